@@ -136,7 +136,7 @@ func (k *Lock) Abandon(ctx context.Context, reason error) {
 func (k *Lock) giveBackInBackground(ctx context.Context, grants []GrantID, lost error) {
 	l := k.holding.scope.locker
 	giveBack := func() {
-		if err := k.giveBack(ctx, grants, lost); err != nil && lost == nil {
+		if err := k.giveBack(ctx, grants, lost); err != nil && !errors.Is(err, ErrLost) {
 			report(ctx, l.log, slog.LevelWarn, "pathlock: release failed", "tree", k.holding.tree, "owner", k.holding.scope.owner, "error", err)
 		}
 	}
@@ -191,6 +191,10 @@ func (k *Lock) giveBack(ctx context.Context, grants []GrantID, lost error) error
 	err := lost
 	if len(grants) > 0 {
 		err = k.observeRelease(ctx, grants, lost)
+	}
+	if lost == nil && errors.Is(err, ErrLost) {
+		// Nobody else reports the loss: the lock has left the holding.
+		loss{k.holding, []*Lock{k}, errNotThere, err}.report()
 	}
 	k.reportReleased(ctx, err)
 	return err

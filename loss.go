@@ -75,7 +75,7 @@ func (h *holding) checkClock() {
 // markLost makes the holding and all of its parts lost. It expects the scope's mutex to be locked.
 func (h *holding) markLost(why error) []loss {
 	h.lost = h.lostError(why)
-	losses := []loss{{h, slices.Clone(h.locks), why}}
+	losses := []loss{{h, slices.Clone(h.locks), why, h.lost}}
 	for _, part := range slices.Clone(h.parts) {
 		losses = append(losses, part.markLost(why)...)
 	}
@@ -97,12 +97,14 @@ type loss struct {
 	holding *holding
 	locks   []*Lock
 	why     error
+	// err is why in the words of lostError.
+	err error
 }
 
 // cancel ends the contexts of the locks.
 func (l loss) cancel() {
 	for _, lock := range l.locks {
-		lock.ctx.cancel(l.holding.lost)
+		lock.ctx.cancel(l.err)
 	}
 }
 
@@ -116,7 +118,7 @@ func (l loss) report() {
 	}
 	for _, lock := range l.locks {
 		event := lock.event()
-		event.Elapsed, event.Err = lock.elapsed(), h.lost
+		event.Elapsed, event.Err = lock.elapsed(), l.err
 		h.observers.lost(&lock.ctx, event)
 	}
 }

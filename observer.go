@@ -23,7 +23,8 @@ type Observer interface {
 	// Refused is called when an acquisition that was sent to the store has failed, also by a panic.
 	// Event.Err says why.
 	Refused(ctx context.Context, e Event)
-	// Lost is called when a lease was lost while locks relied on it.
+	// Lost is called once for each lock whose lease was lost before its release, as soon as that is
+	// noticed. At the latest the release notices it: Lost comes before Released then.
 	Lost(ctx context.Context, e Event)
 	// Released is called after a release, successful or not.
 	Released(ctx context.Context, e Event)

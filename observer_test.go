@@ -90,6 +90,78 @@ func TestObserversSeeEverything(t *testing.T) {
 	})
 }
 
+// lostWithoutNotice returns a lock that the store has no more, as nobody knows but the test.
+func lostWithoutNotice(t *testing.T, l *pathlock.Locker, store pathlock.Store) *pathlock.Lock {
+	t.Helper()
+	lock := acquire(t.Context(), t, l, "X /a")
+	if err := store.ForceRelease(t.Context(), lock.Tree(), l.Scope(lock.Context()).Owner()); err != nil {
+		t.Fatal(err)
+	}
+	return lock
+}
+
+// A loss that a release finds is a loss as any other, and one report of it.
+func TestALossThatOnlyTheReleaseFindsIsReported(t *testing.T) {
+	for name, release := range map[string]func(context.Context, *pathlock.Lock) error{
+		"Release": func(ctx context.Context, k *pathlock.Lock) error { return k.Release(ctx) },
+		"ReleaseInBackground": func(ctx context.Context, k *pathlock.Lock) error {
+			k.ReleaseInBackground(ctx)
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j, log, store := &journal{}, &strings.Builder{}, memstore.New()
+			l := pathlock.New(&remote{store}, pathlock.WithObserver(j), pathlock.WithLogger(slog.New(slog.NewTextHandler(log, nil))))
+			lock := lostWithoutNotice(t, l, store)
+			if err := release(t.Context(), lock); err != nil && !errors.Is(err, pathlock.ErrLost) {
+				t.Errorf("release: %v, want ErrLost", err)
+			}
+			if err := l.Shutdown(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if want := []string{"acquiring X /a", "granted X /a", "lost X /a: error", "released X /a: error"}; !slices.Equal(j.events, want) {
+				t.Errorf("seen %q, want %q", j.events, want)
+			}
+			if s := log.String(); strings.Count(s, "level=WARN") != 1 || !strings.Contains(s, "lock lost") {
+				t.Errorf("logged: %s", s)
+			}
+		})
+	}
+}
+
+// Whoever notices it first reports the loss: the renewal that a release by force has hurried, or
+// the holder's release.
+func TestALossIsReportedOnce(t *testing.T) {
+	const locks = 200
+	j := &journal{}
+	l, _ := newLocker(pathlock.WithObserver(j))
+	for range locks {
+		lock := acquire(t.Context(), t, l, "X /a")
+		if err := l.ForceRelease(t.Context(), lock.Tree(), l.Scope(lock.Context()).Owner()); err != nil {
+			t.Fatal(err)
+		}
+		if err := lock.Release(t.Context()); !errors.Is(err, pathlock.ErrLost) {
+			t.Fatal(err)
+		}
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for event, want := range map[string]int{"lost X /a: error": locks, "released X /a: error": locks} {
+		n := 0
+		for _, e := range j.events {
+			if e == event {
+				n++
+			}
+		}
+		if n != want {
+			t.Errorf("%d times %q, want %d", n, event, want)
+		}
+	}
+}
+
+// remote hides that a store is local.
+type remote struct{ pathlock.Store }
+
 // stopwatch writes down what it is told to have elapsed.
 type stopwatch struct {
 	pathlock.NopObserver

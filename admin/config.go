@@ -52,9 +52,9 @@ type Config struct {
 	AuthorizeRelease func(r *http.Request) (who string, err error)
 
 	// Prefix begins the paths of all requests as the page gets them: [DefaultPrefix] if it is "".
-	// Where [http.StripPrefix] or a proxy removes what is before the page's own paths, it is "/". All
-	// other paths are answered with 404: if there were two spellings of a path, a rule in a proxy for
-	// the one would not know the other.
+	// Where [http.StripPrefix] or a proxy removes what is before the page's own paths, it is "/".
+	// All other paths are answered with 404: if there were two spellings of a path, a rule in a
+	// proxy for the one would not know the other.
 	Prefix string
 	// Hosts are the names, with or without a port, under which browsers reach the page. Requests
 	// with another Host header are refused. If there are none, every name will do, except for

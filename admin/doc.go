@@ -13,11 +13,11 @@
 // page. [Config.AuthorizeRelease] decides who may take the locks of a stuck holder away. Without it
 // the page is read-only.
 //
-// A release names the entry that the operator has looked at, a grant or a request that waits, by its
-// key in openapi.json's Entry. If the tree does not have that very entry any more, nothing is
-// released, whatever its owner has by then. The key is made of hashes, because an owner is a secret:
-// knowing it is enough to release its holds. It is the same in every process, so that a proxy may
-// send a release to another instance than the one that showed the entry.
+// A release names the entry that the operator has looked at, a grant or a request that waits, by
+// its key in openapi.json's Entry. If the tree does not have that very entry any more, nothing is
+// released, whatever its owner has by then. The key is made of hashes, because an owner is a
+// secret: knowing it is enough to release its holds. It is the same in every process, so that a
+// proxy may send a release to another instance than the one that showed the entry.
 //
 // # What the page does to the lock store
 //

@@ -168,7 +168,8 @@ func TestPathsAreTakenLiterally(t *testing.T) {
 	}
 }
 
-// A rule in a proxy knows one spelling of a path. So there is no other, wherever the page is mounted.
+// A rule in a proxy knows one spelling of a path. So there is no other, wherever the page is
+// mounted.
 func TestAPathHasOneSpelling(t *testing.T) {
 	spellings := []string{"", "/x", "/x/y", "/admin/locks", "/x/y/admin/locks", "/admin/locks/admin/locks", "/admin/locks/x/y", "/ADMIN/locks", "//admin/locks"}
 	for _, mount := range []struct{ prefix, strip, answers string }{

@@ -190,8 +190,8 @@ func redirect(w http.ResponseWriter, r *http.Request) {
 }
 
 // path returns what a request asks for, below the page's prefix: "/" is the page itself, and "" its
-// path without the slash at the end. A path has one spelling: the prefix has to be there, and escapes
-// that change the meaning of a path are not followed.
+// path without the slash at the end. A path has one spelling: the prefix has to be there, and
+// escapes that change the meaning of a path are not followed.
 func (p *Page) path(r *http.Request) (string, bool) {
 	path, ok := strings.CutPrefix(r.URL.Path, p.config.Prefix)
 	return path, ok && r.URL.RawPath == "" && r.URL.Path != ""

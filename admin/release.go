@@ -84,7 +84,8 @@ func readRelease(w http.ResponseWriter, r *http.Request) (release, error) {
 		return release{}, newProblem(http.StatusRequestTimeout, "too-slow", "the body took too long")
 	}
 	if err == nil {
-		// The server looks whether the client is still there, and would take the deadline for its end.
+		// The server looks whether the client is still there, and would take the deadline for its
+		// end.
 		_ = control.SetReadDeadline(time.Time{})
 	}
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {

@@ -170,7 +170,9 @@ func TestTheOverviewCountsTrees(t *testing.T) {
 	if err := f.locker.ForceRelease(t.Context(), plan(t, "7"), f.owners[0]); err != nil {
 		t.Fatal(err)
 	}
-	<-waits
+	if err := <-waits; err != nil {
+		t.Errorf("the waiter: %v", err)
+	}
 }
 
 func TestAStoreThatDoesNotAnswerIsAProblem(t *testing.T) {
@@ -184,7 +186,7 @@ func TestAStoreThatDoesNotAnswerIsAProblem(t *testing.T) {
 		}
 	}
 	f.store.failBy(nil)
-	for f.send("GET", "/admin/locks/api/trees", "").StatusCode != 200 {
+	for f.send("GET", "/admin/locks/api/trees", "").StatusCode != http.StatusOK {
 		time.Sleep(time.Millisecond)
 	}
 }
@@ -229,6 +231,8 @@ func TestALargeTreeStaysUsable(t *testing.T) {
 	}
 	stop()
 	for range 500 {
-		<-outcomes
+		if err := <-outcomes; err != nil && !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
 	}
 }

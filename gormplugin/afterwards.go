@@ -31,6 +31,12 @@ const (
 // for those, see [AfterEnd]. A transaction or a statement that is tried again forgets what the lost
 // try has registered.
 //
+// It does not matter how the SQL goes back: a comment, a prepared statement, Raw. On MySQL and
+// MariaDB, a CALL, an EXECUTE, a comment that is executed or several statements in one may go back
+// unseen. So the plugin sets a savepoint of its own, pathlock_mark_1 and so on, before such SQL,
+// and asks for it before the COMMIT: if the server has forgotten it, everything that was registered
+// before that SQL counts as rolled back. The same goes for several statements in one on SQLite.
+//
 // Functions are called one after the other, in the order of registration, before Commit returns and
 // on its goroutine: so a slow one keeps the caller waiting, with the locks that its request holds.
 // The context has the values of the context of tx. It does not end with that one, since the work is
@@ -82,9 +88,12 @@ func AfterEnd(tx *gorm.DB, fn func(ctx context.Context, outcome Outcome)) error 
 // WithBeforeCommit returns a context that has fn called in each transaction that the plugin begins
 // under it and that has written, as its last step before the COMMIT: to check what is to be
 // committed, or to write what belongs to it, such as an outbox or an audit record. tx is a session
-// in that transaction. An error of fn rolls the transaction back and is returned by Commit; where
-// the database asks for a retry by it (see [ErrRetry]), the statement or [Transaction] is tried
-// again, and fn with it.
+// in that transaction. An error of fn rolls the transaction back and is returned by Commit. Where
+// the database asks for a retry by it (see [ErrRetry]), [Transaction] or a statement on a guarded
+// table is tried again, and fn with it. A statement on another table is not: use [Transaction].
+//
+// fn must not end tx: Commit is an error there, as long as fn runs, and Rollback rolls everything
+// back. Transactions that fn begins under the context of tx call no functions before their commits.
 //
 // A transaction that has only run SELECTs has not written, and fn is not called. The functions of
 // several contexts, one made of the other, are called in the order in which these were made.

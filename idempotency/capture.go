@@ -2,23 +2,85 @@ package idempotency
 
 import (
 	"bufio"
+	"context"
+	"io"
 	"net"
 	"net/http"
+	"slices"
+	"strconv"
 
 	"github.com/gin-gonic/gin"
 )
 
-// capture passes an answer on, and keeps a copy of its body.
+// capture passes an answer on, and keeps a copy of it.
 type capture struct {
 	gin.ResponseWriter
-	max  int
+	// client ends when the client goes away.
+	client context.Context
+	max    int
+	// given are the headers that were there before the handler.
+	given http.Header
+	// sent are the handler's headers as they were before the first byte, nil before that. A writer
+	// further out, such as one that compresses, may add its own then.
+	sent http.Header
 	body []byte
+	size int64
 	// incomplete is set where the copy is not what the client got.
 	incomplete bool
+
+	writes int
+	// streamed says that the answer was sent in pieces on purpose.
+	streamed bool
+	// failed says that something could not be sent.
+	failed bool
+	// late says that the client was gone before the first byte.
+	late bool
 }
 
-// keep appends to the copy what was sent of b.
+// newCapture returns a writer that copies up to max bytes of the answer to a client.
+func newCapture(client context.Context, w gin.ResponseWriter, max int) *capture {
+	return &capture{ResponseWriter: w, client: client, max: max, given: w.Header().Clone()}
+}
+
+// begin notes the headers, before they are sent.
+func (w *capture) begin() {
+	if w.sent == nil {
+		w.sent, w.late = w.Header().Clone(), w.client.Err() != nil
+	}
+}
+
+// headers are those that the handler has set. What was there before comes again with the
+// repetition, and may depend on it: a middleware that compresses goes by Accept-Encoding.
+func (w *capture) headers() http.Header {
+	w.begin()
+	own := make(http.Header)
+	for name, values := range w.sent {
+		if before, ok := w.given[name]; !ok || !slices.Equal(before, values) {
+			own[name] = values
+		}
+	}
+	return own
+}
+
+// whole reports whether the handler has said everything that it had to say, as far as one can tell.
+// Where the client goes away, many a handler stops, and what it has written is no answer then. What
+// was written at once, when the client had gone already, is.
+func (w *capture) whole() bool {
+	w.begin()
+	if declared := w.sent.Get("Content-Length"); declared != "" {
+		return declared == strconv.FormatInt(w.size, 10)
+	}
+	if w.failed || w.client.Err() != nil {
+		return !w.streamed && (w.writes == 0 || w.writes == 1 && w.late)
+	}
+	return true
+}
+
+// keep appends b to the copy, before it is sent.
 func (w *capture) keep(b []byte) {
+	w.begin()
+	w.writes++
+	w.size += int64(len(b))
 	if w.incomplete = w.incomplete || len(w.body)+len(b) > w.max; w.incomplete {
 		w.body = nil
 		return
@@ -29,13 +91,36 @@ func (w *capture) keep(b []byte) {
 // Write implements [io.Writer]. What the client does not get any more is part of the answer.
 func (w *capture) Write(b []byte) (int, error) {
 	w.keep(b)
-	return w.ResponseWriter.Write(b)
+	n, err := w.ResponseWriter.Write(b)
+	w.failed = w.failed || err != nil
+	return n, err
 }
 
 // WriteString implements [io.StringWriter].
 func (w *capture) WriteString(s string) (int, error) {
 	w.keep([]byte(s))
-	return w.ResponseWriter.WriteString(s)
+	n, err := w.ResponseWriter.WriteString(s)
+	w.failed = w.failed || err != nil
+	return n, err
+}
+
+// ReadFrom implements [io.ReaderFrom], which [io.Copy] uses: it may end anywhere.
+func (w *capture) ReadFrom(r io.Reader) (int64, error) {
+	w.streamed = true
+	return io.Copy(struct{ io.Writer }{w}, r)
+}
+
+// WriteHeaderNow implements [gin.ResponseWriter].
+func (w *capture) WriteHeaderNow() {
+	w.begin()
+	w.ResponseWriter.WriteHeaderNow()
+}
+
+// Flush implements [http.Flusher].
+func (w *capture) Flush() {
+	w.begin()
+	w.streamed = true
+	w.ResponseWriter.Flush()
 }
 
 // Hijack implements [http.Hijacker]. What is sent from then on is not seen.

@@ -137,14 +137,14 @@ func (r *request) run(c *gin.Context) {
 	c.Request = outer.WithContext(ctx)
 	carrier := carry.New(ctx, c)
 	c.Set(carry.RequestKey, carrier)
-	w := &capture{ResponseWriter: writer, max: r.keys.config.MaxAnswer}
+	w := newCapture(outer.Context(), writer, r.keys.config.MaxAnswer)
 	c.Writer = w
 	returned := false
 	defer func() {
 		c.Writer = writer
 		carrier.End()
-		// A panic is answered by somebody else, and a client that went away by nobody.
-		final := returned && (w.Written() || outer.Context().Err() == nil)
+		// A panic is answered by somebody else, and a client that went away by nobody, or in part.
+		final := returned && (w.Written() || outer.Context().Err() == nil) && (w.incomplete || w.whole())
 		finish, cancel := context.WithTimeout(context.WithoutCancel(outer.Context()), finishTimeout)
 		defer cancel()
 		if err := r.finish(finish, w, final); err != nil {
@@ -177,7 +177,7 @@ func (r *request) finish(ctx context.Context, w *capture, final bool) error {
 		_, err := k.exec(ctx, k.sql.settle, r.id, r.attempt)
 		return err
 	}
-	headers, err := k.encode(w.Header())
+	headers, err := k.encode(w.headers())
 	if err != nil {
 		return err
 	}

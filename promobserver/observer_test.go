@@ -185,7 +185,36 @@ func TestLostLeasesAreCounted(t *testing.T) {
 			t.Fatal(err)
 		}
 		expect(t, o, "pathlock_held 0\npathlock_lost_total{operation=\"delete\"} 1\n", "pathlock_lost_total", "pathlock_held")
+		expectNoAlarm(t, o)
 	})
+}
+
+func TestALossThatOnlyTheReleaseFindsIsCounted(t *testing.T) {
+	o, store := promobserver.New(), memstore.New()
+	l, operator := pathlock.New(store, quiet, pathlock.WithObserver(o)), pathlock.New(store, quiet)
+	lock, err := l.Acquire(doing(t.Context(), "delete"), exclusive("/a", 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := operator.ForceRelease(t.Context(), plan, l.Scope(lock.Context()).Owner()); err != nil {
+		t.Fatal(err)
+	}
+	if err := lock.Release(doing(t.Context(), "delete")); !errors.Is(err, pathlock.ErrLost) {
+		t.Fatal(err)
+	}
+	expect(t, o, "pathlock_held 0\npathlock_lost_total{operation=\"delete\"} 1\n", "pathlock_lost_total", "pathlock_held")
+	expectNoAlarm(t, o)
+}
+
+// expectNoAlarm checks that the release of one lock counts as a loss, and not as one that the lock
+// store did not answer, which sets off PathlockReleasesFail.
+func expectNoAlarm(t *testing.T, o *promobserver.Observer) {
+	t.Helper()
+	for outcome, want := range map[string]string{"lost": "1", "lock-store-unavailable": "0"} {
+		if got := sample(t, o, fmt.Sprintf(`pathlock_step_duration_seconds_count{outcome=%q,step="release"}`, outcome)); got != want {
+			t.Errorf("%q releases with the outcome %s, want %s", got, outcome, want)
+		}
+	}
 }
 
 func TestStepsAreCountedByOutcome(t *testing.T) {

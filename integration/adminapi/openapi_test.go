@@ -167,7 +167,7 @@ func TestAWrongAnswerIsNoticed(t *testing.T) {
 		`{}`, `{"instance":"a","may_release":"yes","history":true,"poll_ms":1,"now":"2026-01-01T00:00:00Z"}`,
 		`{"instance":"a","may_release":true,"history":true,"poll_ms":1,"now":"2026-01-01T00:00:00Z","surprise":1}`,
 	} {
-		response := &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(wrong))}
+		response := &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(wrong))}
 		if ok, _ := a.check.ValidateHttpResponse(request, response); ok {
 			t.Errorf("%s passes", wrong)
 		}

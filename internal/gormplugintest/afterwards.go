@@ -269,6 +269,8 @@ func afterwardsSavepoints() []check {
 			w.told(n, strings.ReplaceAll(c.want, " ", ", "))
 		}})
 	}
+	checks = append(checks, check{"savepoints: in any form, prepared or not", (*world).savepointForms},
+		check{"savepoints: a statement that failed", (*world).savepointFailures})
 	return append(checks, check{"savepoints: the newest of a name is released", func(w *world) {
 		if w.db.Name() == "mysql" {
 			w.Skip("it replaces a savepoint by one of its name")
@@ -284,6 +286,92 @@ func afterwardsSavepoints() []check {
 		}))
 		w.told(n, "a")
 	}})
+}
+
+// savepointForms goes back to a savepoint in all forms that the database has, and looks whether a
+// function is told what has become of its row.
+func (w *world) savepointForms() {
+	mysql := w.db.Name() == "mysql"
+	if mysql {
+		w.must(w.db.Exec("DROP PROCEDURE IF EXISTS go_back").Error)
+		w.must(w.db.Exec("CREATE PROCEDURE go_back() ROLLBACK TO s").Error)
+		defer func() { w.must(w.db.Exec("DROP PROCEDURE go_back").Error) }()
+	}
+	forms := []string{
+		"ROLLBACK TO s", "/* why */ ROLLBACK TO s", "-- why\nROLLBACK TO s", "ROLLBACK TO SAVEPOINT S", "ROLLBACK TO s;", "ROLLBACK TRANSACTION TO s",
+		"ROLLBACK WORK TO s",
+	}
+	if mysql {
+		forms = append(forms, "/*! ROLLBACK TO s */", "ROLLBACK /*!50000 TO */ s", "EXECUTE IMMEDIATE 'ROLLBACK TO s'", "EXECUTE IMMEDIATE CONCAT('ROLLBACK', ' TO s')",
+			"BEGIN NOT ATOMIC ROLLBACK TO s; END", "SET STATEMENT max_statement_time = 1 FOR ROLLBACK TO s", "CALL go_back()")
+	}
+	runs := map[string]func(tx *gorm.DB, sql string) error{
+		"Exec": func(tx *gorm.DB, sql string) error { return tx.Exec(sql).Error },
+		"Scan": func(tx *gorm.DB, sql string) error { return tx.Raw(sql).Scan(new([]int)).Error },
+		"Rows": func(tx *gorm.DB, sql string) error {
+			rows, err := tx.Raw(sql).Rows()
+			if err != nil {
+				return err
+			}
+			defer func() { _ = rows.Close() }()
+			for rows.Next() {
+				return errStop
+			}
+			return rows.Err()
+		},
+	}
+	back := make(map[string]int)
+	for _, prepare := range []bool{false, true} {
+		for run, do := range runs {
+			for _, sql := range forms {
+				tx := w.db.Session(&gorm.Session{PrepareStmt: prepare}).Begin()
+				w.must(tx.Exec("SAVEPOINT s").Error)
+				row := new(Other)
+				w.must(tx.Create(row).Error)
+				n := new(notes)
+				w.must(gormplugin.AfterEnd(tx, n.end("row")))
+				err := do(tx, sql)
+				if tx.Commit().Error != nil {
+					continue // PostgreSQL commits nothing after an error
+				}
+				var rows int64
+				w.must(w.db.Model(row).Where("id = ?", row.ID).Count(&rows).Error)
+				want := "row rolled back"
+				if rows > 0 {
+					want = "row committed"
+				} else {
+					back[run]++
+				}
+				if got := n.String(); got != want {
+					w.Errorf("%s of %q, prepared %v, error %v: told %q, want %q", run, sql, prepare, err, got, want)
+				}
+			}
+		}
+	}
+	for run := range runs {
+		if back[run] < 10 {
+			w.Errorf("%s has gone back in %d ways only", run, back[run])
+		}
+	}
+}
+
+// savepointFailures runs statements that fail before they go back.
+func (w *world) savepointFailures() {
+	for _, sql := range []string{"ROLLBACK TO missing", "ROLLBACK TO missing; ROLLBACK TO s", "SELECT nothing FROM missing; ROLLBACK TO s", "CALL missing()"} {
+		n := new(notes)
+		tx := w.db.Begin()
+		w.must(tx.Exec("SAVEPOINT s").Error)
+		w.must(tx.Create(&Other{}).Error)
+		w.register(tx, n, "a")
+		if tx.Exec(sql).Error == nil {
+			w.Errorf("%q has succeeded", sql)
+		}
+		want := "a, a committed"
+		if tx.Commit().Error != nil {
+			want = "a rolled back"
+		}
+		w.told(n, want)
+	}
 }
 
 // afterwardsCalls are about the functions themselves, and where they are registered.
@@ -476,6 +564,59 @@ func beforeCommitChecks() []check {
 				w.settled(errStop)
 			}
 		}},
+		{"before the commit: a commit", func(w *world) {
+			n := new(notes)
+			commit := func(tx *gorm.DB) error { return tx.Commit().Error }
+			elsewhere := func(tx *gorm.DB) error {
+				done := make(chan error, 1)
+				go func() { done <- commit(tx) }()
+				return <-done
+			}
+			for name, run := range map[string]func(tx *gorm.DB) error{"here": commit, "elsewhere": elsewhere} {
+				calls, ignores := 0, false
+				ctx := gormplugin.WithBeforeCommit(w.Context(), func(tx *gorm.DB) error {
+					calls++
+					if err := run(tx); err == nil || !ignores {
+						return err
+					}
+					return nil
+				})
+				if err := w.db.WithContext(ctx).Create(&Suite{ParentID: &w.root.ID, Name: name}).Error; err == nil || calls != 1 {
+					w.Errorf("%s: got the error %v after %d calls", name, err, calls)
+				}
+				w.has()
+				ignores = true
+				tx := w.db.WithContext(ctx).Begin()
+				w.must(tx.Create(&Other{}).Error)
+				w.must(gormplugin.AfterCommit(tx, n.commit(name)))
+				w.must(tx.Commit().Error)
+				w.fails(tx.Commit().Error, sql.ErrTxDone)
+				if calls != 2 {
+					w.Errorf("%s: %d calls", name, calls)
+				}
+			}
+			if got := n.String(); got != "here, elsewhere" && got != "elsewhere, here" {
+				w.Errorf("told %q", got)
+			}
+		}},
+		{"before the commit: a rollback, or another transaction", func(w *world) {
+			ctx := gormplugin.WithBeforeCommit(w.Context(), func(tx *gorm.DB) error { return tx.Rollback().Error })
+			if w.db.WithContext(ctx).Create(&Suite{ParentID: &w.root.ID, Name: "a"}).Error == nil {
+				w.Error("no error")
+			}
+			w.has()
+			if w.db.Name() == "sqlite" {
+				return // its only writer is the transaction that is to be committed
+			}
+			calls := 0
+			ctx = gormplugin.WithBeforeCommit(w.Context(), func(tx *gorm.DB) error {
+				if calls++; calls > 1 {
+					return errStop
+				}
+				return w.db.WithContext(tx.Statement.Context).Create(&Other{}).Error
+			})
+			w.must(w.db.WithContext(ctx).Create(&Other{}).Error)
+		}},
 		{"before the commit: the database asks for a retry", func(w *world) {
 			for _, run := range []func(db *gorm.DB) error{
 				func(db *gorm.DB) error { return db.Create(&Suite{ParentID: &w.root.ID, Name: "a"}).Error },
@@ -496,6 +637,12 @@ func beforeCommitChecks() []check {
 				}
 			}
 			w.has("/a", "/b")
+			tries := 0
+			ctx := gormplugin.WithBeforeCommit(w.Context(), func(*gorm.DB) error { tries++; return gormplugin.ErrRetry })
+			w.fails(w.db.WithContext(ctx).Create(&Other{}).Error, gormplugin.ErrRetry)
+			if tries != 1 {
+				w.Errorf("%d tries of a statement on another table", tries)
+			}
 		}},
 	}
 }

@@ -54,6 +54,8 @@ func Run(t *testing.T, d Database) {
 	t.Run("replays", d.checkReplays)
 	t.Run("refusals", d.checkRefusals)
 	t.Run("what is recorded", d.checkRecorded)
+	t.Run("answers cut short", d.checkCutShort)
+	t.Run("headers of others", d.checkHeadersOfOthers)
 	t.Run("concurrent", d.checkConcurrent)
 	t.Run("taken over", d.checkTakenOver)
 	t.Run("expiry", d.checkExpiry)

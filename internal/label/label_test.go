@@ -44,7 +44,8 @@ func TestOutcomesAreAClosedSet(t *testing.T) {
 	}{
 		{fmt.Errorf("x: %w", &pathlock.ConflictError{Err: context.DeadlineExceeded}), "conflict", "locked"},
 		{&pathlock.DeadlockError{}, "deadlock", "locked"},
-		{pathlock.ErrLost, "lost", "lock-store-unavailable"},
+		{pathlock.ErrLost, "lost", "lost"},
+		{fmt.Errorf("%w: the lease ended: %w", pathlock.ErrLost, pathlock.ErrUnavailable), "lost", "lost"},
 		{pathlock.ErrClosed, "error", "lock-store-unavailable"},
 		{pathlock.ErrUnavailable, "unavailable", "lock-store-unavailable"},
 		{context.Canceled, "cancelled", "cancelled"},

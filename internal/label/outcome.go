@@ -25,13 +25,18 @@ func Refusal(err error) string {
 	}
 }
 
-// Step returns the outcome of a step: "ok", the failure that its error states, "cancelled"
-// or "error".
+// Step returns the outcome of a step: "ok", "lost", the failure that its error states, "cancelled"
+// or "error". A lost lock is "lost": its error states [pathlock.FailureLockStore], but the lock
+// store may be in the best of health.
 func Step(err error) string {
 	if err == nil {
 		return "ok"
 	}
-	switch failure := pathlock.FailureOf(err); failure {
+	failure := pathlock.FailureOf(err)
+	if failure == pathlock.FailureLockStore && errors.Is(err, pathlock.ErrLost) {
+		return "lost"
+	}
+	switch failure {
 	case pathlock.FailureInvalid, pathlock.FailureNotFound, pathlock.FailureNameTaken, pathlock.FailurePathChanged,
 		pathlock.FailureStale, pathlock.FailureWouldCycle, pathlock.FailureLocked, pathlock.FailureLockLost,
 		pathlock.FailureLockStore, pathlock.FailureDatabase, pathlock.FailureOutcomeUnknown:

@@ -4,8 +4,10 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"net"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -57,6 +59,8 @@ type sentinels struct {
 type sentinel struct {
 	addr   string
 	client *redis.SentinelClient
+	// trouble is why the last question got no answer.
+	trouble error
 }
 
 // primaryConn is a connection to what was the primary when it was made.
@@ -140,7 +144,7 @@ func (s *sentinels) dial(ctx context.Context, network string) (net.Conn, error) 
 	select {
 	case <-changed:
 	case <-ctx.Done():
-		return nil, errors.Join(errNoSentinel, ctx.Err())
+		return nil, s.unknownPrimary()
 	case <-s.stopped.Done():
 		return nil, redis.ErrClosed
 	}
@@ -173,6 +177,23 @@ func (s *sentinels) dial(ctx context.Context, network string) (net.Conn, error) 
 		return &checkedConn{c, checked}, nil
 	}
 	return c, nil
+}
+
+// unknownPrimary says why no sentinel has named the primary. It matches no context's error, since
+// the sentinels' troubles are the cause, and not the time that a dial is given.
+func (s *sentinels) unknownPrimary() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var troubles []string
+	for _, each := range s.asked {
+		if each.trouble != nil {
+			troubles = append(troubles, fmt.Sprintf("%s: %v", each.addr, each.trouble))
+		}
+	}
+	if len(troubles) == 0 {
+		return errNoSentinel
+	}
+	return fmt.Errorf("%w: %s", errNoSentinel, strings.Join(troubles, ", "))
 }
 
 var (
@@ -271,6 +292,7 @@ func (s *sentinels) ask(ctx context.Context, each *sentinel) opinion {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	each.trouble = err
 	if each.client == client {
 		each.client = nil
 		_ = client.Close()

@@ -1,6 +1,9 @@
 package rawsql
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // SavepointVerb is what a statement does with a savepoint.
 type SavepointVerb uint8
@@ -38,6 +41,35 @@ func (g *Grammar) Savepoints(sql string) (steps []SavepointStep, others bool) {
 		}
 	}
 	return steps, others
+}
+
+// backWords are the words without which no statement of MySQL or MariaDB does anything with a
+// savepoint, be it in a routine that it calls or a text that it runs.
+var backWords = []string{"SAVEPOINT", "ROLLBACK", "RELEASE", "CALL", "EXECUTE"}
+
+// MayGoBackUnseen reports whether sql may go back to a savepoint in a way that [Grammar.Savepoints]
+// does not tell: in a comment that is executed, a routine or a text; or as one of several
+// statements, where nobody knows which ones ran if there is an error.
+func (g *Grammar) MayGoBackUnseen(sql string) bool {
+	if g.dollarQuotes || g.readsOrWrites(sql) {
+		return false // PostgreSQL's routines cannot go back, and an error ends what was done
+	}
+	steps, others := g.Savepoints(sql)
+	if !g.compounds {
+		return len(steps) > 1 || len(steps) == 1 && others
+	}
+	if !slices.ContainsFunc(backWords, func(w string) bool { return containsWord(sql, w) }) {
+		return false
+	}
+	if len(versionMarks(sql)) == 0 && len(steps) == 1 && !others {
+		return false
+	}
+	if g.isAmbiguous(sql) {
+		return true
+	}
+	return slices.ContainsFunc(g.readings(sql), func(r reading) bool {
+		return slices.ContainsFunc(g.tokens(sql, r), func(t token) bool { return t.isAny(backWords...) })
+	})
 }
 
 // readsOrWrites is a quick way to see that sql is one statement on rows.

@@ -25,6 +25,8 @@ type afterwards struct {
 	// savepoints are those that are set, the oldest first. Those that were set before the first
 	// call are missing.
 	savepoints []savepoint
+	// marks is how many marks there have been.
+	marks int
 	// outcome is known after the end.
 	outcome Outcome
 }
@@ -42,6 +44,8 @@ type savepoint struct {
 	name string
 	// calls is how many calls there were.
 	calls int
+	// mark is set on one that the plugin has set: see [Transaction.watchBack].
+	mark bool
 }
 
 // AtEnd has fn called once the transaction has ended and its locks are released, with the values of
@@ -99,22 +103,20 @@ func callAll(calls []endCall, outcome Outcome) {
 	call.fn(call.ctx, outcome)
 }
 
-// ran notes what a statement did with savepoints. Of several statements, of which one failed,
-// nobody knows which ones ran.
+// ran notes what a statement did with savepoints. What several did, of which one failed, shows in
+// the mark that watchBack has set before.
 func (t *Transaction) ran(sql string, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.after.calls) == 0 {
 		return
 	}
-	steps, others := t.owner.Dialect.Grammar.Savepoints(sql)
-	if err != nil && len(steps) == 1 && !others {
+	steps, _ := t.owner.Dialect.Grammar.Savepoints(sql)
+	if err != nil {
 		return
 	}
 	for _, step := range steps {
-		if err == nil || step.Verb == rawsql.BackToSavepoint {
-			t.after.take(step)
-		}
+		t.after.take(step)
 	}
 }
 
@@ -123,7 +125,7 @@ func (t *Transaction) ran(sql string, err error) {
 // before the first call.
 func (a *afterwards) take(step rawsql.SavepointStep) {
 	if step.Verb == rawsql.SetSavepoint {
-		a.savepoints = append(a.savepoints, savepoint{step.Name, len(a.calls)})
+		a.savepoints = append(a.savepoints, savepoint{name: step.Name, calls: len(a.calls)})
 		return
 	}
 	at, calls := -1, 0

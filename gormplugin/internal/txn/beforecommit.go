@@ -2,6 +2,7 @@ package txn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 
@@ -49,24 +50,47 @@ func (b *beforeCommit) run(tx *gorm.DB) error {
 	return b.fn(tx)
 }
 
-// prepare calls what the context has called before the COMMIT, unless nothing was written. An error
-// rolls the transaction back, and so does a panic.
-func (h *Handle) prepare() {
+// How far the functions before the COMMIT are.
+const (
+	unprepared uint32 = iota
+	preparing
+	prepared
+)
+
+// errCommitting is the error of a COMMIT that comes from a function before the COMMIT, or
+// meanwhile.
+var errCommitting = errors.New("gormplugin: the functions of WithBeforeCommit are running: the transaction is committed after them")
+
+// prepare calls, once, what the context has called before the COMMIT, unless nothing was written.
+// An error of a function rolls the transaction back, and so does a panic. prepare itself fails only
+// while the functions are running.
+func (h *Handle) prepare() error {
 	if h.before == nil || !h.wrote.Load() || h.Failed() != nil {
-		return
+		return nil
+	}
+	if !h.preparation.CompareAndSwap(unprepared, preparing) {
+		if h.preparation.Load() == preparing {
+			return errCommitting
+		}
+		return nil
 	}
 	done := false
 	defer func() {
+		h.preparation.Store(prepared)
 		if !done {
 			_ = h.Rollback()
 		}
 	}()
-	session := h.owner.DB.Session(&gorm.Session{NewDB: true, Context: h.ctx})
+	// Transactions that the functions begin under the context of tx call nothing: they would call
+	// each other without end.
+	ctx := context.WithValue(h.ctx, beforeCommitKey{}, (*beforeCommit)(nil))
+	session := h.owner.DB.Session(&gorm.Session{NewDB: true, Context: ctx})
 	session.Statement.ConnPool = h
 	if err := h.before.run(session); err != nil {
 		h.Abandon(err)
 	}
 	done = true
+	return nil
 }
 
 // contain, deferred, logs a panic of a function that was called on a goroutine of the plugin's.

@@ -47,6 +47,9 @@ func (t *Transaction) ExecContext(ctx context.Context, query string, args ...any
 	}
 	t.settleReads()
 	t.noteWrite(query)
+	if err := t.watchBack(ctx, query); err != nil {
+		return nil, err
+	}
 	result, err := t.Tx.ExecContext(ctx, query, args...)
 	t.ran(query, err)
 	return result, err
@@ -57,6 +60,9 @@ func (t *Transaction) QueryContext(ctx context.Context, query string, args ...an
 	t.settleReads()
 	t.unread.Store(true)
 	t.noteWrite(query)
+	if err := t.watchBack(ctx, query); err != nil {
+		return nil, err
+	}
 	rows, err := t.Tx.QueryContext(ctx, query, args...)
 	t.ran(query, err)
 	return rows, err
@@ -67,6 +73,12 @@ func (t *Transaction) QueryRowContext(ctx context.Context, query string, args ..
 	t.settleReads()
 	t.unread.Store(true)
 	t.noteWrite(query)
+	if err := t.watchBack(ctx, query); err != nil {
+		// Row returns no error: the caller looks for one in Scan, and needs a row for that.
+		ctx, cancel := context.WithCancelCause(ctx)
+		cancel(err)
+		return t.Tx.QueryRowContext(ctx, query, args...)
+	}
 	row := t.Tx.QueryRowContext(ctx, query, args...)
 	t.ran(query, row.Err())
 	return row
@@ -76,6 +88,9 @@ func (t *Transaction) QueryRowContext(ctx context.Context, query string, args ..
 func (t *Transaction) PrepareContext(ctx context.Context, query string) (*sql.Stmt, error) {
 	if t.answer(ctx, query) {
 		return nil, errAnswered
+	}
+	if t.owner.goesBack(query) {
+		return nil, errPreparedSavepoint
 	}
 	t.settleReads()
 	t.noteWrite(query)

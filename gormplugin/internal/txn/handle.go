@@ -27,7 +27,9 @@ func newHandle(t *Transaction) *Handle {
 // Commit implements [gorm.TxCommitter]. The handle is in use until it returns.
 func (h *Handle) Commit() error {
 	defer runtime.KeepAlive(h)
-	h.prepare()
+	if err := h.prepare(); err != nil {
+		return err
+	}
 	return h.Transaction.Commit()
 }
 

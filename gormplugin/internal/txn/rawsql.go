@@ -1,7 +1,6 @@
 package txn
 
 import (
-	"regexp"
 	"sync"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
@@ -26,23 +25,24 @@ func (o *Owner) WatchEnd(db *gorm.DB, sql string, writes bool) error {
 	return nil
 }
 
-// savepointStatement is a statement that sets a savepoint, goes back to one, or releases one.
-var savepointStatement = regexp.MustCompile(`(?i)^\s*(SAVEPOINT|ROLLBACK\s+(WORK\s+)?TO|RELEASE\s+SAVEPOINT)\s`)
+// goesBack reports whether sql does anything with a savepoint, or may do so.
+func (o *Owner) goesBack(sql string) bool {
+	steps, _ := o.Dialect.Grammar.Savepoints(sql)
+	return len(steps) > 0 || o.Dialect.Grammar.MayGoBackUnseen(sql)
+}
 
 // cachedKey is the setting that has the connections that a savepoint's statement was given.
 const cachedKey = "pathlock:prepared"
 
-// BareSavepoint sends a savepoint's statement past all caches of prepared statements, as MySQL
-// cannot prepare it (error 1295). GORM itself avoids only one cache, and lays two around a
-// transaction where both the DB and a session of it have PrepareStmt.
-func BareSavepoint(db *gorm.DB) {
+// BareSavepoint sends a savepoint's statement past all caches of prepared statements. Nobody sees
+// what a cached statement does, and MySQL cannot prepare this one (error 1295). GORM itself avoids
+// only one cache, and lays two around a transaction where both the DB and a session of it have
+// PrepareStmt.
+func (o *Owner) BareSavepoint(db *gorm.DB) {
 	prepared, ok := db.Statement.ConnPool.(*gorm.PreparedStmtTX)
-	if !ok || !savepointStatement.MatchString(db.Statement.SQL.String()) {
-		return
-	}
-	if h, ok := Unwrapped(prepared).(*Handle); ok {
+	if ok && o.goesBack(db.Statement.SQL.String()) {
 		db.InstanceSet(cachedKey, prepared)
-		db.Statement.ConnPool = h
+		db.Statement.ConnPool = Unwrapped(prepared)
 	}
 }
 

@@ -28,8 +28,10 @@ type Transaction struct {
 	cancel context.CancelFunc
 	// unwatch stops waiting for the end of ctx.
 	unwatch func() bool
-	// before are the functions that its context has called before the COMMIT.
-	before *beforeCommit
+	// before are the functions that its context has called before the COMMIT, and preparation is
+	// how far they are.
+	before      *beforeCommit
+	preparation atomic.Uint32
 
 	// ending is held while the transaction is committed or rolled back, so that only one of both
 	// happens, once.
@@ -85,6 +87,7 @@ func (t *Transaction) Commit() error {
 		_ = t.rollback(t.cause)
 		return t.whyEnded()
 	}
+	t.readMarks(t.ctx, "")
 	return t.commit()
 }
 

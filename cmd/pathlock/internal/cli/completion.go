@@ -89,12 +89,19 @@ type candidate struct{ word, about string }
 func candidates(ctx context.Context, node *kong.Node, words []string, current string) []candidate {
 	var wants *kong.Flag // a flag before the last word that has no value yet
 	given := 0           // arguments of the command so far
+	namespace := ""      // the value of --namespace
 	for _, word := range words {
 		switch {
 		case wants != nil:
+			if wants.Name == "namespace" {
+				namespace = word
+			}
 			wants = nil
 		case strings.HasPrefix(word, "-"):
-			name, _, hasValue := strings.Cut(word, "=")
+			name, value, hasValue := strings.Cut(word, "=")
+			if hasValue && name == "--namespace" {
+				namespace = value
+			}
 			if flag := flagOf(node, name); flag != nil && !flag.IsBool() && !hasValue {
 				wants = flag
 			}
@@ -120,7 +127,7 @@ func candidates(ctx context.Context, node *kong.Node, words []string, current st
 	}
 	if given < len(node.Positional) {
 		if positional := node.Positional[given]; positional.Name == "tree" {
-			all = append(all, trees(ctx)...)
+			all = append(all, trees(ctx, namespace)...)
 		} else {
 			all = append(all, values(positional)...)
 		}
@@ -173,8 +180,9 @@ func childOf(node *kong.Node, word string) *kong.Node {
 }
 
 // trees returns the trees in which somebody holds or waits, if the environment names a lock store
-// that answers in time.
-func trees(ctx context.Context) []candidate {
+// that answers in time: their names, or the ids of those in a namespace. Names come from whoever
+// makes trees, so none is offered that a shell would interpret.
+func trees(ctx context.Context, namespace string) []candidate {
 	ctx, cancel := context.WithTimeout(ctx, treesWithin)
 	defer cancel()
 	store := lockStore{Locks: os.Getenv("PATHLOCK_LOCKS"), LocksPassword: os.Getenv("PATHLOCK_LOCKS_PASSWORD")}
@@ -189,7 +197,14 @@ func trees(ctx context.Context) []candidate {
 	}
 	var all []candidate
 	for _, tree := range found {
-		all = append(all, candidate{tree.String(), "somebody holds or waits there"})
+		word := nameOf(tree)
+		if namespace != "" {
+			// With a namespace, an id is taken literally.
+			if word = tree.ID(); tree.Namespace() != namespace || encoded(word, "") != word {
+				continue
+			}
+		}
+		all = append(all, candidate{word, "somebody holds or waits there"})
 	}
 	slices.SortFunc(all, func(a, b candidate) int { return strings.Compare(a.word, b.word) })
 	return all

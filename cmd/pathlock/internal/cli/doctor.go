@@ -201,8 +201,16 @@ func (c *doctorCommand) text(r doctor.Report) []string {
 			lines = append(lines, printable("         "+flat(statement)+";"))
 		}
 	}
-	return append(lines, fmt.Sprintf("%d problems, %d warnings, %d unknown, %d advice, %d fine",
-		r.Count(doctor.Problem), r.Count(doctor.Warning), r.Count(doctor.Unknown), r.Count(doctor.Advice), r.Count(doctor.Fine)))
+	return append(lines, fmt.Sprintf("%s, %s, %d unknown, %d advice, %d fine",
+		counted(r.Count(doctor.Problem), "problem"), counted(r.Count(doctor.Warning), "warning"), r.Count(doctor.Unknown), r.Count(doctor.Advice), r.Count(doctor.Fine)))
+}
+
+// counted is a number of things, such as "1 problem".
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
 }
 
 // flat puts a text on one line.

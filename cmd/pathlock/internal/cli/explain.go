@@ -16,9 +16,9 @@ import (
 
 type explainCommand struct {
 	Operation string `arg:"" help:"Operation: ${enum}." enum:"insert,rename,move,copy,delete,edit,read,slot,gate"`
-	Tree      string `arg:"" optional:"" help:"Tree: its namespace and id, such as testplan/plan-001." placeholder:"TREE"`
+	Tree      string `arg:"" optional:"" help:"Tree: its namespace and id, such as testplan/plan-001, as ls shows it." placeholder:"TREE"`
 	Node      string `arg:"" optional:"" help:"Path of the node, such as /a/b; for an insert, that of the parent." placeholder:"PATH"`
-	Namespace string `help:"Namespace of the tree, if it has a slash itself, or if the tree is that of --id." placeholder:"NAME"`
+	Namespace string `help:"Namespace of the tree as programs have it, for the tree of --id, too. Then TREE is the id alone, as programs have it." placeholder:"NAME"`
 
 	To              string `help:"Path of the node below which a move or a copy puts the node." placeholder:"PATH"`
 	NewName         string `help:"Name that an insert, a rename, a move or a copy gives. Without it, the whole parent is locked." placeholder:"NAME"`
@@ -105,7 +105,10 @@ func (c *explainCommand) Run(ctx context.Context, streams streams, code *int) (e
 	}
 	snapshot, err := locker.Snapshot(ctx, tree)
 	if err != nil {
-		return failed("looking at "+tree.String(), err)
+		return failed("looking at "+nameOf(tree), err)
+	}
+	if c.ID == "" {
+		treeName{c.Tree, c.Namespace}.sayConfusion(ctx, streams, locker, tree)
 	}
 	inTheWay := snapshot.InTheWay("", gate, claims)
 	if len(inTheWay) > 0 {
@@ -173,7 +176,7 @@ func (c *explainCommand) operation(ctx context.Context) (tree pathlock.Tree, o l
 	case c.ToID != "":
 		var other pathlock.Tree
 		if other, o.Dest, err = c.row(ctx, c.ToID); err == nil && c.ID != "" && other != tree {
-			err = fmt.Errorf("the rows %s and %s are in different trees, %s and %s", c.ID, c.ToID, tree, other)
+			err = fmt.Errorf("the rows %s and %s are in different trees, %s and %s", c.ID, c.ToID, nameOf(tree), nameOf(other))
 		}
 	}
 	if err == nil && o.Kind == lockspec.OpMove && o.Node.Contains(o.Dest) {
@@ -234,9 +237,9 @@ var meanings = map[pathlock.Mode]string{
 func claimsLines(tree pathlock.Tree, o lockspec.Operation, claims []pathlock.Claim, gate bool) []string {
 	what := o.Kind.String()
 	if gate {
-		return []string{printable(fmt.Sprintf("%s in %s takes the gate: the whole tree, exclusively", what, tree))}
+		return []string{printable(fmt.Sprintf("%s in %s takes the gate: the whole tree, exclusively", what, nameOf(tree)))}
 	}
-	lines := []string{printable(fmt.Sprintf("%s in %s locks:", what, tree))}
+	lines := []string{printable(fmt.Sprintf("%s in %s locks:", what, nameOf(tree)))}
 	g := grid{width: unlimited}
 	for _, claim := range claims {
 		g.add("  "+claim.Mode.String(), claim.Path.String(), meanings[claim.Mode])

@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"io"
 	"reflect"
 	"strings"
+
+	"github.com/pathlock-go/pathlock"
 )
 
 // Parse reads a command line and runs nothing.
@@ -33,4 +36,20 @@ func Fields() []string {
 		add(reflect.TypeOf(line))
 	}
 	return names
+}
+
+// Watching is what watch writes without a terminal.
+type Watching struct{ changes *changes }
+
+// NewWatching returns one that writes failures to errs.
+func NewWatching(errs io.Writer) Watching {
+	return Watching{newChanges(streams{out: io.Discard, errs: errs}, false)}
+}
+
+// Look is a look that fails with an error, or succeeds.
+func (w Watching) Look(err error) error {
+	if err != nil {
+		return w.changes.missed(err)
+	}
+	return w.changes.saw([]pathlock.Snapshot{})
 }

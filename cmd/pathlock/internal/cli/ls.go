@@ -71,8 +71,9 @@ func (c *lsCommand) Run(ctx context.Context, streams streams, code *int) (err er
 	}
 	snapshot, err := locker.Snapshot(ctx, tree)
 	if err != nil {
-		return failed("looking at "+tree.String(), err)
+		return failed("looking at "+nameOf(tree), err)
 	}
+	c.sayConfusion(ctx, streams, locker, tree)
 	if c.JSON {
 		return snapshotLines(out, snapshot)
 	}
@@ -95,7 +96,7 @@ func lookAll(ctx context.Context, locker *pathlock.Locker) ([]pathlock.Snapshot,
 	for _, tree := range trees {
 		snapshot, err := locker.Snapshot(ctx, tree)
 		if err != nil {
-			return nil, failed("looking at "+tree.String(), err)
+			return nil, failed("looking at "+nameOf(tree), err)
 		}
 		if len(snapshot.Holders)+len(snapshot.Waiters) > 0 { // it may have been left meanwhile
 			all = append(all, snapshot)
@@ -158,7 +159,7 @@ func treesText(all []pathlock.Snapshot, now time.Time, width int) []string {
 			}
 			return lasting(now.Sub(*since))
 		}
-		g.add(s.Tree.String(), fmt.Sprint(len(s.Holders)), fmt.Sprint(len(s.Waiters)), span(oldest(s.Holders)), span(oldest(s.Waiters)))
+		g.add(nameOf(s.Tree), fmt.Sprint(len(s.Holders)), fmt.Sprint(len(s.Waiters)), span(oldest(s.Holders)), span(oldest(s.Waiters)))
 	}
 	return g.lines()
 }
@@ -184,7 +185,7 @@ func snapshotLines(out *bufio.Writer, s pathlock.Snapshot) error {
 
 // snapshotText shows a tree to people.
 func snapshotText(s pathlock.Snapshot, now time.Time, width int) []string {
-	lines := []string{cut(fmt.Sprintf("%s: %d hold, %d wait", printable(s.Tree.String()), len(s.Holders), len(s.Waiters)), width)}
+	lines := []string{cut(fmt.Sprintf("%s: %d hold, %d wait", nameOf(s.Tree), len(s.Holders), len(s.Waiters)), width)}
 	if len(s.Holders) > 0 {
 		g := grid{width: width}
 		g.add("HOLDER", "HOLDS", "FOR", "ENDS IN", "FENCE", "WHAT")

@@ -16,9 +16,9 @@ import (
 )
 
 type releaseCommand struct {
-	Tree      string `arg:"" help:"Tree: its namespace and id, such as testplan/plan-001." placeholder:"TREE"`
+	Tree      string `arg:"" help:"Tree: its namespace and id, such as testplan/plan-001, as ls shows it." placeholder:"TREE"`
 	Holder    string `arg:"" help:"Holder or waiter, as ls shows it, or the fence of its lock." placeholder:"HOLDER"`
-	Namespace string `help:"Namespace of the tree, if it has a slash itself. Then TREE is the id alone." placeholder:"NAME"`
+	Namespace string `help:"Namespace of the tree as programs have it. Then TREE is the id alone, as programs have it." placeholder:"NAME"`
 	lockStore
 	Reason string `help:"Why, for the output and the log." required:"" placeholder:"TEXT"`
 	Yes    bool   `help:"Do not ask." short:"y"`
@@ -86,8 +86,9 @@ func (c *releaseCommand) Run(ctx context.Context, streams streams, code *int) (e
 	defer end()
 	snapshot, err := locker.Snapshot(ctx, tree)
 	if err != nil {
-		return failed("looking at "+tree.String(), err)
+		return failed("looking at "+nameOf(tree), err)
 	}
+	treeName{c.Tree, c.Namespace}.sayConfusion(ctx, streams, locker, tree)
 	owner, err := find(snapshot, c.Holder)
 	if err != nil {
 		*code = exitLeft
@@ -108,7 +109,7 @@ func (c *releaseCommand) Run(ctx context.Context, streams streams, code *int) (e
 	switch {
 	case errors.Is(err, pathlock.ErrNotHeld):
 		*code = exitLeft
-		return fmt.Errorf("%s holds nothing in %s any more", shortOf(owner), tree)
+		return fmt.Errorf("%s holds nothing in %s any more", shortOf(owner), nameOf(tree))
 	case err != nil:
 		return failed("releasing "+shortOf(owner), err)
 	}
@@ -143,9 +144,9 @@ func find(s pathlock.Snapshot, name string) (pathlock.Owner, error) {
 	case 1:
 		return owners[0], nil
 	case 0:
-		return "", fmt.Errorf("nobody called %s holds or waits in %s: see pathlock ls %[2]s", name, s.Tree)
+		return "", fmt.Errorf("nobody called %s holds or waits in %s: see pathlock ls %[2]s", name, nameOf(s.Tree))
 	default:
-		text := fmt.Sprintf("%d are called %s in %s: name one by its fence:", len(owners), name, s.Tree)
+		text := fmt.Sprintf("%d are called %s in %s: name one by its fence:", len(owners), name, nameOf(s.Tree))
 		for _, owner := range owners {
 			for _, line := range holdTexts(of(s, owner), time.Now(), unlimited) {
 				text += "\n  " + line
@@ -192,7 +193,7 @@ func confirm(ctx context.Context, streams streams, mine pathlock.Snapshot) (bool
 			return false, fmt.Errorf("ask: %w", err)
 		}
 	}
-	if _, err := fmt.Fprintf(streams.errs, "Release all of this in %s? [y/N] ", printable(mine.Tree.String())); err != nil {
+	if _, err := fmt.Fprintf(streams.errs, "Release all of this in %s? [y/N] ", nameOf(mine.Tree)); err != nil {
 		return false, fmt.Errorf("ask: %w", err)
 	}
 	type answer struct {
@@ -239,7 +240,7 @@ func (c *releaseCommand) released(out io.Writer, log io.Writer, mine pathlock.Sn
 	if c.JSON {
 		return line(out, record)
 	}
-	text := fmt.Sprintf("released in %s by %s: %s\n", mine.Tree, record.By, c.Reason)
+	text := fmt.Sprintf("released in %s by %s: %s\n", nameOf(mine.Tree), record.By, c.Reason)
 	for _, each := range holdTexts(mine, time.Now(), unlimited) {
 		text += "  " + each + "\n"
 	}

@@ -69,7 +69,9 @@ func (p *people) end() {
 	for _, one := range p.by {
 		one.cancel()
 		if one.done != nil {
-			<-one.done // the transcript has judged it
+			if err := <-one.done; err != nil {
+				one.lock = nil // the transcript has judged it
+			}
 		}
 		if one.lock != nil {
 			_ = one.lock.Release(context.Background()) // a transcript may have taken it away

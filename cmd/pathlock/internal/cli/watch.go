@@ -33,7 +33,7 @@ Examples:
     pathlock watch --json --interval 200ms | jq -r 'select(.type == "waiter") | .holder'
 
 It ends with SIGINT (Ctrl-C), with SIGTERM, and when nobody reads what it writes, with exit code 0. It ends with 8 if the first look fails. If a
-later one does, it says so and goes on.
+later one does, it says so, goes on, and says when the lock store answers again.
 
 --json writes one object per line. Its "type" says what happened:
 
@@ -64,13 +64,16 @@ func (c *watchCommand) Run(ctx context.Context, streams streams, code *int) (err
 		}
 		snapshot, err := locker.Snapshot(ctx, tree)
 		if err != nil {
-			return nil, failed("looking at "+tree.String(), err)
+			return nil, failed("looking at "+nameOf(tree), err)
 		}
 		return []pathlock.Snapshot{snapshot}, nil
 	}
 	var show watcher = newChanges(streams, c.JSON)
 	if isTerminal(streams.out) && !c.JSON {
 		show = &screen{out: streams.out, one: !tree.IsZero(), interval: c.Interval}
+	}
+	if !tree.IsZero() {
+		c.sayConfusion(ctx, streams, locker, tree)
 	}
 	err = c.loop(ctx, look, show, streams.out)
 	if ctx.Err() != nil {
@@ -185,7 +188,12 @@ type changes struct {
 	json  bool
 	known map[string]holdLine
 	order []string
+	// missedAt is when a failure was last written, zero if the last look succeeded.
+	missedAt time.Time
 }
+
+// missedAgain is how often the failures of an outage are written.
+const missedAgain = time.Minute
 
 func newChanges(s streams, json bool) *changes {
 	return &changes{out: bufio.NewWriter(s.out), errs: s.errs, json: json, known: make(map[string]holdLine)}
@@ -193,12 +201,22 @@ func newChanges(s streams, json bool) *changes {
 
 func (c *changes) end() {}
 
+// missed writes the first failure of an outage, and one a minute of those that follow. What
+// differs between them is mostly a port.
 func (c *changes) missed(err error) error {
+	if !c.missedAt.IsZero() && time.Since(c.missedAt) < missedAgain {
+		return nil
+	}
+	c.missedAt = time.Now()
 	_, _ = fmt.Fprintln(c.errs, "pathlock:", printable(err.Error()))
 	return nil
 }
 
 func (c *changes) saw(all []pathlock.Snapshot) error {
+	if !c.missedAt.IsZero() {
+		c.missedAt = time.Time{}
+		_, _ = fmt.Fprintln(c.errs, "pathlock: the lock store answers again")
+	}
 	now := make(map[string]holdLine)
 	var order []string
 	enter := func(kind string, s pathlock.Snapshot, h pathlock.Hold, waitsFor []pathlock.Blocking) {
@@ -215,10 +233,11 @@ func (c *changes) saw(all []pathlock.Snapshot) error {
 			enter("waiter", s, w, blockers[i])
 		}
 	}
-	granted := make(map[string]bool)
+	type place struct{ namespace, tree, holder string }
+	granted := make(map[place]bool)
 	for _, key := range order {
 		if h := now[key]; h.Type == "holder" && c.known[key].Type == "" {
-			granted[h.Namespace+"/"+h.Tree+"/"+h.Holder] = true
+			granted[place{h.Namespace, h.Tree, h.Holder}] = true
 		}
 	}
 	for _, key := range c.order {
@@ -229,7 +248,7 @@ func (c *changes) saw(all []pathlock.Snapshot) error {
 		switch {
 		case gone.Type == "holder":
 			gone.Type = "released"
-		case granted[gone.Namespace+"/"+gone.Tree+"/"+gone.Holder]:
+		case granted[place{gone.Namespace, gone.Tree, gone.Holder}]:
 			continue // it holds now, which has a line of its own
 		default:
 			gone.Type = "left"
@@ -255,7 +274,7 @@ func (c *changes) write(l holdLine) error {
 		return readersError(line(c.out, l))
 	}
 	said := map[string]string{"holder": "holds", "waiter": "waits for", "released": "has released", "left": "has left the queue for"}[l.Type]
-	text := fmt.Sprintf("%s/%s: %s %s %s", l.Namespace, l.Tree, l.Holder, said, l.wants())
+	text := fmt.Sprintf("%s: %s %s %s", name(l.Namespace, l.Tree), l.Holder, said, l.wants())
 	if l.Note != "" {
 		text += fmt.Sprintf(" (%q)", l.Note)
 	}

@@ -4,12 +4,17 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/cli"
 )
 
 // seen is a line of watch.
@@ -190,6 +195,47 @@ func TestWatchFails(t *testing.T) {
 		code, out, errs := run(t, strings.Fields(c.args)...)
 		if code != c.code || !strings.Contains(out+errs, c.says) || strings.Contains(out+errs, "secret") {
 			t.Errorf("%s: exit code %d, %s%s\nwant %d and something about %q", c.args, code, out, errs, c.code, c.says)
+		}
+	}
+}
+
+// While the store is down, watch says so at the beginning and once a minute, and says when it is
+// back.
+func TestWatchOutage(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var errs bytes.Buffer
+		w := cli.NewWatching(&errs)
+		look := func(err error) {
+			t.Helper()
+			if err := w.Look(err); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(200 * time.Millisecond)
+		}
+		look(nil)
+		for i := range 5 * 150 { // two and a half minutes
+			look(fmt.Errorf("port %d: refused", i))
+		}
+		look(nil)
+		look(nil)
+		look(errors.New("again"))
+		const want = "pathlock: port 0: refused\npathlock: port 300: refused\npathlock: port 600: refused\n" +
+			"pathlock: the lock store answers again\npathlock: again\n"
+		if errs.String() != want {
+			t.Errorf("it writes\n%swant\n%s", &errs, want)
+		}
+	})
+}
+
+// Lines for people name trees as ls does.
+func TestWatchNames(t *testing.T) {
+	t.Parallel()
+	url, holders := inUse(t, [][2]string{{"a/b", "c d"}})
+	for _, args := range [][]string{{"watch", "--locks", url}, {"watch", "a%2Fb/c%20d", "--locks", url}} {
+		code, out, errs := watchUntil(t, args, 1)
+		if want := "a%2Fb/c%20d: " + holders[0] + " holds the whole tree\n"; code != 0 || out != want || errs != "" {
+			t.Errorf("%q: exit code %d: %q %s", args, code, out, errs)
 		}
 	}
 }

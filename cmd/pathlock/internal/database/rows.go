@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/pathlock-go/pathlock/fsck"
@@ -40,8 +41,15 @@ func (r Rows) Locate(ctx context.Context, key string) (tree, path string, err er
 		}
 		return strings.Join(parts, ".")
 	}
+	var value any = key
+	if dialect == fsck.MySQL {
+		question := fmt.Sprintf("SELECT %s FROM %s WHERE 1 = 0", quote(r.Key), quote(r.Table))
+		if value, err = exactKey(ctx, db, question, key); err != nil {
+			return "", "", fmt.Errorf("looking for row %s of %q: %w", key, r.Table, err)
+		}
+	}
 	query := fmt.Sprintf("SELECT %s, %s FROM %s WHERE %s = %s", quote(r.TreeColumn), quote(r.Path), quote(r.Table), quote(r.Key), placeholder)
-	err = db.QueryRowContext(ctx, query, key).Scan(&tree, &path)
+	err = db.QueryRowContext(ctx, query, value).Scan(&tree, &path)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return "", "", fmt.Errorf("%q has no row whose %q is %s", r.Table, r.Key, key)
@@ -49,4 +57,32 @@ func (r Rows) Locate(ctx context.Context, key string) (tree, path string, err er
 		return "", "", fmt.Errorf("looking for row %s of %q: %w", key, r.Table, err)
 	}
 	return tree, path, nil
+}
+
+// exactKey returns a key as MySQL has to be asked for it: for a column of numbers, it takes 2x
+// for 2, and compares large numbers as texts inexactly. question selects the column.
+func exactKey(ctx context.Context, db *sql.DB, question, key string) (any, error) {
+	rows, err := db.QueryContext(ctx, question)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	columns, err := rows.ColumnTypes()
+	if err = errors.Join(err, rows.Err()); err != nil {
+		return nil, err
+	}
+	kind := strings.ToUpper(columns[0].DatabaseTypeName())
+	for _, number := range []string{"INT", "DECIMAL", "NUMERIC", "FLOAT", "DOUBLE", "YEAR", "BIT"} {
+		if !strings.Contains(kind, number) {
+			continue
+		}
+		if n, err := strconv.ParseInt(key, 10, 64); err == nil {
+			return n, nil
+		}
+		if n, err := strconv.ParseUint(key, 10, 64); err == nil {
+			return n, nil
+		}
+		return nil, fmt.Errorf("%q is no integer, and the column's type is %s", key, kind)
+	}
+	return key, nil
 }

@@ -43,6 +43,9 @@ func (e *exam) database(ctx context.Context, db *sql.DB, dialect, about string, 
 		e.found(Problem, table.Name, "table", err.Error(), "nothing can be read or written", "see that the table and its columns are named right")
 		return
 	}
+	if dialect == "postgres" {
+		e.logged(ctx, table.Name, db, quoted(dialect, table.Name), Problem, "a crash of the server empties it, and its standbys do not have it")
+	}
 	var found []treeschema.Finding
 	err = e.ask(ctx, func(ctx context.Context) (err error) {
 		found, err = treeschema.Tables(ctx, db, dialect, []treeschema.Table{shape})

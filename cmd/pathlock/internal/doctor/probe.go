@@ -6,14 +6,19 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
-// probeNamespace is the namespace of the trees in which the doctor takes locks.
-const probeNamespace = "pathlock-doctor"
+// The doctor takes locks in one of a few trees of its own: a store remembers each tree for days.
+// They are several, since a cluster has each on one of its shards.
+const (
+	probeNamespace = "pathlock-doctor"
+	probeTrees     = 16
+)
 
 // Bounds of the trial: how long its locks live if the program dies, and how long a wait may last.
 const (
@@ -42,13 +47,19 @@ func (e *exam) probe(ctx context.Context, about string, store, other pathlock.St
 
 // trial returns how long a hand-over took.
 func trial(ctx context.Context, store, other pathlock.Store) (_ time.Duration, err error) {
-	tree, err := pathlock.NewTree(probeNamespace, rand.Text())
+	// Other doctors may use the same tree. The node is this one's.
+	id := rand.Text()
+	tree, err := pathlock.NewTree(probeNamespace, fmt.Sprintf("trial-%d", id[0]%probeTrees))
+	if err != nil {
+		return 0, err
+	}
+	node, err := pathlock.ParsePath("/" + id)
 	if err != nil {
 		return 0, err
 	}
 	locker := pathlock.New(store, pathlock.WithLogger(slog.New(slog.DiscardHandler)))
 	request := pathlock.Request{
-		Tree: tree, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/doctor"))},
+		Tree: tree, Claims: []pathlock.Claim{pathlock.X(node)},
 		Lease: probeLease, Wait: probeWait, Note: "pathlock doctor",
 	}
 	first, err := locker.Acquire(ctx, request)
@@ -61,10 +72,11 @@ func trial(ctx context.Context, store, other pathlock.Store) (_ time.Duration, e
 	if err != nil {
 		return 0, fmt.Errorf("looking at a tree: %w", err)
 	}
-	if len(snapshot.Holders) != 1 {
-		return 0, fmt.Errorf("looking at a tree: it shows %d holders of a lock that one holds", len(snapshot.Holders))
+	mine := slices.DeleteFunc(snapshot.Holders, func(h pathlock.Hold) bool { return h.Fence != first.Fence() })
+	if len(mine) != 1 {
+		return 0, fmt.Errorf("looking at a tree: it shows %d holders of a lock that one holds", len(mine))
 	}
-	lease := pathlock.Lease{Owner: snapshot.Holders[0].Owner, For: probeLease}
+	lease := pathlock.Lease{Owner: mine[0].Owner, For: probeLease}
 	if lost, err := store.Renew(ctx, tree, []pathlock.Lease{lease}); err != nil || len(lost) > 0 {
 		return 0, fmt.Errorf("renewing a lock: %w", errors.Join(err, lostError(lost)))
 	}
@@ -84,8 +96,7 @@ func trial(ctx context.Context, store, other pathlock.Store) (_ time.Duration, e
 	}
 	begin := time.Now()
 	if err := first.Release(ctx); err != nil {
-		<-granted // it waits for what was not released
-		return 0, fmt.Errorf("releasing a lock: %w", err)
+		return 0, errors.Join(fmt.Errorf("releasing a lock: %w", err), <-granted) // it waits for what was not released
 	}
 	if err := <-granted; err != nil {
 		return 0, fmt.Errorf("waiting for a lock that was released: %w", err)

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,6 +26,8 @@ func TestRedisSettings(t *testing.T) {
 		check, contains string
 	}{
 		{"--appendonly yes", doctor.Fine, "persistence", "appendfsync is everysec"},
+		{"--appendonly yes --appendfsync no", doctor.Warning, "persistence", "forgets the locks"},
+		{"--appendonly yes --appendfsync always", doctor.Fine, "persistence", "appendfsync is always"},
 		{"--appendonly no", doctor.Warning, "persistence", "two owners may hold the same node"},
 		{"--maxmemory 100mb --maxmemory-policy allkeys-lru", doctor.Problem, "eviction", "allkeys-lru"},
 		{"--maxmemory 100mb --maxmemory-policy volatile-ttl", doctor.Problem, "eviction", "volatile-ttl"},
@@ -266,7 +269,34 @@ func TestNoServer(t *testing.T) {
 	if !r.Unanswered() {
 		t.Error("the report does not say that no server answered")
 	}
+	f := want(t, locks(t, "redis+sentinel://m@"+server.Addr, doctor.Options{}), doctor.Problem, "answer", "connection refused")
+	if strings.Contains(f.Is, "no answer within") {
+		t.Errorf("of a sentinel that refuses at once it says %s", f.Is)
+	}
 	if _, err := doctor.Locks(t.Context(), "nonsense://x", "", doctor.Options{}); err == nil {
 		t.Error("there is no error")
+	}
+}
+
+// Doctors that run again and again, and at once, leave few keys behind, and are not in each other's
+// way.
+func TestFewKeysAreLeft(t *testing.T) {
+	t.Parallel()
+	server := testredis.Start(t, testredis.Redis)
+	var doctors sync.WaitGroup
+	for range 8 {
+		doctors.Go(func() {
+			for range 10 {
+				want(t, locks(t, urlOf(server), doctor.Options{}), doctor.Fine, "trial", "handed over")
+			}
+		})
+	}
+	doctors.Wait()
+	keys, err := server.Client().Keys(t.Context(), "*").Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(keys) > 16 {
+		t.Errorf("80 runs leave %d keys, such as %s", len(keys), keys[0])
 	}
 }

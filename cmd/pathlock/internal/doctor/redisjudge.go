@@ -108,6 +108,10 @@ func (e *exam) judgePersistence(n redisNode) {
 		e.found(Problem, n.addr, "persistence", "the last snapshot failed", "the server takes no writes (MISCONF): nothing is granted", "look into the server's log; mostly the disk is full, or its folder cannot be written")
 	case n.info["aof_enabled"] == "1" && n.info["aof_last_write_status"] == "err":
 		e.found(Problem, n.addr, "persistence", "the last write to the append-only file failed", "the server takes no writes: nothing is granted", "make room on the server's disk")
+	case n.info["aof_enabled"] == "1" && n.settings["appendfsync"] == "no":
+		e.found(Warning, n.addr, "persistence", "the append-only file is on, and appendfsync is no",
+			"a crash of the host forgets the locks of the time since its system last wrote the file, mostly 30 s: two owners may hold the same node until the next renewal",
+			"CONFIG SET appendfsync everysec, and the same in redis.conf")
 	case n.info["aof_enabled"] == "1":
 		e.fine(n.addr, "persistence", "the append-only file is on%s", setting(n, "appendfsync"))
 	default:

@@ -51,7 +51,7 @@ func (e *exam) sqlLocks(ctx context.Context, about, scheme string, store *sqlsto
 	}
 	e.databaseClock(ctx, db, about, dialect)
 	e.identify(ctx, db, about, dialect)
-	return e.lockTables(ctx, about, store)
+	return e.lockTables(ctx, about, dialect, store)
 }
 
 // server adds what package treeschema finds wrong with the server and the session; all of it, or
@@ -96,7 +96,7 @@ func (e *exam) schema(about string, f treeschema.Finding) {
 }
 
 // lockTables checks the tables of the locks. It reports whether they can be used.
-func (e *exam) lockTables(ctx context.Context, about string, store *sqlstore.Store) bool {
+func (e *exam) lockTables(ctx context.Context, about, dialect string, store *sqlstore.Store) bool {
 	if e.LookOnly {
 		e.found(Unknown, about, "tables", "the tables of the locks were not looked at: that writes into them, and undoes it", "whether they are right is not known", "run the doctor without --look-only")
 		return true
@@ -105,6 +105,11 @@ func (e *exam) lockTables(ctx context.Context, about string, store *sqlstore.Sto
 	switch {
 	case err == nil:
 		e.fine(about, "tables", "the tables of the locks are as they have to be, and the user may write them")
+		if dialect == "postgres" {
+			for _, table := range []string{"pathlock_trees", "pathlock_tickets"} {
+				e.logged(ctx, about, store.DB(), quoted(dialect, table), Warning, "a crash of the server empties it: two owners may hold the same node until the next renewal, and detached holds are gone")
+			}
+		}
 		return true
 	case !errors.Is(err, sqlstore.ErrTables):
 		e.unanswered(about, err)
@@ -114,6 +119,21 @@ func (e *exam) lockTables(ctx context.Context, about string, store *sqlstore.Sto
 		e.found(Problem, about, "tables", err.Error(), "nothing is granted", "drop both tables while no program runs, and let one make them anew")
 	}
 	return false
+}
+
+// logged finds a table of PostgreSQL that a crash empties. The name is quoted.
+func (e *exam) logged(ctx context.Context, about string, db *sql.DB, name string, level Level, means string) {
+	question, err := query("postgres_unlogged.sql")
+	var n int
+	if err == nil {
+		err = e.ask(ctx, func(ctx context.Context) error { return db.QueryRowContext(ctx, question, name).Scan(&n) })
+	}
+	switch {
+	case err != nil:
+		e.unknown(about, "durability", err, "")
+	case n > 0:
+		e.found(level, about, "durability", name+" is an UNLOGGED table", means, "ALTER TABLE "+name+" SET LOGGED")
+	}
 }
 
 // databaseClock reads the clock of a database, by which the leases go.
@@ -193,18 +213,25 @@ func (e *exam) judgeIsolation(about string, values map[string]string) {
 }
 
 func (e *exam) judgePostgres(about string, values map[string]string) {
-	switch {
-	case values["fsync"] == "off":
+	durable := true
+	if values["fsync"] == "off" {
+		durable = false
 		e.found(Problem, about, "durability", "fsync is off", "a crash of the host destroys the database", "set fsync = on in postgresql.conf, and reload")
-	case values["synchronous_commit"] == "off":
+	}
+	if values["synchronous_commit"] == "off" {
+		durable = false
 		e.found(Warning, about, "durability", "synchronous_commit is off", "a crash of the server forgets the last commits, locks and changes of trees alike", "set synchronous_commit = on")
-	default:
+	}
+	if durable {
 		e.fine(about, "durability", "fsync is on, synchronous_commit is %s", values["synchronous_commit"])
 	}
+	right := e.judgeTimeouts(about, values, postgresTimeouts)
 	if values["idle_in_transaction_session_timeout"] == "0" {
+		right = false
 		e.found(Advice, about, "time-outs", "idle_in_transaction_session_timeout is 0", "a transaction whose program hangs keeps its row locks for ever", "ALTER SYSTEM SET idle_in_transaction_session_timeout = '1min', or SET it for the role, and reload")
-	} else {
-		e.fine(about, "time-outs", "idle_in_transaction_session_timeout is %s ms", values["idle_in_transaction_session_timeout"])
+	}
+	if right {
+		e.fine(about, "time-outs", "%s", shownTimeouts(values, postgresTimeouts))
 	}
 	e.connections(about, values["connections"], values["max_connections"])
 }
@@ -216,7 +243,9 @@ func (e *exam) judgeMySQL(about string, values map[string]string) {
 	} else {
 		e.fine(about, "durability", "innodb_flush_log_at_trx_commit is 1, sync_binlog %s", binlog)
 	}
-	e.fine(about, "time-outs", "innodb_lock_wait_timeout is %s s", values["innodb_lock_wait_timeout"])
+	if e.judgeTimeouts(about, values, mysqlTimeouts) {
+		e.fine(about, "time-outs", "%s", shownTimeouts(values, mysqlTimeouts))
+	}
 	e.connections(about, values["threads_connected"], values["max_connections"])
 }
 

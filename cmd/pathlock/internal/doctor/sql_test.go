@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -131,7 +132,10 @@ func TestPostgresSettings(t *testing.T) {
 		{"default_transaction_isolation = 'serializable'", doctor.Fine, "isolation", "SERIALIZABLE"},
 		{"synchronous_commit = off", doctor.Warning, "durability", "forgets the last commits"},
 		{"idle_in_transaction_session_timeout = 0", doctor.Advice, "time-outs", "for ever"},
-		{"idle_in_transaction_session_timeout = 60000", doctor.Fine, "time-outs", "60000 ms"},
+		{"idle_in_transaction_session_timeout = 60000", doctor.Fine, "time-outs", "idle_in_transaction_session_timeout is 1m0s"},
+		{"idle_in_transaction_session_timeout = 1", doctor.Warning, "time-outs", "is 1ms"},
+		{"statement_timeout = 100", doctor.Warning, "time-outs", "statement_timeout is 100ms"},
+		{"lock_timeout = 1", doctor.Warning, "time-outs", "lock_timeout is 1ms"},
 	} {
 		t.Run(c.set, func(t *testing.T) {
 			t.Parallel()
@@ -141,17 +145,10 @@ func TestPostgresSettings(t *testing.T) {
 			if err := db.QueryRowContext(t.Context(), "SELECT current_database()").Scan(&name); err != nil {
 				t.Fatal(err)
 			}
-			var fsync string
-			if err := db.QueryRowContext(t.Context(), "SHOW fsync").Scan(&fsync); err != nil {
-				t.Fatal(err)
-			}
 			do(t, db, "ALTER DATABASE "+name+" SET "+c.set)
 			r, err := doctor.Database(t.Context(), open(t, url), "postgres", "the database", nil, doctor.Options{})
 			if err != nil {
 				t.Fatal(err)
-			}
-			if c.check == "durability" && fsync == "off" {
-				c.level, c.contains = doctor.Problem, "fsync is off" // which is worse
 			}
 			want(t, r, c.level, c.check, c.contains)
 			want(t, r, doctor.Fine, "pooler", "the server itself")
@@ -160,6 +157,57 @@ func TestPostgresSettings(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A table that a crash empties is found, of trees as of locks.
+func TestUnlogged(t *testing.T) {
+	t.Parallel()
+	url := postgres(t)
+	db := open(t, url)
+	do(t, db, suites)
+	used(t, url)
+	unlogged := func(r doctor.Report) (tables []string) {
+		for _, f := range r.Findings {
+			if name, ok := strings.CutSuffix(f.Is, " is an UNLOGGED table"); ok {
+				tables = append(tables, f.Level.String()+" "+name)
+			}
+		}
+		return tables
+	}
+	both := func() []string {
+		t.Helper()
+		r, err := doctor.Database(t.Context(), db, "postgres", "the database", suitesTable, doctor.Options{})
+		must(t, err)
+		return append(unlogged(r), unlogged(locks(t, url, doctor.Options{}))...)
+	}
+	if found := both(); len(found) > 0 {
+		t.Errorf("logged tables are found to be unlogged: %q", found)
+	}
+	do(t, db, "ALTER TABLE suites SET UNLOGGED", "ALTER TABLE pathlock_trees SET UNLOGGED")
+	if found, want := both(), []string{`problem "suites"`, `warning "pathlock_trees"`}; !slices.Equal(found, want) {
+		t.Errorf("found %q, want %q", found, want)
+	}
+}
+
+// Time-outs of a session of MySQL and MariaDB that end what programs do, or too late, are found.
+func TestMySQLTimeouts(t *testing.T) {
+	t.Parallel()
+	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
+		t.Parallel()
+		url := mysql(t, server)
+		for set, level := range map[string]doctor.Level{
+			"innodb_lock_wait_timeout=100000": doctor.Advice, "innodb_lock_wait_timeout=50": doctor.Fine, "wait_timeout=1": doctor.Warning,
+		} {
+			name, _, _ := strings.Cut(set, "=")
+			joint := "?"
+			if strings.Contains(url, "?") {
+				joint = "&"
+			}
+			r, err := doctor.Database(t.Context(), open(t, url+joint+set), "mysql", "the database", nil, doctor.Options{})
+			must(t, err)
+			want(t, r, level, "time-outs", name)
+		}
+	})
 }
 
 // suites is a table with trees that lacks everything.

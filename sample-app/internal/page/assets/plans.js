@@ -72,10 +72,12 @@ export function welcome(app, opened) {
 
 /** Lets a plan be chosen, and others be made. It resolves with the plan, or null. */
 export async function choosePlan(app) {
+  const read = () => app.actions.run({ title: t('plans'), send: () => allPlans() });
+  // The list is there before the dialog opens: what is below it must not move under the pointer.
+  const found = await read();
   return ask(t('plans'), (close) => {
     const list = h('div', { class: 'plan-list' });
-    const draw = async () => {
-      const plans = await app.actions.run({ title: t('plans'), send: () => allPlans() });
+    const draw = (plans) => {
       if (!plans) return;
       list.replaceChildren();
       let project = null;
@@ -83,12 +85,12 @@ export async function choosePlan(app) {
         if (plan.project !== project) list.append(h('h3', {}, project = plan.project));
         list.append(h('div', { class: 'plan-line' },
           h('button', { type: 'button', class: 'link', 'aria-current': plan.id === app.plan?.id ? 'true' : null, onclick: () => close(plan) }, plan.name),
-          h('button', { type: 'button', class: 'quiet icon', 'aria-label': t('renamePlan'), title: t('renamePlan'), onclick: async () => { await rename(app, plan); draw(); } }, h('span', { class: 'sign-pen', 'aria-hidden': 'true' })),
-          h('button', { type: 'button', class: 'quiet icon', 'aria-label': t('deletePlan'), title: t('deletePlan'), onclick: async () => { await remove(app, plan); draw(); } }, h('span', { class: 'sign-bin', 'aria-hidden': 'true' }))));
+          h('button', { type: 'button', class: 'quiet icon', 'aria-label': t('renamePlan'), title: t('renamePlan'), onclick: async () => { await rename(app, plan); draw(await read()); } }, h('span', { class: 'sign-pen', 'aria-hidden': 'true' })),
+          h('button', { type: 'button', class: 'quiet icon', 'aria-label': t('deletePlan'), title: t('deletePlan'), onclick: async () => { await remove(app, plan); draw(await read()); } }, h('span', { class: 'sign-bin', 'aria-hidden': 'true' }))));
       }
       if (!plans.length) list.append(h('p', { class: 'faint' }, t('noPlans')));
     };
-    draw();
+    draw(found);
     return h('div', {}, list, h('h3', { class: 'ruled' }, t('newPlan')), beginnings(app, close));
   }, { wide: true });
 }

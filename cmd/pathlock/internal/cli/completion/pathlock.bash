@@ -5,7 +5,7 @@ _pathlock() {
 	while IFS= read -r line; do
 		if [[ $line == :files ]]; then
 			compopt -o filenames
-			COMPREPLY=($(compgen -f -- "$2"))
+			mapfile -t COMPREPLY < <(compgen -f -- "$2") # names as they are: no pattern is expanded
 			return
 		fi
 		candidates+=("${line%%$'\t'*}")

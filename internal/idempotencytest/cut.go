@@ -1,0 +1,177 @@
+package idempotencytest
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/pathlock-go/pathlock/idempotency"
+)
+
+// deaf is a connection that breaks: its client goes away during the write after so many.
+type deaf struct {
+	http.ResponseWriter
+	hangUp context.CancelFunc
+	after  int
+	// silent breaks without an error of the write, as a short one does that is buffered.
+	silent bool
+}
+
+func (w *deaf) Write(b []byte) (int, error) {
+	if w.after--; w.after < 0 {
+		w.hangUp()
+		if !w.silent {
+			return 0, errors.New("broken pipe")
+		}
+	}
+	return w.ResponseWriter.Write(b)
+}
+
+// Flush implements [http.Flusher].
+func (w *deaf) Flush() {}
+
+// CloseNotify implements what gin's Stream asks for.
+func (w *deaf) CloseNotify() <-chan bool { return nil }
+
+// checkCutShort checks that a piece of an answer is never replayed as the whole.
+func (d Database) checkCutShort(t *testing.T) {
+	const text = "0123456789"
+	for name, c := range map[string]struct {
+		answer func(c *gin.Context, hangUp context.CancelFunc)
+		after  int
+		silent bool
+		// kept says that the answer is whole.
+		kept bool
+	}{
+		"a stream that ends with the client": {after: 1, silent: true, answer: func(c *gin.Context, _ context.CancelFunc) {
+			for _, piece := range strings.Split(text, "") {
+				if c.Request.Context().Err() != nil {
+					return
+				}
+				_, _ = c.Writer.WriteString(piece)
+				c.Writer.Flush()
+			}
+		}},
+		"a stream without flushes": {after: 1, silent: true, answer: func(c *gin.Context, _ context.CancelFunc) {
+			for _, piece := range strings.Split(text, "") {
+				if c.Request.Context().Err() != nil {
+					return
+				}
+				_, _ = c.Writer.WriteString(piece)
+			}
+		}},
+		"a copy whose connection breaks": {after: 0, answer: func(c *gin.Context, _ context.CancelFunc) {
+			_, _ = io.Copy(c.Writer, io.MultiReader(strings.NewReader(text[:5]), strings.NewReader(text[5:])))
+		}},
+		"a write that fails": {after: 1, answer: func(c *gin.Context, _ context.CancelFunc) {
+			for _, piece := range strings.Split(text, "") {
+				if _, err := c.Writer.WriteString(piece); err != nil {
+					return
+				}
+			}
+		}},
+		"less than was declared": {after: 9, answer: func(c *gin.Context, _ context.CancelFunc) {
+			c.DataFromReader(http.StatusOK, int64(len(text)), "text/plain", strings.NewReader(text[:5]), nil)
+		}},
+		"the client goes after the first piece": {after: 9, answer: func(c *gin.Context, hangUp context.CancelFunc) {
+			_, _ = c.Writer.WriteString(text[:5])
+			hangUp()
+		}},
+		"everything that was declared, to nobody": {after: 0, kept: true, answer: func(c *gin.Context, _ context.CancelFunc) {
+			c.DataFromReader(http.StatusOK, int64(len(text)), "text/plain", strings.NewReader(text), nil)
+		}},
+		"everything at once, when the client had gone": {after: 0, kept: true, answer: func(c *gin.Context, hangUp context.CancelFunc) {
+			hangUp()
+			c.String(http.StatusOK, text)
+		}},
+		"a stream to its end": {after: 99, kept: true, answer: func(c *gin.Context, _ context.CancelFunc) {
+			for _, piece := range strings.Split(text, "") {
+				_, _ = c.Writer.WriteString(piece)
+				c.Writer.Flush()
+			}
+		}},
+	} {
+		for _, commits := range []bool{true, false} {
+			s := d.open(t, idempotency.Config{})
+			ctx, hangUp := context.WithCancel(t.Context())
+			s.gin.POST("/cut", s.keys.Handle, func(gc *gin.Context) {
+				o := &Order{Item: gc.GetHeader(idempotency.Header)}
+				if commits {
+					if err := s.db.WithContext(gc.Request.Context()).Create(o).Error; err != nil {
+						t.Error(err)
+					}
+				}
+				c.answer(gc, hangUp)
+			})
+			k := key()
+			first := func() {
+				r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/cut", nil)
+				r.Header.Set(idempotency.Header, k)
+				s.gin.ServeHTTP(&deaf{ResponseWriter: httptest.NewRecorder(), hangUp: hangUp, after: c.after, silent: c.silent}, r)
+			}
+			first()
+			hangUp()
+			again := s.send(ask{path: "/cut", key: k})
+			switch {
+			case c.kept:
+				again.is(t, http.StatusOK, true, "")
+				if again.body != text {
+					t.Errorf("%s: replayed %q", name, again.body)
+				}
+			case commits:
+				again.is(t, http.StatusConflict, false, "idempotency-answer-lost")
+			case again.replayed:
+				t.Errorf("%s: replayed %q", name, again.body)
+			}
+			if n := s.orders(t, k); (n == 1) != commits || n > 1 {
+				t.Errorf("%s: %d orders", name, n)
+			}
+		}
+	}
+}
+
+// labelling is a writer that adds a header of its own with the first byte.
+type labelling struct{ gin.ResponseWriter }
+
+func (w labelling) Write(b []byte) (int, error) {
+	w.Header().Set("Content-Encoding", "identity-late")
+	return w.ResponseWriter.Write(b)
+}
+
+// checkHeadersOfOthers checks that what a middleware further out has set for the first request is
+// not part of the answer: a repetition that it does not compress is not labelled as compressed.
+func (d Database) checkHeadersOfOthers(t *testing.T) {
+	for name, encode := range map[string]gin.HandlerFunc{
+		"before the handler":  func(c *gin.Context) { c.Header("Content-Encoding", "gzip") },
+		"with the first byte": func(c *gin.Context) { c.Writer = labelling{c.Writer} },
+	} {
+		s := d.open(t, idempotency.Config{})
+		outer := func(c *gin.Context) {
+			if c.GetHeader("Accept-Encoding") != "" {
+				encode(c)
+			}
+		}
+		s.gin.POST("/encoded", outer, s.keys.Handle, func(c *gin.Context) {
+			c.Header("Content-Language", "en")
+			c.JSON(http.StatusCreated, "text")
+		})
+		k := key()
+		for _, accept := range []string{"gzip", "", "gzip"} {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/encoded", nil)
+			r.Header.Set(idempotency.Header, k)
+			if accept != "" {
+				r.Header.Set("Accept-Encoding", accept)
+			}
+			a := s.serve(r)
+			if encoded := a.header.Get("Content-Encoding") != ""; a.status != http.StatusCreated || encoded != (accept != "") || a.header.Get("Content-Language") != "en" {
+				t.Errorf("%s: accepting %q: %d with %v", name, accept, a.status, a.header)
+			}
+		}
+	}
+}
