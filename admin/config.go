@@ -58,9 +58,9 @@ type Config struct {
 	Prefix string
 	// Hosts are the names, with or without a port, under which browsers reach the page. Requests
 	// with another Host header are refused. If there are none, every name will do, except for
-	// requests that arrive on a loopback address: there it has to be localhost, a name below it, or an
-	// IP address. So a foreign page cannot have its own name resolved to 127.0.0.1, and read what
-	// listens there. A proxy has to pass on the name that the browser asked for.
+	// requests that arrive on a loopback address: there it has to be localhost, a name below it, or
+	// an IP address. So a foreign page cannot have its own name resolved to 127.0.0.1, and read
+	// what listens there. A proxy has to pass on the name that the browser asked for.
 	Hosts []string
 	// Origins are further origins, such as "https://admin.example.com", from which a release may
 	// come. It is needed only where a proxy changes the Host header, for browsers older than 2023.

@@ -29,8 +29,8 @@ type Page struct {
 	guard    *guard
 	assets   *assets
 	refusals refusals
-	// unredacted makes texts of what Config.Redact failed with. It is random, so that nobody finds a
-	// name by trying.
+	// unredacted makes texts of what Config.Redact failed with. It is random, so that nobody finds
+	// a name by trying.
 	unredacted maphash.Seed
 	routes     map[string]route
 	viewers    chan struct{} // has room for one entry per stream
