@@ -314,6 +314,7 @@ func (d Database) checkTakenOver(t *testing.T) {
 		}
 	}
 	t.Run("not within the transaction", d.checkAsleep)
+	t.Run("after the end", d.checkAfterTheEnd)
 	t.Run("not after the commit", func(t *testing.T) {
 		s, other := d.open(t, idempotency.Config{}), d.open(t, idempotency.Config{Wait: idempotency.NoWait})
 		arrived, goOn := s.pausing("committed")
