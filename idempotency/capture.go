@@ -38,7 +38,7 @@ type capture struct {
 }
 
 // newCapture returns a writer that copies up to max bytes of the answer to a client.
-func newCapture(w gin.ResponseWriter, client context.Context, max int) *capture {
+func newCapture(client context.Context, w gin.ResponseWriter, max int) *capture {
 	return &capture{ResponseWriter: w, client: client, max: max, given: w.Header().Clone()}
 }
 

@@ -137,7 +137,7 @@ func (r *request) run(c *gin.Context) {
 	c.Request = outer.WithContext(ctx)
 	carrier := carry.New(ctx, c)
 	c.Set(carry.RequestKey, carrier)
-	w := newCapture(writer, outer.Context(), r.keys.config.MaxAnswer)
+	w := newCapture(outer.Context(), writer, r.keys.config.MaxAnswer)
 	c.Writer = w
 	returned := false
 	defer func() {
