@@ -143,6 +143,7 @@ func (r *request) run(c *gin.Context) {
 	defer func() {
 		c.Writer = writer
 		carrier.End()
+		r.ended.Store(true)
 		// A panic is answered by somebody else, and a client that went away by nobody, or in part.
 		final := returned && (w.Written() || outer.Context().Err() == nil) && (w.incomplete || w.whole())
 		finish, cancel := context.WithTimeout(context.WithoutCancel(outer.Context()), finishTimeout)

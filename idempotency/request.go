@@ -18,6 +18,10 @@ import (
 // status 409.
 var ErrTakenOver = errors.New("idempotency: a repetition has taken the place of the request")
 
+// ErrEnded is why a transaction was rolled back that came after the end of its request: the request
+// was answered with a failure, so its key is free, and a repetition may run.
+var ErrEnded = errors.New("idempotency: the request has ended, and its key was given back")
+
 // request is one that runs under a key.
 type request struct {
 	keys *Keys
@@ -25,6 +29,8 @@ type request struct {
 	id, attempt string
 	// recorded is set once a transaction has been committed that has recorded the answer.
 	recorded atomic.Bool
+	// ended is set once the handler has returned.
+	ended atomic.Bool
 }
 
 // requestKey is the context key of the request.
@@ -59,6 +65,9 @@ func (r *request) mark(tx *gorm.DB) error {
 func (r *request) hit(done *gorm.DB) error {
 	if done.Error != nil {
 		return fmt.Errorf("idempotency: noting that the request takes place: %w", done.Error)
+	}
+	if done.RowsAffected != 1 && r.ended.Load() {
+		return ErrEnded
 	}
 	if done.RowsAffected != 1 {
 		return fmt.Errorf("%w: %w", ErrTakenOver, middleware.Later(http.StatusConflict, slugInUse, "a repetition has taken the place of the request, which took too long"))

@@ -89,6 +89,31 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
+// valueless is a context that ends with another one, and has no values.
+type valueless struct{ context.Context }
+
+// Value implements [context.Context].
+func (valueless) Value(any) any { return nil }
+
+// takeover claims a key whose row has the attempt lapsed. It does not wait for a transaction of
+// that attempt: until its end, the request counts as running, and taken is false.
+func (k *Keys) takeover(ctx context.Context, r *request, fingerprint, lapsed string) (taken bool, err error) {
+	lease, keep := k.config.Lease.Milliseconds(), k.config.Keep.Milliseconds()
+	// What another request wants to see before its commits has nothing to do with this one.
+	err = k.session(valueless{ctx}).Transaction(func(tx *gorm.DB) error {
+		if err := tx.Exec(k.sql.seize, r.id).Error; err != nil {
+			return err
+		}
+		done := tx.Exec(k.sql.takeover, fingerprint, r.attempt, lease, keep, r.id, lapsed)
+		taken = done.RowsAffected == 1
+		return done.Error
+	})
+	if k.plugin.FailureOf(err) == pathlock.FailureLocked {
+		return false, nil
+	}
+	return taken && err == nil, err
+}
+
 // The ways in which a key is not claimed, beside errors of the database.
 var (
 	errInUse  = errors.New("idempotency: a request with the key is running")
@@ -112,12 +137,17 @@ func (k *Keys) claim(ctx context.Context, r *request, fingerprint string) (*row,
 		if err != nil {
 			return nil, err
 		}
-		var hit int64
+		var claimed bool
 		switch {
 		case found == nil:
-			hit, err = k.exec(ctx, k.sql.insert, r.id, fingerprint, r.attempt, lease, keep)
+			var rows int64
+			rows, err = k.exec(ctx, k.sql.insert, r.id, fingerprint, r.attempt, lease, keep)
+			if err == nil && rows == 0 {
+				continue // somebody else has just claimed it
+			}
+			claimed = rows == 1
 		case found.Expired != 0:
-			hit, err = k.exec(ctx, k.sql.takeover, fingerprint, r.attempt, lease, keep, r.id, found.Attempt)
+			claimed, err = k.takeover(ctx, r, fingerprint, found.Attempt)
 		case found.Fingerprint != fingerprint:
 			return nil, errReused
 		case found.State == answered:
@@ -125,18 +155,16 @@ func (k *Keys) claim(ctx context.Context, r *request, fingerprint string) (*row,
 		case found.State == committed && found.Lapsed != 0:
 			return nil, errNoMore
 		case found.Lapsed != 0:
-			hit, err = k.exec(ctx, k.sql.takeover, fingerprint, r.attempt, lease, keep, r.id, found.Attempt)
-		default:
-			left := k.config.Wait - time.Since(begun)
-			if left <= 0 {
-				return nil, errInUse
-			}
-			if err := pause(ctx, min(left, look/2+rand.N(look/2))); err != nil {
-				return nil, err
-			}
-			continue
+			claimed, err = k.takeover(ctx, r, fingerprint, found.Attempt)
 		}
-		if err != nil || hit == 1 {
+		if err != nil || claimed {
+			return nil, err
+		}
+		left := k.config.Wait - time.Since(begun)
+		if left <= 0 {
+			return nil, errInUse
+		}
+		if err := pause(ctx, min(left, look/2+rand.N(look/2))); err != nil {
 			return nil, err
 		}
 	}

@@ -313,6 +313,8 @@ func (d Database) checkTakenOver(t *testing.T) {
 			t.Errorf("%s: %d orders, %q and %q", path, n, winner.body, again.body)
 		}
 	}
+	t.Run("not within the transaction", d.checkAsleep)
+	t.Run("after the end", d.checkAfterTheEnd)
 	t.Run("not after the commit", func(t *testing.T) {
 		s, other := d.open(t, idempotency.Config{}), d.open(t, idempotency.Config{Wait: idempotency.NoWait})
 		arrived, goOn := s.pausing("committed")
