@@ -30,8 +30,8 @@ type Answer struct {
 //
 // A body larger than [Config.MaxAnswer] is not recorded: repetitions are told that the request has
 // taken place. An error has to roll the transaction back. It matches [ErrTakenOver] where a
-// repetition has taken the place of the request, [ErrEnded] after its end, and [gormplugin.ErrUnmanagedTransaction] where tx
-// is no transaction of the plugin's.
+// repetition has taken the place of the request, [ErrEnded] after its end, and
+// [gormplugin.ErrUnmanagedTransaction] where tx is no transaction of the plugin's.
 func Record(tx *gorm.DB, answer Answer) error {
 	r := requestOf(tx.Statement.Context)
 	if r == nil {
