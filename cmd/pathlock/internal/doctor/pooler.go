@@ -78,7 +78,7 @@ func keepsSessions(ctx context.Context, db *sql.DB) (bool, error) {
 	mark, found := rand.Text(), ""
 	// Without prepared statements, which a pooler may lose, too.
 	simple := pgx.QueryExecModeSimpleProtocol
-	if _, err := first.ExecContext(ctx, "SELECT set_config('pathlock.doctor', $1, false)", simple, mark); err != nil {
+	if _, err := first.ExecContext(ctx, "SELECT set_config('pathlock.doctor', $1, FALSE)", simple, mark); err != nil {
 		return false, err
 	}
 	tx, err := second.BeginTx(ctx, nil)
@@ -87,10 +87,10 @@ func keepsSessions(ctx context.Context, db *sql.DB) (bool, error) {
 	}
 	defer func() { _ = tx.Rollback() }()
 	var taken sql.NullString
-	if err := tx.QueryRowContext(ctx, "SELECT current_setting('pathlock.doctor', true)", simple).Scan(&taken); err != nil {
+	if err := tx.QueryRowContext(ctx, "SELECT current_setting('pathlock.doctor', TRUE)", simple).Scan(&taken); err != nil {
 		return false, err
 	}
-	if err := first.QueryRowContext(ctx, "SELECT COALESCE(current_setting('pathlock.doctor', true), '')", simple).Scan(&found); err != nil {
+	if err := first.QueryRowContext(ctx, "SELECT COALESCE(current_setting('pathlock.doctor', TRUE), '')", simple).Scan(&found); err != nil {
 		return false, err
 	}
 	return found == mark && taken.String != mark, nil
