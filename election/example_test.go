@@ -69,11 +69,11 @@ func Example() {
 	go func() { ended <- count(ctx, e, "host-1", host1, table) }()
 	host1 <- "Monday"
 	late, _ := e.Leader(ctx)
-	fmt.Println(late.Value, "leads")
 
 	go func() { ended <- count(ctx, e, "host-2", host2, table) }()
 	close(host1) // host-1 is shut down
 	fmt.Println(<-ended)
+	fmt.Println(late.Value, "has led")
 	host2 <- "Monday"
 	host2 <- "Tuesday"
 
@@ -82,8 +82,8 @@ func Example() {
 	fmt.Println(table.write("Monday", 0, late.Term) != nil)
 	// Output:
 	// host-1 has counted Monday
-	// host-1 leads
 	// <nil>
+	// host-1 has led
 	// host-2 has counted Monday
 	// host-2 has counted Tuesday
 	// <nil>

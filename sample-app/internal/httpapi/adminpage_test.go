@@ -27,9 +27,8 @@ func TestTheAdminPageShowsAndReleasesWhatAnotherInstanceHolds(t *testing.T) {
 		mine := url.Values{"namespace": {p.namespace}, "id": {fmt.Sprint(p.ids["plan"])}}
 		var shown struct {
 			Entries []struct {
-				Holder, Note, Instance, Route string
-				Fence                         uint64
-				Detached                      bool
+				Key, Note, Instance, Route string
+				Detached                   bool
 			}
 		}
 		p.admin("/api/tree?"+mine.Encode(), &shown)
@@ -47,8 +46,8 @@ func TestTheAdminPageShowsAndReleasesWhatAnotherInstanceHolds(t *testing.T) {
 			history.Episodes[0].Waiters[0].Route != "PATCH /api/suites/:id" || history.Episodes[0].Waiters[0].Outcome != "timed-out" {
 			p.Errorf("the history shows %+v", history)
 		}
-		body := fmt.Sprintf(`{"namespace":%q,"id":%q,"holder":%q,"fence":%d,"reason":"Anna went home"}`,
-			mine.Get("namespace"), mine.Get("id"), shown.Entries[0].Holder, shown.Entries[0].Fence)
+		body := fmt.Sprintf(`{"namespace":%q,"id":%q,"key":%q,"reason":"Anna went home"}`,
+			mine.Get("namespace"), mine.Get("id"), shown.Entries[0].Key)
 		if got := p.there.Do(t, "POST", "/admin/locks/api/release", body, "Content-Type", "application/json"); got.Status != http.StatusOK {
 			p.Fatalf("release: %d %s", got.Status, got.Body)
 		}
@@ -72,7 +71,7 @@ func (p *pair) admin(path string, into any) {
 
 func TestTheAdminPageIsReadOnlyUnlessToldOtherwise(t *testing.T) {
 	api := apitest.Start(t, instance.Config{DB: apitest.Backends(t)[0].DB, Locks: "memory://", Assert: true})
-	release := `{"namespace":"a","id":"b","holder":"c","fence":0,"reason":"because"}`
+	release := `{"namespace":"a","id":"b","key":"c","reason":"because"}`
 	if got := api.Do(t, "POST", "/admin/locks/api/release", release, "Content-Type", "application/json"); got.Status != http.StatusForbidden || !strings.Contains(string(got.Body), "read-only") {
 		t.Errorf("release: %d %s", got.Status, got.Body)
 	}
