@@ -68,8 +68,9 @@ func TestAWindowAsksWhereEventsAreSwallowed(t *testing.T) {
 	other.do("done")
 	w.AwaitGone(row(ids["a"]))
 	other.AwaitGone(row(ids["a"]))
-	ask[object](a, "DELETE", fmt.Sprintf("/api/plans/%d", p.ID), nil)
 	w.Allow("404")
+	other.Allow("404")
+	ask[object](a, "DELETE", fmt.Sprintf("/api/plans/%d", p.ID), nil)
 	w.AwaitShown("#welcome")
 }
 
