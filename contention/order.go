@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"time"
 )
 
 // Order is how to sort what a [History] has: the largest first.
@@ -27,17 +28,32 @@ func Orders() []Order { return []Order{Last, Longest, MostWaited, MostWaits} }
 // Sort sorts the episodes. An order that is none of [Orders] counts as [Last].
 func (h *History) Sort(o Order) { slices.SortStableFunc(h.Episodes, o.episodes) }
 
-// episodes compares two episodes.
-func (o Order) episodes(a, b Episode) int {
-	first := 0
+// sum is what the orders but [Last] look at.
+type sum struct {
+	longest, waited time.Duration
+	waits           int
+}
+
+// isOfSums reports whether an order looks at a [sum].
+func (o Order) isOfSums() bool { return o == Longest || o == MostWaited || o == MostWaits }
+
+// sums compares two sums. It returns 0 if the order does not look at them.
+func (o Order) sums(a, b sum) int {
 	switch o {
 	case Longest:
-		first = cmp.Compare(b.Longest, a.Longest)
+		return cmp.Compare(b.longest, a.longest)
 	case MostWaited:
-		first = cmp.Compare(b.Waited, a.Waited)
+		return cmp.Compare(b.waited, a.waited)
 	case MostWaits:
-		first = cmp.Compare(b.Waits, a.Waits)
+		return cmp.Compare(b.waits, a.waits)
+	default:
+		return 0
 	}
+}
+
+// episodes compares two episodes.
+func (o Order) episodes(a, b Episode) int {
+	first := o.sums(sum{a.Longest, a.Waited, a.Waits}, sum{b.Longest, b.Waited, b.Waits})
 	switch {
 	case first != 0:
 		return first
@@ -56,28 +72,23 @@ func (h History) ByRoute(o Order) []Route {
 	sums := make(map[string]Route)
 	for _, e := range h.Episodes {
 		for _, r := range e.routes {
-			sum := sums[r.Name]
-			sum.Name = r.Name
-			sum.Waits += r.Waits
-			sum.Waited += r.Waited
-			sum.Longest = max(sum.Longest, r.Longest)
-			sum.CausedWaits += r.CausedWaits
-			sum.Caused += r.Caused
-			if r.Last.After(sum.Last) {
-				sum.Last = r.Last
+			total := sums[r.Name]
+			total.Name = r.Name
+			total.Waits += r.Waits
+			total.Waited += r.Waited
+			total.Longest = max(total.Longest, r.Longest)
+			total.CausedWaits += r.CausedWaits
+			total.Caused += r.Caused
+			if r.Last.After(total.Last) {
+				total.Last = r.Last
 			}
-			sums[r.Name] = sum
+			sums[r.Name] = total
 		}
 	}
 	return slices.SortedFunc(maps.Values(sums), func(a, b Route) int {
-		first := b.Last.Compare(a.Last)
-		switch o {
-		case Longest:
-			first = cmp.Compare(b.Longest, a.Longest)
-		case MostWaited:
-			first = cmp.Compare(b.Waited, a.Waited)
-		case MostWaits:
-			first = cmp.Compare(b.Waits, a.Waits)
+		first := o.sums(sum{a.Longest, a.Waited, a.Waits}, sum{b.Longest, b.Waited, b.Waits})
+		if !o.isOfSums() {
+			first = b.Last.Compare(a.Last)
 		}
 		return cmp.Or(first, cmp.Compare(a.Name, b.Name))
 	})
@@ -88,31 +99,26 @@ func (h History) ByPlace(o Order) []Place {
 	sums := make(map[place]Place)
 	for _, e := range h.Episodes {
 		key := place{tree: e.Tree, path: e.Path, gate: e.Gate}
-		sum := sums[key]
-		sum.Tree, sum.Path, sum.Gate = e.Tree, e.Path, e.Gate
-		sum.Episodes++
-		sum.Waits += e.Waits
-		sum.MostWaiting = max(sum.MostWaiting, e.MostWaiting)
-		sum.Waited += e.Waited
-		sum.Longest = max(sum.Longest, e.Longest)
+		total := sums[key]
+		total.Tree, total.Path, total.Gate = e.Tree, e.Path, e.Gate
+		total.Episodes++
+		total.Waits += e.Waits
+		total.MostWaiting = max(total.MostWaiting, e.MostWaiting)
+		total.Waited += e.Waited
+		total.Longest = max(total.Longest, e.Longest)
 		last := e.Ended
 		if last.IsZero() {
 			last = h.At
 		}
-		if last.After(sum.Last) {
-			sum.Last = last
+		if last.After(total.Last) {
+			total.Last = last
 		}
-		sums[key] = sum
+		sums[key] = total
 	}
 	return slices.SortedFunc(maps.Values(sums), func(a, b Place) int {
-		first := b.Last.Compare(a.Last)
-		switch o {
-		case Longest:
-			first = cmp.Compare(b.Longest, a.Longest)
-		case MostWaited:
-			first = cmp.Compare(b.Waited, a.Waited)
-		case MostWaits:
-			first = cmp.Compare(b.Waits, a.Waits)
+		first := o.sums(sum{a.Longest, a.Waited, a.Waits}, sum{b.Longest, b.Waited, b.Waits})
+		if !o.isOfSums() {
+			first = b.Last.Compare(a.Last)
 		}
 		return cmp.Or(first, cmp.Compare(a.Tree.String(), b.Tree.String()), a.Path.Compare(b.Path))
 	})

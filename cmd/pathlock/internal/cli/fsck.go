@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/database"
@@ -202,7 +201,7 @@ func (c *fsckCommand) repair(ctx context.Context, checker *fsck.Checker, report 
 			return exitFailure, failed
 		}
 		defer func() { err = errors.Join(err, closeLocks()) }()
-		log, failed := c.openLog()
+		log, failed := openLog(c.Log)
 		if failed != nil {
 			return exitFailure, failed
 		}
@@ -232,16 +231,4 @@ func value[T any](flag *T) (given T) {
 		given = *flag
 	}
 	return given
-}
-
-// openLog opens the log, nil if there is none.
-func (c *fsckCommand) openLog() (*os.File, error) {
-	if c.Log == "" {
-		return nil, nil
-	}
-	log, err := os.OpenFile(c.Log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("open the log: %w", err)
-	}
-	return log, nil
 }

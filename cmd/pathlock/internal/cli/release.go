@@ -72,7 +72,7 @@ func (c *releaseCommand) Run(ctx context.Context, streams streams, code *int) (e
 	case !c.Yes && (!isTerminal(streams.in) || !isTerminal(streams.errs)):
 		return fmt.Errorf("%w: nobody can be asked here, since this is no terminal: give --yes", errUsage)
 	}
-	log, err := c.openLog()
+	log, err := openLog(c.Log)
 	if err != nil {
 		return err
 	}
@@ -114,17 +114,6 @@ func (c *releaseCommand) Run(ctx context.Context, streams streams, code *int) (e
 		return failed("releasing "+shortOf(owner), err)
 	}
 	return c.released(streams.out, log, mine)
-}
-
-func (c *releaseCommand) openLog() (*os.File, error) {
-	if c.Log == "" {
-		return nil, nil
-	}
-	log, err := os.OpenFile(c.Log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("open the log: %w", err)
-	}
-	return log, nil
 }
 
 // find returns the owner with a short name or a fence. It must be the only one.

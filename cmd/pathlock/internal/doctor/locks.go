@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/pathlock-go/pathlock/store/anystore"
 	"github.com/pathlock-go/pathlock/store/etcdstore"
@@ -14,9 +13,6 @@ import (
 	"github.com/pathlock-go/pathlock/store/sqlstore"
 	"github.com/pathlock-go/pathlock/store/zkstore"
 )
-
-// closing is how long a store may take to end.
-const closing = 5 * time.Second
 
 // Locks examines the lock store that a URL names, as [anystore.Open] reads it. The error matches
 // [anystore.ErrURL] if the URL names none. A store that does not answer is a finding.
@@ -37,23 +33,15 @@ func (e *exam) locks(ctx context.Context, url, password string) error {
 		e.found(Warning, "sqlite://"+file, "tables", "there is no such file yet", "no program has used this lock store", "see that the path is right, or start a program")
 		return nil
 	}
-	var stores [2]*anystore.Store
-	for i := range stores {
-		store, err := anystore.Open(ctx, url, anystore.WithPassword(password))
-		switch {
-		case errors.Is(err, anystore.ErrURL):
-			return err
-		case err != nil: // an etcd with users refuses to log in
-			e.unanswered("the lock store", err)
-			return nil
-		}
-		defer func() {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closing)
-			defer cancel()
-			_ = store.Close(ctx) // what it has left behind ends with its lease
-		}()
-		stores[i] = store
+	stores, end, err := openTwo(ctx, url, password)
+	switch {
+	case errors.Is(err, anystore.ErrURL):
+		return err
+	case err != nil: // an etcd with users refuses to log in
+		e.unanswered("the lock store", err)
+		return nil
 	}
+	defer end()
 	// The methods of the store within create no tables.
 	one, other := stores[0].TransferStore, stores[1].TransferStore
 	about := stores[0].String()

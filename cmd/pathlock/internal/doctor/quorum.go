@@ -17,23 +17,15 @@ type identity struct{ about, server string }
 func (e *exam) quorum(ctx context.Context, url, password string) error {
 	const about = "the quorum"
 	members := strings.Split(strings.TrimPrefix(url, "quorum:"), "|")
-	var stores [2]*anystore.Store
-	for i := range stores {
-		store, err := anystore.Open(ctx, url, anystore.WithPassword(password))
-		switch {
-		case errors.Is(err, anystore.ErrURL):
-			return err
-		case err != nil:
-			e.unanswered(about, err)
-			return nil
-		}
-		defer func() {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closing)
-			defer cancel()
-			_ = store.Close(ctx) // what it has left behind ends with its lease
-		}()
-		stores[i] = store
+	stores, end, err := openTwo(ctx, url, password)
+	switch {
+	case errors.Is(err, anystore.ErrURL):
+		return err
+	case err != nil:
+		e.unanswered(about, err)
+		return nil
 	}
+	defer end()
 	for i, member := range members {
 		if err := e.locks(ctx, member, password); err != nil {
 			return fmt.Errorf("member %d of the quorum: %w", i+1, err)
