@@ -14,6 +14,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/contention"
+	"github.com/pathlock-go/pathlock/internal/ownhost"
 )
 
 // Defaults of a [Config].
@@ -152,7 +153,7 @@ func (c Config) check() error {
 		}
 	}
 	for _, host := range c.Hosts {
-		if host == "" || strings.ContainsAny(host, "/@ ") {
+		if !ownhost.Valid(host) {
 			return refuse("the host %q is not of the form host or host:port", host)
 		}
 	}

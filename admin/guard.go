@@ -1,24 +1,19 @@
 package admin
 
 import (
-	"net"
 	"net/http"
-	"net/netip"
-	"slices"
-	"strings"
+
+	"github.com/pathlock-go/pathlock/internal/ownhost"
 )
 
 // guard refuses what a foreign page has a browser ask.
 type guard struct {
-	hosts   []string
+	hosts   ownhost.Names
 	origins *http.CrossOriginProtection
 }
 
 func newGuard(c Config) *guard {
-	g := &guard{origins: http.NewCrossOriginProtection()}
-	for _, host := range c.Hosts {
-		g.hosts = append(g.hosts, strings.ToLower(host))
-	}
+	g := &guard{hosts: ownhost.New(c.Hosts...), origins: http.NewCrossOriginProtection()}
 	for _, origin := range c.Origins {
 		// Config.check has seen to the form.
 		_ = g.origins.AddTrustedOrigin(origin)
@@ -28,35 +23,11 @@ func newGuard(c Config) *guard {
 
 // checkHost refuses names that the page is not known by: see [Config.Hosts].
 func (g *guard) checkHost(r *http.Request) error {
-	name := strings.ToLower(hostname(r.Host))
-	switch {
-	case len(g.hosts) > 0:
-		if slices.Contains(g.hosts, name) || slices.Contains(g.hosts, strings.ToLower(r.Host)) {
-			return nil
-		}
-	case !onLoopback(r), name == "localhost", strings.HasSuffix(name, ".localhost"):
+	if g.hosts.Are(r) {
 		return nil
-	default:
-		if _, err := netip.ParseAddr(name); err == nil {
-			return nil
-		}
 	}
 	return newProblem(http.StatusMisdirectedRequest, "misdirected",
 		"the page does not answer under this name; if it should, as behind a proxy on the same host, list the name in Config.Hosts")
-}
-
-// hostname returns a Host header without its port and without brackets.
-func hostname(host string) string {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	return strings.TrimSuffix(strings.TrimPrefix(strings.TrimSuffix(host, "]"), "["), ".")
-}
-
-// onLoopback reports whether a request has arrived on a loopback address.
-func onLoopback(r *http.Request) bool {
-	addr, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
-	return ok && addr.IP.IsLoopback()
 }
 
 // checkOrigin refuses what a page of another origin asks. Programs send neither header, and pass.

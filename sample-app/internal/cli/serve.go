@@ -15,6 +15,7 @@ import (
 type serveCommand struct {
 	backend
 	Addr         string        `help:"Address to listen on." default:"127.0.0.1:8080" env:"PATHLOCK_ADDR"`
+	Hosts        []string      `help:"Names, with or without a port, under which clients reach the server. Without it: every name on an interface, localhost and IP addresses on the loopback interface." env:"PATHLOCK_HOSTS" placeholder:"NAME"`
 	AdminRelease bool          `help:"Let whoever reaches /admin/locks release what others hold. There is no authentication; without this, the page is read-only." env:"PATHLOCK_ADMIN_RELEASE"`
 	Think        time.Duration `help:"How long at most an unprotected handler waits between reading and writing. Needs --locks off:// --assert=false." hidden:""`
 	Rule         string        `help:"How much of a plan a change of its tree locks: name-slots, parent-exclusive or whole-plan. The last two exist for comparison." enum:"name-slots,parent-exclusive,whole-plan" default:"name-slots" hidden:""`
@@ -23,7 +24,7 @@ type serveCommand struct {
 // Run implements the command.
 func (c *serveCommand) Run(ctx context.Context, streams streams) error {
 	config := c.config(streams.log)
-	config.AdminRelease = c.AdminRelease
+	config.AdminRelease, config.Hosts = c.AdminRelease, c.Hosts
 	config.Think, config.Rule = c.Think, httpapi.Rule(c.Rule)
 	i, err := instance.Open(ctx, config)
 	if err != nil {

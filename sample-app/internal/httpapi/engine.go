@@ -19,8 +19,8 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 )
 
-// Config is what the interface works with. All fields are required except Asserted, Rule and
-// BodyTimeout.
+// Config is what the interface works with. All fields are required except Asserted, Hosts, Rule
+// and BodyTimeout.
 type Config struct {
 	Service *plans.Service
 	// Suites writes the tree. It is the service, or a writer without any protection to compare
@@ -39,6 +39,8 @@ type Config struct {
 	DB    *database.DB
 	// Asserted says that the plugin asserts every write to suites and cases.
 	Asserted bool
+	// Hosts are the names that the server goes by: see [admin.Config].
+	Hosts []string
 	// Rule is how much of a plan a change of its tree locks.
 	Rule Rule
 	// Namespace is the lock namespace of the plans' trees, whose ids are the plans' ids. Plan names
@@ -86,7 +88,7 @@ func New(config Config) (http.Handler, error) {
 			"the route does not know this method: it takes "+c.Writer.Header().Get("Allow")))
 	})
 	engine.Use(config.Observe, gin.CustomRecoveryWithWriter(nil, a.recovered),
-		a.refuseForeignOrigins(), a.readBody, a.checkParams)
+		a.refuseForeignHosts(), a.refuseForeignOrigins(), a.readBody, a.checkParams)
 	engine.GET(adminPath, gin.WrapH(config.Admin))
 	engine.Match([]string{http.MethodGet, http.MethodHead, http.MethodPost}, adminPath+"/*any", gin.WrapH(config.Admin))
 	table, err := a.table()
@@ -105,16 +107,4 @@ func New(config Config) (http.Handler, error) {
 // recovered answers a request whose handler panicked.
 func (a *api) recovered(c *gin.Context, cause any) {
 	a.fail(c, fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
-}
-
-// refuseForeignOrigins keeps a page of another site from writing through the browser of somebody
-// who can reach this server. It lets programs through that are not browsers: they send no origin.
-func (a *api) refuseForeignOrigins() gin.HandlerFunc {
-	protection := http.NewCrossOriginProtection()
-	return func(c *gin.Context) {
-		if protection.Check(c.Request) != nil {
-			a.refuseUnread(c, middleware.NewProblem(http.StatusForbidden, "foreign-origin",
-				"a page of another origin may not write here"))
-		}
-	}
 }

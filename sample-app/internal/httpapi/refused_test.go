@@ -36,6 +36,9 @@ func (a asked) run(t *testing.T, api *apitest.API, ids map[string]int64) {
 	}
 	for line := range strings.Lines(a.headers) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		if name == "Host" {
+			req.Host = value
+		}
 		req.Header.Add(name, strings.ReplaceAll(value, "{host}", req.URL.Host))
 	}
 	req.Close = true
@@ -85,6 +88,45 @@ func TestWritesOfForeignOriginsAreRefused(t *testing.T) {
 	}
 }
 
+// A page that has its own name resolved to this server's address neither reads nor writes here, and
+// a proxy's name is listed.
+func TestForeignNamesAreRefused(t *testing.T) {
+	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
+	ids := fixture(t, api, "p")
+	requests := []string{"GET /api/suites/{a}", "GET /", "GET /page/main.js", "GET /metrics", "GET /admin/locks/", "GET /no/such/route",
+		`PATCH /api/suites/{a} {"name":"foreign"}`, `POST /api/suites/{a}/lock {"for":"1m"}`}
+	for _, host := range []string{"evil.example", "127.0.0.1.evil.example"} {
+		for _, request := range requests {
+			asked{request, "Host: " + host + "\nOrigin: http://" + host + "\nSec-Fetch-Site: same-origin", http.StatusMisdirectedRequest, "misdirected"}.run(t, api, ids)
+		}
+	}
+	for _, host := range []string{"localhost:1", "app.localhost", "[::1]:8080", "127.0.0.1"} {
+		asked{"GET /api/suites/{a}", "Host: " + host, http.StatusOK, ""}.run(t, api, ids)
+	}
+	api = apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true, Hosts: []string{"plans.example", "127.0.0.1"}})
+	ids = fixture(t, api, "p")
+	for _, request := range []string{"GET /api/suites/{a}", "GET /admin/locks/"} {
+		asked{request, "Host: plans.example:443", http.StatusOK, ""}.run(t, api, ids)
+		asked{request, "Host: localhost", http.StatusMisdirectedRequest, "misdirected"}.run(t, api, ids)
+	}
+}
+
+// Browsers take answers for what they say they are, and keep none: some have the tokens of locks.
+func TestAnswersAreNeitherGuessedNorKept(t *testing.T) {
+	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
+	ids := fixture(t, api, "p")
+	for request, status := range map[string]int{
+		`POST /api/suites/{a}/lock {"for":"1m"}`: 201, "GET /api/suites/{a}": 200, "GET /api/suites/0": 400, "GET /none": 404, "GET /metrics": 200, "GET /routes": 200,
+	} {
+		method, rest, _ := strings.Cut(request, " ")
+		path, body, _ := strings.Cut(expand(rest, "p", ids), " ")
+		answer := api.Do(t, method, path, body)
+		if answer.Status != status || answer.Header.Get("X-Content-Type-Options") != "nosniff" || answer.Header.Get("Cache-Control") != "no-store" {
+			t.Errorf("%s: %d %v", request, answer.Status, answer.Header)
+		}
+	}
+}
+
 // A body is uncompressed JSON in UTF-8. A body without a type counts as JSON.
 func TestOtherBodiesThanJSONAreRefused(t *testing.T) {
 	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
@@ -121,7 +163,7 @@ func TestTrickledBodiesTimeOut(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := fmt.Fprintf(conn, "%s HTTP/1.1\r\nHost: x\r\n%s{", expand(route, "p", ids), framing); err != nil {
+			if _, err := fmt.Fprintf(conn, "%s HTTP/1.1\r\nHost: localhost\r\n%s{", expand(route, "p", ids), framing); err != nil {
 				t.Fatal(err)
 			}
 			resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
@@ -150,7 +192,7 @@ func TestBodiesThatEndEarlyAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := fmt.Fprintf(conn, "%s HTTP/1.1\r\nHost: x\r\n%s", expand("PATCH /api/suites/{a}", "p", ids), body); err != nil {
+		if _, err := fmt.Fprintf(conn, "%s HTTP/1.1\r\nHost: localhost\r\n%s", expand("PATCH /api/suites/{a}", "p", ids), body); err != nil {
 			t.Fatal(err)
 		}
 		if err := conn.(*net.TCPConn).CloseWrite(); err != nil {

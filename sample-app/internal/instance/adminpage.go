@@ -15,6 +15,7 @@ import (
 func adminPage(locker *pathlock.Locker, history *contention.Recorder, config Config) (*admin.Page, error) {
 	c := admin.Config{
 		Authorize: func(*http.Request) error { return nil },
+		Hosts:     config.Hosts,
 		History:   history,
 		Log:       config.Log,
 	}

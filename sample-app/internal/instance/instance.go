@@ -57,6 +57,8 @@ type Config struct {
 	Rule httpapi.Rule
 	// AdminRelease lets whoever reaches the admin page release what others hold.
 	AdminRelease bool
+	// Hosts are the names that the server goes by: see [admin.Config].
+	Hosts []string
 	// BodyTimeout is how long a client may take to send a body; 0 means the middleware's default.
 	BodyTimeout time.Duration
 	// Log is [slog.Default] if it is nil.
@@ -175,6 +177,7 @@ func (i *Instance) assemble(ctx context.Context, config Config) error {
 	i.purge = newPurge(keys, config.Log)
 	api := httpapi.Config{
 		Keys:          keys,
+		Hosts:         config.Hosts,
 		Service:       i.Service,
 		Suites:        i.Service,
 		SuiteResolver: suites,

@@ -1,0 +1,62 @@
+// Package ownhost tells a server's own names from those that a foreign page has made up for it.
+//
+// A page may have its own name resolved to 127.0.0.1 (DNS rebinding). The browser then takes what
+// listens there for the page's own origin, and lets the page read it. The Host header gives such a
+// page away.
+package ownhost
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// Names are the names that a server goes by.
+type Names struct{ listed []string }
+
+// New returns the names, each with or without a port. If there are none, every name will do, except
+// for requests that arrive on a loopback address: there it has to be localhost, a name below it, or
+// an IP address.
+func New(names ...string) Names {
+	n := Names{listed: make([]string, 0, len(names))}
+	for _, name := range names {
+		n.listed = append(n.listed, strings.ToLower(name))
+	}
+	return n
+}
+
+// Valid reports whether a text can be one of the names.
+func Valid(name string) bool { return name != "" && !strings.ContainsAny(name, "/@ ") }
+
+// Are reports whether a request's Host header has one of the names. A request without one passes:
+// no browser sends it.
+func (n Names) Are(r *http.Request) bool {
+	name := strings.ToLower(hostname(r.Host))
+	switch {
+	case r.Host == "":
+		return true
+	case len(n.listed) > 0:
+		return slices.Contains(n.listed, name) || slices.Contains(n.listed, strings.ToLower(r.Host))
+	case !onLoopback(r), name == "localhost", strings.HasSuffix(name, ".localhost"):
+		return true
+	default:
+		_, err := netip.ParseAddr(name)
+		return err == nil
+	}
+}
+
+// hostname returns a Host header without its port and without brackets.
+func hostname(host string) string {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(strings.TrimSuffix(host, "]"), "["), ".")
+}
+
+// onLoopback reports whether a request has arrived on a loopback address.
+func onLoopback(r *http.Request) bool {
+	addr, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	return ok && addr.IP.IsLoopback()
+}

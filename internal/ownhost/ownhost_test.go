@@ -1,0 +1,61 @@
+package ownhost_test
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/pathlock-go/pathlock/internal/ownhost"
+)
+
+func TestARequestNamesOneOfTheServersNames(t *testing.T) {
+	loopback, wide := "127.0.0.1", "192.0.2.7"
+	listed := ownhost.New("Locks.example.com", "other.example.com:8443")
+	for _, tt := range []struct {
+		names    ownhost.Names
+		arrives  string
+		host     string
+		accepted bool
+	}{
+		{ownhost.New(), loopback, "localhost", true},
+		{ownhost.New(), loopback, "LOCALHOST:8080", true},
+		{ownhost.New(), loopback, "localhost.:8080", true},
+		{ownhost.New(), loopback, "app.localhost:8080", true},
+		{ownhost.New(), loopback, "127.0.0.1:8080", true},
+		{ownhost.New(), loopback, "[::1]:8080", true},
+		{ownhost.New(), loopback, "[::1]", true},
+		{ownhost.New(), "::1", "evil.example", false},
+		{ownhost.New(), loopback, "evil.example:8080", false},
+		{ownhost.New(), loopback, "127.0.0.1.evil.example", false},
+		{ownhost.New(), loopback, "localhost.evil.example", false},
+		{ownhost.New(), loopback, "evillocalhost", false},
+		{ownhost.New(), loopback, "", true},
+		{ownhost.New(), wide, "evil.example", true}, // whoever resolves it knows the address
+		{listed, loopback, "locks.example.com", true},
+		{listed, wide, "LOCKS.example.com:9000", true},
+		{listed, wide, "other.example.com:8443", true},
+		{listed, wide, "other.example.com", false},
+		{listed, loopback, "localhost", false},
+		{listed, wide, "", true},
+	} {
+		r := httptest.NewRequest("GET", "/", nil)
+		r.Host = tt.host
+		r = r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.ParseIP(tt.arrives)}))
+		if got := tt.names.Are(r); got != tt.accepted {
+			t.Errorf("%v, to %s, Host %q: %v", tt.names, tt.arrives, tt.host, got)
+		}
+	}
+	if !ownhost.New().Are(httptest.NewRequest("GET", "http://evil.example/", nil)) {
+		t.Error("a request that no server has received is refused")
+	}
+}
+
+func TestANameIsNoURL(t *testing.T) {
+	for name, valid := range map[string]bool{"a.example": true, "a.example:80": true, "": false, "https://a.example": false, "a b": false, "u@a": false} {
+		if ownhost.Valid(name) != valid {
+			t.Errorf("%q: valid is not %v", name, valid)
+		}
+	}
+}
