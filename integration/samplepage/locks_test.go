@@ -136,23 +136,64 @@ func TestALockLivesAsLongAsItsWindow(t *testing.T) {
 	}
 }
 
-// A lock that an operator takes away, or that ends while a computer sleeps, is noticed by the next
-// action; that can be tried again without it.
+// A lock that an operator takes away is missed at once. What was being written can still be saved,
+// unless somebody else has changed it meanwhile: then both texts are there to choose from.
 func TestALostLockIsToldAndOvercome(t *testing.T) {
+	a := alone(t)
+	w := bench(t, a, a, "a")
+	c := ask[struct{ ID int64 }](a, "POST", fmt.Sprintf("/api/suites/%d/cases", w.ids["a"]), object{"name": "case", "body": "as it was"})
+	address := fmt.Sprintf("/api/cases/%d", c.ID)
+	w.here.choose(w.ids["a"])
+	w.here.Allow("409")
+	lose := func() {
+		t.Helper()
+		w.here.locked(w.ids["a"], "mine", "You are editing")
+		token := chromium.Eval[string](w.here.Tab, `JSON.parse(sessionStorage.getItem("pathlock.edit")).token`)
+		if status, text := a.try("DELETE", fmt.Sprintf("/api/suites/%d/lock", w.ids["a"]), nil, token); status != 204 {
+			t.Fatalf("%d %s", status, text)
+		}
+		w.here.refused("Your edit lock has ended")
+		w.here.free(w.ids["a"])
+	}
+	w.here.Click(caseHead)
+	w.here.do("edit-case")
+	w.here.Fill("textarea", "mine")
+	lose()
+	ask[object](a, "PATCH", address, object{"body": "theirs"})
+	w.here.AwaitText(".case-open .wrong", "theirs")
+	w.here.Click(".case-open .primary")
+	w.here.AwaitText("dialog", "Overwrite it")
+	w.here.Press(chromium.KeyEscape)
+	w.here.AwaitGone("dialog")
+	w.here.Await("what was written is there", `document.querySelector("textarea").value === "mine"`)
+	w.here.Click(".case-open .primary")
+	w.here.Click("dialog .danger")
+	w.there.choose(w.ids["a"])
+	w.there.AwaitText(".case-list", "mine")
+	// The message is about what is over by then.
+	w.here.card("Edit")
+	w.here.locked(w.ids["a"], "mine", "You are editing")
+	w.here.Await("no message is left", `!document.querySelector(".notice.bad")`)
+	lose()
+}
+
+// An action with a lock that has ended is refused, and can be tried again without it: a window
+// whose news do not come learns it so.
+func TestALostLockIsLearntByAnAction(t *testing.T) {
 	a := alone(t)
 	w := bench(t, a, a, "a")
 	w.here.choose(w.ids["a"])
 	w.here.do("edit")
 	w.here.locked(w.ids["a"], "mine", "You are editing")
+	w.here.Allow("409")
+	w.here.Await("the news stop", `(globalThis.JSON.parse = (parse => text => { const news = parse(text); if (news?.locks) delete news.locks; return news; })(JSON.parse), true)`)
 	token := chromium.Eval[string](w.here.Tab, `JSON.parse(sessionStorage.getItem("pathlock.edit")).token`)
 	if status, text := a.try("DELETE", fmt.Sprintf("/api/suites/%d/lock", w.ids["a"]), nil, token); status != 204 {
 		t.Fatalf("%d %s", status, text)
 	}
-	w.here.Allow("409")
 	w.here.do("rename")
 	w.here.Press("again" + chromium.KeyEnter)
 	w.here.refused("Your edit lock has ended")
-	w.here.free(w.ids["a"])
 	w.here.card("Try again")
 	w.there.shows(w.ids["a"], "again")
 }

@@ -2,6 +2,7 @@ package samplepage
 
 import (
 	"fmt"
+	"regexp"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -12,10 +13,15 @@ import (
 // window is a person's window on the page.
 type window struct{ *chromium.Tab }
 
+// deletedMeanwhile is what the browser says of cases that the page asks for while their suite is
+// being deleted. The tree tells the page that the suite is gone.
+var deletedMeanwhile = regexp.MustCompile(`404 \(Not Found\) .*/api/suites/\d+/cases$`)
+
 // open opens a window of a person of their own, and waits until it is up to date by itself.
 func open(a *app, address string) window {
 	a.Helper()
 	w := window{browser.Open(a.T, address)}
+	w.AllowMatching(deletedMeanwhile)
 	w.AwaitShown("#tree .row")
 	w.Await("the window is live", `document.querySelector("#live").dataset.state === "live"`)
 	return w
@@ -100,7 +106,7 @@ func (w window) free(id int64) {
 // refused waits for the card of a refused action.
 func (w window) refused(words string) {
 	w.T().Helper()
-	w.AwaitText(".notice.bad", words)
+	w.Await("a card says "+words, fmt.Sprintf(`[...document.querySelectorAll(".notice.bad")].some(card => card.textContent.includes(%s))`, chromium.Quote(words)))
 }
 
 // card clicks a button of the card that waits or was refused.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -20,7 +21,7 @@ import (
 type problems struct {
 	mu       sync.Mutex
 	met      []string
-	expected []string
+	expected []*regexp.Regexp
 	changed  chan struct{} // has room for one
 }
 
@@ -112,16 +113,19 @@ func (p *problems) rest() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(p.met), func(problem string) bool {
-		return slices.ContainsFunc(p.expected, func(text string) bool { return strings.Contains(problem, text) })
+		return slices.ContainsFunc(p.expected, func(pattern *regexp.Regexp) bool { return pattern.MatchString(problem) })
 	})
 }
 
 // Allow says that problems with this text may happen, as the failed request of a page whose server
 // is down.
-func (tab *Tab) Allow(text string) {
+func (tab *Tab) Allow(text string) { tab.AllowMatching(regexp.MustCompile(regexp.QuoteMeta(text))) }
+
+// AllowMatching says that problems of this pattern may happen.
+func (tab *Tab) AllowMatching(pattern *regexp.Regexp) {
 	tab.problems.mu.Lock()
 	defer tab.problems.mu.Unlock()
-	tab.problems.expected = append(tab.problems.expected, text)
+	tab.problems.expected = append(tab.problems.expected, pattern)
 }
 
 // Expect returns when a problem with this text has happened, and allows all of the kind.

@@ -3,7 +3,7 @@
 import { newKey } from './api.js';
 import { t } from './i18n.js';
 import * as notices from './notices.js';
-import { mayRepeat, mayWait, reason } from './problems.js';
+import { mayRepeat, mayWait, notDone, reason } from './problems.js';
 
 /** How long a waiting action goes without news of the locks before it tries by itself. */
 const tryAnyway = 10000;
@@ -83,9 +83,9 @@ class Turn {
   #refused(refusal) {
     this.#refusal = refusal;
     if (refusal.kind === 'lock-lost') this.#actions.session.drop();
-    // A request that was refused was not carried out: another try is another request. One without
-    // an answer keeps its key, so that it is not carried out twice.
-    if (!refusal.unanswered) this.#key = newKey();
+    // A request that was refused was not carried out: another try is another request. One that may
+    // have been keeps its key, so that it is not carried out twice.
+    if (notDone(refusal)) this.#key = newKey();
     if (this.#actions.waiting.has(this) && mayWait(refusal)) {
       this.#draw();
       this.#again();
@@ -148,5 +148,6 @@ class Turn {
       this.#card.onclose = null;
       this.#card.close();
     }
+    if (answer !== null) notices.overcome(this.#action.title);
   }
 }

@@ -9,6 +9,7 @@ export class Detail {
   #app;
   #element;
   #suite = 0;
+  #plan = 0;
   #parts = {};
   #cases;
   #asked = 0;
@@ -23,6 +24,7 @@ export class Detail {
   show(suite, { anew } = {}) {
     if (suite !== this.#suite || anew) {
       this.#suite = suite;
+      this.#plan = this.#app.plan.id;
       this.#build();
       this.#cases.begin(suite);
       this.loadCases();
@@ -30,7 +32,15 @@ export class Detail {
     this.update();
   }
 
-  get dirty() { return this.#cases.dirty; }
+  /** Whether something is written that is not saved. */
+  get unsaved() { return this.#cases.unsaved; }
+
+  /** Forgets what was being written in suites of a plan that are gone, and returns the texts, and the
+   * name of the suite that was shown if it is one of them. */
+  forget(plan, isGone) {
+    const shown = plan === this.#plan && isGone(this.#suite);
+    return { texts: this.#cases.forget(plan, isGone), name: shown ? this.#parts.title.textContent : '' };
+  }
 
   #build() {
     const app = this.#app, ops = app.operations, id = () => this.#suite;

@@ -19,13 +19,18 @@ export function ask(title, build, { wide } = {}) {
       if (before?.isConnected) before.focus();
       resolve(answer);
     });
-    dialog.addEventListener('click', (e) => { if (e.target === dialog) close(null); });
+    // A click beside it leaves it: not one that began within, and not the second half of the double
+    // click that has opened it.
+    let pressed = null;
+    dialog.addEventListener('pointerdown', (e) => { pressed = e.target; });
+    dialog.addEventListener('click', (e) => { if (e.target === dialog && pressed === dialog && e.detail === 1) close(null); });
     document.body.append(dialog);
     // What is outside of a dialog cannot be clicked, and the messages can.
     dialog.append(notices);
     dialog.showModal();
-    dialog.querySelector('[autofocus], input:not(.unseen), .primary')?.focus();
-    dialog.querySelector('input')?.select();
+    const first = dialog.querySelector('[autofocus], input:not(.unseen), .primary');
+    first?.focus();
+    first?.select?.();
   });
 }
 

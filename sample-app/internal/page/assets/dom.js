@@ -28,6 +28,16 @@ export function text(element, value) {
   if (element.textContent !== value) element.textContent = value;
 }
 
+/** Runs a function, unless its last run has not ended: a double click is one click. */
+export function once(run) {
+  let running = false;
+  return async () => {
+    if (running) return;
+    running = true;
+    try { await run(); } finally { running = false; }
+  };
+}
+
 /** Calls listeners. */
 export class Emitter {
   #listeners = new Map();

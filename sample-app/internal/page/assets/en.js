@@ -6,7 +6,7 @@ export const en = {
   whoAmI: 'Your name?', theme: 'Colours: {theme}', 'theme.auto': 'as the system', 'theme.light': 'light', 'theme.dark': 'dark',
   language: 'Switch to Chinese', otherLanguage: '中文', help: 'Help and keys', choosePlan: 'Choose a plan',
   locksUnknown: 'The lock store does not answer. Reading works; writing is refused until it is back.',
-  planHeld: '“{what}” has the whole plan, since {since}.', planGone: 'Somebody has deleted this plan.',
+  planHeld: '“{what}” has the whole plan, since {since}.', planGone: 'Somebody has deleted this plan.', suiteGone: 'Somebody has deleted “{name}”',
 
   'welcome.title': 'A tree that many people change at once, and that stays right',
   'welcome.lead': 'This is a test-plan backend to start from. Suites form a tree; every row carries its path. pathlock locks just the nodes that a change touches, on every instance at once.',
@@ -24,7 +24,7 @@ export const en = {
   sureDeletePlan: 'Delete “{name}” with its {count} suites and its recycle bin for good?', delete: 'Delete',
   planOf: '{project} / {name}', plansMore: 'Demo, import, new …',
 
-  counted: '{count} suites', found: '{count} of {all} suites', nothingFound: 'No suite has “{text}” in its name.',
+  counted: '{count} suites', 'counted.one': '1 suite', found: '{count} of {all} suites', nothingFound: 'No suite has “{text}” in its name.',
   rename: 'Rename', move: 'Move…', copy: 'Copy…', remove: 'Delete', edit: 'Edit', done: 'Done', back: 'Back to the tree', suiteIn: 'New suite in “{name}”',
   suiteName: 'Name of the suite', moveTo: 'Move “{name}” to', copyTo: 'Copy “{name}” to', moveHere: 'Move here', copyHere: 'Copy here',
   find: 'Find', topLevel: 'Top of the plan', path: 'Path', moreFound: 'and {count} more: type to find them', open: 'Open', actions: 'Actions',
@@ -32,8 +32,8 @@ export const en = {
   copied: '“{name}” is marked. Ctrl+V copies it into the chosen suite.',
 
   cases: 'Cases', noCases: 'No cases in this suite.', newCase: 'New case', addCase: 'Add', caseName: 'Name of the case', body: 'Steps',
-  save: 'Save', saved: 'Saved.', subsuites: '{count} suites inside', changedElsewhere: 'This case has just been changed in another window.',
-  discard: 'Discard what you wrote?', discardDo: 'Discard', takeTheirs: 'Show theirs',
+  save: 'Save', saved: 'Saved.', subsuites: '{count} suites inside', 'subsuites.one': '1 suite inside', changedElsewhere: 'This case has been changed in another window. It says now: “{text}”', overwrite: 'Overwrite it with what you wrote?', overwriteDo: 'Overwrite',
+  discard: 'Discard what you wrote?', discardDo: 'Discard', wrote: 'You wrote: {text}',
 
   'lock.free': 'Nobody is here. “Edit” keeps others out until you are done.',
   'lock.mine': 'You are editing', 'lock.mineMore': 'Others can read and cannot change anything in “{name}”. Since {since}.',
@@ -62,12 +62,14 @@ export const en = {
   'err.path-changed': 'Somebody moved or renamed it at the same moment. Nothing was changed; look at where it is now.',
   'err.name-taken': 'Something beside it has that name already.', 'err.would-cycle': 'A suite cannot go into itself.',
   'err.lock-lost': 'Your edit lock has ended, for instance because this computer slept. Nothing was changed.',
+  'err.changed-elsewhere': 'Somebody has changed it meanwhile. Nothing was changed; save it again if what you wrote is to replace that.',
   'err.not-found': 'It is gone: somebody has deleted it.', 'err.invalid-request': 'The server refuses it: {detail}',
   'err.too-large': 'That is too long.', 'err.foreign-origin': 'The browser says that another site has sent this.',
   'err.lock-store-unavailable': 'The lock store does not answer. Nothing was changed.', 'err.database-unavailable': 'The database does not answer. Nothing was changed.',
   'err.request-timeout': 'It took too long to arrive. Nothing was changed.', 'err.network': 'No answer came. It may have been done or not; trying again does not do it twice.',
   'err.unknown': 'The server reports: {detail}', 'err.badName': 'A name has 1 to 255 characters, no slash, and no space at its ends.',
   'err.inFlight': 'The same request is still running.',
+  'err.idempotency-answer-lost': 'It was done, at least in part, and the answer is lost. Look before you do it again.',
 
   binEmpty: 'The recycle bin is empty.', restore: 'Restore', purge: 'Empty it for good', surePurge: 'Delete {count} entries for good?',
   binItem: '{path} · {when} · {suites} suites, {cases} cases', binCase: '{path} · {when} · case',

@@ -43,6 +43,9 @@ export class Holds extends Emitter {
     return null;
   }
 
+  /** Whether somebody holds the suite itself beyond a request. */
+  holdsDetached(id) { return this.#bySuite.get(id)?.some(({ hold, claim }) => hold.detached && claim.exact && claim.mode === 'X') ?? false; }
+
   /** A hold on a name or a case in the suite. */
   within(id) { return this.#bySuite.get(id)?.find(({ claim }) => !claim.exact)?.hold ?? null; }
 

@@ -27,7 +27,8 @@ export function setLanguage(to) {
 
 /** The text for a key. Words in braces stand for values. */
 export function t(key, values = {}) {
-  const text = dictionaries[language][key] ?? en[key] ?? key;
+  const words = dictionaries[language];
+  const text = (values.count === 1 && words[key + '.one']) || (words[key] ?? en[key] ?? key);
   return text.replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? ''));
 }
 

@@ -3,7 +3,7 @@ import { Actions } from './actions.js';
 import { get } from './api.js';
 import { openBin } from './bin.js';
 import { Detail } from './detail.js';
-import { $, text } from './dom.js';
+import { $, once, text } from './dom.js';
 import { Holds } from './holds.js';
 import { ago, t, translate } from './i18n.js';
 import { Live } from './live.js';
@@ -41,24 +41,32 @@ class App {
     this.session.on('change', () => this.#showHolds());
     this.session.on('lost', (lock) => notices.refused(t('do.edit', { name: lock.name }), t('err.lock-lost'), [
       { label: t('edit'), kind: 'primary', run: () => this.operations.edit(lock.suite) }]));
-    this.live.on('locks', (news) => this.holds.set(news));
+    this.live.on('locks', (news) => {
+      this.holds.set(news);
+      if (this.session.lock?.plan === this.plan?.id) this.session.look(this.holds);
+    });
     this.live.on('changed', (revision) => { if (revision !== this.tree.revision) this.reload().then(() => this.casesChanged()); });
-    this.live.on('gone', () => { notices.refused(this.plan?.name ?? '', t('planGone'), []); this.leave(); });
+    this.live.on('gone', () => {
+      const { texts } = this.#detail.forget(this.plan.id, () => true);
+      notices.refused(this.plan.name, t('planGone') + wrote(texts), []);
+      this.leave();
+    });
     this.live.on('state', () => this.#showState());
     this.view.on('choose', (id) => this.#chosen(id));
     this.view.on('open', () => this.showScreen('detail'));
     this.view.on('rename', (id, name) => this.operations.rename(id, name));
     this.view.on('drop', (id, to, copies) => (copies ? this.operations.copy(id, to) : this.operations.move(id, to)));
     this.view.on('key', (key, id) => this.#key(key, id));
-    $('plan-button').addEventListener('click', async () => { const plan = await choosePlan(this); if (plan) this.open(plan); });
+    const choose = once(async () => { const plan = await choosePlan(this); if (plan) await this.open(plan); });
+    $('plan-button').addEventListener('click', choose);
     $('new-suite').addEventListener('click', () => this.operations.create(this.view.chosen));
-    $('bin-button').addEventListener('click', () => openBin(this));
+    $('bin-button').addEventListener('click', once(() => openBin(this)));
     $('filter').addEventListener('input', () => { this.view.filter($('filter').value); this.#foot(); });
     $('filter').addEventListener('keydown', (e) => { if (e.key === 'ArrowDown') { e.preventDefault(); this.view.focus(); } });
     $('me').addEventListener('click', () => this.operations.rename_visitor());
     addEventListener('keydown', (e) => { if (e.key === '/' && !e.target.closest('input, textarea, dialog')) { e.preventDefault(); $('filter').focus(); } });
     addEventListener('hashchange', () => this.#follow());
-    addEventListener('beforeunload', (e) => { if (this.#detail.dirty) e.preventDefault(); });
+    addEventListener('beforeunload', (e) => { if (this.#detail.unsaved) e.preventDefault(); });
     setInterval(() => { this.view.draw(); this.#detail.update(); }, 15000); // "3 min" becomes "4 min"
     settings(() => this.#words());
     this.#words();
@@ -167,6 +175,10 @@ class App {
   refresh() {
     if (!this.plan) return;
     const before = this.view.chosen;
+    if (this.tree.size) {
+      const { texts, name } = this.#detail.forget(this.plan.id, (id) => !this.tree.has(id));
+      if (name || texts.length) notices.refused(name ? t('suiteGone', { name }) : t('err.not-found'), wrote(texts), []);
+    }
     this.view.refresh();
     this.#foot();
     if (before !== this.view.chosen) this.#chosen(this.view.chosen);
@@ -277,5 +289,8 @@ class App {
     does[key]?.();
   }
 }
+
+/** What somebody wrote and can no longer save stays on the page until they have copied it. */
+function wrote(texts) { return texts.length ? ' ' + t('wrote', { text: texts.join('\n') }) : ''; }
 
 new App().start();

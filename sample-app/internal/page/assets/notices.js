@@ -16,7 +16,15 @@ export function done(message, action) {
 }
 
 /** Shows a refusal. Buttons are {label, run, kind}. The card stays until it is closed. */
-export function refused(title, message, buttons) { return show('bad', title, message, buttons); }
+export function refused(title, message, buttons) {
+  overcome(title); // nobody need be told the same twice
+  return show('bad', title, message, buttons);
+}
+
+/** Takes refusals off the page: what they are about has been done, or refused again. */
+export function overcome(title) {
+  for (const card of $('notices').querySelectorAll('.notice.bad')) if (card.querySelector('strong').textContent === title) card.closeNotice();
+}
 
 function show(kind, title, message, buttons) {
   const heading = h('strong', {}, title), body = h('p', {}, message ?? ''), foot = h('div', { class: 'buttons' });

@@ -1,5 +1,5 @@
 // What people do with suites and cases: each is one request.
-import { get, send } from './api.js';
+import { get, Refusal, send } from './api.js';
 import { askPlace, askText, askYes, validName } from './dialogs.js';
 import { t } from './i18n.js';
 import { refused } from './notices.js';
@@ -85,6 +85,7 @@ export class Operations {
         if (this.#app.view.chosen && this.#tree.contains(id, this.#app.view.chosen)) this.#app.view.choose(parent);
         this.#tree.remove(id);
         this.#app.refresh();
+        if (document.activeElement === document.body) this.#app.view.focus(); // the button is gone
       },
     });
   }
@@ -149,10 +150,20 @@ export class Operations {
     });
   }
 
-  saveCase(c, change) {
+  /** Saves a change of a case, unless the case is no longer what it was when the change began: the
+   * window may have lost its edit lock meanwhile, and somebody else have had it. */
+  saveCase(was, change) {
     return this.#run({
-      title: t('do.saveCase', { name: c.name }), ok: t('ok.saveCase'),
-      send: () => send('PATCH', `/api/cases/${c.id}`, { body: change }), then: () => this.#app.casesChanged(),
+      title: t('do.saveCase', { name: was.name }), ok: t('ok.saveCase'),
+      send: async () => {
+        const { cases } = await get(`/api/suites/${was.suite_id}/cases`), now = cases.find((c) => c.id === was.id);
+        if (now && (now.name !== was.name || now.body !== was.body)) {
+          this.#app.casesChanged(); // which shows what it is now
+          throw new Refusal(412, { type: 'changed-elsewhere' });
+        }
+        return send('PATCH', `/api/cases/${was.id}`, { body: change });
+      },
+      then: () => this.#app.casesChanged(),
     });
   }
 

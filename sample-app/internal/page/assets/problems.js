@@ -11,7 +11,12 @@ export const mayRepeat = (refusal) => refusal.unanswered || [408, 423, 429, 502,
 /** Whether others hold what it needs, so that it can wait its turn. */
 export const mayWait = (refusal) => refusal.status === 423;
 
-const inFlight = (refusal) => refusal.status === 409 && /idempoten|in-flight|in-progress/.test(refusal.kind);
+/** Whether the same request is still being carried out. */
+export const inFlight = (refusal) => refusal.kind === 'idempotency-key-in-use';
+
+/** Whether the request was not carried out, and will not be. A proxy answers 5xx for a server that may
+ * still be at it. */
+export const notDone = (refusal) => refusal.status >= 400 && refusal.status < 500 && !inFlight(refusal);
 
 /** A sentence that says why. */
 export function reason(refusal, now) {

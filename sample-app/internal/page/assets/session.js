@@ -2,12 +2,18 @@
 // thinks. The window keeps the token, and a reload of the page keeps the lock.
 import { send, useToken } from './api.js';
 import { Emitter, remembered } from './dom.js';
+import { notDone } from './problems.js';
 
 /** How long a lock lasts that nobody prolongs, and how often the page does that. */
 const lasts = '2m';
 const prolongEvery = 40000;
 /** How long a lock lasts after its window was closed; a window that is reloaded prolongs it. */
 const afterwards = '15s';
+
+/** How long a request for a lock whose answer was lost in a reload is worth being sent again, and how
+ * often that is tried while the first is still running. */
+const worth = 100000;
+const again = 500;
 
 /** The longest name, in characters: the note of a lock has at most 512 bytes. */
 export const maxVisitor = 60;
@@ -17,9 +23,12 @@ export const visitor = remembered('localStorage', 'name');
 /** Emits "change" when a lock begins or ends, and "lost" when it ended by itself. */
 export class Session extends Emitter {
   #stored = remembered('sessionStorage', 'edit');
+  /** The request for a lock that has no answer yet: {plan, suite, name, note, key, asked}. */
+  #asked = remembered('sessionStorage', 'asked');
   /** {plan, suite, name, token, until}, or null. */
   lock = this.#stored.get();
   #timer = 0;
+  #ending = false;
 
   constructor() {
     super();
@@ -27,6 +36,7 @@ export class Session extends Emitter {
     addEventListener('pagehide', () => this.#shorten());
     addEventListener('pageshow', (e) => { if (e.persisted) this.#prolong(); });
     if (this.lock) this.#prolong();
+    else this.#resume();
   }
 
   /** Whether this window edits the suite. */
@@ -34,18 +44,55 @@ export class Session extends Emitter {
 
   async begin(plan, suite, name, note, key) {
     if (this.lock) await this.end();
-    const { token, until } = await send('POST', `/api/suites/${suite}/lock`, { body: { for: lasts, note }, key, lock: null });
-    this.#set({ plan, suite, name, token, until });
+    await this.#ask({ plan, suite, name, note, key, asked: Date.now() });
+  }
+
+  async #ask(request) {
+    const { plan, suite, name, note, key } = request;
+    this.#asked.set(request);
+    try {
+      const { token, until } = await send('POST', `/api/suites/${suite}/lock`, { body: { for: lasts, note }, key, lock: null });
+      this.#set({ plan, suite, name, token, until });
+    } catch (refusal) {
+      if (notDone(refusal)) this.#asked.set(null);
+      throw refusal;
+    }
+    this.#asked.set(null);
     this.#later();
+  }
+
+  /** The page was reloaded before the answer came: the lock may be held, and nobody have its token.
+   * The same key gets the same answer. */
+  async #resume() {
+    for (let request = this.#asked.get(); request && Date.now() - request.asked < worth && !this.lock; request = this.#asked.get()) {
+      try {
+        await this.#ask(request);
+        this.#prolong(); // the answer is that of the first request, and so is its end
+        return;
+      } catch (refusal) {
+        if (notDone(refusal)) return;
+      }
+      await new Promise((resolve) => { setTimeout(resolve, again); });
+    }
+    this.#asked.set(null);
+  }
+
+  /** Looks whether the lock is still among those that are held: an operator may have taken it. */
+  look(holds) {
+    const { lock } = this;
+    if (lock && !this.#ending && holds.known && !holds.holdsDetached(lock.suite)) this.#prolong();
   }
 
   async end() {
     const { suite, token } = this.lock ?? {};
     if (!token) return;
+    this.#ending = true;
     try {
       await send('DELETE', `/api/suites/${suite}/lock`);
     } catch (refusal) {
-      if (refusal.unanswered || refusal.status >= 500) throw refusal;
+      if (!notDone(refusal)) throw refusal;
+    } finally {
+      this.#ending = false;
     }
     this.#set(null);
   }
@@ -62,10 +109,10 @@ export class Session extends Emitter {
     const lock = this.lock;
     try {
       const { until } = await send('PUT', `/api/suites/${lock.suite}/lock`, { body: { for: lasts }, lock: lock.token });
-      if (this.lock === lock) this.#set({ ...lock, until }, true);
+      if (this.lock?.token === lock.token) this.#set({ ...lock, until }, true);
     } catch (refusal) {
-      if (this.lock !== lock) return;
-      if (!refusal.unanswered && refusal.status < 500) {
+      if (this.lock?.token !== lock.token) return;
+      if (notDone(refusal)) {
         this.drop();
         return;
       }

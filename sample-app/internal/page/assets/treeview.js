@@ -20,6 +20,7 @@ export class TreeView extends Emitter {
   #at = new Map(); // their places
   #rows = new Map(); // elements by id
   #renaming = 0;
+  #above = []; // the chosen suite and those above it, as they were when last drawn
   #typed = '';
   #typedAt = 0;
 
@@ -46,7 +47,8 @@ export class TreeView extends Emitter {
 
   /** Shows the tree as it is now. */
   refresh() {
-    if (!this.#tree.has(this.chosen)) this.chosen = this.#tree.root;
+    if (!this.#tree.has(this.chosen)) this.chosen = this.#above.find((id) => this.#tree.has(id)) ?? this.#tree.root;
+    this.#above = this.#tree.upwards(this.chosen);
     const wanted = this.#filter.toLocaleLowerCase();
     let matches = null;
     if (wanted) {

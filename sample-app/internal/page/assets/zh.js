@@ -5,7 +5,7 @@ export const zh = {
   whoAmI: '你的名字？', theme: '配色：{theme}', 'theme.auto': '跟随系统', 'theme.light': '浅色', 'theme.dark': '深色',
   language: '切换到英文', otherLanguage: 'English', help: '帮助与按键', choosePlan: '选择计划',
   locksUnknown: '锁服务没有应答。可以读取；在它恢复之前，写入会被拒绝。',
-  planHeld: '整个计划自 {since} 起被“{what}”占用。', planGone: '有人删除了这个计划。',
+  planHeld: '整个计划自 {since} 起被“{what}”占用。', planGone: '有人删除了这个计划。', suiteGone: '有人删除了“{name}”',
 
   'welcome.title': '许多人同时修改的一棵树，始终正确',
   'welcome.lead': '这是一个可以拿来起步的测试计划后端。套件组成一棵树，每一行都带着自己的路径。pathlock 只锁住一次改动触及的节点，在所有实例上同时生效。',
@@ -29,8 +29,8 @@ export const zh = {
   dropOn: '把“{name}”移入“{to}”', cannotDrop: '不能移入自身', cut: '已标记“{name}”。按 Ctrl+V 移到选中的套件。', copied: '已标记“{name}”。按 Ctrl+V 复制到选中的套件。',
 
   cases: '用例', noCases: '这个套件里没有用例。', newCase: '新建用例', addCase: '添加', caseName: '用例名称', body: '步骤',
-  save: '保存', saved: '已保存。', subsuites: '内含 {count} 个套件', changedElsewhere: '这个用例刚刚在另一个窗口中被修改。',
-  discard: '放弃已写的内容吗？', discardDo: '放弃', takeTheirs: '显示对方的内容',
+  save: '保存', saved: '已保存。', subsuites: '内含 {count} 个套件', changedElsewhere: '这个用例在另一个窗口中被修改了。现在的内容是：“{text}”', overwrite: '用你写的内容覆盖它吗？', overwriteDo: '覆盖',
+  discard: '放弃已写的内容吗？', discardDo: '放弃', wrote: '你写的内容：{text}',
 
   'lock.free': '这里没有别人。点击“编辑”，在你完成之前别人无法修改。',
   'lock.mine': '你正在编辑', 'lock.mineMore': '别人可以读取，但不能修改“{name}”里的任何内容。始于 {since}。',
@@ -55,10 +55,12 @@ export const zh = {
   'err.queued': '{who}：在等候“{path}”，而且先到。', 'err.busy': '一再有别人占先。什么都没有改变。',
   'err.path-changed': '有人在同一时刻移动或重命名了它。什么都没有改变，请看看它现在在哪里。',
   'err.name-taken': '旁边已经有同名的了。', 'err.would-cycle': '套件不能放进它自己里面。', 'err.lock-lost': '你的编辑锁已经结束，例如因为电脑休眠过。什么都没有改变。',
+  'err.changed-elsewhere': '有人在此期间修改了它。什么都没有改变；如果要用你写的内容替换，请再保存一次。',
   'err.not-found': '它已经不在了：有人删除了它。', 'err.invalid-request': '服务器拒绝了：{detail}', 'err.too-large': '内容太长。', 'err.foreign-origin': '浏览器说这是另一个网站发出的。',
   'err.lock-store-unavailable': '锁服务没有应答。什么都没有改变。', 'err.database-unavailable': '数据库没有应答。什么都没有改变。',
   'err.request-timeout': '请求到达得太慢。什么都没有改变。', 'err.network': '没有收到应答，可能已完成，也可能没有；重试不会重复执行。',
   'err.unknown': '服务器报告：{detail}', 'err.badName': '名称为 1 到 255 个字符，不含斜杠，首尾没有空格。', 'err.inFlight': '同一个请求还在执行。',
+  'err.idempotency-answer-lost': '它已经执行了（至少一部分），但结果没有留下。再次操作之前请先看一看。',
 
   binEmpty: '回收站是空的。', restore: '恢复', purge: '彻底清空', surePurge: '要彻底删除 {count} 项吗？',
   binItem: '{path} · {when} · {suites} 个套件，{cases} 个用例', binCase: '{path} · {when} · 用例',
