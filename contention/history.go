@@ -37,7 +37,8 @@ type Episode struct {
 	// on.
 	Began, Ended time.Time
 	// Waits is how many requests waited, MostWaiting how many at once, and TimedOut how many of
-	// them in vain.
+	// them in vain. A wait counts for MostWaiting once a look has shown where it waits, or its end
+	// has: of several that begin and end between two looks, it may count fewer than there were.
 	Waits, MostWaiting, TimedOut int
 	// Waited is the time that all of them waited, taken together, and Longest that of the one that
 	// waited longest. Those that still wait count until now.

@@ -56,3 +56,29 @@ func TestBlockerThatWaits(t *testing.T) {
 	w.granted()
 	release(t, store, w.req)
 }
+
+// TestBlockerOfAHolderAtTheGate: a holder that asks for the gate is told of the other holder, and
+// not of the waiter that has closed the gate and waits for both of them.
+func TestBlockerOfAHolderAtTheGate(t *testing.T) {
+	store, tree := newStore(t), newTree(t)
+	one, other := ask(tree, ix("/a")), ask(tree, ix("/b"))
+	take(t, store, one)
+	take(t, store, other)
+	w := queue(t, store, askGate(tree))
+	gate := askGate(tree)
+	gate.Owner = one.Owner
+	_, err := store.Acquire(t.Context(), gate)
+	var conflict *pathlock.ConflictError
+	if !errors.As(err, &conflict) || conflict.Blocker.Owner != other.Owner || conflict.Blocker.Waiting {
+		t.Errorf("error %v, want a conflict with the other holder", err)
+	}
+	// Who holds nothing is behind the waiter.
+	_, err = store.Acquire(t.Context(), askGate(tree))
+	if !errors.As(err, &conflict) || conflict.Blocker.Owner != w.req.Owner || !conflict.Blocker.Waiting {
+		t.Errorf("error %v, want a conflict with the waiter", err)
+	}
+	release(t, store, one)
+	release(t, store, other)
+	w.granted()
+	release(t, store, w.req)
+}

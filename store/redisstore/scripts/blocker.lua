@@ -25,8 +25,10 @@ end
 state.queued = call('EXISTS', QUEUE) == 1
 
 -- Somebody has the gate key and does not hold the gate node. That is either a waiter of ours, which
--- has closed the gate and waits for the present holders, or another program.
-if name == GATE_NODE and only == '' and gate_is_others(asking) and node(GATE_NODE).mode ~= X then
+-- has closed the gate and waits for the present holders, or another program. A holder that asks for
+-- the gate may pass the waiter.
+local passes = holding(asking) and closer()
+if name == GATE_NODE and only == '' and gate_is_others(asking) and not passes and node(GATE_NODE).mode ~= X then
   local list = GATE_NODE .. X
   for _, member in ipairs(call('ZRANGEBYLEX', QUEUE, '[' .. list, '(' .. list .. AFTER_TICKETS, 'LIMIT', '0', int(LOOKS))) do
     local r = request(sub(member, #list + 1))
