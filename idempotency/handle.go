@@ -68,7 +68,13 @@ func (k *Keys) Handle(c *gin.Context) {
 		k.fail(c, unreadable(err))
 		return
 	}
-	r := &request{keys: k, id: hash(k.config.Scope(c), key), attempt: rand.Text()}
+	scope := k.config.Scope(c)
+	if scope == "" {
+		k.config.Log.ErrorContext(c.Request.Context(), "idempotency: Config.Scope returned nothing: put Handle behind the authentication, or give anonymous callers a scope", "route", c.FullPath())
+		k.fail(c, internal())
+		return
+	}
+	r := &request{keys: k, id: hash(scope, key), attempt: rand.Text()}
 	found, err := k.claim(c.Request.Context(), r, fingerprint)
 	switch {
 	case err != nil:
@@ -107,9 +113,13 @@ func (k *Keys) refuse(c *gin.Context, err error) {
 		case pathlock.FailureDatabase, pathlock.FailureLocked:
 			k.fail(c, middleware.Later(http.StatusServiceUnavailable, string(pathlock.FailureDatabase), "the database cannot serve the request"))
 		default:
-			k.fail(c, middleware.NewProblem(http.StatusInternalServerError, "internal", "an internal error; the log has more"))
+			k.fail(c, internal())
 		}
 	}
+}
+
+func internal() *middleware.Problem {
+	return middleware.NewProblem(http.StatusInternalServerError, "internal", "an internal error; the log has more")
 }
 
 // replay answers what was recorded.
