@@ -3,8 +3,8 @@
 package idempotencytest
 
 import (
-	"cmp"
 	"bytes"
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
