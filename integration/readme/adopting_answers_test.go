@@ -33,6 +33,24 @@ func TestTheAdoptedWikiAnswersAsBefore(t *testing.T) {
 	})
 }
 
+// The adopted wiki refuses what the naive one lets pass, and what damages its tree.
+func TestTheAdoptedWikiRefusesDamage(t *testing.T) {
+	for program, passes := range map[string]bool{"naive": true, "adopted": false} {
+		t.Run(program, func(t *testing.T) {
+			addr := run(t, built(t, filepath.Join("adopting", program)), "--sqlite", filepath.Join(t.TempDir(), "wiki.db"))
+			for _, r := range []struct{ method, target, body string }{
+				{"POST", "/pages", `{"parent_id":1,"name":""}`},
+				{"POST", "/pages", `{"parent_id":1,"name":"a/b"}`},
+				{"PATCH", "/pages/1", `{"name":"top"}`},
+			} {
+				if status, answer := exchange(t, addr, r.method, r.target, r.body); (status == http.StatusOK) != passes {
+					t.Errorf("%s %s %s: %d %s", r.method, r.target, r.body, status, answer)
+				}
+			}
+		})
+	}
+}
+
 // dialogue sends a fresh wiki one request after the other, and returns each with its answer. A
 // failure has no body here: the page says that it has another one.
 func dialogue(t *testing.T, addr string) (answers []string) {
