@@ -75,8 +75,10 @@ func TestElectionsRaiseNoAlert(t *testing.T) {
 	e := election.New(locker, "office")
 	for range 25 {
 		all.Go(func() {
-			for range e.Observe(ctx) {
-				continue
+			for _, err := range e.Observe(ctx) {
+				if err != nil {
+					t.Error(err)
+				}
 			}
 		})
 		all.Go(func() {
