@@ -78,6 +78,12 @@ type Dialect struct {
 	// CommitsDDL is set where a statement that changes a table commits the transaction that it is
 	// in.
 	CommitsDDL bool
+	// LockMigration is a SELECT that tries to take a lock of the database for a migration, and says
+	// whether it could. EndMigration releases the lock; it is "" where the end of the transaction
+	// does. Both are "" where migrations exclude each other without. LacksLocks reports whether an
+	// error of LockMigration says that the server has no such locks.
+	LockMigration, EndMigration string
+	LacksLocks                  func(error) bool
 	// Classify says what an error of the driver means.
 	Classify func(error) Failure
 	// Duplicate says which unique index an error of [FailureDuplicate] names.

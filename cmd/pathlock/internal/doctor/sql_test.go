@@ -227,7 +227,7 @@ func TestTable(t *testing.T) {
 		return r
 	}
 	missing := *suitesTable
-	missing.Label = "nothing"
+	missing.Label, missing.Parent = "nothing", "up"
 	test := func(t *testing.T, url, dialect string) {
 		t.Parallel()
 		db := open(t, url)
@@ -239,7 +239,16 @@ func TestTable(t *testing.T) {
 			t.Error("there is no statement that makes the index")
 		}
 		want(t, r, doctor.Fine, "writes", "suites")
-		want(t, examine(t, db, dialect, &missing), doctor.Problem, "table", "no column nothing")
+		// It says by which flags the columns are named, and draws no conclusions from their
+		// absence.
+		incomplete := examine(t, db, dialect, &missing)
+		f = want(t, incomplete, doctor.Problem, "table", `no such column: the parent column, "up"; the name column, "nothing"`)
+		if f.Change != "name its columns by --parent, --name: it has id, plan_id, parent_id, name, path" {
+			t.Errorf("it says to change %q", f.Change)
+		}
+		if slices.ContainsFunc(incomplete.Findings, func(f doctor.Finding) bool { return f.About == "suites" && f.Check != "table" }) {
+			t.Errorf("there are other findings, too: %v", incomplete.Findings)
+		}
 		for _, f := range r.Findings {
 			do(t, db, f.Statements...)
 		}
