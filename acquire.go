@@ -43,7 +43,7 @@ func (l *Locker) Acquire(ctx context.Context, req Request) (*Lock, error) {
 	scope := l.scopeOf(ctx, a)
 	watched := l.watched(ctx)
 	if !l.observers.none() {
-		a.origin = new(l.origin(ctx))
+		a.origin = new(l.origin(ctx, a.Operation))
 	}
 	lock, err := scope.reenter(ctx, a, watched)
 	if err != nil {
@@ -89,12 +89,12 @@ func (l *Locker) ask(parent context.Context, scope *Scope, a prepared, watched b
 		}
 	}()
 	if l.observers.none() {
-		origin := l.origin(ctx)
+		origin := l.origin(ctx, a.Operation)
 		acquisition.Note = origin.sealed(a.Note)
 	} else {
 		start = time.Now()
 		ctx = l.observers.acquiring(ctx, a.event(scope))
-		a.origin = new(l.origin(ctx))
+		a.origin = new(l.origin(ctx, a.Operation))
 		acquisition.Note = a.origin.sealed(a.Note)
 	}
 	var waited atomic.Bool

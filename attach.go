@@ -94,7 +94,7 @@ func isOfAttached(id GrantID) bool { return strings.Contains(string(id), attache
 func (s *Scope) holdToken(ctx context.Context, token Token, tree Tree, got Transferred, how attaching, sent time.Time) *Lock {
 	lock := &Lock{attached: true}
 	if !s.locker.observers.none() {
-		lock.origin = new(s.locker.origin(ctx))
+		lock.origin = new(s.locker.origin(ctx, ""))
 	}
 	req := Request{Tree: tree, Lease: min(s.locker.lease, Forever)}
 	h := s.newHolding(tree)

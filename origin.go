@@ -1,6 +1,7 @@
 package pathlock
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"strconv"
@@ -67,9 +68,10 @@ func defaultInstance() string {
 	return printable(host) + ":" + strconv.Itoa(os.Getpid())
 }
 
-// origin returns the origin of a request under ctx.
-func (l *Locker) origin(ctx context.Context) Origin {
+// origin returns the origin of a request under ctx that may have an operation of its own.
+func (l *Locker) origin(ctx context.Context, operation string) Origin {
 	o := OriginOf(ctx)
+	o.Operation = cmp.Or(operation, o.Operation)
 	if o.Instance == "" {
 		o.Instance = l.instance
 	}

@@ -157,3 +157,29 @@ func ask(t *testing.T, note string) pathlock.Request {
 	}
 	return pathlock.Request{Tree: tree, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/a"))}, Wait: pathlock.NoWait, Lease: time.Minute, Note: note}
 }
+
+// A request may have an operation of its own. What is done under its lock is another.
+func TestARequestsOperationEndsWithIt(t *testing.T) {
+	for _, outer := range []string{"", "rename"} {
+		locker := pathlock.New(memstore.New())
+		req := ask(t, "")
+		req.Operation = "campaign"
+		lock, err := locker.Acquire(pathlock.WithOrigin(t.Context(), pathlock.Origin{Operation: outer, RequestID: "r1"}), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		snapshot, err := locker.Snapshot(t.Context(), lock.Tree())
+		if err != nil || len(snapshot.Holders) != 1 {
+			t.Fatalf("%+v, %v", snapshot, err)
+		}
+		if o := snapshot.Holders[0].Origin; o.Operation != "campaign" || o.RequestID != "r1" {
+			t.Errorf("under %q, the request's origin is %+v", outer, o)
+		}
+		if o := pathlock.OriginOf(lock.Context()); o.Operation != outer || o.RequestID != "r1" {
+			t.Errorf("under %q, the origin under the lock is %+v", outer, o)
+		}
+		if err := lock.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

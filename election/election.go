@@ -20,6 +20,14 @@ const Namespace = "election"
 // MaxValueBytes is the longest value of a candidate, in bytes.
 const MaxValueBytes = pathlock.MaxNoteBytes
 
+// The operations of an election's requests, in their [pathlock.Origin]. Candidates and observers
+// wait for as long as a term lasts, in the best of health. By the operation, metrics and alerts
+// tell them from requests that are held up.
+const (
+	OperationCampaign = "campaign"
+	OperationObserve  = "observe"
+)
+
 // Election is a named office that one candidate at a time holds. It is nothing but the name and the
 // lock store: any number of goroutines may use it, and those of the same name on one store are the
 // same election.
@@ -76,6 +84,8 @@ func (e *Election) Campaign(ctx context.Context, value string) (*Leadership, err
 		Wait:   pathlock.Forever,
 		Lease:  e.Lease,
 		Note:   own.value,
+		// The work under the leadership is no campaign, and keeps the operation of ctx.
+		Operation: OperationCampaign,
 		// Whatever else the caller holds, it is one candidate among others.
 		OwnScope: true,
 	})

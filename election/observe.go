@@ -112,7 +112,7 @@ func (e *Election) look(ctx context.Context) (tree pathlock.Tree, leader Leader,
 func (e *Election) awaitEnd(ctx context.Context, tree pathlock.Tree, node pathlock.Path) error {
 	stranger := e.locker.Scope(context.Background())
 	lock, err := e.locker.Acquire(stranger.Context(ctx), pathlock.Request{
-		Tree: tree, Claims: []pathlock.Claim{pathlock.S(node)}, Wait: pathlock.Forever, Note: "observer",
+		Tree: tree, Claims: []pathlock.Claim{pathlock.S(node)}, Wait: pathlock.Forever, Note: "observer", Operation: OperationObserve,
 	})
 	if err != nil {
 		return err

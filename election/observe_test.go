@@ -323,3 +323,41 @@ func (s *fullQueue) Acquire(ctx context.Context, req pathlock.Acquisition) (path
 	req.Wait = 0
 	return s.Store.Acquire(ctx, req)
 }
+
+// Metrics can tell the requests of an election from others, whoever campaigns and observes. What a
+// leader does is not one of them.
+func TestRequestsOfElectionsSaySo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memstore.New()
+		e, locker := newProcess(store)
+		ctx := pathlock.WithOrigin(t.Context(), pathlock.Origin{Operation: "nightly"})
+		a := campaign(ctx, t, e, "a")
+		leaders, end := watch(ctx, t, e.Observe)
+		<-leaders
+		won := make(chan *election.Leadership, 1)
+		go func() { won <- campaign(ctx, t, e, "b") }()
+		synctest.Wait()
+		tree, err := pathlock.NewTree(election.Namespace, e.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		snapshot, err := locker.Snapshot(t.Context(), tree)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var operations []string
+		for _, h := range slices.Concat(snapshot.Holders, snapshot.Waiters) {
+			operations = append(operations, h.Origin.Operation)
+		}
+		if want := []string{election.OperationCampaign, election.OperationObserve, election.OperationCampaign}; !slices.Equal(operations, want) {
+			t.Errorf("leader, observer and candidate are %q, want %q", operations, want)
+		}
+		if o := pathlock.OriginOf(a.Context()); o.Operation != "nightly" {
+			t.Errorf("under the leadership, the origin is %+v", o)
+		}
+		resign(t, a)
+		b := <-won
+		end()
+		resign(t, b)
+	})
+}

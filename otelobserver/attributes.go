@@ -27,6 +27,11 @@ const (
 // maxClaims is how many claims a span names.
 const maxClaims = 8
 
+// operation is that of an event, as an attribute of metrics.
+func (o *Observer) operation(e pathlock.Event) attribute.KeyValue {
+	return operationKey.String(o.operations.Of(e.Origin.Operation))
+}
+
 // attributesOf describes a request to the reader of its span.
 func (o *Observer) attributesOf(e pathlock.Event) []attribute.KeyValue {
 	all := []attribute.KeyValue{

@@ -40,7 +40,7 @@ func newInstruments(m metric.Meter) (i instruments, err error) {
 	i.steps, errs[3] = m.Float64Histogram("pathlock.step.duration", seconds, shortBuckets,
 		metric.WithDescription("How long the steps around locks took, by step and outcome."))
 	i.waiting, errs[4] = m.Int64UpDownCounter("pathlock.waiting", metric.WithUnit("{acquisition}"),
-		metric.WithDescription("Acquisitions of this process that wait for others at the moment."))
+		metric.WithDescription("Acquisitions of this process that wait for others at the moment, by operation."))
 	i.holding, errs[5] = m.Int64UpDownCounter("pathlock.held", metric.WithUnit("{lock}"),
 		metric.WithDescription("Locks that this process holds at the moment, re-entrant ones included."))
 	i.conflicts, errs[6] = m.Int64Counter("pathlock.conflicts", metric.WithUnit("{acquisition}"),

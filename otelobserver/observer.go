@@ -84,7 +84,7 @@ func (o *Observer) Waiting(ctx context.Context, e pathlock.Event) {
 	}
 	_, a.wait = o.tracer.Start(ctx, "pathlock wait")
 	a.waitBegan = e.Elapsed
-	o.waiting.Add(ctx, 1)
+	o.waiting.Add(ctx, 1, metric.WithAttributes(o.operation(e)))
 	if a.wait.IsRecording() {
 		a.unlink = o.links.find(a.wait, e)
 	}
@@ -102,11 +102,11 @@ func (o *Observer) end(ctx context.Context, e pathlock.Event, outcome string) {
 		return
 	}
 	a.ended = true
-	operation := operationKey.String(o.operations.Of(e.Origin.Operation))
+	operation := o.operation(e)
 	waited := a.span
 	if a.wait != nil {
 		waited = a.wait
-		o.waiting.Add(ctx, -1)
+		o.waiting.Add(ctx, -1, metric.WithAttributes(operation))
 		o.waits.Record(ctx, (e.Elapsed - a.waitBegan).Seconds(), metric.WithAttributes(operation))
 	}
 	if a.unlink != nil {
@@ -161,7 +161,7 @@ func (o *Observer) Refused(ctx context.Context, e pathlock.Event) {
 
 // Lost implements [pathlock.Observer].
 func (o *Observer) Lost(ctx context.Context, e pathlock.Event) {
-	o.lost.Add(ctx, 1, metric.WithAttributes(operationKey.String(o.operations.Of(e.Origin.Operation))))
+	o.lost.Add(ctx, 1, metric.WithAttributes(o.operation(e)))
 	_, span := o.tracer.Start(ctx, "pathlock lost", trace.WithAttributes(o.attributesOf(e)...))
 	span.SetStatus(codes.Error, "lost")
 	span.End()
@@ -170,7 +170,7 @@ func (o *Observer) Lost(ctx context.Context, e pathlock.Event) {
 // Released implements [pathlock.Observer].
 func (o *Observer) Released(ctx context.Context, e pathlock.Event) {
 	o.holding.Add(ctx, -1)
-	o.held.Record(ctx, e.Elapsed.Seconds(), metric.WithAttributes(operationKey.String(o.operations.Of(e.Origin.Operation))))
+	o.held.Record(ctx, e.Elapsed.Seconds(), metric.WithAttributes(o.operation(e)))
 }
 
 // Step implements [pathlock.Observer].

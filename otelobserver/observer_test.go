@@ -194,7 +194,7 @@ func TestEverythingIsCounted(t *testing.T) {
 			`pathlock.step.duration{pathlock.outcome=ok,pathlock.step=retry} 1 times, 0s`,
 			`pathlock.step.duration{pathlock.outcome=path-changed,pathlock.step=assert} 1 times, 0s`,
 			`pathlock.wait.duration{pathlock.operation=move} 1 times, 3s`,
-			`pathlock.waiting{} 0`,
+			`pathlock.waiting{pathlock.operation=move} 0`,
 		}
 		if got := p.counted(); !slices.Equal(got, want) {
 			t.Errorf("counted:\n\t%s\nwant:\n\t%s", strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))

@@ -31,8 +31,8 @@ func TracerProvider(p trace.TracerProvider) Option { return func(s *settings) { 
 // MeterProvider sets who counts. The default is OpenTelemetry's global provider.
 func MeterProvider(p metric.MeterProvider) Option { return func(s *settings) { s.meters = p } }
 
-// MaxOperations bounds how many distinct operations are attributes of metrics. Those that come
-// later are counted as "other".
+// MaxOperations bounds how many distinct operations are attributes of metrics, beside those of
+// elections. Those that come later are counted as "other".
 func MaxOperations(n int) Option {
 	return func(s *settings) { s.operations = label.NewOperations(n) }
 }

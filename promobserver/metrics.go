@@ -6,7 +6,7 @@ import "github.com/prometheus/client_golang/prometheus"
 type metrics struct {
 	acquisitions      *prometheus.CounterVec
 	acquiring         *prometheus.HistogramVec
-	waiting           prometheus.Gauge
+	waiting           *prometheus.GaugeVec
 	waits             *prometheus.HistogramVec
 	conflicts         *prometheus.CounterVec
 	holding           prometheus.Gauge
@@ -34,25 +34,25 @@ func histogram(name, help string, buckets []float64, labels ...string) *promethe
 	return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
 }
 
-// gauge returns a gauge.
-func gauge(name, help string) prometheus.Gauge {
-	return prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
-}
-
 func newMetrics() metrics {
 	return metrics{
 		acquisitions: counter("pathlock_acquisitions_total",
 			"Acquisitions by operation and outcome: granted, reentrant, conflict, deadlock, lost, unavailable, cancelled or error.",
 			"operation", "outcome"),
 		acquiring: histogram("pathlock_acquire_duration_seconds",
-			"How long acquisitions took, waits included, by outcome. Re-entrant ones take no time.", shortBuckets, "outcome"),
-		waiting: gauge("pathlock_waiting", "Acquisitions of this process that wait for others at the moment."),
+			"How long acquisitions took, waits included, by operation and outcome. Re-entrant ones take no time.",
+			shortBuckets, "operation", "outcome"),
+		waiting: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "pathlock_waiting", Help: "Acquisitions of this process that wait for others at the moment, by operation.",
+		}, []string{"operation"}),
 		waits: histogram("pathlock_wait_duration_seconds",
 			"How long acquisitions waited for others that had to, granted or not, by operation.", shortBuckets, "operation"),
 		conflicts: counter("pathlock_conflicts_total",
 			"Acquisitions that were refused because others were in the way, by operation and by the operation in the way.",
 			"operation", "blocker"),
-		holding: gauge("pathlock_held", "Locks that this process holds at the moment, re-entrant ones included."),
+		holding: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "pathlock_held", Help: "Locks that this process holds at the moment, re-entrant ones included.",
+		}),
 		held: histogram("pathlock_held_duration_seconds",
 			"How long locks were held, re-entrant ones included, by operation.", longBuckets, "operation"),
 		lost: counter("pathlock_lost_total", "Locks whose lease was lost before their release, by operation.", "operation"),

@@ -22,7 +22,7 @@ import (
 type Observer struct {
 	metrics
 	operations *label.Operations
-	// begun has the labels of operations and steps whose counters exist.
+	// begun has the labels of operations whose counters exist.
 	begun   sync.Map
 	traceID func(ctx context.Context) string
 }
@@ -38,6 +38,7 @@ func New(opts ...Option) *Observer {
 	for _, opt := range opts {
 		opt(o)
 	}
+	o.begin()
 	return o
 }
 
@@ -72,7 +73,7 @@ func (o *Observer) Acquiring(ctx context.Context, _ pathlock.Event) context.Cont
 // Waiting implements [pathlock.Observer].
 func (o *Observer) Waiting(ctx context.Context, e pathlock.Event) {
 	if w, ok := ctx.Value(waitKey{o}).(*wait); ok && w.CompareAndSwap(0, int64(e.Elapsed)+1) {
-		o.waiting.Inc()
+		o.waiting.WithLabelValues(o.operation(e.Origin.Operation)).Inc()
 	}
 }
 
@@ -83,7 +84,7 @@ func (o *Observer) endWait(ctx context.Context, e pathlock.Event, operation stri
 		return
 	}
 	if began := w.Swap(waitEnded); began > 0 {
-		o.waiting.Dec()
+		o.waiting.WithLabelValues(operation).Dec()
 		o.observe(ctx, o.waits.WithLabelValues(operation), (e.Elapsed - time.Duration(began-1)).Seconds())
 	}
 }
@@ -98,7 +99,7 @@ func (o *Observer) Granted(ctx context.Context, e pathlock.Event) {
 	}
 	o.endWait(ctx, e, operation)
 	o.acquisitions.WithLabelValues(operation, "granted").Inc()
-	o.observe(ctx, o.acquiring.WithLabelValues("granted"), e.Elapsed.Seconds())
+	o.observe(ctx, o.acquiring.WithLabelValues(operation, "granted"), e.Elapsed.Seconds())
 }
 
 // Refused implements [pathlock.Observer].
@@ -106,7 +107,7 @@ func (o *Observer) Refused(ctx context.Context, e pathlock.Event) {
 	operation, outcome := o.operation(e.Origin.Operation), label.Refusal(e.Err)
 	o.endWait(ctx, e, operation)
 	o.acquisitions.WithLabelValues(operation, outcome).Inc()
-	o.observe(ctx, o.acquiring.WithLabelValues(outcome), e.Elapsed.Seconds())
+	o.observe(ctx, o.acquiring.WithLabelValues(operation, outcome), e.Elapsed.Seconds())
 	if conflict, ok := errors.AsType[*pathlock.ConflictError](e.Err); ok {
 		o.conflicts.WithLabelValues(operation, o.operation(conflict.Blocker.Origin.Operation)).Inc()
 	}
@@ -130,7 +131,6 @@ func (o *Observer) Step(ctx context.Context, s pathlock.Step) (context.Context, 
 	if s.Kind == pathlock.StepRetry {
 		o.retries.WithLabelValues(operation).Inc()
 	}
-	o.beginStep(s.Kind)
 	return ctx, func(err error) {
 		o.observe(ctx, o.steps.WithLabelValues(string(s.Kind), label.Step(err)), time.Since(began).Seconds())
 		if s.Kind == pathlock.StepAssert && errors.Is(err, pathlock.ErrPathChanged) {
@@ -139,32 +139,27 @@ func (o *Observer) Step(ctx context.Context, s pathlock.Step) (context.Context, 
 	}
 }
 
-// operation returns the label of an operation. The counters of what should never happen to it begin
-// at 0 when it is seen first: Prometheus takes no notice of a series that begins at 1.
+// begin has what alerts are about begin at 0, before anything has happened: Prometheus sees no
+// increase in a series that begins at 1. An operation's own series begin when it is seen first,
+// which may be as late as its failure. So alerts look at the sum of all operations, in which
+// [label.NoOperation] is 0 from the start.
+func (o *Observer) begin() {
+	o.operation("")
+	o.steps.WithLabelValues(string(pathlock.StepCommit), string(pathlock.FailureOutcomeUnknown))
+	o.steps.WithLabelValues(string(pathlock.StepRelease), string(pathlock.FailureLockStore))
+}
+
+// operation returns the label of an operation, whose series begin at 0 when it is seen first.
 func (o *Observer) operation(name string) string {
 	operation := o.operations.Of(name)
 	if _, begun := o.begun.LoadOrStore(operation, true); !begun {
 		o.acquisitions.WithLabelValues(operation, "conflict")
 		o.acquisitions.WithLabelValues(operation, "unavailable")
+		o.waiting.WithLabelValues(operation)
 		o.lost.WithLabelValues(operation)
 		o.retries.WithLabelValues(operation)
 		o.assertionFailures.WithLabelValues(operation, "1")
 		o.assertionFailures.WithLabelValues(operation, "2")
 	}
 	return operation
-}
-
-// rareOutcomes are the outcomes of steps that alerts are about.
-var rareOutcomes = map[pathlock.StepKind]pathlock.Failure{
-	pathlock.StepCommit:  pathlock.FailureOutcomeUnknown,
-	pathlock.StepRelease: pathlock.FailureLockStore,
-}
-
-// beginStep has the count of a step's rare outcome begin at 0, as operation does.
-func (o *Observer) beginStep(kind pathlock.StepKind) {
-	if rare, ok := rareOutcomes[kind]; ok {
-		if _, begun := o.begun.LoadOrStore(kind, true); !begun {
-			o.steps.WithLabelValues(string(kind), string(rare))
-		}
-	}
 }

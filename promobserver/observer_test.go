@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/election"
 	"github.com/pathlock-go/pathlock/promobserver"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
@@ -90,7 +92,11 @@ func TestAcquisitionsAreCountedByOperationAndOutcome(t *testing.T) {
 			ended <- err
 		}()
 		synctest.Wait()
-		expect(t, o, "pathlock_held 2\npathlock_waiting 2\n", "pathlock_held", "pathlock_waiting")
+		expect(t, o, `pathlock_held 2
+pathlock_waiting{operation="move"} 1
+pathlock_waiting{operation="none"} 1
+pathlock_waiting{operation="rename"} 0
+`, "pathlock_held", "pathlock_waiting")
 		if err := <-ended; err == nil {
 			t.Fatal("granted for longer than the context lives")
 		}
@@ -107,14 +113,16 @@ pathlock_acquisitions_total{operation="rename",outcome="reentrant"} 1
 pathlock_conflicts_total{blocker="rename",operation="move"} 1
 pathlock_conflicts_total{blocker="rename",operation="none"} 1
 pathlock_held 0
-pathlock_waiting 0
+pathlock_waiting{operation="move"} 0
+pathlock_waiting{operation="none"} 0
+pathlock_waiting{operation="rename"} 0
 `, "pathlock_acquisitions_total", "pathlock_conflicts_total", "pathlock_held", "pathlock_waiting")
 		for name, want := range map[string]string{
-			`pathlock_wait_duration_seconds_sum{operation="move"}`:     "5", // three until it was refused, two until it was granted
-			`pathlock_wait_duration_seconds_count{operation="move"}`:   "2",
-			`pathlock_wait_duration_seconds_sum{operation="none"}`:     "1",
-			`pathlock_held_duration_seconds_sum{operation="rename"}`:   "10", // two locks for five seconds
-			`pathlock_acquire_duration_seconds_sum{outcome="granted"}`: "2",
+			`pathlock_wait_duration_seconds_sum{operation="move"}`:                      "5", // three until it was refused, two until it was granted
+			`pathlock_wait_duration_seconds_count{operation="move"}`:                    "2",
+			`pathlock_wait_duration_seconds_sum{operation="none"}`:                      "1",
+			`pathlock_held_duration_seconds_sum{operation="rename"}`:                    "10", // two locks for five seconds
+			`pathlock_acquire_duration_seconds_sum{operation="move",outcome="granted"}`: "2",
 		} {
 			if got := sample(t, o, name); got != want {
 				t.Errorf("%s is %s, want %s", name, got, want)
@@ -165,7 +173,7 @@ func TestNobodyIsLeftWaitingByAStoreThatPanics(t *testing.T) {
 		defer func() { _ = recover() }()
 		_, _ = l.Acquire(t.Context(), exclusive("/a", time.Second))
 	}()
-	expect(t, o, "pathlock_acquisitions_total{operation=\"none\",outcome=\"unavailable\"} 1\npathlock_waiting 0\n",
+	expect(t, o, "pathlock_acquisitions_total{operation=\"none\",outcome=\"unavailable\"} 1\npathlock_waiting{operation=\"none\"} 0\n",
 		"pathlock_acquisitions_total", "pathlock_waiting")
 }
 
@@ -280,6 +288,76 @@ func TestRareCountersBeginAtZero(t *testing.T) {
 	}
 }
 
+// Before anything has happened, there is a series of each sum that alerts look at. So a failure
+// that brings the series of its operation with it is an increase of the sum.
+func TestWhatAlertsAddUpIsThereFromTheStart(t *testing.T) {
+	o := promobserver.New()
+	for _, name := range []string{
+		`pathlock_lost_total{operation="none"}`, `pathlock_assertion_failures_total{attempt="2",operation="none"}`,
+		`pathlock_acquisitions_total{operation="none",outcome="unavailable"}`, `pathlock_waiting{operation="none"}`,
+		`pathlock_step_duration_seconds_count{outcome="outcome-unknown",step="commit"}`,
+		`pathlock_step_duration_seconds_count{outcome="lock-store-unavailable",step="release"}`,
+	} {
+		if got := sample(t, o, name); got != "0" {
+			t.Errorf("%s is %q", name, got)
+		}
+	}
+}
+
+// Candidates and observers wait for as long as the term lasts. No metric mixes that with the waits
+// of requests.
+func TestElectionsAreCountedApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := promobserver.New(promobserver.MaxOperations(0))
+		e := election.New(pathlock.New(memstore.New(), quiet, pathlock.WithObserver(o)), "office")
+		leadership, err := e.Campaign(t.Context(), "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		var all sync.WaitGroup
+		all.Go(func() {
+			for range e.Observe(ctx) {
+				continue
+			}
+		})
+		all.Go(func() {
+			if next, err := e.Campaign(ctx, "b"); err == nil {
+				err = next.Resign(ctx)
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		synctest.Wait()
+		expect(t, o, `pathlock_waiting{operation="campaign"} 1
+pathlock_waiting{operation="none"} 0
+pathlock_waiting{operation="observe"} 1
+`, "pathlock_waiting")
+		time.Sleep(20 * time.Second)
+		if err := leadership.Resign(t.Context()); err != nil {
+			t.Error(err)
+		}
+		synctest.Wait()
+		cancel()
+		all.Wait()
+		for line := range strings.Lines(everything(t, o)) {
+			if strings.Contains(line, `operation="none"`) && !strings.HasSuffix(line, " 0\n") {
+				t.Errorf("an election counts as work: %s", line)
+			}
+		}
+		for name, want := range map[string]string{
+			`pathlock_acquire_duration_seconds_sum{operation="campaign",outcome="granted"}`: "20",
+			`pathlock_acquire_duration_seconds_sum{operation="observe",outcome="granted"}`:  "20",
+			`pathlock_held_duration_seconds_sum{operation="campaign"}`:                      "20",
+		} {
+			if got := sample(t, o, name); got != want {
+				t.Errorf("%s is %q, want %s", name, got, want)
+			}
+		}
+	})
+}
+
 // However many operations, trees, paths, notes and requests there are, the series stay few and say
 // nothing of them.
 func TestLabelsStayFew(t *testing.T) {
@@ -340,7 +418,7 @@ func TestExemplarsNameTheTrace(t *testing.T) {
 		if got := strings.Contains(string(text), `# {trace_id="`+id+`"}`); got != want {
 			t.Errorf("an exemplar of the trace %q: %v, want %v\n%s", id, got, want, text)
 		}
-		if got := sample(t, o, `pathlock_acquire_duration_seconds_count{outcome="granted"}`); got != "1" {
+		if got := sample(t, o, `pathlock_acquire_duration_seconds_count{operation="none",outcome="granted"}`); got != "1" {
 			t.Errorf("with the trace %q, %q acquisitions are counted", id, got)
 		}
 	}

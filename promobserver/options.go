@@ -16,8 +16,8 @@ const DefaultMaxOperations = label.DefaultMaxOperations
 // Option configures an [Observer].
 type Option func(*Observer)
 
-// MaxOperations bounds how many distinct operations are labels. Those that come later are counted
-// as "other".
+// MaxOperations bounds how many distinct operations are labels, beside those of elections. Those
+// that come later are counted as "other".
 func MaxOperations(n int) Option { return func(o *Observer) { o.operations = label.NewOperations(n) } }
 
 // TraceID adds exemplars to the histograms: the label trace_id with what trace returns for a

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/goccy/go-yaml"
 	"github.com/prometheus/client_golang/prometheus"
@@ -88,6 +89,7 @@ func queries(t *testing.T) (all []expression) {
 type alert struct {
 	Alert       string            `yaml:"alert"`
 	Expr        string            `yaml:"expr"`
+	For         string            `yaml:"for"`
 	Labels      map[string]string `yaml:"labels"`
 	Annotations map[string]string `yaml:"annotations"`
 }
@@ -220,6 +222,27 @@ func TestTheDashboardIsAsGrafanaWantsIt(t *testing.T) {
 				if !strings.Contains(q.Expr, variable) {
 					t.Errorf("%s: %s does not say %s", p.Title, q.Expr, variable)
 				}
+			}
+		}
+	}
+}
+
+var ranges = regexp.MustCompile(`\[([^\]:]+)`)
+
+// An alert that takes its time outlasts the range of its rates. Otherwise what happened once, and
+// is over, fires when nothing is wrong any more.
+func TestNoAlertWaitsForLessThanItLooksBack(t *testing.T) {
+	for _, a := range alerts(t) {
+		if a.For == "" {
+			continue
+		}
+		held, err := time.ParseDuration(a.For)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range ranges.FindAllStringSubmatch(a.Expr, -1) {
+			if back, err := time.ParseDuration(found[1]); err != nil || back > held {
+				t.Errorf("%s fires after %s and looks back for %s (%v)", a.Alert, a.For, found[1], err)
 			}
 		}
 	}

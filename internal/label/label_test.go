@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/election"
 	"github.com/pathlock-go/pathlock/internal/label"
 )
 
@@ -56,6 +57,16 @@ func TestOutcomesAreAClosedSet(t *testing.T) {
 		}
 		if got := label.Step(tt.err); got != tt.step {
 			t.Errorf("%v: the step is %q, want %q", tt.err, got, tt.step)
+		}
+	}
+}
+
+// Alerts leave elections out by these labels, however many operations there are.
+func TestElectionsAlwaysHaveRoom(t *testing.T) {
+	o := label.NewOperations(0)
+	for _, operation := range []string{election.OperationCampaign, election.OperationObserve} {
+		if got := o.Of(operation); got != operation {
+			t.Errorf("%q is labelled %q", operation, got)
 		}
 	}
 }

@@ -10,10 +10,18 @@ const (
 	OtherOperation = "other"
 )
 
+// The operations of elections, as package election names them.
+const (
+	campaignOperation = "campaign"
+	observeOperation  = "observe"
+)
+
 // DefaultMaxOperations is how many distinct operations are labels, unless a program says otherwise.
 const DefaultMaxOperations = 24
 
-// Operations are those that are labels. There is room for a fixed number.
+// Operations are those that are labels. There is room for a fixed number, beside those of
+// elections: alerts leave these out, and would take them for requests that are held up if they were
+// "other".
 type Operations struct {
 	mu    sync.RWMutex
 	known map[string]bool
@@ -27,8 +35,11 @@ func NewOperations(n int) *Operations {
 
 // Of returns the label of an operation.
 func (o *Operations) Of(operation string) string {
-	if operation == "" {
+	switch operation {
+	case "":
 		return NoOperation
+	case campaignOperation, observeOperation:
+		return operation
 	}
 	o.mu.RLock()
 	known, full := o.known[operation], len(o.known) >= o.room

@@ -222,7 +222,7 @@ func TestMetrics(t *testing.T) {
 		// Two plans, each the name gate and then the tree for its root suite, four suites and a
 		// case.
 		`pathlock_acquisitions_total{operation="insert",outcome="granted"} 5`,
-		`pathlock_acquire_duration_seconds_count{outcome="granted"} 9`,
+		`pathlock_acquire_duration_seconds_count{operation="insert",outcome="granted"} 5`,
 		`pathlock_held 0`,
 		`go_sql_open_connections{db_name="sqlite"} 1`,
 	} {
