@@ -59,7 +59,8 @@ Exit codes:
     0    no problem was found; with --strict, no warning either, and nothing is unknown
     2    with --strict: there are warnings, and no problem
     4    there are problems
-    8    a server did not answer; or, with --strict, something could not be looked at, and nothing worse was found
+    8    a server did not answer without which locks are not granted, or trees not read; or, with --strict, something could not be
+         looked at, and nothing worse was found
     16   the command line is invalid
     130  interrupted
 

@@ -34,8 +34,10 @@ type exam struct {
 	identities []identity
 	// clocks are how far the clocks of servers are ahead of this host's.
 	clocks []reading
-	// members has the first clock of each store that was examined.
-	members []reading
+	// firsts has the first clock of each store that was examined.
+	firsts []reading
+	// members is how many members the quorum has that is examined, 0 for any other store.
+	members int
 }
 
 func newExam(opts Options) *exam {

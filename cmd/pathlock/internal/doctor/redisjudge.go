@@ -171,6 +171,11 @@ func (e *exam) judgeReplication(nodes []redisNode) {
 		case n.info == nil:
 		case n.info["role"] != "master":
 			e.judgeReplica(n)
+		case e.members > 0 && n.info["connected_slaves"] == "0":
+			e.fine(n.addr, "replicas", "there is none: the other members of the quorum stand in")
+		case e.members > 0:
+			e.found(Advice, n.addr, "replicas", n.info["connected_slaves"]+" connected", "one that takes its primary's place without its last grants is a member that lies",
+				"let none of them take its place")
 		case n.info["connected_slaves"] == "0":
 			e.found(Advice, n.addr, "replicas", "there is no replica", "while the server is down, no lock is granted", "run a replica, with sentinels or in a cluster that fail over to it; or accept it")
 		case n.info["min_slaves_good_slaves"] == "": // INFO has it only if both settings are on
