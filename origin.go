@@ -14,7 +14,8 @@ import (
 // keeps it in the store beside the note. So everybody who uses the store sees it in [Hold] and
 // [Blocker].
 //
-// Control characters are removed. Text beyond 128 bytes of a field is cut off.
+// Control characters are removed, and so are those that turn the direction of what follows: clients
+// choose request ids. Text beyond 128 bytes of a field is cut off.
 type Origin struct {
 	// Operation is what is done, as one of a small set of words: "rename". It is fit for a metric's
 	// label.
@@ -86,11 +87,13 @@ func (o *Origin) fields() [5]*string {
 // maxOriginField is the longest field of an origin, in bytes.
 const maxOriginField = 128
 
-// printable returns valid UTF-8 without control characters, and at most maxOriginField bytes of it.
+// printable returns valid UTF-8 without control characters and without those that turn directions,
+// and at most maxOriginField bytes of it.
 func printable(s string) string {
-	if i := strings.IndexFunc(s, unicode.IsControl); i >= 0 || !utf8.ValidString(s) {
+	misleads := func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
+	if strings.ContainsFunc(s, misleads) || !utf8.ValidString(s) {
 		s = strings.Map(func(r rune) rune {
-			if unicode.IsControl(r) {
+			if misleads(r) {
 				return -1
 			}
 			return r

@@ -23,6 +23,7 @@ func TestTheOriginOfAHoldIsSeenByAll(t *testing.T) {
 		{"another instance", "", pathlock.Origin{Instance: "there"}, pathlock.Origin{Instance: "there"}},
 		{"a note with the separators", "a\x1fb\x1fc\x1fd\x1fe\x1ff\x1e", pathlock.Origin{}, pathlock.Origin{Instance: "here"}},
 		{"control characters", "n", pathlock.Origin{RequestID: "a\x1f\x1e\n\x00b", Route: "\x1e"}, pathlock.Origin{Instance: "here", RequestID: "ab"}},
+		{"characters that turn directions", "n", pathlock.Origin{RequestID: "a\u202eb\u2066c\u200fé"}, pathlock.Origin{Instance: "here", RequestID: "abcé"}},
 		{"invalid UTF-8", "n", pathlock.Origin{RequestID: "a\xffb"}, pathlock.Origin{Instance: "here", RequestID: "ab"}},
 		{"a long field is cut between characters", "n", pathlock.Origin{RequestID: "x" + strings.Repeat("é", 100)},
 			pathlock.Origin{Instance: "here", RequestID: "x" + strings.Repeat("é", 63)}},

@@ -68,8 +68,10 @@ type Config struct {
 	Origins []string
 
 	// Redact returns the text to show instead of a name in a path, or of a note. Equal names have
-	// to give equal texts, or the tree falls apart. It is called often and must be fast. If it
-	// panics, the text is "redact-failed-" with a hash, and the log gets an error with the stack.
+	// to give equal texts, or the tree falls apart. Where different names give equal texts, as an
+	// empty text does, which is shown as "…" for a name, their nodes are shown as one. It is called
+	// often and must be fast. If it panics, the text is "redact-failed-" with a hash, and the log
+	// gets an error with the stack.
 	Redact func(kind Kind, text string) string
 	// History has the stalls to show. The page has none if it is nil.
 	History *contention.Recorder

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"context"
 	"hash/maphash"
 	"log/slog"
@@ -11,6 +12,10 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 )
+
+// hidden stands for a name that is redacted to nothing: without it, a node would look like the one
+// above it.
+const hidden = "…"
 
 // shown turns texts into those to show, and remembers the paths: most of them occur many times.
 type shown struct {
@@ -34,7 +39,7 @@ func (s *shown) path(p pathlock.Path) string {
 			above = ""
 		}
 		// A redacted name stays one name.
-		text = above + "/" + strings.ReplaceAll(s.redact(KindName, p.Base()), "/", "∕")
+		text = above + "/" + cmp.Or(strings.ReplaceAll(s.redact(KindName, p.Base()), "/", "∕"), hidden)
 		s.paths[p] = text
 	}
 	return text

@@ -27,6 +27,23 @@ func TestTheLogOfAReleaseIsRedacted(t *testing.T) {
 	}
 }
 
+// A name that is redacted to nothing is still the name of a node below others.
+func TestANameThatIsRedactedToNothingStaysAName(t *testing.T) {
+	config := anybody()
+	config.Redact = func(kind admin.Kind, text string) string {
+		if kind == admin.KindNote {
+			return text
+		}
+		return ""
+	}
+	f := newFixture(t, config)
+	f.hold("/secret/below", "note")
+	entry := f.await(func(s shownTree) bool { return s.has("note") }).entry(t, "note")
+	if got := entry.Claims[len(entry.Claims)-1]; got.Path != "/…/…" || got.Mode != "X" {
+		t.Errorf("shown is %s %s, want X /…/…", got.Mode, got.Path)
+	}
+}
+
 // A name with which Config.Redact panics hides nothing but itself, and the log says what to mend.
 func TestARedactThatPanicsHidesNoTree(t *testing.T) {
 	config := anybody()

@@ -64,8 +64,8 @@ func (p *Page) serveRelease(w http.ResponseWriter, r *http.Request) {
 	}
 	p.config.Log.LogAttrs(ctx, slog.LevelWarn, "pathlock admin: an operator released a holder", append(log,
 		slog.Any("owner", released.seen.Owner), slog.Uint64("fence", released.seen.Fence), slog.Int("entries", released.entries),
-		slog.String("note", printable(p.newShown().note(released.seen.Note))), slog.String("route", released.seen.Origin.Route),
-		slog.String("instance", released.seen.Origin.Instance), slog.String("request_id", released.seen.Origin.RequestID))...)
+		slog.String("note", printable(p.newShown().note(released.seen.Note))), slog.String("route", printable(released.seen.Origin.Route)),
+		slog.String("instance", printable(released.seen.Origin.Instance)), slog.String("request_id", printable(released.seen.Origin.RequestID)))...)
 	p.nudge(asked.tree)
 	answer(w, encode(map[string]any{"released": true, "entries": released.entries}))
 }

@@ -136,6 +136,25 @@ func TestALockLivesAsLongAsItsWindow(t *testing.T) {
 	}
 }
 
+// A window that is reloaded before it has heard that it has the lock asks again with the same key:
+// the lock is not left to nobody.
+func TestALockWhoseAnswerWasLostIsFound(t *testing.T) {
+	a := alone(t)
+	w := bench(t, a, a, "a")
+	w.here.choose(w.ids["a"])
+	w.here.Await("answers to POST get lost", `(globalThis.fetch = (fetch => async (path, options) => {
+		const answer = await fetch(path, options);
+		return options.method === "POST" ? new Promise(() => {}) : answer;
+	})(fetch), true)`)
+	w.here.do("edit")
+	w.there.locked(w.ids["a"], "theirs", "Anna is editing")
+	w.here.Reload()
+	w.here.locked(w.ids["a"], "mine", "You are editing")
+	w.here.do("done")
+	w.there.free(w.ids["a"])
+	w.here.Await("nothing is left to ask for", `sessionStorage.getItem("pathlock.asked") === null`)
+}
+
 // A lock that an operator takes away is missed at once. What was being written can still be saved,
 // unless somebody else has changed it meanwhile: then both texts are there to choose from.
 func TestALostLockIsToldAndOvercome(t *testing.T) {

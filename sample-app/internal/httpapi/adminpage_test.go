@@ -48,6 +48,9 @@ func TestTheAdminPageShowsAndReleasesWhatAnotherInstanceHolds(t *testing.T) {
 		}
 		body := fmt.Sprintf(`{"namespace":%q,"id":%q,"key":%q,"reason":"Anna went home"}`,
 			mine.Get("namespace"), mine.Get("id"), shown.Entries[0].Key)
+		if got := p.there.Do(t, "POST", "/admin/locks/api/release", body); got.Status != http.StatusUnsupportedMediaType {
+			p.Errorf("a release without a type, as a foreign page can send it: %d %s", got.Status, got.Body)
+		}
 		if got := p.there.Do(t, "POST", "/admin/locks/api/release", body, "Content-Type", "application/json"); got.Status != http.StatusOK {
 			p.Fatalf("release: %d %s", got.Status, got.Body)
 		}

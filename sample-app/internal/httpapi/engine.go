@@ -88,9 +88,11 @@ func New(config Config) (http.Handler, error) {
 			"the route does not know this method: it takes "+c.Writer.Header().Get("Allow")))
 	})
 	engine.Use(config.Observe, gin.CustomRecoveryWithWriter(nil, a.recovered),
-		a.refuseForeignHosts(), a.refuseForeignOrigins(), a.readBody, a.checkParams)
+		a.refuseForeignHosts(), a.refuseForeignOrigins())
+	// The admin page reads its bodies itself, and takes none without a type.
 	engine.GET(adminPath, gin.WrapH(config.Admin))
 	engine.Match([]string{http.MethodGet, http.MethodHead, http.MethodPost}, adminPath+"/*any", gin.WrapH(config.Admin))
+	engine.Use(a.readBody, a.checkParams)
 	table, err := a.table()
 	if err != nil {
 		return nil, err
