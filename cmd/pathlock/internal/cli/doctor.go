@@ -96,7 +96,7 @@ func (c *doctorCommand) Run(ctx context.Context, streams streams, code *int) (er
 	report.Sort()
 	*code = c.code(report)
 	out := bufio.NewWriter(streams.out)
-	defer func() { err = errors.Join(err, out.Flush()) }()
+	defer func() { err = flushed(err, out) }()
 	if c.JSON {
 		return c.writeJSON(out, report)
 	}
