@@ -85,6 +85,30 @@ func TestEtcd(t *testing.T) {
 		want(t, r, doctor.Warning, "quota", "of 20 MiB")
 		want(t, r, doctor.Problem, "service", "is out of space")
 	})
+	t.Run("a user without rights", func(t *testing.T) {
+		t.Parallel()
+		server := testetcd.Start(t)
+		store, err := etcdstore.Open("etcd://" + server.Addr)
+		must(t, err)
+		defer func() { _ = store.Close(t.Context()) }()
+		auth := store.Client()
+		for _, user := range []string{"root", "locks"} {
+			_, err := auth.UserAdd(t.Context(), user, "secret")
+			must(t, err)
+			_, err = auth.RoleAdd(t.Context(), user)
+			must(t, err)
+			_, err = auth.UserGrantRole(t.Context(), user, user)
+			must(t, err)
+		}
+		_, err = auth.AuthEnable(t.Context())
+		must(t, err)
+		for url, prefix := range map[string]string{"": "/pathlock/", "/shop/locks": "/shop/locks/"} {
+			f := want(t, locks(t, "etcd://locks:secret@"+server.Addr+url, doctor.Options{}), doctor.Problem, "service", "does not let the user")
+			if !strings.HasSuffix(f.Change, " readwrite "+prefix) {
+				t.Errorf("the change is %q", f.Change)
+			}
+		}
+	})
 	t.Run("compacted", func(t *testing.T) {
 		t.Parallel()
 		server := testetcd.Start(t)

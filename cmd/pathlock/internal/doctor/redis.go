@@ -45,6 +45,10 @@ func (e *exam) redis(ctx context.Context, url, about string, store *redisstore.S
 	if client, ok := store.Client().(*redis.ClusterClient); ok && !e.cluster(ctx, about, client) {
 		return false
 	}
+	// And so do sentinels, which know why the primary does not answer.
+	if strings.HasPrefix(url, "redis+sentinel:") {
+		e.sentinels(ctx, url)
+	}
 	serves := true
 	if err := e.ask(ctx, store.Ping); err != nil {
 		if text := refusal(err); text == "" || slices.ContainsFunc(noEntry, func(begin string) bool { return strings.HasPrefix(text, begin) }) {
@@ -55,9 +59,6 @@ func (e *exam) redis(ctx context.Context, url, about string, store *redisstore.S
 		e.found(Problem, about, "service", err.Error(), "the lock store "+anystore.Trouble(err)+": nothing is granted", "see the other findings")
 	}
 	if client, ok := store.Client().(*redis.Client); ok {
-		if strings.HasPrefix(url, "redis+sentinel:") {
-			e.sentinels(ctx, url)
-		}
 		e.replicated(ctx, client)
 	}
 	return serves

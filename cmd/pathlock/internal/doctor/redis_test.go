@@ -301,8 +301,41 @@ func TestRedisSentinel(t *testing.T) {
 	r = locks(t, url(addrs), doctor.Options{})
 	want(t, r, doctor.Problem, "sentinel", "there is never a fail-over")
 	want(t, r, doctor.Advice, "fail-over", "30000")
+	all := append(servers.Replicas(), servers.Primary())
 	servers.Sentinels[1].Kill()
 	want(t, locks(t, url(addrs), doctor.Options{}), doctor.Warning, "sentinel", "does not answer")
+	for _, s := range all {
+		s.Kill()
+	}
+	r = locks(t, url(addrs), doctor.Options{Patience: time.Second})
+	want(t, r, doctor.Problem, "answer", "nothing is granted")
+	want(t, r, doctor.Problem, "sentinel", "there is never a fail-over") // they are examined all the same
+}
+
+// A primary that takes no writes for want of replicas is told apart from one that is full or a
+// replica.
+func TestRedisLacksReplicas(t *testing.T) {
+	t.Parallel()
+	server := testredis.Start(t, testredis.Redis, "--min-replicas-to-write", "1", "--min-replicas-max-lag", "10")
+	r := locks(t, urlOf(server), doctor.Options{})
+	want(t, r, doctor.Problem, "service", "has too few replicas in time")
+	f := want(t, r, doctor.Problem, "replicas", "0 of them in time, min-replicas-to-write is 1, min-replicas-max-lag is 10")
+	if !strings.Contains(f.Change, "min-replicas-to-write 0") {
+		t.Errorf("the change is %q", f.Change)
+	}
+}
+
+// A server that has as many clients as it may ends the connections of others: the remedy is not
+// another password.
+func TestRedisWithTooManyClients(t *testing.T) {
+	t.Parallel()
+	server := testredis.Start(t, testredis.Redis)
+	server.Do("CONFIG", "SET", "maxclients", 1)
+	must(t, server.Client().Ping(t.Context()).Err()) // which keeps its connection
+	f := want(t, locks(t, urlOf(server), doctor.Options{LookOnly: true}), doctor.Problem, "answer", "nothing is granted")
+	if strings.Contains(f.Change, "password") && !strings.Contains(f.Is, "max number of clients") {
+		t.Errorf("%s: the change is %q", f.Is, f.Change)
+	}
 }
 
 // A server that is not there is a finding, and a URL that names none is an error.
