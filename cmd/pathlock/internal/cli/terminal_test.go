@@ -100,6 +100,19 @@ func TestAnInterruptedLookEndsAtOnce(t *testing.T) {
 	}
 }
 
+// A terminal that understands no control sequences gets lines.
+func TestWatchOnADumbTerminal(t *testing.T) {
+	t.Parallel()
+	url, tree, _, holder := held(t, "a rename")
+	cmd := program(t, "watch", tree.String(), "--locks", url)
+	cmd.Env = append(cmd.Env, "TERM=dumb")
+	c := startOn(t, 80, 24, cmd)
+	c.await(holder)
+	if strings.Contains(c.said(), "\x1b") {
+		t.Errorf("it gets %q", c.said())
+	}
+}
+
 // A report that cannot be written is one line.
 func TestAFullDiskIsSaidOnce(t *testing.T) {
 	t.Parallel()
