@@ -84,9 +84,7 @@ func (o *Observer) Waiting(ctx context.Context, e pathlock.Event) {
 	}
 	_, a.wait = o.tracer.Start(ctx, "pathlock wait")
 	a.waitBegan = e.Elapsed
-	if label.Times(e) {
-		o.waiting.Add(ctx, 1)
-	}
+	o.waiting.Add(ctx, 1)
 	if a.wait.IsRecording() {
 		a.unlink = o.links.find(a.wait, e)
 	}
@@ -108,8 +106,6 @@ func (o *Observer) end(ctx context.Context, e pathlock.Event, outcome string) {
 	waited := a.span
 	if a.wait != nil {
 		waited = a.wait
-	}
-	if a.wait != nil && label.Times(e) {
 		o.waiting.Add(ctx, -1)
 		o.waits.Record(ctx, (e.Elapsed - a.waitBegan).Seconds(), metric.WithAttributes(operation))
 	}
@@ -128,9 +124,7 @@ func (o *Observer) end(ctx context.Context, e pathlock.Event, outcome string) {
 		a.span.SetStatus(codes.Error, outcome)
 	}
 	a.span.End()
-	if label.Times(e) {
-		o.acquiring.Record(ctx, e.Elapsed.Seconds(), metric.WithAttributes(operation, outcomeKey.String(outcome)))
-	}
+	o.acquiring.Record(ctx, e.Elapsed.Seconds(), metric.WithAttributes(operation, outcomeKey.String(outcome)))
 }
 
 // blame links a span to whom its acquisition was refused for, and counts the conflict.
@@ -176,9 +170,6 @@ func (o *Observer) Lost(ctx context.Context, e pathlock.Event) {
 // Released implements [pathlock.Observer].
 func (o *Observer) Released(ctx context.Context, e pathlock.Event) {
 	o.holding.Add(ctx, -1)
-	if !label.Times(e) {
-		return
-	}
 	o.held.Record(ctx, e.Elapsed.Seconds(), metric.WithAttributes(operationKey.String(o.operations.Of(e.Origin.Operation))))
 }
 

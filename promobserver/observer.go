@@ -65,10 +65,7 @@ type wait struct{ atomic.Int64 }
 const waitEnded = -1
 
 // Acquiring implements [pathlock.Observer].
-func (o *Observer) Acquiring(ctx context.Context, e pathlock.Event) context.Context {
-	if !label.Times(e) {
-		return ctx // it has no wait that counts
-	}
+func (o *Observer) Acquiring(ctx context.Context, _ pathlock.Event) context.Context {
 	return context.WithValue(ctx, waitKey{o}, new(wait))
 }
 
@@ -101,9 +98,7 @@ func (o *Observer) Granted(ctx context.Context, e pathlock.Event) {
 	}
 	o.endWait(ctx, e, operation)
 	o.acquisitions.WithLabelValues(operation, "granted").Inc()
-	if label.Times(e) {
-		o.observe(ctx, o.acquiring.WithLabelValues("granted"), e.Elapsed.Seconds())
-	}
+	o.observe(ctx, o.acquiring.WithLabelValues("granted"), e.Elapsed.Seconds())
 }
 
 // Refused implements [pathlock.Observer].
@@ -111,9 +106,7 @@ func (o *Observer) Refused(ctx context.Context, e pathlock.Event) {
 	operation, outcome := o.operation(e.Origin.Operation), label.Refusal(e.Err)
 	o.endWait(ctx, e, operation)
 	o.acquisitions.WithLabelValues(operation, outcome).Inc()
-	if label.Times(e) {
-		o.observe(ctx, o.acquiring.WithLabelValues(outcome), e.Elapsed.Seconds())
-	}
+	o.observe(ctx, o.acquiring.WithLabelValues(outcome), e.Elapsed.Seconds())
 	if conflict, ok := errors.AsType[*pathlock.ConflictError](e.Err); ok {
 		o.conflicts.WithLabelValues(operation, o.operation(conflict.Blocker.Origin.Operation)).Inc()
 	}
@@ -127,9 +120,7 @@ func (o *Observer) Lost(_ context.Context, e pathlock.Event) {
 // Released implements [pathlock.Observer].
 func (o *Observer) Released(ctx context.Context, e pathlock.Event) {
 	o.holding.Dec()
-	if label.Times(e) {
-		o.observe(ctx, o.held.WithLabelValues(o.operation(e.Origin.Operation)), e.Elapsed.Seconds())
-	}
+	o.observe(ctx, o.held.WithLabelValues(o.operation(e.Origin.Operation)), e.Elapsed.Seconds())
 }
 
 // Step implements [pathlock.Observer].

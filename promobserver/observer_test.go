@@ -15,7 +15,6 @@ import (
 	"github.com/prometheus/common/expfmt"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/election"
 	"github.com/pathlock-go/pathlock/promobserver"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
@@ -396,37 +395,4 @@ func BenchmarkAcquisition(b *testing.B) {
 			}
 		})
 	}
-}
-
-// Elections are no work that waits: their candidates and observers do so for as long as others
-// lead.
-func TestElectionsAreNoWaits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		o := promobserver.New()
-		l := pathlock.New(memstore.New(), quiet, pathlock.WithObserver(o))
-		e := election.New(l, "nightly")
-		leadership, err := e.Campaign(t.Context(), "one")
-		if err != nil {
-			t.Fatal(err)
-		}
-		second := make(chan error)
-		go func() {
-			next, err := e.Campaign(t.Context(), "two")
-			if err == nil {
-				err = next.Resign(t.Context())
-			}
-			second <- err
-		}()
-		time.Sleep(time.Minute)
-		expect(t, o, "pathlock_waiting 0\n", "pathlock_waiting")
-		if err := errors.Join(leadership.Resign(t.Context()), <-second); err != nil {
-			t.Fatal(err)
-		}
-		for _, name := range []string{"pathlock_acquire_duration_seconds", "pathlock_wait_duration_seconds", "pathlock_held_duration_seconds"} {
-			if n := testutil.CollectAndCount(o, name); n > 0 {
-				t.Errorf("%s has %d series", name, n)
-			}
-		}
-		expect(t, o, "pathlock_acquisitions_total{operation=\"none\",outcome=\"granted\"} 2\n", "pathlock_acquisitions_total")
-	})
 }
