@@ -33,7 +33,7 @@ func (e *exam) database(ctx context.Context, db *sql.DB, dialect, about string, 
 	e.server(ctx, db, about, dialect)
 	e.settings(ctx, db, about, dialect)
 	if dialect == "postgres" {
-		e.pooler(ctx, db, about, "what a session is told, such as by SET or LISTEN, is lost between transactions; a transaction itself is right")
+		e.pooler(ctx, db, about, "what a session is told, such as by SET, LISTEN or PREPARE, is lost between transactions: statements of programs may fail; a transaction itself is right")
 	}
 	if table == nil {
 		return
