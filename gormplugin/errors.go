@@ -29,6 +29,10 @@ var (
 	ErrOutcomeUnknown = fault.ErrOutcomeUnknown
 	// ErrNameTaken: a live sibling has that name already. The error is a [*NameTakenError].
 	ErrNameTaken = fault.ErrNameTaken
+	// ErrMisplaced: a row cannot have the place that was asked for: a parent in another tree, none
+	// for a leaf, or another place or name than its own for a root row. The error is a
+	// [*MisplacedError], and matches [ErrUnsupported], too.
+	ErrMisplaced = fault.ErrMisplaced
 	// ErrRootRow: a tree has either a root row, and then no other row at the top, or no root row. A
 	// row cannot be put at the top beside a root row: make the root row its parent. Nor can a root
 	// row be put into a tree that has rows. The error is a [*RootRowError].
@@ -51,6 +55,10 @@ var (
 	// hold. GORM would continue with an upsert, which bypasses that condition. Nothing was written:
 	// read the row again.
 	ErrStale = fault.ErrStale
+	// ErrDamagedRow: a row of the database has a tree, a name or a path that none can have, so that
+	// nobody knows where it is. Whoever sends a request is not to blame. The error is a
+	// [*DamagedRowError]; package fsck finds such rows, and repairs them.
+	ErrDamagedRow = fault.ErrDamagedRow
 	// ErrMissedRows: a write hit other rows than those that were locked and checked for it, because
 	// of a condition that somebody added in between, a trigger or a policy of the database. The
 	// error is a [*MissedRowsError], and the transaction was rolled back.
@@ -102,6 +110,16 @@ type TooDeepError = fault.TooDeepError
 // Table and Tree say which tree. ID is the row in the way, nil where it is of the same statement or
 // not known; Root is set if it is the root row.
 type RootRowError = fault.RootRowError
+
+// MisplacedError says why a row of Table cannot have the place that was asked for. It matches
+// [ErrMisplaced] and [ErrUnsupported].
+type MisplacedError = fault.MisplacedError
+
+// DamagedRowError says which row of the database has a tree, a name or a path that none can have.
+// It matches [ErrDamagedRow].
+//
+// Table and ID name the row, and Err says what is wrong. The error does not match Err.
+type DamagedRowError = fault.DamagedRowError
 
 // MissedRowsError says how many rows a write should have hit, and how many it did. It matches
 // [ErrMissedRows].

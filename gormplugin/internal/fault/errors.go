@@ -14,12 +14,14 @@ var (
 	ErrRetry                = pathlock.FailureLocked.New("gormplugin: transaction must be retried")
 	ErrOutcomeUnknown       = pathlock.FailureOutcomeUnknown.New("gormplugin: outcome of the commit unknown")
 	ErrNameTaken            = pathlock.FailureNameTaken.New("gormplugin: name taken")
+	ErrMisplaced            = pathlock.FailureInvalid.New("gormplugin: no place for the row")
 	ErrRootRow              = pathlock.FailureInvalid.New("gormplugin: a root row is the only row at the top")
 	ErrWouldCycle           = lockspec.ErrWouldCycle
 	ErrPathTooLong          = pathlock.FailureInvalid.New("gormplugin: path too long")
 	ErrUnmanagedTransaction = errors.New("gormplugin: unmanaged transaction")
 	ErrUnsupported          = errors.New("gormplugin: unsupported write")
 	ErrStale                = pathlock.FailureStale.New("gormplugin: stale row")
+	ErrDamagedRow           = errors.New("gormplugin: damaged row")
 	ErrMissedRows           = errors.New("gormplugin: a write missed rows")
 	ErrCallbacks            = errors.New("gormplugin: another plugin's callbacks are in the way")
 	ErrNoRequestContext     = errors.New("gormplugin: this handler's request holds locks that the statement's context does not carry: use db.WithContext(c.Request.Context())")
@@ -124,6 +126,40 @@ func (e *RootRowError) Error() string {
 
 // Unwrap returns [ErrRootRow] and [ErrUnsupported].
 func (e *RootRowError) Unwrap() []error { return []error{ErrRootRow, ErrUnsupported} }
+
+// MisplacedError says why a row cannot have the place that was asked for. It matches
+// [ErrMisplaced] and [ErrUnsupported].
+type MisplacedError struct {
+	Table string
+	// Why is the reason.
+	Why string
+}
+
+// Error implements error.
+func (e *MisplacedError) Error() string {
+	return fmt.Sprintf("%v: %s: %s", ErrMisplaced, e.Table, e.Why)
+}
+
+// Unwrap returns [ErrMisplaced] and [ErrUnsupported].
+func (e *MisplacedError) Unwrap() []error { return []error{ErrMisplaced, ErrUnsupported} }
+
+// DamagedRowError says which row of the database has a tree, a name or a path that none can have.
+// It matches [ErrDamagedRow], and not the error in it: that one blames who sent a request.
+type DamagedRowError struct {
+	// Table and ID name the row.
+	Table string
+	ID    any
+	// Err says what is wrong.
+	Err error
+}
+
+// Error implements error.
+func (e *DamagedRowError) Error() string {
+	return fmt.Sprintf("%v: %s %s: %v: look for more of them with pathlock fsck", ErrDamagedRow, e.Table, shown.ID(e.ID), e.Err)
+}
+
+// Unwrap returns [ErrDamagedRow].
+func (e *DamagedRowError) Unwrap() error { return ErrDamagedRow }
 
 // MissedRowsError says how many rows a write should have hit, and how many it did. It matches
 // [ErrMissedRows].
