@@ -94,9 +94,18 @@ func AfterEnd(tx *gorm.DB, fn func(ctx context.Context, outcome Outcome)) error 
 //
 // fn must not end tx: Commit is an error there, as long as fn runs, and Rollback rolls everything
 // back. Transactions that fn begins under the context of tx call no functions before their commits.
+// In all transactions under the context, raw SQL that ends them is refused by a
+// [*TransactionEndError], which on MySQL and MariaDB includes CREATE TABLE and the like.
 //
-// A transaction that has only run SELECTs has not written, and fn is not called. The functions of
-// several contexts, one made of the other, are called in the order in which these were made.
+// fn is not called where a transaction has only run SELECTs that write nothing. PostgreSQL is asked
+// for that: there, row locks count as written. On MySQL and MariaDB, a SELECT counts as a write
+// where it calls a function that is not known to be the server's own; a function that only a view
+// calls is not seen. The functions of several contexts, one made of the other, are called in the
+// order in which these were made.
+//
+// What is no transaction of the plugin's calls nothing: [gorm.DB.Exec] and a write under
+// SkipDefaultTransaction outside of any, those of [gorm.DB.Connection], and those that were begun
+// under another context, whatever context their statements have.
 func WithBeforeCommit(ctx context.Context, fn func(tx *gorm.DB) error) context.Context {
 	return txn.WithBeforeCommit(ctx, fn)
 }

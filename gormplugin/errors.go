@@ -140,16 +140,16 @@ type UnsupportedDatabaseError = fault.UnsupportedDatabaseError
 // "INSERT", "DELETE".
 type RawWriteError = fault.RawWriteError
 
-// TransactionEndError says that raw SQL ends a transaction in which guarded tables are asserted or
-// written: a COMMIT or a ROLLBACK of the caller's own, or, on MySQL and MariaDB, one of the many
-// statements that commit by themselves, such as CREATE TABLE. After that end, the assertions and
-// path locks of the transaction mean nothing, and every later statement is committed by itself. It
+// TransactionEndError says that raw SQL ends a transaction on whose end something relies, because
+// guarded tables are asserted or written in it, or functions are called before or after it: a
+// COMMIT or a ROLLBACK of the caller's own, or, on MySQL and MariaDB, one of the many statements
+// that commit by themselves, such as CREATE TABLE. After that end, the assertions and path locks of
+// the transaction mean nothing, and every later statement is committed by itself. It
 // matches [ErrUnsupported].
 //
 // Statement is what ends the transaction: "COMMIT", "CREATE TABLE". Ended is set where the
-// statement ran before anything was asserted: a later write to a guarded table is refused.
-// Otherwise the statement itself is refused, because guarded tables were asserted or written before
-// it.
+// statement ran before anything relied on the end: what would do so later is refused. Otherwise the
+// statement itself is refused.
 type TransactionEndError = fault.TransactionEndError
 
 // FailureOf returns what an error means to the sender of a request. It knows what

@@ -103,7 +103,7 @@ func placeCopy(t *table.Table, req *Request, x *plan) error {
 	t.Follow(x.after, x.above)
 	var err error
 	if x.to, err = t.CheckedLocation(x.after, false); err != nil {
-		if errors.Is(err, pathlock.ErrInvalidPath) && x.after.Name == x.source.Name {
+		if errors.Is(err, pathlock.ErrInvalidPath) && x.after.Name == x.source.Name && x.source.Name != "" {
 			err = t.Damaged(x.source.ID, err)
 		}
 		return err

@@ -212,17 +212,17 @@ func (e *RawWriteError) Error() string {
 // Unwrap returns [ErrUnsupported].
 func (e *RawWriteError) Unwrap() error { return ErrUnsupported }
 
-// TransactionEndError says that raw SQL ends a transaction in which guarded tables are asserted or
-// written: a COMMIT or a ROLLBACK of the caller's own, or, on MySQL and MariaDB, one of the many
-// statements that commit by themselves, such as CREATE TABLE. After that end, the assertions and
-// path locks of the transaction mean nothing, and every later statement is committed by itself. It
+// TransactionEndError says that raw SQL ends a transaction on whose end something relies, because
+// guarded tables are asserted or written in it, or functions are called before or after it: a
+// COMMIT or a ROLLBACK of the caller's own, or, on MySQL and MariaDB, one of the many statements
+// that commit by themselves, such as CREATE TABLE. After that end, the assertions and path locks of
+// the transaction mean nothing, and every later statement is committed by itself. It
 // matches [ErrUnsupported].
 type TransactionEndError struct {
 	// Statement is what ends the transaction: "COMMIT", "CREATE TABLE".
 	Statement string
-	// Ended is set where the statement ran before anything was asserted: a later write to a guarded
-	// table is refused. Otherwise the statement itself is refused, because guarded tables were
-	// asserted or written before it.
+	// Ended is set where the statement ran before anything relied on the end: what would do so
+	// later is refused. Otherwise the statement itself is refused.
 	Ended bool
 }
 
@@ -232,7 +232,7 @@ func (e *TransactionEndError) Error() string {
 		return fmt.Sprintf("%v: %s has ended the transaction, so that nothing can be asserted or written as a whole in it: run %[2]s before the transaction begins",
 			ErrUnsupported, e.Statement)
 	}
-	return fmt.Sprintf("%v: %s would end the transaction, in which guarded tables were asserted or written: run it outside of the transaction, and end that by its Commit or Rollback",
+	return fmt.Sprintf("%v: %s would end the transaction, in which guarded tables were asserted or written, or which functions wait for: run it outside of the transaction, and end that by its Commit or Rollback",
 		ErrUnsupported, e.Statement)
 }
 

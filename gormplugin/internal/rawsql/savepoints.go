@@ -105,10 +105,3 @@ func (s *statement) savepointName(i int) string {
 		return strings.ToLower(t.text)
 	}
 }
-
-// OnlyReads reports whether sql is certainly one statement that reads, unless it calls a function
-// that writes.
-func (g *Grammar) OnlyReads(sql string) bool {
-	steps, others := g.Savepoints(sql)
-	return g.isPlainRead(sql) || len(steps) > 0 && !others
-}

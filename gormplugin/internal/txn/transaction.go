@@ -66,6 +66,8 @@ type Transaction struct {
 // newTransaction watches over tx until it ends.
 func newTransaction(ctx context.Context, p *pool, conn *sql.Conn, tx *sql.Tx, cancel context.CancelFunc) *Transaction {
 	t := &Transaction{Tx: tx, owner: p.owner, db: p.DB, conn: conn, ctx: ctx, cancel: cancel, before: beforeCommitOf(ctx)}
+	// What is called before the COMMIT has to see the end of the transaction.
+	t.rawEnd.relied = t.before != nil
 	t.ending.Lock()
 	defer t.ending.Unlock()
 	t.unwatch = context.AfterFunc(ctx, func() { t.abandonAside(context.Cause(ctx)) })
