@@ -260,6 +260,32 @@ func TestTheNumberOfViewersIsBounded(t *testing.T) {
 	}
 }
 
+// Who asks for many trees, one after the other, keeps nobody from seeing theirs.
+func TestLooksAtManyTreesKeepNobodyOut(t *testing.T) {
+	config := anybody()
+	config.MaxViewers = 3
+	f := newFixture(t, config)
+	f.hold("/dir1", "import")
+	watching := f.stream("?namespace=testplan&id=7")
+	watching.await("tree")
+	for i := range 20 {
+		if r := f.send("GET", fmt.Sprintf("/admin/locks/api/tree?namespace=madeup&id=%d", i), ""); r.StatusCode != http.StatusOK {
+			t.Fatalf("the look at tree %d: %d %s", i, r.StatusCode, r.body)
+		}
+	}
+	for _, path := range []string{"/api/trees", "/api/tree?namespace=testplan&id=7", "/api/tree?namespace=testplan&id=8"} {
+		if r := f.send("GET", "/admin/locks"+path, ""); r.StatusCode != http.StatusOK {
+			t.Errorf("%s: %d %s", path, r.StatusCode, r.body)
+		}
+	}
+	f.hold("/dir2", "later")
+	for event, data := watching.next(); !strings.Contains(string(data), "later"); event, data = watching.next() {
+		if event == "" {
+			t.Fatal("the stream of the tree with a viewer has ended")
+		}
+	}
+}
+
 func TestAStreamEndsInTime(t *testing.T) {
 	config := anybody()
 	config.StreamFor = 50 * time.Millisecond

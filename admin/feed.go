@@ -64,7 +64,7 @@ func (p *Page) join(key feedKey) (*feed, error) {
 		switch {
 		case p.ctx.Err() != nil:
 			return nil, closing()
-		case len(p.feeds) > p.config.MaxViewers:
+		case len(p.feeds) > p.config.MaxViewers && !key.IsZero() && !p.makeRoom():
 			return nil, tooMany()
 		}
 		f = &feed{key: key, every: p.config.Poll, look: p.lookAtTree(key), hurry: make(chan struct{}, 1), changed: make(chan struct{})}
@@ -79,6 +79,34 @@ func (p *Page) join(key feedKey) (*feed, error) {
 	f.readers++
 	f.read = time.Now()
 	return f, nil
+}
+
+// makeRoom forgets the feed that nobody has read for the longest time, and reports whether there is
+// one. The overview's stays. The caller has locked p.mu.
+func (p *Page) makeRoom() bool {
+	var idle *feed
+	var since time.Time
+	for key, f := range p.feeds {
+		f.mu.Lock()
+		if f.readers == 0 && !key.IsZero() && (idle == nil || f.read.Before(since)) {
+			idle, since = f, f.read
+		}
+		f.mu.Unlock()
+	}
+	if idle == nil {
+		return false
+	}
+	delete(p.feeds, idle.key)
+	idle.wake()
+	return true
+}
+
+// wake makes a feed look at once.
+func (f *feed) wake() {
+	select {
+	case f.hurry <- struct{}{}:
+	default:
+	}
 }
 
 // leave undoes join.
@@ -117,12 +145,15 @@ func (p *Page) keep(f *feed) {
 	}
 }
 
-// dropIfIdle forgets a feed that nobody reads, and reports whether it did.
+// dropIfIdle forgets a feed that nobody reads, and reports whether it is forgotten.
 func (p *Page) dropIfIdle(f *feed) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if p.feeds[f.key] != f {
+		return true // another one needed its room
+	}
 	if f.readers > 0 || time.Since(f.read) < idlePolls*f.every {
 		return false
 	}
@@ -233,10 +264,7 @@ func (p *Page) nudge(tree pathlock.Tree) {
 	defer p.mu.Unlock()
 	for _, key := range []feedKey{tree, {}} {
 		if f := p.feeds[key]; f != nil {
-			select {
-			case f.hurry <- struct{}{}:
-			default:
-			}
+			f.wake()
 		}
 	}
 }

@@ -62,6 +62,20 @@ func (w *capture) headers() http.Header {
 	return own
 }
 
+// final reports whether the answer is the handler's last word. A panic is answered by somebody
+// else, and so is an error that was only added to gin's: a middleware further out makes an answer
+// of it. A client that goes away is answered by nobody, in part, or with a failure that comes from
+// its going.
+func (w *capture) final(errors bool) bool {
+	gone, failed := w.client.Err() != nil, w.Status() >= http.StatusBadRequest
+	switch {
+	case errors && w.size == 0 && (failed || w.Status() == http.StatusOK), gone && !w.Written(), gone && failed:
+		return false
+	default:
+		return w.incomplete || w.whole()
+	}
+}
+
 // whole reports whether the handler has said everything that it had to say, as far as one can tell.
 // Where the client goes away, many a handler stops, and what it has written is no answer then. What
 // was written at once, when the client had gone already, is.

@@ -39,8 +39,10 @@ const NoWait time.Duration = -1
 // Config is how keys are handled. Scope is required.
 type Config struct {
 	// Scope returns who sends a request, such as the id of the user. Keys of different scopes have
-	// nothing to do with each other: nobody gets somebody else's answer. [OneScope] is for services
-	// whose callers may see everything that any of them was answered.
+	// nothing to do with each other: nobody gets somebody else's answer. A request with a key whose
+	// scope is empty is answered with 500, and does nothing: it is one that nobody has
+	// authenticated, and others may have sent its key. [OneScope] is for services whose callers may
+	// see everything that any of them was answered.
 	Scope func(c *gin.Context) string
 	// Required refuses requests without a key. By default they run as if Handle were not there.
 	Required bool
@@ -75,7 +77,7 @@ type Config struct {
 }
 
 // OneScope is a [Config.Scope] for services whose callers may see everything.
-func OneScope(*gin.Context) string { return "" }
+func OneScope(*gin.Context) string { return "*" }
 
 // Keys handles the keys of requests. Make it with [New].
 type Keys struct {

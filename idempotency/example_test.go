@@ -63,6 +63,7 @@ func open() (db *gorm.DB, keys *idempotency.Keys, drop func()) {
 func post(engine http.Handler, key, body string) {
 	r := httptest.NewRequestWithContext(context.Background(), http.MethodPost, "/suites", strings.NewReader(body))
 	r.Header.Set(idempotency.Header, key)
+	r.Header.Set("X-User", "anna")
 	w := httptest.NewRecorder()
 	engine.ServeHTTP(w, r)
 	replayed := w.Header().Get(idempotency.ReplayedHeader) == "true"

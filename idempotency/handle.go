@@ -51,6 +51,9 @@ func (k *Keys) Handle(c *gin.Context) {
 	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace:
 		return
 	}
+	if r := requestOf(c.Request.Context()); r != nil && r.keys == k {
+		return // it is there twice, or the request has been handled in part already
+	}
 	values := c.Request.Header.Values(Header)
 	if len(values) == 0 {
 		if k.config.Required {
@@ -64,11 +67,20 @@ func (k *Keys) Handle(c *gin.Context) {
 		return
 	}
 	fingerprint, err := k.fingerprint(c)
+	if errors.Is(err, errBodyGone) {
+		k.misplaced(c, "what runs before Handle has read the body, and has not put it back")
+		return
+	}
 	if err != nil {
 		k.fail(c, unreadable(err))
 		return
 	}
-	r := &request{keys: k, id: hash(k.config.Scope(c), key), attempt: rand.Text()}
+	scope := k.config.Scope(c)
+	if scope == "" {
+		k.misplaced(c, "Config.Scope returned nothing: put Handle behind the authentication, or give anonymous callers a scope")
+		return
+	}
+	r := &request{keys: k, id: hash(scope, key), attempt: rand.Text()}
 	found, err := k.claim(c.Request.Context(), r, fingerprint)
 	switch {
 	case err != nil:
@@ -107,9 +119,19 @@ func (k *Keys) refuse(c *gin.Context, err error) {
 		case pathlock.FailureDatabase, pathlock.FailureLocked:
 			k.fail(c, middleware.Later(http.StatusServiceUnavailable, string(pathlock.FailureDatabase), "the database cannot serve the request"))
 		default:
-			k.fail(c, middleware.NewProblem(http.StatusInternalServerError, "internal", "an internal error; the log has more"))
+			k.fail(c, internal())
 		}
 	}
+}
+
+// misplaced refuses a request that the program has not prepared as it should.
+func (k *Keys) misplaced(c *gin.Context, reason string) {
+	k.config.Log.ErrorContext(c.Request.Context(), "idempotency: "+reason, "route", c.FullPath())
+	k.fail(c, internal())
+}
+
+func internal() *middleware.Problem {
+	return middleware.NewProblem(http.StatusInternalServerError, "internal", "an internal error; the log has more")
 }
 
 // replay answers what was recorded.
@@ -139,13 +161,12 @@ func (r *request) run(c *gin.Context) {
 	c.Set(carry.RequestKey, carrier)
 	w := newCapture(outer.Context(), writer, r.keys.config.MaxAnswer)
 	c.Writer = w
-	returned := false
+	returned, errorsBefore := false, len(c.Errors)
 	defer func() {
 		c.Writer = writer
 		carrier.End()
 		r.ended.Store(true)
-		// A panic is answered by somebody else, and a client that went away by nobody, or in part.
-		final := returned && (w.Written() || outer.Context().Err() == nil) && (w.incomplete || w.whole())
+		final := returned && w.final(len(c.Errors) > errorsBefore)
 		finish, cancel := context.WithTimeout(context.WithoutCancel(outer.Context()), finishTimeout)
 		defer cancel()
 		if err := r.finish(finish, w, final); err != nil {

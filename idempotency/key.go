@@ -1,19 +1,13 @@
 package idempotency
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"strings"
-
-	"github.com/gin-gonic/gin"
-
-	"github.com/pathlock-go/pathlock/middleware"
 )
 
 // MaxKey is the length of the longest key, in bytes.
@@ -77,27 +71,4 @@ func hash(texts ...string) string {
 		_, _ = io.WriteString(h, text)
 	}
 	return hex.EncodeToString(h.Sum(nil))
-}
-
-// fingerprint tells requests apart that were sent under one key. It reads the body and puts it
-// back.
-func (k *Keys) fingerprint(c *gin.Context) (string, error) {
-	var body []byte
-	if r := c.Request; r.Body != nil && r.Body != http.NoBody {
-		read, err := io.ReadAll(http.MaxBytesReader(c.Writer, r.Body, k.config.MaxBody))
-		if err != nil {
-			return "", err
-		}
-		body = read
-		r.Body = io.NopCloser(bytes.NewReader(body))
-	}
-	return hash(c.Request.Method, c.Request.URL.EscapedPath(), c.Request.URL.RawQuery, string(body)), nil
-}
-
-// unreadable is the problem of a body that could not be read.
-func unreadable(err error) *middleware.Problem {
-	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return middleware.NewProblem(http.StatusRequestEntityTooLarge, "too-large", "the body is too large for a request with an "+Header)
-	}
-	return middleware.NewProblem(http.StatusBadRequest, "invalid-request", "the body ends before all of it has been sent")
 }

@@ -1,7 +1,7 @@
 // The feed keeps the page up to date: by server-sent events, by polling where a proxy swallows
 // those, and by trying again where the server is away.
 
-import { ask, treeQuery } from "./request.js";
+import { address, ask, treeQuery } from "./request.js";
 
 // A stream is silent when no ping came this long after it began, or this long after the last one.
 const firstPing = 5_000, nextPing = 30_000;
@@ -93,7 +93,7 @@ export class Feed {
 
 	// stream follows the server-sent events. silent is called when they do not get through.
 	stream(run, silent) {
-		const source = new EventSource("api/events" + treeQuery(this.tree));
+		const source = new EventSource(address("api/events" + treeQuery(this.tree)));
 		this.sources.add(source);
 		let alarm = 0, heard = false;
 		const over = () => {

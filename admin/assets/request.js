@@ -15,11 +15,17 @@ export class Failure extends Error {
 
 const patience = 15_000;
 
+// address is that of a path below the page. A page that was opened with a name and a password in its
+// URL cannot ask relative to it: browsers refuse to fetch such URLs.
+export function address(path) {
+	return new URL(path, location.origin + location.pathname);
+}
+
 // ask sends a request to a path below the page, and returns the answer's JSON.
 export async function ask(path, options = {}) {
 	let response;
 	try {
-		response = await fetch(path, { redirect: "manual", credentials: "same-origin", signal: AbortSignal.timeout(patience), ...options });
+		response = await fetch(address(path), { redirect: "manual", credentials: "same-origin", signal: AbortSignal.timeout(patience), ...options });
 	} catch (error) {
 		throw new Failure("network", { detail: String(error) });
 	}

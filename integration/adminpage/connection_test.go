@@ -2,6 +2,7 @@ package adminpage
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -45,6 +46,15 @@ func TestTheServerRestarts(t *testing.T) {
 	tab.AwaitText("#link", "Live")
 	tab.AwaitText("#nodes", "after")
 	tab.AwaitGone("#banner")
+}
+
+// A bookmark may have a name and a password in it.
+func TestAnAddressWithAPassword(t *testing.T) {
+	s := newSite(t, memstore.New(), nil)
+	s.hold(request{note: "import", claims: []pathlock.Claim{x("/a")}})
+	tab := browser.Open(t, strings.Replace(s.url(s.tree), "http://", "http://anna:secret@", 1))
+	tab.AwaitText("#link", "Live")
+	tab.AwaitText("#nodes", "import")
 }
 
 // The server ends its streams from time to time. Nobody notices.

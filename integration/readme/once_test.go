@@ -56,6 +56,7 @@ func TestRequestsTakePlaceOnce(t *testing.T) {
 	for _, replayed := range []string{"", "true"} {
 		request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/suites", strings.NewReader(`{"ParentID":1,"Name":"a"}`))
 		request.Header.Set("Content-Type", "application/json")
+		request.Header.Set("X-User", "anna")
 		request.Header.Set(idempotency.Header, "8e03978e-40d5-43e8-bc93-6894a57f9324")
 		w := httptest.NewRecorder()
 		r.ServeHTTP(w, request)

@@ -21,6 +21,10 @@ export function newKey() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, '0')).join('');
 }
 
+/** The URL of a path. A page that was opened with a name and a password in its URL cannot ask relative
+ * to it: browsers refuse to fetch such URLs. */
+export const address = (path) => new URL(path, location.origin);
+
 /** Sends a request and returns the answer's body. It throws a Refusal. */
 export async function send(method, path, { body, key, lock, keepalive, signal } = {}) {
   const headers = { Accept: 'application/json' };
@@ -30,7 +34,7 @@ export async function send(method, path, { body, key, lock, keepalive, signal } 
   if (held) headers['Lock-Token'] = held;
   let response, text;
   try {
-    response = await fetch(path, {
+    response = await fetch(address(path), {
       method, headers, keepalive, signal, cache: 'no-store',
       body: body === undefined ? undefined : JSON.stringify(body),
     });

@@ -1,5 +1,5 @@
 // News of a plan: server-sent events, and questions where something swallows those.
-import { get } from './api.js';
+import { address, get } from './api.js';
 import { Emitter } from './dom.js';
 
 /** How long a stream may be silent: at its beginning, and between the server's pings. */
@@ -36,7 +36,7 @@ export class Live extends Emitter {
   }
 
   #connect() {
-    const source = new EventSource(`/api/plans/${this.#plan}/events`);
+    const source = new EventSource(address(`/api/plans/${this.#plan}/events`));
     this.#source = source;
     const on = (event, use) => source.addEventListener(event, (e) => {
       if (source !== this.#source) return;

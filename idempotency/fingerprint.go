@@ -1,0 +1,98 @@
+package idempotency
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"mime/multipart"
+	"net/http"
+	"slices"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/pathlock-go/pathlock/middleware"
+)
+
+// errBodyGone says that there was a body, and that nobody can know it any more.
+var errBodyGone = errors.New("idempotency: the body has been read")
+
+// fingerprint tells requests apart that were sent under one key.
+func (k *Keys) fingerprint(c *gin.Context) (string, error) {
+	parts := []string{c.Request.Method, c.Request.URL.EscapedPath(), c.Request.URL.RawQuery}
+	body, err := k.body(c)
+	if err != nil {
+		return "", err
+	}
+	return hash(append(parts, body...)...), nil
+}
+
+// body returns what stands for the body. It reads the body and puts it back. Where somebody has
+// read it before, that is what they have made of it: the copy that gin keeps, or a form.
+func (k *Keys) body(c *gin.Context) ([]string, error) {
+	r := c.Request
+	var read []byte
+	if r.Body != nil && r.Body != http.NoBody {
+		var err error
+		if read, err = io.ReadAll(http.MaxBytesReader(c.Writer, r.Body, k.config.MaxBody)); err != nil {
+			return nil, err
+		}
+		r.Body = io.NopCloser(bytes.NewReader(read))
+	}
+	switch {
+	case len(read) > 0 || r.ContentLength == 0:
+		return []string{string(read)}, nil
+	case r.MultipartForm != nil:
+		return parts(r.MultipartForm)
+	case r.PostForm != nil:
+		return []string{r.PostForm.Encode()}, nil
+	}
+	if kept, ok := c.Get(gin.BodyBytesKey); ok {
+		if kept, ok := kept.([]byte); ok {
+			return []string{string(kept)}, nil
+		}
+	}
+	if r.ContentLength > 0 {
+		return nil, errBodyGone
+	}
+	return []string{""}, nil
+}
+
+// parts lists the names and contents of a form's fields and files.
+func parts(form *multipart.Form) (all []string, err error) {
+	for _, name := range slices.Sorted(maps.Keys(form.Value)) {
+		all = append(append(all, "field", name, fmt.Sprint(len(form.Value[name]))), form.Value[name]...)
+	}
+	for _, name := range slices.Sorted(maps.Keys(form.File)) {
+		for _, header := range form.File[name] {
+			content, err := contentOf(header)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, "file", name, header.Filename, content)
+		}
+	}
+	return all, nil
+}
+
+func contentOf(header *multipart.FileHeader) (content string, err error) {
+	f, err := header.Open()
+	if err != nil {
+		return "", fmt.Errorf("idempotency: an uploaded file: %w", err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	read, err := io.ReadAll(f)
+	if err != nil {
+		return "", fmt.Errorf("idempotency: an uploaded file: %w", err)
+	}
+	return string(read), nil
+}
+
+// unreadable is the problem of a body that could not be read.
+func unreadable(err error) *middleware.Problem {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return middleware.NewProblem(http.StatusRequestEntityTooLarge, "too-large", "the body is too large for a request with an "+Header)
+	}
+	return middleware.NewProblem(http.StatusBadRequest, "invalid-request", "the body ends before all of it has been sent")
+}

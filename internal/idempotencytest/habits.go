@@ -1,0 +1,196 @@
+package idempotencytest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+	"github.com/gin-gonic/gin/binding"
+	"gorm.io/gorm"
+
+	"github.com/pathlock-go/pathlock/idempotency"
+)
+
+// checkAnswersOfOthers checks that an error of which a middleware further out makes an answer is
+// not recorded as the empty answer that the handler has left.
+func (d Database) checkAnswersOfOthers(t *testing.T) {
+	failure := errors.New("no such product")
+	for name, fail := range map[string]gin.HandlerFunc{
+		"an error that is added":  func(c *gin.Context) { _ = c.Error(failure) },
+		"an error with a status":  func(c *gin.Context) { _ = c.AbortWithError(http.StatusNotFound, failure) },
+		"an error, and a status":  func(c *gin.Context) { c.Status(http.StatusUnprocessableEntity); _ = c.Error(failure) },
+		"an error of a rollback":  func(c *gin.Context) { c.Abort(); _ = c.Error(failure) },
+		"two errors of a handler": func(c *gin.Context) { _ = c.Error(failure); _ = c.Error(failure) },
+	} {
+		s := d.open(t, idempotency.Config{})
+		broken := true
+		s.gin.POST("/errors", func(c *gin.Context) {
+			c.Next()
+			if len(c.Errors) > 0 {
+				c.String(http.StatusBadGateway, c.Errors.String())
+			}
+		}, s.keys.Handle, func(c *gin.Context) {
+			o := &Order{Item: c.GetHeader(idempotency.Header)}
+			err := s.db.WithContext(c.Request.Context()).Transaction(func(tx *gorm.DB) error {
+				if err := tx.Create(o).Error; err != nil || !broken {
+					return err
+				}
+				return failure
+			})
+			if err != nil {
+				fail(c)
+				return
+			}
+			c.JSON(http.StatusCreated, o)
+		})
+		k := key()
+		one := ask{path: "/errors", key: k}
+		for range 2 {
+			if a := s.send(one); a.status < http.StatusBadRequest || a.replayed || !strings.Contains(a.body, failure.Error()) {
+				t.Errorf("%s: %d %q, replayed: %v", name, a.status, a.body, a.replayed)
+			}
+		}
+		broken = false
+		s.send(one).is(t, http.StatusCreated, false, "")
+		s.send(one).is(t, http.StatusCreated, true, "")
+		if n := s.orders(t, k); n != 1 {
+			t.Errorf("%s: %d orders", name, n)
+		}
+	}
+}
+
+// checkFailuresByGoing has the client go away while its request runs. Then the request fails,
+// because its context has ended, and the handler takes that for the client's mistake: no repetition
+// is told so.
+func (d Database) checkFailuresByGoing(t *testing.T) {
+	for _, status := range []int{http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity} {
+		s := d.open(t, idempotency.Config{})
+		client, hangUp := context.WithCancel(t.Context())
+		s.gin.POST("/going", s.keys.Handle, func(c *gin.Context) {
+			o := &Order{Item: c.GetHeader(idempotency.Header)}
+			err := s.db.WithContext(c.Request.Context()).Transaction(func(tx *gorm.DB) error {
+				if err := tx.Create(o).Error; err != nil {
+					return err
+				}
+				hangUp()
+				if err := tx.Find(&[]Order{}).Error; err != nil {
+					return err
+				}
+				return idempotency.RecordJSON(tx, http.StatusCreated, o)
+			})
+			if err != nil {
+				c.JSON(status, err.Error())
+				return
+			}
+			c.JSON(http.StatusCreated, o)
+		})
+		k := key()
+		r := httptest.NewRequestWithContext(client, http.MethodPost, "/going", nil)
+		r.Header.Set(idempotency.Header, k)
+		if a := s.serve(r); a.status != status {
+			t.Errorf("the client that goes: %d %s", a.status, a.body)
+		}
+		one := ask{path: "/going", key: k}
+		s.send(one).is(t, http.StatusCreated, false, "")
+		s.send(one).is(t, http.StatusCreated, true, "")
+		if n := s.orders(t, k); n != 1 {
+			t.Errorf("%d: %d orders", status, n)
+		}
+	}
+}
+
+// checkBodiesReadBefore checks that another body is another request, whoever has read it first, and
+// that a body which nobody knows any more is no request at all.
+func (d Database) checkBodiesReadBefore(t *testing.T) {
+	asForm := func(amount string) (string, string) {
+		return url.Values{"amount": {amount}}.Encode(), binding.MIMEPOSTForm
+	}
+	asJSON := func(amount string) (string, string) { return `{"amount":"` + amount + `"}`, binding.MIMEJSON }
+	asParts := func(amount string) (string, string) {
+		var body bytes.Buffer
+		w := multipart.NewWriter(&body)
+		_ = w.SetBoundary("always-the-same")
+		file, _ := w.CreateFormFile("amounts", "amounts.txt")
+		_, _ = io.WriteString(file, amount)
+		_ = w.Close()
+		return body.String(), w.FormDataContentType()
+	}
+	for name, c := range map[string]struct {
+		before gin.HandlerFunc
+		body   func(amount string) (body, kind string)
+		status int
+	}{
+		"nobody has":            {func(*gin.Context) {}, asJSON, http.StatusCreated},
+		"gin keeps a copy":      {func(c *gin.Context) { _ = c.ShouldBindBodyWith(&struct{}{}, binding.JSON) }, asJSON, http.StatusCreated},
+		"it is a form":          {func(c *gin.Context) { c.PostForm("amount") }, asForm, http.StatusCreated},
+		"it is a form of parts": {func(c *gin.Context) { _, _ = c.MultipartForm() }, asParts, http.StatusCreated},
+		"it is gone":            {func(c *gin.Context) { _, _ = io.Copy(io.Discard, c.Request.Body) }, asJSON, http.StatusInternalServerError},
+	} {
+		s := d.open(t, idempotency.Config{})
+		s.gin.POST("/read-before", c.before, s.keys.Handle, func(gc *gin.Context) {
+			o := &Order{Item: gc.GetHeader(idempotency.Header)}
+			if err := s.db.WithContext(gc.Request.Context()).Create(o).Error; err != nil {
+				t.Error(err)
+			}
+			gc.JSON(http.StatusCreated, o)
+		})
+		k := key()
+		send := func(amount string) answer {
+			body, kind := c.body(amount)
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/read-before", strings.NewReader(body))
+			r.Header.Set("Content-Type", kind)
+			r.Header.Set(idempotency.Header, k)
+			return s.serve(r)
+		}
+		if first := send("1"); first.status != c.status {
+			t.Errorf("%s: %d %s, want %d", name, first.status, first.body, c.status)
+		}
+		if c.status != http.StatusCreated {
+			if n := s.orders(t, k); n != 0 {
+				t.Errorf("%s: %d orders", name, n)
+			}
+			continue
+		}
+		if other := send("999"); other.status != http.StatusUnprocessableEntity {
+			t.Errorf("%s: another body: %d %s", name, other.status, other.body)
+		}
+		send("1").is(t, http.StatusCreated, true, "")
+		if n := s.orders(t, k); n != 1 {
+			t.Errorf("%s: %d orders", name, n)
+		}
+	}
+}
+
+// checkHandledTwice checks that a request does not wait for itself.
+func (d Database) checkHandledTwice(t *testing.T) {
+	s := d.open(t, idempotency.Config{Wait: idempotency.NoWait})
+	handler := func(c *gin.Context) {
+		o := &Order{Item: c.GetHeader(idempotency.Header)}
+		if err := s.db.WithContext(c.Request.Context()).Create(o).Error; err != nil {
+			t.Error(err)
+		}
+		c.JSON(http.StatusCreated, o)
+	}
+	s.gin.Group("/group", s.keys.Handle).POST("/twice", s.keys.Handle, handler)
+	s.gin.POST("/again", s.keys.Handle, func(c *gin.Context) {
+		c.Request.URL.Path = "/group/twice"
+		s.gin.HandleContext(c)
+	})
+	for _, path := range []string{"/group/twice", "/again"} {
+		k := key()
+		one := ask{path: path, key: k}
+		s.send(one).is(t, http.StatusCreated, false, "")
+		s.send(one).is(t, http.StatusCreated, true, "")
+		if n := s.orders(t, k); n != 1 {
+			t.Errorf("%s: %d orders", path, n)
+		}
+	}
+}
