@@ -69,7 +69,9 @@ func afterwardsSavepoints() []check {
 		}})
 	}
 	checks = append(checks, check{"savepoints: in any form, prepared or not", (*world).savepointForms},
-		check{"savepoints: a statement that failed", (*world).savepointFailures})
+		check{"savepoints: a statement that failed", (*world).savepointFailures},
+		check{"savepoints: names that may be one", (*world).savepointNames},
+		check{"savepoints: whatever is done with them", (*world).savepointStorm})
 	return append(checks, check{"savepoints: the newest of a name is released", func(w *world) {
 		if w.db.Name() == "mysql" {
 			w.Skip("it replaces a savepoint by one of its name")

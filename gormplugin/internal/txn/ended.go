@@ -51,7 +51,7 @@ func (t *Transaction) ExecContext(ctx context.Context, query string, args ...any
 		return nil, err
 	}
 	result, err := t.Tx.ExecContext(ctx, query, args...)
-	t.ran(query, err)
+	t.ran(query, err, false)
 	return result, err
 }
 
@@ -63,8 +63,12 @@ func (t *Transaction) QueryContext(ctx context.Context, query string, args ...an
 	if err := t.watchBack(ctx, query); err != nil {
 		return nil, err
 	}
+	query, args, err := t.runAtOnce(ctx, query, args)
+	if err != nil {
+		return nil, err
+	}
 	rows, err := t.Tx.QueryContext(ctx, query, args...)
-	t.ran(query, err)
+	t.ran(query, err, true)
 	return rows, err
 }
 
@@ -73,15 +77,35 @@ func (t *Transaction) QueryRowContext(ctx context.Context, query string, args ..
 	t.settleReads()
 	t.unread.Store(true)
 	t.noteWrite(query)
-	if err := t.watchBack(ctx, query); err != nil {
+	err := t.watchBack(ctx, query)
+	if err == nil {
+		query, args, err = t.runAtOnce(ctx, query, args)
+	}
+	if err != nil {
 		// Row returns no error: the caller looks for one in Scan, and needs a row for that.
 		ctx, cancel := context.WithCancelCause(ctx)
 		cancel(err)
 		return t.Tx.QueryRowContext(ctx, query, args...)
 	}
 	row := t.Tx.QueryRowContext(ctx, query, args...)
-	t.ran(query, row.Err())
+	t.ran(query, row.Err(), true)
 	return row
+}
+
+// noRows is a query without rows.
+const noRows = "SELECT 1 WHERE 1 = 0"
+
+// runAtOnce runs a query of SQLite that only sets savepoints, or goes back to them, and returns
+// another one to run in its place. SQLite would run it once somebody asks for the first row, and
+// only then say that it has failed.
+func (t *Transaction) runAtOnce(ctx context.Context, query string, args []any) (string, []any, error) {
+	steps, others := t.owner.Dialect.Grammar.Savepoints(query)
+	if !t.owner.Dialect.SoleWriter || len(steps) == 0 || others {
+		return query, args, nil
+	}
+	_, err := t.Tx.ExecContext(ctx, query, args...)
+	t.ran(query, err, false)
+	return noRows, nil, err
 }
 
 // PrepareContext implements [gorm.ConnPool].

@@ -89,7 +89,9 @@ func (t *Transaction) Commit() error {
 		_ = t.rollback(t.cause)
 		return t.whyEnded()
 	}
-	t.readMarks(t.ctx, "")
+	t.mu.Lock()
+	t.readMarks(t.ctx, -1)
+	t.mu.Unlock()
 	return t.commit()
 }
 
