@@ -33,19 +33,25 @@ type capture struct {
 	streamed bool
 	// failed says that something could not be sent.
 	failed bool
-	// late says that the client was gone before the first byte.
-	late bool
+	// late says that the client was gone before the first byte, and cut that the request's context
+	// had ended by then: since the client was gone, or since a lock was lost or held for too long.
+	late, cut bool
+	// request returns the context that the request has now.
+	request func() context.Context
 }
 
-// newCapture returns a writer that copies up to max bytes of the answer to a client.
-func newCapture(client context.Context, w gin.ResponseWriter, max int) *capture {
-	return &capture{ResponseWriter: w, client: client, max: max, given: w.Header().Clone()}
+// newCapture returns a writer that copies up to max bytes of the answer to a request.
+func newCapture(c *gin.Context, max int) *capture {
+	return &capture{
+		ResponseWriter: c.Writer, client: c.Request.Context(), max: max, given: c.Writer.Header().Clone(),
+		request: func() context.Context { return c.Request.Context() },
+	}
 }
 
 // begin notes the headers, before they are sent.
 func (w *capture) begin() {
 	if w.sent == nil {
-		w.sent, w.late = w.Header().Clone(), w.client.Err() != nil
+		w.sent, w.late, w.cut = w.Header().Clone(), w.client.Err() != nil, w.request().Err() != nil
 	}
 }
 
@@ -65,11 +71,11 @@ func (w *capture) headers() http.Header {
 // final reports whether the answer is the handler's last word. A panic is answered by somebody
 // else, and so is an error that was only added to gin's: a middleware further out makes an answer
 // of it. A client that goes away is answered by nobody, in part, or with a failure that comes from
-// its going.
+// its going; so is one whose request has lost its locks.
 func (w *capture) final(errors bool) bool {
 	gone, failed := w.client.Err() != nil, w.Status() >= http.StatusBadRequest
 	switch {
-	case errors && w.size == 0 && (failed || w.Status() == http.StatusOK), gone && !w.Written(), gone && failed:
+	case errors && w.size == 0 && (failed || w.Status() == http.StatusOK), gone && !w.Written(), (gone || w.cut) && failed:
 		return false
 	default:
 		return w.incomplete || w.whole()

@@ -154,12 +154,11 @@ func (k *Keys) replay(c *gin.Context, found *row) {
 
 // run has the handlers that follow serve the request, and records how it ended.
 func (r *request) run(c *gin.Context) {
-	outer, writer := c.Request, c.Writer
+	outer, writer, w := c.Request, c.Writer, newCapture(c, r.keys.config.MaxAnswer)
 	ctx := gormplugin.WithBeforeCommit(context.WithValue(outer.Context(), requestKey{}, r), r.mark)
 	c.Request = outer.WithContext(ctx)
 	carrier := carry.New(ctx, c)
 	c.Set(carry.RequestKey, carrier)
-	w := newCapture(outer.Context(), writer, r.keys.config.MaxAnswer)
 	c.Writer = w
 	returned, errorsBefore := false, len(c.Errors)
 	defer func() {

@@ -45,7 +45,7 @@ func TestARequestOfNobodyIsRefused(t *testing.T) {
 		engine := gin.New()
 		engine.POST("/orders", keys.Handle, func(c *gin.Context) { ran++; c.String(http.StatusCreated, "made") })
 		send := func(headers ...string) *httptest.ResponseRecorder {
-			r, w := httptest.NewRequest("POST", "/orders", nil), httptest.NewRecorder()
+			r, w := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/orders", nil), httptest.NewRecorder()
 			for i := 0; i < len(headers); i += 2 {
 				r.Header.Set(headers[i], headers[i+1])
 			}

@@ -136,8 +136,8 @@ func TestALockLivesAsLongAsItsWindow(t *testing.T) {
 	}
 }
 
-// A window that is reloaded before it has heard that it has the lock asks again with the same key: the
-// lock is not left to nobody.
+// A window that is reloaded before it has heard that it has the lock asks again with the same key:
+// the lock is not left to nobody.
 func TestALockWhoseAnswerWasLostIsFound(t *testing.T) {
 	a := alone(t)
 	w := bench(t, a, a, "a")

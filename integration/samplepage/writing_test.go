@@ -82,7 +82,7 @@ func TestADialogOpensOnce(t *testing.T) {
 		w.here.DoubleClick(button)
 		w.here.AwaitShown("dialog")
 		if n := w.here.Count("dialog"); n != 1 {
-			t.Errorf("%s: %d dialogs", button, n)
+			t.Errorf("%s opens %d of them", button, n)
 		}
 		w.here.Await("what has the focus is in sight", `document.activeElement.closest("dialog") && document.activeElement.checkVisibility() && !document.activeElement.matches(".unseen")`)
 		w.here.Press(chromium.KeyEscape)

@@ -67,42 +67,58 @@ func (d Database) checkAnswersOfOthers(t *testing.T) {
 	}
 }
 
-// checkFailuresByGoing has the client go away while its request runs. Then the request fails,
-// because its context has ended, and the handler takes that for the client's mistake: no repetition
-// is told so.
+// checkFailuresByGoing has a request fail because its context has ended, as the client went away or
+// a lock was lost. The handler takes that for the client's mistake: no repetition is told so.
 func (d Database) checkFailuresByGoing(t *testing.T) {
-	for _, status := range []int{http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity} {
-		s := d.open(t, idempotency.Config{})
-		client, hangUp := context.WithCancel(t.Context())
-		s.gin.POST("/going", s.keys.Handle, func(c *gin.Context) {
-			o := &Order{Item: c.GetHeader(idempotency.Header)}
-			err := s.db.WithContext(c.Request.Context()).Transaction(func(tx *gorm.DB) error {
-				if err := tx.Create(o).Error; err != nil {
-					return err
+	for name, inner := range map[string]bool{"the client goes away": false, "a lock is lost": true} {
+		for _, status := range []int{http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity} {
+			s := d.open(t, idempotency.Config{})
+			client, end := context.WithCancel(t.Context())
+			locked := func(c *gin.Context) {
+				before := c.Request
+				ctx, lost := context.WithCancel(before.Context())
+				defer lost()
+				if inner {
+					end = lost
 				}
-				hangUp()
-				if err := tx.Find(&[]Order{}).Error; err != nil {
-					return err
-				}
-				return idempotency.RecordJSON(tx, http.StatusCreated, o)
-			})
-			if err != nil {
-				c.JSON(status, err.Error())
-				return
+				c.Request = before.WithContext(ctx)
+				c.Next()
+				c.Request = before
 			}
-			c.JSON(http.StatusCreated, o)
-		})
-		k := key()
-		r := httptest.NewRequestWithContext(client, http.MethodPost, "/going", nil)
-		r.Header.Set(idempotency.Header, k)
-		if a := s.serve(r); a.status != status {
-			t.Errorf("the client that goes: %d %s", a.status, a.body)
-		}
-		one := ask{path: "/going", key: k}
-		s.send(one).is(t, http.StatusCreated, false, "")
-		s.send(one).is(t, http.StatusCreated, true, "")
-		if n := s.orders(t, k); n != 1 {
-			t.Errorf("%d: %d orders", status, n)
+			s.gin.POST("/going", s.keys.Handle, locked, func(c *gin.Context) {
+				o := &Order{Item: c.GetHeader(idempotency.Header)}
+				err := s.db.WithContext(c.Request.Context()).Transaction(func(tx *gorm.DB) error {
+					if err := tx.Create(o).Error; err != nil {
+						return err
+					}
+					if c.GetHeader("X-Ends") != "" {
+						end()
+					}
+					if err := tx.Find(&[]Order{}).Error; err != nil {
+						return err
+					}
+					return idempotency.RecordJSON(tx, http.StatusCreated, o)
+				})
+				if err != nil {
+					c.JSON(status, err.Error())
+					return
+				}
+				c.JSON(http.StatusCreated, o)
+			})
+			k := key()
+			r := httptest.NewRequestWithContext(client, http.MethodPost, "/going", nil)
+			r.Header.Set(idempotency.Header, k)
+			r.Header.Set("X-Ends", "yes")
+			if a := s.serve(r); a.status != status {
+				t.Errorf("%s: %d %s", name, a.status, a.body)
+			}
+			one := ask{path: "/going", key: k}
+			s.send(one).is(t, http.StatusCreated, false, "")
+			s.send(one).is(t, http.StatusCreated, true, "")
+			if n := s.orders(t, k); n != 1 {
+				t.Errorf("%s, %d: %d orders", name, status, n)
+			}
+			end()
 		}
 	}
 }

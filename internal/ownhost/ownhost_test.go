@@ -40,14 +40,14 @@ func TestARequestNamesOneOfTheServersNames(t *testing.T) {
 		{listed, loopback, "localhost", false},
 		{listed, wide, "", true},
 	} {
-		r := httptest.NewRequest("GET", "/", nil)
+		ctx := context.WithValue(t.Context(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.ParseIP(tt.arrives)})
+		r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/", nil)
 		r.Host = tt.host
-		r = r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.ParseIP(tt.arrives)}))
 		if got := tt.names.Are(r); got != tt.accepted {
 			t.Errorf("%v, to %s, Host %q: %v", tt.names, tt.arrives, tt.host, got)
 		}
 	}
-	if !ownhost.New().Are(httptest.NewRequest("GET", "http://evil.example/", nil)) {
+	if !ownhost.New().Are(httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://evil.example/", nil)) {
 		t.Error("a request that no server has received is refused")
 	}
 }

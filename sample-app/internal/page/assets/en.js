@@ -27,19 +27,19 @@ export const en = {
   counted: '{count} suites', 'counted.one': '1 suite', found: '{count} of {all} suites', nothingFound: 'No suite has “{text}” in its name.',
   rename: 'Rename', move: 'Move…', copy: 'Copy…', remove: 'Delete', edit: 'Edit', done: 'Done', back: 'Back to the tree', suiteIn: 'New suite in “{name}”',
   suiteName: 'Name of the suite', moveTo: 'Move “{name}” to', copyTo: 'Copy “{name}” to', moveHere: 'Move here', copyHere: 'Copy here',
-  find: 'Find', topLevel: 'Top of the plan', path: 'Path', moreFound: 'and {count} more: type to find them', open: 'Open', actions: 'Actions',
-  dropOn: 'Move “{name}” into “{to}”', cannotDrop: 'not into itself', cut: '“{name}” is marked. Ctrl+V moves it into the chosen suite.',
+  find: 'Find', path: 'Path', moreFound: 'and {count} more: type to find them', open: 'Open',
+  cut: '“{name}” is marked. Ctrl+V moves it into the chosen suite.',
   copied: '“{name}” is marked. Ctrl+V copies it into the chosen suite.',
 
   cases: 'Cases', noCases: 'No cases in this suite.', newCase: 'New case', addCase: 'Add', caseName: 'Name of the case', body: 'Steps',
-  save: 'Save', saved: 'Saved.', subsuites: '{count} suites inside', 'subsuites.one': '1 suite inside', changedElsewhere: 'This case has been changed in another window. It says now: “{text}”', overwrite: 'Overwrite it with what you wrote?', overwriteDo: 'Overwrite',
+  save: 'Save', subsuites: '{count} suites inside', 'subsuites.one': '1 suite inside', changedElsewhere: 'This case has been changed in another window. It says now: “{text}”', overwrite: 'Overwrite it with what you wrote?', overwriteDo: 'Overwrite',
   discard: 'Discard what you wrote?', discardDo: 'Discard', wrote: 'You wrote: {text}',
 
   'lock.free': 'Nobody is here. “Edit” keeps others out until you are done.',
   'lock.mine': 'You are editing', 'lock.mineMore': 'Others can read and cannot change anything in “{name}”. Since {since}.',
   'lock.theirs': '{what}', 'lock.theirsMore': 'Since {since} ({ago}).', 'lock.above': '“{name}”, above this suite, is locked: {what}, since {since} ({ago}).',
-  'lock.until': ' Until {until} unless it is prolonged.', 'lock.short': 'locked', 'lock.within': 'busy: {what}',
-  editElsewhere: 'You are editing “{name}”.', goThere: 'Go there',
+  'lock.until': ' Until {until} unless it is prolonged.', 'lock.short': 'locked',
+  editElsewhere: 'You are editing “{name}”.',
   askName: 'What should others call you?', askNameMore: 'It shows beside what you edit. It stays in this browser.', note: '{name} is editing',
 
   'op.create a suite': 'a suite is being created', 'op.rename a suite': 'being renamed', 'op.move a suite': 'being moved',
@@ -54,7 +54,7 @@ export const en = {
   'do.deletePlan': 'Delete the plan “{name}”', 'do.import': 'Import “{name}”', 'do.load': 'Load the plan',
   'ok.create': '“{name}” is there.', 'ok.rename': '“{to}” is its name now.', 'ok.move': '“{name}” is in “{to}” now.', 'ok.copy': 'Copied to “{to}”.', 'ok.delete': '“{name}” is in the recycle bin.',
   'ok.restore': '“{name}” is back.', 'ok.purge': 'The recycle bin is empty.', 'ok.createCase': '“{name}” is there.', 'ok.saveCase': 'Saved.',
-  undo: 'Undo', retry: 'Try again', wait: 'Wait until it is free', waiting: 'Waits its turn…', stopWaiting: 'Stop waiting', dismiss: 'Dismiss',
+  undo: 'Undo', retry: 'Try again', wait: 'Wait until it is free', stopWaiting: 'Stop waiting', dismiss: 'Dismiss',
 
   'err.locked': '{who}. “{path}” is locked since {since} ({ago}), and until {until} unless that is prolonged.',
   'err.lockedShort': '{who}. “{path}” is locked since {since}.',

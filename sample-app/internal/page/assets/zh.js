@@ -25,18 +25,18 @@ export const zh = {
   counted: '{count} 个套件', found: '{all} 个套件中的 {count} 个', nothingFound: '没有名称包含“{text}”的套件。',
   rename: '重命名', move: '移动…', copy: '复制…', remove: '删除', edit: '编辑', done: '完成', back: '返回树', suiteIn: '在“{name}”中新建套件',
   suiteName: '套件名称', moveTo: '把“{name}”移动到', copyTo: '把“{name}”复制到', moveHere: '移到这里', copyHere: '复制到这里',
-  find: '查找', topLevel: '计划的顶层', path: '路径', moreFound: '还有 {count} 个：输入文字来查找', open: '打开', actions: '操作',
-  dropOn: '把“{name}”移入“{to}”', cannotDrop: '不能移入自身', cut: '已标记“{name}”。按 Ctrl+V 移到选中的套件。', copied: '已标记“{name}”。按 Ctrl+V 复制到选中的套件。',
+  find: '查找', path: '路径', moreFound: '还有 {count} 个：输入文字来查找', open: '打开',
+  cut: '已标记“{name}”。按 Ctrl+V 移到选中的套件。', copied: '已标记“{name}”。按 Ctrl+V 复制到选中的套件。',
 
   cases: '用例', noCases: '这个套件里没有用例。', newCase: '新建用例', addCase: '添加', caseName: '用例名称', body: '步骤',
-  save: '保存', saved: '已保存。', subsuites: '内含 {count} 个套件', changedElsewhere: '这个用例在另一个窗口中被修改了。现在的内容是：“{text}”', overwrite: '用你写的内容覆盖它吗？', overwriteDo: '覆盖',
+  save: '保存', subsuites: '内含 {count} 个套件', changedElsewhere: '这个用例在另一个窗口中被修改了。现在的内容是：“{text}”', overwrite: '用你写的内容覆盖它吗？', overwriteDo: '覆盖',
   discard: '放弃已写的内容吗？', discardDo: '放弃', wrote: '你写的内容：{text}',
 
   'lock.free': '这里没有别人。点击“编辑”，在你完成之前别人无法修改。',
   'lock.mine': '你正在编辑', 'lock.mineMore': '别人可以读取，但不能修改“{name}”里的任何内容。始于 {since}。',
   'lock.theirs': '{what}', 'lock.theirsMore': '始于 {since}（{ago}）。', 'lock.above': '上级套件“{name}”已被锁定：{what}，始于 {since}（{ago}）。',
-  'lock.until': '若不续期，最迟 {until} 结束。', 'lock.short': '已锁定', 'lock.within': '忙：{what}',
-  editElsewhere: '你正在编辑“{name}”。', goThere: '前往',
+  'lock.until': '若不续期，最迟 {until} 结束。', 'lock.short': '已锁定',
+  editElsewhere: '你正在编辑“{name}”。',
   askName: '别人怎么称呼你？', askNameMore: '它会显示在你编辑的内容旁边，只保存在这个浏览器里。', note: '{name} 正在编辑',
 
   'op.create a suite': '正在创建套件', 'op.rename a suite': '正在重命名', 'op.move a suite': '正在移动', 'op.copy a suite': '正在复制', 'op.delete a suite': '正在删除',
@@ -49,7 +49,7 @@ export const zh = {
   'do.deletePlan': '删除计划“{name}”', 'do.import': '导入“{name}”', 'do.load': '读取计划',
   'ok.create': '“{name}”已创建。', 'ok.rename': '现在名为“{to}”。', 'ok.move': '“{name}”已移到“{to}”。', 'ok.copy': '已复制到“{to}”。', 'ok.delete': '“{name}”已放入回收站。',
   'ok.restore': '“{name}”已恢复。', 'ok.purge': '回收站已清空。', 'ok.createCase': '“{name}”已添加。', 'ok.saveCase': '已保存。',
-  undo: '撤销', retry: '重试', wait: '等它空闲', waiting: '排队等候中…', stopWaiting: '不再等候', dismiss: '关闭',
+  undo: '撤销', retry: '重试', wait: '等它空闲', stopWaiting: '不再等候', dismiss: '关闭',
 
   'err.locked': '{who}。“{path}”自 {since}（{ago}）起被锁定，若不续期到 {until} 为止。', 'err.lockedShort': '{who}。“{path}”自 {since} 起被锁定。',
   'err.queued': '{who}：在等候“{path}”，而且先到。', 'err.busy': '一再有别人占先。什么都没有改变。',

@@ -1,0 +1,32 @@
+package samplepage
+
+import (
+	"testing"
+
+	"github.com/pathlock-go/pathlock/integration/internal/chromium"
+)
+
+// Both languages say the same things, about the same values, and have all that the page asks for. A
+// text for one thing alone is English's.
+func TestBothLanguagesHaveTheSameWords(t *testing.T) {
+	a := alone(t)
+	p, _ := a.planOf("a")
+	w := open(a, a.address(p))
+	wrong := chromium.Eval[[]string](w.Tab, `(async () => {
+		const { en } = await import("/page/en.js"), { zh } = await import("/page/zh.js");
+		const wrong = [], values = text => [...text.matchAll(/\{\w+\}/g)].map(m => m[0]).sort().join();
+		for (const key of new Set([...Object.keys(en), ...Object.keys(zh)])) {
+			if (key.endsWith(".one") && key.slice(0, -4) in en) continue;
+			if (!(key in en) || !(key in zh)) wrong.push(key + " is in one language only");
+			else if (values(en[key]) !== values(zh[key])) wrong.push(key + " has other values");
+		}
+		for (const script of document.querySelectorAll("link[rel=modulepreload], script[src]")) {
+			const source = await (await fetch(script.href || script.src)).text();
+			for (const [, key] of source.matchAll(/\bt\('([\w.-]+)'[,)]/g)) if (!(key in en)) wrong.push(key + " is in no language");
+		}
+		return wrong;
+	})()`)
+	if len(wrong) > 0 {
+		t.Errorf("%q", wrong)
+	}
+}
