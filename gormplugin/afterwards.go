@@ -56,6 +56,8 @@ const (
 // A panic of fn does not change the outcome. The other functions are called, then the panic goes on
 // to the caller of Commit.
 //
+// A DryRun, which runs the hooks of its models, writes nothing: fn is not called.
+//
 // Where tx has ended, the error says how. It matches [ErrUnmanagedTransaction] where tx is no
 // transaction, or none that the plugin has begun, as in a hook under SkipDefaultTransaction. On
 // MySQL and MariaDB, it is a [*TransactionEndError] where a statement such as CREATE TABLE has
@@ -72,8 +74,8 @@ func AfterCommit(tx *gorm.DB, fn func(ctx context.Context)) error {
 // AfterEnd has fn called once the transaction of tx has ended, whatever its end is. It works as
 // [AfterCommit], with these differences:
 //
-//   - fn is called exactly once, unless the process ends before; for each try of a transaction that
-//     is tried again.
+//   - fn is called exactly once, unless the process ends before, or in a DryRun; for each try of a
+//     transaction that is tried again.
 //   - Where tx is in a nested transaction that failed, outcome is [RolledBack], and fn is called at
 //     the end of the outer transaction.
 //   - Where the transaction ends otherwise than by Commit or Rollback, fn is called on the goroutine
@@ -86,6 +88,9 @@ func AfterEnd(tx *gorm.DB, fn func(ctx context.Context, outcome Outcome)) error 
 	}
 	if tx.Error != nil {
 		return tx.Error
+	}
+	if tx.DryRun {
+		return nil
 	}
 	t, err := p.owner.Find(tx)
 	if err != nil {
@@ -107,10 +112,10 @@ func AfterEnd(tx *gorm.DB, fn func(ctx context.Context, outcome Outcome)) error 
 // [*TransactionEndError], which on MySQL and MariaDB includes CREATE TABLE and the like.
 //
 // fn is not called where a transaction has only run SELECTs that write nothing. PostgreSQL is asked
-// for that: there, row locks count as written. On MySQL and MariaDB, a SELECT counts as a write
-// where it calls a function that is not known to be the server's own; a function that only a view
-// calls is not seen. The functions of several contexts, one made of the other, are called in the
-// order in which these were made.
+// for that: there, row locks count as written, and what pg_notify sends does not. On MySQL and
+// MariaDB, a SELECT counts as a write where it calls a function that is not known to be the
+// server's own; a function that only a view calls is not seen. The functions of several contexts,
+// one made of the other, are called in the order in which these were made.
 //
 // What is no transaction of the plugin's calls nothing: [gorm.DB.Exec] and a write under
 // SkipDefaultTransaction outside of any, those of [gorm.DB.Connection], and those that were begun

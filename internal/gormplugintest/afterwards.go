@@ -302,6 +302,35 @@ func afterwardsCalls() []check {
 			}))
 			w.told(n, "a, a committed")
 		}},
+		{"a dry run", func(w *world) {
+			n := new(notes)
+			w.must(w.db.Callback().Create().Before("gorm:after_create").Register("test:dry", func(tx *gorm.DB) { w.register(tx, n, "a") }))
+			w.must(w.db.Session(&gorm.Session{DryRun: true}).Create(&Other{}).Error)
+			w.told(n, "")
+			w.must(w.db.Create(&Other{}).Error)
+			w.told(n, "a, a committed")
+		}},
+		{"rows that are still open at the commit", func(w *world) {
+			w.must(w.db.Create([]Other{{Name: "x"}, {Name: "y"}, {Name: "z"}}).Error)
+			for what, ctx := range map[string]context.Context{
+				"without a function": w.Context(),
+				"with one":           gormplugin.WithBeforeCommit(w.Context(), func(tx *gorm.DB) error { return tx.Create(&Other{Name: "before"}).Error }),
+			} {
+				row := new(Other)
+				tx := w.db.WithContext(ctx).Begin()
+				w.must(tx.Create(row).Error)
+				rows, err := tx.Model(&Other{}).Rows()
+				w.must(err)
+				if !rows.Next() {
+					w.Errorf("%s: no rows", what)
+				}
+				w.must(tx.Commit().Error)
+				_ = errors.Join(rows.Err(), rows.Close()) // the commit has closed them
+				if found := w.db.Limit(1).Find(new(Other), row.ID).RowsAffected; found != 1 {
+					w.Errorf("%s: the row is not there", what)
+				}
+			}
+		}},
 		{"another plugin's connections are around the transaction", func(w *world) {
 			for _, config := range []gorm.Session{{}, {PrepareStmt: true}} {
 				n := new(notes)

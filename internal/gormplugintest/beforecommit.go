@@ -129,6 +129,30 @@ func beforeCommitChecks() []check {
 			}
 		}},
 		{"before the commit: a function that a SELECT calls has written", (*world).writesUnseen},
+		{"before the commit: a transaction that only reads, prepared or not", func(w *world) {
+			calls := 0
+			ctx := gormplugin.WithBeforeCommit(w.Context(), func(*gorm.DB) error { calls++; return nil })
+			for _, prepare := range []bool{false, true, true} {
+				db := w.db.Session(&gorm.Session{PrepareStmt: prepare, Context: ctx})
+				w.must(db.Transaction(func(tx *gorm.DB) error {
+					var n int
+					return errors.Join(tx.Find(&[]Other{}, "id > ?", 0).Error,
+						tx.Raw("SELECT COUNT(*) FROM others WHERE id IN (?)", []int{1, 2}).Scan(&n).Error,
+						tx.Raw("WITH a AS (SELECT id FROM others) SELECT COUNT(*) FROM a").Scan(&n).Error)
+				}))
+				if calls != 0 {
+					w.Errorf("prepared: %t: %d calls", prepare, calls)
+				}
+				calls = 0
+				w.must(db.Transaction(func(tx *gorm.DB) error {
+					return tx.Exec("INSERT INTO others (name) VALUES (?)", "x").Error
+				}))
+				if calls != 1 {
+					w.Errorf("prepared: %t: %d calls after a write", prepare, calls)
+				}
+				calls = 0
+			}
+		}},
 		{"before the commit: a rollback, or another transaction", func(w *world) {
 			ctx := gormplugin.WithBeforeCommit(w.Context(), func(tx *gorm.DB) error { return tx.Rollback().Error })
 			if w.db.WithContext(ctx).Create(&Suite{ParentID: &w.root.ID, Name: "a"}).Error == nil {

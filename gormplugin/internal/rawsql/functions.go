@@ -1,13 +1,31 @@
 package rawsql
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// OnlyReads reports whether sql is certainly one statement that reads. PostgreSQL's may write all
-// the same, by a function that it calls, or that a view calls; only the server knows. In MySQL and
-// MariaDB, a view's function is not seen.
+// OnlyReads reports whether sql is one statement that reads. PostgreSQL's may write all the same,
+// by a function that it calls, or that a view calls: where its text does not begin with a write,
+// only the server knows. In MySQL and MariaDB, a view's function is not seen.
 func (g *Grammar) OnlyReads(sql string) bool {
+	if g.dollarQuotes {
+		l := lexer{sql: strings.TrimLeft(sql, " \t\r\n(")}
+		return !l.word().isAny("INSERT", "UPDATE", "DELETE", "MERGE", "COPY")
+	}
 	steps, others := g.Savepoints(sql)
-	return g.isPlainRead(sql) && !g.mayCallStored(sql) || len(steps) > 0 && !others
+	return (g.isPlainRead(sql) || g.isReadWith(sql)) && !g.mayCallStored(sql) || len(steps) > 0 && !others
+}
+
+// isReadWith reports whether sql is certainly one WITH … SELECT.
+func (g *Grammar) isReadWith(sql string) bool {
+	l := lexer{sql: strings.TrimLeft(sql, " \t\r\n(")}
+	if !l.word().is("WITH") || strings.IndexByte(sql, ';') >= 0 || len(versionMarks(sql)) > 0 {
+		return false
+	}
+	return !slices.ContainsFunc(g.readings(sql), func(r reading) bool {
+		return slices.ContainsFunc(g.tokens(sql, r), func(t token) bool { return t.isAny("INSERT", "UPDATE", "DELETE", "REPLACE") })
+	})
 }
 
 // mayCallStored reports whether a SELECT of MySQL or MariaDB may call a function that somebody has

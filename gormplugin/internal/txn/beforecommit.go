@@ -66,6 +66,7 @@ var errCommitting = errors.New("gormplugin: the functions of WithBeforeCommit ar
 // An error of a function rolls the transaction back, and so does a panic. prepare itself fails only
 // while the functions are running.
 func (h *Handle) prepare() error {
+	h.closeRows()
 	if h.before == nil || h.Failed() != nil || !h.wrote.Load() && !h.hasWrittenUnseen() {
 		return nil
 	}

@@ -69,7 +69,18 @@ func (t *Transaction) QueryContext(ctx context.Context, query string, args ...an
 	}
 	rows, err := t.Tx.QueryContext(ctx, query, args...)
 	t.ran(query, err, true)
+	if err == nil {
+		t.rows.Store(rows)
+	}
 	return rows, err
+}
+
+// closeRows closes the rows that somebody has left open before the COMMIT, as that does, too. The
+// connection is not free for anything else before.
+func (t *Transaction) closeRows() {
+	if rows := t.rows.Swap(nil); rows != nil {
+		_ = rows.Close() // what they failed with shows in settleReads
+	}
 }
 
 // QueryRowContext implements [gorm.ConnPool].
@@ -118,14 +129,18 @@ func (t *Transaction) PrepareContext(ctx context.Context, query string) (*sql.St
 	}
 	t.settleReads()
 	t.noteWrite(query)
-	return t.Tx.PrepareContext(ctx, query)
+	stmt, err := t.Tx.PrepareContext(ctx, query)
+	t.owner.prepared(query, stmt)
+	return stmt, err
 }
 
-// StmtContext implements [gorm.Tx]. What the statement does is not known here.
+// StmtContext implements [gorm.Tx].
 func (t *Transaction) StmtContext(ctx context.Context, stmt *sql.Stmt) *sql.Stmt {
 	t.settleReads()
 	t.unread.Store(true)
-	t.wrote.Store(true)
+	if !t.owner.onlyReads(stmt) {
+		t.wrote.Store(true)
+	}
 	return t.Tx.StmtContext(ctx, stmt)
 }
 

@@ -57,6 +57,8 @@ type Transaction struct {
 	IsWriter atomic.Bool
 	// wrote is set once the transaction may have written something.
 	wrote atomic.Bool
+	// rows are those of the last query, which may still be open.
+	rows atomic.Pointer[sql.Rows]
 	// unread is set while a read may have failed unseen.
 	unread atomic.Bool
 	// rawEnd knows whether raw SQL may end the transaction, and whether it has.
@@ -76,6 +78,7 @@ func newTransaction(ctx context.Context, p *pool, conn *sql.Conn, tx *sql.Tx, ca
 
 // Commit ends the transaction.
 func (t *Transaction) Commit() error {
+	t.closeRows()
 	t.settleReads()
 	defer t.callBack()
 	t.ending.Lock()
