@@ -1,6 +1,7 @@
 package gormplugintest
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/pathlock-go/pathlock/gormplugin"
@@ -125,13 +126,14 @@ func (w *world) savepointForms() {
 	for _, prepare := range []bool{false, true} {
 		for run, do := range runs {
 			for _, sql := range forms {
+				row, n := new(Other), new(notes)
 				tx := w.db.Session(&gorm.Session{PrepareStmt: prepare}).Begin()
-				w.must(tx.Exec("SAVEPOINT s").Error)
-				row := new(Other)
-				w.must(tx.Create(row).Error)
-				n := new(notes)
-				w.must(gormplugin.AfterEnd(tx, n.end("row")))
-				err := do(tx, sql)
+				err := errors.Join(tx.Exec("SAVEPOINT s").Error, tx.Create(row).Error, gormplugin.AfterEnd(tx, n.end("row")))
+				if err != nil {
+					tx.Rollback() // or nobody could drop the procedure
+					w.Fatal(err)
+				}
+				err = do(tx, sql)
 				if tx.Commit().Error != nil {
 					continue // PostgreSQL commits nothing after an error
 				}
