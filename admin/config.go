@@ -85,8 +85,8 @@ type Config struct {
 	// Now is the clock of what the page shows: [time.Now] if it is nil.
 	Now func() time.Time
 
-	// Poll is the pause between two looks at a tree that somebody watches, and half of that between
-	// two looks at all trees: [DefaultPoll] if it is 0.
+	// Poll is the pause between two looks at a tree that somebody watches: [DefaultPoll] if it is
+	// 0. All trees are looked at half as often.
 	Poll time.Duration
 	// MaxViewers is how many event streams there may be, and how many different trees are watched:
 	// [DefaultMaxViewers] if it is 0.

@@ -19,6 +19,7 @@
 // request names no parent. [Source.Map] changes a value as the handler does, so that both mean the
 // same:
 //
+//	plan := lockspec.Param("plan").Kind("plan") // without a kind, it would be the id of a node
 //	lockspec.Insert(lockspec.JSON("parent_id").OrTop(plan), lockspec.JSON("name").Map(strings.TrimSpace))
 //
 // The more a spec says, the less it locks. If it says where the new name is, it locks that name

@@ -66,7 +66,9 @@ because the plugin locks the name that it writes.`
 
 const theTop = `A tree without a root row has its rows at the top: ` + "`/n`" + `. There is no id of a parent then.
 ` + "`" + `JSON("parent_id").OrTop(plan)` + "` means the top of the plan if a request has no `" + `parent_id` + "`" + `, or null.
-For a move or a copy, ` + "`OrTop()`" + ` without a plan means the top of the node's own tree.
+Here ` + "`plan`" + ` is ` + "`" + `Param("plan").Kind("plan")` + "`" + `, with
+[a resolver for ids of plans](middleware.md#trees-without-a-root-row). For a move or a copy,
+` + "`OrTop()`" + ` without a plan means the top of the node's own tree.
 
 With ` + "`Optional()`" + ` as well, null means the top, and a missing value means what it always does: no
 move. In a tree with a root row, the same spec means the place below the root row.`

@@ -134,9 +134,11 @@ func (s Source) Map(change func(string) string) Source {
 //
 // The tree is that of the moved or copied node, or that of the node whose id the source tree finds:
 // OrTop(lockspec.Param("plan").Kind("plan")). Insert always needs the latter, but reads it only if
-// the request has no parent. Only the tree of that node counts. If the name is not known, an
-// operation at the top locks the whole tree, which is everything below the top.
+// the request has no parent. Only the tree of that node counts, so an id of a tree that has no kind
+// of its own is taken for the id of a node, which may be in another tree. If the name is not known,
+// an operation at the top locks the whole tree, which is everything below the top.
 //
+//	plan := lockspec.Param("plan").Kind("plan")
 //	lockspec.Insert(lockspec.JSON("parent_id").OrTop(plan), name)    X(/name) if there is no parent_id
 //	lockspec.Move(id, lockspec.JSON("parent_id").OrTop())            X(N), X(/name of N)
 //

@@ -70,9 +70,16 @@ func patched(text string, blocks []string) (string, error) {
 func TestTheDiffOfThePageIsTheWholeWay(t *testing.T) {
 	naive, adopted := readPage(t, filepath.Join("adopting", "naive", "main.go")), readPage(t, filepath.Join("adopting", "adopted", "main.go"))
 	for _, page := range []string{"adopting.md", "adopting.zh-CN.md"} {
+		text := readPage(t, filepath.Join("..", "..", "docs", page))
 		var blocks []string
-		for _, block := range diffBlock.FindAllStringSubmatch(readPage(t, filepath.Join("..", "..", "docs", page)), -1) {
+		var added, removed int
+		for _, block := range diffBlock.FindAllStringSubmatch(text, -1) {
 			blocks = append(blocks, block[1])
+			added += strings.Count("\n"+block[1], "\n+")
+			removed += strings.Count("\n"+block[1], "\n-")
+		}
+		if !regexp.MustCompile(fmt.Sprintf(`\b%d\b\D+\b%d\b`, added, removed)).MatchString(text) {
+			t.Errorf("%s does not say that %d lines are added and %d removed", page, added, removed)
 		}
 		if got, err := patched(naive, blocks); err != nil || got != adopted {
 			t.Errorf("%s: the diff does not make the adopted program, error %v", page, err)

@@ -5,8 +5,10 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -35,29 +37,38 @@ func newWikis(t *testing.T, addrs ...string) *wikis {
 	return &wikis{t: t, addrs: addrs, answers: map[int]int{}}
 }
 
-// ask sends a request to an instance, and decodes its answer into result if that is a success.
-func (w *wikis) ask(instance int, method, target, body string, result any) int {
-	req, err := http.NewRequestWithContext(w.t.Context(), method, "http://"+w.addrs[instance%len(w.addrs)]+target, strings.NewReader(body))
+// exchange sends a request to a wiki, and returns the status and the body of its answer.
+func exchange(t *testing.T, addr, method, target, body string) (status int, answer []byte) {
+	req, err := http.NewRequestWithContext(t.Context(), method, "http://"+addr+target, strings.NewReader(body))
 	if err != nil {
-		w.t.Error(err)
-		return 0
+		t.Error(err)
+		return 0, nil
 	}
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		w.t.Error(err)
-		return 0
+		t.Error(err)
+		return 0, nil
 	}
 	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode == http.StatusOK && result != nil {
-		if err := json.NewDecoder(resp.Body).Decode(result); err != nil {
+	if answer, err = io.ReadAll(resp.Body); err != nil {
+		t.Error(err)
+	}
+	return resp.StatusCode, answer
+}
+
+// ask sends a request to an instance, and decodes its answer into result if that is a success.
+func (w *wikis) ask(instance int, method, target, body string, result any) int {
+	status, answer := exchange(w.t, w.addrs[instance%len(w.addrs)], method, target, body)
+	if status == http.StatusOK && result != nil {
+		if err := json.Unmarshal(answer, result); err != nil {
 			w.t.Errorf("%s %s: %v", method, target, err)
 		}
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.answers[resp.StatusCode]++
-	return resp.StatusCode
+	w.answers[status]++
+	return status
 }
 
 // create creates a page, and fails the test if it cannot.
@@ -77,6 +88,24 @@ func (w *wikis) pages() (all []wikiPage) {
 		w.t.Fatalf("the pages: %d", status)
 	}
 	return all
+}
+
+// measured adds up a metric over all instances. The series are those that begin with prefix.
+func (w *wikis) measured(prefix string) (sum float64) {
+	w.t.Helper()
+	for _, addr := range w.addrs {
+		_, metrics := exchange(w.t, addr, "GET", "/metrics", "")
+		for line := range strings.Lines(string(metrics)) {
+			if fields := strings.Fields(line); strings.HasPrefix(line, prefix) {
+				value, err := strconv.ParseFloat(fields[len(fields)-1], 64)
+				if err != nil {
+					w.t.Error(err)
+				}
+				sum += value
+			}
+		}
+	}
+	return sum
 }
 
 // round makes a small tree, and has the instances change it at once: two renames of its top, two
@@ -171,7 +200,7 @@ func TestCorruptionsAreFound(t *testing.T) {
 
 // The naive wiki of docs/adopting.md corrupts its tree, and so does a naive instance beside an
 // adopted one. Adopted instances don't: neither with the assertion alone, nor with locks, nor while
-// only some of them have locks.
+// only some of them have locks. What the page says about measuring counts their collisions.
 func TestAdoptingKeepsTheTreeRight(t *testing.T) {
 	naive, adopted := built(t, filepath.Join("adopting", "naive")), built(t, filepath.Join("adopting", "adopted"))
 	storms := func(t *testing.T, fresh func(t *testing.T) []string, locks []string) {
@@ -180,12 +209,14 @@ func TestAdoptingKeepsTheTreeRight(t *testing.T) {
 			corrupts bool
 			programs []string
 			flags    [][]string
+			// collisions is the metric that counts them.
+			collisions string
 		}{
-			{"naive", true, []string{naive, naive}, [][]string{nil, nil}},
-			{"naive beside adopted", true, []string{naive, adopted}, [][]string{nil, locks}},
-			{"the assertion alone", false, []string{adopted, adopted}, [][]string{nil, nil}},
-			{"locks in one of two", false, []string{adopted, adopted}, [][]string{nil, locks}},
-			{"locks and assertion", false, []string{adopted, adopted}, [][]string{locks, locks}},
+			{"naive", true, []string{naive, naive}, [][]string{nil, nil}, ""},
+			{"naive beside adopted", true, []string{naive, adopted}, [][]string{nil, locks}, ""},
+			{"the assertion alone", false, []string{adopted, adopted}, [][]string{nil, nil}, `pathlock_assertion_failures_total{attempt="1"`},
+			{"locks in one of two", false, []string{adopted, adopted}, [][]string{nil, locks}, ""},
+			{"locks and assertion", false, []string{adopted, adopted}, [][]string{locks, locks}, "pathlock_wait_duration_seconds_count"},
 		} {
 			t.Run(c.what, func(t *testing.T) {
 				database := fresh(t)
@@ -201,10 +232,16 @@ func TestAdoptingKeepsTheTreeRight(t *testing.T) {
 				if (len(wrong) > 0) != c.corrupts {
 					t.Errorf("wrong is %q", wrong)
 				}
-				for _, refusal := range []int{http.StatusInternalServerError, http.StatusServiceUnavailable} {
-					if !c.corrupts && w.answers[refusal] > 0 {
-						t.Errorf("%d answers %d", w.answers[refusal], refusal)
+				if c.corrupts {
+					return
+				}
+				for status, count := range w.answers {
+					if status != http.StatusOK && status != http.StatusConflict && status != http.StatusLocked {
+						t.Errorf("%d answers %d", count, status)
 					}
+				}
+				if c.collisions != "" && w.measured(c.collisions) == 0 {
+					t.Errorf("%s has counted nothing", c.collisions)
 				}
 			})
 		}

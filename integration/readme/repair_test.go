@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -25,6 +26,25 @@ func repairs(t *testing.T, page string) (found []string) {
 		}
 	}
 	return found
+}
+
+var kindOfProblem = regexp.MustCompile(`Kind = "([a-z-]+)"`)
+
+// docs/repair.md and the help of the command name every kind of problem that fsck reports.
+func TestThePagesNameEveryProblem(t *testing.T) {
+	root := filepath.Join("..", "..")
+	kinds := kindOfProblem.FindAllStringSubmatch(readPage(t, filepath.Join(root, "fsck", "problem.go")), -1)
+	if len(kinds) < 13 {
+		t.Fatalf("found the kinds %q", kinds)
+	}
+	for _, file := range []string{"docs/repair.md", "docs/repair.zh-CN.md", "cmd/pathlock/internal/cli/fsck.go"} {
+		text := readPage(t, filepath.Join(root, filepath.FromSlash(file)))
+		for _, kind := range kinds {
+			if !regexp.MustCompile(`(?m)^(\||  - ).*\b` + kind[1] + `\b`).MatchString(text) {
+				t.Errorf("%s does not name %s", file, kind[1])
+			}
+		}
+	}
 }
 
 // brokenTree returns the URL of a database with one wrong path.

@@ -1,6 +1,7 @@
 package samplepage
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/pathlock-go/pathlock/integration/internal/chromium"
@@ -100,6 +101,24 @@ func TestASuiteIsDraggedIntoAnother(t *testing.T) {
 	w.here.Drag(row(w.ids["d"])+" .name", row(w.ids["a"])+" .name")
 	w.there.level(w.ids["d"], 3)
 	w.there.level(w.ids["a/b/c"], 3)
+}
+
+// The row that was pressed is chosen, although somebody else's change moves the rows before the
+// button is let go.
+func TestTheRowThatWasPressedIsChosen(t *testing.T) {
+	a := alone(t)
+	w := bench(t, a, a, "b", "c", "d")
+	w.here.ClickWhile(row(w.ids["c"])+" .name", func() {
+		ask[suite](a, "POST", fmt.Sprintf("/api/plans/%d/suites", w.plan.ID), object{"parent_id": w.ids[""], "name": "a"})
+		w.here.lists(planName(w), "a", "b", "c", "d")
+	})
+	w.here.Await("c is chosen", fmt.Sprintf(`document.querySelector(%q).ariaSelected === "true"`, row(w.ids["c"])))
+	// One that is gone by then leaves the choice to what is left.
+	w.here.ClickWhile(row(w.ids["d"])+" .name", func() {
+		ask[object](a, "DELETE", fmt.Sprintf("/api/suites/%d", w.ids["d"]), nil)
+		w.here.AwaitGone(row(w.ids["d"]))
+	})
+	w.here.Await("c is still chosen", fmt.Sprintf(`document.querySelector(%q).ariaSelected === "true"`, row(w.ids["c"])))
 }
 
 func TestASuiteIsMovedAndCopiedByADialog(t *testing.T) {

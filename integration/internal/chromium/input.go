@@ -66,6 +66,16 @@ func (tab *Tab) DoubleClick(selector string) {
 	tab.Run(chromedp.MouseClickXY(at.X, at.Y), chromedp.MouseClickXY(at.X, at.Y, chromedp.ClickCount(2)))
 }
 
+// ClickWhile is [Tab.Click], with something that happens while the button is held down.
+func (tab *Tab) ClickWhile(selector string, happens func()) {
+	tab.t.Helper()
+	at := tab.place(selector)
+	once := []chromedp.MouseOption{chromedp.ButtonLeft, chromedp.ClickCount(1)}
+	tab.Run(chromedp.MouseEvent(chromedp.MousePressed, at.X, at.Y, once...))
+	happens()
+	tab.Run(chromedp.MouseEvent(chromedp.MouseReleased, at.X, at.Y, once...))
+}
+
 // Drag drags one element onto another, by the browser's own drag and drop where the first is
 // draggable, and by pointer events otherwise.
 func (tab *Tab) Drag(from, to string) {

@@ -54,14 +54,17 @@ A row without a parent is at the top. If its name is empty, it is the root row, 
 
 The check reads every live row, in one state of the database and in constant memory. It reports:
 
-  - orphans, whose parent is missing, deleted or in another tree
-  - cycles
-  - wrong paths
-  - rows without a tree
-  - rows at the top beside a root row
-  - siblings with the same name
-  - siblings whose names only the collation treats as equal
-  - names that no path can have
+  - orphan: the parent is missing, deleted or in another tree
+  - cycle: the row is its own ancestor
+  - wrong-path, wrong-id-path: the path does not follow from the parent's
+  - mixed-prefix: children carry another prefix than the row's path
+  - path-too-long, too-deep: the right path does not fit, or has too many names
+  - no-tree: the row has no tree
+  - beside-root: the row is at the top beside a root row
+  - duplicate: a sibling has the same name
+  - lookalike: a sibling has a name that only the collation treats as equal
+  - bad-name: no path can have the name
+  - bad-key: the key or the tree's id is a number with a fraction
 
 --repair shows what a repair would change. --repair --apply changes it, in transactions that each hold the lock of a whole tree. You can stop a
 repair at any moment and run it again. It skips and reports what it cannot repair, such as a row that the database refuses to change or a

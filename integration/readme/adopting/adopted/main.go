@@ -13,6 +13,8 @@ import (
 
 	"github.com/gin-gonic/gin"
 	"github.com/ncruces/go-sqlite3/gormlite"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"gorm.io/driver/mysql"
 	"gorm.io/gorm"
 
@@ -20,6 +22,7 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/lockspec"
 	"github.com/pathlock-go/pathlock/middleware"
+	"github.com/pathlock-go/pathlock/promobserver"
 	"github.com/pathlock-go/pathlock/store/offstore"
 	"github.com/pathlock-go/pathlock/store/redisstore"
 )
@@ -63,7 +66,9 @@ func run(addr, file, dsn, locks string) error {
 		defer func() { _ = shared.Close(context.Background()) }()
 		store = shared
 	}
-	locker := pathlock.New(store)
+	collisions := promobserver.New()
+	prometheus.MustRegister(collisions)
+	locker := pathlock.New(store, pathlock.WithObserver(collisions))
 	plugin := gormplugin.New(locker, gormplugin.Model(&Page{}))
 	if err := errors.Join(db.Use(plugin), gormplugin.AutoMigrate(db)); err != nil {
 		return err
@@ -103,6 +108,7 @@ func (w *wiki) routes() *gin.Engine {
 	id, parent, name := lockspec.Param("id"), lockspec.JSON("parent_id"), lockspec.JSON("name")
 	r := gin.New()
 	r.Use(gin.Recovery())
+	r.GET("/metrics", gin.WrapH(promhttp.Handler()))
 	r.GET("/spaces/:space/pages", w.list)
 	r.POST("/pages", w.locks.Lock(lockspec.Insert(parent, name)), w.create)
 	r.PATCH("/pages/:id", w.locks.Lock(lockspec.Rename(id, name)), w.rename)
@@ -127,24 +133,41 @@ func (w *wiki) create(c *gin.Context) {
 }
 
 func (w *wiki) rename(c *gin.Context) {
-	var body, page Page
+	var body Page
 	if !w.read(c, &body) {
 		return
 	}
-	w.answer(c, &page, gormplugin.Rename(w.db.WithContext(c), &page, c.Param("id"), body.Name))
+	w.relocate(c, func(tx *gorm.DB, page *Page) error {
+		return gormplugin.Rename(tx, page, c.Param("id"), body.Name)
+	})
 }
 
 func (w *wiki) move(c *gin.Context) {
-	var body, page Page
+	var body Page
 	if !w.read(c, &body) {
 		return
 	}
-	w.answer(c, &page, gormplugin.Move(w.db.WithContext(c), &page, c.Param("id"), body.ParentID))
+	w.relocate(c, func(tx *gorm.DB, page *Page) error {
+		return gormplugin.Move(tx, page, c.Param("id"), body.ParentID)
+	})
 }
 
 func (w *wiki) remove(c *gin.Context) {
 	deleted, err := gormplugin.Delete(w.db.WithContext(c), &Page{}, c.Param("id"))
 	w.answer(c, gin.H{"deleted": deleted}, err)
+}
+
+// relocate gives a page another place. Rename and Move set the columns of the place only, so the
+// rest of the answer is read in the same transaction.
+func (w *wiki) relocate(c *gin.Context, change func(tx *gorm.DB, page *Page) error) {
+	var page Page
+	err := gormplugin.Transaction(c, w.db, func(tx *gorm.DB) error {
+		if err := change(tx, &page); err != nil {
+			return err
+		}
+		return tx.Take(&page).Error
+	})
+	w.answer(c, &page, err)
 }
 
 func (w *wiki) read(c *gin.Context, body any) bool {

@@ -27,6 +27,7 @@ export class Live extends Emitter {
       }
     });
     addEventListener('online', () => this.#plan && this.watch(this.#plan));
+    addEventListener('offline', () => this.#plan && this.#ask());
   }
 
   watch(plan) {

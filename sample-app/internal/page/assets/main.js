@@ -68,6 +68,7 @@ class App {
     addEventListener('hashchange', () => this.#follow());
     addEventListener('beforeunload', (e) => { if (this.#detail.unsaved) e.preventDefault(); });
     setInterval(() => { this.view.draw(); this.#detail.update(); }, 15000); // "3 min" becomes "4 min"
+    new ResizeObserver(([notices]) => $('work').style.setProperty('--notices', notices.contentRect.height + 'px')).observe($('notices'));
     settings(() => this.#words());
     this.#words();
     await this.#follow();

@@ -39,6 +39,7 @@ export class Operations {
   }
 
   async move(id, to) {
+    if (!this.#tree.has(id)) return; // somebody has deleted it while it was being dragged
     const name = this.#name(id);
     to ??= (await askPlace(t('moveTo', { name }), this.#tree, this.#app.plan.name, {
       start: this.#tree.parent(id), button: t('moveHere'), refuses: (other) => this.#tree.contains(id, other),
@@ -53,6 +54,7 @@ export class Operations {
   }
 
   async copy(id, to) {
+    if (!this.#tree.has(id)) return;
     const name = this.#name(id);
     let as = to ? this.#tree.freeName(to, name) : null;
     if (!to) {

@@ -21,6 +21,7 @@ export class TreeView extends Emitter {
   #rows = new Map(); // elements by id
   #renaming = 0;
   #above = []; // the chosen suite and those above it, as they were when last drawn
+  #pressed = { id: 0 };
   #typed = '';
   #typedAt = 0;
 
@@ -32,8 +33,10 @@ export class TreeView extends Emitter {
     element.append(this.#space);
     element.addEventListener('scroll', () => this.draw(), { passive: true });
     element.addEventListener('keydown', (e) => this.#key(e));
-    element.addEventListener('click', (e) => this.#click(e));
-    element.addEventListener('dblclick', (e) => { const id = this.#idAt(e.target); if (id && !e.target.closest('.twisty, input')) this.rename(id); });
+    // What was pressed counts: a change of somebody else's may move the rows before it is let go.
+    element.addEventListener('pointerdown', (e) => { this.#pressed = this.#under(e); });
+    element.addEventListener('click', (e) => this.#click(e.detail ? this.#pressed : this.#under(e)));
+    element.addEventListener('dblclick', () => { const { id, twisty, input } = this.#pressed; if (id && !twisty && !input) this.rename(id); });
     new ResizeObserver(() => this.draw()).observe(element);
     new Drag(element, {
       idAt: (node) => this.#idAt(node), name: (id) => this.#tree.get(id)?.name, may: (id) => id !== this.#tree.root && id !== this.#renaming,
@@ -180,10 +183,14 @@ export class TreeView extends Emitter {
 
   #idAt(node) { return Number(node.closest?.('.row')?.dataset.id ?? 0); }
 
-  #click(e) {
-    const id = this.#idAt(e.target);
-    if (!id || e.target.closest('input')) return;
-    if (e.target.closest('.twisty') && this.#tree.children(id).length) {
+  /** What of which row a pointer is over. */
+  #under({ target }) {
+    return { id: this.#idAt(target), twisty: Boolean(target.closest('.twisty')), input: Boolean(target.closest('input')) };
+  }
+
+  #click({ id, twisty, input }) {
+    if (!id || input || !this.#tree.has(id)) return;
+    if (twisty && this.#tree.children(id).length) {
       this.#open(id, !this.#opened.has(id));
       return;
     }

@@ -1,0 +1,126 @@
+package readme
+
+import (
+	"database/sql"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"testing"
+
+	"github.com/pathlock-go/pathlock/internal/testserver"
+)
+
+// The adopted wiki of docs/adopting.md answers what the naive one answers: the same statuses, and
+// the same bodies where a request succeeds.
+func TestTheAdoptedWikiAnswersAsBefore(t *testing.T) {
+	naive, adopted := built(t, filepath.Join("adopting", "naive")), built(t, filepath.Join("adopting", "adopted"))
+	compare := func(t *testing.T, fresh func(t *testing.T) []string) {
+		var answers [2][]string
+		for i, program := range []string{naive, adopted} {
+			t.Run([]string{"naive", "adopted"}[i], func(t *testing.T) { answers[i] = dialogue(t, run(t, program, fresh(t)...)) })
+		}
+		for i, before := range answers[0] {
+			if i >= len(answers[1]) || answers[1][i] != before {
+				t.Errorf("before:\n%s\nafter:\n%s", before, answers[1][min(i, len(answers[1])-1)])
+			}
+		}
+	}
+	t.Run("SQLite", func(t *testing.T) {
+		compare(t, func(t *testing.T) []string { return []string{"--sqlite", filepath.Join(t.TempDir(), "wiki.db")} })
+	})
+	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
+		compare(t, func(t *testing.T) []string { return []string{"--mysql", emptyDatabase(t, server.DSN)} })
+	})
+}
+
+// The adopted wiki refuses what the naive one lets pass, and what damages its tree.
+func TestTheAdoptedWikiRefusesDamage(t *testing.T) {
+	for program, passes := range map[string]bool{"naive": true, "adopted": false} {
+		t.Run(program, func(t *testing.T) {
+			addr := run(t, built(t, filepath.Join("adopting", program)), "--sqlite", filepath.Join(t.TempDir(), "wiki.db"))
+			for _, r := range []struct{ method, target, body string }{
+				{"POST", "/pages", `{"parent_id":1,"name":""}`},
+				{"POST", "/pages", `{"parent_id":1,"name":"a/b"}`},
+				{"PATCH", "/pages/1", `{"name":"top"}`},
+			} {
+				if status, answer := exchange(t, addr, r.method, r.target, r.body); (status == http.StatusOK) != passes {
+					t.Errorf("%s %s %s: %d %s", r.method, r.target, r.body, status, answer)
+				}
+			}
+		})
+	}
+}
+
+// dialogue sends a fresh wiki one request after the other, and returns each with its answer. A
+// failure has no body here: the page says that it has another one.
+func dialogue(t *testing.T, addr string) (answers []string) {
+	t.Helper()
+	for _, r := range []struct{ method, target, body string }{
+		{"POST", "/pages", `{"parent_id":1,"name":"notes","body":"my text"}`},
+		{"POST", "/pages", `{"parent_id":2,"name":"draft","body":"and more"}`},
+		{"POST", "/pages", `{"parent_id":1,"name":"archive","body":"old text"}`},
+		{"PATCH", "/pages/2", `{"name":"papers"}`},
+		{"PATCH", "/pages/2", `{"name":"papers"}`},
+		{"POST", "/pages/2/move", `{"parent_id":4}`},
+		{"POST", "/pages/2/move", `{"parent_id":4}`},
+		{"GET", "/spaces/1/pages", ""},
+		{"POST", "/pages", `{"parent_id":1,"name":"archive"}`},
+		{"POST", "/pages", `{"parent_id":99,"name":"lost"}`},
+		{"POST", "/pages", `no page`},
+		{"POST", "/pages/4/move", `{"parent_id":3}`},
+		{"POST", "/pages/2/move", `{"parent_id":99}`},
+		{"PATCH", "/pages/99", `{"name":"lost"}`},
+		{"DELETE", "/pages/2", ""},
+		{"DELETE", "/pages/2", ""},
+		{"GET", "/spaces/1/pages", ""},
+	} {
+		status, body := exchange(t, addr, r.method, r.target, r.body)
+		if status != http.StatusOK {
+			body = nil
+		}
+		answers = append(answers, fmt.Sprintf("%s %s %s: %d %s", r.method, r.target, r.body, status, body))
+	}
+	return answers
+}
+
+// The schema of the adopted wiki has old code compare and sort names by their bytes, as step 2 of
+// docs/adopting.md says. A query that names the collation sorts as before.
+func TestAdoptingChangesHowNamesAreCompared(t *testing.T) {
+	naive, adopted := built(t, filepath.Join("adopting", "naive")), built(t, filepath.Join("adopting", "adopted"))
+	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
+		dsn := emptyDatabase(t, server.DSN)
+		old := func(t *testing.T, names ...string) (statuses []int, paths []string) {
+			w := newWikis(t, run(t, naive, "--mysql", dsn))
+			for _, name := range names {
+				statuses = append(statuses, w.ask(0, "POST", "/pages", fmt.Sprintf(`{"parent_id":1,"name":%q}`, name), nil))
+			}
+			for _, page := range w.pages() {
+				paths = append(paths, page.Path)
+			}
+			return statuses, paths
+		}
+		t.Run("before", func(t *testing.T) {
+			statuses, paths := old(t, "a", "B", "Anna", "anna")
+			if fmt.Sprint(statuses, paths) != "[200 200 200 409] [ /a /Anna /B]" {
+				t.Errorf("the answers %v, the pages %q", statuses, paths)
+			}
+		})
+		t.Run("the new schema", func(t *testing.T) { run(t, adopted, "--mysql", dsn) })
+		t.Run("after", func(t *testing.T) {
+			statuses, paths := old(t, "anna")
+			if fmt.Sprint(statuses, paths) != "[200] [ /Anna /B /a /anna]" {
+				t.Errorf("the answers %v, the pages %q", statuses, paths)
+			}
+		})
+		db, err := sql.Open("mysql", dsn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = db.Close() }()
+		var sorted string
+		query := "SELECT GROUP_CONCAT(name ORDER BY name COLLATE utf8mb4_unicode_ci, id) FROM pages WHERE parent_id = 1"
+		if err := db.QueryRowContext(t.Context(), query).Scan(&sorted); err != nil || sorted != "a,Anna,anna,B" {
+			t.Errorf("sorted by the collation of the query: %q, %v", sorted, err)
+		}
+	})
+}
