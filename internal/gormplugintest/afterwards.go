@@ -324,8 +324,8 @@ func afterwardsCalls() []check {
 				if !rows.Next() {
 					w.Errorf("%s: no rows", what)
 				}
+				defer func() { _ = errors.Join(rows.Err(), rows.Close()) }() // the commit closes them
 				w.must(tx.Commit().Error)
-				_ = errors.Join(rows.Err(), rows.Close()) // the commit has closed them
 				if found := w.db.Limit(1).Find(new(Other), row.ID).RowsAffected; found != 1 {
 					w.Errorf("%s: the row is not there", what)
 				}

@@ -31,7 +31,7 @@ func (n SavepointName) Same(other SavepointName) (same, certain bool) {
 	switch g := n.grammar; {
 	case g == nil || other.grammar == nil:
 		return true, false
-	case g.dollarQuotes && !(n.quoted && other.quoted) && !isASCII(n.text+other.text):
+	case g.dollarQuotes && (!n.quoted || !other.quoted) && !isASCII(n.text+other.text):
 		return true, n.text == other.text && n.quoted == other.quoted
 	case n.text == other.text:
 		return true, true

@@ -78,9 +78,11 @@ func (t *Transaction) QueryContext(ctx context.Context, query string, args ...an
 // closeRows closes the rows that somebody has left open before the COMMIT, as that does, too. The
 // connection is not free for anything else before.
 func (t *Transaction) closeRows() {
-	if rows := t.rows.Swap(nil); rows != nil {
-		_ = rows.Close() // what they failed with shows in settleReads
+	rows := t.rows.Swap(nil) //nolint:rowserrcheck // What they failed with shows in settleReads.
+	if rows == nil {
+		return
 	}
+	defer func() { _ = rows.Close() }()
 }
 
 // QueryRowContext implements [gorm.ConnPool].
