@@ -106,6 +106,9 @@ type Dialect struct {
 	// Answered reports whether an error is the server's answer to a COMMIT, rather than the loss of
 	// the connection or the announcement of it. It is nil where there is no connection to lose.
 	Answered func(error) bool
+	// Wrote asks in a transaction whether it has written anything, or locked rows, by whatever way.
+	// It is "" where the server cannot tell, or where only the statements themselves write.
+	Wrote string
 	// Aborts is set where the server, after an error in a transaction, runs nothing in it until it
 	// is rolled back, at least to a savepoint.
 	Aborts bool

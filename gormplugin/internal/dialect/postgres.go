@@ -42,6 +42,7 @@ var postgresDialect = Dialect{
 	unavailable:    unavailablePostgres,
 	unfit:          unfitPostgres,
 	Said:           saidPostgres,
+	Wrote:          "SELECT txid_current_if_assigned() IS NOT NULL",
 	Aborts:         true,
 	MisjudgesLists: true,
 }
