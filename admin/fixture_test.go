@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -28,6 +29,17 @@ type watched struct {
 	fail      error
 	// hang, where not nil, is told of a snapshot, which then waits for the end of its context.
 	hang chan struct{}
+	// releasing, where not nil, is called before a release by force, which then fails by its error.
+	releasing func() error
+}
+
+func (w *watched) ForceRelease(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner) error {
+	if w.releasing != nil {
+		if err := errors.Join(w.releasing(), ctx.Err()); err != nil {
+			return err
+		}
+	}
+	return w.Store.ForceRelease(ctx, tree, owner)
 }
 
 func (w *watched) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {

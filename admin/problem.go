@@ -44,6 +44,9 @@ func problemOf(err error) *problem {
 	if p, ok := errors.AsType[*problem](err); ok {
 		return p
 	}
+	if errors.Is(err, errNoAnswer) {
+		return newProblem(http.StatusServiceUnavailable, "release-unknown", "the lock store has not answered: the release may have taken place, so look again")
+	}
 	p := newProblem(http.StatusServiceUnavailable, "lock-store-unavailable", unreadable(err))
 	p.retryAfter = 1
 	return p

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"mime"
@@ -57,15 +58,21 @@ func (p *Page) serveRelease(w http.ResponseWriter, r *http.Request) {
 		slog.String("who", printable(who)), slog.String("reason", asked.Reason), slog.String("tree", asked.tree.String()),
 		slog.String("key", printable(asked.Key)), slog.String("remote", r.RemoteAddr),
 	}
+	if seen := released.seen; seen.Owner != "" {
+		log = append(log, slog.Any("owner", seen.Owner), slog.Uint64("fence", seen.Fence), slog.Int("entries", released.entries),
+			slog.String("note", printable(p.newShown().note(seen.Note))), slog.String("route", printable(seen.Origin.Route)),
+			slog.String("instance", printable(seen.Origin.Instance)), slog.String("request_id", printable(seen.Origin.RequestID)))
+	}
 	if err != nil {
-		p.config.Log.LogAttrs(ctx, slog.LevelWarn, "pathlock admin: a release failed", append(log, slog.Any("error", err))...)
+		message := "pathlock admin: a release failed"
+		if errors.Is(err, errNoAnswer) {
+			message = "pathlock admin: a release had no answer: it may have taken place"
+		}
+		p.config.Log.LogAttrs(ctx, slog.LevelWarn, message, append(log, slog.Any("error", err))...)
 		fail(w, r, err)
 		return
 	}
-	p.config.Log.LogAttrs(ctx, slog.LevelWarn, "pathlock admin: an operator released a holder", append(log,
-		slog.Any("owner", released.seen.Owner), slog.Uint64("fence", released.seen.Fence), slog.Int("entries", released.entries),
-		slog.String("note", printable(p.newShown().note(released.seen.Note))), slog.String("route", printable(released.seen.Origin.Route)),
-		slog.String("instance", printable(released.seen.Origin.Instance)), slog.String("request_id", printable(released.seen.Origin.RequestID)))...)
+	p.config.Log.LogAttrs(ctx, slog.LevelWarn, "pathlock admin: an operator released a holder", log...)
 	p.nudge(asked.tree)
 	answer(w, encode(map[string]any{"released": true, "entries": released.entries}))
 }
@@ -121,6 +128,9 @@ func (a *release) check() (err error) {
 	return nil
 }
 
+// errNoAnswer says that the store was asked to release, and has not said whether it did.
+var errNoAnswer = errors.New("no answer to the release")
+
 // released is what a release took away: the entry that the operator has looked at, and all others
 // of its owner.
 type released struct {
@@ -150,8 +160,12 @@ func (p *Page) release(ctx context.Context, asked release) (released, error) {
 	}
 	got.entries = owned[got.seen.Owner]
 	err = p.locks.ForceRelease(ctx, asked.tree, got.seen.Owner)
-	if errors.Is(err, pathlock.ErrNotHeld) {
+	switch {
+	case errors.Is(err, pathlock.ErrNotHeld):
 		return released{}, gone
+	case err != nil:
+		return got, fmt.Errorf("%w: %w", errNoAnswer, err)
+	default:
+		return got, nil
 	}
-	return got, err
 }

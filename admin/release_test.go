@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -14,6 +16,44 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/admin"
 )
+
+// A release goes on when its browser has gone, and those who look see it at once: not with the next
+// look, which is due an hour later.
+func TestAReleaseIsFinishedWithoutItsBrowser(t *testing.T) {
+	config := anybody()
+	config.Poll = time.Hour
+	f := newFixture(t, config)
+	lock := f.hold("/dir1", "import")
+	body := f.body("import")
+	watching := f.stream("?namespace=testplan&id=7")
+	watching.await("tree")
+	ctx, leave := context.WithCancel(t.Context())
+	f.store.releasing = func() error { leave(); return nil }
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/admin/locks/api/release", strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	f.page.ServeHTTP(w, r)
+	if w.Code != http.StatusOK {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	<-lock.Context().Done()
+	watching.await("change")
+}
+
+// A release that the store does not answer may have taken place: the log has who asked for it and
+// why, and the operator is told to look.
+func TestAReleaseWithoutAnAnswerMayHaveTakenPlace(t *testing.T) {
+	f := newFixture(t, anybody())
+	f.hold("/dir1", "import")
+	body := f.body("import")
+	f.store.releasing = func() error { return fmt.Errorf("%w: no answer within 3s", pathlock.ErrUnavailable) }
+	f.release(body).problem(t, 503, "release-unknown")
+	for _, want := range []string{"it may have taken place", "who=ann", `reason="stuck since noon"`, "owner=" + f.owners[0].Short(), "note=import"} {
+		if log := f.log.String(); !strings.Contains(log, want) {
+			t.Errorf("the log does not say %q: %s", want, log)
+		}
+	}
+}
 
 func (f *fixture) release(body string) reply {
 	f.Helper()

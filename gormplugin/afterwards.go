@@ -12,7 +12,9 @@ type Outcome = txn.Outcome
 
 const (
 	// Unknown says that the answer to the COMMIT was lost with the connection: see
-	// [ErrOutcomeUnknown]. The transaction was committed as a whole, or not at all.
+	// [ErrOutcomeUnknown]. The transaction was committed as a whole, or not at all. Where the
+	// transaction went back to savepoints, it may also say that nobody knows whether this part of
+	// it was undone: see [AfterCommit].
 	Unknown = txn.Unknown
 	// Committed says that the database has committed the transaction.
 	Committed = txn.Committed
@@ -34,8 +36,15 @@ const (
 // It does not matter how the SQL goes back: a comment, a prepared statement, Raw. On MySQL and
 // MariaDB, a CALL, an EXECUTE, a comment that is executed or several statements in one may go back
 // unseen. So the plugin sets a savepoint of its own, pathlock_mark_1 and so on, before such SQL,
-// and asks for it before the COMMIT: if the server has forgotten it, everything that was registered
-// before that SQL counts as rolled back. The same goes for several statements in one on SQLite.
+// and asks for it before the COMMIT: if the server has forgotten it, what was registered between
+// the newest savepoint and that SQL is rolled back. The same goes for several statements in one on
+// SQLite.
+//
+// Where it is not certain to which savepoint the transaction went back, what may have been undone
+// is [Unknown]: what was registered before the newest savepoint, where SQL went back unseen, or
+// between two savepoints of which it may have been either. MySQL and MariaDB compare the names of
+// savepoints by a collation. To be certain, use letters, digits and underscores. SQL that goes back
+// unseen must not set a savepoint that the transaction has set before.
 //
 // Functions are called one after the other, in the order of registration, before Commit returns and
 // on its goroutine: so a slow one keeps the caller waiting, with the locks that its request holds.
@@ -46,6 +55,8 @@ const (
 //
 // A panic of fn does not change the outcome. The other functions are called, then the panic goes on
 // to the caller of Commit.
+//
+// A DryRun, which runs the hooks of its models, writes nothing: fn is not called.
 //
 // Where tx has ended, the error says how. It matches [ErrUnmanagedTransaction] where tx is no
 // transaction, or none that the plugin has begun, as in a hook under SkipDefaultTransaction. On
@@ -63,8 +74,8 @@ func AfterCommit(tx *gorm.DB, fn func(ctx context.Context)) error {
 // AfterEnd has fn called once the transaction of tx has ended, whatever its end is. It works as
 // [AfterCommit], with these differences:
 //
-//   - fn is called exactly once, unless the process ends before; for each try of a transaction that
-//     is tried again.
+//   - fn is called exactly once, unless the process ends before, or in a DryRun; for each try of a
+//     transaction that is tried again.
 //   - Where tx is in a nested transaction that failed, outcome is [RolledBack], and fn is called at
 //     the end of the outer transaction.
 //   - Where the transaction ends otherwise than by Commit or Rollback, fn is called on the goroutine
@@ -77,6 +88,9 @@ func AfterEnd(tx *gorm.DB, fn func(ctx context.Context, outcome Outcome)) error 
 	}
 	if tx.Error != nil {
 		return tx.Error
+	}
+	if tx.DryRun {
+		return nil
 	}
 	t, err := p.owner.Find(tx)
 	if err != nil {
@@ -94,9 +108,18 @@ func AfterEnd(tx *gorm.DB, fn func(ctx context.Context, outcome Outcome)) error 
 //
 // fn must not end tx: Commit is an error there, as long as fn runs, and Rollback rolls everything
 // back. Transactions that fn begins under the context of tx call no functions before their commits.
+// In all transactions under the context, raw SQL that ends them is refused by a
+// [*TransactionEndError], which on MySQL and MariaDB includes CREATE TABLE and the like.
 //
-// A transaction that has only run SELECTs has not written, and fn is not called. The functions of
-// several contexts, one made of the other, are called in the order in which these were made.
+// fn is not called where a transaction has only run SELECTs that write nothing. PostgreSQL is asked
+// for that: there, row locks count as written, and what pg_notify sends does not. On MySQL and
+// MariaDB, a SELECT counts as a write where it calls a function that is not known to be the
+// server's own; a function that only a view calls is not seen. The functions of several contexts,
+// one made of the other, are called in the order in which these were made.
+//
+// What is no transaction of the plugin's calls nothing: [gorm.DB.Exec] and a write under
+// SkipDefaultTransaction outside of any, those of [gorm.DB.Connection], and those that were begun
+// under another context, whatever context their statements have.
 func WithBeforeCommit(ctx context.Context, fn func(tx *gorm.DB) error) context.Context {
 	return txn.WithBeforeCommit(ctx, fn)
 }

@@ -80,7 +80,8 @@ func CopyAttached(attach func(tx, pairs *gorm.DB) error) CopyOption {
 //
 //   - [pathlock.ErrNotFound];
 //   - [ErrNameTaken];
-//   - [ErrRootRow] for the top of a tree with a root row;
+//   - [ErrRootRow] for the top of a tree with a root row, [ErrMisplaced] for the top where the row is
+//     a leaf;
 //   - [pathlock.ErrInvalidPath];
 //   - [ErrPathTooLong] where the path of a copied row would not fit;
 //   - [ErrUnsupported];

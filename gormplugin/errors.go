@@ -29,6 +29,10 @@ var (
 	ErrOutcomeUnknown = fault.ErrOutcomeUnknown
 	// ErrNameTaken: a live sibling has that name already. The error is a [*NameTakenError].
 	ErrNameTaken = fault.ErrNameTaken
+	// ErrMisplaced: a row cannot have the place that was asked for: a parent in another tree, none
+	// for a leaf, or another place or name than its own for a root row. The error is a
+	// [*MisplacedError], and matches [ErrUnsupported], too.
+	ErrMisplaced = fault.ErrMisplaced
 	// ErrRootRow: a tree has either a root row, and then no other row at the top, or no root row. A
 	// row cannot be put at the top beside a root row: make the root row its parent. Nor can a root
 	// row be put into a tree that has rows. The error is a [*RootRowError].
@@ -51,6 +55,10 @@ var (
 	// hold. GORM would continue with an upsert, which bypasses that condition. Nothing was written:
 	// read the row again.
 	ErrStale = fault.ErrStale
+	// ErrDamagedRow: a row of the database has a tree, a name or a path that none can have, so that
+	// nobody knows where it is. Whoever sends a request is not to blame. The error is a
+	// [*DamagedRowError]; package fsck finds such rows, and repairs them.
+	ErrDamagedRow = fault.ErrDamagedRow
 	// ErrMissedRows: a write hit other rows than those that were locked and checked for it, because
 	// of a condition that somebody added in between, a trigger or a policy of the database. The
 	// error is a [*MissedRowsError], and the transaction was rolled back.
@@ -103,6 +111,16 @@ type TooDeepError = fault.TooDeepError
 // not known; Root is set if it is the root row.
 type RootRowError = fault.RootRowError
 
+// MisplacedError says why a row of Table cannot have the place that was asked for. It matches
+// [ErrMisplaced] and [ErrUnsupported].
+type MisplacedError = fault.MisplacedError
+
+// DamagedRowError says which row of the database has a tree, a name or a path that none can have.
+// It matches [ErrDamagedRow].
+//
+// Table and ID name the row, and Err says what is wrong. The error does not match Err.
+type DamagedRowError = fault.DamagedRowError
+
 // MissedRowsError says how many rows a write should have hit, and how many it did. It matches
 // [ErrMissedRows].
 //
@@ -122,16 +140,16 @@ type UnsupportedDatabaseError = fault.UnsupportedDatabaseError
 // "INSERT", "DELETE".
 type RawWriteError = fault.RawWriteError
 
-// TransactionEndError says that raw SQL ends a transaction in which guarded tables are asserted or
-// written: a COMMIT or a ROLLBACK of the caller's own, or, on MySQL and MariaDB, one of the many
-// statements that commit by themselves, such as CREATE TABLE. After that end, the assertions and
-// path locks of the transaction mean nothing, and every later statement is committed by itself. It
+// TransactionEndError says that raw SQL ends a transaction on whose end something relies, because
+// guarded tables are asserted or written in it, or functions are called before or after it: a
+// COMMIT or a ROLLBACK of the caller's own, or, on MySQL and MariaDB, one of the many statements
+// that commit by themselves, such as CREATE TABLE. After that end, the assertions and path locks of
+// the transaction mean nothing, and every later statement is committed by itself. It
 // matches [ErrUnsupported].
 //
 // Statement is what ends the transaction: "COMMIT", "CREATE TABLE". Ended is set where the
-// statement ran before anything was asserted: a later write to a guarded table is refused.
-// Otherwise the statement itself is refused, because guarded tables were asserted or written before
-// it.
+// statement ran before anything relied on the end: what would do so later is refused. Otherwise the
+// statement itself is refused.
 type TransactionEndError = fault.TransactionEndError
 
 // FailureOf returns what an error means to the sender of a request. It knows what

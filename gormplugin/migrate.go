@@ -56,8 +56,13 @@ func list[T fmt.Stringer](message string, items []T) string {
 // CASCADE. For the same reason AutoMigrate adds no constraint to an existing table of SQLite.
 //
 // Afterwards [Verify] finds nothing wrong with the tables, but may have advice. AutoMigrate may be
-// called again at any time, also on tables with rows, but by one program at a time. It drops
-// nothing.
+// called again at any time, also on tables with rows. It drops nothing.
+//
+// Several programs may call it at once, such as instances that start together: one does the work,
+// and the others wait for it, for a minute at most. An advisory lock of the database keeps them
+// apart on PostgreSQL, GET_LOCK on MySQL and MariaDB, and the write lock on SQLite. GET_LOCK holds
+// on one node of a Galera cluster, or is refused: there, let all programs call it on one node, or
+// one at a time. If the database gives the work up in favour of others who write, it is done again.
 //
 // It first looks for siblings with the same name, which a unique index would refuse, and for names,
 // paths and ids for which the model has no room, which would be cut off. It returns them as a
@@ -80,15 +85,18 @@ func AutoMigrate(db *gorm.DB, others ...any) error {
 		return err
 	}
 	var left error
-	migrate := func(tx *gorm.DB) (err error) {
-		left, err = p.migrate(tx, others)
-		return err
+	migrate := func(tx *gorm.DB) error {
+		return p.locked(tx, func(tx *gorm.DB) (err error) {
+			left, err = p.migrate(tx, others)
+			return err
+		})
 	}
-	if p.owner.Dialect.CommitsDDL {
-		err = strictly(db, migrate)
-	} else {
-		err = db.Transaction(migrate)
-	}
+	err = p.inTurn(db, func() error {
+		if p.owner.Dialect.CommitsDDL {
+			return strictly(db, migrate)
+		}
+		return db.Transaction(migrate)
+	})
 	return errors.Join(err, left)
 }
 

@@ -31,6 +31,12 @@ func mysqlDatabase(t *testing.T, server testserver.MySQLServer, settings map[str
 		t.Fatal(err)
 	}
 	config.ParseTime = true
+	// A test that fails may leave a transaction open, for whose end nobody should wait for a day.
+	config.Params = maps.Clone(config.Params)
+	if config.Params == nil {
+		config.Params = make(map[string]string)
+	}
+	config.Params["lock_wait_timeout"] = "60"
 	admin := sql.OpenDB(mysqlConnector(t, config))
 	defer func() { _ = admin.Close() }()
 	name := fmt.Sprintf("pathlock_gormplugin_%d", rand.Uint64())
@@ -45,7 +51,8 @@ func mysqlDatabase(t *testing.T, server testserver.MySQLServer, settings map[str
 		}
 	})
 	own := config.Clone()
-	own.DBName, own.Params = name, maps.Clone(settings)
+	own.DBName = name
+	maps.Copy(own.Params, settings)
 	collation := "utf8mb4_0900_bin"
 	if server.Product == testserver.MariaDB {
 		collation = "utf8mb4_nopad_bin"

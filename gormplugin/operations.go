@@ -77,7 +77,7 @@ func (p *Plugin) operate(db *gorm.DB, do func(db *gorm.DB) error) error {
 //   - [ErrNameTaken];
 //   - [pathlock.ErrInvalidPath] where the name cannot be one;
 //   - [ErrPathTooLong] where the path of a descendant would not fit;
-//   - [ErrUnsupported] for the root row of a tree.
+//   - [ErrMisplaced] for the root row of a tree.
 func Rename(db *gorm.DB, model, id any, name string) error {
 	p, t, key, err := subjectRow(db, model, id)
 	if err != nil {
@@ -101,8 +101,8 @@ func Rename(db *gorm.DB, model, id any, name string) error {
 //   - [ErrWouldCycle] where the parent is the row itself or lies below it: no path lock has been taken;
 //   - [pathlock.ErrNotFound] where the row or the parent is not there;
 //   - [ErrRootRow] for the top of a tree with a root row;
-//   - [ErrUnsupported] for a parent in another tree, for the root row, and for the top where the row
-//     is a leaf.
+//   - [ErrMisplaced] for a parent in another tree, for the root row, and for the top where the row is
+//     a leaf.
 func Move(db *gorm.DB, model, id, parent any) error {
 	p, t, key, err := subjectRow(db, model, id)
 	if err != nil {

@@ -16,7 +16,8 @@ import (
 // Its errors match
 //
 //   - [pathlock.ErrInvalidID] for a text that the key's type cannot hold;
-//   - [pathlock.ErrNotFound] for a row that is not there, or deleted, and for a leaf whose parent is.
+//   - [pathlock.ErrNotFound] for a row that is not there, or deleted, and for a leaf whose parent is;
+//   - [ErrDamagedRow] for a row with a path that none can be.
 //
 // It is a [pathlock.PreparedResolver]: the middleware prepares a context for each request, and the
 // first write of the request does not read again what the resolver has read under that context. It

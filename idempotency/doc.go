@@ -22,5 +22,6 @@
 // Nothing here depends on the clocks of the instances.
 //
 // The plugin of package gormplugin has to be in use on the database: it knows the transactions.
-// What a handler does elsewhere, or by statements without a transaction, is done at least once.
+// What a handler does elsewhere, by statements without a transaction, or in a transaction that was
+// begun under another context than the request's, is done at least once.
 package idempotency

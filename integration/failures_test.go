@@ -1,9 +1,10 @@
 package integration
 
 import (
+	"bytes"
+	"cmp"
 	"database/sql"
 	"errors"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -30,6 +31,12 @@ func TestThePluginsErrorsAreAnswered(t *testing.T) {
 	returned := func(err error) func(*gorm.DB, *sql.DB) error {
 		return func(*gorm.DB, *sql.DB) error { return err }
 	}
+	damaged := func(column, value string, work func(*gorm.DB) error) func(*gorm.DB, *sql.DB) error {
+		return func(db *gorm.DB, _ *sql.DB) error {
+			err := gormplugin.AllowRawWrites(db).Exec("UPDATE suites SET "+column+" = ? WHERE id = 3", value).Error
+			return cmp.Or(err, work(db))
+		}
+	}
 	for _, tt := range []struct {
 		what   string
 		work   func(db *gorm.DB, pool *sql.DB) error
@@ -51,6 +58,57 @@ func TestThePluginsErrorsAreAnswered(t *testing.T) {
 		{"a second row at the top", func(db *gorm.DB, _ *sql.DB) error {
 			return db.Create(&suite{PlanID: 1, Name: "x"}).Error
 		}, 400, "invalid-request"},
+		{"a new row whose parent is in another tree", func(db *gorm.DB, _ *sql.DB) error {
+			return db.Create(&suite{PlanID: 1, ParentID: new(int64(4)), Name: "x"}).Error
+		}, 400, "invalid-request"},
+		{"a move to another tree", func(db *gorm.DB, _ *sql.DB) error {
+			return gormplugin.Move(db, &suite{}, 3, 4)
+		}, 400, "invalid-request"},
+		{"an update of the tree", func(db *gorm.DB, _ *sql.DB) error {
+			return db.Model(&suite{ID: 3}).Update("plan_id", 2).Error
+		}, 400, "invalid-request"},
+		{"a root row that is renamed", func(db *gorm.DB, _ *sql.DB) error {
+			return gormplugin.Rename(db, &suite{}, 1, "x")
+		}, 400, "invalid-request"},
+		{"a leaf without a parent", func(db *gorm.DB, _ *sql.DB) error {
+			return db.Create(&gormplugintest.Case{Name: "x"}).Error
+		}, 400, "invalid-request"},
+		{"a leaf that is moved to the top", func(db *gorm.DB, _ *sql.DB) error {
+			return gormplugin.Move(db, &gormplugintest.Case{}, 1, nil)
+		}, 400, "invalid-request"},
+		{"a leaf that is copied to the top", func(db *gorm.DB, _ *sql.DB) error {
+			_, err := gormplugin.Copy(db, &gormplugintest.Case{}, 1, nil)
+			return err
+		}, 400, "invalid-request"},
+		{"a damaged path, looked up", damaged("path", "b/", func(db *gorm.DB) error {
+			_, err := gormplugin.Resolve(db, &suite{}, 3)
+			return err
+		}), 500, "internal"},
+		{"a damaged path, renamed", damaged("path", "b/", func(db *gorm.DB) error {
+			return gormplugin.Rename(db, &suite{}, 3, "x")
+		}), 500, "internal"},
+		{"a damaged path, deleted", damaged("path", "b/", func(db *gorm.DB) error {
+			_, err := gormplugin.Delete(db, &suite{}, 3)
+			return err
+		}), 500, "internal"},
+		{"a damaged path, copied", damaged("path", "b/", func(db *gorm.DB) error {
+			_, err := gormplugin.Copy(db, &suite{}, 3, 2)
+			return err
+		}), 500, "internal"},
+		{"a damaged path of a parent", damaged("path", "b/", func(db *gorm.DB) error {
+			return db.Create(&suite{ParentID: new(int64(3)), Name: "x"}).Error
+		}), 500, "internal"},
+		{"a damaged path of a leaf's parent", damaged("path", "b/", func(db *gorm.DB) error {
+			_, err := gormplugin.Resolve(db, &gormplugintest.Case{}, 1)
+			return err
+		}), 500, "internal"},
+		{"a damaged name, moved", damaged("name", "b/", func(db *gorm.DB) error {
+			return gormplugin.Move(db, &suite{}, 3, 2)
+		}), 500, "internal"},
+		{"a damaged name, copied", damaged("name", "b/", func(db *gorm.DB) error {
+			_, err := gormplugin.Copy(db, &suite{}, 3, 2)
+			return err
+		}), 500, "internal"},
 		{"a move below itself", func(db *gorm.DB, _ *sql.DB) error {
 			return db.Model(&suite{ID: 2}).Update("parent_id", 2).Error
 		}, 409, "would-cycle"},
@@ -88,11 +146,13 @@ func TestThePluginsErrorsAreAnswered(t *testing.T) {
 			}
 			root := &suite{ID: 1, PlanID: 1}
 			err = errors.Join(db.Create(root).Error,
-				db.Create(&suite{ID: 2, ParentID: &root.ID, Name: "a"}).Error, db.Create(&suite{ID: 3, ParentID: &root.ID, Name: "b"}).Error)
+				db.Create(&suite{ID: 2, ParentID: &root.ID, Name: "a"}).Error, db.Create(&suite{ID: 3, ParentID: &root.ID, Name: "b"}).Error,
+				db.Create(&suite{ID: 4, PlanID: 2}).Error, db.Create(&gormplugintest.Case{ID: 1, SuiteID: 3, Name: "t"}).Error)
 			if err != nil {
 				t.Fatal(err)
 			}
-			locks := middleware.New(locker, plugin.Resolver(&suite{}), middleware.Config{Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+			var logged bytes.Buffer
+			locks := middleware.New(locker, plugin.Resolver(&suite{}), middleware.Config{Log: slog.New(slog.NewTextHandler(&logged, nil))})
 			engine := gin.New()
 			engine.POST("/suites/:id", locks.Lock(lockspec.Delete(lockspec.Param("id"))), func(c *gin.Context) {
 				if err := tt.work(db.WithContext(c.Request.Context()), pool); err != nil {
@@ -103,6 +163,9 @@ func TestThePluginsErrorsAreAnswered(t *testing.T) {
 			engine.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/suites/2", nil))
 			if w.Code != tt.status || !strings.Contains(w.Body.String(), middleware.ProblemType+tt.kind+`"`) {
 				t.Errorf("answered %d: %s, want %d %s", w.Code, w.Body, tt.status, tt.kind)
+			}
+			if is := strings.Contains(logged.String(), "level=ERROR"); is != (tt.status == http.StatusInternalServerError) {
+				t.Errorf("the log of an answer %d: %s", w.Code, logged.String())
 			}
 			for _, internal := range []string{"gormplugin", "sqlite", "UNIQUE", "sql:"} {
 				if strings.Contains(w.Body.String(), internal) {

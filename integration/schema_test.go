@@ -43,6 +43,21 @@ func TestSQLiteSchema(t *testing.T) {
 	})
 }
 
+// Instances that migrate one file at once all start, also where their transactions begin as those
+// of readers, and whether or not readers see the file while it is written.
+func TestSQLiteMigrationsAtOnce(t *testing.T) {
+	t.Parallel()
+	testserver.NotUnderRace(t)
+	for _, parameters := range []string{"", "&_txlock=immediate", "&_pragma=journal_mode(delete)"} {
+		t.Run(parameters, func(t *testing.T) {
+			gormplugintest.CheckAtOnce(t, gormplugintest.Database{
+				Connector: connectorTo(t, parameters),
+				Dialector: func(pool *sql.DB) gorm.Dialector { return gormlite.OpenDB(pool) },
+			})
+		})
+	}
+}
+
 // open returns a DB with the plugin and a tree in which nothing is wrong.
 func openMigrated(t *testing.T, dialector gorm.Dialector, leaves ...gormplugin.Option) *gorm.DB {
 	t.Helper()

@@ -73,7 +73,7 @@ export class Release {
 			if (this.entry === entry) this.done(t("release.done", { n: answer.entries }), "good");
 		} catch (failure) {
 			if (this.entry !== entry) return;
-			if (failure.kind === "network") {
+			if (failure.kind === "network" || failure.type === "release-unknown") {
 				this.done(t("release.unsure"), "bad");
 				return;
 			}

@@ -45,11 +45,13 @@ type dialect interface {
 	topRows(t Table, p *physical) []string
 	// uniquePaths makes a unique index over tree and path of live rows, which also finds the rows
 	// below a path. Nil means that the database cannot have it.
-	uniquePaths(t Table, p *physical, path Text) []string
+	uniquePaths(t Table, p *physical, path Text, name string) []string
 	// pathIndex makes the index that finds the rows below a path.
 	pathIndex(t Table, p *physical, path Text) []string
 	// dropIndex drops an index.
 	dropIndex(t Table, i index) []string
+	// renameIndex renames an index. Nil means that the database cannot.
+	renameIndex(t Table, from, to string) []string
 	// plainKey replaces a foreign key by one without actions. Nil means that SQL cannot do that.
 	plainKey(t Table, k foreignKey) []string
 	// dropTrigger drops a trigger.

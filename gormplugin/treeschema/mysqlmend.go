@@ -262,7 +262,7 @@ func (m mysql) topType(tree column) (typ, value string) {
 
 // uniquePaths implements [dialect]. An InnoDB index holds 3,072 bytes, and has to hold the whole
 // path to be unique.
-func (m mysql) uniquePaths(t Table, p *physical, path Text) []string {
+func (m mysql) uniquePaths(t Table, p *physical, path Text, name string) []string {
 	c, tree := p.columns[path.Column], p.columns[t.Tree]
 	bytes := max(c.length, path.Size)*mysqlCharacter + tree.bytes
 	if len(t.Marks) > 0 {
@@ -278,7 +278,7 @@ func (m mysql) uniquePaths(t Table, p *physical, path Text) []string {
 		key = append(key, mark)
 	}
 	statements = append(statements, made...)
-	return append(statements, fmt.Sprintf("%sADD UNIQUE KEY %s (%s)", m.alter(t), m.quote1(p.freeName(t.Table, path.Column)), quoted(m, key)))
+	return append(statements, fmt.Sprintf("%sADD UNIQUE KEY %s (%s)", m.alter(t), m.quote1(name), quoted(m, key)))
 }
 
 // pathIndex implements [dialect].
@@ -304,6 +304,11 @@ func (m mysql) pathIndex(t Table, p *physical, path Text) []string {
 // dropIndex implements [dialect].
 func (m mysql) dropIndex(t Table, i index) []string {
 	return []string{m.alter(t) + "DROP INDEX " + m.quote1(i.name)}
+}
+
+// renameIndex implements [dialect].
+func (m mysql) renameIndex(t Table, from, to string) []string {
+	return []string{m.alter(t) + "RENAME INDEX " + m.quote1(from) + " TO " + m.quote1(to)}
 }
 
 // plainKey implements [dialect].

@@ -1,6 +1,7 @@
 package treeschema
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -50,7 +51,7 @@ func (c *checker) needsPathIndex(path Text, unique bool) {
 		Why: "a rename reads the whole table, and may lock all of it", automatic: true,
 	}
 	if !unique {
-		f.Statements = c.uniquePaths(c.table, c.physical, path)
+		f.Statements = c.uniquePaths(c.table, c.physical, path, c.physical.freeName(c.table.Table, path.Column))
 	}
 	if f.Statements == nil {
 		f.Statements = c.pathIndex(c.table, c.physical, path)
@@ -60,20 +61,35 @@ func (c *checker) needsPathIndex(path Text, unique bool) {
 
 // advisesUniquePaths reports that the index that finds the rows below a path could be unique.
 func (c *checker) advisesUniquePaths(path Text, leading []index) {
-	statements := c.asked(func() []string { return c.uniquePaths(c.table, c.physical, path) })
-	if statements == nil {
-		return
-	}
+	var drop []string
+	name, old := c.physical.freeName(c.table.Table, path.Column), ""
 	for _, i := range leading {
 		if !i.unique && len(i.parts) == 2 {
-			statements = append(statements, c.dropIndex(c.table, i)...)
+			drop = append(drop, c.dropIndex(c.table, i)...)
+			old = cmp.Or(old, i.name)
 		}
 	}
-	c.found(Finding{
+	f := Finding{
 		Severity: Advice, Check: Paths, Missing: fmt.Sprintf("the index over %s, %s is not unique", c.table.Tree, path.Column),
-		Why:        "writes past the plugin can give two live rows one path",
-		Statements: statements, Advice: "make it unique in the model, too",
-	})
+		Why: "writes past the plugin can give two live rows one path",
+	}
+	// The new index takes the name of the old one: GORM makes an index of a model whose name is not
+	// there.
+	var rename []string
+	if old != "" {
+		f.Advice = "remove the index from the model, too: gormplugin.AutoMigrate makes the unique one in a new table"
+		if rename = c.renameIndex(c.table, name, old); rename == nil {
+			name = old
+		}
+	}
+	unique := c.asked(func() []string { return c.uniquePaths(c.table, c.physical, path, name) })
+	if unique == nil {
+		return
+	}
+	if f.Statements = slices.Concat(unique, drop, rename); rename == nil {
+		f.Statements = slices.Concat(drop, unique)
+	}
+	c.found(f)
 }
 
 // keepsPathsApart reports whether an index keeps two live rows of a tree from having one path.

@@ -94,7 +94,7 @@ func partialTop(d dialect, t Table, p *physical) []string {
 // uniqueLive makes a unique index over tree and path of live rows. Instead of a condition it has a
 // part that is NULL for deleted rows. So it finds deleted rows, too, and serves queries whose
 // condition for live rows has a placeholder.
-func uniqueLive(d dialect, t Table, p *physical, path Text, order string) []string {
+func uniqueLive(d dialect, t Table, p *physical, path Text, name, order string) []string {
 	if !p.allowsUnique([]string{t.Tree, path.Column}) {
 		return nil
 	}
@@ -102,12 +102,12 @@ func uniqueLive(d dialect, t Table, p *physical, path Text, order string) []stri
 	if live := t.live("", d.quote); live != "" {
 		key += ", (CASE WHEN " + live + " THEN 1 END)"
 	}
-	return []string{fmt.Sprintf("CREATE UNIQUE INDEX %s (%s)", indexOn(d, t, p.freeName(t.Table, path.Column)), key)}
+	return []string{fmt.Sprintf("CREATE UNIQUE INDEX %s (%s)", indexOn(d, t, name), key)}
 }
 
 // uniquePaths implements [dialect].
-func (g postgres) uniquePaths(t Table, p *physical, path Text) []string {
-	return uniqueLive(g, t, p, path, ` COLLATE "C"`)
+func (g postgres) uniquePaths(t Table, p *physical, path Text, name string) []string {
+	return uniqueLive(g, t, p, path, name, ` COLLATE "C"`)
 }
 
 // partialUnique makes a unique index over the rows that meet a condition, "" for all rows.
@@ -149,11 +149,20 @@ func (g postgres) dropIndex(t Table, i index) []string {
 	if i.constraint {
 		return []string{g.alter(t) + "DROP CONSTRAINT " + g.quote(i.name)}
 	}
-	schema, _ := splitName(t.Table)
-	if schema != "" {
-		schema += "."
+	return []string{"DROP INDEX " + g.beside(t, i.name)}
+}
+
+// renameIndex implements [dialect].
+func (g postgres) renameIndex(t Table, from, to string) []string {
+	return []string{"ALTER INDEX " + g.beside(t, from) + " RENAME TO " + g.quote(to)}
+}
+
+// beside quotes the name of an index, which is in the schema of its table.
+func (g postgres) beside(t Table, index string) string {
+	if schema, _ := splitName(t.Table); schema != "" {
+		index = schema + "." + index
 	}
-	return []string{"DROP INDEX " + g.quote(schema+i.name)}
+	return g.quote(index)
 }
 
 // plainKey implements [dialect].

@@ -36,11 +36,11 @@ func (s sqlite) siblings(t Table, p *physical) []string {
 func (s sqlite) topRows(t Table, p *physical) []string { return partialTop(s, t, p) }
 
 // uniquePaths implements [dialect].
-func (s sqlite) uniquePaths(t Table, p *physical, path Text) []string {
+func (s sqlite) uniquePaths(t Table, p *physical, path Text, name string) []string {
 	if p.columns[path.Column].equal != exactly {
 		return nil
 	}
-	return uniqueLive(s, t, p, path, "")
+	return uniqueLive(s, t, p, path, name, "")
 }
 
 // pathIndex implements [dialect].
@@ -56,6 +56,9 @@ func (s sqlite) dropIndex(_ Table, i index) []string {
 	}
 	return []string{"DROP INDEX " + s.quote(i.name)}
 }
+
+// renameIndex implements [dialect]. SQLite has no statement for it.
+func (sqlite) renameIndex(Table, string, string) []string { return nil }
 
 // plainKey implements [dialect]. SQLite cannot change a constraint.
 func (sqlite) plainKey(Table, foreignKey) []string { return nil }

@@ -188,3 +188,21 @@ func TestPlansAreMadeRenamedAndDeleted(t *testing.T) {
 	w.here.AwaitText("#plan-name", "Release 8")
 	w.plan = ask[struct{ Plans []plan }](a, "GET", "/api/projects/demo/plans", nil).Plans[0]
 }
+
+// An address whose plan or suite has been deleted leads to no other one without a word.
+func TestAnAddressOfWhatIsGone(t *testing.T) {
+	a := alone(t)
+	w := bench(t, a, a, "a/b")
+	w.here.choose(w.ids["a/b"])
+	gone := fmt.Sprintf("#plan/%d/suite/999999", w.plan.ID)
+	w.here.Await("the address names a suite that is gone", fmt.Sprintf(`(location.hash = %q, true)`, gone))
+	w.here.refused("What the address names is not there")
+	w.here.Await("the choice stays, and the address says so", fmt.Sprintf(`location.hash === "#plan/%d/suite/%d"`, w.plan.ID, w.ids["a/b"]))
+	fresh := window{browser.Open(t, a.url+gone)}
+	fresh.refused("What the address names is not there")
+	fresh.lists(planName(w), "a", "b")
+	other := window{browser.Open(t, a.url+"#plan/999999")}
+	other.Allow("404")
+	other.AwaitShown("#welcome")
+	other.refused("What the address names is not there")
+}

@@ -208,172 +208,6 @@ func afterwardsEnds() []check {
 	}
 }
 
-// afterwardsSavepoints are transactions that go back to savepoints.
-func afterwardsSavepoints() []check {
-	nested := func(w *world, tx *gorm.DB, n *notes, name string, fail error, more func(tx *gorm.DB)) {
-		w.Helper()
-		w.fails(tx.Transaction(func(inner *gorm.DB) error {
-			w.register(inner, n, name)
-			if more != nil {
-				more(inner)
-			}
-			return fail
-		}), fail)
-	}
-	checks := []check{{"nested transactions", func(w *world) {
-		for _, config := range []gorm.Session{{}, {PrepareStmt: true}} {
-			n := new(notes)
-			w.must(w.db.Session(&config).Transaction(func(tx *gorm.DB) error {
-				w.register(tx, n, "a")
-				nested(w, tx, n, "b", errStop, nil)
-				nested(w, tx, n, "c", nil, func(tx *gorm.DB) {
-					nested(w, tx, n, "d", errStop, nil)
-					nested(w, tx, n, "e", nil, nil)
-				})
-				nested(w, tx, n, "f", errStop, func(tx *gorm.DB) { nested(w, tx, n, "g", nil, nil) })
-				return nil
-			}))
-			w.told(n, "a, a committed, b rolled back, c, c committed, d rolled back, e, e committed, f rolled back, g rolled back")
-		}
-	}}, {"a nested transaction before all others", func(w *world) {
-		n := new(notes)
-		w.must(w.db.Transaction(func(tx *gorm.DB) error {
-			nested(w, tx, n, "a", errStop, nil)
-			w.register(tx, n, "b")
-			return nil
-		}))
-		w.told(n, "a rolled back, b, b committed")
-	}}}
-	for name, c := range map[string]struct{ steps, want string }{
-		"back twice":          {"SAVEPOINT s; a; ROLLBACK TO s; b; ROLLBACK TO SAVEPOINT s; c", "c"},
-		"released":            {"a; SAVEPOINT s; b; RELEASE SAVEPOINT s; c", "a b c"},
-		"an outer one":        {"a; SAVEPOINT s; b; SAVEPOINT t; c; ROLLBACK TO s; d", "a d"},
-		"the newest counts":   {"a; SAVEPOINT s; b; SAVEPOINT s; c; ROLLBACK TO s; d", "a b d"},
-		"names in any case":   {"a; SAVEPOINT s; b; rollback to S; c", "a c"},
-		"comments":            {"a; /* one */ SAVEPOINT s; b; -- back\n ROLLBACK TO s; c", "a c"},
-		"one of two is left":  {"a; SAVEPOINT s; b; SAVEPOINT t; c; RELEASE SAVEPOINT t; d; ROLLBACK TO s; e", "a e"},
-		"set before anything": {"SAVEPOINT s; a; SAVEPOINT t; b; ROLLBACK TO t; c; ROLLBACK TO s; d", "d"},
-	} {
-		checks = append(checks, check{"savepoints: " + name, func(w *world) {
-			n := new(notes)
-			w.must(w.db.Transaction(func(tx *gorm.DB) error {
-				for step := range strings.SplitSeq(c.steps, "; ") {
-					if len(step) == 1 {
-						w.must(gormplugin.AfterCommit(tx, n.commit(step)))
-					} else {
-						w.must(tx.Exec(step).Error)
-					}
-				}
-				return nil
-			}))
-			w.told(n, strings.ReplaceAll(c.want, " ", ", "))
-		}})
-	}
-	checks = append(checks, check{"savepoints: in any form, prepared or not", (*world).savepointForms},
-		check{"savepoints: a statement that failed", (*world).savepointFailures})
-	return append(checks, check{"savepoints: the newest of a name is released", func(w *world) {
-		if w.db.Name() == "mysql" {
-			w.Skip("it replaces a savepoint by one of its name")
-		}
-		n := new(notes)
-		w.must(w.db.Transaction(func(tx *gorm.DB) error {
-			w.must(gormplugin.AfterCommit(tx, n.commit("a")))
-			w.must(tx.Exec("SAVEPOINT s").Error)
-			w.must(gormplugin.AfterCommit(tx, n.commit("b")))
-			w.must(tx.Exec("SAVEPOINT s").Error)
-			w.must(tx.Exec("RELEASE SAVEPOINT s").Error)
-			return tx.Exec("ROLLBACK TO s").Error
-		}))
-		w.told(n, "a")
-	}})
-}
-
-// savepointForms goes back to a savepoint in all forms that the database has, and looks whether a
-// function is told what has become of its row.
-func (w *world) savepointForms() {
-	mysql := w.db.Name() == "mysql"
-	if mysql {
-		w.must(w.db.Exec("DROP PROCEDURE IF EXISTS go_back").Error)
-		w.must(w.db.Exec("CREATE PROCEDURE go_back() ROLLBACK TO s").Error)
-		defer func() { w.must(w.db.Exec("DROP PROCEDURE go_back").Error) }()
-	}
-	forms := []string{
-		"ROLLBACK TO s", "/* why */ ROLLBACK TO s", "-- why\nROLLBACK TO s", "ROLLBACK TO SAVEPOINT S", "ROLLBACK TO s;", "ROLLBACK TRANSACTION TO s",
-		"ROLLBACK WORK TO s",
-	}
-	if mysql {
-		forms = append(forms, "/*! ROLLBACK TO s */", "ROLLBACK /*!50000 TO */ s", "EXECUTE IMMEDIATE 'ROLLBACK TO s'", "EXECUTE IMMEDIATE CONCAT('ROLLBACK', ' TO s')",
-			"BEGIN NOT ATOMIC ROLLBACK TO s; END", "SET STATEMENT max_statement_time = 1 FOR ROLLBACK TO s", "CALL go_back()")
-	}
-	runs := map[string]func(tx *gorm.DB, sql string) error{
-		"Exec": func(tx *gorm.DB, sql string) error { return tx.Exec(sql).Error },
-		"Scan": func(tx *gorm.DB, sql string) error { return tx.Raw(sql).Scan(new([]int)).Error },
-		"Rows": func(tx *gorm.DB, sql string) error {
-			rows, err := tx.Raw(sql).Rows()
-			if err != nil {
-				return err
-			}
-			defer func() { _ = rows.Close() }()
-			for rows.Next() {
-				return errStop
-			}
-			return rows.Err()
-		},
-	}
-	back := make(map[string]int)
-	for _, prepare := range []bool{false, true} {
-		for run, do := range runs {
-			for _, sql := range forms {
-				tx := w.db.Session(&gorm.Session{PrepareStmt: prepare}).Begin()
-				w.must(tx.Exec("SAVEPOINT s").Error)
-				row := new(Other)
-				w.must(tx.Create(row).Error)
-				n := new(notes)
-				w.must(gormplugin.AfterEnd(tx, n.end("row")))
-				err := do(tx, sql)
-				if tx.Commit().Error != nil {
-					continue // PostgreSQL commits nothing after an error
-				}
-				var rows int64
-				w.must(w.db.Model(row).Where("id = ?", row.ID).Count(&rows).Error)
-				want := "row rolled back"
-				if rows > 0 {
-					want = "row committed"
-				} else {
-					back[run]++
-				}
-				if got := n.String(); got != want {
-					w.Errorf("%s of %q, prepared %v, error %v: told %q, want %q", run, sql, prepare, err, got, want)
-				}
-			}
-		}
-	}
-	for run := range runs {
-		if back[run] < 10 {
-			w.Errorf("%s has gone back in %d ways only", run, back[run])
-		}
-	}
-}
-
-// savepointFailures runs statements that fail before they go back.
-func (w *world) savepointFailures() {
-	for _, sql := range []string{"ROLLBACK TO missing", "ROLLBACK TO missing; ROLLBACK TO s", "SELECT nothing FROM missing; ROLLBACK TO s", "CALL missing()"} {
-		n := new(notes)
-		tx := w.db.Begin()
-		w.must(tx.Exec("SAVEPOINT s").Error)
-		w.must(tx.Create(&Other{}).Error)
-		w.register(tx, n, "a")
-		if tx.Exec(sql).Error == nil {
-			w.Errorf("%q has succeeded", sql)
-		}
-		want := "a, a committed"
-		if tx.Commit().Error != nil {
-			want = "a rolled back"
-		}
-		w.told(n, want)
-	}
-}
-
 // afterwardsCalls are about the functions themselves, and where they are registered.
 func afterwardsCalls() []check {
 	return []check{
@@ -468,6 +302,35 @@ func afterwardsCalls() []check {
 			}))
 			w.told(n, "a, a committed")
 		}},
+		{"a dry run", func(w *world) {
+			n := new(notes)
+			w.must(w.db.Callback().Create().Before("gorm:after_create").Register("test:dry", func(tx *gorm.DB) { w.register(tx, n, "a") }))
+			w.must(w.db.Session(&gorm.Session{DryRun: true}).Create(&Other{}).Error)
+			w.told(n, "")
+			w.must(w.db.Create(&Other{}).Error)
+			w.told(n, "a, a committed")
+		}},
+		{"rows that are still open at the commit", func(w *world) {
+			w.must(w.db.Create([]Other{{Name: "x"}, {Name: "y"}, {Name: "z"}}).Error)
+			for what, ctx := range map[string]context.Context{
+				"without a function": w.Context(),
+				"with one":           gormplugin.WithBeforeCommit(w.Context(), func(tx *gorm.DB) error { return tx.Create(&Other{Name: "before"}).Error }),
+			} {
+				row := new(Other)
+				tx := w.db.WithContext(ctx).Begin()
+				w.must(tx.Create(row).Error)
+				rows, err := tx.Model(&Other{}).Rows()
+				w.must(err)
+				if !rows.Next() {
+					w.Errorf("%s: no rows", what)
+				}
+				defer func() { _ = errors.Join(rows.Err(), rows.Close()) }() // the commit closes them
+				w.must(tx.Commit().Error)
+				if found := w.db.Limit(1).Find(new(Other), row.ID).RowsAffected; found != 1 {
+					w.Errorf("%s: the row is not there", what)
+				}
+			}
+		}},
 		{"another plugin's connections are around the transaction", func(w *world) {
 			for _, config := range []gorm.Session{{}, {PrepareStmt: true}} {
 				n := new(notes)
@@ -505,147 +368,6 @@ func (p foreignPool) BeginTx(ctx context.Context, opts *sql.TxOptions) (gorm.Con
 
 // foreignTx hides what it is around.
 type foreignTx struct{ gorm.Tx }
-
-// beforeCommitChecks are about [gormplugin.WithBeforeCommit].
-func beforeCommitChecks() []check {
-	return []check{
-		{"before the commit: in the transaction, whoever began it", func(w *world) {
-			n := new(notes)
-			ctx := gormplugin.WithBeforeCommit(w.Context(), func(tx *gorm.DB) error {
-				n.add("outer")
-				return tx.Model(&Suite{}).Where("plan_id = ? AND path <> ''", w.root.PlanID).Update("note", "seen").Error
-			})
-			ctx = gormplugin.WithBeforeCommit(ctx, func(*gorm.DB) error { n.add("inner"); return nil })
-			db := w.db.WithContext(ctx)
-			a := &Suite{ParentID: &w.root.ID, Name: "a"}
-			w.must(db.Create(a).Error)
-			w.told(n, "outer, inner")
-			var now Suite
-			w.must(w.db.Take(&now, a.ID).Error)
-			if now.Note != "seen" {
-				w.Errorf("the note is %q", now.Note)
-			}
-			n.lines = nil
-			w.must(db.Transaction(func(tx *gorm.DB) error {
-				w.must(tx.Transaction(func(tx *gorm.DB) error { return tx.Model(a).Update("name", "b").Error }))
-				w.told(n, "")
-				return nil
-			}))
-			w.told(n, "outer, inner")
-			n.lines = nil
-			w.must(db.Create(&Other{}).Error)
-			w.told(n, "outer, inner")
-			n.lines = nil
-			w.must(db.Transaction(func(tx *gorm.DB) error { return tx.Find(&[]Suite{}).Error }))
-			w.fails(db.Transaction(func(tx *gorm.DB) error {
-				w.suiteIn(tx, "c")
-				return errStop
-			}), errStop)
-			w.told(n, "")
-		}},
-		{"before the commit: an error, or a panic", func(w *world) {
-			n := new(notes)
-			for _, fail := range []func() error{func() error { return errStop }, func() error { panic(errStop) }} {
-				n.lines = nil
-				ctx := gormplugin.WithBeforeCommit(w.Context(), func(tx *gorm.DB) error { return fail() })
-				run := func() error {
-					return w.db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
-						w.suiteIn(tx, "a")
-						w.register(tx, n, "a")
-						return nil
-					})
-				}
-				func() {
-					defer func() { _ = recover() }()
-					w.fails(run(), errStop)
-				}()
-				w.told(n, "a rolled back")
-				w.has()
-				w.settled(errStop)
-			}
-		}},
-		{"before the commit: a commit", func(w *world) {
-			n := new(notes)
-			commit := func(tx *gorm.DB) error { return tx.Commit().Error }
-			elsewhere := func(tx *gorm.DB) error {
-				done := make(chan error, 1)
-				go func() { done <- commit(tx) }()
-				return <-done
-			}
-			for name, run := range map[string]func(tx *gorm.DB) error{"here": commit, "elsewhere": elsewhere} {
-				calls, ignores := 0, false
-				ctx := gormplugin.WithBeforeCommit(w.Context(), func(tx *gorm.DB) error {
-					calls++
-					if err := run(tx); err == nil || !ignores {
-						return err
-					}
-					return nil
-				})
-				if err := w.db.WithContext(ctx).Create(&Suite{ParentID: &w.root.ID, Name: name}).Error; err == nil || calls != 1 {
-					w.Errorf("%s: got the error %v after %d calls", name, err, calls)
-				}
-				w.has()
-				ignores = true
-				tx := w.db.WithContext(ctx).Begin()
-				w.must(tx.Create(&Other{}).Error)
-				w.must(gormplugin.AfterCommit(tx, n.commit(name)))
-				w.must(tx.Commit().Error)
-				w.fails(tx.Commit().Error, sql.ErrTxDone)
-				if calls != 2 {
-					w.Errorf("%s: %d calls", name, calls)
-				}
-			}
-			if got := n.String(); got != "here, elsewhere" && got != "elsewhere, here" {
-				w.Errorf("told %q", got)
-			}
-		}},
-		{"before the commit: a rollback, or another transaction", func(w *world) {
-			ctx := gormplugin.WithBeforeCommit(w.Context(), func(tx *gorm.DB) error { return tx.Rollback().Error })
-			if w.db.WithContext(ctx).Create(&Suite{ParentID: &w.root.ID, Name: "a"}).Error == nil {
-				w.Error("no error")
-			}
-			w.has()
-			if w.db.Name() == "sqlite" {
-				return // its only writer is the transaction that is to be committed
-			}
-			calls := 0
-			ctx = gormplugin.WithBeforeCommit(w.Context(), func(tx *gorm.DB) error {
-				if calls++; calls > 1 {
-					return errStop
-				}
-				return w.db.WithContext(tx.Statement.Context).Create(&Other{}).Error
-			})
-			w.must(w.db.WithContext(ctx).Create(&Other{}).Error)
-		}},
-		{"before the commit: the database asks for a retry", func(w *world) {
-			for _, run := range []func(db *gorm.DB) error{
-				func(db *gorm.DB) error { return db.Create(&Suite{ParentID: &w.root.ID, Name: "a"}).Error },
-				func(db *gorm.DB) error {
-					return gormplugin.Transaction(db.Statement.Context, db, func(tx *gorm.DB) error { return tx.Create(&Suite{ParentID: &w.root.ID, Name: "b"}).Error })
-				},
-			} {
-				tries := 0
-				ctx := gormplugin.WithBeforeCommit(w.Context(), func(*gorm.DB) error {
-					if tries++; tries < 3 {
-						return gormplugin.ErrRetry
-					}
-					return nil
-				})
-				w.must(run(w.db.WithContext(ctx)))
-				if tries != 3 {
-					w.Errorf("%d tries", tries)
-				}
-			}
-			w.has("/a", "/b")
-			tries := 0
-			ctx := gormplugin.WithBeforeCommit(w.Context(), func(*gorm.DB) error { tries++; return gormplugin.ErrRetry })
-			w.fails(w.db.WithContext(ctx).Create(&Other{}).Error, gormplugin.ErrRetry)
-			if tries != 1 {
-				w.Errorf("%d tries of a statement on another table", tries)
-			}
-		}},
-	}
-}
 
 // checkAfterwards checks what is called after a transaction, and right before its commit.
 func checkAfterwards(t *testing.T, d Database) {

@@ -51,7 +51,7 @@ func leafChecks() []check {
 			w.must(w.db.Delete(a).Error)
 			w.fails(w.db.Create(&Case{SuiteID: a.ID, Name: "t"}).Error, pathlock.ErrNotFound)
 			w.fails(w.db.Model(leaf).Update("suite_id", a.ID).Error, pathlock.ErrNotFound)
-			w.fails(w.db.Create(&Case{Name: "t"}).Error, gormplugin.ErrUnsupported)
+			w.fails(w.db.Create(&Case{Name: "t"}).Error, gormplugin.ErrMisplaced)
 		}},
 		{"leaves of a deleted row are the caller's", func(w *world) {
 			for what, remove := range map[string]func(*gorm.DB, *Suite) error{

@@ -100,7 +100,7 @@ func operationChecks() []check {
 			if at.Path.String() != "/b/u" {
 				w.Errorf("it is at %v", at)
 			}
-			w.fails(gormplugin.Move(w.db, &Case{}, leaf.ID, nil), gormplugin.ErrUnsupported)
+			w.fails(gormplugin.Move(w.db, &Case{}, leaf.ID, nil), gormplugin.ErrMisplaced)
 			rows, err := gormplugin.Delete(w.db, &Case{}, leaf.ID)
 			w.must(err)
 			if rows != 1 {
@@ -165,7 +165,7 @@ func operationChecks() []check {
 			w.fails(gormplugin.Move(w.db, &Suite{}, a.ID, w.build("/c").ID), gormplugin.ErrNameTaken)
 			w.fails(gormplugin.Rename(w.db, &Suite{}, a.ID, "x/y"), pathlock.ErrInvalidPath)
 			w.fails(gormplugin.Rename(w.db, &Suite{}, a.ID, strings.Repeat("x", 256)), gormplugin.ErrPathTooLong)
-			w.fails(gormplugin.Rename(w.db, &Suite{}, w.root.ID, "x"), gormplugin.ErrUnsupported)
+			w.fails(gormplugin.Rename(w.db, &Suite{}, w.root.ID, "x"), gormplugin.ErrMisplaced)
 			w.has("/a", "/b", "/c", "/c/a")
 		}},
 		{"conditions narrow down what is found", func(w *world) {

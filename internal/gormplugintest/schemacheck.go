@@ -112,6 +112,8 @@ func RunSchema(t *testing.T, fresh func(*testing.T) Database) {
 	t.Run("probes", func(t *testing.T) { checkProbes(t, fresh(t)) })
 	t.Run("kept", func(t *testing.T) { checkKept(t, fresh) })
 	t.Run("migrate", func(t *testing.T) { checkMigrate(t, fresh(t)) })
+	t.Run("at once", func(t *testing.T) { CheckAtOnce(t, fresh(t)) })
+	t.Run("followed", func(t *testing.T) { checkFollowed(t, fresh) })
 	t.Run("duplicates", func(t *testing.T) { checkDuplicates(t, fresh(t)) })
 }
 

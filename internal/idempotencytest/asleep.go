@@ -31,7 +31,7 @@ func (d Database) checkAsleep(t *testing.T) {
 	one := ask{path: "/recorded", key: k, body: item(k)}
 	var first sync.WaitGroup
 	first.Go(func() { s.send(one).is(t, http.StatusCreated, false, "") })
-	<-asleep
+	await(t, asleep)
 	// Who waits for the transaction gets its answer once it ends, which is not what is wanted.
 	alarm := time.AfterFunc(20*time.Second, wake)
 	for range 3 {

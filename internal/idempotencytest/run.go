@@ -238,6 +238,16 @@ func (s *shop) pausing(step string) (arrived, goOn chan struct{}) {
 	return arrived, goOn
 }
 
+// await waits for what a request is to do, and ends the test where it does not.
+func await(t *testing.T, done <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-done:
+	case <-time.After(30 * time.Second):
+		t.Fatal("the request has not come that far")
+	}
+}
+
 // checkConcurrent sends a repetition while the first request runs.
 func (d Database) checkConcurrent(t *testing.T) {
 	for _, wait := range []time.Duration{idempotency.NoWait, 30 * time.Millisecond, time.Minute} {
@@ -247,7 +257,7 @@ func (d Database) checkConcurrent(t *testing.T) {
 		one := ask{path: "/plain", key: k, body: item(k)}
 		var clients sync.WaitGroup
 		clients.Go(func() { s.send(one).is(t, http.StatusCreated, false, "") })
-		<-arrived
+		await(t, arrived)
 		if wait == time.Minute {
 			clients.Go(func() { other.send(one).is(t, http.StatusCreated, true, "") })
 			close(goOn)
@@ -273,7 +283,7 @@ func (d Database) checkConcurrent(t *testing.T) {
 		one := ask{path: "/plain", key: k, body: item(k)}
 		var clients sync.WaitGroup
 		clients.Go(func() { s.send(one).is(t, http.StatusCreated, false, "") })
-		<-arrived
+		await(t, arrived)
 		ctx, cancel := context.WithCancel(t.Context())
 		clients.Go(func() {
 			r := httptest.NewRequestWithContext(ctx, http.MethodPost, one.path, strings.NewReader(one.body))
@@ -304,7 +314,7 @@ func (d Database) checkTakenOver(t *testing.T) {
 		one := ask{path: path, key: k, body: item(k)}
 		var clients sync.WaitGroup
 		clients.Go(func() { s.send(one).is(t, http.StatusConflict, false, "idempotency-key-in-use") })
-		<-arrived
+		await(t, arrived)
 		other.send(one).is(t, http.StatusConflict, false, "idempotency-key-in-use")
 		s.lapse(t)
 		winner := other.send(one)
@@ -326,7 +336,7 @@ func (d Database) checkTakenOver(t *testing.T) {
 		one := ask{path: "/plain", key: k, body: item(k)}
 		var clients sync.WaitGroup
 		clients.Go(func() { s.send(one).is(t, http.StatusCreated, false, "") })
-		<-arrived
+		await(t, arrived)
 		other.send(one).is(t, http.StatusConflict, false, "idempotency-key-in-use")
 		s.lapse(t)
 		other.send(one).is(t, http.StatusConflict, false, "idempotency-answer-lost")

@@ -30,6 +30,7 @@ var redisRefusals = []refusal{
 	{"ERR SELECT", "has no database of that number"},
 	{"LOADING", "is still loading its data"},
 	{"READONLY", "is a replica, which takes no writes"},
+	{"NOREPLICAS", "has too few replicas in time, and takes no writes"},
 	{"MISCONF", "cannot save its data, and takes no writes"},
 	{"OOM", "is out of memory, and takes no writes"},
 	{"CLUSTERDOWN", "is a cluster that is not complete"},

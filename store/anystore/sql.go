@@ -97,6 +97,8 @@ var sqlRefusals = []sqlRefusal{
 	{[]uint16{1044, 1045, 1698}, []string{"28"}, "refuses the user or the password"},
 	{[]uint16{1142, 1143}, []string{"42501"}, "does not let the user do what locks need"},
 	{[]uint16{1049}, []string{"3D"}, "has no database of that name"},
+	{[]uint16{1146}, []string{"42P01"}, "has no tables of locks"},
+	{[]uint16{1054}, []string{"42703"}, "has tables of that name which are none of locks"},
 	{[]uint16{1040, 1203, 1226}, []string{"53300"}, "has too many connections"},
 	{[]uint16{1053}, []string{"57P"}, "is shutting down or starting"},
 	{[]uint16{1290, 1792, 1836}, []string{"25006"}, "takes no writes"},

@@ -13,7 +13,7 @@ func Trouble(err error) string {
 			continue
 		}
 		if means, ok := k.trouble(err); ok {
-			return cmp.Or(means, "refuses what it is asked for; the log has more")
+			return cmp.Or(means, "refuses what it is asked for")
 		}
 	}
 	return "does not answer"

@@ -69,13 +69,23 @@ func TestTroubleSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
+// Who only looks makes no tables, and is told that there are none.
+func TestTroubleKnowsThatThereAreNoTables(t *testing.T) {
+	for name, url := range map[string]string{"PostgreSQL": postgres(t), "MySQL": mysql(t, testserver.Oracle), "MariaDB": mysql(t, testserver.MariaDB)} {
+		_, err := open(t, url).TransferStore.Trees(t.Context())
+		if err == nil || anystore.Trouble(err) != "has no tables of locks" || !strings.Contains(err.Error(), "those with anystore do") {
+			t.Errorf("%s: %v: the lock store %q", name, err, anystore.Trouble(err))
+		}
+	}
+}
+
 // An etcd with users refuses when it is opened, and when it is used.
 func TestTroubleKnowsWhatEtcdSays(t *testing.T) {
 	for err, says := range map[error]string{
 		rpctypes.ErrAuthFailed:       "refuses the user or the password",
 		rpctypes.ErrPermissionDenied: "does not let the user do what locks need",
 		rpctypes.ErrNoSpace:          "is out of space, and takes no writes",
-		rpctypes.ErrCorrupt:          "refuses what it is asked for; the log has more",
+		rpctypes.ErrCorrupt:          "refuses what it is asked for",
 	} {
 		if got := anystore.Trouble(fmt.Errorf("etcdstore: asking: %w", err)); got != says {
 			t.Errorf("%v: the lock store %q, want %q", err, got, says)

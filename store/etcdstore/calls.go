@@ -81,7 +81,7 @@ func unavailable(err error) error {
 // carried out.
 var answers = []error{
 	rpctypes.ErrLeaseNotFound, rpctypes.ErrTooManyOps, rpctypes.ErrRequestTooLarge,
-	rpctypes.ErrCompacted, rpctypes.ErrNoSpace, rpctypes.ErrLeaseTTLTooLarge,
+	rpctypes.ErrCompacted, rpctypes.ErrLeaseTTLTooLarge,
 }
 
 // isAnswer reports whether an error is about the request.

@@ -90,6 +90,10 @@ func TestFullDatabase(t *testing.T) {
 	if _, err := store.Acquire(t.Context(), other); !errors.Is(err, pathlock.ErrUnavailable) {
 		t.Errorf("a lock in a full database: %v, want what matches ErrUnavailable", err)
 	}
+	longer := request(t, newTree(t), "another", 2*time.Minute, 0) // for which there is no lease yet
+	if _, err := store.Acquire(t.Context(), longer); !errors.Is(err, pathlock.ErrUnavailable) {
+		t.Errorf("a lock under a new lease in a full database: %v, want what matches ErrUnavailable", err)
+	}
 	if err := store.Ping(t.Context()); !errors.Is(err, pathlock.ErrUnavailable) {
 		t.Errorf("ping to a full database: %v, want what matches ErrUnavailable", err)
 	}

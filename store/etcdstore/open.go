@@ -70,6 +70,9 @@ func Open(rawURL string, opts ...Option) (*Store, error) {
 // errMalformed quotes nothing of the URL: a password may be anywhere in a malformed one.
 var errMalformed = errors.New("etcdstore: not a valid etcd URL: see Open for its form; in a user or password, write / ? # @ : % as %2F %3F %23 %40 %3A %25")
 
+// errNoPassword is for a URL with a user and no password: etcd has no such users.
+var errNoPassword = errors.New("etcdstore: the URL names a user without a password")
+
 // location is what a URL says.
 type location struct {
 	endpoints      []string
@@ -128,14 +131,17 @@ func parseURL(rawURL string) (location, error) {
 	return l, l.apply(values)
 }
 
-// parseUser reads user:password. etcd has no users without a password.
+// parseUser reads user:password.
 func parseUser(s string) (user, password string, err error) {
 	user, password, _ = strings.Cut(s, ":")
 	if user, err = url.PathUnescape(user); err == nil {
 		password, err = url.PathUnescape(password)
 	}
-	if err != nil || user == "" || password == "" {
+	switch {
+	case err != nil, user == "":
 		return "", "", errMalformed
+	case password == "":
+		return "", "", errNoPassword
 	}
 	return user, password, nil
 }

@@ -1,6 +1,7 @@
 package redisstore
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -19,8 +20,8 @@ import (
 //
 // Options of go-redis may follow as a query, such as ?pool_size=20&dial_timeout=3s. Users and
 // passwords are percent-encoded, and are those of Redis; where the sentinels have their own, they
-// are the options sentinel_username and sentinel_password. Ports default to 6379, and to 26379 for
-// sentinels.
+// are the options sentinel_username and sentinel_password. A user without a password is an error:
+// for a user with nopass, write any. Ports default to 6379, and to 26379 for sentinels.
 func Open(rawURL string, opts ...Option) (*Store, error) {
 	client, err := openClient(rawURL)
 	if err != nil {
@@ -40,6 +41,18 @@ var errNoPrimary = errors.New("redisstore: a redis+sentinel URL names the primar
 
 // errMalformed quotes nothing of the URL: a password may be anywhere in a malformed one.
 var errMalformed = errors.New("redisstore: not a valid redis URL: see Open for its form; in a user or password, write / ? # @ : % as %2F %3F %23 %40 %3A %25")
+
+// errNoPassword is for a URL with a user and no password. The client would log nobody in, and work
+// with the rights of the default user.
+var errNoPassword = errors.New("redisstore: the URL names a user without a password; for a user with nopass, give any")
+
+// loggedIn refuses a user without a password.
+func loggedIn(user, password string) error {
+	if user != "" && password == "" {
+		return errNoPassword
+	}
+	return nil
+}
 
 // dialTimeout is how long dialling may take, unless the URL has another dial_timeout. For so long,
 // a host that has gone holds up the client's pool, and a cluster's look at who has which slots.
@@ -69,6 +82,9 @@ func openClient(rawURL string) (redis.UniversalClient, error) {
 		if err != nil {
 			return nil, errMalformed
 		}
+		if err := loggedIn(o.Username, o.Password); err != nil {
+			return nil, err
+		}
 		o.ContextTimeoutEnabled = true
 		o.DialTimeout, o.DialerRetries = dialBounds(o.DialTimeout, o.DialerRetries)
 		return redis.NewClient(o), nil
@@ -80,6 +96,9 @@ func openClient(rawURL string) (redis.UniversalClient, error) {
 		o, err := redis.ParseClusterURL(u.goRedis(nil))
 		if err != nil || u.name != "" || u.db != "" {
 			return nil, errMalformed
+		}
+		if err := loggedIn(o.Username, o.Password); err != nil {
+			return nil, err
 		}
 		o.ContextTimeoutEnabled = true
 		o.DialTimeout, o.DialerRetries = dialBounds(o.DialTimeout, o.DialerRetries)
@@ -109,6 +128,9 @@ func openClient(rawURL string) (redis.UniversalClient, error) {
 		o, err := redis.ParseURL(first.goRedis(nil))
 		if err != nil {
 			return nil, errMalformed
+		}
+		if err := cmp.Or(loggedIn(o.Username, o.Password), loggedIn(sentinelUser, sentinelPassword)); err != nil {
+			return nil, err
 		}
 		o.ContextTimeoutEnabled = true
 		o.DialTimeout, o.DialerRetries = dialBounds(o.DialTimeout, o.DialerRetries)

@@ -1,6 +1,7 @@
 package redisstore
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -81,6 +82,23 @@ func TestOpenRefuses(t *testing.T) {
 		}
 		if strings.Contains(err.Error(), "secret") {
 			t.Errorf("Open(%q): %v tells the password", url, err)
+		}
+	}
+}
+
+// TestOpenRefusesAUserWithoutAPassword: the client would work as the default user, whose rights are
+// other ones.
+func TestOpenRefusesAUserWithoutAPassword(t *testing.T) {
+	for _, url := range []string{
+		"redis://app@h", "rediss://app:@h", "redis+cluster://app@h1,h2", "redis+sentinel://app@name@h1",
+		"redis+sentinel://app:p@name@h1?sentinel_username=watcher",
+	} {
+		store, err := Open(url)
+		if err == nil {
+			_ = store.Close(t.Context())
+		}
+		if !errors.Is(err, errNoPassword) {
+			t.Errorf("Open(%q): %v, want %v", url, err, errNoPassword)
 		}
 	}
 }

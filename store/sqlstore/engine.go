@@ -38,6 +38,9 @@ type engine interface {
 	advice(err error) string
 }
 
+// adviceTables is what to do where tables are missing.
+const adviceTables = "no program has made the tables: those with anystore do, others call Store.Create"
+
 // identity is a tree by all its names.
 type identity struct {
 	key           treeKey

@@ -282,7 +282,7 @@ func (m *mysqlEngine) close() {}
 func (m *mysqlEngine) advice(err error) string {
 	switch mysqlNumber(err) {
 	case 1146, 1054: // ER_NO_SUCH_TABLE, ER_BAD_FIELD_ERROR
-		return "create the tables by Store.Create"
+		return adviceTables
 	case 1290, 1836, 1792: // ER_OPTION_PREVENTS_STATEMENT, ER_READ_ONLY_MODE, ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION
 		return "a replica cannot serve: name the primary"
 	case 1142: // ER_TABLEACCESS_DENIED_ERROR

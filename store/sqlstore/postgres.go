@@ -223,7 +223,7 @@ func (p *postgres) close() {}
 func (p *postgres) advice(err error) string {
 	switch sqlState(err) {
 	case "42P01", "42703":
-		return "create the tables by Store.Create"
+		return adviceTables
 	case readOnlyTransaction:
 		return "a standby cannot serve: name the primary"
 	case "42501":

@@ -263,7 +263,7 @@ func (s *sqlite) again(err error) bool { return sqliteBusy(err) }
 func (s *sqlite) advice(err error) string {
 	switch {
 	case sqliteSays(err, "no such table", "no such column", "has no column"):
-		return "create the tables by Store.Create"
+		return adviceTables
 	case sqliteSays(err, "readonly database"):
 		return "the process has to be able to write the file and its folder"
 	}

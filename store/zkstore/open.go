@@ -30,6 +30,9 @@ func Open(rawURL string, opts ...Option) (*Store, error) {
 // errMalformed quotes nothing of the URL: a password may be anywhere in a malformed one.
 var errMalformed = errors.New("pathlock/zkstore: not a valid URL: see Open for its form; in a user or password, write / ? # @ : , % as %2F %3F %23 %40 %3A %2C %25")
 
+// errNoPassword is for a URL with a user and nothing that could be the password.
+var errNoPassword = errors.New("pathlock/zkstore: the URL names a user without a password")
+
 // parse reads a URL with several hosts, which net/url does not.
 func parse(rawURL string) (opts []Option, servers []string, err error) {
 	scheme, rest, ok := strings.Cut(rawURL, "://")
@@ -68,8 +71,11 @@ func parse(rawURL string) (opts []Option, servers []string, err error) {
 
 func credentials(userinfo string) (Option, error) {
 	user, password, ok := strings.Cut(userinfo, ":")
-	if !ok || strings.ContainsAny(userinfo, "@,") {
+	switch {
+	case strings.ContainsAny(userinfo, "@,"):
 		return nil, errMalformed
+	case !ok && user != "":
+		return nil, errNoPassword
 	}
 	user, err := url.PathUnescape(user)
 	if err != nil {

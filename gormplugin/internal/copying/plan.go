@@ -1,6 +1,7 @@
 package copying
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -85,7 +86,7 @@ func (c *Copier) planCopy(db *gorm.DB, req *Request, lock dialect.RowLock) (*pla
 		return nil, err
 	}
 	if req.Parent == nil && t.IsLeaf() {
-		return nil, t.Unsupported("a leaf needs a parent")
+		return nil, t.Misplaced("a leaf needs a parent")
 	}
 	return x, placeCopy(t, req, x)
 }
@@ -102,15 +103,15 @@ func placeCopy(t *table.Table, req *Request, x *plan) error {
 	t.Follow(x.after, x.above)
 	var err error
 	if x.to, err = t.CheckedLocation(x.after, false); err != nil {
+		if errors.Is(err, pathlock.ErrInvalidPath) && x.after.Name == x.source.Name && x.source.Name != "" {
+			err = t.Damaged(x.source.ID, err)
+		}
 		return err
 	}
 	if err := t.CheckDepth(x.to.Path); err != nil {
 		return err
 	}
-	if x.from.Tree, err = t.Above.TreeOf(x.source.Tree); err != nil {
-		return err
-	}
-	x.from.Path, err = pathlock.ParsePath(x.source.Path)
+	x.from, err = t.Location(x.source)
 	return err
 }
 

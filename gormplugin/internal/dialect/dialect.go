@@ -78,6 +78,12 @@ type Dialect struct {
 	// CommitsDDL is set where a statement that changes a table commits the transaction that it is
 	// in.
 	CommitsDDL bool
+	// LockMigration is a SELECT that tries to take a lock of the database for a migration, and says
+	// whether it could. EndMigration releases the lock; it is "" where the end of the transaction
+	// does. Both are "" where migrations exclude each other without. LacksLocks reports whether an
+	// error of LockMigration says that the server has no such locks.
+	LockMigration, EndMigration string
+	LacksLocks                  func(error) bool
 	// Classify says what an error of the driver means.
 	Classify func(error) Failure
 	// Duplicate says which unique index an error of [FailureDuplicate] names.
@@ -100,6 +106,9 @@ type Dialect struct {
 	// Answered reports whether an error is the server's answer to a COMMIT, rather than the loss of
 	// the connection or the announcement of it. It is nil where there is no connection to lose.
 	Answered func(error) bool
+	// Wrote asks in a transaction whether it has written anything, or locked rows, by whatever way.
+	// It is "" where the server cannot tell, or where only the statements themselves write.
+	Wrote string
 	// Aborts is set where the server, after an error in a transaction, runs nothing in it until it
 	// is rolled back, at least to a savepoint.
 	Aborts bool

@@ -42,6 +42,9 @@ var mysqlDialect = Dialect{
 	ChildrenFirst: true,
 	TextsNeedSize: true,
 	CommitsDDL:    true,
+	LockMigration: "SELECT GET_LOCK(" + mysqlMigration + ", 0)",
+	EndMigration:  "DO RELEASE_LOCK(" + mysqlMigration + ")",
+	LacksLocks:    lacksLocksMySQL,
 	Classify:      classifyMySQL,
 	Duplicate:     duplicateMySQL,
 	Probe:         probeMySQL(),
@@ -51,6 +54,20 @@ var mysqlDialect = Dialect{
 	unavailable:   unavailableMySQL,
 	unfit:         unfitMySQL,
 	Said:          saidMySQL,
+}
+
+// mysqlMigration is the name of the lock for migrations. It holds for the whole server and has at
+// most 64 characters: hence a digest of the database's name, cut to 160 bits.
+const mysqlMigration = "CONCAT('pathlock-migration:', LEFT(SHA2(COALESCE(DATABASE(), ''), 256), 40))"
+
+// lacksLocksMySQL reports whether a server of a Galera cluster refuses GET_LOCK.
+func lacksLocksMySQL(err error) bool {
+	switch MySQLNumber(err) {
+	case 1235, // ER_NOT_SUPPORTED_YET of MariaDB
+		1105: // ER_UNKNOWN_ERROR of Percona XtraDB Cluster, in its strict mode
+		return true
+	}
+	return false
 }
 
 // assignByJoin is MySQL's form of an UPDATE with values of other rows. A clause.Set writes its own

@@ -27,10 +27,13 @@ var postgresDialect = Dialect{
 	Join: func(head string, column clause.Column, from int) clause.Expr {
 		return clause.Expr{SQL: "? || SUBSTR(?, ?)", Vars: []any{head, column, from}}
 	},
-	Numbered:       "CAST(? AS TEXT) || ROW_NUMBER() OVER ()",
-	Base:           baseByTrim,
-	Assign:         assignFrom,
-	LockTop:        lockTopPostgres,
+	Numbered: "CAST(? AS TEXT) || ROW_NUMBER() OVER ()",
+	Base:     baseByTrim,
+	Assign:   assignFrom,
+	LockTop:  lockTopPostgres,
+	// "path" and "lock" in ASCII. Locks with two numbers never meet those of LockTop, with one.
+	LockMigration:  "SELECT pg_try_advisory_xact_lock(1885434984, 1819239275)",
+	LacksLocks:     func(error) bool { return false },
 	Classify:       classifyPostgres,
 	Duplicate:      duplicatePostgres,
 	TooLong:        tooLongPostgres,
@@ -39,6 +42,7 @@ var postgresDialect = Dialect{
 	unavailable:    unavailablePostgres,
 	unfit:          unfitPostgres,
 	Said:           saidPostgres,
+	Wrote:          "SELECT txid_current_if_assigned() IS NOT NULL",
 	Aborts:         true,
 	MisjudgesLists: true,
 }

@@ -14,12 +14,14 @@ var (
 	ErrRetry                = pathlock.FailureLocked.New("gormplugin: transaction must be retried")
 	ErrOutcomeUnknown       = pathlock.FailureOutcomeUnknown.New("gormplugin: outcome of the commit unknown")
 	ErrNameTaken            = pathlock.FailureNameTaken.New("gormplugin: name taken")
+	ErrMisplaced            = pathlock.FailureInvalid.New("gormplugin: no place for the row")
 	ErrRootRow              = pathlock.FailureInvalid.New("gormplugin: a root row is the only row at the top")
 	ErrWouldCycle           = lockspec.ErrWouldCycle
 	ErrPathTooLong          = pathlock.FailureInvalid.New("gormplugin: path too long")
 	ErrUnmanagedTransaction = errors.New("gormplugin: unmanaged transaction")
 	ErrUnsupported          = errors.New("gormplugin: unsupported write")
 	ErrStale                = pathlock.FailureStale.New("gormplugin: stale row")
+	ErrDamagedRow           = errors.New("gormplugin: damaged row")
 	ErrMissedRows           = errors.New("gormplugin: a write missed rows")
 	ErrCallbacks            = errors.New("gormplugin: another plugin's callbacks are in the way")
 	ErrNoRequestContext     = errors.New("gormplugin: this handler's request holds locks that the statement's context does not carry: use db.WithContext(c.Request.Context())")
@@ -125,6 +127,40 @@ func (e *RootRowError) Error() string {
 // Unwrap returns [ErrRootRow] and [ErrUnsupported].
 func (e *RootRowError) Unwrap() []error { return []error{ErrRootRow, ErrUnsupported} }
 
+// MisplacedError says why a row cannot have the place that was asked for. It matches
+// [ErrMisplaced] and [ErrUnsupported].
+type MisplacedError struct {
+	Table string
+	// Why is the reason.
+	Why string
+}
+
+// Error implements error.
+func (e *MisplacedError) Error() string {
+	return fmt.Sprintf("%v: %s: %s", ErrMisplaced, e.Table, e.Why)
+}
+
+// Unwrap returns [ErrMisplaced] and [ErrUnsupported].
+func (e *MisplacedError) Unwrap() []error { return []error{ErrMisplaced, ErrUnsupported} }
+
+// DamagedRowError says which row of the database has a tree, a name or a path that none can have.
+// It matches [ErrDamagedRow], and not the error in it: that one blames who sent a request.
+type DamagedRowError struct {
+	// Table and ID name the row.
+	Table string
+	ID    any
+	// Err says what is wrong.
+	Err error
+}
+
+// Error implements error.
+func (e *DamagedRowError) Error() string {
+	return fmt.Sprintf("%v: %s %s: %v: look for more of them with pathlock fsck", ErrDamagedRow, e.Table, shown.ID(e.ID), e.Err)
+}
+
+// Unwrap returns [ErrDamagedRow].
+func (e *DamagedRowError) Unwrap() error { return ErrDamagedRow }
+
 // MissedRowsError says how many rows a write should have hit, and how many it did. It matches
 // [ErrMissedRows].
 type MissedRowsError struct {
@@ -176,17 +212,17 @@ func (e *RawWriteError) Error() string {
 // Unwrap returns [ErrUnsupported].
 func (e *RawWriteError) Unwrap() error { return ErrUnsupported }
 
-// TransactionEndError says that raw SQL ends a transaction in which guarded tables are asserted or
-// written: a COMMIT or a ROLLBACK of the caller's own, or, on MySQL and MariaDB, one of the many
-// statements that commit by themselves, such as CREATE TABLE. After that end, the assertions and
-// path locks of the transaction mean nothing, and every later statement is committed by itself. It
+// TransactionEndError says that raw SQL ends a transaction on whose end something relies, because
+// guarded tables are asserted or written in it, or functions are called before or after it: a
+// COMMIT or a ROLLBACK of the caller's own, or, on MySQL and MariaDB, one of the many statements
+// that commit by themselves, such as CREATE TABLE. After that end, the assertions and path locks of
+// the transaction mean nothing, and every later statement is committed by itself. It
 // matches [ErrUnsupported].
 type TransactionEndError struct {
 	// Statement is what ends the transaction: "COMMIT", "CREATE TABLE".
 	Statement string
-	// Ended is set where the statement ran before anything was asserted: a later write to a guarded
-	// table is refused. Otherwise the statement itself is refused, because guarded tables were
-	// asserted or written before it.
+	// Ended is set where the statement ran before anything relied on the end: what would do so
+	// later is refused. Otherwise the statement itself is refused.
 	Ended bool
 }
 
@@ -196,7 +232,7 @@ func (e *TransactionEndError) Error() string {
 		return fmt.Sprintf("%v: %s has ended the transaction, so that nothing can be asserted or written as a whole in it: run %[2]s before the transaction begins",
 			ErrUnsupported, e.Statement)
 	}
-	return fmt.Sprintf("%v: %s would end the transaction, in which guarded tables were asserted or written: run it outside of the transaction, and end that by its Commit or Rollback",
+	return fmt.Sprintf("%v: %s would end the transaction, in which guarded tables were asserted or written, or which functions wait for: run it outside of the transaction, and end that by its Commit or Rollback",
 		ErrUnsupported, e.Statement)
 }
 

@@ -41,6 +41,9 @@ type Grammar struct {
 	// compounds is set where a statement may hold others between words such as IF and END IF, and
 	// commitsDDL where a statement that defines something commits the transaction.
 	compounds, commitsDDL bool
+	// storedFunctions is set where a function that a SELECT calls may write, and the server does
+	// not say whether it has.
+	storedFunctions bool
 	// nameBytes is how many bytes of a name count, 0 if all of them do.
 	nameBytes int
 }
@@ -49,7 +52,7 @@ type Grammar struct {
 var (
 	MySQL = Grammar{
 		backquotes: true, brackets: true, hashComments: true, dashesNeedSpace: true, versionComments: true, doubleQuotedStrings: true,
-		joinedTargets: true, backslashes: true, compounds: true, commitsDDL: true,
+		joinedTargets: true, backslashes: true, compounds: true, commitsDDL: true, storedFunctions: true,
 	}
 	PostgreSQL = Grammar{
 		returnEndsLine: true, nestedComments: true, dollarQuotes: true, backslashes: true, selectInto: true, nameBytes: 63,

@@ -20,9 +20,7 @@ const (
 // SavepointStep is one statement about a savepoint.
 type SavepointStep struct {
 	Verb SavepointVerb
-	// Name is the same text for all spellings of a name that the database holds equal; "" where the
-	// name is written in escapes.
-	Name string
+	Name SavepointName
 }
 
 // Savepoints returns what sql does with savepoints, and whether it has other statements, too.
@@ -94,21 +92,11 @@ func (s *statement) savepoint() (SavepointStep, bool) {
 	return SavepointStep{}, false
 }
 
-// savepointName returns the name at i. PostgreSQL alone tells letter cases apart, between quotes.
-func (s *statement) savepointName(i int) string {
-	switch t := s.at(i); {
-	case t.kind == opaque:
-		return ""
-	case t.kind == name && s.grammar.dollarQuotes:
-		return t.text
-	default:
-		return strings.ToLower(t.text)
+// savepointName returns the name at i.
+func (s *statement) savepointName(i int) SavepointName {
+	t := s.at(i)
+	if t.kind == opaque || t.kind == end {
+		return SavepointName{}
 	}
-}
-
-// OnlyReads reports whether sql is certainly one statement that reads, unless it calls a function
-// that writes.
-func (g *Grammar) OnlyReads(sql string) bool {
-	steps, others := g.Savepoints(sql)
-	return g.isPlainRead(sql) || len(steps) > 0 && !others
+	return s.grammar.SavepointName(t.text, t.kind != word)
 }

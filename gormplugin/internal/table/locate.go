@@ -57,8 +57,10 @@ func (t *Table) located(id any, n *Node, above map[any]*Node) (pathlock.Location
 	if err != nil {
 		return pathlock.Location{}, err
 	}
-	location.Path, err = location.Path.Child(n.Name)
-	return location, err
+	if location.Path, err = location.Path.Child(n.Name); err != nil {
+		return pathlock.Location{}, t.Damaged(id, err)
+	}
+	return location, nil
 }
 
 // withAbove returns the live rows with the ids. In a request that remembers rows for its write, it
@@ -79,15 +81,15 @@ func (t *Table) missing(id any) error {
 	return fmt.Errorf("%w: %s", pathlock.ErrNotFound, t.RowName(id))
 }
 
-// Location says where a row with a path is.
+// Location says where a row of the database with a path is.
 func (t *Table) Location(n *Node) (pathlock.Location, error) {
-	tree, err := t.TreeOf(n.Tree)
+	tree, err := t.Above.TreeOf(n.Tree)
 	if err != nil {
-		return pathlock.Location{}, err
+		return pathlock.Location{}, t.Damaged(n.ID, err)
 	}
 	path, err := pathlock.ParsePath(n.Path)
 	if err != nil {
-		return pathlock.Location{}, fmt.Errorf("%s: %w", t.RowName(n.ID), err)
+		return pathlock.Location{}, t.Damaged(n.ID, err)
 	}
 	return pathlock.Location{Tree: tree, Path: path}, nil
 }

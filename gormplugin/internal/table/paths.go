@@ -121,7 +121,7 @@ func (t *Table) CheckedLocation(n *Node, atTop bool) (pathlock.Location, error) 
 	}
 	above, err := pathlock.ParsePath(n.Path[:max(strings.LastIndexByte(n.Path, '/'), 0)])
 	if err != nil {
-		return pathlock.Location{}, err
+		return pathlock.Location{}, t.Above.Damaged(n.Parent, err)
 	}
 	path, err := above.Child(n.Name)
 	if err != nil {

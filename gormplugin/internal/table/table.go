@@ -87,5 +87,16 @@ func (t *Table) Unsupported(format string, args ...any) error {
 	return fmt.Errorf("%w: %s: %s", fault.ErrUnsupported, t.TableName, fmt.Sprintf(format, args...))
 }
 
+// Misplaced is the error of a row that cannot have the place that was asked for.
+func (t *Table) Misplaced(format string, args ...any) error {
+	return &fault.MisplacedError{Table: t.TableName, Why: fmt.Sprintf(format, args...)}
+}
+
+// Damaged is the error of a row that the database has with a tree, a name or a path that none can
+// have.
+func (t *Table) Damaged(id any, err error) error {
+	return &fault.DamagedRowError{Table: t.TableName, ID: id, Err: err}
+}
+
 // Fresh returns a new row of the model.
 func (t *Table) Fresh() any { return reflect.New(t.Schema.ModelType).Interface() }

@@ -1,17 +1,13 @@
 package txn
 
-import (
-	"context"
-	"slices"
-
-	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
-)
+import "context"
 
 // Outcome is how a transaction, or the part of it that lies behind a savepoint, has ended.
 type Outcome uint8
 
 const (
-	// Unknown says that the answer to the COMMIT was lost.
+	// Unknown says that the answer to the COMMIT was lost, or that it is not known to which
+	// savepoint the transaction went back.
 	Unknown Outcome = iota
 	// Committed is certain.
 	Committed
@@ -22,8 +18,7 @@ const (
 // afterwards has what is to be done after the end of a transaction.
 type afterwards struct {
 	calls []endCall
-	// savepoints are those that are set, the oldest first. Those that were set before the first
-	// call are missing.
+	// savepoints are those that are set, the oldest first.
 	savepoints []savepoint
 	// marks is how many marks there have been.
 	marks int
@@ -35,17 +30,9 @@ type afterwards struct {
 type endCall struct {
 	ctx context.Context
 	fn  func(context.Context, Outcome)
-	// undone is set once the transaction went back to a savepoint from before the call was added.
-	undone bool
-}
-
-// savepoint is where a transaction can go back to.
-type savepoint struct {
-	name string
-	// calls is how many calls there were.
-	calls int
-	// mark is set on one that the plugin has set: see [Transaction.watchBack].
-	mark bool
+	// undone is set once the transaction went back to a savepoint from before the call was added,
+	// and doubtful once it may have.
+	undone, doubtful bool
 }
 
 // AtEnd has fn called once the transaction has ended and its locks are released, with the values of
@@ -97,50 +84,11 @@ func callAll(calls []endCall, outcome Outcome) {
 	}
 	defer callAll(calls[1:], outcome)
 	call := calls[0]
-	if call.undone {
+	switch {
+	case call.undone:
 		outcome = RolledBack
+	case call.doubtful && outcome == Committed:
+		outcome = Unknown
 	}
 	call.fn(call.ctx, outcome)
-}
-
-// ran notes what a statement did with savepoints. What several did, of which one failed, shows in
-// the mark that watchBack has set before.
-func (t *Transaction) ran(sql string, err error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if len(t.after.calls) == 0 {
-		return
-	}
-	steps, _ := t.owner.Dialect.Grammar.Savepoints(sql)
-	if err != nil {
-		return
-	}
-	for _, step := range steps {
-		t.after.take(step)
-	}
-}
-
-// take takes a step. Databases agree that the newest savepoint of a name counts, and that to go
-// back to one, or to release it, ends all that were set after it. One that is missing was set
-// before the first call.
-func (a *afterwards) take(step rawsql.SavepointStep) {
-	if step.Verb == rawsql.SetSavepoint {
-		a.savepoints = append(a.savepoints, savepoint{name: step.Name, calls: len(a.calls)})
-		return
-	}
-	at, calls := -1, 0
-	for i, s := range slices.Backward(a.savepoints) {
-		if s.name == step.Name && s.name != "" {
-			at, calls = i, s.calls
-			break
-		}
-	}
-	if step.Verb == rawsql.ReleaseSavepoint {
-		a.savepoints = a.savepoints[:max(at, 0)]
-		return
-	}
-	a.savepoints = a.savepoints[:at+1]
-	for i := calls; i < len(a.calls); i++ {
-		a.calls[i].undone = true
-	}
 }

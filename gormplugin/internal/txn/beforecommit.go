@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime/debug"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/internal/carry"
 	"gorm.io/gorm"
 )
@@ -65,7 +66,8 @@ var errCommitting = errors.New("gormplugin: the functions of WithBeforeCommit ar
 // An error of a function rolls the transaction back, and so does a panic. prepare itself fails only
 // while the functions are running.
 func (h *Handle) prepare() error {
-	if h.before == nil || !h.wrote.Load() || h.Failed() != nil {
+	h.closeRows()
+	if h.before == nil || h.Failed() != nil || !h.wrote.Load() && !h.hasWrittenUnseen() {
 		return nil
 	}
 	if !h.preparation.CompareAndSwap(unprepared, preparing) {
@@ -91,6 +93,18 @@ func (h *Handle) prepare() error {
 	}
 	done = true
 	return nil
+}
+
+// hasWrittenUnseen reports whether the transaction has written though its statements only read, by
+// a function that one of them calls. Where there is no answer, it may have.
+func (t *Transaction) hasWrittenUnseen() bool {
+	question := t.owner.Dialect.Wrote
+	if question == "" || t.whyAborted() != nil {
+		return false // an aborted transaction commits nothing
+	}
+	var wrote bool
+	err := t.Tx.QueryRowContext(context.WithoutCancel(t.ctx), question).Scan(&wrote)
+	return wrote || err != nil && t.owner.Dialect.Classify(err) != dialect.FailureAborted
 }
 
 // contain, deferred, logs a panic of a function that was called on a goroutine of the plugin's.

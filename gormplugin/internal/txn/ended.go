@@ -51,7 +51,7 @@ func (t *Transaction) ExecContext(ctx context.Context, query string, args ...any
 		return nil, err
 	}
 	result, err := t.Tx.ExecContext(ctx, query, args...)
-	t.ran(query, err)
+	t.ran(query, err, false)
 	return result, err
 }
 
@@ -63,9 +63,26 @@ func (t *Transaction) QueryContext(ctx context.Context, query string, args ...an
 	if err := t.watchBack(ctx, query); err != nil {
 		return nil, err
 	}
+	query, args, err := t.runAtOnce(ctx, query, args)
+	if err != nil {
+		return nil, err
+	}
 	rows, err := t.Tx.QueryContext(ctx, query, args...)
-	t.ran(query, err)
+	t.ran(query, err, true)
+	if err == nil {
+		t.rows.Store(rows)
+	}
 	return rows, err
+}
+
+// closeRows closes the rows that somebody has left open before the COMMIT, as that does, too. The
+// connection is not free for anything else before.
+func (t *Transaction) closeRows() {
+	rows := t.rows.Swap(nil) //nolint:rowserrcheck // What they failed with shows in settleReads.
+	if rows == nil {
+		return
+	}
+	defer func() { _ = rows.Close() }()
 }
 
 // QueryRowContext implements [gorm.ConnPool].
@@ -73,15 +90,35 @@ func (t *Transaction) QueryRowContext(ctx context.Context, query string, args ..
 	t.settleReads()
 	t.unread.Store(true)
 	t.noteWrite(query)
-	if err := t.watchBack(ctx, query); err != nil {
+	err := t.watchBack(ctx, query)
+	if err == nil {
+		query, args, err = t.runAtOnce(ctx, query, args)
+	}
+	if err != nil {
 		// Row returns no error: the caller looks for one in Scan, and needs a row for that.
 		ctx, cancel := context.WithCancelCause(ctx)
 		cancel(err)
 		return t.Tx.QueryRowContext(ctx, query, args...)
 	}
 	row := t.Tx.QueryRowContext(ctx, query, args...)
-	t.ran(query, row.Err())
+	t.ran(query, row.Err(), true)
 	return row
+}
+
+// noRows is a query without rows.
+const noRows = "SELECT 1 WHERE 1 = 0"
+
+// runAtOnce runs a query of SQLite that only sets savepoints, or goes back to them, and returns
+// another one to run in its place. SQLite would run it once somebody asks for the first row, and
+// only then say that it has failed.
+func (t *Transaction) runAtOnce(ctx context.Context, query string, args []any) (string, []any, error) {
+	steps, others := t.owner.Dialect.Grammar.Savepoints(query)
+	if !t.owner.Dialect.SoleWriter || len(steps) == 0 || others {
+		return query, args, nil
+	}
+	_, err := t.Tx.ExecContext(ctx, query, args...)
+	t.ran(query, err, false)
+	return noRows, nil, err
 }
 
 // PrepareContext implements [gorm.ConnPool].
@@ -94,14 +131,18 @@ func (t *Transaction) PrepareContext(ctx context.Context, query string) (*sql.St
 	}
 	t.settleReads()
 	t.noteWrite(query)
-	return t.Tx.PrepareContext(ctx, query)
+	stmt, err := t.Tx.PrepareContext(ctx, query)
+	t.owner.prepared(query, stmt)
+	return stmt, err
 }
 
-// StmtContext implements [gorm.Tx]. What the statement does is not known here.
+// StmtContext implements [gorm.Tx].
 func (t *Transaction) StmtContext(ctx context.Context, stmt *sql.Stmt) *sql.Stmt {
 	t.settleReads()
 	t.unread.Store(true)
-	t.wrote.Store(true)
+	if !t.owner.onlyReads(stmt) {
+		t.wrote.Store(true)
+	}
 	return t.Tx.StmtContext(ctx, stmt)
 }
 

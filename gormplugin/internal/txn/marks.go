@@ -25,17 +25,14 @@ var errPreparedSavepoint = errors.New("gormplugin: a statement about savepoints 
 // watchBack sets a mark before a statement that may go back unseen, where that matters.
 func (t *Transaction) watchBack(ctx context.Context, sql string) error {
 	t.mu.Lock()
-	calls, marked := len(t.after.calls), t.after.marked()
+	calls := len(t.after.calls)
 	t.mu.Unlock()
 	if calls == 0 {
 		return nil
 	}
 	grammar := t.owner.Dialect.Grammar
-	if marked {
-		// What is released now takes marks along.
-		if steps, _ := grammar.Savepoints(sql); len(steps) > 0 && steps[0].Verb == rawsql.ReleaseSavepoint {
-			t.readMarks(ctx, steps[0].Name)
-		}
+	if steps, _ := grammar.Savepoints(sql); len(steps) > 0 && steps[0].Verb == rawsql.ReleaseSavepoint {
+		t.readMarksAbove(ctx, steps[0].Name)
 	}
 	if !grammar.MayGoBackUnseen(sql) {
 		return nil
@@ -48,42 +45,62 @@ func (t *Transaction) watchBack(ctx context.Context, sql string) error {
 		return err
 	}
 	t.mu.Lock()
-	t.after.savepoints = append(t.after.savepoints, savepoint{name: name, calls: calls, mark: true})
+	mark := savepoint{mark: name, calls: calls}
+	if t.owner.Dialect.SoleWriter {
+		// All savepoints that SQLite sets are in the text. Elsewhere, the statement may set others,
+		// and the mark stands for them, too.
+		mark.name = grammar.SavepointName(name, false)
+	}
+	t.after.savepoints = append(t.after.savepoints, mark)
 	t.mu.Unlock()
 	return nil
 }
 
-// marked reports whether there is a mark.
-func (a *afterwards) marked() bool {
-	for _, s := range a.savepoints {
-		if s.mark {
-			return true
-		}
-	}
-	return false
-}
-
-// readMarks asks for all marks that were set after the savepoint of a name, or all if there is no
-// such savepoint. What was added before a mark that is missing may be undone, and counts as undone.
-func (t *Transaction) readMarks(ctx context.Context, after string) {
+// readMarksAbove asks for the marks that the release of a savepoint takes along, where it is
+// certain which one that is.
+func (t *Transaction) readMarksAbove(ctx context.Context, name rawsql.SavepointName) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	_, oldest := t.after.meant(name)
+	if oldest < 0 {
+		return
+	}
+	for _, s := range t.after.savepoints[oldest+1:] {
+		if same, _ := s.name.Same(name); same && s.mark == "" {
+			return
+		}
+	}
+	t.readMarks(ctx, oldest)
+}
+
+// readMarks asks for all marks that were set after a savepoint; -1 is before all of them. The
+// caller holds t.mu. Where a mark is missing, the transaction went back to a savepoint from before
+// the mark: what was added after the newest such savepoint is undone, and the rest in doubt.
+func (t *Transaction) readMarks(ctx context.Context, after int) {
 	a := &t.after
-	for i := len(a.savepoints) - 1; i >= 0; i-- {
+	for i := len(a.savepoints) - 1; i > after; i-- {
 		s := a.savepoints[i]
-		if !s.mark {
-			if s.name == after && after != "" {
-				return
-			}
+		if s.mark == "" {
 			continue
 		}
 		// A mark is released with all savepoints that were set after it, the newest mark first.
-		_, err := t.Tx.ExecContext(context.WithoutCancel(ctx), "RELEASE SAVEPOINT "+s.name)
-		if err != nil && (t.owner.Dialect.SoleWriter || dialect.MySQLNumber(err) == errNoSavepoint) {
-			for i := range s.calls {
-				a.calls[i].undone = true
+		_, err := t.Tx.ExecContext(context.WithoutCancel(ctx), "RELEASE SAVEPOINT "+s.mark)
+		a.savepoints = a.savepoints[:i]
+		if err == nil || !t.owner.Dialect.SoleWriter && dialect.MySQLNumber(err) != errNoSavepoint {
+			continue
+		}
+		// The statement may have set savepoints after it went back.
+		a.savepoints = append(a.savepoints, savepoint{calls: s.calls, doubtful: true})
+		undone := 0
+		for _, older := range a.savepoints[:i] {
+			undone = max(undone, older.calls)
+		}
+		for j := range s.calls {
+			if s.doubtful || j < undone {
+				a.calls[j].doubtful = true
+			} else {
+				a.calls[j].undone = true
 			}
 		}
-		a.savepoints = a.savepoints[:i]
 	}
 }

@@ -58,13 +58,15 @@ func CachedAgain(db *gorm.DB) {
 // relying on one that raw SQL has ended.
 type rawEnd struct {
 	mu sync.Mutex
-	// relied is set once a guarded table was asserted or written in the transaction.
+	// relied is set once a guarded table was asserted or written in the transaction, or a function
+	// is to be called before its COMMIT or after its end.
 	relied bool
 	// statement has ended the transaction; "" as long as none has.
 	statement string
 }
 
-// relyOn is called before a guarded table is asserted or written in the transaction.
+// relyOn is called before a guarded table is asserted or written in the transaction, and before a
+// function is added that is called after its end.
 func (e *rawEnd) relyOn() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()

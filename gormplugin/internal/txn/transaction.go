@@ -57,6 +57,8 @@ type Transaction struct {
 	IsWriter atomic.Bool
 	// wrote is set once the transaction may have written something.
 	wrote atomic.Bool
+	// rows are those of the last query, which may still be open.
+	rows atomic.Pointer[sql.Rows]
 	// unread is set while a read may have failed unseen.
 	unread atomic.Bool
 	// rawEnd knows whether raw SQL may end the transaction, and whether it has.
@@ -66,6 +68,8 @@ type Transaction struct {
 // newTransaction watches over tx until it ends.
 func newTransaction(ctx context.Context, p *pool, conn *sql.Conn, tx *sql.Tx, cancel context.CancelFunc) *Transaction {
 	t := &Transaction{Tx: tx, owner: p.owner, db: p.DB, conn: conn, ctx: ctx, cancel: cancel, before: beforeCommitOf(ctx)}
+	// What is called before the COMMIT has to see the end of the transaction.
+	t.rawEnd.relied = t.before != nil
 	t.ending.Lock()
 	defer t.ending.Unlock()
 	t.unwatch = context.AfterFunc(ctx, func() { t.abandonAside(context.Cause(ctx)) })
@@ -74,6 +78,7 @@ func newTransaction(ctx context.Context, p *pool, conn *sql.Conn, tx *sql.Tx, ca
 
 // Commit ends the transaction.
 func (t *Transaction) Commit() error {
+	t.closeRows()
 	t.settleReads()
 	defer t.callBack()
 	t.ending.Lock()
@@ -87,7 +92,9 @@ func (t *Transaction) Commit() error {
 		_ = t.rollback(t.cause)
 		return t.whyEnded()
 	}
-	t.readMarks(t.ctx, "")
+	t.mu.Lock()
+	t.readMarks(t.ctx, -1)
+	t.mu.Unlock()
 	return t.commit()
 }
 

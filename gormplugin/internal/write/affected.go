@@ -1,6 +1,7 @@
 package write
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -40,12 +41,12 @@ func (x *relocation) consider(a *assignment, n *table.Node, affected, above map[
 			tree = parent.Tree
 		}
 		if parent.Tree != tree {
-			return t.Unsupported("a row cannot move from the tree %s to the tree %s", shown.ID(tree), shown.ID(parent.Tree))
+			return t.Misplaced("a row cannot move from the tree %s to the tree %s", shown.ID(tree), shown.ID(parent.Tree))
 		}
 		after.Tree = parent.Tree
 	}
 	if a.tree != nil && a.tree != tree {
-		return t.Unsupported("a row cannot move from the tree %s to the tree %s", shown.ID(tree), shown.ID(a.tree))
+		return t.Misplaced("a row cannot move from the tree %s to the tree %s", shown.ID(tree), shown.ID(a.tree))
 	}
 	if err := t.CheckStated(n.ID, a.path, a.ids, after, n); err != nil {
 		return err
@@ -60,9 +61,12 @@ func (x *relocation) consider(a *assignment, n *table.Node, affected, above map[
 func (x *relocation) relocate(n, after *table.Node, restored bool, above map[any]*table.Node) error {
 	t := x.table
 	if (n.Path == "" || n.IsRoot()) && !restored && !t.IsLeaf() {
-		return t.Unsupported("the root row %s can be neither renamed nor moved", shown.ID(n.ID))
+		return t.Misplaced("the root row %s can be neither renamed nor moved", shown.ID(n.ID))
 	}
 	to, err := t.CheckedLocation(after, after.Parent == nil && restored)
+	if errors.Is(err, pathlock.ErrInvalidPath) && after.Name == n.Name {
+		err = t.Damaged(n.ID, err)
+	}
 	if err == nil && (restored || to.Path.Depth() > strings.Count(n.Path, "/")) {
 		err = t.CheckDepth(to.Path)
 	}
@@ -75,12 +79,12 @@ func (x *relocation) relocate(n, after *table.Node, restored bool, above map[any
 	}
 	m := move{Node: n, to: to, path: after.Path, ids: after.IDs, restored: restored}
 	if !restored {
-		from, err := pathlock.ParsePath(n.Path)
+		from, err := t.Location(n)
 		if err != nil {
 			return err
 		}
-		m.from = pathlock.Location{Tree: to.Tree, Path: from}
-		x.claims.Add(to.Tree, from)
+		m.from = from
+		x.claims.Add(from.Tree, from.Path)
 	}
 	x.moves = append(x.moves, m)
 	for _, id := range []any{n.Parent, after.Parent} {
@@ -112,7 +116,7 @@ func (x *relocation) after(a *assignment, n *table.Node, affected, above map[any
 	after.Parent, after.Name = a.parentOf(n), a.nameOf(n)
 	if after.Parent == nil {
 		if t.IsLeaf() {
-			return nil, t.Unsupported("a leaf needs a parent")
+			return nil, t.Misplaced("a leaf needs a parent")
 		}
 		t.Follow(&after, nil)
 		return &after, nil

@@ -115,10 +115,10 @@ func place(t *table.Table, row *arrival, rows []*arrival, parents map[any]*table
 	}
 	switch {
 	case above == nil && t.IsLeaf():
-		return t.Unsupported("a leaf needs a parent")
+		return t.Misplaced("a leaf needs a parent")
 	case above != nil:
 		if row.Tree != nil && row.Tree != above.Tree && !t.IsLeaf() {
-			return t.Unsupported("the parent %s is in the tree %s, not in %s", shown.ID(above.ID), shown.ID(above.Tree), shown.ID(row.Tree))
+			return t.Misplaced("the parent %s is in the tree %s, not in %s", shown.ID(above.ID), shown.ID(above.Tree), shown.ID(row.Tree))
 		}
 		row.Tree = above.Tree
 	}

@@ -99,15 +99,11 @@ func (p *Planner) removalOf(db *gorm.DB, t *table.Table, hit targets, known map[
 			n.Tree = parent.Tree
 			t.Follow(n, parent)
 		}
-		tree, err := t.Above.TreeOf(n.Tree)
+		at, err := t.Location(n)
 		if err != nil {
 			return nil, err
 		}
-		path, err := pathlock.ParsePath(n.Path)
-		if err != nil {
-			return nil, err
-		}
-		places[tree] = append(places[tree], departure{n, pathlock.Location{Tree: tree, Path: path}})
+		places[at.Tree] = append(places[at.Tree], departure{n, at})
 	}
 	for _, tops := range places {
 		x.keepTopmost(t, tops, above)

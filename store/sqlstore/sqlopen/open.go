@@ -37,6 +37,10 @@ const connectTimeout = 5 * time.Second
 //	postgres://user:password@host:5432/name      PostgreSQL: a URL of libpq
 //	sqlite://PATH                                a file
 //
+// On PostgreSQL, statements have no names, so that they work behind a pgbouncer in transaction
+// mode. Where there is none, ?default_query_exec_mode=cache_statement lets the server keep their
+// plans.
+//
 // Errors have nothing of the URL, where a password may be anywhere.
 func Open(rawURL string, opts ...sqlstore.Option) (*sqlstore.Store, error) {
 	scheme, rest, ok := strings.Cut(rawURL, "://")
@@ -119,6 +123,9 @@ func openPostgres(rawURL string) (*sql.DB, *pgx.ConnConfig, error) {
 	}
 	if cfg.ConnectTimeout == 0 {
 		cfg.ConnectTimeout = connectTimeout
+	}
+	if !strings.Contains(rawURL, "default_query_exec_mode=") {
+		cfg.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
 	}
 	if cfg.RuntimeParams["application_name"] == "" {
 		cfg.RuntimeParams["application_name"] = "pathlock"

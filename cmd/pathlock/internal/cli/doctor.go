@@ -59,7 +59,8 @@ Exit codes:
     0    no problem was found; with --strict, no warning either, and nothing is unknown
     2    with --strict: there are warnings, and no problem
     4    there are problems
-    8    a server did not answer; or, with --strict, something could not be looked at, and nothing worse was found
+    8    a server did not answer without which locks are not granted, or trees not read; or, with --strict, something could not be
+         looked at, and nothing worse was found
     16   the command line is invalid
     130  interrupted
 
@@ -95,7 +96,7 @@ func (c *doctorCommand) Run(ctx context.Context, streams streams, code *int) (er
 	report.Sort()
 	*code = c.code(report)
 	out := bufio.NewWriter(streams.out)
-	defer func() { err = errors.Join(err, out.Flush()) }()
+	defer func() { err = flushed(err, out) }()
 	if c.JSON {
 		return c.writeJSON(out, report)
 	}

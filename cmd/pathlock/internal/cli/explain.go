@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -94,7 +93,7 @@ func (c *explainCommand) Run(ctx context.Context, streams streams, code *int) (e
 		return err
 	}
 	out := bufio.NewWriter(streams.out)
-	defer func() { err = errors.Join(err, out.Flush()) }()
+	defer func() { err = flushed(err, out) }()
 	if c.JSON {
 		err = line(out, claimsLine{"claims", c.Operation, tree.Namespace(), tree.ID(), gate, claims})
 	} else {

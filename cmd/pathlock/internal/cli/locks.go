@@ -19,6 +19,9 @@ import (
 // closing is how long a lock store may take to withdraw what nobody waits for any more.
 const closing = 5 * time.Second
 
+// hurried is the same for a command that has only looked, and was interrupted.
+const hurried = 200 * time.Millisecond
+
 // isPrivate reports whether the lock store of a URL keeps no other program out.
 func isPrivate(url string) bool {
 	return strings.HasPrefix(url, "memory:") || strings.HasPrefix(url, "off:")
@@ -56,7 +59,11 @@ func (s lockStore) open(ctx context.Context) (*pathlock.Locker, func(), error) {
 	}
 	quiet := slog.New(slog.DiscardHandler)
 	return pathlock.New(store.TransferStore, pathlock.WithLogger(quiet)), func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closing)
+		within := closing
+		if ctx.Err() != nil {
+			within = hurried
+		}
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
 		defer cancel()
 		_ = store.Close(ctx) // it has taken nothing that would have to be given back
 	}, nil

@@ -3,7 +3,6 @@ package cli
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -60,7 +59,7 @@ func (c *lsCommand) Run(ctx context.Context, streams streams, code *int) (err er
 	}
 	defer end()
 	out := bufio.NewWriter(streams.out)
-	defer func() { err = errors.Join(err, out.Flush()) }()
+	defer func() { err = flushed(err, out) }()
 	width, _ := sizeOf(streams.out)
 	if tree.IsZero() {
 		all, err := lookAll(ctx, locker)
@@ -204,6 +203,15 @@ func snapshotText(s pathlock.Snapshot, now time.Time, width int) []string {
 		lines = append(lines, g.lines()...)
 	}
 	return lines
+}
+
+// flushed returns the error of a report, which is that of the buffer behind it if there is none
+// yet.
+func flushed(err error, out *bufio.Writer) error {
+	if failed := out.Flush(); err == nil && failed != nil {
+		return fmt.Errorf("write the report: %w", failed)
+	}
+	return err
 }
 
 // writeLines writes lines for people.

@@ -43,7 +43,7 @@ Exit codes:
 
     0    released
     4    nothing was released: nobody is called that, several are, or the answer was no
-    8    the lock store does not answer, or the log cannot be written
+    8    the lock store does not answer, in which case the locks may be released or not, or the log cannot be written
     16   the command line is invalid
     130  interrupted`
 }
@@ -58,6 +58,8 @@ type releasedLine struct {
 	Tree      string     `json:"tree"`
 	Holder    string     `json:"holder"`
 	Holds     []holdLine `json:"holds"`
+	// Unanswered is why the store's answer is missing. Then it may have released, or not.
+	Unanswered string `json:"unanswered,omitempty"`
 }
 
 // Run implements the command.
@@ -111,7 +113,8 @@ func (c *releaseCommand) Run(ctx context.Context, streams streams, code *int) (e
 		*code = exitLeft
 		return fmt.Errorf("%s holds nothing in %s any more", shortOf(owner), nameOf(tree))
 	case err != nil:
-		return failed("releasing "+shortOf(owner), err)
+		err = failed("releasing "+shortOf(owner), err)
+		return errors.Join(fmt.Errorf("%w; it may be released all the same: see pathlock ls %s", err, nameOf(tree)), c.record(log, newReleasedLine(mine, c.Reason, err)))
 	}
 	return c.released(streams.out, log, mine)
 }
@@ -209,10 +212,11 @@ func confirm(ctx context.Context, streams streams, mine pathlock.Snapshot) (bool
 	}
 }
 
-// released reports the release.
-func (c *releaseCommand) released(out io.Writer, log io.Writer, mine pathlock.Snapshot) error {
+// newReleasedLine says that an owner's locks were released, or, if there is an error, that they may
+// have been.
+func newReleasedLine(mine pathlock.Snapshot, reason string, unanswered error) releasedLine {
 	record := releasedLine{
-		Type: "released-by-force", At: time.Now().UTC(), By: whoAmI(), Reason: c.Reason, Namespace: mine.Tree.Namespace(), Tree: mine.Tree.ID(),
+		Type: "released-by-force", At: time.Now().UTC(), By: whoAmI(), Reason: reason, Namespace: mine.Tree.Namespace(), Tree: mine.Tree.ID(),
 	}
 	for _, h := range mine.Holders {
 		record.Holds = append(record.Holds, newHoldLine("holder", mine.Tree, h, nil))
@@ -221,10 +225,28 @@ func (c *releaseCommand) released(out io.Writer, log io.Writer, mine pathlock.Sn
 		record.Holds = append(record.Holds, newHoldLine("waiter", mine.Tree, w, nil))
 	}
 	record.Holder = record.Holds[0].Holder
-	if file, ok := log.(*os.File); ok && file != nil {
-		if err := line(file, record); err != nil {
-			return fmt.Errorf("released, but not logged: %w", err)
-		}
+	if unanswered != nil {
+		record.Unanswered = unanswered.Error()
+	}
+	return record
+}
+
+// record appends a line to the log, if there is one.
+func (*releaseCommand) record(log *os.File, record releasedLine) error {
+	if log == nil {
+		return nil
+	}
+	if err := line(log, record); err != nil {
+		return fmt.Errorf("log the release: %w", err)
+	}
+	return nil
+}
+
+// released reports the release.
+func (c *releaseCommand) released(out io.Writer, log *os.File, mine pathlock.Snapshot) error {
+	record := newReleasedLine(mine, c.Reason, nil)
+	if err := c.record(log, record); err != nil {
+		return fmt.Errorf("released, but not logged: %w", err)
 	}
 	if c.JSON {
 		return line(out, record)

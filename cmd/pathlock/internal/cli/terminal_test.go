@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -17,6 +18,8 @@ import (
 	"github.com/creack/pty"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/cli"
+	"github.com/pathlock-go/pathlock/internal/testredis"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
@@ -26,6 +29,13 @@ import (
 func held(t *testing.T, note string) (url string, tree pathlock.Tree, lock *pathlock.Lock, holder string) {
 	t.Helper()
 	url = testserver.Redis(t)
+	tree, lock, holder = heldOn(t, url, note)
+	return url, tree, lock, holder
+}
+
+// heldOn is [held] on the Redis of a URL.
+func heldOn(t *testing.T, url, note string) (tree pathlock.Tree, lock *pathlock.Lock, holder string) {
+	t.Helper()
 	store, err := anystore.Open(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +55,89 @@ func held(t *testing.T, note string) (url string, tree pathlock.Tree, lock *path
 	if err != nil {
 		t.Fatal(err)
 	}
-	return url, tree, lock, strings.TrimSuffix(snapshot.Holders[0].Owner.Short(), "…")
+	return tree, lock, strings.TrimSuffix(snapshot.Holders[0].Owner.Short(), "…")
+}
+
+// A release of which the store's answer is missing may have happened: the log says who tried it and
+// why, and the message that it is not known.
+func TestAReleaseWithoutAnAnswerIsLogged(t *testing.T) {
+	t.Parallel()
+	server := testredis.Start(t, testredis.Redis)
+	url := "redis://" + server.Addr + "/0"
+	tree, _, holder := heldOn(t, url, "a rename")
+	log := filepath.Join(t.TempDir(), "log.jsonl")
+	c := onTerminal(t, 120, 30, "release", tree.String(), holder, "--locks", url, "--reason", "it hangs, see INC-3", "--log", log)
+	c.await(`\[y/N\] $`)
+	server.Pause()
+	c.types("y\n")
+	if code := c.exits(); code != 8 {
+		t.Errorf("exit code %d", code)
+	}
+	c.await("may be released all the same: see pathlock ls " + tree.String())
+	server.Resume()
+	line, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !regexp.MustCompile(`^\{"type":"released-by-force",.*"reason":"it hangs, see INC-3",.*"unanswered":"releasing ` + holder + `: `).Match(line) {
+		t.Errorf("the log has %q", line)
+	}
+}
+
+// Whoever interrupts a look at a store that hangs does not wait for the store.
+func TestAnInterruptedLookEndsAtOnce(t *testing.T) {
+	t.Parallel()
+	server := testredis.Start(t, testredis.Redis)
+	server.Pause()
+	for _, command := range []string{"ls", "doctor"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		began := time.Now()
+		time.AfterFunc(200*time.Millisecond, cancel)
+		code := cli.Main(ctx, []string{command, "--locks", "redis://" + server.Addr + "/0"}, strings.NewReader(""), io.Discard, io.Discard)
+		if took := time.Since(began); code != 130 || took > 2*time.Second {
+			t.Errorf("%s: exit code %d after %v", command, code, took)
+		}
+	}
+}
+
+// A terminal that understands no control sequences gets lines.
+func TestWatchOnADumbTerminal(t *testing.T) {
+	t.Parallel()
+	url, tree, _, holder := held(t, "a rename")
+	cmd := program(t, "watch", tree.String(), "--locks", url)
+	cmd.Env = append(cmd.Env, "TERM=dumb")
+	c := startOn(t, 80, 24, cmd)
+	c.await(holder)
+	if strings.Contains(c.said(), "\x1b") {
+		t.Errorf("it gets %q", c.said())
+	}
+}
+
+// A report that cannot be written is one line.
+func TestAFullDiskIsSaidOnce(t *testing.T) {
+	t.Parallel()
+	url, tree, _, _ := held(t, "a rename")
+	var claims []pathlock.Claim
+	for i := range 200 { // more than a buffer
+		claims = append(claims, pathlock.X(pathlock.MustParsePath(fmt.Sprintf("/another directory %d", i))))
+	}
+	lock, err := pathlock.New(mustOpen(t, url)).Acquire(t.Context(), pathlock.Request{Tree: tree, Claims: claims})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = lock.Release(context.Background()) })
+	for _, args := range [][]string{{"ls", tree.String()}, {"ls", "--json", tree.String()}, {"doctor"}} {
+		full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+		if err != nil {
+			t.Skip(err)
+		}
+		var errs bytes.Buffer
+		code := cli.Main(t.Context(), append(args, "--locks", url), strings.NewReader(""), full, &errs)
+		_ = full.Close()
+		if code != 8 || strings.Count(errs.String(), "no space left") != 1 || !strings.HasPrefix(errs.String(), "pathlock: write the report: ") {
+			t.Errorf("%v: exit code %d: %s", args, code, errs.String())
+		}
+	}
 }
 
 // console is a program on a pseudo terminal.

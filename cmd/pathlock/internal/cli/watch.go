@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -69,7 +70,7 @@ func (c *watchCommand) Run(ctx context.Context, streams streams, code *int) (err
 		return []pathlock.Snapshot{snapshot}, nil
 	}
 	var show watcher = newChanges(streams, c.JSON)
-	if isTerminal(streams.out) && !c.JSON {
+	if isTerminal(streams.out) && !c.JSON && os.Getenv("TERM") != "dumb" {
 		show = &screen{out: streams.out, one: !tree.IsZero(), interval: c.Interval}
 	}
 	if !tree.IsZero() {

@@ -79,5 +79,9 @@ func openPostgres(name string) (*sql.DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: the PostgreSQL URL is invalid: give postgres://user:password@host:5432/name", ErrURL)
 	}
+	if !strings.Contains(name, "default_query_exec_mode=") {
+		// A pgbouncer in transaction mode loses statements that have names.
+		cfg.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
+	}
 	return stdlib.OpenDB(*cfg), nil
 }

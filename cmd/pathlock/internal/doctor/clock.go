@@ -65,7 +65,7 @@ func (e *exam) judgeClocks(between string) {
 	}
 	e.judgeApart(e.clocks, between)
 	if len(e.clocks) > 0 {
-		e.members = append(e.members, e.clocks[0])
+		e.firsts = append(e.firsts, e.clocks[0])
 	}
 	e.clocks = nil
 }

@@ -33,16 +33,20 @@ func (e *exam) database(ctx context.Context, db *sql.DB, dialect, about string, 
 	e.server(ctx, db, about, dialect)
 	e.settings(ctx, db, about, dialect)
 	if dialect == "postgres" {
-		e.pooler(ctx, db, about, "what a session is told, such as by SET or LISTEN, is lost between transactions; a transaction itself is right")
+		e.pooler(ctx, db, about, "what a session is told, such as by SET, LISTEN or PREPARE, is lost between transactions: statements of programs may fail; a transaction itself is right")
 	}
 	if table == nil {
 		return
 	}
-	shape, err := e.shapeOf(ctx, db, dialect, *table)
+	columns, err := e.columnsOf(ctx, db, dialect, table.Name)
 	if err != nil {
-		e.found(Problem, table.Name, "table", err.Error(), "nothing can be read or written", "see that the table and its columns are named right")
+		e.found(Problem, table.Name, "table", err.Error(), "nothing can be read or written", "see that the table is named right")
 		return
 	}
+	if !e.complete(dialect, *table, columns) {
+		return
+	}
+	shape := shapeOf(dialect, *table, columns)
 	if dialect == "postgres" {
 		e.logged(ctx, table.Name, db, quoted(dialect, table.Name), Problem, "a crash of the server empties it, and its standbys do not have it")
 	}
@@ -63,9 +67,51 @@ func (e *exam) database(ctx context.Context, db *sql.DB, dialect, about string, 
 	e.writable(ctx, db, dialect, shape)
 }
 
+// columnsOf returns the columns of a table.
+func (e *exam) columnsOf(ctx context.Context, db *sql.DB, dialect, table string) (columns []*sql.ColumnType, err error) {
+	err = e.ask(ctx, func(ctx context.Context) error {
+		rows, err := db.QueryContext(ctx, "SELECT * FROM "+quoted(dialect, table)+" WHERE 1 = 0")
+		if err != nil {
+			return err
+		}
+		defer func() { _ = rows.Close() }()
+		columns, err = rows.ColumnTypes()
+		return errors.Join(err, rows.Err())
+	})
+	return columns, err
+}
+
+// complete reports whether a table has the columns that it was described by. The finding names the
+// flags that would describe others.
+func (e *exam) complete(dialect string, t Table, columns []*sql.ColumnType) bool {
+	var missing, flags, there []string
+	for _, c := range columns {
+		there = append(there, c.Name())
+	}
+	for _, c := range []struct{ what, name, flag string }{
+		{"key column", t.Key, "--key"}, {"tree column", t.Tree, "--tree-column"}, {"parent column", t.Parent, "--parent"}, {"name column", t.Label, "--name"},
+		{"path column", t.Path, "--path"}, {"id path column", t.IDPath, "--id-path"}, {"column of the deletion mark", t.Deleted, "--deleted"},
+		{"version column", t.Version, "--version-column"},
+	} {
+		named := func(name string) bool {
+			return name == c.name || dialect != "postgres" && strings.EqualFold(name, c.name)
+		}
+		if c.name != "" && !slices.ContainsFunc(there, named) {
+			missing = append(missing, fmt.Sprintf("the %s, %q", c.what, c.name))
+			flags = append(flags, c.flag)
+		}
+	}
+	if missing == nil {
+		return true
+	}
+	e.found(Problem, t.Name, "table", "no such column: "+strings.Join(missing, "; "), "nothing more of the table can be examined",
+		"name its columns by "+strings.Join(flags, ", ")+": it has "+strings.Join(there, ", "))
+	return false
+}
+
 // shapeOf describes a table as package treeschema takes it. The types of the columns say which are
 // texts, and what a deletion mark is in a live row.
-func (e *exam) shapeOf(ctx context.Context, db *sql.DB, dialect string, t Table) (treeschema.Table, error) {
+func shapeOf(dialect string, t Table, columns []*sql.ColumnType) treeschema.Table {
 	shape := treeschema.Table{Table: t.Name, Key: []string{t.Key}, Tree: t.Tree, Parent: t.Parent, Name: treeschema.Text{Column: t.Label}}
 	for _, path := range []treeschema.Text{{Column: t.Path}, {Column: t.IDPath, OfIDs: true}} {
 		if path.Column != "" {
@@ -76,20 +122,8 @@ func (e *exam) shapeOf(ctx context.Context, db *sql.DB, dialect string, t Table)
 		shape.Others = append(shape.Others, t.Version)
 	}
 	types := make(map[string]*sql.ColumnType)
-	err := e.ask(ctx, func(ctx context.Context) error {
-		rows, err := db.QueryContext(ctx, "SELECT * FROM "+quoted(dialect, t.Name)+" WHERE 1 = 0")
-		if err != nil {
-			return err
-		}
-		defer func() { _ = rows.Close() }()
-		columns, err := rows.ColumnTypes()
-		for _, c := range columns {
-			types[strings.ToLower(c.Name())] = c
-		}
-		return errors.Join(err, rows.Err())
-	})
-	if err != nil {
-		return shape, err
+	for _, c := range columns {
+		types[strings.ToLower(c.Name())] = c
 	}
 	for _, column := range []string{t.Tree, t.Parent, t.Key} {
 		if c := types[strings.ToLower(column)]; c != nil && isText(c) {
@@ -99,7 +133,7 @@ func (e *exam) shapeOf(ctx context.Context, db *sql.DB, dialect string, t Table)
 	if t.Deleted != "" {
 		shape.Marks = []treeschema.Mark{markOf(dialect, t.Deleted, types[strings.ToLower(t.Deleted)])}
 	}
-	return shape, nil
+	return shape
 }
 
 // isText reports whether a column holds text.

@@ -85,6 +85,30 @@ func TestEtcd(t *testing.T) {
 		want(t, r, doctor.Warning, "quota", "of 20 MiB")
 		want(t, r, doctor.Problem, "service", "is out of space")
 	})
+	t.Run("a user without rights", func(t *testing.T) {
+		t.Parallel()
+		server := testetcd.Start(t)
+		store, err := etcdstore.Open("etcd://" + server.Addr)
+		must(t, err)
+		defer func() { _ = store.Close(t.Context()) }()
+		auth := store.Client()
+		for _, user := range []string{"root", "locks"} {
+			_, err := auth.UserAdd(t.Context(), user, "secret")
+			must(t, err)
+			_, err = auth.RoleAdd(t.Context(), user)
+			must(t, err)
+			_, err = auth.UserGrantRole(t.Context(), user, user)
+			must(t, err)
+		}
+		_, err = auth.AuthEnable(t.Context())
+		must(t, err)
+		for url, prefix := range map[string]string{"": "/pathlock/", "/shop/locks": "/shop/locks/"} {
+			f := want(t, locks(t, "etcd://locks:secret@"+server.Addr+url, doctor.Options{}), doctor.Problem, "service", "does not let the user")
+			if !strings.HasSuffix(f.Change, " readwrite "+prefix) {
+				t.Errorf("the change is %q", f.Change)
+			}
+		}
+	})
 	t.Run("compacted", func(t *testing.T) {
 		t.Parallel()
 		server := testetcd.Start(t)
@@ -127,6 +151,12 @@ func TestQuorum(t *testing.T) {
 	r = locks(t, all, doctor.Options{})
 	want(t, r, doctor.Warning, "independence", "on one host")
 	want(t, r, doctor.Fine, "trial", "the quorum")
+	want(t, r, doctor.Fine, "replicas", "stand in")
+	for _, f := range r.Findings {
+		if strings.Contains(f.Change, "run a replica") {
+			t.Errorf("a member is to become what fails over: %s", f.Change)
+		}
+	}
 	want(t, locks(t, all, doctor.Shifted(servers[2].Addr, time.Minute)), doctor.Problem, "clocks", servers[2].Addr)
 
 	twice := "quorum:" + urlOf(servers[0]) + "|" + second + "|redis://" + servers[0].Addr + "/1"
@@ -134,6 +164,31 @@ func TestQuorum(t *testing.T) {
 
 	servers[2].Kill()
 	r = locks(t, all, doctor.Options{})
-	want(t, r, doctor.Problem, "answer", servers[2].Addr)
+	want(t, r, doctor.Warning, "answer", servers[2].Addr)
+	want(t, r, doctor.Warning, "members", "until one more member fails")
 	want(t, r, doctor.Fine, "trial", "the quorum") // a majority serves
+	if r.Unanswered() || r.Count(doctor.Problem) > 0 {
+		t.Error("one of three members is held to be all that matters")
+	}
+	for _, f := range r.Findings {
+		if strings.Contains(f.Means, "nothing is granted") {
+			t.Errorf("%s: %s: %s", f.About, f.Check, f.Means)
+		}
+	}
+	servers[0].Pause()
+	r = locks(t, all, doctor.Options{Patience: time.Second})
+	want(t, r, doctor.Problem, "members", "2 of 3 have problems: [1 3]")
+	if !r.Unanswered() {
+		t.Error("the report does not say that the quorum does not answer")
+	}
+}
+
+// A single server is what a quorum's members are to be, whatever they are.
+func TestMembersThatAreAlone(t *testing.T) {
+	t.Parallel()
+	etcd, zk, redis := testetcd.Start(t), testzk.Start(t), testredis.Start(t, testredis.Redis, "--appendonly", "yes")
+	r := locks(t, "quorum:etcd://"+etcd.Addr+"|zk://"+zk.Addr+"|"+urlOf(redis), doctor.Options{})
+	want(t, r, doctor.Fine, "members", "stand in")
+	want(t, r, doctor.Fine, "ensemble", "stand in")
+	want(t, r, doctor.Fine, "replicas", "stand in")
 }

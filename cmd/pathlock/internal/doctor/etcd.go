@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -28,7 +29,11 @@ func (e *exam) etcd(ctx context.Context, about string, store *etcdstore.Store) b
 			return false
 		}
 		serves = false
-		e.found(Problem, about, "service", err.Error(), "the lock store "+anystore.Trouble(err)+": nothing is granted", "see the other findings")
+		change := "see the other findings"
+		if errors.Is(err, rpctypes.ErrPermissionDenied) {
+			change = etcdGrant(about)
+		}
+		e.found(Problem, about, "service", err.Error(), "the lock store "+anystore.Trouble(err)+": nothing is granted", change)
 	}
 	client := store.Client()
 	for _, endpoint := range client.Endpoints() {
@@ -39,6 +44,18 @@ func (e *exam) etcd(ctx context.Context, about string, store *etcdstore.Store) b
 	e.etcdHistory(ctx, about, client)
 	e.fine(about, "clock", "nothing goes by the clocks of the members or of this host")
 	return serves
+}
+
+// etcdGrant says how to give the user the rights that locks need, for a store as it is shown.
+func etcdGrant(shown string) string {
+	prefix := etcdstore.DefaultPrefix
+	_, rest, _ := strings.Cut(shown, "://")
+	if _, name, ok := strings.Cut(rest, "/"); ok && name != "" {
+		if plain, err := url.PathUnescape(name); err == nil {
+			prefix = "/" + strings.TrimSuffix(plain, "/") + "/"
+		}
+	}
+	return "as root of etcd, for a role of the user: etcdctl role grant-permission --prefix=true ROLE readwrite " + prefix
 }
 
 // etcdMember examines one member.
@@ -95,6 +112,8 @@ func (e *exam) etcdMembers(ctx context.Context, about string, client *clientv3.C
 		}
 	}
 	switch {
+	case voters == 1 && e.members > 0:
+		e.fine(about, "members", "there is one: the other members of the quorum stand in")
 	case voters == 1:
 		e.found(Warning, about, "members", "there is one member", "while it is down, nothing is granted; with its disk, all locks are lost", "run three members")
 	case voters%2 == 0:

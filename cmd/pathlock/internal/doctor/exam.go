@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"syscall"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
@@ -34,8 +36,10 @@ type exam struct {
 	identities []identity
 	// clocks are how far the clocks of servers are ahead of this host's.
 	clocks []reading
-	// members has the first clock of each store that was examined.
-	members []reading
+	// firsts has the first clock of each store that was examined.
+	firsts []reading
+	// members is how many members the quorum has that is examined, 0 for any other store.
+	members int
 }
 
 func newExam(opts Options) *exam {
@@ -79,8 +83,11 @@ func (e *exam) ask(ctx context.Context, f func(context.Context) error) error {
 
 // unanswered adds that a server does not serve.
 func (e *exam) unanswered(about string, err error) {
-	e.found(Problem, about, answerCheck, fmt.Sprintf("it does not serve: %v", err),
-		"the lock store "+anystore.Trouble(err)+": nothing is granted", "see that the server runs, and that the URL, the user and the password are right")
+	change := "see that the server runs, and that the URL, the user and the password are right"
+	if errors.Is(err, io.EOF) || errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
+		change = "it ends connections at once: see whether it has as many clients as it may, such as by maxclients, and whether it expects TLS"
+	}
+	e.found(Problem, about, answerCheck, fmt.Sprintf("it does not serve: %v", err), "the lock store "+anystore.Trouble(err)+": nothing is granted", change)
 }
 
 // unreachable reports whether an error says that a server was not reached, and not that it refused.

@@ -63,9 +63,10 @@ func (r Report) Sort() {
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return int(b.Level) - int(a.Level) })
 }
 
-// Unanswered reports whether a server did not answer at all.
+// Unanswered reports whether a server did not answer at all without which locks are not granted, or
+// trees not read.
 func (r Report) Unanswered() bool {
-	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Check == answerCheck })
+	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Check == answerCheck && f.Level == Problem })
 }
 
 // answerCheck is the check whether a server answers.

@@ -19,7 +19,9 @@ import (
 func (e *exam) pooler(ctx context.Context, db *sql.DB, about, means string) {
 	var between, sessions bool
 	err := e.ask(ctx, func(ctx context.Context) (err error) {
-		if between, err = isPooled(ctx, db); err == nil && between {
+		between, err = isPooled(ctx, db)
+		sessions = between
+		for i := 0; err == nil && sessions && i < turns; i++ {
 			sessions, err = keepsSessions(ctx, db)
 		}
 		return err
@@ -32,9 +34,14 @@ func (e *exam) pooler(ctx context.Context, db *sql.DB, about, means string) {
 	case sessions:
 		e.fine(about, "pooler", "a pooler is between, and keeps sessions")
 	default:
-		e.found(Warning, about, "pooler", "a pooler in transaction mode is between", means, "set pool_mode = session for this database, or connect to the server itself")
+		e.found(Warning, about, "pooler", "a pooler in transaction mode is between", means,
+			"set pool_mode = session for this database, or connect to the server itself; pools of programs that stay behind it need default_query_exec_mode=cache_describe in their URL, unless it keeps prepared statements")
 	}
 }
+
+// turns is how often it is tried whether sessions are kept: other programs may take the server
+// connection in between, so that a single try proves only that they are not.
+const turns = 5
 
 // isPooled reports whether a connection has another process id than its server process.
 func isPooled(ctx context.Context, db *sql.DB) (bool, error) {
@@ -90,8 +97,11 @@ func keepsSessions(ctx context.Context, db *sql.DB) (bool, error) {
 	if err := tx.QueryRowContext(ctx, "SELECT current_setting('pathlock.doctor', TRUE)", simple).Scan(&taken); err != nil {
 		return false, err
 	}
+	if taken.String == mark {
+		return false, nil
+	}
 	if err := first.QueryRowContext(ctx, "SELECT COALESCE(current_setting('pathlock.doctor', TRUE), '')", simple).Scan(&found); err != nil {
 		return false, err
 	}
-	return found == mark && taken.String != mark, nil
+	return found == mark, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 
 	"github.com/pathlock-go/pathlock/store/anystore"
@@ -26,6 +27,8 @@ func (e *exam) quorum(ctx context.Context, url, password string) error {
 		return nil
 	}
 	defer end()
+	e.members = len(members)
+	ends := make([]int, len(members))
 	for i, member := range members {
 		if err := e.locks(ctx, member, password); err != nil {
 			return fmt.Errorf("member %d of the quorum: %w", i+1, err)
@@ -33,14 +36,47 @@ func (e *exam) quorum(ctx context.Context, url, password string) error {
 		if strings.HasPrefix(member, "redis+sentinel:") || strings.HasPrefix(member, "redis+cluster:") {
 			e.found(Warning, about, "members", fmt.Sprintf("member %d fails over", i+1), "a fail-over that forgets a grant counts as a member that lies, and a majority may then grant twice", "make each member a single server, with persistence")
 		}
+		ends[i] = len(e.findings)
 	}
+	e.judgeMembers(about, ends)
 	e.judgeIndependence(about, strings.TrimPrefix(stores[0].String(), "quorum:"))
-	e.judgeApart(e.members, "a majority's fences wait for the members' clocks, and leases end at different times")
+	e.judgeApart(e.firsts, "a majority's fences wait for the members' clocks, and leases end at different times")
 	// The methods of members make their tables, so the trial is for those whose tables are there.
 	if !e.has("tables", Warning) {
 		e.probe(ctx, about, stores[0].TransferStore, stores[1].TransferStore)
 	}
 	return nil
+}
+
+// judgeMembers says what problems of members mean for the quorum. ends are where the findings of
+// each member end. What is a problem of a store by itself is none of a minority of members.
+func (e *exam) judgeMembers(about string, ends []int) {
+	var failing []int
+	begin := 0
+	for i, end := range ends {
+		if slices.ContainsFunc(e.findings[begin:end], func(f Finding) bool { return f.Level == Problem }) {
+			failing = append(failing, i+1)
+		}
+		begin = end
+	}
+	n, bad := len(ends), len(failing)
+	spare := (n-1)/2 - bad
+	if bad == 0 || spare < 0 {
+		if bad > 0 {
+			e.found(Problem, about, "members", fmt.Sprintf("%d of %d have problems: %v", bad, n, failing), "no majority is sound: nothing is granted, or locks are lost", "mend the members: see their findings")
+		}
+		return
+	}
+	for i := range e.findings {
+		f := &e.findings[i]
+		f.Means = strings.ReplaceAll(f.Means, "nothing is granted", "this member grants nothing")
+		f.Level = min(f.Level, Warning)
+	}
+	means := "locks are granted, until one more member fails"
+	if spare > 0 {
+		means = fmt.Sprintf("locks are granted, and %d more members may fail", spare)
+	}
+	e.found(Warning, about, "members", fmt.Sprintf("%d of %d have problems: %v", bad, n, failing), means, "mend the members: see their findings")
 }
 
 // judgeIndependence looks for members that fail together.

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -24,7 +23,12 @@ type redisNode struct {
 	// info are the fields of INFO, and settings those of CONFIG GET. They are nil if the user may
 	// not ask.
 	info, settings map[string]string
+	// silent is why the server has not answered at all, nil if it has.
+	silent error
 }
+
+// sentinelMode is the mode in which a server tells others where the primary is, and has no data.
+const sentinelMode = "sentinel"
 
 // redisSettings are the settings that are looked at and that INFO does not have.
 var redisSettings = []string{
@@ -37,26 +41,45 @@ const betweenRedis = "after a fail-over, leases end earlier or later by as much,
 
 // redis examines the servers behind a store in Redis. It reports whether locks can be tried out.
 func (e *exam) redis(ctx context.Context, url, about string, store *redisstore.Store) bool {
+	// A cluster comes first: whether it answers depends on which shard is asked.
+	if client, ok := store.Client().(*redis.ClusterClient); ok && !e.cluster(ctx, about, client) {
+		return false
+	}
+	// And so do sentinels, which know why the primary does not answer.
+	if strings.HasPrefix(url, "redis+sentinel:") {
+		e.sentinels(ctx, url)
+	}
 	serves := true
 	if err := e.ask(ctx, store.Ping); err != nil {
-		refusal := redis.Error(nil)
-		if !errors.As(err, &refusal) || slices.ContainsFunc(noEntry, func(begin string) bool { return strings.HasPrefix(refusal.Error(), begin) }) {
+		if text := refusal(err); text == "" || slices.ContainsFunc(noEntry, func(begin string) bool { return strings.HasPrefix(text, begin) }) {
 			e.unanswered(about, err)
 			return false
 		}
 		serves = false
 		e.found(Problem, about, "service", err.Error(), "the lock store "+anystore.Trouble(err)+": nothing is granted", "see the other findings")
 	}
-	switch client := store.Client().(type) {
-	case *redis.ClusterClient:
-		e.cluster(ctx, about, client)
-	case *redis.Client:
-		if strings.HasPrefix(url, "redis+sentinel:") {
-			e.sentinels(ctx, url)
-		}
+	if client, ok := store.Client().(*redis.Client); ok {
 		e.replicated(ctx, client)
 	}
 	return serves
+}
+
+// refusal returns what a server has answered instead of what was asked for, "" if it has not
+// answered.
+func refusal(err error) string {
+	if refused, ok := errors.AsType[redis.Error](err); ok {
+		return refused.Error()
+	}
+	return ""
+}
+
+// unasked adds that a server of Redis was not looked at: it lacks a right, or does not answer.
+func (e *exam) unasked(about, check string, err error, right string) {
+	change := "see that the server runs, and that this host reaches it"
+	if refusal(err) != "" {
+		change = "run the doctor as a user with " + right + ", besides as the programs' own"
+	}
+	e.unknown(about, check, err, change)
 }
 
 // noEntry begins the errors with which a server answers nothing else.
@@ -66,6 +89,12 @@ var noEntry = []string{"WRONGPASS", "NOAUTH", "ERR AUTH", "ERR invalid password"
 func (e *exam) replicated(ctx context.Context, client *redis.Client) {
 	addr := e.addressOf(ctx, client)
 	primary := e.node(ctx, addr, client)
+	if primary.info["redis_mode"] == sentinelMode {
+		e.found(Problem, addr, "role", "the server is a sentinel, and the URL is that of a server with data", "nothing is granted",
+			"use the URL redis+sentinel://name@"+addr+"; SENTINEL MASTERS tells the name")
+		return
+	}
+	e.unheard(primary)
 	e.judgeNode(primary)
 	if primary.info["cluster_enabled"] == "1" {
 		e.found(Problem, addr, "cluster", "the server is a node of a cluster, and the URL is that of a single server",
@@ -74,12 +103,22 @@ func (e *exam) replicated(ctx context.Context, client *redis.Client) {
 	nodes := []redisNode{primary}
 	for _, at := range replicasOf(primary.info) {
 		replica := redis.NewClient(besides(client.Options(), at))
-		nodes = append(nodes, e.node(ctx, at, replica))
+		n := e.node(ctx, at, replica)
+		e.unheard(n)
+		nodes = append(nodes, n)
 		defer func() { _ = replica.Close() }() // nothing was written by it
 	}
 	e.judgeReplication(nodes)
 	e.clocksOf(ctx, nodes)
 	e.acl(ctx, primary, false)
+}
+
+// unheard adds that a server has not said what it is, if it has not. A replica may have an address
+// that only its primary can reach.
+func (e *exam) unheard(n redisNode) {
+	if n.silent != nil {
+		e.unasked(n.addr, "info", n.silent, "")
+	}
 }
 
 // addressOf returns the address of the server behind a client.
@@ -109,7 +148,7 @@ func besides(o *redis.Options, addr string) *redis.Options {
 	}
 }
 
-// node asks a server for what it says of itself.
+// node asks a server for what it says of itself. One that is silent is the caller's to report.
 func (e *exam) node(ctx context.Context, addr string, client *redis.Client) redisNode {
 	n := redisNode{addr: addr, client: client}
 	var text string
@@ -117,15 +156,22 @@ func (e *exam) node(ctx context.Context, addr string, client *redis.Client) redi
 		text, err = client.Info(ctx).Result()
 		return err
 	}); err != nil {
-		e.unknown(addr, "info", err, "run the doctor as a user with +info +config|get, besides as the programs' own")
+		if refusal(err) == "" {
+			n.silent = err
+			return n
+		}
+		e.unasked(addr, "info", err, "+info +config|get")
 		return n
 	}
 	n.info = infoFields(text)
+	if n.info["redis_mode"] == sentinelMode {
+		return n // it has other settings
+	}
 	if err := e.ask(ctx, func(ctx context.Context) (err error) {
 		n.settings, err = settingsOf(ctx, client)
 		return err
 	}); err != nil {
-		e.unknown(addr, "settings", err, "run the doctor as a user with +config|get, besides as the programs' own")
+		e.unasked(addr, "settings", err, "+config|get")
 	}
 	return n
 }
@@ -180,51 +226,13 @@ func replicasOf(info map[string]string) []string {
 // clocksOf reads the clocks of servers and compares them.
 func (e *exam) clocksOf(ctx context.Context, nodes []redisNode) {
 	for _, n := range nodes {
+		if n.silent != nil {
+			continue
+		}
 		err := e.clock(ctx, n.addr, func(ctx context.Context) (time.Time, error) { return n.client.Time(ctx).Result() })
 		if err != nil {
 			e.unknown(n.addr, "clock", err, "")
 		}
 	}
 	e.judgeClocks(betweenRedis)
-}
-
-// cluster examines all nodes of a cluster.
-func (e *exam) cluster(ctx context.Context, about string, client *redis.ClusterClient) {
-	var mu sync.Mutex
-	var primaries, replicas []*redis.Client
-	gather := func(into *[]*redis.Client) func(context.Context, *redis.Client) error {
-		return func(_ context.Context, node *redis.Client) error {
-			mu.Lock()
-			defer mu.Unlock()
-			*into = append(*into, node)
-			return nil
-		}
-	}
-	err := e.ask(ctx, func(ctx context.Context) error {
-		if err := client.ForEachMaster(ctx, gather(&primaries)); err != nil {
-			return err
-		}
-		return client.ForEachSlave(ctx, gather(&replicas))
-	})
-	if err != nil {
-		e.unanswered(about, err)
-		return
-	}
-	byAddr := func(a, b *redis.Client) int { return strings.Compare(a.Options().Addr, b.Options().Addr) }
-	slices.SortFunc(primaries, byAddr)
-	slices.SortFunc(replicas, byAddr)
-	var nodes, shards []redisNode
-	for i, node := range append(primaries, replicas...) {
-		n := e.node(ctx, node.Options().Addr, node)
-		nodes = append(nodes, n)
-		if i < len(primaries) {
-			e.judgeNode(n)
-			e.judgeShard(n)
-			e.acl(ctx, n, true)
-			shards = append(shards, n)
-		}
-	}
-	e.judgeReplication(nodes)
-	e.judgeCluster(ctx, about, client, shards)
-	e.clocksOf(ctx, nodes)
 }

@@ -234,6 +234,52 @@ func TestRedisCluster(t *testing.T) {
 	want(t, locks(t, urlOf(cluster.Nodes[0]), doctor.Options{LookOnly: true}), doctor.Problem, "cluster", "the URL is that of a single server")
 }
 
+// A shard that hangs is found whichever node is asked first, and whichever tree would be tried. The
+// other shards are examined all the same.
+func TestRedisClusterWithAShardThatHangs(t *testing.T) {
+	t.Parallel()
+	cluster := testredis.StartCluster(t, testredis.Redis, "--cluster-replica-no-failover", "yes")
+	var addrs []string
+	for _, n := range cluster.Nodes {
+		addrs = append(addrs, n.Addr)
+	}
+	url := "redis+cluster://" + strings.Join(addrs[:3], ",")
+	hanging, replica := cluster.Nodes[0], cluster.Nodes[3]
+	replica.Pause()
+	r := locks(t, url, doctor.Options{Patience: time.Second})
+	want(t, r, doctor.Warning, "replication", replica.Addr+" it does not answer")
+	hanging.Pause()
+	r = locks(t, url, doctor.Options{Patience: 4 * time.Second}) // a node of the URL that hangs takes three
+	want(t, r, doctor.Problem, "answer", hanging.Addr+" it does not answer")
+	want(t, r, doctor.Problem, "cluster", "trees in the other slots")
+	want(t, r, doctor.Fine, "rights", addrs[1])
+	want(t, r, doctor.Fine, "clock", addrs[2])
+	if !r.Unanswered() {
+		t.Error("the report does not say that a shard does not answer")
+	}
+	for _, f := range r.Findings {
+		if strings.Contains(f.Change, "as a user with") || strings.Contains(f.Means, "nothing is granted") {
+			t.Errorf("%s: %s: %s: %s, change: %s", f.About, f.Check, f.Is, f.Means, f.Change)
+		}
+	}
+}
+
+// The port of a sentinel is none of a server with data, and nothing else is said of it.
+func TestTheURLOfASentinel(t *testing.T) {
+	t.Parallel()
+	sentinel := testredis.StartSentinel(t, testredis.Redis).Sentinels[0]
+	r := locks(t, "redis://"+sentinel.Addr, doctor.Options{})
+	f := want(t, r, doctor.Problem, "role", "the server is a sentinel")
+	if !strings.Contains(f.Change, "redis+sentinel://name@"+sentinel.Addr) {
+		t.Errorf("the change is %q", f.Change)
+	}
+	for _, f := range r.Findings {
+		if f.Check != "role" && f.Check != "service" {
+			t.Errorf("%v: %s: %s", f.Level, f.Check, f.Is)
+		}
+	}
+}
+
 func TestRedisSentinel(t *testing.T) {
 	t.Parallel()
 	servers := testredis.StartSentinel(t, testredis.Redis)
@@ -255,8 +301,41 @@ func TestRedisSentinel(t *testing.T) {
 	r = locks(t, url(addrs), doctor.Options{})
 	want(t, r, doctor.Problem, "sentinel", "there is never a fail-over")
 	want(t, r, doctor.Advice, "fail-over", "30000")
+	all := append(servers.Replicas(), servers.Primary())
 	servers.Sentinels[1].Kill()
 	want(t, locks(t, url(addrs), doctor.Options{}), doctor.Warning, "sentinel", "does not answer")
+	for _, s := range all {
+		s.Kill()
+	}
+	r = locks(t, url(addrs), doctor.Options{Patience: time.Second})
+	want(t, r, doctor.Problem, "answer", "nothing is granted")
+	want(t, r, doctor.Problem, "sentinel", "there is never a fail-over") // they are examined all the same
+}
+
+// A primary that takes no writes for want of replicas is told apart from one that is full or a
+// replica.
+func TestRedisLacksReplicas(t *testing.T) {
+	t.Parallel()
+	server := testredis.Start(t, testredis.Redis, "--min-replicas-to-write", "1", "--min-replicas-max-lag", "10")
+	r := locks(t, urlOf(server), doctor.Options{})
+	want(t, r, doctor.Problem, "service", "has too few replicas in time")
+	f := want(t, r, doctor.Problem, "replicas", "0 of them in time, min-replicas-to-write is 1, min-replicas-max-lag is 10")
+	if !strings.Contains(f.Change, "min-replicas-to-write 0") {
+		t.Errorf("the change is %q", f.Change)
+	}
+}
+
+// A server that has as many clients as it may ends the connections of others: the remedy is not
+// another password.
+func TestRedisWithTooManyClients(t *testing.T) {
+	t.Parallel()
+	server := testredis.Start(t, testredis.Redis)
+	server.Do("CONFIG", "SET", "maxclients", 1)
+	must(t, server.Client().Ping(t.Context()).Err()) // which keeps its connection
+	f := want(t, locks(t, urlOf(server), doctor.Options{LookOnly: true}), doctor.Problem, "answer", "nothing is granted")
+	if strings.Contains(f.Change, "password") && !strings.Contains(f.Is, "max number of clients") {
+		t.Errorf("%s: the change is %q", f.Is, f.Change)
+	}
 }
 
 // A server that is not there is a finding, and a URL that names none is an error.

@@ -3,7 +3,6 @@ package doctor
 import (
 	"context"
 	_ "embed"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,15 +45,14 @@ func (e *exam) acl(ctx context.Context, n redisNode, cluster bool) {
 		lacking, err = lackingCommands(ctx, n.client, commands)
 		return err
 	})
-	refusal := redis.Error(nil)
 	switch {
 	case err == nil && len(lacking) == 0:
 		e.fine(n.addr, "rights", "the user may run all commands that locks need")
 	case err == nil:
 		e.found(Problem, n.addr, "rights", "the user may not run "+strings.Join(lacking, ", "), "locks are not granted, or nobody hears of them",
 			"as an administrator: ACL SETUSER "+userOf(n.client)+" ~"+redisstore.DefaultPrefix+":* &"+redisstore.DefaultPrefix+":* "+grants(lacking)+", then ACL SAVE")
-	case errors.As(err, &refusal) && strings.HasPrefix(refusal.Error(), "NOPERM"):
-		e.found(Problem, n.addr, "rights", "the user may not run scripts: "+refusal.Error(), "nothing is granted", "as an administrator: ACL SETUSER "+userOf(n.client)+" +eval +evalsha +script|load, then ACL SAVE")
+	case strings.HasPrefix(refusal(err), "NOPERM"):
+		e.found(Problem, n.addr, "rights", "the user may not run scripts: "+refusal(err), "nothing is granted", "as an administrator: ACL SETUSER "+userOf(n.client)+" +eval +evalsha +script|load, then ACL SAVE")
 	default:
 		e.unknown(n.addr, "rights", err, "")
 	}

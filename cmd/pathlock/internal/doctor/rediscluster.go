@@ -3,10 +3,76 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/redis/go-redis/v9"
 )
+
+// cluster examines all nodes of a cluster. It reports whether each of its shards answers.
+func (e *exam) cluster(ctx context.Context, about string, client *redis.ClusterClient) bool {
+	primaries, err := e.nodesOf(ctx, client.ForEachMaster)
+	if err != nil {
+		e.unanswered(about, err)
+		return false
+	}
+	replicas, err := e.nodesOf(ctx, client.ForEachSlave)
+	if err != nil {
+		e.unknown(about, "replicas", err, "")
+	}
+	answered := true
+	var nodes, shards []redisNode
+	for i, node := range append(primaries, replicas...) {
+		n := e.node(ctx, node.Options().Addr, node)
+		nodes = append(nodes, n)
+		if i < len(primaries) {
+			shards = append(shards, n)
+		}
+		switch {
+		case n.silent == nil && i < len(primaries):
+			e.judgeNode(n)
+			e.judgeShard(n)
+			e.acl(ctx, n, true)
+		case n.silent != nil && i < len(primaries):
+			answered = false
+			e.found(Problem, n.addr, answerCheck, fmt.Sprintf("it does not answer: %v", n.silent),
+				"it is the primary of a shard: trees in its slots get no locks", "start it, or see why no replica takes its place")
+		case n.silent != nil:
+			e.found(Warning, n.addr, "replication", fmt.Sprintf("it does not answer: %v", n.silent),
+				"it cannot take its primary's place", "start it, or take it out of the cluster")
+		}
+	}
+	e.judgeReplication(nodes)
+	e.judgeCluster(ctx, about, shards)
+	e.clocksOf(ctx, nodes)
+	return answered
+}
+
+// looks is how often a cluster is asked for its nodes. The client begins with any node, which may
+// be one that hangs.
+const looks = 3
+
+// nodesOf returns the nodes that a client of a cluster knows of one kind, in order.
+func (e *exam) nodesOf(ctx context.Context, each func(context.Context, func(context.Context, *redis.Client) error) error) (nodes []*redis.Client, err error) {
+	for range looks {
+		var mu sync.Mutex
+		nodes = nil
+		err = e.ask(ctx, func(ctx context.Context) error {
+			return each(ctx, func(_ context.Context, node *redis.Client) error {
+				mu.Lock()
+				defer mu.Unlock()
+				nodes = append(nodes, node)
+				return nil
+			})
+		})
+		if err == nil || refusal(err) != "" {
+			break
+		}
+	}
+	slices.SortFunc(nodes, func(a, b *redis.Client) int { return strings.Compare(a.Options().Addr, b.Options().Addr) })
+	return nodes, err
+}
 
 // judgeShard says what the settings of a primary of a cluster mean.
 func (e *exam) judgeShard(n redisNode) {
@@ -26,26 +92,45 @@ func (e *exam) judgeShard(n redisNode) {
 const leastShards = 3
 
 // judgeCluster says whether the cluster as a whole serves, and would outlive the loss of a node.
-func (e *exam) judgeCluster(ctx context.Context, about string, client *redis.ClusterClient, shards []redisNode) {
-	var text string
-	err := e.ask(ctx, func(ctx context.Context) (err error) {
-		text, err = client.ClusterInfo(ctx).Result()
-		return err
-	})
-	if err != nil {
-		e.unknown(about, "cluster", err, "run the doctor as a user with +cluster|info")
+// The primaries that answer are asked, and the worst of what they say counts.
+func (e *exam) judgeCluster(ctx context.Context, about string, shards []redisNode) {
+	var info map[string]string
+	var failed error
+	for _, n := range shards {
+		if n.silent != nil {
+			continue
+		}
+		var text string
+		err := e.ask(ctx, func(ctx context.Context) (err error) {
+			text, err = n.client.ClusterInfo(ctx).Result()
+			return err
+		})
+		if err != nil {
+			failed = err
+		} else if said := infoFields(text); info == nil || !complete(said) {
+			info = said
+		}
+	}
+	if info == nil {
+		if failed != nil {
+			e.unasked(about, "cluster", failed, "+cluster|info")
+		}
 		return
 	}
-	info := infoFields(text)
 	is := fmt.Sprintf("state %s, %s of 16384 slots are served, by %d primaries", info["cluster_state"], info["cluster_slots_ok"], len(shards))
 	switch {
-	case info["cluster_state"] != "ok" || info["cluster_slots_ok"] != "16384":
+	case !complete(info):
 		e.found(Problem, about, "cluster", is, "trees in the other slots get no locks", "see which node is down: CLUSTER NODES; slots that nobody has: redis-cli --cluster fix")
 	case len(shards) < leastShards:
 		e.found(Warning, about, "cluster", is, "no majority is left to fail over when a primary is lost", "run three primaries or more")
 	default:
 		e.fine(about, "cluster", "%s", is)
 	}
+}
+
+// complete reports whether a node finds all slots served.
+func complete(info map[string]string) bool {
+	return info["cluster_state"] == "ok" && info["cluster_slots_ok"] == "16384"
 }
 
 // sentinelAddrs returns the sentinels and the primary's name that a URL has.

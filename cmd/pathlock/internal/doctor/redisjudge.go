@@ -171,6 +171,15 @@ func (e *exam) judgeReplication(nodes []redisNode) {
 		case n.info == nil:
 		case n.info["role"] != "master":
 			e.judgeReplica(n)
+		case lacksReplicas(n):
+			e.found(Problem, n.addr, "replicas", fmt.Sprintf("%s connected, %s of them in time%s%s",
+				n.info["connected_slaves"], n.info["min_slaves_good_slaves"], setting(n, "min-replicas-to-write"), setting(n, "min-replicas-max-lag")),
+				"the server takes no writes (NOREPLICAS): nothing is granted", "start the replicas, or see why they lag; until then, CONFIG SET min-replicas-to-write 0")
+		case e.members > 0 && n.info["connected_slaves"] == "0":
+			e.fine(n.addr, "replicas", "there is none: the other members of the quorum stand in")
+		case e.members > 0:
+			e.found(Advice, n.addr, "replicas", n.info["connected_slaves"]+" connected", "one that takes its primary's place without its last grants is a member that lies",
+				"let none of them take its place")
 		case n.info["connected_slaves"] == "0":
 			e.found(Advice, n.addr, "replicas", "there is no replica", "while the server is down, no lock is granted", "run a replica, with sentinels or in a cluster that fail over to it; or accept it")
 		case n.info["min_slaves_good_slaves"] == "": // INFO has it only if both settings are on
@@ -181,6 +190,20 @@ func (e *exam) judgeReplication(nodes []redisNode) {
 			e.fine(n.addr, "replicas", "%s connected, %s of them in time%s", n.info["connected_slaves"], n.info["min_slaves_good_slaves"], setting(n, "min-replicas-to-write"))
 		}
 	}
+}
+
+// lacksReplicas reports whether a primary takes no writes for want of replicas in time. INFO counts
+// them only if it wants any.
+func lacksReplicas(n redisNode) bool {
+	good, err := strconv.Atoi(n.info["min_slaves_good_slaves"])
+	if err != nil {
+		return false
+	}
+	least, err := strconv.Atoi(n.settings["min-replicas-to-write"])
+	if err != nil {
+		least = 1 // the user may not ask
+	}
+	return good < least
 }
 
 func (e *exam) judgeReplica(n redisNode) {

@@ -243,7 +243,8 @@ func (e *exam) judgeMySQL(about string, values map[string]string) {
 	} else {
 		e.fine(about, "durability", "innodb_flush_log_at_trx_commit is 1, sync_binlog %s", binlog)
 	}
-	if e.judgeTimeouts(about, values, mysqlTimeouts) {
+	right := e.judgeTimeouts(about, values, mysqlTimeouts)
+	if e.judgeIdleMySQL(about, values) && right {
 		e.fine(about, "time-outs", "%s", shownTimeouts(values, mysqlTimeouts))
 	}
 	e.connections(about, values["threads_connected"], values["max_connections"])

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -196,9 +197,13 @@ func TestMySQLTimeouts(t *testing.T) {
 		t.Parallel()
 		url := mysql(t, server)
 		for set, level := range map[string]doctor.Level{
-			"innodb_lock_wait_timeout=100000": doctor.Advice, "innodb_lock_wait_timeout=50": doctor.Fine, "wait_timeout=1": doctor.Warning,
+			"innodb_lock_wait_timeout=100000": doctor.Advice, "wait_timeout=300&innodb_lock_wait_timeout=50": doctor.Fine, "wait_timeout=1": doctor.Warning,
+			"wait_timeout=86400": doctor.Advice, "wait_timeout=300": doctor.Fine,
 		} {
-			name, _, _ := strings.Cut(set, "=")
+			name := set[strings.LastIndex(set, "&")+1 : strings.LastIndex(set, "=")]
+			if server.Product == testserver.MariaDB && set == "wait_timeout=86400" {
+				name = "idle_transaction_timeout is 0"
+			}
 			joint := "?"
 			if strings.Contains(url, "?") {
 				joint = "&"
@@ -227,7 +232,7 @@ func TestTable(t *testing.T) {
 		return r
 	}
 	missing := *suitesTable
-	missing.Label = "nothing"
+	missing.Label, missing.Parent = "nothing", "up"
 	test := func(t *testing.T, url, dialect string) {
 		t.Parallel()
 		db := open(t, url)
@@ -239,7 +244,16 @@ func TestTable(t *testing.T) {
 			t.Error("there is no statement that makes the index")
 		}
 		want(t, r, doctor.Fine, "writes", "suites")
-		want(t, examine(t, db, dialect, &missing), doctor.Problem, "table", "no column nothing")
+		// It says by which flags the columns are named, and draws no conclusions from their
+		// absence.
+		incomplete := examine(t, db, dialect, &missing)
+		f = want(t, incomplete, doctor.Problem, "table", `no such column: the parent column, "up"; the name column, "nothing"`)
+		if f.Change != "name its columns by --parent, --name: it has id, plan_id, parent_id, name, path" {
+			t.Errorf("it says to change %q", f.Change)
+		}
+		if slices.ContainsFunc(incomplete.Findings, func(f doctor.Finding) bool { return f.About == "suites" && f.Check != "table" }) {
+			t.Errorf("there are other findings, too: %v", incomplete.Findings)
+		}
 		for _, f := range r.Findings {
 			do(t, db, f.Statements...)
 		}
@@ -347,43 +361,81 @@ func serve(t *testing.T, log, program string, args ...string) {
 // A pgbouncer is found, and told from one in transaction mode.
 func TestPooler(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("pgbouncer"); err != nil {
-		testserver.Missing(t, err.Error())
-	}
-	direct := postgres(t)
-	u, err := url.Parse(direct)
+	u, err := url.Parse(postgres(t))
 	must(t, err)
 	for mode, level := range map[string]doctor.Level{"session": doctor.Fine, "transaction": doctor.Warning} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
-			// Another user than root cannot get into a folder of t.TempDir.
-			dir, err := os.MkdirTemp("", "doctor")
-			must(t, err)
-			t.Cleanup(func() { _ = os.RemoveAll(dir) })
-			must(t, os.Chmod(dir, 0o755)) //nolint:gosec // pgbouncer runs as another user
-			port, err := freeport.Port(t.Context())
-			must(t, err)
-			target := fmt.Sprintf("* = host=%s port=%s user=%s", u.Hostname(), u.Port(), u.User.Username())
-			if password, ok := u.User.Password(); ok {
-				target += " password=" + password
-			}
-			config := filepath.Join(dir, "pgbouncer.ini")
-			must(t, os.WriteFile(config, []byte(strings.Join([]string{
-				"[databases]", target,
-				"[pgbouncer]", "listen_addr = 127.0.0.1", "listen_port = " + port, "auth_type = any", "pool_mode = " + mode, "unix_socket_dir =", "",
-			}, "\n")), 0o644)) //nolint:gosec // pgbouncer runs as another user
-			args := []string{config}
-			if os.Getuid() == 0 {
-				args = append([]string{"-u", "nobody"}, args...)
-			}
-			serve(t, filepath.Join(dir, "log"), "pgbouncer", args...)
-			through := *u
-			through.Host = "127.0.0.1:" + port
-			db := open(t, through.String())
-			testserver.Await(t, "pgbouncer answers", func() bool { return db.PingContext(t.Context()) == nil })
+			through := pgbouncer(t, u, "pool_mode = "+mode)
+			db := open(t, through)
 			r, err := doctor.Database(t.Context(), db, "postgres", "the database", nil, doctor.Options{})
 			must(t, err)
 			want(t, r, level, "pooler", "a pooler")
 		})
 	}
+}
+
+// Behind a pgbouncer that gives each transaction another server connection, no statement fails:
+// neither those of the locks nor the doctor's own.
+func TestLocksBehindAPooler(t *testing.T) {
+	t.Parallel()
+	u, err := url.Parse(postgres(t))
+	must(t, err)
+	used(t, u.String())
+	through := pgbouncer(t, u, "pool_mode = transaction", "default_pool_size = 8")
+	var doctors sync.WaitGroup
+	for range 6 {
+		doctors.Go(func() {
+			for range 3 {
+				r, err := doctor.Locks(t.Context(), through, "", doctor.Options{Patience: time.Minute})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				want(t, r, doctor.Fine, "trial", "handed over")
+				want(t, r, doctor.Warning, "pooler", "a pooler in transaction mode")
+				for _, f := range r.Findings {
+					if strings.Contains(f.Is, "prepared statement") {
+						t.Errorf("%s: %s", f.Check, f.Is)
+					}
+				}
+			}
+		})
+	}
+	doctors.Wait()
+}
+
+// pgbouncer runs one before a database until the end of the test, with lines of its configuration,
+// and returns the URL of the database through it.
+func pgbouncer(t *testing.T, before *url.URL, lines ...string) string {
+	t.Helper()
+	if _, err := exec.LookPath("pgbouncer"); err != nil {
+		testserver.Missing(t, err.Error())
+	}
+	// Another user than root cannot get into a folder of t.TempDir.
+	dir, err := os.MkdirTemp("", "doctor")
+	must(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	must(t, os.Chmod(dir, 0o755)) //nolint:gosec // pgbouncer runs as another user
+	port, err := freeport.Port(t.Context())
+	must(t, err)
+	target := fmt.Sprintf("* = host=%s port=%s user=%s", before.Hostname(), before.Port(), before.User.Username())
+	if password, ok := before.User.Password(); ok {
+		target += " password=" + password
+	}
+	config := filepath.Join(dir, "pgbouncer.ini")
+	must(t, os.WriteFile(config, []byte(strings.Join(append([]string{
+		"[databases]", target,
+		"[pgbouncer]", "listen_addr = 127.0.0.1", "listen_port = " + port, "auth_type = any", "unix_socket_dir =",
+	}, append(lines, "")...), "\n")), 0o644)) //nolint:gosec // pgbouncer runs as another user
+	args := []string{config}
+	if os.Getuid() == 0 {
+		args = append([]string{"-u", "nobody"}, args...)
+	}
+	serve(t, filepath.Join(dir, "log"), "pgbouncer", args...)
+	through := *before
+	through.Host = "127.0.0.1:" + port
+	db := open(t, through.String())
+	testserver.Await(t, "pgbouncer answers", func() bool { return db.PingContext(t.Context()) == nil })
+	return through.String()
 }

@@ -51,6 +51,30 @@ var mysqlTimeouts = []timeout{
 	{"innodb_lock_wait_timeout", time.Second, leastRowWait, mostRowWait, endsRowWait},
 }
 
+// mostIdle is how long a transaction may keep its row locks whose program hangs, before that is
+// worth a word.
+const mostIdle = 10 * time.Minute
+
+// judgeIdleMySQL looks whether the server ends transactions that are idle. MariaDB has a time-out
+// for them, and MySQL only the one for all idle connections. It reports whether that is right.
+func (e *exam) judgeIdleMySQL(about string, values map[string]string) bool {
+	idle, isMariaDB := values["idle_transaction_timeout"]
+	wait, _ := strconv.Atoi(values["wait_timeout"])
+	lasts := time.Duration(wait) * time.Second
+	means := fmt.Sprintf("a transaction whose program hangs keeps its row locks for %v, or until its connection breaks", lasts)
+	switch {
+	case isMariaDB && idle == "0" && lasts > mostIdle:
+		e.found(Advice, about, "time-outs", "idle_transaction_timeout is 0", means,
+			"SET GLOBAL idle_transaction_timeout = 60, and the same in my.cnf, or idle_transaction_timeout=60 in the programs' URL")
+	case !isMariaDB && lasts > mostIdle:
+		e.found(Advice, about, "time-outs", fmt.Sprintf("wait_timeout is %v", lasts), means,
+			"SET GLOBAL wait_timeout = 300, and the same in my.cnf, or wait_timeout=300 in the programs' URL; have their pools close idle connections sooner")
+	default:
+		return true
+	}
+	return false
+}
+
 // judgeTimeouts finds the time-outs that are too short or too long. It reports whether there are
 // none.
 func (e *exam) judgeTimeouts(about string, values map[string]string, all []timeout) bool {

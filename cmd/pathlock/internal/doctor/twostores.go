@@ -7,14 +7,21 @@ import (
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
-// closing is how long the stores may take to end.
-const closing = 10 * time.Second
+// How long the stores may take to end, and how long if the doctor was interrupted.
+const (
+	closing = 10 * time.Second
+	hurried = 200 * time.Millisecond
+)
 
 // openTwo opens a lock store twice, as two processes do. The caller calls end, unless there is an
 // error.
 func openTwo(ctx context.Context, url, password string) (stores [2]*anystore.Store, end func(), err error) {
 	end = func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closing)
+		within := closing
+		if ctx.Err() != nil {
+			within = hurried
+		}
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
 		defer cancel()
 		for _, store := range stores {
 			if store != nil {

@@ -33,6 +33,8 @@ func (e *exam) zooKeeper(ctx context.Context, url, about string) bool {
 	case modes[""] == len(servers):
 		e.unanswered(about, fmt.Errorf("no server of %s answers", strings.Join(servers, ",")))
 		return false
+	case modes["standalone"] > 0 && e.members > 0:
+		e.fine(about, "ensemble", "the server is alone: the other members of the quorum stand in")
 	case modes["standalone"] > 0:
 		e.found(Warning, about, "ensemble", "the server is alone", "while it is down, nothing is granted; with its disk, all locks are lost", "run an ensemble of three")
 	case modes["leader"] == 0:

@@ -6,7 +6,7 @@ export const en = {
   whoAmI: 'Your name?', theme: 'Colours: {theme}', 'theme.auto': 'as the system', 'theme.light': 'light', 'theme.dark': 'dark',
   language: 'Switch to Chinese', otherLanguage: '中文', help: 'Help and keys', choosePlan: 'Choose a plan',
   locksUnknown: 'The lock store does not answer. Reading works; writing is refused until it is back.',
-  planHeld: '“{what}” has the whole plan, since {since}.', planGone: 'Somebody has deleted this plan.', suiteGone: 'Somebody has deleted “{name}”',
+  planHeld: '“{what}” has the whole plan, since {since}.', planGone: 'Somebody has deleted this plan.', addressGone: 'What the address names is not there: somebody has deleted it.', suiteGone: 'Somebody has deleted “{name}”',
 
   'welcome.title': 'A tree that many people change at once, and that stays right',
   'welcome.lead': 'This is a test-plan backend to start from. Suites form a tree; every row carries its path. pathlock locks just the nodes that a change touches, on every instance at once.',

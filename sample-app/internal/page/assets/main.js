@@ -79,7 +79,7 @@ class App {
     const [, plan, suite] = /^#plan\/(\d+)(?:\/suite\/(\d+))?$/.exec(location.hash) ?? [];
     const id = Number(plan ?? this.session.lock?.plan ?? 0);
     if (id && id === this.plan?.id) {
-      if (suite && Number(suite) !== this.view.chosen) this.view.choose(Number(suite));
+      if (suite && Number(suite) !== this.view.chosen) this.#chooseNamed(Number(suite));
       return;
     }
     const found = await this.actions.run({
@@ -88,11 +88,13 @@ class App {
         if (id) {
           const one = await get(`/api/plans/${id}`).catch((refusal) => { if (refusal.status === 404) return null; throw refusal; });
           if (one) return one;
+          if (plan) return 'gone';
         }
         return (await allPlans()).at(-1) ?? 'none';
       },
     });
-    if (found === 'none') this.leave();
+    if (found === 'gone') notices.refused(t('do.load'), t('addressGone'), []);
+    if (found === 'none' || found === 'gone') this.leave();
     else if (found) await this.open(found, Number(suite ?? this.session.lock?.suite ?? 0));
   }
 
@@ -112,8 +114,18 @@ class App {
     if (this.plan?.id !== plan.id || !this.tree.size) return;
     this.view.begin(this.tree.size <= smallPlan ? this.tree.suites.keys() : [this.tree.root]);
     this.#detail.show(this.tree.root, { anew: true });
-    this.view.choose(this.tree.has(suite) ? suite : this.tree.root);
+    if (suite) this.#chooseNamed(suite);
+    else this.view.choose(this.tree.root);
     this.live.watch(plan.id);
+  }
+
+  /** Chooses the suite that an address names, which may be gone. */
+  #chooseNamed(suite) {
+    if (this.tree.has(suite)) this.view.choose(suite);
+    else {
+      notices.refused(t('do.load'), t('addressGone'), []);
+      this.view.choose(this.view.chosen || this.tree.root);
+    }
   }
 
   /** Shows the first page. */

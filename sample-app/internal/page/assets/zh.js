@@ -5,7 +5,7 @@ export const zh = {
   whoAmI: '你的名字？', theme: '配色：{theme}', 'theme.auto': '跟随系统', 'theme.light': '浅色', 'theme.dark': '深色',
   language: '切换到英文', otherLanguage: 'English', help: '帮助与按键', choosePlan: '选择计划',
   locksUnknown: '锁服务没有应答。可以读取；在它恢复之前，写入会被拒绝。',
-  planHeld: '整个计划自 {since} 起被“{what}”占用。', planGone: '有人删除了这个计划。', suiteGone: '有人删除了“{name}”',
+  planHeld: '整个计划自 {since} 起被“{what}”占用。', planGone: '有人删除了这个计划。', addressGone: '地址所指的内容不存在：有人把它删除了。', suiteGone: '有人删除了“{name}”',
 
   'welcome.title': '许多人同时修改的一棵树，始终正确',
   'welcome.lead': '这是一个可以拿来起步的测试计划后端。套件组成一棵树，每一行都带着自己的路径。pathlock 只锁住一次改动触及的节点，在所有实例上同时生效。',

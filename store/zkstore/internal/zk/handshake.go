@@ -30,7 +30,7 @@ type credentials struct {
 var (
 	// errSessionGone is the answer to one who takes up a session that has ended.
 	errSessionGone = errors.New("the session has expired")
-	errHandshake   = errors.New("the server refuses the connection")
+	errHandshake   = errors.New("the server opens no session")
 )
 
 // maxHandshake bounds the answer to a handshake.

@@ -1,0 +1,66 @@
+package gormplugin
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/again"
+	"gorm.io/gorm"
+)
+
+// How long [AutoMigrate] waits for other programs, and how often it looks. It asks again and again,
+// since settings such as statement_timeout, lock_timeout and the driver's readTimeout end a
+// statement that waits in the server.
+const (
+	migrationWait  = time.Minute
+	migrationPause = 50 * time.Millisecond
+)
+
+// errMigrating says that another program has the lock of migrations.
+var errMigrating = errors.New("gormplugin: AutoMigrate: another program is still migrating this database")
+
+// inTurn runs try, and runs it again while another program migrates, or while the database gives it
+// up in favour of others who write.
+func (p *Plugin) inTurn(db *gorm.DB, try func() error) error {
+	// What the database gives up is the whole transaction, which may be the caller's.
+	_, nested := db.Statement.ConnPool.(gorm.TxCommitter)
+	_, err := backoff.Retry(db.Statement.Context, func() (struct{}, error) {
+		err := try()
+		if err != nil && !errors.Is(err, errMigrating) && (nested || !again.IsRetryable(db, err)) {
+			err = backoff.Permanent(err)
+		}
+		return struct{}{}, err
+	}, backoff.WithBackOff(backoff.NewConstantBackOff(migrationPause)), backoff.WithMaxElapsedTime(migrationWait))
+	if last, ok := errors.AsType[*backoff.PermanentError](err); ok {
+		return last.Unwrap()
+	}
+	return err
+}
+
+// locked runs migrate while no other program has the lock of migrations. Otherwise the error is
+// [errMigrating]. tx is a transaction or, where the lock has to be released, one connection.
+func (p *Plugin) locked(tx *gorm.DB, migrate func(*gorm.DB) error) (err error) {
+	d := p.owner.Dialect
+	if d.LockMigration == "" {
+		return migrate(tx)
+	}
+	var got bool
+	switch err := tx.Raw(d.LockMigration).Row().Scan(&got); {
+	case err != nil && d.LacksLocks(err):
+		return migrate(tx)
+	case err != nil:
+		return err
+	case !got:
+		return errMigrating
+	}
+	if d.EndMigration != "" {
+		defer func() {
+			// The connection goes back to the pool.
+			unlock := tx.WithContext(context.WithoutCancel(tx.Statement.Context)).Exec(d.EndMigration)
+			err = errors.Join(err, unlock.Error)
+		}()
+	}
+	return migrate(tx)
+}

@@ -1,0 +1,245 @@
+package gormplugintest
+
+import (
+	"cmp"
+	"database/sql"
+	"errors"
+	"slices"
+
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"gorm.io/gorm"
+)
+
+// beforeCommitChecks are about [gormplugin.WithBeforeCommit].
+func beforeCommitChecks() []check {
+	return []check{
+		{"before the commit: in the transaction, whoever began it", func(w *world) {
+			n := new(notes)
+			ctx := gormplugin.WithBeforeCommit(w.Context(), func(tx *gorm.DB) error {
+				n.add("outer")
+				return tx.Model(&Suite{}).Where("plan_id = ? AND path <> ''", w.root.PlanID).Update("note", "seen").Error
+			})
+			ctx = gormplugin.WithBeforeCommit(ctx, func(*gorm.DB) error { n.add("inner"); return nil })
+			db := w.db.WithContext(ctx)
+			a := &Suite{ParentID: &w.root.ID, Name: "a"}
+			w.must(db.Create(a).Error)
+			w.told(n, "outer, inner")
+			var now Suite
+			w.must(w.db.Take(&now, a.ID).Error)
+			if now.Note != "seen" {
+				w.Errorf("the note is %q", now.Note)
+			}
+			n.lines = nil
+			w.must(db.Transaction(func(tx *gorm.DB) error {
+				w.must(tx.Transaction(func(tx *gorm.DB) error { return tx.Model(a).Update("name", "b").Error }))
+				w.told(n, "")
+				return nil
+			}))
+			w.told(n, "outer, inner")
+			n.lines = nil
+			w.must(db.Create(&Other{}).Error)
+			w.told(n, "outer, inner")
+			n.lines = nil
+			w.must(db.Transaction(func(tx *gorm.DB) error { return tx.Find(&[]Suite{}).Error }))
+			w.fails(db.Transaction(func(tx *gorm.DB) error {
+				w.suiteIn(tx, "c")
+				return errStop
+			}), errStop)
+			w.told(n, "")
+		}},
+		{"before the commit: an error, or a panic", func(w *world) {
+			n := new(notes)
+			for _, fail := range []func() error{func() error { return errStop }, func() error { panic(errStop) }} {
+				n.lines = nil
+				ctx := gormplugin.WithBeforeCommit(w.Context(), func(tx *gorm.DB) error { return fail() })
+				run := func() error {
+					return w.db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
+						w.suiteIn(tx, "a")
+						w.register(tx, n, "a")
+						return nil
+					})
+				}
+				func() {
+					defer func() { _ = recover() }()
+					w.fails(run(), errStop)
+				}()
+				w.told(n, "a rolled back")
+				w.has()
+				w.settled(errStop)
+			}
+		}},
+		{"before the commit: a commit", func(w *world) {
+			n := new(notes)
+			commit := func(tx *gorm.DB) error { return tx.Commit().Error }
+			elsewhere := func(tx *gorm.DB) error {
+				done := make(chan error, 1)
+				go func() { done <- commit(tx) }()
+				return <-done
+			}
+			for name, run := range map[string]func(tx *gorm.DB) error{"here": commit, "elsewhere": elsewhere} {
+				calls, ignores := 0, false
+				ctx := gormplugin.WithBeforeCommit(w.Context(), func(tx *gorm.DB) error {
+					calls++
+					if err := run(tx); err == nil || !ignores {
+						return err
+					}
+					return nil
+				})
+				if err := w.db.WithContext(ctx).Create(&Suite{ParentID: &w.root.ID, Name: name}).Error; err == nil || calls != 1 {
+					w.Errorf("%s: got the error %v after %d calls", name, err, calls)
+				}
+				w.has()
+				ignores = true
+				tx := w.db.WithContext(ctx).Begin()
+				w.must(tx.Create(&Other{}).Error)
+				w.must(gormplugin.AfterCommit(tx, n.commit(name)))
+				w.must(tx.Commit().Error)
+				w.fails(tx.Commit().Error, sql.ErrTxDone)
+				if calls != 2 {
+					w.Errorf("%s: %d calls", name, calls)
+				}
+			}
+			if got := n.String(); got != "here, elsewhere" && got != "elsewhere, here" {
+				w.Errorf("told %q", got)
+			}
+		}},
+		{"before the commit: raw SQL cannot end the transaction", func(w *world) {
+			for _, statement := range committing[w.db.Name()] {
+				row, calls := new(Other), 0
+				ctx := gormplugin.WithBeforeCommit(w.Context(), func(tx *gorm.DB) error {
+					calls++
+					if err := tx.Exec(statement).Error; !isEnd(err) {
+						w.Errorf("before the commit, %q: got the error %v", statement, err)
+					}
+					return errStop
+				})
+				w.fails(w.db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
+					if err := tx.Exec(statement).Error; !isEnd(err) {
+						w.Errorf("first, %q: got the error %v", statement, err)
+					}
+					w.must(tx.Create(row).Error)
+					if err := tx.Exec(statement).Error; !isEnd(err) {
+						w.Errorf("after a write, %q: got the error %v", statement, err)
+					}
+					return nil
+				}), errStop)
+				if found := w.db.Limit(1).Find(new(Other), row.ID).RowsAffected; found != 0 || calls != 1 {
+					w.Errorf("%q: found %d rows after %d calls", statement, found, calls)
+				}
+			}
+		}},
+		{"before the commit: a function that a SELECT calls has written", (*world).writesUnseen},
+		{"before the commit: a transaction that only reads, prepared or not", func(w *world) {
+			calls := 0
+			ctx := gormplugin.WithBeforeCommit(w.Context(), func(*gorm.DB) error { calls++; return nil })
+			for _, prepare := range []bool{false, true, true} {
+				db := w.db.Session(&gorm.Session{PrepareStmt: prepare, Context: ctx})
+				w.must(db.Transaction(func(tx *gorm.DB) error {
+					var n int
+					return errors.Join(tx.Find(&[]Other{}, "id > ?", 0).Error,
+						tx.Raw("SELECT COUNT(*) FROM others WHERE id IN (?)", []int{1, 2}).Scan(&n).Error,
+						tx.Raw("WITH a AS (SELECT id FROM others) SELECT COUNT(*) FROM a").Scan(&n).Error)
+				}))
+				if calls != 0 {
+					w.Errorf("prepared: %t: %d calls", prepare, calls)
+				}
+				calls = 0
+				w.must(db.Transaction(func(tx *gorm.DB) error {
+					return tx.Exec("INSERT INTO others (name) VALUES (?)", "x").Error
+				}))
+				if calls != 1 {
+					w.Errorf("prepared: %t: %d calls after a write", prepare, calls)
+				}
+				calls = 0
+			}
+		}},
+		{"before the commit: a rollback, or another transaction", func(w *world) {
+			ctx := gormplugin.WithBeforeCommit(w.Context(), func(tx *gorm.DB) error { return tx.Rollback().Error })
+			if w.db.WithContext(ctx).Create(&Suite{ParentID: &w.root.ID, Name: "a"}).Error == nil {
+				w.Error("no error")
+			}
+			w.has()
+			if w.db.Name() == "sqlite" {
+				return // its only writer is the transaction that is to be committed
+			}
+			calls := 0
+			ctx = gormplugin.WithBeforeCommit(w.Context(), func(tx *gorm.DB) error {
+				if calls++; calls > 1 {
+					return errStop
+				}
+				return w.db.WithContext(tx.Statement.Context).Create(&Other{}).Error
+			})
+			w.must(w.db.WithContext(ctx).Create(&Other{}).Error)
+		}},
+		{"before the commit: the database asks for a retry", func(w *world) {
+			for _, run := range []func(db *gorm.DB) error{
+				func(db *gorm.DB) error { return db.Create(&Suite{ParentID: &w.root.ID, Name: "a"}).Error },
+				func(db *gorm.DB) error {
+					return gormplugin.Transaction(db.Statement.Context, db, func(tx *gorm.DB) error { return tx.Create(&Suite{ParentID: &w.root.ID, Name: "b"}).Error })
+				},
+			} {
+				tries := 0
+				ctx := gormplugin.WithBeforeCommit(w.Context(), func(*gorm.DB) error {
+					if tries++; tries < 3 {
+						return gormplugin.ErrRetry
+					}
+					return nil
+				})
+				w.must(run(w.db.WithContext(ctx)))
+				if tries != 3 {
+					w.Errorf("%d tries", tries)
+				}
+			}
+			w.has("/a", "/b")
+			tries := 0
+			ctx := gormplugin.WithBeforeCommit(w.Context(), func(*gorm.DB) error { tries++; return gormplugin.ErrRetry })
+			w.fails(w.db.WithContext(ctx).Create(&Other{}).Error, gormplugin.ErrRetry)
+			if tries != 1 {
+				w.Errorf("%d tries of a statement on another table", tries)
+			}
+		}},
+	}
+}
+
+// writesUnseen writes by SELECTs, in all forms in which the database can.
+func (w *world) writesUnseen() {
+	var drop, reads []string
+	create := "CREATE FUNCTION add_other() RETURNS INT MODIFIES SQL DATA BEGIN INSERT INTO others (name) VALUES ('unseen'); RETURN 1; END"
+	writes := []string{"SELECT add_other()", "(SELECT add_other ())", "SELECT COALESCE(`add_other`(), 1)", "SELECT 1 FROM (SELECT add_other() AS x) AS y", "SELECT 1 /*! , add_other() */"}
+	switch w.db.Name() {
+	case "mysql":
+		drop = []string{"DROP FUNCTION IF EXISTS add_other"}
+		reads = []string{"SELECT COUNT(*), MAX(id) FROM others WHERE id IN (1, 2) AND EXISTS (SELECT 1)"}
+	case "postgres":
+		drop = []string{"DROP VIEW IF EXISTS adding", "DROP FUNCTION IF EXISTS add_other"}
+		create = "CREATE FUNCTION add_other() RETURNS INT LANGUAGE sql AS 'INSERT INTO others (name) VALUES (''unseen'') RETURNING 1'; CREATE VIEW adding AS SELECT add_other() AS x"
+		writes = []string{"SELECT add_other()", "(SELECT add_other())", "SELECT * FROM add_other()", "SELECT x FROM adding"}
+		reads = []string{"SELECT COUNT(*) FROM others", "SELECT pg_backend_pid()"}
+	default:
+		w.Skip("a SELECT cannot write")
+	}
+	undo := func() {
+		for _, statement := range drop {
+			w.must(w.db.Exec(statement).Error)
+		}
+	}
+	undo()
+	w.must(w.db.Exec(create).Error)
+	defer undo()
+	count := func() (rows int64) {
+		w.must(w.db.Model(&Other{}).Where("name = ?", "unseen").Count(&rows).Error)
+		return rows
+	}
+	for _, statement := range append(writes, reads...) {
+		calls, before := 0, count()
+		ctx := gormplugin.WithBeforeCommit(w.Context(), func(*gorm.DB) error { calls++; return errStop })
+		err := w.db.WithContext(ctx).Transaction(func(tx *gorm.DB) error { return tx.Raw(statement).Scan(new([]map[string]any)).Error })
+		want := 1
+		if slices.Contains(reads, statement) {
+			want, err = 0, cmp.Or(err, errStop)
+		}
+		if !errors.Is(err, errStop) || calls != want || count() != before {
+			w.Errorf("%q: got the error %v after %d calls, and %d rows", statement, err, calls, count()-before)
+		}
+	}
+}

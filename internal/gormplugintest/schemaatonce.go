@@ -1,0 +1,58 @@
+package gormplugintest
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/gormplugin/treeschema"
+	"golang.org/x/sync/errgroup"
+)
+
+// How many instances start at once, and how often.
+const (
+	instancesAtOnce = 4
+	startsAtOnce    = 5
+)
+
+// CheckAtOnce checks that instances which call [gormplugin.AutoMigrate] at once all start, on a
+// table that other code has left and on an empty database.
+func CheckAtOnce(t *testing.T, d Database) {
+	t.Helper()
+	for _, c := range []struct {
+		name string
+		left func(w *schemaWorld)
+	}{
+		{"on an empty database", func(*schemaWorld) {}},
+		{"on a table of old code", func(w *schemaWorld) {
+			w.must(w.db.AutoMigrate(&Branch{}, &Fruit{})) // GORM's own
+			for i := range 50 {
+				w.exec(fmt.Sprintf("INSERT INTO branches (tree_id, name, path) VALUES (1, '%d', '/%[1]d')", i))
+			}
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			worlds := make([]*schemaWorld, instancesAtOnce)
+			for i := range worlds {
+				worlds[i] = newSchemaWorld(t, d, gormplugin.Model(&Branch{}), gormplugin.Leaf(&Fruit{}, &Branch{}))
+			}
+			for range startsAtOnce {
+				c.left(worlds[0])
+				var group errgroup.Group
+				for _, w := range worlds {
+					group.Go(func() error { return gormplugin.AutoMigrate(w.db) })
+				}
+				if err := group.Wait(); err != nil {
+					t.Error(err)
+				}
+				for _, w := range worlds {
+					if found := w.findings(); slices.ContainsFunc(found, func(f treeschema.Finding) bool { return f.Table != "" && f.Severity > treeschema.Advice }) {
+						t.Error(found)
+					}
+				}
+				worlds[0].must(worlds[0].db.Migrator().DropTable("fruits", "branches"))
+			}
+		})
+	}
+}
