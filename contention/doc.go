@@ -23,5 +23,6 @@
 // was in the way at the first. If a wait has ended before its look, the error of a refused request
 // still tells who it was. Otherwise the wait counts and nobody is blamed for it, so that short
 // waits can sum up to more than their blockers' times. What waited in other processes is in their
-// own recorders.
+// own recorders. Candidates and observers of package election are not recorded: they wait for as
+// long as all is well.
 package contention

@@ -21,6 +21,10 @@ const (
 	DefaultLookEvery = time.Second
 )
 
+// elections is the namespace of package election. Candidates and observers wait for as long as all
+// is well: that is no stall.
+const elections = "election"
+
 // Config changes what a [Recorder] does. All fields are optional.
 type Config struct {
 	// Threshold is how long a wait has to last to be recorded: [DefaultThreshold] if it is 0.
@@ -127,7 +131,7 @@ func (r *Recorder) Acquiring(ctx context.Context, _ pathlock.Event) context.Cont
 // Waiting implements [pathlock.Observer].
 func (r *Recorder) Waiting(ctx context.Context, e pathlock.Event) {
 	a, ok := ctx.Value(acquisitionKey{r}).(*acquisition)
-	if !ok {
+	if !ok || e.Tree.Namespace() == elections {
 		return
 	}
 	w := newWait(e, time.Now())

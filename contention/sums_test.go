@@ -7,6 +7,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/contention"
+	"github.com/pathlock-go/pathlock/election"
 )
 
 // queue has waits at a path last so long, one after the other, behind a holder each, without a
@@ -208,6 +209,34 @@ func TestOrders(t *testing.T) {
 			if episodes != " "+want || places != episodes || routes != episodes {
 				f.Errorf("%s: episodes%s, places%s, routes%s; want %s", order, episodes, places, routes, want)
 			}
+		}
+	})
+}
+
+// A candidate waits for as long as all is well, and so does who observes: neither is a stall.
+func TestElectionsAreNoStalls(t *testing.T) {
+	in(t, contention.Config{}, func(f *fixture) {
+		e := election.New(f.locker, "nightly")
+		first, err := e.Campaign(f.Context(), "host-1")
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.waiting.Go(func() {
+			second, err := e.Campaign(f.Context(), "host-2")
+			if err == nil {
+				err = second.Resign(f.Context())
+			}
+			if err != nil {
+				f.Error(err)
+			}
+		})
+		time.Sleep(time.Hour) // virtual
+		if err := first.Resign(f.Context()); err != nil {
+			f.Error(err)
+		}
+		f.waiting.Wait()
+		if h := f.recorder.History(); len(h.Episodes) > 0 || f.store.count() > 0 {
+			f.Errorf("%d looks, and episodes %+v", f.store.count(), h.Episodes)
 		}
 	})
 }
