@@ -206,6 +206,12 @@ func TestTroubleIsShownAndEnds(t *testing.T) {
 	if data := s.await("trouble"); !strings.Contains(string(data), `"what":"tree"`) || !strings.Contains(string(data), "does not answer") {
 		t.Errorf("trouble: %s", data)
 	}
+	for before := f.store.looks(); f.store.looks() < before+3; time.Sleep(time.Millisecond) {
+		continue // further looks fail, too
+	}
+	if n := strings.Count(f.log.String(), "a look at the locks failed"); n != 1 {
+		t.Errorf("the log says so %d times", n)
+	}
 	f.store.failBy(nil)
 	for {
 		if event, _ := s.next(); event == "tree" || event == "change" {
