@@ -1,6 +1,7 @@
 // The chosen suite: where it is, who has it, and its cases.
 import { get } from './api.js';
 import { CaseList } from './caselist.js';
+import { validName } from './dialogs.js';
 import { h, text } from './dom.js';
 import { ago, clock, t } from './i18n.js';
 import { doing } from './problems.js';
@@ -59,7 +60,7 @@ export class Detail {
         button('copy', () => ops.copy(id())), button('remove', () => ops.remove(id()), 'danger'),
       ]);
     this.#element.replaceChildren(
-      h('button', { type: 'button', class: 'quiet back', onclick: () => app.showScreen('tree') }, '‹ ', t('back')),
+      h('button', { type: 'button', class: 'quiet back', onclick: () => app.back() }, '‹ ', t('back')),
       p.trail, p.title, p.count, p.lock, p.buttons, this.#cases.element);
   }
 
@@ -76,7 +77,13 @@ export class Detail {
     };
     const input = h('input', {
       type: 'text', value: name, maxLength: 300, 'aria-label': t('suiteName'), spellcheck: false, onblur: () => end(input.value),
-      onkeydown: (e) => { if (!e.isComposing && (e.key === 'Enter' || e.key === 'Escape')) end(e.key === 'Enter' ? input.value : null); },
+      onkeydown: (e) => {
+        if (e.isComposing) return;
+        // A name that cannot be one is refused, and stays to be mended.
+        if (e.key === 'Enter' && !validName(input.value)) this.#app.operations.rename(id, input.value);
+        else if (e.key === 'Enter') end(input.value);
+        if (e.key === 'Escape') end(null);
+      },
     });
     title.replaceChildren(input);
     input.focus();

@@ -67,7 +67,7 @@ export const en = {
   'err.too-large': 'That is too long.', 'err.foreign-origin': 'The browser says that another site has sent this.',
   'err.lock-store-unavailable': 'The lock store does not answer. Nothing was changed.', 'err.database-unavailable': 'The database does not answer. Nothing was changed.',
   'err.request-timeout': 'It took too long to arrive. Nothing was changed.', 'err.network': 'No answer came. It may have been done or not; trying again does not do it twice.',
-  'err.unknown': 'The server reports: {detail}', 'err.badName': 'A name has 1 to 255 characters, no slash, and no space at its ends.',
+  'err.unknown': 'The server reports: {detail}', 'err.badName': 'A name has 1 to 255 characters, no slash, no tab or line break, and no space at its ends.',
   'err.inFlight': 'The same request is still running.',
   'err.idempotency-answer-lost': 'It was done, at least in part, and the answer is lost. Look before you do it again.',
 

@@ -65,6 +65,7 @@ class App {
     $('filter').addEventListener('keydown', (e) => { if (e.key === 'ArrowDown') { e.preventDefault(); this.view.focus(); } });
     $('me').addEventListener('click', () => this.operations.rename_visitor());
     addEventListener('keydown', (e) => { if (e.key === '/' && !e.target.closest('input, textarea, dialog')) { e.preventDefault(); $('filter').focus(); } });
+    addEventListener('popstate', () => { $('work').dataset.screen = history.state?.detail ? 'detail' : 'tree'; });
     addEventListener('hashchange', () => this.#follow());
     addEventListener('beforeunload', (e) => { if (this.#detail.unsaved) e.preventDefault(); });
     setInterval(() => { this.view.draw(); this.#detail.update(); }, 15000); // "3 min" becomes "4 min"
@@ -209,7 +210,15 @@ class App {
   /** On a phone, either the tree or the chosen suite is in sight. */
   showScreen(screen) {
     $('work').dataset.screen = screen;
-    if (screen === 'detail' && matchMedia('(max-width: 720px)').matches) $('detail').focus();
+    if (screen !== 'detail' || !matchMedia('(max-width: 720px)').matches) return;
+    $('detail').focus();
+    if (!history.state?.detail) history.pushState({ detail: true }, '');
+  }
+
+  /** Goes from the chosen suite back to the tree. */
+  back() {
+    if (history.state?.detail) history.back();
+    else this.showScreen('tree');
   }
 
   showVisitor() { text($('me'), visitor.get() ?? t('whoAmI')); }
@@ -217,7 +226,7 @@ class App {
   #chosen(id) {
     this.#detail.show(id);
     const at = `#plan/${this.plan.id}/suite/${id}`;
-    if (location.hash !== at) history.replaceState(null, '', at);
+    if (location.hash !== at) history.replaceState(history.state, '', at);
     $('second').href = at;
   }
 

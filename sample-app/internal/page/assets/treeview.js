@@ -1,6 +1,7 @@
 // The tree on the page, after the ARIA pattern of a tree view. It has elements for the rows in
 // sight only, and the focus stays on the tree itself, so that no update takes it away.
 import { attribute, Emitter, h, text } from './dom.js';
+import { validName } from './dialogs.js';
 import { Drag } from './drag.js';
 
 const beyond = 8; // rows above and below those in sight
@@ -174,7 +175,9 @@ export class TreeView extends Emitter {
       onkeydown: (e) => {
         e.stopPropagation();
         if (e.isComposing) return;
-        if (e.key === 'Enter') this.#endRename(id, field.value);
+        // A name that cannot be one is refused, and stays to be mended.
+        if (e.key === 'Enter' && !validName(field.value)) this.emit('rename', id, field.value);
+        else if (e.key === 'Enter') this.#endRename(id, field.value);
         if (e.key === 'Escape') this.#endRename(id, null);
       },
     });
@@ -232,7 +235,7 @@ export class TreeView extends Emitter {
       if ('xcv'.includes(e.key.toLowerCase())) { e.preventDefault(); this.emit('key', e.key.toLowerCase(), id); }
       return;
     }
-    if (e.altKey) return;
+    if (e.altKey || !this.#at.has(id) && !moves[e.key]) return; // what the filter hides is left alone
     if (moves[e.key]) { e.preventDefault(); moves[e.key](); }
     else if (e.key === 'F2') { e.preventDefault(); this.rename(id); }
     else if (['Insert', 'Delete', 'Enter', 'Escape', 'ContextMenu'].includes(e.key)) { e.preventDefault(); this.emit('key', e.key, id); }

@@ -59,7 +59,7 @@ export const zh = {
   'err.not-found': '它已经不在了：有人删除了它。', 'err.invalid-request': '服务器拒绝了：{detail}', 'err.too-large': '内容太长。', 'err.foreign-origin': '浏览器说这是另一个网站发出的。',
   'err.lock-store-unavailable': '锁服务没有应答。什么都没有改变。', 'err.database-unavailable': '数据库没有应答。什么都没有改变。',
   'err.request-timeout': '请求到达得太慢。什么都没有改变。', 'err.network': '没有收到应答，可能已完成，也可能没有；重试不会重复执行。',
-  'err.unknown': '服务器报告：{detail}', 'err.badName': '名称为 1 到 255 个字符，不含斜杠，首尾没有空格。', 'err.inFlight': '同一个请求还在执行。',
+  'err.unknown': '服务器报告：{detail}', 'err.badName': '名称为 1 到 255 个字符，不含斜杠、制表符和换行，首尾没有空格。', 'err.inFlight': '同一个请求还在执行。',
   'err.idempotency-answer-lost': '它已经执行了（至少一部分），但结果没有留下。再次操作之前请先看一看。',
 
   binEmpty: '回收站是空的。', restore: '恢复', purge: '彻底清空', surePurge: '要彻底删除 {count} 项吗？',
