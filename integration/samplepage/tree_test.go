@@ -84,6 +84,14 @@ func TestASuiteIsRenamedInItsRowAndInItsTitle(t *testing.T) {
 	w.here.Press("a/b" + chromium.KeyEnter)
 	w.here.refused("no slash")
 	w.here.shows(w.ids["a/b"], "in the title")
+	w.here.Await("what was typed is there to be mended", `document.querySelector("#detail h1 input").value === "a/b"`)
+	w.here.Fill("#detail h1 input", "mended"+chromium.KeyEnter)
+	w.there.shows(w.ids["a/b"], "mended")
+	w.here.DoubleClick(row(w.ids["a/b"]) + " .name")
+	w.here.Press(".." + chromium.KeyEnter)
+	w.here.refused("no slash")
+	w.here.Fill("#tree input", "mended again"+chromium.KeyEnter)
+	w.there.shows(w.ids["a/b"], "mended again")
 }
 
 func TestASuiteIsDraggedIntoAnother(t *testing.T) {

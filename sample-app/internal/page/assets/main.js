@@ -6,6 +6,7 @@ import { Detail } from './detail.js';
 import { $, once, text } from './dom.js';
 import { Holds } from './holds.js';
 import { ago, t, translate } from './i18n.js';
+import { Keys } from './keys.js';
 import { Live } from './live.js';
 import { Tree } from './model.js';
 import * as notices from './notices.js';
@@ -20,6 +21,8 @@ import { TreeView } from './treeview.js';
 const smallPlan = 80;
 /** The least time between two reads of the tree, and how many times longer than a read it is. */
 const rest = 150, restFactor = 4;
+/** How long after an edit lock was taken there should be news of it. */
+const newsOfLock = 2000;
 
 class App {
   plan = null;
@@ -33,17 +36,21 @@ class App {
   #detail = new Detail($('detail'), this);
   #reading = null;
   #again = false;
-  #marked = null; // {id, copies}
+  #keys = new Keys(this);
 
   async start() {
     this.actions.onbusy = () => { this.view.draw(); this.#detail.update(); };
     this.holds.on('change', () => this.#showHolds());
-    this.session.on('change', () => this.#showHolds());
+    this.session.on('change', () => {
+      this.#showHolds();
+      // Where the lock was taken away before the first news of it, there is no news at all.
+      if (this.session.lock) setTimeout(() => this.#lookForLock(), newsOfLock);
+    });
     this.session.on('lost', (lock) => notices.refused(t('do.edit', { name: lock.name }), t('err.lock-lost'), [
       { label: t('edit'), kind: 'primary', run: () => this.operations.edit(lock.suite) }]));
     this.live.on('locks', (news) => {
       this.holds.set(news);
-      if (this.session.lock?.plan === this.plan?.id) this.session.look(this.holds);
+      this.#lookForLock();
     });
     this.live.on('changed', (revision) => { if (revision !== this.tree.revision) this.reload().then(() => this.casesChanged()); });
     this.live.on('gone', () => {
@@ -56,7 +63,7 @@ class App {
     this.view.on('open', () => this.showScreen('detail'));
     this.view.on('rename', (id, name) => this.operations.rename(id, name));
     this.view.on('drop', (id, to, copies) => (copies ? this.operations.copy(id, to) : this.operations.move(id, to)));
-    this.view.on('key', (key, id) => this.#key(key, id));
+    this.view.on('key', (key, id) => this.#keys.press(key, id));
     const choose = once(async () => { const plan = await choosePlan(this); if (plan) await this.open(plan); });
     $('plan-button').addEventListener('click', choose);
     $('new-suite').addEventListener('click', () => this.operations.create(this.view.chosen));
@@ -74,6 +81,8 @@ class App {
     this.#words();
     await this.#follow();
   }
+
+  #lookForLock() { if (this.session.lock?.plan === this.plan?.id) this.session.look(this.holds); }
 
   /** Shows what the address names. */
   async #follow() {
@@ -232,7 +241,7 @@ class App {
 
   /** How a row looks. */
   #row(id) {
-    const row = { name: this.nameOf(id), busy: this.actions.busy.has(id), marked: this.#marked?.id === id && !this.#marked.copies };
+    const row = { name: this.nameOf(id), busy: this.actions.busy.has(id), marked: this.#keys.cuts(id) };
     const over = this.holds.over(this.tree, id), now = this.holds.now();
     if (this.session.edits(id)) return { ...row, kind: 'mine', chip: t('lock.mine') };
     if (over && !this.session.edits(over.at)) {
@@ -287,28 +296,6 @@ class App {
       this.#foot();
       if (this.tree.size) this.#detail.show(this.view.chosen, { anew: true });
     } else if (!$('welcome').hidden) this.leave();
-  }
-
-  #key(key, id) {
-    const ops = this.operations, movable = id !== this.tree.root;
-    const mark = (copies) => {
-      if (!movable) return;
-      this.#marked = { id, copies };
-      this.view.draw();
-      notices.say(t(copies ? 'copied' : 'cut', { name: this.nameOf(id) }));
-    };
-    const put = () => {
-      const marked = this.#marked;
-      if (!marked || !this.tree.has(marked.id)) return;
-      this.#marked = null;
-      if (marked.copies) ops.copy(marked.id, id);
-      else ops.move(marked.id, id);
-    };
-    const does = {
-      x: () => mark(false), c: () => mark(true), v: put, Insert: () => ops.create(id), Delete: () => ops.remove(id),
-      Enter: () => { this.showScreen('detail'); $('detail').focus(); }, Escape: () => { this.#marked = null; this.view.draw(); }, ContextMenu: () => { this.showScreen('detail'); $('detail').focus(); },
-    };
-    does[key]?.();
   }
 }
 
