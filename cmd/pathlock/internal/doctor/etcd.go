@@ -29,11 +29,7 @@ func (e *exam) etcd(ctx context.Context, about string, store *etcdstore.Store) b
 			return false
 		}
 		serves = false
-		change := "see the other findings"
-		if errors.Is(err, rpctypes.ErrPermissionDenied) {
-			change = etcdGrant(about)
-		}
-		e.found(Problem, about, "service", err.Error(), "the lock store "+anystore.Trouble(err)+": nothing is granted", change)
+		e.found(Problem, about, "service", err.Error(), "the lock store "+anystore.Trouble(err)+": nothing is granted", remedy(about, err))
 	}
 	client := store.Client()
 	for _, endpoint := range client.Endpoints() {
@@ -44,6 +40,15 @@ func (e *exam) etcd(ctx context.Context, about string, store *etcdstore.Store) b
 	e.etcdHistory(ctx, about, client)
 	e.fine(about, "clock", "nothing goes by the clocks of the members or of this host")
 	return serves
+}
+
+// remedy says what to change where a lock store, as it is shown, refuses to serve. An etcd without
+// rights is the one that no other finding is about.
+func remedy(shown string, err error) string {
+	if errors.Is(err, rpctypes.ErrPermissionDenied) {
+		return etcdGrant(shown)
+	}
+	return "see the other findings"
 }
 
 // etcdGrant says how to give the user the rights that locks need, for a store as it is shown.

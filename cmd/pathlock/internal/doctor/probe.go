@@ -9,8 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
-
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
@@ -41,11 +39,7 @@ func (e *exam) probe(ctx context.Context, about string, store, other pathlock.St
 	case err == nil:
 		e.fine(about, "trial", "a lock was taken, waited for, handed over in %v, and released", took.Round(10*time.Microsecond))
 	case unreachable(err):
-		change := "see the other findings"
-		if errors.Is(err, rpctypes.ErrPermissionDenied) {
-			change = etcdGrant(about)
-		}
-		e.found(Problem, about, "trial", err.Error(), "the lock store "+anystore.Trouble(err), change)
+		e.found(Problem, about, "trial", err.Error(), "the lock store "+anystore.Trouble(err), remedy(about, err))
 	default:
 		e.found(Problem, about, "trial", err.Error(), "programs fail in the same way", "")
 	}

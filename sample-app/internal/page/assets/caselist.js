@@ -8,7 +8,8 @@ export class CaseList {
   element = h('section', { class: 'cases' });
   #app;
   #suite = 0;
-  #plan = 0;
+  /** The plan of the suite that is shown. */
+  plan = 0;
   #cases = [];
   #list;
   #empty;
@@ -32,7 +33,7 @@ export class CaseList {
   begin(suite) {
     this.#keep();
     this.#suite = suite;
-    this.#plan = this.#app.plan.id;
+    this.plan = this.#app.plan.id;
     this.#cases = [];
     this.#open = null;
     this.#list = h('ul', { class: 'case-list' });
@@ -50,7 +51,7 @@ export class CaseList {
             if (input.value) refused(t('do.createCase', { name: input.value }), t('err.badName'), []);
             return;
           }
-          const name = input.value, plan = this.#plan;
+          const name = input.value, plan = this.plan;
           input.value = '';
           if (!await this.#app.operations.createCase(suite, name)) this.#giveBack(plan, suite, name);
         },
@@ -84,7 +85,7 @@ export class CaseList {
     const o = this.#open;
     const open = this.#dirty ? { id: o.id, was: o.was, name: o.name.value, body: o.body.value } : this.#resumed;
     const adding = this.#adding?.value ?? '';
-    if (open || adding) this.#drafts.set(this.#suite, { plan: this.#plan, adding, open });
+    if (open || adding) this.#drafts.set(this.#suite, { plan: this.plan, adding, open });
   }
 
   /** A name that was not added goes back into its field, unless another one is there by now. */
@@ -103,7 +104,7 @@ export class CaseList {
       this.#drafts.delete(suite);
     }
     this.#drafts.delete(this.#suite); // its fields are still there
-    if (plan === this.#plan && isGone(this.#suite)) this.#open = this.#resumed = this.#adding = null;
+    if (plan === this.plan && isGone(this.#suite)) this.#open = this.#resumed = this.#adding = null;
     return texts;
   }
 

@@ -1,16 +1,15 @@
 // The chosen suite: where it is, who has it, and its cases.
 import { get } from './api.js';
 import { CaseList } from './caselist.js';
-import { validName } from './dialogs.js';
 import { h, text } from './dom.js';
 import { ago, clock, t } from './i18n.js';
+import { nameField } from './namefield.js';
 import { doing } from './problems.js';
 
 export class Detail {
   #app;
   #element;
   #suite = 0;
-  #plan = 0;
   #parts = {};
   #cases;
   #asked = 0;
@@ -25,7 +24,6 @@ export class Detail {
   show(suite, { anew } = {}) {
     if (suite !== this.#suite || anew) {
       this.#suite = suite;
-      this.#plan = this.#app.plan.id;
       this.#build();
       this.#cases.begin(suite);
       this.loadCases();
@@ -39,7 +37,7 @@ export class Detail {
   /** Forgets what was being written in suites of a plan that are gone, and returns the texts, and the
    * name of the suite that was shown if it is one of them. */
   forget(plan, isGone) {
-    const shown = plan === this.#plan && isGone(this.#suite);
+    const shown = plan === this.#cases.plan && isGone(this.#suite);
     return { texts: this.#cases.forget(plan, isGone), name: shown ? this.#parts.title.textContent : '' };
   }
 
@@ -75,16 +73,7 @@ export class Detail {
       this.update();
       if (to !== null && to !== name) this.#app.operations.rename(id, to);
     };
-    const input = h('input', {
-      type: 'text', value: name, maxLength: 300, 'aria-label': t('suiteName'), spellcheck: false, onblur: () => end(input.value),
-      onkeydown: (e) => {
-        if (e.isComposing) return;
-        // A name that cannot be one is refused, and stays to be mended.
-        if (e.key === 'Enter' && !validName(input.value)) this.#app.operations.rename(id, input.value);
-        else if (e.key === 'Enter') end(input.value);
-        if (e.key === 'Escape') end(null);
-      },
-    });
+    const input = nameField(name, t('suiteName'), { end, refuse: (to) => this.#app.operations.rename(id, to) });
     title.replaceChildren(input);
     input.focus();
     input.select();

@@ -1,8 +1,8 @@
 // The tree on the page, after the ARIA pattern of a tree view. It has elements for the rows in
 // sight only, and the focus stays on the tree itself, so that no update takes it away.
 import { attribute, Emitter, h, text } from './dom.js';
-import { validName } from './dialogs.js';
 import { Drag } from './drag.js';
+import { nameField } from './namefield.js';
 
 const beyond = 8; // rows above and below those in sight
 const typing = 700; // how long typed letters make one word, in milliseconds
@@ -169,19 +169,7 @@ export class TreeView extends Emitter {
       return;
     }
     if (input) return;
-    const field = h('input', {
-      type: 'text', value: name, maxLength: 300, 'aria-label': name, spellcheck: false,
-      onblur: () => this.#endRename(id, field.value),
-      onkeydown: (e) => {
-        e.stopPropagation();
-        if (e.isComposing) return;
-        // A name that cannot be one is refused, and stays to be mended.
-        if (e.key === 'Enter' && !validName(field.value)) this.emit('rename', id, field.value);
-        else if (e.key === 'Enter') this.#endRename(id, field.value);
-        if (e.key === 'Escape') this.#endRename(id, null);
-      },
-    });
-    place.replaceChildren(field);
+    place.replaceChildren(nameField(name, name, { end: (to) => this.#endRename(id, to), refuse: (to) => this.emit('rename', id, to) }));
   }
 
   #idAt(node) { return Number(node.closest?.('.row')?.dataset.id ?? 0); }
