@@ -108,7 +108,6 @@ func (u *update) changeOf(img image, changes ticketstore.Changes) (*change, erro
 	for _, t := range changes.Woken {
 		woken[t.Key] = true
 	}
-	put := make(map[int64]bool, len(changes.Put))
 	for i := range changes.Put {
 		t := &changes.Put[i]
 		place, err := placeOf(*t)
@@ -127,7 +126,6 @@ func (u *update) changeOf(img image, changes ticketstore.Changes) (*change, erro
 		if ended {
 			u.end(c, t.Home, place)
 		}
-		put[place] = true
 		c.put = append(c.put, row)
 	}
 	for i := range changes.Delete {
@@ -141,10 +139,7 @@ func (u *update) changeOf(img image, changes ticketstore.Changes) (*change, erro
 				u.end(c, was.Home, place)
 			}
 		}
-		// A new ticket in the place of a deleted one overwrites it.
-		if !put[place] {
-			c.gone = append(c.gone, place)
-		}
+		c.gone = append(c.gone, place)
 	}
 	return c, nil
 }

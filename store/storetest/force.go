@@ -33,6 +33,17 @@ func force() topic {
 			late.isGranted()
 			f.noWaiters()
 		}},
+		{"a waiter whose place was taken away is not granted, though others ask before it looks", func(f *fixture) {
+			for range 10 {
+				holder := f.actor("holder").takes(x("/a"))
+				waiter := f.actor("waiter").queuesFor(x("/a"))
+				waiter.forced()
+				next := f.actor("next").queuesFor(x("/a"))
+				holder.release()
+				f.requireIs(waiter.fails(), pathlock.ErrLost)
+				next.isGranted().release()
+			}
+		}},
 		{"other owners keep what they have", func(f *fixture) {
 			a := f.actor("holder")
 			a.takes(s("/a"))

@@ -3,6 +3,9 @@ package storetest
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -90,6 +93,37 @@ func givingUp() topic {
 				}
 				f.actor("other").takes(x("/a")).release()
 			}
+		}},
+		{"requests that are cancelled on the way do not disturb others", func(f *fixture) {
+			began := time.Now()
+			f.actor("first").takes(x("/a")).release()
+			took := time.Since(began)
+			var all sync.WaitGroup
+			for client := range 8 {
+				a := f.actor(fmt.Sprintf("client %d", client))
+				all.Go(func() {
+					for round := range 50 {
+						ctx, cancel := context.WithCancel(f.ctx)
+						stays := round%10 == 0
+						if !stays {
+							time.AfterFunc(rand.N(took), cancel)
+						}
+						req := a.ask(x("/" + a.name))
+						_, err := f.store.Acquire(ctx, req)
+						switch {
+						case err == nil:
+							err = f.store.Release(f.ctx, req.Tree, req.Owner, req.Grant)
+						case !stays && errors.Is(err, context.Canceled):
+							err = nil
+						}
+						cancel()
+						if err != nil {
+							f.Errorf("%s, round %d: %v", a.name, round, err)
+						}
+					}
+				})
+			}
+			all.Wait()
 		}},
 		{"a conflict names who is in the way", func(f *fixture) {
 			holder := f.actor("rename of /dir")

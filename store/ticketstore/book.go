@@ -33,8 +33,10 @@ func openBook(tree pathlock.Tree, state State, limit int) *book {
 	b := &book{state: state, fence: max(state.Fence, state.Floor), ended: make(map[*locktable.Request]error), told: make(map[*Ticket]*Ticket)}
 	b.table = locktable.New(tree, b.mint, b.waitEnded)
 	records := make([]*locktable.Record, 0, len(state.Tickets))
+	last := locktable.Last{Fence: state.Fence}
 	for i := range state.Tickets {
 		t := &state.Tickets[i]
+		last.Ticket = max(last.Ticket, t.Place)
 		switch {
 		case t.State != Refused:
 			b.loaded = append(b.loaded, t)
@@ -45,7 +47,7 @@ func openBook(tree pathlock.Tree, state State, limit int) *book {
 			b.deleted = append(b.deleted, *t)
 		}
 	}
-	b.table.Restore(records, state.Now, state.Fence, limit)
+	b.table.Restore(records, state.Now, last, limit)
 	return b
 }
 

@@ -349,3 +349,36 @@ func TestEveryUnansweredCallSaysSo(t *testing.T) {
 		}
 	})
 }
+
+// The process of a waiter is slow to learn that its place was taken away. Meanwhile others ask.
+func TestAWaiterWhosePlaceWasTakenAwayLearnsOfIt(t *testing.T) {
+	onStage(t, func(s *stage) {
+		slow, waits := s.process()
+		_, store := s.process()
+		if _, err := store.Acquire(s.Context(), s.ask("holder", "/a")); err != nil {
+			t.Fatal(err)
+		}
+		ended := s.begin(s.Context(), waits, s.ask("waiter", "/a"))
+		looks := make(chan struct{})
+		slow.meddle(func(context.Context) error { <-looks; return nil }, nil)
+		if err := store.ForceRelease(s.Context(), s.tree, "waiter"); err != nil {
+			t.Fatal(err)
+		}
+		next := s.begin(s.Context(), store, s.ask("next", "/a"))
+		close(looks)
+		if err := <-ended; !errors.Is(err, pathlock.ErrLost) {
+			t.Errorf("the wait ends with %v", err)
+		}
+		for _, owner := range []pathlock.Owner{"holder", "next"} {
+			if err := store.Release(s.Context(), s.tree, owner, pathlock.GrantID(owner)); err != nil {
+				t.Errorf("%s releases: %v", owner, err)
+			}
+			if owner == "holder" {
+				if err := <-next; err != nil {
+					t.Errorf("the next one: %v", err)
+				}
+			}
+		}
+		s.isEmpty()
+	})
+}

@@ -111,6 +111,11 @@ func (b *backend) write(tree pathlock.Tree, c ticketstore.Changes) {
 	for i := range c.Put {
 		t := &c.Put[i]
 		if t.Key == "" {
+			for _, other := range s.tickets {
+				if other.Place == t.Place {
+					panic(fmt.Sprintf("the place of a new ticket, %d, is that of one which is kept: %+v", t.Place, other))
+				}
+			}
 			b.keys++
 			t.Key = fmt.Sprint(b.keys)
 		}

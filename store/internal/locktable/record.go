@@ -32,14 +32,22 @@ type Record struct {
 	Data any
 }
 
+// Last is what a tree has given out last.
+type Last struct {
+	// Fence is that of the latest grant.
+	Fence uint64
+	// Ticket is the last place in the order of arrival that anything kept of the tree has, a record
+	// or something else. No new request gets it, nor one before it.
+	Ticket uint64
+}
+
 // Restore fills an empty table with what records say at the given time, and hands over what nobody
 // holds any more. It is followed by no [Table.Enter]. Waiters are mortal in a restored table: each
 // leaves the queue when its lease ends, unless it is asked for again.
 //
-// At most limit requests are granted by all that follows, if limit is positive. fence is that of
-// the latest grant.
-func (t *Table) Restore(records []*Record, now time.Time, fence uint64, limit int) {
-	t.now, t.fence, t.mortal, t.quota = now, fence, true, quota{limit: limit}
+// At most limit requests are granted by all that follows, if limit is positive.
+func (t *Table) Restore(records []*Record, now time.Time, last Last, limit int) {
+	t.now, t.fence, t.mortal, t.quota = now, last.Fence, true, quota{limit: limit}
 	slices.SortFunc(records, func(a, b *Record) int {
 		return cmp.Or(cmp.Compare(a.Fence, b.Fence), cmp.Compare(a.Ticket, b.Ticket))
 	})
@@ -54,9 +62,7 @@ func (t *Table) Restore(records []*Record, now time.Time, fence uint64, limit in
 			waiting = append(waiting, t.restoreWaiter(rec))
 		}
 	}
-	for _, rec := range records {
-		t.ticket = max(t.ticket, rec.Ticket)
-	}
+	t.ticket = last.Ticket
 	t.stale = len(t.conversions) > 0
 	t.evictBereft(records, waiting)
 	t.reclaim(now)

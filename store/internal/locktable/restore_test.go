@@ -60,9 +60,9 @@ func (p *pair) restore() {
 		rec := r.Record()
 		records = append(records, &rec)
 	}
-	fence := p.restored.fence
+	last := Last{Fence: p.restored.fence, Ticket: p.restored.ticket}
 	p.restored = p.empty()
-	p.restored.Restore(records, p.now, fence, 0)
+	p.restored.Restore(records, p.now, last, 0)
 }
 
 // step does one random thing to both.
