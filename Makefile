@@ -29,9 +29,9 @@ lint: ## Runs gofmt, the check of comments' width, and golangci-lint with go vet
 
 ##@ To measure it
 
-bench: ## Compares with other locks and with code by hand, on a Redis and a MariaDB that it starts and stops
-#: make bench ARGS="-run latency"; writes bench/results.json
-	cd bench && $(GO) run . -json results.json $(ARGS)
+bench: ## Compares with other locks and with no locks, on servers that it starts and stops
+#: make bench ARGS="-run latency"; bench/README.md says what there is
+	./bench/run.sh $(ARGS)
 
 fsck-scale: ## Checks and repairs large trees of several shapes on every database
 #: make fsck-scale ROWS=1000000; prints time and memory

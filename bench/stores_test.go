@@ -1,100 +1,192 @@
-package main
+package bench
 
 import (
+	"context"
+	"crypto/rand"
+	"errors"
 	"fmt"
-	"math"
-	"os"
+	"net/url"
 	"path/filepath"
-	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
-	"github.com/pathlock-go/pathlock/bench/internal/report"
-	"github.com/pathlock-go/pathlock/bench/internal/section"
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/testetcd"
+	"github.com/pathlock-go/pathlock/internal/testredis"
 	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/internal/testzk"
+	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
-// shown returns the numbers of one column of a table in docs/stores.md, by contender. The table is
-// the one that has the heading.
-func shown(t *testing.T, heading string) map[string]string {
-	t.Helper()
-	page, err := os.ReadFile(filepath.Join("..", "docs", "stores.md"))
-	if err != nil {
-		t.Fatal(err)
+// storeURLs names a place for the locks in each kind of store, Redis first. A kind whose server is
+// not here is left out.
+func storeURLs(b *testing.B) (names []string, urls map[string]string) {
+	b.Helper()
+	urls = map[string]string{
+		"Redis":  testserver.Redis(b),
+		"memory": "memory://",
+		"SQLite": "sqlite://" + filepath.Join(b.TempDir(), "locks.db"),
+		"etcd":   "etcd://" + testetcd.Start(b).Addr,
 	}
-	found, column := map[string]string{}, -1
-	for line := range strings.Lines(string(page)) {
-		if !strings.HasPrefix(line, "|") {
-			column = -1
-			continue
-		}
-		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
-		for i := range cells {
-			cells[i] = strings.TrimSpace(cells[i])
-		}
-		for i, c := range cells {
-			if c == heading {
-				column = i
-			}
-		}
-		if column >= 0 && cells[column] != heading && !strings.HasPrefix(cells[0], "---") {
-			found[cells[0]] = cells[column]
-		}
+	names = []string{"Redis", "memory", "SQLite", "etcd"}
+	add := func(name, url string) { names, urls[name] = append(names, name), url }
+	if testserver.Available(testserver.PostgresVariable) {
+		add("PostgreSQL", testserver.Postgres(b))
 	}
-	if len(found) == 0 {
-		t.Fatalf("docs/stores.md has no column %q", heading)
+	for _, server := range testserver.MySQLServers(b) {
+		add(server.Product, "mysql://"+databaseOn(b, server.DSN))
 	}
-	return found
+	if testzk.Lacking() == "" {
+		add("ZooKeeper", "zk://"+testzk.Start(b).Addr+"/pathlock")
+	}
+	var members []string
+	for range 3 {
+		members = append(members, "redis://"+testredis.Start(b, testredis.Redis).Addr)
+	}
+	add("quorum", "quorum:"+strings.Join(members, "|"))
+	return names, urls
 }
 
-// The round trips and requests in docs/stores.md are those that are measured. They do not depend on
-// the machine.
-func TestStoresCostWhatThePageSays(t *testing.T) {
-	needRedisServer(t)
-	args := []string{"-quick", "-rounds", "1", "-run", "^stores$"}
-	for _, server := range testserver.MySQLServers(t) {
-		if server.Product == testserver.MariaDB {
-			args = append(args, "-mysql", server.DSN)
-		} else {
-			t.Setenv(section.OracleVariable, server.DSN)
+// openAny opens a store of any kind, as a process does. Those in memory are one for the program.
+func openAny(b *testing.B, rawURL string) pathlock.Store {
+	b.Helper()
+	store, err := anystore.Open(b.Context(), rawURL)
+	if err != nil {
+		shown, _, _ := strings.Cut(rawURL, "?")
+		if u, parsed := url.Parse(shown); parsed == nil {
+			shown = u.Redacted()
 		}
+		b.Fatalf("%s: %v", shown, err)
 	}
-	_, r := bench(t, args...)
-	tables := map[string]report.Table{}
-	for _, table := range r.Sections[0].Tables {
-		tables[table.ID] = table
-	}
-	var missing []string
-	for heading, of := range map[string]struct {
-		tables  []string
-		exactly bool
+	b.Cleanup(func() { _ = store.Close(context.WithoutCancel(b.Context())) })
+	return store
+}
+
+// Every kind of lock store behind a locker, with its server on this machine.
+func BenchmarkStores(b *testing.B) {
+	names, urls := storeURLs(b)
+	for _, work := range []struct {
+		name string
+		run  func(b *testing.B, here, there pathlock.Store)
 	}{
-		"round trips": {[]string{"trips-acquire", "trips-release"}, false},
-		"requests":    {[]string{"requests-alone"}, true},
+		{"alone", func(b *testing.B, here, _ pathlock.Store) { takeTurns(b, here, 1) }},
+		{"100-hold", func(b *testing.B, here, there pathlock.Store) { takeTurnsAmong(b, here, there, 100) }},
+		{"8-goroutines", func(b *testing.B, here, _ pathlock.Store) { takeTurns(b, here, 8) }},
+		{"wake-up", wakeAcross},
 	} {
-		for name, says := range shown(t, heading) {
-			measured, there := 0.0, true
-			for _, id := range of.tables {
-				row, ok := tables[id].Row(name)
-				there = there && ok
-				if !ok {
-					continue
+		for _, name := range names {
+			b.Run("work="+work.name+"/store="+name, func(b *testing.B) {
+				here := openAny(b, urls[name])
+				there := here
+				if name != "memory" {
+					there = openAny(b, urls[name])
 				}
-				// What is above a whole number is computing, which may take long on a busy machine.
-				if measured += math.Floor(slices.Min(row.Rounds)); of.exactly {
-					measured = row.Value
-				}
-			}
-			if !there {
-				missing = append(missing, name)
-				continue
-			}
-			if want := fmt.Sprint(measured); says != want && says != want+" statements" {
-				t.Errorf("%s: %s %s, and the page says %s", name, want, heading, says)
-			}
+				work.run(b, here, there)
+			})
 		}
 	}
-	if len(missing) > 0 {
-		testserver.Missing(t, fmt.Sprintf("the servers of %q", missing))
+}
+
+// takeTurns has goroutines acquire and release a leaf each, in one tree. The result is per
+// acquisition.
+func takeTurns(b *testing.B, store pathlock.Store, goroutines int) {
+	takeTurnsIn(b, store, rand.Text(), goroutines)
+}
+
+func takeTurnsAmong(b *testing.B, here, there pathlock.Store, held int) {
+	tree, other := rand.Text(), newLocker(there)
+	var locks []*pathlock.Lock
+	for i := range held {
+		l, err := other.Acquire(b.Context(), pathlock.Request{Tree: treeOf(b, tree), Claims: []pathlock.Claim{pathlock.X(leafAt(3, fmt.Sprint("other-", i)))}})
+		if err != nil {
+			b.Fatal(err)
+		}
+		locks = append(locks, l)
 	}
+	takeTurnsIn(b, here, tree, 1)
+	for _, l := range locks {
+		l.ReleaseInBackground(b.Context())
+	}
+	if err := other.Shutdown(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func takeTurnsIn(b *testing.B, store pathlock.Store, tree string, goroutines int) {
+	locker := newLocker(store)
+	turn := func(g int) error {
+		l, err := locker.Acquire(b.Context(), pathlock.Request{Tree: treeOf(b, tree), Claims: []pathlock.Claim{pathlock.X(leafAt(3, fmt.Sprint("case-", g)))}})
+		if err != nil {
+			return err
+		}
+		return l.Release(b.Context())
+	}
+	if err := turn(0); err != nil { // connects, and makes what stays
+		b.Fatal(err)
+	}
+	const each = 10
+	for b.Loop() {
+		errs := make([]error, goroutines)
+		var all sync.WaitGroup
+		for g := range goroutines {
+			all.Go(func() {
+				for i := 0; i < each && errs[g] == nil; i++ {
+					errs[g] = turn(g)
+				}
+			})
+		}
+		all.Wait()
+		if err := errors.Join(errs...); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*each*goroutines), "ns/lock")
+	b.ReportMetric(0, "ns/op")
+}
+
+// waitingObserver tells when a request has begun to wait.
+type waitingObserver struct {
+	pathlock.NopObserver
+	waiting chan<- struct{}
+}
+
+func (o waitingObserver) Waiting(context.Context, pathlock.Event) { o.waiting <- struct{}{} }
+
+// wakeAcross measures the time from a release to the grant of a waiter in another process.
+func wakeAcross(b *testing.B, here, there pathlock.Store) {
+	request := pathlock.Request{Tree: treeOf(b, rand.Text()), Claims: []pathlock.Claim{pathlock.X(leafAt(3, "case"))}, Wait: time.Minute}
+	waiting := make(chan struct{}, 1)
+	holder, waiter := newLocker(here), newLocker(there, pathlock.WithObserver(waitingObserver{waiting: waiting}))
+	var total time.Duration
+	for b.Loop() {
+		held, err := holder.Acquire(b.Context(), request)
+		if err != nil {
+			b.Fatal(err)
+		}
+		granted := make(chan time.Time, 1)
+		go func() {
+			defer close(granted)
+			l, err := waiter.Acquire(b.Context(), request)
+			if err != nil {
+				b.Error(err)
+				return
+			}
+			granted <- time.Now()
+			if err := l.Release(b.Context()); err != nil {
+				b.Error(err)
+			}
+		}()
+		<-waiting
+		time.Sleep(150 * time.Millisecond) // a store that polls asks more and more rarely
+		start := time.Now()
+		if err := held.Release(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		total += (<-granted).Sub(start)
+		<-granted
+	}
+	b.ReportMetric(float64(total.Nanoseconds())/float64(b.N), "ns/grant")
+	b.ReportMetric(0, "ns/op")
 }

@@ -1,0 +1,232 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/pathlock-go/pathlock/internal/freeport"
+	"github.com/pathlock-go/pathlock/internal/testserver"
+)
+
+// fleet is a contender of the benchmark by HTTP: instances of the sample app, and a plan.
+type fleet struct {
+	name    string
+	asserts bool
+	urls    []string
+	http    *http.Client
+	plan    int64
+	// folders hold the leaves.
+	folders, leaves []int64
+	// turn counts the turns, so that no name is used twice.
+	turn uint64
+}
+
+func buildSampleApp(b *testing.B) string {
+	b.Helper()
+	program := filepath.Join(b.TempDir(), "sample-app")
+	if out, err := exec.CommandContext(b.Context(), "go", "build", "-o", program, "github.com/pathlock-go/pathlock/sample-app").CombinedOutput(); err != nil {
+		b.Fatalf("building the sample app: %v: %s", err, out)
+	}
+	return program
+}
+
+// startFleet starts the instances and creates the plan: 8 folders, 48 folders in these, 384 leaves.
+func startFleet(b *testing.B, program, name string, asserts bool, flags []string) *fleet {
+	b.Helper()
+	f := &fleet{name: name, asserts: asserts, http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 32}}}
+	b.Cleanup(f.http.CloseIdleConnections)
+	for range instances {
+		f.urls = append(f.urls, serve(b, program, flags))
+	}
+	var plan struct {
+		ID     int64 `json:"id"`
+		RootID int64 `json:"root_id"`
+	}
+	f.must(b, change{http.MethodPost, "/api/projects/bench/plans", map[string]any{"name": "plan"}}, &plan)
+	f.plan = plan.ID
+	tops := f.fill(b, []int64{plan.RootID}, "area", 8)
+	f.folders = f.fill(b, tops, "folder", 48)
+	f.leaves = f.fill(b, f.folders, "leaf", 384)
+	return f
+}
+
+// serve starts an instance, and stops it when the benchmark ends.
+func serve(b *testing.B, program string, flags []string) (url string) {
+	b.Helper()
+	addr, err := freeport.Addr(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	var log bytes.Buffer
+	instance := exec.CommandContext(context.Background(), program, append([]string{"serve", "--addr", addr}, flags...)...)
+	instance.Stdout, instance.Stderr = &log, &log
+	if err := instance.Start(); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		_ = instance.Process.Signal(syscall.SIGTERM)
+		if err := instance.Wait(); err != nil {
+			b.Errorf("an instance of the sample app: %v\n%s", err, log.String())
+		}
+	})
+	url = "http://" + addr
+	testserver.Await(b, "an instance is ready", func() bool {
+		resp, err := http.Get(url + "/readyz") //nolint:noctx // Await bounds it.
+		if err != nil {
+			return false
+		}
+		_ = resp.Body.Close()
+		return resp.StatusCode == http.StatusOK
+	})
+	return url
+}
+
+func (f *fleet) fill(b *testing.B, parents []int64, name string, n int) (made []int64) {
+	b.Helper()
+	for i := range n {
+		var suite struct {
+			ID int64 `json:"id"`
+		}
+		f.must(b, f.create(parents[i%len(parents)], fmt.Sprint(name, "-", i)), &suite)
+		made = append(made, suite.ID)
+	}
+	return made
+}
+
+// change is one request.
+type change struct {
+	method, path string
+	body         any
+}
+
+func (f *fleet) create(parent int64, name string) change {
+	return change{http.MethodPost, fmt.Sprintf("/api/plans/%d/suites", f.plan), map[string]any{"parent_id": parent, "name": name}}
+}
+
+// next chooses a change. It is the same for every contender.
+func (f *fleet) next(choice *rand.Rand, name string) change {
+	oneOf := func(ids []int64) int64 { return ids[choice.IntN(len(ids))] }
+	leaf, folder := oneOf(f.leaves), oneOf(f.folders)
+	switch choice.IntN(4) {
+	case 0:
+		return f.create(folder, name)
+	case 1:
+		if choice.IntN(8) == 0 { // one rename of eight is that of a folder with its leaves
+			leaf = folder
+		}
+		return change{http.MethodPatch, fmt.Sprintf("/api/suites/%d", leaf), map[string]any{"name": name}}
+	case 2:
+		return change{http.MethodPost, fmt.Sprintf("/api/suites/%d/move", leaf), map[string]any{"parent_id": folder}}
+	default:
+		return change{http.MethodPost, fmt.Sprintf("/api/suites/%d/cases", leaf), map[string]any{"name": name, "body": "steps"}}
+	}
+}
+
+// driven is the outcome of a turn: how long each change took, and how many were refused because of
+// others.
+type driven struct {
+	took    []time.Duration
+	refused int
+}
+
+// drive has clients change the plan for a time. Each sends one request after the other, to any
+// instance.
+func (f *fleet) drive(b *testing.B, clients int, d time.Duration) (all driven) {
+	b.Helper()
+	f.turn++
+	each, errs := make([]driven, clients), make([]error, clients)
+	var running sync.WaitGroup
+	end := time.Now().Add(d)
+	for n := range clients {
+		choice := rand.New(rand.NewPCG(f.turn, uint64(n)))
+		running.Go(func() {
+			for i := 0; time.Now().Before(end) && errs[n] == nil; i++ {
+				what := f.next(choice, fmt.Sprintf("c%d-%d-%d", f.turn, n, i))
+				start := time.Now()
+				status, answer, err := f.send(b.Context(), f.urls[choice.IntN(instances)], what)
+				switch {
+				case err != nil:
+					errs[n] = err
+				case status < http.StatusMultipleChoices:
+					each[n].took = append(each[n].took, time.Since(start))
+				case status < http.StatusInternalServerError || !f.asserts: // unprotected, clients see the database's own conflicts
+					each[n].refused++
+				default:
+					errs[n] = fmt.Errorf("%s %s: %d %.300s", what.method, what.path, status, answer)
+				}
+			}
+		})
+	}
+	running.Wait()
+	if err := errors.Join(errs...); err != nil {
+		b.Fatalf("%s: %v", f.name, err)
+	}
+	for _, one := range each {
+		all.took, all.refused = append(all.took, one.took...), all.refused+one.refused
+	}
+	return all
+}
+
+// check has the sample app check the plan.
+func (f *fleet) check(b *testing.B) {
+	b.Helper()
+	if !f.asserts {
+		return
+	}
+	var found struct {
+		Problems []any `json:"problems"`
+	}
+	f.must(b, change{http.MethodGet, fmt.Sprintf("/api/plans/%d/fsck", f.plan), nil}, &found)
+	if len(found.Problems) > 0 {
+		b.Errorf("%s: the tree is broken: %v", f.name, found.Problems)
+	}
+}
+
+// must sends a request that meets no others, and reads the answer into result.
+func (f *fleet) must(b *testing.B, what change, result any) {
+	b.Helper()
+	status, answer, err := f.send(b.Context(), f.urls[0], what)
+	if err == nil && status >= http.StatusMultipleChoices {
+		err = fmt.Errorf("%d %.300s", status, answer)
+	}
+	if err == nil {
+		err = json.Unmarshal(answer, result)
+	}
+	if err != nil {
+		b.Fatalf("%s: %s %s: %v", f.name, what.method, what.path, err)
+	}
+}
+
+func (f *fleet) send(ctx context.Context, url string, what change) (status int, answer []byte, err error) {
+	var body io.Reader
+	if what.body != nil {
+		text, err := json.Marshal(what.body)
+		if err != nil {
+			return 0, nil, err
+		}
+		body = bytes.NewReader(text)
+	}
+	req, err := http.NewRequestWithContext(ctx, what.method, url+what.path, body)
+	if err != nil {
+		return 0, nil, err
+	}
+	resp, err := f.http.Do(req)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	answer, err = io.ReadAll(resp.Body)
+	return resp.StatusCode, answer, err
+}

@@ -1,3 +1,0 @@
-// Package redisserver starts a Redis on the loopback interface, and reads the counters of any
-// Redis.
-package redisserver

@@ -1,2 +1,0 @@
-// Package sampleapp builds the sample app and runs instances of it, a process each.
-package sampleapp

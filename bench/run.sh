@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Runs the benchmarks in rounds, and compares them with benchstat. The servers are those of
+# test/servers.sh. README.md says how to read the output.
+#
+#   bench/run.sh [-run REGEXP] [-rounds N] [-quick]
+#
+# -run chooses benchmarks, whatever the case: latency, wakeup, stores, deadlines, http, middleware,
+# reentry. -quick shows that everything works; its numbers mean nothing.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+chosen=. rounds=7 time=1s
+while [ $# -gt 0 ]; do
+	case $1 in
+	-run) chosen=${2:?-run needs a regular expression} && shift 2 ;;
+	-rounds) rounds=${2:?-rounds needs a number} && shift 2 ;;
+	-quick) rounds=1 time=1x && shift ;;
+	*) echo "bench: unknown argument $1; use -run REGEXP, -rounds N, -quick" >&2 && exit 2 ;;
+	esac
+done
+
+# The databases' files are on the disk, which the benchmark by HTTP waits for.
+export TMPDIR=${TMPDIR:-/tmp}
+. test/servers.sh
+
+results=$PWD/bench/results.txt
+: >"$results"
+for round in $(seq "$rounds"); do
+	echo "== round $round of $rounds"
+	# The other packages have benchmarks of what needs no server.
+	go test -run '^$' -bench "(?i)$chosen" -benchtime "$time" -timeout 30m ./bench ./middleware . | tee -a "$results"
+done
+
+compare() {
+	echo
+	echo "== $1"
+	(cd bench && go tool benchstat "${@:2}" "$results") | grep -vE '^(goos|goarch|pkg|cpu):'
+}
+compare "latency, against redislock of one key" -filter '.name:Latency' -table '' -row /depth \
+	-col '/lock@(redislock ObtainMulti pathlock.Store pathlock.Locker)'
+compare "latency, against ObtainMulti on the same nodes" -filter '.name:Latency /lock:(ObtainMulti OR pathlock.Store)' \
+	-table '' -row /depth -col '/lock@(ObtainMulti pathlock.Store)'
+compare "from a release to the grant of its waiter" -filter '.name:WakeUp' -table '' -row .name \
+	-col '/lock@(rueidislock redislock pathlock.Store pathlock.Locker)'
+compare "faults of requests with deadlines: all but granted should be 0" -filter '.name:Deadlines' -table '' -row .name
+compare "lock stores, against Redis" -filter '.name:Stores' -table '' -row /work -col "/store@(Redis memory SQLite PostgreSQL MariaDB MySQL ZooKeeper etcd quorum)"
+compare "HTTP, against no protection" -filter '.name:HTTP' -table '' -row /clients \
+	-col '/rule@(none assertion whole-plan parent-exclusive name-slots)'
+compare "HTTP, against one lock for the plan" -filter '.name:HTTP /rule:(whole-plan OR name-slots)' -table '' -row /clients \
+	-col '/rule@(whole-plan name-slots)'
+compare "in one process" -filter '.name:(Middleware OR Reentry)' -table '' -row .fullname
