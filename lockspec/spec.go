@@ -184,7 +184,7 @@ func (s Spec) ParentExclusive() Spec {
 // SnapshotSource returns s, which has to be a [Copy], for a handler that reads the whole source in
 // one statement or one snapshot. The copy is of the tree as it was at one instant, and waits for
 // nobody at its source. If two such copies into each other's source run at once, each may miss what
-// the other creates.
+// the other creates. So may three or more in a ring, each into the next one's source.
 func (s Spec) SnapshotSource() Spec {
 	if s.err == nil && !slices.ContainsFunc(s.parts, func(p part) bool { return p.kind == OpCopy }) {
 		s.err = fmt.Errorf("%w: a snapshot source of something that is not a copy", ErrSpec)
@@ -195,7 +195,7 @@ func (s Spec) SnapshotSource() Spec {
 // Asserted returns s for a route whose handler relies on the assertion of its database transaction.
 // Everything that it writes to the nodes of the spec is asserted there, as package gormplugin does.
 // A middleware then resolves the ids of a request once, and again only if the request had to wait
-// for a lock. That saves one query for each id.
+// for a lock, or if somebody decides by the place who may do it. That saves one query for each id.
 //
 // The trade-off: the handler may begin while a node is elsewhere. If a node moves between the look
 // and the lock, the middleware does not start over. The plugin takes the locks that are missing, or

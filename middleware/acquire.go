@@ -77,12 +77,13 @@ func (v *visit) acquire(ctx context.Context) (taken *held, err error) {
 
 // looksAgain reports whether the middleware has to find out if nodes moved before they were locked.
 // After a wait it always has to: earlier holders may well have moved them, and the assertion could
-// only refuse.
+// only refuse. Under Authorize it always has to as well, because the assertion knows nothing of who
+// may write where.
 func (v *visit) looksAgain(planned lockspec.Binding, locks *held) bool {
 	if len(planned.Nodes) == 0 {
 		return false
 	}
-	return !v.spec.IsAsserted() || locks.waited()
+	return !v.spec.IsAsserted() || v.config.Authorize != nil || locks.waited()
 }
 
 // takeOver takes requests, and releases what an earlier try has taken.

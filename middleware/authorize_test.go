@@ -64,8 +64,15 @@ func (s *asked) Acquire(ctx context.Context, a pathlock.Acquisition) (pathlock.G
 	return s.Store.Acquire(ctx, a)
 }
 
-// A node that turns out to be elsewhere is authorised where it is.
+// A node that turns out to be elsewhere is authorised where it is, asserted or not: the assertion
+// knows nothing of permissions.
 func TestAuthorizationIsAskedAgainWhereANodeMoved(t *testing.T) {
+	t.Run("plain", func(t *testing.T) { checkMovedIsAuthorized(t, newFixture) })
+	t.Run("asserted", func(t *testing.T) { checkMovedIsAuthorized(t, newAssertedFixture) })
+}
+
+func checkMovedIsAuthorized(t *testing.T, newFixture func(*testing.T, pathlock.Store, middleware.Config) *fixture) {
+	t.Helper()
 	var seen []string
 	f := newFixture(t, memstore.New(), middleware.Config{Authorize: func(_ *gin.Context, nodes []lockspec.Node) error {
 		for _, n := range nodes {
