@@ -32,21 +32,32 @@ func (e *TooLargeError) Error() string {
 // Unwrap returns [ErrTooLarge].
 func (e *TooLargeError) Unwrap() error { return ErrTooLarge }
 
-// readBody reads the body once, and puts back what it read. If earlier middleware has read it by
-// [gin.Context.ShouldBindBodyWith], gin has kept it, and the handlers read what gin kept.
+// readBody reads the body once, and puts back what it read. Earlier middleware may have read it by
+// [gin.Context.ShouldBindBodyWith], which keeps what it reads, and may have replaced it since. Then
+// the request has the body that it has now, and what gin keeps is the same afterwards: handlers
+// read either.
 func (v *values) readBody() error {
 	if v.read {
 		return nil
 	}
-	r := v.c.Request
-	if kept := keptBody(v.c); kept != nil {
-		if int64(len(kept)) > v.config.MaxBody {
-			return &TooLargeError{v.config.MaxBody}
-		}
-		v.body, v.read = kept, true
-		r.Body = putBack(kept, r.Body)
+	kept := keptBody(v.c)
+	if int64(len(kept)) > v.config.MaxBody {
+		return &TooLargeError{v.config.MaxBody}
+	}
+	if err := v.readPresentBody(); err != nil || kept == nil {
+		return err
+	}
+	if len(v.body) > 0 {
+		v.c.Set(gin.BodyBytesKey, v.body)
 		return nil
 	}
+	v.body, v.c.Request.Body = kept, putBack(kept, v.c.Request.Body)
+	return nil
+}
+
+// readPresentBody reads the body that the request has, whatever gin keeps.
+func (v *values) readPresentBody() error {
+	r := v.c.Request
 	if r.ContentLength > v.config.MaxBody {
 		return &TooLargeError{v.config.MaxBody}
 	}
