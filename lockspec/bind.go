@@ -114,9 +114,12 @@ func (p part) read(get Get) (v values, err error) {
 	if v.dest, err = p.dest.read(get, !p.dest.optional && !p.dest.top); err != nil {
 		return values{}, err
 	}
+	if p.dest.top && v.dest.ok && v.dest.text == "" {
+		v.dest = value{null: true}
+	}
 	v.toTop = p.dest.top && !v.dest.ok && (v.dest.null || !p.dest.optional)
 	if p.dest.topOf != nil {
-		if v.tree, err = p.dest.topOf.read(get, v.toTop); err != nil {
+		if v.tree, err = p.dest.topOf.read(get, v.toTop || p.mayBeTop(v)); err != nil {
 			return values{}, err
 		}
 	}
@@ -129,6 +132,14 @@ func (p part) read(get Get) (v values, err error) {
 		}
 	}
 	return v, nil
+}
+
+// zeroIDs are the ids that mean no node where the keys are numbers or UUIDs.
+var zeroIDs = []string{"0", "00000000-0000-0000-0000-000000000000"}
+
+// mayBeTop reports whether the destination has an id that means the top unless a node has it.
+func (p part) mayBeTop(v values) bool {
+	return p.dest.top && v.dest.ok && slices.Contains(zeroIDs, v.dest.text)
 }
 
 // read gets the value of a source, changed by [Source.Map]. The zero source has none.
@@ -177,7 +188,7 @@ type ID struct{ Kind, ID string }
 
 // IDs returns the ids that [Spec.Bind] resolves for the same get, in the same order, each kind and
 // id once. So a caller can resolve several ids at the cost of one, before Bind asks. Bind may
-// resolve fewer, if it stops at an error.
+// resolve fewer, if it stops at an error, or if a parent's id might have meant the top.
 //
 // The errors are those that Bind returns before it resolves anything.
 func (s Spec) IDs(get Get) ([]ID, error) {
@@ -210,7 +221,7 @@ func (p part) ids(v values) (ids []ID) {
 	if v.dest.ok {
 		ids = append(ids, ID{p.dest.KindName(), v.dest.text})
 	}
-	if v.toTop && p.dest.topOf != nil {
+	if (v.toTop || p.mayBeTop(v)) && p.dest.topOf != nil {
 		ids = append(ids, ID{p.dest.topOf.KindName(), v.tree.text})
 	}
 	return ids

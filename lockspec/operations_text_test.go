@@ -65,13 +65,13 @@ resolver and plugin all go by the column. A ` + "`Map`" + ` in the spec alone do
 because the plugin locks the name that it writes.`
 
 const theTop = `A tree without a root row has its rows at the top: ` + "`/n`" + `. There is no id of a parent then.
-` + "`" + `JSON("parent_id").OrTop(plan)` + "` means the top of the plan if a request has no `" + `parent_id` + "`" + `, or null.
-Here ` + "`plan`" + ` is ` + "`" + `Param("plan").Kind("plan")` + "`" + `, with
-[a resolver for ids of plans](middleware.md#trees-without-a-root-row). For a move or a copy,
+` + "`" + `JSON("parent_id").OrTop(plan)` + "` means the top of the plan if `" + `parent_id` + "`" + ` is missing, null or empty,
+or is 0 or the zero UUID and no node has that id. Here ` + "`plan`" + ` is
+` + "`" + `Param("plan").Kind("plan")` + "`" + `, with [a resolver for ids of plans](middleware.md#trees-without-a-root-row). For a move or a copy,
 ` + "`OrTop()`" + ` without a plan means the top of the node's own tree.
 
-With ` + "`Optional()`" + ` as well, null means the top, and a missing value means what it always does: no
-move. In a tree with a root row, the same spec means the place below the root row.`
+With ` + "`Optional()`" + ` as well, null and the others mean the top, and a missing value means what it
+always does: no move. In a tree with a root row, the same spec means the place below the root row.`
 
 const legend = `- **·** they run side by side
 - **p** they wait for each other under the parent-exclusive rule, and run side by side under the
@@ -92,7 +92,9 @@ two would have had. The model knows nothing of locks; the test compares the clai
 finds. Random trees check that no bad pair is missed.`
 
 const snapshots = `One anomaly has to be asked for, and is not counted above. Two copies with ` + "`SnapshotSource()`" + `, each
-into the other's source, may each miss what the other creates (%d pairs). The tree stays whole.`
+into the other's source, may each miss what the other creates (%d pairs). So may three or more in a
+ring, each into the next one's source, though any two of them are as if one came after the other.
+The tree stays whole.`
 
 const assumptions = `## What this rests on
 

@@ -2,6 +2,7 @@ package lockspec
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -44,13 +45,18 @@ func (b *plan) add(p part, v values) error {
 		// A rename, and a move or copy without a destination, stays under the same parent.
 		dest = pathlock.Location{Tree: node.Tree, Path: node.Path.Parent()}
 	}
-	switch {
-	case v.dest.ok:
-		var err error
-		if dest, err = b.locate(p.dest, v.dest.text); err != nil {
+	if v.dest.ok {
+		at, err := b.locate(p.dest, v.dest.text)
+		switch {
+		case err == nil:
+			dest = at
+		case p.mayBeTop(v) && (errors.Is(err, pathlock.ErrNotFound) || errors.Is(err, pathlock.ErrInvalidID)):
+			v.dest.ok, v.toTop = false, true
+		default:
 			return err
 		}
-	case v.toTop:
+	}
+	if v.toTop {
 		dest.Path = pathlock.Root()
 		if p.dest.topOf != nil {
 			at, err := b.locate(*p.dest.topOf, v.tree.text)

@@ -129,8 +129,10 @@ func (s Source) Map(change func(string) string) Source {
 }
 
 // OrTop returns s for a parent id whose absence, or null, means the top of a tree. Trees without a
-// root row need it, and so do clients that send "parent_id": null. It is for the parent of an
-// [Insert] and the destination of a [Move] or a [Copy].
+// root row need it, and so do clients that send "parent_id": null. An empty id means the top as
+// well, and so does 0 or the zero UUID unless a node has that id: package gormplugin takes them for
+// no parent, and a model without pointers answers with them. OrTop is for the parent of an [Insert]
+// and the destination of a [Move] or a [Copy].
 //
 // The tree is that of the moved or copied node, or that of the node whose id the source tree finds:
 // OrTop(lockspec.Param("plan").Kind("plan")). Insert always needs the latter, but reads it only if
@@ -142,9 +144,9 @@ func (s Source) Map(change func(string) string) Source {
 //	lockspec.Insert(lockspec.JSON("parent_id").OrTop(plan), name)    X(/name) if there is no parent_id
 //	lockspec.Move(id, lockspec.JSON("parent_id").OrTop())            X(N), X(/name of N)
 //
-// With [Source.Optional] as well, null means the top, and a missing value means what Optional says.
-// So a route that renames, moves, or does both can move to the top. Only JSON has a null: a form or
-// a query cannot say it.
+// With [Source.Optional] as well, a null or an empty id means the top, and a missing value means
+// what Optional says. So a route that renames, moves, or does both can move to the top. Only JSON
+// has a null: a form or a query says it by an empty field.
 func (s Source) OrTop(tree ...Source) Source {
 	s.top = true
 	switch {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
@@ -27,6 +28,10 @@ func TestOrTop(t *testing.T) {
 	}{
 		{"insert, no parent", insert, request{"query plan": "7", "json name": "n"}, "plans/p: X /n", "plan:7"},
 		{"insert, null for the parent", insert, request{"json parent_id": null, "query plan": "7", "json name": "n"}, "plans/p: X /n", "plan:7"},
+		{"insert, an empty id", insert, request{"json parent_id": "", "query plan": "7", "json name": "n"}, "plans/p: X /n", "plan:7"},
+		{"insert, the zero id", insert, request{"json parent_id": "0", "query plan": "7", "json name": "n"}, "plans/p: X /n", "plan:7"},
+		{"insert, the zero UUID", insert, request{"json parent_id": "00000000-0000-0000-0000-000000000000", "query plan": "7", "json name": "n"}, "plans/p: X /n", "plan:7"},
+		{"insert, optional, an empty id", lockspec.Insert(parent.OrTop(plan).Optional(), name), request{"json parent_id": "", "query plan": "7", "json name": "n"}, "plans/p: X /n", "plan:7"},
 		{"insert below a parent", insert, request{"json parent_id": "2", "query plan": "7", "json name": "n"}, "plans/p: X /a/n", ":2"},
 		{"insert below a parent, no plan", insert, request{"json parent_id": "2", "json name": "n"}, "plans/p: X /a/n", ":2"},
 		{"insert, parent-exclusive", insert.ParentExclusive(), request{"query plan": "7", "json name": "n"}, "plans/p: X /", "plan:7"},
@@ -37,6 +42,9 @@ func TestOrTop(t *testing.T) {
 		{"insert into a constant tree", lockspec.Insert(parent.OrTop(lockspec.Const("8").Kind("plan")), name), request{"json name": "n"}, "plans/o: X /n", "plan:8"},
 		{"move, no parent", move, request{"param id": "3"}, "plans/p: X /a/b, X /b", ":3"},
 		{"move, null for the parent", move, request{"param id": "3", "json parent_id": null}, "plans/p: X /a/b, X /b", ":3"},
+		{"move, the zero id", move, request{"param id": "3", "json parent_id": "0"}, "plans/p: X /a/b, X /b", ":3"},
+		{"move to the top of another plan by the zero id", away, request{"param id": "3", "json parent_id": "0", "query plan": "8"}, "plans/o: X /b; plans/p: X /a/b", ":3 plan:8"},
+		{"copy, an empty id", copied, request{"param id": "3", "json parent_id": "", "json name": "n"}, "plans/p: S /a/b, X /n", ":3"},
 		{"move to a parent", move, request{"param id": "3", "json parent_id": "4"}, "plans/p: X /a/b, X /d/b", ":3 :4"},
 		{"move of what is at the top", move, request{"param id": "2"}, "plans/p: X /a", ":2"},
 		{"move and rename at the top", lockspec.Move(id, parent.OrTop(), name), request{"param id": "3", "json name": "n"}, "plans/p: X /a/b, X /n", ":3"},
@@ -63,10 +71,30 @@ func TestOrTop(t *testing.T) {
 			if got := strings.Join(resolved, " "); got != c.ids {
 				t.Errorf("resolved %q, want %q", got, c.ids)
 			}
-			if ids, err := c.spec.IDs(c.req.get); err != nil || !slices.Equal(ids, idsOf(b.Nodes)) {
+			ids, err := c.spec.IDs(c.req.get)
+			ids = slices.DeleteFunc(ids, func(id lockspec.ID) bool { return strings.Trim(id.ID, "0-") == "" }) // of no node
+			if err != nil || !slices.Equal(ids, idsOf(b.Nodes)) {
 				t.Errorf("IDs are %v (%v), and Bind resolved %v", ids, err, idsOf(b.Nodes))
 			}
 		})
+	}
+}
+
+// A row may have the id "0" where ids are texts, and the top is not meant then.
+func TestAnIDThatANodeHasIsNotTheTop(t *testing.T) {
+	plan := lockspec.Query("plan").Kind("plan")
+	spec := lockspec.Insert(lockspec.JSON("parent_id").OrTop(plan), lockspec.JSON("name"))
+	texts := forest{":0": "plans/p /zero", "plan:7": "plans/p /"}
+	b, err := spec.Bind(request{"json parent_id": "0", "query plan": "7", "json name": "n"}.get, texts.resolve)
+	if got := describe(b.Requests); err != nil || got != "plans/p: X /zero/n" {
+		t.Errorf("locks %q (%v)", got, err)
+	}
+	broken := errors.New("the database is down")
+	_, err = spec.Bind(request{"json parent_id": "0", "query plan": "7", "json name": "n"}.get, func(kind, id string) (pathlock.Location, error) {
+		return pathlock.Location{}, broken
+	})
+	if !errors.Is(err, broken) {
+		t.Errorf("got %v, and whether a node has the id is not known", err)
 	}
 }
 
@@ -81,6 +109,8 @@ func TestOrTopIsRefused(t *testing.T) {
 		says string
 	}{
 		{"no parent and no plan", lockspec.Insert(parent.OrTop(plan), name), request{"json name": "n"}, lockspec.ErrInvalid, "plan: is missing"},
+		{"the zero id and no plan", lockspec.Insert(parent.OrTop(plan), name), request{"json parent_id": "0", "json name": "n"}, lockspec.ErrInvalid, "plan: is missing"},
+		{"the zero id where OrTop is not said", lockspec.Insert(parent, name), request{"json parent_id": "0", "json name": "n"}, pathlock.ErrNotFound, ""},
 		{"a null where OrTop is not said", lockspec.Insert(parent, name), request{"json parent_id": null, "json name": "n"}, lockspec.ErrInvalid, "parent_id: is missing"},
 		{"a move of the root", lockspec.Move(id, parent.OrTop()), request{"param id": "1"}, lockspec.ErrInvalid, "root of a tree"},
 		{"an insert without a tree", lockspec.Insert(parent.OrTop(), name), nil, lockspec.ErrSpec, "insert: OrTop of json parent_id has to be given the tree"},
