@@ -13,8 +13,8 @@ type Outcome = txn.Outcome
 const (
 	// Unknown says that the answer to the COMMIT was lost with the connection: see
 	// [ErrOutcomeUnknown]. The transaction was committed as a whole, or not at all. Where the
-	// transaction went back to savepoints, it may also say that nobody knows whether this part of
-	// it was undone: see [AfterCommit].
+	// transaction went back to a savepoint that the plugin did not see set, nobody knows which part
+	// of it was undone.
 	Unknown = txn.Unknown
 	// Committed says that the database has committed the transaction.
 	Committed = txn.Committed
@@ -33,18 +33,9 @@ const (
 // for those, see [AfterEnd]. A transaction or a statement that is tried again forgets what the lost
 // try has registered.
 //
-// It does not matter how the SQL goes back: a comment, a prepared statement, Raw. On MySQL and
-// MariaDB, a CALL, an EXECUTE, a comment that is executed or several statements in one may go back
-// unseen. So the plugin sets a savepoint of its own, pathlock_mark_1 and so on, before such SQL,
-// and asks for it before the COMMIT: if the server has forgotten it, what was registered between
-// the newest savepoint and that SQL is rolled back. The same goes for several statements in one on
-// SQLite.
-//
-// Where it is not certain to which savepoint the transaction went back, what may have been undone
-// is [Unknown]: what was registered before the newest savepoint, where SQL went back unseen, or
-// between two savepoints of which it may have been either. MySQL and MariaDB compare the names of
-// savepoints by a collation. To be certain, use letters, digits and underscores. SQL that goes back
-// unseen must not set a savepoint that the transaction has set before.
+// From this call on, raw SQL about savepoints is refused by a [*TransactionEndError] unless it has
+// the form of GORM's own: use a nested transaction, or SavePoint and RollbackTo. What a procedure
+// does with savepoints is not seen.
 //
 // Functions are called one after the other, in the order of registration, before Commit returns and
 // on its goroutine: so a slow one keeps the caller waiting, with the locks that its request holds.

@@ -80,7 +80,7 @@
 // definitions, TRUNCATE, LOCK TABLES, START TRANSACTION, SET autocommit. If such a statement came
 // first, as with [gorm.DB.AutoMigrate] within db.Transaction, the later write is refused, because
 // it would be committed by itself. Run migrations outside of transactions there. Savepoints are
-// fine.
+// refused likewise unless they have GORM's own form.
 //
 // # Locks
 //

@@ -11,19 +11,22 @@ import (
 	"gorm.io/gorm"
 )
 
-// Whatever error has ended a transaction on the server, nothing more runs in it; after an error
-// that has not, it goes on. A procedure fails with any number, with a ROLLBACK before it or without
-// one, as a server does by its version, its settings and its plugins.
+// Whatever error has ended a transaction on the server, nothing more runs in it once the plugin
+// relies on it; after an error that has not, it goes on. A procedure fails with any number, with a
+// ROLLBACK before it or without one, as a server does by its version, its settings and its plugins.
 func TestErrorsThatEndTheTransaction(t *testing.T) {
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
 		for name, config := range map[string]gorm.Config{"plain": {}, "prepared": {PrepareStmt: true}, "translated": {TranslateError: true}} {
-			t.Run(name, func(t *testing.T) { failWithEachNumber(t, server, config) })
+			for when, latent := range map[string]bool{"after a guarded table": false, "before one": true} {
+				t.Run(name+", "+when, func(t *testing.T) { failWithEachNumber(t, server, config, latent) })
+			}
 		}
 	})
 }
 
-// failWithEachNumber has a procedure fail in transactions of a DB with the configuration.
-func failWithEachNumber(t *testing.T, server testserver.MySQLServer, config gorm.Config) {
+// failWithEachNumber has a procedure fail in transactions of a DB with the configuration. latent is
+// set where these come to guarded tables only afterwards.
+func failWithEachNumber(t *testing.T, server testserver.MySQLServer, config gorm.Config, latent bool) {
 	t.Helper()
 	db, locker, a, _ := openMySQL(t, server, config, nil)
 	unprepared, err := db.DB()
@@ -52,9 +55,19 @@ func failWithEachNumber(t *testing.T, server testserver.MySQLServer, config gorm
 				tx := db.Begin()
 				must(t, tx.Error)
 				must(t, tx.Create(&other{Name: "before " + failing}).Error)
+				if !latent {
+					_, err = gormplugin.Assert(tx, &suite{}, a.ID)
+					must(t, err)
+				}
 				err = tx.Session(&gorm.Session{}).Exec("CALL " + failing + "()").Error
 				if e, ok := errors.AsType[*mysqldriver.MySQLError](err); !ok || e.Number != number {
 					t.Fatalf("got %v", err)
+				}
+				if latent {
+					_, err = gormplugin.Assert(tx, &suite{}, a.ID)
+					if (err != nil) != ends {
+						t.Errorf("what relies on the transaction afterwards: %v", err)
+					}
 				}
 				goOn(t, db, tx, a, failing, ends)
 			})

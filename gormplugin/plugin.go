@@ -148,18 +148,14 @@ func (p *Plugin) register(db *gorm.DB) error {
 		p.frame.Install(deleting, remove.Replace),
 		remove.After("*").Register("pathlock:end_delete", p.frame.End(remove.Execute)),
 
-		db.Callback().Query().Before("*").Register("pathlock:watch_query", p.wire.Watch),
+		db.Callback().Query().Before("*").Register("pathlock:watch_query", p.wire.WatchQuery),
 		db.Callback().Row().Before("*").Register("pathlock:watch_row", p.wire.WatchRow),
-		db.Callback().Raw().Before("*").Register("pathlock:watch_raw", p.wire.Watch),
-		db.Callback().Query().Before("gorm:query").Register("pathlock:bare_savepoint", p.owner.BareSavepoint),
-		db.Callback().Query().After("gorm:query").Register("pathlock:cached_again", txn.CachedAgain),
-		db.Callback().Row().Before("gorm:row").Register("pathlock:bare_savepoint", p.owner.BareSavepoint),
-		db.Callback().Row().After("gorm:row").Register("pathlock:cached_again", txn.CachedAgain),
+		db.Callback().Raw().Before("*").Register("pathlock:watch_raw", p.wire.WatchExec),
 		db.Callback().Raw().Before("gorm:raw").Register("pathlock:bare_savepoint", p.owner.BareSavepoint),
 		db.Callback().Raw().After("gorm:raw").Register("pathlock:cached_again", txn.CachedAgain),
 
 		db.Callback().Query().After("*").Register("pathlock:end_query", p.frame.EndRead),
-		db.Callback().Row().After("*").Register("pathlock:end_row", p.frame.EndRow),
+		db.Callback().Row().After("*").Register("pathlock:end_row", p.frame.EndRead),
 		db.Callback().Raw().After("*").Register("pathlock:end_raw", p.frame.EndRead),
 	)
 }

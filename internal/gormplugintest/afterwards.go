@@ -45,10 +45,10 @@ func (n *notes) commit(name string) func(context.Context) {
 
 // end returns a function for AfterEnd.
 func (n *notes) end(name string) func(context.Context, gormplugin.Outcome) {
-	return func(_ context.Context, outcome gormplugin.Outcome) { n.add(name + " " + outcomes[outcome]) }
+	return func(_ context.Context, outcome gormplugin.Outcome) { n.add(name + " " + outcomeNames[outcome]) }
 }
 
-var outcomes = map[gormplugin.Outcome]string{
+var outcomeNames = map[gormplugin.Outcome]string{
 	gormplugin.Committed: "committed", gormplugin.RolledBack: "rolled back", gormplugin.Unknown: "unknown",
 }
 

@@ -1,7 +1,9 @@
 package gormplugintest
 
 import (
-	"errors"
+	"context"
+	"fmt"
+	"math/rand/v2"
 	"strings"
 
 	"github.com/pathlock-go/pathlock/gormplugin"
@@ -45,14 +47,13 @@ func afterwardsSavepoints() []check {
 		w.told(n, "a rolled back, b, b committed")
 	}}}
 	for name, c := range map[string]struct{ steps, want string }{
-		"back twice":          {"SAVEPOINT s; a; ROLLBACK TO s; b; ROLLBACK TO SAVEPOINT s; c", "c"},
+		"back twice":          {"SAVEPOINT s; a; ROLLBACK TO SAVEPOINT s; b; ROLLBACK TO SAVEPOINT s; c", "c"},
 		"released":            {"a; SAVEPOINT s; b; RELEASE SAVEPOINT s; c", "a b c"},
-		"an outer one":        {"a; SAVEPOINT s; b; SAVEPOINT t; c; ROLLBACK TO s; d", "a d"},
-		"the newest counts":   {"a; SAVEPOINT s; b; SAVEPOINT s; c; ROLLBACK TO s; d", "a b d"},
-		"names in any case":   {"a; SAVEPOINT s; b; rollback to S; c", "a c"},
-		"comments":            {"a; /* one */ SAVEPOINT s; b; -- back\n ROLLBACK TO s; c", "a c"},
-		"one of two is left":  {"a; SAVEPOINT s; b; SAVEPOINT t; c; RELEASE SAVEPOINT t; d; ROLLBACK TO s; e", "a e"},
-		"set before anything": {"SAVEPOINT s; a; SAVEPOINT t; b; ROLLBACK TO t; c; ROLLBACK TO s; d", "d"},
+		"an outer one":        {"a; SAVEPOINT s; b; SAVEPOINT t; c; ROLLBACK TO SAVEPOINT s; d", "a d"},
+		"the newest counts":   {"a; SAVEPOINT s; b; SAVEPOINT s; c; ROLLBACK TO SAVEPOINT s; d", "a b d"},
+		"names in any case":   {"a; SAVEPOINT s; b; ROLLBACK TO SAVEPOINT S; c", "a c"},
+		"one of two is left":  {"a; SAVEPOINT s; b; SAVEPOINT t; c; RELEASE SAVEPOINT t; d; ROLLBACK TO SAVEPOINT s; e", "a e"},
+		"set before anything": {"SAVEPOINT s; a; SAVEPOINT t; b; ROLLBACK TO SAVEPOINT t; c; ROLLBACK TO SAVEPOINT s; d", "d"},
 	} {
 		checks = append(checks, check{"savepoints: " + name, func(w *world) {
 			n := new(notes)
@@ -69,110 +70,105 @@ func afterwardsSavepoints() []check {
 			w.told(n, strings.ReplaceAll(c.want, " ", ", "))
 		}})
 	}
-	checks = append(checks, check{"savepoints: in any form, prepared or not", (*world).savepointForms},
-		check{"savepoints: a statement that failed", (*world).savepointFailures},
-		check{"savepoints: names that may be one", (*world).savepointNames},
+	return append(checks, check{"savepoints: in other forms", (*world).savepointForms},
 		check{"savepoints: whatever is done with them", (*world).savepointStorm})
-	return append(checks, check{"savepoints: the newest of a name is released", func(w *world) {
-		if w.db.Name() == "mysql" {
-			w.Skip("it replaces a savepoint by one of its name")
-		}
-		n := new(notes)
-		w.must(w.db.Transaction(func(tx *gorm.DB) error {
-			w.must(gormplugin.AfterCommit(tx, n.commit("a")))
-			w.must(tx.Exec("SAVEPOINT s").Error)
-			w.must(gormplugin.AfterCommit(tx, n.commit("b")))
-			w.must(tx.Exec("SAVEPOINT s").Error)
-			w.must(tx.Exec("RELEASE SAVEPOINT s").Error)
-			return tx.Exec("ROLLBACK TO s").Error
-		}))
-		w.told(n, "a")
-	}})
 }
 
-// savepointForms goes back to a savepoint in all forms that the database has, and looks whether a
-// function is told what has become of its row.
-func (w *world) savepointForms() {
-	mysql := w.db.Name() == "mysql"
-	if mysql {
-		w.must(w.db.Exec("DROP PROCEDURE IF EXISTS go_back").Error)
-		w.must(w.db.Exec("CREATE PROCEDURE go_back() ROLLBACK TO s").Error)
-		defer func() { w.must(w.db.Exec("DROP PROCEDURE go_back").Error) }()
-	}
+// foreignSavepoints are statements about savepoints that GORM would not write.
+func (w *world) foreignSavepoints() []string {
 	forms := []string{
-		"ROLLBACK TO s", "/* why */ ROLLBACK TO s", "-- why\nROLLBACK TO s", "ROLLBACK TO SAVEPOINT S", "ROLLBACK TO s;", "ROLLBACK TRANSACTION TO s",
-		"ROLLBACK WORK TO s",
+		"ROLLBACK TO s", "/* why */ ROLLBACK TO SAVEPOINT s", "ROLLBACK TO SAVEPOINT s;", "ROLLBACK WORK TO s", "rollback to savepoint s",
+		`SAVEPOINT "s"`, "SAVEPOINT \u00e9", "SAVEPOINT s; SAVEPOINT t", "SELECT 1; RELEASE SAVEPOINT s",
 	}
-	if mysql {
-		forms = append(forms, "/*! ROLLBACK TO s */", "ROLLBACK /*!50000 TO */ s", "EXECUTE IMMEDIATE 'ROLLBACK TO s'", "EXECUTE IMMEDIATE CONCAT('ROLLBACK', ' TO s')",
-			"BEGIN NOT ATOMIC ROLLBACK TO s; END", "SET STATEMENT max_statement_time = 1 FOR ROLLBACK TO s", "CALL go_back()")
+	if w.db.Name() == "mysql" {
+		forms = append(forms, "/*! ROLLBACK TO SAVEPOINT s */", "ROLLBACK /*!50000 TO */ s", "EXECUTE IMMEDIATE 'ROLLBACK TO s'",
+			"BEGIN NOT ATOMIC ROLLBACK TO s; END", "SET STATEMENT max_statement_time = 1 FOR ROLLBACK TO s")
 	}
-	runs := map[string]func(tx *gorm.DB, sql string) error{
+	return forms
+}
+
+// savepointForms runs statements about savepoints in forms that nobody has to read: they are
+// refused in a transaction on which the plugin relies, and run in any other one.
+func (w *world) savepointForms() {
+	ways := map[string]func(tx *gorm.DB, sql string) error{
 		"Exec": func(tx *gorm.DB, sql string) error { return tx.Exec(sql).Error },
 		"Scan": func(tx *gorm.DB, sql string) error { return tx.Raw(sql).Scan(new([]int)).Error },
-		"Rows": func(tx *gorm.DB, sql string) error {
-			rows, err := tx.Raw(sql).Rows()
-			if err != nil {
-				return err
-			}
-			defer func() { _ = rows.Close() }()
-			for rows.Next() {
-				return errStop
-			}
-			return rows.Err()
-		},
+		"Row":  func(tx *gorm.DB, sql string) error { return tx.Raw(sql).Row().Scan(new(int)) },
 	}
-	back := make(map[string]int)
 	for _, prepare := range []bool{false, true} {
-		for run, do := range runs {
-			for _, sql := range forms {
-				row, n := new(Other), new(notes)
-				tx := w.db.Session(&gorm.Session{PrepareStmt: prepare}).Begin()
-				err := errors.Join(tx.Exec("SAVEPOINT s").Error, tx.Create(row).Error, gormplugin.AfterEnd(tx, n.end("row")))
-				if err != nil {
-					tx.Rollback() // or nobody could drop the procedure
-					w.Fatal(err)
-				}
-				err = do(tx, sql)
-				if tx.Commit().Error != nil {
-					continue // PostgreSQL commits nothing after an error
-				}
-				var rows int64
-				w.must(w.db.Model(row).Where("id = ?", row.ID).Count(&rows).Error)
-				want := "row rolled back"
-				if rows > 0 {
-					want = "row committed"
-				} else {
-					back[run]++
-				}
-				if got := n.String(); got != want {
-					w.Errorf("%s of %q, prepared %v, error %v: told %q, want %q", run, sql, prepare, err, got, want)
-				}
+		for way, run := range ways {
+			forms := w.foreignSavepoints()
+			if way != "Exec" {
+				forms = append(forms, "ROLLBACK TO SAVEPOINT s")
 			}
-		}
-	}
-	for run := range runs {
-		if back[run] < 10 {
-			w.Errorf("%s has gone back in %d ways only", run, back[run])
+			for _, sql := range forms {
+				n := new(notes)
+				w.must(w.db.Session(&gorm.Session{PrepareStmt: prepare}).Transaction(func(tx *gorm.DB) error {
+					w.must(tx.SavePoint("s").Error)
+					w.must(tx.Create(&Other{}).Error)
+					w.register(tx, n, "a")
+					if err := run(tx, sql); !isEnd(err) {
+						w.Errorf("%s of %q, prepared %v: got %v", way, sql, prepare, err)
+					}
+					return nil
+				}))
+				w.told(n, "a, a committed")
+			}
+			w.inTransaction(func(tx *gorm.DB) {
+				w.must(tx.SavePoint("s").Error)
+				w.must(tx.Exec("ROLLBACK TO s").Error)
+				if err := gormplugin.AfterCommit(tx, func(context.Context) {}); !isEnd(err) {
+					w.Errorf("got %v", err)
+				}
+			})
 		}
 	}
 }
 
-// savepointFailures runs statements that fail before they go back.
-func (w *world) savepointFailures() {
-	for _, sql := range []string{"ROLLBACK TO missing", "ROLLBACK TO missing; ROLLBACK TO s", "SELECT nothing FROM missing; ROLLBACK TO s", "CALL missing()"} {
-		n := new(notes)
+// savepointStorms is how many transactions play with savepoints, and savepointSteps how many steps
+// each takes.
+const (
+	savepointStorms = 100
+	savepointSteps  = 14
+)
+
+// savepointStorm does anything with savepoints. A function is told whether its row is there.
+func (w *world) savepointStorm() {
+	verbs := []string{"SAVEPOINT ", "SAVEPOINT ", "ROLLBACK TO SAVEPOINT ", "ROLLBACK TO SAVEPOINT ", "RELEASE SAVEPOINT "}
+	names := []string{"s", "S", "t", "u_1", "sp12345678901234567890"}
+	told := make(map[gormplugin.Outcome]int)
+	for seed := range savepointStorms {
+		random := rand.New(rand.NewPCG(uint64(seed), 0)) //nolint:gosec // It has to be the same each time.
+		var script []string
+		outcomes := make(map[int64]gormplugin.Outcome)
 		tx := w.db.Begin()
-		w.must(tx.Exec("SAVEPOINT s").Error)
-		w.must(tx.Create(&Other{}).Error)
-		w.register(tx, n, "a")
-		if tx.Exec(sql).Error == nil {
-			w.Errorf("%q has succeeded", sql)
+		w.must(tx.Error)
+		for range savepointSteps {
+			if random.IntN(3) == 0 {
+				row := new(Other)
+				if tx.Create(row).Error != nil {
+					continue // PostgreSQL, after an error
+				}
+				script = append(script, fmt.Sprintf("row %d", row.ID))
+				w.must(gormplugin.AfterEnd(tx, func(_ context.Context, outcome gormplugin.Outcome) { outcomes[row.ID] = outcome }))
+				continue
+			}
+			sql := verbs[random.IntN(len(verbs))] + names[random.IntN(len(names))]
+			script = append(script, fmt.Sprintf("%s: %v", sql, tx.Session(&gorm.Session{PrepareStmt: random.IntN(2) == 0}).Exec(sql).Error))
 		}
-		want := "a, a committed"
-		if tx.Commit().Error != nil {
-			want = "a rolled back"
+		script = append(script, fmt.Sprintf("commit: %v", tx.Commit().Error))
+		for id, outcome := range outcomes {
+			told[outcome]++
+			want := gormplugin.RolledBack
+			if w.db.Limit(1).Find(new(Other), id).RowsAffected == 1 {
+				want = gormplugin.Committed
+			}
+			if outcome != want {
+				w.Errorf("seed %d: row %d: told %s, want %s; %q", seed, id, outcomeNames[outcome], outcomeNames[want], script)
+			}
 		}
-		w.told(n, want)
+	}
+	if told[gormplugin.Committed] == 0 || told[gormplugin.RolledBack] == 0 {
+		w.Errorf("too little happens: %v", told)
 	}
 }

@@ -250,7 +250,7 @@ func (w *world) savepoints(tx *gorm.DB) {
 	w.must(tx.SavePoint("first").Error)
 	w.suiteIn(tx, "gone")
 	w.must(tx.RollbackTo("first").Error)
-	for _, sql := range []string{"SAVEPOINT second", "ROLLBACK TO SAVEPOINT second", "rollback to second", " Release Savepoint second"} {
+	for _, sql := range []string{"SAVEPOINT second", "ROLLBACK TO SAVEPOINT second", "RELEASE SAVEPOINT second"} {
 		one := tx.Where("id = ?", 1) // whose statement is the one that runs
 		before := one.Statement.ConnPool
 		w.must(one.Exec(sql).Error)

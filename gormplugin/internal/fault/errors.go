@@ -3,6 +3,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/shown"
@@ -216,8 +217,8 @@ func (e *RawWriteError) Unwrap() error { return ErrUnsupported }
 // guarded tables are asserted or written in it, or functions are called before or after it: a
 // COMMIT or a ROLLBACK of the caller's own, or, on MySQL and MariaDB, one of the many statements
 // that commit by themselves, such as CREATE TABLE. After that end, the assertions and path locks of
-// the transaction mean nothing, and every later statement is committed by itself. It
-// matches [ErrUnsupported].
+// the transaction mean nothing, and every later statement is committed by itself. Statements about
+// savepoints are refused likewise, unless they have GORM's own form. It matches [ErrUnsupported].
 type TransactionEndError struct {
 	// Statement is what ends the transaction: "COMMIT", "CREATE TABLE".
 	Statement string
@@ -228,6 +229,10 @@ type TransactionEndError struct {
 
 // Error implements error.
 func (e *TransactionEndError) Error() string {
+	if strings.HasSuffix(e.Statement, "SAVEPOINT") {
+		return fmt.Sprintf("%v: %s in a form of your own, in a transaction in which guarded tables are asserted or written, or which functions wait for: use a nested transaction, or GORM's SavePoint and RollbackTo",
+			ErrUnsupported, e.Statement)
+	}
 	if e.Ended {
 		return fmt.Sprintf("%v: %s has ended the transaction, so that nothing can be asserted or written as a whole in it: run %[2]s before the transaction begins",
 			ErrUnsupported, e.Statement)

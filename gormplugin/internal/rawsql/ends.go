@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// EndsTransaction returns the first statement in sql that ends the transaction that it runs in, by
-// itself or by an implicit commit: "COMMIT", "CREATE TABLE". ROLLBACK TO SAVEPOINT is none.
+// EndsTransaction returns the first statement in sql that ends the transaction that it runs in, or
+// a part of it: "COMMIT", "CREATE TABLE" which commits implicitly, "ROLLBACK TO SAVEPOINT".
 func (g *Grammar) EndsTransaction(sql string) (statement string, found bool) {
 	if g.cannotEnd(sql) {
 		return "", false
@@ -28,7 +28,7 @@ func (g *Grammar) EndsTransaction(sql string) (statement string, found bool) {
 // cannotEnd is a quick way to see that sql is one statement that reads, or writes rows.
 func (g *Grammar) cannotEnd(sql string) bool {
 	l := lexer{sql: strings.TrimLeft(sql, " \t\r\n(")}
-	return l.word().isAny("SELECT", "INSERT", "UPDATE", "DELETE", "SAVEPOINT", "RELEASE", "WITH") && strings.IndexByte(sql, ';') < 0 &&
+	return l.word().isAny("SELECT", "INSERT", "UPDATE", "DELETE", "WITH") && strings.IndexByte(sql, ';') < 0 &&
 		(!g.stringsName || !containsWord(sql, "ROLLBACK"))
 }
 
@@ -82,7 +82,9 @@ func (s *statement) holds(keyword string) bool {
 func (s *statement) endsPlainly() (string, bool) {
 	first := s.at(0)
 	switch {
-	case first.isAny("COMMIT", "END", "ABORT"), first.is("ROLLBACK") && !s.holds("TO"):
+	case s.savepoint(0) != "":
+		return string(s.savepoint(0)), true
+	case first.isAny("COMMIT", "END", "ABORT", "ROLLBACK"):
 		return strings.ToUpper(first.text), true
 	case first.is("PREPARE") && s.at(1).is("TRANSACTION"):
 		return "PREPARE TRANSACTION", true
@@ -111,6 +113,8 @@ func (s *statement) commits(i int) (string, bool) {
 		both += " " + strings.ToUpper(second.text)
 	}
 	switch {
+	case s.savepoint(i) != "":
+		return string(s.savepoint(i)), true
 	case first.isAny(committers...):
 		return both, true
 	case first.isAny("CREATE", "DROP"):
@@ -120,7 +124,7 @@ func (s *statement) commits(i int) (string, bool) {
 	case first.is("BEGIN"):
 		return "BEGIN", !second.is("NOT")
 	case first.is("ROLLBACK"):
-		return "ROLLBACK", !s.holds("TO")
+		return "ROLLBACK", true
 	case first.is("ANALYZE"):
 		return "ANALYZE TABLE", second.isAny("TABLE", "LOCAL", "NO_WRITE_TO_BINLOG")
 	case first.is("XA"):

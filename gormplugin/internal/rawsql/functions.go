@@ -13,8 +13,8 @@ func (g *Grammar) OnlyReads(sql string) bool {
 		l := lexer{sql: strings.TrimLeft(sql, " \t\r\n(")}
 		return !l.word().isAny("INSERT", "UPDATE", "DELETE", "MERGE", "COPY")
 	}
-	steps, others := g.Savepoints(sql)
-	return (g.isPlainRead(sql) || g.isReadWith(sql)) && !g.mayCallStored(sql) || len(steps) > 0 && !others
+	_, savepoint := PlainSavepoint(sql)
+	return savepoint || (g.isPlainRead(sql) || g.isReadWith(sql)) && !g.mayCallStored(sql)
 }
 
 // isReadWith reports whether sql is certainly one WITH … SELECT.

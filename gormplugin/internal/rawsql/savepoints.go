@@ -1,102 +1,52 @@
 package rawsql
 
 import (
-	"slices"
+	"regexp"
 	"strings"
 )
 
 // SavepointVerb is what a statement does with a savepoint.
-type SavepointVerb uint8
+type SavepointVerb string
 
 const (
-	// SetSavepoint is SAVEPOINT name.
-	SetSavepoint SavepointVerb = iota + 1
-	// BackToSavepoint is ROLLBACK TO name: what was done since is undone, and the savepoint stays.
-	BackToSavepoint
-	// ReleaseSavepoint is RELEASE name: the savepoint goes, and those that were set after it.
-	ReleaseSavepoint
+	// SetSavepoint sets one.
+	SetSavepoint SavepointVerb = "SAVEPOINT"
+	// BackToSavepoint undoes what was done since; the savepoint stays.
+	BackToSavepoint SavepointVerb = "ROLLBACK TO SAVEPOINT"
+	// ReleaseSavepoint drops it, and those that were set after it.
+	ReleaseSavepoint SavepointVerb = "RELEASE SAVEPOINT"
 )
 
-// SavepointStep is one statement about a savepoint.
+// SavepointStep is a statement about a savepoint.
 type SavepointStep struct {
 	Verb SavepointVerb
-	Name SavepointName
+	// Name is in small letters.
+	Name string
 }
 
-// Savepoints returns what sql does with savepoints, and whether it has other statements, too.
-func (g *Grammar) Savepoints(sql string) (steps []SavepointStep, others bool) {
-	if g.readsOrWrites(sql) {
-		return nil, true
+// plainSavepoint is the form in which GORM writes statements about savepoints, with a name that
+// every database tells from others in the same way.
+var plainSavepoint = regexp.MustCompile(`^(SAVEPOINT|ROLLBACK TO SAVEPOINT|RELEASE SAVEPOINT) ([A-Za-z_][A-Za-z0-9_]{0,62})$`)
+
+// PlainSavepoint reads a statement about a savepoint that has GORM's own form.
+func PlainSavepoint(sql string) (SavepointStep, bool) {
+	found := plainSavepoint.FindStringSubmatch(sql)
+	if found == nil {
+		return SavepointStep{}, false
 	}
-	for piece := range pieces(g.tokens(sql, reading{})) {
-		s := statement{grammar: g, tokens: piece}
-		step, found := s.savepoint()
-		switch {
-		case found:
-			steps = append(steps, step)
-		case len(piece) > 0:
-			others = true
-		}
-	}
-	return steps, others
+	return SavepointStep{SavepointVerb(found[1]), strings.ToLower(found[2])}, true
 }
 
-// backWords are the words without which no statement of MySQL or MariaDB does anything with a
-// savepoint, be it in a routine that it calls or a text that it runs.
-var backWords = []string{"SAVEPOINT", "ROLLBACK", "RELEASE", "CALL", "EXECUTE"}
-
-// MayGoBackUnseen reports whether sql may go back to a savepoint in a way that [Grammar.Savepoints]
-// does not tell: in a comment that is executed, a routine or a text; or as one of several
-// statements, where nobody knows which ones ran if there is an error.
-func (g *Grammar) MayGoBackUnseen(sql string) bool {
-	if g.dollarQuotes || g.readsOrWrites(sql) {
-		return false // PostgreSQL's routines cannot go back, and an error ends what was done
+// savepoint returns what a statement in any form does with a savepoint, "" if nothing.
+func (s *statement) savepoint(i int) SavepointVerb {
+	switch first := s.at(i); {
+	case first.is("SAVEPOINT"):
+		return SetSavepoint
+	case first.is("RELEASE"):
+		return ReleaseSavepoint
+	case first.is("ROLLBACK") && s.holds("TO"):
+		return BackToSavepoint
+	default:
+		return ""
 	}
-	steps, others := g.Savepoints(sql)
-	if !g.compounds {
-		return len(steps) > 1 || len(steps) == 1 && others
-	}
-	if !slices.ContainsFunc(backWords, func(w string) bool { return containsWord(sql, w) }) {
-		return false
-	}
-	if len(versionMarks(sql)) == 0 && len(steps) == 1 && !others {
-		return false
-	}
-	if g.isAmbiguous(sql) {
-		return true
-	}
-	return slices.ContainsFunc(g.readings(sql), func(r reading) bool {
-		return slices.ContainsFunc(g.tokens(sql, r), func(t token) bool { return t.isAny(backWords...) })
-	})
-}
-
-// readsOrWrites is a quick way to see that sql is one statement on rows.
-func (g *Grammar) readsOrWrites(sql string) bool {
-	l := lexer{sql: strings.TrimLeft(sql, " \t\r\n(")}
-	return l.word().isAny("SELECT", "INSERT", "UPDATE", "DELETE", "WITH") && strings.IndexByte(sql, ';') < 0
-}
-
-// savepoint: SAVEPOINT name, ROLLBACK [WORK | TRANSACTION] TO [SAVEPOINT] name and RELEASE
-// [SAVEPOINT] name.
-func (s *statement) savepoint() (SavepointStep, bool) {
-	switch {
-	case s.at(0).is("SAVEPOINT"):
-		return SavepointStep{SetSavepoint, s.savepointName(1)}, true
-	case s.at(0).is("RELEASE"):
-		return SavepointStep{ReleaseSavepoint, s.savepointName(s.behind(1, "SAVEPOINT"))}, true
-	case s.at(0).is("ROLLBACK"):
-		if i := s.skip(1, "WORK", "TRANSACTION"); s.at(i).is("TO") {
-			return SavepointStep{BackToSavepoint, s.savepointName(s.behind(i+1, "SAVEPOINT"))}, true
-		}
-	}
-	return SavepointStep{}, false
-}
-
-// savepointName returns the name at i.
-func (s *statement) savepointName(i int) SavepointName {
-	t := s.at(i)
-	if t.kind == opaque || t.kind == end {
-		return SavepointName{}
-	}
-	return s.grammar.SavepointName(t.text, t.kind != word)
 }

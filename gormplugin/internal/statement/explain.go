@@ -15,13 +15,7 @@ import (
 )
 
 // EndRead is the last callback of a chain that reads or runs raw SQL.
-func (f *Frame) EndRead(db *gorm.DB) {
-	txn.HaveRead(db.Statement.ConnPool)
-	f.Explain(db, nil)
-}
-
-// EndRow is the last callback of the chain that hands rows to the caller.
-func (f *Frame) EndRow(db *gorm.DB) { f.Explain(db, nil) }
+func (f *Frame) EndRead(db *gorm.DB) { f.Explain(db, nil) }
 
 // Explain replaces the database's error by the one that a caller should see, and ends a transaction
 // that the server has ended. st is nil for statements on other tables.

@@ -81,7 +81,7 @@ func (f *Frame) Begin(w *Writer) func(*gorm.DB) {
 		db.Statement.Context = f.Join(db.Statement.Context)
 		if db.Statement.SQL.Len() > 0 {
 			// Raw SQL that Create, Updates or Delete runs.
-			f.Wire.Watch(db)
+			f.Wire.WatchQuery(db)
 			return
 		}
 		t, err := f.guardedTable(db.Statement, w.Deletes)
@@ -154,7 +154,6 @@ func (f *Frame) BeginTransaction(db *gorm.DB, st *Statement) error {
 func (f *Frame) End(execute func(*gorm.DB) *gorm.DB) func(*gorm.DB) {
 	return func(db *gorm.DB) {
 		st := stateOf(db)
-		txn.HaveRead(db.Statement.ConnPool)
 		if st != nil {
 			st.Kind.Explain(db, st)
 		}

@@ -49,7 +49,6 @@ func (d *Direct) Query(take func(*sql.Rows) error) error {
 	err := d.run(func(ctx context.Context) (_ int64, err error) {
 		//nolint:rowserrcheck,sqlclosecheck // Both are done below, on all paths.
 		rows, err = d.ConnPool.QueryContext(ctx, d.SQL.String(), d.Vars...)
-		txn.HaveRead(d.ConnPool) // as the errors that come with the rows are checked below
 		return -1, err
 	})
 	if err != nil {
@@ -68,7 +67,6 @@ func (d *Direct) Query(take func(*sql.Rows) error) error {
 func (d *Direct) Exec() (affected int64, err error) {
 	err = d.run(func(ctx context.Context) (int64, error) {
 		result, err := d.ConnPool.ExecContext(ctx, d.SQL.String(), d.Vars...)
-		txn.HaveRead(d.ConnPool)
 		if err == nil {
 			affected, err = result.RowsAffected()
 		}

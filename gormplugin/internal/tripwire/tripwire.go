@@ -33,9 +33,14 @@ func (w *Wire) trips(sql string) error {
 	return nil
 }
 
-// Watch is the first callback of the chains that run raw SQL. The SQL that GORM builds itself in
-// these chains only reads, and is not built yet.
-func (w *Wire) Watch(db *gorm.DB) {
+// WatchExec is the first callback of the chain that runs raw SQL.
+func (w *Wire) WatchExec(db *gorm.DB) { w.watch(db, true) }
+
+// WatchQuery is the first callback of the chain that reads. The SQL that GORM builds itself there
+// only reads, and is not built yet.
+func (w *Wire) WatchQuery(db *gorm.DB) { w.watch(db, false) }
+
+func (w *Wire) watch(db *gorm.DB, executed bool) {
 	db.Statement.Context = w.Join(db.Statement.Context)
 	if db.Statement.SQL.Len() == 0 || db.Error != nil || db.DryRun {
 		return
@@ -50,16 +55,16 @@ func (w *Wire) Watch(db *gorm.DB) {
 		err = nil
 	}
 	if err == nil {
-		err = w.WatchEnd(db, sql, writes)
+		err = w.WatchEnd(db, sql, writes, executed)
 	}
 	if err != nil {
 		_ = db.AddError(err)
 	}
 }
 
-// WatchRow is [Wire.Watch] for [gorm.DB.Row] and [gorm.DB.Rows].
+// WatchRow is [Wire.WatchQuery] for [gorm.DB.Row] and [gorm.DB.Rows].
 func (w *Wire) WatchRow(db *gorm.DB) {
-	w.Watch(db)
+	w.WatchQuery(db)
 	if rows, _ := db.Get("rows"); rows == true || db.Error == nil {
 		return
 	}

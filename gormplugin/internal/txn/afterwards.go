@@ -20,8 +20,6 @@ type afterwards struct {
 	calls []endCall
 	// savepoints are those that are set, the oldest first.
 	savepoints []savepoint
-	// marks is how many marks there have been.
-	marks int
 	// outcome is known after the end.
 	outcome Outcome
 }
@@ -38,7 +36,7 @@ type endCall struct {
 // AtEnd has fn called once the transaction has ended and its locks are released, with the values of
 // ctx. It returns an error, and does not call fn, where the transaction has ended already.
 func (t *Transaction) AtEnd(ctx context.Context, fn func(context.Context, Outcome)) error {
-	if err := t.rawEnd.relyOn(); err != nil {
+	if err := t.relyOn(); err != nil {
 		return err
 	}
 	call := endCall{ctx: context.WithoutCancel(t.owner.Join(ctx)), fn: fn}

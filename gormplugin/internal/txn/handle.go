@@ -47,14 +47,6 @@ var (
 	_ gorm.GetDBConnector = (*Handle)(nil)
 )
 
-// HaveRead notes that somebody has read all rows of a statement, and has seen the error that may
-// have come with them.
-func HaveRead(connections gorm.ConnPool) {
-	if h, ok := Unwrapped(connections).(*Handle); ok {
-		h.unread.Store(false)
-	}
-}
-
 // Unwrapped returns the connections below GORM's caches of prepared statements. A session can lay
 // one cache around another.
 func Unwrapped(connections gorm.ConnPool) gorm.ConnPool {

@@ -4,31 +4,30 @@ import (
 	"sync"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
 	"gorm.io/gorm"
 )
 
-// WatchEnd refuses raw SQL that would end a transaction on which the plugin relies. writes is set
-// where the SQL writes to a guarded table with the caller's permission.
-func (o *Owner) WatchEnd(db *gorm.DB, sql string, writes bool) error {
+// WatchEnd refuses raw SQL that would end a transaction on which the plugin relies, or a part of it
+// in another form than GORM's. writes is set where the SQL writes to a guarded table with the
+// caller's permission, and executed where it returns no rows.
+func (o *Owner) WatchEnd(db *gorm.DB, sql string, writes, executed bool) error {
 	h, ok := Unwrapped(db.Statement.ConnPool).(*Handle)
 	if !ok || h.owner != o {
 		return nil
 	}
 	if writes {
-		if err := h.rawEnd.relyOn(); err != nil {
+		if err := h.relyOn(); err != nil {
 			return err
 		}
+	}
+	if _, savepoint := rawsql.PlainSavepoint(sql); savepoint && executed {
+		return nil // which ExecContext notes
 	}
 	if statement, ends := o.Dialect.Grammar.EndsTransaction(sql); ends {
 		return h.rawEnd.end(statement)
 	}
 	return nil
-}
-
-// goesBack reports whether sql does anything with a savepoint, or may do so.
-func (o *Owner) goesBack(sql string) bool {
-	steps, _ := o.Dialect.Grammar.Savepoints(sql)
-	return len(steps) > 0 || o.Dialect.Grammar.MayGoBackUnseen(sql)
 }
 
 // cachedKey is the setting that has the connections that a savepoint's statement was given.
@@ -40,7 +39,10 @@ const cachedKey = "pathlock:prepared"
 // PrepareStmt.
 func (o *Owner) BareSavepoint(db *gorm.DB) {
 	prepared, ok := db.Statement.ConnPool.(*gorm.PreparedStmtTX)
-	if ok && o.goesBack(db.Statement.SQL.String()) {
+	if !ok {
+		return
+	}
+	if _, savepoint := rawsql.PlainSavepoint(db.Statement.SQL.String()); savepoint {
 		db.InstanceSet(cachedKey, prepared)
 		db.Statement.ConnPool = Unwrapped(prepared)
 	}
@@ -63,18 +65,33 @@ type rawEnd struct {
 	relied bool
 	// statement has ended the transaction; "" as long as none has.
 	statement string
+	// suspected is an error that may have ended the transaction before anything relied on it, nil
+	// if there was none.
+	suspected error
 }
 
-// relyOn is called before a guarded table is asserted or written in the transaction, and before a
-// function is added that is called after its end.
-func (e *rawEnd) relyOn() error {
+// relyOn notes that the plugin relies on the transaction from now on. It returns the error that may
+// have ended it before, and forgets it.
+func (e *rawEnd) relyOn() (suspected, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.statement != "" {
-		return &fault.TransactionEndError{Statement: e.statement, Ended: true}
+		return nil, &fault.TransactionEndError{Statement: e.statement, Ended: true}
 	}
 	e.relied = true
-	return nil
+	suspected, e.suspected = e.suspected, nil
+	return suspected, nil
+}
+
+// suspect reports whether the plugin relies on the transaction. If not, it remembers an error that
+// may have ended it.
+func (e *rawEnd) suspect(err error) (relied bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.relied {
+		e.suspected = err
+	}
+	return e.relied
 }
 
 // end is called before a statement that ends the transaction is run.

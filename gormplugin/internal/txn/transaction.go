@@ -59,8 +59,6 @@ type Transaction struct {
 	wrote atomic.Bool
 	// rows are those of the last query, which may still be open.
 	rows atomic.Pointer[sql.Rows]
-	// unread is set while a read may have failed unseen.
-	unread atomic.Bool
 	// rawEnd knows whether raw SQL may end the transaction, and whether it has.
 	rawEnd rawEnd
 }
@@ -78,8 +76,6 @@ func newTransaction(ctx context.Context, p *pool, conn *sql.Conn, tx *sql.Tx, ca
 
 // Commit ends the transaction.
 func (t *Transaction) Commit() error {
-	t.closeRows()
-	t.settleReads()
 	defer t.callBack()
 	t.ending.Lock()
 	defer t.ending.Unlock()
@@ -92,9 +88,6 @@ func (t *Transaction) Commit() error {
 		_ = t.rollback(t.cause)
 		return t.whyEnded()
 	}
-	t.mu.Lock()
-	t.readMarks(t.ctx, -1)
-	t.mu.Unlock()
 	return t.commit()
 }
 

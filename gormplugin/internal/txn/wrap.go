@@ -88,7 +88,7 @@ func (o *Owner) TransactionOf(db *gorm.DB) (*Transaction, error) {
 	switch c := Unwrapped(db.Statement.ConnPool).(type) {
 	case *Handle:
 		if c.owner == o {
-			return c.Transaction, c.rawEnd.relyOn()
+			return c.Transaction, c.relyOn()
 		}
 	case *pool:
 		if c.owner == o {

@@ -1,0 +1,69 @@
+package txn
+
+import (
+	"context"
+	"database/sql"
+)
+
+// ExecContext implements [gorm.ConnPool].
+func (t *Transaction) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	if t.answer(ctx, query) {
+		return answered{}, nil
+	}
+	t.noteWrite(query)
+	result, err := t.Tx.ExecContext(ctx, query, args...)
+	if err == nil {
+		t.ran(query)
+	}
+	return result, err
+}
+
+// QueryContext implements [gorm.ConnPool].
+func (t *Transaction) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	t.noteWrite(query)
+	rows, err := t.Tx.QueryContext(ctx, query, args...)
+	if err == nil {
+		t.rows.Store(rows)
+	}
+	return rows, err
+}
+
+// closeRows closes the rows that somebody has left open before the COMMIT, as that does, too. The
+// connection is not free for anything else before.
+func (t *Transaction) closeRows() {
+	if rows := t.rows.Swap(nil); rows != nil { //nolint:rowserrcheck // Whoever reads them sees what they failed with.
+		_ = rows.Close()
+	}
+}
+
+// QueryRowContext implements [gorm.ConnPool].
+func (t *Transaction) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+	t.noteWrite(query)
+	return t.Tx.QueryRowContext(ctx, query, args...)
+}
+
+// PrepareContext implements [gorm.ConnPool].
+func (t *Transaction) PrepareContext(ctx context.Context, query string) (*sql.Stmt, error) {
+	if t.answer(ctx, query) {
+		return nil, errAnswered
+	}
+	t.noteWrite(query)
+	stmt, err := t.Tx.PrepareContext(ctx, query)
+	t.owner.prepared(query, stmt)
+	return stmt, err
+}
+
+// StmtContext implements [gorm.Tx].
+func (t *Transaction) StmtContext(ctx context.Context, stmt *sql.Stmt) *sql.Stmt {
+	if !t.owner.onlyReads(stmt) {
+		t.wrote.Store(true)
+	}
+	return t.Tx.StmtContext(ctx, stmt)
+}
+
+// noteWrite notes that a statement may write, where somebody wants to know.
+func (t *Transaction) noteWrite(query string) {
+	if t.before != nil && !t.wrote.Load() && !t.owner.Dialect.Grammar.OnlyReads(query) {
+		t.wrote.Store(true)
+	}
+}
