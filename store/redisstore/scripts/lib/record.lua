@@ -25,6 +25,3 @@ local function split(claims)
   end
   return names, modes
 end
-
--- The short ways take at most this many claims, so that unpack can return them all at once.
-local MOST_CLAIMS = 500
