@@ -32,6 +32,8 @@ type Observer interface {
 	// the context that Step returns, and calls done at its end. Both may be nil: the context stays
 	// the same then, and nobody wants to know of the end.
 	Step(ctx context.Context, s Step) (work context.Context, done func(err error))
+	// Answered is called when a request has been answered by a problem: see [Locker.Answered].
+	Answered(ctx context.Context, f Failure)
 }
 
 // Event is what an [Observer] sees.
@@ -79,6 +81,16 @@ func (NopObserver) Released(context.Context, Event) {}
 
 // Step implements [Observer].
 func (NopObserver) Step(context.Context, Step) (context.Context, func(error)) { return nil, nil }
+
+// Answered implements [Observer].
+func (NopObserver) Answered(context.Context, Failure) {}
+
+// Answered tells the observers that a request has been answered by a problem whose type ends in f,
+// which need not be one of this package's failures. Package middleware calls it. A program that
+// answers otherwise may do so, too.
+func (l *Locker) Answered(ctx context.Context, f Failure) {
+	l.observers.each(ctx, "Answered", func(o Observer) { o.Answered(ctx, f) })
+}
 
 // observers calls any number of observers, in the order in which they were given.
 type observers struct {

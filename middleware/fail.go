@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -22,7 +23,8 @@ var ErrAnswered = errors.New("middleware: the request has been answered by Autho
 // hold of the request's token has ended. If the client has gone away, the answer is
 // [StatusClientGone] without a body.
 //
-// An answer of 500 or 503 is logged once by [Config.Log], with the route and the cause. A client
+// The observers of the locker count the answer by its type: see [pathlock.Locker.Answered]. An
+// answer of 500 or 503 is logged once by [Config.Log], with the route and the cause. A client
 // that went away is logged at level info.
 func (m *Locks) Fail(c *gin.Context, err error) {
 	_ = c.Error(err)
@@ -48,6 +50,7 @@ func (m *Locks) Fail(c *gin.Context, err error) {
 		p = &later
 	}
 	m.log(c, p.Status, err)
+	m.locker.Answered(c.Request.Context(), pathlock.Failure(strings.TrimPrefix(p.Type, ProblemType)))
 	if m.config.Redact != nil {
 		shown := *p
 		m.config.Redact(c, &shown)

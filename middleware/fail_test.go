@@ -35,12 +35,22 @@ func (e explaining) FailureOf(err error) pathlock.Failure {
 	return ""
 }
 
+// answers observes the ends of problems' types.
+type answers struct {
+	pathlock.NopObserver
+	all []pathlock.Failure
+}
+
+// Answered implements [pathlock.Observer].
+func (a *answers) Answered(_ context.Context, f pathlock.Failure) { a.all = append(a.all, f) }
+
 // failing is an engine with a route whose handler fails, and its log.
 type failing struct {
 	*testing.T
 	locker *pathlock.Locker
 	engine *gin.Engine
 	log    bytes.Buffer
+	told   answers
 	err    func(c *gin.Context) error
 }
 
@@ -49,7 +59,8 @@ var errKnown = errors.New("the driver speaks")
 
 func newFailing(t *testing.T) *failing {
 	t.Helper()
-	f := &failing{T: t, engine: gin.New(), locker: pathlock.New(memstore.New(), pathlock.WithLease(300*time.Millisecond))}
+	f := &failing{T: t, engine: gin.New()}
+	f.locker = pathlock.New(memstore.New(), pathlock.WithLease(300*time.Millisecond), pathlock.WithObserver(&f.told))
 	nodes := &nodes{paths: map[string]string{"1": "/", "2": "/a"}}
 	locks := middleware.New(f.locker, explaining{nodes, errKnown, pathlock.FailureDatabase}, middleware.Config{
 		Log: slog.New(slog.NewTextHandler(&f.log, nil)),
@@ -110,6 +121,9 @@ func TestWhatFailedDecidesTheAnswer(t *testing.T) {
 					t.Errorf("the answer says %q: %s", secret, w.Body)
 				}
 			}
+			if len(f.told.all) != 1 || string(f.told.all[0]) != tt.kind {
+				t.Errorf("observers were told of %q", f.told.all)
+			}
 			want := 0
 			if tt.status >= 500 {
 				want = 1
@@ -151,7 +165,7 @@ func TestWhyTheWorkWasCutOffDecidesTheAnswer(t *testing.T) {
 				leave()
 				return err
 			}
-			if w := f.send(ctx); w.Code != middleware.StatusClientGone || w.Body.Len() > 0 || f.logged() != 1 || !strings.Contains(f.log.String(), "level=INFO") {
+			if w := f.send(ctx); w.Code != middleware.StatusClientGone || w.Body.Len() > 0 || f.logged() != 1 || len(f.told.all) > 0 || !strings.Contains(f.log.String(), "level=INFO") {
 				t.Errorf("answered %d: %s; logged %s", w.Code, w.Body, &f.log)
 			}
 		})

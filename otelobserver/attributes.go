@@ -10,6 +10,7 @@ import (
 const (
 	operationKey = attribute.Key("pathlock.operation")
 	outcomeKey   = attribute.Key("pathlock.outcome")
+	problemKey   = attribute.Key("pathlock.problem")
 	stepKey      = attribute.Key("pathlock.step")
 	attemptKey   = attribute.Key("pathlock.attempt")
 	routeKey     = attribute.Key("pathlock.route")

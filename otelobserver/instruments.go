@@ -19,6 +19,7 @@ type instruments struct {
 	lost              metric.Int64Counter
 	assertionFailures metric.Int64Counter
 	retries           metric.Int64Counter
+	problems          metric.Int64Counter
 }
 
 // The upper bounds of the histograms' buckets, in seconds: see package promobserver.
@@ -29,7 +30,7 @@ var (
 
 // newInstruments makes the instruments. Those that come with an error work, or do nothing.
 func newInstruments(m metric.Meter) (i instruments, err error) {
-	var errs [10]error
+	var errs [11]error
 	seconds := metric.WithUnit("s")
 	i.acquiring, errs[0] = m.Float64Histogram("pathlock.acquire.duration", seconds, shortBuckets,
 		metric.WithDescription("How long acquisitions took, waits included, by operation and outcome."))
@@ -51,5 +52,7 @@ func newInstruments(m metric.Meter) (i instruments, err error) {
 		metric.WithDescription("Assertions that found a path changed, by operation and attempt."))
 	i.retries, errs[9] = m.Int64Counter("pathlock.retries", metric.WithUnit("{try}"),
 		metric.WithDescription("Further tries of work that had to start over, by operation."))
+	i.problems, errs[10] = m.Int64Counter("pathlock.problems", metric.WithUnit("{request}"),
+		metric.WithDescription("Requests that were answered by a problem, by the end of its type."))
 	return i, errors.Join(errs[:]...)
 }

@@ -173,6 +173,11 @@ func (o *Observer) Released(ctx context.Context, e pathlock.Event) {
 	o.held.Record(ctx, e.Elapsed.Seconds(), metric.WithAttributes(o.operation(e)))
 }
 
+// Answered implements [pathlock.Observer].
+func (o *Observer) Answered(ctx context.Context, f pathlock.Failure) {
+	o.problems.Add(ctx, 1, metric.WithAttributes(problemKey.String(label.Problem(f))))
+}
+
 // Step implements [pathlock.Observer].
 func (o *Observer) Step(ctx context.Context, s pathlock.Step) (context.Context, func(error)) {
 	began := time.Now()

@@ -182,6 +182,7 @@ func TestEverythingIsCounted(t *testing.T) {
 		done(nil)
 		_, done = p.Step(doing(t.Context(), "move"), pathlock.Step{Kind: pathlock.StepAssert, Attempt: 1})
 		done(pathlock.ErrPathChanged)
+		p.Answered(t.Context(), pathlock.FailureDatabase)
 		want := []string{
 			`pathlock.acquire.duration{pathlock.operation=move,pathlock.outcome=conflict} 1 times, 3s`,
 			`pathlock.acquire.duration{pathlock.operation=rename,pathlock.outcome=granted} 1 times, 0s`,
@@ -189,6 +190,7 @@ func TestEverythingIsCounted(t *testing.T) {
 			`pathlock.conflicts{pathlock.blocker.operation=rename,pathlock.operation=move} 1`,
 			`pathlock.held.duration{pathlock.operation=rename} 1 times, 3s`,
 			`pathlock.held{} 0`,
+			`pathlock.problems{pathlock.problem=database-unavailable} 1`,
 			`pathlock.retries{pathlock.operation=move} 1`,
 			`pathlock.step.duration{pathlock.outcome=ok,pathlock.step=release} 1 times, 0s`,
 			`pathlock.step.duration{pathlock.outcome=ok,pathlock.step=retry} 1 times, 0s`,

@@ -15,6 +15,7 @@ type metrics struct {
 	steps             *prometheus.HistogramVec
 	assertionFailures *prometheus.CounterVec
 	retries           *prometheus.CounterVec
+	problems          *prometheus.CounterVec
 }
 
 // The upper bounds of the histograms' buckets, in seconds. A grant takes 50 µs in memory and a
@@ -64,12 +65,13 @@ func newMetrics() metrics {
 			"operation", "attempt"),
 		retries: counter("pathlock_retries_total",
 			"Further tries of work that had to start over, by operation: nodes had moved, or the database gave the transaction up.", "operation"),
+		problems: counter("pathlock_problems_total", "Requests that were answered by a problem, by the end of its type.", "type"),
 	}
 }
 
 // all returns the metrics as collectors.
 func (m *metrics) all() []prometheus.Collector {
 	return []prometheus.Collector{
-		m.acquisitions, m.acquiring, m.waiting, m.waits, m.conflicts, m.holding, m.held, m.lost, m.steps, m.assertionFailures, m.retries,
+		m.acquisitions, m.acquiring, m.waiting, m.waits, m.conflicts, m.holding, m.held, m.lost, m.steps, m.assertionFailures, m.retries, m.problems,
 	}
 }

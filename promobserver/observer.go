@@ -139,6 +139,11 @@ func (o *Observer) Step(ctx context.Context, s pathlock.Step) (context.Context, 
 	}
 }
 
+// Answered implements [pathlock.Observer].
+func (o *Observer) Answered(_ context.Context, f pathlock.Failure) {
+	o.problems.WithLabelValues(label.Problem(f)).Inc()
+}
+
 // begin has what alerts are about begin at 0, before anything has happened: Prometheus sees no
 // increase in a series that begins at 1. An operation's own series begin when it is seen first,
 // which may be as late as its failure. So alerts look at the sum of all operations, in which
@@ -147,6 +152,7 @@ func (o *Observer) begin() {
 	o.operation("")
 	o.steps.WithLabelValues(string(pathlock.StepCommit), string(pathlock.FailureOutcomeUnknown))
 	o.steps.WithLabelValues(string(pathlock.StepRelease), string(pathlock.FailureLockStore))
+	o.problems.WithLabelValues(string(pathlock.FailureDatabase))
 }
 
 // operation returns the label of an operation, whose series begin at 0 when it is seen first.

@@ -297,11 +297,21 @@ func TestWhatAlertsAddUpIsThereFromTheStart(t *testing.T) {
 		`pathlock_acquisitions_total{operation="none",outcome="unavailable"}`, `pathlock_waiting{operation="none"}`,
 		`pathlock_step_duration_seconds_count{outcome="outcome-unknown",step="commit"}`,
 		`pathlock_step_duration_seconds_count{outcome="lock-store-unavailable",step="release"}`,
+		`pathlock_problems_total{type="database-unavailable"}`,
 	} {
 		if got := sample(t, o, name); got != "0" {
 			t.Errorf("%s is %q", name, got)
 		}
 	}
+}
+
+func TestAnswersAreCountedByTheTypeOfTheirProblem(t *testing.T) {
+	o := promobserver.New()
+	l := pathlock.New(memstore.New(), quiet, pathlock.WithObserver(o))
+	for _, f := range []pathlock.Failure{pathlock.FailureDatabase, pathlock.FailureDatabase, "plan-7-is-full", "plan-8-is-full"} {
+		l.Answered(t.Context(), f)
+	}
+	expect(t, o, "pathlock_problems_total{type=\"database-unavailable\"} 2\npathlock_problems_total{type=\"other\"} 2\n", "pathlock_problems_total")
 }
 
 // Candidates and observers wait for as long as the term lasts. No metric mixes that with the waits

@@ -270,3 +270,27 @@ func TestEveryAlertIsExplained(t *testing.T) {
 		}
 	}
 }
+
+// tableRow begins a row of a page's table with the name of an alert.
+var tableRow = regexp.MustCompile("(?m)^\\| `(Pathlock[A-Za-z]+)` \\|")
+
+// The tables of the pages and the rules name the same alerts, in the same order.
+func TestThePagesListTheAlertsThatTheRulesHave(t *testing.T) {
+	var want []string
+	for _, a := range alerts(t) {
+		want = append(want, a.Alert)
+	}
+	for _, page := range []string{"production.md", "production.zh-CN.md", "metrics.md", "metrics.zh-CN.md"} {
+		text, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, row := range tableRow.FindAllStringSubmatch(string(text), -1) {
+			got = append(got, row[1])
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s lists %q, want %q", page, got, want)
+		}
+	}
+}

@@ -53,6 +53,9 @@ func (jumpy) Step(ctx context.Context, _ pathlock.Step) (context.Context, func(e
 	return ctx, func(error) { panic("Step") }
 }
 
+// Answered implements [pathlock.Observer].
+func (jumpy) Answered(context.Context, pathlock.Failure) { panic("Answered") }
+
 // checkStorePanics has the lock store and the locker's observers panic. Every world checks at its
 // end that no lock is left.
 func checkStorePanics(t *testing.T, d Database) {

@@ -61,6 +61,17 @@ func TestOutcomesAreAClosedSet(t *testing.T) {
 	}
 }
 
+// A program may answer with types of its own.
+func TestProblemsAreAClosedSet(t *testing.T) {
+	for failure, want := range map[pathlock.Failure]string{
+		pathlock.FailureDatabase: "database-unavailable", "timeout": "timeout", "internal": "internal", "plan-7-is-full": "other", "": "other",
+	} {
+		if got := label.Problem(failure); got != want {
+			t.Errorf("%q is labelled %q, want %q", failure, got, want)
+		}
+	}
+}
+
 // Alerts leave elections out by these labels, however many operations there are.
 func TestElectionsAlwaysHaveRoom(t *testing.T) {
 	o := label.NewOperations(0)

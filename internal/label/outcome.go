@@ -36,16 +36,34 @@ func Step(err error) string {
 	if failure == pathlock.FailureLockStore && errors.Is(err, pathlock.ErrLost) {
 		return "lost"
 	}
-	switch failure {
-	case pathlock.FailureInvalid, pathlock.FailureNotFound, pathlock.FailureNameTaken, pathlock.FailurePathChanged,
-		pathlock.FailureStale, pathlock.FailureWouldCycle, pathlock.FailureLocked, pathlock.FailureLockLost,
-		pathlock.FailureLockStore, pathlock.FailureDatabase, pathlock.FailureOutcomeUnknown:
+	if isKnown(failure) {
 		return string(failure)
 	}
 	if isInterruption(err) {
 		return "cancelled"
 	}
 	return "error"
+}
+
+// Problem returns the label of a problem by the end of its type: that of a failure, "timeout" or
+// "internal" as package middleware answers, and "other" for all else.
+func Problem(f pathlock.Failure) string {
+	if isKnown(f) || f == "timeout" || f == "internal" {
+		return string(f)
+	}
+	return "other"
+}
+
+// isKnown reports whether a failure is one of package pathlock's.
+func isKnown(f pathlock.Failure) bool {
+	switch f {
+	case pathlock.FailureInvalid, pathlock.FailureNotFound, pathlock.FailureNameTaken, pathlock.FailurePathChanged,
+		pathlock.FailureStale, pathlock.FailureWouldCycle, pathlock.FailureLocked, pathlock.FailureLockLost,
+		pathlock.FailureLockStore, pathlock.FailureDatabase, pathlock.FailureOutcomeUnknown:
+		return true
+	default:
+		return false
+	}
 }
 
 // isInterruption reports whether an error is that of a context that has ended.

@@ -123,7 +123,7 @@ func TestDatabaseUnavailable(t *testing.T) {
 // refused checks that every change gets 503 with the reason, and that the instance is not ready.
 func refused(t *testing.T, api *apitest.API, ids map[string]int64, problem string) {
 	t.Helper()
-	for _, request := range []string{
+	requests := []string{
 		`POST /api/projects/new/plans {"name":"x"}`,
 		`PATCH /api/plans/{plan} {"name":"x"}`,
 		`DELETE /api/plans/{plan}`,
@@ -136,13 +136,18 @@ func refused(t *testing.T, api *apitest.API, ids map[string]int64, problem strin
 		`PATCH /api/cases/{k} {"body":"x"}`,
 		`DELETE /api/cases/{k}`,
 		`GET /readyz`,
-	} {
+	}
+	for _, request := range requests {
 		s := step{request: request, status: 503, problem: problem}
 		s.run(t, api, "", ids)
 	}
 	answer := api.Do(t, "PATCH", fmt.Sprintf("/api/suites/%d", ids["a"]), `{"name":"x"}`)
 	if seconds, err := strconv.Atoi(answer.Header.Get("Retry-After")); err != nil || seconds < 1 {
 		t.Errorf("Retry-After: %q, want whole seconds", answer.Header.Get("Retry-After"))
+	}
+	counted := fmt.Sprintf("\npathlock_problems_total{type=%q} %d\n", problem, len(requests)+1)
+	if metrics := string(api.Do(t, "GET", "/metrics", "").Body); !strings.Contains(metrics, counted) {
+		t.Errorf("the metrics lack %q", counted)
 	}
 }
 

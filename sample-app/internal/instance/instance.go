@@ -9,8 +9,10 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
+	"github.com/gin-gonic/gin"
 	"gorm.io/gorm"
 
 	"github.com/pathlock-go/pathlock"
@@ -19,6 +21,7 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/gormplugin/treeschema"
 	"github.com/pathlock-go/pathlock/idempotency"
+	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/sample-app/internal/changes"
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 	"github.com/pathlock-go/pathlock/sample-app/internal/httpapi"
@@ -169,7 +172,11 @@ func (i *Instance) assemble(ctx context.Context, config Config) error {
 	keys, err := idempotency.New(i.DB.Write, idempotency.Config{
 		Scope: idempotency.OneScope, // whoever reaches the server may see everything
 		Table: schema.IdempotencyKeys,
-		Log:   config.Log,
+		Fail: func(c *gin.Context, p *middleware.Problem) {
+			i.locker.Answered(c.Request.Context(), pathlock.Failure(strings.TrimPrefix(p.Type, middleware.ProblemType)))
+			middleware.WriteProblem(c, p)
+		},
+		Log: config.Log,
 	})
 	if err != nil {
 		return err
