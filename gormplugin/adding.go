@@ -22,18 +22,28 @@ import (
 type adding struct {
 	gorm.Dialector
 	plugin *Plugin
+	// binary is the collation by which different texts differ, on MySQL and MariaDB.
+	binary string
 }
 
 // addingOnly returns a session of db whose AutoMigrate only adds.
-func (p *Plugin) addingOnly(db *gorm.DB) *gorm.DB {
+func (p *Plugin) addingOnly(db *gorm.DB) (*gorm.DB, error) {
 	tx := db.Session(&gorm.Session{})
-	tx.Dialector = adding{tx.Dialector, p}
-	return tx
+	binary := ""
+	if p.owner.Dialect.Name == "mysql" {
+		var version string
+		if err := tx.Raw("SELECT VERSION()").Row().Scan(&version); err != nil {
+			return nil, err
+		}
+		binary = treeschema.BinaryMySQL(version)
+	}
+	tx.Dialector = adding{tx.Dialector, p, binary}
+	return tx, nil
 }
 
 // Migrator implements [gorm.Dialector].
 func (a adding) Migrator(db *gorm.DB) gorm.Migrator {
-	return addingMigrator{a.Dialector.Migrator(db), db, a.plugin}
+	return addingMigrator{a.Dialector.Migrator(db), db, a.plugin, a.binary}
 }
 
 // SavePoint implements [gorm.SavePointerDialectorInterface].
@@ -65,6 +75,7 @@ type addingMigrator struct {
 	gorm.Migrator
 	db     *gorm.DB
 	plugin *Plugin
+	binary string
 }
 
 // present returns what is there of a registered model; ok is not set for other models.
@@ -103,12 +114,50 @@ func (m addingMigrator) ColumnTypes(model any) ([]gorm.ColumnType, error) {
 	return types, err
 }
 
+// FullDataTypeOf gives the texts of a tree the collation by which different texts differ, unless
+// the model's own type states one. Later, PostgreSQL changes no column that something else uses.
+func (m addingMigrator) FullDataTypeOf(f *schema.Field) clause.Expr {
+	expr := m.Migrator.FullDataTypeOf(f)
+	t := m.plugin.catalogue.Models[f.Schema.ModelType]
+	typ := strings.ToLower(expr.SQL)
+	if t == nil || strings.Contains(typ, "collate") || !strings.HasPrefix(typ, "text") && !strings.HasPrefix(typ, "varchar") {
+		return expr
+	}
+	layout := t.Layout()
+	paths := slices.ContainsFunc(layout.Paths, func(path treeschema.Text) bool { return path.Column == f.DBName })
+	keys := slices.ContainsFunc(layout.Keys, func(key treeschema.Text) bool { return key.Column == f.DBName }) && !m.refersElsewhere(f)
+	switch name := f.DBName == layout.Name.Column; m.plugin.owner.Dialect.Name {
+	case "postgres":
+		if paths {
+			expr.SQL += ` COLLATE "C"`
+		}
+	case "mysql":
+		if paths || name || keys {
+			expr.SQL += " COLLATE " + m.binary
+		}
+	}
+	return expr
+}
+
+// refersElsewhere reports whether a foreign key ties a field to a table that is not registered.
+// Both columns need the same collation.
+func (m addingMigrator) refersElsewhere(f *schema.Field) bool {
+	for _, rel := range f.Schema.Relationships.Relations {
+		for _, ref := range rel.References {
+			if ref.ForeignKey == f && ref.PrimaryKey != nil && m.plugin.catalogue.Models[ref.PrimaryKey.Schema.ModelType] == nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // MigrateColumn leaves a column as it is, but for a UNIQUE constraint that the model asks for.
 func (m addingMigrator) MigrateColumn(model any, f *schema.Field, have gorm.ColumnType) error {
 	there, ok, err := m.present(model)
 	switch {
-	case m.remakes():
-		return nil
+	case m.remakes(), !f.Creatable && !f.Updatable:
+		return nil // a column that the model only reads may be generated
 	case !ok:
 		return m.Migrator.MigrateColumn(model, f, have)
 	case err != nil || !f.Unique || f.PrimaryKey || f.IgnoreMigration || slices.Contains(there.Unique, f.DBName):

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
-	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"github.com/pathlock-go/pathlock/gormplugin/treeschema"
 	"gorm.io/gorm"
 )
@@ -55,8 +53,8 @@ func list[T fmt.Stringer](message string, items []T) string {
 // on SQLite: there it would make the table anew, and delete the rows that refer to it by ON DELETE
 // CASCADE. For the same reason AutoMigrate adds no constraint to an existing table of SQLite.
 //
-// Afterwards [Verify] finds nothing wrong with the tables, but may have advice. AutoMigrate may be
-// called again at any time, also on tables with rows. It drops nothing.
+// It ends with [Verify], and returns what that finds if it is unsafe: of the server and the
+// session, too. It may be called again at any time, also on tables with rows. It drops nothing.
 //
 // Several programs may call it at once, such as instances that start together: one does the work,
 // and the others wait for it, for a minute at most. An advisory lock of the database keeps them
@@ -70,10 +68,8 @@ func list[T fmt.Stringer](message string, items []T) string {
 // one transaction. MySQL and MariaDB commit each statement by itself: the next call completes what
 // a failure has left undone. Statements run in strict mode there, whatever the session's mode is.
 //
-// It does not remove anything, such as an index that holds deleted rows against live ones: where
-// only that would help, it does everything else, and returns the finding as a [*SchemaError]. It
-// also returns as one what keeps it from doing the rest, such as another storage engine than
-// InnoDB.
+// It does not remove anything, such as an index that holds deleted rows against live ones, nor
+// change another storage engine into InnoDB: it does everything else, and leaves that to you.
 //
 // On MySQL and MariaDB a text column without a size cannot be indexed as a whole. There, a name
 // without a size gets 255 characters, a path 766, which is the most that an index holds beside a
@@ -84,50 +80,52 @@ func AutoMigrate(db *gorm.DB, others ...any) error {
 	if err != nil {
 		return err
 	}
-	var left error
-	migrate := func(tx *gorm.DB) error {
-		return p.locked(tx, func(tx *gorm.DB) (err error) {
-			left, err = p.migrate(tx, others)
-			return err
-		})
-	}
 	err = p.inTurn(db, func() error {
+		migrate := func(tx *gorm.DB) error {
+			return p.locked(tx, func(tx *gorm.DB) error { return p.migrate(tx, others) })
+		}
 		if p.owner.Dialect.CommitsDDL {
-			return strictly(db, migrate)
+			return pinned(db, func(tx *gorm.DB) error { return strictly(tx, migrate) })
 		}
 		return db.Transaction(migrate)
 	})
-	return errors.Join(err, left)
+	if err != nil {
+		return err
+	}
+	return left(db)
 }
 
-// strictly runs migrate on one connection of MySQL, in strict mode. Otherwise a shorter column
-// would cut texts off.
-func strictly(db *gorm.DB, migrate func(*gorm.DB) error) error {
-	on := func(tx *gorm.DB) (err error) {
-		var mode string
-		if err := tx.Raw("SELECT @@SESSION.sql_mode").Row().Scan(&mode); err != nil {
-			return fmt.Errorf("gormplugin: reading sql_mode: %w", err)
-		}
-		if err := tx.Exec("SET SESSION sql_mode = CONCAT_WS(',', 'STRICT_ALL_TABLES', NULLIF(?, ''))", mode).Error; err != nil {
-			return fmt.Errorf("gormplugin: setting sql_mode: %w", err)
-		}
-		defer func() {
-			// The connection goes back to the pool.
-			restore := tx.WithContext(context.WithoutCancel(tx.Statement.Context)).Exec("SET SESSION sql_mode = ?", mode)
-			err = errors.Join(err, restore.Error)
-		}()
-		return migrate(tx)
+// left returns what [Verify] finds after a migration, if that is unsafe.
+func left(db *gorm.DB) error {
+	err := Verify(db)
+	if _, found := errors.AsType[*SchemaError](err); found && !errors.Is(err, ErrUnsafeSchema) {
+		return nil
 	}
-	if _, inTransaction := txn.Unwrapped(db.Statement.ConnPool).(*txn.Handle); inTransaction {
-		return on(db)
-	}
-	return db.Connection(func(tx *gorm.DB) error { return on(tx.Session(&gorm.Session{})) })
+	return err
 }
 
-// migrate does the work of [AutoMigrate]. left says what remains to be mended.
-func (p *Plugin) migrate(db *gorm.DB, others []any) (left, err error) {
+// strictly runs migrate in strict mode. Otherwise a shorter column would cut texts off. tx is one
+// connection.
+func strictly(tx *gorm.DB, migrate func(*gorm.DB) error) (err error) {
+	var mode string
+	if err := tx.Raw("SELECT @@SESSION.sql_mode").Row().Scan(&mode); err != nil {
+		return fmt.Errorf("gormplugin: reading sql_mode: %w", err)
+	}
+	if err := tx.Exec("SET SESSION sql_mode = CONCAT_WS(',', 'STRICT_ALL_TABLES', NULLIF(?, ''))", mode).Error; err != nil {
+		return fmt.Errorf("gormplugin: setting sql_mode: %w", err)
+	}
+	defer func() {
+		// The connection goes back to the pool.
+		restore := tx.WithContext(context.WithoutCancel(tx.Statement.Context)).Exec("SET SESSION sql_mode = ?", mode)
+		err = errors.Join(err, restore.Error)
+	}()
+	return migrate(tx)
+}
+
+// migrate does the work of [AutoMigrate].
+func (p *Plugin) migrate(db *gorm.DB, others []any) error {
 	layout := layout(p.catalogue)
-	err = p.onCatalogue(db, func(ctx context.Context, conn treeschema.Conn) error {
+	err := p.onCatalogue(db, func(ctx context.Context, conn treeschema.Conn) error {
 		duplicates, err := treeschema.Duplicates(ctx, conn, p.owner.Dialect.Name, layout, maxDuplicates)
 		if err == nil && len(duplicates) > 0 {
 			return &DuplicatesError{Duplicates: duplicates}
@@ -142,7 +140,7 @@ func (p *Plugin) migrate(db *gorm.DB, others []any) (left, err error) {
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	models := make([]any, 0, len(p.specs)+len(others))
 	for _, spec := range p.specs {
@@ -150,24 +148,21 @@ func (p *Plugin) migrate(db *gorm.DB, others []any) (left, err error) {
 	}
 	for _, model := range append(models, others...) {
 		if err := p.migrateModel(db, model); err != nil {
-			return nil, fmt.Errorf("gormplugin: AutoMigrate: %w", err)
+			return fmt.Errorf("gormplugin: AutoMigrate: %w", err)
 		}
 	}
 	findings, err := p.findings(db, layout, treeschema.Automatic)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, f := range findings {
 		for _, run := range f.Statements {
 			if err := AllowRawWrites(db).Exec(run).Error; err != nil {
-				return nil, fmt.Errorf("gormplugin: %s: %s: %s: %w", f.Table, f.Missing, run, err)
+				return fmt.Errorf("gormplugin: %s: %s: %s: %w", f.Table, f.Missing, run, err)
 			}
 		}
 	}
-	if findings, err = p.findings(db, layout, treeschema.Tables); err != nil {
-		return nil, err
-	}
-	return schemaError(slices.DeleteFunc(findings, func(f treeschema.Finding) bool { return f.Severity == treeschema.Advice })), nil
+	return nil
 }
 
 // migrateModel makes or completes the table of a model.
@@ -176,7 +171,11 @@ func (p *Plugin) migrateModel(db *gorm.DB, model any) error {
 	if there, ok, err := m.present(model); err != nil || ok && there.Exists && !there.IsTable {
 		return err // the final check reports what it is instead
 	}
-	return p.addingOnly(db).AutoMigrate(model)
+	tx, err := p.addingOnly(db)
+	if err != nil {
+		return err
+	}
+	return tx.AutoMigrate(model)
 }
 
 // findings checks the tables.

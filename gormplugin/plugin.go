@@ -76,7 +76,9 @@ func (p *Plugin) Name() string { return pluginName }
 // Initialize implements [gorm.Plugin]; [gorm.DB.Use] calls it. It returns an error
 //
 //   - when the database is of an unknown kind, or only like a supported one,
-//   - when a registered model lacks a column, or
+//   - when a registered model lacks a column,
+//   - when the DB uses gorm.io/sharding, which would send statements to other tables than the
+//     plugin has asserted, or
 //   - when the DB's connection pool cannot be wrapped.
 func (p *Plugin) Initialize(db *gorm.DB) error {
 	if p.db != nil {
@@ -86,7 +88,7 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 		}
 		return p.guard(db)
 	}
-	if err := p.owner.Locker.Check(); err != nil {
+	if err := errors.Join(p.owner.Locker.Check(), txn.RefuseSharding(db)); err != nil {
 		return err
 	}
 	d, err := dialect.Of(db.Name())
@@ -123,10 +125,11 @@ func (p *Plugin) guard(db *gorm.DB) error {
 
 // pluginOf returns the plugin that db uses.
 func pluginOf(db *gorm.DB) (*Plugin, error) {
-	if p, ok := db.Plugins[pluginName].(*Plugin); ok {
-		return p, nil
+	p, ok := db.Plugins[pluginName].(*Plugin)
+	if !ok {
+		return nil, errors.New("gormplugin: the DB does not use the plugin")
 	}
-	return nil, errors.New("gormplugin: the DB does not use the plugin")
+	return p, txn.RefuseSharding(db)
 }
 
 // register adds the plugin's callbacks to GORM's chains: one at each end, and one that replaces

@@ -104,6 +104,8 @@ func (p *Plugin) onCatalogue(db *gorm.DB, read func(context.Context, treeschema.
 		return read(ctx, on.Tx)
 	case *sql.Conn:
 		return read(ctx, on)
+	case oneConn:
+		return read(ctx, on.Conn)
 	}
 	pool, err := db.DB()
 	if err != nil {

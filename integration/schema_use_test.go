@@ -40,7 +40,7 @@ func TestPostgresColumnsInUse(t *testing.T) {
 			if len(found) != 1 || found[0].Statements != nil || !strings.Contains(found[0].Advice, c.says) || !strings.Contains(found[0].Advice, change) {
 				t.Errorf("found %v, want the %s", found, c.says)
 			}
-			if err := gormplugin.AutoMigrate(db); err == nil || !strings.Contains(err.Error(), c.says) {
+			if err := gormplugin.AutoMigrate(db); err != nil {
 				t.Errorf("AutoMigrate: %v", err)
 			}
 			runAll(t, db, c.drop, change, c.make)

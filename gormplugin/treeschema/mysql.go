@@ -48,11 +48,8 @@ func (m mysql) read(ctx context.Context, conn Conn, table string) (*physical, er
 		return p, err
 	}
 	t := found[0]
-	p.exists, p.schema, p.engine, p.binary = true, t["table_schema"], t["engine"], "utf8mb4_0900_bin"
+	p.exists, p.schema, p.engine, p.binary = true, t["table_schema"], t["engine"], BinaryMySQL(t["version"])
 	p.mariaDB = strings.Contains(t["version"], "MariaDB")
-	if p.mariaDB {
-		p.binary = "utf8mb4_nopad_bin"
-	}
 	p.short, p.partitionedBy = slices.Contains([]string{"COMPACT", "REDUNDANT"}, strings.ToUpper(t["format"])), t["partitioned_by"]
 	p.lax, p.versioned = !isStrict(t["mode"]), t["kind"] == "SYSTEM VERSIONED"
 	switch kind := t["kind"]; kind {
@@ -69,6 +66,15 @@ func (m mysql) read(ctx context.Context, conn Conn, table string) (*physical, er
 		m.readLinked(ctx, conn, p, name),
 		m.readTriggers(ctx, conn, p, name),
 	)
+}
+
+// BinaryMySQL returns the collation by which texts differ if their bytes do, on a server of a
+// version.
+func BinaryMySQL(version string) string {
+	if strings.Contains(version, "MariaDB") {
+		return "utf8mb4_nopad_bin"
+	}
+	return "utf8mb4_0900_bin"
 }
 
 // readColumns reads what the catalogue says of the columns.

@@ -95,6 +95,9 @@ func (o *Owner) TransactionOf(db *gorm.DB) (*Transaction, error) {
 			return nil, nil
 		}
 	}
+	if err := RefuseSharding(db); err != nil {
+		return nil, err
+	}
 	return nil, fmt.Errorf("%w: the statement on %q runs on a %T that the plugin did not hand out: use a session that was made after db.Use, and the plugin before all others",
 		fault.ErrUnmanagedTransaction, db.Statement.Table, Unwrapped(db.Statement.ConnPool))
 }
