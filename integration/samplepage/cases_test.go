@@ -79,7 +79,7 @@ func TestHostileNamesAreText(t *testing.T) {
 	a := alone(t)
 	hostile := []string{
 		`<img src=x onerror=alert(1)>`, `"><script>alert(2)<`, `javascript:alert(3)`, `{{constructor.constructor('alert(4)')()}}`,
-		`&lt;b&gt;`, "\u202Egnirts", strings.Repeat("很长的名称", 51),
+		`&lt;b&gt;`, strings.Repeat("很长的名称", 51),
 	}
 	for i, name := range hostile {
 		hostile[i] = strings.ReplaceAll(name, "/", "∕")

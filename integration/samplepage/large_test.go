@@ -62,7 +62,7 @@ func TestAPlanOfTenThousandSuites(t *testing.T) {
 	one.shows(w.ids["area 99/part 98"], "zzz")
 	few()
 	one.Fill("#filter", "part 42")
-	one.AwaitText("#tree-foot", "100 of 10000 suites")
+	one.AwaitText("#tree-foot", "Found 100 of 10000")
 	few()
 	w.there.Fill("#filter", "zzz")
 	w.there.shows(w.ids["area 99/part 98"], "zzz")

@@ -3,6 +3,7 @@ package samplepage
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/pathlock-go/pathlock/integration/internal/chromium"
 )
@@ -123,17 +124,43 @@ func TestALockLivesAsLongAsItsWindow(t *testing.T) {
 	second := window{w.here.Beside(a.address(w.plan))}
 	second.AwaitShown("#tree .row")
 	second.choose(w.ids["a"])
+	second.overhear()
 	second.do("edit")
 	w.there.locked(w.ids["a"], "theirs", "Anna is editing")
+	token := second.token()
 	second.Reload()
 	second.locked(w.ids["a"], "mine", "You are editing")
-	token := chromium.Eval[string](second.Tab, `JSON.parse(sessionStorage.getItem("pathlock.edit")).token`)
 	w.there.locked(w.ids["a"], "theirs", "Anna is editing")
 	second.Navigate("about:blank") // the window leaves
 	w.there.free(w.ids["a"])
 	if status, _ := a.try("PATCH", fmt.Sprintf("/api/suites/%d", w.ids["a"]), object{"name": "x"}, token); status != 409 {
 		t.Errorf("the token of a window that has gone gets %d", status)
 	}
+}
+
+// A duplicate of a window copies its storage. It finds no lock there, shows whose it is, and takes
+// nothing with it when it is closed.
+func TestADuplicatedWindowLeavesTheLockAlone(t *testing.T) {
+	a := alone(t)
+	w := bench(t, a, a, "a")
+	w.here.choose(w.ids["a"])
+	w.here.do("edit")
+	w.here.locked(w.ids["a"], "mine", "You are editing")
+	stored := chromium.Eval[string](w.here.Tab, `JSON.stringify({...sessionStorage})`)
+	double := window{w.here.Beside(a.url + "/page/en.js")}
+	double.Await("the storage is copied", fmt.Sprintf(`(Object.assign(sessionStorage, JSON.parse(%s)), true)`, chromium.Quote(stored)))
+	double.Navigate(a.address(w.plan))
+	double.locked(w.ids["a"], "theirs", "Anna is editing")
+	double.choose(w.ids["a"])
+	double.AwaitText(".lock-card", "Anna is editing")
+	double.Navigate("about:blank")
+	w.there.locked(w.ids["a"], "theirs", "Anna is editing")
+	locks := ask[struct{ Holders []struct{ Until time.Time } }](a, "GET", fmt.Sprintf("/api/plans/%d/locks", w.plan.ID), nil)
+	if len(locks.Holders) != 1 || time.Until(locks.Holders[0].Until) < time.Minute {
+		t.Errorf("the locks are %+v", locks)
+	}
+	w.here.do("done")
+	w.there.free(w.ids["a"])
 }
 
 // A window that is reloaded before it has heard that it has the lock asks again with the same key:
@@ -152,7 +179,7 @@ func TestALockWhoseAnswerWasLostIsFound(t *testing.T) {
 	w.here.locked(w.ids["a"], "mine", "You are editing")
 	w.here.do("done")
 	w.there.free(w.ids["a"])
-	w.here.Await("nothing is left to ask for", `sessionStorage.getItem("pathlock.asked") === null`)
+	w.here.Await("nothing is left to ask for", `sessionStorage.getItem("pathlock.handed") === null`)
 }
 
 // A lock that an operator takes away is missed at once. What was being written can still be saved,
@@ -167,14 +194,15 @@ func TestALostLockIsToldAndOvercome(t *testing.T) {
 	lose := func() {
 		t.Helper()
 		w.here.locked(w.ids["a"], "mine", "You are editing")
-		token := chromium.Eval[string](w.here.Tab, `JSON.parse(sessionStorage.getItem("pathlock.edit")).token`)
-		if status, text := a.try("DELETE", fmt.Sprintf("/api/suites/%d/lock", w.ids["a"]), nil, token); status != 204 {
+		if status, text := a.try("DELETE", fmt.Sprintf("/api/suites/%d/lock", w.ids["a"]), nil, w.here.token()); status != 204 {
 			t.Fatalf("%d %s", status, text)
 		}
 		w.here.refused("Your edit lock has ended")
+		w.here.refused("or an operator has released it")
 		w.here.free(w.ids["a"])
 	}
 	w.here.Click(caseHead)
+	w.here.overhear()
 	w.here.do("edit-case")
 	w.here.Fill("textarea", "mine")
 	lose()
@@ -202,11 +230,12 @@ func TestALostLockIsLearntByAnAction(t *testing.T) {
 	a := alone(t)
 	w := bench(t, a, a, "a")
 	w.here.choose(w.ids["a"])
+	w.here.overhear()
 	w.here.do("edit")
 	w.here.locked(w.ids["a"], "mine", "You are editing")
 	w.here.Allow("409")
 	w.here.Await("the news stop", `(globalThis.JSON.parse = (parse => text => { const news = parse(text); if (news?.locks) delete news.locks; return news; })(JSON.parse), true)`)
-	token := chromium.Eval[string](w.here.Tab, `JSON.parse(sessionStorage.getItem("pathlock.edit")).token`)
+	token := w.here.token()
 	if status, text := a.try("DELETE", fmt.Sprintf("/api/suites/%d/lock", w.ids["a"]), nil, token); status != 204 {
 		t.Fatalf("%d %s", status, text)
 	}
@@ -215,4 +244,25 @@ func TestALostLockIsLearntByAnAction(t *testing.T) {
 	w.here.refused("Your edit lock has ended")
 	w.here.card("Try again")
 	w.there.shows(w.ids["a"], "again")
+}
+
+// Who edits inside a suite is named beside the suite, and where that one is refused.
+func TestWhoEditsInsideASuiteIsNamed(t *testing.T) {
+	a := alone(t, "--wait", "100ms")
+	w := bench(t, a, a, "a/b/c", "d")
+	w.there.choose(w.ids["a"])
+	w.there.AwaitText(".lock-card", "Nobody is editing here")
+	w.here.choose(w.ids["a/b"])
+	w.here.do("edit")
+	w.there.locked(w.ids["a/b"], "theirs", "Anna is editing")
+	w.there.AwaitText(".lock-card", "“b”, in this suite, is locked: Anna is editing")
+	w.there.Allow("423")
+	w.there.do("edit")
+	w.there.refused("Anna is editing. “/a/b” is locked since")
+	w.there.card("Dismiss")
+	w.there.do("remove")
+	w.there.refused("Anna is editing. “/a/b” is locked since")
+	w.there.card("Wait until it is free")
+	w.here.do("done")
+	w.there.AwaitGone(row(w.ids["a"]))
 }

@@ -196,7 +196,7 @@ func TestAWindowSurvivesARestart(t *testing.T) {
 	set(true)
 	behind.broken()
 	w.AwaitText("#live", "no connection")
-	w.AwaitText("#banner", "")
+	w.AwaitText("#banner", "The server does not answer. What you see is as of")
 	ask[suite](a, "PATCH", fmt.Sprintf("/api/suites/%d", ids["a"]), object{"name": "meanwhile"})
 	set(false)
 	w.Await("the window is live", `document.querySelector("#live").dataset.state === "live"`)

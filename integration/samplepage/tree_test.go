@@ -214,3 +214,71 @@ func TestAnAddressOfWhatIsGone(t *testing.T) {
 	other.AwaitShown("#welcome")
 	other.refused("What the address names is not there")
 }
+
+// A dialog says what is wrong with a name, and what it cannot find.
+func TestADialogSaysWhatItCannotTake(t *testing.T) {
+	a := alone(t)
+	w := bench(t, a, a, "a", "b")
+	w.here.choose(w.ids["a"])
+	w.here.do("copy")
+	w.here.Fill(`dialog input[type="text"]`, "no/name")
+	w.here.Press(chromium.KeyEnter)
+	w.here.AwaitText("dialog", "A name has 1 to 255 characters, no slash")
+	w.here.Fill(`dialog input[type="text"]`, "a copy")
+	w.here.Fill(`dialog input[type="search"]`, "nowhere")
+	w.here.Press(chromium.KeyEnter)
+	w.here.AwaitText("dialog", "No suite has “nowhere” in its name")
+	w.here.Fill(`dialog input[type="search"]`, "/b")
+	w.here.Press(chromium.KeyEnter)
+	w.there.lists(planName(w), "a", "b", "a copy")
+}
+
+// Only Enter sends a new name: somebody who turns to something else has not finished it.
+func TestAHalfTypedNameIsNotSent(t *testing.T) {
+	a := alone(t)
+	w := bench(t, a, a, "a", "b")
+	w.here.DoubleClick(row(w.ids["a"]) + " .name")
+	w.here.Press("hal")
+	w.here.choose(w.ids["b"])
+	w.here.shows(w.ids["a"], "a")
+	w.here.choose(w.ids["a"])
+	w.here.do("rename")
+	w.here.Press("hal")
+	w.here.Click("#filter")
+	w.here.AwaitText("#detail h1", "a")
+	w.here.choose(w.ids["b"])
+	w.here.do("rename")
+	w.here.Press("whole" + chromium.KeyEnter)
+	w.there.shows(w.ids["b"], "whole")
+	w.there.shows(w.ids["a"], "a")
+}
+
+// A restoration that is refused says which of both is missing: the suite above, or what was deleted.
+// The message covers no button of the dialog.
+func TestARestorationSaysWhatIsMissing(t *testing.T) {
+	a := alone(t)
+	w := bench(t, a, a, "a/b", "c")
+	ask[object](a, "DELETE", fmt.Sprintf("/api/suites/%d", w.ids["a/b"]), nil)
+	ask[object](a, "DELETE", fmt.Sprintf("/api/suites/%d", w.ids["a"]), nil)
+	w.here.Allow("404")
+	w.here.AwaitGone(row(w.ids["a"]))
+	w.here.Resize(chromium.PhoneWidth, chromium.PhoneHeight)
+	w.here.Click("#bin-button")
+	w.here.AwaitText(".bin-list li:nth-child(2)", "b")
+	w.here.AwaitText(".bin-list li:nth-child(2)", "1 suite, 0 cases")
+	w.here.Click(".bin-list li:nth-child(2) button")
+	w.here.refused("The suite that it was in has been deleted as well. Restore that first.")
+	w.here.Await("nothing is covered", `(notice => [...document.querySelectorAll("dialog button")].filter(b => !b.closest(".notices")).every(b => {
+		const one = b.getBoundingClientRect(), two = notice.getBoundingClientRect();
+		return one.bottom <= two.top || one.top >= two.bottom || one.right <= two.left || one.left >= two.right;
+	}))(document.querySelector("dialog .notice"))`)
+	w.here.Press(chromium.KeyEscape)
+	w.here.AwaitGone("dialog")
+	w.there.Await("messages stay", `(globalThis.setTimeout = (later => (run, ms) => ms === 5000 ? 0 : later(run, ms))(setTimeout), true)`)
+	w.there.choose(w.ids["c"])
+	w.there.do("remove")
+	w.there.AwaitText("#notices", "“c” is in the recycle bin.")
+	ask[object](a, "DELETE", fmt.Sprintf("/api/plans/%d/recycle-bin", w.plan.ID), nil)
+	w.there.card("Undo")
+	w.there.refused("It is not in the recycle bin any more")
+}

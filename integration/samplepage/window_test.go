@@ -34,6 +34,23 @@ func (w window) known(name string) window {
 	return w
 }
 
+// overhear has the window keep the tokens of the locks that it takes.
+func (w window) overhear() {
+	w.T().Helper()
+	w.Await("answers are overheard", `(globalThis.fetch = (fetch => async (...asked) => {
+		const answer = await fetch(...asked);
+		answer.clone().json().then(({ token }) => { if (token) globalThis.overheard = token; }, () => {});
+		return answer;
+	})(fetch), true)`)
+}
+
+// token is the token of the last lock that was overheard.
+func (w window) token() string {
+	w.T().Helper()
+	w.Await("a token is overheard", `globalThis.overheard`)
+	return chromium.Eval[string](w.Tab, `globalThis.overheard`)
+}
+
 // row is the selector of a suite's row.
 func row(id int64) string { return fmt.Sprintf("#suite-%d", id) }
 
@@ -113,7 +130,7 @@ func (w window) refused(words string) {
 func (w window) card(label string) {
 	w.T().Helper()
 	w.Await("a card has a button "+label, fmt.Sprintf(
-		`(b => b && (b.id = "the-button"))([...document.querySelectorAll(".notice button")].find(b => b.textContent === %s))`, chromium.Quote(label)))
+		`(b => b && (b.id = "the-button"))([...document.querySelectorAll(".notice button")].find(b => (b.ariaLabel ?? b.textContent) === %s))`, chromium.Quote(label)))
 	w.Click("#the-button")
 }
 

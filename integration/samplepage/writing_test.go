@@ -56,9 +56,10 @@ func TestWhatIsWrittenOutlivesItsSuite(t *testing.T) {
 	c := ask[struct{ ID int64 }](a, "POST", fmt.Sprintf("/api/suites/%d/cases", w.ids["d"]), object{"name": "case"})
 	w.here.choose(w.ids["d"])
 	w.here.Click(caseHead)
+	w.here.overhear()
 	w.here.do("edit-case")
 	w.here.Fill("textarea", "steps that nobody has saved")
-	token := chromium.Eval[string](w.here.Tab, `JSON.parse(sessionStorage.getItem("pathlock.edit")).token`)
+	token := w.here.token()
 	if status, text := a.try("DELETE", fmt.Sprintf("/api/cases/%d", c.ID), nil, token); status != 204 {
 		t.Fatalf("%d %s", status, text)
 	}

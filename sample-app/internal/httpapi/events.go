@@ -17,7 +17,7 @@ import (
 
 const (
 	// pingEvery is how often a stream says that it lives.
-	pingEvery = 15 * time.Second
+	pingEvery = 5 * time.Second
 	// reconnect is how long a client waits before it connects again.
 	reconnect = 2 * time.Second
 	// sendTime is how long a client may take to receive an event.
@@ -30,7 +30,7 @@ const (
 //   - changed, with the plan's revision, which is also the event's id;
 //   - locks, with what GET …/locks answers, null while the lock store does not answer;
 //   - gone, when the plan has been deleted;
-//   - ping, every 15 seconds.
+//   - ping, every 5 seconds.
 func (a *api) events(c *gin.Context) {
 	plan, err := a.Service.Plan(c.Request.Context(), id(c, "plan"))
 	if err != nil {

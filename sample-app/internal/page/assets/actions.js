@@ -12,27 +12,30 @@ export class Actions {
   #holds;
   #session;
   #waiting = new Set();
-  /** Suites of which something is under way. */
+  /** Suites of which something is under way, and what: words, or ''. */
   busy = new Map();
   onbusy = () => {};
 
-  constructor(holds, session) {
+  /** where(refusal) names the suite that the holder in the way has, or null. */
+  constructor(holds, session, where) {
     this.#holds = holds;
     this.#session = session;
+    this.where = where;
     holds.on('change', () => { for (const turn of [...this.#waiting]) turn.look(); });
   }
 
   /** Carries out an action and resolves with the answer, or null if it was given up.
    *
-   * title says what is done; send(key) does it; then(answer) shows it; ok is what to say then;
-   * suite and as are the suite that shows it meanwhile, and its name until the answer is there. */
+   * title says what is done; send(key) does it; then(answer) shows it; ok is what to say then; suite is
+   * the one that shows it meanwhile, with the words of under; ends says that the action is done where
+   * there is nothing to do it to. */
   run(action) {
     return new Promise((resolve) => { new Turn(this, action, resolve).go(); });
   }
 
   mark(action, on) {
     if (!action.suite) return;
-    if (on) this.busy.set(action.suite, action.as ?? null);
+    if (on) this.busy.set(action.suite, action.under ?? '');
     else this.busy.delete(action.suite);
     this.onbusy();
   }
@@ -50,6 +53,7 @@ class Turn {
   #key = newKey();
   #running = false;
   #refusal = null;
+  #unsure = false; // whether an earlier try may have done it
   #timer = 0;
 
   constructor(actions, action, resolve) {
@@ -64,7 +68,10 @@ class Turn {
     clearTimeout(this.#timer);
     this.#actions.mark(this.#action, true);
     try {
-      const answer = await this.#action.send(this.#key);
+      const answer = await this.#action.send(this.#key).catch((refusal) => {
+        if (this.#action.ends && this.#unsure && refusal.status === 404) return {};
+        throw refusal;
+      });
       this.#finish(answer);
       this.#action.then?.(answer);
       if (this.#action.ok) notices.done(this.#action.ok, this.#action.undo?.(answer));
@@ -82,6 +89,7 @@ class Turn {
 
   #refused(refusal) {
     this.#refusal = refusal;
+    if (!notDone(refusal)) this.#unsure = true;
     if (refusal.kind === 'lock-lost') this.#actions.session.drop();
     // A request that was refused was not carried out: another try is another request. One that may
     // have been keeps its key, so that it is not carried out twice.
@@ -100,7 +108,7 @@ class Turn {
   }
 
   #draw() {
-    const why = reason(this.#refusal, this.#actions.holds.now());
+    const why = reason(this.#refusal, this.#actions.holds.now(), this.#actions.where(this.#refusal));
     if (this.#actions.waiting.has(this)) {
       this.#card.update('wait', why, [{ label: t('stopWaiting'), run: () => this.#stopWaiting() }]);
       return;

@@ -16,6 +16,13 @@ export class Refusal extends Error {
 let token = () => null;
 export function useToken(source) { token = source; }
 
+/** How long the answer to a question, and to a change, which may wait for locks, can take. */
+const questionTime = 10000, changeTime = 20000;
+
+/** Tells of each request that has had no answer. */
+let unanswered = () => {};
+export function onUnanswered(listener) { unanswered = listener; }
+
 /** A key that tells a request sent twice from two requests. */
 export function newKey() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, '0')).join('');
@@ -26,7 +33,7 @@ export function newKey() {
 export const address = (path) => new URL(path, location.origin);
 
 /** Sends a request and returns the answer's body. It throws a Refusal. */
-export async function send(method, path, { body, key, lock, keepalive, signal } = {}) {
+export async function send(method, path, { body, key, lock, keepalive, signal, time = method === 'GET' ? questionTime : changeTime } = {}) {
   const headers = { Accept: 'application/json' };
   if (body !== undefined) headers['Content-Type'] = 'application/json';
   if (method === 'POST') headers['Idempotency-Key'] = key ?? newKey();
@@ -35,12 +42,14 @@ export async function send(method, path, { body, key, lock, keepalive, signal } 
   let response, text;
   try {
     response = await fetch(address(path), {
-      method, headers, keepalive, signal, cache: 'no-store',
+      method, headers, keepalive, cache: 'no-store',
+      signal: AbortSignal.any([AbortSignal.timeout(time), ...signal ? [signal] : []]),
       body: body === undefined ? undefined : JSON.stringify(body),
     });
     text = await response.text();
   } catch (error) {
-    if (error.name === 'AbortError') throw error;
+    if (signal?.aborted) throw error;
+    unanswered();
     throw new Refusal(0, {});
   }
   let answer = {};

@@ -1,6 +1,7 @@
 // The cases of a suite, one of which may be open.
 import { askYes, validName } from './dialogs.js';
 import { h, text } from './dom.js';
+import { shown } from './foreign.js';
 import { t } from './i18n.js';
 import { refused } from './notices.js';
 
@@ -37,7 +38,7 @@ export class CaseList {
     this.#cases = [];
     this.#open = null;
     this.#list = h('ul', { class: 'case-list' });
-    this.#empty = h('p', { class: 'faint' });
+    this.#empty = h('p', { class: 'faint late' }, t('casesAsked'));
     const input = h('input', { type: 'text', 'aria-label': t('caseName'), placeholder: t('newCase'), autocomplete: 'off', maxLength: 300, value: this.#drafts.get(suite)?.adding ?? '' });
     this.#adding = input;
     this.#resumed = this.#drafts.get(suite)?.open ?? null;
@@ -58,14 +59,17 @@ export class CaseList {
       }, input, h('button', { type: 'submit' }, t('addCase'))));
   }
 
+  /** The cases could not be read. */
+  miss() { if (!this.#cases.length) text(this.#empty, t('casesMissed')); }
+
   set(cases) {
     this.#cases = cases;
     text(this.#empty, cases.length ? '' : t('noCases'));
     const had = new Map([...this.#list.children].map((item) => [Number(item.dataset.id), item]));
     const items = cases.map((c) => {
       const item = had.get(c.id) ?? this.#item(c.id);
-      text(item.querySelector('.case-name'), c.name);
-      text(item.querySelector('.case-hint'), c.body.split('\n')[0].slice(0, 120));
+      text(item.querySelector('.case-name'), shown(c.name));
+      text(item.querySelector('.case-hint'), shown(c.body.split('\n')[0].slice(0, 120)));
       return item;
     });
     const keep = new Set(items);
@@ -147,7 +151,7 @@ export class CaseList {
       h('button', { type: 'button', 'data-do': 'move-case', onclick: () => ops.placeCase(now(), false) }, t('move')),
       h('button', { type: 'button', 'data-do': 'copy-case', onclick: () => ops.placeCase(now(), true) }, t('copy')),
       h('button', { type: 'button', class: 'danger', 'data-do': 'remove-case', onclick: () => ops.removeCase(now()) }, t('remove'))));
-    text(reading, c.body || '—');
+    text(reading, shown(c.body || '—'));
     item.querySelector('.case-head').setAttribute('aria-expanded', 'true');
     item.append(element);
     this.#open = { id, element, reading, was: c };
@@ -199,7 +203,7 @@ export class CaseList {
   #showChange(c) {
     const o = this.#open;
     if (o.reading) {
-      text(o.reading, c.body || '—');
+      text(o.reading, shown(c.body || '—'));
       o.was = c;
     } else if (c.body !== o.was.body || c.name !== o.was.name) {
       o.theirs = c;

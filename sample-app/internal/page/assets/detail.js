@@ -2,6 +2,7 @@
 import { get } from './api.js';
 import { CaseList } from './caselist.js';
 import { h, text } from './dom.js';
+import { shown } from './foreign.js';
 import { ago, clock, t } from './i18n.js';
 import { nameField } from './namefield.js';
 import { doing } from './problems.js';
@@ -13,6 +14,7 @@ export class Detail {
   #parts = {};
   #cases;
   #asked = 0;
+  #missed = false; // whether the cases could not be read
 
   constructor(element, app) {
     this.#element = element;
@@ -37,8 +39,8 @@ export class Detail {
   /** Forgets what was being written in suites of a plan that are gone, and returns the texts, and the
    * name of the suite that was shown if it is one of them. */
   forget(plan, isGone) {
-    const shown = plan === this.#cases.plan && isGone(this.#suite);
-    return { texts: this.#cases.forget(plan, isGone), name: shown ? this.#parts.title.textContent : '' };
+    const gone = plan === this.#cases.plan && isGone(this.#suite);
+    return { texts: this.#cases.forget(plan, isGone), name: gone ? this.#parts.title.textContent : '' };
   }
 
   #build() {
@@ -88,27 +90,28 @@ export class Detail {
     if (p.trail.dataset.key !== key) {
       p.trail.dataset.key = key;
       p.trail.replaceChildren(...way.flatMap((at) => [
-        h('button', { type: 'button', class: 'link', onclick: () => this.#app.view.choose(at) }, at === tree.root ? plan.name : tree.get(at).name),
+        h('button', { type: 'button', class: 'link', onclick: () => this.#app.view.choose(at) }, shown(this.#app.nameOf(at))),
         h('span', { 'aria-hidden': 'true' }, '/'),
       ]));
     }
-    if (!p.title.querySelector('input')) text(p.title, id === tree.root ? plan.name : this.#app.nameOf(id));
+    if (!p.title.querySelector('input')) text(p.title, shown(this.#app.nameOf(id)));
     const inside = tree.children(id).length;
-    text(p.count, inside ? t('subsuites', { count: inside }) : '');
+    text(p.count, this.#app.actions.busy.get(id) || (inside ? t('subsuites', { count: inside }) : ''));
     this.#lock(holds.over(tree, id));
   }
 
   #lock(over) {
     const { tree, session, holds, operations } = this.#app, p = this.#parts, id = this.#suite, now = holds.now();
-    const mine = session.edits(id);
+    const mine = session.edits(id), below = over || mine ? null : holds.below(tree, id);
     const since = over ? Date.parse(over.hold.since) : now;
     const values = over ? { what: doing(over.hold.what), since: clock(since, now), ago: ago(since, now), until: clock(Date.parse(over.hold.until), now), name: tree.get(over.at).name } : {};
     const ours = over && session.edits(over.at);
-    let kind = 'free', title = '', more = t('lock.free'), action = { key: 'edit', run: () => operations.edit(id) };
+    let kind = 'free', title = '', more = holds.known ? t('lock.free') : t('lock.unknown'), action = { key: 'edit', run: () => operations.edit(id) };
     if (mine) {
       kind = 'mine';
       title = t('lock.mine');
-      more = t('lock.mineMore', { name: tree.get(id).name || this.#app.plan.name, since: clock(since, now) });
+      more = holds.known ? t('lock.mineMore', { name: this.#app.nameOf(id), since: clock(since, now) })
+        : t('lock.mineUnknown', { until: clock(Date.parse(session.lock.until), now) });
       action = { key: 'done', run: () => operations.done() };
     } else if (over && !ours && over.own) {
       kind = 'theirs';
@@ -118,6 +121,11 @@ export class Detail {
       kind = 'theirs';
       title = t('lock.short');
       more = t('lock.above', values);
+    } else if (below && !session.edits(below.at)) {
+      kind = 'theirs';
+      title = t('lock.inside');
+      const from = Date.parse(below.hold.since);
+      more = t('lock.below', { name: this.#app.nameOf(below.at), what: doing(below.hold.what), since: clock(from, now), ago: ago(from, now) });
     }
     p.lock.dataset.kind = kind;
     if (!p.lock.firstChild) {
@@ -137,12 +145,18 @@ export class Detail {
   async loadCases() {
     const suite = this.#suite, asked = ++this.#asked;
     if (!suite) return;
+    this.#missed = false;
     try {
       const { cases } = await get(`/api/suites/${suite}/cases`);
       if (asked === this.#asked) this.#cases.set(cases);
     } catch (refusal) {
-      // The tree tells that the suite is gone, and the state of the connection the rest.
       if (!('status' in refusal)) throw refusal;
+      if (asked !== this.#asked) return;
+      this.#missed = refusal.status !== 404; // the tree tells that the suite is gone
+      if (this.#missed) this.#cases.miss();
     }
   }
+
+  /** Reads the cases again if that was in vain. */
+  loadMissed() { if (this.#missed) this.loadCases(); }
 }

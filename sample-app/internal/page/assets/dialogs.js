@@ -1,5 +1,6 @@
 // Questions to the person at the page.
-import { $, h } from './dom.js';
+import { $, h, text } from './dom.js';
+import { shown } from './foreign.js';
 import { t } from './i18n.js';
 
 /** Opens a dialog and resolves with what close was called with, null if it was left. build gets
@@ -25,7 +26,7 @@ export function ask(title, build, { wide } = {}) {
     dialog.addEventListener('pointerdown', (e) => { pressed = e.target; });
     dialog.addEventListener('click', (e) => { if (e.target === dialog && pressed === dialog && e.detail === 1) close(null); });
     document.body.append(dialog);
-    // What is outside of a dialog cannot be clicked, and the messages can.
+    // What is outside of a dialog cannot be clicked. Messages can be, and they come below its buttons.
     dialog.append(notices);
     dialog.showModal();
     const first = dialog.querySelector('[autofocus], input:not(.unseen), .primary');
@@ -63,9 +64,10 @@ export function askYes(question, button) {
 
 /** Asks for a suite, and for a name if one is given. It resolves with {to, name}. */
 export function askPlace(title, tree, planName, { start, refuses, name, button }) {
-  const shown = 100;
+  const most = 100;
   return ask(title, (close) => {
     let chosen = start;
+    const wrong = h('p', { class: 'wrong', role: 'alert' });
     const finder = h('input', { type: 'search', autocomplete: 'off', spellcheck: false, 'aria-label': t('find'), placeholder: t('find'), autofocus: true });
     const naming = name === undefined ? null : h('input', { type: 'text', value: name, autocomplete: 'off', 'aria-label': t('name') });
     const list = h('div', { class: 'places', role: 'listbox', tabIndex: 0, 'aria-label': title });
@@ -78,7 +80,7 @@ export function askPlace(title, tree, planName, { start, refuses, name, button }
       let left = 0;
       const visit = (id) => {
         if (!refuses(id) && (!wanted || label(id).toLocaleLowerCase().includes(wanted))) {
-          if (options.length < shown) options.push(id);
+          if (options.length < most) options.push(id);
           else left++;
         }
         for (const child of tree.children(id)) visit(child);
@@ -87,7 +89,7 @@ export function askPlace(title, tree, planName, { start, refuses, name, button }
       if (!options.includes(chosen)) chosen = options[0];
       list.replaceChildren(...options.map((id) => h('div', {
         role: 'option', id: 'place-' + id, 'aria-selected': String(id === chosen), onclick: () => { chosen = id; mark(); }, ondblclick: () => submit(),
-      }, label(id))));
+      }, shown(label(id)))));
       more.textContent = left ? t('moreFound', { count: left }) : '';
       mark();
     };
@@ -97,7 +99,10 @@ export function askPlace(title, tree, planName, { start, refuses, name, button }
       list.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' });
     };
     const submit = () => {
-      if (chosen !== undefined && (!naming || validName(naming.value))) close({ to: chosen, name: naming?.value });
+      text(wrong, chosen === undefined ? t('nothingFound', { text: finder.value }) : naming && !validName(naming.value) ? t('err.badName') : '');
+      if (chosen === undefined) finder.focus();
+      else if (wrong.textContent) naming.focus();
+      else close({ to: chosen, name: naming?.value });
     };
     const keys = (e) => {
       const step = { ArrowDown: 1, ArrowUp: -1 }[e.key];
@@ -110,6 +115,6 @@ export function askPlace(title, tree, planName, { start, refuses, name, button }
     finder.addEventListener('keydown', keys);
     list.addEventListener('keydown', keys);
     draw();
-    return form(submit, finder, list, more, naming ? h('label', {}, h('span', {}, t('name')), naming) : null, okCancel(close, button));
+    return form(submit, finder, list, more, naming ? h('label', {}, h('span', {}, t('name')), naming) : null, wrong, okCancel(close, button));
   }, { wide: true });
 }

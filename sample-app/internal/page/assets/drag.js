@@ -1,5 +1,6 @@
 // Dragging rows with a mouse or a pen. Fingers scroll; they and keyboards have "Move…".
 import { h } from './dom.js';
+import { shown } from './foreign.js';
 
 const begins = 6; // pixels
 const opens = 700; // how long to stay over a closed row, in milliseconds
@@ -38,7 +39,7 @@ export class Drag {
       if (Math.hypot(e.clientX - this.#start.x, e.clientY - this.#start.y) < begins) return;
       this.#element.setPointerCapture(this.#start.pointer);
       this.#element.classList.add('dragging');
-      this.#ghost = h('div', { class: 'ghost', 'aria-hidden': 'true' }, this.#on.name(this.#id) ?? '');
+      this.#ghost = h('div', { class: 'ghost', 'aria-hidden': 'true' }, shown(this.#on.name(this.#id) ?? ''));
       document.body.append(this.#ghost);
     }
     e.preventDefault();

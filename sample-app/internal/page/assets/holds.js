@@ -2,8 +2,8 @@
 import { Emitter } from './dom.js';
 
 export class Holds extends Emitter {
-  /** False while the lock store does not answer. */
-  known = true;
+  /** False while nobody says who holds what. */
+  known = false;
   holders = [];
   waiters = [];
   #bySuite = new Map();
@@ -26,7 +26,7 @@ export class Holds extends Emitter {
     this.emit('change');
   }
 
-  clear() { this.set({ locks: { holders: [], waiters: [] } }); }
+  clear() { this.set({ locks: null }); }
 
   /** Now, by the server's clock. */
   now() { return Date.now() + this.#ahead; }
@@ -41,6 +41,23 @@ export class Holds extends Emitter {
       if (found) return { hold: found.hold, at, own: at === id };
     }
     return null;
+  }
+
+  /** The hold on a suite below one: nobody else can have the whole of it. A hold that lasts comes first. */
+  below(tree, id) {
+    let found = null;
+    for (const [at, all] of this.#bySuite) {
+      const here = at !== id && all.find(({ claim }) => claim.exact);
+      if (here && (!found || here.hold.detached && !found.hold.detached) && tree.contains(id, at)) found = { hold: here.hold, at };
+    }
+    return found;
+  }
+
+  /** What the holder has of whom a refusal speaks: a path, or null. */
+  pathOf(holder, tree) {
+    const hold = this.holders.find((one) => one.what === holder.what && Date.parse(one.since) === Date.parse(holder.since));
+    const claim = hold?.claims.find((one) => one.exact) ?? hold?.claims[0];
+    return claim?.exact ? tree.path(claim.suite_id) : claim?.path ?? null;
   }
 
   /** Whether somebody holds the suite itself beyond a request. */

@@ -1,7 +1,7 @@
 // A directory, or the demo, becomes a plan. Names are sent in batches, and nothing else.
 import { send } from './api.js';
 import { ask, validName } from './dialogs.js';
-import { $, h } from './dom.js';
+import { $, h, text } from './dom.js';
 import { t } from './i18n.js';
 import { done, refused } from './notices.js';
 import { mayRepeat, reason } from './problems.js';
@@ -111,7 +111,7 @@ function fill(app, plan, items) {
     } catch (refusal) {
       if (stopped.signal.aborted) return;
       if (!('status' in refusal)) throw refusal;
-      trouble.textContent = reason(refusal, app.holds.now());
+      text(trouble, reason(refusal, app.holds.now()));
       if (mayRepeat(refusal)) foot.prepend(h('button', { type: 'button', class: 'primary', onclick: () => sendAll(close) }, t('continue')));
     }
   };

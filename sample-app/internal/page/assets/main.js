@@ -2,12 +2,13 @@
 import { Actions } from './actions.js';
 import { get } from './api.js';
 import { openBin } from './bin.js';
+import { Connection } from './connection.js';
 import { Detail } from './detail.js';
 import { $, once, text } from './dom.js';
+import { isolated, shown } from './foreign.js';
 import { Holds } from './holds.js';
-import { ago, t, translate } from './i18n.js';
+import { ago, clock, t, translate } from './i18n.js';
 import { Keys } from './keys.js';
-import { Live } from './live.js';
 import { Tree } from './model.js';
 import * as notices from './notices.js';
 import { Operations } from './operations.js';
@@ -21,6 +22,8 @@ import { TreeView } from './treeview.js';
 const smallPlan = 80;
 /** The least time between two reads of the tree, and how many times longer than a read it is. */
 const rest = 150, restFactor = 4;
+/** The least time after a read that was refused. */
+const afterFailure = 2000;
 /** How long after an edit lock was taken there should be news of it. */
 const newsOfLock = 2000;
 
@@ -29,8 +32,8 @@ class App {
   tree = new Tree();
   holds = new Holds();
   session = new Session();
-  live = new Live();
-  actions = new Actions(this.holds, this.session);
+  connection = new Connection();
+  actions = new Actions(this.holds, this.session, ({ problem }) => (problem.holder ? this.holds.pathOf(problem.holder, this.tree) : null));
   operations = new Operations(this);
   view = new TreeView($('tree'), this.tree, (id) => this.#row(id));
   #detail = new Detail($('detail'), this);
@@ -48,17 +51,21 @@ class App {
     });
     this.session.on('lost', (lock) => notices.refused(t('do.edit', { name: lock.name }), t('err.lock-lost'), [
       { label: t('edit'), kind: 'primary', run: () => this.operations.edit(lock.suite) }]));
-    this.live.on('locks', (news) => {
+    this.connection.on('locks', (news) => {
       this.holds.set(news);
       this.#lookForLock();
     });
-    this.live.on('changed', (revision) => { if (revision !== this.tree.revision) this.reload().then(() => this.casesChanged()); });
-    this.live.on('gone', () => {
+    this.connection.on('changed', (revision) => { if (revision !== this.tree.revision) this.reload().then(() => this.casesChanged()); });
+    this.connection.on('gone', () => {
       const { texts } = this.#detail.forget(this.plan.id, () => true);
       notices.refused(this.plan.name, t('planGone') + wrote(texts), []);
       this.leave();
     });
-    this.live.on('state', () => this.#showState());
+    this.connection.on('state', () => {
+      this.#showState();
+      this.#showHolds();
+      if (this.connection.up) this.#detail.loadMissed();
+    });
     this.view.on('choose', (id) => this.#chosen(id));
     this.view.on('open', () => this.showScreen('detail'));
     this.view.on('rename', (id, name) => this.operations.rename(id, name));
@@ -119,14 +126,14 @@ class App {
     this.view.filter('');
     this.showScreen('tree');
     this.planChanged(plan);
-    await this.reload();
-    await this.loaded();
-    if (this.plan?.id !== plan.id || !this.tree.size) return;
+    this.connection.watch(0);
+    const loaded = await this.actions.run({ title: t('do.load'), send: () => this.#fetch(plan) });
+    if (!loaded || this.plan?.id !== plan.id) return;
     this.view.begin(this.tree.size <= smallPlan ? this.tree.suites.keys() : [this.tree.root]);
     this.#detail.show(this.tree.root, { anew: true });
     if (suite) this.#chooseNamed(suite);
     else this.view.choose(this.tree.root);
-    this.live.watch(plan.id);
+    this.connection.watch(plan.id);
   }
 
   /** Chooses the suite that an address names, which may be gone. */
@@ -140,7 +147,7 @@ class App {
 
   /** Shows the first page. */
   leave() {
-    this.live.watch(0);
+    this.connection.watch(0);
     this.tree.load({ suites: [], revision: -1 });
     this.view.refresh();
     this.holds.clear();
@@ -174,23 +181,31 @@ class App {
   /** Resolves when nothing is being read. */
   async loaded() { while (this.#reading) await this.#reading; }
 
+  /** Reads what a plan is now. It resolves with false where another one is shown by then. */
+  async #fetch(plan) {
+    const [answer, now] = await Promise.all([get(`/api/plans/${plan.id}/tree`), get(`/api/plans/${plan.id}`)]);
+    if (plan.id !== this.plan?.id) return false;
+    this.tree.load(answer);
+    this.planChanged(now);
+    return true;
+  }
+
   async #read() {
     do {
       this.#again = false;
       const { plan } = this, start = performance.now();
       if (!plan) return;
+      let pause = rest;
       try {
-        const [answer, now] = await Promise.all([get(`/api/plans/${plan.id}/tree`), get(`/api/plans/${plan.id}`)]);
-        if (plan.id !== this.plan?.id) return;
-        this.tree.load(answer);
-        this.planChanged(now);
+        if (!await this.#fetch(plan)) return;
       } catch (refusal) {
         if (!('status' in refusal)) throw refusal;
         if (refusal.status === 404) return; // the stream tells
-        this.#again = this.live.state === 'live';
+        this.#again = this.connection.state === 'live';
+        pause = afterFailure;
       }
       const took = performance.now() - start;
-      if (this.#again) await new Promise((resolve) => { setTimeout(resolve, Math.max(rest, restFactor * took)); });
+      if (this.#again) await new Promise((resolve) => { setTimeout(resolve, Math.max(pause, restFactor * took)); });
     } while (this.#again);
   }
 
@@ -210,11 +225,7 @@ class App {
 
   casesChanged() { if (this.plan) this.#detail.loadCases(); }
 
-  /** The name of a suite, or the one that it is about to get. */
-  nameOf(id) {
-    if (id === this.tree.root) return this.plan.name;
-    return this.actions.busy.get(id) ?? this.tree.get(id)?.name ?? '';
-  }
+  nameOf(id) { return id === this.tree.root ? this.plan.name : this.tree.get(id)?.name ?? ''; }
 
   /** On a phone, either the tree or the chosen suite is in sight. */
   showScreen(screen) {
@@ -230,7 +241,7 @@ class App {
     else this.showScreen('tree');
   }
 
-  showVisitor() { text($('me'), visitor.get() ?? t('whoAmI')); }
+  showVisitor() { text($('me'), shown(visitor.get() ?? t('whoAmI'))); }
 
   #chosen(id) {
     this.#detail.show(id);
@@ -241,15 +252,16 @@ class App {
 
   /** How a row looks. */
   #row(id) {
-    const row = { name: this.nameOf(id), busy: this.actions.busy.has(id), marked: this.#keys.cuts(id) };
+    const under = this.actions.busy.get(id), row = { name: this.nameOf(id), busy: under !== undefined, marked: this.#keys.cuts(id) };
+    if (under) return { ...row, chip: under, late: true };
     const over = this.holds.over(this.tree, id), now = this.holds.now();
     if (this.session.edits(id)) return { ...row, kind: 'mine', chip: t('lock.mine') };
     if (over && !this.session.edits(over.at)) {
-      const what = doing(over.hold.what), since = ago(Date.parse(over.hold.since), now);
+      const what = isolated(doing(over.hold.what)), since = ago(Date.parse(over.hold.since), now);
       return { ...row, kind: over.own ? 'theirs' : 'below', chip: over.own ? `${what} · ${since}` : '', title: `${what} · ${since}` };
     }
     const within = over ? null : this.holds.within(id);
-    return within ? { ...row, kind: 'within', chip: doing(within.what) } : row;
+    return within ? { ...row, kind: 'within', chip: isolated(doing(within.what)) } : row;
   }
 
   #showHolds() {
@@ -258,7 +270,10 @@ class App {
     const gate = this.holds.gate(), away = this.session.lock && this.session.lock.plan !== this.plan?.id ? this.session.lock : null;
     const banner = $('banner');
     let words = '';
-    if (!this.holds.known) words = t('locksUnknown');
+    const { state, heard, trouble } = this.connection, time = clock(heard);
+    if (state === 'away') words = heard ? t('awaySince', { time }) : t('awayMore');
+    else if (trouble === 'database-unavailable') words = t('databaseUnknown', { time });
+    else if (trouble) words = t('locksUnknown');
     else if (gate) words = t('planHeld', { what: doing(gate.what), since: ago(Date.parse(gate.since), this.holds.now()) });
     else if (away) words = t('editElsewhere', { name: away.name });
     text(banner, words);
@@ -266,10 +281,10 @@ class App {
   }
 
   #showState() {
-    const state = this.plan ? this.live.state || 'connecting' : '';
+    const state = this.plan ? this.connection.state || 'connecting' : '';
     $('live').dataset.state = state;
     text($('live').lastElementChild, state ? t(state) : '');
-    $('live').title = state && state !== 'connecting' ? t(state + 'More') : '';
+    $('live').title = state ? t(state + 'More') : '';
   }
 
   #foot() {
@@ -282,7 +297,7 @@ class App {
     const { plan } = this;
     text($('plan-name'), plan ? t('planOf', { project: plan.project, name: plan.name }) : t('choosePlan'));
     $('plan-button').title = t('plansMore');
-    document.title = (plan ? plan.name + ' · ' : '') + 'pathlock';
+    document.title = (plan ? isolated(plan.name) + ' · ' : '') + 'pathlock';
   }
 
   /** Another language. */

@@ -2,11 +2,12 @@
 import { validName } from './dialogs.js';
 import { h } from './dom.js';
 
-/** A field with a name. It calls end with what is written, or with null where that is given up. A name
- * that cannot be one is refused by Enter, and stays to be mended. */
+/** A field with a name. It calls end with what is written, or with null where that is given up: only
+ * Enter sends it. A name that cannot be one is refused, and stays to be mended. */
 export function nameField(name, label, { end, refuse }) {
   const field = h('input', {
-    type: 'text', value: name, maxLength: 300, 'aria-label': label, spellcheck: false, onblur: () => end(field.value),
+    type: 'text', value: name, maxLength: 300, 'aria-label': label, spellcheck: false, 
+    onblur: () => { if (document.hasFocus()) end(null); }, // and not because the window is left
     onkeydown: (e) => {
       e.stopPropagation();
       if (e.isComposing) return;

@@ -1,5 +1,6 @@
 // Messages at the edge of the page: what was done, and what was refused and can be tried again.
 import { $, h, text } from './dom.js';
+import { plain } from './foreign.js';
 import { t } from './i18n.js';
 
 const shortly = 5000;
@@ -23,7 +24,7 @@ export function refused(title, message, buttons) {
 
 /** Takes refusals off the page: what they are about has been done, or refused again. */
 export function overcome(title) {
-  for (const card of $('notices').querySelectorAll('.notice.bad')) if (card.querySelector('strong').textContent === title) card.closeNotice();
+  for (const card of $('notices').querySelectorAll('.notice.bad')) if (card.querySelector('strong').textContent === plain(title)) card.closeNotice();
 }
 
 function show(kind, title, message, buttons) {
@@ -56,6 +57,7 @@ function show(kind, title, message, buttons) {
   self.update(kind, message, buttons);
   card.closeNotice = () => self.close();
   $('notices').append(card);
+  if (card.closest('dialog')) card.scrollIntoView({ block: 'nearest' });
   const cards = [...$('notices').children];
   cards.slice(0, Math.max(0, cards.length - most)).forEach((old) => old.closeNotice());
   return self;

@@ -1,8 +1,9 @@
 // What people do with suites and cases: each is one request.
 import { get, Refusal, send } from './api.js';
 import { askPlace, askText, askYes, validName } from './dialogs.js';
+import { plain } from './foreign.js';
 import { t } from './i18n.js';
-import { refused } from './notices.js';
+import { overcome, refused } from './notices.js';
 import { maxVisitor, visitor } from './session.js';
 
 export class Operations {
@@ -33,7 +34,7 @@ export class Operations {
       return;
     }
     this.#run({
-      title: t('do.rename', { name, to }), suite: id, as: to, ok: t('ok.rename', { to }),
+      title: t('do.rename', { name, to }), suite: id, under: t('saving', { to }), ok: t('ok.rename', { to }),
       send: () => send('PATCH', `/api/suites/${id}`, { body: { name: to } }), then: (suite) => this.#put(suite),
     });
   }
@@ -78,31 +79,45 @@ export class Operations {
   }
 
   remove(id) {
-    const name = this.#name(id), parent = this.#tree.parent(id);
+    const name = this.#name(id), parent = this.#tree.parent(id), plan = this.#app.plan.id;
     if (id === this.#tree.root) return;
     this.#run({
-      title: t('do.delete', { name }), suite: id, ok: t('ok.delete', { name }), undo: () => ({ label: t('undo'), run: () => this.#restoreLast('suite', id) }),
+      title: t('do.delete', { name }), suite: id, ends: true, ok: t('ok.delete', { name }), undo: () => ({ label: t('undo'), run: () => this.#restoreLast(plan, 'suite', id, name) }),
       send: () => send('DELETE', `/api/suites/${id}`),
       then: () => {
         if (this.#app.view.chosen && this.#tree.contains(id, this.#app.view.chosen)) this.#app.view.choose(parent);
         this.#tree.remove(id);
         this.#app.refresh();
+        overcome(t('suiteGone', { name })); // somebody was oneself, where an earlier answer was lost
         if (document.activeElement === document.body) this.#app.view.focus(); // the button is gone
       },
     });
   }
 
-  async #restoreLast(kind, id) {
-    const { items } = await get(`/api/plans/${this.#app.plan.id}/recycle-bin`);
-    const item = items.findLast((i) => i.kind === kind && i.node_id === id);
-    if (item) this.restore(item);
+  /** Takes back what was deleted last of a suite or case. */
+  #restoreLast(plan, kind, id, name) {
+    return this.#restore(plan, name, (items) => items.findLast((i) => i.kind === kind && i.node_id === id));
   }
 
-  restore(item) {
+  restore(item) { return this.#restore(this.#app.plan.id, item.name, () => item); }
+
+  #restore(plan, name, find) {
+    const bin = async () => (await get(`/api/plans/${plan}/recycle-bin`)).items;
+    let item = null;
     return this.#run({
-      title: t('do.restore', { name: item.name }), ok: t('ok.restore', { name: item.name }),
-      send: (key) => send('POST', `/api/recycle-bin/${item.id}/restore`, { key }),
-      then: () => this.#app.reload().then(() => this.#app.casesChanged()),
+      title: t('do.restore', { name }), ok: t('ok.restore', { name }),
+      send: async (key) => {
+        item ??= find(await bin());
+        if (!item) throw new Refusal(404, { type: 'not-in-bin' });
+        try {
+          return await send('POST', `/api/recycle-bin/${item.id}/restore`, { key });
+        } catch (refusal) {
+          if (refusal.status !== 404) throw refusal;
+          // Either the entry is not there, or the suite that it was in.
+          throw new Refusal(404, { type: (await bin()).some((i) => i.id === item.id) ? 'parent-not-there' : 'not-in-bin' });
+        }
+      },
+      then: () => { if (plan === this.#app.plan?.id) this.#app.reload().then(() => this.#app.casesChanged()); },
     });
   }
 
@@ -136,7 +151,7 @@ export class Operations {
     const name = this.#name(id);
     const begun = await this.#run({
       title: t('do.edit', { name }), suite: id,
-      send: async (key) => { await this.#app.session.begin(this.#app.plan.id, id, name, t('note', { name: who }), key); return true; },
+      send: async (key) => { await this.#app.session.begin(this.#app.plan.id, id, name, plain(t('note', { name: who })), key); return true; },
     });
     return Boolean(begun);
   }
@@ -183,8 +198,9 @@ export class Operations {
   }
 
   removeCase(c) {
+    const plan = this.#app.plan.id;
     this.#run({
-      title: t('do.delete', { name: c.name }), ok: t('ok.delete', { name: c.name }), undo: () => ({ label: t('undo'), run: () => this.#restoreLast('case', c.id) }),
+      title: t('do.delete', { name: c.name }), ends: true, ok: t('ok.delete', { name: c.name }), undo: () => ({ label: t('undo'), run: () => this.#restoreLast(plan, 'case', c.id, c.name) }),
       send: () => send('DELETE', `/api/cases/${c.id}`), then: () => this.#app.casesChanged(),
     });
   }

@@ -3,6 +3,7 @@ import { get, send } from './api.js';
 import { ask, askText, askYes, validName } from './dialogs.js';
 import { demo } from './demo.js';
 import { h } from './dom.js';
+import { plain, shown } from './foreign.js';
 import { t } from './i18n.js';
 import { makePlan, namesOfDrop, namesOfFiles } from './importer.js';
 
@@ -15,8 +16,8 @@ export async function allPlans() {
     .then((lists) => lists.flat());
 }
 
-/** The ways to a first plan: cards. */
-export function beginnings(app, opened) {
+/** The ways to a first plan: cards, with headings of a level. */
+export function beginnings(app, heading, opened) {
   const project = () => app.plan?.project ?? firstProject;
   const use = async (names) => {
     const plan = await makePlan(app, project(), names);
@@ -32,13 +33,13 @@ export function beginnings(app, opened) {
       drop.classList.remove('over');
       use(await namesOfDrop(e.dataTransfer.items));
     },
-  }, h('h3', {}, t('welcome.import')), h('p', {}, t('welcome.importMore')),
+  }, h(heading, {}, t('welcome.import')), h('p', {}, t('welcome.importMore')),
   h('button', { type: 'button', 'data-do': 'import', onclick: () => input.click() }, t('welcome.choose')), input);
   return h('div', { class: 'cards' },
-    h('article', { class: 'card' }, h('h3', {}, t('welcome.play')), h('p', {}, t('welcome.demoMore')),
+    h('article', { class: 'card' }, h(heading, {}, t('welcome.play')), h('p', {}, t('welcome.demoMore')),
       h('button', { type: 'button', class: 'primary', 'data-do': 'demo', onclick: () => use(demo()) }, t('welcome.demo'))),
     drop,
-    h('article', { class: 'card' }, h('h3', {}, t('welcome.empty')), h('p', {}, t('welcome.emptyMore')), newPlan(app, project(), opened)));
+    h('article', { class: 'card' }, h(heading, {}, t('welcome.empty')), h('p', {}, t('welcome.emptyMore')), newPlan(app, project(), opened)));
 }
 
 function newPlan(app, project, opened) {
@@ -63,7 +64,7 @@ function newPlan(app, project, opened) {
 /** The first page. */
 export function welcome(app, opened) {
   return [
-    h('h1', {}, t('welcome.title')), h('p', { class: 'lead' }, t('welcome.lead')), beginnings(app, opened),
+    h('h1', {}, t('welcome.title')), h('p', { class: 'lead' }, t('welcome.lead')), beginnings(app, 'h2', opened),
     h('section', { class: 'try' }, h('h2', {}, t('welcome.try')),
       h('ol', {}, h('li', {}, t('welcome.try1')), h('li', {}, t('welcome.try2')), h('li', {}, t('welcome.try3')))),
     h('p', { class: 'faint' }, h('a', { href: 'routes' }, t('welcome.routes'))),
@@ -82,16 +83,16 @@ export async function choosePlan(app) {
       list.replaceChildren();
       let project = null;
       for (const plan of plans) {
-        if (plan.project !== project) list.append(h('h3', {}, project = plan.project));
+        if (plan.project !== project) list.append(h('h3', {}, shown(project = plan.project)));
         list.append(h('div', { class: 'plan-line' },
-          h('button', { type: 'button', class: 'link', 'aria-current': plan.id === app.plan?.id ? 'true' : null, onclick: () => close(plan) }, plan.name),
+          h('button', { type: 'button', class: 'link', 'aria-current': plan.id === app.plan?.id ? 'true' : null, onclick: () => close(plan) }, shown(plan.name)),
           h('button', { type: 'button', class: 'quiet icon', 'aria-label': t('renamePlan'), title: t('renamePlan'), onclick: async () => { await rename(app, plan); draw(await read()); } }, h('span', { class: 'sign-pen', 'aria-hidden': 'true' })),
           h('button', { type: 'button', class: 'quiet icon', 'aria-label': t('deletePlan'), title: t('deletePlan'), onclick: async () => { await remove(app, plan); draw(await read()); } }, h('span', { class: 'sign-bin', 'aria-hidden': 'true' }))));
       }
       if (!plans.length) list.append(h('p', { class: 'faint' }, t('noPlans')));
     };
     draw(found);
-    return h('div', {}, list, h('h3', { class: 'ruled' }, t('newPlan')), beginnings(app, close));
+    return h('div', {}, list, h('h3', { class: 'ruled' }, t('newPlan')), beginnings(app, 'h4', close));
   }, { wide: true });
 }
 
@@ -106,9 +107,9 @@ async function rename(app, plan) {
 
 async function remove(app, plan) {
   const { suites } = await get(`/api/plans/${plan.id}/tree`).catch(() => ({ suites: [] }));
-  if (!await askYes(t('sureDeletePlan', { name: plan.name, count: Math.max(0, suites.length - 1) }), t('delete'))) return;
+  if (!await askYes(t('sureDeletePlan', { name: plan.name, suites: plain(t('counted', { count: Math.max(0, suites.length - 1) })) }), t('delete'))) return;
   await app.actions.run({
-    title: t('do.deletePlan', { name: plan.name }), send: async () => { await send('DELETE', `/api/plans/${plan.id}`); return {}; },
+    title: t('do.deletePlan', { name: plan.name }), ends: true, send: async () => { await send('DELETE', `/api/plans/${plan.id}`); return {}; },
     then: () => { if (plan.id === app.plan?.id) app.leave(); },
   });
 }

@@ -9,6 +9,9 @@ const lasts = '2m';
 const prolongEvery = 40000;
 /** How long a lock lasts after its window was closed; a window that is reloaded prolongs it. */
 const afterwards = '15s';
+/** When a lock is prolonged once more: the first time may have had no answer, or the word of the page
+ * before, which ends it soon, have come late. */
+const onceMore = 5000;
 
 /** How long a request for a lock whose answer was lost in a reload is worth being sent again, and how
  * often that is tried while the first is still running. */
@@ -22,21 +25,38 @@ export const visitor = remembered('localStorage', 'name');
 
 /** Emits "change" when a lock begins or ends, and "lost" when it ended by itself. */
 export class Session extends Emitter {
-  #stored = remembered('sessionStorage', 'edit');
-  /** The request for a lock that has no answer yet: {plan, suite, name, note, key, asked}. */
-  #asked = remembered('sessionStorage', 'asked');
+  /** What a page hands on to the next one in its window: {lock, asked}. It is stored between the two
+   * alone: a duplicate of the window copies the storage, and must not find the token there. */
+  #handed = remembered('sessionStorage', 'handed');
   /** {plan, suite, name, token, until}, or null. */
-  lock = this.#stored.get();
+  lock = null;
+  /** The request for a lock that has no answer yet: {plan, suite, name, note, key, asked}. */
+  #asked = null;
   #timer = 0;
   #ending = false;
 
   constructor() {
     super();
     useToken(() => this.lock?.token);
-    addEventListener('pagehide', () => this.#shorten());
-    addEventListener('pageshow', (e) => { if (e.persisted) this.#prolong(); });
-    if (this.lock) this.#prolong();
-    else this.#resume();
+    addEventListener('pagehide', () => this.#handOn());
+    addEventListener('pageshow', (e) => { if (e.persisted) this.#takeOver(); });
+    this.#takeOver();
+    this.#resume();
+  }
+
+  #handOn() {
+    const { lock } = this;
+    if (!lock && !this.#asked) return;
+    this.#handed.set({ lock, asked: this.#asked });
+    if (lock) send('PUT', `/api/suites/${lock.suite}/lock`, { body: { for: afterwards }, keepalive: true }).catch(() => {});
+  }
+
+  #takeOver() {
+    const { lock = null, asked = null } = this.#handed.get() ?? {};
+    this.#handed.set(null);
+    this.#asked = asked;
+    this.#set(lock);
+    if (lock) this.#prolong(onceMore);
   }
 
   /** Whether this window edits the suite. */
@@ -49,22 +69,22 @@ export class Session extends Emitter {
 
   async #ask(request) {
     const { plan, suite, name, note, key } = request;
-    this.#asked.set(request);
+    this.#asked = request;
     try {
       const { token, until } = await send('POST', `/api/suites/${suite}/lock`, { body: { for: lasts, note }, key, lock: null });
       this.#set({ plan, suite, name, token, until });
     } catch (refusal) {
-      if (notDone(refusal)) this.#asked.set(null);
+      if (notDone(refusal)) this.#asked = null;
       throw refusal;
     }
-    this.#asked.set(null);
+    this.#asked = null;
     this.#later();
   }
 
   /** The page was reloaded before the answer came: the lock may be held, and nobody have its token.
    * The same key gets the same answer. */
   async #resume() {
-    for (let request = this.#asked.get(); request && Date.now() - request.asked < worth && !this.lock; request = this.#asked.get()) {
+    for (let request = this.#asked; request && Date.now() - request.asked < worth && !this.lock; request = this.#asked) {
       try {
         await this.#ask(request);
         this.#prolong(); // the answer is that of the first request, and so is its end
@@ -74,7 +94,7 @@ export class Session extends Emitter {
       }
       await new Promise((resolve) => { setTimeout(resolve, again); });
     }
-    this.#asked.set(null);
+    this.#asked = null;
   }
 
   /** Looks whether the lock is still among those that are held: an operator may have taken it. */
@@ -105,7 +125,7 @@ export class Session extends Emitter {
     this.emit('lost', lock);
   }
 
-  async #prolong() {
+  async #prolong(again = prolongEvery) {
     const lock = this.lock;
     try {
       const { until } = await send('PUT', `/api/suites/${lock.suite}/lock`, { body: { for: lasts }, lock: lock.token });
@@ -116,25 +136,19 @@ export class Session extends Emitter {
         this.drop();
         return;
       }
+      again = onceMore;
     }
-    this.#later();
+    this.#later(again);
   }
 
-  #later() {
+  #later(time = prolongEvery) {
     clearTimeout(this.#timer);
-    if (this.lock) this.#timer = setTimeout(() => this.#prolong(), prolongEvery);
-  }
-
-  /** The window may be closed for good, or be reloaded. */
-  #shorten() {
-    if (!this.lock) return;
-    send('PUT', `/api/suites/${this.lock.suite}/lock`, { body: { for: afterwards }, keepalive: true }).catch(() => {});
+    if (this.lock) this.#timer = setTimeout(() => this.#prolong(), time);
   }
 
   #set(lock, silently) {
     clearTimeout(this.#timer);
     this.lock = lock;
-    this.#stored.set(lock);
     if (!silently) this.emit('change');
   }
 }

@@ -16,7 +16,7 @@ export function settings(again) {
     $('theme').textContent = signs[theme];
     label($('theme'), name);
     $('language').textContent = t('otherLanguage');
-    label($('language'), t('language'));
+    $('language').title = t('language');
     $('language').lang = lang() === 'en' ? 'zh-CN' : 'en';
     label($('help'), t('help'));
   };

@@ -2,13 +2,14 @@
 // sight only, and the focus stays on the tree itself, so that no update takes it away.
 import { attribute, Emitter, h, text } from './dom.js';
 import { Drag } from './drag.js';
+import { shown } from './foreign.js';
 import { nameField } from './namefield.js';
 
 const beyond = 8; // rows above and below those in sight
 const typing = 700; // how long typed letters make one word, in milliseconds
 
 /** Emits choose(id), open(id), rename(id, name), and key(name, id) for all that is not moving
- * about, drop(id, to, copies). describe(id) returns {name, chip, kind, title, busy}. */
+ * about, drop(id, to, copies). describe(id) returns {name, chip, late, kind, title, busy}. */
 export class TreeView extends Emitter {
   chosen = 0;
   #element;
@@ -158,6 +159,7 @@ export class TreeView extends Emitter {
     const [twisty, name, chip] = row.children;
     text(twisty, opens ? '▸' : '');
     this.#drawName(id, name, is.name);
+    attribute(chip, 'class', is.late ? 'chip late' : 'chip');
     text(chip, is.chip ?? '');
     attribute(chip, 'title', is.title);
   }
@@ -165,7 +167,7 @@ export class TreeView extends Emitter {
   #drawName(id, place, name) {
     const input = place.querySelector('input');
     if (id !== this.#renaming) {
-      text(place, name);
+      text(place, shown(name));
       return;
     }
     if (input) return;
