@@ -114,8 +114,8 @@ func (w window) state(state string) {
 	w.Await("the connection is "+state, fmt.Sprintf(`document.querySelector("#live").dataset.state === %q`, state))
 }
 
-// Where nothing comes through, the window says so, and shows nothing as done that is not. It catches
-// up by itself when the network is back.
+// Where nothing comes through, the window says so, and shows nothing as done that is not. It
+// catches up by itself when the network is back.
 func TestANetworkThatHangs(t *testing.T) {
 	a := alone(t)
 	p, ids := a.planOf("a", "b")

@@ -253,8 +253,8 @@ func TestAHalfTypedNameIsNotSent(t *testing.T) {
 	w.there.shows(w.ids["a"], "a")
 }
 
-// A restoration that is refused says which of both is missing: the suite above, or what was deleted.
-// The message covers no button of the dialog.
+// A restoration that is refused says which of both is missing: the suite above, or what was
+// deleted. The message covers no button of the dialog.
 func TestARestorationSaysWhatIsMissing(t *testing.T) {
 	a := alone(t)
 	w := bench(t, a, a, "a/b", "c")
