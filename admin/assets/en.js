@@ -127,7 +127,7 @@ export const en = {
 	"release.detached": "Whoever edits under it finds the lock gone at the next step, and may have to start over.",
 	"release.waiter": "Its request fails, and loses its place in the queue.",
 	"release.next": ["{n} request that waits because of it may go on.", "{n} requests that wait because of it may go on."],
-	"release.reason": "Why? It is recorded in the server's log with your name.",
+	"release.reason": "Why? It is recorded in the server's log, with your name where the service knows it.",
 	"release.reason.hint": "3 to 500 characters, such as: stuck since the deploy, agreed with Bob",
 	"release.reason.short": "Please give a reason of at least 3 characters.",
 	"release.cancel": "Cancel",

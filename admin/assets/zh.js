@@ -127,7 +127,7 @@ export const zh = {
 	"release.detached": "正在编辑的人会在下一步发现锁已失去，可能要从头再来。",
 	"release.waiter": "其请求会失败，并失去排队的位置。",
 	"release.next": ["因它而等待的 {n} 个请求可以继续。", "因它而等待的 {n} 个请求可以继续。"],
-	"release.reason": "为什么？原因会连同您的名字记入服务器日志。",
+	"release.reason": "为什么？原因会记入服务器日志；若服务知道您的名字，也一并记入。",
 	"release.reason.hint": "3 到 500 个字符，例如：发布后一直卡住，已与小王确认",
 	"release.reason.short": "请填写至少 3 个字符的原因。",
 	"release.cancel": "取消",
