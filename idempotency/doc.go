@@ -21,7 +21,9 @@
 // lost, of which a repetition is told. A claim that was taken over cannot commit anything any more.
 // Nothing here depends on the clocks of the instances.
 //
-// The plugin of package gormplugin has to be in use on the database: it knows the transactions.
-// What a handler does elsewhere, by statements without a transaction, or in a transaction that was
-// begun under another context than the request's, is done at least once.
+// The plugin of package gormplugin has to be in use on the database, by every gorm.DB: it knows the
+// transactions. It rolls back what would be committed in another database, where nothing could note
+// it, unless that is begun under [AtLeastOnce]. What a handler does elsewhere, by statements
+// without a transaction, or in a transaction that was begun under another context than the
+// request's, is done at least once.
 package idempotency

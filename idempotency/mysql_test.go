@@ -16,7 +16,7 @@ import (
 
 func TestMySQL(t *testing.T) {
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
-		idempotencytest.Run(t, idempotencytest.Database{URL: scratch(t, server.DSN), Dialector: mysql.Open})
+		idempotencytest.Run(t, idempotencytest.Database{URL: scratch(t, server.DSN), Other: scratch(t, server.DSN), Dialector: mysql.Open})
 	})
 }
 

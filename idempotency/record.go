@@ -3,7 +3,6 @@ package idempotency
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 
@@ -30,29 +29,27 @@ type Answer struct {
 //
 // A body larger than [Config.MaxAnswer] is not recorded: repetitions are told that the request has
 // taken place. An error has to roll the transaction back. It matches [ErrTakenOver] where a
-// repetition has taken the place of the request, [ErrEnded] after its end, and
-// [gormplugin.ErrUnmanagedTransaction] where tx is no transaction of the plugin's.
+// repetition has taken the place of the request, [ErrEnded] after its end, [ErrElsewhere] where tx
+// is in another database than the table of keys, and [gormplugin.ErrUnmanagedTransaction] where tx
+// is no transaction of the plugin's.
 func Record(tx *gorm.DB, answer Answer) error {
 	r := requestOf(tx.Statement.Context)
 	if r == nil {
 		return nil
 	}
 	k := r.keys
-	if pool, err := tx.DB(); err != nil || pool != k.pool {
-		return errors.Join(errors.New("idempotency: the transaction is in another database than the table of keys"), err)
-	}
 	headers, err := k.encode(answer.Header)
 	if err != nil {
 		return err
 	}
 	tx = tx.Session(&gorm.Session{NewDB: true})
 	if len(answer.Body) > k.config.MaxAnswer {
-		return r.mark(tx)
+		return r.note(tx, k.sql.mark, r.id, r.attempt)
 	}
 	if err := gormplugin.AfterCommit(tx, func(context.Context) { r.recorded.Store(true) }); err != nil {
 		return fmt.Errorf("idempotency: recording an answer: %w", err)
 	}
-	return r.hit(tx.Exec(k.sql.record, answer.Status, headers, answer.Body, k.config.Keep.Milliseconds(), r.id, r.attempt))
+	return r.note(tx, k.sql.record, answer.Status, headers, answer.Body, k.config.Keep.Milliseconds(), r.id, r.attempt)
 }
 
 // RecordJSON is [Record] of what c.JSON(status, value) answers.

@@ -9,6 +9,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/carry"
 	"github.com/pathlock-go/pathlock/middleware"
 )
@@ -21,6 +22,20 @@ var ErrTakenOver = errors.New("idempotency: a repetition has taken the place of 
 // ErrEnded is why a transaction was rolled back that came after the end of its request: the request
 // was answered with a failure, so its key is free, and a repetition may run.
 var ErrEnded = errors.New("idempotency: the request has ended, and its key was given back")
+
+// ErrElsewhere is why a transaction of a request was rolled back: its database does not have the
+// request's row, so a repetition could not know of it. [AtLeastOnce] is for such databases.
+var ErrElsewhere = errors.New("idempotency: the transaction is in another database than the table of keys, so a repetition of the request would do it again; if it may, begin it under AtLeastOnce(ctx)")
+
+// atLeastOnceKey is the context key of [AtLeastOnce].
+type atLeastOnceKey struct{}
+
+// AtLeastOnce returns a context for transactions of which the request's row does not know: each
+// repetition that runs does them again. It is for databases other than that of the keys, such as
+// one of audit records, where the plugin is in use as well. Locks and values are those of ctx.
+func AtLeastOnce(ctx context.Context) context.Context {
+	return context.WithValue(ctx, atLeastOnceKey{}, true)
+}
 
 // request is one that runs under a key.
 type request struct {
@@ -51,26 +66,50 @@ func requestOf(ctx context.Context) *request {
 
 // mark notes in a transaction of the request's, right before its COMMIT, that it is committed.
 func (r *request) mark(tx *gorm.DB) error {
-	pool, err := tx.DB()
-	if err != nil {
-		return fmt.Errorf("idempotency: the transaction's database: %w", err)
+	if tx.Statement.Context.Value(atLeastOnceKey{}) != nil {
+		return nil
 	}
-	if pool != r.keys.pool {
-		return nil // the row is in another database
-	}
-	return r.hit(tx.Exec(r.keys.sql.mark, r.id, r.attempt))
+	return r.note(tx, r.keys.sql.mark, r.id, r.attempt)
 }
 
-// hit checks that a statement in a transaction has hit the request's row.
-func (r *request) hit(done *gorm.DB) error {
+// note changes the request's row in a transaction. By whatever pool that was begun: nobody else
+// knows the attempt, so the transaction is in the database of the keys if it finds the row, and
+// only then.
+func (r *request) note(tx *gorm.DB, sql string, values ...any) error {
+	done := tx.Exec(sql, values...)
+	if done.Error == nil && done.RowsAffected == 1 {
+		return nil
+	}
+	if done.Error == nil && r.ended.Load() {
+		return ErrEnded
+	}
+	if err := r.elsewhere(tx, done.Error); err != nil {
+		return err
+	}
 	if done.Error != nil {
 		return fmt.Errorf("idempotency: noting that the request takes place: %w", done.Error)
 	}
-	if done.RowsAffected != 1 && r.ended.Load() {
-		return ErrEnded
+	return fmt.Errorf("%w: %w", ErrTakenOver, middleware.Later(http.StatusConflict, slugInUse, "a repetition has taken the place of the request, which took too long"))
+}
+
+// elsewhere returns [ErrElsewhere] where a transaction that has not found the request's row is not
+// in the database of the keys. Where it is, a repetition has left the row, with its own attempt.
+// failure is the error of the statement, nil if it has hit nothing.
+func (r *request) elsewhere(tx *gorm.DB, failure error) error {
+	pool, err := tx.DB()
+	switch {
+	case err != nil:
+		return fmt.Errorf("idempotency: the transaction's database: %w", err)
+	case pool == r.keys.pool:
+		return nil
+	case r.keys.plugin.FailureOf(failure) == pathlock.FailureLocked:
+		return nil // it says nothing about the table
+	case failure != nil:
+		return fmt.Errorf("%w: %w", ErrElsewhere, failure)
 	}
-	if done.RowsAffected != 1 {
-		return fmt.Errorf("%w: %w", ErrTakenOver, middleware.Later(http.StatusConflict, slugInUse, "a repetition has taken the place of the request, which took too long"))
+	var rows []row
+	if err := tx.Raw(r.keys.sql.read, r.id).Scan(&rows).Error; err != nil || len(rows) == 0 {
+		return errors.Join(ErrElsewhere, err)
 	}
 	return nil
 }

@@ -26,22 +26,26 @@ func dialectorOf(url string) gorm.Dialector {
 }
 
 func TestIdempotencyOnSQLite(t *testing.T) {
-	idempotencytest.Run(t, idempotencytest.Database{URL: fileName(t, "&_txlock=immediate"), Dialector: dialectorOf})
+	idempotencytest.Run(t, idempotencytest.Database{
+		URL: fileName(t, "&_txlock=immediate"), Other: fileName(t, "&_txlock=immediate"), Dialector: dialectorOf,
+	})
 }
 
 func TestIdempotencyOnPostgres(t *testing.T) {
 	config, err := pgx.ParseConfig(testserver.Postgres(t))
 	must(t, err)
-	name := fmt.Sprintf("pathlock_idempotency_%d", rand.Uint64())
 	administer := func(ctx context.Context, statement string) {
 		admin := stdlib.OpenDB(*config)
 		defer func() { _ = admin.Close() }()
-		if _, err := admin.ExecContext(ctx, statement+name); err != nil {
+		if _, err := admin.ExecContext(ctx, statement); err != nil {
 			t.Error(err)
 		}
 	}
-	administer(t.Context(), "CREATE DATABASE ")
-	t.Cleanup(func() { administer(context.Background(), "DROP DATABASE ") })
-	url := fmt.Sprintf("host=%s port=%d user=%s password='%s' dbname=%s sslmode=disable", config.Host, config.Port, config.User, config.Password, name)
-	idempotencytest.Run(t, idempotencytest.Database{URL: url, Dialector: dialectorOf})
+	scratch := func() string {
+		name := fmt.Sprintf("pathlock_idempotency_%d", rand.Uint64())
+		administer(t.Context(), "CREATE DATABASE "+name)
+		t.Cleanup(func() { administer(context.Background(), "DROP DATABASE "+name) })
+		return fmt.Sprintf("host=%s port=%d user=%s password='%s' dbname=%s sslmode=disable", config.Host, config.Port, config.User, config.Password, name)
+	}
+	idempotencytest.Run(t, idempotencytest.Database{URL: scratch(), Other: scratch(), Dialector: dialectorOf})
 }

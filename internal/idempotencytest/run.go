@@ -21,6 +21,8 @@ import (
 type Database struct {
 	// URL is what a further process knows the database by: see [Child].
 	URL string
+	// Other is the URL of another database, which is empty too.
+	Other string
 	// Dialector is GORM's for a URL.
 	Dialector func(url string) gorm.Dialector
 }
@@ -60,6 +62,8 @@ func Run(t *testing.T, d Database) {
 	t.Run("failures by going", d.checkFailuresByGoing)
 	t.Run("bodies read before", d.checkBodiesReadBefore)
 	t.Run("handled twice", d.checkHandledTwice)
+	t.Run("pools", d.checkPools)
+	t.Run("a pool that is taken over", d.checkPoolTakenOver)
 	t.Run("concurrent", d.checkConcurrent)
 	t.Run("taken over", d.checkTakenOver)
 	t.Run("expiry", d.checkExpiry)

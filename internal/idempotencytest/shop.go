@@ -179,6 +179,15 @@ func (s *shop) send(a ask) answer {
 	return s.serve(r)
 }
 
+// request returns a request with a key, and without a body.
+func request(t *testing.T, path, key string) *http.Request {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, nil)
+	r.Header.Set(idempotency.Header, key)
+	return r
+}
+
+// serve has the instance serve a request.
 func (s *shop) serve(r *http.Request) answer {
 	w := httptest.NewRecorder()
 	s.gin.ServeHTTP(w, r)

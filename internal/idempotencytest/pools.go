@@ -1,0 +1,116 @@
+package idempotencytest
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+	"gorm.io/gorm"
+
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/idempotency"
+)
+
+// checkPools has handlers write by another pool of connections than that of the keys. Where it
+// leads to the same database, the effect takes place once. Where it leads elsewhere, it cannot be
+// noted there, so nothing is written unless the handler asks for it.
+func (d Database) checkPools(t *testing.T) {
+	for name, c := range map[string]struct {
+		url string
+		// table says that the database has a table of keys.
+		table bool
+		in    func(ctx context.Context) context.Context
+		// again is what a repetition of a request is answered whose answer was lost.
+		again string
+		err   error
+	}{
+		"the same database":           {url: d.URL, again: "idempotency-answer-lost"},
+		"another database":            {url: d.Other, err: idempotency.ErrElsewhere},
+		"another, with a table":       {url: d.Other, table: true, err: idempotency.ErrElsewhere},
+		"another, which is asked for": {url: d.Other, in: idempotency.AtLeastOnce},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, other := d.open(t, idempotency.Config{}), Database{URL: c.url, Dialector: d.Dialector}.open(t, idempotency.Config{})
+			if err := other.db.AutoMigrate(&Order{}); err != nil {
+				t.Fatal(err)
+			}
+			if c.table {
+				if err := other.keys.Migrate(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				defer func() { _ = other.db.Migrator().DropTable(idempotency.DefaultTable) }()
+			}
+			var err error
+			s.gin.POST("/pools/:recorded", s.keys.Handle, func(gc *gin.Context) {
+				ctx := gc.Request.Context()
+				if c.in != nil {
+					ctx = c.in(ctx)
+				}
+				o := &Order{Item: gc.GetHeader(idempotency.Header)}
+				err = gormplugin.Transaction(ctx, other.db, func(tx *gorm.DB) error {
+					if err := tx.Create(o).Error; err != nil || gc.Param("recorded") == "no" {
+						return err
+					}
+					return idempotency.RecordJSON(tx, http.StatusCreated, o)
+				})
+				gc.Status(http.StatusInternalServerError) // the answer is lost
+			})
+			for _, recorded := range []string{"no", "yes"} {
+				k := key()
+				one := ask{path: "/pools/" + recorded, key: k}
+				s.send(one).is(t, http.StatusInternalServerError, false, "")
+				want := c.err
+				if c.in != nil && recorded == "yes" {
+					want = idempotency.ErrElsewhere // where should the answer be?
+				}
+				if !errors.Is(err, want) || errors.Is(err, idempotency.ErrTakenOver) {
+					t.Errorf("recorded: %s: %v, want %v", recorded, err, want)
+				}
+				written := int64(1)
+				switch again := s.send(one); {
+				case want != nil:
+					written = 0
+				case c.again == "":
+					written = 2 // at least once
+				case recorded == "yes":
+					again.is(t, http.StatusCreated, true, "")
+				default:
+					again.is(t, http.StatusConflict, false, c.again)
+				}
+				if n := other.orders(t, k); n != written {
+					t.Errorf("recorded: %s: %d orders, want %d", recorded, n, written)
+				}
+			}
+		})
+	}
+}
+
+// checkPoolTakenOver has a repetition take the place of a request that writes by another pool: what
+// it is told is that, and not that its database is another one.
+func (d Database) checkPoolTakenOver(t *testing.T) {
+	s, other := d.open(t, idempotency.Config{}), d.open(t, idempotency.Config{})
+	var late error
+	s.gin.POST("/pool", s.keys.Handle, func(c *gin.Context) {
+		s.lapse(t)
+		first := c.GetHeader("X-First") != ""
+		if first {
+			other.send(ask{path: "/pool", key: c.GetHeader(idempotency.Header)}).is(t, http.StatusCreated, false, "")
+		}
+		err := gormplugin.Transaction(c.Request.Context(), other.db, func(tx *gorm.DB) error {
+			return tx.Create(&Order{Item: c.GetHeader(idempotency.Header)}).Error
+		})
+		if first {
+			late = err
+		}
+		c.Status(http.StatusCreated)
+	})
+	other.gin.POST("/pool", other.keys.Handle, func(c *gin.Context) { c.Status(http.StatusCreated) })
+	r := request(t, "/pool", key())
+	r.Header.Set("X-First", "yes")
+	s.serve(r)
+	if !errors.Is(late, idempotency.ErrTakenOver) || errors.Is(late, idempotency.ErrElsewhere) {
+		t.Errorf("got %v", late)
+	}
+}
