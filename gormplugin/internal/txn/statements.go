@@ -32,7 +32,7 @@ func (t *Transaction) QueryContext(ctx context.Context, query string, args ...an
 // connection is not free for anything else before.
 func (t *Transaction) closeRows() {
 	if rows := t.rows.Swap(nil); rows != nil { //nolint:rowserrcheck // Whoever reads them sees what they failed with.
-		_ = rows.Close()
+		_ = rows.Close() //nolint:sqlclosecheck // They are closed here for whoever forgot it.
 	}
 }
 
