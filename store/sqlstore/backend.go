@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	mathrand "math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
@@ -23,6 +24,8 @@ type backend struct {
 	cache   cache
 	lookout *lookout
 	sweeper *sweeper
+	// seen says that the tables have been there.
+	seen atomic.Bool
 }
 
 var _ ticketstore.Backend = (*backend)(nil)
@@ -41,24 +44,41 @@ const hopeful = 3
 
 // Update implements [ticketstore.Backend].
 func (b *backend) Update(ctx context.Context, tree pathlock.Tree, change func(ticketstore.State) ticketstore.Changes) error {
+	u := &update{backend: b, tree: tree, key: keyOf(tree), decide: change}
+	if err := b.again(ctx, "updating "+tree.String(), u.key, u.try); err != nil {
+		return err
+	}
+	u.tell()
+	b.sweeper.due()
+	return nil
+}
+
+// again does something until nobody is in its way. Tables that were there and are gone, as after a
+// failover to an empty server, it makes again: nobody holds anything then.
+func (b *backend) again(ctx context.Context, doing string, key treeKey, do func(ctx context.Context, try int) error) error {
 	within, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
-	u := &update{backend: b, tree: tree, key: keyOf(tree), decide: change}
+	remade := false
 	for try := 0; ; try++ {
-		err := u.try(within, try)
+		err := do(within, try)
 		switch {
 		case err == nil:
-			u.tell()
-			b.sweeper.due()
+			b.seen.Store(true)
 			return nil
 		case errors.Is(err, errStale):
-			b.cache.forget(u.key)
+			b.cache.forget(key)
 		case errors.Is(err, errFaster), b.engine.again(err):
+		case !remade && b.seen.Load() && b.engine.missing(err):
+			if failed := b.engine.create(within); failed != nil {
+				return b.failed(ctx, doing, fmt.Errorf("%w: making the tables again, which are gone: %w", err, failed))
+			}
+			remade = true
+			continue
 		default:
-			return b.failed(ctx, "updating "+tree.String(), err)
+			return b.failed(ctx, doing, err)
 		}
 		if err := rest(within, try); err != nil {
-			return b.failed(ctx, "updating "+tree.String(), err)
+			return b.failed(ctx, doing, err)
 		}
 	}
 }
@@ -76,25 +96,13 @@ func rest(ctx context.Context, try int) error {
 }
 
 // View implements [ticketstore.Backend].
-func (b *backend) View(ctx context.Context, tree pathlock.Tree) (ticketstore.State, error) {
-	within, cancel := context.WithTimeout(ctx, b.timeout)
-	defer cancel()
+func (b *backend) View(ctx context.Context, tree pathlock.Tree) (state ticketstore.State, err error) {
 	key := keyOf(tree)
-	for try := 0; ; try++ {
-		state, err := b.view(within, key)
-		switch {
-		case err == nil:
-			return state, nil
-		case errors.Is(err, errStale):
-			b.cache.forget(key)
-		case b.engine.again(err):
-		default:
-			return state, b.failed(ctx, "reading "+tree.String(), err)
-		}
-		if err := rest(within, try); err != nil {
-			return ticketstore.State{}, b.failed(ctx, "reading "+tree.String(), err)
-		}
-	}
+	err = b.again(ctx, "reading "+tree.String(), key, func(ctx context.Context, _ int) (err error) {
+		state, err = b.view(ctx, key)
+		return err
+	})
+	return state, err
 }
 
 func (b *backend) view(ctx context.Context, key treeKey) (ticketstore.State, error) {
@@ -107,18 +115,15 @@ func (b *backend) view(ctx context.Context, key treeKey) (ticketstore.State, err
 }
 
 // Trees implements [ticketstore.Backend].
-func (b *backend) Trees(ctx context.Context) ([]pathlock.Tree, error) {
-	within, cancel := context.WithTimeout(ctx, b.timeout)
-	defer cancel()
-	now, err := b.engine.clock(within)
-	if err != nil {
-		return nil, b.failed(ctx, "listing the trees", err)
-	}
-	trees, err := b.treesOf(within, "trees", refused, now)
-	if err != nil {
-		return nil, b.failed(ctx, "listing the trees", err)
-	}
-	return trees, nil
+func (b *backend) Trees(ctx context.Context) (trees []pathlock.Tree, err error) {
+	err = b.again(ctx, "listing the trees", treeKey{}, func(ctx context.Context, _ int) error {
+		now, err := b.engine.clock(ctx)
+		if err == nil {
+			trees, err = b.treesOf(ctx, "trees", refused, now)
+		}
+		return err
+	})
+	return trees, err
 }
 
 // treesOf returns the trees that a statement names.
@@ -164,12 +169,10 @@ func (b *backend) Limit() int { return 0 }
 
 // Ping implements [ticketstore.Backend]: it reads the tables.
 func (b *backend) Ping(ctx context.Context) error {
-	within, cancel := context.WithTimeout(ctx, b.timeout)
-	defer cancel()
-	if _, err := b.engine.read(within, treeKey{}, &known{}); err != nil {
-		return b.failed(ctx, "reading the tables", err)
-	}
-	return nil
+	return b.again(ctx, "reading the tables", treeKey{}, func(ctx context.Context, _ int) error {
+		_, err := b.engine.read(ctx, treeKey{}, &known{})
+		return err
+	})
 }
 
 // failed returns the error of a method: the context's if that has ended, or else one that says that

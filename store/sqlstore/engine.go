@@ -32,6 +32,8 @@ type engine interface {
 	expected() []column
 	// again reports whether an error only means that the whole has to be tried again.
 	again(err error) bool
+	// missing reports whether an error says that there is no such table.
+	missing(err error) bool
 	// close gives back what the engine keeps in the pool.
 	close()
 	// advice says what to do about an error, "" if nothing special.
@@ -39,7 +41,7 @@ type engine interface {
 }
 
 // adviceTables is what to do where tables are missing.
-const adviceTables = "no program has made the tables: those with anystore do, others call Store.Create"
+const adviceTables = "no program has made the tables: those with anystore do, others call Store.Create, and both need the right to create tables"
 
 // identity is a tree by all its names.
 type identity struct {

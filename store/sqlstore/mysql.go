@@ -35,6 +35,7 @@ const (
 	mysqlSyntax     = 1064 // ER_PARSE_ERROR
 	mysqlOutOfRange = 1690 // ER_DATA_OUT_OF_RANGE, which the guard raises
 	mysqlDuplicate  = 1062 // ER_DUP_ENTRY
+	mysqlNoTable    = 1146 // ER_NO_SUCH_TABLE
 )
 
 // maxText is how many bytes are sent at once. Servers take at least 16 times as many by default.
@@ -277,11 +278,13 @@ func (m *mysqlEngine) again(err error) bool {
 	return false
 }
 
+func (m *mysqlEngine) missing(err error) bool { return mysqlNumber(err) == mysqlNoTable }
+
 func (m *mysqlEngine) close() {}
 
 func (m *mysqlEngine) advice(err error) string {
 	switch mysqlNumber(err) {
-	case 1146, 1054: // ER_NO_SUCH_TABLE, ER_BAD_FIELD_ERROR
+	case mysqlNoTable, 1054: // ER_BAD_FIELD_ERROR
 		return adviceTables
 	case 1290, 1836, 1792: // ER_OPTION_PREVENTS_STATEMENT, ER_READ_ONLY_MODE, ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION
 		return "a replica cannot serve: name the primary"

@@ -218,6 +218,8 @@ func (p *postgres) again(err error) bool {
 	return false
 }
 
+func (p *postgres) missing(err error) bool { return sqlState(err) == "42P01" }
+
 func (p *postgres) close() {}
 
 func (p *postgres) advice(err error) string {

@@ -260,6 +260,8 @@ func sqliteBusy(err error) bool {
 
 func (s *sqlite) again(err error) bool { return sqliteBusy(err) }
 
+func (s *sqlite) missing(err error) bool { return sqliteSays(err, "no such table") }
+
 func (s *sqlite) advice(err error) string {
 	switch {
 	case sqliteSays(err, "no such table", "no such column", "has no column"):

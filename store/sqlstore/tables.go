@@ -43,7 +43,8 @@ func (c column) String() string {
 }
 
 // Create creates the tables where they are missing. Any number of processes may do so at once. It
-// changes nothing of tables that are there: see [Store.Check].
+// changes nothing of tables that are there: see [Store.Check]. If tables go away that a store has
+// used, it creates them again by itself.
 //
 // The error matches [pathlock.ErrUnavailable]. The user needs CREATE.
 func (s *Store) Create(ctx context.Context) error {
@@ -52,6 +53,7 @@ func (s *Store) Create(ctx context.Context) error {
 	if err := s.backend.engine.create(within); err != nil {
 		return s.backend.failed(ctx, "creating the tables", err)
 	}
+	s.backend.seen.Store(true)
 	return nil
 }
 
