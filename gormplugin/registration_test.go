@@ -137,6 +137,7 @@ func TestUse(t *testing.T) {
 	}{
 		{"tags", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{})}, ""},
 		{"SQLite", "sqlite", []gormplugin.Option{gormplugin.Model(tagged{}, gormplugin.Namespace("x"))}, ""},
+		{"one column with two roles", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.Columns{Tree: "above"})}, "Above cannot be both the tree and the parent"},
 		{"columns named by field or column", "mysql", []gormplugin.Option{gormplugin.Model(&untagged{}, gormplugin.Columns{Tree: "plan_id", Parent: "Above", Name: "Title", Path: "route"})}, ""},
 		{"a leaf, registered before its parent", "mysql", []gormplugin.Option{gormplugin.Leaf(&leaf{}, &tagged{}), gormplugin.Model(&tagged{})}, ""},
 		{"an unknown database", "oracle", []gormplugin.Option{gormplugin.Model(&tagged{})}, `"oracle"`},
@@ -152,7 +153,7 @@ func TestUse(t *testing.T) {
 		{"a leaf with a path", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}), gormplugin.Leaf(&leafWithPath{}, &tagged{})}, "neither a tree nor a path"},
 		{"a leaf that is told its path", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}), gormplugin.Leaf(&toldLeaf{}, &tagged{})}, ""},
 		{"a leaf that is told its path in a named field", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}), gormplugin.Leaf(&toldTwice{}, &tagged{}, gormplugin.Columns{Path: "Where"})}, ""},
-		{"a leaf that would be told its path in a column", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}), gormplugin.Leaf(&leaf{}, &tagged{}, gormplugin.Columns{Path: "Name"})}, "neither a tree nor a path"},
+		{"a leaf that would be told its path in a column", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}), gormplugin.Leaf(&leaf{}, &tagged{}, gormplugin.Columns{Path: "Name"})}, "cannot be both the name and the path"},
 		{"a leaf that is told its path twice", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}), gormplugin.Leaf(&toldTwice{}, &tagged{})}, "two fields"},
 		{"a leaf whose path is no text", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}), gormplugin.Leaf(&toldNumber{}, &tagged{})}, "has to be a string"},
 		{"a limit of the depth", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.MaxDepth(1))}, ""},

@@ -72,6 +72,7 @@ func inspect(db *gorm.DB, s Spec) (*Table, error) {
 			s.Columns.Path = ""
 		}
 	}
+	roles := make(map[*schema.Field]string)
 	for _, column := range []struct {
 		tag, named string
 		field      **schema.Field
@@ -92,6 +93,10 @@ func inspect(db *gorm.DB, s Spec) (*Table, error) {
 		if field == nil && column.required {
 			return nil, fmt.Errorf("gormplugin: %s: no field has the tag `%s:%q`", parsed.Name, tagName, column.tag)
 		}
+		if other := roles[field]; field != nil && other != "" {
+			return nil, fmt.Errorf("gormplugin: %s: %s cannot be both the %s and the %s", parsed.Name, field.Name, other, column.tag)
+		}
+		roles[field] = column.tag
 		*column.field = field
 	}
 	if s.Parent == nil && t.Path == nil {

@@ -109,7 +109,11 @@ func (t *Table) NodeIn(r Record) (*Node, error) {
 		return nil, err
 	}
 	for _, f := range t.Deletion {
-		if mark, err := r.Get(f); err != nil || mark != nil {
+		mark, err := r.Get(f)
+		if err != nil {
+			return nil, err
+		}
+		if live, err := t.MarksLive(r.Ctx, f, mark); err != nil || !live {
 			return nil, t.Unsupported("a row cannot be created as a deleted one: Create it and Delete it")
 		}
 	}
