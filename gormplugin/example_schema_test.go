@@ -125,26 +125,6 @@ func ExampleTooLongError() {
 	// Output: [directories.name: up to 300 characters, the model says 255]
 }
 
-// A trigger whose text does not tell what it does to the tree is tried out, and rolled back.
-func ExampleProbing() {
-	db, drop := open(gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&Suite{})))
-	defer drop()
-	err := errors.Join(
-		db.Exec("CREATE PROCEDURE upper_case(INOUT path VARCHAR(766)) SET path = UPPER(path)").Error,
-		db.Exec("CREATE TRIGGER shout BEFORE UPDATE ON suites FOR EACH ROW CALL upper_case(NEW.path)").Error,
-	)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-
-	fmt.Println("harm by its text:", errors.Is(gormplugin.Verify(db), gormplugin.ErrUnsafeSchema))
-	fmt.Println("harm in a probe:", errors.Is(gormplugin.Verify(gormplugin.Probing(db)), gormplugin.ErrUnsafeSchema))
-	// Output:
-	// harm by its text: false
-	// harm in a probe: true
-}
-
 // On a cluster whose servers all take writes, Verify believes that they come to one. Elsewhere it
 // changes nothing.
 func ExampleOneWriter() {

@@ -175,43 +175,6 @@ func TestMySQLAutoMigrateElsewhere(t *testing.T) {
 	})
 }
 
-// Who may not see triggers is told so, at whatever level the privilege is missing or granted.
-func TestMySQLTriggersThatCannotBeSeen(t *testing.T) {
-	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
-		d := mysqlDatabase(t, server, nil)
-		root := opened(t, d, gormplugin.Model(&gormplugintest.Branch{}))
-		must(t, gormplugin.AutoMigrate(root))
-		run(t, root, "CREATE TRIGGER meddle BEFORE UPDATE ON branches FOR EACH ROW SET NEW.path = CONCAT(NEW.path, 'x')")
-		database := root.Migrator().CurrentDatabase()
-		user := "u" + database[len(database)-12:]
-		run(t, root, "CREATE USER "+user+"@'%' IDENTIFIED BY 'secret'")
-		t.Cleanup(func() { run(t, root, "DROP USER "+user+"@'%'") })
-		for _, c := range []struct {
-			grant string
-			sees  bool
-		}{
-			{"SELECT, INSERT, UPDATE, DELETE ON " + database + ".*", false},
-			{"SELECT, TRIGGER ON " + database + ".branches", true},
-			{"SELECT, TRIGGER ON `" + strings.ReplaceAll(database, "_", `\_`) + "`.*", true},
-			{"ALL PRIVILEGES ON `pathlock%`.*", true},
-		} {
-			run(t, root, "REVOKE ALL PRIVILEGES, GRANT OPTION FROM "+user+"@'%'", "GRANT "+c.grant+" TO "+user+"@'%'")
-			config := mysqlConfig(t, server)
-			config.User, config.Passwd, config.DBName = user, "secret", database
-			as := d
-			as.Connector = mysqlConnector(t, config)
-			findings := found(t, opened(t, as, gormplugin.Model(&gormplugintest.Branch{})))
-			want := treeschema.Warning
-			if c.sees {
-				want = treeschema.Unsafe
-			}
-			if len(findings) != 1 || findings[0].Check != treeschema.Triggers || findings[0].Severity != want {
-				t.Errorf("%s: found %v", c.grant, findings)
-			}
-		}
-	})
-}
-
 // mysqlConfig is how to connect to the server.
 func mysqlConfig(t *testing.T, server testserver.MySQLServer) *mysqldriver.Config {
 	t.Helper()

@@ -46,13 +46,12 @@ func OneWriter() Option { return func(p *Plugin) { p.oneWriter = true } }
 //
 //   - the unique indexes that keep siblings apart, and indexes over tree and path;
 //   - binary collations, and columns that are long enough;
-//   - no foreign key, trigger, rule, policy or conflict clause that changes the tree by itself;
+//   - no foreign key, policy or conflict clause that changes the tree by itself;
 //   - the server's version, strict mode and isolation level, and no other servers that write, too.
 //
 // It changes nothing and takes a few milliseconds: call it when the program starts. The settings
-// that it sees are those of one connection. It judges triggers by their text, and says where the
-// text is not enough. With [Probing] it tries those triggers out, and rolls back what it has
-// written. It reads no rows, with three exceptions:
+// that it sees are those of one connection. It names the triggers and rules of the tables, without
+// a judgement: the plugin does not see what they write. It reads no rows, with three exceptions:
 //
 //   - Where an index keeps rows at the top apart only if their parent is NULL, it looks for a row
 //     whose parent is 0.
@@ -78,7 +77,7 @@ func Verify(db *gorm.DB) error {
 	if err != nil {
 		return err
 	}
-	findings, err := p.findings(db, layout(p.catalogue), checkSchema(db))
+	findings, err := p.findings(db, layout(p.catalogue), treeschema.Run)
 	if err != nil {
 		return err
 	}
@@ -126,51 +125,4 @@ func layout(p *table.Catalogue) []treeschema.Table {
 		layout = append(layout, t.Layout())
 	}
 	return layout
-}
-
-// probingKey marks sessions in which Verify may write.
-const probingKey = "pathlock:probing"
-
-// Probing returns a DB on which [Verify] also tries out the triggers whose text does not show what
-// they do to a tree: those with SQL that is assembled when it runs, a function in C, or a routine
-// whose text the user may not read, and those that the user may not see. db itself stays as it is.
-//
-//	err := gormplugin.Verify(gormplugin.Probing(db))
-//
-// A probe writes two rows of its own below a row of the table that is there, or in a tree of its
-// own in an empty table: it inserts them, renames one, rewrites the other's path, moves it, and
-// deletes both. After each statement it compares what the database has with what was written, and
-// the places of the table's other rows with what they were. Then it rolls all of it back, whatever
-// it saw.
-//
-// Verify does not probe by itself, since a rollback does not undo everything: not what a trigger
-// writes to a table without transactions or sends elsewhere, and not the numbers that it has taken
-// from a sequence. On MySQL and MariaDB the table's AUTO_INCREMENT goes up by two. A probe takes
-// some milliseconds, during which others may wait for the rows that it locks. So probe on a copy of
-// the database, or where that is acceptable, such as before the program's first start. Tables
-// without such triggers are not written to.
-//
-// Harm that shows is a finding that is [treeschema.Unsafe]; where none shows, nothing is found.
-// That is no proof: a trigger may do harm to certain rows only. Where a probe cannot be carried
-// out, such as for a constraint that its rows do not meet, the finding says why. Of a table with
-// more than 100,000 rows only those beside the probe's own are compared, which the finding says,
-// too. Triggers of other tables are not tried out.
-//
-// Verify cannot probe within a transaction.
-func Probing(db *gorm.DB) *gorm.DB {
-	return db.Set(probingKey, true).Session(&gorm.Session{})
-}
-
-// checkSchema returns the check that Verify makes.
-func checkSchema(db *gorm.DB) func(context.Context, treeschema.Conn, string, []treeschema.Table) ([]treeschema.Finding, error) {
-	if probing, _ := db.Get(probingKey); probing != true {
-		return treeschema.Run
-	}
-	return func(ctx context.Context, conn treeschema.Conn, dialect string, layout []treeschema.Table) ([]treeschema.Finding, error) {
-		prober, ok := conn.(treeschema.Prober)
-		if !ok {
-			return nil, errors.New("a probe cannot be rolled back within a transaction: call Verify outside of it")
-		}
-		return treeschema.RunProbing(ctx, prober, dialect, layout)
-	}
 }

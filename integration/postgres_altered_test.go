@@ -7,7 +7,6 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
-	"github.com/pathlock-go/pathlock/gormplugin/treeschema"
 	"github.com/pathlock-go/pathlock/internal/gormplugintest"
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"gorm.io/gorm"
@@ -71,29 +70,6 @@ func TestPostgresAutoMigrateAfterColumnsChanged(t *testing.T) {
 			t.Errorf("after %q: %v", change, err)
 		}
 		finds(t, db)
-	}
-}
-
-// A probe is carried out after another program has changed the columns that it reads.
-func TestPostgresProbeAfterColumnsChanged(t *testing.T) {
-	t.Parallel()
-	db, other := openOnOne(t)
-	alter(t, other, alteredTable)
-	if err := gormplugin.AutoMigrate(db); err != nil {
-		t.Fatal(err)
-	}
-	branch(t, db, nil, "")
-	alter(t, other,
-		"CREATE FUNCTION told() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN EXECUTE 'SELECT 1'; RETURN new; END $$",
-		"CREATE TRIGGER told AFTER UPDATE ON branches FOR EACH ROW EXECUTE FUNCTION told()")
-	finds(t, db, treeschema.Triggers)
-	finds(t, gormplugin.Probing(db))
-	for _, change := range []string{
-		`ALTER TABLE branches ALTER COLUMN path TYPE varchar(600) COLLATE "C"`,
-		"ALTER TABLE fruits ALTER COLUMN name TYPE varchar(101)",
-	} {
-		alter(t, other, change)
-		finds(t, gormplugin.Probing(db))
 	}
 }
 

@@ -28,13 +28,9 @@ type physical struct {
 	indexes     []index
 	foreignKeys []foreignKey
 	triggers    []trigger
-	// routines are the bodies of procedures and functions, by name in lower case.
-	routines map[string][]routine
-	shape    shape
+	shape       shape
 	// schema is the one that the table is in.
 	schema string
-	// blind says why the table's triggers may be invisible, "" if all are visible.
-	blind string
 	// engine is the storage engine's name, if the database has several.
 	engine string
 	// binary is the collation by which different texts differ, if it depends on the server.
@@ -69,7 +65,7 @@ type physical struct {
 }
 
 func newPhysical() *physical {
-	return &physical{columns: make(map[string]column), names: make(map[string]bool), routines: make(map[string][]routine)}
+	return &physical{columns: make(map[string]column), names: make(map[string]bool)}
 }
 
 // column is a column as the database has it.

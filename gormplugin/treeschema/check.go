@@ -12,11 +12,6 @@ import (
 // dialect: mysql, postgres or sqlite. The findings' statements can be run in the order of the
 // findings.
 func Run(ctx context.Context, conn Conn, dialectName string, tables []Table) ([]Finding, error) {
-	return checkAll(ctx, conn, dialectName, tables, checker{})
-}
-
-// checkAll checks the server and the session of conn, and tables as [checkTables] does.
-func checkAll(ctx context.Context, conn Conn, dialectName string, tables []Table, like checker) ([]Finding, error) {
 	d, err := dialectOf(dialectName)
 	if err != nil {
 		return nil, err
@@ -25,27 +20,27 @@ func checkAll(ctx context.Context, conn Conn, dialectName string, tables []Table
 	if err != nil {
 		return nil, err
 	}
-	more, err := checkTables(ctx, conn, dialectName, tables, like)
+	more, err := Tables(ctx, conn, dialectName, tables)
 	return append(findings, more...), err
 }
 
 // Tables checks the tables alone, as [Run] does.
 func Tables(ctx context.Context, conn Conn, dialectName string, tables []Table) ([]Finding, error) {
-	return checkTables(ctx, conn, dialectName, tables, checker{})
+	return checkTables(ctx, conn, dialectName, tables, false)
 }
 
 // Automatic returns the findings whose statements a migration may run unasked, see
 // [Finding.Automatic]. None of them depends on the statements of a finding that is left out.
 func Automatic(ctx context.Context, conn Conn, dialectName string, tables []Table) ([]Finding, error) {
-	findings, err := checkTables(ctx, conn, dialectName, tables, checker{automatic: true})
+	findings, err := checkTables(ctx, conn, dialectName, tables, true)
 	return slices.DeleteFunc(findings, func(f Finding) bool { return !f.automatic || len(f.Statements) == 0 }), err
 }
 
-// checkTables checks each table as like says: automatic or not, and with which prober.
-func checkTables(ctx context.Context, conn Conn, dialectName string, tables []Table, like checker) ([]Finding, error) {
+// checkTables checks each table, and makes statements that may be run unasked, or all of them.
+func checkTables(ctx context.Context, conn Conn, dialectName string, tables []Table, automatic bool) ([]Finding, error) {
 	var findings []Finding
 	err := eachTable(ctx, conn, dialectName, tables, func(c *checker) error {
-		c.automatic, c.prober, c.tables = like.automatic, like.prober, tables
+		c.automatic = automatic
 		err := c.check(ctx)
 		findings = append(findings, c.findings...)
 		return err
@@ -86,10 +81,6 @@ type checker struct {
 	automatic bool
 	// mended are the columns to which statements give a binary collation.
 	mended []string
-	// prober is where triggers are tried out, nil if the caller did not ask for that.
-	prober Prober
-	// tables are all the tables, since a trigger of one may write to another.
-	tables []Table
 	// mark and partitionedBy describe the table as the statements of the last finding leave it.
 	mark, partitionedBy string
 	partitioned         bool
@@ -135,7 +126,7 @@ func (c *checker) check(ctx context.Context) error {
 		return fmt.Errorf("treeschema: indexes of %s: %w", c.table.Table, err)
 	}
 	c.checkForeignKeys()
-	c.checkTriggers(ctx)
+	c.checkTriggers()
 	return c.sparesRows(ctx, before)
 }
 

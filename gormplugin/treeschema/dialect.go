@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
 	"github.com/pathlock-go/pathlock/internal/treerow"
 )
 
@@ -17,9 +16,6 @@ type dialect interface {
 	server(ctx context.Context, conn Conn) ([]Finding, error)
 	// read describes a table.
 	read(ctx context.Context, conn Conn, table string) (*physical, error)
-
-	// grammar reads the dialect's SQL.
-	grammar() *rawsql.Grammar
 
 	// quote quotes a name, which may have a schema in front.
 	quote(name string) string
@@ -54,8 +50,6 @@ type dialect interface {
 	renameIndex(t Table, from, to string) []string
 	// plainKey replaces a foreign key by one without actions. Nil means that SQL cannot do that.
 	plainKey(t Table, k foreignKey) []string
-	// dropTrigger drops a trigger.
-	dropTrigger(tr trigger) []string
 }
 
 // noParent is the condition that a row has no parent: NULL, or the zero value of the column's kind.

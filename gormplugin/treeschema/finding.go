@@ -12,8 +12,8 @@ const (
 	// Advice means that nothing is wrong or slow. The database could also catch what the plugin
 	// prevents.
 	Advice Severity = iota
-	// Warning means that the tree stays right, but that statements are slow, wait for each other
-	// needlessly, or fail needlessly.
+	// Warning means that statements are slow, wait for each other needlessly, or fail needlessly,
+	// or that somebody has to see for themselves, as with a trigger.
 	Warning
 	// Unsafe means that a tree can break, or that nothing can be written.
 	Unsafe
@@ -56,9 +56,9 @@ const (
 	Engine Check = "engine"
 	// ForeignKeys: no foreign key changes rows by itself.
 	ForeignKeys Check = "foreign keys"
-	// Triggers: no trigger writes to the tree.
+	// Triggers: there is none, of which nobody knows what it writes.
 	Triggers Check = "triggers"
-	// Rules: no rule rewrites the plugin's writes.
+	// Rules: there is none that rewrites the plugin's writes.
 	Rules Check = "rules"
 	// RowSecurity: no row-level policy hides part of a tree.
 	RowSecurity Check = "row security"

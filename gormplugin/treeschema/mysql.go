@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
 )
 
 // mysql is MySQL and MariaDB.
@@ -27,8 +25,6 @@ func (mysql) quote(name string) string { return quoteParts(name, "`") }
 func (mysql) quote1(name string) string { return quoteIn(name, "`") }
 
 func (mysql) name() string { return "mysql" }
-
-func (mysql) grammar() *rawsql.Grammar { return &rawsql.MySQL }
 
 func (mysql) cast(literal string, c column) string {
 	if c.collation == "" {
@@ -64,7 +60,7 @@ func (m mysql) read(ctx context.Context, conn Conn, table string) (*physical, er
 		m.readKeys(ctx, conn, p, name),
 		m.readDefinition(ctx, conn, p, table),
 		m.readLinked(ctx, conn, p, name),
-		m.readTriggers(ctx, conn, p, name),
+		m.readTriggers(ctx, conn, p),
 	)
 }
 

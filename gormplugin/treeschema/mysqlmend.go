@@ -319,11 +319,6 @@ func (m mysql) plainKey(t Table, k foreignKey) []string {
 	}
 }
 
-// dropTrigger implements [dialect].
-func (m mysql) dropTrigger(tr trigger) []string {
-	return []string{"DROP TRIGGER " + m.quote1(tr.schema) + "." + m.quote1(tr.name)}
-}
-
 // quoted quotes a list of columns.
 func quoted(d dialect, columns []string) string {
 	list := make([]string, len(columns))

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
 )
 
 // postgres is PostgreSQL.
@@ -16,8 +14,6 @@ type postgres struct{}
 func (postgres) quote(name string) string { return quoteParts(name, `"`) }
 
 func (postgres) name() string { return "postgres" }
-
-func (postgres) grammar() *rawsql.Grammar { return &rawsql.PostgreSQL }
 
 func (postgres) cast(literal string, c column) string {
 	return "CAST(" + literal + " AS " + c.typ + ")"
@@ -47,7 +43,6 @@ func (g postgres) read(ctx context.Context, conn Conn, table string) (*physical,
 		{"postgres_indexes.sql", []any{oid}, g.readIndexes},
 		{"postgres_keys.sql", []any{oid}, g.readKeys},
 		{"postgres_triggers.sql", nil, readTriggers},
-		{"postgres_routines.sql", nil, readRoutines},
 		{"postgres_policies.sql", []any{oid}, readPolicies},
 		{"postgres_rules.sql", []any{oid}, readRules},
 		{"postgres_names.sql", []any{schema}, readNames},
@@ -166,23 +161,13 @@ func readPolicies(p *physical, records []record) {
 // readRules reads the rules.
 func readRules(p *physical, records []record) {
 	for _, r := range records {
-		p.shape.rules = append(p.shape.rules, rule{name: r["name"], text: r["text"], instead: r.is("is_instead")})
+		p.shape.rules = append(p.shape.rules, r["name"])
 	}
 }
 
 // readTriggers reads the triggers.
 func readTriggers(p *physical, records []record) {
 	for _, r := range records {
-		p.triggers = append(p.triggers, trigger{
-			schema: r["trigger_schema"], name: r["name"], table: r["tbl"], before: r.is("before_row"),
-			updates: r.is("updates"), deletes: r.is("deletes"), text: r["text"], language: r["routine_language"],
-		})
-	}
-}
-
-// readRoutines reads procedures and functions.
-func readRoutines(p *physical, records []record) {
-	for _, r := range records {
-		p.routines[r["name"]] = append(p.routines[r["name"]], routine{r["text"], r["routine_language"]})
+		p.triggers = append(p.triggers, trigger{schema: r["trigger_schema"], name: r["name"], table: r["tbl"]})
 	}
 }

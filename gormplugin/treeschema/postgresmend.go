@@ -169,8 +169,3 @@ func (g postgres) beside(t Table, index string) string {
 func (g postgres) plainKey(t Table, k foreignKey) []string {
 	return []string{fmt.Sprintf("%sDROP CONSTRAINT %s, ADD CONSTRAINT %s %s", g.alter(t), g.quote(k.name), g.quote(k.name), k.plain)}
 }
-
-// dropTrigger implements [dialect].
-func (g postgres) dropTrigger(tr trigger) []string {
-	return []string{fmt.Sprintf("DROP TRIGGER %s ON %s", g.quote(tr.name), g.quote(tr.schema)+"."+g.quote(tr.table))}
-}

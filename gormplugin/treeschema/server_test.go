@@ -62,25 +62,3 @@ func TestConflictClauses(t *testing.T) {
 		}
 	}
 }
-
-func TestSeesTriggers(t *testing.T) {
-	for _, c := range []struct {
-		grants string
-		sees   bool
-	}{
-		{"GRANT ALL PRIVILEGES ON *.* TO `root`@`localhost` WITH GRANT OPTION", true},
-		{"GRANT SELECT, TRIGGER ON *.* TO `u`@`%`", true},
-		{"GRANT SELECT, CREATE TEMPORARY TABLES ON `app`.* TO `u`@`%`", false},
-		{"GRANT SELECT, TRIGGER ON `app`.* TO `u`@`%`", true},
-		{"GRANT SELECT, TRIGGER ON \"app\".\"suites\" TO \"u\"@\"%\"", true},
-		{"GRANT SELECT, TRIGGER ON `app`.`cases` TO `u`@`%`", false},
-		{"GRANT TRIGGER ON `a\\_p`.* TO `u`@`%`", false},
-		{"GRANT TRIGGER ON `a_p`.* TO `u`@`%`", true},
-		{"GRANT USAGE ON *.* TO `u`@`%` IDENTIFIED BY PASSWORD 'TRIGGER'", false},
-		{"GRANT `TRIGGER`@`%` TO `u`@`%`", false},
-	} {
-		if got := seesTriggers([]record{{"grants": c.grants}}, "app", "suites"); got != c.sees {
-			t.Errorf("%s: %t", c.grants, got)
-		}
-	}
-}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-
-	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
 )
 
 // sqlite is SQLite, whatever the driver.
@@ -14,8 +12,6 @@ type sqlite struct{}
 func (sqlite) quote(name string) string { return quoteParts(name, `"`) }
 
 func (sqlite) name() string { return "sqlite" }
-
-func (sqlite) grammar() *rawsql.Grammar { return &rawsql.SQLite }
 
 func (sqlite) cast(literal string, _ column) string { return literal }
 
@@ -47,7 +43,7 @@ func (s sqlite) read(ctx context.Context, conn Conn, table string) (*physical, e
 		case r["type"] == "index":
 			made[r["name"]] = r["text"]
 		case r["type"] == "trigger":
-			p.triggers = append(p.triggers, sqliteTrigger(r))
+			p.triggers = append(p.triggers, trigger{name: r["name"], table: r["tbl"]})
 		}
 	}
 	if !p.exists || p.shape.kind != "" || p.shape.temporary {
@@ -64,12 +60,6 @@ func (s sqlite) read(ctx context.Context, conn Conn, table string) (*physical, e
 		return nil, err
 	}
 	s.readIndexes(p, indexes, made)
-	// SQLite before 3.30 lacks this list, and so do some builds.
-	if functions, err := askFile(ctx, conn, "sqlite_functions.sql"); err == nil {
-		for _, r := range functions {
-			p.routines[r["name"]] = []routine{{language: "of the program"}}
-		}
-	}
 	keys, err := askFile(ctx, conn, "sqlite_keys.sql", name)
 	if err != nil {
 		return nil, err
@@ -79,23 +69,6 @@ func (s sqlite) read(ctx context.Context, conn Conn, table string) (*physical, e
 		s.readKeys(p, keys)
 	}
 	return p, err
-}
-
-// sqliteTrigger reads a trigger from the statement that made it. It makes no difference whether the
-// trigger runs before or after a write: it cannot change the new row, but can skip any row.
-func sqliteTrigger(r record) trigger {
-	tr := trigger{name: r["name"], table: r["tbl"], text: r["text"], before: true}
-	for _, token := range tokens(r["text"]) {
-		switch strings.ToUpper(token) {
-		case "UPDATE":
-			tr.updates = true
-		case "DELETE":
-			tr.deletes = true
-		case "ON":
-			return tr
-		}
-	}
-	return tr
 }
 
 // conflictClauses returns the clauses of a table's constraints that turn a conflict into something

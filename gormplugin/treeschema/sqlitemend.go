@@ -62,6 +62,3 @@ func (sqlite) renameIndex(Table, string, string) []string { return nil }
 
 // plainKey implements [dialect]. SQLite cannot change a constraint.
 func (sqlite) plainKey(Table, foreignKey) []string { return nil }
-
-// dropTrigger implements [dialect].
-func (s sqlite) dropTrigger(tr trigger) []string { return []string{"DROP TRIGGER " + s.quote(tr.name)} }

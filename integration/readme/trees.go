@@ -33,10 +33,6 @@ func publish(ctx context.Context, db *gorm.DB, draft, shelf int64) (published []
 	return published, err
 }
 
-func probe(db *gorm.DB) error {
-	return gormplugin.Verify(gormplugin.Probing(db))
-}
-
 func rewrite(ctx context.Context, db *gorm.DB, id int64, statement string, values ...any) error {
 	return gormplugin.Transaction(ctx, db, func(tx *gorm.DB) error {
 		// It takes the path locks, and asserts that the row is at the locked path.

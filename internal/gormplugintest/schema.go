@@ -287,33 +287,6 @@ func flaws() []flaw {
 			postgres: []string{"ALTER TABLE branches ADD CONSTRAINT up FOREIGN KEY (parent_id) REFERENCES branches (id) ON DELETE RESTRICT"},
 		},
 		{
-			name: "a trigger that writes the path", want: []treeschema.Check{treeschema.Triggers}, severity: unsafe,
-			mysql: []string{"CREATE TRIGGER meddle BEFORE UPDATE ON branches FOR EACH ROW SET NEW.note = 'x', NEW.path = CONCAT(NEW.path, 'x')"},
-			postgres: []string{
-				"CREATE FUNCTION meddle() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN new.path := new.path || 'x'; RETURN new; END $$",
-				"CREATE TRIGGER meddle BEFORE UPDATE ON branches FOR EACH ROW EXECUTE FUNCTION meddle()",
-			},
-			sqlite: []string{"CREATE TRIGGER meddle AFTER UPDATE ON branches BEGIN UPDATE branches SET path = path || 'x' WHERE id = new.id; END"},
-		},
-		{
-			name: "a trigger of another table that writes the tree", want: []treeschema.Check{treeschema.Triggers}, severity: unsafe,
-			mysql: []string{"CREATE TRIGGER meddle AFTER INSERT ON others FOR EACH ROW DELETE FROM `branches` WHERE id = NEW.id"},
-			postgres: []string{
-				"CREATE FUNCTION prune() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN DELETE FROM public.branches WHERE id = new.id; RETURN new; END $$",
-				"CREATE TRIGGER prune AFTER INSERT ON others FOR EACH ROW EXECUTE FUNCTION prune()",
-			},
-			sqlite: []string{"CREATE TRIGGER meddle AFTER INSERT ON others BEGIN DELETE FROM branches WHERE id = new.id; END"},
-		},
-		{
-			name: "a trigger that keeps a log", want: nil,
-			mysql: []string{"CREATE TRIGGER log AFTER UPDATE ON branches FOR EACH ROW INSERT INTO others (name) VALUES (NEW.path) /* INTO branches */"},
-			postgres: []string{
-				"CREATE FUNCTION log() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO others (name) VALUES (new.path); RETURN new; END $$",
-				"CREATE TRIGGER log AFTER UPDATE ON branches FOR EACH ROW EXECUTE FUNCTION log()",
-			},
-			sqlite: []string{"CREATE TRIGGER log AFTER UPDATE ON branches BEGIN INSERT INTO others (name) VALUES (new.path); END"},
-		},
-		{
 			name: "no table", want: []treeschema.Check{treeschema.TableExists}, severity: unsafe, byHand: true, vanishes: true,
 			mysql: []string{"DROP TABLE fruits"}, postgres: []string{"DROP TABLE fruits"}, sqlite: []string{"DROP TABLE fruits"},
 		},

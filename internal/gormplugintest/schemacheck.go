@@ -109,7 +109,6 @@ func RunSchema(t *testing.T, fresh func(*testing.T) Database) {
 	t.Run("flaws", func(t *testing.T) { checkFlaws(t, fresh(t)) })
 	t.Run("found", func(t *testing.T) { checkFound(t, fresh(t)) })
 	t.Run("odd rows", func(t *testing.T) { checkOddRows(t, fresh(t)) })
-	t.Run("probes", func(t *testing.T) { checkProbes(t, fresh(t)) })
 	t.Run("kept", func(t *testing.T) { checkKept(t, fresh) })
 	t.Run("migrate", func(t *testing.T) { checkMigrate(t, fresh(t)) })
 	t.Run("at once", func(t *testing.T) { CheckAtOnce(t, fresh(t)) })

