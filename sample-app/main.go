@@ -9,18 +9,14 @@ package main
 
 import (
 	"context"
-	"log/slog"
 	"os"
 
 	"github.com/gin-gonic/gin"
-	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock/sample-app/internal/cli"
-	"github.com/pathlock-go/pathlock/sample-app/internal/lockstore"
 )
 
 func main() {
 	gin.SetMode(gin.ReleaseMode)
-	redis.SetLogger(lockstore.ClientLog{Log: slog.New(slog.NewTextHandler(os.Stderr, nil))})
-	os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr, cli.Global))
 }

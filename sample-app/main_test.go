@@ -27,7 +27,7 @@ func TestTheRedisClientWritesToTheLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	// It starts, warns about its lock store, and fails to listen.
-	cmd := exec.CommandContext(t.Context(), self, "--addr", "127.0.0.1:none",
+	cmd := exec.CommandContext(t.Context(), self, "--addr", "192.0.2.1:1",
 		"--db", "sqlite://"+filepath.Join(t.TempDir(), "a.db"), "--locks", "redis://:s3cret@127.0.0.1:1/0")
 	cmd.Env = append(os.Environ(), childVariable+"=1")
 	var errs bytes.Buffer

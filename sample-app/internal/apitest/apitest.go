@@ -125,10 +125,10 @@ func (a *API) Try(ctx context.Context, method, path, body string, headers ...str
 }
 
 // Made sends a request, which must succeed with 200 or 201, and reads the answer.
-func Made[T any](t testing.TB, a *API, method, path, body string) T {
+func Made[T any](t testing.TB, a *API, method, path, body string, headers ...string) T {
 	t.Helper()
 	var result T
-	answer := a.Do(t, method, path, body)
+	answer := a.Do(t, method, path, body, headers...)
 	if answer.Status != http.StatusOK && answer.Status != http.StatusCreated {
 		t.Fatalf("%s %s %s: %d %s", method, path, body, answer.Status, answer.Body)
 	}

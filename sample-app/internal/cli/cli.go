@@ -10,7 +10,10 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+	"github.com/redis/go-redis/v9"
 
+	"github.com/pathlock-go/pathlock/sample-app/internal/lockstore"
+	"github.com/pathlock-go/pathlock/sample-app/internal/logging"
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
@@ -25,6 +28,8 @@ const (
 
 // commands is the command line as kong reads it.
 type commands struct {
+	LogFormat string `help:"Format of the log: text or json." enum:"text,json" default:"text" env:"PATHLOCK_LOG_FORMAT"`
+
 	Serve  serveCommand  `cmd:"" default:"withargs" help:"Serve the HTTP interface (the default)."`
 	Import importCommand `cmd:"" help:"Turn a directory tree into a plan: directories and _test.go files become suites, test functions cases."`
 	Storm  stormCommand  `cmd:"" help:"Show what concurrent changes do to a tree without protection, and with it."`
@@ -36,8 +41,15 @@ type streams struct {
 	log *slog.Logger
 }
 
-// Main runs a command line and returns the exit code.
-func Main(ctx context.Context, args []string, out, errs io.Writer) int {
+// Global makes the program's log that of whatever logs by itself, such as the client of Redis. It
+// is for the main of a program.
+func Global(log *slog.Logger) {
+	slog.SetDefault(log)
+	redis.SetLogger(lockstore.ClientLog{Log: log})
+}
+
+// Main runs a command line and returns the exit code. use is told of the program's log.
+func Main(ctx context.Context, args []string, out, errs io.Writer, use ...func(*slog.Logger)) int {
 	var commands commands
 	exit := -1
 	parser, err := kong.New(&commands,
@@ -62,7 +74,12 @@ func Main(ctx context.Context, args []string, out, errs io.Writer) int {
 	ctx, stop := interruptible(ctx)
 	defer stop()
 	parsed.BindTo(ctx, (*context.Context)(nil))
-	err = parsed.Run(streams{out: out, log: slog.New(slog.NewTextHandler(errs, nil))})
+	log, flush := logging.New(errs, commands.LogFormat)
+	for _, u := range use {
+		u(log)
+	}
+	err = parsed.Run(streams{out: out, log: log})
+	flush()
 	signal := interrupted(ctx)
 	switch {
 	case err == nil:

@@ -20,7 +20,10 @@ import (
 	"github.com/gin-gonic/gin"
 	"go.uber.org/goleak"
 
+	"github.com/pathlock-go/pathlock/internal/testredis"
+	"github.com/pathlock-go/pathlock/sample-app/internal/apitest"
 	"github.com/pathlock-go/pathlock/sample-app/internal/cli"
+	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
 	"github.com/pathlock-go/pathlock/sample-app/internal/server"
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
 )
@@ -32,7 +35,7 @@ const childVariable = "PATHLOCK_SAMPLE_TEST_CHILD"
 func TestMain(m *testing.M) {
 	gin.SetMode(gin.ReleaseMode)
 	if os.Getenv(childVariable) != "" {
-		os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
+		os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr, cli.Global))
 	}
 	goleak.VerifyTestMain(m)
 }
@@ -66,11 +69,17 @@ type served struct {
 // serve starts an instance, and waits until it reports its address.
 func serve(t *testing.T, cmd *exec.Cmd, lines int) *served {
 	t.Helper()
+	return serveLogging(t, cmd, lines, os.Stderr)
+}
+
+// serveLogging is serve with a place for the log.
+func serveLogging(t *testing.T, cmd *exec.Cmd, lines int, log io.Writer) *served {
+	t.Helper()
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd.Stderr = os.Stderr
+	cmd.Stderr = log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -206,6 +215,80 @@ func TestDrain(t *testing.T) {
 	}
 }
 
+// During --drain, /readyz says 503 while everything else is served, and each answer ends its
+// connection. So no client with a connection of its own is cut off between two requests.
+func TestDrainKeepsServing(t *testing.T) {
+	s := serve(t, program(t, "--addr", "127.0.0.1:0", "--db", testdb.SQLite(t), "--drain", "1500ms"), 4)
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1}}
+	defer client.CloseIdleConnections()
+	// ask sends a request on a connection that is kept.
+	ask := func(path string) (status int, closes bool, err error) {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+path, nil)
+		if err != nil {
+			return 0, false, err
+		}
+		resp, err := client.Do(req)
+		if err != nil {
+			return 0, false, err
+		}
+		defer func() { _ = resp.Body.Close() }()
+		_, err = io.Copy(io.Discard, resp.Body)
+		return resp.StatusCode, resp.Close, err
+	}
+	if status, closes, err := ask("/readyz"); status != http.StatusOK || closes || err != nil {
+		t.Fatalf("before: %d, closes: %t, %v", status, closes, err)
+	}
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it is not ready", func() bool {
+		status, _, err := ask("/readyz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return status == http.StatusServiceUnavailable
+	})
+	if status, closes, err := ask("/api/projects"); status != http.StatusOK || !closes || err != nil {
+		t.Errorf("while it drains: %d, closes: %t, %v", status, closes, err)
+	}
+	if err := s.cmd.Wait(); err != nil {
+		t.Errorf("exit after SIGTERM: %v, want 0", err)
+	}
+}
+
+// An outage of the lock store is few lines, however many requests fail, and they are all JSON:
+// those of the Redis client, too.
+func TestAnOutageIsFewLines(t *testing.T) {
+	cmd := program(t, "--addr", "127.0.0.1:0", "--db", testdb.SQLite(t), "--log-format", "json",
+		"--locks", "redis://127.0.0.1:1/0?max_retries=-1&dial_timeout=1s")
+	log := &apitest.Output{}
+	s := serveLogging(t, cmd, 4, log)
+	const requests = 40
+	for range requests {
+		status, text, err := s.send(t.Context(), "POST", "/api/projects/p/plans", `{"name":"x"}`)
+		if err != nil || status != http.StatusServiceUnavailable {
+			t.Fatalf("%d %s %v", status, text, err)
+		}
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("after SIGTERM: %v", err)
+	}
+	kinds := map[string]int{}
+	for line := range strings.Lines(log.String()) {
+		var record struct{ Msg string }
+		if err := json.Unmarshal([]byte(line), &record); err != nil {
+			t.Errorf("%q: %v", line, err)
+		}
+		kinds[record.Msg]++
+	}
+	if kinds["middleware: request failed"] == 0 || kinds["redis client"] == 0 || strings.Count(log.String(), "\n") > requests/2 {
+		t.Errorf("%d requests made these lines: %v\n%s", requests, kinds, log)
+	}
+}
+
 // The next import completes one that was killed.
 func TestImportKilled(t *testing.T) {
 	dir := t.TempDir()
@@ -260,6 +343,9 @@ func TestUsage(t *testing.T) {
 		{args: []string{"--db", "sqlite://" + filepath.Join(t.TempDir(), "a.db"), "--locks", "nowhere://localhost"}, code: 2, says: "supported are"},
 		{args: []string{"--db", "sqlite:///no/such/folder/a.db"}, code: 1, says: "/no/such/folder/a.db"},
 		{args: []string{"nonsense"}, code: 2, says: "nonsense"},
+		{args: []string{"--addr", "127.0.0.1:99999"}, code: 2, says: "--addr (PATHLOCK_ADDR): \"127.0.0.1:99999\" has no port from 0 to 65535"},
+		{args: []string{"--addr", "8080"}, code: 2, says: "host:port"},
+		{args: []string{"--drain=-1s"}, code: 2, says: "0s to 10m"},
 		{args: []string{"storm", "--clients", "0"}, code: 2, says: "positive"},
 	}
 	for _, tt := range tests {
@@ -268,4 +354,55 @@ func TestUsage(t *testing.T) {
 			t.Errorf("%q: exit code %d and %q, want %d and something about %q", tt.args, code, &out, tt.code, tt.says)
 		}
 	}
+}
+
+// An instance whose lock store hangs ends in time: what could not be released is left to its lease.
+func TestAnEndWhileTheLockStoreHangs(t *testing.T) {
+	redis := testredis.Start(t, testredis.Redis)
+	url := testdb.SQLite(t)
+	s := serve(t, program(t, "--addr", "127.0.0.1:0", "--db", url, "--locks", "redis://"+redis.Addr+"/0"), 4)
+	status, text, err := s.send(t.Context(), "POST", "/api/projects/p/plans", `{"name":"x"}`)
+	if err != nil || status != http.StatusCreated {
+		t.Fatalf("%d %s %v", status, text, err)
+	}
+	// Somebody watches a plan, and its request holds a lock and waits for the database.
+	watching, stop := context.WithCancel(t.Context())
+	defer stop()
+	watched := make(chan error, 1)
+	go func() {
+		_, _, err := s.send(watching, "GET", "/api/plans/1/events", "")
+		watched <- err
+	}()
+	blocker := testdb.Open(t, url).Write.Begin()
+	if blocker.Error != nil {
+		t.Fatal(blocker.Error)
+	}
+	answered := make(chan error, 1)
+	go func() {
+		_, _, err := s.send(t.Context(), "POST", "/api/plans/1/suites", `{"parent_id":1,"name":"late"}`)
+		answered <- err
+	}()
+	eventually(t, "the request holds a lock", func() bool {
+		_, text, err := s.send(t.Context(), "GET", "/metrics", "")
+		return err == nil && strings.Contains(string(text), "\npathlock_held 1\n")
+	})
+	redis.Pause()
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := blocker.Rollback().Error; err != nil {
+		t.Fatal(err)
+	}
+	if err := <-answered; err != nil {
+		t.Errorf("the running request: %v", err)
+	}
+	began := time.Now()
+	_ = s.cmd.Wait()
+	if took := time.Since(began); took > instance.ReleaseTimeout+2*time.Second {
+		t.Errorf("it took %s to end after its last request, more than %s", took, instance.ReleaseTimeout)
+	} else {
+		t.Logf("it took %s to end after its last request", took)
+	}
+	stop()
+	<-watched
 }

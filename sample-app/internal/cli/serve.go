@@ -16,9 +16,31 @@ type serveCommand struct {
 	backend
 	Addr         string        `help:"Address to listen on." default:"127.0.0.1:8080" env:"PATHLOCK_ADDR"`
 	Hosts        []string      `help:"Names, with or without a port, under which clients reach the server. Without it: every name on an interface, localhost and IP addresses on the loopback interface." env:"PATHLOCK_HOSTS" placeholder:"NAME"`
+	Drain        time.Duration `help:"How long after SIGTERM /readyz says 503 while everything else is still served, before the port closes." default:"0s" env:"PATHLOCK_DRAIN"`
 	AdminRelease bool          `help:"Let whoever reaches /admin/locks release what others hold. There is no authentication; without this, the page is read-only." env:"PATHLOCK_ADMIN_RELEASE"`
 	Think        time.Duration `help:"How long at most an unprotected handler waits between reading and writing. Needs --locks off:// --assert=false." hidden:""`
 	Rule         string        `help:"How much of a plan a change of its tree locks: name-slots, parent-exclusive or whole-plan. The last two exist for comparison." enum:"name-slots,parent-exclusive,whole-plan" default:"name-slots" hidden:""`
+}
+
+// Validate refuses settings that cannot work. kong calls it beside the backend's own.
+func (c *serveCommand) Validate() error {
+	return errors.Join(
+		c.backend.Validate(),
+		refused("--addr", "PATHLOCK_ADDR", checkAddr(c.Addr)),
+		refused("--drain", "PATHLOCK_DRAIN", within(c.Drain, 0, server.MaxDrain)),
+	)
+}
+
+// checkAddr refuses an address that has no port, or one that there cannot be.
+func checkAddr(addr string) error {
+	_, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return fmt.Errorf("%q is no address: give host:port", addr)
+	}
+	if _, err := net.LookupPort("tcp", port); err != nil {
+		return fmt.Errorf("%q has no port from 0 to 65535", addr)
+	}
+	return nil
 }
 
 // Run implements the command.
@@ -39,7 +61,10 @@ func (c *serveCommand) Run(ctx context.Context, streams streams) error {
 	if i.Unprotected {
 		_, _ = fmt.Fprintln(streams.out, "  no protection at all: trees will be corrupted")
 	}
-	if err := errors.Join(server.Serve(ctx, listener, i.Handler, streams.log, i.Feed.Stop, i.Admin.Close), i.Close()); err != nil {
+	err = server.Serve(ctx, listener, server.Config{
+		Handler: i.Handler, Log: streams.log, Drain: c.Drain, Draining: i.Drain, Stop: []func(){i.Feed.Stop, i.Admin.Close},
+	})
+	if err := errors.Join(err, i.Close()); err != nil {
 		return fmt.Errorf("%w: %w", errCutOff, err)
 	}
 	_, _ = fmt.Fprintln(streams.out, "stopped: every request has finished and every lock is released")

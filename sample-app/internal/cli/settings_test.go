@@ -48,12 +48,12 @@ func TestSettingsThatCannotWorkAreRefused(t *testing.T) {
 				t.Errorf("%s = %q as %s: exit code %d and %q, want 2, the setting's name and %q", tt.flag, tt.value, how, code, message, tt.says)
 			}
 		}
-		check("a flag of serve", "serve", "--addr=127.0.0.1:none", "--db="+db, tt.flag+"="+tt.value)
+		check("a flag of serve", "serve", "--addr=192.0.2.1:1", "--db="+db, tt.flag+"="+tt.value)
 		check("a flag of import", "import", "--db="+db, "--plan=p", tt.flag+"="+tt.value, t.TempDir())
 		t.Run(tt.variable, func(t *testing.T) {
 			t.Setenv("PATHLOCK_DB", db)
 			t.Setenv(tt.variable, tt.value)
-			check("a variable", "serve", "--addr=127.0.0.1:none")
+			check("a variable", "serve", "--addr=192.0.2.1:1")
 		})
 	}
 }

@@ -23,8 +23,14 @@ var refusals = []refusal{
 	{[]uint16{1049}, []string{"3D"}, "has no database of that name"},
 	{[]uint16{1040, 1203, 1226}, []string{"53300"}, "has too many connections"},
 	{[]uint16{1053}, []string{"57P"}, "is shutting down or starting"},
-	{[]uint16{1021}, []string{"53100"}, "is out of disk space"},
+	{[]uint16{1021, 1114}, []string{"53100"}, full},
 }
+
+// full is what a server means that has no room for what is to be written.
+const full = "is out of disk space"
+
+// Silent is the [Trouble] of a database of which nothing better is known.
+const Silent = "does not answer"
 
 // Trouble says in a few words why a database does not serve. Its text continues "the database …",
 // and has no addresses, so that clients may see it.
@@ -40,9 +46,11 @@ func Trouble(err error) string {
 	switch {
 	case isMySQL || isPostgres:
 		return "refuses what it is asked for; the log has more"
-	case errors.Is(err, sqlite3.CANTOPEN), errors.Is(err, sqlite3.IOERR), errors.Is(err, sqlite3.NOTADB), errors.Is(err, sqlite3.CORRUPT), errors.Is(err, sqlite3.READONLY), errors.Is(err, sqlite3.FULL):
+	case errors.Is(err, sqlite3.FULL):
+		return full
+	case errors.Is(err, sqlite3.CANTOPEN), errors.Is(err, sqlite3.IOERR), errors.Is(err, sqlite3.NOTADB), errors.Is(err, sqlite3.CORRUPT), errors.Is(err, sqlite3.READONLY):
 		return "file cannot be used"
 	default:
-		return "does not answer"
+		return Silent
 	}
 }

@@ -50,6 +50,8 @@ type Config struct {
 	Metrics http.Handler
 	Observe gin.HandlerFunc
 	Log     *slog.Logger
+	// Draining says that the instance is about to end, so that /readyz keeps new clients away.
+	Draining func() bool
 	// BodyTimeout is how long a client may take to send a body: see [middleware.Config].
 	BodyTimeout time.Duration
 }
@@ -90,7 +92,7 @@ func New(config Config) (http.Handler, error) {
 	engine.Use(config.Observe, gin.CustomRecoveryWithWriter(nil, a.recovered),
 		a.refuseForeignHosts(), a.refuseForeignOrigins())
 	// The admin page reads its bodies itself, and takes none without a type.
-	engine.GET(adminPath, gin.WrapH(config.Admin))
+	engine.Match([]string{http.MethodGet, http.MethodHead}, adminPath, gin.WrapH(config.Admin))
 	engine.Match([]string{http.MethodGet, http.MethodHead, http.MethodPost}, adminPath+"/*any", gin.WrapH(config.Admin))
 	engine.Use(a.readBody, a.checkParams)
 	table, err := a.table()

@@ -37,6 +37,12 @@ func (a *api) events(c *gin.Context) {
 		a.fail(c, err)
 		return
 	}
+	header := c.Writer.Header()
+	header.Set("Content-Type", "text/event-stream")
+	header.Set("X-Accel-Buffering", "no") // has nginx pass events on at once
+	if c.Request.Method == http.MethodHead {
+		return // there is nothing to stream
+	}
 	watch, err := a.Feed.Watch(plan.ID)
 	if err != nil {
 		p := middleware.Later(http.StatusServiceUnavailable, "too-many-watchers", "too many windows watch plans: ask GET …/locks now and then")
@@ -47,10 +53,6 @@ func (a *api) events(c *gin.Context) {
 		return
 	}
 	defer watch.Close()
-	header := c.Writer.Header()
-	header.Set("Content-Type", "text/event-stream")
-	header.Set("Cache-Control", "no-store")
-	header.Set("X-Accel-Buffering", "no") // has nginx pass events on at once
 	s := &stream{out: c.Writer, control: http.NewResponseController(c.Writer), seen: -1}
 	if seen, err := strconv.ParseInt(c.GetHeader("Last-Event-ID"), 10, 64); err == nil {
 		s.seen = seen

@@ -25,6 +25,21 @@ func (a *api) refuseForeignHosts() gin.HandlerFunc {
 	}
 }
 
+// refuseForeignReaders keeps a page of another site from having a user's browser ask for work that
+// it cannot read the answer to, such as a stream that stays open. Other reads are let through: they
+// cost no more than the page's own address does.
+func refuseForeignReaders(a *api) gin.HandlerFunc {
+	protection := http.NewCrossOriginProtection()
+	return func(c *gin.Context) {
+		asWrite := *c.Request
+		asWrite.Method = http.MethodPost // a GET would pass
+		if protection.Check(&asWrite) != nil {
+			a.refuseUnread(c, middleware.NewProblem(http.StatusForbidden, "foreign-origin",
+				"a page of another origin may not ask this"))
+		}
+	}
+}
+
 // refuseForeignOrigins keeps a page of another site from writing through the browser of somebody
 // who can reach this server. It lets programs through that are not browsers: they send no origin.
 func (a *api) refuseForeignOrigins() gin.HandlerFunc {

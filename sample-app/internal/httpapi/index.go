@@ -67,11 +67,11 @@ func index(engine *gin.Engine, front *page.Page) gin.HandlerFunc {
 }
 
 // listed returns the engine's routes, ordered by path. Those below the admin page are the page's
-// own business.
+// own business, and HEAD is wherever GET is.
 func listed(engine *gin.Engine) []route {
 	var routes []route
 	for _, r := range engine.Routes() {
-		if strings.HasPrefix(r.Path, adminPath+"/") {
+		if strings.HasPrefix(r.Path, adminPath+"/") || r.Method == http.MethodHead {
 			continue
 		}
 		routes = append(routes, route{r.Method, r.Path, bodies[r.Method+" "+r.Path]})

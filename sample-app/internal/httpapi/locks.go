@@ -59,7 +59,6 @@ func (a *api) table() (lockspec.Table, error) {
 
 		"POST /api/recycle-bin/:item/restore": lockspec.Slot(item).Note("restore from the recycle bin"),
 		"DELETE /api/plans/:plan/recycle-bin": lockspec.None("touches no live path"),
-		"GET /api/plans/:plan/fsck":           lockspec.Read(plan).Note("check the plan"),
 
 		// Each of its statements is a job of its own, as those of the importer are.
 		"POST /api/plans/:plan/import": lockspec.None("the plugin locks the names that each statement creates"),

@@ -2,14 +2,18 @@ package httpapi
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/gin-gonic/gin"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/middleware"
+	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
+	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
 // fail answers a request that failed, and ends it. The app's own errors become problems here. The
@@ -17,8 +21,35 @@ import (
 func (a *api) fail(c *gin.Context, err error) {
 	if p := ownProblem(err); p != nil {
 		err = p
+	} else if c.Request.Context().Err() == nil { // otherwise it matters why the work was cut off
+		err = a.explained(err)
 	}
 	a.locks.Fail(c, err)
+}
+
+// explained puts a problem before an error of a server that is full, or does not let the instance
+// in: to clients, that is not the same as one that does not answer.
+func (a *api) explained(err error) error {
+	if _, chosen := errors.AsType[*middleware.Problem](err); chosen || errors.Is(err, pathlock.ErrLost) {
+		return err
+	}
+	p := a.locks.ProblemOf(err)
+	if p == nil {
+		return err
+	}
+	switch pathlock.Failure(strings.TrimPrefix(p.Type, middleware.ProblemType)) {
+	case pathlock.FailureLockStore:
+		p.Detail = "the lock store " + anystore.Trouble(err)
+	case pathlock.FailureDatabase:
+		trouble := database.Trouble(err)
+		if trouble == database.Silent {
+			return err
+		}
+		p.Detail = "the database " + trouble
+	default:
+		return err
+	}
+	return fmt.Errorf("%w: %w", p, err)
 }
 
 // ownProblem returns the answer to an error of the app's own, and nil for any other error.

@@ -2,10 +2,13 @@ package httpapi_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock/internal/testredis"
 	"github.com/pathlock-go/pathlock/sample-app/internal/apitest"
@@ -56,4 +59,65 @@ func TestReadySaysWhatIsWrongWithTheLockStore(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A lock store that is full answers, and grants nothing. The instance is not ready, clients are
+// told what it is, and it shows in the metrics without any write.
+func TestAFullLockStoreIsNotReady(t *testing.T) {
+	server := testredis.Start(t, testredis.Redis)
+	client := redis.NewClient(&redis.Options{Addr: server.Addr})
+	defer func() { _ = client.Close() }()
+	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "redis://" + server.Addr + "/0", Assert: true})
+	ids := fixture(t, api, "full")
+	step{request: "GET /readyz", status: http.StatusOK}.run(t, api, "", ids)
+	left, err := client.Keys(t.Context(), "*readyz*").Result()
+	if err != nil || len(left) > 1 { // the fence
+		t.Errorf("asking for readiness leaves %q (%v)", left, err)
+	}
+	if err := client.ConfigSet(t.Context(), "maxmemory", "1").Err(); err != nil {
+		t.Fatal(err)
+	}
+	for _, request := range []string{"GET /readyz", `PATCH /api/suites/{a} {"name":"x"}`} {
+		method, rest, _ := strings.Cut(expand(request, "full", ids), " ")
+		path, body, _ := strings.Cut(rest, " ")
+		answer := api.Do(t, method, path, body)
+		if says := "the lock store is out of memory, and takes no writes"; answer.Status != http.StatusServiceUnavailable || !strings.Contains(string(answer.Body), says) {
+			t.Errorf("%s: %d %s, want 503: %s", request, answer.Status, answer.Body, says)
+		}
+	}
+	if metrics := string(api.Do(t, "GET", "/metrics", "").Body); !strings.Contains(metrics, `pathlock_acquisitions_total{operation="readyz",outcome="unavailable"} 1`) {
+		t.Error("the metrics do not count the lock that readiness asked for")
+	}
+	if err := client.ConfigSet(t.Context(), "maxmemory", "0").Err(); err != nil {
+		t.Fatal(err)
+	}
+	step{request: "GET /readyz", status: http.StatusOK}.run(t, api, "", ids)
+}
+
+// A disk that is full is not a silent database. Reads go on, and so the instance stays ready.
+func TestAFullDatabaseIsNamed(t *testing.T) {
+	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
+	ids := fixture(t, api, "full")
+	var pages int
+	if err := api.DB.Pool().QueryRowContext(t.Context(), "PRAGMA page_count").Scan(&pages); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := api.DB.Pool().ExecContext(t.Context(), fmt.Sprintf("PRAGMA max_page_count = %d", pages)); err != nil {
+		t.Fatal(err)
+	}
+	answer := api.Do(t, "POST", fmt.Sprintf("/api/suites/%d/cases", ids["a"]), fmt.Sprintf(`{"name":"large","body":%q}`, strings.Repeat("x", 100_000)))
+	if says := "the database is out of disk space"; answer.Status != http.StatusServiceUnavailable || !strings.Contains(string(answer.Body), says) {
+		t.Errorf("%d %s, want 503: %s", answer.Status, answer.Body, says)
+	}
+	step{request: "GET /readyz", status: http.StatusOK}.run(t, api, "", ids)
+}
+
+// An instance that is about to end is not ready, and serves everything else.
+func TestAnInstanceThatDrainsIsNotReady(t *testing.T) {
+	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
+	ids := fixture(t, api, "drain")
+	api.Drain()
+	step{request: "GET /readyz", status: http.StatusServiceUnavailable, problem: "stopping"}.run(t, api, "", ids)
+	step{request: "GET /healthz", status: http.StatusOK}.run(t, api, "", ids)
+	step{request: `PATCH /api/suites/{a} {"name":"x"}`, status: http.StatusOK}.run(t, api, "", ids)
 }

@@ -88,6 +88,71 @@ func TestWritesOfForeignOriginsAreRefused(t *testing.T) {
 	}
 }
 
+// A page of another origin cannot keep streams open, nor have plans checked: it would learn
+// nothing, and the work would be done.
+func TestWorkForForeignReadersIsRefused(t *testing.T) {
+	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
+	ids := fixture(t, api, "p")
+	for _, method := range []string{"GET", "HEAD"} {
+		for _, path := range []string{"/api/plans/{plan}/fsck", "/api/plans/{plan}/events"} {
+			problem := "foreign-origin"
+			if method == "HEAD" {
+				problem = ""
+			}
+			for _, headers := range []string{"Origin: http://evil.example", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Site: same-site"} {
+				asked{method + " " + path, headers, http.StatusForbidden, problem}.run(t, api, ids)
+			}
+		}
+	}
+	for _, headers := range []string{"", "Origin: http://{host}", "Sec-Fetch-Site: same-origin", "Sec-Fetch-Site: none"} {
+		asked{"GET /api/plans/{plan}/fsck", headers, http.StatusOK, ""}.run(t, api, ids)
+		asked{"HEAD /api/plans/{plan}/events", headers, http.StatusOK, ""}.run(t, api, ids)
+	}
+}
+
+// A check of a plan takes no lock: it reads one snapshot. So it does not wait for whoever holds the
+// whole plan, and nobody waits for it.
+func TestACheckTakesNoLocks(t *testing.T) {
+	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true, Namespace: "check"})
+	ids := fixture(t, api, "p")
+	tree, err := pathlock.NewTree("check", fmt.Sprint(ids["plan"]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	holder := pathlock.New(api.Store)
+	lock, err := holder.Acquire(t.Context(), pathlock.Request{Tree: tree, Gate: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked{"GET /api/plans/{plan}/fsck", "", http.StatusOK, ""}.run(t, api, ids)
+	if err := lock.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// HEAD is wherever GET is, and answers with the same status and type, and no body.
+func TestHeadIsWhereverGetIs(t *testing.T) {
+	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
+	ids := fixture(t, api, "p")
+	known := strings.NewReplacer(":project", "p", ":plan", fmt.Sprint(ids["plan"]), ":id", fmt.Sprint(ids["a"]), ":file", "main.js")
+	index := apitest.Made[struct {
+		Routes []struct{ Method, Path string }
+	}](t, api, "GET", "/routes", "", "Accept", "application/json")
+	for _, r := range index.Routes {
+		path := known.Replace(r.Path)
+		if r.Method == "HEAD" {
+			t.Errorf("the index lists HEAD %s", r.Path)
+		}
+		if r.Method != "GET" || strings.HasSuffix(path, "/events") {
+			continue
+		}
+		get, head := api.Do(t, "GET", path, ""), api.Do(t, "HEAD", path, "")
+		if head.Status != get.Status || head.Header.Get("Content-Type") != get.Header.Get("Content-Type") || len(head.Body) > 0 {
+			t.Errorf("HEAD %s: %d %v, GET: %d", path, head.Status, head.Header, get.Status)
+		}
+	}
+}
+
 // A page that has its own name resolved to this server's address neither reads nor writes here, and
 // a proxy's name is listed.
 func TestForeignNamesAreRefused(t *testing.T) {

@@ -24,6 +24,9 @@ func (a *api) routes(engine *gin.Engine, table lockspec.Table) error {
 		}
 		before = append(before, handler)
 		engine.Handle(method, path, before...)
+		if method == http.MethodGet {
+			engine.HEAD(path, before...) // net/http sends no body
+		}
 	}
 	front, err := page.New()
 	if err != nil {
@@ -45,7 +48,7 @@ func (a *api) routes(engine *gin.Engine, table lockspec.Table) error {
 
 	handle("GET", "/api/plans/:plan/tree", a.ok(a.getTree))
 	handle("GET", "/api/plans/:plan/locks", a.ok(a.planLocks))
-	handle("GET", "/api/plans/:plan/events", a.events)
+	handle("GET", "/api/plans/:plan/events", refuseForeignReaders(a), a.events)
 	handle("POST", "/api/plans/:plan/import", withBody(a, readImport), a.ok(a.importNames))
 	handle("POST", "/api/plans/:plan/suites", withBody(a, readParentAndName), a.created(a.createSuite))
 	handle("GET", "/api/suites/:id", a.ok(a.getSuite))
@@ -67,6 +70,6 @@ func (a *api) routes(engine *gin.Engine, table lockspec.Table) error {
 	handle("GET", "/api/plans/:plan/recycle-bin", a.ok(a.listRecycleBin))
 	handle("POST", "/api/recycle-bin/:item/restore", a.ok(a.restore))
 	handle("DELETE", "/api/plans/:plan/recycle-bin", a.noContent(a.purge))
-	handle("GET", "/api/plans/:plan/fsck", a.ok(a.checkPlan))
+	handle("GET", "/api/plans/:plan/fsck", refuseForeignReaders(a), a.ok(a.checkPlan))
 	return nil
 }

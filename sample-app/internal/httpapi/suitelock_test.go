@@ -134,9 +134,9 @@ func TestALockedSuiteIsItsHoldersOnEveryInstance(t *testing.T) {
 				`PATCH /api/suites/{b} {"name":"x"}`, `PATCH /api/suites/{a} {"name":"x"}`, `DELETE /api/suites/{c}`, `DELETE /api/suites/{a}`,
 				`POST /api/suites/{b}/move {"parent_id":{d}}`, `POST /api/suites/{d}/move {"parent_id":{c}}`,
 				`POST /api/plans/{plan}/suites {"parent_id":{b},"name":"n"}`, `PATCH /api/cases/{k} {"body":"x"}`,
-				`PATCH /api/plans/{plan} {"name":"x"}`, `GET /api/plans/{plan}/fsck`,
+				`PATCH /api/plans/{plan} {"name":"x"}`,
 				`POST /api/suites/{b}/lock {"for":"1m"}`, `POST /api/suites/{a}/lock {"for":"1m"}`, `POST /api/suites/{c}/lock {"for":"1m"}`,
-			}[9*i:] {
+			}[8*i:] {
 				got := p.is(api, request, "", http.StatusLocked, "locked")
 				holder, _ := got["holder"].(map[string]any)
 				if ends, err := time.Parse(time.RFC3339, fmt.Sprint(holder["until"])); err != nil || holder["what"] != "Anna edits" ||
@@ -147,7 +147,7 @@ func TestALockedSuiteIsItsHoldersOnEveryInstance(t *testing.T) {
 			p.is(api, `PATCH /api/suites/{d} {"name":"d"}`, "", http.StatusOK, "")
 			p.is(api, `GET /api/suites/{b}`, "", http.StatusOK, "")
 			p.is(api, `PATCH /api/cases/{k} {"body":"Anna's"}`, token, http.StatusOK, "")
-			p.is(api, `GET /api/plans/{plan}/fsck`, token, http.StatusOK, "")
+			p.is(api, `GET /api/plans/{plan}/fsck`, "", http.StatusOK, "")
 		}
 		p.is(p.there, `POST /api/plans/{plan}/suites {"parent_id":{b},"name":"n"}`, token, http.StatusCreated, "")
 		p.is(p.there, `PATCH /api/plans/{plan} {"name":"x"}`, token, http.StatusOK, "")

@@ -10,6 +10,8 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -89,7 +91,12 @@ type Instance struct {
 	tracing *tracing.Tracing
 	purge   *purge
 	history *contention.Recorder
+	// draining says that the instance is about to end.
+	draining atomic.Bool
 }
+
+// Drain has /readyz say that the instance is about to end. Everything else works as before.
+func (i *Instance) Drain() { i.draining.Store(true) }
 
 // Open opens the database and the lock store, brings the schema up to date, and assembles the rest.
 func Open(ctx context.Context, config Config) (*Instance, error) {
@@ -124,7 +131,7 @@ func OpenWith(ctx context.Context, config Config, store *lockstore.Store) (*Inst
 			i.purge.stop()
 		}
 		i.closeAdmin()
-		return nil, errors.Join(err, i.tracing.Close(), db.Close())
+		return nil, errors.Join(err, i.tracing.Close(context.WithoutCancel(ctx)), db.Close())
 	}
 	return i, nil
 }
@@ -200,6 +207,7 @@ func (i *Instance) assemble(ctx context.Context, config Config) error {
 		Metrics:       m.Handler(),
 		Observe:       i.tracing.Request(m.Observe),
 		Log:           config.Log,
+		Draining:      i.draining.Load,
 		BodyTimeout:   config.BodyTimeout,
 	}
 	if i.Unprotected = i.Store.Off && !config.Assert; i.Unprotected {
@@ -265,8 +273,9 @@ func verify(ctx context.Context, db *database.DB, log *slog.Logger) error {
 	return nil
 }
 
-// ReleaseTimeout is how long the release of the last requests' locks may take: no less than the
-// locker gives each of them.
+// ReleaseTimeout is how long [Instance.Close] may take, whatever hangs: the lock store, or the
+// collector of traces. A release gets its first try in it; the locks that are left end with their
+// leases.
 const ReleaseTimeout = 10 * time.Second
 
 // Close waits until all locks are released, then closes the database and the store. All requests
@@ -274,8 +283,13 @@ const ReleaseTimeout = 10 * time.Second
 func (i *Instance) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), ReleaseTimeout)
 	defer cancel()
-	i.Feed.Close()
-	i.purge.stop()
-	i.closeAdmin()
-	return errors.Join(i.locker.Shutdown(ctx), i.tracing.Close(), i.DB.Close(), i.Store.Close())
+	// What looks at locks and plans for others is of no use to the releases, and may hang like
+	// them.
+	var looking sync.WaitGroup
+	looking.Go(i.Feed.Close)
+	looking.Go(i.purge.stop)
+	looking.Go(i.closeAdmin)
+	err := i.locker.Shutdown(ctx)
+	looking.Wait()
+	return errors.Join(err, i.tracing.Close(ctx), i.DB.Close(), i.Store.CloseWithin(ctx))
 }

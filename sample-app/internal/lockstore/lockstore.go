@@ -36,11 +36,16 @@ const closing = 5 * time.Second
 
 // Close closes the store's connections.
 func (s *Store) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), closing)
+	defer cancel()
+	return s.CloseWithin(ctx)
+}
+
+// CloseWithin is Close within the time of ctx.
+func (s *Store) CloseWithin(ctx context.Context) error {
 	if s.close == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), closing)
-	defer cancel()
 	return s.close(ctx)
 }
 

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 )
 
@@ -29,23 +30,47 @@ const MaxWait = RequestTimeout / 2
 // Listening precedes the address in the first line that an instance writes.
 const Listening = "test-plan backend on http://"
 
+// MaxDrain is the longest [Config.Drain].
+const MaxDrain = 10 * time.Minute
+
 // DrainTimeout is how long running requests get to finish, which is longer than any of them may
 // take.
 const DrainTimeout = RequestTimeout + 5*time.Second
 
-// Serve answers requests on listener until ctx ends. It then stops accepting, calls stop, and
-// waits until running requests have finished. The functions of stop have to end those requests that
-// would go on for as long as their clients like. The error is nil if all requests finished.
-func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log *slog.Logger, stop ...func()) error {
+// Config is what [Serve] works with.
+type Config struct {
+	Handler http.Handler
+	Log     *slog.Logger
+	// Drain is for how long the server goes on accepting when it is asked to stop, so that whoever
+	// sends it clients can notice and send them elsewhere.
+	Drain time.Duration
+	// Draining is called when that time begins, and Stop when the server accepts no more. The
+	// functions of Stop have to end those requests that would go on for as long as their clients
+	// like.
+	Draining func()
+	Stop     []func()
+}
+
+// Serve answers requests on listener until ctx ends. It then calls Draining, answers with the
+// header Connection: close, so that clients leave between two requests, and goes on for the time of
+// Drain. After that it stops accepting, and waits until running requests have finished. The error
+// is nil if all requests finished.
+func Serve(ctx context.Context, listener net.Listener, c Config) error {
+	var draining atomic.Bool
 	srv := &http.Server{
-		Handler:           handler,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if draining.Load() {
+				w.Header().Set("Connection", "close")
+			}
+			c.Handler.ServeHTTP(w, r)
+		}),
 		ReadHeaderTimeout: readHeaderTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      RequestTimeout,
 		IdleTimeout:       idleTimeout,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+		ErrorLog:          slog.NewLogLogger(c.Log.Handler(), slog.LevelWarn),
 	}
-	for _, s := range stop {
+	for _, s := range c.Stop {
 		srv.RegisterOnShutdown(s)
 	}
 	failed := make(chan error, 1)
@@ -55,9 +80,16 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log
 		return fmt.Errorf("serve on %s: %w", listener.Addr(), err)
 	case <-ctx.Done():
 	}
-	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), DrainTimeout)
+	draining.Store(true)
+	c.Draining()
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serve on %s: %w", listener.Addr(), err)
+	case <-time.After(c.Drain):
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), DrainTimeout)
 	defer cancel()
-	err := srv.Shutdown(drain)
+	err := srv.Shutdown(last)
 	if err != nil {
 		err = errors.Join(fmt.Errorf("requests still ran %s after the stop: %w", DrainTimeout, err), srv.Close())
 	}

@@ -91,7 +91,11 @@ func startHere(ctx context.Context, config instance.Config, store *lockstore.Sto
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(ctx, listener, i.Handler, config.Log, i.Feed.Stop, i.Admin.Close) }()
+	go func() {
+		ended <- server.Serve(ctx, listener, server.Config{
+			Handler: i.Handler, Log: config.Log, Draining: i.Drain, Stop: []func(){i.Feed.Stop, i.Admin.Close},
+		})
+	}()
 	return running{addr: listener.Addr().String(), stop: func() error {
 		cancel()
 		return errors.Join(<-ended, i.Close())

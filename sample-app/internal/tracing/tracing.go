@@ -106,11 +106,11 @@ func (t *Tracing) Request(next gin.HandlerFunc) gin.HandlerFunc {
 }
 
 // Close sends what is left.
-func (t *Tracing) Close() error {
+func (t *Tracing) Close(ctx context.Context) error {
 	if t == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
 	defer cancel()
 	if err := t.locks.Shutdown(ctx); err != nil {
 		return err
