@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,50 +17,33 @@ import (
 
 // endLease has an owner's lease, and its places in the queue, end.
 var endLease = redis.NewScript(`
+local thin = redis.call('GET', KEYS[6])
+if thin and struct.unpack('>I4c0', thin) == ARGV[1] then redis.call('DEL', KEYS[6]) end
 redis.call('ZADD', KEYS[2], 'XX', '1', 'o' .. ARGV[1])
 local tickets = redis.call('HGET', KEYS[1], 'r' .. ARGV[1]) or ''
 for at = 1, #tickets, 16 do redis.call('ZADD', KEYS[2], 'XX', '1', 'w' .. string.sub(tickets, at, at + 15)) end
 return '0'`)
 
-// TestChaos makes random requests of a tree, and checks the whole table after each: requests of all
-// kinds, some made twice, releases, withdrawals, renewals, leases that end, a gate that another
-// program takes, and force.
-func TestChaos(t *testing.T) {
-	for seed := range uint64(8) {
-		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
-			c := chaos{t: t, rng: rand.New(rand.NewPCG(seed, 11)), store: newStore(t), tree: newTree(t)}
-			for c.step = range 250 {
-				what := c.live()
-				requireConsistent(t, c.store, c.tree)
-				if t.Failed() {
-					t.Fatalf("step %d: %s", c.step, what)
-				}
-			}
-			c.end()
-		})
-	}
-}
-
+// chaos makes the same random requests of several ways.
 type chaos struct {
-	t     *testing.T
-	rng   *rand.Rand
-	store *Store
-	tree  pathlock.Tree
-	step  int
+	t    *testing.T
+	rng  *rand.Rand
+	ways []*way
+	step int
 
 	owners, eager int // how many owners there are at present, and how many of ten requests wait
 	made          []pathlock.Acquisition
 	waits         map[pathlock.GrantID]time.Duration
 }
 
-// live makes one step, and says which.
-func (c *chaos) live() string {
+// live makes one step.
+func (c *chaos) live() {
 	if c.step%25 == 0 {
 		c.owners, c.eager = 1+c.rng.IntN(6), 4*c.rng.IntN(2)
 		c.openGate()
 		c.made, c.waits = nil, map[pathlock.GrantID]time.Duration{}
 		for i := range 6 {
-			c.done(c.store.ForceRelease(c.t.Context(), c.tree, owner(i)))
+			c.all(fmt.Sprint("force ", i), func(w *way) string { return c.force(w, owner(i)) })
 		}
 	}
 	n := c.rng.IntN(100)
@@ -67,66 +51,60 @@ func (c *chaos) live() string {
 	switch {
 	case n < 42 || len(c.made) == 0:
 		req := c.request(anybody)
-		return fmt.Sprintf("acquire %+v: %v", req, c.ask(req))
+		c.all(fmt.Sprintf("acquire %+v", req), func(w *way) string {
+			return outcome(w.ask(c.t, req, c.waits[req.Grant]))
+		})
 	case n < 47:
 		req := c.made[c.rng.IntN(len(c.made))]
-		first, second := c.ask(req), c.ask(req)
-		if first.Status != second.Status || first.Status == "granted" && first.Number(1) != second.Number(1) {
-			c.t.Errorf("answered with %v, and then with %v", first, second)
-		}
-		return fmt.Sprintf("acquire again %+v", req)
+		c.all(fmt.Sprintf("acquire again %+v", req), func(w *way) string {
+			first := w.ask(c.t, req, c.waits[req.Grant])
+			second := w.ask(c.t, req, c.waits[req.Grant])
+			if first.Status != second.Status || first.Status == "granted" && first.Number(1) != second.Number(1) {
+				c.t.Errorf("%s: answered with %v, and then with %v", w.name, first, second)
+			}
+			return outcome(second)
+		})
 	case n < 84:
 		i := c.rng.IntN(len(c.made))
 		req := c.made[i]
 		if c.waits[req.Grant] == 0 {
 			c.made = slices.Delete(c.made, i, i+1)
 		}
-		c.done(c.store.Release(c.t.Context(), c.tree, req.Owner, req.Grant))
-		return fmt.Sprintf("release %+v", req)
+		c.all(fmt.Sprintf("release %+v", req), func(w *way) string {
+			return said(w.store.Release(c.t.Context(), w.tree, req.Owner, req.Grant))
+		})
 	case n < 88:
 		req := c.made[c.rng.IntN(len(c.made))]
-		c.done(c.store.withdraw(c.t.Context(), keyOf(req), 0))
-		return fmt.Sprintf("withdraw %+v", req)
+		c.all(fmt.Sprintf("withdraw %+v", req), func(w *way) string {
+			req.Tree = w.tree
+			return said(w.store.withdraw(c.t.Context(), keyOf(req), 0))
+		})
 	case n < 92:
 		lease := pathlock.Lease{Owner: anybody, For: time.Duration(1+c.rng.IntN(4)) * age}
 		if req := c.made[c.rng.IntN(len(c.made))]; req.Apart {
 			lease.Owner, lease.Grant = req.Owner, req.Grant
 		}
-		_, err := c.store.Renew(c.t.Context(), c.tree, []pathlock.Lease{lease})
-		c.done(err)
-		return fmt.Sprintf("renew %+v", lease)
+		c.all(fmt.Sprintf("renew %+v", lease), func(w *way) string {
+			lost, err := w.store.Renew(c.t.Context(), w.tree, []pathlock.Lease{lease})
+			return fmt.Sprint(lost, said(err))
+		})
 	case n < 95:
-		c.done(c.store.ForceRelease(c.t.Context(), c.tree, anybody))
-		return fmt.Sprint("force ", anybody)
+		c.all(fmt.Sprint("force ", anybody), func(w *way) string { return c.force(w, anybody) })
 	case n < 98:
 		// What has ended is seen to by the script of the next step.
-		c.done(endLease.Run(c.t.Context(), c.store.client, c.store.keys.of(c.tree), string(anybody)).Err())
-		return c.live()
+		for _, w := range c.ways {
+			if err := endLease.Run(c.t.Context(), w.store.client, w.store.keys.of(w.tree), string(anybody)).Err(); err != nil {
+				c.t.Fatal(err)
+			}
+		}
 	case n < 99:
-		c.done(c.store.client.SetNX(c.t.Context(), c.store.GateKey(c.tree), foreign, long).Err())
-		return "another program takes the gate"
+		for _, w := range c.ways {
+			if err := w.store.client.SetNX(c.t.Context(), w.store.GateKey(w.tree), foreign, long).Err(); err != nil {
+				c.t.Fatal(err)
+			}
+		}
 	default:
 		c.openGate()
-		return "another program gives back the gate"
-	}
-}
-
-// age is what the leases and waits in this test are multiples of: it does not take so long.
-const age = 1000 * time.Second
-
-// ask sends one request. A request that is queued stays so: nobody listens.
-func (c *chaos) ask(req pathlock.Acquisition) lua.Reply {
-	h := &halfway{t: c.t, s: c.store, tree: c.tree}
-	got, err := h.send(req, c.waits[req.Grant])
-	c.done(err)
-	return got
-}
-
-// done requires that a command had no error, or found nothing.
-func (c *chaos) done(err error) {
-	c.t.Helper()
-	if err != nil && !errors.Is(err, pathlock.ErrNotHeld) {
-		c.t.Fatal(err)
 	}
 }
 
@@ -135,14 +113,20 @@ const foreign = "0123456789012345678901 another program"
 
 // openGate has the other program give back the gate, if it has it.
 func (c *chaos) openGate() {
-	if key := c.store.GateKey(c.tree); c.store.client.Get(c.t.Context(), key).Val() == foreign {
-		c.done(c.store.client.Del(c.t.Context(), key).Err())
+	for _, w := range c.ways {
+		key := w.store.GateKey(w.tree)
+		if w.store.client.Get(c.t.Context(), key).Val() != foreign {
+			continue
+		}
+		if err := w.store.client.Del(c.t.Context(), key).Err(); err != nil {
+			c.t.Fatal(err)
+		}
 	}
 }
 
 // request returns a new request.
 func (c *chaos) request(by pathlock.Owner) pathlock.Acquisition {
-	req := ask(c.tree)
+	req := ask(pathlock.Tree{})
 	req.Owner = by
 	for range 1 + c.rng.IntN(3) {
 		p := pathlock.Root()
@@ -165,13 +149,72 @@ func (c *chaos) request(by pathlock.Owner) pathlock.Acquisition {
 	return req
 }
 
+// outcome is what all ways have to agree on.
+func outcome(got lua.Reply) string {
+	switch got.Status {
+	case "granted", "lost":
+		return got.Status
+	case "queued":
+		return got.Status + " " + got.Text(1)
+	default:
+		return fmt.Sprint(got.Status, got.Rest[1:])
+	}
+}
+
+func (c *chaos) force(w *way, by pathlock.Owner) string {
+	return said(w.store.ForceRelease(c.t.Context(), w.tree, by))
+}
+
+// all takes one step in all ways, and compares.
+func (c *chaos) all(what string, do func(*way) string) {
+	c.t.Helper()
+	want := ""
+	for i, w := range c.ways {
+		got := do(w)
+		if i == 0 {
+			want = got
+		} else if got != want {
+			c.t.Fatalf("step %d, %s:\n%s: %s\n%s: %s", c.step, what, c.ways[0].name, want, w.name, got)
+		}
+	}
+	c.compare(what)
+}
+
+// compare requires that the tables of all ways are the same.
+func (c *chaos) compare(what string) {
+	c.t.Helper()
+	want := c.ways[0].table(c.t)
+	for _, w := range c.ways[1:] {
+		if got := w.table(c.t); !slices.Equal(got, want) {
+			c.t.Fatalf("step %d, %s:\n%s:\n%s\n%s:\n%s", c.step, what,
+				c.ways[0].name, strings.Join(want, "\n"), w.name, strings.Join(got, "\n"))
+		}
+	}
+}
+
 // end takes everything away, after which nothing is left.
 func (c *chaos) end() {
 	c.openGate()
-	for i := range 6 {
-		c.done(c.store.ForceRelease(c.t.Context(), c.tree, owner(i)))
+	for _, w := range c.ways {
+		for i := range 6 {
+			c.force(w, owner(i))
+		}
+		if left := keysLeft(c.t, w.store, w.tree); len(left) > 1 {
+			c.t.Errorf("%s: left behind: %v, want the fence alone", w.name, left)
+		}
 	}
-	requireFree(c.t, c.store, c.tree)
 }
 
 func owner(i int) pathlock.Owner { return pathlock.Owner(fmt.Sprint("owner ", i)) }
+
+// said names what a command without an answer came to.
+func said(err error) string {
+	switch {
+	case err == nil:
+		return "done"
+	case errors.Is(err, pathlock.ErrNotHeld):
+		return "not held"
+	default:
+		return err.Error()
+	}
+}

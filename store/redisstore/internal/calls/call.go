@@ -18,12 +18,14 @@ import (
 // Errors match [pathlock.ErrUnavailable], or ctx's error, or both if ctx's deadline passed while
 // the server had the command.
 func Do[T any](ctx context.Context, c *Caller, what Operation, command func(context.Context) (T, error)) (T, error) {
-	return Ask(ctx, c, what, nil, command)
+	return Ask(ctx, c, what, nil, c.config.Timeout, command)
 }
 
-// Ask is [Do] for a command about a request. If the command fails, or is left behind, the request
-// is taken back: the server may have carried out the command all the same.
-func Ask[T any](ctx context.Context, c *Caller, what Operation, r *Request, command func(context.Context) (T, error)) (T, error) {
+// Ask is [Do], within a time, for a command about a request. If the command fails, or is left
+// behind, the request is taken back: the server may have carried out the command all the same.
+func Ask[T any](
+	ctx context.Context, c *Caller, what Operation, r *Request, within time.Duration, command func(context.Context) (T, error),
+) (T, error) {
 	var none T
 	if ctx.Err() != nil {
 		return none, Interrupted(ctx, what)
@@ -31,7 +33,7 @@ func Ask[T any](ctx context.Context, c *Caller, what Operation, r *Request, comm
 	if err := c.Begin(); err != nil {
 		return none, Unavailable(what, err)
 	}
-	value, err := leaving(ctx, c, r, command)
+	value, err := leaving(ctx, c, r, within, command)
 	if err != nil {
 		return none, c.Failed(ctx, what, err)
 	}
@@ -41,17 +43,19 @@ func Ask[T any](ctx context.Context, c *Caller, what Operation, r *Request, comm
 // leaving runs a command on a goroutine of its own, which the caller leaves behind when ctx ends or
 // the time is up. A client heeds its context's Done only before the command is on its way; from
 // then on it waits for the connection alone.
-func leaving[T any](ctx context.Context, c *Caller, r *Request, command func(context.Context) (T, error)) (T, error) {
+func leaving[T any](ctx context.Context, c *Caller, r *Request, within time.Duration, command func(context.Context) (T, error)) (T, error) {
 	type result struct {
 		value T
 		err   error
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.config.Timeout)
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	results, left, f := make(chan result), make(chan struct{}), newFlight(r)
 	go func() {
 		defer c.End()
+		began := time.Now()
 		value, err := command(ctx)
+		c.Pace.note(began, err)
 		if err != nil {
 			c.takeBacks.add(f, err) // before the caller can make the request again
 		}

@@ -1,4 +1,5 @@
--- The modes, and which of them are compatible. Only this file says so.
+-- The modes, and which of them are compatible. Only this file says so, for the short ways and the
+-- library alike.
 
 -- A set of modes is a sum of bits.
 local BIT = { [0] = 0, 1, 2, 4, 8, 16 }

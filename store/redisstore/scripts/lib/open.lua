@@ -1,7 +1,9 @@
--- Opening the table: every script that changes it begins with this.
+-- Opening the table: every script that goes the long way begins with this.
 
--- open deals with keys that somebody has deleted, and work that a script has left unfinished.
+-- open inflates a thin lock, and deals with keys that somebody has deleted and work that a script
+-- has left unfinished.
 local function open()
+  if inflate() then return end
   -- One EXISTS answers for three keys, because it counts a key as often as it is named.
   local there = call('EXISTS', LOCKS, DEADLINES, DEADLINES, QUEUE, QUEUE, QUEUE, QUEUE)
   local has_locks, has_deadlines = there % 2 == 1, there % 4 >= 2

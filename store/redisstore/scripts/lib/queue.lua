@@ -14,11 +14,12 @@ function withdrawn.remember(owner, id, ms)
   local member = tombstone(owner, id)
   touch()
   call('ZADD', DEADLINES, int(NOW + ms), member)
-  call('HSET', LOCKS, member, '')
+  call('ZADD', QUEUE, '0', member)
+  state.queued = true
 end
 
 -- has reports whether a request was withdrawn.
-function withdrawn.has(owner, id) return call('HEXISTS', LOCKS, tombstone(owner, id)) == 1 end
+function withdrawn.has(owner, id) return state.queued and call('ZSCORE', QUEUE, tombstone(owner, id)) end
 
 -- unpack_request reads a request's record, if there is one.
 local function unpack_request(ticket, record)

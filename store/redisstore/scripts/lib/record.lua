@@ -25,3 +25,6 @@ local function split(claims)
   end
   return names, modes
 end
+
+-- The short ways take at most this many claims, so that unpack can return them all at once.
+local MOST_CLAIMS = 500
