@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
 // errArchived is a sentinel of a program's own, which the middleware answers as it does a name that
@@ -41,4 +42,24 @@ func ExampleResolverFunc() {
 	// Output:
 	// testplan/plan-001 /api/login <nil>
 	// not-found pathlock: not found: suite 18
+}
+
+// failures counts the answers of each kind.
+type failures struct {
+	pathlock.NopObserver
+	counted map[pathlock.Failure]int
+}
+
+// Answered implements [pathlock.Observer].
+func (f failures) Answered(_ context.Context, failure pathlock.Failure) { f.counted[failure]++ }
+
+// A program that answers its clients without package middleware tells the observers, so that the
+// metrics count its answers too.
+func ExampleLocker_Answered() {
+	seen := failures{counted: make(map[pathlock.Failure]int)}
+	locker := pathlock.New(memstore.New(), pathlock.WithObserver(seen))
+
+	locker.Answered(context.Background(), pathlock.FailureLocked)
+	fmt.Println(seen.counted)
+	// Output: map[locked:1]
 }
