@@ -6,7 +6,7 @@ package carry
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
+	"sync"
 	"time"
 )
 
@@ -38,11 +38,13 @@ func Key(locker any) string { return fmt.Sprintf("pathlock:%p", locker) }
 // whatever locks it has.
 const RequestKey = "pathlock:request"
 
-// Carrier carries the context of a request's locks until the request is over.
+// Carrier carries the context of a request's locks until the request is over. From then on, the
+// framework may give its own context to another request, and nobody must ask it for anything.
 type Carrier struct {
 	ctx       context.Context
 	framework context.Context
-	over      atomic.Bool
+	mu        sync.RWMutex // held while the framework's context is asked
+	over      bool
 }
 
 // New returns a carrier of ctx, to be set on a framework's context under the locker's [Key].
@@ -50,14 +52,37 @@ func New(ctx, framework context.Context) *Carrier {
 	return &Carrier{ctx: ctx, framework: framework}
 }
 
-// End marks the end of the request. Copies of its context have no locks from then on.
-func (c *Carrier) End() { c.over.Store(true) }
+// End marks the end of the request. Copies of its context have no locks from then on. It waits for
+// those who are asking the framework's context.
+func (c *Carrier) End() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.over = true
+}
+
+// value returns the value of a context that was derived from the framework's, nil once the request
+// is over.
+func (c *Carrier) value(ctx context.Context, key any) any {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	if c.over {
+		return nil
+	}
+	return ctx.Value(key)
+}
+
+// isOver reports whether the request is over.
+func (c *Carrier) isOver() bool {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.over
+}
 
 // carrierOf returns the carrier that ctx has under key, nil if there is none or the request is
 // over.
 func carrierOf(ctx context.Context, key any) *Carrier {
 	c, ok := ctx.Value(key).(*Carrier)
-	if !ok || c == nil || c.over.Load() {
+	if !ok || c == nil || c.isOver() {
 		return nil
 	}
 	return c
@@ -75,24 +100,33 @@ func Context(ctx context.Context, key any) context.Context {
 // Join returns ctx. If ctx carries locks under key, it returns a context with the values of ctx
 // that ends with the locks too.
 //
-// The context asks gin's own context only for values, and on the caller's goroutine. Whether gin's
-// context ends depends on the engine. It also gets another request once the handlers have returned,
-// while a goroutine of database/sql may still use the context.
+// The framework gives its own context to another request once the handlers have returned, while a
+// goroutine of database/sql may still use the joined one. So the joined context asks ctx for values
+// until the request is over, and for nothing else.
 func Join(ctx context.Context, key any) context.Context {
 	c := carrierOf(ctx, key)
 	if c == nil {
 		return ctx
 	}
-	j := &joined{Context: c.ctx, values: ctx, key: key}
+	j := &joined{Context: c.ctx, values: ctx, key: key, carrier: c}
 	if ctx == c.framework || ctx.Done() == nil {
 		return j
 	}
-	// ctx was derived from the framework's, with an end of its own.
-	var both context.Context
+	deadline, hasDeadline := ctx.Deadline()
+	cause := func() error { return context.Cause(ctx) }
+	if ctx.Done() == c.framework.Done() {
+		// ctx has no end of its own, and only the framework's context knows the cause.
+		cause = func() error {
+			if hasDeadline && !time.Now().Before(deadline) {
+				return context.DeadlineExceeded
+			}
+			return context.Canceled
+		}
+	}
 	both, cancel := context.WithCancelCause(j)
-	context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
-	if deadline, ok := ctx.Deadline(); ok {
-		both = &bounded{both, deadline}
+	context.AfterFunc(ctx, func() { cancel(cause()) })
+	if hasDeadline {
+		return &bounded{both, deadline}
 	}
 	return both
 }
@@ -100,8 +134,9 @@ func Join(ctx context.Context, key any) context.Context {
 // joined is a context with the values of another one.
 type joined struct {
 	context.Context
-	values context.Context
-	key    any // of the carrier, whose locks are joined already
+	values  context.Context
+	key     any // of the carrier, whose locks are joined already
+	carrier *Carrier
 }
 
 // Value implements [context.Context].
@@ -109,8 +144,17 @@ func (j *joined) Value(key any) any {
 	if key == j.key || key == RequestKey { // a request's locks end with the request
 		return nil
 	}
-	return Value(j.values, j.Context, key)
+	return Value(guarded{j.values, j.carrier}, j.Context, key)
 }
+
+// guarded is a context whose values are asked for under its carrier.
+type guarded struct {
+	context.Context
+	carrier *Carrier
+}
+
+// Value implements [context.Context].
+func (g guarded) Value(key any) any { return g.carrier.value(g.Context, key) }
 
 // bounded is a context that reports a deadline, which another context watches.
 type bounded struct {

@@ -90,3 +90,45 @@ func TestNothingIsJoinedWhenTheRequestIsOver(t *testing.T) {
 		t.Error("the locks are found though the request is over")
 	}
 }
+
+// pooled is gin's own context under ContextWithFallback: it ends with its request, and the next
+// request gets it, without a lock.
+type pooled struct {
+	request context.Context
+	values  map[string]any
+}
+
+func (p *pooled) Deadline() (time.Time, bool) { return p.request.Deadline() }
+func (p *pooled) Done() <-chan struct{}       { return p.request.Done() }
+func (p *pooled) Err() error                  { return p.request.Err() }
+func (p *pooled) Value(key any) any {
+	if name, ok := key.(string); ok {
+		return p.values[name]
+	}
+	return p.request.Value(key)
+}
+
+// Under the race detector, this fails if anybody asks a pooled context whose request is over.
+func TestAPooledContextIsNotAskedOnceItsRequestIsOver(t *testing.T) {
+	type ownKey string
+	for range 30 {
+		request, end := context.WithCancel(context.WithValue(t.Context(), userKey("of"), "the first"))
+		p := &pooled{request, map[string]any{}}
+		carrier := carry.New(request, p)
+		p.values["key"] = carrier
+		joined := carry.Join(context.WithValue(p, ownKey("own"), "its"), "key")
+		if joined.Value(ownKey("own")) != "its" {
+			t.Error("a value is missing")
+		}
+		carrier.End()
+		end()
+		p.request, p.values = context.WithValue(context.Background(), userKey("of"), "the second"), nil
+		<-joined.Done()
+		if cause := context.Cause(joined); !errors.Is(cause, context.Canceled) {
+			t.Errorf("the cause is %v", cause)
+		}
+		if got := joined.Value(userKey("of")); got != "the first" {
+			t.Errorf("the value is %v's", got)
+		}
+	}
+}
