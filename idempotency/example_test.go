@@ -173,3 +173,35 @@ func ExampleRecordsStatus() {
 	fmt.Println(err)
 	// Output: <nil>
 }
+
+// The audit is in a database of its own, which the table of keys is not in. A repetition may write
+// a second line there.
+func ExampleAtLeastOnce() {
+	db, keys, drop := open()
+	defer drop()
+	audit, _, dropAudit := open()
+	defer dropAudit()
+	root := Suite{PlanID: 1}
+	if err := db.Create(&root).Error; err != nil {
+		panic(err)
+	}
+	gin.SetMode(gin.ReleaseMode)
+	engine := gin.New()
+	engine.POST("/suites", keys.Handle, func(c *gin.Context) {
+		ctx := c.Request.Context()
+		err := audit.WithContext(idempotency.AtLeastOnce(ctx)).Create(&Suite{PlanID: 1}).Error
+		if err == nil {
+			err = db.WithContext(ctx).Create(&Suite{PlanID: 1, ParentID: &root.ID, Name: "a"}).Error
+		}
+		if err != nil {
+			c.String(http.StatusInternalServerError, "%v", err)
+			return
+		}
+		c.String(http.StatusCreated, "a suite, and a line of the audit")
+	})
+	post(engine, "key-1", "{}")
+	post(engine, "key-1", "{}")
+	// Output:
+	// 201 a suite, and a line of the audit replayed: false
+	// 201 a suite, and a line of the audit replayed: true
+}
