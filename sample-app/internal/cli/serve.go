@@ -37,7 +37,7 @@ func checkAddr(addr string) error {
 	if err != nil {
 		return fmt.Errorf("%q is no address: give host:port", addr)
 	}
-	if _, err := net.LookupPort("tcp", port); err != nil {
+	if _, err := net.DefaultResolver.LookupPort(context.Background(), "tcp", port); err != nil {
 		return fmt.Errorf("%q has no port from 0 to 65535", addr)
 	}
 	return nil

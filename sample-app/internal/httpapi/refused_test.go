@@ -140,10 +140,10 @@ func TestHeadIsWhereverGetIs(t *testing.T) {
 	}](t, api, "GET", "/routes", "", "Accept", "application/json")
 	for _, r := range index.Routes {
 		path := known.Replace(r.Path)
-		if r.Method == "HEAD" {
+		if r.Method == http.MethodHead {
 			t.Errorf("the index lists HEAD %s", r.Path)
 		}
-		if r.Method != "GET" || strings.HasSuffix(path, "/events") {
+		if r.Method != http.MethodGet || strings.HasSuffix(path, "/events") {
 			continue
 		}
 		get, head := api.Do(t, "GET", path, ""), api.Do(t, "HEAD", path, "")
