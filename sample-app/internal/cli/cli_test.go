@@ -404,5 +404,5 @@ func TestAnEndWhileTheLockStoreHangs(t *testing.T) {
 		t.Logf("it took %s to end after its last request", took)
 	}
 	stop()
-	_ = <-watched // whatever it ended with: its context has ended
+	<-watched //nolint:errcheck // Whatever it ended with: its context has ended.
 }
