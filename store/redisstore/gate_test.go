@@ -210,6 +210,46 @@ func TestForceForeignGate(t *testing.T) {
 	release(t, store, w.req)
 }
 
+// TestGateOfAnotherLibrary: a gate key that is no string, as Redisson's lock is none, is somebody
+// else's gate while it is there.
+func TestGateOfAnotherLibrary(t *testing.T) {
+	store, tree := newStore(t), newTree(t)
+	early := ask(tree, x("/early"))
+	take(t, store, early)
+	if err := store.client.HSet(t.Context(), GateKey(tree), "8743c9c0:1", 1).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.client.PExpire(t.Context(), GateKey(tree), long).Err(); err != nil {
+		t.Fatal(err)
+	}
+	for name, req := range map[string]pathlock.Acquisition{"claims": ask(tree, x("/a")), "gate": askGate(tree)} {
+		_, err := store.Acquire(t.Context(), req)
+		var conflict *pathlock.ConflictError
+		if !errors.As(err, &conflict) || !conflict.Blocker.Gate || conflict.Blocker.Until.Before(time.Now()) {
+			t.Errorf("%s: %v, want a conflict with somebody's gate", name, err)
+		}
+	}
+	release(t, store, early)
+	snapshot, err := store.Snapshot(t.Context(), tree)
+	if err != nil || len(snapshot.Holders) != 1 || !snapshot.Holders[0].Gate {
+		t.Fatalf("snapshot %+v, error %v; want somebody to hold the gate", snapshot, err)
+	}
+	w := queue(t, store, ask(tree, x("/a")))
+	if err := store.client.Del(t.Context(), GateKey(tree)).Err(); err != nil {
+		t.Fatal(err)
+	}
+	w.granted()
+	release(t, store, w.req)
+
+	if err := store.client.HSet(t.Context(), GateKey(tree), "8743c9c0:1", 1).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.ForceRelease(t.Context(), tree, snapshot.Holders[0].Owner); err != nil {
+		t.Fatal(err)
+	}
+	requireConsistent(t, store, tree)
+}
+
 // TestObtainGate: another program that waits for the node locks has the tree for itself.
 func TestObtainGate(t *testing.T) {
 	store, tree := newStore(t), newTree(t)

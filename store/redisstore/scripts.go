@@ -128,7 +128,7 @@ func newScripts() scripts {
 		force:    changing(forceLua),
 		proceed:  changing(proceedLua),
 		blocker:  lua.NewScript(assemble(blockerLua, nil, readParts), "", lua.Keeping),
-		snapshot: lua.NewScript(assemble(snapshotLua, nil, nil), "", lua.Keeping),
+		snapshot: lua.NewScript(assemble(snapshotLua, nil, []string{gateLua}), "", lua.Keeping),
 	}
 }
 

@@ -24,4 +24,4 @@ else
   for i = 1, #page, 2 do members[#members + 1] = page[i] end
   if #members > 0 then records = call('HMGET', LOCKS, unpack(members)) end
 end
-return { int(NOW), call('GET', FENCE) or '', call('GET', GATE) or '', call('PTTL', GATE), cursor, page, records }
+return { int(NOW), call('GET', FENCE) or '', read_gate() or '', call('PTTL', GATE), cursor, page, records }

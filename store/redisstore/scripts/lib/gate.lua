@@ -6,8 +6,19 @@ local TOKEN_BYTES = 22
 
 local function token_of(owner) return sub(redis.sha1hex('gate:' .. owner), 1, TOKEN_BYTES) end
 
+-- What stands for the value of a gate key that is no string, such as the hash of another library's
+-- lock. It is somebody else's gate while it is there.
+local NOT_A_STRING = '(not a string)'
+
+local function read_gate()
+  local value = redis.pcall('GET', GATE)
+  if type(value) ~= 'table' then return value end
+  if value.err:find('WRONGTYPE', 1, true) then return NOT_A_STRING end
+  error(value)
+end
+
 local function gate()
-  if state.gate == nil then state.gate = call('GET', GATE) end
+  if state.gate == nil then state.gate = read_gate() end
   return state.gate
 end
 
