@@ -28,10 +28,34 @@ func saveForms() []form {
 		{name: "Save of a row without its tree", tree: movedTree, write: func(w *world, tx *gorm.DB) error {
 			return tx.Save(&Suite{ID: w.ids["/a"], ParentID: w.parent("/d"), Name: "a"}).Error
 		}},
-		{name: "Save with another path", refused: changed, write: func(w *world, tx *gorm.DB) error {
-			a := w.at("/a")
-			a.Path = "/elsewhere"
-			return tx.Save(a).Error
+		{name: "Save of a row below one that was renamed meanwhile", tree: "/a /a/b /a/b/c /x /x/e", write: func(w *world, tx *gorm.DB) error {
+			e := w.at("/d/e")
+			if err := tx.Model(&Suite{ID: w.ids["/d"]}).Update("name", "x").Error; err != nil {
+				return err
+			}
+			e.Note = "n"
+			err := tx.Save(e).Error
+			if err == nil && (e.Path != "/x/e" || e.Version != 1) {
+				w.Errorf("the struct has the path %q and the version %d", e.Path, e.Version)
+			}
+			return err
+		}, check: func(w *world) {
+			if n := w.count(w.db.Where("note = 'n' AND plan_id = ?", w.root.PlanID)); n != 1 {
+				w.Errorf("%d rows have the note, want 1", n)
+			}
+			if version := w.at("/d/e").Version; version != 1 {
+				w.Errorf("the version is %d, want 1", version)
+			}
+		}},
+		{name: "Save of a row that was renamed meanwhile", refused: changed, write: func(w *world, tx *gorm.DB) error {
+			e := w.at("/d/e")
+			e.Name, e.Path = "was", "/d/was"
+			return tx.Save(e).Error
+		}},
+		{name: "Save of a row that was moved meanwhile", refused: changed, write: func(w *world, tx *gorm.DB) error {
+			e := w.at("/d/e")
+			e.ParentID, e.Path = w.parent("/a"), "/a/e"
+			return tx.Save(e).Error
 		}},
 		{name: "Save and Select", tree: renamedTree, write: func(w *world, tx *gorm.DB) error {
 			a := w.at("/a")
@@ -68,10 +92,19 @@ func saveForms() []form {
 			a.Deleted = gorm.DeletedAt{Time: w.db.NowFunc(), Valid: true}
 			return tx.Save([]*Suite{a}).Error
 		}},
-		{name: "Save of a slice with a stale path", refused: changed, write: func(w *world, tx *gorm.DB) error {
-			a := w.at("/a")
-			a.Path = "/elsewhere"
-			return tx.Save([]*Suite{a}).Error
+		{name: "Save of a slice below a row that was renamed meanwhile", write: func(w *world, tx *gorm.DB) error {
+			e := w.at("/d/e")
+			e.Path, e.Note = "/was/e", "n"
+			return tx.Save([]*Suite{w.at("/a"), e}).Error
+		}, check: func(w *world) {
+			if n := w.count(w.db.Where("note = 'n' AND plan_id = ?", w.root.PlanID)); n != 1 {
+				w.Errorf("%d rows have the note, want 1", n)
+			}
+		}},
+		{name: "Save of a slice with a row that was moved meanwhile", refused: changed, write: func(w *world, tx *gorm.DB) error {
+			e := w.at("/d/e")
+			e.ParentID, e.Path = w.parent("/a"), "/a/e"
+			return tx.Save([]*Suite{w.at("/a"), e}).Error
 		}},
 
 		{name: "DO NOTHING and a new row", tree: suiteTree + " /d/x", write: func(w *world, tx *gorm.DB) error {

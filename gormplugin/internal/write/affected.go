@@ -48,13 +48,28 @@ func (x *relocation) consider(a *assignment, n *table.Node, affected, above map[
 	if a.tree != nil && a.tree != tree {
 		return t.Misplaced("a row cannot move from the tree %s to the tree %s", shown.ID(tree), shown.ID(a.tree))
 	}
-	if err := t.CheckStated(n.ID, a.path, a.ids, after, n); err != nil {
+	if err := a.checkStated(t, n, after, restored); err != nil {
 		return err
 	}
 	if !restored && after.Parent == n.Parent && after.Name == n.Name && after.Path == n.Path && after.IDs == n.IDs {
 		return nil
 	}
 	return x.relocate(n, after, restored, above)
+}
+
+// checkStated checks the paths that the caller states. A statement with a name and a parent, as a
+// Save, writes a row as it was read: where both are those of the database, the row stays, and a
+// path that is outdated means that a row above has changed its place. With another name or parent,
+// the outdated path shows that the row itself has: the statement would undo that.
+func (a *assignment) checkStated(t *table.Table, n, after *table.Node, restored bool) error {
+	switch {
+	case restored || a.name == nil || a.parent == nil:
+		return t.CheckStated(n.ID, a.path, a.ids, after, n)
+	case after.Parent == n.Parent && after.Name == n.Name:
+		return nil
+	default:
+		return t.CheckStated(n.ID, a.path, a.ids, n)
+	}
 }
 
 // relocate enters a row that changes its place.

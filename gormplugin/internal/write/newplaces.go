@@ -65,6 +65,31 @@ func writeBack(t *table.Table, stmt *gorm.Statement, x *relocation) error {
 	})
 }
 
+// writeBackPaths writes into the caller's structs the paths of rows that stay where they are. What
+// the structs state may be outdated.
+func writeBackPaths(t *table.Table, stmt *gorm.Statement, x *relocation) error {
+	if t.IsLeaf() {
+		return nil
+	}
+	return t.EachRow(stmt.ReflectValue, func(row reflect.Value) error {
+		value, _ := t.Key.ValueOf(stmt.Context, row)
+		id, err := table.Plain(value)
+		if err != nil {
+			return err
+		}
+		n := x.hit.live[id]
+		if n == nil {
+			return nil
+		}
+		if t.Version != nil && x.hasOutdatedPath() {
+			if err := t.Version.Set(stmt.Context, row, n.Version); err != nil {
+				return err
+			}
+		}
+		return t.SetPaths(table.Record{Ctx: stmt.Context, Row: row}, n)
+	})
+}
+
 // reportPlace writes into the caller's struct where the row is after an update.
 func reportPlace(ctx context.Context, e *statement.Errand, x *relocation) error {
 	if e == nil || !e.Into.IsValid() || x.hit.live[e.ID] == nil {

@@ -175,6 +175,16 @@ func (x *relocation) hasVersion(version any) bool {
 	return true
 }
 
+// hasOutdatedPath reports whether the update states a path that a row does not have.
+func (x *relocation) hasOutdatedPath() bool {
+	for _, n := range x.hit.live {
+		if x.assignment.path != "" && x.assignment.path != n.Path || x.assignment.ids != "" && x.assignment.ids != n.IDs {
+			return true
+		}
+	}
+	return false
+}
+
 // isDead reports whether an update hits only softly deleted rows, and restores none of them. These
 // are not part of the tree: the caller may write their place.
 func (x *relocation) isDead() bool {

@@ -146,7 +146,8 @@ func (k *updating) updateInPlace(w *statement.Writing, a *assignment, x *relocat
 	for _, f := range t.PlaceColumns() {
 		a.drop(f)
 	}
-	if t.Version != nil && x.hasVersion(a.version) {
+	// Where a row above has moved, the version has grown, too.
+	if t.Version != nil && (x.hasVersion(a.version) || x.hasOutdatedPath()) {
 		a.drop(t.Version)
 	}
 	if len(a.set) == 0 {
@@ -160,6 +161,11 @@ func (k *updating) updateInPlace(w *statement.Writing, a *assignment, x *relocat
 	})
 	if err != nil {
 		return err
+	}
+	if a.path+a.ids != "" && stmt.DB.RowsAffected > 0 {
+		if err := writeBackPaths(t, stmt, x); err != nil {
+			return err
+		}
 	}
 	return reportPlace(stmt.Context, statement.ErrandOf(w.DB), x)
 }

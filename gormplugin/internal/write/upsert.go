@@ -62,19 +62,16 @@ func (p *Planner) settleUpsert(db *gorm.DB, t *table.Table, rows []*arrival, loc
 		switch {
 		case n == nil:
 			return false, t.Unsupported("an upsert cannot mix new rows with old ones: use Create and Updates, and Omit(clause.Associations) where an association is meant to stay as it is")
+		case !associated && isSave(db.Statement) && row.isStale(n):
+			return false, displaced(t, db.Statement, row, n, associated)
 		case !displaces(t, conflict, row, n):
-		case associated && row.isStale(n):
+			// The stated path may be outdated, as a row above may have moved: it is not written.
+		case row.isStale(n):
 			// Somebody has moved the row since it was loaded, which the caller does not mean to
 			// undo.
 			return false, &fault.PathChangedError{Table: t.TableName, ID: n.ID, Planned: row.stated, Actual: n.Path}
 		default:
 			return false, displaced(t, db.Statement, row, n, associated)
-		}
-		// An association may have been loaded before its parent moved: its path is not written.
-		if !associated && !conflict.DoNothing {
-			if err := t.CheckStated(row.ID, row.stated, row.statedIDs, n); err != nil {
-				return false, err
-			}
 		}
 		if n.Name != row.Name {
 			// The database does not write the name, but must not find that it collides with a
