@@ -16,6 +16,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/internal/carry"
+	"github.com/pathlock-go/pathlock/internal/requestcopy"
 	"github.com/pathlock-go/pathlock/middleware"
 )
 
@@ -158,9 +159,22 @@ func (r *request) run(c *gin.Context) {
 	ctx := gormplugin.WithBeforeCommit(context.WithValue(outer.Context(), requestKey{}, r), r.mark)
 	c.Request = outer.WithContext(ctx)
 	carrier := carry.New(ctx, c)
+	before, nested := c.Get(carry.RequestKey)
 	c.Set(carry.RequestKey, carrier)
 	c.Writer = w
 	returned, errorsBefore := false, len(c.Errors)
+	// What outer middleware writes afterwards is none of the request's effects.
+	defer func() {
+		if inner := c.Request; inner != nil {
+			requestcopy.Adopt(outer, inner)
+		}
+		c.Request = outer
+		if nested {
+			c.Set(carry.RequestKey, before)
+		} else {
+			c.Delete(carry.RequestKey)
+		}
+	}()
 	defer func() {
 		c.Writer = writer
 		carrier.End()

@@ -3,12 +3,12 @@ package middleware
 import (
 	"context"
 	"errors"
-	"net/http"
 
 	"github.com/gin-gonic/gin"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/carry"
+	"github.com/pathlock-go/pathlock/internal/requestcopy"
 )
 
 // errPanicked is the error of a step that a panic has ended.
@@ -45,7 +45,7 @@ func (m *Locks) serve(ctx context.Context, c *gin.Context, locked bool) {
 		if inner == nil {
 			return
 		}
-		adopt(outer, inner)
+		requestcopy.Adopt(outer, inner)
 		if left := inner.Context(); left != ctx {
 			c.Request = outer.WithContext(&afterwards{Context: outer.Context(), values: left})
 		}
@@ -67,20 +67,6 @@ func (m *Locks) serve(ctx context.Context, c *gin.Context, locked bool) {
 		}
 	}()
 	carry.Run(string(m.locker.Scope(ctx).Owner()), c.Next)
-}
-
-// adopt copies to outer the changes made to its copy inner. For example, net/http removes the files
-// of the form that its own request has.
-func adopt(outer, inner *http.Request) {
-	if inner == outer {
-		return
-	}
-	outer.Method, outer.URL, outer.Proto, outer.ProtoMajor, outer.ProtoMinor = inner.Method, inner.URL, inner.Proto, inner.ProtoMajor, inner.ProtoMinor
-	outer.Header, outer.Trailer, outer.TransferEncoding = inner.Header, inner.Trailer, inner.TransferEncoding
-	outer.Body, outer.GetBody, outer.ContentLength = inner.Body, inner.GetBody, inner.ContentLength
-	outer.Form, outer.PostForm, outer.MultipartForm = inner.Form, inner.PostForm, inner.MultipartForm
-	outer.Close, outer.Host, outer.RemoteAddr, outer.RequestURI = inner.Close, inner.Host, inner.RemoteAddr, inner.RequestURI
-	outer.TLS, outer.Response, outer.Pattern = inner.TLS, inner.Response, inner.Pattern
 }
 
 // afterwards is the context of a request after the release of its locks. It has the values that

@@ -62,6 +62,7 @@ func Run(t *testing.T, d Database) {
 	t.Run("failures by going", d.checkFailuresByGoing)
 	t.Run("bodies read before", d.checkBodiesReadBefore)
 	t.Run("handled twice", d.checkHandledTwice)
+	t.Run("outer request", d.checkOuterRequest)
 	t.Run("pools", d.checkPools)
 	t.Run("a pool that is taken over", d.checkPoolTakenOver)
 	t.Run("concurrent", d.checkConcurrent)

@@ -1,4 +1,4 @@
-package middleware
+package requestcopy
 
 import (
 	"net/http"
@@ -17,7 +17,7 @@ func TestEveryFieldOfARequestIsAdopted(t *testing.T) {
 		}
 		inner, outer := new(http.Request), new(http.Request)
 		change(t, reflect.ValueOf(inner).Elem().Field(i))
-		adopt(outer, inner)
+		Adopt(outer, inner)
 		if reflect.ValueOf(outer).Elem().Field(i).IsZero() {
 			t.Errorf("%s is not adopted", field.Name)
 		}
