@@ -137,13 +137,15 @@ func New(db *gorm.DB, config Config) (*Keys, error) {
 //
 //   - 5xx: something failed, and the repetition may succeed;
 //   - 408, 409, 412, 421, 423, 425, 429 and the like, which depend on what else goes on;
-//   - 401, 403, 407, 426 and 428, which depend on what is not part of the request's fingerprint.
+//   - 206, 401, 403, 406, 407, 411, 415-417, 426, 428 and 431, which depend on what is not part of the request's fingerprint.
 //
 // Nothing has taken place then, as a rule, and a repetition runs. Where something was committed
 // nevertheless, a repetition gets 409.
 func RecordsStatus(status int) bool {
 	switch status {
-	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired, http.StatusRequestTimeout, http.StatusConflict,
+	case http.StatusPartialContent, http.StatusNotAcceptable, http.StatusLengthRequired, http.StatusUnsupportedMediaType,
+		http.StatusRequestedRangeNotSatisfiable, http.StatusExpectationFailed, http.StatusRequestHeaderFieldsTooLarge,
+		http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired, http.StatusRequestTimeout, http.StatusConflict,
 		http.StatusPreconditionFailed, http.StatusMisdirectedRequest, http.StatusLocked, http.StatusFailedDependency, http.StatusTooEarly,
 		http.StatusUpgradeRequired, http.StatusPreconditionRequired, http.StatusTooManyRequests, middleware.StatusClientGone:
 		return false
