@@ -53,7 +53,8 @@ func (k *Keys) Handle(c *gin.Context) {
 		return
 	}
 	if r := requestOf(c.Request.Context()); r != nil && r.keys == k {
-		return // it is there twice, or the request has been handled in part already
+		r.resume(c) // it is there twice, or the request has been handled in part already
+		return
 	}
 	values := c.Request.Header.Values(Header)
 	if len(values) == 0 {
@@ -158,11 +159,11 @@ func (r *request) run(c *gin.Context) {
 	outer, writer, w := c.Request, c.Writer, newCapture(c, r.keys.config.MaxAnswer)
 	ctx := gormplugin.WithBeforeCommit(context.WithValue(outer.Context(), requestKey{}, r), r.mark)
 	c.Request = outer.WithContext(ctx)
-	carrier := carry.New(ctx, c)
+	r.capture, r.carrier = w, carry.New(ctx, c)
 	before, nested := c.Get(carry.RequestKey)
-	c.Set(carry.RequestKey, carrier)
-	c.Writer = w
+	r.resume(c)
 	returned, errorsBefore := false, len(c.Errors)
+	routed := c.FullPath() != "" // gin answers an unrouted request after its handlers
 	// What outer middleware writes afterwards is none of the request's effects.
 	defer func() {
 		if inner := c.Request; inner != nil {
@@ -176,10 +177,11 @@ func (r *request) run(c *gin.Context) {
 		}
 	}()
 	defer func() {
+		w.incomplete = w.incomplete || !r.carriedBy(c)
 		c.Writer = writer
-		carrier.End()
+		r.carrier.End()
 		r.ended.Store(true)
-		final := returned && w.final(len(c.Errors) > errorsBefore)
+		final := returned && (routed || w.Written()) && w.final(len(c.Errors) > errorsBefore)
 		finish, cancel := context.WithTimeout(context.WithoutCancel(outer.Context()), finishTimeout)
 		defer cancel()
 		if err := r.finish(finish, w, final); err != nil {
@@ -189,6 +191,21 @@ func (r *request) run(c *gin.Context) {
 	}()
 	c.Next()
 	returned = true
+}
+
+// carriedBy reports whether gin's context still has what run has put into it.
+// [gin.Engine.HandleContext] takes it away. What is written from then on is not seen.
+func (r *request) carriedBy(c *gin.Context) bool {
+	carrier, ok := c.Get(carry.RequestKey)
+	return ok && carrier == any(r.carrier)
+}
+
+// resume puts what run needs into gin's context, unless it is there.
+func (r *request) resume(c *gin.Context) {
+	if !r.carriedBy(c) {
+		c.Set(carry.RequestKey, r.carrier)
+		c.Writer = r.capture
+	}
 }
 
 // finish records how the request ended: its answer, or that nothing has taken place, or that

@@ -46,6 +46,9 @@ type request struct {
 	recorded atomic.Bool
 	// ended is set once the handler has returned.
 	ended atomic.Bool
+	// capture and carrier are what gin's context has of the request while it runs.
+	capture *capture
+	carrier *carry.Carrier
 }
 
 // requestKey is the context key of the request.

@@ -203,10 +203,54 @@ func (d Database) checkHandledTwice(t *testing.T) {
 	for _, path := range []string{"/group/twice", "/again"} {
 		k := key()
 		one := ask{path: path, key: k}
-		s.send(one).is(t, http.StatusCreated, false, "")
-		s.send(one).is(t, http.StatusCreated, true, "")
+		first, second := s.send(one), s.send(one)
+		first.is(t, http.StatusCreated, false, "")
+		second.is(t, http.StatusCreated, true, "")
+		if second.body != first.body || first.body == "" {
+			t.Errorf("%s: the answer was %q, and its repetition %q", path, first.body, second.body)
+		}
 		if n := s.orders(t, k); n != 1 {
 			t.Errorf("%s: %d orders", path, n)
+		}
+	}
+}
+
+// checkHandleContext hands a request on, by gin's HandleContext, to a route that is not behind
+// Handle. gin's context forgets the request then. Its answer is not seen, and a repetition must
+// neither get an empty one nor do it again.
+func (d Database) checkHandleContext(t *testing.T) {
+	s := d.open(t, idempotency.Config{Wait: idempotency.NoWait})
+	s.gin.POST("/inner", func(c *gin.Context) {
+		o := &Order{Item: c.GetHeader(idempotency.Header)}
+		if err := s.db.WithContext(c.Request.Context()).Create(o).Error; err != nil {
+			t.Error(err)
+		}
+		c.JSON(http.StatusCreated, o)
+	})
+	s.gin.POST("/outer", s.keys.Handle, func(c *gin.Context) {
+		c.Request.URL.Path = "/inner"
+		s.gin.HandleContext(c)
+	})
+	k := key()
+	one := ask{path: "/outer", key: k}
+	s.send(one).is(t, http.StatusCreated, false, "")
+	s.send(one).is(t, http.StatusConflict, false, "idempotency-answer-lost")
+	if n := s.orders(t, k); n != 1 {
+		t.Errorf("%d orders", n)
+	}
+}
+
+// checkUnrouted asks for what there is no route for, behind a Handle for all routes: gin answers
+// after its handlers, so that the answer is not recorded.
+func (d Database) checkUnrouted(t *testing.T) {
+	s := d.open(t, idempotency.Config{Wait: idempotency.NoWait})
+	s.gin.Use(s.keys.Handle)
+	one := ask{path: "/nowhere", key: key()}
+	for range 2 {
+		got := s.send(one)
+		got.is(t, http.StatusNotFound, false, "")
+		if got.body == "" {
+			t.Error("an empty answer")
 		}
 	}
 }

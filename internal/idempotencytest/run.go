@@ -62,6 +62,8 @@ func Run(t *testing.T, d Database) {
 	t.Run("failures by going", d.checkFailuresByGoing)
 	t.Run("bodies read before", d.checkBodiesReadBefore)
 	t.Run("handled twice", d.checkHandledTwice)
+	t.Run("handed on", d.checkHandleContext)
+	t.Run("unrouted", d.checkUnrouted)
 	t.Run("outer request", d.checkOuterRequest)
 	t.Run("pools", d.checkPools)
 	t.Run("a pool that is taken over", d.checkPoolTakenOver)
