@@ -244,7 +244,11 @@ func TestWatchOfWhatHasHappened(t *testing.T) {
 			wakes("deleted under the watch", watched)
 		}
 
-		for what, c := range map[string]chan struct{}{"waits": steady, "was called before, and waits": quiet} {
+		still := map[string]chan struct{}{"waits": steady}
+		if d.dialect != sqlstore.Postgres { // where a look may tell of a call before its NOTIFY comes
+			still["was called before, and waits"] = quiet
+		}
+		for what, c := range still {
 			select {
 			case <-c:
 				t.Errorf("a ticket that %s was woken", what)
