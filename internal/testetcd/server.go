@@ -142,9 +142,6 @@ func (s *Server) launch() func() {
 	}
 }
 
-// PID returns the process id.
-func (s *Server) PID() int { return s.process.Process.Pid }
-
 // Kill ends the member as a crash does: nothing is said to anybody.
 func (s *Server) Kill() {
 	if s.process == nil {
