@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -125,7 +126,8 @@ func givingUp() topic {
 			}
 			all.Wait()
 			// A store may still be taking back what it granted too late, but not for long.
-			for tries := 0; tries < 50 && len(f.snapshot(f.tree).Holders) > 0; tries++ {
+			left := func() bool { return len(f.snapshot(f.tree).Holders) > 0 || slices.Contains(f.trees(), f.tree) }
+			for tries := 0; tries < 100 && left(); tries++ {
 				time.Sleep(100 * time.Millisecond)
 			}
 		}},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,13 +15,28 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/logging"
 )
 
-// lines are a log's lines, without their times.
-func lines(log *bytes.Buffer) (all []string) {
-	for line := range strings.Lines(log.String()) {
+// text is what a log has written.
+type text struct {
+	mu     sync.Mutex
+	buffer bytes.Buffer
+}
+
+// Write implements [io.Writer].
+func (l *text) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buffer.Write(b)
+}
+
+// lines takes the lines out of a log, without their times.
+func (l *text) lines() (all []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for line := range strings.Lines(l.buffer.String()) {
 		_, line, _ = strings.Cut(strings.TrimSpace(line), " ")
 		all = append(all, line)
 	}
-	log.Reset()
+	l.buffer.Reset()
 	return all
 }
 
@@ -28,7 +44,7 @@ func lines(log *bytes.Buffer) (all []string) {
 // is another failure is another line.
 func TestAKindOfRecordIsOneLineInAnInterval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var out bytes.Buffer
+		var out text
 		log, flush := logging.New(&out, logging.Text)
 		fail := func(n int, failure pathlock.Failure, status int) {
 			for i := range n {
@@ -38,7 +54,7 @@ func TestAKindOfRecordIsOneLineInAnInterval(t *testing.T) {
 		expect := func(want ...string) {
 			t.Helper()
 			synctest.Wait()
-			if got := lines(&out); strings.Join(got, "\n") != strings.Join(want, "\n") {
+			if got := out.lines(); strings.Join(got, "\n") != strings.Join(want, "\n") {
 				t.Errorf("logged:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
 		}
