@@ -35,7 +35,8 @@ func (p *problems) see(event any) {
 	case *runtime.EventExceptionThrown:
 		p.add("exception: " + thrown(e.ExceptionDetails))
 	case *log.EventEntryAdded:
-		// Before it has read a page's link to an icon, the browser may ask for /favicon.ico by itself.
+		// Before it has read a page's link to an icon, the browser may ask for /favicon.ico by
+		// itself.
 		if e.Entry.Level == log.EntryLevelError && !strings.HasSuffix(e.Entry.URL, "/favicon.ico") {
 			p.add(fmt.Sprintf("%s: %s %s", e.Entry.Source, e.Entry.Text, e.Entry.URL))
 		}
