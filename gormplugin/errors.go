@@ -50,10 +50,10 @@ var (
 	// ErrUnsupported: a form of write to a guarded table under which the plugin cannot keep the
 	// tree right. The message says what to use instead.
 	ErrUnsupported = fault.ErrUnsupported
-	// ErrStale: a Save would have renamed or moved a row, but its UPDATE did not hit the row though
-	// it is there. The version of an optimistic lock has changed, or another condition does not
-	// hold. GORM would continue with an upsert, which bypasses that condition. Nothing was written:
-	// read the row again.
+	// ErrStale: a Save would have renamed or moved a row, or states an outdated path, but its
+	// UPDATE did not hit the row though it is there. The version of an optimistic lock has changed,
+	// or another condition does not hold. GORM would continue with an upsert, which bypasses that
+	// condition. Nothing was written: read the row again.
 	ErrStale = fault.ErrStale
 	// ErrDamagedRow: a row of the database has a tree, a name or a path that none can have, so that
 	// nobody knows where it is. Whoever sends a request is not to blame. The error is a

@@ -137,7 +137,8 @@ func New(db *gorm.DB, config Config) (*Keys, error) {
 //
 //   - 5xx: something failed, and the repetition may succeed;
 //   - 408, 409, 412, 421, 423, 425, 429 and the like, which depend on what else goes on;
-//   - 206, 401, 403, 406, 407, 411, 415-417, 426, 428 and 431, which depend on what is not part of the request's fingerprint.
+//   - 206, 401, 403, 406, 407, 411, 415-417, 426, 428 and 431, which depend on what is not part of
+//     the request's fingerprint.
 //
 // Nothing has taken place then, as a rule, and a repetition runs. Where something was committed
 // nevertheless, a repetition gets 409.
