@@ -2,7 +2,6 @@ package locktable
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"reflect"
 	"slices"
 	"testing"
@@ -14,8 +13,7 @@ import (
 // taken of, after every step of random histories.
 func TestASnapshotKnowsWhoWaitsForWhom(t *testing.T) {
 	edges, passed := 0, 0
-	for range 100 {
-		seed := rand.Uint64()
+	for _, seed := range seeds() {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			p := newPair(t, seed)
 			for step := range 200 {

@@ -23,8 +23,18 @@ type lease struct {
 // leases are the running leases of a table, as a heap with the one that ends first on top.
 type leases []*lease
 
-func (l leases) Len() int           { return len(l) }
-func (l leases) Less(i, j int) bool { return l[i].until.Before(l[j].until) }
+func (l leases) Len() int { return len(l) }
+
+// Less lets an owner's lease end before those of its requests that end at the same time, so that a
+// table and its copy agree on what ends with what.
+func (l leases) Less(i, j int) bool {
+	if l[i].until.Equal(l[j].until) {
+		return l[i].request == nil && l[j].request != nil
+	}
+	return l[i].until.Before(l[j].until)
+}
+
+// Swap implements [heap.Interface].
 func (l leases) Swap(i, j int) {
 	l[i], l[j] = l[j], l[i]
 	l[i].index, l[j].index = i, j

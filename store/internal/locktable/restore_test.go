@@ -15,8 +15,7 @@ import (
 // requests, signs of life, releases, renewals, transfers, and leases that end. After every step,
 // both are sound and hold the same.
 func TestARestoredTableGoesOnAsOneThatStays(t *testing.T) {
-	for range 100 {
-		seed := rand.Uint64()
+	for _, seed := range seeds() {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			p := newPair(t, seed)
 			for step := range 200 {
@@ -24,6 +23,16 @@ func TestARestoredTableGoesOnAsOneThatStays(t *testing.T) {
 			}
 		})
 	}
+}
+
+// seeds are a hundred random histories, and one in which the lease of an owner ends at the very
+// time at which that of its only grant does, which is apart.
+func seeds() []uint64 {
+	all := []uint64{12985046377791625447}
+	for range 100 {
+		all = append(all, rand.Uint64())
+	}
+	return all
 }
 
 // pair is a table that stays, and one that is restored before each use.
