@@ -127,13 +127,16 @@ func (s *sqlite) expected() []column {
 	return s.expect(kinds{bytes: "blob", name: "blob", key: "blob", number: "integer", small: "integer", text: "text"})
 }
 
-func (s *sqlite) columns(ctx context.Context) ([]column, error) {
+func (s *sqlite) columns(ctx context.Context) (columns []column, err error) {
 	trees, tickets := s.tableNames()
-	r, err := s.query(ctx, "sqlite_columns", trees, tickets)
-	if err != nil {
-		return nil, err
-	}
-	return scanColumns(r)
+	err = patiently(ctx, func() error {
+		r, err := s.query(ctx, "sqlite_columns", trees, tickets)
+		if err == nil {
+			columns, err = scanColumns(r)
+		}
+		return err
+	})
+	return columns, err
 }
 
 // create creates the tables in one transaction, so that there are all or none.

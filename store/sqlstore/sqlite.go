@@ -37,7 +37,11 @@ func (s *sqlite) statement(ctx context.Context, name string) (*sql.Stmt, error) 
 	if stmt != nil {
 		return stmt, nil
 	}
-	stmt, err := s.db.PrepareContext(ctx, s.text(name)) //nolint:sqlclosecheck // close does.
+	// It reads the schema, for which a file whose write-ahead log is being switched on is locked.
+	err := patiently(ctx, func() (err error) {
+		stmt, err = s.db.PrepareContext(ctx, s.text(name)) //nolint:sqlclosecheck // close does.
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
