@@ -156,6 +156,14 @@ func (c *Cluster) await(what string, holds func([]node) bool) {
 	})
 }
 
+// AwaitFailed returns when every running node holds a node to be down.
+func (c *Cluster) AwaitFailed(s *Server) {
+	c.t.Helper()
+	c.await(s.Addr+" is held to be down", func(nodes []node) bool {
+		return slices.ContainsFunc(nodes, func(n node) bool { return n.addr == s.Addr && n.is("fail") })
+	})
+}
+
 // slot returns the slot of a key.
 func (c *Cluster) slot(key string) int {
 	c.t.Helper()

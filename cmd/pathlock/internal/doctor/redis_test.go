@@ -246,6 +246,7 @@ func TestRedisClusterWithAShardThatHangs(t *testing.T) {
 	url := "redis+cluster://" + strings.Join(addrs[:3], ",")
 	hanging, replica := cluster.Nodes[0], cluster.Nodes[3]
 	replica.Pause()
+	cluster.AwaitFailed(replica)
 	r := locks(t, url, doctor.Options{Patience: time.Second})
 	want(t, r, doctor.Warning, "replication", replica.Addr+" it does not answer")
 	hanging.Pause()

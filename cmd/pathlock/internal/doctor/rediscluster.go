@@ -2,8 +2,11 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -12,33 +15,41 @@ import (
 
 // cluster examines all nodes of a cluster. It reports whether each of its shards answers.
 func (e *exam) cluster(ctx context.Context, about string, client *redis.ClusterClient) bool {
-	primaries, err := e.nodesOf(ctx, client.ForEachMaster)
+	primaries, err := e.primariesOf(ctx, client)
 	if err != nil {
 		e.unanswered(about, err)
 		return false
 	}
-	replicas, err := e.nodesOf(ctx, client.ForEachSlave)
-	if err != nil {
-		e.unknown(about, "replicas", err, "")
-	}
 	answered := true
-	var nodes, shards []redisNode
-	for i, node := range append(primaries, replicas...) {
-		n := e.node(ctx, node.Options().Addr, node)
-		nodes = append(nodes, n)
-		if i < len(primaries) {
-			shards = append(shards, n)
-		}
-		switch {
-		case n.silent == nil && i < len(primaries):
-			e.judgeNode(n)
-			e.judgeShard(n)
-			e.acl(ctx, n, true)
-		case n.silent != nil && i < len(primaries):
+	var shards []redisNode
+	var replicas []string
+	err = errors.New("no primary answers")
+	for _, primary := range primaries {
+		n := e.node(ctx, primary.Options().Addr, primary)
+		shards = append(shards, n)
+		if n.silent != nil {
 			answered = false
 			e.found(Problem, n.addr, answerCheck, fmt.Sprintf("it does not answer: %v", n.silent),
 				"it is the primary of a shard: trees in its slots get no locks", "start it, or see why no replica takes its place")
-		case n.silent != nil:
+			continue
+		}
+		e.judgeNode(n)
+		e.judgeShard(n)
+		e.acl(ctx, n, true)
+		if err != nil {
+			replicas, err = e.replicasIn(ctx, primary)
+		}
+	}
+	if err != nil {
+		e.unasked(about, "replicas", err, "+cluster|shards")
+	}
+	nodes := shards
+	for _, addr := range replicas {
+		replica := redis.NewClient(besides(primaries[0].Options(), addr))
+		defer func() { _ = replica.Close() }() // nothing was written by it
+		n := e.node(ctx, addr, replica)
+		nodes = append(nodes, n)
+		if n.silent != nil {
 			e.found(Warning, n.addr, "replication", fmt.Sprintf("it does not answer: %v", n.silent),
 				"it cannot take its primary's place", "start it, or take it out of the cluster")
 		}
@@ -53,13 +64,13 @@ func (e *exam) cluster(ctx context.Context, about string, client *redis.ClusterC
 // be one that hangs.
 const looks = 3
 
-// nodesOf returns the nodes that a client of a cluster knows of one kind, in order.
-func (e *exam) nodesOf(ctx context.Context, each func(context.Context, func(context.Context, *redis.Client) error) error) (nodes []*redis.Client, err error) {
+// primariesOf returns the primaries that a client of a cluster knows, in order.
+func (e *exam) primariesOf(ctx context.Context, client *redis.ClusterClient) (nodes []*redis.Client, err error) {
 	for range looks {
 		var mu sync.Mutex
 		nodes = nil
 		err = e.ask(ctx, func(ctx context.Context) error {
-			return each(ctx, func(_ context.Context, node *redis.Client) error {
+			return client.ForEachMaster(ctx, func(_ context.Context, node *redis.Client) error {
 				mu.Lock()
 				defer mu.Unlock()
 				nodes = append(nodes, node)
@@ -72,6 +83,33 @@ func (e *exam) nodesOf(ctx context.Context, each func(context.Context, func(cont
 	}
 	slices.SortFunc(nodes, func(a, b *redis.Client) int { return strings.Compare(a.Options().Addr, b.Options().Addr) })
 	return nodes, err
+}
+
+// replicasIn returns the addresses of all replicas of the cluster that a node knows, in order. A
+// client of the cluster lacks those that the cluster holds to be down: CLUSTER SLOTS omits them.
+func (e *exam) replicasIn(ctx context.Context, node *redis.Client) (addrs []string, err error) {
+	var shards []redis.ClusterShard
+	err = e.ask(ctx, func(ctx context.Context) (err error) {
+		shards, err = node.ClusterShards(ctx).Result()
+		return err
+	})
+	for _, shard := range shards {
+		for _, n := range shard.Nodes {
+			if n.Role == "master" {
+				continue
+			}
+			host, port := n.Endpoint, n.Port
+			if host == "" || host == "?" {
+				host = n.IP
+			}
+			if node.Options().TLSConfig != nil && n.TLSPort != 0 {
+				port = n.TLSPort
+			}
+			addrs = append(addrs, net.JoinHostPort(host, strconv.FormatInt(port, 10)))
+		}
+	}
+	slices.Sort(addrs)
+	return addrs, err
 }
 
 // judgeShard says what the settings of a primary of a cluster mean.
