@@ -33,6 +33,8 @@ type capture struct {
 	streamed bool
 	// failed says that something could not be sent.
 	failed bool
+	// broken says that a failure came when another answer had begun.
+	broken bool
 	// late says that the client was gone before the first byte, and cut that the request's context
 	// had ended by then: since the client was gone, or since a lock was lost or held for too long.
 	late, cut bool
@@ -70,12 +72,12 @@ func (w *capture) headers() http.Header {
 
 // final reports whether the answer is the handler's last word. A panic is answered by somebody
 // else, and so is an error that was only added to gin's: a middleware further out makes an answer
-// of it. A client that goes away is answered by nobody, in part, or with a failure that comes from
+// of it. What a failure has broken off is no answer. A client that goes away is answered by nobody, in part, or with a failure that comes from
 // its going; so is one whose request has lost its locks.
 func (w *capture) final(errors bool) bool {
 	gone, failed := w.client.Err() != nil, w.Status() >= http.StatusBadRequest
 	switch {
-	case errors && w.size == 0 && (failed || w.Status() == http.StatusOK), gone && !w.Written(), (gone || w.cut) && failed:
+	case w.broken, errors && w.size == 0 && (failed || w.Status() == http.StatusOK), gone && !w.Written(), (gone || w.cut) && failed:
 		return false
 	default:
 		return w.incomplete || w.whole()
@@ -128,6 +130,13 @@ func (w *capture) WriteString(s string) (int, error) {
 func (w *capture) ReadFrom(r io.Reader) (int64, error) {
 	w.streamed = true
 	return io.Copy(struct{ io.Writer }{w}, r)
+}
+
+// WriteHeader implements [http.ResponseWriter]. A failure that comes when the answer has begun
+// changes nothing of what is sent, but the rest of the answer is missing.
+func (w *capture) WriteHeader(status int) {
+	w.broken = w.broken || w.sent != nil && status >= http.StatusBadRequest && status != w.Status()
+	w.ResponseWriter.WriteHeader(status)
 }
 
 // WriteHeaderNow implements [gin.ResponseWriter].

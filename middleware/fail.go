@@ -42,6 +42,7 @@ func (m *Locks) Fail(c *gin.Context, err error) {
 		return
 	case begun:
 		m.log(c, 0, err)
+		c.Status(p.Status) // the client does not get it, but package idempotency learns of it
 		return
 	}
 	if p.RetryAfter > 0 && p.RetryAfter < m.config.RetryAfter {

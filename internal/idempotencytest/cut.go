@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -11,7 +12,10 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/idempotency"
+	"github.com/pathlock-go/pathlock/middleware"
+	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
 // deaf is a connection that breaks: its client goes away during the write after so many.
@@ -83,6 +87,14 @@ func (d Database) checkCutShort(t *testing.T) {
 			_, _ = c.Writer.WriteString(text[:5])
 			hangUp()
 		}},
+		"a handler that panics after the first piece": {after: 9, answer: func(c *gin.Context, _ context.CancelFunc) {
+			_, _ = c.Writer.WriteString(text[:5])
+			panic("in the middle")
+		}},
+		"a handler that fails after the first piece": {after: 9, answer: func(c *gin.Context, _ context.CancelFunc) {
+			_, _ = c.Writer.WriteString(text[:5])
+			middleware.New(pathlock.New(memstore.New()), nil, middleware.Config{Log: slog.New(slog.DiscardHandler)}).Fail(c, errors.New("in the middle"))
+		}},
 		"everything that was declared, to nobody": {after: 0, kept: true, answer: func(c *gin.Context, _ context.CancelFunc) {
 			c.DataFromReader(http.StatusOK, int64(len(text)), "text/plain", strings.NewReader(text), nil)
 		}},
@@ -100,7 +112,7 @@ func (d Database) checkCutShort(t *testing.T) {
 		for _, commits := range []bool{true, false} {
 			s := d.open(t, idempotency.Config{})
 			ctx, hangUp := context.WithCancel(t.Context())
-			s.gin.POST("/cut", s.keys.Handle, func(gc *gin.Context) {
+			s.gin.POST("/cut", s.keys.Handle, gin.RecoveryWithWriter(nil), func(gc *gin.Context) {
 				o := &Order{Item: gc.GetHeader(idempotency.Header)}
 				if commits {
 					if err := s.db.WithContext(gc.Request.Context()).Create(o).Error; err != nil {
