@@ -72,8 +72,8 @@ func (w *capture) headers() http.Header {
 
 // final reports whether the answer is the handler's last word. A panic is answered by somebody
 // else, and so is an error that was only added to gin's: a middleware further out makes an answer
-// of it. What a failure has broken off is no answer. A client that goes away is answered by nobody, in part, or with a failure that comes from
-// its going; so is one whose request has lost its locks.
+// of it. What a failure has broken off is no answer. A client that goes away is answered by nobody,
+// in part, or with a failure that comes from its going; so is one whose request has lost its locks.
 func (w *capture) final(errors bool) bool {
 	gone, failed := w.client.Err() != nil, w.Status() >= http.StatusBadRequest
 	switch {

@@ -57,6 +57,11 @@ type Config struct {
 	Keep time.Duration
 	// MaxBody is the largest body of a request with a key, in bytes, [DefaultMaxBody] if it is 0.
 	MaxBody int64
+	// BodyTimeout is how long the body of a request with a key may take to arrive, as
+	// [middleware.Config.BodyTimeout] is for the locks: [middleware.DefaultBodyTimeout] if it is 0,
+	// and no bound if it is negative. After that the request is answered with 408, and its key is
+	// free.
+	BodyTimeout time.Duration
 	// MaxAnswer is the largest body that is recorded, in bytes, [DefaultMaxAnswer] if it is 0.
 	MaxAnswer int
 	// Headers are those of an answer that are recorded beside Content-Type, Content-Encoding,
@@ -107,6 +112,7 @@ func New(db *gorm.DB, config Config) (*Keys, error) {
 	config.Lease = cmp.Or(config.Lease, DefaultLease)
 	config.Keep = cmp.Or(config.Keep, DefaultKeep)
 	config.MaxBody = cmp.Or(config.MaxBody, DefaultMaxBody)
+	config.BodyTimeout = cmp.Or(config.BodyTimeout, middleware.DefaultBodyTimeout)
 	config.MaxAnswer = cmp.Or(config.MaxAnswer, DefaultMaxAnswer)
 	config.Table = cmp.Or(config.Table, DefaultTable)
 	config.Log = cmp.Or(config.Log, slog.Default())

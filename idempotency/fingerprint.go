@@ -12,6 +12,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/pathlock-go/pathlock/internal/readlimit"
 	"github.com/pathlock-go/pathlock/middleware"
 )
 
@@ -32,15 +33,10 @@ func (k *Keys) fingerprint(c *gin.Context) (string, error) {
 // read it before, that is what they have made of it: the copy that gin keeps, or a form.
 func (k *Keys) body(c *gin.Context) ([]string, error) {
 	r := c.Request
-	var read []byte
-	if r.Body != nil && r.Body != http.NoBody {
-		var err error
-		if read, err = io.ReadAll(http.MaxBytesReader(c.Writer, r.Body, k.config.MaxBody)); err != nil {
-			return nil, err
-		}
-		r.Body = io.NopCloser(bytes.NewReader(read))
-	}
+	read, err := k.readBody(c)
 	switch {
+	case err != nil:
+		return nil, err
 	case len(read) > 0 || r.ContentLength == 0:
 		return []string{string(read)}, nil
 	case r.MultipartForm != nil:
@@ -57,6 +53,26 @@ func (k *Keys) body(c *gin.Context) ([]string, error) {
 		return nil, errBodyGone
 	}
 	return []string{""}, nil
+}
+
+// readBody reads the body, if there is one, and puts it back.
+func (k *Keys) readBody(c *gin.Context) ([]byte, error) {
+	r := c.Request
+	if r.Body == nil || r.Body == http.NoBody {
+		return nil, nil
+	}
+	lift := func() {}
+	if k.config.BodyTimeout > 0 {
+		lift = readlimit.Begin(c.Writer, r, k.config.BodyTimeout)
+	}
+	read, err := io.ReadAll(http.MaxBytesReader(c.Writer, r.Body, k.config.MaxBody))
+	if readlimit.Exceeded(err) {
+		c.Header("Connection", "close")
+		return nil, err
+	}
+	lift()
+	r.Body = io.NopCloser(bytes.NewReader(read))
+	return read, err
 }
 
 // parts lists the names and contents of a form's fields and files.
@@ -91,6 +107,9 @@ func contentOf(header *multipart.FileHeader) (content string, err error) {
 
 // unreadable is the problem of a body that could not be read.
 func unreadable(err error) *middleware.Problem {
+	if readlimit.Exceeded(err) {
+		return middleware.NewProblem(http.StatusRequestTimeout, "request-timeout", "the body took too long to arrive")
+	}
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return middleware.NewProblem(http.StatusRequestEntityTooLarge, "too-large", "the body is too large for a request with an "+Header)
 	}

@@ -46,7 +46,7 @@ const finishTimeout = 5 * time.Second
 //   - 409 idempotency-key-in-use: the first request is still running; Retry-After says when to ask;
 //   - 409 idempotency-answer-lost: the first request has taken place, and its answer is not known;
 //   - 422 idempotency-key-reused: the method, the URL or the body differ;
-//   - 413 too-large, and 503 database-unavailable: nothing was run.
+//   - 408 request-timeout, 413 too-large, and 503 database-unavailable: nothing was run.
 func (k *Keys) Handle(c *gin.Context) {
 	switch c.Request.Method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace:

@@ -4,12 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"net"
 	"net/http"
-	"reflect"
-	"time"
 
 	"github.com/gin-gonic/gin"
+
+	"github.com/pathlock-go/pathlock/internal/readlimit"
 )
 
 // firstBytes bounds the room for a body before any of it has come, because a client can announce
@@ -29,7 +28,7 @@ func (m *Locks) readAhead(c *gin.Context) error {
 	if _, done := r.Body.(*readBody); done || r.ContentLength > m.config.MaxBody {
 		return nil
 	}
-	unlimited := limitReading(c, m.config.BodyTimeout)
+	unlimited := readlimit.Begin(c.Writer, r, m.config.BodyTimeout)
 	room := int64(bytes.MinRead)
 	if r.ContentLength >= 0 {
 		room = min(r.ContentLength+1, firstBytes)
@@ -44,63 +43,13 @@ func (m *Locks) readAhead(c *gin.Context) error {
 		n, err = r.Body.Read(data[len(data):cap(data)])
 		data = data[:len(data)+n]
 	}
-	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
-		// The rest of the body would look like another request.
+	if readlimit.Exceeded(err) {
 		c.Header("Connection", "close")
 		return unreadBody(r.Context(), err)
 	}
 	unlimited()
 	r.Body = &readBody{data: data, err: err, rest: r.Body}
 	return nil
-}
-
-// limitReading bounds the wait for the request's body, if the connection takes deadlines and the
-// server has no limit of its own. It returns a function that lifts the bound.
-func limitReading(c *gin.Context, timeout time.Duration) (lift func()) {
-	none := func() {}
-	if s, ok := c.Request.Context().Value(http.ServerContextKey).(*http.Server); ok && s.ReadTimeout > 0 {
-		return none
-	}
-	connection := deadlines(c.Writer)
-	if connection == nil || connection.SetReadDeadline(time.Now().Add(timeout)) != nil {
-		return none
-	}
-	return func() { _ = connection.SetReadDeadline(time.Time{}) }
-}
-
-// deadlined is a connection that takes read deadlines.
-type deadlined interface{ SetReadDeadline(time.Time) error }
-
-// deadlines returns the connection of a response, as [http.ResponseController] finds it. It returns
-// nil if the connection takes no deadlines.
-func deadlines(w http.ResponseWriter) deadlined {
-	for {
-		switch inner := w.(type) {
-		case deadlined:
-			return inner
-		case interface{ Unwrap() http.ResponseWriter }:
-			w = inner.Unwrap()
-		default:
-			if w = embedded(w); w == nil {
-				return nil
-			}
-		}
-	}
-}
-
-// embedded returns the writer that a struct embeds, nil if it embeds none. Programs wrap
-// [gin.ResponseWriter], which has no Unwrap, in this way.
-func embedded(w http.ResponseWriter) http.ResponseWriter {
-	wrapper := reflect.Indirect(reflect.ValueOf(w))
-	if wrapper.Kind() != reflect.Struct {
-		return nil
-	}
-	field := wrapper.FieldByName("ResponseWriter")
-	if !field.IsValid() || !field.CanInterface() {
-		return nil
-	}
-	inner, _ := field.Interface().(http.ResponseWriter)
-	return inner
 }
 
 // readBody is a body of which the first part has been read.

@@ -8,10 +8,10 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/pathlock-go/pathlock/internal/readlimit"
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
@@ -107,12 +107,12 @@ func putBack(read []byte, from io.ReadCloser) io.ReadCloser {
 // unreadBody returns the error of a body that could not be read.
 func unreadBody(ctx context.Context, err error) error {
 	tooLarge, isTooLarge := errors.AsType[*http.MaxBytesError](err)
-	network, isNetwork := errors.AsType[net.Error](err)
+	_, isNetwork := errors.AsType[net.Error](err)
 	switch {
 	case isTooLarge:
 		// Other middleware may have limited the body too.
 		return &TooLargeError{tooLarge.Limit}
-	case errors.Is(err, os.ErrDeadlineExceeded), isNetwork && network.Timeout():
+	case readlimit.Exceeded(err):
 		return NewProblem(http.StatusRequestTimeout, "request-timeout", "the body took too long to arrive")
 	case ctx.Err() != nil && !errors.Is(context.Cause(ctx), context.Canceled):
 		return fmt.Errorf("middleware: reading the body: %w", context.Cause(ctx))

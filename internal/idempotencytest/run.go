@@ -61,6 +61,7 @@ func Run(t *testing.T, d Database) {
 	t.Run("answers of others", d.checkAnswersOfOthers)
 	t.Run("failures by going", d.checkFailuresByGoing)
 	t.Run("bodies read before", d.checkBodiesReadBefore)
+	t.Run("slow bodies", d.checkSlowBodies)
 	t.Run("handled twice", d.checkHandledTwice)
 	t.Run("handed on", d.checkHandleContext)
 	t.Run("unrouted", d.checkUnrouted)

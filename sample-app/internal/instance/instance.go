@@ -178,7 +178,7 @@ func (i *Instance) assemble(ctx context.Context, config Config) error {
 	i.Service.Announce(i.Feed)
 	keys, err := idempotency.New(i.DB.Write, idempotency.Config{
 		Scope: idempotency.OneScope, // whoever reaches the server may see everything
-		Table: schema.IdempotencyKeys,
+		Table: schema.IdempotencyKeys, BodyTimeout: config.BodyTimeout,
 		Fail: func(c *gin.Context, p *middleware.Problem) {
 			i.locker.Answered(c.Request.Context(), pathlock.Failure(strings.TrimPrefix(p.Type, middleware.ProblemType)))
 			middleware.WriteProblem(c, p)
