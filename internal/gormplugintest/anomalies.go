@@ -158,8 +158,6 @@ func (m *meeting) ended(turn int) {
 // checkAnomalies provokes the anomalies. A lock store that grants everything must not matter as
 // long as there is the assertion; without the assertion it must, or the test is worth nothing.
 func checkAnomalies(t *testing.T, d Database) {
-	// So often the anomaly shows without the assertion.
-	const unprotected = 20
 	for _, a := range anomalies() {
 		tries := d.tries(t)
 		if a.fewer {
@@ -177,10 +175,10 @@ func checkAnomalies(t *testing.T, d Database) {
 				t.Log(got)
 			})
 			t.Run("and no assertion", func(t *testing.T) {
-				s := settings{store: offstore.New(), options: []gormplugin.Option{gormplugin.WithoutAssertion()}, oneWillDo: true}
-				got := provoke(t, d, a, unprotected, s, together, firstThenOther, otherThenFirst)
+				s := settings{store: offstore.New(), options: []gormplugin.Option{gormplugin.WithoutAssertion()}}
+				got := provoke(t, d, a, 2, s, firstThenOther, otherThenFirst)
 				if a.harmless != (got.corrupted == 0) {
-					t.Errorf("%d corrupted within %d tries", got.corrupted, unprotected)
+					t.Errorf("%d corrupted, one after the other in either order", got.corrupted)
 				}
 				t.Log(got)
 			})
@@ -189,7 +187,7 @@ func checkAnomalies(t *testing.T, d Database) {
 				if got.corrupted != 0 {
 					t.Errorf("%d of %d corrupted, such as %v", got.corrupted, tries, got.example)
 				}
-				if given := got.retries + got.changed; given > max(tries/20, 1) {
+				if given := got.retries + got.changed; given > 0 {
 					t.Errorf("%d statements were given up in %d tries: %v", given, tries, got)
 				}
 				t.Log(got)
@@ -243,9 +241,6 @@ func provoke(t *testing.T, d Database, a anomaly, tries int, s settings, orders 
 		if found := problems(w.db, w.root.PlanID); len(found) > 0 {
 			o.corrupted++
 			o.example = found
-			if s.oneWillDo {
-				break
-			}
 		}
 	}
 	w.root = w.newPlan() // the last one may be corrupted on purpose
@@ -266,5 +261,18 @@ func (o *outcome) add(t *testing.T, err error) {
 		o.refused++
 	default:
 		t.Errorf("an error that nobody can handle: %v", err)
+	}
+}
+
+// report logs what became of the workers' statements, of which some have to succeed.
+func report(t *testing.T, workers []outcome) {
+	t.Helper()
+	succeeded := 0
+	for _, o := range workers {
+		t.Log(o)
+		succeeded += o.succeeded
+	}
+	if succeeded == 0 {
+		t.Error("nothing succeeded")
 	}
 }

@@ -234,7 +234,7 @@ func (c *copier) check(from, below, want string, another bool) {
 func (c *copier) checkTwo() {
 	c.Helper()
 	tree, keys := c.plant()
-	ctx, cancel := context.WithTimeout(c.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(c.Context(), time.Minute)
 	defer cancel()
 	want := slices.Clone(planted)
 	var open []*gorm.DB

@@ -216,8 +216,6 @@ type settings struct {
 	options []gormplugin.Option
 	// observer sees the locker's work, beside the trace.
 	observer pathlock.Observer
-	// oneWillDo ends the provocation of an anomaly with the first corrupted tree.
-	oneWillDo bool
 	// connections bounds the pool.
 	connections int
 	// root is the root row of a plan that somebody else has made.

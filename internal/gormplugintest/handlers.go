@@ -158,7 +158,7 @@ func (o notifier) Waiting(context.Context, pathlock.Event) { o.queued <- struct{
 
 // checkHandlerLoses loses the lock of a request under a transaction that has gin's context.
 func checkHandlerLoses(t *testing.T, d Database) {
-	w := newWorld(t, d, settings{lease: 100 * time.Millisecond})
+	w := newWorld(t, d, settings{lease: 3 * time.Second})
 	a := w.build("/a")
 	w.handled(a, false, func(c *gin.Context) {
 		tx := w.db.WithContext(c).Begin()

@@ -47,12 +47,7 @@ func checkIDPathStorm(t *testing.T, d Database) {
 		})
 	}
 	all.Wait()
-	for _, o := range outcomes {
-		t.Log(o)
-		if o.succeeded == 0 {
-			t.Error("a worker did nothing")
-		}
-	}
+	report(t, outcomes)
 	w.soundIn(entries, shelves, shelvesIDs)
 }
 

@@ -264,12 +264,7 @@ func checkTopStorm(t *testing.T, d Database) {
 				})
 			}
 			all.Wait()
-			for _, o := range outcomes {
-				t.Log(o)
-				if o.succeeded == 0 {
-					t.Error("a worker did nothing")
-				}
-			}
+			report(t, outcomes)
 		})
 	}
 }

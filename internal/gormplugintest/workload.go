@@ -20,8 +20,6 @@ type workload struct {
 	random *rand.Rand
 	// isolations are what transactions ask for, one of them at random; none is the session's own.
 	isolations []sql.IsolationLevel
-	// careless is set where the tree is broken on purpose, and statements fail in any way.
-	careless bool
 	// did counts what became of it.
 	did outcome
 }
@@ -98,9 +96,6 @@ func (l *workload) anything(tx *gorm.DB) error {
 // count enters an outcome. Whoever's locks the store plays games with may be told so, and Save may
 // come upon a row that was deleted, or deleted and brought back, meanwhile.
 func (l *workload) count(err error) {
-	if l.careless {
-		return
-	}
 	for _, refusal := range []error{pathlock.ErrConflict, pathlock.ErrDeadlock, pathlock.ErrLost, gormplugin.ErrPathTooLong, gormplugin.ErrUnsupported, gormplugin.ErrStale} {
 		if errors.Is(err, refusal) {
 			l.did.refused++

@@ -100,7 +100,7 @@ func (w *world) sound() {
 // lease until what nobody heard of has ended.
 func (w *world) nothingHeld() {
 	w.Helper()
-	const patience = time.Second
+	const patience = 30 * time.Second
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	for {
