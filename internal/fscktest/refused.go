@@ -184,7 +184,7 @@ func (w *world) awaitWaiter(t *testing.T) {
 	query := map[fsck.Dialect]string{
 		fsck.MySQL: `SELECT COUNT(*) FROM information_schema.innodb_trx JOIN information_schema.processlist ON id = trx_mysql_thread_id
 			WHERE trx_state = 'LOCK WAIT' AND db = DATABASE()`,
-		fsck.PostgreSQL: `SELECT COUNT(*) FROM pg_locks WHERE NOT granted`,
+		fsck.PostgreSQL: `SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
 		fsck.SQLite:     `SELECT 1`, // SQLite does not show waiters
 	}[w.Dialect]
 	for begun := time.Now(); time.Since(begun) < 20*time.Second; time.Sleep(200 * time.Millisecond) { // InnoDB refreshes its answer after 100 ms without a query
