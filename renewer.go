@@ -1,7 +1,6 @@
 package pathlock
 
 import (
-	"container/heap"
 	"log/slog"
 	"sync"
 	"time"
@@ -30,8 +29,6 @@ type renewer struct {
 	fires time.Time // when the timer fires, zero while it is not armed
 	// offset is the clock's at the latest comparison with all that is held.
 	offset time.Duration
-	// session is closed when the store's present session has ended, nil for a store without any.
-	session <-chan struct{}
 }
 
 const (
@@ -47,9 +44,6 @@ func (r *renewer) init(store Store, log *slog.Logger) {
 	r.store, r.log = store, log
 	r.clock = newClock()
 	r.offset = r.clock.offset(time.Now())
-	if s, ok := store.(SessionStore); ok {
-		r.session = s.Session()
-	}
 }
 
 // extend notes that h's lease is certain to last for at least lease from a moment on.
@@ -183,7 +177,6 @@ func (r *renewer) tick() {
 	r.fresh = nil
 	var calls []*call
 	ended := r.afterJump(now)
-	r.afterSession(now)
 	for a := r.plan.due(now); a != nil; a = r.plan.due(now) {
 		calls, ended = r.collect(a, now, calls, ended)
 	}
@@ -238,27 +231,6 @@ func (r *renewer) collect(a *agenda, now time.Time, calls []*call, ended []*hold
 		calls = append(calls, batch)
 	}
 	return calls, ended
-}
-
-// afterSession has everything renewed at once that is held, if the store's session has ended since
-// the last look: some of it may be gone.
-func (r *renewer) afterSession(now time.Time) {
-	if r.session == nil {
-		return
-	}
-	select {
-	case <-r.session:
-	default:
-		return
-	}
-	r.session = r.store.(SessionStore).Session()
-	for _, a := range r.plan.order {
-		for _, h := range a.holdings {
-			h.term.renew = now
-		}
-		heap.Init(&a.holdings)
-	}
-	heap.Init(&r.plan.order)
 }
 
 // afterJump takes off the plan what has ended by the wall clock, if that clock has jumped against

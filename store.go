@@ -77,16 +77,6 @@ type LocalStore interface {
 	Local() bool
 }
 
-// SessionStore is a [Store] that may lose grants before their leases end, together with a session
-// that this process has with a server. A store that wraps another one passes its answer on.
-type SessionStore interface {
-	Store
-	// Session returns a channel that is closed when the present session has ended. A [Locker] then
-	// asks within a second what is left of its locks, rather than with the next renewal. Session
-	// does not block.
-	Session() <-chan struct{}
-}
-
 // Acquisition is one request to a [Store].
 type Acquisition struct {
 	Tree Tree

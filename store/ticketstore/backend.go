@@ -47,19 +47,10 @@ type Backend interface {
 	Ping(ctx context.Context) error
 }
 
-// SessionBackend is a [Backend] whose server ends the tickets of a process with the session that
-// the process has there.
-type SessionBackend interface {
-	Backend
-	// Session returns a channel that is closed when the present session has ended. It does not
-	// block. See [pathlock.SessionStore].
-	Session() <-chan struct{}
-}
-
 // State is what a tree holds at one instant.
 type State struct {
-	// Tickets are in no particular order. Those that the server has ended by itself, with the
-	// session of their process, are not among them.
+	// Tickets are in no particular order. Those that the server has ended by itself are not among
+	// them.
 	Tickets []Ticket
 	// Now is the time by the clock that all processes share, which is the server's. Where it is not
 	// known exactly, Now is the earliest that it can be, and Now plus Error the latest: a lease

@@ -28,10 +28,7 @@ type Store struct {
 	running  sync.WaitGroup // of lanes
 }
 
-var (
-	_ pathlock.TransferStore = (*Store)(nil)
-	_ pathlock.SessionStore  = (*Store)(nil)
-)
+var _ pathlock.TransferStore = (*Store)(nil)
 
 // New returns a store that keeps its tickets in a backend. The name is that of the backend's
 // package, for errors.
@@ -267,14 +264,6 @@ func (s *Store) Ping(ctx context.Context) error {
 	}
 	if err := s.backend.Ping(ctx); err != nil {
 		return s.failed(err)
-	}
-	return nil
-}
-
-// Session implements [pathlock.SessionStore]. Without a [SessionBackend], no session ever ends.
-func (s *Store) Session() <-chan struct{} {
-	if b, ok := s.backend.(SessionBackend); ok {
-		return b.Session()
 	}
 	return nil
 }

@@ -10,17 +10,19 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/store/ticketstore"
-	"github.com/pathlock-go/pathlock/store/zkstore/internal/zk"
 )
 
 // backend keeps tickets in ZooKeeper.
 type backend struct {
-	client  *zk.Client
+	client  *client
 	names   names
 	acl     []zk.ACL
 	limits  limits
+	packet  int // the servers' jute.maxbuffer
 	timeout time.Duration
 	log     *slog.Logger
 	clock   *clock
@@ -33,7 +35,7 @@ type backend struct {
 	running sync.WaitGroup
 }
 
-var _ ticketstore.SessionBackend = (*backend)(nil)
+var _ ticketstore.Backend = (*backend)(nil)
 
 // callsOfUpdate is how many times the time-out of one call an update may take: it reads and writes,
 // looks a lost answer up, and begins anew where another process was faster.
@@ -77,7 +79,7 @@ func (b *backend) update(ctx context.Context, tree pathlock.Tree, change func(ti
 			}
 			continue
 		}
-		done, err := b.commit(ctx, tree, r, state, changes)
+		done, err := b.commit(ctx, tree, r, changes)
 		if done || err != nil {
 			return err
 		}
@@ -106,22 +108,21 @@ func (b *backend) pause(ctx context.Context, try int) error {
 
 // create creates a container, and those above it that are missing.
 func (b *backend) create(ctx context.Context, path string) error {
-	c := &zk.Create{Path: path, ACL: b.acl, Mode: zk.Container}
-	err := b.client.Do(ctx, c)
+	_, err := once(ctx, b.client, func(conn *zk.Conn) (string, error) {
+		return conn.CreateContainer(path, nil, zk.FlagContainer, b.acl)
+	})
 	switch {
-	case errors.Is(err, zk.ErrLost):
-		return nil // the caller looks again
-	case err != nil:
-		return err
-	case c.Err == nil || errors.Is(c.Err, zk.ErrNodeExists):
+	case err == nil, errors.Is(err, zk.ErrNodeExists):
 		return nil
-	case errors.Is(c.Err, zk.ErrNoNode) && parentOf(path) != "":
+	case isLost(err) && ctx.Err() == nil:
+		return nil // the caller looks again
+	case errors.Is(err, zk.ErrNoNode) && parentOf(path) != "":
 		if err := b.create(ctx, parentOf(path)); err != nil {
 			return err
 		}
 		return b.create(ctx, path)
 	default:
-		return fmt.Errorf("creating the znode %s: %w", path, c.Err)
+		return fmt.Errorf("creating the znode %s: %w", path, err)
 	}
 }
 
@@ -155,33 +156,37 @@ func (b *backend) Trees(ctx context.Context) ([]pathlock.Tree, error) {
 
 // list returns the trees that have tickets, live or not, and those that never had any.
 func (b *backend) list(ctx context.Context) (used, unused []pathlock.Tree, err error) {
-	list := &zk.Children{Path: b.names.root}
-	if err := b.client.Do(ctx, &zk.Sync{Path: b.names.root}, list); err != nil {
+	if err := b.sync(ctx, b.names.root); err != nil {
 		return nil, nil, err
 	}
-	if list.Err != nil && !errors.Is(list.Err, zk.ErrNoNode) {
-		return nil, nil, list.Err
+	root, err := b.children(ctx, b.names.root)
+	if errors.Is(err, zk.ErrNoNode) {
+		return nil, nil, nil
 	}
-	for names := range slices.Chunk(list.Names, batch) {
-		ops := make([]zk.Op, len(names))
-		for i, name := range names {
-			ops[i] = &zk.Children{Path: b.names.root + "/" + name}
-		}
-		if err := b.client.Do(ctx, ops...); err != nil {
-			return nil, nil, err
-		}
-		for i, op := range ops {
-			tree, ok := treeOf(names[i])
-			switch children := op.(*zk.Children); {
-			case !ok || children.Err != nil:
-			case len(children.Names) > 0:
-				used = append(used, tree)
-			case children.Stat.Version == 0:
-				unused = append(unused, tree)
-			}
-		}
+	if err != nil {
+		return nil, nil, err
 	}
-	return used, unused, nil
+	var mu sync.Mutex
+	return used, unused, b.together(ctx, root.names, func(ctx context.Context, name string) error {
+		tree, ok := treeOf(name)
+		if !ok {
+			return nil
+		}
+		children, err := b.children(ctx, b.names.root+"/"+name)
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case errors.Is(err, zk.ErrNoNode):
+			return nil
+		case err != nil:
+			return err
+		case len(children.names) > 0:
+			used = append(used, tree)
+		case children.stat.Version == 0:
+			unused = append(unused, tree)
+		}
+		return nil
+	})
 }
 
 // Limit implements [ticketstore.Backend].
@@ -200,20 +205,17 @@ func (b *backend) Ping(ctx context.Context) error {
 // writes it and removes it, in one step. The error matches [zk.ErrNoNode] if there is no root yet.
 func (b *backend) sample(ctx context.Context) error {
 	path := b.names.root + "/" + stampPrefix + newID()
-	stamp := &zk.Set{Path: path, Version: -1}
-	m := &zk.Multi{Ops: []zk.Op{&zk.Create{Path: path, ACL: b.acl, Mode: zk.Ephemeral}, stamp, &zk.Delete{Path: path, Version: -1}}}
-	if err := b.client.DoMulti(ctx, m); err != nil {
-		return err
+	sent := time.Now()
+	results, err := once(ctx, b.client, func(conn *zk.Conn) ([]zk.MultiResponse, error) {
+		return conn.Multi(&zk.CreateRequest{Path: path, Acl: b.acl, Flags: zk.FlagEphemeral},
+			&zk.SetDataRequest{Path: path, Version: -1}, &zk.DeleteRequest{Path: path, Version: -1})
+	})
+	if err != nil {
+		return fmt.Errorf("writing below %s: %w", b.names.root, err)
 	}
-	if m.Err != nil {
-		return fmt.Errorf("writing below %s: %w", b.names.root, m.Err)
-	}
-	b.clock.sample(stamp.Stat.Mtime, m.Sent, m.Received)
+	b.clock.sample(results[1].Stat.Mtime, sent, time.Now())
 	return nil
 }
-
-// Session implements [ticketstore.SessionBackend].
-func (b *backend) Session() <-chan struct{} { return b.client.Gone() }
 
 // now returns the time by the leader's clock, and when that was by this process's. The first time,
 // it writes something to learn it.
@@ -229,7 +231,7 @@ func (b *backend) now(ctx context.Context) (now time.Time, uncertain time.Durati
 		}
 		switch err := b.sample(ctx); {
 		case err == nil:
-		case errors.Is(err, zk.ErrLost) && try < tries:
+		case isLost(err) && ctx.Err() == nil && try < tries:
 			// The next try does as well.
 		case errors.Is(err, zk.ErrNoNode) && try < tries:
 			if err := b.create(ctx, b.names.root); err != nil {
@@ -252,11 +254,9 @@ func (b *backend) failed(ctx context.Context, what string, err error) error {
 		return fmt.Errorf("%s: %w", what, cause)
 	case errors.Is(err, pathlock.ErrInvalidRequest), errors.Is(err, pathlock.ErrUnavailable):
 		return fmt.Errorf("%s: %w", what, err)
-	case errors.Is(err, zk.ErrTooLarge):
+	case errors.Is(err, errTooLarge):
 		return fmt.Errorf("%w: %s: %w", pathlock.ErrInvalidRequest, what, err)
-	case errors.Is(err, zk.ErrClosed):
-		return fmt.Errorf("%w: %w: %s", pathlock.ErrUnavailable, pathlock.ErrClosed, what)
-	case errors.Is(err, context.DeadlineExceeded): // of the update's own time
+	case errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, errUnanswered): // of the update's own time
 		return fmt.Errorf("%w: %s: other processes were faster again and again", pathlock.ErrUnavailable, what)
 	default:
 		return fmt.Errorf("%w: %s: %w", pathlock.ErrUnavailable, what, err)

@@ -27,7 +27,7 @@ func runChild(arguments string) int {
 	if err != nil {
 		panic(err)
 	}
-	s, err := New([]string{words[0]}, WithSessionTimeout(childSession))
+	s, err := New([]string{words[0]})
 	if err != nil {
 		panic(err)
 	}
@@ -52,11 +52,8 @@ func runChild(arguments string) int {
 	return 0
 }
 
-// childSession is the session's time-out of children, and childLease a lease that it covers.
-const (
-	childSession = 5 * time.Second
-	childLease   = 2 * time.Second
-)
+// childLease is the lease of children.
+const childLease = 2 * time.Second
 
 // child is another process.
 type child struct {
@@ -122,7 +119,7 @@ func childTree(t *testing.T) pathlock.Tree {
 	return tree
 }
 
-// TestKilledHolder: the lease of a killed process ends, and its znode goes with its session.
+// TestKilledHolder: the lease of a killed process ends, and its znode goes with the next update.
 func TestKilledHolder(t *testing.T) {
 	server := testzk.Start(t)
 	s, tree := newStore(t, server.Addr), childTree(t)
@@ -159,40 +156,28 @@ func TestKilledWaiter(t *testing.T) {
 	nothingLeft(t, server, s, tree)
 }
 
-// TestStopped: a process that is stopped for longer than its lease, or than its session, finds its
-// lock lost when it runs on.
+// TestStopped: a process that is stopped for longer than its lease finds its lock lost when it runs
+// on.
 func TestStopped(t *testing.T) {
-	for name, lease := range map[string]time.Duration{"ephemeral": childLease, "persistent": childSession} {
-		t.Run(name, func(t *testing.T) {
-			server := testzk.Start(t)
-			s, tree := newStore(t, server.Addr), childTree(t)
-			c := startChild(t, server.Addr, tree, lease)
-			c.expect("holds")
-			if _, ephemeral := znodes(t, s, tree); (ephemeral == 1) != (lease == childLease) {
-				t.Errorf("with a lease of %v, %d of one ticket is ephemeral", lease, ephemeral)
-			}
-			w := queue(t, s, ask(tree, x("/n")))
-			c.signal(syscall.SIGSTOP)
-			began := time.Now()
-			w.granted()
-			t.Logf("granted after %v", time.Since(began))
-			testserver.Await(t, "the session ends", func() bool {
-				return server.Count("zk_ephemerals_count") == 1 && time.Since(began) > childSession
-			})
-			c.signal(syscall.SIGCONT)
-			c.expect("lost")
-			holders(t, s, tree, 1)
-			release(t, s, w.req)
-			c.signal(syscall.SIGKILL)
-			nothingLeft(t, server, s, tree)
-		})
-	}
+	server := testzk.Start(t)
+	s, tree := newStore(t, server.Addr), childTree(t)
+	c := startChild(t, server.Addr, tree, childLease)
+	c.expect("holds")
+	w := queue(t, s, ask(tree, x("/n")))
+	c.signal(syscall.SIGSTOP)
+	w.granted()
+	c.signal(syscall.SIGCONT)
+	c.expect("lost")
+	holders(t, s, tree, 1)
+	release(t, s, w.req)
+	c.signal(syscall.SIGKILL)
+	nothingLeft(t, server, s, tree)
 }
 
 // nothingLeft requires that all znodes go by themselves: tickets, trees and the root.
 func nothingLeft(t *testing.T, server *testzk.Server, s *Store, tree pathlock.Tree) {
 	t.Helper()
-	if names, _ := znodes(t, s, tree); len(names) != 0 {
+	if names := znodes(t, s, tree); len(names) != 0 {
 		t.Errorf("%v are left", names)
 	}
 	testserver.Await(t, "the containers go", func() bool {

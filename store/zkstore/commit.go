@@ -9,33 +9,34 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/store/ticketstore"
-	"github.com/pathlock-go/pathlock/store/zkstore/internal/zk"
 )
 
 // commit writes changes to the tree as it was read. It returns false if another process was faster.
-func (b *backend) commit(ctx context.Context, tree pathlock.Tree, r *reading, state ticketstore.State, c ticketstore.Changes) (bool, error) {
-	w, err := b.prepare(tree, r, state, c)
+func (b *backend) commit(ctx context.Context, tree pathlock.Tree, r *reading, c ticketstore.Changes) (bool, error) {
+	w, err := b.prepare(tree, r, c)
 	if err != nil {
 		return false, err
 	}
-	err = b.client.DoMulti(ctx, w.multi)
+	sent := time.Now()
+	results, err := once(ctx, b.client, func(conn *zk.Conn) ([]zk.MultiResponse, error) { return conn.Multi(w.requests...) })
+	received := time.Now()
 	switch {
-	case errors.Is(err, zk.ErrOtherSession):
-		return false, nil
-	case errors.Is(err, zk.ErrLost):
+	case isLost(err):
 		return b.lookUp(ctx, tree, r, w, c)
+	case errors.Is(err, zk.ErrBadVersion), errors.Is(err, zk.ErrNoNode):
+		return false, nil
 	case err != nil:
-		return false, err
-	case w.multi.Err != nil:
-		return false, refusal(w.multi)
+		return false, fmt.Errorf("writing: %w", err)
 	}
-	ahead := b.clock.sample(w.set.Stat.Mtime, w.multi.Sent, w.multi.Received)
-	if w.set.Stat.Czxid != r.created {
+	ahead := b.clock.sample(results[0].Stat.Mtime, sent, received)
+	if results[0].Stat.Czxid != r.created {
 		return false, b.withdraw(ctx, tree, w)
 	}
-	b.remember(tree, w.finish(c.Put))
+	b.remember(tree, w.finish(results, c.Put))
 	if ahead > leap {
 		return false, fmt.Errorf("%w: ZooKeeper's clock has gone forward by %v: leases written just now may be too short", pathlock.ErrUnavailable, ahead)
 	}
@@ -45,117 +46,100 @@ func (b *backend) commit(ctx context.Context, tree pathlock.Tree, r *reading, st
 // leap is by how much the leader's clock may go forward unnoticed.
 const leap = time.Second
 
-// refusal returns nil if a write was refused because another process was faster.
-func refusal(m *zk.Multi) error {
-	for _, code := range []zk.Code{zk.ErrBadVersion, zk.ErrNoNode, zk.ErrExpired, zk.ErrMoved} {
-		if errors.Is(m.Err, code) {
-			return nil
-		}
-	}
-	return fmt.Errorf("writing: %w", m.Err)
-}
-
-// writing is one Multi, and what it means.
+// writing is one transaction, and what it means.
 type writing struct {
-	id      string // the update's, in the record
-	multi   *zk.Multi
-	set     *zk.Set
-	session int64
-	entries map[string]entry // of the tree, when it is written
-	puts    []put
+	id       string // the update's, in the record
+	requests []any
+	entries  map[string]entry // of the tree, when it is written
+	puts     []put
 }
 
 // put is how one of Changes.Put is written.
 type put struct {
-	id     string
-	create *zk.Create // nil if the znode is there
+	id      string
+	created int // the place among the requests of the one that creates the znode, 0 if it is there
 }
 
-// prepare makes the Multi of changes. It writes the tree's record first: that fails if there was an
-// update since the tree was read.
-func (b *backend) prepare(tree pathlock.Tree, r *reading, state ticketstore.State, c ticketstore.Changes) (*writing, error) {
+// prepare makes the transaction of changes. It writes the tree's record first: that fails if there
+// was an update since the tree was read.
+func (b *backend) prepare(tree pathlock.Tree, r *reading, c ticketstore.Changes) (*writing, error) {
 	if n := len(c.Put) + len(c.Delete); n > 1<<fenceBits {
 		return nil, fmt.Errorf("%w: an update of %d tickets, at most %d are possible", pathlock.ErrInvalidRequest, n, b.limits.tickets)
 	}
-	session := b.client.Session()
-	w := &writing{id: newID(), session: session.ID, entries: maps.Clone(r.entries)}
-	w.set = &zk.Set{Path: b.names.tree(tree), Version: r.version}
-	w.multi = &zk.Multi{Ops: []zk.Op{w.set}}
+	set := &zk.SetDataRequest{Path: b.names.tree(tree), Version: r.version}
+	w := &writing{id: newID(), requests: []any{set}, entries: maps.Clone(r.entries)}
+	size := requestOverhead
 	for _, t := range c.Delete {
 		id := idOf(t.Key)
-		w.multi.Ops = append(w.multi.Ops, &zk.Delete{Path: b.names.ticket(tree, t.Key), Version: w.entries[id].version})
+		path := b.names.ticket(tree, t.Key)
+		w.requests = append(w.requests, &zk.DeleteRequest{Path: path, Version: w.entries[id].version})
+		size += len(path) + requestOverhead
 		delete(w.entries, id)
 	}
 	for _, t := range c.Put {
-		if err := b.put(w, tree, t, session, state); err != nil {
+		n, err := b.put(w, tree, t)
+		if err != nil {
 			return nil, err
 		}
+		size += n
 	}
 	record := record{fence: c.Fence, updates: r.record.after(w.id), tickets: make(map[string]int32, len(w.entries))}
 	for id, e := range w.entries {
 		record.tickets[id] = e.version
 	}
-	w.set.Data = record.encode()
+	set.Data = record.encode()
+	// A server would close the connection.
+	if size += len(set.Path) + len(set.Data); size > b.packet {
+		return nil, fmt.Errorf("%w: it has %d bytes, of %d", errTooLarge, size, b.packet)
+	}
 	return w, nil
 }
 
-// put adds the writing of one ticket.
-func (b *backend) put(w *writing, tree pathlock.Tree, t ticketstore.Ticket, session zk.Session, state ticketstore.State) error {
-	id := idOf(t.Key)
-	old, exists := w.entries[id]
-	if t.Key != "" && !exists {
-		return fmt.Errorf("%w: the ticket %q is not in the tree", pathlock.ErrInvalidRequest, t.Key)
-	}
-	if !exists {
-		t.Home = fmt.Sprintf("%#x", session.ID)
-	}
+var errTooLarge = errors.New("the request is larger than the servers' jute.maxbuffer")
+
+// requestOverhead is what a part of a transaction takes at most besides its path and its data.
+const requestOverhead = 128
+
+// put adds the writing of one ticket, and returns how many bytes that takes.
+func (b *backend) put(w *writing, tree pathlock.Tree, t ticketstore.Ticket) (size int, err error) {
 	data, err := b.limits.encode(t)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	if exists && (old.session == 0 || stays(old, t, session, state)) {
-		if old.session == session.ID {
-			w.multi.Only = session.ID // whose life the renewal relies on
-		}
-		w.multi.Ops = append(w.multi.Ops, &zk.Set{Path: b.names.ticket(tree, t.Key), Data: data, Version: old.version})
-		old.version, old.ticket = old.version+1, t
-		w.entries[id] = old
+	id := idOf(t.Key)
+	if e, exists := w.entries[id]; exists {
+		path := b.names.ticket(tree, t.Key)
+		w.requests = append(w.requests, &zk.SetDataRequest{Path: path, Data: data, Version: e.version})
+		e.version, e.ticket = e.version+1, t
+		w.entries[id] = e
 		w.puts = append(w.puts, put{id: id})
-		return nil
+		return len(path) + len(data) + requestOverhead, nil
 	}
-	create := &zk.Create{Data: data, ACL: b.acl, Mode: zk.PersistentSequence}
-	e := entry{ticket: t}
-	if exists {
-		// The znode has to outlive its session from now on.
-		w.multi.Ops = append(w.multi.Ops, &zk.Delete{Path: b.names.ticket(tree, t.Key), Version: old.version})
-		delete(w.entries, id)
-	} else if ephemeral(t, session, state) {
-		create.Mode, e.session, w.multi.Only = zk.EphemeralSequential, session.ID, session.ID
+	if t.Key != "" {
+		return 0, fmt.Errorf("%w: the ticket %q is not in the tree", pathlock.ErrInvalidRequest, t.Key)
 	}
 	id = newID()
-	create.Path = b.names.ticket(tree, ticketPrefix+id+"-")
-	w.multi.Ops = append(w.multi.Ops, create)
-	w.entries[id] = e
-	w.puts = append(w.puts, put{id: id, create: create})
-	return nil
+	path := b.names.ticket(tree, ticketPrefix+id+"-")
+	w.entries[id] = entry{ticket: t}
+	w.puts = append(w.puts, put{id: id, created: len(w.requests)})
+	w.requests = append(w.requests, &zk.CreateRequest{Path: path, Data: data, Acl: b.acl, Flags: zk.FlagSequence})
+	return len(path) + len(data) + requestOverhead, nil
 }
 
 // finish names the tickets that were created, and returns what the tree has now.
-func (w *writing) finish(puts []ticketstore.Ticket) map[string]entry {
+func (w *writing) finish(results []zk.MultiResponse, puts []ticketstore.Ticket) map[string]entry {
 	for i, p := range w.puts {
-		if p.create == nil {
+		if p.created == 0 {
 			continue
 		}
-		puts[i].Key = p.create.Created[strings.LastIndexByte(p.create.Created, '/')+1:]
-		w.name(p.id, puts[i].Key)
+		path := results[p.created].String
+		name := path[strings.LastIndexByte(path, '/')+1:]
+		puts[i].Key = name
+		e := w.entries[p.id]
+		e.name, e.ticket.Key = name, name
+		w.entries[p.id] = e
 	}
 	return w.entries
-}
-
-func (w *writing) name(id, name string) {
-	e := w.entries[id]
-	e.name, e.ticket.Key = name, name
-	w.entries[id] = e
 }
 
 // lookUp finds out what has become of a write whose answer was lost.
@@ -171,13 +155,13 @@ func (b *backend) lookUp(ctx context.Context, tree pathlock.Tree, r *reading, w 
 	case written:
 		for i, p := range w.puts {
 			// Another update may have written it in another form since.
-			if e, ok := now.entries[p.id]; ok && p.create != nil {
+			if e, ok := now.entries[p.id]; ok && p.created > 0 {
 				c.Put[i].Key = e.name
 			}
 		}
 		return true, nil
 	case now.absent || now.created != r.created || now.version-r.version > rememberedUpdates:
-		return false, fmt.Errorf("%w, and the tree has changed too often since to tell whether it was carried out", zk.ErrLost)
+		return false, fmt.Errorf("%w, and the tree has changed too often since to tell whether it was carried out", errUnanswered)
 	default:
 		return false, nil
 	}

@@ -6,7 +6,7 @@
 //	locker := pathlock.New(store)
 //
 // It needs ZooKeeper 3.6 or later, and is tested with 3.8, standalone and as an ensemble of three.
-// The client is its own: see internal/zk.
+// The client is go-zookeeper/zk.
 //
 // # What it does
 //
@@ -34,22 +34,13 @@
 // when the znode goes, and not at its signs of life. So each waiter has two watches, no event wakes
 // two waiters, and a release costs the same number of requests whether 50 wait or 500.
 //
-// # Ephemeral and persistent tickets
+// # Leases and sessions
 //
-// Every ticket has a lease, which everybody heeds by the clock of ZooKeeper's leader. A znode must
-// not go before that: so a ticket is ephemeral if the session is certain to outlive its lease, and
-// otherwise persistent. With the default session of 40 s, that is so up to leases of 30 s, the
-// locker's default. A ticket whose lease is renewed for longer, or that becomes a detached hold, is
-// replaced by a persistent one.
-//
-// A crash costs others what is left of the lease, in either case. Thereafter, an ephemeral znode
-// goes with its session, up to a session's time-out after the crash. A persistent one is removed by
-// the next update of the tree, or by the sweep: see [WithSweep]. A process that calls [Store.Close]
-// leaves nothing, except for its detached holds and longer leases.
-//
-// A session that is lost takes its ephemeral tickets with it: the locks end within a second or so,
-// their waiters are let in at once, and the client begins a new session. That happens before a
-// lease has ended only if somebody ends the session on purpose.
+// Every ticket has a lease, which everybody heeds by the clock of ZooKeeper's leader. Its znode is
+// persistent: a session ends by another clock, and a ticket must not go before its lease has ended.
+// So nothing depends on the session, and a lost connection is followed by another one. A crash
+// costs others what is left of the lease. The next update of the tree removes the znode, or the
+// sweep does: see [WithSweep].
 //
 // # What is guaranteed
 //
@@ -74,8 +65,8 @@
 //     update: for that long, two owners may hold the same node. An update that finds the clock ahead
 //     by more than a second fails. Safety must not rest on the locks alone. The clocks of the
 //     processes themselves do not matter.
-//   - tickTime is at most a fifth of the session's time-out. Followers tell the leader of signs of
-//     life every half tick.
+//   - minSessionTimeout is at most [DefaultTimeout]. With a larger one, a server that hangs is left
+//     for another one only after two thirds of it.
 //   - Nobody else writes below the root. [WithDigest] sees to that.
 //
 // # Limits

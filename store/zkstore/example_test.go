@@ -15,7 +15,7 @@ import (
 // The program closes the store at its end: its session ends, and nothing of it is left.
 func ExampleOpen() {
 	ctx := context.Background()
-	store, err := zkstore.Open("zk://" + os.Getenv("PATHLOCK_TEST_ZOOKEEPER") + "/examples/open?session_timeout=40s")
+	store, err := zkstore.Open("zk://" + os.Getenv("PATHLOCK_TEST_ZOOKEEPER") + "/examples/open?timeout=10s")
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -56,7 +56,6 @@ func ExampleNew() {
 	store, err := zkstore.New(strings.Split(os.Getenv("PATHLOCK_TEST_ZOOKEEPER"), ","),
 		zkstore.WithRoot("/examples/staging"),
 		zkstore.WithDigest("pathlock", "a long password"),
-		zkstore.WithSessionTimeout(20*time.Second), // ephemeral up to leases of 15 s
 		zkstore.WithTimeout(3*time.Second),
 		zkstore.WithLogger(slog.New(slog.DiscardHandler)),
 	)

@@ -89,7 +89,7 @@ func story(t *testing.T, s, other *Store) {
 	if err := s.Release(ctx, tree, third.Owner, third.Grant); !errors.Is(err, pathlock.ErrNotHeld) {
 		t.Errorf("a second release: %v, want ErrNotHeld", err)
 	}
-	if names, _ := znodes(t, other, tree); len(names) != 0 {
+	if names := znodes(t, other, tree); len(names) != 0 {
 		t.Errorf("%v are left", names)
 	}
 }
@@ -159,7 +159,7 @@ func TestRestart(t *testing.T) {
 // TestRestartEmpty: a server that has forgotten everything is taken up, and locks are lost.
 func TestRestartEmpty(t *testing.T) {
 	server := testzk.Start(t)
-	s := newStore(t, server.Addr, WithSessionTimeout(time.Second))
+	s := newStore(t, server.Addr, WithTimeout(time.Second))
 	tree := newTree(t)
 	held := ask(tree, x("/n"))
 	take(t, s, held)
@@ -174,23 +174,25 @@ func TestRestartEmpty(t *testing.T) {
 	release(t, s, held)
 }
 
-// TestEndedSession: a session that is ended from outside takes its locks with it, waiters of others
-// are let in at once, and its process goes on with another one.
+// TestEndedSession: a session that is ended from outside takes nothing with it, and its process
+// goes on with another one.
 func TestEndedSession(t *testing.T) {
 	server := testzk.Start(t)
 	line := &line{}
 	s, other := newStore(t, server.Addr, line.option()), newStore(t, server.Addr)
 	tree := newTree(t)
-	held, next := ask(tree, x("/n")), ask(tree, x("/n"))
+	held := ask(tree, x("/n"))
 	take(t, s, held)
-	w := queue(t, other, next)
 	own := queue(t, s, ask(tree, x("/n")))
 	line.endSession(t, server.Addr)
-	w.granted()
-	if lost, err := s.Renew(t.Context(), tree, []pathlock.Lease{{Owner: held.Owner, For: long}}); err != nil || len(lost) != 1 {
+	testserver.Await(t, "there is another session", func() bool { return s.Ping(t.Context()) == nil })
+	if lost, err := s.Renew(t.Context(), tree, []pathlock.Lease{{Owner: held.Owner, For: long}}); err != nil || len(lost) != 0 {
 		t.Errorf("renew: %v are lost, error %v", lost, err)
 	}
-	release(t, other, next)
+	if _, err := other.Acquire(t.Context(), ask(tree, x("/n"))); !errors.Is(err, pathlock.ErrConflict) {
+		t.Errorf("a request that is in the way of a hold: %v, want a conflict", err)
+	}
+	release(t, other, held)
 	own.granted()
 	release(t, s, own.req)
 }

@@ -3,8 +3,10 @@ module github.com/pathlock-go/pathlock/store/zkstore
 go 1.26.0
 
 require (
+	github.com/go-zookeeper/zk v1.0.4
 	github.com/pathlock-go/pathlock v0.0.0
 	go.uber.org/goleak v1.3.0
+	golang.org/x/sync v0.24.0
 )
 
 require (

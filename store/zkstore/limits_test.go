@@ -78,7 +78,7 @@ func TestTooLarge(t *testing.T) {
 func TestLargestUpdate(t *testing.T) {
 	testserver.NotUnderRace(t) // it is about 100 times 700 claims
 	server := testzk.Start(t)
-	s, tree := newStore(t, server.Addr, WithSessionTimeout(10*time.Minute)), newTree(t)
+	s, tree := newStore(t, server.Addr), newTree(t)
 	held := ask(tree, x("/"))
 	held.Lease = 5 * time.Minute // queueing so much may take longer than an ordinary lease
 	take(t, s, held)

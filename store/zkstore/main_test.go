@@ -3,18 +3,19 @@ package zkstore
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/go-zookeeper/zk"
 	"go.uber.org/goleak"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/internal/testzk"
 	"github.com/pathlock-go/pathlock/store/storetest"
-	"github.com/pathlock-go/pathlock/store/zkstore/internal/zk"
 )
 
 func TestMain(m *testing.M) {
@@ -53,12 +54,6 @@ func TestStore(t *testing.T) { conforms(t, testzk.Start(t).Addr) }
 
 // TestStoreOnEnsemble has clients on several servers, which may be behind the leader.
 func TestStoreOnEnsemble(t *testing.T) { conforms(t, testzk.StartEnsemble(t).Hosts()) }
-
-// TestStorePersistent has a session so short that hardly any ticket is ephemeral.
-func TestStorePersistent(t *testing.T) {
-	testserver.NotUnderRace(t)
-	conforms(t, testzk.Start(t).Addr, WithSessionTimeout(time.Second))
-}
 
 func conforms(t *testing.T, servers string, opts ...Option) {
 	t.Helper()
@@ -189,24 +184,18 @@ func (w *waiting) granted() pathlock.Grant {
 	return w.grant
 }
 
-// znodes returns the names of a tree's tickets in ZooKeeper, and how many of them are ephemeral.
-func znodes(t testing.TB, s *Store, tree pathlock.Tree) (names []string, ephemeral int) {
+// znodes returns the names of a tree's tickets in ZooKeeper.
+func znodes(t testing.TB, s *Store, tree pathlock.Tree) []string {
 	t.Helper()
-	ctx := context.WithoutCancel(t.Context())
-	list := &zk.Children{Path: s.backend.names.tree(tree)}
-	if err := s.backend.client.Do(ctx, &zk.Sync{Path: list.Path}, list); err != nil {
+	ctx, path := context.WithoutCancel(t.Context()), s.backend.names.tree(tree)
+	if err := s.backend.sync(ctx, path); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range list.Names {
-		get := &zk.Get{Path: s.backend.names.ticket(tree, name)}
-		if err := s.backend.client.Do(ctx, get); err != nil {
-			t.Fatal(err)
-		}
-		if get.Stat.EphemeralOwner != 0 {
-			ephemeral++
-		}
+	list, err := s.backend.children(ctx, path)
+	if err != nil && !errors.Is(err, zk.ErrNoNode) {
+		t.Fatal(err)
 	}
-	return list.Names, ephemeral
+	return list.names
 }
 
 // holders requires that a number of grants is held in a tree.

@@ -16,7 +16,7 @@ const DefaultRoot = "/pathlock"
 //
 //	/pathlock                                          container
 //	/pathlock/testplan:plan-001                        container: the latest fence, and which tickets there are
-//	/pathlock/testplan:plan-001/t-<id>-0000000001      one ticket: ephemeral or persistent, sequential
+//	/pathlock/testplan:plan-001/t-<id>-0000000001      one ticket: persistent, sequential
 //	/pathlock/~sweeper                                 ephemeral: whose turn it is to clear away
 const (
 	treeSeparator = ":"

@@ -16,9 +16,8 @@ import (
 //	zk://[user:password@]host1[:port],host2[:port][/root]    zks:// with TLS
 //
 // The user and the password are for [WithDigest], and percent-encoded. The path is the znode for
-// [WithRoot], and the port defaults to 2181. A query may set the options session_timeout, timeout
-// and sweep, such as 30s, and max_calls and max_packet. Further options, from opts, go before the
-// URL's.
+// [WithRoot], and the port defaults to 2181. A query may set the options timeout and sweep, such as
+// 30s, and max_calls and max_packet. Further options, from opts, go before the URL's.
 func Open(rawURL string, opts ...Option) (*Store, error) {
 	fromURL, servers, err := parse(rawURL)
 	if err != nil {
@@ -93,7 +92,7 @@ func parseQuery(query string) ([]Option, error) {
 		return nil, errMalformed
 	}
 	durations := map[string]func(time.Duration) Option{
-		"session_timeout": WithSessionTimeout, "timeout": WithTimeout, "sweep": WithSweep,
+		"timeout": WithTimeout, "sweep": WithSweep,
 	}
 	numbers := map[string]func(int) Option{"max_calls": WithMaxCalls, "max_packet": WithMaxPacket}
 	var opts []Option
@@ -109,7 +108,7 @@ func parseQuery(query string) ([]Option, error) {
 		}
 		with, ok := numbers[name]
 		if !ok {
-			return nil, errors.New("pathlock/zkstore: the URL has an option that is none of session_timeout, timeout, sweep, max_calls, max_packet")
+			return nil, errors.New("pathlock/zkstore: the URL has an option that is none of timeout, sweep, max_calls, max_packet")
 		}
 		n, err := strconv.Atoi(value)
 		if err != nil || n <= 0 {

@@ -12,15 +12,15 @@ func TestOpen(t *testing.T) {
 		servers        []string
 		root           string
 		user, password string
-		session        time.Duration
+		timeout        time.Duration
 		tls            bool
 	}{
-		"zk://h": {servers: []string{"h"}, root: DefaultRoot, session: DefaultSessionTimeout},
-		"zk://h1,h2:2182,[::1]:2183/a/b?session_timeout=30s&max_calls=7": {
-			servers: []string{"h1", "h2:2182", "[::1]:2183"}, root: "/a/b", session: 30 * time.Second,
+		"zk://h": {servers: []string{"h"}, root: DefaultRoot, timeout: DefaultTimeout},
+		"zk://h1,h2:2182,[::1]:2183/a/b?timeout=30s&max_calls=7": {
+			servers: []string{"h1", "h2:2182", "[::1]:2183"}, root: "/a/b", timeout: 30 * time.Second,
 		},
 		"zks://u%40x:p%3A%2F%2C@h/": {
-			servers: []string{"h"}, root: DefaultRoot, user: "u@x", password: "p:/,", session: DefaultSessionTimeout, tls: true,
+			servers: []string{"h"}, root: DefaultRoot, user: "u@x", password: "p:/,", timeout: DefaultTimeout, tls: true,
 		},
 	} {
 		opts, servers, err := parse(url)
@@ -30,9 +30,9 @@ func TestOpen(t *testing.T) {
 		}
 		c := newConfig(opts)
 		if !slices.Equal(servers, want.servers) || c.root != want.root || c.user != want.user ||
-			c.password != want.password || c.session != want.session || (c.tls != nil) != want.tls {
-			t.Errorf("%s: servers %q, root %q, user %q, password %q, session %v, TLS %v; want %+v",
-				url, servers, c.root, c.user, c.password, c.session, c.tls != nil, want)
+			c.password != want.password || c.timeout != want.timeout || (c.tls != nil) != want.tls {
+			t.Errorf("%s: servers %q, root %q, user %q, password %q, timeout %v, TLS %v; want %+v",
+				url, servers, c.root, c.user, c.password, c.timeout, c.tls != nil, want)
 		}
 	}
 }

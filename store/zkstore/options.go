@@ -2,22 +2,18 @@ package zkstore
 
 import (
 	"context"
-	"crypto/sha1" //nolint:gosec // ZooKeeper's digest ACLs are made with it
 	"crypto/tls"
-	"encoding/base64"
 	"log/slog"
 	"net"
 	"time"
 
-	"github.com/pathlock-go/pathlock/store/zkstore/internal/zk"
+	"github.com/go-zookeeper/zk"
 )
 
 // The values that options change.
 const (
 	// DefaultTimeout is how long a call waits for ZooKeeper: see [WithTimeout].
 	DefaultTimeout = 6 * time.Second
-	// DefaultSessionTimeout is the session's time-out: see [WithSessionTimeout].
-	DefaultSessionTimeout = 40 * time.Second
 	// DefaultMaxCalls is how many calls a process has under way: see [WithMaxCalls].
 	DefaultMaxCalls = 256
 	// DefaultSweep is how often ended tickets are looked for: see [WithSweep].
@@ -28,18 +24,18 @@ const (
 type Option func(*config)
 
 type config struct {
-	root                    string
-	session, timeout, sweep time.Duration
-	calls, packet           int
-	user, password          string
-	tls                     *tls.Config
-	dial                    func(ctx context.Context, network, address string) (net.Conn, error)
-	log                     *slog.Logger
+	root           string
+	timeout, sweep time.Duration
+	calls, packet  int
+	user, password string
+	tls            *tls.Config
+	dial           func(ctx context.Context, network, address string) (net.Conn, error)
+	log            *slog.Logger
 }
 
 func newConfig(opts []Option) config {
 	c := config{
-		root: DefaultRoot, session: DefaultSessionTimeout, timeout: DefaultTimeout, sweep: DefaultSweep,
+		root: DefaultRoot, timeout: DefaultTimeout, sweep: DefaultSweep,
 		calls: DefaultMaxCalls, packet: defaultPacket,
 		dial: (&net.Dialer{}).DialContext, log: slog.New(slog.DiscardHandler),
 	}
@@ -54,24 +50,9 @@ func newConfig(opts []Option) config {
 // above it.
 func WithRoot(path string) Option { return func(c *config) { c.root = path } }
 
-// WithSessionTimeout sets how long the session is to outlive its process's last sign of life, in
-// place of [DefaultSessionTimeout]. Servers grant no more than 20 of their ticks, which is 40 s by
-// default.
-//
-// Tickets with leases up to three quarters of that are ephemeral: a crashed process leaves nothing.
-// Those with longer leases are persistent, and removed after their leases have ended. Nobody waits
-// longer for either, because everybody heeds the leases. Values that are not positive are ignored.
-func WithSessionTimeout(d time.Duration) Option {
-	return func(c *config) {
-		if d > 0 {
-			c.session = d
-		}
-	}
-}
-
 // WithTimeout sets how long a call waits for ZooKeeper, in place of [DefaultTimeout]. The context's
-// deadline bounds it too. A server that does not answer within two thirds of it is left for another
-// one. Values that are not positive are ignored.
+// deadline bounds it too. It is the session's time-out as well: a server that does not answer
+// within two thirds of it is left for another one. Values that are not positive are ignored.
 func WithTimeout(d time.Duration) Option {
 	return func(c *config) {
 		if d > 0 {
@@ -125,22 +106,14 @@ func WithSweep(every time.Duration) Option { return func(c *config) { c.sweep = 
 // acl returns the ACL of what is created.
 func (c config) acl() []zk.ACL {
 	if c.user == "" {
-		return []zk.ACL{{Perms: zk.PermAll, Scheme: "world", ID: "anyone"}}
+		return zk.WorldACL(zk.PermAll)
 	}
-	sum := sha1.Sum([]byte(c.user + ":" + c.password)) //nolint:gosec // as above
-	return []zk.ACL{{Perms: zk.PermAll, Scheme: "digest", ID: c.user + ":" + base64.StdEncoding.EncodeToString(sum[:])}}
-}
-
-func (c config) auth() []zk.Auth {
-	if c.user == "" {
-		return nil
-	}
-	return []zk.Auth{{Scheme: "digest", Secret: []byte(c.user + ":" + c.password)}}
+	return zk.DigestACL(zk.PermAll, c.user, c.password)
 }
 
 // connect makes a connection to a server.
-func (c config) connect(ctx context.Context, address string) (net.Conn, error) {
-	conn, err := c.dial(ctx, "tcp", address)
+func (c config) connect(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := c.dial(ctx, network, address)
 	if err != nil || c.tls == nil {
 		return conn, err
 	}

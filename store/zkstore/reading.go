@@ -5,17 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"sync"
+
+	"github.com/go-zookeeper/zk"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/store/ticketstore"
-	"github.com/pathlock-go/pathlock/store/zkstore/internal/zk"
 )
 
 // entry is one ticket as a znode has it. It does not change.
 type entry struct {
 	name    string
 	version int32
-	session int64 // whose end is the ticket's end, 0 if it is persistent
 	ticket  ticketstore.Ticket
 }
 
@@ -29,44 +31,95 @@ type reading struct {
 	entries map[string]entry // by the random part of their names
 }
 
-// batch is how many requests are sent at once.
-const batch = 100
+// atOnce is how many znodes of a tree are read at once.
+const atOnce = 100
+
+// together calls a function for each name, for several at once, until one fails.
+func (b *backend) together(ctx context.Context, names []string, do func(ctx context.Context, name string) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for _, name := range names {
+		group.Go(func() error { return do(ctx, name) })
+	}
+	return group.Wait()
+}
+
+// data and children are the answers of a server.
+type (
+	data struct {
+		bytes []byte
+		stat  zk.Stat
+	}
+	children struct {
+		names []string
+		stat  zk.Stat
+	}
+)
+
+func (b *backend) get(ctx context.Context, path string) (data, error) {
+	return untilAnswered(ctx, b.client, func(conn *zk.Conn) (data, error) {
+		bytes, stat, err := conn.Get(path)
+		if err != nil {
+			return data{}, err
+		}
+		return data{bytes, *stat}, nil
+	})
+}
+
+func (b *backend) children(ctx context.Context, path string) (children, error) {
+	return untilAnswered(ctx, b.client, func(conn *zk.Conn) (children, error) {
+		names, stat, err := conn.Children(path)
+		if err != nil {
+			return children{}, err
+		}
+		return children{names, *stat}, nil
+	})
+}
+
+// sync has the server catch up with the leader.
+func (b *backend) sync(ctx context.Context, path string) error {
+	_, err := untilAnswered(ctx, b.client, func(conn *zk.Conn) (string, error) { return conn.Sync(path) })
+	return err
+}
 
 // read reads a tree. If current is set, nothing is missing that was written before the call, by
-// whomever: the server catches up with the leader first.
+// whomever.
 func (b *backend) read(ctx context.Context, tree pathlock.Tree, current bool) (*reading, error) {
 	path := b.names.tree(tree)
 	for try := 0; ; try++ {
 		if err := b.pause(ctx, try); err != nil {
 			return nil, err
 		}
-		data, children := &zk.Get{Path: path}, &zk.Children{Path: path}
-		ops := []zk.Op{data, children}
 		if current {
-			ops = []zk.Op{&zk.Sync{Path: path}, data, children}
+			if err := b.sync(ctx, path); err != nil {
+				return nil, err
+			}
 		}
-		if err := b.client.Do(ctx, ops...); err != nil {
-			return nil, err
-		}
-		if errors.Is(data.Err, zk.ErrNoNode) {
+		var data data
+		var list children
+		group, within := errgroup.WithContext(ctx)
+		group.Go(func() (err error) { data, err = b.get(within, path); return err })
+		group.Go(func() (err error) { list, err = b.children(within, path); return err })
+		err := group.Wait()
+		if errors.Is(err, zk.ErrNoNode) {
 			b.remember(tree, nil)
 			return &reading{absent: true}, nil
 		}
-		if data.Err != nil {
-			return nil, data.Err
+		if err != nil {
+			return nil, err
 		}
-		if children.Err != nil || !sameUpdate(data.Stat, children.Stat) {
+		if !sameUpdate(data.stat, list.stat) {
 			continue // an update came between the two
 		}
-		record, err := decodeRecord(data.Data)
+		record, err := decodeRecord(data.bytes)
 		if err != nil {
 			return nil, err
 		}
 		r := &reading{
-			created: data.Stat.Czxid, zxid: data.Stat.Mzxid, version: data.Stat.Version,
+			created: data.stat.Czxid, zxid: data.stat.Mzxid, version: data.stat.Version,
 			record: record, entries: make(map[string]entry),
 		}
-		whole, err := b.readTickets(ctx, tree, r, children.Names)
+		whole, err := b.readTickets(ctx, tree, r, list.names)
 		if err != nil {
 			return nil, err
 		}
@@ -96,45 +149,42 @@ func (b *backend) readTickets(ctx context.Context, tree pathlock.Tree, r *readin
 			changed = append(changed, name)
 		}
 	}
-	for len(changed) > 0 {
-		part := changed[:min(batch, len(changed))]
-		changed = changed[len(part):]
-		ops := make([]zk.Op, len(part))
-		for i, name := range part {
-			ops[i] = &zk.Get{Path: b.names.ticket(tree, name)}
+	var mu sync.Mutex
+	err := b.together(ctx, changed, func(ctx context.Context, name string) error {
+		got, err := b.get(ctx, b.names.ticket(tree, name))
+		if err != nil {
+			return err
 		}
-		if err := b.client.Do(ctx, ops...); err != nil {
-			return false, err
+		e, err := entryOf(name, got, r.record)
+		if err != nil {
+			return err
 		}
-		for i, op := range ops {
-			e, whole, err := entryOf(part[i], op.(*zk.Get), r.record)
-			if err != nil || !whole {
-				return false, err
-			}
-			r.entries[idOf(part[i])] = e
-		}
+		mu.Lock()
+		defer mu.Unlock()
+		r.entries[idOf(name)] = e
+		return nil
+	})
+	if errors.Is(err, errAnother) || errors.Is(err, zk.ErrNoNode) {
+		return false, nil
 	}
-	return true, nil
+	return err == nil, err
 }
 
-// entryOf makes an entry of a ticket's znode. It returns false if the znode is another one than the
-// record lists. A ticket that no record lists counts all the same: see withdraw.
-func entryOf(name string, got *zk.Get, r record) (entry, bool, error) {
-	if errors.Is(got.Err, zk.ErrNoNode) {
-		return entry{}, false, nil
+// errAnother is for a ticket's znode that is another one than the record lists.
+var errAnother = errors.New("the ticket has changed")
+
+// entryOf makes an entry of a ticket's znode. A ticket that no record lists counts all the same:
+// see withdraw.
+func entryOf(name string, got data, r record) (entry, error) {
+	if version, listed := r.tickets[idOf(name)]; listed && got.stat.Version != version {
+		return entry{}, errAnother
 	}
-	if got.Err != nil {
-		return entry{}, false, got.Err
-	}
-	if version, listed := r.tickets[idOf(name)]; listed && got.Stat.Version != version {
-		return entry{}, false, nil
-	}
-	ticket, err := decodeTicket(got.Data)
+	ticket, err := decodeTicket(got.bytes)
 	if err != nil {
-		return entry{}, false, fmt.Errorf("the ticket %s: %w", name, err)
+		return entry{}, fmt.Errorf("the ticket %s: %w", name, err)
 	}
 	ticket.Key = name
-	return entry{name: name, version: got.Stat.Version, session: got.Stat.EphemeralOwner, ticket: ticket}, true, nil
+	return entry{name: name, version: got.stat.Version, ticket: ticket}, nil
 }
 
 // fenceBits is how many fences an update can give out, as a power of two. So all fences of an

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/pathlock-go/pathlock/store/ticketstore"
-	"github.com/pathlock-go/pathlock/store/zkstore/internal/zk"
 )
 
 // Store is a lock store in ZooKeeper.
@@ -37,14 +36,9 @@ func New(servers []string, opts ...Option) (*Store, error) {
 		return nil, err
 	}
 	b := &backend{
-		client: zk.New(zk.Config{
-			Hosts: hosts, Dial: c.connect,
-			SessionTimeout: c.session, Timeout: c.timeout,
-			InFlight: c.calls, MaxPacket: c.packet,
-			Auth: c.auth(), Log: c.log,
-		}),
-		names: names{strings.TrimSuffix(c.root, "/")}, acl: c.acl(),
-		limits: newLimits(c.packet), timeout: c.timeout, sweep: c.sweep,
+		client: newClient(hosts, c),
+		names:  names{strings.TrimSuffix(c.root, "/")}, acl: c.acl(),
+		limits: newLimits(c.packet), packet: c.packet, timeout: c.timeout, sweep: c.sweep,
 		log: c.log, clock: newClock(),
 	}
 	b.closing, b.close = context.WithCancel(context.Background())
@@ -83,14 +77,13 @@ func hostPorts(servers []string) ([]string, error) {
 	return hosts, nil
 }
 
-// Close ends all calls that wait, and then the session, and with it all ephemeral tickets: locks
-// that this process still has are lost at once. Persistent tickets stay until their leases end. If
-// ctx ends first, the session is left to its time-out.
+// Close ends all calls that wait, and then the session. What this process still holds stays until
+// its leases end. If ctx ends first, the session is left to its time-out.
 func (s *Store) Close(ctx context.Context) error {
 	s.backend.close()
 	err := s.Store.Close()
 	s.backend.running.Wait()
-	if failed := s.backend.client.Close(ctx); failed != nil {
+	if failed := s.backend.client.end(ctx); failed != nil {
 		err = errors.Join(err, fmt.Errorf("pathlock/zkstore: ending the session: %w", failed))
 	}
 	return err

@@ -7,14 +7,14 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/store/ticketstore"
-	"github.com/pathlock-go/pathlock/store/zkstore/internal/zk"
 )
 
 // startSweeper has this process clear away, in turn with the others, what nobody else would: the
-// persistent tickets in trees that nobody visits after their leases have ended. Updates remove the
-// others, and ephemeral ones go with their sessions.
+// tickets in trees that nobody visits after their leases have ended. Updates remove the others.
 func (b *backend) startSweeper() {
 	if b.sweep <= 0 || b.closing.Err() != nil {
 		return
@@ -40,21 +40,21 @@ func (b *backend) sweepOften() {
 // sweepOnce looks at all trees, if it is this process's turn: it has the turn until its session
 // ends.
 func (b *backend) sweepOnce(ctx context.Context) error {
-	turn, whose := &zk.Create{Path: b.names.sweeper(), ACL: b.acl, Mode: zk.Ephemeral}, &zk.Get{Path: b.names.sweeper()}
-	if err := b.client.Do(ctx, turn); err != nil {
-		return err
-	}
-	if err := b.client.Do(ctx, whose); err != nil {
-		return err
-	}
-	if errors.Is(whose.Err, zk.ErrNoNode) {
+	_, err := once(ctx, b.client, func(conn *zk.Conn) (string, error) {
+		return conn.Create(b.names.sweeper(), nil, zk.FlagEphemeral, b.acl)
+	})
+	if errors.Is(err, zk.ErrNoNode) {
 		return nil // there is no root, so there is nothing at all
 	}
-	if whose.Err != nil {
-		return whose.Err
+	if err != nil && !errors.Is(err, zk.ErrNodeExists) {
+		return err
 	}
-	if whose.Stat.EphemeralOwner != b.client.Session().ID {
-		return nil // it is another process's turn
+	mine, err := untilAnswered(ctx, b.client, func(conn *zk.Conn) (bool, error) {
+		_, stat, err := conn.Get(b.names.sweeper())
+		return err == nil && stat.EphemeralOwner == conn.SessionID(), err
+	})
+	if err != nil || !mine {
+		return err
 	}
 	used, unused, err := b.list(ctx)
 	if err != nil {
@@ -68,7 +68,9 @@ func (b *backend) sweepOnce(ctx context.Context) error {
 	for _, tree := range unused {
 		// ZooKeeper keeps containers that were never used. A process that is about to use this one
 		// creates it again.
-		if err := b.client.Do(ctx, &zk.Delete{Path: b.names.tree(tree), Version: 0}); err != nil {
+		if _, err := once(ctx, b.client, func(conn *zk.Conn) (any, error) {
+			return nil, conn.Delete(b.names.tree(tree), 0)
+		}); err != nil && !errors.Is(err, zk.ErrNoNode) && !errors.Is(err, zk.ErrBadVersion) && !errors.Is(err, zk.ErrNotEmpty) {
 			return err
 		}
 	}

@@ -29,7 +29,7 @@ func TestTLS(t *testing.T) {
 		"of another name":         {RootCAs: authorities, ServerName: "elsewhere.example", MinVersion: tls.VersionTLS12},
 		"of an unknown authority": {ServerName: "example.com", MinVersion: tls.VersionTLS12},
 	} {
-		stranger := newStore(t, address, WithTLS(config), WithTimeout(time.Second))
+		stranger := newStore(t, address, WithTLS(config), WithTimeout(3*time.Second))
 		var why *tls.CertificateVerificationError
 		if err := stranger.Ping(t.Context()); !errors.Is(err, pathlock.ErrUnavailable) || !errors.As(err, &why) {
 			t.Errorf("a server %s: %v, want ErrUnavailable with the reason", name, err)

@@ -1,25 +1,25 @@
 package zkstore
 
 import (
-	"context"
 	"crypto/rand"
 	"errors"
 	"testing"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/internal/testzk"
 	"github.com/pathlock-go/pathlock/store/ticketstore"
-	"github.com/pathlock-go/pathlock/store/zkstore/internal/zk"
 )
 
 // awaitGone waits until ZooKeeper has removed a tree's empty container.
 func awaitGone(t *testing.T, s *Store, tree pathlock.Tree) {
 	t.Helper()
 	testserver.Await(t, "the empty container goes", func() bool {
-		get := &zk.Get{Path: s.backend.names.tree(tree)}
-		return s.backend.client.Do(t.Context(), get) == nil && errors.Is(get.Err, zk.ErrNoNode)
+		_, err := s.backend.get(t.Context(), s.backend.names.tree(tree))
+		return errors.Is(err, zk.ErrNoNode)
 	})
 }
 
@@ -67,7 +67,7 @@ func TestStrayedUpdate(t *testing.T) {
 		Place: 1, Owner: "stray", Grant: "stray", Claims: pathlock.Normalize(x("/n")), Lease: long,
 		State: ticketstore.Granted, Fence: state.Floor + 1, Since: state.Now, Until: state.Now.Add(long), OwnerUntil: state.Now.Add(long),
 	}
-	done, err := s.backend.commit(t.Context(), tree, r, state, ticketstore.Changes{Put: []ticketstore.Ticket{strayed}, Fence: strayed.Fence})
+	done, err := s.backend.commit(t.Context(), tree, r, ticketstore.Changes{Put: []ticketstore.Ticket{strayed}, Fence: strayed.Fence})
 	if done || err != nil {
 		t.Errorf("the update is done: %v, error %v; want neither", done, err)
 	}
@@ -123,65 +123,6 @@ func TestSweep(t *testing.T) {
 	release(t, b, kept)
 }
 
-// TestPersistence: a ticket is ephemeral while its session is certain to outlive its lease.
-func TestPersistence(t *testing.T) {
-	server := testzk.Start(t)
-	s, tree := newStore(t, server.Addr, WithSessionTimeout(20*time.Second)), newTree(t)
-	req := ask(tree, x("/n"))
-	req.Lease = 15 * time.Second
-	fence := take(t, s, req).Fence
-	expect := func(when string, tickets, ephemeral int) {
-		t.Helper()
-		if names, got := znodes(t, s, tree); len(names) != tickets || got != ephemeral {
-			t.Fatalf("%s: %d tickets, %d of them ephemeral; want %d and %d", when, len(names), got, tickets, ephemeral)
-		}
-	}
-	renew := func(lease time.Duration) {
-		t.Helper()
-		if lost, err := s.Renew(t.Context(), tree, []pathlock.Lease{{Owner: req.Owner, For: lease}}); err != nil || len(lost) > 0 {
-			t.Fatalf("renew: %v are lost, error %v", lost, err)
-		}
-	}
-	expect("a lease that the session covers", 1, 1)
-	renew(16 * time.Second)
-	expect("a renewal", 1, 1)
-	w := queue(t, s, ask(tree, x("/n")))
-	renew(time.Minute)
-	expect("a renewal for longer, and a waiter with a longer lease", 2, 0)
-	snapshot, err := s.Snapshot(t.Context(), tree)
-	if err != nil || len(snapshot.Holders) != 1 || snapshot.Holders[0].Fence != fence || len(snapshot.Waiters) != 1 {
-		t.Fatalf("after a renewal for longer: %+v, error %v", snapshot, err)
-	}
-	release(t, s, req)
-	w.granted()
-	expect("a lease that is longer", 1, 0)
-	release(t, s, w.req)
-	detached := ask(tree, x("/n"))
-	detached.Owner, detached.Lease = "d-"+detached.Owner, time.Second
-	take(t, s, detached)
-	expect("a detached hold", 1, 0)
-	release(t, s, detached)
-}
-
-// TestLostSession: the locks of a session that has ended end with it, long before their leases.
-func TestLostSession(t *testing.T) {
-	server := testzk.Start(t)
-	line := &line{}
-	s := newStore(t, server.Addr, line.option())
-	locker := pathlock.New(s, pathlock.WithLease(long))
-	lock, err := locker.Acquire(t.Context(), pathlock.Request{Tree: newTree(t), Claims: []pathlock.Claim{x("/n")}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	line.endSession(t, server.Addr)
-	select {
-	case <-lock.Context().Done():
-	case <-time.After(patience):
-		t.Error("the lock lives on")
-	}
-	_ = lock.Release(context.WithoutCancel(t.Context()))
-}
-
 // TestMemory: what a process remembers of trees is bounded, and goes with their tickets.
 func TestMemory(t *testing.T) {
 	var m memory
@@ -207,9 +148,10 @@ func TestMemory(t *testing.T) {
 func TestRootOfOthers(t *testing.T) {
 	server := testzk.Start(t)
 	s := newStore(t, server.Addr, WithRoot("/prod"))
-	root := &zk.Create{Path: "/prod", Data: []byte("theirs"), ACL: s.backend.acl, Mode: zk.Persistent}
-	if err := s.backend.client.Do(t.Context(), root); err != nil || root.Err != nil {
-		t.Fatal(err, root.Err)
+	if _, err := once(t.Context(), s.backend.client, func(conn *zk.Conn) (string, error) {
+		return conn.Create("/prod", []byte("theirs"), zk.FlagPersistent, s.backend.acl)
+	}); err != nil {
+		t.Fatal(err)
 	}
 	if err := s.Ping(t.Context()); err != nil {
 		t.Error(err)
@@ -217,8 +159,7 @@ func TestRootOfOthers(t *testing.T) {
 	req := ask(newTree(t), x("/n"))
 	take(t, s, req)
 	release(t, s, req)
-	get := &zk.Get{Path: "/prod"}
-	if err := s.backend.client.Do(t.Context(), get); err != nil || string(get.Data) != "theirs" || get.Stat.Version != 0 {
-		t.Errorf("the root holds %q, version %d, error %v", get.Data, get.Stat.Version, err)
+	if got, err := s.backend.get(t.Context(), "/prod"); err != nil || string(got.bytes) != "theirs" || got.stat.Version != 0 {
+		t.Errorf("the root holds %q, version %d, error %v", got.bytes, got.stat.Version, err)
 	}
 }

@@ -5,11 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"strconv"
 	"strings"
-	"time"
-
-	"github.com/pathlock-go/pathlock/store/zkstore"
 )
 
 // oldestZooKeeper is the oldest ZooKeeper that has what the store uses.
@@ -19,7 +15,7 @@ var oldestZooKeeper = []int{3, 6}
 // that want TLS are examined by what the store finds.
 func (e *exam) zooKeeper(ctx context.Context, url, about string) bool {
 	if strings.HasPrefix(url, "zks:") {
-		e.found(Unknown, about, "servers", "not looked at: the servers want TLS, and tell what they are without it only", "versions and session time-outs are not known", "run the doctor on a zk:// port of the servers")
+		e.found(Unknown, about, "servers", "not looked at: the servers want TLS, and tell what they are without it only", "versions are not known", "run the doctor on a zk:// port of the servers")
 		return true
 	}
 	servers := zooKeepers(about)
@@ -85,7 +81,6 @@ func (e *exam) zooKeeperServer(ctx context.Context, addr string) (mode string) {
 			e.fine(addr, "version", "ZooKeeper %s, %s", version, mode)
 		}
 	}
-	e.zooKeeperSessions(ctx, addr)
 	return mode
 }
 
@@ -117,28 +112,4 @@ func dial(ctx context.Context, addr string) (net.Conn, error) {
 		err = conn.SetDeadline(deadline)
 	}
 	return conn, err
-}
-
-// zooKeeperSessions says which session time-outs a server grants. The store asks for 40 s, with
-// which grants of the default lease end with their process's session.
-func (e *exam) zooKeeperSessions(ctx context.Context, addr string) {
-	var least, most time.Duration
-	err := e.ask(ctx, func(ctx context.Context) (err error) {
-		if least, err = negotiate(ctx, addr, time.Millisecond); err == nil {
-			most, err = negotiate(ctx, addr, 24*time.Hour)
-		}
-		return err
-	})
-	is := "session time-outs of " + least.String() + " to " + most.String() + " are granted"
-	switch {
-	case err != nil:
-		e.unknown(addr, "sessions", err, "")
-	case most < zkstore.DefaultSessionTimeout:
-		e.found(Warning, addr, "sessions", is, "the store asks for "+zkstore.DefaultSessionTimeout.String()+"; with less, grants with leases over "+(most*3/4).String()+" are persistent znodes, which cost more",
-			"set maxSessionTimeout="+strconv.FormatInt(zkstore.DefaultSessionTimeout.Milliseconds(), 10)+" in zoo.cfg, or tickTime=2000")
-	case least > zkstore.DefaultSessionTimeout:
-		e.found(Warning, addr, "sessions", is, "sessions of processes that died live longer than the store asks for", "set minSessionTimeout=4000 in zoo.cfg")
-	default:
-		e.fine(addr, "sessions", "%s", is)
-	}
 }

@@ -1,0 +1,191 @@
+package zkstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// client gives the calls of go-zookeeper/zk contexts and a time-out. It connects at the first call.
+type client struct {
+	servers []string
+	dial    func(ctx context.Context, network, address string) (net.Conn, error)
+	timeout time.Duration
+	user    []byte // user:password of ZooKeeper's digest scheme, nil for nobody
+	log     *slog.Logger
+	tokens  chan struct{} // of the calls under way
+
+	closed   context.Context
+	close    context.CancelFunc
+	requests sync.WaitGroup
+
+	mu       sync.Mutex
+	session  *session // nil before a call needs one
+	sessions int      // how many there were, plus a random number
+	conn     net.Conn // the latest one
+	reason   error    // why the latest one could not be made, nil if it could
+}
+
+func newClient(servers []string, c config) *client {
+	cl := &client{
+		servers: servers, dial: c.connect, timeout: c.timeout, log: c.log,
+		tokens: make(chan struct{}, c.calls), sessions: rand.IntN(len(servers)),
+	}
+	if c.user != "" {
+		cl.user = []byte(c.user + ":" + c.password)
+	}
+	cl.closed, cl.close = context.WithCancel(context.Background())
+	return cl
+}
+
+// errUnanswered is for calls that no server has answered in time. Whether they were carried out is
+// not known.
+var errUnanswered = errors.New("no server has answered in time")
+
+// isLost reports whether a request may or may not have been carried out.
+func isLost(err error) bool {
+	for _, lost := range []error{errUnanswered, zk.ErrConnectionClosed, zk.ErrSessionExpired, zk.ErrSessionMoved} {
+		if errors.Is(err, lost) {
+			return true
+		}
+	}
+	return false
+}
+
+// once makes a request, and makes it again only if it was not sent.
+func once[T any](ctx context.Context, c *client, request func(*zk.Conn) (T, error)) (T, error) {
+	return do(ctx, c, request, func(err error) bool { return errors.Is(err, zk.ErrNoServer) })
+}
+
+// untilAnswered makes a request that may be repeated, until a server answers.
+func untilAnswered[T any](ctx context.Context, c *client, request func(*zk.Conn) (T, error)) (T, error) {
+	return do(ctx, c, request, func(err error) bool { return errors.Is(err, zk.ErrNoServer) || isLost(err) })
+}
+
+// do makes a request until no further one is to be made. The library knows no contexts: where ctx
+// ends first, the request goes on by itself until the library gives it up with its connection.
+func do[T any](ctx context.Context, c *client, request func(*zk.Conn) (T, error), again func(error) bool) (T, error) {
+	var none T
+	ctx, cancel := context.WithTimeoutCause(ctx, c.timeout, errUnanswered)
+	defer cancel()
+	select {
+	case c.tokens <- struct{}{}:
+	case <-ctx.Done():
+		return none, c.over(ctx)
+	case <-c.closed.Done():
+		return none, pathlock.ErrClosed
+	}
+	type answer struct {
+		value T
+		err   error
+	}
+	answers := make(chan answer, 1)
+	c.requests.Go(func() {
+		defer func() { <-c.tokens }()
+		for {
+			var got answer
+			s, err := c.current()
+			if got.err = err; err == nil {
+				got.err = s.introduce(ctx, c.user)
+			}
+			if got.err == nil {
+				got.value, got.err = request(s.conn)
+			}
+			if got.err == nil || ctx.Err() != nil || c.closed.Err() != nil || !again(got.err) {
+				answers <- got
+				return
+			}
+		}
+	})
+	select {
+	case got := <-answers:
+		if got.err != nil && c.closed.Err() != nil {
+			return none, pathlock.ErrClosed
+		}
+		return got.value, got.err
+	case <-ctx.Done():
+		return none, c.over(ctx)
+	}
+}
+
+// over returns why a call ends: the caller's context has ended, or the time that a call has.
+func (c *client) over(ctx context.Context) error {
+	if !errors.Is(context.Cause(ctx), errUnanswered) {
+		return ctx.Err()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.reason != nil {
+		return fmt.Errorf("%w: %w", errUnanswered, c.reason)
+	}
+	return errUnanswered
+}
+
+// current returns the session, and begins one if there is none.
+func (c *client) current() (*session, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed.Err() != nil {
+		return nil, pathlock.ErrClosed
+	}
+	if c.session != nil {
+		return c.session, nil
+	}
+	c.sessions++
+	s := &session{client: c, turn: make(chan struct{}, 1)}
+	var err error
+	s.conn, _, err = zk.Connect(c.servers, c.timeout, zk.WithHostProvider(&rotation{next: c.sessions}), zk.WithDialer(s.dial),
+		zk.WithEventCallback(s.event), zk.WithLogger(printer{c.log}), zk.WithLogInfo(false))
+	if err != nil {
+		return nil, fmt.Errorf("connecting: %w", err)
+	}
+	c.session = s
+	return s, nil
+}
+
+// retire ends a session. The next call begins another one.
+func (c *client) retire(s *session) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.session == s && c.closed.Err() == nil {
+		c.session = nil
+		c.requests.Go(s.conn.Close)
+	}
+}
+
+// end ends the session, and returns when nothing of the client is left. If ctx ends first, the
+// session is left to its time-out.
+func (c *client) end(ctx context.Context) error {
+	c.close()
+	c.mu.Lock()
+	s := c.session
+	c.mu.Unlock()
+	if s == nil {
+		return nil
+	}
+	told := make(chan struct{})
+	go func() { s.conn.Close(); close(told) }()
+	var err error
+	select {
+	case <-told:
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	c.mu.Lock()
+	if c.conn != nil {
+		_ = c.conn.Close()
+	}
+	c.mu.Unlock()
+	<-told // at the latest a second after the beginning
+	c.requests.Wait()
+	return err
+}

@@ -1,0 +1,150 @@
+package zkstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// session is one session with the servers, over one connection. Nothing in ZooKeeper is bound to a
+// session but the turn of the sweeper, so a lost connection is followed by another session. Taking
+// the old one up again would miss events: the library, at v1.0.4, asks for what has come since the
+// latest answer that it knows of, and that may be one of the new connection.
+type session struct {
+	client *client
+	conn   *zk.Conn
+	// turn is taken by who tells the servers who the user is. known says that they know.
+	turn  chan struct{}
+	known bool
+
+	begun, over atomic.Bool
+}
+
+// event follows what becomes of the connection.
+func (s *session) event(e zk.Event) {
+	switch {
+	case e.Type != zk.EventSession:
+	case e.State == zk.StateHasSession:
+		s.begun.Store(true)
+	case e.State == zk.StateDisconnected && s.begun.Load():
+		s.over.Store(true)
+		s.client.retire(s)
+	}
+}
+
+var errOver = errors.New("the session is over")
+
+// dial is how the library connects.
+func (s *session) dial(network, address string, _ time.Duration) (net.Conn, error) {
+	if s.over.Load() {
+		return nil, errOver
+	}
+	c := s.client
+	ctx, cancel := context.WithTimeout(c.closed, c.timeout/3)
+	defer cancel()
+	conn, err := c.dial(ctx, network, address)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.reason = err
+	if err != nil {
+		return nil, err
+	}
+	if c.closed.Err() != nil {
+		_ = conn.Close()
+	}
+	c.conn = conn
+	return &impatient{Conn: conn, longest: c.timeout * 2 / 3}, nil
+}
+
+// introduce tells the servers who the user is. The library tells it again on other connections.
+func (s *session) introduce(ctx context.Context, user []byte) error {
+	if user == nil {
+		return nil
+	}
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if s.known {
+		return nil
+	}
+	err := s.conn.AddAuth("digest", user)
+	s.known = err == nil
+	return err
+}
+
+// rotation has the servers tried in turn, each name looked up when it is its turn. It implements
+// [zk.HostProvider]. The library calls it from one goroutine.
+type rotation struct {
+	servers []string
+	next    int // counts on
+	tried   int // since the beginning
+}
+
+// Init implements [zk.HostProvider].
+func (r *rotation) Init(servers []string) error {
+	r.servers = servers
+	return nil
+}
+
+// Len implements [zk.HostProvider].
+func (r *rotation) Len() int { return len(r.servers) }
+
+// Next implements [zk.HostProvider]. The library rests for a second after each round.
+func (r *rotation) Next() (server string, retryStart bool) {
+	server = r.servers[r.next%len(r.servers)]
+	r.next++
+	retryStart = r.tried > 0 && r.tried%len(r.servers) == 0
+	r.tried++
+	return server, retryStart
+}
+
+// Connected implements [zk.HostProvider].
+func (*rotation) Connected() {}
+
+// impatient bounds the wait for the answer to the handshake, for which the library waits ten times
+// as long as for any other. A failed write is a lost request to callers.
+type impatient struct {
+	net.Conn
+	longest time.Duration
+	begun   bool // the handshake is over
+}
+
+// SetReadDeadline implements [net.Conn]. The library lifts the deadline when the answer begins.
+func (i *impatient) SetReadDeadline(t time.Time) error {
+	latest := time.Now().Add(i.longest)
+	if !i.begun && t.After(latest) {
+		t = latest
+	}
+	i.begun = i.begun || t.IsZero()
+	return i.Conn.SetReadDeadline(t)
+}
+
+// Write implements [net.Conn].
+func (i *impatient) Write(p []byte) (int, error) {
+	n, err := i.Conn.Write(p)
+	if err != nil {
+		err = fmt.Errorf("%w: %w", zk.ErrConnectionClosed, err)
+	}
+	return n, err
+}
+
+// printer writes the library's lines to a log.
+type printer struct{ log *slog.Logger }
+
+// Printf implements [zk.Logger].
+func (p printer) Printf(format string, args ...any) {
+	if slices.Contains(args, any(errOver)) {
+		return // a session that is over looks for servers until it learns of it
+	}
+	p.log.Warn("zookeeper: " + fmt.Sprintf(format, args...))
+}
