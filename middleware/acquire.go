@@ -33,18 +33,17 @@ func (v *visit) acquire(ctx context.Context) (taken *held, err error) {
 	if err != nil {
 		return nil, because(ctx, err)
 	}
+	outside := ctx
 	var retry redislock.RetryStrategy
 	var pause time.Duration
 	for {
 		v.moves = planned.Moves
-		outer := ctx
-		if ctx, err = v.attach(ctx, planned.Requests); err != nil {
-			return nil, because(ctx, err)
-		}
-		if ctx != outer {
-			// What was taken before, in other trees, belongs to another owner.
-			locks.release(outer)
+		if v.attaches(ctx, planned.Requests) {
+			locks.release(ctx) // it belongs to another owner
 			locks = nil
+			if ctx, err = v.attach(outside); err != nil {
+				return nil, because(ctx, err)
+			}
 		}
 		if locks, err = v.takeOver(ctx, locks, planned.Requests, pause); err != nil {
 			return nil, because(ctx, err)
@@ -77,13 +76,13 @@ func (v *visit) acquire(ctx context.Context) (taken *held, err error) {
 
 // looksAgain reports whether the middleware has to find out if nodes moved before they were locked.
 // After a wait it always has to: earlier holders may well have moved them, and the assertion could
-// only refuse. Under Authorize it always has to as well, because the assertion knows nothing of who
-// may write where.
+// only refuse. If the hold has to follow a node, it has to know where the node is. Under Authorize
+// it always has to as well, because the assertion knows nothing of who may write where.
 func (v *visit) looksAgain(planned lockspec.Binding, locks *held) bool {
 	if len(planned.Nodes) == 0 {
 		return false
 	}
-	return !v.spec.IsAsserted() || v.config.Authorize != nil || locks.waited()
+	return !v.spec.IsAsserted() || v.config.Authorize != nil || v.turn != nil || locks.waited()
 }
 
 // takeOver takes requests, and releases what an earlier try has taken.

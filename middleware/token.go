@@ -48,17 +48,32 @@ func (m *Locks) holdOf(ctx context.Context) *hold {
 	return h
 }
 
-// attach attaches the hold of the request's token once one of the requests is in its tree. It
-// returns the context for the acquisitions, which then belong to the hold's owner.
-func (v *visit) attach(ctx context.Context, requests []pathlock.Request) (context.Context, error) {
-	if v.hold != nil || !v.carried.isFor(requests) {
-		return ctx, nil
+// attaches reports whether the hold of the request's token is to be attached: once one of the
+// requests is in its tree, and again if the request turns out to move a node there. An outer spec
+// may have attached it.
+func (v *visit) attaches(ctx context.Context, requests []pathlock.Request) bool {
+	if !v.carried.isFor(requests) {
+		return false
 	}
-	if outer := v.holdOf(ctx); outer != nil && outer.token == v.carried.token {
-		return ctx, nil
+	if v.hold != nil {
+		return v.turn == nil && v.movesInHold()
 	}
+	outer := v.holdOf(ctx)
+	return outer == nil || outer.token != v.carried.token
+}
+
+// attach attaches the hold of the request's token. It returns the context for the acquisitions,
+// which then belong to the hold's owner.
+func (v *visit) attach(ctx context.Context) (context.Context, error) {
 	if _, nested := v.c.Get(v.carrier); nested {
 		return ctx, errNestedToken
+	}
+	v.detach(ctx)
+	if v.movesInHold() {
+		if err := v.takeTurn(ctx); err != nil {
+			return ctx, err
+		}
+		ctx = v.turn.Context()
 	}
 	lock, err := v.locker.Attach(ctx, v.carried.token, pathlock.WithoutRenewal())
 	if err != nil {
@@ -68,8 +83,11 @@ func (v *visit) attach(ctx context.Context, requests []pathlock.Request) (contex
 	return context.WithValue(lock.Context(), holdKey{v.locker}, v.hold), nil
 }
 
-// detach leaves the hold in the lock store at the end of the request.
+// detach leaves the hold in the lock store at the end of the request, and then ends its turn.
 func (v *visit) detach(ctx context.Context) {
+	if v.turn != nil {
+		defer v.turn.ReleaseInBackground(ctx)
+	}
 	if v.hold == nil {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
@@ -20,8 +21,9 @@ type visit struct {
 	// carried is the request's token. hold is what it names, nil until the request uses it.
 	carried carried
 	hold    *hold
-	// moves are those of the latest plan.
+	// moves are those of the latest plan. turn is that of the token, nil if the request needs none.
 	moves []lockspec.Moved
+	turn  *pathlock.Lock
 	// note replaces the spec's, unless it is "".
 	note string
 	// authorized are the nodes of the latest call of [Config.Authorize].
