@@ -103,10 +103,10 @@ func Copy(db *gorm.DB, dest, id, parent any, opts ...CopyOption) (rows int64, er
 	if write.HasCondition(begun(db).Statement) {
 		return 0, t.Unsupported("Copy takes no conditions")
 	}
-	if c.ID, err = t.KeyOf(id); err != nil {
+	if c.ID, err = t.KeyOf(db, id); err != nil {
 		return 0, err
 	}
-	if c.Parent, err = t.ParentKey(parent); err != nil {
+	if c.Parent, err = t.ParentKey(db, parent); err != nil {
 		return 0, err
 	}
 	x := &copying.Copier{Planner: p.planner}

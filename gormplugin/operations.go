@@ -30,7 +30,7 @@ func subject(db *gorm.DB, model any) (*Plugin, *table.Table, error) {
 // subjectRow returns what [subject] does, and the key of the row with the id.
 func subjectRow(db *gorm.DB, model, id any) (p *Plugin, t *table.Table, key any, err error) {
 	if p, t, err = subject(db, model); err == nil {
-		key, err = t.KeyOf(id)
+		key, err = t.KeyOf(db, id)
 	}
 	return p, t, key, err
 }
@@ -108,7 +108,7 @@ func Move(db *gorm.DB, model, id, parent any) error {
 	if err != nil {
 		return err
 	}
-	value, err := t.ParentKey(parent)
+	value, err := t.ParentKey(db, parent)
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ func Children(db *gorm.DB, model, id any) *gorm.DB {
 	if err != nil {
 		return failed(db, err)
 	}
-	key, err := t.Above.KeyOf(id)
+	key, err := t.Above.KeyOf(db, id)
 	if err != nil {
 		return failed(db, err)
 	}

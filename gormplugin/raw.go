@@ -55,7 +55,7 @@ func guardNodes(tx *gorm.DB, model any, ids []any, lock bool) ([]pathlock.Locati
 	}
 	keys := make([]any, len(ids))
 	for i, id := range ids {
-		if keys[i], err = t.KeyOf(id); err != nil {
+		if keys[i], err = t.KeyOf(tx, id); err != nil {
 			return nil, err
 		}
 	}

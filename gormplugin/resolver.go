@@ -49,6 +49,9 @@ func (r resolver) Resolve(ctx context.Context, id string) (pathlock.Location, er
 // ResolveAll implements [pathlock.BatchResolver].
 func (r resolver) ResolveAll(ctx context.Context, ids []string) []pathlock.Resolution {
 	t, err := r.table()
+	if err == nil {
+		err = t.LearnSpellings(r.plugin.db.WithContext(ctx))
+	}
 	results := slices.Repeat([]pathlock.Resolution{{Err: err}}, len(ids))
 	if err != nil {
 		return results

@@ -96,7 +96,8 @@ func Slot(node Source) Spec { return specOf(part{kind: OpSlot, node: node}, nil)
 func Gate(tree Source) Spec { return specOf(part{kind: OpGate, node: tree}, nil) }
 
 // Names locks the names of a project's trees. That is the gate of the tree that [pathlock.NewTree]
-// makes of the namespace and the project's id. No resolver sees the id.
+// makes of the namespace and the project's id. No resolver sees the id: another spelling of it,
+// such as a UUID in capitals, is another tree. [Source.Map] makes them one.
 func Names(namespace string, project Source) Spec {
 	s := specOf(part{kind: OpGate, node: project, namespace: namespace}, nil)
 	if _, err := pathlock.NewTree(namespace, "0"); err != nil && s.err == nil {

@@ -103,7 +103,7 @@ func (m mysql) keeps(t Table, p *physical, c column, size int) string {
 
 // outgrows reports whether an index would become too long if a column became one of utf8mb4.
 func (p *physical) outgrows(i index, t Table, c column, size int) bool {
-	if i.fulltext || c.name == t.Tree || c.name == t.Parent {
+	if i.fulltext || t.isKey(c.name) {
 		return false
 	}
 	bytes := 0
@@ -128,7 +128,7 @@ func (m mysql) retype(t Table, p *physical, c column, size int) []string {
 	if !c.defined {
 		return nil
 	}
-	if c.name == t.Tree || c.name == t.Parent {
+	if t.isKey(c.name) {
 		return m.retypeKey(t, p, c)
 	}
 	typ := c.typ

@@ -46,7 +46,14 @@ func (m mysql) retypeKey(t Table, p *physical, c column) []string {
 	if c.collation != "" {
 		stricter.collation = p.keyCollation(c.charset)
 	}
+	stricter.asKey = exactly
 	p.columns[c.name] = stricter
+	for _, o := range p.linked[c.name] {
+		if there, ok := p.columns[o.column]; ok && strings.EqualFold(o.table, tableOf(t)) {
+			there.collation, there.asKey = stricter.collation, exactly
+			p.columns[o.column] = there
+		}
+	}
 	if len(p.linked[c.name]) == 0 {
 		return []string{strings.TrimRight(fmt.Sprintf("%sMODIFY %s %s %s", m.alter(t), m.quote1(c.name), retyped(c.typ), c.definition), " ")}
 	}

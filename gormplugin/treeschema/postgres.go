@@ -72,6 +72,9 @@ func (postgres) readColumns(p *physical, records []record) {
 			c.equal = ordered
 		}
 		c.asKey = c.equal
+		if r["type_name"] == "bpchar" && r.is("is_deterministic") {
+			c.asKey = exactly // the plugin leaves trailing spaces out, too
+		}
 		p.columns[c.name] = c
 		p.names[strings.ToLower(c.name)] = true
 	}

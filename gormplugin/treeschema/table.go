@@ -46,6 +46,11 @@ type Mark struct {
 // texts are the columns that must compare byte by byte.
 func (t Table) texts() []Text { return append([]Text{t.Name}, t.Paths...) }
 
+// isKey reports whether a column holds a tree's id, or a row's.
+func (t Table) isKey(column string) bool {
+	return column == t.Tree || column == t.Parent || slices.Contains(t.Key, column)
+}
+
 // Columns are all the columns of the model.
 func (t Table) Columns() []string {
 	return slices.Concat(t.Key, t.shaping(), t.markColumns(), t.Others)

@@ -1,6 +1,9 @@
 package treeschema
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // longestIndexed is the longest path, in characters, that an InnoDB index holds whole beside a tree
 // id of eight bytes.
@@ -30,6 +33,25 @@ func (c *checker) checkTexts() {
 			Why: "two trees whose ids it treats as equal are changed together, but locked apart",
 		}, tree, 0))
 	}
+	for _, name := range append(slices.Clone(c.table.Key), c.table.Parent) {
+		c.checkKey(c.physical.columns[name])
+	}
+}
+
+// checkKey checks that different keys compare as different.
+func (c *checker) checkKey(col column) {
+	if col.collation == "" || col.asKey >= ordered {
+		return
+	}
+	f := Finding{
+		Severity: Warning, Check: Collation, Missing: fmt.Sprintf("the column %s has the collation %s", col.name, col.collation),
+		Why: "the database finds a row by other spellings of its key, which the plugin refuses", Advice: c.keeps(c.table, c.physical, col, 0),
+	}
+	if f.Advice == "" {
+		// Columns of other tables that queries compare with it should change together with it.
+		f.Statements = c.asked(func() []string { return c.retype(c.table, c.physical, col, 0) })
+	}
+	c.found(f)
 }
 
 // retyped adds the statement that gives a column a size and a binary collation.

@@ -122,6 +122,7 @@ func RunStatements(t *testing.T, d Database) {
 		{"leaf paths", checkLeafPaths},
 		{"copy in migrated tables", checkCopyTables},
 		{"keys", checkKeys},
+		{"key spellings", checkKeySpellings},
 		{"tenants", checkTenants},
 		{"no parent", checkNoParent},
 		{"top", checkTop},

@@ -237,6 +237,18 @@ func flaws() []flaw {
 			},
 		},
 		{
+			name: "keys and parents that are held equal", want: []treeschema.Check{treeschema.Collation, treeschema.Collation}, severity: warning,
+			mysql: []string{"ALTER TABLE plains MODIFY id VARCHAR(191) COLLATE utf8mb4_general_ci", "ALTER TABLE plains MODIFY parent_id VARCHAR(191) COLLATE utf8mb4_general_ci"},
+			postgres: []string{
+				"CREATE COLLATION IF NOT EXISTS lax (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
+				"ALTER TABLE plains ALTER COLUMN id TYPE text COLLATE lax, ALTER COLUMN parent_id TYPE text COLLATE lax",
+			},
+		},
+		{
+			name:     "keys that are padded, as the plugin knows",
+			postgres: []string{"ALTER TABLE plains ALTER COLUMN id TYPE char(36), ALTER COLUMN tree_id TYPE char(36)"},
+		},
+		{
 			name: "a column shorter than the model says", want: []treeschema.Check{treeschema.Length}, severity: warning,
 			mysql:    []string{"ALTER TABLE branches MODIFY path VARCHAR(300) COLLATE utf8mb4_bin", "ALTER TABLE branches MODIFY path VARCHAR(300) COLLATE ${binary}"},
 			postgres: []string{`ALTER TABLE branches ALTER COLUMN path TYPE varchar(300) COLLATE "C"`},

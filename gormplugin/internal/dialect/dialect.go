@@ -73,6 +73,10 @@ type Dialect struct {
 	// ChildrenFirst is set where foreign keys are checked row by row, so that a subtree may have to
 	// be deleted from its leaves upwards.
 	ChildrenFirst bool
+	// ColumnTypes asks for the names of a table's columns and of their types. Its arguments are the
+	// table's schema, NULL for the one that statements find it in, and its name. It is "" where
+	// each text is a value of its own, whatever the type.
+	ColumnTypes string
 	// TextsNeedSize is set where a text column without a size cannot be indexed as a whole.
 	TextsNeedSize bool
 	// CommitsDDL is set where a statement that changes a table commits the transaction that it is

@@ -40,6 +40,7 @@ var mysqlDialect = Dialect{
 	Assign:        assignByJoin,
 	AsksLater:     true,
 	ChildrenFirst: true,
+	ColumnTypes:   "SELECT COLUMN_NAME, DATA_TYPE FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ?",
 	TextsNeedSize: true,
 	CommitsDDL:    true,
 	LockMigration: "SELECT GET_LOCK(" + mysqlMigration + ", 0)",

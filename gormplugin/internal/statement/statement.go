@@ -106,6 +106,9 @@ func (f *Frame) beginGuarded(w *Writer, db *gorm.DB, t *table.Table) error {
 	if err != nil {
 		return err
 	}
+	if err := t.LearnSpellings(db); err != nil {
+		return err
+	}
 	if tx != nil {
 		again.NoteHanded(db.Statement)
 		return nil

@@ -27,6 +27,11 @@ func (t *Table) Climb(db *gorm.DB, ids []any) (map[any]*Node, error) {
 			found[n.ID] = n
 		}
 	}
+	// A row that is not among those found may be there by another spelling.
+	unseen := slices.DeleteFunc(slices.Clone(ids), func(id any) bool { _, text := id.(string); return !text || found[id] != nil })
+	if _, err := t.ByID(db, unseen, ""); err != nil {
+		return nil, err
+	}
 	t.Ancestry.learn(found)
 	return found, nil
 }

@@ -42,7 +42,8 @@ func (t *Table) Convert(ctx context.Context, f *schema.Field, value any) (any, e
 		return nil, t.Unsupported("%q cannot hold a %T", f.DBName, value)
 	}
 	held, _ := f.ValueOf(ctx, row)
-	return Plain(held)
+	held, err := Plain(held)
+	return t.Spell(f, held), err
 }
 
 // IsWritten reports whether a statement that creates rows writes a column, after its Select and

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"context"
 	"encoding"
 	"errors"
 	"fmt"
@@ -11,19 +12,30 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/shown"
+	"gorm.io/gorm"
 )
 
-// KeyOf returns an id in plain form: see [Plain].
-func (t *Table) KeyOf(id any) (any, error) {
+// KeyOf returns an id in plain form, see [Plain], and as the database spells it.
+func (t *Table) KeyOf(db *gorm.DB, id any) (any, error) {
+	if err := t.LearnSpellings(db); err != nil {
+		return nil, err
+	}
 	key, err := Plain(id)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", pathlock.ErrInvalidID, t.TableName, err)
 	}
 	text, ok := key.(string)
 	if !ok || Pointee(id) == t.Key.IndirectFieldType || !t.parsesKeys() {
-		return key, nil
+		return t.Spell(t.Key, key), nil
 	}
 	return t.ParseKey(text)
+}
+
+// KeyOfRow returns the key that a struct of the model holds, as [Table.KeyOf] does.
+func (t *Table) KeyOfRow(ctx context.Context, row reflect.Value) (any, error) {
+	value, _ := t.Key.ValueOf(ctx, row)
+	key, err := Plain(value)
+	return t.Spell(t.Key, key), err
 }
 
 // parsesKeys reports whether the text form of a key differs from what the column holds.
@@ -67,7 +79,7 @@ func (t *Table) ParseKey(text string) (any, error) {
 		if text == "" || !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
 			return nil, invalid(fmt.Errorf("not a text"))
 		}
-		return text, nil
+		return t.Spell(t.Key, text), nil
 	default:
 		return nil, invalid(fmt.Errorf("a %v has no text form", bits))
 	}
@@ -75,8 +87,8 @@ func (t *Table) ParseKey(text string) (any, error) {
 
 // ParentKey returns the id of a parent in plain form, nil for the top. A zero value is the id of no
 // row: it is more likely to be a mistake than to mean the top.
-func (t *Table) ParentKey(parent any) (any, error) {
-	key, err := t.Above.KeyOf(parent)
+func (t *Table) ParentKey(db *gorm.DB, parent any) (any, error) {
+	key, err := t.Above.KeyOf(db, parent)
 	if err == nil && key != nil && t.isNoParent(key) {
 		err = fmt.Errorf("%w: %s, as a parent", pathlock.ErrNotFound, t.Above.RowName(parent))
 	}

@@ -79,7 +79,7 @@ func (t *Table) nodeOf(ctx context.Context, row reflect.Value) (*Node, error) {
 		var value any
 		value, _ = f.ValueOf(ctx, row)
 		value, err = Plain(value)
-		return value
+		return t.Spell(f, value)
 	}
 	n.ID, n.Tree = get(t.Key), get(t.Tree)
 	n.Parent = t.ParentOrNil(get(t.Parent))

@@ -1,9 +1,12 @@
 package table
 
 import (
+	"fmt"
 	"slices"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
+	"github.com/pathlock-go/pathlock/internal/shown"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 )
@@ -77,6 +80,10 @@ func (t *Table) ByID(db *gorm.DB, ids []any, lock dialect.RowLock) (map[any]*Nod
 			return nil, err
 		}
 		for _, n := range nodes {
+			if text, ok := n.ID.(string); ok && !slices.Contains(chunk, n.ID) {
+				return nil, fmt.Errorf("%w: %s: the database finds %q by another text: state the key as it is spelled there, or give the column a collation by which different keys differ",
+					pathlock.ErrInvalidID, t.TableName, shown.Cut(text))
+			}
 			found[n.ID] = n
 		}
 	}
@@ -85,7 +92,7 @@ func (t *Table) ByID(db *gorm.DB, ids []any, lock dialect.RowLock) (map[any]*Nod
 
 // LookUp returns the row with the id, which may be a deleted one where db is Unscoped.
 func (t *Table) LookUp(db *gorm.DB, id any) (*Node, error) {
-	key, err := t.KeyOf(id)
+	key, err := t.KeyOf(db, id)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,8 @@ func (r Record) Get(f *schema.Field) (any, error) {
 	if r.Pairs == nil {
 		held, isZero := f.ValueOf(r.Ctx, r.Row)
 		if !isZero {
-			return Plain(held)
+			value, err = Plain(held)
+			return r.Table.Spell(f, value), err
 		}
 	} else {
 		stated, ok := r.Pairs[f.DBName]
@@ -40,7 +41,8 @@ func (r Record) Get(f *schema.Field) (any, error) {
 	if f.PrimaryKey || f.DefaultValueInterface == nil {
 		return nil, nil
 	}
-	return Plain(f.DefaultValueInterface)
+	value, err = Plain(f.DefaultValueInterface)
+	return r.Table.Spell(f, value), err
 }
 
 // Set gives a column a value. It does nothing where the table lacks the column, and f is nil.

@@ -38,6 +38,8 @@ type Table struct {
 	MaxDepth int
 	// Deletion holds the columns that mark a row as deleted, if rows are deleted softly.
 	Deletion []*schema.Field
+	// types are the names of the columns' types, by column, once they are known.
+	types atomic.Pointer[map[string]string]
 	// zeroKeys are the values, in plain form, of keys that no row has.
 	zeroKeys []any
 	// Above is the table that the parents are in: the table itself, or a leaf's other one.

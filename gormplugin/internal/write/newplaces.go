@@ -44,8 +44,7 @@ func writeBack(t *table.Table, stmt *gorm.Statement, x *relocation) error {
 		moved[m.ID] = m
 	}
 	return t.EachRow(stmt.ReflectValue, func(row reflect.Value) error {
-		value, _ := t.Key.ValueOf(stmt.Context, row)
-		id, err := table.Plain(value)
+		id, err := t.KeyOfRow(stmt.Context, row)
 		if err != nil {
 			return err
 		}
@@ -72,8 +71,7 @@ func writeBackPaths(t *table.Table, stmt *gorm.Statement, x *relocation) error {
 		return nil
 	}
 	return t.EachRow(stmt.ReflectValue, func(row reflect.Value) error {
-		value, _ := t.Key.ValueOf(stmt.Context, row)
-		id, err := table.Plain(value)
+		id, err := t.KeyOfRow(stmt.Context, row)
 		if err != nil {
 			return err
 		}
