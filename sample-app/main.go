@@ -9,6 +9,7 @@ package main
 
 import (
 	"context"
+	"log/slog"
 	"os"
 
 	"github.com/gin-gonic/gin"
@@ -18,5 +19,5 @@ import (
 
 func main() {
 	gin.SetMode(gin.ReleaseMode)
-	os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr, cli.Global))
+	os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr, slog.SetDefault))
 }

@@ -19,8 +19,11 @@ import (
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
-// jar is where Debian has ZooKeeper.
-const jar = "/usr/share/java/zookeeper.jar"
+// jar is where Debian has ZooKeeper, and codec what its manifest lacks for connections with TLS.
+const (
+	jar   = "/usr/share/java/zookeeper.jar"
+	codec = "/usr/share/java/netty-codec.jar:/usr/share/java/netty-resolver.jar"
+)
 
 // tick is the servers' unit of time: sessions last for at least two of them.
 const tick = 500 * time.Millisecond
@@ -100,7 +103,7 @@ func prepare(dir, addr, class string, config []string) ([]string, error) {
 		"java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData",
 		"-Dzookeeper.forceSync=no",               // what is kept need not outlive the machine
 		"-Dznode.container.checkIntervalMs=1000", // a minute by default
-		"-cp", dir + ":" + jar, class, file,
+		"-cp", dir + ":" + jar + ":" + codec, class, file,
 	}, nil
 }
 

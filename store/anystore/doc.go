@@ -4,7 +4,7 @@
 //
 //	store, err := anystore.Open(ctx, os.Getenv("LOCKS"), anystore.WithPassword(os.Getenv("LOCKS_PASSWORD")))
 //	if err != nil {
-//		return err // it quotes no part of the URL
+//		return err // it quotes no more of the URL than its options
 //	}
 //	defer func() { _ = store.Close(ctx) }()
 //	locker := pathlock.New(store)
@@ -24,7 +24,9 @@
 //	quorum:URL|URL|URL                                       an odd number of the others
 //
 // The documentation of a store's Open says which options may follow as a query. That of the stores
-// in SQL is sqlopen's.
+// in SQL is sqlopen's. With TLS, Redis, ZooKeeper and etcd have the same: ca_file, the authorities
+// to trust instead of the system's, cert_file and key_file, this client's certificate, and
+// server_name, the name in the servers' certificates if it is not their host.
 //
 // # Databases
 //

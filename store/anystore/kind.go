@@ -15,7 +15,7 @@ type kind struct {
 	schemes []string
 	// forms are examples of its URLs, for messages.
 	forms []string
-	// open opens a store. Its errors quote nothing of the URL.
+	// open opens a store. Its errors quote no more of the URL than its options.
 	open func(ctx context.Context, url string) (opened, error)
 	// show returns a URL without what is secret.
 	show func(url string) string

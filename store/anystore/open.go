@@ -27,7 +27,8 @@ func WithPassword(password string) Option {
 // does, and its Ping tells whether it can serve. Only in an etcd with users, Open logs in.
 //
 // The error matches [ErrURL], or [pathlock.ErrUnavailable] where Open has to log in and cannot. It
-// quotes no part of the URL: if one part is missing, the password may stand in its place.
+// quotes no more of the URL than its options: if another part is missing, the password may stand in
+// its place.
 func Open(ctx context.Context, url string, opts ...Option) (*Store, error) {
 	var o options
 	for _, opt := range opts {

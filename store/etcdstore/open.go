@@ -2,20 +2,19 @@ package etcdstore
 
 import (
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
-	"os"
 	"strconv"
 	"strings"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
+	"google.golang.org/grpc"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/tlsurl"
 )
 
 // A member that has vanished without a word is noticed after both of these. Members refuse clients
@@ -58,6 +57,7 @@ func Open(rawURL string, opts ...Option) (*Store, error) {
 		DialKeepAliveTime:    keepAliveTime,
 		DialKeepAliveTimeout: keepAliveTimeout,
 		Logger:               zap.NewNop(), // errors are returned
+		DialOptions:          u.dial,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%w: etcdstore: connecting: %w", pathlock.ErrUnavailable, err)
@@ -78,6 +78,7 @@ type location struct {
 	endpoints      []string
 	user, password string
 	tls            *tls.Config
+	dial           []grpc.DialOption
 	options        []Option
 }
 
@@ -87,10 +88,10 @@ func parseURL(rawURL string) (location, error) {
 	if !ok || scheme != "etcd" && scheme != "etcds" {
 		return l, errors.New("etcdstore: the URL's scheme is not etcd or etcds")
 	}
-	if strings.ContainsRune(rest, '#') {
+	rest, query, _ := strings.Cut(rest, "?")
+	if strings.ContainsRune(rawURL, '#') || strings.ContainsRune(query, '@') { // in a password
 		return l, errMalformed
 	}
-	rest, query, _ := strings.Cut(rest, "?")
 	hosts, prefix, _ := strings.Cut(rest, "/")
 	if i := strings.LastIndexByte(hosts, '@'); i >= 0 {
 		var err error
@@ -108,12 +109,8 @@ func parseURL(rawURL string) (location, error) {
 		if !strings.Contains(host, ":") || strings.HasSuffix(host, "]") {
 			host += ":" + defaultPort
 		}
-		name, port, err := net.SplitHostPort(host)
-		if err != nil || name == "" {
-			return l, errMalformed
-		}
-		if _, err := strconv.ParseUint(port, 10, 16); err != nil {
-			return l, errMalformed
+		if err := tlsurl.CheckPort(host); err != nil {
+			return l, fmt.Errorf("%w (%w)", errMalformed, err)
 		}
 		l.endpoints = append(l.endpoints, web+host)
 	}
@@ -148,6 +145,13 @@ func parseUser(s string) (user, password string, err error) {
 
 // apply applies the options of a URL.
 func (l *location) apply(values url.Values) error {
+	if err := tlsurl.Take(values, l.tls); err != nil {
+		return fmt.Errorf("etcdstore: %w", err)
+	}
+	if l.tls != nil && l.tls.ServerName != "" {
+		// gRPC goes by this alone: the client gives it a name for each address.
+		l.dial = append(l.dial, grpc.WithAuthority(l.tls.ServerName))
+	}
 	for name := range values {
 		value := values.Get(name)
 		switch name {
@@ -163,38 +167,9 @@ func (l *location) apply(values url.Values) error {
 				return fmt.Errorf("etcdstore: the URL's max_txn_ops %q is no number from 10 on", value)
 			}
 			l.options = append(l.options, WithMaxTxnOps(n))
-		case "ca_file", "cert_file", "key_file", "server_name":
-			if l.tls == nil {
-				return fmt.Errorf("etcdstore: the URL's option %s is for etcds://", name)
-			}
 		default:
 			return fmt.Errorf("etcdstore: the URL has an unknown option %q", name)
 		}
-	}
-	if l.tls == nil {
-		return nil
-	}
-	l.tls.ServerName = values.Get("server_name")
-	if file := values.Get("ca_file"); file != "" {
-		pem, err := os.ReadFile(file)
-		if err != nil {
-			return fmt.Errorf("etcdstore: reading the URL's ca_file: %w", err)
-		}
-		l.tls.RootCAs = x509.NewCertPool()
-		if !l.tls.RootCAs.AppendCertsFromPEM(pem) {
-			return fmt.Errorf("etcdstore: no certificate in the URL's ca_file %s", file)
-		}
-	}
-	cert, key := values.Get("cert_file"), values.Get("key_file")
-	if (cert == "") != (key == "") {
-		return errors.New("etcdstore: the URL's options cert_file and key_file belong together")
-	}
-	if cert != "" {
-		pair, err := tls.LoadX509KeyPair(cert, key)
-		if err != nil {
-			return fmt.Errorf("etcdstore: reading the URL's certificate: %w", err)
-		}
-		l.tls.Certificates = []tls.Certificate{pair}
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package redisstore
 
 import (
 	"cmp"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/url"
@@ -9,6 +10,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/pathlock-go/pathlock/internal/tlsurl"
 )
 
 // Open returns a store on the Redis that a URL names, with a client of its own, which [Store.Close]
@@ -22,6 +25,12 @@ import (
 // passwords are percent-encoded, and are those of Redis; where the sentinels have their own, they
 // are the options sentinel_username and sentinel_password. A user without a password is an error:
 // for a user with nopass, write any. Ports default to 6379, and to 26379 for sentinels.
+//
+// With rediss, the options ca_file, the authorities to trust instead of the system's, cert_file and
+// key_file, this client's certificate, and server_name, the name in the server's certificate if it
+// is not its host, may follow, too.
+//
+// What go-redis logs goes to [slog.Default], unless the program calls redis.SetLogger.
 func Open(rawURL string, opts ...Option) (*Store, error) {
 	client, err := openClient(rawURL)
 	if err != nil {
@@ -71,16 +80,36 @@ func openClient(rawURL string) (redis.UniversalClient, error) {
 	if !ok {
 		return nil, errors.New("redisstore: the URL has no scheme: redis, rediss, redis+cluster or redis+sentinel")
 	}
-	// Errors of the parsers below quote parts of the URL, where passwords may be: they are not
-	// passed on. A # is never right, and would have the parsers overlook what follows.
-	if strings.ContainsRune(rawURL, '#') {
+	if strings.ContainsRune(rawURL, '#') { // never right, and hides what follows from the parsers
 		return nil, errMalformed
+	}
+	rest, query, _ := strings.Cut(rest, "?")
+	r := reader{"redis://", !strings.Contains(rest[strings.IndexByte(rest+"/", '/'):]+query, "@")}
+	options, err := url.ParseQuery(query)
+	if err != nil {
+		return nil, errMalformed
+	}
+	var config *tls.Config
+	if scheme == "rediss" {
+		config = &tls.Config{MinVersion: tls.VersionTLS12}
+		r.scheme = "rediss://"
+	}
+	if err := tlsurl.Take(options, config); err != nil {
+		return nil, fmt.Errorf("redisstore: %w", err)
 	}
 	switch scheme {
 	case "redis", "rediss":
-		o, err := redis.ParseURL(rawURL)
+		slash := strings.IndexByte(rest+"/", '/')
+		o, err := read(r, redis.ParseURL, rest[:slash], rest[slash:]+"?"+options.Encode())
 		if err != nil {
-			return nil, errMalformed
+			return nil, err
+		}
+		if err := tlsurl.CheckPort(o.Addr); err != nil {
+			return nil, fmt.Errorf("redisstore: %w", err)
+		}
+		if config != nil {
+			config.InsecureSkipVerify = o.TLSConfig.InsecureSkipVerify
+			o.TLSConfig = config
 		}
 		if err := loggedIn(o.Username, o.Password); err != nil {
 			return nil, err
@@ -93,8 +122,14 @@ func openClient(rawURL string) (redis.UniversalClient, error) {
 		if err != nil {
 			return nil, err
 		}
-		o, err := redis.ParseClusterURL(u.goRedis(nil))
-		if err != nil || u.name != "" || u.db != "" {
+		for _, host := range u.hosts[1:] {
+			options.Add("addr", host)
+		}
+		o, err := read(r, redis.ParseClusterURL, u.first(), "?"+options.Encode())
+		switch {
+		case err != nil:
+			return nil, err
+		case u.name != "" || u.db != "":
 			return nil, errMalformed
 		}
 		if err := loggedIn(o.Username, o.Password); err != nil {
@@ -115,19 +150,12 @@ func openClient(rawURL string) (redis.UniversalClient, error) {
 		if u.name == "" {
 			return nil, errNoPrimary
 		}
-		query, err := url.ParseQuery(u.query)
+		sentinelUser, sentinelPassword := options.Get("sentinel_username"), options.Get("sentinel_password")
+		options.Del("sentinel_username")
+		options.Del("sentinel_password")
+		o, err := read(r, redis.ParseURL, u.first(), "/"+u.db+"?"+options.Encode())
 		if err != nil {
-			return nil, errMalformed
-		}
-		sentinelUser, sentinelPassword := query.Get("sentinel_username"), query.Get("sentinel_password")
-		query.Del("sentinel_username")
-		query.Del("sentinel_password")
-		u.query = query.Encode()
-		first := u
-		first.hosts = u.hosts[:1]
-		o, err := redis.ParseURL(first.goRedis(nil))
-		if err != nil {
-			return nil, errMalformed
+			return nil, err
 		}
 		if err := cmp.Or(loggedIn(o.Username, o.Password), loggedIn(sentinelUser, sentinelPassword)); err != nil {
 			return nil, err
@@ -140,20 +168,42 @@ func openClient(rawURL string) (redis.UniversalClient, error) {
 	}
 }
 
+// reader says how go-redis has to read a URL, and whether what follows the hosts may be quoted.
+type reader struct {
+	scheme string
+	quotes bool
+}
+
+// read has go-redis read a URL. Its errors quote parts of the URL, and passwords may be anywhere in
+// a malformed one. So only what is wrong behind the hosts is passed on, if no password is there.
+func read[O any](r reader, parse func(string) (O, error), hosts, rest string) (O, error) {
+	o, err := parse(r.scheme + hosts + rest)
+	if err != nil && r.quotes {
+		if _, err := parse(r.scheme + "host" + rest); err != nil {
+			return o, fmt.Errorf("redisstore: %w", err)
+		}
+	}
+	if err != nil {
+		return o, errMalformed
+	}
+	return o, nil
+}
+
 // hostsURL is a URL with several hosts, which net/url does not read.
 type hostsURL struct {
 	user  string // user:password, as written
 	name  string
 	hosts []string
 	db    string
-	query string
 }
 
-// splitHosts reads what follows the scheme.
+// splitHosts reads what is between the scheme and the options.
 func splitHosts(s, port string) (hostsURL, error) {
 	var u hostsURL
-	s, u.query, _ = strings.Cut(s, "?")
 	s, u.db, _ = strings.Cut(s, "/")
+	if strings.Contains(u.db, "@") {
+		return u, errMalformed
+	}
 	if i := strings.LastIndexByte(s, '@'); i >= 0 {
 		u.user, s = s[:i], s[i+1:]
 		if i := strings.LastIndexByte(u.user, '@'); i >= 0 {
@@ -161,38 +211,21 @@ func splitHosts(s, port string) (hostsURL, error) {
 		}
 	}
 	for host := range strings.SplitSeq(s, ",") {
-		if host == "" {
-			return u, fmt.Errorf("redisstore: a URL with an empty host")
-		}
 		if !strings.Contains(host, ":") || strings.HasSuffix(host, "]") {
 			host += ":" + port
+		}
+		if err := tlsurl.CheckPort(host); err != nil {
+			return u, fmt.Errorf("redisstore: %w", err)
 		}
 		u.hosts = append(u.hosts, host)
 	}
 	return u, nil
 }
 
-// goRedis writes u in the way of go-redis: the further hosts are parameters called addr.
-func (u hostsURL) goRedis(extra url.Values) string {
-	for _, host := range u.hosts[1:] {
-		if extra == nil {
-			extra = url.Values{}
-		}
-		extra.Add("addr", host)
-	}
-	var b strings.Builder
-	b.WriteString("redis://")
+// first writes the user and the first host.
+func (u hostsURL) first() string {
 	if u.user != "" {
-		b.WriteString(u.user + "@")
+		return u.user + "@" + u.hosts[0]
 	}
-	b.WriteString(u.hosts[0])
-	if u.db != "" {
-		b.WriteString("/" + u.db)
-	}
-	b.WriteString("?" + u.query)
-	if u.query != "" && len(extra) > 0 {
-		b.WriteString("&")
-	}
-	b.WriteString(extra.Encode())
-	return b.String()
+	return u.hosts[0]
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/pathlock-go/pathlock/internal/tlsurl"
 )
 
 // Open returns a store on the ensemble that a URL names. It does not connect: the first call does,
@@ -17,7 +19,10 @@ import (
 //
 // The user and the password are for [WithDigest], and percent-encoded. The path is the znode for
 // [WithRoot], and the port defaults to 2181. A query may set the options timeout and sweep, such as
-// 30s, and max_calls and max_packet. Further options, from opts, go before the URL's.
+// 30s, and max_calls and max_packet. With TLS, it may also set ca_file, the authorities to trust
+// instead of the system's, cert_file and key_file, this client's certificate, and server_name, the
+// name in the servers' certificates if it is not their host. Further options, from opts, go before
+// the URL's.
 func Open(rawURL string, opts ...Option) (*Store, error) {
 	fromURL, servers, err := parse(rawURL)
 	if err != nil {
@@ -35,6 +40,7 @@ var errNoPassword = errors.New("pathlock/zkstore: the URL names a user without a
 // parse reads a URL with several hosts, which net/url does not.
 func parse(rawURL string) (opts []Option, servers []string, err error) {
 	scheme, rest, ok := strings.Cut(rawURL, "://")
+	var config *tls.Config
 	switch {
 	case !ok, scheme != "zk" && scheme != "zks":
 		return nil, nil, errors.New("pathlock/zkstore: the URL's scheme is not zk or zks")
@@ -43,7 +49,8 @@ func parse(rawURL string) (opts []Option, servers []string, err error) {
 	case strings.LastIndexByte(rest, '@') > strings.IndexAny(rest+"/", "/?"):
 		return nil, nil, errMalformed // a password with a slash or a question mark
 	case scheme == "zks":
-		opts = append(opts, WithTLS(&tls.Config{MinVersion: tls.VersionTLS12}))
+		config = &tls.Config{MinVersion: tls.VersionTLS12}
+		opts = append(opts, WithTLS(config))
 	}
 	rest, query, _ := strings.Cut(rest, "?")
 	authority, root, hasRoot := strings.Cut(rest, "/")
@@ -61,7 +68,7 @@ func parse(rawURL string) (opts []Option, servers []string, err error) {
 		opts = append(opts, digest)
 		authority = authority[at+1:]
 	}
-	fromQuery, err := parseQuery(query)
+	fromQuery, err := parseQuery(query, config)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -86,10 +93,13 @@ func credentials(userinfo string) (Option, error) {
 	return WithDigest(user, password), nil
 }
 
-func parseQuery(query string) ([]Option, error) {
+func parseQuery(query string, config *tls.Config) ([]Option, error) {
 	values, err := url.ParseQuery(query)
 	if err != nil {
 		return nil, errMalformed
+	}
+	if err := tlsurl.Take(values, config); err != nil {
+		return nil, fmt.Errorf("pathlock/zkstore: %w", err)
 	}
 	durations := map[string]func(time.Duration) Option{
 		"timeout": WithTimeout, "sweep": WithSweep,
@@ -108,7 +118,7 @@ func parseQuery(query string) ([]Option, error) {
 		}
 		with, ok := numbers[name]
 		if !ok {
-			return nil, errors.New("pathlock/zkstore: the URL has an option that is none of timeout, sweep, max_calls, max_packet")
+			return nil, fmt.Errorf("pathlock/zkstore: the URL's option %q is none of timeout, sweep, max_calls, max_packet", name)
 		}
 		n, err := strconv.Atoi(value)
 		if err != nil || n <= 0 {

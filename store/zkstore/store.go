@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"strconv"
 	"strings"
 
+	"github.com/pathlock-go/pathlock/internal/tlsurl"
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
@@ -21,7 +21,7 @@ type Store struct {
 var errRoot = errors.New("pathlock/zkstore: the root is the path of a znode, such as /pathlock")
 
 // errServer does not quote the server: what is written in a wrong place may be a password.
-var errServer = errors.New("pathlock/zkstore: a server is host or host:port")
+var errServer = fmt.Errorf("pathlock/zkstore: %w", tlsurl.ErrPort)
 
 // New returns a store on the ensemble of some servers, each host or host:port, with 2181 as the
 // default port. It does not connect: the first call does, and Ping tells whether it can. All calls
@@ -66,10 +66,11 @@ func hostPorts(servers []string) ([]string, error) {
 		if err != nil {
 			host, given = strings.Trim(server, "[]"), port
 		}
-		if _, err := strconv.ParseUint(given, 10, 16); err != nil || host == "" {
+		addr := net.JoinHostPort(host, given)
+		if tlsurl.CheckPort(addr) != nil {
 			return nil, errServer
 		}
-		hosts = append(hosts, net.JoinHostPort(host, given))
+		hosts = append(hosts, addr)
 	}
 	if len(hosts) == 0 {
 		return nil, errors.New("pathlock/zkstore: no servers")

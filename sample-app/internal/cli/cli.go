@@ -10,9 +10,7 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
-	"github.com/redis/go-redis/v9"
 
-	"github.com/pathlock-go/pathlock/sample-app/internal/lockstore"
 	"github.com/pathlock-go/pathlock/sample-app/internal/logging"
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
@@ -39,13 +37,6 @@ type commands struct {
 type streams struct {
 	out io.Writer
 	log *slog.Logger
-}
-
-// Global makes the program's log that of whatever logs by itself, such as the client of Redis. It
-// is for the main of a program.
-func Global(log *slog.Logger) {
-	slog.SetDefault(log)
-	redis.SetLogger(lockstore.ClientLog{Log: log})
 }
 
 // Main runs a command line and returns the exit code. use is told of the program's log.

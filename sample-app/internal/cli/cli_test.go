@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -35,7 +36,7 @@ const childVariable = "PATHLOCK_SAMPLE_TEST_CHILD"
 func TestMain(m *testing.M) {
 	gin.SetMode(gin.ReleaseMode)
 	if os.Getenv(childVariable) != "" {
-		os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr, cli.Global))
+		os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr, slog.SetDefault))
 	}
 	goleak.VerifyTestMain(m)
 }

@@ -11,6 +11,8 @@ import (
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
+
+	"github.com/pathlock-go/pathlock/internal/dburl"
 )
 
 // Dialect names an SQL dialect as GORM does.
@@ -75,8 +77,8 @@ func Open(url string, opts Options) (*DB, error) {
 	}
 }
 
-// Check says why [Open] refuses url. Its errors quote no part of url: if one part is missing or
-// mistyped, the password may stand in its place.
+// Check says why [Open] refuses url. Its errors quote no more of url than its options: if another
+// part is missing or mistyped, the password may stand in its place.
 func Check(url string) error {
 	scheme, rest, ok := strings.Cut(url, "://")
 	if !ok {
@@ -85,9 +87,9 @@ func Check(url string) error {
 	var err error
 	switch scheme {
 	case "sqlite":
-		err = checkPath(rest)
+		err = dburl.SQLite(rest)
 	case "mysql":
-		_, err = parseMySQL(rest)
+		_, err = dburl.MySQL(rest)
 	case "postgres", "postgresql":
 		_, err = parsePostgres(url)
 	default:

@@ -11,6 +11,8 @@ import (
 
 	mysqldriver "github.com/go-sql-driver/mysql"
 	"gorm.io/driver/mysql"
+
+	"github.com/pathlock-go/pathlock/internal/dburl"
 )
 
 // Defaults that a DSN may override. A server that is silent for answerTimeout counts as gone, so a
@@ -23,9 +25,9 @@ const (
 
 // openMySQL opens a database on a MySQL or MariaDB server.
 func openMySQL(dsn string, opts Options) (*DB, error) {
-	cfg, err := parseMySQL(dsn)
+	cfg, err := dburl.MySQL(dsn)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("database: %w", err)
 	}
 	cfg.ParseTime = true
 	cfg.Loc = time.UTC
@@ -69,22 +71,6 @@ func openMySQL(dsn string, opts Options) (*DB, error) {
 	}
 	db.Read = db.Write
 	return db, nil
-}
-
-// parseMySQL reads a DSN, which has to name a database. The password in it is not encoded.
-func parseMySQL(dsn string) (*mysqldriver.Config, error) {
-	const give = "give mysql://user:password@tcp(host:3306)/name"
-	cfg, err := mysqldriver.ParseDSN(dsn)
-	switch {
-	// The driver's message may quote the DSN, and so the password. In a DSN without @, the driver
-	// takes what precedes the address for the network.
-	case err != nil, cfg.Net != "tcp" && cfg.Net != "unix":
-		return nil, errors.New("database: the MySQL DSN makes no sense: " + give)
-	case cfg.DBName == "":
-		return nil, errors.New("database: the MySQL DSN names no database: " + give)
-	default:
-		return cfg, nil
-	}
 }
 
 // readCommitted makes connections whose transactions are READ COMMITTED unless they ask for another

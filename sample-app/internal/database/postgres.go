@@ -11,6 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 	"gorm.io/driver/postgres"
+
+	"github.com/pathlock-go/pathlock/internal/dburl"
 )
 
 // openPostgres opens a database on a PostgreSQL server. It sets lock_timeout and application_name
@@ -45,17 +47,15 @@ func openPostgres(url string, connections int) (*DB, error) {
 }
 
 // parsePostgres reads a URL, which has to name a database.
-func parsePostgres(url string) (*pgx.ConnConfig, error) {
-	const give = "give postgres://user:password@host:5432/name, with / ? # @ % in a password as %2F %3F %23 %40 %25"
-	cfg, err := pgx.ParseConfig(url)
-	// The driver's message may quote the URL, and so the password. A # is never right. An @ in the
-	// name of the database means that the password has a slash, and that half of it was taken for a
-	// port.
-	if err != nil || strings.ContainsRune(url, '#') || strings.ContainsRune(cfg.Database, '@') {
-		return nil, errors.New("database: the PostgreSQL URL makes no sense: " + give)
-	}
-	if cfg.Database == "" {
-		return nil, errors.New("database: the PostgreSQL URL names no database: " + give)
+func parsePostgres(url string) (cfg *pgx.ConnConfig, err error) {
+	err = dburl.Postgres(url, func(url string) (string, error) {
+		if cfg, err = pgx.ParseConfig(url); err != nil {
+			return "", err
+		}
+		return cfg.Database, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("database: %w", err)
 	}
 	return cfg, nil
 }

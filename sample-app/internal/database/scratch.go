@@ -13,6 +13,8 @@ import (
 
 	mysqldriver "github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5"
+
+	"github.com/pathlock-go/pathlock/internal/dburl"
 )
 
 // Scratch creates an empty database beside the one that server names, and returns its URL and a
@@ -45,9 +47,9 @@ func scratchFile(path string) (string, func(context.Context) error, error) {
 }
 
 func scratchSchema(ctx context.Context, dsn string) (string, func(context.Context) error, error) {
-	cfg, err := parseMySQL(dsn)
+	cfg, err := dburl.MySQL(dsn)
 	if err != nil {
-		return "", nil, err
+		return "", nil, fmt.Errorf("database: %w", err)
 	}
 	name := scratchName(cfg.DBName)
 	quoted := "`" + strings.ReplaceAll(name, "`", "``") + "`"

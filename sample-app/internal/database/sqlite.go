@@ -42,14 +42,6 @@ func openSQLite(path string) (*DB, error) {
 	return db, nil
 }
 
-// checkPath refuses a path that names no file.
-func checkPath(path string) error {
-	if path == "" || path == ":memory:" {
-		return errors.New("SQLite needs a file that several connections can open: give sqlite://PATH")
-	}
-	return nil
-}
-
 // sqlitePool opens a pool of connections with the same settings. last is one more setting.
 func sqlitePool(path string, connections int, last string) (*sql.DB, error) {
 	name := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath()}

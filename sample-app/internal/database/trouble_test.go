@@ -49,7 +49,7 @@ func TestTroubleSaysWhyADatabaseDoesNotServe(t *testing.T) {
 	}
 }
 
-// Whatever is wrong with a URL, and wherever its password is, no message quotes any part of it.
+// Whatever is wrong with a URL, and wherever its password is, no message quotes it.
 func TestNoMessageQuotesAURL(t *testing.T) {
 	for _, url := range []string{
 		"root:secret@tcp(127.0.0.1:3306)/x", "mysql:root:secret@tcp(127.0.0.1:3306)/x", "mysql:/root:secret@tcp(127.0.0.1:3306)/x",

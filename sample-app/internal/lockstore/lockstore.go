@@ -22,7 +22,8 @@ type Store struct {
 }
 
 // Open opens the lock store that url names: see [anystore.Open]. A password other than "" is put
-// into the URL, which then must not have one. Errors quote no part of the URL.
+// into the URL, which then must not have one. Errors quote no more of the URL than
+// its options.
 func Open(ctx context.Context, url, password string) (*Store, error) {
 	store, err := anystore.Open(ctx, url, anystore.WithPassword(password))
 	if err != nil {

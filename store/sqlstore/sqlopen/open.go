@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/ncruces/go-sqlite3/driver"
 
+	"github.com/pathlock-go/pathlock/internal/dburl"
 	"github.com/pathlock-go/pathlock/store/sqlstore"
 )
 
@@ -41,7 +42,7 @@ const connectTimeout = 5 * time.Second
 // mode. Where there is none, ?default_query_exec_mode=cache_statement lets the server keep their
 // plans.
 //
-// Errors have nothing of the URL, where a password may be anywhere.
+// Errors quote no more of the URL than its options: a password may be anywhere else.
 func Open(rawURL string, opts ...sqlstore.Option) (*sqlstore.Store, error) {
 	scheme, rest, ok := strings.Cut(rawURL, "://")
 	if !ok {
@@ -81,14 +82,9 @@ const forms = "mysql://user:password@tcp(host:3306)/name, postgres://user:passwo
 
 // openMySQL opens a pool whose connections take several statements in one text.
 func openMySQL(dsn string) (*sql.DB, error) {
-	const give = "give mysql://user:password@tcp(host:3306)/name"
-	cfg, err := mysql.ParseDSN(dsn)
-	switch {
-	// In a DSN without @, the driver takes what precedes the address for the network.
-	case err != nil, cfg.Net != "tcp" && cfg.Net != "unix":
-		return nil, errors.New("sqlopen: the MySQL DSN makes no sense: " + give)
-	case cfg.DBName == "":
-		return nil, errors.New("sqlopen: the MySQL DSN names no database: " + give)
+	cfg, err := dburl.MySQL(dsn)
+	if err != nil {
+		return nil, fmt.Errorf("sqlopen: %w", err)
 	}
 	cfg.MultiStatements = true
 	// The driver logs nothing: errors reach the caller.
@@ -104,22 +100,21 @@ func openMySQL(dsn string) (*sql.DB, error) {
 	}
 	connector, err := mysql.NewConnector(cfg)
 	if err != nil {
-		return nil, errors.New("sqlopen: the MySQL DSN makes no sense: " + give)
+		return nil, errors.New("sqlopen: the MySQL DSN makes no sense")
 	}
 	return bounded(sql.OpenDB(connector), Connections), nil
 }
 
 // openPostgres opens a pool, and returns how to connect outside of it.
 func openPostgres(rawURL string) (*sql.DB, *pgx.ConnConfig, error) {
-	const give = "give postgres://user:password@host:5432/name, with / ? # @ % in a password as %2F %3F %23 %40 %25"
-	cfg, err := pgx.ParseConfig(rawURL)
-	// A # is never right. An @ in the name of the database means that the password has a slash, and
-	// that half of it was taken for a port.
-	if err != nil || strings.ContainsRune(rawURL, '#') || strings.ContainsRune(cfg.Database, '@') {
-		return nil, nil, errors.New("sqlopen: the PostgreSQL URL makes no sense: " + give)
-	}
-	if cfg.Database == "" {
-		return nil, nil, errors.New("sqlopen: the PostgreSQL URL names no database: " + give)
+	var cfg *pgx.ConnConfig
+	if err := dburl.Postgres(rawURL, func(url string) (_ string, err error) {
+		if cfg, err = pgx.ParseConfig(url); err != nil {
+			return "", err
+		}
+		return cfg.Database, nil
+	}); err != nil {
+		return nil, nil, fmt.Errorf("sqlopen: %w", err)
 	}
 	if cfg.ConnectTimeout == 0 {
 		cfg.ConnectTimeout = connectTimeout
@@ -136,8 +131,8 @@ func openPostgres(rawURL string) (*sql.DB, *pgx.ConnConfig, error) {
 // openSQLite opens a file. The write-ahead log lets others read while one writes. busy_timeout
 // comes first, for switching the log on, and is 0 afterwards: the store itself waits for its turn.
 func openSQLite(path string) (*sql.DB, error) {
-	if path == "" || path == ":memory:" {
-		return nil, errors.New("sqlopen: SQLite needs a file that several connections can open: give sqlite://PATH")
+	if err := dburl.SQLite(path); err != nil {
+		return nil, fmt.Errorf("sqlopen: %w", err)
 	}
 	name := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath()}
 	name.RawQuery = "_pragma=busy_timeout(10000)&_pragma=journal_mode(wal)&_pragma=synchronous(normal)&_pragma=busy_timeout(0)"

@@ -15,6 +15,7 @@ import (
 	"github.com/ncruces/go-sqlite3/driver"
 
 	"github.com/pathlock-go/pathlock/fsck"
+	"github.com/pathlock-go/pathlock/internal/dburl"
 )
 
 // Supported lists the URLs that [Open] takes, for messages.
@@ -47,8 +48,8 @@ func Open(name string) (*sql.DB, fsck.Dialect, error) {
 
 // openSQLite opens an existing file. A writing transaction waits at most 30 seconds for others.
 func openSQLite(path string) (*sql.DB, error) {
-	if path == "" || path == ":memory:" {
-		return nil, fmt.Errorf("%w: SQLite needs a file: give sqlite://PATH", ErrURL)
+	if err := dburl.SQLite(path); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrURL, err)
 	}
 	name := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath(), RawQuery: "mode=rw&_pragma=busy_timeout(30000)"}
 	db, err := driver.Open(name.String())
@@ -59,10 +60,9 @@ func openSQLite(path string) (*sql.DB, error) {
 }
 
 func openMySQL(dsn string) (*sql.DB, error) {
-	cfg, err := mysqldriver.ParseDSN(dsn)
-	if err != nil || cfg.DBName == "" {
-		// The driver's message may quote the DSN with the password.
-		return nil, fmt.Errorf("%w: the MySQL DSN is invalid: give mysql://user:password@tcp(host:3306)/name", ErrURL)
+	cfg, err := dburl.MySQL(dsn)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrURL, err)
 	}
 	// One round trip instead of three: prepare, execute and close.
 	cfg.InterpolateParams = true
@@ -75,9 +75,14 @@ func openMySQL(dsn string) (*sql.DB, error) {
 }
 
 func openPostgres(name string) (*sql.DB, error) {
-	cfg, err := pgx.ParseConfig(name)
-	if err != nil {
-		return nil, fmt.Errorf("%w: the PostgreSQL URL is invalid: give postgres://user:password@host:5432/name", ErrURL)
+	var cfg *pgx.ConnConfig
+	if err := dburl.Postgres(name, func(url string) (_ string, err error) {
+		if cfg, err = pgx.ParseConfig(url); err != nil {
+			return "", err
+		}
+		return cfg.Database, nil
+	}); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrURL, err)
 	}
 	if !strings.Contains(name, "default_query_exec_mode=") {
 		// A pgbouncer in transaction mode loses statements that have names.

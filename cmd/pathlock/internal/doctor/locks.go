@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/pathlock-go/pathlock/internal/dburl"
 	"github.com/pathlock-go/pathlock/store/anystore"
 	"github.com/pathlock-go/pathlock/store/etcdstore"
 	"github.com/pathlock-go/pathlock/store/redisstore"
@@ -74,7 +75,7 @@ func (e *exam) locks(ctx context.Context, url, password string) error {
 // which file that is. To open it would create it.
 func MissingFile(url string) (file string, missing bool) {
 	path, ok := strings.CutPrefix(url, "sqlite://")
-	if !ok || path == "" || path == ":memory:" {
+	if !ok || dburl.SQLite(path) != nil {
 		return "", false
 	}
 	file = path + "-locks" // as package anystore calls it
