@@ -28,6 +28,10 @@ type Proxy struct {
 	stop    context.Context
 	cancel  context.CancelFunc
 	running sync.WaitGroup
+
+	mu sync.Mutex
+	// passing is closed unless the proxy is paused.
+	passing chan struct{}
 }
 
 // Start listens on a free port of the loopback interface and passes on what comes to upstream, a
@@ -38,7 +42,8 @@ func Start(ctx context.Context, upstream string, delay time.Duration) (*Proxy, e
 	if err != nil {
 		return nil, fmt.Errorf("starting a proxy: %w", err)
 	}
-	p := &Proxy{listener: listener, upstream: upstream, delay: delay}
+	p := &Proxy{listener: listener, upstream: upstream, delay: delay, passing: make(chan struct{})}
+	close(p.passing)
 	p.stop, p.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	p.running.Go(p.accept)
 	return p, nil
@@ -46,6 +51,43 @@ func Start(ctx context.Context, upstream string, delay time.Duration) (*Proxy, e
 
 // Addr is where the proxy listens: host and port.
 func (p *Proxy) Addr() string { return p.listener.Addr().String() }
+
+// Pause has the proxy keep what comes until [Proxy.Resume], as if the server were stopped: it
+// accepts connections, and answers nothing. What a client has sent before it went away arrives
+// later all the same.
+func (p *Proxy) Pause() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.paused() {
+		p.passing = make(chan struct{})
+	}
+}
+
+// Resume ends [Proxy.Pause].
+func (p *Proxy) Resume() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.paused() {
+		close(p.passing)
+	}
+}
+
+// paused expects mu to be locked.
+func (p *Proxy) paused() bool {
+	select {
+	case <-p.passing:
+		return false
+	default:
+		return true
+	}
+}
+
+// resumed returns a channel that is closed while the proxy is not paused.
+func (p *Proxy) resumed() <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.passing
+}
 
 // Close cuts all connections and returns when nothing runs any more.
 func (p *Proxy) Close() error {
@@ -116,19 +158,24 @@ func (p *Proxy) pass(ctx context.Context, end context.CancelFunc, to, from net.C
 			}
 		}
 	})
-	deliver(ctx, line, to)
+	p.deliver(ctx, line, to)
 	end()
 	reading.Wait()
 }
 
 // deliver writes the chunks when they are due, until there are no more.
-func deliver(ctx context.Context, line <-chan chunk, to net.Conn) {
+func (p *Proxy) deliver(ctx context.Context, line <-chan chunk, to net.Conn) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for c := range line {
 		timer.Reset(time.Until(c.due))
 		select {
 		case <-timer.C:
+		case <-ctx.Done():
+			return
+		}
+		select {
+		case <-p.resumed():
 		case <-ctx.Done():
 			return
 		}

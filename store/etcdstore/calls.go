@@ -16,8 +16,9 @@ import (
 // pause is how long to wait before a request is sent again that was answered by an error at once.
 const pause = 50 * time.Millisecond
 
-// ask sends a request until it is answered, for up to the time of [WithTimeout]. The request may be
-// carried out more than once, and after ask has failed. what says what is being done.
+// ask sends a request until it is answered, for up to nine tenths of the time of [WithTimeout]: the
+// call ends a little later, and says why. The request may be carried out more than once, and after
+// ask has failed. what says what is being done.
 //
 // The error matches the request's error if that is an answer. Otherwise it matches
 // pathlock.ErrUnavailable, and ctx.Err() too if ctx has ended.
@@ -25,9 +26,9 @@ func (b *backend) ask(ctx context.Context, what string, request func(context.Con
 	if b.ctx.Err() != nil {
 		return closed(what)
 	}
-	began := time.Now()
+	last := time.Now().Add(b.config.timeout * 9 / 10)
 	for n := 0; ; n++ {
-		attempt, cancel := context.WithTimeout(ctx, b.config.patience(n))
+		attempt, cancel := context.WithTimeout(ctx, min(b.config.patience(n), time.Until(last)))
 		unlink := context.AfterFunc(b.ctx, cancel)
 		err := request(attempt)
 		unlink()
@@ -41,7 +42,7 @@ func (b *backend) ask(ctx context.Context, what string, request func(context.Con
 			return closed(what)
 		case isAnswer(err):
 			return fmt.Errorf("etcdstore: %s: %w", what, err)
-		case !isPassing(err) || time.Since(began) > b.config.timeout:
+		case !isPassing(err) || time.Until(last) <= pause:
 			return fmt.Errorf("%w: etcdstore: %s: %w", pathlock.ErrUnavailable, what, err)
 		}
 		if err := b.sleep(ctx, pause); err != nil {

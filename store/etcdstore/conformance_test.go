@@ -2,6 +2,7 @@ package etcdstore
 
 import (
 	"testing"
+	"time"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/store/storetest"
@@ -13,5 +14,10 @@ func TestConformance(t *testing.T) {
 		storetest.Crash(func(t *testing.T) (survivor, victim pathlock.Store, crash func()) {
 			line := newLine(t, server.Addr)
 			return newStore(t, client), newStore(t, connect(t, line.Addr())), line.cut
+		}), storetest.Silence(func(t *testing.T) storetest.Silent {
+			line := newLine(t, server.Addr)
+			store := newStore(t, connect(t, line.Addr()), WithTimeout(time.Second))
+			t.Cleanup(line.Resume)
+			return storetest.Silent{Store: store, Timeout: time.Second, Stop: line.Pause, Resume: line.Resume, Other: newStore(t, client)}
 		}))
 }

@@ -2,9 +2,8 @@ package etcdstore
 
 import "time"
 
-// DefaultTimeout is how long a store goes on asking while etcd does not answer, unless
-// [WithTimeout] says otherwise. It is longer than the choice of a new leader takes with etcd's
-// default settings.
+// DefaultTimeout is how long etcd has to answer a call, unless [WithTimeout] says otherwise. It is
+// longer than the choice of a new leader takes with etcd's default settings.
 const DefaultTimeout = 5 * time.Second
 
 // DefaultMaxTxnOps is etcd's own default for --max-txn-ops.
@@ -42,8 +41,9 @@ func (c config) longest() time.Duration { return c.timeout / 4 }
 // slash is added if the prefix does not end in one.
 func WithPrefix(prefix string) Option { return func(c *config) { c.prefix = prefix } }
 
-// WithTimeout sets how long to go on asking while etcd does not answer, in place of
-// [DefaultTimeout]. The context's deadline bounds it too. Values that are not positive are ignored.
+// WithTimeout sets how long etcd has to answer a call, in place of [DefaultTimeout]. A call ends at
+// the latest its wait plus the time-out after it began. The context's deadline bounds it too. Values
+// that are not positive are ignored.
 func WithTimeout(d time.Duration) Option {
 	return func(c *config) {
 		if d > 0 {

@@ -31,7 +31,7 @@ var _ pathlock.TransferStore = (*Store)(nil)
 // it, a client notices very late that a member has vanished without a word.
 func New(client *clientv3.Client, opts ...Option) *Store {
 	b := newBackend(client, newConfig(opts))
-	s := &Store{Store: ticketstore.New("etcdstore", b), backend: b}
+	s := &Store{Store: ticketstore.New("etcdstore", b, b.config.timeout), backend: b}
 	b.expire = func(ctx context.Context, tree pathlock.Tree) error {
 		_, err := s.Snapshot(ctx, tree) // which looks to it that what it shows is up to date
 		return err

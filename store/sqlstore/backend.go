@@ -56,11 +56,9 @@ func (b *backend) Update(ctx context.Context, tree pathlock.Tree, change func(ti
 // again does something until nobody is in its way. Tables that were there and are gone, as after a
 // failover to an empty server, it makes again: nobody holds anything then.
 func (b *backend) again(ctx context.Context, doing string, key treeKey, do func(ctx context.Context, try int) error) error {
-	within, cancel := context.WithTimeout(ctx, b.timeout)
-	defer cancel()
 	remade := false
 	for try := 0; ; try++ {
-		err := do(within, try)
+		err := do(ctx, try)
 		switch {
 		case err == nil:
 			b.seen.Store(true)
@@ -69,7 +67,7 @@ func (b *backend) again(ctx context.Context, doing string, key treeKey, do func(
 			b.cache.forget(key)
 		case errors.Is(err, errFaster), b.engine.again(err):
 		case !remade && b.seen.Load() && b.engine.missing(err):
-			if failed := b.engine.create(within); failed != nil {
+			if failed := b.engine.create(ctx); failed != nil {
 				return b.failed(ctx, doing, fmt.Errorf("%w: making the tables again, which are gone: %w", err, failed))
 			}
 			remade = true
@@ -77,7 +75,7 @@ func (b *backend) again(ctx context.Context, doing string, key treeKey, do func(
 		default:
 			return b.failed(ctx, doing, err)
 		}
-		if err := rest(within, try); err != nil {
+		if err := rest(ctx, try); err != nil {
 			return b.failed(ctx, doing, err)
 		}
 	}
@@ -116,7 +114,9 @@ func (b *backend) view(ctx context.Context, key treeKey) (ticketstore.State, err
 
 // Trees implements [ticketstore.Backend].
 func (b *backend) Trees(ctx context.Context) (trees []pathlock.Tree, err error) {
-	err = b.again(ctx, "listing the trees", treeKey{}, func(ctx context.Context, _ int) error {
+	within, cancel := context.WithTimeout(ctx, b.timeout)
+	defer cancel()
+	err = b.again(within, "listing the trees", treeKey{}, func(ctx context.Context, _ int) error {
 		now, err := b.engine.clock(ctx)
 		if err == nil {
 			trees, err = b.treesOf(ctx, "trees", refused, now)
@@ -183,9 +183,6 @@ func (b *backend) failed(ctx context.Context, doing string, err error) error {
 		return fmt.Errorf("%s: %w", doing, ended.By(ctx))
 	case errors.Is(err, pathlock.ErrInvalidRequest), errors.Is(err, pathlock.ErrUnavailable):
 		return fmt.Errorf("%s: %w", doing, err)
-	case errors.Is(err, context.DeadlineExceeded):
-		// The time-out is the store's: no context of the caller has ended.
-		return fmt.Errorf("%w: %s: not done within %v: %v", pathlock.ErrUnavailable, doing, b.timeout, err) //nolint:errorlint // see above
 	}
 	if advice := b.engine.advice(err); advice != "" {
 		return fmt.Errorf("%w: %s: %w: %s", pathlock.ErrUnavailable, doing, err, advice)

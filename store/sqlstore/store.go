@@ -54,7 +54,7 @@ func New(db *sql.DB, dialect Dialect, opts ...Option) (*Store, error) {
 	default:
 		return nil, fmt.Errorf("sqlstore: the dialect %q: give sqlstore.MySQL, sqlstore.Postgres or sqlstore.SQLite", dialect)
 	}
-	return &Store{Store: ticketstore.New("sqlstore", b), backend: b, db: db, work: w}, nil
+	return &Store{Store: ticketstore.New("sqlstore", b, c.timeout), backend: b, db: db, work: w}, nil
 }
 
 // Acquire implements [pathlock.Store]. The error matches [pathlock.ErrInvalidRequest] if the

@@ -29,6 +29,7 @@ func Leases(d time.Duration) Option { return func(s *suite) { s.short = d } }
 type suite struct {
 	short   time.Duration
 	clients func(t *testing.T) (survivor, victim pathlock.Store, crash func())
+	silent  []func(t *testing.T) Silent
 }
 
 // lifetime is the lease of actors that crash. It is long enough to tell one lease from one and a

@@ -31,6 +31,19 @@ func ExampleCrash() {
 	_ = testConformance // TestConformance, at the top level of a file of tests
 }
 
+// Where a server can be stopped, the suite sees whether calls end in time, and what comes of them
+// afterwards.
+func ExampleSilence() {
+	silent := func(*testing.T) storetest.Silent {
+		server := memstore.New()
+		return storetest.Silent{Store: server, Other: server, Timeout: time.Second, Stop: func() {}, Resume: func() {}}
+	}
+	testConformance := func(t *testing.T) {
+		storetest.Run(t, func(*testing.T) pathlock.Store { return memstore.New() }, storetest.Silence(silent))
+	}
+	_ = testConformance // TestConformance, at the top level of a file of tests
+}
+
 // A store whose calls take long where many suites share its server has longer leases end.
 func ExampleLeases() {
 	testConformance := func(t *testing.T) {

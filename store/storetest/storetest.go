@@ -23,7 +23,7 @@ func Run(t *testing.T, newStore func(t *testing.T) pathlock.Store, options ...Op
 			t.Error("the store is no pathlock.TransferStore: its holds cannot outlive their process")
 		}
 	})
-	for _, topic := range append(topics(), s.betweenClients(), s.crashes()) {
+	for _, topic := range append(topics(), s.betweenClients(), s.crashes(), s.silences()) {
 		t.Run(topic.name, func(t *testing.T) {
 			for _, promise := range topic.promises {
 				t.Run(promise.name, func(t *testing.T) {

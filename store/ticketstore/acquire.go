@@ -30,6 +30,7 @@ func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 	defer s.attempts.Done()
 	a := &attempt{store: s, req: req, key: waiterKey{req.Tree, req.Owner, req.Grant}, began: time.Now()}
 	a.req.Lease, a.req.Wait, a.req.Waiting = min(req.Lease, pathlock.Forever), min(req.Wait, pathlock.Forever), nil
+	a.until = a.began.Add(max(a.req.Wait, 0)).Add(s.timeout)
 	s.waiters.join(a.key)
 	defer func() {
 		// A panic of Waiting leaves the request unsettled, too.
@@ -46,6 +47,8 @@ type attempt struct {
 	req   pathlock.Acquisition
 	key   waiterKey
 	began time.Time
+	// until is when the call ends at the latest.
+	until time.Time
 	// asked is when the question was sent that gave the request its present lease.
 	asked time.Time
 	// unsettled says that the store may have a ticket of the request, and open that an update may
@@ -134,7 +137,7 @@ func (a *attempt) ask(ctx context.Context, again bool) (view, error) {
 		}
 	}
 	a.unsettled = true
-	if err := a.store.do(ctx, a.req.Tree, op); err != nil {
+	if err := a.store.do(ctx, a.until, a.req.Tree, op); err != nil {
 		a.open = true
 		return view{}, err // the operation may still be under way
 	}
@@ -237,8 +240,9 @@ func (a *attempt) wait(ctx context.Context, v view, changed <-chan struct{}) (gr
 // giveUp takes the request out of the queue, unless its wait is over or another call waits for it
 // too. It returns why the request was not granted.
 func (a *attempt) giveUp(ctx context.Context) (pathlock.Grant, error) {
-	bye, stop := context.WithTimeout(context.WithoutCancel(ctx), farewell)
-	defer stop()
+	if ctx.Err() != nil {
+		a.until = earlier(a.until, time.Now().Add(farewell))
+	}
 	others := a.store.waiters.others(a.key)
 	var v view
 	op := &operation{apply: func(b *book) {
@@ -261,7 +265,7 @@ func (a *attempt) giveUp(ctx context.Context) (pathlock.Grant, error) {
 			}
 		}
 	}}
-	if err := a.store.do(bye, a.req.Tree, op); err != nil {
+	if err := a.store.do(context.WithoutCancel(ctx), a.until, a.req.Tree, op); err != nil {
 		a.open = true
 		return pathlock.Grant{}, a.failed(ctx, true, err)
 	}
@@ -301,21 +305,18 @@ func (a *attempt) failed(ctx context.Context, queued bool, err error) error {
 	}
 }
 
-// takeBack removes what the request may have left in the store. It goes on in the background where
-// that takes long. Where it fails, the lease sees to it.
+// takeBack removes what the request may have left in the store. Where that takes longer than the
+// call may, it goes on in the background, until the store has answered. Where it does not, the
+// lease sees to it.
 func (a *attempt) takeBack() {
 	a.store.attempts.Add(1)
 	done := make(chan struct{})
 	go func() {
 		defer a.store.attempts.Done()
 		defer close(done)
-		ctx, stop := context.WithTimeout(a.store.open, longFarewell)
-		defer stop()
-		if a.remove(ctx, true) && a.open {
-			a.remove(ctx, false)
-		}
+		a.removeAtLast()
 	}()
-	timer := time.NewTimer(farewell)
+	timer := time.NewTimer(min(farewell, time.Until(a.until)))
 	defer timer.Stop()
 	select {
 	case <-done:
@@ -323,16 +324,43 @@ func (a *attempt) takeBack() {
 	}
 }
 
-// longFarewell is how long the store is asked to forget a request whose call has returned.
-const longFarewell = 10 * time.Second
+// The first and the longest pause between two tries to take a request back.
+const (
+	firstPause   = 50 * time.Millisecond
+	longestPause = 2 * time.Second
+)
+
+// removeAtLast removes the request, again and again until the store has answered, or the request's
+// lease has ended. A store that is being closed is asked once more.
+func (a *attempt) removeAtLast() {
+	end := time.Now().Add(a.req.Lease)
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		last := a.store.isClosing() || !time.Now().Before(end)
+		if a.remove(true) {
+			break
+		}
+		if last {
+			return
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-a.store.closing:
+			timer.Stop()
+		}
+	}
+	if a.open {
+		a.remove(false)
+	}
+}
 
 // remove removes the request, unless another call asks for it by now, and reports whether the store
 // has answered. If an update of the request may still be under way, it is entombed.
-func (a *attempt) remove(ctx context.Context, entomb bool) bool {
+func (a *attempt) remove(entomb bool) bool {
 	if a.store.waiters.has(a.key) {
 		return true
 	}
-	err := a.store.do(ctx, a.req.Tree, &operation{apply: func(b *book) {
+	op := &operation{apply: func(b *book) {
 		refusal := b.takeRefusal(a.req.Owner, a.req.Grant)
 		switch r := b.table.Find(a.req.Owner, a.req.Grant); {
 		case r == nil && refusal == nil && entomb && a.open:
@@ -343,6 +371,6 @@ func (a *attempt) remove(ctx context.Context, entomb bool) bool {
 		default:
 			_ = b.table.Release(a.req.Owner, a.req.Grant) // it is there
 		}
-	}})
-	return err == nil
+	}}
+	return a.store.do(a.store.open, a.store.latest(), a.req.Tree, op) == nil
 }

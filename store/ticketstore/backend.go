@@ -27,7 +27,8 @@ type Backend interface {
 	// View returns what a tree holds at one instant, without writing anything.
 	View(ctx context.Context, tree pathlock.Tree) (State, error)
 
-	// Trees returns the trees that have a live ticket: see [Ticket.Live].
+	// Trees returns the trees that have a live ticket: see [Ticket.Live]. There may be so many of
+	// them that the server is asked often. So the backend bounds the time of each question itself.
 	Trees(ctx context.Context) ([]pathlock.Tree, error)
 
 	// Watch calls wake once, or more often, when a waiting ticket is in another state than Waiting,

@@ -14,7 +14,7 @@ import (
 func BenchmarkAcquireRelease(b *testing.B) {
 	for _, others := range []int{0, 10, 100, 1000} {
 		b.Run(fmt.Sprint("others=", others), func(b *testing.B) {
-			store := ticketstore.New("drawer", newDrawer())
+			store := ticketstore.New("drawer", newDrawer(), timeout)
 			defer func() { _ = store.Close() }()
 			tree, err := pathlock.NewTree("test", "plan")
 			if err != nil {

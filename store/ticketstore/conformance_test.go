@@ -45,7 +45,7 @@ func TestTheExampleConforms(t *testing.T) {
 }
 
 func openExample(t *testing.T, b ticketstore.Backend) *ticketstore.Store {
-	s := ticketstore.New("drawer", b)
+	s := ticketstore.New("drawer", b, timeout)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }

@@ -108,7 +108,7 @@ func (d *drawer) Ping(context.Context) error { return nil }
 func Example() {
 	ctx := context.Background()
 	shared := newDrawer()
-	here, there := ticketstore.New("drawer", shared), ticketstore.New("drawer", shared)
+	here, there := ticketstore.New("drawer", shared, 5*time.Second), ticketstore.New("drawer", shared, 5*time.Second)
 	defer func() { fmt.Println(here.Close(), there.Close()) }()
 
 	tree, _ := pathlock.NewTree("testplan", "plan-001")

@@ -41,9 +41,14 @@ type operation struct {
 // maxTogether is how many operations go into one update, unless the backend's limit is lower.
 const maxTogether = 64
 
-// do applies an operation to a tree, and returns when that is written. If ctx ends first, the
-// operation may still be applied, or not.
-func (s *Store) do(ctx context.Context, tree pathlock.Tree, op *operation) error {
+// do applies an operation to a tree, and returns when that is written, but no later than a moment.
+// After an error, the operation may still be applied, or not.
+func (s *Store) do(ctx context.Context, until time.Time, tree pathlock.Tree, op *operation) error {
+	return s.inTime(ctx, until, tree.String(), func(ctx context.Context) error { return s.queue(ctx, tree, op) })
+}
+
+// queue is do for as long as ctx lasts.
+func (s *Store) queue(ctx context.Context, tree pathlock.Tree, op *operation) error {
 	op.ctx, op.done = ctx, make(chan struct{})
 	l, err := s.enter(tree)
 	if err != nil {

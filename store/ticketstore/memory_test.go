@@ -201,7 +201,7 @@ func (b *backend) Ping(ctx context.Context) error { return b.reach(ctx) }
 
 // open returns a store on a backend, which is closed at the end of the test.
 func open(t testing.TB, b *backend) *ticketstore.Store {
-	s := ticketstore.New("memory", b)
+	s := ticketstore.New("memory", b, timeout)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)

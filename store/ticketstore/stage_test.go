@@ -87,6 +87,9 @@ func (m *meddler) Update(ctx context.Context, tree pathlock.Tree, change func(ti
 	return err
 }
 
+// timeout is what a test's store gives its backend, unless the test is about it.
+const timeout = 5 * time.Minute
+
 // stage is a server in a bubble of virtual time, with a tree.
 type stage struct {
 	*testing.T
@@ -107,9 +110,12 @@ func onStage(t *testing.T, test func(s *stage)) {
 }
 
 // process returns a process of its own, and its store.
-func (s *stage) process() (*meddler, *ticketstore.Store) {
+func (s *stage) process() (*meddler, *ticketstore.Store) { return s.patient(timeout) }
+
+// patient is process with a time-out.
+func (s *stage) patient(timeout time.Duration) (*meddler, *ticketstore.Store) {
 	m := &meddler{backend: s.backend()}
-	store := ticketstore.New("memory", m)
+	store := ticketstore.New("memory", m, timeout)
 	s.processes = append(s.processes, m)
 	s.Cleanup(func() { _ = store.Close() })
 	return m, store

@@ -8,12 +8,14 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/internal/ended"
 )
 
 // Store is a [pathlock.TransferStore] on a [Backend].
 type Store struct {
 	backend Backend
 	name    string
+	timeout time.Duration
 	waiters waiters
 	// closing is closed when the store takes no more calls.
 	closing chan struct{}
@@ -25,17 +27,21 @@ type Store struct {
 	lanes    map[pathlock.Tree]*lane
 	closed   bool           // not even calls that are under way may use the backend
 	attempts sync.WaitGroup // of Acquire
-	running  sync.WaitGroup // of lanes
+	running  sync.WaitGroup // of lanes, and of questions
 }
 
 var _ pathlock.TransferStore = (*Store)(nil)
 
 // New returns a store that keeps its tickets in a backend. The name is that of the backend's
 // package, for errors.
-func New(name string, backend Backend) *Store {
+//
+// The backend has the time-out, which is positive, to answer. Every call but Trees ends at the
+// latest its wait plus the time-out after it began, whatever the backend does. What the backend
+// does not give back by then goes on behind the call, and [Store.Close] waits for it.
+func New(name string, backend Backend, timeout time.Duration) *Store {
 	open, shut := context.WithCancel(context.Background())
 	return &Store{
-		backend: backend, name: name, closing: make(chan struct{}), open: open, shut: shut,
+		backend: backend, name: name, timeout: timeout, closing: make(chan struct{}), open: open, shut: shut,
 		waiters: waiters{waiting: make(map[waiterKey]*waiter)},
 		lanes:   make(map[pathlock.Tree]*lane),
 	}
@@ -96,27 +102,89 @@ func (s *Store) update(ctx context.Context, tree pathlock.Tree, change func(Stat
 	return nil
 }
 
-// call applies an operation, unless the store is closed.
-func (s *Store) call(ctx context.Context, tree pathlock.Tree, op *operation) error {
+// latest is when a call ends at the latest that begins now and does not wait.
+func (s *Store) latest() time.Time { return time.Now().Add(s.timeout) }
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// inTime asks something within the store's time-out, and until a moment at the latest.
+func (s *Store) inTime(ctx context.Context, until time.Time, what string, ask func(context.Context) error) error {
+	within, cancel := context.WithDeadline(ctx, earlier(until, s.latest()))
+	defer cancel()
+	err := ask(within)
+	if ctx.Err() == nil && err != nil && (within.Err() != nil || errors.Is(err, context.DeadlineExceeded)) {
+		// The time is the store's, or that of connecting: no context of the caller has ended.
+		return s.failed(fmt.Errorf("%w: %s: no answer in time: %v", pathlock.ErrUnavailable, what, err)) //nolint:errorlint // see above
+	}
+	return err
+}
+
+// question asks the backend something, on a goroutine that is left behind when the time is over.
+func question[T any](ctx context.Context, s *Store, what string, ask func(context.Context) (T, error)) (got T, err error) {
+	s.mu.Lock()
+	if s.isClosing() {
+		s.mu.Unlock()
+		return got, s.failed(errClosed)
+	}
+	s.running.Add(1)
+	s.mu.Unlock()
+	err = s.inTime(ctx, s.latest(), what, func(ctx context.Context) error {
+		type answer struct {
+			value T
+			err   error
+		}
+		answers := make(chan answer, 1)
+		go func() {
+			defer s.running.Done()
+			ctx, cancel := context.WithCancel(ctx)
+			defer cancel()
+			defer context.AfterFunc(s.open, cancel)()
+			value, err := ask(ctx)
+			answers <- answer{value, err}
+		}()
+		select {
+		case a := <-answers:
+			if a.err != nil {
+				return s.failed(a.err)
+			}
+			got = a.value
+			return nil
+		case <-ctx.Done():
+			return s.failed(ended.By(ctx))
+		}
+	})
+	if err != nil {
+		return got, s.unanswered(what, err)
+	}
+	return got, nil
+}
+
+// call applies an operation until a moment, unless the store is closed.
+func (s *Store) call(ctx context.Context, until time.Time, tree pathlock.Tree, op *operation) error {
 	if s.isClosing() {
 		return s.failed(errClosed)
 	}
-	if err := s.do(ctx, tree, op); err != nil {
-		return s.unanswered(tree, err)
+	if err := s.do(ctx, until, tree, op); err != nil {
+		return s.unanswered(tree.String(), err)
 	}
 	return nil
 }
 
 // unanswered returns the error of a call. A context whose deadline passed says nothing of the
 // store, which has not answered in time.
-func (s *Store) unanswered(tree pathlock.Tree, err error) error {
+func (s *Store) unanswered(what string, err error) error {
 	switch {
 	case errors.Is(err, pathlock.ErrUnavailable):
 		return err
 	case errors.Is(err, context.DeadlineExceeded):
-		return s.failed(fmt.Errorf("%w: %s: no answer in time: %w", pathlock.ErrUnavailable, tree, err))
+		return s.failed(fmt.Errorf("%w: %s: no answer in time: %w", pathlock.ErrUnavailable, what, err))
 	default:
-		return fmt.Errorf("%s: %w", tree, err)
+		return fmt.Errorf("%s: %w", what, err)
 	}
 }
 
@@ -138,7 +206,7 @@ func (s *Store) portion() int {
 // Release implements [pathlock.Store].
 func (s *Store) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
 	var refused error
-	err := s.call(ctx, tree, &operation{apply: func(b *book) {
+	err := s.call(ctx, s.latest(), tree, &operation{apply: func(b *book) {
 		refused = b.table.Release(owner, id)
 	}})
 	if err != nil {
@@ -149,11 +217,11 @@ func (s *Store) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.
 
 // Renew implements [pathlock.Store].
 func (s *Store) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock.Lease) (lost []pathlock.Owner, err error) {
-	portion := max(1, s.portion())
+	portion, until := max(1, s.portion()), s.latest()
 	for len(leases) > 0 {
 		n := min(portion, len(leases))
 		var gone []pathlock.Owner
-		err := s.call(ctx, tree, &operation{apply: func(b *book) {
+		err := s.call(ctx, until, tree, &operation{apply: func(b *book) {
 			gone = b.table.Renew(b.late(leases[:n]))
 		}})
 		if err != nil {
@@ -197,7 +265,7 @@ func (s *Store) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Tra
 		got, refused = b.table.Transfer(late)
 		got.Left -= b.state.Error
 	}}
-	if err := s.call(ctx, t.Tree, op); err != nil {
+	if err := s.call(ctx, s.latest(), t.Tree, op); err != nil {
 		return pathlock.Transferred{}, err
 	}
 	if refused != nil {
@@ -211,7 +279,7 @@ func (s *Store) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Tra
 // ForceRelease implements [pathlock.Store].
 func (s *Store) ForceRelease(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner) error {
 	var refused error
-	err := s.call(ctx, tree, &operation{apply: func(b *book) {
+	err := s.call(ctx, s.latest(), tree, &operation{apply: func(b *book) {
 		refused = b.table.ForceRelease(owner)
 	}})
 	if err != nil {
@@ -222,12 +290,10 @@ func (s *Store) ForceRelease(ctx context.Context, tree pathlock.Tree, owner path
 
 // Snapshot implements [pathlock.Store].
 func (s *Store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
-	if s.isClosing() {
-		return pathlock.Snapshot{}, s.failed(errClosed)
-	}
-	state, err := s.backend.View(ctx, tree)
+	until := s.latest()
+	state, err := question(ctx, s, tree.String(), func(ctx context.Context) (State, error) { return s.backend.View(ctx, tree) })
 	if err != nil {
-		return pathlock.Snapshot{}, s.unanswered(tree, s.failed(err))
+		return pathlock.Snapshot{}, err
 	}
 	b := openBook(tree, state, 0)
 	if c := b.changes(); c.Empty() {
@@ -235,7 +301,7 @@ func (s *Store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snap
 	}
 	// A lease has ended since anybody looked. Who is let in by that is decided by an update.
 	var got pathlock.Snapshot
-	err = s.call(ctx, tree, &operation{
+	err = s.call(ctx, until, tree, &operation{
 		apply:  func(*book) {},
 		finish: func(b *book) { got = b.table.Snapshot() },
 	})
@@ -259,11 +325,6 @@ func (s *Store) Trees(ctx context.Context) ([]pathlock.Tree, error) {
 
 // Ping implements [pathlock.Store].
 func (s *Store) Ping(ctx context.Context) error {
-	if s.isClosing() {
-		return s.failed(errClosed)
-	}
-	if err := s.backend.Ping(ctx); err != nil {
-		return s.failed(err)
-	}
-	return nil
+	_, err := question(ctx, s, "ping", func(ctx context.Context) (struct{}, error) { return struct{}{}, s.backend.Ping(ctx) })
+	return err
 }

@@ -18,14 +18,13 @@ import (
 
 // backend keeps tickets in ZooKeeper.
 type backend struct {
-	client  *client
-	names   names
-	acl     []zk.ACL
-	limits  limits
-	packet  int // the servers' jute.maxbuffer
-	timeout time.Duration
-	log     *slog.Logger
-	clock   *clock
+	client *client
+	names  names
+	acl    []zk.ACL
+	limits limits
+	packet int // the servers' jute.maxbuffer
+	log    *slog.Logger
+	clock  *clock
 	memory
 
 	sweep   time.Duration
@@ -37,16 +36,10 @@ type backend struct {
 
 var _ ticketstore.Backend = (*backend)(nil)
 
-// callsOfUpdate is how many times the time-out of one call an update may take: it reads and writes,
-// looks a lost answer up, and begins anew where another process was faster.
-const callsOfUpdate = 3
-
 // Update implements [ticketstore.Backend].
 func (b *backend) Update(ctx context.Context, tree pathlock.Tree, change func(ticketstore.State) ticketstore.Changes) error {
 	b.startSweeper()
-	within, cancel := context.WithTimeout(ctx, callsOfUpdate*b.timeout)
-	defer cancel()
-	if err := b.update(within, tree, change); err != nil {
+	if err := b.update(ctx, tree, change); err != nil {
 		return b.failed(ctx, "updating the tree "+tree.String(), err)
 	}
 	return nil
@@ -256,8 +249,6 @@ func (b *backend) failed(ctx context.Context, what string, err error) error {
 		return fmt.Errorf("%s: %w", what, err)
 	case errors.Is(err, errTooLarge):
 		return fmt.Errorf("%w: %s: %w", pathlock.ErrInvalidRequest, what, err)
-	case errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, errUnanswered): // of the update's own time
-		return fmt.Errorf("%w: %s: other processes were faster again and again", pathlock.ErrUnavailable, what)
 	default:
 		return fmt.Errorf("%w: %s: %w", pathlock.ErrUnavailable, what, err)
 	}

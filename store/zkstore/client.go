@@ -75,7 +75,8 @@ func untilAnswered[T any](ctx context.Context, c *client, request func(*zk.Conn)
 // ends first, the request goes on by itself until the library gives it up with its connection.
 func do[T any](ctx context.Context, c *client, request func(*zk.Conn) (T, error), again func(error) bool) (T, error) {
 	var none T
-	ctx, cancel := context.WithTimeoutCause(ctx, c.timeout, errUnanswered)
+	// A little less than the call has, whose error then says why.
+	ctx, cancel := context.WithTimeoutCause(ctx, c.timeout*9/10, errUnanswered)
 	defer cancel()
 	select {
 	case c.tokens <- struct{}{}:

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/delayproxy"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/internal/testzk"
 	"github.com/pathlock-go/pathlock/store/storetest"
@@ -61,6 +62,16 @@ func conforms(t *testing.T, servers string, opts ...Option) {
 		storetest.Crash(func(t *testing.T) (survivor, victim pathlock.Store, crash func()) {
 			line := &line{}
 			return newStore(t, servers, opts...), newStore(t, servers, append(opts, line.option())...), line.vanish
+		}), storetest.Silence(func(t *testing.T) storetest.Silent {
+			first, _, _ := strings.Cut(servers, ",")
+			proxy, err := delayproxy.Start(t.Context(), first, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = proxy.Close() })
+			store := newStore(t, proxy.Addr(), append(opts, WithTimeout(time.Second))...)
+			t.Cleanup(proxy.Resume)
+			return storetest.Silent{Store: store, Timeout: time.Second, Stop: proxy.Pause, Resume: proxy.Resume, Other: newStore(t, servers, opts...)}
 		}))
 }
 

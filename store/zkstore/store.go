@@ -38,11 +38,11 @@ func New(servers []string, opts ...Option) (*Store, error) {
 	b := &backend{
 		client: newClient(hosts, c),
 		names:  names{strings.TrimSuffix(c.root, "/")}, acl: c.acl(),
-		limits: newLimits(c.packet), packet: c.packet, timeout: c.timeout, sweep: c.sweep,
+		limits: newLimits(c.packet), packet: c.packet, sweep: c.sweep,
 		log: c.log, clock: newClock(),
 	}
 	b.closing, b.close = context.WithCancel(context.Background())
-	return &Store{Store: ticketstore.New("zkstore", b), backend: b}, nil
+	return &Store{Store: ticketstore.New("zkstore", b, c.timeout), backend: b}, nil
 }
 
 func checkRoot(root string) error {

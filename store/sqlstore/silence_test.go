@@ -1,0 +1,66 @@
+package sqlstore_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/pathlock-go/pathlock/store/sqlstore"
+	"github.com/pathlock-go/pathlock/store/storetest"
+)
+
+// silence is a time-out that does not end on a busy machine unless the database is silent.
+const silence = 2 * time.Second
+
+// silent returns a store in a database that does not answer while it is stopped.
+func (d database) silent(t *testing.T) storetest.Silent {
+	if d.dialect == sqlstore.SQLite {
+		return d.locked(t) // there is no server
+	}
+	far, proxy := d.behind(t, 0)
+	store := far.store(t, sqlstore.WithTimeout(silence))
+	t.Cleanup(proxy.Resume)
+	return storetest.Silent{Store: store, Timeout: silence, Stop: proxy.Pause, Resume: proxy.Resume, Other: d.store(t)}
+}
+
+// locked returns a store in a database of its own, in which somebody else's transaction has locked
+// the tables while it is stopped.
+func (d database) locked(t *testing.T) storetest.Silent {
+	d = d.another(t)
+	store := d.store(t, sqlstore.WithTimeout(silence))
+	db := d.pool(t)
+	ctx := context.WithoutCancel(t.Context())
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(statement string) {
+		if _, err := conn.ExecContext(ctx, statement); err != nil {
+			t.Errorf("%s: %v", statement, err)
+		}
+	}
+	stop, resume := []string{"BEGIN", "LOCK TABLE pathlock_trees IN ACCESS EXCLUSIVE MODE"}, "ROLLBACK"
+	switch d.dialect {
+	case sqlstore.MySQL:
+		stop, resume = []string{"LOCK TABLES pathlock_trees WRITE"}, "UNLOCK TABLES"
+	case sqlstore.SQLite:
+		stop = []string{"BEGIN EXCLUSIVE"}
+	}
+	stopped := false
+	goOn := func() {
+		if stopped {
+			run(resume)
+			stopped = false
+		}
+	}
+	t.Cleanup(func() {
+		goOn()
+		_ = conn.Close()
+	})
+	return storetest.Silent{Store: store, Timeout: silence, Other: d.store(t), Resume: goOn, Stop: func() {
+		for _, s := range stop {
+			run(s)
+		}
+		stopped = true
+	}}
+}

@@ -1,0 +1,120 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// Silent is a store whose server can fall silent.
+type Silent struct {
+	// Store is the store, and Timeout its time-out.
+	Store   pathlock.Store
+	Timeout time.Duration
+	// Stop has the server do nothing, and Resume has it go on, with what was sent to it meanwhile.
+	Stop, Resume func()
+	// Other is another client of the server, which always reaches it.
+	Other pathlock.Store
+}
+
+// Silence adds tests with a server that falls silent. It can be given several times. newSilent
+// registers what has to be closed afterwards with t.Cleanup, and to Resume is one of that.
+func Silence(newSilent func(t *testing.T) Silent) Option {
+	return func(s *suite) { s.silent = append(s.silent, newSilent) }
+}
+
+// slack is how much later than it has to a call may end on a busy machine.
+const slack = time.Second
+
+// silences is about a server that does not answer: calls end in time, and what they have asked for
+// is granted to nobody when the server goes on.
+func (r *suite) silences() topic {
+	t := topic{name: "silence"}
+	for i, newSilent := range r.silent {
+		for _, wait := range []time.Duration{0, 500 * time.Millisecond} {
+			t.promises = append(t.promises, promise{fmt.Sprintf("%d: an acquisition that waits for %v ends in time", i+1, wait), func(f *fixture) {
+				s := newSilent(f.T)
+				a := r.newFixture(f.T, s.Store).actor("asker")
+				a.takes(x("/b")).release() // it has connected
+				req := a.ask(x("/a"))
+				req.Lease, req.Wait = 6*time.Second, wait
+				s.Stop()
+				a.endsInTime(s, wait, func() error { _, err := s.Store.Acquire(f.ctx, req); return err })
+				s.Resume()
+				a.isSoonFree(s)
+			}})
+		}
+		t.promises = append(t.promises, promise{fmt.Sprintf("%d: a wait ends in time", i+1), func(f *fixture) {
+			s := newSilent(f.T)
+			f = r.newFixture(f.T, s.Store)
+			holder, a := f.actor("holder").takes(x("/a")), f.actor("asker")
+			req := a.ask(x("/a"))
+			req.Lease, req.Wait = 6*time.Second, 2*time.Second
+			req.Waiting = s.Stop
+			a.endsInTime(s, req.Wait, func() error { _, err := s.Store.Acquire(f.ctx, req); return err })
+			s.Resume()
+			holder.release()
+			a.isSoonFree(s)
+		}}, promise{fmt.Sprintf("%d: all other calls end in time", i+1), func(f *fixture) {
+			s := newSilent(f.T)
+			f = r.newFixture(f.T, s.Store)
+			h := f.actor("holder").takes(x("/a"))
+			s.Stop()
+			for name, call := range map[string]func() error{
+				"Release":      func() error { return s.Store.Release(f.ctx, f.tree, h.owner, "another") },
+				"ForceRelease": func() error { return s.Store.ForceRelease(f.ctx, f.tree, "nobody") },
+				"Renew": func() error {
+					_, err := s.Store.Renew(f.ctx, f.tree, []pathlock.Lease{{Owner: h.owner, For: long}})
+					return err
+				},
+			} {
+				f.Run(name, func(t *testing.T) { // one after the other
+					h.endsInTime(s, 0, call)
+				})
+			}
+			s.Resume()
+			h.release()
+		}})
+	}
+	return t
+}
+
+// endsInTime requires that a call of a store whose server is silent ends its wait plus the store's
+// time-out after it began, at the latest.
+func (a *actor) endsInTime(s Silent, wait time.Duration, call func() error) {
+	a.Helper()
+	began := time.Now()
+	err := call()
+	if took := time.Since(began); took > wait+s.Timeout+slack {
+		a.Errorf("a call that waits for %v took %v, with a time-out of %v", wait, took, s.Timeout)
+	}
+	if !errors.Is(err, pathlock.ErrUnavailable) && !errors.Is(err, pathlock.ErrConflict) || errors.Is(err, context.DeadlineExceeded) {
+		a.Errorf("the error is %v, want one that matches ErrUnavailable, and no context's", err)
+	}
+}
+
+// isSoonFree requires that nobody holds anything, or waits, soon after the server has gone on.
+func (a *actor) isSoonFree(s Silent) {
+	a.Helper()
+	var seen pathlock.Snapshot
+	var quiet time.Time
+	for end := time.Now().Add(4 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		var err error
+		if seen, err = s.Other.Snapshot(a.ctx, a.tree); err != nil {
+			a.Fatal(err)
+		}
+		switch {
+		case len(seen.Holders)+len(seen.Waiters) > 0:
+			quiet = time.Time{}
+		case quiet.IsZero():
+			quiet = time.Now()
+		case time.Since(quiet) > time.Second:
+			return
+		}
+	}
+	a.Errorf("what was refused is there: holders %v, waiters %v", seen.Holders, seen.Waiters)
+}
