@@ -42,8 +42,8 @@ func (c config) longest() time.Duration { return c.timeout / 4 }
 func WithPrefix(prefix string) Option { return func(c *config) { c.prefix = prefix } }
 
 // WithTimeout sets how long etcd has to answer a call, in place of [DefaultTimeout]. A call ends at
-// the latest its wait plus the time-out after it began. The context's deadline bounds it too. Values
-// that are not positive are ignored.
+// the latest its wait plus the time-out after it began. The context's deadline bounds it too.
+// Values that are not positive are ignored.
 func WithTimeout(d time.Duration) Option {
 	return func(c *config) {
 		if d > 0 {

@@ -174,7 +174,7 @@ func TestEveryStepFailsClosedWhenCutOff(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, every %s lost", step.name, fault), func(t *testing.T) {
 				t.Parallel()
 				for n := 1; ; n++ {
-					s, l := newFaultyStore(t, server.Addr, WithTimeout(200*time.Millisecond))
+					s, l := newFaultyStore(t, server.Addr, WithTimeout(500*time.Millisecond))
 					tree := newTree(t)
 					acquire(t, s, request(t, tree, "first", 2*time.Second, 0))
 					l.arm(n, fault, true)

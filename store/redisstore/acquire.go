@@ -27,12 +27,14 @@ func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 		return pathlock.Grant{}, fmt.Errorf("redisstore: acquire in %s: %w: %d nodes are claimed, at most %d are allowed",
 			req.Tree, pathlock.ErrInvalidRequest, n, s.config.maxClaims)
 	}
+	began := time.Now()
 	r := &request{
 		Acquisition: req,
 		set:         newClaimSet(req.Gate, req.Claims),
 		keys:        s.keys.of(req.Tree),
 		what:        calls.Operation{Verb: "acquire", Tree: req.Tree},
-		began:       time.Now(),
+		began:       began,
+		until:       began.Add(min(max(req.Wait, 0), forever)).Add(s.config.timeout),
 		call:        calls.NewRequest(keyOf(req), req.Lease),
 	}
 	if err := s.calls.Begin(); err != nil {
@@ -40,7 +42,7 @@ func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 	}
 	defer s.calls.End()
 	defer r.end()
-	if err := s.calls.Forget(ctx, r.call); ctx.Err() != nil {
+	if err := s.calls.Forget(ctx, r.call, s.left(r)); ctx.Err() != nil {
 		return pathlock.Grant{}, calls.Interrupted(ctx, r.what)
 	} else if err != nil {
 		return pathlock.Grant{}, calls.Unavailable(r.what, err)
@@ -87,6 +89,8 @@ type request struct {
 	keys  []string
 	what  calls.Operation
 	began time.Time
+	// until is when the call ends at the latest.
+	until time.Time
 	// call is taken back if nobody waits for the answer.
 	call *calls.Request
 	// inTheWay is the number of the claim that was last in the way.
@@ -98,13 +102,17 @@ type request struct {
 
 // farewell returns the context for what the request still does after its own context has ended, or
 // after its answer: it leaves everything in order, and asks who is in the way. All of that shares
-// one [calls.Farewell], which begins with the first call.
+// one [calls.Farewell], which begins with the first call, and ends when the request does at the
+// latest.
 func (r *request) farewell(ctx context.Context) context.Context {
 	if r.parting == nil {
-		r.parting, r.cancel = context.WithTimeout(context.WithoutCancel(ctx), calls.Farewell)
+		r.parting, r.cancel = context.WithTimeout(context.WithoutCancel(ctx), min(calls.Farewell, time.Until(r.until)))
 	}
 	return r.parting
 }
+
+// left is how long the server has for the next command of a request.
+func (s *Store) left(r *request) time.Duration { return min(s.config.timeout, time.Until(r.until)) }
 
 // end releases the resources of the farewell.
 func (r *request) end() {
@@ -153,16 +161,16 @@ func (s *Store) ask(ctx context.Context, r *request, ref string, wait time.Durat
 	}
 	var got lua.Reply
 	var err error
-	decided, within := false, s.config.timeout
+	decided, within := false, s.left(r)
 	if r.call.Asked.Load() == 0 {
 		turn = askedDirectly
-		got, within, decided, err = calls.Direct(ctx, s.calls, r.what, r.call, command)
+		got, within, decided, err = calls.Direct(ctx, s.calls, r.what, r.call, within, command)
 		decided = decided && got.Status != statusWithdrawn
 		turn = askedOnce
 		if r.call.Asked.Load() > 0 {
 			// The direct question may still come late, after this one was granted and given back:
 			// for so long the server is to remember to grant it nothing.
-			turn = milliseconds(min(r.Lease, calls.LongestDelay) + s.config.timeout)
+			turn = milliseconds(calls.LongestDelay)
 		}
 	}
 	if !decided {

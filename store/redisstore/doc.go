@@ -105,10 +105,10 @@
 //
 // # Clients
 //
-// Every call ends within its context and the time of [WithTimeout], plus three quarters of a second
-// to leave everything in order, whatever the client and the network do. To that end commands run on
-// goroutines of their own, which callers leave behind. With a redis.Client that has
-// ContextTimeoutEnabled, as [Open] makes it, commands end in time by themselves: as long as the
+// A call ends at the latest its wait plus the time of [WithTimeout] after it began, and three
+// quarters of a second after its context has ended, whatever the client and the network do. To that
+// end commands run on goroutines of their own, which callers leave behind. With a redis.Client that
+// has ContextTimeoutEnabled, as [Open] makes it, commands end in time by themselves: as long as the
 // server answers briskly, they run on their callers' goroutines, in half the time.
 //
 // On a redis.Client, which serves a single node or a primary under Sentinel, commands that come

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -41,6 +42,13 @@ func TestStore(t *testing.T) {
 		storetest.Crash(func(t *testing.T) (survivor, victim pathlock.Store, crash func()) {
 			client, network := distant(t, true)
 			return newStore(t), client, network.Vanish
+		}), storetest.Silence(func(t *testing.T) storetest.Silent {
+			server := startServer(t)
+			stop := func() { server.signal(syscall.SIGSTOP) }
+			resume := func() { server.signal(syscall.SIGCONT) }
+			store := server.store(WithTimeout(time.Second))
+			t.Cleanup(resume)
+			return storetest.Silent{Store: store, Timeout: time.Second, Stop: stop, Resume: resume, Other: server.store()}
 		}))
 }
 

@@ -2,8 +2,7 @@ package redisstore
 
 import "time"
 
-// DefaultTimeout is how long a store waits for Redis to answer one command, unless [WithTimeout]
-// says otherwise.
+// DefaultTimeout is how long Redis has to answer a call, unless [WithTimeout] says otherwise.
 const DefaultTimeout = 3 * time.Second
 
 // DefaultMaxClaims is how many nodes a request may claim, intentions included, unless
@@ -47,8 +46,9 @@ func newConfig(opts []Option) config {
 // default prefix alone. Any text will do; it is escaped as the trees' names are.
 func WithPrefix(prefix string) Option { return func(c *config) { c.prefix = prefix } }
 
-// WithTimeout sets how long to wait for Redis to answer one command, in place of
-// [DefaultTimeout]; the context's deadline bounds it too. Values that are not positive are ignored.
+// WithTimeout sets how long Redis has to answer a call, in place of [DefaultTimeout]. A call ends
+// at the latest its wait plus the time-out after it began; a Snapshot or Trees of many pages has it
+// for each. The context's deadline bounds it too. Values that are not positive are ignored.
 func WithTimeout(d time.Duration) Option {
 	return func(c *config) {
 		if d > 0 {

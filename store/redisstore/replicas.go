@@ -17,7 +17,7 @@ func (s *Store) replicate(ctx context.Context, r *request) error {
 		return nil
 	}
 	fence := s.keys.fence(r.Tree)
-	n, err := calls.Do(ctx, s.calls, r.what, func(ctx context.Context) (int64, error) {
+	n, err := calls.Ask(ctx, s.calls, r.what, nil, s.left(r), func(ctx context.Context) (int64, error) {
 		node, err := primary(ctx, s.client, fence)
 		if err != nil {
 			return 0, err

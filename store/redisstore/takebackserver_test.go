@@ -110,3 +110,40 @@ func TestTakeBackNotOfWhatIsMadeAgain(t *testing.T) {
 	}
 	requireHeld(t, server.store(), again)
 }
+
+// TestTakeBackOutlivesTheLease: a server that hung for longer than the lease grants what it still
+// has before itself, on whichever way, and that is given back.
+func TestTakeBackOutlivesTheLease(t *testing.T) {
+	for name, prepare := range map[string]func(t *testing.T, s *Store, req *pathlock.Acquisition){
+		"the thin way": func(*testing.T, *Store, *pathlock.Acquisition) {},
+		"the short way": func(t *testing.T, s *Store, req *pathlock.Acquisition) {
+			for _, path := range []string{"/b", "/c"} {
+				take(t, s, ask(req.Tree, x(path)))
+			}
+		},
+		"the long way": func(_ *testing.T, _ *Store, req *pathlock.Acquisition) { req.Gate, req.Claims = true, nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := startServer(t)
+			store := server.store(WithTimeout(200 * time.Millisecond))
+			lost := ask(newTree(t), x("/a"))
+			lost.Lease = 3 * time.Second
+			prepare(t, store, &lost)
+			take(t, store, ask(newTree(t), x("/warm"))) // the script is there, and so is the connection
+			server.signal(syscall.SIGSTOP)
+			if _, err := store.Acquire(t.Context(), lost); !errors.Is(err, pathlock.ErrUnavailable) {
+				t.Errorf("acquire: %v, want ErrUnavailable", err)
+			}
+			time.Sleep(10 * time.Second)
+			server.signal(syscall.SIGCONT)
+			resumed := time.Now()
+			next := ask(lost.Tree, x("/a"))
+			next.Wait = long
+			take(t, server.store(), next)
+			if took := time.Since(resumed); took > lost.Lease-time.Second/2 {
+				t.Errorf("it was free after %v", took)
+			}
+		})
+	}
+}

@@ -22,7 +22,7 @@ const heartbeats = 3
 // often enough to keep its place.
 func (s *Store) wait(ctx context.Context, r *request, w *pubsub.Waiter) (pathlock.Grant, error) {
 	if !s.listener.Decided() {
-		_, err := calls.Do(ctx, s.calls, r.what, func(ctx context.Context) (struct{}, error) {
+		_, err := calls.Ask(ctx, s.calls, r.what, nil, s.left(r), func(ctx context.Context) (struct{}, error) {
 			return struct{}{}, s.listener.Decide(ctx)
 		})
 		if err != nil {
@@ -105,7 +105,7 @@ func (s *Store) unanswered(ctx context.Context, r *request, w *pubsub.Waiter, qu
 	case ctx.Err() != nil:
 		// The question is still on its way. When it has ended, its place is given up.
 		over := r.farewell(ctx)
-		if s.calls.Forget(over, r.call) == nil {
+		if s.calls.Forget(over, r.call, s.left(r)) == nil {
 			s.calls.Undo(over, r.call)
 		}
 	}
@@ -138,7 +138,7 @@ func (s *Store) giveUp(ctx context.Context, r *request, w *pubsub.Waiter) (pathl
 	}
 	if !errors.Is(ctx.Err(), context.Canceled) && s.listener.Alone(w) {
 		// Asking once more without waiting leaves the queue, and says what was in the way.
-		if err := s.calls.Forget(over, r.call); err != nil {
+		if err := s.calls.Forget(over, r.call, s.left(r)); err != nil {
 			return pathlock.Grant{}, s.calls.Failed(over, r.what, err)
 		}
 		asked := time.Now()

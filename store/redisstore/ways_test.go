@@ -137,6 +137,7 @@ func (w *way) ask(t *testing.T, req pathlock.Acquisition, wait time.Duration) lu
 		keys:        w.store.keys.of(w.tree),
 		what:        calls.Operation{Verb: "acquire", Tree: w.tree},
 		began:       time.Now(),
+		until:       time.Now().Add(patience),
 		call:        calls.NewRequest(keyOf(req), req.Lease),
 	}
 	got, err := w.store.ask(t.Context(), r, "1", wait)

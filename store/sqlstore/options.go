@@ -25,7 +25,8 @@ const (
 // DefaultPrefix begins the names of the tables unless [WithPrefix] says otherwise.
 const DefaultPrefix = "pathlock_"
 
-// DefaultTimeout is how long the database has to answer a call, unless [WithTimeout] says otherwise.
+// DefaultTimeout is how long the database has to answer a call, unless [WithTimeout] says
+// otherwise.
 const DefaultTimeout = 10 * time.Second
 
 // DefaultMaxRequest is how many bytes the claims of a request may have, unless [WithMaxRequest]
@@ -76,10 +77,10 @@ var prefixes = regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
 // different prefixes know nothing of each other's locks.
 func WithPrefix(prefix string) Option { return func(c *config) { c.prefix = prefix } }
 
-// WithTimeout sets how long the database has to answer a call, in place of [DefaultTimeout]: to give
-// it a connection, and its turn beside those who write. A call ends at the latest its wait plus the
-// time-out after it began. The context's deadline bounds it too. Values that are not positive are
-// ignored.
+// WithTimeout sets how long the database has to answer a call, in place of [DefaultTimeout]: to
+// give it a connection, and its turn beside those who write. A call ends at the latest its wait
+// plus the time-out after it began. The context's deadline bounds it too. Values that are not
+// positive are ignored.
 func WithTimeout(d time.Duration) Option {
 	return func(c *config) {
 		if d > 0 {

@@ -48,7 +48,18 @@ func (r *suite) silences() topic {
 				a.isSoonFree(s)
 			}})
 		}
-		t.promises = append(t.promises, promise{fmt.Sprintf("%d: a wait ends in time", i+1), func(f *fixture) {
+		t.promises = append(t.promises, promise{fmt.Sprintf("%d: what was refused is granted to nobody, however long the silence was", i+1), func(f *fixture) {
+			s := newSilent(f.T)
+			a := r.newFixture(f.T, s.Store).actor("asker")
+			a.takes(x("/b")).release()
+			req := a.ask(x("/a"))
+			req.Lease = soon + time.Second/2
+			s.Stop()
+			a.endsInTime(s, 0, func() error { _, err := s.Store.Acquire(f.ctx, req); return err })
+			time.Sleep(3 * (req.Lease + s.Timeout))
+			s.Resume()
+			a.isSoonFree(s)
+		}}, promise{fmt.Sprintf("%d: a wait ends in time", i+1), func(f *fixture) {
 			s := newSilent(f.T)
 			f = r.newFixture(f.T, s.Store)
 			holder, a := f.actor("holder").takes(x("/a")), f.actor("asker")
@@ -97,12 +108,15 @@ func (a *actor) endsInTime(s Silent, wait time.Duration, call func() error) {
 	}
 }
 
+// soon is how long a store may take to give back what nobody has.
+const soon = 2 * time.Second
+
 // isSoonFree requires that nobody holds anything, or waits, soon after the server has gone on.
 func (a *actor) isSoonFree(s Silent) {
 	a.Helper()
 	var seen pathlock.Snapshot
 	var quiet time.Time
-	for end := time.Now().Add(4 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(soon); !quiet.IsZero() || time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		var err error
 		if seen, err = s.Other.Snapshot(a.ctx, a.tree); err != nil {
 			a.Fatal(err)

@@ -327,7 +327,7 @@ func (a *attempt) takeBack() {
 // The first and the longest pause between two tries to take a request back.
 const (
 	firstPause   = 50 * time.Millisecond
-	longestPause = 2 * time.Second
+	longestPause = time.Second
 )
 
 // removeAtLast removes the request, again and again until the store has answered, or the request's

@@ -32,8 +32,8 @@ func (d *deaf) Ping(ctx context.Context) error {
 	return d.backend.Ping(ctx)
 }
 
-// A call ends its wait plus the time-out after it began, at the latest, and nothing comes of it when
-// the backend answers after all.
+// A call ends its wait plus the time-out after it began, at the latest, and nothing comes of it
+// when the backend answers after all.
 func TestCallsEndInTime(t *testing.T) {
 	const timeout = 3 * time.Second
 	acquiring := func(wait time.Duration) func(*stage, *ticketstore.Store) error {

@@ -50,10 +50,10 @@ func newConfig(opts []Option) config {
 // above it.
 func WithRoot(path string) Option { return func(c *config) { c.root = path } }
 
-// WithTimeout sets how long ZooKeeper has to answer a call, in place of [DefaultTimeout]. A call ends
-// at the latest its wait plus the time-out after it began. The context's deadline bounds it too. It
-// is the session's time-out as well: a server that does not answer within two thirds of it is left
-// for another one. Values that are not positive are ignored.
+// WithTimeout sets how long ZooKeeper has to answer a call, in place of [DefaultTimeout]. A call
+// ends at the latest its wait plus the time-out after it began. The context's deadline bounds it
+// too. It is the session's time-out as well: a server that does not answer within two thirds of it
+// is left for another one. Values that are not positive are ignored.
 func WithTimeout(d time.Duration) Option {
 	return func(c *config) {
 		if d > 0 {

@@ -18,8 +18,8 @@ const (
 	directTime = 250 * time.Millisecond
 )
 
-// LongestDelay is how late a direct command may come to the server: operating systems give up
-// sooner what a closed connection has not delivered.
+// LongestDelay is how late a command that was left behind may come to a server that answers others:
+// operating systems give up sooner what a closed connection has not delivered.
 const LongestDelay = 2 * time.Minute
 
 // Pace is what a caller knows of how soon its server answers.
@@ -55,9 +55,9 @@ func (p *Pace) note(began time.Time, err error) {
 // whether that has decided the call. If not, the command may have been carried out all the same,
 // and has to be sent again in the time left.
 func Direct[T any](
-	ctx context.Context, c *Caller, what Operation, r *Request, command func(context.Context) (T, error),
+	ctx context.Context, c *Caller, what Operation, r *Request, within time.Duration, command func(context.Context) (T, error),
 ) (value T, left time.Duration, decided bool, err error) {
-	left = c.config.Timeout
+	left = within
 	if !c.Pace.Brisk.Load() || ctx.Err() != nil {
 		return value, left, false, nil
 	}
@@ -85,7 +85,7 @@ func Direct[T any](
 
 // DoTwice is [Do] for a command that bears to be carried out twice, by [Direct] where that serves.
 func DoTwice[T any](ctx context.Context, c *Caller, what Operation, command func(context.Context) (T, error)) (T, error) {
-	value, left, decided, err := Direct(ctx, c, what, nil, command)
+	value, left, decided, err := Direct(ctx, c, what, nil, c.config.Timeout, command)
 	if decided {
 		return value, err
 	}

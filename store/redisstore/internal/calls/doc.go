@@ -5,7 +5,7 @@
 //	Do        one command, on a goroutine that its caller can leave behind
 //	Direct    the same on the caller's goroutine, while the server answers briskly
 //	Request   what a command asks for; if the command fails or is left, the request is taken back
-//	takeBacks withdraws such requests, again and again, until the server answers or their leases end
+//	takeBacks withdraws such requests, again and again, until the server answers
 //
 // A client gives a command up only at its context's deadline, and some clients not even then. The
 // caller's time does not depend on it.

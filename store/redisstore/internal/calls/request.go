@@ -53,9 +53,9 @@ func newFlight(r *Request) *flight {
 }
 
 // Forget is for a request that is made again: from now on somebody waits for it. Forget waits until
-// no command about the request is under way. If that is not so before ctx ends, or the caller's
-// timeout is over, it returns an error, and the request is taken back all the same.
-func (c *Caller) Forget(ctx context.Context, r *Request) error {
+// no command about the request is under way. If that is not so before ctx ends, or within a time,
+// it returns an error, and the request is taken back all the same.
+func (c *Caller) Forget(ctx context.Context, r *Request, within time.Duration) error {
 	t := &c.takeBacks
 	var up <-chan time.Time
 	for {
@@ -69,14 +69,14 @@ func (c *Caller) Forget(ctx context.Context, r *Request) error {
 		busy := b.busy
 		t.mu.Unlock()
 		if up == nil {
-			timer := time.NewTimer(c.config.Timeout)
+			timer := time.NewTimer(within)
 			defer timer.Stop()
 			up = timer.C
 		}
 		select {
 		case <-busy:
 		case <-up:
-			return fmt.Errorf("an earlier try has not ended within %v", c.config.Timeout)
+			return fmt.Errorf("an earlier try has not ended within %v", within)
 		case <-ctx.Done():
 			return ctx.Err()
 		}

@@ -13,17 +13,22 @@ import (
 
 const (
 	// firstTakeBackPause and longestTakeBackPause are the first and the longest pause between two
-	// tries to take something back from a server that does not answer.
+	// tries to take something back from a server that does not answer. What such a server has
+	// before itself, it grants when it goes on: so it is asked often.
 	firstTakeBackPause   = 50 * time.Millisecond
-	longestTakeBackPause = 5 * time.Second
+	longestTakeBackPause = time.Second
 	// takeBacksAtOnce is how many tries are under way at once.
 	takeBacksAtOnce = 64
 )
 
 // takeBacks are the requests that nobody waits for any more, and that the server may have granted
-// or queued all the same. Each is withdrawn, again and again, until the server answers or the
-// request's lease has ended. One answer is enough: a request that was withdrawn is granted nothing,
-// even if it reaches the server later. A request that was never sent is not taken back.
+// or queued all the same. Each is withdrawn, again and again, until the server answers, however
+// long that takes: the lease of a request that a server has before itself begins when the server
+// goes on. One answer is enough: a request that was withdrawn is granted nothing, even if it
+// reaches the server later. If the answer is an error, the end of the lease is enough.
+//
+// A request that was never sent is not taken back. So there are no more of them than the
+// connections could carry that there were when the server fell silent.
 type takeBacks struct {
 	caller *Caller
 
@@ -34,7 +39,8 @@ type takeBacks struct {
 
 type takeBack struct {
 	request *Request
-	until   time.Time
+	// until is when the lease has ended if the server had the request before it failed.
+	until time.Time
 	// lost is set if the request may still be on its way: it was not answered, or was sent more
 	// than once.
 	lost bool
@@ -213,18 +219,18 @@ func (t *takeBacks) try(ctx context.Context, b *takeBack) error {
 	r, added, tried := b.request, b.added, make(chan struct{})
 	var remember time.Duration
 	if b.lost {
-		remember = time.Until(b.until)
+		remember = LongestDelay
 	}
 	b.busy = tried
 	b.tries++
 	t.mu.Unlock()
 
-	err := t.caller.config.Withdraw(ctx, r.Key, max(remember, 0))
+	err := t.caller.config.Withdraw(ctx, r.Key, remember)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	b.busy = nil
 	close(tried)
-	over := err == nil && b.added == added || !time.Now().Before(b.until)
+	over := err == nil && b.added == added || err != nil && Answered(err) && !time.Now().Before(b.until)
 	if over && t.pending[r.Key] == b {
 		delete(t.pending, r.Key)
 	}
