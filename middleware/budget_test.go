@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -135,7 +136,7 @@ func TestTriesAndTreesShareOneBudget(t *testing.T) {
 		f.send("DELETE", "/suites/3", "")
 		shrinks(t, store.asked, 4, wait)
 	})
-	t.Run("trees", func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // trees
 		const wait = 20 * time.Millisecond
 		store := &recording{Store: memstore.New()}
 		f := newFixture(t, store, middleware.Config{Wait: wait})

@@ -60,7 +60,7 @@ var errKnown = errors.New("the driver speaks")
 func newFailing(t *testing.T) *failing {
 	t.Helper()
 	f := &failing{T: t, engine: gin.New()}
-	f.locker = pathlock.New(memstore.New(), pathlock.WithLease(300*time.Millisecond), pathlock.WithObserver(&f.told))
+	f.locker = pathlock.New(memstore.New(), pathlock.WithObserver(&f.told))
 	nodes := &nodes{paths: map[string]string{"1": "/", "2": "/a"}}
 	locks := middleware.New(f.locker, explaining{nodes, errKnown, pathlock.FailureDatabase}, middleware.Config{
 		Log: slog.New(slog.NewTextHandler(&f.log, nil)),

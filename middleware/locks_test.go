@@ -130,7 +130,7 @@ func TestLocksAreReleasedOnPanic(t *testing.T) {
 }
 
 func TestALostLeaseEndsTheHandlersContext(t *testing.T) {
-	f := newFixture(t, memstore.New(), middleware.Config{Lease: 60 * time.Millisecond})
+	f := newFixture(t, memstore.New(), middleware.Config{})
 	f.handler = func(c *gin.Context) {
 		ctx := c.Request.Context()
 		if err := f.locker.ForceRelease(ctx, plan, f.locker.Scope(ctx).Owner()); err != nil {

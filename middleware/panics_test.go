@@ -7,7 +7,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -151,7 +150,7 @@ func TestWhatEndedALookIsTold(t *testing.T) {
 		{"the request ends for a reason", func(_ *fixture, leave context.CancelCauseFunc) { leave(enough) }, "enough"},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
-			f := newFixture(t, memstore.New(), middleware.Config{Lease: 30 * time.Millisecond})
+			f := newFixture(t, memstore.New(), middleware.Config{})
 			f.handler = func(*gin.Context) { t.Error("the handler was called") }
 			ctx, leave := context.WithCancelCause(t.Context())
 			defer leave(nil)
@@ -165,7 +164,7 @@ func TestWhatEndedALookIsTold(t *testing.T) {
 				}
 				return f.nodes.Resolve(ctx, id)
 			})
-			locks := middleware.New(f.locker, resolver, middleware.Config{Lease: 30 * time.Millisecond})
+			locks := middleware.New(f.locker, resolver, middleware.Config{})
 			f.engine.DELETE("/looked/:id", locks.Lock(lockspec.Delete(lockspec.Param("id"))), func(c *gin.Context) { f.handler(c) })
 			w := httptest.NewRecorder()
 			f.engine.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodDelete, "/looked/3", nil))

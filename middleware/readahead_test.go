@@ -22,9 +22,9 @@ import (
 // whether or not the spec needs a value of the body.
 func TestSlowBodiesLockNothing(t *testing.T) {
 	for _, route := range []string{"PATCH /suites/3", "DELETE /suites/3"} {
-		for _, own := range []time.Duration{0, 50 * time.Millisecond} { // the server's ReadTimeout
+		for _, own := range []time.Duration{0, 500 * time.Millisecond} { // the server's ReadTimeout
 			store := &asked{Store: memstore.New()}
-			config := middleware.Config{BodyTimeout: 50 * time.Millisecond}
+			config := middleware.Config{BodyTimeout: 500 * time.Millisecond}
 			if own > 0 {
 				config.BodyTimeout = time.Hour
 			}
@@ -66,12 +66,12 @@ func TestSlowBodiesLockNothing(t *testing.T) {
 
 // The time for the body is that of the body alone: afterwards the connection is as it was.
 func TestHandlersMayTakeLongerThanBodies(t *testing.T) {
-	f := newFixture(t, memstore.New(), middleware.Config{BodyTimeout: 200 * time.Millisecond})
+	f := newFixture(t, memstore.New(), middleware.Config{BodyTimeout: time.Second})
 	f.handler = func(c *gin.Context) {
 		select {
 		case <-c.Request.Context().Done():
 			t.Errorf("the request's context ends with %v", context.Cause(c.Request.Context()))
-		case <-time.After(300 * time.Millisecond): // the deadline would have passed
+		case <-time.After(1200 * time.Millisecond): // the deadline would have passed
 		}
 		c.Status(http.StatusNoContent)
 	}

@@ -170,7 +170,7 @@ func TestOuterMiddlewareFindsWhatInnerOnesDid(t *testing.T) {
 // gin's own context, its copies too, has the locks as long as the request holds them.
 func TestGinsContextCarriesTheLocks(t *testing.T) {
 	for _, fallback := range []bool{false, true} {
-		f := newFixture(t, memstore.New(), middleware.Config{MaxHold: -1, Lease: 30 * time.Millisecond})
+		f := newFixture(t, memstore.New(), middleware.Config{MaxHold: -1})
 		f.engine.ContextWithFallback = fallback
 		ask := func(ctx context.Context) error {
 			lock, err := f.locker.Acquire(ctx, pathlock.Request{

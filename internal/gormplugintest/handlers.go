@@ -7,7 +7,6 @@ import (
 	"net/http/httptest"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/pathlock-go/pathlock"
@@ -158,7 +157,7 @@ func (o notifier) Waiting(context.Context, pathlock.Event) { o.queued <- struct{
 
 // checkHandlerLoses loses the lock of a request under a transaction that has gin's context.
 func checkHandlerLoses(t *testing.T, d Database) {
-	w := newWorld(t, d, settings{lease: 3 * time.Second})
+	w := newWorld(t, d, settings{})
 	a := w.build("/a")
 	w.handled(a, false, func(c *gin.Context) {
 		tx := w.db.WithContext(c).Begin()

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -220,29 +221,36 @@ func TestOtherBodiesThanJSONAreRefused(t *testing.T) {
 // A client that sends its body bit by bit gets a 408 in the end, without details of the network. It
 // has kept nobody waiting, even on a route that takes no body.
 func TestTrickledBodiesTimeOut(t *testing.T) {
-	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true, BodyTimeout: 50 * time.Millisecond})
+	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true, BodyTimeout: time.Second})
 	ids := fixture(t, api, "p")
+	var all sync.WaitGroup
 	for _, route := range []string{"PATCH /api/suites/{a}", "POST /api/projects/p/plans", "DELETE /api/suites/{a}", "POST /api/recycle-bin/1/restore"} {
 		for _, framing := range []string{"Content-Length: 100\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n64\r\n"} {
-			conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(api.URL, "http://"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := fmt.Fprintf(conn, "%s HTTP/1.1\r\nHost: localhost\r\n%s{", expand(route, "p", ids), framing); err != nil {
-				t.Fatal(err)
-			}
-			resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			text, err := io.ReadAll(resp.Body)
-			if err != nil || resp.StatusCode != http.StatusRequestTimeout || !strings.Contains(string(text), "request-timeout") || strings.Contains(string(text), "127.0.0.1") {
-				t.Errorf("%s: %s %s, %v; want 408 request-timeout without an address", route, resp.Status, text, err)
-			}
-			_ = resp.Body.Close()
-			_ = conn.Close()
+			all.Go(func() {
+				conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(api.URL, "http://"))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if _, err := fmt.Fprintf(conn, "%s HTTP/1.1\r\nHost: localhost\r\n%s{", expand(route, "p", ids), framing); err != nil {
+					t.Error(err)
+					return
+				}
+				resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				text, err := io.ReadAll(resp.Body)
+				if err != nil || resp.StatusCode != http.StatusRequestTimeout || !strings.Contains(string(text), "request-timeout") || strings.Contains(string(text), "127.0.0.1") {
+					t.Errorf("%s: %s %s, %v; want 408 request-timeout without an address", route, resp.Status, text, err)
+				}
+				_ = resp.Body.Close()
+				_ = conn.Close()
+			})
 		}
 	}
+	all.Wait()
 	asked{`PATCH /api/suites/{a} {"name":"whole"}`, "", http.StatusOK, ""}.run(t, api, ids)
 }
 
@@ -279,7 +287,7 @@ func TestBodiesThatEndEarlyAreRefused(t *testing.T) {
 // The time for a body does not limit the work. A client that waits for a lock for longer is not
 // taken for one that went away.
 func TestTheTimeForABodyIsNoneForTheWork(t *testing.T) {
-	const body = 50 * time.Millisecond
+	const body = 500 * time.Millisecond
 	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true, Namespace: "body", Wait: time.Minute, BodyTimeout: body})
 	ids := fixture(t, api, "p")
 	tree, err := pathlock.NewTree("body", fmt.Sprint(ids["plan"]))
@@ -291,7 +299,7 @@ func TestTheTimeForABodyIsNoneForTheWork(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		time.AfterFunc(4*body, func() { _ = lock.Release(context.WithoutCancel(t.Context())) })
+		time.AfterFunc(2*body, func() { _ = lock.Release(context.WithoutCancel(t.Context())) })
 		method, rest, _ := strings.Cut(expand(request, "p", ids), " ")
 		path, text, _ := strings.Cut(rest, " ")
 		if answer := api.Do(t, method, path, text); answer.Status >= http.StatusBadRequest {
