@@ -158,8 +158,8 @@ func (k *Keys) replay(c *gin.Context, found *row) {
 func (r *request) run(c *gin.Context) {
 	outer, writer, w := c.Request, c.Writer, newCapture(c, r.keys.config.MaxAnswer)
 	ctx := gormplugin.WithBeforeCommit(context.WithValue(outer.Context(), requestKey{}, r), r.mark)
-	c.Request = outer.WithContext(ctx)
-	r.capture, r.carrier = w, carry.New(ctx, c)
+	ctx, r.carrier = carry.New(ctx, c, carry.RequestKey)
+	c.Request, r.capture = outer.WithContext(ctx), w
 	before, nested := c.Get(carry.RequestKey)
 	r.resume(c)
 	returned, errorsBefore := false, len(c.Errors)

@@ -12,6 +12,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/carry"
 	"github.com/pathlock-go/pathlock/lockspec"
 	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/store/memstore"
@@ -74,4 +75,47 @@ func ExampleGinContext() {
 	// Output:
 	// [IX / IX /home IX /home/anna X /home/anna/report]
 	// 201
+}
+
+// gin's HandleContext has its context forget what was set on it. The locks are found all the same,
+// in the route that the request is handed on to and afterwards, until the request is over.
+func TestARequestThatIsHandedOnKeepsItsLocks(t *testing.T) {
+	for what, fallback := range map[string]bool{"by default": false, "with ContextWithFallback": true} {
+		f := newFixture(t, memstore.New(), middleware.Config{})
+		f.engine.ContextWithFallback = fallback
+		locks := middleware.New(f.locker, f.nodes, middleware.Config{})
+		again := func(c *gin.Context) {
+			derived, cancel := context.WithCancel(c)
+			defer cancel()
+			for _, ctx := range []context.Context{c, derived} {
+				lock, err := f.locker.Acquire(ctx, pathlock.Request{Tree: plan, Claims: claim("/dir1/dir2"), Wait: pathlock.NoWait})
+				if err != nil {
+					t.Errorf("%s, %s: the locks are not found: %v", what, c.FullPath(), err)
+					continue
+				}
+				if inner, err := f.locker.Acquire(lock.Context(), pathlock.Request{Tree: plan, Claims: claim("/dir1/dir2"), Wait: pathlock.NoWait}); err != nil {
+					t.Error(err)
+				} else {
+					_ = inner.Release(c)
+				}
+				_ = lock.Release(c)
+			}
+		}
+		f.engine.POST("/plain", again)
+		f.engine.POST("/exempt", locks.Lock(lockspec.None("it is handed on")), again)
+		var copied *gin.Context
+		f.handler = func(c *gin.Context) {
+			for _, path := range []string{"/plain", "/exempt"} {
+				c.Request.Method, c.Request.URL.Path = http.MethodPost, path
+				f.engine.HandleContext(c)
+				again(c)
+			}
+			copied = c.Copy()
+		}
+		f.send("DELETE", "/suites/3", "")
+		if carry.Context(copied, carry.Key(f.locker)) != nil {
+			t.Errorf("%s: the locks are found after the request", what)
+		}
+		f.nothingLeft()
+	}
 }

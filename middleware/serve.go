@@ -3,6 +3,7 @@ package middleware
 import (
 	"context"
 	"errors"
+	"net/http"
 
 	"github.com/gin-gonic/gin"
 
@@ -10,6 +11,16 @@ import (
 	"github.com/pathlock-go/pathlock/internal/carry"
 	"github.com/pathlock-go/pathlock/internal/requestcopy"
 )
+
+// gin's own context has its request under a key of gin's, whatever it has forgotten.
+func init() {
+	carry.FindRequests(func(ctx context.Context) context.Context {
+		if r, ok := ctx.Value(gin.ContextRequestKey).(*http.Request); ok && r != nil {
+			return r.Context()
+		}
+		return nil
+	})
+}
 
 // errPanicked is the error of a step that a panic has ended.
 var errPanicked = errors.New("middleware: a panic")
@@ -38,6 +49,11 @@ func (m *Locks) serveLocked(ctx context.Context, c *gin.Context) {
 // outer middleware finds its own request again, with the changes made to the copy.
 func (m *Locks) serve(ctx context.Context, c *gin.Context, locked bool) {
 	outer := c.Request
+	var carrier *carry.Carrier
+	if locked {
+		// gin's own context finds only what was set on it by a string.
+		ctx, carrier = carry.New(ctx, c, m.carrier)
+	}
 	c.Request = outer.WithContext(ctx)
 	defer func() {
 		inner := c.Request
@@ -54,8 +70,6 @@ func (m *Locks) serve(ctx context.Context, c *gin.Context, locked bool) {
 		c.Next()
 		return
 	}
-	// gin's own context finds only what was set on it by a string.
-	carrier := carry.New(ctx, c)
 	before, nested := c.Get(m.carrier)
 	c.Set(m.carrier, carrier)
 	defer func() {

@@ -47,10 +47,26 @@ type Carrier struct {
 	over      bool
 }
 
-// New returns a carrier of ctx, to be set on a framework's context under the locker's [Key].
-func New(ctx, framework context.Context) *Carrier {
-	return &Carrier{ctx: ctx, framework: framework}
+// New returns a carrier, to be set on a framework's context under key, and the context that it
+// carries: ctx, as that of the framework's request. The carrier is found by either.
+func New(ctx, framework context.Context, key any) (context.Context, *Carrier) {
+	c := &Carrier{framework: framework}
+	c.ctx = context.WithValue(ctx, inRequest{key}, c)
+	return c.ctx, c
 }
+
+// inRequest is the key of a carrier in the context of the framework's request.
+type inRequest struct{ key any }
+
+func (inRequest) ofLocks() {}
+
+// requestOf returns the context of the request that a framework's context, or one that was derived
+// from it, belongs to, nil if there is none.
+var requestOf = func(context.Context) context.Context { return nil }
+
+// FindRequests says how the context of a framework's request is found. The framework may have its
+// own context forget what was set on it, as gin's HandleContext does. Call it before main.
+func FindRequests(by func(context.Context) context.Context) { requestOf = by }
 
 // End marks the end of the request. Copies of its context have no locks from then on. It waits for
 // those who are asking the framework's context.
@@ -82,7 +98,12 @@ func (c *Carrier) isOver() bool {
 // over.
 func carrierOf(ctx context.Context, key any) *Carrier {
 	c, ok := ctx.Value(key).(*Carrier)
-	if !ok || c == nil || c.isOver() {
+	if !ok {
+		if request := requestOf(ctx); request != nil {
+			c, _ = request.Value(inRequest{key}).(*Carrier)
+		}
+	}
+	if c == nil || c.isOver() {
 		return nil
 	}
 	return c
@@ -142,7 +163,7 @@ type joined struct {
 // Value implements [context.Context].
 func (j *joined) Value(key any) any {
 	if key == j.key || key == RequestKey { // a request's locks end with the request
-		return nil
+		return (*Carrier)(nil) // nor is there one in the framework's request
 	}
 	return Value(guarded{j.values, j.carrier}, j.Context, key)
 }

@@ -33,7 +33,7 @@ func TestJoinedContextsEndWithTheLocksAndWithThemselves(t *testing.T) {
 			}
 			locks, lose := context.WithCancelCause(context.WithValue(t.Context(), userKey("k"), "locks'"))
 			f := &framework{context.Background(), map[string]any{}}
-			f.values["key"] = carry.New(locks, f)
+			_, f.values["key"] = carry.New(locks, f, "key")
 			var ctx context.Context = f
 			stop := func(error) {}
 			if derived {
@@ -69,7 +69,7 @@ func TestJoinedContextsEndWithTheLocksAndWithThemselves(t *testing.T) {
 
 func TestJoinedContextsKeepTheirDeadline(t *testing.T) {
 	f := &framework{context.Background(), map[string]any{}}
-	f.values["key"] = carry.New(t.Context(), f)
+	_, f.values["key"] = carry.New(t.Context(), f, "key")
 	want := time.Now().Add(time.Hour)
 	ctx, cancel := context.WithDeadline(f, want)
 	defer cancel()
@@ -78,9 +78,34 @@ func TestJoinedContextsKeepTheirDeadline(t *testing.T) {
 	}
 }
 
+func TestAFrameworkMayForgetTheCarrier(t *testing.T) {
+	carry.FindRequests(func(ctx context.Context) context.Context {
+		request, _ := ctx.Value("request").(context.Context)
+		return request
+	})
+	defer carry.FindRequests(func(context.Context) context.Context { return nil })
+	f := &framework{context.Background(), map[string]any{}}
+	request, carrier := carry.New(t.Context(), f, "key")
+	f.values["request"] = request
+	joined := carry.Join(f, "key")
+	if joined == context.Context(f) || carry.Context(f, "key") != request {
+		t.Error("the locks are not found")
+	}
+	if carry.Join(joined, "key") != joined {
+		t.Error("joined twice")
+	}
+	if carry.Context(f, "other") != nil {
+		t.Error("the locks of others are found")
+	}
+	carrier.End()
+	if carry.Join(f, "key") != context.Context(f) {
+		t.Error("the locks are found though the request is over")
+	}
+}
+
 func TestNothingIsJoinedWhenTheRequestIsOver(t *testing.T) {
 	f := &framework{context.Background(), map[string]any{}}
-	carrier := carry.New(t.Context(), f)
+	_, carrier := carry.New(t.Context(), f, "key")
 	f.values["key"] = carrier
 	if carry.Context(f, "key") == nil || carry.Join(f, "key") == context.Context(f) {
 		t.Error("the locks are not found")
@@ -114,7 +139,7 @@ func TestAPooledContextIsNotAskedOnceItsRequestIsOver(t *testing.T) {
 	for range 30 {
 		request, end := context.WithCancel(context.WithValue(t.Context(), userKey("of"), "the first"))
 		p := &pooled{request, map[string]any{}}
-		carrier := carry.New(request, p)
+		_, carrier := carry.New(request, p, "key")
 		p.values["key"] = carrier
 		joined := carry.Join(context.WithValue(p, ownKey("own"), "its"), "key")
 		if joined.Value(ownKey("own")) != "its" {

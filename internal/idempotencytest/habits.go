@@ -217,26 +217,34 @@ func (d Database) checkHandledTwice(t *testing.T) {
 
 // checkHandleContext hands a request on, by gin's HandleContext, to a route that is not behind
 // Handle. gin's context forgets the request then. Its answer is not seen, and a repetition must
-// neither get an empty one nor do it again.
+// neither get an empty one nor do it again, by whichever context it was done.
 func (d Database) checkHandleContext(t *testing.T) {
 	s := d.open(t, idempotency.Config{Wait: idempotency.NoWait})
-	s.gin.POST("/inner", func(c *gin.Context) {
-		o := &Order{Item: c.GetHeader(idempotency.Header)}
-		if err := s.db.WithContext(c.Request.Context()).Create(o).Error; err != nil {
-			t.Error(err)
+	for name, of := range map[string]func(c *gin.Context) context.Context{
+		"the request's context": func(c *gin.Context) context.Context { return c.Request.Context() },
+		"gin's own context":     func(c *gin.Context) context.Context { return c },
+	} {
+		for _, status := range []int{http.StatusCreated, http.StatusInternalServerError} {
+			s.routes()
+			s.gin.POST("/inner", func(c *gin.Context) {
+				o := &Order{Item: c.GetHeader(idempotency.Header)}
+				if err := s.db.WithContext(of(c)).Create(o).Error; err != nil {
+					t.Error(err)
+				}
+				c.JSON(status, o)
+			})
+			s.gin.POST("/outer", s.keys.Handle, func(c *gin.Context) {
+				c.Request.URL.Path = "/inner"
+				s.gin.HandleContext(c)
+			})
+			k := key()
+			one := ask{path: "/outer", key: k}
+			s.send(one).is(t, status, false, "")
+			s.send(one).is(t, http.StatusConflict, false, "idempotency-answer-lost")
+			if n := s.orders(t, k); n != 1 {
+				t.Errorf("%s, %d: %d orders", name, status, n)
+			}
 		}
-		c.JSON(http.StatusCreated, o)
-	})
-	s.gin.POST("/outer", s.keys.Handle, func(c *gin.Context) {
-		c.Request.URL.Path = "/inner"
-		s.gin.HandleContext(c)
-	})
-	k := key()
-	one := ask{path: "/outer", key: k}
-	s.send(one).is(t, http.StatusCreated, false, "")
-	s.send(one).is(t, http.StatusConflict, false, "idempotency-answer-lost")
-	if n := s.orders(t, k); n != 1 {
-		t.Errorf("%d orders", n)
 	}
 }
 
