@@ -1,7 +1,9 @@
 package database
 
 import (
+	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"strconv"
@@ -9,6 +11,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"gorm.io/driver/postgres"
 
@@ -33,7 +36,7 @@ func openPostgres(url string, connections int) (*DB, error) {
 			cfg.RuntimeParams[name] = value
 		}
 	}
-	pool := stdlib.OpenDB(*cfg)
+	pool := sql.OpenDB(unpooled{stdlib.GetConnector(*cfg)})
 	pool.SetMaxOpenConns(connections)
 	pool.SetMaxIdleConns(connections)
 	pool.SetConnMaxIdleTime(time.Minute)
@@ -44,6 +47,22 @@ func openPostgres(url string, connections int) (*DB, error) {
 	}
 	db.Read = db.Write
 	return db, nil
+}
+
+// unpooled says what a pgbouncer needs that refuses to set lock_timeout.
+type unpooled struct{ driver.Connector }
+
+// protocolViolation is the code of the refusal.
+const protocolViolation = "08P01"
+
+// Connect implements [driver.Connector].
+func (c unpooled) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := c.Connector.Connect(ctx)
+	if refused, ok := errors.AsType[*pgconn.PgError](err); ok && refused.Code == protocolViolation {
+		return nil, fmt.Errorf("%w; a pgbouncer needs ignore_startup_parameters = lock_timeout, the server ALTER ROLE ... SET lock_timeout = '%v', "+
+			"and in transaction mode the URL default_query_exec_mode=cache_describe", err, rowLockWait)
+	}
+	return conn, err
 }
 
 // parsePostgres reads a URL, which has to name a database.

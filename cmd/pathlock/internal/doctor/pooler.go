@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
@@ -18,8 +19,12 @@ import (
 // gives a client another server connection when others hold the last one.
 func (e *exam) pooler(ctx context.Context, db *sql.DB, about, means string) {
 	var between, sessions bool
+	var refused error
 	err := e.ask(ctx, func(ctx context.Context) (err error) {
 		between, err = isPooled(ctx, db)
+		if between {
+			refused = refusesSetting(ctx, db)
+		}
 		sessions = between
 		for i := 0; err == nil && sessions && i < turns; i++ {
 			sessions, err = keepsSessions(ctx, db)
@@ -37,7 +42,45 @@ func (e *exam) pooler(ctx context.Context, db *sql.DB, about, means string) {
 		e.found(Warning, about, "pooler", "a pooler in transaction mode is between", means,
 			"set pool_mode = session for this database, or connect to the server itself; pools of programs that stay behind it need default_query_exec_mode=cache_describe in their URL, unless it keeps prepared statements")
 	}
+	if refused != nil {
+		e.found(Advice, about, "pooler", fmt.Sprintf("it refuses clients that set %s when they connect: %v", startSetting, refused), "the sample app, for one, cannot connect",
+			"ignore_startup_parameters = "+startSetting+" in pgbouncer.ini, and ALTER ROLE ... SET "+startSetting+" on the server")
+	}
 }
+
+// startSetting is what programs such as the sample app set when they connect.
+const startSetting = "lock_timeout"
+
+// refusesSetting returns why a client cannot connect that sets [startSetting], nil if it can.
+func refusesSetting(ctx context.Context, db *sql.DB) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil //nolint:nilerr // it is not the setting
+	}
+	defer func() { _ = conn.Close() }()
+	var refused *pgconn.PgError
+	_ = conn.Raw(func(driver any) error {
+		c, ok := driver.(*stdlib.Conn)
+		if !ok {
+			return nil
+		}
+		config := c.Conn().Config()
+		config.RuntimeParams[startSetting] = "10s"
+		with, err := pgx.ConnectConfig(ctx, config)
+		if err != nil {
+			errors.As(err, &refused)
+			return nil
+		}
+		return with.Close(ctx)
+	})
+	if refused == nil || refused.Code != protocolViolation {
+		return nil
+	}
+	return refused
+}
+
+// protocolViolation is the code with which pgbouncer refuses a setting.
+const protocolViolation = "08P01"
 
 // turns is how often it is tried whether sessions are kept: other programs may take the server
 // connection in between, so that a single try proves only that they are not.

@@ -361,16 +361,16 @@ func serve(t *testing.T, log, program string, args ...string) {
 // A pgbouncer is found, and told from one in transaction mode.
 func TestPooler(t *testing.T) {
 	t.Parallel()
-	u, err := url.Parse(postgres(t))
-	must(t, err)
+	before := postgres(t)
 	for mode, level := range map[string]doctor.Level{"session": doctor.Fine, "transaction": doctor.Warning} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
-			through := pgbouncer(t, u, "pool_mode = "+mode)
+			through := testserver.PgBouncer(t, before, "pool_mode = "+mode)
 			db := open(t, through)
 			r, err := doctor.Database(t.Context(), db, "postgres", "the database", nil, doctor.Options{})
 			must(t, err)
 			want(t, r, level, "pooler", "a pooler")
+			want(t, r, doctor.Advice, "pooler", "unsupported startup parameter: lock_timeout")
 		})
 	}
 }
@@ -379,10 +379,9 @@ func TestPooler(t *testing.T) {
 // neither those of the locks nor the doctor's own.
 func TestLocksBehindAPooler(t *testing.T) {
 	t.Parallel()
-	u, err := url.Parse(postgres(t))
-	must(t, err)
-	used(t, u.String())
-	through := pgbouncer(t, u, "pool_mode = transaction", "default_pool_size = 8")
+	before := postgres(t)
+	used(t, before)
+	through := testserver.PgBouncer(t, before, "pool_mode = transaction", "default_pool_size = 8")
 	var doctors sync.WaitGroup
 	for range 6 {
 		doctors.Go(func() {
@@ -403,39 +402,4 @@ func TestLocksBehindAPooler(t *testing.T) {
 		})
 	}
 	doctors.Wait()
-}
-
-// pgbouncer runs one before a database until the end of the test, with lines of its configuration,
-// and returns the URL of the database through it.
-func pgbouncer(t *testing.T, before *url.URL, lines ...string) string {
-	t.Helper()
-	if _, err := exec.LookPath("pgbouncer"); err != nil {
-		testserver.Missing(t, err.Error())
-	}
-	// Another user than root cannot get into a folder of t.TempDir.
-	dir, err := os.MkdirTemp("", "doctor")
-	must(t, err)
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	must(t, os.Chmod(dir, 0o755)) //nolint:gosec // pgbouncer runs as another user
-	port, err := freeport.Port(t.Context())
-	must(t, err)
-	target := fmt.Sprintf("* = host=%s port=%s user=%s", before.Hostname(), before.Port(), before.User.Username())
-	if password, ok := before.User.Password(); ok {
-		target += " password=" + password
-	}
-	config := filepath.Join(dir, "pgbouncer.ini")
-	must(t, os.WriteFile(config, []byte(strings.Join(append([]string{
-		"[databases]", target,
-		"[pgbouncer]", "listen_addr = 127.0.0.1", "listen_port = " + port, "auth_type = any", "unix_socket_dir =",
-	}, append(lines, "")...), "\n")), 0o644)) //nolint:gosec // pgbouncer runs as another user
-	args := []string{config}
-	if os.Getuid() == 0 {
-		args = append([]string{"-u", "nobody"}, args...)
-	}
-	serve(t, filepath.Join(dir, "log"), "pgbouncer", args...)
-	through := *before
-	through.Host = "127.0.0.1:" + port
-	db := open(t, through.String())
-	testserver.Await(t, "pgbouncer answers", func() bool { return db.PingContext(t.Context()) == nil })
-	return through.String()
 }
