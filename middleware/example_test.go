@@ -168,10 +168,10 @@ func ExampleLocks_Fail() {
 func ExampleProblemOf() {
 	refused := &pathlock.ConflictError{Path: pathlock.MustParsePath("/dir1"), Mode: pathlock.ModeX}
 	p := middleware.ProblemOf(fmt.Errorf("rename: %w", refused))
-	fmt.Println(p.Status, p.Type, p.Path, p.Mode, p.RetryAfter)
+	fmt.Println(p.Status, p.Slug(), p.Path, p.Mode, p.RetryAfter)
 	fmt.Println(middleware.ProblemOf(context.Canceled) == nil)
 	// Output:
-	// 423 urn:pathlock:problem:locked /dir1 X 1s
+	// 423 locked /dir1 X 1s
 	// true
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -51,7 +50,7 @@ func (m *Locks) Fail(c *gin.Context, err error) {
 		p = &later
 	}
 	m.log(c, p.Status, err)
-	m.locker.Answered(c.Request.Context(), pathlock.Failure(strings.TrimPrefix(p.Type, ProblemType)))
+	m.locker.Answered(c.Request.Context(), pathlock.Failure(p.Slug()))
 	if m.config.Redact != nil {
 		shown := *p
 		m.config.Redact(c, &shown)
@@ -77,7 +76,7 @@ func (m *Locks) answerTo(ctx context.Context, err error) *Problem {
 	case cause == nil:
 	case pathlock.FailureOf(cause) == pathlock.FailureLockLost:
 		// It matters more that something may have been written.
-		if p != nil && p.Type == ProblemType+string(pathlock.FailureOutcomeUnknown) {
+		if p != nil && p.Slug() == string(pathlock.FailureOutcomeUnknown) {
 			return p
 		}
 		return holdEnded()

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -53,6 +54,10 @@ func NewProblem(status int, slug, detail string) *Problem {
 	p := problems.NewDetailedProblem(status, detail).WithType(ProblemType + slug)
 	return &Problem{Problem: *p}
 }
+
+// Slug returns what follows [ProblemType] in the problem's type: the slug of [NewProblem], which is
+// a [pathlock.Failure] where [ProblemOf] knows one. A type of another kind is returned whole.
+func (p *Problem) Slug() string { return strings.TrimPrefix(p.Type, ProblemType) }
 
 // Error implements error.
 func (p *Problem) Error() string { return fmt.Sprintf("%d %s: %s", p.Status, p.Type, p.Detail) }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -37,7 +36,7 @@ func (a *api) explained(err error) error {
 	if p == nil {
 		return err
 	}
-	switch pathlock.Failure(strings.TrimPrefix(p.Type, middleware.ProblemType)) {
+	switch pathlock.Failure(p.Slug()) {
 	case pathlock.FailureLockStore:
 		p.Detail = "the lock store " + anystore.Trouble(err)
 	case pathlock.FailureDatabase:

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -180,7 +179,7 @@ func (i *Instance) assemble(ctx context.Context, config Config) error {
 		Scope: idempotency.OneScope, // whoever reaches the server may see everything
 		Table: schema.IdempotencyKeys, BodyTimeout: config.BodyTimeout,
 		Fail: func(c *gin.Context, p *middleware.Problem) {
-			i.locker.Answered(c.Request.Context(), pathlock.Failure(strings.TrimPrefix(p.Type, middleware.ProblemType)))
+			i.locker.Answered(c.Request.Context(), pathlock.Failure(p.Slug()))
 			middleware.WriteProblem(c, p)
 		},
 		Log: config.Log,
