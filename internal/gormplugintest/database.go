@@ -123,6 +123,7 @@ func RunStatements(t *testing.T, d Database) {
 		{"copy in migrated tables", checkCopyTables},
 		{"keys", checkKeys},
 		{"key spellings", checkKeySpellings},
+		{"bin", checkBin},
 		{"tenants", checkTenants},
 		{"no parent", checkNoParent},
 		{"top", checkTop},

@@ -97,6 +97,19 @@ func deleteForms() []form {
 			}
 			return err
 		}, only: "postgres sqlite"},
+		{name: "a RETURNING clause, of rows below one another", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			return tx.Clauses(clause.Returning{}).Delete(new([]Suite), []int64{w.ids["/a"], w.ids["/a/b"]}).Error
+		}, only: "postgres sqlite"},
+		{name: "a RETURNING clause, of rows in the bin and others", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			return tx.Unscoped().Clauses(clause.Returning{}).Delete(new([]Suite), []int64{w.ids["/a"], w.ids["/bin"]}).Error
+		}, only: "postgres sqlite"},
+		{name: "for good, with rows in the bin", tree: withoutA, write: func(w *world, tx *gorm.DB) error {
+			result := tx.Unscoped().Delete(&Suite{}, []int64{w.ids["/a"], w.ids["/a/b"], w.ids["/bin"], w.ids["/bin/x"]})
+			if result.Error == nil && result.RowsAffected != 4 {
+				w.Errorf("%d rows affected, want 4", result.RowsAffected)
+			}
+			return result.Error
+		}},
 		{name: "a dry run", write: func(w *world, tx *gorm.DB) error {
 			defer w.holding("/")()
 			return tx.Session(&gorm.Session{DryRun: true}).Delete(w.at("/a")).Error

@@ -91,6 +91,16 @@ func updateForms() []form {
 		{name: "an order and a limit", tree: "/a /a/b /a/b/c /x /x/e", write: func(w *world, tx *gorm.DB) error {
 			return tx.Model(&Suite{}).Where("parent_id = ?", w.ids[""]).Order("name DESC").Limit(1).Update("name", "x").Error
 		}},
+		{name: "a limit of a note, where GORM has one", only: "mysql", write: func(w *world, tx *gorm.DB) error {
+			result := tx.Model(&Suite{}).Where("parent_id = ?", w.ids[""]).Order("name DESC").Limit(1).Update("note", "x")
+			if result.RowsAffected != 1 {
+				w.Errorf("%d rows affected, want 1", result.RowsAffected)
+			}
+			return result.Error
+		}},
+		{name: "a limit of a note, which GORM would leave out", only: "postgres sqlite", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			return tx.Model(&Suite{}).Where("parent_id = ?", w.ids[""]).Order("name DESC").Limit(1).Update("note", "x").Error
+		}},
 		{name: "a scope", tree: renamedTree, write: func(w *world, tx *gorm.DB) error {
 			return tx.Model(&Suite{}).Scopes(func(tx *gorm.DB) *gorm.DB { return tx.Where("id = ?", w.ids["/a"]) }).Update("name", "x").Error
 		}},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
@@ -108,6 +109,12 @@ func (w *Writing) Apply(clauses []clause.Interface) error {
 		w.DB.Statement.AddClause(c)
 	}
 	return w.DB.Error
+}
+
+// Builds reports whether the statement has a clause that GORM writes on this database.
+func (w *Writing) Builds(name string) bool {
+	_, stated := w.DB.Statement.Clauses[name]
+	return stated && slices.Contains(w.DB.Statement.BuildClauses, name)
 }
 
 // EnsureTransaction makes sure that the statement runs in a transaction and, in databases that have

@@ -57,32 +57,43 @@ func (k *deleting) Write(w *statement.Writing) error {
 	if err != nil {
 		return err
 	}
+	ids := make([]any, 0, len(gone.tops)+len(gone.hit.dead))
+	for _, n := range gone.tops {
+		ids = append(ids, n.ID)
+	}
+	// Deleted rows may refer to live ones below the tops, and have to go before these.
+	dead := gone.hit.dead
+	if len(ids) == 0 || t.IsLeaf() {
+		ids, dead = slices.AppendSeq(ids, maps.Keys(dead)), nil
+	}
+	if w.Builds("RETURNING") && len(ids) < len(gone.hit.ids()) {
+		return t.Unsupported("RETURNING would lack rows that lie below others of the statement, or that were deleted before: read the rows first, or delete them apart")
+	}
+	if err := removeDead(w, dead); err != nil {
+		w.Tx.Abandon(err)
+		return err
+	}
 	below, err := k.removeBelow(db, t, gone.tops)
 	if err != nil {
 		w.Tx.Abandon(err)
 		return err
 	}
-	ids := make([]any, 0, len(gone.tops)+len(gone.hit.dead))
-	for _, n := range gone.tops {
-		ids = append(ids, n.ID)
-	}
-	ids = slices.AppendSeq(ids, maps.Keys(gone.hit.dead))
 	written, err := w.WriteParts(ids, func(ids []any) int {
 		pin(t, db.Statement, ids)
 		return len(ids)
 	})
 	switch {
-	case below == 0:
+	case below == 0 && len(dead) == 0:
 		return err
 	case err != nil:
-		// The rows below are gone already. The transaction ends even if the caller ignores the
+		// Other rows are gone already. The transaction ends even if the caller ignores the
 		// error.
 		w.Tx.Abandon(err)
 		return err
 	case written == 0:
 		return w.Missed(int64(len(ids)), 0)
 	}
-	db.RowsAffected += int64(len(gone.hit.live) - len(gone.tops))
+	db.RowsAffected += int64(len(gone.hit.live) - len(gone.tops) + len(dead))
 	statement.ErrandOf(db).WentAlong(below)
 	return nil
 }

@@ -2,10 +2,13 @@ package write
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/statement"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -70,6 +73,28 @@ const (
 	errRowReferenced  = 1217 // ER_ROW_IS_REFERENCED
 	errRowReferenced2 = 1451 // ER_ROW_IS_REFERENCED_2
 )
+
+// removeDead deletes rows for good that were deleted softly before, the lower ones first.
+func removeDead(w *statement.Writing, dead map[any]*table.Node) error {
+	t := w.St.Table
+	nodes := slices.SortedFunc(maps.Values(dead), func(a, b *table.Node) int { return strings.Compare(b.Path, a.Path) })
+	for chunk := range slices.Chunk(nodes, table.MaxPlaceholders) {
+		ids := make([]any, len(chunk))
+		for i, n := range chunk {
+			ids[i] = n.ID
+		}
+		d := t.Direct(w.DB).Add("DELETE FROM ? WHERE ?", clause.Table{Name: t.TableName}, t.KeyIn(table.Column(t.Key), ids))
+		if t.Dialect.ChildrenFirst {
+			d.Add(" ORDER BY ? DESC", clause.Column{Name: t.Path.DBName})
+		}
+		if rows, err := d.Exec(); err != nil {
+			return fmt.Errorf("gormplugin: deleting the rows that were deleted before: %w", err)
+		} else if rows != int64(len(ids)) {
+			return w.Missed(int64(len(ids)), rows)
+		}
+	}
+	return nil
+}
 
 // removeBelow deletes the descendants of rows that are being deleted, in the same way: softly, or
 // for good where the statement is Unscoped. It returns their number. Descendants that were deleted

@@ -91,6 +91,9 @@ func (k *updating) Write(w *statement.Writing) error {
 		k.assigned = true
 	}
 	if !a.touches() || !HasCondition(stmt) && !db.AllowGlobalUpdate {
+		if _, limited := stmt.Clauses["LIMIT"]; limited && !w.Builds("LIMIT") {
+			return t.Unsupported("GORM leaves the LIMIT out of an UPDATE on this database: state the rows by a subquery, as in Where(\"id IN (?)\", …)")
+		}
 		w.GORMWrite(db)
 		return nil
 	}
