@@ -40,6 +40,8 @@ export const en = {
 	"trees.longest": "longest wait {d}",
 
 	"choose.title": "Choose a tree",
+	"choose.stalls": "The last stalls that were noticed",
+	"choose.all": "All stalls",
 	"choose.text": "The list has every tree in which somebody holds a lock or waits for one. It updates by itself.",
 	"tree.free": "Nobody holds a lock in this tree.",
 	"tree.loading": "Loading …",

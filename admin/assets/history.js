@@ -55,6 +55,12 @@ const tables = {
 	},
 };
 
+// stalled shows a stall in short.
+export function stalled(row) {
+	return [chip(row.gate ? "gate" : row.mode), " ", text(row.gate ? "" : row.path), h("span", { class: "under" }, moment(row.began), " · ", text(`${row.namespace}/${row.tree}`),
+		first(row) && [" · ", text(name(first(row)))])];
+}
+
 export class History {
 	constructor({ changed }) {
 		this.changed = changed;
@@ -177,7 +183,7 @@ export class History {
 
 	// parties lists who was in the way, and who had to wait.
 	parties(row) {
-		const list = (title, parties, more, detail) => h("div", null, h("h4", null, t(title)), h("ul", { class: "parties" }, parties.map(party => h("li", null,
+		const list = (title, parties, more, detail) => h("div", null, h("h3", null, t(title)), h("ul", { class: "parties" }, parties.map(party => h("li", null,
 			h("strong", null, text(name(party))), " ", chip(party.gate ? "gate" : party.mode), " ", !party.gate && h("code", null, text(party.path)),
 			h("span", { class: "under" }, text([party.route, party.instance, party.request_id, party.owner].filter(Boolean).join(" · "))),
 			h("span", { class: "quiet" }, detail(party))))), more > 0 && h("p", { class: "quiet" }, t("history.more", { n: more })));

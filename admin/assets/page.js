@@ -4,7 +4,7 @@ import { attribute, fill, h, icon } from "./dom.js";
 import { languages, speak, spoken, t, time } from "./words.js";
 import { chip, setNow, since, tick } from "./describe.js";
 import { Feed } from "./feed.js";
-import { History } from "./history.js";
+import { History, stalled } from "./history.js";
 import { Inspector } from "./inspector.js";
 import { Nodes } from "./nodes.js";
 import { Release } from "./release.js";
@@ -73,7 +73,7 @@ function go(choice, { fromAddress = false } = {}) {
 		if (link.kind !== "ended" && link.kind !== "forbidden") feed.watch(tree);
 		scrollTo(0, 0);
 	}
-	if (view === "history") fetchHistory();
+	fetchHistory();
 	draw();
 }
 
@@ -145,7 +145,7 @@ async function refetch() {
 }
 
 async function fetchHistory() {
-	if (view !== "history" || about?.history === false) return;
+	if (view === "now" && tree || about?.history === false) return;
 	try {
 		const data = await ask("api/history");
 		historyVersion = data.version;
@@ -180,7 +180,7 @@ function draw() {
 	byId("trees").hidden = view !== "now";
 	if (view === "history") drawHistory();
 	else if (tree) drawTree();
-	else fill(overview, spoken(), () => [h("h2", null, t("choose.title")), h("p", { class: "quiet" }, t("choose.text"))]);
+	else drawOverview();
 }
 
 function drawFrame() {
@@ -241,7 +241,7 @@ function drawBanner() {
 
 function drawTree() {
 	back.replaceChildren(icon("back"), t("trees.back"));
-	fill(treeTitle, JSON.stringify(tree), () => [h("span", { class: "namespace" }, tree.namespace, "/"), h("bdi", null, tree.id)]);
+	fill(treeTitle, JSON.stringify(tree), () => [h("span", { class: "namespace" }, h("bdi", null, tree.namespace), "/"), h("bdi", null, tree.id)]);
 	fill(legend, spoken(), () => [h("summary", null, t("modes.title")), h("ul", null, Object.keys(strength).map(mode => h("li", null, chip(mode), " ", t(`mode.${mode}`))))]);
 	nodes.element.hidden = snapshot === null;
 	if (!snapshot) {
@@ -262,6 +262,17 @@ function drawTree() {
 	nodes.set(snapshot);
 	inspector.set(snapshot, about?.may_release === true);
 	dialog.set(snapshot);
+}
+
+// drawOverview says what to do, and shows the last stalls.
+function drawOverview() {
+	const last = (about?.history && history.data?.episodes || []).toSorted((a, b) => Date.parse(b.began) - Date.parse(a.began)).slice(0, 5);
+	fill(overview, JSON.stringify([spoken(), last]), () => [
+		h("h2", null, t("choose.title")), h("p", { class: "quiet" }, t("choose.text")),
+		last.length > 0 && h("section", { id: "last-stalls" }, h("h3", null, t("choose.stalls")),
+			h("ul", null, last.map(stall => h("li", null, stalled(stall)))),
+			h("a", { class: "all", href: "#view=history", onclick: event => { event.preventDefault(); go({ view: "history" }); } }, t("choose.all"))),
+	]);
 }
 
 function drawHistory() {
@@ -317,4 +328,4 @@ trees.mark(tree);
 trees.draw();
 draw();
 feed.watch(tree);
-if (view === "history") fetchHistory();
+fetchHistory();

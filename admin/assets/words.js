@@ -30,9 +30,17 @@ export function t(key, values = {}) {
 	return text.replace(/\{(\w+)\}/g, (whole, name) => {
 		const value = values[name];
 		if (value === undefined) return whole;
-		return typeof value === "number" ? number.format(value) : value;
+		return typeof value === "number" ? number.format(value) : isolated(value);
 	});
 }
+
+// isolated keeps a text of others from turning the direction of the words around it.
+export function isolated(text) {
+	return turns.test(text) ? `\u2068${text.replace(/[\u2066-\u2069]/g, "")}\u2069` : text;
+}
+
+// turns are the characters that are written from right to left, or make others be.
+const turns = /[\u0590-\u08ff\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc]/;
 
 // has reports whether there is a text for the key.
 export function has(key) { return key in en; }

@@ -40,6 +40,8 @@ export const zh = {
 	"trees.longest": "最长已等 {d}",
 
 	"choose.title": "请选择一棵树",
+	"choose.stalls": "最近发生过的阻塞",
+	"choose.all": "全部阻塞",
 	"choose.text": "列表中是所有有人持锁或等锁的树，会自动更新。",
 	"tree.free": "这棵树上没有锁。",
 	"tree.loading": "正在加载……",

@@ -38,6 +38,7 @@ func TestTheServerRestarts(t *testing.T) {
 	tab.Allow("ERR_")
 	s.stop()
 	tab.AwaitText("#banner", "The server does not answer")
+	tab.CheckRules("an old state")
 	tab.AwaitText("#link", "No connection")
 	tab.AwaitText("#nodes", "before") // what is known stays
 	s.release(lock)
@@ -77,6 +78,7 @@ func TestTheStoreIsDown(t *testing.T) {
 	tab.AwaitText("#nodes", "import")
 	s.locks.down.Store(true)
 	tab.AwaitText("#banner", "The lock store does not answer since")
+	tab.CheckRules("an old state")
 	tab.AwaitText("#nodes", "import")
 	// Times stand still: nobody knows whether the lock is held.
 	const held = `document.querySelector("#nodes .node-row .cell-for time").innerText`

@@ -16,19 +16,26 @@ func TestNamesAreText(t *testing.T) {
 		const evil = `<img src=x onerror="document.title='owned'">`
 		const worse = `"><script>document.title='owned'</script>{{.}}javascript:alert(1)`
 		path := "/" + strings.ReplaceAll(evil, "/", "") + "/" + strings.ReplaceAll(worse, "/", "") + "/\u202egnp.exe"
-		s.tree = newTree(t, "plan "+evil)
-		evilOrigin := pathlock.Origin{Operation: evil, Route: "GET " + worse, RequestID: evil, Instance: worse, Trace: evil}
-		held := s.hold(request{note: evil, origin: evilOrigin, claims: []pathlock.Claim{x(path)}})
-		s.wait(request{note: worse, origin: evilOrigin, claims: []pathlock.Claim{x(path)}})
+		var err error
+		if s.tree, err = pathlock.NewTree("ns\u202e", "plan "+evil); err != nil {
+			t.Fatal(err)
+		}
+		const turned = "\u202eturned"
+		evilOrigin := pathlock.Origin{Operation: evil + turned, Route: "GET " + worse + turned, RequestID: evil + turned, Instance: worse + turned, Trace: evil + turned}
+		held := s.hold(request{note: evil + turned, origin: evilOrigin, claims: []pathlock.Claim{x(path)}})
+		s.wait(request{note: worse + turned, origin: evilOrigin, claims: []pathlock.Claim{x(path)}})
 		tab := s.open()
 		tab.AwaitText("#trees", evil)
 		tab.AwaitText("#tree-title", evil)
 		tab.AwaitText("#nodes", "<img src=x onerror=")
 		tab.AwaitText("#waits", worse)
+		tab.CheckRules("the tree")
 		tab.Click("#waits li.cause button")
 		tab.AwaitText("#inspector", evil)
+		tab.CheckRules("the details")
 		tab.Click("#release")
 		tab.AwaitText("#release-dialog", evil)
+		tab.CheckRules("the release")
 		tab.Press(chromium.KeyEscape)
 		s.release(held)
 		tab.Press(chromium.KeyEscape)
@@ -36,6 +43,7 @@ func TestNamesAreText(t *testing.T) {
 		tab.AwaitText("#history-table", "<img src=x onerror=")
 		tab.Click("#history-table .twisty-button")
 		tab.AwaitText("#history-table .detail", evil)
+		tab.CheckRules("the history")
 		for _, kind := range []string{"#history-routes", "#history-places"} {
 			tab.Click(kind)
 			tab.AwaitShown("#history-table td")

@@ -29,6 +29,7 @@ const fits = `[...document.querySelectorAll("body *")].filter(e => e.checkVisibi
 
 func checkFits(t *testing.T, tab *chromium.Tab, what string) {
 	t.Helper()
+	tab.CheckRules(what)
 	if chromium.Eval[bool](tab, `document.documentElement.scrollWidth > innerWidth`) {
 		t.Errorf("%s scrolls to the side", what)
 	}
@@ -71,6 +72,43 @@ func TestAPhone(t *testing.T) {
 			checkFits(t, tab, kind)
 		}
 	}
+}
+
+// Beside the details of an entry, on a laptop, there is room for the names of nodes.
+func TestNodesBesideTheInspector(t *testing.T) {
+	s := newSite(t, memstore.New(), nil)
+	s.hold(request{note: "nightly import", origin: from("create", "POST /plans/:id/import"), claims: []pathlock.Claim{x("/suite number four")}})
+	s.wait(request{note: "rename", claims: []pathlock.Claim{x("/suite number four")}})
+	tab := s.open()
+	tab.Resize(1280, 800)
+	tab.Click("#waits button")
+	tab.AwaitShown("#inspector")
+	checkFits(t, tab, "the tree beside its details")
+	cut := chromium.Eval[[]string](tab, `[...document.querySelectorAll("#nodes .name")].filter(e => e.scrollWidth > e.clientWidth).map(e => e.textContent)`)
+	if len(cut) > 0 {
+		t.Errorf("the names are cut: %q", cut)
+	}
+}
+
+// Where no tree is chosen, the page shows the last stalls, and leads to all of them.
+func TestLastStallsOnTheFirstPage(t *testing.T) {
+	s := newSite(t, memstore.New(), nil)
+	tab := browser.Open(t, s.url(pathlock.Tree{}))
+	tab.AwaitText("#overview", "Choose a tree")
+	tab.AwaitGone("#last-stalls")
+	held := s.hold(request{note: "nightly import", claims: []pathlock.Claim{x("/payments")}})
+	waits := s.wait(request{note: "rename", claims: []pathlock.Claim{x("/payments")}})
+	tab.AwaitText("#last-stalls", "nightly import")
+	tab.AwaitText("#last-stalls", "/payments")
+	checkFits(t, tab, "the first page")
+	s.release(held)
+	got := <-waits
+	if got.err != nil {
+		t.Fatal(got.err)
+	}
+	s.release(got.lock)
+	tab.Click("#last-stalls .all")
+	tab.AwaitText("#history-table", "nightly import")
 }
 
 // The page speaks the browser's language, or the one that was chosen here before.
