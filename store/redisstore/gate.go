@@ -34,10 +34,10 @@ func ObtainGate(ctx context.Context, client redis.UniversalClient, tree pathlock
 	k := newKeys(newConfig(opts).prefix)
 	lock, err := redislock.Obtain(ctx, client, k.gate(tree), ttl, options)
 	if err != nil {
-		return nil, fmt.Errorf("redisstore: obtaining the gate of %s: %w", tree, err)
+		return nil, fmt.Errorf("redisstore: obtaining the gate of %s: %w", tree, notInTime(ctx, err))
 	}
 	if err := drain(ctx, client, k, tree, lock, ttl, options); err != nil {
-		err = fmt.Errorf("redisstore: waiting for the holders in %s: %w", tree, err)
+		err = fmt.Errorf("redisstore: waiting for the holders in %s: %w", tree, notInTime(ctx, err))
 		if releaseErr := lock.Release(context.WithoutCancel(ctx)); releaseErr != nil {
 			err = errors.Join(err, releaseErr)
 		}
@@ -72,9 +72,17 @@ func drain(ctx context.Context, client redis.UniversalClient, k keys, tree pathl
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			return errors.Join(redislock.ErrNotObtained, ctx.Err())
+			return ctx.Err()
 		}
 	}
+}
+
+// notInTime adds to an error that ctx has ended, in a pause or in a call.
+func notInTime(ctx context.Context, err error) error {
+	if ctx.Err() == nil || errors.Is(err, redislock.ErrNotObtained) {
+		return err
+	}
+	return errors.Join(redislock.ErrNotObtained, err)
 }
 
 // inUse reports whether anybody holds anything in a tree.
