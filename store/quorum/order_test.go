@@ -62,8 +62,8 @@ func TestSilentMemberIsLeftAlone(t *testing.T) {
 		take(t, p.store, req)
 		release(t, p.store, req)
 	}
-	looks := int(time.Since(began)/(200*time.Millisecond)) + 2
-	if asked := p.links[0].calls() - before; asked > looks {
+	asked := p.links[0].calls() - before
+	if looks := int(time.Since(began)/(200*time.Millisecond)) + 2; asked > looks {
 		t.Errorf("the silent member was asked %d times in %d acquisitions, want %d looks at most", asked, many, looks)
 	}
 	p.links[0].set(open)

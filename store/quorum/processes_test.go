@@ -26,7 +26,7 @@ const (
 // The lease of processes that die, and how much later than that others may be let in.
 const (
 	mortalLease = 2 * time.Second
-	lateness    = 500 * time.Millisecond
+	lateness    = 5 * time.Second
 )
 
 // beChild takes X on /a by a locker, which renews it, and says what becomes of it.

@@ -26,7 +26,7 @@ func TestScriptsFailHalfway(t *testing.T) {
 		*sc = lua.NewScript(failAtCommand(t, sc.Source), sc.Short, sc.Lane)
 	}
 
-	const lease = 700 * time.Millisecond
+	const lease = 3 * time.Second
 	var trees []pathlock.Tree
 	failures := 0
 	for _, history := range halfways {

@@ -20,7 +20,7 @@ const (
 	// long is a lease, or a wait, that no test sees the end of.
 	long = time.Minute
 	// short is a lease that is meant to end during the test.
-	short = 300 * time.Millisecond
+	short = 700 * time.Millisecond
 	// patience is how long a test waits for what has to happen. It is shorter than the third of a
 	// long lease after which a waiter asks again by itself, so that a message that is not sent is
 	// missed.

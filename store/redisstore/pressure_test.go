@@ -82,7 +82,7 @@ func TestPressure(t *testing.T) {
 	const goroutines, rounds, within = 40, 50, time.Second
 	store, other := closeStore(t, New(far(t, 2*time.Millisecond))), newStore(t)
 	beside := ask(newTree(t), x("/held"))
-	beside.Lease = 2 * time.Second
+	beside.Lease = long
 	take(t, store, beside)
 
 	stop, renewing := make(chan struct{}), sync.WaitGroup{}
@@ -91,9 +91,9 @@ func TestPressure(t *testing.T) {
 			select {
 			case <-stop:
 				return
-			case <-time.After(beside.Lease / 3):
+			case <-time.After(within / 10):
 			}
-			ctx, cancel := context.WithTimeout(context.Background(), within)
+			ctx, cancel := context.WithTimeout(context.Background(), patience)
 			lost, err := store.Renew(ctx, beside.Tree, []pathlock.Lease{{Owner: beside.Owner, For: beside.Lease}})
 			cancel()
 			if err != nil || len(lost) > 0 {
@@ -120,7 +120,7 @@ func TestPressure(t *testing.T) {
 					continue
 				}
 				releases.Go(func() {
-					ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+					ctx, cancel := context.WithTimeout(context.Background(), long)
 					defer cancel()
 					if err := store.Release(ctx, req.Tree, req.Owner, req.Grant); err != nil {
 						t.Errorf("release: %v", err)
@@ -178,7 +178,7 @@ func TestCloseIsBounded(t *testing.T) {
 			if err := store.Close(ctx); !errors.Is(err, tt.want) {
 				t.Errorf("close: %v, want %v", err, tt.want)
 			}
-			if took := time.Since(began); took > tt.limit+time.Second {
+			if took := time.Since(began); took > tt.limit+patience/2 {
 				t.Errorf("closing took %v, want %v at most", took, tt.limit)
 			}
 			network.Heal()
