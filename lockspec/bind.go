@@ -16,11 +16,12 @@ type Binding struct {
 	// Nodes are the nodes that the requests were planned on, each once. Resolve them again after
 	// the grant and compare: the locks of a node that moved meanwhile are in the wrong place.
 	Nodes []Node
-	// Moves are the nodes to which the request gives another path, where that is known.
+	// Moves are the nodes to which the request gives a path, where that is known. A node may have
+	// it already, at the moment.
 	Moves []Moved
 }
 
-// Moved is a node to which the request gives another path in the same tree, by a rename or a move.
+// Moved is a node to which the request gives a path in the same tree, by a rename or a move.
 type Moved struct {
 	Node Node
 	To   pathlock.Path

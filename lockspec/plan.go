@@ -79,13 +79,14 @@ func (b *plan) add(p part, v values) error {
 	return nil
 }
 
-// noteMove notes the new path of a part's node, if it is known and differs.
+// noteMove notes the new path of a part's node, if it is known. It may be the path that the node
+// has at the moment.
 func (b *plan) noteMove(p part, v values, op Operation, node, dest pathlock.Location) {
 	if op.Kind != OpRename && op.Kind != OpMove || node.Tree != dest.Tree {
 		return
 	}
 	to, err := op.Dest.Child(op.newName())
-	if err != nil || to == op.Node {
+	if err != nil {
 		return
 	}
 	b.moves = append(b.moves, Moved{Node{Kind: p.node.KindName(), ID: v.node.text, Location: node}, to})

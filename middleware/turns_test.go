@@ -12,6 +12,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/lockspec"
 	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
@@ -106,9 +107,11 @@ func TestWhoMovesAtTheSameTimeIsRefused(t *testing.T) {
 		if c.GetHeader("X-Turn") != "" {
 			return
 		}
-		status, body := again("PATCH", `{"name":"second"}`)
-		if status != http.StatusLocked || !strings.Contains(body, "same lock token") || strings.Contains(body, `"path"`) {
-			t.Errorf("a second rename: %d %s", status, body)
+		for _, name := range []string{"second", "dir2"} { // one is the name that the node still has
+			status, body := again("PATCH", `{"name":"`+name+`"}`)
+			if status != http.StatusLocked || !strings.Contains(body, "same lock token") || strings.Contains(body, `"path"`) {
+				t.Errorf("a rename to %s: %d %s", name, status, body)
+			}
 		}
 		if status, body := again("DELETE", ""); status != http.StatusNoContent {
 			t.Errorf("a deletion: %d %s", status, body)
@@ -155,8 +158,20 @@ func TestALostTurnEndsItsRequest(t *testing.T) {
 // its turn.
 func TestARequestMayNeedItsTurnLate(t *testing.T) {
 	f := newFixture(t, memstore.New(), middleware.Config{Wait: pathlock.NoWait})
-	mine := f.detached(plan, "/dir1/first")
-	f.nodes.after = func(string) { f.nodes.move("3", "/dir1/first") } // until then it has the new name
+	elsewhere, err := pathlock.NewTree("testplan", "2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine := f.detached(plan, "/dir1/dir2")
+	looks := 0
+	locks := middleware.New(f.locker, pathlock.ResolverFunc(func(ctx context.Context, id string) (pathlock.Location, error) {
+		at, err := f.nodes.Resolve(ctx, id)
+		if looks++; looks == 1 {
+			at.Tree = elsewhere
+		}
+		return at, err
+	}), middleware.Config{Wait: pathlock.NoWait})
+	f.engine.POST("/late/:id", locks.Lock(lockspec.Move(lockspec.Param("id"), lockspec.Const("4"))), func(c *gin.Context) { f.handler(c) })
 	hasTurn := func(string) {
 		if snapshot, err := f.locker.Snapshot(t.Context(), turns); err != nil || len(snapshot.Holders) != 1 {
 			t.Errorf("the turns are %v, %v", snapshot.Holders, err)
@@ -164,12 +179,12 @@ func TestARequestMayNeedItsTurnLate(t *testing.T) {
 	}
 	f.handler = func(c *gin.Context) {
 		hasTurn("")
-		f.nodes.move("3", "/dir1/dir2")
+		f.nodes.move("3", "/other/dir2")
 		f.nodes.after = hasTurn // when the hold follows
 		c.Status(http.StatusNoContent)
 	}
-	f.is("the rename", f.send("PATCH", "/suites/3", `{"name":"dir2"}`, token(mine)...), http.StatusNoContent, "")
-	f.only("afterwards", "X /dir1/dir2", "X /dir1/first")
+	f.is("the move", f.send("POST", "/late/3", "", token(mine)...), http.StatusNoContent, "")
+	f.only("afterwards", "X /dir1/dir2", "X /other/dir2")
 	if err := f.locker.ReleaseToken(t.Context(), mine); err != nil {
 		t.Error(err)
 	}
