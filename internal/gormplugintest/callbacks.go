@@ -99,6 +99,22 @@ func callbackChecks() []check {
 		})
 		w.drafted(rows["/a"], "/a", "/a/b", "/c")
 	})
+	add("a Save with a stale revision of a row that has changed its place", func(w *world, do func(func(*gorm.DB))) {
+		rows := w.book("/a", "/a/b", "/c")
+		stale := *rows["/a"]
+		now := stale
+		w.hits(w.db.Model(&now).Updates(map[string]any{"name": "z"}), 1)
+		noted, renamed, moved := stale, stale, stale
+		noted.Note, renamed.Name, moved.ParentID = "n", "y", &rows["/c"].ID
+		do(func(db *gorm.DB) {
+			for _, saved := range []*Draft{&noted, &renamed, &moved} {
+				if err := db.Save(saved).Error; !errors.Is(err, gormplugin.ErrStale) {
+					w.Errorf("got the error %v", err)
+				}
+			}
+		})
+		w.drafted(rows["/c"], "/c", "/z", "/z/b")
+	})
 	add("a revision grows with every change", func(w *world, do func(func(*gorm.DB))) {
 		rows := w.book("/a", "/a/b")
 		for i, assigned := range []map[string]any{{"name": "z"}, {"note": "n"}, {"name": "z", "note": "m"}} {

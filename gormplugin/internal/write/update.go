@@ -38,8 +38,9 @@ func (k *updating) Survey(db *gorm.DB, st *statement.Statement) (bool, error) {
 		found, err = k.surveyRelocation(db, t, a, stmt)
 	}
 	if err != nil {
-		if errors.Is(err, pathlock.ErrNotFound) {
-			// An association that is saved before may bring the parent.
+		if errors.Is(err, pathlock.ErrNotFound) || hold.HasMoved(err) {
+			// An association that is saved before may bring the parent. The condition of an
+			// optimistic lock, which comes later, may leave out the row that has moved.
 			return true, nil
 		}
 		return false, err
