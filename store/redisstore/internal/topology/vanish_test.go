@@ -74,7 +74,7 @@ func (s *swallowed) Read(b []byte) (int, error) {
 // comes to it only now.
 func TestShardVanishes(t *testing.T) {
 	t.Parallel()
-	const timeout, slack = time.Second, 2 * time.Second
+	const timeout, slack = time.Second, 5 * time.Second
 	c := testredis.StartCluster(t, testredis.Redis)
 	hole := &blackhole{}
 	client := func() *redis.ClusterClient {
