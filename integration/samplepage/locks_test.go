@@ -266,3 +266,51 @@ func TestWhoEditsInsideASuiteIsNamed(t *testing.T) {
 	w.here.do("done")
 	w.there.AwaitGone(row(w.ids["a"]))
 }
+
+// A refusal may be there before the news of who holds what. It names the suite as soon as they
+// come.
+func TestARefusalBeforeTheNewsNamesTheSuite(t *testing.T) {
+	a := alone(t, "--wait", "100ms")
+	w := bench(t, a, a, "a/b/c", "d")
+	w.there.choose(w.ids["a"])
+	w.there.Await("the news stop", `(globalThis.deaf = true, globalThis.JSON.parse = (parse => text => { const news = parse(text); if (globalThis.deaf && news?.locks) delete news.locks; return news; })(JSON.parse), true)`)
+	w.here.choose(w.ids["a/b"])
+	w.here.do("edit")
+	w.here.locked(w.ids["a/b"], "mine", "You are editing")
+	w.there.Allow("423")
+	w.there.do("edit")
+	w.there.refused("Anna is editing. “/a” is locked since")
+	w.there.Await("the news come", `(globalThis.deaf = false, true)`)
+	if status, text := a.try("POST", fmt.Sprintf("/api/suites/%d/lock", w.ids["d"]), map[string]string{"for": "1m"}, ""); status >= 300 {
+		t.Fatalf("%d %s", status, text)
+	}
+	w.there.refused("Anna is editing. “/a/b” is locked since")
+}
+
+// The page keeps the rules for those who hear it or see little, in its states and on a phone.
+func TestThePageKeepsTheRules(t *testing.T) {
+	a := alone(t)
+	w := bench(t, a, a, "a/b/c", "d")
+	check := func(what string) {
+		t.Helper()
+		for _, language := range []string{"English", "Chinese"} {
+			w.here.CheckRules(what + ", " + language)
+			w.here.Click("#language")
+		}
+	}
+	w.here.CheckRules("the tree")
+	w.here.choose(w.ids["a/b"])
+	w.here.do("edit")
+	w.here.locked(w.ids["a/b"], "mine", "You are editing")
+	check("a suite")
+	w.here.Click("#plan-button")
+	w.here.AwaitShown("dialog[open]")
+	w.here.CheckRules("the plans")
+	w.here.Press(chromium.KeyEscape)
+	w.here.AwaitGone("dialog[open]")
+	w.here.Resize(chromium.PhoneWidth, chromium.PhoneHeight)
+	check("a suite on a phone")
+	w.here.Click(".back")
+	w.here.AwaitShown("#tree .row")
+	check("the tree on a phone")
+}

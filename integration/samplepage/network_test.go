@@ -202,6 +202,7 @@ func TestADeletionWhoseAnswerWasLost(t *testing.T) {
 	w.choose(ids["a"])
 	w.do("remove")
 	w.refused("No answer came")
+	w.AwaitText("#notices", "Somebody has deleted “a”") // whose card moves the other one
 	lose.Store(false)
 	w.card("Try again")
 	w.AwaitText(".notice.good", "“a” is in the recycle bin.")

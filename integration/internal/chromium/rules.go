@@ -4,7 +4,8 @@ package chromium
 // the same matters: an h1, headings that leave out no level, names that have what is to be read,
 // and contrast. Text with a control character that turns its direction is a user's, and has to
 // stand in a bdi, or between U+2068 and U+2069.
-const rules = `(() => {
+const rules = `(async () => {
+	await Promise.allSettled(document.getAnimations().filter(a => a.effect.getComputedTiming().endTime < 5000).map(a => a.finished));
 	const wrong = [];
 	const rendered = e => e.checkVisibility({ visibilityProperty: true });
 	const scope = document.querySelector("dialog[open]") ?? document.body;
@@ -18,7 +19,7 @@ const rules = `(() => {
 	const words = text => text.toLowerCase().replace(/\s+/g, " ").trim();
 	for (const e of scope.querySelectorAll("button, a, [role=tab], [role=button], summary")) {
 		const label = e.getAttribute("aria-label");
-		if (label && rendered(e) && words(e.innerText) && !words(label).includes(words(e.innerText))) wrong.push("“" + label + "” is read where “" + e.innerText + "” is shown");
+		if (label && rendered(e) && /\p{L}/u.test(e.innerText) && !words(label).includes(words(e.innerText))) wrong.push("“" + label + "” is read where “" + e.innerText + "” is shown");
 	}
 	// What is seen of a text on its ground, through all that is half transparent.
 	const canvas = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });

@@ -12,6 +12,7 @@ export class Actions {
   #holds;
   #session;
   #waiting = new Set();
+  #turns = new Set();
   /** Suites of which something is under way, and what: words, or ''. */
   busy = new Map();
   onbusy = () => {};
@@ -21,7 +22,10 @@ export class Actions {
     this.#holds = holds;
     this.#session = session;
     this.where = where;
-    holds.on('change', () => { for (const turn of [...this.#waiting]) turn.look(); });
+    holds.on('change', () => {
+      for (const turn of [...this.#waiting]) turn.look();
+      for (const turn of this.#turns) turn.tell();
+    });
   }
 
   /** Carries out an action and resolves with the answer, or null if it was given up.
@@ -30,7 +34,14 @@ export class Actions {
    * the one that shows it meanwhile, with the words of under; ends says that the action is done where
    * there is nothing to do it to. */
   run(action) {
-    return new Promise((resolve) => { new Turn(this, action, resolve).go(); });
+    return new Promise((resolve) => {
+      const turn = new Turn(this, action, (answer) => {
+        this.#turns.delete(turn);
+        resolve(answer);
+      });
+      this.#turns.add(turn);
+      turn.go();
+    });
   }
 
   mark(action, on) {
@@ -53,6 +64,7 @@ class Turn {
   #key = newKey();
   #running = false;
   #refusal = null;
+  #where = null; // what the holder in the way has
   #unsure = false; // whether an earlier try may have done it
   #timer = 0;
 
@@ -89,6 +101,7 @@ class Turn {
 
   #refused(refusal) {
     this.#refusal = refusal;
+    this.#where = null;
     if (!notDone(refusal)) this.#unsure = true;
     if (refusal.kind === 'lock-lost') this.#actions.session.drop();
     // A request that was refused was not carried out: another try is another request. One that may
@@ -108,7 +121,8 @@ class Turn {
   }
 
   #draw() {
-    const why = reason(this.#refusal, this.#actions.holds.now(), this.#actions.where(this.#refusal));
+    this.#where ??= this.#actions.where(this.#refusal);
+    const why = reason(this.#refusal, this.#actions.holds.now(), this.#where);
     if (this.#actions.waiting.has(this)) {
       this.#card.update('wait', why, [{ label: t('stopWaiting'), run: () => this.#stopWaiting() }]);
       return;
@@ -117,6 +131,11 @@ class Turn {
     if (mayRepeat(this.#refusal)) buttons.push({ label: t('retry'), kind: 'primary', run: () => this.go() });
     if (mayWait(this.#refusal)) buttons.push({ label: t('wait'), run: () => this.#wait() });
     this.#card.update('bad', why, buttons);
+  }
+
+  /** What the holder has may be told after the refusal, and is gone once it is released. */
+  tell() {
+    if (this.#card?.open && this.#refusal && !this.#where && this.#actions.where(this.#refusal)) this.#draw();
   }
 
   #wait() {
