@@ -81,8 +81,8 @@ func (m *Mutex) Lock(ctx context.Context) (*Lock, error) { return m.TryLockFor(c
 func (m *Mutex) TryLock(ctx context.Context) (*Lock, error) { return m.TryLockFor(ctx, NoWait) }
 
 // TryLockFor is Lock with a time-out: when others have kept the mutex for d, it returns a
-// [*ConflictError]. It does not wait for others if d is not positive. A store that does not answer
-// may take longer.
+// [*ConflictError]. It does not wait for others if d is not positive. Where the store does not
+// answer, it ends at the latest the store's time-out later than that.
 func (m *Mutex) TryLockFor(ctx context.Context, d time.Duration) (*Lock, error) {
 	return m.locker.acquireNamed(ctx, m.name, X(Root()), Request{Wait: d, Lease: m.Lease, Note: m.Note})
 }

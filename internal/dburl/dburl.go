@@ -78,7 +78,7 @@ func SQLite(path string) error {
 	case path == "" || path == ":memory:":
 		return errors.New("SQLite needs a file that several connections can open: give sqlite://PATH")
 	case strings.Contains(path, "?"):
-		return errors.New("a SQLite path has no options: give sqlite://PATH, without a ?")
+		return errors.New("a SQLite file has no such option: give sqlite://PATH, with no ? in the path")
 	}
 	return nil
 }

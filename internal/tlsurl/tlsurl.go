@@ -1,4 +1,5 @@
-// Package tlsurl reads what the URLs of lock stores have in common: the options of TLS, and ports.
+// Package tlsurl reads what the URLs of lock stores have in common: the options of TLS, the
+// time-out, and ports.
 // Its errors quote no address: in a URL with a mistake, a password may stand in its place.
 package tlsurl
 
@@ -11,6 +12,8 @@ import (
 	"net/url"
 	"os"
 	"strconv"
+	"strings"
+	"time"
 )
 
 // Take takes the options of TLS out of a URL's options, and applies them to config, which is nil
@@ -53,6 +56,38 @@ func Take(options url.Values, config *tls.Config) error {
 		config.Certificates = []tls.Certificate{pair}
 	}
 	return nil
+}
+
+// TakeTimeout takes the option timeout out of a URL's options, such as timeout=5s. It is 0 if there
+// is none.
+func TakeTimeout(options url.Values) (time.Duration, error) {
+	const name = "timeout"
+	if !options.Has(name) {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(options.Get(name))
+	options.Del(name)
+	if err != nil || d <= 0 {
+		return 0, fmt.Errorf("the URL's option %s is no positive duration such as 5s", name)
+	}
+	return d, nil
+}
+
+// CutTimeout takes the option timeout out of a URL. What is behind its ? may be a password's end:
+// it is no option then.
+func CutTimeout(rawURL string) (rest string, timeout time.Duration, err error) {
+	base, query, _ := strings.Cut(rawURL, "?")
+	options, err := url.ParseQuery(query)
+	if err != nil || !options.Has("timeout") {
+		return rawURL, 0, nil //nolint:nilerr // Whoever reads the rest says what is wrong with it.
+	}
+	if timeout, err = TakeTimeout(options); err != nil {
+		return "", 0, err
+	}
+	if len(options) > 0 {
+		base += "?" + options.Encode()
+	}
+	return base, timeout, nil
 }
 
 // ErrPort is for an address whose port is none.

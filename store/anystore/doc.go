@@ -21,7 +21,7 @@
 //	sqlite://PATH                                            the SQLite file PATH-locks
 //	zk://[user:password@]host1,host2[/root]                  ZooKeeper; zks:// with TLS
 //	etcd://[user:password@]host1,host2[/prefix]              etcd; etcds:// with TLS
-//	quorum:URL|URL|URL                                       an odd number of the others
+//	quorum:URL|URL|URL[|timeout=1s]                          an odd number of the others
 //
 // The documentation of a store's Open says which options may follow as a query. That of the stores
 // in SQL is sqlopen's. With TLS, Redis, ZooKeeper and etcd have the same: ca_file, the authorities

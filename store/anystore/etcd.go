@@ -10,7 +10,7 @@ import (
 )
 
 // openEtcd opens a store in etcd.
-func openEtcd(_ context.Context, url string) (opened, error) {
+func openEtcd(_ context.Context, url string, _ options) (opened, error) {
 	if err := checkHosts(url); err != nil {
 		return opened{}, err
 	}

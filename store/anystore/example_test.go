@@ -44,6 +44,20 @@ func ExampleWithPassword() {
 	// Output: redis://127.0.0.1:6379/0
 }
 
+// A program that shows the locks of others leaves the database as it is.
+func ExampleWithoutTables() {
+	ctx := context.Background()
+	store, err := anystore.Open(ctx, "postgres://app:password@127.0.0.1:1/app", anystore.WithoutTables())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = store.Close(ctx) }()
+	_, err = store.Trees(ctx)
+	fmt.Println(errors.Is(err, pathlock.ErrUnavailable))
+	// Output: true
+}
+
 // An error about a URL quotes none of it.
 func ExampleOpen_malformed() {
 	_, err := anystore.Open(context.Background(), "redis://app:p#ss@127.0.0.1:6379/0")

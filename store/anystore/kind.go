@@ -16,7 +16,7 @@ type kind struct {
 	// forms are examples of its URLs, for messages.
 	forms []string
 	// open opens a store. Its errors quote no more of the URL than its options.
-	open func(ctx context.Context, url string) (opened, error)
+	open func(ctx context.Context, url string, o options) (opened, error)
 	// show returns a URL without what is secret.
 	show func(url string) string
 	// secure puts a password into a URL that has none. Its errors quote nothing of the URL.
@@ -28,12 +28,10 @@ type kind struct {
 	alone bool
 }
 
-// opened is an open store. prepare, if not nil, comes before its first use, and close after its
-// last one.
+// opened is an open store, and what closes it.
 type opened struct {
-	store   pathlock.TransferStore
-	prepare func(context.Context) error
-	close   func(context.Context) error
+	store pathlock.TransferStore
+	close func(context.Context) error
 }
 
 // kinds returns all kinds.

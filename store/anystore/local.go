@@ -8,12 +8,12 @@ import (
 )
 
 // openMemory opens a store for this process only.
-func openMemory(context.Context, string) (opened, error) {
+func openMemory(context.Context, string, options) (opened, error) {
 	return opened{store: memstore.New()}, nil
 }
 
 // openOff opens a store that grants everything to everybody, which is the worst way for a lock
 // store to fail. Only the assertion in the database then protects a tree.
-func openOff(context.Context, string) (opened, error) {
+func openOff(context.Context, string, options) (opened, error) {
 	return opened{store: offstore.New()}, nil
 }

@@ -15,12 +15,21 @@ var ErrURL = errors.New("anystore: not the URL of a lock store")
 // Option is a setting of [Open].
 type Option func(*options)
 
-type options struct{ password string }
+type options struct {
+	password string
+	noTables bool
+}
 
 // WithPassword puts a password, not encoded, into a URL that has none. It keeps the password out of
 // the URL, which programs like to show. "" changes nothing.
 func WithPassword(password string) Option {
 	return func(o *options) { o.password = password }
+}
+
+// WithoutTables has the store make no tables in a database. It is for programs that only look:
+// where there are none, no program has used the store.
+func WithoutTables() Option {
+	return func(o *options) { o.noTables = true }
 }
 
 // Open opens the lock store that a URL names. It waits for no server: the first use of the store
@@ -43,7 +52,7 @@ func Open(ctx context.Context, url string, opts ...Option) (*Store, error) {
 			return nil, fmt.Errorf("%w: %w", ErrURL, err)
 		}
 	}
-	store, err := k.openStore(ctx, url)
+	store, err := k.openStore(ctx, url, o)
 	if err != nil && !errors.Is(err, pathlock.ErrUnavailable) {
 		err = fmt.Errorf("%w: %w", ErrURL, err)
 	}
@@ -51,13 +60,12 @@ func Open(ctx context.Context, url string, opts ...Option) (*Store, error) {
 }
 
 // openStore opens the store of a URL of this kind.
-func (k kind) openStore(ctx context.Context, url string) (*Store, error) {
-	o, err := k.open(ctx, url)
+func (k kind) openStore(ctx context.Context, url string, opts options) (*Store, error) {
+	o, err := k.open(ctx, url, opts)
 	if err != nil {
 		return nil, err
 	}
 	return &Store{
-		TransferStore: o.store, scheme: schemeOf(url), where: k.show(url),
-		preparation: newPreparation(o.prepare), close: o.close,
+		TransferStore: o.store, scheme: schemeOf(url), where: k.show(url), close: o.close,
 	}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/tlsurl"
 	"github.com/pathlock-go/pathlock/store/quorum"
 )
 
@@ -17,9 +18,18 @@ type member struct {
 	url string
 }
 
+// cutOption cuts the only option of a quorum off, which follows its members: |timeout=1s.
+func cutOption(url string) (members, option string) {
+	if i := strings.LastIndexByte(url, '|'); i >= 0 && strings.HasPrefix(url[i:], "|timeout=") {
+		return url[:i], url[i+1:]
+	}
+	return url, ""
+}
+
 // membersOf returns the members that the URL of a quorum names.
 func membersOf(url string) ([]member, error) {
 	var all []member
+	url, _ = cutOption(url)
 	for i, url := range strings.Split(strings.TrimPrefix(url, "quorum:"), "|") {
 		k, err := kindOf(url)
 		switch {
@@ -64,11 +74,14 @@ func secureMembers(url, password string) (string, error) {
 			return "", inMember(i, err)
 		}
 	}
+	if _, option := cutOption(url); option != "" {
+		urls = append(urls, option)
+	}
 	return "quorum:" + strings.Join(urls, "|"), nil
 }
 
 // openQuorum opens a store over an odd number of others.
-func openQuorum(ctx context.Context, url string) (_ opened, err error) {
+func openQuorum(ctx context.Context, url string, o options) (_ opened, err error) {
 	all, err := membersOf(url)
 	if err != nil {
 		return opened{}, err
@@ -93,14 +106,19 @@ func openQuorum(ctx context.Context, url string) (_ opened, err error) {
 		if first < i && schemeOf(m.url) != "memory" {
 			return opened{}, inMember(i, fmt.Errorf("it is member %d again, and fails with that one", first+1))
 		}
-		store, err := m.openStore(ctx, m.url)
+		store, err := m.openStore(ctx, m.url, o)
 		if err != nil {
 			return opened{}, inMember(i, err)
 		}
 		stores = append(stores, store)
 		closers = append(closers, store.Close)
 	}
-	store, err := quorum.New(stores, quorum.WithNames(shown(all)...))
+	_, option := cutOption(url)
+	_, timeout, err := tlsurl.CutTimeout("?" + option)
+	if err != nil {
+		return opened{}, err
+	}
+	store, err := quorum.New(stores, quorum.WithNames(shown(all)...), quorum.WithTimeout(timeout))
 	if err != nil {
 		return opened{}, err
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // openRedis opens a store on a single Redis, on the primary that sentinels name, or on a cluster.
-func openRedis(_ context.Context, url string) (opened, error) {
+func openRedis(_ context.Context, url string, _ options) (opened, error) {
 	store, err := redisstore.Open(url)
 	if err != nil {
 		return opened{}, err

@@ -16,23 +16,18 @@ import (
 	"github.com/pathlock-go/pathlock/store/sqlstore/sqlopen"
 )
 
-// openSQL opens a store in two tables of a database, which it creates if they are missing.
-func openSQL(_ context.Context, url string) (opened, error) {
-	store, err := sqlopen.Open(url)
+// openSQL opens a store in two tables of a database, which it creates if they are missing and may
+// be created.
+func openSQL(_ context.Context, url string, o options) (opened, error) {
+	var opts []sqlstore.Option
+	if !o.noTables {
+		opts = append(opts, sqlstore.WithTables())
+	}
+	store, err := sqlopen.Open(url, opts...)
 	if err != nil {
 		return opened{}, err
 	}
-	prepare := func(ctx context.Context) error {
-		err := store.Check(ctx)
-		if errors.Is(err, sqlstore.ErrTables) {
-			// Only this needs the right to create tables.
-			if err = store.Create(ctx); err == nil {
-				err = store.Check(ctx)
-			}
-		}
-		return err
-	}
-	return opened{store: store, prepare: prepare, close: func(context.Context) error { return store.Close() }}, nil
+	return opened{store: store, close: func(context.Context) error { return store.Close() }}, nil
 }
 
 // lockFile is what the file of the locks is called beside the path of its URL. A transaction in a
@@ -42,15 +37,22 @@ func openSQL(_ context.Context, url string) (opened, error) {
 const lockFile = "-locks"
 
 // openSQLite opens a store in a SQLite file beside the one that a URL names.
-func openSQLite(ctx context.Context, url string) (opened, error) {
+func openSQLite(ctx context.Context, url string, o options) (opened, error) {
+	url, options, found := strings.Cut(url, "?")
 	if path := strings.TrimPrefix(url, "sqlite://"); path != "" && path != ":memory:" {
 		url += lockFile
 	}
-	return openSQL(ctx, url)
+	if found {
+		url += "?" + options
+	}
+	return openSQL(ctx, url, o)
 }
 
 // showSQLite shows the file of the locks.
-func showSQLite(url string) string { return url + lockFile }
+func showSQLite(url string) string {
+	url, _, _ = strings.Cut(url, "?")
+	return url + lockFile
+}
 
 // showMySQL shows the address and the database of a DSN.
 func showMySQL(url string) string {

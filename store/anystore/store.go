@@ -9,12 +9,10 @@ import (
 // Store is an open lock store of any kind.
 type Store struct {
 	// TransferStore is the store itself, such as a *redisstore.Store, for what only that kind can
-	// do. The methods of this Store prepare it for its first use: in a database, they create the
-	// tables of the locks if there are none.
+	// do.
 	pathlock.TransferStore
 
 	scheme, where string
-	preparation   *preparation
 	close         func(context.Context) error
 }
 

@@ -72,9 +72,9 @@ func TestTheStoreItselfIsAtHand(t *testing.T) {
 }
 
 // open opens a store for the time of the test.
-func open(t *testing.T, url string) *anystore.Store {
+func open(t *testing.T, url string, opts ...anystore.Option) *anystore.Store {
 	t.Helper()
-	store, err := anystore.Open(t.Context(), url)
+	store, err := anystore.Open(t.Context(), url, opts...)
 	if err != nil {
 		t.Fatal(err)
 	}

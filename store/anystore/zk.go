@@ -7,7 +7,7 @@ import (
 )
 
 // openZK opens a store in a ZooKeeper ensemble.
-func openZK(_ context.Context, url string) (opened, error) {
+func openZK(_ context.Context, url string, _ options) (opened, error) {
 	if err := checkHosts(url); err != nil {
 		return opened{}, err
 	}
@@ -20,10 +20,10 @@ func openZK(_ context.Context, url string) (opened, error) {
 
 // zkRefusals are what a ZooKeeper server answers that does not serve.
 var zkRefusals = []refusal{
-	{"the credentials are refused", "refuses the user or the password"},
-	{"the ACL does not allow it", "does not let the user do what locks need"},
-	{"the ACL is not valid", "does not let the user do what locks need"},
-	{"a quota is exceeded", "has a quota that is exceeded"},
+	{"client authentication failed", "refuses the user or the password"},
+	{"not authenticated", "does not let the user do what locks need"},
+	{"invalid ACL", "does not let the user do what locks need"},
+	{"unknown error: -125", "has a quota that is exceeded"},
 }
 
 // zkTrouble says what a ZooKeeper server's error means. Others it does not know.

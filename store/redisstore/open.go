@@ -21,10 +21,11 @@ import (
 //	redis+cluster://[user:password@]host1[:port],host2[:port]          a cluster, by some of its nodes
 //	redis+sentinel://[user:password@]name@host1[:port],host2[:port][/db]  the primary called name, by its sentinels
 //
-// Options of go-redis may follow as a query, such as ?pool_size=20&dial_timeout=3s. Users and
-// passwords are percent-encoded, and are those of Redis; where the sentinels have their own, they
-// are the options sentinel_username and sentinel_password. A user without a password is an error:
-// for a user with nopass, write any. Ports default to 6379, and to 26379 for sentinels.
+// Options of go-redis may follow as a query, such as ?pool_size=20&dial_timeout=3s, and timeout,
+// such as 5s, for [WithTimeout]. Users and passwords are percent-encoded, and are those of Redis;
+// where the sentinels have their own, they are the options sentinel_username and sentinel_password.
+// A user without a password is an error: for a user with nopass, write any. Ports default to 6379,
+// and to 26379 for sentinels.
 //
 // With rediss, the options ca_file, the authorities to trust instead of the system's, cert_file and
 // key_file, this client's certificate, and server_name, the name in the server's certificate if it
@@ -32,6 +33,10 @@ import (
 //
 // What go-redis logs goes to [slog.Default], unless the program calls redis.SetLogger.
 func Open(rawURL string, opts ...Option) (*Store, error) {
+	rawURL, timeout, err := tlsurl.CutTimeout(rawURL)
+	if err != nil {
+		return nil, fmt.Errorf("redisstore: %w", err)
+	}
 	client, err := openClient(rawURL)
 	if err != nil {
 		return nil, err
@@ -40,7 +45,7 @@ func Open(rawURL string, opts ...Option) (*Store, error) {
 	if c, ok := client.(sentinelClient); ok {
 		client = c.Client
 	}
-	s := New(client, opts...)
+	s := New(client, append([]Option{WithTimeout(timeout)}, opts...)...)
 	s.own = own
 	return s, nil
 }

@@ -24,8 +24,10 @@ type backend struct {
 	cache   cache
 	lookout *lookout
 	sweeper *sweeper
-	// seen says that the tables have been there.
-	seen atomic.Bool
+	// seen says that the tables have been there, and checked that they have been checked: one
+	// operation at a time does that, which has the turn.
+	seen, checked atomic.Bool
+	turn          chan struct{}
 }
 
 var _ ticketstore.Backend = (*backend)(nil)
@@ -56,6 +58,9 @@ func (b *backend) Update(ctx context.Context, tree pathlock.Tree, change func(ti
 // again does something until nobody is in its way. Tables that were there and are gone, as after a
 // failover to an empty server, it makes again: nobody holds anything then.
 func (b *backend) again(ctx context.Context, doing string, key treeKey, do func(ctx context.Context, try int) error) error {
+	if err := b.prepare(ctx); err != nil {
+		return err
+	}
 	remade := false
 	for try := 0; ; try++ {
 		err := do(ctx, try)

@@ -86,6 +86,20 @@ func ExampleStore_Check() {
 	// <nil> <nil>
 }
 
+// A program that may create tables leaves that to its first operation.
+func ExampleWithTables() {
+	path, remove := scratch()
+	defer remove()
+	store, err := sqlopen.Open("sqlite://"+path, sqlstore.WithTables())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = store.Close() }()
+	fmt.Println(store.Ping(context.Background()))
+	// Output: <nil>
+}
+
 // Limits are refused with an error that says what to do instead.
 func ExampleWithMaxRequest() {
 	path, remove := scratch()

@@ -50,6 +50,8 @@ type config struct {
 	pollFrom, pollTo time.Duration
 	// keep is how long the row of an empty tree stays, and sweep how often to look for such rows.
 	keep, sweep time.Duration
+	// makesTables says that the first operation checks the tables, and makes them.
+	makesTables bool
 	// ownPool says that Close closes the pool.
 	ownPool bool
 }
@@ -118,6 +120,11 @@ func WithMaxWaiters(n int) Option {
 func WithListener(connect func(context.Context) (*pgx.Conn, error)) Option {
 	return func(c *config) { c.listener = connect }
 }
+
+// WithTables has the first operation check the tables, and create them where they are missing, as
+// [Store.Check] and [Store.Create] do, within its own time. Only the latter needs the right to
+// create tables.
+func WithTables() Option { return func(c *config) { c.makesTables = true } }
 
 // WithOwnPool has [Store.Close] close the pool too.
 func WithOwnPool() Option { return func(c *config) { c.ownPool = true } }

@@ -39,7 +39,8 @@ func New(db *sql.DB, dialect Dialect, opts ...Option) (*Store, error) {
 		return nil, err
 	}
 	w := newWork()
-	b := &backend{config: c, home: newHome()}
+	b := &backend{config: c, home: newHome(), turn: make(chan struct{}, 1)}
+	b.checked.Store(!c.makesTables)
 	b.lookout, b.sweeper = newLookout(b, w), newSweeper(b, w)
 	switch dialect {
 	case MySQL:

@@ -47,14 +47,54 @@ func (c column) String() string {
 // used, it creates them again by itself.
 //
 // The error matches [pathlock.ErrUnavailable]. The user needs CREATE.
-func (s *Store) Create(ctx context.Context) error {
-	within, cancel := context.WithTimeout(ctx, s.backend.timeout)
+func (s *Store) Create(ctx context.Context) error { return s.backend.inTime(ctx, s.backend.create) }
+
+// inTime does something within the store's time-out.
+func (b *backend) inTime(ctx context.Context, do func(context.Context) error) error {
+	within, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
-	if err := s.backend.engine.create(within); err != nil {
-		return s.backend.failed(ctx, "creating the tables", err)
+	err := do(within)
+	if err != nil && within.Err() != nil && ctx.Err() == nil {
+		// The time is the store's: no context of the caller has ended.
+		return fmt.Errorf("%w: no answer in time: %v", pathlock.ErrUnavailable, err) //nolint:errorlint // see above
 	}
-	s.backend.seen.Store(true)
+	return err
+}
+
+func (b *backend) create(ctx context.Context) error {
+	if err := b.engine.create(ctx); err != nil {
+		return b.failed(ctx, "creating the tables", err)
+	}
+	b.seen.Store(true)
 	return nil
+}
+
+// prepare checks the tables before the first operation, and creates them where they are missing, if
+// the store is to. After an error, the next operation tries again.
+func (b *backend) prepare(ctx context.Context) error {
+	if b.checked.Load() {
+		return nil
+	}
+	select {
+	case b.turn <- struct{}{}:
+		defer func() { <-b.turn }()
+	case <-ctx.Done():
+		return b.failed(ctx, "checking the tables", ctx.Err())
+	}
+	if b.checked.Load() {
+		return nil
+	}
+	err := b.check(ctx)
+	if errors.Is(err, ErrTables) {
+		if err = b.create(ctx); err == nil {
+			err = b.check(ctx)
+		}
+	}
+	if errors.Is(err, ErrTables) {
+		return fmt.Errorf("%w: %w", pathlock.ErrUnavailable, err)
+	}
+	b.checked.Store(err == nil)
+	return err
 }
 
 // Check reports what is wrong with the tables, or with the rights to use them. It writes into them
@@ -62,31 +102,31 @@ func (s *Store) Create(ctx context.Context) error {
 //
 // The error matches [ErrTables] if a table, a column or a primary key is missing or is another one,
 // and [pathlock.ErrUnavailable] if the database cannot be asked, or refuses to write.
-func (s *Store) Check(ctx context.Context) error {
-	within, cancel := context.WithTimeout(ctx, s.backend.timeout)
-	defer cancel()
-	there, err := s.backend.engine.columns(within)
+func (s *Store) Check(ctx context.Context) error { return s.backend.inTime(ctx, s.backend.check) }
+
+func (b *backend) check(ctx context.Context) error {
+	there, err := b.engine.columns(ctx)
 	if err != nil {
-		return s.backend.failed(ctx, "checking the tables", err)
+		return b.failed(ctx, "checking the tables", err)
 	}
-	if faults := compare(s.backend.engine.expected(), there); len(faults) > 0 {
+	if faults := compare(b.engine.expected(), there); len(faults) > 0 {
 		return fmt.Errorf("%w: %s: create them by Store.Create", ErrTables, strings.Join(faults, "; "))
 	}
-	if err := s.rehearse(within); err != nil {
-		return s.backend.failed(ctx, "writing into the tables", err)
+	if err := b.rehearse(ctx); err != nil {
+		return b.failed(ctx, "writing into the tables", err)
 	}
 	return nil
 }
 
 // rehearse writes and deletes as updates do, in a tree that nobody has.
-func (s *Store) rehearse(ctx context.Context) error {
+func (b *backend) rehearse(ctx context.Context) error {
 	name := rehearsal + newHome()
 	tree, err := pathlock.NewTree(name, name)
 	if err != nil {
 		return err
 	}
 	id := identity{keyOf(tree), name, name}
-	l, err := s.backend.engine.lock(ctx, id)
+	l, err := b.engine.lock(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -99,7 +139,7 @@ func (s *Store) rehearse(ctx context.Context) error {
 	now := micros(time.Now())
 	return l.rehearse(ctx,
 		&change{tree: tree, key: id.key, exists: img.exists, from: img.version, version: img.version + 1, now: now,
-			put: []ticketRow{{place: 1, state: waiting, home: s.backend.home, ends: now, text: text}}},
+			put: []ticketRow{{place: 1, state: waiting, home: b.home, ends: now, text: text}}},
 		&change{tree: tree, key: id.key, exists: true, from: img.version + 1, version: img.version + 2, now: now, gone: []int64{1}})
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/ncruces/go-sqlite3/driver"
 
 	"github.com/pathlock-go/pathlock/internal/dburl"
+	"github.com/pathlock-go/pathlock/internal/tlsurl"
 	"github.com/pathlock-go/pathlock/store/sqlstore"
 )
 
@@ -38,6 +39,9 @@ const connectTimeout = 5 * time.Second
 //	postgres://user:password@host:5432/name      PostgreSQL: a URL of libpq
 //	sqlite://PATH                                a file
 //
+// ?timeout=5s sets the time-out of calls: see [sqlstore.WithTimeout]. On MySQL, where it is the
+// driver's time-out for connecting, it is that, too.
+//
 // On PostgreSQL, statements have no names, so that they work behind a pgbouncer in transaction
 // mode. Where there is none, ?default_query_exec_mode=cache_statement lets the server keep their
 // plans.
@@ -48,13 +52,21 @@ func Open(rawURL string, opts ...sqlstore.Option) (*sqlstore.Store, error) {
 	if !ok {
 		return nil, errors.New("sqlopen: the URL has no scheme: give " + forms)
 	}
+	var timeout time.Duration
+	if scheme != "mysql" {
+		var err error
+		if rawURL, timeout, err = tlsurl.CutTimeout(rawURL); err != nil {
+			return nil, fmt.Errorf("sqlopen: %w", err)
+		}
+		_, rest, _ = strings.Cut(rawURL, "://")
+	}
 	var db *sql.DB
 	var err error
 	var dialect sqlstore.Dialect
 	switch scheme {
 	case "mysql":
 		dialect = sqlstore.MySQL
-		db, err = openMySQL(rest)
+		db, timeout, err = openMySQL(rest)
 	case "postgres", "postgresql":
 		dialect = sqlstore.Postgres
 		var cfg *pgx.ConnConfig
@@ -71,7 +83,8 @@ func Open(rawURL string, opts ...sqlstore.Option) (*sqlstore.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	store, err := sqlstore.New(db, dialect, append(opts, sqlstore.WithOwnPool())...)
+	opts = append([]sqlstore.Option{sqlstore.WithTimeout(timeout), sqlstore.WithOwnPool()}, opts...)
+	store, err := sqlstore.New(db, dialect, opts...)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -80,12 +93,14 @@ func Open(rawURL string, opts ...sqlstore.Option) (*sqlstore.Store, error) {
 
 const forms = "mysql://user:password@tcp(host:3306)/name, postgres://user:password@host:5432/name or sqlite://PATH"
 
-// openMySQL opens a pool whose connections take several statements in one text.
-func openMySQL(dsn string) (*sql.DB, error) {
+// openMySQL opens a pool whose connections take several statements in one text. It returns the
+// DSN's timeout, too, 0 if there is none.
+func openMySQL(dsn string) (*sql.DB, time.Duration, error) {
 	cfg, err := dburl.MySQL(dsn)
 	if err != nil {
-		return nil, fmt.Errorf("sqlopen: %w", err)
+		return nil, 0, fmt.Errorf("sqlopen: %w", err)
 	}
+	timeout := cfg.Timeout
 	cfg.MultiStatements = true
 	// The driver logs nothing: errors reach the caller.
 	cfg.Logger = &mysql.NopLogger{}
@@ -100,9 +115,9 @@ func openMySQL(dsn string) (*sql.DB, error) {
 	}
 	connector, err := mysql.NewConnector(cfg)
 	if err != nil {
-		return nil, errors.New("sqlopen: the MySQL DSN makes no sense")
+		return nil, 0, errors.New("sqlopen: the MySQL DSN makes no sense")
 	}
-	return bounded(sql.OpenDB(connector), Connections), nil
+	return bounded(sql.OpenDB(connector), Connections), timeout, nil
 }
 
 // openPostgres opens a pool, and returns how to connect outside of it.

@@ -50,7 +50,7 @@ func (s lockStore) open(ctx context.Context) (*pathlock.Locker, func(), error) {
 	if file, missing := doctor.MissingFile(s.Locks); missing {
 		return nil, nil, fmt.Errorf("--locks: there is no file %s: no program has used this lock store", file)
 	}
-	store, err := anystore.Open(ctx, s.Locks, anystore.WithPassword(s.LocksPassword))
+	store, err := anystore.Open(ctx, s.Locks, anystore.WithPassword(s.LocksPassword), anystore.WithoutTables())
 	switch {
 	case errors.Is(err, anystore.ErrURL):
 		return nil, nil, fmt.Errorf("%w: --locks: %w", errUsage, err)
@@ -58,7 +58,7 @@ func (s lockStore) open(ctx context.Context) (*pathlock.Locker, func(), error) {
 		return nil, nil, fmt.Errorf("--locks: %w", err)
 	}
 	quiet := slog.New(slog.DiscardHandler)
-	return pathlock.New(store.TransferStore, pathlock.WithLogger(quiet)), func() {
+	return pathlock.New(store, pathlock.WithLogger(quiet)), func() {
 		within := closing
 		if ctx.Err() != nil {
 			within = hurried

@@ -43,7 +43,6 @@ func (e *exam) locks(ctx context.Context, url, password string) error {
 		return nil
 	}
 	defer end()
-	// The methods of the store within create no tables.
 	one, other := stores[0].TransferStore, stores[1].TransferStore
 	about := stores[0].String()
 	switch store := one.(type) {
@@ -74,6 +73,7 @@ func (e *exam) locks(ctx context.Context, url, password string) error {
 // MissingFile reports whether a URL names a lock store in a SQLite file that does not exist, and
 // which file that is. To open it would create it.
 func MissingFile(url string) (file string, missing bool) {
+	url, _, _ = strings.Cut(url, "?")
 	path, ok := strings.CutPrefix(url, "sqlite://")
 	if !ok || dburl.SQLite(path) != nil {
 		return "", false

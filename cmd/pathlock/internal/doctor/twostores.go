@@ -30,7 +30,7 @@ func openTwo(ctx context.Context, url, password string) (stores [2]*anystore.Sto
 		}
 	}
 	for i := range stores {
-		if stores[i], err = anystore.Open(ctx, url, anystore.WithPassword(password)); err != nil {
+		if stores[i], err = anystore.Open(ctx, url, anystore.WithPassword(password), anystore.WithoutTables()); err != nil {
 			stores[i] = nil
 			end()
 			return stores, nil, err
