@@ -74,13 +74,21 @@ func TestTooManyBytes(t *testing.T) {
 	acquire(t, store, request(t, tree, "small", time.Minute, 0))
 }
 
-// A database that is full takes no new locks, and lets go of those that it has.
+// A database that is full takes no new locks and renews none, and lets go of those that nobody
+// waits for.
 func TestFullDatabase(t *testing.T) {
 	t.Parallel()
 	_, client := newServer(t, "--quota-backend-bytes", "1000000")
 	store, tree := newStore(t, client, WithTimeout(time.Second)), newTree(t)
 	held := request(t, tree, "holder", time.Minute, 0)
 	acquire(t, store, held)
+	wanted := request(t, newTree(t), "holder", time.Minute, 0)
+	acquire(t, store, wanted)
+	next := request(t, wanted.Tree, "next", time.Minute, 5*time.Second)
+	waits, ended := make(chan struct{}), make(chan error, 1)
+	next.Waiting = func() { close(waits) }
+	go func() { _, err := store.Acquire(t.Context(), next); ended <- err }()
+	<-waits
 	other := request(t, newTree(t), "other", time.Minute, 0)
 	for i := range 100 {
 		if _, err := client.Put(t.Context(), fmt.Sprint("filler ", i), strings.Repeat("x", 100_000)); err != nil {
@@ -97,7 +105,17 @@ func TestFullDatabase(t *testing.T) {
 	if err := store.Ping(t.Context()); !errors.Is(err, pathlock.ErrUnavailable) {
 		t.Errorf("ping to a full database: %v, want what matches ErrUnavailable", err)
 	}
+	if _, err := store.Renew(t.Context(), tree, []pathlock.Lease{{Owner: held.Owner, For: 2 * time.Minute}}); !errors.Is(err, pathlock.ErrUnavailable) {
+		t.Errorf("a renewal in a full database: %v, want what matches ErrUnavailable", err)
+	}
 	release(t, store, held)
+	if err := store.Release(t.Context(), wanted.Tree, wanted.Owner, wanted.Grant); !errors.Is(err, pathlock.ErrUnavailable) {
+		t.Errorf("a release that would let somebody in, in a full database: %v, want what matches ErrUnavailable", err)
+	}
+	if err := <-ended; !errors.Is(err, pathlock.ErrConflict) {
+		t.Errorf("a wait in a full database: %v, want a conflict", err)
+	}
+	release(t, store, wanted)
 }
 
 func TestPrefixesAreApart(t *testing.T) {
