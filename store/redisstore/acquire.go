@@ -136,7 +136,7 @@ func (r *request) ended(asked time.Time) bool {
 // ask calls the acquire script. After an error nothing stays: what the server may have granted or
 // queued all the same is withdrawn in the background.
 func (s *Store) ask(ctx context.Context, r *request, ref string, wait time.Duration) (lua.Reply, error) {
-	lease, left, channel := leaseTime(r.Lease), milliseconds(wait), s.listener.Channel(r.Tree)
+	lease, left, channel := leaseTime(r.Lease), milliseconds(wait), s.listener.Channel
 	held, apart, turn := flag(r.Held), flag(r.Apart), askedOnce
 	args := []any{
 		&r.call.Sent, (*string)(&r.Grant), &lease, &left, &channel, &ref, &r.set.claims, &r.set.paths, &r.Note, &held, s.config.maxWaiters, &apart,

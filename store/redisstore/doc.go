@@ -88,9 +88,9 @@
 //
 // # Waiting
 //
-// A process hears of its grants by pub/sub, on one connection to each node on which it waits. One
-// channel serves all trees; where a cluster shards its messages, each tree with waiters has one.
-// A subscription is given up a second after its last waiter has gone.
+// A process hears of its grants by pub/sub: one channel, on one connection, serves all trees. A
+// cluster hands its messages to all of its nodes. The subscription begins with the first waiter and
+// lasts until [Store.Close].
 //
 // A waiter also asks again without having been woken:
 //

@@ -140,21 +140,3 @@ func TestLiveWaiterKeepsItsPlace(t *testing.T) {
 	second.granted()
 	release(t, store, second.req)
 }
-
-// TestSubscriptionEnds: the subscription ends a moment after the last waiter has gone.
-func TestSubscriptionEnds(t *testing.T) {
-	store, tree := newStore(t), newTree(t)
-	first := ask(tree, x("/a"))
-	take(t, store, first)
-	w := queue(t, store, ask(tree, x("/a")))
-	release(t, store, first)
-	w.granted()
-	release(t, store, w.req)
-	ended := make(chan struct{})
-	go func() { defer close(ended); store.listener.Wait() }()
-	select {
-	case <-ended:
-	case <-time.After(patience):
-		t.Error("the subscription outlives its waiters")
-	}
-}

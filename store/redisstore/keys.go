@@ -83,12 +83,6 @@ func (k keys) base(tree pathlock.Tree) string {
 // channel returns the name of the pub/sub channel on which one store is told what it waits for.
 func (k keys) channel(store string) string { return k.prefix + ":wake:" + store }
 
-// treeChannel returns the name of the channel on which one store is told what it waits for in one
-// tree, in the tree's slot.
-func (k keys) treeChannel(tree pathlock.Tree, store string) string {
-	return k.base(tree) + ":wake:" + store
-}
-
 // pattern matches the names of all keys of all trees. An escaped prefix has no
 // character that means anything in a pattern.
 func (k keys) pattern() string { return k.prefix + ":{*}:*" }

@@ -29,21 +29,6 @@ func TestGateKey(t *testing.T) {
 	}
 }
 
-// TestChannelNames: the channel of a tree has the tree's hash tag, that of all trees has none.
-func TestChannelNames(t *testing.T) {
-	tree, err := pathlock.NewTree("testplan", "plan{1}")
-	if err != nil {
-		t.Fatal(err)
-	}
-	k := newKeys("p")
-	if got, want := k.treeChannel(tree, "store"), "p:{testplan/plan%7B1%7D}:wake:store"; got != want {
-		t.Errorf("the tree's channel is %s, want %s", got, want)
-	}
-	if got, want := k.channel("store"), "p:wake:store"; got != want {
-		t.Errorf("the channel is %s, want %s", got, want)
-	}
-}
-
 // TestKeysAreSafe: whatever the tree is called, its keys have one hash tag, which no other tree
 // has, and lead back to it.
 func TestKeysAreSafe(t *testing.T) {

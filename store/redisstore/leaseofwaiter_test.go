@@ -270,7 +270,7 @@ func TestMessagesOfAnEarlierPlace(t *testing.T) {
 			w := queue(t, s, ask(holder.Tree, x("/a")))
 			heard := func() int64 {
 				// Its reference is the first that the store has given out.
-				n, err := s.client.Publish(t.Context(), s.listener.Channel(holder.Tree), kind+" 1.0 1 owner").Result()
+				n, err := s.client.Publish(t.Context(), s.listener.Channel, kind+" 1.0 1 owner").Result()
 				if err != nil {
 					t.Fatal(err)
 				}

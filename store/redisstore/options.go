@@ -20,9 +20,6 @@ type Option func(*config)
 type config struct {
 	prefix  string
 	timeout time.Duration
-	// linger is how long the subscription outlives the last waiter, so that a tree under
-	// contention does not subscribe anew for every waiter.
-	linger time.Duration
 	// maxClaims and maxWaiters are the limits of a request and of a tree's queue.
 	maxClaims, maxWaiters int
 	// replicas is how many replicas must have a grant, and replication how long they have for that.
@@ -32,7 +29,7 @@ type config struct {
 
 func newConfig(opts []Option) config {
 	c := config{
-		prefix: DefaultPrefix, timeout: DefaultTimeout, linger: time.Second,
+		prefix: DefaultPrefix, timeout: DefaultTimeout,
 		maxClaims: DefaultMaxClaims, maxWaiters: DefaultMaxWaiters,
 	}
 	for _, opt := range opts {

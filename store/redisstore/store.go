@@ -47,15 +47,12 @@ func New(client redis.UniversalClient, opts ...Option) *Store {
 	c, id := newConfig(opts), rand.Text()
 	k := newKeys(c.prefix)
 	s := &Store{
-		client:  client,
-		config:  c,
-		keys:    k,
-		scripts: newScripts(),
-		runner:  lua.NewRunner(client, c.timeout),
-		listener: pubsub.New(client, pubsub.Channels{
-			All:  k.channel(id),
-			Tree: func(tree pathlock.Tree) string { return k.treeChannel(tree, id) },
-		}, c.linger),
+		client:   client,
+		config:   c,
+		keys:     k,
+		scripts:  newScripts(),
+		runner:   lua.NewRunner(client, c.timeout),
+		listener: pubsub.New(client, k.channel(id)),
 	}
 	var refusal error
 	if _, ring := client.(*redis.Ring); ring {

@@ -21,14 +21,6 @@ const heartbeats = 3
 // when a lease may have ended that the server told it of, when messages may have been missed, and
 // often enough to keep its place.
 func (s *Store) wait(ctx context.Context, r *request, w *pubsub.Waiter) (pathlock.Grant, error) {
-	if !s.listener.Decided() {
-		_, err := calls.Ask(ctx, s.calls, r.what, nil, s.left(r), func(ctx context.Context) (struct{}, error) {
-			return struct{}{}, s.listener.Decide(ctx)
-		})
-		if err != nil {
-			return pathlock.Grant{}, err
-		}
-	}
 	s.listener.Route(w)
 	deadline := r.began.Add(r.Wait)
 	// asked is when the last question left that was answered by a place in the queue, and place its
@@ -65,7 +57,7 @@ func (s *Store) wait(ctx context.Context, r *request, w *pubsub.Waiter) (pathloc
 		}
 		// Until the subscription is established, messages are missed and the request is made again:
 		// only then does it really wait.
-		if listening := s.listener.Listen(w); (listening || queued) && !told {
+		if listening := s.listener.Listen(); (listening || queued) && !told {
 			told = true
 			if r.Waiting != nil {
 				r.Waiting()

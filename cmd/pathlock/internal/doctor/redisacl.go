@@ -21,17 +21,15 @@ var aclScript string
 const (
 	aclKey     = redisstore.DefaultPrefix + ":{" + probeNamespace + "/acl}:locks"
 	aclChannel = redisstore.DefaultPrefix + ":wake:" + probeNamespace
-	// aclTreeChannel is where a cluster sends messages in a tree's slot.
-	aclTreeChannel = redisstore.DefaultPrefix + ":{" + probeNamespace + "/acl}:wake:" + probeNamespace
 )
 
-// aclCommands are what the store runs, itself and in its scripts, as docs/redis.md lists it. K, C
-// and T stand for a key, a channel and a tree's channel.
+// aclCommands are what the store runs, itself and in its scripts, as docs/redis.md lists it. K and
+// C stand for a key and a channel.
 const (
 	aclCommands = `ping; scan 0; evalsha x 1 K; eval x 1 K; script load x; time; exists K; get K; set K v; del K; hget K f; hmget K f; hgetall K;
 hexists K f; hset K f v; hdel K f; zadd K 1 m; zrem K m; zscore K m; zscan K 0; zcard K; zcount K 0 1; zlexcount K - +; zrange K 0 1;
 zrangebyscore K 0 1; zrangebylex K - +; zrevrange K 0 1; zrevrank K m; pexpire K 1; pexpireat K 1; pttl K; publish C m; subscribe C; unsubscribe C`
-	aclClusterCommands = `; command; command info get; cluster slots; spublish T m; ssubscribe T; sunsubscribe T`
+	aclClusterCommands = `; command; command info get; cluster slots`
 )
 
 // acl asks which of the commands that the store runs its user may not run.
@@ -72,8 +70,6 @@ func lackingCommands(ctx context.Context, client *redis.Client, commands string)
 				args[i] = aclKey
 			case "C":
 				args[i] = aclChannel
-			case "T":
-				args[i] = aclTreeChannel
 			default:
 				args[i] = word
 			}

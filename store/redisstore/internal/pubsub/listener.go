@@ -1,11 +1,10 @@
 package pubsub
 
 import (
+	"context"
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -13,39 +12,26 @@ import (
 	"github.com/pathlock-go/pathlock/store/redisstore/internal/calls"
 )
 
-// Listener hears which waiters of a store have been granted. Waiters share subscriptions: one for
-// all trees or, where a cluster shards its messages, one for each tree with waiters. Subscriptions
-// share connections, one to each node.
+// Listener hears which waiters of a store have been granted. All share one subscription.
 type Listener struct {
 	client redis.UniversalClient
-	// channels are the store's own.
-	channels Channels
-	// linger is how long a subscription outlives its last waiter.
-	linger time.Duration
+	// Channel is the store's own: it, and no other, is told there what it waits for.
+	Channel string
 
-	// pubsub is the kind of pub/sub that is used: one of the constants in sharded.go.
-	pubsub atomic.Int32
+	ctx     context.Context // over when the listener is closed
+	close   context.CancelFunc
+	running sync.WaitGroup
 
-	mu     sync.Mutex
-	closed bool
+	mu sync.Mutex
 	// last is the last reference that was given out.
 	last uint64
 	// byRef has the waiters, and byKey their references. Waiters for the same grant share one.
 	byRef map[string][]*Waiter
 	byKey map[calls.Key]string
-	// subscriptions are by channel, connections by node.
-	subscriptions map[string]*subscription
-	connections   map[string]*connection
-	// running are the goroutines of subscriptions and connections.
-	running sync.WaitGroup
-}
-
-// Channels names the channels on which one store, and no other, is told what it waits for.
-type Channels struct {
-	// All is the one for all trees.
-	All string
-	// Tree names the one for a tree, in the tree's slot.
-	Tree func(pathlock.Tree) string
+	// routed are the waiters that are told when messages may have been missed.
+	routed map[*Waiter]bool
+	// The subscription is begun when the first waiter begins to wait.
+	begun, established bool
 }
 
 // Waiter is one call that waits.
@@ -57,8 +43,6 @@ type Waiter struct {
 	Heard chan Message
 	// Again says that a message may have been missed.
 	Again chan struct{}
-	// subscription is what the waiter hears by, once it has been routed.
-	subscription *subscription
 }
 
 // The kinds of messages. Each but again ends the wait.
@@ -89,20 +73,13 @@ type Message struct {
 // every place.
 func (m Message) IsOutdated(place uint64) bool { return m.Question < place && m.Kind != Removed }
 
-// New returns a listener, whose subscriptions outlive their last waiters by linger.
-func New(client redis.UniversalClient, channels Channels, linger time.Duration) *Listener {
+// New returns a listener on a channel.
+func New(client redis.UniversalClient, channel string) *Listener {
 	l := &Listener{
-		client:        client,
-		channels:      channels,
-		linger:        linger,
-		byRef:         make(map[string][]*Waiter),
-		byKey:         make(map[calls.Key]string),
-		subscriptions: make(map[string]*subscription),
-		connections:   make(map[string]*connection),
+		client: client, Channel: channel,
+		byRef: make(map[string][]*Waiter), byKey: make(map[calls.Key]string), routed: make(map[*Waiter]bool),
 	}
-	if _, ok := client.(*redis.ClusterClient); !ok {
-		l.pubsub.Store(plainPubSub)
-	}
+	l.ctx, l.close = context.WithCancel(context.Background())
 	return l
 }
 
@@ -122,32 +99,18 @@ func (l *Listener) Join(key calls.Key) *Waiter {
 	return w
 }
 
-// Route gives a waiter the subscription to its tree's channel. Call it before the request is sent:
-// from then on the waiter is told when messages may have been missed.
+// Route has a waiter told when messages may have been missed. Call it before the request is sent.
 func (l *Listener) Route(w *Waiter) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	channel := l.Channel(w.key.Tree)
-	s := l.subscriptions[channel]
-	if s == nil {
-		s = &subscription{listener: l, channel: channel, waiters: make(map[*Waiter]bool), pause: firstPause}
-		l.subscriptions[channel] = s
-	}
-	s.waiters[w] = true
-	s.busy()
-	w.subscription = s
+	l.routed[w] = true
 }
 
 // Leave forgets a waiter.
 func (l *Listener) Leave(w *Waiter) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if s := w.subscription; s != nil {
-		delete(s.waiters, w)
-		if len(s.waiters) == 0 {
-			s.rest()
-		}
-	}
+	delete(l.routed, w)
 	var others []*Waiter
 	for _, other := range l.byRef[w.Ref] {
 		if other != w {
@@ -167,17 +130,6 @@ func (l *Listener) Alone(w *Waiter) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.byRef[w.Ref]) <= 1
-}
-
-// Listen starts a routed waiter's subscription, and reports whether it is established already.
-// Until it is, messages are missed; when it is, every waiter is told to ask again.
-func (l *Listener) Listen(w *Waiter) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.closed {
-		w.subscription.begin()
-	}
-	return w.subscription.established
 }
 
 // deliver hands a message to its waiters. A message is a kind, a reference with the number of a
@@ -231,17 +183,3 @@ func (l *Listener) Question(w *Waiter) (ref string, number uint64) {
 	l.last++
 	return w.Ref + "." + strconv.FormatUint(l.last, 10), l.last
 }
-
-// Close ends all subscriptions for good and returns when their goroutines have ended.
-func (l *Listener) Close() {
-	l.mu.Lock()
-	l.closed = true
-	for _, s := range l.subscriptions {
-		s.end()
-	}
-	l.mu.Unlock()
-	l.Wait()
-}
-
-// Wait returns when there is no subscription any more.
-func (l *Listener) Wait() { l.running.Wait() }

@@ -2,9 +2,17 @@ package pubsub
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
+	"net"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 )
+
+// Pulse is how long the connection may be silent before it is pinged, and how long the answer may
+// take. A server that has gone without closing its connections is noticed in twice that time.
+const Pulse = 3 * time.Second
 
 // How long a subscription that was lost waits before it is made again: a moment, in which the
 // client learns who serves the channel now, and twice as long after each attempt that failed.
@@ -13,119 +21,104 @@ const (
 	lastPause  = 500 * time.Millisecond
 )
 
-// subscription is to one channel. It is made when the first waiter begins to wait, made again
-// whenever it is lost, and given up a moment after the last waiter has gone, so that a tree under
-// contention does not subscribe anew for every waiter.
-//
-// Its fields are guarded by the listener's mu.
-type subscription struct {
-	listener *Listener
-	channel  string
-	waiters  map[*Waiter]bool
-	// stop ends it; nil until it has begun.
-	stop context.CancelFunc
-	// idle will end it when nobody waits.
-	idle *time.Timer
-	// on is the connection that carries it, if any. lost is closed when it stops carrying it.
-	on   *connection
-	lost chan struct{}
-	// established is set while the server is known to have it.
-	established bool
-	// pause is how long to wait before it is made again.
-	pause time.Duration
+// Listen starts the subscription, which lasts until [Listener.Close], and reports whether the
+// server is known to have it. Until it has, messages are missed; when it has, every waiter is told
+// to ask again.
+func (l *Listener) Listen() (established bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.begun && l.ctx.Err() == nil {
+		l.begun = true
+		l.running.Go(l.run)
+	}
+	return l.established
 }
 
-// begin starts the subscription if that has not been done.
-func (s *subscription) begin() {
-	if s.stop != nil {
-		return
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	s.stop = stop
-	s.listener.running.Go(func() { s.run(ctx) })
-}
-
-// busy keeps the subscription for a new waiter.
-func (s *subscription) busy() {
-	if s.idle != nil {
-		s.idle.Stop()
-		s.idle = nil
-	}
-}
-
-// rest ends the subscription soon, unless somebody begins to wait by then.
-func (s *subscription) rest() {
-	if s.stop == nil {
-		s.end()
-		return
-	}
-	s.idle = time.AfterFunc(s.listener.linger, func() {
-		s.listener.mu.Lock()
-		defer s.listener.mu.Unlock()
-		if len(s.waiters) == 0 {
-			s.end()
+// run keeps the subscription up until the listener is closed.
+func (l *Listener) run() {
+	for pause := firstPause; l.ctx.Err() == nil; pause = min(2*pause, lastPause) {
+		if l.keep() {
+			pause = firstPause
 		}
-	})
-}
-
-// end ends the subscription. Whoever begins to wait from now on gets another.
-func (s *subscription) end() {
-	s.busy()
-	if s.stop != nil {
-		s.stop()
-	}
-	if s.listener.subscriptions[s.channel] == s {
-		delete(s.listener.subscriptions, s.channel)
-	}
-}
-
-// run keeps the subscription up until ctx ends.
-func (s *subscription) run(ctx context.Context) {
-	for {
-		s.keep(ctx)
-		s.listener.Relocate(ctx)
-		timer := time.NewTimer(s.nextPause())
+		l.lose()
+		l.Relocate(l.ctx)
+		// Processes that have lost their subscriptions together do not all come back at once.
+		timer := time.NewTimer(pause/2 + rand.N(pause))
 		select {
 		case <-timer.C:
-		case <-ctx.Done():
+		case <-l.ctx.Done():
 			timer.Stop()
-			return
 		}
 	}
 }
 
-// keep makes the subscription and returns when it is lost, or could not be made, or ctx has ended.
-func (s *subscription) keep(ctx context.Context) {
-	node, client, err := s.listener.locate(ctx, s.channel)
-	if err != nil {
-		return
+// keep makes the subscription, and hands on what the server says until the first fault. It reports
+// whether the server had the subscription.
+//
+// The client would repair a connection by itself, but it takes a ping that was sent for one that
+// was answered.
+func (l *Listener) keep() (established bool) {
+	subscription := l.client.Subscribe(l.ctx) // to nothing: it does not connect yet
+	closed := make(chan struct{})
+	stop := context.AfterFunc(l.ctx, func() { _ = subscription.Close(); close(closed) })
+	defer func() {
+		if stop() {
+			_ = subscription.Close()
+			return
+		}
+		<-closed
+	}()
+	if bounded(l.ctx, func(ctx context.Context) error { return subscription.Subscribe(ctx, l.Channel) }) != nil {
+		return false
 	}
-	c, lost := s.listener.attach(s, node, client)
-	defer s.listener.detach(s, c)
-	if c.subscribe(ctx, s.channel) != nil {
-		return
-	}
-	select {
-	case <-lost:
-	case <-ctx.Done():
+	for pinged := false; ; {
+		event, err := subscription.ReceiveTimeout(l.ctx, Pulse)
+		var network net.Error
+		switch e := event.(type) {
+		case *redis.Message:
+			l.deliver(e.Payload)
+		case *redis.Subscription:
+			established = true
+			l.confirm()
+		case *redis.Pong:
+			if !pinged {
+				return established // a time-out in the middle of a message has put the client out of step
+			}
+			pinged = false
+		default:
+			if !established || pinged || !errors.As(err, &network) || !network.Timeout() {
+				return established
+			}
+			if bounded(l.ctx, func(ctx context.Context) error { return subscription.Ping(ctx) }) != nil {
+				return established
+			}
+			pinged = true
+			// Another node may have failed, and those who wait in its trees will ask again.
+			l.Relocate(l.ctx)
+		}
 	}
 }
 
-// nextPause returns how long to wait now. It is random within bounds, so that subscriptions that
-// were lost together do not all come back at once.
-func (s *subscription) nextPause() time.Duration {
-	s.listener.mu.Lock()
-	defer s.listener.mu.Unlock()
-	pause := s.pause
-	s.pause = min(2*pause, lastPause)
-	return pause/2 + rand.N(pause)
+// Relocate has the client of a cluster find out anew which node has which slots.
+func (l *Listener) Relocate(ctx context.Context) {
+	if cluster, ok := l.client.(*redis.ClusterClient); ok && ctx.Err() == nil {
+		cluster.ReloadState(ctx)
+	}
+}
+
+func bounded(ctx context.Context, do func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, Pulse)
+	defer cancel()
+	return do(ctx)
 }
 
 // confirm notes that the server has the subscription, and tells the waiters that messages may have
 // been missed before.
-func (s *subscription) confirm() {
-	s.established, s.pause = true, firstPause
-	for w := range s.waiters {
+func (l *Listener) confirm() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.established = true
+	for w := range l.routed {
 		select {
 		case w.Again <- struct{}{}:
 		default: // it has been told already
@@ -133,11 +126,14 @@ func (s *subscription) confirm() {
 	}
 }
 
-// lose notes that the subscription has to be made again.
-func (s *subscription) lose() {
-	if s.on != nil {
-		delete(s.on.carries, s.channel)
-		s.on, s.established = nil, false
-		close(s.lost)
-	}
+func (l *Listener) lose() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.established = false
+}
+
+// Close ends the subscription, and returns when its goroutine has ended.
+func (l *Listener) Close() {
+	l.close()
+	l.running.Wait()
 }

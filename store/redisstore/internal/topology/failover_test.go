@@ -3,9 +3,11 @@ package topology
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/testredis"
+	"github.com/pathlock-go/pathlock/store/redisstore"
 )
 
 // replicated is a deployment whose primaries can be failed over, as far as one key is concerned.
@@ -87,14 +89,18 @@ func TestFailover(t *testing.T) {
 				testredis.AwaitReplicated(d.primary(key), d.replicas(key)...)
 				how.goes(d, key)
 
-				renew(t, ours, held, false)
-				err := persist(t, func() error { return ours.Release(t.Context(), tree, held.Owner, held.Grant) })
-				if err != nil {
-					t.Fatalf("release: %v", err)
+				// Each client learns of the new primary by a call that goes to the old one.
+				giveBack := func(s *redisstore.Store, req pathlock.Acquisition) {
+					err := persist(t, func() error { return s.Release(t.Context(), tree, req.Owner, req.Grant) })
+					if err != nil {
+						t.Fatalf("release: %v", err)
+					}
 				}
+				renew(t, ours, held, false)
+				giveBack(ours, held)
 				second := w.granted(patience)
 				rises(t, first, second)
-				release(t, theirs, w.req)
+				giveBack(theirs, w.req)
 				last := ask(tree, x("/a"))
 				rises(t, second, take(t, ours, last))
 				release(t, ours, last)
@@ -125,7 +131,9 @@ func TestLostWrites(t *testing.T) {
 			last = take(t, ours, again)
 			release(t, ours, again)
 		}
-		w := queue(t, theirs, ask(tree, x("/a")))
+		next := ask(tree, x("/a"))
+		next.Lease = 45 * time.Second // a third of which is time to fail over
+		w := queue(t, theirs, next)
 		primary.Kill()
 		for _, replica := range replicas {
 			replica.Resume()

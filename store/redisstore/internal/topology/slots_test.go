@@ -42,7 +42,7 @@ func TestSlotMoves(t *testing.T) {
 }
 
 // TestWaiterFollowsItsSlot: somebody who has waited since before the slot moved, and has had
-// nothing to ask since, hears on the new node.
+// nothing to ask since, hears of what happens on the new node.
 func TestWaiterFollowsItsSlot(t *testing.T) {
 	t.Parallel()
 	c := testredis.StartCluster(t, testredis.Redis)
@@ -52,12 +52,7 @@ func TestWaiterFollowsItsSlot(t *testing.T) {
 	held := ask(tree, x("/a"))
 	take(t, ours, held)
 	w := queue(t, theirs, ask(tree, x("/a")))
-	to := c.Other(key)
-	c.MoveSlot(key, to)
-	testserver.Await(t, "the waiter has subscribed on the new node", func() bool {
-		channels, _ := to.Do("PUBSUB", "SHARDCHANNELS").([]any)
-		return len(channels) == 1
-	})
+	c.MoveSlot(key, c.Other(key))
 	release(t, ours, held)
 	w.granted(patience)
 	release(t, theirs, w.req)

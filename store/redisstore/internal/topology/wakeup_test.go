@@ -6,7 +6,6 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/testredis"
-	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
 // TestSubscriptionsKilled: messages are lost with the connection that they would have come by, and
@@ -26,21 +25,17 @@ func TestSubscriptionsKilled(t *testing.T) {
 	})
 }
 
-// TestTreesShareConnections: a process subscribes on one connection for each node, however many
-// trees it waits in.
-func TestTreesShareConnections(t *testing.T) {
+// TestTreesShareAConnection: a process subscribes on one connection, however many trees it waits
+// in, and whichever nodes of a cluster they are on.
+func TestTreesShareAConnection(t *testing.T) {
 	const trees = 40
-	for _, tt := range []struct {
-		name  string
-		start func(testing.TB) *deployment
-		nodes int
-	}{
-		{"single", func(t testing.TB) *deployment { return single(t, testredis.Redis) }, 1},
-		{"cluster", func(t testing.TB) *deployment { return cluster(testredis.StartCluster(t, testredis.Redis)) }, 3},
+	for name, start := range map[string]func(testing.TB) *deployment{
+		"single":  func(t testing.TB) *deployment { return single(t, testredis.Redis) },
+		"cluster": func(t testing.TB) *deployment { return cluster(testredis.StartCluster(t, testredis.Redis)) },
 	} {
-		t.Run(tt.name, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := tt.start(t)
+			d := start(t)
 			ours, theirs := d.store(t), d.store(t)
 			var waiters []*waiting
 			var held []pathlock.Acquisition
@@ -54,8 +49,8 @@ func TestTreesShareConnections(t *testing.T) {
 			for _, s := range d.servers {
 				connections += strings.Count(s.Text("CLIENT", "LIST", "TYPE", "pubsub"), "\n")
 			}
-			if connections != tt.nodes {
-				t.Errorf("%d connections that subscribe for waiters in %d trees, want %d", connections, trees, tt.nodes)
+			if connections != 1 {
+				t.Errorf("%d connections that subscribe for waiters in %d trees, want one", connections, trees)
 			}
 			for i, w := range waiters {
 				release(t, ours, held[i])
@@ -64,46 +59,4 @@ func TestTreesShareConnections(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestClusterWithoutShardedMessages: clusters before Redis 7 hand messages to all nodes, and
-// waiters are told all the same.
-func TestClusterWithoutShardedMessages(t *testing.T) {
-	t.Parallel()
-	d := cluster(testredis.StartCluster(t, testredis.Redis, "--rename-command SPUBLISH \"\"", "--rename-command SSUBSCRIBE \"\""))
-	ours, theirs := d.store(t), d.store(t)
-	for range 5 { // trees are on any of the nodes
-		tree := newTree(t)
-		held := ask(tree, x("/a"))
-		take(t, ours, held)
-		w := queue(t, theirs, ask(tree, x("/a")))
-		d.everywhere("CLIENT", "KILL", "TYPE", "pubsub")
-		release(t, ours, held)
-		w.granted(patience)
-		release(t, theirs, w.req)
-	}
-}
-
-// TestSubscriptionEnds: nothing is subscribed to when nobody has waited for a moment.
-func TestSubscriptionEnds(t *testing.T) {
-	forEach(t, func(t *testing.T, d *deployment) {
-		ours, theirs, tree := d.store(t), d.store(t), newTree(t)
-		held := ask(tree, x("/a"))
-		take(t, ours, held)
-		w := queue(t, theirs, ask(tree, x("/a")))
-		release(t, ours, held)
-		w.granted(patience)
-		release(t, theirs, w.req)
-		testserver.Await(t, "nobody subscribes to a channel of the store", func() bool {
-			for _, s := range d.servers {
-				for _, kind := range []string{"CHANNELS", "SHARDCHANNELS"} {
-					channels, _ := s.Do("PUBSUB", kind, "pathlock:*").([]any)
-					if len(channels) > 0 {
-						return false
-					}
-				}
-			}
-			return true
-		})
-	})
 }

@@ -278,8 +278,7 @@ function lists.waiters()
   return call('ZLEXCOUNT', QUEUE, '[' .. GATE_NODE, '(' .. GATE_NODE .. AFTER_TICKETS)
 end
 
--- tell sends a message to r's waiter. A channel with a hash tag is a sharded one, in the tree's
--- slot of a cluster.
+-- tell sends a message to r's waiter.
 local function tell(r, message)
-  call(string.find(r.channel, '{', 1, true) and 'SPUBLISH' or 'PUBLISH', r.channel, message)
+  call('PUBLISH', r.channel, message)
 end

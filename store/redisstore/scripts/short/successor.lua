@@ -23,7 +23,7 @@ if call('EXISTS', QUEUE) == 1 and call('ZCARD', DEADLINES) == 2 and call('EXISTS
       call('DEL', LOCKS, DEADLINES, QUEUE)
       call('SET', THIN, struct.pack(THIN_HEAD, #owner, owner, #int(till), int(till)) ..
         pack_grant(grant, fence, int(NOW), claims, paths, note), 'PXAT', int(till))
-      call(string.find(channel, '{', 1, true) and 'SPUBLISH' or 'PUBLISH', channel, 'granted ' .. ref .. ' ' .. fence)
+      call('PUBLISH', channel, 'granted ' .. ref .. ' ' .. fence)
       return 1
     end
   end
