@@ -187,7 +187,7 @@ func TestWatchFails(t *testing.T) {
 		{"explain delete --locks redis://:secret@127.0.0.1:1 ns/id /a", 8, "the lock store does not answer"},
 		{"doctor --locks redis://:secret@127.0.0.1:1", 8, "does not answer"},
 		{"doctor --db mysql://root:secret@tcp(127.0.0.1:1)/x", 8, "the database does not answer"},
-		{"doctor --db mysql://root:secret@tcp(127.0.0.1:1)", 16, "is invalid"},
+		{"doctor --db mysql://root:secret@tcp(127.0.0.1:1)", 16, "makes no sense"},
 		{"doctor", 16, "nothing to examine"},
 		{"doctor --locks nonsense://", 16, "scheme"},
 		{"doctor --locks redis://h --table x", 16, "--table without --db"},
