@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pathlock-go/pathlock/internal/dburl"
+	"github.com/pathlock-go/pathlock/internal/tlsurl"
 	"github.com/pathlock-go/pathlock/store/anystore"
 	"github.com/pathlock-go/pathlock/store/etcdstore"
 	"github.com/pathlock-go/pathlock/store/redisstore"
@@ -73,12 +74,12 @@ func (e *exam) locks(ctx context.Context, url, password string) error {
 // MissingFile reports whether a URL names a lock store in a SQLite file that does not exist, and
 // which file that is. To open it would create it.
 func MissingFile(url string) (file string, missing bool) {
-	url, _, _ = strings.Cut(url, "?")
+	url, _, err := tlsurl.CutTimeout(url)
 	path, ok := strings.CutPrefix(url, "sqlite://")
-	if !ok || dburl.SQLite(path) != nil {
+	if !ok || err != nil || dburl.SQLite(path) != nil {
 		return "", false
 	}
 	file = path + "-locks" // as package anystore calls it
-	_, err := os.Stat(file)
+	_, err = os.Stat(file)
 	return file, errors.Is(err, fs.ErrNotExist)
 }
