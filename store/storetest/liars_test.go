@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -320,6 +321,17 @@ var liars = map[string]struct {
 		}),
 		caught: "holds that outlive/a detached hold is marked, keeps its note, and others are told of it",
 	},
+	"keeps its callers while its server is silent": {
+		store:  func() pathlock.Store { return memstore.New() },
+		caught: "silence/1: an acquisition that waits for 0s ends in time",
+		options: []storetest.Option{storetest.Silence(func(*testing.T) storetest.Silent {
+			s := &sluggish{Store: memstore.New()}
+			return storetest.Silent{
+				Store: s, Other: s.Store, Timeout: 100 * time.Millisecond,
+				Stop: func() { s.silent.Store(true) }, Resume: func() { s.silent.Store(false) },
+			}
+		})},
+	},
 	"lets readers in beside writers, at times": {
 		store: newLiar(func(l *liar) {
 			l.acquire = func(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
@@ -333,6 +345,20 @@ var liars = map[string]struct {
 		}),
 		caught: "workload/many owners count on shared nodes: no writer meets another, no reader meets a writer",
 	},
+}
+
+// sluggish is a store whose calls take two seconds while its server is silent.
+type sluggish struct {
+	*memstore.Store
+	silent atomic.Bool
+}
+
+func (s *sluggish) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
+	if s.silent.Load() {
+		time.Sleep(2 * time.Second)
+		return pathlock.Grant{}, pathlock.ErrUnavailable
+	}
+	return s.Store.Acquire(ctx, req)
 }
 
 // liarVariable names the liar that TestLiar is to run the suite on.
