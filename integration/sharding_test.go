@@ -76,7 +76,7 @@ func TestShardingIsRefused(t *testing.T) {
 		if err := errors.Join(db.Use(plugin()), db.Use(sharding{})); err != nil {
 			t.Fatal(err)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
 		db = db.WithContext(ctx)
 		refused(t, "AutoMigrate", gormplugin.AutoMigrate(db))

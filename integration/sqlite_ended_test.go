@@ -36,7 +36,7 @@ func TestSQLiteErrorsThatEndTheTransaction(t *testing.T) {
 				return tx.Exec("INSERT INTO others (name) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 1000) SELECT hex(randomblob(10000)) FROM n").Error
 			}, false},
 			{"an interruption", func(tx *gorm.DB) error {
-				ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+				ctx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
 				defer cancel()
 				return tx.WithContext(ctx).Exec("INSERT INTO others (name) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 100000000) SELECT 'x' FROM n WHERE i % 1000000 = 0").Error
 			}, true},

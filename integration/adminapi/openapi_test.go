@@ -297,7 +297,7 @@ func (a *api) noticed() {
 
 // The data of each event is what the document names for it.
 func TestEventsAreWhatTheDocumentSays(t *testing.T) {
-	a := start(t, memstore.New(), func(c *admin.Config) { c.StreamFor = 1500 * time.Millisecond })
+	a := start(t, memstore.New(), func(c *admin.Config) { c.StreamFor = 5 * time.Second })
 	lock, waits := a.stall()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, a.server.URL+"/api/events?namespace=testplan&id=7", nil)
 	if err != nil {
