@@ -4,13 +4,15 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync"
 
 	"github.com/redis/go-redis/v9"
 )
 
-// What go-redis has to say goes to the program's log, and not to standard error. The setting is
-// global, so it is made before a program's main, which may make another one by [redis.SetLogger].
-func init() { redis.SetLogger(clientLog{}) }
+// logOnce has what go-redis says go to the program's log, and not to standard error. The setting is
+// that of the whole process, so it is made once: a program that wants another makes it after its
+// first [Open].
+var logOnce = sync.OnceFunc(func() { redis.SetLogger(clientLog{}) })
 
 // clientLog writes to [slog.Default].
 type clientLog struct{}

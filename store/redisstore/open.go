@@ -31,7 +31,8 @@ import (
 // key_file, this client's certificate, and server_name, the name in the server's certificate if it
 // is not its host, may follow, too.
 //
-// What go-redis logs goes to [slog.Default], unless the program calls redis.SetLogger.
+// The first call has what go-redis logs go to [slog.Default]. A program that wants it elsewhere
+// calls redis.SetLogger afterwards.
 func Open(rawURL string, opts ...Option) (*Store, error) {
 	rawURL, timeout, err := tlsurl.CutTimeout(rawURL)
 	if err != nil {
@@ -41,6 +42,7 @@ func Open(rawURL string, opts ...Option) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	logOnce()
 	own := client
 	if c, ok := client.(sentinelClient); ok {
 		client = c.Client

@@ -63,17 +63,28 @@ func isLost(err error) bool {
 
 // once makes a request, and makes it again only if it was not sent.
 func once[T any](ctx context.Context, c *client, request func(*zk.Conn) (T, error)) (T, error) {
-	return do(ctx, c, request, func(err error) bool { return errors.Is(err, zk.ErrNoServer) })
+	return do(ctx, c, func(_ context.Context, s *session) (T, error) { return request(s.conn) }, false)
 }
 
 // untilAnswered makes a request that may be repeated, until a server answers.
 func untilAnswered[T any](ctx context.Context, c *client, request func(*zk.Conn) (T, error)) (T, error) {
-	return do(ctx, c, request, func(err error) bool { return errors.Is(err, zk.ErrNoServer) || isLost(err) })
+	return do(ctx, c, func(_ context.Context, s *session) (T, error) { return request(s.conn) }, true)
 }
 
-// do makes a request until no further one is to be made. The library knows no contexts: where ctx
-// ends first, the request goes on by itself until the library gives it up with its connection.
-func do[T any](ctx context.Context, c *client, request func(*zk.Conn) (T, error), again func(error) bool) (T, error) {
+// watching is untilAnswered for a request that sets a watch.
+func watching[T any](ctx context.Context, c *client, request func(*zk.Conn) (T, error)) (T, error) {
+	return do(ctx, c, func(ctx context.Context, s *session) (none T, err error) {
+		if err := s.settle(ctx); err != nil {
+			return none, err
+		}
+		return request(s.conn)
+	}, true)
+}
+
+// do makes a request until no further one is to be made: one that was not sent is made again, and
+// one that was lost if it may be repeated. The library knows no contexts: where ctx ends first, the
+// request goes on by itself until the library gives it up with its connection.
+func do[T any](ctx context.Context, c *client, request func(context.Context, *session) (T, error), repeatable bool) (T, error) {
 	var none T
 	// A little less than the call has, whose error then says why.
 	ctx, cancel := context.WithTimeoutCause(ctx, c.timeout*9/10, errUnanswered)
@@ -99,9 +110,10 @@ func do[T any](ctx context.Context, c *client, request func(*zk.Conn) (T, error)
 				got.err = s.introduce(ctx, c.user)
 			}
 			if got.err == nil {
-				got.value, got.err = request(s.conn)
+				got.value, got.err = request(ctx, s)
 			}
-			if got.err == nil || ctx.Err() != nil || c.closed.Err() != nil || !again(got.err) {
+			again := errors.Is(got.err, zk.ErrNoServer) || repeatable && isLost(got.err)
+			if !again || ctx.Err() != nil || c.closed.Err() != nil {
 				answers <- got
 				return
 			}
@@ -142,7 +154,7 @@ func (c *client) current() (*session, error) {
 		return c.session, nil
 	}
 	c.sessions++
-	s := &session{client: c, turn: make(chan struct{}, 1)}
+	s := &session{client: c, turn: make(chan struct{}, 1), begun: make(chan struct{})}
 	var err error
 	s.conn, _, err = zk.Connect(c.servers, c.timeout, zk.WithHostProvider(&rotation{next: c.sessions}), zk.WithDialer(s.dial),
 		zk.WithEventCallback(s.event), zk.WithLogger(printer{c.log}), zk.WithLogInfo(false))

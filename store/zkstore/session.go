@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -24,7 +25,10 @@ type session struct {
 	turn  chan struct{}
 	known bool
 
-	begun, over atomic.Bool
+	begun     chan struct{} // closed when a server has taken the session up
+	since     time.Time     // when it did
+	over      atomic.Bool
+	beginning sync.Once
 }
 
 // event follows what becomes of the connection.
@@ -32,10 +36,39 @@ func (s *session) event(e zk.Event) {
 	switch {
 	case e.Type != zk.EventSession:
 	case e.State == zk.StateHasSession:
-		s.begun.Store(true)
-	case e.State == zk.StateDisconnected && s.begun.Load():
+		s.beginning.Do(func() { s.since = time.Now(); close(s.begun) })
+	case e.State == zk.StateDisconnected && s.hasBegun():
 		s.over.Store(true)
 		s.client.retire(s)
+	}
+}
+
+func (s *session) hasBegun() bool {
+	select {
+	case <-s.begun:
+		return true
+	default:
+		return false
+	}
+}
+
+// settle returns when the session may have watches. The library, at v1.0.4, looks for watches of
+// earlier connections at an unknown moment after the beginning, and reads then without a lock what
+// answers to later requests write.
+func (s *session) settle(ctx context.Context) error {
+	const longEnough = 250 * time.Millisecond
+	select {
+	case <-s.begun:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	timer := time.NewTimer(time.Until(s.since.Add(longEnough)))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 

@@ -77,7 +77,7 @@ func (w *watch) stop() {
 // follow looks at a znode again and again, until there is something to tell.
 func (b *backend) follow(ctx context.Context, w *watch, look func(*zk.Conn) (seen, error)) {
 	for try := 0; ; {
-		got, err := untilAnswered(ctx, b.client, look)
+		got, err := watching(ctx, b.client, look)
 		switch {
 		case ctx.Err() != nil:
 			return
