@@ -158,7 +158,7 @@ func (k *Keys) replay(c *gin.Context, found *row) {
 func (r *request) run(c *gin.Context) {
 	outer, writer, w := c.Request, c.Writer, newCapture(c, r.keys.config.MaxAnswer)
 	ctx := gormplugin.WithBeforeCommit(context.WithValue(outer.Context(), requestKey{}, r), r.mark)
-	ctx, r.carrier = carry.New(ctx, c, carry.RequestKey)
+	ctx, r.carrier = carry.New(ctx, c, carry.RequestKey, requestcopy.ContextOf)
 	c.Request, r.capture = outer.WithContext(ctx), w
 	before, nested := c.Get(carry.RequestKey)
 	r.resume(c)

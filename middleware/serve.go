@@ -3,7 +3,6 @@ package middleware
 import (
 	"context"
 	"errors"
-	"net/http"
 
 	"github.com/gin-gonic/gin"
 
@@ -11,16 +10,6 @@ import (
 	"github.com/pathlock-go/pathlock/internal/carry"
 	"github.com/pathlock-go/pathlock/internal/requestcopy"
 )
-
-// gin's own context has its request under a key of gin's, whatever it has forgotten.
-func init() {
-	carry.FindRequests(func(ctx context.Context) context.Context {
-		if r, ok := ctx.Value(gin.ContextRequestKey).(*http.Request); ok && r != nil {
-			return r.Context()
-		}
-		return nil
-	})
-}
 
 // errPanicked is the error of a step that a panic has ended.
 var errPanicked = errors.New("middleware: a panic")
@@ -52,7 +41,7 @@ func (m *Locks) serve(ctx context.Context, c *gin.Context, locked bool) {
 	var carrier *carry.Carrier
 	if locked {
 		// gin's own context finds only what was set on it by a string.
-		ctx, carrier = carry.New(ctx, c, m.carrier)
+		ctx, carrier = carry.New(ctx, c, m.carrier, requestcopy.ContextOf)
 	}
 	c.Request = outer.WithContext(ctx)
 	defer func() {

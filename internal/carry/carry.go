@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -49,7 +50,11 @@ type Carrier struct {
 
 // New returns a carrier, to be set on a framework's context under key, and the context that it
 // carries: ctx, as that of the framework's request. The carrier is found by either.
-func New(ctx, framework context.Context, key any) (context.Context, *Carrier) {
+//
+// requestOf returns the context of the request that a context of the framework belongs to, nil for
+// other contexts. All callers give the same function.
+func New(ctx, framework context.Context, key any, requestOf RequestOf) (context.Context, *Carrier) {
+	theirs.CompareAndSwap(nil, &requestOf)
 	c := &Carrier{framework: framework}
 	c.ctx = context.WithValue(ctx, inRequest{key}, c)
 	return c.ctx, c
@@ -60,13 +65,14 @@ type inRequest struct{ key any }
 
 func (inRequest) ofLocks() {}
 
-// requestOf returns the context of the request that a framework's context, or one that was derived
+// RequestOf returns the context of the request that a framework's context, or one that was derived
 // from it, belongs to, nil if there is none.
-var requestOf = func(context.Context) context.Context { return nil }
+type RequestOf func(context.Context) context.Context
 
-// FindRequests says how the context of a framework's request is found. The framework may have its
-// own context forget what was set on it, as gin's HandleContext does. Call it before main.
-func FindRequests(by func(context.Context) context.Context) { requestOf = by }
+// theirs finds requests where the framework's own context has forgotten what was set on it, as
+// gin's does in HandleContext. Such a context has nothing else by which a carrier could be found,
+// and this package knows no framework. It is nil until there is a carrier.
+var theirs atomic.Pointer[RequestOf]
 
 // End marks the end of the request. Copies of its context have no locks from then on. It waits for
 // those who are asking the framework's context.
@@ -98,8 +104,8 @@ func (c *Carrier) isOver() bool {
 // over.
 func carrierOf(ctx context.Context, key any) *Carrier {
 	c, ok := ctx.Value(key).(*Carrier)
-	if !ok {
-		if request := requestOf(ctx); request != nil {
+	if requestOf := theirs.Load(); !ok && requestOf != nil {
+		if request := (*requestOf)(ctx); request != nil {
 			c, _ = request.Value(inRequest{key}).(*Carrier)
 		}
 	}

@@ -24,6 +24,12 @@ func (f *framework) Value(key any) any {
 
 type userKey string
 
+// requestOf returns the request that a framework has by the name of it.
+func requestOf(ctx context.Context) context.Context {
+	request, _ := ctx.Value("request").(context.Context)
+	return request
+}
+
 func TestJoinedContextsEndWithTheLocksAndWithThemselves(t *testing.T) {
 	lost, enough := errors.New("lost"), errors.New("enough")
 	for _, derived := range []bool{false, true} {
@@ -33,7 +39,7 @@ func TestJoinedContextsEndWithTheLocksAndWithThemselves(t *testing.T) {
 			}
 			locks, lose := context.WithCancelCause(context.WithValue(t.Context(), userKey("k"), "locks'"))
 			f := &framework{context.Background(), map[string]any{}}
-			_, f.values["key"] = carry.New(locks, f, "key")
+			_, f.values["key"] = carry.New(locks, f, "key", requestOf)
 			var ctx context.Context = f
 			stop := func(error) {}
 			if derived {
@@ -69,7 +75,7 @@ func TestJoinedContextsEndWithTheLocksAndWithThemselves(t *testing.T) {
 
 func TestJoinedContextsKeepTheirDeadline(t *testing.T) {
 	f := &framework{context.Background(), map[string]any{}}
-	_, f.values["key"] = carry.New(t.Context(), f, "key")
+	_, f.values["key"] = carry.New(t.Context(), f, "key", requestOf)
 	want := time.Now().Add(time.Hour)
 	ctx, cancel := context.WithDeadline(f, want)
 	defer cancel()
@@ -79,13 +85,8 @@ func TestJoinedContextsKeepTheirDeadline(t *testing.T) {
 }
 
 func TestAFrameworkMayForgetTheCarrier(t *testing.T) {
-	carry.FindRequests(func(ctx context.Context) context.Context {
-		request, _ := ctx.Value("request").(context.Context)
-		return request
-	})
-	defer carry.FindRequests(func(context.Context) context.Context { return nil })
 	f := &framework{context.Background(), map[string]any{}}
-	request, carrier := carry.New(t.Context(), f, "key")
+	request, carrier := carry.New(t.Context(), f, "key", requestOf)
 	f.values["request"] = request
 	joined := carry.Join(f, "key")
 	if joined == context.Context(f) || carry.Context(f, "key") != request {
@@ -105,7 +106,7 @@ func TestAFrameworkMayForgetTheCarrier(t *testing.T) {
 
 func TestNothingIsJoinedWhenTheRequestIsOver(t *testing.T) {
 	f := &framework{context.Background(), map[string]any{}}
-	_, carrier := carry.New(t.Context(), f, "key")
+	_, carrier := carry.New(t.Context(), f, "key", requestOf)
 	f.values["key"] = carrier
 	if carry.Context(f, "key") == nil || carry.Join(f, "key") == context.Context(f) {
 		t.Error("the locks are not found")
@@ -139,7 +140,7 @@ func TestAPooledContextIsNotAskedOnceItsRequestIsOver(t *testing.T) {
 	for range 30 {
 		request, end := context.WithCancel(context.WithValue(t.Context(), userKey("of"), "the first"))
 		p := &pooled{request, map[string]any{}}
-		_, carrier := carry.New(request, p, "key")
+		_, carrier := carry.New(request, p, "key", requestOf)
 		p.values["key"] = carrier
 		joined := carry.Join(context.WithValue(p, ownKey("own"), "its"), "key")
 		if joined.Value(ownKey("own")) != "its" {
