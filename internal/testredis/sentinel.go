@@ -24,7 +24,7 @@ type Sentinel struct {
 }
 
 // StartSentinel starts the servers and returns when the sentinels know the replicas and each other.
-// A primary that does not answer is held to be down after half a second.
+// A primary that does not answer is held to be down after a second and a half.
 func StartSentinel(t testing.TB, program Program) *Sentinel {
 	t.Helper()
 	nodes := StartReplicated(t, program, 2)
@@ -54,7 +54,7 @@ func startSentinel(t testing.TB, program Program, primary *Server) *Server {
 		"bind 127.0.0.1",
 		"dir " + dir,
 		"sentinel monitor " + MasterName + " " + primary.host() + " " + primary.port() + " 2",
-		"sentinel down-after-milliseconds " + MasterName + " 500",
+		"sentinel down-after-milliseconds " + MasterName + " 1500",
 		"sentinel failover-timeout " + MasterName + " 4000",
 		"",
 	}

@@ -45,7 +45,7 @@ func PgBouncer(t testing.TB, before string, lines ...string) string {
 	config := filepath.Join(dir, "pgbouncer.ini")
 	must(os.WriteFile(config, []byte(strings.Join(append([]string{
 		"[databases]", target,
-		"[pgbouncer]", "listen_addr = 127.0.0.1", "listen_port = " + port, "auth_type = any", "unix_socket_dir =",
+		"[pgbouncer]", "listen_addr = 127.0.0.1", "listen_port = " + port, "auth_type=any", "unix_socket_dir=",
 	}, append(lines, "")...), "\n")), 0o644)) //nolint:gosec // pgbouncer runs as another user
 	args := []string{config}
 	if os.Getuid() == 0 {
