@@ -95,6 +95,11 @@ func (v *visit) takeOver(ctx context.Context, before *held, requests []pathlock.
 	if before == nil || len(before.taken) == 0 {
 		return v.take(ctx, requests)
 	}
+	if v.turn != nil {
+		// What is to stay with the hold must not rest on what is released here.
+		before.release(ctx)
+		return v.take(ctx, requests)
+	}
 	// The context of the locks ends with their release, that of their scope does not.
 	same := v.locker.Scope(before.context(ctx)).Context(ctx)
 	wait := pathlock.NoWait

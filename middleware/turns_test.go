@@ -43,6 +43,10 @@ func TestRequestsWithOneTokenMoveOneAfterTheOther(t *testing.T) {
 			store := queueing{memstore.New(), make(chan struct{}, 1)}
 			f := fixtureOf(t, store, middleware.Config{})
 			mine := f.detached(plan, "/dir1/dir2")
+			// The node is no longer where the hold was taken: the second would see it at a path at
+			// which the hold has nothing.
+			f.handler = func(c *gin.Context) { f.nodes.move("3", "/dir1/before"); c.Status(http.StatusNoContent) }
+			f.is(what+", before", f.send("PATCH", "/suites/3", `{"name":"before"}`, token(mine)...), http.StatusNoContent, "")
 			firstIsIn, firstIsOver := make(chan struct{}), make(chan struct{})
 			secondIsIn, secondIsOver := make(chan struct{}), make(chan struct{})
 			f.handler = func(c *gin.Context) {
