@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -178,6 +179,7 @@ func (r *request) run(c *gin.Context) {
 	}()
 	defer func() {
 		w.incomplete = w.incomplete || !r.carriedBy(c)
+		w.broken = w.broken || isAborted(c.Errors[min(errorsBefore, len(c.Errors)):])
 		c.Writer = writer
 		r.carrier.End()
 		r.ended.Store(true)
@@ -191,6 +193,13 @@ func (r *request) run(c *gin.Context) {
 	}()
 	c.Next()
 	returned = true
+}
+
+// isAborted reports whether a handler has broken its answer off by panicking with
+// [http.ErrAbortHandler], as a proxy does. gin.Recovery adds that to the errors, and states no
+// failure.
+func isAborted(errs []*gin.Error) bool {
+	return slices.ContainsFunc(errs, func(e *gin.Error) bool { return errors.Is(e, http.ErrAbortHandler) })
 }
 
 // carriedBy reports whether gin's context still has what run has put into it.

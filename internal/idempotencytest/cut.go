@@ -91,6 +91,14 @@ func (d Database) checkCutShort(t *testing.T) {
 			_, _ = c.Writer.WriteString(text[:5])
 			panic("in the middle")
 		}},
+		"a proxy whose backend breaks off": {after: 9, answer: func(c *gin.Context, _ context.CancelFunc) {
+			_, _ = c.Writer.WriteString(text[:5])
+			panic(http.ErrAbortHandler) // as httputil.ReverseProxy does; gin.Recovery states no failure then
+		}},
+		"a proxy whose backend breaks off after the status": {after: 9, answer: func(c *gin.Context, _ context.CancelFunc) {
+			c.Status(http.StatusCreated)
+			panic(http.ErrAbortHandler)
+		}},
 		"a handler that fails after the first piece": {after: 9, answer: func(c *gin.Context, _ context.CancelFunc) {
 			_, _ = c.Writer.WriteString(text[:5])
 			middleware.New(pathlock.New(memstore.New()), nil, middleware.Config{Log: slog.New(slog.DiscardHandler)}).Fail(c, errors.New("in the middle"))

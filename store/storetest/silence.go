@@ -67,7 +67,7 @@ func (r *suite) silences() topic {
 			req.Lease, req.Wait = 6*time.Second, 2*time.Second
 			req.Waiting = s.Stop
 			a.endsInTime(s, req.Wait, func() error { _, err := s.Store.Acquire(f.ctx, req); return err })
-			s.Resume()
+			a.resumes(s)
 			holder.release()
 			a.isSoonFree(s)
 		}}, promise{fmt.Sprintf("%d: all other calls end in time", i+1), func(f *fixture) {
@@ -87,11 +87,23 @@ func (r *suite) silences() topic {
 					h.endsInTime(s, 0, call)
 				})
 			}
-			s.Resume()
+			h.resumes(s)
 			h.release()
 		}})
 	}
 	return t
+}
+
+// resumes has the server go on, and waits until the store has found it again.
+func (a *actor) resumes(s Silent) {
+	a.Helper()
+	s.Resume()
+	end := time.Now().Add(10 * soon)
+	for err := s.Store.Ping(a.ctx); err != nil; err = s.Store.Ping(a.ctx) {
+		if time.Now().After(end) {
+			a.Fatalf("the server has gone on, and the store does not find it: %v", err)
+		}
+	}
 }
 
 // endsInTime requires that a call of a store whose server is silent ends its wait plus the store's
