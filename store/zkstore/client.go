@@ -154,7 +154,7 @@ func (c *client) current() (*session, error) {
 		return c.session, nil
 	}
 	c.sessions++
-	s := &session{client: c, turn: make(chan struct{}, 1), begun: make(chan struct{})}
+	s := &session{client: c, turn: make(chan struct{}, 1), settled: make(chan struct{})}
 	var err error
 	s.conn, _, err = zk.Connect(c.servers, c.timeout, zk.WithHostProvider(&rotation{next: c.sessions}), zk.WithDialer(s.dial),
 		zk.WithEventCallback(s.event), zk.WithLogger(printer{c.log}), zk.WithLogInfo(false))

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -25,47 +24,34 @@ type session struct {
 	turn  chan struct{}
 	known bool
 
-	begun     chan struct{} // closed when a server has taken the session up
-	since     time.Time     // when it did
-	over      atomic.Bool
-	beginning sync.Once
+	begun, over atomic.Bool
+	// settled is closed when the session may have watches. The library, at v1.0.4, looks for
+	// watches of earlier connections at an unknown moment after the beginning, and reads then
+	// without a lock what answers to later requests write.
+	settled chan struct{}
 }
+
+// settling is how long after its beginning a session gets its first watch.
+const settling = 250 * time.Millisecond
 
 // event follows what becomes of the connection.
 func (s *session) event(e zk.Event) {
 	switch {
 	case e.Type != zk.EventSession:
 	case e.State == zk.StateHasSession:
-		s.beginning.Do(func() { s.since = time.Now(); close(s.begun) })
-	case e.State == zk.StateDisconnected && s.hasBegun():
+		if s.begun.CompareAndSwap(false, true) {
+			time.AfterFunc(settling, func() { close(s.settled) })
+		}
+	case e.State == zk.StateDisconnected && s.begun.Load():
 		s.over.Store(true)
 		s.client.retire(s)
 	}
 }
 
-func (s *session) hasBegun() bool {
-	select {
-	case <-s.begun:
-		return true
-	default:
-		return false
-	}
-}
-
-// settle returns when the session may have watches. The library, at v1.0.4, looks for watches of
-// earlier connections at an unknown moment after the beginning, and reads then without a lock what
-// answers to later requests write.
+// settle returns when the session may have watches.
 func (s *session) settle(ctx context.Context) error {
-	const longEnough = 250 * time.Millisecond
 	select {
-	case <-s.begun:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	timer := time.NewTimer(time.Until(s.since.Add(longEnough)))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
+	case <-s.settled:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
