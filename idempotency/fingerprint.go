@@ -61,10 +61,7 @@ func (k *Keys) readBody(c *gin.Context) ([]byte, error) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return nil, nil
 	}
-	lift := func() {}
-	if k.config.BodyTimeout > 0 {
-		lift = readlimit.Begin(c.Writer, r, k.config.BodyTimeout)
-	}
+	lift := readlimit.Begin(c.Writer, r, k.config.BodyTimeout)
 	read, err := io.ReadAll(http.MaxBytesReader(c.Writer, r.Body, k.config.MaxBody))
 	if readlimit.Exceeded(err) {
 		c.Header("Connection", "close")

@@ -10,12 +10,15 @@ import (
 	"time"
 )
 
-// Begin bounds the wait for the body of r, which w answers, if the connection takes deadlines and
-// the server has no limit of its own. It returns a function that lifts the bound. After a read that
-// was [Exceeded], the bound stays, and the connection is to be closed: the rest of the body would
-// look like another request.
+// Begin bounds the wait for the body of r, which w answers, if the timeout is positive, the
+// connection takes deadlines and the server has no limit of its own. It returns a function that
+// lifts the bound. After a read that was [Exceeded], the bound stays, and the connection is to be
+// closed: the rest of the body would look like another request.
 func Begin(w http.ResponseWriter, r *http.Request, timeout time.Duration) (lift func()) {
 	none := func() {}
+	if timeout <= 0 {
+		return none
+	}
 	if s, ok := r.Context().Value(http.ServerContextKey).(*http.Server); ok && s.ReadTimeout > 0 {
 		return none
 	}
