@@ -3,6 +3,7 @@ package adminpage
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -296,6 +297,8 @@ func eachStore(t *testing.T, test func(t *testing.T, store pathlock.Store)) {
 		}
 		client := redis.NewClient(options)
 		t.Cleanup(func() { _ = client.Close() })
-		test(t, redisstore.New(client, redisstore.WithPrefix(fmt.Sprintf("adminpage-%d-%d", time.Now().UnixNano(), options.DB))))
+		store := redisstore.New(client, redisstore.WithPrefix("adminpage-"+rand.Text()))
+		t.Cleanup(func() { _ = store.Close(context.WithoutCancel(t.Context())) })
+		test(t, store)
 	})
 }
