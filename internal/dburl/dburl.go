@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/pathlock-go/pathlock/internal/tlsurl"
+	"github.com/pathlock-go/pathlock/internal/storeurl"
 )
 
 // MySQL reads a DSN of go-sql-driver/mysql. It has to name a database.
@@ -25,8 +25,8 @@ func MySQL(dsn string) (*mysql.Config, error) {
 		return nil, bad
 	case cfg.DBName == "":
 		return nil, errors.New("the MySQL DSN names no database" + give)
-	case cfg.Net == "tcp" && tlsurl.CheckPort(cfg.Addr) != nil:
-		return nil, fmt.Errorf("the MySQL DSN: %w%s", tlsurl.ErrPort, give)
+	case cfg.Net == "tcp" && storeurl.CheckPort(cfg.Addr) != nil:
+		return nil, fmt.Errorf("the MySQL DSN: %w%s", storeurl.ErrPort, give)
 	}
 	if cfg, err = mysql.ParseDSN(dsn); err == nil {
 		return cfg, nil
@@ -60,8 +60,8 @@ func Postgres(url string, parse func(url string) (database string, err error)) e
 		return nil
 	}
 	for host := range strings.SplitSeq(hosts[strings.LastIndexByte(hosts, '@')+1:], ",") {
-		if _, port, found := strings.Cut(host[strings.LastIndexByte(host, ']')+1:], ":"); found && tlsurl.CheckPort("host:"+port) != nil {
-			return fmt.Errorf("the PostgreSQL URL: %w%s", tlsurl.ErrPort, give)
+		if _, port, found := strings.Cut(host[strings.LastIndexByte(host, ']')+1:], ":"); found && storeurl.CheckPort("host:"+port) != nil {
+			return fmt.Errorf("the PostgreSQL URL: %w%s", storeurl.ErrPort, give)
 		}
 	}
 	if _, err := parse("postgres://host?" + options); err != nil {

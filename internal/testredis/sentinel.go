@@ -1,6 +1,7 @@
 package testredis
 
 import (
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,7 +31,7 @@ func StartSentinel(t testing.TB, program Program) *Sentinel {
 	nodes := StartReplicated(t, program, 2)
 	s := &Sentinel{Nodes: append([]*Server{nodes.Primary}, nodes.Replicas...), t: t}
 	for range 3 {
-		s.Sentinels = append(s.Sentinels, startSentinel(t, program, nodes.Primary))
+		s.Sentinels = append(s.Sentinels, StartSentinelOf(t, program, nodes.Primary.Addr))
 	}
 	for _, sentinel := range s.Sentinels {
 		testserver.Await(t, "the sentinels know everybody", func() bool {
@@ -45,21 +46,26 @@ func StartSentinel(t testing.TB, program Program) *Sentinel {
 	return s
 }
 
-func startSentinel(t testing.TB, program Program, primary *Server) *Server {
+// StartSentinelOf starts one sentinel that watches the primary at an address. Lines of its
+// configuration may be added.
+func StartSentinelOf(t testing.TB, program Program, primary string, settings ...string) *Server {
 	t.Helper()
+	host, port, err := net.SplitHostPort(primary)
+	if err != nil {
+		t.Fatal(err)
+	}
 	dir := t.TempDir()
 	sentinel := &Server{Addr: freeAddr(t), t: t, ready: readySentinel}
-	config := []string{
+	config := append([]string{
 		"port " + sentinel.port(),
 		"bind 127.0.0.1",
 		"dir " + dir,
-		"sentinel monitor " + MasterName + " " + primary.host() + " " + primary.port() + " 2",
+		"sentinel monitor " + MasterName + " " + host + " " + port + " 2",
 		"sentinel down-after-milliseconds " + MasterName + " 1500",
 		"sentinel failover-timeout " + MasterName + " 4000",
-		"",
-	}
+	}, settings...)
 	file := filepath.Join(dir, "sentinel.conf")
-	if err := os.WriteFile(file, []byte(strings.Join(config, "\n")), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(strings.Join(config, "\n")+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	sentinel.command = []string{lookup(t, program), file, "--sentinel"}

@@ -13,9 +13,10 @@
 //
 //	memory://                                                this process only
 //	off://                                                   no locks at all
-//	redis://[user:password@]host[:port][/db]                 rediss:// with TLS
+//	redis://[user:password@]host[:port][/db]                 a single Redis
 //	redis+cluster://[user:password@]host1,host2              a cluster, by some of its nodes
 //	redis+sentinel://[user:password@]name@host1,host2[/db]   the primary called name
+//	rediss:// rediss+cluster:// rediss+sentinel://           the same with TLS
 //	mysql://user:password@tcp(host:3306)/name                MySQL and MariaDB
 //	postgres://user:password@host:5432/name                  PostgreSQL
 //	sqlite://PATH                                            the SQLite file PATH-locks

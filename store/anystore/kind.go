@@ -46,7 +46,7 @@ func kinds() []kind {
 			open: openOff, show: always("off:// (no locks)"), secure: noPassword, alone: true,
 		},
 		{
-			schemes: []string{"redis", "rediss", "redis+cluster", "redis+sentinel"},
+			schemes: []string{"redis", "redis+cluster", "redis+sentinel", "rediss", "rediss+cluster", "rediss+sentinel"},
 			forms:   []string{"redis://host:6379/0", "redis+cluster://h1,h2,h3", "redis+sentinel://master@h1,h2"},
 			open:    openRedis, show: withoutUser, secure: withPassword, trouble: redisTrouble,
 		},

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/tlsurl"
+	"github.com/pathlock-go/pathlock/internal/storeurl"
 	"github.com/pathlock-go/pathlock/store/quorum"
 )
 
@@ -114,7 +114,7 @@ func openQuorum(ctx context.Context, url string, o options) (_ opened, err error
 		closers = append(closers, store.Close)
 	}
 	_, option := cutOption(url)
-	_, timeout, err := tlsurl.CutTimeout("?" + option)
+	_, timeout, err := storeurl.CutTimeout("?" + option)
 	if err != nil {
 		return opened{}, err
 	}

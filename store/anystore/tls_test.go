@@ -11,12 +11,15 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/pathlock-go/pathlock/internal/freeport"
 	"github.com/pathlock-go/pathlock/internal/testetcd"
 	"github.com/pathlock-go/pathlock/internal/testredis"
+	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/internal/testzk"
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
@@ -39,12 +42,37 @@ func TestTLS(t *testing.T) {
 		}
 		return addr
 	}
+	redisTLS := func(dashes, addr string) []string {
+		return []string{
+			dashes + "tls-port", addr[len("127.0.0.1:"):], dashes + "tls-ca-cert-file", file("ca.pem"),
+			dashes + "tls-cert-file", file("server.pem"), dashes + "tls-key-file", file("server.key"),
+		}
+	}
 	for name, start := range map[string]func(t *testing.T) string{
 		"Redis": func(t *testing.T) string {
 			addr := freeAddr(t)
-			testredis.Start(t, testredis.Redis, "--tls-port", addr[len("127.0.0.1:"):], "--tls-ca-cert-file", file("ca.pem"),
-				"--tls-cert-file", file("server.pem"), "--tls-key-file", file("server.key"))
+			testredis.Start(t, testredis.Redis, redisTLS("--", addr)...)
 			return "rediss://" + addr
+		},
+		"Redis cluster": func(t *testing.T) string {
+			addr := freeAddr(t)
+			bus := freeAddr(t)[len("127.0.0.1:"):]
+			node := testredis.Start(t, testredis.Redis, append(redisTLS("--", addr), "--cluster-enabled", "yes", "--tls-cluster", "yes", "--cluster-port", bus)...)
+			node.Do("CLUSTER", "ADDSLOTSRANGE", 0, 16383)
+			testserver.Await(t, "the cluster is complete", func() bool {
+				return strings.Contains(node.Text("CLUSTER", "INFO"), "cluster_state:ok")
+			})
+			return "rediss+cluster://" + addr
+		},
+		"Redis Sentinel": func(t *testing.T) string {
+			primary, sentinel := freeAddr(t), freeAddr(t)
+			testredis.Start(t, testredis.Redis, redisTLS("--", primary)...)
+			var settings []string
+			for pair := range slices.Chunk(append(redisTLS("", sentinel), "tls-replication", "yes"), 2) {
+				settings = append(settings, strings.Join(pair, " "))
+			}
+			testredis.StartSentinelOf(t, testredis.Redis, primary, settings...)
+			return "rediss+sentinel://" + testredis.MasterName + "@" + sentinel
 		},
 		"ZooKeeper": func(t *testing.T) string {
 			addr := freeAddr(t)
@@ -71,7 +99,7 @@ func TestTLS(t *testing.T) {
 				if leftOut == "cert_file" {
 					options.Del("key_file")
 				}
-				if leftOut != "" && name != "Redis" { // which says so at once
+				if leftOut != "" && !strings.HasPrefix(name, "Redis") { // which says so at once
 					options.Set("timeout", "1s")
 				}
 				store, err := anystore.Open(t.Context(), addr+"?"+options.Encode())

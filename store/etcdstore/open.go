@@ -14,7 +14,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/tlsurl"
+	"github.com/pathlock-go/pathlock/internal/storeurl"
 )
 
 // A member that has vanished without a word is noticed after both of these. Members refuse clients
@@ -109,7 +109,7 @@ func parseURL(rawURL string) (location, error) {
 		if !strings.Contains(host, ":") || strings.HasSuffix(host, "]") {
 			host += ":" + defaultPort
 		}
-		if err := tlsurl.CheckPort(host); err != nil {
+		if err := storeurl.CheckPort(host); err != nil {
 			return l, fmt.Errorf("%w (%w)", errMalformed, err)
 		}
 		l.endpoints = append(l.endpoints, web+host)
@@ -145,7 +145,7 @@ func parseUser(s string) (user, password string, err error) {
 
 // apply applies the options of a URL.
 func (l *location) apply(values url.Values) error {
-	if err := tlsurl.Take(values, l.tls); err != nil {
+	if err := storeurl.Take(values, l.tls); err != nil {
 		return fmt.Errorf("etcdstore: %w", err)
 	}
 	if l.tls != nil && l.tls.ServerName != "" {

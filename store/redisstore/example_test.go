@@ -60,7 +60,7 @@ func ExampleOpen() {
 
 	_, err = redisstore.Open("http://10.0.0.1")
 	fmt.Println(err)
-	// Output: redisstore: the URL's scheme is not redis, rediss, redis+cluster or redis+sentinel
+	// Output: redisstore: the URL's scheme is not redis, redis+cluster or redis+sentinel, or one of these with rediss
 }
 
 // A nightly job without a locker takes a whole tree for itself: who holds nodes comes to an end

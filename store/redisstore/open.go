@@ -11,15 +11,17 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/pathlock-go/pathlock/internal/tlsurl"
+	"github.com/pathlock-go/pathlock/internal/storeurl"
 )
 
 // Open returns a store on the Redis that a URL names, with a client of its own, which [Store.Close]
 // closes. It does not connect: the first command does, and [Store.Ping] tells whether it can.
 //
-//	redis://[user:password@]host[:port][/db]                           a single node; rediss:// with TLS
+//	redis://[user:password@]host[:port][/db]                           a single node
 //	redis+cluster://[user:password@]host1[:port],host2[:port]          a cluster, by some of its nodes
 //	redis+sentinel://[user:password@]name@host1[:port],host2[:port][/db]  the primary called name, by its sentinels
+//
+// With rediss in the place of redis, every connection is one with TLS, those to sentinels too.
 //
 // Options of go-redis may follow as a query, such as ?pool_size=20&dial_timeout=3s, and timeout,
 // such as 5s, for [WithTimeout]. Users and passwords are percent-encoded, and are those of Redis;
@@ -34,7 +36,7 @@ import (
 // The first call has what go-redis logs go to [slog.Default]. A program that wants it elsewhere
 // calls redis.SetLogger afterwards.
 func Open(rawURL string, opts ...Option) (*Store, error) {
-	rawURL, timeout, err := tlsurl.CutTimeout(rawURL)
+	rawURL, timeout, err := storeurl.CutTimeout(rawURL)
 	if err != nil {
 		return nil, fmt.Errorf("redisstore: %w", err)
 	}
@@ -54,6 +56,9 @@ func Open(rawURL string, opts ...Option) (*Store, error) {
 
 // errNoPrimary is for a URL that does not name the primary, or has a password with a slash.
 var errNoPrimary = errors.New("redisstore: a redis+sentinel URL names the primary before the sentinels: name@host1,host2; in a user or password, write / ? # @ : % as %2F %3F %23 %40 %3A %25")
+
+// errScheme is for a URL of something else.
+var errScheme = errors.New("redisstore: the URL's scheme is not redis, redis+cluster or redis+sentinel, or one of these with rediss")
 
 // errMalformed quotes nothing of the URL: a password may be anywhere in a malformed one.
 var errMalformed = errors.New("redisstore: not a valid redis URL: see Open for its form; in a user or password, write / ? # @ : % as %2F %3F %23 %40 %3A %25")
@@ -85,46 +90,47 @@ func dialBounds(timeout time.Duration, tries int) (time.Duration, int) {
 func openClient(rawURL string) (redis.UniversalClient, error) {
 	scheme, rest, ok := strings.Cut(rawURL, "://")
 	if !ok {
-		return nil, errors.New("redisstore: the URL has no scheme: redis, rediss, redis+cluster or redis+sentinel")
+		return nil, errScheme
 	}
 	if strings.ContainsRune(rawURL, '#') { // never right, and hides what follows from the parsers
 		return nil, errMalformed
 	}
 	rest, query, _ := strings.Cut(rest, "?")
-	r := reader{"redis://", !strings.Contains(rest[strings.IndexByte(rest+"/", '/'):]+query, "@")}
+	program, topology, _ := strings.Cut(scheme, "+")
+	r := reader{program + "://", !strings.Contains(rest[strings.IndexByte(rest+"/", '/'):]+query, "@")}
 	options, err := url.ParseQuery(query)
 	if err != nil {
 		return nil, errMalformed
 	}
 	var config *tls.Config
-	if scheme == "rediss" {
+	switch program {
+	case "redis":
+	case "rediss":
 		config = &tls.Config{MinVersion: tls.VersionTLS12}
-		r.scheme = "rediss://"
+	default:
+		return nil, errScheme
 	}
-	if err := tlsurl.Take(options, config); err != nil {
+	if err := storeurl.Take(options, config); err != nil {
 		return nil, fmt.Errorf("redisstore: %w", err)
 	}
-	switch scheme {
-	case "redis", "rediss":
+	switch topology {
+	case "":
 		slash := strings.IndexByte(rest+"/", '/')
 		o, err := read(r, redis.ParseURL, rest[:slash], rest[slash:]+"?"+options.Encode())
 		if err != nil {
 			return nil, err
 		}
-		if err := tlsurl.CheckPort(o.Addr); err != nil {
+		if err := storeurl.CheckPort(o.Addr); err != nil {
 			return nil, fmt.Errorf("redisstore: %w", err)
-		}
-		if config != nil {
-			config.InsecureSkipVerify = o.TLSConfig.InsecureSkipVerify
-			o.TLSConfig = config
 		}
 		if err := loggedIn(o.Username, o.Password); err != nil {
 			return nil, err
 		}
+		o.TLSConfig = secured(config, o.TLSConfig)
 		o.ContextTimeoutEnabled = true
 		o.DialTimeout, o.DialerRetries = dialBounds(o.DialTimeout, o.DialerRetries)
 		return redis.NewClient(o), nil
-	case "redis+cluster":
+	case "cluster":
 		u, err := splitHosts(rest, "6379")
 		if err != nil {
 			return nil, err
@@ -142,10 +148,11 @@ func openClient(rawURL string) (redis.UniversalClient, error) {
 		if err := loggedIn(o.Username, o.Password); err != nil {
 			return nil, err
 		}
+		o.TLSConfig = secured(config, o.TLSConfig)
 		o.ContextTimeoutEnabled = true
 		o.DialTimeout, o.DialerRetries = dialBounds(o.DialTimeout, o.DialerRetries)
 		return redis.NewClusterClient(o), nil
-	case "redis+sentinel":
+	case "sentinel":
 		u, err := splitHosts(rest, "26379")
 		if err != nil {
 			return nil, err
@@ -167,12 +174,22 @@ func openClient(rawURL string) (redis.UniversalClient, error) {
 		if err := cmp.Or(loggedIn(o.Username, o.Password), loggedIn(sentinelUser, sentinelPassword)); err != nil {
 			return nil, err
 		}
+		o.TLSConfig = secured(config, o.TLSConfig)
 		o.ContextTimeoutEnabled = true
 		o.DialTimeout, o.DialerRetries = dialBounds(o.DialTimeout, o.DialerRetries)
 		return newSentinelClient(u.name, u.hosts, o, redis.Options{Username: sentinelUser, Password: sentinelPassword}), nil
 	default:
-		return nil, errors.New("redisstore: the URL's scheme is not redis, rediss, redis+cluster or redis+sentinel")
+		return nil, errScheme
 	}
+}
+
+// secured returns the configuration of TLS. What the client reads from a URL has the first host's
+// name, which the other nodes have not; of that, only skip_verify counts.
+func secured(config, read *tls.Config) *tls.Config {
+	if config != nil && read != nil {
+		config.InsecureSkipVerify = read.InsecureSkipVerify
+	}
+	return config
 }
 
 // reader says how go-redis has to read a URL, and whether what follows the hosts may be quoted.
@@ -221,7 +238,7 @@ func splitHosts(s, port string) (hostsURL, error) {
 		if !strings.Contains(host, ":") || strings.HasSuffix(host, "]") {
 			host += ":" + port
 		}
-		if err := tlsurl.CheckPort(host); err != nil {
+		if err := storeurl.CheckPort(host); err != nil {
 			return u, fmt.Errorf("redisstore: %w", err)
 		}
 		u.hosts = append(u.hosts, host)

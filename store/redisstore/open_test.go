@@ -29,6 +29,7 @@ func TestOpen(t *testing.T) {
 		{"rediss://host:1", target{kind: "single", addrs: []string{"host:1"}}},
 		{"redis+cluster://h1,h2:7000,h3", target{kind: "cluster", addrs: []string{"h1:6379", "h2:7000", "h3:6379"}}},
 		{"redis+cluster://u:p%40%2F@h1,h2?pool_size=7", target{kind: "cluster", addrs: []string{"h1:6379", "h2:6379"}, user: "u", password: "p@/", pool: 7}},
+		{"rediss+cluster://h1,h2:7000?server_name=redis.example", target{kind: "cluster", addrs: []string{"h1:6379", "h2:7000"}}},
 		{"redis+sentinel://primary@h1,h2:1/3", target{kind: "failover", db: 3}},
 		{"redis+sentinel://u:p@primary@h1?pool_size=7&sentinel_password=other", target{kind: "failover", user: "u", password: "p", pool: 7}},
 	} {
@@ -71,7 +72,7 @@ func TestOpenRefuses(t *testing.T) {
 	for _, url := range []string{
 		"", "127.0.0.1:6379", "http://127.0.0.1", "redis://:secret@h/notanumber", "redis+cluster://", "redis+cluster://h1,,h2",
 		"redis+cluster://h1/2", "redis+cluster://name@secret@h1", "redis+sentinel://h1,h2", "redis+sentinel://name@h1/notanumber",
-		"redis+cluster://u:secret@h1?pool_size=many", "redis:/:secret@h1/0", "secret://h1", "redis://:12#secret@h1/0",
+		"redis+cluster://u:secret@h1?pool_size=many", "redis:/:secret@h1/0", "secret://h1", "redis+secret://h1", "redis://:12#secret@h1/0",
 		"redis+cluster://u:12#secret@h1", "redis://:12/secret@h1/0", "redis+sentinel://u:12#secret@name@h1",
 	} {
 		store, err := Open(url)

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pathlock-go/pathlock/internal/tlsurl"
+	"github.com/pathlock-go/pathlock/internal/storeurl"
 )
 
 // Open returns a store on the ensemble that a URL names. It does not connect: the first call does,
@@ -98,7 +98,7 @@ func parseQuery(query string, config *tls.Config) ([]Option, error) {
 	if err != nil {
 		return nil, errMalformed
 	}
-	if err := tlsurl.Take(values, config); err != nil {
+	if err := storeurl.Take(values, config); err != nil {
 		return nil, fmt.Errorf("pathlock/zkstore: %w", err)
 	}
 	durations := map[string]func(time.Duration) Option{

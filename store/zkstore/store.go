@@ -7,7 +7,7 @@ import (
 	"net"
 	"strings"
 
-	"github.com/pathlock-go/pathlock/internal/tlsurl"
+	"github.com/pathlock-go/pathlock/internal/storeurl"
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
@@ -21,7 +21,7 @@ type Store struct {
 var errRoot = errors.New("pathlock/zkstore: the root is the path of a znode, such as /pathlock")
 
 // errServer does not quote the server: what is written in a wrong place may be a password.
-var errServer = fmt.Errorf("pathlock/zkstore: %w", tlsurl.ErrPort)
+var errServer = fmt.Errorf("pathlock/zkstore: %w", storeurl.ErrPort)
 
 // New returns a store on the ensemble of some servers, each host or host:port, with 2181 as the
 // default port. It does not connect: the first call does, and Ping tells whether it can. All calls
@@ -67,7 +67,7 @@ func hostPorts(servers []string) ([]string, error) {
 			host, given = strings.Trim(server, "[]"), port
 		}
 		addr := net.JoinHostPort(host, given)
-		if tlsurl.CheckPort(addr) != nil {
+		if storeurl.CheckPort(addr) != nil {
 			return nil, errServer
 		}
 		hosts = append(hosts, addr)

@@ -16,7 +16,7 @@ import (
 	"github.com/ncruces/go-sqlite3/driver"
 
 	"github.com/pathlock-go/pathlock/internal/dburl"
-	"github.com/pathlock-go/pathlock/internal/tlsurl"
+	"github.com/pathlock-go/pathlock/internal/storeurl"
 	"github.com/pathlock-go/pathlock/store/sqlstore"
 )
 
@@ -55,7 +55,7 @@ func Open(rawURL string, opts ...sqlstore.Option) (*sqlstore.Store, error) {
 	var timeout time.Duration
 	if scheme != "mysql" {
 		var err error
-		if rawURL, timeout, err = tlsurl.CutTimeout(rawURL); err != nil {
+		if rawURL, timeout, err = storeurl.CutTimeout(rawURL); err != nil {
 			return nil, fmt.Errorf("sqlopen: %w", err)
 		}
 		_, rest, _ = strings.Cut(rawURL, "://")

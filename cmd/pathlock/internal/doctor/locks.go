@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/pathlock-go/pathlock/internal/dburl"
-	"github.com/pathlock-go/pathlock/internal/tlsurl"
+	"github.com/pathlock-go/pathlock/internal/storeurl"
 	"github.com/pathlock-go/pathlock/store/anystore"
 	"github.com/pathlock-go/pathlock/store/etcdstore"
 	"github.com/pathlock-go/pathlock/store/redisstore"
@@ -74,7 +74,7 @@ func (e *exam) locks(ctx context.Context, url, password string) error {
 // MissingFile reports whether a URL names a lock store in a SQLite file that does not exist, and
 // which file that is. To open it would create it.
 func MissingFile(url string) (file string, missing bool) {
-	url, _, err := tlsurl.CutTimeout(url)
+	url, _, err := storeurl.CutTimeout(url)
 	path, ok := strings.CutPrefix(url, "sqlite://")
 	if !ok || err != nil || dburl.SQLite(path) != nil {
 		return "", false

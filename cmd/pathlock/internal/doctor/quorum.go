@@ -33,7 +33,7 @@ func (e *exam) quorum(ctx context.Context, url, password string) error {
 		if err := e.locks(ctx, member, password); err != nil {
 			return fmt.Errorf("member %d of the quorum: %w", i+1, err)
 		}
-		if strings.HasPrefix(member, "redis+sentinel:") || strings.HasPrefix(member, "redis+cluster:") {
+		if scheme, _, _ := strings.Cut(member, ":"); strings.HasSuffix(scheme, "+sentinel") || strings.HasSuffix(scheme, "+cluster") {
 			e.found(Warning, about, "members", fmt.Sprintf("member %d fails over", i+1), "a fail-over that forgets a grant counts as a member that lies, and a majority may then grant twice", "make each member a single server, with persistence")
 		}
 		ends[i] = len(e.findings)

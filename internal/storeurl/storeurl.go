@@ -1,7 +1,7 @@
-// Package tlsurl reads what the URLs of lock stores have in common: the options of TLS, the
+// Package storeurl reads what the URLs of lock stores have in common: the options of TLS, the
 // time-out, and ports.
 // Its errors quote no address: in a URL with a mistake, a password may stand in its place.
-package tlsurl
+package storeurl
 
 import (
 	"crypto/tls"
