@@ -1,6 +1,125 @@
 package pathlock
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+
+	"github.com/pathlock-go/pathlock/internal/shown"
+)
+
+// Mode is one of the five modes of multi-granularity locking (Gray, Lorie, Putzolu and Traiger,
+// "Granularity of Locks and Degrees of Consistency in a Shared Data Base", 1976). The zero Mode
+// claims nothing.
+type Mode uint8
+
+// The modes, from the weakest to the strongest. IX and S are not comparable.
+const (
+	// ModeIS, intention shared: something below is read.
+	ModeIS Mode = iota + 1
+	// ModeIX, intention exclusive: something below changes.
+	ModeIX
+	// ModeS, shared: the node and everything below are read and must not change.
+	ModeS
+	// ModeSIX, shared and intention exclusive: the node and everything below are read, and
+	// something below changes.
+	ModeSIX
+	// ModeX, exclusive: the node and everything below change. Holders below are kept out too, since
+	// they need an intention on this node.
+	ModeX
+)
+
+// Modes returns the five modes from the weakest to the strongest.
+func Modes() []Mode { return []Mode{ModeIS, ModeIX, ModeS, ModeSIX, ModeX} }
+
+// compatible[a][b] says whether two owners may hold a and b on one node at once. The table is that
+// of Gray et al. 1976, table 1.
+var compatible = [ModeX + 1][ModeX + 1]bool{
+	0:       {0: true, ModeIS: true, ModeIX: true, ModeS: true, ModeSIX: true, ModeX: true},
+	ModeIS:  {0: true, ModeIS: true, ModeIX: true, ModeS: true, ModeSIX: true},
+	ModeIX:  {0: true, ModeIS: true, ModeIX: true},
+	ModeS:   {0: true, ModeIS: true, ModeS: true},
+	ModeSIX: {0: true, ModeIS: true},
+	ModeX:   {0: true},
+}
+
+// Compatible reports whether two owners may hold a and b on one node at once.
+func Compatible(a, b Mode) bool { return compatible[a][b] }
+
+// Supremum returns the weakest mode that is at least as strong as both a and b. It is what an owner
+// has on a node that it claimed twice.
+func Supremum(a, b Mode) Mode {
+	switch {
+	case a == b:
+		return a
+	case a == ModeIX && b == ModeS, a == ModeS && b == ModeIX:
+		return ModeSIX
+	default:
+		return max(a, b)
+	}
+}
+
+// Covers reports whether holding m on a node gives everything that holding other on the same node
+// gives.
+func (m Mode) Covers(other Mode) bool { return Supremum(m, other) == m }
+
+// CoversBelow reports whether holding m on a node gives everything that holding other on any node
+// below it gives.
+func (m Mode) CoversBelow(other Mode) bool {
+	switch m {
+	case ModeX:
+		return true
+	case ModeS, ModeSIX:
+		return ModeS.Covers(other)
+	default:
+		return other == 0
+	}
+}
+
+// Intention returns the mode that a claim of m needs on every ancestor of its node.
+func (m Mode) Intention() Mode {
+	switch m {
+	case ModeIS, ModeS:
+		return ModeIS
+	case ModeIX, ModeSIX, ModeX:
+		return ModeIX
+	default:
+		return 0
+	}
+}
+
+// IsValid reports whether m is one of the five modes.
+func (m Mode) IsValid() bool { return m >= ModeIS && m <= ModeX }
+
+var modeNames = [ModeX + 1]string{0: "none", ModeIS: "IS", ModeIX: "IX", ModeS: "S", ModeSIX: "SIX", ModeX: "X"}
+
+// String returns the mode's usual name: IS, IX, S, SIX or X.
+func (m Mode) String() string {
+	if m > ModeX {
+		return fmt.Sprintf("Mode(%d)", uint8(m))
+	}
+	return modeNames[m]
+}
+
+// ParseMode reads the name of a mode as [Mode.String] writes it.
+func ParseMode(s string) (Mode, error) {
+	if i := slices.Index(modeNames[ModeIS:], s); i >= 0 {
+		return ModeIS + Mode(i), nil
+	}
+	return 0, fmt.Errorf("pathlock: %q is not a lock mode: IS, IX, S, SIX or X", shown.Cut(s))
+}
+
+// MarshalText implements [encoding.TextMarshaler] with the form of [Mode.String].
+func (m Mode) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// UnmarshalText implements [encoding.TextUnmarshaler] with the rules of [ParseMode].
+func (m *Mode) UnmarshalText(text []byte) error {
+	parsed, err := ParseMode(string(text))
+	if err != nil {
+		return err
+	}
+	*m = parsed
+	return nil
+}
 
 // Claim is a path and the mode in which it is claimed.
 type Claim struct {

@@ -34,7 +34,7 @@
 //
 // # How the code is laid out
 //
-//	tree, path, fold, mode, claim     what can be locked, and how
+//	tree, path, fold, claim           what can be locked, and how
 //	request, acquire                  from a Request to the question for the store
 //	mutex                             locks with a name, where there is no tree
 //	scope, holding, lock, latecontext who holds, what it holds, and what callers get
@@ -42,8 +42,8 @@
 //	term, clock, loss                 until when a lease counts, and its early end
 //	releases, retry                   releases in the background, and those that failed
 //	detach, attach, apart, token      holds that outlive their process
-//	store, transfer                   what a lock store has to do
-//	observer, failure, errors         what others learn
+//	store                             what a lock store has to do
+//	observer, errors                  what others learn
 //
 // # Order
 //

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
@@ -132,4 +133,599 @@ func ExampleLock_ReleaseInBackground() {
 	// context canceled
 	// <nil>
 	// 0 trees are locked
+}
+
+// errArchived is a sentinel of a program's own, which the middleware answers as it does a name that
+// is taken.
+var errArchived = pathlock.FailureNameTaken.New("the plan is archived")
+
+// An error states what has failed, however it is wrapped.
+func ExampleFailureOf() {
+	fmt.Println(pathlock.FailureOf(fmt.Errorf("rename: %w", errArchived)))
+	fmt.Println(pathlock.FailureOf(&pathlock.ConflictError{}))
+	fmt.Println(pathlock.FailureOf(context.Canceled) == "")
+	// Output:
+	// name-taken
+	// locked
+	// true
+}
+
+// Where nodes are is for the program to say. The resolver of package gormplugin reads its tables.
+func ExampleResolverFunc() {
+	suites := map[string]string{"17": "/api/login"}
+	resolver := pathlock.ResolverFunc(func(_ context.Context, id string) (pathlock.Location, error) {
+		path, ok := suites[id]
+		if !ok {
+			return pathlock.Location{}, fmt.Errorf("%w: suite %s", pathlock.ErrNotFound, id)
+		}
+		plan, err := pathlock.NewTree("testplan", "plan-001")
+		return pathlock.Location{Tree: plan, Path: pathlock.MustParsePath(path)}, err
+	})
+
+	at, err := resolver.Resolve(context.Background(), "17")
+	fmt.Println(at.Tree, at.Path, err)
+	_, err = resolver.Resolve(context.Background(), "18")
+	fmt.Println(pathlock.FailureOf(err), err)
+	// Output:
+	// testplan/plan-001 /api/login <nil>
+	// not-found pathlock: not found: suite 18
+}
+
+// failures counts the answers of each kind.
+type failures struct {
+	pathlock.NopObserver
+	counted map[pathlock.Failure]int
+}
+
+// Answered implements [pathlock.Observer].
+func (f failures) Answered(_ context.Context, failure pathlock.Failure) { f.counted[failure]++ }
+
+// A program that answers its clients without package middleware tells the observers, so that the
+// metrics count its answers too.
+func ExampleLocker_Answered() {
+	seen := failures{counted: make(map[pathlock.Failure]int)}
+	locker := pathlock.New(memstore.New(), pathlock.WithObserver(seen))
+
+	locker.Answered(context.Background(), pathlock.FailureLocked)
+	fmt.Println(seen.counted)
+	// Output: map[locked:1]
+}
+
+// A program makes one locker, and refuses to start with settings that make no sense or with a store
+// that does not answer.
+func ExampleNew() {
+	locker := pathlock.New(memstore.New(),
+		pathlock.WithLease(20*time.Second),
+		pathlock.WithWait(2*time.Second),
+		pathlock.WithLogger(slog.New(slog.DiscardHandler)),
+	)
+	fmt.Println(locker.Wait(), locker.Check(), locker.Ping(context.Background()))
+
+	wrong := pathlock.New(memstore.New(), pathlock.WithLease(time.Millisecond))
+	fmt.Println(errors.Is(wrong.Check(), pathlock.ErrInvalidRequest))
+	// Output:
+	// 2s <nil> <nil>
+	// true
+}
+
+// Siblings are locked at once. Whoever would change what another one reads waits, or is refused.
+func ExampleLocker_Acquire() {
+	ctx := context.Background()
+	locker := pathlock.New(memstore.New())
+	tree, _ := pathlock.NewTree("testplan", "plan-001")
+
+	for _, claim := range []pathlock.Claim{
+		pathlock.X(pathlock.MustParsePath("/dir1/dir2")),
+		pathlock.X(pathlock.MustParsePath("/dir1/dir3")),
+		pathlock.S(pathlock.MustParsePath("/dir1")),
+	} {
+		lock, err := locker.Acquire(ctx, pathlock.Request{
+			Tree: tree, Claims: []pathlock.Claim{claim}, Wait: pathlock.NoWait,
+		})
+		if err != nil {
+			fmt.Println(claim, "is refused:", errors.Is(err, pathlock.ErrConflict))
+			continue
+		}
+		defer func() { _ = lock.Release(ctx) }()
+		fmt.Println(claim, "is held, in", lock.Tree())
+	}
+	// Output:
+	// X /dir1/dir2 is held, in testplan/plan-001
+	// X /dir1/dir3 is held, in testplan/plan-001
+	// S /dir1 is refused: true
+}
+
+// An operator finds out who keeps a tree locked, and takes it away.
+func ExampleLocker_ForceRelease() {
+	ctx := context.Background()
+	locker := pathlock.New(memstore.New(), pathlock.WithLogger(slog.New(slog.DiscardHandler)))
+	plan, _ := pathlock.NewTree("testplan", "plan-001")
+	lock, _ := locker.Acquire(ctx, pathlock.Request{Tree: plan, Gate: true, Note: "import"})
+
+	trees, _ := locker.Trees(ctx)
+	for _, tree := range trees {
+		snapshot, _ := locker.Snapshot(ctx, tree)
+		for _, hold := range snapshot.Holders {
+			fmt.Println(tree.Namespace(), tree.ID(), hold.Note, locker.ForceRelease(ctx, tree, hold.Owner))
+		}
+	}
+	fmt.Println(errors.Is(lock.Release(ctx), pathlock.ErrLost))
+	// Output:
+	// testplan plan-001 import <nil>
+	// true
+}
+
+// A watchdog ends the work that is done under a lock, and says why.
+func ExampleLock_Abandon() {
+	ctx := context.Background()
+	locker := pathlock.New(memstore.New())
+	tree, _ := pathlock.NewTree("testplan", "plan-001")
+	lock, _ := locker.Acquire(ctx, pathlock.Request{Tree: tree, Gate: true})
+
+	lock.Abandon(ctx, errors.New("the import has run for an hour"))
+	fmt.Println(context.Cause(lock.Context()))
+	fmt.Println(locker.Shutdown(ctx))
+	// Output:
+	// the import has run for an hour
+	// <nil>
+}
+
+// waitingObserver does something when a request begins to wait.
+type waitingObserver struct {
+	pathlock.NopObserver
+	do func()
+}
+
+func (o *waitingObserver) Waiting(context.Context, pathlock.Event) { o.do() }
+
+// Whoever has waited looks again at what its work was planned on: those before it may have changed
+// that.
+func ExampleLock_Waited() {
+	ctx := context.Background()
+	observer := new(waitingObserver)
+	locker := pathlock.New(memstore.New(), pathlock.WithObserver(observer))
+	tree, _ := pathlock.NewTree("testplan", "plan-001")
+
+	first, _ := locker.Acquire(ctx, pathlock.Request{Tree: tree, Gate: true})
+	observer.do = func() { first.ReleaseInBackground(ctx) }
+	second, _ := locker.Acquire(ctx, pathlock.Request{Tree: tree, Gate: true})
+	fmt.Println(first.Waited(), second.Waited(), second.Fence() > first.Fence())
+
+	_ = second.Release(ctx)
+	fmt.Println(locker.Shutdown(ctx))
+	// Output:
+	// false true true
+	// <nil>
+}
+
+// printingObserver prints what it sees.
+type printingObserver struct{ pathlock.NopObserver }
+
+func (printingObserver) Granted(_ context.Context, e pathlock.Event) {
+	fmt.Println("granted:", e.Note, e.Claims)
+}
+
+func (printingObserver) Refused(_ context.Context, e pathlock.Event) {
+	fmt.Println("refused:", e.Note, errors.Is(e.Err, pathlock.ErrConflict))
+}
+
+func (printingObserver) Released(_ context.Context, e pathlock.Event) {
+	fmt.Println("released:", e.Note)
+}
+
+// An observer embeds NopObserver and has the methods that are of interest.
+func ExampleWithObserver() {
+	ctx := context.Background()
+	locker := pathlock.New(memstore.New(), pathlock.WithObserver(printingObserver{}))
+	tree, _ := pathlock.NewTree("testplan", "plan-001")
+	dir := pathlock.MustParsePath("/dir1")
+
+	rename, _ := locker.Acquire(ctx, pathlock.Request{Tree: tree, Claims: []pathlock.Claim{pathlock.X(dir)}, Note: "rename"})
+	_, _ = locker.Acquire(ctx, pathlock.Request{
+		Tree: tree, Claims: []pathlock.Claim{pathlock.S(dir)}, Wait: pathlock.NoWait, Note: "export",
+	})
+	_ = rename.Release(ctx)
+	// Output:
+	// granted: rename [X /dir1]
+	// refused: export true
+	// released: rename
+}
+
+// Anna and Ben each hold what the other one wants. Who would close the circle hears so at once, and
+// gives back what it has.
+func ExampleDeadlockError() {
+	ctx := context.Background()
+	queued, granted := make(chan struct{}), make(chan error)
+	locker := pathlock.New(memstore.New(), pathlock.WithObserver(&waitingObserver{do: func() { close(queued) }}))
+	tree, _ := pathlock.NewTree("testplan", "plan-001")
+	lock := func(ctx context.Context, path, note string) (*pathlock.Lock, error) {
+		claims := []pathlock.Claim{pathlock.X(pathlock.MustParsePath(path))}
+		return locker.Acquire(ctx, pathlock.Request{Tree: tree, Claims: claims, Note: note})
+	}
+
+	anna, _ := lock(ctx, "/dir1", "anna")
+	ben, _ := lock(ctx, "/dir2", "ben")
+	go func() {
+		_, err := lock(anna.Context(), "/dir2", "anna")
+		granted <- err
+	}()
+	<-queued
+	_, err := lock(ben.Context(), "/dir1", "ben")
+	var deadlock *pathlock.DeadlockError
+	if errors.As(err, &deadlock) {
+		fmt.Println(deadlock.Mode, deadlock.Path, "has", deadlock.Blocker.Note)
+	}
+	_ = ben.Release(ctx)
+	fmt.Println(<-granted)
+	// Output:
+	// X /dir1 has anna
+	// <nil>
+}
+
+// What one owner has on a node decides what another may have there.
+func ExampleCompatible() {
+	for _, held := range pathlock.Modes() {
+		fmt.Printf("%-4s with", held)
+		for _, wanted := range pathlock.Modes() {
+			if pathlock.Compatible(held, wanted) {
+				fmt.Print(" ", wanted)
+			}
+		}
+		fmt.Println()
+	}
+	// Output:
+	// IS   with IS IX S SIX
+	// IX   with IS IX
+	// S    with IS S
+	// SIX  with IS
+	// X    with
+}
+
+// An owner who asks for a node twice has the supremum of both modes.
+func ExampleSupremum() {
+	fmt.Println(pathlock.Supremum(pathlock.ModeS, pathlock.ModeIX))
+	fmt.Println(pathlock.Supremum(pathlock.ModeIS, pathlock.ModeX))
+	// Output:
+	// SIX
+	// X
+}
+
+// S on a node serves for S below it as well, and needs IS on each node above.
+func ExampleMode() {
+	mode := pathlock.ModeS
+	fmt.Println(mode.Intention(), mode.Covers(pathlock.ModeIS), mode.Covers(pathlock.ModeX))
+	fmt.Println(mode.CoversBelow(pathlock.ModeS), pathlock.ModeIS.CoversBelow(pathlock.ModeS))
+	// Output:
+	// IS true false
+	// true false
+}
+
+func ExampleParseMode() {
+	mode, err := pathlock.ParseMode("SIX")
+	fmt.Println(mode == pathlock.ModeSIX, err)
+	_, err = pathlock.ParseMode("exclusive")
+	fmt.Println(err)
+	// Output:
+	// true <nil>
+	// pathlock: "exclusive" is not a lock mode: IS, IX, S, SIX or X
+}
+
+// One instance rebuilds the index, and the others do without.
+func ExampleLocker_Mutex() {
+	ctx := context.Background()
+	locker := pathlock.New(memstore.New())
+
+	mutex := locker.Mutex("search/rebuild")
+	mutex.Note = "host-1"
+	lock, err := mutex.TryLock(ctx)
+	if err != nil {
+		fmt.Println(err) // somebody else rebuilds it, or the store does not answer
+		return
+	}
+
+	_, err = locker.Mutex("search/rebuild").TryLockFor(ctx, 10*time.Millisecond)
+	var conflict *pathlock.ConflictError
+	if errors.As(err, &conflict) {
+		fmt.Println(mutex.Name(), "is held by", conflict.Blocker.Note)
+	}
+	fmt.Println(lock.Release(ctx))
+	// Output:
+	// search/rebuild is held by host-1
+	// <nil>
+}
+
+// balance is a row that refuses late writes: it has the fence of the latest one.
+type balance struct {
+	amount int
+	fence  uint64
+}
+
+// write is UPDATE … SET amount = ?, fence = ? WHERE fence <= ?
+func (b *balance) write(amount int, fence uint64) bool {
+	if fence < b.fence {
+		return false
+	}
+	b.amount, b.fence = amount, fence
+	return true
+}
+
+// A process may sleep between its last look at the context and its write, past its lease. The fence
+// makes such a write harmless.
+func ExampleMutex_Lock() {
+	ctx := context.Background()
+	locker := pathlock.New(memstore.New())
+	mutex := locker.Mutex("account/7")
+	var row balance
+
+	late, _ := mutex.Lock(ctx)
+	if late.Context().Err() == nil {
+		// The process sleeps here. Its lease ends, and somebody else is next.
+		_ = late.Release(ctx)
+		next, _ := mutex.Lock(ctx)
+		fmt.Println(row.write(100, next.Fence()))
+		_ = next.Release(ctx)
+
+		fmt.Println(row.write(50, late.Fence()))
+	}
+	fmt.Println(row.amount)
+	// Output:
+	// true
+	// false
+	// 100
+}
+
+// Readers share, and a writer is alone. A reader becomes a writer under the context of its lock.
+func ExampleLocker_RWMutex() {
+	ctx := context.Background()
+	locker := pathlock.New(memstore.New())
+	settings := locker.RWMutex("settings")
+
+	anna, _ := settings.RLock(ctx)
+	ben, _ := settings.TryRLock(ctx)
+	_, err := settings.TryLock(ctx)
+	fmt.Println("a writer beside readers:", errors.Is(err, pathlock.ErrConflict))
+	_ = ben.Release(ctx)
+
+	writer, _ := settings.Lock(anna.Context())
+	_, err = settings.TryRLockFor(ctx, time.Millisecond)
+	fmt.Println("a reader beside a writer:", errors.Is(err, pathlock.ErrConflict))
+	again, _ := settings.TryLockFor(writer.Context(), time.Second)
+	fmt.Println("the writer again:", again.Fence() == writer.Fence())
+
+	for _, lock := range []*pathlock.Lock{again, writer, anna} {
+		_ = lock.Release(ctx)
+	}
+	// Output:
+	// a writer beside readers: true
+	// a reader beside a writer: true
+	// the writer again: true
+}
+
+// A job names itself. Whoever looks at the locks, in any process, sees where they come from.
+func ExampleWithOrigin() {
+	locker := pathlock.New(memstore.New(), pathlock.WithInstance("worker-3"))
+	ctx := pathlock.WithOrigin(context.Background(), pathlock.Origin{Operation: "export", RequestID: "job 4711"})
+	fmt.Println(pathlock.OriginOf(ctx).Operation)
+
+	tree, _ := pathlock.NewTree("testplan", "plan-1")
+	lock, err := locker.Acquire(ctx, pathlock.Request{Tree: tree, Claims: []pathlock.Claim{pathlock.S(pathlock.MustParsePath("/a"))}, Note: "nightly export"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = lock.Release(ctx) }()
+
+	snapshot, err := locker.Snapshot(ctx, tree)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	holder := snapshot.Holders[0]
+	fmt.Println(holder.Note, "by", holder.Origin.Instance, "for", holder.Origin.RequestID)
+	// Output:
+	// export
+	// nightly export by worker-3 for job 4711
+}
+
+// Who would be in the way of a rename of /a, and of one of /c?
+func ExampleSnapshot_InTheWay() {
+	locker := pathlock.New(memstore.New())
+	ctx := context.Background()
+	tree, _ := pathlock.NewTree("testplan", "plan-1")
+	claim := pathlock.X(pathlock.MustParsePath("/a/b"))
+	lock, err := locker.Acquire(ctx, pathlock.Request{Tree: tree, Claims: []pathlock.Claim{claim}, Note: "edit /a/b"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = lock.Release(ctx) }()
+
+	snapshot, err := locker.Snapshot(ctx, tree)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, path := range []string{"/a", "/c"} {
+		wanted := pathlock.X(pathlock.MustParsePath(path))
+		for _, b := range snapshot.InTheWay("", false, []pathlock.Claim{wanted}) {
+			fmt.Printf("%v: %q has %v %v\n", wanted, b.Hold.Note, b.Mode, b.Path)
+		}
+	}
+	fmt.Println(len(snapshot.Blockers()), "wait")
+	// Output:
+	// X /a: "edit /a/b" has IX /a
+	// 0 wait
+}
+
+// stepPrinter is an observer that prints the steps which code around the locks reports.
+type stepPrinter struct{ pathlock.NopObserver }
+
+func (stepPrinter) Step(ctx context.Context, s pathlock.Step) (context.Context, func(error)) {
+	fmt.Println(pathlock.OriginOf(ctx).Operation, "begins:", s.Kind, s.Attempt)
+	return ctx, func(err error) { fmt.Println(s.Kind, "ends:", err) }
+}
+
+// Package middleware and package gormplugin report their work by Step. A program with a transaction
+// manager of its own does the same, and every observer of the locker sees it.
+func ExampleLocker_Step() {
+	locker := pathlock.New(memstore.New(), pathlock.WithObserver(stepPrinter{}))
+	ctx := pathlock.WithOrigin(context.Background(), pathlock.Origin{Operation: "archive"})
+
+	commit := func(context.Context) error { return nil }
+	work, done := locker.Step(ctx, pathlock.Step{Kind: pathlock.StepCommit})
+	done(commit(work))
+
+	// Output:
+	// archive begins: commit 1
+	// commit ends: <nil>
+}
+
+// editing locks a directory for ten minutes and lets the hold outlive the lock.
+func editing(locker *pathlock.Locker) (pathlock.Tree, pathlock.Token, error) {
+	tree, err := pathlock.NewTree("testplan", "plan-001")
+	if err != nil {
+		return pathlock.Tree{}, "", err
+	}
+	lock, err := locker.Acquire(context.Background(), pathlock.Request{
+		Tree:   tree,
+		Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/dir1"))},
+		Lease:  10 * time.Minute,
+		Note:   "anna edits /dir1",
+	})
+	if err != nil {
+		return pathlock.Tree{}, "", err
+	}
+	token, err := lock.Detach()
+	return tree, token, err
+}
+
+// Anna edits for ten minutes: no process has to live for as long, and whoever collides learns who
+// it is.
+func ExampleLock_Detach() {
+	locker := pathlock.New(memstore.New())
+	tree, token, err := editing(locker)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("there is a token:", token != "")
+
+	_, err = locker.Acquire(context.Background(), pathlock.Request{
+		Tree: tree, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/dir1/new"))}, Wait: pathlock.NoWait,
+	})
+	var conflict *pathlock.ConflictError
+	if errors.As(err, &conflict) {
+		fmt.Println(conflict.Blocker.Note, conflict.Blocker.Owner.Detached())
+	}
+	// Output:
+	// there is a token: true
+	// anna edits /dir1 true
+}
+
+// A request that brings the token works under the hold, and leaves it as it is.
+func ExampleLocker_Attach() {
+	ctx := context.Background()
+	locker := pathlock.New(memstore.New())
+	tree, token, err := editing(locker)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	hold, err := locker.Attach(ctx, token, pathlock.WithoutRenewal())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	rename, err := locker.Acquire(hold.Context(), pathlock.Request{
+		Tree: tree, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/dir1/new"))},
+	})
+	fmt.Println("renamed under the hold:", err)
+	_ = rename.Release(ctx)
+
+	again, err := hold.Detach()
+	fmt.Println(again == token, err)
+	// Output:
+	// renamed under the hold: <nil>
+	// true <nil>
+}
+
+// The hold gets another end: a later one, or an earlier one.
+func ExampleLocker_Refresh() {
+	ctx := context.Background()
+	locker := pathlock.New(memstore.New())
+	_, token, err := editing(locker)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, d := range []time.Duration{time.Hour, time.Minute} {
+		until, err := locker.Refresh(ctx, token, d)
+		fmt.Println(time.Until(until).Round(time.Minute), err)
+	}
+	// Output:
+	// 1h0m0s <nil>
+	// 1m0s <nil>
+}
+
+// Whoever has the token ends the hold, in whatever process.
+func ExampleLocker_ReleaseToken() {
+	ctx := context.Background()
+	locker := pathlock.New(memstore.New())
+	_, token, err := editing(locker)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(locker.ReleaseToken(ctx, token))
+
+	_, err = locker.Attach(ctx, token)
+	fmt.Println(errors.Is(err, pathlock.ErrLost), pathlock.FailureOf(err))
+	// Output:
+	// <nil>
+	// true lock-lost
+}
+
+// A request moves what the holder edits, and leaves with the hold what it took at the new place. A
+// later one moves it on, and gives that back. The hold itself stays.
+func ExampleLock_Vacate() {
+	ctx := context.Background()
+	locker := pathlock.New(memstore.New())
+	tree, token, err := editing(locker)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	archive := pathlock.MustParsePath("/archive")
+
+	hold, _ := locker.Attach(ctx, token, pathlock.WithoutRenewal())
+	move, _ := locker.Acquire(hold.Context(), pathlock.Request{Tree: tree, Claims: []pathlock.Claim{pathlock.X(archive)}})
+	_, _ = move.Detach()
+	_, _ = hold.Detach()
+	snapshot, _ := locker.Snapshot(ctx, tree)
+	fmt.Println(snapshot.Holders[0].Claims, snapshot.Holders[1].Claims)
+
+	hold, _ = locker.Attach(ctx, token, pathlock.WithoutRenewal())
+	hold.Vacate(ctx, archive)
+	snapshot, _ = locker.Snapshot(ctx, tree)
+	fmt.Println(snapshot.Holders[0].Claims, len(snapshot.Holders))
+	// Output:
+	// [IX / X /dir1] [IX / X /archive]
+	// [IX / X /dir1] 1
+}
+
+// A token says which tree it is good for.
+func ExampleToken_Tree() {
+	_, token, err := editing(pathlock.New(memstore.New()))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	tree, err := token.Tree()
+	fmt.Println(tree, err)
+
+	_, err = pathlock.Token("a wish").Tree()
+	fmt.Println(errors.Is(err, pathlock.ErrInvalidToken))
+	// Output:
+	// testplan/plan-001 <nil>
+	// true
 }

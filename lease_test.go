@@ -303,3 +303,346 @@ func TestAFailureToRenewIsToldOnce(t *testing.T) {
 		release(t, lock)
 	})
 }
+
+func TestLeasesAreRenewedAtAThirdBatchedByTreeAndOnlyWhileHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, store := newLocker(pathlock.WithLease(30 * time.Second))
+		first := acquire(t.Context(), t, l, "X /a")
+		time.Sleep(3 * time.Second)
+		second := acquire(t.Context(), t, l, "X /b")
+		other, err := l.Acquire(t.Context(), pathlock.Request{Tree: tree(t, "other"), Gate: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		store.called()
+
+		time.Sleep(7*time.Second + time.Millisecond)
+		if got, want := store.called(), []string{"renew 2 in plan"}; !slices.Equal(got, want) {
+			t.Errorf("after 10 s: %v, want %v", got, want)
+		}
+		time.Sleep(3 * time.Second)
+		if got, want := store.called(), []string{"renew 1 in other"}; !slices.Equal(got, want) {
+			t.Errorf("after 13 s: %v, want %v", got, want)
+		}
+		time.Sleep(time.Hour)
+		store.called()
+		for _, lock := range []*pathlock.Lock{first, second, other} {
+			if err := lock.Context().Err(); err != nil {
+				t.Errorf("after an hour: %v", context.Cause(lock.Context()))
+			}
+			release(t, lock)
+		}
+		store.called()
+		time.Sleep(time.Hour)
+		if got := store.called(); len(got) != 0 {
+			t.Errorf("the store is still asked after the last release: %v", got)
+		}
+	})
+}
+
+func TestALeaseThatAnotherGrantProlongsKeepsNoOtherFromItsRenewal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, _ := newLocker()
+		long, short := request(t, "X /a"), request(t, "X /a")
+		long.Lease = 30 * time.Second
+		short.Tree, short.Lease = tree(t, "other"), 12*time.Second
+		prolonged, err := l.Acquire(t.Context(), long) // due after 10 s
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(7 * time.Second)
+		other, err := l.Acquire(t.Context(), short) // due after 11 s
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2900 * time.Millisecond)
+		long.Claims = request(t, "X /b").Claims
+		again, err := l.Acquire(prolonged.Context(), long) // now due after 19.9 s
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Second)
+		if err := other.Context().Err(); err != nil {
+			t.Errorf("the lease that was due first was not renewed: %v", context.Cause(other.Context()))
+		}
+		for _, lock := range []*pathlock.Lock{again, prolonged, other} {
+			release(t, lock)
+		}
+	})
+}
+
+func TestALostLeaseCancelsTheContextsAndIsReported(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, _ := newLocker(pathlock.WithLease(30 * time.Second))
+		lock := acquire(t.Context(), t, l, "X /a")
+		inner := acquire(lock.Context(), t, l, "X /a/b")
+		snapshot, err := l.Snapshot(t.Context(), lock.Tree())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.ForceRelease(t.Context(), lock.Tree(), snapshot.Holders[0].Owner); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10*time.Second + time.Millisecond)
+		for _, k := range []*pathlock.Lock{lock, inner} {
+			if cause := context.Cause(k.Context()); !errors.Is(cause, pathlock.ErrLost) {
+				t.Errorf("cause %v, want ErrLost", cause)
+			}
+		}
+		if _, err := l.Acquire(lock.Context(), request(t, "X /a")); !errors.Is(err, pathlock.ErrLost) {
+			t.Errorf("acquire under the lost lock: %v, want ErrLost", err)
+		}
+		for _, k := range []*pathlock.Lock{inner, lock} {
+			if err := k.Release(t.Context()); !errors.Is(err, pathlock.ErrLost) {
+				t.Errorf("release of a lost lock: %v, want ErrLost", err)
+			}
+		}
+		// Lost, not broken: the same scope can begin anew.
+		again := acquire(l.Scope(lock.Context()).Context(t.Context()), t, l, "X /a")
+		release(t, again)
+	})
+}
+
+// A new grant must not make a scope look alive that has lost what it held.
+func TestALossIsNoticedBeforeTheNextGrantHidesIt(t *testing.T) {
+	l, _ := newLocker()
+	lock := acquire(t.Context(), t, l, "X /a")
+	if err := l.ForceRelease(t.Context(), lock.Tree(), l.Scope(lock.Context()).Owner()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Acquire(lock.Context(), request(t, "X /b")); !errors.Is(err, pathlock.ErrLost) {
+		t.Errorf("acquire: %v, want ErrLost", err)
+	}
+	if cause := context.Cause(lock.Context()); !errors.Is(cause, pathlock.ErrLost) {
+		t.Errorf("cause %v, want ErrLost", cause)
+	}
+	if err := lock.Release(t.Context()); !errors.Is(err, pathlock.ErrLost) {
+		t.Errorf("release: %v, want ErrLost", err)
+	}
+	free(t, l, "X /", true)
+}
+
+func TestAStoreThatDoesNotAnswerLosesTheLockWhenTheLeaseEndsAndNotBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, store := newLocker(pathlock.WithLease(30 * time.Second))
+		down := fmt.Errorf("%w: connection refused", pathlock.ErrUnavailable)
+		lock := acquire(t.Context(), t, l, "X /a")
+		store.renewBy(func(pathlock.Tree, []pathlock.Lease) ([]pathlock.Owner, error) { return nil, down })
+
+		time.Sleep(30*time.Second - time.Millisecond)
+		if err := lock.Context().Err(); err != nil {
+			t.Errorf("lost before the lease ended: %v", context.Cause(lock.Context()))
+		}
+		if tries := len(store.called()); tries < 4 {
+			t.Errorf("%d tries to renew in 20 s of outage", tries)
+		}
+		time.Sleep(2 * time.Millisecond)
+		cause := context.Cause(lock.Context())
+		if !errors.Is(cause, pathlock.ErrLost) || !errors.Is(cause, pathlock.ErrUnavailable) {
+			t.Errorf("cause %v, want ErrLost because of ErrUnavailable", cause)
+		}
+		_ = lock.Release(t.Context())
+	})
+}
+
+func TestAnOutageThatEndsInTimeLosesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, store := newLocker(pathlock.WithLease(30 * time.Second))
+		lock := acquire(t.Context(), t, l, "X /a")
+		begun := time.Now()
+		store.renewBy(func(tree pathlock.Tree, leases []pathlock.Lease) ([]pathlock.Owner, error) {
+			if time.Since(begun) < 20*time.Second {
+				return nil, pathlock.ErrUnavailable
+			}
+			return store.Store.Renew(t.Context(), tree, leases)
+		})
+		time.Sleep(10 * time.Minute)
+		if err := lock.Context().Err(); err != nil {
+			t.Errorf("lost: %v", context.Cause(lock.Context()))
+		}
+		free(t, l, "X /a", false)
+		release(t, lock)
+	})
+}
+
+// The answer to a renewal that was under way while the scope let go of everything and took
+// something else must not be taken for the loss of the latter.
+func TestARenewalThatCrossesAReleaseIsNoLoss(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, store := newLocker(pathlock.WithLease(30 * time.Second))
+		scope := l.Scope(t.Context())
+		first := acquire(scope.Context(t.Context()), t, l, "X /a")
+		second := acquire(scope.Context(t.Context()), t, l, "X /keep")
+		asked, answer := make(chan struct{}), make(chan struct{})
+		store.renewBy(func(_ pathlock.Tree, leases []pathlock.Lease) ([]pathlock.Owner, error) {
+			close(asked)
+			<-answer
+			return []pathlock.Owner{leases[0].Owner}, nil
+		})
+		<-asked
+		third := acquire(scope.Context(t.Context()), t, l, "X /b")
+		release(t, first)
+		release(t, second)
+		close(answer)
+		synctest.Wait()
+		if err := third.Context().Err(); err != nil {
+			t.Errorf("the new lock was called lost: %v", context.Cause(third.Context()))
+		}
+		store.renewBy(nil)
+		release(t, third)
+	})
+}
+
+func TestALossThatARenewalReportsBesideAnErrorCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, store := newLocker(pathlock.WithLease(30 * time.Second))
+		gone, stays := acquire(t.Context(), t, l, "X /gone"), acquire(t.Context(), t, l, "X /stays")
+		store.renewBy(func(_ pathlock.Tree, leases []pathlock.Lease) ([]pathlock.Owner, error) {
+			return []pathlock.Owner{l.Scope(gone.Context()).Owner()}, pathlock.ErrUnavailable
+		})
+		time.Sleep(10*time.Second + time.Millisecond)
+		if cause := context.Cause(gone.Context()); !errors.Is(cause, pathlock.ErrLost) {
+			t.Errorf("the lost lock: %v, want ErrLost", cause)
+		}
+		if err := stays.Context().Err(); err != nil {
+			t.Errorf("the other lock: %v", context.Cause(stays.Context()))
+		}
+		store.renewBy(nil)
+		_ = gone.Release(t.Context())
+		release(t, stays)
+	})
+}
+
+// What a lock's context says must not depend on whether anybody asked it before.
+func TestALocksContextEndsWhetherItWasAskedOrNot(t *testing.T) {
+	closing := errors.New("closing time")
+	for _, tt := range []struct {
+		what string
+		end  func(t *testing.T, l *pathlock.Locker, store pathlock.Store, lock *pathlock.Lock, outer context.CancelCauseFunc)
+		err  error
+	}{
+		{"by its release", func(t *testing.T, _ *pathlock.Locker, _ pathlock.Store, lock *pathlock.Lock, _ context.CancelCauseFunc) {
+			release(t, lock)
+		}, context.Canceled},
+		{"with the context that it was made from", func(_ *testing.T, _ *pathlock.Locker, _ pathlock.Store, _ *pathlock.Lock, outer context.CancelCauseFunc) {
+			outer(closing)
+		}, closing},
+		{"by the loss, though the outer one ends later", func(t *testing.T, l *pathlock.Locker, store pathlock.Store, lock *pathlock.Lock, outer context.CancelCauseFunc) {
+			scope := l.Scope(lock.Context())
+			// Another process releases it, so that this one does not look at once.
+			if err := store.ForceRelease(t.Context(), lock.Tree(), scope.Owner()); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := l.Acquire(scope.Context(t.Context()), request(t, "X /b")); !errors.Is(err, pathlock.ErrLost) {
+				t.Fatalf("the loss is noticed as %v", err)
+			}
+			outer(closing)
+		}, pathlock.ErrLost},
+	} {
+		for _, asked := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, asked before: %v", tt.what, asked), func(t *testing.T) {
+				l, store := newLocker()
+				outer, end := context.WithCancelCause(t.Context())
+				defer end(nil)
+				lock := acquire(outer, t, l, "X /a")
+				ctx := lock.Context()
+				if asked && (ctx.Err() != nil || context.Cause(ctx) != nil) {
+					t.Fatalf("ended before its time: %v", context.Cause(ctx))
+				}
+				tt.end(t, l, store, lock, end)
+				<-ctx.Done()
+				if err := ctx.Err(); !errors.Is(err, context.Canceled) {
+					t.Errorf("Err() = %v", err)
+				}
+				if cause := context.Cause(ctx); !errors.Is(cause, tt.err) {
+					t.Errorf("cause %v, want %v", cause, tt.err)
+				}
+				_ = lock.Release(t.Context())
+			})
+		}
+	}
+}
+
+func TestALocksContextCarriesWhatTheOuterOneDoes(t *testing.T) {
+	type key struct{}
+	outer, stop := context.WithTimeout(context.WithValue(t.Context(), key{}, "value"), time.Hour)
+	defer stop()
+	l, _ := newLocker()
+	lock := acquire(outer, t, l, "X /a")
+	inner := acquire(lock.Context(), t, l, "X /a/b")
+	below, cancel := context.WithTimeout(inner.Context(), 2*time.Hour)
+	defer cancel()
+	if got := below.Value(key{}); got != "value" {
+		t.Errorf("the value is %v", got)
+	}
+	want, _ := outer.Deadline()
+	if got, ok := below.Deadline(); !ok || got != want {
+		t.Errorf("the deadline is %v, want %v", got, want)
+	}
+	release(t, lock)
+	<-below.Done() // the outer lock's end is the end of all contexts made from its own
+	release(t, inner)
+}
+
+// The context that ended first says how, as for any other context, also if nobody asked at that
+// time.
+func TestALocksContextSaysWhenADeadlineCameFirst(t *testing.T) {
+	for _, asked := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			l, _ := newLocker()
+			outer, stop := context.WithTimeout(t.Context(), time.Second)
+			defer stop()
+			late, early := acquire(outer, t, l, "X /a"), acquire(outer, t, l, "X /b")
+			if asked {
+				late.Context().Done()
+				early.Context().Done()
+			}
+			release(t, early)
+			time.Sleep(time.Second)
+			synctest.Wait()
+			release(t, late)
+			if err := late.Context().Err(); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("asked before: %v: released after the deadline: %v", asked, err)
+			}
+			if cause := context.Cause(late.Context()); !errors.Is(cause, context.DeadlineExceeded) {
+				t.Errorf("asked before: %v: released after the deadline: cause %v", asked, cause)
+			}
+			if err := early.Context().Err(); !errors.Is(err, context.Canceled) {
+				t.Errorf("asked before: %v: released before the deadline: %v", asked, err)
+			}
+		})
+	}
+}
+
+// A release by force ends the context of a holder in the same process at once, whether the renewer
+// has seen its lock before or not: in virtual time, no moment passes.
+func TestAReleaseByForceEndsAHolderOfThisProcessAtOnce(t *testing.T) {
+	for _, held := range []time.Duration{0, time.Minute} {
+		t.Run("held for "+held.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				locker, _ := newLocker(pathlock.WithLease(30 * time.Second))
+				lock := acquire(t.Context(), t, locker, "X /a")
+				other := acquire(t.Context(), t, locker, "X /b")
+				time.Sleep(held) // virtual
+				forced := time.Now()
+				if err := locker.ForceRelease(t.Context(), lock.Tree(), locker.Scope(lock.Context()).Owner()); err != nil {
+					t.Fatal(err)
+				}
+				<-lock.Context().Done()
+				if late := time.Since(forced); late > 0 {
+					t.Errorf("the holder learnt of it %v late", late)
+				}
+				if cause := context.Cause(lock.Context()); !errors.Is(cause, pathlock.ErrLost) {
+					t.Errorf("the context ended because of %v, want ErrLost", cause)
+				}
+				if err := lock.Release(t.Context()); !errors.Is(err, pathlock.ErrLost) {
+					t.Errorf("release: %v, want ErrLost", err)
+				}
+				if err := other.Context().Err(); err != nil {
+					t.Errorf("another owner's lock ended: %v", err)
+				}
+				release(t, other)
+			})
+		})
+	}
+}

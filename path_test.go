@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
 func TestParsePathAcceptsCanonicalPaths(t *testing.T) {
@@ -258,4 +259,326 @@ func ExamplePath_Compare() {
 	// [/ /a /a/b /a-b]
 	// a
 	// b
+}
+
+func TestFoldMakesEqualNamesMeet(t *testing.T) {
+	for _, tt := range []struct{ what, a, b string }{
+		{"case", "Login Tests", "LOGIN tests"},
+		{"trailing spaces", "a", "a  "},
+		{"composition", "caf\u00e9", "cafe\u0301"},
+		{"composition and case", "CAF\u00c9", "cafe\u0301"},
+		{"sharp s", "straße", "STRASSE"},
+		{"final sigma", "ὈΔΥΣΣΕΎΣ", "ὀδυσσεύς"},
+		{"Kelvin sign", "\u212a", "k"},
+		{"case and trailing space", "A ", "a"},
+		{"Cherokee", "\u13a0", "\uab70"},
+		{"nothing but spaces", " ", "   "},
+		{"a dot and spaces", ". ", ".   "},
+	} {
+		if a, b := pathlock.Fold(tt.a), pathlock.Fold(tt.b); a != b {
+			t.Errorf("%s: %q folds to %q, but %q to %q", tt.what, tt.a, a, tt.b, b)
+		}
+	}
+}
+
+// A locker folds a whole path as it folds each of its names.
+func TestPathsFoldNameByName(t *testing.T) {
+	for _, tt := range []struct {
+		held, asked string
+		free        bool
+	}{
+		{"X /a /b", "X /a/b", false},
+		{"X /a/b ", "X /a/b", false},
+		{"X /A/b", "X /a/B", false},
+		{"X /stra\u00dfe/x", "X /STRASSE/X", false},
+		{"X / a/b", "X /a/b", true},
+		{"X /a b/c", "X /ab/c", true},
+		{"X /[/x", "X /{/x", true},
+	} {
+		l, _ := newLocker()
+		lock := acquire(t.Context(), t, l, tt.held)
+		free(t, l, tt.asked, tt.free)
+		release(t, lock)
+	}
+}
+
+func TestFoldKeepsDifferentNamesApart(t *testing.T) {
+	for _, tt := range []struct{ what, a, b string }{
+		{"leading space", "a", " a"},
+		{"inner space", "a b", "ab"},
+		{"accent", "e", "é"},
+		{"width", "a", "ａ"},
+		{"punctuation", "a-b", "a_b"},
+	} {
+		if a, b := pathlock.Fold(tt.a), pathlock.Fold(tt.b); a == b {
+			t.Errorf("%s: %q and %q both fold to %q", tt.what, tt.a, tt.b, a)
+		}
+	}
+}
+
+func TestFoldIsIdempotentAndKeepsNamesNames(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.StringMatching(`[^/\p{Cc}]{1,12}`).Draw(t, "name")
+		folded := pathlock.Fold(name)
+		if again := pathlock.Fold(folded); again != folded {
+			t.Fatalf("%q folds to %q, and that to %q", name, folded, again)
+		}
+		if _, err := pathlock.Root().Child(name); err != nil {
+			return
+		}
+		if _, err := pathlock.Root().Child(folded); err != nil {
+			t.Fatalf("the name %q folds to %q, which is none: %v", name, folded, err)
+		}
+	})
+}
+
+// Names that a database may hold equal meet in one lock.
+func ExampleFold() {
+	fmt.Println(pathlock.Fold("Straße ") == pathlock.Fold("STRASSE"))
+	fmt.Println(pathlock.FoldNothing("Straße ") == pathlock.FoldNothing("STRASSE"))
+	// Output:
+	// true
+	// false
+}
+
+// A database that tells all names apart needs no folding.
+func ExampleWithFold() {
+	login := pathlock.MustParsePath("/API/Login")
+	store := memstore.New()
+	for _, locker := range []*pathlock.Locker{
+		pathlock.New(store),
+		pathlock.New(store, pathlock.WithFold(pathlock.FoldNothing)),
+	} {
+		folded, err := locker.Folded(login)
+		fmt.Println(folded, err)
+	}
+	// Output:
+	// /api/login <nil>
+	// /API/Login <nil>
+}
+
+// The tables of Gray et al. 1976, typed in from the paper: rows and columns in the order IS IX S
+// SIX X.
+var (
+	publishedCompatibility = [5]string{
+		"yyyy-", // IS
+		"yy---", // IX
+		"y-y--", // S
+		"y----", // SIX
+		"-----", // X
+	}
+	publishedSupremum = [5][5]string{
+		{"IS", "IX", "S", "SIX", "X"},
+		{"IX", "IX", "SIX", "SIX", "X"},
+		{"S", "SIX", "S", "SIX", "X"},
+		{"SIX", "SIX", "SIX", "SIX", "X"},
+		{"X", "X", "X", "X", "X"},
+	}
+)
+
+func TestCompatibilityAndSupremumAreThePublishedOnes(t *testing.T) {
+	for i, a := range pathlock.Modes() {
+		for j, b := range pathlock.Modes() {
+			if got, want := pathlock.Compatible(a, b), publishedCompatibility[i][j] == 'y'; got != want {
+				t.Errorf("%s beside %s: %v, want %v", a, b, got, want)
+			}
+			if got, want := pathlock.Supremum(a, b).String(), publishedSupremum[i][j]; got != want {
+				t.Errorf("supremum of %s and %s: %s, want %s", a, b, got, want)
+			}
+		}
+	}
+}
+
+// A mode covers another exactly if whoever could not run beside the other could not run beside it
+// either: that is what "at least as strong" means.
+func TestCoversFollowsFromCompatibility(t *testing.T) {
+	for _, a := range pathlock.Modes() {
+		for _, b := range pathlock.Modes() {
+			excludesAll := true
+			for _, c := range pathlock.Modes() {
+				if pathlock.Compatible(a, c) && !pathlock.Compatible(b, c) {
+					excludesAll = false
+				}
+			}
+			if got := a.Covers(b); got != excludesAll {
+				t.Errorf("%s covers %s: %v, want %v", a, b, got, excludesAll)
+			}
+		}
+		if !a.Covers(0) || pathlock.Mode(0).Covers(a) {
+			t.Errorf("%s against no mode", a)
+		}
+	}
+}
+
+func TestCoversBelow(t *testing.T) {
+	below := map[pathlock.Mode]string{
+		pathlock.ModeIS: "", pathlock.ModeIX: "", pathlock.ModeS: "IS S", pathlock.ModeSIX: "IS S", pathlock.ModeX: "IS IX S SIX X",
+	}
+	for _, held := range pathlock.Modes() {
+		var got string
+		for _, wanted := range pathlock.Modes() {
+			if held.CoversBelow(wanted) {
+				if got != "" {
+					got += " "
+				}
+				got += wanted.String()
+			}
+		}
+		if got != below[held] {
+			t.Errorf("%s on a node gives %q below it, want %q", held, got, below[held])
+		}
+	}
+}
+
+func TestIntentions(t *testing.T) {
+	for mode, want := range map[pathlock.Mode]pathlock.Mode{
+		pathlock.ModeIS: pathlock.ModeIS, pathlock.ModeS: pathlock.ModeIS,
+		pathlock.ModeIX: pathlock.ModeIX, pathlock.ModeSIX: pathlock.ModeIX, pathlock.ModeX: pathlock.ModeIX, 0: 0,
+	} {
+		if got := mode.Intention(); got != want {
+			t.Errorf("intention of %s: %s, want %s", mode, got, want)
+		}
+	}
+}
+
+func TestModeText(t *testing.T) {
+	for _, m := range pathlock.Modes() {
+		text, _ := m.MarshalText()
+		var back pathlock.Mode
+		if err := back.UnmarshalText(text); err != nil || back != m {
+			t.Errorf("%s became %s: %v", m, back, err)
+		}
+		if !m.IsValid() {
+			t.Errorf("%s is not valid", m)
+		}
+	}
+	for _, bad := range []string{"", "x", "none", "XS", "IXX"} {
+		if _, err := pathlock.ParseMode(bad); err == nil {
+			t.Errorf("ParseMode(%q) gives no error", bad)
+		}
+	}
+	if pathlock.Mode(0).IsValid() || pathlock.Mode(6).IsValid() {
+		t.Error("0 or 6 is a valid mode")
+	}
+	if got := pathlock.Mode(9).String(); got != "Mode(9)" {
+		t.Errorf("an unknown mode prints as %q", got)
+	}
+}
+
+// claims reads "X /a/b, S /c".
+func claims(t testing.TB, s string) []pathlock.Claim {
+	t.Helper()
+	var out []pathlock.Claim
+	for part := range strings.SplitSeq(s, ", ") {
+		mode, path, _ := strings.Cut(part, " ")
+		m, err := pathlock.ParseMode(mode)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, pathlock.Claim{Path: pathlock.MustParsePath(path), Mode: m})
+	}
+	return out
+}
+
+func written(set []pathlock.Claim) string {
+	parts := make([]string, len(set))
+	for i, c := range set {
+		parts[i] = c.String()
+	}
+	return strings.Join(parts, ", ")
+}
+
+func TestNormalize(t *testing.T) {
+	for _, tt := range []struct{ what, claims, want string }{
+		{"the root alone", "X /", "X /"},
+		{"an insert", "X /a/new", "IX /, IX /a, X /a/new"},
+		{"a read", "S /a/b", "IS /, IS /a, S /a/b"},
+		{"SIX needs IX above", "SIX /a", "IX /, SIX /a"},
+		{"a rename", "X /a/b, X /a/c", "IX /, IX /a, X /a/b, X /a/c"},
+		{"a copy", "S /a/b, X /d/b", "IX /, IS /a, S /a/b, IX /d, X /d/b"},
+		{"node and own subtree", "X /a, X /a/b", "IX /, X /a, X /a/b"},
+		{"read above a write", "S /a, X /a/b/c", "IX /, SIX /a, IX /a/b, X /a/b/c"},
+		{"the same node twice", "S /a, IX /a", "IX /, SIX /a"},
+		{"order is by name, not by string", "X /a-b, X /a/b", "IX /, IX /a, X /a/b, X /a-b"},
+		{"order does not depend on the order given", "X /b, X /a", "IX /, X /a, X /b"},
+	} {
+		t.Run(tt.what, func(t *testing.T) {
+			given := claims(t, tt.claims)
+			before := slices.Clone(given)
+			if got := written(pathlock.Normalize(given...)); got != tt.want {
+				t.Errorf("%s\n got %s\nwant %s", tt.claims, got, tt.want)
+			}
+			if !slices.Equal(given, before) {
+				t.Errorf("the argument was changed to %s", written(given))
+			}
+		})
+	}
+	if got := pathlock.Normalize(); len(got) != 0 {
+		t.Errorf("no claims became %s", written(got))
+	}
+}
+
+func TestNormalizeProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		given := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) pathlock.Claim {
+			return pathlock.Claim{Path: somePath(t, "path"), Mode: rapid.SampledFrom(pathlock.Modes()).Draw(t, "mode")}
+		}), 1, 5).Draw(t, "claims")
+		set := pathlock.Normalize(given...)
+		modes := map[pathlock.Path]pathlock.Mode{}
+		for i, c := range set {
+			if i > 0 && set[i-1].Path.Compare(c.Path) >= 0 {
+				t.Fatalf("%s is out of order", written(set))
+			}
+			modes[c.Path] = c.Mode
+		}
+		for _, c := range given {
+			if !modes[c.Path].Covers(c.Mode) {
+				t.Fatalf("%s is not in %s", c, written(set))
+			}
+			for a := range c.Path.Ancestors() {
+				if !modes[a].Covers(c.Mode.Intention()) {
+					t.Fatalf("%s lacks the intention of %s on %s", written(set), c, a)
+				}
+			}
+		}
+		if again := pathlock.Normalize(set...); !slices.Equal(again, set) {
+			t.Fatalf("normalised twice, %s became %s", written(set), written(again))
+		}
+	})
+}
+
+func ExampleNormalize() {
+	rename := pathlock.Normalize(
+		pathlock.X(pathlock.MustParsePath("/dir1/dir2")),
+		pathlock.X(pathlock.MustParsePath("/dir1/new")),
+	)
+	for _, c := range rename {
+		fmt.Println(c)
+	}
+	// Output:
+	// IX /
+	// IX /dir1
+	// X /dir1/dir2
+	// X /dir1/new
+}
+
+// A claim is a path with a mode. A request states what it needs, and the intentions above follow
+// from that.
+func ExampleClaim() {
+	plan, suite := pathlock.Root(), pathlock.MustParsePath("/api/login")
+	for _, claim := range []pathlock.Claim{
+		pathlock.S(suite),  // read the subtree
+		pathlock.X(suite),  // change the subtree
+		pathlock.SIX(plan), // read all, and change something below
+		pathlock.IS(plan),  // read something below
+		pathlock.IX(plan),  // change something below
+	} {
+		fmt.Println(claim, "is", pathlock.Normalize(claim))
+	}
+	// Output:
+	// S /api/login is [IS / IS /api S /api/login]
+	// X /api/login is [IX / IX /api X /api/login]
+	// SIX / is [SIX /]
+	// IS / is [IS /]
+	// IX / is [IX /]
 }

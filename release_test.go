@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -220,4 +224,564 @@ func TestShutdownAfterTheStoreIsClosedEndsWithTheError(t *testing.T) {
 			})
 		})
 	}
+}
+
+// distant is a locker whose releases take until they are let through, and a locker of another
+// process on the same store.
+type distant struct {
+	*testing.T
+	locker, other *pathlock.Locker
+	store         *watched
+	through       chan struct{}
+}
+
+func inBackground(t *testing.T, test func(t *testing.T, d *distant)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		d := &distant{T: t, through: make(chan struct{})}
+		d.locker, d.store = newLocker()
+		d.other = pathlock.New(d.store.Store, quiet)
+		d.store.releaseBy(func() error { <-d.through; return nil })
+		test(t, d)
+	})
+}
+
+// letThrough ends all releases that are under way, and those to come at once.
+func (d *distant) letThrough() {
+	d.Helper()
+	close(d.through)
+	if err := d.locker.Shutdown(d.Context()); err != nil {
+		d.Error(err)
+	}
+}
+
+// begin acquires on a goroutine and returns when that has ended or waits for something.
+func (d *distant) begin(ctx context.Context, text string) <-chan error {
+	done := make(chan error, 1)
+	go func() {
+		lock, err := d.locker.Acquire(ctx, request(d, text))
+		if err == nil {
+			if !lock.Waited() {
+				d.Error("the lock came after a release, and says that it did not wait")
+			}
+			err = lock.Release(ctx)
+		}
+		done <- err
+	}()
+	synctest.Wait()
+	return done
+}
+
+func TestABackgroundReleaseReturnsBeforeTheStoreAnswers(t *testing.T) {
+	inBackground(t, func(t *testing.T, d *distant) {
+		ctx, cancel := context.WithCancel(t.Context())
+		lock := acquire(ctx, t, d.locker, "X /a")
+		cancel() // the request that it belonged to is over
+		lock.ReleaseInBackground(ctx)
+		if err := lock.Context().Err(); err == nil {
+			t.Error("the lock's context outlives it")
+		}
+		free(t, d.other, "X /a", false)
+		if err := lock.Release(t.Context()); !errors.Is(err, pathlock.ErrNotHeld) {
+			t.Errorf("released once more: %v, want ErrNotHeld", err)
+		}
+		lock.ReleaseInBackground(t.Context())
+		d.letThrough()
+		if got, want := d.store.called(), []string{"acquire IX /, X /a", "release"}; !slices.Equal(got, want) {
+			t.Errorf("the store was asked %q, want %q", got, want)
+		}
+		free(t, d.other, "X /a", true)
+	})
+}
+
+func TestAReleaseUnderWayDoesNotRefuseItsOwnProcess(t *testing.T) {
+	inBackground(t, func(t *testing.T, d *distant) {
+		acquire(t.Context(), t, d.locker, "X /a").ReleaseInBackground(t.Context())
+		next := d.begin(t.Context(), "X /a")
+		select {
+		case err := <-next:
+			t.Fatalf("not waited for: %v", err)
+		default:
+		}
+		d.letThrough()
+		if err := <-next; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestOthersStillRefuseWhileAReleaseIsUnderWay(t *testing.T) {
+	inBackground(t, func(t *testing.T, d *distant) {
+		acquire(t.Context(), t, d.locker, "X /a").ReleaseInBackground(t.Context())
+		held := acquire(t.Context(), t, d.other, "X /b")
+		acquire(t.Context(), t, d.locker, "X /c").ReleaseInBackground(t.Context()) // nobody is in the way
+		next := d.begin(t.Context(), "X /b")
+		d.store.called()
+		d.letThrough()
+		if err := <-next; !errors.Is(err, pathlock.ErrConflict) {
+			t.Errorf("error %v, want ErrConflict", err)
+		}
+		if got, want := d.store.called(), []string{"acquire IX /, X /b"}; !slices.Equal(got, want) {
+			t.Errorf("the store was asked %q, want %q: one more time and no more", got, want)
+		}
+		release(t, held)
+	})
+}
+
+func TestARequestThatWaitsDoesNotWaitLongerForAReleaseUnderWay(t *testing.T) {
+	inBackground(t, func(t *testing.T, d *distant) {
+		acquire(t.Context(), t, d.locker, "X /a").ReleaseInBackground(t.Context())
+		req := request(t, "X /a")
+		req.Wait = time.Second
+		begun := time.Now()
+		if _, err := d.locker.Acquire(t.Context(), req); !errors.Is(err, pathlock.ErrConflict) || time.Since(begun) != time.Second {
+			t.Errorf("after %v: %v, want ErrConflict after 1s", time.Since(begun), err)
+		}
+		d.letThrough()
+	})
+}
+
+func TestOnlyReleasesOfTheTreeAreWaitedForAndNotBeyondTheContext(t *testing.T) {
+	inBackground(t, func(t *testing.T, d *distant) {
+		elsewhere := request(t, "X /a")
+		elsewhere.Tree = tree(t, "elsewhere")
+		lock, err := d.locker.Acquire(t.Context(), elsewhere)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lock.ReleaseInBackground(t.Context())
+		held := acquire(t.Context(), t, d.other, "X /b")
+		free(t, d.locker, "X /b", false)
+
+		acquire(t.Context(), t, d.locker, "X /a").ReleaseInBackground(t.Context())
+		ctx, cancel := context.WithCancel(t.Context())
+		next := d.begin(ctx, "X /b")
+		cancel()
+		if err := <-next; !errors.Is(err, pathlock.ErrConflict) {
+			t.Errorf("error %v, want ErrConflict", err)
+		}
+		d.letThrough()
+		release(t, held)
+	})
+}
+
+func TestShutdownWaitsForReleasesAndLetsNoMoreBegin(t *testing.T) {
+	inBackground(t, func(t *testing.T, d *distant) {
+		late := acquire(t.Context(), t, d.locker, "X /late")
+		acquire(t.Context(), t, d.locker, "X /a").ReleaseInBackground(t.Context())
+		ctx, stop := context.WithTimeout(t.Context(), time.Second)
+		defer stop()
+		if err := d.locker.Shutdown(ctx); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "1 release") {
+			t.Errorf("error %v, want the deadline and the number of releases", err)
+		}
+		d.letThrough()
+		late.ReleaseInBackground(t.Context())
+		free(t, d.other, "X /", true)
+	})
+}
+
+// hanging is a store that does not answer releases.
+type hanging struct{ pathlock.Store }
+
+func (hanging) Release(ctx context.Context, _ pathlock.Tree, _ pathlock.Owner, _ pathlock.GrantID) error {
+	<-ctx.Done()
+	return errors.Join(pathlock.ErrUnavailable, ctx.Err())
+}
+
+func TestABackgroundReleaseThatFailsEndsInTimeAndIsReported(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, store := newLocker()
+		var log strings.Builder
+		j := &journal{}
+		l := pathlock.New(hanging{store}, pathlock.WithObserver(j), pathlock.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		acquire(t.Context(), t, l, "X /a").ReleaseInBackground(t.Context())
+		begun, ended := time.Now(), make(chan time.Duration, 1)
+		go func() {
+			if err := l.Shutdown(t.Context()); err != nil {
+				t.Error(err)
+			}
+			ended <- time.Since(begun)
+		}()
+		time.Sleep(5*time.Second - 1)
+		synctest.Wait()
+		if n := j.count(); n != 2 {
+			t.Errorf("%d events before the 5 s are over that the release may take", n)
+		}
+		time.Sleep(time.Nanosecond)
+		synctest.Wait()
+		if want := []string{"acquiring X /a", "granted X /a", "released X /a: error"}; !slices.Equal(j.events, want) {
+			t.Errorf("seen %q, want %q", j.events, want)
+		}
+		// It is tried again until its lease has ended, which may have begun as late as that.
+		if took := <-ended; took < 5*time.Second+pathlock.DefaultLease {
+			t.Errorf("Shutdown returned after %v, while the release was tried again", took)
+		}
+		if s := log.String(); strings.Count(s, "level=WARN") != 1 || !strings.Contains(s, "release failed") {
+			t.Errorf("logged: %s", s)
+		}
+	})
+}
+
+func TestWhatNeedsNoRoundTripIsReleasedAtOnce(t *testing.T) {
+	inBackground(t, func(t *testing.T, d *distant) {
+		j := &journal{}
+		l := pathlock.New(d.store, quiet, pathlock.WithObserver(j))
+		outer := acquire(t.Context(), t, l, "X /a")
+		inner := acquire(outer.Context(), t, l, "X /a/b")
+		inner.ReleaseInBackground(t.Context())
+		inner.ReleaseInBackground(t.Context()) // nothing happens the second time
+		if want := []string{"acquiring X /a", "granted X /a", "granted X /a/b (re-entrant)", "released X /a/b (re-entrant)"}; !slices.Equal(j.events, want) {
+			t.Errorf("seen %q, want %q", j.events, want)
+		}
+		close(d.through)
+		release(t, outer)
+	})
+	_, store := newLocker()
+	l := pathlock.New(store.Store, quiet) // the memory store itself
+	acquire(t.Context(), t, l, "X /a").ReleaseInBackground(t.Context())
+	free(t, pathlock.New(store.Store, quiet), "X /a", true)
+}
+
+func TestALockSaysWhetherItWaited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, _ := newLocker()
+		first := acquire(t.Context(), t, l, "X /a")
+		inner := acquire(first.Context(), t, l, "X /a/b")
+		if first.Waited() || inner.Waited() {
+			t.Errorf("nobody was in the way, and yet they waited: %v, %v", first.Waited(), inner.Waited())
+		}
+		release(t, inner)
+		time.AfterFunc(time.Second, func() { release(t, first) })
+		req := request(t, "X /a")
+		req.Wait = time.Minute
+		second, err := l.Acquire(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !second.Waited() {
+			t.Error("a lock that came after a second says that it did not wait")
+		}
+		release(t, second)
+	})
+}
+
+// calling is an observer that calls fail in one of its methods.
+type calling struct {
+	pathlock.NopObserver
+	method string
+	fail   func()
+}
+
+func (o calling) at(method string) {
+	if o.method == method {
+		o.fail()
+	}
+}
+
+func (o calling) Acquiring(ctx context.Context, _ pathlock.Event) context.Context {
+	o.at("Acquiring")
+	return ctx
+}
+func (o calling) Waiting(context.Context, pathlock.Event)  { o.at("Waiting") }
+func (o calling) Granted(context.Context, pathlock.Event)  { o.at("Granted") }
+func (o calling) Refused(context.Context, pathlock.Event)  { o.at("Refused") }
+func (o calling) Lost(context.Context, pathlock.Event)     { o.at("Lost") }
+func (o calling) Released(context.Context, pathlock.Event) { o.at("Released") }
+func (o calling) Step(ctx context.Context, _ pathlock.Step) (context.Context, func(error)) {
+	o.at("Step")
+	return ctx, func(error) { o.at("done") }
+}
+
+// ledger is a store that counts what it grants and what it is given back.
+type ledger struct {
+	pathlock.Store
+	mu       sync.Mutex
+	granted  int
+	released int
+	changed  *sync.Cond
+}
+
+func newLedger() *ledger {
+	l := &ledger{Store: memstore.New()}
+	l.changed = sync.NewCond(&l.mu)
+	return l
+}
+
+// Local makes releases in the background be such.
+func (l *ledger) Local() bool { return false }
+
+func (l *ledger) Acquire(ctx context.Context, a pathlock.Acquisition) (pathlock.Grant, error) {
+	g, err := l.Store.Acquire(ctx, a)
+	if err == nil {
+		l.count(&l.granted)
+	}
+	return g, err
+}
+
+func (l *ledger) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
+	err := l.Store.Release(ctx, tree, owner, id)
+	if err == nil {
+		l.count(&l.released)
+	}
+	return err
+}
+
+func (l *ledger) count(n *int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	*n++
+	l.changed.Broadcast()
+}
+
+// balanced waits until everything granted has been given back, and says so if it was not once.
+func (l *ledger) balanced(t *testing.T) {
+	t.Helper()
+	timeout := time.AfterFunc(10*time.Second, func() { l.changed.Broadcast() })
+	defer timeout.Stop()
+	began := time.Now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for l.granted != l.released && time.Since(began) < 10*time.Second {
+		l.changed.Wait()
+	}
+	if l.granted != l.released || l.granted == 0 {
+		t.Errorf("%d grants were made, and %d given back", l.granted, l.released)
+	}
+}
+
+// aside runs f on a goroutine of its own, which may panic or exit, and waits for its end.
+func aside(f func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() { _ = recover() }()
+		f()
+	}()
+	<-done
+}
+
+// Whichever method of an observer panics, or leaves its goroutine, what was granted is given back
+// once, and others get it.
+func TestObserverThatFailsKeepsNothingLocked(t *testing.T) {
+	failures := map[string]func(){"panic": func() { panic("in an observer") }, "exit": runtime.Goexit}
+	uses := map[string]func(t *testing.T, l *pathlock.Locker){
+		"release": func(t *testing.T, l *pathlock.Locker) {
+			aside(func() { release(t, acquire(t.Context(), t, l, "X /a")) })
+		},
+		"release in the background": func(t *testing.T, l *pathlock.Locker) {
+			aside(func() { acquire(t.Context(), t, l, "X /a").ReleaseInBackground(t.Context()) })
+			_ = l.Shutdown(t.Context())
+		},
+		"re-entry": func(t *testing.T, l *pathlock.Locker) {
+			aside(func() {
+				outer := acquire(t.Context(), t, l, "X /a")
+				defer outer.ReleaseInBackground(t.Context())
+				release(t, acquire(outer.Context(), t, l, "X /a/b"))
+			})
+		},
+		"a wait, and a refusal": func(t *testing.T, l *pathlock.Locker) {
+			aside(func() {
+				outer := acquire(t.Context(), t, l, "X /a")
+				defer outer.ReleaseInBackground(t.Context())
+				req := request(t, "X /a")
+				req.Wait = time.Millisecond
+				if _, err := l.Acquire(t.Context(), req); !errors.Is(err, pathlock.ErrConflict) {
+					t.Errorf("not refused: %v", err)
+				}
+			})
+		},
+	}
+	for how, fail := range failures {
+		for _, method := range []string{"Acquiring", "Waiting", "Granted", "Refused", "Released", "Step", "done"} {
+			for use, run := range uses {
+				t.Run(fmt.Sprintf("%s in %s/%s", how, method, use), func(t *testing.T) {
+					store := newLedger()
+					l := pathlock.New(store, quiet, pathlock.WithObserver(calling{method: method, fail: fail}))
+					run(t, l)
+					if how == "exit" && store.granted == 0 {
+						return // the goroutine left before it had anything
+					}
+					store.balanced(t)
+					if trees, err := store.Trees(t.Context()); err != nil || len(trees) > 0 {
+						t.Errorf("somebody still holds or waits in %v, %v", trees, err)
+					}
+				})
+			}
+		}
+	}
+}
+
+// A loss is noticed in the background, where a panic would end the program: every lock's context
+// ends, and the other observers are told.
+func TestObserverThatPanicsAtALossKeepsNobodyUninformed(t *testing.T) {
+	told := make(chan string, 2)
+	l, store := newLocker(
+		pathlock.WithObserver(calling{method: "Lost", fail: func() { panic("in an observer") }}),
+		pathlock.WithObserver(calling{method: "Lost", fail: func() { told <- "lost" }}))
+	store.renewBy(func(_ pathlock.Tree, leases []pathlock.Lease) (lost []pathlock.Owner, _ error) {
+		return []pathlock.Owner{leases[0].Owner}, nil
+	})
+	req := request(t, "X /a")
+	req.Lease = pathlock.MinLease
+	outer, err := l.Acquire(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inner := acquire(outer.Context(), t, l, "X /a/b")
+	<-outer.Context().Done()
+	<-inner.Context().Done()
+	for range 2 {
+		<-told
+	}
+	for _, lock := range []*pathlock.Lock{inner, outer} {
+		if err := lock.Release(t.Context()); !errors.Is(err, pathlock.ErrLost) {
+			t.Errorf("the release says %v", err)
+		}
+	}
+}
+
+// failing is a store of which one method panics, after it has done its work or before.
+type failing struct {
+	*ledger
+	method string
+	after  bool
+}
+
+func (f failing) at(method string, after bool) {
+	if f.method == method && f.after == after {
+		panic("in the store")
+	}
+}
+
+func (f failing) Acquire(ctx context.Context, a pathlock.Acquisition) (pathlock.Grant, error) {
+	f.at("Acquire", false)
+	g, err := f.ledger.Acquire(ctx, a)
+	f.at("Acquire", true)
+	return g, err
+}
+
+func (f failing) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
+	f.at("Release", false)
+	err := f.ledger.Release(ctx, tree, owner, id)
+	f.at("Release", true)
+	return err
+}
+
+func (f failing) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock.Lease) ([]pathlock.Owner, error) {
+	f.at("Renew", false)
+	return f.ledger.Renew(ctx, tree, leases)
+}
+
+func TestStoreThatPanicsHasFailed(t *testing.T) {
+	t.Run("in Acquire", func(t *testing.T) {
+		for _, after := range []bool{false, true} {
+			store := newLedger()
+			l := pathlock.New(failing{store, "Acquire", after}, quiet)
+			panicked := any(nil)
+			func() {
+				defer func() { panicked = recover() }()
+				acquire(t.Context(), t, l, "X /a")
+			}()
+			if panicked == nil {
+				t.Error("the panic was swallowed")
+			}
+			if store.granted != store.released {
+				t.Errorf("%d grants were made, and %d given back", store.granted, store.released)
+			}
+		}
+	})
+	t.Run("in Release", func(t *testing.T) {
+		for _, after := range []bool{false, true} {
+			l := pathlock.New(failing{newLedger(), "Release", after}, quiet, pathlock.WithLease(pathlock.MinLease))
+			lock := acquire(t.Context(), t, l, "X /a")
+			if err := lock.Release(t.Context()); !errors.Is(err, pathlock.ErrUnavailable) {
+				t.Errorf("the release says %v", err)
+			}
+			acquire(t.Context(), t, l, "X /b").ReleaseInBackground(t.Context())
+			if err := l.Shutdown(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	t.Run("in Renew", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			l := pathlock.New(failing{newLedger(), "Renew", false}, quiet)
+			req := request(t, "X /a")
+			req.Lease = pathlock.MinLease
+			lock, err := l.Acquire(t.Context(), req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			<-lock.Context().Done()
+			if cause := context.Cause(lock.Context()); !errors.Is(cause, pathlock.ErrLost) || !errors.Is(cause, pathlock.ErrUnavailable) {
+				t.Errorf("the lock ends with %v", cause)
+			}
+		})
+	})
+}
+
+// hostile is a log handler that panics.
+type hostile struct{ slog.Handler }
+
+func (hostile) Enabled(context.Context, slog.Level) bool { return true }
+func (hostile) Handle(context.Context, slog.Record) error {
+	panic("in the log")
+}
+
+func TestLogThatPanicsKeepsNothingLocked(t *testing.T) {
+	store := newLedger()
+	l := pathlock.New(store, pathlock.WithLogger(slog.New(hostile{})), pathlock.WithObserver(calling{method: "Granted", fail: func() { panic("in an observer") }}))
+	outer := acquire(t.Context(), t, l, "X /a")
+	release(t, acquire(outer.Context(), t, l, "X /a/b"))
+	release(t, outer)
+	store.balanced(t)
+}
+
+// The reason that an abandoned lock's context ends with is for those who work under it.
+func TestAbandonedLockEndsWithItsReason(t *testing.T) {
+	l, _ := newLocker()
+	why := errors.New("enough")
+	outer := acquire(t.Context(), t, l, "X /a")
+	inner := acquire(outer.Context(), t, l, "X /a/b")
+	outer.Abandon(t.Context(), why)
+	for name, ctx := range map[string]context.Context{"the lock's": outer.Context(), "an inner lock's": inner.Context()} {
+		if ctx.Err() == nil || !errors.Is(context.Cause(ctx), why) {
+			t.Errorf("%s context ends with %v, %v", name, ctx.Err(), context.Cause(ctx))
+		}
+	}
+	free(t, l, "X /a", false)
+	release(t, inner)
+	free(t, l, "X /a", true)
+	if err := outer.Release(t.Context()); !errors.Is(err, pathlock.ErrNotHeld) {
+		t.Errorf("released once more: %v", err)
+	}
+}
+
+// A store tells of an ended context by its error; why it ended is for the caller to know, too.
+func TestInterruptedWaitTellsTheContextsCause(t *testing.T) {
+	l, store := newLocker()
+	defer release(t, acquire(t.Context(), t, l, "X /a"))
+	why := errors.New("enough")
+	ctx, end := context.WithCancelCause(t.Context())
+	store.Store = bare{store.Store, func() { end(why) }}
+	req := request(t, "X /a")
+	req.Wait = time.Minute
+	_, err := l.Acquire(ctx, req)
+	if !errors.Is(err, why) || !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted with %v", err)
+	}
+	if !slices.Contains(store.called(), "acquire IX /, X /a") {
+		t.Error("the store was not asked")
+	}
+}
+
+// bare is a store that says of an ended context nothing but its error.
+type bare struct {
+	pathlock.Store
+	end func()
+}
+
+func (b bare) Acquire(ctx context.Context, _ pathlock.Acquisition) (pathlock.Grant, error) {
+	b.end()
+	return pathlock.Grant{}, fmt.Errorf("bare: %w", ctx.Err())
 }

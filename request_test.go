@@ -4,7 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"go/ast"
+	"go/doc"
+	"go/parser"
+	"go/token"
+	"io"
 	"math"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +19,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
 func TestNamesThatFoldAlikeMeet(t *testing.T) {
@@ -158,6 +166,340 @@ func TestALockKeepsNoClaimsOfItsCallers(t *testing.T) {
 	for _, want := range []string{"released X /a, X /b", "released X /a, X /b (re-entrant)"} {
 		if !slices.Contains(j.events, want) {
 			t.Errorf("not among %q: %q", j.events, want)
+		}
+	}
+}
+
+// Who mends a program's settings hears of all that are wrong, and not of one at a time.
+func TestCheckNamesEveryOptionThatMakesNoSense(t *testing.T) {
+	err := pathlock.New(memstore.New(), pathlock.WithLease(time.Millisecond), pathlock.WithWait(-time.Second)).Check()
+	if !errors.Is(err, pathlock.ErrInvalidRequest) {
+		t.Fatalf("Check: %v, want ErrInvalidRequest", err)
+	}
+	for _, says := range []string{"lease 1ms", "negative wait -1s"} {
+		if !strings.Contains(err.Error(), says) {
+			t.Errorf("Check: %v; want it to say %q, too", err, says)
+		}
+	}
+}
+
+// A program can ask at start whether the options of its locker make sense, and hears then what the
+// first request would have been refused with.
+func TestCheckRefusesWhatEveryRequestWouldBeRefusedWith(t *testing.T) {
+	tree, err := pathlock.NewTree("check", "1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name   string
+		option pathlock.Option
+		says   string // "" is that it makes sense
+	}{
+		{"no wait at all", pathlock.WithWait(pathlock.NoWait), ""},
+		{"the shortest lease", pathlock.WithLease(pathlock.MinLease), ""},
+		{"too short a lease", pathlock.WithLease(pathlock.MinLease - 1), "at least 10ms is needed"},
+		{"a negative lease", pathlock.WithLease(-time.Second), "at least 10ms is needed"},
+		{"a negative wait", pathlock.WithWait(-time.Second), "negative wait -1s"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			locker := pathlock.New(memstore.New(), tt.option)
+			err := locker.Check()
+			lock, refusal := locker.Acquire(t.Context(), pathlock.Request{Tree: tree, Gate: true})
+			if refusal == nil {
+				if err := lock.Release(t.Context()); err != nil {
+					t.Error(err)
+				}
+			}
+			if tt.says == "" {
+				if err != nil || refusal != nil {
+					t.Errorf("Check: %v; Acquire: %v; want neither", err, refusal)
+				}
+				return
+			}
+			if !errors.Is(err, pathlock.ErrInvalidRequest) || !strings.Contains(err.Error(), tt.says) {
+				t.Errorf("Check: %v, want an ErrInvalidRequest that says %q", err, tt.says)
+			}
+			if refusal == nil || refusal.Error() != err.Error() {
+				t.Errorf("Acquire: %v, want what Check says: %v", refusal, err)
+			}
+		})
+	}
+}
+
+// understood are methods that nobody has to see in use: those of errors, of the standard library's
+// interfaces and of observers, and questions.
+var understood = regexp.MustCompile(`^(Acquiring|Waiting|Granted|Refused|Error|Unwrap|Is|String|Short|Format|LogValue|Validate|Initialize|(Unm|M)arshal\w+|Is[A-Z]\w*)$`)
+
+// Every function of a public package, and every method that callers call, has an Example on its
+// page of the documentation or is used in one.
+func TestEveryEntryPointIsInAnExample(t *testing.T) {
+	for folder, methods := range map[string]bool{
+		".": true, "lockspec": true, "election": true, "contention": true, "admin": true, "middleware": true, "gormplugin": true, "idempotency": true, "fsck": true, "fsck/gormfsck": true,
+		// Stores have the methods of an interface, which a Locker calls.
+		"store/memstore": false, "store/offstore": false, "store/redisstore": false, "store/storetest": false,
+	} {
+		p, shown := documentation(t, folder)
+		check := func(name string, examples []*doc.Example) {
+			_, simple, ok := strings.Cut(name, ".")
+			if !ok {
+				simple = name
+			}
+			if len(examples) == 0 && !shown[simple] {
+				t.Errorf("%s: %s is in no Example", folder, name)
+			}
+		}
+		for _, f := range p.Funcs {
+			check(f.Name, f.Examples)
+		}
+		for _, typ := range p.Types {
+			for _, f := range typ.Funcs {
+				check(f.Name, f.Examples)
+			}
+			for _, m := range typ.Methods {
+				if methods && typ.Name != "NopObserver" && !understood.MatchString(m.Name) {
+					check(typ.Name+"."+m.Name, m.Examples)
+				}
+			}
+		}
+	}
+}
+
+// documentation returns what go doc knows of the package in a folder, and the names that its
+// examples select.
+func documentation(t *testing.T, folder string) (*doc.Package, map[string]bool) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(folder, "*.go"))
+	if err != nil || len(names) == 0 {
+		t.Fatalf("%s: files %v, error %v", folder, names, err)
+	}
+	fset := token.NewFileSet()
+	var files []*ast.File
+	for _, name := range names {
+		f, err := parser.ParseFile(fset, name, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, f)
+	}
+	shown := make(map[string]bool)
+	for _, e := range doc.Examples(files...) {
+		ast.Inspect(e.Code, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok {
+				shown[s.Sel.Name] = true
+			}
+			return true
+		})
+	}
+	p, err := doc.NewFromFiles(fset, files, folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, shown
+}
+
+func TestErrorsSayWhoIsInTheWay(t *testing.T) {
+	noon := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	node := pathlock.ConflictError{Tree: tree(t, "plan"), Path: pathlock.MustParsePath("/a"), Mode: pathlock.ModeX}
+	for _, tt := range []struct {
+		what    string
+		gate    bool
+		blocker pathlock.Blocker
+		says    string
+	}{
+		{"nothing is known", false, pathlock.Blocker{}, "X /a in test/plan: held by another owner"},
+		{"a holder with a note", false, pathlock.Blocker{Note: "rename", Mode: pathlock.ModeS, Since: noon, Until: noon.Add(time.Minute)},
+			`X /a in test/plan: held by "rename", which has S since 2026-01-02T12:00:00Z until 2026-01-02T12:01:00Z`},
+		{"a waiter without a note", false, pathlock.Blocker{Owner: "ABCDEFGHIJ", Mode: pathlock.ModeX, Waiting: true, Since: noon},
+			"X /a in test/plan: in the way: owner ABCDEF…, which waits for X since 2026-01-02T12:00:00Z"},
+		{"a gate that another program took", true, pathlock.Blocker{Note: "nightly", Gate: true, Mode: pathlock.ModeX, Until: noon},
+			`the gate of test/plan: held by "nightly", which has the gate until 2026-01-02T12:00:00Z`},
+	} {
+		e := node
+		e.Gate, e.Blocker = tt.gate, tt.blocker
+		if want := pathlock.ErrConflict.Error() + ": " + tt.says; e.Error() != want {
+			t.Errorf("%s:\n got %s\nwant %s", tt.what, e.Error(), want)
+		}
+		d := pathlock.DeadlockError{Tree: e.Tree, Path: e.Path, Mode: e.Mode, Gate: e.Gate, Blocker: e.Blocker}
+		if !errors.Is(&d, pathlock.ErrDeadlock) || errors.Is(&d, pathlock.ErrConflict) || !strings.Contains(d.Error(), tt.says) {
+			t.Errorf("%s: as a deadlock: %s", tt.what, d.Error())
+		}
+	}
+	withCause := node
+	withCause.Err = io.EOF
+	if !errors.Is(&withCause, pathlock.ErrConflict) || !errors.Is(&withCause, io.EOF) || errors.Is(&node, io.EOF) {
+		t.Error("a conflict matches ErrConflict, and its Err if there is one")
+	}
+}
+
+func TestTheOriginOfAHoldIsSeenByAll(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		note     string
+		in, want pathlock.Origin
+	}{
+		{"none", "edit", pathlock.Origin{}, pathlock.Origin{Instance: "here"}},
+		{"whole", "edit", pathlock.Origin{Operation: "rename", Route: "PATCH /a/:id", RequestID: "r1", Trace: "00-ab-cd-01"},
+			pathlock.Origin{Operation: "rename", Route: "PATCH /a/:id", Instance: "here", RequestID: "r1", Trace: "00-ab-cd-01"}},
+		{"another instance", "", pathlock.Origin{Instance: "there"}, pathlock.Origin{Instance: "there"}},
+		{"a note with the separators", "a\x1fb\x1fc\x1fd\x1fe\x1ff\x1e", pathlock.Origin{}, pathlock.Origin{Instance: "here"}},
+		{"control characters", "n", pathlock.Origin{RequestID: "a\x1f\x1e\n\x00b", Route: "\x1e"}, pathlock.Origin{Instance: "here", RequestID: "ab"}},
+		{"characters that turn directions", "n", pathlock.Origin{RequestID: "a\u202eb\u2066c\u200fé"}, pathlock.Origin{Instance: "here", RequestID: "abcé"}},
+		{"invalid UTF-8", "n", pathlock.Origin{RequestID: "a\xffb"}, pathlock.Origin{Instance: "here", RequestID: "ab"}},
+		{"a long field is cut between characters", "n", pathlock.Origin{RequestID: "x" + strings.Repeat("é", 100)},
+			pathlock.Origin{Instance: "here", RequestID: "x" + strings.Repeat("é", 63)}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			locker := pathlock.New(memstore.New(), pathlock.WithInstance("here"))
+			ctx := pathlock.WithOrigin(t.Context(), tt.in)
+			lock, err := locker.Acquire(ctx, ask(t, tt.note))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if lock.Note() != tt.note {
+				t.Errorf("the lock's note is %q, want %q", lock.Note(), tt.note)
+			}
+			snapshot, err := locker.Snapshot(t.Context(), lock.Tree())
+			if err != nil || len(snapshot.Holders) != 1 {
+				t.Fatalf("%+v, %v", snapshot, err)
+			}
+			if h := snapshot.Holders[0]; h.Note != tt.note || h.Origin != tt.want {
+				t.Errorf("the snapshot has %q, %+v; want %q, %+v", h.Note, h.Origin, tt.note, tt.want)
+			}
+			_, err = locker.Acquire(t.Context(), ask(t, ""))
+			conflict, ok := errors.AsType[*pathlock.ConflictError](err)
+			if !ok || conflict.Blocker.Note != tt.note || conflict.Blocker.Origin != tt.want {
+				t.Errorf("the conflict is %+v; want %q, %+v", conflict, tt.note, tt.want)
+			}
+			if strings.ContainsAny(err.Error(), "\x1f\x1e") || tt.in.RequestID != "" && strings.Contains(err.Error(), tt.want.RequestID) {
+				t.Errorf("the error quotes the origin: %q", err)
+			}
+			token, err := lock.Detach()
+			if err != nil {
+				t.Fatal(err)
+			}
+			attached, err := locker.Attach(t.Context(), token)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = attached.Release(t.Context()) }()
+			if attached.Note() != tt.note {
+				t.Errorf("the attached lock's note is %q, want %q", attached.Note(), tt.note)
+			}
+			if snapshot, err = locker.Snapshot(t.Context(), lock.Tree()); err != nil || snapshot.Holders[0].Origin != tt.want {
+				t.Errorf("detached, the origin is %+v, %v", snapshot.Holders, err)
+			}
+		})
+	}
+}
+
+func TestAnUnnamedProcessKeepsNotesAsTheyAre(t *testing.T) {
+	store := memstore.New()
+	locker := pathlock.New(store, pathlock.WithInstance(""))
+	for _, note := range []string{"", "edit", "a\x1eb", "a\x1f"} {
+		lock, err := locker.Acquire(t.Context(), ask(t, note))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if snapshot, err := store.Snapshot(t.Context(), lock.Tree()); err != nil || snapshot.Holders[0].Note != note {
+			t.Errorf("the store has %+v, %v; want the note %q", snapshot, err, note)
+		}
+		if err := lock.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// An observer adds to the origin when the acquisition begins, as a tracer does with its span.
+func TestObserversAddToTheOrigin(t *testing.T) {
+	seen := &originObserver{seen: make(map[string]pathlock.Origin)}
+	locker := pathlock.New(memstore.New(), pathlock.WithInstance("here"), pathlock.WithObserver(seen))
+	lock, err := locker.Acquire(pathlock.WithOrigin(t.Context(), pathlock.Origin{Operation: "edit"}), ask(t, "n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	snapshot, err := locker.Snapshot(t.Context(), lock.Tree())
+	want := pathlock.Origin{Operation: "edit", Instance: "here", Trace: "span"}
+	if err != nil || snapshot.Holders[0].Origin != want {
+		t.Errorf("the holder's origin is %+v, %v; want %+v", snapshot.Holders, err, want)
+	}
+	if _, err := locker.Acquire(t.Context(), ask(t, "")); !errors.Is(err, pathlock.ErrConflict) {
+		t.Fatal(err)
+	}
+	again, err := locker.Acquire(lock.Context(), ask(t, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(again.Release(t.Context()), lock.Release(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	for what, want := range map[string]pathlock.Origin{
+		"acquiring":         {Operation: "edit", Instance: "here"},
+		"granted":           want,
+		"released":          want,
+		"granted reentrant": {Operation: "edit", Instance: "here"},
+		"refused":           {Instance: "here", Trace: "span"},
+	} {
+		if got := seen.seen[what]; got != want {
+			t.Errorf("%s: %+v, want %+v", what, got, want)
+		}
+	}
+}
+
+// originObserver keeps the first origin of each kind of event.
+type originObserver struct {
+	pathlock.NopObserver
+	seen map[string]pathlock.Origin
+}
+
+func (o *originObserver) keep(what string, e pathlock.Event) {
+	if e.Reentrant {
+		what += " reentrant"
+	}
+	if _, ok := o.seen[what]; !ok {
+		o.seen[what] = e.Origin
+	}
+}
+
+func (o *originObserver) Acquiring(ctx context.Context, e pathlock.Event) context.Context {
+	o.keep("acquiring", e)
+	return pathlock.WithOrigin(ctx, pathlock.Origin{Trace: "span"})
+}
+func (o *originObserver) Granted(_ context.Context, e pathlock.Event)  { o.keep("granted", e) }
+func (o *originObserver) Refused(_ context.Context, e pathlock.Event)  { o.keep("refused", e) }
+func (o *originObserver) Released(_ context.Context, e pathlock.Event) { o.keep("released", e) }
+
+// ask returns a request that conflicts with itself.
+func ask(t *testing.T, note string) pathlock.Request {
+	t.Helper()
+	tree, err := pathlock.NewTree("testplan", "plan-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pathlock.Request{Tree: tree, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/a"))}, Wait: pathlock.NoWait, Lease: time.Minute, Note: note}
+}
+
+// A request may have an operation of its own. What is done under its lock is another.
+func TestARequestsOperationEndsWithIt(t *testing.T) {
+	for _, outer := range []string{"", "rename"} {
+		locker := pathlock.New(memstore.New())
+		req := ask(t, "")
+		req.Operation = "campaign"
+		lock, err := locker.Acquire(pathlock.WithOrigin(t.Context(), pathlock.Origin{Operation: outer, RequestID: "r1"}), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		snapshot, err := locker.Snapshot(t.Context(), lock.Tree())
+		if err != nil || len(snapshot.Holders) != 1 {
+			t.Fatalf("%+v, %v", snapshot, err)
+		}
+		if o := snapshot.Holders[0].Origin; o.Operation != "campaign" || o.RequestID != "r1" {
+			t.Errorf("under %q, the request's origin is %+v", outer, o)
+		}
+		if o := pathlock.OriginOf(lock.Context()); o.Operation != outer || o.RequestID != "r1" {
+			t.Errorf("under %q, the origin under the lock is %+v", outer, o)
+		}
+		if err := lock.Release(t.Context()); err != nil {
+			t.Fatal(err)
 		}
 	}
 }
