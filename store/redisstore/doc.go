@@ -5,9 +5,8 @@
 //	defer store.Close(ctx)
 //	locker := pathlock.New(store)
 //
-// It needs Redis 7.0 or valkey 7.2, or later. This is an overview; docs/redis.md in the repository
-// has the details for those who run the server: the layout, each kind of deployment, permissions,
-// memory, and what redis-cli shows.
+// It needs Redis 7.0 or valkey 7.2, or later. docs/stores.md in the repository has what those who
+// run the server need: settings, permissions, what a failover can lose, limits and memory.
 //
 // # What it does
 //
@@ -131,6 +130,6 @@
 // # Looking
 //
 // [Store.Trees] and [Store.Snapshot] show who holds and who waits. [Store.ForceRelease] takes away
-// what one owner has. docs/redis.md says how to do both with redis-cli. Whoever knows an owner can
-// release what it holds: treat the output as secret.
+// what one owner has. Whoever knows an owner can release what it holds: treat what redis-cli shows
+// as secret.
 package redisstore

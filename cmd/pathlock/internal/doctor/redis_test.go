@@ -166,13 +166,13 @@ func TestClocks(t *testing.T) {
 func TestRedisRights(t *testing.T) {
 	t.Parallel()
 	server := testredis.Start(t, testredis.Redis)
-	text, err := os.ReadFile("../../../../docs/redis.md")
+	text, err := os.ReadFile("../../../../docs/stores.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	documented := regexp.MustCompile(`(?s)ACL SETUSER locks (.*?)\non a cluster`).FindSubmatch(text)
 	if documented == nil {
-		t.Fatal("docs/redis.md names no user")
+		t.Fatal("docs/stores.md names no user")
 	}
 	rules := strings.Fields(string(documented[1]))
 	user := func(name string, rules []string) string {

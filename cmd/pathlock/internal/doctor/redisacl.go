@@ -23,7 +23,7 @@ const (
 	aclChannel = redisstore.DefaultPrefix + ":wake:" + probeNamespace
 )
 
-// aclCommands are what the store runs, itself and in its scripts, as docs/redis.md lists it. K and
+// aclCommands are what the store runs, itself and in its scripts, as docs/stores.md lists it. K and
 // C stand for a key and a channel.
 const (
 	aclCommands = `ping; scan 0; evalsha x 1 K; eval x 1 K; script load x; time; exists K; get K; set K v; del K; hget K f; hmget K f; hgetall K;

@@ -12,8 +12,8 @@ import (
 	"github.com/pathlock-go/pathlock/store/storetest"
 )
 
-// TestDocumentedUser: the user of docs/redis.md, who may do what is written there and nothing else,
-// is enough for all promises.
+// TestDocumentedUser: the user of docs/stores.md, who may do what is written there and nothing
+// else, is enough for all promises.
 func TestDocumentedUser(t *testing.T) {
 	everywhere, onCluster := documentedUser(t)
 	t.Run("single", func(t *testing.T) {
@@ -41,18 +41,18 @@ func TestDocumentedUser(t *testing.T) {
 // documentedUser reads the command that makes the user, and what a cluster needs on top.
 func documentedUser(t *testing.T) (everywhere, onCluster []any) {
 	t.Helper()
-	text, err := os.ReadFile("../../../../docs/redis.md")
+	text, err := os.ReadFile("../../../../docs/stores.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, block, found := strings.Cut(string(text), "ACL SETUSER locks ")
 	block, _, ends := strings.Cut(block, "```")
 	if !found || !ends {
-		t.Fatal("docs/redis.md says no ACL SETUSER locks")
+		t.Fatal("docs/stores.md says no ACL SETUSER locks")
 	}
 	block, further, found := strings.Cut(block, "on a cluster also")
 	if !found {
-		t.Fatal("docs/redis.md does not say what a cluster needs")
+		t.Fatal("docs/stores.md does not say what a cluster needs")
 	}
 	further, _, _ = strings.Cut(further, "\n")
 	everywhere = []any{"ACL", "SETUSER", "locks"}

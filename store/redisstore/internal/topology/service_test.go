@@ -15,7 +15,7 @@ import (
 )
 
 // TestServiceComesBack measures, for each kind of deployment, how long after a fault a lock can be
-// taken again: the times in docs/redis.md are what it logs. It requires that service comes back
+// taken again: the times in docs/stores.md are what it logs. It requires that service comes back
 // while what has failed is still away, where there is a replica, and once it is back, where there
 // is none.
 func TestServiceComesBack(t *testing.T) {
