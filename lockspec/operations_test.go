@@ -1,13 +1,12 @@
 package lockspec_test
 
 import (
-	"bytes"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -15,41 +14,63 @@ import (
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
-var update = flag.Bool("update", false, "write docs/operations.md and the tables of its translation anew")
+var update = flag.Bool("update", false, "write the tables of docs/middleware.md and of its translation anew")
 
-// The documentation says what the code does: it is written by
+// language is one of those that the tables are written in.
+type language int
+
+const (
+	english language = iota
+	chinese
+)
+
+// words say the same in each language.
+type words [2]string
+
+// The tables on operations say what the code does. They are written by
 //
 //	go test ./lockspec -run Documentation -update
 func TestDocumentationIsCurrent(t *testing.T) {
-	var english bytes.Buffer
-	writeOperations(t, &english)
-	current(t, "../docs/operations.md", func(string) string { return english.String() })
-	current(t, "../docs/operations.zh-CN.md", func(page string) string {
-		// The prose has the one number that is in no table.
-		count := regexp.MustCompile(`\((\d+) pairs\)`).FindStringSubmatch(english.String())
-		if !strings.Contains(page, "（"+count[1]+" 对）") {
-			t.Errorf("the Chinese page does not say that there are %s such pairs", count[1])
-		}
-		return inChinese(t, page, english.String())
-	})
-}
-
-// current compares a page with what it should be, or writes it.
-func current(t *testing.T, file string, should func(page string) string) {
-	t.Helper()
-	got, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := should(string(got))
-	if *update {
-		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+	for lang, file := range []string{"../docs/middleware.md", "../docs/middleware.zh-CN.md"} {
+		page, err := os.ReadFile(file)
+		if err != nil {
 			t.Fatal(err)
 		}
-		return
-	}
-	if string(got) != want {
-		t.Errorf("%s is not what the code says: run go test ./lockspec -run Documentation -update", file)
+		want := string(page)
+		for name, table := range operationTables(t, language(lang)) {
+			mark := regexp.MustCompile("(?m)^<!-- " + name + ": .*-->\n\n(?:\\|.*\n)*")
+			if len(mark.FindAllString(want, -1)) != 1 {
+				t.Fatalf("%s has no one place for the table %s", file, name)
+			}
+			want = mark.ReplaceAllStringFunc(want, func(old string) string {
+				first, _, _ := strings.Cut(old, "\n")
+				return first + "\n\n" + table
+			})
+		}
+		sum := count(smallTree(), pairs())
+		for _, o := range sum.byRule {
+			for _, number := range []int{sum.pairs, sum.bad, o.waits, o.needless} {
+				if !strings.Contains(want, strconv.Itoa(number)) {
+					t.Errorf("%s does not have the number %d: %+v", file, number, o)
+				}
+			}
+			if o.missed > 0 {
+				t.Errorf("%d pairs are not kept apart", o.missed)
+			}
+		}
+		for _, c := range causes {
+			said := words{c.name + " (" + strconv.Itoa(sum.byCause[c.name]) + ")", c.chinese + "（" + strconv.Itoa(sum.byCause[c.name]) + "）"}
+			if !strings.Contains(strings.Join(strings.Fields(want), " "), said[lang]) {
+				t.Errorf("%s does not say: %s", file, said[lang])
+			}
+		}
+		if *update {
+			if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		} else if want != string(page) {
+			t.Errorf("%s is not what the code says: run go test ./lockspec -run Documentation -update", file)
+		}
 	}
 }
 
@@ -89,143 +110,123 @@ func collide(a, b []pathlock.Request) bool {
 	return false
 }
 
-// locks writes requests for people: first what is claimed, then the intentions.
-func locks(requests []pathlock.Request) string {
+// locks writes for people what requests claim, without the intentions that follow from it.
+func locks(lang language, requests []pathlock.Request) string {
 	var parts []string
 	for _, r := range requests {
 		if r.Gate {
-			parts = append(parts, fmt.Sprintf("the gate of `%s`", r.Tree))
+			parts = append(parts, fmt.Sprintf([]string{"the gate of `%s`", "`%s` 的闸门"}[lang], r.Tree))
 			continue
 		}
-		set := pathlock.Normalize(r.Claims...)
-		var intentions []string
-		for _, c := range set {
-			if !slices.ContainsFunc(r.Claims, func(own pathlock.Claim) bool { return own.Path == c.Path }) {
-				intentions = append(intentions, c.String())
-				continue
+		for _, c := range pathlock.Normalize(r.Claims...) {
+			if slices.ContainsFunc(r.Claims, func(own pathlock.Claim) bool { return own.Path == c.Path }) {
+				parts = append(parts, "`"+c.String()+"`")
 			}
-			parts = append(parts, "**`"+c.String()+"`**")
-		}
-		if len(intentions) > 0 {
-			parts = append(parts, "`"+strings.Join(intentions, "`, `")+"`")
 		}
 	}
 	if len(parts) == 0 {
-		return "nothing"
+		return []string{"nothing", "无"}[lang]
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(parts, []string{", ", "、"}[lang])
 }
 
-// driveOperation is one operation of a cloud drive, as a row of the first table.
-type driveOperation struct {
-	what, code string
-	spec       lockspec.Spec
+// operation is one operation of a program that keeps a tree, as a row of a table.
+type operation struct {
+	what words
+	code string
+	spec lockspec.Spec
 }
 
-func driveOperations() []driveOperation {
+func operations() []operation {
 	gate := lockspec.Gate(at("/"))
 	names := lockspec.Names("project", lockspec.Const("42"))
 	// nowhere is a source that a request has no value for.
 	nowhere := lockspec.JSON("parent_id")
-	return []driveOperation{
-		{"new folder `n` in `/a`", "Insert(parent, name)", lockspec.Insert(at("/a"), called("n"))},
-		{"upload of a new file `n` to `/a`", "Insert(parent, name)", lockspec.Insert(at("/a"), called("n"))},
-		{"new folder in `/a` whose name the handler chooses", "Insert(parent)", lockspec.Insert(at("/a"))},
-		{"new folder `n` at the top, in a plan without a root row", "Insert(parent.OrTop(plan), name)", lockspec.Insert(nowhere.OrTop(at("/")), called("n"))},
-		{"upload over the file `/a/f` (a new version)", "Edit(node)", lockspec.Edit(at("/a/f"))},
-		{"rename of `/a/b` to `n`", "Rename(node, name)", lockspec.Rename(at("/a/b"), called("n"))},
-		{"the same route, without a new name in the request", "Rename(node, name.Optional())", lockspec.Rename(at("/a/b"), lockspec.JSON("name").Optional())},
-		{"move of `/a/b` to `/d`", "Move(node, dest)", lockspec.Move(at("/a/b"), at("/d"))},
-		{"move of `/a/b` to `/d` as `n`", "Move(node, dest, name)", lockspec.Move(at("/a/b"), at("/d"), called("n"))},
-		{"move of `/a/b` to the top", "Move(node, dest.OrTop())", lockspec.Move(at("/a/b"), nowhere.OrTop())},
-		{"copy of `/a/b` to `/d` as `n`", "Copy(node, dest, name)", lockspec.Copy(at("/a/b"), at("/d"), called("n"))},
-		{"the same, read from one snapshot", "Copy(…).SnapshotSource()", lockspec.Copy(at("/a/b"), at("/d"), called("n")).SnapshotSource()},
-		{"delete of `/a/b` (to the recycle bin)", "Delete(node)", lockspec.Delete(at("/a/b"))},
-		{"restore of `/a/x` from the recycle bin", "Slot(item)", lockspec.Slot(at("/a/x"))},
-		{"purge of the recycle bin", "None(reason)", lockspec.None("touches no live path")},
-		{"list or export of the subtree `/a/b`", "Read(node)", lockspec.Read(at("/a/b"))},
-		{"change of `/a/f` that reads, thinks and writes back", "Slot(node)", lockspec.Slot(at("/a/f"))},
-		{"anything with the whole plan", "Gate(plan)", gate},
-		{"new plan", "Names(namespace, project)", names},
-		{"rename or delete of a plan", "All(Names(…), Gate(…))", lockspec.All(names, gate)},
+	return []operation{
+		{words{"insert `n` below `/a`", "在 `/a` 下插入 `n`"}, "Insert(parent, name)", lockspec.Insert(at("/a"), called("n"))},
+		{words{"insert `n` at the top", "在顶层插入 `n`"}, "Insert(parent.OrTop(plan), name)", lockspec.Insert(nowhere.OrTop(at("/")), called("n"))},
+		{words{"rename `/a/b` to `n`", "把 `/a/b` 重命名为 `n`"}, "Rename(id, name)", lockspec.Rename(at("/a/b"), called("n"))},
+		{words{"the same, no name in the request", "同上，请求里没有名称"}, "Rename(id, name.Optional())", lockspec.Rename(at("/a/b"), lockspec.JSON("name").Optional())},
+		{words{"move `/a/b` to `/d`", "把 `/a/b` 移到 `/d`"}, "Move(id, dest)", lockspec.Move(at("/a/b"), at("/d"))},
+		{words{"copy `/a/b` to `/d` as `n`", "把 `/a/b` 复制到 `/d`，命名为 `n`"}, "Copy(id, dest, name)", lockspec.Copy(at("/a/b"), at("/d"), called("n"))},
+		{words{"the same, read from one snapshot", "同上，从一个快照读取"}, "Copy(…).SnapshotSource()", lockspec.Copy(at("/a/b"), at("/d"), called("n")).SnapshotSource()},
+		{words{"delete `/a/b`, also softly", "删除 `/a/b`，包括软删除"}, "Delete(id)", lockspec.Delete(at("/a/b"))},
+		{words{"restore `/a/x`; read, compute and write back", "恢复 `/a/x`；先读、再算、再写回"}, "Slot(id)", lockspec.Slot(at("/a/x"))},
+		{words{"edit what no path depends on", "编辑与路径无关的内容"}, "Edit(id)", lockspec.Edit(at("/a/f"))},
+		{words{"list or export `/a/b`", "列出或导出 `/a/b`"}, "Read(id)", lockspec.Read(at("/a/b"))},
+		{words{"purge what is deleted", "清除已删除的内容"}, "None(reason)", lockspec.None("touches no live path")},
+		{words{"anything with the whole plan", "对整个计划的任何操作"}, "Gate(plan)", gate},
+		{words{"create a plan", "新建计划"}, `Names("project", project)`, names},
+		{words{"rename or delete a plan", "重命名或删除计划"}, "All(Names(…), Gate(…))", lockspec.All(names, gate)},
 	}
-}
-
-// situation is one way in which two operations can stand to each other, with the operations of
-// either side.
-type situation struct {
-	title, text   string
-	rows, columns []driveOperation
 }
 
 // side returns the operations on one node, beside it, and into its folder.
-func side(node, folder, dest, name string) []driveOperation {
-	return []driveOperation{
-		{what: "insert", spec: lockspec.Insert(at(folder), called(name))},
-		{what: "restore", spec: lockspec.Slot(at(strings.TrimSuffix(folder, "/") + "/" + name))},
-		{what: "edit", spec: lockspec.Edit(at(node))},
-		{what: "rename", spec: lockspec.Rename(at(node), called(name))},
-		{what: "move", spec: lockspec.Move(at(node), at(dest))},
-		{what: "copy", spec: lockspec.Copy(at(node), at(dest), called(name))},
-		{what: "snapshot copy", spec: lockspec.Copy(at(node), at(dest), called(name)).SnapshotSource()},
-		{what: "delete", spec: lockspec.Delete(at(node))},
-		{what: "export", spec: lockspec.Read(at(node))},
-		{what: "whole plan", spec: lockspec.Gate(at("/"))},
+func side(node, folder, dest, name string) []operation {
+	return []operation{
+		{what: words{"insert", "插入"}, spec: lockspec.Insert(at(folder), called(name))},
+		{what: words{"restore", "恢复"}, spec: lockspec.Slot(at(strings.TrimSuffix(folder, "/") + "/" + name))},
+		{what: words{"edit", "编辑"}, spec: lockspec.Edit(at(node))},
+		{what: words{"rename", "重命名"}, spec: lockspec.Rename(at(node), called(name))},
+		{what: words{"move", "移动"}, spec: lockspec.Move(at(node), at(dest))},
+		{what: words{"copy", "复制"}, spec: lockspec.Copy(at(node), at(dest), called(name))},
+		{what: words{"snapshot copy", "快照复制"}, spec: lockspec.Copy(at(node), at(dest), called(name)).SnapshotSource()},
+		{what: words{"delete", "删除"}, spec: lockspec.Delete(at(node))},
+		{what: words{"export", "导出"}, spec: lockspec.Read(at(node))},
+		{what: words{"whole plan", "整个计划"}, spec: lockspec.Gate(at("/"))},
 	}
 }
 
-// wanting returns the operations that put something into /a under the name n.
-func wanting(neighbour, other string) []driveOperation {
-	return []driveOperation{
-		{what: "insert", spec: lockspec.Insert(at("/a"), called("n"))},
-		{what: "restore", spec: lockspec.Slot(at("/a/n"))},
-		{what: "rename", spec: lockspec.Rename(at(neighbour), called("n"))},
-		{what: "move", spec: lockspec.Move(at(other), at("/a"), called("n"))},
-		{what: "copy", spec: lockspec.Copy(at(other), at("/a"), called("n"))},
-		{what: "snapshot copy", spec: lockspec.Copy(at(other), at("/a"), called("n")).SnapshotSource()},
-	}
-}
-
-func situations() []situation {
-	onNode := func(ops []driveOperation) []driveOperation {
-		return slices.DeleteFunc(ops, func(o driveOperation) bool { return o.what == "insert" || o.what == "restore" })
-	}
-	return []situation{{
-		title: "In one folder, different nodes and different names",
-		text: "Both work in `/a`: one on `/a/b` or with the new name `n`, the other on `/a/f` or with the new name\n" +
-			"`m`. Moves and copies go to two other folders.",
-		rows: side("/a/b", "/a", "/d", "n"), columns: side("/a/f", "/a", "/g", "m"),
-	}, {
-		title: "In one folder, the same new name",
-		text: "Both want to be `/a/n`: by creating it, by renaming a neighbour, or by moving or copying something\n" +
-			"from elsewhere.",
-		rows: wanting("/a/b", "/d/e"), columns: wanting("/a/f", "/g/h"),
-	}, {
-		title: "On the same node",
-		text:  "Both work on `/a/b`: renames to two names, moves and copies to two folders.",
-		rows:  onNode(side("/a/b", "/a", "/d", "n")), columns: onNode(side("/a/b", "/a", "/g", "m")),
-	}, {
-		title: "A folder, and something inside it",
-		text: "The row works on the folder `/a`, or puts something into it. The column works on `/a/b/c`, or puts\n" +
-			"something into `/a/b`. Moves and copies go to two other folders.",
-		rows: outer(), columns: side("/a/b/c", "/a/b", "/g", "m"),
-	}, {
-		title: "In different folders",
-		text:  "One works in `/a` and the other in `/d`; nothing goes from one to the other.",
-		rows:  side("/a/b", "/a", "/a/g", "n"), columns: side("/d/e", "/d", "/d/g", "m"),
-	}}
-}
+// onANode returns those of a side that work on the node itself.
+func onANode(ops []operation) []operation { return ops[2:] }
 
 // outer returns the operations on the folder /a itself, and those that put something into it.
-func outer() []driveOperation {
+func outer() []operation {
 	ops := side("/a", "/", "/d", "n")
-	ops[0].spec = lockspec.Insert(at("/a"), called("n"))
-	ops[1].spec = lockspec.Slot(at("/a/n"))
+	ops[0].spec, ops[1].spec = lockspec.Insert(at("/a"), called("n")), lockspec.Slot(at("/a/n"))
 	return ops
 }
 
+// wanting returns the operations that put something into /a under the name n.
+func wanting(neighbour, other string) []operation {
+	return []operation{
+		{what: words{"insert"}, spec: lockspec.Insert(at("/a"), called("n"))},
+		{what: words{"restore"}, spec: lockspec.Slot(at("/a/n"))},
+		{what: words{"rename"}, spec: lockspec.Rename(at(neighbour), called("n"))},
+		{what: words{"move"}, spec: lockspec.Move(at(other), at("/a"), called("n"))},
+		{what: words{"copy"}, spec: lockspec.Copy(at(other), at("/a"), called("n"))},
+		{what: words{"snapshot copy"}, spec: lockspec.Copy(at(other), at("/a"), called("n")).SnapshotSource()},
+	}
+}
+
+// The page says in one sentence each what would be a table of one sign.
+func TestWhoWaitsElsewhere(t *testing.T) {
+	gate := func(o operation) bool { return o.what[english] == "whole plan" }
+	for _, c := range []struct {
+		what          string
+		rows, columns []operation
+		want          string
+	}{
+		{"different names in one folder", side("/a/b", "/a", "/d", "n"), side("/a/f", "/a", "/g", "m"), "·p"},
+		{"one name in one folder", wanting("/a/b", "/d/e"), wanting("/a/f", "/g/h"), "W"},
+		{"different folders", side("/a/b", "/a", "/a/g", "n"), side("/d/e", "/d", "/d/g", "m"), "·"},
+	} {
+		for _, row := range c.rows {
+			for _, column := range c.columns {
+				want := c.want
+				if gate(row) || gate(column) {
+					want = "W"
+				}
+				if got := cell(t, row, column); !strings.Contains(want, got) {
+					t.Errorf("%s: %s beside %s is %s, want %s", c.what, row.what[english], column.what[english], got, want)
+				}
+			}
+		}
+	}
+}
+
 // cell says in one sign who waits for whom.
-func cell(t *testing.T, row, column driveOperation) string {
+func cell(t *testing.T, row, column operation) string {
 	fine := collide(bound(t, row.spec), bound(t, column.spec))
 	coarse := collide(bound(t, row.spec.ParentExclusive()), bound(t, column.spec.ParentExclusive()))
 	switch {
@@ -234,74 +235,46 @@ func cell(t *testing.T, row, column driveOperation) string {
 	case coarse:
 		return "p"
 	case fine:
-		t.Errorf("%s and %s wait by the name-slot rule, and not by the parent-exclusive one", row.what, column.what)
+		t.Errorf("%s and %s wait by the name-slot rule, and not by the parent-exclusive one", row.what[english], column.what[english])
 	}
 	return "·"
 }
 
-func writeOperations(t *testing.T, w io.Writer) {
-	p := func(format string, args ...any) { _, _ = fmt.Fprintf(w, format+"\n", args...) }
-	p("<!-- Written by go test ./lockspec -run Documentation -update; a test keeps it current. -->\n")
-	p("# Who may run beside whom\n")
-	p("[中文](operations.zh-CN.md)\n")
-	p("%s\n", introduction)
-	p("## What each operation locks\n")
-	p("%s\n", whatIsLocked)
-	p("| operation | spec | name-slot rule | parent-exclusive rule |")
-	p("| --- | --- | --- | --- |")
-	for _, o := range driveOperations() {
-		fine, coarse := locks(bound(t, o.spec)), locks(bound(t, o.spec.ParentExclusive()))
+// operationTables returns the tables of the page by their names.
+func operationTables(t *testing.T, lang language) map[string]string {
+	t.Helper()
+	var locked strings.Builder
+	locked.WriteString([]string{"| operation | spec | locks | without a name |\n", "| 操作 | 规格 | 锁 | 没有名称时 |\n"}[lang])
+	locked.WriteString("| --- | --- | --- | --- |\n")
+	for _, o := range operations() {
+		fine, coarse := locks(lang, bound(t, o.spec)), locks(lang, bound(t, o.spec.ParentExclusive()))
 		if fine == coarse {
-			coarse = "the same"
+			coarse = ""
 		}
-		p("| %s | `%s` | %s | %s |", o.what, o.code, fine, coarse)
+		fmt.Fprintf(&locked, "| %s | `%s` | %s | %s |\n", o.what[lang], o.code, fine, coarse)
 	}
-	p("\n%s\n", severalTrees)
-	p("### The top of a tree\n")
-	p("%s\n", theTop)
-	p("### A file and a folder of one name\n")
-	p("%s\n", oneSlot)
-	p("## The matrix\n")
-	p("%s", legend)
-	for _, s := range situations() {
-		p("\n### %s\n", s.title)
-		p("%s\n", s.text)
-		header, rule := "|  |", "| --- |"
-		for _, c := range s.columns {
-			header += " " + c.what + " |"
-			rule += " :-: |"
-		}
-		p("%s\n%s", header, rule)
-		for _, r := range s.rows {
-			line := "| **" + r.what + "** |"
-			for _, c := range s.columns {
-				line += " " + cell(t, r, c) + " |"
-			}
-			p("%s", line)
-		}
+	return map[string]string{
+		"locks":  locked.String(),
+		"node":   matrix(t, lang, onANode(side("/a/b", "/a", "/d", "n")), onANode(side("/a/b", "/a", "/g", "m"))),
+		"folder": matrix(t, lang, outer(), side("/a/b/c", "/a/b", "/g", "m")),
 	}
-	writeTally(p)
 }
 
-func writeTally(p func(string, ...any)) {
-	sum := count(smallTree(), pairs())
-	p("\n## Is every wait needed?\n")
-	p("%s\n", method)
-	p("|  | name-slot rule | parent-exclusive rule |")
-	p("| --- | --: | --: |")
-	fine, coarse := sum.byRule[lockspec.NameSlot], sum.byRule[lockspec.ParentExclusive]
-	p("| pairs of operations tried | %d | %d |", sum.pairs-sum.anomalies, sum.pairs-sum.anomalies)
-	p("| that can break the tree or lose an update | %d | %d |", sum.bad, sum.bad)
-	p("| of these, not kept apart | %d | %d |", fine.missed, coarse.missed)
-	p("| that wait for each other | %d | %d |", fine.waits, coarse.waits)
-	p("| of these, without need | %d | %d |", fine.needless, coarse.needless)
-	p("\n%s\n", fmt.Sprintf(snapshots, sum.anomalies))
-	p("Under the name-slot rule these waits remain without need:\n")
-	p("| cause | pairs | why they wait all the same | for example |")
-	p("| --- | --: | --- | --- |")
-	for _, c := range causes {
-		example := sum.example[c.name]
-		p("| %s | %d | %s | %s, beside %s |", c.name, sum.byCause[c.name], c.why, example.a, example.b)
+// matrix writes who waits for whom.
+func matrix(t *testing.T, lang language, rows, columns []operation) string {
+	var b strings.Builder
+	header, rule := "| |", "|---|"
+	for _, c := range columns {
+		header += c.what[lang] + "|"
+		rule += ":-:|"
 	}
-	p("\n%s", assumptions)
+	b.WriteString(header + "\n" + rule + "\n")
+	for _, r := range rows {
+		b.WriteString("|" + r.what[lang] + "|")
+		for _, c := range columns {
+			b.WriteString(cell(t, r, c) + "|")
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
 }

@@ -50,56 +50,41 @@ func slotOf(op lockspec.Operation) pathlock.Path {
 	return slot
 }
 
-// cause is a reason why one operation waits for another without need.
+// cause is a reason why one operation waits for another without need, in the words of the page.
 type cause struct {
-	name string
-	why  string
-	is   func(tree table, p pair) bool
+	name, chinese string
+	is            func(tree table, p pair) bool
 }
 
 // causes are all such reasons by the name-slot rule. A pair has the first that fits.
 var causes = []cause{{
-	name: "the name is taken",
-	why: "A sibling already has the name, so one of the two will be refused and write nothing. " +
-		"It has to hold its locks while it finds that out: without them the answer could be wrong.",
+	name: "the name is taken", chinese: "名称已被占用",
 	is: func(t table, p pair) bool { return refused(t, p.a) || refused(t, p.b) },
 }, {
-	name: "nothing to do",
-	why: "One of the two renames a node to its present name, or moves it to its present place. " +
-		"It claims only the node, but exclusively: the same request may also change something else about the node.",
+	name: "nothing to do", chinese: "无事可做",
 	is: func(t table, p pair) bool { return idle(t, p.a) || idle(t, p.b) },
 }, {
-	name: "the whole plan",
-	why: "The gate keeps everybody out, whatever they do. That is its purpose; " +
-		"an operation that needs less should use another spec.",
+	name: "the whole plan", chinese: "整个计划",
 	is: func(_ table, p pair) bool { return p.a.op.Kind == lockspec.OpGate || p.b.op.Kind == lockspec.OpGate },
 }, {
-	name: "the other one is gone",
-	why: "One of the two deletes what the other works on, or takes it out of the recycle bin. The other finds no row and " +
-		"says so, as if it had come second. That relies on handlers that check the number of changed rows; a lock does not rely on it.",
+	name: "the other one is gone", chinese: "对方的节点已不存在",
 	is: func(t table, p pair) bool {
 		ab, ba := play(t, p.a.do, p.b.do, schedules[0]), play(t, p.a.do, p.b.do, schedules[1])
 		return errors.Is(ab.b.err, errNotFound) || errors.Is(ba.a.err, errNotFound)
 	},
 }, {
-	name: "attributes of a moving node",
-	why: "One of the two edits attributes that no path depends on, and the other renames or moves the node or one above it. " +
-		"They write different columns, but a lock knows nothing of columns: X is exclusive for everything below. In return, the answer to an edit has the node's present path.",
+	name: "attributes of a moving node", chinese: "正在移动的节点的属性",
 	is: func(_ table, p pair) bool {
 		return p.a.op.Kind == lockspec.OpEdit && relocates(p.b) || relocates(p.a) && p.b.op.Kind == lockspec.OpEdit
 	},
 }, {
-	name: "the same change twice",
-	why:  "Both put the same node into the same place under the same name, as when somebody presses a button twice.",
+	name: "the same change twice", chinese: "同样的修改做了两次",
 	is: func(t table, p pair) bool {
 		return relocates(p.a) && relocates(p.b) && p.a.op.Node == p.b.op.Node &&
 			maps.Equal(play(t, p.a.do, p.b.do, "AA").tree, play(t, p.a.do, p.b.do, "BB").tree)
 	},
 }, {
-	name: "a node without children",
-	why: "One of the two renames, moves or deletes a node with nothing below it. The other changes the same node, or one above it, and touches the same single row. " +
-		"Both write the row by its id, and the last write wins. If there were a single child, its path would be left behind, and " +
-		"nobody knows whether there is one before the lock is held.",
+	name: "a node without children", chinese: "没有子节点的节点",
 	is: func(t table, p pair) bool {
 		return takesAway(p.a) && takesAway(p.b) && (childless(t, p.a) || childless(t, p.b))
 	},
