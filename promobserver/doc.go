@@ -8,5 +8,5 @@
 // operation as [pathlock.Origin] has it: at most [DefaultMaxOperations] distinct ones, and "other"
 // beyond these.
 //
-// The page docs/metrics.md lists the metrics, the alerts on them, and what to do about each.
+// docs/operating.md lists the metrics, the alerts on them, and what to do about each.
 package promobserver

@@ -250,7 +250,7 @@ func TestNoAlertWaitsForLessThanItLooksBack(t *testing.T) {
 
 // Every alert is explained on the page, in both languages, and says how bad it is.
 func TestEveryAlertIsExplained(t *testing.T) {
-	for _, page := range []string{"metrics.md", "metrics.zh-CN.md"} {
+	for _, page := range []string{"operating.md", "operating.zh-CN.md"} {
 		text, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
 		if err != nil {
 			t.Fatal(err)
@@ -280,7 +280,7 @@ func TestThePagesListTheAlertsThatTheRulesHave(t *testing.T) {
 	for _, a := range alerts(t) {
 		want = append(want, a.Alert)
 	}
-	for _, page := range []string{"production.md", "production.zh-CN.md", "metrics.md", "metrics.zh-CN.md"} {
+	for _, page := range []string{"operating.md", "operating.zh-CN.md"} {
 		text, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
 		if err != nil {
 			t.Fatal(err)

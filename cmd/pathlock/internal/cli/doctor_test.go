@@ -15,7 +15,7 @@ import (
 // documented returns the fields that the page names for a type of line.
 func documented(t *testing.T, kind string) []string {
 	t.Helper()
-	page, err := os.ReadFile("../../../../docs/command-line.md")
+	page, err := os.ReadFile("../../../../docs/operating.md")
 	if err != nil {
 		t.Fatal(err)
 	}
