@@ -11,7 +11,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// The code that docs/how-it-works.md shows.
+// What docs/how-it-works.md shows: of lookAround the output, of publishPrice the code.
 
 func lookAround(ctx context.Context, locker *pathlock.Locker, plan pathlock.Tree, to io.Writer) error {
 	snapshot, err := locker.Snapshot(ctx, plan)

@@ -278,7 +278,7 @@ func TestEveryModuleAsksForTheOlderOfTheVersionsThatCIRuns(t *testing.T) {
 			t.Errorf("%s asks for %q, and the older version that CI runs is %s", name, directive, versions[1])
 		}
 	}
-	for _, name := range []string{filepath.Join("docs", "architecture.md"), filepath.Join("docs", "architecture.zh-CN.md")} {
+	for _, name := range []string{"README.md", "README.zh-CN.md"} {
 		if text := read(t, root, name); !strings.Contains(text, versions[1]) || !strings.Contains(text, versions[3]) {
 			t.Errorf("%s does not say that Go %s and %s are supported", name, versions[1], versions[3])
 		}
