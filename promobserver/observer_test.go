@@ -192,6 +192,7 @@ func TestLostLeasesAreCounted(t *testing.T) {
 		if err := lock.Release(doing(t.Context(), "delete")); !errors.Is(err, pathlock.ErrLost) {
 			t.Fatal(err)
 		}
+		synctest.Wait() // the loss is told beside
 		expect(t, o, "pathlock_held 0\npathlock_lost_total{operation=\"delete\"} 1\n", "pathlock_lost_total", "pathlock_held")
 		expectNoAlarm(t, o)
 	})

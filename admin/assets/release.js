@@ -13,7 +13,8 @@ export class Release {
 		this.dialog = h("dialog", { class: "release", id: "release-dialog", "aria-labelledby": "release-title" });
 		document.body.append(this.dialog);
 		this.entry = null;
-		this.dialog.addEventListener("close", () => { this.entry = null; });
+		// The event of one question's end may come after the next has been opened.
+		this.dialog.addEventListener("close", () => { if (!this.dialog.open) this.entry = null; });
 	}
 
 	// open asks about an entry of the snapshot's tree.

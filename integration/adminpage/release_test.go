@@ -37,6 +37,9 @@ func TestAStuckHolderIsReleased(t *testing.T) {
 		tab.AwaitText("#release-dialog", "1 request that waits because of it may go on")
 		tab.Await("the reason has the focus", `document.activeElement.id === "release-reason"`)
 
+		tab.Await("the dialogue is closed and opened at once",
+			`(document.querySelector("#release-dialog").close(), document.querySelector("#release").click(), true)`)
+
 		tab.Press("no")
 		tab.Click("#release-do")
 		tab.AwaitText("#release-answer", "at least 3 characters")

@@ -277,6 +277,7 @@ func TestARefusalBeforeTheNewsNamesTheSuite(t *testing.T) {
 	w.here.choose(w.ids["a/b"])
 	w.here.do("edit")
 	w.here.locked(w.ids["a/b"], "mine", "You are editing")
+	w.there.AwaitText(".lock-card", "Nobody knows who is editing here") // and the banner has moved the buttons
 	w.there.Allow("423")
 	w.there.do("edit")
 	w.there.refused("Anna is editing. “/a” is locked since")
