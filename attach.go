@@ -39,7 +39,7 @@ type attaching struct {
 // earlier. Until then it does not know that another process has released or shortened the hold. If
 // it cannot reach the store, it stays ignorant for at most one lease.
 //
-// What becomes of the hold when processes die is in docs/tokens.md, as a table.
+// docs/beyond-requests.md says what becomes of the hold when processes die.
 //
 // The error matches:
 //   - [ErrInvalidToken] if the text is no token

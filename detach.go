@@ -17,7 +17,7 @@ import (
 // locks may rely on either. The store is asked only where what was taken has a lease of its own:
 // see [WithoutRenewal].
 //
-// What becomes of the hold when processes die is in docs/tokens.md, as a table.
+// docs/beyond-requests.md says what becomes of the hold when processes die.
 //
 // Detach takes at most five seconds, and after [Locker.Shutdown] at most ten. The error matches:
 //   - [ErrInvalidRequest] where the scope of a lock that is not attached holds or asks for anything

@@ -2,7 +2,6 @@ package readme
 
 import (
 	"context"
-	"database/sql"
 	"net"
 	"os"
 	"os/exec"
@@ -12,8 +11,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	_ "github.com/go-sql-driver/mysql"
 
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
@@ -139,51 +136,19 @@ func TestTheCommandsForTheSampleAppWork(t *testing.T) {
 	}
 }
 
-// worksAs runs a program, sends it the commands of a page, and requires the path that one of the
-// answers has to contain.
-func worksAs(t *testing.T, binary, page, path string, args ...string) {
-	t.Helper()
-	const documented = "127.0.0.1:8090"
-	answers := sent(t, commands(t, page, documented), documented, run(t, binary, args...))
-	if tree := answers[3]; !strings.Contains(tree, `"path":"`+path+`"`) {
-		t.Errorf("%s: the folders are %s before the last command", page, tree)
-	}
-}
-
 // The program of the READMEs runs, and its commands work.
 func TestTheQuickStartWorks(t *testing.T) {
 	needCurl(t)
 	binary := built(t, "quickstart")
 	for _, page := range []string{"README.md", "README.zh-CN.md"} {
-		t.Run(page, func(t *testing.T) { worksAs(t, binary, page, "/post/1876") })
-	}
-}
-
-// The larger program runs, on its defaults and on servers, and its commands work.
-func TestTheLargerProgramWorks(t *testing.T) {
-	needCurl(t)
-	binary := built(t, "folders")
-	for _, page := range []string{"docs/program.md", "docs/program.zh-CN.md"} {
-		t.Run(filepath.Base(page), func(t *testing.T) { worksAs(t, binary, page, "/post") })
-	}
-	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
-		redisURL := testserver.Redis(t)
-		admin, err := sql.Open("mysql", server.DSN)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = admin.Close() })
-		if _, err := admin.ExecContext(t.Context(), "CREATE DATABASE IF NOT EXISTS pathlock_folders"); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			if _, err := admin.ExecContext(context.Background(), "DROP DATABASE pathlock_folders"); err != nil {
-				t.Error(err)
+		t.Run(page, func(t *testing.T) {
+			const documented = "127.0.0.1:8090"
+			answers := sent(t, commands(t, page, documented), documented, run(t, binary))
+			if tree := answers[3]; !strings.Contains(tree, `"path":"/post/1876"`) {
+				t.Errorf("the folders are %s before the last command", tree)
 			}
 		})
-		slash := strings.LastIndexByte(server.DSN, '/')
-		worksAs(t, binary, "docs/program.md", "/post", "--mysql", server.DSN[:slash+1]+"pathlock_folders"+server.DSN[slash+1:], "--redis", redisURL)
-	})
+	}
 }
 
 // condition is a GORM call that takes a client's text for a condition: with "1 OR 1=1" it means

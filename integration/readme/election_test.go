@@ -11,7 +11,7 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-// The job of docs/election.md runs on two instances and works on one. When that one goes, the other
+// The job of docs/beyond-requests.md runs on two instances and works on one. When that one goes, the other
 // takes over, and a late write of the first is refused.
 func TestTheNightlyJobRunsOnOneInstance(t *testing.T) {
 	db, locker := open(t), pathlock.New(memstore.New())
@@ -71,48 +71,5 @@ func TestTheNightlyJobRunsOnOneInstance(t *testing.T) {
 	second.stop()
 	if err := <-second.ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("the second instance has ended with %v", err)
-	}
-}
-
-func TestAClientFollowsTheLeader(t *testing.T) {
-	locker := pathlock.New(memstore.New())
-	leadership, err := election.New(locker, "primary").Campaign(t.Context(), "10.0.0.7:8080")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = leadership.Resign(context.WithoutCancel(t.Context())) }()
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	follow(ctx, locker, func(addr string) {
-		if addr != "10.0.0.7:8080" {
-			t.Errorf("connects to %s", addr)
-		}
-		stop()
-	})
-}
-
-// The index is rebuilt by one instance at a time, and settings change after a look at them.
-func TestMutexesKeepInstancesApart(t *testing.T) {
-	locker := pathlock.New(memstore.New())
-	rebuilt := 0
-	if err := rebuildOnce(t.Context(), locker, func(context.Context) error {
-		rebuilt++
-		return rebuildOnce(t.Context(), locker, func(context.Context) error {
-			rebuilt++
-			return nil
-		})
-	}); err != nil || rebuilt != 1 {
-		t.Errorf("rebuilt %d times, %v", rebuilt, err)
-	}
-
-	written := 0
-	due := func(context.Context) bool { return written == 0 }
-	for range 2 {
-		if err := change(t.Context(), locker, due, func(context.Context) error { written++; return nil }); err != nil {
-			t.Error(err)
-		}
-	}
-	if written != 1 {
-		t.Errorf("written %d times", written)
 	}
 }

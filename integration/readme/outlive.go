@@ -1,13 +1,11 @@
 package readme
 
 import (
-	"context"
 	"net/http"
 	"time"
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/lockspec"
 	"github.com/pathlock-go/pathlock/middleware"
 )
@@ -23,22 +21,4 @@ func lend(locks *middleware.Locks) gin.HandlerFunc {
 		}
 		c.JSON(http.StatusCreated, gin.H{"token": token, "until": until})
 	}
-}
-
-// A job hands its lock over to the next process.
-func handOver(lock *pathlock.Lock, send func(pathlock.Token) error) error {
-	token, err := lock.Detach()
-	if err != nil {
-		return err
-	}
-	return send(token)
-}
-
-func takeOver(ctx context.Context, locker *pathlock.Locker, token pathlock.Token, work func(context.Context) error) error {
-	lock, err := locker.Attach(ctx, token)
-	if err != nil {
-		return err // it matches pathlock.ErrLost if the hold has ended
-	}
-	defer func() { _ = lock.Release(ctx) }()
-	return work(lock.Context())
 }

@@ -3,7 +3,6 @@ package readme
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -29,7 +28,7 @@ func plan(t *testing.T) (pathlock.Tree, pathlock.Resolver) {
 	})
 }
 
-// TestAHandlerLendsALock: the LOCK handler of docs/tokens.md keeps everybody out but the holder of
+// TestAHandlerLendsALock: the LOCK handler of docs/beyond-requests.md keeps everybody out but the holder of
 // the token.
 func TestAHandlerLendsALock(t *testing.T) {
 	gin.SetMode(gin.TestMode)
@@ -61,41 +60,5 @@ func TestAHandlerLendsALock(t *testing.T) {
 	}
 	if w := send(http.MethodDelete, answer.Token); w.Code != http.StatusNoContent {
 		t.Errorf("with the token: %d %s, want 204", w.Code, w.Body)
-	}
-}
-
-// TestAJobHandsItsLockOver: between two processes, nobody else gets in.
-func TestAJobHandsItsLockOver(t *testing.T) {
-	tree, _ := plan(t)
-	store := memstore.New()
-	first, second := pathlock.New(store), pathlock.New(store)
-	request := pathlock.Request{Tree: tree, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/a"))}, Wait: pathlock.NoWait}
-	closed := func(when string) {
-		t.Helper()
-		if _, err := second.Acquire(t.Context(), request); !errors.Is(err, pathlock.ErrConflict) {
-			t.Errorf("%s: somebody else gets %v, want ErrConflict", when, err)
-		}
-	}
-
-	lock, err := first.Acquire(t.Context(), request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var sent pathlock.Token
-	if err := handOver(lock, func(token pathlock.Token) error { sent = token; return nil }); err != nil {
-		t.Fatal(err)
-	}
-	closed("on the way")
-	worked := false
-	err = takeOver(t.Context(), second, sent, func(ctx context.Context) error {
-		worked = true
-		closed("at work")
-		return ctx.Err()
-	})
-	if err != nil || !worked {
-		t.Errorf("taken over: worked %v, %v", worked, err)
-	}
-	if err := takeOver(t.Context(), second, sent, func(context.Context) error { return nil }); !errors.Is(err, pathlock.ErrLost) {
-		t.Errorf("taken over after the release: %v, want ErrLost", err)
 	}
 }

@@ -80,18 +80,12 @@ func TestTheCodeOfThePagesWorks(t *testing.T) {
 	if err := db.Take(&dir2, dir2.ID).Error; err != nil || dir2.Path != "/other/new/dir2" {
 		t.Errorf("dir2 is at %q, %v", dir2.Path, err)
 	}
-	if err := archive(t.Context(), db, &dir2); err != nil {
-		t.Error(err)
-	}
-	if err := db.Take(&dir2, dir2.ID).Error; err != nil || dir2.Path != "/other/new/dir2 (archived)" {
-		t.Errorf("after the job, dir2 is at %q, %v", dir2.Path, err)
-	}
 	leaf := Case{SuiteID: dir2.ID, Name: "case"}
 	if err := db.Create(&leaf).Error; err != nil {
 		t.Fatal(err)
 	}
 	published, err := publish(t.Context(), db, dir1.ID, root.ID)
-	if err != nil || len(published) != 2 || published[1].Path != "/1.0/dir2 (archived)" {
+	if err != nil || len(published) != 2 || published[1].Path != "/1.0/dir2" {
 		t.Errorf("published is %+v, %v", published, err)
 	}
 	var copied int64
@@ -145,9 +139,6 @@ func TestTheJobsOfThePagesWorkOnRedis(t *testing.T) {
 	plan, err := pathlock.NewTree("testplan", "1")
 	if err != nil {
 		t.Fatal(err)
-	}
-	if err := foreign(t.Context(), client, plan); err != nil {
-		t.Error(err)
 	}
 	if err := tidy(t.Context(), locker, db, plan); err != nil {
 		t.Error(err)
