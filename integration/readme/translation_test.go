@@ -141,7 +141,7 @@ func pages(t *testing.T) map[string]string {
 			found[path] = readPage(t, path)
 		}
 	}
-	if len(found) < 14 {
+	if len(found) < 11 {
 		t.Fatalf("found the pages %q", slices.Sorted(maps.Keys(found)))
 	}
 	return found
