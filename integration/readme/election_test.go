@@ -11,8 +11,8 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-// The job of docs/beyond-requests.md runs on two instances and works on one. When that one goes, the other
-// takes over, and a late write of the first is refused.
+// The job of docs/beyond-requests.md runs on two instances and works on one. When that one goes,
+// the other takes over, and a late write of the first is refused.
 func TestTheNightlyJobRunsOnOneInstance(t *testing.T) {
 	db, locker := open(t), pathlock.New(memstore.New())
 	if err := db.AutoMigrate(&Report{}); err != nil {

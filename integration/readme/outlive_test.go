@@ -28,8 +28,8 @@ func plan(t *testing.T) (pathlock.Tree, pathlock.Resolver) {
 	})
 }
 
-// TestAHandlerLendsALock: the LOCK handler of docs/beyond-requests.md keeps everybody out but the holder of
-// the token.
+// TestAHandlerLendsALock: the LOCK handler of docs/beyond-requests.md keeps everybody out but the
+// holder of the token.
 func TestAHandlerLendsALock(t *testing.T) {
 	gin.SetMode(gin.TestMode)
 	_, resolver := plan(t)
