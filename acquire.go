@@ -82,7 +82,7 @@ func (l *Locker) ask(parent context.Context, scope *Scope, a prepared, watched b
 		case lock != nil:
 			_ = lock.Release(parent)
 		default:
-			scope.takeBack(parent, acquisition)
+			l.takeBack(parent, acquisition.unneeded(scope))
 			if sending {
 				_ = l.refuse(ctx, scope, a, start, errInterrupted)
 			}
@@ -178,14 +178,14 @@ func (l *Locker) debugs(ctx context.Context) bool {
 // A request that does not wait must not be refused because of what this process released before it
 // asked. It waits for the releases that are under way, and is sent again.
 func (l *Locker) send(ctx context.Context, scope *Scope, acquisition Acquisition) (granted Grant, sent time.Time, err error) {
-	underWay := l.releases.inTree(acquisition.Tree)
+	underWay := l.releases.UnderWay(acquisition.Tree)
 	sent = time.Now()
 	granted, err = l.sendOnce(ctx, scope, acquisition)
-	if acquisition.Wait > 0 || underWay.isEmpty() || !errors.Is(err, ErrConflict) {
+	if acquisition.Wait > 0 || len(underWay) == 0 || !errors.Is(err, ErrConflict) {
 		return granted, sent, err
 	}
 	acquisition.Waiting()
-	if underWay.wait(ctx) > 0 {
+	if underWay.Wait(ctx) > 0 {
 		return granted, sent, err
 	}
 	sent = time.Now()

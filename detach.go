@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
+
+	"github.com/pathlock-go/pathlock/internal/lease"
 )
 
 // Detach ends the lock here and keeps what it holds in the store. The hold then belongs to no
@@ -28,7 +31,7 @@ import (
 func (k *Lock) Detach() (Token, error) {
 	h := k.holding
 	switch {
-	case h.isShared():
+	case h.lease.Shared:
 		return k.leave()
 	case h.base != nil:
 		return k.stay()
@@ -98,7 +101,7 @@ func (k *Lock) handOut() (Token, error) {
 	ctx, stop := context.WithTimeout(context.Background(), releaseTimeout)
 	defer stop()
 	// What the scope has released, but the store may still have, must not go along.
-	if left := l.releases.inTree(h.tree).wait(ctx); left > 0 {
+	if left := l.releases.UnderWay(h.tree).Wait(ctx); left > 0 {
 		return "", fmt.Errorf("%w: detach in %s: %d releases are under way", ErrUnavailable, h.tree, left)
 	}
 	sent := time.Now()
@@ -110,7 +113,7 @@ func (k *Lock) handOut() (Token, error) {
 	case !errors.Is(err, ErrLost) && !errors.Is(err, errors.ErrUnsupported):
 		// The new owner may have got the hold, and nobody will ever have its token. The store has
 		// just failed, so only the background tries to release it.
-		l.releases.retry(l, debt{tree: h.tree, owner: owner, id: everything}, h.scope, k.request.Lease, err)
+		l.retryRelease(unneeded{h.tree, owner, everything, h.scope, k.request.Lease}, err)
 	}
 	return "", fmt.Errorf("pathlock: detach in %s: %w", h.tree, err)
 }
@@ -156,4 +159,114 @@ func (h *holding) endDetaching(lock *Lock) error {
 	lock.released = true
 	h.removeLock(lock)
 	return nil
+}
+
+// stay leaves with the hold what the lock has taken apart from it. It acquires the same once more,
+// as a grant that shares the hold's lease, and then releases the lock.
+func (k *Lock) stay() (Token, error) {
+	h := k.holding
+	h.checkClock()
+	shared, err := h.beginStaying(k)
+	if err != nil {
+		return "", err
+	}
+	l := h.scope.locker
+	ctx, stop := context.WithTimeout(context.Background(), releaseTimeout)
+	defer stop()
+	if err = l.acquireShared(ctx, shared); err != nil {
+		_ = l.releaseOrRetry(ctx, shared.unneeded(h.scope))
+		if errors.Is(err, ErrLost) || errors.Is(err, ErrConflict) {
+			err = h.lostError(err)
+		}
+		return "", fmt.Errorf("pathlock: detach in %s: %w", h.tree, err)
+	}
+	end := l.renewer.Until(&h.base.lease)
+	grants, err := h.endStaying(k)
+	if err != nil {
+		_ = l.releaseOrRetry(ctx, shared.unneeded(h.scope))
+		return "", err
+	}
+	k.until.Store(&end)
+	k.ctx.cancel(nil)
+	k.giveBackInBackground(context.Background(), grants, nil)
+	return h.token, nil
+}
+
+// acquireShared has the store grant a. A store that panics has failed.
+func (l *Locker) acquireShared(ctx context.Context, a Acquisition) (err error) {
+	defer panicked(&err)
+	_, err = l.store.Acquire(ctx, a)
+	return err
+}
+
+// beginStaying returns the acquisition of what a part has, as a grant that shares the hold's lease.
+// It does not prolong the hold.
+func (h *holding) beginStaying(lock *Lock) (Acquisition, error) {
+	h.scope.mu.Lock()
+	err := h.mayLeave(lock)
+	if err != nil {
+		h.scope.mu.Unlock()
+		return Acquisition{}, err
+	}
+	g := h.grants[0]
+	h.scope.mu.Unlock()
+	left := time.Until(h.renewer.Until(&h.base.lease))
+	if left < 2*MinLease {
+		return Acquisition{}, h.lostError(lease.ErrEnded)
+	}
+	return Acquisition{
+		Tree: h.tree, Owner: h.scope.owner, Grant: h.scope.newGrantID(), Gate: g.gate, Held: true, Claims: slices.Clone(g.claims),
+		Lease: min(lock.request.Lease, left/2), Note: lock.request.Note, Waiting: func() {},
+	}, nil
+}
+
+// endStaying takes a lock off the part, and returns the grants to give back.
+func (h *holding) endStaying(lock *Lock) ([]GrantID, error) {
+	h.scope.mu.Lock()
+	defer h.scope.mu.Unlock()
+	if err := h.mayLeave(lock); err != nil {
+		return nil, err
+	}
+	lock.released = true
+	return h.removeLock(lock), nil
+}
+
+// Vacate gives back what locks have left with an attached hold by [Lock.Detach], if all of it is at
+// or below a path. It serves holds that follow the nodes that their holders move, as package
+// middleware's do: without it, what was taken at each place on the way would pile up. What the hold
+// had at first stays, and so does what the holder has at the path in other locks. On a lock that is
+// not attached it does nothing.
+//
+// Vacate takes no longer than ctx and at most five seconds. What cannot be given back by then is
+// released in the background: see [Lock.Release]. That includes everything where ctx has ended.
+func (k *Lock) Vacate(ctx context.Context, p Path) {
+	h := k.holding
+	l := h.scope.locker
+	from, err := foldPath(p, l.fold)
+	if err != nil {
+		return // nothing is held there
+	}
+	vacated := func(g *grant) bool { return g.borrowed && g.isWithin(from) }
+	h.scope.mu.Lock()
+	var left []*grant
+	for _, g := range h.grants {
+		if vacated(g) {
+			left = append(left, g)
+		}
+	}
+	h.grants, k.pins = slices.DeleteFunc(h.grants, vacated), slices.DeleteFunc(k.pins, vacated)
+	h.scope.mu.Unlock()
+	ctx, stop := context.WithTimeout(ctx, releaseTimeout)
+	defer stop()
+	for _, g := range left {
+		_ = l.releaseOrRetry(ctx, h.unneeded(g.id, l.lease))
+	}
+}
+
+// isWithin reports whether everything that the grant is for, intentions aside, is at or below a
+// path.
+func (g *grant) isWithin(p Path) bool {
+	return !g.gate && !slices.ContainsFunc(g.claims, func(c Claim) bool {
+		return c.Mode != ModeIS && c.Mode != ModeIX && !p.Contains(c.Path)
+	})
 }

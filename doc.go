@@ -34,16 +34,16 @@
 //
 // # How the code is laid out
 //
-//	tree, path, fold, claim           what can be locked, and how
-//	request, acquire                  from a Request to the question for the store
-//	mutex                             locks with a name, where there is no tree
-//	scope, holding, lock, latecontext who holds, what it holds, and what callers get
-//	renewer, agenda, renewal          which leases are due, and what the store answers
-//	term, clock, loss                 until when a lease counts, and its early end
-//	releases, retry                   releases in the background, and those that failed
-//	detach, attach, apart, token      holds that outlive their process
-//	store                             what a lock store has to do
-//	observer, errors                  what others learn
+//	tree, path, claim        what can be locked, and how
+//	request, acquire, mutex  from a Request to the question for the store
+//	locker, scope, holding   who holds, and what it holds in a tree
+//	lock, release            what callers get, and how they give it back
+//	renewal                  what the store answers to a renewal, and the loss of a lease
+//	token, detach            holds that outlive their process
+//	store, snapshot          what a lock store has to do, and what it shows
+//	observer, origin, errors what others learn
+//	internal/lease           which leases are due, and until when each counts
+//	internal/release         releases in the background, and those that failed
 //
 // # Order
 //

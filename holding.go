@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"github.com/pathlock-go/pathlock/internal/lease"
 )
 
 // holding is what one scope holds in one tree: its grants, which share a lease, and the locks that
@@ -12,7 +14,8 @@ type holding struct {
 	scope *Scope
 	tree  Tree
 	// renewer looks after the lease. Its loss is reported to observers, and to their log.
-	renewer   *renewer
+	renewer   *lease.Renewer[Tree, *holding]
+	lease     lease.Lease[*holding]
 	observers *observers
 
 	grants []*grant
@@ -24,8 +27,6 @@ type holding struct {
 
 	// token names an attached hold. Others may end it at any time, or set another end.
 	token Token
-	// unrenewed says that an attached hold keeps its end.
-	unrenewed bool
 	// parts were acquired under an attached hold with leases of their own: see apart.go.
 	parts []*holding
 	// base is the holding that this one is a part of, nil if it is none. relied are the grants of
@@ -37,16 +38,7 @@ type holding struct {
 	// spent says that the lock which Attach returned has been released. The hold ends for everybody
 	// when the last lock on it in this process ends.
 	spent bool
-
-	// The renewer's mutex guards term and place.
-	term  term
-	place place
-	// trustedUntil is that of the term, readable without the mutex.
-	trustedUntil deadline
 }
-
-// isShared reports whether others may set another end of the hold's lease.
-func (h *holding) isShared() bool { return h.token != "" && h.base == nil }
 
 // isOfToken reports whether a token names the hold, or the hold that it is a part of.
 func (h *holding) isOfToken() bool { return h.token != "" }
@@ -153,7 +145,7 @@ func (h *holding) tidy() {
 
 // end takes the holding out of its scope and out of renewal.
 func (h *holding) end() {
-	h.renewer.remove(h)
+	h.renewer.Remove(&h.lease)
 	h.scope.forget(h)
 	h.leaveBase()
 }
@@ -222,4 +214,88 @@ func (g *grant) indexed(c Claim) bool {
 		}
 	}
 	return false
+}
+
+// A hold that is attached without renewal outlives the processes that use it. What one of them
+// acquires under it must not. So it has a lease of its own in the store, which this process renews
+// as that of any other lock, and ends with the hold at the latest. Here it is a part of the hold's
+// holding, its base, which stays while it has parts.
+
+// isAttachedIn reports whether the scope is that of an attached hold in the tree.
+func (s *Scope) isAttachedIn(tree Tree) bool { return s.attached != nil && s.attached.tree == tree }
+
+// baseIn returns the holding of which an acquisition in a tree is to be a part, nil if of none. The
+// error matches ErrLost if the scope's attached hold has ended here: its owner must not come to
+// life again.
+func (s *Scope) baseIn(tree Tree) (*holding, error) {
+	if !s.isAttachedIn(tree) {
+		return nil, nil
+	}
+	s.attached.checkClock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.attached.alive(); err != nil || !s.attached.lease.Fixed {
+		return nil, err
+	}
+	return s.attached, nil
+}
+
+// alive returns an error that matches ErrLost if an attached hold has ended here. It expects the
+// scope's mutex to be locked.
+func (h *holding) alive() error {
+	switch r := h.renewer; {
+	case h.lost != nil:
+		return h.lost
+	case !slices.Contains(h.scope.holdings, h):
+		return h.lostError(errEndedHere)
+	case r.HasEnded(&h.lease):
+		return h.expire()
+	}
+	return nil
+}
+
+// bound returns how long an acquisition under the hold may wait, so that it leaves some time of the
+// hold.
+func (h *holding) bound(wait time.Duration) (time.Duration, error) {
+	left := time.Until(h.renewer.Until(&h.lease))
+	if left < 2*MinLease {
+		return 0, h.lostError(lease.ErrEnded)
+	}
+	return min(wait, left/2), nil
+}
+
+// partOf makes the holding, which is new, a part of base. It expects the scope's mutex to be
+// locked.
+func (h *holding) partOf(base *holding, id GrantID) {
+	h.base, h.token, h.apart = base, base.token, id
+	h.lease.Base = &base.lease
+	h.relied = slices.Clone(base.grants)
+	for _, g := range h.relied {
+		g.pins++
+	}
+	base.parts = append(base.parts, h)
+}
+
+// leaveBase undoes partOf, where the holding is a part.
+func (h *holding) leaveBase() {
+	if h.base == nil {
+		return
+	}
+	i := slices.Index(h.base.parts, h)
+	if i < 0 {
+		return
+	}
+	h.base.parts = slices.Delete(h.base.parts, i, i+1)
+	for _, g := range h.relied {
+		g.pins--
+	}
+	h.base.tidy()
+}
+
+// whole returns the holding of the whole hold, of which h may be a part.
+func (h *holding) whole() *holding {
+	if h.base != nil {
+		return h.base
+	}
+	return h
 }

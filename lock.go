@@ -2,16 +2,10 @@ package pathlock
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"log/slog"
-	"runtime/debug"
+	"sync"
 	"sync/atomic"
 	"time"
 )
-
-// releaseTimeout bounds how long a release waits for the store. Retries follow in the background.
-const releaseTimeout = 5 * time.Second
 
 // Lock is held from [Locker.Acquire] until [Lock.Release], while its lease is renewed in the
 // background. It is safe for concurrent use.
@@ -66,7 +60,7 @@ func (k *Lock) Until() time.Time {
 	if until := k.until.Load(); until != nil {
 		return *until
 	}
-	return k.holding.renewer.until(k.holding)
+	return k.holding.renewer.Until(&k.holding.lease)
 }
 
 // Claims returns everything that the lock relies on: each node, intentions included, in folded
@@ -86,187 +80,6 @@ func (k *Lock) Claims() []Claim {
 // the request was planned on. It is false for a re-entrant lock.
 func (k *Lock) Waited() bool { return k.waited }
 
-// Release gives the lock back. What an enclosing or an inner lock of the same scope needs stays
-// held until that one is released.
-//
-// It does its work even under a context that has ended, within five seconds. The error matches
-// [ErrNotHeld] if the lock has been released before, [ErrLost] if it was lost before, and
-// [ErrUnavailable] if the store did not answer. In the last case the locker retries in the
-// background, until the lease has ended and the store has nothing left to release. It renews the
-// hold only if the scope holds something else in the tree. [Locker.Shutdown] waits for the retries.
-//
-// Releasing a lock that [Locker.Attach] has returned ends the hold for everybody who has attached
-// its token, with everything acquired under their contexts. Where locks acquired under its own
-// context are left, the hold ends with the last of them.
-func (k *Lock) Release(ctx context.Context) error {
-	grants, err := k.end(nil)
-	if errors.Is(err, ErrNotHeld) {
-		return err
-	}
-	return k.giveBack(ctx, grants, err)
-}
-
-// ReleaseInBackground releases the lock as [Lock.Release] does, but a goroutine of the [Locker]
-// tells the store. The caller need not wait for the round trip: an HTTP response is sent without
-// it. The context of the lock has ended when ReleaseInBackground returns. Errors go to the log, as
-// warnings, and to the observers. Both get the values of ctx, whose end does not matter. A lock
-// that has been released before stays released.
-//
-// An acquisition by the same Locker that does not wait is not refused because of a release that is
-// under way: it waits for that release and asks again. One by another process may be refused.
-//
-// Everything is done on return where there is no round trip to wait for, because the store is a
-// [LocalStore] or an enclosing or an inner lock still needs the hold, and after [Locker.Shutdown].
-func (k *Lock) ReleaseInBackground(ctx context.Context) { k.Abandon(ctx, nil) }
-
-// Abandon releases the lock as [Lock.ReleaseInBackground] does, and makes reason the cause with
-// which the lock's context ends. ctx is as there. It is for code that watches over a lock and ends
-// it early, as package middleware does for a request that holds its locks for too long.
-//
-// What was acquired under the lock's context keeps what it relies on until its own release. So a
-// database transaction that the end of the context rolls back keeps it until the rollback is done.
-func (k *Lock) Abandon(ctx context.Context, reason error) {
-	grants, lost := k.end(reason)
-	if !errors.Is(lost, ErrNotHeld) {
-		k.giveBackInBackground(ctx, grants, lost)
-	}
-}
-
-// giveBackInBackground is giveBack, on another goroutine if it has to wait for the store.
-func (k *Lock) giveBackInBackground(ctx context.Context, grants []GrantID, lost error) {
-	l := k.holding.scope.locker
-	giveBack := func() {
-		if err := k.giveBack(ctx, grants, lost); err != nil && !errors.Is(err, ErrLost) {
-			report(ctx, l.log, slog.LevelWarn, "pathlock: release failed", "tree", k.holding.tree, "owner", k.holding.scope.owner, "error", err)
-		}
-	}
-	if l.local || len(grants) == 0 {
-		giveBack()
-		return
-	}
-	ended := l.releases.begin(k.holding.tree)
-	if ended == nil {
-		giveBack()
-		return
-	}
-	go func() {
-		defer l.releases.end(k.holding.tree, ended)
-		giveBack()
-	}()
-}
-
-// errReleased is the error of a lock that has ended, by itself or with its hold.
-func errReleased(tree Tree) error {
-	return fmt.Errorf("%w: this lock in %s has been released, or its hold has", ErrNotHeld, tree)
-}
-
-// end takes the lock out of its scope, and ends its context with reason as the cause, if it is not
-// nil. It returns the grants to give back to the store, or everything. The error matches ErrLost if
-// the lock was lost, and ErrNotHeld if it has ended before.
-func (k *Lock) end(reason error) (grants []GrantID, err error) {
-	h := k.holding
-	h.checkClock()
-	h.scope.mu.Lock()
-	if k.released || h.detaching {
-		h.scope.mu.Unlock()
-		return nil, errReleased(h.tree)
-	}
-	k.released = true
-	grants = h.removeLock(k)
-	if k.attached {
-		h.spent, grants = true, nil
-	}
-	if whole := h.whole(); whole.spent && len(whole.locks) == 0 && len(whole.parts) == 0 {
-		grants = []GrantID{everything}
-	}
-	err = h.lost
-	h.scope.mu.Unlock()
-	k.ctx.cancel(reason)
-	return grants, err
-}
-
-// giveBack gives grants back to the store and reports the end of the lock. lost is not nil if the
-// lock was lost. It returns lost, or what the release shows.
-func (k *Lock) giveBack(ctx context.Context, grants []GrantID, lost error) error {
-	err := lost
-	if len(grants) > 0 {
-		err = k.observeRelease(ctx, grants, lost)
-	}
-	if lost == nil && errors.Is(err, ErrLost) {
-		// Nobody else reports the loss: the lock has left the holding.
-		loss{k.holding, []*Lock{k}, errNotThere, err}.report()
-	}
-	k.reportReleased(ctx, err)
-	return err
-}
-
-// observeRelease is releaseGrants as a step that observers see. It releases the grants even if one
-// of them ends the goroutine.
-func (k *Lock) observeRelease(ctx context.Context, grants []GrantID, lost error) (err error) {
-	begun := false
-	defer func() {
-		if !begun {
-			err = k.releaseGrants(ctx, grants, lost)
-		}
-	}()
-	work, done := k.holding.scope.locker.Step(ctx, Step{Kind: StepRelease})
-	begun = true
-	err = k.releaseGrants(work, grants, lost)
-	done(err)
-	return err
-}
-
-// reportReleased reports the end of the lock.
-func (k *Lock) reportReleased(ctx context.Context, err error) {
-	h := k.holding
-	l := h.scope.locker
-	if !l.observers.none() {
-		event := k.event()
-		event.Elapsed, event.Err = k.elapsed(), err
-		l.observers.released(context.WithoutCancel(ctx), event)
-	}
-	if l.debugs(ctx) {
-		report(ctx, l.log, slog.LevelDebug, "pathlock: released", "tree", h.tree, "owner", h.scope.owner, "held", k.elapsed(), "error", err)
-	}
-}
-
-// releaseGrants has the store release grants. It returns lost, or what the release shows.
-func (k *Lock) releaseGrants(ctx context.Context, grants []GrantID, lost error) error {
-	h := k.holding
-	l := h.scope.locker
-	ctx = context.WithoutCancel(ctx)
-	if !l.local {
-		var stop context.CancelFunc
-		ctx, stop = context.WithTimeout(ctx, releaseTimeout)
-		defer stop()
-	}
-	err := lost
-	for _, id := range grants {
-		what := debt{tree: h.tree, owner: h.scope.owner, id: id}
-		failed := l.release(ctx, what)
-		gone := errors.Is(failed, ErrNotHeld)
-		if failed != nil && !gone {
-			l.releases.retry(l, what, h.scope, k.request.Lease, failed)
-		}
-		switch {
-		case err != nil:
-			// The loss is known and reported. The store was asked in case it still has something.
-		case gone:
-			err = h.lostError(errNotThere)
-		case failed != nil:
-			err = failed
-		}
-	}
-	return err
-}
-
-// panicked, deferred, turns a store's panic into the error of the call, with the stack.
-func panicked(err *error) {
-	if r := recover(); r != nil {
-		*err = fmt.Errorf("%w: the store panicked: %v\n%s", ErrUnavailable, r, debug.Stack())
-	}
-}
-
 // elapsed returns how long the lock has been held, or 0 if that is not recorded.
 func (k *Lock) elapsed() time.Duration {
 	if k.since.IsZero() {
@@ -285,4 +98,105 @@ func (k *Lock) event() Event {
 		e.Origin = *k.origin
 	}
 	return e
+}
+
+// lateContext is a [Lock]'s context. It costs nothing until it is asked for more than the scope.
+// Only then does it make the standard library's context that does the work. Most locks, and nearly
+// all re-entrant ones, are released before that.
+type lateContext struct {
+	parent  context.Context
+	holding *holding
+
+	mu     sync.Mutex
+	actual context.Context // does the work, nil until it is needed
+	stop   context.CancelCauseFunc
+	ended  bool // by cancel, with cause
+	cause  error
+	late   bool // the parent ended before cancel
+}
+
+// cancel ends the context, as a [context.CancelCauseFunc] does.
+func (c *lateContext) cancel(cause error) {
+	c.mu.Lock()
+	stop := c.stop
+	if !c.ended {
+		c.ended, c.cause, c.late = true, cause, c.parent.Err() != nil
+	}
+	c.mu.Unlock()
+	if stop != nil {
+		stop(cause)
+	}
+}
+
+// checkClock ends the context if the lease has ended by the clock, before the renewer's timer does.
+func (c *lateContext) checkClock() {
+	for h := c.holding; h != nil; h = h.base {
+		if !h.renewer.HasEnded(&h.lease) {
+			continue
+		}
+		c.mu.Lock()
+		ended := c.ended
+		c.mu.Unlock()
+		if !ended {
+			c.cancel(h.expire())
+		}
+	}
+}
+
+// context returns the context that does the work. It may lock the parent's mutex under its own,
+// never the other way round.
+func (c *lateContext) context() context.Context {
+	c.checkClock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.actual != nil {
+		return c.actual
+	}
+	parent := c.parent
+	if c.ended && !c.late {
+		// cancel came first, so its cause counts and not the parent's.
+		parent = context.WithoutCancel(parent)
+	}
+	c.actual, c.stop = context.WithCancelCause(parent)
+	if c.ended {
+		c.stop(c.cause)
+	}
+	return c.actual
+}
+
+// Value implements [context.Context]. It finds the scope without the context that does the work.
+func (c *lateContext) Value(key any) any {
+	scope := c.holding.scope
+	if scope.only.IsZero() {
+		if k, ok := key.(scopeKey); ok && k.Locker == scope.locker {
+			return scope
+		}
+		if key == scope.locker.carrier {
+			return nil // this context has the locks already
+		}
+	} else if k, ok := key.(treeScopeKey); ok && k.Locker == scope.locker && k.Tree == scope.only {
+		return scope
+	}
+	return c.context().Value(key)
+}
+
+// Deadline implements [context.Context].
+func (c *lateContext) Deadline() (time.Time, bool) { return c.parent.Deadline() }
+
+// Done implements [context.Context].
+func (c *lateContext) Done() <-chan struct{} { return c.context().Done() }
+
+// Err implements [context.Context].
+func (c *lateContext) Err() error {
+	c.checkClock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.actual != nil:
+		return c.actual.Err()
+	case c.ended && !c.late:
+		return context.Canceled
+	default:
+		return c.parent.Err()
+	}
 }

@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock/internal/carry"
+
+	"github.com/pathlock-go/pathlock/internal/lease"
+	"github.com/pathlock-go/pathlock/internal/release"
 )
 
 // Defaults of a [Locker].
@@ -32,8 +35,8 @@ type Locker struct {
 	carrier any
 	// instance names this process in the origin of its requests.
 	instance string
-	renewer  renewer
-	releases releases
+	renewer  *lease.Renewer[Tree, *holding]
+	releases release.Pending[Tree]
 }
 
 // Option changes a default of [New].
@@ -72,7 +75,7 @@ func New(store Store, opts ...Option) *Locker {
 	}
 	l.observers.log = l.log
 	l.carrier = carry.Key(l)
-	l.renewer.init(l.store, l.log)
+	l.renewer = lease.NewRenewer(func(h *holding) Tree { return h.tree }, l.renew, endAllByClock)
 	return l
 }
 
@@ -104,7 +107,7 @@ func (l *Locker) ForceRelease(ctx context.Context, tree Tree, owner Owner) error
 	if err := l.store.ForceRelease(ctx, tree, owner); err != nil {
 		return err
 	}
-	l.renewer.hurry(tree, owner)
+	l.renewer.RenewNow(tree, func(h *holding) bool { return h.scope.owner == owner })
 	report(ctx, l.log, slog.LevelWarn, "pathlock: released by force", "tree", tree, "owner", owner)
 	return nil
 }

@@ -5,121 +5,208 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
+
+	"github.com/pathlock-go/pathlock/internal/lease"
 )
 
-// call is one that the renewer sends to the store: the renewal of a batch of one tree's leases, or
-// a look at one hold that is not renewed.
-type call struct {
-	tree     Tree
-	number   uint64
-	holdings []*holding
-	leases   []Lease // of the holdings, in their order
-	look     bool
-	patience time.Duration // how long to wait for an answer
-	sent     time.Time
-}
-
-// run sends the call, and notes its outcome for each holding.
-func (c *call) run(r *renewer) {
-	grants := make([][]*grant, len(c.holdings))
-	for i, h := range c.holdings {
-		grants[i] = h.currentGrants()
+// renew has the store renew leases of one tree, or look at one hold that is not renewed, and notes
+// the outcome for each.
+func (l *Locker) renew(c *lease.Call[Tree, *holding]) {
+	grants := make([][]*grant, len(c.Leases))
+	for i, held := range c.Leases {
+		grants[i] = held.Holder.currentGrants()
 	}
-	ctx, stop := context.WithTimeout(context.Background(), c.patience)
+	ctx, stop := context.WithTimeout(context.Background(), c.Patience)
 	defer stop()
-	c.sent = time.Now()
-	got, err := c.ask(ctx, r.store)
-	for i, h := range c.holdings {
-		switch owner := h.scope.owner; {
-		case got.lost[owner]:
-			h.lose(grants[i], errLeaseGone)
-		case err != nil:
-			if r.failed(c, h, err) {
-				report(ctx, r.log, slog.LevelWarn, "pathlock: renewal failed", "tree", c.tree, "owner", owner, "error", err)
-			}
-		default:
-			r.answered(c, h, got.left[owner])
-		}
-	}
-}
-
-// answer is what the store says to a call. Beside an error, only the losses count.
-type answer struct {
-	lost map[Owner]bool          // who holds nothing
-	left map[Owner]time.Duration // how long the others' leases last, from when the call was sent
-}
-
-// ask sends the call. A store that panics has failed.
-func (c *call) ask(ctx context.Context, store Store) (got answer, err error) {
-	defer panicked(&err)
-	if c.look {
-		return c.lookAt(ctx, store)
-	}
-	lost, err := store.Renew(ctx, c.tree, c.leases)
-	got.lost = make(map[Owner]bool, len(lost))
-	for _, owner := range lost {
-		got.lost[owner] = true
-	}
-	got.left = make(map[Owner]time.Duration, len(c.leases))
-	for _, lease := range c.leases {
-		got.left[lease.Owner] = max(got.left[lease.Owner], lease.For)
-	}
-	return got, err
-}
-
-// lookAt asks how long an attached hold lasts, without prolonging it.
-func (c *call) lookAt(ctx context.Context, store Store) (answer, error) {
-	owner := c.leases[0].Owner
-	s, ok := store.(TransferStore)
-	if !ok {
-		return answer{}, errors.ErrUnsupported
-	}
-	switch got, err := s.Transfer(ctx, Transfer{Tree: c.tree, From: owner, To: owner}); {
-	case errors.Is(err, ErrLost):
-		return answer{lost: map[Owner]bool{owner: true}}, nil
-	case err != nil:
-		return answer{}, err
-	default:
-		return answer{left: map[Owner]time.Duration{owner: got.Left}}, nil
-	}
-}
-
-// answered notes that h's lease lasts for left from when c was sent.
-func (r *renewer) answered(c *call, h *holding, left time.Duration) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	t := &h.term
-	if t.over || c.look && t.call != c.number {
-		return
-	}
-	if c.look {
-		t.learn(c.sent, left)
-	} else {
-		t.believe(h.isShared(), c.sent, left)
-	}
-	t.failed = nil
-	if t.call == c.number {
-		t.renew = c.sent.Add(t.pause(h.isShared()))
-	}
-	r.reschedule(h)
-}
-
-// failed notes that c failed, plans another try, and reports whether the failure is news.
-func (r *renewer) failed(c *call, h *holding, err error) (news bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	t := &h.term
-	if t.over || t.call != c.number {
-		return false
-	}
-	news = t.failed == nil
+	c.Sent = time.Now()
+	got, err := l.askToRenew(ctx, c)
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		// The call's own timeout would look like the end of the holder's context.
 		err = fmt.Errorf("%w: no answer in time", ErrUnavailable)
 	}
-	t.failed = err
-	t.renew = time.Now().Add(t.lease / 10)
-	r.reschedule(h)
-	return news
+	for i, held := range c.Leases {
+		switch owner := held.Holder.scope.owner; {
+		case got.lost[owner]:
+			held.Holder.lose(grants[i], errLeaseGone)
+		case err != nil:
+			if l.renewer.Failed(c, held, err) {
+				report(ctx, l.log, slog.LevelWarn, "pathlock: renewal failed", "tree", c.Key, "owner", owner, "error", err)
+			}
+		default:
+			l.renewer.Answered(c, held, got.left[owner])
+		}
+	}
+}
+
+// renewed is what the store says to a renewal. Beside an error, only the losses count.
+type renewed struct {
+	lost map[Owner]bool          // who holds nothing
+	left map[Owner]time.Duration // how long the others' leases last, from when the call was sent
+}
+
+// askToRenew sends the renewal. A store that panics has failed.
+func (l *Locker) askToRenew(ctx context.Context, c *lease.Call[Tree, *holding]) (got renewed, err error) {
+	defer panicked(&err)
+	if c.Leases[0].Fixed {
+		return l.askForEnd(ctx, c.Key, c.Leases[0].Holder.scope.owner)
+	}
+	got.left = make(map[Owner]time.Duration, len(c.Leases))
+	leases := make([]Lease, len(c.Leases))
+	for i, held := range c.Leases {
+		owner := held.Holder.scope.owner
+		leases[i] = Lease{Owner: owner, Grant: held.Holder.apart, For: c.Lengths[i]}
+		got.left[owner] = max(got.left[owner], c.Lengths[i])
+	}
+	lost, err := l.store.Renew(ctx, c.Key, leases)
+	got.lost = make(map[Owner]bool, len(lost))
+	for _, owner := range lost {
+		got.lost[owner] = true
+	}
+	return got, err
+}
+
+// askForEnd asks how long an attached hold lasts, without prolonging it.
+func (l *Locker) askForEnd(ctx context.Context, tree Tree, owner Owner) (renewed, error) {
+	store, ok := l.store.(TransferStore)
+	if !ok {
+		return renewed{}, errors.ErrUnsupported
+	}
+	switch got, err := store.Transfer(ctx, Transfer{Tree: tree, From: owner, To: owner}); {
+	case errors.Is(err, ErrLost):
+		return renewed{lost: map[Owner]bool{owner: true}}, nil
+	case err != nil:
+		return renewed{}, err
+	default:
+		return renewed{left: map[Owner]time.Duration{owner: got.Left}}, nil
+	}
+}
+
+// Why a lock is lost.
+var (
+	errLeaseGone = errors.New("the store has it no more")
+	errLate      = errors.New("the lease ended before the grant was known of")
+	errNotThere  = errors.New("the store had it no more at the release")
+	errEndedHere = errors.New("the lock that this process attached has ended")
+)
+
+// lose ends every lock of the holding because its lease is gone, if the holding still relies on any
+// of the grants that the store was asked about. What was released meanwhile is not lost. It reports
+// whether the holding is lost, or is being detached, so that its end is somebody else's business.
+func (h *holding) lose(askedFor []*grant, why error) bool {
+	h.scope.mu.Lock()
+	if h.lost != nil || h.detaching {
+		h.scope.mu.Unlock()
+		return true
+	}
+	if !slices.ContainsFunc(askedFor, func(g *grant) bool { return slices.Contains(h.grants, g) }) {
+		h.scope.mu.Unlock()
+		return false
+	}
+	losses := h.markLost(why)
+	h.scope.mu.Unlock()
+	for _, l := range losses {
+		l.cancel()
+	}
+	for _, l := range losses {
+		l.report()
+	}
+	return true
+}
+
+// endByClock ends the contexts of the holding's locks because its lease has ended, and returns what
+// there is to report. That is nothing where the loss is known, or nobody relies on the holding.
+func (h *holding) endByClock() []loss {
+	why := h.renewer.Expire(&h.lease)
+	h.scope.mu.Lock()
+	if h.lost != nil || len(h.locks) == 0 && len(h.parts) == 0 {
+		h.scope.mu.Unlock()
+		return nil
+	}
+	losses := h.markLost(why)
+	h.scope.mu.Unlock()
+	for _, l := range losses {
+		l.cancel()
+	}
+	return losses
+}
+
+// endAllByClock ends holdings whose leases have ended by the clock.
+func endAllByClock(ended []*lease.Lease[*holding]) {
+	var losses []loss
+	for _, l := range ended {
+		losses = append(losses, l.Holder.endByClock()...)
+	}
+	for _, l := range losses {
+		l.report()
+	}
+}
+
+// expire ends the lease by the clock, and returns the loss. The renewer's timer ends the locks.
+func (h *holding) expire() error { return h.lostError(h.renewer.Expire(&h.lease)) }
+
+// checkClock ends the holding, before the renewer's timer does, if its own lease or that of its
+// base has ended by the clock.
+func (h *holding) checkClock() {
+	if h.base != nil {
+		h.base.checkClock()
+	}
+	if !h.renewer.HasEnded(&h.lease) {
+		return
+	}
+	for _, l := range h.endByClock() {
+		l.report()
+	}
+}
+
+// markLost makes the holding and all of its parts lost. It expects the scope's mutex to be locked.
+func (h *holding) markLost(why error) []loss {
+	h.lost = h.lostError(why)
+	losses := []loss{{h, slices.Clone(h.locks), why, h.lost}}
+	for _, part := range slices.Clone(h.parts) {
+		losses = append(losses, part.markLost(why)...)
+	}
+	h.end()
+	return losses
+}
+
+// lostError returns the error of a lost holding. Where a token names the hold, the error blames the
+// hold and not the store, by whichever clock it has ended.
+func (h *holding) lostError(why error) error {
+	if h.isOfToken() {
+		return fmt.Errorf("%w: %w: %s: %w", errTokenLost, ErrLost, h.tree, why)
+	}
+	return fmt.Errorf("%w: %s: %w", ErrLost, h.tree, why)
+}
+
+// loss is the loss of a holding, with the locks that relied on it.
+type loss struct {
+	holding *holding
+	locks   []*Lock
+	why     error
+	// err is why in the words of lostError.
+	err error
+}
+
+// cancel ends the contexts of the locks.
+func (l loss) cancel() {
+	for _, lock := range l.locks {
+		lock.ctx.cancel(l.err)
+	}
+}
+
+// report writes the loss to the log and to the observers.
+func (l loss) report() {
+	h := l.holding
+	report(context.Background(), h.observers.log, slog.LevelWarn, "pathlock: lock lost",
+		"tree", h.tree, "owner", h.scope.owner, "locks", len(l.locks), "error", l.why)
+	if h.observers.none() {
+		return
+	}
+	for _, lock := range l.locks {
+		event := lock.event()
+		event.Elapsed, event.Err = lock.elapsed(), l.err
+		h.observers.lost(&lock.ctx, event)
+	}
 }

@@ -148,7 +148,7 @@ func (s *Scope) Owner() Owner { return s.owner }
 // returns nil: the caller asks the store, and then calls endAsking.
 func (s *Scope) reenter(ctx context.Context, a prepared, watched bool) (*Lock, error) {
 	s.mu.Lock()
-	if h := s.find(a.Tree); h != nil && s.locker.renewer.ended(h) {
+	if h := s.find(a.Tree); h != nil && s.locker.renewer.HasEnded(&h.lease) {
 		// The observers that checkClock calls may use the scope.
 		s.mu.Unlock()
 		h.checkClock()
@@ -173,7 +173,7 @@ func (s *Scope) cover(ctx context.Context, a prepared, watched bool) (*Lock, err
 			return lock, nil
 		}
 		for _, part := range h.parts {
-			if s.locker.renewer.ended(part) {
+			if s.locker.renewer.HasEnded(&part.lease) {
 				continue
 			}
 			if lock.pins = part.covering(a, lock.one[:0]); len(lock.pins) > 0 {
@@ -220,7 +220,9 @@ func (s *Scope) find(tree Tree) *holding {
 
 // newHolding returns a holding that is not in the scope yet.
 func (s *Scope) newHolding(tree Tree) *holding {
-	return &holding{scope: s, tree: tree, renewer: &s.locker.renewer, observers: &s.locker.observers}
+	h := &holding{scope: s, tree: tree, renewer: s.locker.renewer, observers: &s.locker.observers}
+	h.lease.Holder = h
+	return h
 }
 
 // forget takes a holding out of the scope, if it is still in it.
@@ -241,7 +243,7 @@ func (s *Scope) newGrantID() GrantID {
 // hold enters a grant that the store has made, and returns the lock on it. If the lease has ended
 // by the clock, it enters nothing, and the error matches ErrLost.
 func (s *Scope) hold(ctx context.Context, a prepared, acquisition Acquisition, granted Grant, askedAt time.Time, watched bool) (*Lock, error) {
-	r := &s.locker.renewer
+	r := s.locker.renewer
 	g := newGrant(acquisition, granted)
 	lock := &Lock{origin: a.origin}
 	lock.pins = append(lock.one[:0], g)
@@ -254,8 +256,8 @@ func (s *Scope) hold(ctx context.Context, a prepared, acquisition Acquisition, g
 		}
 		h = nil
 	}
-	if h != nil && r.ended(h) {
-		lost := r.expire(h)
+	if h != nil && r.HasEnded(&h.lease) {
+		lost := h.expire()
 		if h.isOfToken() {
 			return nil, lost // what is granted now belongs to the same hold
 		}
@@ -269,9 +271,9 @@ func (s *Scope) hold(ctx context.Context, a prepared, acquisition Acquisition, g
 	if acquisition.Apart {
 		h.partOf(s.attached, g.id)
 	}
-	r.extend(h, acquisition.Lease, askedAt)
-	if r.ended(h) {
-		r.remove(h)
+	r.Extend(&h.lease, acquisition.Lease, askedAt)
+	if r.HasEnded(&h.lease) {
+		r.Remove(&h.lease)
 		h.leaveBase()
 		return nil, h.lostError(errLate)
 	}
@@ -281,10 +283,4 @@ func (s *Scope) hold(ctx context.Context, a prepared, acquisition Acquisition, g
 	h.grants = append(h.grants, g)
 	h.addLock(ctx, a.Request, lock, watched)
 	return lock, nil
-}
-
-// takeBack releases what the store may have granted to an acquisition whose outcome nobody awaits.
-// Mostly there is nothing.
-func (s *Scope) takeBack(ctx context.Context, a Acquisition) {
-	s.locker.settle(ctx, debtOf(a), s, a.Lease)
 }

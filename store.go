@@ -154,38 +154,6 @@ type Lease struct {
 	For time.Duration
 }
 
-// Snapshot is what a tree's lock table held at one instant.
-type Snapshot struct {
-	Tree Tree `json:"tree"`
-	// Fence is the fence of the latest grant, 0 if none is on record.
-	Fence uint64 `json:"fence"`
-	// Holders has one entry per grant, in order of their fences.
-	Holders []Hold `json:"holders"`
-	// Waiters has one entry per queued request, in order of arrival.
-	Waiters []Hold `json:"waiters"`
-}
-
-// Hold is one grant, or one queued request, in a [Snapshot].
-type Hold struct {
-	Owner Owner `json:"owner"`
-	// Gate says that the tree's gate is held or waited for.
-	Gate bool `json:"gate"`
-	// Detached says that the hold lives without a process: see [Owner.Detached].
-	Detached bool `json:"detached"`
-	// Claims is the normalised claim set, in folded paths.
-	Claims []Claim `json:"claims"`
-	Note   string  `json:"note"`
-	// Origin is where the request came from. A [Locker] fills it in, a [Store] does not know it.
-	Origin Origin `json:"origin,omitzero"`
-	// Fence is the grant's; 0 while the request waits.
-	Fence uint64 `json:"fence"`
-	// Since is when the grant was made or the wait began. Until is when the grant's lease or the
-	// wait ends. Both are by the store's clock. An apart grant ends with the owner's lease where
-	// that ends first.
-	Since time.Time `json:"since"`
-	Until time.Time `json:"until"`
-}
-
 // TransferStore is a [Store] in which holds can outlive their process. Every store of this module
 // is one, and store/storetest requires it. A store that wraps another passes the method on.
 type TransferStore interface {

@@ -1,6 +1,6 @@
 //go:build unix
 
-package pathlock_test
+package lease_test
 
 import (
 	"context"
@@ -26,15 +26,19 @@ func (s *renewing) Renew(_ context.Context, _ pathlock.Tree, leases []pathlock.L
 }
 
 // What it costs the process to keep a lock in one tree alive: the processor's time of one renewal.
-// It does not depend on how many are held.
+// It hardly depends on how many are held.
 func BenchmarkRenewal(b *testing.B) {
 	for _, trees := range []int{100, 1_000, 10_000} {
 		b.Run(fmt.Sprintf("trees=%d", trees), func(b *testing.B) {
 			store := &renewing{Store: offstore.New()}
-			l := pathlock.New(store, quiet, pathlock.WithLease(6*time.Second))
+			l := pathlock.New(store, pathlock.WithLease(6*time.Second))
 			var held []*pathlock.Lock
 			for i := range trees {
-				lock, err := l.Acquire(b.Context(), pathlock.Request{Tree: tree(b, fmt.Sprint(i)), Gate: true})
+				tree, err := pathlock.NewTree("bench", fmt.Sprint(i))
+				if err != nil {
+					b.Fatal(err)
+				}
+				lock, err := l.Acquire(b.Context(), pathlock.Request{Tree: tree, Gate: true})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -48,7 +52,9 @@ func BenchmarkRenewal(b *testing.B) {
 				b.ReportMetric(float64(n)/float64(trees)/4, "renewals/tree/s")
 			}
 			for _, lock := range held {
-				release(b, lock)
+				if err := lock.Release(b.Context()); err != nil {
+					b.Fatal(err)
+				}
 			}
 		})
 	}

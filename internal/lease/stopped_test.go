@@ -1,6 +1,6 @@
 //go:build unix
 
-package pathlock_test
+package lease_test
 
 import (
 	"bufio"
@@ -70,8 +70,11 @@ func TestAStoppedHolderBelievesNothing(t *testing.T) {
 // holdUntilLost holds a lock, watches the clock for the time when the process was stopped, and says
 // what it believes then.
 func holdUntilLost(t *testing.T, lease time.Duration) {
-	l := pathlock.New(memstore.New(), quiet, pathlock.WithLease(lease))
-	lock := acquire(t.Context(), t, l, "X /a")
+	l := pathlock.New(memstore.New(), pathlock.WithLease(lease))
+	lock, err := l.Mutex("stopped").Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	ctx := lock.Context()
 	last := time.Now()
 	if ctx.Err() == nil {

@@ -1,0 +1,102 @@
+package lease_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+	"pgregory.net/rapid"
+
+	"github.com/pathlock-go/pathlock/internal/lease"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+type (
+	call = lease.Call[string, int]
+	held = lease.Lease[int]
+)
+
+// key parts leases into two trees.
+func key(holder int) string { return fmt.Sprint(holder % 2) }
+
+// A store that answers late, not at all, or with an error, by turns: every lease is renewed in time
+// as long as the store answers, nothing is renewed that has ended or was removed, and a lease ends
+// exactly when the store last said so.
+func TestLeasesAreRenewedInTimeOrEndByTheClock(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		lengths := rapid.SliceOfN(rapid.IntRange(1, 60), 1, 8).Draw(rt, "seconds of each lease")
+		outage := time.Duration(rapid.IntRange(0, 90).Draw(rt, "seconds until the store fails")) * time.Second
+		removed := rapid.IntRange(0, len(lengths)-1).Draw(rt, "lease that is removed")
+		synctest.Test(t, func(t *testing.T) {
+			var r *lease.Renewer[string, int]
+			begun, ends, over := time.Now(), make([]time.Time, len(lengths)), make([]bool, len(lengths))
+			failing := errors.New("failing")
+			var mu sync.Mutex
+			renewals := 0
+			r = lease.NewRenewer(key, func(c *call) {
+				mu.Lock()
+				defer mu.Unlock()
+				c.Sent = time.Now()
+				for i, l := range c.Leases {
+					if key(l.Holder) != c.Key {
+						t.Errorf("lease %d is renewed with those of %s", l.Holder, c.Key)
+					}
+					if over[l.Holder] {
+						t.Errorf("lease %d is renewed after its end", l.Holder)
+					}
+					if time.Since(begun) >= outage {
+						r.Failed(c, l, failing)
+						continue
+					}
+					renewals++
+					ends[l.Holder] = time.Now().Add(c.Lengths[i])
+					r.Answered(c, l, c.Lengths[i])
+				}
+			}, func(ended []*held) {
+				mu.Lock()
+				defer mu.Unlock()
+				for _, l := range ended {
+					over[l.Holder] = true
+					if late := time.Since(ends[l.Holder]); late != 0 {
+						t.Errorf("lease %d ends %v after the store's", l.Holder, late)
+					}
+					if why := r.Expire(l); !errors.Is(why, lease.ErrEnded) || !errors.Is(why, failing) {
+						t.Errorf("lease %d has ended because of %v", l.Holder, why)
+					}
+				}
+			})
+			all := make([]held, len(lengths))
+			for i, seconds := range lengths {
+				length := time.Duration(seconds) * time.Second
+				all[i].Holder = i
+				ends[i] = time.Now().Add(length)
+				r.Extend(&all[i], length, time.Now())
+			}
+			time.Sleep(outage / 2)
+			synctest.Wait()
+			mu.Lock()
+			for i := range all {
+				if over[i] || r.HasEnded(&all[i]) || r.Until(&all[i]).Before(time.Now()) {
+					t.Errorf("lease %d has ended while the store answered", i)
+				}
+			}
+			r.Remove(&all[removed])
+			over[removed] = true
+			mu.Unlock()
+			time.Sleep(outage/2 + 2*time.Minute)
+			synctest.Wait()
+			if slices.Contains(over, false) {
+				t.Errorf("a lease outlives the store: %v", over)
+			}
+			if most := len(lengths) * (4 + 4*int(outage/time.Second)/slices.Min(lengths)); renewals > most {
+				t.Errorf("%d renewals, at most %d are needed", renewals, most)
+			}
+		})
+	})
+}

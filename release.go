@@ -1,0 +1,280 @@
+package pathlock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"time"
+)
+
+// releaseTimeout bounds how long a release waits for the store. Retries follow in the background.
+const releaseTimeout = 5 * time.Second
+
+// Release gives the lock back. What an enclosing or an inner lock of the same scope needs stays
+// held until that one is released.
+//
+// It does its work even under a context that has ended, within five seconds. The error matches
+// [ErrNotHeld] if the lock has been released before, [ErrLost] if it was lost before, and
+// [ErrUnavailable] if the store did not answer. In the last case the locker retries in the
+// background, until the lease has ended and the store has nothing left to release. It renews the
+// hold only if the scope holds something else in the tree. [Locker.Shutdown] waits for the retries.
+//
+// Releasing a lock that [Locker.Attach] has returned ends the hold for everybody who has attached
+// its token, with everything acquired under their contexts. Where locks acquired under its own
+// context are left, the hold ends with the last of them.
+func (k *Lock) Release(ctx context.Context) error {
+	grants, err := k.end(nil)
+	if errors.Is(err, ErrNotHeld) {
+		return err
+	}
+	return k.giveBack(ctx, grants, err)
+}
+
+// ReleaseInBackground releases the lock as [Lock.Release] does, but a goroutine of the [Locker]
+// tells the store. The caller need not wait for the round trip: an HTTP response is sent without
+// it. The context of the lock has ended when ReleaseInBackground returns. Errors go to the log, as
+// warnings, and to the observers. Both get the values of ctx, whose end does not matter. A lock
+// that has been released before stays released.
+//
+// An acquisition by the same Locker that does not wait is not refused because of a release that is
+// under way: it waits for that release and asks again. One by another process may be refused.
+//
+// Everything is done on return where there is no round trip to wait for, because the store is a
+// [LocalStore] or an enclosing or an inner lock still needs the hold, and after [Locker.Shutdown].
+func (k *Lock) ReleaseInBackground(ctx context.Context) { k.Abandon(ctx, nil) }
+
+// Abandon releases the lock as [Lock.ReleaseInBackground] does, and makes reason the cause with
+// which the lock's context ends. ctx is as there. It is for code that watches over a lock and ends
+// it early, as package middleware does for a request that holds its locks for too long.
+//
+// What was acquired under the lock's context keeps what it relies on until its own release. So a
+// database transaction that the end of the context rolls back keeps it until the rollback is done.
+func (k *Lock) Abandon(ctx context.Context, reason error) {
+	grants, lost := k.end(reason)
+	if !errors.Is(lost, ErrNotHeld) {
+		k.giveBackInBackground(ctx, grants, lost)
+	}
+}
+
+// giveBackInBackground is giveBack, on another goroutine if it has to wait for the store.
+func (k *Lock) giveBackInBackground(ctx context.Context, grants []GrantID, lost error) {
+	l := k.holding.scope.locker
+	giveBack := func() {
+		if err := k.giveBack(ctx, grants, lost); err != nil && !errors.Is(err, ErrLost) {
+			report(ctx, l.log, slog.LevelWarn, "pathlock: release failed", "tree", k.holding.tree, "owner", k.holding.scope.owner, "error", err)
+		}
+	}
+	if l.local || len(grants) == 0 {
+		giveBack()
+		return
+	}
+	end := l.releases.Begin(k.holding.tree)
+	if end == nil {
+		giveBack()
+		return
+	}
+	go func() {
+		defer end()
+		giveBack()
+	}()
+}
+
+// errReleased is the error of a lock that has ended, by itself or with its hold.
+func errReleased(tree Tree) error {
+	return fmt.Errorf("%w: this lock in %s has been released, or its hold has", ErrNotHeld, tree)
+}
+
+// end takes the lock out of its scope, and ends its context with reason as the cause, if it is not
+// nil. It returns the grants to give back to the store, or everything. The error matches ErrLost if
+// the lock was lost, and ErrNotHeld if it has ended before.
+func (k *Lock) end(reason error) (grants []GrantID, err error) {
+	h := k.holding
+	h.checkClock()
+	h.scope.mu.Lock()
+	if k.released || h.detaching {
+		h.scope.mu.Unlock()
+		return nil, errReleased(h.tree)
+	}
+	k.released = true
+	grants = h.removeLock(k)
+	if k.attached {
+		h.spent, grants = true, nil
+	}
+	if whole := h.whole(); whole.spent && len(whole.locks) == 0 && len(whole.parts) == 0 {
+		grants = []GrantID{everything}
+	}
+	err = h.lost
+	h.scope.mu.Unlock()
+	k.ctx.cancel(reason)
+	return grants, err
+}
+
+// giveBack gives grants back to the store and reports the end of the lock. lost is not nil if the
+// lock was lost. It returns lost, or what the release shows.
+func (k *Lock) giveBack(ctx context.Context, grants []GrantID, lost error) error {
+	err := lost
+	if len(grants) > 0 {
+		err = k.observeRelease(ctx, grants, lost)
+	}
+	if lost == nil && errors.Is(err, ErrLost) {
+		// Nobody else reports the loss: the lock has left the holding.
+		loss{k.holding, []*Lock{k}, errNotThere, err}.report()
+	}
+	k.reportReleased(ctx, err)
+	return err
+}
+
+// observeRelease is releaseGrants as a step that observers see. It releases the grants even if one
+// of them ends the goroutine.
+func (k *Lock) observeRelease(ctx context.Context, grants []GrantID, lost error) (err error) {
+	begun := false
+	defer func() {
+		if !begun {
+			err = k.releaseGrants(ctx, grants, lost)
+		}
+	}()
+	work, done := k.holding.scope.locker.Step(ctx, Step{Kind: StepRelease})
+	begun = true
+	err = k.releaseGrants(work, grants, lost)
+	done(err)
+	return err
+}
+
+// reportReleased reports the end of the lock.
+func (k *Lock) reportReleased(ctx context.Context, err error) {
+	h := k.holding
+	l := h.scope.locker
+	if !l.observers.none() {
+		event := k.event()
+		event.Elapsed, event.Err = k.elapsed(), err
+		l.observers.released(context.WithoutCancel(ctx), event)
+	}
+	if l.debugs(ctx) {
+		report(ctx, l.log, slog.LevelDebug, "pathlock: released", "tree", h.tree, "owner", h.scope.owner, "held", k.elapsed(), "error", err)
+	}
+}
+
+// releaseGrants has the store release grants. It returns lost, or what the release shows.
+func (k *Lock) releaseGrants(ctx context.Context, grants []GrantID, lost error) error {
+	h := k.holding
+	l := h.scope.locker
+	ctx = context.WithoutCancel(ctx)
+	if !l.local {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeout(ctx, releaseTimeout)
+		defer stop()
+	}
+	err := lost
+	for _, id := range grants {
+		failed := l.releaseOrRetry(ctx, h.unneeded(id, k.request.Lease))
+		switch {
+		case err != nil:
+			// The loss is known and reported. The store was asked in case it still has something.
+		case errors.Is(failed, ErrNotHeld):
+			err = h.lostError(errNotThere)
+		case failed != nil:
+			err = failed
+		}
+	}
+	return err
+}
+
+// panicked, deferred, turns a store's panic into the error of the call, with the stack.
+func panicked(err *error) {
+	if r := recover(); r != nil {
+		*err = fmt.Errorf("%w: the store panicked: %v\n%s", ErrUnavailable, r, debug.Stack())
+	}
+}
+
+// everything, as the id of a grant, means all that an owner has in the tree.
+const everything GrantID = ""
+
+// unneeded is what the store is to release: a grant, or everything that an owner has. The scope has
+// asked for it, and the lease is that of the request.
+type unneeded struct {
+	tree  Tree
+	owner Owner
+	id    GrantID
+	scope *Scope
+	lease time.Duration
+}
+
+// unneeded is a grant of the holding.
+func (h *holding) unneeded(id GrantID, lease time.Duration) unneeded {
+	return unneeded{h.tree, h.scope.owner, id, h.scope, lease}
+}
+
+// unneeded is what the store may have granted to an acquisition whose outcome nobody awaits.
+func (a Acquisition) unneeded(scope *Scope) unneeded {
+	return unneeded{a.Tree, a.Owner, a.Grant, scope, a.Lease}
+}
+
+// release has the store release u. A store that panics has failed.
+func (l *Locker) release(ctx context.Context, u unneeded) (err error) {
+	defer panicked(&err)
+	if u.id == everything {
+		return l.store.ForceRelease(ctx, u.tree, u.owner)
+	}
+	return l.store.Release(ctx, u.tree, u.owner, u.id)
+}
+
+// releaseOrRetry has the store release u until ctx ends, and in the background from then on.
+func (l *Locker) releaseOrRetry(ctx context.Context, u unneeded) error {
+	err := l.release(ctx, u)
+	if err != nil && !errors.Is(err, ErrNotHeld) {
+		l.retryRelease(u, err)
+	}
+	return err
+}
+
+// takeBack has the store release u, which may not be there, even under a context that has ended.
+func (l *Locker) takeBack(ctx context.Context, u unneeded) {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
+	defer stop()
+	_ = l.releaseOrRetry(ctx, u)
+}
+
+// retryRelease retries the release of u in the background until its lease has ended. why is the
+// error of the first try. With ErrClosed, a release has failed for good.
+func (l *Locker) retryRelease(u unneeded, why error) {
+	if errors.Is(why, ErrClosed) {
+		l.releases.GiveUp(why)
+		return
+	}
+	ends := time.Now().Add(u.lease)
+	l.releases.Retry(u.tree, func() (over bool) {
+		ctx, stop := context.WithTimeout(context.Background(), releaseTimeout)
+		defer stop()
+		err := l.release(ctx, u)
+		if errors.Is(err, ErrClosed) {
+			l.releases.GiveUp(err)
+			return true
+		}
+		if u.scope.owner == u.owner && u.scope.holding(u.tree) != nil {
+			ends = time.Now().Add(u.lease) // the lease lives on while anything else of the owner's is renewed
+		}
+		return err == nil || errors.Is(err, ErrNotHeld) || !time.Now().Before(ends)
+	})
+}
+
+// Shutdown waits for the releases that are under way in the background, retries included, so that a
+// program leaves no locks behind when it ends. Call it after the last request, and before the store
+// is closed.
+//
+// The error matches the context's if ctx ends first, and [ErrClosed] if the store has been closed
+// before, so that retries are pointless. Then the remaining locks end with their leases.
+//
+// After Shutdown, [Lock.ReleaseInBackground] does its work before it returns. Everything else works
+// as before.
+func (l *Locker) Shutdown(ctx context.Context) error {
+	left, failed, why := l.releases.Close(ctx)
+	switch {
+	case left > 0:
+		return fmt.Errorf("pathlock: %d releases are still under way: %w", left, context.Cause(ctx))
+	case failed > 0:
+		return fmt.Errorf("pathlock: %d releases failed, and their locks end with their leases: %w", failed, why)
+	}
+	return nil
+}
