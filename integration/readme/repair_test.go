@@ -74,7 +74,7 @@ func brokenTree(t *testing.T) string {
 }
 
 // The commands of docs/repair.md find a wrong path, say what they would change, and change it, with
-// the exit codes of the page.
+// the exit codes of the help.
 func TestTheRepairOfThePagesWorks(t *testing.T) {
 	binary := built(t, filepath.Join("..", "..", "cmd", "pathlock"))
 	if err := os.Symlink(binary, filepath.Join(filepath.Dir(binary), "pathlock")); err != nil {
