@@ -16,6 +16,9 @@ var (
 	// ErrConflict: others hold what the request asks for, or are before it in the queue, and the
 	// wait ended first. The error is a [*ConflictError].
 	ErrConflict = FailureLocked.New("pathlock: locked by others")
+	// ErrQueueFull: the request could not wait, because as many wait in the tree as the store
+	// allows. The error is a [*ConflictError] too.
+	ErrQueueFull = FailureLocked.New("pathlock: too many wait in the tree")
 	// ErrDeadlock: a holder in the way waits for the owner that asks, directly, through others, or
 	// behind them in the queue. The error is a [*DeadlockError]. Release what you hold and start
 	// over. Cycles through several trees go undetected: see [Request].

@@ -548,7 +548,7 @@ func ExampleSnapshot_InTheWay() {
 	for _, path := range []string{"/a", "/c"} {
 		wanted := pathlock.X(pathlock.MustParsePath(path))
 		for _, b := range snapshot.InTheWay("", false, []pathlock.Claim{wanted}) {
-			fmt.Printf("%v: %q has %v %v\n", wanted, b.Hold.Note, b.Mode, b.Path)
+			fmt.Printf("%v: %q has %v %v\n", wanted, b.Entry.Note, b.Mode, b.Path)
 		}
 	}
 	fmt.Println(len(snapshot.Blockers()), "wait")

@@ -12,7 +12,7 @@ import (
 
 // Origin says where a request for locks comes from, to people who look at the locks. Every field is
 // optional. A [Locker] takes it from the context of [Locker.Acquire], adds its own instance, and
-// keeps it in the store beside the note. So everybody who uses the store sees it in [Hold] and
+// keeps it in the store beside the note. So everybody who uses the store sees it in [Entry] and
 // [Blocker].
 //
 // Control characters are removed, and so are those that turn the direction of what follows: clients
@@ -148,7 +148,7 @@ func unsealed(text string) (note string, o Origin) {
 
 // unseal parts the notes and the origins of a store's snapshot.
 func (s *Snapshot) unseal() {
-	for _, holds := range [][]Hold{s.Holders, s.Waiters} {
+	for _, holds := range [][]Entry{s.Holders, s.Waiters} {
 		for i := range holds {
 			holds[i].Note, holds[i].Origin = unsealed(holds[i].Note)
 		}

@@ -11,13 +11,13 @@ type Snapshot struct {
 	// Fence is the fence of the latest grant, 0 if none is on record.
 	Fence uint64 `json:"fence"`
 	// Holders has one entry per grant, in order of their fences.
-	Holders []Hold `json:"holders"`
+	Holders []Entry `json:"holders"`
 	// Waiters has one entry per queued request, in order of arrival.
-	Waiters []Hold `json:"waiters"`
+	Waiters []Entry `json:"waiters"`
 }
 
-// Hold is one grant, or one queued request, in a [Snapshot].
-type Hold struct {
+// Entry is one grant, or one queued request, in a [Snapshot].
+type Entry struct {
 	Owner Owner `json:"owner"`
 	// Gate says that the tree's gate is held or waited for.
 	Gate bool `json:"gate"`
@@ -39,8 +39,8 @@ type Hold struct {
 
 // Blocking is somebody whom a request waits for, in a [Snapshot].
 type Blocking struct {
-	// Hold is the holder, or the waiter that came earlier. It points into the snapshot.
-	Hold *Hold
+	// Entry is the holder, or the waiter that came earlier. It points into the snapshot.
+	Entry *Entry
 	// Waiting says that it waits.
 	Waiting bool
 	// Path and Mode are where the two conflict: the topmost such node, and what the blocker has or
@@ -67,7 +67,7 @@ func (s Snapshot) Blockers() [][]Blocking {
 // may be "" for one that holds nothing. Claims need not be normalised, but their paths have to be
 // folded: see [Locker.Folded].
 func (s Snapshot) InTheWay(owner Owner, gate bool, claims []Claim) []Blocking {
-	request := Hold{Owner: owner, Gate: gate, Claims: Normalize(claims...)}
+	request := Entry{Owner: owner, Gate: gate, Claims: Normalize(claims...)}
 	s.Waiters = append(slices.Clip(s.Waiters), request)
 	g := newWaitGraph(s)
 	return g.blockers(g.waiters[len(s.Waiters)-1])
@@ -84,7 +84,7 @@ type waitGraph struct {
 
 // waitNode is a hold or a waiter, with those of other owners that it conflicts with.
 type waitNode struct {
-	*Hold
+	*Entry
 	waiting bool
 	// place orders the holders as the snapshot does, and then the waiters.
 	place int
@@ -111,13 +111,13 @@ func newWaitGraph(s Snapshot) *waitGraph {
 		all = append(all, n)
 	}
 	for i := range s.Holders {
-		n := &waitNode{Hold: &s.Holders[i], place: i}
+		n := &waitNode{Entry: &s.Holders[i], place: i}
 		g.holders = append(g.holders, n)
 		g.holds[n.Owner] = append(g.holds[n.Owner], n)
 		enter(n)
 	}
 	for i := range s.Waiters {
-		n := &waitNode{Hold: &s.Waiters[i], waiting: true, place: len(s.Holders) + i}
+		n := &waitNode{Entry: &s.Waiters[i], waiting: true, place: len(s.Holders) + i}
 		n.meet(meeting, gates, all)
 		g.waiters = append(g.waiters, n)
 		g.waits[n.Owner] = append(g.waits[n.Owner], n)
@@ -133,7 +133,7 @@ func (n *waitNode) meet(meeting map[Path][]*waitNode, gates, all []*waitNode) {
 		if !met[o] && o.Owner != n.Owner {
 			met[o] = true
 			n.nodes = append(n.nodes, o)
-			n.against = append(n.against, Blocking{Hold: o.Hold, Waiting: o.waiting, Path: path, Mode: mode})
+			n.against = append(n.against, Blocking{Entry: o.Entry, Waiting: o.waiting, Path: path, Mode: mode})
 		}
 	}
 	if n.Gate {

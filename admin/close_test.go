@@ -24,7 +24,7 @@ func large(t *testing.T) *admin.Page {
 	t.Helper()
 	locks := &shownLocks{}
 	for i := range 20000 {
-		locks.now.Holders = append(locks.now.Holders, pathlock.Hold{
+		locks.now.Holders = append(locks.now.Holders, pathlock.Entry{
 			Owner: "0123456789abcdef", Fence: uint64(i) + 1, Note: strings.Repeat("n", 300), Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/a"))},
 		})
 	}

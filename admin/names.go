@@ -21,10 +21,10 @@ func holderID(tree pathlock.Tree, owner pathlock.Owner) string {
 
 // entryKeys names each entry of a snapshot among all that its tree has and ever had. All instances
 // give an entry the same key, and an owner's next request has another one.
-func entryKeys(s *pathlock.Snapshot) map[*pathlock.Hold]string {
-	keys := make(map[*pathlock.Hold]string, len(s.Holders)+len(s.Waiters))
+func entryKeys(s *pathlock.Snapshot) map[*pathlock.Entry]string {
+	keys := make(map[*pathlock.Entry]string, len(s.Holders)+len(s.Waiters))
 	known := make(map[string]bool, len(s.Holders)+len(s.Waiters))
-	for _, all := range [][]pathlock.Hold{s.Holders, s.Waiters} {
+	for _, all := range [][]pathlock.Entry{s.Holders, s.Waiters} {
 		for i := range all {
 			first := entryKey(s.Tree, &all[i])
 			key := first
@@ -40,7 +40,7 @@ func entryKeys(s *pathlock.Snapshot) map[*pathlock.Hold]string {
 
 // entryKey names an entry by its fence, which no other grant has. A request that waits has none: it
 // is named by when its wait began, and by what it asks for.
-func entryKey(tree pathlock.Tree, h *pathlock.Hold) string {
+func entryKey(tree pathlock.Tree, h *pathlock.Entry) string {
 	holder := holderID(tree, h.Owner)
 	if h.Fence != 0 {
 		return holder + "-" + strconv.FormatUint(h.Fence, 36)
@@ -50,7 +50,7 @@ func entryKey(tree pathlock.Tree, h *pathlock.Hold) string {
 
 // asks is a hash of what an entry asks for. The owner is in it, so that nobody can find redacted
 // names by trying.
-func asks(h *pathlock.Hold) string {
+func asks(h *pathlock.Entry) string {
 	text := string(h.Owner) + "\x00" + strconv.FormatBool(h.Gate)
 	for _, c := range h.Claims {
 		text += "\x00" + c.Mode.String() + c.Path.String()

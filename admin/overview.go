@@ -107,7 +107,7 @@ func (l *treeLine) fill(s pathlock.Snapshot, now time.Time) {
 
 // oldest returns when the first of the holds or waits began, and how many milliseconds ago that is
 // by this process's clock.
-func oldest(all []pathlock.Hold, now time.Time) (first time.Time, ms *int64) {
+func oldest(all []pathlock.Entry, now time.Time) (first time.Time, ms *int64) {
 	for _, h := range all {
 		if !h.Since.IsZero() && (first.IsZero() || h.Since.Before(first)) {
 			first = h.Since

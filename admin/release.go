@@ -134,7 +134,7 @@ var errNoAnswer = errors.New("no answer to the release")
 // released is what a release took away: the entry that the operator has looked at, and all others
 // of its owner.
 type released struct {
-	seen    pathlock.Hold
+	seen    pathlock.Entry
 	entries int
 }
 

@@ -188,14 +188,14 @@ func (l *shownLocks) ForceRelease(_ context.Context, _ pathlock.Tree, owner path
 
 // Stores count time in microseconds or milliseconds, in which an owner can ask twice.
 func TestWaitsOfTheSameMomentAreTold(t *testing.T) {
-	wait := func(path string) pathlock.Hold {
-		return pathlock.Hold{
+	wait := func(path string) pathlock.Entry {
+		return pathlock.Entry{
 			Owner: "0123456789abcdef", Note: path, Since: time.UnixMilli(1700000000000),
 			Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath(path))},
 		}
 	}
 	f := newFixture(t, anybody())
-	locks := &shownLocks{now: pathlock.Snapshot{Waiters: []pathlock.Hold{wait("/a"), wait("/b")}}}
+	locks := &shownLocks{now: pathlock.Snapshot{Waiters: []pathlock.Entry{wait("/a"), wait("/b")}}}
 	page, err := admin.New(locks, anybody())
 	if err != nil {
 		t.Fatal(err)

@@ -89,18 +89,18 @@ func (p *Page) view(s pathlock.Snapshot, at time.Time) *treeView {
 		v.waiters = append(v.waiters, keys[&s.Waiters[i]])
 	}
 	blockers := s.Blockers()
-	waitedFor := make(map[*pathlock.Hold]int)
+	waitedFor := make(map[*pathlock.Entry]int)
 	for _, all := range blockers {
 		for _, b := range all {
-			waitedFor[b.Hold]++
+			waitedFor[b.Entry]++
 		}
 	}
-	add := func(h *pathlock.Hold, all []pathlock.Blocking) {
+	add := func(h *pathlock.Entry, all []pathlock.Blocking) {
 		e := p.entry(s.Tree, h, shown)
 		e.Key, e.WaitedFor = keys[h], waitedFor[h]
 		for _, b := range nearest(all) {
 			e.WaitsFor = append(e.WaitsFor, edge{
-				Key: keys[b.Hold], Waiting: b.Waiting, Gate: b.Hold.Gate || h.Gate, Path: shown.path(b.Path), Mode: b.Mode.String(),
+				Key: keys[b.Entry], Waiting: b.Waiting, Gate: b.Entry.Gate || h.Gate, Path: shown.path(b.Path), Mode: b.Mode.String(),
 			})
 		}
 		e.More = len(all) - len(e.WaitsFor)
@@ -139,7 +139,7 @@ func nearest(all []pathlock.Blocking) []pathlock.Blocking {
 }
 
 // entry describes a grant or a queued request.
-func (p *Page) entry(tree pathlock.Tree, h *pathlock.Hold, shown *shown) entry {
+func (p *Page) entry(tree pathlock.Tree, h *pathlock.Entry, shown *shown) entry {
 	e := entry{
 		Holder: holderID(tree, h.Owner), Owner: h.Owner.Short(), Fence: h.Fence, Gate: h.Gate, Detached: h.Detached,
 		Claims: make([]claim, 0, len(h.Claims)), Note: shown.note(h.Note),

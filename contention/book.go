@@ -65,7 +65,7 @@ type episode struct {
 
 // blocker is a [Blocker] in the making.
 type blocker struct {
-	hold    pathlock.Hold
+	hold    pathlock.Entry
 	waiting bool
 	path    pathlock.Path
 	mode    pathlock.Mode
@@ -74,7 +74,7 @@ type blocker struct {
 }
 
 // is reports whether b is about the same hold.
-func (b *blocker) is(h pathlock.Hold, waiting bool) bool {
+func (b *blocker) is(h pathlock.Entry, waiting bool) bool {
 	return b.hold.Owner == h.Owner && b.hold.Fence == h.Fence && b.waiting == waiting
 }
 
@@ -82,7 +82,7 @@ func (b *blocker) is(h pathlock.Hold, waiting bool) bool {
 func (b *book) blame(w *wait, by pathlock.Blocking, now time.Time) {
 	b.version++
 	if w.episode == nil {
-		b.join(w, place{tree: w.tree, path: by.Path, gate: by.Hold.Gate}, by.Mode, now)
+		b.join(w, place{tree: w.tree, path: by.Path, gate: by.Entry.Gate}, by.Mode, now)
 		w.blocker = w.episode.blockerOf(by)
 		b.begin(w)
 		return
@@ -168,7 +168,7 @@ func (b *book) joinUnseen(w *wait, err error, fold func(string) string, now time
 		}
 		b.join(w, at, by.Mode, now)
 		w.blocker = w.episode.blockerOf(pathlock.Blocking{
-			Hold:    &pathlock.Hold{Owner: by.Owner, Note: by.Note, Origin: by.Origin, Gate: by.Gate, Detached: by.Owner.Detached(), Since: by.Since, Until: by.Until},
+			Entry:   &pathlock.Entry{Owner: by.Owner, Note: by.Note, Origin: by.Origin, Gate: by.Gate, Detached: by.Owner.Detached(), Since: by.Since, Until: by.Until},
 			Waiting: by.Waiting, Path: at.path, Mode: by.Mode,
 		})
 		b.begin(w)
@@ -231,14 +231,14 @@ func (e *episode) keep(w Waiter) {
 func (e *episode) blockerOf(by pathlock.Blocking) *blocker {
 	for _, b := range e.blockers {
 		// A refusal knows no fence.
-		if b.is(*by.Hold, by.Waiting) || by.Hold.Fence == 0 && b.hold.Owner == by.Hold.Owner && b.waiting == by.Waiting {
+		if b.is(*by.Entry, by.Waiting) || by.Entry.Fence == 0 && b.hold.Owner == by.Entry.Owner && b.waiting == by.Waiting {
 			return b
 		}
 	}
 	if len(e.blockers) == mostBlockers {
 		return nil
 	}
-	hold := *by.Hold
+	hold := *by.Entry
 	hold.Claims = nil // hundreds of nodes, which nobody reads
 	b := &blocker{hold: hold, waiting: by.Waiting, path: by.Path, mode: by.Mode}
 	e.blockers = append(e.blockers, b)

@@ -111,14 +111,14 @@ func (l *linker) find(span trace.Span, e pathlock.Event) context.CancelFunc {
 
 // linksOf returns links to those that an owner waits for, none if it does not wait.
 func linksOf(s pathlock.Snapshot, owner pathlock.Owner) (links []trace.Link) {
-	i := slices.IndexFunc(s.Waiters, func(h pathlock.Hold) bool { return h.Owner == owner })
+	i := slices.IndexFunc(s.Waiters, func(h pathlock.Entry) bool { return h.Owner == owner })
 	if i < 0 {
 		return nil
 	}
 	waiter := s.Waiters[i]
 	s.Waiters = s.Waiters[:i]
 	for _, b := range s.InTheWay(owner, waiter.Gate, waiter.Claims) {
-		if link, ok := linkTo(b.Hold.Origin, b.Waiting); ok {
+		if link, ok := linkTo(b.Entry.Origin, b.Waiting); ok {
 			links = append(links, link)
 		}
 		if len(links) == maxLinks {

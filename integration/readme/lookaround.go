@@ -24,7 +24,7 @@ func lookAround(ctx context.Context, locker *pathlock.Locker, plan pathlock.Tree
 	}
 	for i, blockers := range snapshot.Blockers() {
 		for _, b := range blockers {
-			fmt.Fprintln(&lines, snapshot.Waiters[i].Note, "waits for", b.Hold.Note, "because of", b.Mode, b.Path)
+			fmt.Fprintln(&lines, snapshot.Waiters[i].Note, "waits for", b.Entry.Note, "because of", b.Mode, b.Path)
 		}
 	}
 	_, err = io.WriteString(to, lines.String())

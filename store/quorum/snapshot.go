@@ -23,32 +23,32 @@ func (s *Store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snap
 	if answers.silent() >= s.majority {
 		return pathlock.Snapshot{}, answers.unavailable(ctx)
 	}
-	out := pathlock.Snapshot{Tree: tree, Holders: []pathlock.Hold{}, Waiters: []pathlock.Hold{}}
+	out := pathlock.Snapshot{Tree: tree, Holders: []pathlock.Entry{}, Waiters: []pathlock.Entry{}}
 	for _, a := range answers.all {
 		out.Fence = max(out.Fence, a.member.fenceOf(a.value.Fence))
 	}
-	for _, h := range s.same(answers, func(v pathlock.Snapshot) []pathlock.Hold { return v.Holders }) {
+	for _, h := range s.same(answers, func(v pathlock.Snapshot) []pathlock.Entry { return v.Holders }) {
 		if h.members >= s.majority-answers.silent() {
-			out.Holders = append(out.Holders, h.Hold)
+			out.Holders = append(out.Holders, h.Entry)
 		}
 	}
-	for _, h := range s.same(answers, func(v pathlock.Snapshot) []pathlock.Hold { return v.Waiters }) {
-		out.Waiters = append(out.Waiters, h.Hold)
+	for _, h := range s.same(answers, func(v pathlock.Snapshot) []pathlock.Entry { return v.Waiters }) {
+		out.Waiters = append(out.Waiters, h.Entry)
 	}
-	slices.SortFunc(out.Holders, func(a, b pathlock.Hold) int { return cmp.Compare(a.Fence, b.Fence) })
+	slices.SortFunc(out.Holders, func(a, b pathlock.Entry) int { return cmp.Compare(a.Fence, b.Fence) })
 	return out, nil
 }
 
 // shared is an entry of a snapshot that so many members have.
 type shared struct {
-	pathlock.Hold
+	pathlock.Entry
 	members int
 }
 
 // same returns the entries of all members, each once, in the order of the first member that has it.
 // Entries do not tell the id of their grant: those that look alike are told apart by their order,
 // the latest of one member being that of another.
-func (s *Store) same(answers answers[pathlock.Snapshot], of func(pathlock.Snapshot) []pathlock.Hold) []*shared {
+func (s *Store) same(answers answers[pathlock.Snapshot], of func(pathlock.Snapshot) []pathlock.Entry) []*shared {
 	var all []*shared
 	alike := make(map[string][]*shared) // the latest first
 	for _, a := range answers.all {
@@ -75,7 +75,7 @@ func (s *Store) same(answers answers[pathlock.Snapshot], of func(pathlock.Snapsh
 }
 
 // likeness is what entries of one request have in common at all members.
-func likeness(h pathlock.Hold) string {
+func likeness(h pathlock.Entry) string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "%q %v %q", h.Owner, h.Gate, h.Note)
 	for _, c := range h.Claims {

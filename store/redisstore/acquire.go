@@ -200,7 +200,7 @@ func (s *Store) decided(ctx context.Context, r *request, answer lua.Reply, asked
 	case statusBusy:
 		return pathlock.Grant{}, s.conflict(ctx, r, int(answer.Number(1)), nil)
 	case statusFull:
-		return pathlock.Grant{}, s.conflict(ctx, r, int(answer.Number(1)), ErrQueueFull)
+		return pathlock.Grant{}, s.conflict(ctx, r, int(answer.Number(1)), pathlock.ErrQueueFull)
 	case statusLost:
 		return pathlock.Grant{}, fmt.Errorf("redisstore: %s: %w: owner %s holds nothing any more", r.what, pathlock.ErrLost, r.Owner.Short())
 	case statusWithdrawn:

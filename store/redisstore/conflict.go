@@ -13,10 +13,6 @@ import (
 	"github.com/pathlock-go/pathlock/store/redisstore/internal/lua"
 )
 
-// ErrQueueFull says, in a conflict, that the request could not wait: as many as may wait in the
-// tree wait already (see [WithMaxWaiters]).
-var ErrQueueFull = errors.New("redisstore: too many wait in the tree")
-
 // conflict returns the error for a request that was not granted because of its claim number i, and
 // for another reason, if that is not nil.
 func (s *Store) conflict(ctx context.Context, r *request, i int, reason error) error {

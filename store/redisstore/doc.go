@@ -83,7 +83,7 @@
 //     memory is short. With it, a full server refuses new locks, while releases and renewals go on.
 //   - A request may claim [DefaultMaxClaims] nodes, and [DefaultMaxWaiters] may wait in a tree,
 //     unless [WithMaxClaims] and [WithMaxWaiters] say otherwise. Beyond that, requests are refused:
-//     see [ErrQueueFull].
+//     see [pathlock.ErrQueueFull].
 //
 // # Waiting
 //

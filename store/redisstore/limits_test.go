@@ -41,7 +41,7 @@ func TestMaxWaiters(t *testing.T) {
 				return
 			}
 			var conflict *pathlock.ConflictError
-			if !errors.As(err, &conflict) || !errors.Is(err, ErrQueueFull) {
+			if !errors.As(err, &conflict) || !errors.Is(err, pathlock.ErrQueueFull) {
 				t.Fatalf("acquire: %v, want a conflict with ErrQueueFull", err)
 			}
 			if conflict.Blocker.IsZero() {

@@ -66,8 +66,8 @@ func WithMaxClaims(n int) Option {
 }
 
 // WithMaxWaiters sets how many requests may wait in one tree, in place of [DefaultMaxWaiters]. A
-// request too many gets a conflict at once, which also matches [ErrQueueFull]. Values that are not
-// positive are ignored.
+// request too many gets a conflict at once, which also matches [pathlock.ErrQueueFull]. Values that
+// are not positive are ignored.
 func WithMaxWaiters(n int) Option {
 	return func(c *config) {
 		if n > 0 {

@@ -144,10 +144,10 @@ func (im *image) add(p page) {
 // snapshot decodes the image. What has ended with its lease is left out, whether it has been
 // cleared away or not.
 func (im image) snapshot(tree pathlock.Tree) (pathlock.Snapshot, error) {
-	out := pathlock.Snapshot{Tree: tree, Fence: im.fence, Holders: []pathlock.Hold{}, Waiters: []pathlock.Hold{}}
+	out := pathlock.Snapshot{Tree: tree, Fence: im.fence, Holders: []pathlock.Entry{}, Waiters: []pathlock.Entry{}}
 	type queued struct {
 		ticket string
-		hold   pathlock.Hold
+		hold   pathlock.Entry
 	}
 	var waiters []queued
 	ours := false
@@ -175,7 +175,7 @@ func (im image) snapshot(tree pathlock.Tree) (pathlock.Snapshot, error) {
 					}
 					h.Until = time.UnixMilli(min(end, until))
 				}
-				out.Holders = append(out.Holders, h.Hold)
+				out.Holders = append(out.Holders, h.Entry)
 			}
 		} else {
 			hold, err := decodeRequest(e.record)
@@ -186,7 +186,7 @@ func (im image) snapshot(tree pathlock.Tree) (pathlock.Snapshot, error) {
 			ours = ours || hold.Gate && strings.HasPrefix(im.gate, gateToken(hold.Owner))
 		}
 	}
-	slices.SortFunc(out.Holders, func(a, b pathlock.Hold) int { return cmp.Compare(a.Fence, b.Fence) })
+	slices.SortFunc(out.Holders, func(a, b pathlock.Entry) int { return cmp.Compare(a.Fence, b.Fence) })
 	slices.SortFunc(waiters, func(a, b queued) int { return cmp.Compare(a.ticket, b.ticket) })
 	for _, w := range waiters {
 		out.Waiters = append(out.Waiters, w.hold)
@@ -201,9 +201,9 @@ func (im image) snapshot(tree pathlock.Tree) (pathlock.Snapshot, error) {
 }
 
 // foreignGate describes a gate key that no owner of the tree has.
-func (im image) foreignGate() pathlock.Hold {
+func (im image) foreignGate() pathlock.Entry {
 	n := min(tokenBytes, len(im.gate))
-	h := pathlock.Hold{Owner: pathlock.Owner(cmp.Or(im.gate[:n], emptyGate)), Gate: true, Claims: []pathlock.Claim{}, Note: im.gate[n:]}
+	h := pathlock.Entry{Owner: pathlock.Owner(cmp.Or(im.gate[:n], emptyGate)), Gate: true, Claims: []pathlock.Claim{}, Note: im.gate[n:]}
 	if im.gateTTL > 0 {
 		h.Until = time.UnixMilli(im.now + im.gateTTL)
 	}
@@ -213,7 +213,7 @@ func (im image) foreignGate() pathlock.Hold {
 // heldGrant is a grant as it is written.
 type heldGrant struct {
 	id pathlock.GrantID
-	pathlock.Hold
+	pathlock.Entry
 }
 
 // decodeGrants reads an owner's record: see GRANT in scripts/lib/record.lua.
@@ -244,13 +244,13 @@ func decodeGrants(owner pathlock.Owner, record string, until time.Time) ([]heldG
 const requestFields = 12
 
 // decodeRequest reads a queued request's record: see REQUEST in scripts/lib/record.lua.
-func decodeRequest(record string) (pathlock.Hold, error) {
+func decodeRequest(record string) (pathlock.Entry, error) {
 	f, err := decodeRecord(record)
 	if err != nil {
-		return pathlock.Hold{}, err
+		return pathlock.Entry{}, err
 	}
 	if len(f) != requestFields {
-		return pathlock.Hold{}, fmt.Errorf("the record of a waiter is damaged")
+		return pathlock.Entry{}, fmt.Errorf("the record of a waiter is damaged")
 	}
 	h, err := decodeHold(pathlock.Owner(f[0]), f[8], f[9], f[10], f[4])
 	h.Until = instant(f[3])
@@ -258,12 +258,12 @@ func decodeRequest(record string) (pathlock.Hold, error) {
 }
 
 // decodeHold reads what grants and requests have in common.
-func decodeHold(owner pathlock.Owner, claims, paths, note, since string) (pathlock.Hold, error) {
+func decodeHold(owner pathlock.Owner, claims, paths, note, since string) (pathlock.Entry, error) {
 	decoded, err := decodePaths(paths)
 	if err != nil {
-		return pathlock.Hold{}, fmt.Errorf("owner %s: %w", owner.Short(), err)
+		return pathlock.Entry{}, fmt.Errorf("owner %s: %w", owner.Short(), err)
 	}
-	return pathlock.Hold{
+	return pathlock.Entry{
 		Owner:    owner,
 		Gate:     strings.HasPrefix(claims, gateNode+string(digit(pathlock.ModeX))),
 		Detached: owner.Detached(),

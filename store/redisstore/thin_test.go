@@ -61,7 +61,7 @@ func TestSuccessor(t *testing.T) {
 }
 
 // theHolder returns the only holder in a tree, where nobody waits.
-func theHolder(t *testing.T, s *Store, tree pathlock.Tree) pathlock.Hold {
+func theHolder(t *testing.T, s *Store, tree pathlock.Tree) pathlock.Entry {
 	t.Helper()
 	snapshot, err := s.Snapshot(t.Context(), tree)
 	if err != nil || len(snapshot.Holders) != 1 || len(snapshot.Waiters) != 0 {

@@ -38,7 +38,7 @@ func TestQueueIsFull(t *testing.T) {
 		late := ask(tree, x("/a"))
 		late.Wait = long
 		_, err := s.Acquire(t.Context(), late)
-		if !errors.Is(err, pathlock.ErrConflict) || !errors.Is(err, sqlstore.ErrQueueFull) {
+		if !errors.Is(err, pathlock.ErrConflict) || !errors.Is(err, pathlock.ErrQueueFull) {
 			t.Errorf("a request too many: %v", err)
 		}
 		late.Claims = pathlock.Normalize(x("/b"))

@@ -10,9 +10,6 @@ import (
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
-// ErrQueueFull says that too many requests wait in a tree already: see [WithMaxWaiters].
-var ErrQueueFull = errors.New("sqlstore: too many requests wait in this tree")
-
 // Store is a lock store in two tables of a SQL database.
 type Store struct {
 	*ticketstore.Store
@@ -76,7 +73,7 @@ func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 	req.Wait = 0
 	grant, err := s.Store.Acquire(ctx, req)
 	if conflict, ok := errors.AsType[*pathlock.ConflictError](err); ok {
-		conflict.Err = errors.Join(conflict.Err, ErrQueueFull)
+		conflict.Err = errors.Join(conflict.Err, pathlock.ErrQueueFull)
 	}
 	return grant, err
 }

@@ -81,7 +81,7 @@ func extremes() topic {
 }
 
 // requireFar checks that a lease ends in the far future, and at a time that can be written.
-func (f *fixture) requireFar(h pathlock.Hold) {
+func (f *fixture) requireFar(h pathlock.Entry) {
 	f.Helper()
 	const decade = 10 * 365 * 24 * time.Hour
 	if left := time.Until(h.Until); left < decade {

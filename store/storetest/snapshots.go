@@ -136,7 +136,7 @@ func snapshots() topic {
 }
 
 // holders requires that there are n grants in the test's tree, and returns them.
-func (f *fixture) holders(n int) []pathlock.Hold {
+func (f *fixture) holders(n int) []pathlock.Entry {
 	f.Helper()
 	holders := f.snapshot(f.tree).Holders
 	if len(holders) != n {
@@ -146,7 +146,7 @@ func (f *fixture) holders(n int) []pathlock.Hold {
 }
 
 // waiters requires that n requests wait in the test's tree, and returns them.
-func (f *fixture) waiters(n int) []pathlock.Hold {
+func (f *fixture) waiters(n int) []pathlock.Entry {
 	f.Helper()
 	waiters := f.snapshot(f.tree).Waiters
 	if len(waiters) != n {
@@ -156,13 +156,13 @@ func (f *fixture) waiters(n int) []pathlock.Hold {
 }
 
 // onlyHolder requires that there is one grant in the test's tree, and returns it.
-func (f *fixture) onlyHolder() pathlock.Hold {
+func (f *fixture) onlyHolder() pathlock.Entry {
 	f.Helper()
 	return f.holders(1)[0]
 }
 
 // requireHold checks what an entry of a snapshot says of an actor's claims.
-func (f *fixture) requireHold(h pathlock.Hold, a *actor, gate bool, set claims) {
+func (f *fixture) requireHold(h pathlock.Entry, a *actor, gate bool, set claims) {
 	f.Helper()
 	if h.Owner != a.owner || h.Note != a.name || h.Gate != gate {
 		f.Errorf("entry of %q (%q), gate %v; want %q (%q), gate %v", h.Owner, h.Note, h.Gate, a.owner, a.name, gate)

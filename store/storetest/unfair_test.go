@@ -57,7 +57,7 @@ func (u *unfair) try(ctx context.Context, w *unfairly) (pathlock.Grant, error) {
 	if err != nil {
 		return pathlock.Grant{}, err
 	}
-	holds := slices.ContainsFunc(snap.Holders, func(h pathlock.Hold) bool { return h.Owner == w.req.Owner })
+	holds := slices.ContainsFunc(snap.Holders, func(h pathlock.Entry) bool { return h.Owner == w.req.Owner })
 	for _, q := range u.queue {
 		if q == w {
 			break
@@ -103,7 +103,7 @@ func (u *unfair) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Sna
 	snap, err := u.Store.Snapshot(ctx, tree)
 	for _, w := range u.queue {
 		if w.req.Tree == tree {
-			snap.Waiters = append(snap.Waiters, pathlock.Hold{Owner: w.req.Owner, Claims: w.req.Claims, Note: w.req.Note})
+			snap.Waiters = append(snap.Waiters, pathlock.Entry{Owner: w.req.Owner, Claims: w.req.Claims, Note: w.req.Note})
 		}
 	}
 	return snap, err

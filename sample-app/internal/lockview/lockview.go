@@ -150,7 +150,7 @@ func (v *View) placesOf(ctx context.Context, plan int64) (map[pathlock.Path]int6
 }
 
 // shown returns holds as the view shows them.
-func shown(holds []pathlock.Hold, at map[pathlock.Path]int64) []Hold {
+func shown(holds []pathlock.Entry, at map[pathlock.Path]int64) []Hold {
 	all := []Hold{}
 	for _, h := range holds[:min(len(holds), maxShown)] {
 		one := Hold{

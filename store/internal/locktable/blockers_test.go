@@ -63,10 +63,10 @@ func (p *pair) compareBlockers(step int) (edges, passed int) {
 				p.Fatalf("step %d: blocker %d of waiter %d is %+v, after %d holders", step, n, i, b, holders)
 			}
 			if b.Waiting {
-				have = append(have, p.place(b.Hold))
+				have = append(have, p.place(b.Entry))
 				continue
 			}
-			have = append(have, b.Hold.Fence)
+			have = append(have, b.Entry.Fence)
 		}
 		if !reflect.DeepEqual(have, want) {
 			p.Fatalf("step %d: waiter %d is blocked by %v, want %v\n%+v", step, i, have, want, p.stays.Snapshot())
@@ -77,9 +77,9 @@ func (p *pair) compareBlockers(step int) (edges, passed int) {
 
 // place returns the place of a waiter of a snapshot in the queue. A waiter is told from others by
 // all that a snapshot says of it.
-func (p *pair) place(h *pathlock.Hold) uint64 {
+func (p *pair) place(h *pathlock.Entry) uint64 {
 	p.Helper()
-	at := slices.IndexFunc(p.stays.Snapshot().Waiters, func(w pathlock.Hold) bool { return reflect.DeepEqual(w, *h) })
+	at := slices.IndexFunc(p.stays.Snapshot().Waiters, func(w pathlock.Entry) bool { return reflect.DeepEqual(w, *h) })
 	if at < 0 {
 		p.Fatalf("%+v is no waiter", *h)
 	}

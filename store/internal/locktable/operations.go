@@ -130,10 +130,10 @@ func (t *Table) Snapshot() pathlock.Snapshot {
 }
 
 // describe returns requests as a snapshot shows them.
-func describe(requests []*Request) []pathlock.Hold {
-	holds := make([]pathlock.Hold, 0, len(requests))
+func describe(requests []*Request) []pathlock.Entry {
+	holds := make([]pathlock.Entry, 0, len(requests))
 	for _, r := range requests {
-		h := pathlock.Hold{
+		h := pathlock.Entry{
 			Owner:    r.owner.id,
 			Gate:     r.Gate,
 			Detached: r.owner.id.Detached(),

@@ -259,10 +259,10 @@ func inTheWayText(all []pathlock.Blocking, now time.Time, width int) []string {
 			state = "waits for"
 		}
 		where := fmt.Sprintf("%s %s %s", state, b.Mode, b.Path)
-		if b.Hold.Gate {
+		if b.Entry.Gate {
 			where = state + " the whole tree"
 		}
-		g.add(shortOf(b.Hold.Owner), where, lasting(now.Sub(b.Hold.Since)), lasting(b.Hold.Until.Sub(now)), about(*b.Hold))
+		g.add(shortOf(b.Entry.Owner), where, lasting(now.Sub(b.Entry.Since)), lasting(b.Entry.Until.Sub(now)), about(*b.Entry))
 	}
 	return g.lines()
 }

@@ -15,8 +15,8 @@ func TestFindNamesOneHolder(t *testing.T) {
 	}
 	snapshot := pathlock.Snapshot{
 		Tree:    tree,
-		Holders: []pathlock.Hold{{Owner: "ABCDEF1111", Fence: 11, Note: "first"}, {Owner: "ABCDEF1111", Fence: 12}, {Owner: "GHIJKL3333", Fence: 13}},
-		Waiters: []pathlock.Hold{{Owner: "ABCDEF2222", Note: "second"}},
+		Holders: []pathlock.Entry{{Owner: "ABCDEF1111", Fence: 11, Note: "first"}, {Owner: "ABCDEF1111", Fence: 12}, {Owner: "GHIJKL3333", Fence: 13}},
+		Waiters: []pathlock.Entry{{Owner: "ABCDEF2222", Note: "second"}},
 	}
 	for name, want := range map[string]pathlock.Owner{"11": "ABCDEF1111", "12": "ABCDEF1111", "GHIJKL": "GHIJKL3333", "GHIJKL…": "GHIJKL3333"} {
 		if owner, err := find(snapshot, name); owner != want || err != nil {

@@ -56,7 +56,7 @@ type blockerLine struct {
 // shortOf returns the beginning of an owner, as commands take it.
 func shortOf(owner pathlock.Owner) string { return strings.TrimSuffix(owner.Short(), "…") }
 
-func newHoldLine(kind string, tree pathlock.Tree, h pathlock.Hold, waitsFor []pathlock.Blocking) holdLine {
+func newHoldLine(kind string, tree pathlock.Tree, h pathlock.Entry, waitsFor []pathlock.Blocking) holdLine {
 	line := holdLine{
 		Type: kind, Namespace: tree.Namespace(), Tree: tree.ID(), Holder: shortOf(h.Owner), Gate: h.Gate, Detached: h.Detached, Claims: h.Claims,
 		Note: h.Note, Origin: newOriginLine(h.Origin), Fence: h.Fence, Since: h.Since.UTC(), Until: h.Until.UTC(),
@@ -72,8 +72,8 @@ func newHoldLine(kind string, tree pathlock.Tree, h pathlock.Hold, waitsFor []pa
 
 func newBlockerLine(b pathlock.Blocking) blockerLine {
 	return blockerLine{
-		Holder: shortOf(b.Hold.Owner), Waiting: b.Waiting, Gate: b.Hold.Gate, Path: b.Path, Mode: b.Mode, Note: b.Hold.Note,
-		Origin: newOriginLine(b.Hold.Origin), Fence: b.Hold.Fence, Detached: b.Hold.Detached, Since: b.Hold.Since.UTC(), Until: b.Hold.Until.UTC(),
+		Holder: shortOf(b.Entry.Owner), Waiting: b.Waiting, Gate: b.Entry.Gate, Path: b.Path, Mode: b.Mode, Note: b.Entry.Note,
+		Origin: newOriginLine(b.Entry.Origin), Fence: b.Entry.Fence, Detached: b.Entry.Detached, Since: b.Entry.Since.UTC(), Until: b.Entry.Until.UTC(),
 	}
 }
 
@@ -85,7 +85,7 @@ func newOriginLine(o pathlock.Origin) *originLine {
 }
 
 // claimsOf says what is held or wanted, without the intentions that follow from it.
-func claimsOf(h pathlock.Hold) string {
+func claimsOf(h pathlock.Entry) string {
 	if h.Gate {
 		return "the whole tree"
 	}
@@ -108,7 +108,7 @@ func claimsText(claims []pathlock.Claim) string {
 }
 
 // about says what a hold is for, and where it came from.
-func about(h pathlock.Hold) string {
+func about(h pathlock.Entry) string {
 	o := h.Origin
 	var parts []string
 	if what := cmp.Or(o.Route, o.Operation); what != "" {
@@ -146,7 +146,7 @@ func lasting(d time.Duration) string {
 func names(blockers []pathlock.Blocking) string {
 	var all []string
 	for _, b := range blockers {
-		all = append(all, shortOf(b.Hold.Owner))
+		all = append(all, shortOf(b.Entry.Owner))
 	}
 	return strings.Join(all, ", ")
 }

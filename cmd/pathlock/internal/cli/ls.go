@@ -136,11 +136,11 @@ func newTreeLine(s pathlock.Snapshot) treeLine {
 }
 
 // oldest returns the earliest beginning, nil if there is none.
-func oldest(holds []pathlock.Hold) *time.Time {
+func oldest(holds []pathlock.Entry) *time.Time {
 	if len(holds) == 0 {
 		return nil
 	}
-	first := slices.MinFunc(holds, func(a, b pathlock.Hold) int { return a.Since.Compare(b.Since) }).Since.UTC()
+	first := slices.MinFunc(holds, func(a, b pathlock.Entry) int { return a.Since.Compare(b.Since) }).Since.UTC()
 	return &first
 }
 

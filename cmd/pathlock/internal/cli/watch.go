@@ -220,7 +220,7 @@ func (c *changes) saw(all []pathlock.Snapshot) error {
 	}
 	now := make(map[string]holdLine)
 	var order []string
-	enter := func(kind string, s pathlock.Snapshot, h pathlock.Hold, waitsFor []pathlock.Blocking) {
+	enter := func(kind string, s pathlock.Snapshot, h pathlock.Entry, waitsFor []pathlock.Blocking) {
 		key := fmt.Sprintf("%q %q %s %s %d %d", s.Tree.Namespace(), s.Tree.ID(), kind, h.Owner, h.Fence, h.Since.UnixNano())
 		now[key] = newHoldLine(kind, s.Tree, h, waitsFor)
 		order = append(order, key)

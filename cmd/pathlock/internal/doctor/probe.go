@@ -72,7 +72,7 @@ func trial(ctx context.Context, store, other pathlock.Store) (_ time.Duration, e
 	if err != nil {
 		return 0, fmt.Errorf("looking at a tree: %w", err)
 	}
-	mine := slices.DeleteFunc(snapshot.Holders, func(h pathlock.Hold) bool { return h.Fence != first.Fence() })
+	mine := slices.DeleteFunc(snapshot.Holders, func(h pathlock.Entry) bool { return h.Fence != first.Fence() })
 	if len(mine) != 1 {
 		return 0, fmt.Errorf("looking at a tree: it shows %d holders of a lock that one holds", len(mine))
 	}
