@@ -22,24 +22,25 @@ import (
 //
 // docs/beyond-requests.md says what becomes of the hold when processes die.
 //
-// Detach takes at most five seconds, and after [Locker.Shutdown] at most ten. The error matches:
+// Detach does its work even under a context that has ended. It takes at most five seconds, and after
+// [Locker.Shutdown] at most ten. The error matches:
 //   - [ErrInvalidRequest] where the scope of a lock that is not attached holds or asks for anything
 //     else in the tree. The lock stays as it is.
 //   - [errors.ErrUnsupported] where the store is no [TransferStore]. The lock stays as it is.
 //   - [ErrUnavailable] when the store did not answer. The lock still has to be released.
 //   - [ErrNotHeld] when the lock has been released, and [ErrLost] when it has been lost
-func (k *Lock) Detach() (Token, error) {
+func (k *Lock) Detach(ctx context.Context) (Token, error) {
 	h := k.holding
 	switch {
 	case h.lease.Shared:
-		return k.leave()
+		return k.leave(ctx)
 	case h.base != nil:
-		return k.stay()
+		return k.stay(ctx)
 	}
 	if err := h.beginDetaching(k); err != nil {
 		return "", err
 	}
-	token, err := k.handOut()
+	token, err := k.handOut(ctx)
 	if err != nil {
 		h.stopDetaching()
 		if errors.Is(err, ErrLost) {
@@ -51,12 +52,12 @@ func (k *Lock) Detach() (Token, error) {
 		return "", err
 	}
 	k.ctx.cancel(nil)
-	k.reportReleased(context.Background(), nil)
+	k.reportReleased(ctx, nil)
 	return token, nil
 }
 
 // leave ends a lock on an attached hold. What the lock relies on stays with the hold.
-func (k *Lock) leave() (Token, error) {
+func (k *Lock) leave(ctx context.Context) (Token, error) {
 	h := k.holding
 	h.checkClock()
 	h.scope.mu.Lock()
@@ -73,7 +74,7 @@ func (k *Lock) leave() (Token, error) {
 		return "", err
 	}
 	k.ctx.cancel(nil)
-	k.reportReleased(context.Background(), nil)
+	k.reportReleased(ctx, nil)
 	return h.token, nil
 }
 
@@ -91,14 +92,14 @@ func (h *holding) mayLeave(lock *Lock) error {
 
 // handOut gives everything that the lock's scope holds in the tree to a new owner, whose token it
 // returns.
-func (k *Lock) handOut() (Token, error) {
+func (k *Lock) handOut(ctx context.Context) (Token, error) {
 	h, owner := k.holding, newDetachedOwner()
 	l := h.scope.locker
 	store, ok := l.store.(TransferStore)
 	if !ok {
 		return "", fmt.Errorf("pathlock: detach in %s: the lock store keeps no hold without its process: %w", h.tree, errors.ErrUnsupported)
 	}
-	ctx, stop := context.WithTimeout(context.Background(), releaseTimeout)
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer stop()
 	// What the scope has released, but the store may still have, must not go along.
 	if left := l.releases.UnderWay(h.tree).Wait(ctx); left > 0 {
@@ -163,7 +164,7 @@ func (h *holding) endDetaching(lock *Lock) error {
 
 // stay leaves with the hold what the lock has taken apart from it. It acquires the same once more,
 // as a grant that shares the hold's lease, and then releases the lock.
-func (k *Lock) stay() (Token, error) {
+func (k *Lock) stay(ctx context.Context) (Token, error) {
 	h := k.holding
 	h.checkClock()
 	shared, err := h.beginStaying(k)
@@ -171,7 +172,7 @@ func (k *Lock) stay() (Token, error) {
 		return "", err
 	}
 	l := h.scope.locker
-	ctx, stop := context.WithTimeout(context.Background(), releaseTimeout)
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer stop()
 	if err = l.acquireShared(ctx, shared); err != nil {
 		_ = l.releaseOrRetry(ctx, shared.unneeded(h.scope))
@@ -188,7 +189,7 @@ func (k *Lock) stay() (Token, error) {
 	}
 	k.until.Store(&end)
 	k.ctx.cancel(nil)
-	k.giveBackInBackground(context.Background(), grants, nil)
+	k.giveBackInBackground(ctx, grants, nil)
 	return h.token, nil
 }
 

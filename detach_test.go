@@ -39,7 +39,7 @@ func detached(t *testing.T, l *pathlock.Locker, text string) pathlock.Token {
 	if err != nil {
 		t.Fatal(err)
 	}
-	token, err := lock.Detach()
+	token, err := lock.Detach(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestADetachedHoldLivesUntilItsLeaseEndsAndNoLonger(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(5 * time.Minute)
-		token, err := lock.Detach()
+		token, err := lock.Detach(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +86,7 @@ func TestADetachedHoldLivesUntilItsLeaseEndsAndNoLonger(t *testing.T) {
 		if err := lock.Release(t.Context()); !errors.Is(err, pathlock.ErrNotHeld) {
 			t.Errorf("released after Detach: %v", err)
 		}
-		if _, err := lock.Detach(); !errors.Is(err, pathlock.ErrNotHeld) {
+		if _, err := lock.Detach(t.Context()); !errors.Is(err, pathlock.ErrNotHeld) {
 			t.Errorf("detached twice: %v", err)
 		}
 		time.Sleep(10*time.Minute - 1)
@@ -130,7 +130,7 @@ func TestAnAttachedLockThatIsDetachedKeepsItsTokenAndItsEnd(t *testing.T) {
 		end := time.Now().Add(10 * time.Minute)
 		time.Sleep(time.Minute)
 		lock := attach(t, p.there, token, pathlock.WithoutRenewal())
-		if again, err := lock.Detach(); err != nil || again != token || !lock.Until().Equal(end) {
+		if again, err := lock.Detach(t.Context()); err != nil || again != token || !lock.Until().Equal(end) {
 			t.Errorf("detached as %v until %v, %v; want %v until %v", again, lock.Until(), err, token, end)
 		}
 		time.Sleep(time.Until(end) - 1)
@@ -357,7 +357,7 @@ func TestDetachIsRefusedWhileOthersRelyOnTheHold(t *testing.T) {
 		lock := acquire(t.Context(), t, p.here, "X /a")
 		refused := func(why string) {
 			t.Helper()
-			if _, err := lock.Detach(); !errors.Is(err, pathlock.ErrInvalidRequest) {
+			if _, err := lock.Detach(t.Context()); !errors.Is(err, pathlock.ErrInvalidRequest) {
 				t.Errorf("detached with %s: %v, want ErrInvalidRequest", why, err)
 			}
 		}
@@ -382,7 +382,7 @@ func TestDetachIsRefusedWhileOthersRelyOnTheHold(t *testing.T) {
 		cancel()
 		<-done
 		release(t, blocker)
-		if _, err := lock.Detach(); err != nil {
+		if _, err := lock.Detach(t.Context()); err != nil {
 			t.Errorf("after all that has ended: %v", err)
 		}
 	})
@@ -391,7 +391,7 @@ func TestDetachIsRefusedWhileOthersRelyOnTheHold(t *testing.T) {
 func TestAStoreThatCannotTransferSaysSoAndTheLockLivesOn(t *testing.T) {
 	l, _ := newLocker()
 	lock := acquire(t.Context(), t, l, "X /a")
-	if _, err := lock.Detach(); !errors.Is(err, errors.ErrUnsupported) {
+	if _, err := lock.Detach(t.Context()); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("detach: %v, want ErrUnsupported", err)
 	}
 	if err := lock.Context().Err(); err != nil {
@@ -421,7 +421,7 @@ func TestADetachWhoseAnswerIsLostLeavesNothingBehind(t *testing.T) {
 	store := memstore.New()
 	l := pathlock.New(losing{store}, quiet)
 	lock := acquire(t.Context(), t, l, "X /a")
-	if _, err := lock.Detach(); !errors.Is(err, pathlock.ErrUnavailable) {
+	if _, err := lock.Detach(t.Context()); !errors.Is(err, pathlock.ErrUnavailable) {
 		t.Errorf("detach: %v, want ErrUnavailable", err)
 	}
 	_ = lock.Release(t.Context())
@@ -434,7 +434,7 @@ func TestTheOffStoreHasDetachedHoldsOfNothing(t *testing.T) {
 	lock := attach(t, l, token)
 	inner := acquire(lock.Context(), t, l, "X /a")
 	release(t, inner)
-	if again, err := lock.Detach(); again != token || err != nil {
+	if again, err := lock.Detach(t.Context()); again != token || err != nil {
 		t.Errorf("detached as %v, %v; want %v", again, err, token)
 	}
 	if _, err := l.Refresh(t.Context(), token, time.Minute); err != nil {
@@ -550,7 +550,7 @@ func TestDetachUnderAHoldTakesFiveSecondsWhenTheStoreIsSilent(t *testing.T) {
 		lock := under(t, locker, hold, "/dir2")
 		store.falls.Store(true)
 		begun := time.Now()
-		_, err := lock.Detach()
+		_, err := lock.Detach(t.Context())
 		if took := time.Since(begun); !errors.Is(err, pathlock.ErrUnavailable) || took != 5*time.Second {
 			t.Errorf("after %v: %v, want ErrUnavailable after 5s", took, err)
 		}
@@ -558,7 +558,7 @@ func TestDetachUnderAHoldTakesFiveSecondsWhenTheStoreIsSilent(t *testing.T) {
 		release(t, lock)
 		settled(t, locker)
 		free(t, p.there, "X /dir2", true)
-		if _, err := hold.Detach(); err != nil {
+		if _, err := hold.Detach(t.Context()); err != nil {
 			t.Error(err)
 		}
 	})
@@ -578,11 +578,11 @@ func TestVacateEndsInTimeAndLeavesTheRestToTheBackground(t *testing.T) {
 				token := detached(t, p.here, "X /edited")
 				before := attach(t, locker, token, pathlock.WithoutRenewal())
 				for _, path := range []string{"/moved/a", "/moved/b", "/moved/c"} {
-					if _, err := under(t, locker, before, path).Detach(); err != nil {
+					if _, err := under(t, locker, before, path).Detach(t.Context()); err != nil {
 						t.Fatal(err)
 					}
 				}
-				if _, err := before.Detach(); err != nil {
+				if _, err := before.Detach(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 				hold := attach(t, locker, token, pathlock.WithoutRenewal())
@@ -599,7 +599,7 @@ func TestVacateEndsInTimeAndLeavesTheRestToTheBackground(t *testing.T) {
 				settled(t, locker)
 				free(t, p.there, "X /moved", true)
 				free(t, p.there, "X /edited", false)
-				if _, err := hold.Detach(); err != nil {
+				if _, err := hold.Detach(t.Context()); err != nil {
 					t.Error(err)
 				}
 			})
@@ -655,7 +655,7 @@ func TestAnAttachedHoldIsLetGoWhileOthersRelyOnIt(t *testing.T) {
 	locker := pathlock.New(memstore.New())
 	tree, token, hold := attachedHold(t, locker)
 	inner, beside := under(t, locker, hold, "/dir1/below"), under(t, locker, hold, "/dir2")
-	if got, err := hold.Detach(); err != nil || got != token {
+	if got, err := hold.Detach(t.Context()); err != nil || got != token {
 		t.Fatalf("let go: %v, %v", got, err)
 	}
 	if hold.Context().Err() == nil {
@@ -667,7 +667,7 @@ func TestAnAttachedHoldIsLetGoWhileOthersRelyOnIt(t *testing.T) {
 	if got, want := exclusive(t, locker, tree), []string{"X /dir1"}; !slices.Equal(got, want) {
 		t.Errorf("held %v, want %v", got, want)
 	}
-	if _, err := hold.Detach(); !errors.Is(err, pathlock.ErrNotHeld) {
+	if _, err := hold.Detach(t.Context()); !errors.Is(err, pathlock.ErrNotHeld) {
 		t.Errorf("let go again: %v", err)
 	}
 }
@@ -678,13 +678,13 @@ func TestALockUnderAnAttachedHoldIsLeftWithIt(t *testing.T) {
 	tree, token, hold := attachedHold(t, locker)
 	lock := under(t, locker, hold, "/dir2")
 	inner := under(t, locker, lock, "/dir2/below")
-	if got, err := lock.Detach(); err != nil || got != token {
+	if got, err := lock.Detach(t.Context()); err != nil || got != token {
 		t.Fatalf("left: %v, %v", got, err)
 	}
 	if err := inner.Release(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if _, err := hold.Detach(); err != nil {
+	if _, err := hold.Detach(t.Context()); err != nil {
 		t.Error(err)
 	}
 	if got, want := exclusive(t, locker, tree), []string{"X /dir1", "X /dir2"}; !slices.Equal(got, want) {
@@ -715,7 +715,7 @@ func TestNothingIsLeftWithAHoldThatHasBeenReleased(t *testing.T) {
 	if err := hold.Release(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if _, err := lock.Detach(); !errors.Is(err, pathlock.ErrNotHeld) {
+	if _, err := lock.Detach(t.Context()); !errors.Is(err, pathlock.ErrNotHeld) {
 		t.Errorf("left: %v", err)
 	}
 	if err := lock.Release(t.Context()); err != nil {
@@ -746,7 +746,7 @@ func TestWhatIsTakenUnderAHoldIsNotReenteredByOthers(t *testing.T) {
 	if err := same.Release(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if _, err := other.Detach(); err != nil {
+	if _, err := other.Detach(t.Context()); err != nil {
 		t.Error(err)
 	}
 	if got, want := exclusive(t, locker, tree), []string{"X /dir1"}; !slices.Equal(got, want) {
@@ -765,7 +765,7 @@ func TestClaimsAreThoseOfTheHold(t *testing.T) {
 	if got, want := hold.Claims(), []pathlock.Claim{pathlock.IX(pathlock.Root()), pathlock.X(folded)}; !slices.Equal(got, want) {
 		t.Errorf("claims %v, want %v", got, want)
 	}
-	if _, err := hold.Detach(); err != nil {
+	if _, err := hold.Detach(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
@@ -835,7 +835,7 @@ func TestWhatIsTakenUnderAHoldEndsWithItAndSaysSo(t *testing.T) {
 					works := p.there.Scope(lock.Context()).Context(t.Context())
 					inner, again := acquire(works, t, p.there, "X /b"), acquire(works, t, p.there, "X /b/c")
 					if left { // the inner locks rely on the hold all the same
-						if _, err := lock.Detach(); err != nil {
+						if _, err := lock.Detach(t.Context()); err != nil {
 							t.Fatal(err)
 						}
 					}
@@ -914,7 +914,7 @@ func TestAcquisitionsReEnterWhatIsTakenUnderAHold(t *testing.T) {
 	release(t, again[1])
 	free(t, p.here, "X /b", true)
 	free(t, p.here, "X /a", false)
-	if _, err := lock.Detach(); err != nil {
+	if _, err := lock.Detach(t.Context()); err != nil {
 		t.Error(err)
 	}
 	free(t, p.here, "X /a", false)
@@ -931,13 +931,13 @@ func TestWhatStaysWithAHoldLivesAndEndsAsItDoes(t *testing.T) {
 		time.Sleep(45 * time.Second)
 		inner := acquire(lock.Context(), t, dying, "X /b, S /c")
 		other := acquire(inner.Context(), t, dying, "X /b")
-		if got, err := inner.Detach(); err != nil || got != token || !inner.Until().Equal(end) {
+		if got, err := inner.Detach(t.Context()); err != nil || got != token || !inner.Until().Equal(end) {
 			t.Errorf("detached as %v until %v, %v; want %v until %v", got, inner.Until(), err, token, end)
 		}
 		if inner.Context().Err() == nil {
 			t.Error("its context outlives Detach")
 		}
-		if _, err := inner.Detach(); !errors.Is(err, pathlock.ErrNotHeld) {
+		if _, err := inner.Detach(t.Context()); !errors.Is(err, pathlock.ErrNotHeld) {
 			t.Errorf("detached twice: %v, want ErrNotHeld", err)
 		}
 		release(t, other)
@@ -962,7 +962,7 @@ func TestWhatStaysWithAHoldOutlivesTheProcess(t *testing.T) {
 		p := newProcesses()
 		dying, _, kill := mortal(p)
 		lock := attach(t, dying, detached(t, p.here, "X /a"), pathlock.WithoutRenewal())
-		if _, err := acquire(lock.Context(), t, dying, "X /b").Detach(); err != nil {
+		if _, err := acquire(lock.Context(), t, dying, "X /b").Detach(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		kill()
@@ -1002,7 +1002,7 @@ func TestTheReleaseOfAHoldWaitsForWhatWasTakenUnderIt(t *testing.T) {
 		lock := attach(t, p.there, detached(t, p.here, "X /a"), pathlock.WithoutRenewal())
 		inner := acquire(lock.Context(), t, p.there, "X /b")
 		release(t, lock)
-		if _, err := inner.Detach(); !errors.Is(err, pathlock.ErrNotHeld) {
+		if _, err := inner.Detach(t.Context()); !errors.Is(err, pathlock.ErrNotHeld) {
 			t.Errorf("what stays with a hold that was released: %v, want ErrNotHeld", err)
 		}
 		time.Sleep(time.Minute)
@@ -1020,7 +1020,7 @@ func TestAFailureToStayLeavesTheLockAsItIs(t *testing.T) {
 	lock := attach(t, l, detached(t, l, "X /a"), pathlock.WithoutRenewal())
 	inner := acquire(lock.Context(), t, l, "X /b")
 	store.refuses = true
-	if _, err := inner.Detach(); !errors.Is(err, pathlock.ErrUnavailable) {
+	if _, err := inner.Detach(t.Context()); !errors.Is(err, pathlock.ErrUnavailable) {
 		t.Errorf("detach: %v, want ErrUnavailable", err)
 	}
 	if err := inner.Context().Err(); err != nil {

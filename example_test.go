@@ -595,7 +595,7 @@ func editing(locker *pathlock.Locker) (pathlock.Tree, pathlock.Token, error) {
 	if err != nil {
 		return pathlock.Tree{}, "", err
 	}
-	token, err := lock.Detach()
+	token, err := lock.Detach(context.Background())
 	return tree, token, err
 }
 
@@ -642,7 +642,7 @@ func ExampleLocker_Attach() {
 	fmt.Println("renamed under the hold:", err)
 	_ = rename.Release(ctx)
 
-	again, err := hold.Detach()
+	again, err := hold.Detach(context.Background())
 	fmt.Println(again == token, err)
 	// Output:
 	// renamed under the hold: <nil>
@@ -699,8 +699,8 @@ func ExampleLock_Vacate() {
 
 	hold, _ := locker.Attach(ctx, token, pathlock.WithoutRenewal())
 	move, _ := locker.Acquire(hold.Context(), pathlock.Request{Tree: tree, Claims: []pathlock.Claim{pathlock.X(archive)}})
-	_, _ = move.Detach()
-	_, _ = hold.Detach()
+	_, _ = move.Detach(context.Background())
+	_, _ = hold.Detach(context.Background())
 	snapshot, _ := locker.Snapshot(ctx, tree)
 	fmt.Println(snapshot.Holders[0].Claims, snapshot.Holders[1].Claims)
 

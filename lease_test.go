@@ -238,7 +238,7 @@ func TestAHostThatWasSuspendedPastALeaseDoesNotBelieveInIt(t *testing.T) {
 			return lock.Release(t.Context())
 		},
 		"Detach": func(_ *testing.T, _ *pathlock.Locker, lock *pathlock.Lock, _ context.Context) error {
-			_, err := lock.Detach()
+			_, err := lock.Detach(t.Context())
 			return err
 		},
 	} {

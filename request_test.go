@@ -373,7 +373,7 @@ func TestTheOriginOfAHoldIsSeenByAll(t *testing.T) {
 			if strings.ContainsAny(err.Error(), "\x1f\x1e") || tt.in.RequestID != "" && strings.Contains(err.Error(), tt.want.RequestID) {
 				t.Errorf("the error quotes the origin: %q", err)
 			}
-			token, err := lock.Detach()
+			token, err := lock.Detach(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}

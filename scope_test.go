@@ -242,7 +242,7 @@ func TestAnAttachedMutexIsReentered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	token, err := lock.Detach()
+	token, err := lock.Detach(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

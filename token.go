@@ -198,7 +198,7 @@ func (l *Locker) Attach(ctx context.Context, token Token, opts ...AttachOption) 
 	returned := false
 	defer func() {
 		if !returned { // an observer has ended the goroutine
-			_, _ = lock.Detach()
+			_, _ = lock.Detach(ctx)
 		}
 	}()
 	if !l.observers.none() {

@@ -59,7 +59,7 @@ func TestATreeShowsWhoHoldsAndWhoWaitsForWhom(t *testing.T) {
 func TestADetachedHoldAndAGateAreMarked(t *testing.T) {
 	f := newFixture(t, anybody())
 	lock := f.hold("/dir1", "Anna edits")
-	token, err := lock.Detach()
+	token, err := lock.Detach(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

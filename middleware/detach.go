@@ -54,7 +54,7 @@ func (m *Locks) Detach(c *gin.Context, spec lockspec.Spec, lasting time.Duration
 	case len(locks.taken) != 1:
 		return "", time.Time{}, errSeveralTrees
 	}
-	token, err := locks.taken[0].Detach()
+	token, err := locks.taken[0].Detach(ctx)
 	if err != nil {
 		return "", time.Time{}, err
 	}

@@ -68,7 +68,7 @@ func (v *visit) follow(ctx context.Context, locks *held) {
 		if errors.Is(err, pathlock.ErrNotFound) || err == nil && at == move.Node.Location {
 			continue
 		}
-		_, stayed := locks.along.Detach() // fails if the lock has been lost
+		_, stayed := locks.along.Detach(ctx) // fails if the lock has been lost
 		if err == nil && stayed == nil && !v.sameKey(at.Path, move.Node.Path) {
 			v.hold.lock.Vacate(ctx, move.Node.Path)
 		}

@@ -17,7 +17,7 @@ func (f *fixture) detached(tree pathlock.Tree, path string) pathlock.Token {
 	if err != nil {
 		f.Fatal(err)
 	}
-	token, err := lock.Detach()
+	token, err := lock.Detach(f.Context())
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -91,7 +91,7 @@ func (v *visit) detach(ctx context.Context) {
 	if v.hold == nil {
 		return
 	}
-	_, err := v.hold.lock.Detach()
+	_, err := v.hold.lock.Detach(ctx)
 	if err == nil || errors.Is(err, pathlock.ErrLost) || errors.Is(err, pathlock.ErrNotHeld) {
 		return
 	}

@@ -70,7 +70,7 @@ func TestGateAndDetachedLocks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		token, err := editing.Detach()
+		token, err := editing.Detach(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -32,7 +32,7 @@ func TestScreenshots(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := edit.Detach(); err != nil {
+	if _, err := edit.Detach(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	s.hold(request{note: "nightly import", origin: from("create", "POST /plans/:plan/import"), claims: []pathlock.Claim{x("/regression/payments")}})

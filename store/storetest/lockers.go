@@ -129,7 +129,7 @@ func lockers() topic {
 		{"a lock is detached in one locker and attached in another", func(f *fixture) {
 			one, two := f.locker(f.store), f.locker(f.store)
 			k := one.locks(f.ctx, x("/a"))
-			token, err := k.Detach()
+			token, err := k.Detach(f.ctx)
 			if err != nil {
 				f.Fatalf("Detach: %v", err)
 			}
@@ -149,7 +149,7 @@ func lockers() topic {
 		}},
 		{"a detached hold that nobody attaches ends with its lease", func(f *fixture) {
 			l := f.locker(f.store)
-			token, err := l.locks(f.ctx, x("/a")).Detach()
+			token, err := l.locks(f.ctx, x("/a")).Detach(f.ctx)
 			if err != nil {
 				f.Fatalf("Detach: %v", err)
 			}
@@ -158,7 +158,7 @@ func lockers() topic {
 		}},
 		{"a lock that is attached without renewal ends when the hold does", func(f *fixture) {
 			l := f.locker(f.store)
-			token, err := l.locks(f.ctx, x("/a")).Detach()
+			token, err := l.locks(f.ctx, x("/a")).Detach(f.ctx)
 			if err != nil {
 				f.Fatalf("Detach: %v", err)
 			}
@@ -171,7 +171,7 @@ func lockers() topic {
 		}},
 		{"Refresh sets a later end, and an earlier one", func(f *fixture) {
 			l := f.locker(f.store)
-			token, err := l.locks(f.ctx, x("/a")).Detach()
+			token, err := l.locks(f.ctx, x("/a")).Detach(f.ctx)
 			if err != nil {
 				f.Fatalf("Detach: %v", err)
 			}
@@ -190,7 +190,7 @@ func lockers() topic {
 		}},
 		{"ReleaseToken releases from anywhere, and whoever has it attached is told", func(f *fixture) {
 			one, two := f.locker(f.store), f.locker(f.store)
-			token, err := one.locks(f.ctx, x("/a")).Detach()
+			token, err := one.locks(f.ctx, x("/a")).Detach(f.ctx)
 			if err != nil {
 				f.Fatalf("Detach: %v", err)
 			}
@@ -209,7 +209,7 @@ func lockers() topic {
 		}},
 		{"two lockers that attach one token at once both have the lock", func(f *fixture) {
 			l := f.locker(f.store)
-			token, err := l.locks(f.ctx, x("/a")).Detach()
+			token, err := l.locks(f.ctx, x("/a")).Detach(f.ctx)
 			if err != nil {
 				f.Fatalf("Detach: %v", err)
 			}

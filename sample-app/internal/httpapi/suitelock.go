@@ -111,7 +111,7 @@ func (a *api) claimsOf(c *gin.Context, token pathlock.Token) ([]pathlock.Claim, 
 		return nil, err
 	}
 	claims := lock.Claims()
-	if _, err := lock.Detach(); err != nil {
+	if _, err := lock.Detach(c.Request.Context()); err != nil {
 		return nil, fmt.Errorf("httpapi: detach a suite's lock: %w", err)
 	}
 	return claims, nil
