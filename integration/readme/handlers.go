@@ -29,6 +29,29 @@ func create(db *gorm.DB, locks *middleware.Locks) gin.HandlerFunc {
 	}
 }
 
+func rename(db *gorm.DB, locks *middleware.Locks) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		var body struct{ Name string }
+		if err := c.ShouldBindJSON(&body); err != nil {
+			locks.Fail(c, middleware.NewProblem(http.StatusBadRequest, "invalid-request", "the body is not the JSON that this route expects"))
+			return
+		}
+		ctx := c.Request.Context()
+		var suite Suite
+		err := gormplugin.Transaction(ctx, db, func(tx *gorm.DB) error {
+			if err := tx.Take(&suite, "id = ?", c.Param("id")).Error; err != nil {
+				return err
+			}
+			return tx.Model(&suite).Update("name", body.Name).Error
+		})
+		if err != nil {
+			locks.Fail(c, err)
+			return
+		}
+		c.JSON(http.StatusOK, suite)
+	}
+}
+
 func move(db *gorm.DB, locks *middleware.Locks) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		var body placement

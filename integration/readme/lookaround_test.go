@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -99,6 +100,25 @@ func TestTheQueueOfThePage(t *testing.T) {
 			t.Errorf("%s does not show this:\n%s", page, transcript.String())
 		}
 	}
+}
+
+// lookAround writes who holds what, and who waits for whom.
+func lookAround(ctx context.Context, locker *pathlock.Locker, plan pathlock.Tree, to io.Writer) error {
+	snapshot, err := locker.Snapshot(ctx, plan)
+	if err != nil {
+		return err
+	}
+	var lines strings.Builder
+	for _, hold := range snapshot.Holders {
+		fmt.Fprintln(&lines, hold.Note, "holds", hold.Claims)
+	}
+	for i, blockers := range snapshot.Blockers() {
+		for _, b := range blockers {
+			fmt.Fprintln(&lines, snapshot.Waiters[i].Note, "waits for", b.Entry.Note, "because of", b.Mode, b.Path)
+		}
+	}
+	_, err = io.WriteString(to, lines.String())
+	return err
 }
 
 // A late writer, whose lease has ended and whose lock another owner has, changes nothing.

@@ -1,7 +1,6 @@
 package readme
 
 import (
-	"context"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -44,10 +43,8 @@ func TestRequestsTakePlaceOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	told := ""
-	root := Suite{PlanID: 1}
-	if err := createAndTell(t.Context(), db, &root, func(_ context.Context, s Suite) { told += s.Path + "." }); err != nil || told != "." {
-		t.Fatalf("told %q, %v", told, err)
+	if err := db.Create(&Suite{PlanID: 1}).Error; err != nil {
+		t.Fatal(err)
 	}
 	gin.SetMode(gin.ReleaseMode)
 	r := gin.New()

@@ -1,10 +1,7 @@
 package readme
 
 import (
-	"context"
-	"errors"
 	"net/http"
-	"time"
 
 	"github.com/gin-gonic/gin"
 	"gorm.io/gorm"
@@ -13,27 +10,7 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/lockspec"
 	"github.com/pathlock-go/pathlock/middleware"
-	"github.com/pathlock-go/pathlock/store/redisstore"
 )
-
-func newLocker(redisURL string) (*pathlock.Locker, *redisstore.Store, error) {
-	store, err := redisstore.Open(redisURL)
-	if err != nil {
-		return nil, nil, err
-	}
-	return pathlock.New(store, pathlock.WithWait(2*time.Second)), store, nil
-}
-
-func server(db *gorm.DB, locker *pathlock.Locker) (http.Handler, error) {
-	plugin := gormplugin.New(locker,
-		gormplugin.Model(&Suite{}, gormplugin.Namespace("testplan")),
-		gormplugin.Leaf(&Case{}, &Suite{}),
-	)
-	if err := db.Use(plugin); err != nil {
-		return nil, err
-	}
-	return routes(db, locker, plugin), nil
-}
 
 func routes(db *gorm.DB, locker *pathlock.Locker, plugin *gormplugin.Plugin) *gin.Engine {
 	locks := middleware.New(locker, plugin.Resolver(&Suite{}), middleware.Config{
@@ -48,32 +25,6 @@ func routes(db *gorm.DB, locker *pathlock.Locker, plugin *gormplugin.Plugin) *gi
 	r.DELETE("/suites/:id", locks.Lock(lockspec.Delete(id)), remove(db, locks))
 	r.DELETE("/cases/:id", locks.Lock(lockspec.Delete(id.Kind("case"))), removeCase(db, locks))
 	return r
-}
-
-func rename(db *gorm.DB, locks *middleware.Locks) gin.HandlerFunc {
-	return func(c *gin.Context) {
-		var body struct{ Name string }
-		if err := c.ShouldBindJSON(&body); err != nil {
-			locks.Fail(c, middleware.NewProblem(http.StatusBadRequest, "invalid-request", "the body is not the JSON that this route expects"))
-			return
-		}
-		// The context carries the locks. The plugin finds them there, asserts under row
-		// locks that the path is still the one they were taken for, and rewrites
-		// the descendants' paths in one statement.
-		ctx := c.Request.Context()
-		var suite Suite
-		err := gormplugin.Transaction(ctx, db, func(tx *gorm.DB) error {
-			if err := tx.Take(&suite, "id = ?", c.Param("id")).Error; err != nil {
-				return err
-			}
-			return tx.Model(&suite).Update("name", body.Name).Error
-		})
-		if err != nil {
-			locks.Fail(c, err)
-			return
-		}
-		c.JSON(http.StatusOK, suite)
-	}
 }
 
 func authorizing(may func(c *gin.Context, plan string) bool) middleware.Config {
@@ -94,9 +45,4 @@ func authorizing(may func(c *gin.Context, plan string) bool) middleware.Config {
 			}
 		},
 	}
-}
-
-func stop(ctx context.Context, srv *http.Server, locker *pathlock.Locker, store *redisstore.Store) error {
-	// The order matters: requests end first, then the releases that they began, then the store.
-	return errors.Join(srv.Shutdown(ctx), locker.Shutdown(ctx), store.Close(ctx))
 }
