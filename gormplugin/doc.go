@@ -27,13 +27,9 @@
 //
 // The plugin leaves other tables alone.
 //
-// A handler behind package middleware passes its request's context,
-// db.WithContext(c.Request.Context()), or gin's own, db.WithContext(c). The plugin finds the
-// request's locks there, and the work ends when they are lost. A statement without that context
-// would wait for the locks of its own request; it fails with [ErrNoRequestContext] instead.
-//
-// A leaf has no path column. Its model may have a field that is no column either, `pathlock:"path"
-// gorm:"-"`: every write that places the leaf puts the leaf's path there. See [Leaf].
+// A handler behind package middleware passes its request's context, and the plugin finds the
+// request's locks there. A statement without that context would wait for the locks of its own
+// request; it fails with [ErrNoRequestContext] instead.
 //
 // # What is guaranteed
 //
@@ -41,24 +37,14 @@
 // rests on the assertion, not on the lock store, and holds whatever the store does. The locks give
 // order: with them, the assertion hardly ever fails and the database hardly ever sees a deadlock.
 //
-// The schema has to help:
-//
-//   - A unique index over tree, parent and name keeps siblings' names distinct. Where rows are
-//     deleted softly, it includes the deletion mark.
-//   - An index over tree and path keeps a rename from locking the whole table.
-//   - All writes have to reach one server, since row locks say nothing to another one of a cluster:
-//     see [OneWriter].
-//
-// [AutoMigrate] makes such tables. [Verify] says what others lack, and which statements mend it.
+// The schema has to help: a unique index keeps siblings' names distinct, and all writes have to
+// reach one server ([OneWriter]). [AutoMigrate] makes such tables. [Verify] says what others lack.
 //
 // A tree has either one root row, without a parent, name and path, and no other row at the top, or
-// any number of rows at the top and no root row. A write that would mix the two is refused with
-// [ErrRootRow]. A zero value in the parent column (0, "", a nil UUID) says that there is no parent,
-// as NULL does. The plugin writes NULL or, where the field cannot hold it, the zero value.
-//
-// Softly deleted rows are not part of the tree: they collide with nothing and are not rewritten.
-// Unscoped updates may change them freely. An update that clears the deletion mark gives the row a
-// place again, as an insert would.
+// any number of rows at the top and no root row. Anything else is refused with [ErrRootRow]. Softly
+// deleted rows are not part of the tree: they collide with nothing and are not rewritten. Unscoped
+// updates may change them freely. An update that clears the deletion mark gives the row a place
+// again, as an insert would.
 //
 // # Transactions
 //
@@ -66,21 +52,11 @@
 // Inside a transaction, [TransactionWait] bounds the wait for path locks, and all statements share
 // one owner, so that they never block each other. If a lock is not granted, nothing of the
 // statement is written, and the error is package pathlock's. If the database gives the transaction
-// up, the error is [ErrRetry]; [Transaction] tries again by itself. After an error that has ended
-// the transaction on the server (a deadlock, or a lock wait under MySQL's
-// innodb_rollback_on_timeout), nothing more runs in it.
+// up, the error is [ErrRetry]; [Transaction] tries again by itself.
 //
 // After a panic in a hook of a statement outside of a transaction, GORM itself does not end the
 // transaction. The plugin rolls it back and releases its locks when the statement's context ends or
 // the garbage collector finds it.
-//
-// Raw SQL by Exec and Raw cannot end a transaction behind the plugin's back. Once a guarded table
-// was written or asserted in the transaction, COMMIT and ROLLBACK are refused with a
-// [*TransactionEndError]. So is everything that commits implicitly on MySQL and MariaDB: most
-// definitions, TRUNCATE, LOCK TABLES, START TRANSACTION, SET autocommit. If such a statement came
-// first, as with [gorm.DB.AutoMigrate] within db.Transaction, the later write is refused, because
-// it would be committed by itself. Run migrations outside of transactions there. Savepoints are
-// refused likewise unless they have GORM's own form.
 //
 // # Locks
 //
@@ -106,56 +82,14 @@
 //   - rows created as deleted ones.
 //
 // Association(…).Clear, Delete and Replace on the children set the parent to NULL, as GORM does:
-// the children move to the top, in a tree without a root row. Saving a row saves the children that
-// it was loaded with. Children that were renamed meanwhile keep their names; one that was moved
-// away is refused with [pathlock.ErrPathChanged]. A model is guarded in the table that it was
-// registered with: Table("archive") on it is another table, and left alone.
-//
-// # Other plugins
-//
-// The callbacks of other plugins run before the assertion, whenever they were registered. A name
-// that a callback sets gets its path, a column that it fills in is written, and a condition that it
-// adds decides which rows move. The plugin's own statements pass nobody's callbacks. A plugin that
-// replaces gorm:create, gorm:update or gorm:delete after this one was registered, or builds a
-// statement's SQL itself, makes writes to guarded tables fail with [ErrCallbacks]. If a write has
-// changed other rows than were asserted, the transaction is rolled back, and the error is
-// [ErrMissedRows].
-//
-// # Raw SQL
-//
-// [gorm.DB.Exec] and [gorm.DB.Raw] with SQL that writes to a guarded table, or that may, give a
-// [*RawWriteError] and do nothing:
-//
-//   - UPDATE, INSERT, DELETE, REPLACE, MERGE, TRUNCATE, COPY and LOAD DATA, wherever they are in
-//     the text: behind WITH, in EXPLAIN ANALYZE, in MariaDB's compound statements, in comments that
-//     MySQL executes, in the text of PREPARE, EXECUTE IMMEDIATE and DO, and in definitions of
-//     triggers, rules, events and routines;
-//   - CREATE TABLE and SELECT INTO that fill a guarded table from a query, CREATE OR REPLACE TABLE;
-//   - ALTER TABLE that adds rows or takes them away (TRUNCATE, DROP, EXCHANGE, CONVERT, ATTACH and
-//     DETACH PARTITION, IMPORT and DISCARD TABLESPACE, INHERIT), ALTER IGNORE TABLE, and ALTER
-//     COLUMN … USING with more than a cast.
-//
-// Reads pass, locking ones too. So do other definitions, DROP TABLE and RENAME TABLE, which
-// migrations need: run those while nobody writes. A text that cannot be read with certainty, such
-// as MySQL's UPDATE of a join, is refused. A name is a guarded table's if the database takes it for
-// one: in any letter case on SQLite, and on MySQL where lower_case_table_names is 1 or 2. A table
-// of the same name in another schema counts as guarded.
-//
-// If you must use raw SQL, lock, assert, then opt in:
-//
-//	db.Transaction(func(tx *gorm.DB) error {
-//		at, err := gormplugin.LockSubtrees(tx, &Suite{}, id)
-//		if err != nil {
-//			return err
-//		}
-//		return gormplugin.AllowRawWrites(tx).Exec("UPDATE suites SET …", …).Error
-//	})
-//
-// [WithoutTripwire] lets all raw SQL pass.
+// the children move to the top, in a tree without a root row. A model is guarded in the table that
+// it was registered with: Table("archive") on it is another table, and left alone.
 //
 // # What it does not see
 //
-// The plugin does not see:
+// Raw SQL by [gorm.DB.Exec] and [gorm.DB.Raw] that writes to a guarded table, or that may, is
+// refused with a [*RawWriteError], and raw SQL that ends a transaction with a
+// [*TransactionEndError]. The plugin does not see:
 //
 //   - calls of procedures, triggers and views, and prepared statements that are run by their name;
 //   - SQL that the database assembles itself;
@@ -166,32 +100,7 @@
 // A write by [gorm.DB.Connection], by a session made before [gorm.DB.Use] or by a bare *sql.Tx is
 // refused with [ErrUnmanagedTransaction].
 //
-// # Operations on trees
-//
-// [Rename], [Move], [Copy] and [Delete] do what you would otherwise write by hand, in a number of
-// statements that does not depend on the number of rows. [Subtree], [Ancestors], [Children],
-// [Leaves] and [At] return queries that you can refine. All find a subtree by a range of the index
-// over tree and path, never by LIKE.
-//
-// # Paths of ids
-//
-// A column with the tag "idpath" holds the primary keys from the top, the row's own included:
-// "/1/17/203". It may stand beside a path of names, or alone. Alone, it is what path locks go by,
-// and a rename touches one row. Where the database generates a new row's key, a second statement of
-// the same transaction fills in the path.
-//
-// # Databases
-//
-// MySQL 8.0 to 9.x, and MariaDB 10.6 or later, at every isolation level. PostgreSQL 13 or later, at
-// READ COMMITTED, or at SERIALIZABLE where that is the level of everybody; other combinations are
-// refused with [ErrIsolation], since an UPDATE there misses rows that others have committed
-// meanwhile. SQLite, preferably with _txlock=immediate: a transaction that was begun otherwise
-// becomes the writer when the plugin needs it to, and fails as busy ([ErrRetry]) if it has read an
-// older state by then.
-//
-// A relative of one of these, such as TiDB or CockroachDB, is refused with
-// [ErrUnsupportedDatabase]: its row locks are not known to keep a tree right. [gorm.DB.Use] asks
-// the server which it is, or else the first transaction on its connections does.
+// docs/gorm.md in the repository has the schema, the databases, every form of write and raw SQL.
 //
 // # How it is built
 //

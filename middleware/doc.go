@@ -13,33 +13,13 @@
 // # The handler's context
 //
 // The context of the handler's request carries the locks: package gormplugin finds them there and
-// takes none of its own, and the handler's own acquisitions re-enter. So handlers pass it on:
-//
-//	db.WithContext(c.Request.Context()).Model(&suite).Update("name", name)
-//
-// The context ends when a lease is lost, with a cause that matches [pathlock.ErrLost], and when the
-// locks are held for longer than [Config.MaxHold], with [ErrHeldTooLong].
-//
-// gin's own context, c, carries the locks too, whatever gin's ContextWithFallback says, until the
-// request is over; so do its copies. A statement without a context does not know of the locks: see
-// gormplugin.ErrNoRequestContext.
+// takes none of its own, and the handler's own acquisitions re-enter. The context ends when a lease
+// is lost, with a cause that matches [pathlock.ErrLost], and when the locks are held for longer
+// than [Config.MaxHold], with [ErrHeldTooLong]. gin's own context, c, carries the locks too,
+// whatever gin's ContextWithFallback says, until the request is over; so do its copies.
 //
 // Afterwards, outer middleware finds the request as it would without locks: with the parsed form
 // and the values that inner middleware put into its context, and without the locks.
-//
-// # Who may
-//
-// Authentication belongs in middleware before this one. What depends on the node belongs in
-// [Config.Authorize]. Without them, before a handler can answer 403, anybody learns which ids exist
-// (404) and who works where (423, 409), and makes others wait. [Config.Redact] decides what
-// refusals show of places and holders.
-//
-// # Several trees
-//
-// "All or nothing" holds within one tree. A request that needs several trees waits for one of them
-// while it holds none, and takes the others if they are free. As a last resort it waits for one
-// after the other in an order that is the same for everybody, and keeps what it has. [Config.Wait]
-// bounds all of it.
 //
 // # Locks that outlive a request
 //
@@ -61,12 +41,9 @@
 // # What it costs
 //
 // The acquisition costs one round trip to the lock store, and attaching a token one more. The
-// response does not wait for the release: when a program ends, it calls [pathlock.Locker.Shutdown]
-// after its server's. A release that is under way does not refuse the next request of the same
-// process; it may refuse one of another process that does not wait.
-//
-// Each id is resolved twice, before the locks and under them. [lockspec.Spec.Asserted] saves the
-// second time on routes whose writes are asserted in the database.
+// response does not wait for the release. Each id is resolved twice, before the locks and under
+// them. [lockspec.Spec.Asserted] saves the second time on routes whose writes are asserted in the
+// database.
 //
 // Each value is looked up once per request, that of a [lockspec.Func] included. What may change
 // while the request waits, such as the parent of a node, is for a resolver to find, not for a Func.
