@@ -14,7 +14,6 @@ import (
 
 	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
-	"github.com/pathlock-go/pathlock/sample-app/internal/lockstore"
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
 )
 
@@ -25,7 +24,7 @@ type Backend struct {
 	Locks string
 }
 
-// Backends returns SQLite with locks in memory, and each database server that the tests have with
+// Backends returns SQLite with locks in SQLite, and each database server that the tests have with
 // Redis.
 func Backends(t testing.TB) []Backend {
 	t.Helper()
@@ -33,7 +32,7 @@ func Backends(t testing.TB) []Backend {
 	for _, db := range testdb.All(t) {
 		switch {
 		case db.Name == "SQLite":
-			all = append(all, Backend{db.Name, db.URL, "memory://"})
+			all = append(all, Backend{db.Name, db.URL, db.URL})
 		case testserver.Available(testserver.RedisVariable):
 			all = append(all, Backend{db.Name + " and Redis", db.URL, testserver.Redis(t)})
 		}
@@ -52,16 +51,6 @@ type API struct {
 // Start serves an instance until the end of the test.
 func Start(t testing.TB, config instance.Config) *API {
 	t.Helper()
-	store, err := lockstore.Open(t.Context(), config.Locks, config.LocksPassword)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return StartOn(t, config, store)
-}
-
-// StartOn is [Start] on a lock store that several instances may share. Each of them closes it.
-func StartOn(t testing.TB, config instance.Config, store *lockstore.Store) *API {
-	t.Helper()
 	if config.Log == nil {
 		config.Log = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
 	}
@@ -70,7 +59,7 @@ func StartOn(t testing.TB, config instance.Config, store *lockstore.Store) *API 
 		// ids.
 		config.Namespace = "test-" + strings.ToLower(t.Name()+"-"+rand.Text()[:8])
 	}
-	i, err := instance.OpenWith(t.Context(), config, store)
+	i, err := instance.Open(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -65,19 +65,18 @@ func Main(ctx context.Context, args []string, out, errs io.Writer, use ...func(*
 	ctx, stop := interruptible(ctx)
 	defer stop()
 	parsed.BindTo(ctx, (*context.Context)(nil))
-	log, flush := logging.New(errs, commands.LogFormat)
+	log := logging.New(errs, commands.LogFormat)
 	for _, u := range use {
 		u(log)
 	}
 	err = parsed.Run(streams{out: out, log: log})
-	flush()
 	signal := interrupted(ctx)
 	switch {
 	case err == nil:
 		return exitOK
 	case signal != nil && !errors.Is(err, errCutOff):
 		_, _ = fmt.Fprintf(errs, "sample-app: interrupted (%v): %v\n", signal, err)
-		return signal.exitCode()
+		return 128 + int(signal.Signal)
 	default:
 		_, _ = fmt.Fprintln(errs, "sample-app:", err)
 		return exitFailure

@@ -348,6 +348,7 @@ func TestUsage(t *testing.T) {
 		{args: []string{"--addr", "8080"}, code: 2, says: "host:port"},
 		{args: []string{"--drain=-1s"}, code: 2, says: "0s to 10m"},
 		{args: []string{"storm", "--clients", "0"}, code: 2, says: "positive"},
+		{args: []string{"storm", "--locks", "memory://"}, code: 2, says: "processes"},
 	}
 	for _, tt := range tests {
 		var out bytes.Buffer

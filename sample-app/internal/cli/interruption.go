@@ -9,27 +9,22 @@ import (
 	"time"
 )
 
-// interruption is the cause of a context that a signal ended.
-type interruption struct{ signal os.Signal }
+// interruption is the cause of a context that a signal ended. The exit code of the program is then
+// 128 and the signal's number, as shells report it.
+type interruption struct{ syscall.Signal }
 
 // Error implements error.
-func (i *interruption) Error() string { return i.signal.String() }
+func (i interruption) Error() string { return i.String() }
 
 // Is makes it match [context.Canceled], as the error of a cancelled context does.
-func (i *interruption) Is(target error) bool { return target == context.Canceled }
-
-// exitCode returns the exit code with which shells report a program that the signal ended.
-func (i *interruption) exitCode() int {
-	if number, ok := i.signal.(syscall.Signal); ok {
-		return 128 + int(number)
-	}
-	return exitFailure
-}
+func (i interruption) Is(target error) bool { return target == context.Canceled }
 
 // interrupted returns the signal that ended ctx, and nil if none did.
 func interrupted(ctx context.Context) *interruption {
-	i, _ := errors.AsType[*interruption](context.Cause(ctx))
-	return i
+	if i, ok := errors.AsType[interruption](context.Cause(ctx)); ok {
+		return &i
+	}
+	return nil
 }
 
 // oneSignal is the time within which signals count as one. timeout(1), for example, sends a signal
@@ -41,24 +36,18 @@ const oneSignal = time.Second
 func interruptible(ctx context.Context) (interruptible context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	stopped, ended := make(chan struct{}), make(chan struct{})
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	stopped := context.AfterFunc(ctx, func() { time.AfterFunc(oneSignal, func() { signal.Stop(signals) }) })
 	go func() {
-		defer close(ended)
-		defer signal.Stop(signals)
 		select {
 		case s := <-signals:
-			cancel(&interruption{s})
-			select {
-			case <-time.After(oneSignal):
-			case <-stopped:
-			}
+			cancel(interruption{s.(syscall.Signal)})
 		case <-ctx.Done():
 		}
 	}()
 	return ctx, func() {
+		stopped()
+		signal.Stop(signals)
 		cancel(nil)
-		close(stopped)
-		<-ended
 	}
 }

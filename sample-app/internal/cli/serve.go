@@ -18,7 +18,6 @@ type serveCommand struct {
 	Hosts        []string      `help:"Names, with or without a port, under which clients reach the server. Without it: every name on an interface, localhost and IP addresses on the loopback interface." env:"PATHLOCK_HOSTS" placeholder:"NAME"`
 	Drain        time.Duration `help:"How long after SIGTERM /readyz says 503 while everything else is still served, before the port closes." default:"0s" env:"PATHLOCK_DRAIN"`
 	AdminRelease bool          `help:"Let whoever reaches /admin/locks release what others hold. There is no authentication; without this, the page is read-only." env:"PATHLOCK_ADMIN_RELEASE"`
-	Think        time.Duration `help:"How long at most an unprotected handler waits between reading and writing. Needs --locks off:// --assert=false." hidden:""`
 	Rule         string        `help:"How much of a plan a change of its tree locks: name-slots, parent-exclusive or whole-plan. The last two exist for comparison." enum:"name-slots,parent-exclusive,whole-plan" default:"name-slots" hidden:""`
 }
 
@@ -47,7 +46,7 @@ func checkAddr(addr string) error {
 func (c *serveCommand) Run(ctx context.Context, streams streams) error {
 	config := c.config(streams.log)
 	config.AdminRelease, config.Hosts = c.AdminRelease, c.Hosts
-	config.Think, config.Rule = c.Think, httpapi.Rule(c.Rule)
+	config.Rule = httpapi.Rule(c.Rule)
 	i, err := instance.Open(ctx, config)
 	if err != nil {
 		return unlessStopped(ctx, streams, err)
@@ -57,7 +56,7 @@ func (c *serveCommand) Run(ctx context.Context, streams streams) error {
 		return unlessStopped(ctx, streams, errors.Join(fmt.Errorf("listen: %w", err), i.Close()))
 	}
 	_, _ = fmt.Fprintf(streams.out, "%s%s\n", server.Listening, listener.Addr())
-	_, _ = fmt.Fprintf(streams.out, "  database  %s\n  locks     %s\n  assertion %s\n", i.DB.Where, i.Store.Where, onOff(c.Assert))
+	_, _ = fmt.Fprintf(streams.out, "  database  %s\n  locks     %s\n  assertion %s\n", i.DB.Where, i.Store, onOff(c.Assert))
 	if i.Unprotected {
 		_, _ = fmt.Fprintln(streams.out, "  no protection at all: trees will be corrupted")
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -10,8 +11,8 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 	"github.com/pathlock-go/pathlock/sample-app/internal/httpapi"
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
-	"github.com/pathlock-go/pathlock/sample-app/internal/lockstore"
 	"github.com/pathlock-go/pathlock/sample-app/internal/server"
+	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
 // backend is the flags of serve and import.
@@ -56,7 +57,20 @@ func checkLocks(url, password string) error {
 	if password != "" {
 		flag, variable = "--locks with --locks-password", "PATHLOCK_LOCKS, PATHLOCK_LOCKS_PASSWORD"
 	}
-	return refused(flag, variable, lockstore.Check(url, password))
+	return refused(flag, variable, openable(url, password))
+}
+
+// openable says why a lock store cannot be opened. That it cannot be reached is no reason.
+func openable(url, password string) error {
+	store, err := anystore.Open(context.Background(), url, anystore.WithPassword(password))
+	switch {
+	case errors.Is(err, pathlock.ErrUnavailable):
+		return nil
+	case err != nil:
+		return err
+	default:
+		return store.Close(context.Background())
+	}
 }
 
 // refused names the setting of an error.

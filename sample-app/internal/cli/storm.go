@@ -16,11 +16,10 @@ import (
 type stormCommand struct {
 	DB            string        `help:"Database server or SQLite path. Each row gets a new database beside it, so the user needs the right to create one. The default is a temporary file." default:"sqlite://" env:"PATHLOCK_DB" placeholder:"URL"`
 	LocksPassword string        `help:"Password of the lock store, not encoded, if its URL has none. Set the environment variable: other users can see the command line." env:"PATHLOCK_LOCKS_PASSWORD" placeholder:"PASSWORD"`
-	Locks         string        `help:"Lock store: ${stores}. The default is the SQL lock store, in the database of each row. With memory://, all instances run in this process. Otherwise, each is a process of its own." env:"PATHLOCK_LOCKS" placeholder:"URL"`
+	Locks         string        `help:"Lock store: ${stores}. The default is the SQL lock store, in the database of each row." env:"PATHLOCK_LOCKS" placeholder:"URL"`
 	Instances     int           `help:"Number of instances." default:"3"`
 	Clients       int           `help:"Number of clients of each instance." default:"8"`
 	Duration      time.Duration `help:"How long each of the three rows takes." default:"3s"`
-	Think         time.Duration `help:"How long at most an unprotected handler waits between reading and writing." default:"2ms"`
 	Seed          uint64        `help:"Seed of the clients' choices. 0 means a random one." default:"0"`
 }
 
@@ -31,8 +30,8 @@ func (c *stormCommand) Validate() error {
 		db = database.Check(c.DB)
 	}
 	var positive error
-	if c.Instances < 1 || c.Clients < 1 || c.Duration <= 0 || c.Think < 0 {
-		positive = errors.New("--instances, --clients and --duration have to be positive, and --think not negative")
+	if c.Instances < 1 || c.Clients < 1 || c.Duration <= 0 {
+		positive = errors.New("--instances, --clients and --duration have to be positive")
 	}
 	return errors.Join(refused("--db", "PATHLOCK_DB", db), c.checkLocks(), positive)
 }
@@ -40,6 +39,8 @@ func (c *stormCommand) Validate() error {
 // checkLocks refuses the settings of the lock store, unless it is the default.
 func (c *stormCommand) checkLocks() error {
 	switch {
+	case c.Locks == "memory://":
+		return refused("--locks", "PATHLOCK_LOCKS", errors.New("the instances of a storm are processes, and memory:// is for one"))
 	case c.Locks != "":
 		return checkLocks(c.Locks, c.LocksPassword)
 	case c.LocksPassword != "":
@@ -59,8 +60,8 @@ func (c *stormCommand) Run(ctx context.Context, streams streams) error {
 		return fmt.Errorf("storm: find this program: %w", err)
 	}
 	return storm.Run(ctx, storm.Config{
-		DB: c.DB, Locks: c.Locks, LocksPassword: c.LocksPassword, Instances: c.Instances, Clients: c.Clients, Duration: c.Duration, Think: c.Think, Seed: c.Seed,
+		DB: c.DB, Locks: c.Locks, LocksPassword: c.LocksPassword, Instances: c.Instances, Clients: c.Clients, Duration: c.Duration, Seed: c.Seed,
 		Serve: func(ctx context.Context, args ...string) *exec.Cmd { return exec.CommandContext(ctx, self, args...) },
-		Out:   streams.out, Log: streams.log,
+		Out:   streams.out,
 	})
 }

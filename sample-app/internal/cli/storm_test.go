@@ -25,7 +25,6 @@ func TestStorm(t *testing.T) {
 
 // locks are lock stores outside of the database, by how to get the URL of one.
 var locks = map[string]func(t *testing.T) string{
-	"memory":    func(*testing.T) string { return "memory://" },
 	"Redis":     func(t *testing.T) string { return testserver.Redis(t) },
 	"ZooKeeper": func(t *testing.T) string { return "zk://" + testzk.Start(t).Addr + "/storm" },
 	"etcd":      func(t *testing.T) string { return "etcd://" + testetcd.Start(t).Addr + "/storm" },

@@ -3,11 +3,14 @@
 package database
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
@@ -33,47 +36,37 @@ type DB struct {
 	Write *gorm.DB
 	// Read is for statements and transactions that change nothing.
 	Read *gorm.DB
+	// Plain writes, too, but no plugin is registered in it.
+	Plain *gorm.DB
 	// Where describes the database to people. It has no password.
 	Where string
-	// ReadCommitted says that transactions are READ COMMITTED unless they ask for another level.
-	ReadCommitted bool
 
 	pools []*sql.DB
-}
-
-// Options are the settings of [Open]. The zero Options are the defaults.
-type Options struct {
-	// Connections is the largest number of connections to a server; 0 means [DefaultConnections].
-	Connections int
-	// ReadCommitted makes transactions READ COMMITTED on MySQL and MariaDB, unless they ask for
-	// another level. Otherwise the level is the server's own.
-	ReadCommitted bool
 }
 
 // DefaultConnections leaves room for several instances on a server with the usual limit of about
 // 150 connections.
 const DefaultConnections = 20
 
-// Open opens the database that url names. It does not connect: the first statement does. A url is
+// Open opens the database that url names, with at most so many connections to a server; 0 means
+// [DefaultConnections]. It does not connect: the first statement does. A url is
 //   - sqlite://PATH;
 //   - mysql://DSN for MySQL and MariaDB, with a DSN of go-sql-driver/mysql, such as
 //     user:password@tcp(127.0.0.1:3306)/testplan;
 //   - a postgres:// URL of libpq.
-func Open(url string, opts Options) (*DB, error) {
-	if opts.Connections <= 0 {
-		opts.Connections = DefaultConnections
-	}
+func Open(url string, connections int) (*DB, error) {
 	if err := Check(url); err != nil {
 		return nil, err
 	}
+	connections = cmp.Or(connections, DefaultConnections)
 	scheme, rest, _ := strings.Cut(url, "://")
 	switch scheme {
 	case "sqlite":
 		return openSQLite(rest)
 	case "mysql":
-		return openMySQL(rest, opts)
+		return openMySQL(rest, connections)
 	default:
-		return openPostgres(url, opts.Connections)
+		return openPostgres(url, connections)
 	}
 }
 
@@ -107,8 +100,7 @@ func (d *DB) Ping(ctx context.Context) error {
 	return nil
 }
 
-// Pool returns the connection pool that writes, for statistics and for SQL that GORM cannot
-// express.
+// Pool returns the connection pool that writes.
 func (d *DB) Pool() *sql.DB { return d.pools[0] }
 
 // Splice returns the SQL of a text followed by the end of a column's text. Its placeholders are the
@@ -121,14 +113,6 @@ func (d Dialect) Splice(column string) string {
 	return `CONCAT(?, SUBSTRING(` + column + `, ?))`
 }
 
-// Bind replaces the question marks of a query by the placeholders of the database.
-func (d *DB) Bind(query string) string {
-	if d.Dialect == Postgres {
-		return numbered(query)
-	}
-	return query
-}
-
 // Close closes all connections.
 func (d *DB) Close() error {
 	var errs []error
@@ -138,12 +122,29 @@ func (d *DB) Close() error {
 	return errors.Join(errs...)
 }
 
-// use makes a gorm.DB on a pool. GORM logs nothing: errors reach the caller, who knows which of
-// them to log.
-func use(dialector gorm.Dialector) (*gorm.DB, error) {
-	return gorm.Open(dialector, &gorm.Config{
-		Logger:               logger.Discard,
-		TranslateError:       true,
-		DisableAutomaticPing: true,
-	})
+// finish makes the gorm.DBs on the pools, the first of which writes, and the last of which reads.
+// GORM logs nothing: errors reach the caller, who knows which of them to log.
+func (d *DB) finish(dialector func(*sql.DB) gorm.Dialector) (*DB, error) {
+	use := func(pool *sql.DB) (*gorm.DB, error) {
+		return gorm.Open(dialector(pool), &gorm.Config{Logger: logger.Discard, TranslateError: true, DisableAutomaticPing: true})
+	}
+	var errs [3]error
+	d.Write, errs[0] = use(d.pools[0])
+	d.Plain, errs[1] = use(d.pools[0])
+	if d.Read = d.Write; len(d.pools) > 1 {
+		d.Read, errs[2] = use(d.pools[1])
+	}
+	if err := errors.Join(errs[:]...); err != nil {
+		return nil, errors.Join(fmt.Errorf("database: open %s: %w", d.Where, err), d.Close())
+	}
+	return d, nil
+}
+
+// poolOf returns a pool of connections to a server.
+func poolOf(connector driver.Connector, connections int) *sql.DB {
+	pool := sql.OpenDB(connector)
+	pool.SetMaxOpenConns(connections)
+	pool.SetMaxIdleConns(connections)
+	pool.SetConnMaxIdleTime(time.Minute)
+	return pool
 }

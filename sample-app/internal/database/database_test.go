@@ -1,15 +1,10 @@
 package database_test
 
 import (
-	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	mysqldriver "github.com/go-sql-driver/mysql"
-	"github.com/ncruces/go-sqlite3"
 
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 )
@@ -34,7 +29,7 @@ func TestOpen(t *testing.T) {
 		{url: "some.db", err: "no scheme"},
 	}
 	for _, tt := range tests {
-		db, err := database.Open(tt.url, database.Options{})
+		db, err := database.Open(tt.url, 0)
 		if tt.err != "" {
 			if err == nil || !strings.Contains(err.Error(), tt.err) || strings.Contains(err.Error(), "secret") {
 				t.Errorf("Open(%q): error %v, want one that says %q and no secret", tt.url, err, tt.err)
@@ -58,7 +53,7 @@ func TestOpen(t *testing.T) {
 func TestOpenOddFileNames(t *testing.T) {
 	for _, name := range []string{"with space.db", "100%.db", "a#b.db"} {
 		path := filepath.Join(t.TempDir(), name)
-		db, err := database.Open("sqlite://"+path, database.Options{})
+		db, err := database.Open("sqlite://"+path, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +71,7 @@ func TestOpenOddFileNames(t *testing.T) {
 
 // Reads work while a transaction writes, and the reading connections cannot write.
 func TestSQLiteReadsBesideWriter(t *testing.T) {
-	db, err := database.Open("sqlite://"+filepath.Join(t.TempDir(), "test.db"), database.Options{})
+	db, err := database.Open("sqlite://"+filepath.Join(t.TempDir(), "test.db"), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,20 +90,5 @@ func TestSQLiteReadsBesideWriter(t *testing.T) {
 	}
 	if err := db.Read.Exec(`INSERT INTO t VALUES (2)`).Error; err == nil {
 		t.Error("the pool that reads has written")
-	}
-}
-
-func TestIsBusy(t *testing.T) {
-	for err, want := range map[error]bool{
-		fmt.Errorf("begin: %w", sqlite3.BUSY):          true,
-		fmt.Errorf("begin: %w", sqlite3.BUSY_SNAPSHOT): true,
-		fmt.Errorf("open: %w", sqlite3.CANTOPEN):       false,
-		error(sqlite3.CONSTRAINT):                      false,
-		error(&mysqldriver.MySQLError{Number: 1205}):   false,
-		errors.New("something else"):                   false,
-	} {
-		if got := database.IsBusy(err); got != want {
-			t.Errorf("%v: IsBusy = %t, want %t", err, got, want)
-		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"net/url"
@@ -13,6 +14,7 @@ import (
 
 	mysqldriver "github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/pathlock-go/pathlock/internal/dburl"
 )
@@ -22,46 +24,48 @@ import (
 // system's temporary folder if there is no path. For mysql:// and postgres://, it is a database
 // whose name begins with the given one's. The database that server names stays as it is.
 func Scratch(ctx context.Context, server string) (scratch string, remove func(context.Context) error, err error) {
-	if path, ok := strings.CutPrefix(server, "sqlite://"); ok {
-		return scratchFile(path)
+	scheme, rest, _ := strings.Cut(server, "://")
+	switch scheme {
+	case "sqlite":
+		beside := ""
+		if rest != "" {
+			beside = filepath.Dir(rest)
+		}
+		dir, err := os.MkdirTemp(beside, "pathlock-sample-*")
+		return "sqlite://" + filepath.Join(dir, "scratch.db"), func(context.Context) error { return os.RemoveAll(dir) }, err
+	case "mysql":
+		cfg, err := dburl.MySQL(rest)
+		if err != nil {
+			return "", nil, fmt.Errorf("database: %w", err)
+		}
+		target := cfg.Clone()
+		target.DBName = scratchName(cfg.DBName)
+		cfg.DBName = ""
+		connector, err := mysqldriver.NewConnector(cfg)
+		if err != nil {
+			return "", nil, fmt.Errorf("database: %w", err)
+		}
+		quoted := "`" + strings.ReplaceAll(target.DBName, "`", "``") + "`"
+		remove, err := create(ctx, connector, `CREATE DATABASE `+quoted, `DROP DATABASE `+quoted)
+		return "mysql://" + target.FormatDSN(), remove, err
+	case "postgres", "postgresql":
+		cfg, err := parsePostgres(server)
+		if err != nil {
+			return "", nil, err
+		}
+		target, err := url.Parse(server)
+		if err != nil {
+			return "", nil, errors.New("database: the PostgreSQL URL makes no sense: give postgres://user:password@host:5432/name")
+		}
+		name := scratchName(cfg.Database)
+		target.Path = "/" + name
+		quoted := pgx.Identifier{name}.Sanitize()
+		remove, err := create(ctx, stdlib.GetConnector(*cfg),
+			`CREATE DATABASE `+quoted+` TEMPLATE template0 ENCODING 'UTF8'`, `DROP DATABASE `+quoted+` WITH (FORCE)`)
+		return target.String(), remove, err
+	default:
+		return "", nil, Check(server)
 	}
-	if dsn, ok := strings.CutPrefix(server, "mysql://"); ok {
-		return scratchSchema(ctx, dsn)
-	}
-	if strings.HasPrefix(server, "postgres://") || strings.HasPrefix(server, "postgresql://") {
-		return scratchPostgres(ctx, server)
-	}
-	return "", nil, Check(server)
-}
-
-func scratchFile(path string) (string, func(context.Context) error, error) {
-	beside := ""
-	if path != "" {
-		beside = filepath.Dir(path)
-	}
-	dir, err := os.MkdirTemp(beside, "pathlock-sample-*")
-	if err != nil {
-		return "", nil, fmt.Errorf("database: scratch: %w", err)
-	}
-	return "sqlite://" + filepath.Join(dir, "scratch.db"), func(context.Context) error { return os.RemoveAll(dir) }, nil
-}
-
-func scratchSchema(ctx context.Context, dsn string) (string, func(context.Context) error, error) {
-	cfg, err := dburl.MySQL(dsn)
-	if err != nil {
-		return "", nil, fmt.Errorf("database: %w", err)
-	}
-	name := scratchName(cfg.DBName)
-	quoted := "`" + strings.ReplaceAll(name, "`", "``") + "`"
-	cfg.DBName = ""
-	if err := onServer(ctx, cfg, `CREATE DATABASE `+quoted); err != nil {
-		return "", nil, fmt.Errorf("database: create the scratch database %s: %w", name, err)
-	}
-	target := cfg.Clone()
-	target.DBName = name
-	return "mysql://" + target.FormatDSN(), func(ctx context.Context) error {
-		return onServer(ctx, cfg, `DROP DATABASE `+quoted)
-	}, nil
 }
 
 // scratchName returns a random name that begins with a database's.
@@ -69,41 +73,15 @@ func scratchName(database string) string {
 	return fmt.Sprintf("%.40s_%s", database, strings.ToLower(rand.Text()[:8]))
 }
 
-func scratchPostgres(ctx context.Context, server string) (string, func(context.Context) error, error) {
-	cfg, err := parsePostgres(server)
-	if err != nil {
-		return "", nil, err
+// create creates a database on a server, and returns what drops it.
+func create(ctx context.Context, server driver.Connector, create, drop string) (remove func(context.Context) error, err error) {
+	run := func(ctx context.Context, statement string) error {
+		pool := sql.OpenDB(server)
+		_, err := pool.ExecContext(ctx, statement)
+		return errors.Join(err, pool.Close())
 	}
-	target, err := url.Parse(server)
-	if err != nil {
-		return "", nil, errors.New("database: the PostgreSQL URL makes no sense: give postgres://user:password@host:5432/name")
+	if err := run(ctx, create); err != nil {
+		return nil, fmt.Errorf("database: create a scratch database: %w", err)
 	}
-	name := scratchName(cfg.Database)
-	target.Path = "/" + name
-	quoted := pgx.Identifier{name}.Sanitize()
-	run := func(ctx context.Context, statement string) (err error) {
-		conn, err := pgx.ConnectConfig(ctx, cfg)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, conn.Close(ctx)) }()
-		_, err = conn.Exec(ctx, statement)
-		return err
-	}
-	if err := run(ctx, `CREATE DATABASE `+quoted+` TEMPLATE template0 ENCODING 'UTF8'`); err != nil {
-		return "", nil, fmt.Errorf("database: create the scratch database %s: %w", name, err)
-	}
-	return target.String(), func(ctx context.Context) error { return run(ctx, `DROP DATABASE `+quoted+` WITH (FORCE)`) }, nil
-}
-
-// onServer runs one statement.
-func onServer(ctx context.Context, cfg *mysqldriver.Config, statement string) (err error) {
-	connector, err := mysqldriver.NewConnector(cfg)
-	if err != nil {
-		return err
-	}
-	pool := sql.OpenDB(connector)
-	defer func() { err = errors.Join(err, pool.Close()) }()
-	_, err = pool.ExecContext(ctx, statement)
-	return err
+	return func(ctx context.Context) error { return run(ctx, drop) }, nil
 }

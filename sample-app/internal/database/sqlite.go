@@ -7,9 +7,9 @@ import (
 	"net/url"
 	"path/filepath"
 
-	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/driver"
 	"github.com/ncruces/go-sqlite3/gormlite"
+	"gorm.io/gorm"
 )
 
 // readConnections is the number of connections that only read an SQLite file.
@@ -33,13 +33,7 @@ func openSQLite(path string) (*DB, error) {
 		return nil, errors.Join(err, write.Close())
 	}
 	db := &DB{Dialect: SQLite, Where: "sqlite://" + path, pools: []*sql.DB{write, read}}
-	if db.Write, err = use(gormlite.OpenDB(write)); err == nil {
-		db.Read, err = use(gormlite.OpenDB(read))
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("database: open %s: %w", db.Where, err), db.Close())
-	}
-	return db, nil
+	return db.finish(func(pool *sql.DB) gorm.Dialector { return gormlite.OpenDB(pool) })
 }
 
 // sqlitePool opens a pool of connections with the same settings. last is one more setting.
@@ -54,9 +48,4 @@ func sqlitePool(path string, connections int, last string) (*sql.DB, error) {
 	pool.SetMaxOpenConns(connections)
 	pool.SetMaxIdleConns(connections)
 	return pool, nil
-}
-
-// IsBusy reports whether an error says that another connection kept an SQLite file busy.
-func IsBusy(err error) bool {
-	return errors.Is(err, sqlite3.BUSY) || errors.Is(err, sqlite3.LOCKED)
 }

@@ -60,7 +60,7 @@ func TestNoMessageQuotesAURL(t *testing.T) {
 		"postgres://root:12#secret@127.0.0.1/x", "postgres://root:%secret@127.0.0.1/x", "postgres://root:12?secret@127.0.0.1/x",
 		"secret", "secret://x", "",
 	} {
-		_, err := database.Open(url, database.Options{})
+		_, err := database.Open(url, 0)
 		if err == nil || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), "://") {
 			t.Errorf("Open(%q): %v, want an error that says what to give, and not what was given", url, err)
 		}
@@ -74,7 +74,7 @@ func TestNoMessageQuotesAURL(t *testing.T) {
 // PostgreSQL URL.
 func TestPasswordsWithReservedCharacters(t *testing.T) {
 	for _, url := range []string{"mysql://u:p/#?@%:()@tcp(127.0.0.1:3306)/x", "postgres://u:p%2F%23%3F%40%25%3A@127.0.0.1:5432/x"} {
-		if db, err := database.Open(url, database.Options{}); err != nil {
+		if db, err := database.Open(url, 0); err != nil {
 			t.Errorf("%s: %v", url, err)
 		} else if want := map[database.Dialect]string{database.MySQL: "mysql://127.0.0.1:3306/x", database.Postgres: "postgres://127.0.0.1:5432/x"}[db.Dialect]; db.Where != want {
 			t.Errorf("%s is shown as %s, want %s", url, db.Where, want)

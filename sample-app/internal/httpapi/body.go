@@ -3,12 +3,16 @@ package httpapi
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/lockspec"
 	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
@@ -35,18 +39,13 @@ func (a *api) readBody(c *gin.Context) {
 			return
 		}
 	}
-	if _, err := a.locks.ReadJSON(c); err != nil {
-		a.refuseUnread(c, unreadable(err))
+	_, err := a.locks.ReadJSON(c)
+	if errors.Is(err, io.ErrUnexpectedEOF) { // the client may have closed only its half of the connection
+		err = &plans.InvalidError{Field: "body", Reason: "ends before all of it has been sent"}
 	}
-}
-
-// unreadable says in terms of the request why its body could not be read. A client that ends the
-// body early gets an answer, since it may have closed only its half of the connection.
-func unreadable(err error) error {
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return &plans.InvalidError{Field: "body", Reason: "ends before all of it has been sent"}
+	if err != nil {
+		a.refuseUnread(c, ofBody(err))
 	}
-	return ofBody(err)
 }
 
 // ofBody names the body as the field of an error that names none.
@@ -67,33 +66,59 @@ func (a *api) refuseUnread(c *gin.Context, err error) {
 	a.fail(c, err)
 }
 
-// bodyKey is the key under which withBody hands the body to the handler.
-const bodyKey = "body"
-
-// withBody checks a route's body. The spec can still read it.
-func withBody[T any](a *api, read func(*fields) T) gin.HandlerFunc {
-	return func(c *gin.Context) {
-		raw, err := a.locks.ReadJSON(c)
-		if err != nil {
-			a.fail(c, err)
-			return
-		}
-		f, err := parseFields(raw)
-		if err != nil {
-			a.fail(c, ofBody(err))
-			return
-		}
-		body := read(f)
-		if f.err != nil {
-			a.fail(c, f.err)
-			return
-		}
-		c.Set(bodyKey, body)
+// parsed returns the id that text spells, and 0 for any other text. Signs and leading zeros are
+// refused, so that an id has one spelling.
+func parsed(text string) int64 {
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || text[0] < '1' || text[0] > '9' {
+		return 0
 	}
+	return id
 }
 
-// bodyOf returns what withBody has read.
-func bodyOf[T any](c *gin.Context) T { return c.MustGet(bodyKey).(T) }
+// input is what bodies have, each of them some of it.
+type input struct {
+	name, body, note string
+	parent           int64
+	lasts            time.Duration
+	change           plans.CaseChange
+	names            plans.Import
+}
+
+// Bounds of how long a suite's lock lasts. A client may refresh it any number of times.
+const (
+	minSuiteLock = time.Second
+	maxSuiteLock = time.Hour
+)
+
+// parse reads the fields of a body that a route takes.
+func parse(raw []byte, takes string) (in input, err error) {
+	f, err := parseFields(raw)
+	if err != nil {
+		return in, ofBody(err)
+	}
+	for field := range strings.FieldsSeq(takes) {
+		switch field {
+		case "name":
+			in.name = f.name()
+		case "body":
+			in.body = f.text(field)
+		case "parent_id", "suite_id":
+			in.parent = f.id(field)
+		case "for":
+			in.lasts = f.duration(field)
+		case "note":
+			if in.note = f.text(field); len(in.note) > pathlock.MaxNoteBytes {
+				f.invalid(field, fmt.Sprintf("is %d bytes long, at most %d are allowed", len(in.note), pathlock.MaxNoteBytes))
+			}
+		case "change":
+			in.change = f.caseChange()
+		case "names":
+			in.names = f.names()
+		}
+	}
+	return in, f.err
+}
 
 // fields are the fields of a JSON object by their exact names. encoding/json would take "NAME" for
 // the field "name" of a struct.
@@ -126,30 +151,39 @@ func (f *fields) invalid(name, reason string) {
 // has reports whether the object has a field.
 func (f *fields) has(name string) bool { return f.values[name] != nil }
 
-// name reads the field "name", which has to be a valid name of a node.
-func (f *fields) name() string {
-	if !f.has("name") {
-		f.invalid("name", "is missing")
-		return ""
+// required records a fault if the object lacks a field.
+func (f *fields) required(name string) bool {
+	if !f.has(name) {
+		f.invalid(name, "is missing")
 	}
-	text := f.text("name")
-	if err := model.CheckName(text); err != nil {
-		f.invalid("name", err.Error())
+	return f.has(name)
+}
+
+// name reads the field "name", which has to be a valid name of a node.
+func (f *fields) name() (text string) {
+	if f.required("name") {
+		text = f.text("name")
+		if err := model.CheckName(text); err != nil {
+			f.invalid("name", err.Error())
+		}
 	}
 	return text
 }
 
 // text reads a text, which is empty if the field is missing.
-func (f *fields) text(name string) string {
-	if !f.has(name) {
+func (f *fields) text(name string) string { return f.textOf(name, f.values[name]) }
+
+// textOf reads a text within a field, which is empty if raw is.
+func (f *fields) textOf(at string, raw json.RawMessage) string {
+	if raw == nil {
 		return ""
 	}
-	text, err := lockspec.JSONText(f.values[name])
+	text, err := lockspec.JSONText(raw)
 	if invalid, ok := errors.AsType[*lockspec.InvalidError](err); ok {
-		f.invalid(name, invalid.Reason)
+		f.invalid(at, invalid.Reason)
 	}
 	if strings.ContainsRune(text, 0) {
-		f.invalid(name, "must not contain NUL, which PostgreSQL cannot store")
+		f.invalid(at, "must not contain NUL, which PostgreSQL cannot store")
 	}
 	return text
 }
@@ -157,40 +191,29 @@ func (f *fields) text(name string) string {
 // id reads a field that has to be an id.
 func (f *fields) id(name string) int64 {
 	value := parsed(string(f.values[name]))
-	switch {
-	case !f.has(name):
-		f.invalid(name, "is missing")
-	case value == 0:
+	if f.required(name) && value == 0 {
 		f.invalid(name, "must be a positive integer")
 	}
 	return value
 }
 
-// The bodies that the routes take.
-type (
-	nameBody struct{ Name string }
-	// placeBody is the new parent of a suite or case. Copies and new ones have a name, too.
-	placeBody struct {
-		Parent int64
-		Name   string
+// duration reads a field that says how long a suite's lock lasts.
+func (f *fields) duration(name string) time.Duration {
+	if !f.required(name) {
+		return 0
 	}
-	caseBody struct{ Name, Body string }
-)
+	d, err := time.ParseDuration(f.text(name))
+	switch {
+	case err != nil:
+		f.invalid(name, `must be a duration such as "10m" or "90s"`)
+	case d < minSuiteLock || d > maxSuiteLock:
+		f.invalid(name, fmt.Sprintf("must be at least %v and at most %v", minSuiteLock, maxSuiteLock))
+	}
+	return d
+}
 
-func readName(f *fields) nameBody { return nameBody{f.name()} }
-
-func readParent(f *fields) placeBody { return placeBody{Parent: f.id("parent_id")} }
-
-func readParentAndName(f *fields) placeBody { return placeBody{f.id("parent_id"), f.name()} }
-
-func readSuite(f *fields) placeBody { return placeBody{Parent: f.id("suite_id")} }
-
-func readSuiteAndName(f *fields) placeBody { return placeBody{f.id("suite_id"), f.name()} }
-
-func readCase(f *fields) caseBody { return caseBody{f.name(), f.text("body")} }
-
-func readCaseChange(f *fields) plans.CaseChange {
-	var change plans.CaseChange
+// caseChange reads a name, a body, or both.
+func (f *fields) caseChange() (change plans.CaseChange) {
 	if f.has("name") {
 		name := f.name()
 		change.Name = &name
@@ -203,4 +226,38 @@ func readCaseChange(f *fields) plans.CaseChange {
 		f.invalid("name", "or body is missing")
 	}
 	return change
+}
+
+// names reads the paths of suites and cases.
+func (f *fields) names() (names plans.Import) {
+	for i, raw := range f.list("suites") {
+		names.Suites = append(names.Suites, f.textOf(fmt.Sprintf("suites[%d]", i), raw))
+	}
+	for i, raw := range f.list("cases") {
+		at := fmt.Sprintf("cases[%d]", i)
+		one, err := parseFields(raw)
+		if err != nil {
+			f.invalid(at, "is not an object with a path")
+			break
+		}
+		names.Cases = append(names.Cases, plans.ImportedCase{
+			Path: f.textOf(at+".path", one.values["path"]), Body: f.textOf(at+".body", one.values["body"]),
+		})
+	}
+	if len(names.Suites)+len(names.Cases) == 0 {
+		f.invalid("suites", "or cases are missing")
+	}
+	return names
+}
+
+// list reads an array, which is empty if the field is missing.
+func (f *fields) list(name string) (all []json.RawMessage) {
+	if f.has(name) && json.Unmarshal(f.values[name], &all) != nil {
+		f.invalid(name, "must be an array")
+	}
+	if len(all) > plans.MaxImport {
+		f.invalid(name, fmt.Sprintf("has %d elements, at most %d are allowed", len(all), plans.MaxImport))
+		return nil
+	}
+	return all
 }

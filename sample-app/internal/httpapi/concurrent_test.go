@@ -12,8 +12,8 @@ import (
 
 	"github.com/pathlock-go/pathlock/sample-app/internal/apitest"
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
-	"github.com/pathlock-go/pathlock/sample-app/internal/lockstore"
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
+	"github.com/pathlock-go/pathlock/sample-app/internal/treecheck"
 )
 
 // Three instances run hundreds of mixed operations at once. Nobody gets a 5xx, and every row fits
@@ -23,15 +23,9 @@ func TestConcurrentOperations(t *testing.T) {
 	for _, backend := range apitest.Backends(t) {
 		for _, locks := range []string{backend.Locks, "off://"} {
 			t.Run(backend.Name+" with "+locks[:3], func(t *testing.T) {
-				store, err := lockstore.Open(t.Context(), locks, "")
-				if err != nil {
-					t.Fatal(err)
-				}
-				t.Cleanup(func() { _ = store.Close() })
 				var instances []*apitest.API
 				for range 3 {
-					shared := *store
-					instances = append(instances, apitest.StartOn(t, instance.Config{DB: backend.DB, Assert: true, Namespace: t.Name()}, &shared))
+					instances = append(instances, apitest.Start(t, instance.Config{DB: backend.DB, Locks: locks, Assert: true, Namespace: t.Name()}))
 				}
 				ids := fixture(t, instances[0], "concurrent"+locks[:3])
 				w := &suites{root: ids["root"], ids: []int64{ids["a"], ids["b"], ids["c"], ids["d"]}}
@@ -136,58 +130,12 @@ func change(t *testing.T, api *apitest.API, known *suites, ids map[string]int64,
 // checkRows reads the tables past the code under test, and compares every row with its parent.
 func checkRows(t *testing.T, api *apitest.API, plan int64) {
 	t.Helper()
-	type row struct {
-		parent     *int64
-		name, path string
-		deleted    bool
-	}
-	rows, err := api.DB.Pool().Query(api.DB.Bind(`SELECT id, parent_id, name, path, deleted_at IS NOT NULL FROM suites WHERE plan_id = ?`), plan)
-	if err != nil {
+	var all []treecheck.Suite
+	if err := api.DB.Plain.Raw(`SELECT id, parent_id, name, path FROM suites WHERE plan_id = ? AND deleted_at IS NULL`, plan).Scan(&all).Error; err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = rows.Close() }()
-	all := map[int64]row{}
-	for rows.Next() {
-		var id int64
-		var r row
-		if err := rows.Scan(&id, &r.parent, &r.name, &r.path, &r.deleted); err != nil {
-			t.Fatal(err)
-		}
-		all[id] = r
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
-	taken := map[string]bool{}
-	for id, r := range all {
-		if r.deleted {
-			continue
-		}
-		if r.parent == nil {
-			if r.path != "" {
-				t.Errorf("the root %d has the path %q", id, r.path)
-			}
-			continue
-		}
-		above, ok := all[*r.parent]
-		if !ok || above.deleted {
-			t.Errorf("suite %d at %q has no living parent", id, r.path)
-		} else if r.path != above.path+"/"+r.name {
-			t.Errorf("suite %d has the path %q below %q", id, r.path, above.path)
-		}
-		slot := fmt.Sprint(*r.parent, "/", r.name)
-		if taken[slot] {
-			t.Errorf("suite %d at %q has a sibling of the same name", id, r.path)
-		}
-		taken[slot] = true
-		for n, at := 0, r; at.parent != nil; n++ {
-			if at = all[*at.parent]; n > len(all) {
-				t.Fatalf("suite %d at %q is in a cycle", id, r.path)
-			}
-		}
-	}
-	if len(all) < 30 {
-		t.Errorf("%d suites, living and deleted: the test has not done what it is for", len(all))
+	for _, p := range treecheck.Check(all, nil) {
+		t.Errorf("%+v", p)
 	}
 	for what, query := range map[string]string{
 		"living cases of suites that are gone": `SELECT COUNT(*) FROM cases c LEFT JOIN suites s ON s.id = c.suite_id AND s.deleted_at IS NULL

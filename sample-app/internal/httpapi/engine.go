@@ -1,3 +1,8 @@
+// Package httpapi is the HTTP interface of the test-plan backend.
+//
+// Each request passes four stations. Its ids and its body are read and checked. Package middleware
+// takes the locks that the route table names. The service does the work. A failure becomes a
+// problem+json answer.
 package httpapi
 
 import (
@@ -13,9 +18,9 @@ import (
 	"github.com/pathlock-go/pathlock/admin"
 	"github.com/pathlock-go/pathlock/idempotency"
 	"github.com/pathlock-go/pathlock/middleware"
-	"github.com/pathlock-go/pathlock/sample-app/internal/changes"
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
-	"github.com/pathlock-go/pathlock/sample-app/internal/lockview"
+	"github.com/pathlock-go/pathlock/sample-app/internal/live"
+	"github.com/pathlock-go/pathlock/sample-app/internal/page"
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 )
 
@@ -31,9 +36,8 @@ type Config struct {
 	Locker                      *pathlock.Locker
 	// Keys knows the requests that were sent again.
 	Keys *idempotency.Keys
-	// Locks shows the locks of plans, and Feed their changes.
-	Locks *lockview.View
-	Feed  *changes.Feed
+	// Feed shows the locks of plans and their changes.
+	Feed *live.Feed
 	// Admin answers below /admin/locks.
 	Admin http.Handler
 	DB    *database.DB
@@ -48,7 +52,7 @@ type Config struct {
 	Namespace string
 	// Metrics answers /metrics, and Observe sees every request.
 	Metrics http.Handler
-	Observe gin.HandlerFunc
+	Observe []gin.HandlerFunc
 	Log     *slog.Logger
 	// Draining says that the instance is about to end, so that /readyz keeps new clients away.
 	Draining func() bool
@@ -89,23 +93,54 @@ func New(config Config) (http.Handler, error) {
 		a.refuseUnread(c, middleware.NewProblem(http.StatusMethodNotAllowed, "method-not-allowed",
 			"the route does not know this method: it takes "+c.Writer.Header().Get("Allow")))
 	})
-	engine.Use(config.Observe, gin.CustomRecoveryWithWriter(nil, a.recovered),
+	engine.Use(config.Observe...)
+	engine.Use(gin.CustomRecoveryWithWriter(nil, a.recovered),
 		a.refuseForeignHosts(), a.refuseForeignOrigins())
 	// The admin page reads its bodies itself, and takes none without a type.
 	engine.Match([]string{http.MethodGet, http.MethodHead}, adminPath, gin.WrapH(config.Admin))
 	engine.Match([]string{http.MethodGet, http.MethodHead, http.MethodPost}, adminPath+"/*any", gin.WrapH(config.Admin))
-	engine.Use(a.readBody, a.checkParams)
+	engine.Use(a.readBody)
+	front, err := page.New()
+	if err != nil {
+		return nil, err
+	}
+	handle(engine, "GET", "/", a.index(engine, front))
+	handle(engine, "GET", "/page/:file", func(c *gin.Context) { front.ServeFile(c.Writer, c.Request, c.Param("file")) })
+	handle(engine, "GET", "/routes", a.index(engine, nil))
+	handle(engine, "GET", "/metrics", gin.WrapH(a.Metrics))
+	engine.Use(a.checkParams)
+	handle(engine, "GET", "/api/plans/:plan/events", a.refuseForeignReaders(), a.events)
 	table, err := a.table()
 	if err != nil {
 		return nil, err
 	}
-	if err := a.routes(engine, table); err != nil {
-		return nil, err
+	for _, r := range a.all() {
+		a.register(engine, table, r)
 	}
 	if err := middleware.CheckRoutes(engine, table); err != nil {
 		return nil, fmt.Errorf("httpapi: %w", err)
 	}
 	return engine, nil
+}
+
+// checkParams refuses a request whose URL has an invalid id, before anything is done for it.
+func (a *api) checkParams(c *gin.Context) {
+	if c.FullPath() == "" {
+		return // another answer is due
+	}
+	for _, p := range c.Params {
+		var err error
+		switch {
+		case p.Key == "project":
+			err = plans.CheckProject(p.Value)
+		case parsed(p.Value) == 0:
+			err = &plans.InvalidError{Field: p.Key, Reason: "must be a positive decimal integer"}
+		}
+		if err != nil {
+			a.fail(c, err)
+			return
+		}
+	}
 }
 
 // recovered answers a request whose handler panicked.

@@ -12,7 +12,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/pathlock-go/pathlock/middleware"
-	"github.com/pathlock-go/pathlock/sample-app/internal/changes"
+	"github.com/pathlock-go/pathlock/sample-app/internal/live"
 )
 
 const (
@@ -32,7 +32,7 @@ const (
 //   - gone, when the plan has been deleted;
 //   - ping, every 5 seconds.
 func (a *api) events(c *gin.Context) {
-	plan, err := a.Service.Plan(c.Request.Context(), id(c, "plan"))
+	plan, err := a.Service.Plan(c.Request.Context(), parsed(c.Param("plan")))
 	if err != nil {
 		a.fail(c, err)
 		return
@@ -46,13 +46,13 @@ func (a *api) events(c *gin.Context) {
 	watch, err := a.Feed.Watch(plan.ID)
 	if err != nil {
 		p := middleware.Later(http.StatusServiceUnavailable, "too-many-watchers", "too many windows watch plans: ask GET …/locks now and then")
-		if errors.Is(err, changes.ErrStopped) {
+		if errors.Is(err, live.ErrStopped) {
 			p = middleware.Later(http.StatusServiceUnavailable, "stopping", "this instance ends: connect again")
 		}
 		a.fail(c, p)
 		return
 	}
-	defer watch.Close()
+	defer a.Feed.Leave(watch)
 	s := &stream{out: c.Writer, control: http.NewResponseController(c.Writer), seen: -1}
 	if seen, err := strconv.ParseInt(c.GetHeader("Last-Event-ID"), 10, 64); err == nil {
 		s.seen = seen
@@ -62,11 +62,11 @@ func (a *api) events(c *gin.Context) {
 	s.send(fmt.Sprintf("retry: %d\n\n", reconnect.Milliseconds()))
 	for s.err == nil && !s.ended {
 		select {
-		case <-watch.News():
-			s.state(watch.State())
+		case now := <-watch.News:
+			s.state(now)
 		case <-ping.C:
 			s.send("event: ping\ndata: {}\n\n")
-		case <-watch.Ended():
+		case <-a.Feed.Stopping():
 			return
 		case <-c.Request.Context().Done():
 			return
@@ -88,10 +88,7 @@ type stream struct {
 }
 
 // state sends what the client does not know yet.
-func (s *stream) state(now changes.State) {
-	if !now.Known {
-		return
-	}
+func (s *stream) state(now live.State) {
 	if now.Gone {
 		s.send("event: gone\ndata: {}\n\n")
 		s.ended = true

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock/sample-app/internal/apitest"
-	"github.com/pathlock-go/pathlock/sample-app/internal/changes"
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
+	"github.com/pathlock-go/pathlock/sample-app/internal/live"
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
 )
 
@@ -217,12 +217,12 @@ func TestStreamsEndWithTheInstance(t *testing.T) {
 func TestStreamsAreBounded(t *testing.T) {
 	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
 	ids := fixture(t, api, "events")
-	for range changes.MaxWatches {
+	for range live.MaxWatches {
 		w, err := api.Feed.Watch(ids["plan"])
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer w.Close()
+		defer api.Feed.Leave(w)
 	}
 	answer := api.Do(t, "GET", fmt.Sprintf("/api/plans/%d/events", ids["plan"]), "")
 	if answer.Status != http.StatusServiceUnavailable || answer.Header.Get("Retry-After") == "" {

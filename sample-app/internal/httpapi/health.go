@@ -19,17 +19,14 @@ import (
 // pingTimeout is how long the database and the lock store together may take to answer.
 const pingTimeout = 2 * time.Second
 
-// alive says that the process runs.
-func alive(*gin.Context) (any, error) { return gin.H{"status": "ok"}, nil }
-
 // ready checks that the database answers and lets this instance in, and that the lock store grants
 // locks. Otherwise it says what is wrong. Whether the database could write it does not ask: that
 // takes a commit, and an instance whose database is full still serves reads, as all others do.
-func (a *api) ready(c *gin.Context) (any, error) {
+func (a *api) ready(r request) (any, error) {
 	if a.Draining() {
 		return nil, middleware.Later(http.StatusServiceUnavailable, "stopping", "this instance ends")
 	}
-	ctx, cancel := context.WithTimeout(c.Request.Context(), pingTimeout)
+	ctx, cancel := context.WithTimeout(r.ctx, pingTimeout)
 	defer cancel()
 	if err := a.DB.Ping(ctx); err != nil {
 		return nil, notReady("database", database.Trouble(err), err)

@@ -13,25 +13,8 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/page"
 )
 
-// bodies are example bodies of the routes, for the index.
-var bodies = map[string]string{
-	"POST /api/projects/:project/plans": `{"name":"release 1"}`,
-	"PATCH /api/plans/:plan":            `{"name":"release 2"}`,
-	"POST /api/plans/:plan/import":      `{"suites":["shop/basket"],"cases":[{"path":"shop/pay by card","body":"1. …"}]}`,
-	"POST /api/plans/:plan/suites":      `{"parent_id":1,"name":"login"}`,
-	"PATCH /api/suites/:id":             `{"name":"sign-in"}`,
-	"POST /api/suites/:id/move":         `{"parent_id":1}`,
-	"POST /api/suites/:id/copy":         `{"parent_id":1,"name":"copy"}`,
-	"POST /api/suites/:id/lock":         `{"for":"10m","note":"Anna edits the steps"}`,
-	"PUT /api/suites/:id/lock":          `{"for":"10m"}`,
-	"POST /api/suites/:id/cases":        `{"name":"wrong password","body":"1. …"}`,
-	"PATCH /api/cases/:id":              `{"body":"2. …"}`,
-	"POST /api/cases/:id/move":          `{"suite_id":1}`,
-	"POST /api/cases/:id/copy":          `{"suite_id":1,"name":"copy"}`,
-}
-
-// route is a line of the index.
-type route struct {
+// listed is a line of the index.
+type listed struct {
 	Method string `json:"method"`
 	Path   string `json:"path"`
 	Body   string `json:"body,omitempty"`
@@ -42,7 +25,7 @@ const about = "pathlock's sample app: a test-plan backend. A project holds plans
 // index says what this is, lists the routes, and suggests a first request. It answers with JSON if
 // the client asks for it, and with text otherwise. A client that asks for HTML gets the page, if
 // there is one.
-func index(engine *gin.Engine, front *page.Page) gin.HandlerFunc {
+func (a *api) index(engine *gin.Engine, front *page.Page) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		c.Header("Vary", "Accept")
 		format := c.NegotiateFormat(gin.MIMEPlain, gin.MIMEHTML, gin.MIMEJSON)
@@ -50,7 +33,7 @@ func index(engine *gin.Engine, front *page.Page) gin.HandlerFunc {
 			front.ServeHTTP(c.Writer, c.Request)
 			return
 		}
-		routes, try := listed(engine), try(c.Request.Host)
+		routes, try := a.list(engine), try(c.Request.Host)
 		if format == gin.MIMEJSON {
 			c.JSON(http.StatusOK, gin.H{"about": about, "try": try, "routes": routes})
 			return
@@ -66,17 +49,19 @@ func index(engine *gin.Engine, front *page.Page) gin.HandlerFunc {
 	}
 }
 
-// listed returns the engine's routes, ordered by path. Those below the admin page are the page's
-// own business, and HEAD is wherever GET is.
-func listed(engine *gin.Engine) []route {
-	var routes []route
-	for _, r := range engine.Routes() {
-		if strings.HasPrefix(r.Path, adminPath+"/") || r.Method == http.MethodHead {
-			continue
-		}
-		routes = append(routes, route{r.Method, r.Path, bodies[r.Method+" "+r.Path]})
+// list returns the engine's routes, ordered by path. Those below the admin page are the page's own
+// business, and HEAD is wherever GET is.
+func (a *api) list(engine *gin.Engine) (routes []listed) {
+	examples := map[string]string{}
+	for _, r := range a.all() {
+		examples[r.method+" "+r.path] = r.example
 	}
-	slices.SortFunc(routes, func(a, b route) int {
+	for _, r := range engine.Routes() {
+		if !strings.HasPrefix(r.Path, adminPath+"/") && r.Method != http.MethodHead {
+			routes = append(routes, listed{r.Method, r.Path, examples[r.Method+" "+r.Path]})
+		}
+	}
+	slices.SortFunc(routes, func(a, b listed) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Method, b.Method))
 	})
 	return routes
@@ -89,5 +74,5 @@ func try(host string) string {
 	if !plainHost.MatchString(host) {
 		host = "127.0.0.1:8080" // a forged Host header must not end up in a shell command
 	}
-	return "curl -H 'Content-Type: application/json' -d '" + bodies["POST /api/projects/:project/plans"] + "' http://" + host + "/api/projects/demo/plans"
+	return "curl -H 'Content-Type: application/json' -d '{\"name\":\"release 1\"}' http://" + host + "/api/projects/demo/plans"
 }

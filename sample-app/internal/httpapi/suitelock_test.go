@@ -13,7 +13,6 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/sample-app/internal/apitest"
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
-	"github.com/pathlock-go/pathlock/sample-app/internal/lockstore"
 )
 
 // pair is two instances on one database and one lock store, and the fixture's ids.
@@ -33,28 +32,12 @@ func lockersHere(t *testing.T, test func(p *pair)) { lockersOn(t, apitest.Backen
 func lockersOn(t *testing.T, backends []apitest.Backend, test func(p *pair)) {
 	for _, backend := range backends {
 		t.Run(backend.Name, func(t *testing.T) {
-			store, err := lockstore.Open(t.Context(), backend.Locks, "")
-			if err != nil {
-				t.Fatal(err)
-			}
 			// Holds that outlive a request also outlive a test.
 			namespace := "locks-" + rand.Text()
 			var instances []*apitest.API
 			for range 2 {
-				shared := *store
-				if backend.Locks != "memory://" {
-					// Each has connections of its own, as two processes have.
-					own, err := lockstore.Open(t.Context(), backend.Locks, "")
-					if err != nil {
-						t.Fatal(err)
-					}
-					shared = *own
-				}
-				config := instance.Config{DB: backend.DB, Assert: true, Namespace: namespace, Wait: 200 * time.Millisecond, AdminRelease: true}
-				instances = append(instances, apitest.StartOn(t, config, &shared))
-			}
-			if err := store.Close(); err != nil {
-				t.Error(err)
+				config := instance.Config{DB: backend.DB, Locks: backend.Locks, Assert: true, Namespace: namespace, Wait: 200 * time.Millisecond, AdminRelease: true}
+				instances = append(instances, apitest.Start(t, config))
 			}
 			p := &pair{t, instances[0], instances[1], fixture(t, instances[0], "locks"), namespace}
 			defer p.clear(namespace)
@@ -72,7 +55,7 @@ func (p *pair) clear(namespace string) {
 			p.Error(err)
 			return
 		}
-		store := p.here.Store.Store
+		store := p.here.Store
 		left, err := store.Snapshot(p.Context(), tree)
 		if err != nil {
 			p.Error(err)
@@ -192,7 +175,7 @@ func TestASuitesLockEndsInTime(t *testing.T) {
 func TestASuitesLockIsReleasedByForce(t *testing.T) {
 	lockers(t, func(p *pair) {
 		token, _ := p.lock("b", `{"for":"1h","note":"Anna edits"}`)
-		locker := pathlock.New(p.there.Store.Store)
+		locker := pathlock.New(p.there.Store)
 		tree, err := pathlock.Token(token).Tree()
 		if err != nil {
 			p.Fatal(err)

@@ -1,3 +1,8 @@
+// Package importer turns a directory tree into a plan: directories become suites, each _test.go
+// file a suite below its directory, and the test functions in it cases.
+//
+// An import can be interrupted at any point and run again. It keeps what is there, and adds only
+// what is missing.
 package importer
 
 import (
@@ -5,19 +10,24 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
+	"github.com/schollz/progressbar/v3"
+
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 )
 
-// batch is how many rows one statement writes: few enough that users do not wait long for the
+// batch is how many names are imported at once: few enough that users do not wait long for the
 // locks, enough for thousands of rows a second.
 const batch = 250
 
-// shownWarnings is how many warnings a summary lists.
-const shownWarnings = 20
+// patience is how long an import tries while users are in its way.
+const patience = time.Minute
 
 // Options say what to import, and into which plan.
 type Options struct {
@@ -34,7 +44,7 @@ type Options struct {
 func Run(ctx context.Context, service *plans.Service, opts Options) error {
 	start := time.Now()
 	_, _ = fmt.Fprintf(opts.Out, "reading %s\n", opts.Dir)
-	t, err := scan(ctx, opts.Dir, opts.Exclude)
+	names, err := scan(ctx, opts)
 	if err != nil {
 		return fmt.Errorf("import %s: %w", opts.Dir, err)
 	}
@@ -42,46 +52,67 @@ func Run(ctx context.Context, service *plans.Service, opts Options) error {
 	if err != nil {
 		return fmt.Errorf("import into plan %q: %w", opts.Plan, err)
 	}
-	w := writer{service: service, plan: plan, progress: newProgress(opts.Out, len(t.nodes)+t.cases)}
-	if err := w.write(ctx, t); err != nil {
-		w.progress.finish()
-		return fmt.Errorf("import into plan %q (run it again to continue): %w", opts.Plan, err)
+	bar := progressbar.NewOptions(len(names.Suites)+len(names.Cases), progressbar.OptionSetWriter(opts.Out),
+		progressbar.OptionSetVisibility(isTerminal(opts.Out)), progressbar.OptionSetDescription("importing"),
+		progressbar.OptionShowCount(), progressbar.OptionFullWidth(), progressbar.OptionSetPredictTime(true))
+	var made plans.Imported
+	var batches []plans.Import
+	for some := range slices.Chunk(names.Suites, batch) {
+		batches = append(batches, plans.Import{Suites: some})
 	}
-	w.progress.finish()
+	for some := range slices.Chunk(names.Cases, batch) {
+		batches = append(batches, plans.Import{Cases: some})
+	}
+	for _, some := range batches {
+		added, err := importNames(ctx, service, plan.ID, some)
+		if err != nil {
+			_ = bar.Exit()
+			return fmt.Errorf("import into plan %q (run it again to continue): %w", opts.Plan, err)
+		}
+		made.Suites, made.Cases = made.Suites+added.Suites, made.Cases+added.Cases
+		_ = bar.Add(len(some.Suites) + len(some.Cases)) // an import goes on even if the bar cannot be drawn
+	}
+	_ = bar.Exit()
 	_, _ = fmt.Fprintf(opts.Out, "plan %q (id %d) of project %q: %d suites and %d cases, of which %d and %d are new, in %s\n",
-		plan.Name, plan.ID, plan.Project, len(t.nodes), t.cases, w.newSuites, w.newCases, time.Since(start).Round(10*time.Millisecond))
-	warn(opts.Out, t.warnings)
+		plan.Name, plan.ID, plan.Project, len(names.Suites), len(names.Cases), made.Suites, made.Cases, time.Since(start).Round(10*time.Millisecond))
 	return nil
 }
 
-// warn lists what the import left out.
-func warn(out io.Writer, warnings []string) {
-	if len(warnings) == 0 {
-		return
+// importNames imports a batch. It tries again while others are in the way.
+func importNames(ctx context.Context, service *plans.Service, plan int64, some plans.Import) (made plans.Imported, err error) {
+	_, err = backoff.Retry(ctx, func() (struct{}, error) {
+		added, err := service.ImportNames(ctx, plan, some)
+		made.Suites, made.Cases = made.Suites+added.Suites, made.Cases+added.Cases
+		if failure := pathlock.FailureOf(err); err != nil && failure != pathlock.FailureLocked && failure != pathlock.FailurePathChanged {
+			err = backoff.Permanent(err)
+		}
+		return struct{}{}, err
+	}, backoff.WithBackOff(backoff.NewExponentialBackOff()), backoff.WithMaxElapsedTime(patience))
+	return made, err
+}
+
+// isTerminal reports whether out can show a bar.
+func isTerminal(out io.Writer) bool {
+	file, ok := out.(*os.File)
+	if !ok {
+		return false
 	}
-	_, _ = fmt.Fprintf(out, "%d warnings:\n", len(warnings))
-	for _, w := range warnings[:min(len(warnings), shownWarnings)] {
-		_, _ = fmt.Fprintf(out, "  %s\n", w)
-	}
-	if more := len(warnings) - shownWarnings; more > 0 {
-		_, _ = fmt.Fprintf(out, "  and %d more\n", more)
-	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 // findOrCreate returns the plan, even if another import creates it at the same moment.
 func findOrCreate(ctx context.Context, service *plans.Service, project, name string) (model.Plan, error) {
-	for range 3 {
-		existing, err := service.Plans(ctx, project)
-		if err != nil {
-			return model.Plan{}, err
-		}
-		if i := slices.IndexFunc(existing, func(p model.Plan) bool { return p.Name == name }); i >= 0 {
-			return existing[i], nil
-		}
-		plan, err := service.CreatePlan(ctx, project, name)
-		if !errors.Is(err, plans.ErrNameTaken) {
-			return plan, err
-		}
+	plan, err := service.CreatePlan(ctx, project, name)
+	if !errors.Is(err, plans.ErrNameTaken) {
+		return plan, err
 	}
-	return model.Plan{}, fmt.Errorf("%w: %q", plans.ErrNameTaken, name)
+	existing, err := service.Plans(ctx, project)
+	if err != nil {
+		return plan, err
+	}
+	if i := slices.IndexFunc(existing, func(p model.Plan) bool { return p.Name == name }); i >= 0 {
+		return existing[i], nil
+	}
+	return plan, fmt.Errorf("%w: plan %q", pathlock.ErrNotFound, name)
 }

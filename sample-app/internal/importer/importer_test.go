@@ -2,8 +2,6 @@ package importer_test
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"io"
 	"log/slog"
 	"os"
@@ -14,14 +12,11 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/sample-app/internal/importer"
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
-	"github.com/pathlock-go/pathlock/sample-app/internal/lockstore"
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
-	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -128,7 +123,7 @@ func TestRun(t *testing.T) {
 			if !slices.Equal(cases, wantCases) {
 				t.Errorf("cases %q, want %q", cases, wantCases)
 			}
-			for _, warning := range []string{"3 warnings", `"bad " cannot be a suite`, `".git" is excluded`, `"a/testdata/broken_test.go" does not parse`} {
+			for _, warning := range []string{`"bad ": its name must not`, `"a/testdata/broken_test.go" does not parse`} {
 				if !strings.Contains(out.String(), warning) {
 					t.Errorf("the summary does not say %q:\n%s", warning, &out)
 				}
@@ -167,61 +162,6 @@ func TestBody(t *testing.T) {
 	if want := "m_test.go:6\n\nTestA tests a."; cases[0].Body != want {
 		t.Errorf("the body is %q, want %q", cases[0].Body, want)
 	}
-}
-
-// The next import completes one that was interrupted anywhere.
-func TestInterrupted(t *testing.T) {
-	dir := writeFiles(t)
-	db := testdb.SQLite(t)
-	locks := &interrupter{Store: memstore.New()}
-	i, err := instance.OpenWith(t.Context(), instance.Config{DB: db, Assert: true, Log: slog.New(slog.DiscardHandler)}, &lockstore.Store{Store: locks})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = i.Close() })
-	opts := importer.Options{Project: "default", Plan: "m", Dir: dir, Exclude: []string{".git"}, Out: io.Discard}
-	interrupted := 0
-	for {
-		ctx, cancel := context.WithCancel(t.Context())
-		// Each import gets one batch further, and keeps what the earlier ones wrote.
-		locks.after, locks.interrupt = 1, cancel
-		err := importer.Run(ctx, i.Service, opts)
-		cancel()
-		if err == nil {
-			break
-		}
-		if !errors.Is(err, context.Canceled) {
-			t.Fatal(err)
-		}
-		if interrupted++; interrupted > 20 {
-			t.Fatal("the import does not get further")
-		}
-	}
-	// The plan, a batch for each of four levels, and one of cases.
-	if interrupted < 4 {
-		t.Errorf("interrupted %d times, want at least 4", interrupted)
-	}
-	suites, cases := paths(t, i.Service)
-	cases = slices.DeleteFunc(cases, func(p string) bool { return strings.HasSuffix(p, "/TestSecond") })
-	if !slices.Equal(suites, wantSuites) || !slices.Equal(cases, wantCases) {
-		t.Errorf("suites %q and cases %q, want %q and %q", suites, cases, wantSuites, wantCases)
-	}
-}
-
-// interrupter is a lock store that interrupts the import after a number of requests.
-type interrupter struct {
-	pathlock.Store
-	after     int
-	interrupt func()
-}
-
-func (i *interrupter) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
-	if i.after == 0 {
-		i.interrupt()
-		return pathlock.Grant{}, context.Cause(ctx)
-	}
-	i.after--
-	return i.Store.Acquire(ctx, req)
 }
 
 // Two imports of one directory at once lead to the same plan as one.

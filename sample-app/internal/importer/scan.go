@@ -1,105 +1,73 @@
 package importer
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-
-	"golang.org/x/sync/errgroup"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
+	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 )
 
-// node is a directory or a file of tests, which becomes a suite.
-type node struct {
-	// parent is nil for the directory that is imported, which becomes the root suite.
-	parent *node
-	name   string
-	// file is the path of a _test.go file, and "" for a directory.
-	file  string
-	depth int
-	cases []testCase
-	// id is the suite's id, once there is one.
-	id int64
-}
-
-// tree is what a directory becomes.
-type tree struct {
-	root *node
-	// nodes has all nodes but the root, parents before their children.
-	nodes []*node
-	cases int
-	// warnings say what is left out or incomplete, and why.
-	warnings []string
-}
-
-// scan reads a directory tree. It leaves out the directories that exclude names.
-func scan(ctx context.Context, dir string, exclude []string) (*tree, error) {
-	t := &tree{root: &node{}}
-	if err := t.walk(ctx, dir, exclude); err != nil {
-		return nil, err
-	}
-	if err := t.parse(ctx, dir); err != nil {
-		return nil, err
-	}
-	slices.SortStableFunc(t.nodes, func(a, b *node) int { return cmp.Compare(a.depth, b.depth) })
-	return t, nil
-}
-
-// walk finds the directories and the files of tests.
-func (t *tree) walk(ctx context.Context, dir string, exclude []string) error {
-	if info, err := os.Stat(dir); err != nil {
-		return err
+// scan finds the suites and cases in a directory tree. It says what it leaves out, but for the
+// directories that are excluded.
+func scan(ctx context.Context, opts Options) (names plans.Import, err error) {
+	if info, err := os.Stat(opts.Dir); err != nil {
+		return names, err
 	} else if !info.IsDir() {
-		return fmt.Errorf("%s is not a directory", dir)
+		return names, fmt.Errorf("%s is not a directory", opts.Dir)
 	}
-	// WalkDir does not follow a symbolic link, even as its root.
-	dir, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		return err
+	root := os.DirFS(opts.Dir)
+	leaveOut := func(at string, entry fs.DirEntry, why error) error {
+		_, _ = fmt.Fprintf(opts.Out, "left out: %q: %v\n", at, why)
+		if entry != nil && entry.IsDir() {
+			return fs.SkipDir
+		}
+		return nil
 	}
-	above := map[string]*node{".": t.root}
-	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		rel, relErr := filepath.Rel(dir, path)
+	err = fs.WalkDir(root, ".", func(at string, entry fs.DirEntry, err error) error {
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case relErr != nil:
-			return relErr
 		case err != nil:
-			t.warn(rel, "cannot be read: %v", err)
-			return skip(entry)
-		case rel == "." || !entry.IsDir() && !isTestFile(entry):
+			return leaveOut(at, entry, err)
+		case at == "." || !entry.IsDir() && !isTestFile(entry):
+			return nil
+		case entry.IsDir() && slices.Contains(opts.Exclude, entry.Name()):
+			return fs.SkipDir
+		}
+		if err := model.CheckName(entry.Name()); err != nil {
+			return leaveOut(at, entry, fmt.Errorf("its name %w", err))
+		}
+		if depth := strings.Count(at, "/") + 1; depth > model.MaxDepth {
+			return leaveOut(at, entry, fmt.Errorf("it lies more than %d directories deep", model.MaxDepth))
+		}
+		names.Suites = append(names.Suites, at)
+		if entry.IsDir() {
 			return nil
 		}
-		n := &node{parent: above[filepath.Dir(rel)], name: entry.Name()}
-		n.depth = n.parent.depth + 1
-		if entry.IsDir() && slices.Contains(exclude, n.name) {
-			t.warn(rel, "is excluded")
-			return skip(entry)
+		text, err := fs.ReadFile(root, at)
+		if err != nil {
+			return leaveOut(at, entry, err)
 		}
-		if err := model.CheckName(n.name); err != nil {
-			t.warn(rel, "cannot be a suite: its name %v", err)
-			return skip(entry)
+		tests, err := testsIn(at, text)
+		names.Cases = append(names.Cases, tests...)
+		if err != nil {
+			_, _ = fmt.Fprintf(opts.Out, "%q does not parse as a whole: %v\n", at, err)
 		}
-		if n.depth > model.MaxDepth {
-			t.warn(rel, "lies more than %d directories deep", model.MaxDepth)
-			return skip(entry)
-		}
-		if entry.IsDir() {
-			above[rel] = n
-		} else {
-			n.file = rel
-		}
-		t.nodes = append(t.nodes, n)
 		return nil
 	})
+	return names, err
 }
 
 // isTestFile reports whether an entry is a file of tests and not a link to one.
@@ -107,50 +75,37 @@ func isTestFile(entry fs.DirEntry) bool {
 	return entry.Type().IsRegular() && strings.HasSuffix(entry.Name(), "_test.go")
 }
 
-// skip leaves out an entry and everything below it.
-func skip(entry fs.DirEntry) error {
-	if entry != nil && entry.IsDir() {
-		return fs.SkipDir
-	}
-	return nil
-}
+// testKinds are the prefixes of test functions' names.
+var testKinds = []string{"Test", "Benchmark", "Fuzz", "Example"}
 
-// parse finds the tests in the files, and reads several files at once.
-func (t *tree) parse(ctx context.Context, dir string) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	failures := make([]error, len(t.nodes))
-	for i, n := range t.nodes {
-		if n.file == "" {
+// testsIn returns the test functions of a file as cases. For a file that does not parse, it returns
+// an error and the functions that it found.
+func testsIn(at string, text []byte) ([]plans.ImportedCase, error) {
+	files := token.NewFileSet()
+	file, err := parser.ParseFile(files, filepath.Base(at), text, parser.ParseComments|parser.SkipObjectResolution)
+	if file == nil {
+		return nil, err
+	}
+	var tests []plans.ImportedCase
+	for _, decl := range file.Decls {
+		fn, ok := decl.(*ast.FuncDecl)
+		if !ok || fn.Recv != nil || !isTest(fn.Name.Name) {
 			continue
 		}
-		group.Go(func() error {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			n.cases, failures[i] = testsIn(filepath.Join(dir, n.file), filepath.ToSlash(n.file))
-			return nil
-		})
-	}
-	if err := group.Wait(); err != nil {
-		return err
-	}
-	for i, n := range t.nodes {
-		if failures[i] != nil {
-			t.warn(n.file, "does not parse as a whole: %v", failures[i])
+		body := fmt.Sprintf("%s:%d", at, files.Position(fn.Pos()).Line)
+		if doc := strings.ToValidUTF8(strings.TrimSpace(fn.Doc.Text()), "\ufffd"); doc != "" {
+			body += "\n\n" + doc
 		}
-		n.cases = slices.DeleteFunc(n.cases, func(c testCase) bool {
-			err := model.CheckName(c.name)
-			if err != nil {
-				t.warn(n.file, "has a test whose name %v", err)
-			}
-			return err != nil
-		})
-		t.cases += len(n.cases)
+		tests = append(tests, plans.ImportedCase{Path: path.Join(at, fn.Name.Name), Body: body})
 	}
-	return nil
+	return tests, err
 }
 
-func (t *tree) warn(what, format string, args ...any) {
-	t.warnings = append(t.warnings, fmt.Sprintf("%q %s", filepath.ToSlash(what), fmt.Sprintf(format, args...)))
+// isTest reports whether a function's name is that of a test, by the rules of "go help testfunc".
+func isTest(name string) bool {
+	return name != "TestMain" && model.CheckName(name) == nil && slices.ContainsFunc(testKinds, func(kind string) bool {
+		rest, ok := strings.CutPrefix(name, kind)
+		first, _ := utf8.DecodeRuneInString(rest)
+		return ok && !unicode.IsLower(first)
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -20,26 +21,22 @@ import (
 	"github.com/pathlock-go/pathlock/admin"
 	"github.com/pathlock-go/pathlock/contention"
 	"github.com/pathlock-go/pathlock/gormplugin"
-	"github.com/pathlock-go/pathlock/gormplugin/treeschema"
 	"github.com/pathlock-go/pathlock/idempotency"
 	"github.com/pathlock-go/pathlock/middleware"
-	"github.com/pathlock-go/pathlock/sample-app/internal/changes"
+	"github.com/pathlock-go/pathlock/otelobserver"
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 	"github.com/pathlock-go/pathlock/sample-app/internal/httpapi"
-	"github.com/pathlock-go/pathlock/sample-app/internal/lockstore"
-	"github.com/pathlock-go/pathlock/sample-app/internal/lockview"
+	"github.com/pathlock-go/pathlock/sample-app/internal/live"
 	"github.com/pathlock-go/pathlock/sample-app/internal/metrics"
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 	"github.com/pathlock-go/pathlock/sample-app/internal/naive"
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
-	"github.com/pathlock-go/pathlock/sample-app/internal/schema"
-	"github.com/pathlock-go/pathlock/sample-app/internal/tracing"
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
 // Config says what an instance works with.
 type Config struct {
-	// DB and Locks are URLs: see [database.Open] and [lockstore.Open].
+	// DB and Locks are URLs: see [database.Open] and [anystore.Open].
 	DB    string
 	Locks string
 	// LocksPassword is the password of the lock store if its URL has none.
@@ -55,8 +52,6 @@ type Config struct {
 	// Assert leaves the assertion in the database on. Without it and without locks, package naive
 	// writes the trees, without any protection.
 	Assert bool
-	// Think is how long at most an unprotected handler waits between reading and writing.
-	Think time.Duration
 	// Rule is how much of a plan a change of its tree locks.
 	Rule httpapi.Rule
 	// AdminRelease lets whoever reaches the admin page release what others hold.
@@ -78,87 +73,79 @@ type Instance struct {
 	// Handler is the HTTP interface.
 	Handler http.Handler
 	// Feed tells of changes. Its Stop has to be called when the server stops accepting requests.
-	Feed *changes.Feed
+	Feed *live.Feed
 	// Admin is the admin page. Its Close has to be called then, too.
 	Admin *admin.Page
 	DB    *database.DB
-	Store *lockstore.Store
+	Store *anystore.Store
 	// Unprotected says that neither locks nor the assertion protect trees.
 	Unprotected bool
 
-	locker  *pathlock.Locker
-	tracing *tracing.Tracing
-	purge   *purge
-	history *contention.Recorder
+	locker *pathlock.Locker
 	// draining says that the instance is about to end.
 	draining atomic.Bool
+	// looking are the ends of what looks at locks and plans for others, and last are those of what
+	// everything else needs, in order.
+	looking []func()
+	last    []func(context.Context) error
 }
 
 // Drain has /readyz say that the instance is about to end. Everything else works as before.
 func (i *Instance) Drain() { i.draining.Store(true) }
 
-// Open opens the database and the lock store, brings the schema up to date, and assembles the rest.
+// Open opens the database and the lock store, makes the tables, and assembles the rest.
 func Open(ctx context.Context, config Config) (*Instance, error) {
-	store, err := lockstore.Open(ctx, config.Locks, config.LocksPassword)
-	if err != nil {
-		return nil, err
-	}
-	i, err := OpenWith(ctx, config, store)
-	if err != nil {
-		return nil, errors.Join(err, store.Close())
-	}
-	return i, nil
-}
-
-// OpenWith is [Open] on a lock store that is already open. The instance closes it.
-func OpenWith(ctx context.Context, config Config, store *lockstore.Store) (*Instance, error) {
-	if config.Log == nil {
-		config.Log = slog.Default()
-	}
-	// Package naive works at the server's own isolation level, as code written by hand does.
-	protected := !store.Off || config.Assert
-	db, err := database.Open(config.DB, database.Options{Connections: config.Connections, ReadCommitted: protected})
-	if err != nil {
-		return nil, err
-	}
-	i := &Instance{DB: db, Store: store}
+	config.Log = cmp.Or(config.Log, slog.Default())
+	config.Namespace = cmp.Or(config.Namespace, DefaultNamespace)
+	i := &Instance{}
 	if err := i.assemble(ctx, config); err != nil {
-		if i.Feed != nil {
-			i.Feed.Close()
-		}
-		if i.purge != nil {
-			i.purge.stop()
-		}
-		i.closeAdmin()
-		return nil, errors.Join(err, i.tracing.Close(context.WithoutCancel(ctx)), db.Close())
+		return nil, errors.Join(err, i.Close())
 	}
 	return i, nil
 }
 
-// assemble makes the rest of an instance that has a database and a lock store.
-func (i *Instance) assemble(ctx context.Context, config Config) error {
-	if err := schema.Migrate(ctx, i.DB); err != nil {
+func (i *Instance) assemble(ctx context.Context, config Config) (err error) {
+	if i.Store, err = anystore.Open(ctx, config.Locks, anystore.WithPassword(config.LocksPassword)); err != nil {
 		return err
 	}
-	if config.Namespace == "" {
-		config.Namespace = DefaultNamespace
+	i.last = append(i.last, i.Store.Close)
+	if i.DB, err = database.Open(config.DB, config.Connections); err != nil {
+		return err
 	}
+	i.last = append(i.last, func(context.Context) error { return i.DB.Close() })
+	i.Unprotected = i.Store.Scheme() == "off" && !config.Assert
+
 	m := metrics.New()
 	m.WatchPool(i.DB.Pool(), string(i.DB.Dialect))
-	var err error
-	if i.tracing, err = tracing.Open(ctx); err != nil {
+	history := contention.New(i.Store.TransferStore, contention.Config{Log: config.Log})
+	i.looking = append(i.looking, history.Close)
+	i.Feed = live.New(i.DB, config.Namespace, config.Log)
+	observers := []pathlock.Observer{m.Locks(), history, i.Feed}
+	observe := []gin.HandlerFunc{m.Observe}
+	tracer, err := metrics.Tracer(ctx)
+	if err != nil {
 		return err
 	}
-	i.history = contention.New(i.Store.Store, contention.Config{Log: config.Log})
-	// The locker gets the inner store, which may implement more than [pathlock.Store].
-	i.locker = pathlock.New(i.Store.Store, append(i.tracing.Options(),
+	var spans *otelobserver.Observer
+	if tracer != nil {
+		spans = otelobserver.New(otelobserver.TracerProvider(tracer))
+		i.last = append(i.last, tracer.Shutdown, spans.Shutdown)
+		observers, observe = append(observers, spans), append([]gin.HandlerFunc{metrics.Traced(tracer)}, observe...)
+	}
+	options := []pathlock.Option{
 		pathlock.WithWait(cmp.Or(config.Wait, pathlock.DefaultWait)),
 		pathlock.WithLease(cmp.Or(config.Lease, pathlock.DefaultLease)),
-		pathlock.WithObserver(m.Locks()),
-		pathlock.WithObserver(i.history),
 		pathlock.WithLogger(config.Log),
-	)...)
-	i.tracing.LinkBlockers(i.locker)
+	}
+	for _, o := range observers {
+		options = append(options, pathlock.WithObserver(o))
+	}
+	// The locker gets the inner store, which may implement more than [pathlock.Store].
+	i.locker = pathlock.New(i.Store.TransferStore, options...)
+	if spans != nil {
+		spans.LinkBlockers(i.locker)
+	}
+
 	plugin, err := guard(i.DB.Write, i.locker, config)
 	if err == nil && i.DB.Read != i.DB.Write {
 		// The resolvers read beside the writers.
@@ -167,27 +154,21 @@ func (i *Instance) assemble(ctx context.Context, config Config) error {
 	if err != nil {
 		return err
 	}
-	if i.Admin, err = adminPage(i.locker, i.history, config); err != nil {
-		return err
+	if err := plans.Migrate(ctx, i.DB, !i.Unprotected); err != nil {
+		return fmt.Errorf("make the tables of %s: %w", i.DB.Where, err)
 	}
 	suites := plugin.Resolver(&model.Suite{})
 	i.Service = plans.New(i.DB, suites)
-	locks := lockview.New(i.locker, i.Service, i.revision, config.Namespace)
-	i.Feed = changes.New(i.DB, locks.JSON, config.Log)
-	i.Service.Announce(i.Feed)
-	keys, err := idempotency.New(i.DB.Write, idempotency.Config{
-		Scope: idempotency.OneScope, // whoever reaches the server may see everything
-		Table: schema.IdempotencyKeys, BodyTimeout: config.BodyTimeout,
-		Fail: func(c *gin.Context, p *middleware.Problem) {
-			i.locker.Answered(c.Request.Context(), pathlock.Failure(p.Slug()))
-			middleware.WriteProblem(c, p)
-		},
-		Log: config.Log,
-	})
+	keys, err := i.keys(ctx, config)
 	if err != nil {
 		return err
 	}
-	i.purge = newPurge(keys, config.Log)
+	if i.Admin, err = i.adminPage(history, config); err != nil {
+		return err
+	}
+	i.looking = append(i.looking, i.Admin.Close)
+	i.Feed.Start(i.locker, i.Service)
+	i.looking = append(i.looking, i.Feed.Close)
 	api := httpapi.Config{
 		Keys:          keys,
 		Hosts:         config.Hosts,
@@ -196,7 +177,6 @@ func (i *Instance) assemble(ctx context.Context, config Config) error {
 		SuiteResolver: suites,
 		CaseResolver:  plugin.Resolver(&model.Case{}),
 		Locker:        i.locker,
-		Locks:         locks,
 		Feed:          i.Feed,
 		Admin:         i.Admin,
 		DB:            i.DB,
@@ -204,24 +184,17 @@ func (i *Instance) assemble(ctx context.Context, config Config) error {
 		Rule:          config.Rule,
 		Namespace:     config.Namespace,
 		Metrics:       m.Handler(),
-		Observe:       i.tracing.Request(m.Observe),
+		Observe:       observe,
 		Log:           config.Log,
 		Draining:      i.draining.Load,
 		BodyTimeout:   config.BodyTimeout,
 	}
-	if i.Unprotected = i.Store.Off && !config.Assert; i.Unprotected {
-		api.Suites = changes.Announced(naive.New(i.DB, config.Think, plugin.FailureOf), i.Feed)
-	} else if err := verify(ctx, i.DB, config.Log); err != nil {
-		return err
+	if i.Unprotected {
+		api.Suites = naive.New(i.DB, plugin.FailureOf)
 	}
 	i.greet(ctx, config.Log)
 	i.Handler, err = httpapi.New(api)
 	return err
-}
-
-// revision counts the changes of a plan.
-func (i *Instance) revision(ctx context.Context, plan int64) (int64, error) {
-	return i.Feed.Revision(ctx, plan)
 }
 
 // greetTimeout is how long the lock store may take to answer.
@@ -234,7 +207,7 @@ func (i *Instance) greet(ctx context.Context, log *slog.Logger) {
 	defer cancel()
 	if err := i.locker.Ping(limited); err != nil && ctx.Err() == nil {
 		log.WarnContext(ctx, "the lock store "+anystore.Trouble(err)+"; nothing is written until it serves",
-			"locks", i.Store.Where, "error", err)
+			"locks", i.Store.String(), "error", err)
 	}
 }
 
@@ -254,22 +227,64 @@ func guard(db *gorm.DB, locker *pathlock.Locker, config Config) (*gormplugin.Plu
 	return plugin, nil
 }
 
-// verify checks that the database has what the plugin's promises rest on. Somebody may have changed
-// the schema by hand, or the settings of the server.
-func verify(ctx context.Context, db *database.DB, log *slog.Logger) error {
-	err := gormplugin.Verify(db.Write.WithContext(ctx))
-	lacks, ok := errors.AsType[*gormplugin.SchemaError](err)
-	if err == nil || !ok || errors.Is(err, gormplugin.ErrUnsafeSchema) {
-		return err
+// purgeEvery is how often old keys of requests are deleted.
+const purgeEvery = time.Hour
+
+// keys returns what knows the keys of requests, and begins to delete old ones.
+func (i *Instance) keys(ctx context.Context, config Config) (*idempotency.Keys, error) {
+	keys, err := idempotency.New(i.DB.Write, idempotency.Config{
+		Scope: idempotency.OneScope, // whoever reaches the server may see everything
+		Table: "idempotency_keys", BodyTimeout: config.BodyTimeout, Log: config.Log,
+		Fail: func(c *gin.Context, p *middleware.Problem) {
+			i.locker.Answered(c.Request.Context(), pathlock.Failure(p.Slug()))
+			middleware.WriteProblem(c, p)
+		},
+	})
+	if err != nil {
+		return nil, err
 	}
-	for _, finding := range lacks.Findings {
-		level := slog.LevelWarn
-		if finding.Severity == treeschema.Advice {
-			level = slog.LevelDebug
+	if err := keys.Migrate(ctx); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	var running sync.WaitGroup
+	running.Go(func() {
+		for ticker := time.NewTicker(purgeEvery); ctx.Err() == nil; {
+			select {
+			case <-ctx.Done():
+				ticker.Stop()
+				return
+			case <-ticker.C:
+			}
+			if _, err := keys.Purge(ctx); err != nil && ctx.Err() == nil {
+				config.Log.WarnContext(ctx, "old keys of requests stay for now", "error", err)
+			}
 		}
-		log.Log(ctx, level, "the database could serve better", "finding", finding.String())
+	})
+	i.looking = append(i.looking, func() {
+		cancel()
+		running.Wait()
+	})
+	return keys, nil
+}
+
+// adminPage shows the locks, and the stalls that there were. The backend has no authentication:
+// whoever reaches it may look, as at everything else. Whether they may release what others hold is
+// a setting.
+func (i *Instance) adminPage(history *contention.Recorder, config Config) (*admin.Page, error) {
+	c := admin.Config{
+		Authorize: func(*http.Request) error { return nil },
+		Hosts:     config.Hosts,
+		History:   history,
+		Log:       config.Log,
 	}
-	return nil
+	if config.AdminRelease {
+		c.AuthorizeRelease = func(r *http.Request) (string, error) {
+			host, _, _ := net.SplitHostPort(r.RemoteAddr)
+			return "somebody at " + host, nil
+		}
+	}
+	return admin.New(i.locker, c)
 }
 
 // ReleaseTimeout is how long [Instance.Close] may take, whatever hangs: the lock store, or the
@@ -285,10 +300,16 @@ func (i *Instance) Close() error {
 	// What looks at locks and plans for others is of no use to the releases, and may hang like
 	// them.
 	var looking sync.WaitGroup
-	looking.Go(i.Feed.Close)
-	looking.Go(i.purge.stop)
-	looking.Go(i.closeAdmin)
-	err := i.locker.Shutdown(ctx)
+	for _, end := range i.looking {
+		looking.Go(end)
+	}
+	var errs []error
+	if i.locker != nil {
+		errs = append(errs, i.locker.Shutdown(ctx))
+	}
 	looking.Wait()
-	return errors.Join(err, i.tracing.Close(ctx), i.DB.Close(), i.Store.CloseWithin(ctx))
+	for n := range i.last {
+		errs = append(errs, i.last[len(i.last)-1-n](ctx))
+	}
+	return errors.Join(errs...)
 }

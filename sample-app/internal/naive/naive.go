@@ -5,13 +5,14 @@ package naive
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"gorm.io/gorm"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
@@ -20,18 +21,23 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 )
 
+// Think is how long at most a handler waits between a read and a write, as one does that validates,
+// asks another service, or loses the processor.
+const Think = 2 * time.Millisecond
+
+// below is the range of the rows below a path.
+const below = `plan_id = ? AND path >= ? AND path < ?`
+
 // Suites changes trees without any protection.
 type Suites struct {
 	db        *database.DB
-	think     time.Duration
 	failureOf func(error) pathlock.Failure
 }
 
-// New returns a writer on a database. Between a read and a write it waits for up to think, as a
-// handler does that validates, asks another service, or loses the processor. failureOf tells which
-// errors of the database are [pathlock.FailureLocked].
-func New(db *database.DB, think time.Duration, failureOf func(error) pathlock.Failure) *Suites {
-	return &Suites{db: db, think: think, failureOf: failureOf}
+// New returns a writer on a database. failureOf tells which errors of the database are
+// [pathlock.FailureLocked].
+func New(db *database.DB, failureOf func(error) pathlock.Failure) *Suites {
+	return &Suites{db: db, failureOf: failureOf}
 }
 
 // CreateSuite inserts a row if no sibling has its name.
@@ -43,76 +49,65 @@ func (s *Suites) CreateSuite(ctx context.Context, planID, parentID int64, name s
 	if parent.PlanID != planID {
 		return model.Suite{}, &plans.InvalidError{Field: "parent_id", Reason: "is a suite of another plan"}
 	}
-	if depth := model.Depth(parent.Path) + 1; depth > model.MaxDepth {
-		return model.Suite{}, plans.TooDeep("parent_id", depth)
-	}
-	if err := s.checkFree(ctx, parentID, name); err != nil {
+	if err := s.checkPlace(ctx, model.Suite{Path: "/" + name}, nil, parent, name); err != nil {
 		return model.Suite{}, err
 	}
-	if err := s.pause(ctx); err != nil {
-		return model.Suite{}, err
-	}
-	return s.insert(ctx, s.db.Pool(), model.Suite{PlanID: planID, ParentID: &parentID, Name: name, Path: parent.Path + "/" + name})
+	suite := model.Suite{PlanID: planID, ParentID: &parentID, Name: name, Path: parent.Path + "/" + name, Version: 1}
+	err = s.later(ctx, func(tx *gorm.DB) error { return tx.Create(&suite).Error })
+	return suite, err
 }
 
 // RenameSuite changes the row, and the beginnings of the paths below it.
 func (s *Suites) RenameSuite(ctx context.Context, id int64, name string) (model.Suite, error) {
-	suite, err := s.read(ctx, id)
+	suite, err := s.branch(ctx, id, "id")
 	if err != nil {
 		return suite, err
 	}
-	if suite.IsRoot() {
-		return suite, &plans.InvalidError{Field: "id", Reason: "is the root suite of a plan"}
+	parent, err := s.read(ctx, *suite.ParentID)
+	if err == nil {
+		err = s.checkPlace(ctx, suite, nil, parent, name)
 	}
-	if name != suite.Name {
-		if err := s.checkFree(ctx, *suite.ParentID, name); err != nil {
-			return suite, err
-		}
+	if err != nil {
+		return suite, err
 	}
-	path := suite.Path[:strings.LastIndexByte(suite.Path, '/')] + "/" + name
-	return s.relocate(ctx, suite, path, `name = ?`, name)
+	return s.relocate(ctx, suite, parent, name)
 }
 
 // MoveSuite changes the row's parent, and the beginnings of the paths below it.
 func (s *Suites) MoveSuite(ctx context.Context, id, parentID int64) (model.Suite, error) {
-	suite, err := s.read(ctx, id)
+	suite, err := s.branch(ctx, id, "parent_id")
 	if err != nil {
 		return suite, err
 	}
-	parent, err := s.read(ctx, parentID)
+	parent, err := s.parentOf(ctx, suite, parentID)
 	if err != nil {
 		return suite, err
 	}
-	if suite.IsRoot() || parent.PlanID != suite.PlanID {
-		return suite, &plans.InvalidError{Field: "parent_id", Reason: "cannot be the suite's parent"}
-	}
-	if parent.ID == suite.ID || strings.HasPrefix(parent.Path+"/", suite.Path+"/") {
+	if strings.HasPrefix(parent.Path+"/", suite.Path+"/") {
 		return suite, fmt.Errorf("%w: %s to below %s", gormplugin.ErrWouldCycle, suite.Path, parent.Path)
 	}
-	if parentID != *suite.ParentID {
-		if err := s.checkFree(ctx, parentID, suite.Name); err != nil {
-			return suite, err
-		}
+	under, err := s.subtree(ctx, suite)
+	if err == nil {
+		err = s.checkPlace(ctx, suite, under, parent, suite.Name)
 	}
-	if err := s.checkDepth(ctx, suite, model.Depth(parent.Path)+1); err != nil {
+	if err != nil {
 		return suite, err
 	}
-	return s.relocate(ctx, suite, parent.Path+"/"+suite.Name, `parent_id = ?`, parentID)
+	return s.relocate(ctx, suite, parent, suite.Name)
 }
 
 // relocate writes a rename or a move.
-func (s *Suites) relocate(ctx context.Context, suite model.Suite, path, assignment string, value any) (model.Suite, error) {
-	if err := s.pause(ctx); err != nil {
-		return suite, err
-	}
-	err := s.inTransaction(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, s.db.Bind(`UPDATE suites SET `+assignment+`, path = ?, version = version + 1 WHERE id = ?`), value, path, suite.ID)
+func (s *Suites) relocate(ctx context.Context, suite, parent model.Suite, name string) (model.Suite, error) {
+	path, version := parent.Path+"/"+name, gorm.Expr("version + 1")
+	err := s.later(ctx, func(tx *gorm.DB) error {
+		err := tx.Model(&model.Suite{}).Where("id = ?", suite.ID).
+			Updates(map[string]any{"parent_id": parent.ID, "name": name, "path": path, "version": version}).Error
 		if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, s.db.Bind(`UPDATE suites SET path = `+s.db.Dialect.Splice("path")+`, version = version + 1 WHERE `+below),
-			path, utf8.RuneCountInString(suite.Path)+1, suite.PlanID, suite.Path+"/", suite.Path+"0")
-		return err
+		spliced := gorm.Expr(s.db.Dialect.Splice("path"), path, utf8.RuneCountInString(suite.Path)+1)
+		return tx.Model(&model.Suite{}).Where(below, suite.PlanID, suite.Path+"/", suite.Path+"0").
+			Updates(map[string]any{"path": spliced, "version": version}).Error
 	})
 	if err != nil {
 		return suite, err
@@ -122,34 +117,25 @@ func (s *Suites) relocate(ctx context.Context, suite model.Suite, path, assignme
 
 // CopySuite copies the rows of a subtree, but no cases.
 func (s *Suites) CopySuite(ctx context.Context, id, parentID int64, name string) (model.Suite, error) {
-	source, err := s.read(ctx, id)
+	source, err := s.branch(ctx, id, "parent_id")
 	if err != nil {
 		return source, err
 	}
-	parent, err := s.read(ctx, parentID)
+	parent, err := s.parentOf(ctx, source, parentID)
 	if err != nil {
-		return source, err
-	}
-	if source.IsRoot() || parent.PlanID != source.PlanID {
-		return source, &plans.InvalidError{Field: "parent_id", Reason: "cannot be the copy's parent"}
-	}
-	if err := s.checkFree(ctx, parentID, name); err != nil {
-		return source, err
-	}
-	if err := s.checkDepth(ctx, source, model.Depth(parent.Path)+1); err != nil {
 		return source, err
 	}
 	under, err := s.subtree(ctx, source)
+	if err == nil {
+		err = s.checkPlace(ctx, model.Suite{Path: source.Path}, under, parent, name)
+	}
 	if err != nil {
 		return source, err
 	}
-	if err := s.pause(ctx); err != nil {
-		return source, err
-	}
 	var top model.Suite
-	err = s.inTransaction(ctx, func(tx *sql.Tx) (err error) {
-		top, err = s.insert(ctx, tx, model.Suite{PlanID: source.PlanID, ParentID: &parentID, Name: name, Path: parent.Path + "/" + name})
-		if err != nil {
+	err = s.later(ctx, func(tx *gorm.DB) error {
+		top = model.Suite{PlanID: source.PlanID, ParentID: &parentID, Name: name, Path: parent.Path + "/" + name, Version: 1}
+		if err := tx.Create(&top).Error; err != nil {
 			return err
 		}
 		copies := map[int64]model.Suite{source.ID: top}
@@ -158,10 +144,11 @@ func (s *Suites) CopySuite(ctx context.Context, id, parentID int64, name string)
 			if !ok {
 				continue // its path is below the source but its parent is not: the tree is broken already
 			}
-			row := model.Suite{PlanID: at.PlanID, ParentID: &at.ID, Name: suite.Name, Path: at.Path + "/" + suite.Name}
-			if copies[suite.ID], err = s.insert(ctx, tx, row); err != nil {
+			row := model.Suite{PlanID: at.PlanID, ParentID: &at.ID, Name: suite.Name, Path: at.Path + "/" + suite.Name, Version: 1}
+			if err := tx.Create(&row).Error; err != nil {
 				return err
 			}
+			copies[suite.ID] = row
 		}
 		return nil
 	})
@@ -170,75 +157,82 @@ func (s *Suites) CopySuite(ctx context.Context, id, parentID int64, name string)
 
 // DeleteSuite marks the row and those below it as deleted.
 func (s *Suites) DeleteSuite(ctx context.Context, id int64) error {
-	suite, err := s.read(ctx, id)
+	suite, err := s.branch(ctx, id, "id")
 	if err != nil {
 		return err
 	}
-	if suite.IsRoot() {
-		return &plans.InvalidError{Field: "id", Reason: "is the root suite of a plan"}
-	}
-	if err := s.pause(ctx); err != nil {
-		return err
-	}
-	return s.inTransaction(ctx, func(tx *sql.Tx) error {
-		now := time.Now().UTC()
-		if _, err := tx.ExecContext(ctx, s.db.Bind(`UPDATE suites SET deleted_at = ? WHERE id = ?`), now, id); err != nil {
-			return err
-		}
-		_, err := tx.ExecContext(ctx, s.db.Bind(`UPDATE suites SET deleted_at = ? WHERE deleted_at IS NULL AND `+below),
-			now, suite.PlanID, suite.Path+"/", suite.Path+"0")
-		return err
+	return s.later(ctx, func(tx *gorm.DB) error {
+		return tx.Where("id = ?", id).Or(below, suite.PlanID, suite.Path+"/", suite.Path+"0").Delete(&model.Suite{}).Error
 	})
 }
 
-// pause waits for a random part of think.
-func (s *Suites) pause(ctx context.Context) error {
-	if s.think <= 0 {
-		return nil
+func (s *Suites) read(ctx context.Context, id int64) (suite model.Suite, err error) {
+	err = s.db.Plain.WithContext(ctx).Take(&suite, id).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		err = fmt.Errorf("%w: suite %d", pathlock.ErrNotFound, id)
 	}
-	timer := time.NewTimer(rand.N(s.think))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return suite, err
 }
 
-// checkFree is the usual duplicate check, which two concurrent requests both pass.
-func (s *Suites) checkFree(ctx context.Context, parentID int64, name string) error {
-	var taken int
-	err := s.db.Pool().QueryRowContext(ctx, s.db.Bind(`SELECT COUNT(*) FROM suites WHERE parent_id = ? AND name = ? AND deleted_at IS NULL`), parentID, name).Scan(&taken)
+// branch reads a suite, and refuses a root. field is what that is the fault of.
+func (s *Suites) branch(ctx context.Context, id int64, field string) (model.Suite, error) {
+	suite, err := s.read(ctx, id)
+	if err == nil && suite.IsRoot() {
+		err = &plans.InvalidError{Field: field, Reason: "is the root suite of a plan"}
+	}
+	return suite, err
+}
+
+// parentOf reads the new parent of a suite, and refuses one in another plan.
+func (s *Suites) parentOf(ctx context.Context, suite model.Suite, id int64) (model.Suite, error) {
+	parent, err := s.read(ctx, id)
+	if err == nil && parent.PlanID != suite.PlanID {
+		err = &plans.InvalidError{Field: "parent_id", Reason: "is a suite of another plan"}
+	}
+	return parent, err
+}
+
+// subtree reads the rows below a suite, parents before their children.
+func (s *Suites) subtree(ctx context.Context, top model.Suite) (under []model.Suite, err error) {
+	err = s.db.Plain.WithContext(ctx).Where(below, top.PlanID, top.Path+"/", top.Path+"0").Order("path").Find(&under).Error
+	return under, err
+}
+
+// checkPlace refuses a place where a suite, or one of those under it, would be too deep, and a name
+// that a sibling has. It is the usual check, which two concurrent requests both pass.
+func (s *Suites) checkPlace(ctx context.Context, suite model.Suite, under []model.Suite, parent model.Suite, name string) error {
+	depth := model.Depth(suite.Path)
+	for _, u := range under {
+		depth = max(depth, model.Depth(u.Path))
+	}
+	if depth += model.Depth(parent.Path) + 1 - model.Depth(suite.Path); depth > model.MaxDepth {
+		return plans.TooDeep("parent_id", depth)
+	}
+	var taken int64
+	err := s.db.Plain.WithContext(ctx).Model(&model.Suite{}).Where("parent_id = ? AND name = ? AND id <> ?", parent.ID, name, suite.ID).Count(&taken).Error
 	if err == nil && taken > 0 {
 		err = &plans.NameTakenError{Name: name}
 	}
 	return err
 }
 
-// checkDepth refuses a place at depth where the suite, or one below it, would be too deep. It reads
-// the subtree only if the suite goes deeper than it is.
-func (s *Suites) checkDepth(ctx context.Context, suite model.Suite, depth int) error {
-	deeper := depth - model.Depth(suite.Path)
-	if deeper > 0 {
-		under, err := s.subtree(ctx, suite)
-		if err != nil {
+// maxTries is how often later runs a transaction at most.
+const maxTries = 10
+
+// later runs do in a transaction after a random part of [Think], and again if the database gave the
+// transaction up for another one. Code written by hand does that, too.
+func (s *Suites) later(ctx context.Context, do func(*gorm.DB) error) error {
+	pause := rand.N(Think)
+	for attempt := 1; ; attempt++ {
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		err := s.db.Plain.WithContext(ctx).Transaction(do)
+		if s.failureOf(err) != pathlock.FailureLocked || attempt == maxTries {
 			return err
 		}
-		for _, below := range under {
-			depth = max(depth, model.Depth(below.Path)+deeper)
-		}
+		pause = time.Duration(attempt) * time.Millisecond
 	}
-	if depth > model.MaxDepth {
-		return plans.TooDeep("parent_id", depth)
-	}
-	return nil
-}
-
-// missing turns the error of a read that found no row into [pathlock.ErrNotFound].
-func missing(err error, id int64) error {
-	if errors.Is(err, sql.ErrNoRows) {
-		return fmt.Errorf("%w: suite %d", pathlock.ErrNotFound, id)
-	}
-	return err
 }

@@ -108,11 +108,7 @@ func (s *Service) DeleteCase(ctx context.Context, id int64) error {
 		if _, err := gormplugin.Delete(tx, &model.Case{}, id); err != nil {
 			return err
 		}
-		item, err := recycleCase(tx, id)
-		if err != nil {
-			return err
-		}
-		return s.planChanged(tx, item.PlanID)
+		return recycleCase(tx, id)
 	})
 }
 
@@ -124,8 +120,8 @@ func (s *Service) putCase(ctx context.Context, put func(*gorm.DB) (model.Case, e
 		if c, err = put(tx); err != nil {
 			return err
 		}
-		if err := s.suiteChanged(tx, c.SuiteID); err != nil || c.Path != "" {
-			return err
+		if c.Path != "" {
+			return nil
 		}
 		suite, err := load[model.Suite](tx, "suite", c.SuiteID)
 		c.Path = suite.Path + "/" + c.Name

@@ -65,9 +65,6 @@ func (s *Service) RenamePlan(ctx context.Context, id int64, name string) (model.
 			return err
 		}
 		plan.Name = name
-		if err := s.planChanged(tx, id); err != nil {
-			return err
-		}
 		return nameTaken(tx.Model(&plan).UpdateColumn("name", name).Error, name)
 	})
 	return plan, err
@@ -78,9 +75,6 @@ func (s *Service) DeletePlan(ctx context.Context, id int64) error {
 	return s.write(ctx, func(tx *gorm.DB) error {
 		plan, err := load[model.Plan](forUpdate(tx), "plan", id)
 		if err != nil {
-			return err
-		}
-		if err := s.planChanged(tx, id); err != nil {
 			return err
 		}
 		// Writers in the tree lock the root row: this waits for them, or they find the row gone.

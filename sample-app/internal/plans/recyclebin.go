@@ -75,22 +75,22 @@ func recycleNodes(tx *gorm.DB, item int64, kind model.Kind, ids []int64) error {
 }
 
 // recycleCase records a case that has just been deleted.
-func recycleCase(tx *gorm.DB, id int64) (item model.RecycledItem, err error) {
+func recycleCase(tx *gorm.DB, id int64) error {
 	c, err := load[model.Case](tx.Unscoped(), "case", id)
 	if err != nil {
-		return item, err
+		return err
 	}
 	suite, err := load[model.Suite](tx, "suite", c.SuiteID)
 	if err != nil {
-		return item, err
+		return err
 	}
-	item, err = recycle(tx, model.RecycledItem{
+	item, err := recycle(tx, model.RecycledItem{
 		PlanID: suite.PlanID, Kind: model.KindCase, NodeID: c.ID, ParentID: suite.ID, Name: c.Name, Path: suite.Path + "/" + c.Name, Cases: 1,
 	})
 	if err != nil {
-		return item, err
+		return err
 	}
-	return item, recycleNodes(tx, item.ID, model.KindCase, []int64{c.ID})
+	return recycleNodes(tx, item.ID, model.KindCase, []int64{c.ID})
 }
 
 // recycle creates an item.
@@ -103,9 +103,6 @@ func recycle(tx *gorm.DB, item model.RecycledItem) (model.RecycledItem, error) {
 func (s *Service) Purge(ctx context.Context, planID int64) error {
 	return s.write(ctx, func(tx *gorm.DB) error {
 		if _, err := load[model.Plan](tx, "plan", planID); err != nil {
-			return err
-		}
-		if err := s.planChanged(tx, planID); err != nil {
 			return err
 		}
 		// A restoration of one of the items waits here, or this waits for it.

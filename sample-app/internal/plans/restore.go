@@ -53,9 +53,6 @@ func (s *Service) Restore(ctx context.Context, id int64) (restored any, err erro
 		if deleted.Error != nil {
 			return deleted.Error
 		}
-		if err := s.planChanged(tx, item.PlanID); err != nil {
-			return err
-		}
 		parent, err := gormplugin.Assert(tx, &model.Suite{}, item.ParentID)
 		if err != nil {
 			return err

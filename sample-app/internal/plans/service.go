@@ -24,9 +24,8 @@ import (
 // Service does the work of the HTTP interface and the importer. Its errors match [ErrInvalid],
 // [ErrNameTaken], [pathlock.ErrNotFound] and the errors of gormplugin.
 type Service struct {
-	db        *database.DB
-	suites    pathlock.Resolver
-	announcer Announcer
+	db     *database.DB
+	suites pathlock.Resolver
 }
 
 // New returns a service on a database. The plugin must be registered in db.Write, and suites is its
@@ -53,7 +52,7 @@ func (s *Service) write(ctx context.Context, do func(tx *gorm.DB) error) error {
 // server, its reads must not be older than the lock: so every statement sees what was committed
 // before it. SQLite has one writer at a time anyway.
 func (s *Service) isolation() *sql.TxOptions {
-	if s.db.Dialect == database.SQLite || s.db.ReadCommitted {
+	if s.db.Dialect == database.SQLite {
 		return nil
 	}
 	return &sql.TxOptions{Isolation: sql.LevelReadCommitted}

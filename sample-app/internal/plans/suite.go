@@ -41,9 +41,6 @@ func (s *Service) CreateSuite(ctx context.Context, planID, parentID int64, name 
 	err := s.write(ctx, recorded(&suite, func(tx *gorm.DB) error {
 		suite = model.Suite{PlanID: planID, ParentID: &parentID, Name: name, Version: 1}
 		err := tx.Create(&suite).Error
-		if err := s.planChanged(tx, planID); err != nil {
-			return err
-		}
 		return refused(tooDeep("parent_id", nameTaken(err, name)), func() error {
 			if _, err := load[model.Plan](tx, "plan", planID); err != nil {
 				return err
@@ -62,9 +59,6 @@ func (s *Service) RenameSuite(ctx context.Context, id int64, name string) (model
 	var suite model.Suite
 	err := s.write(ctx, func(tx *gorm.DB) error {
 		suite = model.Suite{}
-		if err := s.suiteChanged(tx, id); err != nil {
-			return err
-		}
 		err := gormplugin.Rename(tx, &suite, id, name)
 		return refused(nameTaken(err, name), func() error { return checkBranch(tx, id) })
 	})
@@ -76,9 +70,6 @@ func (s *Service) MoveSuite(ctx context.Context, id, parentID int64) (model.Suit
 	var suite model.Suite
 	err := s.write(ctx, recorded(&suite, func(tx *gorm.DB) error {
 		suite = model.Suite{}
-		if err := s.suiteChanged(tx, id); err != nil {
-			return err
-		}
 		err := gormplugin.Move(tx, &suite, id, parentID)
 		return refused(tooDeep("parent_id", slotTaken(err)), func() error {
 			suite, err := branch(tx, id)
@@ -106,9 +97,6 @@ func (s *Service) CopySuite(ctx context.Context, id, parentID int64, name string
 		if err := checkParent(tx, source.PlanID, parentID); err != nil {
 			return err
 		}
-		if err := s.planChanged(tx, source.PlanID); err != nil {
-			return err
-		}
 		_, err = gormplugin.Copy(tx, &top, id, parentID, gormplugin.CopyAs(name),
 			gormplugin.CopyValues(map[string]any{"version": 1}), gormplugin.CopyLeaves(&model.Case{}, nil))
 		return tooDeep("parent_id", nameTaken(err, name))
@@ -120,9 +108,6 @@ func (s *Service) CopySuite(ctx context.Context, id, parentID int64, name string
 func (s *Service) DeleteSuite(ctx context.Context, id int64) error {
 	return s.write(ctx, func(tx *gorm.DB) error {
 		if err := checkBranch(tx, id); err != nil {
-			return err
-		}
-		if err := s.suiteChanged(tx, id); err != nil {
 			return err
 		}
 		if _, err := gormplugin.Delete(tx, &model.Suite{}, id); err != nil {

@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/pathlock-go/pathlock/sample-app/internal/naive"
 	"github.com/pathlock-go/pathlock/sample-app/internal/treecheck"
 )
 
@@ -65,12 +66,8 @@ type report struct {
 // begin writes what is about to happen.
 func (r *report) begin() {
 	c := r.config
-	where := "processes of their own"
-	if c.Locks == memoryLocks {
-		where = "in this process"
-	}
-	_, _ = fmt.Fprintf(c.Out, "storm: %d instances (%s) with %d clients each, %s for each row, seed %d\n",
-		c.Instances, where, c.Clients, c.Duration, c.Seed)
+	_, _ = fmt.Fprintf(c.Out, "storm: %d instances (processes of their own) with %d clients each, %s for each row, seed %d\n",
+		c.Instances, c.Clients, c.Duration, c.Seed)
 }
 
 // add adds a row.
@@ -93,7 +90,7 @@ func (r *report) finish() error {
 	}
 	_, _ = fmt.Fprintf(out, "\nAn unprotected handler reads a path, waits for up to %s, as handlers do, and writes. Its table has no unique index\n"+
 		"over siblings. A conflict is a 409 or 423 answer. Any other answer that is neither a success nor a 404 is a failure.\n"+
-		"The check at the end reads every row by plain SQL.\n", r.config.Think)
+		"The check at the end reads every row by plain SQL.\n", naive.Think)
 	if len(broken) > 0 {
 		return fmt.Errorf("%w: %s", ErrBroken, strings.Join(broken, ", "))
 	}

@@ -41,7 +41,7 @@ func TestVerdict(t *testing.T) {
 	for _, tt := range tests {
 		for _, p := range protections {
 			var out bytes.Buffer
-			r := &report{config: Config{Out: &out, Think: time.Millisecond}}
+			r := &report{config: Config{Out: &out}}
 			answers := &tally{}
 			tt.answers(answers)
 			row := newRow(p, answers, 7, tt.problems)

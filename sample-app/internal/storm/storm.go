@@ -1,18 +1,22 @@
+// Package storm shows what concurrent changes do to a tree. It runs several instances of the
+// backend on one database and one lock store, drives them with renames, inserts, moves, copies and
+// deletes that are likely to collide, and then checks every row. It does so three times: without
+// any protection, with the assertion in the database alone, and with locks as well.
 package storm
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os/exec"
 	"time"
 
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
-	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
-	"github.com/pathlock-go/pathlock/sample-app/internal/schema"
+	"github.com/pathlock-go/pathlock/sample-app/internal/treecheck"
+	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
 // Config describes a storm. All fields are required unless they say otherwise.
@@ -21,8 +25,7 @@ type Config struct {
 	// own, beside the one that DB names; "sqlite://" means a temporary file.
 	DB string
 	// Locks is the URL of the lock store that the instances share. "" means the SQL lock store, in
-	// the database of each row. With memory:// locks, all instances run in this process. Otherwise,
-	// each is a process of its own.
+	// the database of each row.
 	Locks string
 	// LocksPassword is the password of the lock store if Locks has none. Optional.
 	LocksPassword string
@@ -31,15 +34,12 @@ type Config struct {
 	Clients int
 	// Duration is the duration of each of the three rows.
 	Duration time.Duration
-	// Think is how long at most an unprotected handler waits between reading and writing.
-	Think time.Duration
 	// Seed makes the clients' choices repeatable, but not the order in which they meet.
 	Seed uint64
 	// Serve returns the command that runs an instance with these arguments.
 	Serve func(ctx context.Context, args ...string) *exec.Cmd
 	// Out gets the report.
 	Out io.Writer
-	Log *slog.Logger
 }
 
 // protection is the protection under which a row of the report runs.
@@ -83,23 +83,9 @@ func run(ctx context.Context, config Config, p protection) (row row, err error) 
 		return row, err
 	}
 	defer func() { err = errors.Join(err, remove(context.WithoutCancel(ctx))) }()
-	db, err := database.Open(url, database.Options{})
-	if err != nil {
-		return row, err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	if err := schema.Migrate(ctx, db); err != nil {
-		return row, err
-	}
-	if p.isNone() {
-		// The unique index is a protection, too.
-		if err := schema.DropSiblingIndex(ctx, db); err != nil {
-			return row, err
-		}
-	}
 	// Others may use the lock store and have a plan with the same id.
 	namespace := "storm-" + rand.Text()[:8]
-	instances, err := start(ctx, config, p, instance.Config{DB: url, Namespace: namespace})
+	instances, err := start(ctx, config, p, url, namespace)
 	if err != nil {
 		return row, err
 	}
@@ -107,7 +93,7 @@ func run(ctx context.Context, config Config, p protection) (row row, err error) 
 	if err = errors.Join(err, instances.stop()); err != nil {
 		return row, err
 	}
-	problems, rows, err := verify(ctx, db)
+	problems, rows, err := verify(ctx, url)
 	if err != nil {
 		return row, err
 	}
@@ -116,4 +102,35 @@ func run(ctx context.Context, config Config, p protection) (row row, err error) 
 		row.left, err = left(ctx, config, url, namespace)
 	}
 	return row, err
+}
+
+// left returns in how many trees of a row somebody holds or waits after all instances have ended.
+func left(ctx context.Context, config Config, db, namespace string) (trees int, err error) {
+	store, err := anystore.Open(ctx, cmp.Or(config.Locks, db), anystore.WithPassword(config.LocksPassword))
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, store.Close(context.WithoutCancel(ctx))) }()
+	all, err := store.Trees(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("look for locks that are left: %w", err)
+	}
+	for _, tree := range all {
+		if tree.Namespace() == namespace {
+			trees++
+		}
+	}
+	return trees, nil
+}
+
+// verify reads every row with plain SQL, past all the code that wrote it, and compares each with
+// its parent and its siblings.
+func verify(ctx context.Context, url string) (problems []treecheck.Problem, checked int, err error) {
+	db, err := database.Open(url, 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	var suites []treecheck.Suite
+	err = db.Plain.WithContext(ctx).Raw(`SELECT id, parent_id, name, path FROM suites WHERE deleted_at IS NULL`).Scan(&suites).Error
+	return treecheck.Check(suites, nil), len(suites), errors.Join(err, db.Close())
 }

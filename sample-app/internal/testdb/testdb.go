@@ -79,7 +79,7 @@ func Postgres(t testing.TB) string {
 // Open opens a database until the end of the test.
 func Open(t testing.TB, url string) *database.DB {
 	t.Helper()
-	db, err := database.Open(url, database.Options{})
+	db, err := database.Open(url, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,124 +47,81 @@ type Problem struct {
 	Detail string `json:"detail"`
 }
 
-// Check compares every row of one plan with its parent and its siblings. It returns all problems,
-// ordered by kind and id. The slice is never nil.
-func Check(suites []Suite, cases []Case) []Problem {
-	c := checker{byID: make(map[int64]Suite, len(suites)), found: []Problem{}}
-	for _, s := range suites {
-		c.byID[s.ID] = s
-	}
-	c.roots(suites)
-	c.parents(suites)
-	c.cycles(suites)
-	c.siblings(suites)
-	c.cases(cases)
-	slices.SortStableFunc(c.found, func(a, b Problem) int {
-		return cmp.Or(-cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
-	})
-	return c.found
-}
-
-type checker struct {
-	byID  map[int64]Suite
-	found []Problem
-}
-
-func (c *checker) suite(problem string, s Suite, format string, args ...any) {
-	c.found = append(c.found, Problem{problem, "suite", s.ID, s.Path, fmt.Sprintf(format, args...)})
-}
-
-func (c *checker) roots(suites []Suite) {
-	roots := 0
-	for _, s := range suites {
-		if s.ParentID != nil {
-			continue
-		}
-		if roots++; roots > 1 {
-			c.suite(Root, s, "a second root suite")
-		}
-		if s.Path != "" {
-			c.suite(WrongPath, s, "the root suite's path is not empty")
-		}
-	}
-	if roots == 0 {
-		c.suite(Root, Suite{}, "there is no root suite")
-	}
-}
-
-func (c *checker) parents(suites []Suite) {
-	for _, s := range suites {
-		if s.ParentID == nil {
-			continue
-		}
-		parent, ok := c.byID[*s.ParentID]
-		if !ok {
-			c.suite(Orphan, s, "its parent, suite %d, is not there", *s.ParentID)
-			continue
-		}
-		if want := parent.Path + "/" + s.Name; s.Path != want {
-			c.suite(WrongPath, s, "its path should be %q", want)
-		}
-	}
-}
-
-// cycles follows the parents of each suite upwards. It reports the suites in a cycle, and none that
-// merely lies below one.
-func (c *checker) cycles(suites []Suite) {
-	const onTheWay, done = 1, 2
-	state := make(map[int64]int, len(suites))
-	for _, s := range suites {
-		var way []int64
-		at, ok := s, true
-		for ok && state[at.ID] == 0 {
-			state[at.ID] = onTheWay
-			way = append(way, at.ID)
-			if at.ParentID == nil {
-				break
-			}
-			at, ok = c.byID[*at.ParentID]
-		}
-		if i := slices.Index(way, at.ID); ok && at.ParentID != nil && i >= 0 && state[at.ID] == onTheWay {
-			for _, id := range way[i:] {
-				c.suite(Cycle, c.byID[id], "it is its own ancestor")
-			}
-		}
-		for _, id := range way {
-			state[id] = done
-		}
-	}
-}
-
 // slot is a name below a suite.
 type slot struct {
 	parent int64
 	name   string
 }
 
-func (c *checker) siblings(suites []Suite) {
-	first := make(map[slot]int64, len(suites))
+// Check compares every row of one plan with its parent and its siblings. It returns all problems,
+// ordered by kind and id. The slice is never nil.
+func Check(suites []Suite, cases []Case) []Problem {
+	found := []Problem{}
+	add := func(problem, kind string, id int64, path, format string, args ...any) {
+		found = append(found, Problem{problem, kind, id, path, fmt.Sprintf(format, args...)})
+	}
+	byID := make(map[int64]Suite, len(suites))
+	for _, s := range suites {
+		byID[s.ID] = s
+	}
+	first, roots := make(map[slot]int64, len(suites)), 0
 	for _, s := range suites {
 		if s.ParentID == nil {
+			if roots++; roots > 1 {
+				add(Root, "suite", s.ID, s.Path, "a second root suite")
+			}
+			if s.Path != "" {
+				add(WrongPath, "suite", s.ID, s.Path, "the root suite's path is not empty")
+			}
 			continue
+		}
+		if parent, ok := byID[*s.ParentID]; !ok {
+			add(Orphan, "suite", s.ID, s.Path, "its parent, suite %d, is not there", *s.ParentID)
+		} else if want := parent.Path + "/" + s.Name; s.Path != want {
+			add(WrongPath, "suite", s.ID, s.Path, "its path should be %q", want)
+		}
+		if inCycle(s, byID) {
+			add(Cycle, "suite", s.ID, s.Path, "it is its own ancestor")
 		}
 		if other, taken := occupy(first, slot{*s.ParentID, s.Name}, s.ID); taken {
-			c.suite(Duplicate, s, "suite %d beside it has the same name", other)
+			add(Duplicate, "suite", s.ID, s.Path, "suite %d beside it has the same name", other)
 		}
 	}
+	if roots == 0 {
+		add(Root, "suite", 0, "", "there is no root suite")
+	}
+	first = make(map[slot]int64, len(cases))
+	for _, c := range cases {
+		if suite, ok := byID[c.SuiteID]; !ok {
+			add(Orphan, "case", c.ID, c.Name, "its suite, %d, is not there", c.SuiteID)
+		} else if other, taken := occupy(first, slot{c.SuiteID, c.Name}, c.ID); taken {
+			add(Duplicate, "case", c.ID, suite.Path+"/"+c.Name, "case %d beside it has the same name", other)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b Problem) int {
+		return cmp.Or(-cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
+	})
+	return found
 }
 
-func (c *checker) cases(cases []Case) {
-	first := make(map[slot]int64, len(cases))
-	for _, k := range cases {
-		suite, ok := c.byID[k.SuiteID]
-		if !ok {
-			c.found = append(c.found, Problem{Orphan, "case", k.ID, k.Name, fmt.Sprintf("its suite, %d, is not there", k.SuiteID)})
-			continue
+// inCycle follows the parents of a suite upwards. It is false for one that merely lies below a
+// cycle, which is left after as many steps as there are suites.
+func inCycle(s Suite, byID map[int64]Suite) bool {
+	at := s
+	for range byID {
+		above := at.ParentID
+		if above == nil {
+			return false
 		}
-		if other, taken := occupy(first, slot{k.SuiteID, k.Name}, k.ID); taken {
-			c.found = append(c.found, Problem{Duplicate, "case", k.ID, suite.Path + "/" + k.Name, fmt.Sprintf("case %d beside it has the same name", other)})
+		var ok bool
+		if at, ok = byID[*above]; !ok {
+			return false
+		}
+		if at.ID == s.ID {
+			return true
 		}
 	}
+	return false
 }
 
 // occupy gives a slot to a row, or returns the row that has it.

@@ -1,23 +1,15 @@
-// Package lockview shows the locks of a plan's tree as a page does: by suite.
-package lockview
+package live
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 )
 
 // maxShown is how many holds, and how many waiters, a view has at most.
 const maxShown = 500
-
-// maxKnown is how many plans' suites a view remembers.
-const maxKnown = 16
 
 // Locks are the holds in a plan's tree, and the requests that wait.
 type Locks struct {
@@ -54,98 +46,68 @@ type Claim struct {
 	Mode pathlock.Mode `json:"mode"`
 }
 
-// Suites knows the suites of plans. Revision changes whenever Tree does.
-type Suites interface {
-	Tree(ctx context.Context, plan int64) ([]model.Suite, error)
-}
-
-// View shows the locks of plans.
-type View struct {
-	locker    *pathlock.Locker
-	suites    Suites
-	revision  func(ctx context.Context, plan int64) (int64, error)
-	namespace string
-
-	mu    sync.Mutex
-	known map[int64]*places
-}
-
-// places are a plan's suites by their folded paths.
+// places are a plan's suites by their folded paths, as of a revision.
 type places struct {
 	revision int64
 	ids      map[pathlock.Path]int64
 }
 
-// New returns a view of the locks in the trees of a namespace, whose ids are the plans'. revision
-// counts the changes of a plan.
-func New(locker *pathlock.Locker, suites Suites, revision func(context.Context, int64) (int64, error), namespace string) *View {
-	return &View{locker: locker, suites: suites, revision: revision, namespace: namespace, known: map[int64]*places{}}
-}
-
-// JSON returns the locks of a plan as JSON. It is equal while nothing changes.
-func (v *View) JSON(ctx context.Context, plan int64) ([]byte, error) {
-	locks, err := v.Of(ctx, plan)
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(locks)
-}
-
-// Of returns the locks of a plan.
-func (v *View) Of(ctx context.Context, plan int64) (Locks, error) {
-	tree, err := pathlock.NewTree(v.namespace, strconv.FormatInt(plan, 10))
+// Locks returns the locks of a plan.
+func (f *Feed) Locks(ctx context.Context, plan int64) (Locks, error) {
+	revision, err := f.Revision(ctx, plan)
 	if err != nil {
 		return Locks{}, err
 	}
-	snapshot, err := v.locker.Snapshot(ctx, tree)
-	if err != nil {
-		return Locks{}, fmt.Errorf("the locks of plan %d: %w", plan, err)
-	}
+	return f.locksAt(ctx, plan, revision)
+}
+
+func (f *Feed) locksAt(ctx context.Context, plan, revision int64) (Locks, error) {
 	locks := Locks{Holders: []Hold{}, Waiters: []Hold{}}
-	if len(snapshot.Holders)+len(snapshot.Waiters) == 0 {
-		return locks, nil
-	}
-	at, err := v.placesOf(ctx, plan)
+	tree, err := pathlock.NewTree(f.namespace, strconv.FormatInt(plan, 10))
 	if err != nil {
 		return locks, err
 	}
-	locks.Holders = shown(snapshot.Holders, at)
-	locks.Waiters = shown(snapshot.Waiters, at)
+	snapshot, err := f.locker.Snapshot(ctx, tree)
+	if err != nil || len(snapshot.Holders)+len(snapshot.Waiters) == 0 {
+		return locks, err
+	}
+	at, err := f.placesAt(ctx, plan, revision)
+	if err != nil {
+		return locks, err
+	}
+	locks.Holders, locks.Waiters = shown(snapshot.Holders, at), shown(snapshot.Waiters, at)
 	locks.Truncated = len(snapshot.Holders) > maxShown || len(snapshot.Waiters) > maxShown
 	return locks, nil
 }
 
-// placesOf returns the suites of a plan. It reads them again if the plan has changed.
-func (v *View) placesOf(ctx context.Context, plan int64) (map[pathlock.Path]int64, error) {
-	revision, err := v.revision(ctx, plan)
-	if err != nil {
-		return nil, err
+// placesAt returns the suites of a plan. It reads them again if the plan has changed.
+func (f *Feed) placesAt(ctx context.Context, plan, revision int64) (map[pathlock.Path]int64, error) {
+	f.mu.Lock()
+	known, ok := f.places[plan]
+	f.mu.Unlock()
+	if ok && known.revision == revision {
+		return known.ids, nil
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if p := v.known[plan]; p != nil && p.revision == revision {
-		return p.ids, nil
-	}
-	suites, err := v.suites.Tree(ctx, plan)
+	suites, err := f.service.Tree(ctx, plan)
 	if err != nil {
 		return nil, err
 	}
 	ids := make(map[pathlock.Path]int64, len(suites))
 	for _, s := range suites {
-		path := pathlock.Root()
+		path, err := pathlock.Root(), error(nil)
 		if s.Path != "" {
-			if path, err = pathlock.ParsePath(s.Path); err != nil {
-				continue // a tree without protection can have such rows
-			}
+			path, err = pathlock.ParsePath(s.Path)
 		}
-		if path, err = v.locker.Folded(path); err == nil {
+		if err == nil { // a tree without protection can have other rows
+			path, err = f.locker.Folded(path)
+		}
+		if err == nil {
 			ids[path] = s.ID
 		}
 	}
-	if len(v.known) >= maxKnown {
-		clear(v.known)
-	}
-	v.known[plan] = &places{revision, ids}
+	f.mu.Lock()
+	f.places[plan] = places{revision, ids}
+	f.mu.Unlock()
 	return ids, nil
 }
 

@@ -1,4 +1,4 @@
-package tracing_test
+package metrics_test
 
 import (
 	"io"
@@ -15,8 +15,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
+	"github.com/pathlock-go/pathlock/sample-app/internal/metrics"
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
-	"github.com/pathlock-go/pathlock/sample-app/internal/tracing"
 )
 
 func TestMain(m *testing.M) {
@@ -144,7 +144,7 @@ func TestTracingIsOffUnlessTheEnvironmentNamesACollector(t *testing.T) {
 	for _, name := range []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"} {
 		t.Setenv(name, "")
 	}
-	open, err := tracing.Open(t.Context())
+	open, err := metrics.Tracer(t.Context())
 	if err != nil || open != nil {
 		t.Errorf("%v, %v", open, err)
 	}
