@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/pathlock-go/pathlock/internal/bridge"
 	"github.com/pathlock-go/pathlock/internal/carry"
 )
 
@@ -32,6 +33,15 @@ import (
 // A context may carry the locks of a request, as gin's own does in a handler behind package
 // middleware. Such a context ends here with those locks, even if it has no end of its own.
 func (l *Locker) Acquire(ctx context.Context, req Request) (*Lock, error) {
+	own, ok := ctx.(bridge.OwnScope)
+	if ok {
+		ctx = own.Context
+	}
+	return l.acquire(ctx, req, ok)
+}
+
+// acquire is Acquire, in a scope that holds in one tree alone if ownScope is set.
+func (l *Locker) acquire(ctx context.Context, req Request, ownScope bool) (*Lock, error) {
 	a, err := l.prepare(req)
 	if err != nil {
 		return nil, err
@@ -40,7 +50,12 @@ func (l *Locker) Acquire(ctx context.Context, req Request) (*Lock, error) {
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("pathlock: acquire in %s: %w", req.Tree, withCause(ctx, ctx.Err()))
 	}
-	scope := l.scopeOf(ctx, a)
+	var scope *Scope
+	if ownScope {
+		scope = l.ownScope(ctx, a.Tree)
+	} else {
+		scope = l.Scope(ctx)
+	}
 	watched := l.watched(ctx)
 	if !l.observers.none() {
 		a.origin = new(l.origin(ctx, a.Operation))

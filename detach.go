@@ -232,16 +232,9 @@ func (h *holding) endStaying(lock *Lock) ([]GrantID, error) {
 	return h.removeLock(lock), nil
 }
 
-// Vacate gives back what locks have left with an attached hold by [Lock.Detach], if all of it is at
-// or below a path. It serves holds that follow the nodes that their holders move, as package
-// middleware's do: without it, what was taken at each place on the way would pile up. What the hold
-// had at first stays, and so does what the holder has at the path in other locks. On a lock that is
-// not attached it does nothing.
-//
-// Vacate takes no longer than ctx and at most five seconds. What cannot be given back by then is
-// released in the background: see [Lock.Release]. That includes everything where ctx has ended.
-func (k *Lock) Vacate(ctx context.Context, p Path) {
-	h := k.holding
+// Vacate implements [bridge.Lock].
+func (b bridged) Vacate(ctx context.Context, p Path) {
+	h := b.holding
 	l := h.scope.locker
 	from, err := foldPath(p, l.fold)
 	if err != nil {
@@ -255,7 +248,7 @@ func (k *Lock) Vacate(ctx context.Context, p Path) {
 			left = append(left, g)
 		}
 	}
-	h.grants, k.pins = slices.DeleteFunc(h.grants, vacated), slices.DeleteFunc(k.pins, vacated)
+	h.grants, b.pins = slices.DeleteFunc(h.grants, vacated), slices.DeleteFunc(b.pins, vacated)
 	h.scope.mu.Unlock()
 	ctx, stop := context.WithTimeout(ctx, releaseTimeout)
 	defer stop()

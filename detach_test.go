@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/bridge"
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"github.com/pathlock-go/pathlock/store/offstore"
 )
@@ -590,7 +591,7 @@ func TestVacateEndsInTimeAndLeavesTheRestToTheBackground(t *testing.T) {
 				ctx, stop := context.WithTimeout(t.Context(), tt.within)
 				defer stop()
 				begun := time.Now()
-				hold.Vacate(ctx, pathlock.MustParsePath("/moved"))
+				bridge.LockOf[pathlock.Path](hold.Context()).Vacate(ctx, pathlock.MustParsePath("/moved"))
 				if took := time.Since(begun); took != tt.want {
 					t.Errorf("it took %v, want %v", took, tt.want)
 				}

@@ -255,21 +255,6 @@ func ExampleLocker_ForceRelease() {
 	// true
 }
 
-// A watchdog ends the work that is done under a lock, and says why.
-func ExampleLock_Abandon() {
-	ctx := context.Background()
-	locker := pathlock.New(memstore.New())
-	tree, _ := pathlock.NewTree("testplan", "plan-001")
-	lock, _ := locker.Acquire(ctx, pathlock.Request{Tree: tree, Gate: true})
-
-	lock.Abandon(ctx, errors.New("the import has run for an hour"))
-	fmt.Println(context.Cause(lock.Context()))
-	fmt.Println(locker.Shutdown(ctx))
-	// Output:
-	// the import has run for an hour
-	// <nil>
-}
-
 // waitingObserver does something when a request begins to wait.
 type waitingObserver struct {
 	pathlock.NopObserver
@@ -683,34 +668,6 @@ func ExampleLocker_ReleaseToken() {
 	// Output:
 	// <nil>
 	// true lock-lost
-}
-
-// A request moves what the holder edits, and leaves with the hold what it took at the new place. A
-// later one moves it on, and gives that back. The hold itself stays.
-func ExampleLock_Vacate() {
-	ctx := context.Background()
-	locker := pathlock.New(memstore.New())
-	tree, token, err := editing(locker)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	archive := pathlock.MustParsePath("/archive")
-
-	hold, _ := locker.Attach(ctx, token, pathlock.WithoutRenewal())
-	move, _ := locker.Acquire(hold.Context(), pathlock.Request{Tree: tree, Claims: []pathlock.Claim{pathlock.X(archive)}})
-	_, _ = move.Detach(context.Background())
-	_, _ = hold.Detach(context.Background())
-	snapshot, _ := locker.Snapshot(ctx, tree)
-	fmt.Println(snapshot.Holders[0].Claims, snapshot.Holders[1].Claims)
-
-	hold, _ = locker.Attach(ctx, token, pathlock.WithoutRenewal())
-	hold.Vacate(ctx, archive)
-	snapshot, _ = locker.Snapshot(ctx, tree)
-	fmt.Println(snapshot.Holders[0].Claims, len(snapshot.Holders))
-	// Output:
-	// [IX / X /dir1] [IX / X /archive]
-	// [IX / X /dir1] 1
 }
 
 // A token says which tree it is good for.

@@ -104,7 +104,7 @@ func (h *holding) addLock(ctx context.Context, req Request, lock *Lock, watched 
 		g.pins++
 		lock.fence = max(lock.fence, g.fence)
 	}
-	lock.ctx.parent, lock.ctx.holding = ctx, h
+	lock.ctx.parent, lock.ctx.lock = ctx, lock
 	lock.index = len(h.locks)
 	h.locks = append(h.locks, lock)
 }

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/pathlock-go/pathlock/internal/bridge"
 )
 
 // Lock is held from [Locker.Acquire] until [Lock.Release], while its lease is renewed in the
@@ -100,12 +102,17 @@ func (k *Lock) event() Event {
 	return e
 }
 
+// bridged is the lock for the packages of this module.
+type bridged struct{ *Lock }
+
+var _ bridge.Lock[Path] = bridged{}
+
 // lateContext is a [Lock]'s context. It costs nothing until it is asked for more than the scope.
 // Only then does it make the standard library's context that does the work. Most locks, and nearly
 // all re-entrant ones, are released before that.
 type lateContext struct {
-	parent  context.Context
-	holding *holding
+	parent context.Context
+	lock   *Lock
 
 	mu     sync.Mutex
 	actual context.Context // does the work, nil until it is needed
@@ -130,7 +137,7 @@ func (c *lateContext) cancel(cause error) {
 
 // checkClock ends the context if the lease has ended by the clock, before the renewer's timer does.
 func (c *lateContext) checkClock() {
-	for h := c.holding; h != nil; h = h.base {
+	for h := c.lock.holding; h != nil; h = h.base {
 		if !h.renewer.HasEnded(&h.lease) {
 			continue
 		}
@@ -166,7 +173,7 @@ func (c *lateContext) context() context.Context {
 
 // Value implements [context.Context]. It finds the scope without the context that does the work.
 func (c *lateContext) Value(key any) any {
-	scope := c.holding.scope
+	scope := c.lock.holding.scope
 	if scope.only.IsZero() {
 		if k, ok := key.(scopeKey); ok && k.Locker == scope.locker {
 			return scope
@@ -176,6 +183,9 @@ func (c *lateContext) Value(key any) any {
 		}
 	} else if k, ok := key.(treeScopeKey); ok && k.Locker == scope.locker && k.Tree == scope.only {
 		return scope
+	}
+	if key == (bridge.LockKey{}) {
+		return bridged{c.lock}
 	}
 	return c.context().Value(key)
 }

@@ -127,8 +127,8 @@ func (l *Locker) acquireNamed(ctx context.Context, name string, claim Claim, req
 	if req.Wait <= 0 {
 		req.Wait = NoWait
 	}
-	req.Tree, req.Claims, req.OwnScope = tree, []Claim{claim}, true
-	return l.Acquire(ctx, req)
+	req.Tree, req.Claims = tree, []Claim{claim}
+	return l.acquire(ctx, req, true)
 }
 
 // namedTarget names what a request for a mutex was for, and returns "" for other requests.

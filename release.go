@@ -43,18 +43,13 @@ func (k *Lock) Release(ctx context.Context) error {
 //
 // Everything is done on return where there is no round trip to wait for, because the store is a
 // [LocalStore] or an enclosing or an inner lock still needs the hold, and after [Locker.Shutdown].
-func (k *Lock) ReleaseInBackground(ctx context.Context) { k.Abandon(ctx, nil) }
+func (k *Lock) ReleaseInBackground(ctx context.Context) { bridged{k}.Abandon(ctx, nil) }
 
-// Abandon releases the lock as [Lock.ReleaseInBackground] does, and makes reason the cause with
-// which the lock's context ends. ctx is as there. It is for code that watches over a lock and ends
-// it early, as package middleware does for a request that holds its locks for too long.
-//
-// What was acquired under the lock's context keeps what it relies on until its own release. So a
-// database transaction that the end of the context rolls back keeps it until the rollback is done.
-func (k *Lock) Abandon(ctx context.Context, reason error) {
-	grants, lost := k.end(reason)
+// Abandon implements [bridge.Lock].
+func (b bridged) Abandon(ctx context.Context, reason error) {
+	grants, lost := b.end(reason)
 	if !errors.Is(lost, ErrNotHeld) {
-		k.giveBackInBackground(ctx, grants, lost)
+		b.giveBackInBackground(ctx, grants, lost)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/bridge"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
@@ -743,7 +744,7 @@ func TestAbandonedLockEndsWithItsReason(t *testing.T) {
 	why := errors.New("enough")
 	outer := acquire(t.Context(), t, l, "X /a")
 	inner := acquire(outer.Context(), t, l, "X /a/b")
-	outer.Abandon(t.Context(), why)
+	bridge.LockOf[pathlock.Path](outer.Context()).Abandon(t.Context(), why)
 	for name, ctx := range map[string]context.Context{"the lock's": outer.Context(), "an inner lock's": inner.Context()} {
 		if ctx.Err() == nil || !errors.Is(context.Cause(ctx), why) {
 			t.Errorf("%s context ends with %v, %v", name, ctx.Err(), context.Cause(ctx))

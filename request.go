@@ -50,10 +50,6 @@ type Request struct {
 	// Operation is that of the request's [Origin], in place of that of the context. It does not
 	// reach [Lock.Context]: what is done under the lock keeps the context's.
 	Operation string
-	// OwnScope asks in a scope that holds in this tree alone: that of a lock in the tree whose
-	// context ctx descends from, or else a new one. So whoever works under locks of other trees
-	// conflicts with others who do, and [Lock.Context] leaves those locks their own scope.
-	OwnScope bool
 }
 
 // prepared is a checked request, with defaults filled in and claims folded.

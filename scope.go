@@ -75,7 +75,7 @@ type Scope struct {
 	// prefix begins the scope's grant ids where other scopes have the same owner.
 	prefix string
 	// only is the one tree that the scope holds in, zero if it holds in any: see
-	// [Request.OwnScope].
+	// [bridge.OwnScope].
 	only Tree
 	// attached is the attached hold that the scope is for, nil if there is none. It stays when the
 	// hold has ended.
@@ -106,19 +106,16 @@ func (l *Locker) Scope(ctx context.Context) *Scope {
 // treeScopeKey is the context key of a scope that holds in one tree alone.
 type treeScopeKey = carry.TreeScopeKey[Locker, Tree]
 
-// scopeOf returns the scope in which a is asked for under ctx.
-func (l *Locker) scopeOf(ctx context.Context, a prepared) *Scope {
-	if !a.OwnScope {
-		return l.Scope(ctx)
-	}
-	if s, ok := ctx.Value(treeScopeKey{Locker: l, Tree: a.Tree}).(*Scope); ok {
+// ownScope returns the scope that ctx carries for a tree alone, or a new one.
+func (l *Locker) ownScope(ctx context.Context, tree Tree) *Scope {
+	if s, ok := ctx.Value(treeScopeKey{Locker: l, Tree: tree}).(*Scope); ok {
 		return s
 	}
 	// A hold in the tree that was attached, or acquired in another way, is the caller's own.
-	if s := l.carried(ctx); s != nil && (s.isAttachedIn(a.Tree) || s.holding(a.Tree) != nil) {
+	if s := l.carried(ctx); s != nil && (s.isAttachedIn(tree) || s.holding(tree) != nil) {
 		return s
 	}
-	return &Scope{locker: l, owner: newOwner(), only: a.Tree}
+	return &Scope{locker: l, owner: newOwner(), only: tree}
 }
 
 // carried returns the scope that ctx carries, nil if it carries none.

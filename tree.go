@@ -77,15 +77,6 @@ type ResolverFunc func(ctx context.Context, id string) (Location, error)
 // Resolve implements [Resolver].
 func (f ResolverFunc) Resolve(ctx context.Context, id string) (Location, error) { return f(ctx, id) }
 
-// PreparedResolver is a [Resolver] that can keep what it reads, so that a write later in the same
-// request need not read it again.
-type PreparedResolver interface {
-	Resolver
-	// Prepare returns a context under which Resolve keeps what it reads. A write under a context
-	// derived from it takes what was kept.
-	Prepare(ctx context.Context) context.Context
-}
-
 // Resolution is where the node with an id is, or the error of [Resolver.Resolve].
 type Resolution struct {
 	Location

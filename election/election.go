@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/bridge"
 	"github.com/pathlock-go/pathlock/internal/shown"
 )
 
@@ -78,7 +79,8 @@ func (e *Election) Campaign(ctx context.Context, value string) (*Leadership, err
 	if !again || own.led.Err() != nil {
 		own = candidacy{node: pathlock.MustParsePath("/" + strings.ToLower(rand.Text())), value: value}
 	}
-	lock, err := e.locker.Acquire(ctx, pathlock.Request{
+	// Whatever else the caller holds, it is one candidate among others.
+	lock, err := e.locker.Acquire(bridge.OwnScope{Context: ctx}, pathlock.Request{
 		Tree:   tree,
 		Claims: []pathlock.Claim{pathlock.X(seat), pathlock.X(own.node)},
 		Wait:   pathlock.Forever,
@@ -86,8 +88,6 @@ func (e *Election) Campaign(ctx context.Context, value string) (*Leadership, err
 		Note:   own.value,
 		// The work under the leadership is no campaign, and keeps the operation of ctx.
 		Operation: OperationCampaign,
-		// Whatever else the caller holds, it is one candidate among others.
-		OwnScope: true,
 	})
 	if err != nil {
 		return nil, err

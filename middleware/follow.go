@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/bridge"
 )
 
 // A hold is on paths, but its holder means nodes. So a request that uses a hold, and moves a node
@@ -70,7 +71,7 @@ func (v *visit) follow(ctx context.Context, locks *held) {
 		}
 		_, stayed := locks.along.Detach(ctx) // fails if the lock has been lost
 		if err == nil && stayed == nil && !v.sameKey(at.Path, move.Node.Path) {
-			v.hold.lock.Vacate(ctx, move.Node.Path)
+			bridge.LockOf[pathlock.Path](v.hold.lock.Context()).Vacate(ctx, move.Node.Path)
 		}
 		return
 	}

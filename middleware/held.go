@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/bridge"
 )
 
 // ErrHeldTooLong is the cause with which the handler's context ends when the request has held its
@@ -81,7 +82,7 @@ func (m *Locks) limit(ctx context.Context, locks held) *time.Timer {
 	return time.AfterFunc(m.config.MaxHold, func() {
 		for i := len(locks.taken) - 1; i >= 0; i-- {
 			if locks.taken[i] != locks.along {
-				locks.taken[i].Abandon(ctx, ErrHeldTooLong)
+				bridge.LockOf[pathlock.Path](locks.taken[i].Context()).Abandon(ctx, ErrHeldTooLong)
 			}
 		}
 	})

@@ -2,6 +2,7 @@ package middleware
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -20,7 +21,7 @@ type Locks struct {
 	resolvers map[string]pathlock.Resolver // by kind
 	config    Config
 	// prepared are the resolvers that keep what they read for the handlers.
-	prepared []pathlock.PreparedResolver
+	prepared []preparer
 	// batches says that a resolver finds several ids at once.
 	batches bool
 	// wait bounds the waiting of a request.
@@ -29,6 +30,14 @@ type Locks struct {
 	carrier any
 	// explainers are the resolvers that know errors which state no failure.
 	explainers []pathlock.FailureExplainer
+}
+
+// preparer is a resolver that can keep what it reads, so that a write later in the same request
+// need not read it again.
+type preparer interface {
+	// Prepare returns a context under which Resolve keeps what it reads. A write under a context
+	// derived from it takes what was kept.
+	Prepare(ctx context.Context) context.Context
 }
 
 // New returns middleware that takes locks from locker. It finds nodes by resolver, or by
@@ -43,7 +52,7 @@ func New(locker *pathlock.Locker, resolver pathlock.Resolver, config Config) *Lo
 	}
 	maps.Copy(m.resolvers, config.Resolvers)
 	for _, r := range m.resolvers {
-		if r, ok := r.(pathlock.PreparedResolver); ok {
+		if r, ok := r.(preparer); ok {
 			m.prepared = append(m.prepared, r)
 		}
 		if _, ok := r.(pathlock.BatchResolver); ok {

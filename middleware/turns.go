@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/bridge"
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
@@ -38,9 +39,9 @@ func (v *visit) takeTurn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	v.turn, err = v.locker.Acquire(ctx, pathlock.Request{
+	v.turn, err = v.locker.Acquire(bridge.OwnScope{Context: ctx}, pathlock.Request{
 		Tree: tree, Claims: []pathlock.Claim{pathlock.X(node)}, Wait: v.budget.remaining(), Lease: v.config.Lease,
-		Note: "moves nodes under a lock token", OwnScope: true,
+		Note: "moves nodes under a lock token",
 	})
 	if errors.Is(err, pathlock.ErrConflict) {
 		err = fmt.Errorf("%w: %w", Later(http.StatusLocked, string(pathlock.FailureLocked), "another request with the same lock token is moving a node"), err)

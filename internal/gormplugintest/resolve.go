@@ -155,7 +155,9 @@ func (w *world) batch(model any) pathlock.BatchResolver {
 // prepared is the context of a request whose write is to know what its ids were resolved to.
 func (w *world) prepared() context.Context {
 	w.Helper()
-	resolver, ok := w.plugin.Resolver(&Suite{}).(pathlock.PreparedResolver)
+	resolver, ok := w.plugin.Resolver(&Suite{}).(interface {
+		Prepare(ctx context.Context) context.Context
+	})
 	if !ok {
 		w.Fatal("the plugin's resolver cannot be prepared")
 	}
