@@ -77,34 +77,26 @@
 // every grant made before that hold. Fences of a quorum are greater than those of a single store: a
 // move from one store to a quorum is safe for them, and a move back is not.
 //
-// # What it assumes, and what its critics say
+// # What it assumes
 //
 // Exclusion holds if, while a lock is held, fewer than half of the members fail, in the widest
 // sense:
 //
 //   - A member that restarts must remember its grants, or stay away for longer than the longest
 //     lease. One that restarts empty and at once makes two majorities possible: two owners then
-//     hold the same node until the next renewal of the first. TestRestartedEmptyForgets shows it. A
-//     member with asynchronous replicas that fails over is such a member.
+//     hold the same node until the next renewal of the first. A member with asynchronous replicas
+//     that fails over is such a member.
 //   - A member's clock must run at the pace of the others, but for the drift. One whose leases end
 //     too soon counts as failing.
 //   - A process must not act on a lock after its lease. It can not know: it may stand still between
 //     the look at the clock and the write.
 //
-// Martin Kleppmann (How to do distributed locking, 2016) argues from the last two that Redlock is
-// neither one nor the other: too costly where a lock only saves work, and not safe where
-// correctness rests on it, since it trusts clocks and pauses, and its random tokens are no fences.
-// Salvatore Sanfilippo (Is Redlock safe?, 2016) answers that clocks need only be about right, that
-// the time taken is counted before a grant is believed, and that a client that stands still after
-// that is the trouble of every lock with a lease. Neither has convinced the other. The wider field
-// has turned from Redlock since, to one store with consensus (etcd, ZooKeeper) where a lock must
-// survive a machine, and to fencing where it must be safe. If you run etcd or ZooKeeper, prefer
-// them to a quorum.
-//
-// Here safety rests on neither: the assertion in the database, in the transaction that writes,
-// keeps the tree right whoever believes in a lock. With a quorum you get order, and go on working
-// when a minority of your Redis servers fails; what two owners at once cost is an aborted
-// transaction.
+// Critics of Redlock (Martin Kleppmann, How to do distributed locking, 2016) argue from the last
+// two that correctness must not rest on it, and its author (Salvatore Sanfilippo, Is Redlock safe?,
+// 2016) that the last is the trouble of every lock with a lease. Here safety rests on neither: the
+// assertion in the database keeps the tree right whoever believes in a lock. With a quorum you get
+// order, and go on working when a minority of your Redis servers fails. If you run etcd or
+// ZooKeeper, prefer them to a quorum.
 //
 // # What else to know
 //
