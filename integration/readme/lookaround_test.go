@@ -22,8 +22,8 @@ type arrivals struct {
 
 func (a arrivals) Waiting(_ context.Context, e pathlock.Event) { a.waiting <- e.Note }
 
-// The requests of docs/how-it-works.md come in the order of its table. Who holds and who waits for
-// whom is what the page shows, at the beginning and after an end.
+// The requests of docs/how-it-works.md come in the order of their letters. Who holds and who waits
+// for whom is what the page shows, at the beginning and after an end.
 func TestTheQueueOfThePage(t *testing.T) {
 	seen := arrivals{waiting: make(chan string)}
 	locker := pathlock.New(memstore.New(), pathlock.WithObserver(seen), pathlock.WithWait(time.Minute))
