@@ -52,13 +52,13 @@ type Blocking struct {
 
 // Blockers returns for each waiter of the snapshot whom it waits for: the holders that it conflicts
 // with, and then the earlier waiters that it conflicts with and may not pass. They are the edges of
-// the wait-for graph, by the rules of [Store.Acquire]. The time that it takes grows with the number
-// of claims, and with the square of the number of those that meet on one node.
+// the wait-for graph, by the rules of [Store.Acquire]. The time that it takes grows with the square
+// of the number of entries.
 func (s Snapshot) Blockers() [][]Blocking {
 	g := newWaitGraph(s)
 	blockers := make([][]Blocking, len(s.Waiters))
-	for i := range s.Waiters {
-		blockers[i] = g.blockers(g.waiters[i])
+	for i, w := range g.all[len(s.Holders):] {
+		blockers[i] = g.blockers(w)
 	}
 	return blockers
 }
@@ -70,12 +70,13 @@ func (s Snapshot) InTheWay(owner Owner, gate bool, claims []Claim) []Blocking {
 	request := Entry{Owner: owner, Gate: gate, Claims: Normalize(claims...)}
 	s.Waiters = append(slices.Clip(s.Waiters), request)
 	g := newWaitGraph(s)
-	return g.blockers(g.waiters[len(s.Waiters)-1])
+	return g.blockers(g.all[len(g.all)-1])
 }
 
 // waitGraph knows who waits for whom in a snapshot.
 type waitGraph struct {
-	holders, waiters []*waitNode
+	// all has the holders as the snapshot orders them, and then the waiters.
+	all []*waitNode
 	// holds and waits have the entries of each owner. An owner that is "" holds nothing.
 	holds, waits map[Owner][]*waitNode
 	// passes has what mayPass has said.
@@ -86,9 +87,8 @@ type waitGraph struct {
 type waitNode struct {
 	*Entry
 	waiting bool
-	// place orders the holders as the snapshot does, and then the waiters.
-	place int
-	// against are the holders, and then the earlier waiters, in conflict.
+	place   int // among all
+	// against are the holders, and then the earlier waiters, in conflict with a waiter.
 	against []Blocking
 	nodes   []*waitNode // against[i] is of nodes[i]
 }
@@ -97,79 +97,42 @@ func newWaitGraph(s Snapshot) *waitGraph {
 	g := &waitGraph{
 		holds: make(map[Owner][]*waitNode), waits: make(map[Owner][]*waitNode), passes: make(map[[2]*waitNode]bool),
 	}
-	// meeting has those that were seen so far on each node. gates and all are for requests that
-	// conflict wherever their claims are.
-	meeting := make(map[Path][]*waitNode)
-	var gates, all []*waitNode
-	enter := func(n *waitNode) {
-		for _, c := range n.Claims {
-			meeting[c.Path] = append(meeting[c.Path], n)
-		}
-		if n.Gate {
-			gates = append(gates, n)
-		}
-		all = append(all, n)
-	}
 	for i := range s.Holders {
-		n := &waitNode{Entry: &s.Holders[i], place: i}
-		g.holders = append(g.holders, n)
+		n := &waitNode{Entry: &s.Holders[i], place: len(g.all)}
 		g.holds[n.Owner] = append(g.holds[n.Owner], n)
-		enter(n)
+		g.all = append(g.all, n)
 	}
 	for i := range s.Waiters {
-		n := &waitNode{Entry: &s.Waiters[i], waiting: true, place: len(s.Holders) + i}
-		n.meet(meeting, gates, all)
-		g.waiters = append(g.waiters, n)
+		n := &waitNode{Entry: &s.Waiters[i], waiting: true, place: len(g.all)}
+		for _, o := range g.all {
+			if path, mode, conflict := n.meets(o); conflict {
+				n.nodes = append(n.nodes, o)
+				n.against = append(n.against, Blocking{Entry: o.Entry, Waiting: o.waiting, Path: path, Mode: mode})
+			}
+		}
 		g.waits[n.Owner] = append(g.waits[n.Owner], n)
-		enter(n)
+		g.all = append(g.all, n)
 	}
 	return g
 }
 
-// meet finds those that n conflicts with among the ones that came before.
-func (n *waitNode) meet(meeting map[Path][]*waitNode, gates, all []*waitNode) {
-	met := map[*waitNode]bool{n: true}
-	add := func(o *waitNode, path Path, mode Mode) {
-		if !met[o] && o.Owner != n.Owner {
-			met[o] = true
-			n.nodes = append(n.nodes, o)
-			n.against = append(n.against, Blocking{Entry: o.Entry, Waiting: o.waiting, Path: path, Mode: mode})
-		}
-	}
-	if n.Gate {
-		for _, o := range all {
-			add(o, Root(), o.atRoot())
-		}
-		return
-	}
-	for _, o := range gates {
-		add(o, Root(), ModeX)
+// meets reports whether n conflicts with o, which came before, at which node and with which mode of
+// o's. Claims are in order, so that the topmost node is found first.
+func (n *waitNode) meets(o *waitNode) (path Path, mode Mode, conflict bool) {
+	switch {
+	case n.Owner == o.Owner:
+		return path, 0, false
+	case o.Gate:
+		return path, ModeX, true
+	case n.Gate:
+		return path, o.modeAt(path), true
 	}
 	for _, c := range n.Claims {
-		for _, o := range meeting[c.Path] {
-			if mode := o.modeAt(c.Path); !Compatible(mode, c.Mode) {
-				add(o, c.Path, mode)
-			}
+		if mode = o.modeAt(c.Path); !Compatible(mode, c.Mode) {
+			return c.Path, mode, true
 		}
 	}
-	order := make([]int, len(n.nodes))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return n.nodes[i].place - n.nodes[j].place })
-	nodes, against := make([]*waitNode, len(order)), make([]Blocking, len(order))
-	for to, from := range order {
-		nodes[to], against[to] = n.nodes[from], n.against[from]
-	}
-	n.nodes, n.against = nodes, against
-}
-
-// atRoot returns the mode of n at the root, which everybody has one at.
-func (n *waitNode) atRoot() Mode {
-	if n.Gate {
-		return ModeX
-	}
-	return n.modeAt(Root())
+	return path, 0, false
 }
 
 // modeAt returns the mode of n at a node. Claims are ordered by [Path.Compare].
