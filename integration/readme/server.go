@@ -38,11 +38,5 @@ func authorizing(may func(c *gin.Context, plan string) bool) middleware.Config {
 			}
 			return nil
 		},
-		// Clients need not know who works on what.
-		Redact: func(_ *gin.Context, p *middleware.Problem) {
-			if p.Status == http.StatusLocked || p.Status == http.StatusConflict {
-				p.Path, p.Holder, p.Detail = "", nil, "somebody else is at work there"
-			}
-		},
 	}
 }
