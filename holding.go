@@ -156,9 +156,7 @@ type grant struct {
 	gate bool
 	// claims is normalised: every node, intentions included.
 	claims []Claim
-	// modes has the claims by path where they are many, and is nil where they are few.
-	modes map[Path]Mode
-	fence uint64
+	fence  uint64
 	// pins counts the locks and parts that rely on the grant. It is released with the last one.
 	pins int
 	// kept says that the grant stays with a detached hold instead.
@@ -168,18 +166,11 @@ type grant struct {
 	borrowed bool
 }
 
-// fewClaims is how many claims are faster to search than to index.
+// fewClaims is how many claims are faster to look at one by one than to search.
 const fewClaims = 32
 
 func newGrant(a Acquisition, granted Grant) *grant {
-	g := &grant{id: a.Grant, gate: a.Gate, claims: a.Claims, fence: granted.Fence}
-	if len(a.Claims) > fewClaims {
-		g.modes = make(map[Path]Mode, len(a.Claims))
-		for _, c := range a.Claims {
-			g.modes[c.Path] = c.Mode
-		}
-	}
-	return g
+	return &grant{id: a.Grant, gate: a.Gate, claims: a.Claims, fence: granted.Fence}
 }
 
 // covers reports whether g gives everything that the claim c asks for. It does not look at the
@@ -190,8 +181,8 @@ func (g *grant) covers(c Claim) bool {
 		return false
 	case g.gate:
 		return true
-	case g.modes != nil:
-		return g.indexed(c)
+	case len(g.claims) > fewClaims:
+		return g.coversBySearch(c)
 	}
 	// The deepest claims come last, and are those that were asked for.
 	for i := len(g.claims) - 1; i >= 0; i-- {
@@ -203,13 +194,13 @@ func (g *grant) covers(c Claim) bool {
 	return false
 }
 
-// indexed is covers for many claims.
-func (g *grant) indexed(c Claim) bool {
-	if g.modes[c.Path].Covers(c.Mode) {
+// coversBySearch is covers for many claims.
+func (g *grant) coversBySearch(c Claim) bool {
+	if modeAt(g.claims, c.Path).Covers(c.Mode) {
 		return true
 	}
 	for p := range c.Path.Ancestors() {
-		if g.modes[p].CoversBelow(c.Mode) {
+		if modeAt(g.claims, p).CoversBelow(c.Mode) {
 			return true
 		}
 	}

@@ -125,23 +125,23 @@ func (n *waitNode) meets(o *waitNode) (path Path, mode Mode, conflict bool) {
 	case o.Gate:
 		return path, ModeX, true
 	case n.Gate:
-		return path, o.modeAt(path), true
+		return path, modeAt(o.Claims, path), true
 	}
 	for _, c := range n.Claims {
-		if mode = o.modeAt(c.Path); !Compatible(mode, c.Mode) {
+		if mode = modeAt(o.Claims, c.Path); !Compatible(mode, c.Mode) {
 			return c.Path, mode, true
 		}
 	}
 	return path, 0, false
 }
 
-// modeAt returns the mode of n at a node. Claims are ordered by [Path.Compare].
-func (n *waitNode) modeAt(p Path) Mode {
-	i, found := slices.BinarySearchFunc(n.Claims, p, func(c Claim, p Path) int { return c.Path.Compare(p) })
+// modeAt returns the mode of a claim set at a node.
+func modeAt(set []Claim, p Path) Mode {
+	i, found := slices.BinarySearchFunc(set, p, func(c Claim, p Path) int { return c.Path.Compare(p) })
 	if !found {
 		return 0
 	}
-	return n.Claims[i].Mode
+	return set[i].Mode
 }
 
 // blockers returns whom w waits for.
