@@ -2,7 +2,7 @@
 
 GO ?= go
 
-.PHONY: help run test soak bench fsck-scale lint fmt tidy release
+.PHONY: help run check test soak bench fsck-scale lint fmt tidy release
 
 help: ## Lists the targets
 	@awk 'BEGIN { FS = ": ## " } \
@@ -16,6 +16,9 @@ run: ## Runs the sample app on embedded defaults: no server needed
 	$(GO) run ./sample-app
 
 ##@ To test it
+
+check: ## Lints, and runs the tests that need no server, in about two minutes
+	./test/check.sh
 
 test: ## Lints, and runs every test, most under -race, on real servers that it starts and stops
 	./test/run.sh
