@@ -23,14 +23,14 @@ import (
 func Subtree(db *gorm.DB, model, id any) *gorm.DB {
 	_, t, err := subject(db, model)
 	if err != nil {
-		return failed(db, err)
+		return failed(db, model, err)
 	}
 	n, err := t.LookUp(db, id)
 	if err == nil && t.IsLeaf() {
 		err = t.Unsupported("nothing lies below a leaf")
 	}
 	if err != nil {
-		return failed(db, err)
+		return failed(db, model, err)
 	}
 	return db.Model(t.Fresh()).Where(t.Within(n.Tree, n.ID, n.Path)).Where(&unmoved{t, n})
 }
@@ -41,14 +41,14 @@ func Subtree(db *gorm.DB, model, id any) *gorm.DB {
 func Leaves(db *gorm.DB, leaf, id any) *gorm.DB {
 	_, t, err := subject(db, leaf)
 	if err != nil {
-		return failed(db, err)
+		return failed(db, leaf, err)
 	}
 	if !t.IsLeaf() {
-		return failed(db, t.Unsupported("the model is not registered as a leaf"))
+		return failed(db, leaf, t.Unsupported("the model is not registered as a leaf"))
 	}
 	n, err := t.Above.LookUp(db, id)
 	if err != nil {
-		return failed(db, err)
+		return failed(db, leaf, err)
 	}
 	above := t.Above.LiveRows(db)
 	above.Statement.Unscoped = db.Statement.Unscoped
@@ -62,11 +62,11 @@ func Leaves(db *gorm.DB, leaf, id any) *gorm.DB {
 func Children(db *gorm.DB, model, id any) *gorm.DB {
 	_, t, err := subject(db, model)
 	if err != nil {
-		return failed(db, err)
+		return failed(db, model, err)
 	}
 	key, err := t.Above.KeyOf(db, id)
 	if err != nil {
-		return failed(db, err)
+		return failed(db, model, err)
 	}
 	return db.Model(t.Fresh()).Where(clause.Eq{Column: table.Column(t.Parent), Value: key})
 }
@@ -77,7 +77,7 @@ func Children(db *gorm.DB, model, id any) *gorm.DB {
 func Ancestors(db *gorm.DB, model, id any) *gorm.DB {
 	_, t, key, err := subjectRow(db, model, id)
 	if err != nil {
-		return failed(db, err)
+		return failed(db, model, err)
 	}
 	self := t.LiveRows(db)
 	self.Statement.Unscoped = db.Statement.Unscoped
@@ -94,13 +94,13 @@ func Ancestors(db *gorm.DB, model, id any) *gorm.DB {
 func At(db *gorm.DB, model, tree any, path pathlock.Path) *gorm.DB {
 	_, t, err := subject(db, model)
 	if err != nil {
-		return failed(db, err)
+		return failed(db, model, err)
 	}
 	if !t.IsLeaf() {
 		return db.Model(t.Fresh()).Where(t.HasPath(tree, path))
 	}
 	if path.IsRoot() {
-		return failed(db, fmt.Errorf("%w: %s: the root of a tree is not a leaf", pathlock.ErrInvalidPath, t.TableName))
+		return failed(db, model, fmt.Errorf("%w: %s: the root of a tree is not a leaf", pathlock.ErrInvalidPath, t.TableName))
 	}
 	parent := t.Above.LiveRows(db).Select("?", table.Column(t.Above.Key)).Where(t.Above.HasPath(tree, path.Parent()))
 	return db.Model(t.Fresh()).
@@ -120,9 +120,10 @@ func Resolve(db *gorm.DB, model, id any) (pathlock.Location, error) {
 	return t.Locate(db, key)
 }
 
-// failed returns a DB that has the error err, and runs nothing.
-func failed(db *gorm.DB, err error) *gorm.DB {
-	db = db.Session(&gorm.Session{})
+// failed returns a DB that has the error err, and runs nothing. It has the model, since GORM's
+// Count, Pluck and Update would join the error, unmatched, to one of their own without it.
+func failed(db *gorm.DB, model any, err error) *gorm.DB {
+	db = db.Session(&gorm.Session{}).Model(model)
 	_ = db.AddError(err)
 	return db
 }

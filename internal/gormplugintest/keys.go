@@ -16,6 +16,7 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
 )
 
@@ -132,13 +133,19 @@ func checkKeys(t *testing.T, d Database) {
 		tree any
 		// none is what a row at the top has as its parent, beside NULL.
 		none any
+		// other spells a key as the model's type reads it, and the database does not; nil if there
+		// is no such spelling.
+		other func(key any) any
 	}{
-		{"unsigned, beyond the signed", unsignedKeyed{}, func() any { return 1<<63 - 1 - rand.Uint64N(1<<40) }, uint16(65535), nil},
-		{"texts and NullString", textKeyed{}, func() any { return fmt.Sprintf("%032x", rand.Uint64()) }, "a tree", sql.NullString{}},
-		{"NullInt64", nullKeyed{}, func() any { return rand.Int64() }, int64(5), sql.NullInt64{}},
-		{"a type of its own, 0 at the top", zeroKeyed{}, func() any { return number(rand.Int32()) }, number(5), 0},
-		{"bytes", binaryKeyed{}, func() any { return Binary(someBytes()) }, Binary(someBytes()), nil},
-		{"bytes stored as a text", textualKeyed{}, func() any { return Textual(someBytes()) }, Textual(someBytes()), nil},
+		{"unsigned, beyond the signed", unsignedKeyed{}, func() any { return 1<<63 - 1 - rand.Uint64N(1<<40) }, uint16(65535), nil, nil},
+		{"texts and NullString", textKeyed{}, func() any { return fmt.Sprintf("%032x", rand.Uint64()) }, "a tree", sql.NullString{}, nil},
+		{"NullInt64", nullKeyed{}, func() any { return rand.Int64() }, int64(5), sql.NullInt64{}, nil},
+		{"a type of its own, 0 at the top", zeroKeyed{}, func() any { return number(rand.Int32()) }, number(5), 0, nil},
+		{"bytes", binaryKeyed{}, func() any { return Binary(someBytes()) }, Binary(someBytes()), nil, nil},
+		{"bytes stored as a text", textualKeyed{}, func() any { return Textual(someBytes()) }, Textual(someBytes()), nil, func(key any) any {
+			b := key.(Textual)
+			return strings.ToUpper(hex.EncodeToString(b[:]))
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			k := newKeyed(t, d, c.model)
@@ -153,6 +160,12 @@ func checkKeys(t *testing.T, d Database) {
 			k.has("/d /d/b /d/b/c /x")
 			k.must(k.db.Save(k.row(below, c.tree, top, "y")).Error)
 			k.has("/d /x /x/y /x/y/c")
+			same, path := k.row(below, c.tree, top, "y"), k.schema.FieldsByDBName["path"]
+			k.must(path.Set(t.Context(), reflect.ValueOf(same).Elem(), "/was/y"))
+			k.must(k.db.Save(same).Error)
+			if is, _ := path.ValueOf(t.Context(), reflect.ValueOf(same).Elem()); is != "/x/y" {
+				t.Errorf("a Save of the same row leaves the struct with the path %q", is)
+			}
 			if err := k.db.Model(k.row(top, nil, nil, "")).Update("parent", deep).Error; !errors.Is(err, gormplugin.ErrWouldCycle) {
 				t.Errorf("a cycle: got %v", err)
 			}
@@ -173,6 +186,15 @@ func checkKeys(t *testing.T, d Database) {
 			}))
 			k.must(k.db.Delete(k.row(below, nil, nil, "")).Error)
 			k.has("/d /x")
+			if c.other == nil {
+				return
+			}
+			k.must(k.db.Model(k.new()).Create(map[string]any{"id": c.other(deep), "Tree": c.other(c.tree), "parent": c.other(top), "name": "m"}).Error)
+			k.has("/d /x /x/m")
+			k.must(k.db.Model(k.new()).Where("id = ?", deep).Updates(map[string]any{"parent": c.other(other)}).Error)
+			k.has("/d /d/m /x")
+			k.must(k.db.Model(k.new()).Clauses(clause.OnConflict{UpdateAll: true}).Create(map[string]any{"id": c.other(deep), "Tree": c.other(c.tree), "parent": c.other(other), "name": "m"}).Error)
+			k.has("/d /d/m /x")
 		})
 	}
 }

@@ -123,6 +123,10 @@ func operationChecks() []check {
 				w.fails(err, pathlock.ErrNotFound)
 				w.fails(gormplugin.Subtree(w.db, &Suite{}, id).Find(&[]Suite{}).Error, pathlock.ErrNotFound)
 				w.fails(gormplugin.Leaves(w.db, &Case{}, id).Find(&[]Case{}).Error, pathlock.ErrNotFound)
+				var rows int64
+				w.fails(gormplugin.Subtree(w.db, &Suite{}, id).Count(&rows).Error, pathlock.ErrNotFound)
+				w.fails(gormplugin.Leaves(w.db, &Case{}, id).Pluck("name", &[]string{}).Error, pathlock.ErrNotFound)
+				w.fails(gormplugin.Subtree(w.db, &Suite{}, id).Update("note", "x").Error, pathlock.ErrNotFound)
 			}
 			w.fails(gormplugin.Rename(w.db, &Suite{}, "x", "x"), pathlock.ErrInvalidID)
 			w.fails(gormplugin.Rename(w.db, &Suite{}, []int{1}, "x"), pathlock.ErrInvalidID)

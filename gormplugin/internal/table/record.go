@@ -30,11 +30,7 @@ func (r Record) Get(f *schema.Field) (any, error) {
 			return r.Table.Spell(f, value), err
 		}
 	} else {
-		stated, ok := r.Pairs[f.DBName]
-		if !ok {
-			stated = r.Pairs[f.Name]
-		}
-		if value, err = r.Table.Convert(r.Ctx, f, stated); err != nil || value != nil && !reflect.ValueOf(value).IsZero() {
+		if value, err = r.Table.Convert(r.Ctx, f, r.stated(f)); err != nil || value != nil && !reflect.ValueOf(value).IsZero() {
 			return value, err
 		}
 	}
@@ -56,6 +52,34 @@ func (r Record) Set(f *schema.Field, value any) error {
 	delete(r.Pairs, f.Name)
 	r.Pairs[f.DBName] = value
 	return nil
+}
+
+// respell gives the columns of a map that say where the row is the values with which it is planned.
+func (r Record) respell() error {
+	for _, f := range []*schema.Field{r.Table.Key, r.Table.Parent, r.Table.Tree, r.Table.Name} {
+		if f == nil || !r.States(f) {
+			continue
+		}
+		planned, err := r.Get(f)
+		if err != nil {
+			return err
+		}
+		if planned == nil {
+			continue
+		}
+		if err := r.Set(f, Written(r.stated(f), planned)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stated returns what a map says of a column.
+func (r Record) stated(f *schema.Field) any {
+	if stated, ok := r.Pairs[f.DBName]; ok {
+		return stated
+	}
+	return r.Pairs[f.Name]
 }
 
 // States reports whether the caller has given a column a value.
@@ -142,7 +166,9 @@ func (t *Table) RecordsOf(stmt *gorm.Statement) ([]Record, error) {
 				return gorm.ErrInvalidData
 			}
 			t.canonicalNames(pairs)
-			records = append(records, Record{Ctx: stmt.Context, Table: t, Pairs: pairs})
+			record := Record{Ctx: stmt.Context, Table: t, Pairs: pairs}
+			records = append(records, record)
+			return record.respell()
 		case reflect.Slice, reflect.Array:
 			for i := range v.Len() {
 				if err := collect(v.Index(i)); err != nil {

@@ -66,6 +66,16 @@ func Plain(value any) (any, error) {
 	return nil, fmt.Errorf("%w: a key or a name cannot be a %T", fault.ErrUnsupported, value)
 }
 
+// Written returns what to write for a stated value: the planned one, in plain form, where the
+// model's type or the database makes that of it. GORM writes what a map states as it is, such as a
+// uuid.UUID in capitals, which a column of texts would keep.
+func Written(stated, planned any) any {
+	if plain, err := Plain(stated); err == nil && plain == planned {
+		return stated
+	}
+	return planned
+}
+
 // Pointee returns the type of the value at the end of a chain of pointers, of any length; nil for
 // nil.
 func Pointee(value any) reflect.Type {

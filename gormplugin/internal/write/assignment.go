@@ -81,8 +81,12 @@ func assignmentIn(t *table.Table, stmt *gorm.Statement) (*assignment, error) {
 			continue
 		}
 		a.place = a.place || f != t.Fence
-		if err := takeAssigned(stmt.Context, t, a, f, assigned.Value); err != nil {
+		planned, err := takeAssigned(stmt.Context, t, a, f, assigned.Value)
+		if err != nil {
 			return nil, err
+		}
+		if planned != nil && (f == t.Parent || f == t.Name || f == t.Tree) {
+			a.set[i].Value = table.Written(assigned.Value, planned)
 		}
 		if f == t.Parent && *a.parent == nil {
 			a.set[i].Value = t.NoParent()
@@ -94,14 +98,15 @@ func assignmentIn(t *table.Table, stmt *gorm.Statement) (*assignment, error) {
 	return a, nil
 }
 
-// takeAssigned notes what is assigned to a column that says where a row is.
-func takeAssigned(ctx context.Context, t *table.Table, a *assignment, f *schema.Field, assigned any) error {
+// takeAssigned notes what is assigned to a column that says where a row is, and returns it in plain
+// form, nil for a zero value.
+func takeAssigned(ctx context.Context, t *table.Table, a *assignment, f *schema.Field, assigned any) (any, error) {
 	if f == t.Fence {
-		return nil
+		return nil, nil
 	}
 	value, err := t.Convert(ctx, f, assigned)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	switch {
 	case f == t.Parent:
@@ -113,7 +118,7 @@ func takeAssigned(ctx context.Context, t *table.Table, a *assignment, f *schema.
 	case t.Name:
 		name, ok := table.TextOf(value)
 		if !ok {
-			return t.Unsupported("the name must be a text, not %v", value)
+			return nil, t.Unsupported("the name must be a text, not %v", value)
 		}
 		value = name
 		a.name = &value
@@ -121,7 +126,7 @@ func takeAssigned(ctx context.Context, t *table.Table, a *assignment, f *schema.
 		a.parent = &value
 	case t.Key:
 		if value == nil {
-			return t.Unsupported("the primary key cannot be set to %v", assigned)
+			return nil, t.Unsupported("the primary key cannot be set to %v", assigned)
 		}
 		a.key = value
 	case t.Tree:
@@ -131,7 +136,7 @@ func takeAssigned(ctx context.Context, t *table.Table, a *assignment, f *schema.
 	case t.IDs:
 		a.ids, _ = table.TextOf(value)
 	}
-	return nil
+	return value, nil
 }
 
 // rehearsal returns a copy of an update's statement for working out its assignments early, before

@@ -166,12 +166,29 @@ func (k *updating) updateInPlace(w *statement.Writing, a *assignment, x *relocat
 	if err != nil {
 		return err
 	}
-	if a.path+a.ids != "" && stmt.DB.RowsAffected > 0 {
-		if err := writeBackPaths(t, stmt, x); err != nil {
-			return err
+	if a.path+a.ids != "" {
+		hit := stmt.DB.RowsAffected > 0
+		if !hit && x.hasOutdatedPath() {
+			// MySQL does not count a row that has the values already. Save would take it for stale.
+			if hit, err = k.stillHits(w.DB, t, stmt, x.hit.ids()); err != nil {
+				return err
+			}
+		}
+		if hit {
+			if err := writeBackPaths(t, stmt, x); err != nil {
+				return err
+			}
 		}
 	}
 	return reportPlace(stmt.Context, statement.ErrandOf(w.DB), x)
+}
+
+// stillHits reports whether the conditions of an update that changed nothing hit rows, those of an
+// optimistic lock included. It reads under row locks: a snapshot may be older than what the update
+// has seen.
+func (k *updating) stillHits(db *gorm.DB, t *table.Table, stmt *gorm.Statement, ids []any) (bool, error) {
+	rows, err := t.Read(db, hits(t, stmt, ids, k.Dialect.Update))
+	return len(rows) > 0, err
 }
 
 // updateMoved writes rows, some of which move, and the paths of all that is below these.
