@@ -75,6 +75,13 @@ type (
 		A int64 `gorm:"primaryKey;autoIncrement:false"`
 		B int64 `gorm:"primaryKey;autoIncrement:false"`
 	}
+	bytesInPath struct {
+		ID     []byte
+		PlanID int64  `pathlock:"tree"`
+		Above  []byte `pathlock:"parent"`
+		Name   string `pathlock:"name"`
+		IDs    string `pathlock:"idpath"`
+	}
 	leaf struct {
 		ID    int64
 		Above int64  `pathlock:"parent"`
@@ -147,6 +154,7 @@ func TestUse(t *testing.T) {
 		{"a tag twice", "mysql", []gormplugin.Option{gormplugin.Model(&twice{})}, "two fields"},
 		{"a named column that is not there", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.Columns{Path: "nowhere"})}, `"nowhere"`},
 		{"a primary key of two columns", "mysql", []gormplugin.Option{gormplugin.Model(&composite{})}, "make the id the primary key"},
+		{"a path of ids with keys of bytes", "mysql", []gormplugin.Option{gormplugin.Model(&bytesInPath{})}, "numbers or texts"},
 		{"a model twice", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}), gormplugin.Model(&tagged{})}, "twice"},
 		{"a leaf below a model that is not registered", "mysql", []gormplugin.Option{gormplugin.Leaf(&leaf{}, &tagged{})}, "not registered"},
 		{"a leaf below a leaf", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}), gormplugin.Leaf(&leaf{}, &leaf{})}, "no path column"},

@@ -105,6 +105,11 @@ func inspect(db *gorm.DB, s Spec) (*Table, error) {
 		}
 		t.Path, t.IDs, t.ByIDs = t.IDs, nil, true
 	}
+	if zero, _ := Plain(reflect.Zero(t.Key.IndirectFieldType).Interface()); t.HasIDs() {
+		if _, bytes := zero.(Bytes); bytes {
+			return nil, fmt.Errorf("gormplugin: %s: a path of ids needs keys that are numbers or texts: %s is written as bytes", parsed.Name, t.Key.Name)
+		}
+	}
 	if s.Parent != nil && (t.Tree != nil || t.Path != nil || t.IDs != nil) {
 		return nil, fmt.Errorf("gormplugin: %s: a leaf has neither a tree nor a path column: both follow from its parent (a field that is told its path has the tag `gorm:\"-\"`)", parsed.Name)
 	}
