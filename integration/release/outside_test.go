@@ -98,11 +98,7 @@ func documents(t *testing.T, r repository) map[string]string {
 // published: the program compiles against the published module, and the commands install and run.
 func TestTheDocumentedCommandsWorkOutside(t *testing.T) {
 	r := commit(t, here(t))
-	made := release{repo: r, version: next, date: "2006-01-02"}
-	if err := made.check(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := made.make(t.Context(), io.Discard, true); err != nil {
+	if err := at(t, r, io.Discard, "-write", next); err != nil {
 		t.Fatal(err)
 	}
 	env := outside(t, publish(t, r, next))

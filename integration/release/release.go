@@ -1,15 +1,21 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
+	"os/signal"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
+	"time"
 
 	"golang.org/x/mod/module"
 	"golang.org/x/mod/semver"
@@ -19,271 +25,280 @@ import (
 
 // The reasons to refuse a release.
 var (
-	errVersion = errors.New("release: not a version for these modules")
-	errExists  = errors.New("release: the version exists")
-	errDirty   = errors.New("release: the tree has uncommitted changes")
-	errShallow = errors.New("release: the checkout is shallow")
-
+	errUsage       = errors.New("release: go run ./integration/release [-write] v0.1.0")
+	errVersion     = errors.New("release: not a version for these modules")
+	errExists      = errors.New("release: the version exists")
+	errDirty       = errors.New("release: the tree has uncommitted changes")
+	errShallow     = errors.New("release: the checkout is shallow")
+	errNoChanges   = errors.New("release: CHANGELOG.md has no changes under " + strings.TrimSpace(unreleased))
 	errUnpublished = errors.New("release: a module that is required is not published")
 )
 
-// release is one release of all modules.
-type release struct {
-	repo    repository
-	version string
-	date    string // of the changelog's heading, 2006-01-02
+// unreleased is the heading of the changes since the last release.
+const unreleased = "## [Unreleased]\n"
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Stdout, time.Now())
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 }
 
-// check refuses a release that must not be made.
-func (r release) check(ctx context.Context) error {
-	if err := r.checkVersion(); err != nil {
-		return err
+// run runs the command line in the repository around the working directory. It makes the release in
+// a clone, and shows it. With -write, it makes the same commit in the repository, and tags it.
+func run(ctx context.Context, args []string, out io.Writer, now time.Time) error {
+	flags := flag.NewFlagSet("release", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	write := flags.Bool("write", false, "commit and tag")
+	if err := flags.Parse(args); err != nil || flags.NArg() != 1 {
+		return errUsage
 	}
-	if shallow, err := r.repo.git(ctx, "rev-parse", "--is-shallow-repository"); err != nil {
-		return err
-	} else if shallow != "false" {
-		return errShallow
-	}
-	changes, err := r.repo.git(ctx, "status", "--porcelain")
+	version := flags.Arg(0)
+	root, err := repository(".").git(ctx, "rev-parse", "--show-toplevel")
 	if err != nil {
 		return err
 	}
-	if changes != "" {
-		return fmt.Errorf("%w:\n%s", errDirty, changes)
-	}
-	return r.checkTags(ctx)
-}
-
-// checkVersion refuses a version that is not semantic, or that the go command would not take for a
-// successor of the last release.
-func (r release) checkVersion() error {
-	if semver.Canonical(r.version) != r.version || r.version == "" || module.IsPseudoVersion(r.version) {
-		return fmt.Errorf("%w: %q is not of the form v1.2.3 or v1.2.3-rc.1", errVersion, r.version)
-	}
-	if err := module.CheckPathMajor(r.version, ""); err != nil {
-		return fmt.Errorf("%w: %w", errVersion, err)
-	}
-	folders, err := requiring(string(r.repo))
-	if err != nil {
+	repo := repository(root)
+	if err := check(ctx, repo, version); err != nil {
 		return err
 	}
-	for _, folder := range folders {
-		ours, err := required(string(r.repo), folder)
-		if err != nil {
-			return err
-		}
-		for _, last := range ours {
-			if semver.Compare(r.version, last.Version) <= 0 {
-				return fmt.Errorf("%w: %s is not above %s, which %s requires", errVersion, r.version, last, folder)
-			}
-		}
-	}
-	return nil
-}
-
-// checkTags refuses a version of which any module has a tag, here or at a remote.
-func (r release) checkTags(ctx context.Context) error {
-	remotes, err := r.repo.lines(ctx, "remote")
-	if err != nil {
-		return err
-	}
-	for _, where := range append([]string{"."}, remotes...) {
-		found, err := r.repo.lines(ctx, append([]string{"ls-remote", where}, refs(tags(r.version))...)...)
-		if err != nil {
-			return err
-		}
-		if len(found) > 0 {
-			return fmt.Errorf("%w: %s has %s", errExists, where, strings.Join(found, ", "))
-		}
-	}
-	return nil
-}
-
-// refs returns the full names of tags.
-func refs(tags []string) []string {
-	var names []string
-	for _, name := range tags {
-		names = append(names, "refs/tags/"+name)
-	}
-	return names
-}
-
-// make prepares the release in a clone and shows it. With write, it then makes the release in the
-// repository. A failure before the commit leaves the repository as it is.
-func (r release) make(ctx context.Context, out io.Writer, write bool) error {
 	scratch, err := os.MkdirTemp("", "release")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(scratch) }()
-	if _, err := r.repo.git(ctx, "clone", "--quiet", "--shared", "--no-tags", ".", scratch); err != nil {
+	if _, err := repo.git(ctx, "clone", "--quiet", "--shared", "--no-tags", ".", scratch); err != nil {
 		return err
 	}
 	clone := repository(scratch)
-	changed, err := r.edit(ctx, clone)
-	if err != nil {
+	if err := edit(ctx, clone, version, now.UTC().Format(time.DateOnly)); err != nil {
 		return err
 	}
 	diff, err := clone.git(ctx, "diff", "HEAD~", "HEAD")
 	if err != nil {
 		return err
 	}
-	tree, err := clone.git(ctx, "rev-parse", "HEAD^{tree}")
-	if err != nil {
-		return err
-	}
-	_, _ = fmt.Fprintf(out, "%s\n\ntags: %s\n", diff, strings.Join(tags(r.version), " "))
-	if !write {
+	_, _ = fmt.Fprintf(out, "%s\n\ntags: %s\n", diff, strings.Join(tags(version), " "))
+	if !*write {
 		_, _ = fmt.Fprintln(out, "nothing is written; -write makes the release")
 		return nil
 	}
-	if err := r.record(ctx, scratch, changed, tree); err != nil {
+	if err := record(ctx, repo, clone, version); err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(out, "publish it: git push --atomic origin HEAD %s\n", strings.Join(tags(r.version), " "))
+	_, _ = fmt.Fprintf(out, "publish it: git push --atomic origin HEAD %s\n", strings.Join(tags(version), " "))
 	return nil
 }
 
-// edit commits the release in a clone, and returns the changed files.
-func (r release) edit(ctx context.Context, clone repository) (changed []string, err error) {
-	edit := func(name string, change func([]byte) ([]byte, error)) error {
-		file := filepath.Join(string(clone), name)
-		text, err := os.ReadFile(file)
+// check refuses a release that must not be made.
+func check(ctx context.Context, repo repository, version string) error {
+	if semver.Canonical(version) != version || version == "" || module.IsPseudoVersion(version) || module.CheckPathMajor(version, "") != nil {
+		return fmt.Errorf("%w: %q is not of the form v1.2.3 or v1.2.3-rc.1, or of another major version", errVersion, version)
+	}
+	work, err := os.ReadFile(filepath.Join(string(repo), "go.work"))
+	if err != nil {
+		return err
+	}
+	for _, last := range oursIn(work) {
+		if semver.Compare(version, last.Version) <= 0 {
+			return fmt.Errorf("%w: %s is not above %s", errVersion, version, last)
+		}
+	}
+	shallow, err := repo.git(ctx, "rev-parse", "--is-shallow-repository")
+	if err != nil {
+		return err
+	}
+	changes, err := repo.git(ctx, "status", "--porcelain")
+	switch {
+	case err != nil:
+		return err
+	case shallow != "false":
+		return errShallow
+	case changes != "":
+		return fmt.Errorf("%w:\n%s", errDirty, changes)
+	}
+	remotes, err := repo.lines(ctx, "remote")
+	if err != nil {
+		return err
+	}
+	refs := []string{}
+	for _, name := range tags(version) {
+		refs = append(refs, "refs/tags/"+name)
+	}
+	for _, where := range append([]string{"."}, remotes...) {
+		found, err := repo.git(ctx, append([]string{"ls-remote", where}, refs...)...)
 		if err != nil {
 			return err
 		}
-		if text, err = change(text); err != nil {
-			return err
+		if found != "" {
+			return fmt.Errorf("%w: %s has %s", errExists, where, found)
 		}
-		changed = append(changed, name)
-		return os.WriteFile(file, text, 0o644)
+	}
+	return nil
+}
+
+// edit commits the release in a clone.
+func edit(ctx context.Context, clone repository, version, date string) error {
+	base, err := clone.git(ctx, "rev-parse", "HEAD")
+	if err != nil {
+		return err
 	}
 	commit := func() error {
 		_, err := clone.git(ctx, "-c", "user.name=release", "-c", "user.email=release", "-c", "commit.gpgSign=false",
-			"commit", "--quiet", "--no-verify", "--all", "--message", "release")
+			"commit", "--quiet", "--no-verify", "--allow-empty", "--all", "--message", "release")
 		return err
 	}
 	folders, err := inOrder(string(clone))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := edit("CHANGELOG.md", func(text []byte) ([]byte, error) {
-		result, err := dated(string(text), r.version, r.date)
-		return []byte(result), err
-	}); err != nil {
-		return nil, err
+	err = clone.change("CHANGELOG.md", func(text string) (string, error) {
+		before, after, found := strings.Cut(text, unreleased)
+		changes, _, _ := strings.Cut(after, "\n## ")
+		if !found || strings.TrimSpace(changes) == "" {
+			return "", errNoChanges
+		}
+		return before + unreleased + "\n## [" + strings.TrimPrefix(version, "v") + "] - " + date + "\n" + after, nil
+	})
+	if err != nil {
+		return err
 	}
-	if err := edit("go.work", func(text []byte) ([]byte, error) { return standIn(text, r.version) }); err != nil {
-		return nil, err
+	at := func(text string) (string, error) { return ours.ReplaceAllString(text, "${1} "+version), nil }
+	if err := clone.change("go.work", at); err != nil {
+		return err
 	}
-	// Only a commit has the right checksum: git applies its attributes to it.
-	if err := commit(); err != nil {
-		return nil, err
-	}
-	commits := 1
-	sums := map[string]moduleSums{} // by path, of the modules before the one at hand
+	sums := map[string]string{} // the lines of a go.sum about a module, by its path
 	for _, folder := range folders {
-		ours, err := required(string(clone), folder)
+		required, err := required(string(clone), folder)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if len(ours) > 0 {
-			name := path.Join(folder, "go.mod")
-			if err := edit(name, func(text []byte) ([]byte, error) { return require(name, text, r.version) }); err != nil {
-				return nil, err
-			}
-			if err := edit(path.Join(folder, "go.sum"), func(text []byte) ([]byte, error) {
-				lines, err := r.linesOf(ours, sums)
-				if err != nil {
-					return nil, fmt.Errorf("%w, and %s requires it", err, folder)
+		if len(required) > 0 {
+			var lines []string
+			for _, v := range required {
+				if sums[v.Path] == "" {
+					return fmt.Errorf("%w: %s, and %s requires it", errUnpublished, v.Path, folder)
 				}
-				return checksums(text, lines)
-			}); err != nil {
-				return nil, err
+				lines = append(lines, sums[v.Path])
 			}
-			if err := commit(); err != nil {
-				return nil, err
+			err = errors.Join(clone.change(path.Join(folder, "go.mod"), at),
+				clone.change(path.Join(folder, "go.sum"), func(text string) (string, error) { return checksums(text, lines), nil }))
+			if err != nil {
+				return err
 			}
-			commits++
 		}
-		if !slices.Contains(published, folder) {
-			continue
+		// Only a commit has the right checksum: git applies its attributes to it.
+		if err := commit(); err != nil {
+			return err
 		}
-		if sums[modulePath(folder)], err = r.sums(clone, folder); err != nil {
-			return nil, err
+		if slices.Contains(published, folder) {
+			if sums[modulePath(folder)], err = sumsOf(clone, folder, version); err != nil {
+				return err
+			}
 		}
 	}
-	if _, err := clone.git(ctx, "reset", "--quiet", "--soft", fmt.Sprintf("HEAD~%d", commits)); err != nil {
-		return nil, err
+	if _, err := clone.git(ctx, "reset", "--quiet", "--soft", base); err != nil {
+		return err
 	}
-	return changed, commit()
+	return commit()
 }
 
-// moduleSums are the go command's checksums of one version of a module.
-type moduleSums struct{ zip, mod string }
-
-// linesOf returns what a go.sum says of the new versions of some modules. The error matches
-// [errUnpublished] if one of them gets no tag.
-func (r release) linesOf(ours []module.Version, sums map[string]moduleSums) (map[module.Version]string, error) {
-	lines := map[module.Version]string{}
-	for _, v := range ours {
-		sum, ok := sums[v.Path]
-		if !ok {
-			return nil, fmt.Errorf("%w: %s", errUnpublished, v.Path)
-		}
-		lines[module.Version{Path: v.Path, Version: r.version}] = sum.zip
-		lines[module.Version{Path: v.Path, Version: r.version + "/go.mod"}] = sum.mod
-	}
-	return lines, nil
-}
-
-// sums returns the checksums of the module in a folder, as the last commit of a clone has it.
-func (r release) sums(clone repository, folder string) (moduleSums, error) {
-	var sums moduleSums
+// sumsOf returns the lines of a go.sum about the module in a folder, as the last commit of a clone
+// has it.
+func sumsOf(clone repository, folder, version string) (string, error) {
 	archive, err := os.CreateTemp("", "release-*.zip")
 	if err != nil {
-		return sums, err
+		return "", err
 	}
 	defer func() { _ = os.Remove(archive.Name()) }()
-	defer func() { _ = archive.Close() }()
-	if err := zip.CreateFromVCS(archive, module.Version{Path: modulePath(folder), Version: r.version}, string(clone), "HEAD", subdirectory(folder)); err != nil {
-		return sums, err
+	v := module.Version{Path: modulePath(folder), Version: version}
+	err = errors.Join(zip.CreateFromVCS(archive, v, string(clone), "HEAD", subdirectory(folder)), archive.Close())
+	if err != nil {
+		return "", err
 	}
-	if sums.zip, err = dirhash.HashZip(archive.Name(), dirhash.Hash1); err != nil {
-		return sums, err
+	whole, err := dirhash.HashZip(archive.Name(), dirhash.Hash1)
+	if err != nil {
+		return "", err
 	}
-	sums.mod, err = dirhash.Hash1([]string{"go.mod"}, func(string) (io.ReadCloser, error) {
+	mod, err := dirhash.Hash1([]string{"go.mod"}, func(string) (io.ReadCloser, error) {
 		return os.Open(filepath.Join(string(clone), folder, "go.mod"))
 	})
-	return sums, err
+	return fmt.Sprintf("%s %s %s\n%s %s/go.mod %s\n", v.Path, version, whole, v.Path, version, mod), err
 }
 
-// record commits the changed files of the clone in the repository. It tags the commit only if its
-// tree is, to the byte, the one that the checksums were computed for.
-func (r release) record(ctx context.Context, clone string, changed []string, tree string) error {
-	for _, name := range changed {
-		text, err := os.ReadFile(filepath.Join(clone, name))
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(string(r.repo), name), text, 0o644); err != nil {
-			return err
-		}
-	}
-	if _, err := r.repo.git(ctx, append([]string{"commit", "--quiet", "--message", "Release " + r.version, "--"}, changed...)...); err != nil {
-		return err
-	}
-	committed, err := r.repo.git(ctx, "rev-parse", "HEAD^{tree}")
+// record commits in the repository what the clone has. It tags the commit only if its tree is, to
+// the byte, the one that the checksums were computed for.
+func record(ctx context.Context, repo, clone repository, version string) error {
+	changed, err := clone.lines(ctx, "diff", "--name-only", "HEAD~", "HEAD")
 	if err != nil {
 		return err
 	}
-	if committed != tree {
-		return fmt.Errorf("release: the commit's tree is %s and not %s, for which the checksums are: nothing is tagged", committed, tree)
+	for _, name := range changed {
+		text, err := os.ReadFile(filepath.Join(string(clone), name))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(string(repo), name), text, 0o644); err != nil {
+			return err
+		}
 	}
-	for _, name := range tags(r.version) {
-		if _, err := r.repo.git(ctx, "tag", "--annotate", "--message", "Release "+r.version, name); err != nil {
+	if _, err := repo.git(ctx, append([]string{"commit", "--quiet", "--message", "Release " + version, "--"}, changed...)...); err != nil {
+		return err
+	}
+	var trees [2]string
+	for i, r := range []repository{repo, clone} {
+		if trees[i], err = r.git(ctx, "rev-parse", "HEAD^{tree}"); err != nil {
+			return err
+		}
+	}
+	if trees[0] != trees[1] {
+		return fmt.Errorf("release: the commit's tree is %s and not %s, for which the checksums are: nothing is tagged", trees[0], trees[1])
+	}
+	for _, name := range tags(version) {
+		if _, err := repo.git(ctx, "tag", "--annotate", "--message", "Release "+version, name); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// repository is the folder of a git checkout.
+type repository string
+
+// git runs a git command in the checkout, and returns its output without the spaces around it.
+func (r repository) git(ctx context.Context, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd.Dir = string(r)
+	var out, complaint bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &complaint
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("release: git %s: %w: %s", strings.Join(args, " "), err, bytes.TrimSpace(complaint.Bytes()))
+	}
+	return strings.TrimSpace(out.String()), nil
+}
+
+// lines runs a git command in the checkout and returns the lines that it prints.
+func (r repository) lines(ctx context.Context, args ...string) ([]string, error) {
+	out, err := r.git(ctx, args...)
+	if err != nil || out == "" {
+		return nil, err
+	}
+	return strings.Split(out, "\n"), nil
+}
+
+// change changes the text of a file.
+func (r repository) change(name string, change func(string) (string, error)) error {
+	file := filepath.Join(string(r), name)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	changed, err := change(string(text))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, []byte(changed), 0o644)
 }

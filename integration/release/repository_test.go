@@ -69,9 +69,9 @@ func workspace(parts ...part) map[string]string {
 		if code += ")\n"; name == "main" {
 			code += "\nfunc main() {}\n"
 		}
-		mod := "module " + modulePath(p.folder) + "\n\ngo 1.26.0\n\n"
+		mod := "module " + modulePath(p.folder) + "\n\ngo 1.26.0\n"
 		for _, path := range slices.Sorted(maps.Keys(direct)) {
-			mod += "require " + path + " v0.0.0"
+			mod += "\nrequire " + path + " v0.0.0"
 			if !direct[path] {
 				mod += " // indirect"
 			}

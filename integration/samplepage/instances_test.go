@@ -11,7 +11,9 @@ func TestWindowsOnTwoInstances(t *testing.T) {
 	two(t, func(t *testing.T, here, there *app) {
 		t.Run("changes", func(t *testing.T) {
 			w := bench(t, here.in(t), there.in(t), "a/b", "c", "d")
-			w.here.Drag(row(w.ids["a/b"])+" .name", row(w.ids["c"])+" .name")
+			w.here.choose(w.ids["a/b"])
+			w.here.do("move")
+			w.here.answer("/c")
 			w.there.lists(planName(w), "a", "c", "b", "d")
 			w.there.choose(w.ids["d"])
 			w.there.do("remove")

@@ -16,7 +16,7 @@ func TestThePicture(t *testing.T) {
 	a := alone(t, "--wait", "100ms")
 	first := window{browser.Open(t, a.url)}
 	first.do("demo")
-	first.AwaitText("#tree-foot", "30 suites")
+	first.AwaitText("#tree-foot", "16 suites")
 	ids := a.ids(plan{ID: 1})
 	anna, ben := open(a, a.url+"/#plan/1").known("Anna"), open(a, a.url+"/#plan/1").known("Ben")
 	ben.Navigate("about:blank")

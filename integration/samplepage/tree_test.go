@@ -14,7 +14,7 @@ func TestANewcomerBeginsWithTheDemo(t *testing.T) {
 	w.AwaitText("#welcome h1", "A tree that many people change at once")
 	w.do("demo")
 	w.AwaitText("#plan-name", "demo / Web shop")
-	w.AwaitText("#tree-foot", "30 suites")
+	w.AwaitText("#tree-foot", "16 suites")
 	w.Await("the window is live", `document.querySelector("#live").dataset.state === "live"`)
 	first := plan{ID: 1}
 	a.sound(first)
@@ -92,23 +92,6 @@ func TestASuiteIsRenamedInItsRowAndInItsTitle(t *testing.T) {
 	w.here.refused("no slash")
 	w.here.Fill("#tree input", "mended again"+chromium.KeyEnter)
 	w.there.shows(w.ids["a/b"], "mended again")
-}
-
-func TestASuiteIsDraggedIntoAnother(t *testing.T) {
-	a := alone(t)
-	w := bench(t, a, a, "a/b/c", "d")
-	w.here.Drag(row(w.ids["a/b"])+" .name", row(w.ids["d"])+" .name")
-	w.here.lists(planName(w), "a", "d", "b", "c")
-	w.there.lists(planName(w), "a", "d", "b", "c")
-	w.there.level(w.ids["a/b/c"], 4)
-	// To the top of the plan, and not into itself.
-	w.here.Drag(row(w.ids["a/b"])+" .name", row(w.ids[""])+" .name")
-	w.there.level(w.ids["a/b"], 2)
-	w.here.level(w.ids["a/b"], 2)
-	w.here.Drag(row(w.ids["a/b"])+" .name", row(w.ids["a/b/c"])+" .name")
-	w.here.Drag(row(w.ids["d"])+" .name", row(w.ids["a"])+" .name")
-	w.there.level(w.ids["d"], 3)
-	w.there.level(w.ids["a/b/c"], 3)
 }
 
 // The row that was pressed is chosen, although somebody else's change moves the rows before the

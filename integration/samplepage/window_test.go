@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"regexp"
 
-	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/kb"
-
 	"github.com/pathlock-go/pathlock/integration/internal/chromium"
 )
 
@@ -132,10 +129,4 @@ func (w window) card(label string) {
 	w.Await("a card has a button "+label, fmt.Sprintf(
 		`(b => b && (b.id = "the-button"))([...document.querySelectorAll(".notice button")].find(b => (b.ariaLabel ?? b.textContent) === %s))`, chromium.Quote(label)))
 	w.Click("#the-button")
-}
-
-// control presses a key with the control key held.
-func (w window) control(key string) {
-	w.T().Helper()
-	w.Run(chromedp.KeyEvent(key, chromedp.KeyModifiers(kb.ModifierCtrl)))
 }

@@ -76,16 +76,6 @@ func (tab *Tab) ClickWhile(selector string, happens func()) {
 	tab.Run(chromedp.MouseEvent(chromedp.MouseReleased, at.X, at.Y, once...))
 }
 
-// Drag drags one element onto another, by the browser's own drag and drop where the first is
-// draggable, and by pointer events otherwise.
-func (tab *Tab) Drag(from, to string) {
-	tab.t.Helper()
-	tab.place(from) // scrolls it into view
-	end := tab.place(to)
-	start := tab.place(from)
-	tab.Run(chromedp.DragAndDropXY(start.X, start.Y, end.X, end.Y))
-}
-
 // Fill clicks a field, and types a text in place of what is there.
 func (tab *Tab) Fill(selector, text string) {
 	tab.t.Helper()

@@ -290,47 +290,6 @@ func TestAnOutageIsFewLines(t *testing.T) {
 	}
 }
 
-// The next import completes one that was killed.
-func TestImportKilled(t *testing.T) {
-	dir := t.TempDir()
-	const packages, tests = 60, 60
-	for p := range packages {
-		var text strings.Builder
-		_, _ = fmt.Fprintln(&text, "package p")
-		for n := range tests {
-			_, _ = fmt.Fprintf(&text, "func Test%d() {}\n", n)
-		}
-		folder := filepath.Join(dir, fmt.Sprintf("p%d", p))
-		if err := os.Mkdir(folder, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(folder, "p_test.go"), []byte(text.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	url := testdb.SQLite(t)
-	db := testdb.Open(t, url)
-	count := func(table string) (n int) {
-		_ = db.Pool().QueryRow(`SELECT COUNT(*) FROM ` + table).Scan(&n) // until the first import has begun there is no table
-		return n
-	}
-	killed := program(t, "import", "--db", url, "--plan", "big", dir)
-	if err := killed.Start(); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "some cases are there", func() bool { return count("cases") > 0 })
-	_ = killed.Process.Kill()
-	_ = killed.Wait()
-	t.Logf("killed after %d of %d cases", count("cases"), packages*tests)
-	out, err := program(t, "import", "--db", url, "--plan", "big", dir).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	if suites, cases := count("suites"), count("cases"); suites != 1+2*packages || cases != packages*tests {
-		t.Errorf("%d suites and %d cases, want %d and %d:\n%s", suites, cases, 1+2*packages, packages*tests, out)
-	}
-}
-
 func TestUsage(t *testing.T) {
 	tests := []struct {
 		args []string

@@ -99,8 +99,8 @@ func TestASignalBeforeTheWorkBegins(t *testing.T) {
 	}
 }
 
-// An import or a storm that is stopped in the middle of its work says so by its exit code. For an
-// instance, a signal is the normal end.
+// An import or a storm that is stopped in the middle of its work says so by its exit code, and the
+// import can be completed. For an instance, a signal is the normal end.
 func TestASignalInTheMiddleOfTheWork(t *testing.T) {
 	for signal, code := range stops {
 		t.Run("serve "+signal.String(), func(t *testing.T) {
@@ -131,6 +131,12 @@ func TestASignalInTheMiddleOfTheWork(t *testing.T) {
 			exits(t, cmd, code)
 			if !strings.Contains(out.String(), "run it again to continue") {
 				t.Errorf("the import says %s", out)
+			}
+			// The next import completes it.
+			text, err := program(t, "import", "--db", url, "--plan", "p", dir).CombinedOutput()
+			var suites int
+			if counted := db.Pool().QueryRow(`SELECT COUNT(*) FROM suites`).Scan(&suites); err != nil || counted != nil || suites != 2001 {
+				t.Errorf("%d suites, %v, %v: %s", suites, counted, err, text)
 			}
 		})
 		t.Run("storm "+signal.String(), func(t *testing.T) {

@@ -19,7 +19,6 @@ import (
 	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/sample-app/internal/apitest"
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
-	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
 )
 
@@ -148,54 +147,6 @@ func refused(t *testing.T, api *apitest.API, ids map[string]int64, problem strin
 	counted := fmt.Sprintf("\npathlock_problems_total{type=%q} %d\n", problem, len(requests)+1)
 	if metrics := string(api.Do(t, "GET", "/metrics", "").Body); !strings.Contains(metrics, counted) {
 		t.Errorf("the metrics lack %q", counted)
-	}
-}
-
-// A client that disconnects while it waits for a lock leaves the queue.
-func TestClientGoesAway(t *testing.T) {
-	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true, Namespace: "gone"})
-	ids := fixture(t, api, "gone")
-	tree, err := pathlock.NewTree("gone", strconv.FormatInt(ids["plan"], 10))
-	if err != nil {
-		t.Fatal(err)
-	}
-	other := pathlock.New(api.Store)
-	lock, err := other.Acquire(t.Context(), pathlock.Request{Tree: tree, Gate: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, hangUp := context.WithCancel(t.Context())
-	gone := make(chan error, 1)
-	go func() {
-		_, err := api.Try(ctx, "DELETE", fmt.Sprintf("/api/suites/%d", ids["a"]), "")
-		gone <- err
-	}()
-	waiters := func(want int) {
-		t.Helper()
-		for end := time.Now().Add(10 * time.Second); ; {
-			snapshot, err := other.Snapshot(t.Context(), tree)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(snapshot.Waiters) == want {
-				return
-			}
-			if time.Now().After(end) {
-				t.Fatalf("%d waiters, want %d", len(snapshot.Waiters), want)
-			}
-		}
-	}
-	waiters(1)
-	hangUp()
-	if err := <-gone; err == nil {
-		t.Error("the request was answered after its client had gone")
-	}
-	waiters(0)
-	if err := lock.Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if suite := apitest.Made[model.Suite](t, api, "GET", fmt.Sprintf("/api/suites/%d", ids["a"]), ""); suite.Name != "a" {
-		t.Errorf("the suite is %+v", suite)
 	}
 }
 

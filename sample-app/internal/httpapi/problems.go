@@ -40,11 +40,7 @@ func (a *api) explained(err error) error {
 	case pathlock.FailureLockStore:
 		p.Detail = "the lock store " + anystore.Trouble(err)
 	case pathlock.FailureDatabase:
-		trouble := database.Trouble(err)
-		if trouble == database.Silent {
-			return err
-		}
-		p.Detail = "the database " + trouble
+		p.Detail = "the database " + database.Trouble(err)
 	default:
 		return err
 	}

@@ -1,9 +1,11 @@
 package plans
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -147,50 +149,35 @@ func (i Import) check() ([]string, error) {
 		return nil, &InvalidError{"suites", fmt.Sprintf("and cases are %d, at most %d are allowed", n, MaxImport)}
 	}
 	all := map[string]bool{}
-	add := func(field, path string) error {
-		for ; path != "" && !all[path]; path, _ = split(path) {
-			_, name := split(path)
+	// add adds the suites on the way along a path, whose last names are those of cases.
+	add := func(field, path string, cases int) error {
+		names := strings.Split(path, "/")
+		for _, name := range names {
 			if err := model.CheckName(name); err != nil {
-				return &InvalidError{field, fmt.Sprintf("has the name %.300q, which %s", name, err)}
+				return &InvalidError{field, fmt.Sprintf("has the path %.300q, of which the name %.300q %s", path, name, err)}
 			}
-			if depth(path) > model.MaxDepth {
-				return TooDeep(field, depth(path))
-			}
-			all[path] = true
+		}
+		if names = names[:len(names)-cases]; len(names) > model.MaxDepth {
+			return TooDeep(field, len(names))
+		}
+		for n := range names {
+			all[strings.Join(names[:n+1], "/")] = true
 		}
 		return nil
 	}
 	for _, path := range i.Suites {
-		if path == "" || path[0] == '/' {
-			return nil, &InvalidError{"suites", fmt.Sprintf("has the path %.300q, which is empty or begins with a slash", path)}
-		}
-		if err := add("suites", path); err != nil {
+		if err := add("suites", path, 0); err != nil {
 			return nil, err
 		}
 	}
 	for _, c := range i.Cases {
-		if strings.HasPrefix(c.Path, "/") {
-			return nil, &InvalidError{"cases", fmt.Sprintf("has the path %.300q, which begins with a slash", c.Path)}
-		}
-		suite, name := split(c.Path)
-		if err := model.CheckName(name); err != nil {
-			return nil, &InvalidError{"cases", fmt.Sprintf("has the name %.300q, which %s", name, err)}
-		}
-		if err := add("cases", suite); err != nil {
+		if err := add("cases", c.Path, 1); err != nil {
 			return nil, err
 		}
 	}
-	suites := make([]string, 0, len(all))
-	for path := range all {
-		suites = append(suites, path)
-	}
-	slices.SortFunc(suites, func(a, b string) int {
-		if d := depth(a) - depth(b); d != 0 {
-			return d
-		}
-		return strings.Compare(a, b)
-	})
-	return suites, nil
+	return slices.SortedFunc(maps.Keys(all), func(a, b string) int {
+		return cmp.Or(cmp.Compare(depth(a), depth(b)), cmp.Compare(a, b))
+	}), nil
 }
 
 // depth returns how many names a path without a slash at its beginning has.

@@ -74,8 +74,7 @@ const stopTimeout = server.DrainTimeout + instance.ReleaseTimeout + 5*time.Secon
 
 // startChild starts an instance, and waits until it serves.
 func startChild(cmd *exec.Cmd) (running, error) {
-	var errs lastWords
-	cmd.Stderr = &errs
+	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return running{}, fmt.Errorf("start an instance: %w", err)
@@ -91,7 +90,7 @@ func startChild(cmd *exec.Cmd) (running, error) {
 		defer close(drained)
 		_, _ = io.Copy(io.Discard, lines)
 	}()
-	stop := func() error { return stopChild(cmd, drained, &errs) }
+	stop := func() error { return stopChild(cmd, drained) }
 	if !ok {
 		return running{}, errors.Join(errors.New("an instance did not say where it listens"), stop())
 	}
@@ -99,7 +98,7 @@ func startChild(cmd *exec.Cmd) (running, error) {
 }
 
 // stopChild asks a child to drain, waits until it has ended, and returns why it failed.
-func stopChild(cmd *exec.Cmd, drained <-chan struct{}, errs *lastWords) error {
+func stopChild(cmd *exec.Cmd, drained <-chan struct{}) error {
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		_ = cmd.Process.Kill() // a system without SIGTERM
 	}
@@ -107,18 +106,7 @@ func stopChild(cmd *exec.Cmd, drained <-chan struct{}, errs *lastWords) error {
 	defer kill.Stop()
 	<-drained
 	if err := cmd.Wait(); err != nil {
-		return fmt.Errorf("instance %d: %w: %s", cmd.Process.Pid, err, *errs)
+		return fmt.Errorf("instance %d: %w", cmd.Process.Pid, err)
 	}
 	return nil
-}
-
-// lastWords keeps the last bytes that a process writes. It may be read once the process has ended.
-type lastWords []byte
-
-// Write implements [io.Writer].
-func (w *lastWords) Write(p []byte) (int, error) {
-	const most = 2000
-	*w = append(*w, p...)
-	*w = (*w)[max(0, len(*w)-most):]
-	return len(p), nil
 }

@@ -5,15 +5,15 @@ export const en = {
   awayMore: 'The server does not answer.', connectingMore: 'There is no news yet.',
   awaySince: 'The server does not answer. What you see is as of {time}, and nothing can be changed.',
   databaseUnknown: 'The database does not answer. What you see is as of {time}, and nothing can be changed.',
-  whoAmI: 'Your name?', theme: 'Colours: {theme}', 'theme.auto': 'as the system', 'theme.light': 'light', 'theme.dark': 'dark',
+  whoAmI: 'Your name?',
   language: 'Switch to Chinese', otherLanguage: '中文', help: 'Help and keys', choosePlan: 'Choose a plan',
   locksUnknown: 'The lock store does not answer. Reading works; writing is refused until it is back.',
   planHeld: '“{what}” has the whole plan, since {since}.', planGone: 'Somebody has deleted this plan.', addressGone: 'What the address names is not there: somebody has deleted it.', suiteGone: 'Somebody has deleted “{name}”',
 
   'welcome.title': 'A tree that many people change at once, and that stays right',
   'welcome.lead': 'This is a test-plan backend to start from. Suites form a tree; every row carries its path. pathlock locks just the nodes that a change touches, on every instance at once.',
-  second: 'Open a second window', 'welcome.play': 'Play with a web shop', 'welcome.demo': 'Make a demo plan', 'welcome.demoMore': 'Thirty suites, and cases with steps, in a second.',
-  'welcome.import': 'Import a directory', 'welcome.importMore': 'Folders become suites, files become cases. Names are sent, and nothing else. You can drop a folder here.',
+  second: 'Open a second window', 'welcome.play': 'Play with a web shop', 'welcome.demo': 'Make a demo plan', 'welcome.demoMore': 'Suites, and cases with steps, in a second.',
+  'welcome.import': 'Import a directory', 'welcome.importMore': 'Folders become suites, files become cases. Names are sent, and nothing else.',
   'welcome.choose': 'Choose a directory', 'welcome.empty': 'Begin with an empty plan', 'welcome.emptyMore': 'Give it a project and a name.',
   'welcome.try': 'Then try to break it',
   'welcome.try1': 'Open a second window beside this one. Each shows what the other does.',
@@ -30,8 +30,6 @@ export const en = {
   rename: 'Rename', move: 'Move…', copy: 'Copy…', remove: 'Delete', edit: 'Edit', done: 'Done', back: 'Back to the tree', suiteIn: 'New suite in “{name}”',
   suiteName: 'Name of the suite', moveTo: 'Move “{name}” to', copyTo: 'Copy “{name}” to', moveHere: 'Move here', copyHere: 'Copy here',
   find: 'Find', path: 'Path', moreFound: 'and {count} more: type to find them', open: 'Open',
-  cut: '“{name}” is marked. Ctrl+V moves it into the chosen suite.',
-  copied: '“{name}” is marked. Ctrl+V copies it into the chosen suite.',
 
   cases: 'Cases', noCases: 'No cases in this suite.', casesAsked: 'Reading…', casesMissed: 'The cases could not be read yet.', saving: 'Saving “{to}”…', newCase: 'New case', addCase: 'Add', caseName: 'Name of the case', body: 'Steps',
   save: 'Save', subsuites: '{count} suites inside', 'subsuites.one': '1 suite inside', changedElsewhere: 'This case has been changed in another window. It says now: “{text}”', overwrite: 'Overwrite it with what you wrote?', overwriteDo: 'Overwrite',
@@ -84,5 +82,5 @@ export const en = {
   importNothing: 'There is nothing in it that can be imported.', continue: 'Continue', stop: 'Stop',
 
   'help.title': 'Keys', 'help.move': 'go through the tree', 'help.open': 'open, close; to the parent', 'help.enter': 'to the details', 'help.f2': 'rename', 'help.new': 'new suite inside',
-  'help.delete': 'to the recycle bin', 'help.cut': 'mark to move, mark to copy, put here', 'help.letters': 'jump to a name', 'help.find': 'find a suite', 'help.routes': 'The routes for programs',
+  'help.delete': 'to the recycle bin', 'help.find': 'find a suite',
 };

@@ -23,26 +23,6 @@ export function namesOfFiles(files) {
   return { name, ...sorted(entries) };
 }
 
-/** What is in a directory that was dropped. */
-export async function namesOfDrop(items) {
-  const roots = [...items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
-  const only = roots.length === 1 && roots[0].isDirectory ? roots[0] : null;
-  const entries = [];
-  const walk = async (entry, path) => {
-    if (entries.length > most || leftOut.has(entry.name)) return;
-    if (path.length) entries.push({ path, file: entry.isFile });
-    if (!entry.isDirectory) return;
-    const reader = entry.createReader();
-    for (;;) {
-      const some = await new Promise((resolve, reject) => { reader.readEntries(resolve, reject); });
-      if (!some.length) break;
-      for (const child of some) await walk(child, [...path, child.name]);
-    }
-  };
-  for (const root of roots) await walk(root, only ? [] : [root.name]);
-  return { name: only?.name ?? roots[0]?.name ?? '', ...sorted(entries) };
-}
-
 /** Leaves out what cannot be a suite or a case. */
 function sorted(entries) {
   const items = [];

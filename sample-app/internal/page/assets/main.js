@@ -7,15 +7,13 @@ import { Detail } from './detail.js';
 import { $, once, text } from './dom.js';
 import { isolated, shown } from './foreign.js';
 import { Holds } from './holds.js';
-import { ago, clock, t, translate } from './i18n.js';
-import { Keys } from './keys.js';
+import { ago, clock, lang, setLanguage, t, translate } from './i18n.js';
 import { Tree } from './model.js';
 import * as notices from './notices.js';
 import { Operations } from './operations.js';
-import { allPlans, choosePlan, welcome } from './plans.js';
+import { allPlans, choosePlan, help, welcome } from './plans.js';
 import { doing } from './problems.js';
 import { Session, visitor } from './session.js';
-import { settings } from './settings.js';
 import { TreeView } from './treeview.js';
 
 /** A tree of at most this many suites is shown opened. */
@@ -39,7 +37,6 @@ class App {
   #detail = new Detail($('detail'), this);
   #reading = null;
   #again = false;
-  #keys = new Keys(this);
 
   async start() {
     this.actions.onbusy = () => { this.view.draw(); this.#detail.update(); };
@@ -69,8 +66,7 @@ class App {
     this.view.on('choose', (id) => this.#chosen(id));
     this.view.on('open', () => this.showScreen('detail'));
     this.view.on('rename', (id, name) => this.operations.rename(id, name));
-    this.view.on('drop', (id, to, copies) => (copies ? this.operations.copy(id, to) : this.operations.move(id, to)));
-    this.view.on('key', (key, id) => this.#keys.press(key, id));
+    this.view.on('key', (key, id) => this.#pressed(key, id));
     const choose = once(async () => { const plan = await choosePlan(this); if (plan) await this.open(plan); });
     $('plan-button').addEventListener('click', choose);
     $('new-suite').addEventListener('click', () => this.operations.create(this.view.chosen));
@@ -84,7 +80,8 @@ class App {
     addEventListener('beforeunload', (e) => { if (this.#detail.unsaved) e.preventDefault(); });
     setInterval(() => { this.view.draw(); this.#detail.update(); }, 15000); // "3 min" becomes "4 min"
     new ResizeObserver(([notices]) => $('work').style.setProperty('--notices', notices.contentRect.height + 'px')).observe($('notices'));
-    settings(() => this.#words());
+    $('language').addEventListener('click', () => { setLanguage(lang() === 'en' ? 'zh-CN' : 'en'); this.#words(); });
+    $('help').addEventListener('click', help);
     this.#words();
     await this.#follow();
   }
@@ -235,6 +232,16 @@ class App {
     if (!history.state?.detail) history.pushState({ detail: true }, '');
   }
 
+  /** What the keys of the tree do to the chosen suite, but for moving about in it. */
+  #pressed(key, id) {
+    if (key === 'Insert') this.operations.create(id);
+    else if (key === 'Delete') this.operations.remove(id);
+    else {
+      this.showScreen('detail');
+      $('detail').focus();
+    }
+  }
+
   /** Goes from the chosen suite back to the tree. */
   back() {
     if (history.state?.detail) history.back();
@@ -252,7 +259,7 @@ class App {
 
   /** How a row looks. */
   #row(id) {
-    const under = this.actions.busy.get(id), row = { name: this.nameOf(id), busy: under !== undefined, marked: this.#keys.cuts(id) };
+    const under = this.actions.busy.get(id), row = { name: this.nameOf(id), busy: under !== undefined };
     if (under) return { ...row, chip: under, late: true };
     const over = this.holds.over(this.tree, id), now = this.holds.now();
     if (this.session.edits(id)) return { ...row, kind: 'mine', chip: t('lock.mine') };
@@ -303,6 +310,8 @@ class App {
   /** Another language. */
   #words() {
     translate();
+    $('language').textContent = t('otherLanguage');
+    $('language').lang = lang() === 'en' ? 'zh-CN' : 'en';
     this.showVisitor();
     this.#title();
     this.#showState();

@@ -39,10 +39,9 @@ export class Operations {
     });
   }
 
-  async move(id, to) {
-    if (!this.#tree.has(id)) return; // somebody has deleted it while it was being dragged
+  async move(id) {
     const name = this.#name(id);
-    to ??= (await askPlace(t('moveTo', { name }), this.#tree, this.#app.plan.name, {
+    const to = (await askPlace(t('moveTo', { name }), this.#tree, this.#app.plan.name, {
       start: this.#tree.parent(id), button: t('moveHere'), refuses: (other) => this.#tree.contains(id, other),
     }))?.to;
     if (!to || to === this.#tree.parent(id)) return;
@@ -54,18 +53,13 @@ export class Operations {
     if (moved) this.#app.view.choose(id);
   }
 
-  async copy(id, to) {
-    if (!this.#tree.has(id)) return;
-    const name = this.#name(id);
-    let as = to ? this.#tree.freeName(to, name) : null;
-    if (!to) {
-      const parent = this.#tree.parent(id);
-      const place = await askPlace(t('copyTo', { name }), this.#tree, this.#app.plan.name, {
-        start: parent, button: t('copyHere'), refuses: () => false, name: this.#tree.freeName(parent, name),
-      });
-      if (!place) return;
-      ({ to, name: as } = place);
-    }
+  async copy(id) {
+    const name = this.#name(id), parent = this.#tree.parent(id);
+    const place = await askPlace(t('copyTo', { name }), this.#tree, this.#app.plan.name, {
+      start: parent, button: t('copyHere'), refuses: () => false, name: this.#tree.freeName(parent, name),
+    });
+    if (!place) return;
+    const { to, name: as } = place;
     const made = await this.#run({
       title: t('do.copy', { name, to: this.#name(to) }), suite: id, ok: t('ok.copy', { to: this.#name(to) }),
       send: (key) => send('POST', `/api/suites/${id}/copy`, { body: { parent_id: to, name: as }, key }),

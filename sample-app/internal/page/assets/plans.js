@@ -5,7 +5,7 @@ import { demo } from './demo.js';
 import { h } from './dom.js';
 import { plain, shown } from './foreign.js';
 import { t } from './i18n.js';
-import { makePlan, namesOfDrop, namesOfFiles } from './importer.js';
+import { makePlan, namesOfFiles } from './importer.js';
 
 const firstProject = 'demo';
 
@@ -24,21 +24,11 @@ export function beginnings(app, heading, opened) {
     if (plan) opened(plan);
   };
   const input = h('input', { type: 'file', webkitdirectory: true, multiple: true, class: 'unseen', tabIndex: -1, 'aria-hidden': 'true', onchange: () => use(namesOfFiles(input.files)) });
-  const drop = h('article', {
-    class: 'card',
-    ondragover: (e) => { e.preventDefault(); drop.classList.add('over'); },
-    ondragleave: () => drop.classList.remove('over'),
-    ondrop: async (e) => {
-      e.preventDefault();
-      drop.classList.remove('over');
-      use(await namesOfDrop(e.dataTransfer.items));
-    },
-  }, h(heading, {}, t('welcome.import')), h('p', {}, t('welcome.importMore')),
-  h('button', { type: 'button', 'data-do': 'import', onclick: () => input.click() }, t('welcome.choose')), input);
   return h('div', { class: 'cards' },
     h('article', { class: 'card' }, h(heading, {}, t('welcome.play')), h('p', {}, t('welcome.demoMore')),
       h('button', { type: 'button', class: 'primary', 'data-do': 'demo', onclick: () => use(demo()) }, t('welcome.demo'))),
-    drop,
+    h('article', { class: 'card' }, h(heading, {}, t('welcome.import')), h('p', {}, t('welcome.importMore')),
+      h('button', { type: 'button', 'data-do': 'import', onclick: () => input.click() }, t('welcome.choose')), input),
     h('article', { class: 'card' }, h(heading, {}, t('welcome.empty')), h('p', {}, t('welcome.emptyMore')), newPlan(app, project(), opened)));
 }
 
@@ -112,4 +102,11 @@ async function remove(app, plan) {
     title: t('do.deletePlan', { name: plan.name }), ends: true, send: async () => { await send('DELETE', `/api/plans/${plan.id}`); return {}; },
     then: () => { if (plan.id === app.plan?.id) app.leave(); },
   });
+}
+
+/** The list of keys. */
+export function help() {
+  const keys = [['↑ ↓ ⇞ ⇟', 'move'], ['→ ←', 'open'], ['Enter', 'enter'], ['F2', 'f2'], ['Ins', 'new'], ['Del', 'delete'], ['/', 'find']];
+  ask(t('help.title'), () => h('div', {}, h('dl', { class: 'keys' }, keys.flatMap(([key, what]) => [h('dt', {}, h('kbd', {}, key)), h('dd', {}, t('help.' + what))])),
+    h('p', {}, h('a', { href: 'routes' }, t('welcome.routes')))));
 }

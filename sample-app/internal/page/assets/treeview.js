@@ -1,15 +1,13 @@
 // The tree on the page, after the ARIA pattern of a tree view. It has elements for the rows in
 // sight only, and the focus stays on the tree itself, so that no update takes it away.
 import { attribute, Emitter, h, text } from './dom.js';
-import { Drag } from './drag.js';
 import { shown } from './foreign.js';
 import { nameField } from './namefield.js';
 
 const beyond = 8; // rows above and below those in sight
-const typing = 700; // how long typed letters make one word, in milliseconds
 
 /** Emits choose(id), open(id), rename(id, name), and key(name, id) for all that is not moving
- * about, drop(id, to, copies). describe(id) returns {name, chip, late, kind, title, busy}. */
+ * about. describe(id) returns {name, chip, late, kind, title, busy}. */
 export class TreeView extends Emitter {
   chosen = 0;
   #element;
@@ -24,8 +22,6 @@ export class TreeView extends Emitter {
   #renaming = 0;
   #above = []; // the chosen suite and those above it, as they were when last drawn
   #pressed = { id: 0 };
-  #typed = '';
-  #typedAt = 0;
 
   constructor(element, tree, describe) {
     super();
@@ -40,13 +36,7 @@ export class TreeView extends Emitter {
     element.addEventListener('click', (e) => this.#click(e.detail ? this.#pressed : this.#under(e)));
     element.addEventListener('dblclick', () => { const { id, twisty, input } = this.#pressed; if (id && !twisty && !input) this.rename(id); });
     new ResizeObserver(() => this.draw()).observe(element);
-    new Drag(element, {
-      idAt: (node) => this.#idAt(node), name: (id) => this.#tree.get(id)?.name, may: (id) => id !== this.#tree.root && id !== this.#renaming,
-      fits: (id, to) => !this.#tree.contains(id, to) && this.#tree.parent(id) !== to, open: (id) => this.#open(id, true),
-      drop: (id, to, copies) => this.emit('drop', id, to, copies), target: (to) => { this.#target = to; this.draw(); },
-    });
   }
-  #target = 0;
 
   get #height() { return parseFloat(getComputedStyle(this.#element).getPropertyValue('--row')) || 34; }
 
@@ -154,8 +144,6 @@ export class TreeView extends Emitter {
     attribute(row, 'aria-expanded', opens ? String(Boolean(this.#filter) || this.#opened.has(id)) : null);
     attribute(row, 'aria-busy', is.busy ? 'true' : null);
     attribute(row, 'data-lock', is.kind);
-    attribute(row, 'data-target', id === this.#target ? '' : null);
-    attribute(row, 'data-cut', is.marked ? '' : null);
     const [twisty, name, chip] = row.children;
     text(twisty, opens ? '▸' : '');
     this.#drawName(id, name, is.name);
@@ -220,29 +208,9 @@ export class TreeView extends Emitter {
       ArrowLeft: () => (children.length && opened ? this.#open(id, false) : this.#tree.parent(id) && this.choose(this.#tree.parent(id))),
       '*': () => { for (const child of this.#tree.children(this.#tree.parent(id) ?? id)) this.#opened.add(child); this.refresh(); },
     };
-    if (e.key.length > 1 || e.ctrlKey) this.#typedAt = 0; // another word begins
-    if (e.ctrlKey || e.metaKey) {
-      if ('xcv'.includes(e.key.toLowerCase())) { e.preventDefault(); this.emit('key', e.key.toLowerCase(), id); }
-      return;
-    }
-    if (e.altKey || !this.#at.has(id) && !moves[e.key]) return; // what the filter hides is left alone
+    if (e.ctrlKey || e.metaKey || e.altKey || !this.#at.has(id) && !moves[e.key]) return; // what the filter hides is left alone
     if (moves[e.key]) { e.preventDefault(); moves[e.key](); }
     else if (e.key === 'F2') { e.preventDefault(); this.rename(id); }
-    else if (['Insert', 'Delete', 'Enter', 'Escape', 'ContextMenu'].includes(e.key)) { e.preventDefault(); this.emit('key', e.key, id); }
-    else if (e.key.length === 1 && e.key !== ' ') this.#jump(e.key);
-  }
-
-  /** Goes to the next row whose name begins with what is typed. */
-  #jump(letter) {
-    this.#typed = Date.now() - this.#typedAt < typing ? this.#typed + letter : letter;
-    this.#typedAt = Date.now();
-    const start = this.#at.get(this.chosen)?.row ?? 0, from = this.#typed.length > 1 ? 0 : 1;
-    for (let i = from; i <= this.#shown.length; i++) {
-      const id = this.#shown[(start + i) % this.#shown.length];
-      if (this.#tree.get(id).name.toLocaleLowerCase().startsWith(this.#typed.toLocaleLowerCase())) {
-        this.choose(id);
-        return;
-      }
-    }
+    else if (['Insert', 'Delete', 'Enter', 'ContextMenu'].includes(e.key)) { e.preventDefault(); this.emit('key', e.key, id); }
   }
 }

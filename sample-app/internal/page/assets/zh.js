@@ -4,15 +4,15 @@ export const zh = {
   liveMore: '别人的改动会立即显示。', askingMore: '页面与服务器之间有什么拦住了事件推送，页面改为定时询问。', awayMore: '服务器没有应答。', connectingMore: '还没有消息。',
   awaySince: '服务器没有应答。你看到的是 {time} 的状态，现在无法修改。',
   databaseUnknown: '数据库没有应答。你看到的是 {time} 的状态，现在无法修改。',
-  whoAmI: '你的名字？', theme: '配色：{theme}', 'theme.auto': '跟随系统', 'theme.light': '浅色', 'theme.dark': '深色',
+  whoAmI: '你的名字？',
   language: '切换到英文', otherLanguage: 'English', help: '帮助与按键', choosePlan: '选择计划',
   locksUnknown: '锁服务没有应答。可以读取；在它恢复之前，写入会被拒绝。',
   planHeld: '整个计划自 {since} 起被“{what}”占用。', planGone: '有人删除了这个计划。', addressGone: '地址所指的内容不存在：有人把它删除了。', suiteGone: '有人删除了“{name}”',
 
   'welcome.title': '许多人同时修改的一棵树，始终正确',
   'welcome.lead': '这是一个可以拿来起步的测试计划后端。套件组成一棵树，每一行都带着自己的路径。pathlock 只锁住一次改动触及的节点，在所有实例上同时生效。',
-  second: '再打开一个窗口', 'welcome.play': '试玩网上商店', 'welcome.demo': '生成演示计划', 'welcome.demoMore': '三十个套件，以及带步骤的用例，一秒即成。',
-  'welcome.import': '导入一个目录', 'welcome.importMore': '文件夹变成套件，文件变成用例。只发送名称，不发送内容。也可以把文件夹拖到这里。',
+  second: '再打开一个窗口', 'welcome.play': '试玩网上商店', 'welcome.demo': '生成演示计划', 'welcome.demoMore': '套件，以及带步骤的用例，一秒即成。',
+  'welcome.import': '导入一个目录', 'welcome.importMore': '文件夹变成套件，文件变成用例。只发送名称，不发送内容。',
   'welcome.choose': '选择目录', 'welcome.empty': '从空计划开始', 'welcome.emptyMore': '给出项目和名称即可。',
   'welcome.try': '然后试着弄坏它',
   'welcome.try1': '在旁边再打开一个窗口，每个窗口都会显示另一个窗口做了什么。',
@@ -28,7 +28,6 @@ export const zh = {
   rename: '重命名', move: '移动…', copy: '复制…', remove: '删除', edit: '编辑', done: '完成', back: '返回树', suiteIn: '在“{name}”中新建套件',
   suiteName: '套件名称', moveTo: '把“{name}”移动到', copyTo: '把“{name}”复制到', moveHere: '移到这里', copyHere: '复制到这里',
   find: '查找', path: '路径', moreFound: '还有 {count} 个：输入文字来查找', open: '打开',
-  cut: '已标记“{name}”。按 Ctrl+V 移到选中的套件。', copied: '已标记“{name}”。按 Ctrl+V 复制到选中的套件。',
 
   cases: '用例', noCases: '这个套件里没有用例。', casesAsked: '正在读取…', casesMissed: '还没能读到用例。', saving: '正在保存“{to}”…', newCase: '新建用例', addCase: '添加', caseName: '用例名称', body: '步骤',
   save: '保存', subsuites: '内含 {count} 个套件', changedElsewhere: '这个用例在另一个窗口中被修改了。现在的内容是：“{text}”', overwrite: '用你写的内容覆盖它吗？', overwriteDo: '覆盖',
@@ -75,5 +74,5 @@ export const zh = {
   importNothing: '里面没有可以导入的内容。', continue: '继续', stop: '停止',
 
   'help.title': '按键', 'help.move': '在树中移动', 'help.open': '展开、收起；到上级', 'help.enter': '到详情', 'help.f2': '重命名', 'help.new': '在其中新建套件',
-  'help.delete': '放入回收站', 'help.cut': '标记移动、标记复制、放到这里', 'help.letters': '跳到某个名称', 'help.find': '查找套件', 'help.routes': '供程序使用的接口',
+  'help.delete': '放入回收站', 'help.find': '查找套件',
 };
