@@ -4,13 +4,11 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"unicode/utf8"
 
 	"gorm.io/gorm"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
-	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 )
 
@@ -35,9 +33,6 @@ func (s *Service) RestoreLocation(ctx context.Context, id string) (pathlock.Loca
 
 // Restore puts an item of the recycle bin back below its old parent. It returns a [model.Suite] or
 // a [model.Case].
-//
-// The statement that restores a subtree is written by hand, under the plugin's assertion. An Update
-// that clears deleted_at would work, too, but it would read and lock each row of the subtree.
 func (s *Service) Restore(ctx context.Context, id int64) (restored any, err error) {
 	err = s.write(ctx, recorded(&restored, func(tx *gorm.DB) error {
 		item, err := load[model.RecycledItem](tx, "item", id)
@@ -60,7 +55,7 @@ func (s *Service) Restore(ctx context.Context, id int64) (restored any, err erro
 		if item.Kind == model.KindCase {
 			restored, err = restoreCase(tx, item, parent)
 		} else {
-			restored, err = restoreSuite(tx, item, parent)
+			restored, err = restoreSuite(tx, item)
 		}
 		if err != nil {
 			return nameTaken(err, item.Name)
@@ -70,55 +65,26 @@ func (s *Service) Restore(ctx context.Context, id int64) (restored any, err erro
 	return restored, err
 }
 
-// nodesOf returns the ids of an item's suites or cases.
-func nodesOf(tx *gorm.DB, item int64, kind model.Kind) (ids []int64, err error) {
-	err = tx.Model(&model.RecycledNode{}).Where("item_id = ? AND kind = ?", item, kind).Pluck("node_id", &ids).Error
-	return ids, err
+// nodesOf selects the ids of an item's suites or cases.
+func nodesOf(tx *gorm.DB, item int64, kind model.Kind) *gorm.DB {
+	return tx.Model(&model.RecycledNode{}).Select("node_id").Where("item_id = ? AND kind = ?", item, kind)
 }
 
-// restoreSuite restores the rows of a suite's subtree. It replaces the beginning of their paths,
-// because the old parent may have another path by now.
-func restoreSuite(tx *gorm.DB, item model.RecycledItem, parent pathlock.Location) (model.Suite, error) {
-	top, err := load[model.Suite](tx.Unscoped(), "suite", item.NodeID)
+// restoreSuite restores the rows of a suite's subtree. The plugin gives them their paths, because
+// the old parent may have another one by now.
+func restoreSuite(tx *gorm.DB, item model.RecycledItem) (model.Suite, error) {
+	err := tx.Unscoped().Model(&model.Suite{}).Where("id IN (?)", nodesOf(tx, item.ID, model.KindSuite)).Update("deleted_at", nil).Error
 	if err != nil {
-		return top, err
+		return model.Suite{}, tooDeep("item", err)
 	}
-	suites, err := nodesOf(tx, item.ID, model.KindSuite)
-	if err != nil {
-		return top, err
-	}
-	cases, err := nodesOf(tx, item.ID, model.KindCase)
-	if err != nil {
-		return top, err
-	}
-	err = eachBatch(tx, `UPDATE suites SET deleted_at = NULL, version = version + 1, path = `+database.Dialect(tx.Name()).Splice("path")+` WHERE id IN ?`,
-		suites, parent.Path.Column()+"/"+item.Name, utf8.RuneCountInString(top.Path)+1)
-	if err != nil {
-		return top, err
+	var cases []int64
+	if err := nodesOf(tx, item.ID, model.KindCase).Scan(&cases).Error; err != nil {
+		return model.Suite{}, err
 	}
 	if err := eachBatch(tx, `UPDATE cases SET deleted_at = NULL WHERE id IN ?`, cases); err != nil {
-		return top, err
+		return model.Suite{}, err
 	}
-	if top, err = load[model.Suite](tx, "suite", item.NodeID); err != nil {
-		return top, err
-	}
-	depth, err := deepest(tx, top)
-	if err == nil && depth > model.MaxDepth {
-		err = TooDeep("item", depth)
-	}
-	return top, err
-}
-
-// deepest returns the depth of the deepest suite in a subtree that the transaction has written.
-func deepest(tx *gorm.DB, top model.Suite) (depth int, err error) {
-	var below *int
-	err = tx.Model(&model.Suite{}).Where("plan_id = ? AND path > ? AND path < ?", top.PlanID, top.Path+"/", top.Path+"0").
-		Select("MAX(LENGTH(path) - LENGTH(REPLACE(path, '/', '')))").Scan(&below).Error
-	depth = model.Depth(top.Path)
-	if below != nil {
-		depth = max(depth, *below)
-	}
-	return depth, err
+	return load[model.Suite](tx, "suite", item.NodeID)
 }
 
 // restoreCase restores the row of a case.

@@ -15,7 +15,7 @@ export function ask(title, build, { wide } = {}) {
         h('button', { type: 'button', class: 'quiet icon', 'aria-label': t('close'), title: t('close'), onclick: () => close(null) }, '×')),
       build(close));
     dialog.addEventListener('close', () => {
-      around.append(notices);
+      (around.isConnected ? around : document.body).append(notices); // it may have been a dialog, too
       dialog.remove();
       if (before?.isConnected) before.focus();
       resolve(answer);
