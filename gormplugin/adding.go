@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
-	"github.com/pathlock-go/pathlock/gormplugin/treeschema"
+	"github.com/pathlock-go/pathlock/internal/treeschema"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/migrator"

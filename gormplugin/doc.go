@@ -115,10 +115,10 @@
 //	  hold     tripwire         path locks, row locks, the assertion; raw SQL that is refused
 //	  table    again            the models, their rows and where they are; trying again
 //	  txn                       transactions, and when they have really ended
-//	  dialect  treeschema       what each database says and needs; its tables, checked
+//	  dialect                   what each database says and needs
 //	  fault    rawsql           the errors; SQL texts
 //
-// Package treeschema is public and knows neither GORM nor models: programs call [Verify].
+// [Verify] is the repository's internal/treeschema, which knows neither GORM nor models.
 //
 // The documentation of internal/write follows an UPDATE from the survey to the release of the
 // locks.

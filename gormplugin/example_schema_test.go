@@ -3,7 +3,6 @@ package gormplugin_test
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
@@ -101,28 +100,6 @@ func ExampleDuplicatesError() {
 		fmt.Println(twice.Duplicates)
 	}
 	// Output: [directories: 2 rows named "photos" below "" (tree "1")]
-}
-
-// AutoMigrate cuts off nothing: it says first which texts are longer than the model allows.
-func ExampleTooLongError() {
-	db, drop := connect()
-	defer drop()
-
-	err := errors.Join(
-		db.Exec("CREATE TABLE directories (id BIGINT PRIMARY KEY AUTO_INCREMENT, drive_id BIGINT, parent_id BIGINT, name TEXT, path TEXT)").Error,
-		db.Create(&Directory{DriveID: 1, Name: strings.Repeat("x", 300)}).Error,
-		db.Use(gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&Directory{}))),
-	)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	err = gormplugin.AutoMigrate(db)
-	var long *gormplugin.TooLongError
-	if errors.As(err, &long) {
-		fmt.Println(long.Texts)
-	}
-	// Output: [directories.name: up to 300 characters, the model says 255]
 }
 
 // On a cluster whose servers all take writes, Verify believes that they come to one. Elsewhere it

@@ -3,17 +3,15 @@ package gormplugin_test
 import (
 	"database/sql"
 	"errors"
-	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
 	mysqldriver "github.com/go-sql-driver/mysql"
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
-	"github.com/pathlock-go/pathlock/gormplugin/treeschema"
 	"github.com/pathlock-go/pathlock/internal/gormplugintest"
 	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/internal/treeschema"
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
@@ -32,7 +30,7 @@ func opened(t *testing.T, d gormplugintest.Database, options ...gormplugin.Optio
 }
 
 // found returns what Verify finds.
-func found(t *testing.T, db *gorm.DB) []treeschema.Finding {
+func found(t *testing.T, db *gorm.DB) []gormplugin.Finding {
 	t.Helper()
 	err := gormplugin.Verify(db)
 	if err == nil {
@@ -53,62 +51,6 @@ func run(t *testing.T, db *gorm.DB, statements ...string) {
 			t.Fatalf("%s: %v", s, err)
 		}
 	}
-}
-
-// Whatever the session makes of quotes, all of a column's definition stays, and a foreign key that
-// empties the parent is found.
-func TestMySQLDefinitionsInEverySession(t *testing.T) {
-	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
-		// Each rest is what a server of its kind says of the column; generated columns and checks
-		// name others.
-		rests := map[string]string{
-			"a default and a comment": "NOT NULL DEFAULT '/it''s, (' COMMENT 'a \"b\", `c`'",
-			"a check":                 "DEFAULT NULL CHECK (path <> 'COLLATE \"x\"')",
-		}
-		for _, mode := range []string{"", "ANSI_QUOTES,", "NO_BACKSLASH_ESCAPES,"} {
-			for _, quote := range []string{"1", "0"} {
-				for what, rest := range rests {
-					t.Run(mode+quote+" "+what, func(t *testing.T) {
-						db := opened(t, mysqlDatabase(t, server, map[string]string{
-							"sql_mode": "'" + mode + "STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION'", "sql_quote_show_create": quote,
-						}), gormplugin.Model(&gormplugintest.Branch{}))
-						must(t, gormplugin.AutoMigrate(db))
-						run(t, db, "ALTER TABLE branches MODIFY path VARCHAR(500) COLLATE utf8mb4_unicode_ci "+rest,
-							"ALTER TABLE branches ADD CONSTRAINT up FOREIGN KEY (parent_id) REFERENCES branches (id) ON DELETE SET NULL")
-						before := definitionOf(t, db, "path")
-						findings := found(t, db)
-						if len(findings) != 2 || findings[0].Check != treeschema.Collation || findings[1].Check != treeschema.ForeignKeys || findings[1].Severity != treeschema.Unsafe {
-							t.Fatalf("found %v", findings)
-						}
-						for _, f := range findings {
-							run(t, db, f.Statements...)
-						}
-						if findings := found(t, db); findings != nil {
-							t.Errorf("after the statements: %v", findings)
-						}
-						after := definitionOf(t, db, "path")
-						for _, words := range []string{"utf8mb4_unicode_ci", "utf8mb4_nopad_bin", "utf8mb4_0900_bin"} {
-							before, after = strings.ReplaceAll(before, words, "…"), strings.ReplaceAll(after, words, "…")
-						}
-						if before != after {
-							t.Errorf("the definition was\n%s\nand is\n%s", before, after)
-						}
-					})
-				}
-			}
-		}
-	})
-}
-
-// definitionOf returns what the catalogue says of a column, but for its collation.
-func definitionOf(t *testing.T, db *gorm.DB, column string) string {
-	t.Helper()
-	var row map[string]any
-	must(t, db.Raw("SELECT COLUMN_TYPE, IS_NULLABLE, COLUMN_DEFAULT, COLUMN_COMMENT, EXTRA, GENERATION_EXPRESSION FROM information_schema.COLUMNS "+
-		"WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'branches' AND COLUMN_NAME = ?", column).Scan(&row).Error)
-	var checks []string
-	must(t, db.Raw("SELECT CHECK_CLAUSE FROM information_schema.CHECK_CONSTRAINTS WHERE CONSTRAINT_SCHEMA = DATABASE()").Scan(&checks).Error)
-	return fmt.Sprintf("%v %v", row, checks)
 }
 
 // What is proposed to add runs while others write, as the server itself confirms.
@@ -203,26 +145,9 @@ func TestMySQLUnsafeSessions(t *testing.T) {
 			as := d
 			as.Connector = mysqlConnector(t, config)
 			findings := found(t, opened(t, as, gormplugin.Model(&gormplugintest.Branch{})))
-			if len(findings) != 1 || findings[0].Check != c.want || findings[0].Severity != treeschema.Unsafe {
+			if len(findings) != 1 || findings[0].Check != c.want || findings[0].Severity != gormplugin.Unsafe {
 				t.Errorf("%s: found %v", c.variable, findings)
 			}
 		}
-	})
-}
-
-// A session's temporary table is no table of the tree.
-func TestMySQLTemporaryTable(t *testing.T) {
-	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
-		db := opened(t, mysqlDatabase(t, server, nil), gormplugin.Model(&gormplugintest.Branch{}))
-		must(t, gormplugin.AutoMigrate(db))
-		must(t, db.Transaction(func(tx *gorm.DB) error {
-			run(t, tx, "CREATE TEMPORARY TABLE branches (id BIGINT PRIMARY KEY)")
-			findings := found(t, tx)
-			if !slices.ContainsFunc(findings, func(f treeschema.Finding) bool { return strings.Contains(f.Missing, "temporary") }) {
-				t.Errorf("found %v", findings)
-			}
-			run(t, tx, "DROP TEMPORARY TABLE branches")
-			return nil
-		}))
 	})
 }

@@ -8,9 +8,9 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
-	"github.com/pathlock-go/pathlock/gormplugin/treeschema"
 	"github.com/pathlock-go/pathlock/internal/gormplugintest"
 	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/internal/treeschema"
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
@@ -88,26 +88,6 @@ func TestMySQLOrderOfLanguage(t *testing.T) {
 			if x.Path != c.want {
 				t.Errorf("%s: the path is %q after the rename, want %q", c.collation, x.Path, c.want)
 			}
-		}
-	})
-}
-
-// The statement that gives a column another collation leaves the rest of its definition as it is.
-func TestMySQLCollationStatement(t *testing.T) {
-	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
-		db := openMigrated(t, mysqlDatabase(t, server, nil))
-		const rest = `NOT NULL DEFAULT '/it''s' COMMENT 'a, b'`
-		must(t, gormplugin.AllowRawWrites(db).Exec("ALTER TABLE branches MODIFY path VARCHAR(500) COLLATE utf8mb4_unicode_ci "+rest).Error)
-		found, ok := errors.AsType[*gormplugin.SchemaError](gormplugin.Verify(db))
-		if !ok || len(found.Findings) != 1 {
-			t.Fatalf("found %v", found)
-		}
-		must(t, gormplugin.AllowRawWrites(db).Exec(found.Findings[0].Statements[0]).Error)
-		must(t, gormplugin.Verify(db))
-		var table, definition string
-		must(t, db.Raw("SHOW CREATE TABLE branches").Row().Scan(&table, &definition))
-		if !strings.Contains(definition, rest) {
-			t.Errorf("%s is gone from\n%s", rest, definition)
 		}
 	})
 }

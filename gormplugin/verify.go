@@ -9,17 +9,34 @@ import (
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
-	"github.com/pathlock-go/pathlock/gormplugin/treeschema"
+	"github.com/pathlock-go/pathlock/internal/treeschema"
 	"gorm.io/gorm"
 )
 
 // ErrUnsafeSchema means that something is missing without which a tree can be broken, or nothing
-// can be written at all. A [*SchemaError] matches it if any of its findings is [treeschema.Unsafe].
+// can be written at all. A [*SchemaError] matches it if any of its findings is [Unsafe].
 var ErrUnsafeSchema = errors.New("gormplugin: unsafe schema")
+
+// Finding is one thing that is wrong with a table, the server or the session.
+type Finding = treeschema.Finding
+
+// Severity says what a [Finding] endangers.
+type Severity = treeschema.Severity
+
+const (
+	// Advice means that nothing is wrong or slow. The database could also catch what the plugin
+	// prevents.
+	Advice = treeschema.Advice
+	// Warning means that statements are slow, wait for each other needlessly, or fail needlessly,
+	// or that somebody has to see for themselves, as with a trigger.
+	Warning = treeschema.Warning
+	// Unsafe means that a tree can break, or that nothing can be written.
+	Unsafe = treeschema.Unsafe
+)
 
 // SchemaError is what [Verify] found, in an order in which the statements can be run.
 type SchemaError struct {
-	Findings []treeschema.Finding
+	Findings []Finding
 }
 
 // Error implements error: a line for each finding, with the statements that mend it.
@@ -32,7 +49,7 @@ func (e *SchemaError) Error() string {
 
 // Is matches [ErrUnsafeSchema] if a finding is unsafe.
 func (e *SchemaError) Is(target error) bool {
-	return target == ErrUnsafeSchema && slices.ContainsFunc(e.Findings, func(f treeschema.Finding) bool { return f.Severity == treeschema.Unsafe })
+	return target == ErrUnsafeSchema && slices.ContainsFunc(e.Findings, func(f Finding) bool { return f.Severity == Unsafe })
 }
 
 // OneWriter says that all writes of the tree reach one server, though several could take them, such
@@ -49,21 +66,18 @@ func OneWriter() Option { return func(p *Plugin) { p.oneWriter = true } }
 //   - no foreign key, policy or conflict clause that changes the tree by itself;
 //   - the server's version, strict mode and isolation level, and no other servers that write, too.
 //
-// It changes nothing and takes a few milliseconds: call it when the program starts. The settings
-// that it sees are those of one connection. It names the triggers and rules of the tables, without
-// a judgement: the plugin does not see what they write. It reads no rows, with three exceptions:
+// It changes nothing, reads no rows, and takes a few milliseconds: call it when the program starts.
+// The settings that it sees are those of one connection. It names the triggers, rules and
+// partitions of the tables, without a judgement: the plugin does not see what they write.
 //
-//   - Where an index keeps rows at the top apart only if their parent is NULL, it looks for a row
-//     whose parent is 0.
-//   - Where a statement would shorten a text column, it counts the texts that would be cut off, and
-//     proposes no such statement if there are any.
-//   - Where names have no unique index, and a collation that holds different names equal, it looks
-//     for siblings that such an index would refuse, and gives advice if there are any.
+// It judges a unique index by its columns, and by those conditions, expressions and generated
+// columns that it knows: the ones that [AutoMigrate] writes, and the like. To any other index it is
+// blind, and asks for one that it knows.
 //
 // It returns what it finds as a [*SchemaError], in which every finding comes with the statements
-// that mend it, ready to run, or with advice where no statement can. An error that matches
+// that mend it, or with advice where one plain statement does not. An error that matches
 // [ErrUnsafeSchema] should keep the program from starting; the others are for the log. A finding
-// that is [treeschema.Advice] is about a second line of defence.
+// that is [Advice] is about a second line of defence.
 //
 //	err := gormplugin.Verify(db)
 //	if errors.Is(err, gormplugin.ErrUnsafeSchema) {
@@ -77,22 +91,29 @@ func Verify(db *gorm.DB) error {
 	if err != nil {
 		return err
 	}
-	findings, err := p.findings(db, layout(p.catalogue), treeschema.Run)
+	findings, err := p.findings(db, treeschema.Run)
 	if err != nil {
 		return err
 	}
 	if p.oneWriter {
-		findings = slices.DeleteFunc(findings, func(f treeschema.Finding) bool { return f.Check == treeschema.Writers && f.Table == "" })
+		findings = slices.DeleteFunc(findings, func(f Finding) bool { return f.Check == treeschema.Writers && f.Table == "" })
 	}
-	return schemaError(findings)
-}
-
-// schemaError returns nil where nothing was found.
-func schemaError(findings []treeschema.Finding) error {
 	if len(findings) == 0 {
 		return nil
 	}
 	return &SchemaError{Findings: findings}
+}
+
+// findings checks the tables, and whatever else check does.
+func (p *Plugin) findings(db *gorm.DB, check func(context.Context, treeschema.Conn, string, []treeschema.Table) ([]Finding, error)) (findings []Finding, err error) {
+	err = p.onCatalogue(db, func(ctx context.Context, conn treeschema.Conn) error {
+		findings, err = check(ctx, conn, p.owner.Dialect.Name, layout(p.catalogue))
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("gormplugin: verifying the schema: %w", err)
+	}
+	return findings, nil
 }
 
 // onCatalogue runs read in the transaction that db is in, or else on one connection of its pool.

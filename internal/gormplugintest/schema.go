@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pathlock-go/pathlock/gormplugin/treeschema"
 	"gorm.io/gorm"
 )
 
@@ -39,22 +38,21 @@ type Plain struct {
 // flaw is something that is wrong with a schema that [gormplugin.AutoMigrate] made.
 type flaw struct {
 	name string
+	// want are the findings, in their order: how bad, and which check. One that gives no statement
+	// is in words.
+	want string
 	// statements make it, by the dialect's name; a dialect without any cannot have the flaw.
 	mysql, postgres, sqlite []string
-	// want are the checks that fail, in the order of the findings, and severity that of the first.
-	want     []treeschema.Check
-	severity treeschema.Severity
-	// byHand is set where SQL cannot mend it.
-	byHand bool
-	// vanishes is set where the statements only make room for [gormplugin.AutoMigrate].
-	vanishes bool
-	// advised is set where an index may be advised beside, as far as the database can have it.
-	advised bool
+	// mariaDB makes it where MySQL cannot.
+	mariaDB []string
 }
 
-// statements are those of a dialect.
-func (f flaw) statements(dialect string) []string {
-	return map[string][]string{"mysql": f.mysql, "postgres": f.postgres, "sqlite": f.sqlite}[dialect]
+// statements are those of a database.
+func (f flaw) statements(w *schemaWorld) []string {
+	if f.mariaDB != nil && w.db.Name() == "mysql" && strings.Contains(w.binary(), "nopad") {
+		return f.mariaDB
+	}
+	return map[string][]string{"mysql": f.mysql, "postgres": f.postgres, "sqlite": f.sqlite}[w.db.Name()]
 }
 
 // flaws are all the things that can be wrong with a table.
@@ -73,41 +71,45 @@ func flaws() []flaw {
 	dropSibling, dropTop = slices.Concat(plainMySQL, dropSibling), slices.Concat(plainMySQL, dropTop)
 	dropSiblingPostgres, dropSiblingSQLite := slices.Concat(plainPostgres, dropSiblingIndex), slices.Concat(plainSQLite, dropSiblingIndex)
 	dropTopPostgres, dropTopSQLite := slices.Concat(plainPostgres, dropTopIndex), slices.Concat(plainSQLite, dropTopIndex)
+	branches := func(rest string) string {
+		return "CREATE TABLE branches (id BIGINT NOT NULL AUTO_INCREMENT, tree_id BIGINT NOT NULL, parent_id BIGINT, name VARCHAR(100) NOT NULL, path VARCHAR(500) NOT NULL, " +
+			"note TEXT, deleted DATETIME(3), " + rest
+	}
+	branchesOfPostgres := func(rest string) string {
+		return `CREATE TABLE branches (id bigserial, tree_id bigint NOT NULL, parent_id bigint, name varchar(100) NOT NULL, path varchar(500) COLLATE "C" NOT NULL, ` +
+			"note text, deleted timestamptz, " + rest
+	}
 	and := func(first []string, then ...string) []string { return append(slices.Clone(first), then...) }
-	const (
-		unsafe  = treeschema.Unsafe
-		warning = treeschema.Warning
-	)
 	return []flaw{
 		{
-			name: "no unique index over parent and name", want: []treeschema.Check{treeschema.Siblings, treeschema.Paths}, severity: unsafe,
+			name: "no unique index over parent and name", want: "unsafe siblings, advice paths",
 			mysql: dropSibling, postgres: dropSiblingPostgres, sqlite: dropSiblingSQLite,
 		},
 		{
-			name: "a unique index with a column that is NULL in live rows", want: []treeschema.Check{treeschema.Siblings, treeschema.Paths}, severity: unsafe,
+			name: "a unique index with a column that is NULL in live rows", want: "unsafe siblings, advice paths",
 			mysql:    and(dropSibling, "CREATE UNIQUE INDEX hollow ON branches (tree_id, parent_id, name, deleted)"),
 			postgres: and(dropSiblingPostgres, "CREATE UNIQUE INDEX hollow ON branches (tree_id, parent_id, name, deleted)"),
 			sqlite:   and(dropSiblingSQLite, "CREATE UNIQUE INDEX hollow ON branches (tree_id, parent_id, name, deleted)"),
 		},
 		{
-			name: "a unique index with a column in which siblings differ", want: []treeschema.Check{treeschema.Siblings, treeschema.Paths}, severity: unsafe,
+			name: "a unique index with a column in which siblings differ", want: "unsafe siblings, advice paths",
 			mysql:    and(dropSibling, "CREATE UNIQUE INDEX wide ON branches (parent_id, name, id)"),
 			postgres: and(dropSiblingPostgres, "CREATE UNIQUE INDEX wide ON branches (parent_id, name, id)"),
 			sqlite:   and(dropSiblingSQLite, "CREATE UNIQUE INDEX wide ON branches (parent_id, name, id)"),
 		},
 		{
-			name: "an index that is not unique", want: []treeschema.Check{treeschema.Siblings, treeschema.Paths}, severity: unsafe,
+			name: "an index that is not unique", want: "unsafe siblings, advice paths",
 			mysql:    and(dropSibling, "CREATE INDEX loose ON branches (parent_id, name)"),
 			postgres: and(dropSiblingPostgres, "CREATE INDEX loose ON branches (parent_id, name)"),
 			sqlite:   and(dropSiblingSQLite, "CREATE INDEX loose ON branches (parent_id, name)"),
 		},
 		{
-			name: "a unique index over the deleted rows", want: []treeschema.Check{treeschema.Siblings, treeschema.DeletedNames, treeschema.Paths}, severity: unsafe,
+			name: "a unique index over the deleted rows", want: "unsafe siblings, advice paths",
 			postgres: and(dropSiblingPostgres, "CREATE UNIQUE INDEX dead ON branches (parent_id, name) WHERE deleted IS NOT NULL"),
 			sqlite:   and(dropSiblingSQLite, "CREATE UNIQUE INDEX dead ON branches (parent_id, name) WHERE deleted IS NOT NULL"),
 		},
 		{
-			name: "a generated column that is NULL in live rows", want: []treeschema.Check{treeschema.Siblings, treeschema.Paths}, severity: unsafe,
+			name: "a generated column that is NULL in live rows", want: "unsafe siblings, advice paths",
 			mysql: and(dropSibling, "ALTER TABLE branches ADD COLUMN dead INT AS (IF(deleted IS NULL, NULL, TO_DAYS(deleted))) VIRTUAL, ADD UNIQUE KEY dead (parent_id, name, dead)"),
 			postgres: and(dropSiblingPostgres, "ALTER TABLE branches ADD COLUMN dead bigint GENERATED ALWAYS AS (CASE WHEN deleted IS NOT NULL THEN id END) STORED",
 				"CREATE UNIQUE INDEX dead ON branches (parent_id, name, dead)"),
@@ -115,20 +117,19 @@ func flaws() []flaw {
 				"CREATE UNIQUE INDEX dead ON branches (parent_id, name, dead)"),
 		},
 		{
-			name: "a unique index that holds deleted rows against live ones", want: []treeschema.Check{treeschema.DeletedNames}, severity: warning,
+			name: "a unique index that holds deleted rows against live ones", want: "warning deleted names in words",
 			mysql:    []string{"CREATE UNIQUE INDEX strict ON branches (tree_id, parent_id, name)"},
 			postgres: []string{"CREATE UNIQUE INDEX strict ON branches (tree_id, parent_id, name)"},
 			sqlite:   []string{"CREATE UNIQUE INDEX strict ON branches (tree_id, parent_id, name)"},
 		},
 		{
-			name: "only a unique index that holds deleted rows against live ones", want: []treeschema.Check{treeschema.DeletedNames, treeschema.Paths}, severity: warning,
+			name: "only a unique index that holds deleted rows against live ones", want: "warning deleted names in words, advice paths",
 			mysql:    and(dropSibling, "CREATE UNIQUE INDEX strict ON branches (tree_id, parent_id, name)"),
 			postgres: and(dropSiblingPostgres, "ALTER TABLE branches ADD CONSTRAINT strict UNIQUE (tree_id, parent_id, name)"),
 			sqlite:   and(dropSiblingSQLite, "CREATE UNIQUE INDEX strict ON branches (tree_id, parent_id, name)"),
 		},
 		{
-			name: "a unique path of ids", want: []treeschema.Check{treeschema.Siblings, treeschema.TopRows}, severity: unsafe, advised: true,
-			mysql: []string{"ALTER TABLE plains DROP INDEX plains_sibling, DROP INDEX plains_top, ADD UNIQUE KEY u (tree_id, ids(500))"},
+			name: "a unique path of ids", want: "unsafe siblings, unsafe top rows, advice paths",
 			postgres: []string{
 				"DROP INDEX plains_sibling", "DROP INDEX plains_top", "DROP INDEX plains_path", `CREATE INDEX plains_path ON plains (tree_id, path COLLATE "C")`,
 				"CREATE UNIQUE INDEX u ON plains (tree_id, ids)",
@@ -139,11 +140,15 @@ func flaws() []flaw {
 			},
 		},
 		{
-			name: "no unique index over rows at the top", want: []treeschema.Check{treeschema.TopRows, treeschema.Paths}, severity: unsafe,
+			name: "a unique path of ids, and a path for which no unique index has room", want: "unsafe siblings, unsafe top rows",
+			mysql: []string{"ALTER TABLE plains DROP INDEX plains_sibling, DROP INDEX plains_top, ADD UNIQUE KEY u (tree_id, ids(500))"},
+		},
+		{
+			name: "no unique index over rows at the top", want: "unsafe top rows, advice paths",
 			mysql: dropTop, postgres: dropTopPostgres, sqlite: dropTopSQLite,
 		},
 		{
-			name: "a unique path in the place of all", want: nil,
+			name: "a unique path in the place of all", want: "",
 			mysql: and([]string{dropSibling[0], dropSibling[1], dropTop[1]},
 				"ALTER TABLE branches ADD COLUMN live_path VARCHAR(500) COLLATE utf8mb4_bin AS (IF(deleted IS NULL, path, NULL)) VIRTUAL, ADD UNIQUE KEY place (tree_id, live_path)"),
 			postgres: and(append(slices.Clone(dropSiblingPostgres), dropTopIndex...), "CREATE UNIQUE INDEX place ON branches (tree_id, path) WHERE (deleted IS NULL)"),
@@ -151,60 +156,56 @@ func flaws() []flaw {
 				"CREATE UNIQUE INDEX place /* (tree_id) */ ON branches (tree_id, (CASE WHEN deleted IS NULL THEN path END) COLLATE BINARY ASC) -- WHERE"),
 		},
 		{
-			name: "no index over tree and path", want: []treeschema.Check{treeschema.PathIndex}, severity: warning,
+			name: "no index over tree and path", want: "warning path index",
 			mysql: dropPath, postgres: dropPathIndex, sqlite: dropPathIndex,
 		},
 		{
-			name: "an index over path and tree", want: []treeschema.Check{treeschema.PathIndex}, severity: warning,
+			name: "an index over path and tree", want: "warning path index",
 			mysql:    and(dropPath, "CREATE INDEX reversed ON branches (path, tree_id)"),
 			postgres: and(dropPathIndex, `CREATE INDEX reversed ON branches (path, tree_id)`),
 			sqlite:   and(dropPathIndex, "CREATE INDEX reversed ON branches (path, tree_id)"),
 		},
 		{
-			name: "an index that holds little of the path", want: []treeschema.Check{treeschema.PathIndex}, severity: warning,
+			name: "an index that holds little of the path", want: "warning path index",
 			mysql: and(dropPath, "CREATE INDEX short ON branches (tree_id, path(10))"),
 		},
 		{
-			name: "an index in another order", want: []treeschema.Check{treeschema.PathIndex}, severity: warning,
+			name: "an index in another order", want: "warning path index",
 			postgres: and(dropPathIndex, `CREATE INDEX words ON branches (tree_id, path COLLATE "en-x-icu")`),
 			sqlite:   and(dropPathIndex, "CREATE INDEX words ON branches (tree_id, path COLLATE NOCASE)"),
 		},
 		{
-			name: "an index for LIKE", want: []treeschema.Check{treeschema.PathIndex}, severity: warning,
+			name: "an index for LIKE", want: "warning path index",
 			postgres: and(dropPathIndex, "CREATE INDEX patterns ON branches (tree_id, path text_pattern_ops)"),
 		},
 		{
-			name: "an index over some rows", want: []treeschema.Check{treeschema.PathIndex}, severity: warning,
+			name: "an index over some rows", want: "warning path index",
 			postgres: and(dropPathIndex, "CREATE INDEX upper_rows ON branches (tree_id, path) WHERE parent_id IS NOT NULL"),
 			sqlite:   and(dropPathIndex, "CREATE INDEX upper_rows ON branches (tree_id, path) WHERE parent_id IS NOT NULL"),
 		},
 		{
-			name: "an index over the live rows", want: []treeschema.Check{treeschema.Paths}, severity: treeschema.Advice,
+			name: "an index over the live rows", want: "advice paths",
 			postgres: and(dropPathIndex, "CREATE INDEX live ON branches (tree_id, path) WHERE deleted IS NULL"),
 			sqlite:   and(dropPathIndex, "CREATE INDEX live ON branches (tree_id, path) WHERE deleted IS NULL"),
 		},
 		{
-			name: "no unique index over a leaf's parent and name", want: []treeschema.Check{treeschema.Siblings}, severity: unsafe,
+			name: "no unique index over a leaf's parent and name", want: "unsafe siblings",
 			mysql: dropLeaf, postgres: dropLeafIndex, sqlite: dropLeafIndex,
 		},
 		{
-			name: "a path in the order of a language", want: []treeschema.Check{treeschema.Collation}, severity: unsafe,
+			name: "a path in the order of a language, with more to its definition", want: "unsafe collation in words",
 			mysql: []string{"ALTER TABLE branches MODIFY path VARCHAR(500) COLLATE utf8mb4_unicode_ci NOT NULL DEFAULT '/it''s' COMMENT 'a, b'"},
 		},
 		{
-			name: "a path in the order of a language that the plugin asks no order of", want: []treeschema.Check{treeschema.Collation}, severity: warning,
-			postgres: []string{`ALTER TABLE branches ALTER COLUMN path TYPE varchar(500) COLLATE "en-x-icu"`},
-		},
-		{
-			name: "a path without regard to trailing spaces", want: []treeschema.Check{treeschema.Collation}, severity: warning,
+			name: "a path without regard to trailing spaces", want: "warning collation",
 			mysql: []string{"ALTER TABLE branches MODIFY path VARCHAR(500) COLLATE utf8mb4_bin"},
 		},
 		{
-			name: "a path of bytes", want: []treeschema.Check{treeschema.Collation}, severity: unsafe,
+			name: "a path of bytes", want: "unsafe collation in words",
 			mysql: []string{"ALTER TABLE branches MODIFY path VARBINARY(500)"},
 		},
 		{
-			name: "names without regard to case", want: []treeschema.Check{treeschema.Collation}, severity: warning,
+			name: "names without regard to case", want: "warning collation",
 			mysql: []string{"ALTER TABLE branches MODIFY name VARCHAR(100) COLLATE utf8mb4_general_ci"},
 			postgres: []string{
 				"CREATE COLLATION nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
@@ -212,12 +213,23 @@ func flaws() []flaw {
 			},
 		},
 		{
-			name: "names padded with spaces", want: []treeschema.Check{treeschema.Collation}, severity: warning,
-			mysql:    []string{"ALTER TABLE branches MODIFY name CHAR(100) COLLATE utf8mb4_bin"},
+			name: "names padded with spaces", want: "warning collation",
 			postgres: []string{"ALTER TABLE branches ALTER COLUMN name TYPE char(100)"},
 		},
 		{
-			name: "a table with other collations", want: []treeschema.Check{treeschema.Collation, treeschema.Collation}, severity: warning, byHand: true,
+			name: "names padded with spaces in a CHAR", want: "warning collation in words",
+			mysql: []string{"ALTER TABLE branches MODIFY name CHAR(100) COLLATE utf8mb4_bin"},
+		},
+		{
+			name: "a path in the order of a language", want: "unsafe collation",
+			mysql: []string{"ALTER TABLE branches MODIFY path VARCHAR(500) COLLATE utf8mb4_unicode_ci NOT NULL"},
+		},
+		{
+			name: "a path in the order of a language, in the index, too", want: "warning collation, warning path index",
+			postgres: []string{`ALTER TABLE branches ALTER COLUMN path TYPE varchar(500) COLLATE "en-x-icu"`},
+		},
+		{
+			name: "a table with other collations", want: "warning collation in words, warning collation in words",
 			sqlite: []string{
 				"DROP TABLE branches",
 				"CREATE TABLE branches (id INTEGER PRIMARY KEY, tree_id INT, parent_id INT, name TEXT DEFAULT ('COLLATE, x') COLLATE NOCASE, `path` NUMERIC, note TEXT, deleted DATETIME)",
@@ -225,11 +237,11 @@ func flaws() []flaw {
 			},
 		},
 		{
-			name: "a name that no index can hold", want: []treeschema.Check{treeschema.Collation, treeschema.Siblings, treeschema.TopRows, treeschema.Paths}, severity: warning,
+			name: "a name that no index can hold", want: "warning collation, unsafe siblings in words, unsafe top rows in words, advice paths",
 			mysql: []string{dropSibling[0], dropSibling[1], dropTop[1], "ALTER TABLE branches MODIFY name LONGTEXT COLLATE utf8mb4_unicode_ci"},
 		},
 		{
-			name: "trees whose ids are held equal", want: []treeschema.Check{treeschema.Collation}, severity: unsafe,
+			name: "trees whose ids are held equal", want: "unsafe collation in words",
 			mysql: []string{"ALTER TABLE plains MODIFY tree_id VARCHAR(191) COLLATE utf8mb4_general_ci"},
 			postgres: []string{
 				"CREATE COLLATION lax (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
@@ -237,7 +249,7 @@ func flaws() []flaw {
 			},
 		},
 		{
-			name: "keys and parents that are held equal", want: []treeschema.Check{treeschema.Collation, treeschema.Collation}, severity: warning,
+			name: "keys and parents that are held equal", want: "warning collation in words, warning collation in words",
 			mysql: []string{"ALTER TABLE plains MODIFY id VARCHAR(191) COLLATE utf8mb4_general_ci", "ALTER TABLE plains MODIFY parent_id VARCHAR(191) COLLATE utf8mb4_general_ci"},
 			postgres: []string{
 				"CREATE COLLATION IF NOT EXISTS lax (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
@@ -245,67 +257,203 @@ func flaws() []flaw {
 			},
 		},
 		{
-			name:     "keys that are padded, as the plugin knows",
+			name: "keys that are padded, as the plugin knows", want: "",
 			postgres: []string{"ALTER TABLE plains ALTER COLUMN id TYPE char(36), ALTER COLUMN tree_id TYPE char(36)"},
 		},
 		{
-			name: "a column shorter than the model says", want: []treeschema.Check{treeschema.Length}, severity: warning,
+			name: "a column shorter than the model says", want: "warning length",
 			mysql:    []string{"ALTER TABLE branches MODIFY path VARCHAR(300) COLLATE utf8mb4_bin", "ALTER TABLE branches MODIFY path VARCHAR(300) COLLATE ${binary}"},
 			postgres: []string{`ALTER TABLE branches ALTER COLUMN path TYPE varchar(300) COLLATE "C"`},
 		},
 		{
-			name: "a path shorter than a name", want: []treeschema.Check{treeschema.Length}, severity: warning,
+			name: "a path shorter than a name", want: "warning length in words",
 			mysql:    []string{"ALTER TABLE branches MODIFY name VARCHAR(600) COLLATE ${binary}"},
 			postgres: []string{"ALTER TABLE branches ALTER COLUMN name TYPE varchar(600)"},
 		},
 		{
-			name: "no primary key", want: []treeschema.Check{treeschema.PrimaryKey}, severity: unsafe,
+			name: "no primary key", want: "unsafe primary key in words",
 			mysql:    []string{"ALTER TABLE branches MODIFY id BIGINT NOT NULL, DROP PRIMARY KEY"},
 			postgres: []string{"ALTER TABLE branches DROP CONSTRAINT branches_pkey"},
 		},
 		{
-			name: "another primary key", want: []treeschema.Check{treeschema.PrimaryKey}, severity: unsafe,
+			name: "another primary key", want: "unsafe primary key in words",
 			mysql:    []string{"ALTER TABLE branches MODIFY id BIGINT NOT NULL, DROP PRIMARY KEY, ADD PRIMARY KEY (tree_id, id)"},
 			postgres: []string{"ALTER TABLE branches DROP CONSTRAINT branches_pkey, ADD PRIMARY KEY (tree_id, id)"},
 		},
 		{
-			name: "a primary key that is unique by another index", want: []treeschema.Check{treeschema.PrimaryKey}, severity: warning,
+			name: "a primary key that is unique by another index", want: "",
 			mysql: []string{"ALTER TABLE branches ADD UNIQUE KEY u (id), DROP PRIMARY KEY, ADD PRIMARY KEY (tree_id, id)"},
 		},
 		{
-			name: "an engine without transactions", want: []treeschema.Check{treeschema.Engine}, severity: unsafe,
+			name: "an engine without transactions", want: "unsafe engine",
 			mysql: []string{"ALTER TABLE fruits ENGINE = MyISAM"},
 		},
 		{
-			name: "a foreign key that empties the parent", want: []treeschema.Check{treeschema.ForeignKeys}, severity: unsafe,
+			name: "a foreign key that empties the parent", want: "unsafe foreign keys in words",
 			mysql:    []string{"ALTER TABLE branches ADD CONSTRAINT up FOREIGN KEY (parent_id) REFERENCES branches (id) ON DELETE SET NULL"},
 			postgres: []string{"ALTER TABLE branches ADD CONSTRAINT up FOREIGN KEY (parent_id) REFERENCES branches (id) ON DELETE SET NULL"},
 		},
 		{
-			name: "a foreign key that deletes", want: []treeschema.Check{treeschema.ForeignKeys}, severity: warning,
+			name: "a foreign key that deletes", want: "warning foreign keys in words",
 			mysql:    []string{"ALTER TABLE branches ADD CONSTRAINT up FOREIGN KEY (parent_id) REFERENCES branches (id) ON DELETE CASCADE ON UPDATE CASCADE"},
 			postgres: []string{"ALTER TABLE branches ADD CONSTRAINT up FOREIGN KEY (parent_id) REFERENCES branches (id) ON DELETE CASCADE ON UPDATE CASCADE"},
 		},
 		{
-			name: "foreign keys of a table made by hand", want: []treeschema.Check{treeschema.ForeignKeys}, severity: unsafe, byHand: true,
+			name: "foreign keys of a table made by hand", want: "unsafe foreign keys in words",
 			sqlite: []string{
 				"DROP TABLE fruits", "PRAGMA foreign_keys = ON",
 				"CREATE TABLE fruits (id INTEGER PRIMARY KEY, branch_id INT REFERENCES branches (id) ON DELETE SET NULL, name TEXT, UNIQUE (branch_id, name))",
 			},
 		},
 		{
-			name: "a foreign key that does nothing by itself", want: nil,
+			name: "a foreign key that does nothing by itself", want: "",
 			mysql:    []string{"ALTER TABLE branches ADD CONSTRAINT up FOREIGN KEY (parent_id) REFERENCES branches (id) ON DELETE RESTRICT"},
 			postgres: []string{"ALTER TABLE branches ADD CONSTRAINT up FOREIGN KEY (parent_id) REFERENCES branches (id) ON DELETE RESTRICT"},
 		},
 		{
-			name: "no table", want: []treeschema.Check{treeschema.TableExists}, severity: unsafe, byHand: true, vanishes: true,
+			name: "no table", want: "unsafe table in words",
 			mysql: []string{"DROP TABLE fruits"}, postgres: []string{"DROP TABLE fruits"}, sqlite: []string{"DROP TABLE fruits"},
 		},
 		{
-			name: "no column", want: []treeschema.Check{treeschema.TableExists}, severity: unsafe, byHand: true, vanishes: true,
+			name: "no column", want: "unsafe table in words",
 			mysql: []string{"ALTER TABLE branches DROP COLUMN note"}, postgres: []string{"ALTER TABLE branches DROP COLUMN note"},
 			sqlite: []string{"ALTER TABLE branches DROP COLUMN note"},
+		},
+		{
+			name: "rows at the top, of which an index leaves out those with 0", want: "advice top rows, advice paths",
+			mysql: []string{
+				"ALTER TABLE branches DROP INDEX branches_path, DROP INDEX branches_top, ADD KEY branches_path (tree_id, path)",
+				"ALTER TABLE branches DROP COLUMN branches_top",
+				"ALTER TABLE branches ADD COLUMN branches_top BIGINT AS (IF(parent_id IS NULL AND deleted IS NULL, tree_id, NULL)) VIRTUAL, ADD UNIQUE KEY old (branches_top, name)",
+			},
+			postgres: []string{
+				"DROP INDEX branches_path", `CREATE INDEX branches_path ON branches (tree_id, path COLLATE "C")`, "DROP INDEX branches_top",
+				"CREATE UNIQUE INDEX old ON branches (tree_id, name) WHERE parent_id IS NULL AND deleted IS NULL",
+			},
+			sqlite: []string{
+				"DROP INDEX branches_path", "CREATE INDEX branches_path ON branches (tree_id, path)", "DROP INDEX branches_top",
+				"CREATE UNIQUE INDEX old ON branches (tree_id, name) WHERE parent_id IS NULL AND deleted IS NULL",
+			},
+		},
+		{
+			name: "rows at the top where a foreign key keeps 0 out", want: "advice paths",
+			postgres: []string{
+				"DROP INDEX branches_path", `CREATE INDEX branches_path ON branches (tree_id, path COLLATE "C")`, "DROP INDEX branches_top",
+				"CREATE UNIQUE INDEX old ON branches (tree_id, name) WHERE parent_id IS NULL AND deleted IS NULL",
+				"ALTER TABLE branches ADD CONSTRAINT up FOREIGN KEY (parent_id) REFERENCES branches (id)",
+			},
+		},
+		{
+			name: "rows at the top under COALESCE", want: "advice paths",
+			postgres: []string{
+				"DROP INDEX branches_path", `CREATE INDEX branches_path ON branches (tree_id, path COLLATE "C")`, "DROP INDEX branches_top",
+				"CREATE UNIQUE INDEX old ON branches (tree_id, COALESCE(parent_id, 0), name) WHERE deleted IS NULL",
+			},
+			sqlite: []string{
+				"DROP INDEX branches_path", "CREATE INDEX branches_path ON branches (tree_id, path)", "DROP INDEX branches_top",
+				"CREATE UNIQUE INDEX old ON branches (tree_id, COALESCE(parent_id, 0), name) WHERE deleted IS NULL",
+			},
+		},
+		{
+			name: "conflicts that replace rows", want: "unsafe conflicts in words, unsafe conflicts in words",
+			sqlite: []string{
+				"DROP TABLE fruits",
+				"CREATE TABLE fruits (id INTEGER PRIMARY KEY, branch_id INT, name TEXT NOT NULL ON CONFLICT IGNORE DEFAULT ('ON CONFLICT FAIL'), UNIQUE (branch_id, name) ON CONFLICT REPLACE)",
+			},
+		},
+		{
+			name: "conflicts that abort, and a default for NULL", want: "",
+			sqlite: []string{
+				"DROP TABLE fruits",
+				"CREATE TABLE fruits (id INTEGER PRIMARY KEY, branch_id INT, name TEXT NOT NULL ON CONFLICT REPLACE DEFAULT '', UNIQUE (branch_id, name) ON CONFLICT ABORT)",
+			},
+		},
+		{
+			name: "a table that inherits", want: "unsafe inheritance in words",
+			postgres: []string{"CREATE TABLE heirs () INHERITS (branches)"},
+		},
+		{
+			name: "a rule", want: "warning rules in words",
+			postgres: []string{"CREATE RULE note AS ON UPDATE TO branches DO ALSO INSERT INTO others (name) VALUES (old.name)"},
+		},
+		{
+			name: "a view", want: "unsafe table in words",
+			mysql:    []string{"ALTER TABLE fruits RENAME TO fruits0", "CREATE VIEW fruits AS SELECT * FROM fruits0"},
+			postgres: []string{"ALTER TABLE fruits RENAME TO fruits0", "CREATE VIEW fruits AS SELECT * FROM fruits0"},
+			sqlite:   []string{"ALTER TABLE fruits RENAME TO fruits0", "CREATE VIEW fruits AS SELECT * FROM fruits0"},
+		},
+		{
+			name: "a trigger", want: "warning triggers in words",
+			mysql: []string{"CREATE TRIGGER log AFTER UPDATE ON branches FOR EACH ROW INSERT INTO others (name) VALUES (NEW.path)"},
+			postgres: []string{
+				"CREATE OR REPLACE FUNCTION log() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO others (name) VALUES (new.path); RETURN new; END $$",
+				"CREATE TRIGGER log AFTER UPDATE ON branches FOR EACH ROW EXECUTE FUNCTION log()",
+			},
+			sqlite: []string{"CREATE TRIGGER log AFTER UPDATE ON branches BEGIN INSERT INTO others (name) VALUES (new.path); END"},
+		},
+		{
+			name: "keys in the order of a language, with foreign keys",
+			want: "warning collation, unsafe collation, unsafe collation, unsafe collation in words, warning collation in words, warning collation in words, " +
+				"unsafe siblings, unsafe top rows, warning path index",
+			mysql: []string{
+				"DROP TABLE plains", "CREATE TABLE trees (id CHAR(36) NOT NULL PRIMARY KEY) CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci",
+				"CREATE TABLE plains (id CHAR(36) NOT NULL PRIMARY KEY, tree_id CHAR(36) NOT NULL, parent_id CHAR(36), name VARCHAR(255) NOT NULL, path VARCHAR(766) NOT NULL, ids VARCHAR(766), " +
+					"FOREIGN KEY (tree_id) REFERENCES trees (id), FOREIGN KEY (parent_id) REFERENCES plains (id)) CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci",
+			},
+		},
+		{
+			name: "keys that no index can hold",
+			want: "unsafe collation in words, warning collation in words, unsafe siblings in words, unsafe top rows in words, warning path index in words",
+			mysql: []string{
+				"DROP TABLE plains", "CREATE TABLE plains (id VARCHAR(64) COLLATE ${binary} NOT NULL PRIMARY KEY, tree_id TEXT NOT NULL, parent_id TEXT, " +
+					"name VARCHAR(255) COLLATE ${binary} NOT NULL, path VARCHAR(766) COLLATE ${binary} NOT NULL, ids VARCHAR(766) COLLATE ${binary}) COLLATE utf8mb4_general_ci",
+			},
+		},
+		{
+			name:  "partitions by the tree",
+			want:  "unsafe primary key in words, unsafe siblings, unsafe top rows, warning path index, warning partitions in words",
+			mysql: []string{"DROP TABLE branches", branches("PRIMARY KEY (id, tree_id)) COLLATE ${binary} PARTITION BY HASH (tree_id) PARTITIONS 4")},
+			postgres: []string{
+				"DROP TABLE branches", branchesOfPostgres("PRIMARY KEY (tree_id, id)) PARTITION BY HASH (tree_id)"),
+				"CREATE TABLE branches0 PARTITION OF branches FOR VALUES WITH (MODULUS 1, REMAINDER 0)",
+			},
+		},
+		{
+			name:  "partitions by the key",
+			want:  "unsafe siblings in words, unsafe top rows in words, warning path index, warning partitions in words",
+			mysql: []string{"DROP TABLE branches", branches("PRIMARY KEY (id)) COLLATE ${binary} PARTITION BY HASH (id) PARTITIONS 4")},
+			postgres: []string{
+				"DROP TABLE branches", branchesOfPostgres("PRIMARY KEY (id)) PARTITION BY HASH (id)"),
+				"CREATE TABLE branches0 PARTITION OF branches FOR VALUES WITH (MODULUS 1, REMAINDER 0)",
+			},
+		},
+		{
+			name: "a foreign table", want: "unsafe table in words",
+			postgres: []string{
+				"DROP TABLE fruits", "CREATE TABLE all_fruits (id bigint, branch_id bigint, name varchar(100)) PARTITION BY HASH (id)",
+				"CREATE FOREIGN DATA WRAPPER nothing", "CREATE SERVER nowhere FOREIGN DATA WRAPPER nothing",
+				"CREATE FOREIGN TABLE fruits PARTITION OF all_fruits FOR VALUES WITH (MODULUS 1, REMAINDER 0) SERVER nowhere",
+			},
+		},
+		{
+			name: "columns of a domain", want: "warning collation in words, unsafe siblings, unsafe top rows, warning path index",
+			postgres: []string{
+				"DROP TABLE branches", "DROP DOMAIN IF EXISTS label", "CREATE DOMAIN label AS varchar(500) CHECK (value <> 'bad')",
+				"CREATE TABLE branches (id bigserial PRIMARY KEY, tree_id bigint NOT NULL, parent_id bigint, name varchar(100) NOT NULL, path label NOT NULL, note text, deleted timestamptz)",
+			},
+		},
+		{
+			name: "names of a type that does without case", want: "warning collation, unsafe siblings, unsafe top rows, warning path index",
+			postgres: []string{
+				"CREATE EXTENSION IF NOT EXISTS citext", "DROP TABLE branches",
+				`CREATE TABLE branches (id bigserial PRIMARY KEY, tree_id bigint NOT NULL, parent_id bigint, name citext NOT NULL, path text COLLATE "C" NOT NULL, note text, deleted timestamptz)`,
+			},
+		},
+		{
+			name: "a system-versioned table", want: "warning deleted names in words",
+			mariaDB: []string{
+				"ALTER TABLE branches ADD UNIQUE KEY u (tree_id, parent_id, name), ADD SYSTEM VERSIONING",
+			},
 		},
 	}
 }

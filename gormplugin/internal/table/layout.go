@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pathlock-go/pathlock/gormplugin/treeschema"
+	"github.com/pathlock-go/pathlock/internal/treeschema"
 	"gorm.io/gorm/schema"
 )
 

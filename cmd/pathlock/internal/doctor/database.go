@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pathlock-go/pathlock/gormplugin/treeschema"
+	"github.com/pathlock-go/pathlock/internal/treeschema"
 )
 
 // Table says which columns of a table form trees. Paths, Deleted and Version may be missing.

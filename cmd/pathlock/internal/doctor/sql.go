@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pathlock-go/pathlock/gormplugin/treeschema"
+	"github.com/pathlock-go/pathlock/internal/treeschema"
 	"github.com/pathlock-go/pathlock/store/sqlstore"
 )
 

@@ -1,4 +1,0 @@
--- Settings of the session and the server. No server knows all of them.
-SHOW SESSION VARIABLES WHERE Variable_name IN ('transaction_isolation', 'tx_isolation', 'wsrep_on', 'wsrep_provider', 'wsrep_cluster_name',
-     'group_replication_single_primary_mode', 'read_only', 'super_read_only', 'innodb_read_only',
-     'completion_type', 'autocommit', 'unique_checks')

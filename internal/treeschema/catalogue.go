@@ -1,0 +1,350 @@
+package treeschema
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// sqlFiles are the queries on the databases' catalogues.
+//
+//go:embed sql/*.sql
+var sqlFiles embed.FS
+
+// Conn is what the checks need of a connection: a *sql.DB, *sql.Conn or *sql.Tx. The checks read
+// the settings of one session. With a *sql.DB, that is any one of its connections.
+type Conn interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// catalogue is a table as the database has it. The queries return it as JSON, a document for each
+// thing.
+type catalogue struct {
+	exists bool
+	// Kind says what the name stands for if not for a table, such as "a view".
+	Kind string `json:"kind"`
+	// Engine is the storage engine, and Version the server's, on MySQL and MariaDB.
+	Engine  string `json:"engine"`
+	Version string `json:"version"`
+	// PartitionedBy is what the table is partitioned by, "" for a table without partitions.
+	PartitionedBy string `json:"partitioned_by"`
+	// Text is the statement that made the table, on SQLite.
+	Text string `json:"text"`
+
+	columns     map[string]column
+	indexes     []index
+	foreignKeys []foreignKey
+	named       []named
+}
+
+// flag is a truth value, however the database writes it in JSON.
+type flag bool
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (f *flag) UnmarshalJSON(text []byte) error {
+	*f = string(text) == "true" || string(text) == "1"
+	return nil
+}
+
+// column is a column as the database has it.
+type column struct {
+	Name string `json:"name"`
+	// Type is the type as the database spells it.
+	Type string `json:"type"`
+	// Collation and Charset are "" if the column holds no text.
+	Collation string `json:"collation"`
+	Charset   string `json:"charset"`
+	// Length is the maximum in characters, 0 for none. Bytes is the most that an index needs.
+	Length int64 `json:"length"`
+	Bytes  int64 `json:"bytes"`
+	// Nullable and Key are set if it can be NULL, and if it is part of SQLite's primary key.
+	Nullable flag `json:"nullable"`
+	Key      int  `json:"key"`
+	// Plain is set if a statement with the type and the collation alone keeps the rest of the
+	// definition.
+	Plain flag `json:"plain"`
+	// Expression is that of a generated column.
+	Expression string `json:"expression"`
+	// Equality says which texts are equal.
+	Equality equality `json:"equality"`
+}
+
+// equality says how a column compares texts; "" if it holds none.
+type equality string
+
+const (
+	// exact: by bytes.
+	exact equality = "exact"
+	// unordered: different texts differ, but the order is not that of bytes.
+	unordered equality = "unordered"
+	// padded: by bytes, but regardless of trailing spaces.
+	padded equality = "padded"
+	// loose: by the rules of a language, or regardless of case.
+	loose equality = "loose"
+)
+
+// part is one part of an index's key, a column or else an expression, with what is true of the
+// whole index.
+type part struct {
+	Index      string `json:"index"`
+	Unique     flag   `json:"unique"`
+	Idle       flag   `json:"idle"`
+	NullsEqual flag   `json:"nulls_equal"`
+	Condition  string `json:"condition"`
+	Column     string `json:"column"`
+	Expression string `json:"expression"`
+	// Prefix is how many characters of the column the index holds, 0 for all.
+	Prefix int `json:"prefix"`
+	// Ordered is set if the part is in the order of bytes.
+	Ordered flag `json:"ordered"`
+	// Text is the statement that made the index, on SQLite.
+	Text string `json:"text"`
+}
+
+// index is an index as the database has it.
+type index struct {
+	name   string
+	unique bool
+	// idle is set if queries cannot use the index, or if it has no order.
+	idle bool
+	// nullsEqual is set if a unique index treats two NULLs as equal.
+	nullsEqual bool
+	// condition is that of a partial index.
+	condition string
+	parts     []part
+}
+
+// foreignKey is a foreign key of the table.
+type foreignKey struct {
+	name, actions string
+	columns       []string
+}
+
+// named is something of which the name says enough, such as a trigger.
+type named struct{ what, name string }
+
+// read describes a table.
+func read(ctx context.Context, conn Conn, d dialect, t Table) (*catalogue, error) {
+	schema, name := splitName(t.Table)
+	c := &catalogue{columns: make(map[string]column)}
+	var args []any
+	switch d {
+	case mysql:
+		args = slices.Repeat([]any{schema, name}, 7)
+	case postgres:
+		args = []any{d.quote(t.Table), t.Tree}
+	default:
+		args = []any{name}
+	}
+	records, err := ask(ctx, conn, string(d)+"_table.sql", args...)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range records {
+		if err := c.add(r["what"], []byte(r["doc"])); err != nil {
+			return nil, fmt.Errorf("treeschema: %s: %w", r["doc"], err)
+		}
+	}
+	if d == mysql && c.exists {
+		err = c.readMySQLIndexes(ctx, conn, schema, name)
+	}
+	if d == mysql {
+		for name, col := range c.columns {
+			col.Equality = mysqlEquality(col)
+			c.columns[name] = col
+		}
+	}
+	if d == sqlite {
+		c.readSQLiteTexts()
+	}
+	return c, err
+}
+
+// add adds what a document describes.
+func (c *catalogue) add(what string, doc []byte) error {
+	switch what {
+	case "table":
+		c.exists = true
+		return json.Unmarshal(doc, c)
+	case "column":
+		var col column
+		err := json.Unmarshal(doc, &col)
+		c.columns[col.Name] = col
+		return err
+	case "part":
+		var p part
+		err := json.Unmarshal(doc, &p)
+		c.addPart(p)
+		return err
+	case "key":
+		var k struct {
+			Name     string `json:"name"`
+			Column   string `json:"column"`
+			OnDelete string `json:"on_delete"`
+			OnUpdate string `json:"on_update"`
+		}
+		err := json.Unmarshal(doc, &k)
+		i := slices.IndexFunc(c.foreignKeys, func(f foreignKey) bool { return f.name == k.Name })
+		if i < 0 {
+			i = len(c.foreignKeys)
+			c.foreignKeys = append(c.foreignKeys, foreignKey{name: k.Name, actions: actions(" ON DELETE ", k.OnDelete) + actions(" ON UPDATE ", k.OnUpdate)})
+		}
+		c.foreignKeys[i].columns = append(c.foreignKeys[i].columns, k.Column)
+		return err
+	default:
+		var n struct {
+			Name string `json:"name"`
+		}
+		err := json.Unmarshal(doc, &n)
+		c.named = append(c.named, named{what, n.Name})
+		return err
+	}
+}
+
+// actions returns an action of a foreign key that changes rows, "" for others.
+func actions(on, action string) string {
+	if strings.HasPrefix(action, "SET ") || action == "CASCADE" {
+		return on + action
+	}
+	return ""
+}
+
+// addPart adds the next part of an index.
+func (c *catalogue) addPart(p part) {
+	if n := len(c.indexes); n == 0 || c.indexes[n-1].name != p.Index {
+		c.indexes = append(c.indexes, index{name: p.Index, unique: bool(p.Unique), idle: bool(p.Idle), nullsEqual: bool(p.NullsEqual), condition: p.Condition})
+	}
+	last := &c.indexes[len(c.indexes)-1]
+	last.parts = append(last.parts, p)
+}
+
+// readMySQLIndexes reads the indexes of MySQL and MariaDB.
+func (c *catalogue) readMySQLIndexes(ctx context.Context, conn Conn, schema, name string) error {
+	records, err := ask(ctx, conn, "mysql_indexes.sql", schema, name)
+	for _, r := range records {
+		// MariaDB adds the ROW END column to every unique index of a system-versioned table.
+		if c.columns[r["column_name"]].Expression == "ROW END" {
+			continue
+		}
+		prefix, _ := strconv.Atoi(r["sub_part"])
+		c.addPart(part{
+			Index: r["index_name"], Unique: r["non_unique"] == "0", Idle: flag(r["index_type"] != "BTREE" || r["is_visible"] == "NO" || r["ignored"] == "YES"),
+			Column: r["column_name"], Expression: r["expression"], Prefix: prefix,
+			Ordered: true, // as the column is, which is judged by itself
+		})
+	}
+	return err
+}
+
+// mysqlEquality says how a column of MySQL or MariaDB compares texts.
+func mysqlEquality(c column) equality {
+	switch {
+	case c.Collation == "":
+		return ""
+	case strings.HasSuffix(c.Collation, "_bin") && strings.HasPrefix(c.Type, "char("):
+		return padded
+	case c.Collation == "utf8mb4_nopad_bin", c.Collation == "utf8mb4_0900_bin":
+		return exact
+	case strings.HasSuffix(c.Collation, "_bin"):
+		return padded
+	default:
+		return loose
+	}
+}
+
+// literals are texts in SQL, and inOrder says in which order an index has an expression.
+var (
+	literals = regexp.MustCompile(`'(?:''|[^'])*'`)
+	inOrder  = regexp.MustCompile(`( collate \w+)?( asc| desc)?$`)
+)
+
+// readSQLiteTexts reads what SQLite has in the statements alone that made the table and its
+// indexes.
+func (c *catalogue) readSQLiteTexts() {
+	var key []part
+	made := literals.ReplaceAllString(normal(c.Text), "''")
+	for name, col := range c.columns {
+		stated := regexp.MustCompile(`(?:^|\W)` + regexp.QuoteMeta(strings.ToLower(name)) + ` [^,]*collate (nocase|rtrim)`).FindStringSubmatch(made)
+		if stated != nil && col.Equality != "" {
+			col.Collation = strings.ToUpper(stated[1])
+			col.Equality = map[string]equality{"NOCASE": loose, "RTRIM": padded}[col.Collation]
+			c.columns[name] = col
+		}
+		if col.Key > 0 {
+			key = append(key, part{Column: name})
+		}
+	}
+	for k, i := range c.indexes {
+		definition, rest := group(normal(i.parts[0].Text))
+		for n, text := range split(definition, ",") {
+			if n < len(i.parts) && i.parts[n].Column == "" {
+				c.indexes[k].parts[n].Expression = inOrder.ReplaceAllString(text, "")
+			}
+		}
+		_, c.indexes[k].condition, _ = strings.Cut(rest, "where ")
+	}
+	if len(key) > 0 {
+		// An INTEGER PRIMARY KEY has no index of its own: the table is the index.
+		c.indexes = append(c.indexes, index{name: "PRIMARY", unique: true, parts: key})
+	}
+}
+
+// record is one row of an answer, by column name in lower case. NULL is "".
+type record map[string]string
+
+// ask returns the rows of the query in a file.
+func ask(ctx context.Context, conn Conn, file string, args ...any) ([]record, error) {
+	query, err := sqlFiles.ReadFile("sql/" + file)
+	if err != nil {
+		return nil, fmt.Errorf("treeschema: %w", err)
+	}
+	records, err := rowsOf(ctx, conn, string(query), args...)
+	if err != nil {
+		return nil, fmt.Errorf("treeschema: %s: %w", file, err)
+	}
+	return records, nil
+}
+
+// rowsOf returns the rows of a query.
+func rowsOf(ctx context.Context, conn Conn, query string, args ...any) (records []record, err error) {
+	rows, err := conn.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	names, err := rows.Columns()
+	if err != nil {
+		return nil, err
+	}
+	for rows.Next() {
+		values, targets := make([]sql.NullString, len(names)), make([]any, len(names))
+		for i := range values {
+			targets[i] = &values[i]
+		}
+		if err := rows.Scan(targets...); err != nil {
+			return nil, err
+		}
+		r := make(record, len(names))
+		for i, name := range names {
+			r[strings.ToLower(name)] = values[i].String
+		}
+		records = append(records, r)
+	}
+	return records, rows.Err()
+}
+
+// splitName splits "schema.table"; the schema may be "".
+func splitName(name string) (schema, table string) {
+	schema, table, ok := strings.Cut(name, ".")
+	if !ok {
+		return "", name
+	}
+	return schema, cmp.Or(table, name)
+}

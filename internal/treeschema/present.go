@@ -1,0 +1,32 @@
+package treeschema
+
+import (
+	"context"
+	"maps"
+	"slices"
+)
+
+// Present says how much of a table exists.
+type Present struct {
+	// Exists is set if the name stands for anything, IsTable if it stands for a table.
+	Exists, IsTable bool
+	// Columns and Indexes are names.
+	Columns, Indexes []string
+	// Unique are the columns with a unique index of their own.
+	Unique []string
+}
+
+// Look returns what exists of the table that statements find by its name.
+func Look(ctx context.Context, conn Conn, dialectName, table string) (there Present, err error) {
+	err = eachTable(ctx, conn, dialectName, []Table{{Table: table}}, func(c *checker) error {
+		there = Present{Exists: c.exists, IsTable: c.exists && c.Kind == "", Columns: slices.Sorted(maps.Keys(c.columns))}
+		for _, i := range c.indexes {
+			there.Indexes = append(there.Indexes, i.name)
+			if i.unique && len(i.parts) == 1 && i.condition == "" && i.parts[0].Prefix == 0 {
+				there.Unique = append(there.Unique, i.parts[0].Column)
+			}
+		}
+		return nil
+	})
+	return there, err
+}

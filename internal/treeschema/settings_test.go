@@ -1,0 +1,87 @@
+package treeschema
+
+import (
+	"slices"
+	"testing"
+)
+
+// The tests cannot run every server, but can judge the settings that it would show.
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	type settings = map[string]string
+	for _, c := range []struct {
+		what   string
+		of     dialect
+		values settings
+		want   []Check
+	}{
+		{"a MySQL server alone", mysql, settings{"version": "8.0.17", "read_only": "OFF", "innodb_read_only": "OFF"}, nil},
+		{"MySQL, years later", mysql, settings{"version": "26.1.0-log"}, nil},
+		{"an old MySQL", mysql, settings{"version": "8.0.16"}, []Check{Version}},
+		{"an older MySQL", mysql, settings{"version": "5.7.44-log"}, []Check{Version}},
+		{"a MariaDB", mysql, settings{"version": "10.6.16-MariaDB-log"}, nil},
+		{"an old MariaDB", mysql, settings{"version": "10.5.23-MariaDB"}, []Check{Version}},
+		{"a Galera provider that is not loaded", mysql, settings{"wsrep_provider": "none"}, nil},
+		{"a node of a Galera cluster", mysql, settings{"wsrep_provider": "/usr/lib/galera/libgalera_smm.so"}, []Check{Writers}},
+		{"group replication with one primary", mysql, settings{"group_replication_single_primary_mode": "ON"}, nil},
+		{"group replication with several primaries", mysql, settings{"group_replication_single_primary_mode": "OFF"}, []Check{Writers}},
+		{"a replica", mysql, settings{"read_only": "ON", "super_read_only": "ON"}, []Check{ReadOnly}},
+		{"a replica of MariaDB 12", mysql, settings{"read_only": "NO_LOCK"}, []Check{ReadOnly}},
+		{"a session as it should be", mysql, settings{"completion_type": "NO_CHAIN", "autocommit": "ON", "unique_checks": "ON", "transaction_isolation": "REPEATABLE-READ"}, nil},
+		{"a session that chains transactions", mysql, settings{"completion_type": "CHAIN"}, []Check{TransactionEnd}},
+		{"a session that commits nothing", mysql, settings{"autocommit": "OFF"}, []Check{TransactionEnd}},
+		{"a session without unique checks", mysql, settings{"unique_checks": "OFF"}, []Check{UniqueChecks}},
+		{"a strict session", mysql, settings{"sql_mode": "ANSI_QUOTES,STRICT_TRANS_TABLES"}, nil},
+		{"a lax session", mysql, settings{"sql_mode": ""}, []Check{StrictMode}},
+		{"empty texts that are NULL", mysql, settings{"sql_mode": "STRICT_ALL_TABLES,EMPTY_STRING_IS_NULL"}, []Check{StrictMode}},
+
+		{"a PostgreSQL server alone", postgres, settings{
+			"server_version": "15.8 (Debian 15.8-1)", "server_encoding": "UTF8", "default_transaction_isolation": "read committed", "default_transaction_read_only": "off",
+			"in_recovery": "false", "extensions": "",
+		}, nil},
+		{"an old PostgreSQL", postgres, settings{"server_version": "12.19"}, []Check{Version}},
+		{"a standby", postgres, settings{"in_recovery": "true"}, []Check{ReadOnly}},
+		{"transactions that only read", postgres, settings{"default_transaction_read_only": "on"}, []Check{ReadOnly}},
+		{"replication in both directions", postgres, settings{"extensions": "bdr"}, []Check{Writers}},
+
+		{"an SQLite file", sqlite, settings{"version": "3.35.0", "busy_timeout": "1000", "journal_mode": "wal", "query_only": "0"}, nil},
+		{"a database in memory", sqlite, settings{"journal_mode": "memory"}, nil},
+		{"an old SQLite", sqlite, settings{"version": "3.34.1"}, []Check{Version}},
+		{"an SQLite file that is only read", sqlite, settings{"query_only": "1"}, []Check{ReadOnly}},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			t.Parallel()
+			var records []record
+			for name, value := range c.values {
+				records = append(records, record{"name": name, "value": value})
+			}
+			var checks []Check
+			for _, f := range judge(c.of, records) {
+				checks = append(checks, f.Check)
+				if f.Severity != Unsafe || f.Missing == "" || f.Why == "" || f.Advice == "" {
+					t.Errorf("the finding %#v says too little", f)
+				}
+			}
+			if !slices.Equal(checks, c.want) {
+				t.Errorf("found %v, want %v", checks, c.want)
+			}
+		})
+	}
+}
+
+func TestConflicts(t *testing.T) {
+	t.Parallel()
+	for made, want := range map[string]int{
+		"CREATE TABLE t (a INT UNIQUE ON CONFLICT REPLACE, b INT)":                                            1,
+		"CREATE TABLE t (a INT PRIMARY KEY ON CONFLICT IGNORE, UNIQUE (a, b) ON CONFLICT rollback)":           2,
+		"CREATE TABLE t (a INT NOT NULL ON CONFLICT REPLACE DEFAULT 0)":                                       0,
+		"CREATE TABLE t (a INT NOT NULL ON CONFLICT ABORT UNIQUE ON CONFLICT /* is */ REPLACE)":               1,
+		"CREATE TABLE t (a INT CHECK (a <> 'ON CONFLICT REPLACE'), b TEXT DEFAULT 'UNIQUE ON CONFLICT FAIL')": 0,
+		"CREATE TABLE t (a INT UNIQUE ON CONFLICT ABORT) -- ON CONFLICT FAIL":                                 0,
+	} {
+		c := checker{dialect: sqlite, catalogue: &catalogue{Text: made}}
+		if c.checkConflicts(); len(c.findings) != want {
+			t.Errorf("%s: %v, want %d", made, c.findings, want)
+		}
+	}
+}
