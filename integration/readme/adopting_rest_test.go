@@ -33,7 +33,7 @@ type Attachment struct {
 }
 
 // After the advice of step 2 of docs/adopting.md, the wiki has one index over tree and path, and
-// keeps it, whether or not its tags name the index.
+// keeps it, once its tags name no other.
 func TestTheAdviceOfAdopting(t *testing.T) {
 	adopted := built(t, filepath.Join("adopting", "adopted"))
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
@@ -50,20 +50,18 @@ func TestTheAdviceOfAdopting(t *testing.T) {
 		})
 		for _, advice := range []string{
 			"ALTER TABLE `pages` ADD UNIQUE KEY `pages_path2` (`space_id`, `path`)", "ALTER TABLE `pages` DROP INDEX `pages_path`",
-			"ALTER TABLE `pages` RENAME INDEX `pages_path2` TO `pages_path`",
 		} {
 			if err := db.Exec(advice).Error; err != nil {
 				t.Fatal(err)
 			}
 		}
-		t.Run("the next start", func(t *testing.T) { run(t, adopted, "--mysql", dsn) })
 		plugin := gormplugin.New(pathlock.New(offstore.New()), gormplugin.Model(&Page{}))
 		if err := errors.Join(db.Use(plugin), gormplugin.AutoMigrate(db), gormplugin.Verify(db)); err != nil {
 			t.Error(err)
 		}
 		var indexes []string
 		query := "SELECT DISTINCT index_name FROM information_schema.statistics WHERE table_schema = DATABASE() AND table_name = 'pages' AND column_name = 'path'"
-		if err := db.Raw(query).Scan(&indexes).Error; err != nil || len(indexes) != 1 || indexes[0] != "pages_path" {
+		if err := db.Raw(query).Scan(&indexes).Error; err != nil || len(indexes) != 1 || indexes[0] != "pages_path2" {
 			t.Errorf("the indexes are %q, %v", indexes, err)
 		}
 	})

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/internal/treeschema"
 )
 
 // wikiPage is a page of the wiki that docs/adopting.md changes, as its programs answer it.
@@ -220,6 +221,9 @@ func TestAdoptingKeepsTheTreeRight(t *testing.T) {
 				database := fresh(t)
 				var addrs []string
 				for i, program := range c.programs {
+					if i > 0 && c.programs[0] == naive && program == adopted {
+						recollate(t, database)
+					}
 					addrs = append(addrs, run(t, program, append(c.flags[i], database...)...))
 				}
 				w := newWikis(t, addrs...)
@@ -248,6 +252,30 @@ func TestAdoptingKeepsTheTreeRight(t *testing.T) {
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
 		storms(t, func(t *testing.T) []string { return []string{"--mysql", emptyDatabase(t, server.DSN)} }, locks)
 	})
+}
+
+// recollate runs the statements of step 2 of docs/adopting.md that change columns, where the wiki is
+// in a database of MySQL or MariaDB.
+func recollate(t *testing.T, flags []string) {
+	t.Helper()
+	if flags[0] != "--mysql" {
+		return
+	}
+	db, err := sql.Open("mysql", flags[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	var version string
+	if err := db.QueryRowContext(t.Context(), "SELECT VERSION()").Scan(&version); err != nil {
+		t.Fatal(err)
+	}
+	for _, column := range []string{"name varchar(255)", "path varchar(700)"} {
+		statement := "ALTER TABLE pages MODIFY " + column + " CHARACTER SET utf8mb4 COLLATE " + treeschema.BinaryMySQL(version)
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // emptyDatabase creates a database that ends with the test, and returns its DSN.
