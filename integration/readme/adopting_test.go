@@ -254,8 +254,8 @@ func TestAdoptingKeepsTheTreeRight(t *testing.T) {
 	})
 }
 
-// recollate runs the statements of step 2 of docs/adopting.md that change columns, where the wiki is
-// in a database of MySQL or MariaDB.
+// recollate runs the statements of step 2 of docs/adopting.md that change columns, where the wiki
+// is in a database of MySQL or MariaDB.
 func recollate(t *testing.T, flags []string) {
 	t.Helper()
 	if flags[0] != "--mysql" {
