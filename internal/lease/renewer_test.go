@@ -50,6 +50,9 @@ func TestLeasesAreRenewedInTimeOrEndByTheClock(t *testing.T) {
 					if over[l.Holder] {
 						t.Errorf("lease %d is renewed after its end", l.Holder)
 					}
+					if l.Base != nil && len(c.Leases) > 1 {
+						t.Errorf("lease %d, which has a base, is renewed with others", l.Holder)
+					}
 					if time.Since(begun) >= outage {
 						r.Failed(c, l, failing)
 						continue
@@ -76,6 +79,9 @@ func TestLeasesAreRenewedInTimeOrEndByTheClock(t *testing.T) {
 				length := time.Duration(seconds) * time.Second
 				all[i].Holder = i
 				ends[i] = time.Now().Add(length)
+				if i > 2 {
+					all[i].Base = &all[0]
+				}
 				r.Extend(&all[i], length, time.Now())
 			}
 			time.Sleep(outage / 2)
@@ -99,4 +105,35 @@ func TestLeasesAreRenewedInTimeOrEndByTheClock(t *testing.T) {
 			}
 		})
 	})
+}
+
+// The answer to a call that a later one has overtaken neither plans a renewal nor sets an end.
+func TestALateAnswerCountsForLess(t *testing.T) {
+	for _, fixed := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			calls := make(chan *call, 10)
+			r := lease.NewRenewer(key, func(c *call) {
+				c.Sent = time.Now()
+				calls <- c
+			}, func([]*held) {})
+			l := held{Shared: fixed, Fixed: fixed}
+			if fixed {
+				r.Adopt(&l, 30*time.Second, time.Hour, time.Now())
+			} else {
+				r.Extend(&l, 30*time.Second, time.Now())
+			}
+			early, late := <-calls, <-calls
+			r.Answered(late, &l, time.Hour)
+			if fixed {
+				r.Answered(early, &l, time.Millisecond)
+			} else if r.Failed(early, &l, errors.New("late")) {
+				t.Error("a late failure is news")
+			}
+			time.Sleep(time.Second / 2)
+			if r.HasEnded(&l) || len(calls) > 0 {
+				t.Errorf("fixed %v: a late answer counts: ended %v, %d calls", fixed, r.HasEnded(&l), len(calls))
+			}
+			r.Remove(&l)
+		})
+	}
 }
