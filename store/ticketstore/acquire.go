@@ -364,7 +364,7 @@ func (a *attempt) remove(entomb bool) bool {
 		refusal := b.takeRefusal(a.req.Owner, a.req.Grant)
 		switch r := b.table.Find(a.req.Owner, a.req.Grant); {
 		case r == nil && refusal == nil && entomb && a.open:
-			b.entomb(a.req)
+			b.entomb(a.req.Owner, a.req.Grant, errTakenBack)
 		case r == nil:
 		case r.Queued():
 			b.table.GiveUp(r)

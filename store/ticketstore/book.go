@@ -94,12 +94,32 @@ func (b *book) refuse(t *Ticket, why error) {
 	b.woken = append(b.woken, &told)
 }
 
+// forceRelease takes away everything that an owner holds and waits for. Its latest grant is
+// entombed: a process that has not seen yet that its wait ended in it would find nothing, and ask
+// for another place.
+func (b *book) forceRelease(owner pathlock.Owner) error {
+	if err := b.table.ForceRelease(owner); err != nil {
+		return err
+	}
+	var latest *Ticket
+	for _, t := range b.loaded {
+		if t.Owner == owner && t.State == Granted && (latest == nil || t.Fence > latest.Fence) {
+			latest = t
+		}
+	}
+	if latest != nil {
+		b.entomb(owner, latest.Grant, fmt.Errorf("%w: taken away from owner %s in %s", pathlock.ErrLost, owner.Short(), b.table.Tree()))
+	}
+	return nil
+}
+
 // entomb puts a ticket into the tree that neither holds nor waits. So an update of the same request
-// that was given up, and may still be under way, comes too late, as the tree is another then.
-func (b *book) entomb(req pathlock.Acquisition) {
+// that was given up, and may still be under way, comes too late, as the tree is another then. And
+// whoever still waits for the request learns why it is refused.
+func (b *book) entomb(owner pathlock.Owner, id pathlock.GrantID, why error) {
 	b.refused = append(b.refused, &Ticket{
-		Place: b.table.Reserve(), Owner: req.Owner, Grant: req.Grant, State: Refused, Lease: tomb,
-		Since: b.state.Now, Until: b.state.Now.Add(tomb), Reason: encodeReason(errTakenBack),
+		Place: b.table.Reserve(), Owner: owner, Grant: id, State: Refused, Lease: tomb,
+		Since: b.state.Now, Until: b.state.Now.Add(tomb), Reason: encodeReason(why),
 	})
 }
 

@@ -382,3 +382,29 @@ func TestAWaiterWhosePlaceWasTakenAwayLearnsOfIt(t *testing.T) {
 		s.isEmpty()
 	})
 }
+
+// A hold that is taken away right after it was handed over is not asked for again by its process,
+// which still waits as far as it knows.
+func TestTakenAwayBeforeItsProcessKnows(t *testing.T) {
+	onStage(t, func(s *stage) {
+		_, store := s.process()
+		slow, other := s.process()
+		if _, err := store.Acquire(s.Context(), s.ask("holder", "/a")); err != nil {
+			t.Fatal(err)
+		}
+		waits := s.begin(s.Context(), other, s.ask("waiter", "/a"))
+		runs := make(chan struct{})
+		slow.meddle(func(context.Context) error { <-runs; return nil }, nil)
+		if err := store.Release(s.Context(), s.tree, "holder", "holder"); err != nil {
+			t.Fatal(err)
+		}
+		if err := store.ForceRelease(s.Context(), s.tree, "waiter"); err != nil {
+			t.Fatal(err)
+		}
+		close(runs)
+		if err := <-waits; !errors.Is(err, pathlock.ErrLost) {
+			t.Errorf("the wait ends with %v, want ErrLost", err)
+		}
+		s.isEmpty()
+	})
+}

@@ -280,7 +280,7 @@ func (s *Store) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Tra
 func (s *Store) ForceRelease(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner) error {
 	var refused error
 	err := s.call(ctx, s.latest(), tree, &operation{apply: func(b *book) {
-		refused = b.table.ForceRelease(owner)
+		refused = b.forceRelease(owner)
 	}})
 	if err != nil {
 		return err
