@@ -82,6 +82,13 @@ func (r *suite) silences() topic {
 					_, err := s.Store.Renew(f.ctx, f.tree, []pathlock.Lease{{Owner: h.owner, For: long}})
 					return err
 				},
+				"Transfer": func() error {
+					_, err := s.Store.(pathlock.TransferStore).Transfer(f.ctx, pathlock.Transfer{Tree: f.tree, From: h.owner, To: h.owner, Lease: long})
+					return err
+				},
+				"Snapshot": func() error { _, err := s.Store.Snapshot(f.ctx, f.tree); return err },
+				"Trees":    func() error { _, err := s.Store.Trees(f.ctx); return err },
+				"Ping":     func() error { return s.Store.Ping(f.ctx) },
 			} {
 				f.Run(name, func(t *testing.T) { // one after the other
 					h.endsInTime(s, 0, call)

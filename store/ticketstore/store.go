@@ -119,9 +119,14 @@ func (s *Store) inTime(ctx context.Context, until time.Time, what string, ask fu
 	err := ask(within)
 	if ctx.Err() == nil && err != nil && (within.Err() != nil || errors.Is(err, context.DeadlineExceeded)) {
 		// The time is the store's, or that of connecting: no context of the caller has ended.
-		return s.failed(fmt.Errorf("%w: %s: no answer in time: %v", pathlock.ErrUnavailable, what, err)) //nolint:errorlint // see above
+		return s.late(what, err)
 	}
 	return err
+}
+
+// late returns the error of a call whose time was over, which was not its caller's.
+func (s *Store) late(what string, err error) error {
+	return s.failed(fmt.Errorf("%w: %s: no answer in time: %v", pathlock.ErrUnavailable, what, err)) //nolint:errorlint // no context of the caller has ended
 }
 
 // question asks the backend something, on a goroutine that is left behind when the time is over.
@@ -316,11 +321,16 @@ func (s *Store) Trees(ctx context.Context) ([]pathlock.Tree, error) {
 	if s.isClosing() {
 		return nil, s.failed(errClosed)
 	}
+	const what = "listing the trees"
 	trees, err := s.backend.Trees(ctx)
-	if err != nil {
-		return nil, s.failed(err)
+	switch {
+	case err == nil:
+		return trees, nil
+	case ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded):
+		return nil, s.late(what, err)
+	default:
+		return nil, s.unanswered(what, s.failed(err))
 	}
-	return trees, nil
 }
 
 // Ping implements [pathlock.Store].
