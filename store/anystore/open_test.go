@@ -104,6 +104,7 @@ func TestURLsThatNameNone(t *testing.T) {
 		{url: "redis+cluster://u:12#secret@h1,h2", err: "%23"},
 		{url: "redis+cluster://u:12/secret@h1,h2", err: "%2F"},
 		{url: "redis+sentinel://h1,h2", err: "name"},
+		{url: "redis+sentinel://u:secret@h1,h2", err: "names the primary"},
 		{url: "redis+sentinel://u:12/secret@main@h1,h2", err: "%2F"},
 		{url: "redis+sentinel://u:12#secret@main@h1,h2", err: "%23"},
 

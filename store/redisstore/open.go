@@ -161,7 +161,8 @@ func openClient(rawURL string) (redis.UniversalClient, error) {
 		if u.name == "" {
 			u.name, u.user = u.user, ""
 		}
-		if u.name == "" {
+		// A name has no colon: that is a user with a password, and the name is missing.
+		if u.name == "" || strings.ContainsRune(u.name, ':') {
 			return nil, errNoPrimary
 		}
 		sentinelUser, sentinelPassword := options.Get("sentinel_username"), options.Get("sentinel_password")

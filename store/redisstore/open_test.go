@@ -74,6 +74,7 @@ func TestOpenRefuses(t *testing.T) {
 		"redis+cluster://h1/2", "redis+cluster://name@secret@h1", "redis+sentinel://h1,h2", "redis+sentinel://name@h1/notanumber",
 		"redis+cluster://u:secret@h1?pool_size=many", "redis:/:secret@h1/0", "secret://h1", "redis+secret://h1", "redis://:12#secret@h1/0",
 		"redis+cluster://u:12#secret@h1", "redis://:12/secret@h1/0", "redis+sentinel://u:12#secret@name@h1",
+		"redis+sentinel://u:secret@h1,h2", "redis+sentinel://:secret@h1",
 	} {
 		store, err := Open(url)
 		if err == nil {
