@@ -6,8 +6,12 @@ import (
 )
 
 // Trouble says in a few words why a store does not serve: what the error of its Ping means. The
-// text continues "the lock store …". It has no addresses, so that clients may see it.
+// text continues "the lock store …". It has no addresses, so that clients may see it. It is empty
+// for no error.
 func Trouble(err error) string {
+	if err == nil {
+		return ""
+	}
 	for _, k := range kinds() {
 		if k.trouble == nil {
 			continue

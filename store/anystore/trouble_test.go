@@ -19,6 +19,9 @@ import (
 
 // Trouble tells a store that is not there from one that answers and does not serve.
 func TestTroubleSaysWhatIsWrong(t *testing.T) {
+	if says := anystore.Trouble(nil); says != "" {
+		t.Errorf("a store that serves %s", says)
+	}
 	for _, tt := range []struct {
 		name string
 		url  func(t *testing.T) string
