@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock/internal/bridge"
-	"github.com/pathlock-go/pathlock/internal/carry"
+	"github.com/pathlock-go/pathlock/internal/gincontext"
 )
 
 // Acquire takes everything that req states, or nothing.
@@ -46,7 +46,7 @@ func (l *Locker) acquire(ctx context.Context, req Request, ownScope bool) (*Lock
 	if err != nil {
 		return nil, err
 	}
-	ctx = carry.Join(ctx, l.carrier)
+	ctx = gincontext.Join(ctx)
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("pathlock: acquire in %s: %w", req.Tree, withCause(ctx, ctx.Err()))
 	}

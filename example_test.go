@@ -565,6 +565,35 @@ func ExampleLocker_Step() {
 	// commit ends: <nil>
 }
 
+func ExampleLocker_Serves() {
+	locker := pathlock.New(memstore.New())
+	tree, err := pathlock.NewTree("testplan", "plan-001")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	lock, err := locker.Acquire(context.Background(), pathlock.Request{Tree: tree, Gate: true, Note: "import"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = lock.Release(context.Background()) }()
+
+	_, done := locker.Step(lock.Context(), pathlock.Step{Kind: pathlock.StepHandler}) // as package middleware does
+	defer done(nil)
+	snapshot, err := locker.Snapshot(context.Background(), tree)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, h := range snapshot.Holders {
+		fmt.Println(h.Note, locker.Serves(h.Owner))
+	}
+
+	// Output:
+	// import true
+}
+
 // editing locks a directory for ten minutes and lets the hold outlive the lock.
 func editing(locker *pathlock.Locker) (pathlock.Tree, pathlock.Token, error) {
 	tree, err := pathlock.NewTree("testplan", "plan-001")

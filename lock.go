@@ -171,23 +171,24 @@ func (c *lateContext) context() context.Context {
 	return c.actual
 }
 
-// Value implements [context.Context]. It finds the scope without the context that does the work.
+// Value implements [context.Context]. Only the standard library's key for a context's cancellation,
+// which is a *int, needs the context that does the work.
 func (c *lateContext) Value(key any) any {
 	scope := c.lock.holding.scope
 	if scope.only.IsZero() {
-		if k, ok := key.(scopeKey); ok && k.Locker == scope.locker {
+		if k, ok := key.(scopeKey); ok && k.locker == scope.locker {
 			return scope
 		}
-		if key == scope.locker.carrier {
-			return nil // this context has the locks already
-		}
-	} else if k, ok := key.(treeScopeKey); ok && k.Locker == scope.locker && k.Tree == scope.only {
+	} else if k, ok := key.(treeScopeKey); ok && k.locker == scope.locker && k.tree == scope.only {
 		return scope
 	}
 	if key == (bridge.LockKey{}) {
 		return bridged{c.lock}
 	}
-	return c.context().Value(key)
+	if _, ok := key.(*int); ok {
+		return c.context().Value(key)
+	}
+	return c.parent.Value(key)
 }
 
 // Deadline implements [context.Context].

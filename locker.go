@@ -6,8 +6,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/pathlock-go/pathlock/internal/carry"
-
 	"github.com/pathlock-go/pathlock/internal/lease"
 	"github.com/pathlock-go/pathlock/internal/release"
 )
@@ -31,12 +29,11 @@ type Locker struct {
 	defaults
 	observers observers
 	log       *slog.Logger
-	// carrier is the string key under which a framework's context has the locks of its request.
-	carrier any
 	// instance names this process in the origin of its requests.
 	instance string
 	renewer  *lease.Renewer[Tree, *holding]
 	releases release.Pending[Tree]
+	serving  serving
 }
 
 // Option changes a default of [New].
@@ -74,7 +71,6 @@ func New(store Store, opts ...Option) *Locker {
 		opt(l)
 	}
 	l.observers.log = l.log
-	l.carrier = carry.Key(l)
 	l.renewer = lease.NewRenewer(func(h *holding) Tree { return h.tree }, l.renew, endAllByClock)
 	return l
 }

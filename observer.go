@@ -196,12 +196,22 @@ type Step struct {
 // The caller calls done at its end, once, with the error that it ended with. It is for code that
 // works with the locker's locks, as packages middleware and gormplugin do.
 //
-// It costs nothing where the locker has no observers.
+// [Locker.Serves] knows of a [StepHandler]. Other steps cost nothing where the locker has no
+// observers.
 func (l *Locker) Step(ctx context.Context, s Step) (work context.Context, done func(err error)) {
-	if l.observers.none() {
-		return ctx, unobserved
+	work, done = ctx, unobserved
+	if !l.observers.none() {
+		work, done = l.observers.step(ctx, s)
 	}
-	return l.observers.step(ctx, s)
+	if scope := l.carried(ctx); s.Kind == StepHandler && scope != nil {
+		observed := done
+		l.serving.add(scope.owner, 1)
+		done = func(err error) {
+			l.serving.add(scope.owner, -1)
+			observed(err)
+		}
+	}
+	return work, done
 }
 
 // unobserved ends a step that nobody observes.

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pathlock-go/pathlock/internal/carry"
+	"github.com/pathlock-go/pathlock/internal/gincontext"
 )
 
 // Owner identifies who holds. Everything acquired under one [Scope] in one tree belongs to one
@@ -92,8 +92,9 @@ type Scope struct {
 	oneAsked [1]Tree
 }
 
-// scopeKey is the context key of the scope of one locker.
-type scopeKey = carry.ScopeKey[Locker]
+// scopeKey is the context key of the scope of one locker. Lockers on different stores do not know
+// each other's holds. A key has the shape of a pointer, so a look-up allocates nothing.
+type scopeKey struct{ locker *Locker }
 
 // Scope returns the scope that ctx carries, or a new one that holds nothing.
 func (l *Locker) Scope(ctx context.Context) *Scope {
@@ -104,11 +105,14 @@ func (l *Locker) Scope(ctx context.Context) *Scope {
 }
 
 // treeScopeKey is the context key of a scope that holds in one tree alone.
-type treeScopeKey = carry.TreeScopeKey[Locker, Tree]
+type treeScopeKey struct {
+	locker *Locker
+	tree   Tree
+}
 
 // ownScope returns the scope that ctx carries for a tree alone, or a new one.
 func (l *Locker) ownScope(ctx context.Context, tree Tree) *Scope {
-	if s, ok := ctx.Value(treeScopeKey{Locker: l, Tree: tree}).(*Scope); ok {
+	if s, ok := ctx.Value(treeScopeKey{l, tree}).(*Scope); ok {
 		return s
 	}
 	// A hold in the tree that was attached, or acquired in another way, is the caller's own.
@@ -120,22 +124,42 @@ func (l *Locker) ownScope(ctx context.Context, tree Tree) *Scope {
 
 // carried returns the scope that ctx carries, nil if it carries none.
 func (l *Locker) carried(ctx context.Context) *Scope {
-	if s, ok := ctx.Value(scopeKey{Locker: l}).(*Scope); ok {
-		return s
+	s, _ := gincontext.Lookup(ctx, scopeKey{l}).(*Scope)
+	return s
+}
+
+// serving counts the handlers that run under the locks of each owner.
+type serving struct {
+	mu       sync.Mutex
+	handlers map[Owner]int
+}
+
+// add changes the count of an owner.
+func (s *serving) add(owner Owner, n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.handlers == nil {
+		s.handlers = make(map[Owner]int)
 	}
-	if locks := carry.Context(ctx, l.carrier); locks != nil {
-		s, _ := locks.Value(scopeKey{Locker: l}).(*Scope)
-		return s
+	if s.handlers[owner] += n; s.handlers[owner] == 0 {
+		delete(s.handlers, owner)
 	}
-	return nil
+}
+
+// Serves reports whether a handler runs in this process under the locks of an owner, such as one of
+// [Locker.Snapshot]. It knows of those that package middleware has called with this locker.
+func (l *Locker) Serves(owner Owner) bool {
+	l.serving.mu.Lock()
+	defer l.serving.mu.Unlock()
+	return l.serving.handlers[owner] > 0
 }
 
 // Context returns a context under which acquisitions belong to s. It ends with ctx alone.
 func (s *Scope) Context(ctx context.Context) context.Context {
-	if ctx.Value(scopeKey{Locker: s.locker}) == s {
+	if ctx.Value(scopeKey{s.locker}) == s {
 		return ctx
 	}
-	return context.WithValue(ctx, scopeKey{Locker: s.locker}, s)
+	return context.WithValue(ctx, scopeKey{s.locker}, s)
 }
 
 // Owner returns the owner of the scope's holds.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pathlock-go/pathlock/internal/carry"
+	"github.com/pathlock-go/pathlock/internal/gincontext"
 	"github.com/pathlock-go/pathlock/internal/lease"
 )
 
@@ -185,7 +185,7 @@ func (l *Locker) Attach(ctx context.Context, token Token, opts ...AttachOption) 
 	for _, opt := range opts {
 		opt(&how)
 	}
-	ctx = carry.Join(ctx, l.carrier)
+	ctx = gincontext.Join(ctx)
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("pathlock: attach: %w", withCause(ctx, ctx.Err()))
 	}

@@ -28,8 +28,8 @@
 // The plugin leaves other tables alone.
 //
 // A handler behind package middleware passes its request's context, and the plugin finds the
-// request's locks there. A statement without that context would wait for the locks of its own
-// request; it fails with [ErrNoRequestContext] instead.
+// request's locks there. A statement without that context waits for the locks of its own request,
+// in vain, and fails with [ErrNoRequestContext].
 //
 // # What is guaranteed
 //

@@ -68,8 +68,10 @@ var (
 	// registered, has built the statement's SQL itself, or has changed its table. Nothing was
 	// written.
 	ErrCallbacks = fault.ErrCallbacks
-	// ErrNoRequestContext: a statement in a handler is blocked by its own request. The request
-	// holds locks, and the statement's context does not carry them. Nothing was written.
+	// ErrNoRequestContext: a statement whose context carries no locks has waited in vain for those
+	// of a request that this process serves. In that request's handler, it lacks the request's
+	// context. The error matches [pathlock.ErrConflict], too, since a job in the same process may
+	// have met the request by chance. Nothing was written.
 	ErrNoRequestContext = fault.ErrNoRequestContext
 	// ErrIsolation: the transaction runs at an isolation level at which the tree cannot be kept
 	// right on this database: PostgreSQL's REPEATABLE READ, or SERIALIZABLE where that is not the

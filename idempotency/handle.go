@@ -16,7 +16,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
-	"github.com/pathlock-go/pathlock/internal/carry"
+	"github.com/pathlock-go/pathlock/internal/gincontext"
 	"github.com/pathlock-go/pathlock/internal/requestcopy"
 	"github.com/pathlock-go/pathlock/middleware"
 )
@@ -159,9 +159,9 @@ func (k *Keys) replay(c *gin.Context, found *row) {
 func (r *request) run(c *gin.Context) {
 	outer, writer, w := c.Request, c.Writer, newCapture(c, r.keys.config.MaxAnswer)
 	ctx := gormplugin.WithBeforeCommit(context.WithValue(outer.Context(), requestKey{}, r), r.mark)
-	ctx, r.carrier = carry.New(ctx, c, carry.RequestKey, requestcopy.ContextOf)
+	ctx, running := gincontext.New(ctx)
 	c.Request, r.capture = outer.WithContext(ctx), w
-	before, nested := c.Get(carry.RequestKey)
+	before, nested := c.Get(ginKey)
 	r.resume(c)
 	returned, errorsBefore := false, len(c.Errors)
 	routed := c.FullPath() != "" // gin answers an unrouted request after its handlers
@@ -172,16 +172,16 @@ func (r *request) run(c *gin.Context) {
 		}
 		c.Request = outer
 		if nested {
-			c.Set(carry.RequestKey, before)
+			c.Set(ginKey, before)
 		} else {
-			c.Delete(carry.RequestKey)
+			c.Delete(ginKey)
 		}
 	}()
 	defer func() {
 		w.incomplete = w.incomplete || !r.carriedBy(c)
 		w.broken = w.broken || isAborted(c.Errors[min(errorsBefore, len(c.Errors)):])
 		c.Writer = writer
-		r.carrier.End()
+		running.End()
 		r.ended.Store(true)
 		final := returned && (routed || w.Written()) && w.final(len(c.Errors) > errorsBefore)
 		finish, cancel := context.WithTimeout(context.WithoutCancel(outer.Context()), finishTimeout)
@@ -202,17 +202,20 @@ func isAborted(errs []*gin.Error) bool {
 	return slices.ContainsFunc(errs, func(e *gin.Error) bool { return errors.Is(e, http.ErrAbortHandler) })
 }
 
+// ginKey is the key under which gin's context has the request while it runs.
+const ginKey = "pathlock:request"
+
 // carriedBy reports whether gin's context still has what run has put into it.
 // [gin.Engine.HandleContext] takes it away. What is written from then on is not seen.
 func (r *request) carriedBy(c *gin.Context) bool {
-	carrier, ok := c.Get(carry.RequestKey)
-	return ok && carrier == any(r.carrier)
+	running, ok := c.Get(ginKey)
+	return ok && running == any(r)
 }
 
 // resume puts what run needs into gin's context, unless it is there.
 func (r *request) resume(c *gin.Context) {
 	if !r.carriedBy(c) {
-		c.Set(carry.RequestKey, r.carrier)
+		c.Set(ginKey, r)
 		c.Writer = r.capture
 	}
 }

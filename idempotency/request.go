@@ -10,7 +10,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/carry"
+	"github.com/pathlock-go/pathlock/internal/gincontext"
 	"github.com/pathlock-go/pathlock/middleware"
 )
 
@@ -46,24 +46,16 @@ type request struct {
 	recorded atomic.Bool
 	// ended is set once the handler has returned.
 	ended atomic.Bool
-	// capture and carrier are what gin's context has of the request while it runs.
+	// capture is the writer that gin's context has while the request runs.
 	capture *capture
-	carrier *carry.Carrier
 }
 
 // requestKey is the context key of the request.
 type requestKey struct{}
 
-// requestOf returns the request that a context belongs to, nil if there is none. gin's own context
-// need not find what the request's has.
+// requestOf returns the request that a context belongs to, nil if there is none.
 func requestOf(ctx context.Context) *request {
-	if r, ok := ctx.Value(requestKey{}).(*request); ok {
-		return r
-	}
-	if ctx = carry.Context(ctx, carry.RequestKey); ctx == nil {
-		return nil
-	}
-	r, _ := ctx.Value(requestKey{}).(*request)
+	r, _ := gincontext.Lookup(ctx, requestKey{}).(*request)
 	return r
 }
 

@@ -31,7 +31,7 @@ var (
 // The spec has to lock in exactly one tree. [Locks.Fail] answers the errors. Nothing stays held if
 // the client has gone away meanwhile, or if lasting is shorter than [pathlock.MinLease].
 func (m *Locks) Detach(c *gin.Context, spec lockspec.Spec, lasting time.Duration, note string) (pathlock.Token, time.Time, error) {
-	if _, under := c.Get(m.carrier); under {
+	if m.isUnderLocks(c.Request.Context()) {
 		return "", time.Time{}, errUnderLocks
 	}
 	if err := m.check(spec); err != nil {

@@ -20,7 +20,8 @@ var ErrAnswered = errors.New("middleware: the request has been answered by Autho
 //
 // A lost lock comes before the errors that follow from it. It is answered by 503, or by 409 if the
 // hold of the request's token has ended. If the client has gone away, the answer is
-// [StatusClientGone] without a body.
+// [StatusClientGone] without a body. A conflict of the handler with its own request is a bug of the
+// program's, such as gormplugin.ErrNoRequestContext, and answered by 500.
 //
 // The observers of the locker count the answer by its type: see [pathlock.Locker.Answered]. An
 // answer of 500 or 503 is logged once by [Config.Log], with the route and the cause. A client
@@ -70,6 +71,9 @@ func (m *Locks) answerTo(ctx context.Context, err error) *Problem {
 	}
 	if _, chosen := errors.AsType[*Problem](err); chosen {
 		return p
+	}
+	if e, ok := errors.AsType[*pathlock.ConflictError](err); ok && e.Blocker.Owner == m.locker.Scope(ctx).Owner() {
+		p = nil // the handler has waited for its own request: a bug that the log has to tell of
 	}
 	// Work that was cut off may fail with anything, so the cause of the end is what matters.
 	switch cause := context.Cause(ctx); {

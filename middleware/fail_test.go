@@ -135,6 +135,31 @@ func TestWhatFailedDecidesTheAnswer(t *testing.T) {
 	}
 }
 
+// A handler that has waited for its own request is a bug of the program's.
+func TestAConflictWithTheOwnRequestIsLogged(t *testing.T) {
+	for what, tt := range map[string]struct {
+		held, asked string
+		status      int
+	}{
+		"its own":   {"/b", "/a", http.StatusInternalServerError},
+		"another's": {"/b", "/b", http.StatusLocked},
+	} {
+		f := newFailing(t)
+		other, err := f.locker.Acquire(t.Context(), pathlock.Request{Tree: plan, Claims: claim(tt.held)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.err = func(*gin.Context) error {
+			_, err := f.locker.Acquire(t.Context(), pathlock.Request{Tree: plan, Claims: claim(tt.asked), Wait: pathlock.NoWait})
+			return fmt.Errorf("without the request's context: %w", err)
+		}
+		if w := f.send(t.Context()); w.Code != tt.status || strings.Contains(f.log.String(), "request's context") != (tt.status == http.StatusInternalServerError) {
+			t.Errorf("%s: answered %d: %s, logged %s", what, w.Code, w.Body, &f.log)
+		}
+		_ = other.Release(t.Context())
+	}
+}
+
 // Work that is cut off stumbles over anything: over its context, over a driver that says
 // "canceled", over a database that seems to be gone.
 func TestWhyTheWorkWasCutOffDecidesTheAnswer(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/carry"
+	"github.com/pathlock-go/pathlock/internal/gincontext"
 	"github.com/pathlock-go/pathlock/lockspec"
 	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/store/memstore"
@@ -113,7 +113,7 @@ func TestARequestThatIsHandedOnKeepsItsLocks(t *testing.T) {
 			copied = c.Copy()
 		}
 		f.send("DELETE", "/suites/3", "")
-		if carry.Context(copied, carry.Key(f.locker)) != nil {
+		if gincontext.Join(copied) != context.Context(copied) {
 			t.Errorf("%s: the locks are found after the request", what)
 		}
 		f.nothingLeft()

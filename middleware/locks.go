@@ -11,7 +11,6 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/carry"
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
@@ -26,8 +25,6 @@ type Locks struct {
 	batches bool
 	// wait bounds the waiting of a request.
 	wait time.Duration
-	// carrier is the key under which gin's own context has the locks of its request.
-	carrier any
 	// explainers are the resolvers that know errors which state no failure.
 	explainers []pathlock.FailureExplainer
 }
@@ -46,7 +43,7 @@ type preparer interface {
 //
 // A [pathlock.BatchResolver] is asked for all ids of its kind in a request at once.
 func New(locker *pathlock.Locker, resolver pathlock.Resolver, config Config) *Locks {
-	m := &Locks{locker: locker, config: config, resolvers: make(map[string]pathlock.Resolver), carrier: carry.Key(locker)}
+	m := &Locks{locker: locker, config: config, resolvers: make(map[string]pathlock.Resolver)}
 	if resolver != nil {
 		m.resolvers[""] = resolver
 	}

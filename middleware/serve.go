@@ -7,7 +7,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/carry"
+	"github.com/pathlock-go/pathlock/internal/gincontext"
 	"github.com/pathlock-go/pathlock/internal/requestcopy"
 )
 
@@ -38,13 +38,15 @@ func (m *Locks) serveLocked(ctx context.Context, c *gin.Context) {
 // outer middleware finds its own request again, with the changes made to the copy.
 func (m *Locks) serve(ctx context.Context, c *gin.Context, locked bool) {
 	outer := c.Request
-	var carrier *carry.Carrier
+	end := func() {}
 	if locked {
-		// gin's own context finds only what was set on it by a string.
-		ctx, carrier = carry.New(ctx, c, m.carrier, requestcopy.ContextOf)
+		var request *gincontext.Request
+		ctx, request = gincontext.New(ctx)
+		end = request.End
 	}
 	c.Request = outer.WithContext(ctx)
 	defer func() {
+		end() // nobody reads c.Request from now on
 		inner := c.Request
 		c.Request = outer
 		if inner == nil {
@@ -55,21 +57,12 @@ func (m *Locks) serve(ctx context.Context, c *gin.Context, locked bool) {
 			c.Request = outer.WithContext(&afterwards{Context: outer.Context(), values: left})
 		}
 	}()
-	if !locked {
-		c.Next()
-		return
-	}
-	before, nested := c.Get(m.carrier)
-	c.Set(m.carrier, carrier)
-	defer func() {
-		carrier.End()
-		if nested {
-			c.Set(m.carrier, before)
-		} else {
-			c.Delete(m.carrier)
-		}
-	}()
-	carry.Run(string(m.locker.Scope(ctx).Owner()), c.Next)
+	c.Next()
+}
+
+// isUnderLocks reports whether a handler that [Locks.serveLocked] has called works under ctx.
+func (m *Locks) isUnderLocks(ctx context.Context) bool {
+	return m.locker.Serves(m.locker.Scope(ctx).Owner())
 }
 
 // afterwards is the context of a request after the release of its locks. It has the values that
@@ -81,8 +74,12 @@ type afterwards struct {
 
 // Value implements [context.Context].
 func (a *afterwards) Value(key any) any {
-	if carry.IsOfLocks(key) {
-		return a.Context.Value(key)
-	}
-	return carry.Value(a.values, a.Context, key)
+	return gincontext.Value(a.Context, key, func() any {
+		switch value := a.values.Value(key).(type) {
+		case *pathlock.Scope, *gincontext.Request: // they end with the locks
+			return nil
+		default:
+			return value
+		}
+	})
 }

@@ -65,7 +65,7 @@ func (v *visit) attaches(ctx context.Context, requests []pathlock.Request) bool 
 // attach attaches the hold of the request's token. It returns the context for the acquisitions,
 // which then belong to the hold's owner.
 func (v *visit) attach(ctx context.Context) (context.Context, error) {
-	if _, nested := v.c.Get(v.carrier); nested {
+	if v.isUnderLocks(v.c.Request.Context()) {
 		return ctx, errNestedToken
 	}
 	v.detach(ctx)

@@ -214,7 +214,9 @@ type settings struct {
 	// store is the lock store, a memstore unless set.
 	store pathlock.Store
 	// lease is the locks', the default one if it is 0.
-	lease   time.Duration
+	lease time.Duration
+	// wait bounds each wait for locks, in a transaction too, if it is set.
+	wait    time.Duration
 	options []gormplugin.Option
 	// observer sees the locker's work, beside the trace.
 	observer pathlock.Observer
@@ -279,6 +281,10 @@ func newWorld(t *testing.T, d Database, s settings) *world {
 	opts := []pathlock.Option{
 		pathlock.WithLease(cmp.Or(s.lease, pathlock.DefaultLease)),
 		pathlock.WithLogger(slog.New(slog.DiscardHandler)),
+	}
+	if s.wait > 0 {
+		opts = append(opts, pathlock.WithWait(s.wait))
+		s.options = append(s.options, gormplugin.TransactionWait(s.wait))
 	}
 	if s.observer != nil {
 		opts = append(opts, pathlock.WithObserver(s.observer))

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/pathlock-go/pathlock"
@@ -102,26 +104,29 @@ func checkHandlers(t *testing.T, d Database) {
 		}
 		for which, ctx := range map[string]context.Context{"no context": nil, "the background's context": context.Background()} {
 			t.Run(name+" with "+which, func(t *testing.T) {
-				observer := new(waits)
-				w := newWorld(t, d, settings{observer: observer})
+				w := newWorld(t, d, settings{wait: shortWait})
 				a, b := w.build("/a"), w.build("/b")
 				bare := w.db
 				if ctx != nil {
 					bare = w.db.WithContext(ctx)
 				}
 				w.handled(a, false, func(*gin.Context) {
-					w.fails(write(bare, a), gormplugin.ErrNoRequestContext)
+					err := write(bare, a)
+					w.fails(err, gormplugin.ErrNoRequestContext)
+					w.fails(err, pathlock.ErrConflict) // a job's statement looks the same
+					if handler := "DELETE /suites/:id (delete)"; !strings.Contains(err.Error(), handler) {
+						t.Errorf("the error does not say %q: %v", handler, err)
+					}
 					w.must(write(bare, b)) // what the request does not hold is nobody's business
 				})
 				w.has("/a", "/b", "/b/new")
-				if n := observer.times.Load(); n != 0 {
-					t.Errorf("waited %d times", n)
-				}
 			})
 		}
 	}
 	for _, p := range []topic{
 		{"without its context, a handler waits for others as a job does", checkHandlerWaits},
+		{"others without a handler are in the way of many", checkHandlerIsElsewhere},
+		{"the own request is found among those in the way", checkHandlerIsOneOfTwo},
 		{"a lost lock ends a transaction with gin's context", checkHandlerLoses},
 		{"a copy of gin's context writes when the request is over", checkHandlerIsOver},
 	} {
@@ -154,6 +159,47 @@ type notifier struct {
 
 // Waiting implements [pathlock.Observer].
 func (o notifier) Waiting(context.Context, pathlock.Event) { o.queued <- struct{}{} }
+
+// shortWait is a wait that nobody's locks end.
+const shortWait = 15 * time.Millisecond
+
+// checkHandlerIsElsewhere has somebody without a handler in the way of statements, and then a
+// handler in the way of a statement with locks of its own.
+func checkHandlerIsElsewhere(t *testing.T, d Database) {
+	w := newWorld(t, d, settings{wait: shortWait})
+	a, b := w.build("/a"), w.build("/b")
+	write := handlerWrites()["a statement"]
+	conflicts := func(err error) {
+		t.Helper()
+		w.fails(err, pathlock.ErrConflict)
+		if errors.Is(err, gormplugin.ErrNoRequestContext) {
+			t.Errorf("somebody's own request is blamed: %v", err)
+		}
+	}
+	release := w.holding("/b")
+	conflicts(write(w.db, b))
+	w.handled(a, false, func(*gin.Context) { conflicts(write(w.db, b)) })
+	release()
+	lock, err := w.locker.Acquire(t.Context(), pathlock.Request{Tree: w.tree(), Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/b"))}})
+	w.must(err)
+	w.handled(a, false, func(*gin.Context) { conflicts(write(w.db.WithContext(lock.Context()), a)) })
+	w.must(lock.Release(t.Context()))
+	w.has("/a", "/b")
+}
+
+// checkHandlerIsOneOfTwo has a handler and somebody else in the way of its statement.
+func checkHandlerIsOneOfTwo(t *testing.T, d Database) {
+	for _, first := range []string{"/a", "/b"} {
+		w := newWorld(t, d, settings{wait: shortWait})
+		nodes := map[string]*Suite{"/a": w.build("/a"), "/b": w.build("/b")}
+		second := map[string]string{"/a": "/b", "/b": "/a"}[first]
+		w.holding(second)
+		w.handled(nodes[first], false, func(*gin.Context) {
+			w.fails(gormplugin.Move(w.db, &Suite{}, nodes["/a"].ID, nodes["/b"].ID), gormplugin.ErrNoRequestContext)
+		})
+		w.has("/a", "/b")
+	}
+}
 
 // checkHandlerLoses loses the lock of a request under a transaction that has gin's context.
 func checkHandlerLoses(t *testing.T, d Database) {

@@ -7,8 +7,10 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/pathlock-go/pathlock/idempotency"
-	"github.com/pathlock-go/pathlock/internal/carry"
 )
+
+// ginKey is the key under which idempotency keeps a request in gin's context.
+const ginKey = "pathlock:request"
 
 // checkOuterRequest checks that middleware further out has its own request again after the handler:
 // what it writes then is none of the request's effects, and stays whatever was answered.
@@ -17,13 +19,13 @@ func (d Database) checkOuterRequest(t *testing.T) {
 	var status int
 	s.gin.POST("/audited", func(c *gin.Context) {
 		outer := c.Request
-		c.Set(carry.RequestKey, "before")
+		c.Set(ginKey, "before")
 		c.Next()
 		if c.Request != outer || outer.Form.Get("added") != "yes" {
 			t.Errorf("%d: the outer request is not back, or lacks what was changed: %v", status, outer.Form)
 		}
-		if before, _ := c.Get(carry.RequestKey); before != "before" {
-			t.Errorf("%d: the carrier is %v", status, before)
+		if before, _ := c.Get(ginKey); before != "before" {
+			t.Errorf("%d: the request is %v", status, before)
 		}
 		if err := s.db.WithContext(c.Request.Context()).Create(&Order{Item: c.GetHeader(idempotency.Header)}).Error; err != nil {
 			t.Errorf("%d: the audit row: %v", status, err)

@@ -2,12 +2,7 @@
 // another context.
 package requestcopy
 
-import (
-	"context"
-	"net/http"
-
-	"github.com/gin-gonic/gin"
-)
+import "net/http"
 
 // Adopt copies to outer the changes made to its copy inner. For example, net/http removes the files
 // of the form that its own request has.
@@ -21,13 +16,4 @@ func Adopt(outer, inner *http.Request) {
 	outer.Form, outer.PostForm, outer.MultipartForm = inner.Form, inner.PostForm, inner.MultipartForm
 	outer.Close, outer.Host, outer.RemoteAddr, outer.RequestURI = inner.Close, inner.Host, inner.RemoteAddr, inner.RequestURI
 	outer.TLS, outer.Response, outer.Pattern = inner.TLS, inner.Response, inner.Pattern
-}
-
-// ContextOf returns the context of the request that gin's own context is of, whatever it has
-// forgotten, nil for other contexts.
-func ContextOf(ctx context.Context) context.Context {
-	if r, ok := ctx.Value(gin.ContextRequestKey).(*http.Request); ok && r != nil {
-		return r.Context()
-	}
-	return nil
 }

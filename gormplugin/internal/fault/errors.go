@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -25,7 +26,7 @@ var (
 	ErrDamagedRow           = errors.New("gormplugin: damaged row")
 	ErrMissedRows           = errors.New("gormplugin: a write missed rows")
 	ErrCallbacks            = errors.New("gormplugin: another plugin's callbacks are in the way")
-	ErrNoRequestContext     = errors.New("gormplugin: this handler's request holds locks that the statement's context does not carry: use db.WithContext(c.Request.Context())")
+	ErrNoRequestContext     = errors.New("gormplugin: no request's context")
 	ErrIsolation            = pathlock.FailureDatabase.New("gormplugin: unsafe isolation level")
 	ErrUnsupportedDatabase  = pathlock.FailureDatabase.New("gormplugin: unsupported database")
 )
@@ -143,6 +144,28 @@ func (e *MisplacedError) Error() string {
 
 // Unwrap returns [ErrMisplaced] and [ErrUnsupported].
 func (e *MisplacedError) Unwrap() []error { return []error{ErrMisplaced, ErrUnsupported} }
+
+// NoRequestContextError says which request is in the way of a statement whose context is of none.
+// It matches [ErrNoRequestContext] and, as nobody knows whether the statement is of that request's
+// handler, the conflict.
+type NoRequestContextError struct {
+	// Conflict names the request as its Blocker.
+	Conflict *pathlock.ConflictError
+}
+
+// Error implements error.
+func (e *NoRequestContextError) Error() string {
+	of := e.Conflict.Blocker.Origin
+	handler := shown.Text(cmp.Or(of.Route, "a request"))
+	if of.Operation != "" {
+		handler += " (" + shown.Text(of.Operation) + ")"
+	}
+	return fmt.Sprintf("%v: the handler of %s, which runs in this process, has the lock: if the statement is in it, use db.WithContext(c.Request.Context()): %v",
+		ErrNoRequestContext, handler, e.Conflict)
+}
+
+// Unwrap returns [ErrNoRequestContext] and the conflict.
+func (e *NoRequestContextError) Unwrap() []error { return []error{ErrNoRequestContext, e.Conflict} }
 
 // DamagedRowError says which row of the database has a tree, a name or a path that none can have.
 // It matches [ErrDamagedRow], and not the error in it: that one blames who sent a request.

@@ -3,19 +3,18 @@ package hold
 import (
 	"context"
 	"errors"
-	"fmt"
+	"slices"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
-	"github.com/pathlock-go/pathlock/internal/carry"
 	"gorm.io/gorm"
 )
 
-// acquire takes a demand's locks for h in scope. carried says that locks came with the statement's
-// context. After an error, or a panic of the lock store's, it holds none of them.
-func (k *Keeper) acquire(ctx context.Context, scope *pathlock.Scope, carried bool, d Demand, h *Held, wait time.Duration) ([]*pathlock.Lock, error) {
+// acquire takes a demand's locks for h in scope. carried reports whether scope came with the
+// statement's context. After an error, or a panic of the lock store's, it holds none of them.
+func (k *Keeper) acquire(ctx context.Context, scope *pathlock.Scope, carried func() bool, d Demand, h *Held, wait time.Duration) ([]*pathlock.Lock, error) {
 	var locks []*pathlock.Lock
 	complete := false
 	defer func() {
@@ -25,9 +24,9 @@ func (k *Keeper) acquire(ctx context.Context, scope *pathlock.Scope, carried boo
 	}()
 	ctx = h.origin(ctx)
 	for _, request := range d.Requests(h.Note, wait) {
-		lock, err := k.acquireOne(ctx, scope, request, carried)
+		lock, err := k.Locker.Acquire(scope.Context(ctx), request)
 		if err != nil {
-			return nil, err
+			return nil, k.blocked(ctx, scope, request, carried(), err)
 		}
 		locks = append(locks, lock)
 	}
@@ -41,7 +40,7 @@ func (k *Keeper) AcquireEarly(db *gorm.DB, h *Held, d Demand) error {
 	if h.scope == nil {
 		h.scope = k.Locker.Scope(ctx)
 	}
-	locks, err := k.acquire(ctx, h.scope, k.Carries(ctx), d, h, 0)
+	locks, err := k.acquire(ctx, h.scope, func() bool { return k.Carries(ctx, h.scope) }, d, h, 0)
 	h.locks = append(h.locks, locks...)
 	return err
 }
@@ -60,7 +59,9 @@ func (k *Keeper) acquireWithin(db *gorm.DB, tx *txn.Transaction, h *Held, d Dema
 	if alone {
 		wait = soleWriterWait
 	}
-	locks, err := k.acquire(ctx, tx.ScopeFor(ctx), k.Carries(ctx) || tx.CarriesLocks(), d, h, wait)
+	scope := tx.ScopeFor(ctx)
+	carried := func() bool { return k.Carries(ctx, scope) || tx.Carries(scope) }
+	locks, err := k.acquire(ctx, scope, carried, d, h, wait)
 	tx.ReleaseAtEnd(locks...)
 	for _, lock := range locks {
 		h.Fence = max(h.Fence, lock.Fence())
@@ -73,28 +74,33 @@ func (k *Keeper) acquireWithin(db *gorm.DB, tx *txn.Transaction, h *Held, d Dema
 	return err
 }
 
-// acquireOne takes one request for scope.
+// blocked returns the error of a request for scope that was refused by err. carried says that locks
+// came with the statement's context.
 //
-// A statement in the handler of a request that holds locks would, without the request's context,
-// wait for the locks of its own request, which are released when the handler is done. carried says
-// that locks came with the statement's context. Where none came, and the statement's own handler is
-// the holder, the error says so at once.
-func (k *Keeper) acquireOne(ctx context.Context, scope *pathlock.Scope, req pathlock.Request, carried bool) (*pathlock.Lock, error) {
-	if carried || !carry.InsideAny() {
-		return k.Locker.Acquire(scope.Context(ctx), req)
-	}
-	atOnce := req
-	atOnce.Wait = pathlock.NoWait
-	lock, err := k.Locker.Acquire(scope.Context(ctx), atOnce)
+// A statement in the handler of a request that holds locks waits, without the request's context,
+// for the locks of its own request, which are released when the handler is done. Nothing tells such
+// a statement from one of a job in the same process. So where no locks came with it, and a request
+// that this process serves is in the way, the error says both.
+func (k *Keeper) blocked(ctx context.Context, scope *pathlock.Scope, req pathlock.Request, carried bool, err error) error {
 	conflict, ok := errors.AsType[*pathlock.ConflictError](err)
-	switch {
-	case !ok:
-		return lock, err
-	case carry.Inside(string(conflict.Blocker.Owner)):
-		return nil, fmt.Errorf("%w (%s)", fault.ErrNoRequestContext, conflict.Error())
-	case req.Wait == pathlock.NoWait:
-		return nil, err
-	default:
-		return k.Locker.Acquire(scope.Context(ctx), req)
+	if !ok || carried {
+		return err
 	}
+	snapshot, failed := k.Locker.Snapshot(ctx, req.Tree)
+	if failed != nil {
+		return err
+	}
+	claims := slices.Clone(req.Claims)
+	for i := range claims {
+		if claims[i].Path, failed = k.Locker.Folded(claims[i].Path); failed != nil {
+			return err
+		}
+	}
+	for _, b := range snapshot.InTheWay(scope.Owner(), req.Gate, claims) {
+		if h := b.Entry; !b.Waiting && k.Locker.Serves(h.Owner) {
+			conflict.Blocker = pathlock.Blocker{Owner: h.Owner, Note: h.Note, Origin: h.Origin, Gate: h.Gate, Mode: b.Mode, Since: h.Since, Until: h.Until}
+			return &fault.NoRequestContextError{Conflict: conflict}
+		}
+	}
+	return err
 }

@@ -7,7 +7,7 @@ import (
 	"runtime/debug"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
-	"github.com/pathlock-go/pathlock/internal/carry"
+	"github.com/pathlock-go/pathlock/internal/gincontext"
 	"gorm.io/gorm"
 )
 
@@ -27,16 +27,9 @@ func WithBeforeCommit(ctx context.Context, fn func(tx *gorm.DB) error) context.C
 	return context.WithValue(ctx, beforeCommitKey{}, &beforeCommit{beforeCommitOf(ctx), fn})
 }
 
-// beforeCommitOf returns what a context has called, nil if there is nothing. A framework's own
-// context need not find what the request's has.
+// beforeCommitOf returns what a context has called, nil if there is nothing.
 func beforeCommitOf(ctx context.Context) *beforeCommit {
-	if b, ok := ctx.Value(beforeCommitKey{}).(*beforeCommit); ok {
-		return b
-	}
-	if ctx = carry.Context(ctx, carry.RequestKey); ctx == nil {
-		return nil
-	}
-	b, _ := ctx.Value(beforeCommitKey{}).(*beforeCommit)
+	b, _ := gincontext.Lookup(ctx, beforeCommitKey{}).(*beforeCommit)
 	return b
 }
 

@@ -10,15 +10,13 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
-	"github.com/pathlock-go/pathlock/internal/carry"
+	"github.com/pathlock-go/pathlock/internal/gincontext"
 	"gorm.io/gorm"
 )
 
 // Owner begins transactions. Their path locks are those of its locker.
 type Owner struct {
 	Locker *pathlock.Locker
-	// carrier is the key under which a framework's context has the locks of its request.
-	carrier any
 	// Dialect is known once the plugin is in use.
 	Dialect *dialect.Dialect
 	// DB is the one that uses the plugin.
@@ -32,7 +30,7 @@ type Owner struct {
 
 // NewOwner returns an owner with a locker.
 func NewOwner(locker *pathlock.Locker) *Owner {
-	return &Owner{Locker: locker, carrier: carry.Key(locker)}
+	return &Owner{Locker: locker}
 }
 
 // Join returns the context under which a statement or a transaction runs that was given ctx. Where
@@ -42,15 +40,12 @@ func (o *Owner) Join(ctx context.Context) context.Context {
 	if ctx == nil {
 		return nil // of a statement that GORM has not begun
 	}
-	if carry.Context(ctx, o.carrier) != nil {
-		return carry.Join(ctx, o.carrier)
-	}
-	return carry.Join(ctx, carry.RequestKey)
+	return gincontext.Join(ctx)
 }
 
-// Carries reports whether locks come with ctx.
-func (o *Owner) Carries(ctx context.Context) bool {
-	return ctx.Value(carry.ScopeKey[pathlock.Locker]{Locker: o.Locker}) != nil || carry.Context(ctx, o.carrier) != nil
+// Carries reports whether scope comes with ctx. Otherwise ctx would get a new one.
+func (o *Owner) Carries(ctx context.Context, scope *pathlock.Scope) bool {
+	return o.Locker.Scope(ctx) == scope
 }
 
 // QuestionTimeout bounds the questions that Use asks, which have no context of the caller's.

@@ -1,0 +1,175 @@
+// Package gincontext gives gin's own context, and those derived from it, the values and the end of
+// its request's context.
+//
+// gin's own context finds values by the string keys that were set on it, has no end, and forgets
+// what was set on it when its request is handed on. ContextWithFallback changes only the first two.
+// And once the handlers have returned, gin gives it to another request, while a goroutine of
+// database/sql may still use it.
+//
+// The package does not import gin: programs that lock without a server have none.
+package gincontext
+
+import (
+	"context"
+	"reflect"
+	"sync"
+	"time"
+)
+
+// Request is a request whose handlers are running.
+type Request struct {
+	mu   sync.RWMutex // held while gin's context is asked
+	over bool
+}
+
+// requestKey is the context key of the [Request].
+type requestKey struct{}
+
+// New returns ctx with a request, for the handlers that are about to run. It is found by gin's
+// context once gin's request has the one that New returns.
+func New(ctx context.Context) (context.Context, *Request) {
+	r := new(Request)
+	return context.WithValue(ctx, requestKey{}, r), r
+}
+
+// End marks the end of the request. From then on nobody asks gin's context for anything, and copies
+// of it have nothing of the request. End waits for those who are asking.
+func (r *Request) End() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.over = true
+}
+
+// isOver reports whether the request is over.
+func (r *Request) isOver() bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.over
+}
+
+// valueOf returns the value of a context that gin's request belongs to, nil once that is over.
+func (r *Request) valueOf(ctx context.Context, key any) any {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	if r.over {
+		return nil
+	}
+	return ctx.Value(key)
+}
+
+// ginKey is gin.ContextKey, by which gin's context is found in those derived from it. requestField
+// is the field that has its request.
+const (
+	ginKey       = "_gin-gonic/gin/contextkey"
+	requestField = "Request"
+)
+
+// find returns the context of the request that ctx belongs to, if ctx is gin's own context or is
+// derived from it, and the request is running. It returns nil for a context that was joined.
+func find(ctx context.Context) (context.Context, *Request) {
+	gin, ok := ctx.Value(ginKey).(context.Context)
+	if !ok {
+		return nil, nil
+	}
+	// With ContextWithFallback, gin's context has what a request's has that was joined itself.
+	if j := ctx.Value(joinedKey{}); j != nil && j != gin.Value(joinedKey{}) {
+		return nil, nil
+	}
+	value := reflect.Indirect(reflect.ValueOf(gin))
+	if value.Kind() != reflect.Struct {
+		return nil, nil
+	}
+	field := value.FieldByName(requestField)
+	if field.Kind() != reflect.Pointer || field.IsNil() {
+		return nil, nil
+	}
+	request, ok := field.Interface().(interface{ Context() context.Context })
+	if !ok {
+		return nil, nil
+	}
+	inner := request.Context()
+	if r, ok := inner.Value(requestKey{}).(*Request); ok && !r.isOver() {
+		return inner, r
+	}
+	return nil, nil
+}
+
+// Lookup returns the value that ctx has for key or, if it has none, that of its request's context.
+func Lookup(ctx context.Context, key any) any {
+	if value := ctx.Value(key); value != nil {
+		return value
+	}
+	if inner, _ := find(ctx); inner != nil {
+		return inner.Value(key)
+	}
+	return nil
+}
+
+// Join returns ctx or, if it is gin's own context or derived from that, one with its values that
+// has those of the request's context, too, and ends with both. It may be used when the request is
+// over.
+func Join(ctx context.Context) context.Context {
+	inner, r := find(ctx)
+	if r == nil {
+		return ctx
+	}
+	j := &joined{Context: inner, values: ctx, request: r}
+	if done := ctx.Done(); done == nil || done == inner.Done() {
+		return j
+	}
+	// ctx has an end of its own.
+	both, cancel := context.WithCancelCause(inner)
+	context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
+	j.Context = both
+	j.deadline, j.bounded = ctx.Deadline()
+	return j
+}
+
+// joinedKey is the context key by which a joined context returns itself.
+type joinedKey struct{}
+
+// joined is a context with the values of another one.
+type joined struct {
+	context.Context
+	values  context.Context
+	request *Request
+	// deadline is that of values, where bounded is set. Context ends with it.
+	deadline time.Time
+	bounded  bool
+}
+
+// Deadline implements [context.Context].
+func (j *joined) Deadline() (time.Time, bool) {
+	if earlier, ok := j.Context.Deadline(); ok && (!j.bounded || earlier.Before(j.deadline)) {
+		return earlier, true
+	}
+	return j.deadline, j.bounded
+}
+
+// Value implements [context.Context].
+func (j *joined) Value(key any) any {
+	if key == (joinedKey{}) {
+		return j
+	}
+	return Value(j.Context, key, func() any { return j.request.valueOf(j.values, key) })
+}
+
+// Value returns the value for key of a context that has the values of one context and ends with
+// another. The standard library finds a context's cancellation by a key of type *int, and must find
+// that of ends alone. Other packages may have keys of this type too.
+func Value(ends context.Context, key any, values func() any) any {
+	if _, ok := key.(*int); ok {
+		if value := ends.Value(key); value != nil {
+			return value
+		}
+		value := values()
+		if _, ok := value.(context.Context); ok {
+			return nil
+		}
+		return value
+	}
+	if value := values(); value != nil {
+		return value
+	}
+	return ends.Value(key)
+}
