@@ -1,6 +1,8 @@
 // Elements are made here and nowhere from text: what the server sends is written by users, and
 // becomes text nodes or plain attributes only.
 
+import { shown } from "./words.js";
+
 // h makes an element. Properties named on… are listeners, the others attributes; null and false
 // leave an attribute out.
 export function h(tag, properties, ...children) {
@@ -12,6 +14,9 @@ export function h(tag, properties, ...children) {
 	element.append(...present(children));
 	return element;
 }
+
+// foreign shows a text of others, in a direction of its own.
+export function foreign(text) { return h("bdi", null, shown(text)); }
 
 // svg makes an element of a drawing.
 export function svg(tag, attributes) {

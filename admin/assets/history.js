@@ -1,10 +1,10 @@
 // The stalls that are over, or go on: each of them, by route and by place.
 
-import { attribute, fill, h, icon, keyed } from "./dom.js";
+import { attribute, fill, foreign, h, icon, keyed } from "./dom.js";
 import { count, duration, spoken, t, time } from "./words.js";
 import { chip, moment, now, since } from "./describe.js";
 
-const text = value => h("bdi", null, value ?? "");
+const text = value => foreign(value ?? "");
 const ms = value => duration(value ?? 0);
 const ends = episode => episode.ended ? Date.parse(episode.ended) : now();
 const lasted = episode => ends(episode) - Date.parse(episode.began);

@@ -1,6 +1,6 @@
 // All about one lock or one wait, beside the tree, or above it in a narrow window.
 
-import { attribute, fill, h, icon } from "./dom.js";
+import { attribute, fill, foreign, h, icon } from "./dom.js";
 import { spoken, t } from "./words.js";
 import { chip, left, main, moment, since, span, who } from "./describe.js";
 
@@ -60,7 +60,7 @@ export class Inspector {
 		fill(this.container, signature, () => [
 			h("header", null,
 				h("p", { class: "quiet" }, t(entry.fence ? "info.holder" : "info.waiter")),
-				h("h3", null, h("bdi", null, who(entry)), " ", chip(main(entry).mode, { waiting: !entry.fence })),
+				h("h3", null, foreign(who(entry)), " ", chip(main(entry).mode, { waiting: !entry.fence })),
 				h("button", { type: "button", id: "inspector-close", class: "plain", title: t("info.close"), "aria-label": t("info.close"), onclick: () => this.close() }, icon("close"))),
 			!live && h("p", { class: "notice", role: "status" }, t("info.gone")),
 			entry.detached && h("p", { class: "notice" }, h("span", { class: "tag" }, t("detached")), " ", t("detached.help")),
@@ -78,8 +78,8 @@ export class Inspector {
 	facts(entry) {
 		const facts = h("dl", { class: "facts" });
 		const add = (name, value) => { if (value) facts.append(h("dt", null, t(`info.${name}`)), h("dd", null, value)); };
-		const text = value => value && h("bdi", null, value);
-		const code = value => value && h("code", null, h("bdi", null, value));
+		const text = value => value && foreign(value);
+		const code = value => value && h("code", null, foreign(value));
 		add("operation", text(entry.operation));
 		add("note", text(entry.note));
 		add("route", code(entry.route));
@@ -98,7 +98,7 @@ export class Inspector {
 		const all = [...entry.gate ? [{ mode: "gate", path: "/" }] : [], ...entry.claims];
 		const shown = this.everything ? all : all.slice(0, claimsAtFirst);
 		return h("section", null, h("h4", null, t("info.claims")),
-			h("ul", { class: "claims" }, shown.map(claim => h("li", null, chip(claim.mode), " ", h("code", null, h("bdi", null, claim.path))))),
+			h("ul", { class: "claims" }, shown.map(claim => h("li", null, chip(claim.mode), " ", h("code", null, foreign(claim.path))))),
 			shown.length < all.length && h("button", { type: "button", class: "more", onclick: () => { this.everything = true; this.draw(); } }, t("info.more", { n: all.length })));
 	}
 
@@ -108,7 +108,7 @@ export class Inspector {
 	}
 
 	other(entry, detail) {
-		return h("li", null, h("button", { type: "button", class: "link-button", title: span(entry), onclick: () => this.select(entry.key) }, h("bdi", null, who(entry))),
+		return h("li", null, h("button", { type: "button", class: "link-button", title: span(entry), onclick: () => this.select(entry.key) }, foreign(who(entry))),
 			" ", h("span", { class: "quiet" }, detail));
 	}
 }

@@ -1,8 +1,8 @@
 // The lock tree: the locked nodes and those above them, as a treegrid. It may have thousands of rows,
 // of which those in the window are drawn.
 
-import { attribute, fill, h, icon, keyed } from "./dom.js";
-import { spoken, t } from "./words.js";
+import { attribute, fill, foreign, h, icon, keyed } from "./dom.js";
+import { shown, spoken, t } from "./words.js";
 import { chip, left, origin, since, who } from "./describe.js";
 import { strength } from "./snapshot.js";
 
@@ -156,14 +156,14 @@ export class Nodes {
 			h("span", { role: "gridcell", class: "cell cell-node" },
 				h("span", { class: "twisty", "aria-hidden": "true" }, row.opens && icon("chevron")),
 				row.name === undefined ? h("span", { class: "name quiet" }, icon(lock.waiting ? "wait" : "lock"))
-					: h("span", { class: "name", title: node.path }, node.path === "/" ? t("nodes.root") : h("bdi", null, row.name))),
+					: h("span", { class: "name", title: shown(node.path) }, node.path === "/" ? t("nodes.root") : foreign(row.name))),
 			h("span", { role: "gridcell", class: "cell cell-mode" },
 				lock && chip(lock.mode, { waiting: lock.waiting }),
 				entry?.detached && h("span", { class: "tag", title: t("detached.help") }, t("detached")),
 				!lock && row.opens && !row.open && modes.map(([mode, n]) => chip(mode, { n })),
 				!row.open && row.opens && node.waiting > 0 && !lock?.waiting && h("span", { class: "chip chip-waiting" }, icon("wait"), String(node.waiting), h("span", { class: "sr" }, t("trees.waiting", { n: node.waiting })))),
 			h("span", { role: "gridcell", class: "cell cell-who" }, entry
-				? [h("strong", { class: "who" }, h("bdi", null, who(entry))), h("span", { class: "origin" }, h("bdi", null, origin(entry)))]
+				? [h("strong", { class: "who" }, foreign(who(entry))), h("span", { class: "origin" }, foreign(origin(entry)))]
 				: h("span", { class: "quiet" }, row.locks.length > 1 ? t("nodes.here", { n: row.locks.length }) : node.held > 0 ? t("nodes.beneath", { n: node.held }) : t("trees.waiting", { n: node.waiting }))),
 			h("span", { role: "gridcell", class: "cell cell-for" }, entry && since(entry.since, lock.waiting ? "since.waits" : "")),
 			h("span", { role: "gridcell", class: "cell cell-left" }, entry && left(entry.until, "")),

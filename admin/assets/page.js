@@ -1,7 +1,7 @@
 // The admin page: what is chosen, what is known, and what is drawn of it.
 
-import { attribute, fill, h, icon } from "./dom.js";
-import { languages, speak, spoken, t, time } from "./words.js";
+import { attribute, fill, foreign, h, icon } from "./dom.js";
+import { languages, shown, speak, spoken, t, time } from "./words.js";
 import { chip, setNow, since, tick } from "./describe.js";
 import { Feed } from "./feed.js";
 import { History, stalled } from "./history.js";
@@ -184,7 +184,7 @@ function draw() {
 }
 
 function drawFrame() {
-	document.title = (tree && view === "now" ? `${tree.id} · ` : "") + `${t("title")} · pathlock`;
+	document.title = (tree && view === "now" ? `${shown(tree.id)} · ` : "") + `${t("title")} · pathlock`;
 	document.documentElement.dataset.theme = theme;
 	byId("skip").textContent = t("skip");
 	byId("title").textContent = t("title");
@@ -241,7 +241,7 @@ function drawBanner() {
 
 function drawTree() {
 	back.replaceChildren(icon("back"), t("trees.back"));
-	fill(treeTitle, JSON.stringify(tree), () => [h("span", { class: "namespace" }, h("bdi", null, tree.namespace), "/"), h("bdi", null, tree.id)]);
+	fill(treeTitle, JSON.stringify(tree), () => [h("span", { class: "namespace" }, foreign(tree.namespace), "/"), foreign(tree.id)]);
 	fill(legend, spoken(), () => [h("summary", null, t("modes.title")), h("ul", null, Object.keys(strength).map(mode => h("li", null, chip(mode), " ", t(`mode.${mode}`))))]);
 	nodes.element.hidden = snapshot === null;
 	if (!snapshot) {

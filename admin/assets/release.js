@@ -1,6 +1,6 @@
 // The release of a stuck holder: says what will happen, asks why, and shows the answer.
 
-import { h } from "./dom.js";
+import { foreign, h } from "./dom.js";
 import { has, t } from "./words.js";
 import { modeName, who } from "./describe.js";
 import { ask } from "./request.js";
@@ -33,10 +33,10 @@ export class Release {
 		this.form = h("form", { method: "dialog", novalidate: true, onsubmit: event => { event.preventDefault(); this.send(); } },
 			h("h2", { id: "release-title" }, t(all.some(own => own.fence) ? "release.title" : "release.title.waiter")),
 			h("p", null, h("strong", null, h("bdi", null, entry.instance ? t("release.who", { who: who(entry), instance: entry.instance }) : who(entry))),
-				entry.route && [" · ", h("code", null, h("bdi", null, entry.route))]),
+				entry.route && [" · ", h("code", null, foreign(entry.route))]),
 			h("p", null, t("release.all", { n: all.length, tree: `${snapshot.namespace}/${snapshot.id}` })),
 			h("ul", { class: "claims" }, all.flatMap(own => places(own)).slice(0, 8).map(place =>
-				h("li", null, h("span", { class: `chip mode-${place.mode}` }, modeName(place.mode)), " ", h("code", null, h("bdi", null, place.path))))),
+				h("li", null, h("span", { class: `chip mode-${place.mode}` }, modeName(place.mode)), " ", h("code", null, foreign(place.path))))),
 			h("p", null, t(!all.some(own => own.fence) ? "release.waiter" : entry.detached ? "release.detached" : "release.holder")),
 			next.size > 0 && h("p", null, t("release.next", { n: next.size })),
 			h("label", { for: "release-reason" }, t("release.reason")), this.reason,

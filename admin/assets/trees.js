@@ -1,6 +1,6 @@
 // The list of the trees in which somebody holds or waits.
 
-import { attribute, fill, h, icon, keyed } from "./dom.js";
+import { attribute, fill, foreign, h, icon, keyed } from "./dom.js";
 import { count, spoken, t } from "./words.js";
 import { since } from "./describe.js";
 
@@ -67,7 +67,7 @@ export class Trees {
 		// The server says how long the wait was at the time of its answer.
 		const began = waiting > 0 && tree.longest_wait_ms !== undefined && new Date(Math.round((Date.parse(this.data.now) - tree.longest_wait_ms) / 100) * 100).toISOString();
 		fill(link, JSON.stringify([spoken(), tree.holders, waiting, began]), () => [
-			h("span", { class: "tree-name" }, h("span", { class: "namespace" }, h("bdi", null, tree.namespace), "/"), h("bdi", null, tree.id)),
+			h("span", { class: "tree-name" }, h("span", { class: "namespace" }, foreign(tree.namespace), "/"), foreign(tree.id)),
 			tree.holders !== undefined && h("span", { class: "tree-counts" },
 				h("span", { class: "count-held", title: t("trees.held", { n: tree.holders }) }, icon("lock"), count(tree.holders)),
 				waiting > 0 && h("span", { class: "count-waiting", title: t("trees.waiting", { n: waiting }) }, icon("wait"), count(waiting)),

@@ -2,7 +2,7 @@
 // request that waits, in order of arrival, and beside the rows a line from each who waits to what it
 // waits for.
 
-import { attribute, fill, h, icon, keyed, svg } from "./dom.js";
+import { attribute, fill, foreign, h, icon, keyed, svg } from "./dom.js";
 import { spoken, t } from "./words.js";
 import { chip, left, main, origin, since, span, who } from "./describe.js";
 
@@ -75,10 +75,10 @@ export class Waits {
 		fill(button, JSON.stringify([spoken(), entry, position, behind, first && who(first), n]), () => [
 			h("span", { class: "line" },
 				position && h("span", { class: "position" }, `${position}`),
-				h("strong", { class: "who" }, h("bdi", null, who(entry))),
+				h("strong", { class: "who" }, foreign(who(entry))),
 				chip(main(entry).mode, { waiting: !entry.fence }),
 				entry.detached && h("span", { class: "tag", title: t("detached.help") }, t("detached")),
-				h("span", { class: "origin" }, h("bdi", null, origin(entry)))),
+				h("span", { class: "origin" }, foreign(origin(entry)))),
 			h("span", { class: "line second" },
 				since(entry.since, entry.fence ? "since.held" : "since.waits"),
 				left(entry.until, entry.fence ? "left.lease" : "left.waits"),

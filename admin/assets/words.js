@@ -36,11 +36,23 @@ export function t(key, values = {}) {
 
 // isolated keeps a text of others from turning the direction of the words around it.
 export function isolated(text) {
-	return turns.test(text) ? `\u2068${text.replace(/[\u2066-\u2069]/g, "")}\u2069` : text;
+	const clear = shown(text);
+	return turns.test(clear) ? `\u2068${clear}\u2069` : clear;
 }
 
 // turns are the characters that are written from right to left, or make others be.
-const turns = /[\u0590-\u08ff\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc]/;
+const turns = /[\u0590-\u08ff\u200f\ufb1d-\ufdff\ufe70-\ufefc]/;
+
+// shown is a text of others with the characters spelt out that nobody sees, or that turn it around:
+// two names must not look alike. Joiners, variants of signs and the tags of flags stay, and where
+// there is nothing else, all are spelt out.
+export function shown(text) {
+	return nothing.test(text) ? [...text].map(code).join("") : text.replace(unseen, code);
+}
+
+const unseen = /(?![\u061c\u180b-\u180d\u200c-\u200f\ufe00-\ufe0f\u{e0020}-\u{e007f}\u{e0100}-\u{e01ef}])\p{Default_Ignorable_Code_Point}|[\u202a-\u202e\u2066-\u2069]/gu;
+const nothing = /^[\p{Default_Ignorable_Code_Point}\p{White_Space}]+$/u;
+const code = char => `[U+${char.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}]`;
 
 // has reports whether there is a text for the key.
 export function has(key) { return key in en; }

@@ -8,8 +8,8 @@ import (
 	"github.com/pathlock-go/pathlock/integration/internal/chromium"
 )
 
-// What users write stays text, wherever it is shown. The tab fails the test if any of it runs, or
-// asks for anything.
+// What users write stays text, wherever it is shown, and none of it is unseen or turns the rest
+// around. The tab fails the test if any of it runs, or asks for anything.
 func TestNamesAreText(t *testing.T) {
 	eachStore(t, func(t *testing.T, store pathlock.Store) {
 		s := newSite(t, store, nil)
@@ -20,7 +20,7 @@ func TestNamesAreText(t *testing.T) {
 		if s.tree, err = pathlock.NewTree("ns\u202e", "plan "+evil); err != nil {
 			t.Fatal(err)
 		}
-		const turned = "\u202eturned"
+		const turned = "\u202e\u200bturned"
 		evilOrigin := pathlock.Origin{Operation: evil + turned, Route: "GET " + worse + turned, RequestID: evil + turned, Instance: worse + turned, Trace: evil + turned}
 		held := s.hold(request{note: evil + turned, origin: evilOrigin, claims: []pathlock.Claim{x(path)}})
 		s.wait(request{note: worse + turned, origin: evilOrigin, claims: []pathlock.Claim{x(path)}})
@@ -30,12 +30,15 @@ func TestNamesAreText(t *testing.T) {
 		tab.AwaitText("#nodes", "<img src=x onerror=")
 		tab.AwaitText("#waits", worse)
 		tab.CheckRules("the tree")
+		checkSeen(t, tab, "the tree")
 		tab.Click("#waits li.cause button")
 		tab.AwaitText("#inspector", evil)
 		tab.CheckRules("the details")
+		checkSeen(t, tab, "the details")
 		tab.Click("#release")
 		tab.AwaitText("#release-dialog", evil)
 		tab.CheckRules("the release")
+		checkSeen(t, tab, "the release")
 		tab.Press(chromium.KeyEscape)
 		s.release(held)
 		tab.Press(chromium.KeyEscape)
@@ -44,6 +47,7 @@ func TestNamesAreText(t *testing.T) {
 		tab.Click("#history-table .twisty-button")
 		tab.AwaitText("#history-table .detail", evil)
 		tab.CheckRules("the history")
+		checkSeen(t, tab, "the history")
 		for _, kind := range []string{"#history-routes", "#history-places"} {
 			tab.Click(kind)
 			tab.AwaitShown("#history-table td")
@@ -55,4 +59,16 @@ func TestNamesAreText(t *testing.T) {
 			t.Error("a script of a user's has run")
 		}
 	})
+}
+
+// checkSeen fails the test if the page shows a character that turns text around, but for the marks
+// that isolate it, or one that nobody sees.
+func checkSeen(t *testing.T, tab *chromium.Tab, what string) {
+	t.Helper()
+	unseen := chromium.Eval[[]string](tab, `[document.title, document.body.innerText,
+		...[...document.querySelectorAll("*")].flatMap(e => ["title", "aria-label"].map(name => e.getAttribute(name) ?? ""))]
+		.flatMap(text => text.split("\n")).filter(text => /[\u202a-\u202e\u2066\u2067\u200b]/.test(text))`)
+	if len(unseen) > 0 {
+		t.Errorf("%s shows %q", what, unseen)
+	}
 }
