@@ -35,6 +35,9 @@ func TestFailureOf(t *testing.T) {
 	number := func(n uint16) error { return fmt.Errorf("insert: %w", &mysql.MySQLError{Number: n, Message: "said"}) }
 	state := func(code string) error { return fmt.Errorf("insert: %w", dialect.QuotedState(code)) }
 	quoted := func(code string) error { return errors.New("ERROR: said (SQLSTATE " + code + ")") }
+	connecting := func(cause error) error {
+		return fmt.Errorf("x: %w", fmt.Errorf("failed to connect to `user=x database=y`: dial error: timeout: %w", cause))
+	}
 	busy := errors.New("sqlite3: database is locked")
 	for _, tt := range []struct {
 		what, dialect string
@@ -48,6 +51,8 @@ func TestFailureOf(t *testing.T) {
 		{"a connection that has broken", "postgres", driver.ErrBadConn, pathlock.FailureDatabase},
 		{"a deadline, which a network error can be", "mysql", context.DeadlineExceeded, ""},
 		{"too many connections", "mysql", number(1040), pathlock.FailureDatabase},
+		{"no connection in time", "postgres", connecting(context.DeadlineExceeded), pathlock.FailureDatabase},
+		{"a connection that nobody waits for any more", "postgres", connecting(context.Canceled), ""},
 		{"a deadlock", "mysql", number(1213), pathlock.FailureLocked},
 		{"a lock wait timeout", "mysql", number(1205), pathlock.FailureLocked},
 		{"a duplicate key", "mysql", number(1062), ""},

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"context"
 	"database/sql"
 	"database/sql/driver"
 	"errors"
@@ -61,7 +62,10 @@ func unreachable(err error) bool {
 		}
 	}
 	closed := false
-	walk(err, func(e error) { closed = closed || e.Error() == errDBClosed })
+	walk(err, func(e error) {
+		text := e.Error()
+		closed = closed || text == errDBClosed || strings.HasPrefix(text, notConnected) && !errors.Is(e, context.Canceled)
+	})
 	_, operation := errors.AsType[*net.OpError](err)
 	_, name := errors.AsType[*net.DNSError](err)
 	return closed || operation || name
@@ -69,6 +73,11 @@ func unreachable(err error) bool {
 
 // errDBClosed is what database/sql says of a pool that was closed. It does not export that error.
 const errDBClosed = "sql: database is closed"
+
+// notConnected begins what pgx says of a connection that it could not make. Where connecting took
+// too long, by the pool's own limit, the error has nothing of the network's, only the deadline of a
+// context that is not the request's.
+const notConnected = "failed to connect to `"
 
 // saidLost returns [driver.ErrBadConn] where a message says that the connection was lost.
 func saidLost(text string) error {
