@@ -44,7 +44,7 @@ func listed(t *testing.T, name string) map[string]bool {
 // reserves, in any version, whichever the statement is for.
 func TestNamesAreNotReserved(t *testing.T) {
 	names := writtenSQL(t).names
-	for _, known := range []string{"PARENT_ID", "NULLABLE", "RECYCLED_ITEMS", "OLD_ID", "INSIDE"} {
+	for _, known := range []string{"PARENT_ID", "ATTNOTNULL", "RECYCLED_ITEMS", "OLD_ID", "CHOSEN"} {
 		if names[known] == "" {
 			t.Errorf("%s was overlooked", known)
 		}

@@ -8,21 +8,24 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/gin-gonic/gin"
 	"github.com/glebarez/sqlite"
 	"github.com/ncruces/go-sqlite3"
 	ncruces "github.com/ncruces/go-sqlite3/driver"
 	"github.com/ncruces/go-sqlite3/gormlite"
+	"go.uber.org/goleak"
+	"gorm.io/gorm"
+
 	"github.com/pathlock-go/pathlock/internal/gormplugintest"
 	"github.com/pathlock-go/pathlock/internal/idempotencytest"
 	"github.com/pathlock-go/pathlock/internal/testserver"
-	"go.uber.org/goleak"
-	"gorm.io/gorm"
 )
 
 func TestMain(m *testing.M) {
 	if idempotencytest.Child(dialectorOf) {
 		os.Exit(0)
 	}
+	gin.SetMode(gin.ReleaseMode)
 	// GORM's cache of prepared statements has a goroutine that it never ends.
 	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("gorm.io/gorm/internal/lru.NewLRU[...].func1"))
 }

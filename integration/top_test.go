@@ -80,7 +80,6 @@ func openFolders(t *testing.T, locker *pathlock.Locker) (*gorm.DB, *gormplugin.P
 
 func newTopServer(t *testing.T) *topServer {
 	t.Helper()
-	gin.SetMode(gin.ReleaseMode)
 	s := &topServer{T: t, engine: gin.New(), store: &countingStore{Store: memstore.New()}}
 	locker := pathlock.New(s.store)
 	db, plugin := openFolders(t, locker)

@@ -57,10 +57,13 @@ func (d database) locked(t *testing.T) storetest.Silent {
 		goOn()
 		_ = conn.Close()
 	})
-	return storetest.Silent{Store: store, Timeout: silence, Other: d.store(t), Resume: goOn, Stop: func() {
+	stopAll := func() {
 		for _, s := range stop {
 			run(s)
 		}
 		stopped = true
-	}}
+	}
+	// Whoever writes to a SQLite file in WAL mode keeps nobody from reading it.
+	reads := d.dialect == sqlstore.SQLite
+	return storetest.Silent{Store: store, Timeout: silence, Other: d.store(t), Stop: stopAll, Resume: goOn, Reads: reads}
 }
