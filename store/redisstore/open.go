@@ -96,25 +96,22 @@ func openClient(rawURL string) (redis.UniversalClient, error) {
 		return nil, errMalformed
 	}
 	rest, query, _ := strings.Cut(rest, "?")
-	program, topology, _ := strings.Cut(scheme, "+")
-	r := reader{program + "://", !strings.Contains(rest[strings.IndexByte(rest+"/", '/'):]+query, "@")}
+	r := reader{"redis://", !strings.Contains(rest[strings.IndexByte(rest+"/", '/'):]+query, "@")}
 	options, err := url.ParseQuery(query)
 	if err != nil {
 		return nil, errMalformed
 	}
 	var config *tls.Config
-	switch program {
-	case "redis":
-	case "rediss":
+	topology := strings.Replace(scheme, "rediss", "redis", 1)
+	if topology != scheme {
 		config = &tls.Config{MinVersion: tls.VersionTLS12}
-	default:
-		return nil, errScheme
+		r.scheme = "rediss://"
 	}
 	if err := storeurl.Take(options, config); err != nil {
 		return nil, fmt.Errorf("redisstore: %w", err)
 	}
 	switch topology {
-	case "":
+	case "redis":
 		slash := strings.IndexByte(rest+"/", '/')
 		o, err := read(r, redis.ParseURL, rest[:slash], rest[slash:]+"?"+options.Encode())
 		if err != nil {
@@ -130,7 +127,7 @@ func openClient(rawURL string) (redis.UniversalClient, error) {
 		o.ContextTimeoutEnabled = true
 		o.DialTimeout, o.DialerRetries = dialBounds(o.DialTimeout, o.DialerRetries)
 		return redis.NewClient(o), nil
-	case "cluster":
+	case "redis+cluster":
 		u, err := splitHosts(rest, "6379")
 		if err != nil {
 			return nil, err
@@ -152,7 +149,7 @@ func openClient(rawURL string) (redis.UniversalClient, error) {
 		o.ContextTimeoutEnabled = true
 		o.DialTimeout, o.DialerRetries = dialBounds(o.DialTimeout, o.DialerRetries)
 		return redis.NewClusterClient(o), nil
-	case "sentinel":
+	case "redis+sentinel":
 		u, err := splitHosts(rest, "26379")
 		if err != nil {
 			return nil, err

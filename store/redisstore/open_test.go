@@ -72,7 +72,7 @@ func TestOpenRefuses(t *testing.T) {
 	for _, url := range []string{
 		"", "127.0.0.1:6379", "http://127.0.0.1", "redis://:secret@h/notanumber", "redis+cluster://", "redis+cluster://h1,,h2",
 		"redis+cluster://h1/2", "redis+cluster://name@secret@h1", "redis+sentinel://h1,h2", "redis+sentinel://name@h1/notanumber",
-		"redis+cluster://u:secret@h1?pool_size=many", "redis:/:secret@h1/0", "secret://h1", "redis+secret://h1", "redis://:12#secret@h1/0",
+		"redis+cluster://u:secret@h1?pool_size=many", "redis:/:secret@h1/0", "secret://h1", "redis+secret://h1", "redis+://h1", "rediss+://h1", "redis://:12#secret@h1/0",
 		"redis+cluster://u:12#secret@h1", "redis://:12/secret@h1/0", "redis+sentinel://u:12#secret@name@h1",
 		"redis+sentinel://u:secret@h1,h2", "redis+sentinel://:secret@h1",
 	} {
