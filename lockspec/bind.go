@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/operation"
 )
 
 // Binding is what one request has to lock.
@@ -213,7 +214,7 @@ func (s Spec) IDs(get Get) ([]ID, error) {
 
 // ids returns the ids of a part that the request has.
 func (p part) ids(v values) (ids []ID) {
-	if p.isDropped(v) || p.kind == OpGate && p.namespace != "" {
+	if p.isDropped(v) || p.kind == operation.Gate && p.namespace != "" {
 		return nil
 	}
 	if v.node.ok {

@@ -6,15 +6,15 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/lockspec"
+	"github.com/pathlock-go/pathlock/internal/operation"
 )
 
 // The promise: whatever the oracle finds bad, the claims keep apart; by both rules, and where one
 // of the two goes by the one rule and the other by the other.
 func TestNoConflictIsMissed(t *testing.T) {
-	for _, ruleA := range []lockspec.Rule{lockspec.NameSlot, lockspec.ParentExclusive} {
-		for _, ruleB := range []lockspec.Rule{lockspec.NameSlot, lockspec.ParentExclusive} {
-			t.Run(fmt.Sprintf("%s beside %s", ruleA, ruleB), func(t *testing.T) {
+	for _, ruleA := range []operation.Rule{operation.NameSlot, operation.ParentExclusive} {
+		for _, ruleB := range []operation.Rule{operation.NameSlot, operation.ParentExclusive} {
+			t.Run(fmt.Sprintf("%d beside %d", ruleA, ruleB), func(t *testing.T) {
 				for _, p := range pairs() {
 					if p.verdict.bad() && !p.waits(ruleA, ruleB) && !p.intoEachOther() {
 						t.Errorf("%s, and at once %s: %+v", p.a, p.b, p.verdict)
@@ -30,7 +30,7 @@ func TestNoConflictIsMissed(t *testing.T) {
 func TestSnapshotCopiesIntoEachOtherNeverBreakTheTree(t *testing.T) {
 	tree, missed := smallTree(), 0
 	for _, p := range pairs() {
-		if !p.intoEachOther() || p.waits(lockspec.NameSlot, lockspec.NameSlot) {
+		if !p.intoEachOther() || p.waits(operation.NameSlot, operation.NameSlot) {
 			continue
 		}
 		missed++
@@ -60,7 +60,7 @@ func TestSnapshotCopiesInARingAreNotSerializable(t *testing.T) {
 		{"/h", "/a/b", duplicate("h", "b", "n", true)},
 	}
 	claims := func(i int) []pathlock.Claim {
-		return lockspec.Operation{Kind: lockspec.OpCopy, Node: path(ring[i].node), Dest: path(ring[i].dest), Name: "n", Snapshot: true}.Claims(lockspec.NameSlot)
+		return operation.Operation{Kind: operation.Copy, Node: path(ring[i].node), Dest: path(ring[i].dest), Name: "n", Snapshot: true}.Claims(operation.NameSlot)
 	}
 	for i := range ring {
 		next := (i + 1) % len(ring)
@@ -116,7 +116,7 @@ func TestEveryFalseConflictHasAName(t *testing.T) {
 	if !maps.Equal(got.byCause, needless) {
 		t.Errorf("false conflicts by cause:\n got %v\nwant %v", got.byCause, needless)
 	}
-	fine, coarse := got.byRule[lockspec.NameSlot], got.byRule[lockspec.ParentExclusive]
+	fine, coarse := got.byRule[operation.NameSlot], got.byRule[operation.ParentExclusive]
 	if fine.needless >= coarse.needless {
 		t.Errorf("the name-slot rule makes %d pairs wait without need, the parent-exclusive rule %d", fine.needless, coarse.needless)
 	}
@@ -133,8 +133,8 @@ func TestReadModifyWriteNeedsSlot(t *testing.T) {
 		t.Fatal("the oracle sees a lost update between two statements that rest on nothing")
 	}
 	f := pathlock.MustParsePath("/a/f")
-	editing := lockspec.Operation{Kind: lockspec.OpEdit, Node: f}.Claims(lockspec.NameSlot)
-	amending := lockspec.Operation{Kind: lockspec.OpSlot, Node: f}.Claims(lockspec.NameSlot)
+	editing := operation.Operation{Kind: operation.Edit, Node: f}.Claims(operation.NameSlot)
+	amending := operation.Operation{Kind: operation.Slot, Node: f}.Claims(operation.NameSlot)
 	if conflict(editing, editing) {
 		t.Error("two edits of one node wait for each other")
 	}
@@ -146,14 +146,14 @@ func TestReadModifyWriteNeedsSlot(t *testing.T) {
 // mutation makes a claim set too weak.
 type mutation struct {
 	what   string
-	rule   lockspec.Rule
-	mutate func(op lockspec.Operation, claims []pathlock.Claim) []pathlock.Claim
+	rule   operation.Rule
+	mutate func(op operation.Operation, claims []pathlock.Claim) []pathlock.Claim
 }
 
 // change returns a mutation of the claims of some kinds of operations that pick chooses: they get
 // another mode, or vanish if that is 0.
-func change(mode pathlock.Mode, pick func(lockspec.Operation, pathlock.Claim) bool, kinds ...lockspec.OperationKind) func(lockspec.Operation, []pathlock.Claim) []pathlock.Claim {
-	return func(op lockspec.Operation, claims []pathlock.Claim) []pathlock.Claim {
+func change(mode pathlock.Mode, pick func(operation.Operation, pathlock.Claim) bool, kinds ...operation.Kind) func(operation.Operation, []pathlock.Claim) []pathlock.Claim {
+	return func(op operation.Operation, claims []pathlock.Claim) []pathlock.Claim {
 		affected := false
 		for _, k := range kinds {
 			affected = affected || op.Kind == k
@@ -174,47 +174,47 @@ func change(mode pathlock.Mode, pick func(lockspec.Operation, pathlock.Claim) bo
 	}
 }
 
-func onNode(op lockspec.Operation, c pathlock.Claim) bool { return c.Path == op.Node }
-func atDest(op lockspec.Operation, c pathlock.Claim) bool { return c.Path != op.Node }
-func all(lockspec.Operation, pathlock.Claim) bool         { return true }
+func onNode(op operation.Operation, c pathlock.Claim) bool { return c.Path == op.Node }
+func atDest(op operation.Operation, c pathlock.Claim) bool { return c.Path != op.Node }
+func all(operation.Operation, pathlock.Claim) bool         { return true }
 
 // The oracle is worth something if it notices what is too weak: every claim of every operation is
 // needed, in its mode.
 func TestTheOracleNoticesWeakenedClaims(t *testing.T) {
 	const none = pathlock.Mode(0)
 	for _, m := range []mutation{
-		{"insert locks nothing", lockspec.NameSlot, change(none, all, lockspec.OpInsert)},
-		{"insert has only an intention on the slot", lockspec.NameSlot, change(pathlock.ModeIX, all, lockspec.OpInsert)},
-		{"insert reads the slot", lockspec.NameSlot, change(pathlock.ModeS, all, lockspec.OpInsert)},
-		{"insert has only an intention on the parent", lockspec.ParentExclusive, change(pathlock.ModeIX, all, lockspec.OpInsert)},
-		{"rename does not lock the node", lockspec.NameSlot, change(none, onNode, lockspec.OpRename)},
-		{"rename has only an intention on the node", lockspec.NameSlot, change(pathlock.ModeIX, onNode, lockspec.OpRename)},
-		{"rename shares the node", lockspec.NameSlot, change(pathlock.ModeS, onNode, lockspec.OpRename)},
-		{"rename does not lock the new name", lockspec.NameSlot, change(none, atDest, lockspec.OpRename)},
-		{"rename has only an intention on the new name", lockspec.NameSlot, change(pathlock.ModeIX, atDest, lockspec.OpRename)},
-		{"rename does not lock the parent", lockspec.ParentExclusive, change(none, atDest, lockspec.OpRename)},
-		{"rename has only an intention on the parent", lockspec.ParentExclusive, change(pathlock.ModeIX, atDest, lockspec.OpRename)},
-		{"move does not lock the node", lockspec.NameSlot, change(none, onNode, lockspec.OpMove)},
-		{"move shares the node", lockspec.NameSlot, change(pathlock.ModeS, onNode, lockspec.OpMove)},
-		{"move does not lock the new place", lockspec.NameSlot, change(none, atDest, lockspec.OpMove)},
-		{"move has only an intention on the new place", lockspec.NameSlot, change(pathlock.ModeIX, atDest, lockspec.OpMove)},
-		{"move does not lock the destination", lockspec.ParentExclusive, change(none, atDest, lockspec.OpMove)},
-		{"move shares the destination", lockspec.ParentExclusive, change(pathlock.ModeS, atDest, lockspec.OpMove)},
-		{"copy does not lock its source", lockspec.NameSlot, change(none, onNode, lockspec.OpCopy)},
-		{"copy has only an intention on its source", lockspec.NameSlot, change(pathlock.ModeIS, onNode, lockspec.OpCopy)},
-		{"copy does not lock the new name", lockspec.NameSlot, change(none, atDest, lockspec.OpCopy)},
-		{"copy has only an intention on the destination", lockspec.ParentExclusive, change(pathlock.ModeIX, atDest, lockspec.OpCopy)},
-		{"delete locks nothing", lockspec.NameSlot, change(none, all, lockspec.OpDelete)},
-		{"delete has only an intention", lockspec.NameSlot, change(pathlock.ModeIX, all, lockspec.OpDelete)},
-		{"delete shares the node", lockspec.NameSlot, change(pathlock.ModeS, all, lockspec.OpDelete)},
-		{"edit locks nothing", lockspec.NameSlot, change(none, all, lockspec.OpEdit)},
-		{"edit only reads", lockspec.NameSlot, change(pathlock.ModeIS, all, lockspec.OpEdit)},
-		{"read locks nothing", lockspec.NameSlot, change(none, all, lockspec.OpRead)},
-		{"read has only an intention", lockspec.NameSlot, change(pathlock.ModeIS, all, lockspec.OpRead)},
-		{"restore locks nothing", lockspec.NameSlot, change(none, all, lockspec.OpSlot)},
-		{"restore has only an intention on the slot", lockspec.NameSlot, change(pathlock.ModeIX, all, lockspec.OpSlot)},
-		{"the gate is open", lockspec.NameSlot, change(none, all, lockspec.OpGate)},
-		{"the gate is shared", lockspec.NameSlot, change(pathlock.ModeIX, all, lockspec.OpGate)},
+		{"insert locks nothing", operation.NameSlot, change(none, all, operation.Insert)},
+		{"insert has only an intention on the slot", operation.NameSlot, change(pathlock.ModeIX, all, operation.Insert)},
+		{"insert reads the slot", operation.NameSlot, change(pathlock.ModeS, all, operation.Insert)},
+		{"insert has only an intention on the parent", operation.ParentExclusive, change(pathlock.ModeIX, all, operation.Insert)},
+		{"rename does not lock the node", operation.NameSlot, change(none, onNode, operation.Rename)},
+		{"rename has only an intention on the node", operation.NameSlot, change(pathlock.ModeIX, onNode, operation.Rename)},
+		{"rename shares the node", operation.NameSlot, change(pathlock.ModeS, onNode, operation.Rename)},
+		{"rename does not lock the new name", operation.NameSlot, change(none, atDest, operation.Rename)},
+		{"rename has only an intention on the new name", operation.NameSlot, change(pathlock.ModeIX, atDest, operation.Rename)},
+		{"rename does not lock the parent", operation.ParentExclusive, change(none, atDest, operation.Rename)},
+		{"rename has only an intention on the parent", operation.ParentExclusive, change(pathlock.ModeIX, atDest, operation.Rename)},
+		{"move does not lock the node", operation.NameSlot, change(none, onNode, operation.Move)},
+		{"move shares the node", operation.NameSlot, change(pathlock.ModeS, onNode, operation.Move)},
+		{"move does not lock the new place", operation.NameSlot, change(none, atDest, operation.Move)},
+		{"move has only an intention on the new place", operation.NameSlot, change(pathlock.ModeIX, atDest, operation.Move)},
+		{"move does not lock the destination", operation.ParentExclusive, change(none, atDest, operation.Move)},
+		{"move shares the destination", operation.ParentExclusive, change(pathlock.ModeS, atDest, operation.Move)},
+		{"copy does not lock its source", operation.NameSlot, change(none, onNode, operation.Copy)},
+		{"copy has only an intention on its source", operation.NameSlot, change(pathlock.ModeIS, onNode, operation.Copy)},
+		{"copy does not lock the new name", operation.NameSlot, change(none, atDest, operation.Copy)},
+		{"copy has only an intention on the destination", operation.ParentExclusive, change(pathlock.ModeIX, atDest, operation.Copy)},
+		{"delete locks nothing", operation.NameSlot, change(none, all, operation.Delete)},
+		{"delete has only an intention", operation.NameSlot, change(pathlock.ModeIX, all, operation.Delete)},
+		{"delete shares the node", operation.NameSlot, change(pathlock.ModeS, all, operation.Delete)},
+		{"edit locks nothing", operation.NameSlot, change(none, all, operation.Edit)},
+		{"edit only reads", operation.NameSlot, change(pathlock.ModeIS, all, operation.Edit)},
+		{"read locks nothing", operation.NameSlot, change(none, all, operation.Read)},
+		{"read has only an intention", operation.NameSlot, change(pathlock.ModeIS, all, operation.Read)},
+		{"restore locks nothing", operation.NameSlot, change(none, all, operation.Slot)},
+		{"restore has only an intention on the slot", operation.NameSlot, change(pathlock.ModeIX, all, operation.Slot)},
+		{"the gate is open", operation.NameSlot, change(none, all, operation.Gate)},
+		{"the gate is shared", operation.NameSlot, change(pathlock.ModeIX, all, operation.Gate)},
 	} {
 		t.Run(m.what, func(t *testing.T) {
 			for _, p := range pairs() {

@@ -1,14 +1,14 @@
 // Package lockspec says what an operation on a tree locks. It is pure data and pure functions, and
 // knows no web framework, no database and no lock store.
 //
-// It has two levels. An [Operation] is one operation on known paths. [Operation.Claims] returns
-// what it locks, by one of two rules:
+// A [Spec] is the operation of a route, whose paths are not known yet. It says where in a request
+// the ids and names are. [Spec.Bind] returns what one request has to lock, by one of two rules:
 //
 //	rename /a/b to n     parent-exclusive: X /a/b, X /a
 //	                     name-slot:        X /a/b, X /a/n
 //
-// A [Spec] is the operation of a route, whose paths are not known yet. It says where in a request
-// the ids and names are. [Spec.Bind] returns what one request has to lock. It takes a function that
+// The more a spec says, the less it locks. If it says where the new name is, it locks that name
+// below the parent instead of the parent. Bind takes a function that
 // gets a value from the request, and one that finds the path of an id:
 //
 //	lockspec.Rename(lockspec.Param("id"), lockspec.JSON("name"))
@@ -21,9 +21,6 @@
 //
 //	plan := lockspec.Param("plan").Kind("plan") // without a kind, it would be the id of a node
 //	lockspec.Insert(lockspec.JSON("parent_id").OrTop(plan), lockspec.JSON("name").Map(strings.TrimSpace))
-//
-// The more a spec says, the less it locks. If it says where the new name is, it locks that name
-// below the parent instead of the parent.
 //
 // A [Table] has the specs of many routes, and checks that no route is forgotten.
 package lockspec

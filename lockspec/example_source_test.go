@@ -33,7 +33,8 @@ func ExampleSource_OrTop() {
 	for _, body := range []string{`{"parent_id": 17, "name": "smoke"}`, `{"parent_id": null, "name": " smoke "}`} {
 		get := func(src lockspec.Source) (string, bool, error) {
 			if src.From() == lockspec.FromJSON {
-				return lockspec.JSONField([]byte(body), src.Name())
+				values, err := lockspec.JSONFields([]byte(body), src.Name())
+				return values[0].Text, values[0].OK, err
 			}
 			return "001", true, nil
 		}
@@ -87,18 +88,16 @@ func ExampleJSONFields() {
 	// Output:
 	// smoke 90071992547409931
 	// lockspec: invalid request: name: the key "Name" occurs twice in one object, in whichever case of letters
-	// lockspec: invalid request: malformed JSON: it ends too early
+	// lockspec: invalid request: malformed JSON near byte 16
 }
 
-// A handler that reads a text itself refuses what the spec would refuse: half of a surrogate pair
-// decodes to the same text as any other half.
+// A handler that reads a text itself refuses what the spec would refuse.
 func ExampleJSONText() {
-	for _, value := range []string{`"caf\u00e9"`, `"\ud83d"`, `7`} {
+	for _, value := range []string{`"caf\u00e9"`, `"\ud83d"`} {
 		text, err := lockspec.JSONText([]byte(value))
 		fmt.Println(text, err)
 	}
 	// Output:
 	// café <nil>
 	//  lockspec: invalid request: has half of a surrogate pair, which is no character
-	//  lockspec: invalid request: is not a text
 }

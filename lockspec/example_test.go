@@ -17,7 +17,8 @@ func ExampleSpec_Bind() {
 	// body {"name": "smoke"}.
 	get := func(src lockspec.Source) (string, bool, error) {
 		if src.From() == lockspec.FromJSON {
-			return lockspec.JSONField([]byte(`{"name": "smoke"}`), src.Name())
+			values, err := lockspec.JSONFields([]byte(`{"name": "smoke"}`), src.Name())
+			return values[0].Text, values[0].OK, err
 		}
 		return "7", true, nil
 	}
@@ -43,20 +44,6 @@ func ExampleSpec_Bind() {
 	//   IX /api
 	//   X /api/login
 	//   X /api/smoke
-}
-
-// The more an operation says, the less it locks.
-func ExampleOperation_Claims() {
-	move := lockspec.Operation{
-		Kind: lockspec.OpMove,
-		Node: pathlock.MustParsePath("/inbox/report"),
-		Dest: pathlock.MustParsePath("/archive"),
-	}
-	fmt.Println(move.Claims(lockspec.ParentExclusive))
-	fmt.Println(move.Claims(lockspec.NameSlot))
-	// Output:
-	// [X /inbox/report X /archive]
-	// [X /inbox/report X /archive/report]
 }
 
 // A program compares its table with the routes that it serves when it starts.

@@ -7,14 +7,14 @@ import (
 	"slices"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/lockspec"
+	"github.com/pathlock-go/pathlock/internal/operation"
 )
 
 // instance is one operation on the small tree: what lockspec thinks of it, and how the model does
 // it.
 type instance struct {
 	what string
-	op   lockspec.Operation
+	op   operation.Operation
 	do   handler
 }
 
@@ -23,7 +23,7 @@ func (i instance) String() string { return i.what }
 
 // claims returns what lockspec says the instance locks. The purge of the recycle bin, which is no
 // operation on the tree, locks nothing.
-func (i instance) claims(rule lockspec.Rule) []pathlock.Claim { return i.op.Claims(rule) }
+func (i instance) claims(rule operation.Rule) []pathlock.Claim { return i.op.Claims(rule) }
 
 // conflict says whether two claim sets cannot be held at once, by the definition: incompatible
 // modes on one node of both normalised sets.
@@ -55,9 +55,9 @@ func instances(t table) []instance {
 			c.relocate(id)
 		}
 	}
-	c.add("rebuild all paths", lockspec.Operation{Kind: lockspec.OpGate}, rebuild())
-	c.add("delete the plan", lockspec.Operation{Kind: lockspec.OpGate}, destroy())
-	c.add("purge the recycle bin", lockspec.Operation{}, purge())
+	c.add("rebuild all paths", operation.Operation{Kind: operation.Gate}, rebuild())
+	c.add("delete the plan", operation.Operation{Kind: operation.Gate}, destroy())
+	c.add("purge the recycle bin", operation.Operation{}, purge())
 	return c.all
 }
 
@@ -69,7 +69,7 @@ type collector struct {
 
 // add keeps an instance, unless the resolver or the spec would have refused it before any lock:
 // there is no such folder, or it is a move into the own subtree.
-func (c *collector) add(what string, op lockspec.Operation, do handler) {
+func (c *collector) add(what string, op operation.Operation, do handler) {
 	if _, err := do(c.tree, "probe"); err == nil || errors.Is(err, errNameTaken) {
 		c.all = append(c.all, instance{what, op, do})
 	}
@@ -95,19 +95,19 @@ func (c *collector) inside(id string) {
 	dest := c.path(id)
 	for _, name := range []string{"n", "m", "b", "x"} {
 		c.add(fmt.Sprintf("new folder %s in %s", name, dest),
-			lockspec.Operation{Kind: lockspec.OpInsert, Dest: dest, Name: name}, insert(id, name, false))
+			operation.Operation{Kind: operation.Insert, Dest: dest, Name: name}, insert(id, name, false))
 	}
 	for _, name := range []string{"n", "f"} {
 		c.add(fmt.Sprintf("upload %s to %s", name, dest),
-			lockspec.Operation{Kind: lockspec.OpInsert, Dest: dest, Name: name}, insert(id, name, true))
+			operation.Operation{Kind: operation.Insert, Dest: dest, Name: name}, insert(id, name, true))
 	}
 }
 
 // onto adds what works on a node, with all that is below.
 func (c *collector) onto(id string) {
 	node := c.path(id)
-	c.add(fmt.Sprintf("edit %s", node), lockspec.Operation{Kind: lockspec.OpEdit, Node: node}, edit(id))
-	c.add(fmt.Sprintf("export %s", node), lockspec.Operation{Kind: lockspec.OpRead, Node: node}, export(id))
+	c.add(fmt.Sprintf("edit %s", node), operation.Operation{Kind: operation.Edit, Node: node}, edit(id))
+	c.add(fmt.Sprintf("export %s", node), operation.Operation{Kind: operation.Read, Node: node}, export(id))
 	for _, destID := range c.folders() {
 		names := []string{"n"}
 		if destID == "a" {
@@ -115,7 +115,7 @@ func (c *collector) onto(id string) {
 		}
 		for _, name := range names {
 			what := fmt.Sprintf("copy %s to %s as %s", node, c.path(destID), name)
-			op := lockspec.Operation{Kind: lockspec.OpCopy, Node: node, Dest: c.path(destID), Name: name}
+			op := operation.Operation{Kind: operation.Copy, Node: node, Dest: c.path(destID), Name: name}
 			c.add(what, op, duplicate(id, destID, name, false))
 			op.Snapshot = true
 			c.add("snapshot "+what, op, duplicate(id, destID, name, true))
@@ -126,10 +126,10 @@ func (c *collector) onto(id string) {
 // relocate adds what takes a node away from where it is.
 func (c *collector) relocate(id string) {
 	node, own := c.path(id), c.tree[id].name
-	c.add(fmt.Sprintf("delete %s", node), lockspec.Operation{Kind: lockspec.OpDelete, Node: node}, remove(id))
+	c.add(fmt.Sprintf("delete %s", node), operation.Operation{Kind: operation.Delete, Node: node}, remove(id))
 	for _, name := range []string{"n", "m", "f", "x", own} {
 		c.add(fmt.Sprintf("rename %s to %s", node, name),
-			lockspec.Operation{Kind: lockspec.OpRename, Node: node, Name: name}, rename(id, name))
+			operation.Operation{Kind: operation.Rename, Node: node, Name: name}, rename(id, name))
 	}
 	for _, destID := range c.folders() {
 		for _, name := range []string{"", "n"} {
@@ -137,7 +137,7 @@ func (c *collector) relocate(id string) {
 			if name != "" {
 				what += " as " + name
 			}
-			c.add(what, lockspec.Operation{Kind: lockspec.OpMove, Node: node, Dest: c.path(destID), Name: name}, move(id, destID, name))
+			c.add(what, operation.Operation{Kind: operation.Move, Node: node, Dest: c.path(destID), Name: name}, move(id, destID, name))
 		}
 	}
 }
@@ -148,5 +148,5 @@ func (c *collector) restore(item string) {
 	if err != nil {
 		return
 	}
-	c.add(fmt.Sprintf("restore %s (%s)", slot, item), lockspec.Operation{Kind: lockspec.OpSlot, Node: slot}, restore(item))
+	c.add(fmt.Sprintf("restore %s (%s)", slot, item), operation.Operation{Kind: operation.Slot, Node: slot}, restore(item))
 }

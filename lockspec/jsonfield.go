@@ -1,15 +1,17 @@
 package lockspec
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/pathlock-go/pathlock/internal/shown"
 )
-
-// MaxJSONDepth is how deep the objects and arrays of a body may nest for [JSONFields].
-const MaxJSONDepth = 100
 
 // JSONValue is what a body has for one field.
 type JSONValue struct {
@@ -22,115 +24,214 @@ type JSONValue struct {
 	Null bool
 }
 
-// JSONField finds one field of a JSON body as [JSONFields] does. It returns false where the field,
-// or an object on the way, is missing or null.
-func JSONField(body []byte, dotted string) (value string, ok bool, err error) {
-	values, err := JSONFields(body, dotted)
-	if err != nil {
-		return "", false, err
-	}
-	return values[0].Text, values[0].OK, nil
-}
-
 // JSONFields finds fields of a JSON body. The names of nested objects and fields are joined by
-// dots. It returns one value for each name, in the order of the names, and goes through the body
-// once.
+// dots. It returns one value for each name, in the order of the names.
 //
 // The lock has to be on the node that the handler works on. So the error is an [*InvalidError]
-// wherever the handler's decoder might read the body in another way. As in [encoding/json], a key
+// wherever the handler's decoder might read the fields in another way. As in [encoding/json], a key
 // also matches in another case of letters. These are errors:
 //
 //   - in one object, two keys that match the same name, of which decoders take one or the other
-//   - a key that occurs twice in an object, anywhere in the body
-//   - a key with half of a surrogate pair ("\ud83d"), which decoders silently replace by U+FFFD
+//   - half of a surrogate pair ("\ud83d") in a field, which decoders silently replace by U+FFFD
 //   - invalid UTF-8, a syntax error, and anything behind the JSON value
-//   - nesting deeper than [MaxJSONDepth]
 //   - a field that is neither text nor a number nor null
-//   - a field whose text has half of a surrogate pair
 func JSONFields(body []byte, dotted ...string) ([]JSONValue, error) {
-	if !utf8.Valid(body) {
+	switch {
+	case !utf8.Valid(body):
 		return nil, &InvalidError{Reason: "the body is not valid UTF-8"}
-	}
-	s := jsonScanner{text: string(body), fields: make([]jsonField, len(dotted))}
-	if s.skipSpace(); s.pos == len(s.text) {
+	case len(bytes.TrimSpace(body)) == 0:
 		return nil, &InvalidError{Reason: "the body is empty, and should be JSON"}
 	}
-	for i, name := range dotted {
-		s.fields[i] = jsonField{dotted: name, names: strings.Split(name, ".")}
-		s.onWay = append(s.onWay, &s.fields[i])
-	}
-	if err := s.value(0, s.onWay); err != nil {
-		return nil, err
-	}
-	if s.skipSpace(); s.pos < len(s.text) {
-		return nil, &InvalidError{Reason: "the body has something behind the JSON value"}
+	if !json.Valid(body) {
+		return nil, malformed(body)
 	}
 	values := make([]JSONValue, len(dotted))
-	for i := range s.fields {
-		if s.fields[i].wrong != nil {
-			return nil, s.fields[i].wrong
-		}
-		values[i] = s.fields[i].value
+	fields := make([]*jsonField, len(dotted))
+	for i, name := range dotted {
+		fields[i] = &jsonField{dotted: name, names: strings.Split(name, "."), value: &values[i]}
+	}
+	if err := readJSON(body, 0, fields); err != nil {
+		return nil, err
 	}
 	return values, nil
 }
 
 // JSONText returns the text of a JSON string as [JSONFields] reads that of a field. The value has
-// to be valid JSON, such as a [encoding/json.RawMessage]. The error is an [*InvalidError] for half
-// of a surrogate pair, and for any value but a string.
+// to be valid JSON, such as a [json.RawMessage]. The error is an [*InvalidError] for half of a
+// surrogate pair, and for any value but a string.
 func JSONText(value []byte) (string, error) {
-	s := jsonScanner{text: string(value)}
-	if s.skipSpace(); s.peek() != '"' {
+	raw := bytes.TrimSpace(value)
+	if len(raw) < 2 || raw[0] != '"' || raw[len(raw)-1] != '"' {
 		return "", &InvalidError{Reason: "is not a text"}
 	}
-	raw, escaped, err := s.string()
-	if err != nil || !escaped {
-		return raw, err
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw[1 : len(raw)-1]), nil
 	}
-	text, whole := unescape(raw)
-	if !whole {
-		return "", &InvalidError{Reason: halfPair}
+	if hasHalfPair(raw) {
+		return "", &InvalidError{Reason: "has half of a surrogate pair, which is no character"}
 	}
-	return text, nil
+	var text string
+	err := json.Unmarshal(raw, &text)
+	return text, err
+}
+
+// malformed says where a body is no JSON.
+func malformed(body []byte) error {
+	at := len(body)
+	if syntax, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(body, new(json.RawMessage))); ok {
+		at = int(syntax.Offset)
+	}
+	return &InvalidError{Reason: fmt.Sprintf("malformed JSON near byte %d", at)}
 }
 
 // jsonField is a field to find.
 type jsonField struct {
 	dotted string
 	names  []string
-	// matched is how many of the names have been found, one below the other.
-	matched int
-	value   JSONValue
-	// wrong is what is wrong with the field. It is returned last, because malformed JSON is the
-	// better answer.
-	wrong error
+	value  *JSONValue
 }
 
-// isAt reports whether a value on the way to the field, depth objects below the top, is the
-// field's.
-func (f *jsonField) isAt(depth int) bool { return depth == len(f.names) }
-
-// match notes a key of the object that the first depth names lead to. It reports whether the key
-// leads to the field.
-func (f *jsonField) match(key string, depth int) (bool, error) {
-	if !strings.EqualFold(key, f.names[depth]) {
-		return false, nil
+// readJSON reads a value for the fields that are in it, or are it. depth names of each lead to it.
+// The value is valid JSON.
+func readJSON(raw []byte, depth int, fields []*jsonField) error {
+	raw = bytes.TrimSpace(raw)
+	var deeper []*jsonField
+	for _, f := range fields {
+		switch {
+		case depth == len(f.names):
+			if err := f.read(raw); err != nil {
+				return err
+			}
+		case raw[0] == '{':
+			deeper = append(deeper, f)
+		case raw[0] != 'n':
+			return f.notInObject(depth)
+		}
 	}
-	if f.matched > depth {
-		return false, &InvalidError{Field: f.dotted, Reason: fmt.Sprintf("the key %q occurs twice in one object, in whichever case of letters", shown.Cut(key))}
+	if len(deeper) == 0 {
+		return nil
 	}
-	f.matched++
-	return true, nil
+	return readObject(raw, depth, deeper)
 }
 
-// mismatch notes that the value depth objects below the top has the wrong type.
-func (f *jsonField) mismatch(depth int) {
-	switch {
-	case f.isAt(depth):
-		f.wrong = &InvalidError{Field: f.dotted, Reason: "is neither text nor a number"}
-	case depth == 0:
-		f.wrong = &InvalidError{Reason: "the body is not a JSON object"}
+// readObject reads an object on the way to fields, or one in which they are.
+func readObject(raw []byte, depth int, fields []*jsonField) error {
+	found := make([]bool, len(fields))
+	for rest := raw[1:]; ; {
+		var name, value []byte
+		if rest = bytes.TrimLeft(rest, ", \t\r\n"); rest[0] == '}' {
+			return nil
+		}
+		name, rest = cutJSON(rest)
+		value, rest = cutJSON(bytes.TrimLeft(rest, ": \t\r\n"))
+		var key string
+		if err := json.Unmarshal(name, &key); err != nil {
+			return err
+		}
+		var inside []*jsonField
+		for i, f := range fields {
+			if !strings.EqualFold(key, f.names[depth]) {
+				continue
+			}
+			if found[i] {
+				return &InvalidError{Field: f.dotted, Reason: fmt.Sprintf("the key %q occurs twice in one object, in whichever case of letters", shown.Cut(key))}
+			}
+			found[i] = true
+			inside = append(inside, f)
+		}
+		if err := readJSON(value, depth+1, inside); err != nil {
+			return err
+		}
+	}
+}
+
+// cutJSON cuts a value off the text that begins with it, in valid JSON.
+func cutJSON(raw []byte) (value, rest []byte) {
+	open := 0
+	for i := 0; i < len(raw); i++ {
+		switch raw[i] {
+		case '"':
+			for i++; raw[i] != '"'; i++ {
+				if raw[i] == '\\' {
+					i++
+				}
+			}
+		case '{', '[':
+			open++
+			continue
+		case '}', ']':
+			open--
+		default:
+			if open > 0 || i+1 < len(raw) && !bytes.ContainsRune([]byte(",:]} \t\r\n"), rune(raw[i+1])) {
+				continue
+			}
+		}
+		if open == 0 {
+			return raw[:i+1], raw[i+1:]
+		}
+	}
+	return raw, nil
+}
+
+// read reads the field's own value.
+func (f *jsonField) read(raw []byte) error {
+	switch c := raw[0]; {
+	case c == 'n':
+		f.value.Null = true
+		return nil
+	case c == '"':
+		text, err := JSONText(raw)
+		if invalid, ok := errors.AsType[*InvalidError](err); ok {
+			invalid.Field = f.dotted
+		}
+		*f.value = JSONValue{Text: text, OK: true}
+		return err
+	case c == '-' || '0' <= c && c <= '9':
+		*f.value = JSONValue{Text: string(raw), OK: true}
+		return nil
 	default:
-		f.wrong = &InvalidError{Field: f.dotted, Reason: fmt.Sprintf("%q is not an object", strings.Join(f.names[:depth], "."))}
+		return &InvalidError{Field: f.dotted, Reason: "is neither text nor a number"}
 	}
+}
+
+// notInObject is the error of a value on the way to the field that is no object.
+func (f *jsonField) notInObject(depth int) error {
+	if depth == 0 {
+		return &InvalidError{Reason: "the body is not a JSON object"}
+	}
+	return &InvalidError{Field: f.dotted, Reason: fmt.Sprintf("%q is not an object", strings.Join(f.names[:depth], "."))}
+}
+
+// hasHalfPair reports whether valid JSON has an escaped half of a surrogate pair without the other.
+func hasHalfPair(raw []byte) bool {
+	for {
+		at := bytes.IndexByte(raw, '\\')
+		if at < 0 {
+			return false
+		}
+		raw = raw[at:]
+		r, isUnicode := escaped(raw)
+		if !isUnicode {
+			raw = raw[len(`\n`):]
+			continue
+		}
+		raw = raw[len(`\u0000`):]
+		if !utf16.IsSurrogate(r) {
+			continue
+		}
+		second, _ := escaped(raw)
+		if utf16.DecodeRune(r, second) == utf8.RuneError {
+			return true
+		}
+		raw = raw[len(`\u0000`):]
+	}
+}
+
+// escaped returns the UTF-16 unit that an escape at the beginning of raw stands for.
+func escaped(raw []byte) (r rune, ok bool) {
+	if !bytes.HasPrefix(raw, []byte(`\u`)) {
+		return 0, false
+	}
+	unit, err := strconv.ParseUint(string(raw[2:6]), 16, 16)
+	return rune(unit), err == nil
 }

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/operation"
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
@@ -28,36 +29,36 @@ func TestClaims(t *testing.T) {
 	node, dest := path("/a/b"), path("/d")
 	for _, c := range []struct {
 		what                      string
-		op                        lockspec.Operation
+		op                        operation.Operation
 		nameSlot, parentExclusive string
 	}{
-		{"insert", lockspec.Operation{Kind: lockspec.OpInsert, Dest: dest, Name: "n"}, "X /d/n", "X /d"},
-		{"insert at the top", lockspec.Operation{Kind: lockspec.OpInsert, Name: "n"}, "X /n", "X /"},
-		{"insert, name unknown", lockspec.Operation{Kind: lockspec.OpInsert, Dest: dest}, "X /d", "X /d"},
-		{"insert, no name at all", lockspec.Operation{Kind: lockspec.OpInsert, Dest: dest, Name: "a/b"}, "X /d", "X /d"},
-		{"rename", lockspec.Operation{Kind: lockspec.OpRename, Node: node, Name: "n"}, "X /a/b, X /a/n", "X /a/b, X /a"},
-		{"rename at the top", lockspec.Operation{Kind: lockspec.OpRename, Node: dest, Name: "n"}, "X /d, X /n", "X /d, X /"},
-		{"rename, name unknown", lockspec.Operation{Kind: lockspec.OpRename, Node: node}, "X /a/b, X /a", "X /a/b, X /a"},
-		{"rename to its own name", lockspec.Operation{Kind: lockspec.OpRename, Node: node, Name: "b"}, "X /a/b", "X /a/b, X /a"},
-		{"move", lockspec.Operation{Kind: lockspec.OpMove, Node: node, Dest: dest}, "X /a/b, X /d/b", "X /a/b, X /d"},
-		{"move under a new name", lockspec.Operation{Kind: lockspec.OpMove, Node: node, Dest: dest, Name: "n"}, "X /a/b, X /d/n", "X /a/b, X /d"},
-		{"move to where it is", lockspec.Operation{Kind: lockspec.OpMove, Node: node, Dest: path("/a")}, "X /a/b", "X /a/b, X /a"},
-		{"copy", lockspec.Operation{Kind: lockspec.OpCopy, Node: node, Dest: dest, Name: "n"}, "S /a/b, X /d/n", "S /a/b, X /d"},
-		{"copy, name unknown", lockspec.Operation{Kind: lockspec.OpCopy, Node: node, Dest: dest}, "S /a/b, X /d", "S /a/b, X /d"},
-		{"copy from a snapshot", lockspec.Operation{Kind: lockspec.OpCopy, Node: node, Dest: dest, Name: "n", Snapshot: true}, "X /d/n", "X /d"},
-		{"copy into itself", lockspec.Operation{Kind: lockspec.OpCopy, Node: path("/a"), Dest: node, Name: "n"}, "S /a, X /a/b/n", "S /a, X /a/b"},
-		{"delete", lockspec.Operation{Kind: lockspec.OpDelete, Node: node}, "X /a/b", "X /a/b"},
-		{"edit", lockspec.Operation{Kind: lockspec.OpEdit, Node: node}, "IX /a/b", "IX /a/b"},
-		{"read", lockspec.Operation{Kind: lockspec.OpRead, Node: node}, "S /a/b", "S /a/b"},
-		{"slot", lockspec.Operation{Kind: lockspec.OpSlot, Node: node}, "X /a/b", "X /a/b"},
-		{"the whole plan", lockspec.Operation{Kind: lockspec.OpGate}, "X /", "X /"},
-		{"nothing", lockspec.Operation{}, "", ""},
+		{"insert", operation.Operation{Kind: operation.Insert, Dest: dest, Name: "n"}, "X /d/n", "X /d"},
+		{"insert at the top", operation.Operation{Kind: operation.Insert, Name: "n"}, "X /n", "X /"},
+		{"insert, name unknown", operation.Operation{Kind: operation.Insert, Dest: dest}, "X /d", "X /d"},
+		{"insert, no name at all", operation.Operation{Kind: operation.Insert, Dest: dest, Name: "a/b"}, "X /d", "X /d"},
+		{"rename", operation.Operation{Kind: operation.Rename, Node: node, Name: "n"}, "X /a/b, X /a/n", "X /a/b, X /a"},
+		{"rename at the top", operation.Operation{Kind: operation.Rename, Node: dest, Name: "n"}, "X /d, X /n", "X /d, X /"},
+		{"rename, name unknown", operation.Operation{Kind: operation.Rename, Node: node}, "X /a/b, X /a", "X /a/b, X /a"},
+		{"rename to its own name", operation.Operation{Kind: operation.Rename, Node: node, Name: "b"}, "X /a/b", "X /a/b, X /a"},
+		{"move", operation.Operation{Kind: operation.Move, Node: node, Dest: dest}, "X /a/b, X /d/b", "X /a/b, X /d"},
+		{"move under a new name", operation.Operation{Kind: operation.Move, Node: node, Dest: dest, Name: "n"}, "X /a/b, X /d/n", "X /a/b, X /d"},
+		{"move to where it is", operation.Operation{Kind: operation.Move, Node: node, Dest: path("/a")}, "X /a/b", "X /a/b, X /a"},
+		{"copy", operation.Operation{Kind: operation.Copy, Node: node, Dest: dest, Name: "n"}, "S /a/b, X /d/n", "S /a/b, X /d"},
+		{"copy, name unknown", operation.Operation{Kind: operation.Copy, Node: node, Dest: dest}, "S /a/b, X /d", "S /a/b, X /d"},
+		{"copy from a snapshot", operation.Operation{Kind: operation.Copy, Node: node, Dest: dest, Name: "n", Snapshot: true}, "X /d/n", "X /d"},
+		{"copy into itself", operation.Operation{Kind: operation.Copy, Node: path("/a"), Dest: node, Name: "n"}, "S /a, X /a/b/n", "S /a, X /a/b"},
+		{"delete", operation.Operation{Kind: operation.Delete, Node: node}, "X /a/b", "X /a/b"},
+		{"edit", operation.Operation{Kind: operation.Edit, Node: node}, "IX /a/b", "IX /a/b"},
+		{"read", operation.Operation{Kind: operation.Read, Node: node}, "S /a/b", "S /a/b"},
+		{"slot", operation.Operation{Kind: operation.Slot, Node: node}, "X /a/b", "X /a/b"},
+		{"the whole plan", operation.Operation{Kind: operation.Gate}, "X /", "X /"},
+		{"nothing", operation.Operation{}, "", ""},
 	} {
 		t.Run(c.what, func(t *testing.T) {
-			if got := text(c.op.Claims(lockspec.NameSlot)); got != c.nameSlot {
+			if got := text(c.op.Claims(operation.NameSlot)); got != c.nameSlot {
 				t.Errorf("name-slot: got %q, want %q", got, c.nameSlot)
 			}
-			if got := text(c.op.Claims(lockspec.ParentExclusive)); got != c.parentExclusive {
+			if got := text(c.op.Claims(operation.ParentExclusive)); got != c.parentExclusive {
 				t.Errorf("parent-exclusive: got %q, want %q", got, c.parentExclusive)
 			}
 		})
@@ -65,22 +66,19 @@ func TestClaims(t *testing.T) {
 }
 
 func TestNormalizedClaimsOfACopyIntoItself(t *testing.T) {
-	op := lockspec.Operation{Kind: lockspec.OpCopy, Node: path("/a"), Dest: path("/a/b"), Name: "n"}
+	op := operation.Operation{Kind: operation.Copy, Node: path("/a"), Dest: path("/a/b"), Name: "n"}
 	const want = "IX /, SIX /a, IX /a/b, X /a/b/n"
-	if got := text(pathlock.Normalize(op.Claims(lockspec.NameSlot)...)); got != want {
+	if got := text(pathlock.Normalize(op.Claims(operation.NameSlot)...)); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
 func TestNamesOfConstants(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
-		{lockspec.OpInsert.String(), "insert"},
-		{lockspec.OpGate.String(), "gate"},
-		{lockspec.OperationKind(0).String(), "OperationKind(0)"},
-		{lockspec.OperationKind(99).String(), "OperationKind(99)"},
-		{lockspec.NameSlot.String(), "name-slot"},
-		{lockspec.ParentExclusive.String(), "parent-exclusive"},
-		{lockspec.Rule(9).String(), "Rule(9)"},
+		{operation.Insert.String(), "insert"},
+		{operation.Gate.String(), "gate"},
+		{operation.Kind(0).String(), "Kind(0)"},
+		{operation.Kind(99).String(), "Kind(99)"},
 		{lockspec.FromJSON.String(), "json"},
 		{lockspec.From(0).String(), "From(0)"},
 		{lockspec.From(99).String(), "From(99)"},
@@ -106,10 +104,10 @@ func anyPath() *rapid.Generator[pathlock.Path] {
 	})
 }
 
-func anyOperation() *rapid.Generator[lockspec.Operation] {
-	return rapid.Custom(func(t *rapid.T) lockspec.Operation {
-		return lockspec.Operation{
-			Kind:     lockspec.OperationKind(rapid.IntRange(int(lockspec.OpInsert), int(lockspec.OpGate)).Draw(t, "kind")),
+func anyOperation() *rapid.Generator[operation.Operation] {
+	return rapid.Custom(func(t *rapid.T) operation.Operation {
+		return operation.Operation{
+			Kind:     operation.Kind(rapid.IntRange(int(operation.Insert), int(operation.Gate)).Draw(t, "kind")),
 			Node:     anyPath().Draw(t, "node"),
 			Dest:     anyPath().Draw(t, "dest"),
 			Name:     rapid.OneOf(anyName(), rapid.Just("")).Draw(t, "name"),
@@ -118,8 +116,8 @@ func anyOperation() *rapid.Generator[lockspec.Operation] {
 	})
 }
 
-func anyRule() *rapid.Generator[lockspec.Rule] {
-	return rapid.SampledFrom([]lockspec.Rule{lockspec.NameSlot, lockspec.ParentExclusive})
+func anyRule() *rapid.Generator[operation.Rule] {
+	return rapid.SampledFrom([]operation.Rule{operation.NameSlot, operation.ParentExclusive})
 }
 
 // Whoever claims a node has an intention on everything above it, in every mix of operations.
@@ -154,8 +152,8 @@ func TestNormalizedClaimsHaveAllIntentions(t *testing.T) {
 func TestNameSlotNeverLocksMore(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		op := anyOperation().Draw(t, "operation")
-		coarse := op.Claims(lockspec.ParentExclusive)
-		for _, c := range pathlock.Normalize(op.Claims(lockspec.NameSlot)...) {
+		coarse := op.Claims(operation.ParentExclusive)
+		for _, c := range pathlock.Normalize(op.Claims(operation.NameSlot)...) {
 			covered := slices.ContainsFunc(pathlock.Normalize(coarse...), func(by pathlock.Claim) bool {
 				return by.Path == c.Path && by.Mode.Covers(c.Mode) ||
 					by.Path != c.Path && by.Path.Contains(c.Path) && by.Mode.CoversBelow(c.Mode)
@@ -172,8 +170,8 @@ func TestACoarserRuleNeverConflictsLess(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := anyOperation().Draw(t, "a"), anyOperation().Draw(t, "b")
 		ruleA, ruleB := anyRule().Draw(t, "rule of a"), anyRule().Draw(t, "rule of b")
-		if conflict(a.Claims(lockspec.NameSlot), b.Claims(lockspec.NameSlot)) && !conflict(a.Claims(ruleA), b.Claims(ruleB)) {
-			t.Errorf("%+v and %+v conflict by the name-slot rule, and not by %s and %s", a, b, ruleA, ruleB)
+		if conflict(a.Claims(operation.NameSlot), b.Claims(operation.NameSlot)) && !conflict(a.Claims(ruleA), b.Claims(ruleB)) {
+			t.Errorf("%+v and %+v conflict by the name-slot rule, and not by %d and %d", a, b, ruleA, ruleB)
 		}
 	})
 }

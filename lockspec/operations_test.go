@@ -130,19 +130,19 @@ func locks(lang language, requests []pathlock.Request) string {
 	return strings.Join(parts, []string{", ", "、"}[lang])
 }
 
-// operation is one operation of a program that keeps a tree, as a row of a table.
-type operation struct {
+// docRow is one operation of a program that keeps a tree, as a row of a table.
+type docRow struct {
 	what words
 	code string
 	spec lockspec.Spec
 }
 
-func operations() []operation {
+func operations() []docRow {
 	gate := lockspec.Gate(at("/"))
 	names := lockspec.Names("project", lockspec.Const("42"))
 	// nowhere is a source that a request has no value for.
 	nowhere := lockspec.JSON("parent_id")
-	return []operation{
+	return []docRow{
 		{words{"insert `n` below `/a`", "在 `/a` 下插入 `n`"}, "Insert(parent, name)", lockspec.Insert(at("/a"), called("n"))},
 		{words{"insert `n` at the top", "在顶层插入 `n`"}, "Insert(parent.OrTop(plan), name)", lockspec.Insert(nowhere.OrTop(at("/")), called("n"))},
 		{words{"rename `/a/b` to `n`", "把 `/a/b` 重命名为 `n`"}, "Rename(id, name)", lockspec.Rename(at("/a/b"), called("n"))},
@@ -162,8 +162,8 @@ func operations() []operation {
 }
 
 // side returns the operations on one node, beside it, and into its folder.
-func side(node, folder, dest, name string) []operation {
-	return []operation{
+func side(node, folder, dest, name string) []docRow {
+	return []docRow{
 		{what: words{"insert", "插入"}, spec: lockspec.Insert(at(folder), called(name))},
 		{what: words{"restore", "恢复"}, spec: lockspec.Slot(at(strings.TrimSuffix(folder, "/") + "/" + name))},
 		{what: words{"edit", "编辑"}, spec: lockspec.Edit(at(node))},
@@ -178,18 +178,18 @@ func side(node, folder, dest, name string) []operation {
 }
 
 // onANode returns those of a side that work on the node itself.
-func onANode(ops []operation) []operation { return ops[2:] }
+func onANode(ops []docRow) []docRow { return ops[2:] }
 
 // outer returns the operations on the folder /a itself, and those that put something into it.
-func outer() []operation {
+func outer() []docRow {
 	ops := side("/a", "/", "/d", "n")
 	ops[0].spec, ops[1].spec = lockspec.Insert(at("/a"), called("n")), lockspec.Slot(at("/a/n"))
 	return ops
 }
 
 // wanting returns the operations that put something into /a under the name n.
-func wanting(neighbour, other string) []operation {
-	return []operation{
+func wanting(neighbour, other string) []docRow {
+	return []docRow{
 		{what: words{"insert"}, spec: lockspec.Insert(at("/a"), called("n"))},
 		{what: words{"restore"}, spec: lockspec.Slot(at("/a/n"))},
 		{what: words{"rename"}, spec: lockspec.Rename(at(neighbour), called("n"))},
@@ -201,10 +201,10 @@ func wanting(neighbour, other string) []operation {
 
 // The page says in one sentence each what would be a table of one sign.
 func TestWhoWaitsElsewhere(t *testing.T) {
-	gate := func(o operation) bool { return o.what[english] == "whole plan" }
+	gate := func(o docRow) bool { return o.what[english] == "whole plan" }
 	for _, c := range []struct {
 		what          string
-		rows, columns []operation
+		rows, columns []docRow
 		want          string
 	}{
 		{"different names in one folder", side("/a/b", "/a", "/d", "n"), side("/a/f", "/a", "/g", "m"), "·p"},
@@ -226,7 +226,7 @@ func TestWhoWaitsElsewhere(t *testing.T) {
 }
 
 // cell says in one sign who waits for whom.
-func cell(t *testing.T, row, column operation) string {
+func cell(t *testing.T, row, column docRow) string {
 	fine := collide(bound(t, row.spec), bound(t, column.spec))
 	coarse := collide(bound(t, row.spec.ParentExclusive()), bound(t, column.spec.ParentExclusive()))
 	switch {
@@ -261,7 +261,7 @@ func operationTables(t *testing.T, lang language) map[string]string {
 }
 
 // matrix writes who waits for whom.
-func matrix(t *testing.T, lang language, rows, columns []operation) string {
+func matrix(t *testing.T, lang language, rows, columns []docRow) string {
 	var b strings.Builder
 	header, rule := "| |", "|---|"
 	for _, c := range columns {

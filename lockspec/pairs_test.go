@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/lockspec"
+	"github.com/pathlock-go/pathlock/internal/operation"
 )
 
 // pair is two operations on the small tree, and what the oracle says about running them at once.
@@ -30,7 +30,7 @@ var pairs = sync.OnceValue(func() []pair {
 })
 
 // waits says whether one of the two has to wait for the other.
-func (p pair) waits(ruleA, ruleB lockspec.Rule) bool {
+func (p pair) waits(ruleA, ruleB operation.Rule) bool {
 	return conflict(p.a.claims(ruleA), p.b.claims(ruleB))
 }
 
@@ -42,7 +42,7 @@ func (p pair) intoEachOther() bool {
 }
 
 // slotOf returns the path that a copy will have.
-func slotOf(op lockspec.Operation) pathlock.Path {
+func slotOf(op operation.Operation) pathlock.Path {
 	slot, err := op.Dest.Child(op.Name)
 	if err != nil {
 		return op.Dest
@@ -65,7 +65,7 @@ var causes = []cause{{
 	is: func(t table, p pair) bool { return idle(t, p.a) || idle(t, p.b) },
 }, {
 	name: "the whole plan", chinese: "整个计划",
-	is: func(_ table, p pair) bool { return p.a.op.Kind == lockspec.OpGate || p.b.op.Kind == lockspec.OpGate },
+	is: func(_ table, p pair) bool { return p.a.op.Kind == operation.Gate || p.b.op.Kind == operation.Gate },
 }, {
 	name: "the other one is gone", chinese: "对方的节点已不存在",
 	is: func(t table, p pair) bool {
@@ -75,7 +75,7 @@ var causes = []cause{{
 }, {
 	name: "attributes of a moving node", chinese: "正在移动的节点的属性",
 	is: func(_ table, p pair) bool {
-		return p.a.op.Kind == lockspec.OpEdit && relocates(p.b) || relocates(p.a) && p.b.op.Kind == lockspec.OpEdit
+		return p.a.op.Kind == operation.Edit && relocates(p.b) || relocates(p.a) && p.b.op.Kind == operation.Edit
 	},
 }, {
 	name: "the same change twice", chinese: "同样的修改做了两次",
@@ -98,16 +98,16 @@ func refused(t table, i instance) bool {
 
 // idle says whether the operation, which is no mere reader, changes nothing.
 func idle(t table, i instance) bool {
-	return i.op.Kind != lockspec.OpRead && maps.Equal(play(t, i.do, i.do, "AA").tree, t)
+	return i.op.Kind != operation.Read && maps.Equal(play(t, i.do, i.do, "AA").tree, t)
 }
 
 // relocates says whether the operation renames or moves a node.
 func relocates(i instance) bool {
-	return i.op.Kind == lockspec.OpRename || i.op.Kind == lockspec.OpMove
+	return i.op.Kind == operation.Rename || i.op.Kind == operation.Move
 }
 
 // takesAway says whether the node is not where it was when the operation is done.
-func takesAway(i instance) bool { return relocates(i) || i.op.Kind == lockspec.OpDelete }
+func takesAway(i instance) bool { return relocates(i) || i.op.Kind == operation.Delete }
 
 // childless says whether the operation's node has nothing below it.
 func childless(t table, i instance) bool { return len(t.below(i.op.Node.Column())) == 0 }
@@ -119,7 +119,7 @@ type tally struct {
 	// not serialisable: snapshot copies into each other's source.
 	bad, anomalies int
 	// byRule is what each rule makes of them.
-	byRule map[lockspec.Rule]*outcomes
+	byRule map[operation.Rule]*outcomes
 	// byCause is how often each cause makes a pair wait without need, and example one such pair. A
 	// cause of "" is one without a name.
 	byCause map[string]int
@@ -132,14 +132,14 @@ type outcomes struct{ waits, needless, missed int }
 
 func count(t table, judged []pair) tally {
 	sum := tally{
-		byRule:  map[lockspec.Rule]*outcomes{lockspec.NameSlot: {}, lockspec.ParentExclusive: {}},
+		byRule:  map[operation.Rule]*outcomes{operation.NameSlot: {}, operation.ParentExclusive: {}},
 		byCause: map[string]int{},
 		example: map[string]pair{},
 	}
 	for _, p := range judged {
 		sum.pairs++
 		switch {
-		case p.intoEachOther() && p.verdict.bad() && !p.waits(lockspec.NameSlot, lockspec.NameSlot):
+		case p.intoEachOther() && p.verdict.bad() && !p.waits(operation.NameSlot, operation.NameSlot):
 			sum.anomalies++
 			continue
 		case p.verdict.bad():
@@ -156,7 +156,7 @@ func count(t table, judged []pair) tally {
 				o.missed++
 			}
 		}
-		if p.verdict.bad() || !p.waits(lockspec.NameSlot, lockspec.NameSlot) {
+		if p.verdict.bad() || !p.waits(operation.NameSlot, operation.NameSlot) {
 			continue
 		}
 		name := ""

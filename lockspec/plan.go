@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/operation"
 )
 
 // plan collects what the parts of a spec lock in each tree.
@@ -28,13 +29,13 @@ type treePlan struct {
 
 // add plans one part.
 func (b *plan) add(p part, v values) error {
-	if p.kind == OpGate {
+	if p.kind == operation.Gate {
 		return b.addGate(p, v.node)
 	}
 	if p.isDropped(v) {
 		return nil
 	}
-	op := Operation{Kind: p.kind, Name: v.name.text, Snapshot: p.snapshot}
+	op := operation.Operation{Kind: p.kind, Name: v.name.text, Snapshot: p.snapshot}
 	var node, dest pathlock.Location
 	if v.node.ok {
 		var err error
@@ -67,25 +68,25 @@ func (b *plan) add(p part, v values) error {
 		}
 	}
 	op.Dest = dest.Path
-	if p.kind == OpRename && !p.name.IsZero() && !v.name.ok {
-		op.Kind = OpSlot
+	if p.kind == operation.Rename && !p.name.IsZero() && !v.name.ok {
+		op.Kind = operation.Slot
 	}
 	if err := p.refuse(op, node.Tree, dest.Tree, v); err != nil {
 		return err
 	}
 	b.noteMove(p, v, op, node, dest)
-	b.claim(node.Tree, op.nodeClaims())
-	b.claim(dest.Tree, op.destClaims(p.rule))
+	b.claim(node.Tree, op.NodeClaims())
+	b.claim(dest.Tree, op.DestClaims(p.rule))
 	return nil
 }
 
 // noteMove notes the new path of a part's node, if it is known. It may be the path that the node
 // has at the moment.
-func (b *plan) noteMove(p part, v values, op Operation, node, dest pathlock.Location) {
-	if op.Kind != OpRename && op.Kind != OpMove || node.Tree != dest.Tree {
+func (b *plan) noteMove(p part, v values, op operation.Operation, node, dest pathlock.Location) {
+	if op.Kind != operation.Rename && op.Kind != operation.Move || node.Tree != dest.Tree {
 		return
 	}
-	to, err := op.Dest.Child(op.newName())
+	to, err := op.Dest.Child(op.NewName())
 	if err != nil {
 		return
 	}
@@ -94,24 +95,24 @@ func (b *plan) noteMove(p part, v values, op Operation, node, dest pathlock.Loca
 
 // isDropped reports whether the request lacks what the part is about.
 func (p part) isDropped(v values) bool {
-	return !p.node.IsZero() && !v.node.ok || p.kind == OpInsert && !v.dest.ok && !v.toTop
+	return !p.node.IsZero() && !v.node.ok || p.kind == operation.Insert && !v.dest.ok && !v.toTop
 }
 
 // refuse returns why an operation can never be done, whatever the tree looks like under the locks.
 // What depends on the tree is for the handler to refuse.
-func (p part) refuse(op Operation, from, to pathlock.Tree, v values) error {
+func (p part) refuse(op operation.Operation, from, to pathlock.Tree, v values) error {
 	if op.Node.IsRoot() {
 		switch {
-		case op.Kind == OpRename, op.Kind == OpMove, op.Kind == OpDelete:
+		case op.Kind == operation.Rename, op.Kind == operation.Move, op.Kind == operation.Delete:
 			return &InvalidError{Field: p.node.Name(), Reason: fmt.Sprintf("the root of a tree cannot be the target of a %s", op.Kind)}
-		case op.Kind == OpCopy && !v.dest.ok && !v.toTop:
+		case op.Kind == operation.Copy && !v.dest.ok && !v.toTop:
 			return &InvalidError{Field: p.node.Name(), Reason: "there is no place beside the root of a tree for a copy of it"}
 		}
 	}
-	if op.Kind == OpMove && from == to && op.Node.Contains(op.Dest) {
+	if op.Kind == operation.Move && from == to && op.Node.Contains(op.Dest) {
 		return &CycleError{Tree: from, Node: op.Node, Dest: op.Dest}
 	}
-	if name := op.newName(); name != "" {
+	if name := op.NewName(); name != "" {
 		if _, err := op.Dest.Child(name); err != nil {
 			field := p.name
 			if !v.name.ok {
@@ -179,7 +180,7 @@ func (b *plan) claim(tree pathlock.Tree, claims []pathlock.Claim) {
 		return
 	}
 	t := b.treePlanOf(tree)
-	t.claims = union(t.claims, claims)
+	t.claims = operation.Union(t.claims, claims)
 }
 
 // binding returns what was planned, with the trees in order.

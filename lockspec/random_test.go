@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/pathlock-go/pathlock/lockspec"
+	"github.com/pathlock-go/pathlock/internal/operation"
 )
 
 // grown draws a tree that some operations, one after the other, have left behind.
@@ -58,12 +58,12 @@ func TestNoConflictIsMissedOnAnyTree(t *testing.T) {
 					continue
 				}
 				bad++
-				for _, rules := range [][2]lockspec.Rule{
-					{lockspec.NameSlot, lockspec.NameSlot}, {lockspec.NameSlot, lockspec.ParentExclusive},
-					{lockspec.ParentExclusive, lockspec.NameSlot}, {lockspec.ParentExclusive, lockspec.ParentExclusive},
+				for _, rules := range [][2]operation.Rule{
+					{operation.NameSlot, operation.NameSlot}, {operation.NameSlot, operation.ParentExclusive},
+					{operation.ParentExclusive, operation.NameSlot}, {operation.ParentExclusive, operation.ParentExclusive},
 				} {
 					if !p.waits(rules[0], rules[1]) && (!p.intoEachOther() || p.verdict.breaks != "") {
-						t.Errorf("%s (%s), and at once %s (%s): %+v", a, rules[0], b, rules[1], p.verdict)
+						t.Errorf("%s (%d), and at once %s (%d): %+v", a, rules[0], b, rules[1], p.verdict)
 					}
 				}
 			}

@@ -1,6 +1,8 @@
 package lockspec
 
 import (
+	"github.com/pathlock-go/pathlock/internal/operation"
+
 	"fmt"
 	"net/http"
 )
@@ -200,11 +202,11 @@ func (s Source) check() error {
 
 // checkTop returns what is wrong with OrTop's argument, nil if nothing is. s is the parent or
 // destination of an operation.
-func (s Source) checkTop(kind OperationKind) error {
+func (s Source) checkTop(kind operation.Kind) error {
 	switch {
 	case !s.top:
 		return nil
-	case s.topOf == nil && kind == OpInsert:
+	case s.topOf == nil && kind == operation.Insert:
 		return fmt.Errorf("OrTop of %s has to be given the tree", s)
 	case s.topOf == nil:
 		return nil

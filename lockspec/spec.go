@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/operation"
 )
 
 // Spec says what a route locks, and where in a request the ids and names are. It is an immutable
@@ -26,7 +27,7 @@ type Spec struct {
 
 // part is one operation of a spec, with the sources of its arguments.
 type part struct {
-	kind OperationKind
+	kind operation.Kind
 	// node is the existing node of the operation. An insert has none. Of a gate it is any node of
 	// the tree, or the project's id if there is a namespace.
 	node Source
@@ -34,7 +35,7 @@ type part struct {
 	name Source
 	// namespace is that of the tree whose gate is a name gate.
 	namespace string
-	rule      Rule
+	rule      operation.Rule
 	snapshot  bool
 	asserted  bool
 }
@@ -43,7 +44,7 @@ type part struct {
 // spec has no name or the request lacks it. It takes at most one name. Use [Source.OrTop] for the
 // parent if requests may create nodes at the top of a tree.
 func Insert(parent Source, name ...Source) Spec {
-	return specOf(part{kind: OpInsert, dest: parent}, name)
+	return specOf(part{kind: operation.Insert, dest: parent}, name)
 }
 
 // Rename gives node a new name. It locks the node and the slot of the new name. If the spec has no
@@ -52,7 +53,7 @@ func Insert(parent Source, name ...Source) Spec {
 //
 // Renaming a tree's root is refused with an [*InvalidError].
 func Rename(node Source, newName ...Source) Spec {
-	return specOf(part{kind: OpRename, node: node}, newName)
+	return specOf(part{kind: operation.Rename, node: node}, newName)
 }
 
 // Move puts node below dest, under a new name or its own. It locks the node and the slot of its
@@ -62,7 +63,7 @@ func Rename(node Source, newName ...Source) Spec {
 // A move into the node's own subtree is refused with a [*CycleError], and moving a tree's root with
 // an [*InvalidError], before any lock is taken.
 func Move(node, dest Source, newName ...Source) Spec {
-	return specOf(part{kind: OpMove, node: node, dest: dest}, newName)
+	return specOf(part{kind: operation.Move, node: node, dest: dest}, newName)
 }
 
 // Copy copies the subtree of node to below dest. It keeps the subtree from changing, and locks the
@@ -72,34 +73,34 @@ func Move(node, dest Source, newName ...Source) Spec {
 //
 // A copy into the node's own subtree is allowed: it copies the subtree as it was before.
 func Copy(node, dest Source, name ...Source) Spec {
-	return specOf(part{kind: OpCopy, node: node, dest: dest}, name)
+	return specOf(part{kind: operation.Copy, node: node, dest: dest}, name)
 }
 
 // Delete removes the subtree of node. Deleting a tree's root is refused with an [*InvalidError].
-func Delete(node Source) Spec { return specOf(part{kind: OpDelete, node: node}, nil) }
+func Delete(node Source) Spec { return specOf(part{kind: operation.Delete, node: node}, nil) }
 
 // Edit changes attributes of node that no path depends on. Its statement must not rely on what was
 // read before, unless it checks the row's version. Meanwhile the node cannot be renamed, moved,
 // deleted, copied or exported. Two edits of one node run at once, so a handler that reads and
 // writes back without a version needs [Slot].
-func Edit(node Source) Spec { return specOf(part{kind: OpEdit, node: node}, nil) }
+func Edit(node Source) Spec { return specOf(part{kind: operation.Edit, node: node}, nil) }
 
 // Read reads or exports the subtree of node as it is at one instant, in any number of statements.
-func Read(node Source) Spec { return specOf(part{kind: OpRead, node: node}, nil) }
+func Read(node Source) Spec { return specOf(part{kind: operation.Read, node: node}, nil) }
 
 // Slot locks the place that the resolver returns for node, exclusively, with everything below. The
 // node need not exist: the resolver of a recycled item returns its old place.
-func Slot(node Source) Spec { return specOf(part{kind: OpSlot, node: node}, nil) }
+func Slot(node Source) Spec { return specOf(part{kind: operation.Slot, node: node}, nil) }
 
 // Gate locks the whole tree of the node whose id tree is. The id is a plan's if the resolver of
 // tree's kind understands plan ids.
-func Gate(tree Source) Spec { return specOf(part{kind: OpGate, node: tree}, nil) }
+func Gate(tree Source) Spec { return specOf(part{kind: operation.Gate, node: tree}, nil) }
 
 // Names locks the names of a project's trees. That is the gate of the tree that [pathlock.NewTree]
 // makes of the namespace and the project's id. No resolver sees the id: another spelling of it,
 // such as a UUID in capitals, is another tree. [Source.Map] makes them one.
 func Names(namespace string, project Source) Spec {
-	s := specOf(part{kind: OpGate, node: project, namespace: namespace}, nil)
+	s := specOf(part{kind: operation.Gate, node: project, namespace: namespace}, nil)
 	if _, err := pathlock.NewTree(namespace, "0"); err != nil && s.err == nil {
 		s.err = fmt.Errorf("%w: names: %w", ErrSpec, err)
 	}
@@ -147,10 +148,10 @@ func specOf(p part, names []Source) Spec {
 			s.err = fmt.Errorf("%w: %s: %w", ErrSpec, p.kind, err)
 		}
 	}
-	if p.kind != OpInsert {
+	if p.kind != operation.Insert {
 		wrong(p.node.check())
 	}
-	if p.kind == OpInsert || p.kind == OpMove || p.kind == OpCopy {
+	if p.kind == operation.Insert || p.kind == operation.Move || p.kind == operation.Copy {
 		wrong(p.dest.check())
 		wrong(p.dest.checkTop(p.kind))
 	}
@@ -177,9 +178,9 @@ func (s Spec) eachPart(change func(*part)) Spec {
 	return s
 }
 
-// ParentExclusive returns s by the coarser [ParentExclusive] rule.
+// ParentExclusive returns s by the coarser parent-exclusive rule.
 func (s Spec) ParentExclusive() Spec {
-	return s.eachPart(func(p *part) { p.rule = ParentExclusive })
+	return s.eachPart(func(p *part) { p.rule = operation.ParentExclusive })
 }
 
 // SnapshotSource returns s, which has to be a [Copy], for a handler that reads the whole source in
@@ -187,10 +188,10 @@ func (s Spec) ParentExclusive() Spec {
 // nobody at its source. If two such copies into each other's source run at once, each may miss what
 // the other creates. So may three or more in a ring, each into the next one's source.
 func (s Spec) SnapshotSource() Spec {
-	if s.err == nil && !slices.ContainsFunc(s.parts, func(p part) bool { return p.kind == OpCopy }) {
+	if s.err == nil && !slices.ContainsFunc(s.parts, func(p part) bool { return p.kind == operation.Copy }) {
 		s.err = fmt.Errorf("%w: a snapshot source of something that is not a copy", ErrSpec)
 	}
-	return s.eachPart(func(p *part) { p.snapshot = p.kind == OpCopy })
+	return s.eachPart(func(p *part) { p.snapshot = p.kind == operation.Copy })
 }
 
 // Asserted returns s for a route whose handler relies on the assertion of its database transaction.
@@ -207,7 +208,7 @@ func (s Spec) SnapshotSource() Spec {
 // A [Read] cannot be asserted, since it writes nothing. An [All] is asserted if each of its specs
 // is, or if the whole is: All(a.Asserted(), b) is not.
 func (s Spec) Asserted() Spec {
-	if s.err == nil && slices.ContainsFunc(s.parts, func(p part) bool { return p.kind == OpRead }) {
+	if s.err == nil && slices.ContainsFunc(s.parts, func(p part) bool { return p.kind == operation.Read }) {
 		s.err = fmt.Errorf("%w: a read writes nothing that could be asserted", ErrSpec)
 	}
 	return s.eachPart(func(p *part) { p.asserted = true })

@@ -11,7 +11,7 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/hold"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
-	"github.com/pathlock-go/pathlock/lockspec"
+	"github.com/pathlock-go/pathlock/internal/operation"
 	"gorm.io/gorm"
 )
 
@@ -30,9 +30,9 @@ type plan struct {
 
 // Requests implements [hold.Demand].
 func (x *plan) Requests(note string, wait time.Duration) []pathlock.Request {
-	op := lockspec.Operation{Kind: lockspec.OpCopy, Node: x.from.Path, Dest: x.to.Path.Parent(), Name: x.to.Path.Base(), Snapshot: x.snapshot}
+	op := operation.Operation{Kind: operation.Copy, Node: x.from.Path, Dest: x.to.Path.Parent(), Name: x.to.Path.Base(), Snapshot: x.snapshot}
 	if x.from.Tree == x.to.Tree {
-		return []pathlock.Request{{Tree: x.to.Tree, Wait: wait, Note: note, Claims: op.Claims(lockspec.NameSlot)}}
+		return []pathlock.Request{{Tree: x.to.Tree, Wait: wait, Note: note, Claims: op.Claims(operation.NameSlot)}}
 	}
 	requests := []pathlock.Request{{Tree: x.to.Tree, Wait: wait, Note: note, Claims: []pathlock.Claim{pathlock.X(x.to.Path)}}}
 	if !x.snapshot {

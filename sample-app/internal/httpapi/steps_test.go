@@ -327,7 +327,6 @@ var hostileSteps = map[string][]step{
 		{request: `PATCH /api/plans/{plan} {"name":"\ud800"}`, status: 400, problem: "invalid-request", field: "name"},
 		{request: `PATCH /api/cases/{k} {"body":"\ud83d"}`, status: 400, problem: "invalid-request", field: "body"},
 		{request: `PATCH /api/cases/{k} {"body":"a\u0000b"}`, status: 400, problem: "invalid-request", field: "body"},
-		{request: `PATCH /api/suites/{a} {"name":"x","\ud83d":1}`, status: 400, problem: "invalid-request", field: "body"},
 		{request: `PATCH /api/suites/{d} {"name":"\ud83d\ude00"}`, status: 200, want: `{"name":"😀"}`},
 		{request: `PATCH /api/suites/{d} {"name":"\\ud83d"}`, status: 200, want: `{"name":"\\ud83d"}`},
 		{request: "PATCH /api/suites/{a} {\"name\":\"a\xff\"}", status: 400, problem: "invalid-request", field: "body"},
@@ -343,7 +342,7 @@ var hostileSteps = map[string][]step{
 		{request: `PATCH /api/suites/{a} {"name":"x",}`, status: 400, problem: "invalid-request", field: "body"},
 		{request: `PATCH /api/suites/{a} ["name"]`, status: 400, problem: "invalid-request", field: "body"},
 		{request: `PATCH /api/suites/{a} null`, status: 400, problem: "invalid-request", field: "body"},
-		{request: `PATCH /api/suites/{a} {"name":"x","name":"y"}`, status: 400, problem: "invalid-request", field: "body"},
+		{request: `PATCH /api/suites/{a} {"name":"x","name":"y"}`, status: 400, problem: "invalid-request", field: "name"},
 		{request: `PATCH /api/suites/{a} {"NAME":"x"}`, status: 400, problem: "invalid-request", field: "name"},
 		{request: `PATCH /api/suites/{a} {"name":"x","deep":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + `}`, status: 400, problem: "invalid-request", field: "body"},
 		{request: `PATCH /api/suites/{a} {"name":"x","unknown":"red"}`, status: 200, want: `{"name":"x"}`}, // what it does not know it tolerates

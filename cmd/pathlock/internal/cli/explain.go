@@ -9,7 +9,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/database"
-	"github.com/pathlock-go/pathlock/lockspec"
+	"github.com/pathlock-go/pathlock/internal/operation"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
@@ -22,7 +22,7 @@ type explainCommand struct {
 	To              string `help:"Path of the node below which a move or a copy puts the node." placeholder:"PATH"`
 	NewName         string `help:"Name that an insert, a rename, a move or a copy gives. Without it, the whole parent is locked." placeholder:"NAME"`
 	Snapshot        bool   `help:"The copy reads its source at one instant, and need not keep it from changing."`
-	ParentExclusive bool   `help:"Lock the parent instead of the name, as lockspec.ParentExclusive does."`
+	ParentExclusive bool   `help:"Lock the parent instead of the name, as the parent-exclusive rule does."`
 
 	ID   string `help:"Key of the node's row, instead of a tree and a path." placeholder:"ID" group:"Nodes by key:"`
 	ToID string `help:"Key of the row of --to." placeholder:"ID" group:"Nodes by key:"`
@@ -75,7 +75,7 @@ func (c *explainCommand) Run(ctx context.Context, streams streams, code *int) (e
 	if err := c.validate(); err != nil {
 		return err
 	}
-	tree, operation, err := c.operation(ctx)
+	tree, op, err := c.operation(ctx)
 	if err != nil {
 		return err
 	}
@@ -87,8 +87,8 @@ func (c *explainCommand) Run(ctx context.Context, streams streams, code *int) (e
 		}
 		defer end()
 	}
-	gate := operation.Kind == lockspec.OpGate
-	claims, err := c.claims(operation)
+	gate := op.Kind == operation.Gate
+	claims, err := c.claims(op)
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (c *explainCommand) Run(ctx context.Context, streams streams, code *int) (e
 	if c.JSON {
 		err = line(out, claimsLine{"claims", c.Operation, tree.Namespace(), tree.ID(), gate, claims})
 	} else {
-		err = writeLines(out, claimsLines(tree, operation, claims, gate))
+		err = writeLines(out, claimsLines(tree, op, claims, gate))
 	}
 	if err != nil || locker == nil {
 		return err
@@ -153,10 +153,10 @@ func (c *explainCommand) validate() error {
 }
 
 // operation returns the operation on paths, and its tree.
-func (c *explainCommand) operation(ctx context.Context) (tree pathlock.Tree, o lockspec.Operation, err error) {
-	for kind := lockspec.OpInsert; kind <= lockspec.OpGate; kind++ {
+func (c *explainCommand) operation(ctx context.Context) (tree pathlock.Tree, o operation.Operation, err error) {
+	for kind := operation.Insert; kind <= operation.Gate; kind++ {
 		if kind.String() == c.Operation {
-			o = lockspec.Operation{Kind: kind, Name: c.NewName, Snapshot: c.Snapshot}
+			o = operation.Operation{Kind: kind, Name: c.NewName, Snapshot: c.Snapshot}
 		}
 	}
 	if c.ID != "" {
@@ -168,7 +168,7 @@ func (c *explainCommand) operation(ctx context.Context) (tree pathlock.Tree, o l
 		return tree, o, err
 	}
 	switch {
-	case o.Kind == lockspec.OpInsert:
+	case o.Kind == operation.Insert:
 		o.Dest, o.Node = o.Node, pathlock.Path{}
 	case c.To != "":
 		o.Dest, err = parsePath(c.To)
@@ -178,7 +178,7 @@ func (c *explainCommand) operation(ctx context.Context) (tree pathlock.Tree, o l
 			err = fmt.Errorf("the rows %s and %s are in different trees, %s and %s", c.ID, c.ToID, nameOf(tree), nameOf(other))
 		}
 	}
-	if err == nil && o.Kind == lockspec.OpMove && o.Node.Contains(o.Dest) {
+	if err == nil && o.Kind == operation.Move && o.Node.Contains(o.Dest) {
 		err = fmt.Errorf("%w: %s cannot be moved below itself, to %s", errUsage, o.Node, o.Dest)
 	}
 	return tree, o, err
@@ -206,10 +206,10 @@ func (c *explainCommand) row(ctx context.Context, key string) (tree pathlock.Tre
 }
 
 // claims returns what the operation locks, as a lock store is asked for it.
-func (c *explainCommand) claims(o lockspec.Operation) ([]pathlock.Claim, error) {
-	rule := lockspec.NameSlot
+func (c *explainCommand) claims(o operation.Operation) ([]pathlock.Claim, error) {
+	rule := operation.NameSlot
 	if c.ParentExclusive {
-		rule = lockspec.ParentExclusive
+		rule = operation.ParentExclusive
 	}
 	fold := pathlock.New(memstore.New()) // a locker that is asked for nothing else
 	claims := o.Claims(rule)
@@ -233,7 +233,7 @@ var meanings = map[pathlock.Mode]string{
 }
 
 // claimsLines shows to people what an operation locks.
-func claimsLines(tree pathlock.Tree, o lockspec.Operation, claims []pathlock.Claim, gate bool) []string {
+func claimsLines(tree pathlock.Tree, o operation.Operation, claims []pathlock.Claim, gate bool) []string {
 	what := o.Kind.String()
 	if gate {
 		return []string{printable(fmt.Sprintf("%s in %s takes the gate: the whole tree, exclusively", what, nameOf(tree)))}

@@ -1,4 +1,6 @@
-package lockspec
+// Package operation says what each kind of operation on a tree locks. It knows paths, and neither
+// requests nor specs.
+package operation
 
 import (
 	"fmt"
@@ -7,41 +9,41 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// OperationKind is what an [Operation] does to a tree.
-type OperationKind uint8
+// Kind is what an [Operation] does to a tree.
+type Kind uint8
 
 // The kinds of operations. A leaf is a node too: the same operations create, move and delete a case
 // in a suite and the suite itself.
 const (
-	// OpInsert creates a node called Name below Dest.
-	OpInsert OperationKind = iota + 1
-	// OpRename gives Node the name Name.
-	OpRename
-	// OpMove puts Node below Dest, under the name Name, or its own if Name is empty.
-	OpMove
-	// OpCopy copies the subtree of Node to below Dest, under the name Name.
-	OpCopy
-	// OpDelete removes the subtree of Node.
-	OpDelete
-	// OpEdit changes attributes of Node that no path depends on.
-	OpEdit
-	// OpRead reads the subtree of Node at one instant.
-	OpRead
-	// OpSlot changes what is, or will be, at Node.
-	OpSlot
-	// OpGate changes the whole tree.
-	OpGate
+	// Insert creates a node called Name below Dest.
+	Insert Kind = iota + 1
+	// Rename gives Node the name Name.
+	Rename
+	// Move puts Node below Dest, under the name Name, or its own if Name is empty.
+	Move
+	// Copy copies the subtree of Node to below Dest, under the name Name.
+	Copy
+	// Delete removes the subtree of Node.
+	Delete
+	// Edit changes attributes of Node that no path depends on.
+	Edit
+	// Read reads the subtree of Node at one instant.
+	Read
+	// Slot changes what is, or will be, at Node.
+	Slot
+	// Gate changes the whole tree.
+	Gate
 )
 
 var operationNames = [...]string{
-	OpInsert: "insert", OpRename: "rename", OpMove: "move", OpCopy: "copy", OpDelete: "delete",
-	OpEdit: "edit", OpRead: "read", OpSlot: "slot", OpGate: "gate",
+	Insert: "insert", Rename: "rename", Move: "move", Copy: "copy", Delete: "delete",
+	Edit: "edit", Read: "read", Slot: "slot", Gate: "gate",
 }
 
 // String returns the kind's name in lower case: "insert".
-func (k OperationKind) String() string {
+func (k Kind) String() string {
 	if k == 0 || int(k) >= len(operationNames) {
-		return fmt.Sprintf("OperationKind(%d)", uint8(k))
+		return fmt.Sprintf("Kind(%d)", uint8(k))
 	}
 	return operationNames[k]
 }
@@ -58,21 +60,9 @@ const (
 	ParentExclusive
 )
 
-// String returns the rule's name: "name-slot" or "parent-exclusive".
-func (r Rule) String() string {
-	switch r {
-	case NameSlot:
-		return "name-slot"
-	case ParentExclusive:
-		return "parent-exclusive"
-	default:
-		return fmt.Sprintf("Rule(%d)", uint8(r))
-	}
-}
-
 // Operation is one operation on paths of one tree.
 type Operation struct {
-	Kind OperationKind
+	Kind Kind
 	// Node is the node that is renamed, moved, copied, deleted, edited or read. An insert has none.
 	Node pathlock.Path
 	// Dest is the node below which an insert, a move or a copy puts something.
@@ -103,65 +93,63 @@ type Operation struct {
 // A Name that no node can have locks the parent, as an unknown name does. An operation that changes
 // nothing, such as a move to where the node is, locks less.
 func (o Operation) Claims(rule Rule) []pathlock.Claim {
-	return union(o.nodeClaims(), o.destClaims(rule))
+	return Union(o.NodeClaims(), o.DestClaims(rule))
 }
 
-// nodeClaims returns what the operation locks in the tree of Node.
-func (o Operation) nodeClaims() []pathlock.Claim {
+// Union returns the claims of both sets, in order, each once.
+func Union(a, b []pathlock.Claim) []pathlock.Claim {
+	all := slices.Clone(a)
+	for _, c := range b {
+		if !slices.Contains(all, c) {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// NodeClaims returns what the operation locks in the tree of Node.
+func (o Operation) NodeClaims() []pathlock.Claim {
 	switch o.Kind {
-	case OpRename, OpMove, OpDelete, OpSlot:
+	case Rename, Move, Delete, Slot:
 		return []pathlock.Claim{pathlock.X(o.Node)}
-	case OpCopy:
+	case Copy:
 		if o.Snapshot {
 			return nil
 		}
 		return []pathlock.Claim{pathlock.S(o.Node)}
-	case OpEdit:
+	case Edit:
 		return []pathlock.Claim{pathlock.IX(o.Node)}
-	case OpRead:
+	case Read:
 		return []pathlock.Claim{pathlock.S(o.Node)}
-	case OpGate:
+	case Gate:
 		return []pathlock.Claim{pathlock.X(pathlock.Root())}
 	default:
 		return nil
 	}
 }
 
-// destClaims returns what the operation locks in the tree of Dest, for the node that it puts there.
-func (o Operation) destClaims(rule Rule) []pathlock.Claim {
+// DestClaims returns what the operation locks in the tree of Dest, for the node that it puts there.
+func (o Operation) DestClaims(rule Rule) []pathlock.Claim {
 	parent := o.Dest
 	switch o.Kind {
-	case OpInsert, OpCopy, OpMove:
-	case OpRename:
+	case Insert, Copy, Move:
+	case Rename:
 		parent = o.Node.Parent()
 	default:
 		return nil
 	}
 	if rule == NameSlot {
-		if slot, err := parent.Child(o.newName()); err == nil {
+		if slot, err := parent.Child(o.NewName()); err == nil {
 			return []pathlock.Claim{pathlock.X(slot)}
 		}
 	}
 	return []pathlock.Claim{pathlock.X(parent)}
 }
 
-// newName returns the name that the node will have, "" if it is not known.
-func (o Operation) newName() string {
-	if o.Kind == OpMove && o.Name == "" {
+// NewName returns the name that the node will have, "" if it is not known.
+func (o Operation) NewName() string {
+	if o.Kind == Move && o.Name == "" {
 		return o.Node.Base()
 	}
 	return o.Name
-}
-
-// union returns the claims of all sets, in order, each once.
-func union(sets ...[]pathlock.Claim) []pathlock.Claim {
-	var all []pathlock.Claim
-	for _, set := range sets {
-		for _, c := range set {
-			if !slices.Contains(all, c) {
-				all = append(all, c)
-			}
-		}
-	}
-	return all
 }
