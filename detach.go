@@ -26,7 +26,6 @@ import (
 // [Locker.Shutdown] at most ten. The error matches:
 //   - [ErrInvalidRequest] where the scope of a lock that is not attached holds or asks for anything
 //     else in the tree. The lock stays as it is.
-//   - [errors.ErrUnsupported] where the store is no [TransferStore]. The lock stays as it is.
 //   - [ErrUnavailable] when the store did not answer. The lock still has to be released.
 //   - [ErrNotHeld] when the lock has been released, and [ErrLost] when it has been lost
 func (k *Lock) Detach(ctx context.Context) (Token, error) {
@@ -95,10 +94,6 @@ func (h *holding) mayLeave(lock *Lock) error {
 func (k *Lock) handOut(ctx context.Context) (Token, error) {
 	h, owner := k.holding, newDetachedOwner()
 	l := h.scope.locker
-	store, ok := l.store.(TransferStore)
-	if !ok {
-		return "", fmt.Errorf("pathlock: detach in %s: the lock store keeps no hold without its process: %w", h.tree, errors.ErrUnsupported)
-	}
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer stop()
 	// What the scope has released, but the store may still have, must not go along.
@@ -106,12 +101,12 @@ func (k *Lock) handOut(ctx context.Context) (Token, error) {
 		return "", fmt.Errorf("%w: detach in %s: %d releases are under way", ErrUnavailable, h.tree, left)
 	}
 	sent := time.Now()
-	got, err := transfer(ctx, store, Transfer{Tree: h.tree, From: h.scope.owner, To: owner, Lease: k.request.Lease})
+	got, err := transfer(ctx, l.store, Transfer{Tree: h.tree, From: h.scope.owner, To: owner, Lease: k.request.Lease})
 	switch {
 	case err == nil:
 		k.until.Store(new(sent.Add(got.Left)))
 		return newToken(h.tree, owner), nil
-	case !errors.Is(err, ErrLost) && !errors.Is(err, errors.ErrUnsupported):
+	case !errors.Is(err, ErrLost):
 		// The new owner may have got the hold, and nobody will ever have its token. The store has
 		// just failed, so only the background tries to release it.
 		l.retryRelease(unneeded{h.tree, owner, everything, h.scope, k.request.Lease}, err)

@@ -309,7 +309,7 @@ func TestAnAttachedHoldIsBelievedInForOneLeaseAfterTheLastAnswer(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			p := newProcesses()
 			cut := &watched{Store: p.store}
-			transfers := &cutOff{TransferStore: p.store}
+			transfers := &cutOff{Store: p.store}
 			l := pathlock.New(transferring{cut, transfers}, quiet, pathlock.WithLease(30*time.Second))
 			lock := attach(t, l, detached(t, p.here, "X /a"), opts...)
 			time.Sleep(time.Minute)
@@ -331,7 +331,7 @@ func TestAnAttachedHoldIsBelievedInForOneLeaseAfterTheLastAnswer(t *testing.T) {
 
 // cutOff is a store whose transfers fail while it is cut off.
 type cutOff struct {
-	pathlock.TransferStore
+	pathlock.Store
 	cut atomic.Bool
 }
 
@@ -339,13 +339,13 @@ func (s *cutOff) Transfer(ctx context.Context, tr pathlock.Transfer) (pathlock.T
 	if s.cut.Load() {
 		return pathlock.Transferred{}, pathlock.ErrUnavailable
 	}
-	return s.TransferStore.Transfer(ctx, tr)
+	return s.Store.Transfer(ctx, tr)
 }
 
-// transferring adds Transfer to a store that hides it.
+// transferring is a store whose transfers go through another.
 type transferring struct {
 	pathlock.Store
-	to pathlock.TransferStore
+	to pathlock.Store
 }
 
 func (s transferring) Transfer(ctx context.Context, tr pathlock.Transfer) (pathlock.Transferred, error) {
@@ -387,26 +387,6 @@ func TestDetachIsRefusedWhileOthersRelyOnTheHold(t *testing.T) {
 			t.Errorf("after all that has ended: %v", err)
 		}
 	})
-}
-
-func TestAStoreThatCannotTransferSaysSoAndTheLockLivesOn(t *testing.T) {
-	l, _ := newLocker()
-	lock := acquire(t.Context(), t, l, "X /a")
-	if _, err := lock.Detach(t.Context()); !errors.Is(err, errors.ErrUnsupported) {
-		t.Errorf("detach: %v, want ErrUnsupported", err)
-	}
-	if err := lock.Context().Err(); err != nil {
-		t.Errorf("the lock has ended: %v", context.Cause(lock.Context()))
-	}
-	release(t, lock)
-	p := newProcesses()
-	token := detached(t, p.here, "X /a")
-	if _, err := l.Attach(t.Context(), token); !errors.Is(err, errors.ErrUnsupported) {
-		t.Errorf("attach: %v, want ErrUnsupported", err)
-	}
-	if _, err := l.Refresh(t.Context(), token, time.Minute); !errors.Is(err, errors.ErrUnsupported) {
-		t.Errorf("refresh: %v, want ErrUnsupported", err)
-	}
 }
 
 // losing is a store whose transfers are done, and whose answers to them are lost.
@@ -509,16 +489,18 @@ func TestASnapshotIsTheStores(t *testing.T) {
 
 // silent is a store that can fall silent: it then answers neither acquisitions nor releases.
 type silent struct {
-	pathlock.TransferStore
+	pathlock.Store
 	falls atomic.Bool
 }
+
+func (*silent) Local() bool { return false }
 
 func (s *silent) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
 	if s.falls.Load() {
 		<-ctx.Done()
 		return pathlock.Grant{}, errors.Join(pathlock.ErrUnavailable, ctx.Err())
 	}
-	return s.TransferStore.Acquire(ctx, req)
+	return s.Store.Acquire(ctx, req)
 }
 
 func (s *silent) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
@@ -526,13 +508,13 @@ func (s *silent) Release(ctx context.Context, tree pathlock.Tree, owner pathlock
 		<-ctx.Done()
 		return errors.Join(pathlock.ErrUnavailable, ctx.Err())
 	}
-	return s.TransferStore.Release(ctx, tree, owner, id)
+	return s.Store.Release(ctx, tree, owner, id)
 }
 
 // besideSilent returns processes, and one more on their store whose own view of it can fall silent.
 func besideSilent() (p processes, store *silent, locker *pathlock.Locker) {
 	p = newProcesses()
-	store = &silent{TransferStore: p.store}
+	store = &silent{Store: p.store}
 	return p, store, pathlock.New(store, quiet, pathlock.WithLease(30*time.Second))
 }
 
@@ -775,7 +757,7 @@ func TestClaimsAreThoseOfTheHold(t *testing.T) {
 // releases.
 func mortal(p processes) (l *pathlock.Locker, store *watched, kill func()) {
 	store = &watched{Store: p.store}
-	transfers := &cutOff{TransferStore: p.store}
+	transfers := &cutOff{Store: p.store}
 	l = pathlock.New(transferring{store, transfers}, quiet, pathlock.WithLease(30*time.Second))
 	return l, store, func() {
 		store.renewBy(func(pathlock.Tree, []pathlock.Lease) ([]pathlock.Owner, error) { return nil, pathlock.ErrUnavailable })

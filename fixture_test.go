@@ -29,6 +29,8 @@ type watched struct {
 	onRelease func() error
 }
 
+func (*watched) Local() bool { return false }
+
 func (w *watched) note(format string, args ...any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -25,7 +25,7 @@ const (
 // A Locker has no goroutine and no connection of its own while nothing is held or being released.
 type Locker struct {
 	store Store
-	local bool // what a LocalStore answers
+	local bool // see [Store.Local]
 	defaults
 	observers observers
 	log       *slog.Logger
@@ -63,10 +63,7 @@ func WithLogger(log *slog.Logger) Option { return func(l *Locker) { l.log = log 
 // relies on an option that makes none is refused. The middleware and the plugin of a program have
 // to share one locker to know of each other's locks: a scope is known to its own locker alone.
 func New(store Store, opts ...Option) *Locker {
-	l := &Locker{store: store, defaults: defaults{lease: DefaultLease, wait: DefaultWait}, log: slog.Default(), instance: defaultInstance()}
-	if s, ok := store.(LocalStore); ok {
-		l.local = s.Local()
-	}
+	l := &Locker{store: store, local: store.Local(), defaults: defaults{lease: DefaultLease, wait: DefaultWait}, log: slog.Default(), instance: defaultInstance()}
 	for _, opt := range opts {
 		opt(l)
 	}

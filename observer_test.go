@@ -162,6 +162,8 @@ func TestALossIsReportedOnce(t *testing.T) {
 // remote hides that a store is local.
 type remote struct{ pathlock.Store }
 
+func (remote) Local() bool { return false }
+
 // stopwatch writes down what it is told to have elapsed.
 type stopwatch struct {
 	pathlock.NopObserver

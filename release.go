@@ -41,8 +41,9 @@ func (k *Lock) Release(ctx context.Context) error {
 // An acquisition by the same Locker that does not wait is not refused because of a release that is
 // under way: it waits for that release and asks again. One by another process may be refused.
 //
-// Everything is done on return where there is no round trip to wait for, because the store is a
-// [LocalStore] or an enclosing or an inner lock still needs the hold, and after [Locker.Shutdown].
+// Everything is done on return where there is no round trip to wait for, because the store is local
+// ([Store.Local]) or an enclosing or an inner lock still needs the hold, and after
+// [Locker.Shutdown].
 func (k *Lock) ReleaseInBackground(ctx context.Context) { bridged{k}.Abandon(ctx, nil) }
 
 // Abandon implements [bridge.Lock].

@@ -175,6 +175,8 @@ type closable struct {
 	down   atomic.Bool
 }
 
+func (*closable) Local() bool { return false }
+
 func (c *closable) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
 	switch {
 	case c.closed.Load():
@@ -383,6 +385,8 @@ func TestShutdownWaitsForReleasesAndLetsNoMoreBegin(t *testing.T) {
 
 // hanging is a store that does not answer releases.
 type hanging struct{ pathlock.Store }
+
+func (hanging) Local() bool { return false }
 
 func (hanging) Release(ctx context.Context, _ pathlock.Tree, _ pathlock.Owner, _ pathlock.GrantID) error {
 	<-ctx.Done()

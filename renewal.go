@@ -69,11 +69,7 @@ func (l *Locker) askToRenew(ctx context.Context, c *lease.Call[Tree, *holding]) 
 
 // askForEnd asks how long an attached hold lasts, without prolonging it.
 func (l *Locker) askForEnd(ctx context.Context, tree Tree, owner Owner) (renewed, error) {
-	store, ok := l.store.(TransferStore)
-	if !ok {
-		return renewed{}, errors.ErrUnsupported
-	}
-	switch got, err := store.Transfer(ctx, Transfer{Tree: tree, From: owner, To: owner}); {
+	switch got, err := l.store.Transfer(ctx, Transfer{Tree: tree, From: owner, To: owner}); {
 	case errors.Is(err, ErrLost):
 		return renewed{lost: map[Owner]bool{owner: true}}, nil
 	case err != nil:

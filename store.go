@@ -64,16 +64,25 @@ type Store interface {
 	// The error matches [ErrNotHeld] if there is nothing.
 	ForceRelease(ctx context.Context, tree Tree, owner Owner) error
 
+	// Transfer gives everything that an owner holds in a tree to another owner, or to the same one,
+	// and sets the end of the lease if t.Lease is positive, in one atomic step. It returns what To
+	// then holds. Fences stay. Holds that outlive their process rest on it.
+	//
+	// If From and To are the same, grants that are apart stay apart. Otherwise all grants share the
+	// lease of To from then on, and the requests of From keep waiting as those of an owner that
+	// holds nothing.
+	//
+	// The error matches [ErrLost], and nothing changes, if From holds nothing. A transfer that is
+	// sent again, because its reply was lost, gets the first answer: To holds by then what From
+	// held.
+	Transfer(ctx context.Context, t Transfer) (Transferred, error)
+
 	// Ping reports whether the store can serve.
 	Ping(ctx context.Context) error
-}
 
-// LocalStore is a [Store] that may live in the process: a call costs no round trip that would be
-// worth a goroutine. A store that wraps another one passes its answer on.
-type LocalStore interface {
-	Store
 	// Local reports whether Release returns without waiting for anything outside of the process,
-	// whatever its context.
+	// whatever its context: then it costs no round trip that would be worth a goroutine. A store
+	// that wraps another passes its answer on, unless it may wait itself.
 	Local() bool
 }
 
@@ -94,7 +103,7 @@ type Acquisition struct {
 	// Lease is how long the owner's holds in this tree live unless renewed, from the grant or the
 	// waiter's last sign of life. It is positive, and more than [Forever] counts as that. All
 	// grants of an owner in a tree share one lease, except for those that are Apart. Only a
-	// [TransferStore] shortens it.
+	// transfer shortens it.
 	Lease time.Duration
 	// Apart gives the grant a lease of its own. It neither prolongs the lease that the owner's
 	// other grants share nor lives by it, but ends no later. When its own lease ends, that grant
@@ -154,25 +163,7 @@ type Lease struct {
 	For time.Duration
 }
 
-// TransferStore is a [Store] in which holds can outlive their process. Every store of this module
-// is one, and store/storetest requires it. A store that wraps another passes the method on.
-type TransferStore interface {
-	Store
-	// Transfer gives everything that an owner holds in a tree to another owner, or to the same one,
-	// and sets the end of the lease if t.Lease is positive, in one atomic step. It returns what To
-	// then holds. Fences stay.
-	//
-	// If From and To are the same, grants that are apart stay apart. Otherwise all grants share the
-	// lease of To from then on, and the requests of From keep waiting as those of an owner that
-	// holds nothing.
-	//
-	// The error matches [ErrLost], and nothing changes, if From holds nothing. A transfer that is
-	// sent again, because its reply was lost, gets the first answer: To holds by then what From
-	// held.
-	Transfer(ctx context.Context, t Transfer) (Transferred, error)
-}
-
-// Transfer asks a [TransferStore] to give everything that one owner holds in a tree to another, or
+// Transfer asks a [Store] to give everything that one owner holds in a tree to another, or
 // to set the end of its lease, or both. Holds that outlive their process rest on it: see
 // [Lock.Detach].
 type Transfer struct {

@@ -112,12 +112,8 @@ func (l *Locker) transferToken(ctx context.Context, what string, token Token, la
 	if err != nil {
 		return Tree{}, "", Transferred{}, err
 	}
-	store, ok := l.store.(TransferStore)
-	if !ok {
-		return Tree{}, "", Transferred{}, fmt.Errorf("pathlock: %s in %s: the lock store keeps no hold without its process: %w", what, tree, errors.ErrUnsupported)
-	}
 	sent := time.Now()
-	got, err := transfer(ctx, store, Transfer{Tree: tree, From: owner, To: owner, Lease: last})
+	got, err := transfer(ctx, l.store, Transfer{Tree: tree, From: owner, To: owner, Lease: last})
 	if err == nil && time.Since(sent) >= got.Left {
 		err = fmt.Errorf("%w: %s: %w", ErrLost, tree, lease.ErrEnded)
 	}
@@ -139,7 +135,7 @@ func tokenError(what string, tree Tree, err error) error {
 }
 
 // transfer calls the store's Transfer. A store that panics has failed.
-func transfer(ctx context.Context, store TransferStore, t Transfer) (got Transferred, err error) {
+func transfer(ctx context.Context, store Store, t Transfer) (got Transferred, err error) {
 	defer panicked(&err)
 	return store.Transfer(ctx, t)
 }
@@ -178,7 +174,6 @@ type attaching struct {
 //   - [ErrInvalidToken] if the text is no token
 //   - [ErrLost] if the hold has ended
 //   - [ErrUnavailable] if the store did not answer
-//   - [errors.ErrUnsupported] where the store is no [TransferStore]
 //   - the context's cause when ctx has ended
 func (l *Locker) Attach(ctx context.Context, token Token, opts ...AttachOption) (*Lock, error) {
 	var how attaching

@@ -154,6 +154,8 @@ type silent struct {
 	cut atomic.Bool
 }
 
+func (*silent) Local() bool { return false }
+
 func (s *silent) fail(ctx context.Context) error {
 	if !s.cut.Load() {
 		return nil

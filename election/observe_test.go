@@ -61,6 +61,8 @@ type calls struct {
 	made []string
 }
 
+func (*calls) Local() bool { return false }
+
 func (c *calls) record(what string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -169,6 +171,8 @@ type stuck struct {
 	pathlock.Store
 	free <-chan struct{}
 }
+
+func (*stuck) Local() bool { return false }
 
 func (s *stuck) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
 	<-s.free

@@ -19,7 +19,7 @@ import (
 
 // queueing is a store of holds that tells when a request waits.
 type queueing struct {
-	pathlock.TransferStore
+	pathlock.Store
 	queued chan struct{}
 }
 
@@ -32,7 +32,7 @@ func (s queueing) Acquire(ctx context.Context, a pathlock.Acquisition) (pathlock
 		default:
 		}
 	}
-	return s.TransferStore.Acquire(ctx, a)
+	return s.Store.Acquire(ctx, a)
 }
 
 // Two requests with one token that rename the node one after the other, whatever the second has

@@ -84,6 +84,15 @@ func (f *forgetful) ForceRelease(ctx context.Context, tree pathlock.Tree, owner 
 	return memory.ForceRelease(ctx, tree, owner)
 }
 
+// Transfer implements [pathlock.Store].
+func (f *forgetful) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Transferred, error) {
+	memory, _ := f.now()
+	return memory.Transfer(ctx, t)
+}
+
+// Local implements [pathlock.Store].
+func (f *forgetful) Local() bool { return false }
+
 // Ping implements [pathlock.Store].
 func (f *forgetful) Ping(context.Context) error { return nil }
 
@@ -98,6 +107,9 @@ type late struct {
 	pathlock.Store
 	delay time.Duration
 }
+
+// Local implements [pathlock.Store].
+func (late) Local() bool { return false }
 
 // travel is over when the message has arrived, or when nobody waits for it any more.
 func (l late) travel(ctx context.Context) error {

@@ -148,12 +148,6 @@ type tracedStore struct {
 	tr *trace
 }
 
-// Local implements [pathlock.LocalStore].
-func (s tracedStore) Local() bool {
-	local, ok := s.Store.(pathlock.LocalStore)
-	return ok && local.Local()
-}
-
 // Acquire implements [pathlock.Store].
 func (s tracedStore) Acquire(ctx context.Context, a pathlock.Acquisition) (pathlock.Grant, error) {
 	grant, err := s.Store.Acquire(ctx, a)

@@ -30,7 +30,7 @@ type kind struct {
 
 // opened is an open store, and what closes it.
 type opened struct {
-	store pathlock.TransferStore
+	store pathlock.Store
 	close func(context.Context) error
 }
 

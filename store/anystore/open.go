@@ -66,6 +66,6 @@ func (k kind) openStore(ctx context.Context, url string, opts options) (*Store, 
 		return nil, err
 	}
 	return &Store{
-		TransferStore: o.store, scheme: schemeOf(url), where: k.show(url), close: o.close,
+		Store: o.store, scheme: schemeOf(url), where: k.show(url), close: o.close,
 	}, nil
 }

@@ -8,20 +8,11 @@ import (
 
 // Store is an open lock store of any kind.
 type Store struct {
-	// TransferStore is the store itself, such as a *redisstore.Store, for what only that kind can
-	// do.
-	pathlock.TransferStore
+	// Store is the store itself, such as a *redisstore.Store, for what only that kind can do.
+	pathlock.Store
 
 	scheme, where string
 	close         func(context.Context) error
-}
-
-var _ pathlock.LocalStore = (*Store)(nil)
-
-// Local implements [pathlock.LocalStore] for the store that is open.
-func (s *Store) Local() bool {
-	local, ok := s.TransferStore.(pathlock.LocalStore)
-	return ok && local.Local()
 }
 
 // Scheme returns the scheme of the URL, such as redis+cluster. That of a store that grants

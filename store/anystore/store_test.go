@@ -66,7 +66,7 @@ func TestProcessesMeetByTheirURL(t *testing.T) {
 
 // What only one kind of store can do is at hand.
 func TestTheStoreItselfIsAtHand(t *testing.T) {
-	if _, ok := open(t, "redis://127.0.0.1:1/0").TransferStore.(*redisstore.Store); !ok {
+	if _, ok := open(t, "redis://127.0.0.1:1/0").Store.(*redisstore.Store); !ok {
 		t.Error("it is no *redisstore.Store")
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
-// Store is a [pathlock.TransferStore] in etcd. Make one per process with [New] or [Open], and
+// Store is a [pathlock.Store] in etcd. Make one per process with [New] or [Open], and
 // [Store.Close] it in the end.
 type Store struct {
 	*ticketstore.Store
@@ -22,7 +22,7 @@ type Store struct {
 	own io.Closer
 }
 
-var _ pathlock.TransferStore = (*Store)(nil)
+var _ pathlock.Store = (*Store)(nil)
 
 // New returns a store that keeps its locks in the etcd that client talks to. Stores on one etcd
 // with one prefix see each other's locks. The client remains the caller's.

@@ -29,10 +29,7 @@ type Store struct {
 // maxIdle is how many idle tables are kept.
 const maxIdle = 16
 
-var (
-	_ pathlock.LocalStore    = (*Store)(nil)
-	_ pathlock.TransferStore = (*Store)(nil)
-)
+var _ pathlock.Store = (*Store)(nil)
 
 // New returns a store in which nobody holds anything.
 func New() *Store {
@@ -85,7 +82,7 @@ func (s *Store) Renew(_ context.Context, tree pathlock.Tree, renewals []pathlock
 	return t.Table.Renew(renewals), nil
 }
 
-// Transfer implements [pathlock.TransferStore]. The error matches [pathlock.ErrInvalidRequest] if
+// Transfer implements [pathlock.Store]. The error matches [pathlock.ErrInvalidRequest] if
 // the transfer makes no sense, or if To is another owner and takes part in the tree already while
 // From holds something.
 func (s *Store) Transfer(_ context.Context, tr pathlock.Transfer) (pathlock.Transferred, error) {
@@ -131,7 +128,7 @@ func (s *Store) Trees(context.Context) ([]pathlock.Tree, error) {
 	return trees, nil
 }
 
-// Local implements [pathlock.LocalStore].
+// Local implements [pathlock.Store].
 func (s *Store) Local() bool { return true }
 
 // Ping implements [pathlock.Store]. It never fails.

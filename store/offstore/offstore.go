@@ -21,15 +21,12 @@ type Store struct {
 	fence atomic.Uint64
 }
 
-var (
-	_ pathlock.LocalStore    = (*Store)(nil)
-	_ pathlock.TransferStore = (*Store)(nil)
-)
+var _ pathlock.Store = (*Store)(nil)
 
 // New returns a store that remembers only its last fence.
 func New() *Store { return new(Store) }
 
-// Local implements [pathlock.LocalStore].
+// Local implements [pathlock.Store].
 func (s *Store) Local() bool { return true }
 
 // Acquire grants everything at once. The fences of a store grow strictly, over all trees. They

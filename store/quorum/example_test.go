@@ -44,7 +44,7 @@ func ExampleNew() {
 }
 
 // down is a store that cannot be reached.
-type down struct{ pathlock.TransferStore }
+type down struct{ pathlock.Store }
 
 func (down) Acquire(context.Context, pathlock.Acquisition) (pathlock.Grant, error) {
 	return pathlock.Grant{}, fmt.Errorf("%w: connection refused", pathlock.ErrUnavailable)

@@ -17,7 +17,7 @@ import (
 
 // wrong is a member whose clock is wrong: it is ahead by so much, and runs at another pace.
 type wrong struct {
-	pathlock.TransferStore
+	pathlock.Store
 	ahead time.Duration
 	// pace is how long a lease lasts there of what it should, 0 for all of it.
 	pace float64
@@ -32,7 +32,7 @@ func (w wrong) lease(d time.Duration) time.Duration {
 
 func (w wrong) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
 	req.Lease = w.lease(req.Lease)
-	g, err := w.TransferStore.Acquire(ctx, req)
+	g, err := w.Store.Acquire(ctx, req)
 	if err == nil {
 		g.Fence += uint64(w.ahead / time.Microsecond)
 	}
@@ -44,14 +44,14 @@ func (w wrong) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock.
 	for i := range leases {
 		leases[i].For = w.lease(leases[i].For)
 	}
-	return w.TransferStore.Renew(ctx, tree, leases)
+	return w.Store.Renew(ctx, tree, leases)
 }
 
 // fencing grants one after the other, each to a majority that differs from the one before.
 func fencing(t *testing.T, ahead ...time.Duration) (fell int) {
 	var stores []pathlock.Store
 	for _, d := range ahead {
-		stores = append(stores, wrong{TransferStore: memstore.New(), ahead: d})
+		stores = append(stores, wrong{Store: memstore.New(), ahead: d})
 	}
 	processes := newProcesses(t, 3, stores, quorum.WithTimeout(timeout))
 	for i, p := range processes {
@@ -140,7 +140,7 @@ func TestFencesOfManyAtOnce(t *testing.T) {
 func TestLyingClock(t *testing.T) {
 	for liar := range 3 {
 		stores := memstores(3)
-		stores[liar] = wrong{TransferStore: stores[liar].(pathlock.TransferStore), pace: 1e-9}
+		stores[liar] = wrong{Store: stores[liar], pace: 1e-9}
 		processes := newProcesses(t, 2, stores, quorum.WithTimeout(generous))
 		held := ask(newTree(t), x("/a"))
 		take(t, processes[0].store, held)

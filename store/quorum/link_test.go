@@ -11,7 +11,7 @@ import (
 // link is the way from one process to one member. It can be cut, in the ways in which networks and
 // servers fail.
 type link struct {
-	store pathlock.TransferStore
+	store pathlock.Store
 
 	mu   sync.Mutex
 	mode mode
@@ -35,7 +35,7 @@ const (
 )
 
 func newLink(store pathlock.Store) *link {
-	return &link{store: store.(pathlock.TransferStore), changed: make(chan struct{})}
+	return &link{store: store, changed: make(chan struct{})}
 }
 
 // links returns a link to each of the stores, as one process has them.
@@ -149,6 +149,8 @@ func (l *link) ForceRelease(ctx context.Context, tree pathlock.Tree, owner pathl
 	_, err := over(ctx, l, func(ctx context.Context) (struct{}, error) { return void(l.store.ForceRelease(ctx, tree, owner)) })
 	return err
 }
+
+func (l *link) Local() bool { return false }
 
 func (l *link) Ping(ctx context.Context) error {
 	_, err := over(ctx, l, func(ctx context.Context) (struct{}, error) { return void(l.store.Ping(ctx)) })

@@ -13,7 +13,7 @@ import (
 
 // member is one of the stores, and what is known of it.
 type member struct {
-	store  pathlock.TransferStore
+	store  pathlock.Store
 	index  int
 	name   string
 	quorum *Store
@@ -41,7 +41,7 @@ type key struct {
 	grant pathlock.GrantID
 }
 
-func newMember(s *Store, index int, store pathlock.TransferStore) *member {
+func newMember(s *Store, index int, store pathlock.Store) *member {
 	return &member{
 		store: store, index: index, name: s.config.name(index), quorum: s,
 		gone: make(chan struct{}), debts: make(map[debt]time.Time), strays: make(map[key]chan struct{}),

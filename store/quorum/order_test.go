@@ -144,13 +144,12 @@ func TestClose(t *testing.T) {
 func TestNewRefuses(t *testing.T) {
 	one := memstores(1)[0]
 	for name, stores := range map[string][]pathlock.Store{
-		"none":         nil,
-		"two":          memstores(2),
-		"sixteen":      memstores(16),
-		"seventeen":    memstores(17),
-		"nil":          {nil, memstores(1)[0], memstores(1)[0]},
-		"one twice":    {one, one, memstores(1)[0]},
-		"a bare Store": {struct{ pathlock.Store }{one}, memstores(1)[0], memstores(1)[0]},
+		"none":      nil,
+		"two":       memstores(2),
+		"sixteen":   memstores(16),
+		"seventeen": memstores(17),
+		"nil":       {nil, memstores(1)[0], memstores(1)[0]},
+		"one twice": {one, one, memstores(1)[0]},
 	} {
 		if _, err := quorum.New(stores); !errors.Is(err, quorum.ErrMembers) {
 			t.Errorf("%s: %v, want ErrMembers", name, err)
@@ -159,7 +158,7 @@ func TestNewRefuses(t *testing.T) {
 }
 
 // panicking is a member with a fault of its own.
-type panicking struct{ pathlock.TransferStore }
+type panicking struct{ pathlock.Store }
 
 func (panicking) Acquire(context.Context, pathlock.Acquisition) (pathlock.Grant, error) {
 	panic("a fault")
@@ -168,7 +167,7 @@ func (panicking) Acquire(context.Context, pathlock.Acquisition) (pathlock.Grant,
 // TestMemberPanics: it counts as one that fails.
 func TestMemberPanics(t *testing.T) {
 	stores := memstores(3)
-	stores[1] = panicking{stores[1].(pathlock.TransferStore)}
+	stores[1] = panicking{stores[1]}
 	s := newQuorum(t, stores)
 	req := ask(newTree(t), x("/a"))
 	take(t, s, req)

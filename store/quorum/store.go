@@ -11,7 +11,7 @@ import (
 // mostMembers is how many members there can be: fences have room for the numbers of so many.
 const mostMembers = 1<<fenceBits - 1
 
-// Store is a [pathlock.TransferStore] whose locks are held by a majority of other stores. Make one
+// Store is a [pathlock.Store] whose locks are held by a majority of other stores. Make one
 // per process with [New], and [Store.Close] it in the end.
 type Store struct {
 	config   config
@@ -34,14 +34,14 @@ type Store struct {
 	granted granted
 }
 
-var _ pathlock.TransferStore = (*Store)(nil)
+var _ pathlock.Store = (*Store)(nil)
 
 // New returns a store over an odd number of others, at most fifteen. The members must be
 // independent: what fails one of them must not fail another. Every process lists the same members
 // in the same order. They remain the caller's, who closes them after [Store.Close].
 //
 // New connects to nothing. The error matches [ErrMembers] if the number is even, or a member is
-// nil, given twice, or no [pathlock.TransferStore].
+// nil or given twice.
 func New(stores []pathlock.Store, opts ...Option) (*Store, error) {
 	if n := len(stores); n%2 == 0 || n > mostMembers {
 		return nil, fmt.Errorf("%w: there are %d, want an odd number up to %d", ErrMembers, n, mostMembers)
@@ -49,18 +49,17 @@ func New(stores []pathlock.Store, opts ...Option) (*Store, error) {
 	s := &Store{config: newConfig(opts), majority: len(stores)/2 + 1, asking: make(map[key]*asking), back: make(chan struct{})}
 	s.life, s.end = context.WithCancel(context.Background())
 	for i, store := range stores {
-		transfers, ok := store.(pathlock.TransferStore)
-		if !ok {
+		if store == nil {
 			s.end()
-			return nil, fmt.Errorf("%w: %s is a %T, which is no TransferStore", ErrMembers, s.config.name(i), store)
+			return nil, fmt.Errorf("%w: %s is nil", ErrMembers, s.config.name(i))
 		}
 		for _, m := range s.members {
-			if same(m.store, transfers) {
+			if same(m.store, store) {
 				s.end()
 				return nil, fmt.Errorf("%w: %s is %s again", ErrMembers, s.config.name(i), m.name)
 			}
 		}
-		s.members = append(s.members, newMember(s, i, transfers))
+		s.members = append(s.members, newMember(s, i, store))
 	}
 	return s, nil
 }
@@ -102,6 +101,9 @@ func (s *Store) Close(ctx context.Context) error {
 		return fmt.Errorf("quorum: closing the store: %w", ctx.Err())
 	}
 }
+
+// Local implements [pathlock.Store].
+func (s *Store) Local() bool { return false }
 
 // Ping implements [pathlock.Store]. It asks all members, also those that are known to be silent,
 // and succeeds as soon as a majority serves.

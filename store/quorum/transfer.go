@@ -11,7 +11,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// Transfer implements [pathlock.TransferStore]. It names the grants that a majority has
+// Transfer implements [pathlock.Store]. It names the grants that a majority has
 // transferred.
 //
 // A transfer to another owner begins with the first member that serves and has something of From,

@@ -29,7 +29,7 @@ type Store struct {
 	own io.Closer
 }
 
-var _ pathlock.TransferStore = (*Store)(nil)
+var _ pathlock.Store = (*Store)(nil)
 
 // New returns a store that keeps its locks in the Redis that client talks to: a single node, a
 // primary under Sentinel, or a Cluster. Stores on one Redis with one prefix see each other's
@@ -107,6 +107,9 @@ func (s *Store) Close(ctx context.Context) error {
 
 // GateKey is the function [GateKey] for this store's prefix.
 func (s *Store) GateKey(tree pathlock.Tree) string { return s.keys.gate(tree) }
+
+// Local implements [pathlock.Store].
+func (s *Store) Local() bool { return false }
 
 // Ping implements [pathlock.Store]. It asks for a write that changes nothing, so that it fails on a
 // replica and on a server that cannot save its data.

@@ -12,7 +12,7 @@ import (
 	"github.com/pathlock-go/pathlock/store/redisstore/internal/lua"
 )
 
-// Transfer implements [pathlock.TransferStore]: one EVALSHA. An owner of the gate has lost
+// Transfer implements [pathlock.Store]: one EVALSHA. An owner of the gate has lost
 // everything in the tree if the gate's key is gone, or is somebody else's; otherwise the key
 // becomes the new owner's. If the new owner already holds something in the tree, nothing changes
 // and the error matches [pathlock.ErrInvalidRequest].

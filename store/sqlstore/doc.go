@@ -82,7 +82,7 @@
 //
 // # What is guaranteed
 //
-//   - All that [pathlock.TransferStore] promises, under the conformance suite on each database.
+//   - All that [pathlock.Store] promises, under the conformance suite on each database.
 //   - An update is atomic at every isolation level that a session may have by default, with or
 //     without autocommit, in read-only and in serialisable sessions.
 //   - Leases are counted by the server's clock: UTC_TIMESTAMP(6), clock_timestamp(). On SQLite it is

@@ -18,7 +18,7 @@ type Store struct {
 	work    *work
 }
 
-var _ pathlock.TransferStore = (*Store)(nil)
+var _ pathlock.Store = (*Store)(nil)
 
 // New returns a store in a database. It does not connect. The tables have to be there: see
 // [Store.Create].

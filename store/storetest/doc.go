@@ -50,7 +50,7 @@
 //   - gate: it excludes every other owner, queues like everything else, and is re-entrant.
 //   - force release: of holders and of waiters. The error matches ErrLost for a request whose place
 //     in the queue is taken away, and for one that builds on holds that are gone.
-//   - holds that outlive: what [pathlock.TransferStore] promises. Detach in one process and attach in
+//   - holds that outlive: what [pathlock.Store] promises. Detach in one process and attach in
 //     another, the crash of either, refreshes to an earlier and a later end, two at once, and lost
 //     replies.
 //   - grants apart: a grant with a lease of its own.

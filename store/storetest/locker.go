@@ -117,19 +117,9 @@ func (l *locker) requireAlive(k *pathlock.Lock) {
 	}
 }
 
-// transferStore returns the store, which [Run] has found to be one.
-func (f *fixture) transferStore() pathlock.TransferStore {
-	f.Helper()
-	store, ok := f.store.(pathlock.TransferStore)
-	if !ok {
-		f.Fatal("the store is no pathlock.TransferStore")
-	}
-	return store
-}
-
 // faulty is a store that fails where it is told to.
 type faulty struct {
-	pathlock.TransferStore
+	pathlock.Store
 	releases atomic.Int32 // so many releases to come fail
 	hangs    atomic.Bool  // renewals hang until their context ends
 }
@@ -138,7 +128,7 @@ func (s *faulty) Release(ctx context.Context, tree pathlock.Tree, owner pathlock
 	if s.releases.Add(-1) >= 0 {
 		return fmt.Errorf("%w: so the test says", pathlock.ErrUnavailable)
 	}
-	return s.TransferStore.Release(ctx, tree, owner, id)
+	return s.Store.Release(ctx, tree, owner, id)
 }
 
 func (s *faulty) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock.Lease) ([]pathlock.Owner, error) {
@@ -146,5 +136,5 @@ func (s *faulty) Renew(ctx context.Context, tree pathlock.Tree, leases []pathloc
 		<-ctx.Done()
 		return nil, fmt.Errorf("%w: %w", pathlock.ErrUnavailable, ctx.Err())
 	}
-	return s.TransferStore.Renew(ctx, tree, leases)
+	return s.Store.Renew(ctx, tree, leases)
 }

@@ -81,7 +81,7 @@ func lockers() topic {
 			}
 		}},
 		{"a release that fails is tried again until it works", func(f *fixture) {
-			faults := &faulty{TransferStore: f.transferStore()}
+			faults := &faulty{Store: f.store}
 			l := f.locker(faults)
 			k, err := l.Acquire(f.ctx, pathlock.Request{Tree: f.tree, Claims: claims{x("/a")}, Lease: long})
 			if err != nil {
@@ -98,7 +98,7 @@ func lockers() topic {
 			}
 		}},
 		{"Shutdown waits for the releases that are tried again", func(f *fixture) {
-			faults := &faulty{TransferStore: f.transferStore()}
+			faults := &faulty{Store: f.store}
 			l := f.locker(faults)
 			k := l.locks(f.ctx, x("/a"))
 			faults.releases.Store(2)
@@ -109,7 +109,7 @@ func lockers() topic {
 			f.requireEmpty(f.tree)
 		}},
 		{"the context of a lock ends by the clock while a renewal hangs, before anybody else is let in", func(f *fixture) {
-			faults := &faulty{TransferStore: f.transferStore()}
+			faults := &faulty{Store: f.store}
 			faults.hangs.Store(true)
 			l := f.locker(faults)
 			k := l.locks(f.ctx, x("/a"))

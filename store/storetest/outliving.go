@@ -8,7 +8,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// outliving is about holds that outlive their process: see [pathlock.TransferStore]. Every actor
+// outliving is about holds that outlive their process: see [pathlock.Store]. Every actor
 // stands for a process, and one that is not heard of again for a crashed one.
 func outliving() topic {
 	return topic{"holds that outlive", []promise{

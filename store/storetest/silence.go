@@ -86,7 +86,7 @@ func (r *suite) silences() topic {
 					return err
 				},
 				"Transfer": func() error {
-					_, err := s.Store.(pathlock.TransferStore).Transfer(f.ctx, pathlock.Transfer{Tree: f.tree, From: h.owner, To: h.owner, Lease: long})
+					_, err := s.Store.Transfer(f.ctx, pathlock.Transfer{Tree: f.tree, From: h.owner, To: h.owner, Lease: long})
 					return err
 				},
 				"Snapshot": func() error { _, err := s.Store.Snapshot(f.ctx, f.tree); return err },

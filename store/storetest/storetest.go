@@ -18,11 +18,6 @@ func Run(t *testing.T, newStore func(t *testing.T) pathlock.Store, options ...Op
 	for _, option := range options {
 		option(&s)
 	}
-	t.Run("interfaces", func(t *testing.T) {
-		if _, ok := newStore(t).(pathlock.TransferStore); !ok {
-			t.Error("the store is no pathlock.TransferStore: its holds cannot outlive their process")
-		}
-	})
 	for _, topic := range append(topics(), s.betweenClients(), s.crashes(), s.silences()) {
 		t.Run(topic.name, func(t *testing.T) {
 			for _, promise := range topic.promises {

@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"errors"
 	"slices"
 	"time"
 
@@ -20,11 +19,7 @@ func (f *fixture) detached(name string) *actor {
 
 // transfer gives what the actor holds to another.
 func (a *actor) transfer(to *actor, lease time.Duration) (pathlock.Transferred, error) {
-	store, ok := a.store.(pathlock.TransferStore)
-	if !ok {
-		return pathlock.Transferred{}, errors.New("the store is no pathlock.TransferStore")
-	}
-	return store.Transfer(a.ctx, pathlock.Transfer{Tree: a.tree, From: a.owner, To: to.owner, Lease: lease})
+	return a.store.Transfer(a.ctx, pathlock.Transfer{Tree: a.tree, From: a.owner, To: to.owner, Lease: lease})
 }
 
 // tryTransfer is transfer for those who want to know how it ends. What the new owner holds is

@@ -11,7 +11,7 @@ import (
 	"github.com/pathlock-go/pathlock/store/internal/ended"
 )
 
-// Store is a [pathlock.TransferStore] on a [Backend].
+// Store is a [pathlock.Store] on a [Backend].
 type Store struct {
 	backend Backend
 	name    string
@@ -30,7 +30,7 @@ type Store struct {
 	running  sync.WaitGroup // of lanes, and of questions
 }
 
-var _ pathlock.TransferStore = (*Store)(nil)
+var _ pathlock.Store = (*Store)(nil)
 
 // New returns a store that keeps its tickets in a backend. The name is that of the backend's
 // package, for errors.
@@ -255,7 +255,7 @@ func (b *book) lateBy(lease time.Duration) time.Duration {
 	return min(lease, pathlock.Forever) + b.state.Error
 }
 
-// Transfer implements [pathlock.TransferStore].
+// Transfer implements [pathlock.Store].
 func (s *Store) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Transferred, error) {
 	if err := t.Validate(); err != nil {
 		return pathlock.Transferred{}, s.failed(err)
@@ -332,6 +332,9 @@ func (s *Store) Trees(ctx context.Context) ([]pathlock.Tree, error) {
 		return nil, s.unanswered(what, s.failed(err))
 	}
 }
+
+// Local implements [pathlock.Store].
+func (s *Store) Local() bool { return false }
 
 // Ping implements [pathlock.Store].
 func (s *Store) Ping(ctx context.Context) error {

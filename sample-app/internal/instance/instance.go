@@ -117,7 +117,7 @@ func (i *Instance) assemble(ctx context.Context, config Config) (err error) {
 
 	m := metrics.New()
 	m.WatchPool(i.DB.Pool(), string(i.DB.Dialect))
-	history := contention.New(i.Store.TransferStore, contention.Config{Log: config.Log})
+	history := contention.New(i.Store.Store, contention.Config{Log: config.Log})
 	i.looking = append(i.looking, history.Close)
 	i.Feed = live.New(i.DB, config.Namespace, config.Log)
 	observers := []pathlock.Observer{m.Locks(), history, i.Feed}
@@ -141,7 +141,7 @@ func (i *Instance) assemble(ctx context.Context, config Config) (err error) {
 		options = append(options, pathlock.WithObserver(o))
 	}
 	// The locker gets the inner store, which may implement more than [pathlock.Store].
-	i.locker = pathlock.New(i.Store.TransferStore, options...)
+	i.locker = pathlock.New(i.Store.Store, options...)
 	if spans != nil {
 		spans.LinkBlockers(i.locker)
 	}

@@ -44,7 +44,7 @@ func (e *exam) locks(ctx context.Context, url, password string) error {
 		return nil
 	}
 	defer end()
-	one, other := stores[0].TransferStore, stores[1].TransferStore
+	one, other := stores[0].Store, stores[1].Store
 	about := stores[0].String()
 	switch store := one.(type) {
 	case *redisstore.Store:

@@ -43,7 +43,7 @@ func (e *exam) quorum(ctx context.Context, url, password string) error {
 	e.judgeApart(e.firsts, "a majority's fences wait for the members' clocks, and leases end at different times")
 	// The methods of members make their tables, so the trial is for those whose tables are there.
 	if !e.has("tables", Warning) {
-		e.probe(ctx, about, stores[0].TransferStore, stores[1].TransferStore)
+		e.probe(ctx, about, stores[0].Store, stores[1].Store)
 	}
 	return nil
 }
