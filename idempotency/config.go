@@ -26,11 +26,12 @@ const (
 
 // The defaults of [Config].
 const (
-	DefaultWait      = 5 * time.Second
-	DefaultLease     = time.Minute
-	DefaultKeep      = 24 * time.Hour
-	DefaultMaxBody   = 1 << 20
-	DefaultMaxAnswer = 256 << 10
+	defaultWait        = 5 * time.Second
+	defaultLease       = time.Minute
+	defaultKeep        = 24 * time.Hour
+	defaultMaxBody     = 1 << 20
+	defaultBodyTimeout = 10 * time.Second
+	defaultMaxAnswer   = 256 << 10
 )
 
 // NoWait has a repetition that comes while the first request runs refused at once.
@@ -46,23 +47,22 @@ type Config struct {
 	Scope func(c *gin.Context) string
 	// Required refuses requests without a key. By default they run as if Handle were not there.
 	Required bool
-	// Wait is how long a repetition waits for the answer of a request that is running,
-	// [DefaultWait] if it is 0; see [NoWait].
+	// Wait is how long a repetition waits for the answer of a request that is running, five seconds
+	// if it is 0; see [NoWait].
 	Wait time.Duration
-	// Lease is how long a request may take, [DefaultLease] if it is 0. After that, a repetition may
-	// take its place, and what it does not commit before that, it cannot commit any more.
+	// Lease is how long a request may take, a minute if it is 0. After that, a repetition may take
+	// its place, and what it does not commit before that, it cannot commit any more.
 	Lease time.Duration
-	// Keep is how long an answer is kept, [DefaultKeep] if it is 0. Tell your clients: a key that
-	// is sent again later is a new one.
+	// Keep is how long an answer is kept, a day if it is 0. Tell your clients: a key that is sent
+	// again later is a new one.
 	Keep time.Duration
-	// MaxBody is the largest body of a request with a key, in bytes, [DefaultMaxBody] if it is 0.
+	// MaxBody is the largest body of a request with a key, in bytes, 1 MiB if it is 0.
 	MaxBody int64
 	// BodyTimeout is how long the body of a request with a key may take to arrive, as
-	// [middleware.Config.BodyTimeout] is for the locks: [middleware.DefaultBodyTimeout] if it is 0,
-	// and no bound if it is negative. After that the request is answered with 408, and its key is
-	// free.
+	// [middleware.Config.BodyTimeout] is for the locks: ten seconds if it is 0, and no bound if it
+	// is negative. After that the request is answered with 408, and its key is free.
 	BodyTimeout time.Duration
-	// MaxAnswer is the largest body that is recorded, in bytes, [DefaultMaxAnswer] if it is 0.
+	// MaxAnswer is the largest body that is recorded, in bytes, 256 KiB if it is 0.
 	MaxAnswer int
 	// Headers are those of an answer that are recorded beside Content-Type, Content-Encoding,
 	// Content-Language, Content-Location, ETag, Last-Modified, Link and Location. Set-Cookie is
@@ -108,12 +108,12 @@ func New(db *gorm.DB, config Config) (*Keys, error) {
 	if err != nil {
 		return nil, fmt.Errorf("idempotency: %w", err)
 	}
-	config.Wait = cmp.Or(config.Wait, DefaultWait)
-	config.Lease = cmp.Or(config.Lease, DefaultLease)
-	config.Keep = cmp.Or(config.Keep, DefaultKeep)
-	config.MaxBody = cmp.Or(config.MaxBody, DefaultMaxBody)
-	config.BodyTimeout = cmp.Or(config.BodyTimeout, middleware.DefaultBodyTimeout)
-	config.MaxAnswer = cmp.Or(config.MaxAnswer, DefaultMaxAnswer)
+	config.Wait = cmp.Or(config.Wait, defaultWait)
+	config.Lease = cmp.Or(config.Lease, defaultLease)
+	config.Keep = cmp.Or(config.Keep, defaultKeep)
+	config.MaxBody = cmp.Or(config.MaxBody, defaultMaxBody)
+	config.BodyTimeout = cmp.Or(config.BodyTimeout, defaultBodyTimeout)
+	config.MaxAnswer = cmp.Or(config.MaxAnswer, defaultMaxAnswer)
 	config.Table = cmp.Or(config.Table, DefaultTable)
 	config.Log = cmp.Or(config.Log, slog.Default())
 	if config.Lease < time.Second || config.Keep < config.Lease || config.MaxBody < 0 || config.MaxAnswer < 0 {

@@ -83,10 +83,8 @@ func TestJSONFields(t *testing.T) {
 }
 
 func TestJSONText(t *testing.T) {
-	for value, want := range map[string]string{` "caf\u00e9" `: "café", `""`: ""} {
-		if text, err := lockspec.JSONText([]byte(value)); text != want || err != nil {
-			t.Errorf("%s: got %q, %v", value, text, err)
-		}
+	if text, err := lockspec.JSONText([]byte(` "caf\u00e9" `)); text != "café" || err != nil {
+		t.Errorf("got %q, %v", text, err)
 	}
 	for _, value := range []string{`"\ud83d"`, `7`, `"`, ``, `"open`, `["a"]`} {
 		if text, err := lockspec.JSONText([]byte(value)); text != "" || !errors.Is(err, lockspec.ErrInvalid) {

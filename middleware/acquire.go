@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bsm/redislock"
-
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/lockspec"
 )
@@ -34,7 +32,7 @@ func (v *visit) acquire(ctx context.Context) (taken *held, err error) {
 		return nil, because(ctx, err)
 	}
 	outside := ctx
-	var retry redislock.RetryStrategy
+	var retry RetryStrategy
 	var pause time.Duration
 	for {
 		v.moves = planned.Moves

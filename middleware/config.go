@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/bsm/redislock"
 	"github.com/gin-gonic/gin"
 
 	"github.com/pathlock-go/pathlock"
@@ -14,14 +13,10 @@ import (
 
 // Defaults of [Config].
 const (
-	// DefaultMaxBody is 1 MiB.
-	DefaultMaxBody = 1 << 20
-	// DefaultRetryAfter is a second.
-	DefaultRetryAfter = time.Second
-	// DefaultBodyTimeout is ten seconds.
-	DefaultBodyTimeout = 10 * time.Second
-	// DefaultMaxHold is a minute.
-	DefaultMaxHold = time.Minute
+	defaultMaxBody     = 1 << 20
+	defaultRetryAfter  = time.Second
+	defaultBodyTimeout = 10 * time.Second
+	defaultMaxHold     = time.Minute
 )
 
 // Config says how locks are taken. The zero Config is a usable one.
@@ -67,15 +62,15 @@ type Config struct {
 	// MaxHold is how long a request may hold its locks. Then they are released, and the handler's
 	// context ends with the cause [ErrHeldTooLong]. A transaction of package gormplugin is rolled
 	// back. So neither a slow client nor a handler that hangs keeps a tree locked. 0 means
-	// [DefaultMaxHold], and a negative value no limit, for routes that stream under their locks.
+	// a minute, and a negative value no limit, for routes that stream under their locks.
 	MaxHold time.Duration
 
 	// BodyTimeout is how long the body may take to arrive. It is read before the locks are taken.
 	// After BodyTimeout the request is answered with 408. It needs a connection that takes read
 	// deadlines, as those of net/http's server do. It is not used if that server has a ReadTimeout,
-	// which does the same. 0 means [DefaultBodyTimeout]. With a negative value the body stays
-	// unread until a source of the spec or the handler reads it, and the tree may stay locked for
-	// as long as that takes.
+	// which does the same. 0 means ten seconds. With a negative value the body stays unread until a
+	// source of the spec or the handler reads it, and the tree may stay locked for as long as that
+	// takes.
 	BodyTimeout time.Duration
 
 	// Lease is the lease of the locks, which are renewed while the handler runs. 0 means the
@@ -87,11 +82,11 @@ type Config struct {
 	// and so keeps its turn. The pauses are for tries that have to release everything first. Retry
 	// is called once per request that tries again, since strategies have state. The default pauses
 	// five times, for 4, 8, 16, 32 and 64 milliseconds.
-	Retry func() redislock.RetryStrategy
+	Retry func() RetryStrategy
 
 	// MaxBody is how many bytes of a body are read before the locks are taken. A longer body is
 	// answered with 413 if the spec needs a value of it. Otherwise the handler reads the rest. 0
-	// means [DefaultMaxBody].
+	// means 1 MiB.
 	MaxBody int64
 
 	// JSONTypes are content types besides application/json that the handlers read as JSON, in lower
@@ -101,7 +96,7 @@ type Config struct {
 	JSONTypes []string
 
 	// RetryAfter is how long a client should wait after a refusal that may pass. It is sent in
-	// whole seconds, rounded up. 0 means [DefaultRetryAfter].
+	// whole seconds, rounded up. 0 means one second.
 	RetryAfter time.Duration
 
 	// OnError answers a request that failed, and has been aborted. The default is [Locks.Fail].
@@ -112,7 +107,24 @@ type Config struct {
 	Log *slog.Logger
 }
 
-// defaultRetry is five pauses that double from 4 ms.
-func defaultRetry() redislock.RetryStrategy {
-	return redislock.LimitRetry(redislock.ExponentialBackoff(4*time.Millisecond, 64*time.Millisecond), 5)
+// RetryStrategy says how long to pause before the next try, and 0 when there is to be none. Those
+// of bsm/redislock are such strategies.
+type RetryStrategy interface{ NextBackoff() time.Duration }
+
+// doubling pauses for as long as it says, and doubles at each pause until it has reached the
+// longest.
+type doubling time.Duration
+
+const firstPause, longestPause = 4 * time.Millisecond, 64 * time.Millisecond
+
+// NextBackoff implements [RetryStrategy].
+func (d *doubling) NextBackoff() time.Duration {
+	pause := time.Duration(*d)
+	if *d *= 2; pause > longestPause {
+		return 0
+	}
+	return pause
 }
+
+// defaultRetry is the default of [Config.Retry].
+func defaultRetry() RetryStrategy { return new(doubling(firstPause)) }

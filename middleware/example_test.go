@@ -229,10 +229,9 @@ func ExampleWriteProblem() {
 	locks := middleware.New(pathlock.New(memstore.New()), suites, middleware.Config{
 		MaxBody: 10,
 		OnError: func(c *gin.Context, err error) {
-			var large *middleware.TooLargeError
-			if errors.As(err, &large) {
-				middleware.WriteProblem(c, middleware.NewProblem(http.StatusRequestEntityTooLarge, "long-body",
-					fmt.Sprintf("a body has at most %d bytes", large.Limit)))
+			var p *middleware.Problem
+			if errors.As(err, &p) {
+				middleware.WriteProblem(c, p)
 				return
 			}
 			c.AbortWithStatusJSON(http.StatusBadRequest, gin.H{"message": middleware.Detail(err)})
@@ -245,7 +244,7 @@ func ExampleWriteProblem() {
 	fmt.Println(request(r, "PATCH", "/suites/17", `{}`).Body)
 	// Output:
 	// PATCH /suites/17 413
-	// {"type":"urn:pathlock:problem:long-body","title":"Request Entity Too Large","status":413,"detail":"a body has at most 10 bytes"}
+	// {"type":"urn:pathlock:problem:too-large","title":"Request Entity Too Large","status":413,"detail":"request body too large: at most 10 bytes are allowed"}
 	// PATCH /suites/17 400
 	// {"message":"invalid request: name: is missing"}
 }

@@ -60,10 +60,10 @@ func New(locker *pathlock.Locker, resolver pathlock.Resolver, config Config) *Lo
 		}
 	}
 	m.wait = cmp.Or(config.Wait, locker.Wait())
-	m.config.MaxBody = cmp.Or(config.MaxBody, DefaultMaxBody)
-	m.config.RetryAfter = cmp.Or(config.RetryAfter, DefaultRetryAfter)
-	m.config.MaxHold = cmp.Or(config.MaxHold, DefaultMaxHold)
-	m.config.BodyTimeout = cmp.Or(config.BodyTimeout, DefaultBodyTimeout)
+	m.config.MaxBody = cmp.Or(config.MaxBody, defaultMaxBody)
+	m.config.RetryAfter = cmp.Or(config.RetryAfter, defaultRetryAfter)
+	m.config.MaxHold = cmp.Or(config.MaxHold, defaultMaxHold)
+	m.config.BodyTimeout = cmp.Or(config.BodyTimeout, defaultBodyTimeout)
 	m.config.Log = cmp.Or(config.Log, slog.Default())
 	if m.config.Retry == nil {
 		m.config.Retry = defaultRetry

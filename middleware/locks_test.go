@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bsm/redislock"
 	"github.com/gin-gonic/gin"
 
 	"github.com/pathlock-go/pathlock"
@@ -91,8 +90,8 @@ func TestANodeThatIsGoneWhenTheLockIsGrantedIs404(t *testing.T) {
 
 func TestANodeThatNeverRestsIs409AfterEveryRetry(t *testing.T) {
 	for retries := range 4 {
-		f := newFixture(t, memstore.New(), middleware.Config{Retry: func() redislock.RetryStrategy {
-			return redislock.LimitRetry(redislock.LinearBackoff(time.Millisecond), retries)
+		f := newFixture(t, memstore.New(), middleware.Config{Retry: func() middleware.RetryStrategy {
+			return new(pauses(retries))
 		}})
 		f.handler = func(*gin.Context) { t.Error("the handler was called") }
 		resolved := 0
@@ -183,4 +182,14 @@ func TestSeveralTreesAreTakenTogether(t *testing.T) {
 	if err := other.Release(t.Context()); err != nil {
 		t.Error(err)
 	}
+}
+
+// pauses are so many short ones.
+type pauses int
+
+func (p *pauses) NextBackoff() time.Duration {
+	if *p--; *p < 0 {
+		return 0
+	}
+	return time.Millisecond
 }

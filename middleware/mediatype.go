@@ -1,7 +1,6 @@
 package middleware
 
 import (
-	"errors"
 	"fmt"
 	"mime"
 	"net/http"
@@ -14,30 +13,16 @@ import (
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
-// ErrMediaType is matched when the spec needs a value of the body, but the handler would read a
-// body of this content type in another way. The error is a [*MediaTypeError].
-var ErrMediaType = errors.New("middleware: unsupported content type")
-
-// MediaTypeError says which content type a body has, and which it should have. It matches
-// [ErrMediaType].
-type MediaTypeError struct {
-	// Got is the Content-Type header, or several with commas between them.
-	Got string
-	// Want are the accepted media types.
-	Want []string
-}
-
-// Error implements error.
-func (e *MediaTypeError) Error() string {
-	want := strings.Join(e.Want, " or ")
-	if e.Got == "" {
-		return fmt.Sprintf("%v: the body has none, and should be %s", ErrMediaType, want)
+// unsupported is the error of a body with these content types, of which a handler would read the
+// values of the spec in another way than the middleware.
+func unsupported(said, want []string) error {
+	is := "has none"
+	if len(said) > 0 {
+		is = fmt.Sprintf("is said to be %q", shown.Cut(strings.Join(said, ", ")))
 	}
-	return fmt.Sprintf("%v: the body is said to be %q, and should be %s, in UTF-8", ErrMediaType, shown.Cut(e.Got), want)
+	return NewProblem(http.StatusUnsupportedMediaType, "unsupported-media-type",
+		fmt.Sprintf("unsupported content type: the body %s, and should be %s, in UTF-8", is, strings.Join(want, " or ")))
 }
-
-// Unwrap returns [ErrMediaType].
-func (e *MediaTypeError) Unwrap() error { return ErrMediaType }
 
 // wantJSON makes sure that handlers read the body as JSON, by whichever of gin's methods. It sets
 // the type of a request that has none to JSON: [gin.Context.ShouldBind] would take the body for a
@@ -71,7 +56,7 @@ func (v *values) wantForm() error {
 		return err
 	}
 	if len(v.body) > 0 {
-		return &MediaTypeError{Want: want}
+		return unsupported(nil, want)
 	}
 	return nil
 }
@@ -96,7 +81,7 @@ func (v *values) wantBody() error {
 func (v *values) wantType(want []string) error {
 	header := v.c.Request.Header
 	said := header.Values("Content-Type")
-	refused := &MediaTypeError{Got: strings.Join(said, ", "), Want: want}
+	refused := unsupported(said, want)
 	if len(said) != 1 {
 		return refused
 	}

@@ -63,10 +63,10 @@ func (p *Problem) Slug() string { return strings.TrimPrefix(p.Type, ProblemType)
 func (p *Problem) Error() string { return fmt.Sprintf("%d %s: %s", p.Status, p.Type, p.Detail) }
 
 // Later is [NewProblem] for a problem that may be gone when the client sends the request again
-// after [DefaultRetryAfter].
+// after a while.
 func Later(status int, slug, detail string) *Problem {
 	p := NewProblem(status, slug, detail)
-	p.RetryAfter = DefaultRetryAfter
+	p.RetryAfter = defaultRetryAfter
 	return p
 }
 

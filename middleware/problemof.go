@@ -15,6 +15,9 @@ import (
 // included, or to any other that states a failure: see [pathlock.FailureOf]. It returns nil for the
 // rest. An error that wraps a [*Problem] is that problem. See [Locks.ProblemOf].
 func ProblemOf(err error) *Problem {
+	if err == nil {
+		return nil
+	}
 	if p, ok := errors.AsType[*Problem](err); ok {
 		return p
 	}
@@ -31,12 +34,7 @@ func ProblemOf(err error) *Problem {
 		}
 		return p
 	}
-	if e, ok := errors.AsType[*MediaTypeError](err); ok {
-		return NewProblem(http.StatusUnsupportedMediaType, "unsupported-media-type", Detail(e))
-	}
 	switch {
-	case errors.Is(err, ErrTooLarge):
-		return NewProblem(http.StatusRequestEntityTooLarge, "too-large", Detail(err))
 	case errors.Is(err, ErrClientGone):
 		return NewProblem(StatusClientGone, "client-gone", Detail(ErrClientGone))
 	case pathlock.FailureOf(err) == pathlock.FailureLockLost:

@@ -15,22 +15,10 @@ import (
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
-// ErrTooLarge is matched when the body exceeds [Config.MaxBody]. The error is a [*TooLargeError].
-var ErrTooLarge = errors.New("middleware: request body too large")
-
-// TooLargeError states the limit that a body exceeds. It matches [ErrTooLarge].
-type TooLargeError struct {
-	// Limit is in bytes.
-	Limit int64
+// tooLarge is the error of a body that is longer than a limit in bytes.
+func tooLarge(limit int64) error {
+	return NewProblem(http.StatusRequestEntityTooLarge, "too-large", fmt.Sprintf("request body too large: at most %d bytes are allowed", limit))
 }
-
-// Error implements error.
-func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("%v: at most %d bytes are allowed", ErrTooLarge, e.Limit)
-}
-
-// Unwrap returns [ErrTooLarge].
-func (e *TooLargeError) Unwrap() error { return ErrTooLarge }
 
 // readBody reads the body once, and puts back what it read. Earlier middleware may have read it by
 // [gin.Context.ShouldBindBodyWith], which keeps what it reads, and may have replaced it since. Then
@@ -42,7 +30,7 @@ func (v *values) readBody() error {
 	}
 	kept := keptBody(v.c)
 	if int64(len(kept)) > v.config.MaxBody {
-		return &TooLargeError{v.config.MaxBody}
+		return tooLarge(v.config.MaxBody)
 	}
 	if err := v.readPresentBody(); err != nil || kept == nil {
 		return err
@@ -59,7 +47,7 @@ func (v *values) readBody() error {
 func (v *values) readPresentBody() error {
 	r := v.c.Request
 	if r.ContentLength > v.config.MaxBody {
-		return &TooLargeError{v.config.MaxBody}
+		return tooLarge(v.config.MaxBody)
 	}
 	if ahead, ok := r.Body.(*readBody); ok {
 		if data, ok := ahead.complete(); ok && int64(len(data)) <= v.config.MaxBody {
@@ -106,12 +94,12 @@ func putBack(read []byte, from io.ReadCloser) io.ReadCloser {
 
 // unreadBody returns the error of a body that could not be read.
 func unreadBody(ctx context.Context, err error) error {
-	tooLarge, isTooLarge := errors.AsType[*http.MaxBytesError](err)
+	limited, isTooLarge := errors.AsType[*http.MaxBytesError](err)
 	_, isNetwork := errors.AsType[net.Error](err)
 	switch {
 	case isTooLarge:
 		// Other middleware may have limited the body too.
-		return &TooLargeError{tooLarge.Limit}
+		return tooLarge(limited.Limit)
 	case readlimit.Exceeded(err):
 		return NewProblem(http.StatusRequestTimeout, "request-timeout", "the body took too long to arrive")
 	case ctx.Err() != nil && !errors.Is(context.Cause(ctx), context.Canceled):

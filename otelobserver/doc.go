@@ -12,5 +12,5 @@
 // made them: the observer writes its trace into the [pathlock.Origin] of its own acquisitions.
 //
 // Spans name neither paths nor ids, unless [Paths] says so. Attributes of metrics are the outcome,
-// the step, and at most [DefaultMaxOperations] distinct operations.
+// the step, and at most 24 distinct operations.
 package otelobserver

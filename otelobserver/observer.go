@@ -32,7 +32,7 @@ var _ pathlock.Observer = (*Observer)(nil)
 // handler, and not observed.
 func New(opts ...Option) *Observer {
 	o := &Observer{settings: settings{
-		tracers: otel.GetTracerProvider(), meters: otel.GetMeterProvider(), operations: label.NewOperations(DefaultMaxOperations),
+		tracers: otel.GetTracerProvider(), meters: otel.GetMeterProvider(), operations: label.NewOperations(label.MaxOperations),
 	}}
 	for _, opt := range opts {
 		opt(&o.settings)

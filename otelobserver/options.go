@@ -7,10 +7,6 @@ import (
 	"github.com/pathlock-go/pathlock/internal/label"
 )
 
-// DefaultMaxOperations is how many distinct operations are attributes of metrics, unless
-// [MaxOperations] says otherwise.
-const DefaultMaxOperations = label.DefaultMaxOperations
-
 // scope names the instrumentation.
 const scope = "github.com/pathlock-go/pathlock/otelobserver"
 
@@ -30,12 +26,6 @@ func TracerProvider(p trace.TracerProvider) Option { return func(s *settings) { 
 
 // MeterProvider sets who counts. The default is OpenTelemetry's global provider.
 func MeterProvider(p metric.MeterProvider) Option { return func(s *settings) { s.meters = p } }
-
-// MaxOperations bounds how many distinct operations are attributes of metrics, beside those of
-// elections. Those that come later are counted as "other".
-func MaxOperations(n int) Option {
-	return func(s *settings) { s.operations = label.NewOperations(n) }
-}
 
 // Paths adds to the spans what is locked: the tree, and the first claims. Leave it out where the
 // names of nodes must not reach whoever reads the traces.

@@ -34,7 +34,7 @@ var (
 
 // New returns an observer that has counted nothing.
 func New(opts ...Option) *Observer {
-	o := &Observer{metrics: newMetrics(), operations: label.NewOperations(DefaultMaxOperations)}
+	o := &Observer{metrics: newMetrics(), operations: label.NewOperations(label.MaxOperations)}
 	for _, opt := range opts {
 		opt(o)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/election"
+	"github.com/pathlock-go/pathlock/internal/label"
 	"github.com/pathlock-go/pathlock/promobserver"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
@@ -319,7 +320,7 @@ func TestAnswersAreCountedByTheTypeOfTheirProblem(t *testing.T) {
 // of requests.
 func TestElectionsAreCountedApart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := promobserver.New(promobserver.MaxOperations(0))
+		o := promobserver.New()
 		e := election.New(pathlock.New(memstore.New(), quiet, pathlock.WithObserver(o)), "office")
 		leadership, err := e.Campaign(t.Context(), "a")
 		if err != nil {
@@ -374,7 +375,7 @@ pathlock_waiting{operation="observe"} 1
 // However many operations, trees, paths, notes and requests there are, the series stay few and say
 // nothing of them.
 func TestLabelsStayFew(t *testing.T) {
-	o := promobserver.New(promobserver.MaxOperations(3))
+	o := promobserver.New()
 	l := pathlock.New(memstore.New(), quiet, pathlock.WithObserver(o))
 	for i := range 200 {
 		ctx := doing(t.Context(), fmt.Sprintf("operation-%03d", i))
@@ -389,11 +390,12 @@ func TestLabelsStayFew(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	expect(t, o, `pathlock_conflicts_total{blocker="operation-000",operation="operation-000"} 1
-pathlock_conflicts_total{blocker="operation-001",operation="operation-001"} 1
-pathlock_conflicts_total{blocker="operation-002",operation="operation-002"} 1
-pathlock_conflicts_total{blocker="other",operation="other"} 197
-`, "pathlock_conflicts_total")
+	var want strings.Builder
+	for i := range label.MaxOperations {
+		fmt.Fprintf(&want, "pathlock_conflicts_total{blocker=\"operation-%03d\",operation=\"operation-%03d\"} 1\n", i, i)
+	}
+	fmt.Fprintf(&want, "pathlock_conflicts_total{blocker=\"other\",operation=\"other\"} %d\n", 200-label.MaxOperations)
+	expect(t, o, want.String(), "pathlock_conflicts_total")
 	text := everything(t, o)
 	if !strings.Contains(text, "pathlock_held_duration_seconds_count") {
 		t.Errorf("not everything is there:\n%s", text)

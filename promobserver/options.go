@@ -5,20 +5,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/prometheus/client_golang/prometheus"
-
-	"github.com/pathlock-go/pathlock/internal/label"
 )
-
-// DefaultMaxOperations is how many distinct operations are labels, unless [MaxOperations] says
-// otherwise.
-const DefaultMaxOperations = label.DefaultMaxOperations
 
 // Option configures an [Observer].
 type Option func(*Observer)
-
-// MaxOperations bounds how many distinct operations are labels, beside those of elections. Those
-// that come later are counted as "other".
-func MaxOperations(n int) Option { return func(o *Observer) { o.operations = label.NewOperations(n) } }
 
 // TraceID adds exemplars to the histograms: the label trace_id with what trace returns for a
 // context. There is no exemplar where trace returns "". With OpenTelemetry that is:

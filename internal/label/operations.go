@@ -16,8 +16,8 @@ const (
 	observeOperation  = "observe"
 )
 
-// DefaultMaxOperations is how many distinct operations are labels, unless a program says otherwise.
-const DefaultMaxOperations = 24
+// MaxOperations is how many distinct operations are labels in a process.
+const MaxOperations = 24
 
 // Operations are those that are labels. There is room for a fixed number, beside those of
 // elections: alerts leave these out, and would take them for requests that are held up if they were
