@@ -4,34 +4,33 @@ import (
 	"fmt"
 	"reflect"
 
-	"github.com/pathlock-go/pathlock/gormplugin/internal/copying"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/write"
 	"gorm.io/gorm"
 )
 
 // CopyOption says more about a [Copy].
-type CopyOption func(*copying.Request)
+type CopyOption func(*write.CopyRequest)
 
 // CopyAs gives the copy's top row a name; the default is the name of the row that is copied.
-func CopyAs(name string) CopyOption { return func(c *copying.Request) { c.Name = name } }
+func CopyAs(name string) CopyOption { return func(c *write.CopyRequest) { c.Name = name } }
 
 // SnapshotSource takes no path lock on what is copied, as [lockspec.Spec.SnapshotSource] does in a
 // spec. The copy shows the subtree as it was at one instant, and does not wait for those who are
 // about to change it.
-func SnapshotSource() CopyOption { return func(c *copying.Request) { c.Snapshot = true } }
+func SnapshotSource() CopyOption { return func(c *write.CopyRequest) { c.Snapshot = true } }
 
 // CopyValues sets columns of all rows of the copy, by column or field name, instead of copying
 // them. A value may be an expression, such as gorm.Expr("UUID()"), which the database evaluates for
 // each row; its columns are those of the row that is copied. The key has to be among the values
 // where the database does not number the rows itself. The tree's own columns cannot be.
 func CopyValues(values map[string]any) CopyOption {
-	return func(c *copying.Request) { c.Values = values }
+	return func(c *write.CopyRequest) { c.Values = values }
 }
 
 // CopyLeaves also copies the leaves in the subtree, those of a registered leaf model, with values
 // as for [CopyValues]. It takes one statement for any number of them.
 func CopyLeaves(leaf any, values map[string]any) CopyOption {
-	return func(c *copying.Request) { c.Leaves = append(c.Leaves, copying.LeafCopy{Model: leaf, Values: values}) }
+	return func(c *write.CopyRequest) { c.Leaves = append(c.Leaves, write.LeafCopy{Model: leaf, Values: values}) }
 }
 
 // CopyAttached calls attach, once the rows have been copied, to copy what else belongs to them.
@@ -43,7 +42,7 @@ func CopyLeaves(leaf any, values map[string]any) CopyOption {
 //
 // Copy returns an error of attach.
 func CopyAttached(attach func(tx, pairs *gorm.DB) error) CopyOption {
-	return func(c *copying.Request) { c.Attach = append(c.Attach, attach) }
+	return func(c *write.CopyRequest) { c.Attach = append(c.Attach, attach) }
 }
 
 // Copy copies the row with the id, and its subtree, to below another row. That may be a row of
@@ -92,7 +91,7 @@ func Copy(db *gorm.DB, dest, id, parent any, opts ...CopyOption) (rows int64, er
 	if err != nil {
 		return 0, err
 	}
-	c := &copying.Request{Table: t}
+	c := &write.CopyRequest{Table: t}
 	for _, opt := range opts {
 		opt(c)
 	}
@@ -109,12 +108,11 @@ func Copy(db *gorm.DB, dest, id, parent any, opts ...CopyOption) (rows int64, er
 	if c.Parent, err = t.ParentKey(db, parent); err != nil {
 		return 0, err
 	}
-	x := &copying.Copier{Planner: p.planner}
-	if err := x.Check(c); err != nil {
+	if err := p.engine.CheckCopy(c); err != nil {
 		return 0, err
 	}
 	err = p.operate(db, func(db *gorm.DB) error {
-		return x.Run(db.Session(&gorm.Session{NewDB: true}).Model(t.Fresh()), c)
+		return p.engine.Copy(db.Session(&gorm.Session{NewDB: true}).Model(t.Fresh()), c)
 	})
 	if err != nil {
 		return 0, err

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/again"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
 )
 
@@ -28,7 +28,7 @@ func (p *Plugin) inTurn(db *gorm.DB, try func() error) error {
 	_, nested := db.Statement.ConnPool.(gorm.TxCommitter)
 	_, err := backoff.Retry(db.Statement.Context, func() (struct{}, error) {
 		err := try()
-		if err != nil && !errors.Is(err, errMigrating) && (nested || !again.IsRetryable(db, err)) {
+		if err != nil && !errors.Is(err, errMigrating) && (nested || !txn.IsRetryable(db, err)) {
 			err = backoff.Permanent(err)
 		}
 		return struct{}{}, err

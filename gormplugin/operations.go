@@ -3,9 +3,9 @@ package gormplugin
 import (
 	"context"
 
-	"github.com/pathlock-go/pathlock/gormplugin/internal/again"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/statement"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/write"
 	"gorm.io/gorm"
 )
 
@@ -56,7 +56,7 @@ func (p *Plugin) operate(db *gorm.DB, do func(db *gorm.DB) error) error {
 	if running != nil {
 		return under(ctx)
 	}
-	return again.Persist(ctx, db, p.frame.MaxTries, p.owner.Locker.Step, under)
+	return txn.Persist(ctx, db, p.engine.MaxTries, p.owner.Locker.Step, under)
 }
 
 // Rename gives the row with the id another name, and all its descendants the paths that follow from
@@ -87,7 +87,7 @@ func Rename(db *gorm.DB, model, id any, name string) error {
 		return err
 	}
 	return p.operate(db, func(db *gorm.DB) error {
-		e := &statement.Errand{ID: key, Into: t.StructOf(model)}
+		e := &write.Operation{ID: key, Into: t.StructOf(model)}
 		return e.Statement(db, t).Update(t.Name.DBName, name).Error
 	})
 }
@@ -119,7 +119,7 @@ func Move(db *gorm.DB, model, id, parent any) error {
 		return err
 	}
 	return p.operate(db, func(db *gorm.DB) error {
-		e := &statement.Errand{ID: key, Into: t.StructOf(model)}
+		e := &write.Operation{ID: key, Into: t.StructOf(model)}
 		return e.Statement(db, t).Update(t.Parent.DBName, value).Error
 	})
 }
@@ -139,7 +139,7 @@ func Delete(db *gorm.DB, model, id any) (rows int64, err error) {
 		return 0, err
 	}
 	err = p.operate(db, func(db *gorm.DB) error {
-		e := &statement.Errand{ID: key}
+		e := &write.Operation{ID: key}
 		result := e.Statement(db, t).Delete(t.Fresh())
 		rows = result.RowsAffected + e.Along
 		return result.Error

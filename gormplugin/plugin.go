@@ -8,10 +8,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/hold"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/statement"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/tripwire"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/write"
 	"gorm.io/gorm"
@@ -34,10 +31,7 @@ type Plugin struct {
 
 	owner     *txn.Owner
 	catalogue *table.Catalogue
-	keeper    *hold.Keeper
-	frame     *statement.Frame
-	planner   *write.Planner
-	wire      *tripwire.Wire
+	engine    *write.Engine
 
 	// db is set once, by Initialize.
 	db *gorm.DB
@@ -50,20 +44,19 @@ type Option func(*Plugin)
 // locks; with [pathlock.NoWait] it does not wait. A write outside of one takes its locks before its
 // transaction begins, and waits as long as the locker says.
 func TransactionWait(d time.Duration) Option {
-	return func(p *Plugin) { p.keeper.TransactionWait = d }
+	return func(p *Plugin) { p.engine.TransactionWait = d }
 }
 
 // WithoutAssertion leaves out the check under row locks, so that only the path locks keep the tree
 // right. It exists to show what the assertion prevents: never use it on data that matters.
-func WithoutAssertion() Option { return func(p *Plugin) { p.keeper.Asserts = false } }
+func WithoutAssertion() Option { return func(p *Plugin) { p.engine.Asserts = false } }
 
 // New returns a plugin that takes its path locks with locker.
 func New(locker *pathlock.Locker, opts ...Option) *Plugin {
 	p := &Plugin{owner: txn.NewOwner(locker), catalogue: new(table.Catalogue)}
-	p.keeper = &hold.Keeper{Owner: p.owner, Asserts: true, TransactionWait: DefaultTransactionWait}
-	p.wire = &tripwire.Wire{Owner: p.owner, Catalogue: p.catalogue, Armed: true}
-	p.frame = &statement.Frame{Keeper: p.keeper, Catalogue: p.catalogue, Wire: p.wire, MaxTries: DefaultMaxTries}
-	p.planner = &write.Planner{Frame: p.frame}
+	p.engine = &write.Engine{
+		Owner: p.owner, Catalogue: p.catalogue, Asserts: true, Tripwire: true, TransactionWait: DefaultTransactionWait, MaxTries: DefaultMaxTries,
+	}
 	for _, opt := range opts {
 		opt(p)
 	}
@@ -96,7 +89,7 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 		return err
 	}
 	p.owner.Dialect, p.owner.DB = d, db
-	if err := p.catalogue.InspectAll(db, d, p.specs, p.owner.Locker, p.keeper.Asserts); err != nil {
+	if err := p.catalogue.InspectAll(db, d, p.specs, p.owner.Locker, p.engine.Asserts); err != nil {
 		return err
 	}
 	if err := p.guard(db); err != nil {
@@ -137,29 +130,29 @@ func pluginOf(db *gorm.DB) (*Plugin, error) {
 // SkipDefaultTransaction.
 func (p *Plugin) register(db *gorm.DB) error {
 	create, update, remove := db.Callback().Create(), db.Callback().Update(), db.Callback().Delete()
-	creating, updating, deleting := p.planner.Writers(db)
+	creating, updating, deleting := p.engine.Writers(db)
 	return errors.Join(
-		create.Before("*").Register("pathlock:begin_create", p.frame.Begin(creating)),
-		p.frame.Install(creating, create.Replace),
-		create.After("*").Register("pathlock:end_create", p.frame.End(create.Execute)),
+		create.Before("*").Register("pathlock:begin_create", p.engine.Begin(creating)),
+		p.engine.Install(creating, create.Replace),
+		create.After("*").Register("pathlock:end_create", p.engine.End(create.Execute)),
 
-		update.Before("*").Register("pathlock:begin_update", p.frame.Begin(updating)),
-		p.frame.Install(updating, update.Replace),
-		update.After("*").Register("pathlock:end_update", p.frame.End(update.Execute)),
+		update.Before("*").Register("pathlock:begin_update", p.engine.Begin(updating)),
+		p.engine.Install(updating, update.Replace),
+		update.After("*").Register("pathlock:end_update", p.engine.End(update.Execute)),
 
-		remove.Before("*").Register("pathlock:begin_delete", p.frame.Begin(deleting)),
-		p.frame.Install(deleting, remove.Replace),
-		remove.After("*").Register("pathlock:end_delete", p.frame.End(remove.Execute)),
+		remove.Before("*").Register("pathlock:begin_delete", p.engine.Begin(deleting)),
+		p.engine.Install(deleting, remove.Replace),
+		remove.After("*").Register("pathlock:end_delete", p.engine.End(remove.Execute)),
 
-		db.Callback().Query().Before("*").Register("pathlock:watch_query", p.wire.WatchQuery),
-		db.Callback().Row().Before("*").Register("pathlock:watch_row", p.wire.WatchRow),
-		db.Callback().Raw().Before("*").Register("pathlock:watch_raw", p.wire.WatchExec),
+		db.Callback().Query().Before("*").Register("pathlock:watch_query", p.engine.WatchQuery),
+		db.Callback().Row().Before("*").Register("pathlock:watch_row", p.engine.WatchRow),
+		db.Callback().Raw().Before("*").Register("pathlock:watch_raw", p.engine.WatchExec),
 		db.Callback().Raw().Before("gorm:raw").Register("pathlock:bare_savepoint", p.owner.BareSavepoint),
 		db.Callback().Raw().After("gorm:raw").Register("pathlock:cached_again", txn.CachedAgain),
 
-		db.Callback().Query().After("*").Register("pathlock:end_query", p.frame.EndRead),
-		db.Callback().Row().After("*").Register("pathlock:end_row", p.frame.EndRead),
-		db.Callback().Raw().After("*").Register("pathlock:end_raw", p.frame.EndRead),
+		db.Callback().Query().After("*").Register("pathlock:end_query", p.engine.EndRead),
+		db.Callback().Row().After("*").Register("pathlock:end_row", p.engine.EndRead),
+		db.Callback().Raw().After("*").Register("pathlock:end_raw", p.engine.EndRead),
 	)
 }
 

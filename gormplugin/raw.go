@@ -2,9 +2,7 @@ package gormplugin
 
 import (
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/hold"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/statement"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/tripwire"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/write"
 	"gorm.io/gorm"
 )
 
@@ -60,13 +58,13 @@ func guardNodes(tx *gorm.DB, model any, ids []any, lock bool) ([]pathlock.Locati
 		}
 	}
 	db := tx.Session(&gorm.Session{NewDB: true, Context: p.owner.Join(tx.Statement.Context)}).Model(t.Fresh())
-	g := hold.Guard{Keeper: p.keeper, DB: db, Table: t, Keys: keys}
+	g := write.Guard{Engine: p.engine, DB: db, Table: t, Keys: keys}
 	locations, err := g.Run(lock)
 	if err == nil {
 		return locations, nil
 	}
 	_ = db.AddError(err)
-	p.frame.Explain(db, &statement.Statement{Table: t})
+	p.engine.Explain(db, &write.Statement{Table: t})
 	return nil, db.Error
 }
 
@@ -79,9 +77,9 @@ func guardNodes(tx *gorm.DB, model any, ids []any, lock bool) ([]pathlock.Locati
 //
 // Writes by a model are guarded there as everywhere.
 func AllowRawWrites(db *gorm.DB) *gorm.DB {
-	return tripwire.Allow(db)
+	return write.Allow(db)
 }
 
 // WithoutTripwire lets raw SQL write to guarded tables everywhere, as [AllowRawWrites] does for one
 // call.
-func WithoutTripwire() Option { return func(p *Plugin) { p.wire.Armed = false } }
+func WithoutTripwire() Option { return func(p *Plugin) { p.engine.Tripwire = false } }

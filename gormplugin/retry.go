@@ -4,7 +4,7 @@ import (
 	"context"
 	"database/sql"
 
-	"github.com/pathlock-go/pathlock/gormplugin/internal/again"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
 )
 
@@ -25,14 +25,14 @@ func Transaction(ctx context.Context, db *gorm.DB, fn func(tx *gorm.DB) error, o
 	if _, nested := db.Statement.ConnPool.(gorm.TxCommitter); nested {
 		return begun(db).WithContext(ctx).Transaction(fn, opts...)
 	}
-	ctx, handed := again.WithJournal(ctx)
-	var steps again.Steps
+	ctx, handed := txn.WithJournal(ctx)
+	var steps txn.Steps
 	if p, err := pluginOf(db); err == nil {
 		steps = p.owner.Locker.Step
 	}
-	return again.Persist(ctx, db, DefaultMaxTries, steps, func(ctx context.Context) error {
+	return txn.Persist(ctx, db, DefaultMaxTries, steps, func(ctx context.Context) error {
 		err := db.WithContext(ctx).Transaction(fn, opts...)
-		if err != nil && again.IsRetryable(db, err) {
+		if err != nil && txn.IsRetryable(db, err) {
 			handed.Undo()
 		}
 		return err
@@ -47,4 +47,4 @@ func Transaction(ctx context.Context, db *gorm.DB, fn func(tx *gorm.DB) error, o
 // grows. Its hooks run again, as what they wrote was rolled back. Its values are those from before
 // the first try: keys and paths that a failed try assigned are undone. So a hook must change
 // nothing but its row and its transaction.
-func MaxTries(n int) Option { return func(p *Plugin) { p.frame.MaxTries = max(n, 1) } }
+func MaxTries(n int) Option { return func(p *Plugin) { p.engine.MaxTries = max(n, 1) } }

@@ -48,6 +48,7 @@ func (c *Catalogue) InspectAll(db *gorm.DB, d *dialect.Dialect, specs []Spec, lo
 		if d.TextsNeedSize {
 			t.limitTexts()
 		}
+		t.NameRoom, t.PathRoom, t.IDsRoom = roomOf(t.Name), roomOf(t.Path), roomOf(t.IDs)
 		if c.Tables[t.TableName] != nil {
 			return fmt.Errorf("gormplugin: the table %q is registered twice", t.TableName)
 		}
@@ -63,12 +64,14 @@ func (c *Catalogue) InspectAll(db *gorm.DB, d *dialect.Dialect, specs []Spec, lo
 		if err != nil {
 			return err
 		}
-		if leaf.Above, err = c.TableFor(spec.Parent); err != nil {
+		above, err := c.TableFor(spec.Parent)
+		if err != nil {
 			return err
 		}
-		if leaf.Above.Path == nil {
-			return fmt.Errorf("gormplugin: %s hangs below %s, which has no path column", leaf.Schema.Name, leaf.Above.Schema.Name)
+		if above.Path == nil {
+			return fmt.Errorf("gormplugin: %s hangs below %s, which has no path column", leaf.Schema.Name, above.Schema.Name)
 		}
+		leaf.setAbove(above)
 	}
 	for _, t := range c.Tables {
 		t.findZeroKeys()

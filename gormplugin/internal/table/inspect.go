@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
@@ -51,7 +52,7 @@ func inspect(db *gorm.DB, s Spec) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{TableName: parsed.Table, Namespace: s.Namespace, Schema: parsed, Key: parsed.PrioritizedPrimaryField}
+	t := &Table{Shape: plan.Shape{TableName: parsed.Table, Namespace: s.Namespace}, Schema: parsed, Key: parsed.PrioritizedPrimaryField}
 	if t.Namespace == "" {
 		t.Namespace = t.TableName
 	}
@@ -105,6 +106,7 @@ func inspect(db *gorm.DB, s Spec) (*Table, error) {
 		}
 		t.Path, t.IDs, t.ByIDs = t.IDs, nil, true
 	}
+	t.BothPaths = t.IDs != nil
 	if zero, _ := Plain(reflect.Zero(t.Key.IndirectFieldType).Interface()); t.HasIDs() {
 		if _, bytes := zero.(Bytes); bytes {
 			return nil, fmt.Errorf("gormplugin: %s: a path of ids needs keys that are numbers or texts: %s is written as bytes", parsed.Name, t.Key.Name)
@@ -124,7 +126,7 @@ func inspect(db *gorm.DB, s Spec) (*Table, error) {
 			t.ClausesOfDelete = append(t.ClausesOfDelete, adds.DeleteClauses(f)...)
 		}
 	}
-	t.Above = t
+	t.setAbove(t)
 	t.List = t.selectList()
 	t.Alive = t.liveCondition(db)
 	return t, t.checkColumns()

@@ -1,55 +1,19 @@
 package table
 
 import (
-	"fmt"
 	"slices"
-	"unicode/utf8"
 
-	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"gorm.io/gorm/schema"
 )
 
-// checkLengths refuses a name or a path that its column cannot hold: outside strict mode, MySQL
-// would silently cut it off.
-func (t *Table) checkLengths(n *Node) error {
-	if err := Fits(t.Name, utf8.RuneCountInString(n.Name), n.Name); err != nil {
-		return err
+// roomOf returns how many characters a column can hold, as far as the model says so.
+func roomOf(f *schema.Field) plan.Room {
+	if f == nil || f.DataType != schema.String {
+		return plan.Room{}
 	}
-	if t.IsLeaf() {
-		return nil
-	}
-	for f, path := range t.PathsIn(n) {
-		length := utf8.RuneCountInString(path)
-		if lacksID(path) {
-			length += longestID
-		}
-		if err := Fits(f, length, path); err != nil {
-			return err
-		}
-	}
-	return nil
+	return plan.Room{Column: f.DBName, Size: f.Size}
 }
-
-// CheckDepth refuses a place that is too deep.
-func (t *Table) CheckDepth(path pathlock.Path) error {
-	if path.Depth() <= t.MaxDepth {
-		return nil
-	}
-	return &fault.TooDeepError{Table: t.TableName, Path: path.Column(), Depth: path.Depth(), Limit: t.MaxDepth}
-}
-
-// Fits compares a length in characters with the column's size, where the model states one.
-func Fits(f *schema.Field, length int, what string) error {
-	if f.Size > 0 && f.DataType == schema.String && length > f.Size {
-		const shown = 80
-		return fmt.Errorf("%w: %q has room for %d characters, %.*q… needs %d", fault.ErrPathTooLong, f.DBName, f.Size, shown, what, length)
-	}
-	return nil
-}
-
-// longestID is how many characters a key that the database gives may need.
-const longestID = 20
 
 // Where the model states no size, the plugin does not know how long a name or a path may be. The
 // database then refuses what does not fit its column or, in PostgreSQL, an index, whose entries

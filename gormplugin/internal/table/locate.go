@@ -44,14 +44,14 @@ func (t *Table) locateRows(db *gorm.DB, ids []any) (rows, above map[any]*Node, e
 // located returns where a row is: n, nil if there is none. above has the parents of leaves.
 func (t *Table) located(id any, n *Node, above map[any]*Node) (pathlock.Location, error) {
 	if n == nil {
-		return pathlock.Location{}, t.missing(id)
+		return pathlock.Location{}, t.Missing(id)
 	}
 	if !t.IsLeaf() {
 		return t.Location(n)
 	}
 	parent := above[n.Parent]
 	if parent == nil {
-		return pathlock.Location{}, fmt.Errorf("the parent of %s: %w", t.RowName(id), t.Above.missing(n.Parent))
+		return pathlock.Location{}, fmt.Errorf("the parent of %s: %w", t.RowName(id), t.Above.Missing(n.Parent))
 	}
 	location, err := t.Above.Location(parent)
 	if err != nil {
@@ -74,22 +74,4 @@ func (t *Table) withAbove(db *gorm.DB, ids []any) (map[any]*Node, error) {
 		t.remember(db.Statement.Context, rows)
 	}
 	return rows, err
-}
-
-// missing is the error where no live row has an id.
-func (t *Table) missing(id any) error {
-	return fmt.Errorf("%w: %s", pathlock.ErrNotFound, t.RowName(id))
-}
-
-// Location says where a row of the database with a path is.
-func (t *Table) Location(n *Node) (pathlock.Location, error) {
-	tree, err := t.Above.TreeOf(n.Tree)
-	if err != nil {
-		return pathlock.Location{}, t.Damaged(n.ID, err)
-	}
-	path, err := pathlock.ParsePath(n.Path)
-	if err != nil {
-		return pathlock.Location{}, t.Damaged(n.ID, err)
-	}
-	return pathlock.Location{Tree: tree, Path: path}, nil
 }

@@ -7,28 +7,12 @@ import (
 	"reflect"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"gorm.io/gorm/schema"
 )
 
-// Node is a row of a guarded table, or one that is about to be.
-type Node struct {
-	// ID, Parent and Tree are column values in plain form, see [Plain]: they can be compared and
-	// used as map keys. Parent is nil at the top, where the column is NULL or a zero value.
-	ID, Parent, Tree any
-	Name             string
-	// Path is the path column. A leaf's is derived from its parent's.
-	Path string
-	// IDs is the path of ids beside a path of names.
-	IDs     string
-	Version int64
-	Fence   any
-	// Hit is set where a survey's statement means the row, and Childless where the survey has found
-	// no live row below such a row.
-	Hit, Childless bool
-}
-
-// IsRoot reports whether a row is the root row of its tree.
-func (n *Node) IsRoot() bool { return n.Parent == nil && n.Name == "" }
+// Node is a row reduced to the columns that say where it is.
+type Node = plan.Node
 
 // scan reads one row through the model's fields, which know their serializers and types. With a
 // locked row comes the isolation level, with a surveyed one whether the statement hits it and

@@ -101,7 +101,7 @@ func (t *Table) LookUp(db *gorm.DB, id any) (*Node, error) {
 		return nil, err
 	}
 	if len(found) == 0 {
-		return nil, t.missing(id)
+		return nil, t.Missing(id)
 	}
 	return found[0], nil
 }

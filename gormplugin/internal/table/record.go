@@ -2,10 +2,12 @@ package table
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"strings"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"gorm.io/gorm"
 	"gorm.io/gorm/schema"
 )
@@ -197,15 +199,13 @@ func (t *Table) canonicalNames(pairs map[string]any) {
 // SetPaths writes a row's paths into the record. A path that still lacks the row's own id is left
 // empty: see fillIDs in package write.
 func (t *Table) SetPaths(r Record, n *Node) error {
-	for f, path := range t.PathsIn(n) {
-		if lacksID(path) {
-			path = ""
+	written := func(path string) string {
+		if plan.LacksID(path) {
+			return ""
 		}
-		if err := r.Set(f, path); err != nil {
-			return err
-		}
+		return path
 	}
-	return nil
+	return errors.Join(r.Set(t.Path, written(n.Path)), r.Set(t.IDs, written(n.IDs)))
 }
 
 // EachRow calls do for every struct of the model that rows, one of them or a list, holds.

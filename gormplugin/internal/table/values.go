@@ -6,16 +6,13 @@ import (
 	"reflect"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 )
 
-// Bytes is a byte string that can be compared: a binary key, which a database would not find by a
-// text.
-type Bytes string
-
-// Value implements [driver.Valuer].
-func (b Bytes) Value() (driver.Value, error) { return []byte(b), nil }
+// Bytes is a binary key.
+type Bytes = plan.Bytes
 
 // Plain reduces a column's value to one that can be compared: it follows pointers, asks Valuers and
 // widens numbers. NULL is nil. An expression, which only the database can evaluate, has no plain

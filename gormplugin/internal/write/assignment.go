@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"gorm.io/gorm"
 	"gorm.io/gorm/callbacks"
@@ -16,24 +17,17 @@ import (
 
 // assignment is what an UPDATE says about the place of the rows that it hits.
 type assignment struct {
+	plan.Change
 	set clause.Set
-	// name and parent are the assigned values, where they are assigned.
-	name, parent *any
-	// key, tree, path and ids are what the caller states, if anything. A key cannot change. The
-	// plugin decides what is written of the others.
-	key, tree any
-	path, ids string
 	// version is what is assigned to the version, if anything.
 	version any
 	// place is set if anything, even a zero value, is assigned to a column that says where a row
 	// is.
 	place bool
-	// restores and removes are set if the deletion mark is assigned: to live, or to deleted.
-	restores, removes bool
 }
 
 // touches reports whether the assignment can change the tree.
-func (a *assignment) touches() bool { return a.place || a.restores || a.removes }
+func (a *assignment) touches() bool { return a.place || a.Restores || a.Removes }
 
 // assignmentIn returns what the update in stmt assigns, as GORM itself works it out. It adds the
 // conditions on the primary key to stmt.
@@ -77,7 +71,7 @@ func assignmentIn(t *table.Table, stmt *gorm.Statement) (*assignment, error) {
 				a.set[i].Value = table.LiveMark(f)
 			}
 			// A statement that leaves deleted rows out restores none.
-			a.restores, a.removes = live && stmt.Unscoped, !live
+			a.Restores, a.Removes = live && stmt.Unscoped, !live
 			continue
 		}
 		a.place = a.place || f != t.Fence
@@ -88,7 +82,7 @@ func assignmentIn(t *table.Table, stmt *gorm.Statement) (*assignment, error) {
 		if planned != nil && (f == t.Parent || f == t.Name || f == t.Tree) {
 			a.set[i].Value = table.Written(assigned.Value, planned)
 		}
-		if f == t.Parent && *a.parent == nil {
+		if f == t.Parent && *a.Parent == nil {
 			a.set[i].Value = t.NoParent()
 			if err := t.ClearParents(stmt.Context, stmt.ReflectValue); err != nil {
 				return nil, err
@@ -121,20 +115,20 @@ func takeAssigned(ctx context.Context, t *table.Table, a *assignment, f *schema.
 			return nil, t.Unsupported("the name must be a text, not %v", value)
 		}
 		value = name
-		a.name = &value
+		a.Name = &name
 	case t.Parent:
-		a.parent = &value
+		a.Parent = &value
 	case t.Key:
 		if value == nil {
 			return nil, t.Unsupported("the primary key cannot be set to %v", assigned)
 		}
-		a.key = value
+		a.Key = value
 	case t.Tree:
-		a.tree = value
+		a.Tree = value
 	case t.Path:
-		a.path, _ = table.TextOf(value)
+		a.Path, _ = table.TextOf(value)
 	case t.IDs:
-		a.ids, _ = table.TextOf(value)
+		a.IDs, _ = table.TextOf(value)
 	}
 	return value, nil
 }
@@ -213,21 +207,14 @@ func (a *assignment) states(f *schema.Field) bool {
 	return slices.ContainsFunc(a.set, func(s clause.Assignment) bool { return s.Column.Name == f.DBName })
 }
 
-// sameAs reports whether two assignments do the same to the tree.
-func (a *assignment) sameAs(b *assignment) bool {
-	same := func(a, b *any) bool { return a == nil && b == nil || a != nil && b != nil && *a == *b }
-	return same(a.name, b.name) && same(a.parent, b.parent) && a.key == b.key && a.tree == b.tree && a.path == b.path && a.ids == b.ids &&
-		a.restores == b.restores && a.removes == b.removes
-}
-
 // operation returns what the assignment does, in a word.
 func (a *assignment) operation() string {
 	switch {
-	case a.restores:
+	case a.Restores:
 		return "restore"
-	case a.parent != nil && a.name == nil:
+	case a.Parent != nil && a.Name == nil:
 		return "move"
-	case a.parent == nil && a.name != nil:
+	case a.Parent == nil && a.Name != nil:
 		return "rename"
 	default:
 		return "update"

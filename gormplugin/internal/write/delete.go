@@ -4,21 +4,22 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/pathlock-go/pathlock/gormplugin/internal/hold"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/statement"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
 )
 
 // deleting is a DELETE.
 type deleting struct {
-	*Planner
+	*Engine
 	// removal is what the survey found; nil if there was none.
 	removal *removal
 }
 
 // Survey takes the locks on the subtrees that the DELETE will remove.
-func (k *deleting) Survey(db *gorm.DB, st *statement.Statement) (bool, error) {
+func (k *deleting) Survey(db *gorm.DB, st *Statement) (bool, error) {
 	st.Operation = "delete"
 	st.Note = "delete from " + st.Table.TableName
 	stmt := rehearsal(st.Table, db)
@@ -32,12 +33,12 @@ func (k *deleting) Survey(db *gorm.DB, st *statement.Statement) (bool, error) {
 		return false, err
 	}
 	k.removal = planned
-	return true, k.AcquireEarly(db, &st.Held, planned.claims)
+	return true, k.acquireEarly(db, &st.held, planned.Claims)
 }
 
 // Write carries out the DELETE: it locks, asserts, deletes what lies below the rows, and has GORM
 // delete the rows themselves.
-func (k *deleting) Write(w *statement.Writing) error {
+func (k *deleting) Write(w *writing) error {
 	t, db, st := w.St.Table, w.DB, w.St
 	st.Operation = "delete"
 	st.Note = "delete from " + t.TableName
@@ -50,35 +51,35 @@ func (k *deleting) Write(w *statement.Writing) error {
 		w.GORMWrite(db)
 		return nil
 	}
-	if err := w.EnsureTransaction(); err != nil {
+	if err := w.ensureTransaction(); err != nil {
 		return err
 	}
 	gone, err := k.settle(db, w.Tx, st, stmt)
 	if err != nil {
 		return err
 	}
-	ids := make([]any, 0, len(gone.tops)+len(gone.hit.dead))
-	for _, n := range gone.tops {
+	ids := make([]any, 0, len(gone.Tops)+len(gone.hit.Dead))
+	for _, n := range gone.Tops {
 		ids = append(ids, n.ID)
 	}
 	// Deleted rows may refer to live ones below the tops, and have to go before these.
-	dead := gone.hit.dead
+	dead := gone.hit.Dead
 	if len(ids) == 0 || t.IsLeaf() {
 		ids, dead = slices.AppendSeq(ids, maps.Keys(dead)), nil
 	}
-	if w.Builds("RETURNING") && len(ids) < len(gone.hit.ids()) {
+	if w.builds("RETURNING") && len(ids) < len(gone.hit.IDs()) {
 		return t.Unsupported("RETURNING would lack rows that lie below others of the statement, or that were deleted before: read the rows first, or delete them apart")
 	}
 	if err := removeDead(w, dead); err != nil {
 		w.Tx.Abandon(err)
 		return err
 	}
-	below, err := k.removeBelow(db, t, gone.tops)
+	below, err := k.removeBelow(db, t, gone.Tops)
 	if err != nil {
 		w.Tx.Abandon(err)
 		return err
 	}
-	written, err := w.WriteParts(ids, func(ids []any) int {
+	written, err := w.writeParts(ids, func(ids []any) int {
 		pin(t, db.Statement, ids)
 		return len(ids)
 	})
@@ -91,23 +92,23 @@ func (k *deleting) Write(w *statement.Writing) error {
 		w.Tx.Abandon(err)
 		return err
 	case written == 0:
-		return w.Missed(int64(len(ids)), 0)
+		return w.missed(int64(len(ids)), 0)
 	}
-	db.RowsAffected += int64(len(gone.hit.live) - len(gone.tops) + len(dead))
-	statement.ErrandOf(db).WentAlong(below)
+	db.RowsAffected += int64(len(gone.hit.Live) - len(gone.Tops) + len(dead))
+	operationOf(db).wentAlong(below)
 	return nil
 }
 
 // Explain has nothing to add.
-func (k *deleting) Explain(*gorm.DB, *statement.Statement) {}
+func (k *deleting) Explain(*gorm.DB, *Statement) {}
 
 // End has nothing to undo.
 func (k *deleting) End(*gorm.DB) {}
 
 // settle works out which rows are deleted, and locks them.
-func (k *deleting) settle(db *gorm.DB, tx *txn.Transaction, st *statement.Statement, stmt *gorm.Statement) (*removal, error) {
+func (k *deleting) settle(db *gorm.DB, tx *txn.Transaction, st *Statement, stmt *gorm.Statement) (*removal, error) {
 	t := st.Table
-	return hold.Settle(k.Keeper, db, tx, &st.Held, hold.Rounds[*removal]{
+	return planAndAssert(k.Engine, db, tx, &st.held, steps[*removal]{
 		Plan: func(locking bool) (*removal, error) {
 			switch {
 			case locking:
@@ -118,9 +119,58 @@ func (k *deleting) settle(db *gorm.DB, tx *txn.Transaction, st *statement.Statem
 				return k.removal, nil
 			}
 		},
-		Needs:  func(x *removal) hold.Demand { return x.claims },
 		Assert: func(x *removal) (*removal, error) { return k.assertRemoval(db, t, stmt, x) },
-		Stale:  hold.IsOutdated,
-		Moved:  hold.HasMoved,
 	})
+}
+
+// removal is what a DELETE does to the tree, and the rows on which that was planned.
+type removal struct {
+	*plan.Removal
+	hit   targets
+	above map[any]*table.Node
+}
+
+// surveyRemoval works out by plain reads what a DELETE does.
+func (e *Engine) surveyRemoval(db *gorm.DB, t *table.Table, stmt *gorm.Statement) (*removal, error) {
+	hit, known, err := e.survey(db, t, stmt)
+	if err != nil {
+		return nil, err
+	}
+	return removalOf(db, t, hit, known, "")
+}
+
+// lockedRemoval works out by locking reads what a DELETE does.
+func (e *Engine) lockedRemoval(db *gorm.DB, t *table.Table, stmt *gorm.Statement) (*removal, error) {
+	hit, err := e.targetsOf(db, t, stmt, nil, e.Dialect.Update)
+	if err != nil {
+		return nil, err
+	}
+	return removalOf(db, t, hit, nil, e.Dialect.Share)
+}
+
+// assertRemoval row-locks what a planned removal relies on and works it out again.
+func (e *Engine) assertRemoval(db *gorm.DB, t *table.Table, stmt *gorm.Statement, planned *removal) (*removal, error) {
+	locked, hit, err := e.lockPlanned(db, t, stmt, planned.Chains, planned.above, planned.hit.IDs())
+	if err != nil {
+		return nil, err
+	}
+	hit.Remember(planned.hit.Hits)
+	actual, err := removalOf(db, t, hit, locked, e.Dialect.Share)
+	if err != nil {
+		return nil, err
+	}
+	return actual, planned.Differs(actual.Removal, locked)
+}
+
+// removalOf works out what the deletion of rows does. known are rows that need not be read again.
+func removalOf(db *gorm.DB, t *table.Table, hit targets, known map[any]*table.Node, share dialect.RowLock) (*removal, error) {
+	if err := operationOf(db).missed(t, len(hit.Live)); err != nil {
+		return nil, err
+	}
+	above, err := t.Above.RowsBeside(db, known, hit.Above(t.IsLeaf()), share)
+	if err != nil {
+		return nil, err
+	}
+	x, err := t.Delete(hit.Hits, above)
+	return &removal{x, hit, above}, err
 }

@@ -6,24 +6,24 @@
 // UPDATE suites SET name = 'b' WHERE id = 7 renames a row, so that everything below it gets another
 // path:
 //
-//	statement.Frame.Begin
+//	Engine.Begin
 //	  1  survey           a plain read: the rows that are hit, and all rows above     updating.Survey
-//	  2  path locks       X on the old place and on the new name slot        hold.Keeper.AcquireEarly
+//	  2  path locks       X on the old place and on the new name slot         Engine.acquireEarly
 //	  3  BEGIN            no row lock is ever held while waiting for a path lock
 //	the hooks of the model, and other plugins' callbacks, run
-//	statement.Writer, in the place of gorm:update                                    updating.Write
+//	Writer, in the place of gorm:update                                              updating.Write
 //	  4  row locks        what is above for sharing, from the top down, and the rows for the change
 //	  5  comparison       the change is worked out again: every place is the planned one, and every
 //	                      path is the parent's and the row's own name; otherwise steps 1, 2, 4 and 5
-//	                      are done once more on locking reads                  hold.Settle
+//	                      are done once more on locking reads                       planAndAssert
 //	  6  top              where a row comes to the top of the tree, what is there
-//	                      must allow it                                          Planner.GuardTop
+//	                      must allow it                                           Engine.guardTop
 //	  7  room             no path below may become too long or too deep              checkSubtrees
-//	  8  UPDATE           GORM writes the statement, pinned to the locked rows       Writing.WriteParts
-//	  9  top, again       on MySQL and MariaDB, now that others see the row         Planner.SettleTop
+//	  8  UPDATE           GORM writes the statement, pinned to the locked rows       writing.writeParts
+//	  9  top, again       on MySQL and MariaDB, now that others see the row          Engine.recheckTop
 //	 10  rewrite          one UPDATE over the range of the path index gives all that lies below its
 //	                      new path                                                   rewriteMoved
-//	statement.Frame.End
+//	Engine.End
 //	 11  COMMIT           of the statement's own transaction; in one of the caller's, by the caller
 //	 12  release          of the path locks, when the transaction has really ended   package txn
 //
@@ -32,9 +32,9 @@
 //
 // # What is where
 //
-// Each kind of write is a [statement.Kind]: insert.go, update.go and delete.go. Each first works
-// out what it does to the tree, and does so again under locks: an INSERT is a placement of new
-// rows, an UPDATE a relocation, a DELETE a removal. The targets of an UPDATE or a DELETE are the
-// rows that it means. The top of a tree, where there is no parent to lock, has rules of its own:
-// top.go.
+// Begin and End are in statement.go, the path locks in pathlocks.go, the assertion and its SQL in
+// assertion.go, trying once more on locking reads in planassert.go, the rewrite in rewrite.go. Each
+// kind of write is a [Kind]: insert.go, update.go and delete.go. The targets of an UPDATE or a
+// DELETE are the rows that it means. The top of a tree, where there is no parent to lock, has rules
+// of its own: top.go. A copy is no statement of GORM's: copy.go.
 package write

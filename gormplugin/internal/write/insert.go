@@ -8,8 +8,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/hold"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/statement"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
@@ -17,7 +16,7 @@ import (
 
 // inserting is an INSERT.
 type inserting struct {
-	*Planner
+	*Engine
 	// seen are the rows that the survey found before the transaction, by id.
 	seen map[any]*table.Node
 	// keyless are the new rows whose path of ids lacks the key that the database will give them.
@@ -25,13 +24,13 @@ type inserting struct {
 	// undoSelect undoes the plugin's changes to the statement's Selects and Omits; nil if there are
 	// none.
 	undoSelect func()
-	tops       TopCheck
+	tops       topCheck
 }
 
 // Survey takes the locks on the slots that are known before the transaction. It leaves a parent
 // that is not there (yet), or a name that no row can have, to [inserting.Write]: hooks and
 // associations may still change both.
-func (k *inserting) Survey(db *gorm.DB, st *statement.Statement) (bool, error) {
+func (k *inserting) Survey(db *gorm.DB, st *Statement) (bool, error) {
 	st.Operation = "insert"
 	st.Note = "insert into " + st.Table.TableName
 	rows, err := arrivals(db, st.Table)
@@ -46,24 +45,25 @@ func (k *inserting) Survey(db *gorm.DB, st *statement.Statement) (bool, error) {
 	if k.seen, err = parentsOf(db, st.Table, rows, nil, ""); err != nil {
 		return false, err
 	}
-	wanted := make(hold.Claims)
-	for _, row := range rows {
-		if err := place(st.Table, row, rows, k.seen); err == nil {
-			wanted.Add(row.at.Tree, row.at.Path)
+	wanted := make(plan.Claims)
+	all := planned(rows)
+	for _, row := range all {
+		if err := st.Table.Place(row, all, k.seen); err == nil {
+			wanted.Add(row.At)
 		}
 	}
-	return true, k.AcquireEarly(db, &st.Held, wanted)
+	return true, k.acquireEarly(db, &st.held, wanted)
 }
 
 // Write carries out the INSERT: it gives every row its path, asserts that the row's parent is, and
 // stays, where the path says, has GORM write the rows, and fills in paths of ids.
-func (k *inserting) Write(w *statement.Writing) error {
+func (k *inserting) Write(w *writing) error {
 	if !w.DB.Statement.Unscoped {
 		if err := w.Apply(w.DB.Statement.Schema.CreateClauses); err != nil {
 			return err
 		}
 	}
-	if err := w.EnsureTransaction(); err != nil {
+	if err := w.ensureTransaction(); err != nil {
 		return err
 	}
 	rows, err := k.prepare(w.DB, w.Tx, w.St)
@@ -74,14 +74,14 @@ func (k *inserting) Write(w *statement.Writing) error {
 		return w.DB.Error
 	}
 	if written := w.DB.RowsAffected; rows > 0 && written != int64(rows) {
-		return w.Missed(int64(rows), written)
+		return w.missed(int64(rows), written)
 	}
 	return k.fillIDs(w.DB, w.Tx, w.St)
 }
 
 // Explain finds out whether a unique index has refused a row that the rule for the top would have
 // refused, too.
-func (k *inserting) Explain(db *gorm.DB, st *statement.Statement) {
+func (k *inserting) Explain(db *gorm.DB, st *Statement) {
 	k.explainTop(db, st.Table, &k.tops)
 }
 
@@ -95,7 +95,7 @@ func (k *inserting) End(*gorm.DB) {
 // prepare gives every row its path, and asserts that the row's parent is, and stays, where the path
 // says. It returns how many rows are to be inserted: none where the statement is an upsert of rows
 // that are in the table.
-func (k *inserting) prepare(db *gorm.DB, tx *txn.Transaction, st *statement.Statement) (int, error) {
+func (k *inserting) prepare(db *gorm.DB, tx *txn.Transaction, st *Statement) (int, error) {
 	t := st.Table
 	st.Operation = "insert"
 	st.Note = "insert into " + t.TableName
@@ -133,16 +133,16 @@ func (k *inserting) prepare(db *gorm.DB, tx *txn.Transaction, st *statement.Stat
 	if err := k.settle(db, tx, st, rows); err != nil {
 		return 0, err
 	}
-	if err := k.GuardTop(db, st, &k.tops, landingsOf(t, rows)); err != nil {
+	if err := k.guardTop(db, st, &k.tops, t.LandingsOf(planned(rows))); err != nil {
 		return 0, err
 	}
 	taken := make(map[pathlock.Location]bool, len(rows))
 	for _, row := range rows {
-		if taken[row.at] {
-			return 0, &fault.NameTakenError{Table: t.TableName, Tree: row.at.Tree, Path: row.at.Path}
+		if taken[row.At] {
+			return 0, &fault.NameTakenError{Table: t.TableName, Tree: row.At.Tree, Path: row.At.Path}
 		}
-		taken[row.at] = true
-		st.Slots = append(st.Slots, row.at)
+		taken[row.At] = true
+		st.Slots = append(st.Slots, row.At)
 		if err := errors.Join(row.Settle(t.Name), row.Settle(t.Parent), row.settleParent()); err != nil {
 			return 0, err
 		}
@@ -160,30 +160,33 @@ func (k *inserting) prepare(db *gorm.DB, tx *txn.Transaction, st *statement.Stat
 }
 
 // settle finds the rows' places and locks them.
-func (k *inserting) settle(db *gorm.DB, tx *txn.Transaction, st *statement.Statement, rows []*arrival) error {
+func (k *inserting) settle(db *gorm.DB, tx *txn.Transaction, st *Statement, rows []*arrival) error {
 	t := st.Table
-	_, err := hold.Settle(k.Keeper, db, tx, &st.Held, hold.Rounds[*placement]{
-		Plan: func(locking bool) (*placement, error) {
+	var parents map[any]*table.Node
+	_, err := planAndAssert(k.Engine, db, tx, &st.held, steps[*plan.Insertion]{
+		Plan: func(locking bool) (_ *plan.Insertion, err error) {
 			if locking {
-				return k.placeAll(db, t, rows, nil, k.Dialect.Share)
+				parents, err = parentsOf(db, t, rows, nil, k.Dialect.Share)
+			} else {
+				parents, err = parentsOf(db, t, rows, k.seen, "")
 			}
-			return k.placeAll(db, t, rows, k.seen, "")
+			if err != nil {
+				return nil, err
+			}
+			return t.Insert(planned(rows), parents)
 		},
-		Needs: func(x *placement) hold.Demand { return x.claims },
-		Assert: func(x *placement) (*placement, error) {
-			_, err := k.LockChains(db, t.Above, x.parentsOf(rows), x.parents)
+		Assert: func(x *plan.Insertion) (*plan.Insertion, error) {
+			_, err := k.lockChains(db, t.Above, x.Parents, parents)
 			return x, err
 		},
-		Stale: func(err error) bool { return errors.Is(err, pathlock.ErrNotFound) },
-		Moved: hold.HasMoved,
 	})
 	return err
 }
 
 // fillIDs completes the paths of ids of new rows whose keys the database has made. A failure would
 // leave rows without a path in the table, so that it ends the transaction.
-func (k *inserting) fillIDs(db *gorm.DB, tx *txn.Transaction, st *statement.Statement) error {
-	if err := k.SettleTop(db, tx, st.Table, &k.tops); err != nil {
+func (k *inserting) fillIDs(db *gorm.DB, tx *txn.Transaction, st *Statement) error {
+	if err := k.recheckTop(db, tx, st.Table, &k.tops); err != nil {
 		return err
 	}
 	if len(k.keyless) == 0 {
@@ -201,7 +204,7 @@ func (k *inserting) fillIDs(db *gorm.DB, tx *txn.Transaction, st *statement.Stat
 }
 
 // writeIDs gives new rows their paths of ids, in one statement.
-func (p *Planner) writeIDs(db *gorm.DB, t *table.Table, rows []*arrival) error {
+func (e *Engine) writeIDs(db *gorm.DB, t *table.Table, rows []*arrival) error {
 	f := t.IDs
 	if t.ByIDs {
 		f = t.Path
@@ -221,7 +224,7 @@ func (p *Planner) writeIDs(db *gorm.DB, t *table.Table, rows []*arrival) error {
 			if !t.ByIDs {
 				path = row.IDs
 			}
-			ids[i], paths[i] = id, path+table.IDText(id)
+			ids[i], paths[i] = id, path+plan.IDText(id)
 			if err := row.Set(f, paths[i]); err != nil {
 				return err
 			}

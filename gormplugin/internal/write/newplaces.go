@@ -4,7 +4,7 @@ import (
 	"context"
 	"reflect"
 
-	"github.com/pathlock-go/pathlock/gormplugin/internal/statement"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"gorm.io/gorm"
 	"gorm.io/gorm/schema"
@@ -12,11 +12,11 @@ import (
 
 // complete adds the new paths, versions and fences to what the statement assigns to a number of
 // rows, some of which move.
-func complete(t *table.Table, a *assignment, moves []move, rows int, fence uint64) {
+func complete(t *table.Table, a *assignment, moves []plan.Move, rows int, fence uint64) {
 	var ids, paths, idPaths, versions, fences []any
 	for _, m := range moves {
 		ids = append(ids, m.ID)
-		paths, idPaths = append(paths, m.path), append(idPaths, m.ids)
+		paths, idPaths = append(paths, m.Path), append(idPaths, m.IDs)
 		versions = append(versions, m.Version+1)
 		fences = append(fences, fence)
 	}
@@ -39,8 +39,8 @@ func complete(t *table.Table, a *assignment, moves []move, rows int, fence uint6
 // writeBack writes the new paths and versions into the caller's structs, as GORM does with all
 // other columns.
 func writeBack(t *table.Table, stmt *gorm.Statement, x *relocation) error {
-	moved := make(map[any]move, len(x.moves))
-	for _, m := range x.moves {
+	moved := make(map[any]plan.Move, len(x.Moves))
+	for _, m := range x.Moves {
 		moved[m.ID] = m
 	}
 	return t.EachRow(stmt.ReflectValue, func(row reflect.Value) error {
@@ -58,9 +58,9 @@ func writeBack(t *table.Table, stmt *gorm.Statement, x *relocation) error {
 			}
 		}
 		if t.IsLeaf() {
-			return t.Tell(stmt.Context, row, m.path)
+			return t.Tell(stmt.Context, row, m.Path)
 		}
-		return t.SetPaths(table.Record{Ctx: stmt.Context, Row: row}, &table.Node{Path: m.path, IDs: m.ids})
+		return t.SetPaths(table.Record{Ctx: stmt.Context, Row: row}, &table.Node{Path: m.Path, IDs: m.IDs})
 	})
 }
 
@@ -75,7 +75,7 @@ func writeBackPaths(t *table.Table, stmt *gorm.Statement, x *relocation) error {
 		if err != nil {
 			return err
 		}
-		n := x.hit.live[id]
+		n := x.hit.Live[id]
 		if n == nil {
 			return nil
 		}
@@ -89,17 +89,17 @@ func writeBackPaths(t *table.Table, stmt *gorm.Statement, x *relocation) error {
 }
 
 // reportPlace writes into the caller's struct where the row is after an update.
-func reportPlace(ctx context.Context, e *statement.Errand, x *relocation) error {
-	if e == nil || !e.Into.IsValid() || x.hit.live[e.ID] == nil {
+func reportPlace(ctx context.Context, op *Operation, x *relocation) error {
+	if op == nil || !op.Into.IsValid() || x.hit.Live[op.ID] == nil {
 		return nil
 	}
-	t, n := x.table, *x.hit.live[e.ID]
-	for _, m := range x.moves {
-		if m.ID == e.ID {
-			n.Path, n.IDs, n.Version = m.path, m.ids, m.Version+1
+	t, n := x.table, *x.hit.Live[op.ID]
+	for _, m := range x.Moves {
+		if m.ID == op.ID {
+			n.Path, n.IDs, n.Version = m.Path, m.IDs, m.Version+1
 		}
 	}
-	n.Parent, n.Name = x.assignment.parentOf(&n), x.assignment.nameOf(&n)
+	n.Parent, n.Name = x.assignment.ParentOf(&n), x.assignment.NameOf(&n)
 	for _, part := range []struct {
 		field *schema.Field
 		value any
@@ -109,15 +109,15 @@ func reportPlace(ctx context.Context, e *statement.Errand, x *relocation) error 
 		}
 		// GORM assigns through a pointer that is there already, which may point to the old parent's
 		// own id.
-		if place := part.field.ReflectValueOf(ctx, e.Into); place.Kind() == reflect.Pointer {
+		if place := part.field.ReflectValueOf(ctx, op.Into); place.Kind() == reflect.Pointer {
 			place.SetZero()
 		}
-		if err := part.field.Set(ctx, e.Into, part.value); err != nil {
+		if err := part.field.Set(ctx, op.Into, part.value); err != nil {
 			return err
 		}
 	}
 	if t.IsLeaf() {
-		return t.Tell(ctx, e.Into, n.Path)
+		return t.Tell(ctx, op.Into, n.Path)
 	}
-	return t.SetPaths(table.Record{Ctx: ctx, Row: e.Into}, &n)
+	return t.SetPaths(table.Record{Ctx: ctx, Row: op.Into}, &n)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
@@ -17,12 +18,12 @@ import (
 // rewriteMoved gives the descendants of the rows that an UPDATE has moved their new paths. From
 // here on a failure leaves the subtree inconsistent. So it rolls the transaction back, even if the
 // caller ignores the error.
-func (p *Planner) rewriteMoved(db *gorm.DB, tx *txn.Transaction, t *table.Table, moves []move) error {
-	moves = slices.DeleteFunc(slices.Clone(moves), func(m move) bool { return !m.carries() })
+func (e *Engine) rewriteMoved(db *gorm.DB, tx *txn.Transaction, t *table.Table, moves []plan.Move) error {
+	moves = slices.DeleteFunc(slices.Clone(moves), func(m plan.Move) bool { return !m.Carries() })
 	// Where one moved row lies below another, the rows below both follow the lower one.
-	slices.SortFunc(moves, func(a, b move) int { return cmp.Compare(len(b.Node.Path), len(a.Node.Path)) })
+	slices.SortFunc(moves, func(a, b plan.Move) int { return cmp.Compare(len(b.Node.Path), len(a.Node.Path)) })
 	for chunk := range slices.Chunk(moves, maxRanges) {
-		if err := p.rewrite(db, t, chunk); err != nil {
+		if err := e.rewrite(db, t, chunk); err != nil {
 			err = fmt.Errorf("gormplugin: rewriting the paths below %q: %w", chunk[0].Node.Path, err)
 			tx.Abandon(err)
 			return err
@@ -32,7 +33,7 @@ func (p *Planner) rewriteMoved(db *gorm.DB, tx *txn.Transaction, t *table.Table,
 }
 
 // rewrite moves subtrees, without their top rows, in one statement.
-func (p *Planner) rewrite(db *gorm.DB, t *table.Table, moves []move) error {
+func (e *Engine) rewrite(db *gorm.DB, t *table.Table, moves []plan.Move) error {
 	ranges := make([]clause.Expression, len(moves))
 	for i, m := range moves {
 		ranges[i] = t.Below(m.Tree, m.Node.Path)
@@ -46,7 +47,7 @@ func (p *Planner) rewrite(db *gorm.DB, t *table.Table, moves []move) error {
 		// The column that the ranges are about comes last: MySQL works the columns out one by one,
 		// on what it has written already.
 		for i := len(changes) - 1; i >= 0; i-- {
-			d.Add("? = ?", clause.Column{Name: changes[i].column.DBName}, p.rewritten(t, moves, ranges, i))
+			d.Add("? = ?", clause.Column{Name: changes[i].column.DBName}, e.rewritten(t, moves, ranges, i))
 			if i > 0 {
 				d.Add(", ")
 			}
@@ -58,11 +59,11 @@ func (p *Planner) rewrite(db *gorm.DB, t *table.Table, moves []move) error {
 
 // rewritten is the new value of a path column, the first or the second one, in the ranges of rows
 // that belong to the moves.
-func (p *Planner) rewritten(t *table.Table, moves []move, ranges []clause.Expression, which int) clause.Expression {
-	begin := func(m move) clause.Expr {
+func (e *Engine) rewritten(t *table.Table, moves []plan.Move, ranges []clause.Expression, which int) clause.Expression {
+	begin := func(m plan.Move) clause.Expr {
 		c := changes(t, m)[which]
 		// SUBSTRING and SUBSTR count characters, from 1.
-		return p.Dialect.Join(c.to, table.Column(c.column), utf8.RuneCountInString(c.from)+1)
+		return e.Dialect.Join(c.to, table.Column(c.column), utf8.RuneCountInString(c.from)+1)
 	}
 	if len(moves) == 1 {
 		return begin(moves[0])
@@ -78,6 +79,7 @@ func (p *Planner) rewritten(t *table.Table, moves []move, ranges []clause.Expres
 // change is how the beginning of a path column changes for a moved row and everything below it.
 type change struct {
 	column   *schema.Field
+	room     plan.Room
 	from, to string
 }
 
@@ -85,10 +87,10 @@ type change struct {
 func (c change) longer() int { return utf8.RuneCountInString(c.to) - utf8.RuneCountInString(c.from) }
 
 // changes returns what a move does to the path columns.
-func changes(t *table.Table, m move) []change {
-	all := []change{{t.Path, m.Node.Path, m.path}}
+func changes(t *table.Table, m plan.Move) []change {
+	all := []change{{t.Path, t.PathRoom, m.Node.Path, m.Path}}
 	if t.IDs != nil {
-		all = append(all, change{t.IDs, m.Node.IDs, m.ids})
+		all = append(all, change{t.IDs, t.IDsRoom, m.Node.IDs, m.IDs})
 	}
 	return all
 }

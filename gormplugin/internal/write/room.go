@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -21,11 +22,11 @@ const maxRanges = 100
 // checkSubtrees looks below the rows that move, which are locked. It reports whether there is
 // anything, and refuses moves by which the path of a descendant would become longer than its
 // column, or the tree too deep, before anything is written.
-func (p *Planner) checkSubtrees(db *gorm.DB, t *table.Table, moves []move) (descend bool, err error) {
+func (e *Engine) checkSubtrees(db *gorm.DB, t *table.Table, moves []plan.Move) (descend bool, err error) {
 	if t.IsLeaf() {
 		return false, nil
 	}
-	moves = slices.DeleteFunc(slices.Clone(moves), func(m move) bool { return !m.carries() })
+	moves = slices.DeleteFunc(slices.Clone(moves), func(m plan.Move) bool { return !m.Carries() })
 	tops := make([]*table.Node, len(moves))
 	childless := true
 	for i, m := range moves {
@@ -34,12 +35,12 @@ func (p *Planner) checkSubtrees(db *gorm.DB, t *table.Table, moves []move) (desc
 	}
 	if childless {
 		// They had no children before they were locked, and should have none now.
-		if descend, err := p.anyBelow(db, t, tops); err != nil || !descend {
+		if descend, err := e.anyBelow(db, t, tops); err != nil || !descend {
 			return false, err
 		}
 	}
 	for chunk := range slices.Chunk(moves, maxRanges) {
-		if err := p.checkRoom(db, t, chunk); err != nil {
+		if err := e.checkRoom(db, t, chunk); err != nil {
 			return true, err
 		}
 	}
@@ -49,14 +50,14 @@ func (p *Planner) checkSubtrees(db *gorm.DB, t *table.Table, moves []move) (desc
 // anyBelow reports whether any live row hangs below rows that are locked. It looks the children up
 // by their parents, where nobody else can write meanwhile. It does not use the index over the
 // paths, where the neighbours are.
-func (p *Planner) anyBelow(db *gorm.DB, t *table.Table, above []*table.Node) (found bool, err error) {
+func (e *Engine) anyBelow(db *gorm.DB, t *table.Table, above []*table.Node) (found bool, err error) {
 	for chunk := range slices.Chunk(above, table.MaxPlaceholders/2) {
 		d := t.Direct(db)
-		if p.Dialect.MisjudgesLists {
+		if e.Dialect.MisjudgesLists {
 			addEachBelow(t, d, chunk)
 		} else {
 			addBelow(t, d, chunk)
-			p.addNewest(d)
+			e.addNewest(d)
 		}
 		var one int
 		err := d.One(&one)
@@ -99,20 +100,20 @@ func addEachBelow(t *table.Table, d *table.Direct, above []*table.Node) {
 }
 
 // addNewest keeps the database from answering a SELECT from an old snapshot.
-func (p *Planner) addNewest(d *table.Direct) {
-	if p.Asserts && p.Dialect.Newest != "" {
-		d.Add(" " + string(p.Dialect.Newest))
+func (e *Engine) addNewest(d *table.Direct) {
+	if e.Asserts && e.Dialect.Newest != "" {
+		d.Add(" " + string(e.Dialect.Newest))
 	}
 }
 
 // checkRoom looks below the rows that move for a row that would not fit. Where the rows have no
 // mark of deletion, it reads only the index over the paths.
-func (p *Planner) checkRoom(db *gorm.DB, t *table.Table, moves []move) error {
-	length, path := p.Dialect.Length, table.Column(t.Path)
+func (e *Engine) checkRoom(db *gorm.DB, t *table.Table, moves []plan.Move) error {
+	length, path := e.Dialect.Length, table.Column(t.Path)
 	depth := clause.Expr{SQL: length + "(?) - " + length + "(REPLACE(?, '/', ''))", Vars: []any{path, path}}
 	var misfits []clause.Expression
 	for _, m := range moves {
-		if tight := p.misfits(t, m, depth); len(tight) > 0 {
+		if tight := e.misfits(t, m, depth); len(tight) > 0 {
 			misfits = append(misfits, clause.And(t.Below(m.Tree, m.Node.Path), table.AnyOf(tight)))
 		}
 	}
@@ -120,8 +121,8 @@ func (p *Planner) checkRoom(db *gorm.DB, t *table.Table, moves []move) error {
 		return nil
 	}
 	var sizes []clause.Expression
-	for f := range t.PathsIn(new(table.Node)) {
-		sizes = append(sizes, clause.Expr{SQL: length + "(?)", Vars: []any{table.Column(f)}})
+	for _, c := range changes(t, moves[0]) {
+		sizes = append(sizes, clause.Expr{SQL: length + "(?)", Vars: []any{table.Column(c.column)}})
 	}
 	var found string
 	var levels int
@@ -132,7 +133,7 @@ func (p *Planner) checkRoom(db *gorm.DB, t *table.Table, moves []move) error {
 			d.Add(", ?", size)
 		}
 		d.Add(" FROM ? WHERE ? AND ? LIMIT 1", from, table.AnyOf(misfits), t.Alive)
-		p.addNewest(d)
+		e.addNewest(d)
 		found, levels, lengths, err = firstMisfit(d, len(sizes))
 		return err
 	})
@@ -146,29 +147,26 @@ func (p *Planner) checkRoom(db *gorm.DB, t *table.Table, moves []move) error {
 }
 
 // misfits are the conditions under which a row below a moving one would not fit.
-func (p *Planner) misfits(t *table.Table, m move, depth clause.Expression) (conditions []clause.Expression) {
-	length := p.Dialect.Length
+func (e *Engine) misfits(t *table.Table, m plan.Move, depth clause.Expression) (conditions []clause.Expression) {
+	length := e.Dialect.Length
 	for _, c := range changes(t, m) {
-		if c.longer() > 0 && c.column.Size > 0 && c.column.DataType == schema.String {
-			room := c.column.Size - c.longer()
+		if c.longer() > 0 && c.room.Size > 0 {
+			room := c.room.Size - c.longer()
 			conditions = append(conditions, clause.Expr{
-				SQL:  "(" + p.Dialect.Bytes + "(?) > ? AND " + length + "(?) > ?)",
+				SQL:  "(" + e.Dialect.Bytes + "(?) > ? AND " + length + "(?) > ?)",
 				Vars: []any{table.Column(c.column), room, table.Column(c.column), room},
 			})
 		}
 	}
-	if deeper := m.deeper(); deeper > 0 {
+	if deeper := m.Deeper(); deeper > 0 {
 		conditions = append(conditions, clause.Expr{SQL: "? > ?", Vars: []any{depth, t.MaxDepth - deeper}})
 	}
 	return conditions
 }
 
-// deeper returns by how many levels a row moves down.
-func (m move) deeper() int { return strings.Count(m.path, "/") - strings.Count(m.Node.Path, "/") }
-
 // misfit says why a row with a path, so many levels deep and with paths of these lengths, would not
 // fit after the move.
-func misfit(t *table.Table, moves []move, path string, levels int, lengths []int) error {
+func misfit(t *table.Table, moves []plan.Move, path string, levels int, lengths []int) error {
 	m := moves[0]
 	for _, other := range moves {
 		if strings.HasPrefix(path, other.Node.Path+"/") && len(other.Node.Path) > len(m.Node.Path) {
@@ -176,11 +174,11 @@ func misfit(t *table.Table, moves []move, path string, levels int, lengths []int
 		}
 	}
 	for i, c := range changes(t, m) {
-		if err := table.Fits(c.column, lengths[i]+max(c.longer(), 0), c.to); err != nil {
+		if err := c.room.Fits(lengths[i]+max(c.longer(), 0), c.to); err != nil {
 			return err
 		}
 	}
-	return &fault.TooDeepError{Table: t.TableName, Path: m.path, Depth: levels + m.deeper(), Limit: t.MaxDepth}
+	return &fault.TooDeepError{Table: t.TableName, Path: m.Path, Depth: levels + m.Deeper(), Limit: t.MaxDepth}
 }
 
 // firstMisfit returns the path of a row that would not fit, how deep it lies and how long its paths

@@ -3,8 +3,7 @@ package write
 import (
 	"slices"
 
-	"github.com/pathlock-go/pathlock/gormplugin/internal/hold"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/statement"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -15,12 +14,12 @@ import (
 // has read. The hit rows say whether any row hangs below them.
 //
 // Of leaves, and where the statement may mean deleted rows, it reads only the rows that are hit.
-func (p *Planner) survey(db *gorm.DB, t *table.Table, stmt *gorm.Statement, also ...any) (targets, map[any]*table.Node, error) {
-	if hit, known, ok := p.recallErrand(db, t, statement.ErrandOf(db), also); ok {
+func (e *Engine) survey(db *gorm.DB, t *table.Table, stmt *gorm.Statement, also ...any) (targets, map[any]*table.Node, error) {
+	if hit, known, ok := e.recallOperation(db, t, operationOf(db), also); ok {
 		return hit, known, nil
 	}
 	if t.IsLeaf() || stmt.Unscoped {
-		hit, err := p.targetsOf(db, t, stmt, nil, "")
+		hit, err := e.targetsOf(db, t, stmt, nil, "")
 		return hit, nil, err
 	}
 	d := t.Source(db)
@@ -29,7 +28,7 @@ func (p *Planner) survey(db *gorm.DB, t *table.Table, stmt *gorm.Statement, also
 	if err != nil {
 		return targets{}, nil, err
 	}
-	hit := targets{live: make(map[any]*table.Node), dead: make(map[any]*table.Node)}
+	hit := targets{Hits: plan.NewHits()}
 	known := make(map[any]*table.Node, len(rows))
 	for _, n := range rows {
 		// A row that is hit and lies above another one was found twice.
@@ -37,7 +36,7 @@ func (p *Planner) survey(db *gorm.DB, t *table.Table, stmt *gorm.Statement, also
 			known[n.ID] = n
 		}
 		if n.Hit {
-			hit.live[n.ID] = n
+			hit.Live[n.ID] = n
 		}
 	}
 	return hit, known, nil
@@ -72,7 +71,7 @@ func addSurvey(t *table.Table, d *table.Direct, hits table.Selection, also []any
 
 // mostAsked bounds for how many rows a survey asks whether others hang below them. Without
 // statistics, a database may read the whole tree for each of them. Where there are more,
-// [Planner.anyBelow] asks once they are locked, for many rows by one statement.
+// [Engine.anyBelow] asks once they are locked, for many rows by one statement.
 const mostAsked = 20
 
 // hasChildren is the condition that a live row hangs below a row of the statement's table.
@@ -83,51 +82,15 @@ func hasChildren(t *table.Table) clause.Expression {
 	}}
 }
 
-// lockPlanned row-locks what a planned change of rows of t relies on. It locks what is above the
-// rows for sharing, as LockChains does and with the same checks, and for the change the rows that
-// the statement hits among those with the given ids.
-func (p *Planner) lockPlanned(db *gorm.DB, t *table.Table, stmt *gorm.Statement, chains []*table.Node, known map[any]*table.Node, ids []any) (locked map[any]*table.Node, hit targets, err error) {
-	if t.IsLeaf() || stmt.Unscoped || len(ids) > table.MaxPlaceholders || len(ids) == 0 {
-		if locked, err = p.LockChains(db, t.Above, chains, known); err != nil {
-			return nil, hit, err
-		}
-		hit, err = p.targetsOf(db, t, stmt, ids, p.Dialect.Update)
-		return locked, hit, err
-	}
-	hit = targets{live: make(map[any]*table.Node), dead: make(map[any]*table.Node)}
-	c := hold.NewChains(t, chains, known, ids)
-	both := t.Direct(db)
-	var end string
-	if above := c.Next(); len(above) > 0 {
-		both.Add(p.Dialect.Both[0])
-		table.Selection{Where: t.KeyIn(table.Column(t.Key), above), Lock: p.Dialect.Share, ByPrimaryKey: true}.AppendTo(both)
-		both.Add(p.Dialect.Both[1])
-		end = p.Dialect.Both[2]
-	}
-	hits(t, stmt, ids, p.Dialect.Update).AppendTo(both)
-	both.Add(end)
-	rows, err := t.Collect(both, p.Dialect.Update != "", false)
-	if err != nil {
-		return nil, hit, err
-	}
-	for _, n := range rows {
-		if slices.Contains(ids, n.ID) {
-			hit.live[n.ID] = n
-		}
-	}
-	c.Found(slices.Values(rows))
-	locked, err = p.LockRest(db, c)
-	return locked, hit, err
-}
-
-// recallErrand returns what [Planner.survey] would return for the statement of an errand, from what
-// the request has read before. It guesses that no rows hang below the row, which holds for most.
-func (p *Planner) recallErrand(db *gorm.DB, t *table.Table, e *statement.Errand, also []any) (hit targets, known map[any]*table.Node, ok bool) {
-	if e == nil || !e.Alone {
+// recallOperation returns what [Engine.survey] would return for the statement of an operation, from
+// what the request has read before. It guesses that no rows hang below the row, which holds for
+// most.
+func (e *Engine) recallOperation(db *gorm.DB, t *table.Table, op *Operation, also []any) (hit targets, known map[any]*table.Node, ok bool) {
+	if op == nil || !op.Alone {
 		return hit, nil, false
 	}
 	read := t.Recalled(db)
-	n := read[table.RecallRow{Table: t.TableName, ID: e.ID}]
+	n := read[table.RecallRow{Table: t.TableName, ID: op.ID}]
 	if n == nil {
 		return hit, nil, false
 	}
@@ -144,5 +107,7 @@ func (p *Planner) recallErrand(db *gorm.DB, t *table.Table, e *statement.Errand,
 	if !t.IsLeaf() {
 		known[n.ID] = n
 	}
-	return targets{live: map[any]*table.Node{n.ID: n}, dead: make(map[any]*table.Node), recalled: true}, known, true
+	hit = targets{Hits: plan.NewHits(), recalled: true}
+	hit.Live[n.ID] = n
+	return hit, known, true
 }

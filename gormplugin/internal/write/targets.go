@@ -1,39 +1,23 @@
 package write
 
 import (
-	"maps"
 	"reflect"
 	"slices"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
 )
 
-// targets are the rows that an UPDATE or DELETE hits, by id: the live ones, which are part of the
-// tree, and the softly deleted ones.
+// targets are the rows that an UPDATE or DELETE hits.
 type targets struct {
-	live map[any]*table.Node
-	dead map[any]*table.Node
+	plan.Hits
 	// recalled is set where the rows were read earlier in the request. They may be used for plans
 	// only, since plans are asserted.
 	recalled bool
-}
-
-// ids returns the ids of all targets.
-func (x targets) ids() []any {
-	return append(slices.Collect(maps.Keys(x.live)), slices.Collect(maps.Keys(x.dead))...)
-}
-
-// remember takes over what a survey has found out about the rows beyond their columns.
-func (x targets) remember(surveyed targets) {
-	for id, n := range x.live {
-		if before := surveyed.live[id]; before != nil {
-			n.Childless = before.Childless
-		}
-	}
 }
 
 // HasCondition reports whether a statement says which rows it means. GORM refuses one that does
@@ -82,21 +66,21 @@ type whole struct{ clause.Clause }
 func (w whole) Build(b clause.Builder) { w.Clause.Build(b) }
 
 // targetsOf reads the rows that stmt hits; among those with the given ids, unless ids is nil.
-func (p *Planner) targetsOf(db *gorm.DB, t *table.Table, stmt *gorm.Statement, ids []any, lock dialect.RowLock) (targets, error) {
-	found := targets{live: make(map[any]*table.Node), dead: make(map[any]*table.Node)}
+func (e *Engine) targetsOf(db *gorm.DB, t *table.Table, stmt *gorm.Statement, ids []any, lock dialect.RowLock) (targets, error) {
+	found := targets{Hits: plan.NewHits()}
 	if ids == nil {
 		all, err := t.Read(db, hits(t, stmt, nil, lock))
 		if err != nil {
 			return found, err
 		}
-		return found, p.classify(db, t, stmt, found, all, lock)
+		return found, e.classify(db, t, stmt, found, all, lock)
 	}
 	for chunk := range slices.Chunk(ids, table.MaxPlaceholders) {
 		all, err := t.Read(db, hits(t, stmt, chunk, lock))
 		if err != nil {
 			return found, err
 		}
-		if err := p.classify(db, t, stmt, found, all, lock); err != nil {
+		if err := e.classify(db, t, stmt, found, all, lock); err != nil {
 			return found, err
 		}
 	}
@@ -104,11 +88,11 @@ func (p *Planner) targetsOf(db *gorm.DB, t *table.Table, stmt *gorm.Statement, i
 }
 
 // classify adds rows that stmt hits to the live ones found, or to the dead ones.
-func (p *Planner) classify(db *gorm.DB, t *table.Table, stmt *gorm.Statement, found targets, rows []*table.Node, lock dialect.RowLock) error {
+func (e *Engine) classify(db *gorm.DB, t *table.Table, stmt *gorm.Statement, found targets, rows []*table.Node, lock dialect.RowLock) error {
 	if !stmt.Unscoped || len(t.Deletion) == 0 {
 		// By GORM's own condition, the statement hits live rows only.
 		for _, n := range rows {
-			found.live[n.ID] = n
+			found.Live[n.ID] = n
 		}
 		return nil
 	}
@@ -122,9 +106,9 @@ func (p *Planner) classify(db *gorm.DB, t *table.Table, stmt *gorm.Statement, fo
 	}
 	for _, n := range rows {
 		if live[n.ID] == nil {
-			found.dead[n.ID] = n
+			found.Dead[n.ID] = n
 		} else {
-			found.live[n.ID] = n
+			found.Live[n.ID] = n
 		}
 	}
 	return nil

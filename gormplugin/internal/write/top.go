@@ -1,18 +1,14 @@
 package write
 
 import (
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"maps"
-	"slices"
 
-	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/statement"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
@@ -35,68 +31,19 @@ import (
 //     notices what a question asked of an older state has missed.
 //   - SQLite has one writer at a time.
 
-// landing is what a statement puts at the top of a tree.
-type landing struct {
-	tree any
-	// domain is the tree's lock domain.
-	domain pathlock.Tree
-	// root is set for a root row.
-	root bool
-	// rows is how many rows the statement brings into the tree altogether, and atTop how many of
-	// these are at the top.
-	rows, atTop int
-}
-
-// Landings are what a statement puts at the top of trees, by tree.
-type Landings map[any]*landing
-
-// Add notes a row that comes into a tree, or to the top of it.
-func (l Landings) Add(n *table.Node, domain pathlock.Tree) {
-	at := l[n.Tree]
-	if at == nil {
-		at = &landing{tree: n.Tree, domain: domain}
-		l[n.Tree] = at
-	}
-	at.rows++
-	if n.Parent == nil {
-		at.atTop++
-		at.root = at.root || n.IsRoot()
-	}
-}
-
-// landingsOf returns where new rows come to the top of their trees.
-func landingsOf(t *table.Table, rows []*arrival) Landings {
-	if t.IsLeaf() || !slices.ContainsFunc(rows, func(row *arrival) bool { return row.Parent == nil }) {
-		return nil
-	}
-	l := make(Landings)
-	for _, row := range rows {
-		l.Add(row.Node, row.at.Tree)
-	}
-	return l
-}
-
-// atTops returns the landings that put a row at the top, in an order that is the same for
-// everybody.
-func (l Landings) atTops() []*landing {
-	all := slices.DeleteFunc(slices.Collect(maps.Values(l)), func(at *landing) bool { return at.atTop == 0 })
-	slices.SortFunc(all, func(a, b *landing) int { return cmp.Compare(a.domain.ID(), b.domain.ID()) })
-	return all
-}
-
-// TopCheck has the landings that [Planner.SettleTop] checks again after the write; none where the
+// topCheck has the landings that [Engine.recheckTop] checks again after the write; none where the
 // database needs no second check.
-type TopCheck struct{ asked []*landing }
+type topCheck struct{ asked []*plan.Landing }
 
-// GuardTop refuses rows that a statement is about to put at the top of trees where something is in
-// their way. What it cannot rule out yet, it leaves to [Planner.SettleTop].
-func (p *Planner) GuardTop(db *gorm.DB, st *statement.Statement, x *TopCheck, l Landings) error {
+// guardTop refuses rows that a statement is about to put at the top of trees where something is in
+// their way. What it cannot rule out yet, it leaves to [Engine.recheckTop].
+func (e *Engine) guardTop(db *gorm.DB, st *Statement, x *topCheck, l plan.Landings) error {
 	t := st.Table
-	for _, at := range l.atTops() {
-		if at.root && at.atTop > 1 {
-			return &fault.RootRowError{Table: t.TableName, Tree: at.domain}
+	for _, at := range l.AtTops() {
+		if at.Root && at.AtTop > 1 {
+			return &fault.RootRowError{Table: t.TableName, Tree: at.Domain}
 		}
-		later := p.Asserts && p.Dialect.AsksLater
+		later := e.Asserts && e.Dialect.AsksLater
 		if later {
 			x.asked = append(x.asked, at)
 			if st.Begun != nil {
@@ -104,13 +51,13 @@ func (p *Planner) GuardTop(db *gorm.DB, st *statement.Statement, x *TopCheck, l 
 				continue
 			}
 		}
-		if p.Asserts && p.Dialect.LockTop != nil {
-			if err := p.lockTop(db, t, at); err != nil {
+		if e.Asserts && e.Dialect.LockTop != nil {
+			if err := e.lockTop(db, t, at); err != nil {
 				return err
 			}
 		}
-		rowLock := p.Dialect.Share
-		if !p.Asserts || later {
+		rowLock := e.Dialect.Share
+		if !e.Asserts || later {
 			rowLock = ""
 		}
 		if err := checkTop(t, db, at, 0, rowLock); err != nil {
@@ -118,7 +65,7 @@ func (p *Planner) GuardTop(db *gorm.DB, st *statement.Statement, x *TopCheck, l 
 				return err
 			}
 			// The plain read may be of an old snapshot.
-			if err := checkTop(t, db, at, 0, p.Dialect.Share); err != nil {
+			if err := checkTop(t, db, at, 0, e.Dialect.Share); err != nil {
 				return err
 			}
 		}
@@ -126,11 +73,11 @@ func (p *Planner) GuardTop(db *gorm.DB, st *statement.Statement, x *TopCheck, l 
 	return nil
 }
 
-// SettleTop asks again after the rows are written, where the database needs that. A refusal would
+// recheckTop asks again after the rows are written, where the database needs that. A refusal would
 // leave them in the table, so that it ends the transaction.
-func (p *Planner) SettleTop(db *gorm.DB, tx *txn.Transaction, t *table.Table, x *TopCheck) error {
+func (e *Engine) recheckTop(db *gorm.DB, tx *txn.Transaction, t *table.Table, x *topCheck) error {
 	for _, at := range x.asked {
-		if err := checkTop(t, db, at, at.rows, p.Dialect.Share); err != nil {
+		if err := checkTop(t, db, at, at.Rows, e.Dialect.Share); err != nil {
 			tx.Abandon(err)
 			return err
 		}
@@ -141,11 +88,11 @@ func (p *Planner) SettleTop(db *gorm.DB, tx *txn.Transaction, t *table.Table, x 
 // checkTop looks for what is in the way of a landing. Beside a root row nothing can be at the top.
 // A root row can only come into a tree that has no rows but the statement's own, whose number is
 // given.
-func checkTop(t *table.Table, db *gorm.DB, at *landing, own int, rowLock dialect.RowLock) error {
-	where := clause.Expression(clause.Eq{Column: table.Column(t.Tree), Value: at.tree})
+func checkTop(t *table.Table, db *gorm.DB, at *plan.Landing, own int, rowLock dialect.RowLock) error {
+	where := clause.Expression(clause.Eq{Column: table.Column(t.Tree), Value: at.Tree})
 	limit := 1
 	switch {
-	case at.root:
+	case at.Root:
 		limit = own + 1
 	case t.ByIDs:
 		where = clause.And(where, clause.Eq{Column: table.Column(t.Parent), Value: t.NoParent()}, clause.Eq{Column: table.Column(t.Name), Value: ""})
@@ -156,11 +103,11 @@ func checkTop(t *table.Table, db *gorm.DB, at *landing, own int, rowLock dialect
 	if err != nil || len(found) < limit {
 		return err
 	}
-	inTheWay := &fault.RootRowError{Table: t.TableName, Tree: at.domain}
+	inTheWay := &fault.RootRowError{Table: t.TableName, Tree: at.Domain}
 	for _, n := range found {
 		// Among the statement's own rows, only those at the top that are no root row are known to
 		// be somebody else's.
-		if own == 0 || !at.root || n.Parent == nil && !n.IsRoot() {
+		if own == 0 || !at.Root || n.Parent == nil && !n.IsRoot() {
 			inTheWay.ID, inTheWay.Root = n.ID, n.IsRoot()
 		}
 	}
@@ -169,8 +116,8 @@ func checkTop(t *table.Table, db *gorm.DB, at *landing, own int, rowLock dialect
 
 // explainTop finds out whether a unique index has refused a row that the rule for the top would
 // have refused, too: the rule's error says more.
-func (p *Planner) explainTop(db *gorm.DB, t *table.Table, x *TopCheck) {
-	if len(x.asked) == 0 || p.Dialect.Classify(db.Error) != dialect.FailureDuplicate {
+func (e *Engine) explainTop(db *gorm.DB, t *table.Table, x *topCheck) {
+	if len(x.asked) == 0 || e.Dialect.Classify(db.Error) != dialect.FailureDuplicate {
 		return
 	}
 	for _, at := range x.asked {
@@ -182,20 +129,20 @@ func (p *Planner) explainTop(db *gorm.DB, t *table.Table, x *TopCheck) {
 }
 
 // lockTop takes PostgreSQL's lock on the top of a tree, until the end of the transaction.
-func (p *Planner) lockTop(db *gorm.DB, t *table.Table, at *landing) error {
+func (e *Engine) lockTop(db *gorm.DB, t *table.Table, at *plan.Landing) error {
 	digest := fnv.New64a()
-	for _, part := range []string{"pathlock top", t.TableName, at.domain.ID()} {
+	for _, part := range []string{"pathlock top", t.TableName, at.Domain.ID()} {
 		var length [8]byte
 		binary.BigEndian.PutUint64(length[:], uint64(len(part)))
 		_, _ = digest.Write(length[:])
 		_, _ = digest.Write([]byte(part))
 	}
-	d := t.Direct(db).Add("SELECT ? FROM ? AS l", p.Dialect.LockTop(int64(digest.Sum64()), at.root)...)
+	d := t.Direct(db).Add("SELECT ? FROM ? AS l", e.Dialect.LockTop(int64(digest.Sum64()), at.Root)...)
 	var isolation string
 	if err := d.One(&isolation); err != nil {
-		return fmt.Errorf("gormplugin: locking the top of %s: %w", at.domain, err)
+		return fmt.Errorf("gormplugin: locking the top of %s: %w", at.Domain, err)
 	}
-	if why := p.Dialect.Refuse(isolation); why != "" {
+	if why := e.Dialect.Refuse(isolation); why != "" {
 		return fmt.Errorf("%w: a write to %s at %s", fault.ErrIsolation, t.TableName, why)
 	}
 	return nil

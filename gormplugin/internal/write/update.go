@@ -5,8 +5,7 @@ import (
 	"fmt"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/hold"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/statement"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
@@ -15,17 +14,17 @@ import (
 
 // updating is an UPDATE.
 type updating struct {
-	*Planner
+	*Engine
 	// plan is what the survey found; nil if there was none.
 	plan *relocation
 	// assigned is set once the plugin has given the statement a SET clause.
 	assigned bool
-	tops     TopCheck
+	tops     topCheck
 }
 
 // Survey takes the locks that the update will need, as far as they are known before its transaction
 // and its hooks.
-func (k *updating) Survey(db *gorm.DB, st *statement.Statement) (bool, error) {
+func (k *updating) Survey(db *gorm.DB, st *Statement) (bool, error) {
 	t := st.Table
 	stmt := rehearsal(t, db)
 	a, err := assignmentIn(t, stmt)
@@ -38,7 +37,7 @@ func (k *updating) Survey(db *gorm.DB, st *statement.Statement) (bool, error) {
 		found, err = k.surveyRelocation(db, t, a, stmt)
 	}
 	if err != nil {
-		if errors.Is(err, pathlock.ErrNotFound) || hold.HasMoved(err) {
+		if errors.Is(err, pathlock.ErrNotFound) || hasMoved(err) {
 			// An association that is saved before may bring the parent. The condition of an
 			// optimistic lock, which comes later, may leave out the row that has moved.
 			return true, nil
@@ -49,12 +48,12 @@ func (k *updating) Survey(db *gorm.DB, st *statement.Statement) (bool, error) {
 	if found.staysPut() {
 		return false, nil
 	}
-	return true, k.AcquireEarly(db, &st.Held, found.claims)
+	return true, k.acquireEarly(db, &st.held, found.Claims)
 }
 
 // Explain finds out whether a unique index has refused a row that the rule for the top would have
 // refused, too.
-func (k *updating) Explain(db *gorm.DB, st *statement.Statement) { k.explainTop(db, st.Table, &k.tops) }
+func (k *updating) Explain(db *gorm.DB, st *Statement) { k.explainTop(db, st.Table, &k.tops) }
 
 // End takes the plugin's SET clause out of the statement.
 func (k *updating) End(db *gorm.DB) {
@@ -64,21 +63,21 @@ func (k *updating) End(db *gorm.DB) {
 }
 
 // surveyRelocation works out by plain reads what an assignment does to the rows that stmt hits.
-func (p *Planner) surveyRelocation(db *gorm.DB, t *table.Table, a *assignment, stmt *gorm.Statement) (*relocation, error) {
+func (e *Engine) surveyRelocation(db *gorm.DB, t *table.Table, a *assignment, stmt *gorm.Statement) (*relocation, error) {
 	var parent any
-	if a.parent != nil {
-		parent = *a.parent
+	if a.Parent != nil {
+		parent = *a.Parent
 	}
-	hit, known, err := p.survey(db, t, stmt, parent)
+	hit, known, err := e.survey(db, t, stmt, parent)
 	if err != nil {
 		return nil, err
 	}
-	return p.relocationBy(db, t, a, hit, known, "")
+	return e.relocationBy(db, t, a, hit, known, "")
 }
 
 // Write carries out the UPDATE: it locks, asserts, has GORM write the rows with their new paths,
 // and rewrites the paths below them.
-func (k *updating) Write(w *statement.Writing) error {
+func (k *updating) Write(w *writing) error {
 	t, db, stmt := w.St.Table, w.DB, w.DB.Statement
 	if err := w.Apply(stmt.Schema.UpdateClauses); err != nil {
 		return err
@@ -92,7 +91,7 @@ func (k *updating) Write(w *statement.Writing) error {
 		k.assigned = true
 	}
 	if !a.touches() || !HasCondition(stmt) && !db.AllowGlobalUpdate {
-		if _, limited := stmt.Clauses["LIMIT"]; limited && !w.Builds("LIMIT") {
+		if _, limited := stmt.Clauses["LIMIT"]; limited && !w.builds("LIMIT") {
 			return t.Unsupported("GORM leaves the LIMIT out of an UPDATE on this database: state the rows by a subquery, as in Where(\"id IN (?)\", …)")
 		}
 		w.GORMWrite(db)
@@ -100,7 +99,7 @@ func (k *updating) Write(w *statement.Writing) error {
 	}
 	w.St.Operation, w.St.Note = a.operation(), fmt.Sprintf("%s in %s", a, t.TableName)
 	if w.Tx != nil {
-		if err := w.EnsureTransaction(); err != nil {
+		if err := w.ensureTransaction(); err != nil {
 			return err
 		}
 	}
@@ -111,17 +110,17 @@ func (k *updating) Write(w *statement.Writing) error {
 	if err == nil && planned.staysPut() {
 		return k.updateInPlace(w, a, planned)
 	}
-	if err != nil && (!k.Asserts || !hold.IsOutdated(err)) {
+	if err != nil && (!k.Asserts || !isOutdated(err)) {
 		return err
 	}
-	if begun := w.EnsureTransaction(); begun != nil {
+	if begun := w.ensureTransaction(); begun != nil {
 		return begun
 	}
 	found, err := k.settle(db, w.Tx, w.St, a, planned, err)
 	if err != nil {
 		return err
 	}
-	if err := k.GuardTop(db, w.St, &k.tops, found.landings); err != nil {
+	if err := k.guardTop(db, w.St, &k.tops, found.Landings); err != nil {
 		return err
 	}
 	return k.updateMoved(w, a, found)
@@ -129,8 +128,8 @@ func (k *updating) Write(w *statement.Writing) error {
 
 // plannedRelocation returns what the update does according to plain reads. The survey's plan is as
 // good as a new read.
-func (k *updating) plannedRelocation(w *statement.Writing, a *assignment) (*relocation, error) {
-	if k.plan != nil && k.plan.assignment.sameAs(a) {
+func (k *updating) plannedRelocation(w *writing, a *assignment) (*relocation, error) {
+	if k.plan != nil && k.plan.assignment.SameAs(&a.Change) {
 		return k.plan, nil
 	}
 	return k.surveyRelocation(w.DB, w.St.Table, a, w.DB.Statement)
@@ -139,13 +138,13 @@ func (k *updating) plannedRelocation(w *statement.Writing, a *assignment) (*relo
 // staysPut reports whether the tree is the same after the update as before, and no row of it is
 // deleted or restored.
 func (x *relocation) staysPut() bool {
-	return len(x.moves) == 0 && len(x.hit.dead) == 0 && !x.assignment.restores && !x.assignment.removes
+	return len(x.Moves) == 0 && len(x.hit.Dead) == 0 && !x.assignment.Restores && !x.assignment.Removes
 }
 
 // updateInPlace writes the other columns of rows that stay where they are. It does not write the
 // columns of their place, and needs no lock: somebody may move the rows meanwhile, with the same
 // result as afterwards.
-func (k *updating) updateInPlace(w *statement.Writing, a *assignment, x *relocation) error {
+func (k *updating) updateInPlace(w *writing, a *assignment, x *relocation) error {
 	t, stmt := w.St.Table, w.DB.Statement
 	for _, f := range t.PlaceColumns() {
 		a.drop(f)
@@ -159,18 +158,18 @@ func (k *updating) updateInPlace(w *statement.Writing, a *assignment, x *relocat
 	}
 	stmt.AddClause(a.set)
 	where, _ := stmt.Clauses["WHERE"].Expression.(clause.Where)
-	_, err := w.WriteParts(x.hit.ids(), func(ids []any) int {
+	_, err := w.writeParts(x.hit.IDs(), func(ids []any) int {
 		pin(t, stmt, ids, where.Exprs...)
 		return 0
 	})
 	if err != nil {
 		return err
 	}
-	if a.path+a.ids != "" {
+	if a.Path+a.IDs != "" {
 		hit := stmt.DB.RowsAffected > 0
 		if !hit && x.hasOutdatedPath() {
 			// MySQL does not count a row that has the values already. Save would take it for stale.
-			if hit, err = k.stillHits(w.DB, t, stmt, x.hit.ids()); err != nil {
+			if hit, err = k.stillHits(w.DB, t, stmt, x.hit.IDs()); err != nil {
 				return err
 			}
 		}
@@ -180,7 +179,7 @@ func (k *updating) updateInPlace(w *statement.Writing, a *assignment, x *relocat
 			}
 		}
 	}
-	return reportPlace(stmt.Context, statement.ErrandOf(w.DB), x)
+	return reportPlace(stmt.Context, operationOf(w.DB), x)
 }
 
 // stillHits reports whether the conditions of an update that changed nothing hit rows, those of an
@@ -192,20 +191,20 @@ func (k *updating) stillHits(db *gorm.DB, t *table.Table, stmt *gorm.Statement, 
 }
 
 // updateMoved writes rows, some of which move, and the paths of all that is below these.
-func (k *updating) updateMoved(w *statement.Writing, a *assignment, x *relocation) error {
+func (k *updating) updateMoved(w *writing, a *assignment, x *relocation) error {
 	t, db := w.St.Table, w.DB
-	descend, err := k.checkSubtrees(db, t, x.moves)
+	descend, err := k.checkSubtrees(db, t, x.Moves)
 	if err != nil {
 		return err
 	}
-	moves := make(map[any]move, len(x.moves))
-	for _, m := range x.moves {
+	moves := make(map[any]plan.Move, len(x.Moves))
+	for _, m := range x.Moves {
 		moves[m.ID] = m
-		w.St.Slots = append(w.St.Slots, m.to)
+		w.St.Slots = append(w.St.Slots, m.To)
 	}
 	assigned := a.set
-	written, err := w.WriteParts(x.hit.ids(), func(ids []any) int {
-		var moved []move
+	written, err := w.writeParts(x.hit.IDs(), func(ids []any) int {
+		var moved []plan.Move
 		for _, id := range ids {
 			if m, ok := moves[id]; ok {
 				moved = append(moved, m)
@@ -219,14 +218,14 @@ func (k *updating) updateMoved(w *statement.Writing, a *assignment, x *relocatio
 		pin(t, db.Statement, ids)
 		return len(moved)
 	})
-	if err != nil || written == 0 && len(x.moves) > 0 {
+	if err != nil || written == 0 && len(x.Moves) > 0 {
 		return err
 	}
-	if err := k.SettleTop(db, w.Tx, t, &k.tops); err != nil {
+	if err := k.recheckTop(db, w.Tx, t, &k.tops); err != nil {
 		return err
 	}
 	if descend {
-		if err := k.rewriteMoved(db, w.Tx, t, x.moves); err != nil {
+		if err := k.rewriteMoved(db, w.Tx, t, x.Moves); err != nil {
 			return err
 		}
 	}
@@ -234,59 +233,56 @@ func (k *updating) updateMoved(w *statement.Writing, a *assignment, x *relocatio
 		return err
 	}
 	x.noteParents()
-	return reportPlace(db.Statement.Context, statement.ErrandOf(db), x)
+	return reportPlace(db.Statement.Context, operationOf(db), x)
 }
 
 // noteParents tells the table the new parents of the rows that have moved.
 func (x *relocation) noteParents() {
-	if x.assignment.parent == nil || x.table.IsLeaf() {
+	if x.assignment.Parent == nil || x.table.IsLeaf() {
 		return
 	}
-	ids := make([]any, len(x.moves))
-	for i, m := range x.moves {
+	ids := make([]any, len(x.Moves))
+	for i, m := range x.Moves {
 		ids[i] = m.ID
 	}
-	x.table.Ancestry.Moved(ids, *x.assignment.parent)
+	x.table.Ancestry.Moved(ids, *x.assignment.Parent)
 }
 
 // settle works out which rows move where, and locks them. planned, and the error that came with it,
 // are the result of plain reads.
-func (k *updating) settle(db *gorm.DB, tx *txn.Transaction, st *statement.Statement, a *assignment, planned *relocation, err error) (*relocation, error) {
-	return hold.Settle(k.Keeper, db, tx, &st.Held, hold.Rounds[*relocation]{
+func (k *updating) settle(db *gorm.DB, tx *txn.Transaction, st *Statement, a *assignment, planned *relocation, err error) (*relocation, error) {
+	return planAndAssert(k.Engine, db, tx, &st.held, steps[*relocation]{
 		Plan: func(locking bool) (*relocation, error) {
 			if locking {
 				return k.lockedRelocation(db, st.Table, a)
 			}
 			return planned, err
 		},
-		Needs:  func(x *relocation) hold.Demand { return x.claims },
 		Assert: func(x *relocation) (*relocation, error) { return k.assertRelocation(db, a, x) },
-		Stale:  hold.IsOutdated,
-		Moved:  hold.HasMoved,
 	})
 }
 
 // lockedRelocation works out by locking reads what the update does.
-func (p *Planner) lockedRelocation(db *gorm.DB, t *table.Table, a *assignment) (*relocation, error) {
-	hit, err := p.targetsOf(db, t, db.Statement, nil, p.Dialect.Update)
+func (e *Engine) lockedRelocation(db *gorm.DB, t *table.Table, a *assignment) (*relocation, error) {
+	hit, err := e.targetsOf(db, t, db.Statement, nil, e.Dialect.Update)
 	if err != nil {
 		return nil, err
 	}
-	return p.relocationBy(db, t, a, hit, nil, p.Dialect.Share)
+	return e.relocationBy(db, t, a, hit, nil, e.Dialect.Share)
 }
 
 // assertRelocation row-locks everything that the planned relocation relies on, and works the
 // relocation out again. Both have to agree.
-func (p *Planner) assertRelocation(db *gorm.DB, a *assignment, planned *relocation) (*relocation, error) {
+func (e *Engine) assertRelocation(db *gorm.DB, a *assignment, planned *relocation) (*relocation, error) {
 	t := planned.table
-	locked, hit, err := p.lockPlanned(db, t, db.Statement, planned.chains, planned.above, planned.hit.ids())
+	locked, hit, err := e.lockPlanned(db, t, db.Statement, planned.Chains, planned.above, planned.hit.IDs())
 	if err != nil {
 		return nil, err
 	}
-	hit.remember(planned.hit)
-	actual, err := p.relocationBy(db, t, a, hit, locked, p.Dialect.Share)
+	hit.Remember(planned.hit.Hits)
+	actual, err := e.relocationBy(db, t, a, hit, locked, e.Dialect.Share)
 	if err != nil {
 		return nil, err
 	}
-	return actual, planned.differs(actual, locked)
+	return actual, planned.Differs(actual.Relocation, locked)
 }

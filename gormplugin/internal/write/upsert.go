@@ -35,7 +35,7 @@ func isUpsert(db *gorm.DB) bool {
 //   - anything else is refused.
 //
 // It reports whether the rows stay.
-func (p *Planner) settleUpsert(db *gorm.DB, t *table.Table, rows []*arrival, lock dialect.RowLock) (stay bool, err error) {
+func (e *Engine) settleUpsert(db *gorm.DB, t *table.Table, rows []*arrival, lock dialect.RowLock) (stay bool, err error) {
 	var ids []any
 	for _, row := range rows {
 		if row.ID != nil {
@@ -69,7 +69,7 @@ func (p *Planner) settleUpsert(db *gorm.DB, t *table.Table, rows []*arrival, loc
 		case row.isStale(n):
 			// Somebody has moved the row since it was loaded, which the caller does not mean to
 			// undo.
-			return false, &fault.PathChangedError{Table: t.TableName, ID: n.ID, Planned: row.stated, Actual: n.Path}
+			return false, &fault.PathChangedError{Table: t.TableName, ID: n.ID, Planned: row.Stated, Actual: n.Path}
 		default:
 			return false, displaced(t, db.Statement, row, n, associated)
 		}
@@ -169,7 +169,7 @@ func writes(c clause.OnConflict, f *schema.Field) bool {
 
 // isStale reports whether the row has moved since it was loaded.
 func (row *arrival) isStale(n *table.Node) bool {
-	return row.stated != "" && row.stated != n.Path || row.statedIDs != "" && row.statedIDs != n.IDs
+	return row.Stated != "" && row.Stated != n.Path || row.StatedIDs != "" && row.StatedIDs != n.IDs
 }
 
 // restate makes an upsert write what the row has already: the caller cannot change what follows

@@ -1,0 +1,111 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/internal/shown"
+)
+
+// Arrival is a row that is about to be given a place.
+type Arrival struct {
+	*Node
+	// Stated and StatedIDs are the paths that the caller gave, "" if none.
+	Stated, StatedIDs string
+	// At is its name slot, once it has a place.
+	At pathlock.Location
+}
+
+// Insertion is what an INSERT does to the tree.
+type Insertion struct {
+	// Parents are the rows of the database that others are inserted below.
+	Parents []*Node
+	Claims
+}
+
+// Insert gives new rows their places: below a parent in the database, of which it gets those that
+// there are, by id, or below another new row that states its own id.
+func (s *Shape) Insert(rows []*Arrival, parents map[any]*Node) (*Insertion, error) {
+	x := &Insertion{Claims: make(Claims)}
+	for _, row := range rows {
+		if err := s.Place(row, rows, parents); err != nil {
+			return nil, err
+		}
+		x.Claims.Add(row.At)
+		if parent := parents[row.Parent]; parent != nil && !slices.Contains(x.Parents, parent) {
+			x.Parents = append(x.Parents, parent)
+		}
+	}
+	return x, nil
+}
+
+// Place gives one of the new rows its place.
+func (s *Shape) Place(row *Arrival, rows []*Arrival, parents map[any]*Node) error {
+	above, err := s.aboveNew(row, rows, parents, 0)
+	if err != nil {
+		return err
+	}
+	switch {
+	case above == nil && s.IsLeaf():
+		return s.Misplaced("a leaf needs a parent")
+	case above != nil:
+		if row.Tree != nil && row.Tree != above.Tree && !s.IsLeaf() {
+			return s.Misplaced("the parent %s is in the tree %s, not in %s", shown.ID(above.ID), shown.ID(above.Tree), shown.ID(row.Tree))
+		}
+		row.Tree = above.Tree
+	}
+	if err := s.CheckID(row.ID); err != nil {
+		return err
+	}
+	s.Follow(row.Node, above)
+	if err := s.checkStated(row.ID, row.Stated, row.StatedIDs, row.Node); err != nil {
+		return err
+	}
+	if row.At, err = s.checkedLocation(row.Node, above == nil); err != nil {
+		return err
+	}
+	return s.checkDepth(row.At.Path)
+}
+
+// aboveNew returns the row that a new row hangs below, nil for one at the top.
+func (s *Shape) aboveNew(row *Arrival, rows []*Arrival, parents map[any]*Node, depth int) (*Node, error) {
+	if row.Parent == nil {
+		return nil, nil
+	}
+	if n := parents[row.Parent]; n != nil {
+		return n, nil
+	}
+	if depth > pathlock.MaxDepth {
+		return nil, fmt.Errorf("%w: %s: the new rows are each other's parents", fault.ErrWouldCycle, s.TableName)
+	}
+	for _, other := range rows {
+		if s.IsLeaf() || other.ID == nil || other.ID != row.Parent {
+			continue
+		}
+		above, err := s.aboveNew(other, rows, parents, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		n := *other.Node
+		if above != nil {
+			n.Tree = above.Tree
+		}
+		s.Follow(&n, above)
+		return &n, nil
+	}
+	return nil, fmt.Errorf("%w: %s, the parent of %q", pathlock.ErrNotFound, s.Above.RowName(row.Parent), shown.Cut(row.Name))
+}
+
+// LandingsOf returns where new rows come to the top of their trees.
+func (s *Shape) LandingsOf(rows []*Arrival) Landings {
+	if s.IsLeaf() || !slices.ContainsFunc(rows, func(row *Arrival) bool { return row.Parent == nil }) {
+		return nil
+	}
+	l := make(Landings)
+	for _, row := range rows {
+		l.Add(row.Node, row.At.Tree)
+	}
+	return l
+}

@@ -1,0 +1,119 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+)
+
+// Follow gives a row the paths that follow from its place: below above, or at the top where above
+// is nil. The path of ids of a row without a key lacks the last id, which has to be filled in
+// later.
+func (s *Shape) Follow(n, above *Node) {
+	if s.IsLeaf() {
+		n.Tree, n.Path = above.Tree, above.Path+"/"+n.Name
+		return
+	}
+	var path, ids string
+	if above != nil {
+		path, ids = above.Path, above.IDs
+	}
+	switch {
+	case s.ByIDs:
+		n.Path = path + "/" + IDText(n.ID)
+	case above == nil && n.Name == "":
+		n.Path = "" // a root row
+	default:
+		n.Path = path + "/" + n.Name
+	}
+	if s.BothPaths {
+		n.IDs = ids + "/" + IDText(n.ID)
+	}
+}
+
+// inPlace reports whether a row's paths are those that follow from its place. Where one is not,
+// actual is what it should be.
+func (s *Shape) inPlace(n, above *Node) (actual string, ok bool) {
+	want := *n
+	s.Follow(&want, above)
+	if n.Path != want.Path {
+		return want.Path, false
+	}
+	return want.IDs, n.IDs == want.IDs
+}
+
+// checkStated compares the paths that a caller states, "" where none is stated, with those that a
+// row has or will have. It returns an error if a stated one is none of these.
+func (s *Shape) checkStated(id any, path, ids string, nodes ...*Node) error {
+	known := func(stated string, of func(*Node) string) error {
+		if stated == "" {
+			return nil
+		}
+		for _, n := range nodes {
+			if of(n) == stated {
+				return nil
+			}
+		}
+		return &fault.PathChangedError{Table: s.TableName, ID: id, Planned: stated, Actual: of(nodes[len(nodes)-1])}
+	}
+	if err := known(path, func(n *Node) string { return n.Path }); err != nil {
+		return err
+	}
+	return known(ids, func(n *Node) string { return n.IDs })
+}
+
+// CheckID refuses a key that cannot be a part of a path.
+func (s *Shape) CheckID(id any) error {
+	if id == nil || !s.HasIDs() {
+		return nil
+	}
+	if _, err := pathlock.Root().Child(IDText(id)); err != nil {
+		return fmt.Errorf("%s: the key %q in a path of ids: %w", s.TableName, IDText(id), err)
+	}
+	return nil
+}
+
+// checkDepth refuses a place that is too deep.
+func (s *Shape) checkDepth(path pathlock.Path) error {
+	if path.Depth() <= s.MaxDepth {
+		return nil
+	}
+	return &fault.TooDeepError{Table: s.TableName, Path: path.Column(), Depth: path.Depth(), Limit: s.MaxDepth}
+}
+
+// Location says where a row of the database with a path is.
+func (s *Shape) Location(n *Node) (pathlock.Location, error) {
+	tree, err := s.Above.TreeOf(n.Tree)
+	if err != nil {
+		return pathlock.Location{}, s.Damaged(n.ID, err)
+	}
+	path, err := pathlock.ParsePath(n.Path)
+	if err != nil {
+		return pathlock.Location{}, s.Damaged(n.ID, err)
+	}
+	return pathlock.Location{Tree: tree, Path: path}, nil
+}
+
+// checkedLocation returns the name slot of a row, once it has checked the name and the paths
+// against what a tree and the columns can hold. atTop is set for a row without a parent, which may
+// be a root row, without a name.
+func (s *Shape) checkedLocation(n *Node, atTop bool) (pathlock.Location, error) {
+	tree, err := s.Above.TreeOf(n.Tree)
+	if err != nil {
+		return pathlock.Location{}, err
+	}
+	if n.Name == "" && atTop {
+		return pathlock.Location{Tree: tree, Path: pathlock.Root()}, nil
+	}
+	above, err := pathlock.ParsePath(n.Path[:max(strings.LastIndexByte(n.Path, '/'), 0)])
+	if err != nil {
+		return pathlock.Location{}, s.Above.Damaged(n.Parent, err)
+	}
+	path, err := above.Child(n.Name)
+	if err != nil {
+		return pathlock.Location{}, err
+	}
+	return pathlock.Location{Tree: tree, Path: path}, s.checkLengths(n)
+}

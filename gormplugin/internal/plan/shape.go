@@ -1,0 +1,119 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/internal/shown"
+)
+
+// Shape is what plans have to know of a table.
+type Shape struct {
+	TableName string
+	Namespace string
+	// Above is the shape of the table that the parents are in: the table itself, or a leaf's other
+	// one.
+	Above *Shape
+	// ByIDs is set where Path is the path of ids, and BothPaths where one stands beside a path of
+	// names.
+	ByIDs, BothPaths bool
+	// MaxDepth is how many names the path of a row has at most.
+	MaxDepth int
+	// NameRoom, PathRoom and IDsRoom are what the columns can hold.
+	NameRoom, PathRoom, IDsRoom Room
+}
+
+// IsLeaf reports whether the rows have no path column of their own.
+func (s *Shape) IsLeaf() bool { return s.Above != s }
+
+// HasIDs reports whether the table has a path of ids, alone or beside one of names.
+func (s *Shape) HasIDs() bool { return s.ByIDs || s.BothPaths }
+
+// TreeOf returns the lock domain of a tree column's value.
+func (s *Shape) TreeOf(value any) (pathlock.Tree, error) {
+	if value == nil {
+		return pathlock.Tree{}, fmt.Errorf("%w: %s: the column of the tree is empty", pathlock.ErrInvalidTree, s.TableName)
+	}
+	if binary, ok := value.(Bytes); ok {
+		return pathlock.NewTree(s.Above.Namespace, fmt.Sprintf("%x", string(binary)))
+	}
+	return pathlock.NewTree(s.Above.Namespace, fmt.Sprint(value))
+}
+
+// RowName names a row in messages.
+func (s *Shape) RowName(id any) string { return s.TableName + " " + shown.ID(id) }
+
+// Unsupported is the error of a refused write. The message says why, and what to use instead.
+func (s *Shape) Unsupported(format string, args ...any) error {
+	return fmt.Errorf("%w: %s: %s", fault.ErrUnsupported, s.TableName, fmt.Sprintf(format, args...))
+}
+
+// Misplaced is the error of a row that cannot have the place that was asked for.
+func (s *Shape) Misplaced(format string, args ...any) error {
+	return &fault.MisplacedError{Table: s.TableName, Why: fmt.Sprintf(format, args...)}
+}
+
+// Damaged is the error of a row that the database has with a tree, a name or a path that none can
+// have.
+func (s *Shape) Damaged(id any, err error) error {
+	return &fault.DamagedRowError{Table: s.TableName, ID: id, Err: err}
+}
+
+// Missing is the error where no live row has an id.
+func (s *Shape) Missing(id any) error {
+	return fmt.Errorf("%w: %s", pathlock.ErrNotFound, s.RowName(id))
+}
+
+// parentGone is the error of a row whose parent is not there, or deleted.
+func (s *Shape) parentGone(parent any, n *Node) error {
+	if s.IsLeaf() && parent == n.Parent {
+		return fmt.Errorf("%w: %s, the parent of %s, is deleted: the leaf can be edited and deleted, and moved or renamed once its parent is restored",
+			pathlock.ErrNotFound, s.Above.RowName(parent), s.RowName(n.ID))
+	}
+	return fmt.Errorf("%w: %s, the parent of %s", pathlock.ErrNotFound, s.Above.RowName(parent), s.RowName(n.ID))
+}
+
+// Room is how many characters a column can hold; 0 where nobody has said so.
+type Room struct {
+	Column string
+	Size   int
+}
+
+// Fits refuses what, which needs so many characters, where the column is shorter: outside strict
+// mode, MySQL would silently cut it off.
+func (r Room) Fits(length int, what string) error {
+	if r.Size > 0 && length > r.Size {
+		const most = 80
+		return fmt.Errorf("%w: %q has room for %d characters, %.*q… needs %d", fault.ErrPathTooLong, r.Column, r.Size, most, what, length)
+	}
+	return nil
+}
+
+// longestID is how many characters a key that the database gives may need.
+const longestID = 20
+
+// checkLengths refuses a name or a path that its column cannot hold.
+func (s *Shape) checkLengths(n *Node) error {
+	if err := s.NameRoom.Fits(utf8.RuneCountInString(n.Name), n.Name); err != nil || s.IsLeaf() {
+		return err
+	}
+	for _, of := range []struct {
+		room Room
+		path string
+	}{{s.PathRoom, n.Path}, {s.IDsRoom, n.IDs}} {
+		length := utf8.RuneCountInString(of.path)
+		if LacksID(of.path) {
+			length += longestID
+		}
+		if err := of.room.Fits(length, of.path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// LacksID reports whether a path of ids still lacks the row's own: "/17/".
+func LacksID(path string) bool { return strings.HasSuffix(path, "/") }

@@ -1,0 +1,90 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"gorm.io/gorm"
+)
+
+// How long the pauses between tries are, and after which time no further try begins: nobody waits
+// ten times for a lock wait that takes all of MySQL's 50 seconds.
+const (
+	firstPause   = 2 * time.Millisecond
+	longestPause = 250 * time.Millisecond
+	longestRetry = 15 * time.Second
+)
+
+// Steps begins a step that observers see: [pathlock.Locker.Step], or nil where there is no locker.
+type Steps func(ctx context.Context, s pathlock.Step) (work context.Context, done func(err error))
+
+// Persist runs do, a transaction on db, and runs it again while the database gives it up. do works
+// under the context that it is given.
+func Persist(ctx context.Context, db *gorm.DB, tries int, steps Steps, do func(ctx context.Context) error) error {
+	err := Retry(ctx, tries, steps, func(ctx context.Context) error {
+		err := do(ctx)
+		if err != nil && !IsRetryable(db, err) {
+			return backoff.Permanent(err)
+		}
+		return err
+	})
+	if err != nil && IsRetryable(db, err) && !errors.Is(err, fault.ErrRetry) {
+		// The error of a statement on another table, as the driver gave it.
+		return fmt.Errorf("gormplugin: after several tries: %w", fault.Retry(err))
+	}
+	return err
+}
+
+// Retry calls try until it succeeds or fails for good, at most the given number of times. try works
+// under the context that it is given. Each further try is a step.
+func Retry(ctx context.Context, tries int, steps Steps, try func(ctx context.Context) error) error {
+	attempt := 0
+	next := func() error {
+		if attempt++; attempt == 1 || steps == nil {
+			return try(ctx)
+		}
+		return tryInStep(ctx, attempt, steps, try)
+	}
+	pause := backoff.NewExponentialBackOff()
+	pause.InitialInterval, pause.MaxInterval = firstPause, longestPause
+	_, err := backoff.Retry(ctx, func() (struct{}, error) { return struct{}{}, next() },
+		backoff.WithBackOff(pause), backoff.WithMaxTries(uint(tries)), backoff.WithMaxElapsedTime(longestRetry))
+	if last, ok := errors.AsType[*backoff.PermanentError](err); ok {
+		return last.Unwrap()
+	}
+	return err
+}
+
+// errPanicked is the error of a try that a panic has ended.
+var errPanicked = errors.New("gormplugin: a panic")
+
+// tryInStep calls try within a step.
+func tryInStep(ctx context.Context, attempt int, steps Steps, try func(ctx context.Context) error) (err error) {
+	work, done := steps(ctx, pathlock.Step{Kind: pathlock.StepRetry, Attempt: attempt})
+	err = errPanicked
+	defer func() {
+		if last, ok := errors.AsType[*backoff.PermanentError](err); ok {
+			done(last.Unwrap())
+		} else {
+			done(err)
+		}
+	}()
+	err = try(work)
+	return err
+}
+
+// IsRetryable reports whether an error asks for the transaction to be run again, also where it
+// comes from a statement on a table that is not guarded.
+func IsRetryable(db *gorm.DB, err error) bool {
+	if errors.Is(err, fault.ErrRetry) {
+		return true
+	}
+	d, unknown := dialect.Of(db.Name())
+	return unknown == nil && d.Classify(err).IsRetryable()
+}

@@ -1,0 +1,182 @@
+package write
+
+import (
+	"reflect"
+	"slices"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
+	"gorm.io/gorm"
+)
+
+// CopyRequest is a copy that was asked for, and what became of it.
+type CopyRequest struct {
+	Table *table.Table
+	// ID and Parent are in plain form; Parent is nil for the top.
+	ID, Parent any
+	// Name is "" where the copy gets the name of the row.
+	Name     string
+	Snapshot bool
+	Values   map[string]any
+	Leaves   []LeafCopy
+	Attach   []func(tx, pairs *gorm.DB) error
+
+	Rows int64
+	Made reflect.Value
+}
+
+// LeafCopy asks for the leaves of a model to be copied, too.
+type LeafCopy struct {
+	Model  any
+	Values map[string]any
+}
+
+// Copy copies what was asked for: in the transaction that db is in, or else in one of its own.
+func (e *Engine) Copy(db *gorm.DB, req *CopyRequest) error {
+	tx, err := e.TransactionOf(db)
+	if err != nil {
+		return err
+	}
+	if tx == nil {
+		return e.copyAlone(db, req)
+	}
+	return e.copyWithin(db, tx, newStatement(req), req, nil)
+}
+
+// newStatement returns the state of a copy.
+func newStatement(req *CopyRequest) *Statement {
+	return &Statement{Table: req.Table, held: held{Operation: "copy", Note: "copy in " + req.Table.TableName}}
+}
+
+// copyAlone copies in a transaction of the plugin's own, which begins once the path locks are
+// granted.
+func (e *Engine) copyAlone(db *gorm.DB, req *CopyRequest) error {
+	st := newStatement(req)
+	planned, err := e.planCopy(db, req, "")
+	if err != nil {
+		return e.explained(db, nil, err)
+	}
+	if err := e.acquireEarly(db, &st.held, planned); err != nil {
+		return err
+	}
+	defer st.releaseUnlessBegun(db)
+	if err := e.beginTransaction(db, st); err != nil {
+		return err
+	}
+	// What was given to CopyAttached may panic. After the commit, this does nothing.
+	defer func() { _ = st.Begun.Rollback() }()
+	if err := e.copyWithin(db, st.Begun.Transaction, st, req, planned); err != nil {
+		return err
+	}
+	return st.Begun.Commit()
+}
+
+// copyWithin copies in a transaction. planned may be nil.
+func (e *Engine) copyWithin(db *gorm.DB, tx *txn.Transaction, st *Statement, req *CopyRequest, planned *copying) error {
+	if err := e.becomeWriter(db, tx, req.Table.Above); err != nil {
+		return e.explained(db, st, err)
+	}
+	x, err := e.settleCopy(db, tx, st, req, planned)
+	if err != nil {
+		return e.explained(db, st, err)
+	}
+	st.Slots = []pathlock.Location{x.To}
+	return e.explained(db, st, e.copyRows(db, tx, st, req, x))
+}
+
+// settleCopy works out where the copy goes, and locks what it relies on. planned, unless nil, is
+// the result of plain reads.
+func (e *Engine) settleCopy(db *gorm.DB, tx *txn.Transaction, st *Statement, req *CopyRequest, planned *copying) (*copying, error) {
+	return planAndAssert(e, db, tx, &st.held, steps[*copying]{
+		Plan: func(locking bool) (*copying, error) {
+			switch {
+			case locking:
+				return e.planCopy(db, req, e.Dialect.Share)
+			case planned == nil:
+				return e.planCopy(db, req, "")
+			default:
+				return planned, nil
+			}
+		},
+		Assert: func(x *copying) (*copying, error) { return x, e.assertCopy(db, req.Table, x) },
+	})
+}
+
+// copying is where a copy goes from and to, and the rows on which that was planned.
+type copying struct {
+	*plan.Copy
+	// chains are the nodes that must stay where they are, and known has what was read of the rows
+	// above them.
+	chains []*table.Node
+	known  map[any]*table.Node
+}
+
+// planCopy reads where the row is and where its copy is to be.
+func (e *Engine) planCopy(db *gorm.DB, req *CopyRequest, lock dialect.RowLock) (*copying, error) {
+	t := req.Table
+	x := &copying{}
+	var source, parent *table.Node
+	ids := []any{req.ID}
+	if t.IsLeaf() {
+		leaf, err := t.ByID(db, ids, lock)
+		if err != nil {
+			return nil, err
+		}
+		if source = leaf[req.ID]; source == nil {
+			return nil, t.Missing(req.ID)
+		}
+		ids = []any{source.Parent}
+	}
+	if req.Parent != nil && !slices.Contains(ids, req.Parent) {
+		ids = append(ids, req.Parent)
+	}
+	var err error
+	if x.known, err = t.Above.Rows(db, ids, lock); err != nil {
+		return nil, err
+	}
+	need := func(id any) *table.Node {
+		n := x.known[id]
+		switch {
+		case n == nil && err == nil:
+			err = t.Above.Missing(id)
+		case n != nil && !slices.Contains(x.chains, n):
+			x.chains = append(x.chains, n)
+		}
+		return n
+	}
+	if !t.IsLeaf() {
+		source = need(req.ID)
+	} else if above := need(source.Parent); above != nil {
+		t.Follow(source, above)
+	}
+	if req.Parent != nil {
+		parent = need(req.Parent)
+	}
+	if err == nil {
+		x.Copy, err = t.Copy(source, parent, req.Name, req.Snapshot)
+	}
+	return x, err
+}
+
+// assertCopy row-locks the row, the new parent, and everything above both, and checks that all of
+// them are where they were planned to be.
+func (e *Engine) assertCopy(db *gorm.DB, t *table.Table, x *copying) error {
+	if _, err := e.lockChains(db, t.Above, x.chains, x.known); err != nil {
+		return err
+	}
+	if !t.IsLeaf() {
+		return nil
+	}
+	found, err := t.ByID(db, []any{x.Source.ID}, e.Dialect.Share)
+	if err != nil {
+		return err
+	}
+	if n := found[x.Source.ID]; n == nil || n.Parent != x.Source.Parent || n.Name != x.Source.Name {
+		return &fault.PathChangedError{Table: t.TableName, ID: x.Source.ID, Planned: x.Source.Path}
+	}
+	return nil
+}

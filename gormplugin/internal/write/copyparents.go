@@ -1,0 +1,117 @@
+package write
+
+import (
+	"crypto/rand"
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+	"gorm.io/gorm/schema"
+)
+
+// A standIn is the beginning of the names that copied rows have until they have their parents. The
+// number of the row is the end.
+//
+// Rows of all folders are without their parents at the same time, so that their own names would
+// collide with each other, and with those of rows at the top. A stand-in collides with no name,
+// since no name has a slash. The random part keeps transactions that copy at once from waiting for
+// each other.
+type standIn string
+
+// standInRandom is how many random characters a stand-in has, where the column has room for them.
+const standInRandom = 8
+
+// standInFor returns a stand-in for a number of rows. It refuses a column that has no room for
+// their numbers.
+func standInFor(t *table.Table, rows int64) (standIn, error) {
+	if rows == 0 {
+		return "/", nil
+	}
+	random := standInRandom
+	if size := t.Name.Size; size > 0 {
+		// The row at the top has a number, too.
+		random = min(random, size-len("/")-len(strconv.FormatInt(rows+1, 10)))
+	}
+	if random < 0 {
+		return "", t.Unsupported("names of %d characters have no room for the numbers of %d rows, which Copy writes there until it knows their parents",
+			t.Name.Size, rows)
+	}
+	return standIn("/" + rand.Text()[:random]), nil
+}
+
+// pendingParent is what a copy writes into the parent column: the top row's parent, and NULL for
+// the other rows, until their parents are known. Where the column cannot be NULL, they get the top
+// row's parent, which a foreign key accepts. ofTop tells the top row from the others.
+func pendingParent(t *table.Table, top any, ofTop func(top, others any) any) any {
+	if t.NoParent() == nil {
+		return ofTop(top, none(t.Parent))
+	}
+	return typed(top, t.Parent)
+}
+
+// adopt gives the copied rows below the top their parents and their names.
+func (e *Engine) adopt(db *gorm.DB, t *table.Table, x *copying, names standIn, rows int64) error {
+	of := func(alias string, f *schema.Field) clause.Column { return clause.Column{Table: alias, Name: f.DBName} }
+	path, name, length := of("c", t.Path), e.Dialect.Base(of("c", t.Path)), e.Dialect.Length
+	parentPath := clause.Expr{SQL: "SUBSTR(?, 1, " + length + "(?) - " + length + "(?) - 1)", Vars: []any{path, path, name}}
+	belongs := clause.And(
+		clause.Expr{SQL: "? = ?", Vars: []any{of("p", t.Tree), of("c", t.Tree)}},
+		t.Exactly(of("p", t.Path), parentPath),
+		table.Under("p", t.Alive),
+	)
+	pending := clause.Expr{SQL: e.Dialect.Prefix, Vars: []any{of("c", t.Name), utf8.RuneCountInString(string(names)), string(names)}}
+	where := clause.And(pending, table.Under("c", clause.And(t.Below(x.After.Tree, x.After.Path), t.Alive)))
+	set := clause.Set{
+		{Column: clause.Column{Name: t.Parent.DBName}, Value: of("p", t.Key)},
+		{Column: clause.Column{Name: t.Name.DBName}, Value: name},
+	}
+	guarded := clause.Table{Name: t.TableName}
+	update := e.Dialect.Assign(guarded, guarded, set, belongs, where)
+	adopted, err := t.Direct(db).Add(update.SQL, update.Vars...).Exec()
+	if err != nil {
+		return fmt.Errorf("gormplugin: finding the parents of the rows copied to %q: %w", x.After.Path, err)
+	}
+	if adopted != rows {
+		return fmt.Errorf("gormplugin: %d of the %d rows below have no parent where their paths say: %w",
+			rows-adopted, rows, &fault.PathChangedError{Table: t.TableName, ID: x.Source.ID, Planned: x.Source.Path, Actual: x.Source.Path})
+	}
+	return nil
+}
+
+// numberCopies gives the copied rows, which have their ids now, their paths of ids. It does so in
+// one statement, from the top down by the parents.
+func (e *Engine) numberCopies(db *gorm.DB, t *table.Table, x *copying) error {
+	of := func(alias, name string) clause.Column { return clause.Column{Table: alias, Name: name} }
+	name, key := clause.Table{Name: t.TableName}, t.Key.DBName
+	above := "/"
+	if x.Above != nil {
+		above = x.Above.IDs + "/"
+	}
+	down := clause.Expr{
+		SQL: "WITH RECURSIVE down (id, ids) AS (SELECT ?, ? FROM ? AS c WHERE ? UNION ALL SELECT ?, ? FROM ? AS c JOIN down ON ? = down.id WHERE ?) SELECT id, ids FROM down",
+		Vars: []any{
+			of("c", key), clause.Expr{SQL: e.Dialect.First, Vars: []any{above, of("c", key)}}, name,
+			table.Under("c", clause.And(e.slot(t, x), t.Alive)),
+			of("c", key), clause.Expr{SQL: e.Dialect.Follow, Vars: []any{of("down", "ids"), of("c", key)}}, name,
+			of("c", t.Parent.DBName), table.Under("c", t.Alive),
+		},
+	}
+	var longest string
+	err := t.Direct(db).Add("SELECT p.ids FROM (?) AS p ORDER BY "+e.Dialect.Length+"(p.ids) DESC LIMIT 1", down).One(&longest)
+	if err == nil {
+		if err := t.IDsRoom.Fits(utf8.RuneCountInString(longest), longest); err != nil {
+			return err
+		}
+		belongs := clause.Eq{Column: of("c", key), Value: of("p", "id")}
+		update := e.Dialect.Assign(clause.Expr{SQL: "(?)", Vars: []any{down}}, name, clause.Set{{Column: clause.Column{Name: t.IDs.DBName}, Value: of("p", "ids")}}, belongs, clause.Expr{SQL: "1 = 1"})
+		_, err = t.Direct(db).Add(update.SQL, update.Vars...).Exec()
+	}
+	if err != nil {
+		return fmt.Errorf("gormplugin: writing the paths of ids below %q: %w", x.After.Path, err)
+	}
+	return nil
+}

@@ -1,0 +1,129 @@
+package write
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+	"gorm.io/gorm/schema"
+)
+
+// deleteBelow deletes the live rows in ranges of the index over tree and path as GORM would:
+// softly, unless unscoped is set or the rows have no mark of deletion. It returns their number.
+func deleteBelow(t *table.Table, db *gorm.DB, ranges clause.Expression, unscoped bool) (rows int64, err error) {
+	err = t.OnPathIndex(db, func(from table.Hinted) error {
+		d := t.Direct(db)
+		if !unscoped {
+			addSoftDelete(t, d, from, ranges)
+		}
+		if d.SQL.Len() == 0 {
+			rows, err = deleteForGood(t, db, from, ranges)
+		} else {
+			rows, err = d.Exec()
+		}
+		return err
+	})
+	return rows, err
+}
+
+// addSoftDelete has the marks of deletion build the UPDATE that sets them. It builds nothing where
+// there is no mark.
+func addSoftDelete(t *table.Table, d *table.Direct, from, where clause.Expression) {
+	d.Model = t.Fresh()
+	d.Dest, d.ReflectValue = d.Model, reflect.ValueOf(d.Model).Elem()
+	name := t.Direct(d.DB).Add("?", from).SQL.String()
+	d.AddClause(clause.Update{Table: clause.Table{Name: name, Raw: true}})
+	d.AddClause(clause.Where{Exprs: []clause.Expression{where}})
+	for _, f := range t.Deletion {
+		if mark, ok := reflect.New(f.IndirectFieldType).Interface().(schema.DeleteClausesInterface); ok {
+			for _, c := range mark.DeleteClauses(f) {
+				d.AddClause(c)
+			}
+		}
+	}
+}
+
+// deleteForGood removes the live rows that match where. MySQL checks foreign keys row by row: where
+// one wants the leaves removed first, so does it.
+func deleteForGood(t *table.Table, db *gorm.DB, from, where clause.Expression) (int64, error) {
+	name := clause.Table{Name: t.TableName}
+	if !t.Dialect.ChildrenFirst {
+		return t.Direct(db).Add("DELETE FROM ? WHERE ? AND ?", from, where, t.Alive).Exec()
+	}
+	if !t.LearnedChildrenFirst.Load() {
+		// In this form, a DELETE may name an index.
+		rows, err := t.Direct(db).Add("DELETE ? FROM ? WHERE ? AND ?", name, from, where, t.Alive).Exec()
+		if number := dialect.MySQLNumber(err); number != errRowReferenced && number != errRowReferenced2 {
+			return rows, err
+		}
+		t.LearnedChildrenFirst.Store(true)
+	}
+	return t.Direct(db).Add("DELETE FROM ? WHERE ? AND ? ORDER BY ? DESC", name, where, t.Alive, clause.Column{Name: t.Path.DBName}).Exec()
+}
+
+// The errors of MySQL and MariaDB for a row that other rows refer to.
+const (
+	errRowReferenced  = 1217 // ER_ROW_IS_REFERENCED
+	errRowReferenced2 = 1451 // ER_ROW_IS_REFERENCED_2
+)
+
+// removeDead deletes rows for good that were deleted softly before, the lower ones first.
+func removeDead(w *writing, dead map[any]*table.Node) error {
+	t := w.St.Table
+	nodes := slices.SortedFunc(maps.Values(dead), func(a, b *table.Node) int { return strings.Compare(b.Path, a.Path) })
+	for chunk := range slices.Chunk(nodes, table.MaxPlaceholders) {
+		ids := make([]any, len(chunk))
+		for i, n := range chunk {
+			ids[i] = n.ID
+		}
+		d := t.Direct(w.DB).Add("DELETE FROM ? WHERE ?", clause.Table{Name: t.TableName}, t.KeyIn(table.Column(t.Key), ids))
+		if t.Dialect.ChildrenFirst {
+			d.Add(" ORDER BY ? DESC", clause.Column{Name: t.Path.DBName})
+		}
+		if rows, err := d.Exec(); err != nil {
+			return fmt.Errorf("gormplugin: deleting the rows that were deleted before: %w", err)
+		} else if rows != int64(len(ids)) {
+			return w.missed(int64(len(ids)), rows)
+		}
+	}
+	return nil
+}
+
+// removeBelow deletes the descendants of rows that are being deleted, in the same way: softly, or
+// for good where the statement is Unscoped. It returns their number. Descendants that were deleted
+// before are not part of the tree, and stay as they are.
+func (e *Engine) removeBelow(db *gorm.DB, t *table.Table, tops []plan.Departure) (rows int64, err error) {
+	if t.IsLeaf() || len(tops) == 0 {
+		return 0, nil
+	}
+	childless := true
+	above := make([]*table.Node, len(tops))
+	for i, n := range tops {
+		above[i] = n.Node
+		childless = childless && n.Childless
+	}
+	if childless {
+		if any, err := e.anyBelow(db, t, above); err != nil || !any {
+			return 0, err
+		}
+	}
+	for chunk := range slices.Chunk(tops, maxRanges) {
+		ranges := make([]clause.Expression, len(chunk))
+		for i, n := range chunk {
+			ranges[i] = t.Below(n.Tree, n.Node.Path)
+		}
+		deleted, err := deleteBelow(t, db, table.AnyOf(ranges), db.Statement.Unscoped)
+		if err != nil {
+			return rows, fmt.Errorf("gormplugin: deleting the rows below: %w", err)
+		}
+		rows += deleted
+	}
+	return rows, nil
+}

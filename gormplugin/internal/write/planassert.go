@@ -1,0 +1,84 @@
+package write
+
+import (
+	"errors"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
+	"gorm.io/gorm"
+)
+
+// steps says how to plan and assert a write that locks what it relies on. P is its plan, and says
+// which path locks that needs.
+type steps[P plan.Demand] struct {
+	// Plan works out what the write does: by plain reads at first, and by locking ones in the
+	// second attempt.
+	Plan func(locking bool) (P, error)
+	// Assert row-locks what the plan relies on, and returns the plan as it works out under these
+	// locks. Where [Engine.Asserts] is not set it is skipped, unless always is set.
+	Assert func(P) (P, error)
+	always bool
+	// Stale reports whether an error of Plan may come from an old snapshot; by default isOutdated.
+	Stale func(error) bool
+	// Moved reports whether an error of Assert says that the plan is out of date; by default
+	// hasMoved.
+	Moved func(error) bool
+}
+
+// planAndAssert plans a write, takes its path locks and asserts the plan, within the write's
+// transaction. At first it believes plain reads. Where these turn out to be out of date, which they
+// always are in a transaction with an old snapshot, it starts again with locking reads. It then
+// does not wait for path locks: others may need the rows that are locked by then.
+func planAndAssert[P plan.Demand](k *Engine, db *gorm.DB, tx *txn.Transaction, h *held, r steps[P]) (P, error) {
+	stale, moved := isOutdated, hasMoved
+	if r.Stale != nil {
+		stale = r.Stale
+	}
+	if r.Moved != nil {
+		moved = r.Moved
+	}
+	attempt := 1
+	for wait, locking := k.TransactionWait, false; ; wait, locking, attempt = pathlock.NoWait, true, 2 {
+		planned, err := r.Plan(locking)
+		if err != nil {
+			if !locking && k.Asserts && stale(err) {
+				continue
+			}
+			return planned, err
+		}
+		if err := k.acquireWithin(db, tx, h, planned, wait); err != nil || !k.Asserts && !r.always {
+			return planned, err
+		}
+		actual, err := assertInStep(k, db, attempt, func() (P, error) { return r.Assert(planned) })
+		if err == nil || locking || !moved(err) {
+			return actual, err
+		}
+	}
+}
+
+// errPanicked is the error of an assertion that a panic has ended.
+var errPanicked = errors.New("gormplugin: a panic")
+
+// assertInStep calls assert, which works on db, within a step that observers see.
+func assertInStep[T any](k *Engine, db *gorm.DB, attempt int, assert func() (T, error)) (found T, err error) {
+	stmt := db.Statement
+	outer := stmt.Context
+	work, done := k.Locker.Step(outer, pathlock.Step{Kind: pathlock.StepAssert, Attempt: attempt})
+	stmt.Context, err = work, errPanicked
+	defer func() {
+		stmt.Context = outer
+		done(err)
+	}()
+	found, err = assert()
+	return found, err
+}
+
+// isOutdated reports whether an error can come from rows that were read from an old snapshot.
+func isOutdated(err error) bool {
+	return errors.Is(err, pathlock.ErrNotFound) || errors.Is(err, pathlock.ErrPathChanged) || errors.Is(err, fault.ErrWouldCycle)
+}
+
+// hasMoved reports whether an error says that something is not where it was planned to be.
+func hasMoved(err error) bool { return errors.Is(err, pathlock.ErrPathChanged) }

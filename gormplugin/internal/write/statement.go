@@ -1,0 +1,174 @@
+package write
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
+	"gorm.io/gorm"
+)
+
+// Kind does what is particular to an INSERT, an UPDATE or a DELETE. Every statement has a Kind of
+// its own, which may keep what it finds out.
+type Kind interface {
+	// Survey takes the path locks that are known before the transaction. It reports whether the
+	// statement touches the tree.
+	Survey(db *gorm.DB, st *Statement) (touches bool, err error)
+	// Write locks, asserts, completes the statement, has GORM write it, and writes the rest of the
+	// tree that changes with it.
+	Write(w *writing) error
+	// Explain may replace the database's error by one that says more.
+	Explain(db *gorm.DB, st *Statement)
+	// End undoes the changes that it has made to the statement for the write.
+	End(db *gorm.DB)
+}
+
+// Statement is the state that the plugin's callbacks on one statement share.
+type Statement struct {
+	held
+	Table *table.Table
+	// Kind knows how the statement is written; nil for a copy, which is no statement of GORM's.
+	Kind Kind
+	// Begun is the transaction that the plugin began for the statement, and outer the connections
+	// that the statement had before.
+	Begun *txn.Handle
+	outer gorm.ConnPool
+	// Slots are the places that the statement gives to rows.
+	Slots []pathlock.Location
+	// Absent is set where an upsert inserts, because none of its rows are in the table.
+	Absent bool
+	// rerun is set where the statement can be run again if the database gives it up.
+	rerun *rerun
+}
+
+// statementKey is where a statement's state is kept, per instance.
+const statementKey = "pathlock:statement"
+
+// stateOf returns the state of a guarded statement, nil for any other.
+func stateOf(db *gorm.DB) *Statement {
+	value, _ := db.InstanceGet(statementKey)
+	st, _ := value.(*Statement)
+	return st
+}
+
+// Begin makes the first callback of a chain. For a guarded statement outside of a transaction it
+// surveys what will be needed, takes the path locks, and only then begins a transaction: so a
+// statement never waits for a path lock while it holds a row lock.
+//
+// Where the survey does not touch the tree, or only a hook will make the statement do so, GORM or
+// [writing.ensureTransaction] begins the transaction.
+func (e *Engine) Begin(w *Writer) func(*gorm.DB) {
+	return func(db *gorm.DB) {
+		if db.Error != nil || db.DryRun {
+			return
+		}
+		db.Statement.Context = e.Join(db.Statement.Context)
+		if db.Statement.SQL.Len() > 0 {
+			// Raw SQL that Create, Updates or Delete runs.
+			e.WatchQuery(db)
+			return
+		}
+		t, err := e.guardedTable(db.Statement, w.Deletes)
+		if err == nil && t != nil {
+			err = e.beginGuarded(w, db, t)
+		}
+		if err != nil {
+			_ = db.AddError(err)
+		}
+	}
+}
+
+// beginGuarded begins a statement on a guarded table.
+func (e *Engine) beginGuarded(w *Writer, db *gorm.DB, t *table.Table) error {
+	if err := w.check(); err != nil {
+		return err
+	}
+	st := &Statement{Table: t, Kind: w.Kind(), held: held{Operation: "write", Note: "gorm: " + t.TableName}}
+	db.InstanceSet(statementKey, st)
+	elsewhere := e.ChooseManaged(db, w.Chain(table.ResolverCallback))
+	tx, err := e.TransactionOf(db)
+	if err != nil {
+		return err
+	}
+	if err := t.LearnSpellings(db); err != nil {
+		return err
+	}
+	if tx != nil {
+		txn.NoteHanded(db.Statement)
+		return nil
+	}
+	st.rerun = e.newRerun(db)
+	defer st.releaseUnlessBegun(db)
+	touches, err := st.Kind.Survey(db, st)
+	if err != nil || !touches && !elsewhere {
+		return err
+	}
+	// Elsewhere, GORM would begin a transaction that is not the plugin's.
+	return e.beginTransaction(db, st)
+}
+
+// releaseUnlessBegun releases the statement's early locks where no transaction has begun. Deferred,
+// it does so also where a method of the caller's own types panics.
+func (st *Statement) releaseUnlessBegun(db *gorm.DB) {
+	if st.Begun == nil {
+		st.Release(db.Statement.Context)
+	}
+}
+
+// beginTransaction begins a transaction for a statement that runs in none.
+func (e *Engine) beginTransaction(db *gorm.DB, st *Statement) error {
+	// An earlier statement on the same gorm.Statement may have left this setting, for which GORM
+	// would commit this transaction.
+	db.Statement.Settings.Delete(fmt.Sprintf("%p", db.Statement) + "gorm:started_transaction")
+	begun := db.Begin()
+	if begun.Error != nil {
+		return fmt.Errorf("gormplugin: begin: %w", begun.Error)
+	}
+	st.outer = db.Statement.ConnPool
+	db.Statement.ConnPool = begun.Statement.ConnPool
+	tx, err := e.TransactionOf(db)
+	if err != nil {
+		db.Statement.ConnPool = st.outer
+		begun.Rollback()
+		return err
+	}
+	st.Begun, _ = txn.Unwrapped(db.Statement.ConnPool).(*txn.Handle)
+	st.HandTo(tx)
+	return nil
+}
+
+// End makes the last callback of a chain that writes; execute runs such a chain.
+func (e *Engine) End(execute func(*gorm.DB) *gorm.DB) func(*gorm.DB) {
+	return func(db *gorm.DB) {
+		st := stateOf(db)
+		if st != nil {
+			st.Kind.Explain(db, st)
+		}
+		e.Explain(db, st)
+		if st == nil {
+			return
+		}
+		db.InstanceSet(statementKey, (*Statement)(nil))
+		st.Kind.End(db)
+		if st.Begun != nil {
+			e.endTransaction(db, st)
+		}
+		if st.rerun != nil && errors.Is(db.Error, fault.ErrRetry) {
+			st.rerun.try(db, e.MaxTries, e.Locker.Step, execute)
+		}
+	}
+}
+
+// endTransaction ends the transaction that the plugin began for a statement.
+func (e *Engine) endTransaction(db *gorm.DB, st *Statement) {
+	db.Statement.ConnPool = st.outer
+	if db.Error == nil {
+		db.Error = st.Begun.Commit()
+		return
+	}
+	// The statement's own error is the one to report.
+	_ = st.Begun.Rollback()
+}

@@ -1,0 +1,28 @@
+package write
+
+import (
+	"testing"
+
+	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
+)
+
+func BenchmarkTripwire(b *testing.B) {
+	w := &Engine{
+		Owner:     &txn.Owner{Dialect: &dialect.Dialect{Grammar: &rawsql.MySQL}},
+		Catalogue: &table.Catalogue{Names: rawsql.NewNames(&rawsql.MySQL, rawsql.CaseExact, "suites", "cases", "folders")},
+	}
+	for name, sql := range map[string]string{
+		"another table": "INSERT INTO `others` (`id`, `name`, `created_at`, `updated_at`) VALUES (?, ?, ?, ?) ON DUPLICATE KEY UPDATE name = VALUES(name), updated_at = VALUES(updated_at)",
+		"a read":        "SELECT s.id, s.name FROM suites AS s WHERE s.plan_id = ? AND s.path >= ? AND s.path < ? ORDER BY s.path LIMIT 10",
+		"a write":       "UPDATE suites SET name = ? WHERE id = ?",
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				_ = w.trips(sql)
+			}
+		})
+	}
+}
