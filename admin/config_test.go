@@ -21,11 +21,9 @@ func TestAPageThatNobodyGuardsIsRefused(t *testing.T) {
 		{"no Authorize", admin.Config{}, "Authorize"},
 		{"AuthorizeRelease alone", admin.Config{AuthorizeRelease: func(*http.Request) (string, error) { return "", nil }}, "Authorize"},
 		{"a prefix without a slash", admin.Config{Authorize: allowed, Prefix: "admin"}, "Prefix"},
-		{"an origin with a path", admin.Config{Authorize: allowed, Origins: []string{"https://a.example/x"}}, "origin"},
-		{"an origin without a scheme", admin.Config{Authorize: allowed, Origins: []string{"a.example"}}, "origin"},
 		{"a host with a scheme", admin.Config{Authorize: allowed, Hosts: []string{"https://a.example"}}, "host"},
 		{"a poll without a unit", admin.Config{Authorize: allowed, Poll: 2}, "Poll"},
-		{"a negative limit", admin.Config{Authorize: allowed, MaxViewers: -1}, "limit"},
+		{"a negative limit", admin.Config{Authorize: allowed, MaxTrees: -1}, "MaxTrees"},
 	} {
 		page, err := admin.New(pathlock.New(memstore.New()), tt.config)
 		if page != nil || !errors.Is(err, admin.ErrConfig) || !strings.Contains(err.Error(), tt.says) {

@@ -44,18 +44,17 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	defer page.Close()
 	r := gin.New()
 	r.Any("/admin/locks/*any", gin.WrapH(page))
 
 	for _, name := range []string{"", "bob", "ann"} {
-		request := httptest.NewRequestWithContext(context.Background(), http.MethodGet, "/admin/locks/api/about", nil)
+		request := httptest.NewRequestWithContext(context.Background(), http.MethodGet, "/admin/locks/", nil)
 		if name != "" {
 			request.SetBasicAuth(name, "secret")
 		}
 		answer := httptest.NewRecorder()
 		r.ServeHTTP(answer, request)
-		fmt.Printf("%q %d %v\n", name, answer.Code, strings.Contains(answer.Body.String(), `"may_release":true`))
+		fmt.Printf("%q %d %v\n", name, answer.Code, strings.Contains(answer.Body.String(), `data-release="true"`))
 	}
 	// Output:
 	// "" 401 false
@@ -71,8 +70,7 @@ func ExampleNew() {
 	// Output: admin: unusable configuration: no Authorize: say who may look at the locks
 }
 
-// The page is an [http.Handler], so that it does without any framework. Close ends its streams when
-// the server begins to stop.
+// The page is an [http.Handler], so that it does without any framework.
 func ExamplePage_ServeHTTP() {
 	page, err := admin.New(pathlock.New(memstore.New()), admin.Config{
 		Prefix:    "/locks",
@@ -90,12 +88,9 @@ func ExamplePage_ServeHTTP() {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/locks/", page)
-	server := &http.Server{Handler: mux}
-	server.RegisterOnShutdown(page.Close)
 
 	answer := httptest.NewRecorder()
-	server.Handler.ServeHTTP(answer, httptest.NewRequestWithContext(context.Background(), http.MethodGet, "/locks/", nil))
+	mux.ServeHTTP(answer, httptest.NewRequestWithContext(context.Background(), http.MethodGet, "/locks/", nil))
 	fmt.Println(answer.Code, answer.Header().Get("Content-Type"))
-	page.Close()
 	// Output: 200 text/html; charset=utf-8
 }

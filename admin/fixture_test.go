@@ -27,8 +27,6 @@ type watched struct {
 	mu        sync.Mutex
 	snapshots int
 	fail      error
-	// hang, where not nil, is told of a snapshot, which then waits for the end of its context.
-	hang chan struct{}
 	// releasing, where not nil, is called before a release by force, which then fails by its error.
 	releasing func() error
 }
@@ -45,13 +43,8 @@ func (w *watched) ForceRelease(ctx context.Context, tree pathlock.Tree, owner pa
 func (w *watched) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
 	w.mu.Lock()
 	w.snapshots++
-	err, hang := w.fail, w.hang
+	err := w.fail
 	w.mu.Unlock()
-	if hang != nil {
-		hang <- struct{}{}
-		<-ctx.Done()
-		return pathlock.Snapshot{}, ctx.Err()
-	}
 	if err != nil {
 		return pathlock.Snapshot{}, err
 	}
@@ -135,7 +128,6 @@ func newFixture(t *testing.T, config admin.Config) *fixture {
 	f.client = f.server.Client()
 	f.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	t.Cleanup(f.server.Close)
-	t.Cleanup(page.Close)
 	return f
 }
 
@@ -280,11 +272,7 @@ func (r reply) problem(t testing.TB, status int, slug string) map[string]any {
 }
 
 // shownTree is what a client needs of api/tree.
-type shownTree struct {
-	From, Version    string
-	Holders, Waiters []string
-	Entries          []shownEntry
-}
+type shownTree struct{ Holders, Waiters []shownEntry }
 
 type shownEntry struct {
 	Key, Holder, Owner, Note, Operation, Route, Instance string
@@ -295,7 +283,6 @@ type shownEntry struct {
 	WaitedFor                                            int `json:"waited_for"`
 	WaitsFor                                             []struct {
 		Key, Path, Mode string
-		Waiting         bool
 	} `json:"waits_for"`
 	More int `json:"waits_for_more"`
 }
@@ -322,33 +309,21 @@ func (f *fixture) await(wanted func(shownTree) bool) shownTree {
 	}
 }
 
-// awaitLog returns the log as soon as it says something.
-func (f *fixture) awaitLog(says string) string {
-	f.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		log := f.log.String()
-		if strings.Contains(log, says) {
-			return log
-		}
-		if time.Now().After(deadline) {
-			f.Fatalf("the log does not say %q: %s", says, log)
-		}
-	}
-}
+func (s shownTree) entries() []shownEntry { return slices.Concat(s.Holders, s.Waiters) }
 
 // has reports whether an entry has a note.
 func (s shownTree) has(note string) bool {
-	return slices.ContainsFunc(s.Entries, func(e shownEntry) bool { return e.Note == note })
+	return slices.ContainsFunc(s.entries(), func(e shownEntry) bool { return e.Note == note })
 }
 
 // entry returns the entry with a note.
 func (s shownTree) entry(t testing.TB, note string) shownEntry {
 	t.Helper()
-	for _, e := range s.Entries {
+	for _, e := range s.entries() {
 		if e.Note == note {
 			return e
 		}
 	}
-	t.Fatalf("no entry has the note %q: %+v", note, s.Entries)
+	t.Fatalf("no entry has the note %q: %+v", note, s.entries())
 	return shownEntry{}
 }

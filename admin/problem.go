@@ -2,7 +2,6 @@ package admin
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"strconv"
@@ -47,48 +46,22 @@ func problemOf(err error) *problem {
 	if errors.Is(err, errNoAnswer) {
 		return newProblem(http.StatusServiceUnavailable, "release-unknown", "the lock store has not answered: the release may have taken place, so look again")
 	}
-	p := newProblem(http.StatusServiceUnavailable, "lock-store-unavailable", unreadable(err))
+	detail := "the lock store could not be read"
+	if errors.Is(err, pathlock.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded) {
+		detail = "the lock store does not answer"
+	}
+	p := newProblem(http.StatusServiceUnavailable, "lock-store-unavailable", detail)
 	p.retryAfter = 1
 	return p
 }
 
-// unreadable says to people why the lock store could not be read.
-func unreadable(err error) string {
-	if errors.Is(err, pathlock.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded) {
-		return "the lock store does not answer"
-	}
-	return "the lock store could not be read"
-}
-
 // fail answers a request that failed.
-func fail(w http.ResponseWriter, r *http.Request, err error) {
+func fail(w http.ResponseWriter, err error) {
 	p := problemOf(err)
-	h := w.Header()
 	if p.retryAfter > 0 {
-		h.Set("Retry-After", strconv.Itoa(p.retryAfter))
+		w.Header().Set("Retry-After", strconv.Itoa(p.retryAfter))
 	}
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		h.Set("Connection", "close") // nobody reads the body
-	}
-	body, _ := json.Marshal(p) // texts and a number
-	h.Set("Content-Type", "application/problem+json")
+	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(p.Status)
-	_, _ = w.Write(body)
-}
-
-// answer sends a body of JSON.
-func answer(w http.ResponseWriter, body []byte) {
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(body)
-}
-
-// answerUnlessKnown sends a body of JSON, or 304 to a client that has this version of it.
-func answerUnlessKnown(w http.ResponseWriter, r *http.Request, version string, body func() []byte) {
-	etag := `W/"` + version + `"`
-	w.Header().Set("ETag", etag)
-	if matches(r, etag) {
-		w.WriteHeader(http.StatusNotModified)
-		return
-	}
-	answer(w, body())
+	_, _ = w.Write(encode(p))
 }

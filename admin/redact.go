@@ -2,13 +2,9 @@ package admin
 
 import (
 	"cmp"
-	"context"
-	"hash/maphash"
-	"log/slog"
-	"runtime/debug"
-	"strconv"
 	"strings"
-	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/pathlock-go/pathlock"
 )
@@ -24,7 +20,7 @@ type shown struct {
 }
 
 func (p *Page) newShown() *shown {
-	return &shown{redact: p.redact, paths: make(map[pathlock.Path]string)}
+	return &shown{redact: p.config.Redact, paths: make(map[pathlock.Path]string)}
 }
 
 // path returns a path with each of its names redacted.
@@ -34,12 +30,8 @@ func (s *shown) path(p pathlock.Path) string {
 	}
 	text, ok := s.paths[p]
 	if !ok {
-		above := s.path(p.Parent())
-		if above == "/" {
-			above = ""
-		}
 		// A redacted name stays one name.
-		text = above + "/" + cmp.Or(strings.ReplaceAll(s.redact(KindName, p.Base()), "/", "∕"), hidden)
+		text = strings.TrimSuffix(s.path(p.Parent()), "/") + "/" + cmp.Or(strings.ReplaceAll(s.redact(KindName, p.Base()), "/", "∕"), hidden)
 		s.paths[p] = text
 	}
 	return text
@@ -53,20 +45,38 @@ func (s *shown) note(note string) string {
 	return s.redact(KindNote, note)
 }
 
-// redact calls Config.Redact. Whoever can name a node could keep everybody from looking at its tree
-// by a name with which that panics: another text stands for such a one, and the log says why.
-func (p *Page) redact(kind Kind, text string) (redacted string) {
-	defer func() {
-		cause := recover()
-		if cause == nil {
-			return
+// modeOf names a mode, or returns "" if none is known.
+func modeOf(m pathlock.Mode) string {
+	if !m.IsValid() {
+		return ""
+	}
+	return m.String()
+}
+
+// mostPrintable is how many bytes of a text go to the log.
+const mostPrintable = 128
+
+// printable returns a text on one line, without control characters and not too long.
+func printable(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if !showable(r) {
+			return -1
 		}
-		// Equal names have equal texts here, too.
-		redacted = "redact-failed-" + strconv.FormatUint(maphash.String(p.unredacted, text), 36)
-		if silent, ok := p.refusals.note("redact", time.Now()); ok {
-			p.config.Log.LogAttrs(context.Background(), slog.LevelError, "pathlock admin: Config.Redact panicked",
-				slog.Any("cause", cause), slog.Int("unlogged", silent), slog.String("stack", string(debug.Stack())))
-		}
-	}()
-	return p.config.Redact(kind, text)
+		return r
+	}, strings.ToValidUTF8(s, ""))
+	if len(s) <= mostPrintable {
+		return s
+	}
+	end := mostPrintable
+	for !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end] + "…"
+}
+
+// showable reports whether a character has a place in a line of text: no control character, and
+// nothing that turns the direction of what follows.
+func showable(r rune) bool {
+	const joiner = '\u200d' // within emoji
+	return unicode.IsPrint(r) || unicode.Is(unicode.Zs, r) || r == joiner
 }

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"mime"
 	"net/http"
-	"os"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -37,29 +36,33 @@ type release struct {
 	tree pathlock.Tree
 }
 
+// releasedAnswer says how many entries were taken away.
+type releasedAnswer struct {
+	Entries int `json:"entries"`
+}
+
 // serveRelease takes everything away that an owner holds and waits for in a tree.
 func (p *Page) serveRelease(w http.ResponseWriter, r *http.Request) {
 	who, err := p.mayRelease(r)
 	if err != nil {
-		p.refuse(w, r, err)
+		fail(w, err)
 		return
 	}
 	asked, err := readRelease(w, r)
 	if err != nil {
-		p.refuse(w, r, err)
+		fail(w, err)
 		return
 	}
 	// Whether the operator's browser is still there makes no difference.
 	ctx, stop := context.WithTimeout(context.WithoutCancel(r.Context()), releaseTimeout)
 	defer stop()
-	released, err := p.release(ctx, asked)
-	hurry(w) // the page may have been closed long ago
+	seen, entries, err := p.release(ctx, asked)
 	log := []slog.Attr{
 		slog.String("who", printable(who)), slog.String("reason", asked.Reason), slog.String("tree", asked.tree.String()),
 		slog.String("key", printable(asked.Key)), slog.String("remote", r.RemoteAddr),
 	}
-	if seen := released.seen; seen.Owner != "" {
-		log = append(log, slog.Any("owner", seen.Owner), slog.Uint64("fence", seen.Fence), slog.Int("entries", released.entries),
+	if seen.Owner != "" {
+		log = append(log, slog.Any("owner", seen.Owner), slog.Uint64("fence", seen.Fence), slog.Int("entries", entries),
 			slog.String("note", printable(p.newShown().note(seen.Note))), slog.String("route", printable(seen.Origin.Route)),
 			slog.String("instance", printable(seen.Origin.Instance)), slog.String("request_id", printable(seen.Origin.RequestID)))
 	}
@@ -69,12 +72,13 @@ func (p *Page) serveRelease(w http.ResponseWriter, r *http.Request) {
 			message = "pathlock admin: a release had no answer: it may have taken place"
 		}
 		p.config.Log.LogAttrs(ctx, slog.LevelWarn, message, append(log, slog.Any("error", err))...)
-		fail(w, r, err)
+		fail(w, err)
 		return
 	}
 	p.config.Log.LogAttrs(ctx, slog.LevelWarn, "pathlock admin: an operator released a holder", log...)
-	p.nudge(asked.tree)
-	answer(w, encode(map[string]any{"released": true, "entries": released.entries}))
+	p.looks.forget(asked.tree)
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(encode(releasedAnswer{entries}))
 }
 
 // readRelease reads and checks the body.
@@ -84,27 +88,13 @@ func readRelease(w http.ResponseWriter, r *http.Request) (release, error) {
 		// A form of a foreign page can send other types without asking first.
 		return release{}, newProblem(http.StatusUnsupportedMediaType, "unsupported-media-type", "the body has to be application/json")
 	}
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout))
+	var asked release
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRelease))
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return release{}, newProblem(http.StatusRequestTimeout, "too-slow", "the body took too long")
-	}
-	if err == nil {
-		// The server looks whether the client is still there, and would take the deadline for its
-		// end.
-		_ = control.SetReadDeadline(time.Time{})
-	}
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
 		return release{}, newProblem(http.StatusRequestEntityTooLarge, "too-large", "the body has more than 4096 bytes")
 	}
-	var asked release
 	if err == nil {
-		d := json.NewDecoder(strings.NewReader(string(body)))
-		d.DisallowUnknownFields()
-		if err = d.Decode(&asked); err == nil && d.InputOffset() != int64(len(strings.TrimRight(string(body), " \t\r\n"))) {
-			err = errors.New("more than one value")
-		}
+		err = json.Unmarshal(body, &asked)
 	}
 	if err != nil || !utf8.Valid(body) {
 		return release{}, invalid("body", "the body is no JSON object with namespace, id, key and reason")
@@ -131,41 +121,33 @@ func (a *release) check() (err error) {
 // errNoAnswer says that the store was asked to release, and has not said whether it did.
 var errNoAnswer = errors.New("no answer to the release")
 
-// released is what a release took away: the entry that the operator has looked at, and all others
-// of its owner.
-type released struct {
-	seen    pathlock.Entry
-	entries int
-}
-
-// release releases the owner of an entry by force, if the tree still has that very entry.
-func (p *Page) release(ctx context.Context, asked release) (released, error) {
+// release releases the owner of an entry by force, if the tree still has that very entry. It
+// returns the entry, and how many the owner had.
+func (p *Page) release(ctx context.Context, asked release) (seen pathlock.Entry, entries int, err error) {
 	s, err := p.locks.Snapshot(ctx, asked.tree)
 	if err != nil {
-		return released{}, err
+		return seen, 0, err
 	}
 	s.Tree = asked.tree
-	var got released
 	owned := make(map[pathlock.Owner]int)
-	there := false
-	for h, key := range entryKeys(&s) {
-		owned[h.Owner]++
+	for e, key := range entryKeys(&s) {
+		owned[e.Owner]++
 		if key == asked.Key {
-			there, got.seen = true, *h
+			seen = *e
 		}
 	}
 	gone := newProblem(http.StatusConflict, "gone", "the holder does not have this any more; nothing was released")
-	if !there {
-		return released{}, gone
+	if seen.Owner == "" {
+		return seen, 0, gone
 	}
-	got.entries = owned[got.seen.Owner]
-	err = p.locks.ForceRelease(ctx, asked.tree, got.seen.Owner)
+	entries = owned[seen.Owner]
+	err = p.locks.ForceRelease(ctx, asked.tree, seen.Owner)
 	switch {
 	case errors.Is(err, pathlock.ErrNotHeld):
-		return released{}, gone
+		return pathlock.Entry{}, 0, gone
 	case err != nil:
-		return got, fmt.Errorf("%w: %w", errNoAnswer, err)
+		return seen, entries, fmt.Errorf("%w: %w", errNoAnswer, err)
 	default:
-		return got, nil
+		return seen, entries, nil
 	}
 }

@@ -1,7 +1,6 @@
 package admin_test
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -25,8 +24,6 @@ func TestAReleaseIsFinishedWithoutItsBrowser(t *testing.T) {
 	f := newFixture(t, config)
 	lock := f.hold("/dir1", "import")
 	body := f.body("import")
-	watching := f.stream("?namespace=testplan&id=7")
-	watching.await("tree")
 	ctx, leave := context.WithCancel(t.Context())
 	f.store.releasing = func() error { leave(); return nil }
 	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/admin/locks/api/release", strings.NewReader(body))
@@ -37,7 +34,9 @@ func TestAReleaseIsFinishedWithoutItsBrowser(t *testing.T) {
 		t.Fatalf("%d %s", w.Code, w.Body)
 	}
 	<-lock.Context().Done()
-	watching.await("change")
+	if s := f.tree(); s.has("import") {
+		t.Errorf("the page still shows %+v", s)
+	}
 }
 
 // A release that the store does not answer may have taken place: the log has who asked for it and
@@ -68,7 +67,7 @@ func TestAReleaseCancelsTheHoldersContext(t *testing.T) {
 	waits := f.wait("/dir1", "rename")
 	body := f.body("import")
 	r := f.release(body)
-	if r.StatusCode != http.StatusOK || string(r.body) != `{"entries":1,"released":true}` {
+	if r.StatusCode != http.StatusOK || string(r.body) != `{"entries":1}` {
 		t.Fatalf("%d %s", r.StatusCode, r.body)
 	}
 	select {
@@ -200,7 +199,6 @@ func TestWaitsOfTheSameMomentAreTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer page.Close()
 	f.server.Config.Handler = page
 	seen := f.body("/a")
 	locks.mu.Lock()
@@ -229,8 +227,8 @@ func TestAReleaseHasToMakeSense(t *testing.T) {
 	}{
 		{"reason", "", "reason"}, {"reason", "  a  ", "reason"}, {"reason", strings.Repeat("x", 501), "reason"}, {"reason", nil, "reason"},
 		{"reason", "stuck\nlevel=INFO msg=forged", "reason"}, {"reason", "stuck \x1b[31m", "reason"}, {"reason", "stuck \u202e", "reason"}, {"reason", "a\x00bc", "reason"},
-		{"reason", 5, "body"}, {"key", "", "key"}, {"key", nil, "key"}, {"key", 1, "body"}, {"holder", "x", "body"}, {"fence", 0, "body"},
-		{"namespace", "", "namespace"}, {"id", "", "id"}, {"id", "a\nb", "id"}, {"owner", "x", "body"},
+		{"reason", 5, "body"}, {"key", "", "key"}, {"key", nil, "key"}, {"key", 1, "body"},
+		{"namespace", "", "namespace"}, {"id", "", "id"}, {"id", "a\nb", "id"},
 	} {
 		changed := map[string]any{}
 		for k, v := range good {
@@ -270,10 +268,8 @@ func TestAPageWithoutAuthorizeReleaseIsReadOnly(t *testing.T) {
 	f := newFixture(t, config)
 	lock := f.hold("/dir1", "import")
 	f.release(f.body("import")).problem(t, 403, "read-only")
-	var about map[string]any
-	f.get("/api/about", &about)
-	if about["may_release"] != false || about["read_only"] != true || about["who"] != nil {
-		t.Errorf("about: %v", about)
+	if r := f.send("GET", "/admin/locks/", ""); strings.Contains(string(r.body), "data-release") {
+		t.Errorf("the page offers a release: %s", r.body)
 	}
 	if lock.Context().Err() != nil {
 		t.Error("the lock is gone")
@@ -300,71 +296,9 @@ func TestWhoMayNotReleaseIsTold(t *testing.T) {
 	if lock.Context().Err() != nil {
 		t.Error("the lock is gone")
 	}
-	if n := strings.Count(f.log.String(), "a release was refused"); n != 2 {
-		t.Errorf("%d refusals are logged, want 2", n)
-	}
 	f.send("POST", "/admin/locks/api/release", body, asJSON, "Authorization: Basic cm9vdDp4")
 	if log := f.log.String(); !strings.Contains(log, `who="rootlevel=INFO msg=forged"`) {
 		t.Errorf("the log: %s", log)
-	}
-}
-
-// Somebody who tries to release what they may not is seen, and cannot flood the log.
-func TestEveryRefusedReleaseIsLogged(t *testing.T) {
-	var refused error
-	var refusedRelease error
-	config := anybody()
-	config.Authorize = func(*http.Request) error { return refused }
-	config.AuthorizeRelease = func(*http.Request) (string, error) { return "ann", refusedRelease }
-	f := newFixture(t, config)
-	f.hold("/dir1", "import")
-	body := f.body("import")
-	lines := func() int {
-		return strings.Count(f.log.String(), `level=WARN msg="pathlock admin: a release was refused"`)
-	}
-	for _, tt := range []struct {
-		status        int
-		look, release error
-		body          string
-		headers       []string
-		says          string
-	}{
-		{status: 403, headers: []string{asJSON, "Origin: https://evil.example\tx"}, says: "https://evil.examplex"},
-		{status: 403, headers: []string{asJSON, "Sec-Fetch-Site: same-site"}, says: "same-site"},
-		{status: 421, headers: []string{asJSON, "Host: evil.example"}, says: "host=evil.example"},
-		{status: 415, headers: []string{"Content-Type: text/plain"}},
-		{status: 401, headers: []string{asJSON}, look: admin.ErrUnauthorized},
-		{status: 403, headers: []string{asJSON}, look: errors.New("not you")},
-		{status: 401, headers: []string{asJSON}, release: admin.ErrUnauthorized},
-		{status: 403, headers: []string{asJSON}, release: errors.New("not you")},
-		{status: 400, headers: []string{asJSON}, body: "{}"},
-		{status: 413, headers: []string{asJSON}, body: strings.Repeat(" ", 5000)},
-	} {
-		refused, refusedRelease = tt.look, tt.release
-		before := lines()
-		if r := f.send("POST", "/admin/locks/api/release", cmp.Or(tt.body, body), tt.headers...); r.StatusCode != tt.status {
-			t.Errorf("%+v: %d %s", tt, r.StatusCode, r.body)
-		}
-		if n := lines() - before; n != 1 || !strings.Contains(f.log.String(), tt.says) {
-			t.Errorf("%+v: %d lines: %s", tt, n, f.log.String())
-		}
-	}
-	refused, refusedRelease = nil, nil
-	before := lines()
-	for range 100 {
-		f.send("POST", "/admin/locks/api/release", body, asJSON, "Origin: https://evil.example")
-	}
-	if n := lines() - before; n < 5 || n > 10 {
-		t.Errorf("100 attempts in a row have %d lines", n)
-	}
-	before = lines()
-	f.send("POST", "/admin/locks/api/release", "{}", asJSON)
-	if lines() != before+1 {
-		t.Error("many refusals of one kind hide another kind")
-	}
-	f.send("GET", "/admin/locks/api/about", "", "Sec-Fetch-Site: cross-site")
-	if lines() != before+1 {
-		t.Error("what was no release is logged as one")
 	}
 }
 
@@ -377,7 +311,6 @@ func TestAnotherInstanceReleasesWhatThisOneShows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer other.Close()
 	ctx := pathlock.WithOrigin(t.Context(), pathlock.Origin{Route: "POST /import"})
 	lock, err := f.locker.Acquire(ctx, pathlock.Request{
 		Tree: plan(t, "7"), Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/a"))}, Note: "import", Lease: 3 * time.Second,

@@ -29,47 +29,10 @@ func Example() {
 	_, refused := locker.Acquire(pathlock.WithOrigin(ctx, pathlock.Origin{Route: "PATCH /suites/:id"}), request)
 	fmt.Println(pathlock.FailureOf(refused), importing.Release(ctx))
 
-	history := recorder.History()
-	for _, e := range history.Episodes {
-		fmt.Println(e.Tree, e.Path, "waits:", e.Waits, "in vain:", e.TimedOut, "because of:", e.Blockers[0].Origin.Route)
-	}
-	for _, r := range history.ByRoute(contention.MostWaits) {
-		fmt.Println(r.Name, "waited:", r.Waits, "made others wait:", r.CausedWaits)
-	}
-	for _, p := range history.ByPlace(contention.Longest) {
-		fmt.Println(p.Tree, p.Path, "episodes:", p.Episodes)
+	for _, w := range recorder.History().Waits {
+		fmt.Println(w.Origin.Route, w.Outcome, "at", w.Tree, w.Path, "because of", w.Blocker.Origin.Route)
 	}
 	// Output:
 	// locked <nil>
-	// testplan/7 /dir1 waits: 1 in vain: 1 because of: POST /import
-	// PATCH /suites/:id waited: 1 made others wait: 0
-	// POST /import waited: 0 made others wait: 1
-	// testplan/7 /dir1 episodes: 1
-}
-
-// A page that shows the history asks for it again when it has changed.
-func ExampleRecorder_Version() {
-	recorder := contention.New(memstore.New(), contention.Config{Threshold: time.Second, Capacity: 1000})
-	defer recorder.Close()
-
-	shown := recorder.Version()
-	fmt.Println("ask again:", recorder.Version() != shown)
-	// Output: ask again: false
-}
-
-// A table whose columns can be sorted by.
-func ExampleHistory_Sort() {
-	recorder := contention.New(memstore.New(), contention.Config{})
-	defer recorder.Close()
-
-	history := recorder.History()
-	for _, order := range contention.Orders() {
-		history.Sort(order)
-		fmt.Println(order, len(history.Episodes))
-	}
-	// Output:
-	// last 0
-	// longest 0
-	// waiter_seconds 0
-	// waits 0
+	// PATCH /suites/:id timed-out at testplan/7 /dir1 because of POST /import
 }

@@ -17,13 +17,13 @@ import (
 type looked struct {
 	pathlock.Store
 	mu    sync.Mutex
-	looks []time.Time
+	looks int
 	fail  error
 }
 
 func (l *looked) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
 	l.mu.Lock()
-	l.looks = append(l.looks, time.Now())
+	l.looks++
 	err := l.fail
 	l.mu.Unlock()
 	if err != nil {
@@ -36,7 +36,7 @@ func (l *looked) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Sna
 func (l *looked) count() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return len(l.looks)
+	return l.looks
 }
 
 // fixture is a recorder with its locker, in a bubble of virtual time.
@@ -108,14 +108,4 @@ func (f *fixture) release(lock *pathlock.Lock) {
 	if err := lock.Release(context.WithoutCancel(f.Context())); err != nil {
 		f.Fatal(err)
 	}
-}
-
-// only returns the one episode that there is.
-func (f *fixture) only() contention.Episode {
-	f.Helper()
-	episodes := f.recorder.History().Episodes
-	if len(episodes) != 1 {
-		f.Fatalf("%d episodes, want 1: %+v", len(episodes), episodes)
-	}
-	return episodes[0]
 }

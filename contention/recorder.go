@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,44 +16,29 @@ import (
 const (
 	// DefaultThreshold is how long a wait has to last to be recorded.
 	DefaultThreshold = 50 * time.Millisecond
-	// DefaultCapacity is how many episodes are kept.
+	// DefaultCapacity is how many waits are kept.
 	DefaultCapacity = 256
-	// DefaultLookEvery is the pause after the first look at a tree.
-	DefaultLookEvery = time.Second
 )
 
-// elections is the namespace of package election. Candidates and observers wait for as long as all
-// is well: that is no stall.
+// Bounds of the looks at the store.
+const (
+	// lookPause is the least time between two snapshots, of whichever trees.
+	lookPause = 50 * time.Millisecond
+	// lookTimeout is how long a snapshot may take.
+	lookTimeout = 2 * time.Second
+)
+
+// elections is the namespace of package election.
 const elections = "election"
 
 // Config changes what a [Recorder] does. All fields are optional.
 type Config struct {
 	// Threshold is how long a wait has to last to be recorded: [DefaultThreshold] if it is 0.
 	Threshold time.Duration
-	// Capacity is how many episodes are kept: [DefaultCapacity] if it is 0.
+	// Capacity is how many waits are kept: [DefaultCapacity] if it is 0.
 	Capacity int
-	// LookEvery is the least time between two snapshots of a tree in which somebody waits:
-	// [DefaultLookEvery] if it is 0.
-	LookEvery time.Duration
-	// Fold is the fold of the locker, where [pathlock.WithFold] has set one. It gives requests that
-	// ended before they were looked at the place that others have.
-	Fold func(name string) string
 	// Log gets snapshots that failed, at debug level: [slog.Default] if it is nil.
 	Log *slog.Logger
-}
-
-// withDefaults returns the configuration with all fields filled in.
-func (c Config) withDefaults() Config {
-	c.Threshold = max(cmp.Or(c.Threshold, DefaultThreshold), 0)
-	c.Capacity = max(cmp.Or(c.Capacity, DefaultCapacity), 1)
-	c.LookEvery = max(cmp.Or(c.LookEvery, DefaultLookEvery), leastPause)
-	if c.Fold == nil {
-		c.Fold = pathlock.Fold
-	}
-	if c.Log == nil {
-		c.Log = slog.Default()
-	}
-	return c
 }
 
 // Recorder is a [pathlock.Observer] that remembers who waited for whom. Any number of goroutines
@@ -62,33 +48,32 @@ type Recorder struct {
 	// looks reads snapshots, with the origins that a store does not know.
 	looks  *pathlock.Locker
 	config Config
+	since  time.Time
 	// wake tells the watcher that there is something to wait for.
 	wake chan struct{}
 	stop context.CancelFunc
 	done chan struct{}
 
-	mu sync.Mutex
-	// closed says that nobody watches the waits any more.
+	mu     sync.Mutex
 	closed bool
 	// fresh are the waits that may reach the threshold, in the order in which they began.
-	fresh []*wait
-	// stalls are the trees in which waits have reached it and last.
-	stalls map[pathlock.Tree]*stall
-	// nextLook is when the next snapshot may be asked for, of any tree.
-	nextLook time.Time
-	book     book
+	fresh []*acquisition
+	// ended are the waits that are remembered, in the order in which they ended.
+	ended   []Wait
+	dropped int
 }
 
 // New returns a recorder that learns from store who is in the way of those that wait. Give it to
 // the locker on the same store with [pathlock.WithObserver], and close it at the end.
 func New(store pathlock.Store, config Config) *Recorder {
+	config.Threshold = max(cmp.Or(config.Threshold, DefaultThreshold), 0)
+	config.Capacity = max(cmp.Or(config.Capacity, DefaultCapacity), 1)
+	config.Log = cmp.Or(config.Log, slog.Default())
 	ctx, stop := context.WithCancel(context.Background())
 	r := &Recorder{
-		looks: pathlock.New(store), config: config.withDefaults(),
+		looks: pathlock.New(store), config: config, since: time.Now(),
 		wake: make(chan struct{}, 1), stop: stop, done: make(chan struct{}),
-		stalls: make(map[pathlock.Tree]*stall),
 	}
-	r.book = newBook(r.config.Capacity, time.Now())
 	go r.watch(ctx)
 	return r
 }
@@ -101,15 +86,14 @@ func (r *Recorder) Close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.closed, r.fresh = true, nil
-	clear(r.stalls)
 }
 
-// acquisition is the context of a request for locks. It carries the wait of the request, if there
-// is one.
+// acquisition is the context of a request for locks.
 type acquisition struct {
 	context.Context
 	recorder *Recorder
-	wait     atomic.Pointer[wait]
+	// wait is nil unless the request waits. The recorder's mutex guards what it points to.
+	wait atomic.Pointer[Wait]
 }
 
 // acquisitionKey is the context key of a recorder's acquisition.
@@ -134,8 +118,7 @@ func (r *Recorder) Waiting(ctx context.Context, e pathlock.Event) {
 	if !ok || e.Tree.Namespace() == elections {
 		return
 	}
-	w := newWait(e, time.Now())
-	if !a.wait.CompareAndSwap(nil, w) {
+	if !a.wait.CompareAndSwap(nil, newWait(e, time.Now())) {
 		return // the request went to the store twice
 	}
 	r.mu.Lock()
@@ -143,8 +126,11 @@ func (r *Recorder) Waiting(ctx context.Context, e pathlock.Event) {
 	if r.closed {
 		return
 	}
-	if r.fresh = append(r.fresh, w); len(r.fresh) == 1 {
-		r.wakeUp()
+	if r.fresh = append(r.fresh, a); len(r.fresh) == 1 {
+		select {
+		case r.wake <- struct{}{}:
+		default:
+		}
 	}
 }
 
@@ -161,40 +147,90 @@ func (r *Recorder) end(ctx context.Context, e pathlock.Event) {
 		return
 	}
 	w := a.wait.Swap(nil)
-	if w == nil {
+	if w == nil || time.Since(w.Began) < r.config.Threshold {
 		return
 	}
-	now := time.Now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	w.over = true
-	if now.Sub(w.began) < r.config.Threshold {
-		return
-	}
-	if w.episode == nil {
-		r.book.joinUnseen(w, e.Err, r.config.Fold, now)
-	}
-	r.book.leave(w, outcomeOf(e.Err), now)
-	if s := r.stalls[w.tree]; s != nil {
-		delete(s.waits, w)
-		if len(s.waits) == 0 {
-			delete(r.stalls, w.tree)
+	w.end(e.Err, time.Now())
+	r.keep(*w)
+}
+
+// watch looks at the trees of waits that reach the threshold, until ctx ends.
+func (r *Recorder) watch(ctx context.Context) {
+	defer close(r.done)
+	for {
+		ripe, next := r.ripe(time.Now())
+		for tree, waiting := range ripe {
+			r.look(ctx, tree, waiting)
+			if !pause(ctx, lookPause, nil) {
+				return
+			}
+		}
+		if !pause(ctx, next, r.wake) {
+			return
 		}
 	}
 }
 
-// wakeUp makes the watcher look again at what there is to do.
-func (r *Recorder) wakeUp() {
-	select {
-	case r.wake <- struct{}{}:
-	default:
+// pause waits for some time, for a wake-up, or for the end of ctx, which it reports by false. It
+// waits for no time if that is 0.
+func pause(ctx context.Context, d time.Duration, wake <-chan struct{}) bool {
+	var over <-chan time.Time
+	if d > 0 || wake == nil {
+		over = time.After(d)
 	}
+	select {
+	case <-over:
+	case <-wake:
+	case <-ctx.Done():
+	}
+	return ctx.Err() == nil
 }
 
-// Version returns a number that grows with every change of the history, so that whoever shows it
-// knows when to ask again.
-func (r *Recorder) Version() uint64 {
+// ripe takes the waits that have reached the threshold, by their trees, and returns when the next
+// one will, 0 if there is none.
+func (r *Recorder) ripe(now time.Time) (ripe map[pathlock.Tree][]*acquisition, next time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.book.version
+	ripe = make(map[pathlock.Tree][]*acquisition)
+	for i, a := range r.fresh {
+		w := a.wait.Load()
+		switch {
+		case w == nil:
+		case now.Sub(w.Began) < r.config.Threshold:
+			r.fresh = slices.Delete(r.fresh, 0, i)
+			return ripe, w.Began.Add(r.config.Threshold).Sub(now)
+		default:
+			ripe[w.Tree] = append(ripe[w.Tree], a)
+		}
+	}
+	r.fresh = nil
+	return ripe, 0
+}
+
+// look learns from a snapshot who is in the way of those that wait in a tree.
+func (r *Recorder) look(ctx context.Context, tree pathlock.Tree, waiting []*acquisition) {
+	ctx, stop := context.WithTimeout(ctx, lookTimeout)
+	defer stop()
+	snapshot, err := r.looks.Snapshot(ctx, tree)
+	if err != nil {
+		r.config.Log.DebugContext(ctx, "contention: no snapshot", "tree", tree.String(), "error", err)
+		return
+	}
+	blockers := snapshot.Blockers()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, a := range waiting {
+		w := a.wait.Load()
+		if w == nil {
+			continue
+		}
+		for i, e := range snapshot.Waiters {
+			if e.Owner == w.Owner && e.Note == w.Note && len(blockers[i]) > 0 {
+				w.blame(e, blockers[i][0]) // holders come first
+				break
+			}
+		}
+	}
 }

@@ -19,47 +19,49 @@ func in(t *testing.T, config contention.Config, test func(f *fixture)) {
 	synctest.Test(t, func(t *testing.T) { test(newFixture(t, config)) })
 }
 
-func TestAStallThatIsOverCanStillBeSeen(t *testing.T) {
+// Each way a wait ends, with who was in the way: a snapshot tells it of those that are granted, and
+// the error of those that are refused.
+func TestWaitsAreRemembered(t *testing.T) {
 	in(t, contention.Config{}, func(f *fixture) {
 		lock := f.hold(f.by("POST /import"), "/Dir1", "import")
 		began := time.Now()
-		for range 3 {
-			f.wait(f.by("PATCH /suites/:id"), "/Dir1", "rename", time.Minute)
-		}
+		leaving, leave := context.WithCancel(f.by("GET /export"))
+		f.wait(f.by("PATCH /suites/:id"), "/Dir1", "rename", time.Minute)
 		f.wait(f.by("DELETE /suites/:id"), "/dir1/sub", "delete", 2*time.Second)
-		time.Sleep(5 * time.Second) // virtual
+		f.wait(leaving, "/dir1", "export", time.Minute)
+		time.Sleep(3 * time.Second) // virtual
+		leave()
+		time.Sleep(2 * time.Second) // virtual
 		f.release(lock)
 		f.waiting.Wait()
-		time.Sleep(time.Hour) // virtual
 
-		e := f.only()
-		if e.Tree != plan(f, "7") || e.Path.String() != "/dir1" || e.Mode != pathlock.ModeX || e.Gate {
-			f.Errorf("the place is %s %s %s, gate %v", e.Tree, e.Path, e.Mode, e.Gate)
+		h := f.recorder.History()
+		want := []struct {
+			note, route string
+			mode        pathlock.Mode
+			lasted      time.Duration
+			outcome     contention.Outcome
+		}{
+			{"rename", "PATCH /suites/:id", pathlock.ModeX, 5 * time.Second, contention.Granted},
+			{"export", "GET /export", pathlock.ModeX, 3 * time.Second, contention.Cancelled},
+			{"delete", "DELETE /suites/:id", pathlock.ModeIX, 2 * time.Second, contention.TimedOut},
 		}
-		if !e.Began.Equal(began) || e.Ended.Sub(began) != 5*time.Second {
-			f.Errorf("began %v, ended %v later; want %v and 5s", e.Began, e.Ended.Sub(e.Began), began)
+		if len(h.Waits) != len(want) || h.Dropped != 0 || h.Capacity != contention.DefaultCapacity || !h.Since.Equal(began) {
+			f.Fatalf("%+v, want %d waits since %v", h, len(want), began)
 		}
-		if e.Waits != 4 || e.MostWaiting != 4 || e.TimedOut != 1 || e.Longest != 5*time.Second || e.Waited != 17*time.Second {
-			f.Errorf("%d waits, at most %d at once, %d in vain, the longest %v, %v in all; want 4, 4, 1, 5s, 17s",
-				e.Waits, e.MostWaiting, e.TimedOut, e.Longest, e.Waited)
+		for i, w := range h.Waits {
+			if w.Note != want[i].note || w.Origin.Route != want[i].route || w.Mode != want[i].mode || w.Outcome != want[i].outcome ||
+				!w.Began.Equal(began) || w.Ended.Sub(w.Began) != want[i].lasted || w.Tree != plan(f, "7") || w.Path.String() != "/dir1" || w.Gate {
+				f.Errorf("wait %d is %+v, want %+v at /dir1", i, w, want[i])
+			}
+			b := w.Blocker
+			if b.Owner != f.locker.Scope(lock.Context()).Owner() || b.Note != "import" || b.Origin.Route != "POST /import" ||
+				b.Origin.Instance != "web-1" || b.Waiting || b.Mode != pathlock.ModeX || b.Since.IsZero() {
+				f.Errorf("in the way of wait %d was %+v", i, b)
+			}
 		}
-		if len(e.Blockers) != 1 {
-			f.Fatalf("blockers %+v, want one", e.Blockers)
-		}
-		b := e.Blockers[0]
-		if b.Owner != f.locker.Scope(lock.Context()).Owner() || b.Note != "import" || b.Origin.Route != "POST /import" ||
-			b.Origin.Instance != "web-1" || b.Waiting || b.Waits != 4 || b.Waited != 17*time.Second || b.Fence != lock.Fence() {
-			f.Errorf("the blocker is %+v", b)
-		}
-		outcomes := map[contention.Outcome]int{}
-		for _, w := range e.Waiters {
-			outcomes[w.Outcome]++
-		}
-		if outcomes[contention.Granted] != 3 || outcomes[contention.TimedOut] != 1 {
-			f.Errorf("outcomes %v, want 3 granted and 1 timed out", outcomes)
-		}
-		if last := e.Waiters[len(e.Waiters)-1]; last.Note != "delete" || last.Waited != 2*time.Second || last.Origin.Route != "DELETE /suites/:id" {
-			f.Errorf("the shortest wait is %+v, want the delete of 2s", last)
+		if n := f.store.count(); n != 1 {
+			f.Errorf("%d looks for three waits that began together, want 1", n)
 		}
 	})
 }
@@ -74,61 +76,8 @@ func TestAWaitBelowTheThresholdLeavesNothing(t *testing.T) {
 			f.waiting.Wait()
 		}
 		time.Sleep(time.Minute) // virtual
-		if h := f.recorder.History(); len(h.Episodes) > 0 || h.Version > 0 || f.store.count() > 0 {
-			f.Errorf("%d episodes, version %d, %d looks; want none", len(h.Episodes), h.Version, f.store.count())
-		}
-	})
-}
-
-func TestAnEpisodeShowsWhileItGoesOn(t *testing.T) {
-	in(t, contention.Config{}, func(f *fixture) {
-		lock := f.hold(f.by("POST /import"), "/a", "import")
-		f.wait(f.by("PATCH /suites/:id"), "/a", "rename", time.Minute)
-		time.Sleep(10 * time.Second) // virtual
-		e := f.only()
-		if !e.Ended.IsZero() || e.Waited != 10*time.Second || e.Longest != 10*time.Second || e.Blockers[0].Waited != 10*time.Second {
-			f.Errorf("ended %v, waited %v, longest %v, because of the blocker %v; want an open one of 10s each",
-				e.Ended, e.Waited, e.Longest, e.Blockers[0].Waited)
-		}
-		if w := e.Waiters[0]; w.Outcome != contention.Waits || w.Waited != 10*time.Second {
-			f.Errorf("the waiter %+v, want one that waits for 10s", w)
-		}
-		routes := f.recorder.History().ByRoute(contention.MostWaited)
-		if len(routes) != 2 || routes[0].Name != "PATCH /suites/:id" || routes[0].Waited != 10*time.Second ||
-			routes[1].Name != "POST /import" || routes[1].Caused != 10*time.Second || routes[1].CausedWaits != 1 {
-			f.Errorf("by route: %+v", routes)
-		}
-		f.release(lock)
-	})
-}
-
-func TestTheTimeIsChargedToWhoIsInTheWayAtTheTime(t *testing.T) {
-	in(t, contention.Config{}, func(f *fixture) {
-		first := f.hold(f.by("first"), "/a", "")
-		second := make(chan *pathlock.Lock)
-		go func() {
-			lock, err := f.locker.Acquire(f.by("second"), pathlock.Request{Tree: plan(f, "7"), Claims: x("/a")})
-			if err != nil {
-				f.Error(err)
-			}
-			second <- lock
-		}()
-		synctest.Wait()
-		f.wait(f.by("third"), "/a", "", time.Minute)
-		// The looks are 50 ms, then 1 s, 2 s, 4 s apart.
-		time.Sleep(2 * time.Second) // virtual
-		f.release(first)
-		lock := <-second
-		time.Sleep(10 * time.Second) // virtual
-		f.release(lock)
-		f.waiting.Wait()
-		charged := map[string]time.Duration{}
-		for _, b := range f.only().Blockers {
-			charged[b.Origin.Route] += b.Waited
-		}
-		// The second waited for 2 s and the third for 12 s. The look at 3.05 s shows the change.
-		if charged["first"] != 2*time.Second+3*time.Second+50*time.Millisecond || charged["second"] != 9*time.Second-50*time.Millisecond {
-			f.Errorf("charged %v", charged)
+		if h := f.recorder.History(); len(h.Waits) > 0 || f.store.count() > 0 {
+			f.Errorf("%d waits, %d looks; want none", len(h.Waits), f.store.count())
 		}
 	})
 }
@@ -138,102 +87,63 @@ func TestWhoWaitsBehindAWaiterIsBlockedByIt(t *testing.T) {
 		lock := f.hold(f.by("reader"), "/a/b", "")
 		f.wait(f.by("writer"), "/a", "export", time.Minute)
 		synctest.Wait()
-		f.wait(f.by("late"), "/a/c", "", time.Minute)
+		f.wait(f.by("late"), "/a/c", "late", time.Minute)
 		time.Sleep(time.Second) // virtual
-		var waiting []string
-		for _, e := range f.recorder.History().Episodes {
-			for _, b := range e.Blockers {
-				if b.Waiting {
-					waiting = append(waiting, b.Origin.Route)
-				}
+		f.release(lock)
+		f.waiting.Wait()
+		for _, w := range f.recorder.History().Waits {
+			if w.Note == "late" && (!w.Blocker.Waiting || w.Blocker.Origin.Route != "writer") {
+				f.Errorf("in the way was %+v, want the writer, which waited", w.Blocker)
 			}
 		}
-		if len(waiting) != 1 || waiting[0] != "writer" {
-			f.Errorf("blockers that wait: %q, want the writer", waiting)
-		}
-		f.release(lock)
 	})
 }
 
-func TestWaitsSoonAfterBelongToTheSameEpisode(t *testing.T) {
-	for pause, episodes := range map[time.Duration]int{900 * time.Millisecond: 1, 1100 * time.Millisecond: 2} {
-		t.Run(pause.String(), func(t *testing.T) {
-			in(t, contention.Config{}, func(f *fixture) {
-				for range 2 {
-					lock := f.hold(f.Context(), "/a", "")
-					f.wait(f.Context(), "/a", "", time.Minute)
-					time.Sleep(time.Second) // virtual
-					f.release(lock)
-					f.waiting.Wait()
-					time.Sleep(pause) // virtual
-				}
-				h := f.recorder.History()
-				places := h.ByPlace(contention.Last)
-				if len(h.Episodes) != episodes || len(places) != 1 || places[0].Episodes != episodes || places[0].Waits != 2 || places[0].Waited != 2*time.Second {
-					f.Errorf("%d episodes, places %+v; want %d episodes at one place with 2 waits of 2s", len(h.Episodes), places, episodes)
-				}
-			})
-		})
-	}
-}
-
-func TestTheOldestEpisodesMakeRoom(t *testing.T) {
-	in(t, contention.Config{Capacity: 3}, func(f *fixture) {
-		// The first episode goes on all the while, so the next oldest ones go.
-		stuck := f.hold(f.Context(), "/stuck", "")
-		f.wait(f.Context(), "/stuck", "", time.Hour)
-		time.Sleep(time.Second) // virtual
+func TestTheLastWaitsAreKept(t *testing.T) {
+	in(t, contention.Config{Capacity: 3, Threshold: time.Second}, func(f *fixture) {
 		for i := range 5 {
-			path := fmt.Sprintf("/dir%d", i)
-			lock := f.hold(f.Context(), path, "")
-			f.wait(f.Context(), path, "", time.Minute)
-			time.Sleep(time.Second) // virtual
+			lock, err := f.locker.Acquire(f.Context(), pathlock.Request{Tree: plan(f, "7"), Gate: true})
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.wait(f.Context(), "/a", fmt.Sprint(i), time.Minute)
+			time.Sleep(2 * time.Second) // virtual
 			f.release(lock)
-			time.Sleep(time.Second) // virtual
+			f.waiting.Wait()
 		}
 		h := f.recorder.History()
-		var paths []string
-		for _, e := range h.Episodes {
-			paths = append(paths, e.Path.String())
+		var kept []string
+		for _, w := range h.Waits {
+			kept = append(kept, w.Note)
+			if !w.Gate || !w.Path.IsRoot() || !w.Blocker.Gate {
+				f.Errorf("%+v, want a wait for the holder of the gate", w)
+			}
 		}
-		if got := fmt.Sprint(paths); got != "[/stuck /dir4 /dir3]" || h.Dropped != 3 || h.Capacity != 3 {
-			f.Errorf("kept %s, dropped %d of a ring of %d", got, h.Dropped, h.Capacity)
+		if fmt.Sprint(kept) != "[4 3 2]" || h.Dropped != 2 || h.Capacity != 3 {
+			f.Errorf("kept %v, dropped %d of %d", kept, h.Dropped, h.Capacity)
 		}
-		f.release(stuck)
 	})
 }
 
-// A refusal tells who was in the way, even if the store never gave a snapshot.
-func TestARefusalTellsWhoWasInTheWay(t *testing.T) {
-	in(t, contention.Config{}, func(f *fixture) {
-		f.store.fail = pathlock.ErrUnavailable
-		lock := f.hold(f.by("POST /import"), "/a", "import")
-		f.wait(f.by("PATCH /suites/:id"), "/a/b", "rename", time.Second)
-		f.waiting.Wait()
-		e := f.only()
-		if len(e.Blockers) != 1 || e.Blockers[0].Note != "import" || e.Blockers[0].Origin.Route != "POST /import" || e.TimedOut != 1 {
-			f.Errorf("%+v", e)
-		}
-		f.release(lock)
-	})
-}
-
-func TestAWaitThatNoLookHasExplainedCounts(t *testing.T) {
+// Without a snapshot, a refusal still tells who was in the way, and a grant counts.
+func TestAStoreThatGivesNoSnapshot(t *testing.T) {
 	in(t, contention.Config{}, func(f *fixture) {
 		f.store.fail = errors.New("no")
-		lock := f.hold(f.Context(), "/a", "")
-		f.wait(f.Context(), "/a", "", time.Minute)
-		time.Sleep(time.Second) // virtual
+		lock := f.hold(f.by("POST /import"), "/a", "import")
+		f.wait(f.Context(), "/a", "granted", time.Minute)
+		f.wait(f.Context(), "/a/b", "refused", time.Second)
+		time.Sleep(2 * time.Second) // virtual
 		f.release(lock)
 		f.waiting.Wait()
-		if e := f.only(); e.Path.String() != "/a" || e.Waited != time.Second || len(e.Blockers) > 0 {
-			f.Errorf("%+v", e)
+		h := f.recorder.History().Waits
+		if len(h) != 2 || !h[0].Blocker.IsZero() || h[0].Path.String() != "/a" || h[0].Mode != pathlock.ModeX || h[1].Blocker.Note != "import" {
+			f.Errorf("%+v", h)
 		}
 	})
 }
 
-// While hundreds wait in dozens of trees, the store is asked for 20 snapshots a second at most, and
-// for one tree less and less often.
+// While hundreds wait in dozens of trees, the store is asked once for each tree, 20 times a second
+// at most.
 func TestLooksAreFew(t *testing.T) {
 	in(t, contention.Config{}, func(f *fixture) {
 		var locks []*pathlock.Lock
@@ -252,17 +162,13 @@ func TestLooksAreFew(t *testing.T) {
 				})
 			}
 		}
-		time.Sleep(10 * time.Second) // virtual
-		if n := f.store.count(); n < 60 || n > 200 {
-			f.Errorf("%d looks in 10 seconds, want 60 to 200", n)
+		time.Sleep(2 * time.Second) // virtual
+		if n := f.store.count(); n < 35 || n > 40 {
+			f.Errorf("%d looks in 2 seconds, want almost 40", n)
 		}
-		before := f.store.count()
 		time.Sleep(10 * time.Minute) // virtual
-		if n := f.store.count() - before; n > 60*(10*60/30+5) {
-			f.Errorf("%d looks in 10 minutes at 60 trees, want one per tree and 30 s", n)
-		}
-		if n := len(f.recorder.History().Episodes); n != 60 {
-			f.Errorf("%d episodes, want 60", n)
+		if n := f.store.count(); n != 60 {
+			f.Errorf("%d looks, want one for each of 60 trees", n)
 		}
 		for _, lock := range locks {
 			f.release(lock)
@@ -270,16 +176,37 @@ func TestLooksAreFew(t *testing.T) {
 	})
 }
 
-func TestAClosedRecorderKeepsNothingMore(t *testing.T) {
+func TestAClosedRecorderLooksNoMore(t *testing.T) {
 	in(t, contention.Config{}, func(f *fixture) {
 		f.recorder.Close()
-		lock := f.hold(f.Context(), "/a", "")
+		lock := f.hold(f.Context(), "/a", "held")
 		f.wait(f.Context(), "/a", "", time.Second)
 		f.waiting.Wait()
 		f.release(lock)
 		f.recorder.Close()
-		if n := f.store.count(); n > 0 {
-			f.Errorf("%d looks after the end", n)
+		if h := f.recorder.History().Waits; f.store.count() > 0 || len(h) != 1 || h[0].Blocker.Note != "held" {
+			f.Errorf("%d looks after the end, and the waits %+v", f.store.count(), h)
+		}
+	})
+}
+
+// A candidate waits for as long as all is well.
+func TestElectionsAreNoStalls(t *testing.T) {
+	in(t, contention.Config{}, func(f *fixture) {
+		tree, err := pathlock.NewTree("election", "leader")
+		if err != nil {
+			f.Fatal(err)
+		}
+		leader, err := f.locker.Acquire(f.Context(), pathlock.Request{Tree: tree, Gate: true})
+		if err != nil {
+			f.Fatal(err)
+		}
+		if _, err := f.locker.Acquire(f.Context(), pathlock.Request{Tree: tree, Gate: true, Wait: time.Second}); !errors.Is(err, pathlock.ErrConflict) {
+			f.Errorf("a second leader: %v", err)
+		}
+		f.release(leader)
+		if h := f.recorder.History(); len(h.Waits) > 0 || f.store.count() > 0 {
+			f.Errorf("%d looks, and the waits %+v", f.store.count(), h.Waits)
 		}
 	})
 }

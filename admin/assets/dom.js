@@ -1,74 +1,84 @@
 // Elements are made here and nowhere from text: what the server sends is written by users, and
 // becomes text nodes or plain attributes only.
 
-import { shown } from "./words.js";
+import { duration, exact, isolated, shown, t } from "./words.js";
 
-// h makes an element. Properties named on… are listeners, the others attributes; null and false
-// leave an attribute out.
+// h makes an element. Properties that are functions are listeners, the others attributes; null and
+// false leave an attribute out, and a child away.
 export function h(tag, properties, ...children) {
 	const element = document.createElement(tag);
 	for (const [name, value] of Object.entries(properties ?? {})) {
 		if (typeof value === "function") element.addEventListener(name.slice(2), value);
-		else attribute(element, name, value);
+		else if (value !== null && value !== undefined && value !== false) element.setAttribute(name, value === true ? "" : value);
 	}
-	element.append(...present(children));
+	element.append(...children.flat(3).filter(child => child || child === 0));
 	return element;
 }
 
 // foreign shows a text of others, in a direction of its own.
 export function foreign(text) { return h("bdi", null, shown(text)); }
 
-// svg makes an element of a drawing.
-export function svg(tag, attributes) {
-	const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-	for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+export function icon(name) { return h("span", { class: `icon icon-${name}`, "aria-hidden": "true" }); }
+
+// chip shows a mode.
+export function chip(mode, waiting = false) {
+	return h("span", { class: `chip mode-${mode}${waiting ? " chip-waiting" : ""}`, title: t(`mode.${mode}`) },
+		waiting && icon("wait"), mode === "gate" ? t("gate") : mode);
+}
+
+// replace puts children into an element. An element that had the focus, or another one with its id,
+// has it afterwards.
+export function replace(parent, ...children) {
+	const focused = parent.contains(document.activeElement) ? document.activeElement : null;
+	parent.replaceChildren(...children.flat(3).filter(Boolean));
+	if (!focused || focused === document.activeElement) return;
+	(focused.isConnected ? focused : document.getElementById(focused.id))?.focus({ preventScroll: true });
+}
+
+// keep has the row of an item made anew only if what it shows has changed.
+export function keep(parent, items, make) {
+	parent.rows ??= new Map();
+	const rows = new Map();
+	for (const item of items) {
+		const signature = JSON.stringify(item);
+		const known = parent.rows.get(item.key);
+		rows.set(item.key, known?.signature === signature ? known : Object.assign(make(item, known), { signature }));
+	}
+	parent.rows = rows;
+	const all = [...rows.values()];
+	if (all.length !== parent.children.length || all.some((row, i) => row !== parent.children[i])) replace(parent, all);
+}
+
+let serverAhead = 0; // of the browser's clock, in milliseconds
+
+export function setNow(iso) { serverAhead = Date.parse(iso) - Date.now(); }
+
+// since and left show how long something has lasted or will last. They run: see tick. A lock that a
+// foreign program took has no times.
+export function since(iso, key) { return running(iso, key, 1); }
+export function left(iso, key) { return running(iso, key, -1); }
+
+function running(iso, key, direction) {
+	if (!iso) return null;
+	const element = h("time", { datetime: iso, title: exact(iso), "data-key": key, "data-direction": direction });
+	refresh(element);
 	return element;
 }
 
-// icon shows one of the icon-….svg files in the colour of the text around it.
-export function icon(name) {
-	return h("span", { class: `icon icon-${name}`, "aria-hidden": "true" });
+// tick brings all running times up to date.
+export function tick() {
+	for (const element of document.querySelectorAll("time[data-key]")) refresh(element);
 }
 
-// attribute sets an attribute, or removes it for null and false.
-export function attribute(element, name, value) {
-	if (value === null || value === undefined || value === false) element.removeAttribute(name);
-	else element.setAttribute(name, value === true ? "" : String(value));
+function refresh(element) {
+	const { key, direction } = element.dataset;
+	const d = duration(direction * (Date.now() + serverAhead - Date.parse(element.dateTime)));
+	element.textContent = t(key, { d });
 }
 
-// present drops the children that are not there.
-export function present(children) {
-	return children.flat(3).filter(child => child !== null && child !== undefined && child !== false && child !== "");
-}
+// who is the shortest name of what somebody does, and origin where that comes from.
+export function who(party) { return party.note || party.operation || party.route || t("unnamed"); }
 
-// fill replaces the content of an element if what it shows has changed: signature stands for that.
-// Whoever reads, selects or has focus there is not disturbed otherwise.
-export function fill(element, signature, children) {
-	if (element.signature === signature) return;
-	element.signature = signature;
-	element.replaceChildren(...present([children()]));
-}
-
-// keyed makes the children of parent one for each item, in their order. The element of an item that
-// stays is kept, with its focus.
-export function keyed(parent, items, keyOf, make, update) {
-	const kept = new Map();
-	for (const child of parent.children) kept.set(child.itemKey, child);
-	const wanted = new Set(items.map(keyOf));
-	for (const [key, child] of kept) if (!wanted.has(key)) child.remove();
-	const focused = document.activeElement;
-	let at = parent.firstElementChild;
-	for (const item of items) {
-		const key = keyOf(item);
-		let child = kept.get(key);
-		if (!child) {
-			child = make(item);
-			child.itemKey = key;
-		}
-		update?.(child, item);
-		if (child === at) at = at.nextElementSibling;
-		else parent.insertBefore(child, at);
-	}
-	// An element that was moved has lost its focus.
-	if (focused !== document.activeElement && parent.contains(focused)) focused.focus({ preventScroll: true });
+export function origin(party) {
+	return [party.operation, party.route, party.instance].filter(text => text && text !== who(party)).map(isolated).join(" · ");
 }

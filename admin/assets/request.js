@@ -1,56 +1,44 @@
-// What the page asks the server, and how it understands failures.
+// Requests to the page's own server.
 
-// Failure is why a request had no answer that the page can use. kind is one of
-//   network    nobody answered
-//   ended      the session is over: 401, or a redirect to a page for signing in
-//   forbidden  403
-//   problem    the server said no, in detail: type is the last part of the problem's type
-//   broken     the answer is not what this page understands
+// Failure is why a request has no usable answer:
+//   away       the server could not be reached, or something in front of it answered instead
+//   ended      whoever looks is not signed in
+//   forbidden  they are, and may not
+//   trouble    the lock store does not answer
+//   broken     the server said no, in detail; type is the last part of the problem's type
 export class Failure extends Error {
-	constructor(kind, { status = 0, type = "", detail = "" } = {}) {
+	constructor(kind, type = "", detail = "") {
 		super(detail || kind);
-		Object.assign(this, { kind, status, type, detail });
+		Object.assign(this, { kind, type, detail });
 	}
 }
 
 const patience = 15_000;
+const known = new Map(); // by path: the last answer and its entity tag
 
-// address is that of a path below the page. A page that was opened with a name and a password in its
-// URL cannot ask relative to it: browsers refuse to fetch such URLs.
-export function address(path) {
-	return new URL(path, location.origin + location.pathname);
-}
-
-// ask sends a request to a path below the page, and returns the answer's JSON.
+// ask sends a request to a path below the page, and returns the answer's JSON: the same object as
+// before, if nothing has changed.
 export async function ask(path, options = {}) {
-	let response;
+	const before = known.get(path);
+	let response, body = null;
 	try {
-		response = await fetch(address(path), { redirect: "manual", credentials: "same-origin", signal: AbortSignal.timeout(patience), ...options });
+		// A page that was opened with a name and a password in its URL cannot ask relative to it.
+		response = await fetch(new URL(path, location.origin + location.pathname), {
+			redirect: "manual", signal: AbortSignal.timeout(patience), headers: before ? { "If-None-Match": before.etag } : {}, ...options,
+		});
+		if (/^application\/([\w.-]+\+)?json\b/.test(response.headers.get("Content-Type"))) body = await response.json();
 	} catch (error) {
-		throw new Failure("network", { detail: String(error) });
+		throw new Failure("away", "", String(error)); // or cut off
 	}
-	if (response.type === "opaqueredirect" || response.status === 401) throw new Failure("ended", { status: 401, type: "unauthenticated" });
-	const type = response.headers.get("Content-Type") ?? "";
-	let body = null;
-	if (/^application\/([\w.-]+\+)?json\b/.test(type)) {
-		try {
-			body = await response.json();
-		} catch (error) {
-			throw new Failure("network", { detail: String(error) }); // cut off
-		}
-	}
-	if (response.ok) {
-		// A page for signing in answers 200, too.
-		if (body === null) throw new Failure(/html/.test(type) ? "ended" : "broken", { status: response.status, detail: type });
-		return body;
-	}
-	const problem = { status: response.status, type: String(body?.type ?? "").replace(/^.*[:/]/, ""), detail: String(body?.detail ?? body?.title ?? response.statusText ?? response.status) };
+	if (response.status === 304) return before.body;
+	const type = String(body?.type ?? "").replace(/^.*[:/]/, "");
+	// A page for signing in answers 200, too.
+	if (response.type === "opaqueredirect" || response.status === 401 || response.ok && body === null) throw new Failure("ended", "unauthenticated");
+	if (response.status === 403) throw new Failure("forbidden", type, body?.detail);
+	if (type === "lock-store-unavailable") throw new Failure("trouble", type, body.detail);
 	// A proxy in front answers in its own way while the server restarts.
-	if (body === null && [500, 502, 503, 504].includes(response.status)) throw new Failure("network", problem);
-	throw new Failure(response.status === 403 ? "forbidden" : "problem", problem);
-}
-
-// treeQuery is the query that names a tree.
-export function treeQuery(tree) {
-	return tree ? "?" + new URLSearchParams({ namespace: tree.namespace, id: tree.id }) : "";
+	if (!response.ok) throw new Failure(body === null && response.status >= 500 ? "away" : "broken", type, body?.detail ?? String(response.status));
+	const etag = response.headers.get("ETag");
+	if (etag) known.set(path, { etag, body });
+	return body;
 }

@@ -1,37 +1,141 @@
-// The words of the page in the viewer's language, and how it writes numbers, times and durations.
+// The words of the page in English and Chinese, and how it writes times and durations.
 
-import { en } from "./en.js";
-import { zh } from "./zh.js";
+const words = {
+	title: ["Locks", "锁"],
+	skip: ["Skip to the locks", "跳到锁列表"],
+	now: ["Now", "当前"],
+	history: ["History", "历史"],
+	views: ["Views", "视图"],
+	language: ["中文", "English"],
+	"language.label": ["显示中文", "Show in English"],
+	readonly: ["read-only", "只读"],
+	reload: ["Reload", "刷新页面"],
+	filter: ["Filter", "筛选"],
+	nomatch: ["Nothing matches.", "没有符合的内容。"],
+	more: ["Show {n} more", "再显示 {n} 个"],
+	unnamed: ["unnamed", "未命名"],
+	gate: ["gate", "总闸"],
+	whole: ["the whole tree", "整棵树"],
 
-export const languages = { en, "zh-CN": zh };
+	"link.connecting": ["Connecting …", "正在连接……"],
+	"link.live": ["Live", "实时"],
+	"link.away": ["No connection", "连接中断"],
+	"link.trouble": ["Shown as of {time}", "显示的是 {time} 的状态"],
+	"link.ended": ["Signed out", "已退出登录"],
+	"link.forbidden": ["Not allowed", "无权限"],
+	"banner.ended": ["Your session has ended. What you see is as of {time}. Sign in again, then reload.", "会话已结束。所见为 {time} 的状态。请重新登录，然后刷新页面。"],
+	"banner.forbidden": ["You may not look at the locks here, or no longer. Ask whoever runs this service for access.", "您无权（或不再有权）查看这里的锁。请向服务的负责人申请权限。"],
+	"banner.trouble": ["The lock store does not answer. What you see is as of {time}. Requests that need a lock are refused meanwhile; nothing is written without one.", "锁存储没有应答。所见为 {time} 的状态。在此期间，需要锁的请求会被拒绝；没有锁就不会写入任何数据。"],
+	"banner.away": ["The server does not answer. What you see is as of {time}. The page goes on trying.", "服务器没有应答。所见为 {time} 的状态。页面会继续重试。"],
+	"banner.broken": ["The server answered: {detail}", "服务器应答：{detail}"],
 
-let language = "en";
-let words = en;
-let number, clock, date, full;
+	"trees.title": ["Trees", "树"],
+	"trees.none": ["Nobody holds a lock anywhere.", "目前没有任何锁。"],
+	"trees.truncated": ["{n} more trees are not listed.", "还有 {n} 棵树没有列出。"],
+	"trees.back": ["All trees", "所有的树"],
+	"trees.longest": ["longest wait {d}", "最长已等 {d}"],
+	held: ["{n} held", "{n} 个锁"],
+	waiting: ["{n} waiting", "{n} 个等待"],
+	"choose.title": ["Choose a tree", "请选择一棵树"],
+	"choose.text": ["The list has every tree in which somebody holds a lock or waits for one. It updates by itself.", "列表中是所有有人持锁或等锁的树，会自动更新。"],
+	"tree.free": ["Nobody holds a lock in this tree.", "这棵树上没有锁。"],
+	"tree.loading": ["Loading …", "正在加载……"],
+
+	"waits.title": ["Who waits for whom", "谁在等谁"],
+	"waits.help": ["Each line leads from a request that waits to what it waits for. Red ends at a lock, amber at an earlier request.", "每条线从等待的请求指向它所等的对象。红线指向锁，黄线指向更早的请求。"],
+	"others.title": ["Locks that nobody waits for", "没有人在等的锁"],
+	behind: ["behind {who}", "排在 {who} 之后"],
+	"behind.more": ["behind {who} and {n} more", "排在 {who} 等 {n} 个之后"],
+	blocks: ["{n} waiting for this", "{n} 个请求在等它"],
+	holds: ["holds {mode} on {path}", "持有 {path} 的 {mode} 锁"],
+	wants: ["wants {mode} on {path}", "要 {path} 的 {mode} 锁"],
+	"for": ["held {d}", "已持有 {d}"],
+	waits: ["waits {d}", "已等 {d}"],
+	lease: ["lease: {d} left", "租约剩 {d}"],
+	gives_up: ["gives up in {d}", "{d}后放弃"],
+	detached: ["detached", "已分离"],
+	"detached.help": ["This lock lives without a running request: somebody edits, or a job works in steps. It ends when its time is up unless it is renewed.", "此锁不依附于运行中的请求：有人正在编辑，或者任务分步执行。到期未续就会结束。"],
+	"modes.title": ["What the letters mean", "这些字母的含义"],
+	"mode.X": ["X: exclusive. Nobody else reads or changes this node or anything beneath it.", "X：排他。其他人不能读取或修改此节点及其下的任何内容。"],
+	"mode.S": ["S: shared. Others may read this node and all beneath it, nobody may change it.", "S：共享。其他人可以读取此节点及其下的内容，但谁也不能修改。"],
+	"mode.SIX": ["SIX: reads everything beneath and changes parts of it.", "SIX：读取其下全部内容，并修改其中一部分。"],
+	"mode.IX": ["IX: changes something beneath this node, or attributes of the node that no path depends on.", "IX：修改此节点之下的内容，或修改与路径无关的节点属性。"],
+	"mode.IS": ["IS: reads something beneath this node.", "IS：读取此节点之下的内容。"],
+	"mode.gate": ["Gate: the whole tree, exclusively.", "总闸：排他地占有整棵树。"],
+
+	"info.operation": ["Operation", "操作"],
+	"info.note": ["Note", "备注"],
+	"info.route": ["Route", "路由"],
+	"info.instance": ["Instance", "实例"],
+	"info.request_id": ["Request id", "请求编号"],
+	"info.trace": ["Trace", "跟踪"],
+	"info.owner": ["Owner", "持有者"],
+	"info.fence": ["Fence", "栅栏号"],
+	"info.since": ["Since", "开始于"],
+	"info.until": ["Until", "到"],
+	"info.claims": ["Claims", "锁定范围"],
+	"info.waits_for": ["Waits for", "在等"],
+
+	"release.open": ["Release …", "释放……"],
+	"release.title": ["Release this lock?", "要释放这个锁吗？"],
+	"release.title.waiter": ["End this wait?", "要结束这个等待吗？"],
+	"release.all": ["Everything this owner has in {tree} is taken away, {n} in all.", "此持有者在 {tree} 中的一切都会被收回，共 {n} 项。"],
+	"release.holder": ["Its request is cancelled as soon as its process hears of it. The commit of work that relied on the lock is refused where the GORM plugin guards the table; code that ignores its cancelled context may go on elsewhere.", "其进程得知后，请求即被取消。在 GORM 插件守护的表上，依赖此锁的提交会被拒绝；在别处，不理会上下文取消的代码可能继续执行。"],
+	"release.detached": ["Whoever edits under it finds the lock gone at the next step, and may have to start over.", "正在编辑的人会在下一步发现锁已失去，可能要从头再来。"],
+	"release.waiter": ["Its request fails, and loses its place in the queue.", "其请求会失败，并失去排队的位置。"],
+	"release.reason": ["Why? It is recorded in the server's log, with your name where the service knows it.", "为什么？原因会记入服务器日志；若服务知道您的名字，也一并记入。"],
+	"release.hint": ["3 to 500 characters, such as: stuck since the deploy, agreed with Bob", "3 到 500 个字符，例如：发布后一直卡住，已与小王确认"],
+	"release.cancel": ["Cancel", "取消"],
+	"release.close": ["Close", "关闭"],
+	"release.do": ["Release it", "释放"],
+	"release.done": ["Released, {n} in all.", "已释放，共 {n} 项。"],
+	"release.failed": ["It was not released. {why}", "没有释放。{why}"],
+	"release.unsure": ["No answer came back, so it may or may not have been released. Look at the tree again before you try once more.", "没有收到应答，可能已释放，也可能没有。再试之前请先看看锁树。"],
+	"problem.unauthenticated": ["Your session has ended. Sign in again, then reload.", "会话已结束。请重新登录，然后刷新页面。"],
+	"problem.forbidden": ["You may look, but not release.", "您可以查看，但不能释放。"],
+	"problem.gone": ["It has ended by itself, or was taken by another request meanwhile.", "它已自行结束，或者已被另一个请求取代。"],
+	"problem.lock-store-unavailable": ["The lock store does not answer. Try again when it does.", "锁存储没有应答。请在它恢复后再试。"],
+	"problem.other": ["The server answered: {detail}", "服务器应答：{detail}"],
+
+	"history.title": ["The last waits", "最近的等待"],
+	"history.off": ["No history is kept here: the service runs without a recorder (contention.New).", "这里没有保存历史：服务没有启用记录器（contention.New）。"],
+	"history.none": ["No request of this process has had to wait long.", "此进程没有请求等过很久。"],
+	"history.scope": ["Seen by {instance} since {time}. The last {n} are kept.", "由 {instance} 自 {time} 起观察到。保留最近 {n} 次。"],
+	"history.places": ["Where most time was lost", "耗时最多的位置"],
+	"history.sum": ["{n} waits, {d}", "{n} 次等待，共 {d}"],
+	"col.began": ["Began", "开始"],
+	"col.place": ["Place", "位置"],
+	"col.waiter": ["Waited", "等待的"],
+	"col.lasted": ["For", "时长"],
+	"col.blocker": ["In the way", "挡路的"],
+	"outcome.granted": ["then got it", "后来得到"],
+	"outcome.timed-out": ["timed out", "超时"],
+	"outcome.cancelled": ["gave up", "放弃"],
+	"outcome.deadlock": ["refused: deadlock", "被拒：死锁"],
+	"outcome.failed": ["failed", "失败"],
+};
+
+let chinese = false;
+let short, clock, date, full, long;
 
 // speak chooses a language by its tag.
 export function speak(tag) {
-	language = languages[tag] ? tag : "en";
-	words = languages[language];
-	document.documentElement.lang = language;
-	number = new Intl.NumberFormat(language);
+	chinese = tag === "zh-CN";
+	const language = document.documentElement.lang = spoken();
+	short = new Intl.NumberFormat(language, { style: "unit", unit: "second", unitDisplay: "narrow", maximumFractionDigits: 1 });
+	long = new Intl.DurationFormat(language, { style: "narrow" });
 	clock = new Intl.DateTimeFormat(language, { timeStyle: "medium", hourCycle: "h23" });
-	date = new Intl.DateTimeFormat(language, { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
+	date = new Intl.DateTimeFormat(language, { dateStyle: "short", timeStyle: "medium", hourCycle: "h23" });
 	full = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "long", hourCycle: "h23" });
 }
 
-export function spoken() { return language; }
+export function spoken() { return chinese ? "zh-CN" : "en"; }
 
-// t returns the text of a key. {name} in it stands for a value; where the text is a list, the first
-// is for one and the second for any other number of {n}.
+export function has(key) { return key in words; }
+
+// t returns the text of a key. {name} in it stands for a value.
 export function t(key, values = {}) {
-	let text = words[key] ?? en[key] ?? key;
-	if (Array.isArray(text)) text = text[values.n === 1 ? 0 : 1];
-	return text.replace(/\{(\w+)\}/g, (whole, name) => {
-		const value = values[name];
-		if (value === undefined) return whole;
-		return typeof value === "number" ? number.format(value) : isolated(value);
-	});
+	return words[key][chinese ? 1 : 0].replace(/\{(\w+)\}/g, (whole, name) => name in values ? isolated(String(values[name])) : whole);
 }
 
 // isolated keeps a text of others from turning the direction of the words around it.
@@ -54,27 +158,19 @@ const unseen = /(?![\u061c\u180b-\u180d\u200c-\u200f\ufe00-\ufe0f\u{e0020}-\u{e0
 const nothing = /^[\p{Default_Ignorable_Code_Point}\p{White_Space}]+$/u;
 const code = char => `[U+${char.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}]`;
 
-// has reports whether there is a text for the key.
-export function has(key) { return key in en; }
-
 // duration writes milliseconds as people say them: two units at most.
 export function duration(ms) {
-	const seconds = Math.max(0, ms) / 1000;
-	if (seconds < 10) return t("seconds", { s: (Math.floor(seconds * 10) / 10).toFixed(1) });
-	const whole = Math.floor(seconds);
-	if (whole < 60) return t("seconds", { s: whole });
-	if (whole < 3600) return t("minutes", { m: Math.floor(whole / 60), s: whole % 60 });
-	if (whole < 86400) return t("hours", { h: Math.floor(whole / 3600), m: Math.floor(whole % 3600 / 60) });
-	return t("days", { d: Math.floor(whole / 86400), h: Math.floor(whole % 86400 / 3600) });
+	const s = Math.max(0, ms) / 1000;
+	if (s < 60) return short.format(s < 10 ? Math.floor(s * 10) / 10 : Math.floor(s));
+	const [days, hours, minutes, seconds] = [s / 86400, s / 3600 % 24, s / 60 % 60, s % 60].map(Math.floor);
+	return long.format(days ? { days, hours } : hours ? { hours, minutes } : { minutes, seconds });
 }
 
 // time writes when something was: the time of day, with the date unless that is today.
 export function time(iso) {
 	const when = new Date(iso);
-	return when.toDateString() === new Date().toDateString() ? clock.format(when) : date.format(when);
+	return (when.toDateString() === new Date().toDateString() ? clock : date).format(when);
 }
 
 // exact writes a time with its date and zone.
 export function exact(iso) { return full.format(new Date(iso)); }
-
-export function count(n) { return number.format(n); }

@@ -1,11 +1,11 @@
 package adminapi
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -16,8 +16,6 @@ import (
 
 	"github.com/pb33f/libopenapi"
 	validator "github.com/pb33f/libopenapi-validator"
-	"github.com/pb33f/libopenapi-validator/schema_validation"
-	v3 "github.com/pb33f/libopenapi/datamodel/high/v3"
 	"go.uber.org/goleak"
 
 	"github.com/pathlock-go/pathlock"
@@ -28,324 +26,139 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// api is a page with something to show, and its document.
-type api struct {
-	*testing.T
-	server   *httptest.Server
-	locker   *pathlock.Locker
-	history  *contention.Recorder
-	page     *admin.Page
-	document *v3.Document
-	check    validator.Validator
-	seen     map[string]bool // operations and statuses
-}
-
-// unavailable is a store that gives no snapshots.
+// unavailable is a store that gives no snapshots of the tree "gone".
 type unavailable struct{ *memstore.Store }
 
-func (unavailable) Snapshot(context.Context, pathlock.Tree) (pathlock.Snapshot, error) {
-	return pathlock.Snapshot{}, pathlock.ErrUnavailable
+func (u unavailable) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
+	if tree.ID() == "gone" {
+		return pathlock.Snapshot{}, pathlock.ErrUnavailable
+	}
+	return u.Store.Snapshot(ctx, tree)
 }
 
-func start(t *testing.T, store pathlock.Store, config func(*admin.Config)) *api {
+// The document is valid, and what the page answers is what it says, of every path.
+func TestTheDocumentSaysWhatIsAnswered(t *testing.T) {
 	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
+	store := unavailable{memstore.New()}
 	history := contention.New(store, contention.Config{Log: quiet})
 	t.Cleanup(history.Close)
-	a := &api{T: t, history: history, seen: map[string]bool{}}
-	a.locker = pathlock.New(store, pathlock.WithObserver(history), pathlock.WithLogger(quiet))
+	locker := pathlock.New(store, pathlock.WithObserver(history), pathlock.WithLogger(quiet))
 	// The document's paths begin where the page is mounted.
-	c := admin.Config{
+	page, err := admin.New(locker, admin.Config{
 		Prefix: "/", History: history, Log: quiet, Poll: 20 * time.Millisecond,
-		Authorize:        func(*http.Request) error { return nil },
+		Authorize: func(r *http.Request) error {
+			if r.Header.Get("Authorization") != "" {
+				return admin.ErrUnauthorized
+			}
+			return nil
+		},
 		AuthorizeRelease: func(*http.Request) (string, error) { return "ann", nil },
-	}
-	if config != nil {
-		config(&c)
-	}
-	page, err := admin.New(a.locker, c)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.page = page
-	a.server = httptest.NewServer(page)
-	t.Cleanup(a.server.Close)
-	t.Cleanup(page.Close)
-
-	document, err := libopenapi.NewDocument(a.text())
+	send := func(method, path, body string, headers ...string) (*http.Request, *http.Response, []byte) {
+		request := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
+		if body != "" {
+			request.Header.Set("Content-Type", "application/json")
+		}
+		for i := 0; i+1 < len(headers); i += 2 {
+			request.Header.Set(headers[i], headers[i+1])
+		}
+		w := httptest.NewRecorder()
+		page.ServeHTTP(w, request)
+		got := bytes.Clone(w.Body.Bytes())
+		return request, w.Result(), got
+	}
+	_, _, text := send("GET", "/openapi.json", "")
+	var described map[string]any
+	if err := json.Unmarshal(text, &described); err != nil {
+		t.Fatal(err)
+	}
+	delete(described, "servers") // paths are absolute here
+	if text, err = json.Marshal(described); err != nil {
+		t.Fatal(err)
+	}
+	document, err := libopenapi.NewDocument(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	model, err := document.BuildV3Model()
-	if err != nil {
-		t.Fatal(err)
-	}
-	a.document = &model.Model
-	var problems []error
-	if a.check, problems = validator.NewValidator(document); len(problems) > 0 {
+	check, problems := validator.NewValidator(document)
+	if len(problems) > 0 {
 		t.Fatal(errors.Join(problems...))
 	}
-	return a
-}
-
-// text returns the document as the page serves it, without the server's address: paths are
-// absolute here.
-func (a *api) text() []byte {
-	a.Helper()
-	recorder := httptest.NewRecorder()
-	request := httptest.NewRequestWithContext(a.Context(), "GET", "/openapi.json", nil)
-	quiet, err := admin.New(a.locker, admin.Config{Prefix: "/", Authorize: func(*http.Request) error { return nil }})
-	if err != nil {
-		a.Fatal(err)
-	}
-	defer quiet.Close()
-	quiet.ServeHTTP(recorder, request)
-	var document map[string]any
-	if err := json.Unmarshal(recorder.Body.Bytes(), &document); err != nil {
-		a.Fatal(err)
-	}
-	delete(document, "servers")
-	text, err := json.Marshal(document)
-	if err != nil {
-		a.Fatal(err)
-	}
-	return text
-}
-
-// ask sends a request, and fails the test if the answer is not what the document says.
-func (a *api) ask(method, path, body string, status int, headers ...string) []byte {
-	a.Helper()
-	request, err := http.NewRequestWithContext(a.Context(), method, a.server.URL+path, strings.NewReader(body))
-	if err != nil {
-		a.Fatal(err)
-	}
-	if body != "" {
-		request.Header.Set("Content-Type", "application/json")
-	}
-	for i := 0; i+1 < len(headers); i += 2 {
-		request.Header.Set(headers[i], headers[i+1])
-	}
-	response, err := a.server.Client().Do(request)
-	if err != nil {
-		a.Fatal(err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	got, err := io.ReadAll(response.Body)
-	if err != nil {
-		a.Fatal(err)
-	}
-	if response.StatusCode != status {
-		a.Fatalf("%s %s: %d %s, want %d", method, path, response.StatusCode, got, status)
-	}
-	response.Body = io.NopCloser(bytes.NewReader(got))
-	if ok, problems := a.check.ValidateHttpResponse(request, response); !ok {
-		for _, p := range problems {
-			a.Errorf("%s %s: %s: %s %v\n%s", method, path, p.Message, p.Reason, p.SchemaValidationErrors, got)
-		}
-	}
-	where, _, _ := strings.Cut(path, "?")
-	a.seen[method+" "+where+" "+response.Status[:3]] = true
-	return got
-}
-
-func TestTheDocumentIsValid(t *testing.T) {
-	a := start(t, memstore.New(), nil)
-	if ok, problems := a.check.ValidateDocument(); !ok {
+	if ok, problems := check.ValidateDocument(); !ok {
 		for _, p := range problems {
 			t.Errorf("%s: %s %v", p.Message, p.Reason, p.SchemaValidationErrors)
 		}
 	}
-	if a.document.Version != "3.1.0" {
-		t.Errorf("OpenAPI %s", a.document.Version)
-	}
-}
 
-// An answer that the document does not describe has to be noticed, or the tests here prove nothing.
-func TestAWrongAnswerIsNoticed(t *testing.T) {
-	a := start(t, memstore.New(), nil)
-	request := httptest.NewRequestWithContext(t.Context(), "GET", "/api/about", nil)
-	for _, wrong := range []string{
-		`{}`, `{"instance":"a","may_release":"yes","history":true,"poll_ms":1,"now":"2026-01-01T00:00:00Z"}`,
-		`{"instance":"a","may_release":true,"history":true,"poll_ms":1,"now":"2026-01-01T00:00:00Z","surprise":1}`,
-	} {
-		response := &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(wrong))}
-		if ok, _ := a.check.ValidateHttpResponse(request, response); ok {
-			t.Errorf("%s passes", wrong)
-		}
-	}
-}
-
-var plan = func() pathlock.Tree {
 	tree, err := pathlock.NewTree("testplan", "7")
 	if err != nil {
-		panic(err)
+		t.Fatal(err)
 	}
-	return tree
-}()
-
-// stall makes somebody hold, others wait, and one of them give up.
-func (a *api) stall() (*pathlock.Lock, <-chan error) {
-	a.Helper()
-	ctx := pathlock.WithOrigin(a.Context(), pathlock.Origin{Operation: "import", Route: "POST /import", RequestID: "r-1", Trace: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"})
-	request := pathlock.Request{Tree: plan, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/dir1"))}, Note: "import"}
-	lock, err := a.locker.Acquire(ctx, request)
-	if err != nil {
-		a.Fatal(err)
+	ctx := pathlock.WithOrigin(t.Context(), pathlock.Origin{Operation: "import", Route: "POST /import", RequestID: "r-1", Trace: "00-af-b7-01"})
+	request := pathlock.Request{Tree: tree, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/dir1"))}, Note: "import"}
+	if _, err := locker.Acquire(ctx, request); err != nil {
+		t.Fatal(err)
 	}
 	request.Wait, request.Note = 100*time.Millisecond, "rename"
-	if _, err := a.locker.Acquire(a.Context(), request); !errors.Is(err, pathlock.ErrConflict) {
-		a.Fatal(err)
+	if _, err := locker.Acquire(t.Context(), request); !errors.Is(err, pathlock.ErrConflict) {
+		t.Fatal(err)
 	}
-	waits := make(chan error, 1)
+	waiting, stop := context.WithCancel(t.Context())
+	over := make(chan struct{})
 	go func() {
-		gate, err := a.locker.Acquire(a.Context(), pathlock.Request{Tree: plan, Gate: true, Wait: time.Minute, Note: "rename the plan"})
-		if err == nil {
-			err = gate.Release(context.WithoutCancel(a.Context()))
-		}
-		waits <- err
+		defer close(over)
+		_, _ = locker.Acquire(waiting, pathlock.Request{Tree: tree, Gate: true, Wait: time.Minute, Note: "the whole plan"})
 	}()
-	for {
-		s, err := a.locker.Snapshot(a.Context(), plan)
-		if err != nil {
-			a.Fatal(err)
+	defer func() { stop(); <-over }()
+	_, _, seen := send("GET", "/api/tree?namespace=testplan&id=7", "")
+	for !bytes.Contains(seen, []byte("the whole plan")) {
+		_, _, seen = send("GET", "/api/tree?namespace=testplan&id=7", "")
+	}
+	key := strings.Split(string(seen), `"key":"`)[1]
+	release := fmt.Sprintf(`{"namespace":"testplan","id":"7","key":%q,"reason":"stuck"}`, key[:strings.IndexByte(key, '"')])
+	answered := map[string]bool{}
+	for _, ask := range []struct {
+		method, path, body string
+		status             int
+		headers            []string
+	}{
+		{"GET", "/api/trees", "", 200, nil},
+		{"GET", "/api/tree?namespace=testplan&id=7", "", 200, nil},
+		{"GET", "/api/history", "", 200, nil},
+		{"GET", "/api/tree?namespace=testplan&id=gone", "", 503, nil},
+		{"GET", "/api/tree?namespace=testplan&id=", "", 400, nil},
+		{"GET", "/api/trees", "", 401, []string{"Authorization", "nobody"}},
+		{"GET", "/api/trees", "", 403, []string{"Sec-Fetch-Site", "cross-site"}},
+		{"POST", "/api/release", `{}`, 400, nil},
+		{"POST", "/api/release", release, 415, []string{"Content-Type", "text/plain"}},
+		{"POST", "/api/release", release, 200, nil},
+		{"POST", "/api/release", release, 409, nil},
+		{"POST", "/api/release", `{"reason":"` + strings.Repeat("x", 5000) + `"}`, 413, nil},
+	} {
+		request, response, got := send(ask.method, ask.path, ask.body, ask.headers...)
+		response.Body = io.NopCloser(bytes.NewReader(got))
+		if response.StatusCode != ask.status {
+			t.Errorf("%s %s: %d %s, want %d", ask.method, ask.path, response.StatusCode, got, ask.status)
 		}
-		if len(s.Waiters) == 1 {
-			return lock, waits
-		}
-	}
-}
-
-func TestAnswersAreWhatTheDocumentSays(t *testing.T) {
-	a := start(t, memstore.New(), nil)
-	lock, waits := a.stall()
-	a.ask("GET", "/api/about", "", 200)
-	a.ask("GET", "/api/trees", "", 200)
-	got := a.ask("GET", "/api/tree?namespace=testplan&id=7", "", 200)
-	a.ask("GET", "/api/tree?namespace=testplan&id=nobody", "", 200)
-	for _, sort := range []string{"", "?sort=last", "?sort=longest", "?sort=waiter_seconds", "?sort=waits"} {
-		a.ask("GET", "/api/history"+sort, "", 200)
-	}
-	a.ask("GET", "/openapi.json", "", 200)
-	a.ask("GET", "/api/tree?namespace=&id=7", "", 400)
-	a.ask("GET", "/api/history?sort=color", "", 400)
-	a.ask("GET", "/api/events?namespace=a&id=", "", 400)
-	for _, path := range []string{"/api/about", "/api/trees", "/api/tree?namespace=a&id=b", "/api/history", "/api/events"} {
-		a.ask("GET", path, "", 403, "Sec-Fetch-Site", "cross-site")
-	}
-
-	var tree struct {
-		Entries []struct {
-			Key string
-		}
-	}
-	if err := json.Unmarshal(got, &tree); err != nil || len(tree.Entries) != 2 {
-		t.Fatal(err, string(got))
-	}
-	release := func(key, reason string) string {
-		body, err := json.Marshal(map[string]any{"namespace": "testplan", "id": "7", "key": key, "reason": reason})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(body)
-	}
-	key := tree.Entries[0].Key
-	a.ask("POST", "/api/release", release(key, "no"), 400)
-	a.ask("POST", "/api/release", release(key+"x", "stuck"), 409)
-	a.ask("POST", "/api/release", release(key, strings.Repeat("x", 5000)), 413)
-	a.ask("POST", "/api/release", release(key, "stuck"), 415, "Content-Type", "text/plain")
-	a.ask("POST", "/api/release", release(key, "stuck"), 403, "Origin", "https://evil.example")
-	a.ask("POST", "/api/release", release(key, "stuck"), 200)
-	<-lock.Context().Done()
-	if err := <-waits; err != nil {
-		t.Error(err)
-	}
-	a.ask("GET", "/api/history", "", 200)
-	a.page.Close()
-	a.ask("GET", "/api/about", "", 503)
-}
-
-func TestFailuresAreWhatTheDocumentSays(t *testing.T) {
-	body := `{"namespace":"a","id":"b","key":"c","reason":"stuck"}`
-	nobody := start(t, memstore.New(), func(c *admin.Config) { c.Authorize = func(*http.Request) error { return admin.ErrUnauthorized } })
-	nobody.ask("GET", "/api/trees", "", 401)
-	nobody.ask("POST", "/api/release", body, 401)
-	foreign := start(t, memstore.New(), func(c *admin.Config) { c.Hosts = []string{"locks.example.com"} })
-	foreign.ask("GET", "/api/tree?namespace=a&id=b", "", 421)
-	readOnly := start(t, memstore.New(), func(c *admin.Config) { c.AuthorizeRelease, c.History = nil, nil })
-	readOnly.ask("POST", "/api/release", body, 403)
-	readOnly.ask("GET", "/api/about", "", 200)
-	readOnly.ask("GET", "/api/history", "", 404)
-	away := start(t, unavailable{memstore.New()}, nil)
-	away.ask("GET", "/api/tree?namespace=a&id=b", "", 503)
-	away.ask("POST", "/api/release", body, 503)
-}
-
-// noticed returns when the history shows both waits of stall.
-func (a *api) noticed() {
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		waits := 0
-		for _, e := range a.history.History().Episodes {
-			waits += e.Waits
-		}
-		if waits == 2 {
-			return
-		}
-		if time.Now().After(deadline) {
-			a.Fatal("the history does not show who waits")
-		}
-	}
-}
-
-// The data of each event is what the document names for it.
-func TestEventsAreWhatTheDocumentSays(t *testing.T) {
-	a := start(t, memstore.New(), func(c *admin.Config) { c.StreamFor = 5 * time.Second })
-	lock, waits := a.stall()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, a.server.URL+"/api/events?namespace=testplan&id=7", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	response, err := a.server.Client().Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	events, _ := a.document.Paths.PathItems.Get("/api/events")
-	schemas := schema_validation.NewSchemaValidator()
-	missing := map[string]bool{"ping": true, "trees": true, "tree": true, "change": true, "history": true, "bye": true}
-	lines := bufio.NewScanner(response.Body)
-	event := ""
-	for lines.Scan() {
-		name, value, _ := strings.Cut(lines.Text(), ": ")
-		switch name {
-		case "event":
-			event = value
-		case "data":
-			_, name, ok := strings.Cut(events.Get.Description, " "+event+": ")
-			if !ok {
-				t.Errorf("the document does not know the event %s", event)
-				continue
+		if ok, problems := check.ValidateHttpResponse(request, response); !ok {
+			for _, p := range problems {
+				t.Errorf("%s %s: %s: %s %v\n%s", ask.method, ask.path, p.Message, p.Reason, p.SchemaValidationErrors, got)
 			}
-			schema, ok := a.document.Components.Schemas.Get(name[:strings.IndexAny(name, ";.")])
-			if !ok {
-				t.Fatalf("the document has no schema of the event %s", event)
-			}
-			if ok, problems := schemas.ValidateSchemaString(schema.Schema(), value); !ok {
-				for _, p := range problems {
-					t.Errorf("%s: %s %s %v\n%s", event, p.Message, p.Reason, p.SchemaValidationErrors, value)
-				}
-			}
-			if event == "tree" {
-				a.noticed()
-				if err := lock.Release(t.Context()); err != nil {
-					t.Fatal(err)
-				}
-			}
-			delete(missing, event)
+		}
+		path, _, _ := strings.Cut(ask.path, "?")
+		answered[path] = true
+		// What the document does not describe is noticed.
+		response.Body = io.NopCloser(strings.NewReader(`{"surprise":1}`))
+		if ok, _ := check.ValidateHttpResponse(request, response); ok {
+			t.Errorf("%s %s: any answer passes", ask.method, ask.path)
 		}
 	}
-	for event := range missing {
-		t.Errorf("there was no event %s", event)
-	}
-	if err := <-waits; err != nil {
-		t.Error(err)
+	for path := range described["paths"].(map[string]any) {
+		if !answered[path] {
+			t.Errorf("%s is described and was not asked", path)
+		}
 	}
 }

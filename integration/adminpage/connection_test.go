@@ -1,10 +1,11 @@
 package adminpage
 
 import (
+	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/admin"
@@ -12,128 +13,122 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-// A proxy that keeps the stream to itself costs seconds, not the updates.
-func TestAProxySwallowsTheEvents(t *testing.T) {
+// The page says that the server or the store is away, keeps what it knows, whose times stand still,
+// and goes on by itself when they are back.
+func TestServerAndStoreGoAndCome(t *testing.T) {
 	s := newSite(t, memstore.New(), nil)
-	s.swallow.Store(true)
-	s.hold(request{note: "first", claims: []pathlock.Claim{x("/a")}})
-	tab := browser.Open(t, s.url(s.tree))
-	tab.AwaitText("#link", "Updates every")
-	tab.AwaitText("#nodes", "first")
-	second := s.hold(request{note: "second", claims: []pathlock.Claim{x("/b")}})
-	tab.AwaitText("#nodes", "second")
-	s.release(second)
-	tab.Await("the second lock is gone", `!document.querySelector("#nodes").innerText.includes("second")`)
-	// The history comes along.
-	tab.Click("#view-history")
-	tab.AwaitText("#history", "No request of this process has had to wait long")
-}
-
-// The page says that the server is away, and goes on by itself when it is back.
-func TestTheServerRestarts(t *testing.T) {
-	s := newSite(t, memstore.New(), nil)
-	lock := s.hold(request{note: "before", claims: []pathlock.Claim{x("/a")}})
-	tab := s.open()
-	tab.AwaitText("#nodes", "before")
+	s.locks.down.Store(true)
+	tab := browser.Open(t, strings.Replace(s.url(s.tree), "http://", "http://anna:secret@", 1)) // a bookmark may have that
+	tab.Allow("503")
 	tab.Allow("ERR_")
+	tab.AwaitText("#banner", "The lock store does not answer")
+	lock := s.hold(request{note: "before", claims: []pathlock.Claim{x("/a")}})
+	s.locks.down.Store(false)
+	tab.AwaitText("#others", "before")
+	tab.AwaitGone("#banner")
+	const held = `document.querySelector("#others time").innerText`
+	tab.Await("the lock's time goes on", "parseFloat("+held+".slice(5)) >= 2")
+
 	s.stop()
 	tab.AwaitText("#banner", "The server does not answer")
-	tab.CheckRules("an old state")
 	tab.AwaitText("#link", "No connection")
-	tab.AwaitText("#nodes", "before") // what is known stays
+	tab.AwaitText("#others", "before")
+	tidy(t, tab, "an old state")
+	since := chromium.Eval[string](tab, held)
+	tab.Await("the clock ticks on", fmt.Sprintf("performance.now() > %f", chromium.Eval[float64](tab, "performance.now()")+1500))
+	if now := chromium.Eval[string](tab, held); now != since {
+		t.Errorf("without the server, the lock's time goes on from %s to %s", since, now)
+	}
 	s.release(lock)
-	s.hold(request{note: "after", claims: []pathlock.Claim{x("/b")}})
 	s.start()
 	tab.AwaitText("#link", "Live")
-	tab.AwaitText("#nodes", "after")
+	tab.AwaitText("#entries", "Nobody holds a lock in this tree.")
 	tab.AwaitGone("#banner")
-}
-
-// A bookmark may have a name and a password in it.
-func TestAnAddressWithAPassword(t *testing.T) {
-	s := newSite(t, memstore.New(), nil)
-	s.hold(request{note: "import", claims: []pathlock.Claim{x("/a")}})
-	tab := browser.Open(t, strings.Replace(s.url(s.tree), "http://", "http://anna:secret@", 1))
-	tab.AwaitText("#link", "Live")
-	tab.AwaitText("#nodes", "import")
-}
-
-// The server ends its streams from time to time. Nobody notices.
-func TestTheStreamIsRenewed(t *testing.T) {
-	s := newSite(t, memstore.New(), func(c *admin.Config) { c.StreamFor = 4 * c.Poll })
-	tab := s.open()
-	for _, note := range []string{"one", "two", "three"} {
-		lock := s.hold(request{note: note, claims: []pathlock.Claim{x("/a")}})
-		tab.AwaitText("#nodes", note)
-		s.release(lock)
-		tab.AwaitText("#nodes", "Nobody holds a lock in this tree")
-	}
-	tab.AwaitGone("#banner")
-}
-
-func TestTheStoreIsDown(t *testing.T) {
-	s := newSite(t, memstore.New(), nil)
-	lock := s.hold(request{note: "import", claims: []pathlock.Claim{x("/a")}})
-	tab := s.open()
-	tab.AwaitText("#nodes", "import")
-	s.locks.down.Store(true)
-	tab.AwaitText("#banner", "The lock store does not answer since")
-	tab.CheckRules("an old state")
-	tab.AwaitText("#nodes", "import")
-	// Times stand still: nobody knows whether the lock is held.
-	const held = `document.querySelector("#nodes .node-row .cell-for time").innerText`
-	before := chromium.Eval[string](tab, held)
-	tab.Await("the clock ticks on", fmt.Sprintf("Date.now() > %d", time.Now().Add(2500*time.Millisecond).UnixMilli()))
-	if after := chromium.Eval[string](tab, held); after != before {
-		t.Errorf("while the store is down, the lock's time goes on from %s to %s", before, after)
-	}
-	s.release(lock)
-	s.locks.down.Store(false)
-	tab.AwaitGone("#banner")
-	tab.AwaitText("#nodes", "Nobody holds a lock in this tree")
-}
-
-// The same while the page polls, and from the first moment.
-func TestTheStoreIsDownForAPageThatPolls(t *testing.T) {
-	s := newSite(t, memstore.New(), nil)
-	s.swallow.Store(true)
-	s.locks.down.Store(true)
-	s.hold(request{note: "import", claims: []pathlock.Claim{x("/a")}})
-	tab := browser.Open(t, s.url(s.tree))
-	tab.Allow("503")
-	tab.AwaitText("#banner", "The lock store does not answer since")
-	s.locks.down.Store(false)
-	tab.AwaitGone("#banner")
-	tab.AwaitText("#nodes", "import")
 }
 
 // An ended session, and a right that is withdrawn, are said once; the page asks no more.
 func TestTheSessionEnds(t *testing.T) {
+	s := newSite(t, memstore.New(), nil)
+	s.hold(request{note: "import", claims: []pathlock.Claim{x("/a")}})
+	tab := s.open()
 	for _, c := range []struct {
-		name   string
-		end    func(s *site)
-		status string
-		says   string
+		end          func()
+		status, says string
 	}{
-		{"nobody is signed in", func(s *site) { s.refuses(admin.ErrUnauthorized) }, "401", "Your session has ended"},
-		{"somebody may not look", func(s *site) { s.refuses(errNobody) }, "403", "You may not look at the locks here"},
-		{"a proxy wants a sign-in", func(s *site) { s.signIn.Store(true) }, "302", "Your session has ended"},
+		{func() { s.refuses(admin.ErrUnauthorized) }, "401", "Your session has ended"},
+		{func() { s.refuses(errNobody) }, "403", "You may not look at the locks here"},
+		{func() { s.signIn.Store(true) }, "302", "Your session has ended"},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			s := newSite(t, memstore.New(), func(config *admin.Config) { config.StreamFor = 20 * config.Poll })
-			s.hold(request{note: "import", claims: []pathlock.Claim{x("/a")}})
-			tab := s.open()
-			tab.AwaitText("#nodes", "import")
-			tab.Allow(c.status)
-			c.end(s)
-			tab.AwaitText("#banner", c.says)
-			tab.AwaitText("#nodes", "import")
-			// Signed in again, a reload is all that it takes.
-			s.refuse.Store(nil)
-			s.signIn.Store(false)
-			tab.Click("#banner button")
-			tab.AwaitText("#link", "Live")
-			tab.AwaitGone("#banner")
-		})
+		tab.AwaitText("#others", "import")
+		tab.Allow(c.status)
+		c.end()
+		tab.AwaitText("#banner", c.says)
+		tab.AwaitText("#others", "import")
+		s.refuse.Store(nil)
+		s.signIn.Store(false)
+		tab.Click("#banner button")
+		tab.AwaitText("#link", "Live")
+	}
+}
+
+// Without AuthorizeRelease, and for those whom it refuses, the page offers no release.
+func TestReadOnly(t *testing.T) {
+	for _, authorize := range []func(*http.Request) (string, error){
+		nil, func(*http.Request) (string, error) { return "", errors.New("operators only") },
+	} {
+		s := newSite(t, memstore.New(), func(c *admin.Config) { c.AuthorizeRelease, c.History = authorize, nil })
+		s.hold(request{note: "import", claims: []pathlock.Claim{x("/a")}})
+		tab := s.open()
+		tab.AwaitText("#readonly", "read-only")
+		tab.Click("#others summary")
+		tab.AwaitText("#others .facts", "Claims")
+		if tab.Count(".danger") != 0 {
+			t.Error("the page offers a release")
+		}
+		tab.Click("#view-history")
+		tab.AwaitText("#history", "No history is kept here")
+	}
+}
+
+// A tree with 500 holders and a queue of 100 stays usable: rows are drawn in parts, and what is
+// looked for is found.
+func TestALargeTree(t *testing.T) {
+	s := newSite(t, memstore.New(), nil)
+	for n := range 500 {
+		s.hold(request{note: fmt.Sprintf("holder %d", n), claims: []pathlock.Claim{x(fmt.Sprintf("/folder %d/suite %d", n%50, n))}})
+	}
+	for n := range 100 {
+		s.wait(request{note: fmt.Sprint("waiter ", n), claims: []pathlock.Claim{x(fmt.Sprintf("/folder 7/suite 7/%d", n%5))}})
+	}
+	tab := s.open()
+	tab.AwaitText("#summary", "500 held")
+	tab.AwaitText("#waits .holder", "100 waiting for this")
+	tab.Await("some rows are drawn", `document.querySelectorAll(".rows > li").length === 100`)
+	tab.Click("#entries > button")
+	tab.Await("more are", `document.querySelectorAll(".rows > li").length === 400`)
+	tab.Fill("#filter", "holder 77")
+	tab.Await("what is looked for is found", `[...document.querySelectorAll(".who")].map(e => e.innerText).join() === "holder 77"`)
+	for n := range 10 {
+		lock := s.hold(request{note: fmt.Sprint("passing ", n), claims: []pathlock.Claim{x(fmt.Sprintf("/folder %d/new", n))}})
+		tab.AwaitText("#summary", "501 held")
+		s.release(lock)
+		tab.AwaitText("#summary", "500 held")
+	}
+}
+
+// Both languages say the same things about the same values, and all that the page says is there.
+func TestWords(t *testing.T) {
+	s := newSite(t, memstore.New(), nil)
+	tab := s.open()
+	for _, wrong := range chromium.Eval[[]string](tab, `(async () => {
+		const wrong = [], sources = {};
+		for (const file of ["words", "dom", "entries", "history", "page", "release"]) sources[file] = await (await fetch("assets/" + file + ".js")).text();
+		const values = text => [...text.matchAll(/\{\w+\}/g)].map(m => m[0]).sort().join();
+		const words = new Map([...sources.words.matchAll(/^\t"?([\w.-]+)"?: \[(.*)\],$/gm)].map(m => [m[1], JSON.parse("[" + m[2] + "]")]));
+		for (const [key, [en, zh]] of words) if (!en || !zh || values(en) !== values(zh)) wrong.push(key + " differs: " + en + " | " + zh);
+		for (const [file, source] of Object.entries(sources)) for (const [, key] of source.matchAll(/\bt\("([\w.-]+)"/g)) if (!words.has(key)) wrong.push(file + ".js says " + key);
+		return words.size > 90 ? wrong : ["only " + words.size + " words were found"];
+	})()`) {
+		t.Error(wrong)
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -46,14 +45,11 @@ type site struct {
 	tree   pathlock.Tree
 	log    *logbook
 
-	page   *admin.Page
 	server *http.Server
 	served chan struct{}
 
 	// refuse, if not nil, is what Authorize returns.
 	refuse atomic.Pointer[error]
-	// swallow has the server keep streams of events to itself, as a buffering proxy does.
-	swallow atomic.Bool
 	// signIn has everything lead to a page for signing in, as a proxy does for nobody's requests.
 	signIn atomic.Bool
 }
@@ -114,7 +110,7 @@ func (l *logbook) String() string {
 func newSite(t *testing.T, store pathlock.Store, change func(*admin.Config)) *site {
 	t.Helper()
 	s := &site{t: t, tree: newTree(t, "plan-001"), log: &logbook{}}
-	recorder := contention.New(store, contention.Config{LookEvery: 20 * time.Millisecond})
+	recorder := contention.New(store, contention.Config{})
 	t.Cleanup(recorder.Close)
 	s.locker = pathlock.New(store, pathlock.WithObserver(recorder), pathlock.WithInstance("app-1:4711"), pathlock.WithWait(time.Minute))
 	s.locks = &failing{Locker: s.locker}
@@ -153,7 +149,6 @@ func (s *site) start() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.page = page
 	engine := gin.New()
 	engine.Any("/admin/locks/*any", gin.WrapH(page))
 	addr := s.addr
@@ -170,10 +165,6 @@ func (s *site) start() {
 			http.Redirect(w, r, "/sign-in", http.StatusFound)
 			return
 		}
-		if s.swallow.Load() && strings.HasSuffix(r.URL.Path, "/api/events") {
-			<-r.Context().Done()
-			return
-		}
 		engine.ServeHTTP(w, r)
 	})}
 	s.served = make(chan struct{})
@@ -187,7 +178,6 @@ func (s *site) start() {
 func (s *site) stop() {
 	_ = s.server.Close()
 	<-s.served
-	s.page.Close()
 }
 
 // url is the page's address, with a tree chosen unless that is zero.
@@ -199,7 +189,7 @@ func (s *site) url(tree pathlock.Tree) string {
 	return address
 }
 
-// open opens the site's tree in the browser, and waits for the stream of events.
+// open opens the site's tree in the browser, and waits for what the server says.
 func (s *site) open() *chromium.Tab {
 	s.t.Helper()
 	tab := browser.Open(s.t, s.url(s.tree))

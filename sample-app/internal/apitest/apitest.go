@@ -65,7 +65,6 @@ func Start(t testing.TB, config instance.Config) *API {
 	}
 	server := httptest.NewServer(i.Handler)
 	t.Cleanup(func() {
-		i.Admin.Close()
 		server.Close()
 		if err := i.Close(); err != nil {
 			t.Error(err)

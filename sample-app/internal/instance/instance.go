@@ -74,7 +74,7 @@ type Instance struct {
 	Handler http.Handler
 	// Feed tells of changes. Its Stop has to be called when the server stops accepting requests.
 	Feed *live.Feed
-	// Admin is the admin page. Its Close has to be called then, too.
+	// Admin is the admin page.
 	Admin *admin.Page
 	DB    *database.DB
 	Store *anystore.Store
@@ -166,7 +166,6 @@ func (i *Instance) assemble(ctx context.Context, config Config) (err error) {
 	if i.Admin, err = i.adminPage(history, config); err != nil {
 		return err
 	}
-	i.looking = append(i.looking, i.Admin.Close)
 	i.Feed.Start(i.locker, i.Service)
 	i.looking = append(i.looking, i.Feed.Close)
 	api := httpapi.Config{

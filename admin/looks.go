@@ -1,0 +1,94 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// lookTimeout is how long the lock store may take to answer a look.
+const lookTimeout = 5 * time.Second
+
+// looks has what was seen of each tree last, and of all trees at the zero tree, so that many
+// viewers cost the lock store no more than one.
+type looks struct {
+	log   *slog.Logger
+	mu    sync.Mutex
+	known map[pathlock.Tree]*looked
+}
+
+// looked is what was seen at the last look.
+type looked struct {
+	mu   sync.Mutex
+	at   time.Time
+	view any
+	err  error
+}
+
+// of returns what is known of a tree, by a new look if the last one was that long ago. A viewer
+// that leaves ends no look, because others may wait for it.
+func (l *looks) of(ctx context.Context, tree pathlock.Tree, every time.Duration, look func(ctx context.Context) (any, error)) (any, error) {
+	l.mu.Lock()
+	k := l.known[tree]
+	if k == nil {
+		for other, old := range l.known {
+			if old.mu.TryLock() {
+				if time.Since(old.at) > 10*every {
+					delete(l.known, other)
+				}
+				old.mu.Unlock()
+			}
+		}
+		k = &looked{}
+		l.known[tree] = k
+	}
+	l.mu.Unlock()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if time.Since(k.at) >= every*9/10 { // a viewer's clock may be a little early
+		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
+		defer stop()
+		failed := k.err != nil
+		if k.view, k.err = look(ctx); k.err != nil && !failed {
+			l.log.WarnContext(ctx, "pathlock admin: a look at the locks failed", "tree", tree.String(), "error", k.err)
+		}
+		k.at = time.Now()
+	}
+	return k.view, k.err
+}
+
+// forget has the next viewer look anew at a tree.
+func (l *looks) forget(tree pathlock.Tree) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.known, tree)
+	delete(l.known, pathlock.Tree{})
+}
+
+// answer sends what a look has seen, with the time of the answer, or 304 to a client that has the
+// same.
+func answer(w http.ResponseWriter, r *http.Request, view any) {
+	body := encode(view)
+	etag := `"` + hashed(string(body)) + `"`
+	w.Header().Set("ETag", etag)
+	if r.Header.Get("If-None-Match") == etag {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(append([]byte(`{"now":"`+time.Now().UTC().Format(time.RFC3339Nano)+`",`), body[1:]...))
+}
+
+// encode returns JSON. What it is given can always be encoded.
+func encode(v any) []byte {
+	body, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return body
+}
