@@ -2,7 +2,7 @@
 
 GO ?= go
 
-.PHONY: help run check test soak bench fsck-scale lint fmt tidy release
+.PHONY: help run check test soak bench lint fmt tidy release
 
 help: ## Lists the targets
 	@awk 'BEGIN { FS = ": ## " } \
@@ -35,10 +35,6 @@ lint: ## Runs gofmt, the check of comments' width, and golangci-lint with go vet
 bench: ## Compares with other locks and with no locks, on servers that it starts and stops
 #: make bench ARGS="-run latency"; bench/README.md says what there is
 	./bench/run.sh $(ARGS)
-
-fsck-scale: ## Checks and repairs large trees of several shapes on every database
-#: make fsck-scale ROWS=1000000; prints time and memory
-	PATHLOCK_FSCK_ROWS=$(or $(ROWS),1000000) bash -c '. test/servers.sh && $(GO) test -timeout 2h -count=1 -v -run "^TestScale$$" ./cmd/pathlock/internal/database'
 
 ##@ To change it
 

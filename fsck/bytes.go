@@ -10,28 +10,13 @@ import (
 // it.
 type Bytes string
 
-// encoded is the JSON of Bytes.
-type encoded struct {
-	Base64 []byte `json:"base64"`
-}
-
 // MarshalJSON implements [json.Marshaler].
 func (b Bytes) MarshalJSON() ([]byte, error) {
-	text, err := json.Marshal(encoded{[]byte(b)})
+	text, err := json.Marshal(map[string][]byte{"base64": []byte(b)})
 	if err != nil {
 		return nil, fmt.Errorf("fsck: bytes as JSON: %w", err)
 	}
 	return text, nil
-}
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (b *Bytes) UnmarshalJSON(text []byte) error {
-	var e encoded
-	if err := json.Unmarshal(text, &e); err != nil {
-		return fmt.Errorf("fsck: bytes from JSON: %w", err)
-	}
-	*b = Bytes(e.Base64)
-	return nil
 }
 
 // lossless returns a text as a value that JSON can hold: a string, or [Bytes].

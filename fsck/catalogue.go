@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -24,19 +24,13 @@ type catalogue struct {
 	kinds  map[string]treerow.Kind
 	padded map[string]bool
 	limits map[string]limit
-	// pads is set if MySQL has columns that it pads in the mode [padding].
-	pads bool
-	// parentFirst is set if SQLite has an index that begins with the parent.
-	parentFirst bool
 }
 
 // columns are the table's quoted columns, prefixed by an alias.
 type columns struct {
 	key, tree, parent, name, path, idPath string
-	// live, isTop, isRoot and empty are conditions. empty says that the name is "".
-	live, isTop, isRoot, empty string
-	// tops are the alternatives of isTop.
-	tops []string
+	// live and isTop are conditions.
+	live, isTop string
 }
 
 // columnsAs returns the columns of the rows called alias.
@@ -56,9 +50,7 @@ func (c *catalogue) columnsAs(alias string) columns {
 	if mark := cmp.Or(t.Deleted, t.DeletedFlag); mark != "" {
 		cols.live = d.Live(column(mark), c.kinds[mark])
 	}
-	cols.isTop, cols.tops = d.NoParent(cols.parent, c.kinds[t.Parent]), d.NoParents(cols.parent, c.kinds[t.Parent])
-	cols.empty = d.Empty(cols.name)
-	cols.isRoot = fmt.Sprintf("(%s AND %s)", cols.isTop, cols.empty)
+	cols.isTop = d.NoParent(cols.parent, c.kinds[t.Parent])
 	return cols
 }
 
@@ -107,12 +99,11 @@ func (c *catalogue) textKey(column, text string) Key {
 	return Key{text}
 }
 
-// unpadded removes the spaces with which PostgreSQL pads a CHAR(n), and which it ignores itself.
-func (c *catalogue) unpadded(column string, text sql.NullString) sql.NullString {
-	if c.padded[column] {
-		text.String = strings.TrimRight(text.String, " ")
+// unpad removes the spaces with which PostgreSQL pads a CHAR(n), and which it ignores itself.
+func (c *catalogue) unpad(column string, text *string) {
+	if text != nil && c.padded[column] {
+		*text = strings.TrimRight(*text, " ")
 	}
-	return text
 }
 
 // treeArg returns the id of a tree as an argument of a statement. A caller may have given a number
@@ -135,48 +126,105 @@ func (c *catalogue) treeArg(tree Key) any {
 	return text
 }
 
-// padding is the SQL mode in which MySQL returns a CHAR column padded to its length. Keys, names
-// and paths would then have spaces that they do not have.
-const padding = "PAD_CHAR_TO_FULL_LENGTH"
-
-// connect returns a connection that does not pad columns. giveBack restores its mode, and returns
-// it to the pool.
-func (c *catalogue) connect(ctx context.Context) (conn *sql.Conn, giveBack func(), err error) {
-	if conn, err = c.db.Conn(ctx); err != nil {
-		return nil, nil, err
+// inspect asks the database for the columns' types and lengths.
+func (c *catalogue) inspect(ctx context.Context) error {
+	c.kinds, c.padded, c.limits = make(map[string]treerow.Kind), make(map[string]bool), make(map[string]limit)
+	if err := c.db.PingContext(ctx); err != nil {
+		return fmt.Errorf("fsck: connect to the database: %w", err)
 	}
-	plain := func() { _ = conn.Close() }
-	if !c.pads {
-		return conn, plain, nil
+	types, err := c.columnTypes(ctx)
+	if err != nil {
+		return fmt.Errorf("%w %q: %w", ErrTable, c.table.Table, err)
 	}
-	var mode string
-	if err := conn.QueryRowContext(ctx, "SELECT @@SESSION.sql_mode").Scan(&mode); err != nil {
-		plain()
-		return nil, nil, err
+	for _, column := range c.table.described() {
+		if column.name == "" {
+			continue
+		}
+		i := slices.IndexFunc(types, func(t *sql.ColumnType) bool {
+			return t.Name() == column.name || c.dialect != PostgreSQL && strings.EqualFold(t.Name(), column.name)
+		})
+		if i < 0 {
+			return fmt.Errorf("%w %q: the %s, %q: %w", ErrTable, c.table.Table, column.what, column.name, ErrNoColumn)
+		}
+		typ := types[i].DatabaseTypeName()
+		c.kinds[column.name], c.padded[column.name] = treerow.KindOf(typ), typ == "BPCHAR" // PostgreSQL's CHAR(n)
 	}
-	modes := strings.Split(mode, ",")
-	if !slices.Contains(modes, padding) {
-		return conn, plain, nil
+	if c.dialect == SQLite {
+		return nil // its columns have no limits
 	}
-	set := func(ctx context.Context, mode string) error {
-		_, err := conn.ExecContext(ctx, "SET SESSION sql_mode = ?", mode)
+	if err := c.inspectSession(ctx); err != nil {
 		return err
 	}
-	giveBack = func() {
-		if set(context.WithoutCancel(ctx), mode) != nil {
-			discard(conn)
-		}
-		plain()
+	if err := c.inspectLimits(ctx); err != nil {
+		return fmt.Errorf("%w %q: the columns' lengths: %w", ErrTable, c.table.Table, err)
 	}
-	others := slices.DeleteFunc(modes, func(m string) bool { return m == padding })
-	if err := set(ctx, strings.Join(others, ",")); err != nil {
-		giveBack()
-		return nil, nil, err
-	}
-	return conn, giveBack, nil
+	return nil
 }
 
-// discard takes a connection whose settings could not be restored out of the pool.
-func discard(conn *sql.Conn) {
-	_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+func (c *catalogue) columnTypes(ctx context.Context) (types []*sql.ColumnType, err error) {
+	rows, err := c.db.QueryContext(ctx, "SELECT * FROM "+c.dialect.quote(c.table.Table)+" WHERE 1 = 0")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	if types, err = rows.ColumnTypes(); err != nil {
+		return nil, err
+	}
+	return types, rows.Err()
+}
+
+// inspectSession refuses a session that sees other rows or values than the table has. A repair
+// would take hidden parents for missing ones, and move sound rows.
+func (c *catalogue) inspectSession(ctx context.Context) error {
+	query, args := "SELECT @@SESSION.sql_mode LIKE '%PAD_CHAR_TO_FULL_LENGTH%'", []any(nil)
+	means := "the sql_mode PAD_CHAR_TO_FULL_LENGTH adds spaces to what CHAR columns hold: set another sql_mode in the URL"
+	if c.dialect == PostgreSQL {
+		query, args = "SELECT row_security_active(to_regclass($1))", []any{c.dialect.quote(c.table.Table)}
+		means = "row-level security may hide rows from this role: connect as the table's owner, or as a role with BYPASSRLS"
+	}
+	var bad sql.NullBool
+	if err := c.db.QueryRowContext(ctx, query, args...).Scan(&bad); err != nil {
+		return fmt.Errorf("%w %q: the session's settings: %w", ErrTable, c.table.Table, err)
+	}
+	if bad.Bool {
+		return fmt.Errorf("%w %q: %s", ErrTable, c.table.Table, means)
+	}
+	return nil
+}
+
+// inspectLimits reads how long names and paths may be. On MySQL, it also reads the columns' types.
+func (c *catalogue) inspectLimits(ctx context.Context) error {
+	schema, name := "", c.table.Table
+	if i := strings.LastIndexByte(name, '.'); i >= 0 {
+		schema, name = name[:i], name[i+1:]
+	}
+	query := `SELECT column_name, data_type, character_maximum_length, character_octet_length FROM information_schema.columns WHERE table_name = ? AND table_schema = `
+	args := []any{name}
+	switch {
+	case c.dialect == PostgreSQL: // in any schema of the search path
+		query += "(SELECT n.nspname FROM pg_class AS t JOIN pg_namespace AS n ON n.oid = t.relnamespace WHERE t.oid = to_regclass(?))"
+		args = append(args, c.dialect.quote(c.table.Table))
+	case schema != "":
+		query += "?"
+		args = append(args, schema)
+	default:
+		query += "DATABASE()"
+	}
+	rows, err := c.db.QueryContext(ctx, c.dialect.bind(query), args...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var column, kind string
+		var characters, octets sql.NullInt64
+		if err := rows.Scan(&column, &kind, &characters, &octets); err != nil {
+			return err
+		}
+		if c.dialect == MySQL { // the driver does not know MariaDB's UUID
+			c.kinds[column] = treerow.KindOf(kind)
+		}
+		c.limits[column] = limit{characters.Int64, octets.Int64}
+	}
+	return rows.Err()
 }

@@ -91,57 +91,12 @@ func (d Dialect) bind(query string) string {
 	return b.String()
 }
 
-// exact makes a text compare byte by byte, whatever its column's collation.
-func (d Dialect) exact(text string) string {
-	switch d {
-	case MySQL:
-		return "CAST(CONVERT(" + text + " USING utf8mb4) AS BINARY)"
-	case PostgreSQL:
-		return "(" + text + `) COLLATE "C"`
-	default:
-		return "(" + text + ") COLLATE BINARY"
-	}
-}
-
-// concat joins texts.
-func (d Dialect) concat(texts ...string) string {
-	if d == MySQL {
-		return "CONCAT(" + strings.Join(texts, ", ") + ")"
-	}
-	return strings.Join(texts, " || ")
-}
-
-// ending is the end of a text: one character more than another text has.
-func (d Dialect) ending(text, other string) string {
-	switch d {
-	case MySQL:
-		return "RIGHT(" + text + ", CHAR_LENGTH(" + other + ") + 1)"
-	case PostgreSQL:
-		return "RIGHT(" + text + ", LENGTH(" + other + ") + 1)"
-	default:
-		return "SUBSTR(" + text + ", -(LENGTH(" + other + ") + 1))"
-	}
-}
-
-// byPrimaryKey follows a table's name to read the rows in the order of their keys. A scan in pages
-// then costs one reading of the table, and no sort for each page.
-func (d Dialect) byPrimaryKey() string {
-	if d == MySQL {
-		return " FORCE INDEX (PRIMARY)"
-	}
-	return ""
-}
-
-// lock is the end of a SELECT that locks the rows of alias until the transaction ends.
-func (d Dialect) lock(alias string) string {
-	switch d {
-	case MySQL:
-		return " FOR UPDATE"
-	case PostgreSQL:
-		return " FOR UPDATE OF " + alias
-	default:
+// lock is the end of a SELECT that locks its rows until the transaction ends.
+func (d Dialect) lock() string {
+	if d == SQLite {
 		return "" // the writer is alone
 	}
+	return " FOR UPDATE"
 }
 
 // snapshot are the options of a read-only transaction that sees one state of the database.

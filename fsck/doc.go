@@ -20,19 +20,9 @@
 // The right path of a row follows from names and parents alone. A row at the top has "/name", or ""
 // if it is the root row. Any other row has its parent's right path + "/" + name.
 //
-// A check reads the rows in pages, ordered by key, in one state of the database. For all rows of a
-// page at once, it reads their parents, then the parents of those, up to the top, and compares. A
-// memo of bounded size keeps the places of rows that it has met. So a page costs one or two
-// statements if neighbouring rows share their ancestors, and at worst as many as the tree is deep.
-// Three further statements let the database find rows beside a root row, siblings with one name,
-// and children with another prefix.
-//
-// Memory is bounded whatever the table: one page of 500 rows, at most [pathlock.MaxDepth] rows
-// above each, and the memo. If a chain of parents is longer than a path can be, the check follows
-// it by Brent's algorithm, with one row in memory.
-//
-// Time is proportional to the number of rows, with one exception: a chain of n rows whose parents
-// come after their children costs n²/32768 more steps, 500 to a statement.
+// A check reads the table into memory, in one state of the database, and compares there. Only names
+// that a collation treats as equal are looked for by the database. It takes the memory of the
+// texts, and up to 500 bytes for each row beside them: half a gigabyte for a million rows.
 //
 // Each [Kind] says what is wrong, which rows have the problem, and what the path should be. A row
 // below an orphan, a cycle or a bad name has no right path. The check reports nothing about its
@@ -65,14 +55,14 @@
 // outcome; only the keys that the database gives to new rows may differ. The outcome is the same on
 // all databases, as long as the collation of text keys orders them by their bytes.
 //
-// A transaction changes at most [RepairOptions.BatchRows] rows of one tree. It runs under the
-// tree's gate if there is a [RepairOptions.Locker]. Before it decides, it reads under row locks:
-// the rows that it changes, all rows above them, the root row and the lost+found. So no concurrent
-// write makes a path wrong. Each change is logged before it is committed.
+// A repair plans all this in memory. A transaction changes at most [RepairOptions.BatchRows] rows
+// of one tree. It runs under the tree's gate if there is a [RepairOptions.Locker]. Under row locks,
+// it asserts that the rows are as they were planned: those that it changes, all rows above them,
+// the root row and the lost+found. So no concurrent write makes a path wrong. What others have
+// changed meanwhile is read and planned anew. Each change is logged before it is committed.
 //
-// A dry run does the same in a read-only transaction, and keeps in memory what it would have
-// changed. If a collation or an index treats different names as equal, a dry run may announce
-// another number than the repair takes.
+// A dry run plans, and writes nothing. If a collation or an index treats different names as equal,
+// a dry run may announce another number than the repair takes.
 //
 // # What a repair skips
 //
@@ -98,29 +88,20 @@
 // number.
 //
 // Two things make a repair skip the row: a deleted row has its path, or another row rightly has a
-// path that the index treats as equal. The reason names the row in the way.
+// path that the index treats as equal.
 //
 // # What the table needs
 //
 //   - a primary key of one column: numbers, texts, UUIDs or bytes;
-//   - to repair many duplicates, an index that begins with the parent;
 //   - for lost+found, defaults for all columns that [Table] does not describe.
 package fsck
 
-// The code has two halves. The reading half finds what is wrong and knows nothing of the writing
-// half: a test compiles it alone. From the bottom up it has
+// From the bottom up, the code has
 //
-//   - what callers say and get: key, bytes, table, problem, dialect;
-//   - what the database says about the table: catalogue, inspect, failure;
-//   - rows and how they are read: row, name, overlay, session;
-//   - where rows belong: place, climb, longclimb;
-//   - what is wrong with them: placement, queries;
-//   - check, which runs all of it.
-//
-// The writing half repairs:
-//
-//   - what callers say and get: repairoptions, changelog, spool;
-//   - one row at a time: edit, siblinggroup, unique, freename, insert, lostfound;
-//   - each kind of problem: mend;
-//   - transactions: run, wait, transact;
-//   - the order of it all: steps, repair.
+//   - what callers say and get: key, bytes, table, problem, dialect, repairoptions, changelog;
+//   - what the database says about the table, and its errors: catalogue, failure;
+//   - the table in memory, and where rows belong: row, forest, place;
+//   - what is wrong with them: findings, check;
+//   - what becomes of them, in memory alone: plan, freename, lostfound, name;
+//   - transactions that assert and write it: wait, write, create, transact;
+//   - the order of it all: repair.

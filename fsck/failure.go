@@ -72,12 +72,6 @@ func isRefused(err error) bool {
 // errCare: a row cannot be written, and the transaction has to run again with care.
 var errCare = errors.New("fsck")
 
-// isNoColumn reports whether a column does not exist, as opposed to one that may not be read.
-func isNoColumn(err error) bool {
-	number, state := answer(err)
-	return number == 1054 || number == 0 && state == "42703" || isSQLite(err, "no such column")
-}
-
 // isAnswer reports whether an error is the database's answer, as opposed to a lost connection.
 func isAnswer(err error) bool {
 	number, state := answer(err)

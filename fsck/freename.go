@@ -1,117 +1,98 @@
 package fsck
 
 import (
-	"context"
-	"fmt"
-	"math"
+	"cmp"
+	"slices"
 )
 
-// renumberings is the most numbers that are tried, after which a refusal cannot be about the name.
-const renumberings = 100
+// group is what siblings have in common. The parent is the zero Key at the top of the paths, where
+// the rows without a parent are, and the children of a root row.
+type group struct{ tree, parent Key }
 
-// settle makes r look like moved, with the first free name there. From 1, the candidates are base,
-// "base (2)", "base (3)", …; from 2, base itself is none. A unique index over other columns, or
-// with another collation, may refuse a name that looks free. settle then tries the next one.
-func (e *editor) settle(ctx context.Context, r, moved *row, base string, from int, why Kind) error {
-	for try := 1; ; try++ {
-		n, err := e.takeFreeName(ctx, moved, base, from)
-		if err != nil {
-			return err
-		}
-		refusal, err := e.attempt(ctx, func() error { return e.relocate(ctx, r, moved, why) })
-		switch {
-		case refusal == nil || err != nil:
-			return err
-		case try == renumberings:
-			return skipError{fmt.Errorf("refused with %d names: %w", renumberings, refusal)}
-		}
-		from = n + 1
+// group returns the group of a seat.
+func (f *forest) group(s *seat) group {
+	if root := f.roots[s.tree]; s.isTop() || root != nil && s.parent == root.key {
+		return group{tree: s.tree}
 	}
+	return group{s.tree, s.parent}
 }
 
-// relocate makes r look like moved, a copy of r with another name, parent or tree.
-func (e *editor) relocate(ctx context.Context, r, moved *row, why Kind) error {
-	var set []assignment
-	if moved.tree != r.tree {
-		set = append(set, assignment{e.table.Tree, r.tree.value(), moved.tree.value()})
-	}
-	if moved.parent != r.parent {
-		set = append(set, assignment{e.table.Parent, r.parent.value(), moved.parent.value()})
-	}
-	if moved.name != r.name || r.nullName && !moved.nullName {
-		set = append(set, assignment{e.table.Name, r.nameValue(), moved.name})
-	}
-	if err := e.update(ctx, r, why, set...); err != nil {
-		return err
-	}
-	if e.plan != nil {
-		if moved.parent != r.parent {
-			moved.above, moved.fault = moved.parent, faultNone
-			if moved.isTop() {
-				moved.above = Key{}
-			}
-		}
-		e.plan.put(e.sibling(moved), moved)
-	}
-	return nil
+func (g group) compare(o group) int {
+	return cmp.Or(g.tree.Compare(o.tree), g.parent.Compare(o.parent))
 }
 
-// takeFreeName gives r the first name, from the number from on, that no sibling has, and returns
-// its number. Deleted rows count, since an index may cover them, too.
-//
-// It remembers the last number of each stem. So shortened names with one stem do not each begin at
-// 2.
-func (e *editor) takeFreeName(ctx context.Context, r *row, base string, from int) (int, error) {
-	slot := e.sibling(r)
+// stem is the part of numbered names that they share, and the length of the rest.
+type stem struct {
+	group
+	name   string
+	digits int
+}
+
+// namesIn returns the rows of a group by their names, with deleted rows, since an index may cover
+// them.
+func (p *plan) namesIn(g group) map[string][]*row {
+	if names, ok := p.names[g]; ok {
+		return names
+	}
+	// The index has rows that were moved where they were.
+	was := func(r *row) group {
+		if before, edited := p.edited[r]; edited {
+			return before
+		}
+		return p.group(&r.seat)
+	}
+	if p.index == nil {
+		p.index = slices.Concat(p.rows, p.deleted)
+		slices.SortStableFunc(p.index, func(a, b *row) int { return was(a).compare(was(b)) })
+	}
+	names := make(map[string][]*row)
+	i, _ := slices.BinarySearchFunc(p.index, g, func(r *row, g group) int { return was(r).compare(g) })
+	for ; i < len(p.index) && was(p.index[i]) == g; i++ {
+		r := p.index[i]
+		names[r.name] = append(names[r.name], r)
+	}
+	p.names[g] = names
+	return names
+}
+
+// settle adds an edit and gives its row the first free name there. From 1, the candidates are base,
+// "base (2)", "base (3)", …; from 2, base itself is none.
+func (p *plan) settle(e *edit, base string, from int) {
+	r := e.row
+	e.was, e.tree, e.base = r.seat, e.to.tree, base
+	at := p.group(&r.seat)
+	p.namesIn(at)
+	if _, edited := p.edited[r]; !edited {
+		p.edited[r] = at
+	}
+	p.edits = append(p.edits, e)
+	delete(p.alike, r)
+	if e.to.parent != e.was.parent {
+		r.up, r.fault = e.up, faultNone
+	}
+	p.renumber(e, from)
+}
+
+// renumber gives the row of an edit the first free name, from a number on. It remembers the last
+// number of each stem, so that shortened names with one stem do not each begin at 2.
+func (p *plan) renumber(e *edit, from int) {
+	r, most := e.row, p.limits[p.table.Name]
+	leaves := p.namesIn(p.group(&r.seat))
+	leaves[r.name] = slices.DeleteFunc(leaves[r.name], func(other *row) bool { return other == r })
+	to := p.group(&e.to)
+	names := p.namesIn(to)
 	for n := from; ; n++ {
-		stem, suffix := stemOf(base, n, e.limits[e.table.Name])
-		slot.name, slot.digits = stem, len(suffix)
+		name, suffix := stemOf(e.base, n, most)
+		last := stem{to, name, len(suffix)}
 		if n > 1 {
-			n = max(n, e.known.numbers[slot])
+			n = max(n, p.numbers[last])
 		}
-		r.name, r.nullName = numbered(base, n, e.limits[e.table.Name]), false
-		taken, err := e.isTaken(ctx, r, "<>", false)
-		if err != nil {
-			return 0, err
-		}
-		if !taken {
-			e.known.number(slot, n)
-			return n, nil
-		}
-	}
-}
-
-// isTaken reports whether a sibling of r has a name that the database treats as equal, and a key
-// that compares with r's by the operator compares.
-func (e *editor) isTaken(ctx context.Context, r *row, compares string, liveOnly bool) (bool, error) {
-	if holder, ok := e.plan.holder(e.sibling(r)); ok && holder != r.key && (compares == "<>" || holder.Compare(r.key) < 0) {
-		return true, nil
-	}
-	places, err := e.siblingConditions(ctx, r)
-	if err != nil || len(places) == 0 {
-		return false, err
-	}
-	cols := e.columnsAs("c")
-	rest := fmt.Sprintf("%s = ? AND %s %s ?", cols.name, cols.key, compares)
-	if liveOnly {
-		rest += " AND " + cols.live
-	}
-	query, args := e.among(cols.key, places, rest, r.name, r.key.arg())
-	// One row is enough, unless a dry run has renamed it.
-	limits := []int{1}
-	if e.plan != nil {
-		limits = []int{64, math.MaxInt32}
-	}
-	taken := false
-	for _, limit := range limits {
-		read := 0
-		err = e.eachKey(ctx, fmt.Sprintf("%s LIMIT %d", query, limit), args, e.table.Key, func(key Key) {
-			taken = taken || !e.plan.hasChanged(key)
-			read++
-		})
-		if taken || err != nil || read < limit {
+		if e.to.name = numbered(e.base, n, most); len(names[e.to.name]) == 0 {
+			p.numbers[last], e.number = n, n
 			break
 		}
 	}
-	return taken, err
+	e.to.nullName = false
+	r.seat = e.to
+	names[r.name] = []*row{r}
 }

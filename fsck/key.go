@@ -1,7 +1,6 @@
 package fsck
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -51,6 +50,12 @@ func (k Key) IsZero() bool {
 func (k Key) isFraction() bool {
 	_, is := k.v.(float64)
 	return is
+}
+
+// isFresh reports whether the key stands for one that the database has yet to give.
+func (k Key) isFresh() bool {
+	_, fresh := k.v.(freshKey)
+	return fresh
 }
 
 // Compare returns -1, 0 or +1. It orders no key before whole numbers, these before numbers with a
@@ -141,29 +146,6 @@ func (k Key) MarshalJSON() ([]byte, error) {
 	return text, nil
 }
 
-// UnmarshalJSON reads what MarshalJSON writes. Bytes become the text of their hexadecimal form.
-func (k *Key) UnmarshalJSON(text []byte) error {
-	if bytes.Equal(text, []byte("null")) {
-		*k = Key{}
-		return nil
-	}
-	if n, ok := numberKey(string(text)); ok {
-		*k = n
-		return nil
-	}
-	var s string
-	if err := json.Unmarshal(text, &s); err == nil {
-		k.v = s
-		return nil
-	}
-	var b Bytes
-	if err := json.Unmarshal(text, &b); err != nil {
-		return fmt.Errorf("fsck: %q is not a key: %w", text, err)
-	}
-	k.v = string(b)
-	return nil
-}
-
 // numberKey reads a whole number.
 func numberKey(text string) (Key, bool) {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
@@ -188,9 +170,6 @@ func (k Key) value() any {
 	}
 	return k
 }
-
-// bytes is roughly the memory that the key takes.
-func (k Key) bytes() int { return 32 + len(k.text()) }
 
 // none reports whether k, as a parent, means that there is no parent.
 func (k Key) none() bool { return treerow.NoParent(k.arg()) }

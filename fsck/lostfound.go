@@ -1,175 +1,86 @@
 package fsck
 
 import (
-	"context"
 	"crypto/sha256"
-	"database/sql"
-	"errors"
 	"fmt"
+	"slices"
 )
 
 // DefaultLostFound is the default name of the row at the top of a tree below which orphans and
 // broken cycles go.
 const DefaultLostFound = "lost+found"
 
-// lostFound returns the parent for orphans and broken cycles of r's tree: the lost+found, which it
-// creates if necessary, or with toTop the top of the tree. The row stays locked until the
-// transaction ends, so that nobody deletes it.
-func (e *editor) lostFound(ctx context.Context, r *row) (Key, error) {
-	root, err := e.root(ctx, r.tree)
-	if err != nil {
-		return Key{}, err
-	}
-	home := row{tree: r.tree}
+// creation is the edit that creates a lost+found.
+type creation struct {
+	edit
+	// fresh is its key until then, made is set after that, and impossible says why it cannot be.
+	fresh      Key
+	made       bool
+	impossible error
+}
+
+// creating is the reason of a [creation].
+const creating Kind = "lost+found"
+
+// freshKey is the key of a row that is planned, such as "new:1".
+type freshKey string
+
+// lostFound returns the parent for orphans and broken cycles of a tree: the lost+found, which may
+// have to be created, or with [RepairOptions.ToTop] the top of the tree.
+func (p *plan) lostFound(tree Key) (parent Key, up *row) {
+	top := seat{tree: tree, parent: p.noParent(tree)}
+	root := p.roots[tree]
 	if root != nil {
-		home.parent, home.above = root.key, root.key
-	} else if home.parent, err = e.noParent(ctx, r.tree); err != nil {
-		return Key{}, err
+		top.parent = root.key
 	}
-	if e.toTop {
-		return home.parent, nil
+	if p.opts.ToTop {
+		return top.parent, root
 	}
-	if key, ok := e.known.lostFounds[r.tree]; ok {
-		return key, nil
-	}
-	if why, ok := e.known.noLostFound[r.tree]; ok {
-		return Key{}, skipError{why}
-	}
-	for n := 1; ; n++ {
-		home.name = numbered(e.lostFoundName, n, e.limits[e.table.Name])
-		key, taken, err := e.namesake(ctx, &home)
-		switch {
-		case err != nil:
-			return Key{}, err
-		case key.IsZero() && taken:
-			continue // a deleted row or a lookalike has the name
-		case key.IsZero():
-			err := e.create(ctx, &home, r.key)
-			if isDuplicate(err) && e.careful && n < renumberings {
-				continue // the index treats more names as equal than the column
-			}
-			if err != nil {
-				return Key{}, err
-			}
-			key = home.key
-		case e.locks:
-			there, err := e.byKey(ctx, key)
-			if err != nil {
-				return Key{}, err
-			}
-			if there == nil || there.name != home.name || e.sibling(there).parent != e.sibling(&home).parent {
-				n-- // it has changed since the query
-				continue
-			}
+	home := p.lostFounds[tree]
+	for n := 1; home == nil; n++ {
+		top.name = numbered(p.opts.LostFound, n, p.limits[p.table.Name])
+		holders := p.namesIn(p.group(&top))[top.name]
+		// A live row has the name, nobody, or a deleted row.
+		if i := slices.IndexFunc(holders, func(r *row) bool { return r.state != unknown }); i >= 0 {
+			home = holders[i]
+		} else if len(holders) == 0 {
+			home = p.createdRow(top, root, n)
 		}
-		e.known.lostFounds[r.tree] = key
-		return key, nil
 	}
+	p.lostFounds[tree] = home
+	return home.key, home
+}
+
+// createdRow plans a row at the top of a tree.
+func (p *plan) createdRow(at seat, root *row, number int) *row {
+	p.created++
+	r := &row{key: Key{freshKey(fmt.Sprintf("new:%d", p.created))}, seat: at, up: root}
+	p.settleBelow(r, root)
+	p.namesIn(p.group(&at))[at.name] = []*row{r}
+	p.creations[r] = &creation{edit: edit{row: r, why: creating, to: at, up: root, tree: at.tree, base: p.opts.LostFound, number: number}, fresh: r.key}
+	return r
 }
 
 // noParent returns the parent value of the rows at the top: NULL, 0, or the nil UUID. It looks in
-// the tree first, then in the whole table. Without any row at the top it is NULL.
-func (e *editor) noParent(ctx context.Context, tree Key) (none Key, err error) {
-	cols := e.columnsAs("c")
-	first, args := e.among(cols.parent, e.tops(tree.arg()), cols.live)
-	whole := fmt.Sprintf("SELECT %s FROM %s AS c WHERE %s AND %s", cols.parent, e.dialect.quote(e.table.Table), cols.isTop, cols.live)
-	for _, query := range []struct {
-		text string
-		args []any
-	}{{first, args}, {whole, nil}} {
-		found := false
-		err = e.eachKey(ctx, query.text+" LIMIT 1", query.args, e.table.Parent, func(key Key) { none, found = key, true })
-		if found || err != nil {
-			break
+// the tree first, then in all others. Without any row at the top it is NULL.
+func (p *plan) noParent(tree Key) Key {
+	if p.tops == nil {
+		p.tops = make(map[Key]Key)
+		for _, r := range p.rows {
+			if !r.isTop() {
+				continue
+			}
+			for _, t := range []Key{r.tree, {}} {
+				if _, known := p.tops[t]; !known {
+					p.tops[t] = r.parent
+				}
+			}
 		}
 	}
-	return none, err
-}
-
-// namesake returns the live sibling with exactly r's name; of several, the one with the smallest
-// key. taken says whether any sibling, live or deleted, has a name that the database treats as
-// equal.
-func (e *editor) namesake(ctx context.Context, r *row) (key Key, taken bool, err error) {
-	places, err := e.siblingConditions(ctx, r)
-	if err != nil {
-		return key, false, err
+	if none, known := p.tops[tree]; known {
+		return none
 	}
-	cols := e.columnsAs("c")
-	query, args := e.among(fmt.Sprintf("%s, %s, CASE WHEN %s THEN 1 ELSE 0 END", cols.key, cols.name, cols.live), places, cols.name+" = ?", r.name)
-	err = e.each(ctx, query+" ORDER BY 1", args, func(scan func(...any) error) error {
-		var value any
-		var name sql.NullString
-		var live int
-		if err := scan(&value, &name, &live); err != nil {
-			return err
-		}
-		found, err := e.readKey(e.table.Key, value)
-		if e.plan.hasChanged(found) {
-			return err
-		}
-		taken = true
-		if key.IsZero() && live == 1 && e.unpadded(e.table.Name, name).String == r.name {
-			key = found
-		}
-		return err
-	})
-	return key, taken, err
-}
-
-// create inserts a row at the top of its tree, with a key of the same kind as the key like. All
-// columns that [Table] does not describe get their defaults.
-func (e *editor) create(ctx context.Context, r *row, like Key) error {
-	path, above := "/"+r.name, ""
-	if !r.isTop() {
-		above = "/" + r.parent.String()
-	}
-	if e.plan != nil {
-		r.key = Key{freshKey(fmt.Sprintf("new:%d", len(e.known.lostFounds)+1))}
-		e.plan.put(e.sibling(r), r)
-		e.note(r, Orphan, true, e.created(r, path, above+"/"+r.key.String())...)
-		return nil
-	}
-	paths := []assignment{{column: e.table.Path, new: path}, {column: e.table.IDPath}}
-	// The id path contains the key, which is not known yet.
-	set := e.created(r, path, asidePath(TextKey("tree "+r.tree.String()), e.limits[e.table.IDPath]))
-	set = append(set, assignment{column: e.table.Tree, new: r.tree.value()})
-	if !e.keyIsNumber() {
-		r.key = derivedKey(e.table.Table, r.tree, like, e.limits[e.table.Key])
-		set = append(set, assignment{column: e.table.Key, new: r.key})
-	}
-	query := fmt.Sprintf("UPDATE %s SET %s = ? WHERE %s = ?", e.dialect.quote(e.table.Table), e.dialect.quote(e.table.IDPath), e.dialect.quote(e.table.Key))
-	if err := e.clearing(ctx, r, paths, func() error {
-		if err := e.insertUnknown(ctx, r, set); err != nil || e.table.IDPath == "" {
-			return err
-		}
-		paths[1].new = above + "/" + r.key.String()
-		_, err := e.tx.ExecContext(ctx, e.dialect.bind(query), paths[1].new, r.key.arg())
-		return err
-	}); err != nil {
-		why := fmt.Errorf("create %q (create it yourself, or have orphans moved to the top): %w", r.name, err)
-		if !isAnswer(err) && !errors.Is(err, errImpossible) || isRetryable(err) || isBusy(err) || isDuplicate(err) && !e.careful {
-			return fmt.Errorf("fsck: repair %s: %w", e.table.Table, why)
-		}
-		if e.careful {
-			e.known.noLostFound[r.tree] = why
-			return skipError{why}
-		}
-		return fmt.Errorf("%w: %w", errCare, why)
-	}
-	e.note(r, Orphan, true, e.created(r, path, above+"/"+r.key.String())...)
-	return nil
-}
-
-// created returns the values of a created row, apart from its key and its tree.
-func (e *editor) created(r *row, path, idPath string) []assignment {
-	set := []assignment{{column: e.table.Parent, new: r.parent.value()}, {column: e.table.Name, new: r.name}}
-	if e.table.Path != "" {
-		set = append(set, assignment{column: e.table.Path, new: path})
-	}
-	if e.table.IDPath != "" {
-		set = append(set, assignment{column: e.table.IDPath, new: idPath})
-	}
-	return set
+	return p.tops[Key{}]
 }
 
 // derivedKey makes the key of a tree's lost+found, if keys are not numbers that the database
@@ -186,4 +97,9 @@ func derivedKey(table string, tree, like Key, most limit) Key {
 		return TextKey(fmt.Sprintf("%x-%x-%x-%x-%x", sum[0:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16]))
 	}
 	return TextKey(fit(fmt.Sprintf("%x", sum[:16]), most))
+}
+
+// asidePath returns a path for a key that no row can have, since it does not begin with a slash.
+func asidePath(key Key, most limit) string {
+	return fit(fmt.Sprintf("fsck:%.16x", sha256.Sum256([]byte(key.String()))), most)
 }

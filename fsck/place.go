@@ -1,26 +1,25 @@
 package fsck
 
-import "slices"
+import "github.com/pathlock-go/pathlock"
 
 // place says where the parents of a row lead.
 type place struct {
 	state state
 	// depth is the number of names in the path.
-	depth int
-	// path and idPath are what the row's columns should hold.
-	path, idPath string
-	// tree is the row's tree or, if it has none, that of the nearest row above with one.
-	tree Key
-	// cycle is the cycle that the row is on or below.
-	cycle *cycle
+	depth uint16
+	// wantPath and wantIDPath are what the row's columns should hold.
+	wantPath, wantIDPath string
 }
 
-// state says how a climb ends.
+// state says how the way up from a row ends.
 type state uint8
 
 const (
+	unknown state = iota
+	// underway: the row is on the way that is being followed.
+	underway
 	// placed: at the top. The row has a path.
-	placed state = iota
+	placed
 	// tooDeep: at the top, past more rows than a path can have names.
 	tooDeep
 	// detached: at an orphan, or at a name that no path can have.
@@ -29,66 +28,97 @@ const (
 	cyclic
 )
 
-// cycle is a chain of parents that closes on itself.
-type cycle struct {
-	// first is the row with the smallest key. A check reports the cycle for it, and a repair breaks
-	// the cycle there.
-	first Key
-	// length is the number of rows.
-	length int
-	// members are the rows upwards from first, at most cycleMembers.
-	members []Key
-}
-
-// cycleMembers is the most rows of a cycle that a report names.
-const cycleMembers = 16
-
-// cycleOf describes the cycle that rows form. Each is the child of the next.
-func cycleOf(rows []*row) *cycle {
-	first := 0
-	for i, r := range rows {
-		if r.key.Compare(rows[first].key) < 0 {
-			first = i
+// locate finds the places of all rows. They follow from names and parents alone, never from stored
+// paths.
+func (f *forest) locate() {
+	f.cycles = make(map[*row][]*row)
+	for _, r := range f.rows {
+		r.state = unknown
+	}
+	var way []*row
+	for _, r := range f.rows {
+		way = way[:0]
+		for at := r; at != nil && at.state <= underway; at = at.above() {
+			if at.state == underway {
+				f.addCycle(at)
+				break
+			}
+			at.state = underway
+			way = append(way, at)
+		}
+		for i := len(way) - 1; i >= 0; i-- {
+			if way[i].state == underway {
+				f.settleBelow(way[i], way[i].above())
+			}
 		}
 	}
-	c := &cycle{first: rows[first].key, length: len(rows)}
-	for _, r := range slices.Concat(rows[first:], rows[:first]) {
-		if len(c.members) == cycleMembers {
+}
+
+// addCycle notes the cycle that a row is on, upwards from the row with the smallest key.
+func (f *forest) addCycle(at *row) {
+	first := at
+	for r := at.up; r != at; r = r.up {
+		if r.order < first.order {
+			first = r
+		}
+	}
+	members := []*row{first}
+	first.state = cyclic
+	for r := first.up; r != first; r = r.up {
+		r.state = cyclic
+		members = append(members, r)
+	}
+	f.cycles[first] = members
+}
+
+// settleBelow sets the place of a row from that of its parent, which is nil at the end of the way.
+func (f *forest) settleBelow(r, parent *row) {
+	r.place = place{state: placed}
+	switch {
+	case parent == nil && r.fault != faultNone:
+		r.state = detached
+		return
+	case r.isRoot():
+		r.wantIDPath = same("/"+r.key.String(), r.idPath)
+		return
+	case parent != nil && parent.state != placed:
+		r.state = parent.state
+		return
+	case r.checkName() != nil:
+		r.state = detached
+		return
+	case parent != nil:
+		r.place = parent.place
+	}
+	if r.depth >= pathlock.MaxDepth {
+		r.place = place{state: tooDeep}
+		return
+	}
+	r.depth++
+	if f.table.Path != "" {
+		r.wantPath = same(r.wantPath+"/"+r.name, r.path)
+	}
+	if f.table.IDPath != "" {
+		r.wantIDPath = same(r.wantIDPath+"/"+r.key.String(), r.idPath)
+	}
+}
+
+// same returns text, in the memory of other if they are equal.
+func same(text string, other *string) string {
+	if other != nil && text == *other {
+		return *other
+	}
+	return text
+}
+
+// treeAbove returns the tree of the nearest row, from r upwards, that has one.
+func (r *row) treeAbove() Key {
+	at := r
+	for range pathlock.MaxDepth {
+		if at.hasTree() || at.above() == nil {
 			break
 		}
-		c.members = append(c.members, r.key)
+		at = at.above()
 	}
-	return c
-}
-
-// Bounds of each half of a memo.
-const (
-	memoEntries = 1 << 16
-	memoBytes   = 8 << 20
-)
-
-// memo remembers places in bounded memory. When the young half is full, it becomes the old one. The
-// memo then forgets what was in the old half, unless somebody asked for it meanwhile.
-type memo struct {
-	young, old map[Key]place
-	bytes      int
-}
-
-func (m *memo) get(k Key) (place, bool) {
-	if p, ok := m.young[k]; ok {
-		return p, true
-	}
-	p, ok := m.old[k]
-	if ok {
-		m.put(k, p)
-	}
-	return p, ok
-}
-
-func (m *memo) put(k Key, p place) {
-	if len(m.young) >= memoEntries || m.bytes >= memoBytes {
-		m.old, m.young, m.bytes = m.young, make(map[Key]place), 0
-	}
-	m.young[k] = p
-	m.bytes += k.bytes() + p.tree.bytes() + len(p.path) + len(p.idPath)
+	return at.tree
 }

@@ -2,10 +2,31 @@ package fsck
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
+
+	"github.com/pathlock-go/pathlock"
 )
+
+// repair is a repair under way.
+type repair struct {
+	*Checker
+	opts        RepairOptions
+	log         changeLog
+	transaction int
+	summary     RepairSummary
+	// skippedTrees and skippedRows stay as they are, the rows because of their problem. skips are
+	// those that have to be reported.
+	skippedTrees map[Key]bool
+	skippedRows  map[Key]Kind
+	skips        []Skip
+	// created counts the lost+founds that were planned, creations are the edits that create them.
+	created   int
+	creations map[*row]*creation
+}
+
+// rounds is the most times that the table is read and planned anew, because others have changed
+// what a plan was made for.
+const rounds = 10
 
 // Repair checks the table and repairs what it finds, as the package documentation says, in
 // transactions of a bounded number of rows. When ctx ends, Repair stops between two transactions,
@@ -13,60 +34,182 @@ import (
 // it, with the same outcome.
 func (c *Checker) Repair(ctx context.Context, opts RepairOptions) (summary RepairSummary, err error) {
 	defer func() { err = canceled(ctx, err) }()
-	r := &repair{Checker: c, opts: opts.withDefaults(), log: changeLog{opts.Log}, known: newKnown(), skippedTrees: make(map[Key]bool)}
+	r := &repair{
+		Checker: c, opts: opts.withDefaults(), log: changeLog{opts.Log}, skippedTrees: make(map[Key]bool), skippedRows: make(map[Key]Kind),
+		creations: make(map[*row]*creation),
+	}
 	if err := checkName(r.opts.LostFound); err != nil {
 		return summary, fmt.Errorf("fsck: the name of lost+found: %w", err)
 	}
-	suspects := make(lineup)
-	defer func() { err = errors.Join(err, suspects.close()) }()
-	if r.summary.Before, err = c.Check(ctx, Options{Tree: opts.Tree, Progress: r.phase("check")}, func(p Problem) error {
-		if err := r.opts.Report(p); err != nil {
-			return err
-		}
-		if !slices.ContainsFunc(steps, func(s step) bool { return s.kind == p.Kind }) {
-			return nil // the repair looks for wrong paths again, after all else
-		}
-		return suspects.add(p)
-	}); err != nil || r.summary.Before.Total() == 0 {
+	f, err := c.read(ctx, r.options("check"), true)
+	if err != nil {
+		return summary, err
+	}
+	if r.summary.Before, err = f.tell(r.opts.Report); err != nil || r.summary.Before.Total() == 0 {
 		r.summary.After = r.summary.Before
 		return r.summary, err
 	}
-	if !opts.Apply {
-		return r.rehearse(ctx, suspects)
+	if opts.Apply {
+		err = r.log.begin(c.table.Table)
 	}
-	if err := r.log.begin(c.table.Table); err != nil {
-		return r.summary, err
+	if err == nil {
+		f, err = r.mend(ctx, f)
 	}
-	if err := r.mend(ctx, suspects); err != nil {
-		return r.summary, err
+	if err == nil && opts.Apply {
+		f, err = c.read(ctx, r.options("check again"), false)
 	}
-	r.summary.After, err = c.Check(ctx, Options{Tree: opts.Tree, Progress: r.phase("check again")}, r.opts.Left)
+	if err == nil {
+		r.summary.After, err = f.tell(r.opts.Left)
+	}
 	return r.summary, err
 }
 
-// rehearse is the dry run of mend, in one read-only transaction.
-func (r *repair) rehearse(ctx context.Context, suspects lineup) (summary RepairSummary, err error) {
-	conn, giveBack, err := r.connect(ctx)
-	if err != nil {
-		return r.summary, fmt.Errorf("fsck: repair %s: %w", r.table.Table, err)
+// options are the options of a check within the repair.
+func (r *repair) options(phase string) Options {
+	opts := Options{Tree: r.opts.Tree}
+	if r.opts.Progress != nil {
+		opts.Progress = func(done, total int64) { r.opts.Progress(phase, done, total) }
 	}
-	defer giveBack()
-	tx, err := conn.BeginTx(ctx, r.dialect.snapshot())
-	if err != nil {
-		return r.summary, fmt.Errorf("fsck: repair %s: %w", r.table.Table, err)
-	}
-	defer func() { _ = tx.Rollback() }() // nothing was written
-	r.dry = &session{catalogue: r.catalogue, tx: tx, plan: newOverlay()}
-	if err := r.mend(ctx, suspects); err != nil {
-		return r.summary, err
-	}
-	r.summary.After.Problems = make(map[Kind]int64)
-	r.summary.After.Rows, err = r.dry.scan(ctx, Options{Tree: r.opts.Tree}, func(p Problem) error {
-		if p.Kind == WrongPath || p.Kind == WrongIDPath {
-			return nil // a repair would have written it
+	return opts
+}
+
+// mend repairs trees, names and parents, and then the paths, which follow from them. It returns the
+// last state that it has read or, in a dry run, made.
+func (r *repair) mend(ctx context.Context, f *forest) (*forest, error) {
+	for range rounds {
+		p := r.newPlan(f)
+		if len(p.edits) == 0 {
+			break
 		}
-		r.summary.After.Problems[p.Kind]++
-		return r.opts.Left(p)
-	})
-	return r.summary, err
+		if _, err := r.apply(ctx, p, p.edits); err != nil {
+			return nil, err
+		}
+		if !r.opts.Apply {
+			f.locate()
+			break
+		}
+		var err error
+		if f, err = r.read(ctx, r.options("look again"), true); err != nil {
+			return nil, err
+		}
+	}
+	for key, why := range r.skippedRows {
+		if why != BadKey {
+			delete(r.skippedRows, key) // its path may be mended all the same
+		}
+	}
+	for range rounds {
+		edits := r.planPaths(f)
+		outdated, err := r.apply(ctx, &plan{forest: f, repair: r}, edits)
+		if err != nil || !outdated {
+			return f, err
+		}
+		if f, err = r.read(ctx, r.options("look again"), false); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// apply makes edits, in transactions that each change rows of one tree for one reason. outdated
+// says that others have changed some of the rows meanwhile, which are left as they are.
+func (r *repair) apply(ctx context.Context, p *plan, edits []*edit) (outdated bool, err error) {
+	for len(edits) > 0 {
+		why := edits[0].why
+		same := 0
+		for same < len(edits) && edits[same].why == why {
+			same++
+		}
+		phase := "mend: " + string(why)
+		if why == WrongPath {
+			phase = "mend: paths"
+		}
+		if r.opts.Progress != nil {
+			r.opts.Progress(phase, 0, int64(same))
+		}
+		for done := 0; done < same; {
+			n := min(same-done, r.opts.BatchRows)
+			late, err := r.batch(ctx, p, edits[done:done+n])
+			if err != nil {
+				return false, err
+			}
+			outdated = outdated || late
+			if done += n; r.opts.Progress != nil {
+				r.opts.Progress(phase, int64(done), int64(same))
+			}
+		}
+		edits = edits[same:]
+	}
+	return outdated, r.reportSkips()
+}
+
+// batch makes some edits, those of each tree in one transaction.
+func (r *repair) batch(ctx context.Context, p *plan, edits []*edit) (outdated bool, err error) {
+	var trees []Key
+	inTree := make(map[Key][]*edit)
+	for _, e := range edits {
+		if inTree[e.tree] == nil {
+			trees = append(trees, e.tree)
+		}
+		inTree[e.tree] = append(inTree[e.tree], e)
+	}
+	for _, tree := range trees {
+		late, err := r.treeBatch(ctx, p, tree, inTree[tree])
+		if err != nil {
+			return false, err
+		}
+		outdated = outdated || late
+	}
+	return outdated, r.reportSkips()
+}
+
+// lockable returns the tree as the locks know it, or an error if it cannot be locked.
+func (r *repair) lockable(tree Key) (pathlock.Tree, error) {
+	if tree.v == nil {
+		return pathlock.Tree{}, fmt.Errorf("%w: the rows are in no tree", pathlock.ErrInvalidTree)
+	}
+	if tree.isFraction() {
+		return pathlock.Tree{}, fmt.Errorf("%w: the tree's id is not a whole number", pathlock.ErrInvalidTree)
+	}
+	return pathlock.NewTree(r.table.Namespace, tree.String())
+}
+
+// skipTree skips a whole tree for the rest of the repair.
+func (r *repair) skipTree(tree Key, why error) {
+	if !r.skippedTrees[tree] {
+		r.skippedTrees[tree] = true
+		r.skips = append(r.skips, Skip{Tree: tree, Reason: why.Error()})
+	}
+}
+
+// skipRow skips a row, until its path is repaired.
+func (r *repair) skipRow(s Skip) {
+	if _, skipped := r.skippedRows[s.ID]; !skipped {
+		r.skippedRows[s.ID] = s.Why
+		r.skips = append(r.skips, s)
+	}
+}
+
+// reportSkips counts and reports skips.
+func (r *repair) reportSkips() error {
+	skips := r.skips
+	r.skips = nil
+	for _, s := range skips {
+		r.summary.Skipped++
+		if err := r.opts.Skipped(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// changed counts and reports changes.
+func (r *repair) changed(changes []Change) error {
+	r.summary.Changes += int64(len(changes))
+	for _, c := range changes {
+		if err := r.opts.Changed(c); err != nil {
+			return err
+		}
+	}
+	return nil
 }

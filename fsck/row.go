@@ -1,58 +1,72 @@
 package fsck
 
 import (
-	"database/sql"
 	"fmt"
 	"unicode/utf8"
 
 	"github.com/pathlock-go/pathlock/internal/treerow"
 )
 
-// row is a live row of the table.
-type row struct {
-	key, tree, parent Key
-	// above is the key of the parent, if the database has a sound one. Otherwise fault says why
-	// not.
-	above Key
-	fault fault
-	name  string
+// seat is where a row is in its tree. A repair changes it only if the database still has it as it
+// was read.
+type seat struct {
+	tree, parent Key
+	name         string
 	// nullName is set if the name is NULL.
 	nullName bool
-	// path and idPath are read for the rows that are being checked, not for the rows above them.
-	path, idPath sql.NullString
 }
 
 // isTop reports whether the row is at the top: its parent column says that it has no parent.
-func (r *row) isTop() bool { return r.parent.none() }
+func (s *seat) isTop() bool { return s.parent.none() }
 
 // isRoot reports whether the row is the root row of its tree.
-func (r *row) isRoot() bool { return r.isTop() && r.name == "" && !r.nullName }
+func (s *seat) isRoot() bool { return s.isTop() && s.name == "" && !s.nullName }
 
 // hasTree reports whether the row is in a tree.
-func (r *row) hasTree() bool { return r.tree.String() != "" }
+func (s *seat) hasTree() bool { return s.tree.String() != "" }
 
 // nameValue is the row's name as a driver returns it.
-func (r *row) nameValue() any {
-	if r.nullName {
+func (s *seat) nameValue() any {
+	if s.nullName {
 		return nil
 	}
-	return r.name
+	return s.name
 }
 
 // checkName returns an error if no path can have the row's name.
-func (r *row) checkName() error {
-	_, err := treerow.Name(r.nameValue())
+func (s *seat) checkName() error {
+	_, err := treerow.Name(s.nameValue())
 	return err
+}
+
+// row is a row of the table.
+type row struct {
+	key Key
+	seat
+	// path and idPath are nil for NULL.
+	path, idPath *string
+	// up is the row that the parent column names, nil if there is none or it is deleted. If fault
+	// is set, it is not a sound parent.
+	up    *row
+	fault fault
+	place
+	// order is the row's position in the order of keys.
+	order int32
+}
+
+// above is the row's sound parent, or nil.
+func (r *row) above() *row {
+	if r.fault != faultNone || r.isTop() {
+		return nil
+	}
+	return r.up
 }
 
 // problem returns a problem of the row, without Others and Want.
 func (r *row) problem(kind Kind, format string, args ...any) *Problem {
-	p := &Problem{Kind: kind, Tree: r.tree, ID: r.key, Name: r.name, Detail: fmt.Sprintf(format, args...)}
+	p := &Problem{Kind: kind, Tree: r.tree, ID: r.key, Name: r.name, Is: r.path, Detail: fmt.Sprintf(format, args...)}
 	if !utf8.ValidString(r.name) {
 		p.NameBytes = []byte(r.name)
-	}
-	if r.path.Valid {
-		p.Is = &r.path.String
 	}
 	return p
 }

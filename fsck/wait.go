@@ -3,32 +3,54 @@ package fsck
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"fmt"
 	"time"
 )
 
-// begin begins a transaction that waits at most [RepairOptions.Wait] for locked rows. end restores
-// the connection's settings, and returns it to the pool. The end of working ends the statements of
-// begin, the end of held ends the transaction.
+// waits say how long a session waits for locks, where a transaction has no setting of its own.
+var waits = map[Dialect]struct {
+	read, set string
+	unit      time.Duration
+}{
+	MySQL: {
+		"SELECT GREATEST(@@SESSION.innodb_lock_wait_timeout, @@SESSION.lock_wait_timeout)",
+		"SET SESSION innodb_lock_wait_timeout = %[1]d, lock_wait_timeout = %[1]d", time.Second,
+	},
+	SQLite: {"PRAGMA busy_timeout", "PRAGMA busy_timeout = %d", time.Millisecond},
+}
+
+// begin begins a transaction that waits at most [RepairOptions.Wait] for locked rows. end gives the
+// connection back. The end of working ends the statements of begin, the end of held ends the
+// transaction.
 func (r *repair) begin(working, held context.Context) (tx *sql.Tx, end func(), err error) {
-	conn, done, err := r.connect(working)
+	conn, err := r.db.Conn(working)
 	if err != nil {
 		return nil, nil, err
 	}
-	restore := func() error { return nil }
+	bounded := false
 	giveBack := func() {
-		if restore() != nil {
-			discard(conn)
+		if bounded { // nobody else gets it with this setting
+			_ = conn.Raw(func(any) error { return driver.ErrBadConn })
 		}
-		done()
+		_ = conn.Close()
 	}
 	defer func() {
 		if err != nil {
 			giveBack()
 		}
 	}()
-	if restore, err = r.bound(working, held, conn); err != nil {
-		return nil, nil, err
+	if wait, ok := waits[r.dialect]; ok {
+		var is int64
+		if err := conn.QueryRowContext(working, wait.read).Scan(&is); err != nil {
+			return nil, nil, err
+		}
+		if most := max(0, int64((r.opts.Wait+wait.unit-1)/wait.unit)); is > most {
+			bounded = true
+			if _, err := conn.ExecContext(working, fmt.Sprintf(wait.set, most)); err != nil {
+				return nil, nil, err
+			}
+		}
 	}
 	if tx, err = conn.BeginTx(held, r.dialect.writing()); err != nil {
 		return nil, nil, err
@@ -46,36 +68,4 @@ func (r *repair) begin(working, held context.Context) (tx *sql.Tx, end func(), e
 		return nil, nil, err
 	}
 	return tx, giveBack, nil
-}
-
-// bound lowers the time that the connection waits for locks, if it is longer than
-// [RepairOptions.Wait]. restore undoes that.
-func (r *repair) bound(working, held context.Context, conn *sql.Conn) (restore func() error, err error) {
-	restore = func() error { return nil }
-	var rows, tables int64
-	switch r.dialect {
-	case MySQL:
-		most := int64(max(time.Second, r.opts.Wait+time.Second-1) / time.Second)
-		err = conn.QueryRowContext(working, "SELECT @@SESSION.innodb_lock_wait_timeout, @@SESSION.lock_wait_timeout").Scan(&rows, &tables)
-		if err != nil || rows <= most && tables <= most {
-			return restore, err
-		}
-		set := func(ctx context.Context, rows, tables int64) error {
-			_, err := conn.ExecContext(ctx, fmt.Sprintf("SET SESSION innodb_lock_wait_timeout = %d, lock_wait_timeout = %d", rows, tables))
-			return err
-		}
-		return func() error { return set(held, rows, tables) }, set(working, min(rows, most), min(tables, most))
-	case SQLite:
-		most := max(0, r.opts.Wait.Milliseconds())
-		if err = conn.QueryRowContext(working, "PRAGMA busy_timeout").Scan(&rows); err != nil || rows <= most {
-			return restore, err
-		}
-		set := func(ctx context.Context, n int64) error {
-			_, err := conn.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", n))
-			return err
-		}
-		return func() error { return set(held, rows) }, set(working, most)
-	default:
-		return restore, nil
-	}
 }

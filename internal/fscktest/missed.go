@@ -176,8 +176,10 @@ func testNotUTF8(t *testing.T, database Database) {
 		t.Errorf("reported %+v", told)
 	}
 	var change struct {
-		Old fsck.Bytes `json:"old"`
-		New string     `json:"new"`
+		Old struct {
+			Bytes []byte `json:"base64"`
+		} `json:"old"`
+		New string `json:"new"`
 	}
 	for line := range bytes.Lines(log.Bytes()) {
 		if bytes.Contains(line, []byte(`"column":"name"`)) {
@@ -186,7 +188,7 @@ func testNotUTF8(t *testing.T, database Database) {
 			}
 		}
 	}
-	if change.Old != "b\xffd" || change.New != "b_d" {
+	if string(change.Old.Bytes) != "b\xffd" || change.New != "b_d" {
 		t.Errorf("the log says %q -> %q:\n%s", change.Old, change.New, &log)
 	}
 }

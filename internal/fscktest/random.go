@@ -252,20 +252,22 @@ func places(rows map[int]Node) map[string]int {
 func replay(t *testing.T, rows map[int]Node, log *killer) {
 	t.Helper()
 	type line struct {
-		fsck.Change
-		Commit bool   `json:"commit"`
-		Run    string `json:"run"`
+		Transaction int `json:"tx"`
+		Tree, ID    int
+		Insert      bool
+		Column      string
+		Old, New    any
+		Commit      bool
+		Run         string
 	}
 	var open []line
 	apply := func() {
 		for _, c := range open {
-			id, _ := strconv.Atoi(c.ID.String())
-			tree, _ := strconv.Atoi(c.Tree.String())
-			n, ok := rows[id]
+			n, ok := rows[c.ID]
 			if ok == c.Insert && n.ID == 0 {
-				t.Errorf("the log changes row %d, which does not exist", id)
+				t.Errorf("the log changes row %d, which does not exist", c.ID)
 			}
-			n.ID, n.Tree = id, tree
+			n.ID, n.Tree = c.ID, c.Tree
 			text := func(v any) string {
 				switch v := v.(type) {
 				case nil:
@@ -277,7 +279,7 @@ func replay(t *testing.T, rows map[int]Node, log *killer) {
 				}
 			}
 			if is, ok := map[string]string{"name": n.Name, "path": n.Path, "id_path": n.IDPath}[c.Column]; ok && !c.Insert && text(c.Old) != is {
-				t.Errorf("the log says that row %d had %s %q, but it had %q", id, c.Column, text(c.Old), is)
+				t.Errorf("the log says that row %d had %s %q, but it had %q", c.ID, c.Column, text(c.Old), is)
 			}
 			switch c.Column {
 			case "parent_id":
@@ -289,7 +291,7 @@ func replay(t *testing.T, rows map[int]Node, log *killer) {
 			case "id_path":
 				n.IDPath = text(c.New)
 			}
-			rows[id] = n
+			rows[c.ID] = n
 		}
 	}
 	for _, text := range slices.Collect(bytes.Lines(log.Bytes())) {

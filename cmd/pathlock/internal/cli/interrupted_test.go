@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"database/sql"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -113,4 +114,12 @@ func TestInterrupt(t *testing.T) {
 	if strings.Count(dump(t, db), "wrong") == 0 {
 		t.Error("everything was repaired: it was not interrupted")
 	}
+}
+
+// many are n children of a root row with wrong paths. Each tenth is an orphan, each hundredth a
+// duplicate.
+func many(n int) string {
+	return fmt.Sprintf(`WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i <= %d)
+		SELECT 1, 1, NULL, '', '' UNION ALL
+		SELECT i, 1, CASE WHEN i %% 10 = 0 THEN 100000 + i ELSE 1 END, CASE WHEN i %% 100 = 1 THEN 'same' ELSE 'n' || i END, 'wrong' FROM n`, n)
 }

@@ -1,0 +1,135 @@
+package fsck
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/pathlock-go/pathlock/internal/treerow"
+)
+
+// create inserts a lost+found at the top of its tree, with a key of the same kind as the key like.
+// All columns that [Table] does not describe get their defaults.
+func (w *writer) create(ctx context.Context, home *creation, like Key) error {
+	if home.impossible != nil {
+		return skipError{home.impossible}
+	}
+	r := home.row
+	w.inserted = append(w.inserted, home)
+	err := w.attempt(ctx, &home.edit, func() error {
+		path, above := "/"+r.name, ""
+		if r.up != nil {
+			above = "/" + r.up.key.String()
+		}
+		set := []assignment{{column: w.table.Parent, new: r.parent.value()}, {column: w.table.Name, new: r.name}}
+		if w.table.Path != "" {
+			set = append(set, assignment{column: w.table.Path, new: path})
+		}
+		if w.tx != nil {
+			if err := w.clear(ctx, r.key, w.table.Path, path); err != nil {
+				return err
+			}
+			if err := w.insert(ctx, r, set, like); err != nil {
+				return err
+			}
+		}
+		if w.table.IDPath != "" {
+			idPath := assignment{column: w.table.IDPath, new: above + "/" + r.key.String()}
+			if err := w.clear(ctx, r.key, w.table.IDPath, idPath.new); err != nil {
+				return err
+			}
+			if err := w.update(ctx, r.key, []assignment{idPath}); err != nil {
+				return err
+			}
+			set = append(set, idPath)
+		}
+		w.note(r.tree, r.key, Orphan, true, set)
+		home.made = true
+		if w.now != nil {
+			w.now[r.key] = &row{key: r.key, seat: r.seat}
+		}
+		return nil
+	})
+	if err == nil || isBusy(err) || isRetryable(err) || !isAnswer(err) && !errors.Is(err, errCare) {
+		return err
+	}
+	why := fmt.Errorf("create %q (create it yourself, or have orphans moved to the top): %w", r.name, err)
+	if !w.careful {
+		return fmt.Errorf("%w: %w", errCare, why)
+	}
+	r.key, home.impossible = home.fresh, why
+	return skipError{why}
+}
+
+// insert inserts a row and sets its key. The database may generate the key of a missing row again,
+// and the orphans below that one would become children of the new row: then it takes another.
+func (w *writer) insert(ctx context.Context, r *row, set []assignment, like Key) error {
+	table, key, parent := w.dialect.quote(w.table.Table), w.dialect.quote(w.table.Key), w.dialect.quote(w.table.Parent)
+	set = append(set[:len(set):len(set)], assignment{column: w.table.Tree, new: r.tree.value()})
+	if w.table.IDPath != "" { // it contains the key, which is not known yet
+		set = append(set, assignment{column: w.table.IDPath, new: asidePath(TextKey("tree "+r.tree.String()), w.limits[w.table.IDPath])})
+	}
+	generated := w.kinds[w.table.Key] == treerow.Number
+	if !generated {
+		r.key = derivedKey(w.table.Table, r.tree, like, w.limits[w.table.Key])
+		set = append(set, assignment{column: w.table.Key, new: r.key})
+	}
+	for {
+		if err := w.insertOnce(ctx, r, set, generated); err != nil {
+			return err
+		}
+		named := false
+		err := w.each(ctx, fmt.Sprintf("SELECT 1 FROM %s WHERE %s = ? LIMIT 1", table, parent), []any{r.key.arg()}, func(*sql.Rows) error {
+			named = true
+			return nil
+		})
+		if err != nil || !named {
+			return err
+		}
+		if !generated {
+			return fmt.Errorf("%w: rows name %v as their parent", errCare, r.key)
+		}
+		if _, err := w.tx.ExecContext(ctx, w.dialect.bind(fmt.Sprintf("DELETE FROM %s WHERE %s = ?", table, key)), r.key.arg()); err != nil {
+			return err
+		}
+		if w.dialect == SQLite { // without AUTOINCREMENT it would generate the same key again
+			query := fmt.Sprintf("SELECT 1 + MAX(COALESCE(MAX(%s), 0), COALESCE(MAX(%s), 0)) FROM %s", key, parent, table)
+			var next int64
+			if err := w.each(ctx, query, nil, func(rows *sql.Rows) error { return rows.Scan(&next) }); err != nil {
+				return err
+			}
+			set = append(set, assignment{column: w.table.Key, new: IntKey(next)})
+		}
+	}
+}
+
+// insertOnce inserts a row, and reads the key if the database generates it.
+func (w *writer) insertOnce(ctx context.Context, r *row, set []assignment, generated bool) error {
+	var columns []string
+	var args []any
+	for _, a := range set {
+		columns, args = append(columns, w.dialect.quote(a.column)), append(args, argument(a.new))
+	}
+	query := fmt.Sprintf("INSERT INTO %s (%s) VALUES (?%s)", w.dialect.quote(w.table.Table), strings.Join(columns, ", "), strings.Repeat(", ?", len(set)-1))
+	if w.dialect == PostgreSQL {
+		return w.each(ctx, query+" RETURNING "+w.dialect.quote(w.table.Key), args, func(rows *sql.Rows) (err error) {
+			var value any
+			if err = rows.Scan(&value); err == nil {
+				r.key, err = w.readKey(w.table.Key, value)
+			}
+			return err
+		})
+	}
+	result, err := w.tx.ExecContext(ctx, w.dialect.bind(query), args...)
+	if err != nil || !generated {
+		return err
+	}
+	id, err := result.LastInsertId()
+	r.key = IntKey(id)
+	if id < 0 && w.dialect == MySQL { // an unsigned number beyond int64
+		r.key = Key{uint64(id)}
+	}
+	return err
+}

@@ -1,0 +1,215 @@
+package fsck
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// problems reports what is wrong: first row by row, then what concerns several rows. Each check
+// goes in the order of keys.
+func (f *forest) problems(report func(Problem) error) error {
+	for _, r := range f.rows {
+		for _, check := range []func(*row) *Problem{badKey, noTree, badName, orphan, f.onCycle, tooFarDown, f.wrongPath, f.wrongIDPath} {
+			if err := reportIf(report, check(r)); err != nil {
+				return err
+			}
+		}
+	}
+	for _, r := range f.rows {
+		if err := reportIf(report, f.besideRoot(r)); err != nil {
+			return err
+		}
+	}
+	for _, t := range f.siblings() {
+		if err := report(*t.problem()); err != nil {
+			return err
+		}
+	}
+	mixed := f.mixed()
+	for _, r := range f.rows {
+		if n := mixed[r]; n > 0 {
+			if err := report(*r.problem(MixedPrefix, "%d of its children carry another prefix than its path", n)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func reportIf(report func(Problem) error, p *Problem) error {
+	if p == nil {
+		return nil
+	}
+	return report(*p)
+}
+
+func badKey(r *row) *Problem {
+	switch {
+	case r.key.isFraction():
+		return r.problem(BadKey, "its key is not a whole number: change the key by hand, and the parent of the rows below")
+	case r.tree.isFraction():
+		return r.problem(BadKey, "its tree's id is not a whole number: change it by hand")
+	default:
+		return nil
+	}
+}
+
+func noTree(r *row) *Problem {
+	if r.hasTree() {
+		return nil
+	}
+	above := r.treeAbove()
+	if above.String() == "" {
+		return r.problem(NoTree, "it is in no tree, and so are the rows above it: no lock can be taken")
+	}
+	p := r.problem(NoTree, "it is in no tree, and below the tree %v", above)
+	p.Others = []Key{above}
+	return p
+}
+
+func badName(r *row) *Problem {
+	if r.isRoot() {
+		return nil
+	}
+	if r.nullName {
+		return r.problem(BadName, "its name is NULL")
+	}
+	if err := r.checkName(); err != nil {
+		reason := strings.TrimPrefix(err.Error(), fmt.Sprintf("%v: below %q: ", pathlock.ErrInvalidPath, pathlock.Root()))
+		return r.problem(BadName, "%s", reason)
+	}
+	return nil
+}
+
+func orphan(r *row) *Problem {
+	is, ok := map[fault]string{faultMissing: "missing", faultDeleted: "deleted", faultForeign: "in another tree"}[r.fault]
+	if !ok {
+		return nil
+	}
+	p := r.problem(Orphan, "its parent %v is %s", r.parent, is)
+	p.Others = []Key{r.parent}
+	return p
+}
+
+// cycleMembers is the most rows of a cycle that a report names.
+const cycleMembers = 16
+
+func (f *forest) onCycle(r *row) *Problem {
+	members := f.cycles[r]
+	if members == nil {
+		return nil
+	}
+	p := r.problem(Cycle, "it is its own ancestor, in a cycle of %d rows", len(members))
+	for _, m := range members[1:min(len(members), cycleMembers)] {
+		p.Others = append(p.Others, m.key)
+	}
+	return p
+}
+
+func tooFarDown(r *row) *Problem {
+	if r.state != tooDeep {
+		return nil
+	}
+	return r.problem(TooDeep, "more names lead to it than a path can have")
+}
+
+func (f *forest) wrongPath(r *row) *Problem {
+	return f.wrong(r, WrongPath, "path", f.table.Path, r.path, r.wantPath)
+}
+
+func (f *forest) wrongIDPath(r *row) *Problem {
+	return f.wrong(r, WrongIDPath, "id path", f.table.IDPath, r.idPath, r.wantIDPath)
+}
+
+// wrong compares one path of a row with what it should be.
+func (f *forest) wrong(r *row, kind Kind, what, column string, is *string, want string) *Problem {
+	if column == "" || r.state != placed || is != nil && *is == want {
+		return nil
+	}
+	p := r.problem(kind, "its %s is wrong", what)
+	if !f.limits[column].holds(want) {
+		p = r.problem(PathTooLong, "its %s does not fit into the column %s", what, column)
+	}
+	p.Is, p.Want = is, &want
+	return p
+}
+
+func (f *forest) besideRoot(r *row) *Problem {
+	root := f.roots[r.tree]
+	if root == nil || r == root || !r.isTop() {
+		return nil
+	}
+	p := r.problem(BesideRoot, "it has no parent, and the tree has the root row %v", root.key)
+	p.Others = []Key{root.key}
+	return p
+}
+
+// twin is a row that has the name of a sibling with a smaller key.
+type twin struct {
+	row, first *row
+	// kind is [Duplicate], or [Lookalike] if only the database treats the names as equal.
+	kind Kind
+}
+
+// siblings returns the rows that have the name of a sibling, in the order of their keys.
+func (f *forest) siblings() (twins []twin) {
+	named := make([]*row, 0, len(f.rows))
+	for _, r := range f.rows {
+		if !r.nullName && !r.isRoot() {
+			named = append(named, r)
+		}
+	}
+	byName := func(a, b *row) int {
+		return cmp.Or(strings.Compare(a.name, b.name), f.group(&a.seat).compare(f.group(&b.seat)))
+	}
+	inOrder := func(a, b *row) int { return cmp.Compare(a.order, b.order) }
+	slices.SortFunc(named, func(a, b *row) int { return cmp.Or(byName(a, b), inOrder(a, b)) })
+	alike := maps.Clone(f.alike)
+	for i, first := 1, 0; i < len(named); i++ {
+		if byName(named[first], named[i]) != 0 {
+			first = i
+			continue
+		}
+		twins = append(twins, twin{named[i], named[first], Duplicate})
+		delete(alike, named[i])
+	}
+	for r, first := range alike {
+		twins = append(twins, twin{r, first, Lookalike})
+	}
+	slices.SortFunc(twins, func(a, b twin) int { return inOrder(a.row, b.row) })
+	return twins
+}
+
+// problem describes the row's problem.
+func (t twin) problem() *Problem {
+	p := t.row.problem(Duplicate, "its sibling %v has the same name", t.first.key)
+	if t.kind == Lookalike {
+		p = t.row.problem(Lookalike, "to the collation, its name equals that of its sibling %v, %q", t.first.key, t.first.name)
+	}
+	p.Others = []Key{t.first.key}
+	return p
+}
+
+// mixed counts, by row, the children that carry another prefix than the row's path.
+func (f *forest) mixed() map[*row]int {
+	mixed := make(map[*row]int)
+	if f.table.Path == "" {
+		return mixed
+	}
+	for _, r := range f.rows {
+		up := r.above()
+		if up == nil || r.nullName || r.path == nil || up.path == nil || !r.hasTree() {
+			continue
+		}
+		prefix, ends := strings.CutSuffix(*r.path, "/"+r.name)
+		if ends && prefix != *up.path {
+			mixed[up]++
+		}
+	}
+	return mixed
+}

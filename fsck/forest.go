@@ -1,0 +1,187 @@
+package fsck
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// forest is the table in memory, as it was at one instant.
+type forest struct {
+	*catalogue
+	// rows are the live rows, in the order of their keys. deleted are the others, if they were
+	// asked for.
+	rows, deleted []*row
+	byKey         map[Key]*row
+	// roots has the root row of each tree, of several the one with the smallest key.
+	roots map[Key]*row
+	// cycles has the rows of each cycle by the one with the smallest key.
+	cycles map[*row][]*row
+	// alike has, by row, the sibling with the smallest key whose name the database treats as equal.
+	alike map[*row]*row
+}
+
+// read reads the table, or one of its trees, in one state of the database.
+func (c *catalogue) read(ctx context.Context, opts Options, withDeleted bool) (f *forest, err error) {
+	failed := func(err error) error { return fmt.Errorf("fsck: read %s: %w", c.table.Table, err) }
+	tx, err := c.db.BeginTx(ctx, c.dialect.snapshot())
+	if err != nil {
+		return nil, failed(err)
+	}
+	defer func() {
+		if ended := tx.Rollback(); ended != nil && !errors.Is(ended, sql.ErrTxDone) {
+			err = errors.Join(err, failed(ended))
+		}
+	}()
+	f = &forest{catalogue: c, byKey: make(map[Key]*row), roots: make(map[Key]*row), alike: make(map[*row]*row)}
+	above, err := f.readRows(ctx, tx, opts, withDeleted)
+	if errors.Is(err, ErrTable) {
+		return nil, err
+	}
+	if err != nil {
+		return nil, failed(err)
+	}
+	for i, r := range f.rows {
+		if r.up = f.byKey[above[i]]; r.up == nil && r.fault == faultNone && !r.isTop() {
+			r.fault = faultMissing
+		}
+		if r.isRoot() && r.hasTree() && f.roots[r.tree] == nil {
+			f.roots[r.tree] = r
+		}
+	}
+	if err := f.readAlike(ctx, tx, opts.Tree); err != nil {
+		return nil, failed(err)
+	}
+	f.locate()
+	return f, nil
+}
+
+// among is the end of a query that restricts the rows c to live ones of a tree.
+func (c *catalogue) among(tree Key, withDeleted bool) (condition string, args []any) {
+	cols := c.columnsAs("c")
+	condition = "WHERE 1 = 1"
+	if !withDeleted {
+		condition = "WHERE " + cols.live
+	}
+	if !tree.IsZero() {
+		condition, args = condition+" AND "+cols.tree+" = ?", []any{c.treeArg(tree)}
+	}
+	return condition, args
+}
+
+// progressRows is the number of rows after which progress is reported.
+const progressRows = 1000
+
+// readRows reads the rows, and returns the keys of the rows above them, by their order. The
+// database says which row a parent names, since it may hold two spellings of a key equal.
+func (f *forest) readRows(ctx context.Context, tx *sql.Tx, opts Options, withDeleted bool) (above []Key, err error) {
+	where, args := f.among(opts.Tree, withDeleted)
+	table, c, p := f.dialect.quote(f.table.Table), f.columnsAs("c"), f.columnsAs("p")
+	total := int64(0)
+	if opts.Progress != nil {
+		if err := tx.QueryRowContext(ctx, f.dialect.bind("SELECT COUNT(*) FROM "+table+" AS c "+where), args...).Scan(&total); err != nil {
+			return nil, err
+		}
+	}
+	query := fmt.Sprintf(`SELECT %s, CASE WHEN %s THEN 1 ELSE 0 END, %s,
+		CASE WHEN %s IS NULL THEN %d WHEN NOT (%s) THEN %d WHEN %s THEN %d ELSE %d END
+		FROM %s AS c LEFT JOIN %s AS p ON %s = %s %s ORDER BY %s`,
+		strings.Join([]string{c.key, c.tree, c.parent, c.name, c.path, c.idPath}, ", "), c.live, p.key,
+		p.key, faultMissing, p.live, faultDeleted, f.dialect.differs(p.tree, c.tree), faultForeign, faultNone,
+		table, table, p.key, c.parent, where, c.key)
+	rows, err := tx.QueryContext(ctx, f.dialect.bind(query), args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	trees := make(map[Key]Key)
+	for last := (Key{}); rows.Next(); {
+		r := &row{order: int32(len(f.rows))} //nolint:gosec // memory ends before
+		live := 0
+		var up any
+		if err := f.scan(rows, r, &live, &up, &r.fault); err != nil {
+			return nil, err
+		}
+		if _, known := trees[r.tree]; !known {
+			trees[r.tree] = r.tree
+		}
+		r.tree = trees[r.tree] // in memory once
+		if r.key == last {
+			return nil, fmt.Errorf("%w %q: the key column, %q, has %v in several rows", ErrTable, f.table.Table, f.table.Key, r.key)
+		}
+		last = r.key
+		if live == 0 {
+			f.deleted = append(f.deleted, r)
+			continue
+		}
+		key, err := f.readKey(f.table.Key, up)
+		if err != nil {
+			return nil, err
+		}
+		if r.isTop() || r.fault == faultForeign && !r.hasTree() { // that is another kind of problem
+			r.fault = faultNone
+		}
+		f.rows, above, f.byKey[r.key] = append(f.rows, r), append(above, key), r
+		if n := int64(len(f.rows)); opts.Progress != nil && n%progressRows == 0 {
+			opts.Progress(n, max(n, total))
+		}
+	}
+	if n := int64(len(f.rows)); opts.Progress != nil && n > 0 {
+		opts.Progress(n, n)
+	}
+	return above, rows.Err()
+}
+
+// scan reads a row: key, tree, parent, name, path and id path, and then what further receives.
+func (c *catalogue) scan(rows *sql.Rows, r *row, further ...any) error {
+	var key, tree, parent any
+	var name *string
+	if err := rows.Scan(append([]any{&key, &tree, &parent, &name, &r.path, &r.idPath}, further...)...); err != nil {
+		return err
+	}
+	t := c.table
+	var failed [3]error
+	r.key, failed[0] = c.readKey(t.Key, key)
+	r.tree, failed[1] = c.readKey(t.Tree, tree)
+	r.parent, failed[2] = c.readKey(t.Parent, parent)
+	c.unpad(t.Name, name)
+	c.unpad(t.Path, r.path)
+	c.unpad(t.IDPath, r.idPath)
+	if r.nullName = name == nil; name != nil {
+		r.name = *name
+	}
+	return errors.Join(failed[:]...)
+}
+
+// readAlike finds siblings with names that are equal to the database, but differ. Only the database
+// knows its collations.
+func (f *forest) readAlike(ctx context.Context, tx *sql.Tx, tree Key) (err error) {
+	c := f.columnsAs("c")
+	where, args := f.among(tree, false)
+	query := fmt.Sprintf(`SELECT x.k, x.first FROM (
+			SELECT %[1]s AS k, FIRST_VALUE(%[1]s) OVER w AS first, ROW_NUMBER() OVER w AS n FROM %[2]s AS c %[3]s AND %[4]s IS NOT NULL
+			WINDOW w AS (PARTITION BY %[5]s, CASE WHEN %[6]s THEN NULL ELSE %[7]s END, %[4]s ORDER BY %[1]s)
+		) AS x WHERE x.n > 1`, c.key, f.dialect.quote(f.table.Table), where, c.name, c.tree, c.isTop, c.parent)
+	rows, err := tx.QueryContext(ctx, f.dialect.bind(query), args...)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var values [2]any
+		if err := rows.Scan(&values[0], &values[1]); err != nil {
+			return err
+		}
+		key, failed := f.readKey(f.table.Key, values[0])
+		first, alsoFailed := f.readKey(f.table.Key, values[1])
+		if err := errors.Join(failed, alsoFailed); err != nil {
+			return err
+		}
+		if r, first := f.byKey[key], f.byKey[first]; r != nil && first != nil && r.name != first.name && !r.isRoot() && !first.isRoot() {
+			f.alike[r] = first
+		}
+	}
+	return rows.Err()
+}

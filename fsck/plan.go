@@ -1,0 +1,219 @@
+package fsck
+
+import (
+	"cmp"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// edit is what a repair does to one row.
+type edit struct {
+	row *row
+	why Kind
+	// tree is the tree under whose gate the row is changed.
+	tree Key
+	// was is where the database has the row, to is where it goes, and up its parent there, nil at
+	// the top. They do not matter to an edit of paths.
+	was, to seat
+	up      *row
+	// number is the one behind the base of the name, from 1 for none.
+	base   string
+	number int
+	// because are the other rows that are the reason for the edit.
+	because []witness
+}
+
+// witness is where a row was when an edit was planned.
+type witness struct {
+	*row
+	was seat
+}
+
+func witnesses(rows ...*row) (all []witness) {
+	for _, r := range rows {
+		all = append(all, witness{r, r.seat})
+	}
+	return all
+}
+
+// plan decides what becomes of the rows with wrong trees, names and parents, in memory: it changes
+// the forest as the repair will change the table. Paths come later, when that is done.
+type plan struct {
+	*forest
+	*repair
+	edits []*edit
+	// edited has the groups in which the rows were that are edited.
+	edited map[*row]group
+	// names has the rows of groups by their names, as far as these were looked at. index is sorted
+	// by groups, and numbers has the last numbers behind names.
+	names   map[group]map[string][]*row
+	index   []*row
+	numbers map[stem]int
+	// lostFounds has the lost+found of each tree, and tops the parent value of the rows at the top;
+	// that of the zero Key is for trees without any.
+	lostFounds map[Key]*row
+	tops       map[Key]Key
+}
+
+// newPlan plans one kind of problem after the other, each in the order of keys. So the outcome
+// depends neither on the size of transactions nor on repairs that ended early.
+func (r *repair) newPlan(f *forest) *plan {
+	p := &plan{forest: f, repair: r, edited: make(map[*row]group), lostFounds: make(map[Key]*row)}
+	p.names, p.numbers = make(map[group]map[string][]*row), make(map[stem]int)
+	for _, step := range []func(){p.giveTrees, p.cleanNames, p.rescueOrphans, p.breakCycles, p.moveBelowRoots} {
+		step()
+	}
+	for _, kind := range []Kind{Duplicate, Lookalike} {
+		p.renameTwins(kind)
+	}
+	return p
+}
+
+// giveTrees puts rows without a tree into that of the nearest row above that has one. It also
+// replaces a name that no path can have, since an index would refuse two equal ones in one tree.
+func (p *plan) giveTrees() {
+	found := false
+	for _, r := range p.rows {
+		if r.hasTree() {
+			continue
+		}
+		tree := r.treeAbove()
+		if !p.allows(r, tree) {
+			continue
+		}
+		found = true
+		e := &edit{row: r, why: NoTree, to: r.seat, up: r.up, because: witnesses(r.up)}
+		e.to.tree = tree
+		base := r.name
+		if r.checkName() != nil {
+			base = cleanName(r.name)
+		}
+		p.settle(e, base, 1)
+	}
+	if !found {
+		return
+	}
+	for _, r := range p.rows {
+		if r.fault == faultForeign && r.up != nil && r.up.tree == r.tree {
+			r.fault = faultNone
+		}
+	}
+	p.locate() // such a row may close a cycle
+}
+
+// cleanNames replaces names that no path can have.
+func (p *plan) cleanNames() {
+	for _, r := range p.rows {
+		if badName(r) != nil && p.allows(r, r.tree) {
+			p.settle(&edit{row: r, why: BadName, to: r.seat, up: r.up}, cleanName(r.name), 1)
+		}
+	}
+}
+
+func (p *plan) rescueOrphans() {
+	for _, r := range p.rows {
+		if r.fault != faultNone && p.allows(r, r.tree) {
+			p.moveToLostFound(r, Orphan, nil)
+		}
+	}
+}
+
+// breakCycles moves the row of each cycle with the smallest key, with all rows below it.
+func (p *plan) breakCycles() {
+	for _, r := range p.rows {
+		if members := p.cycles[r]; members != nil && p.allows(r, r.tree) {
+			p.moveToLostFound(r, Cycle, witnesses(members[1:min(len(members), pathlock.MaxDepth)]...))
+		}
+	}
+}
+
+func (p *plan) moveToLostFound(r *row, why Kind, because []witness) {
+	parent, up := p.lostFound(r.tree)
+	e := &edit{row: r, why: why, to: r.seat, up: up, because: because}
+	e.to.parent = parent
+	if up != nil {
+		e.because = append(e.because, witnesses(up)...)
+	}
+	p.settle(e, r.name, 1)
+}
+
+// moveBelowRoots moves the rows beside a root row below it. Their paths stay the same, unless a
+// sibling there has the name. A second root row gets the name "root".
+func (p *plan) moveBelowRoots() {
+	for _, r := range p.rows {
+		root := p.roots[r.tree]
+		if p.besideRoot(r) == nil || !p.allows(r, r.tree) {
+			continue
+		}
+		e := &edit{row: r, why: BesideRoot, to: r.seat, up: root, because: witnesses(root)}
+		e.to.parent = root.key
+		p.settle(e, cmp.Or(r.name, "root"), 1)
+	}
+}
+
+// renameTwins renames rows that have the name of a sibling with a smaller key.
+func (p *plan) renameTwins(kind Kind) {
+	for _, t := range p.siblings() {
+		_, moved := p.edited[t.first]
+		if t.kind != kind || kind == Lookalike && moved || !p.allows(t.row, t.row.tree) {
+			continue
+		}
+		p.settle(&edit{row: t.row, why: Duplicate, to: t.row.seat, up: t.row.up, because: witnesses(t.first)}, t.row.name, 2)
+	}
+}
+
+// allows reports whether a row may be changed. If not, it is skipped.
+func (p *plan) allows(r *row, tree Key) bool {
+	if r.key.isFraction() {
+		p.skipRow(Skip{Tree: tree, ID: r.key, Why: BadKey, Reason: "its key is not a whole number"})
+		return false
+	}
+	if _, skipped := p.skippedRows[r.key]; skipped || p.skippedTrees[tree] {
+		return false
+	}
+	if _, err := p.lockable(tree); err != nil {
+		p.skipTree(tree, err)
+		return false
+	}
+	return true
+}
+
+// planPaths returns the edits of rows with wrong paths.
+func (r *repair) planPaths(f *forest) []*edit {
+	p := &plan{forest: f, repair: r}
+	for _, row := range f.rows {
+		if len(f.wrongPaths(row, row)) > 0 && p.allows(row, row.tree) {
+			p.edits = append(p.edits, &edit{row: row, why: WrongPath, tree: row.tree})
+		}
+	}
+	return p.edits
+}
+
+// wrongPaths returns what has to be written into the path columns of a row, whose values are those
+// of is.
+func (f *forest) wrongPaths(r, is *row) (set []assignment) {
+	for _, path := range []struct {
+		column string
+		is     *string
+		want   string
+	}{{f.table.Path, is.path, r.wantPath}, {f.table.IDPath, is.idPath, r.wantIDPath}} {
+		if path.column == "" || r.state != placed || path.is != nil && *path.is == path.want || !f.limits[path.column].holds(path.want) {
+			continue
+		}
+		a := assignment{column: path.column, new: path.want}
+		if path.is != nil {
+			a.old = *path.is
+		}
+		set = append(set, a)
+	}
+	return set
+}
+
+// setPath notes what a path column of a row holds now.
+func (f *forest) setPath(r *row, column, path string) {
+	if column == f.table.IDPath {
+		r.idPath = &path
+	} else {
+		r.path = &path
+	}
+}

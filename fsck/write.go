@@ -1,0 +1,352 @@
+package fsck
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// writer makes edits of one tree in a transaction or, in a dry run, in memory alone.
+//
+// A unique index over names or paths may refuse a row, although all rows will be right in the end:
+// two siblings may have each other's path. The repair rolls a refused transaction back, and runs it
+// again with care: each edit can then be undone alone. A row in the way gets a path that no row can
+// have, until it gets its right one. If a name is refused, the row gets the next number.
+type writer struct {
+	*plan
+	tree Key
+	// tx is nil in a dry run.
+	tx     *sql.Tx
+	number int
+	// careful is set if the database refused something in the transaction before.
+	careful bool
+	// now has the rows that the transaction has locked, as they are.
+	now     map[Key]*row
+	changes []Change
+	// skips are the rows that stay as they are, and outdated is set if others have changed some.
+	skips    []Skip
+	outdated bool
+	// inserted are the lost+founds that the transaction has created.
+	inserted []*creation
+}
+
+// assignment gives a column a new value.
+type assignment struct {
+	column   string
+	old, new any
+}
+
+// restart begins another try.
+func (w *writer) restart(tx *sql.Tx, number int) {
+	w.tx, w.number, w.now = tx, number, make(map[Key]*row)
+	w.changes, w.skips, w.inserted, w.outdated = nil, nil, nil, false
+}
+
+// forget takes the keys back that a rolled-back transaction gave to new rows.
+func (w *writer) forget() {
+	for _, c := range w.inserted {
+		c.row.key, c.made = c.fresh, false
+	}
+}
+
+// write makes the edits.
+func (w *writer) write(ctx context.Context, edits []*edit) error {
+	if w.tx != nil {
+		if err := w.lock(ctx, edits); err != nil {
+			return err
+		}
+		// PostgreSQL otherwise checks deferred constraints at the commit.
+		if w.careful && w.dialect == PostgreSQL {
+			if err := w.command(ctx, "SET CONSTRAINTS ALL IMMEDIATE"); err != nil {
+				return err
+			}
+		}
+	}
+	for _, e := range edits {
+		if w.tx != nil && w.isOutdated(e) {
+			w.outdated = true
+			continue
+		}
+		do := w.move
+		if e.why == WrongPath {
+			do = w.writePaths
+		}
+		noted := len(w.changes)
+		err := do(ctx, e)
+		if why, skipped := errors.AsType[skipError](err); skipped {
+			w.changes = w.changes[:noted]
+			w.skips = append(w.skips, Skip{Tree: w.tree, ID: e.row.key, Why: e.why, Reason: why.Error()})
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// skipError says why a row stays as it is.
+type skipError struct{ why error }
+
+func (e skipError) Error() string { return e.why.Error() }
+
+func (e skipError) Unwrap() error { return e.why }
+
+// chunk is the most keys that one statement asks for.
+const chunk = 500
+
+// lock reads and locks the rows of edits, all rows above them, and those that are the reason.
+func (w *writer) lock(ctx context.Context, edits []*edit) error {
+	var keys []Key
+	wanted := make(map[*row]bool)
+	add := func(r *row) {
+		for ; r != nil && !wanted[r]; r = r.above() {
+			wanted[r] = true
+			if !r.key.isFresh() {
+				keys = append(keys, r.key)
+			}
+		}
+	}
+	for _, e := range edits {
+		add(e.row)
+		add(e.up)
+		for _, other := range e.because {
+			add(other.row)
+		}
+	}
+	c := w.columnsAs("c")
+	for part := range slices.Chunk(keys, chunk) {
+		args := make([]any, len(part))
+		for i, k := range part {
+			args[i] = k.arg()
+		}
+		query := fmt.Sprintf("SELECT %s FROM %s AS c WHERE %s AND %s IN (?%s)%s", strings.Join([]string{c.key, c.tree, c.parent, c.name, c.path, c.idPath}, ", "),
+			w.dialect.quote(w.table.Table), c.live, c.key, strings.Repeat(", ?", len(part)-1), w.dialect.lock())
+		if err := w.each(ctx, query, args, func(rows *sql.Rows) error {
+			r := &row{}
+			err := w.scan(rows, r)
+			w.now[r.key] = r
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// each runs a query and calls f for each row of its answer.
+func (w *writer) each(ctx context.Context, query string, args []any, f func(*sql.Rows) error) (err error) {
+	rows, err := w.tx.QueryContext(ctx, w.dialect.bind(query), args...)
+	if err != nil {
+		return fmt.Errorf("fsck: read %s: %w", w.table.Table, err)
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		if err := f(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// isOutdated reports whether others have changed a row on which an edit depends.
+func (w *writer) isOutdated(e *edit) bool {
+	is := func(r *row, was seat) bool {
+		if r.key.isFresh() {
+			return true
+		}
+		now := w.now[r.key]
+		if up := r.up; up != nil && was.parent.isFresh() {
+			was.parent = up.key
+		}
+		return now != nil && now.seat == was
+	}
+	if e.why != WrongPath {
+		return !is(e.row, e.was) || slices.ContainsFunc(e.because, func(other witness) bool { return !is(other.row, other.was) })
+	}
+	for r := e.row; r != nil; r = r.above() {
+		if !is(r, r.seat) {
+			return true
+		}
+	}
+	return false
+}
+
+// move gives a row its tree, parent and name.
+func (w *writer) move(ctx context.Context, e *edit) error {
+	if home := w.creations[e.up]; home != nil && !home.made {
+		if err := w.create(ctx, home, e.row.key); err != nil {
+			return err
+		}
+	}
+	return w.attempt(ctx, e, func() error {
+		to := e.to
+		if e.up != nil && to.parent.isFresh() {
+			to.parent = e.up.key
+		}
+		var set []assignment
+		if to.tree != e.was.tree {
+			set = append(set, assignment{w.table.Tree, e.was.tree.value(), to.tree.value()})
+		}
+		if to.parent != e.was.parent {
+			set = append(set, assignment{w.table.Parent, e.was.parent.value(), to.parent.value()})
+		}
+		if to.name != e.was.name || e.was.nullName {
+			set = append(set, assignment{w.table.Name, e.was.nameValue(), to.name})
+		}
+		if err := w.update(ctx, e.row.key, set); err != nil {
+			return err
+		}
+		w.note(e.was.tree, e.row.key, e.why, false, set)
+		if now := w.now[e.row.key]; now != nil {
+			now.seat = to
+		}
+		return nil
+	})
+}
+
+// renumberings is the most numbers that are tried, after which a refusal cannot be about the name.
+const renumberings = 100
+
+// attempt runs f, which makes an edit. If the database refuses that, a careful transaction undoes
+// f, and tries the next number behind the name if it is a unique index that refused it.
+func (w *writer) attempt(ctx context.Context, e *edit, f func() error) error {
+	if !w.careful {
+		return f()
+	}
+	for try := 1; ; try++ {
+		if err := w.command(ctx, "SAVEPOINT pathlock"); err != nil {
+			return err
+		}
+		refusal := f()
+		if refusal == nil {
+			return w.command(ctx, "RELEASE SAVEPOINT pathlock")
+		}
+		if !isRefused(refusal) && (e.why != creating || !isAnswer(refusal)) || isBusy(refusal) || isRetryable(refusal) {
+			return refusal
+		}
+		if err := w.command(ctx, "ROLLBACK TO SAVEPOINT pathlock"); err != nil {
+			return errors.Join(refusal, err)
+		}
+		switch {
+		case !isDuplicate(refusal) || e.why == WrongPath:
+			return skipError{refusal}
+		case try == renumberings:
+			return skipError{fmt.Errorf("refused with %d names: %w", renumberings, refusal)}
+		}
+		w.renumber(e, e.number+1)
+	}
+}
+
+func (w *writer) command(ctx context.Context, statement string) error {
+	if _, err := w.tx.ExecContext(ctx, statement); err != nil {
+		return fmt.Errorf("fsck: repair %s: %w", w.table.Table, err)
+	}
+	return nil
+}
+
+// note records changes of a row.
+func (w *writer) note(tree, id Key, why Kind, insert bool, set []assignment) {
+	for _, a := range set {
+		w.changes = append(w.changes, Change{
+			Transaction: w.number, Table: w.table.Table, Tree: tree, ID: id, Insert: insert, Column: a.column, Old: logged(a.old), New: logged(a.new), Why: why,
+		})
+	}
+}
+
+// update changes columns of a row.
+func (w *writer) update(ctx context.Context, key Key, set []assignment) error {
+	if w.tx == nil || len(set) == 0 {
+		return nil
+	}
+	var columns []string
+	var args []any
+	for _, a := range set {
+		columns, args = append(columns, w.dialect.quote(a.column)+" = ?"), append(args, argument(a.new))
+	}
+	if w.table.Version != "" {
+		version := w.dialect.quote(w.table.Version)
+		columns = append(columns, version+" = "+version+" + 1")
+	}
+	query := fmt.Sprintf("UPDATE %s SET %s WHERE %s = ?", w.dialect.quote(w.table.Table), strings.Join(columns, ", "), w.dialect.quote(w.table.Key))
+	if _, err := w.tx.ExecContext(ctx, w.dialect.bind(query), append(args, key.arg())...); err != nil {
+		return fmt.Errorf("fsck: change row %v of %s: %w", key, w.table.Table, err)
+	}
+	return nil
+}
+
+// argument returns the value of a change as an argument of a statement.
+func argument(v any) any {
+	if k, ok := v.(Key); ok {
+		return k.arg()
+	}
+	return v
+}
+
+// writePaths writes the wrong paths of a row.
+func (w *writer) writePaths(ctx context.Context, e *edit) error {
+	is := e.row
+	if w.tx != nil {
+		is = w.now[e.row.key]
+	}
+	set := w.wrongPaths(e.row, is)
+	for _, a := range set {
+		if err := w.clear(ctx, e.row.key, a.column, a.new); err != nil {
+			return err
+		}
+	}
+	return w.attempt(ctx, e, func() error {
+		if err := w.update(ctx, e.row.key, set); err != nil {
+			return err
+		}
+		w.note(e.row.tree, e.row.key, WrongPath, false, set)
+		for _, a := range set { // a dry run looks there for what is left
+			w.setPath(is, a.column, fmt.Sprint(a.new))
+		}
+		return nil
+	})
+}
+
+// clear gives another path to rows that wrongly have the one that a row is to get, if the
+// transaction is careful.
+func (w *writer) clear(ctx context.Context, key Key, column string, path any) error {
+	if !w.careful || column == "" {
+		return nil
+	}
+	at := w.dialect.quote(column)
+	query := fmt.Sprintf("SELECT %s, %s FROM %s WHERE %s = ? AND %s = ?", w.dialect.quote(w.table.Key), at, w.dialect.quote(w.table.Table), w.dialect.quote(w.table.Tree), at)
+	asides := make(map[*row]string)
+	if err := w.each(ctx, query, []any{w.tree.arg(), path}, func(rows *sql.Rows) error {
+		var value any
+		var is string
+		if err := rows.Scan(&value, &is); err != nil {
+			return err
+		}
+		holder, err := w.readKey(w.table.Key, value)
+		if r := w.byKey[holder]; r != nil && holder != key {
+			right := &row{path: &is, idPath: &is}
+			w.unpad(column, &is)
+			if r.state != placed || slices.ContainsFunc(w.wrongPaths(r, right), func(a assignment) bool { return a.column == column }) {
+				asides[r] = is
+			}
+		}
+		return err
+	}); err != nil {
+		return err
+	}
+	for _, r := range slices.SortedFunc(maps.Keys(asides), func(a, b *row) int { return cmp.Compare(a.order, b.order) }) {
+		aside := asidePath(r.key, w.limits[column])
+		set := []assignment{{column, asides[r], aside}}
+		if err := w.update(ctx, r.key, set); err != nil {
+			return err
+		}
+		w.note(r.tree, r.key, WrongPath, false, set)
+		if now := w.now[r.key]; now != nil {
+			w.setPath(now, column, aside)
+		}
+	}
+	return nil
+}
