@@ -26,7 +26,7 @@ import (
 //   - [ErrInvalidRequest], [ErrInvalidTree] or [ErrInvalidPath] when the request makes no sense
 //   - the context's cause when ctx has ended
 //
-// After an error, or a panic of the store, nothing of req is held that was not held before.
+// After an error, nothing of req is held that was not held before.
 //
 // If you take locks in several trees, mind their order: see [Request].
 //
@@ -65,52 +65,30 @@ func (l *Locker) acquire(ctx context.Context, req Request, ownScope bool) (*Lock
 		return nil, err
 	}
 	if lock != nil {
-		returned := false
-		defer func() {
-			if !returned {
-				_ = lock.Release(ctx)
-			}
-		}()
 		if !l.observers.none() {
 			l.observers.granted(ctx, lock.event())
 		}
-		returned = true
 		return lock, nil
 	}
 	defer scope.endAsking(a.Tree)
 	return l.ask(ctx, scope, a, watched)
 }
 
-// ask has the store grant a to the scope, for a lock whose context descends from parent. If
-// anything keeps ask from returning the lock, it gives the grant back.
+// ask has the store grant a to the scope, for a lock whose context descends from parent.
 func (l *Locker) ask(parent context.Context, scope *Scope, a prepared, watched bool) (*Lock, error) {
 	acquisition, err := a.acquisition(scope)
 	if err != nil {
 		return nil, err
 	}
-	var lock *Lock
 	ctx, start := parent, time.Time{} // start is for observers
-	sending, returned := false, false
-	defer func() {
-		switch {
-		case returned:
-		case lock != nil:
-			_ = lock.Release(parent)
-		default:
-			l.takeBack(parent, acquisition.unneeded(scope))
-			if sending {
-				_ = l.refuse(ctx, scope, a, start, errInterrupted)
-			}
-		}
-	}()
-	if l.observers.none() {
-		origin := l.origin(ctx, a.Operation)
-		acquisition.Note = origin.sealed(a.Note)
-	} else {
+	if !l.observers.none() {
 		start = time.Now()
 		ctx = l.observers.acquiring(ctx, a.event(scope))
-		a.origin = new(l.origin(ctx, a.Operation))
-		acquisition.Note = a.origin.sealed(a.Note)
+	}
+	origin := l.origin(ctx, a.Operation)
+	acquisition.Note = origin.sealed(a.Note)
+	if a.origin != nil {
+		a.origin = new(origin)
 	}
 	var waited atomic.Bool
 	acquisition.Waiting = func() {
@@ -121,19 +99,16 @@ func (l *Locker) ask(parent context.Context, scope *Scope, a prepared, watched b
 			l.observers.waiting(ctx, event)
 		}
 	}
-	sending = true
 	grant, sent, err := l.send(ctx, scope, acquisition)
-	sending = false
 	if err != nil {
-		err = l.refuse(ctx, scope, a, start, withCause(parent, err))
-		returned = true // the store has granted nothing
-		return nil, err
+		return nil, l.refuse(ctx, scope, a, start, withCause(parent, err))
 	}
-	askedAt := sent
 	if !grant.Asked.IsZero() {
-		askedAt = grant.Asked
+		sent = grant.Asked
 	}
-	if lock, err = scope.hold(parent, a, acquisition, grant, askedAt, watched); err != nil {
+	lock, err := scope.hold(parent, a, acquisition, grant, sent, watched)
+	if err != nil {
+		l.takeBack(parent, acquisition.unneeded(scope))
 		return nil, l.refuse(ctx, scope, a, start, err)
 	}
 	lock.waited = waited.Load()
@@ -143,15 +118,10 @@ func (l *Locker) ask(parent context.Context, scope *Scope, a prepared, watched b
 		l.observers.granted(ctx, event)
 	}
 	if l.debugs(ctx) {
-		report(ctx, l.log, slog.LevelDebug, "pathlock: granted", "tree", a.Tree, "owner", scope.owner, "fence", grant.Fence, "note", a.Note)
+		l.log.DebugContext(ctx, "pathlock: granted", "tree", a.Tree, "owner", scope.owner, "fence", grant.Fence, "note", a.Note)
 	}
-	returned = true
 	return lock, nil
 }
-
-// errInterrupted is what observers learn of an acquisition that a panic has ended, or the end of
-// its goroutine.
-var errInterrupted = fmt.Errorf("%w: a panic has ended the acquisition", ErrUnavailable)
 
 // withCause adds the context's cause to an error that says only that ctx has ended.
 func withCause(ctx context.Context, err error) error {
@@ -171,7 +141,7 @@ func (l *Locker) refuse(ctx context.Context, scope *Scope, a prepared, start tim
 		l.observers.refused(ctx, event)
 	}
 	if l.debugs(ctx) {
-		report(ctx, l.log, slog.LevelDebug, "pathlock: refused", "tree", a.Tree, "owner", scope.owner, "error", err)
+		l.log.DebugContext(ctx, "pathlock: refused", "tree", a.Tree, "owner", scope.owner, "error", err)
 	}
 	return err
 }
@@ -181,11 +151,8 @@ func (l *Locker) watched(ctx context.Context) bool {
 	return !l.observers.none() || l.debugs(ctx)
 }
 
-// debugs reports whether the log takes debug records. A handler that panics takes none.
-func (l *Locker) debugs(ctx context.Context) bool {
-	defer func() { _ = recover() }()
-	return l.log.Enabled(ctx, slog.LevelDebug)
-}
+// debugs reports whether the log takes debug records.
+func (l *Locker) debugs(ctx context.Context) bool { return l.log.Enabled(ctx, slog.LevelDebug) }
 
 // send sends the acquisition and returns when it did so. The local clock starts before the request
 // leaves, the store's when it arrives. So the lease never ends there before it has ended here.

@@ -100,24 +100,16 @@ func (m Mode) String() string {
 	return modeNames[m]
 }
 
-// ParseMode reads the name of a mode as [Mode.String] writes it.
-func ParseMode(s string) (Mode, error) {
-	if i := slices.Index(modeNames[ModeIS:], s); i >= 0 {
-		return ModeIS + Mode(i), nil
-	}
-	return 0, fmt.Errorf("pathlock: %q is not a lock mode: IS, IX, S, SIX or X", shown.Cut(s))
-}
-
 // MarshalText implements [encoding.TextMarshaler] with the form of [Mode.String].
 func (m Mode) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
 
-// UnmarshalText implements [encoding.TextUnmarshaler] with the rules of [ParseMode].
+// UnmarshalText implements [encoding.TextUnmarshaler] for the form of [Mode.String].
 func (m *Mode) UnmarshalText(text []byte) error {
-	parsed, err := ParseMode(string(text))
-	if err != nil {
-		return err
+	i := slices.Index(modeNames[ModeIS:], string(text))
+	if i < 0 {
+		return fmt.Errorf("pathlock: %q is not a lock mode: IS, IX, S, SIX or X", shown.Cut(string(text)))
 	}
-	*m = parsed
+	*m = ModeIS + Mode(i)
 	return nil
 }
 

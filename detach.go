@@ -101,7 +101,7 @@ func (k *Lock) handOut(ctx context.Context) (Token, error) {
 		return "", fmt.Errorf("%w: detach in %s: %d releases are under way", ErrUnavailable, h.tree, left)
 	}
 	sent := time.Now()
-	got, err := transfer(ctx, l.store, Transfer{Tree: h.tree, From: h.scope.owner, To: owner, Lease: k.request.Lease})
+	got, err := l.store.Transfer(ctx, Transfer{Tree: h.tree, From: h.scope.owner, To: owner, Lease: k.request.Lease})
 	switch {
 	case err == nil:
 		k.until.Store(new(sent.Add(got.Left)))
@@ -169,7 +169,7 @@ func (k *Lock) stay(ctx context.Context) (Token, error) {
 	l := h.scope.locker
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer stop()
-	if err = l.acquireShared(ctx, shared); err != nil {
+	if _, err = l.store.Acquire(ctx, shared); err != nil {
 		_ = l.releaseOrRetry(ctx, shared.unneeded(h.scope))
 		if errors.Is(err, ErrLost) || errors.Is(err, ErrConflict) {
 			err = h.lostError(err)
@@ -186,13 +186,6 @@ func (k *Lock) stay(ctx context.Context) (Token, error) {
 	k.ctx.cancel(nil)
 	k.giveBackInBackground(ctx, grants, nil)
 	return h.token, nil
-}
-
-// acquireShared has the store grant a. A store that panics has failed.
-func (l *Locker) acquireShared(ctx context.Context, a Acquisition) (err error) {
-	defer panicked(&err)
-	_, err = l.store.Acquire(ctx, a)
-	return err
 }
 
 // beginStaying returns the acquisition of what a part has, as a grant that shares the hold's lease.

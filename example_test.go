@@ -385,16 +385,6 @@ func ExampleMode() {
 	// true false
 }
 
-func ExampleParseMode() {
-	mode, err := pathlock.ParseMode("SIX")
-	fmt.Println(mode == pathlock.ModeSIX, err)
-	_, err = pathlock.ParseMode("exclusive")
-	fmt.Println(err)
-	// Output:
-	// true <nil>
-	// pathlock: "exclusive" is not a lock mode: IS, IX, S, SIX or X
-}
-
 // One instance rebuilds the index, and the others do without.
 func ExampleLocker_Mutex() {
 	ctx := context.Background()

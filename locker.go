@@ -101,7 +101,7 @@ func (l *Locker) ForceRelease(ctx context.Context, tree Tree, owner Owner) error
 		return err
 	}
 	l.renewer.RenewNow(tree, func(h *holding) bool { return h.scope.owner == owner })
-	report(ctx, l.log, slog.LevelWarn, "pathlock: released by force", "tree", tree, "owner", owner)
+	l.log.WarnContext(ctx, "pathlock: released by force", "tree", tree, "owner", owner)
 	return nil
 }
 

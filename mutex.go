@@ -50,14 +50,7 @@ type Mutex struct {
 // waits for the other readers. If one of those becomes a writer too, each would wait for the other,
 // and the second gets [ErrDeadlock] at once. A read lock that is acquired under the context of a
 // write lock keeps the write lock's hold alive.
-type RWMutex struct {
-	// Lease and Note are those of every request: see [Request]. Set them before the first use.
-	Lease time.Duration
-	Note  string
-
-	locker *Locker
-	name   string
-}
+type RWMutex struct{ Mutex }
 
 // Mutex returns the mutex of a name, without asking the store. The name is any text that can be the
 // id of a [Tree]: see [NewTree]. Programs that share a store share its names, so a name that begins
@@ -66,7 +59,7 @@ type RWMutex struct {
 func (l *Locker) Mutex(name string) *Mutex { return &Mutex{locker: l, name: name} }
 
 // RWMutex returns the mutex of a name for readers and writers. Names are as in [Locker.Mutex].
-func (l *Locker) RWMutex(name string) *RWMutex { return &RWMutex{locker: l, name: name} }
+func (l *Locker) RWMutex(name string) *RWMutex { return &RWMutex{*l.Mutex(name)} }
 
 // Name returns the name of the mutex.
 func (m *Mutex) Name() string { return m.name }
@@ -84,20 +77,6 @@ func (m *Mutex) TryLock(ctx context.Context) (*Lock, error) { return m.TryLockFo
 // [*ConflictError]. It does not wait for others if d is not positive. Where the store does not
 // answer, it ends at the latest the store's time-out later than that.
 func (m *Mutex) TryLockFor(ctx context.Context, d time.Duration) (*Lock, error) {
-	return m.locker.acquireNamed(ctx, m.name, X(Root()), Request{Wait: d, Lease: m.Lease, Note: m.Note})
-}
-
-// Name returns the name of the mutex.
-func (m *RWMutex) Name() string { return m.name }
-
-// Lock is [Mutex.Lock]: it waits for all readers and writers before it.
-func (m *RWMutex) Lock(ctx context.Context) (*Lock, error) { return m.TryLockFor(ctx, Forever) }
-
-// TryLock is [Mutex.TryLock].
-func (m *RWMutex) TryLock(ctx context.Context) (*Lock, error) { return m.TryLockFor(ctx, NoWait) }
-
-// TryLockFor is [Mutex.TryLockFor].
-func (m *RWMutex) TryLockFor(ctx context.Context, d time.Duration) (*Lock, error) {
 	return m.acquire(ctx, X(Root()), d)
 }
 
@@ -114,21 +93,17 @@ func (m *RWMutex) TryRLockFor(ctx context.Context, d time.Duration) (*Lock, erro
 	return m.acquire(ctx, S(Root()), d)
 }
 
-func (m *RWMutex) acquire(ctx context.Context, claim Claim, wait time.Duration) (*Lock, error) {
-	return m.locker.acquireNamed(ctx, m.name, claim, Request{Wait: wait, Lease: m.Lease, Note: m.Note})
-}
-
-// acquireNamed acquires a claim on a name's tree, which has no node but its root.
-func (l *Locker) acquireNamed(ctx context.Context, name string, claim Claim, req Request) (*Lock, error) {
-	tree, err := NewTree(MutexNamespace, name)
+// acquire acquires a claim on the name's tree, which has no node but its root.
+func (m *Mutex) acquire(ctx context.Context, claim Claim, wait time.Duration) (*Lock, error) {
+	tree, err := NewTree(MutexNamespace, m.name)
 	if err != nil {
-		return nil, fmt.Errorf("pathlock: mutex %q: %w", shown.Cut(name), err)
+		return nil, fmt.Errorf("pathlock: mutex %q: %w", shown.Cut(m.name), err)
 	}
-	if req.Wait <= 0 {
-		req.Wait = NoWait
+	if wait <= 0 {
+		wait = NoWait
 	}
-	req.Tree, req.Claims = tree, []Claim{claim}
-	return l.acquire(ctx, req, true)
+	req := Request{Tree: tree, Claims: []Claim{claim}, Wait: wait, Lease: m.Lease, Note: m.Note}
+	return m.locker.acquire(ctx, req, true)
 }
 
 // namedTarget names what a request for a mutex was for, and returns "" for other requests.

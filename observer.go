@@ -115,7 +115,7 @@ func (os *observers) each(ctx context.Context, what string, method func(Observer
 // contain, deferred, logs an observer's panic.
 func (os *observers) contain(ctx context.Context, what string) {
 	if r := recover(); r != nil {
-		report(ctx, os.log, slog.LevelError, "pathlock: an observer panicked", "method", what, "panic", r, "stack", string(debug.Stack()))
+		os.log.ErrorContext(ctx, "pathlock: an observer panicked", "method", what, "panic", r, "stack", string(debug.Stack()))
 	}
 }
 
@@ -146,12 +146,6 @@ func (os *observers) lost(ctx context.Context, e Event) {
 
 func (os *observers) released(ctx context.Context, e Event) {
 	os.each(ctx, "Released", func(o Observer) { o.Released(ctx, e) })
-}
-
-// report logs. A handler that panics loses its record and nothing else.
-func report(ctx context.Context, log *slog.Logger, level slog.Level, message string, args ...any) {
-	defer func() { _ = recover() }()
-	log.Log(ctx, level, message, args...)
 }
 
 // StepKind says which piece of work a [Step] is.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"runtime/debug"
 	"time"
 )
 
@@ -59,7 +57,7 @@ func (k *Lock) giveBackInBackground(ctx context.Context, grants []GrantID, lost 
 	l := k.holding.scope.locker
 	giveBack := func() {
 		if err := k.giveBack(ctx, grants, lost); err != nil && !errors.Is(err, ErrLost) {
-			report(ctx, l.log, slog.LevelWarn, "pathlock: release failed", "tree", k.holding.tree, "owner", k.holding.scope.owner, "error", err)
+			l.log.WarnContext(ctx, "pathlock: release failed", "tree", k.holding.tree, "owner", k.holding.scope.owner, "error", err)
 		}
 	}
 	if l.local || len(grants) == 0 {
@@ -122,18 +120,10 @@ func (k *Lock) giveBack(ctx context.Context, grants []GrantID, lost error) error
 	return err
 }
 
-// observeRelease is releaseGrants as a step that observers see. It releases the grants even if one
-// of them ends the goroutine.
-func (k *Lock) observeRelease(ctx context.Context, grants []GrantID, lost error) (err error) {
-	begun := false
-	defer func() {
-		if !begun {
-			err = k.releaseGrants(ctx, grants, lost)
-		}
-	}()
+// observeRelease is releaseGrants as a step that observers see.
+func (k *Lock) observeRelease(ctx context.Context, grants []GrantID, lost error) error {
 	work, done := k.holding.scope.locker.Step(ctx, Step{Kind: StepRelease})
-	begun = true
-	err = k.releaseGrants(work, grants, lost)
+	err := k.releaseGrants(work, grants, lost)
 	done(err)
 	return err
 }
@@ -148,7 +138,7 @@ func (k *Lock) reportReleased(ctx context.Context, err error) {
 		l.observers.released(context.WithoutCancel(ctx), event)
 	}
 	if l.debugs(ctx) {
-		report(ctx, l.log, slog.LevelDebug, "pathlock: released", "tree", h.tree, "owner", h.scope.owner, "held", k.elapsed(), "error", err)
+		l.log.DebugContext(ctx, "pathlock: released", "tree", h.tree, "owner", h.scope.owner, "held", k.elapsed(), "error", err)
 	}
 }
 
@@ -177,13 +167,6 @@ func (k *Lock) releaseGrants(ctx context.Context, grants []GrantID, lost error) 
 	return err
 }
 
-// panicked, deferred, turns a store's panic into the error of the call, with the stack.
-func panicked(err *error) {
-	if r := recover(); r != nil {
-		*err = fmt.Errorf("%w: the store panicked: %v\n%s", ErrUnavailable, r, debug.Stack())
-	}
-}
-
 // everything, as the id of a grant, means all that an owner has in the tree.
 const everything GrantID = ""
 
@@ -207,9 +190,8 @@ func (a Acquisition) unneeded(scope *Scope) unneeded {
 	return unneeded{a.Tree, a.Owner, a.Grant, scope, a.Lease}
 }
 
-// release has the store release u. A store that panics has failed.
-func (l *Locker) release(ctx context.Context, u unneeded) (err error) {
-	defer panicked(&err)
+// release has the store release u.
+func (l *Locker) release(ctx context.Context, u unneeded) error {
 	if u.id == everything {
 		return l.store.ForceRelease(ctx, u.tree, u.owner)
 	}

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -497,122 +495,18 @@ func (o calling) Step(ctx context.Context, _ pathlock.Step) (context.Context, fu
 	return ctx, func(error) { o.at("done") }
 }
 
-// ledger is a store that counts what it grants and what it is given back.
-type ledger struct {
-	pathlock.Store
-	mu       sync.Mutex
-	granted  int
-	released int
-	changed  *sync.Cond
-}
-
-func newLedger() *ledger {
-	l := &ledger{Store: memstore.New()}
-	l.changed = sync.NewCond(&l.mu)
-	return l
-}
-
-// Local makes releases in the background be such.
-func (l *ledger) Local() bool { return false }
-
-func (l *ledger) Acquire(ctx context.Context, a pathlock.Acquisition) (pathlock.Grant, error) {
-	g, err := l.Store.Acquire(ctx, a)
-	if err == nil {
-		l.count(&l.granted)
-	}
-	return g, err
-}
-
-func (l *ledger) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
-	err := l.Store.Release(ctx, tree, owner, id)
-	if err == nil {
-		l.count(&l.released)
-	}
-	return err
-}
-
-func (l *ledger) count(n *int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	*n++
-	l.changed.Broadcast()
-}
-
-// balanced waits until everything granted has been given back, and says so if it was not once.
-func (l *ledger) balanced(t *testing.T) {
-	t.Helper()
-	timeout := time.AfterFunc(10*time.Second, func() { l.changed.Broadcast() })
-	defer timeout.Stop()
-	began := time.Now()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for l.granted != l.released && time.Since(began) < 10*time.Second {
-		l.changed.Wait()
-	}
-	if l.granted != l.released || l.granted == 0 {
-		t.Errorf("%d grants were made, and %d given back", l.granted, l.released)
-	}
-}
-
-// aside runs f on a goroutine of its own, which may panic or exit, and waits for its end.
-func aside(f func()) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		defer func() { _ = recover() }()
-		f()
-	}()
-	<-done
-}
-
-// Whichever method of an observer panics, or leaves its goroutine, what was granted is given back
-// once, and others get it.
-func TestObserverThatFailsKeepsNothingLocked(t *testing.T) {
-	failures := map[string]func(){"panic": func() { panic("in an observer") }, "exit": runtime.Goexit}
-	uses := map[string]func(t *testing.T, l *pathlock.Locker){
-		"release": func(t *testing.T, l *pathlock.Locker) {
-			aside(func() { release(t, acquire(t.Context(), t, l, "X /a")) })
-		},
-		"release in the background": func(t *testing.T, l *pathlock.Locker) {
-			aside(func() { acquire(t.Context(), t, l, "X /a").ReleaseInBackground(t.Context()) })
-			_ = l.Shutdown(t.Context())
-		},
-		"re-entry": func(t *testing.T, l *pathlock.Locker) {
-			aside(func() {
-				outer := acquire(t.Context(), t, l, "X /a")
-				defer outer.ReleaseInBackground(t.Context())
-				release(t, acquire(outer.Context(), t, l, "X /a/b"))
-			})
-		},
-		"a wait, and a refusal": func(t *testing.T, l *pathlock.Locker) {
-			aside(func() {
-				outer := acquire(t.Context(), t, l, "X /a")
-				defer outer.ReleaseInBackground(t.Context())
-				req := request(t, "X /a")
-				req.Wait = time.Millisecond
-				if _, err := l.Acquire(t.Context(), req); !errors.Is(err, pathlock.ErrConflict) {
-					t.Errorf("not refused: %v", err)
-				}
-			})
-		},
-	}
-	for how, fail := range failures {
-		for _, method := range []string{"Acquiring", "Waiting", "Granted", "Refused", "Released", "Step", "done"} {
-			for use, run := range uses {
-				t.Run(fmt.Sprintf("%s in %s/%s", how, method, use), func(t *testing.T) {
-					store := newLedger()
-					l := pathlock.New(store, quiet, pathlock.WithObserver(calling{method: method, fail: fail}))
-					run(t, l)
-					if how == "exit" && store.granted == 0 {
-						return // the goroutine left before it had anything
-					}
-					store.balanced(t)
-					if trees, err := store.Trees(t.Context()); err != nil || len(trees) > 0 {
-						t.Errorf("somebody still holds or waits in %v, %v", trees, err)
-					}
-				})
-			}
+// Whichever method of an observer panics, the lock is granted and given back all the same.
+func TestObserverThatPanicsKeepsNothingLocked(t *testing.T) {
+	for _, method := range []string{"Acquiring", "Waiting", "Granted", "Refused", "Released", "Step", "done"} {
+		l, store := newLocker(pathlock.WithObserver(calling{method: method, fail: func() { panic("in an observer") }}))
+		outer := acquire(t.Context(), t, l, "X /a")
+		release(t, acquire(outer.Context(), t, l, "X /a/b"))
+		free(t, l, "X /a", false)
+		outer.ReleaseInBackground(t.Context())
+		if err := l.Shutdown(t.Context()); err != nil {
+			t.Error(err)
 		}
+		free(t, pathlock.New(store.Store, quiet), "X /", true)
 	}
 }
 
@@ -643,103 +537,6 @@ func TestObserverThatPanicsAtALossKeepsNobodyUninformed(t *testing.T) {
 			t.Errorf("the release says %v", err)
 		}
 	}
-}
-
-// failing is a store of which one method panics, after it has done its work or before.
-type failing struct {
-	*ledger
-	method string
-	after  bool
-}
-
-func (f failing) at(method string, after bool) {
-	if f.method == method && f.after == after {
-		panic("in the store")
-	}
-}
-
-func (f failing) Acquire(ctx context.Context, a pathlock.Acquisition) (pathlock.Grant, error) {
-	f.at("Acquire", false)
-	g, err := f.ledger.Acquire(ctx, a)
-	f.at("Acquire", true)
-	return g, err
-}
-
-func (f failing) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
-	f.at("Release", false)
-	err := f.ledger.Release(ctx, tree, owner, id)
-	f.at("Release", true)
-	return err
-}
-
-func (f failing) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock.Lease) ([]pathlock.Owner, error) {
-	f.at("Renew", false)
-	return f.ledger.Renew(ctx, tree, leases)
-}
-
-func TestStoreThatPanicsHasFailed(t *testing.T) {
-	t.Run("in Acquire", func(t *testing.T) {
-		for _, after := range []bool{false, true} {
-			store := newLedger()
-			l := pathlock.New(failing{store, "Acquire", after}, quiet)
-			panicked := any(nil)
-			func() {
-				defer func() { panicked = recover() }()
-				acquire(t.Context(), t, l, "X /a")
-			}()
-			if panicked == nil {
-				t.Error("the panic was swallowed")
-			}
-			if store.granted != store.released {
-				t.Errorf("%d grants were made, and %d given back", store.granted, store.released)
-			}
-		}
-	})
-	t.Run("in Release", func(t *testing.T) {
-		for _, after := range []bool{false, true} {
-			l := pathlock.New(failing{newLedger(), "Release", after}, quiet, pathlock.WithLease(pathlock.MinLease))
-			lock := acquire(t.Context(), t, l, "X /a")
-			if err := lock.Release(t.Context()); !errors.Is(err, pathlock.ErrUnavailable) {
-				t.Errorf("the release says %v", err)
-			}
-			acquire(t.Context(), t, l, "X /b").ReleaseInBackground(t.Context())
-			if err := l.Shutdown(t.Context()); err != nil {
-				t.Error(err)
-			}
-		}
-	})
-	t.Run("in Renew", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			l := pathlock.New(failing{newLedger(), "Renew", false}, quiet)
-			req := request(t, "X /a")
-			req.Lease = pathlock.MinLease
-			lock, err := l.Acquire(t.Context(), req)
-			if err != nil {
-				t.Fatal(err)
-			}
-			<-lock.Context().Done()
-			if cause := context.Cause(lock.Context()); !errors.Is(cause, pathlock.ErrLost) || !errors.Is(cause, pathlock.ErrUnavailable) {
-				t.Errorf("the lock ends with %v", cause)
-			}
-		})
-	})
-}
-
-// hostile is a log handler that panics.
-type hostile struct{ slog.Handler }
-
-func (hostile) Enabled(context.Context, slog.Level) bool { return true }
-func (hostile) Handle(context.Context, slog.Record) error {
-	panic("in the log")
-}
-
-func TestLogThatPanicsKeepsNothingLocked(t *testing.T) {
-	store := newLedger()
-	l := pathlock.New(store, pathlock.WithLogger(slog.New(hostile{})), pathlock.WithObserver(calling{method: "Granted", fail: func() { panic("in an observer") }}))
-	outer := acquire(t.Context(), t, l, "X /a")
-	release(t, acquire(outer.Context(), t, l, "X /a/b"))
-	release(t, outer)
-	store.balanced(t)
 }
 
 // The reason that an abandoned lock's context ends with is for those who work under it.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"time"
 
@@ -32,7 +31,7 @@ func (l *Locker) renew(c *lease.Call[Tree, *holding]) {
 			held.Holder.lose(grants[i], errLeaseGone)
 		case err != nil:
 			if l.renewer.Failed(c, held, err) {
-				report(ctx, l.log, slog.LevelWarn, "pathlock: renewal failed", "tree", c.Key, "owner", owner, "error", err)
+				l.log.WarnContext(ctx, "pathlock: renewal failed", "tree", c.Key, "owner", owner, "error", err)
 			}
 		default:
 			l.renewer.Answered(c, held, got.left[owner])
@@ -46,9 +45,8 @@ type renewed struct {
 	left map[Owner]time.Duration // how long the others' leases last, from when the call was sent
 }
 
-// askToRenew sends the renewal. A store that panics has failed.
+// askToRenew sends the renewal.
 func (l *Locker) askToRenew(ctx context.Context, c *lease.Call[Tree, *holding]) (got renewed, err error) {
-	defer panicked(&err)
 	if c.Leases[0].Fixed {
 		return l.askForEnd(ctx, c.Key, c.Leases[0].Holder.scope.owner)
 	}
@@ -195,7 +193,7 @@ func (l loss) cancel() {
 // report writes the loss to the log and to the observers.
 func (l loss) report() {
 	h := l.holding
-	report(context.Background(), h.observers.log, slog.LevelWarn, "pathlock: lock lost",
+	h.observers.log.WarnContext(context.Background(), "pathlock: lock lost",
 		"tree", h.tree, "owner", h.scope.owner, "locks", len(l.locks), "error", l.why)
 	if h.observers.none() {
 		return

@@ -100,7 +100,7 @@ func (l *Locker) ReleaseToken(ctx context.Context, token Token) error {
 		return tokenError("release", tree, err)
 	}
 	if l.debugs(ctx) {
-		report(ctx, l.log, slog.LevelDebug, "pathlock: released by token", "tree", tree, "owner", owner)
+		l.log.DebugContext(ctx, "pathlock: released by token", "tree", tree, "owner", owner)
 	}
 	return nil
 }
@@ -113,7 +113,7 @@ func (l *Locker) transferToken(ctx context.Context, what string, token Token, la
 		return Tree{}, "", Transferred{}, err
 	}
 	sent := time.Now()
-	got, err := transfer(ctx, l.store, Transfer{Tree: tree, From: owner, To: owner, Lease: last})
+	got, err := l.store.Transfer(ctx, Transfer{Tree: tree, From: owner, To: owner, Lease: last})
 	if err == nil && time.Since(sent) >= got.Left {
 		err = fmt.Errorf("%w: %s: %w", ErrLost, tree, lease.ErrEnded)
 	}
@@ -132,12 +132,6 @@ func tokenError(what string, tree Tree, err error) error {
 		err = fmt.Errorf("%w: %w", errTokenLost, err)
 	}
 	return fmt.Errorf("pathlock: %s in %s: %w", what, tree, err)
-}
-
-// transfer calls the store's Transfer. A store that panics has failed.
-func transfer(ctx context.Context, store Store, t Transfer) (got Transferred, err error) {
-	defer panicked(&err)
-	return store.Transfer(ctx, t)
 }
 
 // AttachOption changes what [Locker.Attach] does.
@@ -190,19 +184,12 @@ func (l *Locker) Attach(ctx context.Context, token Token, opts ...AttachOption) 
 		return nil, err
 	}
 	lock := l.newAttachedScope(owner).holdToken(ctx, token, tree, got, how, sent)
-	returned := false
-	defer func() {
-		if !returned { // an observer has ended the goroutine
-			_, _ = lock.Detach(ctx)
-		}
-	}()
 	if !l.observers.none() {
 		l.observers.granted(ctx, lock.event())
 	}
 	if l.debugs(ctx) {
-		report(ctx, l.log, slog.LevelDebug, "pathlock: attached", "tree", tree, "owner", owner, "fence", lock.fence, "note", lock.request.Note)
+		l.log.DebugContext(ctx, "pathlock: attached", "tree", tree, "owner", owner, "fence", lock.fence, "note", lock.request.Note)
 	}
-	returned = true
 	return lock, nil
 }
 

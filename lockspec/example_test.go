@@ -203,7 +203,7 @@ func ExampleSpec() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Println(binding.Requests[0].Note, binding.Requests[0].Claims)
+		fmt.Println(spec.Operation(), binding.Requests[0].Claims)
 	}
 	// Output:
 	// read [S /api/login]

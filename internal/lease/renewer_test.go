@@ -137,3 +137,33 @@ func TestALateAnswerCountsForLess(t *testing.T) {
 		})
 	}
 }
+
+// What has expired has ended at once, and neither a renewal that is under way nor a later grant of
+// its store brings it back.
+func TestAnExpiredLeaseHasEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls, ended := make(chan *call, 1), make(chan *held, 1)
+		r := lease.NewRenewer(key, func(c *call) {
+			c.Sent = time.Now()
+			calls <- c
+		}, func(all []*held) { ended <- all[0] })
+		l := held{Holder: 1}
+		r.Extend(&l, 30*time.Second, time.Now())
+		underWay := <-calls
+		if r.HasEnded(&l) {
+			t.Error("it has ended before its time")
+		}
+		if why := r.Expire(&l); !errors.Is(why, lease.ErrEnded) || !r.HasEnded(&l) {
+			t.Errorf("expired because of %v, ended: %v", why, r.HasEnded(&l))
+		}
+		expired := time.Now()
+		if <-ended != &l || time.Since(expired) > 0 {
+			t.Errorf("its holder ends %v later", time.Since(expired))
+		}
+		r.Answered(underWay, &l, time.Hour)
+		time.Sleep(time.Minute)
+		if !r.HasEnded(&l) || len(calls) > 0 {
+			t.Errorf("it lives again: ended %v, %d calls", r.HasEnded(&l), len(calls))
+		}
+	})
+}

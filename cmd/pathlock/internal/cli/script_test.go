@@ -104,8 +104,8 @@ func newPerson(ts *testscript.TestScript, neg bool, args []string) (one *person,
 	if args[2] == "gate" {
 		req.Gate = true
 	} else {
-		mode, err := pathlock.ParseMode(args[2])
-		ts.Check(err)
+		var mode pathlock.Mode
+		ts.Check(mode.UnmarshalText([]byte(args[2])))
 		path, err := pathlock.ParsePath(args[3])
 		ts.Check(err)
 		req.Claims = []pathlock.Claim{{Path: path, Mode: mode}}
