@@ -3,11 +3,11 @@ package sqlstore
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
+	"database/sql"
 	"errors"
 	"fmt"
 	mathrand "math/rand/v2"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
@@ -15,65 +15,111 @@ import (
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
-// backend is the [ticketstore.Backend] in two tables.
+// backend is the [ticketstore.Backend] in a table.
 type backend struct {
 	config
-	engine engine
+	db    *sql.DB
+	table table
 	// home names this process, in tickets and as a channel of PostgreSQL.
 	home    string
-	cache   cache
-	lookout *lookout
-	sweeper *sweeper
-	// seen says that the tables have been there, and checked that they have been checked: one
-	// operation at a time does that, which has the turn.
-	seen, checked atomic.Bool
-	turn          chan struct{}
+	work    *work
+	watcher *watcher
+
+	mu sync.Mutex
+	// seen says that the table has been there.
+	seen bool
+	// swept is when rows were swept last.
+	swept time.Time
+	// crowds has how many waited when a tree was read or written last, where any did.
+	crowds map[pathlock.Tree]int
+
+	// preparing guards prepared, which says that the table need not be checked.
+	preparing sync.Mutex
+	prepared  bool
 }
 
 var _ ticketstore.Backend = (*backend)(nil)
 
 // newHome returns a random name of a process.
-func newHome() string {
-	var b [12]byte
-	_, _ = rand.Read(b[:]) // it never fails
-	return "pathlock_" + hex.EncodeToString(b[:])
-}
-
-// hopeful is how many times an update reads and writes in the hope that no other process writes in
-// between. After that it locks the tree, so that a process far from the server gets its turn beside
-// those that are near.
-const hopeful = 3
+func newHome() string { return "pathlock_" + rand.Text() }
 
 // Update implements [ticketstore.Backend].
 func (b *backend) Update(ctx context.Context, tree pathlock.Tree, change func(ticketstore.State) ticketstore.Changes) error {
-	u := &update{backend: b, tree: tree, key: keyOf(tree), decide: change}
-	if err := b.again(ctx, "updating "+tree.String(), u.key, u.try); err != nil {
-		return err
-	}
-	u.tell()
-	b.sweeper.due()
-	return nil
+	return b.again(ctx, "updating "+tree.String(), func(ctx context.Context) (bool, error) {
+		r, err := b.table.read(ctx, tree)
+		if err != nil {
+			return false, err
+		}
+		c := change(r.state())
+		if c.Empty() {
+			b.crowd(tree, waiting(r.tickets))
+			return true, nil
+		}
+		told := b.told(r, c)
+		for i := range c.Put {
+			if c.Put[i].Key == "" {
+				c.Put[i].Home = b.home
+			}
+		}
+		next := r.tickets.With(c)
+		written, err := b.table.write(ctx, r, next, c.Fence, told)
+		if written {
+			b.crowd(tree, waiting(next))
+			b.watcher.wake(told...)
+			b.sweepSometimes()
+		}
+		return written, err
+	})
 }
 
-// again does something until nobody is in its way. Tables that were there and are gone, as after a
-// failover to an empty server, it makes again: nobody holds anything then.
-func (b *backend) again(ctx context.Context, doing string, key treeKey, do func(ctx context.Context, try int) error) error {
+// told returns whom changes are news for: those who have waited and do not any more, or are to look.
+func (b *backend) told(r *record, c ticketstore.Changes) (all []message) {
+	for _, t := range c.Woken {
+		all = append(all, message{t.Home, keyOf(r.tree), t.Place})
+	}
+	for _, t := range c.Delete {
+		if t.State == ticketstore.Waiting {
+			all = append(all, message{t.Home, keyOf(r.tree), t.Place})
+		}
+	}
+	return all
+}
+
+// crowd notes how many wait in a tree.
+func (b *backend) crowd(tree pathlock.Tree, n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if n == 0 {
+		delete(b.crowds, tree)
+	} else {
+		b.crowds[tree] = n
+	}
+}
+
+// isFull reports whether as many wait in a tree as may.
+func (b *backend) isFull(tree pathlock.Tree) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.crowds[tree] >= b.maxWaiters
+}
+
+// again does something until it is done, and nobody is in its way. A table that was there and is
+// gone, as after a failover to an empty server, it makes again: nobody holds anything then.
+func (b *backend) again(ctx context.Context, doing string, do func(context.Context) (done bool, err error)) error {
 	if err := b.prepare(ctx); err != nil {
 		return err
 	}
 	remade := false
-	for try := 0; ; try++ {
-		err := do(ctx, try)
+	for try := 1; ; try++ {
+		done, err := do(ctx)
 		switch {
-		case err == nil:
-			b.seen.Store(true)
+		case err == nil && done:
+			b.setSeen()
 			return nil
-		case errors.Is(err, errStale):
-			b.cache.forget(key)
-		case errors.Is(err, errFaster), b.engine.again(err):
-		case !remade && b.seen.Load() && b.engine.missing(err):
-			if failed := b.engine.create(ctx); failed != nil {
-				return b.failed(ctx, doing, fmt.Errorf("%w: making the tables again, which are gone: %w", err, failed))
+		case err == nil, b.table.is(err) == busy:
+		case !remade && b.hasSeen() && b.table.is(err) == noTable:
+			if failed := b.create(ctx); failed != nil {
+				return b.failed(ctx, doing, fmt.Errorf("%w: making the table again, which is gone: %w", err, failed))
 			}
 			remade = true
 			continue
@@ -86,9 +132,21 @@ func (b *backend) again(ctx context.Context, doing string, key treeKey, do func(
 	}
 }
 
+func (b *backend) setSeen() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.seen = true
+}
+
+func (b *backend) hasSeen() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.seen
+}
+
 // rest waits a moment before the next try, a longer one after more tries.
 func rest(ctx context.Context, try int) error {
-	timer := time.NewTimer(mathrand.N(time.Duration(min(try+1, 10)) * 500 * time.Microsecond))
+	timer := time.NewTimer(mathrand.N(time.Duration(min(try, 10)) * 500 * time.Microsecond))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -100,47 +158,36 @@ func rest(ctx context.Context, try int) error {
 
 // View implements [ticketstore.Backend].
 func (b *backend) View(ctx context.Context, tree pathlock.Tree) (state ticketstore.State, err error) {
-	key := keyOf(tree)
-	err = b.again(ctx, "reading "+tree.String(), key, func(ctx context.Context, _ int) (err error) {
-		state, err = b.view(ctx, key)
-		return err
+	err = b.again(ctx, "reading "+tree.String(), func(ctx context.Context) (bool, error) {
+		r, err := b.table.read(ctx, tree)
+		if err == nil {
+			state = r.state()
+		}
+		return true, err
 	})
 	return state, err
-}
-
-func (b *backend) view(ctx context.Context, key treeKey) (ticketstore.State, error) {
-	img, err := b.engine.read(ctx, key, b.cache.get(key))
-	if err != nil {
-		return ticketstore.State{}, err
-	}
-	b.cache.put(key, &known{img.version, img.tickets})
-	return img.state()
 }
 
 // Trees implements [ticketstore.Backend].
 func (b *backend) Trees(ctx context.Context) (trees []pathlock.Tree, err error) {
 	within, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
-	err = b.again(within, "listing the trees", treeKey{}, func(ctx context.Context, _ int) error {
-		now, err := b.engine.clock(ctx)
-		if err == nil {
-			trees, err = b.treesOf(ctx, "trees", refused, now)
-		}
-		return err
+	err = b.again(within, "listing the trees", func(ctx context.Context) (bool, error) {
+		trees, err = b.trees(ctx)
+		return true, err
 	})
 	return trees, err
 }
 
-// treesOf returns the trees that a statement names.
-func (b *backend) treesOf(ctx context.Context, name string, args ...any) (trees []pathlock.Tree, err error) {
-	r, err := b.engine.query(ctx, name, args...)
+func (b *backend) trees(ctx context.Context) (trees []pathlock.Tree, err error) {
+	rows, err := b.table.QueryContext(ctx, b.table.text("SELECT namespace, id FROM {table} WHERE ends > {now}"))
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, r.Close()) }()
-	for r.Next() {
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
 		var namespace, id []byte
-		if err := r.Scan(&namespace, &id); err != nil {
+		if err := rows.Scan(&namespace, &id); err != nil {
 			return nil, err
 		}
 		tree, err := pathlock.NewTree(string(namespace), string(id))
@@ -149,7 +196,7 @@ func (b *backend) treesOf(ctx context.Context, name string, args ...any) (trees 
 		}
 		trees = append(trees, tree)
 	}
-	return trees, r.Err()
+	return trees, rows.Err()
 }
 
 // Watch implements [ticketstore.Backend]. Every deletion comes from an update, so the ticket before
@@ -158,26 +205,38 @@ func (b *backend) Watch(ctx context.Context, tree pathlock.Tree, ticket, _ ticke
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	place, err := placeOf(ticket)
-	if err != nil {
-		return nil, err
-	}
-	stop, err = b.lookout.watch(ticketID{keyOf(tree), place}, int64(ticket.Looks), wake)
-	if err != nil {
-		return nil, err
-	}
-	return stop, nil
+	return b.watcher.watch(keyOf(tree), &watch{place: ticket.Place, looks: ticket.Looks, wake: wake})
 }
 
 // Limit implements [ticketstore.Backend].
 func (b *backend) Limit() int { return 0 }
 
-// Ping implements [ticketstore.Backend]: it reads the tables.
+// Ping implements [ticketstore.Backend]: it reads the table.
 func (b *backend) Ping(ctx context.Context) error {
-	return b.again(ctx, "reading the tables", treeKey{}, func(ctx context.Context, _ int) error {
-		_, err := b.engine.read(ctx, treeKey{}, &known{})
-		return err
+	return b.again(ctx, "reading the table", func(ctx context.Context) (bool, error) {
+		_, err := b.table.read(ctx, pathlock.Tree{})
+		return true, err
 	})
+}
+
+// sweepSometimes removes the rows that nobody has used for a while, now and then. What fails is done
+// by the next sweep, or by another process's.
+func (b *backend) sweepSometimes() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if time.Since(b.swept) < b.sweepEvery {
+		return
+	}
+	b.swept = time.Now()
+	b.work.start(func(ctx context.Context) { _ = b.sweep(ctx) })
+}
+
+// sweep removes the rows of trees in which everything has ended a while ago.
+func (b *backend) sweep(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, b.timeout)
+	defer cancel()
+	_, err := b.table.changed(ctx, "DELETE FROM {table} WHERE ends < {now} - ?", b.keep.Microseconds())
+	return err
 }
 
 // failed returns the error of a method: the context's if that has ended, or else one that says that
@@ -189,8 +248,8 @@ func (b *backend) failed(ctx context.Context, doing string, err error) error {
 	case errors.Is(err, pathlock.ErrInvalidRequest), errors.Is(err, pathlock.ErrUnavailable):
 		return fmt.Errorf("%s: %w", doing, err)
 	}
-	if advice := b.engine.advice(err); advice != "" {
-		return fmt.Errorf("%w: %s: %w: %s", pathlock.ErrUnavailable, doing, err, advice)
+	if hint := b.table.hints[b.table.is(err)]; hint != "" {
+		return fmt.Errorf("%w: %s: %w: %s", pathlock.ErrUnavailable, doing, err, hint)
 	}
 	return fmt.Errorf("%w: %s: %w", pathlock.ErrUnavailable, doing, err)
 }

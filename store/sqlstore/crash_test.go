@@ -209,22 +209,6 @@ func TestStoppedHolder(t *testing.T) {
 	})
 }
 
-// A process that is stopped while it is alone with a tree keeps the others out for seconds only.
-func TestStoppedInATransaction(t *testing.T) {
-	eachServer(t, func(t *testing.T, d database) {
-		t.Parallel()
-		s, tree := d.store(t), newTree(t)
-		end, err := d.on(t, d.pool(t)).Lock(t.Context(), tree)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer end()
-		req := ask(tree, x("/a"))
-		take(t, s, req)
-		release(t, s, req)
-	})
-}
-
 // Many processes use one file, or one server.
 func TestManyProcesses(t *testing.T) {
 	each(t, func(t *testing.T, d database) {

@@ -1,4 +1,4 @@
-// Package sqlstore keeps the locks of pathlock in two tables of a SQL database, for any number of
+// Package sqlstore keeps the locks of pathlock in a table of a SQL database, for any number of
 // processes: MySQL and MariaDB, PostgreSQL, SQLite. It is for those who have a database and no
 // Redis.
 //
@@ -18,54 +18,36 @@
 // # How it works
 //
 // The rules of the lock table are in [github.com/pathlock-go/pathlock/store/ticketstore]: it
-// decides in the process what an operation does to the tickets of a tree. This package reads the
-// tickets, writes what has changed in one atomic step, and wakes the processes whose waits are
-// over.
+// decides in the process what an operation does to the tickets of a tree. This package reads a
+// tree, writes it if nobody else has, and wakes the processes whose waits are over.
 //
-//	Store ─── ticketstore.Store        the lock table: queue, passing, deadlocks, leases, transfers
-//	 └─ backend                        reads, decides, writes; tries again if another was faster
-//	     ├─ cache                      the tickets that are as they were are neither sent nor parsed
-//	     ├─ engine                     what differs: postgres, mysqlEngine, sqlite; folder sql
-//	     ├─ lookout ─── listener       who waits here, and what has become of them; LISTEN
-//	     └─ sweeper                    removes the rows that nobody uses any more
+//	Store ─── ticketstore.Store   the lock table: queue, passing, deadlocks, leases, transfers
+//	 └─ backend                   reads, decides, writes; tries again if another was faster
+//	     ├─ table ─── dialect     the statements; what differs from database to database
+//	     ├─ watcher               who waits here, and what has become of them
+//	     └─ listener              LISTEN
 //
-// # The tables
+// # The table
 //
-//	pathlock_trees    tree       SHA-256 of namespace, NUL and id
-//	                  namespace, id
-//	                  version    grows with every update of the tree
-//	                  fence      the latest one
-//	                  changed    when, in µs since 1970, UTC
-//	pathlock_tickets  tree
-//	                  place      in the order of arrival
-//	                  version    of the tree when the ticket was written
-//	                  state      0 waits, 1 holds, 2 was refused, 3 waits and is to be looked at
-//	                  looks      how often its process was told to look at it
-//	                  home       the process that waits, NULL if none does
-//	                  ends       when the lease ends, in µs
-//	                  ticket     the claims and all else, as JSON
+//	pathlock_trees  tree       SHA-256 of namespace, NUL and id
+//	                namespace, id
+//	                version    grows with every update of the tree
+//	                fence      the latest one
+//	                ends       when the last lease in the tree ends, in µs since 1970, UTC
+//	                tickets    those who hold and wait, as JSON, a line each; compressed where they are many
 //
 // Nothing is compared as text, so that no collation, character set or SQL mode matters. The row of
-// a tree that has been empty for ten minutes is removed after some update, as are tickets that
-// ended ten minutes ago where nobody has used the tree since.
+// a tree in which everything has ended ten minutes ago is removed after some update.
 //
 // # What an operation costs
 //
-// Two round trips, whatever it does: one statement reads the tree, its tickets and the clock, and
-// one text writes, if the tree's version is still the one that was read. Otherwise both are done
-// again. The write is one statement on PostgreSQL, and a transaction that the server runs by itself
-// on MySQL and MariaDB: no transaction is open while a process thinks, is stopped or is cut off.
-// After three vain tries a process locks the tree's row, so that those far from the server get
-// their turn; the server ends the session of one that is stopped there after five seconds.
+// Two round trips, whatever it does: one statement reads the row and the clock, and one writes the
+// row, if its version is still the one that was read. Otherwise both are done again, after a random
+// pause. Each is a transaction of its own: none is open while a process thinks, is stopped or is
+// cut off. The operations of one process on one tree that come at the same time are one update.
 //
-// The operations of one process on one tree that come at the same time are one update.
-//
-// On MySQL and MariaDB, that takes a connection which accepts several statements in one text: those
-// of package sqlopen do, and those of a DSN with multiStatements=true. Otherwise an operation takes
-// some ten round trips, and locks the tree's row for most of them.
-//
-// On SQLite, an operation is a transaction that begins by writing. It waits for its turn in this
-// process first, and then for other processes, after random pauses of up to 5 ms.
+// On MySQL and MariaDB, a statement is one round trip if the driver fills in the arguments: it does
+// in package sqlopen, and by a DSN with interpolateParams=true. Otherwise it takes two.
 //
 // # How waiters are woken
 //
@@ -76,15 +58,15 @@
 //     all its waiters. When that is lost, the process looks for itself until it has another one.
 //     Where no notification arrives, as behind a pgbouncer in transaction mode, it goes on doing so:
 //     see [WithListener].
-//   - MySQL, MariaDB, SQLite: while somebody waits, each process looks for news of all its waiters
-//     by one statement on an index. The pause between two looks grows from 1 ms to 50 ms. Tickets
-//     that are deleted, as by ForceRelease, are noticed within a second.
+//   - MySQL, MariaDB, SQLite: while somebody waits, each process asks for the rows of all its
+//     waiters' trees that have another version, by one statement. The pause between two looks grows
+//     from 1 ms to 50 ms.
 //
 // # What is guaranteed
 //
 //   - All that [pathlock.Store] promises, under the conformance suite on each database.
-//   - An update is atomic at every isolation level that a session may have by default, with or
-//     without autocommit, in read-only and in serialisable sessions.
+//   - An update is one statement, and so atomic at every isolation level. A session that does not
+//     commit by itself, or only reads, is refused with an error that says so.
 //   - Leases are counted by the server's clock: UTC_TIMESTAMP(6), clock_timestamp(). On SQLite it is
 //     the host's, by the process, because all processes are on one host. A clock that is set back
 //     makes leases longer, and one that is set forward ends them early.
@@ -98,12 +80,15 @@
 //
 //   - The claims of a request may have 1 MiB of text: see [WithMaxRequest].
 //   - 2,000 requests may wait in one tree: see [WithMaxWaiters]. A process counts those that it has
-//     seen in its last update.
-//   - The updates of one tree happen one after the other. Trees are independent, but on SQLite.
+//     seen in its last update. Each update writes all that hold and wait, some 300 bytes each.
+//   - The updates of one tree happen one after the other, and a process that is far from the server
+//     is often too late where others write to the same tree without a pause. Trees are independent,
+//     but on SQLite.
 //   - A connection pool that is used up makes operations wait, for ten seconds at most: see
 //     [WithTimeout]. An application whose transactions hold all connections while they wait for locks
 //     waits for itself: use a pool of the store's own.
 //   - A SQLite file has one writer. Where locks are taken inside of the application's transactions,
-//     keep them in a file of their own. The file must not be on a network file system.
+//     keep them in a file of their own. The file must not be on a network file system. A pool of
+//     your own with several connections makes its goroutines compete for the file.
 //   - A server with several writers (Galera, group replication) is not tested.
 package sqlstore

@@ -64,7 +64,7 @@ func ExampleNew() {
 	// released: true
 }
 
-// A program checks the tables when it starts, with a user who may not create any.
+// A program checks the table when it starts, with a user who may not create any.
 func ExampleStore_Check() {
 	path, remove := scratch()
 	defer remove()
@@ -82,7 +82,7 @@ func ExampleStore_Check() {
 	fmt.Println(store.Create(ctx), store.Check(ctx))
 	// Output:
 	// true
-	// sqlstore: the tables are not as they have to be: there is no table pathlock_trees; there is no table pathlock_tickets: create them by Store.Create
+	// sqlstore: the table is not as it has to be: there is no table pathlock_trees: create it by Store.Create
 	// <nil> <nil>
 }
 

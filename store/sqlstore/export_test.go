@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
@@ -12,23 +11,14 @@ import (
 func (s *Store) Backend() ticketstore.Backend { return s.backend }
 
 // Sweep sweeps now.
-func (s *Store) Sweep(ctx context.Context) error { return s.backend.sweeper.sweep(ctx) }
+func (s *Store) Sweep(ctx context.Context) error { return s.backend.sweep(ctx) }
 
 // Listening reports whether notifications arrive.
 func (s *Store) Listening() bool {
-	l := s.backend.lookout
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.listening
-}
-
-// Lock begins a transaction that is alone with a tree, and abandons it. The function ends it.
-func (s *Store) Lock(ctx context.Context, tree pathlock.Tree) (end func(), err error) {
-	l, err := s.backend.engine.lock(ctx, identity{keyOf(tree), tree.Namespace(), tree.ID()})
-	if err != nil {
-		return nil, err
-	}
-	return l.close, nil
+	w := s.backend.watcher
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.listening
 }
 
 // WithKeep sets how long the row of an empty tree stays.

@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"time"
@@ -16,7 +15,6 @@ import (
 // listener hears the notifications of PostgreSQL on one connection for the whole process.
 type listener struct {
 	backend *backend
-	db      *sql.DB
 	connect func(context.Context) (*pgx.Conn, error)
 }
 
@@ -33,24 +31,48 @@ const (
 	// there is a connection that passes no notifications on.
 	relisten     = time.Second
 	relistenDeaf = time.Minute
+	// closing is how long it may take to close the connection.
+	closing = 2 * time.Second
 )
 
-// newListener returns a listener, nil if the pool has no connection for it: its driver is not pgx,
-// or it has only one.
-func newListener(b *backend, db *sql.DB) *listener {
-	if b.listener == nil {
-		if _, isPgx := db.Driver().(*stdlib.Driver); !isPgx || db.Stats().MaxOpenConnections == 1 {
-			return nil
-		}
+// newListener returns a listener, nil if nothing says how to connect: the pool's driver is not pgx.
+func newListener(b *backend) *listener {
+	if b.listener != nil {
+		return &listener{b, b.listener}
 	}
-	return &listener{backend: b, db: db, connect: b.listener}
+	if _, isPgx := b.db.Driver().(*stdlib.Driver); !isPgx {
+		return nil
+	}
+	return &listener{b, func(ctx context.Context) (*pgx.Conn, error) { return connectAs(ctx, b.db) }}
+}
+
+// connectAs connects as the connections of a pool do.
+func connectAs(ctx context.Context, db *sql.DB) (*pgx.Conn, error) {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var config *pgx.ConnConfig
+	err = conn.Raw(func(c any) error {
+		one, isPgx := c.(*stdlib.Conn)
+		if !isPgx {
+			return fmt.Errorf("%w: the connection is a %T", errDeaf, c)
+		}
+		config = one.Conn().Config()
+		config.OnNotification = nil // it is that connection's
+		return nil
+	})
+	if err := errors.Join(err, conn.Close()); err != nil {
+		return nil, err
+	}
+	return pgx.ConnectConfig(ctx, config)
 }
 
 // run listens until ctx ends.
 func (l *listener) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		err := l.once(ctx)
-		l.backend.lookout.hears(false)
+		l.backend.watcher.hears(false)
 		pause := relisten
 		if errors.Is(err, errDeaf) {
 			pause = relistenDeaf
@@ -65,59 +87,36 @@ func (l *listener) run(ctx context.Context) {
 }
 
 // once listens on one connection until that is lost.
-func (l *listener) once(ctx context.Context) (err error) {
-	if l.connect != nil {
-		conn, err := l.connect(ctx)
-		if err != nil {
-			return err
-		}
-		defer func() {
-			ctx, cancel := context.WithTimeout(context.Background(), farewell)
-			defer cancel()
-			_ = conn.Close(ctx)
-		}()
-		return l.listen(ctx, conn)
-	}
-	conn, err := l.db.Conn(ctx)
+func (l *listener) once(ctx context.Context) error {
+	conn, err := l.connect(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close() }()
-	_ = conn.Raw(func(c any) error {
-		c1, isPgx := c.(*stdlib.Conn)
-		if !isPgx {
-			err = fmt.Errorf("%w: the connection is a %T", errDeaf, c)
-			return nil
-		}
-		err = l.listen(ctx, c1.Conn())
-		// The connection listens: it is of no use to others.
-		return driver.ErrBadConn
-	})
-	return err
-}
-
-// listen passes notifications on until the connection is lost.
-func (l *listener) listen(ctx context.Context, conn *pgx.Conn) error {
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closing)
+		defer cancel()
+		_ = conn.Close(ctx)
+	}()
 	if _, err := conn.Exec(ctx, "LISTEN "+pgx.Identifier{l.backend.home}.Sanitize()); err != nil {
 		return err
 	}
 	if err := l.prove(ctx, conn); err != nil {
 		return err
 	}
-	l.backend.lookout.hears(true)
+	l.backend.watcher.hears(true)
 	for {
-		n, err := l.next(ctx, conn, pulse)
-		switch {
-		case err == nil:
-			l.pass(n)
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case pgconn.Timeout(err) && !conn.IsClosed():
-			if err := l.ask(ctx, conn); err != nil {
+		n, err := wait(ctx, conn, pulse)
+		if err != nil && pgconn.Timeout(err) && !conn.IsClosed() {
+			if err := ping(ctx, conn); err != nil {
 				return err
 			}
-		default:
+			continue
+		}
+		if err != nil {
 			return err
+		}
+		if m, ok := parsePayload(n.Channel, n.Payload); ok {
+			l.backend.watcher.wake(m)
 		}
 	}
 }
@@ -126,8 +125,7 @@ func (l *listener) listen(ctx context.Context, conn *pgx.Conn) error {
 func (l *listener) prove(ctx context.Context, conn *pgx.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, proof)
 	defer cancel()
-	// The connection is the listener's alone, so another one has to send.
-	if _, err := l.db.ExecContext(ctx, "SELECT pg_notify($1, '')", l.backend.home); err != nil {
+	if _, err := l.backend.db.ExecContext(ctx, "SELECT pg_notify($1, '')", l.backend.home); err != nil {
 		return err
 	}
 	for {
@@ -143,23 +141,16 @@ func (l *listener) prove(ctx context.Context, conn *pgx.Conn) error {
 	}
 }
 
-// next waits for a notification.
-func (l *listener) next(ctx context.Context, conn *pgx.Conn, d time.Duration) (*pgconn.Notification, error) {
+// wait waits for a notification.
+func wait(ctx context.Context, conn *pgx.Conn, d time.Duration) (*pgconn.Notification, error) {
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
 	return conn.WaitForNotification(ctx)
 }
 
-// ask requires that the server answers.
-func (l *listener) ask(ctx context.Context, conn *pgx.Conn) error {
+// ping requires that the server answers.
+func ping(ctx context.Context, conn *pgx.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, proof)
 	defer cancel()
 	return conn.Ping(ctx)
-}
-
-// pass wakes those who watch the ticket that a notification names.
-func (l *listener) pass(n *pgconn.Notification) {
-	if id, ok := parseTicketID(n.Payload); ok && n.Channel == l.backend.home {
-		l.backend.lookout.wake(id)
-	}
 }

@@ -9,20 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Dialect says which SQL a database speaks.
-type Dialect string
-
-// The dialects.
-const (
-	// MySQL is for MySQL 8.0 and later, and for MariaDB 10.6 and later, by go-sql-driver/mysql.
-	MySQL Dialect = "mysql"
-	// Postgres is for PostgreSQL 13 and later, by pgx or another driver.
-	Postgres Dialect = "postgres"
-	// SQLite is for SQLite 3.24 and later, by any driver.
-	SQLite Dialect = "sqlite"
-)
-
-// DefaultPrefix begins the names of the tables unless [WithPrefix] says otherwise.
+// DefaultPrefix begins the name of the table unless [WithPrefix] says otherwise.
 const DefaultPrefix = "pathlock_"
 
 // DefaultTimeout is how long the database has to answer a call, unless [WithTimeout] says
@@ -30,7 +17,7 @@ const DefaultPrefix = "pathlock_"
 const DefaultTimeout = 10 * time.Second
 
 // DefaultMaxRequest is how many bytes the claims of a request may have, unless [WithMaxRequest]
-// says otherwise. Twice as many fit into one packet of every server with its default settings.
+// says otherwise.
 const DefaultMaxRequest = 1 << 20
 
 // DefaultMaxWaiters is how many requests may wait in one tree, unless [WithMaxWaiters] says
@@ -48,9 +35,9 @@ type config struct {
 	listener   func(context.Context) (*pgx.Conn, error)
 	// pollFrom and pollTo bound the pauses between two looks for news.
 	pollFrom, pollTo time.Duration
-	// keep is how long the row of an empty tree stays, and sweep how often to look for such rows.
-	keep, sweep time.Duration
-	// makesTables says that the first operation checks the tables, and makes them.
+	// keep is how long the row of an empty tree stays, and sweepEvery how often to look for such rows.
+	keep, sweepEvery time.Duration
+	// makesTables says that the first operation checks the table, and makes it.
 	makesTables bool
 	// ownPool says that Close closes the pool.
 	ownPool bool
@@ -60,7 +47,7 @@ func newConfig(opts []Option) (config, error) {
 	c := config{
 		prefix: DefaultPrefix, timeout: DefaultTimeout, maxRequest: DefaultMaxRequest, maxWaiters: DefaultMaxWaiters,
 		pollFrom: time.Millisecond, pollTo: 50 * time.Millisecond,
-		keep: 10 * time.Minute, sweep: time.Minute,
+		keep: 10 * time.Minute, sweepEvery: time.Minute,
 	}
 	for _, opt := range opts {
 		opt(&c)
@@ -75,7 +62,7 @@ func newConfig(opts []Option) (config, error) {
 // a name.
 var prefixes = regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
 
-// WithPrefix sets what the names of the tables begin with, in place of [DefaultPrefix]. Stores with
+// WithPrefix sets what the name of the table begins with, in place of [DefaultPrefix]. Stores with
 // different prefixes know nothing of each other's locks.
 func WithPrefix(prefix string) Option { return func(c *config) { c.prefix = prefix } }
 
@@ -121,7 +108,7 @@ func WithListener(connect func(context.Context) (*pgx.Conn, error)) Option {
 	return func(c *config) { c.listener = connect }
 }
 
-// WithTables has the first operation check the tables, and create them where they are missing, as
+// WithTables has the first operation check the table, and create it where it is missing, as
 // [Store.Check] and [Store.Create] do, within its own time. Only the latter needs the right to
 // create tables.
 func WithTables() Option { return func(c *config) { c.makesTables = true } }

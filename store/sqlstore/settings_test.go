@@ -1,6 +1,7 @@
 package sqlstore_test
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/store/sqlstore"
 )
@@ -67,14 +69,11 @@ func TestSettingsOfMySQL(t *testing.T) {
 			"",
 			"multiStatements=true",
 			"interpolateParams=true&parseTime=true&loc=Asia%2FTokyo",
-			"autocommit=0",
-			"autocommit=0&multiStatements=true",
 			isolation + "=%27SERIALIZABLE%27",
 			isolation + "=%27READ-UNCOMMITTED%27&multiStatements=true",
 			"time_zone=%27%2B09%3A30%27&sql_mode=%27ANSI%2CNO_BACKSLASH_ESCAPES%2CTRADITIONAL%27",
 			"clientFoundRows=true&multiStatements=true",
 			"charset=latin1&sql_mode=%27%27",
-			strings.Replace(isolation, "isolation", "read_only", 1) + "=1",
 		} {
 			t.Run(query, func(t *testing.T) {
 				t.Parallel()
@@ -100,12 +99,38 @@ func TestSettingsOfMySQL(t *testing.T) {
 	})
 }
 
+// Sessions that cannot write or do not commit are refused, and the error says what to do.
+func TestSettingsThatAreRefused(t *testing.T) {
+	refused := func(t *testing.T, d database, driver, dsn, want string) {
+		t.Helper()
+		d.store(t)
+		s := d.on(t, opened(t, driver, dsn))
+		_, acquired := s.Acquire(t.Context(), ask(newTree(t), x("/a")))
+		for what, err := range map[string]error{"Check": s.Check(t.Context()), "Acquire": acquired} {
+			if !errors.Is(err, pathlock.ErrUnavailable) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want it to say: %s", what, err, want)
+			}
+		}
+	}
+	d := scratchPostgres(t)
+	refused(t, d, "pgx", d.url+"?default_transaction_read_only=on", "name the primary")
+	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
+		d := scratchMySQL(t, server)
+		dsn := strings.TrimPrefix(d.url, "mysql://") + "?"
+		refused(t, d, "mysql", dsn+"autocommit=0", "autocommit=1")
+		readOnly := "transaction_read_only"
+		if server.Product == testserver.MariaDB {
+			readOnly = "tx_read_only"
+		}
+		refused(t, d, "mysql", dsn+readOnly+"=1", "name the primary")
+	})
+}
+
 func TestSettingsOfPostgres(t *testing.T) {
 	for _, setting := range []string{
 		"",
 		"default_transaction_isolation=serializable",
 		"default_transaction_isolation=repeatable read",
-		"default_transaction_read_only=on",
 		"timezone=Asia/Tokyo",
 		"synchronous_commit=off",
 		"default_query_exec_mode=exec",

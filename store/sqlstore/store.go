@@ -5,29 +5,30 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/internal/ticketlist"
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
-// Store is a lock store in two tables of a SQL database.
+// Store is a lock store in a table of a SQL database.
 type Store struct {
 	*ticketstore.Store
 	backend *backend
-	db      *sql.DB
-	work    *work
 }
 
 var _ pathlock.Store = (*Store)(nil)
 
-// New returns a store in a database. It does not connect. The tables have to be there: see
+// New returns a store in a database. It does not connect. The table has to be there: see
 // [Store.Create].
 //
 // The pool may be the application's. The store needs a connection of it for each operation that is
-// under way, never one for a waiter, and one for all notifications of PostgreSQL. An application
-// that takes locks while its transactions hold all connections of the pool waits for itself: give
-// the store a pool of its own, such as that of package sqlopen, or a larger one.
-func New(db *sql.DB, dialect Dialect, opts ...Option) (*Store, error) {
+// under way, and never one for a waiter. For the notifications of PostgreSQL it makes a connection
+// of its own, with the settings of the pool's if their driver is pgx: see [WithListener]. An
+// application that takes locks while its transactions hold all connections of the pool waits for
+// itself: give the store a pool of its own, such as that of package sqlopen, or a larger one.
+func New(db *sql.DB, name Dialect, opts ...Option) (*Store, error) {
 	if db == nil {
 		return nil, errors.New("sqlstore: no database")
 	}
@@ -35,24 +36,22 @@ func New(db *sql.DB, dialect Dialect, opts ...Option) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := newWork()
-	b := &backend{config: c, home: newHome(), turn: make(chan struct{}, 1)}
-	b.checked.Store(!c.makesTables)
-	b.lookout, b.sweeper = newLookout(b, w), newSweeper(b, w)
-	switch dialect {
-	case MySQL:
-		b.engine = &mysqlEngine{db: db, prefix: prefix(c.prefix)}
-	case Postgres:
-		b.engine = &postgres{db: db, prefix: prefix(c.prefix)}
-		if l := newListener(b, db); l != nil {
-			b.lookout.listen = func() { w.start(l.run) }
-		}
-	case SQLite:
-		b.engine = newSQLite(db, prefix(c.prefix))
-	default:
-		return nil, fmt.Errorf("sqlstore: the dialect %q: give sqlstore.MySQL, sqlstore.Postgres or sqlstore.SQLite", dialect)
+	d, err := dialectOf(name)
+	if err != nil {
+		return nil, err
 	}
-	return &Store{Store: ticketstore.New("sqlstore", b, c.timeout), backend: b, db: db, work: w}, nil
+	b := &backend{
+		config: c, db: db, home: newHome(), work: newWork(), prepared: !c.makesTables,
+		swept: time.Now(), crowds: make(map[pathlock.Tree]int),
+		table: table{querier: db, dialect: d, name: c.prefix + "trees", number: name == Postgres, decoder: new(ticketlist.Decoder)},
+	}
+	b.watcher = newWatcher(b)
+	if name == Postgres {
+		if l := newListener(b); l != nil {
+			b.watcher.listen = func() { b.work.start(l.run) }
+		}
+	}
+	return &Store{Store: ticketstore.New("sqlstore", b, c.timeout), backend: b}, nil
 }
 
 // Acquire implements [pathlock.Store]. The error matches [pathlock.ErrInvalidRequest] if the
@@ -66,7 +65,7 @@ func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 		return pathlock.Grant{}, fmt.Errorf("%w: pathlock/sqlstore: a request of %d bytes, at most %d are allowed: claim an ancestor, or the gate",
 			pathlock.ErrInvalidRequest, size, limit)
 	}
-	if req.Wait <= 0 || s.backend.cache.get(keyOf(req.Tree)).waiters(req.Owner, req.Grant) < s.backend.maxWaiters {
+	if req.Wait <= 0 || !s.backend.isFull(req.Tree) {
 		return s.Store.Acquire(ctx, req)
 	}
 	// It may pass all those who wait.
@@ -83,14 +82,13 @@ func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 // [WithOwnPool] says otherwise. Further calls fail.
 func (s *Store) Close() error {
 	err := s.Store.Close()
-	s.work.close()
-	s.backend.engine.close()
+	s.backend.work.close()
 	if s.backend.ownPool {
-		err = errors.Join(err, s.db.Close())
+		err = errors.Join(err, s.backend.db.Close())
 	}
 	return err
 }
 
 // DB returns the pool that the store works with, for what only the database can tell, such as its
 // settings. It ends with the store if package sqlopen made it.
-func (s *Store) DB() *sql.DB { return s.db }
+func (s *Store) DB() *sql.DB { return s.backend.db }

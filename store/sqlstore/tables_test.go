@@ -42,7 +42,7 @@ func TestCreateAtOnce(t *testing.T) {
 	})
 }
 
-// Check names every fault.
+// Check says what is wrong.
 func TestCheck(t *testing.T) {
 	each(t, func(t *testing.T, d database) {
 		s, err := sqlopen.Open(d.url)
@@ -63,7 +63,7 @@ func TestCheck(t *testing.T) {
 				}
 			}
 		}
-		faulty("there is no table pathlock_trees", "there is no table pathlock_tickets", "Store.Create")
+		faulty("there is no table pathlock_trees", "Store.Create")
 		if err := s.Ping(t.Context()); !errors.Is(err, pathlock.ErrUnavailable) || !strings.Contains(err.Error(), "Store.Create") {
 			t.Errorf("Ping without tables: %v", err)
 		}
@@ -73,12 +73,13 @@ func TestCheck(t *testing.T) {
 		if err := s.Check(t.Context()); err != nil {
 			t.Errorf("Check after Create: %v", err)
 		}
-		run(t, db, "ALTER TABLE pathlock_tickets RENAME COLUMN looks TO peeks")
-		faulty("the table pathlock_tickets has no column looks")
-		run(t, db, "ALTER TABLE pathlock_tickets RENAME COLUMN peeks TO looks")
+		run(t, db, "ALTER TABLE pathlock_trees RENAME COLUMN ends TO lasts")
+		faulty("pathlock_trees", "ends", "Store.Create")
+		run(t, db, "ALTER TABLE pathlock_trees RENAME COLUMN lasts TO ends")
+		run(t, db, "CREATE TABLE copied AS SELECT * FROM pathlock_trees") // without its key
 		run(t, db, "DROP TABLE pathlock_trees")
-		run(t, db, "CREATE TABLE pathlock_trees (tree VARCHAR(10), namespace VARCHAR(10), id VARCHAR(10), version VARCHAR(10), fence BIGINT NOT NULL, changed BIGINT NOT NULL)")
-		faulty("pathlock_trees.tree is varchar", "primary key", "pathlock_trees.version is varchar")
+		run(t, db, "ALTER TABLE copied RENAME TO pathlock_trees")
+		faulty("pathlock_trees has no primary key")
 	})
 }
 
@@ -114,9 +115,9 @@ func TestSweep(t *testing.T) {
 	each(t, func(t *testing.T, d database) {
 		s := d.store(t, sqlstore.WithKeep(0))
 		db := d.pool(t)
-		rows := func(table string) (n int) {
+		rows := func() (n int) {
 			t.Helper()
-			if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM pathlock_"+table).Scan(&n); err != nil {
+			if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM pathlock_trees").Scan(&n); err != nil {
 				t.Fatal(err)
 			}
 			return n
@@ -132,13 +133,13 @@ func TestSweep(t *testing.T) {
 			}
 			last = fence
 			release(t, s, req)
-			if n := rows("trees"); n != 2 {
+			if n := rows(); n != 2 {
 				t.Errorf("%d rows of trees, want 2", n)
 			}
 			if err := s.Sweep(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if n := rows("trees"); n != 1 {
+			if n := rows(); n != 1 {
 				t.Errorf("%d rows of trees after a sweep, want that of the tree in use", n)
 			}
 		}
@@ -149,7 +150,7 @@ func TestSweep(t *testing.T) {
 			if err := s.Sweep(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			return rows("trees") == 1 && rows("tickets") == 1
+			return rows() == 1
 		})
 	})
 }

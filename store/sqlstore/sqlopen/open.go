@@ -24,8 +24,9 @@ import (
 // it listens for PostgreSQL's notifications. Operations wait for one in turn.
 const Connections = 8
 
-// sqliteConnections is the same for a file. One writes at a time.
-const sqliteConnections = 4
+// sqliteConnections is the same for a file: who writes waits for its turn in the pool, and not in
+// SQLite, which waits by sleeping.
+const sqliteConnections = 1
 
 // connectTimeout is how long it may take to connect, unless the URL says otherwise.
 const connectTimeout = 5 * time.Second
@@ -93,15 +94,15 @@ func Open(rawURL string, opts ...sqlstore.Option) (*sqlstore.Store, error) {
 
 const forms = "mysql://user:password@tcp(host:3306)/name, postgres://user:password@host:5432/name or sqlite://PATH"
 
-// openMySQL opens a pool whose connections take several statements in one text. It returns the
-// DSN's timeout, too, 0 if there is none.
+// openMySQL opens a pool whose statements take one round trip. It returns the DSN's timeout, too, 0
+// if there is none.
 func openMySQL(dsn string) (*sql.DB, time.Duration, error) {
 	cfg, err := dburl.MySQL(dsn)
 	if err != nil {
 		return nil, 0, fmt.Errorf("sqlopen: %w", err)
 	}
 	timeout := cfg.Timeout
-	cfg.MultiStatements = true
+	cfg.InterpolateParams = true
 	// The driver logs nothing: errors reach the caller.
 	cfg.Logger = &mysql.NopLogger{}
 	if cfg.Timeout == 0 {
@@ -110,9 +111,7 @@ func openMySQL(dsn string) (*sql.DB, time.Duration, error) {
 	if cfg.Params == nil {
 		cfg.Params = map[string]string{}
 	}
-	if cfg.Params["autocommit"] == "" {
-		cfg.Params["autocommit"] = "1"
-	}
+	cfg.Params["autocommit"] = "1"
 	connector, err := mysql.NewConnector(cfg)
 	if err != nil {
 		return nil, 0, errors.New("sqlopen: the MySQL DSN makes no sense")

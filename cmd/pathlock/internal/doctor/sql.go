@@ -106,17 +106,15 @@ func (e *exam) lockTables(ctx context.Context, about, dialect string, store *sql
 	case err == nil:
 		e.fine(about, "tables", "the tables of the locks are as they have to be, and the user may write them")
 		if dialect == "postgres" {
-			for _, table := range []string{"pathlock_trees", "pathlock_tickets"} {
-				e.logged(ctx, about, store.DB(), quoted(dialect, table), Warning, "a crash of the server empties it: two owners may hold the same node until the next renewal, and detached holds are gone")
-			}
+			e.logged(ctx, about, store.DB(), quoted(dialect, sqlstore.DefaultPrefix+"trees"), Warning, "a crash of the server empties it: two owners may hold the same node until the next renewal, and detached holds are gone")
 		}
 		return true
 	case !errors.Is(err, sqlstore.ErrTables):
 		e.unanswered(about, err)
-	case strings.Count(err.Error(), "there is no table") == 2:
-		e.found(Warning, about, "tables", "there are no tables of the locks yet", "the first program that opens the store makes them, for which its user needs the right to", "start a program as a user who may create tables; thereafter, reading and writing them is enough")
+	case strings.Contains(err.Error(), "there is no table"):
+		e.found(Warning, about, "tables", "there is no table of the locks yet", "the first program that opens the store makes it, for which its user needs the right to", "start a program as a user who may create tables; thereafter, reading and writing them is enough")
 	default:
-		e.found(Problem, about, "tables", err.Error(), "nothing is granted", "drop both tables while no program runs, and let one make them anew")
+		e.found(Problem, about, "tables", err.Error(), "nothing is granted", "drop the table while no program runs, and let one make it anew")
 	}
 	return false
 }

@@ -1,0 +1,131 @@
+// Package ticketlist keeps all tickets of a tree in one text, for stores that read and write a tree
+// as one record.
+package ticketlist
+
+import (
+	"bytes"
+	"cmp"
+	"compress/flate"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/pathlock-go/pathlock/store/ticketstore"
+)
+
+// List is the tickets of a tree, in the order of arrival. It is not changed.
+type List struct {
+	Tickets []ticketstore.Ticket
+	lines   [][]byte // their texts
+}
+
+// A list that is longer than plain is compressed: claim sets repeat their paths. A byte in front
+// says so, which no ticket begins with.
+const (
+	plain      = 256 << 10
+	compressed = 'z'
+)
+
+// Encode returns a list as text: a line for each ticket, unless it is so long that it is compressed.
+func (l List) Encode() ([]byte, error) {
+	text := bytes.Join(l.lines, nil)
+	if len(text) <= plain {
+		return text, nil
+	}
+	packed := bytes.NewBuffer([]byte{compressed})
+	w, err := flate.NewWriter(packed, flate.BestSpeed)
+	if err == nil {
+		_, err = w.Write(text)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("ticketlist: compressing: %w", err)
+	}
+	return packed.Bytes(), nil
+}
+
+// With returns what a list becomes by changes. It gives those a Key that are new: the place.
+func (l List) With(c ticketstore.Changes) List {
+	type entry struct {
+		ticket ticketstore.Ticket
+		line   []byte
+	}
+	next := make(map[uint64]entry, len(l.Tickets)+len(c.Put))
+	for i, t := range l.Tickets {
+		next[t.Place] = entry{t, l.lines[i]}
+	}
+	for _, t := range c.Delete {
+		delete(next, t.Place)
+	}
+	for i := range c.Put {
+		t := &c.Put[i]
+		t.Key = keyOf(*t)
+		next[t.Place] = entry{*t, append(ticketstore.Encode(*t), '\n')}
+	}
+	entries := make([]entry, 0, len(next))
+	for _, e := range next {
+		entries = append(entries, e)
+	}
+	slices.SortFunc(entries, func(a, b entry) int { return cmp.Compare(a.ticket.Place, b.ticket.Place) })
+	var list List
+	for _, e := range entries {
+		list.Tickets, list.lines = append(list.Tickets, e.ticket), append(list.lines, e.line)
+	}
+	return list
+}
+
+func keyOf(t ticketstore.Ticket) string { return strconv.FormatUint(t.Place, 10) }
+
+// Decoder decodes lists. It remembers lines, because most of a crowd's are as they were when the
+// list is read again.
+type Decoder struct {
+	mu          sync.Mutex
+	recent, old map[string]ticketstore.Ticket
+}
+
+// remembered is how many lines make a generation, of which a decoder remembers two.
+const remembered = 2048
+
+// Decode returns the list of a text that [List.Encode] has written.
+func (d *Decoder) Decode(text []byte) (List, error) {
+	if len(text) > 0 && text[0] == compressed {
+		var err error
+		if text, err = io.ReadAll(flate.NewReader(bytes.NewReader(text[1:]))); err != nil {
+			return List{}, fmt.Errorf("ticketlist: decompressing: %w", err)
+		}
+	}
+	var list List
+	for line := range bytes.Lines(text) {
+		t, err := d.ticket(line)
+		if err != nil {
+			return List{}, err
+		}
+		list.Tickets, list.lines = append(list.Tickets, t), append(list.lines, line)
+	}
+	return list, nil
+}
+
+func (d *Decoder) ticket(line []byte) (ticketstore.Ticket, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	t, known := d.recent[string(line)]
+	if known {
+		return t, nil
+	}
+	if t, known = d.old[string(line)]; !known {
+		var err error
+		if t, err = ticketstore.Decode(line); err != nil {
+			return t, err
+		}
+		t.Key = keyOf(t)
+	}
+	if d.recent == nil || len(d.recent) >= remembered {
+		d.recent, d.old = make(map[string]ticketstore.Ticket), d.recent
+	}
+	d.recent[string(line)] = t
+	return t, nil
+}

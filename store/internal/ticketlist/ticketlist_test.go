@@ -1,0 +1,70 @@
+package ticketlist
+
+import (
+	"crypto/rand"
+	"reflect"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/ticketstore"
+)
+
+// Whatever is changed, a list is what a map of places would be, as it is and as it is read back, by
+// a decoder that knows the lines and by one that does not.
+func TestListIsAMapOfPlaces(t *testing.T) {
+	var experienced Decoder
+	padding := pathlock.MustParsePath("/" + rand.Text() + "/" + rand.Text())
+	rapid.Check(t, func(t *rapid.T) {
+		var list List
+		want := map[uint64]ticketstore.Ticket{}
+		update := func(places []uint64, note string) {
+			var c ticketstore.Changes
+			for _, place := range places {
+				if gone, ok := want[place]; ok && place%2 == 0 {
+					c.Delete = append(c.Delete, gone)
+					delete(want, place)
+					continue
+				}
+				ticket := ticketstore.Ticket{
+					Place: place, State: ticketstore.Waiting, Claims: []pathlock.Claim{pathlock.X(padding)}, Note: note, Until: time.UnixMicro(7),
+				}
+				c.Put = append(c.Put, ticket)
+				ticket.Key = keyOf(ticket)
+				want[place] = ticket
+			}
+			list = list.With(c)
+		}
+		crowd := make([]uint64, rapid.SampledFrom([]int{0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1500}).Draw(t, "crowd"))
+		for i := range crowd {
+			crowd[i] = uint64(i + 1)
+		}
+		update(crowd, "")
+		few := rapid.SliceOfNDistinct(rapid.Uint64Range(1, 12), 0, 8, rapid.ID)
+		for range rapid.IntRange(0, 9).Draw(t, "updates") {
+			update(few.Draw(t, "places"), rapid.SampledFrom([]string{"", "a\nb", "z", "\xff"}).Draw(t, "note"))
+		}
+		text, err := list.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range []*Decoder{&experienced, {}} {
+			got, err := d.Decode(text)
+			if err != nil || len(got.Tickets) != len(want) || len(list.Tickets) != len(want) {
+				t.Fatalf("%d tickets of %d, %d, error %v", len(got.Tickets), len(list.Tickets), len(want), err)
+			}
+			for i, ticket := range got.Tickets {
+				if !reflect.DeepEqual(ticket, want[ticket.Place]) || i > 0 && got.Tickets[i-1].Place >= ticket.Place {
+					t.Fatalf("%+v is read, want %+v", ticket, want[ticket.Place])
+				}
+			}
+		}
+	})
+	for _, bad := range []string{"{}", "{", "zz", "\n"} {
+		if got, err := experienced.Decode([]byte(bad)); err == nil {
+			t.Errorf("%q is the list %v", bad, got)
+		}
+	}
+}

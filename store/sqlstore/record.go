@@ -1,0 +1,161 @@
+package sqlstore
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/internal/ticketlist"
+	"github.com/pathlock-go/pathlock/store/ticketstore"
+)
+
+// treeKey is what the table has in the place of a tree's name: all names are as long then, no
+// collation compares them, and every index has room for them.
+type treeKey [sha256.Size]byte
+
+// keyOf returns the key of a tree. Neither part of its name has a NUL.
+func keyOf(tree pathlock.Tree) treeKey {
+	return sha256.Sum256([]byte(tree.Namespace() + "\x00" + tree.ID()))
+}
+
+// record is the row of a tree as it was read.
+type record struct {
+	tree pathlock.Tree
+	// began is a moment by this process's clock before now, and now the database's clock in µs.
+	began time.Time
+	now   int64
+	// exists says that there is a row.
+	exists         bool
+	version, fence int64
+	tickets        ticketlist.List
+}
+
+// table runs statements on the table. A statement has question marks for its arguments, {table} for
+// the table's name, and {now} for the database's time.
+type table struct {
+	querier
+	dialect
+	name string
+	// number says that the arguments are numbered.
+	number  bool
+	decoder *ticketlist.Decoder
+}
+
+// querier is a pool, or a transaction of it.
+type querier interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// text returns a statement as it is sent.
+func (t table) text(statement string) string {
+	now := t.clock
+	if now == "" {
+		now = strconv.FormatInt(time.Now().UnixMicro(), 10)
+	}
+	statement = strings.NewReplacer("{table}", t.name, "{now}", now).Replace(statement)
+	if t.number {
+		return numbered(statement)
+	}
+	return statement
+}
+
+// changed runs a statement and returns how many rows it has changed.
+func (t table) changed(ctx context.Context, statement string, args ...any) (int64, error) {
+	result, err := t.ExecContext(ctx, t.text(statement), args...)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+// read returns what the table has of a tree.
+func (t table) read(ctx context.Context, tree pathlock.Tree) (*record, error) {
+	r := &record{tree: tree, began: time.Now()}
+	key := keyOf(tree)
+	var now, version, fence sql.NullInt64
+	var text []byte
+	err := t.QueryRowContext(ctx, t.text(`SELECT {now}, t.version, t.fence, t.tickets
+		FROM (SELECT 1 AS one) AS c LEFT JOIN {table} AS t ON t.tree = ?`), key[:]).Scan(&now, &version, &fence, &text)
+	if err != nil {
+		return nil, err
+	}
+	if !now.Valid {
+		return nil, errNoCommit
+	}
+	r.now, r.exists, r.version, r.fence = now.Int64, version.Valid, version.Int64, fence.Int64
+	if r.tickets, err = t.decoder.Decode(text); err != nil {
+		return nil, fmt.Errorf("sqlstore: the tickets of %s: %w", tree, err)
+	}
+	return r, nil
+}
+
+// errNoCommit is for a pool of MySQL whose statements commit nothing.
+var errNoCommit = errors.New("the pool's connections do not commit: give them autocommit=1")
+
+// state is a record as the lock table wants it.
+func (r *record) state() ticketstore.State {
+	return ticketstore.State{
+		Tickets: r.tickets.Tickets, Now: time.UnixMicro(r.now), Began: r.began,
+		Fence: uint64(max(0, r.fence)), Floor: uint64(max(0, r.now)),
+	}
+}
+
+// waiting returns how many tickets wait.
+func waiting(list ticketlist.List) (n int) {
+	for _, t := range list.Tickets {
+		if t.State == ticketstore.Waiting {
+			n++
+		}
+	}
+	return n
+}
+
+// write writes a tree with its next tickets if it is still as it was read, and reports whether it
+// was. It tells other processes of messages.
+func (t table) write(ctx context.Context, r *record, next ticketlist.List, fence uint64, messages []message) (bool, error) {
+	if fence > math.MaxInt64 {
+		return false, fmt.Errorf("%w: sqlstore: the fence %d does not fit into a column", pathlock.ErrInvalidRequest, fence)
+	}
+	text, err := next.Encode()
+	if err != nil {
+		return false, err
+	}
+	if text == nil {
+		text = []byte{} // which is not NULL
+	}
+	ends := r.now
+	for _, ticket := range next.Tickets {
+		if ticket.State != ticketstore.Refused {
+			ends = max(ends, ticket.Ends().UnixMicro())
+		}
+	}
+	key := keyOf(r.tree)
+	// Versions grow with the clock where a tree's row was removed meanwhile.
+	version := max(r.version+1, r.now)
+	if !r.exists {
+		n, err := t.changed(ctx, "INSERT INTO {table} (tree, namespace, id, version, fence, ends, tickets) VALUES (?, ?, ?, ?, ?, ?, ?)",
+			key[:], []byte(r.tree.Namespace()), []byte(r.tree.ID()), version, int64(fence), ends, text)
+		if err != nil && t.is(err) == duplicate {
+			return false, nil
+		}
+		return n == 1, err
+	}
+	update, args := "UPDATE {table} SET version = ?, fence = ?, ends = ?, tickets = ? WHERE tree = ? AND version = ?",
+		[]any{version, int64(fence), ends, text, key[:], r.version}
+	if t.notify == "" {
+		n, err := t.changed(ctx, update, args...)
+		return n == 1, err
+	}
+	var n, notified int64
+	err = t.QueryRowContext(ctx, t.text(strings.Replace(t.notify, "{update}", update, 1)), append(args, join(messages))...).Scan(&n, &notified)
+	return n == 1, err
+}

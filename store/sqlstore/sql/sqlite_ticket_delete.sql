@@ -1,2 +1,0 @@
--- Removes a ticket. Arguments: tree, place.
-DELETE FROM {prefix}tickets WHERE tree = ? AND place = ?

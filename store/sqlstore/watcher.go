@@ -1,0 +1,247 @@
+package sqlstore
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/ticketstore"
+)
+
+// message tells a process that a ticket is not what it was.
+type message struct {
+	home  string
+	tree  treeKey
+	place uint64
+}
+
+// join returns messages as text, each a channel and a payload.
+func join(messages []message) string {
+	texts := make([]string, len(messages))
+	for i, m := range messages {
+		texts[i] = m.home + " " + m.payload()
+	}
+	return strings.Join(texts, ",")
+}
+
+func (m message) payload() string {
+	return hex.EncodeToString(m.tree[:]) + "/" + strconv.FormatUint(m.place, 10)
+}
+
+// parsePayload undoes payload.
+func parsePayload(home, payload string) (message, bool) {
+	m := message{home: home}
+	tree, place, ok := strings.Cut(payload, "/")
+	if !ok || len(tree) != hex.EncodedLen(len(m.tree)) {
+		return m, false
+	}
+	if _, err := hex.Decode(m.tree[:], []byte(tree)); err != nil {
+		return m, false
+	}
+	var err error
+	m.place, err = strconv.ParseUint(place, 10, 64)
+	return m, err == nil
+}
+
+// errClosed is the error of a call to a store that has been closed.
+var errClosed = fmt.Errorf("%w: %w", pathlock.ErrUnavailable, pathlock.ErrClosed)
+
+// watcher learns for all waiters of this process when their waits are over. A waiter holds no
+// connection: one statement asks for all trees that have changed since they were looked at. While
+// the database's notifications arrive, it asks only once for new waiters, whose news may be older
+// than the wait, and every few seconds, in case that a notification was lost.
+type watcher struct {
+	backend *backend
+
+	mu      sync.Mutex
+	watches map[treeKey]map[*watch]struct{}
+	// versions are those of the trees as they were looked at, 0 before.
+	versions map[treeKey]int64
+	// runs says that the goroutine runs, and listening that notifications arrive.
+	runs, listening bool
+	// ring has the goroutine look now.
+	ring chan struct{}
+	// listen starts to listen for notifications, nil if the database has none.
+	listen func()
+}
+
+// watch is one call of Watch.
+type watch struct {
+	place, looks uint64
+	wake         func()
+}
+
+// listeningPause is the time between two looks while notifications arrive.
+const listeningPause = 5 * time.Second
+
+func newWatcher(b *backend) *watcher {
+	return &watcher{
+		backend: b, ring: make(chan struct{}, 1),
+		watches: make(map[treeKey]map[*watch]struct{}), versions: make(map[treeKey]int64),
+	}
+}
+
+// watch adds a watch, and returns what ends it.
+func (w *watcher) watch(tree treeKey, one *watch) (stop func(), err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.runs {
+		if !w.backend.work.start(w.run) {
+			return nil, errClosed
+		}
+		w.runs = true
+	}
+	if w.listen != nil {
+		w.listen()
+		w.listen = nil
+	}
+	if w.watches[tree] == nil {
+		w.watches[tree] = make(map[*watch]struct{})
+	}
+	w.watches[tree][one] = struct{}{}
+	w.versions[tree] = 0
+	w.look()
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.watches[tree], one)
+		if len(w.watches[tree]) == 0 {
+			delete(w.watches, tree)
+			delete(w.versions, tree)
+		}
+	}, nil
+}
+
+// look has the goroutine look now.
+func (w *watcher) look() {
+	select {
+	case w.ring <- struct{}{}:
+	default:
+	}
+}
+
+// wake wakes those who watch the tickets of messages.
+func (w *watcher) wake(messages ...message) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, m := range messages {
+		for one := range w.watches[m.tree] {
+			if one.place == m.place {
+				one.wake()
+			}
+		}
+	}
+}
+
+// hears says whether notifications arrive from now on. Those that came before may have been missed.
+func (w *watcher) hears(listening bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.listening = listening
+	w.look()
+}
+
+// run looks until nobody waits, or the store is closed.
+func (w *watcher) run(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	pause, ring := w.backend.pollFrom, w.ring
+	for {
+		select {
+		case <-timer.C:
+		case <-ring:
+		case <-ctx.Done():
+		}
+		versions, listening := w.begin(ctx)
+		if versions == nil {
+			return
+		}
+		changed, err := w.find(ctx, versions)
+		ring = w.ring
+		switch {
+		case err != nil:
+			pause, ring = 4*w.backend.pollTo, nil
+		case changed:
+			pause = w.backend.pollFrom
+		default:
+			pause = min(pause+pause/4, w.backend.pollTo)
+		}
+		if listening && err == nil {
+			timer.Reset(listeningPause)
+		} else {
+			timer.Reset(pause)
+		}
+	}
+}
+
+// begin returns the versions of the trees to look at, nil if the goroutine is to end.
+func (w *watcher) begin(ctx context.Context) (versions map[treeKey]int64, listening bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if ctx.Err() != nil || len(w.watches) == 0 {
+		w.runs = false
+		return nil, false
+	}
+	versions = make(map[treeKey]int64, len(w.versions))
+	for tree, version := range w.versions {
+		versions[tree] = version
+	}
+	return versions, w.listening
+}
+
+// find looks at the trees that have other versions, and reports whether there are any.
+func (w *watcher) find(ctx context.Context, versions map[treeKey]int64) (changed bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, w.backend.timeout)
+	defer cancel()
+	var args []any
+	for tree, version := range versions {
+		args = append(args, tree[:], version)
+	}
+	others := strings.TrimPrefix(strings.Repeat(" OR tree = ? AND version <> ?", len(versions)), " OR ")
+	table := w.backend.table
+	rows, err := table.QueryContext(ctx, table.text("SELECT tree, version, tickets FROM {table} WHERE "+others), args...)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var key, text []byte
+		var version int64
+		if err := rows.Scan(&key, &version, &text); err != nil {
+			return changed, err
+		}
+		list, err := table.decoder.Decode(text)
+		if err != nil {
+			return changed, err
+		}
+		changed = true
+		w.compare(treeKey(key), versions[treeKey(key)], version, list.Tickets)
+	}
+	return changed, rows.Err()
+}
+
+// compare wakes those whose tickets are not as they were in the next version of a tree.
+func (w *watcher) compare(tree treeKey, before, version int64, tickets []ticketstore.Ticket) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.versions[tree] == before {
+		w.versions[tree] = version
+	}
+	still := make(map[uint64]uint64)
+	for _, t := range tickets {
+		if t.State == ticketstore.Waiting {
+			still[t.Place] = t.Looks
+		}
+	}
+	for one := range w.watches[tree] {
+		if looks, waits := still[one.place]; !waits || looks != one.looks {
+			one.wake()
+		}
+	}
+}
