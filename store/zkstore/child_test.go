@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/internal/testzk"
 )
 
@@ -133,7 +132,7 @@ func TestKilledHolder(t *testing.T) {
 		t.Errorf("the lease of %v has ended after %v", childLease, took)
 	}
 	release(t, s, w.req)
-	nothingLeft(t, server, s, tree)
+	empty(t, s, tree)
 }
 
 // TestKilledWaiter: a killed waiter keeps those behind it no longer than its lease.
@@ -153,7 +152,7 @@ func TestKilledWaiter(t *testing.T) {
 		t.Errorf("the waiter behind a dead one was let in after %v", took)
 	}
 	release(t, s, w.req)
-	nothingLeft(t, server, s, tree)
+	empty(t, s, tree)
 }
 
 // TestStopped: a process that is stopped for longer than its lease finds its lock lost when it runs
@@ -171,19 +170,5 @@ func TestStopped(t *testing.T) {
 	holders(t, s, tree, 1)
 	release(t, s, w.req)
 	c.signal(syscall.SIGKILL)
-	nothingLeft(t, server, s, tree)
+	empty(t, s, tree)
 }
-
-// nothingLeft requires that all znodes go by themselves: tickets, trees and the root.
-func nothingLeft(t *testing.T, server *testzk.Server, s *Store, tree pathlock.Tree) {
-	t.Helper()
-	if names := znodes(t, s, tree); len(names) != 0 {
-		t.Errorf("%v are left", names)
-	}
-	testserver.Await(t, "the containers go", func() bool {
-		return server.Count("zk_znode_count") == emptyServer && server.Count("zk_ephemerals_count") == 0
-	})
-}
-
-// emptyServer is how many znodes a server has that nobody has used.
-const emptyServer = 5

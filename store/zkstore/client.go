@@ -22,7 +22,6 @@ type client struct {
 	timeout time.Duration
 	user    []byte // user:password of ZooKeeper's digest scheme, nil for nobody
 	log     *slog.Logger
-	tokens  chan struct{} // of the calls under way
 
 	closed   context.Context
 	close    context.CancelFunc
@@ -38,7 +37,7 @@ type client struct {
 func newClient(servers []string, c config) *client {
 	cl := &client{
 		servers: servers, dial: c.connect, timeout: c.timeout, log: c.log,
-		tokens: make(chan struct{}, c.calls), sessions: rand.IntN(len(servers)),
+		sessions: rand.IntN(len(servers)),
 	}
 	if c.user != "" {
 		cl.user = []byte(c.user + ":" + c.password)
@@ -89,11 +88,7 @@ func do[T any](ctx context.Context, c *client, request func(context.Context, *se
 	// A little less than the call has, whose error then says why.
 	ctx, cancel := context.WithTimeoutCause(ctx, c.timeout*9/10, errUnanswered)
 	defer cancel()
-	select {
-	case c.tokens <- struct{}{}:
-	case <-ctx.Done():
-		return none, c.over(ctx)
-	case <-c.closed.Done():
+	if c.closed.Err() != nil {
 		return none, pathlock.ErrClosed
 	}
 	type answer struct {
@@ -102,7 +97,6 @@ func do[T any](ctx context.Context, c *client, request func(context.Context, *se
 	}
 	answers := make(chan answer, 1)
 	c.requests.Go(func() {
-		defer func() { <-c.tokens }()
 		for {
 			var got answer
 			s, err := c.current()

@@ -10,18 +10,18 @@
 //
 // # What it does
 //
-// A request is one sequential znode, its ticket, which holds the whole claim set. Package
-// ticketstore has the rules: an operation reads the tickets of a tree, decides by the lock table,
-// and writes the difference. Here, that is one Multi, which also writes the tree's znode and fails
-// if anybody else has done so since.
+// A tree is one znode, which holds all its tickets. Package ticketstore has the rules: an operation
+// reads the tickets of a tree, decides by the lock table, and writes what they become, if nobody
+// else has done so since. A ticket that waits has a znode of its own beside, for its process to
+// watch: it is created, changed and removed in the same Multi.
 //
-//	 process A                       ZooKeeper                           process B
-//	┌──────────┐  Get, Children   ┌──────────────────────────────┐
-//	│  locker  │ ───────────────▶ │ /pathlock                    │
-//	│ ticket-  │  Multi           │  └ testplan:plan-001         │  watches   ┌──────────┐
-//	│  store   │ ───────────────▶ │     ├ t-…-0000000001  A      │ ─────────▶ │  waiter  │
-//	│ zkstore  │   one session    │     └ t-…-0000000002  B      │            └──────────┘
-//	└──────────┘                  └──────────────────────────────┘
+//	 process A                    ZooKeeper                            process B
+//	┌──────────┐  Get          ┌───────────────────────────────┐
+//	│  locker  │ ────────────▶ │ /pathlock                     │
+//	│ ticket-  │  Multi        │  └ testplan:plan-001  A, B    │  watches   ┌──────────┐
+//	│  store   │ ────────────▶ │     ├ life-…                  │ ─────────▶ │  waiter  │
+//	│ zkstore  │  one session  │     └ wait-…  B               │            └──────────┘
+//	└──────────┘               └───────────────────────────────┘
 //
 // An acquisition that is granted at once takes two round trips, of which one is a write to a
 // majority of the servers. So do a release and a renewal. The operations of a process on one tree
@@ -29,18 +29,15 @@
 //
 // # Waiting
 //
-// A waiter watches the data of its own znode, which changes when it is let in, and the znode before
-// it that it conflicts with. The latter is a watch of children on a znode that has none: it fires
-// when the znode goes, and not at its signs of life. So each waiter has two watches, no event wakes
-// two waiters, and a release costs the same number of requests whether 50 wait or 500.
+// The znode of a waiting ticket goes when it is let in. Nobody but its process watches it, so no
+// event wakes two waiters, and a release costs the same number of requests whether 50 wait or 500.
 //
 // # Leases and sessions
 //
-// Every ticket has a lease, which everybody heeds by the clock of ZooKeeper's leader. Its znode is
-// persistent: a session ends by another clock, and a ticket must not go before its lease has ended.
-// So nothing depends on the session, and a lost connection is followed by another one. A crash
-// costs others what is left of the lease. The next update of the tree removes the znode, or the
-// sweep does: see [WithSweep].
+// Every ticket has a lease, which everybody heeds by the clock of ZooKeeper's leader. Nothing
+// depends on the session, and a lost connection is followed by another one. A crash costs others
+// what is left of the lease. The next update of the tree removes the ticket, or the sweep does: see
+// [WithSweep].
 //
 // # What is guaranteed
 //
@@ -55,8 +52,7 @@
 //     than 16 updates have followed by then, as it does when no server answers in time.
 //   - What is refused is refused by the latest state, also where a server is behind: it asks the
 //     leader first.
-//   - Empty trees go by themselves. They are containers, as is the root, and the leader removes
-//     empty ones once a minute.
+//   - Trees in which nobody holds or waits go with the sweep.
 //
 // # What is assumed
 //
@@ -71,17 +67,16 @@
 //
 // # Limits
 //
-//   - A request to ZooKeeper has at most 1 MB, its jute.maxbuffer. So a ticket has at most 7 kB,
-//     compressed: some 300 claims on random names, and many more on ordinary ones. Larger ones get an
-//     error that matches [pathlock.ErrInvalidRequest]. [WithMaxPacket] raises that with the servers'
-//     own limit.
+//   - A request to ZooKeeper has at most 1 MB, its jute.maxbuffer. So a tree has at most that, all
+//     tickets together, compressed: some 10,000 of ordinary claims. [WithMaxPacket] raises it with
+//     the servers' own limit. The claims of one request have at most an eighth of it, uncompressed:
+//     some 2,000 of them. What is larger gets an error that matches [pathlock.ErrInvalidRequest].
 //   - An update writes at most 128 tickets. Crowds are let in in portions.
-//   - All tickets of a tree are listed in its znode: some 30,000 at most.
 //   - Every grant is a write to all servers. An ensemble does a few thousand each second.
 //
 // # Looking
 //
-// zkCli.sh shows what there is: ls /pathlock names the trees, get a ticket shows its owner, claims
-// and times as JSON, unless it is long and compressed. Owners are secrets: whoever can read the
-// znodes can release the locks.
+// zkCli.sh shows what there is: ls /pathlock names the trees, get a tree shows the owners, claims
+// and times of its tickets as JSON, unless it is long and compressed. Owners are secrets: whoever
+// can read the znodes can release the locks.
 package zkstore

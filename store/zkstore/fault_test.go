@@ -89,9 +89,7 @@ func story(t *testing.T, s, other *Store) {
 	if err := s.Release(ctx, tree, third.Owner, third.Grant); !errors.Is(err, pathlock.ErrNotHeld) {
 		t.Errorf("a second release: %v, want ErrNotHeld", err)
 	}
-	if names := znodes(t, other, tree); len(names) != 0 {
-		t.Errorf("%v are left", names)
-	}
+	empty(t, other, tree)
 }
 
 // TestSilence: a server that answers nothing is left within the time-out, and taken up again.

@@ -9,7 +9,7 @@ import (
 	"github.com/pathlock-go/pathlock/internal/testzk"
 )
 
-// TestNoHerd: a waiter has two watches, whoever else waits, and a release costs the same number of
+// TestNoHerd: a waiter has one watch, whoever else waits, and a release costs the same number of
 // requests, however many wait.
 func TestNoHerd(t *testing.T) {
 	testserver.NotUnderRace(t)
@@ -39,21 +39,20 @@ func TestNoHerd(t *testing.T) {
 		for i := range crowd {
 			crowd[i] = queue(t, waiters, request())
 		}
-		testserver.Await(t, "all watches stand", func() bool { return server.Count("zk_watch_count") == 2*n })
+		testserver.Await(t, "all watches stand", func() bool { return server.Count("zk_watch_count") == n })
 
 		// Those that wait are served one by one. Each release wakes one of them.
-		before := here.sent(opGet, opChildren, opMulti)
+		before := here.sent(opGet, opSync, opMulti)
 		release(t, holder, held)
 		crowd[0].granted()
 		for i := range turns {
 			release(t, waiters, crowd[i].req)
 			crowd[i+1].granted()
 		}
-		// The last one that was served holds, and its own znode is watched until it goes.
 		testserver.Await(t, "no watch is left of those who were served", func() bool {
-			return server.Count("zk_watch_count") == 2*(n-turns-1)+1
+			return server.Count("zk_watch_count") == n-turns-1
 		})
-		cost[n] = here.sent(opGet, opChildren, opMulti) - before
+		cost[n] = here.sent(opGet, opSync, opMulti) - before
 		t.Logf("%d waiters: %d requests for %d releases and grants", n, cost[n], turns)
 	}
 	const most = 10 // requests for a release, and for the grant that comes of it

@@ -55,7 +55,7 @@ func TestNoServer(t *testing.T) {
 func TestTooLarge(t *testing.T) {
 	server := testzk.Start(t)
 	s, tree := newStore(t, server.Addr), newTree(t)
-	claims := make([]pathlock.Claim, 0, 2000)
+	claims := make([]pathlock.Claim, 0, 5000)
 	for range cap(claims) {
 		claims = append(claims, x("/"+rand.Text()))
 	}
@@ -86,7 +86,7 @@ func TestLargestUpdate(t *testing.T) {
 	for range cap(claims) {
 		claims = append(claims, pathlock.S(pathlock.MustParsePath("/"+rand.Text()[:12])))
 	}
-	crowd := make([]*waiting, 0, s.backend.limits.tickets*3/4)
+	crowd := make([]*waiting, 0, maxTickets*3/4)
 	for i := range cap(crowd) {
 		req := ask(tree, claims...)
 		req.Lease, req.Wait = held.Lease, held.Lease

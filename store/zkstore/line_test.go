@@ -27,7 +27,7 @@ const (
 	opHandshake = 0 // the first packet has no number
 	opGet       = 4
 	opPing      = 11
-	opChildren  = 12
+	opSync      = 9
 	opMulti     = 14
 )
 

@@ -51,10 +51,8 @@ func serveExamples() (stop func(), err error) {
 	return stop, os.Setenv(serverVariable, addr)
 }
 
-func TestStore(t *testing.T) { conforms(t, testzk.Start(t).Addr) }
-
-// TestStoreOnEnsemble has clients on several servers, which may be behind the leader.
-func TestStoreOnEnsemble(t *testing.T) { conforms(t, testzk.StartEnsemble(t).Hosts()) }
+// TestStore has clients on several servers, which may be behind the leader.
+func TestStore(t *testing.T) { conforms(t, testzk.StartEnsemble(t).Hosts()) }
 
 func conforms(t *testing.T, servers string, opts ...Option) {
 	t.Helper()
@@ -195,18 +193,21 @@ func (w *waiting) granted() pathlock.Grant {
 	return w.grant
 }
 
-// znodes returns the names of a tree's tickets in ZooKeeper.
-func znodes(t testing.TB, s *Store, tree pathlock.Tree) []string {
+// empty requires that a tree has no tickets, and nobody who watches any.
+func empty(t testing.TB, s *Store, tree pathlock.Tree) {
 	t.Helper()
-	ctx, path := context.WithoutCancel(t.Context()), s.backend.names.tree(tree)
-	if err := s.backend.sync(ctx, path); err != nil {
-		t.Fatal(err)
+	ctx := context.WithoutCancel(t.Context())
+	r, err := s.backend.read(ctx, tree, true)
+	if err != nil || len(r.record.tickets.Tickets) > 0 {
+		t.Fatalf("the tickets %v are left, error %v", r.record.tickets.Tickets, err)
 	}
-	list, err := s.backend.children(ctx, path)
-	if err != nil && !errors.Is(err, zk.ErrNoNode) {
-		t.Fatal(err)
+	names, err := once(ctx, s.backend.client, func(conn *zk.Conn) ([]string, error) {
+		names, _, err := conn.Children(s.backend.names.tree(tree))
+		return names, err
+	})
+	if err != nil && !errors.Is(err, zk.ErrNoNode) || len(names) > 1 {
+		t.Fatalf("the znodes %v are left, error %v", names, err)
 	}
-	return list.names
 }
 
 // holders requires that a number of grants is held in a tree.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
 // DefaultRoot is the znode below which everything is kept, unless [WithRoot] or the URL says
@@ -14,13 +15,13 @@ const DefaultRoot = "/pathlock"
 
 // The znodes of the tree ("testplan", "plan-001") are
 //
-//	/pathlock                                          container
-//	/pathlock/testplan:plan-001                        container: the latest fence, and which tickets there are
-//	/pathlock/testplan:plan-001/t-<id>-0000000001      one ticket: persistent, sequential
-//	/pathlock/~sweeper                                 ephemeral: whose turn it is to clear away
+//	/pathlock
+//	/pathlock/testplan:plan-001           all that the tree holds: its tickets, and the latest fence
+//	/pathlock/testplan:plan-001/life-<id> tells the znode from a later one of the same name
+//	/pathlock/testplan:plan-001/wait-<id> one for each ticket that waits, for its process to watch
+//	/pathlock/~sweeper                    ephemeral: whose turn it is to clear away
 const (
 	treeSeparator = ":"
-	ticketPrefix  = "t-"
 	sweeperName   = "~sweeper"
 	stampPrefix   = "~stamp-" // of a znode that exists within one transaction
 )
@@ -30,7 +31,12 @@ type names struct{ root string }
 
 func (n names) tree(tree pathlock.Tree) string { return n.root + "/" + nameOf(tree) }
 
-func (n names) ticket(tree pathlock.Tree, name string) string { return n.tree(tree) + "/" + name }
+func (n names) life(tree pathlock.Tree, id string) string { return n.tree(tree) + "/life-" + id }
+
+// waiter returns the path of the znode that a waiting ticket's process watches.
+func (n names) waiter(tree pathlock.Tree, t ticketstore.Ticket) string {
+	return n.tree(tree) + "/wait-" + t.Home
+}
 
 func (n names) sweeper() string { return n.root + "/" + sweeperName }
 
@@ -77,17 +83,5 @@ func escape(text string) string {
 	return b.String()
 }
 
-// idBytes is how long the random part of a ticket's name is. ZooKeeper begins to count anew in a
-// tree that was empty: what has the same name is the same ticket because of this part alone.
-const idBytes = 16
-
-func newID() string { return rand.Text()[:idBytes] }
-
-// idOf returns the random part of a ticket's name, "" if it is no ticket's.
-func idOf(name string) string {
-	rest, ok := strings.CutPrefix(name, ticketPrefix)
-	if !ok || len(rest) <= idBytes || rest[idBytes] != '-' {
-		return ""
-	}
-	return rest[:idBytes]
-}
+// newID returns a name that nothing else has.
+func newID() string { return rand.Text()[:16] }

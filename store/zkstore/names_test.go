@@ -1,11 +1,13 @@
 package zkstore
 
 import (
-	"maps"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/internal/ticketlist"
+	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
 func TestNamesOfTrees(t *testing.T) {
@@ -37,23 +39,25 @@ func TestNamesOfTrees(t *testing.T) {
 }
 
 func TestRecord(t *testing.T) {
-	r := record{fence: 1<<63 + 1, tickets: map[string]int32{newID(): 0, newID(): 2147483647}}
-	for range 2 * rememberedUpdates {
-		r.updates = r.after(newID())
+	var d ticketlist.Decoder
+	r := record{Life: newID()}
+	ticket := ticketstore.Ticket{Place: 7, State: ticketstore.Granted}
+	for n := range 2 * rememberedUpdates {
+		r = r.after(newID(), ticketstore.Changes{Fence: 1<<63 + uint64(n), Put: []ticketstore.Ticket{ticket}})
 	}
-	if len(r.updates) != rememberedUpdates {
-		t.Errorf("%d updates are remembered", len(r.updates))
+	if len(r.Updates) != rememberedUpdates {
+		t.Errorf("%d updates are remembered", len(r.Updates))
 	}
-	got, err := decodeRecord(r.encode())
-	if err != nil || got.fence != r.fence || strings.Join(got.updates, " ") != strings.Join(r.updates, " ") || !maps.Equal(got.tickets, r.tickets) {
+	data, err := r.encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := decodeRecord(&d, data); err != nil || !reflect.DeepEqual(got, r) {
 		t.Errorf("%+v has become %+v, error %v", r, got, err)
 	}
-	for _, data := range []string{"x", "fence x updates", "fence 1", "ticket a", "ticket a b", "{}"} {
-		if _, err := decodeRecord([]byte(data)); err == nil {
+	for _, data := range []string{"", "x", "{", "{}\nx", "fence 1"} {
+		if _, err := decodeRecord(&d, []byte(data)); err == nil {
 			t.Errorf("%q is a record", data)
 		}
-	}
-	if empty, err := decodeRecord(nil); err != nil || empty.fence != 0 || len(empty.tickets) != 0 {
-		t.Errorf("a new znode holds %+v, error %v", empty, err)
 	}
 }

@@ -19,7 +19,7 @@ import (
 //
 // The user and the password are for [WithDigest], and percent-encoded. The path is the znode for
 // [WithRoot], and the port defaults to 2181. A query may set the options timeout and sweep, such as
-// 30s, and max_calls and max_packet. With TLS, it may also set ca_file, the authorities to trust
+// 30s, and max_packet. With TLS, it may also set ca_file, the authorities to trust
 // instead of the system's, cert_file and key_file, this client's certificate, and server_name, the
 // name in the servers' certificates if it is not their host. Further options, from opts, go before
 // the URL's.
@@ -104,7 +104,6 @@ func parseQuery(query string, config *tls.Config) ([]Option, error) {
 	durations := map[string]func(time.Duration) Option{
 		"timeout": WithTimeout, "sweep": WithSweep,
 	}
-	numbers := map[string]func(int) Option{"max_calls": WithMaxCalls, "max_packet": WithMaxPacket}
 	var opts []Option
 	for name := range values {
 		value := values.Get(name)
@@ -116,15 +115,14 @@ func parseQuery(query string, config *tls.Config) ([]Option, error) {
 			opts = append(opts, with(d))
 			continue
 		}
-		with, ok := numbers[name]
-		if !ok {
-			return nil, fmt.Errorf("pathlock/zkstore: the URL's option %q is none of timeout, sweep, max_calls, max_packet", name)
+		if name != "max_packet" {
+			return nil, fmt.Errorf("pathlock/zkstore: the URL's option %q is none of timeout, sweep, max_packet", name)
 		}
 		n, err := strconv.Atoi(value)
 		if err != nil || n <= 0 {
 			return nil, fmt.Errorf("pathlock/zkstore: the URL's option %s is no positive number", name)
 		}
-		opts = append(opts, with(n))
+		opts = append(opts, WithMaxPacket(n))
 	}
 	return opts, nil
 }

@@ -16,7 +16,7 @@ func TestOpen(t *testing.T) {
 		tls            bool
 	}{
 		"zk://h": {servers: []string{"h"}, root: DefaultRoot, timeout: DefaultTimeout},
-		"zk://h1,h2:2182,[::1]:2183/a/b?timeout=30s&max_calls=7": {
+		"zk://h1,h2:2182,[::1]:2183/a/b?timeout=30s&max_packet=7": {
 			servers: []string{"h1", "h2:2182", "[::1]:2183"}, root: "/a/b", timeout: 30 * time.Second,
 		},
 		"zks://u%40x:p%3A%2F%2C@h/": {
@@ -41,7 +41,7 @@ func TestOpenRefusesWithoutQuoting(t *testing.T) {
 	for _, url := range []string{
 		"", "h:2181", "redis://h", "zk://", "zk://,", "zk://h:", "zk://h/a//b", "zk://h/a/../b",
 		"zk://sesame@h", "zk://u:sesame#@h", "zk://u:%zzsesame@h", "zk://:sesame@h", "zk://u:ses@ame@h",
-		"zk://u:sesame@h?timeout=soon", "zk://u:sesame@h?tmeout=sesame", "zk://u:sesame@h?max_calls=-1",
+		"zk://u:sesame@h?timeout=soon", "zk://u:sesame@h?tmeout=sesame", "zk://u:sesame@h?max_packet=-1",
 		"zk://u:a/sesame@h", "zk://u:a?sesame@h", "zk://h:sesame", "zk://u:p@ss/sesame@h/locks",
 	} {
 		s, err := Open(url)

@@ -14,11 +14,12 @@ import (
 const (
 	// DefaultTimeout is how long ZooKeeper has to answer a call: see [WithTimeout].
 	DefaultTimeout = 6 * time.Second
-	// DefaultMaxCalls is how many calls a process has under way: see [WithMaxCalls].
-	DefaultMaxCalls = 256
 	// DefaultSweep is how often ended tickets are looked for: see [WithSweep].
 	DefaultSweep = 10 * time.Minute
 )
+
+// defaultPacket is the jute.maxbuffer that servers have unless they are told otherwise.
+const defaultPacket = 1<<20 - 1
 
 // Option configures a [Store].
 type Option func(*config)
@@ -26,7 +27,7 @@ type Option func(*config)
 type config struct {
 	root           string
 	timeout, sweep time.Duration
-	calls, packet  int
+	packet         int
 	user, password string
 	tls            *tls.Config
 	dial           func(ctx context.Context, network, address string) (net.Conn, error)
@@ -36,8 +37,8 @@ type config struct {
 func newConfig(opts []Option) config {
 	c := config{
 		root: DefaultRoot, timeout: DefaultTimeout, sweep: DefaultSweep,
-		calls: DefaultMaxCalls, packet: defaultPacket,
-		dial: (&net.Dialer{}).DialContext, log: slog.New(slog.DiscardHandler),
+		packet: defaultPacket,
+		dial:   (&net.Dialer{}).DialContext, log: slog.New(slog.DiscardHandler),
 	}
 	for _, opt := range opts {
 		opt(&c)
@@ -79,16 +80,6 @@ func WithDialer(dial func(ctx context.Context, network, address string) (net.Con
 // WithLogger has the store log when connections and sessions come and go. Otherwise, it logs
 // nothing.
 func WithLogger(log *slog.Logger) Option { return func(c *config) { c.log = log } }
-
-// WithMaxCalls sets how many calls the process has under way, in place of [DefaultMaxCalls].
-// Further ones wait. Values that are not positive are ignored.
-func WithMaxCalls(n int) Option {
-	return func(c *config) {
-		if n > 0 {
-			c.calls = n
-		}
-	}
-}
 
 // WithMaxPacket tells the servers' jute.maxbuffer, in bytes, where that is not the default of 1 MB.
 // It bounds how large a claim set can be. Values that are not positive are ignored.

@@ -38,7 +38,7 @@ func New(servers []string, opts ...Option) (*Store, error) {
 	b := &backend{
 		client: newClient(hosts, c),
 		names:  names{strings.TrimSuffix(c.root, "/")}, acl: c.acl(),
-		limits: newLimits(c.packet), packet: c.packet, sweep: c.sweep,
+		packet: c.packet, sweep: c.sweep,
 		log: c.log, clock: newClock(),
 	}
 	b.closing, b.close = context.WithCancel(context.Background())

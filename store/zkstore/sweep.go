@@ -5,16 +5,18 @@ import (
 	"errors"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/go-zookeeper/zk"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
-// startSweeper has this process clear away, in turn with the others, what nobody else would: the
-// tickets in trees that nobody visits after their leases have ended. Updates remove the others.
+// startSweeper has this process remove, in turn with the others, the znodes of trees that nobody
+// uses any more.
 func (b *backend) startSweeper() {
 	if b.sweep <= 0 || b.closing.Err() != nil {
 		return
@@ -56,36 +58,84 @@ func (b *backend) sweepOnce(ctx context.Context) error {
 	if err != nil || !mine {
 		return err
 	}
-	used, unused, err := b.list(ctx)
+	return b.each(ctx, func(ctx context.Context, tree pathlock.Tree, r *reading, now time.Time) error {
+		if slices.ContainsFunc(r.record.tickets.Tickets, func(t ticketstore.Ticket) bool { return now.Before(t.Until) }) ||
+			now.Sub(time.UnixMilli(r.mtime)) < min(b.sweep, time.Minute) {
+			return nil
+		}
+		return b.remove(ctx, tree, r)
+	})
+}
+
+// remove removes the znodes of a tree, unless somebody has updated it since it was read.
+func (b *backend) remove(ctx context.Context, tree pathlock.Tree, r *reading) error {
+	requests := []any{&zk.DeleteRequest{Path: b.names.life(tree, r.record.Life), Version: -1}}
+	for _, t := range r.record.tickets.Tickets {
+		if t.State == ticketstore.Waiting {
+			requests = append(requests, &zk.DeleteRequest{Path: b.names.waiter(tree, t), Version: -1})
+		}
+	}
+	requests = append(requests, &zk.DeleteRequest{Path: b.names.tree(tree), Version: r.version})
+	_, err := once(ctx, b.client, func(conn *zk.Conn) (any, error) { return conn.Multi(requests...) })
+	if errors.Is(err, zk.ErrNoNode) || errors.Is(err, zk.ErrBadVersion) || errors.Is(err, zk.ErrNotEmpty) {
+		return nil
+	}
+	return err
+}
+
+// atOnce is how many trees are read at once.
+const atOnce = 32
+
+// each calls a function with all trees that have a znode, for several at once, until one fails.
+func (b *backend) each(ctx context.Context, do func(context.Context, pathlock.Tree, *reading, time.Time) error) error {
+	if err := b.sync(ctx, b.names.root); err != nil {
+		return err
+	}
+	names, err := untilAnswered(ctx, b.client, func(conn *zk.Conn) ([]string, error) {
+		names, _, err := conn.Children(b.names.root)
+		return names, err
+	})
+	if errors.Is(err, zk.ErrNoNode) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	for _, tree := range used {
-		if err := b.clear(ctx, tree); err != nil {
-			return err
-		}
+	now, _, _, err := b.now(ctx)
+	if err != nil {
+		return err
 	}
-	for _, tree := range unused {
-		// ZooKeeper keeps containers that were never used. A process that is about to use this one
-		// creates it again.
-		if _, err := once(ctx, b.client, func(conn *zk.Conn) (any, error) {
-			return nil, conn.Delete(b.names.tree(tree), 0)
-		}); err != nil && !errors.Is(err, zk.ErrNoNode) && !errors.Is(err, zk.ErrBadVersion) && !errors.Is(err, zk.ErrNotEmpty) {
-			return err
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for _, name := range names {
+		tree, ok := treeOf(name)
+		if !ok {
+			continue
 		}
+		group.Go(func() error {
+			r, err := b.read(ctx, tree, false)
+			if err != nil || r.absent {
+				return err
+			}
+			return do(ctx, tree, r, now)
+		})
 	}
-	return nil
+	return group.Wait()
 }
 
-// clear removes the tickets of a tree in which all have ended. Where one is live, its process
-// visits the tree.
-func (b *backend) clear(ctx context.Context, tree pathlock.Tree) error {
-	return b.update(ctx, tree, func(state ticketstore.State) (c ticketstore.Changes) {
-		c.Fence = state.Fence
-		if slices.ContainsFunc(state.Tickets, func(t ticketstore.Ticket) bool { return state.Now.Before(t.Until) }) {
-			return c
+// Trees implements [ticketstore.Backend].
+func (b *backend) Trees(ctx context.Context) (trees []pathlock.Tree, err error) {
+	var mu sync.Mutex
+	err = b.each(ctx, func(_ context.Context, tree pathlock.Tree, r *reading, now time.Time) error {
+		if slices.ContainsFunc(r.record.tickets.Tickets, func(t ticketstore.Ticket) bool { return t.Live(now) }) {
+			mu.Lock()
+			defer mu.Unlock()
+			trees = append(trees, tree)
 		}
-		c.Delete = state.Tickets[:min(len(state.Tickets), b.limits.tickets)]
-		return c
+		return nil
 	})
+	if err != nil {
+		return nil, b.failed(ctx, "listing the trees", err)
+	}
+	return trees, nil
 }

@@ -1,8 +1,8 @@
 package zkstore
 
 import (
-	"crypto/rand"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -14,19 +14,22 @@ import (
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
-// awaitGone waits until ZooKeeper has removed a tree's empty container.
+// often is how often tests sweep.
+const often = 50 * time.Millisecond
+
+// awaitGone waits until a tree's znode has been swept.
 func awaitGone(t *testing.T, s *Store, tree pathlock.Tree) {
 	t.Helper()
-	testserver.Await(t, "the empty container goes", func() bool {
-		_, err := s.backend.get(t.Context(), s.backend.names.tree(tree))
-		return errors.Is(err, zk.ErrNoNode)
+	testserver.Await(t, "the znode of the tree goes", func() bool {
+		r, err := s.backend.read(t.Context(), tree, true)
+		return err == nil && r.absent
 	})
 }
 
 // TestFencesAfterATree: fences grow although nothing is left on record.
 func TestFencesAfterATree(t *testing.T) {
 	server := testzk.Start(t)
-	s, tree := newStore(t, server.Addr), newTree(t)
+	s, tree := newStore(t, server.Addr, WithSweep(often)), newTree(t)
 	fence := uint64(0)
 	for range 3 {
 		for range 5 {
@@ -42,11 +45,11 @@ func TestFencesAfterATree(t *testing.T) {
 	}
 }
 
-// TestStrayedUpdate: between reading and writing, the tree's container goes, and another one comes
-// that has the same version by chance. Nothing of the update stays, and fences keep growing.
+// TestStrayedUpdate: between reading and writing, the tree's znode goes, and another one comes that
+// has the same version by chance. The update writes nothing, and fences keep growing.
 func TestStrayedUpdate(t *testing.T) {
 	server := testzk.Start(t)
-	s, other, tree := newStore(t, server.Addr), newStore(t, server.Addr), newTree(t)
+	s, other, tree := newStore(t, server.Addr, WithSweep(often)), newStore(t, server.Addr), newTree(t)
 	first := ask(tree, x("/n"))
 	take(t, s, first)
 	release(t, s, first)
@@ -84,7 +87,6 @@ func TestStrayedUpdate(t *testing.T) {
 // TestSweep: tickets that have ended go from trees that nobody visits.
 func TestSweep(t *testing.T) {
 	server := testzk.Start(t)
-	const every = 50 * time.Millisecond
 	left, detached := newTree(t), newTree(t)
 	gone := newStore(t, server.Addr)
 	forgotten := ask(left, x("/n"))
@@ -97,8 +99,8 @@ func TestSweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	unused := newTree(t)
-	a, b := newStore(t, server.Addr, WithSweep(every)), newStore(t, server.Addr, WithSweep(every))
-	if err := a.backend.create(t.Context(), a.backend.names.tree(unused)); err != nil {
+	a, b := newStore(t, server.Addr, WithSweep(often)), newStore(t, server.Addr, WithSweep(often))
+	if err := errors.Join(a.backend.createRoot(t.Context(), DefaultRoot), a.backend.begin(t.Context(), unused)); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range []*Store{a, b} {
@@ -123,27 +125,6 @@ func TestSweep(t *testing.T) {
 	release(t, b, kept)
 }
 
-// TestMemory: what a process remembers of trees is bounded, and goes with their tickets.
-func TestMemory(t *testing.T) {
-	var m memory
-	for range 2 * rememberedTrees {
-		tree, err := pathlock.NewTree("t", rand.Text())
-		if err != nil {
-			t.Fatal(err)
-		}
-		m.remember(tree, map[string]entry{"a": {}})
-	}
-	if n := len(m.trees); n > rememberedTrees {
-		t.Errorf("%d trees are remembered", n)
-	}
-	for tree := range m.trees {
-		m.remember(tree, nil)
-	}
-	if n := len(m.trees); n != 0 {
-		t.Errorf("%d trees without tickets are remembered", n)
-	}
-}
-
 // TestRootOfOthers: a root that is there already keeps what it holds.
 func TestRootOfOthers(t *testing.T) {
 	server := testzk.Start(t)
@@ -159,7 +140,11 @@ func TestRootOfOthers(t *testing.T) {
 	req := ask(newTree(t), x("/n"))
 	take(t, s, req)
 	release(t, s, req)
-	if got, err := s.backend.get(t.Context(), "/prod"); err != nil || string(got.bytes) != "theirs" || got.stat.Version != 0 {
-		t.Errorf("the root holds %q, version %d, error %v", got.bytes, got.stat.Version, err)
+	got, err := once(t.Context(), s.backend.client, func(conn *zk.Conn) (string, error) {
+		data, stat, err := conn.Get("/prod")
+		return fmt.Sprint(string(data), stat.Version), err
+	})
+	if err != nil || got != "theirs0" {
+		t.Errorf("the root holds %q, error %v", got, err)
 	}
 }

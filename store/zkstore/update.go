@@ -1,0 +1,267 @@
+package zkstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/ticketstore"
+)
+
+// reading is what a tree held at one instant.
+type reading struct {
+	absent  bool  // there is no znode of the tree
+	zxid    int64 // of the latest update
+	mtime   int64 // when that was, in ms since 1970
+	version int32
+	record  record
+}
+
+// fenceBits is how many fences an update can give out, as a power of two. So all fences of an
+// update are above those of the last one, counted from its transaction.
+const fenceBits = 8
+
+// Update implements [ticketstore.Backend].
+func (b *backend) Update(ctx context.Context, tree pathlock.Tree, change func(ticketstore.State) ticketstore.Changes) error {
+	b.startSweeper()
+	if err := b.update(ctx, tree, change); err != nil {
+		return b.failed(ctx, "updating the tree "+tree.String(), err)
+	}
+	return nil
+}
+
+func (b *backend) update(ctx context.Context, tree pathlock.Tree, change func(ticketstore.State) ticketstore.Changes) error {
+	current := false
+	for try := 0; ; {
+		r, err := b.read(ctx, tree, current)
+		if err != nil {
+			return err
+		}
+		state, err := b.state(ctx, r)
+		if err != nil {
+			return err
+		}
+		c := change(state)
+		switch {
+		case c.Empty() && current:
+			return nil
+		case c.Empty():
+			// The server may be behind. What is refused is refused by what is so.
+			current = true
+			continue
+		case r.absent:
+			// Fences of the tree's next life are above those of the last, if they are counted from
+			// the transaction that creates it.
+			if err := b.begin(ctx, tree); err != nil {
+				return err
+			}
+			continue
+		}
+		done, err := b.commit(ctx, tree, r, c)
+		if done || err != nil {
+			return err
+		}
+		try++
+		if err := pause(ctx, try); err != nil {
+			return err
+		}
+	}
+}
+
+// pause waits before a further try, for longer each time, with jitter.
+func pause(ctx context.Context, try int) error {
+	const first, longest = time.Millisecond, 50 * time.Millisecond
+	timer := time.NewTimer(rand.N(min(first<<min(try, 10), longest)))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// read reads a tree. If current is set, nothing is missing that was written before the call, by
+// whomever.
+func (b *backend) read(ctx context.Context, tree pathlock.Tree, current bool) (*reading, error) {
+	path := b.names.tree(tree)
+	if current {
+		if err := b.sync(ctx, path); err != nil {
+			return nil, err
+		}
+	}
+	return untilAnswered(ctx, b.client, func(conn *zk.Conn) (*reading, error) {
+		data, stat, err := conn.Get(path)
+		if errors.Is(err, zk.ErrNoNode) {
+			return &reading{absent: true}, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		record, err := decodeRecord(&b.decoder, data)
+		return &reading{zxid: stat.Mzxid, mtime: stat.Mtime, version: stat.Version, record: record}, err
+	})
+}
+
+// sync has the server catch up with the leader.
+func (b *backend) sync(ctx context.Context, path string) error {
+	_, err := untilAnswered(ctx, b.client, func(conn *zk.Conn) (string, error) { return conn.Sync(path) })
+	return err
+}
+
+// state returns what a tree holds as the lock table wants it.
+func (b *backend) state(ctx context.Context, r *reading) (ticketstore.State, error) {
+	now, uncertain, began, err := b.now(ctx)
+	return ticketstore.State{
+		Tickets: r.record.tickets.Tickets, Now: now, Error: uncertain, Began: began,
+		Fence: r.record.Fence, Floor: uint64(r.zxid) << fenceBits,
+	}, err
+}
+
+// begin creates the znode of a tree, with the one that tells its lives apart.
+func (b *backend) begin(ctx context.Context, tree pathlock.Tree) error {
+	record := record{Life: newID()}
+	data, err := record.encode()
+	if err != nil {
+		return err
+	}
+	_, err = once(ctx, b.client, func(conn *zk.Conn) (any, error) {
+		return conn.Multi(&zk.CreateRequest{Path: b.names.tree(tree), Data: data, Acl: b.acl},
+			&zk.CreateRequest{Path: b.names.life(tree, record.Life), Acl: b.acl})
+	})
+	switch {
+	case errors.Is(err, zk.ErrNoNode):
+		return b.createRoot(ctx, b.names.root)
+	case err == nil, errors.Is(err, zk.ErrNodeExists), isLost(err) && ctx.Err() == nil:
+		return nil // the caller looks again
+	default:
+		return fmt.Errorf("creating the znode of the tree: %w", err)
+	}
+}
+
+// createRoot creates a znode, and those above it that are missing.
+func (b *backend) createRoot(ctx context.Context, path string) error {
+	_, err := once(ctx, b.client, func(conn *zk.Conn) (string, error) { return conn.Create(path, nil, 0, b.acl) })
+	switch {
+	case err == nil, errors.Is(err, zk.ErrNodeExists), isLost(err) && ctx.Err() == nil:
+		return nil // the caller looks again
+	case errors.Is(err, zk.ErrNoNode) && parentOf(path) != "":
+		if err := b.createRoot(ctx, parentOf(path)); err != nil {
+			return err
+		}
+		return b.createRoot(ctx, path)
+	default:
+		return fmt.Errorf("creating the znode %s: %w", path, err)
+	}
+}
+
+// commit writes changes to the tree as it was read. It returns false if another process was faster.
+func (b *backend) commit(ctx context.Context, tree pathlock.Tree, r *reading, c ticketstore.Changes) (bool, error) {
+	update := newID()
+	requests, err := b.requests(tree, r, c, update)
+	if err != nil {
+		return false, err
+	}
+	sent := time.Now()
+	results, err := once(ctx, b.client, func(conn *zk.Conn) ([]zk.MultiResponse, error) { return conn.Multi(requests...) })
+	received := time.Now()
+	switch {
+	case isLost(err):
+		return b.lookUp(ctx, tree, r, update)
+	case errors.Is(err, zk.ErrBadVersion), errors.Is(err, zk.ErrNoNode):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("writing: %w", err)
+	}
+	if ahead := b.clock.sample(results[0].Stat.Mtime, sent, received); ahead > leap {
+		return false, fmt.Errorf("%w: ZooKeeper's clock has gone forward by %v: leases written just now may be too short", pathlock.ErrUnavailable, ahead)
+	}
+	return true, nil
+}
+
+// leap is by how much the leader's clock may go forward unnoticed.
+const leap = time.Second
+
+var errTooLarge = errors.New("the request is larger than the servers' jute.maxbuffer")
+
+// requestOverhead is what a part of a transaction takes at most besides its path and its data.
+const requestOverhead = 128
+
+// requests returns the transaction of changes: the tree's next record, if there was no update since
+// it was read, and what tells those who wait.
+func (b *backend) requests(tree pathlock.Tree, r *reading, c ticketstore.Changes, update string) ([]any, error) {
+	for i := range c.Put {
+		t := &c.Put[i]
+		if t.Key != "" {
+			continue
+		}
+		if size, most := len(ticketstore.Encode(*t)), b.packet/8; size > most {
+			return nil, fmt.Errorf("%w: the claims and the note take %d bytes, at most %d are allowed: claim an ancestor, or the gate, in their place",
+				pathlock.ErrInvalidRequest, size, most)
+		}
+		if t.State == ticketstore.Waiting {
+			t.Home = newID()
+		}
+	}
+	data, err := r.record.after(update, c).encode()
+	if err != nil {
+		return nil, err
+	}
+	path := b.names.tree(tree)
+	requests := []any{
+		&zk.SetDataRequest{Path: path, Data: data, Version: r.version},
+		&zk.CheckVersionRequest{Path: b.names.life(tree, r.record.Life), Version: -1},
+	}
+	waited := make(map[string]ticketstore.Ticket)
+	for _, t := range r.record.tickets.Tickets {
+		if t.State == ticketstore.Waiting {
+			waited[t.Key] = t
+		}
+	}
+	for _, t := range c.Delete {
+		if _, ok := waited[t.Key]; ok {
+			requests = append(requests, &zk.DeleteRequest{Path: b.names.waiter(tree, t), Version: -1})
+		}
+	}
+	for _, t := range c.Put {
+		before, ok := waited[t.Key]
+		switch waits := t.State == ticketstore.Waiting; {
+		case waits && !ok:
+			requests = append(requests, &zk.CreateRequest{Path: b.names.waiter(tree, t), Data: looks(t), Acl: b.acl})
+		case waits && t.Looks != before.Looks:
+			requests = append(requests, &zk.SetDataRequest{Path: b.names.waiter(tree, t), Data: looks(t), Version: -1})
+		case ok && !waits:
+			requests = append(requests, &zk.DeleteRequest{Path: b.names.waiter(tree, t), Version: -1})
+		}
+	}
+	// A server would close the connection.
+	if size := len(data) + len(requests)*(requestOverhead+len(path)); size > b.packet {
+		return nil, fmt.Errorf("%w: it has %d bytes, of %d", errTooLarge, size, b.packet)
+	}
+	return requests, nil
+}
+
+// looks is the data of a waiter's znode.
+func looks(t ticketstore.Ticket) []byte { return strconv.AppendUint(nil, t.Looks, 10) }
+
+// lookUp finds out what has become of a write whose answer was lost.
+func (b *backend) lookUp(ctx context.Context, tree pathlock.Tree, r *reading, update string) (bool, error) {
+	now, err := b.read(ctx, tree, true)
+	switch {
+	case err != nil:
+		return false, err
+	case slices.Contains(now.record.Updates, update):
+		return true, nil
+	case now.absent || now.record.Life != r.record.Life || now.version-r.version > rememberedUpdates:
+		return false, fmt.Errorf("%w, and the tree has changed too often since to tell whether it was carried out", errUnanswered)
+	default:
+		return false, nil
+	}
+}
