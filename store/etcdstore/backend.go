@@ -6,7 +6,9 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/pathlock-go/pathlock"
@@ -19,15 +21,11 @@ type backend struct {
 	config config
 	keys   keys
 	clock  clock
-	// home is this process's name in its tickets.
-	home      string
-	leases    *leases
-	sweeper   *sweeper
-	sightings *sightings
-	memory    *memory
+	// name is this process's in the names of its updates.
+	name      string
 	updates   atomic.Uint64
-	// expire updates a tree if a lease has ended in it.
-	expire func(context.Context, pathlock.Tree) error
+	leases    leases
+	sightings sightings
 
 	// ctx ends when the store is closed. running are the goroutines that it ends.
 	ctx     context.Context
@@ -40,10 +38,11 @@ var _ ticketstore.Backend = (*backend)(nil)
 
 func newBackend(client *clientv3.Client, c config) *backend {
 	const unique = 10 // characters of 5 bits: no two processes on one etcd have the same
-	b := &backend{client: client, config: c, keys: newKeys(c.prefix), clock: newClock(), home: rand.Text()[:unique], sightings: newSightings(), memory: newMemory()}
+	b := &backend{
+		client: client, config: c, keys: newKeys(c.prefix), clock: newClock(), name: rand.Text()[:unique],
+		leases: leases{latest: map[time.Duration]lease{}}, sightings: sightings{latest: map[sign]time.Time{}},
+	}
 	b.ctx, b.cancel = context.WithCancel(context.Background())
-	b.leases = newLeases(b)
-	b.sweeper = newSweeper(b.clock)
 	return b
 }
 
@@ -66,29 +65,15 @@ func (b *backend) close() {
 	b.running.Wait()
 }
 
-// tidyUp removes what nobody needs after the last update of this process: guards of empty trees,
-// and leases without tickets. What remains, because etcd does not answer at once, costs next to
-// nothing.
-func (b *backend) tidyUp(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, b.config.longest())
-	defer cancel()
-	for _, tree := range b.sweeper.unsettled() {
-		_ = b.settleTree(ctx, tree)
-	}
-	for _, id := range b.leases.unused(ctx) {
-		_, _ = b.client.Revoke(ctx, id)
-	}
-}
-
 // nextUpdate returns a name for an update that no other has.
-func (b *backend) nextUpdate() string { return b.home + strconv.FormatUint(b.updates.Add(1), 36) }
+func (b *backend) nextUpdate() string { return b.name + strconv.FormatUint(b.updates.Add(1), 36) }
 
-// Limit implements [ticketstore.Backend]: two operations are for the guard and the floor.
-func (b *backend) Limit() int { return b.config.maxOps - 2 }
+// Limit implements [ticketstore.Backend]: one operation is for the guard.
+func (b *backend) Limit() int { return b.config.maxOps - 1 }
 
 // View implements [ticketstore.Backend].
 func (b *backend) View(ctx context.Context, tree pathlock.Tree) (ticketstore.State, error) {
-	r, err := b.read(ctx, tree, nil)
+	r, err := b.read(ctx, tree)
 	if err != nil {
 		return ticketstore.State{}, err
 	}
@@ -104,4 +89,53 @@ func (b *backend) Ping(ctx context.Context) error {
 		return err
 	})
 	return unavailable(err)
+}
+
+// page is how many keys Trees reads at once.
+const page = 1000
+
+// Trees implements [ticketstore.Backend]. It reads all tickets of the store, in pages, as they were
+// at one revision.
+func (b *backend) Trees(ctx context.Context) (trees []pathlock.Tree, err error) {
+	r := &reading{ends: map[shownEnd]end{}}
+	finish := func() error {
+		state, err := b.state(ctx, r)
+		for _, t := range state.Tickets {
+			if t.Live(state.Now) {
+				trees = append(trees, r.tree)
+				break
+			}
+		}
+		return err
+	}
+	from, last := b.keys.prefix, rangeOf(b.keys.prefix)
+	for more := true; more; {
+		var response *clientv3.GetResponse
+		err := b.ask(ctx, "listing the trees", func(ctx context.Context) (err error) {
+			response, err = b.client.Get(ctx, from, clientv3.WithRange(last), clientv3.WithLimit(page), clientv3.WithRev(r.revision))
+			return err
+		})
+		if err != nil {
+			return nil, unavailable(err)
+		}
+		r.revision = response.Header.Revision
+		for _, kv := range response.Kvs {
+			from = string(kv.Key) + "\x00"
+			tree, ok := b.keys.treeOf(string(kv.Key))
+			if !ok {
+				continue // a guard, or a key of somebody else's
+			}
+			if tree != r.tree { // the keys of one tree follow each other
+				if err := finish(); err != nil {
+					return nil, err
+				}
+				r = &reading{tree: tree, revision: r.revision, ends: map[shownEnd]end{}}
+			}
+			if err := r.add(b.keys, []*mvccpb.KeyValue{kv}); err != nil {
+				return nil, err
+			}
+		}
+		more = response.More
+	}
+	return trees, finish()
 }

@@ -13,45 +13,36 @@
 // The lock table is package ticketstore's. This package keeps its tickets, and wakes those who
 // wait:
 //
-//	/pathlock/testplan/plan-001/guard                     the latest fence, and who wrote last
-//	/pathlock/testplan/plan-001/tickets/00000000000001f4  one request, by its place in the queue
-//	/pathlock/testplan/plan-001/tickets/00000000000001f5    │
-//	                                                        │ attached to
-//	        etcd lease of a process, for its tickets  ◀─────┤
-//	        etcd lease of a detached hold             ◀─────┘
+//	/pathlock/testplan/plan-001/00000000000001f4  one request, by its place in the queue  ─┐ attached to
+//	/pathlock/testplan/plan-001/00000000000001f5                                          ─┴─▶ an etcd lease
+//	/pathlock//guards/01c                         the latest fence, and who wrote last
 //
 // An operation reads the tree, at one revision, and writes in one transaction: under the condition
 // that the guard, which every such transaction writes, and the tickets are still as they were read.
 // If somebody else was faster, the transaction reads the tree again instead. That is two round
-// trips. A process that has a ticket in the tree remembers the tree, which saves the read if nobody
-// else has written since. The operations of one process in a tree that come together go into one
-// transaction.
+// trips. The operations of one process in a tree that come together go into one transaction.
 //
 // A waiter watches two keys: its own, and the end of the one before it in the queue that it
 // conflicts with. All watches of a process share a stream. A hand-over costs each waiter two
-// events, one or two reads and one transaction, however many others wait. But each read is of the
-// whole tree: some 300 bytes for each request that holds or waits.
+// events, and a few reads and transactions, however many others wait. But each read is of the whole
+// tree: some 300 bytes for each request that holds or waits.
 //
 // # Leases
 //
 // etcd tells nobody the time, so nothing depends on its clock, or on how far the clocks of
-// processes differ:
+// processes differ. Each time that a process gives a ticket longer to live, it writes a sign of
+// life into it. There is one rule: a lease has ended when its sign has been there for as long as
+// the lease was, by the clock of whoever has seen it. So a waiter learns in good time that a
+// process has died, and a process ends its own tickets exactly.
 //
-//   - A process ends its own tickets, by its own clock.
-//   - It ends another's, if it has seen it unchanged for the whole of its lease. So a waiter learns
-//     in good time that a process has died.
-//   - etcd ends all tickets of a process that has died, with an etcd lease. That lasts for whole
-//     seconds, at least one and a half of the election timeout, a tenth longer than the tickets'
-//     leases but no more than five seconds, and etcd notices its end after half a second at most.
-//     So leases under two seconds end later than they should where nobody waits for their end.
+// For those that nobody sees, each ticket is attached to an etcd lease that ends a little later: it
+// lasts for whole seconds, at least one and a half of the election timeout, one second or a tenth
+// longer than the ticket's lease but no more than six seconds, and etcd notices its end after half
+// a second at most. The tickets that a process writes within that tenth share one, and no etcd
+// lease is ever renewed: a renewal attaches the ticket to a later one. So nothing that a process
+// does for one lock keeps another alive that nobody renews.
 //
-// All tickets of a process with leases of one length share an etcd lease. No goroutine keeps it
-// alive. An operation that promises a lease renews it, if need be, while its transaction is under
-// way, and succeeds if both do. So nothing that a process does for one lock keeps another alive
-// that nobody renews.
-//
-// A detached hold has an etcd lease of its own. Its end is the one that was set, by the clock of
-// the process that set it. Where clocks differ by more than a second, etcd's answer counts, to a
+// When a detached hold ends that is older than the process that looks at it, etcd is asked, to a
 // second.
 //
 // # What is guaranteed
@@ -61,8 +52,8 @@
 //     as both heed the ends of their leases: etcd does not forget a write that it has acknowledged.
 //   - [Store.Owns] goes further. It returns conditions for a transaction of one's own in the same
 //     etcd, which then writes only if the lock is held.
-//   - A fence is a revision of etcd, at most the one that the grant was written at. Of several grants
-//     in one transaction, each has one more than the one before. They grow even if etcd was down.
+//   - A fence is at least the revision of etcd that the grant was decided at. Of several grants in
+//     one transaction, each has one more than the one before. They grow even if etcd was down.
 //   - A process that is stopped for longer than its lease brings nothing back to life when it goes on.
 //   - A transaction whose reply is lost is sent again, and carried out once. Where its outcome stays
 //     unknown, the error matches [pathlock.ErrUnavailable], and the lease sees to what is left.
@@ -70,9 +61,8 @@
 //     an error that matches ErrUnavailable. Leases do not end then. After a change of the leader, all
 //     of etcd's leases begin anew.
 //   - A compaction disturbs nobody.
-//   - When a tree's last lock is released, its keys are gone. Where several grants were made at once,
-//     the guard stays for a second or so. For good stay only 64 empty keys below //floors/, which see
-//     to it that fences grow.
+//   - When a tree's last lock is released, its keys are gone. For good stay only 1,024 small keys at
+//     most, the guards below //guards/, of which each serves many trees.
 //
 // # Limits
 //

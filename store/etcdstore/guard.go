@@ -7,12 +7,12 @@ import (
 )
 
 // remembered is how many of the latest updates a guard names.
-const remembered = 8
+const remembered = 16
 
-// guard is the value of a tree's guard key. Every update that writes a ticket writes the guard,
-// too, if it is still as it was read: so two updates never act on the same state.
+// guard is the value of a guard key. Every update writes the guard of its tree, if it is still as
+// it was read: so two updates never act on the same state.
 type guard struct {
-	// Fence is the latest fence of the tree.
+	// Fence is the latest fence of the trees that share the guard.
 	Fence uint64 `json:"fence"`
 	// Updates names the latest updates, the last one first. A process that has lost the reply to
 	// its update finds out here whether it was carried out.
@@ -27,19 +27,14 @@ func decodeGuard(value []byte) (guard, error) {
 	return g, nil
 }
 
-// encode returns the value of a guard key.
-func (g guard) encode() (string, error) {
-	text, err := json.Marshal(g)
+// after returns the value of the guard that an update leaves.
+func (g guard) after(fence uint64, update string) (string, error) {
+	updates := append([]string{update}, g.Updates...)
+	text, err := json.Marshal(guard{Fence: max(g.Fence, fence), Updates: updates[:min(len(updates), remembered)]})
 	if err != nil {
 		return "", fmt.Errorf("etcdstore: encoding a guard: %w", err)
 	}
 	return string(text), nil
-}
-
-// next is the guard that an update leaves.
-func (g guard) next(fence uint64, update string) guard {
-	updates := append([]string{update}, g.Updates...)
-	return guard{Fence: max(g.Fence, fence), Updates: updates[:min(len(updates), remembered)]}
 }
 
 // outcome is what a process knows of an update whose reply it has lost.
@@ -56,10 +51,8 @@ func (g guard) outcomeOf(update string, before guard) outcome {
 	switch {
 	case slices.Contains(g.Updates, update):
 		return carriedOut
-	case len(before.Updates) > 0 && slices.Contains(g.Updates, before.Updates[0]):
+	case len(g.Updates) < remembered, len(before.Updates) > 0 && slices.Contains(g.Updates, before.Updates[0]):
 		return notCarriedOut // all that came after before are known, and it is none of them
-	case len(before.Updates) == 0 && len(g.Updates) > 0 && len(g.Updates) < remembered:
-		return notCarriedOut // the first of them made the guard
 	default:
 		return unknown
 	}

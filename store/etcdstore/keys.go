@@ -16,17 +16,10 @@ import (
 // DefaultPrefix is what the names of all keys begin with, unless [WithPrefix] says otherwise.
 const DefaultPrefix = "/pathlock/"
 
-// What follows a tree's name in its keys.
-const (
-	guardPart   = "guard"
-	ticketsPart = "tickets/"
-)
-
 // keys names the keys of a store. For the tree ("testplan", "plan-001"):
 //
-//	/pathlock/testplan/plan-001/guard                     the fence, and who wrote last
-//	/pathlock/testplan/plan-001/tickets/00000000000001f4  one ticket, by its place in the queue
-//	/pathlock//floors/1c                                  shared with other trees, and empty: see floor
+//	/pathlock/testplan/plan-001/00000000000001f4  one ticket, by its place in the queue
+//	/pathlock//guards/01c                         who wrote last there, and in a few other trees
 //
 // Namespace and id are escaped, so that neither can hold a slash: no tree's keys begin with
 // another's.
@@ -46,22 +39,18 @@ func (k keys) tree(tree pathlock.Tree) string {
 	return k.prefix + escape(tree.Namespace()) + "/" + escape(tree.ID()) + "/"
 }
 
-func (k keys) guard(tree pathlock.Tree) string { return k.tree(tree) + guardPart }
-
 func (k keys) ticket(tree pathlock.Tree, place uint64) string {
-	return k.tree(tree) + ticketsPart + fmt.Sprintf("%016x", place)
+	return k.tree(tree) + fmt.Sprintf("%016x", place)
 }
 
-// floors is how many keys count the guards that are made.
-const floors = 64
+// guards is how many keys guard all trees. They are never deleted, so a guard that is as it was
+// read says that nobody has written since. Two trees that share one only disturb each other.
+const guards = 1024
 
-// floor is the key that is written whenever the guard of a tree is made, or of another tree that
-// shares the key. Guards come and go: without it, a guard that is not there would say nothing of
-// whether there has been one since the tree was read.
-func (k keys) floor(tree pathlock.Tree) string {
+func (k keys) guard(tree pathlock.Tree) string {
 	h := fnv.New32a()
-	_, _ = h.Write([]byte(k.tree(tree)))
-	return fmt.Sprintf("%s/floors/%02x", k.prefix, h.Sum32()%floors)
+	_, _ = h.Write([]byte(k.tree(tree))) // it never fails
+	return fmt.Sprintf("%s/guards/%03x", k.prefix, h.Sum32()%guards)
 }
 
 // ping is a key that no tree has: an escaped namespace is never empty.
@@ -77,24 +66,17 @@ func (k keys) place(key string) (uint64, error) {
 	return place, nil
 }
 
-// treeOf returns the tree that a key belongs to, and whether it is the key of a ticket.
-func (k keys) treeOf(key string) (tree pathlock.Tree, ticket bool, err error) {
+// treeOf returns the tree of a ticket's key, false if it is no ticket's.
+func (k keys) treeOf(key string) (pathlock.Tree, bool) {
 	rest, _ := strings.CutPrefix(key, k.prefix)
-	parts := strings.SplitN(rest, "/", 3)
+	parts := strings.Split(rest, "/")
 	if len(parts) != 3 {
-		return tree, false, fmt.Errorf("etcdstore: the key %q is not of this store", key)
+		return pathlock.Tree{}, false
 	}
-	namespace, err := url.PathUnescape(parts[0])
-	if err == nil {
-		var id string
-		if id, err = url.PathUnescape(parts[1]); err == nil {
-			tree, err = pathlock.NewTree(namespace, id)
-		}
-	}
-	if err != nil {
-		return tree, false, fmt.Errorf("etcdstore: the key %q is not of this store: %w", key, err)
-	}
-	return tree, strings.HasPrefix(parts[2], ticketsPart), nil
+	namespace, first := url.PathUnescape(parts[0])
+	id, second := url.PathUnescape(parts[1])
+	tree, third := pathlock.NewTree(namespace, id)
+	return tree, first == nil && second == nil && third == nil
 }
 
 // rangeOf returns the end of the range of all keys with a prefix.

@@ -13,21 +13,18 @@ func TestKeysOfATree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := k.guard(tree), "/locks/test%20plan/a%2Fb%25%C3%BC/guard"; got != want {
-		t.Errorf("the guard is %s, want %s", got, want)
-	}
 	key := k.ticket(tree, 500)
-	if want := "/locks/test%20plan/a%2Fb%25%C3%BC/tickets/00000000000001f4"; key != want {
+	if want := "/locks/test%20plan/a%2Fb%25%C3%BC/00000000000001f4"; key != want {
 		t.Errorf("a ticket is %s, want %s", key, want)
 	}
-	if got, ticket, err := k.treeOf(key); err != nil || got != tree || !ticket {
-		t.Errorf("treeOf(%s) = %s, %v, %v", key, got, ticket, err)
+	if got, ok := k.treeOf(key); !ok || got != tree {
+		t.Errorf("treeOf(%s) = %s, %v", key, got, ok)
 	}
 	if place, err := k.place(key); err != nil || place != 500 {
 		t.Errorf("place(%s) = %d, %v", key, place, err)
 	}
-	for _, other := range []string{k.floor(tree), k.ping()} {
-		if _, _, err := k.treeOf(other); err == nil {
+	for _, other := range []string{k.guard(tree), k.ping()} {
+		if _, ok := k.treeOf(other); ok {
 			t.Errorf("%s is taken for the key of a tree", other)
 		}
 	}
@@ -36,7 +33,7 @@ func TestKeysOfATree(t *testing.T) {
 // No tree's keys are in the range of another one.
 func TestTreesAreDisjoint(t *testing.T) {
 	k := newKeys(DefaultPrefix)
-	names := []string{"a", "a/", "a/b", "b", "/", "%2F", "a%2Fb", ".", "..", "guard", "tickets", "\u00ff", "a b"}
+	names := []string{"a", "a/", "a/b", "b", "/", "%2F", "a%2Fb", ".", "..", "guards", "\u00ff", "a b"}
 	var all []string
 	for _, namespace := range names {
 		for _, id := range names {
@@ -57,23 +54,34 @@ func TestTreesAreDisjoint(t *testing.T) {
 }
 
 func TestOutcomeOfAnUpdate(t *testing.T) {
-	before := guard{Updates: []string{"b2", "b1"}}
-	many := before
-	for _, name := range strings.Split("c1 c2 c3 c4 c5 c6 c7 c8", " ") {
-		many = many.next(0, name)
+	after := func(g guard, updates ...string) guard {
+		for _, name := range updates {
+			text, err := g.after(1, name)
+			if err == nil {
+				g, err = decodeGuard([]byte(text))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		return g
 	}
+	full := strings.Split("f1 f2 f3 f4 f5 f6 f7 f8 f9 f10 f11 f12 f13 f14 f15 f16", " ")
+	young, old := after(guard{}, "b1", "b2"), after(guard{}, full...)
 	for name, test := range map[string]struct {
-		now  guard
-		want outcome
+		before, now guard
+		want        outcome
 	}{
-		"it was the last one":                   {before.next(1, "mine"), carriedOut},
-		"others have followed":                  {before.next(1, "mine").next(2, "c1"), carriedOut},
-		"others have written, and it has not":   {before.next(1, "c1"), notCarriedOut},
-		"too many others to know":               {many, unknown},
-		"the guard is another one":              {guard{}.next(1, "c1"), unknown},
-		"the guard is another one, and it that": {guard{}.next(1, "mine"), carriedOut},
+		"it was the last one":                      {young, after(young, "mine"), carriedOut},
+		"others have followed":                     {old, after(old, "mine", "c1"), carriedOut},
+		"others have written, and it has not":      {young, after(young, "c1"), notCarriedOut},
+		"they have, where more are not remembered": {old, after(old, "c1"), notCarriedOut},
+		"it was the first one":                     {guard{}, after(guard{}, "mine"), carriedOut},
+		"others were the first":                    {guard{}, after(guard{}, "c1"), notCarriedOut},
+		"too many others to know":                  {young, after(young, full...), unknown},
+		"too many others to know from the first":   {guard{}, after(guard{}, full...), unknown},
 	} {
-		if got := test.now.outcomeOf("mine", before); got != test.want {
+		if got := test.now.outcomeOf("mine", test.before); got != test.want {
 			t.Errorf("%s: %v, want %v", name, got, test.want)
 		}
 	}

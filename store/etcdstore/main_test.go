@@ -170,8 +170,8 @@ func granted(t testing.TB, over <-chan outcomeOf) outcomeOf {
 	return o
 }
 
-// isFloor reports whether a key is one of the few that stay for good.
-func isFloor(kv *mvccpb.KeyValue) bool { return strings.Contains(string(kv.Key), "//floors/") }
+// isGuard reports whether a key is one of the few that stay for good.
+func isGuard(kv *mvccpb.KeyValue) bool { return strings.Contains(string(kv.Key), "//guards/") }
 
 // requireNothing requires that etcd has no keys and no leases, within the time that a lease lasts
 // which nobody uses.
@@ -186,7 +186,7 @@ func requireNothing(t testing.TB, client *clientv3.Client) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return !slices.ContainsFunc(keys.Kvs, func(kv *mvccpb.KeyValue) bool { return !isFloor(kv) }) && len(leases.Leases) == 0
+		return !slices.ContainsFunc(keys.Kvs, func(kv *mvccpb.KeyValue) bool { return !isGuard(kv) }) && len(leases.Leases) == 0
 	})
 }
 
@@ -198,7 +198,7 @@ func requireNoKeys(t testing.TB, client *clientv3.Client) {
 		t.Fatal(err)
 	}
 	for _, kv := range keys.Kvs {
-		if isFloor(kv) {
+		if isGuard(kv) {
 			continue
 		}
 		t.Errorf("left behind: %s = %s", kv.Key, kv.Value)

@@ -53,7 +53,7 @@ func WithTimeout(d time.Duration) Option {
 }
 
 // WithMaxTxnOps says what the members' --max-txn-ops is, if it is not [DefaultMaxTxnOps]. An update
-// that writes n tickets has n+2 operations. Values under 10 are ignored.
+// that writes n tickets has n+1 operations. Values under 10 are ignored.
 func WithMaxTxnOps(n int) Option {
 	return func(c *config) {
 		if n >= 10 {

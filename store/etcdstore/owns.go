@@ -28,7 +28,7 @@ import (
 // Owns reads the tree. The error matches [pathlock.ErrLost] if the lock is not held any more, or is
 // another store's.
 func (s *Store) Owns(ctx context.Context, lock *pathlock.Lock) ([]clientv3.Cmp, error) {
-	r, err := s.backend.read(ctx, lock.Tree(), nil)
+	r, err := s.backend.read(ctx, lock.Tree())
 	if err != nil {
 		return nil, fmt.Errorf("pathlock/etcdstore: %w", err)
 	}

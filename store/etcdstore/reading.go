@@ -19,9 +19,8 @@ type reading struct {
 	guard   guard
 	guarded int64
 	records []*record
-	byKey   map[string]*record
-	// remembered says that the reading is not new.
-	remembered bool
+	// ends are the ends of leases as they were read, by what state has shown for them.
+	ends map[shownEnd]end
 }
 
 // record is a ticket's key.
@@ -30,71 +29,69 @@ type record struct {
 	// created identifies the ticket, and modified what was read of it.
 	created, modified int64
 	lease             clientv3.LeaseID
-	// stored is the ticket as it was written. Its times are by the clock of its home.
+	// stored is the ticket as it was written. Its times are by the clocks of who has written them.
 	stored ticketstore.Ticket
 	// shown is the ticket as this process is to see it: see backend.state.
 	shown ticketstore.Ticket
 }
 
-// isHold reports whether a ticket is a detached hold: it has to outlive its process, and has an
-// etcd lease of its own.
-func isHold(t ticketstore.Ticket) bool {
-	return t.State == ticketstore.Granted && t.Owner.Detached() && !t.Apart
+// reads are the questions whose answers make a reading.
+func (b *backend) reads(tree pathlock.Tree) []clientv3.Op {
+	base := b.keys.tree(tree)
+	return []clientv3.Op{clientv3.OpGet(base, clientv3.WithRange(rangeOf(base))), clientv3.OpGet(b.keys.guard(tree))}
 }
 
-// read reads a tree. before is an earlier reading, or nil: what has not changed is not decoded
-// again.
-func (b *backend) read(ctx context.Context, tree pathlock.Tree, before *reading) (*reading, error) {
-	base := b.keys.tree(tree)
-	var response *clientv3.GetResponse
-	err := b.ask(ctx, fmt.Sprintf("reading %s", tree), func(ctx context.Context) error {
-		var err error
-		response, err = b.client.Get(ctx, base, clientv3.WithRange(rangeOf(base)))
+// read reads a tree.
+func (b *backend) read(ctx context.Context, tree pathlock.Tree) (*reading, error) {
+	var response *clientv3.TxnResponse
+	err := b.ask(ctx, fmt.Sprintf("reading %s", tree), func(ctx context.Context) (err error) {
+		response, err = b.client.Txn(ctx).Then(b.reads(tree)...).Commit()
 		return err
 	})
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	return b.newReading(tree, response.Header.Revision, response.Kvs, before)
+	return b.newReading(tree, response)
 }
 
-func (b *backend) newReading(tree pathlock.Tree, revision int64, kvs []*mvccpb.KeyValue, before *reading) (*reading, error) {
-	r := &reading{tree: tree, revision: revision, byKey: map[string]*record{}}
+// newReading returns what a transaction has answered that has asked for reads.
+func (b *backend) newReading(tree pathlock.Tree, response *clientv3.TxnResponse) (*reading, error) {
+	r := &reading{tree: tree, revision: response.Header.Revision, ends: map[shownEnd]end{}}
+	for _, kv := range response.Responses[1].GetResponseRange().Kvs {
+		var err error
+		if r.guard, err = decodeGuard(kv.Value); err != nil {
+			return nil, unreadable(tree, err)
+		}
+		r.guarded = kv.ModRevision
+	}
+	return r, r.add(b.keys, response.Responses[0].GetResponseRange().Kvs)
+}
+
+// add adds tickets.
+func (r *reading) add(k keys, kvs []*mvccpb.KeyValue) error {
 	for _, kv := range kvs {
-		key := string(kv.Key)
-		if key == b.keys.guard(tree) {
-			var err error
-			if r.guard, err = decodeGuard(kv.Value); err != nil {
-				return nil, unreadable(tree, err)
-			}
-			r.guarded = kv.ModRevision
-			continue
-		}
-		place, err := b.keys.place(key)
+		place, err := k.place(string(kv.Key))
 		if err != nil {
-			return nil, unreadable(tree, err)
+			return unreadable(r.tree, err)
 		}
-		var t ticketstore.Ticket
-		if old := before.unchanged(key, kv.ModRevision); old != nil {
-			t = old.stored
-		} else if t, err = ticketstore.Decode(kv.Value); err != nil {
-			return nil, unreadable(tree, err)
+		t, err := ticketstore.Decode(kv.Value)
+		if err != nil {
+			return unreadable(r.tree, err)
 		}
-		t.Key, t.Place = ticketKey(place, revision), place
-		rec := &record{key: key, created: kv.CreateRevision, modified: kv.ModRevision, lease: clientv3.LeaseID(kv.Lease), stored: t}
-		r.records = append(r.records, rec)
-		r.byKey[key] = rec
+		t.Key, t.Place = ticketKey(place, r.revision), place
+		r.records = append(r.records, &record{
+			key: string(kv.Key), created: kv.CreateRevision, modified: kv.ModRevision, lease: clientv3.LeaseID(kv.Lease), stored: t,
+		})
 	}
-	return r, nil
+	return nil
 }
 
-// unchanged returns the record of a key as it was at a revision, nil if it is not in the reading.
-func (r *reading) unchanged(key string, modified int64) *record {
-	if r == nil {
-		return nil
-	}
-	if rec := r.byKey[key]; rec != nil && rec.modified == modified {
-		return rec
+// at returns the record of a place, nil if there is none.
+func (r *reading) at(place uint64) *record {
+	for _, rec := range r.records {
+		if rec.stored.Place == place {
+			return rec
+		}
 	}
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -31,13 +30,7 @@ var _ pathlock.Store = (*Store)(nil)
 // it, a client notices very late that a member has vanished without a word.
 func New(client *clientv3.Client, opts ...Option) *Store {
 	b := newBackend(client, newConfig(opts))
-	s := &Store{Store: ticketstore.New("etcdstore", b, b.config.timeout), backend: b}
-	b.expire = func(ctx context.Context, tree pathlock.Tree) error {
-		_, err := s.Snapshot(ctx, tree) // which looks to it that what it shows is up to date
-		return err
-	}
-	b.start(b.sweep)
-	return s
+	return &Store{Store: ticketstore.New("etcdstore", b, b.config.timeout), backend: b}
 }
 
 // Close ends the waits that are under way, with an error that matches [pathlock.ErrUnavailable],
@@ -49,7 +42,7 @@ func (s *Store) Close(ctx context.Context) error {
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		s.end(ctx)
+		_ = s.Store.Close() // it has no errors
 	}()
 	var err error
 	select {
@@ -59,29 +52,13 @@ func (s *Store) Close(ctx context.Context) error {
 		<-over
 		err = fmt.Errorf("etcdstore: closing the store: %w", ctx.Err())
 	}
+	s.backend.close()
 	if s.own != nil {
 		if failed := s.own.Close(); failed != nil && !errors.Is(failed, context.Canceled) {
 			err = errors.Join(err, fmt.Errorf("etcdstore: closing the client: %w", failed))
 		}
 	}
 	return err
-}
-
-// end ends everything in the store. If etcd does not answer, it does not wait for long.
-func (s *Store) end(ctx context.Context) {
-	defer s.backend.close()
-	ended := make(chan struct{})
-	s.backend.start(func() {
-		defer close(ended)
-		_ = s.Store.Close() // it has no errors
-	})
-	patience := time.NewTimer(s.backend.config.longest())
-	defer patience.Stop()
-	select {
-	case <-ended:
-		s.backend.tidyUp(ctx)
-	case <-patience.C:
-	}
 }
 
 // Client returns the client that the store works with, for what only etcd can tell, such as its

@@ -1,0 +1,151 @@
+package etcdstore
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/ticketstore"
+)
+
+// sign is a sign of life: a lease that an update has given to tickets. Whoever gives a ticket longer
+// to live writes another sign into it. A ticket's Home has the sign of its own lease, and of the one
+// that the owner's grants share.
+//
+// Clocks differ, so nobody goes by the times in tickets. A lease has ended when its sign has been
+// there for as long as the lease was, by the clock of whoever has seen it.
+type sign struct {
+	// update names the update.
+	update string
+	// given is how long the lease was, and slack how much later its etcd lease ends.
+	given, slack time.Duration
+}
+
+func (s sign) String() string {
+	return fmt.Sprintf("%s+%d+%d", s.update, s.given.Microseconds(), s.slack.Microseconds())
+}
+
+// parseSign undoes String.
+func parseSign(text string) sign {
+	parts := strings.SplitN(text+"++", "+", 4)
+	given, _ := strconv.ParseInt(parts[1], 10, 64)
+	slack, _ := strconv.ParseInt(parts[2], 10, 64)
+	return sign{parts[0], time.Duration(given) * time.Microsecond, time.Duration(slack) * time.Microsecond}
+}
+
+// signsOf returns the signs of life in a ticket.
+func signsOf(t ticketstore.Ticket) (own, shared sign) {
+	one, other, _ := strings.Cut(t.Home, " ")
+	return parseSign(one), parseSign(other)
+}
+
+// withSigns writes the signs of life into a ticket.
+func withSigns(t *ticketstore.Ticket, own, shared sign) {
+	t.Home = own.String() + " " + shared.String()
+}
+
+// sightings are the latest ends of the leases whose signs this process has seen.
+type sightings struct {
+	mu     sync.Mutex
+	latest map[sign]time.Time
+	swept  int // how many were left when old ones were removed
+}
+
+// note notes when a lease ends at the latest, unless that is known, and returns what is known.
+func (s *sightings) note(one sign, latest, now time.Time) time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if known, ok := s.latest[one]; ok {
+		return known
+	}
+	s.latest[one] = latest
+	if len(s.latest) > 2*s.swept+1000 {
+		for old, end := range s.latest {
+			if end.Before(now.Add(-time.Minute)) {
+				delete(s.latest, old)
+			}
+		}
+		s.swept = len(s.latest)
+	}
+	return latest
+}
+
+func (s *sightings) knows(one sign) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.latest[one]
+	return ok
+}
+
+// etcdPrecision is how exactly etcd says how long a lease has left, with what the answer takes.
+const etcdPrecision = time.Second + 100*time.Millisecond
+
+// endless is how far in the future the end of a wait is shown: its own process ends it.
+const endless = time.Minute
+
+// state returns what a reading shows to this process now.
+func (b *backend) state(ctx context.Context, r *reading) (ticketstore.State, error) {
+	// A detached hold may be much older than this process, so etcd is asked when it ends.
+	for _, rec := range r.records {
+		one, _ := signsOf(rec.stored)
+		if rec.stored.State != ticketstore.Granted || !rec.stored.Owner.Detached() || b.sightings.knows(one) {
+			continue
+		}
+		left, err := b.left(ctx, rec.lease)
+		if err != nil {
+			return ticketstore.State{}, err
+		}
+		now := b.clock.now()
+		b.sightings.note(one, now.Add(min(one.given, left+etcdPrecision-one.slack)), now)
+	}
+	// Leases count from here on.
+	s := ticketstore.State{Began: time.Now(), Now: b.clock.now(), Fence: r.guard.Fence, Floor: uint64(max(r.revision, 0))}
+	for _, rec := range r.records {
+		own, shared := signsOf(rec.stored)
+		t := &rec.shown
+		*t = rec.stored
+		t.Until = r.show(rec, end{own, rec.stored.Until, rec.lease}, b.sightings.note(own, s.Now.Add(own.given), s.Now), s.Now)
+		if !t.OwnerUntil.IsZero() {
+			t.OwnerUntil = r.show(rec, end{shared, rec.stored.OwnerUntil, rec.lease}, b.sightings.note(shared, s.Now.Add(shared.given), s.Now), s.Now)
+		}
+		if !t.WaitUntil.IsZero() {
+			t.WaitUntil = s.Now.Add(endless)
+		}
+		s.Tickets = append(s.Tickets, *t)
+	}
+	return s, nil
+}
+
+// end is the end of a lease as it was read.
+type end struct {
+	sign sign
+	// written is by the clock of the process that has given the lease.
+	written time.Time
+	lease   clientv3.LeaseID
+}
+
+// shownEnd is the end of a lease as state has shown it: of an owner's tickets, or of one of them.
+// Several leases may be shown to end at the same time, of which a ticket's own counts first.
+type shownEnd struct {
+	owner pathlock.Owner
+	place uint64 // 0 for all
+	at    int64  // in µs
+}
+
+// show returns when a lease ends at a reading: at the time that was written, or at the latest
+// possible moment if that time has passed here, or is later. It notes what is shown.
+func (r *reading) show(rec *record, e end, latest, now time.Time) time.Time {
+	at := latest
+	if e.written.After(now) && e.written.Before(latest) {
+		at = e.written
+	}
+	r.ends[shownEnd{rec.stored.Owner, 0, at.UnixMicro()}] = e
+	r.ends[shownEnd{rec.stored.Owner, rec.stored.Place, at.UnixMicro()}] = e
+	return at
+}
