@@ -64,8 +64,8 @@ func (b *backend) leaseUntil(ctx context.Context, until time.Time) (lease, error
 	return l, nil
 }
 
-// etcdLength returns how long an etcd lease is to last for tickets with a lease of d: whole seconds,
-// and a tenth more, so that it serves all tickets that are written in that time.
+// etcdLength returns how long an etcd lease is to last for tickets with a lease of d: whole
+// seconds, and a tenth more, so that it serves all tickets that are written in that time.
 func etcdLength(d time.Duration) time.Duration {
 	whole := min(d, pathlock.Forever).Truncate(time.Second) + time.Second
 	return whole + max(time.Second, min(whole/10, 5*time.Second).Truncate(time.Second))

@@ -14,9 +14,9 @@ import (
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
-// sign is a sign of life: a lease that an update has given to tickets. Whoever gives a ticket longer
-// to live writes another sign into it. A ticket's Home has the sign of its own lease, and of the one
-// that the owner's grants share.
+// sign is a sign of life: a lease that an update has given to tickets. Whoever gives a ticket
+// longer to live writes another sign into it. A ticket's Home has the sign of its own lease, and of
+// the one that the owner's grants share.
 //
 // Clocks differ, so nobody goes by the times in tickets. A lease has ended when its sign has been
 // there for as long as the lease was, by the clock of whoever has seen it.

@@ -72,7 +72,8 @@ func (b *backend) Update(ctx context.Context, tree pathlock.Tree, change func(ti
 	})
 }
 
-// told returns whom changes are news for: those who have waited and do not any more, or are to look.
+// told returns whom changes are news for: those who have waited and do not any more, or are to
+// look.
 func (b *backend) told(r *record, c ticketstore.Changes) (all []message) {
 	for _, t := range c.Woken {
 		all = append(all, message{t.Home, keyOf(r.tree), t.Place})
@@ -219,8 +220,8 @@ func (b *backend) Ping(ctx context.Context) error {
 	})
 }
 
-// sweepSometimes removes the rows that nobody has used for a while, now and then. What fails is done
-// by the next sweep, or by another process's.
+// sweepSometimes removes the rows that nobody has used for a while, now and then. What fails is
+// done by the next sweep, or by another process's.
 func (b *backend) sweepSometimes() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

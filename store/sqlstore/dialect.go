@@ -73,8 +73,8 @@ func dialectOf(d Dialect) (dialect, error) {
 	switch d {
 	case MySQL:
 		return dialect{
-			// It is when the statement began, whatever the session's time zone. A connection that does not
-			// commit by itself gets none.
+			// It is when the statement began, whatever the session's time zone. A connection that
+			// does not commit by itself gets none.
 			clock: "IF(@@autocommit, TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', UTC_TIMESTAMP(6)), NULL)",
 			table: `CREATE TABLE IF NOT EXISTS {table} (
 				tree BINARY(32) NOT NULL PRIMARY KEY, namespace VARBINARY(255) NOT NULL, id VARBINARY(255) NOT NULL,

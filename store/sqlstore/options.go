@@ -35,7 +35,8 @@ type config struct {
 	listener   func(context.Context) (*pgx.Conn, error)
 	// pollFrom and pollTo bound the pauses between two looks for news.
 	pollFrom, pollTo time.Duration
-	// keep is how long the row of an empty tree stays, and sweepEvery how often to look for such rows.
+	// keep is how long the row of an empty tree stays, and sweepEvery how often to look for such
+	// rows.
 	keep, sweepEvery time.Duration
 	// makesTables says that the first operation checks the table, and makes it.
 	makesTables bool

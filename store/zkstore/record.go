@@ -19,8 +19,8 @@ type record struct {
 	// Updates are the latest ones, the last one at the end: an update whose answer was lost finds
 	// itself here, or not.
 	Updates []string `json:"updates"`
-	// Life names the znode beside the tickets' that goes with the tree's: an update that requires it
-	// cannot change another znode of the same name and version, made after this one was removed.
+	// Life names the znode beside the tickets' that goes with the tree's: an update that requires
+	// it cannot change another znode of the same name and version, made after this one was removed.
 	Life string `json:"life"`
 
 	tickets ticketlist.List

@@ -28,7 +28,8 @@ const (
 	compressed = 'z'
 )
 
-// Encode returns a list as text: a line for each ticket, unless it is so long that it is compressed.
+// Encode returns a list as text: a line for each ticket, unless it is so long that it is
+// compressed.
 func (l List) Encode() ([]byte, error) {
 	text := bytes.Join(l.lines, nil)
 	if len(text) <= plain {
