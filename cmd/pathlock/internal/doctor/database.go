@@ -32,9 +32,6 @@ func (e *exam) database(ctx context.Context, db *sql.DB, dialect, about string, 
 	}
 	e.server(ctx, db, about, dialect)
 	e.settings(ctx, db, about, dialect)
-	if dialect == "postgres" {
-		e.pooler(ctx, db, about, "what a session is told, such as by SET, LISTEN or PREPARE, is lost between transactions: statements of programs may fail; a transaction itself is right")
-	}
 	if table == nil {
 		return
 	}
@@ -47,9 +44,6 @@ func (e *exam) database(ctx context.Context, db *sql.DB, dialect, about string, 
 		return
 	}
 	shape := shapeOf(dialect, *table, columns)
-	if dialect == "postgres" {
-		e.logged(ctx, table.Name, db, quoted(dialect, table.Name), Problem, "a crash of the server empties it, and its standbys do not have it")
-	}
 	var found []treeschema.Finding
 	err = e.ask(ctx, func(ctx context.Context) (err error) {
 		found, err = treeschema.Tables(ctx, db, dialect, []treeschema.Table{shape})

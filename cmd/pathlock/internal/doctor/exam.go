@@ -21,9 +21,6 @@ type Options struct {
 	Now func() time.Time
 	// Patience is how long a server may take to answer one question, by default five seconds.
 	Patience time.Duration
-
-	// shift is added to what the clock of a server says, in tests: nobody can set a real one.
-	shift func(about string) time.Duration
 }
 
 const defaultPatience = 5 * time.Second
@@ -32,12 +29,6 @@ const defaultPatience = 5 * time.Second
 type exam struct {
 	Options
 	findings []Finding
-	// identities are what tells the servers of a quorum's members apart.
-	identities []identity
-	// clocks are how far the clocks of servers are ahead of this host's.
-	clocks []reading
-	// firsts has the first clock of each store that was examined.
-	firsts []reading
 	// members is how many members the quorum has that is examined, 0 for any other store.
 	members int
 }
@@ -48,9 +39,6 @@ func newExam(opts Options) *exam {
 	}
 	if opts.Patience <= 0 {
 		opts.Patience = defaultPatience
-	}
-	if opts.shift == nil {
-		opts.shift = func(string) time.Duration { return 0 }
 	}
 	return &exam{Options: opts}
 }

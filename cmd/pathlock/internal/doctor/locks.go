@@ -3,9 +3,12 @@ package doctor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/pathlock-go/pathlock/internal/dburl"
 	"github.com/pathlock-go/pathlock/internal/storeurl"
@@ -46,29 +49,100 @@ func (e *exam) locks(ctx context.Context, url, password string) error {
 	defer end()
 	one, other := stores[0].Store, stores[1].Store
 	about := stores[0].String()
+	var tries bool
 	switch store := one.(type) {
 	case *redisstore.Store:
-		if !e.redis(ctx, url, about, store) {
-			return nil
-		}
+		tries = e.redis(ctx, about, store)
 	case *sqlstore.Store:
-		if !e.sqlLocks(ctx, about, stores[0].Scheme(), store) {
-			return nil
-		}
+		tries = e.sqlLocks(ctx, about, stores[0].Scheme(), store)
 	case *etcdstore.Store:
-		if !e.etcd(ctx, about, store) {
-			return nil
-		}
+		tries = e.etcd(ctx, about, store)
 	case *zkstore.Store:
-		if !e.zooKeeper(ctx, url, about) {
-			return nil
-		}
+		tries = e.zooKeeper(ctx, url, about)
 	default:
 		e.found(Warning, about, "store", "no other program sees the locks of this store", "programs that share a tree are not kept apart", "give the programs a lock store that they share")
 		return nil
 	}
-	e.probe(ctx, about, one, other)
+	if tries {
+		e.probe(ctx, about, one, other)
+	}
 	return nil
+}
+
+// quorum examines the members of a quorum. What is a problem of a store by itself is none of a
+// minority of members.
+func (e *exam) quorum(ctx context.Context, url, password string) error {
+	const about = "the quorum"
+	members := strings.Split(strings.TrimPrefix(url, "quorum:"), "|")
+	stores, end, err := openTwo(ctx, url, password)
+	switch {
+	case errors.Is(err, anystore.ErrURL):
+		return err
+	case err != nil:
+		e.unanswered(about, err)
+		return nil
+	}
+	defer end()
+	e.members = len(members)
+	var failing []int
+	for i, member := range members {
+		begin := len(e.findings)
+		if err := e.locks(ctx, member, password); err != nil {
+			return fmt.Errorf("member %d of the quorum: %w", i+1, err)
+		}
+		if slices.ContainsFunc(e.findings[begin:], func(f Finding) bool { return f.Level == Problem }) {
+			failing = append(failing, i+1)
+		}
+	}
+	is := fmt.Sprintf("%d of %d have problems: %v", len(failing), len(members), failing)
+	switch spare := (len(members)-1)/2 - len(failing); {
+	case len(failing) == 0:
+	case spare < 0:
+		e.found(Problem, about, "members", is, "no majority is sound: nothing is granted, or locks are lost", "mend the members: see their findings")
+	default:
+		for i := range e.findings {
+			f := &e.findings[i]
+			f.Level, f.Means = min(f.Level, Warning), strings.ReplaceAll(f.Means, "nothing is granted", "this member grants nothing")
+		}
+		e.found(Warning, about, "members", is, fmt.Sprintf("locks are granted, and %d more members may fail", spare), "mend the members: see their findings")
+	}
+	// The methods of members make their tables, so the trial is for those whose tables are there.
+	if !slices.ContainsFunc(e.findings, func(f Finding) bool { return f.Check == "tables" && f.Level >= Warning }) {
+		e.probe(ctx, about, stores[0].Store, stores[1].Store)
+	}
+	return nil
+}
+
+// How long the stores may take to end, and how long if the doctor was interrupted.
+const (
+	closing = 10 * time.Second
+	hurried = 200 * time.Millisecond
+)
+
+// openTwo opens a lock store twice, as two processes do. The caller calls end, unless there is an
+// error.
+func openTwo(ctx context.Context, url, password string) (stores [2]*anystore.Store, end func(), err error) {
+	end = func() {
+		within := closing
+		if ctx.Err() != nil {
+			within = hurried
+		}
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
+		defer cancel()
+		for _, store := range stores {
+			if store != nil {
+				_ = store.Close(ctx) // what it has left behind ends with its lease
+			}
+		}
+	}
+	for i := range stores {
+		if stores[i], err = anystore.Open(ctx, url, anystore.WithPassword(password), anystore.WithoutTables()); err != nil {
+			stores[i] = nil
+			end()
+			return stores, nil, err
+		}
+	}
+	return stores, end, nil
 }
 
 // MissingFile reports whether a URL names a lock store in a SQLite file that does not exist, and

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
+	"maps"
 	"slices"
-	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -16,39 +16,110 @@ import (
 	"github.com/pathlock-go/pathlock/store/redisstore"
 )
 
-// redisNode is what one server of Redis or valkey has said.
-type redisNode struct {
-	addr   string
-	client *redis.Client
-	// info are the fields of INFO, and settings those of CONFIG GET. They are nil if the user may
-	// not ask.
-	info, settings map[string]string
-	// silent is why the server has not answered at all, nil if it has.
-	silent error
+// redisSettings are the settings that INFO does not have.
+var redisSettings = []string{"appendfsync", "min-replicas-to-write", "stop-writes-on-bgsave-error"}
+
+// redisRules say what INFO and the settings of a server mean that takes writes.
+var redisRules = []rule{
+	{"version", judgeRedisVersion},
+	{"role", func(f facts) Finding {
+		switch {
+		case f["role"] != "master":
+			return bad(Problem, "the server is a replica", "it takes no writes: nothing is granted", "use the primary's address, or redis+sentinel:// to find it")
+		case f["cluster_enabled"] == "1" && f["single"] != "":
+			return bad(Problem, "the server is a node of a cluster, and the URL is that of a single server", "trees whose slots are on other nodes get no locks",
+				"use the URL redis+cluster://host1,host2,host3")
+		}
+		return fine("the server is a primary")
+	}},
+	{"eviction", func(f facts) Finding { // every key of the locks has an expiry
+		const change = "CONFIG SET maxmemory-policy noeviction, and the same in redis.conf; give a cache a server of its own"
+		switch policy := f["maxmemory_policy"]; {
+		case policy == "noeviction":
+			return fine("maxmemory-policy is noeviction")
+		case f["maxmemory"] == "0":
+			return bad(Warning, "maxmemory-policy is "+policy+", and there is no maxmemory", "locks are evicted as soon as somebody sets a limit", change)
+		default:
+			return bad(Problem, fmt.Sprintf("maxmemory-policy is %s, and maxmemory %s", policy, f["maxmemory_human"]), "a full server evicts locks that are held, and grants them to others", change)
+		}
+	}},
+	{"memory", func(f facts) Finding {
+		is := fmt.Sprintf("%s of %s are used", f["used_memory_human"], f["maxmemory_human"])
+		const change = "raise maxmemory, or find out what fills the server"
+		switch used, limit := f.number("used_memory"), f.number("maxmemory"); {
+		case limit == 0:
+			return bad(Advice, "there is no maxmemory; "+f["used_memory_human"]+" are used", "a server that takes all of the host's memory is killed, and forgets locks", "set maxmemory to what the host can spare")
+		case used >= limit:
+			return bad(Problem, is, "nothing new is granted; releases and renewals go on", change)
+		case used >= 0.8*limit:
+			return bad(Warning, is, "nothing new is granted once it is full", change)
+		default:
+			return fine("%s", is)
+		}
+	}},
+	{"persistence", judgePersistence},
+	{"replicas", judgeReplicas},
+	connections("connected_clients", "maxclients", "raise maxclients, or lower the programs' pool_size"),
 }
 
-// sentinelMode is the mode in which a server tells others where the primary is, and has no data.
-const sentinelMode = "sentinel"
-
-// redisSettings are the settings that are looked at and that INFO does not have.
-var redisSettings = []string{
-	"min-replicas-to-write", "min-replicas-max-lag", "appendfsync", "save", "timeout", "tcp-keepalive", "busy-reply-threshold",
-	"cluster-require-full-coverage", "cluster-node-timeout", "stop-writes-on-bgsave-error",
+func judgeRedisVersion(f facts) Finding {
+	product, version, oldest := "Redis", f["redis_version"], [2]int{7, 0}
+	if v := f["valkey_version"]; v != "" {
+		product, version, oldest = "valkey", v, [2]int{7, 2}
+	}
+	if older(version, oldest) {
+		return bad(Problem, product+" "+version, "the scripts use commands that it lacks: nothing is granted", fmt.Sprintf("update to %s %d.%d or later", product, oldest[0], oldest[1]))
+	}
+	return fine("%s %s", product, version)
 }
 
-// between says what goes by the clocks of a primary and its replicas.
-const betweenRedis = "after a fail-over, leases end earlier or later by as much, and fences may fall"
+func judgePersistence(f facts) Finding {
+	const stops = "the server takes no writes: nothing is granted"
+	switch {
+	case f["rdb_last_bgsave_status"] == "err" && f["stop-writes-on-bgsave-error"] != "no":
+		return bad(Problem, "the last snapshot failed (MISCONF)", stops, "look into the server's log; mostly the disk is full, or its folder cannot be written")
+	case f["aof_enabled"] == "1" && f["aof_last_write_status"] == "err":
+		return bad(Problem, "the last write to the append-only file failed", stops, "make room on the server's disk")
+	case f["aof_enabled"] != "1":
+		return bad(Warning, "the append-only file is off",
+			"a restart forgets the locks of the time since the last snapshot: two owners may hold the same node until the next renewal, and detached holds are gone",
+			"CONFIG SET appendonly yes, and the same in redis.conf")
+	case f["appendfsync"] == "no":
+		return bad(Warning, "the append-only file is on, and appendfsync is no",
+			"a crash of the host forgets the locks of the time since its system last wrote the file, mostly 30 s: two owners may hold the same node until the next renewal",
+			"CONFIG SET appendfsync everysec, and the same in redis.conf")
+	case f["appendfsync"] != "":
+		return fine("the append-only file is on, appendfsync is %s", f["appendfsync"])
+	default:
+		return fine("the append-only file is on")
+	}
+}
 
-// redis examines the servers behind a store in Redis. It reports whether locks can be tried out.
-func (e *exam) redis(ctx context.Context, url, about string, store *redisstore.Store) bool {
-	// A cluster comes first: whether it answers depends on which shard is asked.
-	if client, ok := store.Client().(*redis.ClusterClient); ok && !e.cluster(ctx, about, client) {
-		return false
+func judgeReplicas(f facts) Finding {
+	connected, inTime := f["connected_slaves"], f["min_slaves_good_slaves"] // INFO counts those in time only if the server wants any
+	is := fmt.Sprintf("%s connected, %s of them in time", connected, inTime)
+	switch {
+	case f["role"] != "master":
+		return Finding{}
+	case inTime != "" && f.number("min_slaves_good_slaves") < max(1, f.number("min-replicas-to-write")):
+		return bad(Problem, is, "the server takes no writes (NOREPLICAS): nothing is granted", "start the replicas, or see why they lag; until then, CONFIG SET min-replicas-to-write 0")
+	case f["member"] != "" && connected == "0":
+		return fine("there is none: the other members of the quorum stand in")
+	case f["member"] != "":
+		return bad(Advice, connected+" connected", "one that takes its primary's place without its last grants is a member that lies", "let none of them take its place")
+	case connected == "0":
+		return bad(Advice, "there is no replica", "while the server is down, no lock is granted", "run a replica, with sentinels or in a cluster that fail over to it; or accept it")
+	case inTime == "":
+		return bad(Warning, connected+" connected, and min-replicas-to-write is 0",
+			"a primary that is cut off from its replicas goes on granting locks, which are lost when one of them takes its place",
+			"CONFIG SET min-replicas-to-write 1, CONFIG SET min-replicas-max-lag 10, and the same in redis.conf of every node")
+	default:
+		return fine("%s, min-replicas-to-write is %s", is, f["min-replicas-to-write"])
 	}
-	// And so do sentinels, which know why the primary does not answer.
-	if strings.HasPrefix(url, "redis+sentinel:") {
-		e.sentinels(ctx, url)
-	}
+}
+
+// redis examines the primaries of a store in Redis. It reports whether locks can be tried out.
+func (e *exam) redis(ctx context.Context, about string, store *redisstore.Store) bool {
 	serves := true
 	if err := e.ask(ctx, store.Ping); err != nil {
 		if text := refusal(err); text == "" || slices.ContainsFunc(noEntry, func(begin string) bool { return strings.HasPrefix(text, begin) }) {
@@ -58,11 +129,17 @@ func (e *exam) redis(ctx context.Context, url, about string, store *redisstore.S
 		serves = false
 		e.found(Problem, about, "service", err.Error(), "the lock store "+anystore.Trouble(err)+": nothing is granted", "see the other findings")
 	}
-	if client, ok := store.Client().(*redis.Client); ok {
-		e.replicated(ctx, client)
+	switch client := store.Client().(type) {
+	case *redis.ClusterClient:
+		return e.cluster(ctx, about, client) && serves
+	case *redis.Client:
+		e.node(ctx, client, facts{"single": "yes"})
 	}
 	return serves
 }
+
+// noEntry begins the errors with which a server answers nothing else.
+var noEntry = []string{"WRONGPASS", "NOAUTH", "ERR AUTH", "ERR invalid password", "ERR DB index", "ERR invalid DB index", "LOADING"}
 
 // refusal returns what a server has answered instead of what was asked for, "" if it has not
 // answered.
@@ -73,166 +150,91 @@ func refusal(err error) string {
 	return ""
 }
 
-// unasked adds that a server of Redis was not looked at: it lacks a right, or does not answer.
-func (e *exam) unasked(about, check string, err error, right string) {
-	change := "see that the server runs, and that this host reaches it"
-	if refusal(err) != "" {
-		change = "run the doctor as a user with " + right + ", besides as the programs' own"
-	}
-	e.unknown(about, check, err, change)
-}
-
-// noEntry begins the errors with which a server answers nothing else.
-var noEntry = []string{"WRONGPASS", "NOAUTH", "ERR AUTH", "ERR invalid password", "ERR DB index", "ERR invalid DB index", "LOADING"}
-
-// replicated examines a primary with its replicas, if there are any.
-func (e *exam) replicated(ctx context.Context, client *redis.Client) {
-	addr := e.addressOf(ctx, client)
-	primary := e.node(ctx, addr, client)
-	if primary.info["redis_mode"] == sentinelMode {
-		e.found(Problem, addr, "role", "the server is a sentinel, and the URL is that of a server with data", "nothing is granted",
-			"use the URL redis+sentinel://name@"+addr+"; SENTINEL MASTERS tells the name")
-		return
-	}
-	e.unheard(primary)
-	e.judgeNode(primary)
-	if primary.info["cluster_enabled"] == "1" {
-		e.found(Problem, addr, "cluster", "the server is a node of a cluster, and the URL is that of a single server",
-			"trees whose slots are on other nodes get no locks", "use the URL redis+cluster://host1,host2,host3")
-	}
-	nodes := []redisNode{primary}
-	for _, at := range replicasOf(primary.info) {
-		replica := redis.NewClient(besides(client.Options(), at))
-		n := e.node(ctx, at, replica)
-		e.unheard(n)
-		nodes = append(nodes, n)
-		defer func() { _ = replica.Close() }() // nothing was written by it
-	}
-	e.judgeReplication(nodes)
-	e.clocksOf(ctx, nodes)
-	e.acl(ctx, primary, false)
-}
-
-// unheard adds that a server has not said what it is, if it has not. A replica may have an address
-// that only its primary can reach.
-func (e *exam) unheard(n redisNode) {
-	if n.silent != nil {
-		e.unasked(n.addr, "info", n.silent, "")
-	}
-}
-
-// addressOf returns the address of the server behind a client.
-func (e *exam) addressOf(ctx context.Context, client *redis.Client) string {
-	addr := client.Options().Addr
-	if _, _, err := net.SplitHostPort(addr); err == nil {
-		return addr
-	}
-	// A client by sentinels has a name there. A connection knows the address.
-	conn := client.Conn()
-	defer func() { _ = conn.Close() }()
-	info := ""
-	if err := e.ask(ctx, func(ctx context.Context) (err error) {
-		info, err = conn.Info(ctx, "server").Result()
-		return err
+// cluster examines the primaries of a cluster. It reports whether each of them answers.
+func (e *exam) cluster(ctx context.Context, about string, client *redis.ClusterClient) bool {
+	var mu sync.Mutex
+	var primaries []*redis.Client
+	if err := e.ask(ctx, func(ctx context.Context) error {
+		return client.ForEachMaster(ctx, func(_ context.Context, node *redis.Client) error {
+			mu.Lock()
+			defer mu.Unlock()
+			primaries = append(primaries, node)
+			return nil
+		})
 	}); err != nil {
-		return addr
+		e.unanswered(about, err)
+		return false
 	}
-	return fmt.Sprintf("%s (port %s)", addr, infoFields(info)["tcp_port"])
-}
-
-// besides returns the options for another server of the same deployment.
-func besides(o *redis.Options, addr string) *redis.Options {
-	return &redis.Options{
-		Addr: addr, Username: o.Username, Password: o.Password, TLSConfig: o.TLSConfig, DialTimeout: o.DialTimeout, ContextTimeoutEnabled: true,
-		MaxRetries: -1, DialerRetries: 1, MaintNotificationsConfig: o.MaintNotificationsConfig,
+	slices.SortFunc(primaries, func(a, b *redis.Client) int { return strings.Compare(a.Options().Addr, b.Options().Addr) })
+	var answer []*redis.Client
+	for _, primary := range primaries {
+		if e.node(ctx, primary, nil) {
+			answer = append(answer, primary)
+		}
 	}
-}
-
-// node asks a server for what it says of itself. One that is silent is the caller's to report.
-func (e *exam) node(ctx context.Context, addr string, client *redis.Client) redisNode {
-	n := redisNode{addr: addr, client: client}
+	if len(answer) == 0 {
+		return false
+	}
 	var text string
-	if err := e.ask(ctx, func(ctx context.Context) (err error) {
+	err := e.ask(ctx, func(ctx context.Context) (err error) {
+		text, err = answer[0].ClusterInfo(ctx).Result()
+		return err
+	})
+	said := fieldsOf(text)
+	is := fmt.Sprintf("state %s, %s of 16384 slots are served, by %d primaries", said["cluster_state"], said["cluster_slots_ok"], len(primaries))
+	switch {
+	case err != nil:
+		e.unknown(about, "cluster", err, "run the doctor as a user with +cluster|info, besides as the programs' own")
+	case said["cluster_state"] != "ok" || said["cluster_slots_ok"] != "16384":
+		e.found(Problem, about, "cluster", is, "trees in the other slots get no locks", "see which node is down: CLUSTER NODES; slots that nobody has: redis-cli --cluster fix")
+	case len(primaries) < 3:
+		e.found(Warning, about, "cluster", is, "no majority is left to fail over when a primary is lost", "run three primaries or more")
+	default:
+		e.fine(about, "cluster", "%s", is)
+	}
+	return len(answer) == len(primaries)
+}
+
+// node examines one primary. It reports whether it answers.
+func (e *exam) node(ctx context.Context, client *redis.Client, more facts) bool {
+	addr := client.Options().Addr
+	const right = "run the doctor as a user with +info +config|get, besides as the programs' own"
+	var text string
+	err := e.ask(ctx, func(ctx context.Context) (err error) {
 		text, err = client.Info(ctx).Result()
 		return err
+	})
+	switch {
+	case err != nil && refusal(err) == "":
+		e.found(Problem, addr, answerCheck, fmt.Sprintf("it does not answer: %v", err), "its trees get no locks", "start it, or see why no replica takes its place")
+		return false
+	case err != nil:
+		e.unknown(addr, "info", err, right)
+		return true
+	}
+	f := fieldsOf(text)
+	if f["redis_mode"] == "sentinel" {
+		e.found(Problem, addr, "role", "the server is a sentinel, and the URL is that of a server with data", "nothing is granted",
+			"use the URL redis+sentinel://name@"+addr+"; SENTINEL MASTERS tells the name")
+		return true
+	}
+	maps.Copy(f, more)
+	if e.members > 0 {
+		f["member"] = "yes"
+	}
+	var settings map[string]string
+	if err := e.ask(ctx, func(ctx context.Context) error {
+		for _, name := range redisSettings {
+			if settings, err = client.ConfigGet(ctx, name).Result(); err != nil {
+				return err
+			}
+			maps.Copy(f, settings)
+		}
+		return nil
 	}); err != nil {
-		if refusal(err) == "" {
-			n.silent = err
-			return n
-		}
-		e.unasked(addr, "info", err, "+info +config|get")
-		return n
+		e.unknown(addr, "settings", err, right)
 	}
-	n.info = infoFields(text)
-	if n.info["redis_mode"] == sentinelMode {
-		return n // it has other settings
-	}
-	if err := e.ask(ctx, func(ctx context.Context) (err error) {
-		n.settings, err = settingsOf(ctx, client)
-		return err
-	}); err != nil {
-		e.unasked(addr, "settings", err, "+config|get")
-	}
-	return n
-}
-
-// settingsOf asks for the settings one by one, because a server may lack some.
-func settingsOf(ctx context.Context, client *redis.Client) (map[string]string, error) {
-	pipe := client.Pipeline()
-	asked := make([]*redis.MapStringStringCmd, len(redisSettings))
-	for i, name := range redisSettings {
-		asked[i] = pipe.ConfigGet(ctx, name)
-	}
-	if _, err := pipe.Exec(ctx); err != nil {
-		return nil, err
-	}
-	settings := make(map[string]string)
-	for _, answer := range asked {
-		for name, value := range answer.Val() {
-			settings[name] = value
-		}
-	}
-	return settings, nil
-}
-
-// infoFields reads an answer of INFO.
-func infoFields(text string) map[string]string {
-	fields := make(map[string]string)
-	for line := range strings.Lines(text) {
-		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
-			fields[name] = value
-		}
-	}
-	return fields
-}
-
-// replicasOf returns the addresses of the replicas that a primary knows.
-func replicasOf(info map[string]string) []string {
-	var all []string
-	n, _ := strconv.Atoi(info["connected_slaves"])
-	for i := range n {
-		fields := make(map[string]string)
-		for field := range strings.SplitSeq(info[fmt.Sprintf("slave%d", i)], ",") {
-			name, value, _ := strings.Cut(field, "=")
-			fields[name] = value
-		}
-		if fields["ip"] != "" {
-			all = append(all, net.JoinHostPort(fields["ip"], fields["port"]))
-		}
-	}
-	return all
-}
-
-// clocksOf reads the clocks of servers and compares them.
-func (e *exam) clocksOf(ctx context.Context, nodes []redisNode) {
-	for _, n := range nodes {
-		if n.silent != nil {
-			continue
-		}
-		err := e.clock(ctx, n.addr, func(ctx context.Context) (time.Time, error) { return n.client.Time(ctx).Result() })
-		if err != nil {
-			e.unknown(n.addr, "clock", err, "")
-		}
-	}
-	e.judgeClocks(betweenRedis)
+	e.judge(addr, f, redisRules)
+	e.clock(ctx, addr, func(ctx context.Context) (time.Time, error) { return client.Time(ctx).Result() })
+	return true
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // oldestZooKeeper is the oldest ZooKeeper that has what the store uses.
-var oldestZooKeeper = []int{3, 6}
+var oldestZooKeeper = [2]int{3, 6}
 
 // zooKeeper examines the servers of an ensemble. It reports whether one of them answers. Servers
 // that want TLS are examined by what the store finds.
@@ -24,7 +24,6 @@ func (e *exam) zooKeeper(ctx context.Context, url, about string) bool {
 		mode := e.zooKeeperServer(ctx, addr)
 		modes[mode]++
 	}
-	e.identities = append(e.identities, identity{about, "zookeeper " + strings.Join(servers, ",")})
 	switch {
 	case modes[""] == len(servers):
 		e.unanswered(about, fmt.Errorf("no server of %s answers", strings.Join(servers, ",")))
@@ -33,12 +32,8 @@ func (e *exam) zooKeeper(ctx context.Context, url, about string) bool {
 		e.fine(about, "ensemble", "the server is alone: the other members of the quorum stand in")
 	case modes["standalone"] > 0:
 		e.found(Warning, about, "ensemble", "the server is alone", "while it is down, nothing is granted; with its disk, all locks are lost", "run an ensemble of three")
-	case modes["leader"] == 0:
-		e.found(Advice, about, "ensemble", "none of the servers in the URL is the leader", "where those that it names are down, the ensemble is not reached", "name all servers in the URL")
-	case len(servers)%2 == 0:
-		e.found(Advice, about, "ensemble", fmt.Sprintf("the URL names %d servers", len(servers)), "an even number outlives the loss of no more servers than one less", "add one or remove one")
 	default:
-		e.fine(about, "ensemble", "%d servers, with a leader", len(servers))
+		e.fine(about, "ensemble", "%d servers", len(servers))
 	}
 	return true
 }
@@ -72,9 +67,9 @@ func (e *exam) zooKeeperServer(ctx context.Context, addr string) (mode string) {
 		e.found(Warning, addr, "server", "it does not serve", "it has no majority of the ensemble", "see that a majority of the servers runs and reaches each other")
 		return ""
 	default:
-		fields := infoFields(about)
-		mode = strings.TrimSpace(fields["Mode"])
-		version, _, _ := strings.Cut(strings.TrimSpace(fields["Zookeeper version"]), "-")
+		fields := fieldsOf(about)
+		mode = fields["Mode"]
+		version, _, _ := strings.Cut(fields["Zookeeper version"], "-")
 		if older(version, oldestZooKeeper) {
 			e.found(Problem, addr, "version", "ZooKeeper "+version, "it lacks containers and other things that the store uses", "update to 3.6 or later")
 		} else {
