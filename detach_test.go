@@ -13,7 +13,6 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/bridge"
 	"github.com/pathlock-go/pathlock/store/memstore"
-	"github.com/pathlock-go/pathlock/store/offstore"
 )
 
 // processes are lockers on one store, as of several processes.
@@ -260,48 +259,6 @@ func TestRefreshSetsAnotherEndAlsoAnEarlierOne(t *testing.T) {
 	}
 }
 
-func TestRefreshWhereItIsAttachedWithRenewalLivesOn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newProcesses()
-		token := detached(t, p.here, "X /a")
-		lock := attach(t, p.another, token)
-		if _, err := p.there.Refresh(t.Context(), token, 5*time.Second); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Hour)
-		if err := lock.Context().Err(); err != nil {
-			t.Errorf("lost: %v", context.Cause(lock.Context()))
-		}
-		free(t, p.here, "X /a", false)
-		release(t, lock)
-	})
-}
-
-// A process that has gone takes nothing with it, and what it prolonged ends one lease after its
-// last renewal.
-func TestAnAttachedLocksProcessMayGo(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := memstore.New()
-		p := newProcesses()
-		p.store = store
-		p.here, p.there = pathlock.New(store, quiet), pathlock.New(store, quiet)
-		crashing := &watched{Store: store}
-		lease := 30 * time.Second
-		dying := pathlock.New(transferring{crashing, store}, quiet, pathlock.WithLease(lease))
-		token := detached(t, p.here, "X /a")
-		lock := attach(t, dying, token)
-		time.Sleep(20 * time.Minute)
-		crashing.renewBy(func(pathlock.Tree, []pathlock.Lease) ([]pathlock.Owner, error) { return nil, pathlock.ErrUnavailable })
-		time.Sleep(20 * time.Second)
-		attach(t, p.there, token, pathlock.WithoutRenewal())
-		time.Sleep(10 * time.Second)
-		free(t, p.here, "X /a", true)
-		if cause := context.Cause(lock.Context()); !errors.Is(cause, pathlock.ErrLost) {
-			t.Errorf("cause %v, want ErrLost", cause)
-		}
-	})
-}
-
 // Others may have ended the hold, or shortened it, since the store was asked last: where it does
 // not answer, nobody believes in the hold for longer than a lease, however long it was to last.
 func TestAnAttachedHoldIsBelievedInForOneLeaseAfterTheLastAnswer(t *testing.T) {
@@ -409,20 +366,6 @@ func TestADetachWhoseAnswerIsLostLeavesNothingBehind(t *testing.T) {
 	free(t, l, "X /", true)
 }
 
-func TestTheOffStoreHasDetachedHoldsOfNothing(t *testing.T) {
-	l := pathlock.New(offstore.New(), quiet)
-	token := detached(t, l, "X /a")
-	lock := attach(t, l, token)
-	inner := acquire(lock.Context(), t, l, "X /a")
-	release(t, inner)
-	if again, err := lock.Detach(t.Context()); again != token || err != nil {
-		t.Errorf("detached as %v, %v; want %v", again, err, token)
-	}
-	if _, err := l.Refresh(t.Context(), token, time.Minute); err != nil {
-		t.Error(err)
-	}
-}
-
 func TestTokensThatAreNoneAreRefused(t *testing.T) {
 	p := newProcesses()
 	good := string(detached(t, p.here, "X /a"))
@@ -462,28 +405,6 @@ func TestErrorsAndSnapshotsMarkADetachedHold(t *testing.T) {
 	snapshot, err := p.there.Snapshot(t.Context(), lock.Tree())
 	if err != nil || len(snapshot.Holders) != 2 || !snapshot.Holders[0].Detached || snapshot.Holders[1].Detached {
 		t.Errorf("the snapshot says %+v, %v", snapshot.Holders, err)
-	}
-}
-
-// hearsay is a store that says of everybody to hold without a process.
-type hearsay struct{ pathlock.Store }
-
-func (h hearsay) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
-	s, err := h.Store.Snapshot(ctx, tree)
-	for i := range s.Holders {
-		s.Holders[i].Detached = true
-	}
-	return s, err
-}
-
-// Which holds are detached is for the store to say, and for package storetest to check: a locker
-// shows what its store does.
-func TestASnapshotIsTheStores(t *testing.T) {
-	l := pathlock.New(hearsay{memstore.New()}, quiet)
-	lock := acquire(t.Context(), t, l, "X /a")
-	defer release(t, lock)
-	if s, err := l.Snapshot(t.Context(), lock.Tree()); err != nil || len(s.Holders) != 1 || !s.Holders[0].Detached {
-		t.Errorf("%+v, %v; want the holder as the store shows it", s.Holders, err)
 	}
 }
 
@@ -683,25 +604,6 @@ func TestALockUnderAnAttachedHoldIsLeftWithIt(t *testing.T) {
 		}
 	}
 	if err := again.Release(t.Context()); err != nil {
-		t.Error(err)
-	}
-	if got := exclusive(t, locker, tree); len(got) > 0 {
-		t.Errorf("held after the release: %v", got)
-	}
-}
-
-// A hold that has been released is not left to anybody.
-func TestNothingIsLeftWithAHoldThatHasBeenReleased(t *testing.T) {
-	locker := pathlock.New(memstore.New())
-	tree, _, hold := attachedHold(t, locker)
-	lock := under(t, locker, hold, "/dir2")
-	if err := hold.Release(t.Context()); err != nil {
-		t.Error(err)
-	}
-	if _, err := lock.Detach(t.Context()); !errors.Is(err, pathlock.ErrNotHeld) {
-		t.Errorf("left: %v", err)
-	}
-	if err := lock.Release(t.Context()); err != nil {
 		t.Error(err)
 	}
 	if got := exclusive(t, locker, tree); len(got) > 0 {

@@ -445,26 +445,6 @@ func TestAStoreThatDoesNotAnswerLosesTheLockWhenTheLeaseEndsAndNotBefore(t *test
 	})
 }
 
-func TestAnOutageThatEndsInTimeLosesNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l, store := newLocker(pathlock.WithLease(30 * time.Second))
-		lock := acquire(t.Context(), t, l, "X /a")
-		begun := time.Now()
-		store.renewBy(func(tree pathlock.Tree, leases []pathlock.Lease) ([]pathlock.Owner, error) {
-			if time.Since(begun) < 20*time.Second {
-				return nil, pathlock.ErrUnavailable
-			}
-			return store.Store.Renew(t.Context(), tree, leases)
-		})
-		time.Sleep(10 * time.Minute)
-		if err := lock.Context().Err(); err != nil {
-			t.Errorf("lost: %v", context.Cause(lock.Context()))
-		}
-		free(t, l, "X /a", false)
-		release(t, lock)
-	})
-}
-
 // The answer to a renewal that was under way while the scope let go of everything and took
 // something else must not be taken for the loss of the latter.
 func TestARenewalThatCrossesAReleaseIsNoLoss(t *testing.T) {

@@ -410,26 +410,6 @@ func TestCoversFollowsFromCompatibility(t *testing.T) {
 	}
 }
 
-func TestCoversBelow(t *testing.T) {
-	below := map[pathlock.Mode]string{
-		pathlock.ModeIS: "", pathlock.ModeIX: "", pathlock.ModeS: "IS S", pathlock.ModeSIX: "IS S", pathlock.ModeX: "IS IX S SIX X",
-	}
-	for _, held := range pathlock.Modes() {
-		var got string
-		for _, wanted := range pathlock.Modes() {
-			if held.CoversBelow(wanted) {
-				if got != "" {
-					got += " "
-				}
-				got += wanted.String()
-			}
-		}
-		if got != below[held] {
-			t.Errorf("%s on a node gives %q below it, want %q", held, got, below[held])
-		}
-	}
-}
-
 func TestIntentions(t *testing.T) {
 	for mode, want := range map[pathlock.Mode]pathlock.Mode{
 		pathlock.ModeIS: pathlock.ModeIS, pathlock.ModeS: pathlock.ModeIS,

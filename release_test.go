@@ -72,41 +72,6 @@ func (o *overtaken) Acquire(ctx context.Context, req pathlock.Acquisition) (path
 	return o.Store.Acquire(ctx, req)
 }
 
-func TestReleaseSaysWhenTheStoreHadLostIt(t *testing.T) {
-	l, _ := newLocker()
-	lock := acquire(t.Context(), t, l, "X /a")
-	snapshot, err := l.Snapshot(t.Context(), lock.Tree())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := l.ForceRelease(t.Context(), lock.Tree(), snapshot.Holders[0].Owner); err != nil {
-		t.Fatal(err)
-	}
-	if err := lock.Release(t.Context()); !errors.Is(err, pathlock.ErrLost) {
-		t.Errorf("release: %v, want ErrLost", err)
-	}
-}
-
-// onceMore is how long a release that failed waits before it is tried again.
-const onceMore = 50 * time.Millisecond
-
-func TestAReleaseThatFailsIsReportedAndTriedAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l, store := newLocker()
-		other := pathlock.New(store.Store, quiet)
-		lock := acquire(t.Context(), t, l, "X /a")
-		store.releaseBy(func() error { return fmt.Errorf("%w: timeout", pathlock.ErrUnavailable) })
-		if err := lock.Release(t.Context()); !errors.Is(err, pathlock.ErrUnavailable) {
-			t.Errorf("release: %v, want ErrUnavailable", err)
-		}
-		store.releaseBy(nil)
-		free(t, other, "X /a", false)
-		time.Sleep(onceMore)
-		synctest.Wait()
-		free(t, other, "X /a", true)
-	})
-}
-
 // A request that does not wait has what failed to be released tried at once.
 func TestAReleaseThatFailedDoesNotRefuseItsOwnProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -170,19 +170,6 @@ func TestALockKeepsNoClaimsOfItsCallers(t *testing.T) {
 	}
 }
 
-// Who mends a program's settings hears of all that are wrong, and not of one at a time.
-func TestCheckNamesEveryOptionThatMakesNoSense(t *testing.T) {
-	err := pathlock.New(memstore.New(), pathlock.WithLease(time.Millisecond), pathlock.WithWait(-time.Second)).Check()
-	if !errors.Is(err, pathlock.ErrInvalidRequest) {
-		t.Fatalf("Check: %v, want ErrInvalidRequest", err)
-	}
-	for _, says := range []string{"lease 1ms", "negative wait -1s"} {
-		if !strings.Contains(err.Error(), says) {
-			t.Errorf("Check: %v; want it to say %q, too", err, says)
-		}
-	}
-}
-
 // A program can ask at start whether the options of its locker make sense, and hears then what the
 // first request would have been refused with.
 func TestCheckRefusesWhatEveryRequestWouldBeRefusedWith(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 // Many candidates of several processes lead in turn: never two at once, and each with a larger term
 // than all before. The race detector sees what a second leader would write.
 func TestOneLeadsAtATime(t *testing.T) {
-	eachStore(t, func(t *testing.T, store pathlock.Store) {
+	onAStore(t, func(t *testing.T, store pathlock.Store) {
 		const processes, candidates, terms = 3, 4, 5
 		var (
 			work    sync.WaitGroup
@@ -65,7 +65,7 @@ func TestOneLeadsAtATime(t *testing.T) {
 // The next candidate leads as soon as the leader resigns, without waiting for a lease, and
 // candidates lead in the order in which they came.
 func TestAResignationHandsOverAtOnce(t *testing.T) {
-	eachStore(t, func(t *testing.T, store pathlock.Store) {
+	onAStore(t, func(t *testing.T, store pathlock.Store) {
 		leader := campaign(t.Context(), t, newElection(t, store), "a")
 		var queue []<-chan *election.Leadership
 		values := []string{"b", "c", "d"}
@@ -92,7 +92,7 @@ func TestAResignationHandsOverAtOnce(t *testing.T) {
 }
 
 func TestACampaignEndsWithItsContext(t *testing.T) {
-	eachStore(t, func(t *testing.T, store pathlock.Store) {
+	onAStore(t, func(t *testing.T, store pathlock.Store) {
 		leader := campaign(t.Context(), t, newElection(t, store), "the leader")
 		ctx, cancel := context.WithCancel(t.Context())
 		e, locker := newProcess(store, pathlock.WithObserver(&waiting{do: cancel}))
@@ -116,7 +116,7 @@ func TestACampaignEndsWithItsContext(t *testing.T) {
 // An operator who deposes a leader has the next one elected at once. The deposed one learns of it
 // with its next renewal.
 func TestALostLeadershipEndsItsContext(t *testing.T) {
-	eachStore(t, func(t *testing.T, store pathlock.Store) {
+	onAStore(t, func(t *testing.T, store pathlock.Store) {
 		e := newElection(t, store)
 		e.Lease = 3 * time.Second
 		leader := campaign(t.Context(), t, e, "a")

@@ -2,20 +2,18 @@ package election_test
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"iter"
 	"log/slog"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/election"
-	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/store/memstore"
-	"github.com/pathlock-go/pathlock/store/redisstore"
 )
 
 const (
@@ -28,27 +26,10 @@ const (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// eachStore runs a test on a store in memory and on the Redis of the tests.
-func eachStore(t *testing.T, test func(t *testing.T, store pathlock.Store)) {
-	t.Run("memstore", func(t *testing.T) { test(t, memstore.New()) })
-	t.Run("redisstore", func(t *testing.T) {
-		test(t, openRedis(t, testserver.Redis(t), "election-"+rand.Text()))
-	})
-}
-
-// openRedis returns a store that is closed at the end of the test.
-func openRedis(t *testing.T, url, prefix string) pathlock.Store {
+// onAStore runs a test on a store in memory, in virtual time.
+func onAStore(t *testing.T, test func(t *testing.T, store pathlock.Store)) {
 	t.Helper()
-	store, err := redisstore.Open(url, redisstore.WithPrefix(prefix))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := store.Close(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
-	return store
+	synctest.Test(t, func(t *testing.T) { test(t, memstore.New()) })
 }
 
 // newElection returns an election as a process of its own sees it.

@@ -17,7 +17,7 @@ import (
 )
 
 func TestObserversSeeEachLeader(t *testing.T) {
-	eachStore(t, func(t *testing.T, store pathlock.Store) {
+	onAStore(t, func(t *testing.T, store pathlock.Store) {
 		const observers = 5
 		var all []<-chan seen
 		var ends []func()
@@ -182,7 +182,7 @@ func (s *stuck) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.
 // Observers that hang with what they were granted delay no election, not even one of the same
 // candidate.
 func TestObserversDelayNoElection(t *testing.T) {
-	eachStore(t, func(t *testing.T, store pathlock.Store) {
+	onAStore(t, func(t *testing.T, store pathlock.Store) {
 		free := make(chan struct{})
 		candidate := newElection(t, store)
 		leader := campaign(t.Context(), t, candidate, "term 0")

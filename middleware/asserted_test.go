@@ -11,7 +11,6 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/lockspec"
 	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
@@ -122,42 +121,4 @@ func TestAssertedRoutesLookAgainWhereTheyWaited(t *testing.T) {
 		t.Errorf("answer %d after %d looks, want 2: before and after the wait. The second lock is asked for under the first, and had at once", status, resolved)
 	}
 	f.nothingLeft()
-}
-
-// The assertion takes the place of the second look, not of the lock.
-func TestAssertedRoutesFailClosed(t *testing.T) {
-	store := mishap{memstore.New(), fmt.Errorf("%w: connection refused", pathlock.ErrUnavailable)}
-	f := newAssertedFixture(t, store, middleware.Config{})
-	f.handler = func(*gin.Context) { t.Error("the handler runs without a lock") }
-	w := f.send("DELETE", "/suites/3", "")
-	f.is("no lock store", w, http.StatusServiceUnavailable, "lock-store-unavailable")
-	if w.Header().Get("Retry-After") == "" {
-		t.Error("the client is not told when to try again")
-	}
-}
-
-// A route that does something else beside what is asserted has to know where its nodes are.
-func TestRoutesOfWhichAPartIsAssertedLookAgain(t *testing.T) {
-	id, other := lockspec.Const("3"), lockspec.Const("4")
-	for _, tt := range []struct {
-		what  string
-		spec  lockspec.Spec
-		looks int
-	}{
-		{"no part", lockspec.All(lockspec.Delete(id), lockspec.Delete(other)), 4},
-		{"one part", lockspec.All(lockspec.Delete(id).Asserted(), lockspec.Delete(other)), 4},
-		{"each part", lockspec.All(lockspec.Delete(id).Asserted(), lockspec.Delete(other).Asserted()), 2},
-		{"the whole", lockspec.All(lockspec.Delete(id), lockspec.Delete(other)).Asserted(), 2},
-	} {
-		t.Run(tt.what, func(t *testing.T) {
-			f := newFixture(t, memstore.New(), middleware.Config{})
-			looks := 0
-			f.nodes.after = func(string) { looks++ }
-			locks := middleware.New(f.locker, f.nodes, middleware.Config{})
-			f.engine.POST("/both", locks.Lock(tt.spec), func(c *gin.Context) { c.Status(http.StatusNoContent) })
-			if w := f.send("POST", "/both", ""); w.Code != http.StatusNoContent || looks != tt.looks {
-				t.Errorf("answer %d after %d looks, want %d: %s", w.Code, looks, tt.looks, w.Body)
-			}
-		})
-	}
 }

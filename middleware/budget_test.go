@@ -13,7 +13,6 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/lockspec"
 	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
@@ -232,32 +231,5 @@ func TestNoTreeIsHeldWhileAnotherIsWaitedFor(t *testing.T) {
 	if w := <-done; w.Code != http.StatusNoContent {
 		t.Errorf("answer %d: %s", w.Code, w.Body)
 	}
-	f.nothingLeft()
-}
-
-// However many requests need the same trees, each gets them in the end.
-func TestRequestsForTheSameTreesAllComeThrough(t *testing.T) {
-	f := newFixture(t, memstore.New(), middleware.Config{Wait: time.Minute})
-	locks := middleware.New(f.locker, f.nodes, middleware.Config{Wait: time.Minute})
-	inside := make(chan struct{}, 1)
-	f.handler = func(c *gin.Context) {
-		select {
-		case inside <- struct{}{}:
-		default:
-			t.Error("two are in one tree at once")
-		}
-		<-inside
-		c.Status(http.StatusNoContent)
-	}
-	f.engine.PUT("/plan", locks.Lock(lockspec.Gate(lockspec.Const("1"))), func(c *gin.Context) { f.handler(c) })
-	var requests sync.WaitGroup
-	for i := range 60 {
-		requests.Go(func() {
-			if w := f.send("PUT", []string{"/plans/7", "/plan"}[i%2], ""); w.Code != http.StatusNoContent {
-				t.Errorf("answer %d: %s", w.Code, w.Body)
-			}
-		})
-	}
-	requests.Wait()
 	f.nothingLeft()
 }

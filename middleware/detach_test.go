@@ -7,10 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"sync"
-	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -76,48 +73,6 @@ func TestDetachHoldsAMovingNodeWhereItIs(t *testing.T) {
 	}
 	f.is("the lock", f.send("POST", "/suites/3/lock", ""), http.StatusCreated, "")
 	f.only("after the request", "X /other/dir2")
-}
-
-// What an earlier try took is given back before the hold is made of the rest, however long that
-// takes.
-func TestDetachTakesNothingOfAnEarlierTryAlong(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := &lingering{Store: memstore.New()}
-		f := newFixture(t, store, middleware.Config{})
-		f.lending(lockspec.Slot(lockspec.Param("id")), middleware.Config{Wait: pathlock.NoWait}, time.Hour)
-		looks := 0
-		f.nodes.after = func(string) {
-			if looks++; looks == 1 {
-				f.nodes.move("3", "/other/dir2")
-			}
-		}
-		f.is("the lock", f.send("POST", "/suites/3/lock", ""), http.StatusCreated, "")
-		if store.early {
-			t.Error("the hold was made while a release was under way")
-		}
-		f.only("after the request", "X /other/dir2")
-	})
-}
-
-// lingering is a store far away, which takes a second to release something.
-type lingering struct {
-	*memstore.Store
-	underWay atomic.Int32
-	early    bool
-}
-
-func (s *lingering) Local() bool { return false }
-
-func (s *lingering) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
-	s.underWay.Add(1)
-	defer s.underWay.Add(-1)
-	time.Sleep(time.Second)
-	return s.Store.Release(ctx, tree, owner, id)
-}
-
-func (s *lingering) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Transferred, error) {
-	s.early = s.early || s.underWay.Load() > 0
-	return s.Store.Transfer(ctx, t)
 }
 
 func TestDetachLeavesNothingBehindWhenItFails(t *testing.T) {
@@ -186,25 +141,6 @@ func TestDetachIsNotForHandlersBehindLocks(t *testing.T) {
 		t.Error("a hold was taken behind locks")
 	}
 	f.nothingLeft()
-}
-
-// A lock that has to be waited for is had when it is free.
-func TestDetachWaitsItsTurn(t *testing.T) {
-	store := queued{memstore.New(), make(chan struct{}, 1)}
-	f := newFixture(t, store, middleware.Config{})
-	f.lending(lockspec.Slot(lockspec.Param("id")), middleware.Config{Wait: time.Minute}, time.Hour)
-	other, err := f.locker.Acquire(t.Context(), pathlock.Request{Tree: plan, Gate: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var group sync.WaitGroup
-	group.Go(func() { f.is("the lock", f.send("POST", "/suites/3/lock", ""), http.StatusCreated, "") })
-	<-store.waits
-	if err := other.Release(t.Context()); err != nil {
-		t.Error(err)
-	}
-	group.Wait()
-	f.only("after the request", "X /dir1/dir2")
 }
 
 // A route whose handler locks a node for its client, beyond the end of the request.

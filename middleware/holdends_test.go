@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,57 +14,6 @@ import (
 	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
-
-// A hold that ends while the request waits, by its lease or by force, ends the request.
-func TestAHoldThatEndsWhileTheRequestWaitsIs409(t *testing.T) {
-	for what, end := range map[string]func(f *fixture, token pathlock.Token){
-		"by its lease": func(f *fixture, token pathlock.Token) {
-			if _, err := f.locker.Refresh(f.Context(), token, pathlock.MinLease); err != nil {
-				f.Error(err)
-			}
-		},
-		"by force": func(f *fixture, token pathlock.Token) {
-			if err := f.locker.ReleaseToken(f.Context(), token); err != nil {
-				f.Error(err)
-			}
-		},
-	} {
-		store := queued{memstore.New(), make(chan struct{}, 1)}
-		f := newFixture(t, store, middleware.Config{Wait: time.Minute})
-		f.handler = func(*gin.Context) { t.Error("the handler was called") }
-		mine := f.detached(plan, "/dir1")
-		other, err := f.locker.Acquire(t.Context(), pathlock.Request{Tree: plan, Claims: claim("/other")})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var group sync.WaitGroup
-		group.Go(func() {
-			f.is(what, f.send("DELETE", "/suites/4", "", token(mine)...), http.StatusConflict, "lock-lost")
-		})
-		<-store.waits
-		end(f, mine)
-		group.Wait()
-		if err := other.Release(t.Context()); err != nil {
-			t.Error(err)
-		}
-		f.nothingLeft()
-	}
-}
-
-// queued tells when a request waits, and is otherwise the store that it is.
-type queued struct {
-	*memstore.Store
-	waits chan struct{}
-}
-
-func (s queued) Acquire(ctx context.Context, a pathlock.Acquisition) (pathlock.Grant, error) {
-	told := a.Waiting
-	a.Waiting = func() {
-		told()
-		s.waits <- struct{}{}
-	}
-	return s.Store.Acquire(ctx, a)
-}
 
 // Nobody renews a hold because its holder sends requests.
 func TestARequestDoesNotMakeItsHoldLastLonger(t *testing.T) {

@@ -4,11 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
-	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -72,59 +68,4 @@ func TestTheHoldOutlivesTheRequestHoweverThatEnds(t *testing.T) {
 		}
 		f.nothingLeft()
 	}
-}
-
-// An instance that is killed in the middle of a request takes with it, within one lease, all that
-// the request has locked besides the hold, and nothing of the hold.
-func TestTheHoldOutlivesAnInstanceThatIsKilledAndItsRequestDoesNot(t *testing.T) {
-	for _, request := range []string{"DELETE /suites/4", "PUT /plans/1"} { // a node, and the gate
-		synctest.Test(t, func(t *testing.T) {
-			store := memstore.New()
-			instance := &killed{Store: store}
-			f := newFixture(t, instance, middleware.Config{Wait: pathlock.NoWait, MaxHold: -1})
-			survivor := newFixture(t, store, middleware.Config{Wait: pathlock.NoWait})
-			mine := survivor.detached(plan, "/dir1")
-			entered, end := make(chan struct{}), make(chan struct{})
-			f.handler = func(*gin.Context) {
-				close(entered)
-				<-end
-			}
-			var group sync.WaitGroup
-			method, path, _ := strings.Cut(request, " ")
-			group.Go(func() { f.send(method, path, "", token(mine)...) })
-			<-entered
-			time.Sleep(10 * time.Minute) // the request is long, and lives
-			survivor.is(request, survivor.send("DELETE", "/suites/4", ""), http.StatusLocked, "locked")
-			instance.dead.Store(true)
-			time.Sleep(pathlock.DefaultLease)
-			survivor.is(request+", others", survivor.send("DELETE", "/suites/4", ""), http.StatusNoContent, "")
-			survivor.is(request+", others", survivor.send("DELETE", "/suites/3", ""), http.StatusLocked, "locked")
-			survivor.is(request+", the holder", survivor.send("DELETE", "/suites/3", "", token(mine)...), http.StatusNoContent, "")
-			survivor.only(request, "X /dir1")
-			close(end)
-			group.Wait()
-			instance.dead.Store(false)
-			f.only(request, "X /dir1")
-		})
-	}
-}
-
-// killed is the store of an instance that it hears nothing of once that is dead.
-type killed struct {
-	*memstore.Store
-	dead atomic.Bool
-}
-
-func (s *killed) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock.Lease) ([]pathlock.Owner, error) {
-	if s.dead.Load() {
-		return nil, pathlock.ErrUnavailable
-	}
-	return s.Store.Renew(ctx, tree, leases)
-}
-
-func (s *killed) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
-	if s.dead.Load() {
-		return pathlock.ErrUnavailable
-	}
-	return s.Store.Release(ctx, tree, owner, id)
 }

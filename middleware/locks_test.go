@@ -1,7 +1,6 @@
 package middleware_test
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
@@ -111,76 +109,6 @@ func TestANodeThatNeverRestsIs409AfterEveryRetry(t *testing.T) {
 			t.Errorf("resolved %d times with %d retries, want %d", resolved, retries, want)
 		}
 		f.nothingLeft()
-	}
-}
-
-func TestLocksAreReleasedOnPanic(t *testing.T) {
-	f := newFixture(t, memstore.New(), middleware.Config{})
-	f.handler = func(*gin.Context) { panic("in the handler") }
-	func() {
-		defer func() {
-			if recover() == nil {
-				t.Error("the panic was swallowed")
-			}
-		}()
-		f.send("DELETE", "/suites/3", "")
-	}()
-	f.nothingLeft()
-}
-
-func TestALostLeaseEndsTheHandlersContext(t *testing.T) {
-	f := newFixture(t, memstore.New(), middleware.Config{})
-	f.handler = func(c *gin.Context) {
-		ctx := c.Request.Context()
-		if err := f.locker.ForceRelease(ctx, plan, f.locker.Scope(ctx).Owner()); err != nil {
-			t.Error(err)
-		}
-		<-ctx.Done()
-		middleware.New(f.locker, nil, middleware.Config{}).Fail(c, context.Cause(ctx))
-	}
-	if w := f.send("DELETE", "/suites/3", ""); w.Code != http.StatusServiceUnavailable {
-		t.Errorf("answer %d: %s", w.Code, w.Body)
-	}
-	f.nothingLeft()
-}
-
-// A spec over two trees takes both or none, for one owner.
-func TestSeveralTreesAreTakenTogether(t *testing.T) {
-	f := newFixture(t, memstore.New(), middleware.Config{Wait: pathlock.NoWait})
-	names, err := pathlock.NewTree("project", "p")
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.handler = func(c *gin.Context) {
-		for _, tree := range []pathlock.Tree{names, plan} {
-			again, err := f.locker.Acquire(c.Request.Context(), pathlock.Request{Tree: tree, Gate: true, Wait: pathlock.NoWait})
-			if err != nil {
-				t.Errorf("the handler does not hold the gate of %s: %v", tree, err)
-				continue
-			}
-			if err := again.Release(c.Request.Context()); err != nil {
-				t.Error(err)
-			}
-		}
-		c.Status(http.StatusNoContent)
-	}
-	if w := f.send("PUT", "/plans/7", ""); w.Code != http.StatusNoContent {
-		t.Errorf("answer %d: %s", w.Code, w.Body)
-	}
-	f.nothingLeft()
-
-	other, err := f.locker.Acquire(t.Context(), pathlock.Request{Tree: plan, Claims: []pathlock.Claim{pathlock.IX(pathlock.Root())}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if w := f.send("PUT", "/plans/7", ""); w.Code != http.StatusLocked {
-		t.Errorf("answer %d: %s", w.Code, w.Body)
-	}
-	if snapshot, err := f.locker.Snapshot(t.Context(), names); err != nil || len(snapshot.Holders) != 0 {
-		t.Errorf("the first tree is still held after the second was refused: %v, %v", snapshot.Holders, err)
-	}
-	if err := other.Release(t.Context()); err != nil {
-		t.Error(err)
 	}
 }
 

@@ -127,30 +127,6 @@ func speaksOfNoInternals(t *testing.T, detail string) {
 	}
 }
 
-func TestMalformedJSONIsSaidWithoutInternals(t *testing.T) {
-	f := newFixture(t, memstore.New(), middleware.Config{})
-	for _, body := range []string{`{"name"`, `{"name":}`, `{"name":"x"} {}`, `[1]`, `{"name":[]}`, "{\"name\":\"\xff\"}", `{"name":"\ud83d"}`, `{"name":"x","name":"y"}`, strings.Repeat("[", 200)} {
-		w := f.send("PATCH", "/suites/3", body)
-		detail, _ := f.problem(w)["detail"].(string)
-		if w.Code != http.StatusBadRequest || detail == "" {
-			t.Errorf("%q: answer %d: %s", body, w.Code, w.Body)
-		}
-		speaksOfNoInternals(t, detail)
-	}
-}
-
-// A handler that calls ShouldBind on a body without a type gets JSON, and so does whoever looks.
-func TestAJSONBodyWithoutATypeIsGivenOne(t *testing.T) {
-	f := newFixture(t, memstore.New(), middleware.Config{})
-	f.handler = func(c *gin.Context) { c.String(http.StatusOK, c.ContentType()) }
-	if w := f.send("PATCH", "/suites/3", `{"name":"x"}`); w.Body.String() != "application/json" {
-		t.Errorf("the handler sees the content type %q", w.Body)
-	}
-	if w := f.send("DELETE", "/suites/3", `{"name":"x"}`); w.Body.String() != "" {
-		t.Errorf("where nothing of the body is needed, the handler sees the content type %q", w.Body)
-	}
-}
-
 // What middleware before has read of the body is what the spec reads, and what the handler can
 // read.
 func TestABodyThatWasReadBefore(t *testing.T) {

@@ -5,12 +5,10 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gin-gonic/gin"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/lockspec"
 	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
@@ -57,33 +55,6 @@ func TestLocksSayWhichRequestTheyAreOf(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A hold that outlives its request names the request that left it.
-func TestADetachedHoldSaysWhichRequestLeftIt(t *testing.T) {
-	f := newFixture(t, memstore.New(), middleware.Config{})
-	f.lending(lockspec.Slot(lockspec.Param("id")), middleware.Config{}, time.Hour)
-	f.is("the request", f.send("POST", "/suites/3/lock", "", middleware.RequestIDHeader, "r-1"), http.StatusCreated, "")
-	snapshot, err := f.locker.Snapshot(t.Context(), plan)
-	if err != nil || len(snapshot.Holders) != 1 {
-		t.Fatalf("%+v, %v", snapshot, err)
-	}
-	got := snapshot.Holders[0].Origin
-	got.Instance = ""
-	if want := (pathlock.Origin{Operation: "slot", Route: "POST /suites/:id/lock", RequestID: "r-1"}); got != want {
-		t.Errorf("the hold has %+v, want %+v", got, want)
-	}
-}
-
-func TestAHandlerWithoutLocksNamesItsRequest(t *testing.T) {
-	f := newFixture(t, memstore.New(), middleware.Config{})
-	f.handler = func(c *gin.Context) {
-		if got, want := pathlock.OriginOf(c.Request.Context()), (pathlock.Origin{Route: "POST /none", RequestID: "r-1"}); got != want {
-			t.Errorf("the handler's context has %+v, want %+v", got, want)
-		}
-		c.Status(http.StatusNoContent)
-	}
-	f.is("the request", f.send("POST", "/none", "", middleware.RequestIDHeader, "r-1"), http.StatusNoContent, "")
 }
 
 // Middleware that makes ids, such as gin-contrib/requestid, puts them into the response's header.

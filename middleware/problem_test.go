@@ -1,8 +1,6 @@
 package middleware_test
 
 import (
-	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -104,35 +102,5 @@ func TestWhatTheStoreDoesNotKnowOfAHolderIsLeftOut(t *testing.T) {
 	holder, _ := p["holder"].(map[string]any)
 	if len(holder) != 1 || holder["what"] != "nightly" || p["path"] != "/" || p["mode"] != "X" {
 		t.Errorf("the problem is %v", p)
-	}
-}
-
-func TestALockStoreThatIsDownIs503(t *testing.T) {
-	f := newFixture(t, mishap{memstore.New(), fmt.Errorf("%w: connection refused", pathlock.ErrUnavailable)}, middleware.Config{})
-	f.handler = func(*gin.Context) { t.Error("the handler was called") }
-	w := f.send("DELETE", "/suites/3", "")
-	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "1" {
-		t.Fatalf("answer %d, Retry-After %q: %s", w.Code, w.Header().Get("Retry-After"), w.Body)
-	}
-	if kind, _ := f.problem(w)["type"].(string); !strings.HasSuffix(kind, "lock-store-unavailable") {
-		t.Errorf("type %q", kind)
-	}
-}
-
-func TestUnknownErrorsAre500WithoutDetail(t *testing.T) {
-	f := newFixture(t, mishap{memstore.New(), errors.New("secret of the house")}, middleware.Config{})
-	w := f.send("DELETE", "/suites/3", "")
-	if w.Code != http.StatusInternalServerError || strings.Contains(w.Body.String(), "secret") {
-		t.Errorf("answer %d: %s", w.Code, w.Body)
-	}
-}
-
-func TestOnErrorReplacesTheAnswers(t *testing.T) {
-	f := newFixture(t, memstore.New(), middleware.Config{OnError: func(c *gin.Context, err error) {
-		c.String(http.StatusTeapot, "not found: %v", errors.Is(err, pathlock.ErrNotFound))
-	}})
-	f.handler = func(*gin.Context) { t.Error("the handler was called") }
-	if w := f.send("DELETE", "/suites/99", ""); w.Code != http.StatusTeapot || w.Body.String() != "not found: true" {
-		t.Errorf("answer %d: %s", w.Code, w.Body)
 	}
 }

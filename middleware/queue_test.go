@@ -5,11 +5,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
-
-	"github.com/gin-gonic/gin"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/middleware"
@@ -58,44 +55,5 @@ func TestAClientThatGoesAwayLeavesTheQueue(t *testing.T) {
 	if err := lock.Release(t.Context()); err != nil {
 		t.Error(err)
 	}
-	f.nothingLeft()
-}
-
-// Two requests on one node run one after the other, two on different nodes at once.
-func TestRequestsExcludeEachOtherOnlyWhereTheyCollide(t *testing.T) {
-	store := waiting{memstore.New(), make(chan struct{}, 1)}
-	f := newFixture(t, store, middleware.Config{Wait: time.Minute})
-	inside, leave := make(chan string), make(chan struct{})
-	f.handler = func(c *gin.Context) {
-		inside <- c.Param("id")
-		<-leave
-		c.Status(http.StatusNoContent)
-	}
-	var requests sync.WaitGroup
-	begin := func(target string) {
-		requests.Go(func() {
-			if w := f.send("DELETE", target, ""); w.Code != http.StatusNoContent {
-				t.Errorf("%s: %d", target, w.Code)
-			}
-		})
-	}
-	begin("/suites/3")
-	<-inside
-	begin("/suites/4") // elsewhere: gets in at once
-	<-inside
-	begin("/suites/2") // above the first: has to wait
-	<-store.queued
-	select {
-	case id := <-inside:
-		t.Errorf("%s got in beside one below it", id)
-	default:
-	}
-	leave <- struct{}{}
-	leave <- struct{}{}
-	if id := <-inside; id != "2" {
-		t.Errorf("%s got in, want 2", id)
-	}
-	leave <- struct{}{}
-	requests.Wait()
 	f.nothingLeft()
 }

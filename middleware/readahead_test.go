@@ -22,9 +22,9 @@ import (
 // whether or not the spec needs a value of the body.
 func TestSlowBodiesLockNothing(t *testing.T) {
 	for _, route := range []string{"PATCH /suites/3", "DELETE /suites/3"} {
-		for _, own := range []time.Duration{0, 500 * time.Millisecond} { // the server's ReadTimeout
+		for _, own := range []time.Duration{0, 100 * time.Millisecond} { // the server's ReadTimeout
 			store := &asked{Store: memstore.New()}
-			config := middleware.Config{BodyTimeout: 500 * time.Millisecond}
+			config := middleware.Config{BodyTimeout: 100 * time.Millisecond}
 			if own > 0 {
 				config.BodyTimeout = time.Hour
 			}
@@ -66,12 +66,12 @@ func TestSlowBodiesLockNothing(t *testing.T) {
 
 // The time for the body is that of the body alone: afterwards the connection is as it was.
 func TestHandlersMayTakeLongerThanBodies(t *testing.T) {
-	f := newFixture(t, memstore.New(), middleware.Config{BodyTimeout: time.Second})
+	f := newFixture(t, memstore.New(), middleware.Config{BodyTimeout: 200 * time.Millisecond})
 	f.handler = func(c *gin.Context) {
 		select {
 		case <-c.Request.Context().Done():
 			t.Errorf("the request's context ends with %v", context.Cause(c.Request.Context()))
-		case <-time.After(1200 * time.Millisecond): // the deadline would have passed
+		case <-time.After(250 * time.Millisecond): // the deadline would have passed
 		}
 		c.Status(http.StatusNoContent)
 	}
@@ -133,5 +133,24 @@ func TestBodiesAreHandedOnWhole(t *testing.T) {
 				t.Errorf("%d bytes, chunked: %v: answer %d, want %d: %s", len(json), chunked, status, want, answer)
 			}
 		}
+	}
+}
+
+// unreadable fails the test when it is read.
+type unreadable struct{ *testing.T }
+
+func (u unreadable) Read([]byte) (int, error) {
+	u.Error("the body was read")
+	return 0, io.EOF
+}
+
+func TestABodyThatSaysItIsTooLongIsNotRead(t *testing.T) {
+	f := newFixture(t, memstore.New(), middleware.Config{MaxBody: 1000})
+	r := httptest.NewRequestWithContext(t.Context(), "PATCH", "/suites/3", unreadable{t})
+	r.ContentLength = 1001
+	w := httptest.NewRecorder()
+	f.engine.ServeHTTP(w, r)
+	if w.Code != http.StatusRequestEntityTooLarge {
+		t.Errorf("answer %d: %s", w.Code, w.Body)
 	}
 }

@@ -175,7 +175,7 @@ func TestALimitOfOtherMiddlewareIsReportedAsItIs(t *testing.T) {
 			if err != nil || response.StatusCode != http.StatusRequestEntityTooLarge || !strings.Contains(string(body), "at most 20 bytes") {
 				t.Errorf("answer %d: %s, %v", response.StatusCode, body, err)
 			}
-			<-s.failures
+			_ = <-s.failures
 		})
 	}
 }

@@ -79,27 +79,6 @@ func TestTheResponseDoesNotWaitForTheRelease(t *testing.T) {
 	}
 }
 
-func TestTheNextRequestIsNotRefusedByAReleaseUnderWay(t *testing.T) {
-	store := newDistant()
-	f := newFixture(t, store, middleware.Config{Wait: pathlock.NoWait})
-	if w := f.send("DELETE", "/suites/3", ""); w.Code != http.StatusNoContent {
-		t.Fatalf("answer %d: %s", w.Code, w.Body)
-	}
-	if err := <-store.answered; err != nil {
-		t.Fatal(err)
-	}
-	next := make(chan *httptest.ResponseRecorder)
-	go func() { next <- f.send("DELETE", "/suites/3", "") }()
-	if err := <-store.answered; err == nil {
-		t.Error("the store granted what the first request still holds")
-	}
-	close(store.through)
-	if w := <-next; w.Code != http.StatusNoContent {
-		t.Errorf("answer %d: %s", w.Code, w.Body)
-	}
-	f.nothingLeft()
-}
-
 // A value of a Func costs what it costs once per request, however often the nodes are looked at.
 func TestAFuncIsCalledOncePerRequest(t *testing.T) {
 	f := newFixture(t, memstore.New(), middleware.Config{})

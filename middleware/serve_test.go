@@ -219,30 +219,6 @@ func TestGinsContextCarriesTheLocks(t *testing.T) {
 	}
 }
 
-// Nested middleware of one locker restores what the outer one carries.
-func TestNestedLocksAreCarriedInTurn(t *testing.T) {
-	f := newFixture(t, memstore.New(), middleware.Config{})
-	locks := middleware.New(f.locker, f.nodes, middleware.Config{Wait: pathlock.NoWait})
-	again := func(c *gin.Context) {
-		lock, err := f.locker.Acquire(c, pathlock.Request{Tree: plan, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/dir1"))}, Wait: pathlock.NoWait})
-		if err != nil {
-			t.Errorf("the outer locks are not carried: %v", err)
-			return
-		}
-		_ = lock.Release(c)
-	}
-	f.engine.POST("/nested/:id",
-		locks.Lock(lockspec.Delete(lockspec.Const("2"))),
-		func(c *gin.Context) {
-			again(c)
-			c.Next()
-			again(c)
-		},
-		locks.Lock(lockspec.Delete(lockspec.Param("id"))), again)
-	f.send("POST", "/nested/3", "")
-	f.nothingLeft()
-}
-
 func TestUnknownRoutesStayUnknown(t *testing.T) {
 	f := newFixture(t, memstore.New(), middleware.Config{})
 	locks := middleware.New(f.locker, f.nodes, middleware.Config{})

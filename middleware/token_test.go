@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -108,41 +107,6 @@ func TestTokens(t *testing.T) {
 				t.Errorf("the handler was called: %v", called)
 			}
 		})
-	}
-}
-
-// Two requests with one token are one owner. What the one takes beside the hold, and gives back,
-// the other does not take for its own.
-func TestTwoRequestsWithOneTokenPassAtOnce(t *testing.T) {
-	for id, want := range map[string]string{"3": "X /dir1", "4": "X /other"} {
-		f := newFixture(t, memstore.New(), middleware.Config{Wait: pathlock.NoWait})
-		mine := f.detached(plan, "/dir1")
-		firstIsIn, secondIsIn, firstIsOver := make(chan struct{}), make(chan struct{}), make(chan struct{})
-		f.handler = func(c *gin.Context) {
-			if c.GetHeader("X-Turn") == "first" {
-				close(firstIsIn)
-				<-secondIsIn
-			} else {
-				close(secondIsIn)
-				<-firstIsOver
-				if got := f.held(); !slices.Contains(got, want) {
-					t.Errorf("suite %s: once the first is over, the second holds %v", id, got)
-				}
-			}
-			c.Status(http.StatusNoContent)
-		}
-		send := func(turn string) {
-			f.is(turn, f.send("DELETE", "/suites/"+id, "", append(token(mine), "X-Turn", turn)...), http.StatusNoContent, "")
-		}
-		var group sync.WaitGroup
-		group.Go(func() {
-			defer close(firstIsOver)
-			send("first")
-		})
-		<-firstIsIn
-		send("second")
-		group.Wait()
-		f.only("after both", "X /dir1")
 	}
 }
 

@@ -1,0 +1,341 @@
+package pathlock_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/memstore"
+)
+
+// onAStore runs a test on a store in memory, in virtual time.
+func onAStore(t *testing.T, test func(t *testing.T, store pathlock.Store)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { test(t, memstore.New()) })
+}
+
+// locked returns what a method of a mutex has granted.
+func locked(ctx context.Context, t testing.TB, method func(context.Context) (*pathlock.Lock, error)) *pathlock.Lock {
+	t.Helper()
+	lock, err := method(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lock
+}
+
+// refusal returns the error with which a method of a mutex must refuse because of others.
+func refusal(ctx context.Context, t testing.TB, method func(context.Context) (*pathlock.Lock, error)) *pathlock.ConflictError {
+	t.Helper()
+	lock, err := method(ctx)
+	var conflict *pathlock.ConflictError
+	if !errors.As(err, &conflict) {
+		t.Fatalf("got %v, %v, want a ConflictError", lock, err)
+	}
+	return conflict
+}
+
+// refused fails the test unless a method of a mutex refuses because of others.
+func refused(ctx context.Context, t testing.TB, method func(context.Context) (*pathlock.Lock, error)) {
+	t.Helper()
+	_ = refusal(ctx, t, method)
+}
+
+// tryFor returns TryLockFor as a method without a duration.
+func tryFor(m *pathlock.Mutex, d time.Duration) func(context.Context) (*pathlock.Lock, error) {
+	return func(ctx context.Context) (*pathlock.Lock, error) { return m.TryLockFor(ctx, d) }
+}
+
+func TestAMutexExcludesAllOthers(t *testing.T) {
+	onAStore(t, func(t *testing.T, store pathlock.Store) {
+		ctx := t.Context()
+		here, there := pathlock.New(store, quiet).Mutex("m"), pathlock.New(store, quiet).Mutex("m")
+		lock := locked(ctx, t, here.Lock)
+		for _, try := range []func(context.Context) (*pathlock.Lock, error){
+			here.TryLock, there.TryLock, tryFor(there, 0), tryFor(there, -time.Hour), tryFor(there, 20*time.Millisecond),
+			pathlock.New(store, quiet).RWMutex("m").TryRLock,
+		} {
+			refused(ctx, t, try)
+		}
+		release(t, locked(ctx, t, pathlock.New(store, quiet).Mutex("another").TryLock))
+		release(t, lock)
+		next := locked(ctx, t, there.TryLock)
+		if next.Fence() <= lock.Fence() {
+			t.Errorf("fence %d after %d", next.Fence(), lock.Fence())
+		}
+		release(t, next)
+	})
+}
+
+func TestLockWaitsAsLongAsItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := pathlock.New(memstore.New(), quiet)
+		m := l.Mutex("m")
+		m.Note = "the first"
+		lock := locked(t.Context(), t, m.Lock)
+
+		const day = 24 * time.Hour
+		ctx, stop := context.WithTimeout(t.Context(), day)
+		defer stop()
+		began := time.Now()
+		conflict := refusal(ctx, t, l.Mutex("m").Lock)
+		if waited := time.Since(began); waited != day || conflict.Blocker.Note != "the first" {
+			t.Errorf("refused after %v, because of %q", waited, conflict.Blocker.Note)
+		}
+		if !errors.Is(conflict, context.DeadlineExceeded) {
+			t.Errorf("the error does not match the end of the context: %v", conflict)
+		}
+
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(day, cancel)
+		if _, err := l.Mutex("m").Lock(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled: %v", err)
+		}
+
+		time.AfterFunc(day, func() { _ = lock.Release(t.Context()) })
+		began = time.Now()
+		release(t, locked(t.Context(), t, m.Lock))
+		if waited := time.Since(began); waited != day {
+			t.Errorf("granted after %v, want the release after a day", waited)
+		}
+
+		lock = locked(t.Context(), t, m.Lock)
+		began = time.Now()
+		refused(t.Context(), t, tryFor(m, time.Minute))
+		if waited := time.Since(began); waited != time.Minute {
+			t.Errorf("TryLockFor a minute waited %v", waited)
+		}
+		began = time.Now()
+		refused(t.Context(), t, m.TryLock)
+		if waited := time.Since(began); waited != 0 {
+			t.Errorf("TryLock waited %v", waited)
+		}
+		release(t, lock)
+	})
+}
+
+func TestRefusalsNameTheMutex(t *testing.T) {
+	l := pathlock.New(memstore.New(), quiet)
+	writer := l.RWMutex("nightly report")
+	writer.Note = "host-3"
+	lock := locked(t.Context(), t, writer.Lock)
+	err := error(refusal(t.Context(), t, l.Mutex("nightly report").TryLock))
+	if want := `pathlock: locked by others: mutex "nightly report": held by "host-3", which has X since`; !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("%v, want %s…", err, want)
+	}
+	err = refusal(t.Context(), t, l.RWMutex("nightly report").TryRLock)
+	if want := `pathlock: locked by others: mutex "nightly report" for reading: held by "host-3"`; !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("%v, want %s…", err, want)
+	}
+	release(t, lock)
+}
+
+func TestNamesOfMutexesAreAnyIDOfATree(t *testing.T) {
+	l := pathlock.New(memstore.New(), quiet)
+	var held []*pathlock.Lock
+	// Names differ byte by byte, and none can break out of the store's own keys.
+	for _, name := range []string{
+		"a", "A", "a ", " ", "a/b", "/", "..", ".", "{a}", "}{", "%2F", "夜间报告", "a\u0301", "á", strings.Repeat("x", pathlock.MaxTreeBytes),
+	} {
+		m := l.Mutex(name)
+		if m.Name() != name || l.RWMutex(name).Name() != name {
+			t.Errorf("%q is called %q", name, m.Name())
+		}
+		held = append(held, locked(t.Context(), t, m.TryLock))
+	}
+	for _, lock := range held {
+		release(t, lock)
+	}
+	for _, name := range []string{"", "a\nb", "\x00", "\xff", strings.Repeat("x", pathlock.MaxTreeBytes+1)} {
+		if _, err := l.Mutex(name).Lock(t.Context()); !errors.Is(err, pathlock.ErrInvalidTree) {
+			t.Errorf("%.10q: %v, want ErrInvalidTree", name, err)
+		}
+		if _, err := l.RWMutex(name).RLock(t.Context()); !errors.Is(err, pathlock.ErrInvalidTree) {
+			t.Errorf("%.10q: %v, want ErrInvalidTree", name, err)
+		}
+	}
+	bad := l.Mutex("m")
+	bad.Lease = time.Nanosecond
+	if _, err := bad.TryLock(t.Context()); !errors.Is(err, pathlock.ErrInvalidRequest) {
+		t.Errorf("a lease of %v: %v, want ErrInvalidRequest", bad.Lease, err)
+	}
+}
+
+// What is held already costs no question to the store, and what is released last, releases.
+func TestAMutexReentersByTheContext(t *testing.T) {
+	l, store := newLocker()
+	m := l.RWMutex("m")
+	outer := locked(t.Context(), t, m.Lock)
+	store.called()
+	inner := locked(outer.Context(), t, m.Lock)
+	reader := locked(outer.Context(), t, m.TryRLock)
+	if calls := store.called(); len(calls) != 0 || inner.Fence() != outer.Fence() {
+		t.Errorf("re-entry asked the store %q, with fences %d and %d", calls, outer.Fence(), inner.Fence())
+	}
+	release(t, outer)
+	release(t, inner)
+	refused(t.Context(), t, m.TryRLock)
+	release(t, reader)
+	release(t, locked(t.Context(), t, m.TryLock))
+}
+
+func TestAReaderBecomesAWriter(t *testing.T) {
+	onAStore(t, func(t *testing.T, store pathlock.Store) {
+		queued := make(chan struct{}, 1)
+		l := pathlock.New(store, quiet, pathlock.WithObserver(&waitingObserver{do: func() { queued <- struct{}{} }}))
+		m := l.RWMutex("m")
+		a, b := locked(t.Context(), t, m.RLock), locked(t.Context(), t, m.RLock)
+		writer := make(chan *pathlock.Lock, 1)
+		go func() {
+			lock, err := m.Lock(a.Context())
+			if err != nil {
+				t.Error(err)
+			}
+			writer <- lock
+		}()
+		<-queued
+		// Two that read and want to write wait for each other.
+		if _, err := m.Lock(b.Context()); !errors.Is(err, pathlock.ErrDeadlock) || !strings.Contains(err.Error(), `mutex "m"`) {
+			t.Errorf("the second reader that writes: %v, want ErrDeadlock", err)
+		}
+		// The one that waits keeps out readers that come later.
+		refused(t.Context(), t, m.TryRLock)
+		release(t, b)
+		x := <-writer
+		refused(t.Context(), t, m.TryRLock)
+		release(t, x)
+		c := locked(t.Context(), t, m.TryRLock) // a reads on
+		release(t, c)
+		release(t, a)
+	})
+}
+
+// bothMutexes are an RWMutex of this package and one of the standard library, which get the same
+// calls.
+type bothMutexes struct {
+	ours   *pathlock.RWMutex
+	std    sync.RWMutex
+	queued chan struct{} // gets something when a writer of ours queues
+
+	readers []*pathlock.Lock
+	writer  *pathlock.Lock
+	// pending are the writers that wait behind the readers, nil if none do.
+	pending *pendingWriters
+}
+
+type pendingWriters struct {
+	ours chan *pathlock.Lock // nil is sent if the lock was refused
+	std  chan struct{}
+}
+
+func newBothMutexes() *bothMutexes {
+	b := &bothMutexes{queued: make(chan struct{}, 1)}
+	tell := &waitingObserver{do: func() { b.queued <- struct{}{} }}
+	b.ours = pathlock.New(memstore.New(), quiet, pathlock.WithObserver(tell)).RWMutex("m")
+	return b
+}
+
+// agree fails the test unless both mutexes were granted or both were refused.
+func agree(t *rapid.T, err error, std bool) (granted bool) {
+	t.Helper()
+	if (err == nil) != std || err != nil && !errors.Is(err, pathlock.ErrConflict) {
+		t.Fatalf("ours: %v; the standard library's was granted: %v", err, std)
+	}
+	return std
+}
+
+func (b *bothMutexes) tryLock(t *rapid.T) {
+	lock, err := b.ours.TryLock(t.Context())
+	if agree(t, err, b.std.TryLock()) {
+		b.writer = lock
+	}
+}
+
+func (b *bothMutexes) tryRLock(t *rapid.T) {
+	lock, err := b.ours.TryRLock(t.Context())
+	if agree(t, err, b.std.TryRLock()) {
+		b.readers = append(b.readers, lock)
+	}
+}
+
+// lockBehindReaders has a writer queue in both mutexes.
+func (b *bothMutexes) lockBehindReaders(t *rapid.T) {
+	if len(b.readers) == 0 || b.pending != nil {
+		t.Skip("nobody reads, or a writer waits already")
+	}
+	p := &pendingWriters{ours: make(chan *pathlock.Lock, 1), std: make(chan struct{})}
+	b.pending = p
+	go func() {
+		lock, err := b.ours.Lock(context.Background())
+		if err != nil {
+			lock = nil
+		}
+		p.ours <- lock
+	}()
+	<-b.queued
+	go func() {
+		b.std.Lock()
+		close(p.std)
+	}()
+	for b.std.TryRLock() { // it tells nobody when its writer has queued
+		b.std.RUnlock()
+	}
+}
+
+// rUnlock ends the read lock at an index. The last one lets the pending writers in.
+func (b *bothMutexes) rUnlock(t *rapid.T, i int) {
+	b.std.RUnlock()
+	if err := b.readers[i].Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b.readers = slices.Delete(b.readers, i, i+1)
+	if len(b.readers) > 0 || b.pending == nil {
+		return
+	}
+	<-b.pending.std
+	b.writer, b.pending = <-b.pending.ours, nil
+	if b.writer == nil {
+		t.Fatal("the pending writer was refused")
+	}
+}
+
+func (b *bothMutexes) unlock(t *rapid.T) {
+	if b.writer == nil {
+		t.Skip("nobody writes")
+	}
+	b.std.Unlock()
+	if err := b.writer.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b.writer = nil
+}
+
+// An RWMutex grants and refuses what that of the standard library does, also while a writer waits.
+func TestAnRWMutexAgreesWithThatOfTheStandardLibrary(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b := newBothMutexes()
+		t.Repeat(map[string]func(*rapid.T){
+			"TryLock":             b.tryLock,
+			"TryRLock":            b.tryRLock,
+			"Lock behind readers": b.lockBehindReaders,
+			"Unlock":              b.unlock,
+			"RUnlock": func(t *rapid.T) {
+				if len(b.readers) == 0 {
+					t.Skip("nobody reads")
+				}
+				b.rUnlock(t, rapid.IntRange(0, len(b.readers)-1).Draw(t, "reader"))
+			},
+		})
+		for len(b.readers) > 0 {
+			b.rUnlock(t, 0)
+		}
+	})
+}
