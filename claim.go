@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/pathlock-go/pathlock/internal/queue"
 	"github.com/pathlock-go/pathlock/internal/shown"
 )
 
@@ -31,19 +32,9 @@ const (
 // Modes returns the five modes from the weakest to the strongest.
 func Modes() []Mode { return []Mode{ModeIS, ModeIX, ModeS, ModeSIX, ModeX} }
 
-// compatible[a][b] says whether two owners may hold a and b on one node at once. The table is that
-// of Gray et al. 1976, table 1.
-var compatible = [ModeX + 1][ModeX + 1]bool{
-	0:       {0: true, ModeIS: true, ModeIX: true, ModeS: true, ModeSIX: true, ModeX: true},
-	ModeIS:  {0: true, ModeIS: true, ModeIX: true, ModeS: true, ModeSIX: true},
-	ModeIX:  {0: true, ModeIS: true, ModeIX: true},
-	ModeS:   {0: true, ModeIS: true, ModeS: true},
-	ModeSIX: {0: true, ModeIS: true},
-	ModeX:   {0: true},
-}
-
-// Compatible reports whether two owners may hold a and b on one node at once.
-func Compatible(a, b Mode) bool { return compatible[a][b] }
+// Compatible reports whether two owners may hold a and b on one node at once. The table is that of
+// Gray et al. 1976, table 1.
+func Compatible(a, b Mode) bool { return queue.Compatible(queue.Mode(a), queue.Mode(b)) }
 
 // Supremum returns the weakest mode that is at least as strong as both a and b. It is what an owner
 // has on a node that it claimed twice.

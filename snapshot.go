@@ -1,8 +1,11 @@
 package pathlock
 
 import (
+	"cmp"
 	"slices"
 	"time"
+
+	"github.com/pathlock-go/pathlock/internal/queue"
 )
 
 // Snapshot is what a tree's lock table held at one instant.
@@ -52,13 +55,12 @@ type Blocking struct {
 
 // Blockers returns for each waiter of the snapshot whom it waits for: the holders that it conflicts
 // with, and then the earlier waiters that it conflicts with and may not pass. They are the edges of
-// the wait-for graph, by the rules of [Store.Acquire]. The time that it takes grows with the square
-// of the number of entries.
+// the wait-for graph, by the rules of [Store.Acquire].
 func (s Snapshot) Blockers() [][]Blocking {
-	g := newWaitGraph(s)
+	q := newSnapshotQueue(s)
 	blockers := make([][]Blocking, len(s.Waiters))
-	for i, w := range g.all[len(s.Holders):] {
-		blockers[i] = g.blockers(w)
+	for i, w := range q.requests[len(s.Holders):] {
+		blockers[i] = q.blockers(w)
 	}
 	return blockers
 }
@@ -69,70 +71,63 @@ func (s Snapshot) Blockers() [][]Blocking {
 func (s Snapshot) InTheWay(owner Owner, gate bool, claims []Claim) []Blocking {
 	request := Entry{Owner: owner, Gate: gate, Claims: Normalize(claims...)}
 	s.Waiters = append(slices.Clip(s.Waiters), request)
-	g := newWaitGraph(s)
-	return g.blockers(g.all[len(g.all)-1])
+	q := newSnapshotQueue(s)
+	return q.blockers(q.requests[len(q.requests)-1])
 }
 
-// waitGraph knows who waits for whom in a snapshot.
-type waitGraph struct {
-	// all has the holders as the snapshot orders them, and then the waiters.
-	all []*waitNode
-	// holds and waits have the entries of each owner. An owner that is "" holds nothing.
-	holds, waits map[Owner][]*waitNode
-	// passes has what mayPass has said.
-	passes map[[2]*waitNode]bool
+// snapshotQueue is the queue that a snapshot shows.
+type snapshotQueue struct {
+	queue.Queue
+	// requests are the holders as the snapshot orders them, and then the waiters. The value of each
+	// is its entry.
+	requests []*queue.Request
 }
 
-// waitNode is a hold or a waiter, with those of other owners that it conflicts with.
-type waitNode struct {
-	*Entry
-	waiting bool
-	place   int // among all
-	// against are the holders, and then the earlier waiters, in conflict with a waiter.
-	against []Blocking
-	nodes   []*waitNode // against[i] is of nodes[i]
-}
-
-func newWaitGraph(s Snapshot) *waitGraph {
-	g := &waitGraph{
-		holds: make(map[Owner][]*waitNode), waits: make(map[Owner][]*waitNode), passes: make(map[[2]*waitNode]bool),
-	}
-	for i := range s.Holders {
-		n := &waitNode{Entry: &s.Holders[i], place: len(g.all)}
-		g.holds[n.Owner] = append(g.holds[n.Owner], n)
-		g.all = append(g.all, n)
-	}
-	for i := range s.Waiters {
-		n := &waitNode{Entry: &s.Waiters[i], waiting: true, place: len(g.all)}
-		for _, o := range g.all {
-			if path, mode, conflict := n.meets(o); conflict {
-				n.nodes = append(n.nodes, o)
-				n.against = append(n.against, Blocking{Entry: o.Entry, Waiting: o.waiting, Path: path, Mode: mode})
+func newSnapshotQueue(s Snapshot) *snapshotQueue {
+	q := new(snapshotQueue)
+	owners := make(map[Owner]*queue.Owner)
+	add := func(entries []Entry) {
+		for i := range entries {
+			e := &entries[i]
+			if owners[e.Owner] == nil {
+				owners[e.Owner] = new(queue.Owner)
 			}
+			r := &queue.Request{Value: e}
+			q.Ask(r, owners[e.Owner], uint64(len(q.requests)), e.Gate, len(e.Claims))
+			for _, c := range e.Claims {
+				q.Claim(r, c.Path.s, queue.Mode(c.Mode))
+			}
+			q.requests = append(q.requests, r)
 		}
-		g.waits[n.Owner] = append(g.waits[n.Owner], n)
-		g.all = append(g.all, n)
 	}
-	return g
+	add(s.Holders)
+	for _, r := range q.requests {
+		q.Grant(r)
+	}
+	add(s.Waiters)
+	for _, r := range q.requests[len(s.Holders):] {
+		q.Wait(r, nil)
+	}
+	return q
 }
 
-// meets reports whether n conflicts with o, which came before, at which node and with which mode of
-// o's. Claims are in order, so that the topmost node is found first.
-func (n *waitNode) meets(o *waitNode) (path Path, mode Mode, conflict bool) {
-	switch {
-	case n.Owner == o.Owner:
-		return path, 0, false
-	case o.Gate:
-		return path, ModeX, true
-	case n.Gate:
-		return path, modeAt(o.Claims, path), true
-	}
-	for _, c := range n.Claims {
-		if mode = modeAt(o.Claims, c.Path); !Compatible(mode, c.Mode) {
-			return c.Path, mode, true
+// blockers returns whom a waiter waits for, in the order of the snapshot.
+func (q *snapshotQueue) blockers(w *queue.Request) []Blocking {
+	conflicts := q.InTheWay(w)
+	slices.SortFunc(conflicts, func(a, b queue.Conflict) int { return cmp.Compare(a.By.Order, b.By.Order) })
+	var found []Blocking
+	asked := w.Value.(*Entry)
+	for _, c := range conflicts {
+		b := Blocking{Entry: c.By.Value.(*Entry), Waiting: c.By.Waits(), Mode: Mode(c.Mode())}
+		switch {
+		case c.Claim != queue.GateClaim:
+			b.Path = asked.Claims[c.Claim].Path
+		case !b.Entry.Gate:
+			b.Mode = modeAt(b.Entry.Claims, Root())
 		}
+		found = append(found, b)
 	}
-	return path, 0, false
+	return found
 }
 
 // modeAt returns the mode of a claim set at a node.
@@ -142,56 +137,4 @@ func modeAt(set []Claim, p Path) Mode {
 		return 0
 	}
 	return set[i].Mode
-}
-
-// blockers returns whom w waits for.
-func (g *waitGraph) blockers(w *waitNode) []Blocking {
-	var found []Blocking
-	for i, o := range w.nodes {
-		if !o.waiting || !g.mayPass(w, o) {
-			found = append(found, w.against[i])
-		}
-	}
-	return found
-}
-
-// mayPass reports whether w need not wait for v, which came before it: v waits for w's owner.
-func (g *waitGraph) mayPass(w, v *waitNode) bool {
-	if len(g.holds[w.Owner]) == 0 {
-		return false
-	}
-	pair := [2]*waitNode{w, v}
-	if known, ok := g.passes[pair]; ok {
-		return known
-	}
-	g.passes[pair] = g.waitsFor(v, w.Owner, w.place, make(map[*waitNode]bool))
-	return g.passes[pair]
-}
-
-// waitsFor reports whether w waits for an owner, directly or through others. Of requests later than
-// limit whose owners hold something, it does not look at whom they are behind.
-func (g *waitGraph) waitsFor(w *waitNode, owner Owner, limit int, seen map[*waitNode]bool) bool {
-	if w.Owner == owner || seen[w] {
-		return false
-	}
-	seen[w] = true
-	late := w.place > limit && len(g.holds[w.Owner]) > 0
-	for _, o := range w.nodes {
-		switch {
-		case !o.waiting:
-			if o.Owner == owner {
-				return true
-			}
-			for _, u := range g.waits[o.Owner] {
-				if g.waitsFor(u, owner, limit, seen) {
-					return true
-				}
-			}
-		case late:
-			return false
-		case !g.mayPass(w, o) && g.waitsFor(o, owner, limit, seen):
-			return true
-		}
-	}
-	return false
 }

@@ -167,9 +167,6 @@ func (c *chaos) end() {
 func (t *table) audit() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if err := t.Audit(); err != nil {
-		return err
-	}
 	first, runs := t.FirstEnd()
 	if armed := !t.alarm.at.IsZero(); armed != (t.Waiters() > 0 && runs) {
 		return fmt.Errorf("the alarm is set: %v, with %d waiters, and a lease runs: %v", armed, t.Waiters(), runs)

@@ -5,7 +5,7 @@
 //
 // # How it works
 //
-// Every tree has its own lock table, under its own mutex: package locktable has the rules. A table
+// Every tree has its own lock table, under its own mutex, by the rule of internal/queue. A table
 // in which nobody holds or waits is forgotten. A few unused ones are kept for the next trees, so an
 // uncontended request allocates nothing, however deep it is.
 //

@@ -198,10 +198,7 @@ func (b *book) tellOfEarlierEnds() {
 		if !ok || !r.Ends().Before(before.Ends()) {
 			continue
 		}
-		for w := range r.Watchers {
-			b.tell(w)
-		}
-		for w := range r.OwnerWaits {
+		for w := range r.Concerned {
 			b.tell(w)
 		}
 	}

@@ -4,9 +4,11 @@ import (
 	"container/heap"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/queue"
 )
 
 // lease is the lease of an owner, which its grants share, or of a single request: an apart grant,
@@ -75,9 +77,9 @@ func (l *leases) set(e *lease, until time.Time) {
 	heap.Fix(l, e.index)
 }
 
-// remove ends a lease, if it runs.
+// remove ends a lease, if there is one that runs.
 func (l *leases) remove(e *lease) {
-	if e.runs {
+	if e != nil && e.runs {
 		heap.Remove(l, e.index)
 	}
 }
@@ -90,6 +92,11 @@ func (r *Request) lease() *lease {
 	return &r.owner.lease
 }
 
+// shares reports whether the owner has a grant that is not apart.
+func (o *owner) shares() bool {
+	return slices.ContainsFunc(o.Grants, func(q *queue.Request) bool { return of(q).apartLease == nil })
+}
+
 // ends returns when a granted request ends, unless its lease is renewed.
 func (r *Request) ends() time.Time {
 	if r.apartLease != nil && r.apartLease.until.Before(r.owner.lease.until) {
@@ -98,26 +105,68 @@ func (r *Request) ends() time.Time {
 	return r.owner.lease.until
 }
 
-// begin starts the lease of a request that is being granted: with the grant, or with the last sign
-// of life of a mortal waiter. A request that is to be apart shares its owner's lease if the owner
-// has released everything meanwhile.
-func (t *Table) begin(r *Request, now time.Time) {
+// Ends returns when the request ends, unless its lease is prolonged.
+func (r *Request) Ends() time.Time {
+	switch {
+	case r.entry.Granted():
+		return r.ends()
+	case r.life != nil:
+		return r.life.until
+	default:
+		return time.Time{}
+	}
+}
+
+// begin mints the fence of a request that has been granted, and starts its lease: with the grant,
+// or with the last sign of life of a mortal waiter. A request that is to be apart shares its
+// owner's lease if the owner has released everything meanwhile.
+func (t *Table) begin(r *Request) {
+	t.fence = t.mint(t.now)
+	t.granted++
+	r.fence, r.since = t.fence, t.now
 	if r.Apart && r.owner.lease.runs {
 		r.apartLease = &lease{request: r}
 	}
-	until := now.Add(r.Lease)
-	if r.life != nil && r.waited {
+	until := t.now.Add(r.Lease)
+	if r.life != nil {
 		until = r.life.until
+		t.leases.remove(r.life)
 	}
 	t.leases.extend(r.lease(), until)
 }
 
-// share ends the lease of an apart request.
-func (t *Table) share(r *Request) {
-	if r.apartLease != nil {
-		t.leases.remove(r.apartLease)
-		r.apartLease = nil
+// Alive prolongs the life of a mortal waiter: it lasts for the given time from now.
+func (t *Table) Alive(r *Request, lease time.Duration) {
+	if r.life != nil && r.Queued() {
+		t.leases.extend(r.life, t.now.Add(lease))
 	}
+}
+
+// Renew extends leases, and returns the owners that have none.
+func (t *Table) Renew(renewals []pathlock.Lease) (lost []pathlock.Owner) {
+	for _, l := range renewals {
+		if e := t.leaseOf(l); e != nil {
+			t.leases.extend(e, t.now.Add(l.For))
+		} else {
+			lost = append(lost, l.Owner)
+		}
+	}
+	return lost
+}
+
+// leaseOf returns the lease to renew, nil if it has ended.
+func (t *Table) leaseOf(l pathlock.Lease) *lease {
+	o := t.owners[l.Owner]
+	if o == nil || !o.Holds() {
+		return nil
+	}
+	if l.Grant == "" {
+		return &o.lease
+	}
+	if r := t.Find(l.Owner, l.Grant); r != nil && r.entry.Granted() {
+		return r.lease()
+	}
+	return nil
 }
 
 // ErrFaint is why a waiter has lost its place whose process has given no sign of life.
@@ -126,11 +175,11 @@ var ErrFaint = errors.New("nobody asked any more")
 // reclaim takes everything away from owners whose lease has ended, and hands it over. Their waits
 // end too, because they asked for more than what they have lost. An apart grant alone is released
 // at the end of its own lease, and a mortal waiter leaves the queue at the end of its life.
-func (t *Table) reclaim(now time.Time) {
-	var unwatched []*Request
-	for len(t.leases) > 0 && !now.Before(t.leases[0].until) {
+func (t *Table) reclaim() {
+	var unwatched []*queue.Request
+	for len(t.leases) > 0 && !t.now.Before(t.leases[0].until) {
 		if r := t.leases[0].request; r != nil {
-			waited := r.queued
+			waited := r.Queued()
 			unwatched = append(unwatched, t.remove(r)...)
 			if waited {
 				t.end(r, fmt.Errorf("%w: %w for what owner %s waits for in %s", pathlock.ErrLost, ErrFaint, r.Owner.Short(), t.tree))
@@ -141,7 +190,13 @@ func (t *Table) reclaim(now time.Time) {
 		reason := fmt.Errorf("%w: the lease of owner %s in %s ended", pathlock.ErrLost, o.id.Short(), t.tree)
 		unwatched = append(unwatched, t.evict(o, reason)...)
 	}
-	t.handOver(now, unwatched)
+	t.queue.Settle(unwatched)
+}
+
+// OwnerEnd returns when the lease ends that the grants of a request's owner share. It reports false
+// if the owner holds nothing.
+func (t *Table) OwnerEnd(r *Request) (time.Time, bool) {
+	return r.owner.lease.until, r.owner.Holds()
 }
 
 // FirstEnd returns when the first of the leases ends. It reports false if none runs.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/queue"
 )
 
 // Record is a request as it is kept outside of a table, so that another process can go on with it.
@@ -47,88 +48,44 @@ type Last struct {
 //
 // At most limit requests are granted by all that follows, if limit is positive.
 func (t *Table) Restore(records []*Record, now time.Time, last Last, limit int) {
-	t.now, t.fence, t.mortal, t.quota = now, last.Fence, true, quota{limit: limit}
+	t.now, t.fence, t.ticket, t.mortal, t.limit = now, last.Fence, last.Ticket, true, limit
 	slices.SortFunc(records, func(a, b *Record) int {
 		return cmp.Or(cmp.Compare(a.Fence, b.Fence), cmp.Compare(a.Ticket, b.Ticket))
 	})
-	var waiting []*Request
+	var waiting []*queue.Request
 	for _, rec := range records {
-		if rec.Fence != 0 {
-			t.restoreGrant(rec)
-		}
-	}
-	for _, rec := range records {
+		r := t.newRequest(&rec.Acquisition, rec.Ticket)
+		r.Data, r.restored, r.since, r.until = rec.Data, rec, rec.Since, rec.WaitUntil
 		if rec.Fence == 0 {
-			waiting = append(waiting, t.restoreWaiter(rec))
+			r.life = &lease{request: r}
+			t.wait(r, rec.Until, nil)
+			waiting = append(waiting, &r.entry)
+			continue
+		}
+		r.fence = rec.Fence
+		t.queue.Grant(&r.entry)
+		t.leases.extend(&r.owner.lease, rec.OwnerUntil)
+		if r.Apart {
+			r.apartLease = &lease{request: r}
+			t.leases.extend(r.apartLease, rec.Until)
 		}
 	}
-	t.ticket = last.Ticket
-	t.stale = len(t.conversions) > 0
-	t.evictBereft(records, waiting)
-	t.reclaim(now)
-	t.handOver(now, waiting)
+	t.evictBereft()
+	t.reclaim()
+	t.queue.Settle(waiting)
 }
 
 // evictBereft ends the apart grants and the waits that rest on holds which are gone without a
 // release: with the session of a process, for instance.
-func (t *Table) evictBereft(records []*Record, waiting []*Request) {
-	for _, rec := range records {
-		if o := t.owners[rec.Owner]; rec.Fence != 0 && rec.Apart && rec.Held && o != nil && !o.shares() {
-			t.remove(o.grants.find(rec.Grant))
-		}
-	}
-	for _, r := range waiting {
-		if !r.restored.Held || r.owner.holds() {
-			continue
-		}
-		t.remove(r)
-		t.end(r, fmt.Errorf("%w: owner %s holds nothing in %s any more", pathlock.ErrLost, r.Owner.Short(), t.tree))
-	}
-}
-
-// restored makes a request of a record.
-func (t *Table) restored(rec *Record) *Request {
-	r := t.newRequest(t.owners[rec.Owner], &rec.Acquisition, rec.Since)
-	r.ticket, r.Data, r.restored = rec.Ticket, rec.Data, rec
-	return r
-}
-
-func (t *Table) restoreGrant(rec *Record) {
-	r := t.restored(rec)
-	r.fence, r.until = rec.Fence, rec.WaitUntil
-	for i := range r.places {
-		p := &r.places[i]
-		p.node.granted.append(p)
-		p.node.uses++
-	}
-	r.owner.grants.add(r)
-	t.leases.extend(&r.owner.lease, rec.OwnerUntil)
-	if r.Apart {
-		r.apartLease = &lease{request: r}
-		t.leases.extend(r.apartLease, rec.Until)
-	}
-}
-
-func (t *Table) restoreWaiter(rec *Record) *Request {
-	r := t.restored(rec)
-	r.life = &lease{request: r, until: rec.Until}
-	r.until = rec.WaitUntil
-	t.enqueue(r)
-	return r
-}
-
-// Requests yields all requests of the table, in no particular order.
-func (t *Table) Requests(yield func(*Request) bool) {
-	for _, o := range t.owners {
-		for r := range o.grants.all {
-			if !yield(r) {
-				return
-			}
-		}
-		for r := range o.waits.all {
-			if !yield(r) {
-				return
-			}
+func (t *Table) evictBereft() {
+	for _, r := range slices.Collect(t.Requests) {
+		switch {
+		case !r.restored.Held:
+		case r.apartLease != nil && !r.owner.shares():
+			t.remove(r)
+		case r.Queued() && !r.owner.Holds():
+			t.remove(r)
+			t.end(r, fmt.Errorf("%w: owner %s holds nothing in %s any more", pathlock.ErrLost, r.Owner.Short(), t.tree))
 		}
 	}
 }
@@ -136,45 +93,34 @@ func (t *Table) Requests(yield func(*Request) bool) {
 // Record returns what is to be kept of a request.
 func (r *Request) Record() Record {
 	rec := Record{
-		Acquisition: r.Acquisition, Ticket: r.ticket, Fence: r.fence, Since: r.since, WaitUntil: r.until, Data: r.Data,
+		Acquisition: r.Acquisition, Ticket: r.entry.Order, Fence: r.fence, Since: r.since, WaitUntil: r.until, Data: r.Data,
 	}
-	rec.Claims = r.claims()
-	switch {
-	case r.granted():
-		rec.Apart = r.apartLease != nil
-		rec.Held = rec.Apart && r.owner.shares()
-		rec.Until, rec.OwnerUntil = r.lease().until, r.owner.lease.until
-	case r.life != nil:
-		rec.Until = r.life.until
+	rec.Claims, rec.Held = slices.Clone(r.Claims), r.owner.Holds()
+	if r.Queued() {
+		rec.Until = r.Ends()
+		return rec
 	}
+	rec.Apart = r.apartLease != nil
+	rec.Held = rec.Apart && r.owner.shares()
+	rec.Until, rec.OwnerUntil = r.lease().until, r.owner.lease.until
 	return rec
 }
 
 // Changed reports whether the request is new, or another than the record that it was restored from.
 func (r *Request) Changed() bool {
-	rec := r.restored
-	if rec == nil || r.Owner != rec.Owner || r.fence != rec.Fence || !r.until.Equal(rec.WaitUntil) {
+	was := r.restored
+	if was == nil {
 		return true
 	}
-	if !r.granted() {
-		return r.Held != rec.Held || !r.life.until.Equal(rec.Until)
-	}
-	if r.apartLease != nil && r.owner.shares() != rec.Held {
+	is := r.Record()
+	if is.Owner != was.Owner || is.Fence != was.Fence || !is.WaitUntil.Equal(was.WaitUntil) || !is.Until.Equal(was.Until) {
 		return true
 	}
-	return r.Apart && r.apartLease == nil || !r.lease().until.Equal(rec.Until) || !r.owner.lease.until.Equal(rec.OwnerUntil)
-}
-
-// Ends returns when the request ends, unless its lease is prolonged.
-func (r *Request) Ends() time.Time {
-	if r.granted() {
-		return r.ends()
+	if r.Queued() {
+		return is.Held != was.Held
 	}
-	return r.life.until
+	return is.Apart != was.Apart || is.Apart && is.Held != was.Held || !is.OwnerUntil.Equal(was.OwnerUntil)
 }
-
-// OwnerWaits yields the waiting requests of a request's owner.
-func (r *Request) OwnerWaits(yield func(*Request) bool) { r.owner.waits.all(yield) }
 
 // Reserve returns a place in the order of arrival that no request gets.
 func (t *Table) Reserve() uint64 {
@@ -182,22 +128,5 @@ func (t *Table) Reserve() uint64 {
 	return t.ticket
 }
 
-// Watched returns the request that a waiting request watches: it cannot be granted while that one
-// is there. It is nil where the quota was used up before the request had its turn.
-func (r *Request) Watched() *Request { return r.watching }
-
-// Deferred reports whether requests are left in the queue because the quota is used up.
-func (t *Table) Deferred() bool { return t.quota.isUsedUp() && t.waiters > 0 }
-
-// Alive prolongs the life of a mortal waiter: it lasts for the given time from now.
-func (t *Table) Alive(r *Request, lease time.Duration) {
-	if r.life != nil && r.queued {
-		t.leases.extend(r.life, t.now.Add(lease))
-	}
-}
-
-// OwnerEnd returns when the lease ends that the grants of a request's owner share. It reports false
-// if the owner holds nothing.
-func (t *Table) OwnerEnd(r *Request) (time.Time, bool) {
-	return r.owner.lease.until, r.owner.holds()
-}
+// Deferred reports whether requests are left in the queue because the limit is used up.
+func (t *Table) Deferred() bool { return t.isFull() && t.Waiters() > 0 }

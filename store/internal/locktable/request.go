@@ -4,54 +4,70 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/queue"
 )
 
 // Request is one [pathlock.Acquisition] in a table. It is queued, unless nothing is in its way, and
-// then granted. The acquisition's claims are in places.
+// then granted.
 type Request struct {
 	pathlock.Acquisition
 	// Data is the caller's. It is nil in a new request.
 	Data any
 
-	owner  *owner
-	places []place // one per claim, that of the gate first
-	// older is the next one in the owner's list of grants or waits.
-	older *Request
-	// ticket is the request's place in the order of arrival.
-	ticket uint64
-	// fence is set by the grant. queued is set while the request waits, and waited from then on.
-	fence          uint64
-	queued, waited bool
+	entry queue.Request
+	owner *owner
+	// fence is set by the grant. waited is set when the request begins to wait.
+	fence  uint64
+	waited bool
 	// since is when the wait began, and then when the grant was made. until is when the wait ends.
 	since, until time.Time
-
 	// life is the lease of a mortal waiter, nil if the waiter's process is that of the table.
 	life *lease
 	// apartLease is the lease of an apart grant, nil if the grant shares its owner's.
 	apartLease *lease
-
 	// restored is what the request was restored from, nil for a new one.
 	restored *Record
-
-	// watching is a request in the way of this one, nil if it watches none.
-	watching *Request
-	// watched is the first of the requests that watch this one. beside and ahead are the neighbours
-	// among those that watch the same request.
-	watched, beside, ahead *Request
-	// passed are the earlier waiters that the request may pass.
-	passed map[*Request]struct{}
-	// found is the stamp of the latest search that found the request.
-	found uint64
-	err   error
+	err      error
 }
 
-func (r *Request) granted() bool { return r.fence != 0 }
+// of returns the request of an entry in the queue.
+func of(q *queue.Request) *Request { return q.Value.(*Request) }
+
+// newRequest makes a request, which is not in the queue yet.
+func (t *Table) newRequest(acq *pathlock.Acquisition, order uint64) *Request {
+	r := t.spare
+	if t.spare = nil; r == nil {
+		r = new(Request)
+	}
+	claims := append(r.Claims[:0], acq.Claims...) // not the caller's
+	*r = Request{Acquisition: *acq, entry: r.entry, owner: t.ownerOf(acq.Owner), since: t.now}
+	r.Claims, r.Waiting, r.entry.Value = claims, nil, r
+	t.queue.Ask(&r.entry, &r.owner.Owner, order, acq.Gate, len(claims))
+	for _, c := range claims {
+		t.queue.Claim(&r.entry, c.Path.Column(), queue.Mode(c.Mode))
+	}
+	return r
+}
+
+// ownerOf returns an owner, a new one if it takes no part in the tree.
+func (t *Table) ownerOf(id pathlock.Owner) *owner {
+	if o := t.owners[id]; o != nil {
+		return o
+	}
+	o := t.spareOwner
+	if t.spareOwner = nil; o == nil {
+		o = new(owner)
+	}
+	o.id, o.lease.owner = id, o
+	t.owners[id] = o
+	return o
+}
 
 // Fence returns the fence of a granted request, 0 for any other.
 func (r *Request) Fence() uint64 { return r.fence }
 
 // Queued reports whether the request waits.
-func (r *Request) Queued() bool { return r.queued }
+func (r *Request) Queued() bool { return r.entry.Waits() }
 
 // Since returns when the wait began, and then when the grant was made.
 func (r *Request) Since() time.Time { return r.since }
@@ -66,10 +82,72 @@ func (r *Request) WaitUntil(end time.Time) {
 	}
 }
 
-// topmost returns the request's first claim, or the gate's if there is no other.
-func (r *Request) topmost() pathlock.Claim {
-	if len(r.places) > 1 {
-		return r.places[1].Claim
+// Watched returns the request that a waiting request watches: it cannot be granted while that one
+// is there. It is nil where the limit was used up before the request had its turn.
+func (r *Request) Watched() *Request {
+	if q := r.entry.Watching(); q != nil {
+		return of(q)
 	}
-	return r.places[0].Claim
+	return nil
+}
+
+// Concerned yields the waiting requests that the end of a granted one's lease concerns: those that
+// watch it, and those of its own owner.
+func (r *Request) Concerned(yield func(*Request) bool) {
+	for _, list := range [][]*queue.Request{r.entry.Watchers(), r.owner.Waits} {
+		for _, q := range list {
+			if !yield(of(q)) {
+				return
+			}
+		}
+	}
+}
+
+// Conflict says what is in the way of a request. It prefers a holder, which tells people more than
+// an earlier waiter. err may be nil.
+func (t *Table) Conflict(r *Request, waited time.Duration, err error) error {
+	var obstacle queue.Conflict
+	for obstacle = range r.entry.Holders {
+		break
+	}
+	if obstacle.By == nil {
+		obstacle = t.queue.Obstacle(&r.entry)
+	}
+	asked, blocker := r.describe(obstacle)
+	return &pathlock.ConflictError{
+		Tree: t.tree, Path: asked.Path, Mode: asked.Mode, Gate: r.Gate, Blocker: blocker, Waited: waited, Err: err,
+	}
+}
+
+// deadlock says that r's owner would wait for itself.
+func (t *Table) deadlock(r *Request, c queue.Conflict) error {
+	asked, blocker := r.describe(c)
+	return &pathlock.DeadlockError{Tree: t.tree, Path: asked.Path, Mode: asked.Mode, Gate: r.Gate, Blocker: blocker}
+}
+
+// describe returns the claim that was not granted, and who is in the way. The gate has no path, so
+// people are told of the topmost claim in place of the intention that every request has there.
+func (r *Request) describe(c queue.Conflict) (asked pathlock.Claim, blocker pathlock.Blocker) {
+	by := of(c.By)
+	mode := pathlock.Mode(c.Mode())
+	if c.ByClaim == queue.GateClaim {
+		mode = by.topmost().Mode
+	}
+	asked = r.topmost()
+	if c.Claim != queue.GateClaim {
+		asked = r.Claims[c.Claim]
+	}
+	b := pathlock.Blocker{Owner: by.Owner, Note: by.Note, Gate: by.Gate, Mode: mode, Waiting: by.Queued(), Since: by.since, Until: by.until}
+	if !by.Queued() {
+		b.Until = by.ends()
+	}
+	return asked, b
+}
+
+// topmost returns the request's topmost claim: the gate, or else its first.
+func (r *Request) topmost() pathlock.Claim {
+	if r.Gate || len(r.Claims) == 0 {
+		return pathlock.X(pathlock.Root())
+	}
+	return r.Claims[0]
 }

@@ -86,7 +86,7 @@ func (p *pair) step(n int) {
 		p.Fatalf("step %d, %s: restored %v, staying %v", n, what, got, want)
 	}
 	for name, table := range map[string]*Table{"restored": p.restored, "staying": p.stays} {
-		if err := table.Audit(); err != nil {
+		if err := sound(table); err != nil {
 			p.Fatalf("step %d, %s, the %s table: %v", n, what, name, err)
 		}
 	}
@@ -148,7 +148,7 @@ func (p *pair) request(n int, owner pathlock.Owner, id pathlock.GrantID) pathloc
 	}
 	held := false
 	if o := p.stays.owners[owner]; o != nil {
-		held = o.holds()
+		held = o.Holds()
 	}
 	return pathlock.Acquisition{
 		Tree: p.tree, Owner: owner, Grant: id, Gate: p.random.IntN(30) == 0, Claims: pathlock.Normalize(set...),
@@ -156,4 +156,39 @@ func (p *pair) request(n int, owner pathlock.Owner, id pathlock.GrantID) pathloc
 		Lease: time.Duration(1+p.random.IntN(100)) * time.Second,
 		Wait:  time.Duration(p.random.IntN(3)) * time.Hour, Note: fmt.Sprintf("step %d", n),
 	}
+}
+
+// sound checks by what a snapshot shows that no two holders conflict, that nobody waits for nobody,
+// and that the leases that run are those of the requests.
+func sound(t *Table) error {
+	s := t.Snapshot()
+	for i, h := range s.Holders {
+		alone := pathlock.Snapshot{Holders: s.Holders[:i]}
+		if in := alone.InTheWay(h.Owner, h.Gate, h.Claims); len(in) > 0 {
+			return fmt.Errorf("%s and %s hold what conflicts", h.Note, in[0].Entry.Note)
+		}
+	}
+	for i, blockers := range s.Blockers() {
+		if len(blockers) == 0 {
+			return fmt.Errorf("%s waits for nobody", s.Waiters[i].Note)
+		}
+	}
+	leases := make(map[*lease]bool)
+	for r := range t.Requests {
+		if e := r.life; r.Queued() && e != nil {
+			leases[e] = true
+		}
+		if !r.Queued() {
+			leases[r.lease()], leases[&r.owner.lease] = true, true
+		}
+	}
+	for i, e := range t.leases {
+		if !leases[e] || !e.runs || e.index != i {
+			return fmt.Errorf("the lease %+v runs for nobody", e)
+		}
+	}
+	if len(leases) != len(t.leases) {
+		return fmt.Errorf("%d leases run, want %d", len(t.leases), len(leases))
+	}
+	return nil
 }

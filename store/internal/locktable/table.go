@@ -2,39 +2,52 @@ package locktable
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/queue"
 )
 
 // Table is the lock table of one tree. Only one goroutine at a time may use it. Each use begins
-// with [Table.Enter].
+// with [Table.Enter], and happens at the time that it states.
 type Table struct {
 	tree  pathlock.Tree
 	mint  func(now time.Time) (fence uint64)
 	ended func(*Request)
 
-	nodes   nodes
-	owners  map[pathlock.Owner]*owner
-	leases  leases // of the owners that hold something, of apart grants, and of mortal waiters
-	ticket  uint64 // of the latest request
-	fence   uint64 // of the latest grant
-	waiters int
-	passing
-	// spare and spareOwner are kept for the next ones, nil where there is none.
+	queue  queue.Queue
+	owners map[pathlock.Owner]*owner
+	leases leases // of the owners that hold something, of apart grants, and of mortal waiters
+	ticket uint64 // of the latest request
+	fence  uint64 // of the latest grant
+	now    time.Time
+	mortal bool // waiters have leases
+	// limit bounds how many requests one use grants, if it is positive. What is left over stays in
+	// the queue, and waits for nobody.
+	limit, granted int
+	// spare and spareOwner are kept for the next ones, nil where there is none: a request that
+	// nobody competes with allocates nothing.
 	spare      *Request
 	spareOwner *owner
-	now        time.Time // when the table was entered
-	quota      quota
-	mortal     bool // waiters have leases
+}
+
+// owner is one owner's part in a table. It exists while the owner holds or waits there.
+type owner struct {
+	queue.Owner
+	id pathlock.Owner
+	// lease is shared by all grants that are not apart.
+	lease lease
 }
 
 // New returns an empty table. mint makes the fence of a grant, greater than all before it in the
 // tree. ended is called when the wait of a request is over: it is granted, or [Request.Err] says
 // why not. It is not called where the request's own call gives up.
 func New(tree pathlock.Tree, mint func(now time.Time) (fence uint64), ended func(*Request)) *Table {
-	return &Table{tree: tree, mint: mint, ended: ended, owners: make(map[pathlock.Owner]*owner)}
+	t := &Table{tree: tree, mint: mint, ended: ended, owners: make(map[pathlock.Owner]*owner)}
+	t.queue.Granted, t.queue.Refused, t.queue.Full = t.handedOver, t.refused, t.isFull
+	return t
 }
 
 // Tree returns the table's tree.
@@ -54,250 +67,87 @@ func (t *Table) IsSmall() bool {
 }
 
 // Waiters returns how many requests wait.
-func (t *Table) Waiters() int { return t.waiters }
+func (t *Table) Waiters() int { return t.queue.Waiters() }
 
-// Enter clears the table of leases that have ended. It comes before anything else that is done to a
-// table. What follows happens at the given time.
+// Enter clears the table of leases that have ended.
 func (t *Table) Enter(now time.Time) {
 	t.now = now
-	t.reclaim(now)
+	t.reclaim()
 }
 
-// newRequest makes a request of an owner's acquisition, without registering it. The owner is nil if
-// it neither holds nor waits in the tree.
-func (t *Table) newRequest(o *owner, acq *pathlock.Acquisition, now time.Time) *Request {
-	if o == nil {
-		o = t.newOwner(acq.Owner)
-		t.owners[acq.Owner] = o
+// Acquire grants req, refuses it, or queues it. A second call with the same owner and grant id gets
+// the same request, and is a sign of life. A request that does not wait gets a conflict and never a
+// deadlock.
+func (t *Table) Acquire(req pathlock.Acquisition) (*Request, error) {
+	switch r := t.Find(req.Owner, req.Grant); {
+	case r == nil:
+	case r.entry.Granted():
+		t.leases.extend(r.lease(), t.now.Add(req.Lease))
+		return r, nil
+	case req.Wait <= 0:
+		return nil, t.Conflict(r, 0, nil)
+	default:
+		t.Alive(r, req.Lease)
+		return r, nil
+	}
+	o := t.owners[req.Owner]
+	if req.Held && (o == nil || !o.Holds()) {
+		return nil, fmt.Errorf("%w: owner %s holds nothing in %s any more", pathlock.ErrLost, req.Owner.Short(), t.tree)
 	}
 	t.ticket++
-	r := t.spare
-	if t.spare = nil; r == nil {
-		r = new(Request)
+	r := t.newRequest(&req, t.ticket)
+	if err := t.decide(r); err != nil {
+		t.queue.Drop(&r.entry)
+		t.tidy(r)
+		return nil, err
 	}
-	r.Acquisition, r.owner, r.ticket, r.since = *acq, o, t.ticket, now
-	// Nobody keeps the caller's claims, or calls Waiting again.
-	r.Claims, r.Waiting = nil, nil
-	r.places = slices.Grow(r.places, len(acq.Claims)+1)[:len(acq.Claims)+1]
-	gate := pathlock.IX(pathlock.Root())
-	if acq.Gate {
-		gate.Mode = pathlock.ModeX
-	}
-	r.places[0] = place{Claim: gate, request: r, node: &t.nodes.gate}
-	n, at := &t.nodes.root, pathlock.Root()
-	for i, c := range acq.Claims {
-		for !at.Contains(c.Path) {
-			n, at = n.parent, at.Parent()
-		}
-		n, at = t.nodes.below(n, at, c.Path), c.Path
-		p := &r.places[i+1]
-		p.Claim, p.request, p.node = c, r, n
-	}
-	return r
+	return r, nil
 }
 
-// newOwner makes an owner, without registering it.
-func (t *Table) newOwner(id pathlock.Owner) *owner {
-	o := t.spareOwner
-	if t.spareOwner = nil; o == nil {
-		o = new(owner)
-	}
-	o.id, o.lease.owner = id, o
-	return o
-}
-
-// reuse keeps a request that has left the table for the next one. It does not keep one that was
-// queued, because the calls that wait for it still look at it.
-func (t *Table) reuse(r *Request) {
-	if !r.waited && cap(r.places) <= maxUnused {
-		clear(r.places)
-		*r = Request{places: r.places[:0]}
-		t.spare = r
-	}
-}
-
-// tidy forgets the unused records among those of r's nodes and its owner.
-func (t *Table) tidy(r *Request) {
-	for i := range r.places {
-		t.nodes.prune(r.places[i].node)
-	}
-	if o := r.owner; o.grants.newest == nil && o.waits.newest == nil {
-		delete(t.owners, o.id)
-		*o = owner{}
-		t.spareOwner = o
-	}
-}
-
-// decide grants a new request if nothing is in its way. Otherwise it makes the request watch what
-// is. The error is a [*pathlock.ConflictError] if the request must not wait, and a
-// [*pathlock.DeadlockError] if it would close a cycle of waiting owners.
-func (t *Table) decide(r *Request, now time.Time) error {
-	o := t.admit(r, now)
+// decide grants a new request, queues it, or says why not.
+func (t *Table) decide(r *Request) error {
+	obstacle := t.queue.Obstacle(&r.entry)
 	switch {
-	case o.by == nil:
+	case obstacle.By == nil:
+		t.queue.Grant(&r.entry)
+		t.begin(r)
+		t.queue.Settle(t.queue.Advance(&r.owner.Owner))
 		return nil
 	case r.Wait <= 0:
-		return t.conflictError(r, 0, nil)
+		return t.Conflict(r, 0, nil)
 	}
-	if cycle := t.cycle(r); cycle.by != nil {
-		return t.deadlockError(r, cycle)
+	if c := t.queue.Deadlock(&r.entry); c.By != nil {
+		return t.deadlock(r, c)
 	}
-	r.watch(o.by.request)
+	if t.mortal {
+		r.life = &lease{request: r}
+	}
+	t.wait(r, t.now.Add(r.Lease), obstacle.By)
 	return nil
 }
 
-// admit grants r if nothing is in its way. Otherwise it returns what is.
-func (t *Table) admit(r *Request, now time.Time) obstacle {
-	if r.isFree() {
-		t.forgive(r)
-		t.grant(r, now)
-		return obstacle{}
-	}
-	t.judge(r)
-	o := t.obstacle(r)
-	if o.by == nil {
-		t.grant(r, now)
-	}
-	return o
-}
-
-// grant makes r a holder.
-func (t *Table) grant(r *Request, now time.Time) {
-	if r.queued {
-		t.dequeue(r)
-	}
-	t.fence = t.mint(now)
-	t.quota.used++
-	r.fence, r.since = t.fence, now
-	r.passed = nil
-	for i := range r.places {
-		p := &r.places[i]
-		p.node.granted.append(p)
-		p.node.uses++
-	}
-	if first := !r.owner.holds(); first {
-		t.beginConversions(r.owner)
-		r.owner.rest(true)
-	}
-	r.owner.grants.add(r)
-	t.begin(r, now)
-}
-
-// enqueue makes r a waiter.
-func (t *Table) enqueue(r *Request) {
-	for i := range r.places {
-		p := &r.places[i]
-		p.node.waiting.append(p)
-		p.node.uses++
-	}
-	r.owner.waits.add(r)
-	r.queued, r.Held = true, r.owner.holds()
-	if r.Held {
-		t.beginConversion(r)
-	}
+// wait queues a request, which watches another one if that is not nil.
+func (t *Table) wait(r *Request, until time.Time, watching *queue.Request) {
+	t.queue.Wait(&r.entry, watching)
 	r.waited = true
-	t.waiters++
-	if t.mortal && r.life == nil {
-		r.life = &lease{request: r, until: t.now.Add(r.Lease)}
-	}
 	if r.life != nil {
-		t.leases.extend(r.life, r.life.until)
+		t.leases.extend(r.life, until)
 	}
 }
 
-// dequeue undoes enqueue.
-func (t *Table) dequeue(r *Request) {
-	r.unwatch()
-	t.endConversion(r)
-	for i := range r.places {
-		p := &r.places[i]
-		p.node.waiting.remove(p)
-		p.node.uses--
-	}
-	r.owner.waits.remove(r)
-	r.queued = false
-	t.waiters--
-	if r.life != nil {
-		t.leases.remove(r.life)
-	}
-}
-
-// remove takes r, granted or waiting, out of the table. It returns the requests to decide anew.
-func (t *Table) remove(r *Request) (watchers []*Request) {
-	watching := r.watching
-	if r.granted() {
-		t.suspectOfRelease(r.owner)
-		for i := range r.places {
-			p := &r.places[i]
-			p.node.granted.remove(p)
-			p.node.uses--
-		}
-		r.owner.grants.remove(r)
-		t.share(r)
-		if !r.owner.holds() {
-			t.leases.remove(&r.owner.lease)
-			t.endConversions(r.owner)
-			r.owner.rest(false)
-		}
-	} else {
-		t.suspectOf(r)
-		t.dequeue(r)
-	}
-	t.tidy(r)
-	watchers = r.leave(watching)
-	t.reuse(r)
-	return watchers
-}
-
-// evict takes away everything that o holds, and ends its waits with the given reason. It returns
-// the requests of others to decide anew.
-func (t *Table) evict(o *owner, reason error) (unwatched []*Request) {
-	for r := range o.waits.all {
-		unwatched = append(unwatched, t.remove(r)...)
-		t.end(r, reason)
-	}
-	for r := range o.grants.all {
-		unwatched = append(unwatched, t.remove(r)...)
-	}
-	return unwatched
-}
-
-// handOver decides, in order of arrival, about waiting requests that watch nothing, and wakes those
-// whose wait is over.
-func (t *Table) handOver(now time.Time, unwatched []*Request) {
-	slices.SortFunc(unwatched, byArrival)
-	for {
-		var more []*Request
-		switch {
-		case t.quota.isUsedUp():
-			return
-		case t.stale || len(t.suspects) > 0:
-			more = t.rejudge()
-		case len(unwatched) == 0:
-			return
-		default:
-			more = t.decideAgain(unwatched[0], now)
-			unwatched = unwatched[1:]
-		}
-		if len(more) > 0 {
-			unwatched = append(unwatched, more...)
-			slices.SortFunc(unwatched, byArrival)
-		}
-	}
-}
-
-// decideAgain grants a waiting request that watches nothing if nothing is in its way. It returns
-// the requests that stop watching because of that.
-func (t *Table) decideAgain(r *Request, now time.Time) (unwatched []*Request) {
-	if !r.queued || r.watching != nil {
-		return nil // it was listed twice, and is decided
-	}
-	if o := t.admit(r, now); o.by != nil {
-		r.watch(o.by.request)
-		return nil
-	}
+// handedOver notes that a waiting request has been granted.
+func (t *Table) handedOver(q *queue.Request) {
+	r := of(q)
+	t.begin(r)
 	t.end(r, nil)
-	return t.advance(r.owner)
+}
+
+// refused notes that a waiting request has become a deadlock.
+func (t *Table) refused(q *queue.Request, c queue.Conflict) {
+	r := of(q)
+	err := t.deadlock(r, c)
+	t.tidy(r)
+	t.end(r, err)
 }
 
 // end ends the wait of r, which is granted if err is nil.
@@ -306,6 +156,176 @@ func (t *Table) end(r *Request, err error) {
 	t.ended(r)
 }
 
-func byArrival(a, b *Request) int { return cmp.Compare(a.ticket, b.ticket) }
+// isFull reports whether no further request may be handed anything over.
+func (t *Table) isFull() bool { return t.limit > 0 && t.granted >= t.limit }
 
-func byFence(a, b *Request) int { return cmp.Compare(a.fence, b.fence) }
+// GiveUp takes a waiting request out of the queue.
+func (t *Table) GiveUp(r *Request) { t.queue.Settle(t.remove(r)) }
+
+// Find returns the request of an owner with an id, nil if it neither holds nor waits.
+func (t *Table) Find(owner pathlock.Owner, id pathlock.GrantID) *Request {
+	o := t.owners[owner]
+	if o == nil {
+		return nil
+	}
+	for _, list := range [][]*queue.Request{o.Grants, o.Waits} {
+		for i := len(list) - 1; i >= 0; i-- { // the latest is mostly released first
+			if r := of(list[i]); r.Grant == id {
+				return r
+			}
+		}
+	}
+	return nil
+}
+
+// Release gives back one grant.
+func (t *Table) Release(owner pathlock.Owner, id pathlock.GrantID) error {
+	r := t.Find(owner, id)
+	if r == nil || !r.entry.Granted() {
+		return fmt.Errorf("%w: grant %s of owner %s in %s", pathlock.ErrNotHeld, id, owner.Short(), t.tree)
+	}
+	t.queue.Settle(t.remove(r))
+	return nil
+}
+
+// ForceRelease takes away everything that an owner holds and waits for.
+func (t *Table) ForceRelease(owner pathlock.Owner) error {
+	o := t.owners[owner]
+	if o == nil {
+		return fmt.Errorf("%w: owner %s in %s", pathlock.ErrNotHeld, owner.Short(), t.tree)
+	}
+	reason := fmt.Errorf("%w: taken away from owner %s in %s", pathlock.ErrLost, owner.Short(), t.tree)
+	t.queue.Settle(t.evict(o, reason))
+	return nil
+}
+
+// evict takes away everything that o holds, and ends its waits with the given reason. It returns
+// those to settle.
+func (t *Table) evict(o *owner, reason error) (unwatched []*queue.Request) {
+	for _, q := range slices.Backward(slices.Clone(o.Waits)) {
+		unwatched = append(unwatched, t.remove(of(q))...)
+		t.end(of(q), reason)
+	}
+	for _, q := range slices.Backward(slices.Clone(o.Grants)) {
+		unwatched = append(unwatched, t.remove(of(q))...)
+	}
+	return unwatched
+}
+
+// remove takes r, granted or waiting, out of the table. It returns those to settle.
+func (t *Table) remove(r *Request) (unwatched []*queue.Request) {
+	unwatched = t.queue.Remove(&r.entry)
+	t.tidy(r)
+	return unwatched
+}
+
+// tidy ends the leases of a request that is not in the queue, and keeps it for the next one. It
+// does not keep one that has waited, because the calls that wait for it still look at it.
+func (t *Table) tidy(r *Request) {
+	o := r.owner
+	t.leases.remove(r.life)
+	t.leases.remove(r.apartLease)
+	if !o.Holds() {
+		t.leases.remove(&o.lease)
+		if len(o.Waits) == 0 {
+			delete(t.owners, o.id)
+			*o = owner{Owner: queue.Owner{Grants: o.Grants, Waits: o.Waits}}
+			t.spareOwner = o
+		}
+	}
+	const fewClaims = 64
+	if !r.waited && cap(r.Claims) <= fewClaims {
+		t.spare = r
+	}
+}
+
+// Transfer gives what one owner holds to another and sets the end of the lease. The error matches
+// [pathlock.ErrInvalidRequest] if To is another owner and takes part in the tree already while From
+// holds something.
+func (t *Table) Transfer(tr pathlock.Transfer) (pathlock.Transferred, error) {
+	from, to := t.owners[tr.From], t.owners[tr.To]
+	switch {
+	case from != nil && from.Holds():
+	case to != nil && to.Holds():
+		// The transfer was sent again. The first one did everything.
+		return t.transferred(to), nil
+	default:
+		return pathlock.Transferred{}, fmt.Errorf("%w: owner %s holds nothing in %s any more", pathlock.ErrLost, tr.From.Short(), t.tree)
+	}
+	if tr.From != tr.To {
+		if to != nil {
+			return pathlock.Transferred{}, fmt.Errorf("%w: a transfer to owner %s, who takes part in %s already", pathlock.ErrInvalidRequest, tr.To.Short(), t.tree)
+		}
+		to = t.succeed(from, tr.To)
+		t.queue.Settle(nil)
+	}
+	if tr.Lease > 0 {
+		t.leases.set(&to.lease, t.now.Add(tr.Lease))
+	}
+	return t.transferred(to), nil
+}
+
+// succeed makes an owner of what from holds. The waiting requests stay with from.
+func (t *Table) succeed(from *owner, id pathlock.Owner) *owner {
+	to := t.ownerOf(id)
+	t.queue.Move(&from.Owner, &to.Owner)
+	for _, q := range to.Grants {
+		r := of(q)
+		t.leases.remove(r.apartLease)
+		r.owner, r.Owner, r.apartLease = to, id, nil
+	}
+	t.leases.remove(&from.lease)
+	t.leases.extend(&to.lease, from.lease.until)
+	if len(from.Waits) == 0 {
+		delete(t.owners, from.id)
+	}
+	return to
+}
+
+// transferred describes what an owner holds.
+func (t *Table) transferred(o *owner) pathlock.Transferred {
+	answer := pathlock.Transferred{Left: o.lease.until.Sub(t.now), Grants: make([]pathlock.TransferredGrant, 0, len(o.Grants))}
+	for _, q := range o.Grants {
+		r := of(q)
+		answer.Grants = append(answer.Grants, pathlock.TransferredGrant{
+			ID: r.Grant, Gate: r.Gate, Claims: slices.Clone(r.Claims), Note: r.Note, Fence: r.fence,
+			Apart: r.apartLease != nil,
+		})
+	}
+	slices.SortFunc(answer.Grants, func(a, b pathlock.TransferredGrant) int { return cmp.Compare(a.Fence, b.Fence) })
+	return answer
+}
+
+// Snapshot returns what the table holds.
+func (t *Table) Snapshot() pathlock.Snapshot {
+	s := pathlock.Snapshot{Tree: t.tree, Fence: t.fence, Holders: []pathlock.Entry{}, Waiters: []pathlock.Entry{}}
+	all := slices.SortedFunc(t.Requests, func(a, b *Request) int {
+		return cmp.Or(cmp.Compare(a.fence, b.fence), cmp.Compare(a.entry.Order, b.entry.Order))
+	})
+	for _, r := range all {
+		e := pathlock.Entry{
+			Owner: r.Owner, Gate: r.Gate, Detached: r.Owner.Detached(), Claims: slices.Clone(r.Claims), Note: r.Note,
+			Fence: r.fence, Since: r.since, Until: r.until,
+		}
+		if r.entry.Granted() {
+			e.Until = r.ends()
+			s.Holders = append(s.Holders, e)
+		} else {
+			s.Waiters = append(s.Waiters, e)
+		}
+	}
+	return s
+}
+
+// Requests yields all requests of the table, in no particular order.
+func (t *Table) Requests(yield func(*Request) bool) {
+	for _, o := range t.owners {
+		for _, list := range [][]*queue.Request{o.Grants, o.Waits} {
+			for _, q := range list {
+				if !yield(of(q)) {
+					return
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,259 @@
+package queue
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+)
+
+// Queue is the granted and the waiting requests of one tree. Only one goroutine at a time may use
+// it. The zero Queue is empty.
+type Queue struct {
+	// Granted is called with a waiting request that [Queue.Settle] has granted, and Refused with one
+	// that has left the queue because it had become a deadlock.
+	Granted func(*Request)
+	Refused func(*Request, Conflict)
+	// Full, where not nil, reports whether no further request may be granted by [Queue.Settle].
+	Full func() bool
+
+	nodes
+	// at and path are the latest claim of the request that is being prepared.
+	at      *node
+	path    string
+	waiters int
+	// version counts the changes after which a waiter may wait for other owners than before, and
+	// freed is the one for which no conversion is known to watch whom it may pass. A request that
+	// begins to wait makes no such change: where it would free a conversion it is a deadlock. Nor
+	// does a grant or a release of an owner that does not wait: nobody waits for others through it.
+	version, freed uint64
+	// converting are the owners with conversions.
+	converting map[*Owner]struct{}
+}
+
+// Waiters returns how many requests wait.
+func (q *Queue) Waiters() int { return q.waiters }
+
+// Obstacle returns what r waits for, if anything. It prefers the waiter just before r: so the
+// waiters for one thing watch each other in a chain, and only the first is looked at when the thing
+// is free.
+func (q *Queue) Obstacle(r *Request) Conflict {
+	if r.isFree() {
+		return Conflict{}
+	}
+	for c := range q.Predecessors(r) {
+		return c
+	}
+	for c := range r.Holders {
+		return c
+	}
+	return Conflict{}
+}
+
+// Predecessors yields the waiting requests that r is behind, one for each pair of claims.
+func (q *Queue) Predecessors(r *Request) iter.Seq[Conflict] {
+	return func(yield func(Conflict) bool) {
+		for c := range r.earlier {
+			if !q.mayPass(r, c.By) && !yield(c) {
+				return
+			}
+		}
+	}
+}
+
+// InTheWay returns all requests that r waits for, once each: where the topmost of r's claims
+// conflicts, holders first.
+func (q *Queue) InTheWay(r *Request) []Conflict {
+	var found []Conflict
+	seen := make(map[*Request]bool)
+	note := func(c Conflict) bool {
+		if !seen[c.By] {
+			seen[c.By] = true
+			found = append(found, c)
+		}
+		return true
+	}
+	r.Holders(note)
+	q.Predecessors(r)(note)
+	return found
+}
+
+// Grant makes r a holder, in whatever way others are.
+func (q *Queue) Grant(r *Request) {
+	if r.state == waiting {
+		q.leave(r)
+	}
+	r.state = granted
+	for i := range r.claims {
+		c := &r.claims[i]
+		c.node.granted.add(c)
+		c.node.uses++
+	}
+	r.Owner.Grants = append(r.Owner.Grants, r)
+	q.regranted(r.Owner)
+}
+
+// Wait makes r the last of those who wait. It watches another request, or nothing if that is nil:
+// then [Queue.Settle] has to be told of it.
+func (q *Queue) Wait(r, watching *Request) {
+	r.state = waiting
+	for i := range r.claims {
+		c := &r.claims[i]
+		c.node.waiting.add(c)
+		c.node.uses++
+	}
+	r.Owner.Waits = append(r.Owner.Waits, r)
+	q.waiters++
+	q.count(r.Owner)
+	if watching != nil {
+		r.watch(watching)
+	}
+}
+
+// leave undoes Wait.
+func (q *Queue) leave(r *Request) {
+	r.unwatch()
+	r.state, r.passes = outside, nil
+	for i := range r.claims {
+		c := &r.claims[i]
+		c.node.waiting.remove(c)
+		c.node.uses--
+	}
+	r.Owner.Waits = without(r.Owner.Waits, r)
+	q.waiters--
+	q.count(r.Owner)
+}
+
+// Remove takes r out of the queue. [Queue.Settle] has to be told of those that it returns.
+func (q *Queue) Remove(r *Request) (unwatched []*Request) {
+	if r.state == waiting {
+		q.leave(r)
+		q.version++
+	} else {
+		r.state = outside
+		for i := range r.claims {
+			c := &r.claims[i]
+			c.node.granted.remove(c)
+			c.node.uses--
+		}
+		r.Owner.Grants = without(r.Owner.Grants, r)
+		q.regranted(r.Owner)
+	}
+	q.Drop(r)
+	unwatched, r.watchers = r.watchers, nil
+	for _, w := range unwatched {
+		w.watching = nil
+	}
+	return unwatched
+}
+
+// without takes one of an owner's requests out. Mostly it is the latest.
+func without(list []*Request, r *Request) []*Request {
+	i := len(list) - 1
+	for list[i] != r {
+		i--
+	}
+	return slices.Delete(list, i, i+1)
+}
+
+// Move gives what one owner has to a new one. Its waiting requests stay its own. [Queue.Settle]
+// follows.
+func (q *Queue) Move(from, to *Owner) {
+	from.Grants, to.Grants = nil, from.Grants
+	for _, r := range to.Grants {
+		r.Owner = to
+	}
+	q.regranted(from)
+	q.regranted(to)
+}
+
+// regranted notes that an owner has other grants than before.
+func (q *Queue) regranted(o *Owner) {
+	if len(o.Waits) > 0 {
+		q.version++
+	}
+	q.count(o)
+}
+
+// count notes whether an owner has conversions.
+func (q *Queue) count(o *Owner) {
+	if o.Holds() && len(o.Waits) > 0 {
+		if q.converting == nil {
+			q.converting = make(map[*Owner]struct{})
+		}
+		q.converting[o] = struct{}{}
+	} else if len(q.converting) > 0 {
+		delete(q.converting, o)
+	}
+}
+
+// Settle decides, in order of arrival, about waiting requests that watch nothing, and about the
+// conversions that may pass by now what they watch.
+func (q *Queue) Settle(unwatched []*Request) {
+	more := unwatched
+	unwatched = nil
+	for q.waiters > 0 && (q.Full == nil || !q.Full()) {
+		if more = append(more, q.passing()...); len(more) > 0 {
+			unwatched = append(unwatched, more...)
+			slices.SortFunc(unwatched, byOrder)
+		}
+		if len(unwatched) == 0 {
+			return
+		}
+		r := unwatched[0]
+		unwatched, more = unwatched[1:], nil
+		if r.state == waiting && r.watching == nil { // else it was listed twice, and is decided
+			more = q.decide(r)
+		}
+	}
+}
+
+// decide grants a waiting request that watches nothing if nothing is in its way. It returns the
+// requests that stop watching because of that.
+func (q *Queue) decide(r *Request) (unwatched []*Request) {
+	if c := q.Obstacle(r); c.By != nil {
+		r.watch(c.By)
+		return nil
+	}
+	q.Grant(r)
+	q.Granted(r)
+	return q.Advance(r.Owner)
+}
+
+// Advance ends the watches of the waiting requests of an owner that has been granted something, and
+// returns them for [Queue.Settle]: what they watched may wait for the owner by now. Those that have
+// become deadlocks leave the queue.
+func (q *Queue) Advance(o *Owner) (unwatched []*Request) {
+	if len(o.Waits) == 0 {
+		return nil
+	}
+	for _, r := range slices.SortedFunc(slices.Values(o.Waits), byOrder) {
+		if c := q.Deadlock(r); c.By != nil {
+			unwatched = append(unwatched, q.Remove(r)...)
+			q.Refused(r, c)
+			continue
+		}
+		r.unwatch()
+		unwatched = append(unwatched, r)
+	}
+	return unwatched
+}
+
+// passing ends the watches of the conversions that may pass by now what they watch, and returns
+// them.
+func (q *Queue) passing() (unwatched []*Request) {
+	if q.freed == q.version {
+		return nil
+	}
+	q.freed = q.version
+	for o := range q.converting {
+		for _, r := range o.Waits {
+			if v := r.watching; v != nil && v.state == waiting && q.mayPass(r, v) {
+				r.unwatch()
+				unwatched = append(unwatched, r)
+			}
+		}
+	}
+	return unwatched
+}
+
+func byOrder(a, b *Request) int { return cmp.Compare(a.Order, b.Order) }

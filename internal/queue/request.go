@@ -1,0 +1,167 @@
+package queue
+
+import (
+	"slices"
+	"strings"
+)
+
+// Owner is who asks, with what it has and waits for. It holds something while it has a grant.
+type Owner struct {
+	Grants, Waits []*Request
+}
+
+// Holds reports whether the owner has a grant.
+func (o *Owner) Holds() bool { return len(o.Grants) > 0 }
+
+// Request asks for a set of claims. It is in a queue from [Queue.Grant] or [Queue.Wait] on, until
+// [Queue.Remove].
+type Request struct {
+	// Value is the caller's.
+	Value any
+	Owner *Owner
+	// Order is the request's place in the order of arrival.
+	Order uint64
+
+	state  state
+	claims []claim // that of the gate first
+	// watching is a request in the way of this one, nil if it watches none. watchers are those that
+	// watch this one.
+	watching *Request
+	watchers []*Request
+	// passes are the waiters that wait for the request's owner, as of the version of the queue before
+	// judged.
+	passes map[*Request]bool
+	judged uint64
+}
+
+type state uint8
+
+const (
+	outside state = iota
+	waiting
+	granted
+)
+
+// claim is one claim of one request: its element in one list of the claimed node.
+type claim struct {
+	request    *Request
+	node       *node
+	prev, next *claim
+	mode       Mode
+	index      int32
+}
+
+// GateClaim is the index of the claim that every request has on the gate.
+const GateClaim = -1
+
+// Waits reports whether the request is in the queue and not granted.
+func (r *Request) Waits() bool { return r.state == waiting }
+
+// Granted reports whether the request is granted.
+func (r *Request) Granted() bool { return r.state == granted }
+
+// Watching returns the request that a waiting one watches: it cannot be granted while that one is
+// there. It is nil where the request has not had its turn.
+func (r *Request) Watching() *Request { return r.watching }
+
+// Watchers returns the requests that watch this one.
+func (r *Request) Watchers() []*Request { return r.watchers }
+
+// Ask prepares a request, which may be one that has left the queue: so many claims will be added.
+func (q *Queue) Ask(r *Request, o *Owner, order uint64, gate bool, claims int) {
+	*r = Request{Value: r.Value, Owner: o, Order: order, claims: slices.Grow(r.claims[:0], claims+1)}
+	r.claims = append(r.claims, claim{request: r, node: &q.gate, mode: IX, index: GateClaim})
+	if gate {
+		r.claims[0].mode = X
+	}
+	q.at, q.path = &q.root, ""
+}
+
+// Claim adds a claim to a request that is being prepared. A node is named as the root's "", or
+// "/dir1/dir2". It need not be there. Claims on ancestors are the caller's business.
+func (q *Queue) Claim(r *Request, node string, mode Mode) {
+	for !strings.HasPrefix(node, q.path) || len(node) > len(q.path) && node[len(q.path)] != '/' {
+		q.at, q.path = q.at.parent, q.path[:strings.LastIndexByte(q.path, '/')]
+	}
+	q.at, q.path = q.nodes.find(q.at, node[len(q.path):]), node
+	r.claims = append(r.claims, claim{request: r, node: q.at, mode: mode, index: int32(len(r.claims) - 1)})
+}
+
+// Drop forgets a request that has been prepared and is not in the queue.
+func (q *Queue) Drop(r *Request) {
+	for i := range r.claims {
+		q.prune(r.claims[i].node)
+	}
+}
+
+// Conflict is why a request cannot be granted. The zero Conflict is none.
+type Conflict struct {
+	// By is in the way.
+	By *Request
+	// Claim and ByClaim are the indexes of the claims that are incompatible, or GateClaim.
+	Claim, ByClaim int
+}
+
+// Mode returns the mode that the request in the way has or wants at the node of the conflict.
+func (c Conflict) Mode() Mode { return c.By.claims[c.ByClaim+1].mode }
+
+func conflict(asked, by *claim) Conflict {
+	return Conflict{by.request, int(asked.index), int(by.index)}
+}
+
+// Holders yields the grants of other owners that conflict with r, one for each pair of claims, in
+// the order of r's claims.
+func (r *Request) Holders(yield func(Conflict) bool) {
+	for i := range r.claims {
+		c := &r.claims[i]
+		for l := range c.node.granted.against(c) {
+			for by := l.first; by != nil; by = by.next {
+				if by.request.Owner != r.Owner && !yield(conflict(c, by)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// earlier yields the waiting requests of other owners that came before r and conflict with it. For
+// one node and mode, the latest comes first.
+func (r *Request) earlier(yield func(Conflict) bool) {
+	for i := range r.claims {
+		c := &r.claims[i]
+		for l := range c.node.waiting.against(c) {
+			for by := l.before(r.Order); by != nil; by = by.prev {
+				if by.request.Owner != r.Owner && !yield(conflict(c, by)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// isFree reports whether nothing held or waited for on r's nodes is incompatible with r, whoever
+// has it.
+func (r *Request) isFree() bool {
+	for i := range r.claims {
+		c := &r.claims[i]
+		if (c.node.granted.modes|c.node.waiting.modes)&incompatible[c.mode] != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// watch makes r wait for another request to go.
+func (r *Request) watch(other *Request) {
+	r.watching = other
+	other.watchers = append(other.watchers, r)
+}
+
+// unwatch undoes watch.
+func (r *Request) unwatch() {
+	if other := r.watching; other != nil {
+		i := slices.Index(other.watchers, r)
+		other.watchers = slices.Delete(other.watchers, i, i+1)
+		r.watching = nil
+	}
+}
