@@ -35,7 +35,7 @@ func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 	defer func() {
 		// A panic of Waiting leaves the request unsettled, too.
 		if last := s.waiters.leave(a.key); last && a.unsettled {
-			a.takeBack()
+			a.withdraw()
 		}
 	}()
 	return a.run(ctx, req.Waiting)
@@ -99,34 +99,34 @@ func (a *attempt) ask(ctx context.Context, again bool) (view, error) {
 	var v view
 	var r *locktable.Request
 	op := &operation{}
-	op.apply = func(b *book) {
+	op.apply = func(tx *transaction) {
 		v, r = view{}, nil
-		if v.err = a.refusal(b); v.err != nil {
+		if v.err = a.refusal(tx); v.err != nil {
 			return
 		}
-		known := b.table.Find(a.req.Owner, a.req.Grant)
-		if again && known != nil && (known.Fence() != 0 || !a.isFaint()) {
+		known := tx.table.Find(a.req.Owner, a.req.Grant)
+		if again && known != nil && (known.Fence() != 0 || !a.needsRenewal()) {
 			r = known
 		} else {
 			req := a.req
-			req.Lease = b.lateBy(req.Lease)
+			req.Lease = tx.lateBy(req.Lease)
 			req.Wait = a.left(ctx)
 			if again && req.Wait <= 0 {
 				req.Wait = 1 // the wait ends by the clock of this process, in wait
 			}
-			if r, v.err = b.table.Acquire(req); v.err != nil {
+			if r, v.err = tx.table.Acquire(req); v.err != nil {
 				return
 			}
 			v.revived = known == nil || known.Fence() == 0 || !again
 			if r.Queued() {
-				r.WaitUntil(b.state.Now.Add(req.Wait))
+				r.WaitUntil(tx.state.Now.Add(req.Wait))
 			}
 		}
 		v.fence = r.Fence()
 	}
-	op.finish = func(b *book) {
+	op.finish = func(tx *transaction) {
 		if v.err == nil && v.fence == 0 {
-			v.settle(b, r)
+			v.settle(tx, r)
 		}
 	}
 	op.written = func(c Changes) {
@@ -149,20 +149,20 @@ func (a *attempt) ask(ctx context.Context, again bool) (view, error) {
 
 // refusal returns why the request's wait was refused, before this update or in it. A process that
 // slept for too long has lost its place, and asks for another.
-func (a *attempt) refusal(b *book) error {
-	if err := b.takeRefusal(a.req.Owner, a.req.Grant); err != nil {
+func (a *attempt) refusal(tx *transaction) error {
+	if err := tx.takeRefusal(a.req.Owner, a.req.Grant); err != nil {
 		return err
 	}
-	for r, err := range b.ended {
-		if r.Owner == a.req.Owner && r.Grant == a.req.Grant && !errors.Is(err, locktable.ErrFaint) {
+	for r, err := range tx.ended {
+		if r.Owner == a.req.Owner && r.Grant == a.req.Grant && !errors.Is(err, locktable.ErrExpired) {
 			return err
 		}
 	}
 	return nil
 }
 
-// isFaint reports whether a waiting request needs a sign of life.
-func (a *attempt) isFaint() bool { return time.Since(a.asked) >= a.req.Lease/4 }
+// needsRenewal reports whether a waiting request needs a sign of life.
+func (a *attempt) needsRenewal() bool { return time.Since(a.asked) >= a.req.Lease/4 }
 
 // left returns how long the request may wait from now.
 func (a *attempt) left(ctx context.Context) time.Duration {
@@ -178,8 +178,8 @@ func (a *attempt) left(ctx context.Context) time.Duration {
 
 // settle notes what has become of a request that was not granted at once, when all operations of
 // the update have been applied.
-func (v *view) settle(b *book, r *locktable.Request) {
-	if err, over := b.ended[r]; over {
+func (v *view) settle(tx *transaction, r *locktable.Request) {
+	if err, over := tx.ended[r]; over {
 		v.err = err
 		return
 	}
@@ -187,21 +187,21 @@ func (v *view) settle(b *book, r *locktable.Request) {
 		return
 	}
 	v.queued, v.ticket = r.Queued(), ticketOf(r)
-	end := b.state.Now.Add(turnless)
+	end := tx.state.Now.Add(unwatchedTime)
 	if watched := r.Watched(); watched != nil {
 		before := ticketOf(watched)
 		v.before = &before
 		end = before.Ends()
 	}
-	if own, holds := b.table.OwnerEnd(r); holds && own.Before(end) {
+	if own, holds := tx.table.OwnerEnd(r); holds && own.Before(end) {
 		end = own
 	}
-	v.look = end.Sub(b.state.Now)
+	v.look = end.Sub(tx.state.Now)
 }
 
-// turnless is how long a request waits that nothing is in the way of, and that others were to let
+// unwatchedTime is how long a request waits that nothing is in the way of, and that others were to let
 // in: see [Backend.Limit].
-const turnless = 100 * time.Millisecond
+const unwatchedTime = 100 * time.Millisecond
 
 // wait returns when it is time to look at the ticket again. If the wait is over, it returns the
 // outcome.
@@ -241,16 +241,16 @@ func (a *attempt) wait(ctx context.Context, v view, changed <-chan struct{}) (gr
 // too. It returns why the request was not granted.
 func (a *attempt) giveUp(ctx context.Context) (pathlock.Grant, error) {
 	if ctx.Err() != nil {
-		a.until = earlier(a.until, time.Now().Add(farewell))
+		a.until = earlier(a.until, time.Now().Add(cleanupTime))
 	}
 	others := a.store.waiters.others(a.key)
 	var v view
-	op := &operation{apply: func(b *book) {
+	op := &operation{apply: func(tx *transaction) {
 		v = view{}
-		if v.err = a.refusal(b); v.err != nil {
+		if v.err = a.refusal(tx); v.err != nil {
 			return
 		}
-		r := b.table.Find(a.req.Owner, a.req.Grant)
+		r := tx.table.Find(a.req.Owner, a.req.Grant)
 		switch {
 		case r == nil:
 			v.err = a.inVain(ctx, nil)
@@ -258,10 +258,10 @@ func (a *attempt) giveUp(ctx context.Context) (pathlock.Grant, error) {
 			v.fence = r.Fence()
 		default:
 			v.err = a.inVain(ctx, func(cause error) error {
-				return b.table.Conflict(r, time.Since(a.began), cause)
+				return tx.table.Conflict(r, time.Since(a.began), cause)
 			})
 			if !others {
-				b.table.GiveUp(r)
+				tx.table.GiveUp(r)
 			}
 		}
 	}}
@@ -303,74 +303,4 @@ func (a *attempt) failed(ctx context.Context, queued bool, err error) error {
 	default:
 		return a.store.failed(fmt.Errorf("%w: acquiring in %s: no answer in time: %w", pathlock.ErrUnavailable, a.req.Tree, cause))
 	}
-}
-
-// takeBack removes what the request may have left in the store. Where that takes longer than the
-// call may, it goes on in the background, until the store has answered. Where it does not, the
-// lease sees to it.
-func (a *attempt) takeBack() {
-	a.store.attempts.Add(1)
-	done := make(chan struct{})
-	go func() {
-		defer a.store.attempts.Done()
-		defer close(done)
-		a.removeAtLast()
-	}()
-	timer := time.NewTimer(min(farewell, time.Until(a.until)))
-	defer timer.Stop()
-	select {
-	case <-done:
-	case <-timer.C:
-	}
-}
-
-// The first and the longest pause between two tries to take a request back.
-const (
-	firstPause   = 50 * time.Millisecond
-	longestPause = time.Second
-)
-
-// removeAtLast removes the request, again and again until the store has answered, or the request's
-// lease has ended. A store that is being closed is asked once more.
-func (a *attempt) removeAtLast() {
-	end := time.Now().Add(a.req.Lease)
-	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		last := a.store.isClosing() || !time.Now().Before(end)
-		if a.remove(true) {
-			break
-		}
-		if last {
-			return
-		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-timer.C:
-		case <-a.store.closing:
-			timer.Stop()
-		}
-	}
-	if a.open {
-		a.remove(false)
-	}
-}
-
-// remove removes the request, unless another call asks for it by now, and reports whether the store
-// has answered. If an update of the request may still be under way, it is entombed.
-func (a *attempt) remove(entomb bool) bool {
-	if a.store.waiters.has(a.key) {
-		return true
-	}
-	op := &operation{apply: func(b *book) {
-		refusal := b.takeRefusal(a.req.Owner, a.req.Grant)
-		switch r := b.table.Find(a.req.Owner, a.req.Grant); {
-		case r == nil && refusal == nil && entomb && a.open:
-			b.entomb(a.req.Owner, a.req.Grant, errTakenBack)
-		case r == nil:
-		case r.Queued():
-			b.table.GiveUp(r)
-		default:
-			_ = b.table.Release(a.req.Owner, a.req.Grant) // it is there
-		}
-	}}
-	return a.store.do(a.store.open, a.store.latest(), a.req.Tree, op) == nil
 }

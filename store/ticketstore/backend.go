@@ -11,7 +11,8 @@ import (
 // one.
 //
 // Any number of goroutines may call any method. Its error matches [pathlock.ErrUnavailable] if the
-// method cannot reach the server, or the server answers that it cannot serve.
+// method cannot reach the server, or the server answers that it cannot serve. Its time is bounded by
+// its context: see [New]. What goes on behind a context that has ended ends with [Store.Close].
 type Backend interface {
 	// Update reads the tickets of a tree, calls change with them, and writes what change returns,
 	// in one step that is atomic beside all other updates of the tree, of whichever process. Where
@@ -27,16 +28,14 @@ type Backend interface {
 	// View returns what a tree holds at one instant, without writing anything.
 	View(ctx context.Context, tree pathlock.Tree) (State, error)
 
-	// Trees returns the trees that have a live ticket: see [Ticket.Live]. There may be so many of
-	// them that the server is asked often. So the backend bounds the time of each question itself.
+	// Trees returns the trees that have a live ticket: see [Ticket.Live].
 	Trees(ctx context.Context) ([]pathlock.Tree, error)
 
 	// Watch calls wake once, or more often, when a waiting ticket is in another state than Waiting,
 	// has other Looks, or is gone, or when the ticket before it is gone, even if that has happened
-	// before the call. A
-	// backend that can be sure that every deletion comes from an Update may ignore before: updates
-	// change the state of the tickets that they let in. wake does not block. No call of wake begins
-	// after stop has returned.
+	// before the call. A backend that can be sure that every deletion comes from an Update may
+	// ignore before: updates change the state of the tickets that they let in. wake does not block.
+	// No call of wake begins after stop has returned.
 	//
 	// The error matches ctx.Err() where ctx ends before the watch stands. ctx bounds nothing else.
 	Watch(ctx context.Context, tree pathlock.Tree, ticket, before Ticket, wake func()) (stop func(), err error)

@@ -27,6 +27,11 @@ func (d *deaf) View(ctx context.Context, tree pathlock.Tree) (ticketstore.State,
 	return d.backend.View(ctx, tree)
 }
 
+func (d *deaf) Trees(ctx context.Context) ([]pathlock.Tree, error) {
+	<-d.hears
+	return d.backend.Trees(ctx)
+}
+
 func (d *deaf) Ping(ctx context.Context) error {
 	<-d.hears
 	return d.backend.Ping(ctx)
@@ -36,72 +41,84 @@ func (d *deaf) Ping(ctx context.Context) error {
 // when the backend answers after all.
 func TestCallsEndInTime(t *testing.T) {
 	const timeout = 3 * time.Second
-	acquiring := func(wait time.Duration) func(*stage, *ticketstore.Store) error {
-		return func(s *stage, store *ticketstore.Store) error {
+	type call func(ctx context.Context, s *fixture, store *ticketstore.Store) error
+	acquiring := func(wait time.Duration) call {
+		return func(ctx context.Context, s *fixture, store *ticketstore.Store) error {
 			req := s.ask("asker", "/a")
 			req.Wait = wait
-			_, err := store.Acquire(s.Context(), req)
+			_, err := store.Acquire(ctx, req)
 			return err
 		}
 	}
 	for name, c := range map[string]struct {
-		call func(s *stage, store *ticketstore.Store) error
+		call call
 		wait time.Duration
 	}{
 		"TryLock":    {acquiring(0), 0},
 		"TryLockFor": {acquiring(500 * time.Millisecond), 500 * time.Millisecond},
 		"Lock":       {acquiring(time.Hour), time.Second}, // much less, where nobody answers
-		"Release":    {func(s *stage, store *ticketstore.Store) error { return store.Release(s.Context(), s.tree, "a", "1") }, 0},
-		"ForceRelease": {func(s *stage, store *ticketstore.Store) error {
-			return store.ForceRelease(s.Context(), s.tree, "a")
+		"Release": {func(ctx context.Context, s *fixture, store *ticketstore.Store) error {
+			return store.Release(ctx, s.tree, "a", "1")
 		}, 0},
-		"Renew": {func(s *stage, store *ticketstore.Store) error {
-			_, err := store.Renew(s.Context(), s.tree, make([]pathlock.Lease, 200))
+		"ForceRelease": {func(ctx context.Context, s *fixture, store *ticketstore.Store) error {
+			return store.ForceRelease(ctx, s.tree, "a")
+		}, 0},
+		"Renew": {func(ctx context.Context, s *fixture, store *ticketstore.Store) error {
+			_, err := store.Renew(ctx, s.tree, make([]pathlock.Lease, 200))
 			return err
 		}, 0},
-		"Transfer": {func(s *stage, store *ticketstore.Store) error {
-			_, err := store.Transfer(s.Context(), pathlock.Transfer{Tree: s.tree, From: "a", To: "b"})
+		"Transfer": {func(ctx context.Context, s *fixture, store *ticketstore.Store) error {
+			_, err := store.Transfer(ctx, pathlock.Transfer{Tree: s.tree, From: "a", To: "b"})
 			return err
 		}, 0},
-		"Snapshot": {func(s *stage, store *ticketstore.Store) error {
-			_, err := store.Snapshot(s.Context(), s.tree)
+		"Snapshot": {func(ctx context.Context, s *fixture, store *ticketstore.Store) error {
+			_, err := store.Snapshot(ctx, s.tree)
 			return err
 		}, 0},
-		"Ping": {func(s *stage, store *ticketstore.Store) error { return store.Ping(s.Context()) }, 0},
+		"Trees": {func(ctx context.Context, _ *fixture, store *ticketstore.Store) error {
+			_, err := store.Trees(ctx)
+			return err
+		}, 0},
+		"Ping": {func(ctx context.Context, _ *fixture, store *ticketstore.Store) error { return store.Ping(ctx) }, 0},
 	} {
-		t.Run(name, func(t *testing.T) {
-			onStage(t, func(s *stage) {
-				b := &deaf{s.backend(), make(chan struct{})}
-				store := ticketstore.New("deaf", b, timeout)
-				began := time.Now()
-				err := c.call(s, store)
-				if took := time.Since(began); took > c.wait+timeout {
-					t.Errorf("it took %v", took)
-				}
-				if !errors.Is(err, pathlock.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded) {
-					t.Errorf("the error is %v", err)
-				}
-				time.Sleep(s.ask("", "/").Lease / 2)
-				close(b.hears)
-				time.Sleep(3 * time.Second)
-				synctest.Wait()
-				s.isEmpty()
-				if err := store.Close(); err != nil {
-					t.Error(err)
-				}
+		for by, most := range map[string]time.Duration{"the store's time-out": timeout, "the caller's deadline": timeout / 4} {
+			t.Run(name+"/"+by, func(t *testing.T) {
+				inBubble(t, func(s *fixture) {
+					b := &deaf{s.backend(), make(chan struct{})}
+					store := ticketstore.New("deaf", b, timeout)
+					ctx, began := s.Context(), time.Now()
+					if most < timeout {
+						deadline, cancel := context.WithTimeout(ctx, most)
+						defer cancel()
+						ctx = deadline
+					}
+					err := c.call(ctx, s, store)
+					if took := time.Since(began); took > c.wait+most+time.Second {
+						t.Errorf("it took %v", took)
+					}
+					if !errors.Is(err, pathlock.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded) != (most < timeout) {
+						t.Errorf("the error is %v", err)
+					}
+					time.Sleep(s.ask("", "/").Lease / 2)
+					close(b.hears)
+					time.Sleep(3 * time.Second)
+					synctest.Wait()
+					s.isEmpty()
+					if err := store.Close(); err != nil {
+						t.Error(err)
+					}
+				})
 			})
-		})
+		}
 	}
 }
 
 // A server falls silent while somebody waits.
 func TestAWaitEndsInTime(t *testing.T) {
 	const timeout = 3 * time.Second
-	onStage(t, func(s *stage) {
+	inBubble(t, func(s *fixture) {
 		_, other := s.process()
-		if _, err := other.Acquire(s.Context(), s.ask("holder", "/a")); err != nil {
-			t.Fatal(err)
-		}
+		s.takes(other, "holder", "/a")
 		m, store := s.patient(timeout)
 		req := s.ask("waiter", "/a")
 		req.Wait = 2 * time.Second
@@ -116,9 +133,7 @@ func TestAWaitEndsInTime(t *testing.T) {
 			t.Errorf("the error is %v", err)
 		}
 		m.meddle(nil, nil)
-		if err := other.Release(s.Context(), s.tree, "holder", "holder"); err != nil {
-			t.Fatal(err)
-		}
+		s.releases(other, "holder")
 		time.Sleep(2 * timeout) // a try to take it back is under way
 		s.isEmpty()
 	})

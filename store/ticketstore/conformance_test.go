@@ -10,31 +10,23 @@ import (
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
+// A backend that writes a few tickets and hardly knows the time.
 func TestConformance(t *testing.T) {
-	for name, set := range map[string]func(*backend){
-		"a backend without limits": func(*backend) {},
-		"a backend that writes a few tickets and hardly knows the time": func(b *backend) {
-			b.limit.Store(60)
-			b.late = 3 * time.Millisecond
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			storetest.Run(t, func(t *testing.T) pathlock.Store {
-				b := newServer().backend()
-				set(b)
-				return open(t, b)
-			}, storetest.Crash(func(t *testing.T) (survivor, victim pathlock.Store, crash func()) {
-				server := newServer()
-				alive, dying := server.backend(), server.backend()
-				set(alive)
-				set(dying)
-				return open(t, alive), open(t, dying), func() { close(dying.dead) }
-			}))
-		})
+	newBackend := func(s *server) *backend {
+		b := s.backend()
+		b.limit.Store(60)
+		b.late = 3 * time.Millisecond
+		return b
 	}
+	storetest.Run(t, func(t *testing.T) pathlock.Store { return open(t, newBackend(newServer())) },
+		storetest.Crash(func(t *testing.T) (survivor, victim pathlock.Store, crash func()) {
+			server := newServer()
+			alive, dying := newBackend(server), newBackend(server)
+			return open(t, alive), open(t, dying), func() { close(dying.dead) }
+		}))
 }
 
-// The backend of the example is one that people begin with.
+// The backend of the example, which people begin with, has no limits.
 func TestTheExampleConforms(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) pathlock.Store { return openExample(t, newDrawer()) },
 		storetest.Crash(func(t *testing.T) (survivor, victim pathlock.Store, crash func()) {

@@ -8,7 +8,7 @@
 //	│ Acquire, Release, Renew, …               │     │ tickets of "testplan/plan-001"  │
 //	│   │ those that come together             │     │   7  granted  X /dir1   fence 41│
 //	│   ▼                                      │     │   8  waiting  X /dir1           │
-//	│ lane of the tree ── Update ──────────────┼────►│   9  granted  X /dir2   fence 42│
+//	│ batch of the tree ── Update ─────────────┼────►│   9  granted  X /dir2   fence 42│
 //	│   a lock table, restored from the tickets│     └───────────────┬─────────────────┘
 //	│   the operations, in their order         │                     │
 //	│   what has changed ──────────────────────┼────►                │

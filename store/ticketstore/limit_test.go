@@ -15,13 +15,11 @@ import (
 
 // More readers are let in than one update can write: several updates follow each other.
 func TestACrowdOfReadersIsLetInPortionByPortion(t *testing.T) {
-	onStage(t, func(s *stage) {
+	inBubble(t, func(s *fixture) {
 		const crowd = 50
 		_, holder := s.process()
 		_, waiting := s.process()
-		if _, err := holder.Acquire(s.Context(), s.ask("writer", "/a")); err != nil {
-			t.Fatal(err)
-		}
+		s.takes(holder, "writer", "/a")
 		var ended []<-chan error
 		for i := range crowd {
 			req := s.ask(fmt.Sprint(i), "/a")
@@ -30,9 +28,7 @@ func TestACrowdOfReadersIsLetInPortionByPortion(t *testing.T) {
 		}
 		s.limit(8)
 		began := time.Now()
-		if err := holder.Release(s.Context(), s.tree, "writer", "writer"); err != nil {
-			t.Fatal(err)
-		}
+		s.releases(holder, "writer")
 		for _, e := range ended {
 			if err := <-e; err != nil {
 				t.Fatal(err)
@@ -44,8 +40,8 @@ func TestACrowdOfReadersIsLetInPortionByPortion(t *testing.T) {
 	})
 }
 
-// limit makes every process of the stage write only so many tickets at a time.
-func (s *stage) limit(n int) {
+// limit makes every process of the fixture write only so many tickets at a time.
+func (s *fixture) limit(n int) {
 	for _, m := range s.processes {
 		m.limit.Store(int64(n))
 	}
@@ -53,7 +49,7 @@ func (s *stage) limit(n int) {
 
 // What comes together is refused one by one: whoever asks for too much is alone in that.
 func TestOneWhoAsksForTooMuchIsRefusedAlone(t *testing.T) {
-	onStage(t, func(s *stage) {
+	inBubble(t, func(s *fixture) {
 		m, store := s.process()
 		m.largest.Store(10_000)
 		gate := make(chan struct{})

@@ -24,10 +24,10 @@ type Store struct {
 	shut context.CancelFunc
 
 	mu       sync.Mutex
-	lanes    map[pathlock.Tree]*lane
+	batchers map[pathlock.Tree]*batcher
 	closed   bool           // not even calls that are under way may use the backend
 	attempts sync.WaitGroup // of Acquire
-	running  sync.WaitGroup // of lanes, and of questions
+	running  sync.WaitGroup // of batchers, and of questions
 }
 
 var _ pathlock.Store = (*Store)(nil)
@@ -35,15 +35,15 @@ var _ pathlock.Store = (*Store)(nil)
 // New returns a store that keeps its tickets in a backend. The name is that of the backend's
 // package, for errors.
 //
-// The backend has the time-out, which is positive, to answer. Every call but Trees ends at the
-// latest its wait plus the time-out after it began, whatever the backend does. What the backend
+// The backend has the time-out, which is positive, to answer. Every call ends at the latest its wait
+// plus the time-out after it began, whatever the backend does: it needs no bounds of its own. What the backend
 // does not give back by then goes on behind the call, and [Store.Close] waits for it.
 func New(name string, backend Backend, timeout time.Duration) *Store {
 	open, shut := context.WithCancel(context.Background())
 	return &Store{
 		backend: backend, name: name, timeout: timeout, closing: make(chan struct{}), open: open, shut: shut,
-		waiters: waiters{waiting: make(map[waiterKey]*waiter)},
-		lanes:   make(map[pathlock.Tree]*lane),
+		waiters:  waiters{waiting: make(map[waiterKey]*waiter)},
+		batchers: make(map[pathlock.Tree]*batcher),
 	}
 }
 
@@ -59,7 +59,7 @@ func (s *Store) Close() error {
 		close(s.closing)
 	}
 	s.mu.Unlock()
-	last := time.AfterFunc(2*farewell, s.shut) // a backend that does not answer keeps nobody
+	last := time.AfterFunc(2*cleanupTime, s.shut) // a backend that does not answer keeps nobody
 	defer last.Stop()
 	s.attempts.Wait()
 	s.mu.Lock()
@@ -91,8 +91,8 @@ func (s *Store) begin() error {
 	return nil
 }
 
-// farewell is how long a call may take, when its own time is over, to leave everything in order.
-const farewell = time.Second
+// cleanupTime is how long a call may take, when its own time is over, to leave everything in order.
+const cleanupTime = time.Second
 
 // update is the backend's Update, whose errors say which store failed at what.
 func (s *Store) update(ctx context.Context, tree pathlock.Tree, change func(State) Changes) error {
@@ -119,14 +119,9 @@ func (s *Store) inTime(ctx context.Context, until time.Time, what string, ask fu
 	err := ask(within)
 	if ctx.Err() == nil && err != nil && (within.Err() != nil || errors.Is(err, context.DeadlineExceeded)) {
 		// The time is the store's, or that of connecting: no context of the caller has ended.
-		return s.late(what, err)
+		return s.failed(fmt.Errorf("%w: %s: no answer in time: %v", pathlock.ErrUnavailable, what, err)) //nolint:errorlint // see above
 	}
 	return err
-}
-
-// late returns the error of a call whose time was over, which was not its caller's.
-func (s *Store) late(what string, err error) error {
-	return s.failed(fmt.Errorf("%w: %s: no answer in time: %v", pathlock.ErrUnavailable, what, err)) //nolint:errorlint // no context of the caller has ended
 }
 
 // question asks the backend something, on a goroutine that is left behind when the time is over.
@@ -211,8 +206,8 @@ func (s *Store) portion() int {
 // Release implements [pathlock.Store].
 func (s *Store) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
 	var refused error
-	err := s.call(ctx, s.latest(), tree, &operation{apply: func(b *book) {
-		refused = b.table.Release(owner, id)
+	err := s.call(ctx, s.latest(), tree, &operation{apply: func(tx *transaction) {
+		refused = tx.table.Release(owner, id)
 	}})
 	if err != nil {
 		return err // the operation may still be under way
@@ -226,8 +221,8 @@ func (s *Store) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock
 	for len(leases) > 0 {
 		n := min(portion, len(leases))
 		var gone []pathlock.Owner
-		err := s.call(ctx, until, tree, &operation{apply: func(b *book) {
-			gone = b.table.Renew(b.late(leases[:n]))
+		err := s.call(ctx, until, tree, &operation{apply: func(tx *transaction) {
+			gone = tx.table.Renew(tx.late(leases[:n]))
 		}})
 		if err != nil {
 			return lost, err
@@ -238,21 +233,21 @@ func (s *Store) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock
 }
 
 // late returns leases that last as long as was asked even if the clock is as late as it can be.
-func (b *book) late(leases []pathlock.Lease) []pathlock.Lease {
-	if b.state.Error == 0 {
+func (tx *transaction) late(leases []pathlock.Lease) []pathlock.Lease {
+	if tx.state.Error == 0 {
 		return leases
 	}
 	late := make([]pathlock.Lease, len(leases))
 	for i, l := range leases {
-		l.For = b.lateBy(l.For)
+		l.For = tx.lateBy(l.For)
 		late[i] = l
 	}
 	return late
 }
 
 // lateBy returns a lease as it is written.
-func (b *book) lateBy(lease time.Duration) time.Duration {
-	return min(lease, pathlock.Forever) + b.state.Error
+func (tx *transaction) lateBy(lease time.Duration) time.Duration {
+	return min(lease, pathlock.Forever) + tx.state.Error
 }
 
 // Transfer implements [pathlock.Store].
@@ -262,13 +257,13 @@ func (s *Store) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Tra
 	}
 	var got pathlock.Transferred
 	var refused error
-	op := &operation{apply: func(b *book) {
+	op := &operation{apply: func(tx *transaction) {
 		late := t
 		if late.Lease > 0 {
-			late.Lease = b.lateBy(t.Lease)
+			late.Lease = tx.lateBy(t.Lease)
 		}
-		got, refused = b.table.Transfer(late)
-		got.Left -= b.state.Error
+		got, refused = tx.table.Transfer(late)
+		got.Left -= tx.state.Error
 	}}
 	if err := s.call(ctx, s.latest(), t.Tree, op); err != nil {
 		return pathlock.Transferred{}, err
@@ -284,8 +279,8 @@ func (s *Store) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Tra
 // ForceRelease implements [pathlock.Store].
 func (s *Store) ForceRelease(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner) error {
 	var refused error
-	err := s.call(ctx, s.latest(), tree, &operation{apply: func(b *book) {
-		refused = b.forceRelease(owner)
+	err := s.call(ctx, s.latest(), tree, &operation{apply: func(tx *transaction) {
+		refused = tx.forceRelease(owner)
 	}})
 	if err != nil {
 		return err
@@ -300,15 +295,15 @@ func (s *Store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snap
 	if err != nil {
 		return pathlock.Snapshot{}, err
 	}
-	b := openBook(tree, state, 0)
-	if c := b.changes(); c.Empty() {
-		return b.table.Snapshot(), nil
+	tx := openTransaction(tree, state, 0)
+	if c := tx.changes(); c.Empty() {
+		return tx.table.Snapshot(), nil
 	}
 	// A lease has ended since anybody looked. Who is let in by that is decided by an update.
 	var got pathlock.Snapshot
 	err = s.call(ctx, until, tree, &operation{
-		apply:  func(*book) {},
-		finish: func(b *book) { got = b.table.Snapshot() },
+		apply:  func(*transaction) {},
+		finish: func(tx *transaction) { got = tx.table.Snapshot() },
 	})
 	if err != nil {
 		return pathlock.Snapshot{}, err
@@ -318,19 +313,7 @@ func (s *Store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snap
 
 // Trees implements [pathlock.Store].
 func (s *Store) Trees(ctx context.Context) ([]pathlock.Tree, error) {
-	if s.isClosing() {
-		return nil, s.failed(errClosed)
-	}
-	const what = "listing the trees"
-	trees, err := s.backend.Trees(ctx)
-	switch {
-	case err == nil:
-		return trees, nil
-	case ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded):
-		return nil, s.late(what, err)
-	default:
-		return nil, s.unanswered(what, s.failed(err))
-	}
+	return question(ctx, s, "listing the trees", s.backend.Trees)
 }
 
 // Local implements [pathlock.Store].

@@ -169,8 +169,8 @@ func (t *Table) leaseOf(l pathlock.Lease) *lease {
 	return nil
 }
 
-// ErrFaint is why a waiter has lost its place whose process has given no sign of life.
-var ErrFaint = errors.New("nobody asked any more")
+// ErrExpired is why a waiter has lost its place whose process has given no sign of life.
+var ErrExpired = errors.New("nobody asked any more")
 
 // reclaim takes everything away from owners whose lease has ended, and hands it over. Their waits
 // end too, because they asked for more than what they have lost. An apart grant alone is released
@@ -182,7 +182,7 @@ func (t *Table) reclaim() {
 			waited := r.Queued()
 			unwatched = append(unwatched, t.remove(r)...)
 			if waited {
-				t.end(r, fmt.Errorf("%w: %w for what owner %s waits for in %s", pathlock.ErrLost, ErrFaint, r.Owner.Short(), t.tree))
+				t.end(r, fmt.Errorf("%w: %w for what owner %s waits for in %s", pathlock.ErrLost, ErrExpired, r.Owner.Short(), t.tree))
 			}
 			continue
 		}

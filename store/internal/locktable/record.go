@@ -70,14 +70,14 @@ func (t *Table) Restore(records []*Record, now time.Time, last Last, limit int) 
 			t.leases.extend(r.apartLease, rec.Until)
 		}
 	}
-	t.evictBereft()
+	t.evictOrphans()
 	t.reclaim()
 	t.queue.Settle(waiting)
 }
 
-// evictBereft ends the apart grants and the waits that rest on holds which are gone without a
+// evictOrphans ends the apart grants and the waits that rest on holds which are gone without a
 // release: with the session of a process, for instance.
-func (t *Table) evictBereft() {
+func (t *Table) evictOrphans() {
 	for _, r := range slices.Collect(t.Requests) {
 		switch {
 		case !r.restored.Held:

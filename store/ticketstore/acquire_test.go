@@ -13,13 +13,10 @@ import (
 )
 
 func TestACrowdIsServedWithAFewUpdatesEach(t *testing.T) {
-	onStage(t, func(s *stage) {
+	inBubble(t, func(s *fixture) {
 		const crowd = 50
 		other, holder := s.process()
-		_, store := s.process()
-		if _, err := holder.Acquire(s.Context(), s.ask("holder", "/a")); err != nil {
-			t.Fatal(err)
-		}
+		s.takes(holder, "holder", "/a")
 		m, waiting := s.process()
 		var ended []<-chan error
 		for i := range crowd {
@@ -30,9 +27,7 @@ func TestACrowdIsServedWithAFewUpdatesEach(t *testing.T) {
 			t.Errorf("%d updates for %d requests", queued, crowd)
 		}
 		before := other.updates.Load()
-		if err := holder.Release(s.Context(), s.tree, "holder", "holder"); err != nil {
-			t.Fatal(err)
-		}
+		s.releases(holder, "holder")
 		for i, e := range ended {
 			if err := <-e; err != nil {
 				t.Fatal(err)
@@ -42,20 +37,17 @@ func TestACrowdIsServedWithAFewUpdatesEach(t *testing.T) {
 			if looks := m.updates.Load() - queued; looks != int64(2*i+1) {
 				t.Fatalf("%d updates after %d hand-overs", looks, i+1)
 			}
-			if err := waiting.Release(s.Context(), s.tree, pathlock.Owner(fmt.Sprint(i)), pathlock.GrantID(fmt.Sprint(i))); err != nil {
-				t.Fatal(err)
-			}
+			s.releases(waiting, fmt.Sprint(i))
 		}
 		if updates := other.updates.Load() - before; updates != 1 {
 			t.Errorf("a release took %d updates", updates)
 		}
-		_ = store
 		s.isEmpty()
 	})
 }
 
 func TestWhatComesTogetherIsWrittenTogether(t *testing.T) {
-	onStage(t, func(s *stage) {
+	inBubble(t, func(s *fixture) {
 		const crowd = 500
 		m, store := s.process()
 		gate := make(chan struct{})
@@ -82,12 +74,10 @@ func TestARequestWhoseReplyIsLostIsTakenBack(t *testing.T) {
 	lost := fmt.Errorf("%w: the reply was lost", pathlock.ErrUnavailable)
 	for _, taken := range []bool{false, true} {
 		t.Run(fmt.Sprint("somebody is in the way: ", taken), func(t *testing.T) {
-			onStage(t, func(s *stage) {
+			inBubble(t, func(s *fixture) {
 				m, store := s.process()
 				if taken {
-					if _, err := store.Acquire(s.Context(), s.ask("holder", "/a")); err != nil {
-						t.Fatal(err)
-					}
+					s.takes(store, "holder", "/a")
 				}
 				first := true
 				m.meddle(nil, func(context.Context) error {
@@ -102,9 +92,7 @@ func TestARequestWhoseReplyIsLostIsTakenBack(t *testing.T) {
 					t.Errorf("the error is %v", err)
 				}
 				if taken {
-					if err := store.Release(s.Context(), s.tree, "holder", "holder"); err != nil {
-						t.Fatal(err)
-					}
+					s.releases(store, "holder")
 				}
 				s.isEmpty()
 			})
@@ -128,7 +116,7 @@ func TestAServerThatIsSilent(t *testing.T) {
 		}, []error{context.Canceled}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			onStage(t, func(s *stage) {
+			inBubble(t, func(s *fixture) {
 				m, store := s.process()
 				m.meddle(silent, nil)
 				ctx, cancel := c.end(s.Context())
@@ -149,11 +137,9 @@ func TestAServerThatIsSilent(t *testing.T) {
 }
 
 func TestAClosedStoreEndsWaits(t *testing.T) {
-	onStage(t, func(s *stage) {
+	inBubble(t, func(s *fixture) {
 		_, store := s.process()
-		if _, err := store.Acquire(s.Context(), s.ask("holder", "/a")); err != nil {
-			t.Fatal(err)
-		}
+		s.takes(store, "holder", "/a")
 		ended := s.begin(s.Context(), store, s.ask("waiter", "/a"))
 		if err := store.Close(); err != nil {
 			t.Fatal(err)
@@ -186,11 +172,9 @@ func TestAClosedStoreEndsWaits(t *testing.T) {
 }
 
 func TestARequestWhoseWaitingPanicsLeavesTheQueue(t *testing.T) {
-	onStage(t, func(s *stage) {
+	inBubble(t, func(s *fixture) {
 		_, store := s.process()
-		if _, err := store.Acquire(s.Context(), s.ask("holder", "/a")); err != nil {
-			t.Fatal(err)
-		}
+		s.takes(store, "holder", "/a")
 		req := s.ask("waiter", "/a")
 		req.Waiting = func() { panic("thrown") }
 		func() {
@@ -209,11 +193,9 @@ func TestARequestWhoseWaitingPanicsLeavesTheQueue(t *testing.T) {
 }
 
 func TestOfTwoCallsForOneGrantOneGivesUp(t *testing.T) {
-	onStage(t, func(s *stage) {
+	inBubble(t, func(s *fixture) {
 		_, store := s.process()
-		if _, err := store.Acquire(s.Context(), s.ask("holder", "/a")); err != nil {
-			t.Fatal(err)
-		}
+		s.takes(store, "holder", "/a")
 		ctx, cancel := context.WithCancel(s.Context())
 		first := s.begin(ctx, store, s.ask("waiter", "/a"))
 		second := s.begin(s.Context(), store, s.ask("waiter", "/a"))
@@ -221,9 +203,7 @@ func TestOfTwoCallsForOneGrantOneGivesUp(t *testing.T) {
 		if err := <-first; !errors.Is(err, context.Canceled) {
 			t.Errorf("the first call ends with %v", err)
 		}
-		if err := store.Release(s.Context(), s.tree, "holder", "holder"); err != nil {
-			t.Fatal(err)
-		}
+		s.releases(store, "holder")
 		if err := <-second; err != nil {
 			t.Errorf("the second call ends with %v", err)
 		}
@@ -233,12 +213,10 @@ func TestOfTwoCallsForOneGrantOneGivesUp(t *testing.T) {
 // A waiter whose process was stopped for longer than its lease has lost its place, and gets
 // another.
 func TestAWaiterThatSleptQueuesAgain(t *testing.T) {
-	onStage(t, func(s *stage) {
+	inBubble(t, func(s *fixture) {
 		sleeper, asleep := s.process()
 		_, store := s.process()
-		if _, err := store.Acquire(s.Context(), s.ask("holder", "/a")); err != nil {
-			t.Fatal(err)
-		}
+		s.takes(store, "holder", "/a")
 		hold := func() {
 			if _, err := store.Renew(s.Context(), s.tree, []pathlock.Lease{{Owner: "holder", For: time.Hour}}); err != nil {
 				t.Fatal(err)
@@ -252,15 +230,11 @@ func TestAWaiterThatSleptQueuesAgain(t *testing.T) {
 		next := s.begin(s.Context(), store, s.ask("next", "/a"))
 		close(wakes)
 		synctest.Wait()
-		if err := store.Release(s.Context(), s.tree, "holder", "holder"); err != nil {
-			t.Fatal(err)
-		}
+		s.releases(store, "holder")
 		if err := <-next; err != nil {
 			t.Fatal(err)
 		}
-		if err := store.Release(s.Context(), s.tree, "next", "next"); err != nil {
-			t.Fatal(err)
-		}
+		s.releases(store, "next")
 		if err := <-ended; err != nil {
 			t.Errorf("the sleeper's wait ends with %v", err)
 		}
@@ -269,7 +243,7 @@ func TestAWaiterThatSleptQueuesAgain(t *testing.T) {
 
 // A store is closed while its server does not answer: calls that are under way end all the same.
 func TestAStoreIsClosedBesideASilentServer(t *testing.T) {
-	onStage(t, func(s *stage) {
+	inBubble(t, func(s *fixture) {
 		m, store := s.process()
 		m.meddle(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, nil)
 		var ended []<-chan error
@@ -296,12 +270,10 @@ func TestAStoreIsClosedBesideASilentServer(t *testing.T) {
 func TestAnUpdateThatWasGivenUpComesTooLate(t *testing.T) {
 	for _, taken := range []bool{false, true} {
 		t.Run(fmt.Sprint("somebody is in the way: ", taken), func(t *testing.T) {
-			onStage(t, func(s *stage) {
+			inBubble(t, func(s *fixture) {
 				m, store := s.process()
 				if taken {
-					if _, err := store.Acquire(s.Context(), s.ask("holder", "/a")); err != nil {
-						t.Fatal(err)
-					}
+					s.takes(store, "holder", "/a")
 				}
 				m.abandons = true
 				ctx, cancel := context.WithTimeout(s.Context(), time.Second)
@@ -313,9 +285,7 @@ func TestAnUpdateThatWasGivenUpComesTooLate(t *testing.T) {
 					t.Error("the update was carried out after all")
 				}
 				if taken {
-					if err := store.Release(s.Context(), s.tree, "holder", "holder"); err != nil {
-						t.Fatal(err)
-					}
+					s.releases(store, "holder")
 				}
 				s.isEmpty()
 			})
@@ -323,41 +293,12 @@ func TestAnUpdateThatWasGivenUpComesTooLate(t *testing.T) {
 	}
 }
 
-// An unanswered call says that the store is unavailable, whichever it is.
-func TestEveryUnansweredCallSaysSo(t *testing.T) {
-	onStage(t, func(s *stage) {
-		m, store := s.process()
-		m.meddle(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, nil)
-		for name, call := range map[string]func(ctx context.Context) error{
-			"Release":      func(ctx context.Context) error { return store.Release(ctx, s.tree, "a", "1") },
-			"ForceRelease": func(ctx context.Context) error { return store.ForceRelease(ctx, s.tree, "a") },
-			"Renew": func(ctx context.Context) error {
-				_, err := store.Renew(ctx, s.tree, []pathlock.Lease{{Owner: "a", For: time.Minute}})
-				return err
-			},
-			"Transfer": func(ctx context.Context) error {
-				_, err := store.Transfer(ctx, pathlock.Transfer{Tree: s.tree, From: "a", To: "b"})
-				return err
-			},
-		} {
-			ctx, cancel := context.WithTimeout(s.Context(), time.Second)
-			err := call(ctx)
-			cancel()
-			if !errors.Is(err, pathlock.ErrUnavailable) || !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("%s ends with %v", name, err)
-			}
-		}
-	})
-}
-
 // The process of a waiter is slow to learn that its place was taken away. Meanwhile others ask.
 func TestAWaiterWhosePlaceWasTakenAwayLearnsOfIt(t *testing.T) {
-	onStage(t, func(s *stage) {
+	inBubble(t, func(s *fixture) {
 		slow, waits := s.process()
 		_, store := s.process()
-		if _, err := store.Acquire(s.Context(), s.ask("holder", "/a")); err != nil {
-			t.Fatal(err)
-		}
+		s.takes(store, "holder", "/a")
 		ended := s.begin(s.Context(), waits, s.ask("waiter", "/a"))
 		looks := make(chan struct{})
 		slow.meddle(func(context.Context) error { <-looks; return nil }, nil)
@@ -386,18 +327,14 @@ func TestAWaiterWhosePlaceWasTakenAwayLearnsOfIt(t *testing.T) {
 // A hold that is taken away right after it was handed over is not asked for again by its process,
 // which still waits as far as it knows.
 func TestTakenAwayBeforeItsProcessKnows(t *testing.T) {
-	onStage(t, func(s *stage) {
+	inBubble(t, func(s *fixture) {
 		_, store := s.process()
 		slow, other := s.process()
-		if _, err := store.Acquire(s.Context(), s.ask("holder", "/a")); err != nil {
-			t.Fatal(err)
-		}
+		s.takes(store, "holder", "/a")
 		waits := s.begin(s.Context(), other, s.ask("waiter", "/a"))
 		runs := make(chan struct{})
 		slow.meddle(func(context.Context) error { <-runs; return nil }, nil)
-		if err := store.Release(s.Context(), s.tree, "holder", "holder"); err != nil {
-			t.Fatal(err)
-		}
+		s.releases(store, "holder")
 		if err := store.ForceRelease(s.Context(), s.tree, "waiter"); err != nil {
 			t.Fatal(err)
 		}

@@ -11,10 +11,10 @@ import (
 	"github.com/pathlock-go/pathlock/store/internal/ended"
 )
 
-// lane has the operations of this process on one tree. Those that come while an update is under way
-// go into the next one together, so that a crowd costs a few updates, and the process never
+// batcher has the operations of this process on one tree. Those that come while an update is under
+// way go into the next one together, so that a crowd costs a few updates, and the process never
 // competes with itself.
-type lane struct {
+type batcher struct {
 	store *Store
 	tree  pathlock.Tree
 
@@ -26,10 +26,10 @@ type lane struct {
 // operation is what one call does to a tree.
 type operation struct {
 	ctx context.Context
-	// apply does it, to the book of each try. The last one counts.
-	apply func(*book)
+	// apply does it, to the transaction of each try. The last one counts.
+	apply func(*transaction)
 	// finish, where not nil, follows when the other operations of the update have been applied.
-	finish func(*book)
+	finish func(*transaction)
 	// written, where not nil, is called when the update has been written, with what was.
 	written func(Changes)
 	// began is a moment before the last try read the tree. It is set when done is closed.
@@ -71,25 +71,25 @@ func (s *Store) queue(ctx context.Context, tree pathlock.Tree, op *operation) er
 	}
 }
 
-// enter returns a tree's lane, which stays until it has run empty.
-func (s *Store) enter(tree pathlock.Tree) (*lane, error) {
+// enter returns a tree's batcher, which stays until it has run empty.
+func (s *Store) enter(tree pathlock.Tree) (*batcher, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return nil, s.failed(errClosed)
 	}
-	l := s.lanes[tree]
+	l := s.batchers[tree]
 	if l == nil {
-		l = &lane{store: s, tree: tree}
-		s.lanes[tree] = l
+		l = &batcher{store: s, tree: tree}
+		s.batchers[tree] = l
 	}
-	// The lane counts as used until add has been called.
+	// The batcher counts as used until add has been called.
 	s.running.Add(1)
 	return l, nil
 }
 
-// add queues an operation, and has the lane run.
-func (l *lane) add(op *operation) {
+// add queues an operation, and has the batcher run.
+func (l *batcher) add(op *operation) {
 	l.mu.Lock()
 	l.queued = append(l.queued, op)
 	start := !l.runs
@@ -103,7 +103,7 @@ func (l *lane) add(op *operation) {
 }
 
 // remove takes an operation back that is not under way. It reports whether it was not.
-func (l *lane) remove(op *operation) bool {
+func (l *batcher) remove(op *operation) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	i := slices.Index(l.queued, op)
@@ -115,7 +115,7 @@ func (l *lane) remove(op *operation) bool {
 }
 
 // run applies operations until there are none.
-func (l *lane) run() {
+func (l *batcher) run() {
 	defer l.store.running.Done()
 	for {
 		ops := l.take()
@@ -126,8 +126,8 @@ func (l *lane) run() {
 	}
 }
 
-// take returns the operations of the next update. If there are none, the lane has ended.
-func (l *lane) take() []*operation {
+// take returns the operations of the next update. If there are none, the batcher has ended.
+func (l *batcher) take() []*operation {
 	l.store.mu.Lock()
 	defer l.store.mu.Unlock()
 	l.mu.Lock()
@@ -135,8 +135,8 @@ func (l *lane) take() []*operation {
 	n := min(len(l.queued), l.store.portion())
 	if n == 0 {
 		l.runs = false
-		if l.store.lanes[l.tree] == l {
-			delete(l.store.lanes, l.tree)
+		if l.store.batchers[l.tree] == l {
+			delete(l.store.batchers, l.tree)
 		}
 		return nil
 	}
@@ -146,7 +146,7 @@ func (l *lane) take() []*operation {
 }
 
 // update applies operations in one step, and what they leave over in further ones.
-func (l *lane) update(ops []*operation) {
+func (l *batcher) update(ops []*operation) {
 	ctx, stop := l.store.together(ops)
 	more, err := l.step(ctx, ops)
 	stop()
@@ -166,7 +166,7 @@ func (l *lane) update(ops []*operation) {
 	}
 	// What is left over has no caller who would try again. Its waiters look by themselves if this
 	// fails.
-	ctx, cancel := context.WithTimeout(l.store.open, farewell)
+	ctx, cancel := context.WithTimeout(l.store.open, cleanupTime)
 	defer cancel()
 	for more && err == nil {
 		more, err = l.step(ctx, nil)
@@ -175,25 +175,25 @@ func (l *lane) update(ops []*operation) {
 
 // step is one update. It reports whether it has left requests in the queue because there were too
 // many for one step.
-func (l *lane) step(ctx context.Context, ops []*operation) (more bool, err error) {
-	var b *book
+func (l *batcher) step(ctx context.Context, ops []*operation) (more bool, err error) {
+	var tx *transaction
 	var written Changes
 	called := time.Now()
 	err = l.store.update(ctx, l.tree, func(state State) Changes {
 		if state.Began.IsZero() {
 			state.Began = called
 		}
-		b = openBook(l.tree, state, l.store.quota())
+		tx = openTransaction(l.tree, state, l.store.quota())
 		for _, op := range ops {
 			op.began = state.Began
-			op.apply(b)
+			op.apply(tx)
 		}
 		for _, op := range ops {
 			if op.finish != nil {
-				op.finish(b)
+				op.finish(tx)
 			}
 		}
-		written = b.changes()
+		written = tx.changes()
 		return written
 	})
 	if err != nil {
@@ -205,7 +205,7 @@ func (l *lane) step(ctx context.Context, ops []*operation) (more bool, err error
 		}
 	}
 	l.store.waiters.wake(l.tree, written.Woken)
-	return b != nil && b.table.Deferred(), nil
+	return tx != nil && tx.table.Deferred(), nil
 }
 
 // together returns a context that ends when those of all operations have ended, or the store has to

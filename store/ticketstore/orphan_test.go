@@ -13,12 +13,10 @@ import (
 
 // Who waits on top of a hold whose end is set earlier learns then that it is gone.
 func TestWhoWaitsOnTopOfAHoldThatEndsEarlier(t *testing.T) {
-	onStage(t, func(s *stage) {
+	inBubble(t, func(s *fixture) {
 		_, store := s.process()
 		_, other := s.process()
-		if _, err := store.Acquire(s.Context(), s.ask("reader", "/b")); err != nil {
-			t.Fatal(err)
-		}
+		s.takes(store, "reader", "/b")
 		own := s.ask("owner", "/a")
 		if _, err := store.Acquire(s.Context(), own); err != nil {
 			t.Fatal(err)
@@ -43,14 +41,10 @@ func TestWhoWaitsOnTopOfAHoldThatEndsEarlier(t *testing.T) {
 // The server ends the tickets of a process with its session. Who waits on top of them has lost
 // them.
 func TestWhoWaitsOnTopOfAHoldThatTheServerHasEnded(t *testing.T) {
-	onStage(t, func(s *stage) {
+	inBubble(t, func(s *fixture) {
 		_, store := s.process()
-		if _, err := store.Acquire(s.Context(), s.ask("reader", "/b")); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := store.Acquire(s.Context(), s.ask("owner", "/a")); err != nil {
-			t.Fatal(err)
-		}
+		s.takes(store, "reader", "/b")
+		s.takes(store, "owner", "/a")
 		more := s.ask("owner", "/b")
 		more.Grant = "more"
 		waits := s.begin(s.Context(), store, more)
@@ -66,11 +60,9 @@ func TestWhoWaitsOnTopOfAHoldThatTheServerHasEnded(t *testing.T) {
 func TestAnApartGrantEndsWithTheHoldThatTheServerHasEnded(t *testing.T) {
 	for _, ended := range []bool{true, false} {
 		t.Run(fmt.Sprint("by the server: ", ended), func(t *testing.T) {
-			onStage(t, func(s *stage) {
+			inBubble(t, func(s *fixture) {
 				_, store := s.process()
-				if _, err := store.Acquire(s.Context(), s.ask("owner", "/a")); err != nil {
-					t.Fatal(err)
-				}
+				s.takes(store, "owner", "/a")
 				apart := s.ask("owner", "/b")
 				apart.Grant, apart.Apart, apart.Held = "apart", true, true
 				if _, err := store.Acquire(s.Context(), apart); err != nil {
@@ -78,8 +70,8 @@ func TestAnApartGrantEndsWithTheHoldThatTheServerHasEnded(t *testing.T) {
 				}
 				if ended {
 					s.drop("owner")
-				} else if err := store.Release(s.Context(), s.tree, "owner", "owner"); err != nil {
-					t.Fatal(err)
+				} else {
+					s.releases(store, "owner")
 				}
 				other := s.ask("other", "/b")
 				other.Wait = 0
@@ -93,7 +85,7 @@ func TestAnApartGrantEndsWithTheHoldThatTheServerHasEnded(t *testing.T) {
 }
 
 // drop ends the tickets of a grant, as the end of a session does.
-func (s *stage) drop(grant pathlock.GrantID) {
+func (s *fixture) drop(grant pathlock.GrantID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	tickets := s.trees[s.tree].tickets

@@ -9,9 +9,9 @@ import (
 	"github.com/pathlock-go/pathlock/store/internal/locktable"
 )
 
-// book is a tree's tickets, opened at one instant: the lock table that they make, and what becomes
-// of them.
-type book struct {
+// transaction is one update of a tree's tickets: the lock table that they make at one instant, and
+// what becomes of them.
+type transaction struct {
 	state State
 	table *locktable.Table
 	fence uint64
@@ -27,11 +27,11 @@ type book struct {
 	ended map[*locktable.Request]error
 }
 
-// openBook makes a table of a tree's tickets. At most limit requests are granted in it, if limit is
-// positive.
-func openBook(tree pathlock.Tree, state State, limit int) *book {
-	b := &book{state: state, fence: max(state.Fence, state.Floor), ended: make(map[*locktable.Request]error), told: make(map[*Ticket]*Ticket)}
-	b.table = locktable.New(tree, b.mint, b.waitEnded)
+// openTransaction makes a table of a tree's tickets. At most limit requests are granted in it, if
+// limit is positive.
+func openTransaction(tree pathlock.Tree, state State, limit int) *transaction {
+	tx := &transaction{state: state, fence: max(state.Fence, state.Floor), ended: make(map[*locktable.Request]error), told: make(map[*Ticket]*Ticket)}
+	tx.table = locktable.New(tree, tx.mint, tx.waitEnded)
 	records := make([]*locktable.Record, 0, len(state.Tickets))
 	last := locktable.Last{Fence: state.Fence}
 	for i := range state.Tickets {
@@ -39,16 +39,16 @@ func openBook(tree pathlock.Tree, state State, limit int) *book {
 		last.Ticket = max(last.Ticket, t.Place)
 		switch {
 		case t.State != Refused:
-			b.loaded = append(b.loaded, t)
+			tx.loaded = append(tx.loaded, t)
 			records = append(records, t.record())
 		case state.Now.Before(t.Until):
-			b.refused = append(b.refused, t)
+			tx.refused = append(tx.refused, t)
 		default:
-			b.deleted = append(b.deleted, *t)
+			tx.deleted = append(tx.deleted, *t)
 		}
 	}
-	b.table.Restore(records, state.Now, last, limit)
-	return b
+	tx.table.Restore(records, state.Now, last, limit)
+	return tx
 }
 
 // record returns a ticket as lock tables know it.
@@ -63,94 +63,94 @@ func (t *Ticket) record() *locktable.Record {
 }
 
 // mint makes the fence of a grant.
-func (b *book) mint(time.Time) uint64 {
-	b.fence++
-	return b.fence
+func (tx *transaction) mint(time.Time) uint64 {
+	tx.fence++
+	return tx.fence
 }
 
 // waitEnded notes that the wait of a request is over.
-func (b *book) waitEnded(r *locktable.Request) {
+func (tx *transaction) waitEnded(r *locktable.Request) {
 	t, wasLoaded := r.Data.(*Ticket)
 	if err := r.Err(); err != nil {
-		b.ended[r] = err
+		tx.ended[r] = err
 		if wasLoaded {
-			b.refuse(t, err)
+			tx.refuse(t, err)
 		}
 		return
 	}
 	if wasLoaded {
-		b.woken = append(b.woken, t)
+		tx.woken = append(tx.woken, t)
 	}
 }
 
 // refuse keeps a ticket for its process, which is to learn why its wait has ended.
-func (b *book) refuse(t *Ticket, why error) {
-	if !b.state.Now.Before(t.Until) {
+func (tx *transaction) refuse(t *Ticket, why error) {
+	if !tx.state.Now.Before(t.Until) {
 		return // nobody asks for it any more
 	}
 	told := *t
 	told.State, told.Reason = Refused, encodeReason(why)
-	b.refused = append(b.refused, &told)
-	b.woken = append(b.woken, &told)
+	tx.refused = append(tx.refused, &told)
+	tx.woken = append(tx.woken, &told)
 }
 
-// forceRelease takes away everything that an owner holds and waits for. Its latest grant is
-// entombed: a process that has not seen yet that its wait ended in it would find nothing, and ask
+// forceRelease takes away everything that an owner holds and waits for. Its latest grant gets a
+// tombstone: a process that has not seen yet that its wait ended in it would find nothing, and ask
 // for another place.
-func (b *book) forceRelease(owner pathlock.Owner) error {
-	if err := b.table.ForceRelease(owner); err != nil {
+func (tx *transaction) forceRelease(owner pathlock.Owner) error {
+	if err := tx.table.ForceRelease(owner); err != nil {
 		return err
 	}
 	var latest *Ticket
-	for _, t := range b.loaded {
+	for _, t := range tx.loaded {
 		if t.Owner == owner && t.State == Granted && (latest == nil || t.Fence > latest.Fence) {
 			latest = t
 		}
 	}
 	if latest != nil {
-		b.entomb(owner, latest.Grant, fmt.Errorf("%w: taken away from owner %s in %s", pathlock.ErrLost, owner.Short(), b.table.Tree()))
+		tx.bury(owner, latest.Grant, fmt.Errorf("%w: taken away from owner %s in %s", pathlock.ErrLost, owner.Short(), tx.table.Tree()))
 	}
 	return nil
 }
 
-// entomb puts a ticket into the tree that neither holds nor waits. So an update of the same request
+// bury puts a tombstone into the tree, a ticket that neither holds nor waits. So an update of the same request
 // that was given up, and may still be under way, comes too late, as the tree is another then. And
 // whoever still waits for the request learns why it is refused.
-func (b *book) entomb(owner pathlock.Owner, id pathlock.GrantID, why error) {
-	b.refused = append(b.refused, &Ticket{
-		Place: b.table.Reserve(), Owner: owner, Grant: id, State: Refused, Lease: tomb,
-		Since: b.state.Now, Until: b.state.Now.Add(tomb), Reason: encodeReason(why),
+func (tx *transaction) bury(owner pathlock.Owner, id pathlock.GrantID, why error) {
+	tx.refused = append(tx.refused, &Ticket{
+		Place: tx.table.Reserve(), Owner: owner, Grant: id, State: Refused, Lease: tombstoneLife,
+		Since: tx.state.Now, Until: tx.state.Now.Add(tombstoneLife), Reason: encodeReason(why),
 	})
 }
 
-// tomb is how long a ticket stays at most that entomb has put there.
-const tomb = time.Minute
+// tombstoneLife is how long a tombstone stays at most.
+const tombstoneLife = time.Minute
 
 // errTakenBack is why a request was refused that its own process has taken back.
 var errTakenBack = fmt.Errorf("%w: taken back", pathlock.ErrLost)
 
 // takeRefusal returns why a wait was refused, and forgets the ticket. It is nil if the wait was
 // not.
-func (b *book) takeRefusal(owner pathlock.Owner, id pathlock.GrantID) error {
-	i := slices.IndexFunc(b.refused, func(t *Ticket) bool { return t.Owner == owner && t.Grant == id })
+func (tx *transaction) takeRefusal(owner pathlock.Owner, id pathlock.GrantID) error {
+	i := slices.IndexFunc(tx.refused, func(t *Ticket) bool { return t.Owner == owner && t.Grant == id })
 	if i < 0 {
 		return nil
 	}
-	t := b.refused[i]
-	b.refused = slices.Delete(b.refused, i, i+1)
-	b.woken = slices.DeleteFunc(b.woken, func(w *Ticket) bool { return w == t })
-	b.deleted = append(b.deleted, *t)
-	return decodeReason(b.table.Tree(), t.Reason)
+	t := tx.refused[i]
+	tx.refused = slices.Delete(tx.refused, i, i+1)
+	tx.woken = slices.DeleteFunc(tx.woken, func(w *Ticket) bool { return w == t })
+	tx.deleted = append(tx.deleted, *t)
+	return decodeReason(tx.table.Tree(), t.Reason)
 }
 
 // changes returns what there is to write.
-func (b *book) changes() Changes {
-	b.tellOfEarlierEnds()
-	c := Changes{Fence: b.state.Fence}
-	kept := make(map[*Ticket]bool, len(b.loaded))
-	for r := range b.table.Requests {
+func (tx *transaction) changes() Changes {
+	tx.tellOfEarlierEnds()
+	c := Changes{Fence: tx.state.Fence}
+	kept := make(map[*Ticket]bool, len(tx.loaded))
+	for r := range tx.table.Requests {
 		before, _ := r.Data.(*Ticket)
-		loaded := b.told[before]
+		loaded := tx.told[before]
 		switch {
 		case loaded != nil:
 			kept[loaded] = true
@@ -162,25 +162,25 @@ func (b *book) changes() Changes {
 		}
 		c.Fence = max(c.Fence, r.Fence())
 	}
-	if b.fence > max(b.state.Fence, b.state.Floor) {
-		c.Fence = max(c.Fence, b.fence)
+	if tx.fence > max(tx.state.Fence, tx.state.Floor) {
+		c.Fence = max(c.Fence, tx.fence)
 	}
-	for _, t := range b.refused {
+	for _, t := range tx.refused {
 		kept[t] = true
 		if t.Key == "" {
 			c.Put = append(c.Put, *t)
-		} else if before := b.find(t); before != nil && before.State != Refused {
+		} else if before := tx.find(t); before != nil && before.State != Refused {
 			kept[before] = true
 			c.Put = append(c.Put, *t)
 		}
 	}
-	for _, t := range b.loaded {
-		if !kept[t] && !slices.ContainsFunc(b.deleted, func(d Ticket) bool { return d.Key == t.Key }) {
+	for _, t := range tx.loaded {
+		if !kept[t] && !slices.ContainsFunc(tx.deleted, func(d Ticket) bool { return d.Key == t.Key }) {
 			c.Delete = append(c.Delete, *t)
 		}
 	}
-	c.Delete = append(c.Delete, b.deleted...)
-	for _, t := range b.woken {
+	c.Delete = append(c.Delete, tx.deleted...)
+	for _, t := range tx.woken {
 		for i := range c.Put {
 			if c.Put[i].Key == t.Key {
 				c.Woken = append(c.Woken, c.Put[i])
@@ -192,38 +192,38 @@ func (b *book) changes() Changes {
 
 // tellOfEarlierEnds has those look who expect the end of a lease later than it is: who watch a
 // request whose lease ends earlier than it did, and who wait on top of it.
-func (b *book) tellOfEarlierEnds() {
-	for r := range b.table.Requests {
+func (tx *transaction) tellOfEarlierEnds() {
+	for r := range tx.table.Requests {
 		before, ok := r.Data.(*Ticket)
 		if !ok || !r.Ends().Before(before.Ends()) {
 			continue
 		}
 		for w := range r.Concerned {
-			b.tell(w)
+			tx.tell(w)
 		}
 	}
 }
 
 // tell has the process of a waiting request look at its ticket.
-func (b *book) tell(w *locktable.Request) {
+func (tx *transaction) tell(w *locktable.Request) {
 	t, wasLoaded := w.Data.(*Ticket)
-	if !wasLoaded || b.told[t] != nil {
+	if !wasLoaded || tx.told[t] != nil {
 		return
 	}
 	told := *t
 	told.Looks++
 	w.Data = &told
-	b.woken = append(b.woken, &told)
-	b.told[&told] = t
+	tx.woken = append(tx.woken, &told)
+	tx.told[&told] = t
 }
 
 // find returns the loaded ticket with the key of another one.
-func (b *book) find(t *Ticket) *Ticket {
-	i := slices.IndexFunc(b.loaded, func(l *Ticket) bool { return l.Key == t.Key })
+func (tx *transaction) find(t *Ticket) *Ticket {
+	i := slices.IndexFunc(tx.loaded, func(l *Ticket) bool { return l.Key == t.Key })
 	if i < 0 {
 		return nil
 	}
-	return b.loaded[i]
+	return tx.loaded[i]
 }
 
 // ticketOf returns what is to be kept of a request.

@@ -90,30 +90,30 @@ func (m *meddler) Update(ctx context.Context, tree pathlock.Tree, change func(ti
 // timeout is what a test's store gives its backend, unless the test is about it.
 const timeout = 5 * time.Minute
 
-// stage is a server in a bubble of virtual time, with a tree.
-type stage struct {
+// fixture is a server in a bubble of virtual time, with a tree.
+type fixture struct {
 	*testing.T
 	*server
 	tree      pathlock.Tree
 	processes []*meddler
 }
 
-func onStage(t *testing.T, test func(s *stage)) {
+func inBubble(t *testing.T, test func(s *fixture)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		tree, err := pathlock.NewTree("test", "plan")
 		if err != nil {
 			t.Fatal(err)
 		}
-		test(&stage{T: t, server: newServer(), tree: tree})
+		test(&fixture{T: t, server: newServer(), tree: tree})
 	})
 }
 
 // process returns a process of its own, and its store.
-func (s *stage) process() (*meddler, *ticketstore.Store) { return s.patient(timeout) }
+func (s *fixture) process() (*meddler, *ticketstore.Store) { return s.patient(timeout) }
 
 // patient is process with a time-out.
-func (s *stage) patient(timeout time.Duration) (*meddler, *ticketstore.Store) {
+func (s *fixture) patient(timeout time.Duration) (*meddler, *ticketstore.Store) {
 	m := &meddler{backend: s.backend()}
 	store := ticketstore.New("memory", m, timeout)
 	s.processes = append(s.processes, m)
@@ -122,15 +122,31 @@ func (s *stage) patient(timeout time.Duration) (*meddler, *ticketstore.Store) {
 }
 
 // ask returns a request of an owner, whose name is the grant's id too. It waits for an hour.
-func (s *stage) ask(owner, path string) pathlock.Acquisition {
+func (s *fixture) ask(owner, path string) pathlock.Acquisition {
 	return pathlock.Acquisition{
 		Tree: s.tree, Owner: pathlock.Owner(owner), Grant: pathlock.GrantID(owner), Note: owner,
 		Claims: pathlock.Normalize(pathlock.X(pathlock.MustParsePath(path))), Lease: 30 * time.Second, Wait: time.Hour,
 	}
 }
 
+// takes requires that an owner is granted a node, if it has to wait for it.
+func (s *fixture) takes(store *ticketstore.Store, owner, path string) {
+	s.Helper()
+	if _, err := store.Acquire(s.Context(), s.ask(owner, path)); err != nil {
+		s.Error(err)
+	}
+}
+
+// releases requires that the grant of an owner is given back that takes got.
+func (s *fixture) releases(store *ticketstore.Store, owner string) {
+	s.Helper()
+	if err := store.Release(s.Context(), s.tree, pathlock.Owner(owner), pathlock.GrantID(owner)); err != nil {
+		s.Error(err)
+	}
+}
+
 // begin makes a request in the background, and returns when it has ended or waits.
-func (s *stage) begin(ctx context.Context, store *ticketstore.Store, req pathlock.Acquisition) <-chan error {
+func (s *fixture) begin(ctx context.Context, store *ticketstore.Store, req pathlock.Acquisition) <-chan error {
 	ended := make(chan error, 1)
 	go func() {
 		_, err := store.Acquire(ctx, req)
@@ -141,7 +157,7 @@ func (s *stage) begin(ctx context.Context, store *ticketstore.Store, req pathloc
 }
 
 // isEmpty fails the test unless the server keeps nothing.
-func (s *stage) isEmpty() {
+func (s *fixture) isEmpty() {
 	s.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
