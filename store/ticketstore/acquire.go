@@ -199,8 +199,8 @@ func (v *view) settle(tx *transaction, r *locktable.Request) {
 	v.look = end.Sub(tx.state.Now)
 }
 
-// unwatchedTime is how long a request waits that nothing is in the way of, and that others were to let
-// in: see [Backend.Limit].
+// unwatchedTime is how long a request waits that nothing is in the way of, and that others were to
+// let in: see [Backend.Limit].
 const unwatchedTime = 100 * time.Millisecond
 
 // wait returns when it is time to look at the ticket again. If the wait is over, it returns the

@@ -11,8 +11,8 @@ import (
 // one.
 //
 // Any number of goroutines may call any method. Its error matches [pathlock.ErrUnavailable] if the
-// method cannot reach the server, or the server answers that it cannot serve. Its time is bounded by
-// its context: see [New]. What goes on behind a context that has ended ends with [Store.Close].
+// method cannot reach the server, or the server answers that it cannot serve. Its time is bounded
+// by its context: see [New]. What goes on behind a context that has ended ends with [Store.Close].
 type Backend interface {
 	// Update reads the tickets of a tree, calls change with them, and writes what change returns,
 	// in one step that is atomic beside all other updates of the tree, of whichever process. Where

@@ -35,9 +35,10 @@ var _ pathlock.Store = (*Store)(nil)
 // New returns a store that keeps its tickets in a backend. The name is that of the backend's
 // package, for errors.
 //
-// The backend has the time-out, which is positive, to answer. Every call ends at the latest its wait
-// plus the time-out after it began, whatever the backend does: it needs no bounds of its own. What the backend
-// does not give back by then goes on behind the call, and [Store.Close] waits for it.
+// The backend has the time-out, which is positive, to answer. Every call ends at the latest its
+// wait plus the time-out after it began, whatever the backend does: it needs no bounds of its own.
+// What the backend does not give back by then goes on behind the call, and [Store.Close] waits for
+// it.
 func New(name string, backend Backend, timeout time.Duration) *Store {
 	open, shut := context.WithCancel(context.Background())
 	return &Store{

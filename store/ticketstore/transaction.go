@@ -113,9 +113,9 @@ func (tx *transaction) forceRelease(owner pathlock.Owner) error {
 	return nil
 }
 
-// bury puts a tombstone into the tree, a ticket that neither holds nor waits. So an update of the same request
-// that was given up, and may still be under way, comes too late, as the tree is another then. And
-// whoever still waits for the request learns why it is refused.
+// bury puts a tombstone into the tree, a ticket that neither holds nor waits. So an update of the
+// same request that was given up, and may still be under way, comes too late, as the tree is
+// another then. And whoever still waits for the request learns why it is refused.
 func (tx *transaction) bury(owner pathlock.Owner, id pathlock.GrantID, why error) {
 	tx.refused = append(tx.refused, &Ticket{
 		Place: tx.table.Reserve(), Owner: owner, Grant: id, State: Refused, Lease: tombstoneLife,
