@@ -9,8 +9,8 @@ import (
 // Queue is the granted and the waiting requests of one tree. Only one goroutine at a time may use
 // it. The zero Queue is empty.
 type Queue struct {
-	// Granted is called with a waiting request that [Queue.Settle] has granted, and Refused with one
-	// that has left the queue because it had become a deadlock.
+	// Granted is called with a waiting request that [Queue.Settle] has granted, and Refused with
+	// one that has left the queue because it had become a deadlock.
 	Granted func(*Request)
 	Refused func(*Request, Conflict)
 	// Full, where not nil, reports whether no further request may be granted by [Queue.Settle].

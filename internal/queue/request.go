@@ -28,8 +28,8 @@ type Request struct {
 	// watch this one.
 	watching *Request
 	watchers []*Request
-	// passes are the waiters that wait for the request's owner, as of the version of the queue before
-	// judged.
+	// passes are the waiters that wait for the request's owner, as of the version of the queue
+	// before judged.
 	passes map[*Request]bool
 	judged uint64
 }
