@@ -1,7 +1,6 @@
 package fsck
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"encoding/hex"
@@ -47,7 +46,7 @@ func (c *catalogue) columnsAs(alias string) columns {
 		path: column(t.Path), idPath: column(t.IDPath), live: "1 = 1",
 	}
 	d := c.dialect.rows()
-	if mark := cmp.Or(t.Deleted, t.DeletedFlag); mark != "" {
+	if mark := t.Deleted; mark != "" {
 		cols.live = d.Live(column(mark), c.kinds[mark])
 	}
 	cols.isTop = d.NoParent(cols.parent, c.kinds[t.Parent])

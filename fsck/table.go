@@ -25,8 +25,6 @@ type Table struct {
 	// Deleted is the column that marks rows as deleted; "" if there is none. A row is live if the
 	// column is NULL, 0, false or the empty text. Any time marks the row as deleted.
 	Deleted string
-	// DeletedFlag is another name for Deleted. Only one of the two may be set.
-	DeletedFlag string
 	// Version is the column of a whole number that a repair increments whenever it changes the row;
 	// "" if there is none.
 	Version string
@@ -55,7 +53,7 @@ type described struct{ what, name string }
 func (t Table) described() []described {
 	return []described{
 		{"key column", t.Key}, {"tree column", t.Tree}, {"parent column", t.Parent}, {"name column", t.Name},
-		{"path column", t.Path}, {"id path column", t.IDPath}, {"column of the deletion mark", t.Deleted}, {"column of the deletion flag", t.DeletedFlag},
+		{"path column", t.Path}, {"id path column", t.IDPath}, {"column of the deletion mark", t.Deleted},
 		{"version column", t.Version},
 	}
 }
@@ -70,8 +68,6 @@ func (t *Table) validate() error {
 	switch {
 	case t.Path == "" && t.IDPath == "":
 		return fmt.Errorf("%w: neither a path nor an id path column is given", ErrTable)
-	case t.Deleted != "" && t.DeletedFlag != "":
-		return fmt.Errorf("%w: two columns are given that mark rows as deleted", ErrTable)
 	}
 	if t.Namespace == "" {
 		t.Namespace = t.Table

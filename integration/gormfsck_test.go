@@ -73,12 +73,12 @@ func TestGormfsck(t *testing.T) {
 		want  fsck.Table
 	}{
 		{byTime{}, with(func(t *fsck.Table) { t.Table, t.Namespace, t.Deleted = "by_times", "by_times", "deleted_at" })},
-		{byFlag{}, with(func(t *fsck.Table) { t.Table, t.Namespace, t.DeletedFlag = "by_flags", "by_flags", "is_deleted" })},
+		{byFlag{}, with(func(t *fsck.Table) { t.Table, t.Namespace, t.Deleted = "by_flags", "by_flags", "is_deleted" })},
 		{&byFlagAndTime{}, with(func(t *fsck.Table) {
-			t.Table, t.Namespace, t.DeletedFlag = "by_flag_and_times", "by_flag_and_times", "is_deleted"
+			t.Table, t.Namespace, t.Deleted = "by_flag_and_times", "by_flag_and_times", "is_deleted"
 		})},
 		{bySecondOrNull{}, with(func(t *fsck.Table) {
-			t.Table, t.Namespace, t.DeletedFlag = "by_second_or_nulls", "by_second_or_nulls", "deleted_at"
+			t.Table, t.Namespace, t.Deleted = "by_second_or_nulls", "by_second_or_nulls", "deleted_at"
 		})},
 		{ofIDs{}, fsck.Table{Table: "of_ids", Key: "code", Tree: "forest", Parent: "above", Name: "title", IDPath: "way", Version: "changes", Namespace: "forests"}},
 	} {

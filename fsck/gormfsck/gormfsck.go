@@ -49,13 +49,10 @@ func Table(db *gorm.DB, model any) (fsck.Table, error) {
 	if len(d.Marks) == 0 {
 		return table, nil
 	}
-	switch mark := d.Marks[0]; mark.Live {
-	case "NULL":
-		table.Deleted = mark.Column
-	case "0", "FALSE":
-		table.DeletedFlag = mark.Column
-	default:
+	mark := d.Marks[0]
+	if mark.Live != "NULL" && mark.Live != "0" && mark.Live != "FALSE" {
 		return fsck.Table{}, fmt.Errorf("%w: live rows of %s have %s in %s, where NULL, 0 or false is needed", fsck.ErrTable, d.Table, mark.Live, mark.Column)
 	}
+	table.Deleted = mark.Column
 	return table, nil
 }

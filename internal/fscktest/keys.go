@@ -97,7 +97,7 @@ func testColumns(t *testing.T, database Database) {
 		}
 	})
 	t.Run("a flag instead of a time", func(t *testing.T) {
-		w := newWorld(t, database, schema{table: func(d *fsck.Table) { d.Deleted, d.DeletedFlag = "", "hidden" }})
+		w := newWorld(t, database, schema{table: func(d *fsck.Table) { d.Deleted = "hidden" }})
 		w.insert(t, with(Node{5, 1, 99, "x", "/x", "", false}, Node{6, 1, 98, "y", "/y", "", false})...)
 		w.exec(t, "UPDATE suites SET hidden = 1 WHERE id = 5")
 		w.exec(t, "UPDATE suites SET hidden = 0 WHERE id = 1")
@@ -130,7 +130,7 @@ func testColumns(t *testing.T, database Database) {
 		}{
 			{func(d *fsck.Table) { d.Table = "nothing" }, `table "nothing": `},
 			{func(d *fsck.Table) { d.Parent = "father" }, `table "suites": the parent column, "father": `},
-			{func(d *fsck.Table) { d.Deleted, d.DeletedFlag = "", "shown" }, `table "suites": the column of the deletion flag, "shown": `},
+			{func(d *fsck.Table) { d.Deleted = "shown" }, `table "suites": the column of the deletion mark, "shown": `},
 			{func(d *fsck.Table) { d.Key = "plan_id" }, `table "suites": the key column, "plan_id", has 1 in several rows`},
 			{func(d *fsck.Table) { d.Path, d.IDPath = "", "" }, "neither a path nor an id path"},
 		} {

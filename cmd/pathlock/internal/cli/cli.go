@@ -60,7 +60,7 @@ func newParser(commands *commands, opts ...kong.Option) (*kong.Kong, error) {
 func Main(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
 	logging.Disable() // the client of Redis would write between the lines of a report
 	if len(args) > 0 && args[0] == completing {
-		return complete(ctx, args[1:], out)
+		return complete(args[1:], out)
 	}
 	var commands commands
 	exit := -1

@@ -1,14 +1,11 @@
 package cli
 
 import (
-	"context"
 	"embed"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/alecthomas/kong"
 )
@@ -28,9 +25,7 @@ func (*completionCommand) Help() string {
 
     source <(pathlock completion bash)        in ~/.bashrc
     source <(pathlock completion zsh)         in ~/.zshrc, behind compinit
-    pathlock completion fish | source         in ~/.config/fish/config.fish
-
-If PATHLOCK_LOCKS is set, names of trees are completed, too.`
+    pathlock completion fish | source         in ~/.config/fish/config.fish`
 }
 
 // Run implements the command.
@@ -53,12 +48,9 @@ const completing = "__complete"
 // filesCandidate asks the shell to complete names of files.
 const filesCandidate = ":files"
 
-// treesWithin is how long a lock store may take to name its trees.
-const treesWithin = time.Second
-
 // complete writes the candidates for the last word, one on a line: the word, and
 // behind a tab what it is, if there is more to say.
-func complete(ctx context.Context, words []string, out io.Writer) int {
+func complete(words []string, out io.Writer) int {
 	parser, err := newParser(&commands{})
 	if err != nil {
 		return exitFailure
@@ -67,7 +59,7 @@ func complete(ctx context.Context, words []string, out io.Writer) int {
 		words = []string{""}
 	}
 	current := words[len(words)-1]
-	for _, c := range candidates(ctx, parser.Model.Node, words[:len(words)-1], current) {
+	for _, c := range candidates(parser.Model.Node, words[:len(words)-1], current) {
 		if c.word != filesCandidate && !strings.HasPrefix(c.word, current) {
 			continue
 		}
@@ -86,22 +78,15 @@ func complete(ctx context.Context, words []string, out io.Writer) int {
 type candidate struct{ word, about string }
 
 // candidates returns what may follow the words of a command line.
-func candidates(ctx context.Context, node *kong.Node, words []string, current string) []candidate {
+func candidates(node *kong.Node, words []string, current string) []candidate {
 	var wants *kong.Flag // a flag before the last word that has no value yet
 	given := 0           // arguments of the command so far
-	namespace := ""      // the value of --namespace
 	for _, word := range words {
 		switch {
 		case wants != nil:
-			if wants.Name == "namespace" {
-				namespace = word
-			}
 			wants = nil
 		case strings.HasPrefix(word, "-"):
-			name, value, hasValue := strings.Cut(word, "=")
-			if hasValue && name == "--namespace" {
-				namespace = value
-			}
+			name, _, hasValue := strings.Cut(word, "=")
 			if flag := flagOf(node, name); flag != nil && !flag.IsBool() && !hasValue {
 				wants = flag
 			}
@@ -126,11 +111,7 @@ func candidates(ctx context.Context, node *kong.Node, words []string, current st
 		}
 	}
 	if given < len(node.Positional) {
-		if positional := node.Positional[given]; positional.Name == "tree" {
-			all = append(all, trees(ctx, namespace)...)
-		} else {
-			all = append(all, values(positional)...)
-		}
+		all = append(all, values(node.Positional[given])...)
 	}
 	return all
 }
@@ -177,35 +158,4 @@ func childOf(node *kong.Node, word string) *kong.Node {
 		}
 	}
 	return nil
-}
-
-// trees returns the trees in which somebody holds or waits, if the environment names a lock store
-// that answers in time: their names, or the ids of those in a namespace. Names come from whoever
-// makes trees, so none is offered that a shell would interpret.
-func trees(ctx context.Context, namespace string) []candidate {
-	ctx, cancel := context.WithTimeout(ctx, treesWithin)
-	defer cancel()
-	store := lockStore{Locks: os.Getenv("PATHLOCK_LOCKS"), LocksPassword: os.Getenv("PATHLOCK_LOCKS_PASSWORD")}
-	locker, end, err := store.open(ctx)
-	if err != nil {
-		return nil
-	}
-	defer end()
-	found, err := locker.Trees(ctx)
-	if err != nil {
-		return nil
-	}
-	var all []candidate
-	for _, tree := range found {
-		word := nameOf(tree)
-		if namespace != "" {
-			// With a namespace, an id is taken literally.
-			if word = tree.ID(); tree.Namespace() != namespace || encoded(word, "") != word {
-				continue
-			}
-		}
-		all = append(all, candidate{word, "somebody holds or waits there"})
-	}
-	slices.SortFunc(all, func(a, b candidate) int { return strings.Compare(a.word, b.word) })
-	return all
 }

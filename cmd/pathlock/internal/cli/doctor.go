@@ -18,14 +18,8 @@ type doctorCommand struct {
 	DB    string `help:"Database with trees: sqlite://PATH, mysql://user:password@tcp(host:3306)/name or postgres://user:password@host:5432/name." env:"PATHLOCK_DB" placeholder:"URL" group:"Database:"`
 	Table string `help:"Table that holds the trees: suites or schema.suites (default: the server alone is examined)." placeholder:"NAME" group:"Database:"`
 
-	Key        string `help:"Column of the primary key (default: id)." default:"id" placeholder:"NAME" group:"Columns of the table:"`
-	TreeColumn string `help:"Column of the tree's id (default: plan_id)." default:"plan_id" placeholder:"NAME" group:"Columns of the table:"`
-	Parent     string `help:"Column of the parent's key (default: parent_id)." default:"parent_id" placeholder:"NAME" group:"Columns of the table:"`
-	Name       string `help:"Column of the row's name (default: name)." default:"name" placeholder:"NAME" group:"Columns of the table:"`
-	Path       string `help:"Column of the path, such as /a/b. Give --path= if the table has only paths of ids (default: path)." default:"path" placeholder:"NAME" group:"Columns of the table:"`
-	IDPath     string `help:"Column of the path of ids, such as /1/17 (default: none)." name:"id-path" placeholder:"NAME" group:"Columns of the table:"`
-	Deleted    string `help:"Column that marks a row as deleted (default: none)." placeholder:"NAME" group:"Columns of the table:"`
-	Version    string `help:"Column of a number that grows with each change of a row (default: none)." name:"version-column" placeholder:"NAME" group:"Columns of the table:"`
+	columns
+	Deleted string `help:"Column that marks a row as deleted (default: none)." placeholder:"NAME" group:"Columns of the table:"`
 
 	LookOnly bool `help:"Take no lock and write nothing, not even in a tree of the doctor's own."`
 	Strict   bool `help:"Warnings, and what could not be looked at, decide the exit code, too."`
@@ -109,13 +103,9 @@ func (c *doctorCommand) validate() error {
 		return fmt.Errorf("%w: nothing to examine: give --locks, --db or both", errUsage)
 	case c.Table != "" && c.DB == "":
 		return fmt.Errorf("%w: --table without --db", errUsage)
-	case c.Table != "" && c.Path == "" && c.IDPath == "":
-		return fmt.Errorf("%w: neither --path nor --id-path names a column", errUsage)
 	}
-	for _, named := range [][2]string{{"--key", c.Key}, {"--tree-column", c.TreeColumn}, {"--parent", c.Parent}, {"--name", c.Name}} {
-		if named[1] == "" {
-			return fmt.Errorf("%w: %s is empty", errUsage, named[0])
-		}
+	if c.Table != "" {
+		return c.columns.validate()
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -18,15 +17,8 @@ type fsckCommand struct {
 	Table string  `help:"Table that holds the trees: suites or schema.suites." required:"" placeholder:"NAME" group:"What to check:"`
 	Tree  *string `help:"Check only the tree with this id. If ids are bytes, give them in hexadecimal (default: all trees)." placeholder:"ID" group:"What to check:"`
 
-	Key         string  `help:"Column of the primary key (default: id)." default:"id" placeholder:"NAME" group:"Columns of the table:"`
-	TreeColumn  string  `help:"Column of the tree's id (default: plan_id)." default:"plan_id" placeholder:"NAME" group:"Columns of the table:"`
-	Parent      string  `help:"Column of the parent's key (default: parent_id)." default:"parent_id" placeholder:"NAME" group:"Columns of the table:"`
-	Name        string  `help:"Column of the row's name (default: name)." default:"name" placeholder:"NAME" group:"Columns of the table:"`
-	Path        string  `help:"Column of the path, such as /a/b. Give --path= if the table has only paths of ids (default: path)." default:"path" placeholder:"NAME" group:"Columns of the table:"`
-	IDPath      string  `help:"Column of the path of ids, such as /1/17 (default: none)." name:"id-path" placeholder:"NAME" group:"Columns of the table:"`
-	Deleted     *string `help:"Column that marks a row as deleted. In a live row it is NULL, 0, false or empty. Give --deleted= if rows are deleted for good (default: deleted_at, if the table has it)." placeholder:"NAME" group:"Columns of the table:"`
-	DeletedFlag *string `help:"Another name for --deleted." placeholder:"NAME" group:"Columns of the table:"`
-	Version     string  `help:"Column of a number that a repair increments in each row that it changes (default: none)." name:"version-column" placeholder:"NAME" group:"Columns of the table:"`
+	columns
+	Deleted *string `help:"Column that marks a row as deleted. In a live row it is NULL, 0, false or empty. Give --deleted= if rows are deleted for good (default: deleted_at, if the table has it)." placeholder:"NAME" group:"Columns of the table:"`
 
 	Repair bool `help:"Show what a repair would change. With --apply, repair." group:"Repair:"`
 	Apply  bool `help:"Write the changes of --repair to the database. Needs --locks." aliases:"yes" group:"Repair:"`
@@ -102,14 +94,14 @@ const defaultMark = "deleted_at"
 
 // saysMark reports whether the command line says which column marks rows as deleted, or that none
 // does.
-func (c *fsckCommand) saysMark() bool { return c.Deleted != nil || c.DeletedFlag != nil }
+func (c *fsckCommand) saysMark() bool { return c.Deleted != nil }
 
 // mark is the column that marks rows as deleted, "" if there is none.
 func (c *fsckCommand) mark() string {
 	if !c.saysMark() && !c.unmarked {
 		return defaultMark
 	}
-	return cmp.Or(value(c.DeletedFlag), value(c.Deleted))
+	return value(c.Deleted)
 }
 
 // Run implements the command.

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
-
 	"github.com/pathlock-go/pathlock/fsck"
 )
 
@@ -21,8 +19,8 @@ type report struct {
 	errs        io.Writer
 	json, quiet bool
 	terminal    bool
-	bar         *progressbar.ProgressBar
 	phase       string
+	drawn       time.Time
 }
 
 func newReport(s streams, json, quiet bool) *report {
@@ -34,28 +32,16 @@ func (r *report) progress(phase string, done, total int64) {
 	if !r.terminal {
 		return
 	}
-	if phase != r.phase {
-		r.endBar()
-		r.phase = phase
-		r.bar = progressbar.NewOptions64(total,
-			progressbar.OptionSetWriter(r.errs),
-			progressbar.OptionSetDescription(phase),
-			progressbar.OptionShowCount(),
-			progressbar.OptionShowIts(),
-			progressbar.OptionSetItsString("rows"),
-			progressbar.OptionThrottle(100*time.Millisecond),
-			progressbar.OptionFullWidth(),
-		)
+	if now := time.Now(); phase != r.phase || done == total || now.Sub(r.drawn) >= 100*time.Millisecond {
+		r.phase, r.drawn = phase, now
+		_, _ = fmt.Fprintf(r.errs, "\r%s: %d of %d rows\x1b[K", phase, done, total) // progress is not worth an error
 	}
-	_ = r.bar.Set64(done) // progress is not worth an error
 }
 
-// endBar ends the line of a bar.
-func (r *report) endBar() {
-	if r.bar != nil {
-		_ = r.bar.Exit()
+// endProgress ends its line.
+func (r *report) endProgress() {
+	if r.phase != "" {
 		_, _ = fmt.Fprintln(r.errs)
-		r.bar = nil
 	}
 }
 
@@ -178,7 +164,7 @@ func (r *report) print(format string, args ...any) error {
 
 // flush ends the report.
 func (r *report) flush() error {
-	r.endBar()
+	r.endProgress()
 	if err := r.out.Flush(); err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}

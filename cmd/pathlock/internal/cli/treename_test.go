@@ -98,3 +98,20 @@ func TestConfusedNames(t *testing.T) {
 		}
 	}
 }
+
+// unruly are ids of trees that a shell would interpret, or that cannot be seen, with their names.
+var unruly = []struct{ id, name string }{
+	{"$(touch PWNED)", "%24%28touch%20PWNED%29"},
+	{"`touch PWNED`", "%60touch%20PWNED%60"},
+	{"x;touch PWNED", "x%3Btouch%20PWNED"},
+	{"x&touch PWNED&", "x%26touch%20PWNED%26"},
+	{"x|touch PWNED", "x%7Ctouch%20PWNED"},
+	{"x>PWNED", "x%3EPWNED"},
+	{"a 'b' \"c\"", "a%20%27b%27%20%22c%22"},
+	{`back\slash`, "back%5Cslash"},
+	{"*{a,b}?[c]~#!!^$HOME=", "%2A%7Ba,b%7D%3F%5Bc%5D%7E%23%21%21%5E%24HOME%3D"},
+	{"right\u202eleft", "right%E2%80%AEleft"},
+	{"no\u3000seen\u3164\u200b", "no%E3%80%80seen%E3%85%A4%E2%80%8B"},
+	{"100%41", "100%2541"},
+	{"计划-1", "计划-1"},
+}

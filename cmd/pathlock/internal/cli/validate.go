@@ -11,6 +11,30 @@ import (
 // errUsage is matched by the error for an invalid command line.
 var errUsage = errors.New("usage")
 
+// columns has the flags that name the columns of a table with trees.
+type columns struct {
+	Key        string `help:"Column of the primary key (default: id)." default:"id" placeholder:"NAME" group:"Columns of the table:"`
+	TreeColumn string `help:"Column of the tree's id (default: plan_id)." default:"plan_id" placeholder:"NAME" group:"Columns of the table:"`
+	Parent     string `help:"Column of the parent's key (default: parent_id)." default:"parent_id" placeholder:"NAME" group:"Columns of the table:"`
+	Name       string `help:"Column of the row's name (default: name)." default:"name" placeholder:"NAME" group:"Columns of the table:"`
+	Path       string `help:"Column of the path, such as /a/b. Give --path= if the table has only paths of ids (default: path)." default:"path" placeholder:"NAME" group:"Columns of the table:"`
+	IDPath     string `help:"Column of the path of ids, such as /1/17 (default: none)." name:"id-path" placeholder:"NAME" group:"Columns of the table:"`
+	Version    string `help:"Column of a number that grows with each change of a row, those of a repair, too (default: none)." name:"version-column" placeholder:"NAME" group:"Columns of the table:"`
+}
+
+// validate returns an error if a name is missing.
+func (c columns) validate() error {
+	for _, named := range [][2]string{{"--key", c.Key}, {"--tree-column", c.TreeColumn}, {"--parent", c.Parent}, {"--name", c.Name}} {
+		if named[1] == "" {
+			return fmt.Errorf("%w: %s is empty", errUsage, named[0])
+		}
+	}
+	if c.Path == "" && c.IDPath == "" {
+		return fmt.Errorf("%w: neither --path nor --id-path names a column", errUsage)
+	}
+	return nil
+}
+
 // validate returns an error if flags contradict each other, or have an invalid value.
 func (c *fsckCommand) validate() error {
 	if err := c.validateColumns(); err != nil {
@@ -47,26 +71,20 @@ func (c *fsckCommand) validate() error {
 
 // validateColumns returns an error if a name is missing, or if two flags name the same column.
 func (c *fsckCommand) validateColumns() error {
-	columns := [][2]string{
-		{"--key", c.Key}, {"--tree-column", c.TreeColumn}, {"--parent", c.Parent}, {"--name", c.Name}, {"--path", c.Path},
-		{"--id-path", c.IDPath}, {"--deleted", c.mark()}, {"--version-column", c.Version},
+	if c.Table == "" {
+		return fmt.Errorf("%w: --table is empty", errUsage)
 	}
-	for _, named := range append([][2]string{{"--table", c.Table}}, columns[:4]...) {
-		if named[1] == "" {
-			return fmt.Errorf("%w: %s is empty", errUsage, named[0])
-		}
+	if err := c.columns.validate(); err != nil {
+		return err
 	}
 	if _, err := pathlock.NewTree(cmp.Or(c.Namespace, c.Table), "any"); err != nil {
 		return fmt.Errorf("%w: --namespace: %w", errUsage, err)
 	}
-	if value(c.Deleted) != "" && value(c.DeletedFlag) != "" {
-		return fmt.Errorf("%w: --deleted and --deleted-flag: only one column marks a row as deleted", errUsage)
-	}
-	if c.Path == "" && c.IDPath == "" {
-		return fmt.Errorf("%w: neither --path nor --id-path names a column", errUsage)
-	}
 	flags := make(map[string]string)
-	for _, column := range columns {
+	for _, column := range [][2]string{
+		{"--key", c.Key}, {"--tree-column", c.TreeColumn}, {"--parent", c.Parent}, {"--name", c.Name}, {"--path", c.Path},
+		{"--id-path", c.IDPath}, {"--deleted", c.mark()}, {"--version-column", c.Version},
+	} {
 		flag, name := column[0], column[1]
 		if other := flags[name]; name != "" && other != "" {
 			return fmt.Errorf("%w: %s and %s are both the column %q", errUsage, other, flag, name)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
@@ -33,7 +34,7 @@ Examples:
     pathlock watch testplan/plan-001
     pathlock watch --json --interval 200ms | jq -r 'select(.type == "waiter") | .holder'
 
-It ends with SIGINT (Ctrl-C), with SIGTERM, and when nobody reads what it writes, with exit code 0. It ends with 8 if the first look fails. If a
+It ends with SIGINT (Ctrl-C), with SIGTERM, and with the first line that nobody reads, with exit code 0. It ends with 8 if the first look fails. If a
 later one does, it says so, goes on, and says when the lock store answers again.
 
 --json writes one object per line. Its "type" says what happened:
@@ -76,7 +77,7 @@ func (c *watchCommand) Run(ctx context.Context, streams streams, code *int) (err
 	if !tree.IsZero() {
 		c.sayConfusion(ctx, streams, locker, tree)
 	}
-	err = c.loop(ctx, look, show, streams.out)
+	err = c.loop(ctx, look, show)
 	if ctx.Err() != nil {
 		return nil // a signal is the way to end it
 	}
@@ -92,7 +93,7 @@ type watcher interface {
 }
 
 // loop looks until the context ends, nobody reads, or the first look fails.
-func (c *watchCommand) loop(ctx context.Context, look func(context.Context) ([]pathlock.Snapshot, error), show watcher, out io.Writer) error {
+func (c *watchCommand) loop(ctx context.Context, look func(context.Context) ([]pathlock.Snapshot, error), show watcher) error {
 	defer show.end()
 	tick := time.NewTicker(c.Interval)
 	defer tick.Stop()
@@ -117,10 +118,19 @@ func (c *watchCommand) loop(ctx context.Context, look func(context.Context) ([]p
 		case <-ctx.Done():
 			return nil
 		}
-		if hasNoReader(out) {
-			return nil
-		}
 	}
+}
+
+// errNobodyReads says that whoever has read the output is gone.
+var errNobodyReads = errors.New("nobody reads the output")
+
+// readersError makes errNobodyReads of the error for a pipe without a reader. On its standard
+// output, a program is ended by SIGPIPE before it gets that error.
+func readersError(err error) error {
+	if errors.Is(err, syscall.EPIPE) {
+		return errNobodyReads
+	}
+	return err
 }
 
 // screen draws a terminal anew after each look.

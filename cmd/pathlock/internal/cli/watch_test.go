@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -137,36 +136,6 @@ func watchUntil(t *testing.T, args []string, lines int) (code int, out, errs str
 	}
 	_ = cmd.Wait() // the exit code says more
 	return cmd.ProcessState.ExitCode(), out, e.String()
-}
-
-// When nobody reads its output any more, watch ends, though nothing changes and so nothing is
-// written.
-func TestWatchEndsWithItsReader(t *testing.T) {
-	t.Parallel()
-	url, tree, _, _ := held(t, "an edit")
-	cmd := program(t, "watch", tree.String(), "--locks", url, "--interval", "100ms")
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = w, &errs
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait() // it may have been waited for
-	})
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if !bufio.NewScanner(r).Scan() {
-		t.Fatal("there is no first line")
-	}
-	if code, signal := hangUp(t, cmd, r); code != 0 && signal != syscall.SIGPIPE || errs.Len() > 0 {
-		t.Errorf("exit code %d, signal %v: %s", code, signal, &errs)
-	}
 }
 
 // The first look decides: a store that does not answer, or an interval that would only load it, is
