@@ -2,31 +2,25 @@ package cli
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"fmt"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/database"
 	"github.com/pathlock-go/pathlock/internal/operation"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
 type explainCommand struct {
 	Operation string `arg:"" help:"Operation: ${enum}." enum:"insert,rename,move,copy,delete,edit,read,slot,gate"`
-	Tree      string `arg:"" optional:"" help:"Tree: its namespace and id, such as testplan/plan-001, as ls shows it." placeholder:"TREE"`
+	Tree      string `arg:"" help:"Tree: its namespace and id, such as testplan/plan-001, as ls shows it." placeholder:"TREE"`
 	Node      string `arg:"" optional:"" help:"Path of the node, such as /a/b; for an insert, that of the parent." placeholder:"PATH"`
-	Namespace string `help:"Namespace of the tree as programs have it, for the tree of --id, too. Then TREE is the id alone, as programs have it." placeholder:"NAME"`
+	Namespace string `help:"Namespace of the tree as programs have it. Then TREE is the id alone, as programs have it." placeholder:"NAME"`
 
 	To              string `help:"Path of the node below which a move or a copy puts the node." placeholder:"PATH"`
 	NewName         string `help:"Name that an insert, a rename, a move or a copy gives. Without it, the whole parent is locked." placeholder:"NAME"`
 	Snapshot        bool   `help:"The copy reads its source at one instant, and need not keep it from changing."`
 	ParentExclusive bool   `help:"Lock the parent instead of the name, as the parent-exclusive rule does."`
-
-	ID   string `help:"Key of the node's row, instead of a tree and a path." placeholder:"ID" group:"Nodes by key:"`
-	ToID string `help:"Key of the row of --to." placeholder:"ID" group:"Nodes by key:"`
-	database.Rows
 
 	lockStore
 	JSON bool `help:"Write one JSON object per line." group:"Output:"`
@@ -41,13 +35,12 @@ Examples:
 
     pathlock explain rename testplan/plan-001 /dir1 --new-name dir2
     pathlock explain move testplan/plan-001 /dir1/a --to /dir3
-    pathlock explain delete --id 17 --db "$PATHLOCK_DB" --table suites --namespace testplan
 
 Exit codes:
 
     0    nobody is in the way, or no lock store was given
     4    somebody is in the way
-    8    the lock store or the database does not answer, or there is no such row
+    8    the lock store does not answer
     16   the command line is invalid
 
 --json writes one object per line: the first has the type claims, and each other one the type in-the-way.`
@@ -75,7 +68,7 @@ func (c *explainCommand) Run(ctx context.Context, streams streams, code *int) (e
 	if err := c.validate(); err != nil {
 		return err
 	}
-	tree, op, err := c.operation(ctx)
+	tree, op, err := c.operation()
 	if err != nil {
 		return err
 	}
@@ -106,9 +99,7 @@ func (c *explainCommand) Run(ctx context.Context, streams streams, code *int) (e
 	if err != nil {
 		return failed("looking at "+nameOf(tree), err)
 	}
-	if c.ID == "" {
-		treeName{c.Tree, c.Namespace}.sayConfusion(ctx, streams, locker, tree)
-	}
+	treeName{c.Tree, c.Namespace}.sayConfusion(ctx, streams, locker, tree)
 	inTheWay := snapshot.InTheWay("", gate, claims)
 	if len(inTheWay) > 0 {
 		*code = exitLeft
@@ -129,21 +120,15 @@ func (c *explainCommand) Run(ctx context.Context, streams streams, code *int) (e
 func (c *explainCommand) validate() error {
 	names := c.Operation == "insert" || c.Operation == "rename" || c.Operation == "move" || c.Operation == "copy"
 	goes := c.Operation == "move" || c.Operation == "copy"
-	byKey := c.ID != "" || c.ToID != ""
 	for _, flaw := range []struct {
 		there bool
 		says  string
 	}{
 		{c.NewName != "" && !names, "--new-name is for insert, rename, move and copy"},
-		{(c.To != "" || c.ToID != "") && !goes, "--to and --to-id are for move and copy"},
-		{goes && c.To == "" && c.ToID == "", "a " + c.Operation + " needs --to or --to-id"},
-		{c.To != "" && c.ToID != "", "--to and --to-id exclude each other"},
+		{c.To != "" && !goes, "--to is for move and copy"},
+		{goes && c.To == "", "a " + c.Operation + " needs --to"},
 		{c.Snapshot && c.Operation != "copy", "--snapshot is for copy"},
-		{c.ID != "" && (c.Tree != "" || c.Node != ""), "--id takes the place of a tree and a path"},
-		{c.ID == "" && c.Tree == "", "no tree: name it as ls shows it, or give --id"},
-		{c.ID == "" && c.Node == "" && c.Operation != "gate", "no path: name the node, such as /a/b, or give --id"},
-		{byKey && (c.DB == "" || c.Table == ""), "--id and --to-id need --db and --table"},
-		{c.ID != "" && c.Namespace == "", "--id needs --namespace, as the writing programs have it"},
+		{c.Node == "" && c.Operation != "gate", "no path: name the node, such as /a/b"},
 	} {
 		if flaw.there {
 			return fmt.Errorf("%w: %s", errUsage, flaw.says)
@@ -153,30 +138,20 @@ func (c *explainCommand) validate() error {
 }
 
 // operation returns the operation on paths, and its tree.
-func (c *explainCommand) operation(ctx context.Context) (tree pathlock.Tree, o operation.Operation, err error) {
+func (c *explainCommand) operation() (tree pathlock.Tree, o operation.Operation, err error) {
 	for kind := operation.Insert; kind <= operation.Gate; kind++ {
 		if kind.String() == c.Operation {
 			o = operation.Operation{Kind: kind, Name: c.NewName, Snapshot: c.Snapshot}
 		}
 	}
-	if c.ID != "" {
-		tree, o.Node, err = c.row(ctx, c.ID)
-	} else if tree, err = parseTree(c.Namespace, c.Tree); err == nil && c.Node != "" {
+	tree, err = parseTree(c.Namespace, c.Tree)
+	if err == nil && c.Node != "" {
 		o.Node, err = parsePath(c.Node)
 	}
-	if err != nil {
-		return tree, o, err
-	}
-	switch {
-	case o.Kind == operation.Insert:
+	if o.Kind == operation.Insert {
 		o.Dest, o.Node = o.Node, pathlock.Path{}
-	case c.To != "":
+	} else if err == nil && c.To != "" {
 		o.Dest, err = parsePath(c.To)
-	case c.ToID != "":
-		var other pathlock.Tree
-		if other, o.Dest, err = c.row(ctx, c.ToID); err == nil && c.ID != "" && other != tree {
-			err = fmt.Errorf("the rows %s and %s are in different trees, %s and %s", c.ID, c.ToID, nameOf(tree), nameOf(other))
-		}
 	}
 	if err == nil && o.Kind == operation.Move && o.Node.Contains(o.Dest) {
 		err = fmt.Errorf("%w: %s cannot be moved below itself, to %s", errUsage, o.Node, o.Dest)
@@ -190,19 +165,6 @@ func parsePath(text string) (pathlock.Path, error) {
 		return path, fmt.Errorf("%w: %w", errUsage, err)
 	}
 	return path, nil
-}
-
-// row returns where the row with a key is.
-func (c *explainCommand) row(ctx context.Context, key string) (tree pathlock.Tree, path pathlock.Path, err error) {
-	id, column, err := c.Locate(ctx, key)
-	if err != nil {
-		return tree, path, err
-	}
-	if path, err = pathlock.ParsePath(column); err != nil {
-		return tree, path, fmt.Errorf("the path of row %s of %q: %w", key, c.Table, err)
-	}
-	tree, err = pathlock.NewTree(cmp.Or(c.Namespace, c.Table), id)
-	return tree, path, err
 }
 
 // claims returns what the operation locks, as a lock store is asked for it.

@@ -11,7 +11,6 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -327,19 +326,4 @@ func mustOpen(t *testing.T, url string) *anystore.Store {
 	}
 	t.Cleanup(func() { _ = store.Close(context.Background()) })
 	return store
-}
-
-// hangUp ends the reading end of a program's output, and returns its exit code, or -1 if a signal
-// has ended it.
-func hangUp(t *testing.T, cmd *exec.Cmd, out io.Closer) (int, syscall.Signal) {
-	t.Helper()
-	if err := out.Close(); err != nil {
-		t.Fatal(err)
-	}
-	_ = cmd.Wait() // the exit code says more
-	status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)
-	if !ok {
-		t.Fatal("no status")
-	}
-	return status.ExitStatus(), status.Signal()
 }
