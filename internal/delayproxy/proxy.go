@@ -32,6 +32,12 @@ type Proxy struct {
 	mu sync.Mutex
 	// passing is closed unless the proxy is paused.
 	passing chan struct{}
+	// messages is how many chunks clients have sent, and cutAt counts down to the one at which the
+	// connection is cut, before the server has it or after.
+	messages, cutAt int
+	late, cut       bool
+	// severed is closed, and replaced, to cut all connections.
+	severed chan struct{}
 }
 
 // Start listens on a free port of the loopback interface and passes on what comes to upstream, a
@@ -42,7 +48,7 @@ func Start(ctx context.Context, upstream string, delay time.Duration) (*Proxy, e
 	if err != nil {
 		return nil, fmt.Errorf("starting a proxy: %w", err)
 	}
-	p := &Proxy{listener: listener, upstream: upstream, delay: delay, passing: make(chan struct{})}
+	p := &Proxy{listener: listener, upstream: upstream, delay: delay, passing: make(chan struct{}), severed: make(chan struct{})}
 	close(p.passing)
 	p.stop, p.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	p.running.Go(p.accept)
@@ -89,6 +95,56 @@ func (p *Proxy) resumed() <-chan struct{} {
 	return p.passing
 }
 
+// CutAt has the connection cut at the nth message that a client sends from now on: before the server
+// has it or, if late, before the client has the answer. 0 has none cut.
+func (p *Proxy) CutAt(n int, late bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cutAt, p.late, p.cut = n, late, false
+}
+
+// WasCut reports whether the message of the latest [Proxy.CutAt] has been sent.
+func (p *Proxy) WasCut() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.cut
+}
+
+// Messages returns how many messages clients have sent: what was read at once is one.
+func (p *Proxy) Messages() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.messages
+}
+
+// Sever cuts all connections. New ones are served.
+func (p *Proxy) Sever() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	close(p.severed)
+	p.severed = make(chan struct{})
+}
+
+// count counts a message, and reports whether the connection is cut at it, and how.
+func (p *Proxy) count() (cut, late bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.messages++
+	if p.cutAt == 0 {
+		return false, false
+	}
+	p.cutAt--
+	p.cut = p.cutAt == 0
+	return p.cut, p.late
+}
+
+// sever returns what is closed when the connections that there are now are cut.
+func (p *Proxy) sever() <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.severed
+}
+
 // Close cuts all connections and returns when nothing runs any more.
 func (p *Proxy) Close() error {
 	p.cancel()
@@ -113,6 +169,7 @@ func (p *Proxy) accept() {
 
 // serve passes on what both ends of a connection say until one of them has nothing more to say.
 func (p *Proxy) serve(client net.Conn) {
+	severed := p.sever()
 	var dialer net.Dialer
 	server, err := dialer.DialContext(p.stop, "tcp", p.upstream)
 	if err != nil {
@@ -122,13 +179,47 @@ func (p *Proxy) serve(client net.Conn) {
 	ended, end := context.WithCancel(p.stop)
 	defer end()
 	var directions sync.WaitGroup
-	directions.Go(func() { p.pass(ended, end, server, client) })
-	directions.Go(func() { p.pass(ended, end, client, server) })
-	<-ended.Done()
+	deaf := make(chan struct{}) // closed when the client gets no more answers
+	directions.Go(func() {
+		p.pass(ended, end, server, client, func(write func() error) error {
+			cut, late := p.count()
+			switch {
+			case cut && late:
+				close(deaf)
+				_ = write()
+				<-time.After(carriedOut)
+				return errCut
+			case cut:
+				return errCut
+			default:
+				return write()
+			}
+		})
+	})
+	directions.Go(func() {
+		p.pass(ended, end, client, server, func(write func() error) error {
+			select {
+			case <-deaf:
+				return nil
+			default:
+				return write()
+			}
+		})
+	})
+	select {
+	case <-ended.Done():
+	case <-severed:
+		end()
+	}
 	_ = client.Close()
 	_ = server.Close()
 	directions.Wait()
 }
+
+var errCut = errors.New("the connection is cut")
+
+// carriedOut is how long a server has to carry out a message whose answer is lost.
+const carriedOut = 100 * time.Millisecond
 
 // chunk is what was read at once, and when it is due at the other end.
 type chunk struct {
@@ -136,9 +227,9 @@ type chunk struct {
 	due   time.Time
 }
 
-// pass reads from one end until it is closed, and writes to the other what was read, when it is
+// pass reads from one end until it is closed, and delivers to the other what was read, when it is
 // due.
-func (p *Proxy) pass(ctx context.Context, end context.CancelFunc, to, from net.Conn) {
+func (p *Proxy) pass(ctx context.Context, end context.CancelFunc, to, from net.Conn, deliver func(write func() error) error) {
 	line := make(chan chunk, onTheWay)
 	var reading sync.WaitGroup
 	reading.Go(func() {
@@ -158,13 +249,15 @@ func (p *Proxy) pass(ctx context.Context, end context.CancelFunc, to, from net.C
 			}
 		}
 	})
-	p.deliver(ctx, line, to)
+	p.deliver(ctx, line, func(b []byte) error {
+		return deliver(func() error { _, err := to.Write(b); return err })
+	})
 	end()
 	reading.Wait()
 }
 
 // deliver writes the chunks when they are due, until there are no more.
-func (p *Proxy) deliver(ctx context.Context, line <-chan chunk, to net.Conn) {
+func (p *Proxy) deliver(ctx context.Context, line <-chan chunk, write func([]byte) error) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for c := range line {
@@ -179,7 +272,7 @@ func (p *Proxy) deliver(ctx context.Context, line <-chan chunk, to net.Conn) {
 		case <-ctx.Done():
 			return
 		}
-		if _, err := to.Write(c.bytes); err != nil {
+		if err := write(c.bytes); err != nil {
 			return
 		}
 	}

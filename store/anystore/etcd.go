@@ -1,25 +1,10 @@
 package anystore
 
 import (
-	"context"
 	"errors"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
-
-	"github.com/pathlock-go/pathlock/store/etcdstore"
 )
-
-// openEtcd opens a store in etcd.
-func openEtcd(_ context.Context, url string, _ options) (opened, error) {
-	if err := checkHosts(url); err != nil {
-		return opened{}, err
-	}
-	store, err := etcdstore.Open(url)
-	if err != nil {
-		return opened{}, err
-	}
-	return opened{store: store, close: store.Close}, nil
-}
 
 // etcdRefusals are what an etcd answers that does not serve.
 var etcdRefusals = []struct {

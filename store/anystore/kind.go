@@ -7,6 +7,11 @@ import (
 	"strings"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/etcdstore"
+	"github.com/pathlock-go/pathlock/store/memstore"
+	"github.com/pathlock-go/pathlock/store/offstore"
+	"github.com/pathlock-go/pathlock/store/redisstore"
+	"github.com/pathlock-go/pathlock/store/zkstore"
 )
 
 // kind is a kind of lock store. Another one is another entry in [kinds].
@@ -39,16 +44,16 @@ func kinds() []kind {
 	return []kind{
 		{
 			schemes: []string{"memory"}, forms: []string{"memory://"},
-			open: openMemory, show: always("memory:// (this process only)"), secure: noPassword,
+			open: opensLocal(func() pathlock.Store { return memstore.New() }), show: always("memory:// (this process only)"), secure: noPassword,
 		},
 		{
 			schemes: []string{"off"}, forms: []string{"off://"},
-			open: openOff, show: always("off:// (no locks)"), secure: noPassword, alone: true,
+			open: opensLocal(func() pathlock.Store { return offstore.New() }), show: always("off:// (no locks)"), secure: noPassword, alone: true,
 		},
 		{
 			schemes: []string{"redis", "redis+cluster", "redis+sentinel", "rediss", "rediss+cluster", "rediss+sentinel"},
 			forms:   []string{"redis://host:6379/0", "redis+cluster://h1,h2,h3", "redis+sentinel://master@h1,h2"},
-			open:    openRedis, show: withoutUser, secure: withPassword, trouble: redisTrouble,
+			open:    opens(func(url string) (*redisstore.Store, error) { return redisstore.Open(url) }), show: withoutUser, secure: withPassword, trouble: redisTrouble,
 		},
 		{
 			schemes: []string{"mysql"}, forms: []string{"mysql://user:password@tcp(host:3306)/name"},
@@ -64,11 +69,11 @@ func kinds() []kind {
 		},
 		{
 			schemes: []string{"zk", "zks"}, forms: []string{"zk://h1,h2,h3/root"},
-			open: openZK, show: withoutUser, secure: withUsersPassword, trouble: zkTrouble,
+			open: opens(func(url string) (*zkstore.Store, error) { return zkstore.Open(url) }), show: withoutUser, secure: withUsersPassword, trouble: zkTrouble,
 		},
 		{
 			schemes: []string{"etcd", "etcds"}, forms: []string{"etcd://h1,h2,h3/prefix"},
-			open: openEtcd, show: withoutUser, secure: withUsersPassword, trouble: etcdTrouble,
+			open: opens(func(url string) (*etcdstore.Store, error) { return etcdstore.Open(url) }), show: withoutUser, secure: withUsersPassword, trouble: etcdTrouble,
 		},
 		{
 			schemes: []string{"quorum"}, forms: []string{"quorum:URL|URL|URL"},
@@ -107,6 +112,25 @@ func kindOf(url string) (kind, error) {
 		}
 	}
 	return kind{}, errors.New("its scheme is unknown: supported are " + strings.Join(Forms(), ", "))
+}
+
+// opens is how a kind opens its stores that reads the whole URL.
+func opens[S interface {
+	pathlock.Store
+	Close(ctx context.Context) error
+}](open func(url string) (S, error)) func(context.Context, string, options) (opened, error) {
+	return func(_ context.Context, url string, _ options) (opened, error) {
+		store, err := open(url)
+		if err != nil {
+			return opened{}, err
+		}
+		return opened{store: store, close: store.Close}, nil
+	}
+}
+
+// opensLocal is how a kind opens its stores that has no servers.
+func opensLocal(open func() pathlock.Store) func(context.Context, string, options) (opened, error) {
+	return func(context.Context, string, options) (opened, error) { return opened{store: open()}, nil }
 }
 
 // always shows one text for all URLs.

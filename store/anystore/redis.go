@@ -1,22 +1,10 @@
 package anystore
 
 import (
-	"context"
 	"errors"
 
 	"github.com/redis/go-redis/v9"
-
-	"github.com/pathlock-go/pathlock/store/redisstore"
 )
-
-// openRedis opens a store on a single Redis, on the primary that sentinels name, or on a cluster.
-func openRedis(_ context.Context, url string, _ options) (opened, error) {
-	store, err := redisstore.Open(url)
-	if err != nil {
-		return opened{}, err
-	}
-	return opened{store: store, close: store.Close}, nil
-}
 
 // redisRefusals are the beginnings of a Redis server's errors. An error may be quoted in another.
 var redisRefusals = []refusal{

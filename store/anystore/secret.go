@@ -12,19 +12,6 @@ var errTwoPasswords = errors.New("the password is given beside the URL, so the U
 // errNoUser is for a URL without a user to whom a password could belong.
 var errNoUser = errors.New("the password is given beside the URL, which names no user")
 
-// errLateAt is for a URL with an @ behind its hosts.
-var errLateAt = errors.New("there is an @ behind the hosts: in a user or password, write / ? # @ : % as %2F %3F %23 %40 %3A %25")
-
-// checkHosts refuses a URL whose password has a slash or a question mark: what precedes that would
-// count as the hosts.
-func checkHosts(rawURL string) error {
-	_, rest, _ := strings.Cut(rawURL, "://")
-	if end := strings.IndexAny(rest, "/?"); end >= 0 && strings.Contains(rest[end:], "@") {
-		return errLateAt
-	}
-	return nil
-}
-
 // names says how many parts that end with an @ stand between the user and the hosts of a URL.
 func names(scheme string) int {
 	if scheme == "redis+sentinel" {

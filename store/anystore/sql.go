@@ -16,8 +16,8 @@ import (
 	"github.com/pathlock-go/pathlock/store/sqlstore/sqlopen"
 )
 
-// openSQL opens a store in two tables of a database, which it creates if they are missing and may
-// be created.
+// openSQL opens a store in a table of a database, which it creates if it is missing and may be
+// created.
 func openSQL(_ context.Context, url string, o options) (opened, error) {
 	var opts []sqlstore.Option
 	if !o.noTables {
@@ -99,8 +99,8 @@ var sqlRefusals = []sqlRefusal{
 	{[]uint16{1044, 1045, 1698}, []string{"28"}, "refuses the user or the password"},
 	{[]uint16{1142, 1143}, []string{"42501"}, "does not let the user do what locks need"},
 	{[]uint16{1049}, []string{"3D"}, "has no database of that name"},
-	{[]uint16{1146}, []string{"42P01"}, "has no tables of locks"},
-	{[]uint16{1054}, []string{"42703"}, "has tables of that name which are none of locks"},
+	{[]uint16{1146}, []string{"42P01"}, "has no table of locks"},
+	{[]uint16{1054}, []string{"42703"}, "has a table of that name which is none of locks"},
 	{[]uint16{1040, 1203, 1226}, []string{"53300"}, "has too many connections"},
 	{[]uint16{1053}, []string{"57P"}, "is shutting down or starting"},
 	{[]uint16{1290, 1792, 1836}, []string{"25006"}, "takes no writes"},
@@ -119,7 +119,7 @@ func sqlTrouble(err error) (means string, ok bool) {
 	}
 	switch {
 	case errors.Is(err, sqlstore.ErrTables):
-		return "has tables of that name which are none of locks", true
+		return "has a table of that name which is none of locks", true
 	case errors.Is(err, sqlite3.CANTOPEN), errors.Is(err, sqlite3.IOERR), errors.Is(err, sqlite3.NOTADB),
 		errors.Is(err, sqlite3.CORRUPT), errors.Is(err, sqlite3.READONLY), errors.Is(err, sqlite3.FULL):
 		return "has a file that cannot be used", true

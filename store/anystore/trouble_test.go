@@ -45,7 +45,7 @@ func TestTroubleSaysWhatIsWrong(t *testing.T) {
 			url := postgres(t)
 			administer(t, "pgx", url)("CREATE TABLE pathlock_trees (id INTEGER)")
 			return url
-		}, "has tables of that name which are none of locks"},
+		}, "has a table of that name which is none of locks"},
 		{"another user's znodes", func(t *testing.T) string {
 			addr := testzk.Start(t).Addr
 			if err := use(t.Context(), t, open(t, "zk://owner:hidden@"+addr+"/locks")); err != nil {
@@ -76,7 +76,7 @@ func TestTroubleSaysWhatIsWrong(t *testing.T) {
 func TestTroubleKnowsThatThereAreNoTables(t *testing.T) {
 	for name, url := range map[string]string{"PostgreSQL": postgres(t), "MySQL": mysql(t, testserver.Oracle), "MariaDB": mysql(t, testserver.MariaDB)} {
 		_, err := open(t, url, anystore.WithoutTables()).Trees(t.Context())
-		if err == nil || anystore.Trouble(err) != "has no tables of locks" || !strings.Contains(err.Error(), "those with anystore do") {
+		if err == nil || anystore.Trouble(err) != "has no table of locks" || !strings.Contains(err.Error(), "those with anystore do") {
 			t.Errorf("%s: %v: the lock store %q", name, err, anystore.Trouble(err))
 		}
 	}

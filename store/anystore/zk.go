@@ -1,23 +1,5 @@
 package anystore
 
-import (
-	"context"
-
-	"github.com/pathlock-go/pathlock/store/zkstore"
-)
-
-// openZK opens a store in a ZooKeeper ensemble.
-func openZK(_ context.Context, url string, _ options) (opened, error) {
-	if err := checkHosts(url); err != nil {
-		return opened{}, err
-	}
-	store, err := zkstore.Open(url)
-	if err != nil {
-		return opened{}, err
-	}
-	return opened{store: store, close: store.Close}, nil
-}
-
 // zkRefusals are what a ZooKeeper server answers that does not serve.
 var zkRefusals = []refusal{
 	{"client authentication failed", "refuses the user or the password"},

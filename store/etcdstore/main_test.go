@@ -3,8 +3,6 @@ package etcdstore
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -18,15 +16,12 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/delayproxy"
 	"github.com/pathlock-go/pathlock/internal/testetcd"
+	"github.com/pathlock-go/pathlock/internal/testprocesses"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
 func TestMain(m *testing.M) {
-	if addr := os.Getenv(childAddr); addr != "" {
-		if err := beChild(addr); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
+	if testprocesses.Main(func(url string) (pathlock.Store, error) { return Open(url) }) {
 		return
 	}
 	if err := testserver.WaitTogether(); err != nil {

@@ -1,12 +1,8 @@
 package etcdstore
 
 import (
-	"crypto/tls"
-	"errors"
+	"cmp"
 	"fmt"
-	"net/url"
-	"strconv"
-	"strings"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -45,14 +41,14 @@ const defaultPort = "2379"
 func Open(rawURL string, opts ...Option) (*Store, error) {
 	u, err := parseURL(rawURL)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("etcdstore: %w", err)
 	}
 	config := newConfig(append(u.options, opts...))
 	client, err := clientv3.New(clientv3.Config{
 		Endpoints:            u.endpoints,
-		Username:             u.user,
-		Password:             u.password,
-		TLS:                  u.tls,
+		Username:             u.User,
+		Password:             u.Password,
+		TLS:                  u.TLS,
 		DialTimeout:          config.timeout,
 		DialKeepAliveTime:    keepAliveTime,
 		DialKeepAliveTimeout: keepAliveTimeout,
@@ -67,109 +63,36 @@ func Open(rawURL string, opts ...Option) (*Store, error) {
 	return s, nil
 }
 
-// errMalformed quotes nothing of the URL: a password may be anywhere in a malformed one.
-var errMalformed = errors.New("etcdstore: not a valid etcd URL: see Open for its form; in a user or password, write / ? # @ : % as %2F %3F %23 %40 %3A %25")
-
-// errNoPassword is for a URL with a user and no password: etcd has no such users.
-var errNoPassword = errors.New("etcdstore: the URL names a user without a password")
-
 // location is what a URL says.
 type location struct {
-	endpoints      []string
-	user, password string
-	tls            *tls.Config
-	dial           []grpc.DialOption
-	options        []Option
+	storeurl.Servers
+	endpoints []string
+	dial      []grpc.DialOption
+	options   []Option
 }
 
 func parseURL(rawURL string) (location, error) {
-	var l location
-	scheme, rest, ok := strings.Cut(rawURL, "://")
-	if !ok || scheme != "etcd" && scheme != "etcds" {
-		return l, errors.New("etcdstore: the URL's scheme is not etcd or etcds")
-	}
-	rest, query, _ := strings.Cut(rest, "?")
-	if strings.ContainsRune(rawURL, '#') || strings.ContainsRune(query, '@') { // in a password
-		return l, errMalformed
-	}
-	hosts, prefix, _ := strings.Cut(rest, "/")
-	if i := strings.LastIndexByte(hosts, '@'); i >= 0 {
-		var err error
-		if l.user, l.password, err = parseUser(hosts[:i]); err != nil {
-			return l, err
-		}
-		hosts = hosts[i+1:]
+	u, err := storeurl.ParseServers(rawURL, "etcd", defaultPort)
+	l := location{Servers: u}
+	if err != nil {
+		return l, err
 	}
 	web := "http://"
-	if scheme == "etcds" {
+	if l.TLS != nil {
 		web = "https://"
-		l.tls = &tls.Config{MinVersion: tls.VersionTLS12}
-	}
-	for host := range strings.SplitSeq(hosts, ",") {
-		if !strings.Contains(host, ":") || strings.HasSuffix(host, "]") {
-			host += ":" + defaultPort
-		}
-		if err := storeurl.CheckPort(host); err != nil {
-			return l, fmt.Errorf("%w (%w)", errMalformed, err)
-		}
-		l.endpoints = append(l.endpoints, web+host)
-	}
-	if prefix != "" {
-		name, err := url.PathUnescape(prefix)
-		if err != nil {
-			return l, errMalformed
-		}
-		l.options = append(l.options, WithPrefix("/"+name))
-	}
-	values, err := url.ParseQuery(query)
-	if err != nil {
-		return l, errMalformed
-	}
-	return l, l.apply(values)
-}
-
-// parseUser reads user:password.
-func parseUser(s string) (user, password string, err error) {
-	user, password, _ = strings.Cut(s, ":")
-	if user, err = url.PathUnescape(user); err == nil {
-		password, err = url.PathUnescape(password)
-	}
-	switch {
-	case err != nil, user == "":
-		return "", "", errMalformed
-	case password == "":
-		return "", "", errNoPassword
-	}
-	return user, password, nil
-}
-
-// apply applies the options of a URL.
-func (l *location) apply(values url.Values) error {
-	if err := storeurl.Take(values, l.tls); err != nil {
-		return fmt.Errorf("etcdstore: %w", err)
-	}
-	if l.tls != nil && l.tls.ServerName != "" {
-		// gRPC goes by this alone: the client gives it a name for each address.
-		l.dial = append(l.dial, grpc.WithAuthority(l.tls.ServerName))
-	}
-	for name := range values {
-		value := values.Get(name)
-		switch name {
-		case "timeout":
-			d, err := time.ParseDuration(value)
-			if err != nil || d <= 0 {
-				return fmt.Errorf("etcdstore: the URL's timeout %q is no duration such as 5s", value)
-			}
-			l.options = append(l.options, WithTimeout(d))
-		case "max_txn_ops":
-			n, err := strconv.Atoi(value)
-			if err != nil || n < 10 {
-				return fmt.Errorf("etcdstore: the URL's max_txn_ops %q is no number from 10 on", value)
-			}
-			l.options = append(l.options, WithMaxTxnOps(n))
-		default:
-			return fmt.Errorf("etcdstore: the URL has an unknown option %q", name)
+		if l.TLS.ServerName != "" {
+			// gRPC goes by this alone: the client gives it a name for each address.
+			l.dial = append(l.dial, grpc.WithAuthority(l.TLS.ServerName))
 		}
 	}
-	return nil
+	for _, addr := range l.Addrs {
+		l.endpoints = append(l.endpoints, web+addr)
+	}
+	if l.Path != "" {
+		l.options = append(l.options, WithPrefix("/"+l.Path))
+	}
+	timeout, late := storeurl.TakeTimeout(l.Options)
+	ops, _, few := l.Number("max_txn_ops", 10)
+	l.options = append(l.options, WithTimeout(timeout), WithMaxTxnOps(ops))
+	return l, cmp.Or(late, few, l.Unknown())
 }

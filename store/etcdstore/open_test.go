@@ -20,10 +20,10 @@ func TestURLs(t *testing.T) {
 	if got, want := strings.Join(l.endpoints, " "), "http://h1:2379 http://h2:1234 http://[::1]:2379"; got != want {
 		t.Errorf("endpoints %s, want %s", got, want)
 	}
-	if l.user != "me" || l.password != "p@ss" || c.prefix != "/apps/locks" || c.timeout != 2*time.Second || c.maxOps != 500 || l.tls != nil {
+	if l.User != "me" || l.Password != "p@ss" || c.prefix != "/apps/locks" || c.timeout != 2*time.Second || c.maxOps != 500 || l.TLS != nil {
 		t.Errorf("%+v, %+v", l, c)
 	}
-	if l, err = parseURL("etcds://h1?server_name=etcd"); err != nil || l.endpoints[0] != "https://h1:2379" || l.tls.ServerName != "etcd" {
+	if l, err = parseURL("etcds://h1?server_name=etcd"); err != nil || l.endpoints[0] != "https://h1:2379" || l.TLS.ServerName != "etcd" {
 		t.Errorf("%+v, %v", l, err)
 	}
 	if c := newConfig(l.options); c.prefix != DefaultPrefix {

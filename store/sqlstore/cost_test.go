@@ -5,10 +5,8 @@ import (
 	"crypto/rand"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/store/sqlstore"
 )
 
 func newTree(t testing.TB) pathlock.Tree {
@@ -52,7 +50,7 @@ func release(t testing.TB, s pathlock.Store, req pathlock.Acquisition) {
 func TestRoundTrips(t *testing.T) {
 	eachServer(t, func(t *testing.T, d database) {
 		d.store(t) // creates the tables
-		far, cutter := d.cutting(t)
+		far, proxy := d.behind(t, 0)
 		s := far.store(t)
 		tree := newTree(t)
 		for range 2 { // connects, prepares, and makes the tree's row
@@ -63,11 +61,11 @@ func TestRoundTrips(t *testing.T) {
 		var taking, releasing []int
 		for range 10 {
 			req := ask(tree, x("/"+rand.Text()))
-			before := cutter.messages()
+			before := proxy.Messages()
 			take(t, s, req)
-			taken := cutter.messages()
+			taken := proxy.Messages()
 			release(t, s, req)
-			taking, releasing = append(taking, taken-before), append(releasing, cutter.messages()-taken)
+			taking, releasing = append(taking, taken-before), append(releasing, proxy.Messages()-taken)
 		}
 		// A look of the store's own may come between.
 		if n := slices.Min(taking); n != 2 {
@@ -84,7 +82,7 @@ func TestRoundTrips(t *testing.T) {
 func TestNoHerd(t *testing.T) {
 	d := scratchPostgres(t)
 	here := d.store(t)
-	far, cutter := d.cutting(t)
+	far, proxy := d.behind(t, 0)
 	there := far.store(t)
 	perWaiter := func(waiters int) float64 {
 		tree := newTree(t)
@@ -95,13 +93,13 @@ func TestNoHerd(t *testing.T) {
 			waits = append(waits, queue(t, there, ask(tree, x("/a"))))
 		}
 		eventually(t, "the store listens", there.Listening)
-		before := cutter.messages()
+		before := proxy.Messages()
 		release(t, here, held)
 		for _, w := range waits {
 			w.granted()
 			release(t, here, w.req)
 		}
-		return float64(cutter.messages()-before) / float64(waiters)
+		return float64(proxy.Messages()-before) / float64(waiters)
 	}
 	few, many := perWaiter(5), perWaiter(100)
 	// One is woken, reads and writes what it has seen. The others are asked about every few
@@ -109,81 +107,5 @@ func TestNoHerd(t *testing.T) {
 	const most = 5
 	if many > most || few > most+1 {
 		t.Errorf("a waiter costs %.1f messages where 5 wait, and %.1f where 100 do; want at most %d", few, many, most)
-	}
-}
-
-// BenchmarkCrowd measures how fast fifty who wait in two processes get a lock one after the other.
-func BenchmarkCrowd(b *testing.B) {
-	for _, d := range databases(b) {
-		b.Run(d.name, func(b *testing.B) {
-			stores := [2]*sqlstore.Store{d.store(b), d.store(b)}
-			tree := newTree(b)
-			const crowd = 50
-			var total time.Duration
-			for b.Loop() {
-				held := ask(tree, x("/a"))
-				take(b, stores[0], held)
-				var waits [crowd]*pending
-				for i := range waits {
-					waits[i] = queue(b, stores[i%2], ask(tree, x("/a")))
-				}
-				began := time.Now()
-				release(b, stores[0], held)
-				for i, w := range waits {
-					w.granted()
-					release(b, stores[i%2], w.req)
-				}
-				total += time.Since(began)
-			}
-			b.ReportMetric(float64(total.Microseconds())/float64(b.N*crowd), "µs/handover")
-		})
-	}
-}
-
-func BenchmarkAcquireRelease(b *testing.B) {
-	for _, d := range databases(b) {
-		b.Run(d.name, func(b *testing.B) {
-			s := d.store(b)
-			tree := newTree(b)
-			for b.Loop() {
-				req := ask(tree, x("/a/b"))
-				take(b, s, req)
-				release(b, s, req)
-			}
-		})
-	}
-}
-
-// BenchmarkHandOver measures how long it takes from a release in one process to the grant of a
-// waiter in another one.
-func BenchmarkHandOver(b *testing.B) {
-	for _, d := range databases(b) {
-		b.Run(d.name, func(b *testing.B) {
-			stores := [2]*sqlstore.Store{d.store(b), d.store(b)}
-			tree := newTree(b)
-			held := ask(tree, x("/a"))
-			take(b, stores[0], held)
-			var total time.Duration
-			for i := 0; b.Loop(); i++ {
-				holder, waiter := stores[i%2], stores[(i+1)%2]
-				next := ask(tree, x("/a"))
-				next.Wait = long
-				queued := make(chan struct{})
-				next.Waiting = func() { close(queued) }
-				granted := make(chan time.Time)
-				go func() {
-					take(b, waiter, next)
-					granted <- time.Now()
-				}()
-				<-queued
-				time.Sleep(20 * time.Millisecond) // somebody works under the lock for a while
-				began := time.Now()
-				release(b, holder, held)
-				total += (<-granted).Sub(began)
-				held = next
-			}
-			b.ReportMetric(float64(total.Microseconds())/float64(b.N), "µs/handover")
-			release(b, stores[b.N%2], held)
-		})
 	}
 }

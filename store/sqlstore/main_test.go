@@ -4,9 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
-	"fmt"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -17,6 +15,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/delayproxy"
+	"github.com/pathlock-go/pathlock/internal/testprocesses"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/store/sqlstore"
 	"github.com/pathlock-go/pathlock/store/sqlstore/sqlopen"
@@ -31,11 +30,7 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	if role := os.Getenv(childRole); role != "" {
-		if err := child(role); err != nil {
-			fmt.Println("failed:", err)
-			os.Exit(1)
-		}
+	if testprocesses.Main(func(url string) (pathlock.Store, error) { return sqlopen.Open(url) }) {
 		return
 	}
 	// Some tests cut connections, of which the driver would tell.
@@ -68,19 +63,6 @@ func eachServer(t *testing.T, test func(t *testing.T, d database)) {
 	t.Helper()
 	t.Run("PostgreSQL", func(t *testing.T) { test(t, scratchPostgres(t)) })
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) { test(t, scratchMySQL(t, server)) })
-}
-
-// databases returns what each has, as far as it is there.
-func databases(t testing.TB) []database {
-	t.Helper()
-	all := []database{sqliteFile(t)}
-	if testserver.Available(testserver.PostgresVariable) {
-		all = append(all, scratchPostgres(t))
-	}
-	for _, server := range testserver.MySQLServers(t) {
-		all = append(all, scratchMySQL(t, server))
-	}
-	return all
 }
 
 func sqliteFile(t testing.TB) database {
@@ -224,6 +206,22 @@ func (d database) mortal(t testing.TB) (victim *sqlstore.Store, crash func()) {
 	}
 	t.Cleanup(func() { _ = s.Close() })
 	return s, func() { _ = db.Close() }
+}
+
+func TestProcesses(t *testing.T) {
+	each(t, func(t *testing.T, d database) {
+		t.Parallel()
+		testprocesses.Run(t, func(t *testing.T) (string, pathlock.Store) { return d.url, d.store(t) })
+	})
+}
+
+// left requires that nobody holds or waits in a tree, and that it has no ticket.
+func left(t *testing.T, s *sqlstore.Store, tree pathlock.Tree) {
+	t.Helper()
+	state, err := s.Backend().View(context.WithoutCancel(t.Context()), tree)
+	if err != nil || len(state.Tickets) > 0 {
+		t.Errorf("left behind: %v, %v", state.Tickets, err)
+	}
 }
 
 func TestServers(t *testing.T) {

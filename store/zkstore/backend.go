@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"time"
 
@@ -21,15 +20,15 @@ type backend struct {
 	names   names
 	acl     []zk.ACL
 	packet  int // the servers' jute.maxbuffer
-	log     *slog.Logger
 	clock   *clock
 	decoder ticketlist.Decoder
 
-	sweep   time.Duration
-	sweeper sync.Once
-	closing context.Context
-	close   context.CancelFunc
-	running sync.WaitGroup
+	sweep     time.Duration
+	mu        sync.Mutex
+	nextSweep time.Time
+	closing   context.Context
+	close     context.CancelFunc
+	running   sync.WaitGroup
 }
 
 var _ ticketstore.Backend = (*backend)(nil)

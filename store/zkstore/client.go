@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"net"
 	"sync"
@@ -21,7 +20,6 @@ type client struct {
 	dial    func(ctx context.Context, network, address string) (net.Conn, error)
 	timeout time.Duration
 	user    []byte // user:password of ZooKeeper's digest scheme, nil for nobody
-	log     *slog.Logger
 
 	closed   context.Context
 	close    context.CancelFunc
@@ -36,7 +34,7 @@ type client struct {
 
 func newClient(servers []string, c config) *client {
 	cl := &client{
-		servers: servers, dial: c.connect, timeout: c.timeout, log: c.log,
+		servers: servers, dial: c.connect, timeout: c.timeout,
 		sessions: rand.IntN(len(servers)),
 	}
 	if c.user != "" {
@@ -151,7 +149,7 @@ func (c *client) current() (*session, error) {
 	s := &session{client: c, turn: make(chan struct{}, 1), settled: make(chan struct{})}
 	var err error
 	s.conn, _, err = zk.Connect(c.servers, c.timeout, zk.WithHostProvider(&rotation{next: c.sessions}), zk.WithDialer(s.dial),
-		zk.WithEventCallback(s.event), zk.WithLogger(printer{c.log}), zk.WithLogInfo(false))
+		zk.WithEventCallback(s.event), zk.WithLogger(silent{}), zk.WithLogInfo(false))
 	if err != nil {
 		return nil, fmt.Errorf("connecting: %w", err)
 	}

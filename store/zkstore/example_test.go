@@ -3,7 +3,6 @@ package zkstore_test
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"os"
 	"strings"
 	"time"
@@ -57,7 +56,6 @@ func ExampleNew() {
 		zkstore.WithRoot("/examples/staging"),
 		zkstore.WithDigest("pathlock", "a long password"),
 		zkstore.WithTimeout(3*time.Second),
-		zkstore.WithLogger(slog.New(slog.DiscardHandler)),
 	)
 	if err != nil {
 		fmt.Println(err)

@@ -23,10 +23,10 @@ func TestNoHerd(t *testing.T) {
 	cost := make(map[int]int)
 	for _, n := range []int{few, many} {
 		server := testzk.Start(t)
-		there, here := &line{}, &line{}
+		addr, proxy := behind(t, server.Addr)
 		// The holder is another process than the waiters, so that these are woken by watches alone.
-		holder := newStore(t, server.Addr, there.option())
-		waiters := newStore(t, server.Addr, here.option())
+		holder := newStore(t, server.Addr)
+		waiters := newStore(t, addr)
 		tree := newTree(t)
 		request := func() pathlock.Acquisition {
 			req := ask(tree, x("/n"))
@@ -42,7 +42,7 @@ func TestNoHerd(t *testing.T) {
 		testserver.Await(t, "all watches stand", func() bool { return server.Count("zk_watch_count") == n })
 
 		// Those that wait are served one by one. Each release wakes one of them.
-		before := here.sent(opGet, opSync, opMulti)
+		before := proxy.Messages()
 		release(t, holder, held)
 		crowd[0].granted()
 		for i := range turns {
@@ -52,7 +52,7 @@ func TestNoHerd(t *testing.T) {
 		testserver.Await(t, "no watch is left of those who were served", func() bool {
 			return server.Count("zk_watch_count") == n-turns-1
 		})
-		cost[n] = here.sent(opGet, opSync, opMulti) - before
+		cost[n] = proxy.Messages() - before
 		t.Logf("%d waiters: %d requests for %d releases and grants", n, cost[n], turns)
 	}
 	const most = 10 // requests for a release, and for the grant that comes of it

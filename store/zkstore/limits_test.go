@@ -134,13 +134,13 @@ func TestDigest(t *testing.T) {
 		}
 	}
 	// On a new connection, the same user is known again.
-	line := &line{}
-	again := newStore(t, server.Addr, WithRoot("/locks"), WithDigest("ann", "sesame"), line.option())
+	addr, proxy := behind(t, server.Addr)
+	again := newStore(t, addr, WithRoot("/locks"), WithDigest("ann", "sesame"))
 	holders(t, again, tree, 1)
-	line.cutRequest(1, true)
+	proxy.CutAt(1, true)
 	holders(t, again, tree, 1)
-	if !line.wasCut() {
-		t.Error("the line was not cut")
+	if !proxy.WasCut() {
+		t.Error("the connection was not cut")
 	}
 	release(t, s, held)
 }

@@ -14,14 +14,15 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/delayproxy"
+	"github.com/pathlock-go/pathlock/internal/testprocesses"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/internal/testzk"
 	"github.com/pathlock-go/pathlock/store/storetest"
 )
 
 func TestMain(m *testing.M) {
-	if arguments := os.Getenv(childVariable); arguments != "" {
-		os.Exit(runChild(arguments))
+	if testprocesses.Main(func(url string) (pathlock.Store, error) { return Open(url) }) {
+		return
 	}
 	if err := testserver.WaitTogether(); err != nil {
 		panic(err)
@@ -58,19 +59,34 @@ func conforms(t *testing.T, servers string, opts ...Option) {
 	t.Helper()
 	storetest.Run(t, func(t *testing.T) pathlock.Store { return newStore(t, servers, opts...) },
 		storetest.Crash(func(t *testing.T) (survivor, victim pathlock.Store, crash func()) {
-			line := &line{}
-			return newStore(t, servers, opts...), newStore(t, servers, append(opts, line.option())...), line.vanish
+			first, _, _ := strings.Cut(servers, ",")
+			addr, proxy := behind(t, first)
+			return newStore(t, servers, opts...), newStore(t, addr, opts...), func() { _ = proxy.Close() }
 		}), storetest.Silence(func(t *testing.T) storetest.Silent {
 			first, _, _ := strings.Cut(servers, ",")
-			proxy, err := delayproxy.Start(t.Context(), first, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = proxy.Close() })
-			store := newStore(t, proxy.Addr(), append(opts, WithTimeout(time.Second))...)
+			addr, proxy := behind(t, first)
+			store := newStore(t, addr, append(opts, WithTimeout(time.Second))...)
 			t.Cleanup(proxy.Resume)
 			return storetest.Silent{Store: store, Timeout: time.Second, Stop: proxy.Pause, Resume: proxy.Resume, Other: newStore(t, servers, opts...)}
 		}))
+}
+
+// behind returns proxies before some servers, of which the first is returned, too.
+func behind(t testing.TB, servers string) (addrs string, first *delayproxy.Proxy) {
+	t.Helper()
+	var all []string
+	for server := range strings.SplitSeq(servers, ",") {
+		proxy, err := delayproxy.Start(t.Context(), server, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = proxy.Close() })
+		all = append(all, proxy.Addr())
+		if first == nil {
+			first = proxy
+		}
+	}
+	return strings.Join(all, ","), first
 }
 
 // newStore returns a store on some servers that is closed at the end of the test.

@@ -15,15 +15,15 @@ func TestOpen(t *testing.T) {
 		timeout        time.Duration
 		tls            bool
 	}{
-		"zk://h": {servers: []string{"h"}, root: DefaultRoot, timeout: DefaultTimeout},
+		"zk://h": {servers: []string{"h:2181"}, root: DefaultRoot, timeout: DefaultTimeout},
 		"zk://h1,h2:2182,[::1]:2183/a/b?timeout=30s&max_packet=7": {
-			servers: []string{"h1", "h2:2182", "[::1]:2183"}, root: "/a/b", timeout: 30 * time.Second,
+			servers: []string{"h1:2181", "h2:2182", "[::1]:2183"}, root: "/a/b", timeout: 30 * time.Second,
 		},
 		"zks://u%40x:p%3A%2F%2C@h/": {
-			servers: []string{"h"}, root: DefaultRoot, user: "u@x", password: "p:/,", timeout: DefaultTimeout, tls: true,
+			servers: []string{"h:2181"}, root: DefaultRoot, user: "u@x", password: "p:/,", timeout: DefaultTimeout, tls: true,
 		},
 	} {
-		opts, servers, err := parse(url)
+		servers, opts, err := parse(url)
 		if err != nil {
 			t.Errorf("%s: %v", url, err)
 			continue
@@ -50,15 +50,5 @@ func TestOpenRefusesWithoutQuoting(t *testing.T) {
 		} else if strings.Contains(err.Error(), "sesame") {
 			t.Errorf("%q: the error quotes the password: %v", url, err)
 		}
-	}
-}
-
-func TestDefaultPort(t *testing.T) {
-	got, err := hostPorts([]string{"h", "h:1", "::1", "[::1]", "[::1]:1"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := []string{"h:2181", "h:1", "[::1]:2181", "[::1]:2181", "[::1]:1"}; !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -3,7 +3,6 @@ package zkstore
 import (
 	"context"
 	"crypto/tls"
-	"log/slog"
 	"net"
 	"time"
 
@@ -30,15 +29,12 @@ type config struct {
 	packet         int
 	user, password string
 	tls            *tls.Config
-	dial           func(ctx context.Context, network, address string) (net.Conn, error)
-	log            *slog.Logger
 }
 
 func newConfig(opts []Option) config {
 	c := config{
 		root: DefaultRoot, timeout: DefaultTimeout, sweep: DefaultSweep,
 		packet: defaultPacket,
-		dial:   (&net.Dialer{}).DialContext, log: slog.New(slog.DiscardHandler),
 	}
 	for _, opt := range opts {
 		opt(&c)
@@ -72,15 +68,6 @@ func WithDigest(user, password string) Option {
 // WithTLS connects with TLS, to the servers' secureClientPort.
 func WithTLS(settings *tls.Config) Option { return func(c *config) { c.tls = settings } }
 
-// WithDialer sets what makes connections, in place of [net.Dialer.DialContext].
-func WithDialer(dial func(ctx context.Context, network, address string) (net.Conn, error)) Option {
-	return func(c *config) { c.dial = dial }
-}
-
-// WithLogger has the store log when connections and sessions come and go. Otherwise, it logs
-// nothing.
-func WithLogger(log *slog.Logger) Option { return func(c *config) { c.log = log } }
-
 // WithMaxPacket tells the servers' jute.maxbuffer, in bytes, where that is not the default of 1 MB.
 // It bounds how large a claim set can be. Values that are not positive are ignored.
 func WithMaxPacket(n int) Option {
@@ -105,18 +92,8 @@ func (c config) acl() []zk.ACL {
 
 // connect makes a connection to a server.
 func (c config) connect(ctx context.Context, network, address string) (net.Conn, error) {
-	conn, err := c.dial(ctx, network, address)
-	if err != nil || c.tls == nil {
-		return conn, err
+	if c.tls != nil {
+		return (&tls.Dialer{Config: c.tls}).DialContext(ctx, network, address)
 	}
-	config := c.tls.Clone()
-	if config.ServerName == "" {
-		config.ServerName, _, _ = net.SplitHostPort(address)
-	}
-	secure := tls.Client(conn, config)
-	if err := secure.HandshakeContext(ctx); err != nil {
-		_ = conn.Close()
-		return nil, err
-	}
-	return secure, nil
+	return new(net.Dialer).DialContext(ctx, network, address)
 }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -157,13 +155,8 @@ func (i *impatient) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// printer writes the library's lines to a log.
-type printer struct{ log *slog.Logger }
+// silent is the library's log: errors reach the caller.
+type silent struct{}
 
 // Printf implements [zk.Logger].
-func (p printer) Printf(format string, args ...any) {
-	if slices.Contains(args, any(errOver)) {
-		return // a session that is over looks for servers until it learns of it
-	}
-	p.log.Warn("zookeeper: " + fmt.Sprintf(format, args...))
-}
+func (silent) Printf(string, ...any) {}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"strings"
 
 	"github.com/pathlock-go/pathlock/internal/storeurl"
@@ -20,9 +19,6 @@ type Store struct {
 // errRoot is for a root that cannot be one.
 var errRoot = errors.New("pathlock/zkstore: the root is the path of a znode, such as /pathlock")
 
-// errServer does not quote the server: what is written in a wrong place may be a password.
-var errServer = fmt.Errorf("pathlock/zkstore: %w", storeurl.ErrPort)
-
 // New returns a store on the ensemble of some servers, each host or host:port, with 2181 as the
 // default port. It does not connect: the first call does, and Ping tells whether it can. All calls
 // share one session, which [Store.Close] ends.
@@ -31,15 +27,18 @@ func New(servers []string, opts ...Option) (*Store, error) {
 	if err := checkRoot(c.root); err != nil {
 		return nil, err
 	}
-	hosts, err := hostPorts(servers)
+	addrs, err := storeurl.Addrs(servers, defaultPort)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("pathlock/zkstore: %w", err)
+	}
+	if len(addrs) == 0 {
+		return nil, errors.New("pathlock/zkstore: no servers")
 	}
 	b := &backend{
-		client: newClient(hosts, c),
+		client: newClient(addrs, c),
 		names:  names{strings.TrimSuffix(c.root, "/")}, acl: c.acl(),
 		packet: c.packet, sweep: c.sweep,
-		log: c.log, clock: newClock(),
+		clock: newClock(),
 	}
 	b.closing, b.close = context.WithCancel(context.Background())
 	return &Store{Store: ticketstore.New("zkstore", b, c.timeout), backend: b}, nil
@@ -55,27 +54,6 @@ func checkRoot(root string) error {
 		}
 	}
 	return nil
-}
-
-// hostPorts adds the default port where there is none.
-func hostPorts(servers []string) ([]string, error) {
-	const port = "2181"
-	hosts := make([]string, 0, len(servers))
-	for _, server := range servers {
-		host, given, err := net.SplitHostPort(server)
-		if err != nil {
-			host, given = strings.Trim(server, "[]"), port
-		}
-		addr := net.JoinHostPort(host, given)
-		if storeurl.CheckPort(addr) != nil {
-			return nil, errServer
-		}
-		hosts = append(hosts, addr)
-	}
-	if len(hosts) == 0 {
-		return nil, errors.New("pathlock/zkstore: no servers")
-	}
-	return hosts, nil
 }
 
 // Close ends all calls that wait, and then the session. What this process still holds stays until

@@ -2,13 +2,13 @@ package zkstore
 
 import (
 	"math/rand/v2"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/delayproxy"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/internal/testzk"
 )
@@ -28,11 +28,13 @@ func TestStorm(t *testing.T) {
 		guarded[name] = &node{}
 	}
 	tree := newTree(t)
-	lines := []*line{{}, {}, {}}
-	stores := make([]*Store, len(lines))
-	lockers := make([]*pathlock.Locker, len(lines))
+	proxies := make([]*delayproxy.Proxy, 3)
+	stores := make([]*Store, len(proxies))
+	lockers := make([]*pathlock.Locker, len(proxies))
 	for i := range stores {
-		stores[i] = newStore(t, strings.Join([]string{e.Servers[i].Addr, e.Hosts()}, ","), WithTimeout(3*time.Second), lines[i].option())
+		var addr string
+		addr, proxies[i] = behind(t, e.Servers[i].Addr)
+		stores[i] = newStore(t, addr+","+e.Hosts(), WithTimeout(3*time.Second))
 		lockers[i] = pathlock.New(stores[i], pathlock.WithLease(long), pathlock.WithWait(2*patience))
 	}
 	var done, failed atomic.Int32
@@ -61,7 +63,7 @@ func TestStorm(t *testing.T) {
 	}
 	for i := range 6 {
 		testserver.Await(t, "some work is done", func() bool { return int(done.Load()+failed.Load()) > (i+1)*workers*turns/10 })
-		lines[i%len(lines)].sever()
+		proxies[i%len(proxies)].Sever()
 		if i == 3 {
 			leader := e.Leader()
 			leader.Kill()

@@ -15,27 +15,18 @@ import (
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
-// startSweeper has this process remove, in turn with the others, the znodes of trees that nobody
-// uses any more.
-func (b *backend) startSweeper() {
-	if b.sweep <= 0 || b.closing.Err() != nil {
+// sweepSometimes has this process remove, in turn with the others, the znodes of trees that nobody
+// uses any more. What fails is done by the next sweep, or by another process's.
+func (b *backend) sweepSometimes() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.sweep <= 0 || time.Now().Before(b.nextSweep) || b.closing.Err() != nil {
 		return
 	}
-	b.sweeper.Do(func() { b.running.Go(b.sweepOften) })
-}
-
-func (b *backend) sweepOften() {
-	for {
-		timer := time.NewTimer(b.sweep/2 + rand.N(b.sweep))
-		select {
-		case <-timer.C:
-		case <-b.closing.Done():
-			timer.Stop()
-			return
-		}
-		if err := b.sweepOnce(b.closing); err != nil && b.closing.Err() == nil {
-			b.log.Warn("zkstore: clearing away ended tickets", "error", err)
-		}
+	first := b.nextSweep.IsZero()
+	b.nextSweep = time.Now().Add(b.sweep/2 + rand.N(b.sweep))
+	if !first {
+		b.running.Go(func() { _ = b.sweepOnce(b.closing) })
 	}
 }
 

@@ -17,10 +17,13 @@ import (
 // often is how often tests sweep.
 const often = 50 * time.Millisecond
 
-// awaitGone waits until a tree's znode has been swept.
+// awaitGone sweeps until a tree's znode is gone.
 func awaitGone(t *testing.T, s *Store, tree pathlock.Tree) {
 	t.Helper()
 	testserver.Await(t, "the znode of the tree goes", func() bool {
+		if err := s.backend.sweepOnce(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 		r, err := s.backend.read(t.Context(), tree, true)
 		return err == nil && r.absent
 	})

@@ -30,7 +30,7 @@ const fenceBits = 8
 
 // Update implements [ticketstore.Backend].
 func (b *backend) Update(ctx context.Context, tree pathlock.Tree, change func(ticketstore.State) ticketstore.Changes) error {
-	b.startSweeper()
+	b.sweepSometimes()
 	if err := b.update(ctx, tree, change); err != nil {
 		return b.failed(ctx, "updating the tree "+tree.String(), err)
 	}
