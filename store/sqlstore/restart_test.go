@@ -64,8 +64,8 @@ func (s *server) prepare(program string, args ...string) {
 	}
 }
 
-// start starts the server and returns when it answers.
-func (s *server) start() {
+// launch starts the server's process.
+func (s *server) launch() {
 	s.t.Helper()
 	log, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -80,14 +80,28 @@ func (s *server) start() {
 	}
 	s.ended = make(chan error, 1)
 	go func(cmd *exec.Cmd, ended chan error) { ended <- cmd.Wait() }(s.cmd, s.ended)
+}
+
+// start starts the server and returns when it answers. It may end again while processes of a killed
+// one are still there.
+func (s *server) start() {
+	s.t.Helper()
+	s.launch()
 	db := opened(s.t, s.driver, s.dsn)
 	defer func() { _ = db.Close() }()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		if err := db.PingContext(s.t.Context()); err == nil {
+		err := db.PingContext(s.t.Context())
+		if err == nil {
 			return
-		} else if time.Now().After(deadline) {
-			text, _ := os.ReadFile(log.Name())
+		}
+		if time.Now().After(deadline) {
+			text, _ := os.ReadFile(filepath.Join(s.dir, "log"))
 			s.t.Fatalf("the server does not answer: %v\n%s", err, text)
+		}
+		select {
+		case <-s.ended:
+			s.launch()
+		default:
 		}
 	}
 }
