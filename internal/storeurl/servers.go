@@ -120,10 +120,11 @@ func (s *Servers) Number(name string, least int) (n int, ok bool, err error) {
 	return n, ok, err
 }
 
-// Unknown returns an error if there are options that nobody has taken.
-func (s *Servers) Unknown() error {
+// Unknown returns an error if there are options that nobody has taken. It names those that there
+// are.
+func (s *Servers) Unknown(known string) error {
 	for name := range s.Options {
-		return fmt.Errorf("the URL has an unknown option %q", name)
+		return fmt.Errorf("the URL's option %q is none of %s", name, known)
 	}
 	return nil
 }

@@ -145,7 +145,7 @@ func TestURLsThatNameNone(t *testing.T) {
 		{url: "zk://h1/locks", password: "secret", err: "names no user"},
 		{url: "zk://user:secret@h1/locks", password: "secret", err: "must not have one"},
 
-		{url: "etcd://", err: "not a valid etcd URL"},
+		{url: "etcd://", err: "a server is host or host:port"},
 		{url: "etcd://secret@h1", err: "names a user without a password"},
 		{url: "etcd://secret:@h1", err: "names a user without a password"},
 		{url: "etcd://user:12/secret@h1", err: "%2F"},

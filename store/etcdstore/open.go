@@ -94,5 +94,5 @@ func parseURL(rawURL string) (location, error) {
 	timeout, late := storeurl.TakeTimeout(l.Options)
 	ops, _, few := l.Number("max_txn_ops", 10)
 	l.options = append(l.options, WithTimeout(timeout), WithMaxTxnOps(ops))
-	return l, cmp.Or(late, few, l.Unknown())
+	return l, cmp.Or(late, few, l.Unknown("timeout, max_txn_ops"))
 }

@@ -50,7 +50,7 @@ func release(t testing.TB, s pathlock.Store, req pathlock.Acquisition) {
 func TestRoundTrips(t *testing.T) {
 	eachServer(t, func(t *testing.T, d database) {
 		d.store(t) // creates the tables
-		far, proxy := d.behind(t, 0)
+		far, proxy := d.behind(t)
 		s := far.store(t)
 		tree := newTree(t)
 		for range 2 { // connects, prepares, and makes the tree's row
@@ -82,7 +82,7 @@ func TestRoundTrips(t *testing.T) {
 func TestNoHerd(t *testing.T) {
 	d := scratchPostgres(t)
 	here := d.store(t)
-	far, proxy := d.behind(t, 0)
+	far, proxy := d.behind(t)
 	there := far.store(t)
 	perWaiter := func(waiters int) float64 {
 		tree := newTree(t)

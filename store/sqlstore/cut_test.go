@@ -16,7 +16,7 @@ func TestConnectionsThatAreCut(t *testing.T) {
 		for _, late := range []bool{false, true} {
 			t.Run(map[bool]string{false: "before the server has a message", true: "before the client has the answer"}[late], func(t *testing.T) {
 				t.Parallel()
-				far, proxy := d.behind(t, 0)
+				far, proxy := d.behind(t)
 				d.store(t) // creates the tables
 				for name, s := range map[string]*sqlstore.Store{
 					"a store of its own": far.store(t), "the application's pool": far.on(t, far.pool(t)),

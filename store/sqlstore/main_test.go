@@ -164,7 +164,7 @@ func (d database) store(t testing.TB, opts ...sqlstore.Option) *sqlstore.Store {
 }
 
 // behind returns the same database behind a proxy.
-func (d database) behind(t testing.TB, delay time.Duration) (database, *delayproxy.Proxy) {
+func (d database) behind(t testing.TB) (database, *delayproxy.Proxy) {
 	t.Helper()
 	var upstream string
 	var through func(addr string) string
@@ -184,7 +184,7 @@ func (d database) behind(t testing.TB, delay time.Duration) (database, *delaypro
 		upstream = cfg.Addr
 		through = func(addr string) string { cfg.Addr = addr; return "mysql://" + cfg.FormatDSN() }
 	}
-	proxy, err := delayproxy.Start(t.Context(), upstream, delay)
+	proxy, err := delayproxy.Start(t.Context(), upstream, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func (d database) behind(t testing.TB, delay time.Duration) (database, *delaypro
 func (d database) mortal(t testing.TB) (victim *sqlstore.Store, crash func()) {
 	t.Helper()
 	if d.dialect != sqlstore.SQLite {
-		far, proxy := d.behind(t, 0)
+		far, proxy := d.behind(t)
 		return far.store(t), func() { _ = proxy.Close() }
 	}
 	db := d.pool(t)

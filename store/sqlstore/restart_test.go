@@ -99,7 +99,7 @@ func (s *server) start() {
 			s.t.Fatalf("the server does not answer: %v\n%s", err, text)
 		}
 		select {
-		case <-s.ended:
+		case <-s.ended: //nolint:errcheck // Whatever it was, the next one may go on.
 			s.launch()
 		default:
 		}

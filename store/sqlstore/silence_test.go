@@ -17,7 +17,7 @@ func (d database) silent(t *testing.T) storetest.Silent {
 	if d.dialect == sqlstore.SQLite {
 		return d.locked(t) // there is no server
 	}
-	far, proxy := d.behind(t, 0)
+	far, proxy := d.behind(t)
 	store := far.store(t, sqlstore.WithTimeout(silence))
 	t.Cleanup(proxy.Resume)
 	return storetest.Silent{Store: store, Timeout: silence, Stop: proxy.Pause, Resume: proxy.Resume, Other: d.store(t)}

@@ -49,5 +49,5 @@ func parse(rawURL string) (servers []string, opts []Option, err error) {
 	if ok {
 		opts = append(opts, WithSweep(sweep))
 	}
-	return u.Addrs, opts, cmp.Or(late, large, often, u.Unknown())
+	return u.Addrs, opts, cmp.Or(late, large, often, u.Unknown("timeout, sweep, max_packet"))
 }
