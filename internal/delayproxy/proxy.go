@@ -95,8 +95,8 @@ func (p *Proxy) resumed() <-chan struct{} {
 	return p.passing
 }
 
-// CutAt has the connection cut at the nth message that a client sends from now on: before the server
-// has it or, if late, before the client has the answer. 0 has none cut.
+// CutAt has the connection cut at the nth message that a client sends from now on: before the
+// server has it or, if late, before the client has the answer. 0 has none cut.
 func (p *Proxy) CutAt(n int, late bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,4 +1,5 @@
-// Package testprocesses tests a lock store with other processes, which are killed, stopped, and many.
+// Package testprocesses tests a lock store with other processes, which are killed, stopped, and
+// many.
 package testprocesses
 
 import (
