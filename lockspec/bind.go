@@ -146,7 +146,7 @@ func (p part) mayBeTop(v values) bool {
 
 // read gets the value of a source, changed by [Source.Map]. The zero source has none.
 func (s Source) read(get Get, needed bool) (value, error) {
-	if s.IsZero() {
+	if s.isZero() {
 		return value{}, nil
 	}
 	text, ok, err := s.value(get)

@@ -15,13 +15,12 @@ import (
 func ExampleSource() {
 	spec := lockspec.Copy(lockspec.Query("from"), lockspec.Header("X-Target").Kind("folder"), lockspec.Form("name").Optional())
 	for _, source := range spec.Sources() {
-		fmt.Printf("%s: of kind %q, optional %t, in the body %t\n",
-			source, source.KindName(), source.IsOptional(), source.From().NeedsBody())
+		fmt.Printf("%s: of kind %q\n", source, source.KindName())
 	}
 	// Output:
-	// query from: of kind "", optional false, in the body false
-	// header X-Target: of kind "folder", optional false, in the body false
-	// form name: of kind "", optional true, in the body true
+	// query from: of kind ""
+	// header X-Target: of kind "folder"
+	// form name: of kind ""
 }
 
 // A tree without a root row has its rows at the top, and a client that wants a node there leaves

@@ -68,7 +68,7 @@ func (b *plan) add(p part, v values) error {
 		}
 	}
 	op.Dest = dest.Path
-	if p.kind == operation.Rename && !p.name.IsZero() && !v.name.ok {
+	if p.kind == operation.Rename && !p.name.isZero() && !v.name.ok {
 		op.Kind = operation.Slot
 	}
 	if err := p.refuse(op, node.Tree, dest.Tree, v); err != nil {
@@ -95,7 +95,7 @@ func (b *plan) noteMove(p part, v values, op operation.Operation, node, dest pat
 
 // isDropped reports whether the request lacks what the part is about.
 func (p part) isDropped(v values) bool {
-	return !p.node.IsZero() && !v.node.ok || p.kind == operation.Insert && !v.dest.ok && !v.toTop
+	return !p.node.isZero() && !v.node.ok || p.kind == operation.Insert && !v.dest.ok && !v.toTop
 }
 
 // refuse returns why an operation can never be done, whatever the tree looks like under the locks.

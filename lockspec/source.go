@@ -41,9 +41,6 @@ func (f From) String() string {
 	return fromNames[f]
 }
 
-// NeedsBody reports whether the value is in the request's body.
-func (f From) NeedsBody() bool { return f == FromJSON || f == FromForm }
-
 // Extract finds a value in a request for [Func]. Besides the request it gets a function that
 // returns the route's parameters by name, because some routers do not keep them in the request.
 //
@@ -170,11 +167,8 @@ func (s Source) Name() string { return s.name }
 // KindName returns the argument of [Source.Kind], "" by default.
 func (s Source) KindName() string { return s.kind }
 
-// IsOptional reports whether a request may lack the value.
-func (s Source) IsOptional() bool { return s.optional }
-
-// IsZero reports whether s is the zero Source.
-func (s Source) IsZero() bool { return s.from == 0 }
+// isZero reports whether s is the zero Source.
+func (s Source) isZero() bool { return s.from == 0 }
 
 // Extract calls the function of a [Func]. It returns false for any other source.
 func (s Source) Extract(r *http.Request, param func(name string) string) (value string, ok bool, err error) {
@@ -190,7 +184,7 @@ func (s Source) String() string { return s.from.String() + " " + s.name }
 // check returns what is wrong with a source, nil if nothing is.
 func (s Source) check() error {
 	switch {
-	case s.IsZero():
+	case s.isZero():
 		return fmt.Errorf("a source is missing")
 	case s.name == "" && s.from != FromConst:
 		return fmt.Errorf("a %s source has no name", s.from)

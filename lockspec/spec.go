@@ -263,7 +263,7 @@ func (s Spec) Sources() []Source {
 	var sources []Source
 	for _, p := range s.parts {
 		for _, src := range []*Source{&p.node, &p.dest, p.dest.topOf, &p.name} {
-			if src != nil && !src.IsZero() {
+			if src != nil && !src.isZero() {
 				sources = append(sources, *src)
 			}
 		}

@@ -89,7 +89,8 @@ func (t Table) Check(routes []Route) error {
 		}
 		params := paramsOf(route.Path)
 		for _, src := range spec.Sources() {
-			if src.From().NeedsBody() && (route.Method == http.MethodGet || route.Method == http.MethodHead) {
+			body := src.From() == FromJSON || src.From() == FromForm
+			if body && (route.Method == http.MethodGet || route.Method == http.MethodHead) {
 				report(key, "the spec needs %s, and the body of a %s means nothing", src, route.Method)
 			}
 			if src.From() == FromParam && !slices.Contains(params, src.Name()) {

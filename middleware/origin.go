@@ -11,7 +11,7 @@ import (
 )
 
 // RequestIDHeader is the header that [HeaderRequestID] reads.
-const RequestIDHeader = "X-Request-ID"
+const RequestIDHeader = "X-Request-Id"
 
 // HeaderRequestID returns the id in the header [RequestIDHeader] of the request. If it has none, it
 // returns that of the response, where middleware that makes ids puts them. It is the default of

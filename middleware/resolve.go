@@ -53,29 +53,33 @@ func (v *visit) bind(ctx context.Context) (lockspec.Binding, error) {
 // resolve returns the [lockspec.Resolve] of one request. If the resolver of a kind finds several
 // ids at once, the first id of the kind brings the others with it.
 func (m *Locks) resolve(ctx context.Context, ids []lockspec.ID) lockspec.Resolve {
-	var found map[lockspec.ID]pathlock.Resolution
+	one := func(kind, id string) (pathlock.Location, error) {
+		if r := m.resolvers[kind]; r != nil {
+			return r.Resolve(ctx, id)
+		}
+		return pathlock.Location{}, fmt.Errorf("middleware: there is no resolver for the kind %q", kind)
+	}
+	if len(ids) < 2 {
+		return one
+	}
+	found := make(map[lockspec.ID]pathlock.Resolution, len(ids))
 	return func(kind, id string) (pathlock.Location, error) {
 		if x, ok := found[lockspec.ID{Kind: kind, ID: id}]; ok {
 			return x.Location, x.Err
 		}
-		r := m.resolvers[kind]
-		if r == nil {
-			return pathlock.Location{}, fmt.Errorf("middleware: there is no resolver for the kind %q", kind)
+		several, ok := m.resolvers[kind].(pathlock.BatchResolver)
+		var alike []string
+		for _, other := range ids {
+			if other.Kind == kind {
+				alike = append(alike, other.ID)
+			}
 		}
-		several, ok := r.(pathlock.BatchResolver)
-		if !ok {
-			return r.Resolve(ctx, id)
-		}
-		alike := ofKind(ids, kind)
-		if len(alike) < 2 {
-			return r.Resolve(ctx, id)
+		if !ok || len(alike) < 2 {
+			return one(kind, id)
 		}
 		all := several.ResolveAll(ctx, alike)
 		if len(all) != len(alike) {
 			return pathlock.Location{}, fmt.Errorf("middleware: the resolver for the kind %q was asked for %d ids and answered for %d", kind, len(alike), len(all))
-		}
-		if found == nil {
-			found = make(map[lockspec.ID]pathlock.Resolution, len(ids))
 		}
 		for i, x := range all {
 			found[lockspec.ID{Kind: kind, ID: alike[i]}] = x
@@ -83,14 +87,4 @@ func (m *Locks) resolve(ctx context.Context, ids []lockspec.ID) lockspec.Resolve
 		x := found[lockspec.ID{Kind: kind, ID: id}]
 		return x.Location, x.Err
 	}
-}
-
-// ofKind returns the ids of a kind.
-func ofKind(ids []lockspec.ID, kind string) (alike []string) {
-	for _, id := range ids {
-		if id.Kind == kind {
-			alike = append(alike, id.ID)
-		}
-	}
-	return alike
 }

@@ -98,6 +98,9 @@ func (o Operation) Claims(rule Rule) []pathlock.Claim {
 
 // Union returns the claims of both sets, in order, each once.
 func Union(a, b []pathlock.Claim) []pathlock.Claim {
+	if len(a) == 0 {
+		return b
+	}
 	all := slices.Clone(a)
 	for _, c := range b {
 		if !slices.Contains(all, c) {
