@@ -46,30 +46,6 @@ func (a adding) Migrator(db *gorm.DB) gorm.Migrator {
 	return addingMigrator{a.Dialector.Migrator(db), db, a.plugin, a.binary}
 }
 
-// SavePoint implements [gorm.SavePointerDialectorInterface].
-func (a adding) SavePoint(tx *gorm.DB, name string) error {
-	if d, ok := a.Dialector.(gorm.SavePointerDialectorInterface); ok {
-		return d.SavePoint(tx, name)
-	}
-	return gorm.ErrUnsupportedDriver
-}
-
-// RollbackTo implements [gorm.SavePointerDialectorInterface].
-func (a adding) RollbackTo(tx *gorm.DB, name string) error {
-	if d, ok := a.Dialector.(gorm.SavePointerDialectorInterface); ok {
-		return d.RollbackTo(tx, name)
-	}
-	return gorm.ErrUnsupportedDriver
-}
-
-// Translate implements [gorm.ErrorTranslator].
-func (a adding) Translate(err error) error {
-	if d, ok := a.Dialector.(gorm.ErrorTranslator); ok {
-		return d.Translate(err)
-	}
-	return err
-}
-
 // addingMigrator is the migrator of [adding].
 type addingMigrator struct {
 	gorm.Migrator

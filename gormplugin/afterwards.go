@@ -2,6 +2,7 @@ package gormplugin
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
@@ -83,9 +84,12 @@ func AfterEnd(tx *gorm.DB, fn func(ctx context.Context, outcome Outcome)) error 
 	if tx.DryRun {
 		return nil
 	}
-	t, err := p.owner.Find(tx)
-	if err != nil {
+	t, err := p.owner.TransactionOf(tx)
+	switch {
+	case err != nil:
 		return err
+	case t == nil:
+		return fmt.Errorf("%w: there is no transaction: use the tx of db.Transaction, of Begin, or of a hook of a statement that has one", ErrUnmanagedTransaction)
 	}
 	return t.AtEnd(tx.Statement.Context, fn)
 }
@@ -102,11 +106,10 @@ func AfterEnd(tx *gorm.DB, fn func(ctx context.Context, outcome Outcome)) error 
 // In all transactions under the context, raw SQL that ends them is refused by a
 // [*TransactionEndError], which on MySQL and MariaDB includes CREATE TABLE and the like.
 //
-// fn is not called where a transaction has only run SELECTs that write nothing. PostgreSQL is asked
-// for that: there, row locks count as written, and what pg_notify sends does not. On MySQL and
-// MariaDB, a SELECT counts as a write where it calls a function that is not known to be the
-// server's own; a function that only a view calls is not seen. The functions of several contexts,
-// one made of the other, are called in the order in which these were made.
+// fn is not called where a transaction has only run SELECTs that write nothing. On MySQL, MariaDB
+// and PostgreSQL, a SELECT counts as a write where it calls any function but AVG, COUNT, MAX, MIN,
+// SUM and a few others of the server; a function that only a view calls is not seen. The functions
+// of several contexts, one made of the other, are called in the order in which these were made.
 //
 // What is no transaction of the plugin's calls nothing: [gorm.DB.Exec] and a write under
 // SkipDefaultTransaction outside of any, those of [gorm.DB.Connection], and those that were begun

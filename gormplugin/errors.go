@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/lockspec"
 	"gorm.io/gorm"
@@ -138,8 +137,8 @@ type UnsupportedDatabaseError = fault.UnsupportedDatabaseError
 // RawWriteError says which raw SQL was refused: it would have gone past the plugin. Nothing of it
 // has run. It matches [ErrUnsupported].
 //
-// Table is the guarded table, as the SQL names it, and Statement the kind of write: "UPDATE",
-// "INSERT", "DELETE".
+// Table is the guarded table, as the SQL names it, "" where that does not say which. Statement is
+// the kind of write: "UPDATE", "INSERT", "DELETE".
 type RawWriteError = fault.RawWriteError
 
 // TransactionEndError says that raw SQL ends a transaction on whose end something relies, because
@@ -162,8 +161,7 @@ type TransactionEndError = fault.TransactionEndError
 //   - a database that cannot be reached, or that cannot serve, is [pathlock.FailureDatabase];
 //   - a value that the database cannot hold is [pathlock.FailureInvalid].
 //
-// GORM joins a second error to a first one in such a way that [errors.Is] does not find the first.
-// FailureOf finds the database's error there, too, by its number in the first one's text.
+// Where GORM has joined two errors of one statement, only the second one counts.
 func (p *Plugin) FailureOf(err error) pathlock.Failure {
 	if failure := pathlock.FailureOf(err); failure != "" || err == nil {
 		return failure
@@ -171,19 +169,10 @@ func (p *Plugin) FailureOf(err error) pathlock.Failure {
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return pathlock.FailureNotFound
 	}
-	d := p.owner.Dialect
-	if d == nil {
+	if p.owner.Dialect == nil {
 		return ""
 	}
-	if failure := d.FailureOf(err); failure != "" {
-		return failure
-	}
-	for _, text := range dialect.Quoted(err) {
-		if said := d.Said(text); said != nil {
-			return d.FailureOf(said)
-		}
-	}
-	return ""
+	return p.owner.Dialect.FailureOf(err)
 }
 
 // FailureOf implements [pathlock.FailureExplainer].

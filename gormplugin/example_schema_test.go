@@ -80,28 +80,6 @@ func ExampleSchemaError() {
 	// then: <nil>
 }
 
-// Siblings of one name have to be renamed before there can be an index that forbids them.
-func ExampleDuplicatesError() {
-	db, drop := connect()
-	defer drop()
-	err := errors.Join(
-		db.AutoMigrate(&Directory{}), // GORM's own, without the index
-		db.Create([]*Directory{{DriveID: 1, Name: "photos"}, {DriveID: 1, Name: "photos"}}).Error,
-		db.Use(gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&Directory{}))),
-	)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-
-	err = gormplugin.AutoMigrate(db)
-	var twice *gormplugin.DuplicatesError
-	if errors.As(err, &twice) {
-		fmt.Println(twice.Duplicates)
-	}
-	// Output: [directories: 2 rows named "photos" below "" (tree "1")]
-}
-
 // On a cluster whose servers all take writes, Verify believes that they come to one. Elsewhere it
 // changes nothing.
 func ExampleOneWriter() {

@@ -1,39 +1,13 @@
 package gormplugin
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/internal/treeschema"
 	"gorm.io/gorm"
 )
-
-// DuplicatesError says that siblings with the same name keep [AutoMigrate] from making the unique
-// index that forbids them.
-type DuplicatesError struct {
-	// Duplicates are some of the names, at most ten of each table.
-	Duplicates []Duplicate
-}
-
-// Duplicate is a name that several live siblings share, or a path that several live rows do.
-type Duplicate = treeschema.Duplicate
-
-// maxDuplicates is how many names of each table a [DuplicatesError] lists at most.
-const maxDuplicates = 10
-
-// Error implements error.
-func (e *DuplicatesError) Error() string {
-	return list("gormplugin: siblings have the same name, and nothing was migrated: rename them, or run pathlock fsck --repair:", e.Duplicates)
-}
-
-// list returns a message with a line for each item.
-func list[T fmt.Stringer](message string, items []T) string {
-	for _, item := range items {
-		message += "\n\t" + item.String()
-	}
-	return message
-}
 
 // AutoMigrate makes the tables of all registered models, and of others, by GORM's own AutoMigrate,
 // with binary collations for names and paths. Then it makes the unique indexes and the path indexes
@@ -53,10 +27,10 @@ func list[T fmt.Stringer](message string, items []T) string {
 // on one node of a Galera cluster, or is refused: there, let all programs call it on one node, or
 // one at a time. If the database gives the work up in favour of others who write, it is done again.
 //
-// It first looks for siblings with the same name, which a unique index would refuse. It returns
-// them as a [*DuplicatesError], and changes nothing. On PostgreSQL and SQLite it runs in one
-// transaction. MySQL and MariaDB commit each statement by itself: the next call completes what a
-// failure has left undone.
+// Where siblings have the same name, the database refuses the unique index, and the error matches
+// [ErrNameTaken]: rename them, or run pathlock fsck --repair. On PostgreSQL and SQLite AutoMigrate
+// runs in one transaction. MySQL and MariaDB commit each statement by itself: the next call
+// completes what a failure has left undone.
 //
 // On MySQL and MariaDB a text column without a size cannot be indexed as a whole. In a new table, a
 // name without a size gets 255 characters, a path 766, which is the most that an index holds beside
@@ -93,24 +67,13 @@ func isSchemaError(err error) bool {
 
 // migrate does the work of [AutoMigrate].
 func (p *Plugin) migrate(db *gorm.DB, others []any) error {
-	layout := layout(p.catalogue)
-	err := p.onCatalogue(db, func(ctx context.Context, conn treeschema.Conn) error {
-		duplicates, err := treeschema.Duplicates(ctx, conn, p.owner.Dialect.Name, layout, maxDuplicates)
-		if err == nil && len(duplicates) > 0 {
-			return &DuplicatesError{Duplicates: duplicates}
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
 	models := make([]any, 0, len(p.specs)+len(others))
 	for _, spec := range p.specs {
 		models = append(models, spec.Model)
 	}
 	for _, model := range append(models, others...) {
 		if err := p.migrateModel(db, model); err != nil {
-			return fmt.Errorf("gormplugin: AutoMigrate: %w", err)
+			return fmt.Errorf("gormplugin: AutoMigrate: %w", p.unmade(err))
 		}
 	}
 	findings, err := p.findings(db, treeschema.Tables)
@@ -123,11 +86,19 @@ func (p *Plugin) migrate(db *gorm.DB, others []any) error {
 				break
 			}
 			if err := AllowRawWrites(db).Exec(run).Error; err != nil {
-				return fmt.Errorf("gormplugin: %s: %s: %s: %w", f.Table, f.Missing, run, err)
+				return fmt.Errorf("gormplugin: %s: %s: %s: %w", f.Table, f.Missing, run, p.unmade(err))
 			}
 		}
 	}
 	return nil
+}
+
+// unmade says what to do about an index that the rows keep from being made.
+func (p *Plugin) unmade(err error) error {
+	if p.owner.Dialect.Classify(err) != dialect.FailureDuplicate && !errors.Is(err, gorm.ErrDuplicatedKey) {
+		return err
+	}
+	return fmt.Errorf("%w: rename siblings of one name, or run pathlock fsck --repair: %w", ErrNameTaken, err)
 }
 
 // migrateModel makes or completes the table of a model.

@@ -104,9 +104,6 @@ func (p *Plugin) guard(db *gorm.DB) error {
 	if err := p.owner.RecogniseNow(db); err != nil {
 		return err
 	}
-	if err := p.catalogue.LearnNames(db, p.owner.Dialect); err != nil {
-		return err
-	}
 	if err := p.owner.WrapPool(db); err != nil {
 		return err
 	}

@@ -41,10 +41,14 @@ type SchemaError struct {
 
 // Error implements error: a line for each finding, with the statements that mend it.
 func (e *SchemaError) Error() string {
-	if len(e.Findings) == 1 {
-		return list("gormplugin: the schema lacks something", e.Findings)
+	message := "gormplugin: the schema lacks something"
+	if len(e.Findings) > 1 {
+		message = fmt.Sprintf("gormplugin: the schema lacks %d things", len(e.Findings))
 	}
-	return list(fmt.Sprintf("gormplugin: the schema lacks %d things", len(e.Findings)), e.Findings)
+	for _, f := range e.Findings {
+		message += "\n\t" + f.String()
+	}
+	return message
 }
 
 // Is matches [ErrUnsafeSchema] if a finding is unsafe.

@@ -331,43 +331,8 @@ func afterwardsCalls() []check {
 				}
 			}
 		}},
-		{"another plugin's connections are around the transaction", func(w *world) {
-			for _, config := range []gorm.Session{{}, {PrepareStmt: true}} {
-				n := new(notes)
-				db := w.db.Session(&gorm.Session{NewDB: true})
-				db.Statement.ConnPool = foreignPool{w.db.ConnPool}
-				db = db.Session(&config)
-				tx := db.Begin()
-				w.must(tx.Error)
-				if _, ok := tx.Statement.ConnPool.(*foreignTx); !ok && !config.PrepareStmt {
-					w.Fatalf("it runs on a %T", tx.Statement.ConnPool)
-				}
-				w.register(tx, n, "a")
-				w.must(tx.SavePoint("s").Error)
-				w.register(tx, n, "b")
-				w.must(tx.RollbackTo("s").Error)
-				w.must(tx.Exec("UPDATE others SET id = id WHERE 1 = 0").Error)
-				w.must(tx.Commit().Error)
-				w.told(n, "a, a committed, b rolled back")
-			}
-		}},
 	}
 }
-
-// foreignPool is a pool that another plugin has put around the plugin's.
-type foreignPool struct{ gorm.ConnPool }
-
-// BeginTx implements [gorm.ConnPoolBeginner].
-func (p foreignPool) BeginTx(ctx context.Context, opts *sql.TxOptions) (gorm.ConnPool, error) {
-	tx, err := p.ConnPool.(gorm.ConnPoolBeginner).BeginTx(ctx, opts)
-	if err != nil {
-		return nil, err
-	}
-	return &foreignTx{tx.(gorm.Tx)}, nil
-}
-
-// foreignTx hides what it is around.
-type foreignTx struct{ gorm.Tx }
 
 // checkAfterwards checks what is called after a transaction, and right before its commit.
 func checkAfterwards(t *testing.T, d Database) {

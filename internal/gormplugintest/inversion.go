@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"gorm.io/gorm"
-
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"gorm.io/gorm"
 )
 
 // checkInversion has a statement that holds a path wait for the database's only writer, which wants

@@ -96,9 +96,6 @@ type Dialect struct {
 	unavailable func(error) bool
 	// unfit reports whether an error of the driver says that a column cannot hold a value.
 	unfit func(error) bool
-	// Said parses a database error out of a message that GORM has made of it, see [Quoted]. It
-	// returns nil if there is none.
-	Said func(text string) error
 	// Probe finds out whether an error has ended the transaction; nil where no error ends one
 	// unseen.
 	Probe *probe
@@ -110,9 +107,6 @@ type Dialect struct {
 	// Answered reports whether an error is the server's answer to a COMMIT, rather than the loss of
 	// the connection or the announcement of it. It is nil where there is no connection to lose.
 	Answered func(error) bool
-	// Wrote asks in a transaction whether it has written anything, or locked rows, by whatever way.
-	// It is "" where the server cannot tell, or where only the statements themselves write.
-	Wrote string
 	// Aborts is set where the server, after an error in a transaction, runs nothing in it until it
 	// is rolled back, at least to a savepoint.
 	Aborts bool

@@ -79,16 +79,20 @@ const errDBClosed = "sql: database is closed"
 // context that is not the request's.
 const notConnected = "failed to connect to `"
 
-// saidLost returns [driver.ErrBadConn] where a message says that the connection was lost.
-func saidLost(text string) error {
-	for _, lost := range []string{
-		driver.ErrBadConn.Error(), mysql.ErrInvalidConn.Error(), io.ErrUnexpectedEOF.Error(),
-		errDBClosed, "failed to connect", "connection refused", "connection reset by peer", "broken pipe",
-	} {
-		// Elsewhere than at the start, or after what wraps an error, it may be what a user wrote.
-		if strings.HasPrefix(text, lost) || strings.Contains(text, ": "+lost) || strings.Contains(text, "; "+lost) {
-			return driver.ErrBadConn
+// A message of a database may hold what a user has written, and so may an error of a hook that
+// never came from a database. So an error of the driver is known by its type. Where there is none
+// to go by, a message counts only in the place where the driver writes it.
+
+// walk calls visit with err and every error that it wraps.
+func walk(err error, visit func(error)) {
+	if err == nil {
+		return
+	}
+	visit(err)
+	walk(errors.Unwrap(err), visit)
+	if several, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, inner := range several.Unwrap() {
+			walk(inner, visit)
 		}
 	}
-	return nil
 }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
@@ -54,7 +52,6 @@ var mysqlDialect = Dialect{
 	Answered:      answeredByMySQL,
 	unavailable:   unavailableMySQL,
 	unfit:         unfitMySQL,
-	Said:          saidMySQL,
 }
 
 // mysqlMigration is the name of the lock for migrations. It holds for the whole server and has at
@@ -174,20 +171,6 @@ func unfitMySQL(err error) bool {
 		return true
 	}
 	return false
-}
-
-// mysqlQuoted is how the driver begins an error of the server. The message follows, with whatever a
-// user has written.
-var mysqlQuoted = regexp.MustCompile(`(?:^|[:;] )Error (\d+)(?: \([0-9A-Z]{5}\))?: `)
-
-// saidMySQL parses the server's error out of a message, or that of a lost connection.
-func saidMySQL(text string) error {
-	if found := mysqlQuoted.FindStringSubmatch(text); found != nil {
-		if number, err := strconv.ParseUint(found[1], 10, 16); err == nil {
-			return &mysql.MySQLError{Number: uint16(number)}
-		}
-	}
-	return saidLost(text)
 }
 
 // mysqlHarmless are the errors of MySQL and MariaDB that undo their statement alone.

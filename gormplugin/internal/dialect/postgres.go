@@ -2,7 +2,6 @@ package dialect
 
 import (
 	"errors"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -44,8 +43,6 @@ var postgresDialect = Dialect{
 	Answered:       answeredByPostgres,
 	unavailable:    unavailablePostgres,
 	unfit:          unfitPostgres,
-	Said:           saidPostgres,
-	Wrote:          "SELECT txid_current_if_assigned() IS NOT NULL",
 	Aborts:         true,
 	MisjudgesLists: true,
 }
@@ -166,27 +163,6 @@ func unavailablePostgres(err error) bool {
 		"58",    // system error
 		"XX",    // internal error, corrupted data
 	}, func(class string) bool { return strings.HasPrefix(state, class) })
-}
-
-// QuotedState is an error of PostgreSQL that a text quotes.
-type QuotedState string
-
-// Error implements error.
-func (s QuotedState) Error() string { return string(s) }
-
-// SQLState is what the drivers' errors have.
-func (s QuotedState) SQLState() string { return string(s) }
-
-// postgresState is how pgx ends an error of the server. The message comes before, with whatever a
-// user has written.
-var postgresState = regexp.MustCompile(`\(SQLSTATE ([0-9A-Z]{5})\)(?:$|; )`)
-
-// saidPostgres parses the server's error out of a message, or that of a lost connection.
-func saidPostgres(text string) error {
-	if found := postgresState.FindAllStringSubmatch(text, -1); found != nil {
-		return QuotedState(found[len(found)-1][1])
-	}
-	return saidLost(text)
 }
 
 // lockTopPostgres returns the columns and the source of a SELECT that locks a number, for sharing

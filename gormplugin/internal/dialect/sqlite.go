@@ -34,7 +34,6 @@ var sqliteDialect = Dialect{
 	Duplicate:   duplicateSQLite,
 	unavailable: unavailableSQLite,
 	unfit:       unfitSQLite,
-	Said:        saidLost,
 	Probe:       probeSQLite(),
 	Grammar:     &rawsql.SQLite,
 }
@@ -51,25 +50,15 @@ const (
 // SQLite's name for the error's code, which may be all, and then its message.
 var sqliteMessage = regexp.MustCompile(`^(?:(?:sqlite\w*|libsql\w*|SQLite(?: \w+)?): )?(?:(?:SQL logic error|constraint failed): )?`)
 
-// endOfSegment ends what stands before an error in a text of several.
-var endOfSegment = regexp.MustCompile(`[:;] `)
-
 // sqliteSays looks for a message of SQLite in an error, and returns what follows the message. Every
 // driver passes the messages on, but each has an error type of its own.
 func sqliteSays(err error, message string) (rest string, ok bool) {
-	find := func(text string) {
+	walk(err, func(e error) {
+		text := e.Error()
 		if after, found := strings.CutPrefix(text[len(sqliteMessage.FindString(text)):], message); found && !ok {
 			rest, ok = after, true
 		}
-	}
-	walk(err, func(e error) { find(e.Error()) })
-	for _, text := range Quoted(err) {
-		find(text)
-		// What wraps an error, or what GORM had before it, comes before it.
-		for _, end := range endOfSegment.FindAllStringIndex(text, -1) {
-			find(text[end[1]:])
-		}
-	}
+	})
 	return rest, ok
 }
 

@@ -221,7 +221,7 @@ func (e *UnsupportedDatabaseError) Unwrap() error { return ErrUnsupportedDatabas
 // RawWriteError says which raw SQL was refused: it would have gone past the plugin. Nothing of it
 // has run. It matches [ErrUnsupported].
 type RawWriteError struct {
-	// Table is the guarded table, as the SQL names it.
+	// Table is the guarded table, as the SQL names it; "" where that does not say which.
 	Table string
 	// Statement is the kind of write: "UPDATE", "INSERT", "DELETE".
 	Statement string
@@ -230,7 +230,7 @@ type RawWriteError struct {
 // Error implements error.
 func (e *RawWriteError) Error() string {
 	return fmt.Sprintf("%v: %s: a raw %s would go past the plugin: write by the model, or use gormplugin.AllowRawWrites(tx) after gormplugin.LockSubtrees or gormplugin.Assert",
-		ErrUnsupported, e.Table, e.Statement)
+		ErrUnsupported, cmp.Or(e.Table, "a guarded table"), e.Statement)
 }
 
 // Unwrap returns [ErrUnsupported].

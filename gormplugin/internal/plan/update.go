@@ -97,6 +97,13 @@ type Move struct {
 // Carries reports whether the rows below get new paths.
 func (m Move) Carries() bool { return !m.Restored && (m.Node.Path != m.Path || m.Node.IDs != m.IDs) }
 
+// After returns the row with its new paths and version.
+func (m Move) After() *Node {
+	n := *m.Node
+	n.Path, n.IDs, n.Version = m.Path, m.IDs, m.Version+1
+	return &n
+}
+
 // Deeper returns by how many levels a row moves down.
 func (m Move) Deeper() int { return strings.Count(m.Path, "/") - strings.Count(m.Node.Path, "/") }
 

@@ -7,7 +7,7 @@ import (
 
 // EndsTransaction returns the first statement in sql that ends the transaction that it runs in, or
 // a part of it: "COMMIT", "CREATE TABLE" which commits implicitly, "ROLLBACK TO SAVEPOINT".
-func (g *Grammar) EndsTransaction(sql string) (statement string, found bool) {
+func (g *Grammar) EndsTransaction(sql string) (ended string, found bool) {
 	if g.cannotEnd(sql) {
 		return "", false
 	}
@@ -15,10 +15,10 @@ func (g *Grammar) EndsTransaction(sql string) (statement string, found bool) {
 		return "SCRIPT", true
 	}
 	for _, r := range g.readings(sql) {
-		e := ender{grammar: g}
 		for piece := range pieces(g.tokens(sql, r)) {
-			if statement, found = e.piece(piece); found {
-				return statement, true
+			s := statement{grammar: g, tokens: piece}
+			if ended, found = s.ends(); found {
+				return ended, true
 			}
 		}
 	}
@@ -32,44 +32,23 @@ func (g *Grammar) cannotEnd(sql string) bool {
 		(!g.stringsName || !containsWord(sql, "ROLLBACK"))
 }
 
-// ender looks for the end of a transaction in one statement after the other.
-type ender struct {
-	grammar *Grammar
-	// compound is set within BEGIN NOT ATOMIC, IF and the like, and body within the text of a
-	// routine or a trigger.
-	compound, body bool
-}
-
-// piece looks at the tokens between two semicolons.
-func (e *ender) piece(tokens []token) (string, bool) {
-	s := statement{grammar: e.grammar, tokens: tokens}
-	if e.body {
-		e.body = !s.at(0).is("END")
-		return "", false
-	}
-	if !e.grammar.commitsDDL {
-		e.body = s.at(0).is("CREATE") && s.holds("BEGIN")
+// ends reports whether the statement ends the transaction, or may.
+func (s *statement) ends() (string, bool) {
+	first := s.at(0)
+	switch {
+	case !s.grammar.commitsDDL:
 		return s.endsPlainly()
-	}
-	opening := s.at(0)
-	e.compound = e.compound || opening.is("BEGIN") && s.at(1).is("NOT") || s.at(1).isSign(':') ||
-		opening.isAny("IF", "WHILE", "FOR", "LOOP", "REPEAT", "CASE", "DECLARE")
-	if block := e.compound && opening.isAny("BEGIN", "END"); !block {
-		if ended, found := s.commits(0); found {
-			return ended, true
+	case s.at(1).isSign(':'), first.isAny("BEGIN", "IF", "WHILE", "FOR", "LOOP", "REPEAT", "CASE", "DECLARE"):
+		// MariaDB's compound statements hold others, of which any may end the transaction.
+		return strings.ToUpper(first.text), true
+	case first.is("SET") && s.at(1).is("STATEMENT"):
+		for i, t := range s.tokens {
+			if ended, found := s.commits(i + 1); t.is("FOR") && found {
+				return ended, true
+			}
 		}
 	}
-	for i := range tokens {
-		starts := e.compound && tokens[i].isAny("THEN", "ELSE", "DO", "LOOP", "REPEAT", "ATOMIC", "BEGIN", "FOUND", "SQLEXCEPTION", "SQLWARNING") ||
-			e.compound && tokens[i].isSign(':') || opening.is("SET") && s.at(1).is("STATEMENT") && tokens[i].is("FOR")
-		if !starts || s.at(i+1).is("BEGIN") {
-			continue
-		}
-		if ended, found := s.commits(i + 1); found {
-			return ended, true
-		}
-	}
-	return "", false
+	return s.commits(0)
 }
 
 // holds reports whether the statement has a keyword.
@@ -77,8 +56,9 @@ func (s *statement) holds(keyword string) bool {
 	return slices.ContainsFunc(s.tokens, func(t token) bool { return t.is(keyword) })
 }
 
-// endsPlainly is for PostgreSQL and SQLite, where nothing commits but what says so. SQLite's OR
-// ROLLBACK ends the transaction where a row is refused.
+// endsPlainly is for PostgreSQL and SQLite, where nothing commits but what says so. The END of a
+// trigger's or a routine's body is taken for one. SQLite's OR ROLLBACK ends the transaction where a
+// row is refused.
 func (s *statement) endsPlainly() (string, bool) {
 	first := s.at(0)
 	switch {
@@ -121,8 +101,6 @@ func (s *statement) commits(i int) (string, bool) {
 		// Temporary tables come and go within a transaction.
 		next := s.skip(i+1, "OR", "REPLACE")
 		return both, !s.at(next).isAny("TEMPORARY", "PREPARE")
-	case first.is("BEGIN"):
-		return "BEGIN", !second.is("NOT")
 	case first.is("ROLLBACK"):
 		return "ROLLBACK", true
 	case first.is("ANALYZE"):
@@ -133,12 +111,8 @@ func (s *statement) commits(i int) (string, bool) {
 		return "LOAD INDEX", second.is("INDEX")
 	case first.is("SET"):
 		return s.sets(i + 1)
-	case first.isAny("PREPARE", "EXECUTE"):
-		for text := range s.texts(i) {
-			if ended, found := s.grammar.EndsTransaction(text); found {
-				return ended, true
-			}
-		}
+	case first.is("EXECUTE"):
+		return both, true // nobody knows what
 	}
 	return "", false
 }

@@ -29,8 +29,9 @@ func TestOnlyReads(t *testing.T) {
 		{"mysql sqlite", "VALUES (f())", false},
 		{"mysql sqlite", "", false},
 		{"sqlite", "SELECT f()", true},
-		{"postgres", "SELECT f()", true}, // the server is asked
-		{"postgres", "CALL f()", true},
+		{"postgres", "SELECT f()", false},
+		{"postgres", "CALL f()", false},
+		{"postgres", "SELECT count(*), sum(x) FROM a WHERE b IN ($1)", true},
 		{"postgres", "COPY x FROM STDIN", false},
 		{"mysql", "SELECT f()", false},
 		{"mysql", "SELECT f ()", false},

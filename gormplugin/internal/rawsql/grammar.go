@@ -38,11 +38,9 @@ type Grammar struct {
 	backslashes bool
 	// selectInto is set where SELECT … INTO makes a table.
 	selectInto bool
-	// compounds is set where a statement may hold others between words such as IF and END IF, and
-	// commitsDDL where a statement that defines something commits the transaction.
-	compounds, commitsDDL bool
-	// storedFunctions is set where a function that a SELECT calls may write, and the server does
-	// not say whether it has.
+	// commitsDDL is set where a statement that defines something commits the transaction.
+	commitsDDL bool
+	// storedFunctions is set where a function that a SELECT calls may write.
 	storedFunctions bool
 	// nameBytes is how many bytes of a name count, 0 if all of them do.
 	nameBytes int
@@ -52,10 +50,10 @@ type Grammar struct {
 var (
 	MySQL = Grammar{
 		backquotes: true, brackets: true, hashComments: true, dashesNeedSpace: true, versionComments: true, doubleQuotedStrings: true,
-		joinedTargets: true, backslashes: true, compounds: true, commitsDDL: true, storedFunctions: true,
+		joinedTargets: true, backslashes: true, commitsDDL: true, storedFunctions: true,
 	}
 	PostgreSQL = Grammar{
-		returnEndsLine: true, nestedComments: true, dollarQuotes: true, backslashes: true, selectInto: true, nameBytes: 63,
+		returnEndsLine: true, nestedComments: true, dollarQuotes: true, backslashes: true, selectInto: true, storedFunctions: true, nameBytes: 63,
 	}
 	SQLite = Grammar{backquotes: true, brackets: true, variables: true, byteOrderMarks: true, stringsName: true}
 )

@@ -152,10 +152,10 @@ func (l *lexer) prefixedOrWord() token {
 		switch {
 		case l.starts("e'"), l.starts("E'"):
 			l.at++
-			return l.escapeString()
+			return token{kind: literal, text: l.quoted('\'', true)}
 		case l.starts("u&'"), l.starts("U&'"):
 			l.at += len("u&")
-			return token{kind: literal, text: unescapeUnicode(l.quoted('\'', false))}
+			return token{kind: literal, text: l.quoted('\'', false)}
 		case l.starts(`u&"`), l.starts(`U&"`):
 			l.at += len("u&")
 			return token{kind: opaque, text: l.quoted('"', false)}

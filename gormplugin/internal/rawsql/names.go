@@ -7,26 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// Case is when a database takes two spellings for one table.
-type Case uint8
-
-const (
-	// CaseUnicode means that letter case never counts. MySQL with lower_case_table_names set to 1
-	// or 2; the safe answer where nobody knows.
-	CaseUnicode Case = iota
-	// CaseASCII means that the case of the letters A to Z does not count. SQLite.
-	CaseASCII
-	// CaseFolded means that a name counts as it is, and without quotes as in small letters.
-	// PostgreSQL.
-	CaseFolded
-	// CaseExact means that a name counts as it is. MySQL with lower_case_table_names set to 0.
-	CaseExact
-)
-
-// Names are the guarded tables' names, without schemas, as a database tells them apart.
+// Names are the guarded tables' names, without schemas. Letter case does not count, wherever it
+// does in the database: in doubt, a name is one of them.
 type Names struct {
 	grammar *Grammar
-	rule    Case
 	names   []string
 	// firsts are the bytes that the names begin with, in either case.
 	firsts [256]bool
@@ -34,9 +18,9 @@ type Names struct {
 	plain bool
 }
 
-// NewNames returns the names as a database of the grammar tells them apart.
-func NewNames(grammar *Grammar, rule Case, names ...string) *Names {
-	n := &Names{grammar: grammar, rule: rule, plain: true}
+// NewNames returns the names for SQL of the grammar.
+func NewNames(grammar *Grammar, names ...string) *Names {
+	n := &Names{grammar: grammar, plain: true}
 	for _, name := range names {
 		n.names = append(n.names, name)
 		for i := range len(name) {
@@ -50,27 +34,17 @@ func NewNames(grammar *Grammar, rule Case, names ...string) *Names {
 	return n
 }
 
-// Same reports whether the database takes two names, as they are between quotes, for one.
+// Same reports whether two names are taken for one.
 func (n *Names) Same(a, b string) bool {
 	a, b = n.grammar.cut(a), n.grammar.cut(b)
-	switch n.rule {
-	case CaseUnicode:
-		return strings.EqualFold(a, b) || strings.EqualFold(strings.Map(unicode.ToLower, a), strings.Map(unicode.ToLower, b))
-	case CaseASCII:
-		return lowerASCII(a) == lowerASCII(b)
-	default:
-		return a == b
-	}
+	return strings.EqualFold(a, b) || strings.EqualFold(strings.Map(unicode.ToLower, a), strings.Map(unicode.ToLower, b))
 }
 
-// Has reports whether a name, which is in quotes or not, is one of the names.
-func (n *Names) Has(text string, quoted bool) bool { return n.find(text, quoted) >= 0 }
+// Has reports whether a name is one of the names.
+func (n *Names) Has(text string) bool { return n.find(text) >= 0 }
 
 // find returns which of the names a name is, -1 if none.
-func (n *Names) find(text string, quoted bool) int {
-	if n.rule == CaseFolded && !quoted {
-		text = lowerASCII(text)
-	}
+func (n *Names) find(text string) int {
 	return slices.IndexFunc(n.names, func(guarded string) bool { return n.Same(text, guarded) })
 }
 
@@ -86,7 +60,7 @@ func (n *Names) MayMention(sql string) bool {
 			(b|0x20 == 'p' || b|0x20 == 'e') && n.grammar.joinedTargets && runsText(sql[i:]),
 			b == '\'' && n.grammar.dollarQuotes && continues(sql[i+1:]),
 			b == '&' && n.grammar.dollarQuotes && i+1 < len(sql) && (sql[i+1] == '"' || sql[i+1] == '\''),
-			b >= utf8.RuneSelf && n.rule == CaseUnicode:
+			b >= utf8.RuneSelf:
 			return true
 		case n.firsts[b] && n.anyAt(sql[i:]):
 			return true
@@ -134,7 +108,7 @@ func (n *Names) FirstIn(sql string) (guarded string, found bool) {
 			if !n.guards(t) {
 				continue
 			}
-			if i := n.find(t.text, t.kind != word); i >= 0 {
+			if i := n.find(t.text); i >= 0 {
 				return n.names[i], true
 			}
 			return "", true
@@ -148,12 +122,10 @@ func (n *Names) guards(t token) bool {
 	switch t.kind {
 	case opaque:
 		return true
-	case word:
-		return n.Has(t.text, false)
-	case name:
-		return n.Has(t.text, true)
+	case word, name:
+		return n.Has(t.text)
 	case literal:
-		return n.grammar.stringsName && n.Has(t.text, true)
+		return n.grammar.stringsName && n.Has(t.text)
 	default:
 		return false
 	}
@@ -187,14 +159,4 @@ func (g *Grammar) cut(name string) string {
 		n--
 	}
 	return name[:n]
-}
-
-// lowerASCII returns s with small letters for A to Z.
-func lowerASCII(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'A' && r <= 'Z' {
-			return r + 'a' - 'A'
-		}
-		return r
-	}, s)
 }

@@ -21,7 +21,7 @@ func (s *statement) written(i int) (verb, table string, found bool) {
 	case t.is("LOAD"):
 		table, found = s.loaded(i)
 	case t.isAny("PREPARE", "EXECUTE"):
-		table, found = s.prepared(i)
+		found = s.prepares(i)
 	case t.is("INTO") && s.grammar.selectInto:
 		// SELECT … INTO [TEMPORARY] [TABLE] table makes a table in PostgreSQL.
 		table, _, found = s.table(s.skip(i+1, "TEMPORARY", "TEMP", "UNLOGGED", "LOCAL", "GLOBAL", "TABLE"))
@@ -117,11 +117,8 @@ func (s *statement) loaded(i int) (string, bool) {
 	return "", false
 }
 
-// prepared: PREPARE … FROM and EXECUTE IMMEDIATE run a string in MySQL, and EXECUTE does within
-// PostgreSQL's routines.
-func (s *statement) prepared(i int) (string, bool) {
-	if s.grammar.dollarQuotes {
-		return s.quotedWrite(i + 1)
-	}
-	return s.quoted(i + 1)
+// prepares: PREPARE … FROM and EXECUTE IMMEDIATE run a string in MySQL, of which nobody knows what
+// it is put together from.
+func (s *statement) prepares(i int) bool {
+	return s.grammar.joinedTargets && (s.at(i).is("PREPARE") && s.at(i+2).is("FROM") || s.at(i+1).is("IMMEDIATE"))
 }

@@ -10,7 +10,7 @@ import (
 type Write struct {
 	// Statement is its kind: "UPDATE", "INSERT".
 	Statement string
-	// Table is the table as the statement names it.
+	// Table is the table as the statement names it; "" where that may be put together from pieces.
 	Table string
 }
 
@@ -18,8 +18,8 @@ type Write struct {
 //
 // Definitions of tables and indexes are no writes, and neither are DROP, RENAME and reads that
 // lock. TRUNCATE is one, and so are a CREATE TABLE that takes rows from a query, an ALTER TABLE
-// that adds or removes rows, and definitions of triggers, rules, events and routines with a write
-// in their text.
+// that adds or removes rows or changes their type, and definitions of triggers, rules, events and
+// routines with a write in their text.
 func (n *Names) FindWrite(sql string) (Write, bool) {
 	if n.grammar.isPlainRead(sql) || !n.MayMention(sql) {
 		return Write{}, false
@@ -32,6 +32,9 @@ func (n *Names) FindWrite(sql string) (Write, bool) {
 		for piece := range pieces(n.grammar.tokens(sql, r)) {
 			s := statement{grammar: n.grammar, tokens: piece, names: n}
 			if w, found := s.write(); found {
+				if w.Table == "" {
+					w.Table, _ = n.mentionedBy(sql)
+				}
 				return w, true
 			}
 		}
@@ -81,20 +84,13 @@ func containsWord(sql, word string) bool {
 type statement struct {
 	grammar *Grammar
 	tokens  []token
-	// names are the tables to which writes are looked for. Where it is nil, guarded says whether a
-	// name without schema and quotes is one.
-	names   *Names
-	guarded func(name string) bool
-	// nested is how many texts the statement is in.
-	nested int
+	// names are the tables to which writes are looked for; nil where the end of a transaction is.
+	names *Names
 }
 
 // guards reports whether a token names, or may name, one of the tables.
 func (s *statement) guards(t token) bool {
-	if s.names != nil {
-		return s.names.guards(t)
-	}
-	return t.kind == opaque || t.kind != end && s.guarded(t.text)
+	return s.names != nil && s.names.guards(t)
 }
 
 // reads are the first words of statements that write no rows of a table that they name. In
@@ -114,10 +110,7 @@ func (s *statement) write() (Write, bool) {
 	case opening.isAny("EXPLAIN", "DESCRIBE", "DESC") && !s.analyses():
 		return Write{}, false
 	case opening.is("DO") && s.grammar.dollarQuotes:
-		// What runs is in the string.
-		if table, found := s.quoted(first); found {
-			return Write{"DO", table}, true
-		}
+		return Write{"DO", ""}, true // what runs is in the string
 	}
 	for i := range s.tokens {
 		if verb, table, found := s.written(i); found {
@@ -129,24 +122,13 @@ func (s *statement) write() (Write, bool) {
 
 // analyses reports whether an EXPLAIN runs what it explains.
 func (s *statement) analyses() bool {
-	for i, t := range s.tokens {
-		if s.grammar.dollarQuotes && (s.at(i-1).isSign('(') || s.at(i-1).isSign(',')) && s.at(i+1).saysNo() {
-			continue
-		}
+	for _, t := range s.tokens {
 		if t.kind == opaque || (t.kind == word || t.kind == name) &&
 			(strings.EqualFold(t.text, "ANALYZE") || strings.EqualFold(t.text, "ANALYSE")) { //nolint:misspell // as SQL spells it
 			return true
 		}
 	}
 	return false
-}
-
-// saysNo reports whether the token is a value that switches an option of PostgreSQL's EXPLAIN off.
-func (t token) saysNo() bool {
-	if t.kind != word && t.kind != name && t.kind != literal {
-		return false
-	}
-	return t.text == "0" || strings.EqualFold(t.text, "false") || strings.EqualFold(t.text, "off")
 }
 
 // at returns a token, one of kind end where there is none.

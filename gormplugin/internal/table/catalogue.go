@@ -11,7 +11,6 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
 )
 
@@ -22,10 +21,8 @@ type Catalogue struct {
 	Tables map[string]*Table   // by name
 	Bases  map[string][]*Table // by name without the schema
 	Models map[reflect.Type]*Table
-	// Names are those of the tables, as the database tells them apart; spellings is the rule by
-	// which it does.
-	Names     *rawsql.Names
-	spellings rawsql.Case
+	// Names are those of the tables.
+	Names *rawsql.Names
 	// recall is the context key of what a request has read of the trees, and believed is set where
 	// a write may be planned on that.
 	recall   recallKey
@@ -76,7 +73,7 @@ func (c *Catalogue) InspectAll(db *gorm.DB, d *dialect.Dialect, specs []Spec, lo
 	for _, t := range c.Tables {
 		t.findZeroKeys()
 	}
-	return nil
+	return c.learnNames(d)
 }
 
 // TableFor returns the guarded table of a model.
@@ -95,15 +92,10 @@ func (c *Catalogue) WithRecall(ctx context.Context) context.Context {
 	return context.WithValue(ctx, c.recall, new(recall))
 }
 
-// LearnNames finds out which spellings of the guarded tables' names the database takes for one
-// table. It returns an error where the database takes two registered tables for one.
-func (c *Catalogue) LearnNames(db *gorm.DB, d *dialect.Dialect) error {
-	rule := spelling(db, d)
-	if c.Names != nil && rule >= c.spellings {
-		return nil // another server in use tells no more names apart than this one
-	}
-	names := slices.Sorted(maps.Keys(c.Bases))
-	c.Names, c.spellings = rawsql.NewNames(d.Grammar, rule, names...), rule
+// learnNames notes the names of the guarded tables. It refuses two that some database would take
+// for one.
+func (c *Catalogue) learnNames(d *dialect.Dialect) error {
+	c.Names = rawsql.NewNames(d.Grammar, slices.Sorted(maps.Keys(c.Bases))...)
 	for i, a := range c.All {
 		for _, b := range c.All[:i] {
 			if c.Names.Same(a.TableName, b.TableName) {
@@ -112,27 +104,4 @@ func (c *Catalogue) LearnNames(db *gorm.DB, d *dialect.Dialect) error {
 		}
 	}
 	return nil
-}
-
-// spelling asks the database which names it tells apart. Where it does not answer, letter case is
-// taken not to count: more is refused then, and nothing is overlooked.
-func spelling(db *gorm.DB, d *dialect.Dialect) rawsql.Case {
-	switch d.Grammar {
-	case &rawsql.PostgreSQL:
-		return rawsql.CaseFolded
-	case &rawsql.SQLite:
-		return rawsql.CaseASCII
-	}
-	if db.DryRun || db.ConnPool == nil {
-		return rawsql.CaseUnicode
-	}
-	const exact = "0"
-	var setting string
-	ctx, cancel := context.WithTimeout(db.Statement.Context, txn.QuestionTimeout)
-	defer cancel()
-	row := txn.Unwrapped(db.ConnPool).QueryRowContext(ctx, "SELECT @@lower_case_table_names")
-	if row == nil || row.Scan(&setting) != nil || setting != exact {
-		return rawsql.CaseUnicode
-	}
-	return rawsql.CaseExact
 }

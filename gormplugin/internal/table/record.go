@@ -208,6 +208,15 @@ func (t *Table) SetPaths(r Record, n *Node) error {
 	return errors.Join(r.Set(t.Path, written(n.Path)), r.Set(t.IDs, written(n.IDs)))
 }
 
+// TellPlace writes a row's paths into a struct of the model, and that of a leaf where it has a
+// field for it.
+func (t *Table) TellPlace(ctx context.Context, row reflect.Value, n *Node) error {
+	if t.IsLeaf() {
+		return t.Tell(ctx, row, n.Path)
+	}
+	return t.SetPaths(Record{Ctx: ctx, Row: row}, n)
+}
+
 // EachRow calls do for every struct of the model that rows, one of them or a list, holds.
 func (t *Table) EachRow(rows reflect.Value, do func(row reflect.Value) error) error {
 	switch rows.Kind() {

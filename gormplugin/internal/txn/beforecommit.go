@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime/debug"
 
-	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/internal/gincontext"
 	"gorm.io/gorm"
 )
@@ -60,7 +59,7 @@ var errCommitting = errors.New("gormplugin: the functions of WithBeforeCommit ar
 // while the functions are running.
 func (h *Handle) prepare() error {
 	h.closeRows()
-	if h.before == nil || h.Failed() != nil || !h.wrote.Load() && !h.hasWrittenUnseen() {
+	if h.before == nil || h.Failed() != nil || !h.wrote.Load() {
 		return nil
 	}
 	if !h.preparation.CompareAndSwap(unprepared, preparing) {
@@ -86,18 +85,6 @@ func (h *Handle) prepare() error {
 	}
 	done = true
 	return nil
-}
-
-// hasWrittenUnseen reports whether the transaction has written though its statements only read, by
-// a function that one of them calls. Where there is no answer, it may have.
-func (t *Transaction) hasWrittenUnseen() bool {
-	question := t.owner.Dialect.Wrote
-	if question == "" || t.whyAborted() != nil {
-		return false // an aborted transaction commits nothing
-	}
-	var wrote bool
-	err := t.Tx.QueryRowContext(context.WithoutCancel(t.ctx), question).Scan(&wrote)
-	return wrote || err != nil && t.owner.Dialect.Classify(err) != dialect.FailureAborted
 }
 
 // contain, deferred, logs a panic of a function that was called on a goroutine of the plugin's.

@@ -7,9 +7,6 @@ import (
 
 // ExecContext implements [gorm.ConnPool].
 func (t *Transaction) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	if t.answer(ctx, query) {
-		return answered{}, nil
-	}
 	t.noteWrite(query)
 	result, err := t.Tx.ExecContext(ctx, query, args...)
 	if err == nil {
@@ -44,9 +41,6 @@ func (t *Transaction) QueryRowContext(ctx context.Context, query string, args ..
 
 // PrepareContext implements [gorm.ConnPool].
 func (t *Transaction) PrepareContext(ctx context.Context, query string) (*sql.Stmt, error) {
-	if t.answer(ctx, query) {
-		return nil, errAnswered
-	}
 	t.noteWrite(query)
 	stmt, err := t.Tx.PrepareContext(ctx, query)
 	t.owner.prepared(query, stmt)

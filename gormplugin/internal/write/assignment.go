@@ -9,6 +9,7 @@ import (
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
 	"gorm.io/gorm/callbacks"
 	"gorm.io/gorm/clause"
@@ -133,46 +134,17 @@ func takeAssigned(ctx context.Context, t *table.Table, a *assignment, f *schema.
 	return value, nil
 }
 
-// rehearsal returns a copy of an update's statement for working out its assignments early, before
-// the hooks. That changes neither the model's fields nor the statement's conditions.
-func rehearsal(t *table.Table, db *gorm.DB) *gorm.Statement {
+// rehearse works out the assignments of an update early, before the hooks, and returns them with a
+// copy of the statement. That changes neither the model's fields nor the statement's conditions.
+func rehearse(t *table.Table, db *gorm.DB) (*assignment, *gorm.Statement, error) {
+	defer txn.Remember(db.Statement).Restore()
 	copied := db.Session(&gorm.Session{Initialized: true}).Statement
-	copied.ReflectValue = detached(db.Statement.Context, t, reflect.ValueOf(db.Statement.Model))
-	return copied
-}
-
-// detached returns a copy of the structs behind v that can be assigned to.
-func detached(ctx context.Context, t *table.Table, v reflect.Value) reflect.Value {
-	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
-		v = v.Elem()
+	copied.ReflectValue = reflect.ValueOf(db.Statement.Model)
+	for copied.ReflectValue.Kind() == reflect.Pointer || copied.ReflectValue.Kind() == reflect.Interface {
+		copied.ReflectValue = copied.ReflectValue.Elem()
 	}
-	switch v.Kind() {
-	case reflect.Slice, reflect.Array:
-		list := reflect.MakeSlice(reflect.SliceOf(t.Schema.ModelType), 0, v.Len())
-		for i := range v.Len() {
-			if row := detached(ctx, t, v.Index(i)); row.IsValid() && row.Type() == t.Schema.ModelType {
-				list = reflect.Append(list, row)
-			}
-		}
-		return list
-	case reflect.Struct:
-		fresh := reflect.New(v.Type()).Elem()
-		fresh.Set(v)
-		if v.Type() != t.Schema.ModelType {
-			return fresh
-		}
-		for _, f := range t.Schema.Fields {
-			// GORM assigns through a pointer that is there already.
-			if field := f.ReflectValueOf(ctx, fresh); field.Kind() == reflect.Pointer && !field.IsNil() {
-				pointee := reflect.New(field.Type().Elem())
-				pointee.Elem().Set(field.Elem())
-				field.Set(pointee)
-			}
-		}
-		return fresh
-	default:
-		return v
-	}
+	a, err := assignmentIn(t, copied)
+	return a, copied, err
 }
 
 // replace makes the statement assign values to the rows with the given ids. Other rows that it

@@ -22,8 +22,7 @@ type deleting struct {
 func (k *deleting) Survey(db *gorm.DB, st *Statement) (bool, error) {
 	st.Operation = "delete"
 	st.Note = "delete from " + st.Table.TableName
-	stmt := rehearsal(st.Table, db)
-	stmt.ReflectValue = db.Statement.ReflectValue
+	stmt := db.Session(&gorm.Session{Initialized: true}).Statement
 	addKeys(st.Table, stmt)
 	if !HasCondition(stmt) && !db.AllowGlobalUpdate {
 		return false, nil

@@ -2,6 +2,7 @@ package write
 
 import (
 	"context"
+	"maps"
 	"reflect"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
@@ -36,55 +37,29 @@ func complete(t *table.Table, a *assignment, moves []plan.Move, rows int, fence 
 	}
 }
 
-// writeBack writes the new paths and versions into the caller's structs, as GORM does with all
-// other columns.
-func writeBack(t *table.Table, stmt *gorm.Statement, x *relocation) error {
-	moved := make(map[any]plan.Move, len(x.Moves))
+// writeBack writes into the caller's structs the paths and versions of rows that have moved, as
+// GORM does with all other columns, and if stayed is set those of rows that stay where they are:
+// what the structs state may be outdated.
+func writeBack(t *table.Table, stmt *gorm.Statement, x *relocation, stayed bool) error {
+	now := make(map[any]*table.Node, len(x.Moves))
+	if stayed && !t.IsLeaf() {
+		maps.Copy(now, x.hit.Live)
+	}
 	for _, m := range x.Moves {
-		moved[m.ID] = m
+		now[m.ID] = m.After()
 	}
 	return t.EachRow(stmt.ReflectValue, func(row reflect.Value) error {
 		id, err := t.KeyOfRow(stmt.Context, row)
-		if err != nil {
+		n := now[id]
+		if err != nil || n == nil {
 			return err
 		}
-		m, ok := moved[id]
-		if !ok {
-			return nil
-		}
-		if t.Version != nil {
-			if err := t.Version.Set(stmt.Context, row, m.Version+1); err != nil {
-				return err
-			}
-		}
-		if t.IsLeaf() {
-			return t.Tell(stmt.Context, row, m.Path)
-		}
-		return t.SetPaths(table.Record{Ctx: stmt.Context, Row: row}, &table.Node{Path: m.Path, IDs: m.IDs})
-	})
-}
-
-// writeBackPaths writes into the caller's structs the paths of rows that stay where they are. What
-// the structs state may be outdated.
-func writeBackPaths(t *table.Table, stmt *gorm.Statement, x *relocation) error {
-	if t.IsLeaf() {
-		return nil
-	}
-	return t.EachRow(stmt.ReflectValue, func(row reflect.Value) error {
-		id, err := t.KeyOfRow(stmt.Context, row)
-		if err != nil {
-			return err
-		}
-		n := x.hit.Live[id]
-		if n == nil {
-			return nil
-		}
-		if t.Version != nil && x.hasOutdatedPath() {
+		if t.Version != nil && (!stayed || x.hasOutdatedPath()) {
 			if err := t.Version.Set(stmt.Context, row, n.Version); err != nil {
 				return err
 			}
 		}
-		return t.SetPaths(table.Record{Ctx: stmt.Context, Row: row}, n)
+		return t.TellPlace(stmt.Context, row, n)
 	})
 }
 
@@ -96,7 +71,7 @@ func reportPlace(ctx context.Context, op *Operation, x *relocation) error {
 	t, n := x.table, *x.hit.Live[op.ID]
 	for _, m := range x.Moves {
 		if m.ID == op.ID {
-			n.Path, n.IDs, n.Version = m.Path, m.IDs, m.Version+1
+			n = *m.After()
 		}
 	}
 	n.Parent, n.Name = x.assignment.ParentOf(&n), x.assignment.NameOf(&n)
@@ -116,8 +91,5 @@ func reportPlace(ctx context.Context, op *Operation, x *relocation) error {
 			return err
 		}
 	}
-	if t.IsLeaf() {
-		return t.Tell(ctx, op.Into, n.Path)
-	}
-	return t.SetPaths(table.Record{Ctx: ctx, Row: op.Into}, &n)
+	return t.TellPlace(ctx, op.Into, &n)
 }

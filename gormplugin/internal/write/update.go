@@ -26,8 +26,7 @@ type updating struct {
 // and its hooks.
 func (k *updating) Survey(db *gorm.DB, st *Statement) (bool, error) {
 	t := st.Table
-	stmt := rehearsal(t, db)
-	a, err := assignmentIn(t, stmt)
+	a, stmt, err := rehearse(t, db)
 	if err != nil || !a.touches() || !HasCondition(stmt) && !db.AllowGlobalUpdate {
 		return false, err
 	}
@@ -174,7 +173,7 @@ func (k *updating) updateInPlace(w *writing, a *assignment, x *relocation) error
 			}
 		}
 		if hit {
-			if err := writeBackPaths(t, stmt, x); err != nil {
+			if err := writeBack(t, stmt, x, true); err != nil {
 				return err
 			}
 		}
@@ -229,7 +228,7 @@ func (k *updating) updateMoved(w *writing, a *assignment, x *relocation) error {
 			return err
 		}
 	}
-	if err := writeBack(t, db.Statement, x); err != nil {
+	if err := writeBack(t, db.Statement, x, false); err != nil {
 		return err
 	}
 	x.noteParents()

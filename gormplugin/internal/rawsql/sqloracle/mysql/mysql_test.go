@@ -22,7 +22,7 @@ func newTiDB(testing.TB) sqloracle.Oracle {
 
 // Names implements [sqloracle.Oracle].
 func (*tidb) Names() *rawsql.Names {
-	return rawsql.NewNames(&rawsql.MySQL, rawsql.CaseUnicode, sqloracle.Guarded)
+	return rawsql.NewNames(&rawsql.MySQL, sqloracle.Guarded)
 }
 
 // Ask implements [sqloracle.Oracle].

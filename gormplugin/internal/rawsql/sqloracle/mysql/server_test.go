@@ -140,7 +140,7 @@ func (s *server) alone(statements ...string) (err error) {
 func TestServers(t *testing.T) {
 	testserver.EachMySQL(t, func(t *testing.T, on testserver.MySQLServer) {
 		s := newServer(t, on)
-		names := rawsql.NewNames(&rawsql.MySQL, rawsql.CaseExact, sqloracle.Guarded)
+		names := rawsql.NewNames(&rawsql.MySQL, sqloracle.Guarded)
 		s.fill()
 		before := s.rows(sqloracle.Guarded)
 		ran, wrote := 0, 0

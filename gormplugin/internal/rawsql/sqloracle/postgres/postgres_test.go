@@ -18,7 +18,7 @@ func newPostgres(testing.TB) sqloracle.Oracle { return postgres{} }
 
 // Names implements [sqloracle.Oracle].
 func (postgres) Names() *rawsql.Names {
-	return rawsql.NewNames(&rawsql.PostgreSQL, rawsql.CaseFolded, sqloracle.Guarded)
+	return rawsql.NewNames(&rawsql.PostgreSQL, sqloracle.Guarded)
 }
 
 // Ask implements [sqloracle.Oracle].

@@ -54,7 +54,7 @@ func newSQLite(t testing.TB) sqloracle.Oracle {
 
 // Names implements [sqloracle.Oracle].
 func (*sqlite) Names() *rawsql.Names {
-	return rawsql.NewNames(&rawsql.SQLite, rawsql.CaseASCII, sqloracle.Guarded)
+	return rawsql.NewNames(&rawsql.SQLite, sqloracle.Guarded)
 }
 
 // Ask implements [sqloracle.Oracle]. Statements are compiled, and never run.
