@@ -65,8 +65,7 @@ func (t *Table) validate() error {
 			return fmt.Errorf("%w: no %s is given", ErrTable, column.what)
 		}
 	}
-	switch {
-	case t.Path == "" && t.IDPath == "":
+	if t.Path == "" && t.IDPath == "" {
 		return fmt.Errorf("%w: neither a path nor an id path column is given", ErrTable)
 	}
 	if t.Namespace == "" {

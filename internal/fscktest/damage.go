@@ -246,6 +246,9 @@ func (tt damageCase) check(t *testing.T, w *world) {
 		t.Errorf("planned\n%s\nand done\n%s", strings.Join(planned, "\n"), strings.Join(done, "\n"))
 	}
 	after := w.rows(t)
+	if summary.After.Rows != int64(len(after)) {
+		t.Errorf("%d rows at the end, and %d are said to be", len(after), summary.After.Rows)
+	}
 	if unmendable == 0 {
 		w.sound(t, after)
 	}

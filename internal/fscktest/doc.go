@@ -8,7 +8,6 @@ import "testing"
 // Run runs the whole suite.
 func Run(t *testing.T, database Database) {
 	t.Run("Damage", func(t *testing.T) { testDamage(t, database) })
-	t.Run("TextKeys", func(t *testing.T) { testTextKeys(t, database) })
 	t.Run("Collation", func(t *testing.T) { testCollation(t, database) })
 	t.Run("Columns", func(t *testing.T) { testColumns(t, database) })
 	t.Run("Random", func(t *testing.T) { testRandom(t, database) })

@@ -8,36 +8,6 @@ import (
 	"github.com/pathlock-go/pathlock/fsck"
 )
 
-// testTextKeys repeats the damage on a table whose keys are UUIDs, as texts.
-func testTextKeys(t *testing.T, database Database) {
-	for _, tt := range damage {
-		switch tt.what {
-		case "a parent that is missing", "a cycle of three, with a row below it", "two root rows", "siblings of one name, and a number that is taken":
-		default:
-			continue
-		}
-		t.Run(tt.what, func(t *testing.T) {
-			w := newWorld(t, database, schema{text: true})
-			// The id paths are those of numbers. The repair has to write them, too.
-			w.insert(t, tt.rows...)
-			if _, summary := w.repair(t, fsck.RepairOptions{Apply: true}); summary.After.Total() > 0 {
-				t.Errorf("left: %v", summary.After.Problems)
-			}
-			rows := w.rows(t)
-			w.sound(t, rows)
-			want := make(map[int]bool)
-			for _, n := range tt.rows {
-				want[n.ID] = !n.Deleted
-			}
-			for id, live := range want {
-				if _, ok := rows[id]; live && !ok {
-					t.Errorf("row %d is lost", id)
-				}
-			}
-		})
-	}
-}
-
 // testCollation has a name column whose collation treats different names as equal.
 func testCollation(t *testing.T, database Database) {
 	if database.Loose == "" {
@@ -114,12 +84,6 @@ func testColumns(t *testing.T, database Database) {
 		if err := w.db.QueryRowContext(t.Context(), "SELECT version FROM suites WHERE id = 5").Scan(&version); err != nil || version != 2 {
 			t.Errorf("version %d (%v), want 2", version, err)
 		}
-	})
-	t.Run("a unique index over the names of siblings", func(t *testing.T) {
-		w := newWorld(t, database, schema{unique: true})
-		w.insert(t, with(Node{5, 1, 97, "x", "/x", "", false}, Node{6, 1, 98, "x", "/x", "", false}, Node{7, 1, 99, "x", "/x", "", false})...)
-		w.repair(t, fsck.RepairOptions{Apply: true})
-		w.sound(t, w.rows(t))
 	})
 	t.Run("a description that is wrong", func(t *testing.T) {
 		w := newWorld(t, database, schema{})

@@ -75,8 +75,10 @@ func (w *world) sound(t interface {
 }, rows map[int]Node) {
 	t.Helper()
 	idPath := func(id int) string {
-		if id == 999 { // the derived key of a lost+found
-			return rows[id].IDPath[len(rows[id].IDPath)-36:]
+		for key, number := range w.derived {
+			if number == id {
+				return key
+			}
 		}
 		return fmt.Sprint(w.key(id))
 	}

@@ -25,46 +25,14 @@ func testUnique(t *testing.T, database Database) {
 			want: map[int]string{5: "/c/x", 6: "/c/y", 7: "/c/y/z"},
 		},
 		{
-			what: "a chain, each with the next one's path", rows: with(
-				Node{5, 1, 1, "e", "/f", "/1/6", false}, Node{6, 1, 1, "f", "/g", "/1/7", false},
-				Node{7, 1, 1, "g", "/h", "/1/8", false}, Node{8, 1, 1, "h", "/old", "/1/9", false}),
-			want: map[int]string{5: "/e", 6: "/f", 7: "/g", 8: "/h"},
-		},
-		{
-			what: "a chain, each with the path of the one before", rows: with(
-				Node{5, 1, 1, "e", "/old", "/1/4/5", false}, Node{6, 1, 1, "f", "/e", "/1/5", false},
-				Node{7, 1, 1, "g", "/f", "/1/6", false}, Node{8, 1, 1, "h", "/g", "/1/7", false}),
-			want: map[int]string{5: "/e", 6: "/f", 7: "/g", 8: "/h"},
-		},
-		{
-			what: "a round of three, in another order than the keys'", rows: with(
-				Node{5, 1, 1, "e", "/g", "/1/7", false}, Node{6, 1, 1, "f", "/e", "/1/5", false}, Node{7, 1, 1, "g", "/f", "/1/6", false}),
-			want: map[int]string{5: "/e", 6: "/f", 7: "/g"},
-		},
-		{
-			what: "a path and an id path that different rows have", rows: with(
-				Node{5, 1, 1, "e", "/f", "/1/7", false}, Node{6, 1, 1, "f", "/g", "/1/5", false}, Node{7, 1, 1, "g", "/e", "/1/6", false}),
-			want: map[int]string{5: "/e", 6: "/f", 7: "/g"},
-		},
-		{
 			what: "a row that has the path of the lost+found to be created", rows: with(
 				Node{5, 1, 1, "e", "/lost+found", "/1/5", false}, Node{6, 1, 99, "x", "/x", "/1/6", false}, Node{7, 1, 1, "g", "/lost+found/x", "", false}),
 			want: map[int]string{5: "/e", 6: "/lost+found/x", 7: "/g"},
 		},
 		{
-			what: "a root row that has a child's path", rows: []Node{
-				{1, 1, 0, "", "/a", "/1", false}, {2, 1, 1, "a", "", "/1/2", false}},
-			want: map[int]string{1: "", 2: "/a"},
-		},
-		{
 			what: "rows at the top beside the root row, one with a sibling's path",
 			rows: with(Node{5, 1, 0, "x", "/y", "/5", false}, Node{6, 1, 1, "y", "/x", "/6", false}, Node{7, 1, 0, "a", "/z", "/7", false}),
 			want: map[int]string{1: "", 2: "/a", 5: "/x", 6: "/y", 7: "/a (2)"},
-		},
-		{
-			what: "a second root row, and a third, of which one has the first one's path",
-			rows: []Node{{1, 1, 0, "", "/", "/1", false}, {2, 1, 0, "", "", "/2", false}, {3, 1, 0, "", "/" + secondRoot, "/3", false}, {4, 1, 3, "b", "/b", "/4", false}},
-			want: map[int]string{1: "", 2: "/" + secondRoot, 3: "/" + secondRoot + " (2)", 4: "/" + secondRoot + " (2)/b"},
 		},
 		{
 			what: "orphans whose names an index holds equal, and the collation does not", lowered: true,
