@@ -65,14 +65,6 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-func TestNormalizedClaimsOfACopyIntoItself(t *testing.T) {
-	op := operation.Operation{Kind: operation.Copy, Node: path("/a"), Dest: path("/a/b"), Name: "n"}
-	const want = "IX /, SIX /a, IX /a/b, X /a/b/n"
-	if got := text(pathlock.Normalize(op.Claims(operation.NameSlot)...)); got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
 func TestNamesOfConstants(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{operation.Insert.String(), "insert"},
@@ -118,33 +110,6 @@ func anyOperation() *rapid.Generator[operation.Operation] {
 
 func anyRule() *rapid.Generator[operation.Rule] {
 	return rapid.SampledFrom([]operation.Rule{operation.NameSlot, operation.ParentExclusive})
-}
-
-// Whoever claims a node has an intention on everything above it, in every mix of operations.
-func TestNormalizedClaimsHaveAllIntentions(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var claims []pathlock.Claim
-		for _, op := range rapid.SliceOfN(anyOperation(), 1, 3).Draw(t, "operations") {
-			claims = append(claims, op.Claims(anyRule().Draw(t, "rule"))...)
-		}
-		held := map[pathlock.Path]pathlock.Mode{}
-		set := pathlock.Normalize(claims...)
-		for _, c := range set {
-			held[c.Path] = c.Mode
-		}
-		for _, c := range claims {
-			if !held[c.Path].Covers(c.Mode) {
-				t.Errorf("%s is claimed, %s is held", c, held[c.Path])
-			}
-		}
-		for _, c := range set {
-			for above := range c.Path.Ancestors() {
-				if !held[above].Covers(c.Mode.Intention()) {
-					t.Errorf("%s without %s on %s", c, c.Mode.Intention(), above)
-				}
-			}
-		}
-	})
 }
 
 // The name-slot rule never locks more than the parent-exclusive rule: each claim is covered by one

@@ -175,7 +175,9 @@ func TestALimitOfOtherMiddlewareIsReportedAsItIs(t *testing.T) {
 			if err != nil || response.StatusCode != http.StatusRequestEntityTooLarge || !strings.Contains(string(body), "at most 20 bytes") {
 				t.Errorf("answer %d: %s, %v", response.StatusCode, body, err)
 			}
-			_ = <-s.failures
+			if p := middleware.ProblemOf(<-s.failures); p == nil || p.Slug() != "too-large" {
+				t.Errorf("OnError got %v", p)
+			}
 		})
 	}
 }
