@@ -1,12 +1,10 @@
 package monitoring_test
 
 import (
-	"context"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -14,7 +12,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/election"
 	"github.com/pathlock-go/pathlock/promobserver"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
@@ -63,40 +60,4 @@ func TestTheFirstLossOfAProcessRaisesAnAlert(t *testing.T) {
 	<-lock.Context().Done()
 	_ = lock.Release(ctx)
 	await(t, addr, `ALERTS{alertname="PathlockLeaseLost",alertstate="firing"}`)
-}
-
-// Many candidates and observers of an election wait, as they should.
-func TestElectionsRaiseNoAlert(t *testing.T) {
-	locker, addr := scraped(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	var all sync.WaitGroup
-	defer all.Wait()
-	defer cancel()
-	e := election.New(locker, "office")
-	for range 25 {
-		all.Go(func() {
-			for _, err := range e.Observe(ctx) {
-				if err != nil {
-					t.Error(err)
-				}
-			}
-		})
-		all.Go(func() {
-			leadership, err := e.Campaign(ctx, "a candidate")
-			if err != nil {
-				return
-			}
-			select {
-			case <-time.After(3 * time.Second): // longer than an acquisition should take
-			case <-ctx.Done():
-			}
-			_ = leadership.Resign(ctx)
-		})
-	}
-	await(t, addr, `sum(pathlock_waiting) > 40`)
-	await(t, addr, `sum(rate(pathlock_acquire_duration_seconds_sum[5m])) > 0`)
-	time.Sleep(3 * time.Second) // three evaluations of the rules
-	if n := answers(t, addr, `ALERTS`); n != 0 {
-		t.Errorf("%d alerts are pending or fire", n)
-	}
 }

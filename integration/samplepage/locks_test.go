@@ -8,13 +8,6 @@ import (
 	"github.com/pathlock-go/pathlock/integration/internal/chromium"
 )
 
-// Two people: one edits, the other sees it, is refused with reasons, and tries again by a click.
-func TestARefusedActionIsTriedAgainByAClick(t *testing.T) {
-	a := alone(t, "--wait", "100ms")
-	w := bench(t, a, a, "a/b", "c")
-	refusedAndRetried(w)
-}
-
 func refusedAndRetried(w *workbench) {
 	w.Helper()
 	w.here.choose(w.ids["a"])
@@ -45,13 +38,6 @@ func refusedAndRetried(w *workbench) {
 	w.there.card("Try again")
 	w.here.shows(w.ids["a/b"], "theirs")
 	w.there.AwaitGone(".notice.bad")
-}
-
-// A refused action waits its turn: it is done when the holder gives the lock back.
-func TestARefusedActionWaitsItsTurn(t *testing.T) {
-	a := alone(t, "--wait", "100ms")
-	w := bench(t, a, a, "a/b", "c")
-	waitsItsTurn(w)
 }
 
 func waitsItsTurn(w *workbench) {
@@ -224,28 +210,6 @@ func TestALostLockIsToldAndOvercome(t *testing.T) {
 	lose()
 }
 
-// An action with a lock that has ended is refused, and can be tried again without it: a window
-// whose news do not come learns it so.
-func TestALostLockIsLearntByAnAction(t *testing.T) {
-	a := alone(t)
-	w := bench(t, a, a, "a")
-	w.here.choose(w.ids["a"])
-	w.here.overhear()
-	w.here.do("edit")
-	w.here.locked(w.ids["a"], "mine", "You are editing")
-	w.here.Allow("409")
-	w.here.Await("the news stop", `(globalThis.JSON.parse = (parse => text => { const news = parse(text); if (news?.locks) delete news.locks; return news; })(JSON.parse), true)`)
-	token := w.here.token()
-	if status, text := a.try("DELETE", fmt.Sprintf("/api/suites/%d/lock", w.ids["a"]), nil, token); status != 204 {
-		t.Fatalf("%d %s", status, text)
-	}
-	w.here.do("rename")
-	w.here.Press("again" + chromium.KeyEnter)
-	w.here.refused("Your edit lock has ended")
-	w.here.card("Try again")
-	w.there.shows(w.ids["a"], "again")
-}
-
 // Who edits inside a suite is named beside the suite, and where that one is refused.
 func TestWhoEditsInsideASuiteIsNamed(t *testing.T) {
 	a := alone(t, "--wait", "100ms")
@@ -265,27 +229,6 @@ func TestWhoEditsInsideASuiteIsNamed(t *testing.T) {
 	w.there.card("Wait until it is free")
 	w.here.do("done")
 	w.there.AwaitGone(row(w.ids["a"]))
-}
-
-// A refusal may be there before the news of who holds what. It names the suite as soon as they
-// come.
-func TestARefusalBeforeTheNewsNamesTheSuite(t *testing.T) {
-	a := alone(t, "--wait", "100ms")
-	w := bench(t, a, a, "a/b/c", "d")
-	w.there.choose(w.ids["a"])
-	w.there.Await("the news stop", `(globalThis.deaf = true, globalThis.JSON.parse = (parse => text => { const news = parse(text); if (globalThis.deaf && news?.locks) delete news.locks; return news; })(JSON.parse), true)`)
-	w.here.choose(w.ids["a/b"])
-	w.here.do("edit")
-	w.here.locked(w.ids["a/b"], "mine", "You are editing")
-	w.there.AwaitText(".lock-card", "Nobody knows who is editing here") // and the banner has moved the buttons
-	w.there.Allow("423")
-	w.there.do("edit")
-	w.there.refused("Anna is editing. “/a” is locked since")
-	w.there.Await("the news come", `(globalThis.deaf = false, true)`)
-	if status, text := a.try("POST", fmt.Sprintf("/api/suites/%d/lock", w.ids["d"]), map[string]string{"for": "1m"}, ""); status >= 300 {
-		t.Fatalf("%d %s", status, text)
-	}
-	w.there.refused("Anna is editing. “/a/b” is locked since")
 }
 
 // The page keeps the rules for those who hear it or see little, in its states and on a phone.

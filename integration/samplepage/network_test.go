@@ -4,12 +4,8 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
-	"net/http/httptest"
 	"net/url"
-	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/pathlock-go/pathlock/integration/internal/chromium"
@@ -144,67 +140,5 @@ func TestANetworkThatHangs(t *testing.T) {
 	w.AwaitText(".lock-card", "Nobody is editing here")
 	w.card("Try again")
 	w.shows(ids["a"], "c")
-	w.AwaitGone(".notice.bad")
-}
-
-// An undo that gets no answer says so, and one of a plan that is no longer shown is done there.
-func TestAnUndoIsDoneOrTold(t *testing.T) {
-	a := alone(t)
-	p, ids := a.planOf("a", "b")
-	other, _ := a.planOf("other")
-	var cut atomic.Bool
-	behind := a.between(func(w http.ResponseWriter, r *http.Request, pass http.Handler) {
-		if cut.Load() && strings.HasSuffix(r.URL.Path, "/recycle-bin") {
-			panic(http.ErrAbortHandler)
-		}
-		pass.ServeHTTP(w, r)
-	})
-	w := open(behind, behind.address(p))
-	w.Allow("ERR_")
-	w.Await("messages stay", `(globalThis.setTimeout = (later => (run, ms) => ms === 5000 ? 0 : later(run, ms))(setTimeout), true)`)
-	w.choose(ids["a"])
-	w.do("remove")
-	cut.Store(true)
-	w.card("Undo")
-	w.refused("Restore “a”")
-	w.refused("No answer came")
-	cut.Store(false)
-	w.card("Try again")
-	w.shows(ids["a"], "a")
-	w.choose(ids["b"])
-	w.do("remove")
-	w.AwaitGone(row(ids["b"]))
-	w.Await("another plan is chosen", fmt.Sprintf(`(location.hash = "#plan/%d", true)`, other.ID))
-	w.Await("it is shown", `[...document.querySelectorAll("#tree .name")].some(n => n.textContent === "other")`)
-	w.card("Undo")
-	w.AwaitText("#notices", "“b” is back.")
-	if again := a.ids(p); again["a"] != ids["a"] || again["b"] != ids["b"] {
-		t.Errorf("the suites are %v", again)
-	}
-}
-
-// A deletion that took place, and whose answer was lost, is not refused when it is tried again.
-func TestADeletionWhoseAnswerWasLost(t *testing.T) {
-	a := alone(t)
-	p, ids := a.planOf("a", "b")
-	var lose atomic.Bool
-	behind := a.between(func(w http.ResponseWriter, r *http.Request, pass http.Handler) {
-		if r.Method == http.MethodDelete && lose.Load() {
-			pass.ServeHTTP(httptest.NewRecorder(), r)
-			panic(http.ErrAbortHandler)
-		}
-		pass.ServeHTTP(w, r)
-	})
-	lose.Store(true)
-	w := open(behind, behind.address(p))
-	w.Allow("ERR_")
-	w.Allow("404")
-	w.choose(ids["a"])
-	w.do("remove")
-	w.refused("No answer came")
-	w.AwaitText("#notices", "Somebody has deleted “a”") // whose card moves the other one
-	lose.Store(false)
-	w.card("Try again")
-	w.AwaitText(".notice.good", "“a” is in the recycle bin.")
 	w.AwaitGone(".notice.bad")
 }

@@ -1,7 +1,11 @@
 package samplepage
 
 import (
+	"context"
 	"fmt"
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
 	"testing"
 
 	"github.com/chromedp/chromedp/kb"
@@ -87,43 +91,6 @@ func TestThePageSpeaksChinese(t *testing.T) {
 	chinese.AwaitText("#tree-foot", "16 个套件")
 }
 
-// Keys do nothing to a suite that the filter hides.
-func TestWhatTheFilterHidesIsLeftAlone(t *testing.T) {
-	a := alone(t)
-	w := bench(t, a, a, "a", "b")
-	w.here.choose(w.ids["a"])
-	w.here.Fill("#filter", "b")
-	w.here.lists(planName(w), "b")
-	w.here.Await("the tree takes the focus", `(document.querySelector("#tree").focus(), document.activeElement.id === "tree")`)
-	w.here.Press(kb.Delete + kb.F2)
-	w.here.Press(chromium.KeyEnd) // to b, which is shown
-	w.here.Press(kb.Delete)
-	w.there.AwaitGone(row(w.ids["b"]))
-	w.there.shows(w.ids["a"], "a")
-}
-
-// On a phone, the way back is the browser's.
-func TestBackOnAPhoneLeadsToTheTree(t *testing.T) {
-	a := alone(t)
-	w := bench(t, a, a, "a", "b")
-	w.here.Resize(chromium.PhoneWidth, chromium.PhoneHeight)
-	screen := func(screen string) {
-		t.Helper()
-		w.here.Await("the screen shows the "+screen, fmt.Sprintf(`document.querySelector("#work").dataset.screen === %q`, screen))
-	}
-	for _, name := range []string{"a", "b"} {
-		w.here.Click(row(w.ids[name]) + " .name")
-		screen("detail")
-		w.here.Await("back", `(history.back(), true)`)
-		screen("tree")
-	}
-	w.here.Click(row(w.ids["a"]) + " .name")
-	screen("detail")
-	w.here.Click(".back")
-	screen("tree")
-	w.here.Await("the page is still there", `location.pathname === "/"`)
-}
-
 // Nothing leaves the window of a small phone, and everything can be reached there.
 func TestAPhoneIsWideEnough(t *testing.T) {
 	a := alone(t, "--wait", "100ms")
@@ -175,4 +142,12 @@ func TestColoursAndMotionAsPreferred(t *testing.T) {
 	w.Await("it is light", "!("+dark+")")
 	w.AwaitShown("#tree .row")
 	w.Await("nothing moves", `getComputedStyle(document.querySelector("#live i")).animationName === "none" && getComputedStyle(document.querySelector("#tree-pane button")).transitionDuration === "0s"`)
+}
+
+// languages has the browser prefer languages.
+func languages(accepted string) chromedp.Action[chromedp.Void] {
+	return chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		_, err := cdp.Call(ctx, target, emulation.SetUserAgentOverride, emulation.SetUserAgentOverrideParams{UserAgent: "test", AcceptLanguage: accepted})
+		return err
+	})
 }

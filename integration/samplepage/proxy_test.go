@@ -39,41 +39,6 @@ func (a *app) between(meddle func(w http.ResponseWriter, r *http.Request, pass h
 	return &app{T: a.T, url: server.URL, stop: a.stop, broken: server.CloseClientConnections}
 }
 
-// swallow keeps events back, as a proxy does that collects a whole answer before it hands it on.
-func swallow(w http.ResponseWriter, r *http.Request, pass http.Handler) {
-	if strings.HasSuffix(r.URL.Path, "/events") {
-		<-r.Context().Done()
-		return
-	}
-	pass.ServeHTTP(w, r)
-}
-
-// Where something swallows the events, the page asks instead, and says so.
-func TestAWindowAsksWhereEventsAreSwallowed(t *testing.T) {
-	a := alone(t, "--wait", "100ms")
-	behind := a.between(swallow)
-	p, ids := a.planOf("a", "b")
-	w := window{browser.Open(t, behind.address(p))}
-	w.Await("the window asks", `document.querySelector("#live").dataset.state === "asking"`)
-	w.AwaitText("#live", "asking every 3 s")
-	other := open(a, a.address(p)).known("Anna")
-	other.choose(ids["a"])
-	other.do("edit")
-	w.locked(ids["a"], "theirs", "Anna is editing")
-	w.Allow("423")
-	w.choose(ids["a"])
-	w.do("remove")
-	w.refused("Anna is editing")
-	w.card("Wait until it is free")
-	other.do("done")
-	w.AwaitGone(row(ids["a"]))
-	other.AwaitGone(row(ids["a"]))
-	w.Allow("404")
-	other.Allow("404")
-	ask[object](a, "DELETE", fmt.Sprintf("/api/plans/%d", p.ID), nil)
-	w.AwaitShown("#welcome")
-}
-
 // An answer that gets lost is asked for again with the same key, and every other request has a key
 // of its own.
 func TestALostAnswerIsAskedForWithTheSameKey(t *testing.T) {

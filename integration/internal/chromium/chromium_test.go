@@ -40,7 +40,7 @@ func serve(t *testing.T, html, script string) string {
 }
 
 // Each of these pages has one problem that the tab sees, and no other: those that a test does not
-// expect fail it at its end.
+// expect fail it at its end. The tests of pages show the rest of what a tab does.
 func TestProblems(t *testing.T) {
 	for name, c := range map[string]struct{ html, script, problem string }{
 		"error on the console":    {"", `console.error("all is", 42)`, "console: \"all is\" 42"},
@@ -62,62 +62,5 @@ func TestProblems(t *testing.T) {
 				tab.Allow(also)
 			}
 		})
-	}
-}
-
-func TestNoProblem(t *testing.T) {
-	tab := browser.Open(t, serve(t, "<h1>calm</h1>", `document.body.append("done")`))
-	tab.AwaitText("body", "done")
-	if got := tab.Text("h1"); got != "calm" {
-		t.Errorf("the heading says %q", got)
-	}
-}
-
-// What a person does is done by events of the browser's own.
-func TestInput(t *testing.T) {
-	tab := browser.Open(t, serve(t, `
-		<button id="late" disabled>late</button><button id="again">again</button>
-		<div id="far"></div><input value="before"><ol></ol>`, `
-		const say = text => document.querySelector("ol").append(Object.assign(document.createElement("li"), { textContent: text }));
-		late.onclick = event => say("late " + event.isTrusted);
-		again.ondblclick = event => say("twice");
-		document.querySelector("input").onkeydown = event => { if (event.key === "Enter") say(event.target.value); };
-		document.onfocusin = event => event.target.id && say("focus " + event.target.id);
-		setTimeout(() => { late.disabled = false; }, 50);`))
-	tab.Click("#late") // waits until it is enabled
-	tab.AwaitText("ol", "late true")
-	tab.DoubleClick("#again")
-	tab.AwaitText("ol", "twice")
-	tab.Fill("input", "after 中文")
-	tab.Press(chromium.KeyEnter)
-	tab.AwaitText("ol", "after 中文")
-	tab.Click("#late")
-	tab.Press(chromium.KeyTab)
-	tab.Await("the focus is on the next button", `document.activeElement === again`)
-	tab.PressShift(chromium.KeyTab)
-	tab.Await("the focus is back", `document.activeElement === late`)
-}
-
-// The tabs of a test share nothing unless one is opened beside the other.
-func TestTabs(t *testing.T) {
-	page := serve(t, "", "")
-	first := browser.Open(t, page)
-	chromium.Eval[bool](first, `localStorage.setItem("who", "first") ?? true`)
-	if got := chromium.Eval[*string](browser.Open(t, page), `localStorage.getItem("who")`); got != nil {
-		t.Errorf("another tab reads %q", *got)
-	}
-	if got := chromium.Eval[*string](first.Beside(page), `localStorage.getItem("who")`); got == nil || *got != "first" {
-		t.Errorf("the tab beside reads %v", got)
-	}
-}
-
-func TestWindow(t *testing.T) {
-	tab := browser.Open(t, serve(t, "", ""))
-	tab.Resize(chromium.PhoneWidth, chromium.PhoneHeight)
-	tab.Prefer("prefers-color-scheme", "dark", "prefers-reduced-motion", "reduce")
-	tab.Await("the page has the phone's width", `innerWidth === 360`)
-	tab.Await("the user prefers dark and calm", `matchMedia("(prefers-color-scheme: dark) and (prefers-reduced-motion: reduce)").matches`)
-	if picture := string(tab.Screenshot()); len(picture) < 8 || picture[:4] != "\x89PNG" {
-		t.Errorf("the screenshot is no PNG: %.8q", picture)
 	}
 }

@@ -12,8 +12,6 @@ const (
 	KeyTab        = kb.Tab
 	KeyEnter      = kb.Enter
 	KeyEscape     = kb.Escape
-	KeySpace      = " "
-	KeyArrowUp    = kb.ArrowUp
 	KeyArrowDown  = kb.ArrowDown
 	KeyArrowLeft  = kb.ArrowLeft
 	KeyArrowRight = kb.ArrowRight
@@ -66,16 +64,6 @@ func (tab *Tab) DoubleClick(selector string) {
 	tab.Run(chromedp.MouseClickXY(at.X, at.Y), chromedp.MouseClickXY(at.X, at.Y, chromedp.ClickCount(2)))
 }
 
-// ClickWhile is [Tab.Click], with something that happens while the button is held down.
-func (tab *Tab) ClickWhile(selector string, happens func()) {
-	tab.t.Helper()
-	at := tab.place(selector)
-	once := []chromedp.MouseOption{chromedp.ButtonLeft, chromedp.ClickCount(1)}
-	tab.Run(chromedp.MouseEvent(chromedp.MousePressed, at.X, at.Y, once...))
-	happens()
-	tab.Run(chromedp.MouseEvent(chromedp.MouseReleased, at.X, at.Y, once...))
-}
-
 // Fill clicks a field, and types a text in place of what is there.
 func (tab *Tab) Fill(selector, text string) {
 	tab.t.Helper()
@@ -88,10 +76,4 @@ func (tab *Tab) Fill(selector, text string) {
 func (tab *Tab) Press(keys string) {
 	tab.t.Helper()
 	tab.Run(chromedp.KeyEvent(keys))
-}
-
-// PressShift types keys with the shift key held.
-func (tab *Tab) PressShift(keys string) {
-	tab.t.Helper()
-	tab.Run(chromedp.KeyEvent(keys, chromedp.KeyModifiers(kb.ModifierShift)))
 }

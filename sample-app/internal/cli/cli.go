@@ -11,7 +11,6 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/pathlock-go/pathlock/sample-app/internal/logging"
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
@@ -65,7 +64,11 @@ func Main(ctx context.Context, args []string, out, errs io.Writer, use ...func(*
 	ctx, stop := interruptible(ctx)
 	defer stop()
 	parsed.BindTo(ctx, (*context.Context)(nil))
-	log := logging.New(errs, commands.LogFormat)
+	var handler slog.Handler = slog.NewTextHandler(errs, nil)
+	if commands.LogFormat == "json" {
+		handler = slog.NewJSONHandler(errs, nil)
+	}
+	log := slog.New(handler)
 	for _, u := range use {
 		u(log)
 	}

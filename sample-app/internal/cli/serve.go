@@ -61,7 +61,7 @@ func (c *serveCommand) Run(ctx context.Context, streams streams) error {
 		_, _ = fmt.Fprintln(streams.out, "  no protection at all: trees will be corrupted")
 	}
 	err = server.Serve(ctx, listener, server.Config{
-		Handler: i.Handler, Log: streams.log, Drain: c.Drain, Draining: i.Drain, Stop: []func(){i.Feed.Stop},
+		Handler: i.Handler, Log: streams.log, Drain: c.Drain, Draining: i.Drain,
 	})
 	if err := errors.Join(err, i.Close()); err != nil {
 		return fmt.Errorf("%w: %w", errCutOff, err)

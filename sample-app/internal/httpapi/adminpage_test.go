@@ -13,7 +13,7 @@ import (
 )
 
 // Somebody locks a suite on one instance and goes home. Whoever looks at the other instance sees
-// the hold, the stall that it caused there, and can end it.
+// the hold, the wait that it caused there, and can end it.
 func TestTheAdminPageShowsAndReleasesWhatAnotherInstanceHolds(t *testing.T) {
 	lockers(t, func(p *pair) {
 		suite := fmt.Sprintf("/api/suites/%d", p.ids["a"])
@@ -26,28 +26,27 @@ func TestTheAdminPageShowsAndReleasesWhatAnotherInstanceHolds(t *testing.T) {
 		}
 		mine := url.Values{"namespace": {p.namespace}, "id": {fmt.Sprint(p.ids["plan"])}}
 		var shown struct {
-			Entries []struct {
-				Key, Note, Instance, Route string
-				Detached                   bool
+			Holders []struct {
+				Key, Note string
+				Detached  bool
 			}
 		}
 		p.admin("/api/tree?"+mine.Encode(), &shown)
-		if len(shown.Entries) != 1 || shown.Entries[0].Note != "Anna edits" || !shown.Entries[0].Detached {
-			p.Fatalf("the tree shows %+v", shown.Entries)
+		if len(shown.Holders) != 1 || shown.Holders[0].Note != "Anna edits" || !shown.Holders[0].Detached {
+			p.Fatalf("the tree shows %+v", shown)
 		}
 		var history struct {
-			Episodes []struct {
-				Blockers []struct{ Note string }
-				Waiters  []struct{ Route, Outcome string }
+			Waits []struct {
+				Outcome         string
+				Waiter, Blocker struct{ Route, Note string }
 			}
 		}
 		p.admin("/api/history", &history)
-		if len(history.Episodes) != 1 || history.Episodes[0].Blockers[0].Note != "Anna edits" ||
-			history.Episodes[0].Waiters[0].Route != "PATCH /api/suites/:id" || history.Episodes[0].Waiters[0].Outcome != "timed-out" {
+		if w := history.Waits; len(w) != 1 || w[0].Blocker.Note != "Anna edits" || w[0].Waiter.Route != "PATCH /api/suites/:id" || w[0].Outcome != "timed-out" {
 			p.Errorf("the history shows %+v", history)
 		}
 		body := fmt.Sprintf(`{"namespace":%q,"id":%q,"key":%q,"reason":"Anna went home"}`,
-			mine.Get("namespace"), mine.Get("id"), shown.Entries[0].Key)
+			mine.Get("namespace"), mine.Get("id"), shown.Holders[0].Key)
 		if got := p.there.Do(t, "POST", "/admin/locks/api/release", body); got.Status != http.StatusUnsupportedMediaType {
 			p.Errorf("a release without a type, as a foreign page can send it: %d %s", got.Status, got.Body)
 		}

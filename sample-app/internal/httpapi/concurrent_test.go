@@ -13,7 +13,6 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/apitest"
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
-	"github.com/pathlock-go/pathlock/sample-app/internal/treecheck"
 )
 
 // Three instances run hundreds of mixed operations at once. Nobody gets a 5xx, and every row fits
@@ -127,15 +126,12 @@ func change(t *testing.T, api *apitest.API, known *suites, ids map[string]int64,
 	}
 }
 
-// checkRows reads the tables past the code under test, and compares every row with its parent.
+// checkRows reads the tables past the code under test, and has every row compared with its parent.
 func checkRows(t *testing.T, api *apitest.API, plan int64) {
 	t.Helper()
-	var all []treecheck.Suite
-	if err := api.DB.Plain.Raw(`SELECT id, parent_id, name, path FROM suites WHERE plan_id = ? AND deleted_at IS NULL`, plan).Scan(&all).Error; err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range treecheck.Check(all, nil) {
-		t.Errorf("%+v", p)
+	report, err := api.Service.Check(t.Context(), plan)
+	if err != nil || len(report.Problems) > 0 {
+		t.Errorf("%+v, %v", report, err)
 	}
 	for what, query := range map[string]string{
 		"living cases of suites that are gone": `SELECT COUNT(*) FROM cases c LEFT JOIN suites s ON s.id = c.suite_id AND s.deleted_at IS NULL

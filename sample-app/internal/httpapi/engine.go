@@ -19,7 +19,6 @@ import (
 	"github.com/pathlock-go/pathlock/idempotency"
 	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
-	"github.com/pathlock-go/pathlock/sample-app/internal/live"
 	"github.com/pathlock-go/pathlock/sample-app/internal/page"
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 )
@@ -36,8 +35,6 @@ type Config struct {
 	Locker                      *pathlock.Locker
 	// Keys knows the requests that were sent again.
 	Keys *idempotency.Keys
-	// Feed shows the locks of plans and their changes.
-	Feed *live.Feed
 	// Admin answers below /admin/locks.
 	Admin http.Handler
 	DB    *database.DB
@@ -66,7 +63,8 @@ const adminPath = admin.DefaultPrefix
 // api answers requests.
 type api struct {
 	Config
-	locks *middleware.Locks
+	locks  *middleware.Locks
+	places places
 }
 
 // New returns the interface. It fails if a route that changes something does not say what it locks.
@@ -109,7 +107,6 @@ func New(config Config) (http.Handler, error) {
 	handle(engine, "GET", "/routes", a.index(engine, nil))
 	handle(engine, "GET", "/metrics", gin.WrapH(a.Metrics))
 	engine.Use(a.checkParams)
-	handle(engine, "GET", "/api/plans/:plan/events", a.refuseForeignReaders(), a.events)
 	table, err := a.table()
 	if err != nil {
 		return nil, err

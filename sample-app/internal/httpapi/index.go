@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -22,7 +21,7 @@ type listed struct {
 
 const about = "pathlock's sample app: a test-plan backend. A project holds plans, a plan is a tree of suites, a suite holds cases."
 
-// index says what this is, lists the routes, and suggests a first request. It answers with JSON if
+// index says what this is, and lists the routes. It answers with JSON if
 // the client asks for it, and with text otherwise. A client that asks for HTML gets the page, if
 // there is one.
 func (a *api) index(engine *gin.Engine, front *page.Page) gin.HandlerFunc {
@@ -33,13 +32,13 @@ func (a *api) index(engine *gin.Engine, front *page.Page) gin.HandlerFunc {
 			front.ServeHTTP(c.Writer, c.Request)
 			return
 		}
-		routes, try := a.list(engine), try(c.Request.Host)
+		routes := a.list(engine)
 		if format == gin.MIMEJSON {
-			c.JSON(http.StatusOK, gin.H{"about": about, "try": try, "routes": routes})
+			c.JSON(http.StatusOK, gin.H{"about": about, "routes": routes})
 			return
 		}
 		var b strings.Builder
-		_, _ = fmt.Fprintf(&b, "%s\n\nTry:\n\n%s\n\nRoutes:\n\n", about, try)
+		_, _ = fmt.Fprintf(&b, "%s\n\nRoutes:\n\n", about)
 		for _, r := range routes {
 			b.WriteString(strings.TrimRight(fmt.Sprintf("%-6s %-36s %s", r.Method, r.Path, r.Body), " ") + "\n")
 		}
@@ -65,14 +64,4 @@ func (a *api) list(engine *gin.Engine) (routes []listed) {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Method, b.Method))
 	})
 	return routes
-}
-
-var plainHost = regexp.MustCompile(`^[A-Za-z0-9.-]+(:[0-9]+)?$|^\[[0-9a-fA-F:]+\](:[0-9]+)?$`)
-
-// try returns a command that creates the first plan, on the host that the client has asked.
-func try(host string) string {
-	if !plainHost.MatchString(host) {
-		host = "127.0.0.1:8080" // a forged Host header must not end up in a shell command
-	}
-	return "curl -H 'Content-Type: application/json' -d '{\"name\":\"release 1\"}' http://" + host + "/api/projects/demo/plans"
 }

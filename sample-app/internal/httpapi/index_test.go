@@ -3,17 +3,15 @@ package httpapi_test
 import (
 	"encoding/json"
 	"net/http"
-	"os/exec"
 	"strings"
 	"testing"
 
-	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/sample-app/internal/apitest"
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
 )
 
-// The address itself lists the routes and a first command.
+// The address itself lists the routes.
 func TestTheIndexSaysWhatThereIs(t *testing.T) {
 	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
 	for accept, isJSON := range map[string]bool{
@@ -39,25 +37,6 @@ func TestTheIndexSaysWhatThereIs(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("the index does not say %q:\n%s", want, text)
 		}
-	}
-}
-
-// The command that the index shows works.
-func TestTheCommandOfTheIndexWorks(t *testing.T) {
-	shell, err := exec.LookPath("sh")
-	if err == nil {
-		_, err = exec.LookPath("curl")
-	}
-	if err != nil {
-		testserver.Missing(t, err.Error())
-	}
-	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
-	_, rest, _ := strings.Cut(string(api.Do(t, "GET", "/", "").Body), "Try:\n\n")
-	command, _, _ := strings.Cut(rest, "\n")
-	out, err := exec.CommandContext(t.Context(), shell, "-c", command).Output()
-	var plan struct{ Project, Name string }
-	if err != nil || json.Unmarshal(out, &plan) != nil || plan.Project != "demo" || plan.Name != "release 1" {
-		t.Errorf("%s: %v, %s", command, err, out)
 	}
 }
 

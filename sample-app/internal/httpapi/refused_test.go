@@ -1,17 +1,12 @@
 package httpapi_test
 
 import (
-	"bufio"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/sample-app/internal/apitest"
@@ -89,25 +84,22 @@ func TestWritesOfForeignOriginsAreRefused(t *testing.T) {
 	}
 }
 
-// A page of another origin cannot keep streams open, nor have plans checked: it would learn
-// nothing, and the work would be done.
+// A page of another origin cannot have plans checked: it would learn nothing, and the work would be
+// done.
 func TestWorkForForeignReadersIsRefused(t *testing.T) {
 	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
 	ids := fixture(t, api, "p")
 	for _, method := range []string{"GET", "HEAD"} {
-		for _, path := range []string{"/api/plans/{plan}/fsck", "/api/plans/{plan}/events"} {
-			problem := "foreign-origin"
-			if method == "HEAD" {
-				problem = ""
-			}
-			for _, headers := range []string{"Origin: http://evil.example", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Site: same-site"} {
-				asked{method + " " + path, headers, http.StatusForbidden, problem}.run(t, api, ids)
-			}
+		problem := "foreign-origin"
+		if method == "HEAD" {
+			problem = ""
+		}
+		for _, headers := range []string{"Origin: http://evil.example", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Site: same-site"} {
+			asked{method + " /api/plans/{plan}/fsck", headers, http.StatusForbidden, problem}.run(t, api, ids)
 		}
 	}
 	for _, headers := range []string{"", "Origin: http://{host}", "Sec-Fetch-Site: same-origin", "Sec-Fetch-Site: none"} {
 		asked{"GET /api/plans/{plan}/fsck", headers, http.StatusOK, ""}.run(t, api, ids)
-		asked{"HEAD /api/plans/{plan}/events", headers, http.StatusOK, ""}.run(t, api, ids)
 	}
 }
 
@@ -144,7 +136,7 @@ func TestHeadIsWhereverGetIs(t *testing.T) {
 		if r.Method == http.MethodHead {
 			t.Errorf("the index lists HEAD %s", r.Path)
 		}
-		if r.Method != http.MethodGet || strings.HasSuffix(path, "/events") {
+		if r.Method != http.MethodGet {
 			continue
 		}
 		get, head := api.Do(t, "GET", path, ""), api.Do(t, "HEAD", path, "")
@@ -216,94 +208,4 @@ func TestOtherBodiesThanJSONAreRefused(t *testing.T) {
 	}
 	// A missing body has no type.
 	asked{"DELETE /api/suites/{a}", "Content-Type: text/plain", http.StatusNoContent, ""}.run(t, api, ids)
-}
-
-// A client that sends its body bit by bit gets a 408 in the end, without details of the network. It
-// has kept nobody waiting, even on a route that takes no body.
-func TestTrickledBodiesTimeOut(t *testing.T) {
-	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true, BodyTimeout: time.Second})
-	ids := fixture(t, api, "p")
-	var all sync.WaitGroup
-	for _, route := range []string{"PATCH /api/suites/{a}", "POST /api/projects/p/plans", "DELETE /api/suites/{a}", "POST /api/recycle-bin/1/restore"} {
-		for _, framing := range []string{"Content-Length: 100\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n64\r\n"} {
-			all.Go(func() {
-				conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(api.URL, "http://"))
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				if _, err := fmt.Fprintf(conn, "%s HTTP/1.1\r\nHost: localhost\r\n%s{", expand(route, "p", ids), framing); err != nil {
-					t.Error(err)
-					return
-				}
-				resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				text, err := io.ReadAll(resp.Body)
-				if err != nil || resp.StatusCode != http.StatusRequestTimeout || !strings.Contains(string(text), "request-timeout") || strings.Contains(string(text), "127.0.0.1") {
-					t.Errorf("%s: %s %s, %v; want 408 request-timeout without an address", route, resp.Status, text, err)
-				}
-				_ = resp.Body.Close()
-				_ = conn.Close()
-			})
-		}
-	}
-	all.Wait()
-	asked{`PATCH /api/suites/{a} {"name":"whole"}`, "", http.StatusOK, ""}.run(t, api, ids)
-}
-
-// A body that is shorter than its declared length is the client's mistake, and gets that answer.
-func TestBodiesThatEndEarlyAreRefused(t *testing.T) {
-	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
-	ids := fixture(t, api, "p")
-	for _, body := range []string{
-		"Content-Length: 100\r\n\r\n{\"name\":\"x\"}", "Transfer-Encoding: chunked\r\n\r\nc\r\n{\"name\":\"x\"}\r\n", "Transfer-Encoding: chunked\r\n\r\nzz\r\n",
-	} {
-		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(api.URL, "http://"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := fmt.Fprintf(conn, "%s HTTP/1.1\r\nHost: localhost\r\n%s", expand("PATCH /api/suites/{a}", "p", ids), body); err != nil {
-			t.Fatal(err)
-		}
-		if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
-			t.Fatal(err)
-		}
-		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := io.ReadAll(resp.Body)
-		if err != nil || resp.StatusCode != http.StatusBadRequest || !strings.Contains(string(text), `"field":"body"`) {
-			t.Errorf("%q: %s %s, %v; want 400 that names the body", body, resp.Status, text, err)
-		}
-		_ = resp.Body.Close()
-		_ = conn.Close()
-	}
-}
-
-// The time for a body does not limit the work. A client that waits for a lock for longer is not
-// taken for one that went away.
-func TestTheTimeForABodyIsNoneForTheWork(t *testing.T) {
-	const body = 500 * time.Millisecond
-	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true, Namespace: "body", Wait: time.Minute, BodyTimeout: body})
-	ids := fixture(t, api, "p")
-	tree, err := pathlock.NewTree("body", fmt.Sprint(ids["plan"]))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, request := range []string{`PATCH /api/suites/{a} {"name":"x"}`, `DELETE /api/suites/{b} {}`, `DELETE /api/suites/{a}`} {
-		lock, err := pathlock.New(api.Store).Acquire(t.Context(), pathlock.Request{Tree: tree, Gate: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		time.AfterFunc(2*body, func() { _ = lock.Release(context.WithoutCancel(t.Context())) })
-		method, rest, _ := strings.Cut(expand(request, "p", ids), " ")
-		path, text, _ := strings.Cut(rest, " ")
-		if answer := api.Do(t, method, path, text); answer.Status >= http.StatusBadRequest {
-			t.Errorf("%s: %d %s", request, answer.Status, answer.Body)
-		}
-	}
 }

@@ -4,14 +4,12 @@ import (
 	"context"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/gin-gonic/gin"
 	"gorm.io/gorm"
 
 	"github.com/pathlock-go/pathlock/idempotency"
 	"github.com/pathlock-go/pathlock/lockspec"
-	"github.com/pathlock-go/pathlock/sample-app/internal/live"
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 )
@@ -83,7 +81,7 @@ func (a *api) all() []route {
 		{"DELETE", "/api/cases/:id", "", "", 204, func(r request) (any, error) { return nil, s.DeleteCase(r.ctx, r.id) }},
 		{"GET", "/api/plans/:plan/recycle-bin", "", "", 200, func(r request) (any, error) { return under("items")(s.RecycleBin(r.ctx, r.id)) }},
 		{"POST", "/api/recycle-bin/:item/restore", "", "", 200, func(r request) (any, error) { return s.Restore(r.ctx, r.id) }},
-		{"DELETE", "/api/plans/:plan/recycle-bin", "", "", 204, a.purge},
+		{"DELETE", "/api/plans/:plan/recycle-bin", "", "", 204, func(r request) (any, error) { return nil, s.Purge(r.ctx, r.id) }},
 	}
 }
 
@@ -94,38 +92,12 @@ func under(name string) func(list any, err error) (any, error) {
 
 func (a *api) tree(r request) (any, error) {
 	// The revision is read first: a reader never takes an older tree for that of a newer revision.
-	revision, err := a.Feed.Revision(r.ctx, r.id)
+	revision, err := a.Service.Revision(r.ctx, r.id)
 	if err != nil {
 		return nil, err
 	}
 	suites, err := a.Service.Tree(r.ctx, r.id)
 	return gin.H{"revision": revision, "suites": suites}, err
-}
-
-// planLocks answers those who cannot receive events.
-func (a *api) planLocks(r request) (any, error) {
-	if _, err := a.Service.Plan(r.ctx, r.id); err != nil {
-		return nil, err
-	}
-	revision, err := a.Feed.Revision(r.ctx, r.id)
-	if err != nil {
-		return nil, err
-	}
-	locks, err := a.Feed.Locks(r.ctx, r.id)
-	// With the server's clock, a client can tell how long ago a hold began.
-	return struct {
-		Revision int64     `json:"revision"`
-		Now      time.Time `json:"now"`
-		live.Locks
-	}{revision, time.Now().UTC(), locks}, err
-}
-
-func (a *api) purge(r request) (any, error) {
-	err := a.Service.Purge(r.ctx, r.id)
-	if err == nil {
-		a.Feed.Changed(r.id)
-	}
-	return nil, err
 }
 
 // register registers a route behind its checks. A request that is sent again under its key takes no

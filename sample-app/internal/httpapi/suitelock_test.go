@@ -292,27 +292,3 @@ func TestWhatIsNoLockOfASuite(t *testing.T) {
 		p.is(p.here, `PATCH /api/plans/{other} {"name":"x"}`, "", http.StatusLocked, "locked")
 	})
 }
-
-// Pages of other origins, other types and long bodies are refused as on any route.
-func TestTheRoutesOfLocksAreGuardedAsOthers(t *testing.T) {
-	lockersHere(t, func(p *pair) {
-		path := p.path("/api/suites/{b}/lock")
-		for _, tt := range []struct {
-			method, body string
-			headers      []string
-			status       int
-		}{
-			{"POST", `{"for":"1m"}`, []string{"Origin", "https://elsewhere.example"}, 403},
-			{"PUT", `{"for":"1m"}`, []string{"Origin", "https://elsewhere.example"}, 403},
-			{"DELETE", "", []string{"Origin", "https://elsewhere.example"}, 403},
-			{"POST", `{"for":"1m"}`, []string{"Content-Type", "text/plain"}, 415},
-			{"PUT", `{"for":"1m"}`, []string{"Content-Type", "application/x-www-form-urlencoded"}, 415},
-			{"POST", `{"for":"1m","note":"` + strings.Repeat("x", 1<<20) + `"}`, nil, 413},
-			{"PATCH", `{"for":"1m"}`, nil, 405},
-		} {
-			if answer := p.here.Do(p, tt.method, path, tt.body, tt.headers...); answer.Status != tt.status {
-				p.Errorf("%s %v: %d, want %d: %s", tt.method, tt.headers, answer.Status, tt.status, answer.Body)
-			}
-		}
-	})
-}

@@ -26,7 +26,6 @@ import (
 	"github.com/pathlock-go/pathlock/otelobserver"
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 	"github.com/pathlock-go/pathlock/sample-app/internal/httpapi"
-	"github.com/pathlock-go/pathlock/sample-app/internal/live"
 	"github.com/pathlock-go/pathlock/sample-app/internal/metrics"
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 	"github.com/pathlock-go/pathlock/sample-app/internal/naive"
@@ -72,8 +71,6 @@ type Instance struct {
 	Service *plans.Service
 	// Handler is the HTTP interface.
 	Handler http.Handler
-	// Feed tells of changes. Its Stop has to be called when the server stops accepting requests.
-	Feed *live.Feed
 	// Admin is the admin page.
 	Admin *admin.Page
 	DB    *database.DB
@@ -119,8 +116,7 @@ func (i *Instance) assemble(ctx context.Context, config Config) (err error) {
 	m.WatchPool(i.DB.Pool(), string(i.DB.Dialect))
 	history := contention.New(i.Store.Store, contention.Config{Log: config.Log})
 	i.looking = append(i.looking, history.Close)
-	i.Feed = live.New(i.DB, config.Namespace, config.Log)
-	observers := []pathlock.Observer{m.Locks(), history, i.Feed}
+	observers := []pathlock.Observer{m.Locks(), history}
 	observe := []gin.HandlerFunc{m.Observe}
 	tracer, err := metrics.Tracer(ctx)
 	if err != nil {
@@ -166,8 +162,6 @@ func (i *Instance) assemble(ctx context.Context, config Config) (err error) {
 	if i.Admin, err = i.adminPage(history, config); err != nil {
 		return err
 	}
-	i.Feed.Start(i.locker, i.Service)
-	i.looking = append(i.looking, i.Feed.Close)
 	api := httpapi.Config{
 		Keys:          keys,
 		Hosts:         config.Hosts,
@@ -176,7 +170,6 @@ func (i *Instance) assemble(ctx context.Context, config Config) (err error) {
 		SuiteResolver: suites,
 		CaseResolver:  plugin.Resolver(&model.Case{}),
 		Locker:        i.locker,
-		Feed:          i.Feed,
 		Admin:         i.Admin,
 		DB:            i.DB,
 		Asserted:      config.Assert,

@@ -17,8 +17,6 @@ type Plan struct {
 	Name    string `json:"name" gorm:"size:255;not null;uniqueIndex:plans_name"`
 	// RootID is the plan's root suite. It never changes.
 	RootID int64 `json:"root_id"`
-	// Changes counts the changes of the plan, for those who watch it: see package live.
-	Changes int64 `json:"-" gorm:"not null;default:0"`
 }
 
 // Suite is one node of a plan's tree. Its tags tell gormplugin what the columns mean, and

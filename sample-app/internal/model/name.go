@@ -40,6 +40,3 @@ func CheckName(name string) error {
 	}
 	return nil
 }
-
-// Depth returns how many names a path such as "/dir1/dir2" has.
-func Depth(path string) int { return strings.Count(path, "/") }

@@ -49,7 +49,7 @@ func (s *Suites) CreateSuite(ctx context.Context, planID, parentID int64, name s
 	if parent.PlanID != planID {
 		return model.Suite{}, &plans.InvalidError{Field: "parent_id", Reason: "is a suite of another plan"}
 	}
-	if err := s.checkPlace(ctx, model.Suite{Path: "/" + name}, nil, parent, name); err != nil {
+	if err := s.checkName(ctx, 0, parent, name); err != nil {
 		return model.Suite{}, err
 	}
 	suite := model.Suite{PlanID: planID, ParentID: &parentID, Name: name, Path: parent.Path + "/" + name, Version: 1}
@@ -65,7 +65,7 @@ func (s *Suites) RenameSuite(ctx context.Context, id int64, name string) (model.
 	}
 	parent, err := s.read(ctx, *suite.ParentID)
 	if err == nil {
-		err = s.checkPlace(ctx, suite, nil, parent, name)
+		err = s.checkName(ctx, suite.ID, parent, name)
 	}
 	if err != nil {
 		return suite, err
@@ -86,11 +86,7 @@ func (s *Suites) MoveSuite(ctx context.Context, id, parentID int64) (model.Suite
 	if strings.HasPrefix(parent.Path+"/", suite.Path+"/") {
 		return suite, fmt.Errorf("%w: %s to below %s", gormplugin.ErrWouldCycle, suite.Path, parent.Path)
 	}
-	under, err := s.subtree(ctx, suite)
-	if err == nil {
-		err = s.checkPlace(ctx, suite, under, parent, suite.Name)
-	}
-	if err != nil {
+	if err := s.checkName(ctx, suite.ID, parent, suite.Name); err != nil {
 		return suite, err
 	}
 	return s.relocate(ctx, suite, parent, suite.Name)
@@ -127,7 +123,7 @@ func (s *Suites) CopySuite(ctx context.Context, id, parentID int64, name string)
 	}
 	under, err := s.subtree(ctx, source)
 	if err == nil {
-		err = s.checkPlace(ctx, model.Suite{Path: source.Path}, under, parent, name)
+		err = s.checkName(ctx, 0, parent, name)
 	}
 	if err != nil {
 		return source, err
@@ -198,18 +194,11 @@ func (s *Suites) subtree(ctx context.Context, top model.Suite) (under []model.Su
 	return under, err
 }
 
-// checkPlace refuses a place where a suite, or one of those under it, would be too deep, and a name
-// that a sibling has. It is the usual check, which two concurrent requests both pass.
-func (s *Suites) checkPlace(ctx context.Context, suite model.Suite, under []model.Suite, parent model.Suite, name string) error {
-	depth := model.Depth(suite.Path)
-	for _, u := range under {
-		depth = max(depth, model.Depth(u.Path))
-	}
-	if depth += model.Depth(parent.Path) + 1 - model.Depth(suite.Path); depth > model.MaxDepth {
-		return plans.TooDeep("parent_id", depth)
-	}
+// checkName refuses a name that a sibling of a suite has. It is the usual check, which two
+// concurrent requests both pass.
+func (s *Suites) checkName(ctx context.Context, id int64, parent model.Suite, name string) error {
 	var taken int64
-	err := s.db.Plain.WithContext(ctx).Model(&model.Suite{}).Where("parent_id = ? AND name = ? AND id <> ?", parent.ID, name, suite.ID).Count(&taken).Error
+	err := s.db.Plain.WithContext(ctx).Model(&model.Suite{}).Where("parent_id = ? AND name = ? AND id <> ?", parent.ID, name, id).Count(&taken).Error
 	if err == nil && taken > 0 {
 		err = &plans.NameTakenError{Name: name}
 	}

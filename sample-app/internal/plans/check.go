@@ -3,35 +3,38 @@ package plans
 import (
 	"context"
 
-	"gorm.io/gorm"
-
+	"github.com/pathlock-go/pathlock/fsck"
+	"github.com/pathlock-go/pathlock/fsck/gormfsck"
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
-	"github.com/pathlock-go/pathlock/sample-app/internal/treecheck"
 )
 
 // Report is the outcome of a check.
 type Report struct {
 	// Checked is the number of suites and cases checked.
-	Checked  int                 `json:"checked"`
-	Problems []treecheck.Problem `json:"problems"`
+	Checked  int64          `json:"checked"`
+	Problems []fsck.Problem `json:"problems"`
 }
 
-// Check compares every suite and case of a plan with its parent and its siblings, as of one
-// instant.
+// Check compares every suite of a plan with its parent and its siblings, as of one instant. Cases
+// have no paths: the database keeps their names apart, and they are counted alone.
 func (s *Service) Check(ctx context.Context, planID int64) (Report, error) {
-	var suites []treecheck.Suite
-	var cases []treecheck.Case
-	err := s.snapshot(ctx, func(tx *gorm.DB) error {
-		if _, err := load[model.Plan](tx, "plan", planID); err != nil {
-			return err
-		}
-		err := tx.Raw(`SELECT id, parent_id, name, path FROM suites WHERE plan_id = ? AND deleted_at IS NULL`, planID).Scan(&suites).Error
-		if err != nil {
-			return err
-		}
-		// Cases of deleted suites are read, too: a live one is an orphan.
-		return tx.Raw(`SELECT c.id, c.suite_id, c.name FROM cases c JOIN suites s ON s.id = c.suite_id
-			WHERE s.plan_id = ? AND c.deleted_at IS NULL`, planID).Scan(&cases).Error
+	report := Report{Problems: []fsck.Problem{}}
+	if _, err := s.Plan(ctx, planID); err != nil {
+		return report, err
+	}
+	checker, err := gormfsck.New(ctx, s.db.Read, &model.Suite{})
+	if err != nil {
+		return report, err
+	}
+	summary, err := checker.Check(ctx, fsck.Options{Tree: fsck.IntKey(planID)}, func(p fsck.Problem) error {
+		report.Problems = append(report.Problems, p)
+		return nil
 	})
-	return Report{Checked: len(suites) + len(cases), Problems: treecheck.Check(suites, cases)}, err
+	if err != nil {
+		return report, err
+	}
+	suites := s.db.Read.Model(&model.Suite{}).Select("id").Where("plan_id = ?", planID)
+	err = s.db.Read.WithContext(ctx).Model(&model.Case{}).Where("suite_id IN (?)", suites).Count(&report.Checked).Error
+	report.Checked += summary.Rows
+	return report, err
 }

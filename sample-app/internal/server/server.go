@@ -44,11 +44,8 @@ type Config struct {
 	// Drain is for how long the server goes on accepting when it is asked to stop, so that whoever
 	// sends it clients can notice and send them elsewhere.
 	Drain time.Duration
-	// Draining is called when that time begins, and Stop when the server accepts no more. The
-	// functions of Stop have to end those requests that would go on for as long as their clients
-	// like.
+	// Draining is called when that time begins.
 	Draining func()
-	Stop     []func()
 }
 
 // Serve answers requests on listener until ctx ends. It then calls Draining, answers with the
@@ -69,9 +66,6 @@ func Serve(ctx context.Context, listener net.Listener, c Config) error {
 		WriteTimeout:      RequestTimeout,
 		IdleTimeout:       idleTimeout,
 		ErrorLog:          slog.NewLogLogger(c.Log.Handler(), slog.LevelWarn),
-	}
-	for _, s := range c.Stop {
-		srv.RegisterOnShutdown(s)
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- srv.Serve(listener) }()

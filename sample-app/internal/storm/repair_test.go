@@ -12,12 +12,10 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
-	"github.com/pathlock-go/pathlock/sample-app/internal/treecheck"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-// A repair mends a tree that unprotected clients have really corrupted, and loses no row. The
-// storm's own checker judges it, which shares nothing with package fsck.
+// A repair mends a tree that unprotected clients have really corrupted, and loses no row.
 func TestRepairAfterStorm(t *testing.T) {
 	gin.SetMode(gin.ReleaseMode)
 	for _, kind := range testdb.All(t) {
@@ -27,8 +25,8 @@ func TestRepairAfterStorm(t *testing.T) {
 			for range config.Instances {
 				addrs = append(addrs, apitest.Start(t, instance.Config{DB: kind.URL, Locks: "off://"}).URL[len("http://"):])
 			}
-			var broken []treecheck.Problem
-			var before int
+			var broken []fsck.Problem
+			var before int64
 			for len(broken) == 0 { // until it has broken something
 				_, err := drive(t.Context(), config, addrs)
 				if err == nil {

@@ -7,44 +7,45 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/pathlock-go/pathlock/fsck"
 	"github.com/pathlock-go/pathlock/sample-app/internal/naive"
-	"github.com/pathlock-go/pathlock/sample-app/internal/treecheck"
 )
 
 // row is the outcome under one kind of protection.
 type row struct {
 	protection
 	*tally
-	rows int
+	rows int64
 	// corrupted counts the rows whose path, parent or root is wrong. orphans and cycles count some
 	// of them once more.
 	corrupted, orphans, cycles, duplicates int
 	// left counts the trees in which a lock is left after all instances have ended.
 	left     int
-	examples []treecheck.Problem
+	examples []fsck.Problem
 }
 
 // shownProblems is how many problems the report quotes.
 const shownProblems = 6
 
-func newRow(p protection, t *tally, rows int, problems []treecheck.Problem) row {
+func newRow(p protection, t *tally, rows int64, problems []fsck.Problem) row {
 	r := row{protection: p, tally: t, rows: rows}
-	quoted := map[string]int{}
-	corrupted := map[int64]bool{}
+	quoted := map[fsck.Kind]int{}
+	corrupted := map[fsck.Key]bool{}
 	for _, problem := range problems {
-		switch problem.Problem {
-		case treecheck.Duplicate:
+		switch problem.Kind {
+		case fsck.Duplicate, fsck.Lookalike:
 			r.duplicates++
-		case treecheck.Orphan:
+		case fsck.Orphan:
 			r.orphans++
 			corrupted[problem.ID] = true
-		case treecheck.Cycle:
+		case fsck.Cycle:
 			r.cycles++
 			corrupted[problem.ID] = true
+		case fsck.MixedPrefix: // sums up wrong paths
 		default:
 			corrupted[problem.ID] = true
 		}
-		if quoted[problem.Problem]++; quoted[problem.Problem] <= 2 && len(r.examples) < shownProblems {
+		if quoted[problem.Kind]++; quoted[problem.Kind] <= 2 && len(r.examples) < shownProblems {
 			r.examples = append(r.examples, problem)
 		}
 	}
@@ -90,7 +91,7 @@ func (r *report) finish() error {
 	}
 	_, _ = fmt.Fprintf(out, "\nAn unprotected handler reads a path, waits for up to %s, as handlers do, and writes. Its table has no unique index\n"+
 		"over siblings. A conflict is a 409 or 423 answer. Any other answer that is neither a success nor a 404 is a failure.\n"+
-		"The check at the end reads every row by plain SQL.\n", naive.Think)
+		"The check at the end is that of pathlock fsck.\n", naive.Think)
 	if len(broken) > 0 {
 		return fmt.Errorf("%w: %s", ErrBroken, strings.Join(broken, ", "))
 	}
@@ -100,7 +101,7 @@ func (r *report) finish() error {
 // table writes one line for each row.
 func table(out io.Writer, rows []row) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	_, _ = fmt.Fprintln(w, "\toperations\tconflicts\tfailures\tp50\tp99\tsuites\tcorrupted paths\torphans\tin cycles\tduplicate siblings\tlocks left\t")
+	_, _ = fmt.Fprintln(w, "\toperations\tconflicts\tfailures\tp50\tp99\tsuites\tcorrupted paths\torphans\tcycles\tduplicate siblings\tlocks left\t")
 	for _, r := range rows {
 		_, _ = fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t\n", r.what, r.done, r.conflicts, r.failed+r.rejected,
 			millis(r.quantile(0.50)), millis(r.quantile(0.99)), r.rows, r.corrupted, r.orphans, r.cycles, r.duplicates, r.left)
@@ -115,7 +116,7 @@ func quote(out io.Writer, r row) {
 	}
 	_, _ = fmt.Fprintf(out, "\n%s, for example:\n", r.what)
 	for _, p := range r.examples {
-		_, _ = fmt.Fprintf(out, "  %s: suite %d at %q: %s\n", p.Problem, p.ID, p.Path, p.Detail)
+		_, _ = fmt.Fprintf(out, "  %s\n", p)
 	}
 	for _, failure := range r.failures {
 		_, _ = fmt.Fprintf(out, "  failure: %s\n", failure)

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pathlock-go/pathlock/sample-app/internal/treecheck"
+	"github.com/pathlock-go/pathlock/fsck"
 )
 
 // A protected row must not have a fault of any kind. An unprotected row may.
@@ -16,7 +16,7 @@ func TestVerdict(t *testing.T) {
 	done := func(t *tally) { t.count(http.StatusOK, nil, time.Millisecond) }
 	tests := []struct {
 		what     string
-		problems []treecheck.Problem
+		problems []fsck.Problem
 		answers  func(*tally)
 		left     int
 		holds    bool
@@ -28,11 +28,11 @@ func TestVerdict(t *testing.T) {
 			t.count(http.StatusNotFound, nil, 0)
 		}, holds: true},
 		{what: "nothing done", answers: func(*tally) {}},
-		{what: "a wrong path", answers: done, problems: []treecheck.Problem{{Problem: treecheck.WrongPath, ID: 1}}},
-		{what: "an orphan", answers: done, problems: []treecheck.Problem{{Problem: treecheck.Orphan, ID: 1}}},
-		{what: "a cycle", answers: done, problems: []treecheck.Problem{{Problem: treecheck.Cycle, ID: 1}}},
-		{what: "no root", answers: done, problems: []treecheck.Problem{{Problem: treecheck.Root}}},
-		{what: "two siblings of one name", answers: done, problems: []treecheck.Problem{{Problem: treecheck.Duplicate, ID: 1}}},
+		{what: "a wrong path", answers: done, problems: []fsck.Problem{{Kind: fsck.WrongPath, ID: fsck.IntKey(1)}}},
+		{what: "an orphan", answers: done, problems: []fsck.Problem{{Kind: fsck.Orphan, ID: fsck.IntKey(1)}}},
+		{what: "a cycle", answers: done, problems: []fsck.Problem{{Kind: fsck.Cycle, ID: fsck.IntKey(1)}}},
+		{what: "two roots", answers: done, problems: []fsck.Problem{{Kind: fsck.BesideRoot}}},
+		{what: "two siblings of one name", answers: done, problems: []fsck.Problem{{Kind: fsck.Duplicate, ID: fsck.IntKey(1)}}},
 		{what: "a lock that nobody holds", answers: done, left: 1},
 		{what: "a 5xx", answers: func(t *tally) { done(t); t.count(http.StatusServiceUnavailable, errors.New("503"), 0) }},
 		{what: "no answer", answers: func(t *tally) { done(t); t.count(0, errors.New("refused"), 0) }},
@@ -61,9 +61,9 @@ func TestVerdict(t *testing.T) {
 // A row with several problems counts as one corrupted row. The report quotes some problems of each
 // kind.
 func TestRowCounts(t *testing.T) {
-	r := newRow(protections[0], &tally{}, 9, []treecheck.Problem{
-		{Problem: treecheck.WrongPath, ID: 1}, {Problem: treecheck.Cycle, ID: 1}, {Problem: treecheck.Cycle, ID: 2}, {Problem: treecheck.Cycle, ID: 3},
-		{Problem: treecheck.Orphan, ID: 4}, {Problem: treecheck.Duplicate, ID: 5}, {Problem: treecheck.Duplicate, ID: 6},
+	r := newRow(protections[0], &tally{}, 9, []fsck.Problem{
+		{Kind: fsck.WrongPath, ID: fsck.IntKey(1)}, {Kind: fsck.Cycle, ID: fsck.IntKey(1)}, {Kind: fsck.Cycle, ID: fsck.IntKey(2)}, {Kind: fsck.Cycle, ID: fsck.IntKey(3)},
+		{Kind: fsck.Orphan, ID: fsck.IntKey(4)}, {Kind: fsck.Duplicate, ID: fsck.IntKey(5)}, {Kind: fsck.Duplicate, ID: fsck.IntKey(6)},
 	})
 	if r.corrupted != 4 || r.cycles != 3 || r.orphans != 1 || r.duplicates != 2 {
 		t.Errorf("%d corrupted, %d in cycles, %d orphans, %d duplicates: want 4, 3, 1, 2", r.corrupted, r.cycles, r.orphans, r.duplicates)

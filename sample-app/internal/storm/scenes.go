@@ -9,76 +9,54 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 )
 
-// A scene provokes one anomaly. It builds a few suites of its own, and then changes them twice at
-// the same time, through different instances.
-type scene func(ctx context.Context, c *client, arena model.Suite)
+// A scene provokes one anomaly. It builds chains of suites of its own, each below the one before,
+// and then changes them twice at the same time, through different instances.
+type scene struct {
+	// goes says what goes wrong without protection.
+	goes    string
+	chains  [][]string
+	changes func(plan, arena int64, made [][]int64) []request
+}
 
 var scenes = []scene{
-	twoRenames, renameAndInsert, sameName, crossingMoves, nestedRenames, insertIntoDeleted, copyOfRenamed,
-}
-
-// twoRenames: half of the descendants get one prefix, half get the other.
-func twoRenames(ctx context.Context, c *client, arena model.Suite) {
-	chain, ok := c.chain(ctx, arena, "d1", "d2", "d3")
-	if ok {
-		c.atOnce(ctx, rename(chain[0], "left"), rename(chain[0], "right"))
-	}
-}
-
-// renameAndInsert: the new row keeps a prefix that has gone.
-func renameAndInsert(ctx context.Context, c *client, arena model.Suite) {
-	chain, ok := c.chain(ctx, arena, "d1", "d2")
-	if ok {
-		c.atOnce(ctx, rename(chain[0], "renamed"), insert(c.plan.ID, chain[1], "new"))
-	}
-}
-
-// sameName: both pass the duplicate check.
-func sameName(ctx context.Context, c *client, arena model.Suite) {
-	c.atOnce(ctx, insert(c.plan.ID, arena.ID, "same"), insert(c.plan.ID, arena.ID, "same"))
-}
-
-// crossingMoves: each goes below the other, and both end in a cycle.
-func crossingMoves(ctx context.Context, c *client, arena model.Suite) {
-	left, ok := c.chain(ctx, arena, "l1", "l2")
-	if !ok {
-		return
-	}
-	if right, ok := c.chain(ctx, arena, "r1", "r2"); ok {
-		c.atOnce(ctx, move(left[0], right[1]), move(right[0], left[1]))
-	}
-}
-
-// nestedRenames: the lower one writes the upper one's old name back.
-func nestedRenames(ctx context.Context, c *client, arena model.Suite) {
-	chain, ok := c.chain(ctx, arena, "d1", "d2", "d3")
-	if ok {
-		c.atOnce(ctx, rename(chain[0], "upper"), rename(chain[1], "lower"))
-	}
-}
-
-// insertIntoDeleted: the new row is left without a parent.
-func insertIntoDeleted(ctx context.Context, c *client, arena model.Suite) {
-	chain, ok := c.chain(ctx, arena, "d1", "d2")
-	if ok {
-		c.atOnce(ctx, remove(chain[0]), insert(c.plan.ID, chain[1], "new"))
-	}
-}
-
-// copyOfRenamed: the copy is put under the old name of its parent.
-func copyOfRenamed(ctx context.Context, c *client, arena model.Suite) {
-	chain, ok := c.chain(ctx, arena, "d1", "d2", "d3")
-	if ok {
-		c.atOnce(ctx, rename(chain[0], "renamed"), copyTo(chain[1], chain[0], "copy"))
-	}
+	{"half of the descendants get one prefix, half get the other", [][]string{{"d1", "d2", "d3"}}, func(_, _ int64, made [][]int64) []request {
+		return []request{rename(made[0][0], "left"), rename(made[0][0], "right")}
+	}},
+	{"the new row keeps a prefix that has gone", [][]string{{"d1", "d2"}}, func(plan, _ int64, made [][]int64) []request {
+		return []request{rename(made[0][0], "renamed"), insert(plan, made[0][1], "new")}
+	}},
+	{"both pass the duplicate check", nil, func(plan, arena int64, _ [][]int64) []request {
+		return []request{insert(plan, arena, "same"), insert(plan, arena, "same")}
+	}},
+	{"each goes below the other, and both end in a cycle", [][]string{{"l1", "l2"}, {"r1", "r2"}}, func(_, _ int64, made [][]int64) []request {
+		return []request{move(made[0][0], made[1][1]), move(made[1][0], made[0][1])}
+	}},
+	{"the lower one writes the upper one's old name back", [][]string{{"d1", "d2", "d3"}}, func(_, _ int64, made [][]int64) []request {
+		return []request{rename(made[0][0], "upper"), rename(made[0][1], "lower")}
+	}},
+	{"the new row is left without a parent", [][]string{{"d1", "d2"}}, func(plan, _ int64, made [][]int64) []request {
+		return []request{remove(made[0][0]), insert(plan, made[0][1], "new")}
+	}},
+	{"the copy is put under the old name of its parent", [][]string{{"d1", "d2", "d3"}}, func(_, _ int64, made [][]int64) []request {
+		return []request{rename(made[0][0], "renamed"), copyTo(made[0][1], made[0][0], "copy")}
+	}},
 }
 
 // play creates an arena for a scene, and plays the scene.
 func (c *client) play(ctx context.Context, s scene) {
 	arena := c.send(ctx, insert(c.plan.ID, c.plan.RootID, c.newName()))
-	if arena.ok() {
-		s(ctx, c, arena.suite)
+	if !arena.ok() {
+		return
 	}
+	var made [][]int64
+	for _, names := range s.chains {
+		chain, ok := c.chain(ctx, arena.suite, names...)
+		if !ok {
+			return
+		}
+		made = append(made, chain)
+	}
+	c.atOnce(ctx, s.changes(c.plan.ID, arena.suite.ID, made)...)
 }
 
 // chain creates suites, each below the one before, and returns their ids.

@@ -1,6 +1,6 @@
 // Package storm shows what concurrent changes do to a tree. It runs several instances of the
 // backend on one database and one lock store, drives them with renames, inserts, moves, copies and
-// deletes that are likely to collide, and then checks every row. It does so three times: without
+// deletes that are likely to collide, and then has package fsck check every row. It does so three times: without
 // any protection, with the assertion in the database alone, and with locks as well.
 package storm
 
@@ -14,8 +14,8 @@ import (
 	"os/exec"
 	"time"
 
+	"github.com/pathlock-go/pathlock/fsck"
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
-	"github.com/pathlock-go/pathlock/sample-app/internal/treecheck"
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
@@ -123,14 +123,22 @@ func left(ctx context.Context, config Config, db, namespace string) (trees int, 
 	return trees, nil
 }
 
-// verify reads every row with plain SQL, past all the code that wrote it, and compares each with
-// its parent and its siblings.
-func verify(ctx context.Context, url string) (problems []treecheck.Problem, checked int, err error) {
+// verify has package fsck compare every row with its parent and its siblings, past all the code that
+// wrote them.
+func verify(ctx context.Context, url string) (problems []fsck.Problem, checked int64, err error) {
 	db, err := database.Open(url, 0)
 	if err != nil {
 		return nil, 0, err
 	}
-	var suites []treecheck.Suite
-	err = db.Plain.WithContext(ctx).Raw(`SELECT id, parent_id, name, path FROM suites WHERE deleted_at IS NULL`).Scan(&suites).Error
-	return treecheck.Check(suites, nil), len(suites), errors.Join(err, db.Close())
+	defer func() { err = errors.Join(err, db.Close()) }()
+	dialects := map[database.Dialect]fsck.Dialect{database.SQLite: fsck.SQLite, database.MySQL: fsck.MySQL, database.Postgres: fsck.PostgreSQL}
+	checker, err := fsck.New(ctx, db.Pool(), dialects[db.Dialect], fsck.DefaultTable("suites"))
+	if err != nil {
+		return nil, 0, err
+	}
+	summary, err := checker.Check(ctx, fsck.Options{}, func(p fsck.Problem) error {
+		problems = append(problems, p)
+		return nil
+	})
+	return problems, summary.Rows, err
 }

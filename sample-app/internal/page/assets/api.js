@@ -19,7 +19,7 @@ export function useToken(source) { token = source; }
 /** How long the answer to a question, and to a change, which may wait for locks, can take. */
 const questionTime = 10000, changeTime = 20000;
 
-/** Tells of each request that has had no answer. */
+/** Tells of each request that has had no answer, but for quiet ones. */
 let unanswered = () => {};
 export function onUnanswered(listener) { unanswered = listener; }
 
@@ -33,7 +33,7 @@ export function newKey() {
 export const address = (path) => new URL(path, location.origin);
 
 /** Sends a request and returns the answer's body. It throws a Refusal. */
-export async function send(method, path, { body, key, lock, keepalive, signal, time = method === 'GET' ? questionTime : changeTime } = {}) {
+export async function send(method, path, { body, key, lock, keepalive, signal, quiet, time = method === 'GET' ? questionTime : changeTime } = {}) {
   const headers = { Accept: 'application/json' };
   if (body !== undefined) headers['Content-Type'] = 'application/json';
   if (method === 'POST') headers['Idempotency-Key'] = key ?? newKey();
@@ -49,7 +49,7 @@ export async function send(method, path, { body, key, lock, keepalive, signal, t
     text = await response.text();
   } catch (error) {
     if (signal?.aborted) throw error;
-    unanswered();
+    if (!quiet) unanswered();
     throw new Refusal(0, {});
   }
   let answer = {};

@@ -8,11 +8,12 @@ import { clock, t } from './i18n.js';
 /** Opens the recycle bin. It shows what others put in and take out. */
 export function openBin(app) {
   const list = h('ul', { class: 'bin-list' }), empty = h('p', { class: 'faint' }), foot = h('div', { class: 'dialog-foot' });
-  let asked = 0;
-  const draw = async () => {
-    const mine = ++asked;
-    const answer = await app.actions.run({ title: t('bin'), send: () => get(`/api/plans/${app.plan.id}/recycle-bin`) });
-    if (!answer || mine !== asked) return;
+  let known = '';
+  const read = () => get(`/api/plans/${app.plan.id}/recycle-bin`);
+  const draw = async () => show(await app.actions.run({ title: t('bin'), send: read }));
+  const show = (answer) => {
+    if (!answer || JSON.stringify(answer) === known) return;
+    known = JSON.stringify(answer);
     const items = answer.items.reverse(); // the newest first
     empty.textContent = items.length ? '' : t('binEmpty');
     list.replaceChildren(...items.map((item) => h('li', {},
@@ -21,7 +22,7 @@ export function openBin(app) {
       h('button', { type: 'button', 'data-do': 'restore', onclick: async () => { await app.operations.restore(item); draw(); } }, t('restore')))));
     foot.replaceChildren(...(items.length ? [h('button', { type: 'button', class: 'danger', onclick: async () => { await app.operations.purge(items.length); draw(); } }, t('purge'))] : []));
   };
-  const off = app.connection.on('changed', draw);
+  const off = app.connection.on('asked', () => read().then(show, () => {}));
   draw();
   ask(t('bin'), () => h('div', {}, empty, list, foot), { wide: true }).then(off);
 }

@@ -54,20 +54,20 @@ const chinese = `
     - 超过三十天
 `;
 
-/** The demo plan in the language of the page, as the importer takes it. */
+/** The demo plan in the language of the page, as an import takes it. */
 export function demo() {
   const chineseNow = lang() === 'zh-CN';
-  const way = [], items = [];
+  const way = [], suites = [], cases = [];
   for (const line of (chineseNow ? chinese : english).trim().split('\n')) {
     const depth = (line.length - line.trimStart().length) / 2, [name, steps] = line.trim().split(' | ');
     way.length = depth;
     if (name.startsWith('- ')) {
       const body = (steps ?? '').split(/[;；] ?/).filter(Boolean).map((step, i) => `${i + 1}. ${step}`).join('\n');
-      items.push({ case: { path: [...way, name.slice(2)].join('/'), body } });
+      cases.push({ path: [...way, name.slice(2)].join('/'), body });
     } else {
       way.push(name);
-      items.push({ suite: way.join('/') });
+      suites.push(way.join('/'));
     }
   }
-  return { name: chineseNow ? '网上商店' : 'Web shop', items };
+  return { name: chineseNow ? '网上商店' : 'Web shop', suites, cases };
 }

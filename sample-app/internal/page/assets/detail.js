@@ -1,10 +1,10 @@
 // The chosen suite: where it is, who has it, and its cases.
 import { get } from './api.js';
 import { CaseList } from './caselist.js';
+import { validName } from './dialogs.js';
 import { h, text } from './dom.js';
 import { shown } from './foreign.js';
 import { ago, clock, t } from './i18n.js';
-import { nameField } from './namefield.js';
 import { doing } from './problems.js';
 
 export class Detail {
@@ -14,7 +14,6 @@ export class Detail {
   #parts = {};
   #cases;
   #asked = 0;
-  #missed = false; // whether the cases could not be read
 
   constructor(element, app) {
     this.#element = element;
@@ -67,12 +66,14 @@ export class Detail {
   /** Lets the title be changed in its place. */
   rename() {
     const { title } = this.#parts, id = this.#suite, name = this.#app.tree.get(id).name;
+    const before = document.activeElement;
     let over = false;
-    const end = (to) => {
+    const end = (to, byKey) => {
       if (over) return;
       over = true;
       title.replaceChildren();
       this.update();
+      if (byKey) before.focus({ preventScroll: true });
       if (to !== null && to !== name) this.#app.operations.rename(id, to);
     };
     const input = nameField(name, t('suiteName'), { end, refuse: (to) => this.#app.operations.rename(id, to) });
@@ -145,18 +146,31 @@ export class Detail {
   async loadCases() {
     const suite = this.#suite, asked = ++this.#asked;
     if (!suite) return;
-    this.#missed = false;
     try {
       const { cases } = await get(`/api/suites/${suite}/cases`);
       if (asked === this.#asked) this.#cases.set(cases);
     } catch (refusal) {
       if (!('status' in refusal)) throw refusal;
       if (asked !== this.#asked) return;
-      this.#missed = refusal.status !== 404; // the tree tells that the suite is gone
-      if (this.#missed) this.#cases.miss();
+      if (refusal.status !== 404) this.#cases.miss(); // the tree tells that the suite is gone
     }
   }
+}
 
-  /** Reads the cases again if that was in vain. */
-  loadMissed() { if (this.#missed) this.loadCases(); }
+/** A field with a name. It calls end with what is written, or with null where that is given up: only
+ * Enter sends it. A name that cannot be one is refused, and stays to be mended. */
+function nameField(name, label, { end, refuse }) {
+  const field = h('input', {
+    type: 'text', value: name, maxLength: 300, 'aria-label': label, spellcheck: false,
+    onblur: () => { if (document.hasFocus()) end(null); }, // and not because the window is left
+    onkeydown: (e) => {
+      e.stopPropagation();
+      if (e.isComposing) return;
+      if (e.key === 'Enter') e.preventDefault(); // or the button that gets the focus back is pressed
+      if (e.key === 'Enter' && !validName(field.value)) refuse(field.value);
+      else if (e.key === 'Enter') end(field.value, true);
+      if (e.key === 'Escape') end(null, true);
+    },
+  });
+  return field;
 }

@@ -1,7 +1,7 @@
 export const en = {
   tree: 'Suites', filter: 'Find a suite', newSuite: '+ Suite', bin: 'Recycle bin', details: 'The chosen suite',
-  live: 'live', asking: 'asking every 3 s', away: 'no connection', connecting: 'connecting…',
-  liveMore: 'Changes of others show at once.', askingMore: 'Something between here and the server holds events back. The page asks instead.',
+  live: 'live', away: 'no connection', connecting: 'connecting…',
+  liveMore: 'Changes of others show within a second.',
   awayMore: 'The server does not answer.', connectingMore: 'There is no news yet.',
   awaySince: 'The server does not answer. What you see is as of {time}, and nothing can be changed.',
   databaseUnknown: 'The database does not answer. What you see is as of {time}, and nothing can be changed.',
@@ -13,8 +13,7 @@ export const en = {
   'welcome.title': 'A tree that many people change at once, and that stays right',
   'welcome.lead': 'This is a test-plan backend to start from. Suites form a tree; every row carries its path. pathlock locks just the nodes that a change touches, on every instance at once.',
   second: 'Open a second window', 'welcome.play': 'Play with a web shop', 'welcome.demo': 'Make a demo plan', 'welcome.demoMore': 'Suites, and cases with steps, in a second.',
-  'welcome.import': 'Import a directory', 'welcome.importMore': 'Folders become suites, files become cases. Names are sent, and nothing else.',
-  'welcome.choose': 'Choose a directory', 'welcome.empty': 'Begin with an empty plan', 'welcome.emptyMore': 'Give it a project and a name.',
+  'welcome.empty': 'Begin with an empty plan', 'welcome.emptyMore': 'Give it a project and a name.',
   'welcome.try': 'Then try to break it',
   'welcome.try1': 'Open a second window beside this one. Each shows what the other does.',
   'welcome.try2': 'Click “Edit” on a suite in one window. The other shows who edits, and waits its turn.',
@@ -24,7 +23,7 @@ export const en = {
   plans: 'Plans', newPlan: 'New plan', project: 'Project', name: 'Name', create: 'Create', cancel: 'Cancel', close: 'Close', ok: 'OK',
   renamePlan: 'Rename the plan', deletePlan: 'Delete the plan for good', noPlans: 'There are no plans yet.',
   sureDeletePlan: 'Delete “{name}” with its {suites} and its recycle bin for good?', delete: 'Delete',
-  planOf: '{project} / {name}', plansMore: 'Demo, import, new …',
+  planOf: '{project} / {name}', plansMore: 'Demo, new …',
 
   counted: '{count} suites', 'counted.one': '1 suite', countedCases: '{count} cases', 'countedCases.one': '1 case', found: 'Found {count} of {all}', nothingFound: 'No suite has “{text}” in its name.',
   rename: 'Rename', move: 'Move…', copy: 'Copy…', remove: 'Delete', edit: 'Edit', done: 'Done', back: 'Back to the tree', suiteIn: 'New suite in “{name}”',
@@ -78,8 +77,6 @@ export const en = {
   binEmpty: 'The recycle bin is empty.', restore: 'Restore', purge: 'Empty it for good', surePurge: 'Delete {count} entries for good?',
   binItem: '{path} · {when} · {suites}, {cases}', binCase: '{path} · {when} · case',
 
-  importing: 'Importing “{name}”', importCount: '{done} of {all} names', importSkipped: '{count} names cannot be used and are left out.', importTooMany: 'More than {max} names: the first {max} are taken.',
-  importNothing: 'There is nothing in it that can be imported.', continue: 'Continue', stop: 'Stop',
 
   'help.title': 'Keys', 'help.move': 'go through the tree', 'help.open': 'open, close; to the parent', 'help.enter': 'to the details', 'help.f2': 'rename', 'help.new': 'new suite inside',
   'help.delete': 'to the recycle bin', 'help.find': 'find a suite',

@@ -52,7 +52,8 @@ class App {
       this.holds.set(news);
       this.#lookForLock();
     });
-    this.connection.on('changed', (revision) => { if (revision !== this.tree.revision) this.reload().then(() => this.casesChanged()); });
+    this.connection.on('changed', (revision) => { if (revision !== this.tree.revision) this.reload(); });
+    this.connection.on('asked', () => this.casesChanged());
     this.connection.on('gone', () => {
       const { texts } = this.#detail.forget(this.plan.id, () => true);
       notices.refused(this.plan.name, t('planGone') + wrote(texts), []);
@@ -61,11 +62,9 @@ class App {
     this.connection.on('state', () => {
       this.#showState();
       this.#showHolds();
-      if (this.connection.up) this.#detail.loadMissed();
     });
     this.view.on('choose', (id) => this.#chosen(id));
     this.view.on('open', () => this.showScreen('detail'));
-    this.view.on('rename', (id, name) => this.operations.rename(id, name));
     this.view.on('key', (key, id) => this.#pressed(key, id));
     const choose = once(async () => { const plan = await choosePlan(this); if (plan) await this.open(plan); });
     $('plan-button').addEventListener('click', choose);
@@ -197,7 +196,7 @@ class App {
         if (!await this.#fetch(plan)) return;
       } catch (refusal) {
         if (!('status' in refusal)) throw refusal;
-        if (refusal.status === 404) return; // the stream tells
+        if (refusal.status === 404) return; // the connection tells
         this.#again = this.connection.state === 'live';
         pause = afterFailure;
       }
@@ -236,6 +235,10 @@ class App {
   #pressed(key, id) {
     if (key === 'Insert') this.operations.create(id);
     else if (key === 'Delete') this.operations.remove(id);
+    else if (key === 'F2') {
+      this.showScreen('detail');
+      if (id !== this.tree.root) this.#detail.rename();
+    }
     else {
       this.showScreen('detail');
       $('detail').focus();

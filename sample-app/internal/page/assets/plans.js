@@ -5,7 +5,7 @@ import { demo } from './demo.js';
 import { h } from './dom.js';
 import { plain, shown } from './foreign.js';
 import { t } from './i18n.js';
-import { makePlan, namesOfFiles } from './importer.js';
+import { done } from './notices.js';
 
 const firstProject = 'demo';
 
@@ -20,16 +20,37 @@ export async function allPlans() {
 export function beginnings(app, heading, opened) {
   const project = () => app.plan?.project ?? firstProject;
   const use = async (names) => {
-    const plan = await makePlan(app, project(), names);
-    if (plan) opened(plan);
+    const plan = await freePlan(app, project(), names.name);
+    if (!plan || !await app.actions.run({ title: t('do.import', names), send: () => send('POST', `/api/plans/${plan.id}/import`, {
+      body: { suites: names.suites, cases: names.cases },
+    }) })) return;
+    done(t('ok.create', { name: plan.name }));
+    opened(plan);
   };
-  const input = h('input', { type: 'file', webkitdirectory: true, multiple: true, class: 'unseen', tabIndex: -1, 'aria-hidden': 'true', onchange: () => use(namesOfFiles(input.files)) });
   return h('div', { class: 'cards' },
     h('article', { class: 'card' }, h(heading, {}, t('welcome.play')), h('p', {}, t('welcome.demoMore')),
       h('button', { type: 'button', class: 'primary', 'data-do': 'demo', onclick: () => use(demo()) }, t('welcome.demo'))),
-    h('article', { class: 'card' }, h(heading, {}, t('welcome.import')), h('p', {}, t('welcome.importMore')),
-      h('button', { type: 'button', 'data-do': 'import', onclick: () => input.click() }, t('welcome.choose')), input),
     h('article', { class: 'card' }, h(heading, {}, t('welcome.empty')), h('p', {}, t('welcome.emptyMore')), newPlan(app, project(), opened)));
+}
+
+/** Creates a plan with the name, or with a number behind it. */
+async function freePlan(app, project, name) {
+  name = validName(name) ? name : t('newPlan');
+  for (let n = 1; ; n++) {
+    const as = n === 1 ? name : `${[...name].slice(0, 245).join('')} ${n}`;
+    const answer = await app.actions.run({
+      title: t('do.createPlan', { name: as }),
+      send: async (key) => {
+        try {
+          return await send('POST', `/api/projects/${encodeURIComponent(project)}/plans`, { body: { name: as }, key });
+        } catch (refusal) {
+          if (refusal.kind === 'name-taken' && n < 50) return 'taken';
+          throw refusal;
+        }
+      },
+    });
+    if (answer !== 'taken') return answer;
+  }
 }
 
 function newPlan(app, project, opened) {

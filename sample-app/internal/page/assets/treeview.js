@@ -2,11 +2,10 @@
 // sight only, and the focus stays on the tree itself, so that no update takes it away.
 import { attribute, Emitter, h, text } from './dom.js';
 import { shown } from './foreign.js';
-import { nameField } from './namefield.js';
 
 const beyond = 8; // rows above and below those in sight
 
-/** Emits choose(id), open(id), rename(id, name), and key(name, id) for all that is not moving
+/** Emits choose(id), open(id), and key(name, id) for all that is not moving
  * about. describe(id) returns {name, chip, late, kind, title, busy}. */
 export class TreeView extends Emitter {
   chosen = 0;
@@ -19,7 +18,6 @@ export class TreeView extends Emitter {
   #shown = []; // ids of the rows, in order
   #at = new Map(); // their places
   #rows = new Map(); // elements by id
-  #renaming = 0;
   #above = []; // the chosen suite and those above it, as they were when last drawn
   #pressed = { id: 0 };
 
@@ -34,7 +32,7 @@ export class TreeView extends Emitter {
     // What was pressed counts: a change of somebody else's may move the rows before it is let go.
     element.addEventListener('pointerdown', (e) => { this.#pressed = this.#under(e); });
     element.addEventListener('click', (e) => this.#click(e.detail ? this.#pressed : this.#under(e)));
-    element.addEventListener('dblclick', () => { const { id, twisty, input } = this.#pressed; if (id && !twisty && !input) this.rename(id); });
+    element.addEventListener('dblclick', () => { const { id, twisty } = this.#pressed; if (id && !twisty) this.emit('key', 'F2', id); });
     new ResizeObserver(() => this.draw()).observe(element);
   }
 
@@ -90,25 +88,6 @@ export class TreeView extends Emitter {
 
   focus() { this.#element.focus({ preventScroll: true }); }
 
-  /** Lets the name of a suite be changed in its row. */
-  rename(id) {
-    if (id === this.#tree.root || !this.#tree.has(id)) return;
-    this.choose(id);
-    this.#renaming = id;
-    this.draw();
-    const input = this.#rows.get(id)?.querySelector('input');
-    input?.focus();
-    input?.select();
-  }
-
-  #endRename(id, name) {
-    if (this.#renaming !== id) return;
-    this.#renaming = 0;
-    this.focus();
-    this.draw();
-    if (name !== null && name !== this.#tree.get(id)?.name) this.emit('rename', id, name);
-  }
-
   /** Draws the rows in sight. */
   draw() {
     const height = this.#height, top = this.#element.scrollTop;
@@ -116,7 +95,7 @@ export class TreeView extends Emitter {
     const first = Math.max(0, Math.floor(top / height) - beyond);
     const last = Math.min(this.#shown.length, Math.ceil((top + this.#element.clientHeight) / height) + beyond);
     const wanted = new Set(this.#shown.slice(first, last));
-    for (const id of [this.chosen, this.#renaming]) if (this.#at.has(id)) wanted.add(id);
+    if (this.#at.has(this.chosen)) wanted.add(this.chosen);
     for (const [id, row] of this.#rows) {
       if (wanted.has(id)) continue;
       this.#rows.delete(id);
@@ -146,31 +125,21 @@ export class TreeView extends Emitter {
     attribute(row, 'data-lock', is.kind);
     const [twisty, name, chip] = row.children;
     text(twisty, opens ? '▸' : '');
-    this.#drawName(id, name, is.name);
+    text(name, shown(is.name));
     attribute(chip, 'class', is.late ? 'chip late' : 'chip');
     text(chip, is.chip ?? '');
     attribute(chip, 'title', is.title);
-  }
-
-  #drawName(id, place, name) {
-    const input = place.querySelector('input');
-    if (id !== this.#renaming) {
-      text(place, shown(name));
-      return;
-    }
-    if (input) return;
-    place.replaceChildren(nameField(name, name, { end: (to) => this.#endRename(id, to), refuse: (to) => this.emit('rename', id, to) }));
   }
 
   #idAt(node) { return Number(node.closest?.('.row')?.dataset.id ?? 0); }
 
   /** What of which row a pointer is over. */
   #under({ target }) {
-    return { id: this.#idAt(target), twisty: Boolean(target.closest('.twisty')), input: Boolean(target.closest('input')) };
+    return { id: this.#idAt(target), twisty: Boolean(target.closest('.twisty')) };
   }
 
-  #click({ id, twisty, input }) {
-    if (!id || input || !this.#tree.has(id)) return;
+  #click({ id, twisty }) {
+    if (!id || !this.#tree.has(id)) return;
     if (twisty && this.#tree.children(id).length) {
       this.#open(id, !this.#opened.has(id));
       return;
@@ -210,7 +179,6 @@ export class TreeView extends Emitter {
     };
     if (e.ctrlKey || e.metaKey || e.altKey || !this.#at.has(id) && !moves[e.key]) return; // what the filter hides is left alone
     if (moves[e.key]) { e.preventDefault(); moves[e.key](); }
-    else if (e.key === 'F2') { e.preventDefault(); this.rename(id); }
-    else if (['Insert', 'Delete', 'Enter', 'ContextMenu'].includes(e.key)) { e.preventDefault(); this.emit('key', e.key, id); }
+    else if (['F2', 'Insert', 'Delete', 'Enter', 'ContextMenu'].includes(e.key)) { e.preventDefault(); this.emit('key', e.key, id); }
   }
 }

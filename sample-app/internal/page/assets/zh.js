@@ -1,7 +1,7 @@
 export const zh = {
   tree: '套件', filter: '查找套件', newSuite: '+ 套件', bin: '回收站', details: '选中的套件',
-  live: '实时', asking: '每 3 秒询问', away: '无连接', connecting: '连接中…',
-  liveMore: '别人的改动会立即显示。', askingMore: '页面与服务器之间有什么拦住了事件推送，页面改为定时询问。', awayMore: '服务器没有应答。', connectingMore: '还没有消息。',
+  live: '实时', away: '无连接', connecting: '连接中…',
+  liveMore: '别人的改动会在一秒内显示。', awayMore: '服务器没有应答。', connectingMore: '还没有消息。',
   awaySince: '服务器没有应答。你看到的是 {time} 的状态，现在无法修改。',
   databaseUnknown: '数据库没有应答。你看到的是 {time} 的状态，现在无法修改。',
   whoAmI: '你的名字？',
@@ -12,8 +12,7 @@ export const zh = {
   'welcome.title': '许多人同时修改的一棵树，始终正确',
   'welcome.lead': '这是一个可以拿来起步的测试计划后端。套件组成一棵树，每一行都带着自己的路径。pathlock 只锁住一次改动触及的节点，在所有实例上同时生效。',
   second: '再打开一个窗口', 'welcome.play': '试玩网上商店', 'welcome.demo': '生成演示计划', 'welcome.demoMore': '套件，以及带步骤的用例，一秒即成。',
-  'welcome.import': '导入一个目录', 'welcome.importMore': '文件夹变成套件，文件变成用例。只发送名称，不发送内容。',
-  'welcome.choose': '选择目录', 'welcome.empty': '从空计划开始', 'welcome.emptyMore': '给出项目和名称即可。',
+  'welcome.empty': '从空计划开始', 'welcome.emptyMore': '给出项目和名称即可。',
   'welcome.try': '然后试着弄坏它',
   'welcome.try1': '在旁边再打开一个窗口，每个窗口都会显示另一个窗口做了什么。',
   'welcome.try2': '在一个窗口里点击某个套件的“编辑”，另一个窗口会显示谁在编辑，并可以排队等候。',
@@ -22,7 +21,7 @@ export const zh = {
 
   plans: '计划', newPlan: '新建计划', project: '项目', name: '名称', create: '创建', cancel: '取消', close: '关闭', ok: '确定',
   renamePlan: '重命名计划', deletePlan: '彻底删除计划', noPlans: '还没有计划。',
-  sureDeletePlan: '要彻底删除“{name}”、它的 {suites}和回收站吗？', delete: '删除', planOf: '{project} / {name}', plansMore: '演示、导入、新建……',
+  sureDeletePlan: '要彻底删除“{name}”、它的 {suites}和回收站吗？', delete: '删除', planOf: '{project} / {name}', plansMore: '演示、新建……',
 
   counted: '{count} 个套件', countedCases: '{count} 个用例', found: '{all} 个中找到 {count} 个', nothingFound: '没有名称包含“{text}”的套件。',
   rename: '重命名', move: '移动…', copy: '复制…', remove: '删除', edit: '编辑', done: '完成', back: '返回树', suiteIn: '在“{name}”中新建套件',
@@ -70,8 +69,6 @@ export const zh = {
   binEmpty: '回收站是空的。', restore: '恢复', purge: '彻底清空', surePurge: '要彻底删除 {count} 项吗？',
   binItem: '{path} · {when} · {suites}，{cases}', binCase: '{path} · {when} · 用例',
 
-  importing: '正在导入“{name}”', importCount: '{all} 个名称中的 {done} 个', importSkipped: '有 {count} 个名称不能使用，已略过。', importTooMany: '超过 {max} 个名称：只取前 {max} 个。',
-  importNothing: '里面没有可以导入的内容。', continue: '继续', stop: '停止',
 
   'help.title': '按键', 'help.move': '在树中移动', 'help.open': '展开、收起；到上级', 'help.enter': '到详情', 'help.f2': '重命名', 'help.new': '在其中新建套件',
   'help.delete': '放入回收站', 'help.find': '查找套件',

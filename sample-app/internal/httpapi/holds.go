@@ -1,8 +1,9 @@
-package live
+package httpapi
 
 import (
 	"context"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
@@ -46,32 +47,32 @@ type Claim struct {
 	Mode pathlock.Mode `json:"mode"`
 }
 
-// places are a plan's suites by their folded paths, as of a revision.
-type places struct {
-	revision int64
-	ids      map[pathlock.Path]int64
-}
-
-// Locks returns the locks of a plan.
-func (f *Feed) Locks(ctx context.Context, plan int64) (Locks, error) {
-	revision, err := f.Revision(ctx, plan)
+// planLocks answers who holds what in a plan, and the plan's revision, which windows ask for again
+// and again. With the server's clock, they can tell how long ago a hold began.
+func (a *api) planLocks(r request) (any, error) {
+	revision, err := a.Service.Revision(r.ctx, r.id)
 	if err != nil {
-		return Locks{}, err
+		return nil, err
 	}
-	return f.locksAt(ctx, plan, revision)
+	locks, err := a.locksAt(r.ctx, r.id, revision)
+	return struct {
+		Revision uint32    `json:"revision"`
+		Now      time.Time `json:"now"`
+		Locks
+	}{revision, time.Now().UTC(), locks}, err
 }
 
-func (f *Feed) locksAt(ctx context.Context, plan, revision int64) (Locks, error) {
+func (a *api) locksAt(ctx context.Context, plan int64, revision uint32) (Locks, error) {
 	locks := Locks{Holders: []Hold{}, Waiters: []Hold{}}
-	tree, err := pathlock.NewTree(f.namespace, strconv.FormatInt(plan, 10))
+	tree, err := pathlock.NewTree(a.Namespace, strconv.FormatInt(plan, 10))
 	if err != nil {
 		return locks, err
 	}
-	snapshot, err := f.locker.Snapshot(ctx, tree)
+	snapshot, err := a.Locker.Snapshot(ctx, tree)
 	if err != nil || len(snapshot.Holders)+len(snapshot.Waiters) == 0 {
 		return locks, err
 	}
-	at, err := f.placesAt(ctx, plan, revision)
+	at, err := a.placesAt(ctx, plan, revision)
 	if err != nil {
 		return locks, err
 	}
@@ -80,15 +81,29 @@ func (f *Feed) locksAt(ctx context.Context, plan, revision int64) (Locks, error)
 	return locks, nil
 }
 
+// maxPlaces is of how many plans the suites are kept.
+const maxPlaces = 16
+
+// places are the suites of plans by their folded paths, as of a revision.
+type places struct {
+	mu    sync.Mutex
+	known map[int64]placesOfPlan
+}
+
+type placesOfPlan struct {
+	revision uint32
+	ids      map[pathlock.Path]int64
+}
+
 // placesAt returns the suites of a plan. It reads them again if the plan has changed.
-func (f *Feed) placesAt(ctx context.Context, plan, revision int64) (map[pathlock.Path]int64, error) {
-	f.mu.Lock()
-	known, ok := f.places[plan]
-	f.mu.Unlock()
+func (a *api) placesAt(ctx context.Context, plan int64, revision uint32) (map[pathlock.Path]int64, error) {
+	a.places.mu.Lock()
+	known, ok := a.places.known[plan]
+	a.places.mu.Unlock()
 	if ok && known.revision == revision {
 		return known.ids, nil
 	}
-	suites, err := f.service.Tree(ctx, plan)
+	suites, err := a.Service.Tree(ctx, plan)
 	if err != nil {
 		return nil, err
 	}
@@ -99,15 +114,21 @@ func (f *Feed) placesAt(ctx context.Context, plan, revision int64) (map[pathlock
 			path, err = pathlock.ParsePath(s.Path)
 		}
 		if err == nil { // a tree without protection can have other rows
-			path, err = f.locker.Folded(path)
+			path, err = a.Locker.Folded(path)
 		}
 		if err == nil {
 			ids[path] = s.ID
 		}
 	}
-	f.mu.Lock()
-	f.places[plan] = places{revision, ids}
-	f.mu.Unlock()
+	a.places.mu.Lock()
+	defer a.places.mu.Unlock()
+	if len(a.places.known) >= maxPlaces {
+		a.places.known = nil
+	}
+	if a.places.known == nil {
+		a.places.known = map[int64]placesOfPlan{}
+	}
+	a.places.known[plan] = placesOfPlan{revision, ids}
 	return ids, nil
 }
 
