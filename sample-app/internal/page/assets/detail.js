@@ -66,14 +66,13 @@ export class Detail {
   /** Lets the title be changed in its place. */
   rename() {
     const { title } = this.#parts, id = this.#suite, name = this.#app.tree.get(id).name;
-    const before = document.activeElement;
     let over = false;
     const end = (to, byKey) => {
       if (over) return;
       over = true;
       title.replaceChildren();
       this.update();
-      if (byKey) before.focus({ preventScroll: true });
+      if (byKey) this.#app.view.focus();
       if (to !== null && to !== name) this.#app.operations.rename(id, to);
     };
     const input = nameField(name, t('suiteName'), { end, refuse: (to) => this.#app.operations.rename(id, to) });
@@ -166,7 +165,6 @@ function nameField(name, label, { end, refuse }) {
     onkeydown: (e) => {
       e.stopPropagation();
       if (e.isComposing) return;
-      if (e.key === 'Enter') e.preventDefault(); // or the button that gets the focus back is pressed
       if (e.key === 'Enter' && !validName(field.value)) refuse(field.value);
       else if (e.key === 'Enter') end(field.value, true);
       if (e.key === 'Escape') end(null, true);
