@@ -17,7 +17,7 @@ func TestStorm(t *testing.T) {
 	for _, db := range testdb.All(t) {
 		t.Run("on "+db.Name, func(t *testing.T) {
 			for broken := false; !broken; { // until an unprotected path is wrong
-				broken = strings.Contains(storm(t, "--db", db.URL, "--duration", "1500ms"), "wrong-path: suite")
+				broken = strings.Contains(storm(t, "--db", db.URL, "--duration", "1500ms"), "wrong-path: tree")
 			}
 		})
 	}
