@@ -10,8 +10,8 @@ import (
 // window is a person's window on the page.
 type window struct{ *chromium.Tab }
 
-// deletedMeanwhile is what the browser says of a plan, or of a suite's cases, that the page asks for
-// and that has been deleted: so the page learns it.
+// deletedMeanwhile is what the browser says of a plan, or of a suite's cases, that the page asks
+// for and that has been deleted: so the page learns it.
 var deletedMeanwhile = regexp.MustCompile(`404 \(Not Found\) .*/api/(suites/\d+/cases|plans/\d+/locks)$`)
 
 // open opens a window of a person of their own, and waits until it is up to date by itself.

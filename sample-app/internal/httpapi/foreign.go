@@ -30,8 +30,8 @@ func (a *api) refuseForeignHosts() gin.HandlerFunc {
 func (a *api) refuseForeignOrigins() gin.HandlerFunc { return a.refuseForeign("write here", false) }
 
 // refuseForeignReaders keeps a page of another site from having a user's browser ask for work that
-// it cannot read the answer to, such as a check. Other reads are let through: they cost no more than
-// the page's own address does.
+// it cannot read the answer to, such as a check. Other reads are let through: they cost no more
+// than the page's own address does.
 func (a *api) refuseForeignReaders() gin.HandlerFunc { return a.refuseForeign("ask this", true) }
 
 func (a *api) refuseForeign(what string, reads bool) gin.HandlerFunc {

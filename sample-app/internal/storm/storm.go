@@ -1,7 +1,7 @@
 // Package storm shows what concurrent changes do to a tree. It runs several instances of the
 // backend on one database and one lock store, drives them with renames, inserts, moves, copies and
-// deletes that are likely to collide, and then has package fsck check every row. It does so three times: without
-// any protection, with the assertion in the database alone, and with locks as well.
+// deletes that are likely to collide, and then has package fsck check every row. It does so three
+// times: without any protection, with the assertion in the database alone, and with locks as well.
 package storm
 
 import (
@@ -123,8 +123,8 @@ func left(ctx context.Context, config Config, db, namespace string) (trees int, 
 	return trees, nil
 }
 
-// verify has package fsck compare every row with its parent and its siblings, past all the code that
-// wrote them.
+// verify has package fsck compare every row with its parent and its siblings, past all the code
+// that wrote them.
 func verify(ctx context.Context, url string) (problems []fsck.Problem, checked int64, err error) {
 	db, err := database.Open(url, 0)
 	if err != nil {
