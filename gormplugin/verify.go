@@ -79,9 +79,9 @@ func OneWriter() Option { return func(p *Plugin) { p.oneWriter = true } }
 // blind, and asks for one that it knows.
 //
 // It returns what it finds as a [*SchemaError], in which every finding comes with the statements
-// that mend it, or with advice where one plain statement does not. An error that matches
-// [ErrUnsafeSchema] should keep the program from starting; the others are for the log. A finding
-// that is [Advice] is about a second line of defence.
+// that mend it ([AllowRawWrites] lets them pass), or with advice where one plain statement does
+// not. An error that matches [ErrUnsafeSchema] should keep the program from starting; the others
+// are for the log. A finding that is [Advice] is about a second line of defence.
 //
 //	err := gormplugin.Verify(db)
 //	if errors.Is(err, gormplugin.ErrUnsafeSchema) {
