@@ -44,8 +44,8 @@ func (f *forest) live() map[any]*plan.Node {
 
 // places returns where live rows are by their parents and names; false where these lead nowhere or
 // in a circle.
-func places(rows map[any]*plan.Node) (paths, ids map[any]string, ok bool) {
-	paths, ids = make(map[any]string), make(map[any]string)
+func places(rows map[any]*plan.Node) (paths, idPaths map[any]string, ok bool) {
+	paths, idPaths = make(map[any]string), make(map[any]string)
 	for id := range rows {
 		path, keys := "", ""
 		steps := 0
@@ -56,9 +56,9 @@ func places(rows map[any]*plan.Node) (paths, ids map[any]string, ok bool) {
 			path, keys = "/"+rows[at].Name+path, fmt.Sprintf("/%v%s", at, keys)
 			steps++
 		}
-		paths[id], ids[id] = path, keys
+		paths[id], idPaths[id] = path, keys
 	}
-	return paths, ids, true
+	return paths, idPaths, true
 }
 
 // someID draws the id of a row, dead and missing ones included, or nil.
@@ -132,12 +132,34 @@ func (f *forest) insert(t *rapid.T) {
 	}
 }
 
+// collide reports whether two rows have one parent and one name, which a unique index would refuse.
+func collide(rows map[any]*plan.Node) bool {
+	type slot struct {
+		parent any
+		name   string
+	}
+	seen := make(map[slot]bool)
+	for _, n := range rows {
+		at := slot{n.Parent, n.Name}
+		if seen[at] {
+			return true
+		}
+		seen[at] = true
+	}
+	return false
+}
+
+// ids returns the ids of rows in the order in which they were made.
+func ids(rows map[any]*plan.Node) []any {
+	return slices.SortedFunc(maps.Keys(rows), func(a, b any) int { return int(a.(int64) - b.(int64)) })
+}
+
 func (f *forest) update(t *rapid.T) {
 	live := f.live()
 	hit := plan.NewHits()
 	change := &plan.Change{}
 	restores := rapid.Bool().Draw(t, "restores")
-	for id := range f.rows {
+	for _, id := range ids(f.rows) {
 		switch {
 		case !rapid.Bool().Draw(t, fmt.Sprint("hits ", id)):
 		case !f.dead[id]:
@@ -151,7 +173,7 @@ func (f *forest) update(t *rapid.T) {
 	if rapid.Bool().Draw(t, "moves") {
 		parent := f.someID(t, "parent")
 		change.Parent = &parent
-	} else if name := f.newName(t); len(hit.Live)+len(hit.Dead) == 1 && (name != "" || !restores) {
+	} else if name := f.newName(t); name != "" || !restores {
 		change.Name = &name
 	}
 	affected := change.Affected(hit)
@@ -160,6 +182,9 @@ func (f *forest) update(t *rapid.T) {
 		row := *n
 		row.Parent, row.Name = change.ParentOf(n), change.NameOf(n)
 		after[id] = &row
+	}
+	if collide(after) {
+		return
 	}
 	above := f.live()
 	maps.Copy(above, affected)
@@ -209,7 +234,7 @@ func (f *forest) update(t *rapid.T) {
 func (f *forest) delete(t *rapid.T) {
 	live := f.live()
 	hit := plan.NewHits()
-	for id := range live {
+	for _, id := range ids(live) {
 		if rapid.IntRange(0, 3).Draw(t, fmt.Sprint("hits ", id)) == 0 {
 			hit.Live[id] = live[id]
 		}
@@ -268,14 +293,14 @@ func (f *forest) copy(t *rapid.T) {
 // check holds the paths that the plans have made against those that follow from the parents.
 func (f *forest) check(t *rapid.T) {
 	live := f.live()
-	paths, ids, ok := places(live)
+	paths, idPaths, ok := places(live)
 	if !ok {
 		t.Fatalf("a row has no place: %v", live)
 	}
 	var chains []*plan.Node
 	for id, n := range live {
-		if n.Path != paths[id] || n.IDs != ids[id] {
-			t.Fatalf("%v is at %q, %q; it belongs at %q, %q", id, n.Path, n.IDs, paths[id], ids[id])
+		if n.Path != paths[id] || n.IDs != idPaths[id] {
+			t.Fatalf("%v is at %q, %q; it belongs at %q, %q", id, n.Path, n.IDs, paths[id], idPaths[id])
 		}
 		chains = append(chains, n)
 	}

@@ -137,7 +137,9 @@ func (c *Change) Affected(hit Hits) map[any]*Node {
 func (s *Shape) Update(c *Change, hit Hits, above map[any]*Node) (*Relocation, error) {
 	x := &Relocation{shape: s, hit: hit, Claims: make(Claims), Landings: make(Landings)}
 	u := updating{Relocation: x, change: c, affected: c.Affected(hit), above: above}
-	for _, n := range u.affected {
+	// From the top down, so that what is wrong with a row is not said of one below it.
+	down := slices.SortedFunc(maps.Values(u.affected), func(a, b *Node) int { return cmp.Compare(len(a.Path), len(b.Path)) })
+	for _, n := range down {
 		if err := u.consider(n); err != nil {
 			return nil, err
 		}

@@ -39,7 +39,7 @@ func (g *Grammar) mayCallStored(sql string) bool {
 				continue
 			}
 			before := s.at(i - 1)
-			if before.kind == name || before.kind == word && (s.at(i-2).isSign('.') || !readers[strings.ToUpper(before.text)]) {
+			if before.kind == name || before.kind == word && (s.at(i-2).isSign('.') || !before.isAny(readers...)) {
 				return true
 			}
 		}
@@ -50,17 +50,8 @@ func (g *Grammar) mayCallStored(sql string) bool {
 // readers are the words that may stand before a parenthesis in a SELECT that writes nothing:
 // keywords, the standard aggregates, and what the plugin's own queries call. Any other function
 // counts as a write, which costs a call of the functions before the COMMIT.
-var readers = words(`
+var readers = strings.Fields(`
 	ALL AND ANY AS BETWEEN BY CASE DISTINCT ELSE EXCEPT EXISTS FROM IN INTERSECT JOIN LATERAL LIKE LIMIT NOT ON OR SELECT THEN UNION
 	USING VALUES WHEN WHERE WITH
 	AVG COUNT MAX MIN SUM
 	CAST CHAR CHAR_LENGTH COALESCE CONVERT LEFT LENGTH REPLACE`)
-
-// words returns the set of the words in a text.
-func words(text string) map[string]bool {
-	set := make(map[string]bool)
-	for w := range strings.FieldsSeq(text) {
-		set[w] = true
-	}
-	return set
-}

@@ -62,7 +62,7 @@ func (n *Names) MayMention(sql string) bool {
 			b == '&' && n.grammar.dollarQuotes && i+1 < len(sql) && (sql[i+1] == '"' || sql[i+1] == '\''),
 			b >= utf8.RuneSelf:
 			return true
-		case n.firsts[b] && n.anyAt(sql[i:]):
+		case n.firsts[b] && n.nameAt(sql[i:]) != "":
 			return true
 		}
 	}
@@ -86,15 +86,25 @@ func continues(rest string) bool {
 	return strings.ContainsAny(rest[:blank], "\n\r") || strings.HasPrefix(rest[blank:], "--")
 }
 
-// anyAt reports whether sql begins with one of the names, in whatever letter case.
-func (n *Names) anyAt(sql string) bool {
+// nameAt returns the name that sql begins with, as it is written there; "" for none.
+func (n *Names) nameAt(sql string) string {
 	for _, name := range n.names {
 		name = n.grammar.cut(name)
 		if len(sql) >= len(name) && strings.EqualFold(sql[:len(name)], name) {
-			return true
+			return sql[:len(name)]
 		}
 	}
-	return false
+	return ""
+}
+
+// mentionedBy returns the first of the names that is somewhere in sql, "" for none.
+func (n *Names) mentionedBy(sql string) string {
+	for i := range len(sql) {
+		if name := n.nameAt(sql[i:]); name != "" {
+			return name
+		}
+	}
+	return ""
 }
 
 // FirstIn returns the first of the names that sql has as an identifier in any of its readings. The
@@ -129,24 +139,6 @@ func (n *Names) guards(t token) bool {
 	default:
 		return false
 	}
-}
-
-// mentionedBy returns the first of the names that a text contains as a word, be it in a fragment of
-// SQL.
-func (n *Names) mentionedBy(text string) (string, bool) {
-	for i := range len(text) {
-		for _, guarded := range n.names {
-			guarded = n.grammar.cut(guarded)
-			if i+len(guarded) > len(text) || !strings.EqualFold(text[i:i+len(guarded)], guarded) {
-				continue
-			}
-			next := i + len(guarded)
-			if (i == 0 || !isIdentifier(text[i-1])) && (next == len(text) || !isIdentifier(text[next])) {
-				return text[i:next], true
-			}
-		}
-	}
-	return "", false
 }
 
 // cut returns the part of a name that counts.

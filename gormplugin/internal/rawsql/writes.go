@@ -25,15 +25,14 @@ func (n *Names) FindWrite(sql string) (Write, bool) {
 		return Write{}, false
 	}
 	if n.grammar.isAmbiguous(sql) {
-		table, found := n.mentionedBy(sql)
-		return Write{"SCRIPT", table}, found
+		return Write{"SCRIPT", n.mentionedBy(sql)}, true
 	}
 	for _, r := range n.grammar.readings(sql) {
 		for piece := range pieces(n.grammar.tokens(sql, r)) {
 			s := statement{grammar: n.grammar, tokens: piece, names: n}
 			if w, found := s.write(); found {
 				if w.Table == "" {
-					w.Table, _ = n.mentionedBy(sql)
+					w.Table = n.mentionedBy(sql)
 				}
 				return w, true
 			}

@@ -1,12 +1,16 @@
 package write
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
 )
 
 // lockChains row-locks the nodes and everything above them for sharing, and checks that each is
@@ -67,4 +71,26 @@ func (e *Engine) lockPlanned(db *gorm.DB, t *table.Table, stmt *gorm.Statement, 
 	c.Found(slices.Values(rows))
 	locked, err = e.lockRest(db, t, c)
 	return locked, hit, err
+}
+
+// becomeWriter keeps others from writing between the reads of the assertion and the end of the
+// transaction, in databases that have no row locks. It does so by a write that touches no row. In a
+// transaction that was begun IMMEDIATE that changes nothing; in one that has read an older state it
+// fails as busy.
+func (e *Engine) becomeWriter(db *gorm.DB, tx *txn.Transaction, t *table.Table) error {
+	if !e.Dialect.SoleWriter || !e.Asserts || tx.IsWriter.Load() {
+		return nil
+	}
+	key := clause.Column{Name: t.Key.DBName}
+	err := t.UpdateDirect(db, t.Key, key, clause.Expr{SQL: "1 = 0"})
+	switch {
+	case err == nil:
+		tx.IsWriter.Store(true)
+		return nil
+	case e.Dialect.Classify(err) != dialect.FailureOther:
+		return fmt.Errorf("gormplugin: becoming the database's writer (begin transactions IMMEDIATE: _txlock=immediate): %w", err)
+	default:
+		// The table or the column is missing, or nothing can be written at all.
+		return fmt.Errorf("gormplugin: writing to the table %s (AutoMigrate makes what is missing): %w", t.TableName, err)
+	}
 }

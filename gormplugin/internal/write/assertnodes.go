@@ -83,7 +83,7 @@ func (g *Guard) lock(running *txn.Transaction) ([]pathlock.Location, error) {
 }
 
 // find returns where plain reads find the nodes.
-func (g *Guard) find() ([]pathlock.Location, error) {
+func (g *Guard) find() (locations, error) {
 	found, err := g.Table.ByID(g.DB, g.Keys, "")
 	if err == nil && g.Table.IsLeaf() {
 		_, err = g.place(found, "")
@@ -96,63 +96,53 @@ func (g *Guard) find() ([]pathlock.Location, error) {
 
 // assertNodes row-locks the nodes and everything above them, and checks the paths. It locks the
 // ancestors first, as everybody does.
-func (g *Guard) assertNodes() ([]pathlock.Location, error) {
+func (g *Guard) assertNodes() (_ locations, err error) {
 	t := g.Table
+	var planned map[any]*table.Node
 	if t.IsLeaf() {
-		return g.assertLeaves()
+		planned, err = t.ByID(g.DB, g.Keys, "")
+	} else {
+		planned, err = t.Climb(g.DB, g.Keys)
 	}
-	planned, err := t.Climb(g.DB, g.Keys)
 	if err != nil {
 		return nil, err
 	}
-	var above []*table.Node
-	for _, key := range g.Keys {
-		if n := planned[key]; n != nil && planned[n.Parent] != nil {
-			above = append(above, planned[n.Parent])
-		}
-	}
 	// An old snapshot may be wrong about the ancestors, which does not matter yet.
-	if _, err := g.lockChains(g.DB, t, above, planned); err != nil && !errors.Is(err, pathlock.ErrPathChanged) {
+	if err := g.lockAbove(planned); err != nil && !isOutdated(err) {
 		return nil, err
 	}
 	locked, err := t.ByID(g.DB, g.Keys, g.Dialect.Update)
 	if err != nil {
 		return nil, err
 	}
-	locations, err := g.locations(locked)
+	if t.IsLeaf() {
+		err = g.lockAbove(locked)
+	} else if _, err = g.locations(locked); err == nil {
+		_, err = g.lockChains(g.DB, t, slices.Collect(maps.Values(locked)), planned)
+	}
 	if err != nil {
-		return nil, err
-	}
-	_, err = g.lockChains(g.DB, t, slices.Collect(maps.Values(locked)), planned)
-	return locations, err
-}
-
-// assertLeaves is assertNodes for leaves. It locks their parents first.
-func (g *Guard) assertLeaves() ([]pathlock.Location, error) {
-	planned, err := g.Table.ByID(g.DB, g.Keys, "")
-	if err != nil {
-		return nil, err
-	}
-	if err := g.assertParents(planned); err != nil && !isOutdated(err) {
-		return nil, err
-	}
-	locked, err := g.Table.ByID(g.DB, g.Keys, g.Dialect.Update)
-	if err != nil {
-		return nil, err
-	}
-	if err := g.assertParents(locked); err != nil {
 		return nil, err
 	}
 	return g.locations(locked)
 }
 
-// assertParents asserts everything above leaves, and gives the leaves their places.
-func (g *Guard) assertParents(leaves map[any]*table.Node) error {
-	parents, err := g.place(leaves, g.Dialect.Share)
-	if err != nil {
-		return err
+// lockAbove row-locks what is above the nodes, and checks it. Leaves get their places by that.
+func (g *Guard) lockAbove(nodes map[any]*table.Node) error {
+	var above []*table.Node
+	known := nodes
+	if g.Table.IsLeaf() {
+		parents, err := g.place(nodes, g.Dialect.Share)
+		if err != nil {
+			return err
+		}
+		above, known = slices.Collect(maps.Values(parents)), nil
 	}
-	_, err = g.lockChains(g.DB, g.Table.Above, slices.Collect(maps.Values(parents)), nil)
+	for _, key := range g.Keys {
+		if n := known[key]; n != nil && known[n.Parent] != nil {
+			above = append(above, known[n.Parent])
+		}
+	}
+	_, err := g.lockChains(g.DB, g.Table.Above, above, known)
 	return err
 }
 
@@ -174,17 +164,17 @@ func (g *Guard) place(leaves map[any]*table.Node, lock dialect.RowLock) (map[any
 }
 
 // locations returns where the nodes are, in the order of the keys.
-func (g *Guard) locations(nodes map[any]*table.Node) ([]pathlock.Location, error) {
-	locations := make([]pathlock.Location, len(g.Keys))
+func (g *Guard) locations(nodes map[any]*table.Node) (locations, error) {
+	found := make(locations, len(g.Keys))
 	for i, key := range g.Keys {
 		n := nodes[key]
 		if n == nil {
-			return nil, fmt.Errorf("%w: %s", pathlock.ErrNotFound, g.Table.RowName(key))
+			return nil, g.Table.Missing(key)
 		}
 		var err error
-		if locations[i], err = g.Table.Above.Location(n); err != nil {
+		if found[i], err = g.Table.Above.Location(n); err != nil {
 			return nil, err
 		}
 	}
-	return locations, nil
+	return found, nil
 }

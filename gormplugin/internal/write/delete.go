@@ -7,7 +7,6 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
 )
 
@@ -20,8 +19,6 @@ type deleting struct {
 
 // Survey takes the locks on the subtrees that the DELETE will remove.
 func (k *deleting) Survey(db *gorm.DB, st *Statement) (bool, error) {
-	st.Operation = "delete"
-	st.Note = "delete from " + st.Table.TableName
 	stmt := db.Session(&gorm.Session{Initialized: true}).Statement
 	addKeys(st.Table, stmt)
 	if !HasCondition(stmt) && !db.AllowGlobalUpdate {
@@ -38,9 +35,7 @@ func (k *deleting) Survey(db *gorm.DB, st *Statement) (bool, error) {
 // Write carries out the DELETE: it locks, asserts, deletes what lies below the rows, and has GORM
 // delete the rows themselves.
 func (k *deleting) Write(w *writing) error {
-	t, db, st := w.St.Table, w.DB, w.St
-	st.Operation = "delete"
-	st.Note = "delete from " + t.TableName
+	t, db := w.St.Table, w.DB
 	if err := w.Apply(t.ClausesOfDelete); err != nil {
 		return err
 	}
@@ -53,7 +48,15 @@ func (k *deleting) Write(w *writing) error {
 	if err := w.ensureTransaction(); err != nil {
 		return err
 	}
-	gone, err := k.settle(db, w.Tx, st, stmt)
+	first := func() (*removal, error) {
+		if k.removal != nil {
+			return k.removal, nil
+		}
+		return k.surveyRemoval(db, t, stmt)
+	}
+	gone, err := assertTargets(k.Engine, w, stmt, first, func(hit targets, known map[any]*table.Node, lock dialect.RowLock) (*removal, error) {
+		return removalOf(db, t, hit, known, lock)
+	})
 	if err != nil {
 		return err
 	}
@@ -104,29 +107,18 @@ func (k *deleting) Explain(*gorm.DB, *Statement) {}
 // End has nothing to undo.
 func (k *deleting) End(*gorm.DB) {}
 
-// settle works out which rows are deleted, and locks them.
-func (k *deleting) settle(db *gorm.DB, tx *txn.Transaction, st *Statement, stmt *gorm.Statement) (*removal, error) {
-	t := st.Table
-	return planAndAssert(k.Engine, db, tx, &st.held, steps[*removal]{
-		Plan: func(locking bool) (*removal, error) {
-			switch {
-			case locking:
-				return k.lockedRemoval(db, t, stmt)
-			case k.removal == nil:
-				return k.surveyRemoval(db, t, stmt)
-			default:
-				return k.removal, nil
-			}
-		},
-		Assert: func(x *removal) (*removal, error) { return k.assertRemoval(db, t, stmt, x) },
-	})
-}
-
-// removal is what a DELETE does to the tree, and the rows on which that was planned.
+// removal is what a DELETE does to the tree.
 type removal struct {
 	*plan.Removal
-	hit   targets
-	above map[any]*table.Node
+	basis
+}
+
+// madeOn implements [targeting].
+func (x *removal) madeOn() (basis, []*table.Node) { return x.basis, x.Chains }
+
+// differs implements [targeting].
+func (x *removal) differs(actual *removal, locked map[any]*table.Node) error {
+	return x.Differs(actual.Removal, locked)
 }
 
 // surveyRemoval works out by plain reads what a DELETE does.
@@ -136,29 +128,6 @@ func (e *Engine) surveyRemoval(db *gorm.DB, t *table.Table, stmt *gorm.Statement
 		return nil, err
 	}
 	return removalOf(db, t, hit, known, "")
-}
-
-// lockedRemoval works out by locking reads what a DELETE does.
-func (e *Engine) lockedRemoval(db *gorm.DB, t *table.Table, stmt *gorm.Statement) (*removal, error) {
-	hit, err := e.targetsOf(db, t, stmt, nil, e.Dialect.Update)
-	if err != nil {
-		return nil, err
-	}
-	return removalOf(db, t, hit, nil, e.Dialect.Share)
-}
-
-// assertRemoval row-locks what a planned removal relies on and works it out again.
-func (e *Engine) assertRemoval(db *gorm.DB, t *table.Table, stmt *gorm.Statement, planned *removal) (*removal, error) {
-	locked, hit, err := e.lockPlanned(db, t, stmt, planned.Chains, planned.above, planned.hit.IDs())
-	if err != nil {
-		return nil, err
-	}
-	hit.Remember(planned.hit.Hits)
-	actual, err := removalOf(db, t, hit, locked, e.Dialect.Share)
-	if err != nil {
-		return nil, err
-	}
-	return actual, planned.Differs(actual.Removal, locked)
 }
 
 // removalOf works out what the deletion of rows does. known are rows that need not be read again.
@@ -171,5 +140,5 @@ func removalOf(db *gorm.DB, t *table.Table, hit targets, known map[any]*table.No
 		return nil, err
 	}
 	x, err := t.Delete(hit.Hits, above)
-	return &removal{x, hit, above}, err
+	return &removal{x, basis{hit, above}}, err
 }

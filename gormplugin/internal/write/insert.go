@@ -31,8 +31,6 @@ type inserting struct {
 // that is not there (yet), or a name that no row can have, to [inserting.Write]: hooks and
 // associations may still change both.
 func (k *inserting) Survey(db *gorm.DB, st *Statement) (bool, error) {
-	st.Operation = "insert"
-	st.Note = "insert into " + st.Table.TableName
 	rows, err := arrivals(db, st.Table)
 	if err != nil {
 		return false, err
@@ -97,8 +95,6 @@ func (k *inserting) End(*gorm.DB) {
 // that are in the table.
 func (k *inserting) prepare(db *gorm.DB, tx *txn.Transaction, st *Statement) (int, error) {
 	t := st.Table
-	st.Operation = "insert"
-	st.Note = "insert into " + t.TableName
 	rows, err := arrivals(db, t)
 	if err != nil {
 		return 0, err

@@ -13,6 +13,27 @@ import (
 	"gorm.io/gorm"
 )
 
+// held has the path locks of a statement.
+type held struct {
+	// Operation is what the statement does, in a word, where its context names no operation.
+	Operation string
+	// Note says what the statement does, to those whom its locks block.
+	Note string
+	// scope owns the locks that were taken before the transaction began.
+	scope *pathlock.Scope
+	locks []*pathlock.Lock
+	// Fence is the highest fence of the locks that were taken within the transaction.
+	Fence uint64
+}
+
+// origin returns ctx with the statement's operation, unless ctx is of a larger one.
+func (h *held) origin(ctx context.Context) context.Context {
+	if pathlock.OriginOf(ctx).Operation != "" {
+		return ctx
+	}
+	return pathlock.WithOrigin(ctx, pathlock.Origin{Operation: h.Operation})
+}
+
 // acquire takes a plan.Demand's locks for h in scope. carried reports whether scope came with the
 // statement's context. After an error, or a panic of the lock store's, it holds none of them.
 func (e *Engine) acquire(ctx context.Context, scope *pathlock.Scope, carried func() bool, d plan.Demand, h *held, wait time.Duration) ([]*pathlock.Lock, error) {

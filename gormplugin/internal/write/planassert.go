@@ -4,8 +4,10 @@ import (
 	"errors"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
 )
@@ -56,6 +58,53 @@ func planAndAssert[P plan.Demand](k *Engine, db *gorm.DB, tx *txn.Transaction, h
 			return actual, err
 		}
 	}
+}
+
+// basis is what the plan of an UPDATE or a DELETE was made on: the rows that the statement hits,
+// and those above them, with what was read of the rows above these.
+type basis struct {
+	hit   targets
+	above map[any]*table.Node
+}
+
+// targeting is a plan, P, of an UPDATE or a DELETE.
+type targeting[P any] interface {
+	plan.Demand
+	// madeOn returns what the plan was made on, and the nodes that must stay where they are.
+	madeOn() (basis, []*table.Node)
+	// differs compares the plan with the one that the locking reads led to.
+	differs(actual P, locked map[any]*table.Node) error
+}
+
+// assertTargets is planAndAssert for a statement that hits rows. first is the plan on plain reads;
+// make makes one on the rows that the statement hits, and on known rows above them.
+func assertTargets[P targeting[P]](e *Engine, w *writing, stmt *gorm.Statement, first func() (P, error), make func(targets, map[any]*table.Node, dialect.RowLock) (P, error)) (P, error) {
+	db, t := w.DB, w.St.Table
+	return planAndAssert(e, db, w.Tx, &w.St.held, steps[P]{
+		Plan: func(locking bool) (none P, err error) {
+			if !locking {
+				return first()
+			}
+			hit, err := e.targetsOf(db, t, stmt, nil, e.Dialect.Update)
+			if err != nil {
+				return none, err
+			}
+			return make(hit, nil, e.Dialect.Share)
+		},
+		Assert: func(planned P) (none P, err error) {
+			on, chains := planned.madeOn()
+			locked, hit, err := e.lockPlanned(db, t, stmt, chains, on.above, on.hit.IDs())
+			if err != nil {
+				return none, err
+			}
+			hit.Remember(on.hit.Hits)
+			actual, err := make(hit, locked, e.Dialect.Share)
+			if err != nil {
+				return none, err
+			}
+			return actual, planned.differs(actual, locked)
+		},
+	})
 }
 
 // errPanicked is the error of an assertion that a panic has ended.

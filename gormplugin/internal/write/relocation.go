@@ -11,20 +11,26 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// relocation is what an UPDATE does to the tree, and the rows on which that was planned.
+// relocation is what an UPDATE does to the tree.
 type relocation struct {
 	*plan.Relocation
+	basis
 	table      *table.Table
 	assignment *assignment
-	hit        targets
-	// above has the nodes above, and what was read of the rows above them.
-	above map[any]*table.Node
+}
+
+// madeOn implements [targeting].
+func (x *relocation) madeOn() (basis, []*table.Node) { return x.basis, x.Chains }
+
+// differs implements [targeting].
+func (x *relocation) differs(actual *relocation, locked map[any]*table.Node) error {
+	return x.Differs(actual.Relocation, locked)
 }
 
 // relocationBy works out what an assignment does to the rows that it hits. known are rows of the
 // table above that need not be read again.
 func (e *Engine) relocationBy(db *gorm.DB, t *table.Table, a *assignment, hit targets, known map[any]*table.Node, lock dialect.RowLock) (*relocation, error) {
-	x := &relocation{table: t, assignment: a, hit: hit}
+	x := &relocation{basis: basis{hit: hit}, table: t, assignment: a}
 	if err := cmp.Or(t.CheckChange(&a.Change, hit.Hits), operationOf(db).missed(t, len(hit.Live)), x.checkMixed()); err != nil {
 		return nil, err
 	}

@@ -10,33 +10,33 @@ import (
 	"gorm.io/gorm"
 )
 
-// rerun has what it takes to run a statement again.
-type rerun struct {
+// retry has what it takes to run a statement again.
+type retry struct {
 	// pristine is the statement as it was before its first callback. It is never run itself.
 	pristine *gorm.DB
 	// values are those of the caller's rows.
 	values *txn.Memento
 }
 
-// rerunKey marks, per instance, the further tries of a statement, which have no further tries of
+// retryKey marks, per instance, the further tries of a statement, which have no further tries of
 // their own.
-const rerunKey = "pathlock:rerun"
+const retryKey = "pathlock:retry"
 
-// newRerun prepares further tries of a statement that runs in no transaction yet. It returns nil if
+// newRetry prepares further tries of a statement that runs in no transaction yet. It returns nil if
 // there are to be none.
-func (e *Engine) newRerun(db *gorm.DB) *rerun {
+func (e *Engine) newRetry(db *gorm.DB) *retry {
 	// The functions for operations run all of their statements again.
-	if _, isFurther := db.InstanceGet(rerunKey); isFurther || e.MaxTries <= 1 || operationOf(db) != nil {
+	if _, isFurther := db.InstanceGet(retryKey); isFurther || e.MaxTries <= 1 || operationOf(db) != nil {
 		return nil
 	}
 	pristine := db.Session(&gorm.Session{Initialized: true})
 	pristine.Statement.BuildClauses = db.Statement.BuildClauses
-	return &rerun{pristine: pristine, values: txn.Remember(db.Statement)}
+	return &retry{pristine: pristine, values: txn.Remember(db.Statement)}
 }
 
 // try runs a statement again until the database does not give it up, or it has been tried often
 // enough. execute is its chain of callbacks.
-func (r *rerun) try(db *gorm.DB, tries int, steps txn.Steps, execute func(*gorm.DB) *gorm.DB) {
+func (r *retry) try(db *gorm.DB, tries int, steps txn.Steps, execute func(*gorm.DB) *gorm.DB) {
 	failed := db.Error
 	_ = txn.Retry(db.Statement.Context, tries, steps, func(ctx context.Context) error {
 		if err := failed; err != nil {
@@ -50,7 +50,7 @@ func (r *rerun) try(db *gorm.DB, tries int, steps txn.Steps, execute func(*gorm.
 		if result := attempt.Statement.Result; result != nil {
 			result.Error = nil
 		}
-		attempt.InstanceSet(rerunKey, true)
+		attempt.InstanceSet(retryKey, true)
 		// A panic of a hook must not leave the transaction open.
 		defer func() {
 			if st := stateOf(attempt); st != nil && st.Begun != nil {

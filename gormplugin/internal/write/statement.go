@@ -40,8 +40,8 @@ type Statement struct {
 	Slots []pathlock.Location
 	// Absent is set where an upsert inserts, because none of its rows are in the table.
 	Absent bool
-	// rerun is set where the statement can be run again if the database gives it up.
-	rerun *rerun
+	// retry is set where the statement can be run again if the database gives it up.
+	retry *retry
 }
 
 // statementKey is where a statement's state is kept, per instance.
@@ -86,7 +86,7 @@ func (e *Engine) beginGuarded(w *Writer, db *gorm.DB, t *table.Table) error {
 	if err := w.check(); err != nil {
 		return err
 	}
-	st := &Statement{Table: t, Kind: w.Kind(), held: held{Operation: "write", Note: "gorm: " + t.TableName}}
+	st := &Statement{Table: t, Kind: w.Kind(), held: held{Operation: w.Operation, Note: w.Note + t.TableName}}
 	db.InstanceSet(statementKey, st)
 	elsewhere := e.ChooseManaged(db, w.Chain(table.ResolverCallback))
 	tx, err := e.TransactionOf(db)
@@ -100,7 +100,7 @@ func (e *Engine) beginGuarded(w *Writer, db *gorm.DB, t *table.Table) error {
 		txn.NoteHanded(db.Statement)
 		return nil
 	}
-	st.rerun = e.newRerun(db)
+	st.retry = e.newRetry(db)
 	defer st.releaseUnlessBegun(db)
 	touches, err := st.Kind.Survey(db, st)
 	if err != nil || !touches && !elsewhere {
@@ -114,7 +114,7 @@ func (e *Engine) beginGuarded(w *Writer, db *gorm.DB, t *table.Table) error {
 // it does so also where a method of the caller's own types panics.
 func (st *Statement) releaseUnlessBegun(db *gorm.DB) {
 	if st.Begun == nil {
-		st.Release(db.Statement.Context)
+		txn.Release(db.Statement.Context, st.locks)
 	}
 }
 
@@ -136,7 +136,7 @@ func (e *Engine) beginTransaction(db *gorm.DB, st *Statement) error {
 		return err
 	}
 	st.Begun, _ = txn.Unwrapped(db.Statement.ConnPool).(*txn.Handle)
-	st.HandTo(tx)
+	tx.Inherit(st.scope, st.locks)
 	return nil
 }
 
@@ -156,8 +156,8 @@ func (e *Engine) End(execute func(*gorm.DB) *gorm.DB) func(*gorm.DB) {
 		if st.Begun != nil {
 			e.endTransaction(db, st)
 		}
-		if st.rerun != nil && errors.Is(db.Error, fault.ErrRetry) {
-			st.rerun.try(db, e.MaxTries, e.Locker.Step, execute)
+		if st.retry != nil && errors.Is(db.Error, fault.ErrRetry) {
+			st.retry.try(db, e.MaxTries, e.Locker.Step, execute)
 		}
 	}
 }

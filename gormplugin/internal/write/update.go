@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 )
@@ -115,7 +115,10 @@ func (k *updating) Write(w *writing) error {
 	if begun := w.ensureTransaction(); begun != nil {
 		return begun
 	}
-	found, err := k.settle(db, w.Tx, w.St, a, planned, err)
+	first := func() (*relocation, error) { return planned, err }
+	found, err := assertTargets(k.Engine, w, stmt, first, func(hit targets, known map[any]*table.Node, lock dialect.RowLock) (*relocation, error) {
+		return k.relocationBy(db, t, a, hit, known, lock)
+	})
 	if err != nil {
 		return err
 	}
@@ -245,43 +248,4 @@ func (x *relocation) noteParents() {
 		ids[i] = m.ID
 	}
 	x.table.Ancestry.Moved(ids, *x.assignment.Parent)
-}
-
-// settle works out which rows move where, and locks them. planned, and the error that came with it,
-// are the result of plain reads.
-func (k *updating) settle(db *gorm.DB, tx *txn.Transaction, st *Statement, a *assignment, planned *relocation, err error) (*relocation, error) {
-	return planAndAssert(k.Engine, db, tx, &st.held, steps[*relocation]{
-		Plan: func(locking bool) (*relocation, error) {
-			if locking {
-				return k.lockedRelocation(db, st.Table, a)
-			}
-			return planned, err
-		},
-		Assert: func(x *relocation) (*relocation, error) { return k.assertRelocation(db, a, x) },
-	})
-}
-
-// lockedRelocation works out by locking reads what the update does.
-func (e *Engine) lockedRelocation(db *gorm.DB, t *table.Table, a *assignment) (*relocation, error) {
-	hit, err := e.targetsOf(db, t, db.Statement, nil, e.Dialect.Update)
-	if err != nil {
-		return nil, err
-	}
-	return e.relocationBy(db, t, a, hit, nil, e.Dialect.Share)
-}
-
-// assertRelocation row-locks everything that the planned relocation relies on, and works the
-// relocation out again. Both have to agree.
-func (e *Engine) assertRelocation(db *gorm.DB, a *assignment, planned *relocation) (*relocation, error) {
-	t := planned.table
-	locked, hit, err := e.lockPlanned(db, t, db.Statement, planned.Chains, planned.above, planned.hit.IDs())
-	if err != nil {
-		return nil, err
-	}
-	hit.Remember(planned.hit.Hits)
-	actual, err := e.relocationBy(db, t, a, hit, locked, e.Dialect.Share)
-	if err != nil {
-		return nil, err
-	}
-	return actual, planned.Differs(actual.Relocation, locked)
 }

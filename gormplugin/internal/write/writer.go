@@ -26,6 +26,8 @@ type Writer struct {
 	// Kind makes the Kind of one statement.
 	Kind    func() Kind
 	Deletes bool
+	// Operation is what its statements do, in a word, and Note the same before a table's name.
+	Operation, Note string
 	// code tells the callback from other plugins'.
 	code uintptr
 }
@@ -122,7 +124,7 @@ func (w *writing) builds(name string) bool {
 func (w *writing) ensureTransaction() error {
 	if w.Tx == nil {
 		// Hooks have run already, each on its own, and cannot be undone.
-		w.St.rerun = nil
+		w.St.retry = nil
 		if err := w.beginTransaction(w.DB, w.St); err != nil {
 			return err
 		}
