@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -245,11 +246,15 @@ func TestAHostThatWasSuspendedPastALeaseDoesNotBelieveInIt(t *testing.T) {
 		for _, suspended := range []time.Duration{29 * time.Second, 30 * time.Second} {
 			t.Run(fmt.Sprintf("%s after %v", what, suspended), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					l, _ := newLocker(pathlock.WithLease(30 * time.Second))
+					l, store := newLocker(pathlock.WithLease(30 * time.Second))
 					lock := acquire(t.Context(), t, l, "X /a")
 					ctx := lock.Context()
 					pathlock.SuspendHost(l, suspended)
+					store.called()
 					err := ask(t, l, lock, ctx)
+					if calls := store.called(); slices.ContainsFunc(calls, func(c string) bool { return strings.HasPrefix(c, "acquire") }) {
+						t.Errorf("the store is asked for what was lost: %q", calls)
+					}
 					lost := errors.Is(err, pathlock.ErrLost) || what == "Err" && errors.Is(err, context.Canceled)
 					if want := suspended == 30*time.Second; lost != want {
 						t.Errorf("told %v, which says lost: %v, want %v", err, lost, want)

@@ -83,8 +83,7 @@ func (r *Renewer[K, H]) Adopt(l *Lease[H], length, left time.Duration, from time
 	defer r.mu.Unlock()
 	l.length = length
 	l.believe(from, left)
-	l.renew = from
-	if l.Fixed {
+	if l.Fixed { // any other is due at once
 		l.renew = from.Add(l.pause())
 	}
 	r.enter(l)
