@@ -44,7 +44,7 @@ func (*fsckCommand) Help() string {
 	return `The table holds trees. Each row has the id of its tree, the key of its parent, a name, and a path of all names from the top down to its own, such as /a/b.
 A row without a parent is at the top. If its name is empty, it is the root row, which must be the only row at the top.
 
-The check reads every live row into memory, in one state of the database: half a gigabyte for a million rows. It reports:
+The check reads every live row into memory, in one state of the database: up to a gigabyte for a million rows. It reports:
 
   - orphan: the parent is missing, deleted or in another tree
   - cycle: the row is its own ancestor
