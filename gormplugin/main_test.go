@@ -4,12 +4,16 @@ import (
 	"testing"
 
 	"github.com/gin-gonic/gin"
+	"github.com/pathlock-go/pathlock/internal/gormplugintest"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) {
 	if err := testserver.SkipExamples("^Example", testserver.MySQLVariable, testserver.MariaDBVariable); err != nil {
+		panic(err)
+	}
+	if err := gormplugintest.Checks(); err != nil {
 		panic(err)
 	}
 	gin.SetMode(gin.ReleaseMode)

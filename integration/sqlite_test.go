@@ -25,6 +25,9 @@ func TestMain(m *testing.M) {
 	if idempotencytest.Child(dialectorOf) {
 		os.Exit(0)
 	}
+	if err := gormplugintest.Checks(); err != nil {
+		panic(err)
+	}
 	gin.SetMode(gin.ReleaseMode)
 	// GORM's cache of prepared statements has a goroutine that it never ends.
 	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("gorm.io/gorm/internal/lru.NewLRU[...].func1"))

@@ -34,7 +34,7 @@ go test -race -vet=off -p 3 -timeout 30m -count=1 "$@" "${packages[@]}" || statu
 echo "== test, without the race detector"
 packages=(./gormplugin ./integration ./store/sqlstore ./store/zkstore ./store/etcdstore ./cmd/pathlock/internal/database)
 tests='^Test(SQLite(Deferred|Glebarez|Schema|MigrationsAtOnce)?|MySQL(Schema)?|Growth|NoHerd|LargestUpdate)$'
-races='^TestMySQL$/./^(top_races|save_races|inversion|storm|id_path_storm|anomalies)$'
+races='^TestMySQL$/./^(top_races|save_races|inversion|storm|anomalies)$'
 others=$(go test -vet=off -list '^(Test|Example|Fuzz)' "${packages[@]}" |
 	grep -E '^(Test|Example|Fuzz)' | grep -vE "$tests" | sort -u | paste -sd '|')
 go test -vet=off -p 3 -timeout 30m -count=1 "$@" -skip "^($others)\$|$races" "${packages[@]}" || status=$?

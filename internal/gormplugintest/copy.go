@@ -12,24 +12,6 @@ import (
 
 func copyChecks() []check {
 	return []check{
-		{"a copy has everything below, and nothing beside", func(w *world) {
-			for _, p := range []string{"/d1/x/y/x", "/d1/y/x", "/d10/x", "/d1-x/x", "/D1/x", "/e"} {
-				w.build(p)
-			}
-			w.must(w.db.Model(w.build("/d1/x/y")).Update("note", "kept").Error)
-			w.must(w.db.Delete(w.build("/d1/y/x")).Error)
-			var top Suite
-			rows, err := gormplugin.Copy(w.db, &top, w.build("/d1").ID, w.build("/e").ID)
-			w.must(err)
-			if rows != 5 || top.Path != "/e/d1" || top.Name != "d1" || *top.ParentID != w.build("/e").ID || top.Version != 0 || top.Fence == 0 {
-				w.Errorf("%d rows, at the top %+v", rows, top)
-			}
-			w.wantPaths(gormplugin.Subtree(w.db, &Suite{}, top.ID), "/e/d1", "/e/d1/x", "/e/d1/x/y", "/e/d1/x/y/x", "/e/d1/y")
-			if got := w.build("/e/d1/x/y"); got.Note != "kept" {
-				w.Errorf("the copy is %+v", got)
-			}
-			w.sound()
-		}},
 		{"of one row, and of hundreds", func(w *world) {
 			for _, n := range []int{0, 1, 700} {
 				source := w.suite(w.root, fmt.Sprint("from", n))
@@ -46,45 +28,6 @@ func copyChecks() []check {
 					w.Errorf("%d rows were copied, want %d", copied, n+1)
 				}
 			}
-			w.sound()
-		}},
-		{"into the own subtree, and of the root row", func(w *world) {
-			w.build("/a/b/c")
-			_, err := gormplugin.Copy(w.db, &Suite{}, w.build("/a").ID, w.build("/a/b").ID, gormplugin.CopyAs("a"))
-			w.must(err)
-			w.has("/a", "/a/b", "/a/b/a", "/a/b/a/b", "/a/b/a/b/c", "/a/b/c")
-			_, err = gormplugin.Copy(w.db, &Suite{}, w.root.ID, w.root.ID, gormplugin.CopyAs("all"))
-			w.must(err)
-			if n := w.count(w.db); n != 14 {
-				w.Errorf("the tree has %d rows, want 14", n)
-			}
-			_, err = gormplugin.Copy(w.db, &Suite{}, w.root.ID, w.build("/a").ID)
-			w.fails(err, pathlock.ErrInvalidPath)
-			w.sound()
-		}},
-		{"odd names", func(w *world) {
-			for i, name := range []string{`back\slash`, "'quoted'", "%", "_", "?", "@name", "测试", "😀", "a ", "A\u030a", "$1"} {
-				w.suite(w.suite(w.suite(w.root, name), name+"+"), name)
-				from := w.build("/" + name)
-				to := fmt.Sprint("copy of ", name, i)
-				_, err := gormplugin.Copy(w.db, &Suite{}, from.ID, w.root.ID, gormplugin.CopyAs(to))
-				w.must(err)
-				if got, want := w.path(w.build("/"+to+"/"+name+"+/"+name)), "/"+to+"/"+name+"+/"+name; got != want {
-					w.Errorf("the copy is at %q, want %q", got, want)
-				}
-			}
-			w.sound()
-		}},
-		{"into another tree", func(w *world) {
-			w.build("/a/b")
-			a, here := w.build("/a"), w.root
-			w.root = w.newPlan()
-			x := w.build("/x")
-			_, err := gormplugin.Copy(w.db, &Suite{}, a.ID, x.ID)
-			w.must(err)
-			w.has("/x", "/x/a", "/x/a/b")
-			w.root = here
-			w.has("/a", "/a/b")
 			w.sound()
 		}},
 		{"leaves and other rows come along", func(w *world) {
@@ -172,26 +115,6 @@ func copyChecks() []check {
 			_, err = gormplugin.Copy(w.db, &made, leaf.ID, nil)
 			w.fails(err, gormplugin.ErrUnsupported)
 		}},
-		{"rows at the top, whose parent is 0", func(w *world) {
-			drive := w.tree().ID()
-			a := &Flagged{DriveID: drive, Name: "a"}
-			w.must(w.db.Create(a).Error)
-			for _, name := range []string{"b", "c"} {
-				child := &Flagged{ParentID: a.ID, Name: name}
-				w.must(w.db.Create(child).Error)
-				w.must(w.db.Create(&Flagged{ParentID: child.ID, Name: "x"}).Error)
-			}
-			var top Flagged
-			_, err := gormplugin.Copy(w.db, &top, a.ID, nil, gormplugin.CopyAs("d"))
-			w.must(err)
-			w.flagged("/a", "/a/b", "/a/b/x", "/a/c", "/a/c/x", "/d", "/d/b", "/d/b/x", "/d/c", "/d/c/x")
-			w.must(w.db.Where("parent_id = 0").Take(&Flagged{}, top.ID).Error)
-			var children int64
-			w.must(gormplugin.Children(w.db, &Flagged{}, top.ID).Count(&children).Error)
-			if children != 2 {
-				w.Errorf("%d children, want 2", children)
-			}
-		}},
 		{"keys that the database does not give", func(w *world) {
 			drive := w.tree().ID()
 			top := drive + "-x"
@@ -235,20 +158,6 @@ func copyChecks() []check {
 			}
 			w.has("/a", "/a/b", "/c", "/c/b")
 		}},
-		{"a name that is taken", func(w *world) {
-			b := w.build("/a/b")
-			_, err := gormplugin.Copy(w.db, &Suite{}, b.ID, w.build("/a").ID)
-			w.fails(err, gormplugin.ErrNameTaken)
-			w.wantTaken(err, "/a/b")
-			w.must(w.db.Delete(w.build("/a")).Error)
-			c := w.build("/c/b")
-			_, err = gormplugin.Copy(w.db, &Suite{}, w.build("/c").ID, w.root.ID, gormplugin.CopyAs("a"))
-			w.must(err)
-			if got := w.path(c); got != "/c/b" {
-				w.Errorf("the source is at %s", got)
-			}
-			w.has("/a", "/a/b", "/c", "/c/b")
-		}},
 		{"the locks of a copy", func(w *world) {
 			w.build("/a/b")
 			d := w.build("/d")
@@ -274,15 +183,6 @@ func copyChecks() []check {
 			w.fails(err, pathlock.ErrConflict)
 			w.must(tx.Rollback().Error)
 			w.has("/a", "/a/b", "/d", "/d/b")
-		}},
-		{"locks are taken before the transaction and let go after it", func(w *world) {
-			a := w.build("/a/b")
-			w.trace.reset()
-			_, err := gormplugin.Copy(w.db, &Suite{}, a.ID, w.root.ID)
-			w.must(err)
-			if got := w.trace.String(); got != "grant begin commit release" {
-				w.Errorf("events: %s", got)
-			}
 		}},
 		{"a subtree whose paths are wrong is not copied", func(w *world) {
 			w.build("/a/b/c")

@@ -84,23 +84,17 @@ func RunStatements(t *testing.T, d Database) {
 		name   string
 		checks []check
 	}{
-		{"create", createChecks()},
-		{"update", updateChecks()},
-		{"delete", deleteChecks()},
+		{"statements", statementChecks()},
 		{"callbacks", callbackChecks()},
 		{"portions", portionChecks()},
-		{"zeroes", zeroChecks()},
-		{"leaf", leafChecks()},
 		{"id paths", idPathChecks()},
 		{"raw", rawChecks()},
 		{"spelling", spellingChecks()},
 		{"raw ends", rawEndChecks()},
 		{"hostile", append(hostileChecks(), echoChecks()...)},
-		{"operations", operationChecks()},
 		{"queries", queryChecks()},
-		{"copy", append(copyChecks(), copyIDChecks()...)},
+		{"copy", copyChecks()},
 		{"operations in hooks", hookChecks()},
-		{"operations' limits", limitChecks()},
 		{"operations' cost", costChecks()},
 		{"recall", recallChecks()},
 		{"resolve", resolveChecks()},
@@ -118,16 +112,12 @@ func RunStatements(t *testing.T, d Database) {
 		s.run(t, d)
 	}
 	for _, p := range []topic{
+		{"machine", checkMachine},
 		{"depths", checkDepths},
-		{"leaf paths", checkLeafPaths},
 		{"copy in migrated tables", checkCopyTables},
-		{"keys", checkKeys},
 		{"key spellings", checkKeySpellings},
 		{"bin", checkBin},
 		{"tenants", checkTenants},
-		{"no parent", checkNoParent},
-		{"top", checkTop},
-		{"names", checkNames},
 		{"modes", checkModes},
 		{"targets", checkTargets},
 		{"asserted", checkAsserted},
@@ -179,7 +169,6 @@ func races() []topic {
 		{"save races", checkSaveRaces},
 		{"inversion", checkInversion},
 		{"storm", func(t *testing.T, d Database) { checkStorms(t, d) }},
-		{"id path storm", checkIDPathStorm},
 		{"anomalies", checkAnomalies},
 	}
 }

@@ -8,54 +8,8 @@ import (
 // saveForms are the forms of Save, and of INSERT that may become an UPDATE.
 func saveForms() []form {
 	return []form{
-		{name: "Save of a new row", tree: suiteTree + " /d/x", write: func(w *world, tx *gorm.DB) error {
-			return tx.Save(&Suite{ParentID: w.parent("/d"), Name: "x"}).Error
-		}},
-		{name: "Save of a new row that brings its key", tree: suiteTree + " /d/x", write: func(w *world, tx *gorm.DB) error {
-			return tx.Save(&Suite{ID: w.ids[""] + 100, PlanID: w.root.PlanID, ParentID: w.parent("/d"), Name: "x"}).Error
-		}},
-		{name: "Save of a row as it is", write: func(w *world, tx *gorm.DB) error { return tx.Save(w.at("/a")).Error }},
-		{name: "Save of a renamed row", tree: renamedTree, write: func(w *world, tx *gorm.DB) error {
-			a := w.at("/a")
-			a.Name = "x"
-			return tx.Save(a).Error
-		}},
-		{name: "Save of a moved row", tree: movedTree, write: func(w *world, tx *gorm.DB) error {
-			a := w.at("/a")
-			a.ParentID = w.parent("/d")
-			return tx.Save(a).Error
-		}},
 		{name: "Save of a row without its tree", tree: movedTree, write: func(w *world, tx *gorm.DB) error {
 			return tx.Save(&Suite{ID: w.ids["/a"], ParentID: w.parent("/d"), Name: "a"}).Error
-		}},
-		{name: "Save of a row below one that was renamed meanwhile", tree: "/a /a/b /a/b/c /x /x/e", write: func(w *world, tx *gorm.DB) error {
-			e := w.at("/d/e")
-			if err := tx.Model(&Suite{ID: w.ids["/d"]}).Update("name", "x").Error; err != nil {
-				return err
-			}
-			e.Note = "n"
-			err := tx.Save(e).Error
-			if err == nil && (e.Path != "/x/e" || e.Version != 1) {
-				w.Errorf("the struct has the path %q and the version %d", e.Path, e.Version)
-			}
-			return err
-		}, check: func(w *world) {
-			if n := w.count(w.db.Where("note = 'n' AND plan_id = ?", w.root.PlanID)); n != 1 {
-				w.Errorf("%d rows have the note, want 1", n)
-			}
-			if version := w.at("/d/e").Version; version != 1 {
-				w.Errorf("the version is %d, want 1", version)
-			}
-		}},
-		{name: "Save of a row that was renamed meanwhile", refused: changed, write: func(w *world, tx *gorm.DB) error {
-			e := w.at("/d/e")
-			e.Name, e.Path = "was", "/d/was"
-			return tx.Save(e).Error
-		}},
-		{name: "Save of a row that was moved meanwhile", refused: changed, write: func(w *world, tx *gorm.DB) error {
-			e := w.at("/d/e")
-			e.ParentID, e.Path = w.parent("/a"), "/a/e"
-			return tx.Save(e).Error
 		}},
 		{name: "Save and Select", tree: renamedTree, write: func(w *world, tx *gorm.DB) error {
 			a := w.at("/a")
@@ -66,9 +20,6 @@ func saveForms() []form {
 			a := w.at("/a")
 			a.Name = "x"
 			return tx.Omit("Path").Save(a).Error
-		}},
-		{name: "Save of a slice of new rows", tree: suiteTree + " /d/x /d/y", write: func(w *world, tx *gorm.DB) error {
-			return tx.Save([]Suite{{ParentID: w.parent("/d"), Name: "x"}, {ParentID: w.parent("/d"), Name: "y"}}).Error
 		}},
 		{name: "Save of a slice of rows as they are", write: func(w *world, tx *gorm.DB) error {
 			a, e := w.at("/a"), w.at("/d/e")
@@ -106,46 +57,8 @@ func saveForms() []form {
 			e.ParentID, e.Path = w.parent("/a"), "/a/e"
 			return tx.Save([]*Suite{w.at("/a"), e}).Error
 		}},
-
-		{name: "DO NOTHING and a new row", tree: suiteTree + " /d/x", write: func(w *world, tx *gorm.DB) error {
-			return tx.Clauses(clause.OnConflict{DoNothing: true}).Create(&Suite{ParentID: w.parent("/d"), Name: "x"}).Error
-		}},
-		{name: "DO NOTHING and a name that is taken", refused: taken, write: func(w *world, tx *gorm.DB) error {
-			return tx.Transaction(func(tx *gorm.DB) error {
-				return tx.Clauses(clause.OnConflict{DoNothing: true}).Create(&Suite{ParentID: w.parent("/d"), Name: "e"}).Error
-			})
-		}},
-		{name: "DO NOTHING and a row that is there", write: func(w *world, tx *gorm.DB) error {
-			s := &Suite{ID: w.ids["/d/e"], ParentID: w.parent("/a"), Name: "other"}
-			err := tx.Clauses(clause.OnConflict{DoNothing: true}).Create(s).Error
-			if s.Path != "/d/e" {
-				w.Errorf("got %+v", s)
-			}
-			return err
-		}},
 		{name: "DO NOTHING and a row of which only the key is given", write: func(w *world, tx *gorm.DB) error {
 			return tx.Clauses(clause.OnConflict{DoNothing: true}).Create(&Suite{ID: w.ids["/d/e"]}).Error
-		}},
-		{name: "UPDATE ALL and a new row", tree: suiteTree + " /d/x", write: func(w *world, tx *gorm.DB) error {
-			return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&Suite{ParentID: w.parent("/d"), Name: "x"}).Error
-		}},
-		{name: "UPDATE ALL and a name that is taken", refused: taken, write: func(w *world, tx *gorm.DB) error {
-			return tx.Transaction(func(tx *gorm.DB) error {
-				return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&Suite{ParentID: w.parent("/d"), Name: "e", Note: "taken over"}).Error
-			})
-		}},
-		{name: "UPDATE ALL of another column", write: func(w *world, tx *gorm.DB) error {
-			return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&Suite{ID: w.ids["/d/e"], ParentID: w.parent("/d"), Name: "e", Note: "n"}).Error
-		}, check: func(w *world) {
-			if note := w.at("/d/e").Note; note != "n" {
-				w.Errorf("the note is %q", note)
-			}
-		}},
-		{name: "UPDATE ALL that renames", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
-			return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&Suite{ID: w.ids["/d/e"], ParentID: w.parent("/d"), Name: "x"}).Error
-		}},
-		{name: "UPDATE ALL that moves", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
-			return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&Suite{ID: w.ids["/d/e"], ParentID: w.parent("/a"), Name: "e"}).Error
 		}},
 		{name: "an update of chosen columns", write: func(w *world, tx *gorm.DB) error {
 			return tx.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "id"}}, DoUpdates: clause.AssignmentColumns([]string{"note", "name", "path"})}).
@@ -182,15 +95,6 @@ func saveForms() []form {
 		{name: "an upsert of maps", write: func(w *world, tx *gorm.DB) error {
 			return tx.Model(&Suite{}).Clauses(clause.OnConflict{UpdateAll: true}).
 				Create(&[]map[string]any{{"id": w.ids["/d/e"], "parent_id": w.ids["/d"], "name": "e", "note": "n"}}).Error
-		}},
-		{name: "UPDATE ALL of a row in the bin", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
-			return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&Suite{ID: w.ids["/bin"], ParentID: w.parent(""), Name: "bin"}).Error
-		}},
-		{name: "DO NOTHING and a row in the bin", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
-			return tx.Clauses(clause.OnConflict{DoNothing: true}).Create(&Suite{ID: w.ids["/bin/x"], ParentID: w.parent("/bin"), Name: "x"}).Error
-		}},
-		{name: "an upsert of a row in the bin among others", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
-			return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create([]*Suite{w.at("/a"), {ID: w.ids["/bin"], ParentID: w.parent(""), Name: "bin"}}).Error
 		}},
 		{name: "a Save that brings a row back from the bin", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
 			s := w.at("/bin")

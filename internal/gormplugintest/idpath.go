@@ -2,7 +2,6 @@ package gormplugintest
 
 import (
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -24,9 +23,9 @@ type Entry struct {
 // Shelf is a tree with both kinds of path, whose rows are deleted softly.
 type Shelf struct {
 	ID       int64
-	DriveID  string `pathlock:"tree" gorm:"size:36;uniqueIndex:shelf_sibling;index:shelf_path,priority:1"`
-	ParentID *int64 `pathlock:"parent" gorm:"uniqueIndex:shelf_sibling"`
-	Name     string `pathlock:"name" gorm:"size:100;uniqueIndex:shelf_sibling"`
+	DriveID  string `pathlock:"tree" gorm:"size:36;index:shelf_path,priority:1"`
+	ParentID *int64 `pathlock:"parent"`
+	Name     string `pathlock:"name" gorm:"size:100"`
 	Path     string `pathlock:"path" gorm:"size:500;index:shelf_path,priority:2"`
 	IDs      string `pathlock:"idpath" gorm:"column:ids;size:200"`
 	Version  int64  `pathlock:"version"`
@@ -44,9 +43,7 @@ type Genre struct {
 
 // How the reader sees them: in a path of ids, the id is what each row adds.
 var (
-	entries    = treeTable{name: "entries", key: "id", tree: "drive_id", parent: "parent_id", label: "id", path: "ids", none: "0"}
-	shelves    = treeTable{name: "shelves", key: "id", tree: "drive_id", parent: "parent_id", label: "name", path: "path", live: "deleted IS NULL"}
-	shelvesIDs = treeTable{name: "shelves", key: "id", tree: "drive_id", parent: "parent_id", label: "id", path: "ids", live: "deleted IS NULL"}
+	entries = treeTable{name: "entries", key: "id", tree: "drive_id", parent: "parent_id", label: "id", path: "ids", none: "0"}
 )
 
 // drive is the plan's number as the id of a tree of entries, shelves or genres.
@@ -79,72 +76,8 @@ func (w *world) soundIn(tables ...treeTable) {
 	}
 }
 
-// idPath makes the path of ids that rows on the way have.
-func idPath(rows ...*Entry) string {
-	var path strings.Builder
-	for _, r := range rows {
-		path.WriteString("/" + strconv.FormatInt(r.ID, 10))
-	}
-	return path.String()
-}
-
 func idPathChecks() []check {
 	return []check{
-		{"ids: new rows", func(w *world) {
-			top := w.entry(w.db, 0, "top")
-			batch := []*Entry{{ParentID: top.ID, Name: "a"}, {ParentID: top.ID, Name: "b"}}
-			w.must(w.db.Create(batch).Error)
-			below := w.entry(w.db, batch[1].ID, "c")
-			for _, want := range [][]*Entry{{top}, {top, batch[0]}, {top, batch[1]}, {top, batch[1], below}} {
-				row := want[len(want)-1]
-				if path := idPath(want...); w.idPathOf(row) != path || row.IDs != path {
-					w.Errorf("%q: the path is %q, the struct says %q, want %q", row.Name, w.idPathOf(row), row.IDs, path)
-				}
-			}
-			w.soundIn(entries)
-		}},
-		{"ids: a rename rewrites nothing but the name", func(w *world) {
-			top := w.entry(w.db, 0, "top")
-			below := w.entry(w.db, top.ID, "a")
-			w.must(w.db.Model(top).Update("name", "renamed").Error)
-			var now []Entry
-			w.must(w.db.Where("drive_id = ?", w.drive()).Order("id").Find(&now).Error)
-			if now[0].Name != "renamed" || now[0].IDs != idPath(top) || now[0].Version != 1 {
-				w.Errorf("the renamed row is %+v", now[0])
-			}
-			if now[1].IDs != idPath(top, below) || now[1].Version != 0 {
-				w.Errorf("the row below is %+v, want it as it was", now[1])
-			}
-		}},
-		{"ids: a move takes the subtree along", func(w *world) {
-			a, b := w.entry(w.db, 0, "a"), w.entry(w.db, 0, "b")
-			x := w.entry(w.db, a.ID, "x")
-			y := w.entry(w.db, x.ID, "y")
-			w.must(w.db.Model(x).Update("parent_id", b.ID).Error)
-			if got := w.idPathOf(y); got != idPath(b, x, y) || x.IDs != idPath(b, x) {
-				w.Errorf("the row below has %q, the struct %q", got, x.IDs)
-			}
-			w.fails(w.db.Model(b).Update("parent_id", y.ID).Error, gormplugin.ErrWouldCycle)
-			w.must(w.db.Model(x).Update("parent_id", 0).Error)
-			if got := w.idPathOf(y); got != idPath(x, y) {
-				w.Errorf("below the top the path is %q", got)
-			}
-			w.soundIn(entries)
-		}},
-		{"ids: a deletion takes the subtree along, and no neighbour whose id begins alike", func(w *world) {
-			top := w.entry(w.db, 0, "top")
-			w.must(w.db.Create(&[]Entry{
-				{ID: top.ID*100 + 1, ParentID: top.ID, Name: "one"},
-				{ID: top.ID*100 + 10, ParentID: top.ID, Name: "ten"},
-				{ID: top.ID*100 + 2, ParentID: top.ID*100 + 1, Name: "below one"},
-			}).Error)
-			w.must(w.db.Delete(&Entry{}, top.ID*100+1).Error)
-			var names []string
-			w.must(w.db.Model(&Entry{}).Where("drive_id = ?", w.drive()).Order("id").Pluck("name", &names).Error)
-			if got := fmt.Sprint(names); got != "[top ten]" {
-				w.Errorf("left are %s", got)
-			}
-		}},
 		{"ids: what cannot be known beforehand is refused", func(w *world) {
 			top := w.entry(w.db, 0, "top")
 			for what, write := range map[string]func() error{
@@ -202,43 +135,6 @@ func idPathChecks() []check {
 				w.Errorf("the path is %q, want %q", below.IDs, want)
 			}
 			w.fails(w.db.Create(&Genre{ID: "a/" + w.drive(), ParentID: &above, Name: "z"}).Error, pathlock.ErrInvalidPath)
-		}},
-		{"both: each write keeps both paths right", func(w *world) {
-			shelf := func(parent *Shelf, name string) *Shelf {
-				s := &Shelf{DriveID: w.drive(), Name: name}
-				if parent != nil {
-					id := parent.ID // GORM writes through the pointer
-					s.ParentID = &id
-				}
-				w.must(w.db.Create(s).Error)
-				return s
-			}
-			a, b := shelf(nil, "a"), shelf(nil, "b")
-			x := shelf(a, "x")
-			y := shelf(x, "y")
-			for _, step := range []struct {
-				what  string
-				write func() error
-			}{
-				{"rename", func() error { return w.db.Model(a).Update("name", "c").Error }},
-				{"move", func() error { return w.db.Model(x).Update("parent_id", b.ID).Error }},
-				{"save", func() error {
-					s := *a
-					s.Name, s.IDs = "d", ""
-					return w.db.Save(&s).Error
-				}},
-				{"delete", func() error { return w.db.Delete(y).Error }},
-				{"restore", func() error { return w.db.Unscoped().Model(y).Update("deleted", nil).Error }},
-			} {
-				if err := step.write(); err != nil {
-					w.Errorf("%s: %v", step.what, err)
-				}
-				w.soundIn(shelves, shelvesIDs)
-			}
-			if want := fmt.Sprintf("/%d/%d", b.ID, x.ID); x.IDs != want || x.Path != "/b/x" {
-				w.Errorf("the struct says %q and %q", x.Path, x.IDs)
-			}
-			w.fails(w.db.Model(x).Update("ids", "/elsewhere").Error, pathlock.ErrPathChanged)
 		}},
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -16,7 +15,6 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"gorm.io/gorm"
-	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
 )
 
@@ -72,7 +70,7 @@ type number int32
 type (
 	unsignedKeyed struct {
 		ID     uint64
-		Tree   uint16  `pathlock:"tree"`
+		Tree   uint64  `pathlock:"tree"`
 		Parent *uint64 `pathlock:"parent"`
 		Name   string  `pathlock:"name" gorm:"size:100"`
 		Path   string  `pathlock:"path" gorm:"size:500"`
@@ -105,6 +103,27 @@ type (
 		Name   string  `pathlock:"name" gorm:"size:100"`
 		Path   string  `pathlock:"path" gorm:"size:500"`
 	}
+	genericKeyed struct {
+		ID     int64
+		Tree   int64           `pathlock:"tree"`
+		Parent sql.Null[int64] `pathlock:"parent" gorm:"type:bigint"`
+		Name   string          `pathlock:"name" gorm:"size:100"`
+		Path   string          `pathlock:"path" gorm:"size:500"`
+	}
+	requiredKeyed struct {
+		ID     int64
+		Tree   int64  `pathlock:"tree"`
+		Parent *int64 `pathlock:"parent" gorm:"not null"`
+		Name   string `pathlock:"name" gorm:"size:100"`
+		Path   string `pathlock:"path" gorm:"size:500"`
+	}
+	defaultKeyed struct {
+		ID     int64
+		Tree   int64  `pathlock:"tree"`
+		Parent int64  `pathlock:"parent" gorm:"not null;default:0"`
+		Name   string `pathlock:"name" gorm:"size:100"`
+		Path   string `pathlock:"path" gorm:"size:500"`
+	}
 	textualKeyed struct {
 		ID     Textual  `gorm:"primaryKey"`
 		Tree   Textual  `pathlock:"tree"`
@@ -123,88 +142,11 @@ func someBytes() (b [16]byte) {
 	return b
 }
 
-// checkKeys writes a tree with every type of key, tree and parent.
-func checkKeys(t *testing.T, d Database) {
-	for _, c := range []struct {
-		name  string
-		model any
-		// key makes keys, and tree the value of the tree column.
-		key  func() any
-		tree any
-		// none is what a row at the top has as its parent, beside NULL.
-		none any
-		// other spells a key as the model's type reads it, and the database does not; nil if there
-		// is no such spelling.
-		other func(key any) any
-	}{
-		{"unsigned, beyond the signed", unsignedKeyed{}, func() any { return 1<<63 - 1 - rand.Uint64N(1<<40) }, uint16(65535), nil, nil},
-		{"texts and NullString", textKeyed{}, func() any { return fmt.Sprintf("%032x", rand.Uint64()) }, "a tree", sql.NullString{}, nil},
-		{"NullInt64", nullKeyed{}, func() any { return rand.Int64() }, int64(5), sql.NullInt64{}, nil},
-		{"a type of its own, 0 at the top", zeroKeyed{}, func() any { return number(rand.Int32()) }, number(5), 0, nil},
-		{"bytes", binaryKeyed{}, func() any { return Binary(someBytes()) }, Binary(someBytes()), nil, nil},
-		{"bytes stored as a text", textualKeyed{}, func() any { return Textual(someBytes()) }, Textual(someBytes()), nil, func(key any) any {
-			b := key.(Textual)
-			return strings.ToUpper(hex.EncodeToString(b[:]))
-		}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			k := newKeyed(t, d, c.model)
-			k.none = c.none
-			top, below, deep, other := c.key(), c.key(), c.key(), c.key()
-			k.must(k.db.Create(k.row(top, c.tree, nil, "a")).Error)
-			k.must(k.db.Create(k.rows(k.row(deep, nil, below, "c"), k.row(below, nil, top, "b"), k.row(other, c.tree, nil, "d"))).Error)
-			k.has("/a /a/b /a/b/c /d")
-			k.must(k.db.Model(k.row(top, nil, nil, "")).Update("name", "x").Error)
-			k.has("/d /x /x/b /x/b/c")
-			k.must(k.db.Model(k.new()).Where("id = ?", below).Update("parent", other).Error)
-			k.has("/d /d/b /d/b/c /x")
-			k.must(k.db.Save(k.row(below, c.tree, top, "y")).Error)
-			k.has("/d /x /x/y /x/y/c")
-			same, path := k.row(below, c.tree, top, "y"), k.schema.FieldsByDBName["path"]
-			k.must(path.Set(t.Context(), reflect.ValueOf(same).Elem(), "/was/y"))
-			k.must(k.db.Save(same).Error)
-			if is, _ := path.ValueOf(t.Context(), reflect.ValueOf(same).Elem()); is != "/x/y" {
-				t.Errorf("a Save of the same row leaves the struct with the path %q", is)
-			}
-			if err := k.db.Model(k.row(top, nil, nil, "")).Update("parent", deep).Error; !errors.Is(err, gormplugin.ErrWouldCycle) {
-				t.Errorf("a cycle: got %v", err)
-			}
-			if err := k.db.Create(k.row(c.key(), nil, c.key(), "z")).Error; !errors.Is(err, pathlock.ErrNotFound) {
-				t.Errorf("a parent that is not there: got %v", err)
-			}
-			k.must(k.db.Model(k.row(below, nil, nil, "")).Updates(map[string]any{"parent": k.none}).Error)
-			k.has("/d /x /y /y/c")
-			k.must(gormplugin.Rename(k.db, k.new(), below, "z"))
-			k.has("/d /x /z /z/c")
-			k.must(gormplugin.Rename(k.db, k.new(), below, "y"))
-			k.must(k.db.Transaction(func(tx *gorm.DB) error {
-				at, err := gormplugin.LockSubtrees(tx, k.new(), below)
-				if err == nil && at[0].Path.String() != "/y" {
-					t.Errorf("it is at %v", at[0])
-				}
-				return err
-			}))
-			k.must(k.db.Delete(k.row(below, nil, nil, "")).Error)
-			k.has("/d /x")
-			if c.other == nil {
-				return
-			}
-			k.must(k.db.Model(k.new()).Create(map[string]any{"id": c.other(deep), "Tree": c.other(c.tree), "parent": c.other(top), "name": "m"}).Error)
-			k.has("/d /x /x/m")
-			k.must(k.db.Model(k.new()).Where("id = ?", deep).Updates(map[string]any{"parent": c.other(other)}).Error)
-			k.has("/d /d/m /x")
-			k.must(k.db.Model(k.new()).Clauses(clause.OnConflict{UpdateAll: true}).Create(map[string]any{"id": c.other(deep), "Tree": c.other(c.tree), "parent": c.other(other), "name": "m"}).Error)
-			k.has("/d /d/m /x")
-		})
-	}
-}
-
 // keyed is the table of one of the models, with a database and a plugin of its own.
 type keyed struct {
 	*testing.T
 	db     *gorm.DB
 	schema *schema.Schema
-	none   any
 	// live is the condition on rows that are not deleted.
 	live string
 }

@@ -207,11 +207,10 @@ func (r topRace) provoke(t *testing.T, d Database, kind topKind, tries int, s se
 func (k tops) committed(d Database) (found []string) {
 	k.Helper()
 	if d.SoleWriter {
-		found, _ = k.problems(k.db)
-		return found
+		return k.problems(k.db)
 	}
 	k.must(k.db.Transaction(func(tx *gorm.DB) error {
-		found, _ = k.problems(tx)
+		found = k.problems(tx)
 		return nil
 	}, &sql.TxOptions{Isolation: sql.LevelReadCommitted, ReadOnly: true}))
 	return found

@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/store/memstore"
 	"gorm.io/gorm"
 )
 
@@ -187,10 +190,21 @@ func (w *world) flagged(want ...string) {
 	}
 }
 
-// buildIn is build within a transaction, for rows that are there.
-func (w *world) buildIn(tx *gorm.DB, path string) *Suite {
+// machineWorld is a world whose plugin has options of its own, and no plan.
+func machineWorld(t *testing.T, d Database, config gorm.Config, options []gormplugin.Option) *world {
+	t.Helper()
+	w := &world{T: t, trace: new(trace)}
+	w.locker = pathlock.New(w.trace.store(memstore.New()), pathlock.WithLogger(slog.New(slog.DiscardHandler)))
+	w.db = open(t, d, settings{config: config}, w.trace)
+	w.plugin = gormplugin.New(w.locker, options...)
+	w.must(w.db.Use(w.plugin))
+	return w
+}
+
+// count counts the rows of the plan.
+func (w *world) count(tx *gorm.DB) int64 {
 	w.Helper()
-	s := new(Suite)
-	w.must(tx.Where("plan_id = ? AND path = ?", w.root.PlanID, path).Take(s).Error)
-	return s
+	var n int64
+	w.must(tx.Model(&Suite{}).Where("plan_id = ?", w.root.PlanID).Count(&n).Error)
+	return n
 }

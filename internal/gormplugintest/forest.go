@@ -1,0 +1,171 @@
+package gormplugintest
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
+)
+
+// forest is the model of the state machine: what the trees of one table, and the leaves below them,
+// have to be. It knows no SQL, and shares no code with the plugin.
+type forest struct {
+	rows, leaves map[int]node
+	// room is how many characters a path may have, and depth how many names.
+	room, depth int
+	// byIDs is set where paths are of ids only, in which a root row counts, too.
+	byIDs bool
+}
+
+// node is a row, or a leaf.
+type node struct {
+	tree int
+	// parent is 0 at the top.
+	parent  int
+	name    string
+	dead    bool
+	version int
+	note    string
+}
+
+// clone returns a forest that can be changed by itself.
+func (f forest) clone() forest {
+	f.rows, f.leaves = maps.Clone(f.rows), maps.Clone(f.leaves)
+	return f
+}
+
+// live returns the rows that are not deleted, in order.
+func (f forest) live() []int {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(f.rows)), func(id int) bool { return f.rows[id].dead })
+}
+
+// dead returns the rows that are deleted softly, in order.
+func (f forest) dead() []int {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(f.rows)), func(id int) bool { return !f.rows[id].dead })
+}
+
+// line returns a row and those above it, itself last; false if one of them is not there, or if they
+// go in a circle.
+func (f forest) line(id int) (line []int, err error) {
+	for ; id != 0; id = f.rows[id].parent {
+		if n, ok := f.rows[id]; !ok || n.dead {
+			return nil, pathlock.ErrNotFound
+		}
+		if slices.Contains(line, id) {
+			return nil, gormplugin.ErrWouldCycle
+		}
+		line = append([]int{id}, line...)
+	}
+	return line, nil
+}
+
+// path returns the path of names of a live row.
+func (f forest) path(id int) string {
+	line, err := f.line(id)
+	if err != nil {
+		return ""
+	}
+	var path strings.Builder
+	for _, at := range line {
+		if name := f.rows[at].name; name != "" {
+			path.WriteString("/" + name)
+		}
+	}
+	return path.String()
+}
+
+// below returns the live rows of a subtree, its top included.
+func (f forest) below(id int) []int {
+	return slices.DeleteFunc(f.live(), func(other int) bool {
+		line, err := f.line(other)
+		return err != nil || !slices.Contains(line, id)
+	})
+}
+
+// isRoot reports whether a row is the root row of its tree.
+func (f forest) isRoot(id int) bool {
+	n, ok := f.rows[id]
+	return ok && !n.dead && n.parent == 0 && n.name == ""
+}
+
+// problems are the reasons for which a write that has given the rows their places is refused. It is
+// refused with one of them.
+func (f forest) problems(changed []int) (reasons []error) {
+	add := func(err error) { reasons = append(reasons, err) }
+	for _, id := range changed {
+		n := f.rows[id]
+		line, err := f.line(id)
+		if err != nil {
+			add(err)
+		}
+		if errors.Is(err, gormplugin.ErrWouldCycle) {
+			add(gormplugin.ErrPathTooLong) // what is in a circle is as deep as one likes
+		}
+		if n.parent != 0 && f.rows[n.parent].tree != n.tree {
+			add(gormplugin.ErrMisplaced)
+		}
+		if !validName(n.name) && !f.isRoot(id) {
+			add(pathlock.ErrInvalidPath)
+		}
+		for _, other := range f.live() {
+			o := f.rows[other]
+			if other == id || o.tree != n.tree {
+				continue
+			}
+			if o.parent == n.parent && o.name == n.name {
+				add(gormplugin.ErrNameTaken)
+			}
+			if n.parent == 0 && o.parent == 0 && (f.isRoot(id) || f.isRoot(other)) {
+				add(gormplugin.ErrRootRow)
+				add(gormplugin.ErrNameTaken) // a child of the root row has the same path
+			}
+		}
+		for _, other := range f.below(id) {
+			if utf8.RuneCountInString(f.path(other)) > f.room {
+				add(gormplugin.ErrPathTooLong)
+			}
+			names := strings.Count(f.path(other), "/")
+			if way, _ := f.line(other); f.byIDs {
+				names = len(way)
+			}
+			if len(line) > 0 && names > f.depth {
+				add(gormplugin.ErrPathTooLong)
+			}
+		}
+	}
+	return reasons
+}
+
+// leafProblems are the reasons for which a leaf cannot have its place.
+func (f forest) leafProblems(id int) (reasons []error) {
+	leaf := f.leaves[id]
+	if leaf.parent == 0 {
+		return []error{gormplugin.ErrMisplaced}
+	}
+	if _, err := f.line(leaf.parent); err != nil {
+		reasons = append(reasons, err)
+	}
+	if !validName(leaf.name) {
+		reasons = append(reasons, pathlock.ErrInvalidPath)
+	}
+	for other, o := range f.leaves {
+		if other != id && o.parent == leaf.parent && o.name == leaf.name {
+			reasons = append(reasons, gormplugin.ErrNameTaken)
+		}
+	}
+	return reasons
+}
+
+// validName reports whether a name can stand in a path.
+func validName(name string) bool {
+	return name != "" && name != "." && name != ".." && !strings.ContainsAny(name, "/\x00\n") && utf8.ValidString(name)
+}
+
+// matches reports whether an error is one of the reasons.
+func matches(err error, reasons []error) bool {
+	return slices.ContainsFunc(reasons, func(reason error) bool { return errors.Is(err, reason) })
+}
