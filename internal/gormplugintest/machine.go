@@ -41,8 +41,8 @@ type machine struct {
 	keys     map[int]any
 	leafKeys map[int]any
 	last     int
-	// open is set in a transaction.
-	open bool
+	// open is set in a transaction, and knows under the context of such a request.
+	open, knows bool
 	// images are rows as they were read some time, for Save.
 	images []image
 	// requests are contexts that know rows from looking them up some time, by world.
@@ -82,12 +82,13 @@ func runMachine(t *testing.T, d Database, s shape) {
 	if s.leaf != nil {
 		options = append(options, gormplugin.Leaf(s.leaf, s.model))
 	}
-	worlds := make([]*world, 3)
-	for i, config := range []gorm.Config{{}, {PrepareStmt: true}, {SkipDefaultTransaction: true, TranslateError: true}} {
+	var worlds []*world
+	for i, config := range []gorm.Config{{}, {PrepareStmt: true}, {SkipDefaultTransaction: true, TranslateError: true}, {PrepareStmt: true, SkipDefaultTransaction: true}} {
 		if s.scarce {
 			config.NamingStrategy = schema.NamingStrategy{TablePrefix: "machine_"}
 		}
-		worlds[i] = machineWorld(t, d, config, options)
+		// The last one has one connection.
+		worlds = append(worlds, machineWorld(t, d, settings{config: config, connections: i / 3}, options))
 	}
 	db := worlds[0].db
 	worlds[0].must(gormplugin.AutoMigrate(db.Set("gorm:table_options", d.TableOptions).Session(&gorm.Session{})))
@@ -134,26 +135,27 @@ func (m *machine) step() {
 
 // session draws the DB on which statements of a world run. What a request knows may be outdated: it
 // then takes locks that it does not need.
-func (m *machine) session(w *world) (db *gorm.DB, knows bool) {
-	db = w.db.WithContext(m.Context())
+func (m *machine) session(w *world) *gorm.DB {
+	db := w.db.WithContext(m.Context())
+	m.knows = false
 	if ctx := m.requests[w]; ctx != nil && rapid.Bool().Draw(m.T, "as the request") {
-		db, knows = w.db.WithContext(ctx), true
+		db, m.knows = w.db.WithContext(ctx), true
 	}
 	if rapid.IntRange(0, 3).Draw(m.T, "session") == 0 {
 		db = db.Session(&gorm.Session{PrepareStmt: true})
 	}
-	return db, knows
+	return db
 }
 
 // alone runs one statement by itself: its locks come before its transaction, and go after it.
 func (m *machine) alone(w *world) {
-	db, knows := m.session(w)
+	db := m.session(w)
 	s := m.draw()
 	m.Logf("%s", s.what)
 	err := s.run(db)
 	m.judge(db, s, err)
 	events := w.trace.String()
-	if err == nil && s.claims != nil && !s.parts && !knows && !placing.MatchString(events) || err == nil && s.claims == nil && strings.Contains(events, "grant") {
+	if err == nil && s.claims != nil && !s.parts && !m.knows && !placing.MatchString(events) || err == nil && s.claims == nil && strings.Contains(events, "grant") {
 		m.Fatalf("%s: events: %s", s.what, events)
 	}
 	m.settled(events)
@@ -229,12 +231,12 @@ var errBack = errors.New("taken back")
 // transact runs a few statements in a transaction: each as it is or behind a savepoint, and each
 // savepoint, and the whole, to stay or to be taken back.
 func (m *machine) transact(w *world) {
-	db, knows := m.session(w)
+	db := m.session(w)
 	before := m.snapshot()
 	m.open = true
 	defer func() { m.open = false }()
 	var claims []string
-	certain := !knows
+	certain := !m.knows
 	run := func(tx *gorm.DB) error {
 		for range rapid.IntRange(1, 4).Draw(m.T, "statements") {
 			if m.within(w, tx, &claims) != nil {

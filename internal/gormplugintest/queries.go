@@ -10,24 +10,6 @@ import (
 
 func queryChecks() []check {
 	return []check{
-		{"what lies below a row, and nothing beside it", func(w *world) {
-			for _, p := range []string{"/d1/x/y", "/d1/%", "/d10/x", "/d1-x/x", "/d1 /x", "/D1/x", "/d_/x", "/测试/子", `/'q"/b\s`} {
-				w.build(p)
-			}
-			w.must(w.db.Delete(w.build("/d1/%")).Error)
-			w.wantPaths(gormplugin.Subtree(w.db, &Suite{}, w.build("/d1").ID), "/d1", "/d1/x", "/d1/x/y")
-			w.wantPaths(gormplugin.Subtree(w.db.Unscoped(), &Suite{}, w.build("/d1").ID), "/d1", "/d1/%", "/d1/x", "/d1/x/y")
-			w.wantPaths(gormplugin.Subtree(w.db, &Suite{}, w.build("/d_").ID), "/d_", "/d_/x")
-			w.wantPaths(gormplugin.Subtree(w.db, &Suite{}, w.build("/测试").ID), "/测试", "/测试/子")
-			w.wantPaths(gormplugin.Subtree(w.db, &Suite{}, w.build(`/'q"`).ID), `/'q"`, `/'q"/b\s`)
-			w.wantPaths(gormplugin.Subtree(w.db.Where("name = ?", "y"), &Suite{}, w.build("/d1").ID), "/d1/x/y")
-			w.wantPaths(gormplugin.Subtree(w.db, &Suite{}, w.build("/d1/x/y").ID), "/d1/x/y")
-			var n int64
-			w.must(gormplugin.Subtree(w.db, &Suite{}, w.root.ID).Count(&n).Error)
-			if all := w.count(w.db); n != all {
-				w.Errorf("the tree has %d rows, want %d", n, all)
-			}
-		}},
 		{"the subtree of a deleted row", func(w *world) {
 			w.build("/a/b")
 			a := w.build("/a")
@@ -55,32 +37,6 @@ func queryChecks() []check {
 			if len(found) != 0 {
 				w.Errorf("found %v", found)
 			}
-		}},
-		{"children", func(w *world) {
-			for _, p := range []string{"/a/x/1", "/a/y", "/b"} {
-				w.build(p)
-			}
-			a := w.build("/a")
-			w.must(w.db.Create(&Case{SuiteID: a.ID, Name: "t"}).Error)
-			w.must(w.db.Delete(w.build("/a/y")).Error)
-			w.wantPaths(gormplugin.Children(w.db, &Suite{}, a.ID), "/a/x")
-			w.wantPaths(gormplugin.Children(w.db.Unscoped(), &Suite{}, a.ID), "/a/x", "/a/y")
-			w.wantPaths(gormplugin.Children(w.db, &Suite{}, w.build("/b").ID))
-			var leaf Case
-			w.must(gormplugin.Children(w.db, &Case{}, a.ID).Take(&leaf).Error)
-			if leaf.Name != "t" {
-				w.Errorf("found %+v", leaf)
-			}
-		}},
-		{"ancestors", func(w *world) {
-			c := w.build("/a/b/c")
-			w.build("/a/x")
-			w.wantPaths(gormplugin.Ancestors(w.db, &Suite{}, c.ID), "", "/a", "/a/b")
-			w.wantPaths(gormplugin.Ancestors(w.db, &Suite{}, w.root.ID))
-			w.wantPaths(gormplugin.Ancestors(w.db, &Suite{}, -1))
-			leaf := &Case{SuiteID: c.ID, Name: "t"}
-			w.must(w.db.Create(leaf).Error)
-			w.wantPaths(gormplugin.Ancestors(w.db, &Case{}, leaf.ID), "", "/a", "/a/b", "/a/b/c")
 		}},
 		{"the leaves of a subtree", func(w *world) {
 			for _, p := range []string{"/a/b", "/ab", "/a/gone"} {

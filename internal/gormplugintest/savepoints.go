@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"gorm.io/gorm"
@@ -46,30 +45,6 @@ func afterwardsSavepoints() []check {
 		}))
 		w.told(n, "a rolled back, b, b committed")
 	}}}
-	for name, c := range map[string]struct{ steps, want string }{
-		"back twice":          {"SAVEPOINT s; a; ROLLBACK TO SAVEPOINT s; b; ROLLBACK TO SAVEPOINT s; c", "c"},
-		"released":            {"a; SAVEPOINT s; b; RELEASE SAVEPOINT s; c", "a b c"},
-		"an outer one":        {"a; SAVEPOINT s; b; SAVEPOINT t; c; ROLLBACK TO SAVEPOINT s; d", "a d"},
-		"the newest counts":   {"a; SAVEPOINT s; b; SAVEPOINT s; c; ROLLBACK TO SAVEPOINT s; d", "a b d"},
-		"names in any case":   {"a; SAVEPOINT s; b; ROLLBACK TO SAVEPOINT S; c", "a c"},
-		"one of two is left":  {"a; SAVEPOINT s; b; SAVEPOINT t; c; RELEASE SAVEPOINT t; d; ROLLBACK TO SAVEPOINT s; e", "a e"},
-		"set before anything": {"SAVEPOINT s; a; SAVEPOINT t; b; ROLLBACK TO SAVEPOINT t; c; ROLLBACK TO SAVEPOINT s; d", "d"},
-	} {
-		checks = append(checks, check{"savepoints: " + name, func(w *world) {
-			n := new(notes)
-			w.must(w.db.Transaction(func(tx *gorm.DB) error {
-				for step := range strings.SplitSeq(c.steps, "; ") {
-					if len(step) == 1 {
-						w.must(gormplugin.AfterCommit(tx, n.commit(step)))
-					} else {
-						w.must(tx.Exec(step).Error)
-					}
-				}
-				return nil
-			}))
-			w.told(n, strings.ReplaceAll(c.want, " ", ", "))
-		}})
-	}
 	return append(checks, check{"savepoints: in other forms", (*world).savepointForms},
 		check{"savepoints: whatever is done with them", (*world).savepointStorm})
 }

@@ -50,14 +50,6 @@ func (k tops) row(parent any, name string) any {
 	return row.Interface()
 }
 
-// put inserts a row and returns its id.
-func (k tops) put(parent any, name string) any {
-	k.Helper()
-	row := k.row(parent, name)
-	k.must(k.db.Create(row).Error)
-	return k.id(row)
-}
-
 func (k tops) id(row any) any { return reflect.ValueOf(row).Elem().FieldByName("ID").Interface() }
 
 // new is an empty row, to name the model.

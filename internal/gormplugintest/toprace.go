@@ -18,72 +18,8 @@ import (
 	"gorm.io/gorm/logger"
 )
 
-// topRace is a pair of statements that are both right by themselves and wrong together, in a tree
-// in which they have no row in common.
-type topRace struct {
-	name string
-	soft bool
-	// free is set where the first is a transaction, which would hold rows while it waits for the
-	// other to be granted its locks.
-	free   bool
-	before func(k tops) []any
-	first  func(k tops, tx *gorm.DB, ids []any) error
-	other  func(k tops, tx *gorm.DB, ids []any) error
-}
-
-func topRaces() []topRace {
-	create := func(name string) func(tops, *gorm.DB, []any) error {
-		return func(k tops, tx *gorm.DB, _ []any) error { return tx.Create(k.row(nil, name)).Error }
-	}
-	nothing := func(tops) []any { return nil }
-	deleted := func(names ...string) func(k tops) []any {
-		return func(k tops) (ids []any) {
-			for _, name := range names {
-				id := k.put(nil, name)
-				k.must(k.db.Delete(k.new(), "id = ?", id).Error)
-				ids = append(ids, id)
-			}
-			return ids
-		}
-	}
-	restore := func(n int) func(tops, *gorm.DB, []any) error {
-		return func(k tops, tx *gorm.DB, ids []any) error { return k.restore(tx, ids[n]) }
-	}
-	return []topRace{
-		{name: "a root row and another", before: nothing, first: create(""), other: create("a")},
-		{name: "two root rows", before: nothing, first: create(""), other: create("")},
-		{name: "a restored root row and another", soft: true, before: deleted(""), first: restore(0), other: create("a")},
-		{name: "a root row and a restored one", soft: true, before: deleted("a"), first: create(""), other: restore(0)},
-		{name: "two restored rows", soft: true, before: deleted("", "a"), first: restore(0), other: restore(1)},
-		{name: "a root row once the others are gone, and a move to the top", free: true, before: func(k tops) []any {
-			id := k.put(nil, "")
-			return []any{id, k.put(id, "a")}
-		}, first: func(k tops, tx *gorm.DB, ids []any) error {
-			return tx.Transaction(func(tx *gorm.DB) error {
-				if err := tx.Delete(k.new(), "id = ?", ids[0]).Error; err != nil {
-					return err
-				}
-				return tx.Create(k.row(nil, "")).Error
-			})
-		}, other: func(k tops, tx *gorm.DB, ids []any) error { return k.set(tx, ids[1], nil) }},
-	}
-}
-
-// checkTopRaces runs the pairs at once, under a lock store that grants everything.
+// checkTopRaces has many write at the top of one tree, under a lock store that grants everything.
 func checkTopRaces(t *testing.T, d Database) {
-	for _, kind := range topKinds() {
-		t.Run(reflect.TypeOf(kind.model).Name(), func(t *testing.T) {
-			for _, race := range topRaces() {
-				if race.soft && !kind.soft {
-					continue
-				}
-				t.Run(race.name, func(t *testing.T) {
-					tries := max(d.tries(t)/10, 3)
-					t.Log(race.provoke(t, d, kind, tries, settings{store: offstore.New()}))
-				})
-			}
-		})
-	}
 	t.Run("and no assertion", func(t *testing.T) {
 		if d.SoleWriter {
 			t.Skip("the one writer at a time sees what is in its way")
@@ -91,14 +27,13 @@ func checkTopRaces(t *testing.T, d Database) {
 		s := settings{store: offstore.New(), options: []gormplugin.Option{gormplugin.WithoutAssertion()}}
 		w := newWorld(t, d, s)
 		k := tops{world: w, topKind: topKinds()[0], number: rand.Int64N(1 << 50)}
-		r := topRaces()[0]
 		reads := newReadsFirst()
 		session := w.db.Session(&gorm.Session{Logger: reads})
 		errs := make([]error, 2)
 		var done sync.WaitGroup
-		for i, write := range []func(tops, *gorm.DB, []any) error{r.first, r.other} {
+		for i, name := range []string{"", "a"} {
 			done.Go(func() {
-				errs[i] = write(k, session.WithContext(context.WithValue(t.Context(), turnKey{}, i)), nil)
+				errs[i] = session.WithContext(context.WithValue(t.Context(), turnKey{}, i)).Create(k.row(nil, name)).Error
 				reads.end(i)
 			})
 		}
@@ -154,52 +89,6 @@ func (r *readsFirst) end(turn int) {
 	defer r.mu.Unlock()
 	r.over[turn] = true
 	r.turns.Broadcast()
-}
-
-// provoke runs the pair a number of times, each in a tree of its own: together, or both granted
-// before one writes after the other.
-func (r topRace) provoke(t *testing.T, d Database, kind topKind, tries int, s settings) outcome {
-	t.Helper()
-	m := new(meeting)
-	s.observer = m
-	w := newWorld(t, d, s)
-	orders := []order{together, firstThenOther, otherThenFirst}
-	var o outcome
-	for try := range tries {
-		k := tops{world: w, topKind: kind, number: rand.Int64N(1 << 50)}
-		m.arrange(unarranged)
-		ids := r.before(k)
-		if !r.free {
-			m.arrange(orders[try%len(orders)])
-		}
-		errs := make([]error, 2)
-		var start, done sync.WaitGroup
-		start.Add(1)
-		for i, write := range []func(tops, *gorm.DB, []any) error{r.first, r.other} {
-			done.Go(func() {
-				start.Wait()
-				errs[i] = write(k, w.db.WithContext(context.WithValue(t.Context(), turnKey{}, i)), ids)
-				if !r.free {
-					m.ended(i)
-				}
-			})
-		}
-		start.Done()
-		done.Wait()
-		for _, err := range errs {
-			o.addTop(t, err)
-		}
-		m.arrange(unarranged)
-		if found := k.committed(d); len(found) > 0 {
-			o.corrupted++
-			o.example = found
-			t.Errorf("try %d: %v", try, found)
-		}
-	}
-	if o.succeeded == 0 {
-		t.Error("nothing succeeded")
-	}
-	return o
 }
 
 // committed says what is wrong with what is committed of the tree, whatever the session's isolation

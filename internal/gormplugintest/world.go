@@ -67,14 +67,6 @@ func (w *world) build(path string) *Suite {
 	return at
 }
 
-// path returns the path column of a row as it is in the database.
-func (w *world) path(s *Suite) string {
-	w.Helper()
-	var now Suite
-	w.must(w.db.Take(&now, s.ID).Error)
-	return now.Path
-}
-
 // paths returns the path columns of the live rows of the plan, without the root's.
 func (w *world) paths() string {
 	w.Helper()
@@ -191,11 +183,11 @@ func (w *world) flagged(want ...string) {
 }
 
 // machineWorld is a world whose plugin has options of its own, and no plan.
-func machineWorld(t *testing.T, d Database, config gorm.Config, options []gormplugin.Option) *world {
+func machineWorld(t *testing.T, d Database, s settings, options []gormplugin.Option) *world {
 	t.Helper()
 	w := &world{T: t, trace: new(trace)}
 	w.locker = pathlock.New(w.trace.store(memstore.New()), pathlock.WithLogger(slog.New(slog.DiscardHandler)))
-	w.db = open(t, d, settings{config: config}, w.trace)
+	w.db = open(t, d, s, w.trace)
 	w.plugin = gormplugin.New(w.locker, options...)
 	w.must(w.db.Use(w.plugin))
 	return w
