@@ -20,7 +20,7 @@ import (
 
 // mysqlTries is how often each anomaly is provoked on each of the two products, which lock rows
 // alike; make soak does more.
-const mysqlTries = 20
+const mysqlTries = 10
 
 // mysqlDatabase makes a database on a server, and drops it afterwards. Settings are
 // the session's, by MySQL's names, such as {"transaction_isolation": "'READ-COMMITTED'"}.

@@ -20,7 +20,7 @@ import (
 
 // postgresTries is how often each anomaly is provoked, at each isolation level; make soak does
 // more.
-const postgresTries = 40
+const postgresTries = 20
 
 // postgresDatabase makes a database on the server that tests may use, and drops it afterwards. The
 // locale decides how its text columns are ordered; settings are the sessions', such as

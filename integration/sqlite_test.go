@@ -51,7 +51,7 @@ func connectorTo(t *testing.T, parameters string) driver.Connector {
 
 // sqliteTries is how often each anomaly is provoked: the database is Go code itself, which the race
 // detector slows down a lot.
-const sqliteTries = 20
+const sqliteTries = 10
 
 // sqliteTriesUnderRace is how often under the race detector.
 const sqliteTriesUnderRace = 5
@@ -125,6 +125,6 @@ func TestSQLiteGlebarez(t *testing.T) {
 		SoleWriter: true,
 	}
 	// The database is the same; what differs is the driver.
-	gormplugintest.RunStatements(t, d)
+	gormplugintest.RunMachine(t, d)
 	gormplugintest.RunTransactions(t, d)
 }

@@ -124,6 +124,13 @@ func RunStatements(t *testing.T, d Database) {
 	}
 }
 
+// RunMachine runs the state machine only, for the further drivers of a database that passes [Run].
+func RunMachine(t *testing.T, d Database) {
+	t.Helper()
+	migrate(t, d)
+	topic{"machine", checkMachine}.run(t, d)
+}
+
 // RunTransactions checks what depends on how transactions begin, fail and end, and on what the
 // driver says of it.
 func RunTransactions(t *testing.T, d Database) {
