@@ -27,8 +27,8 @@ const suiteDepth = 6
 
 // machine is a state machine over all writes: it draws statements, runs them by themselves, in
 // transactions and behind savepoints, by several plugins in turn, and compares the whole table with
-// a [forest] after each. A statement that the forest refuses has to fail with the reason for it, and
-// change nothing.
+// a [forest] after each. A statement that the forest refuses fails for one of its reasons, and
+// changes nothing.
 type machine struct {
 	*rapid.T
 	table  *table
@@ -187,9 +187,9 @@ func (m *machine) settled(events string) {
 	}
 }
 
-// asserted reads what the driver was given to run: what a statement writes that changes places, from
-// a position on, lies within a transaction, and after a read under row locks, or after the write that
-// keeps all others out.
+// asserted reads what the driver was given to run: what a statement writes that changes places,
+// from a position on, lies within a transaction, and after a read under row locks, or after the
+// write that keeps all others out.
 func (m *machine) asserted(w *world, s statement, from int) {
 	ran := w.trace.ran()
 	open, safe := false, false
