@@ -22,10 +22,10 @@ type backend struct {
 	keys   keys
 	clock  clock
 	// name is this process's in the names of its updates.
-	name      string
-	updates   atomic.Uint64
-	leases    leases
-	sightings sightings
+	name     string
+	updates  atomic.Uint64
+	leases   leases
+	observed observations
 
 	// ctx ends when the store is closed. running are the goroutines that it ends.
 	ctx     context.Context
@@ -40,7 +40,7 @@ func newBackend(client *clientv3.Client, c config) *backend {
 	const unique = 10 // characters of 5 bits: no two processes on one etcd have the same
 	b := &backend{
 		client: client, config: c, keys: newKeys(c.prefix), clock: newClock(), name: rand.Text()[:unique],
-		leases: leases{latest: map[time.Duration]lease{}}, sightings: sightings{latest: map[sign]time.Time{}},
+		leases: leases{latest: map[time.Duration]lease{}}, observed: observations{latest: map[renewal]time.Time{}},
 	}
 	b.ctx, b.cancel = context.WithCancel(context.Background())
 	return b

@@ -30,17 +30,17 @@
 // # Leases
 //
 // etcd tells nobody the time, so nothing depends on its clock, or on how far the clocks of
-// processes differ. Each time that a process gives a ticket longer to live, it writes a sign of
-// life into it. There is one rule: a lease has ended when its sign has been there for as long as
-// the lease was, by the clock of whoever has seen it. So a waiter learns in good time that a
-// process has died, and a process ends its own tickets exactly.
+// processes differ. Each time that a process gives a ticket longer to live, it writes a name of
+// that renewal into it. There is one rule: a lease has ended when its renewal has been there for as
+// long as the lease was, by the clock of whoever has seen it. So a waiter learns in good time that
+// a process has died, and a process ends its own tickets exactly.
 //
 // For those that nobody sees, each ticket is attached to an etcd lease that ends a little later: it
 // lasts for whole seconds, at least one and a half of the election timeout, one second or a tenth
 // longer than the ticket's lease but no more than six seconds, and etcd notices its end after half
 // a second at most. The tickets that a process writes within that tenth share one, and no etcd
-// lease is ever renewed: a renewal attaches the ticket to a later one. So nothing that a process
-// does for one lock keeps another alive that nobody renews.
+// lease lasts longer than it was made for: a renewal attaches the ticket to a later one. So nothing
+// that a process does for one lock keeps another alive that nobody renews.
 //
 // When a detached hold ends that is older than the process that looks at it, etcd is asked, to a
 // second.

@@ -40,6 +40,33 @@ func TestLimitOfAnUpdate(t *testing.T) {
 	}
 }
 
+// More tickets than one update can delete go in several, if they have ended, and keep nobody out.
+func TestManyThatHaveEnded(t *testing.T) {
+	t.Parallel()
+	_, client := newServer(t)
+	store, tree := newStore(t, client), newTree(t)
+	const portion, portions = 100, 3
+	for i := range portions {
+		err := store.backend.Update(t.Context(), tree, func(s ticketstore.State) ticketstore.Changes {
+			c := ticketstore.Changes{Put: tickets(portion, s.Now)}
+			for n := range c.Put {
+				c.Put[n].Place += uint64(i * portion)
+				c.Put[n].Until = s.Now.Add(time.Millisecond)
+			}
+			return c
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range portions {
+		req := request(t, tree, "next", time.Minute, time.Minute)
+		acquire(t, store, req)
+		release(t, store, req)
+	}
+	requireNoKeys(t, client)
+}
+
 func TestServerWithALowerLimit(t *testing.T) {
 	t.Parallel()
 	_, client := newServer(t, "--max-txn-ops", "20")

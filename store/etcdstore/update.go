@@ -58,8 +58,11 @@ func (b *backend) portion(c ticketstore.Changes, now time.Time) ticketstore.Chan
 	excess := len(c.Put) + len(c.Delete) - b.Limit()
 	if excess > 0 {
 		c.Delete = slices.DeleteFunc(slices.Clone(c.Delete), func(t ticketstore.Ticket) bool {
-			excess--
-			return excess >= 0 && !t.Live(now)
+			late := excess > 0 && !now.Before(t.Ends())
+			if late {
+				excess--
+			}
+			return late
 		})
 	}
 	return c
@@ -121,7 +124,7 @@ func (u *update) put(ctx context.Context, now time.Time, t ticketstore.Ticket) e
 		}
 	}
 	t.Until, t.OwnerUntil = own.written, shared.written
-	withSigns(&t, own.sign, shared.sign)
+	withRenewals(&t, own.renewal, shared.renewal)
 	if rec := u.r.at(t.Place); rec != nil {
 		u.compares = append(u.compares, unchanged(rec))
 	}
@@ -142,8 +145,8 @@ func (u *update) endOf(ctx context.Context, now time.Time, t ticketstore.Ticket,
 	if err != nil {
 		return end{}, err
 	}
-	e := end{sign{u.name, until.Sub(now), l.end.Sub(until)}, until, l.id}
-	u.b.sightings.note(e.sign, until, now)
+	e := end{renewal{u.name, until.Sub(now), l.end.Sub(until)}, until, l.id}
+	u.b.observed.until(e.renewal, until, now)
 	u.r.ends[shownEnd{t.Owner, 0, until.UnixMicro()}] = e
 	return e, nil
 }

@@ -2,7 +2,6 @@ package sqlstore_test
 
 import (
 	"crypto/rand"
-	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -101,39 +100,6 @@ func TestUpdatesAreAtomic(t *testing.T) {
 	each(t, func(t *testing.T, d database) {
 		t.Parallel()
 		updates(t, d.store(t), d.store(t), d.store(t))
-	})
-}
-
-// What a process remembers of tickets is what the tables have.
-func TestTicketsAreAsTheyWereWritten(t *testing.T) {
-	each(t, func(t *testing.T, d database) {
-		one, other := d.store(t), d.store(t)
-		tree := newTree(t)
-		ticket := newTicket(7)
-		ticket.Note, ticket.Owner = "nul \x00, \xff, '\\\"`${}$1?", "own\x00er\xfe"
-		write := func(s *sqlstore.Store) {
-			t.Helper()
-			err := s.Backend().Update(t.Context(), tree, func(ticketstore.State) ticketstore.Changes {
-				return ticketstore.Changes{Put: []ticketstore.Ticket{ticket}, Fence: 5}
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		write(one)
-		for i, s := range []*sqlstore.Store{one, other, one, other} {
-			state, err := s.Backend().View(t.Context(), tree)
-			if err != nil || len(state.Tickets) != 1 || state.Fence != 5 {
-				t.Fatalf("%v, %v; want one ticket and the fence 5", state, err)
-			}
-			got := state.Tickets[0]
-			ticket.Key, ticket.Home = got.Key, got.Home
-			if got.Key == "" || string(ticketstore.Encode(got)) != string(ticketstore.Encode(ticket)) {
-				t.Errorf("%s\nwas written, and this was read:\n%s", ticketstore.Encode(ticket), ticketstore.Encode(got))
-			}
-			ticket.Note = fmt.Sprint("written by ", i)
-			write([]*sqlstore.Store{one, other}[i%2])
-		}
 	})
 }
 

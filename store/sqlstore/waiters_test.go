@@ -4,8 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
-	"sync"
 	"testing"
 	"time"
 
@@ -86,18 +84,18 @@ func eventually(t testing.TB, what string, is func() bool) {
 	}
 }
 
-// A waiter holds no connection: two serve two hundred waiters, and everybody else beside them.
-func TestTwoConnectionsServeManyWaiters(t *testing.T) {
+// A waiter holds no connection: one serves fifty waiters, and everybody else beside them.
+func TestOneConnectionServesManyWaiters(t *testing.T) {
 	each(t, func(t *testing.T, d database) {
 		other := d.store(t)
 		db := d.pool(t)
-		db.SetMaxOpenConns(2)
+		db.SetMaxOpenConns(1)
 		s := d.on(t, db)
 		tree := newTree(t)
 		held := ask(tree, x("/a"))
 		take(t, other, held)
 		var waits []*pending
-		for range 200 {
+		for range 50 {
 			waits = append(waits, queue(t, s, ask(tree, pathlock.S(pathlock.MustParsePath("/a")))))
 		}
 		eventually(t, "no connection is in use", func() bool { return db.Stats().InUse == 0 })
@@ -107,24 +105,6 @@ func TestTwoConnectionsServeManyWaiters(t *testing.T) {
 		if err := db.PingContext(t.Context()); err != nil {
 			t.Errorf("the application's own statement: %v", err)
 		}
-		release(t, other, held)
-		for _, w := range waits {
-			w.granted()
-		}
-	})
-}
-
-// All those who wait cost one statement, however many they are.
-func TestWaitersOfAPoolOfOne(t *testing.T) {
-	each(t, func(t *testing.T, d database) {
-		other := d.store(t)
-		db := d.pool(t)
-		db.SetMaxOpenConns(1)
-		s := d.on(t, db)
-		tree := newTree(t)
-		held := ask(tree, x("/a"))
-		take(t, other, held)
-		waits := []*pending{queue(t, s, ask(tree, x("/a/b"))), queue(t, s, ask(tree, x("/a/c")))}
 		release(t, other, held)
 		for _, w := range waits {
 			w.granted()
@@ -166,36 +146,6 @@ func TestTheListenerLosesItsConnection(t *testing.T) {
 	}
 }
 
-// What happens between the loss of a connection and the next one is not lost.
-func TestNotificationsThatWereMissed(t *testing.T) {
-	d := scratchPostgres(t)
-	other := d.store(t)
-	refused := make(chan bool, 1)
-	refused <- false
-	db := d.pool(t)
-	listen := func(ctx context.Context) (*pgx.Conn, error) {
-		no := <-refused
-		refused <- no
-		if no {
-			return nil, errors.New("no connection")
-		}
-		return pgx.Connect(ctx, d.url)
-	}
-	s := d.on(t, db, sqlstore.WithListener(listen))
-	tree := newTree(t)
-	held := ask(tree, x("/a"))
-	take(t, other, held)
-	w := queue(t, s, ask(tree, x("/a")))
-	eventually(t, "the store listens", s.Listening)
-	<-refused
-	refused <- true
-	endListeners(t, d.pool(t))
-	eventually(t, "the store notices", func() bool { return !s.Listening() })
-	eventually(t, "the holder's pool has a connection again", func() bool { return other.Ping(t.Context()) == nil })
-	release(t, other, held)
-	w.granted()
-}
-
 // Behind a pgbouncer in transaction mode, LISTEN succeeds and nothing arrives. A connection to
 // another database is as deaf.
 func TestNotificationsThatDoNotArrive(t *testing.T) {
@@ -217,43 +167,6 @@ func TestNotificationsThatDoNotArrive(t *testing.T) {
 	if s.Listening() {
 		t.Error("the store believes that it hears")
 	}
-}
-
-// A store that is closed ends its waits at once, whatever the database does.
-func TestCloseWithWaiters(t *testing.T) {
-	each(t, func(t *testing.T, d database) {
-		d.store(t)
-		db := d.pool(t)
-		s := d.on(t, db)
-		tree := newTree(t)
-		take(t, s, ask(tree, x("/a")))
-		var waits []*pending
-		for range 20 {
-			waits = append(waits, queue(t, s, ask(tree, x("/a"))))
-		}
-		began := time.Now()
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-		if took := time.Since(began); took > patience {
-			t.Errorf("Close took %v", took)
-		}
-		for _, w := range waits {
-			<-w.over
-			if !errors.Is(w.err, pathlock.ErrUnavailable) {
-				t.Errorf("a waiter of a closed store gets %v", w.err)
-			}
-		}
-		if _, err := s.Acquire(t.Context(), ask(tree, x("/b"))); !errors.Is(err, pathlock.ErrUnavailable) {
-			t.Errorf("an acquisition after Close: %v", err)
-		}
-		if n := db.Stats().InUse; n != 0 {
-			t.Errorf("%d connections are still in use", n)
-		}
-		if err := db.PingContext(t.Context()); err != nil {
-			t.Errorf("Close has closed the application's pool: %v", err)
-		}
-	})
 }
 
 // A store that was opened by URL leaves no session behind.
@@ -296,45 +209,5 @@ func TestAPoolThatIsUsedUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		take(t, s, ask(tree, x("/b")))
-	})
-}
-
-// Of those who use the only connection of a pool for the first time, none waits for another one
-// that waits for the connection.
-func TestAPoolOfOneIsShared(t *testing.T) {
-	each(t, func(t *testing.T, d database) {
-		d.store(t)
-		for range 5 {
-			db := d.pool(t)
-			db.SetMaxOpenConns(1)
-			s := d.on(t, db, sqlstore.WithTimeout(patience))
-			tree := newTree(t)
-			var all sync.WaitGroup
-			for i := range 8 {
-				all.Go(func() {
-					req := ask(tree, x(fmt.Sprintf("/%d", i)))
-					if i%2 == 0 {
-						req.Tree = newTree(t)
-					}
-					began := time.Now()
-					if _, err := s.Acquire(t.Context(), req); err != nil {
-						t.Error(err)
-					}
-					if _, err := s.Snapshot(t.Context(), req.Tree); err != nil {
-						t.Error(err)
-					}
-					if _, err := s.Trees(t.Context()); err != nil {
-						t.Error(err)
-					}
-					if took := time.Since(began); took > patience/2 {
-						t.Errorf("they waited for each other for %v", took)
-					}
-					if err := s.Release(t.Context(), req.Tree, req.Owner, req.Grant); err != nil {
-						t.Error(err)
-					}
-				})
-			}
-			all.Wait()
-		}
 	})
 }

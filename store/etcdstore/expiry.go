@@ -14,51 +14,51 @@ import (
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
-// sign is a sign of life: a lease that an update has given to tickets. Whoever gives a ticket
-// longer to live writes another sign into it. A ticket's Home has the sign of its own lease, and of
+// renewal names a lease that an update has given to tickets. Whoever gives a ticket longer to live
+// writes another one into it. A ticket's Home has the renewal of its own lease, and of
 // the one that the owner's grants share.
 //
-// Clocks differ, so nobody goes by the times in tickets. A lease has ended when its sign has been
-// there for as long as the lease was, by the clock of whoever has seen it.
-type sign struct {
+// Clocks differ, so nobody goes by the times in tickets. A lease has ended when its renewal has
+// been there for as long as the lease was, by the clock of whoever has seen it.
+type renewal struct {
 	// update names the update.
 	update string
 	// given is how long the lease was, and slack how much later its etcd lease ends.
 	given, slack time.Duration
 }
 
-func (s sign) String() string {
+func (s renewal) String() string {
 	return fmt.Sprintf("%s+%d+%d", s.update, s.given.Microseconds(), s.slack.Microseconds())
 }
 
-// parseSign undoes String.
-func parseSign(text string) sign {
+// parseRenewal undoes String.
+func parseRenewal(text string) renewal {
 	parts := strings.SplitN(text+"++", "+", 4)
 	given, _ := strconv.ParseInt(parts[1], 10, 64)
 	slack, _ := strconv.ParseInt(parts[2], 10, 64)
-	return sign{parts[0], time.Duration(given) * time.Microsecond, time.Duration(slack) * time.Microsecond}
+	return renewal{parts[0], time.Duration(given) * time.Microsecond, time.Duration(slack) * time.Microsecond}
 }
 
-// signsOf returns the signs of life in a ticket.
-func signsOf(t ticketstore.Ticket) (own, shared sign) {
+// renewalsOf returns the renewals in a ticket.
+func renewalsOf(t ticketstore.Ticket) (own, shared renewal) {
 	one, other, _ := strings.Cut(t.Home, " ")
-	return parseSign(one), parseSign(other)
+	return parseRenewal(one), parseRenewal(other)
 }
 
-// withSigns writes the signs of life into a ticket.
-func withSigns(t *ticketstore.Ticket, own, shared sign) {
+// withRenewals writes renewals into a ticket.
+func withRenewals(t *ticketstore.Ticket, own, shared renewal) {
 	t.Home = own.String() + " " + shared.String()
 }
 
-// sightings are the latest ends of the leases whose signs this process has seen.
-type sightings struct {
+// observations are the latest ends of the leases whose renewals this process has seen.
+type observations struct {
 	mu     sync.Mutex
-	latest map[sign]time.Time
+	latest map[renewal]time.Time
 	swept  int // how many were left when old ones were removed
 }
 
-// note notes when a lease ends at the latest, unless that is known, and returns what is known.
-func (s *sightings) note(one sign, latest, now time.Time) time.Time {
+// until notes when a lease ends at the latest, unless that is known, and returns what is known.
+func (s *observations) until(one renewal, latest, now time.Time) time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if known, ok := s.latest[one]; ok {
@@ -76,7 +76,7 @@ func (s *sightings) note(one sign, latest, now time.Time) time.Time {
 	return latest
 }
 
-func (s *sightings) knows(one sign) bool {
+func (s *observations) knows(one renewal) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, ok := s.latest[one]
@@ -93,8 +93,8 @@ const endless = time.Minute
 func (b *backend) state(ctx context.Context, r *reading) (ticketstore.State, error) {
 	// A detached hold may be much older than this process, so etcd is asked when it ends.
 	for _, rec := range r.records {
-		one, _ := signsOf(rec.stored)
-		if rec.stored.State != ticketstore.Granted || !rec.stored.Owner.Detached() || b.sightings.knows(one) {
+		one, _ := renewalsOf(rec.stored)
+		if rec.stored.State != ticketstore.Granted || !rec.stored.Owner.Detached() || b.observed.knows(one) {
 			continue
 		}
 		left, err := b.left(ctx, rec.lease)
@@ -102,17 +102,17 @@ func (b *backend) state(ctx context.Context, r *reading) (ticketstore.State, err
 			return ticketstore.State{}, err
 		}
 		now := b.clock.now()
-		b.sightings.note(one, now.Add(min(one.given, left+etcdPrecision-one.slack)), now)
+		b.observed.until(one, now.Add(min(one.given, left+etcdPrecision-one.slack)), now)
 	}
 	// Leases count from here on.
 	s := ticketstore.State{Began: time.Now(), Now: b.clock.now(), Fence: r.guard.Fence, Floor: uint64(max(r.revision, 0))}
 	for _, rec := range r.records {
-		own, shared := signsOf(rec.stored)
+		own, shared := renewalsOf(rec.stored)
 		t := &rec.shown
 		*t = rec.stored
-		t.Until = r.show(rec, end{own, rec.stored.Until, rec.lease}, b.sightings.note(own, s.Now.Add(own.given), s.Now), s.Now)
+		t.Until = r.show(rec, end{own, rec.stored.Until, rec.lease}, b.observed.until(own, s.Now.Add(own.given), s.Now), s.Now)
 		if !t.OwnerUntil.IsZero() {
-			t.OwnerUntil = r.show(rec, end{shared, rec.stored.OwnerUntil, rec.lease}, b.sightings.note(shared, s.Now.Add(shared.given), s.Now), s.Now)
+			t.OwnerUntil = r.show(rec, end{shared, rec.stored.OwnerUntil, rec.lease}, b.observed.until(shared, s.Now.Add(shared.given), s.Now), s.Now)
 		}
 		if !t.WaitUntil.IsZero() {
 			t.WaitUntil = s.Now.Add(endless)
@@ -124,7 +124,7 @@ func (b *backend) state(ctx context.Context, r *reading) (ticketstore.State, err
 
 // end is the end of a lease as it was read.
 type end struct {
-	sign sign
+	renewal renewal
 	// written is by the clock of the process that has given the lease.
 	written time.Time
 	lease   clientv3.LeaseID
