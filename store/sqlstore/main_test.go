@@ -243,11 +243,15 @@ const busy = time.Second
 func conforms(t *testing.T, d database) {
 	t.Helper()
 	first := d.store(t)
+	options := []storetest.Option{storetest.Leases(busy), storetest.Silence(d.locked)}
+	if d.dialect != sqlstore.SQLite { // which has no server
+		options = append(options, storetest.Silence(d.silent))
+	}
 	storetest.Run(t, func(t *testing.T) pathlock.Store { return d.store(t) },
-		storetest.Crash(func(t *testing.T) (survivor, victim pathlock.Store, crash func()) {
+		append(options, storetest.Crash(func(t *testing.T) (survivor, victim pathlock.Store, crash func()) {
 			v, crash := d.mortal(t)
 			return d.store(t), v, crash
-		}), storetest.Leases(busy), storetest.Silence(d.locked), storetest.Silence(d.silent))
+		}))...)
 	if trees, err := first.Trees(t.Context()); err != nil || len(trees) > 0 {
 		t.Errorf("left behind: %v, %v", trees, err)
 	}

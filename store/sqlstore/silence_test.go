@@ -14,9 +14,6 @@ const silence = 2 * time.Second
 
 // silent returns a store in a database that does not answer while it is stopped.
 func (d database) silent(t *testing.T) storetest.Silent {
-	if d.dialect == sqlstore.SQLite {
-		return d.locked(t) // there is no server
-	}
 	far, proxy := d.behind(t)
 	store := far.store(t, sqlstore.WithTimeout(silence))
 	t.Cleanup(proxy.Resume)

@@ -99,7 +99,7 @@ func do[T any](ctx context.Context, c *client, request func(context.Context, *se
 			var got answer
 			s, err := c.current()
 			if got.err = err; err == nil {
-				got.err = s.introduce(ctx, c.user)
+				got.err = s.authenticate(c.user)
 			}
 			if got.err == nil {
 				got.value, got.err = request(ctx, s)
@@ -146,7 +146,7 @@ func (c *client) current() (*session, error) {
 		return c.session, nil
 	}
 	c.sessions++
-	s := &session{client: c, turn: make(chan struct{}, 1), settled: make(chan struct{})}
+	s := &session{client: c, settled: make(chan struct{})}
 	var err error
 	s.conn, _, err = zk.Connect(c.servers, c.timeout, zk.WithHostProvider(&rotation{next: c.sessions}), zk.WithDialer(s.dial),
 		zk.WithEventCallback(s.event), zk.WithLogger(silent{}), zk.WithLogInfo(false))

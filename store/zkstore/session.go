@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -18,8 +19,8 @@ import (
 type session struct {
 	client *client
 	conn   *zk.Conn
-	// turn is taken by who tells the servers who the user is. known says that they know.
-	turn  chan struct{}
+	// known says that the servers know who the user is. auth guards it.
+	auth  sync.Mutex
 	known bool
 
 	begun, over atomic.Bool
@@ -77,25 +78,17 @@ func (s *session) dial(network, address string, _ time.Duration) (net.Conn, erro
 		_ = conn.Close()
 	}
 	c.conn = conn
-	return &impatient{Conn: conn, longest: c.timeout * 2 / 3}, nil
+	return &boundedConn{Conn: conn, longest: c.timeout * 2 / 3}, nil
 }
 
-// introduce tells the servers who the user is. The library tells it again on other connections.
-func (s *session) introduce(ctx context.Context, user []byte) error {
-	if user == nil {
-		return nil
+// authenticate tells the servers who the user is. The library tells it again on other connections.
+func (s *session) authenticate(user []byte) (err error) {
+	s.auth.Lock()
+	defer s.auth.Unlock()
+	if user != nil && !s.known {
+		err = s.conn.AddAuth("digest", user)
+		s.known = err == nil
 	}
-	select {
-	case s.turn <- struct{}{}:
-		defer func() { <-s.turn }()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	if s.known {
-		return nil
-	}
-	err := s.conn.AddAuth("digest", user)
-	s.known = err == nil
 	return err
 }
 
@@ -128,16 +121,16 @@ func (r *rotation) Next() (server string, retryStart bool) {
 // Connected implements [zk.HostProvider].
 func (*rotation) Connected() {}
 
-// impatient bounds the wait for the answer to the handshake, for which the library waits ten times
+// boundedConn bounds the wait for the answer to the handshake, for which the library waits ten times
 // as long as for any other. A failed write is a lost request to callers.
-type impatient struct {
+type boundedConn struct {
 	net.Conn
 	longest time.Duration
 	begun   bool // the handshake is over
 }
 
 // SetReadDeadline implements [net.Conn]. The library lifts the deadline when the answer begins.
-func (i *impatient) SetReadDeadline(t time.Time) error {
+func (i *boundedConn) SetReadDeadline(t time.Time) error {
 	latest := time.Now().Add(i.longest)
 	if !i.begun && t.After(latest) {
 		t = latest
@@ -147,7 +140,7 @@ func (i *impatient) SetReadDeadline(t time.Time) error {
 }
 
 // Write implements [net.Conn].
-func (i *impatient) Write(p []byte) (int, error) {
+func (i *boundedConn) Write(p []byte) (int, error) {
 	n, err := i.Conn.Write(p)
 	if err != nil {
 		err = fmt.Errorf("%w: %w", zk.ErrConnectionClosed, err)
