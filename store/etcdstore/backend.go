@@ -12,15 +12,17 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/internal/ticketlist"
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
 // backend is the [ticketstore.Backend] in etcd.
 type backend struct {
-	client *clientv3.Client
-	config config
-	keys   keys
-	clock  clock
+	client  *clientv3.Client
+	config  config
+	keys    keys
+	decoder ticketlist.Decoder
+	clock   clock
 	// name is this process's in the names of its updates.
 	name     string
 	updates  atomic.Uint64
@@ -131,7 +133,7 @@ func (b *backend) Trees(ctx context.Context) (trees []pathlock.Tree, err error) 
 				}
 				r = &reading{tree: tree, revision: r.revision, ends: map[shownEnd]end{}}
 			}
-			if err := r.add(b.keys, []*mvccpb.KeyValue{kv}); err != nil {
+			if err := r.add(b, []*mvccpb.KeyValue{kv}); err != nil {
 				return nil, err
 			}
 		}

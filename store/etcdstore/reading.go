@@ -64,17 +64,17 @@ func (b *backend) newReading(tree pathlock.Tree, response *clientv3.TxnResponse)
 		}
 		r.guarded = kv.ModRevision
 	}
-	return r, r.add(b.keys, response.Responses[0].GetResponseRange().Kvs)
+	return r, r.add(b, response.Responses[0].GetResponseRange().Kvs)
 }
 
 // add adds tickets.
-func (r *reading) add(k keys, kvs []*mvccpb.KeyValue) error {
+func (r *reading) add(b *backend, kvs []*mvccpb.KeyValue) error {
 	for _, kv := range kvs {
-		place, err := k.place(string(kv.Key))
+		place, err := b.keys.place(string(kv.Key))
 		if err != nil {
 			return unreadable(r.tree, err)
 		}
-		t, err := ticketstore.Decode(kv.Value)
+		t, err := b.decoder.Ticket(kv.Value)
 		if err != nil {
 			return unreadable(r.tree, err)
 		}

@@ -101,7 +101,7 @@ func (d *Decoder) Decode(text []byte) (List, error) {
 	}
 	var list List
 	for line := range bytes.Lines(text) {
-		t, err := d.ticket(line)
+		t, err := d.Ticket(line)
 		if err != nil {
 			return List{}, err
 		}
@@ -110,7 +110,8 @@ func (d *Decoder) Decode(text []byte) (List, error) {
 	return list, nil
 }
 
-func (d *Decoder) ticket(line []byte) (ticketstore.Ticket, error) {
+// Ticket returns the ticket that a line has, as [ticketstore.Decode] does, with its place as its Key.
+func (d *Decoder) Ticket(line []byte) (ticketstore.Ticket, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	t, known := d.recent[string(line)]
