@@ -121,8 +121,8 @@ func (r *rotation) Next() (server string, retryStart bool) {
 // Connected implements [zk.HostProvider].
 func (*rotation) Connected() {}
 
-// boundedConn bounds the wait for the answer to the handshake, for which the library waits ten times
-// as long as for any other. A failed write is a lost request to callers.
+// boundedConn bounds the wait for the answer to the handshake, for which the library waits ten
+// times as long as for any other. A failed write is a lost request to callers.
 type boundedConn struct {
 	net.Conn
 	longest time.Duration

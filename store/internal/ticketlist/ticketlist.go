@@ -110,7 +110,8 @@ func (d *Decoder) Decode(text []byte) (List, error) {
 	return list, nil
 }
 
-// Ticket returns the ticket that a line has, as [ticketstore.Decode] does, with its place as its Key.
+// Ticket returns the ticket that a line has, as [ticketstore.Decode] does, with its place as its
+// Key.
 func (d *Decoder) Ticket(line []byte) (ticketstore.Ticket, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
