@@ -147,7 +147,7 @@ func TestTheJobsOfThePagesWorkOnRedis(t *testing.T) {
 	if err := store.Ping(t.Context()); !errors.Is(err, pathlock.ErrUnavailable) {
 		t.Errorf("the store after the stop: %v, want ErrUnavailable", err)
 	}
-	if n, err := client.Exists(t.Context(), strings.TrimSuffix(redisstore.GateKey(plan), "gate")+"thin").Result(); err != nil || n != 0 {
+	if n, err := client.Exists(t.Context(), strings.TrimSuffix(redisstore.GateKey(plan), "gate")+"locks").Result(); err != nil || n != 0 {
 		t.Errorf("a lock is left by the stop: %d, %v", n, err)
 	}
 }

@@ -137,12 +137,11 @@ func (r *request) ended(asked time.Time) bool {
 // queued all the same is withdrawn in the background.
 func (s *Store) ask(ctx context.Context, r *request, ref string, wait time.Duration) (lua.Reply, error) {
 	lease, left, channel := leaseTime(r.Lease), milliseconds(wait), s.listener.Channel
-	held, apart, turn := flag(r.Held), flag(r.Apart), askedOnce
+	held, apart := flag(r.Held), flag(r.Apart)
 	args := []any{
 		&r.call.Sent, (*string)(&r.Grant), &lease, &left, &channel, &ref, &r.set.claims, &r.set.paths, &r.Note, &held, s.config.maxWaiters, &apart,
-		&turn,
 	}
-	command := func(ctx context.Context) (lua.Reply, error) {
+	got, err := calls.Ask(ctx, s.calls, r.what, r.call, s.left(r), func(ctx context.Context) (lua.Reply, error) {
 		for args, asks := args, len(args); ; {
 			r.call.Asked.Add(1)
 			got, err := s.scripts.acquire.Ask(ctx, s.runner, r.keys, args...)
@@ -158,35 +157,12 @@ func (s *Store) ask(ctx context.Context, r *request, ref string, wait time.Durat
 				return lua.Reply{}, err
 			}
 		}
-	}
-	var got lua.Reply
-	var err error
-	decided, within := false, s.left(r)
-	if r.call.Asked.Load() == 0 {
-		turn = askedDirectly
-		got, within, decided, err = calls.Direct(ctx, s.calls, r.what, r.call, within, command)
-		decided = decided && got.Status != statusWithdrawn
-		turn = askedOnce
-		if r.call.Asked.Load() > 0 {
-			// The direct question may still come late, after this one was granted and given back:
-			// for so long the server is to remember to grant it nothing.
-			turn = milliseconds(calls.LongestDelay)
-		}
-	}
-	if !decided {
-		got, err = calls.Ask(ctx, s.calls, r.what, r.call, within, command)
-	}
+	})
 	if err == nil && got.More() {
 		s.proceedLater(ctx, r.keys)
 	}
 	return got, err
 }
-
-// What ARGV 13 of the acquire script says where it is not a time.
-const (
-	askedOnce     = "0"
-	askedDirectly = "1"
-)
 
 // errWithdrawn is why a request is refused that was taken back before, because its caller gave up
 // or its answer was lost.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -17,33 +16,112 @@ import (
 
 // endLease has an owner's lease, and its places in the queue, end.
 var endLease = redis.NewScript(`
-local thin = redis.call('GET', KEYS[6])
-if thin and struct.unpack('>I4c0', thin) == ARGV[1] then redis.call('DEL', KEYS[6]) end
 redis.call('ZADD', KEYS[2], 'XX', '1', 'o' .. ARGV[1])
 local tickets = redis.call('HGET', KEYS[1], 'r' .. ARGV[1]) or ''
 for at = 1, #tickets, 16 do redis.call('ZADD', KEYS[2], 'XX', '1', 'w' .. string.sub(tickets, at, at + 15)) end
 return '0'`)
 
-// chaos makes the same random requests of several ways.
+// TestChaos makes random requests of a tree, and checks the whole table after each: requests of all
+// kinds, some made twice, releases, withdrawals, renewals, leases that end, a gate that another
+// program takes, and force. Before a script runs, its early part and the rest of it are asked
+// separately, in copies of the tree: where the early part answers, the rest gives the same answer,
+// and leaves the same table.
+func TestChaos(t *testing.T) {
+	for seed := range uint64(8) {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			c := chaos{t: t, rng: rand.New(rand.NewPCG(seed, 11)), store: newStore(t), tree: newTree(t)}
+			for c.step = range 250 {
+				what := c.live()
+				requireConsistent(t, c.store, c.tree)
+				if t.Failed() {
+					t.Fatalf("step %d: %s", c.step, what)
+				}
+			}
+			c.end()
+			if c.early.acquired < 10 || c.early.released < 10 {
+				t.Errorf("%+v were answered early: the test proves nothing", c.early)
+			}
+		})
+	}
+}
+
+// copyTree copies the keys of one tree to those of another.
+var copyTree = redis.NewScript(`
+for i = 1, #KEYS / 2 do
+  redis.call('DEL', KEYS[#KEYS / 2 + i])
+  redis.call('COPY', KEYS[i], KEYS[#KEYS / 2 + i])
+end
+return '0'`)
+
+// A script in two: what its early part answers, and what the rest of it would.
+var (
+	acquireInTwo = inTwo(earlyAcquireLua, acquireLua)
+	releaseInTwo = inTwo(earlyReleaseLua, releaseLua)
+)
+
+func inTwo(early, own string) [2]lua.Script {
+	return [2]lua.Script{
+		lua.NewScript(assemble(early, "return { 'left to the rest' }", nil), lua.Asking),
+		lua.NewScript(assemble("", own, changeParts), lua.Asking),
+	}
+}
+
+// compare asks both parts of a script, in copies of the tree, and counts what is answered early.
+func (c *chaos) compare(parts [2]lua.Script, count *int, args ...any) {
+	c.t.Helper()
+	var answers, tables [2]string
+	for i := range parts {
+		twin := newTree(c.t)
+		keys := c.store.keys.of(twin)
+		c.done(copyTree.Run(c.t.Context(), c.store.client, slices.Concat(c.store.keys.of(c.tree), keys)).Err())
+		got, err := parts[i].Ask(c.t.Context(), c.store.runner, keys, args...)
+		c.done(err)
+		if got.Status == "left to the rest" {
+			return
+		}
+		answers[i], tables[i] = got.Status, c.table(keys)
+		requireConsistent(c.t, c.store, twin)
+		c.done(c.store.client.Del(c.t.Context(), keys...).Err())
+	}
+	*count++
+	if answers[0] != answers[1] || tables[0] != tables[1] {
+		c.t.Errorf("early %s with %s, otherwise %s with %s", answers[0], tables[0], answers[1], tables[1])
+	}
+}
+
+// table describes what does not depend on the time: who has a record, all nodes and all members.
+func (c *chaos) table(keys []string) string {
+	fields := c.store.client.HGetAll(c.t.Context(), keys[0]).Val()
+	for field := range fields {
+		if field[0] == 'o' {
+			fields[field] = ""
+		}
+	}
+	return fmt.Sprintf("%q %q %q", fields, slices.Sorted(slices.Values(c.store.client.ZRange(c.t.Context(), keys[1], 0, -1).Val())),
+		c.store.client.ZRange(c.t.Context(), keys[2], 0, -1).Val())
+}
+
 type chaos struct {
-	t    *testing.T
-	rng  *rand.Rand
-	ways []*way
-	step int
+	t     *testing.T
+	rng   *rand.Rand
+	store *Store
+	tree  pathlock.Tree
+	step  int
+	early struct{ acquired, released int }
 
 	owners, eager int // how many owners there are at present, and how many of ten requests wait
 	made          []pathlock.Acquisition
 	waits         map[pathlock.GrantID]time.Duration
 }
 
-// live makes one step.
-func (c *chaos) live() {
+// live makes one step, and says which.
+func (c *chaos) live() string {
 	if c.step%25 == 0 {
 		c.owners, c.eager = 1+c.rng.IntN(6), 4*c.rng.IntN(2)
 		c.openGate()
 		c.made, c.waits = nil, map[pathlock.GrantID]time.Duration{}
 		for i := range 6 {
-			c.all(fmt.Sprint("force ", i), func(w *way) string { return c.force(w, owner(i)) })
+			c.done(c.store.ForceRelease(c.t.Context(), c.tree, owner(i)))
 		}
 	}
 	n := c.rng.IntN(100)
@@ -51,60 +129,68 @@ func (c *chaos) live() {
 	switch {
 	case n < 42 || len(c.made) == 0:
 		req := c.request(anybody)
-		c.all(fmt.Sprintf("acquire %+v", req), func(w *way) string {
-			return outcome(w.ask(c.t, req, c.waits[req.Grant]))
-		})
+		return fmt.Sprintf("acquire %+v: %v", req, c.ask(req))
 	case n < 47:
 		req := c.made[c.rng.IntN(len(c.made))]
-		c.all(fmt.Sprintf("acquire again %+v", req), func(w *way) string {
-			first := w.ask(c.t, req, c.waits[req.Grant])
-			second := w.ask(c.t, req, c.waits[req.Grant])
-			if first.Status != second.Status || first.Status == "granted" && first.Number(1) != second.Number(1) {
-				c.t.Errorf("%s: answered with %v, and then with %v", w.name, first, second)
-			}
-			return outcome(second)
-		})
+		first, second := c.ask(req), c.ask(req)
+		if first.Status != second.Status || first.Status == "granted" && first.Number(1) != second.Number(1) {
+			c.t.Errorf("answered with %v, and then with %v", first, second)
+		}
+		return fmt.Sprintf("acquire again %+v", req)
 	case n < 84:
 		i := c.rng.IntN(len(c.made))
 		req := c.made[i]
 		if c.waits[req.Grant] == 0 {
 			c.made = slices.Delete(c.made, i, i+1)
 		}
-		c.all(fmt.Sprintf("release %+v", req), func(w *way) string {
-			return said(w.store.Release(c.t.Context(), w.tree, req.Owner, req.Grant))
-		})
+		c.compare(releaseInTwo, &c.early.released, string(req.Owner), string(req.Grant))
+		c.done(c.store.Release(c.t.Context(), c.tree, req.Owner, req.Grant))
+		return fmt.Sprintf("release %+v", req)
 	case n < 88:
 		req := c.made[c.rng.IntN(len(c.made))]
-		c.all(fmt.Sprintf("withdraw %+v", req), func(w *way) string {
-			req.Tree = w.tree
-			return said(w.store.withdraw(c.t.Context(), keyOf(req), 0))
-		})
+		c.done(c.store.withdraw(c.t.Context(), keyOf(req), 0))
+		return fmt.Sprintf("withdraw %+v", req)
 	case n < 92:
 		lease := pathlock.Lease{Owner: anybody, For: time.Duration(1+c.rng.IntN(4)) * age}
 		if req := c.made[c.rng.IntN(len(c.made))]; req.Apart {
 			lease.Owner, lease.Grant = req.Owner, req.Grant
 		}
-		c.all(fmt.Sprintf("renew %+v", lease), func(w *way) string {
-			lost, err := w.store.Renew(c.t.Context(), w.tree, []pathlock.Lease{lease})
-			return fmt.Sprint(lost, said(err))
-		})
+		_, err := c.store.Renew(c.t.Context(), c.tree, []pathlock.Lease{lease})
+		c.done(err)
+		return fmt.Sprintf("renew %+v", lease)
 	case n < 95:
-		c.all(fmt.Sprint("force ", anybody), func(w *way) string { return c.force(w, anybody) })
+		c.done(c.store.ForceRelease(c.t.Context(), c.tree, anybody))
+		return fmt.Sprint("force ", anybody)
 	case n < 98:
 		// What has ended is seen to by the script of the next step.
-		for _, w := range c.ways {
-			if err := endLease.Run(c.t.Context(), w.store.client, w.store.keys.of(w.tree), string(anybody)).Err(); err != nil {
-				c.t.Fatal(err)
-			}
-		}
+		c.done(endLease.Run(c.t.Context(), c.store.client, c.store.keys.of(c.tree), string(anybody)).Err())
+		return c.live()
 	case n < 99:
-		for _, w := range c.ways {
-			if err := w.store.client.SetNX(c.t.Context(), w.store.GateKey(w.tree), foreign, long).Err(); err != nil {
-				c.t.Fatal(err)
-			}
-		}
+		c.done(c.store.client.SetNX(c.t.Context(), c.store.GateKey(c.tree), foreign, long).Err())
+		return "another program takes the gate"
 	default:
 		c.openGate()
+		return "another program gives back the gate"
+	}
+}
+
+// age is what the leases and waits in this test are multiples of: it does not take so long.
+const age = 1000 * time.Second
+
+// ask sends one request. A request that is queued stays so: nobody listens.
+func (c *chaos) ask(req pathlock.Acquisition) lua.Reply {
+	args := acquisition(req, c.waits[req.Grant])
+	c.compare(acquireInTwo, &c.early.acquired, args...)
+	got, err := c.store.scripts.acquire.Ask(c.t.Context(), c.store.runner, c.store.keys.of(c.tree), args...)
+	c.done(err)
+	return got
+}
+
+// done requires that a command had no error, or found nothing.
+func (c *chaos) done(err error) {
+	c.t.Helper()
+	if err != nil && !errors.Is(err, pathlock.ErrNotHeld) {
+		c.t.Fatal(err)
 	}
 }
 
@@ -113,20 +199,14 @@ const foreign = "0123456789012345678901 another program"
 
 // openGate has the other program give back the gate, if it has it.
 func (c *chaos) openGate() {
-	for _, w := range c.ways {
-		key := w.store.GateKey(w.tree)
-		if w.store.client.Get(c.t.Context(), key).Val() != foreign {
-			continue
-		}
-		if err := w.store.client.Del(c.t.Context(), key).Err(); err != nil {
-			c.t.Fatal(err)
-		}
+	if key := c.store.GateKey(c.tree); c.store.client.Get(c.t.Context(), key).Val() == foreign {
+		c.done(c.store.client.Del(c.t.Context(), key).Err())
 	}
 }
 
 // request returns a new request.
 func (c *chaos) request(by pathlock.Owner) pathlock.Acquisition {
-	req := ask(pathlock.Tree{})
+	req := ask(c.tree)
 	req.Owner = by
 	for range 1 + c.rng.IntN(3) {
 		p := pathlock.Root()
@@ -149,72 +229,13 @@ func (c *chaos) request(by pathlock.Owner) pathlock.Acquisition {
 	return req
 }
 
-// outcome is what all ways have to agree on.
-func outcome(got lua.Reply) string {
-	switch got.Status {
-	case "granted", "lost":
-		return got.Status
-	case "queued":
-		return got.Status + " " + got.Text(1)
-	default:
-		return fmt.Sprint(got.Status, got.Rest[1:])
-	}
-}
-
-func (c *chaos) force(w *way, by pathlock.Owner) string {
-	return said(w.store.ForceRelease(c.t.Context(), w.tree, by))
-}
-
-// all takes one step in all ways, and compares.
-func (c *chaos) all(what string, do func(*way) string) {
-	c.t.Helper()
-	want := ""
-	for i, w := range c.ways {
-		got := do(w)
-		if i == 0 {
-			want = got
-		} else if got != want {
-			c.t.Fatalf("step %d, %s:\n%s: %s\n%s: %s", c.step, what, c.ways[0].name, want, w.name, got)
-		}
-	}
-	c.compare(what)
-}
-
-// compare requires that the tables of all ways are the same.
-func (c *chaos) compare(what string) {
-	c.t.Helper()
-	want := c.ways[0].table(c.t)
-	for _, w := range c.ways[1:] {
-		if got := w.table(c.t); !slices.Equal(got, want) {
-			c.t.Fatalf("step %d, %s:\n%s:\n%s\n%s:\n%s", c.step, what,
-				c.ways[0].name, strings.Join(want, "\n"), w.name, strings.Join(got, "\n"))
-		}
-	}
-}
-
 // end takes everything away, after which nothing is left.
 func (c *chaos) end() {
 	c.openGate()
-	for _, w := range c.ways {
-		for i := range 6 {
-			c.force(w, owner(i))
-		}
-		if left := keysLeft(c.t, w.store, w.tree); len(left) > 1 {
-			c.t.Errorf("%s: left behind: %v, want the fence alone", w.name, left)
-		}
+	for i := range 6 {
+		c.done(c.store.ForceRelease(c.t.Context(), c.tree, owner(i)))
 	}
+	requireFree(c.t, c.store, c.tree)
 }
 
 func owner(i int) pathlock.Owner { return pathlock.Owner(fmt.Sprint("owner ", i)) }
-
-// said names what a command without an answer came to.
-func said(err error) string {
-	switch {
-	case err == nil:
-		return "done"
-	case errors.Is(err, pathlock.ErrNotHeld):
-		return "not held"
-	default:
-		return err.Error()
-	}
-}

@@ -23,7 +23,6 @@ return {
   redis.call('HGETALL', KEYS[1]), redis.call('ZRANGE', KEYS[2], '0', '-1', 'WITHSCORES'),
   redis.call('ZRANGE', KEYS[3], '0', '-1'), redis.call('GET', KEYS[5]) or '', ttls,
   string.format('%d', time[1] * 1000 + math.floor(time[2] / 1000)),
-  redis.call('GET', KEYS[6]) or '', redis.call('PEXPIRETIME', KEYS[6]),
 }`)
 
 // loneDeadline is a fault that does no harm: a script that fails may leave it until the lease ends.
@@ -61,28 +60,14 @@ func inconsistencies(ctx context.Context, t testing.TB, s *Store, tree pathlock.
 		queued[member.(string)] = true
 	}
 	gate := answer[3].(string)
-	longWay, withdrawn := fields["p"] != "" || fields["x"] != "", false
-
-	if thin := answer[6].(string); thin != "" {
-		record, err := decodeRecord(thin)
-		if err != nil || len(record) != 8 {
-			complain("thin: record of %d fields, error %v", len(record), err)
-		} else if ends := strconv.FormatInt(answer[7].(int64), 10); record[1] != ends {
-			complain("thin: the lease ends at %s, the key at %s", record[1], ends)
-		}
-		if len(fields) > 0 || len(deadlines) > 0 || len(queued) > 0 {
-			complain("thin, and yet %v %v %v", fields, deadlines, queued)
-		}
-	}
 
 	for member := range deadlines {
 		if member[0] == 't' {
 			delete(deadlines, member)
-			if len(fields) == 0 || !queued[member] {
+			if _, there := fields[member]; !there {
 				complain("a withdrawn request is half forgotten: %s", member)
 			}
-			delete(queued, member)
-			longWay, withdrawn = true, true
+			delete(fields, member)
 		}
 	}
 
@@ -151,8 +136,6 @@ func inconsistencies(ctx context.Context, t testing.TB, s *Store, tree pathlock.
 			}
 			if name, mode := string(claim[:len(gateNode)]), claim[len(gateNode)]-'0'; name != gateNode {
 				waiting[name] |= 1 << (mode - 1)
-			} else if mode == byte(pathlock.ModeX) {
-				longWay = true
 			}
 		}
 		if converts && queued["b"+ticket] {
@@ -178,9 +161,13 @@ func inconsistencies(ctx context.Context, t testing.TB, s *Store, tree pathlock.
 			complain("node %q is %q, want %q for waiters %b", name, got, want, bits)
 		}
 	}
-	wantMark := map[bool]string{true: "1"}[longWay]
-	if fields["l"] != wantMark {
-		complain("field l is %q, want %q", fields["l"], wantMark)
+	gateWaits := slices.ContainsFunc(slices.Collect(maps.Keys(queued)), func(m string) bool { return strings.HasPrefix(m, gateNode+"5") })
+	library := ""
+	if gateWaits || fields["p"] != "" || fields["x"] != "" {
+		library = "1"
+	}
+	if fields["l"] != library {
+		complain("no script is at work, and yet field l is %q, want %q", fields["l"], library)
 	}
 	for field := range fields {
 		known := nodes[field] != nil || waiting[field] != 0 || strings.ContainsAny(field[:1], "ow") ||
@@ -219,7 +206,7 @@ func inconsistencies(ctx context.Context, t testing.TB, s *Store, tree pathlock.
 			complain("key %s lives for ever", s.keys.of(tree)[i])
 		}
 	}
-	if len(deadlines) == 0 && !withdrawn && (len(fields) > 0 || len(queued) > 0) {
+	if len(deadlines) == 0 && (len(fields) > 0 || len(queued) > 0) {
 		complain("left behind: %v %v", fields, queued)
 	}
 	return faults

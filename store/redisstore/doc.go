@@ -34,7 +34,6 @@
 //
 // For the tree ("testplan", "plan-001"):
 //
-//	pathlock:{testplan/plan-001}:thin       string      the only grant in the tree, while there is but one
 //	pathlock:{testplan/plan-001}:locks      hash        who holds and who waits: see scripts/lib/keys.lua
 //	pathlock:{testplan/plan-001}:deadlines  sorted set  when each lease and each place in the queue ends, in ms
 //	pathlock:{testplan/plan-001}:queue      sorted set  who waits for which node, in order of arrival
@@ -46,9 +45,6 @@
 // their folded paths, and hold a number that counts the owners who have the node, by mode. Two
 // paths with the same eight bytes would conflict where they need not, and never miss a conflict.
 //
-// A lone grant is a thin lock: one string, at a price that does not depend on its depth. The next
-// script that goes the long way inflates it into locks and deadlines, where all others are.
-//
 // After the last release of a tree the fence is all that is left, for a week. When everybody in a
 // tree has crashed, the other keys expire with the last lease.
 //
@@ -57,9 +53,8 @@
 // They are in the folder scripts; each begins with its keys, its arguments and its reply. acquire,
 // release, withdraw, renew, force, proceed and transfer change the table; blocker and snapshot read
 // it. scripts/lib/keys.lua says in which order their parts stand, and scripts.go which files each
-// one consists of. acquire and release have short ways in front, which end the script before the
-// library is run: one for thin locks, one for a release to the only waiter, and one for trees in
-// which others hold and nobody waits for the same nodes.
+// one consists of. acquire and release begin with the common case, in which nobody waits for the
+// same nodes: it ends the script before the rest is run, at a third of the price.
 //
 // # What is guaranteed
 //
@@ -106,9 +101,8 @@
 //
 // A call ends at the latest its wait plus the time of [WithTimeout] after it began, and three
 // quarters of a second after its context has ended, whatever the client and the network do. To that
-// end commands run on goroutines of their own, which callers leave behind. With a redis.Client that
-// has ContextTimeoutEnabled, as [Open] makes it, commands end in time by themselves: as long as the
-// server answers briskly, they run on their callers' goroutines, in half the time.
+// end commands run on goroutines of their own, which callers leave behind. With
+// ContextTimeoutEnabled, as [Open] has it, these end in time too.
 //
 // On a redis.Client, which serves a single node or a primary under Sentinel, commands that come
 // together go together, and renewals and releases never wait for acquisitions. A redis.Ring is

@@ -26,10 +26,9 @@ const drainPause = 50 * time.Millisecond
 // the key is released and the error matches redislock.ErrNotObtained.
 //
 // A program in another language does the same with SET key value NX PX ttl on the gate's key, and
-// then asks, in this order, EXISTS of the tree's key thin and HEXISTS of its key locks with the
-// field "gate-node" (these are the gate's key with "thin" or "locks" in place of "gate" at the end)
-// until both answer 0. An owner who holds something at that time may still take more, so that it
-// can come to its end.
+// then asks HEXISTS of the tree's key locks (the gate's key with "locks" in place of "gate" at the
+// end) with the field "gate-node" until the answer is 0. An owner who holds something at that time
+// may still take more, so that it can come to its end.
 func ObtainGate(ctx context.Context, client redis.UniversalClient, tree pathlock.Tree, ttl time.Duration, options *redislock.Options, opts ...Option) (*redislock.Lock, error) {
 	k := newKeys(newConfig(opts).prefix)
 	lock, err := redislock.Obtain(ctx, client, k.gate(tree), ttl, options)
@@ -87,11 +86,5 @@ func notInTime(ctx context.Context, err error) error {
 
 // inUse reports whether anybody holds anything in a tree.
 func inUse(ctx context.Context, client redis.UniversalClient, k keys, tree pathlock.Tree) (bool, error) {
-	// A thin lock moves to locks when it is inflated, and never back: in this order it is seen
-	// before or after.
-	thin, err := client.Exists(ctx, k.thin(tree)).Result()
-	if err != nil || thin > 0 {
-		return thin > 0, err
-	}
 	return client.HExists(ctx, k.locks(tree), gateNode).Result()
 }

@@ -23,7 +23,7 @@ func TestScriptsFailHalfway(t *testing.T) {
 	for _, sc := range []*lua.Script{
 		&failing.acquire, &failing.release, &failing.withdraw, &failing.renew, &failing.transfer, &failing.force, &failing.proceed,
 	} {
-		*sc = lua.NewScript(failAtCommand(t, sc.Source), sc.Short, sc.Lane)
+		*sc = lua.NewScript(failAtCommand(t, sc.Source), sc.Lane)
 	}
 
 	const lease = 3 * time.Second
@@ -94,12 +94,12 @@ var halfways = []struct {
 	before func(*halfway)
 	then   func(*halfway) error
 }{
-	{"an acquisition beside a thin lock", func(h *halfway) { h.alone(x("/a")) }, func(h *halfway) error { return h.asks("b", 0, x("/b")) }},
-	{"a request that is queued behind a thin lock", func(h *halfway) { h.alone(x("/a")) }, func(h *halfway) error { return h.asks("b", long, x("/a")) }},
+	{"an acquisition beside the only lock", func(h *halfway) { h.alone(x("/a")) }, func(h *halfway) error { return h.asks("b", 0, x("/b")) }},
+	{"a request that is queued behind the only lock", func(h *halfway) { h.alone(x("/a")) }, func(h *halfway) error { return h.asks("b", long, x("/a")) }},
 	{"a first acquisition", func(h *halfway) { h.alone(x("/a")); h.must(h.releases("a")) }, func(h *halfway) error { return h.asks("b", 0, x("/b")) }},
-	{"a release of a thin lock", func(h *halfway) { h.alone(x("/a")) }, func(h *halfway) error { return h.releases("a") }},
-	{"a renewal of a thin lock", func(h *halfway) { h.alone(x("/a")) }, func(h *halfway) error { return h.renews("a") }},
-	{"a transfer of a thin lock", func(h *halfway) { h.alone(x("/a")) }, func(h *halfway) error { return h.transfers("b") }},
+	{"a release of the only lock", func(h *halfway) { h.alone(x("/a")) }, func(h *halfway) error { return h.releases("a") }},
+	{"a renewal of the only lock", func(h *halfway) { h.alone(x("/a")) }, func(h *halfway) error { return h.renews("a") }},
+	{"a transfer of the only lock", func(h *halfway) { h.alone(x("/a")) }, func(h *halfway) error { return h.transfers("b") }},
 	{"an acquisition", func(h *halfway) { h.takes("a", x("/a")) }, func(h *halfway) error { return h.asks("b", 0, x("/b")) }},
 	{"a refusal", func(h *halfway) { h.takes("a", x("/a")) }, func(h *halfway) error { return h.asks("b", 0, x("/a")) }},
 	{"a release", func(h *halfway) { h.takes("a", x("/a")) }, func(h *halfway) error { return h.releases("a") }},
@@ -190,9 +190,7 @@ func (h *halfway) req(owner string, claims ...pathlock.Claim) pathlock.Acquisiti
 }
 
 func (h *halfway) send(req pathlock.Acquisition, wait time.Duration) (lua.Reply, error) {
-	set := newClaimSet(req.Gate, req.Claims)
-	return h.run().acquire.Ask(h.t.Context(), h.s.runner, h.s.keys.of(h.tree), string(req.Owner), string(req.Grant),
-		milliseconds(req.Lease), milliseconds(wait), "nobody listens here", "1", set.claims, set.paths, req.Note, flag(req.Held), DefaultMaxWaiters, flag(req.Apart), askedOnce)
+	return h.run().acquire.Ask(h.t.Context(), h.s.runner, h.s.keys.of(h.tree), acquisition(req, wait)...)
 }
 
 // alone has owner a be the only one in the tree.

@@ -107,7 +107,7 @@ func TestDeadWaiter(t *testing.T) {
 	dead.Lease = short
 	set := newClaimSet(false, dead.Claims)
 	got, err := store.scripts.acquire.Ask(t.Context(), store.runner, store.keys.of(tree), string(dead.Owner), string(dead.Grant),
-		milliseconds(dead.Lease), milliseconds(long), "nobody listens here", "1", set.claims, set.paths, dead.Note, flag(dead.Held), DefaultMaxWaiters, "0", askedOnce)
+		milliseconds(dead.Lease), milliseconds(long), "nobody listens here", "1", set.claims, set.paths, dead.Note, flag(dead.Held), DefaultMaxWaiters, "0")
 	if err != nil || got.Status != "queued" {
 		t.Fatalf("answer %v, error %v; want it queued", got, err)
 	}

@@ -19,7 +19,6 @@ const DefaultPrefix = "pathlock"
 //	pathlock:{testplan/plan-001}:queue      sorted set: who waits for which node, in order of arrival
 //	pathlock:{testplan/plan-001}:fence      string: the last fence given out
 //	pathlock:{testplan/plan-001}:gate       string: the redislock key of the tree's gate
-//	pathlock:{testplan/plan-001}:thin       string: the only grant in the tree, while there is but one
 //
 // What stands between the braces is the hash tag: all keys of a tree are in one slot of a
 // cluster, and trees are spread over all slots.
@@ -29,7 +28,6 @@ const (
 	queueKey     = ":queue"
 	fenceKey     = ":fence"
 	gateKey      = ":gate"
-	thinKey      = ":thin"
 )
 
 // gateNode is the field of the locks hash that is there as long as anybody holds
@@ -51,7 +49,7 @@ func newKeys(prefix string) keys { return keys{escape(prefix)} }
 
 // of returns the keys of a tree in the order in which every script expects them.
 func (k keys) of(tree pathlock.Tree) []string {
-	kinds := [...]string{locksKey, deadlinesKey, queueKey, fenceKey, gateKey, thinKey}
+	kinds := [...]string{locksKey, deadlinesKey, queueKey, fenceKey, gateKey}
 	base := k.base(tree)
 	// One text has them all: this is done for every command.
 	var b strings.Builder
@@ -71,8 +69,6 @@ func (k keys) locks(tree pathlock.Tree) string { return k.base(tree) + locksKey 
 func (k keys) queue(tree pathlock.Tree) string { return k.base(tree) + queueKey }
 
 func (k keys) fence(tree pathlock.Tree) string { return k.base(tree) + fenceKey }
-
-func (k keys) thin(tree pathlock.Tree) string { return k.base(tree) + thinKey }
 
 func (k keys) gate(tree pathlock.Tree) string { return k.base(tree) + gateKey }
 
@@ -95,7 +91,7 @@ func (k keys) treeInUse(key string) (pathlock.Tree, bool) {
 		return pathlock.Tree{}, false
 	}
 	tag, what, ok := strings.Cut(rest, "}")
-	if !ok || what != locksKey && what != thinKey && what != gateKey {
+	if !ok || what != locksKey && what != gateKey {
 		return pathlock.Tree{}, false
 	}
 	namespace, id, ok := strings.Cut(tag, "/")

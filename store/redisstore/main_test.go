@@ -133,6 +133,16 @@ func more(req pathlock.Acquisition, claims ...pathlock.Claim) pathlock.Acquisiti
 	return req
 }
 
+// acquisition returns the arguments of the acquire script. A request that is queued stays so: nobody
+// listens.
+func acquisition(req pathlock.Acquisition, wait time.Duration) []any {
+	set := newClaimSet(req.Gate, req.Claims)
+	return []any{
+		string(req.Owner), string(req.Grant), milliseconds(req.Lease), milliseconds(wait), "nobody listens here", "1",
+		set.claims, set.paths, req.Note, flag(req.Held), DefaultMaxWaiters, flag(req.Apart),
+	}
+}
+
 // take requires that a request is granted.
 func take(t testing.TB, s *Store, req pathlock.Acquisition) pathlock.Grant {
 	t.Helper()
@@ -244,7 +254,7 @@ func keysLeft(t testing.TB, s *Store, tree pathlock.Tree) []string {
 	fields := s.client.HKeys(ctx, keys[0]).Val()
 	members := append(s.client.ZRange(ctx, keys[1], 0, -1).Val(), s.client.ZRange(ctx, keys[2], 0, -1).Val()...)
 	holds := func(member string) bool { return member[0] != 't' }
-	lone := !slices.ContainsFunc(fields, func(field string) bool { return field != "l" && field != "k" })
+	lone := !slices.ContainsFunc(fields, func(field string) bool { return field[0] != 't' })
 	if !lone || len(members) == 0 || slices.ContainsFunc(members, holds) {
 		return keysOf(t, s, tree)
 	}

@@ -28,7 +28,7 @@ func (s *Store) ForceRelease(ctx context.Context, tree pathlock.Tree, owner path
 // giveBack calls a script that gives back what an owner has.
 func (s *Store) giveBack(ctx context.Context, tree pathlock.Tree, sc *lua.Script, what calls.Operation, owner *lua.Counted, args ...any) error {
 	keys := s.keys.of(tree)
-	got, err := calls.DoTwice(ctx, s.calls, what, func(ctx context.Context) (lua.Reply, error) {
+	got, err := calls.Do(ctx, s.calls, what, func(ctx context.Context) (lua.Reply, error) {
 		return sc.Ask(ctx, s.runner, keys, append([]any{owner}, args...)...)
 	})
 	if err != nil {
@@ -74,7 +74,7 @@ func (s *Store) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock
 		for _, l := range portion {
 			args = append(args, string(l.Owner), string(l.Grant), leaseTime(l.For))
 		}
-		got, err := calls.DoTwice(ctx, s.calls, what, func(ctx context.Context) (lua.Reply, error) {
+		got, err := calls.Do(ctx, s.calls, what, func(ctx context.Context) (lua.Reply, error) {
 			return s.scripts.renew.Ask(ctx, s.runner, keys, args...)
 		})
 		if err != nil {

@@ -26,8 +26,6 @@ var (
 	nodesLua string
 	//go:embed scripts/lib/holdings.lua
 	holdingsLua string
-	//go:embed scripts/lib/thin.lua
-	thinLua string
 	//go:embed scripts/lib/gate.lua
 	gateLua string
 	//go:embed scripts/lib/queue.lua
@@ -43,16 +41,10 @@ var (
 	//go:embed scripts/lib/open.lua
 	openLua string
 
-	//go:embed scripts/thin/acquire.lua
-	thinAcquireLua string
-	//go:embed scripts/thin/release.lua
-	thinReleaseLua string
-	//go:embed scripts/short/acquire.lua
-	shortAcquireLua string
-	//go:embed scripts/short/release.lua
-	shortReleaseLua string
-	//go:embed scripts/short/successor.lua
-	successorLua string
+	//go:embed scripts/early/acquire.lua
+	earlyAcquireLua string
+	//go:embed scripts/early/release.lua
+	earlyReleaseLua string
 
 	//go:embed scripts/acquire.lua
 	acquireLua string
@@ -81,28 +73,22 @@ var (
 	readParts   = []string{stateLua, nodesLua, holdingsLua, gateLua, queueLua, waitsLua}
 	changeParts = []string{
 		stateLua, nodesLua, holdingsLua, gateLua,
-		queueLua + thinLua + repairLua + openLua, waitsLua, grantLua, handoverLua,
+		queueLua + repairLua + openLua, waitsLua, grantLua, handoverLua,
 	}
 )
 
-// assemble puts a script's text together: what comes at once, the parts of the library for where
-// that has not answered, and the script's own text.
+// assemble puts a script's text together: what all scripts begin with, what may end it early, the
+// parts of the library, and the script's own text.
 //
 // The library's parts, and what follows each of them, are functions inside each other. A function
 // takes what it uses from the one around it at once, but has to search for what belongs to the same
 // one, which is where most of the time goes that the library takes.
-func assemble(own string, quick, library []string) string {
-	parts := slices.Concat([]string{keysLua, recordLua}, quick)
-	for _, part := range []string{clockLua, modesLua, apartLua} {
-		if !slices.Contains(quick, part) {
-			parts = append(parts, part)
-		}
-	}
-	library = append(slices.Clone(library), own)
-	for _, part := range library {
+func assemble(early, own string, library []string) string {
+	parts := []string{keysLua, recordLua, clockLua, modesLua, apartLua, early}
+	for _, part := range append(slices.Clone(library), own) {
 		parts = append(parts, "return (function()", part)
 	}
-	parts = append(parts, strings.Repeat("end)()\n", len(library)))
+	parts = append(parts, strings.Repeat("end)()\n", len(library)+1))
 	return strings.Join(parts, "\n")
 }
 
@@ -111,31 +97,19 @@ type scripts struct {
 	acquire, release, withdraw, renew, transfer, force, proceed, blocker, snapshot lua.Script
 }
 
-// The ways in front of the library in acquire and release.
-var (
-	acquireQuick = []string{clockLua, thinAcquireLua, modesLua, shortAcquireLua}
-	releaseQuick = []string{thinReleaseLua, clockLua, successorLua, modesLua, apartLua, shortReleaseLua}
-)
-
 func newScripts() scripts {
-	changing := func(own string) lua.Script { return lua.NewScript(assemble(own, nil, changeParts), "", lua.Keeping) }
-	return scripts{
-		acquire:  newAcquire(acquireQuick),
-		release:  newRelease(releaseQuick),
-		withdraw: changing(withdrawLua),
-		renew:    changing(renewLua),
-		transfer: changing(transferLua),
-		force:    changing(forceLua),
-		proceed:  changing(proceedLua),
-		blocker:  lua.NewScript(assemble(blockerLua, nil, readParts), "", lua.Keeping),
-		snapshot: lua.NewScript(assemble(snapshotLua, nil, []string{gateLua}), "", lua.Keeping),
+	changing := func(early, own string) lua.Script {
+		return lua.NewScript(assemble(early, own, changeParts), lua.Keeping)
 	}
-}
-
-func newAcquire(quick []string) lua.Script {
-	return lua.NewScript(assemble(acquireLua, quick, changeParts), statusGranted, lua.Asking)
-}
-
-func newRelease(quick []string) lua.Script {
-	return lua.NewScript(assemble(releaseLua, quick, changeParts), statusReleased, lua.Keeping)
+	return scripts{
+		acquire:  lua.NewScript(assemble(earlyAcquireLua, acquireLua, changeParts), lua.Asking),
+		release:  changing(earlyReleaseLua, releaseLua),
+		withdraw: changing("", withdrawLua),
+		renew:    changing("", renewLua),
+		transfer: changing("", transferLua),
+		force:    changing("", forceLua),
+		proceed:  changing("", proceedLua),
+		blocker:  lua.NewScript(assemble("", blockerLua, readParts), lua.Keeping),
+		snapshot: lua.NewScript(assemble("", snapshotLua, []string{gateLua}), lua.Keeping),
+	}
 }

@@ -119,21 +119,21 @@ func TestSearchOfRestlessTable(t *testing.T) {
 // ended. That lets in another request of its owner, which makes this one close a cycle, and then
 // ends the other of the two, too: it is answered that there was a deadlock, and not queued anew.
 func TestAskerClosesCycle(t *testing.T) {
-	w := &way{name: "as it is", store: newStore(t), tree: newTree(t)}
-	holder, a, b := ask(w.tree, x("/r")), ask(w.tree, pathlock.S(path("/r/n"))), ask(w.tree, pathlock.S(path("/r/n")))
-	take(t, w.store, holder)
+	store, tree := newStore(t), newTree(t)
+	holder, a, b := ask(tree, x("/r")), ask(tree, pathlock.S(path("/r/n"))), ask(tree, pathlock.S(path("/r/n")))
+	take(t, store, holder)
 	asker := more(b, x("/r/n"))
 	for _, req := range []pathlock.Acquisition{a, b, asker, more(a, pathlock.S(path("/r/k"))), more(a, x("/r/n")), more(b, x("/r/k"))} {
-		if got := w.ask(t, req, long); got.Status != "queued" {
+		if got := sendAs(t, store, req); got.Status != "queued" {
 			t.Fatalf("%v: %s, want it to be queued", req.Claims, got.Status)
 		}
 	}
 	ended := redis.Z{Score: 1, Member: "o" + string(holder.Owner)}
-	if err := w.store.client.ZAdd(t.Context(), w.store.keys.of(w.tree)[1], ended).Err(); err != nil {
+	if err := store.client.ZAdd(t.Context(), store.keys.of(tree)[1], ended).Err(); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.ask(t, asker, long); got.Status != "deadlock" || got.Text(2) != string(a.Owner) {
+	if got := sendAs(t, store, asker); got.Status != "deadlock" || got.Text(2) != string(a.Owner) {
 		t.Errorf("%s %v, want a deadlock with the other owner", got.Status, got.Rest)
 	}
-	requireConsistent(t, w.store, w.tree)
+	requireConsistent(t, store, tree)
 }

@@ -85,7 +85,7 @@ func parsePage(answer any) (page, error) {
 	if !ok || len(items) != 7 {
 		return page{}, fmt.Errorf("unexpected reply %v", answer)
 	}
-	head, err := lua.ParseReply(items[:5], "")
+	head, err := lua.ParseReply(items[:5])
 	if err != nil {
 		return page{}, err
 	}

@@ -29,7 +29,7 @@ func (h withdrawals) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		err := next(ctx, cmd)
 		if c, ok := cmd.(*redis.Cmd); ok && cmd.Args()[1] == h.sha {
-			if answer, err := lua.ParseReply(c.Val(), ""); err == nil {
+			if answer, err := lua.ParseReply(c.Val()); err == nil {
 				h.answers <- answer.Status
 			}
 		}

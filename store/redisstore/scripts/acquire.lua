@@ -1,15 +1,12 @@
 -- ACQUIRE grants a whole claim set or nothing. It queues the request if the request may wait.
 --
--- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate, 6 thin
+-- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate
 -- ARGV  1 owner, 2 grant id, 3 lease in ms, 4 how much longer to wait in ms (0: not at all),
 --       5 channel and 6 reference to wake the waiter by, 7 claims, 8 paths, 9 note,
 --       10 '1' if the owner believes that it holds something already,
 --       11 how many requests may wait in the tree,
 --       12 '1' for a grant with a lease of its own,
---       13 '1' for a direct question: without an answer, its caller soon asks again;
---          a number of ms, two digits or more, when the caller asks again: for so long the direct
---          question counts as withdrawn, and is granted nothing if it comes late; '0' otherwise,
---       14 'so far' of the last reply 'searching'; absent or '' at first
+--       13 'so far' of the last reply 'searching'; absent or '' at first
 -- Reply {status, more, ...}; more is '1' if PROCEED should be called
 --       {'granted', more, fence}     the lease runs from now on, even if the grant is older
 --       {'queued', more, claim, ms}  ask again after so long if no message came until then
@@ -46,10 +43,6 @@ local function ticket_of()
   return nil
 end
 
--- The prefix of the id under which a direct question is remembered: its caller knows that it may
--- come late.
-local DIRECT = 'direct '
-
 open()
 
 -- A request that waits already must keep waiting at maxmemory too, so the first write needs no
@@ -65,12 +58,7 @@ hand_over()
 -- the queue.
 if before and before.deadlock then return { 'deadlock', finish(), unpack(before.deadlock) } end
 
-if #ARGV[13] > 1 then withdrawn.remember(r.owner, DIRECT .. r.id, tonumber(ARGV[13])) end
-
 local held = holding(r.owner)
-if ARGV[13] == '1' and withdrawn.has(r.owner, DIRECT .. r.id) then
-  return { 'withdrawn', finish() }
-end
 if held then
   for _, g in ipairs(held.grants) do
     if g.id == r.id then
@@ -142,7 +130,7 @@ end
 if not r.ticket and (held or gate_is_of(r.owner)) then
   -- A request for the gate may have the gate key already. It must not keep the key between
   -- portions, so its search runs in one script.
-  local claim, blocker, so_far = cycle(r, not r.gate and (ARGV[14] or '') or nil)
+  local claim, blocker, so_far = cycle(r, not r.gate and (ARGV[13] or '') or nil)
   if so_far then return { 'searching', finish(), so_far } end
   if claim then
     give_up()

@@ -1,6 +1,6 @@
 -- BLOCKER finds an owner that keeps another from having a node in a mode. It changes nothing.
 --
--- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate, 6 thin
+-- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate
 -- ARGV  1 owner, 2 node, 3 mode, 4 rank in deadlines at which to begin,
 --       5 the only owner to look at, or ''
 -- Reply {'found', owner, mode, since, until, note, waiting, gate}: the blocker;
@@ -38,13 +38,8 @@ if name == GATE_NODE and only == '' and gate_is_others(asking) and not passes an
     sub(gate(), TOKEN_BYTES + 1), false, true)
 end
 
-local deadlines, alone
-thin = call('GET', THIN)
-if thin then
-  local holder, till, at = struct.unpack(THIN_HEAD, thin)
-  deadlines, alone = { 'o' .. holder, till }, sub(thin, at)
-  state.holdings[holder] = unpack_holding(alone)
-elseif only ~= '' then
+local deadlines
+if only ~= '' then
   deadlines = { 'o' .. only, call('ZSCORE', DEADLINES, 'o' .. only) or '0' }
 else
   deadlines = call('ZRANGE', DEADLINES, int(rank), int(rank + LOOKS - 1), 'WITHSCORES')
@@ -56,11 +51,7 @@ for i = 1, #deadlines, 2 do
     ends[#ends + 1] = deadlines[i + 1]
   end
 end
-if alone then
-  records = { alone }
-elseif #owners > 0 then
-  records = call('HMGET', LOCKS, unpack(owners))
-end
+if #owners > 0 then records = call('HMGET', LOCKS, unpack(owners)) end
 for i, field in ipairs(owners) do
   local owner = sub(field, 2)
   -- A record without the node's name in it need not be unpacked.

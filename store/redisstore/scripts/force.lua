@@ -1,7 +1,7 @@
 -- FORCE takes away everything that an owner has in the tree: its grants, its places in the queue
 -- and the gate key.
 --
--- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate, 6 thin
+-- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate
 -- ARGV  1 owner; to remove another program's gate key, its token: the first 22 bytes of the value,
 --         the whole value if that is shorter, or '-' if it is empty
 -- Reply {status, more}: 'released', or 'absent' if there is nothing;

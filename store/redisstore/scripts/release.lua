@@ -1,6 +1,6 @@
 -- RELEASE gives back one grant, and hands over to the waiters that can be granted then.
 --
--- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate, 6 thin
+-- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate
 -- ARGV  1 owner, 2 grant id
 -- Reply {status, more}: 'released', or 'absent' if there is no such grant;
 --         more is '1' if PROCEED should be called

@@ -1,6 +1,6 @@
 -- RENEW makes leases last for at least the given time from now.
 --
--- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate, 6 thin
+-- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate
 -- ARGV  owner, grant id or '', and time in ms, as often as wanted: a grant id means the lease that
 --         this grant lives by, which is its own if it is apart; '' means the owner's
 -- Reply {'renewed', more, position...}: the positions, counted from 1, of those whose owner or

@@ -1,7 +1,7 @@
 -- TRANSFER gives everything that an owner holds to another, or to the same. It also sets the end of
 -- the lease if ARGV 3 says so.
 --
--- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate, 6 thin
+-- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate
 -- ARGV  1 the owner that holds, 2 the owner that is to hold,
 --       3 how long the lease is to last from now in ms, or 0 to keep its end
 -- Reply {status, more, ...}; more is '1' if PROCEED should be called

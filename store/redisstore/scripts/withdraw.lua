@@ -1,7 +1,7 @@
 -- WITHDRAW takes a queued request out of the queue. It also says whether the request was granted
 -- before.
 --
--- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate, 6 thin
+-- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate
 -- ARGV  1 owner, 2 grant id,
 --       3 for how many ms to remember the withdrawal: if the request comes, or comes again, within
 --         that time, it is granted nothing; '0' if it cannot come any more

@@ -53,9 +53,7 @@ func leaving[T any](ctx context.Context, c *Caller, r *Request, within time.Dura
 	results, left, f := make(chan result), make(chan struct{}), newFlight(r)
 	go func() {
 		defer c.End()
-		began := time.Now()
 		value, err := command(ctx)
-		c.Pace.note(began, err)
 		if err != nil {
 			c.takeBacks.add(f, err) // before the caller can make the request again
 		}

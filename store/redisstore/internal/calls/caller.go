@@ -30,9 +30,7 @@ type Config struct {
 
 // Caller runs commands for a store.
 type Caller struct {
-	config Config
-	// Pace is what is known of how soon the server answers.
-	Pace      *Pace
+	config    Config
 	takeBacks takeBacks
 
 	// closing is closed by Close: nobody waits from then on.
@@ -45,7 +43,7 @@ type Caller struct {
 
 // New returns a caller for a store.
 func New(c Config) *Caller {
-	caller := &Caller{config: c, Pace: newPace(c.Client), closing: make(chan struct{})}
+	caller := &Caller{config: c, closing: make(chan struct{})}
 	caller.takeBacks = takeBacks{caller: caller, pending: make(map[Key]*takeBack)}
 	return caller
 }

@@ -3,7 +3,6 @@
 //
 //	Caller    counts the commands under way, so that closing can wait for them
 //	Do        one command, on a goroutine that its caller can leave behind
-//	Direct    the same on the caller's goroutine, while the server answers briskly
 //	Request   what a command asks for; if the command fails or is left, the request is taken back
 //	takeBacks withdraws such requests, again and again, until the server answers
 //

@@ -11,6 +11,10 @@ import (
 	"github.com/pathlock-go/pathlock/store/redisstore/internal/lua"
 )
 
+// LongestDelay is how late a command that was left behind may come to a server that answers others:
+// operating systems give up sooner what a closed connection has not delivered.
+const LongestDelay = 2 * time.Minute
+
 const (
 	// firstTakeBackPause and longestTakeBackPause are the first and the longest pause between two
 	// tries to take something back from a server that does not answer. What such a server has

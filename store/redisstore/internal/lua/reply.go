@@ -11,12 +11,8 @@ type Reply struct {
 	Rest   []string
 }
 
-// ParseReply reads an array of strings and numbers. A number alone is what a script's short way
-// answers: it stands for {short, '0', number}.
-func ParseReply(answer any, short string) (Reply, error) {
-	if n, ok := answer.(int64); ok && short != "" {
-		return Reply{short, []string{"0", strconv.FormatInt(n, 10)}}, nil
-	}
+// ParseReply reads an array of strings and numbers.
+func ParseReply(answer any) (Reply, error) {
 	items, ok := answer.([]any)
 	if !ok || len(items) == 0 {
 		return Reply{}, fmt.Errorf("unexpected reply %v", answer)

@@ -15,8 +15,6 @@ import (
 type Script struct {
 	// Source is what Redis is sent, and keeps.
 	Source string
-	// Short is the status that a reply of the script's short way means; "" if it has no short way.
-	Short string
 	// Lane is what the script must not wait for.
 	Lane Lane
 
@@ -27,7 +25,7 @@ type Script struct {
 
 // NewScript returns a script without the comments and the indentation of its text, line for line.
 // Nothing in the text may begin with two dashes but comments.
-func NewScript(text, short string, lane Lane) Script {
+func NewScript(text string, lane Lane) Script {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		code, _, _ := strings.Cut(line, "--")
@@ -35,7 +33,7 @@ func NewScript(text, short string, lane Lane) Script {
 		b.WriteByte('\n')
 	}
 	sha := SHA1(b.String())
-	return Script{Source: b.String(), Short: short, Lane: lane, sha: sha, name: sha}
+	return Script{Source: b.String(), Lane: lane, sha: sha, name: sha}
 }
 
 // SHA returns what Redis names the script by.
@@ -53,7 +51,7 @@ func (sc *Script) Ask(ctx context.Context, r *Runner, keys []string, args ...any
 	if err != nil {
 		return Reply{}, err
 	}
-	return ParseReply(answer, sc.Short)
+	return ParseReply(answer)
 }
 
 // Run runs a script. Arguments are anything that the client can write, strings best by pointers.

@@ -214,7 +214,7 @@ local function sweep(owner, id)
       give_back(apart.parts(member))
     elseif kind == 't' then
       call('ZREM', DEADLINES, member)
-      call('ZREM', QUEUE, member)
+      call('HDEL', LOCKS, member)
     else
       local r = request(what)
       if r then leave(r) else call('ZREM', DEADLINES, member) end

@@ -15,9 +15,7 @@
 -- A worked example. Owner A holds X on /a and B holds X on /c. W asks for X on /a/b and waits. Then
 -- A releases. Times are shortened, and a path stands for the bytes n<8 bytes> that name its node:
 --
---   A alone
---     thin       A, 9000, [grant 1, fence 7, ..., gate-node IX, / IX, /a X]
---   B has inflated it, and W waits
+--   W waits
 --     locks      gate-node 18 (IX, two owners)    / 18 + 2 ONE_WAITING    /a 13 (X) + 2 ONE_WAITING
 --                /a/b 16 ONE_WAITING    /c 13
 --                oA [grant 1, fence 7, ..., gate-node IX, / IX, /a X]    oB [grant 2, fence 8, ...]
@@ -31,12 +29,9 @@
 --                oW [grant 3, fence 9, ...]
 --     deadlines  oB 9100    oW 9200: W's last question is one lease old then
 --
--- In the release, the short way sees that a request waits for /a, and leaves the rest to the
--- library. give_back deletes oA and counts down gate-node, / and /a, which were IX, IX and X: they
--- are in state.weaker. Only one request waits, so hand_over_few tries it. It has no obstacle,
--- leaves the queue and is granted, and "granted <ref> 9" is published to W's process.
---
--- Without B there would be one holder and one waiter, and short/successor.lua would do it all.
+-- In the release, give_back deletes oA and counts down gate-node, / and /a, which were IX, IX and
+-- X: they are in state.weaker. Only one request waits, so hand_over_few tries it. It has no
+-- obstacle, leaves the queue and is granted, and "granted <ref> 9" is published to W's process.
 
 local FEW = 8   -- with so few waiters, trying all is faster than finding those concerned
 local PAGE = 16 -- tickets of a list that are read at once
@@ -284,11 +279,9 @@ local function hand_over()
   if state.stopped and state.moved and #listed('b') > 0 then state.through.b = '' end
 end
 
--- needs_long_way reports whether there are waiters, or withdrawn requests, that the short ways
--- cannot see in the nodes.
-local function needs_long_way()
-  if next(state.through) or state.awaited then return true end
-  return lists.any(GATE_NODE .. X) or lists.any('t')
+-- needs_library reports whether there is work that the early scripts cannot see in the nodes.
+local function needs_library()
+  return next(state.through) or state.awaited or lists.any(GATE_NODE .. X)
 end
 
 -- finish hands over and writes back what has changed. It makes the keys live exactly as long as the
@@ -315,8 +308,8 @@ local function finish()
   call('PEXPIREAT', DEADLINES, last[2])
   if state.queued then call('PEXPIREAT', QUEUE, last[2]) end
   -- The mark goes last: see touch.
-  if needs_long_way() then
-    call('HSET', LOCKS, 'l', LONG_WAY)
+  if needs_library() then
+    call('HSET', LOCKS, 'l', LIBRARY_ONLY)
   else
     call('HDEL', LOCKS, 'l')
   end

@@ -1,5 +1,4 @@
--- The modes, and which of them are compatible. Only this file says so, for the short ways and the
--- library alike.
+-- The modes, and which of them are compatible. Only this file says so.
 
 -- A set of modes is a sum of bits.
 local BIT = { [0] = 0, 1, 2, 4, 8, 16 }

@@ -1,9 +1,7 @@
--- Opening the table: every script that goes the long way begins with this.
+-- Opening the table: every script that changes it begins with this.
 
--- open inflates a thin lock, and deals with keys that somebody has deleted and work that a script
--- has left unfinished.
+-- open deals with keys that somebody has deleted, and work that a script has left unfinished.
 local function open()
-  if inflate() then return end
   -- One EXISTS answers for three keys, because it counts a key as often as it is named.
   local there = call('EXISTS', LOCKS, DEADLINES, DEADLINES, QUEUE, QUEUE, QUEUE, QUEUE)
   local has_locks, has_deadlines = there % 2 == 1, there % 4 >= 2
@@ -15,8 +13,8 @@ local function open()
     return
   end
   local fields = call('HMGET', LOCKS, 'l', 'p', 'x', 'k', 's')
-  if fields[1] == AT_WORK or fields[4] and not state.queued then
-    repair() -- a script has failed half-way, or the queue is gone
+  if fields[1] == AT_WORK or (fields[4] ~= false) ~= state.queued then
+    repair() -- a script has failed half-way, or somebody has deleted one of the keys
     state.all = true
     return
   end

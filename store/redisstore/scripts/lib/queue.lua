@@ -7,19 +7,16 @@ local AFTER_TICKETS = '~' -- sorts behind every ticket
 -- them, because a Lua function can use at most sixty names from outside.
 local withdrawn = {}
 
-local function tombstone(owner, id) return 't' .. redis.sha1hex(#owner .. ':' .. owner .. id) end
-
 -- remember makes the store grant such a request nothing, should it come within so many ms.
 function withdrawn.remember(owner, id, ms)
-  local member = tombstone(owner, id)
+  local member = withdrawal(owner, id)
   touch()
   call('ZADD', DEADLINES, int(NOW + ms), member)
-  call('ZADD', QUEUE, '0', member)
-  state.queued = true
+  call('HSET', LOCKS, member, '')
 end
 
 -- has reports whether a request was withdrawn.
-function withdrawn.has(owner, id) return state.queued and call('ZSCORE', QUEUE, tombstone(owner, id)) end
+function withdrawn.has(owner, id) return call('HEXISTS', LOCKS, withdrawal(owner, id)) == 1 end
 
 -- unpack_request reads a request's record, if there is one.
 local function unpack_request(ticket, record)

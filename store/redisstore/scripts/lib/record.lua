@@ -26,5 +26,8 @@ local function split(claims)
   return names, modes
 end
 
--- The short ways take at most this many claims, so that unpack can return them all at once.
+-- withdrawal returns what stands for a withdrawn request in locks and deadlines.
+local function withdrawal(owner, id) return 't' .. #owner .. ':' .. owner .. id end
+
+-- Early scripts take at most this many claims, so that unpack can return them all at once.
 local MOST_CLAIMS = 500

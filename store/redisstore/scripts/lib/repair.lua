@@ -14,11 +14,11 @@ local function repair()
   for i = 1, #all, 2 do
     local field, value = all[i], all[i + 1]
     local kind = sub(field, 1, 1)
-    if ends[field] and #value > 0 and (kind == 'o' or kind == 'w') then
+    if ends[field] and (kind == 't' or #value > 0 and (kind == 'o' or kind == 'w')) then
       has[field] = true
       if kind == 'o' then
         owners[sub(field, 2)] = unpack_holding(value)
-      else
+      elseif kind == 'w' then
         waiting[#waiting + 1] = sub(field, 2)
       end
     elseif field ~= 'k' and field ~= 'l' then
@@ -35,12 +35,7 @@ local function repair()
       held = owners[owner]
     end
     for _, g in ipairs(held and held.grants or {}) do has[member] = has[member] or g.id == id end
-    if kind == 't' then
-      places_of[#places_of + 1] = '0'
-      places_of[#places_of + 1] = member
-    elseif not has[member] then
-      expired[#expired + 1] = member
-    end
+    if not has[member] then expired[#expired + 1] = member end
   end
 
   touch()

@@ -301,7 +301,7 @@ end
 local MOST_STARTS = 3 -- a search in portions begins at most so often
 
 -- mark returns what identifies the table to a search in portions. It changes with every change of
--- who holds and who waits. Changes by the short ways do not count: nobody waits for their owners,
+-- who holds and who waits. Changes by the early scripts do not count: nobody waits for their owners,
 -- and their owners wait for nobody.
 local function mark()
   return state.version and state.version .. '-' .. redis.sha1hex(gate() or '')

@@ -1,0 +1,58 @@
+-- The common case of ACQUIRE, which ends the script before the library is created: a new owner
+-- gets nodes that have room, and that nobody waits for in a conflicting mode. No lease has ended,
+-- and the gate key is free.
+--
+-- Every other case is left to the rest of the script. Where both could answer, they do the same:
+-- TestEarly compares them.
+
+if ARGV[10] ~= '1' and byte(ARGV[7], CLAIM_BYTES) ~= 48 + X and #ARGV[7] <= MOST_CLAIMS * CLAIM_BYTES then
+  local owner, id, claims = 'o' .. ARGV[1], ARGV[2], ARGV[7]
+  local fields, modes = split(claims)
+  local n = #fields
+  local there = call('EXISTS', LOCKS, DEADLINES, GATE, GATE, GATE)
+  local possible, values = there == 0, {}
+  if there == 2 then -- both LOCKS and DEADLINES, and no gate key
+    fields[n + 1], fields[n + 2], fields[n + 3], fields[n + 4] = owner, 'r' .. ARGV[1], withdrawal(ARGV[1], id), 'l'
+    values = call('HMGET', LOCKS, unpack(fields))
+    possible = not (values[n + 1] or values[n + 2] or values[n + 3] or values[n + 4]) and
+      call('ZCOUNT', DEADLINES, '-inf', int(NOW)) == 0
+  end
+
+  local writes = {}
+  for i = 1, possible and n or 0 do
+    local value, want = values[i], modes[i]
+    if not value then
+      value = want == IX and '10' or int(want == IS and ONE_SHARED or ONE + want)
+    else
+      local mode = value % ONE
+      local taken = BIT[mode]
+      if tonumber(value) >= ONE_SHARED then
+        taken = bit.bor(taken, floor(value / ONE_WAITING), value % ONE_WAITING >= ONE_SHARED and BIT[IS] or 0)
+      end
+      if band(CONFLICTS[want], taken) ~= 0 then
+        possible = false
+        break
+      end
+      value = int(value + (want == IS and ONE_SHARED or mode == 0 and ONE + want or ONE))
+    end
+    writes[2 * i - 1], writes[2 * i] = fields[i], value
+  end
+
+  if possible then
+    local fence, till = next_fence(), int(NOW + ARGV[3])
+    writes[2 * n + 1] = owner
+    writes[2 * n + 2] = pack_grant(id, fence, int(NOW), claims, ARGV[8], ARGV[9])
+    -- A deadline of an owner that holds nothing does no harm, should this script fail here.
+    call('ZADD', DEADLINES, till, owner)
+    call('HSET', LOCKS, unpack(writes))
+    -- The keys live as long as the last lease in them.
+    if there == 0 then
+      call('PEXPIREAT', DEADLINES, till)
+      call('PEXPIREAT', LOCKS, till)
+    else
+      call('PEXPIREAT', DEADLINES, till, 'GT')
+      call('PEXPIREAT', LOCKS, till, 'GT')
+    end
+    return { 'granted', '0', fence }
+  end
+end

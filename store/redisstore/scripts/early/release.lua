@@ -1,0 +1,59 @@
+-- The common case of RELEASE, which ends the script before the library is created: an owner gives
+-- back its only grant, waits for nothing, and nobody waits for what it has.
+--
+-- Every other case is left to the rest of the script. Where both could answer, they do the same:
+-- TestEarly compares them.
+
+do
+  local owner = 'o' .. ARGV[1]
+  local found = call('HMGET', LOCKS, owner, 'l', 'r' .. ARGV[1])
+  local record = found[1]
+  local first = record and not found[2] and not found[3] and call('ZRANGE', DEADLINES, '0', '1', 'WITHSCORES')
+  if first and #first > 0 and tonumber(first[2]) > NOW then
+    local id, _, _, claims, _, _, behind = struct.unpack(GRANT, record)
+    local whole = id == ARGV[2] and behind > #record and #claims <= MOST_CLAIMS * CLAIM_BYTES and
+      byte(claims, CLAIM_BYTES) ~= 48 + X
+
+    if whole and #first == 2 then
+      call('DEL', LOCKS, DEADLINES) -- nobody else is in the tree
+      return { 'released', '0' }
+    end
+
+    local gone, kept = { owner, 'l' }, { 'l', AT_WORK }
+    if whole then
+      local fields, modes = split(claims)
+      local values = call('HMGET', LOCKS, unpack(fields))
+      for i = 1, #fields do
+        local value, mode = values[i], modes[i]
+        value = value - (mode == IS and ONE_SHARED or ONE)
+        if value >= ONE_WAITING and band(CONFLICTS[mode], floor(value / ONE_WAITING)) ~= 0 then
+          whole = false -- a request waits for this hold to go
+          break
+        end
+        if value % ONE_SHARED < ONE then value = value - value % ONE end -- the last that was not IS
+        if value == 0 then
+          gone[#gone + 1] = fields[i]
+        else
+          kept[#kept + 1] = fields[i]
+          kept[#kept + 1] = int(value)
+        end
+      end
+    end
+    if whole then
+      -- The first write marks the table as being changed, and HDEL removes the mark. It must go on
+      -- at maxmemory too.
+      if type(redis.pcall('HSET', LOCKS, unpack(kept))) == 'table' then
+        call('PEXPIRE', FENCE, FENCE_TTL)
+        call('HSET', LOCKS, unpack(kept))
+      end
+      call('ZREM', DEADLINES, owner, apart.of(ARGV[1], id))
+      call('HDEL', LOCKS, unpack(gone))
+      local last = call('ZREVRANGE', DEADLINES, '0', '0', 'WITHSCORES')
+      if last[2] then
+        call('PEXPIREAT', LOCKS, last[2])
+        call('PEXPIREAT', DEADLINES, last[2])
+      end
+      return { 'released', '0' }
+    end
+  end
+end
