@@ -141,27 +141,10 @@ func (s *Store) ask(ctx context.Context, r *request, ref string, wait time.Durat
 	args := []any{
 		&r.call.Sent, (*string)(&r.Grant), &lease, &left, &channel, &ref, &r.set.claims, &r.set.paths, &r.Note, &held, s.config.maxWaiters, &apart,
 	}
-	got, err := calls.Ask(ctx, s.calls, r.what, r.call, s.left(r), func(ctx context.Context) (lua.Reply, error) {
-		for args, asks := args, len(args); ; {
-			r.call.Asked.Add(1)
-			got, err := s.scripts.acquire.Ask(ctx, s.runner, r.keys, args...)
-			if err == nil && got.Status == statusSearching {
-				args = append(args[:asks:asks], got.Text(1))
-				continue
-			}
-			if err != nil || !got.More() || got.Status != statusBusy {
-				return got, err
-			}
-			// The blocker may be a lease that has ended, and that this portion did not come to.
-			if err := s.proceed(ctx, r.keys); err != nil {
-				return lua.Reply{}, err
-			}
-		}
+	return calls.Ask(ctx, s.calls, r.what, r.call, s.left(r), func(ctx context.Context) (lua.Reply, error) {
+		r.call.Asked.Add(1)
+		return s.scripts.acquire.Ask(ctx, s.runner, r.keys, args...)
 	})
-	if err == nil && got.More() {
-		s.proceedLater(ctx, r.keys)
-	}
-	return got, err
 }
 
 // errWithdrawn is why a request is refused that was taken back before, because its caller gave up
@@ -172,17 +155,17 @@ var errWithdrawn = errors.New("the request has been withdrawn")
 func (s *Store) decided(ctx context.Context, r *request, answer lua.Reply, asked time.Time) (pathlock.Grant, error) {
 	switch answer.Status {
 	case statusGranted:
-		return s.granted(ctx, r, answer.Number(1), asked)
+		return s.granted(ctx, r, answer.Number(0), asked)
 	case statusBusy:
-		return pathlock.Grant{}, s.conflict(ctx, r, int(answer.Number(1)), nil)
+		return pathlock.Grant{}, s.conflict(ctx, r, int(answer.Number(0)), nil)
 	case statusFull:
-		return pathlock.Grant{}, s.conflict(ctx, r, int(answer.Number(1)), pathlock.ErrQueueFull)
+		return pathlock.Grant{}, s.conflict(ctx, r, int(answer.Number(0)), pathlock.ErrQueueFull)
 	case statusLost:
 		return pathlock.Grant{}, fmt.Errorf("redisstore: %s: %w: owner %s holds nothing any more", r.what, pathlock.ErrLost, r.Owner.Short())
 	case statusWithdrawn:
 		return pathlock.Grant{}, calls.Unavailable(r.what, errWithdrawn)
 	case statusDeadlock:
-		return pathlock.Grant{}, s.deadlock(ctx, r, int(answer.Number(1)), pathlock.Owner(answer.Text(2)))
+		return pathlock.Grant{}, s.deadlock(ctx, r, int(answer.Number(0)), pathlock.Owner(answer.Text(1)))
 	default:
 		return pathlock.Grant{}, calls.Unavailable(r.what, fmt.Errorf("unexpected reply %q", answer.Status))
 	}
@@ -200,19 +183,4 @@ func (s *Store) granted(ctx context.Context, r *request, fence uint64, asked tim
 		return pathlock.Grant{}, err
 	}
 	return pathlock.Grant{Fence: fence, Asked: asked}, nil
-}
-
-// proceed lets the server do what scripts have left over, in portions.
-func (s *Store) proceed(ctx context.Context, keys []string) error {
-	for {
-		more, err := s.scripts.proceed.Run(ctx, s.runner, keys)
-		if err != nil || more != "1" {
-			return err
-		}
-	}
-}
-
-// proceedLater is proceed in the background. If it fails, the next script in the tree goes on.
-func (s *Store) proceedLater(ctx context.Context, keys []string) {
-	s.calls.Background(ctx, func(ctx context.Context) { _ = s.proceed(ctx, keys) })
 }

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/pathlock-go/pathlock"
 )
 
@@ -244,9 +242,7 @@ func TestApartGrantsThatEndTogether(t *testing.T) {
 			if ends := holders(t, store, tree); len(ends) != 1 {
 				t.Errorf("held are %v, want the shared grant", ends)
 			}
-			if err := store.proceed(t.Context(), store.keys.of(tree)); err != nil {
-				t.Fatal(err)
-			}
+			visit(t, store, tree)
 			requireConsistent(t, store, tree)
 		})
 	}
@@ -293,27 +289,4 @@ func TestWaiterWhoseOwnerReleases(t *testing.T) {
 		requireConsistent(t, store, tree)
 		release(t, store, further)
 	}
-}
-
-// TestRepairKeepsApartGrants: what repairs the table after a script that failed leaves apart what
-// was, and forgets the leases of grants that there are not.
-func TestRepairKeepsApartGrants(t *testing.T) {
-	store, tree := newStore(t), newTree(t)
-	shared := ask(tree, x("/a"))
-	shared.Lease = 2 * long
-	take(t, store, shared)
-	own := apart(shared, long/2, x("/b"))
-	own.Note = "own"
-	take(t, store, own)
-	keys := store.keys.of(tree)
-	stray := apartMember(own.Owner, "a grant that a script has not come to write")
-	err := errors.Join(
-		store.client.ZAdd(t.Context(), keys[1], redis.Z{Score: float64(time.Now().Add(long).UnixMilli()), Member: stray}).Err(),
-		store.client.HSet(t.Context(), keys[0], "l", "!").Err(),
-		store.proceed(t.Context(), keys))
-	if err != nil {
-		t.Fatal(err)
-	}
-	requireEnd(t, store, tree, "own", long/2)
-	requireConsistent(t, store, tree)
 }

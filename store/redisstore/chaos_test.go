@@ -133,7 +133,7 @@ func (c *chaos) live() string {
 	case n < 47:
 		req := c.made[c.rng.IntN(len(c.made))]
 		first, second := c.ask(req), c.ask(req)
-		if first.Status != second.Status || first.Status == "granted" && first.Number(1) != second.Number(1) {
+		if first.Status != second.Status || first.Status == "granted" && first.Number(0) != second.Number(0) {
 			c.t.Errorf("answered with %v, and then with %v", first, second)
 		}
 		return fmt.Sprintf("acquire again %+v", req)

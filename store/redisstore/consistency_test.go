@@ -138,9 +138,6 @@ func inconsistencies(ctx context.Context, t testing.TB, s *Store, tree pathlock.
 				waiting[name] |= 1 << (mode - 1)
 			}
 		}
-		if converts && queued["b"+ticket] {
-			wantQueue["b"+ticket] = true
-		}
 	}
 
 	// What follows from them.
@@ -163,7 +160,7 @@ func inconsistencies(ctx context.Context, t testing.TB, s *Store, tree pathlock.
 	}
 	gateWaits := slices.ContainsFunc(slices.Collect(maps.Keys(queued)), func(m string) bool { return strings.HasPrefix(m, gateNode+"5") })
 	library := ""
-	if gateWaits || fields["p"] != "" || fields["x"] != "" {
+	if gateWaits || fields["x"] != "" {
 		library = "1"
 	}
 	if fields["l"] != library {
@@ -171,7 +168,7 @@ func inconsistencies(ctx context.Context, t testing.TB, s *Store, tree pathlock.
 	}
 	for field := range fields {
 		known := nodes[field] != nil || waiting[field] != 0 || strings.ContainsAny(field[:1], "ow") ||
-			slices.Contains([]string{"k", "l", "p", "s", "x"}, field)
+			slices.Contains([]string{"k", "l", "x"}, field)
 		if !known && (field[0] != 'r' || wantTickets[field[1:]] == nil) {
 			complain("stray field %q", field)
 		}

@@ -115,9 +115,7 @@ func TestWithdrawnStaysWithdrawn(t *testing.T) {
 			take(t, store, third)
 			release(t, store, third)
 			pass(t, store, 2*short)
-			if err := store.proceed(t.Context(), store.keys.of(tree)); err != nil {
-				t.Fatal(err)
-			}
+			visit(t, store, tree)
 			fields := store.client.HKeys(t.Context(), store.keys.locks(tree)).Val()
 			if slices.ContainsFunc(fields, func(field string) bool { return field[0] == 't' }) {
 				t.Errorf("it is remembered for ever: %q", fields)
@@ -184,18 +182,10 @@ func TestKeysDeleted(t *testing.T) {
 				t.Errorf("snapshot: %v", err)
 			}
 			lost, err := store.Renew(t.Context(), tree, []pathlock.Lease{{Owner: a.Owner, For: long}, {Owner: b.Owner, For: long}})
-			if want := map[bool]int{true: 0, false: 2}[kind == "queue"]; err != nil || len(lost) != want {
-				t.Errorf("renew: %d lost, error %v; want %d", len(lost), err, want)
+			if err != nil || len(lost) != 2 {
+				t.Errorf("renew: %d lost, error %v; want 2", len(lost), err)
 			}
-			if kind == "queue" {
-				if got := sendAs(t, store, w); got.Status != "queued" {
-					t.Errorf("the waiter again: %v", got)
-				}
-				release(t, store, a)
-				release(t, store, b)
-			} else {
-				take(t, store, ask(tree, x("/a"), x("/b")))
-			}
+			take(t, store, ask(tree, x("/a"), x("/b")))
 			requireConsistent(t, store, tree)
 		})
 	}

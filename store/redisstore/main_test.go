@@ -3,6 +3,7 @@ package redisstore
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"slices"
 	"syscall"
 	"testing"
@@ -158,6 +159,14 @@ func release(t testing.TB, s *Store, req pathlock.Acquisition) {
 	t.Helper()
 	if err := s.Release(context.WithoutCancel(t.Context()), req.Tree, req.Owner, req.Grant); err != nil {
 		t.Fatalf("release: %v", err)
+	}
+}
+
+// visit runs a script in a tree, which reclaims what has ended, and hands over.
+func visit(t testing.TB, s *Store, tree pathlock.Tree) {
+	t.Helper()
+	if err := s.ForceRelease(context.WithoutCancel(t.Context()), tree, "nobody"); !errors.Is(err, pathlock.ErrNotHeld) {
+		t.Fatal(err)
 	}
 }
 

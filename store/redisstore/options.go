@@ -12,7 +12,7 @@ const DefaultMaxClaims = 300
 
 // DefaultMaxWaiters is how many requests may wait in one tree, unless [WithMaxWaiters] says
 // otherwise. Each takes some 150 bytes of the server's memory for every node that it claims.
-const DefaultMaxWaiters = 10_000
+const DefaultMaxWaiters = 2_000
 
 // Option configures a [Store].
 type Option func(*config)

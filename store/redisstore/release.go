@@ -34,9 +34,6 @@ func (s *Store) giveBack(ctx context.Context, tree pathlock.Tree, sc *lua.Script
 	if err != nil {
 		return err
 	}
-	if got.More() {
-		s.proceedLater(ctx, keys)
-	}
 	if got.Status != statusReleased && !owner.Again() {
 		return notHeld(what)
 	}
@@ -50,11 +47,7 @@ func (s *Store) withdraw(ctx context.Context, k calls.Key, remember time.Duratio
 	keys := s.keys.of(k.Tree)
 	got, err := s.scripts.withdraw.Ask(ctx, s.runner, keys, string(k.Owner), string(k.Grant), milliseconds(remember))
 	if err == nil && got.Status == statusGranted {
-		got, err = s.scripts.release.Ask(ctx, s.runner, keys, string(k.Owner), string(k.Grant))
-	}
-	if err == nil && got.More() {
-		// What is not handed over now, the next script that comes by hands over.
-		_ = s.proceed(ctx, keys)
+		_, err = s.scripts.release.Ask(ctx, s.runner, keys, string(k.Owner), string(k.Grant))
 	}
 	return err
 }
@@ -80,10 +73,7 @@ func (s *Store) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock
 		if err != nil {
 			return lost, err
 		}
-		if got.More() {
-			s.proceedLater(ctx, keys)
-		}
-		for i := 1; i < len(got.Rest); i++ {
+		for i := range got.Rest {
 			if at := got.Number(i); at >= 1 && at <= uint64(len(portion)) {
 				lost = append(lost, portion[at-1].Owner)
 			}

@@ -36,8 +36,6 @@ var (
 	grantLua string
 	//go:embed scripts/lib/handover.lua
 	handoverLua string
-	//go:embed scripts/lib/repair.lua
-	repairLua string
 	//go:embed scripts/lib/open.lua
 	openLua string
 
@@ -58,8 +56,6 @@ var (
 	transferLua string
 	//go:embed scripts/force.lua
 	forceLua string
-	//go:embed scripts/proceed.lua
-	proceedLua string
 	//go:embed scripts/blocker.lua
 	blockerLua string
 	//go:embed scripts/snapshot.lua
@@ -73,7 +69,7 @@ var (
 	readParts   = []string{stateLua, nodesLua, holdingsLua, gateLua, queueLua, waitsLua}
 	changeParts = []string{
 		stateLua, nodesLua, holdingsLua, gateLua,
-		queueLua + repairLua + openLua, waitsLua, grantLua, handoverLua,
+		queueLua + openLua, waitsLua, grantLua, handoverLua,
 	}
 )
 
@@ -94,7 +90,7 @@ func assemble(early, own string, library []string) string {
 
 // scripts are all that a store calls.
 type scripts struct {
-	acquire, release, withdraw, renew, transfer, force, proceed, blocker, snapshot lua.Script
+	acquire, release, withdraw, renew, transfer, force, blocker, snapshot lua.Script
 }
 
 func newScripts() scripts {
@@ -108,7 +104,6 @@ func newScripts() scripts {
 		renew:    changing("", renewLua),
 		transfer: changing("", transferLua),
 		force:    changing("", forceLua),
-		proceed:  changing("", proceedLua),
 		blocker:  lua.NewScript(assemble("", blockerLua, readParts), lua.Keeping),
 		snapshot: lua.NewScript(assemble("", snapshotLua, []string{gateLua}), lua.Keeping),
 	}

@@ -10,7 +10,6 @@ const (
 	statusLost        = "lost"
 	statusWithdrawn   = "withdrawn"
 	statusDeadlock    = "deadlock"
-	statusSearching   = "searching"
 	statusReleased    = "released"
 	statusTransferred = "transferred"
 	statusTaken       = "taken"

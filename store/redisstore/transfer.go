@@ -31,9 +31,6 @@ func (s *Store) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Tra
 	if err != nil {
 		return pathlock.Transferred{}, err
 	}
-	if got.More() {
-		s.proceedLater(ctx, keys)
-	}
 	switch got.Status {
 	case statusTransferred:
 		return transferred(what, t.To, got)
@@ -50,13 +47,13 @@ func (s *Store) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Tra
 // transferred reads a transfer's answer. The lease was written a little longer than requested (see
 // [leaseTime]); what is left of it is reported without that.
 func transferred(what calls.Operation, to pathlock.Owner, got lua.Reply) (pathlock.Transferred, error) {
-	holds, err := decodeGrants(to, got.Text(2), time.Time{})
+	holds, err := decodeGrants(to, got.Text(1), time.Time{})
 	if err != nil {
 		return pathlock.Transferred{}, calls.Unavailable(what, err)
 	}
-	left := time.Duration(got.Number(1))*time.Millisecond - time.Millisecond
+	left := time.Duration(got.Number(0))*time.Millisecond - time.Millisecond
 	out := pathlock.Transferred{Left: max(left, 0)}
-	apart := got.Text(3)
+	apart := got.Text(2)
 	if len(apart) != len(holds) {
 		return pathlock.Transferred{}, calls.Unavailable(what, fmt.Errorf("%d grants, of which %q are apart", len(holds), apart))
 	}

@@ -52,8 +52,8 @@ func (s *Store) wait(ctx context.Context, r *request, w *pubsub.Waiter) (pathloc
 				return s.decided(ctx, r, answer, now)
 			}
 			asked, place = now, number
-			r.inTheWay = int(answer.Number(1))
-			next = min(next, time.Duration(answer.Number(2))*time.Millisecond)
+			r.inTheWay = int(answer.Number(0))
+			next = min(next, time.Duration(answer.Number(1))*time.Millisecond)
 		}
 		// Until the subscription is established, messages are missed and the request is made again:
 		// only then does it really wait.
@@ -141,7 +141,7 @@ func (s *Store) giveUp(ctx context.Context, r *request, w *pubsub.Waiter) (pathl
 		case answer.Status == statusGranted && ctx.Err() != nil:
 			s.calls.Undo(r.farewell(ctx), r.call)
 		case answer.Status == statusBusy:
-			r.inTheWay = int(answer.Number(1))
+			r.inTheWay = int(answer.Number(0))
 		default:
 			return s.decided(ctx, r, answer, asked)
 		}

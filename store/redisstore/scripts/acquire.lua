@@ -5,20 +5,17 @@
 --       5 channel and 6 reference to wake the waiter by, 7 claims, 8 paths, 9 note,
 --       10 '1' if the owner believes that it holds something already,
 --       11 how many requests may wait in the tree,
---       12 '1' for a grant with a lease of its own,
---       13 'so far' of the last reply 'searching'; absent or '' at first
--- Reply {status, more, ...}; more is '1' if PROCEED should be called
---       {'granted', more, fence}     the lease runs from now on, even if the grant is older
---       {'queued', more, claim, ms}  ask again after so long if no message came until then
---       {'busy', more, claim}        the number of the claim that cannot be granted, counted from 1
---       {'full', more, claim}        the same, and too many requests wait already
---       {'lost', more}               the owner no longer holds anything, nor does it wait
---       {'withdrawn', more}          the request was withdrawn before it came
---       {'deadlock', more, claim, owner}
---                                    that owner has the claim, and waits for this owner, directly
---                                    or through others
---       {'searching', more, so far}  ask again at once with so far: the search for a deadlock
---                                    takes another portion, and nothing is queued until it ends
+--       12 '1' for a grant with a lease of its own
+-- Reply {status, ...}
+--       {'granted', fence}     the lease runs from now on, even if the grant is older
+--       {'queued', claim, ms}  ask again after so long if no message came until then
+--       {'busy', claim}        the number of the claim that cannot be granted, counted from 1
+--       {'full', claim}        the same, and too many requests wait already
+--       {'lost'}               the owner no longer holds anything, nor does it wait
+--       {'withdrawn'}          the request was withdrawn before it came
+--       {'deadlock', claim, owner}
+--                              that owner has the claim, and waits for this owner, directly or
+--                              through others
 --
 -- The same owner and grant id get the same answer again. A request that is queued keeps its place,
 -- and asking again extends the time of that place.
@@ -51,12 +48,12 @@ local _, before = ticket_of()
 if before then spare_memory() end
 
 -- Expired leases and earlier waiters come before this request.
-sweep(r.owner, r.id)
+sweep()
 hand_over()
 
 -- This request itself may have closed a cycle in that hand-over. Then settle has removed it from
 -- the queue.
-if before and before.deadlock then return { 'deadlock', finish(), unpack(before.deadlock) } end
+if before and before.deadlock then return finish('deadlock', unpack(before.deadlock)) end
 
 local held = holding(r.owner)
 if held then
@@ -64,39 +61,26 @@ if held then
     if g.id == r.id then
       spare_memory()
       prolong_grant(r.owner, r.id, NOW + r.lease)
-      return { 'granted', finish(), g.fence }
+      return finish('granted', g.fence)
     end
   end
 end
 local ticket, earlier = ticket_of()
-if ticket then
-  if call('ZSCORE', QUEUE, r.names[1] .. r.modes[1] .. ticket) then
-    r.ticket, r.since = ticket, earlier.since
-  else
-    dequeue(earlier) -- its place is gone: somebody has deleted the queue
-  end
-end
+if ticket then r.ticket, r.since = ticket, earlier.since end
 
 if not r.ticket and withdrawn.has(r.owner, r.id) then
-  return { 'withdrawn', finish() }
+  return finish('withdrawn')
 end
 -- An owner with a request in the queue was not evicted: it gave back what it held in good order. So
 -- only an owner without one has lost its holds.
 if ARGV[10] == '1' and not held and not r.ticket then
-  return { 'lost', finish() }
+  return finish('lost')
 end
 
 -- A dead waiter's place must not outlast its lease. A live waiter asks again in time.
 local place = NOW + math.min(tonumber(r.lease), wait + 1000)
 
--- If only waiters block a holder's request, every script that changes who may pass whom tries it
--- again. So nothing can be new here, and the cheap check is enough.
-local at, by
-if r.ticket and wait > 0 and held and lists.keep_back(r.ticket) then
-  at, by = 1, 'waiter'
-else
-  at, by = obstacle(r)
-end
+local at, by = obstacle(r)
 if r.gate and (not at or (by == 'holder' and wait > 0 and (gate_is_of(r.owner) or may_close(r)))) then
   -- The gate is r's from here on: no new owner gets in while the present ones drain.
   if not gate_is_of(r.owner) or not (held and held.modes[GATE_NODE] == X) then
@@ -110,12 +94,12 @@ if not at then
   r.seen = nil
   local fence = grant(r)
   settle(r.owner)
-  return { 'granted', finish(), fence }
+  return finish('granted', fence)
 end
 
 if wait <= 0 then
   if r.ticket then leave(r) end
-  return { 'busy', finish(), at }
+  return finish('busy', at)
 end
 
 -- give_up takes back what the request has got so far: a place in the queue, or the gate key.
@@ -128,19 +112,16 @@ local function give_up()
 end
 
 if not r.ticket and (held or gate_is_of(r.owner)) then
-  -- A request for the gate may have the gate key already. It must not keep the key between
-  -- portions, so its search runs in one script.
-  local claim, blocker, so_far = cycle(r, not r.gate and (ARGV[13] or '') or nil)
-  if so_far then return { 'searching', finish(), so_far } end
+  local claim, blocker = cycle(r)
   if claim then
     give_up()
-    return { 'deadlock', finish(), claim, blocker }
+    return finish('deadlock', claim, blocker)
   end
 end
 
 if not r.ticket and lists.waiters() >= tonumber(ARGV[11]) then
   give_up()
-  return { 'full', finish(), at }
+  return finish('full', at)
 end
 
 if r.ticket then
@@ -151,11 +132,11 @@ if r.ticket then
 else
   enqueue(r, place)
 end
-kept_back(r, by)
 if by == 'gate' then await_gate() end
 
-local more = finish()
+local reply = finish('queued', at)
 local first = call('ZRANGE', DEADLINES, '0', '0', 'WITHSCORES')
 local ms = math.max((first[2] or NOW) - NOW, 0) + 1
 if by == 'gate' then ms = math.min(ms, GATE_RECHECK) end
-return { 'queued', more, at, int(ms) }
+reply[3] = int(ms)
+return reply

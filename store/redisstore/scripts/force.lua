@@ -4,13 +4,12 @@
 -- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate
 -- ARGV  1 owner; to remove another program's gate key, its token: the first 22 bytes of the value,
 --         the whole value if that is shorter, or '-' if it is empty
--- Reply {status, more}: 'released', or 'absent' if there is nothing;
---         more is '1' if PROCEED should be called
+-- Reply {status}: 'released', or 'absent' if there is nothing
 
 local owner = ARGV[1]
 open()
 spare_memory()
-sweep(owner)
+sweep()
 
 local status = 'absent'
 if holding(owner) or #tickets_of(owner) > 0 then
@@ -22,4 +21,4 @@ if gate() and (sub(gate(), 1, TOKEN_BYTES) == owner or gate() == '' and owner ==
   state.gate = false
   status = 'released'
 end
-return { status, finish() }
+return finish(status)

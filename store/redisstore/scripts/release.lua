@@ -2,12 +2,11 @@
 --
 -- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate
 -- ARGV  1 owner, 2 grant id
--- Reply {status, more}: 'released', or 'absent' if there is no such grant;
---         more is '1' if PROCEED should be called
+-- Reply {status}: 'released', or 'absent' if there is no such grant
 
 open()
 spare_memory()
-sweep(ARGV[1], ARGV[2])
+sweep()
 
 local status = 'absent'
 local held = holding(ARGV[1])
@@ -17,4 +16,4 @@ if held then
   end
 end
 if status == 'released' then give_back(ARGV[1], ARGV[2]) end
-return { status, finish() }
+return finish(status)

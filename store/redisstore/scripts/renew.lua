@@ -3,8 +3,8 @@
 -- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate
 -- ARGV  owner, grant id or '', and time in ms, as often as wanted: a grant id means the lease that
 --         this grant lives by, which is its own if it is apart; '' means the owner's
--- Reply {'renewed', more, position...}: the positions, counted from 1, of those whose owner or
---         grant is gone; more is '1' if PROCEED should be called
+-- Reply {'renewed', position...}: the positions, counted from 1, of those whose owner or grant is
+--         gone
 --
 -- An owner that holds the gate needs the gate key too: if the key is gone, or another's, the whole
 -- lease is lost. It is also lost if there is a deadline without a record, because somebody has
@@ -28,7 +28,6 @@ end
 
 for i = 1, #ARGV, 3 do
   local owner, id, till = ARGV[i], ARGV[i + 1], NOW + tonumber(ARGV[i + 2])
-  reclaim_apart(owner)
   local deadline = tonumber(call('ZSCORE', DEADLINES, 'o' .. owner) or 0)
   local kept = deadline > NOW and call('HEXISTS', LOCKS, 'o' .. owner) == 1
   if kept and node(GATE_NODE).mode == X and holding(owner).modes[GATE_NODE] == X then
@@ -45,4 +44,4 @@ for i = 1, #ARGV, 3 do
     lost[#lost + 1] = (i + 2) / 3
   end
 end
-return { 'renewed', finish(), unpack(lost) }
+return finish('renewed', unpack(lost))

@@ -4,12 +4,12 @@
 -- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate
 -- ARGV  1 the owner that holds, 2 the owner that is to hold,
 --       3 how long the lease is to last from now in ms, or 0 to keep its end
--- Reply {status, more, ...}; more is '1' if PROCEED should be called
---       {'transferred', more, ms, grants, apart}
+-- Reply {status, ...}
+--       {'transferred', ms, grants, apart}
 --                         the rest of the lease, the second owner's record (see GRANT in
 --                         record.lua), and for each grant '1' if it is apart, '0' if not
---       {'lost', more}    the first owner holds nothing, or no longer does
---       {'taken', more}   the second owner holds something of its own
+--       {'lost'}    the first owner holds nothing, or no longer does
+--       {'taken'}   the second owner holds something of its own
 --
 -- A transfer that is sent again finds that the second owner has everything already, and gets the
 -- same answer. Requests of the first owner keep waiting, as those of an owner that holds nothing.
@@ -18,14 +18,13 @@ local from, to, lease = ARGV[1], ARGV[2], tonumber(ARGV[3])
 
 open()
 spare_memory()
-sweep(from)
-reclaim_apart(from)
+sweep()
 
 -- transferred returns the reply: what an owner holds, and until when.
 local function transferred(owner, till)
   local grants, flags = packed(holding(owner)), {}
   for i, g in ipairs(holding(owner).grants) do flags[i] = apart.ends(owner, g.id) and '1' or '0' end
-  return { 'transferred', finish(), int(till - NOW), grants, table.concat(flags) }
+  return finish('transferred', int(till - NOW), grants, table.concat(flags))
 end
 
 -- ends_of returns when an owner's lease ends (ms).
@@ -50,15 +49,15 @@ local till = ends_of(from)
 if not held or till <= NOW then
   local theirs = from ~= to and ends_of(to) or 0
   if theirs > NOW and holding(to) then return transferred(to, theirs) end
-  return { 'lost', finish() }
+  return finish('lost')
 end
-if from ~= to and holding(to) then return { 'taken', finish() } end
+if from ~= to and holding(to) then return finish('taken') end
 
 local has_gate = held.modes[GATE_NODE] == X
 if has_gate and not gate_is_of(from) then
   -- As in RENEW: an owner that holds the gate needs the gate key.
   evict(from)
-  return { 'lost', finish() }
+  return finish('lost')
 end
 
 local before = till

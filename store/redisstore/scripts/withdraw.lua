@@ -5,21 +5,20 @@
 -- ARGV  1 owner, 2 grant id,
 --       3 for how many ms to remember the withdrawal: if the request comes, or comes again, within
 --         that time, it is granted nothing; '0' if it cannot come any more
--- Reply {'withdrawn', more}; {'granted', more, fence}; {'absent', more} if nothing is known of it;
---         more is '1' if PROCEED should be called
+-- Reply {'withdrawn'}; {'granted', fence}; {'absent'} if nothing is known of it
 
 local owner, id, remember = ARGV[1], ARGV[2], tonumber(ARGV[3])
 
 open()
 spare_memory()
-sweep(owner, id)
+sweep()
 
 if remember > 0 then withdrawn.remember(owner, id, remember) end
 
 local held = holding(owner)
 if held then
   for _, g in ipairs(held.grants) do
-    if g.id == id then return { 'granted', finish(), g.fence } end
+    if g.id == id then return finish('granted', g.fence) end
   end
 end
 local status = 'absent'
@@ -30,4 +29,4 @@ for _, ticket in ipairs(tickets_of(owner)) do
     status = 'withdrawn'
   end
 end
-return { status, finish() }
+return finish(status)

@@ -84,19 +84,6 @@ func (c *Caller) Closing() <-chan struct{} { return c.closing }
 // Wait returns when all commands have ended and nothing is being taken back, after [Caller.Close].
 func (c *Caller) Wait() { c.commands.Wait() }
 
-// Background does something that no caller waits for, such as what a script has left over.
-func (c *Caller) Background(ctx context.Context, do func(context.Context)) {
-	if c.Begin() != nil {
-		return
-	}
-	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.config.Timeout)
-	go func() {
-		defer c.End()
-		defer cancel()
-		do(bounded)
-	}()
-}
-
 // isClosed reports whether Close has been called.
 func (c *Caller) isClosed() bool {
 	c.mu.Lock()

@@ -44,7 +44,3 @@ func (r Reply) Number(i int) uint64 {
 	n, _ := strconv.ParseUint(r.Text(i), 10, 64)
 	return n
 }
-
-// More reports whether the script, which says so in its second element, has left something for
-// another to do.
-func (r Reply) More() bool { return r.Text(0) == "1" }

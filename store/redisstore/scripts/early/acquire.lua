@@ -44,15 +44,16 @@ if ARGV[10] ~= '1' and byte(ARGV[7], CLAIM_BYTES) ~= 48 + X and #ARGV[7] <= MOST
     writes[2 * n + 2] = pack_grant(id, fence, int(NOW), claims, ARGV[8], ARGV[9])
     -- A deadline of an owner that holds nothing does no harm, should this script fail here.
     call('ZADD', DEADLINES, till, owner)
-    call('HSET', LOCKS, unpack(writes))
     -- The keys live as long as the last lease in them.
     if there == 0 then
       call('PEXPIREAT', DEADLINES, till)
+      call('HSET', LOCKS, unpack(writes))
       call('PEXPIREAT', LOCKS, till)
     else
       call('PEXPIREAT', DEADLINES, till, 'GT')
       call('PEXPIREAT', LOCKS, till, 'GT')
+      call('HSET', LOCKS, unpack(writes))
     end
-    return { 'granted', '0', fence }
+    return { 'granted', fence }
   end
 end

@@ -16,7 +16,7 @@ do
 
     if whole and #first == 2 then
       call('DEL', LOCKS, DEADLINES) -- nobody else is in the tree
-      return { 'released', '0' }
+      return { 'released' }
     end
 
     local gone, kept = { owner, 'l' }, { 'l', AT_WORK }
@@ -53,7 +53,7 @@ do
         call('PEXPIREAT', LOCKS, last[2])
         call('PEXPIREAT', DEADLINES, last[2])
       end
-      return { 'released', '0' }
+      return { 'released' }
     end
   end
 end

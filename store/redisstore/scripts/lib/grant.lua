@@ -1,9 +1,5 @@
 -- Granting, and taking away: by release, by force, or because a lease has ended.
 
-local function room_for(looks) return state.work >= looks or state.work == state.portion end
-
-local MOST_EXPIRED = 16 -- leases that one script reclaims at most
-
 -- consider_behind makes the hand-over look through a list of the queue for waiters that it can
 -- grant, beginning behind a ticket (see handover.lua).
 local function consider_behind(list, ticket)
@@ -72,7 +68,6 @@ local function grant(r)
   held = held or { grants = {}, modes = {} }
   -- A deadline without its grant does no harm, should this script fail here.
   if is_apart then call('ZADD', DEADLINES, int(till), apart.of(r.owner, r.id)) end
-  state.work = state.work - 2 * #r.names
   local fence = next_fence()
   load_nodes(r.names)
   for i = 1, #r.names do
@@ -161,7 +156,6 @@ local function give_back(owner, id)
   in_portions('ZREM', DEADLINES, ends)
   local names = {}
   for name in pairs(held.modes) do names[#names + 1] = name end
-  state.work = state.work - 2 * #names
   load_nodes(names)
   for name, mode in pairs(held.modes) do
     local left = rest.modes[name] or 0
@@ -186,25 +180,12 @@ local function evict(owner)
   give_back(owner)
 end
 
--- sweep reclaims what has expired, since nobody else would. If that is too much for one script, the
--- owner and the grant that the script is about go first.
-local function sweep(owner, id)
-  local expired = call('ZRANGEBYSCORE', DEADLINES, '-inf', int(NOW), 'LIMIT', '0', int(MOST_EXPIRED))
+-- sweep reclaims what has expired, since nobody else would.
+local function sweep()
+  local expired = call('ZRANGEBYSCORE', DEADLINES, '-inf', int(NOW))
   if #expired == 0 then return end
-  state.unswept = #expired == MOST_EXPIRED
-  if state.unswept and id and (apart.ends(owner, id) or NOW + 1) <= NOW then
-    table.insert(expired, 1, apart.of(owner, id))
-  end
-  if state.unswept and owner then
-    local score = call('ZSCORE', DEADLINES, 'o' .. owner)
-    if score and tonumber(score) <= NOW then table.insert(expired, 1, 'o' .. owner) end
-  end
   touch()
   for _, member in ipairs(expired) do
-    if not room_for(1) then
-      state.unswept = true
-      break
-    end
     local kind, what = sub(member, 1, 1), sub(member, 2)
     if kind == 'o' then
       -- Its waiters go too. A new grant would make the owner look alive, although it has lost what
@@ -219,14 +200,5 @@ local function sweep(owner, id)
       local r = request(what)
       if r then leave(r) else call('ZREM', DEADLINES, member) end
     end
-  end
-end
-
--- reclaim_apart gives back those grants of an owner whose own leases have ended and that the sweep
--- has not reached.
-local function reclaim_apart(owner)
-  local held = state.unswept and holding(owner)
-  for _, g in ipairs(held and held.grants or {}) do
-    if (apart.ends(owner, g.id) or NOW + 1) <= NOW then give_back(owner, g.id) end
   end
 end

@@ -1,16 +1,12 @@
 -- The hand-over: it grants, in order of arrival, the waiters that the script has made room for.
 --
--- After a portion of work (state.work) the script stops. It notes what is left in field p, and its
--- reply says that there is more to do.
---
 -- The hand-over tries these waiters:
 --   * A node has become weaker (state.weaker): the waiters on its lists <node><mode> that there is
 --     room for at last; and those on its lists c<node><mode>, whose owners hold something: their
 --     own holds do not count.
 --   * A request has left the queue: the waiters on the lists of its nodes that it kept back.
---   * List b: requests of holders that only waiters block. They may become free to pass whenever
---     anybody is granted something, gives something up or begins to wait. They are few, so all are
---     tried.
+--   * All conversions, whenever anybody is granted something, gives something up or begins to wait:
+--     any that only waiters block may have become free to pass. They are few.
 --
 -- A worked example. Owner A holds X on /a and B holds X on /c. W asks for X on /a/b and waits. Then
 -- A releases. Times are shortened, and a path stands for the bytes n<8 bytes> that name its node:
@@ -33,15 +29,6 @@
 -- X: they are in state.weaker. Only one request waits, so hand_over_few tries it. It has no
 -- obstacle, leaves the queue and is granted, and "granted <ref> 9" is published to W's process.
 
-local FEW = 8   -- with so few waiters, trying all is faster than finding those concerned
-local PAGE = 16 -- tickets of a list that are read at once
-
--- stops_before reports whether the portion ends before r.
-local function stops_before(r)
-  state.stopped = not room_for(#r.names)
-  return state.stopped
-end
-
 -- await_gate notes that a request waits for somebody else's gate key. Such a key goes away
 -- without a message.
 local function await_gate()
@@ -51,30 +38,18 @@ local function await_gate()
   state.awaited = true
 end
 
--- kept_back puts the request of an owner that holds something on list b if only waiters block it.
--- Otherwise it takes the request off the list.
-local function kept_back(r, by)
-  if not (holding(r.owner) or gate_is_of(r.owner)) then return end
-  local yes = by == 'waiter'
-  if yes == lists.keep_back(r.ticket) then return end
-  touch()
-  call(unpack(yes and { 'ZADD', QUEUE, '0', 'b' .. r.ticket } or { 'ZREM', QUEUE, 'b' .. r.ticket }))
-  state.lists.b = nil
-end
-
 -- may_close reports whether r, which asks for the gate, may take the gate key while others hold. An
 -- owner that holds something and waits for the gate comes first: the others wait for it.
 local function may_close(r) return holding(r.owner) or #listed('c' .. GATE_NODE .. X) == 0 end
 
 -- try grants a queued request if it can, and wakes the waiter. It returns whether the request has
--- left the queue. See obstacle for ahead.
-local function try(r, ahead)
-  state.work = state.work - #r.names
+-- left the queue.
+local function try(r)
   if r.seen + r.lease <= NOW then
     leave(r) -- no sign of life from its process for a whole lease
     return true
   end
-  local at, by = obstacle(r, ahead)
+  local at, by = obstacle(r)
   if r.gate and not gate_is_of(r.owner) and (not at or by == 'holder' and may_close(r)) then
     -- The gate is r's from here on: no new owner gets in while the present ones drain.
     touch()
@@ -85,7 +60,6 @@ local function try(r, ahead)
       await_gate()
       tell(r, 'again ' .. r.ref) -- its process has to ask from time to time
     end
-    kept_back(r, by)
     return false
   end
   dequeue(r)
@@ -111,81 +85,35 @@ local function conflicts_with_itself(list)
   return not is_of_conversions(list) and not compatible(mode, mode)
 end
 
--- hand_over_round tries requests from all lists together, in order of arrival, up to one page of
--- each list.
+-- hand_over_round tries the requests on all lists to look through, in order of arrival.
 local function hand_over_round()
-  local round = state.through
+  local round, tickets, sources = state.through, {}, {}
   state.through = {}
-  local through = state.through
-  local tickets, sources = {}, {}
-  -- For each list, the last ticket read, and whether there may be more behind it.
-  local last, cut = {}, {}
-  -- The first of the last tickets of the cut lists: the order beyond it is not known.
-  local horizon
   for list, after in pairs(round) do
     if has_room(list) then
-      local from = after == '' and '[' .. list or '(' .. list .. after .. '~'
-      local members = call('ZRANGEBYLEX', QUEUE, from, '(' .. list .. AFTER_TICKETS, 'LIMIT', '0', int(PAGE))
-      for _, member in ipairs(members) do
+      local from = after == '' and '[' .. list or '(' .. list .. after .. AFTER_TICKETS
+      for _, member in ipairs(call('ZRANGEBYLEX', QUEUE, from, '(' .. list .. AFTER_TICKETS)) do
         local ticket = sub(member, #list + 1, #list + TICKET_BYTES)
         if not sources[ticket] then
           sources[ticket] = {}
           tickets[#tickets + 1] = ticket
         end
         table.insert(sources[ticket], list)
-        last[list] = ticket
-      end
-      if #members == PAGE then
-        cut[list] = true
-        if not horizon or last[list] < horizon then horizon = last[list] end
       end
     end
   end
   table.sort(tickets)
-  load_requests(tickets)
 
-  local done, closed = '', {}
+  local closed = {}
   for _, ticket in ipairs(tickets) do
-    if horizon and ticket > horizon then break end
     local open = false
     for _, list in ipairs(sources[ticket]) do open = open or (not closed[list] and has_room(list)) end
-    if open then
-      local r = request(ticket)
-      if r and stops_before(r) then break end
-      if r and not try(r) and not holding(r.owner) and #tickets_of(r.owner) == 1 then
-        -- Later requests on such a list conflict with this one, and wait for it.
-        for _, list in ipairs(sources[ticket]) do closed[list] = conflicts_with_itself(list) end
-      end
-    end
-    done = ticket
-  end
-  for list, ticket in pairs(last) do
-    if (cut[list] or ticket > done) and not closed[list] then
-      consider_behind(list, done > round[list] and done or round[list])
+    local r = open and request(ticket)
+    if r and not try(r) and not holding(r.owner) and #tickets_of(r.owner) == 1 then
+      -- Later requests on such a list conflict with this one, and wait for it.
+      for _, list in ipairs(sources[ticket]) do closed[list] = conflicts_with_itself(list) end
     end
   end
-end
-
--- hand_over_few tries all requests in order of arrival, if they are few. Otherwise it returns
--- false.
-local function hand_over_few()
-  -- Every request has a claim on the gate node.
-  local members = call('ZRANGEBYLEX', QUEUE, '[' .. GATE_NODE, '(' .. GATE_NODE .. AFTER_TICKETS, 'LIMIT', '0', int(FEW + 1))
-  if #members > FEW then return false end
-  state.weaker, state.through, state.moved = {}, {}, false
-  local tickets = {}
-  for i = 1, #members do tickets[i] = sub(members[i], CLAIM_BYTES + 1) end
-  table.sort(tickets)
-  local ahead = {}
-  for _, ticket in ipairs(tickets) do
-    local r = request(ticket)
-    if r and stops_before(r) then
-      consider_all()
-      break
-    end
-    if r and not try(r, ahead) then stand(ahead, r) end
-  end
-  return true
 end
 
 -- lets_in reports whether a node that has become weaker has room for a mode that it had no room
@@ -213,51 +141,21 @@ local function note_room()
   state.weaker = {}
 end
 
--- look_again tries the requests that only waiters block, if who may pass whom has changed. It
--- returns whether it granted any.
+-- look_again tries the conversions, if who may pass whom has changed: any that only waiters block
+-- may be free to pass now. There are few of them. It returns whether it granted any.
 local function look_again()
-  if not state.moved or #listed('b') == 0 then return false end
+  if not state.moved or not lists.converting() then return false end
   state.moved = false
-  local any = false
-  for _, ticket in ipairs(listed('b')) do
+  local any, tickets = false, {}
+  for mode = IX, X, X - IX do
+    for _, ticket in ipairs(listed('c' .. GATE_NODE .. mode)) do tickets[#tickets + 1] = ticket end
+  end
+  table.sort(tickets)
+  for _, ticket in ipairs(tickets) do
     local r = request(ticket)
-    if r and stops_before(r) then
-      state.moved = true
-      return false
-    end
     any = r and try(r) or any
   end
   return any
-end
-
--- take_up takes up what an earlier script left over. It also considers all waiters once a gate key
--- that blocked some is gone: another program's key goes away without a message.
-local function take_up()
-  local pending = state.pending
-  if pending then
-    touch()
-    state.pending = false
-    call('HDEL', LOCKS, 'p')
-    local at = 1
-    while at <= #pending do
-      local list, after
-      list, after, at = struct.unpack('>I1c0I1c0', pending, at)
-      if list == 'b' then
-        state.moved = true
-      else
-        consider_behind(list, after)
-      end
-    end
-  end
-  if state.awaited and not gate() then
-    touch()
-    call('HDEL', LOCKS, 'x')
-    state.awaited, state.all = false, true
-  end
-  if state.all then
-    state.all = false
-    consider_all()
-  end
 end
 
 -- hand_over grants the waiters that the script has made room for.
@@ -266,53 +164,50 @@ local function hand_over()
     state.weaker, state.through, state.moved = {}, {}, false
     return
   end
-  take_up()
+  if state.awaited and not gate() then -- another program's key goes away without a message
+    touch()
+    call('HDEL', LOCKS, 'x')
+    state.awaited, state.all = false, true
+  end
+  if state.all then
+    state.all = false
+    consider_all()
+  end
   repeat
-    while not state.stopped and (next(state.weaker) or next(state.through)) do
-      if not hand_over_few() then
-        note_room()
-        hand_over_round()
-      end
+    while next(state.weaker) or next(state.through) do
+      note_room()
+      hand_over_round()
     end
-    note_room() -- for the next script, if this one has stopped
-  until state.stopped or not look_again()
-  if state.stopped and state.moved and #listed('b') > 0 then state.through.b = '' end
+  until not look_again()
 end
 
 -- needs_library reports whether there is work that the early scripts cannot see in the nodes.
 local function needs_library()
-  return next(state.through) or state.awaited or lists.any(GATE_NODE .. X)
+  return state.awaited or lists.any(GATE_NODE .. X)
 end
 
--- finish hands over and writes back what has changed. It makes the keys live exactly as long as the
--- last lease in them. It returns '1' if there is more to hand over or to reclaim, '0' if not.
-local function finish()
+-- finish hands over, writes back what has changed, and publishes. It makes the keys live exactly as
+-- long as the last lease in them. It returns its arguments as the reply.
+local function finish(...)
   hand_over()
-  local through = state.through
-  local more = (state.unswept or next(through)) and '1' or '0'
-  if not state.changed then return more end
-  if next(through) then
-    local pending = {}
-    for list, after in pairs(through) do
-      pending[#pending + 1] = struct.pack('>I1c0I1c0', #list, list, #after, after)
+  if state.changed then
+    write_nodes()
+    local last = call('ZREVRANGE', DEADLINES, '0', '0', 'WITHSCORES')
+    if #last == 0 then
+      call('DEL', LOCKS, QUEUE)
+    else
+      call('PEXPIREAT', LOCKS, last[2])
+      call('PEXPIREAT', DEADLINES, last[2])
+      if state.queued then call('PEXPIREAT', QUEUE, last[2]) end
+      -- The mark goes when the table is whole again: see touch.
+      if needs_library() then
+        call('HSET', LOCKS, 'l', LIBRARY_ONLY)
+      else
+        call('HDEL', LOCKS, 'l')
+      end
     end
-    call('HSET', LOCKS, 'p', table.concat(pending))
   end
-  write_nodes()
-  local last = call('ZREVRANGE', DEADLINES, '0', '0', 'WITHSCORES')
-  if #last == 0 then
-    call('DEL', LOCKS, QUEUE)
-    return more
-  end
-  call('PEXPIREAT', LOCKS, last[2])
-  call('PEXPIREAT', DEADLINES, last[2])
-  if state.queued then call('PEXPIREAT', QUEUE, last[2]) end
-  -- The mark goes last: see touch.
-  if needs_library() then
-    call('HSET', LOCKS, 'l', LIBRARY_ONLY)
-  else
-    call('HDEL', LOCKS, 'l')
-  end
-  state.changed = false
-  return more
+  -- If the user may not publish, the waiters ask again by themselves.
+  for _, message in ipairs(state.messages) do call('PUBLISH', unpack(message)) end
+  return { ... }
 end

@@ -13,15 +13,10 @@
 --                   t<length of owner>:<owner><grant id>
 --                                a withdrawn request (see withdrawn in queue.lua)
 --                   k            the last ticket given out, as long as there is a queue
---                   p            lists of the queue that a hand-over has yet to look through
---                                (see handover.lua)
---                   s            a number, set while a search of the queue runs in portions; it
---                                goes as soon as anybody is granted something, gives something
---                                up or queues a request (see cycle in waits.lua)
 --                   x            set while a request waits for somebody else's gate key
 --                   l            '1' while there is work that the early scripts do not see; '!'
 --                                while a script changes the table: a script that finds '!'
---                                repairs the table (see repair.lua)
+--                                removes the table (see open.lua)
 --   2 deadlines  zset   scores are times in ms:
 --                   o<owner>     when the owner's lease ends
 --                   w<ticket>    when the request's place in the queue ends
@@ -36,7 +31,6 @@
 --                   <node><mode><ticket>          for each claim of each queued request
 --                   c<node><mode><ticket><owner>  the same again for a conversion: the owner holds
 --                                                 something already
---                   b<ticket>                     a conversion that only waiters block
 --   4 fence      string the last fence given out
 --   5 gate       string a redislock key: token and note of the gate's holder
 --
@@ -50,7 +44,7 @@
 --                        leaves everything as it is; creating the library's functions alone takes
 --                        longer than a grant
 --   lib/state.lua        what the rest shares
---   the library          nodes, holdings, gate, queue, repair, open, waits, grant, handover
+--   the library          nodes, holdings, gate, queue, open, waits, grant, handover
 --   <script>.lua         the only part of the rest that runs anything
 
 local LOCKS, DEADLINES, QUEUE, FENCE, GATE = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]

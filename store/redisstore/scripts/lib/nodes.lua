@@ -21,7 +21,7 @@ end
 local function spare_memory() call('PEXPIRE', FENCE, FENCE_TTL) end
 
 -- touch marks the table before the script changes anything in it. finish() removes the mark. So a
--- script that finds the mark knows that another failed half-way (see repair.lua).
+-- script that finds the mark knows that another failed half-way (see open.lua).
 local function touch()
   if state.changed then return end
   state.changed = true

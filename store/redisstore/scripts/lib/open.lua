@@ -12,11 +12,12 @@ local function open()
     state.queued = false
     return
   end
-  local fields = call('HMGET', LOCKS, 'l', 'p', 'x', 'k', 's')
-  if fields[1] == AT_WORK or (fields[4] ~= false) ~= state.queued then
-    repair() -- a script has failed half-way, or somebody has deleted one of the keys
-    state.all = true
+  local fields = call('HMGET', LOCKS, 'l', 'k', 'x')
+  if fields[1] == AT_WORK or (fields[2] ~= false) ~= state.queued then
+    -- So is a table that a script has left half-way, or whose queue somebody has deleted.
+    call('DEL', LOCKS, DEADLINES, QUEUE)
+    state.queued = false
     return
   end
-  state.pending, state.awaited, state.version = fields[2], fields[3] and true, fields[5]
+  state.awaited = fields[3] and true
 end

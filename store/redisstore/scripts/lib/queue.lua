@@ -132,10 +132,6 @@ end
 -- moved notes that somebody was granted something, has given something up, or has begun to wait.
 local function moved()
   state.lists, state.passing, state.moved = {}, {}, true
-  if state.version then
-    call('HDEL', LOCKS, 's')
-    state.version = nil
-  end
 end
 
 -- places returns the members of the queue for a request, and those for the same request as a
@@ -160,7 +156,6 @@ local function converts(r, yes)
     end
     in_portions('ZADD', QUEUE, scored)
   else
-    members[#members + 1] = 'b' .. r.ticket
     in_portions('ZREM', QUEUE, members)
   end
   moved()
@@ -186,9 +181,6 @@ function lists.conversions(list)
   end
   return l.has
 end
-
--- keep_back reports whether only waiters block the request of an owner that holds something.
-function lists.keep_back(ticket) return call('ZSCORE', QUEUE, 'b' .. ticket) ~= false end
 
 -- reclassify updates the lists of conversions after an owner has got or lost the gate key: as long
 -- as the owner has anything, all its queued requests are conversions.
@@ -237,7 +229,6 @@ local function dequeue(r)
   local members, further = places(r)
   if call('ZSCORE', QUEUE, further[1]) then
     for i = 1, #further do members[#members + 1] = further[i] end
-    members[#members + 1] = 'b' .. r.ticket
   end
   in_portions('ZREM', QUEUE, members)
   call('ZREM', DEADLINES, 'w' .. r.ticket)
@@ -275,7 +266,7 @@ function lists.waiters()
   return call('ZLEXCOUNT', QUEUE, '[' .. GATE_NODE, '(' .. GATE_NODE .. AFTER_TICKETS)
 end
 
--- tell sends a message to r's waiter.
+-- tell has finish send a message to r's waiter.
 local function tell(r, message)
-  call('PUBLISH', r.channel, message)
+  state.messages[#state.messages + 1] = { r.channel, message }
 end

@@ -36,25 +36,20 @@ end
 
 local may_pass
 
--- A portion of a search visits so many requests, or a twentieth of those found if that is more.
-local PORTION_OF_SEARCH = 25
+local BATCH = 25 -- requests that a search reads at once
 
 -- search finds the requests that wait for an owner. Holders' requests that came after limit, a
--- ticket, count as behind nobody. work has the tickets of the requests found, in the order of their
--- visits, and done is the number of visits so far: {} and 0, or where an earlier search ended. see,
--- if given, is called with each request. The search ends when everybody has been found or see
--- returns true; with portions, it also ends after one.
---
--- search returns the tickets found, together with the owner's own, as keys of a table. It also
--- returns the number of visits: if everybody has been found, all of work.
-local function search(owner, limit, work, done, portions, see)
+-- ticket, count as behind nobody. see, if given, is called with each request: the search ends when
+-- everybody has been found, or see returns true. It returns the tickets found, together with the
+-- owner's own, as keys of a table.
+local function search(owner, limit, see)
   local found, expanded = {}, {}
+  local work = {} -- the tickets found, in the order of their visits
   local left_out = {} -- list that was added -> its tickets that were left out
   local reached = {}  -- list -> how many of its tickets are not reached yet, from the end on
   -- List -> tickets reached that have to be checked against each request before them.
   local single = {}
   for _, ticket in ipairs(tickets_of(owner)) do found[ticket] = true end
-  for i = 1, #work do found[work[i]] = true end
 
   local function add(ticket)
     found[ticket] = true
@@ -132,22 +127,17 @@ local function search(owner, limit, work, done, portions, see)
     load_nodes(names)
   end
 
-  if #work == 0 then
-    local held, names = holding(owner), {}
-    for name in pairs(held and held.modes or {}) do names[#names + 1] = name end
-    load_nodes(names)
-    expand(owner)
-  end
-  local from = done
+  local held, names = holding(owner), {}
+  for name in pairs(held and held.modes or {}) do names[#names + 1] = name end
+  load_nodes(names)
+  expand(owner)
+  local done = 0
   while done < #work do
-    local portion = math.max(PORTION_OF_SEARCH, portions and floor(#work / 20) or 0)
-    local rest = portions and from + portion - done or portion
-    if rest <= 0 then break end
-    local batch = { unpack(work, done + 1, math.min(#work, done + math.min(rest, PORTION_OF_SEARCH))) }
+    local batch = { unpack(work, done + 1, math.min(#work, done + BATCH)) }
     read(batch)
     for _, ticket in ipairs(batch) do
       local v = request(ticket)
-      if v and see and see(v) then return found, done end
+      if v and see and see(v) then return found end
       if v then expand(v.owner) end
       for i = 1, v and #v.names or 0 do
         local modes = band(CONFLICTS[v.modes[i]], waits_on(v.names[i]))
@@ -158,7 +148,7 @@ local function search(owner, limit, work, done, portions, see)
       done = done + 1
     end
   end
-  return found, done
+  return found
 end
 
 -- waiting_for returns the tickets of the requests that wait for an owner, as keys of a table. See
@@ -167,7 +157,7 @@ local function waiting_for(owner, limit)
   local key = owner .. limit
   local found = state.passing[key]
   if not found then
-    found = search(owner, limit, {}, 0)
+    found = search(owner, limit)
     state.passing[key] = found
   end
   return found
@@ -191,48 +181,24 @@ local function first_waiter(name, mode, before, own)
   return nil
 end
 
--- stand adds a request to those that wait: ahead has for each node which owners want it, and in
--- which modes.
-local function stand(ahead, r)
-  for i = 1, #r.names do
-    local there = ahead[r.names[i]] or {}
-    there[#there + 1] = { owner = r.owner, mode = r.modes[i] }
-    ahead[r.names[i]] = there
-  end
-end
-
--- stands_in_the_way reports whether another owner in ahead wants the node in a mode that conflicts
--- with mode.
-local function stands_in_the_way(ahead, name, mode, owner)
-  for _, other in ipairs(ahead[name] or {}) do
-    if other.owner ~= owner and not compatible(other.mode, mode) then return true end
-  end
-  return false
-end
-
 -- earlier_waiter returns the number of the claim by which r is behind an earlier request, or nil.
-local function earlier_waiter(r, held, ahead)
+local function earlier_waiter(r, held)
   local holds = held or gate_is_of(r.owner)
   local before, own = r.ticket or AFTER_TICKETS, tickets_of(r.owner)
   for i = 1, #r.names do
     local name, mode = r.names[i], r.modes[i]
-    if ahead and not holds then
-      if stands_in_the_way(ahead, name, mode, r.owner) then return i end
-    else
-      -- Requests that wait for what r's owner has on the node wait for that owner: it may pass
-      -- them.
-      local has = held and held.modes[name] or 0
-      local modes = band(CONFLICTS[mode], waits_on(name), 31 - CONFLICTS[has])
-      for m = IS, modes > 0 and X or 0 do
-        if band(modes, BIT[m]) ~= 0 then
-          if not holds then
-            if first_waiter(name, m, before, own) then return i end
-          else
-            for _, ticket in ipairs(listed(name .. m)) do
-              if ticket >= before then break end
-              local earlier = not is_in(own, ticket) and request(ticket)
-              if earlier and not may_pass(r, earlier) then return i end
-            end
+    -- Requests that wait for what r's owner has on the node wait for that owner: it may pass them.
+    local has = held and held.modes[name] or 0
+    local modes = band(CONFLICTS[mode], waits_on(name), 31 - CONFLICTS[has])
+    for m = IS, modes > 0 and X or 0 do
+      if band(modes, BIT[m]) ~= 0 then
+        if not holds then
+          if first_waiter(name, m, before, own) then return i end
+        else
+          for _, ticket in ipairs(listed(name .. m)) do
+            if ticket >= before then break end
+            local earlier = not is_in(own, ticket) and request(ticket)
+            if earlier and not may_pass(r, earlier) then return i end
           end
         end
       end
@@ -281,39 +247,25 @@ end
 
 -- obstacle returns the number of a claim of r that cannot be granted now, and what blocks it:
 -- 'gate' for the gate key, 'waiter' for an earlier request, 'holder'. It returns nil if nothing
--- does. r.ticket is nil if r is not queued. ahead, if given, has all earlier waiters, so that the
--- queue need not be read.
+-- does. r.ticket is nil if r is not queued.
 --
 -- The gate key keeps an owner that holds something from the gate, but not from nodes. A request for
 -- the gate gets the gate key as soon as only holders block it. So obstacle reports a waiter first
 -- for such a request.
-local function obstacle(r, ahead)
+local function obstacle(r)
   local held = holding(r.owner)
   if gate_is_others(r.owner) and (not held or r.gate and not closer()) then return 1, 'gate' end
   load_nodes(r.names)
   local at = held_by_others(r, held)
   if at and not r.gate then return at, 'holder' end
-  local behind = state.queued and earlier_waiter(r, held, ahead)
+  local behind = state.queued and earlier_waiter(r, held)
   if behind then return behind, 'waiter' end
   return at, at and 'holder'
 end
 
-local MOST_STARTS = 3 -- a search in portions begins at most so often
-
--- mark returns what identifies the table to a search in portions. It changes with every change of
--- who holds and who waits. Changes by the early scripts do not count: nobody waits for their owners,
--- and their owners wait for nobody.
-local function mark()
-  return state.version and state.version .. '-' .. redis.sha1hex(gate() or '')
-end
-
 -- cycle looks for an owner that r conflicts with and that waits for r's owner. It returns the
 -- number of the claim that cannot be had, and the owner that has it; or nil.
---
--- If so_far is given, the search runs in portions. After one without an answer, cycle returns nil,
--- nil and the next so_far; the first so_far is ''. If the table has changed in between, the search
--- begins anew. If that happens too often, cycle searches everything in one script.
-local function cycle(r, so_far)
+local function cycle(r)
   if not lists.converting() then return nil end
   local held = holding(r.owner)
   local blocked = {} -- numbers of the claims that other holders block
@@ -326,14 +278,8 @@ local function cycle(r, so_far)
   local for_gate = r.gate and gate_is_others(r.owner)
   if #blocked == 0 and not for_gate then return nil end
 
-  local known, starts, done, tickets = string.match(so_far or '', '^(%S+) (%d+) (%d+) (%d*)$')
-  if known and known == mark() then
-    tickets = split_tickets(tickets)
-  else
-    starts, done, tickets = (starts or 0) + 1, 0, {}
-  end
   local claim, blocker
-  local _, seen = search(r.owner, AFTER_TICKETS, tickets, tonumber(done), so_far and tonumber(starts) <= MOST_STARTS, function(v)
+  search(r.owner, AFTER_TICKETS, function(v)
     claim = for_gate and gate_is_of(v.owner) and 1
     local theirs = holding(v.owner)
     for _, i in ipairs(theirs and blocked or {}) do
@@ -343,10 +289,4 @@ local function cycle(r, so_far)
     return claim
   end)
   if claim then return claim, blocker end
-  if seen == #tickets then return nil end
-  if not state.version then
-    state.version = int(NOW_MICROS)
-    call('HSET', LOCKS, 's', state.version)
-  end
-  return nil, nil, table.concat({ mark(), int(starts), int(seen), table.concat(tickets) }, ' ')
 end
