@@ -61,8 +61,8 @@ var (
 
 func inTwo(early, own string) [2]lua.Script {
 	return [2]lua.Script{
-		lua.NewScript(assemble(early, "return { 'left to the rest' }", nil), lua.Asking),
-		lua.NewScript(assemble("", own, changeParts), lua.Asking),
+		lua.NewScript(assemble(early, "return { 'left to the rest' }", nil)),
+		lua.NewScript(assemble("", own, changeParts)),
 	}
 }
 

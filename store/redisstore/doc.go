@@ -10,16 +10,15 @@
 //
 // # What it does
 //
-// All locks of a tree are in six keys that share one hash tag. Every operation is one Lua script,
+// All locks of a tree are in five keys that share one hash tag. Every operation is one Lua script,
 // which Redis runs in one atomic step by its own clock. An acquisition grants the whole claim set,
 // or queues it, or refuses it. A release gives back and hands over: it grants to the waiters that
 // now fit, in the order of their arrival, and publishes to each that it has been granted. They have
 // nothing more to send.
 //
 // What a script costs depends on the claims of the request and on the waiters that it meets, never
-// on how many locks or trees there are. Large hand-overs are done in portions, so that no script
-// keeps the server from its other work for long. Whoever ran the script then calls for the next
-// portion.
+// on how many locks or trees there are. A release that lets in n waiters takes the server about 40 µs
+// for each.
 //
 // # How the code is laid out
 //
@@ -28,7 +27,7 @@
 //	 │  scripts          how each script is put together from the folder scripts
 //	 ├─ internal/pubsub  hears which waiters have been granted
 //	 ├─ internal/calls   ends every call in time, and takes back what calls leave behind
-//	 └─ internal/lua     runs scripts; sends together what comes together
+//	 └─ internal/lua     runs scripts
 //
 // # The keys
 //
@@ -51,7 +50,7 @@
 // # The scripts
 //
 // They are in the folder scripts; each begins with its keys, its arguments and its reply. acquire,
-// release, withdraw, renew, force, proceed and transfer change the table; blocker and snapshot read
+// release, withdraw, renew, force and transfer change the table; blocker and snapshot read
 // it. scripts/lib/keys.lua says in which order their parts stand, and scripts.go which files each
 // one consists of. acquire and release begin with the common case, in which nobody waits for the
 // same nodes: it ends the script before the rest is run, at a third of the price.
@@ -68,7 +67,8 @@
 //   - A request or a release that is sent twice because its reply was lost is carried out once.
 //   - A request that fails is withdrawn in the background, again and again, until Redis answers or
 //     its lease has ended. If it reaches Redis later than that, it is granted nothing.
-//   - A script that fails half-way leaves a mark, and the next one repairs the table.
+//   - A script that fails half-way, such as for want of a right, leaves a mark, and the next one
+//     removes the tree's locks: their holders learn so when they renew.
 //   - Fences are max(last+1, the server's time in µs). They keep growing when a failover loses the
 //     last writes, unless the new primary's clock is behind by more than that.
 //   - Replication in Redis is asynchronous. A failover can forget the latest grants, and two owners
@@ -104,9 +104,8 @@
 // end commands run on goroutines of their own, which callers leave behind. With
 // ContextTimeoutEnabled, as [Open] has it, these end in time too.
 //
-// On a redis.Client, which serves a single node or a primary under Sentinel, commands that come
-// together go together, and renewals and releases never wait for acquisitions. A redis.Ring is
-// refused: see [New].
+// Commands share the client's pool of connections, of which a process needs about as many as it has
+// locks under way at once. A redis.Ring is refused: see [New].
 //
 // # Gates and plain redislock
 //

@@ -23,7 +23,7 @@ func TestScriptsFailHalfway(t *testing.T) {
 	for _, sc := range []*lua.Script{
 		&failing.acquire, &failing.release, &failing.withdraw, &failing.renew, &failing.transfer, &failing.force,
 	} {
-		*sc = lua.NewScript(failAtCommand(t, sc.Source), sc.Lane)
+		*sc = lua.NewScript(failAtCommand(t, sc.Source))
 	}
 
 	const lease = 3 * time.Second

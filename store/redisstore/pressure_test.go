@@ -13,7 +13,6 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/testserver"
-	"github.com/pathlock-go/pathlock/store/redisstore/internal/lua"
 )
 
 // far returns a client whose server is a delay away, each way.
@@ -190,11 +189,11 @@ func TestCloseIsBounded(t *testing.T) {
 func TestNeverSent(t *testing.T) {
 	store := New(closeClient(t, redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", MaxRetries: -1, DialerRetries: 1})))
 	process, withdrawn := store.runner.Process, 0
-	store.runner.Process = func(ctx context.Context, lane lua.Lane, cmd redis.Cmder) error {
+	store.runner.Process = func(ctx context.Context, cmd redis.Cmder) error {
 		if cmd.Args()[1] == store.scripts.withdraw.SHA() {
 			withdrawn++
 		}
-		return process(ctx, lane, cmd)
+		return process(ctx, cmd)
 	}
 	for range 10 {
 		if _, err := store.Acquire(t.Context(), ask(newTree(t), x("/a"))); !errors.Is(err, pathlock.ErrUnavailable) {

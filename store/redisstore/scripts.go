@@ -95,16 +95,16 @@ type scripts struct {
 
 func newScripts() scripts {
 	changing := func(early, own string) lua.Script {
-		return lua.NewScript(assemble(early, own, changeParts), lua.Keeping)
+		return lua.NewScript(assemble(early, own, changeParts))
 	}
 	return scripts{
-		acquire:  lua.NewScript(assemble(earlyAcquireLua, acquireLua, changeParts), lua.Asking),
+		acquire:  lua.NewScript(assemble(earlyAcquireLua, acquireLua, changeParts)),
 		release:  changing(earlyReleaseLua, releaseLua),
 		withdraw: changing("", withdrawLua),
 		renew:    changing("", renewLua),
 		transfer: changing("", transferLua),
 		force:    changing("", forceLua),
-		blocker:  lua.NewScript(assemble("", blockerLua, readParts), lua.Keeping),
-		snapshot: lua.NewScript(assemble("", snapshotLua, []string{gateLua}), lua.Keeping),
+		blocker:  lua.NewScript(assemble("", blockerLua, readParts)),
+		snapshot: lua.NewScript(assemble("", snapshotLua, []string{gateLua})),
 	}
 }

@@ -51,7 +51,7 @@ func New(client redis.UniversalClient, opts ...Option) *Store {
 		config:   c,
 		keys:     k,
 		scripts:  newScripts(),
-		runner:   lua.NewRunner(client, c.timeout),
+		runner:   lua.NewRunner(client),
 		listener: pubsub.New(client, k.channel(id)),
 	}
 	var refusal error
@@ -59,15 +59,22 @@ func New(client redis.UniversalClient, opts ...Option) *Store {
 		refusal = errRing
 	}
 	s.calls = calls.New(calls.Config{
-		Client:  client,
-		Timeout: c.timeout,
-		Refusal: refusal,
-		// The node may be down, and its slots another's by now. A cluster's client finds out once a
-		// minute by itself.
-		Unanswered: s.listener.Relocate,
+		Client:     client,
+		Timeout:    c.timeout,
+		Refusal:    refusal,
+		Unanswered: s.relocate,
 		Withdraw:   s.withdraw,
 	})
 	return s
+}
+
+// relocate has the client find out anew which node has which keys, since the one that it knows may
+// be down. A cluster's client does so once a minute by itself.
+func (s *Store) relocate(ctx context.Context) {
+	s.listener.Relocate(ctx)
+	if c, ok := s.own.(sentinelClient); ok {
+		_, _ = c.sentinels.look(ctx) // the next connection will look again
+	}
 }
 
 // errRing is why a redis.Ring cannot serve.

@@ -88,8 +88,11 @@ func Answered(err error) bool {
 func (c *Caller) Failed(ctx context.Context, what Operation, err error) error {
 	// The connection's deadline is the context's, and may be noticed first.
 	deadline, ok := ctx.Deadline()
-	if !Answered(err) {
-		c.config.Unanswered(context.WithoutCancel(ctx))
+	if !Answered(err) && c.Begin() == nil {
+		go func() {
+			defer c.End()
+			c.config.Unanswered(context.WithoutCancel(ctx))
+		}()
 	}
 	switch {
 	case ok && !time.Now().Before(deadline):

@@ -21,7 +21,8 @@ type Config struct {
 	Timeout time.Duration
 	// Refusal is why no command may begin; nil if commands may.
 	Refusal error
-	// Unanswered is called when a server has not answered a command.
+	// Unanswered is called in the background when a server has not answered a command. It ends in
+	// time by itself.
 	Unanswered func(context.Context)
 	// Withdraw takes a request back. Where the request may still be on its way to the server, the
 	// server is to grant it nothing for the time remember.

@@ -4,39 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/redis/go-redis/v9"
-)
-
-// Lane tells commands apart that must not wait for each other.
-type Lane int
-
-const (
-	// Keeping is for what keeps or gives back what there is: renewals, releases, withdrawals.
-	Keeping Lane = iota
-	// Asking is for acquisitions.
-	Asking
-	lanes
 )
 
 // Runner sends the commands that run scripts.
 type Runner struct {
 	client redis.UniversalClient
-	// Process sends a command and waits for its reply. After an error, nobody looks at the command.
-	Process func(ctx context.Context, lane Lane, cmd redis.Cmder) error
+	// Process sends a command and waits for its reply. Tests replace it.
+	Process func(ctx context.Context, cmd redis.Cmder) error
 }
 
-// NewRunner returns a runner that sends commands to a single server by a [Pipeline], whose batches
-// have the timeout if their commands have no deadline, and to others by the client's own way.
-func NewRunner(client redis.UniversalClient, timeout time.Duration) *Runner {
-	r := &Runner{client: client}
-	if single, ok := client.(*redis.Client); ok {
-		r.Process = NewPipeline(single, timeout).Process
-		return r
-	}
-	r.Process = func(ctx context.Context, _ Lane, cmd redis.Cmder) error { return client.Process(ctx, cmd) }
-	return r
+// NewRunner returns a runner that sends commands by a client.
+func NewRunner(client redis.UniversalClient) *Runner {
+	return &Runner{client: client, Process: client.Process}
 }
 
 // errLearned says that Redis has been given a script, and has to be asked again.
@@ -50,7 +31,7 @@ var errLearned = errors.New("the server forgets scripts as fast as they are load
 // where the keys are.
 func (r *Runner) learn(ctx context.Context, sc *Script, keys []string, args []any) (any, error) {
 	if IsCluster(r.client) {
-		return r.call(ctx, sc.Lane, "eval", sc.Source, keys, args)
+		return r.call(ctx, "eval", sc.Source, keys, args)
 	}
 	if err := r.client.ScriptLoad(ctx, sc.Source).Err(); err != nil {
 		return nil, fmt.Errorf("loading a script: %w", err)
@@ -78,7 +59,7 @@ func (r *Runner) moving(err error) bool {
 
 // call sends EVAL or EVALSHA. Strings in keys and args go by pointers, which takes less time than
 // to put strings into interfaces.
-func (r *Runner) call(ctx context.Context, lane Lane, command string, script any, keys []string, args []any) (any, error) {
+func (r *Runner) call(ctx context.Context, command string, script any, keys []string, args []any) (any, error) {
 	const beforeKeys = 3
 	all := make([]any, 0, beforeKeys+len(keys)+len(args))
 	all = append(all, command, script, len(keys))
@@ -87,8 +68,8 @@ func (r *Runner) call(ctx context.Context, lane Lane, command string, script any
 	}
 	cmd := redis.NewCmd(ctx, append(all, args...)...)
 	cmd.SetFirstKeyPos(beforeKeys)
-	if err := r.Process(ctx, lane, cmd); err != nil {
-		return nil, err // the command may be another goroutine's still
+	if err := r.Process(ctx, cmd); err != nil {
+		return nil, err
 	}
 	return cmd.Result()
 }

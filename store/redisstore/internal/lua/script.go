@@ -15,8 +15,6 @@ import (
 type Script struct {
 	// Source is what Redis is sent, and keeps.
 	Source string
-	// Lane is what the script must not wait for.
-	Lane Lane
 
 	sha string
 	// name is sha for commands, which would have to allocate it each time.
@@ -25,7 +23,7 @@ type Script struct {
 
 // NewScript returns a script without the comments and the indentation of its text, line for line.
 // Nothing in the text may begin with two dashes but comments.
-func NewScript(text string, lane Lane) Script {
+func NewScript(text string) Script {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		code, _, _ := strings.Cut(line, "--")
@@ -33,7 +31,7 @@ func NewScript(text string, lane Lane) Script {
 		b.WriteByte('\n')
 	}
 	sha := SHA1(b.String())
-	return Script{Source: b.String(), Lane: lane, sha: sha, name: sha}
+	return Script{Source: b.String(), sha: sha, name: sha}
 }
 
 // SHA returns what Redis names the script by.
@@ -60,7 +58,7 @@ func (sc *Script) Ask(ctx context.Context, r *Runner, keys []string, args ...any
 // again for as long as ctx has time.
 func (sc *Script) Run(ctx context.Context, r *Runner, keys []string, args ...any) (any, error) {
 	for pause := time.Duration(0); ; pause = min(max(2*pause, firstMovePause), longestMovePause) {
-		answer, err := r.call(ctx, sc.Lane, "evalsha", sc.name, keys, args)
+		answer, err := r.call(ctx, "evalsha", sc.name, keys, args)
 		if err != nil && redis.HasErrorPrefix(err, "NOSCRIPT") {
 			refused(args)
 			answer, err = r.learn(ctx, sc, keys, args)
