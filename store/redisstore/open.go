@@ -67,25 +67,9 @@ var errMalformed = errors.New("redisstore: not a valid redis URL: see Open for i
 // with the rights of the default user.
 var errNoPassword = errors.New("redisstore: the URL names a user without a password; for a user with nopass, give any")
 
-// loggedIn refuses a user without a password.
-func loggedIn(user, password string) error {
-	if user != "" && password == "" {
-		return errNoPassword
-	}
-	return nil
-}
-
 // dialTimeout is how long dialling may take, unless the URL has another dial_timeout. For so long,
 // a host that has gone holds up the client's pool, and a cluster's look at who has which slots.
 const dialTimeout = time.Second
-
-// dialBounds returns how long to dial and how often, where the URL does not say.
-func dialBounds(timeout time.Duration, tries int) (time.Duration, int) {
-	if timeout == 0 {
-		timeout = dialTimeout
-	}
-	return timeout, max(tries, 1)
-}
 
 func openClient(rawURL string) (redis.UniversalClient, error) {
 	scheme, rest, ok := strings.Cut(rawURL, "://")
@@ -112,82 +96,100 @@ func openClient(rawURL string) (redis.UniversalClient, error) {
 	}
 	switch topology {
 	case "redis":
-		slash := strings.IndexByte(rest+"/", '/')
-		o, err := read(r, redis.ParseURL, rest[:slash], rest[slash:]+"?"+options.Encode())
-		if err != nil {
-			return nil, err
-		}
-		if err := storeurl.CheckPort(o.Addr); err != nil {
-			return nil, fmt.Errorf("redisstore: %w", err)
-		}
-		if err := loggedIn(o.Username, o.Password); err != nil {
-			return nil, err
-		}
-		o.TLSConfig = secured(config, o.TLSConfig)
-		o.ContextTimeoutEnabled = true
-		o.DialTimeout, o.DialerRetries = dialBounds(o.DialTimeout, o.DialerRetries)
-		return redis.NewClient(o), nil
+		return openSingle(r, rest, options, config)
 	case "redis+cluster":
-		u, err := splitHosts(rest, "6379")
-		if err != nil {
-			return nil, err
-		}
-		for _, host := range u.hosts[1:] {
-			options.Add("addr", host)
-		}
-		o, err := read(r, redis.ParseClusterURL, u.first(), "?"+options.Encode())
-		switch {
-		case err != nil:
-			return nil, err
-		case u.name != "" || u.db != "":
-			return nil, errMalformed
-		}
-		if err := loggedIn(o.Username, o.Password); err != nil {
-			return nil, err
-		}
-		o.TLSConfig = secured(config, o.TLSConfig)
-		o.ContextTimeoutEnabled = true
-		o.DialTimeout, o.DialerRetries = dialBounds(o.DialTimeout, o.DialerRetries)
-		return redis.NewClusterClient(o), nil
+		return openCluster(r, rest, options, config)
 	case "redis+sentinel":
-		u, err := splitHosts(rest, "26379")
-		if err != nil {
-			return nil, err
-		}
-		// One part before the hosts is the name, two are the user and the name.
-		if u.name == "" {
-			u.name, u.user = u.user, ""
-		}
-		// A name has no colon: that is a user with a password, and the name is missing.
-		if u.name == "" || strings.ContainsRune(u.name, ':') {
-			return nil, errNoPrimary
-		}
-		sentinelUser, sentinelPassword := options.Get("sentinel_username"), options.Get("sentinel_password")
-		options.Del("sentinel_username")
-		options.Del("sentinel_password")
-		o, err := read(r, redis.ParseURL, u.first(), "/"+u.db+"?"+options.Encode())
-		if err != nil {
-			return nil, err
-		}
-		if err := cmp.Or(loggedIn(o.Username, o.Password), loggedIn(sentinelUser, sentinelPassword)); err != nil {
-			return nil, err
-		}
-		o.TLSConfig = secured(config, o.TLSConfig)
-		o.ContextTimeoutEnabled = true
-		o.DialTimeout, o.DialerRetries = dialBounds(o.DialTimeout, o.DialerRetries)
-		return newSentinelClient(u.name, u.hosts, o, redis.Options{Username: sentinelUser, Password: sentinelPassword}), nil
+		return openSentinel(r, rest, options, config)
 	default:
 		return nil, errScheme
 	}
 }
 
-// secured returns the configuration of TLS. What the client reads from a URL has the first host's
-// name, which the other nodes have not; of that, only skip_verify counts.
-func secured(config, read *tls.Config) *tls.Config {
-	if config != nil && read != nil {
-		config.InsecureSkipVerify = read.InsecureSkipVerify
+func openSingle(r reader, rest string, options url.Values, config *tls.Config) (redis.UniversalClient, error) {
+	u, err := splitHosts(rest, "6379")
+	if err != nil {
+		return nil, err
 	}
-	return config
+	if u.name != "" || len(u.hosts) > 1 {
+		return nil, errMalformed
+	}
+	o, err := readNode(r, u, options, config)
+	if err != nil {
+		return nil, err
+	}
+	return redis.NewClient(o), nil
+}
+
+func openCluster(r reader, rest string, options url.Values, config *tls.Config) (redis.UniversalClient, error) {
+	u, err := splitHosts(rest, "6379")
+	if err != nil {
+		return nil, err
+	}
+	for _, host := range u.hosts[1:] {
+		options.Add("addr", host)
+	}
+	o, err := read(r, redis.ParseClusterURL, u.first(), "?"+options.Encode())
+	if err != nil {
+		return nil, err
+	}
+	if u.name != "" || u.db != "" {
+		return nil, errMalformed
+	}
+	o.ContextTimeoutEnabled = true
+	if err := settle(config, o.Username, o.Password, &o.TLSConfig, &o.DialTimeout, &o.DialerRetries); err != nil {
+		return nil, err
+	}
+	return redis.NewClusterClient(o), nil
+}
+
+func openSentinel(r reader, rest string, options url.Values, config *tls.Config) (redis.UniversalClient, error) {
+	u, err := splitHosts(rest, "26379")
+	if err != nil {
+		return nil, err
+	}
+	// One part before the hosts is the name, two are the user and the name.
+	if u.name == "" {
+		u.name, u.user = u.user, ""
+	}
+	// A name has no colon: that is a user with a password, and the name is missing.
+	if u.name == "" || strings.ContainsRune(u.name, ':') {
+		return nil, errNoPrimary
+	}
+	auth := redis.Options{Username: options.Get("sentinel_username"), Password: options.Get("sentinel_password")}
+	if auth.Username != "" && auth.Password == "" {
+		return nil, errNoPassword
+	}
+	options.Del("sentinel_username")
+	options.Del("sentinel_password")
+	o, err := readNode(r, u, options, config)
+	if err != nil {
+		return nil, err
+	}
+	return newSentinelClient(u.name, u.hosts, o, auth), nil
+}
+
+// readNode reads the options of a client that serves one node at a time.
+func readNode(r reader, u hostsURL, options url.Values, config *tls.Config) (*redis.Options, error) {
+	o, err := read(r, redis.ParseURL, u.first(), "/"+u.db+"?"+options.Encode())
+	if err != nil {
+		return nil, err
+	}
+	o.ContextTimeoutEnabled = true
+	return o, settle(config, o.Username, o.Password, &o.TLSConfig, &o.DialTimeout, &o.DialerRetries)
+}
+
+// settle sets what all clients have in common. What go-redis reads of TLS from a URL has the first
+// host's name, which the other nodes have not; of that, only skip_verify counts.
+func settle(config *tls.Config, user, password string, read **tls.Config, timeout *time.Duration, tries *int) error {
+	if user != "" && password == "" {
+		return errNoPassword
+	}
+	if config != nil && *read != nil {
+		config.InsecureSkipVerify = (*read).InsecureSkipVerify
+	}
+	*read, *timeout, *tries = config, cmp.Or(*timeout, dialTimeout), max(*tries, 1)
+	return nil
 }
 
 // reader says how go-redis has to read a URL, and whether what follows the hosts may be quoted.

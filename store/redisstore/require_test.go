@@ -1,7 +1,6 @@
 package redisstore
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -34,21 +33,4 @@ func requireHeld(t *testing.T, s *Store, want ...pathlock.Acquisition) {
 	if !slices.Equal(got, wanted) {
 		t.Errorf("held: %v, want %v", got, wanted)
 	}
-}
-
-// requireConflict requires that a request is refused.
-func requireConflict(t *testing.T, s *Store, req pathlock.Acquisition) {
-	t.Helper()
-	_ = conflictOf(t, s, req)
-}
-
-// conflictOf requires that a request is refused, and returns how.
-func conflictOf(t *testing.T, s *Store, req pathlock.Acquisition) *pathlock.ConflictError {
-	t.Helper()
-	_, err := s.Acquire(t.Context(), req)
-	var conflict *pathlock.ConflictError
-	if !errors.As(err, &conflict) {
-		t.Fatalf("acquire %v: %v, want a conflict", req.Claims, err)
-	}
-	return conflict
 }

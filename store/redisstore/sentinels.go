@@ -112,7 +112,7 @@ func (s *sentinels) look(ctx context.Context) (string, error) {
 	}
 	if best.addr == "" {
 		// It matches no context's error: users would take that for their own context's.
-		return "", fmt.Errorf("no sentinel says who the primary is: %s", errors.Join(failed...))
+		return "", errors.New("no sentinel says who the primary is: " + errors.Join(failed...).Error())
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -21,7 +21,6 @@ const heartbeats = 3
 // when a lease may have ended that the server told it of, when messages may have been missed, and
 // often enough to keep its place.
 func (s *Store) wait(ctx context.Context, r *request, w *pubsub.Waiter) (pathlock.Grant, error) {
-	s.listener.Route(w)
 	deadline := r.began.Add(r.Wait)
 	// asked is when the last question left that was answered by a place in the queue, and place its
 	// number.

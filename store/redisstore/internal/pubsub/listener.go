@@ -2,6 +2,7 @@ package pubsub
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -28,8 +29,6 @@ type Listener struct {
 	// byRef has the waiters, and byKey their references. Waiters for the same grant share one.
 	byRef map[string][]*Waiter
 	byKey map[calls.Key]string
-	// routed are the waiters that are told when messages may have been missed.
-	routed map[*Waiter]bool
 	// The subscription is begun when the first waiter begins to wait.
 	begun, established bool
 }
@@ -77,7 +76,7 @@ func (m Message) IsOutdated(place uint64) bool { return m.Question < place && m.
 func New(client redis.UniversalClient, channel string) *Listener {
 	l := &Listener{
 		client: client, Channel: channel,
-		byRef: make(map[string][]*Waiter), byKey: make(map[calls.Key]string), routed: make(map[*Waiter]bool),
+		byRef: make(map[string][]*Waiter), byKey: make(map[calls.Key]string),
 	}
 	l.ctx, l.close = context.WithCancel(context.Background())
 	return l
@@ -99,30 +98,15 @@ func (l *Listener) Join(key calls.Key) *Waiter {
 	return w
 }
 
-// Route has a waiter told when messages may have been missed. Call it before the request is sent.
-func (l *Listener) Route(w *Waiter) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.routed[w] = true
-}
-
 // Leave forgets a waiter.
 func (l *Listener) Leave(w *Waiter) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.routed, w)
-	var others []*Waiter
-	for _, other := range l.byRef[w.Ref] {
-		if other != w {
-			others = append(others, other)
-		}
+	l.byRef[w.Ref] = slices.DeleteFunc(l.byRef[w.Ref], func(other *Waiter) bool { return other == w })
+	if len(l.byRef[w.Ref]) == 0 {
+		delete(l.byRef, w.Ref)
+		delete(l.byKey, w.key)
 	}
-	if len(others) > 0 {
-		l.byRef[w.Ref] = others
-		return
-	}
-	delete(l.byRef, w.Ref)
-	delete(l.byKey, w.key)
 }
 
 // Alone reports whether no other call waits for the same grant.
@@ -147,13 +131,18 @@ func (l *Listener) deliver(payload string) {
 	defer l.mu.Unlock()
 	for _, w := range l.byRef[ref] {
 		if kind == again {
-			select {
-			case w.Again <- struct{}{}:
-			default:
-			}
-			continue
+			w.wake()
+		} else {
+			w.hear(m)
 		}
-		w.hear(m)
+	}
+}
+
+// wake has the waiter ask again.
+func (w *Waiter) wake() {
+	select {
+	case w.Again <- struct{}{}:
+	default: // it has been told already
 	}
 }
 

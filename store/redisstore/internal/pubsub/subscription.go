@@ -37,37 +37,29 @@ func (l *Listener) Listen() (established bool) {
 // run keeps the subscription up until the listener is closed.
 func (l *Listener) run() {
 	for pause := firstPause; l.ctx.Err() == nil; pause = min(2*pause, lastPause) {
-		if l.keep() {
+		if l.receive() {
 			pause = firstPause
 		}
-		l.lose()
+		l.setEstablished(false)
 		l.Relocate(l.ctx)
 		// Processes that have lost their subscriptions together do not all come back at once.
-		timer := time.NewTimer(pause/2 + rand.N(pause))
 		select {
-		case <-timer.C:
+		case <-time.After(pause/2 + rand.N(pause)):
 		case <-l.ctx.Done():
-			timer.Stop()
 		}
 	}
 }
 
-// keep makes the subscription, and hands on what the server says until the first fault. It reports
-// whether the server had the subscription.
+// receive makes the subscription, and hands on what the server says until the first fault. It
+// reports whether the server had the subscription.
 //
 // The client would repair a connection by itself, but it takes a ping that was sent for one that
 // was answered.
-func (l *Listener) keep() (established bool) {
+func (l *Listener) receive() (established bool) {
 	subscription := l.client.Subscribe(l.ctx) // to nothing: it does not connect yet
-	closed := make(chan struct{})
-	stop := context.AfterFunc(l.ctx, func() { _ = subscription.Close(); close(closed) })
-	defer func() {
-		if stop() {
-			_ = subscription.Close()
-			return
-		}
-		<-closed
-	}()
+	defer func() { _ = subscription.Close() }()
+	stop := context.AfterFunc(l.ctx, func() { _ = subscription.Close() })
+	defer stop()
 	if bounded(l.ctx, func(ctx context.Context) error { return subscription.Subscribe(ctx, l.Channel) }) != nil {
 		return false
 	}
@@ -79,17 +71,15 @@ func (l *Listener) keep() (established bool) {
 			l.deliver(e.Payload)
 		case *redis.Subscription:
 			established = true
-			l.confirm()
+			l.setEstablished(true)
 		case *redis.Pong:
 			if !pinged {
 				return established // a time-out in the middle of a message has put the client out of step
 			}
 			pinged = false
 		default:
-			if !established || pinged || !errors.As(err, &network) || !network.Timeout() {
-				return established
-			}
-			if bounded(l.ctx, func(ctx context.Context) error { return subscription.Ping(ctx) }) != nil {
+			silent := errors.As(err, &network) && network.Timeout()
+			if !established || pinged || !silent || bounded(l.ctx, func(ctx context.Context) error { return subscription.Ping(ctx) }) != nil {
 				return established
 			}
 			pinged = true
@@ -112,24 +102,19 @@ func bounded(ctx context.Context, do func(context.Context) error) error {
 	return do(ctx)
 }
 
-// confirm notes that the server has the subscription, and tells the waiters that messages may have
-// been missed before.
-func (l *Listener) confirm() {
+// setEstablished notes whether the server has the subscription. When it has, the waiters are told
+// that messages may have been missed before.
+func (l *Listener) setEstablished(yes bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.established = true
-	for w := range l.routed {
-		select {
-		case w.Again <- struct{}{}:
-		default: // it has been told already
+	l.established = yes
+	for _, waiters := range l.byRef {
+		for _, w := range waiters {
+			if yes {
+				w.wake()
+			}
 		}
 	}
-}
-
-func (l *Listener) lose() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.established = false
 }
 
 // Close ends the subscription, and returns when its goroutine has ended.
