@@ -78,7 +78,7 @@ const mostLate = 3
 
 // tooLate gives up a request whose grants have always ended before they arrived.
 func (s *Store) tooLate(ctx context.Context, r *request) error {
-	s.calls.Undo(r.farewell(ctx), r.call)
+	s.calls.Undo(r.grace(ctx), r.call)
 	return calls.Unavailable(r.what, fmt.Errorf("the grant took longer to arrive than its lease of %v lasts", r.Lease))
 }
 
@@ -95,26 +95,26 @@ type request struct {
 	call *calls.Request
 	// inTheWay is the number of the claim that was last in the way.
 	inTheWay int
-	// parting is the context that farewell returns, nil before its first call.
-	parting context.Context
-	cancel  context.CancelFunc
+	// graceful is the context that grace returns, nil before its first call.
+	graceful context.Context
+	cancel   context.CancelFunc
 }
 
-// farewell returns the context for what the request still does after its own context has ended, or
+// grace returns the context for what the request still does after its own context has ended, or
 // after its answer: it leaves everything in order, and asks who is in the way. All of that shares
-// one [calls.Farewell], which begins with the first call, and ends when the request does at the
+// one [calls.GracePeriod], which begins with the first call, and ends when the request does at the
 // latest.
-func (r *request) farewell(ctx context.Context) context.Context {
-	if r.parting == nil {
-		r.parting, r.cancel = context.WithTimeout(context.WithoutCancel(ctx), min(calls.Farewell, time.Until(r.until)))
+func (r *request) grace(ctx context.Context) context.Context {
+	if r.graceful == nil {
+		r.graceful, r.cancel = context.WithTimeout(context.WithoutCancel(ctx), min(calls.GracePeriod, time.Until(r.until)))
 	}
-	return r.parting
+	return r.graceful
 }
 
 // left is how long the server has for the next command of a request.
 func (s *Store) left(r *request) time.Duration { return min(s.config.timeout, time.Until(r.until)) }
 
-// end releases the resources of the farewell.
+// end releases the resources of the grace period.
 func (r *request) end() {
 	if r.cancel != nil {
 		r.cancel()
@@ -175,11 +175,11 @@ func (s *Store) decided(ctx context.Context, r *request, answer lua.Reply, asked
 // replicas have it.
 func (s *Store) granted(ctx context.Context, r *request, fence uint64, asked time.Time) (pathlock.Grant, error) {
 	if ctx.Err() != nil {
-		s.calls.Undo(r.farewell(ctx), r.call)
+		s.calls.Undo(r.grace(ctx), r.call)
 		return pathlock.Grant{}, calls.Interrupted(ctx, r.what)
 	}
 	if err := s.replicate(ctx, r); err != nil {
-		s.calls.Undo(r.farewell(ctx), r.call)
+		s.calls.Undo(r.grace(ctx), r.call)
 		return pathlock.Grant{}, err
 	}
 	return pathlock.Grant{Fence: fence, Asked: asked}, nil

@@ -41,22 +41,6 @@ func TestBlockerAmongMany(t *testing.T) {
 	}
 }
 
-// TestBlockerThatWaits: an earlier waiter is named where no holder is in the way.
-func TestBlockerThatWaits(t *testing.T) {
-	store, tree := newStore(t), newTree(t)
-	holder := ask(tree, ix("/"))
-	take(t, store, holder)
-	w := queue(t, store, ask(tree, x("/")))
-	_, err := store.Acquire(t.Context(), ask(tree, ix("/")))
-	var conflict *pathlock.ConflictError
-	if !errors.As(err, &conflict) || conflict.Blocker.Owner != w.req.Owner || !conflict.Blocker.Waiting {
-		t.Errorf("error %v, want a conflict with the waiter", err)
-	}
-	release(t, store, holder)
-	w.granted()
-	release(t, store, w.req)
-}
-
 // TestBlockerOfAHolderAtTheGate: a holder that asks for the gate is told of the other holder, and
 // not of the waiter that has closed the gate and waits for both of them.
 func TestBlockerOfAHolderAtTheGate(t *testing.T) {

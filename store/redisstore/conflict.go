@@ -65,7 +65,7 @@ func (s *Store) blocker(ctx context.Context, r *request, i int, only pathlock.Ow
 		return pathlock.Blocker{}
 	}
 	name, mode := r.set.claim(i)
-	found, err := calls.Do(r.farewell(ctx), s.calls, calls.Operation{Verb: "look for a blocker", Tree: r.Tree}, func(ctx context.Context) (lua.Reply, error) {
+	found, err := calls.Do(r.grace(ctx), s.calls, calls.Operation{Verb: "look for a blocker", Tree: r.Tree}, func(ctx context.Context) (lua.Reply, error) {
 		for rank := "0"; ; {
 			got, err := s.scripts.blocker.Ask(ctx, s.runner, r.keys, string(r.Owner), name, mode, rank, string(only))
 			if err != nil || got.Status != statusMore {

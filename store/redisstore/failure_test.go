@@ -3,7 +3,6 @@ package redisstore
 import (
 	"context"
 	"errors"
-	"syscall"
 	"testing"
 	"time"
 
@@ -47,23 +46,6 @@ func TestServerForgets(t *testing.T) {
 			release(t, store, w.req)
 		})
 	}
-}
-
-func TestScriptsForgotten(t *testing.T) {
-	server := startServer(t)
-	store, tree := server.store(), newTree(t)
-	first := ask(tree, x("/a"))
-	take(t, store, first)
-	w := queue(t, store, ask(tree, x("/a")))
-	server.do("SCRIPT", "FLUSH")
-	release(t, store, first)
-	w.granted()
-	server.do("SCRIPT", "FLUSH")
-	// The release is sent twice, because of the script, and must yet tell that there is nothing.
-	if err := store.Release(t.Context(), tree, first.Owner, first.Grant); !errors.Is(err, pathlock.ErrNotHeld) {
-		t.Errorf("second release: %v, want ErrNotHeld", err)
-	}
-	release(t, store, w.req)
 }
 
 // A server whose memory is full grants nothing, but it takes back, and it renews.
@@ -152,84 +134,6 @@ func TestReplicaCannotServe(t *testing.T) {
 	// Closing the store waits until what may have been acquired for nobody is withdrawn, or its
 	// lease has ended.
 	server.do("REPLICAOF", "NO", "ONE")
-}
-
-func TestServerHangs(t *testing.T) {
-	server := startServer(t)
-	store, tree := server.store(WithTimeout(2*short)), newTree(t)
-	held := ask(tree, x("/held"))
-	take(t, store, held)
-	server.signal(syscall.SIGSTOP)
-
-	t.Run("the store's timeout", func(t *testing.T) {
-		_, err := store.Acquire(t.Context(), ask(tree, x("/a")))
-		if !errors.Is(err, pathlock.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("acquire: %v, want ErrUnavailable and no context's error", err)
-		}
-	})
-	t.Run("the context's deadline", func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), short/3)
-		defer cancel()
-		_, err := store.Acquire(ctx, ask(tree, x("/b")))
-		if !errors.Is(err, pathlock.ErrUnavailable) || !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("acquire: %v, want ErrUnavailable and DeadlineExceeded", err)
-		}
-	})
-	t.Run("the context's cancellation", func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		time.AfterFunc(short/3, cancel)
-		req := ask(tree, x("/c"))
-		req.Wait = long
-		if _, err := store.Acquire(ctx, req); !errors.Is(err, context.Canceled) {
-			t.Errorf("acquire: %v, want Canceled", err)
-		}
-	})
-	server.signal(syscall.SIGCONT)
-
-	// What was acquired for nobody has been withdrawn when the store is closed.
-	if err := store.Close(context.WithoutCancel(t.Context())); err != nil {
-		t.Fatal(err)
-	}
-	other := server.store()
-	everything := ask(tree, x("/a"), x("/b"), x("/c"))
-	everything.Wait = long
-	take(t, other, everything)
-	release(t, other, everything)
-	release(t, other, held)
-}
-
-// A lost connection loses messages: the waiter asks again as soon as the subscription is back.
-func TestSubscriptionLost(t *testing.T) {
-	server := startServer(t)
-	store, tree := server.store(), newTree(t)
-	first := ask(tree, x("/a"))
-	take(t, store, first)
-	w := queue(t, store, ask(tree, x("/a")))
-	server.do("CLIENT", "KILL", "TYPE", "pubsub")
-	release(t, store, first)
-	w.granted()
-	release(t, store, w.req)
-}
-
-func TestUnreachable(t *testing.T) {
-	store := closeStore(t, New(closeClient(t, redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", MaxRetries: -1, DialerRetries: 1}))))
-	tree := newTree(t)
-	for name, do := range map[string]func() error{
-		"Acquire": func() error { _, err := store.Acquire(t.Context(), ask(tree, x("/a"))); return err },
-		"Release": func() error { return store.Release(t.Context(), tree, "o", "g") },
-		"Renew": func() error {
-			_, err := store.Renew(t.Context(), tree, []pathlock.Lease{{Owner: "o", For: long}})
-			return err
-		},
-		"Snapshot":     func() error { _, err := store.Snapshot(t.Context(), tree); return err },
-		"Trees":        func() error { _, err := store.Trees(t.Context()); return err },
-		"ForceRelease": func() error { return store.ForceRelease(t.Context(), tree, "o") },
-		"Ping":         func() error { return store.Ping(t.Context()) },
-	} {
-		if err := do(); !errors.Is(err, pathlock.ErrUnavailable) {
-			t.Errorf("%s: %v, want ErrUnavailable", name, err)
-		}
-	}
 }
 
 func TestClosed(t *testing.T) {

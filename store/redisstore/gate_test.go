@@ -190,6 +190,25 @@ func TestGateRenewed(t *testing.T) {
 	release(t, store, gate)
 }
 
+// TestApartGrantBesideAnEarlierGate: the gate key lives as long as the last of the owner's grants
+// of the gate.
+func TestApartGrantBesideAnEarlierGate(t *testing.T) {
+	store, tree := newStore(t), newTree(t)
+	shared := askGate(tree)
+	shared.Lease = long
+	take(t, store, shared)
+	own := more(shared, x("/b"))
+	own.Held, own.Apart, own.Gate, own.Lease = true, true, true, short
+	take(t, store, own)
+	pass(t, store, short)
+	lost, err := store.Renew(t.Context(), tree, []pathlock.Lease{{Owner: shared.Owner, For: long}})
+	if err != nil || len(lost) > 0 {
+		t.Errorf("lost %v, error %v; want the gate to outlive the apart grant", lost, err)
+	}
+	requireConsistent(t, store, tree)
+	release(t, store, shared)
+}
+
 // TestForceForeignGate: the owner that a snapshot shows for a foreign gate is good for taking it
 // away.
 func TestForceForeignGate(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"sync"
 	"testing"
-	"time"
 )
 
 // TestHandOverCounts: each release wakes exactly the one that it lets in, who has nothing more to
@@ -75,61 +74,4 @@ func TestHandOverToMany(t *testing.T) {
 	}
 	last.granted()
 	release(t, store, last.req)
-}
-
-// TestTwoStores: owners in two processes hand over to each other without waiting for any lease.
-func TestTwoStores(t *testing.T) {
-	a, b, tree := newStore(t), newStore(t), newTree(t)
-	ours, theirs := ask(tree, x("/a")), ask(tree, x("/a"))
-	take(t, a, ours)
-	for range 20 {
-		w := queue(t, b, theirs)
-		release(t, a, ours)
-		w.granted()
-		w = queue(t, a, ours)
-		release(t, b, theirs)
-		w.granted()
-	}
-	release(t, a, ours)
-}
-
-// TestDeadWaiter: the place of a process that is gone ends with its lease, and those behind it go
-// on.
-func TestDeadWaiter(t *testing.T) {
-	store, tree := newStore(t), newTree(t)
-	holder := ask(tree, ix("/"))
-	take(t, store, holder)
-	dead := ask(tree, x("/"))
-	dead.Lease = short
-	if got := sendAs(t, store, dead); got.Status != "queued" {
-		t.Fatalf("answer %v, want it queued", got)
-	}
-	behind := ask(tree, ix("/"))
-	behind.Wait = long
-	began := time.Now()
-	take(t, store, behind)
-	if waited := time.Since(began); waited > short+patience/2 {
-		t.Errorf("waited for %v behind a dead waiter with a lease of %v", waited, short)
-	}
-	release(t, store, behind)
-	release(t, store, holder)
-	requireConsistent(t, store, tree)
-}
-
-// TestLiveWaiterKeepsItsPlace: a waiter that is there stays where it is in the queue for longer
-// than its lease.
-func TestLiveWaiterKeepsItsPlace(t *testing.T) {
-	store, tree := newStore(t), newTree(t)
-	holder := ask(tree, x("/a"))
-	take(t, store, holder)
-	early := ask(tree, x("/a"))
-	early.Lease = short
-	first := queue(t, store, early)
-	second := queue(t, store, ask(tree, x("/a")))
-	pass(t, store, 2*short)
-	release(t, store, holder)
-	first.granted()
-	release(t, store, first.req)
-	second.granted()
-	release(t, store, second.req)
 }

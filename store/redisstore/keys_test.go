@@ -65,38 +65,6 @@ func hashTag(key string) string {
 	return tag
 }
 
-// TestTreesApart: trees with odd names don't conflict, and are listed under their names.
-func TestTreesApart(t *testing.T) {
-	store := newStore(t, WithPrefix("pathlock test {"+newTree(t).ID()+"}"))
-	var trees []pathlock.Tree
-	for _, name := range [][2]string{{"a", "b/c"}, {"a/b", "c"}, {"{a}", "c"}, {"{a", "}c"}, {"}{", "计划 1"}} {
-		tree, err := pathlock.NewTree(name[0], name[1])
-		if err != nil {
-			t.Fatal(err)
-		}
-		req := ask(tree, x("/"))
-		take(t, store, req)
-		defer release(t, store, req)
-		trees = append(trees, tree)
-	}
-	got, err := store.Trees(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, tree := range trees {
-		found := false
-		for _, g := range got {
-			found = found || g == tree
-		}
-		if !found {
-			t.Errorf("Trees() = %v, want %v among them", got, tree)
-		}
-	}
-	if len(got) != len(trees) {
-		t.Errorf("Trees() = %v, want %v", got, trees)
-	}
-}
-
 // TestNothingLeft: after the last release of a tree the fence is left, for a time.
 func TestNothingLeft(t *testing.T) {
 	store, tree := newStore(t), newTree(t)

@@ -1,11 +1,8 @@
 package redisstore
 
 import (
-	"errors"
 	"slices"
-	"strconv"
 	"testing"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -23,71 +20,6 @@ func sendAs(t *testing.T, s *Store, req pathlock.Acquisition) lua.Reply {
 		t.Fatal(err)
 	}
 	return got
-}
-
-// endOf returns when an owner's lease, or a place in the queue, ends.
-func endOf(t *testing.T, s *Store, tree pathlock.Tree, member string) time.Time {
-	t.Helper()
-	score, err := s.client.ZScore(t.Context(), s.keys.of(tree)[1], member).Result()
-	if err != nil {
-		t.Fatalf("the deadline of %s: %v", member, err)
-	}
-	return time.UnixMilli(int64(score))
-}
-
-// TestHandOverToDeadWaiter: who has crashed before the hand-over keeps its nodes for one lease
-// since it was last heard of.
-func TestHandOverToDeadWaiter(t *testing.T) {
-	store, tree := newStore(t), newTree(t)
-	holder, dead := ask(tree, x("/a")), ask(tree, x("/a"))
-	take(t, store, holder)
-	dead.Lease = 2 * time.Second
-	before := store.client.Time(t.Context()).Val()
-	if got := sendAs(t, store, dead); got.Status != "queued" {
-		t.Fatalf("%v, want it queued", got)
-	}
-	asked := store.client.Time(t.Context()).Val()
-	pass(t, store, short)
-	release(t, store, holder)
-	end := endOf(t, store, tree, "o"+string(dead.Owner))
-	if end.After(asked.Add(dead.Lease)) || end.Before(before.Add(dead.Lease-time.Millisecond)) {
-		t.Errorf("the lease ends %v after the last sign of life, want %v", end.Sub(asked), dead.Lease)
-	}
-
-	// To ask for what has been granted already is a sign of life.
-	before = store.client.Time(t.Context()).Val()
-	if got := sendAs(t, store, dead); got.Status != "granted" {
-		t.Fatalf("%v, want the grant", got)
-	}
-	if end := endOf(t, store, tree, "o"+string(dead.Owner)); end.Before(before.Add(dead.Lease - time.Millisecond)) {
-		t.Errorf("the lease ends %v after the request, want %v", end.Sub(before), dead.Lease)
-	}
-	requireConsistent(t, store, tree)
-}
-
-// TestAskedOfGrant: a grant names a moment from which on the lease is certain to live.
-func TestAskedOfGrant(t *testing.T) {
-	store, tree := newStore(t), newTree(t)
-	before := time.Now()
-	holder := ask(tree, x("/a"))
-	grant := take(t, store, holder)
-	if grant.Asked.Before(before) || grant.Asked.After(time.Now()) {
-		t.Errorf("asked at %v, between %v and now", grant.Asked, before)
-	}
-	req := ask(tree, x("/a"))
-	req.Lease = 3 * short
-	w := queue(t, store, req)
-	pass(t, store, 2*req.Lease)
-	released := time.Now()
-	release(t, store, holder)
-	grant = w.granted()
-	end := endOf(t, store, tree, "o"+string(req.Owner))
-	if grant.Asked.After(released) || grant.Asked.Before(released.Add(-req.Lease)) {
-		t.Errorf("asked %v before the release, want a heartbeat of a lease of %v", released.Sub(grant.Asked), req.Lease)
-	}
-	if sure := grant.Asked.Add(req.Lease); end.Before(sure.Add(-time.Millisecond)) {
-		t.Errorf("the lease ends at %v, before %v", end, sure)
-	}
 }
 
 // TestWithdrawnStaysWithdrawn: a request that reaches the server after it was withdrawn is granted
@@ -227,26 +159,6 @@ func TestHeartbeatWhenMemoryIsFull(t *testing.T) {
 	if got := sendAs(t, store, w); got.Status != "granted" {
 		t.Errorf("%v, want the grant", got)
 	}
-}
-
-// TestLeasesForEver: the longest of times are long, not none.
-func TestLeasesForEver(t *testing.T) {
-	store, tree := newStore(t), newTree(t)
-	holder := ask(tree, x("/a"))
-	holder.Lease = 1<<63 - 1
-	take(t, store, holder)
-	if ms, err := strconv.ParseInt(leaseTime(holder.Lease), 10, 64); err != nil || ms < 99*365*24*time.Hour.Milliseconds() {
-		t.Errorf("a lease of %d ms, error %v", ms, err)
-	}
-	_, err := store.Acquire(t.Context(), ask(tree, x("/a")))
-	if !errors.Is(err, pathlock.ErrConflict) {
-		t.Errorf("error %v, want a conflict", err)
-	}
-	w := ask(tree, x("/a"))
-	w.Wait = 1<<63 - 1
-	waits := queue(t, store, w)
-	release(t, store, holder)
-	waits.granted()
 }
 
 // TestMessagesOfAnEarlierPlace: a waiter that has got a new place in the queue heeds no grant, and

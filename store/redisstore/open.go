@@ -115,7 +115,7 @@ func openSingle(r reader, rest string, options url.Values, config *tls.Config) (
 		return nil, errMalformed
 	}
 	o, err := readNode(r, u, options, config)
-	if err != nil {
+	if err := cmp.Or(err, u.checkPorts()); err != nil {
 		return nil, err
 	}
 	return redis.NewClient(o), nil
@@ -123,7 +123,7 @@ func openSingle(r reader, rest string, options url.Values, config *tls.Config) (
 
 func openCluster(r reader, rest string, options url.Values, config *tls.Config) (redis.UniversalClient, error) {
 	u, err := splitHosts(rest, "6379")
-	if err != nil {
+	if err := cmp.Or(err, u.checkPorts()); err != nil {
 		return nil, err
 	}
 	for _, host := range u.hosts[1:] {
@@ -145,7 +145,7 @@ func openCluster(r reader, rest string, options url.Values, config *tls.Config) 
 
 func openSentinel(r reader, rest string, options url.Values, config *tls.Config) (redis.UniversalClient, error) {
 	u, err := splitHosts(rest, "26379")
-	if err != nil {
+	if err := cmp.Or(err, u.checkPorts()); err != nil {
 		return nil, err
 	}
 	// One part before the hosts is the name, two are the user and the name.
@@ -238,12 +238,18 @@ func splitHosts(s, port string) (hostsURL, error) {
 		if !strings.Contains(host, ":") || strings.HasSuffix(host, "]") {
 			host += ":" + port
 		}
-		if err := storeurl.CheckPort(host); err != nil {
-			return u, fmt.Errorf("redisstore: %w", err)
-		}
 		u.hosts = append(u.hosts, host)
 	}
 	return u, nil
+}
+
+func (u hostsURL) checkPorts() error {
+	for _, host := range u.hosts {
+		if err := storeurl.CheckPort(host); err != nil {
+			return fmt.Errorf("redisstore: %w", err)
+		}
+	}
+	return nil
 }
 
 // first writes the user and the first host.

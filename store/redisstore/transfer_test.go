@@ -84,35 +84,3 @@ func TestTransferSetsWhenKeysEnd(t *testing.T) {
 		requireConsistent(t, store, tree)
 	}
 }
-
-// TestTransferToHolder: who holds something of its own is given nothing.
-func TestTransferToHolder(t *testing.T) {
-	store, tree := newStore(t), newTree(t)
-	from, to := ask(tree, x("/a")), ask(tree, x("/b"))
-	take(t, store, from)
-	take(t, store, to)
-	_, err := store.Transfer(t.Context(), pathlock.Transfer{Tree: tree, From: from.Owner, To: to.Owner})
-	if !errors.Is(err, pathlock.ErrInvalidRequest) {
-		t.Errorf("error %v, want ErrInvalidRequest", err)
-	}
-	release(t, store, from)
-	release(t, store, to)
-}
-
-// TestTransferKeepsRequests: what waits in the first owner's name is kept back by what it held, and
-// by those who came earlier.
-func TestTransferKeepsRequests(t *testing.T) {
-	store, tree := newStore(t), newTree(t)
-	from, to, holder := ask(tree, x("/a")), ask(tree, x("/a")), ask(tree, x("/b"))
-	take(t, store, from)
-	take(t, store, holder)
-	waits := queue(t, store, more(from, x("/b")))
-	give(t, store, from, to, 0)
-	requireConsistent(t, store, tree)
-	release(t, store, holder)
-	waits.granted()
-	release(t, store, waits.req)
-	to.Grant = from.Grant
-	release(t, store, to)
-	requireConsistent(t, store, tree)
-}

@@ -79,7 +79,7 @@ func (s *Store) wait(ctx context.Context, r *request, w *pubsub.Waiter) (pathloc
 			return s.giveUp(ctx, r, w)
 		case <-s.calls.Closing():
 			timer.Stop()
-			s.calls.Undo(r.farewell(ctx), r.call)
+			s.calls.Undo(r.grace(ctx), r.call)
 			return pathlock.Grant{}, calls.Unavailable(r.what, pathlock.ErrClosed)
 		}
 	}
@@ -92,10 +92,10 @@ func (s *Store) unanswered(ctx context.Context, r *request, w *pubsub.Waiter, qu
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return s.giveUp(ctx, r, w)
 	case errors.Is(err, pathlock.ErrClosed):
-		s.calls.Undo(r.farewell(ctx), r.call)
+		s.calls.Undo(r.grace(ctx), r.call)
 	case ctx.Err() != nil:
 		// The question is still on its way. When it has ended, its place is given up.
-		over := r.farewell(ctx)
+		over := r.grace(ctx)
 		if s.calls.Forget(over, r.call, s.left(r)) == nil {
 			s.calls.Undo(over, r.call)
 		}
@@ -112,10 +112,10 @@ func (s *Store) heard(ctx context.Context, r *request, m pubsub.Message, asked t
 		return pathlock.Grant{}, s.deadlock(ctx, r, int(m.Number), m.Owner)
 	case pubsub.Removed:
 		// The request may have taken a new place while the message was on its way.
-		s.calls.Undo(r.farewell(ctx), r.call)
+		s.calls.Undo(r.grace(ctx), r.call)
 		return pathlock.Grant{}, fmt.Errorf("redisstore: %s: %w: the place in the queue was taken away", r.what, pathlock.ErrLost)
 	default:
-		s.calls.Undo(r.farewell(ctx), r.call)
+		s.calls.Undo(r.grace(ctx), r.call)
 		return pathlock.Grant{}, calls.Unavailable(r.what, fmt.Errorf("unexpected message %q", m.Kind))
 	}
 }
@@ -125,7 +125,7 @@ func (s *Store) heard(ctx context.Context, r *request, m pubsub.Message, asked t
 func (s *Store) giveUp(ctx context.Context, r *request, w *pubsub.Waiter) (pathlock.Grant, error) {
 	over := context.WithoutCancel(ctx)
 	if ctx.Err() != nil {
-		over = r.farewell(ctx)
+		over = r.grace(ctx)
 	}
 	if !errors.Is(ctx.Err(), context.Canceled) && s.listener.Alone(w) {
 		// Asking once more without waiting leaves the queue, and says what was in the way.
@@ -138,7 +138,7 @@ func (s *Store) giveUp(ctx context.Context, r *request, w *pubsub.Waiter) (pathl
 		case err != nil:
 			return pathlock.Grant{}, err
 		case answer.Status == statusGranted && ctx.Err() != nil:
-			s.calls.Undo(r.farewell(ctx), r.call)
+			s.calls.Undo(r.grace(ctx), r.call)
 		case answer.Status == statusBusy:
 			r.inTheWay = int(answer.Number(0))
 		default:
@@ -147,7 +147,7 @@ func (s *Store) giveUp(ctx context.Context, r *request, w *pubsub.Waiter) (pathl
 		return pathlock.Grant{}, s.conflict(ctx, r, r.inTheWay, nil)
 	}
 	if s.listener.Alone(w) {
-		s.calls.Undo(r.farewell(ctx), r.call)
+		s.calls.Undo(r.grace(ctx), r.call)
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return pathlock.Grant{}, calls.Interrupted(ctx, r.what)

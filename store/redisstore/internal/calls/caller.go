@@ -10,9 +10,9 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// Farewell is how long a call may take in all, after its context has ended or it has its answer, to
+// GracePeriod is how long a call may take in all, after its context has ended or it has its answer, to
 // leave everything in order and say what was in the way.
-const Farewell = 500 * time.Millisecond
+const GracePeriod = 500 * time.Millisecond
 
 // Config is what a [Caller] needs. All fields but Refusal are required.
 type Config struct {

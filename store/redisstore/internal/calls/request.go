@@ -1,6 +1,7 @@
 package calls
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync/atomic"
@@ -57,7 +58,8 @@ func newFlight(r *Request) *flight {
 // it returns an error, and the request is taken back all the same.
 func (c *Caller) Forget(ctx context.Context, r *Request, within time.Duration) error {
 	t := &c.takeBacks
-	var up <-chan time.Time
+	bounded, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
 	for {
 		t.mu.Lock()
 		b := t.pending[r.Key]
@@ -68,17 +70,10 @@ func (c *Caller) Forget(ctx context.Context, r *Request, within time.Duration) e
 		}
 		busy := b.busy
 		t.mu.Unlock()
-		if up == nil {
-			timer := time.NewTimer(within)
-			defer timer.Stop()
-			up = timer.C
-		}
 		select {
 		case <-busy:
-		case <-up:
-			return fmt.Errorf("an earlier try has not ended within %v", within)
-		case <-ctx.Done():
-			return ctx.Err()
+		case <-bounded.Done():
+			return cmp.Or(ctx.Err(), fmt.Errorf("an earlier try has not ended within %v", within))
 		}
 	}
 }

@@ -2,13 +2,10 @@ package calls
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
-
-	"github.com/pathlock-go/pathlock/store/redisstore/internal/lua"
 )
 
 // LongestDelay is how late a command that was left behind may come to a server that answers others:
@@ -21,8 +18,6 @@ const (
 	// before itself, it grants when it goes on: so it is asked often.
 	firstTakeBackPause   = 50 * time.Millisecond
 	longestTakeBackPause = time.Second
-	// takeBacksAtOnce is how many tries are under way at once.
-	takeBacksAtOnce = 64
 )
 
 // takeBacks are the requests that nobody waits for any more, and that the server may have granted
@@ -38,9 +33,9 @@ type takeBacks struct {
 
 	mu      sync.Mutex
 	pending map[Key]*takeBack
-	running bool
 }
 
+// takeBack is a request that is, or may have to be, taken back.
 type takeBack struct {
 	request *Request
 	// until is when the lease has ended if the server had the request before it failed.
@@ -48,8 +43,6 @@ type takeBack struct {
 	// lost is set if the request may still be on its way: it was not answered, or was sent more
 	// than once.
 	lost bool
-	// tries counts the withdrawals.
-	tries int
 	// added counts how often the request has failed, so that a try notices another failure
 	// meanwhile.
 	added int
@@ -108,9 +101,8 @@ func (t *takeBacks) add(f *flight, err error) {
 	b.request, b.until = r, time.Now().Add(r.Lease+t.caller.config.Timeout)
 	b.added++
 	b.lost = b.lost || !Answered(err) || r.Sent.Writes() > r.Asked.Load()
-	if !t.running {
-		t.running = true
-		t.caller.commands.Go(t.run)
+	if b.added == 1 {
+		t.caller.commands.Go(func() { t.run(b) })
 	}
 }
 
@@ -129,22 +121,16 @@ func (t *takeBacks) land(f *flight) bool {
 	return true
 }
 
-// run takes back all that is pending. After Close, everything gets one more try, as long as the
-// server answers; the rest is left to the leases.
-func (t *takeBacks) run() {
+// run takes b back. After Close, there is one more try; the rest is left to the lease.
+func (t *takeBacks) run(b *takeBack) {
 	for pause := firstTakeBackPause; ; pause = min(2*pause, longestTakeBackPause) {
 		closed := t.caller.isClosed()
-		batch := t.all()
-		if len(batch) == 0 {
+		if t.try(b) {
 			return
 		}
-		if t.round(batch) {
-			pause = firstTakeBackPause / 2
-			continue
-		}
 		if closed {
-			t.drop(batch)
-			continue
+			t.drop(b)
+			return
 		}
 		timer := time.NewTimer(pause)
 		select {
@@ -155,70 +141,25 @@ func (t *takeBacks) run() {
 	}
 }
 
-// all returns what is pending, the least tried first. If it returns nothing, run has to end.
-func (t *takeBacks) all() []*takeBack {
+// drop leaves b to the lease.
+func (t *takeBacks) drop(b *takeBack) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	batch := make([]*takeBack, 0, len(t.pending))
-	for _, b := range t.pending {
-		if b.busy == nil {
-			batch = append(batch, b)
-		}
-	}
-	t.running = len(batch) > 0
-	slices.SortFunc(batch, func(a, b *takeBack) int { return a.tries - b.tries })
-	return batch
-}
-
-// drop leaves a batch to the leases.
-func (t *takeBacks) drop(batch []*takeBack) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, b := range batch {
+	if t.pending[b.request.Key] == b {
 		delete(t.pending, b.request.Key)
 	}
 }
 
-// round tries to take back a batch, many requests at once, which a pipeline sends together. It
-// reports whether the server has answered every time. A server that does not answer is not asked
-// again in this round; in a cluster, others may answer.
-func (t *takeBacks) round(batch []*takeBack) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), t.caller.config.Timeout)
-	defer cancel()
-	if !lua.IsCluster(t.caller.config.Client) {
-		if !Answered(t.try(ctx, batch[0])) {
-			return false
-		}
-		batch = batch[1:]
-	}
-	var work sync.WaitGroup
-	var mu sync.Mutex
-	all := true
-	room := make(chan struct{}, takeBacksAtOnce)
-	for _, b := range batch {
-		room <- struct{}{}
-		work.Go(func() {
-			defer func() { <-room }()
-			if err := t.try(ctx, b); err != nil {
-				mu.Lock()
-				defer mu.Unlock()
-				all = false
-				if !Answered(err) && !lua.IsCluster(t.caller.config.Client) {
-					cancel()
-				}
-			}
-		})
-	}
-	work.Wait()
-	return all
-}
-
-// try takes b back once, unless it has been forgotten.
-func (t *takeBacks) try(ctx context.Context, b *takeBack) error {
+// try takes b back once, unless it has been forgotten. It reports whether that is all.
+func (t *takeBacks) try(b *takeBack) bool {
 	t.mu.Lock()
-	if t.pending[b.request.Key] != b || b.busy != nil {
+	if t.pending[b.request.Key] != b {
 		t.mu.Unlock()
-		return nil
+		return true
+	}
+	if b.busy != nil {
+		t.mu.Unlock()
+		return false
 	}
 	r, added, tried := b.request, b.added, make(chan struct{})
 	var remember time.Duration
@@ -226,9 +167,10 @@ func (t *takeBacks) try(ctx context.Context, b *takeBack) error {
 		remember = LongestDelay
 	}
 	b.busy = tried
-	b.tries++
 	t.mu.Unlock()
 
+	ctx, cancel := context.WithTimeout(context.Background(), t.caller.config.Timeout)
+	defer cancel()
 	err := t.caller.config.Withdraw(ctx, r.Key, remember)
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -238,5 +180,5 @@ func (t *takeBacks) try(ctx context.Context, b *takeBack) error {
 	if over && t.pending[r.Key] == b {
 		delete(t.pending, r.Key)
 	}
-	return err
+	return over
 }

@@ -59,15 +59,6 @@ func child(spec string) {
 	os.Exit(1)
 }
 
-// startChild starts a process that makes a request, and returns when it says what it is expected
-// to.
-func startChild(t *testing.T, d *deployment, req pathlock.Acquisition, says string) *exec.Cmd {
-	t.Helper()
-	process, lines := talkingChild(t, d, req)
-	expect(t, lines, says)
-	return process
-}
-
 // expect requires that the next that a child says is the given line.
 func expect(t *testing.T, lines *bufio.Scanner, says string) {
 	t.Helper()
@@ -125,43 +116,3 @@ const (
 	lease = time.Second
 	slack = 5 * time.Second
 )
-
-// TestCrashedHolder: what a process held ends with its lease, and a waiter gets it though nobody
-// else comes.
-func TestCrashedHolder(t *testing.T) {
-	forEach(t, func(t *testing.T, d *deployment) {
-		for _, claim := range []pathlock.Claim{x("/a"), s("/")} {
-			t.Run(claim.Mode.String(), func(t *testing.T) {
-				t.Parallel()
-				store, tree := d.store(t), newTree(t)
-				held := ask(tree, claim)
-				held.Lease = lease
-				process := startChild(t, d, held, "granted")
-				w := queue(t, store, ask(tree, x("/a")))
-				kill(t, process)
-				w.granted(lease + slack)
-				release(t, store, w.req)
-				holders(t, store, tree, 0)
-			})
-		}
-	})
-}
-
-// TestCrashedWaiter: the place of a process in the queue ends with its lease, and whoever it kept
-// back is let in.
-func TestCrashedWaiter(t *testing.T) {
-	forEach(t, func(t *testing.T, d *deployment) {
-		store, tree := d.store(t), newTree(t)
-		reader := ask(tree, s("/a"))
-		take(t, store, reader)
-		writer := ask(tree, x("/a"))
-		writer.Lease, writer.Wait = lease, long
-		process := startChild(t, d, writer, "waiting")
-		w := queue(t, store, ask(tree, s("/a")))
-		kill(t, process)
-		w.granted(lease + slack)
-		release(t, store, w.req)
-		release(t, store, reader)
-		holders(t, store, tree, 0)
-	})
-}

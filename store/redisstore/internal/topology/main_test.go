@@ -70,7 +70,6 @@ func ask(tree pathlock.Tree, claims ...pathlock.Claim) pathlock.Acquisition {
 }
 
 func x(path string) pathlock.Claim { return pathlock.X(pathlock.MustParsePath(path)) }
-func s(path string) pathlock.Claim { return pathlock.S(pathlock.MustParsePath(path)) }
 
 // take requires that a request is granted.
 func take(t testing.TB, store *redisstore.Store, req pathlock.Acquisition) pathlock.Grant {

@@ -14,33 +14,6 @@ import (
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
-// TestSlotMoves: a slot moves, there and back, while a lock in it is held and waited for.
-func TestSlotMoves(t *testing.T) {
-	for _, program := range []testredis.Program{testredis.Redis, testredis.Valkey} {
-		t.Run(string(program), func(t *testing.T) {
-			t.Parallel()
-			c := testredis.StartCluster(t, program)
-			d := cluster(c)
-			ours, theirs, tree := d.store(t), d.store(t), newTree(t)
-			key := ours.GateKey(tree)
-			held := ask(tree, x("/a"))
-			fence := take(t, ours, held)
-			for range 4 {
-				w := queue(t, theirs, ask(tree, x("/a")))
-				c.MoveSlot(key, c.Other(key))
-				renew(t, ours, held, false)
-				release(t, ours, held)
-				next := w.granted(patience)
-				rises(t, fence, next)
-				held, fence = w.req, next
-				ours, theirs = theirs, ours
-			}
-			release(t, ours, held)
-			holders(t, theirs, tree, 0)
-		})
-	}
-}
-
 // TestWaiterFollowsItsSlot: somebody who has waited since before the slot moved, and has had
 // nothing to ask since, hears of what happens on the new node.
 func TestWaiterFollowsItsSlot(t *testing.T) {
