@@ -14,8 +14,7 @@ import (
 // asks again.
 func sendAs(t *testing.T, s *Store, req pathlock.Acquisition) lua.Reply {
 	t.Helper()
-	h := &halfway{t: t, s: s, tree: req.Tree}
-	got, err := h.send(req, long)
+	got, err := s.scripts.acquire.Ask(t.Context(), s.runner, s.keys.of(req.Tree), acquisition(req, long)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,8 +150,7 @@ func TestHeartbeatWhenMemoryIsFull(t *testing.T) {
 	if got := sendAs(t, store, w); got.Status != "queued" {
 		t.Fatalf("%v, want it queued", got)
 	}
-	h := &halfway{t: t, s: store, tree: tree}
-	if _, err := h.send(ask(tree, x("/b")), 0); !redis.IsOOMError(err) {
+	if _, err := store.Acquire(t.Context(), ask(tree, x("/b"))); !redis.IsOOMError(err) {
 		t.Errorf("a new request: %v, want OOM", err)
 	}
 	release(t, store, holder)
