@@ -105,6 +105,6 @@ func newScripts() scripts {
 		transfer: changing("", transferLua),
 		force:    changing("", forceLua),
 		blocker:  lua.NewScript(assemble("", blockerLua, readParts)),
-		snapshot: lua.NewScript(assemble("", snapshotLua, []string{gateLua})),
+		snapshot: lua.NewScript(assemble("", snapshotLua, []string{stateLua, nodesLua, gateLua})),
 	}
 }

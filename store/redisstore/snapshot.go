@@ -20,32 +20,20 @@ const tokenBytes = 22
 // emptyGate stands for the owner of a gate key with no text in it.
 const emptyGate = "-"
 
-// snapshotPage is how many holders and waiters one script reads: enough for most trees, few enough
-// that no script keeps the server from other work for long.
-const snapshotPage = 200
-
-// Snapshot implements [pathlock.Store]. It reads up to about 200 owners and waiting requests at one
-// instant, and more of them in pages. Who came or went between two pages may be shown or not; who
-// stayed is shown. A gate that another program took with redislock is shown with its token as the
-// owner and its metadata as the note; it is not known since when it is held.
+// Snapshot implements [pathlock.Store]: one script, which reads the tree at one instant. A gate that
+// another program took with redislock is shown with its token as the owner and its metadata as the
+// note; it is not known since when it is held.
 func (s *Store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
 	what, keys := calls.Operation{Verb: "snapshot", Tree: tree}, s.keys.of(tree)
-	im := image{entries: make(map[string]entry)}
-	for cursor := "0"; ; {
-		p, err := calls.Do(ctx, s.calls, what, func(ctx context.Context) (page, error) {
-			answer, err := s.scripts.snapshot.Run(ctx, s.runner, keys, &cursor, snapshotPage)
-			if err != nil {
-				return page{}, err
-			}
-			return parsePage(answer)
-		})
-		if err != nil {
-			return pathlock.Snapshot{}, err
-		}
-		im.add(p)
-		if cursor = p.next; cursor == "0" {
-			break
-		}
+	answer, err := calls.Do(ctx, s.calls, what, func(ctx context.Context) (any, error) {
+		return s.scripts.snapshot.Run(ctx, s.runner, keys)
+	})
+	if err != nil {
+		return pathlock.Snapshot{}, err
+	}
+	im, err := parseImage(answer)
+	if err != nil {
+		return pathlock.Snapshot{}, calls.Unavailable(what, err)
 	}
 	snapshot, err := im.snapshot(tree)
 	if err != nil {
@@ -54,63 +42,56 @@ func (s *Store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snap
 	return snapshot, nil
 }
 
-// page is what the snapshot script reads.
-type page struct {
+// image is what the snapshot script reads.
+type image struct {
 	now     int64 // ms
 	fence   uint64
 	gate    string
-	gateTTL int64  // ms; -2 if there is no gate key
-	next    string // the cursor of the next page, 0 if this is the last
-	entries []entry
+	gateTTL int64            // ms; -2 if there is no gate key
+	entries map[string]entry // by member of deadlines: see scripts/lib/keys.lua
 }
 
 // entry is an owner or a queued request.
 type entry struct {
-	member   string // o<owner>, w<ticket>, or of what has no record: see scripts/lib/keys.lua
-	deadline string // ms
-	record   string
+	until  int64  // when the lease or the place in the queue ends, in ms
+	record string // empty for what has none
 }
 
-// until returns when the lease or the place in the queue ends, in ms.
-func (e entry) until() (int64, error) {
-	ms, err := strconv.ParseFloat(e.deadline, 64)
-	if err != nil {
-		return 0, fmt.Errorf("a deadline: %w", err)
-	}
-	return int64(ms), nil
-}
-
-func parsePage(answer any) (page, error) {
+func parseImage(answer any) (image, error) {
 	items, ok := answer.([]any)
-	if !ok || len(items) != 7 {
-		return page{}, fmt.Errorf("unexpected reply %v", answer)
+	if !ok || len(items) != 6 {
+		return image{}, fmt.Errorf("unexpected reply %v", answer)
 	}
-	head, err := lua.ParseReply(items[:5])
+	head, err := lua.ParseReply(items[:4])
 	if err != nil {
-		return page{}, err
+		return image{}, err
 	}
-	p := page{fence: head.Number(0), gate: head.Text(1), next: head.Text(3)}
-	if p.now, err = strconv.ParseInt(head.Status, 10, 64); err != nil {
-		return page{}, fmt.Errorf("the server's time: %w", err)
+	im := image{fence: head.Number(0), gate: head.Text(1), entries: make(map[string]entry)}
+	if im.now, err = strconv.ParseInt(head.Status, 10, 64); err != nil {
+		return image{}, fmt.Errorf("the server's time: %w", err)
 	}
-	if p.gateTTL, err = strconv.ParseInt(head.Text(2), 10, 64); err != nil {
-		return page{}, fmt.Errorf("the gate's time to live: %w", err)
+	if im.gateTTL, err = strconv.ParseInt(head.Text(2), 10, 64); err != nil {
+		return image{}, fmt.Errorf("the gate's time to live: %w", err)
 	}
-	scored, err := parseStrings(items[5])
+	scored, err := parseStrings(items[4])
 	if err != nil {
-		return page{}, err
+		return image{}, err
 	}
-	records, err := parseStrings(items[6])
+	records, err := parseStrings(items[5])
 	if err != nil {
-		return page{}, err
+		return image{}, err
 	}
 	if len(scored) != 2*len(records) {
-		return page{}, fmt.Errorf("%d deadlines and %d records", len(scored)/2, len(records))
+		return image{}, fmt.Errorf("%d deadlines and %d records", len(scored)/2, len(records))
 	}
 	for i, record := range records {
-		p.entries = append(p.entries, entry{scored[2*i], scored[2*i+1], record})
+		until, err := strconv.ParseFloat(scored[2*i+1], 64)
+		if err != nil {
+			return image{}, fmt.Errorf("a deadline: %w", err)
+		}
+		im.entries[scored[2*i]] = entry{int64(until), record}
 	}
-	return p, nil
+	return im, nil
 }
 
 // parseStrings reads an array of strings. What is missing is the empty one.
@@ -128,19 +109,6 @@ func parseStrings(answer any) ([]string, error) {
 	return all, nil
 }
 
-// image is what the pages show together. The last page's word counts.
-type image struct {
-	page
-	entries map[string]entry // by member
-}
-
-func (im *image) add(p page) {
-	im.page = p
-	for _, e := range p.entries {
-		im.entries[e.member] = e
-	}
-}
-
 // snapshot decodes the image. What has ended with its lease is left out, whether it has been
 // cleared away or not.
 func (im image) snapshot(tree pathlock.Tree) (pathlock.Snapshot, error) {
@@ -152,28 +120,20 @@ func (im image) snapshot(tree pathlock.Tree) (pathlock.Snapshot, error) {
 	var waiters []queued
 	ours := false
 	for member, e := range im.entries {
-		until, err := e.until()
-		if err != nil {
-			return pathlock.Snapshot{}, err
-		}
-		if until <= im.now || e.record == "" {
+		if e.until <= im.now || e.record == "" {
 			continue // it has ended, its record has been deleted, or it has none
 		}
 		if owner, ok := strings.CutPrefix(member, "o"); ok {
-			holds, err := decodeGrants(pathlock.Owner(owner), e.record, time.UnixMilli(until))
+			holds, err := decodeGrants(pathlock.Owner(owner), e.record, time.UnixMilli(e.until))
 			if err != nil {
 				return pathlock.Snapshot{}, err
 			}
 			for _, h := range holds {
 				if own, apart := im.entries[apartMember(h.Owner, h.id)]; apart {
-					end, err := own.until()
-					if err != nil {
-						return pathlock.Snapshot{}, err
-					}
-					if end <= im.now {
+					if own.until <= im.now {
 						continue
 					}
-					h.Until = time.UnixMilli(min(end, until))
+					h.Until = time.UnixMilli(min(own.until, e.until))
 				}
 				out.Holders = append(out.Holders, h.Entry)
 			}
