@@ -16,8 +16,8 @@ func TestServerForgets(t *testing.T) {
 		name   string
 		forget func(*server)
 	}{
-		{"FLUSHALL", func(s *server) { s.do("FLUSHALL") }},
-		{"a restart", func(s *server) { s.stop(); s.start() }},
+		{"FLUSHALL", func(s *server) { s.Do("FLUSHALL") }},
+		{"a restart", func(s *server) { s.Kill(); s.Start() }},
 	} {
 		t.Run(how.name, func(t *testing.T) {
 			t.Parallel()
@@ -59,7 +59,7 @@ func TestMemoryFull(t *testing.T) {
 		take(t, store, req)
 	}
 	w := queue(t, store, ask(tree, x("/a")))
-	server.do("CONFIG", "SET", "maxmemory", "1")
+	server.Do("CONFIG", "SET", "maxmemory", "1")
 
 	if _, err := store.Acquire(t.Context(), ask(tree, x("/c"))); !errors.Is(err, pathlock.ErrUnavailable) || !redis.IsOOMError(err) {
 		t.Errorf("acquire: %v, want ErrUnavailable because of OOM", err)
@@ -84,7 +84,7 @@ func TestMemoryFullWhileWaiting(t *testing.T) {
 	waiter := ask(tree, x("/a"))
 	waiter.Lease = 3 * short
 	w := queue(t, store, waiter)
-	server.do("CONFIG", "SET", "maxmemory", "1")
+	server.Do("CONFIG", "SET", "maxmemory", "1")
 	over := time.Now().Add(patience)
 	for before := server.calls("evalsha"); server.calls("evalsha") < before+6; {
 		select {
@@ -97,7 +97,7 @@ func TestMemoryFullWhileWaiting(t *testing.T) {
 		}
 		time.Sleep(short / 10)
 	}
-	server.do("CONFIG", "SET", "maxmemory", "0")
+	server.Do("CONFIG", "SET", "maxmemory", "0")
 	release(t, store, first)
 	w.granted()
 	release(t, store, w.req)
@@ -110,8 +110,8 @@ func TestEvicted(t *testing.T) {
 	store, tree := server.store(), newTree(t)
 	req := ask(tree, x("/a"))
 	take(t, store, req)
-	server.do("CONFIG", "SET", "maxmemory-policy", "volatile-lru")
-	server.do("CONFIG", "SET", "maxmemory", "1")
+	server.Do("CONFIG", "SET", "maxmemory-policy", "volatile-lru")
+	server.Do("CONFIG", "SET", "maxmemory", "1")
 	lost, err := store.Renew(t.Context(), tree, []pathlock.Lease{{Owner: req.Owner, For: long}})
 	if err != nil || len(lost) != 1 || lost[0] != req.Owner {
 		t.Errorf("renew: lost %v, error %v; want %s lost", lost, err, req.Owner)
@@ -124,7 +124,7 @@ func TestEvicted(t *testing.T) {
 func TestReplicaCannotServe(t *testing.T) {
 	server := startServer(t)
 	store, tree := server.store(), newTree(t)
-	server.do("REPLICAOF", "127.0.0.1", "1")
+	server.Do("REPLICAOF", "127.0.0.1", "1")
 	if err := store.Ping(t.Context()); !errors.Is(err, pathlock.ErrUnavailable) {
 		t.Errorf("ping: %v, want ErrUnavailable", err)
 	}
@@ -133,7 +133,7 @@ func TestReplicaCannotServe(t *testing.T) {
 	}
 	// Closing the store waits until what may have been acquired for nobody is withdrawn, or its
 	// lease has ended.
-	server.do("REPLICAOF", "NO", "ONE")
+	server.Do("REPLICAOF", "NO", "ONE")
 }
 
 func TestClosed(t *testing.T) {

@@ -122,33 +122,6 @@ func TestGateGivenUp(t *testing.T) {
 	requireConsistent(t, store, tree)
 }
 
-// TestGateTakenAgainWhileQueued: a waiter for the gate whose key has gone, and who holds nothing
-// any more, takes the key again when it asks again, and counts as one who has something from then
-// on.
-func TestGateTakenAgainWhileQueued(t *testing.T) {
-	store, tree := newStore(t), newTree(t)
-	holder := ask(tree, x("/a"))
-	take(t, store, holder)
-	own := ask(tree, x("/b"))
-	own.Lease = short
-	take(t, store, own)
-	gate := askGate(tree)
-	gate.Owner, gate.Lease = own.Owner, short
-	waiter := queue(t, store, gate)
-	if err := store.client.Del(t.Context(), store.GateKey(tree)).Err(); err != nil {
-		t.Fatal(err)
-	}
-	release(t, store, own)
-	pass(t, store, short) // the waiter asks again three times in the time of its lease
-	if err := store.client.Get(t.Context(), store.GateKey(tree)).Err(); err != nil {
-		t.Fatalf("the gate's key is not taken again: %v", err)
-	}
-	requireConsistent(t, store, tree)
-	release(t, store, holder)
-	waiter.granted()
-	release(t, store, waiter.req)
-}
-
 // TestGateStolen: a gate whose key is gone, or another's, is lost with all that its owner holds.
 func TestGateStolen(t *testing.T) {
 	for name, steal := range map[string]func(*testing.T, *Store, pathlock.Tree){
@@ -207,23 +180,6 @@ func TestApartGrantBesideAnEarlierGate(t *testing.T) {
 	}
 	requireConsistent(t, store, tree)
 	release(t, store, shared)
-}
-
-// TestForceForeignGate: the owner that a snapshot shows for a foreign gate is good for taking it
-// away.
-func TestForceForeignGate(t *testing.T) {
-	store, tree := newStore(t), newTree(t)
-	obtain(t, store, tree, long)
-	snapshot, err := store.Snapshot(t.Context(), tree)
-	if err != nil || len(snapshot.Holders) != 1 {
-		t.Fatalf("snapshot %+v, error %v", snapshot, err)
-	}
-	w := queue(t, store, ask(tree, x("/a")))
-	if err := store.ForceRelease(t.Context(), tree, snapshot.Holders[0].Owner); err != nil {
-		t.Fatal(err)
-	}
-	w.granted()
-	release(t, store, w.req)
 }
 
 // TestGateOfAnotherLibrary: a gate key that is no string, as Redisson's lock is none, is somebody

@@ -66,6 +66,8 @@ func (k keys) of(tree pathlock.Tree) []string {
 
 func (k keys) locks(tree pathlock.Tree) string { return k.base(tree) + locksKey }
 
+func (k keys) queue(tree pathlock.Tree) string { return k.base(tree) + queueKey }
+
 func (k keys) fence(tree pathlock.Tree) string { return k.base(tree) + fenceKey }
 
 func (k keys) gate(tree pathlock.Tree) string { return k.base(tree) + gateKey }

@@ -55,25 +55,6 @@ func TestWithdrawnStaysWithdrawn(t *testing.T) {
 	}
 }
 
-// TestGateTakenInFrontOfWaiter: a waiter that was there before a foreign program took the gate goes
-// on as soon as that has gone.
-func TestGateTakenInFrontOfWaiter(t *testing.T) {
-	store, tree := newStore(t), newTree(t)
-	holder := ask(tree, x("/a"))
-	take(t, store, holder)
-	w := queue(t, store, ask(tree, x("/a")))
-	key := store.keys.gate(tree)
-	if err := store.client.Set(t.Context(), key, "foreign", long).Err(); err != nil {
-		t.Fatal(err)
-	}
-	release(t, store, holder)
-	pass(t, store, short) // the gate is the only thing in its way
-	if err := store.client.Del(t.Context(), key).Err(); err != nil {
-		t.Fatal(err)
-	}
-	w.granted()
-}
-
 // TestForeignGates: gate keys of any text are shown, and can be taken away.
 func TestForeignGates(t *testing.T) {
 	for _, value := range []string{"", "x", "a value of 21 letters", "a token of 22 letters.", "a token of 22 letters.and a note"} {
@@ -146,7 +127,7 @@ func TestHeartbeatWhenMemoryIsFull(t *testing.T) {
 	if got := sendAs(t, store, w); got.Status != "queued" {
 		t.Fatalf("%v, want it queued", got)
 	}
-	server.do("CONFIG", "SET", "maxmemory", "1")
+	server.Do("CONFIG", "SET", "maxmemory", "1")
 	if got := sendAs(t, store, w); got.Status != "queued" {
 		t.Fatalf("%v, want it queued", got)
 	}

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -16,96 +15,52 @@ import (
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
-// proxy stands between a client and a server and loses replies.
-type proxy struct {
-	listener net.Listener
-	server   string
-	// lose is how many more replies to lose, each with its connection; lost is told of each.
+// lossy makes connections that lose replies, and break when they do.
+type lossy struct {
+	// lose is how many more replies to lose; lost is told of each.
 	lose atomic.Int32
 	lost chan struct{}
-	mu   sync.Mutex
-	all  []net.Conn
-	work sync.WaitGroup
 }
 
-func startProxy(t testing.TB, server string) *proxy {
-	t.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+type lossyConn struct {
+	net.Conn
+	*lossy
+}
+
+func (c lossyConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if err == nil && c.lose.Load() > 0 && c.lose.Add(-1) >= 0 {
+		_ = c.Conn.Close()
+		c.lost <- struct{}{}
+		return 0, io.EOF // the server has carried the command out
 	}
-	p := &proxy{listener: listener, server: server, lost: make(chan struct{}, 100)}
-	p.work.Go(p.accept)
-	t.Cleanup(func() {
-		_ = listener.Close()
-		p.mu.Lock()
-		for _, conn := range p.all {
-			_ = conn.Close()
-		}
-		p.mu.Unlock()
-		p.work.Wait()
-	})
-	return p
+	return n, err
 }
 
-func (p *proxy) accept() {
-	for {
-		client, err := p.listener.Accept()
-		if err != nil {
-			return // closed
-		}
-		server, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", p.server)
-		if err != nil {
-			_ = client.Close()
-			continue
-		}
-		p.mu.Lock()
-		p.all = append(p.all, client, server)
-		p.mu.Unlock()
-		p.work.Go(func() { _, _ = io.Copy(server, client); _ = server.Close() })
-		p.work.Go(func() { p.replies(client, server); _ = client.Close() })
-	}
-}
-
-// replies hands on what the server says, but for what is to be lost.
-func (p *proxy) replies(client, server net.Conn) {
-	buffer := make([]byte, 64<<10)
-	for {
-		n, err := server.Read(buffer)
-		if err != nil {
-			return
-		}
-		if p.lose.Load() > 0 && p.lose.Add(-1) >= 0 {
-			_ = server.Close()
-			p.lost <- struct{}{}
-			return
-		}
-		if _, err := client.Write(buffer[:n]); err != nil {
-			return
-		}
-	}
-}
-
-// lossy returns a store whose replies can be lost, and a client that tries every command the given
-// number of times more.
-func lossy(t testing.TB, retries int) (*Store, *proxy) {
+// startLossy returns a store whose replies can be lost, and whose client tries every command the
+// given number of times more.
+func startLossy(t testing.TB, retries int) (*Store, *lossy) {
 	t.Helper()
 	options, err := redis.ParseURL(testserver.Redis(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := startProxy(t, options.Addr)
-	options.Addr, options.MaxRetries = p.listener.Addr().String(), retries
+	l := &lossy{lost: make(chan struct{}, 100)}
+	options.MaxRetries = retries
+	options.Dialer = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := (&net.Dialer{}).DialContext(ctx, network, addr)
+		return lossyConn{conn, l}, err
+	}
 	store := closeStore(t, New(closeClient(t, redis.NewClient(options))))
 	if err := store.Ping(t.Context()); err != nil { // so that it is connected when replies begin to be lost
 		t.Fatal(err)
 	}
-	return store, p
+	return store, l
 }
 
 // TestLostReplyIsSentAgain: what the client sends twice is answered, and counted, once.
 func TestLostReplyIsSentAgain(t *testing.T) {
-	store, proxy := lossy(t, 3)
+	store, proxy := startLossy(t, 3)
 	tree := newTree(t)
 	req := ask(tree, x("/a"))
 
@@ -146,7 +101,7 @@ func TestLostReplyLeavesNothing(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			store, proxy := lossy(t, -1)
+			store, proxy := startLossy(t, -1)
 			other, tree := newStore(t), newTree(t)
 			undo := prepare(other, tree)
 			req := ask(tree, x("/a"))

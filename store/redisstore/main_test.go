@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"slices"
-	"syscall"
 	"testing"
 	"time"
 
@@ -45,21 +44,12 @@ func TestStore(t *testing.T) {
 			return newStore(t), client, network.Vanish
 		}), storetest.Silence(func(t *testing.T) storetest.Silent {
 			server := startServer(t)
-			stop := func() { server.signal(syscall.SIGSTOP) }
-			resume := func() { server.signal(syscall.SIGCONT) }
+			stop := func() { server.Pause() }
+			resume := func() { server.Resume() }
 			store := server.store(WithTimeout(time.Second))
 			t.Cleanup(resume)
 			return storetest.Silent{Store: store, Timeout: time.Second, Stop: stop, Resume: resume, Other: server.store()}
 		}))
-}
-
-// TestStoreUnpunctual: the client does not heed the deadlines of contexts.
-func TestStoreUnpunctual(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) pathlock.Store {
-		client := newClient(t)
-		client.Options().ContextTimeoutEnabled = false
-		return closeStore(t, New(client))
-	})
 }
 
 // newClient returns a client of its own for the shared Redis.

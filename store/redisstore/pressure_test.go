@@ -3,8 +3,6 @@ package redisstore
 import (
 	"context"
 	"errors"
-	"io"
-	"net"
 	"sync"
 	"testing"
 	"time"
@@ -12,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/delayproxy"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
@@ -22,56 +21,13 @@ func far(t testing.TB, delay time.Duration) *redis.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &postponing{delay: delay}
-	options.Dialer = p.dial
-	options.ContextTimeoutEnabled = true
-	t.Cleanup(p.work.Wait) // when the client has been closed
-	return closeClient(t, redis.NewClient(options))
-}
-
-// postponing makes connections on which everything is late.
-type postponing struct {
-	delay time.Duration
-	work  sync.WaitGroup
-}
-
-func (p *postponing) dial(ctx context.Context, network, addr string) (net.Conn, error) {
-	server, err := (&net.Dialer{}).DialContext(ctx, network, addr)
+	proxy, err := delayproxy.Start(t.Context(), options.Addr, delay)
 	if err != nil {
-		return nil, err
+		t.Fatal(err)
 	}
-	ours, theirs := net.Pipe()
-	p.work.Go(func() { p.carry(server, theirs) })
-	p.work.Go(func() { p.carry(theirs, server) })
-	return ours, nil
-}
-
-// carry hands on what it reads, late and in order.
-func (p *postponing) carry(to io.WriteCloser, from io.ReadCloser) {
-	type parcel struct {
-		at      time.Time
-		content []byte
-	}
-	parcels := make(chan parcel, 10_000)
-	p.work.Go(func() {
-		for parcel := range parcels {
-			time.Sleep(time.Until(parcel.at))
-			if _, err := to.Write(parcel.content); err != nil {
-				break
-			}
-		}
-		_, _ = to.Close(), from.Close()
-		for range parcels { // so that the reader ends
-		}
-	})
-	defer close(parcels)
-	for buffer := make([]byte, 64<<10); ; {
-		n, err := from.Read(buffer)
-		if err != nil {
-			return
-		}
-		parcels <- parcel{time.Now().Add(p.delay), append([]byte(nil), buffer[:n]...)}
-	}
+	t.Cleanup(func() { _ = proxy.Close() })
+	options.Addr, options.ContextTimeoutEnabled = proxy.Addr(), true
+	return closeClient(t, redis.NewClient(options))
 }
 
 // TestPressure: goroutines with little time, over a network that takes its time, take and give back
