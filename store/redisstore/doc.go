@@ -17,8 +17,8 @@
 // nothing more to send.
 //
 // What a script costs depends on the claims of the request and on the waiters that it meets, never
-// on how many locks or trees there are. A release that lets in n waiters takes the server about 40 µs
-// for each.
+// on how many locks or trees there are. A release that lets in many waiters takes the server about
+// 40 µs for each.
 //
 // # How the code is laid out
 //

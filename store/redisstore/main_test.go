@@ -124,8 +124,8 @@ func more(req pathlock.Acquisition, claims ...pathlock.Claim) pathlock.Acquisiti
 	return req
 }
 
-// acquisition returns the arguments of the acquire script. A request that is queued stays so: nobody
-// listens.
+// acquisition returns the arguments of the acquire script. A request that is queued stays so:
+// nobody listens.
 func acquisition(req pathlock.Acquisition, wait time.Duration) []any {
 	set := newClaimSet(req.Gate, req.Claims)
 	return []any{

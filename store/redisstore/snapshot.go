@@ -20,9 +20,9 @@ const tokenBytes = 22
 // emptyGate stands for the owner of a gate key with no text in it.
 const emptyGate = "-"
 
-// Snapshot implements [pathlock.Store]: one script, which reads the tree at one instant. A gate that
-// another program took with redislock is shown with its token as the owner and its metadata as the
-// note; it is not known since when it is held.
+// Snapshot implements [pathlock.Store]: one script, which reads the tree at one instant. A gate
+// that another program took with redislock is shown with its token as the owner and its metadata as
+// the note; it is not known since when it is held.
 func (s *Store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
 	what, keys := calls.Operation{Verb: "snapshot", Tree: tree}, s.keys.of(tree)
 	answer, err := calls.Do(ctx, s.calls, what, func(ctx context.Context) (any, error) {

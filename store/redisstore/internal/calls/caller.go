@@ -10,8 +10,8 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// GracePeriod is how long a call may take in all, after its context has ended or it has its answer, to
-// leave everything in order and say what was in the way.
+// GracePeriod is how long a call may take in all, after its context has ended or it has its answer,
+// to leave everything in order and say what was in the way.
 const GracePeriod = 500 * time.Millisecond
 
 // Config is what a [Caller] needs. All fields but Refusal are required.
