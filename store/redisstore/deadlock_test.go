@@ -22,6 +22,22 @@ func requireDeadlock(t *testing.T, err error, other pathlock.Owner) {
 	}
 }
 
+// TestDeadlockOfGates: two owners who hold something cannot both wait for the gate.
+func TestDeadlockOfGates(t *testing.T) {
+	store, tree := newStore(t), newTree(t)
+	a, b := ask(tree, x("/a")), ask(tree, x("/b"))
+	take(t, store, a)
+	take(t, store, b)
+	gateOfA, gateOfB := more(a), more(b)
+	gateOfA.Gate, gateOfB.Gate = true, true
+	first := queue(t, store, gateOfA)
+	_, err := store.Acquire(t.Context(), wait(gateOfB))
+	requireDeadlock(t, err, a.Owner)
+	release(t, store, b)
+	first.granted()
+	requireConsistent(t, store, tree)
+}
+
 // TestNoDeadlockWithClosingGate: an owner that wants the gate while another, who holds nothing yet,
 // has its key and waits for this owner to end, passes the other, which closes the gate again
 // afterwards.
@@ -44,6 +60,79 @@ func TestNoDeadlockWithClosingGate(t *testing.T) {
 	release(t, store, a)
 	gate.granted()
 	requireConsistent(t, store, tree)
+}
+
+// TestDeadlockByHandOver: a grant from the queue may close a cycle if its owner waits for something
+// else too. The other request is ended, not the grant.
+func TestDeadlockByHandOver(t *testing.T) {
+	store, tree := newStore(t), newTree(t)
+	holder, b := ask(tree, x("/n")), ask(tree, x("/b"))
+	take(t, store, holder)
+	take(t, store, b)
+	a := ask(tree, x("/n"))
+	forN := queue(t, store, a)                 // first for /n
+	forB := queue(t, store, more(a, x("/b")))  // and, in another goroutine, for what b holds
+	bForN := queue(t, store, more(b, x("/n"))) // b waits for /n, after a
+	requireConsistent(t, store, tree)
+	release(t, store, holder)
+	forN.granted()
+	_, err := forB.end()
+	requireDeadlock(t, err, b.Owner)
+	requireConsistent(t, store, tree)
+	release(t, store, forN.req)
+	bForN.granted()
+}
+
+// TestConversionsOfSeveralRequests: an owner whose first request is granted passes those waiters
+// from then on that wait for it, and no others.
+func TestConversionsOfSeveralRequests(t *testing.T) {
+	for _, awaited := range []bool{false, true} {
+		store, tree := newStore(t), newTree(t)
+		one, two := ask(tree, x("/one")), ask(tree, ix("/two"))
+		take(t, store, one)
+		take(t, store, two)
+		claims := []pathlock.Claim{x("/two")}
+		if awaited {
+			claims = append(claims, x("/one"))
+		}
+		a := ask(tree, x("/one"))
+		first := queue(t, store, a)
+		between := queue(t, store, ask(tree, claims...))
+		second := queue(t, store, more(a, ix("/two"))) // fits, but stands behind the one that wants X
+		requireConsistent(t, store, tree)
+		release(t, store, one)
+		first.granted()
+		requireConsistent(t, store, tree)
+		if awaited {
+			second.granted()
+			release(t, store, a)
+			release(t, store, two)
+			release(t, store, second.req)
+			between.granted()
+		} else {
+			release(t, store, two)
+			between.granted()
+			release(t, store, between.req)
+			second.granted()
+		}
+		requireConsistent(t, store, tree)
+	}
+}
+
+// TestOwnRequestsPassEachOther: a request is not kept back by an earlier one of the same owner that
+// cannot go on.
+func TestOwnRequestsPassEachOther(t *testing.T) {
+	store, tree := newStore(t), newTree(t)
+	n, m := ask(tree, x("/n")), ask(tree, x("/m"))
+	take(t, store, n)
+	take(t, store, m)
+	both := queue(t, store, ask(tree, x("/n"), x("/m")))
+	one := queue(t, store, more(both.req, x("/n")))
+	release(t, store, n)
+	one.granted()
+	requireConsistent(t, store, tree)
+	release(t, store, m)
+	both.granted()
 }
 
 // TestFencesAreExact: large fences lose no digit.
