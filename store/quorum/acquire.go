@@ -27,29 +27,34 @@ func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 	}
 	defer s.running.Done()
 	r := s.newRequest(ctx, req)
-	granted := false
+	var granted []place
 	defer func() { r.end(granted) }()
 	if r.ctx.Err() != nil {
 		return pathlock.Grant{}, r.interrupted()
 	}
-	grant, err := r.acquire()
-	granted = err == nil
-	return grant, err
+	places, err := r.acquire()
+	if err != nil {
+		return pathlock.Grant{}, err
+	}
+	granted = places
+	return pathlock.Grant{Fence: fence(places), Asked: s.asked(places)}, nil
 }
 
-// acquire asks the lead, and then the others, until the request is granted or has to end.
-func (r *request) acquire() (pathlock.Grant, error) {
+// acquire asks the lead, and then the others, until a majority has granted the request or it has to
+// end.
+func (r *request) acquire() ([]place, error) {
 	for late := 0; ; {
 		lead, err := r.lead()
 		if err != nil {
-			return pathlock.Grant{}, err
+			return nil, err
 		}
 		places, err := r.follow(lead)
 		switch {
 		case err != nil:
-			return pathlock.Grant{}, err
+			return nil, err
 		case places == nil:
-			r.giveBackAll() // and begins anew
+			r.giveBackAll()
+			r.pause(lead.member.index)
 			continue
 		}
 		asked := r.store.asked(places)
@@ -58,17 +63,16 @@ func (r *request) acquire() (pathlock.Grant, error) {
 		}
 		switch {
 		case r.ctx.Err() != nil:
-			return pathlock.Grant{}, r.interrupted()
+			return nil, r.interrupted()
 		case !ended(asked, r.Lease):
-			r.store.granted.add(r.key, places, r.Lease)
-			return pathlock.Grant{Fence: fence(places), Asked: asked}, nil
+			return places, nil
 		}
 		r.giveBackAll()
 		if late++; late > mostLate {
 			for _, p := range places {
 				r.failed[p.member.index] = fmt.Errorf("the grant took longer to arrive than its lease of %v lasts", r.Lease)
 			}
-			return pathlock.Grant{}, r.unavailable()
+			return nil, r.unavailable()
 		}
 	}
 }
@@ -84,8 +88,15 @@ func (r *request) lead() (*ask, error) {
 			}
 			return nil, r.unavailable()
 		}
+		up = r.withHold(up)
+		if len(up) == 0 {
+			return nil, r.lost()
+		}
 		lead := r.add(up[0], r.remaining())
-		if r.mayHurry(up) {
+		if !r.Held && !r.store.isContended() {
+			// The others are likely to grant what the lead grants. An owner that holds something
+			// asks the lead first: a grant that is given back may have prolonged the lease of its
+			// others.
 			for _, m := range up[1:] {
 				r.add(m, 0)
 			}
@@ -94,34 +105,40 @@ func (r *request) lead() (*ask, error) {
 			return nil, err
 		}
 		over, err := lead.outcome()
-		switch {
-		case over && err == nil:
+		if over && err == nil {
 			return lead, nil
-		case !over:
-			err = errTimeout
-		}
-		if silent := !over || !isAnswer(err) && r.ctx.Err() == nil; silent {
-			r.failed[lead.member.index] = err
-			lead.member.silence(err) // the next one leads
-			r.giveBackAll()
-			continue
 		}
 		r.giveBackAll()
 		switch {
-		case !isAnswer(err):
+		case r.ctx.Err() != nil && !isAnswer(err):
 			return nil, r.interrupted()
+		case !over || !isAnswer(err):
+			r.failed[lead.member.index] = lead.member.whySilent() // the next one leads
 		case errors.Is(err, pathlock.ErrConflict):
-			r.store.contended.add(r.Tree)
+			r.store.noteContention()
 			return nil, r.conflict(err)
-		case errors.Is(err, pathlock.ErrLost) && lead.held:
-			if err := r.confirm(); err != nil {
+		case !errors.Is(err, pathlock.ErrLost) || !r.Held:
+			return nil, fmt.Errorf("quorum: %w", err)
+		default:
+			r.failed[lead.member.index] = err // the next one that has something of the owner's leads
+			if err := r.confirm(nil); err != nil {
 				return nil, err
 			}
 			r.without[lead.member.index] = true
-		default:
-			return nil, fmt.Errorf("quorum: %w", err)
 		}
 	}
+}
+
+// withHold returns the members that have something of the owner's, as far as is known, where it
+// matters.
+func (r *request) withHold(members []*member) []*member {
+	var with []*member
+	for _, m := range members {
+		if !r.without[m.index] {
+			with = append(with, m)
+		}
+	}
+	return with
 }
 
 // awaitBack waits until a member answers again that was silent, for as long as it takes to look at
@@ -142,35 +159,19 @@ func (r *request) awaitBack() bool {
 	return false
 }
 
-// mayHurry reports whether all members may be asked at once: where nobody had to wait lately, those
-// that follow are likely to grant what the lead grants.
-//
-// An owner that holds something asks the lead first. A grant that has to be given back again may
-// have prolonged the lease of its other grants.
-func (r *request) mayHurry(up []*member) bool {
-	return !r.Held && len(up) > 1 && !r.store.contended.has(r.Tree)
-}
-
-// awaitLead waits for the lead's answer. Only a place in the lead's queue is worth more than the
-// time that a member has to answer. When it returns without an answer, the lead is silent.
+// awaitLead waits for the lead's answer. When it returns without one, the lead is silent.
 func (r *request) awaitLead(lead *ask) error {
-	patience := time.NewTimer(r.store.config.timeout)
-	defer patience.Stop()
-	gone, interrupted, waits := lead.member.lost(), r.ctx.Done(), false
-	for {
-		r.mu.Lock()
-		over, queued := lead.over, lead.queued
-		r.mu.Unlock()
+	for waits := false; ; {
+		over, queued := lead.state()
 		switch {
 		case over:
 			return nil
 		case queued && !waits:
 			waits = true
-			patience.Stop()
-			r.store.contended.add(r.Tree)
+			r.store.noteContention()
 			r.giveBackOthers(lead)
-			if lead.held && !r.confirmed {
-				if err := r.confirmQueued(lead); err != nil {
+			if r.Held {
+				if err := r.confirm(lead); err != nil {
 					return err
 				}
 			}
@@ -178,28 +179,46 @@ func (r *request) awaitLead(lead *ask) error {
 		}
 		select {
 		case <-r.news:
-		case <-lead.done:
-		case <-gone:
+		case <-lead.member.lost():
 			return nil
-		case <-patience.C:
-			return nil
-		case <-interrupted:
-			// It is about to say how the wait ended.
-			interrupted = nil
-			patience.Reset(r.store.config.timeout)
 		}
 	}
 }
 
-// giveBackOthers gives up all questions but one.
-func (r *request) giveBackOthers(but *ask) {
-	r.mu.Lock()
-	var others []*ask
-	for _, a := range r.asks {
-		if a != but {
-			others = append(others, a)
+// look asks all members whether an owner has something. It is a renewal that changes nothing, and
+// the error of those that have nothing is pathlock.ErrLost.
+func (s *Store) look(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, operation string) answers[struct{}] {
+	p := poll[struct{}]{store: s, operation: operation}
+	return p.ask(ctx, func(ctx context.Context, m *member) (struct{}, error) {
+		lost, err := m.store.Renew(ctx, tree, []pathlock.Lease{{Owner: owner, For: 1}})
+		if len(lost) > 0 {
+			err = fmt.Errorf("%w: owner %s has nothing here", pathlock.ErrLost, owner.Short())
+		}
+		return struct{}{}, err
+	})
+}
+
+// confirm returns an error if a majority has nothing of the request's owner. If the request is in
+// the lead's queue, the lead has found something. If that has gone by now, the owner has given it
+// back, or the lead is about to say that it is lost: it is for the lead to tell.
+func (r *request) confirm(queued *ask) error {
+	const looks = 2 // a release that is under way may have come to some of the members
+	for look := 1; ; look++ {
+		seen := r.store.look(r.ctx, r.Tree, r.Owner, r.operation())
+		has, lost := seen.count(released), seen.count(isLost)
+		switch {
+		case has >= r.store.majority, queued != nil && isLost(seen.all[queued.member.index].err):
+			r.confirmed = true
+			return nil
+		case queued != nil && look < looks:
+		case lost >= r.store.majority:
+			return r.lost()
+		case queued != nil:
+			return nil // the lead has been found silent, or the context has ended
+		case r.ctx.Err() != nil:
+			return r.interrupted()
+		default:
+			return seen.unavailable(r.ctx)
 		}
 	}
-	r.mu.Unlock()
-	r.giveBack(others...)
 }

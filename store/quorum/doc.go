@@ -25,7 +25,7 @@
 // those who wait. What the members behind the lead are asked for is granted there already, so they
 // queue nobody but for the moment in which a release is on its way.
 //
-// Where nobody had to wait in a tree lately, all members are asked at once, without waiting: one
+// Where nobody had to wait within a second, all members are asked at once, without waiting: one
 // round trip. Otherwise the lead is asked first: two. If the lead then does not grant, whatever the
 // others have granted is given back before the caller hears of it.
 //

@@ -19,14 +19,6 @@ func (m *member) fenceOf(fence uint64) uint64 {
 	return fence<<fenceBits | uint64(m.index)
 }
 
-// place is what a member has granted.
-type place struct {
-	member *member
-	fence  uint64
-	// asked is as in [pathlock.Grant]. came is when the grant arrived.
-	asked, came time.Time
-}
-
 // fence returns the greatest of the fences of a grant.
 func fence(places []place) uint64 {
 	var greatest uint64

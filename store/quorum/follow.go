@@ -48,16 +48,11 @@ func (r *request) follow(lead *ask) ([]place, error) {
 		if err := r.over(); err != nil {
 			return nil, err
 		}
-		if lead.member.index > 0 && round >= mostRounds {
-			r.giveBackAll()
-			r.pause(lead.member.index)
+		if lead.member.index > 0 && round >= mostRounds || ended(lead.sent, r.Lease/2) && !lead.wasQueued() || ended(lead.came, r.Lease/2) {
 			return nil, nil
 		}
 		r.giveBackOthers(lead)
 		r.pause(lead.member.index)
-		if !r.refresh(lead) {
-			return nil, nil
-		}
 	}
 }
 
@@ -76,8 +71,8 @@ func (r *request) askWithout() bool {
 }
 
 // round returns how long to wait in the queues of those that follow: less than a lease, since what
-// has been granted is not renewed meanwhile.
-// A request that must not wait gives a release that is under way the time to arrive.
+// has been granted is not renewed meanwhile. A request that must not wait gives a release that is
+// under way the time to arrive.
 func (r *request) round() time.Duration {
 	longest := longestRound
 	if r.Wait <= 0 {
@@ -86,22 +81,19 @@ func (r *request) round() time.Duration {
 	return min(longest, max(r.Lease/8, time.Millisecond))
 }
 
-// collect waits for the answers. It returns with a majority when all others have answered, wait in
-// a queue, or have had their time, and without a majority when all have answered.
+// collect waits until all have answered. When a majority has granted the request, it waits no
+// longer than a part of the lease for the others, and for those that have queued it no longer than
+// a release takes.
 func (r *request) collect(wait time.Duration) {
-	timeout := r.store.config.timeout
-	over := time.NewTimer(wait + timeout)
-	defer over.Stop()
-	linger := time.NewTimer(timeout)
+	linger, releases := time.NewTimer(wait+r.store.config.timeout), time.NewTimer(wait+r.store.config.timeout)
 	defer linger.Stop()
-	releases := time.NewTimer(wait + timeout)
 	defer releases.Stop()
-	lingers, graced := false, false
+	lingers, late, graced := false, false, false
 	for {
 		granted, queued, pending := r.tally()
 		majority := granted >= r.store.majority
 		switch {
-		case majority && allSlow(pending) && (len(queued) == 0 || graced):
+		case majority && (len(pending) == 0 || late) && (len(queued) == 0 || graced):
 			r.giveBack(queued...)
 			for _, a := range pending {
 				a.leave()
@@ -111,9 +103,9 @@ func (r *request) collect(wait time.Duration) {
 			return
 		case majority && !lingers:
 			lingers = true
-			linger.Reset(min(timeout, r.Lease/8))
+			linger.Reset(min(r.store.config.timeout, r.Lease/8))
 			releases.Reset(min(grace, r.Lease/8))
-		case len(queued) > 0 && !majority && len(pending) == 0:
+		case !majority && len(pending) == 0:
 			r.announce()
 		}
 		select {
@@ -121,60 +113,11 @@ func (r *request) collect(wait time.Duration) {
 		case <-r.ctx.Done():
 			return
 		case <-linger.C:
-			for _, a := range pending {
-				if majority {
-					a.member.late()
-				} else {
-					r.drop(a)
-					a.leave()
-					a.member.silence(errTimeout)
-				}
-			}
+			late = true
 		case <-releases.C:
 			graced = true
-		case <-over.C:
-			// A queue that outlasts the wait is that of a member that does not answer.
-			for _, a := range append(queued, pending...) {
-				r.drop(a)
-				a.leave()
-				a.member.silence(errTimeout)
-			}
 		}
 	}
-}
-
-// allSlow reports whether all of the questions are to members that are known to be slow.
-func allSlow(pending []*ask) bool {
-	for _, a := range pending {
-		if !a.member.isSlow() && !a.member.isSilent() {
-			return false
-		}
-	}
-	return true
-}
-
-// tally sorts the questions by their answers. Those that were refused are dropped.
-func (r *request) tally() (granted int, queued, pending []*ask) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	kept := r.asks[:0:0]
-	for _, a := range r.asks {
-		switch {
-		case a.over && a.err != nil:
-			r.failed[a.member.index] = a.err
-			continue
-		case a.over:
-			granted++
-			delete(r.failed, a.member.index)
-		case a.queued:
-			queued = append(queued, a)
-		default:
-			pending = append(pending, a)
-		}
-		kept = append(kept, a)
-	}
-	r.asks = kept
-	return granted, queued, pending
 }
 
 // over returns why a request that no majority has granted has to end, nil if it goes on.
@@ -182,7 +125,7 @@ func (r *request) over() error {
 	lost, refused := 0, error(nil)
 	for i, err := range r.failed {
 		switch {
-		case r.store.members[i].isSilent():
+		case r.store.members[i].whySilent() != nil:
 		case errors.Is(err, pathlock.ErrLost):
 			lost++
 		case errors.Is(err, pathlock.ErrConflict):
@@ -216,29 +159,4 @@ func (r *request) pause(index int) {
 	case <-timer.C:
 	case <-r.ctx.Done():
 	}
-}
-
-// refresh asks the lead again, so that its lease does not end meanwhile, and reports whether it has
-// granted the request still.
-func (r *request) refresh(lead *ask) bool {
-	again := r.ask(lead.member, 0)
-	patience := time.NewTimer(r.store.config.timeout)
-	defer patience.Stop()
-	select {
-	case <-again.done:
-	case <-patience.C:
-		again.member.silence(errTimeout)
-		again.leave()
-		return false
-	case <-r.ctx.Done():
-		again.leave()
-		return false
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if again.err != nil {
-		return false
-	}
-	lead.grant, lead.came = again.grant, again.came
-	return true
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -22,36 +23,19 @@ type member struct {
 	// silent is why the member is not asked at present, nil while it is. gone is closed then.
 	silent error
 	gone   chan struct{}
-	// slow says that it has answered later than it was waited for.
-	slow bool
 	// waiting is how many requests wait in its queue. While there are some, or while it is silent,
 	// it is watched by a goroutine.
 	waiting int
 	watched bool
-	// debts are what it has to give back when it answers again, until when.
-	debts map[debt]time.Time
-	// strays are the requests that nobody waits for, and whose answer is not known yet.
-	strays map[key]chan struct{}
-}
-
-// key names a request.
-type key struct {
-	tree  pathlock.Tree
-	owner pathlock.Owner
-	grant pathlock.GrantID
+	// releases are what it has to give back when it answers again, until when.
+	releases map[key]time.Time
 }
 
 func newMember(s *Store, index int, store pathlock.Store) *member {
 	return &member{
 		store: store, index: index, name: s.config.name(index), quorum: s,
-		gone: make(chan struct{}), debts: make(map[debt]time.Time), strays: make(map[key]chan struct{}),
+		gone: make(chan struct{}), releases: make(map[key]time.Time),
 	}
-}
-
-func (m *member) isSilent() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.silent != nil
 }
 
 // whySilent returns the error for a member that is not asked, nil if it is.
@@ -61,37 +45,11 @@ func (m *member) whySilent() error {
 	return m.silent
 }
 
-func (m *member) isSlow() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.slow
-}
-
 // lost returns a channel that is closed when the member falls silent.
 func (m *member) lost() <-chan struct{} {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.gone
-}
-
-// late notes that the member has not answered for as long as it was waited for.
-func (m *member) late() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.slow = true
-}
-
-// answered notes an answer that took so long, and whether it was none.
-func (m *member) answered(took time.Duration, err error) {
-	if !isAnswer(err) {
-		m.silence(err)
-		return
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if took < m.quorum.config.timeout/4 {
-		m.slow = false
-	}
 }
 
 // silence has the member asked in the background alone, until it answers.
@@ -133,7 +91,7 @@ func (m *member) watch() {
 const mostMissed = 2
 
 // look asks the member whether it serves for as long as somebody waits in its queue, or until it
-// does again. Before it is asked for anything else, it gives back what it owes.
+// does again. Before it is asked for anything else, it is told of the releases that it has missed.
 func (m *member) look() {
 	timeout := m.quorum.config.timeout
 	timer := time.NewTimer(timeout)
@@ -145,7 +103,7 @@ func (m *member) look() {
 			return
 		}
 		err := m.within(timeout, m.store.Ping)
-		if err == nil && m.isSilent() {
+		if err == nil && m.whySilent() != nil {
 			err = m.comeBack()
 		}
 		pause := timeout
@@ -172,24 +130,77 @@ func (m *member) over(err error, missed int) bool {
 	return !m.watched
 }
 
-// comeBack has the member asked again like the others when it owes nothing. The error is that of
-// what it could not give back.
+// comeBack has the member asked again like the others when it has heard of all releases. The error
+// is that of one of which it could not be told.
 func (m *member) comeBack() error {
 	for {
 		m.mu.Lock()
-		if len(m.debts) == 0 {
+		if len(m.releases) == 0 {
 			if m.silent != nil {
-				m.silent, m.slow, m.gone = nil, false, make(chan struct{})
+				m.silent, m.gone = nil, make(chan struct{})
 				m.quorum.comesBack()
 			}
 			m.mu.Unlock()
 			return nil
 		}
+		releases := maps.Clone(m.releases) // there may be more meanwhile
 		m.mu.Unlock()
-		// Others may run up debts meanwhile.
-		if err := m.settle(); err != nil {
-			return err
+		for k, until := range releases {
+			if time.Now().Before(until) {
+				if err := m.giveBack(k); err != nil {
+					return err
+				}
+			}
+			m.mu.Lock()
+			delete(m.releases, k)
+			m.mu.Unlock()
 		}
+	}
+}
+
+const (
+	// mostReleases is how many releases are remembered for a member that has missed them. The
+	// leases see to the rest.
+	mostReleases = 10_000
+	// longestRelease is for how long a release is remembered.
+	longestRelease = time.Hour
+)
+
+// giveBackLater has a member that has missed a release hear of it when it answers again. The lease,
+// 0 if it is not known, is when it is free without that.
+func (m *member) giveBackLater(k key, lease time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.releases) < mostReleases {
+		if lease <= 0 || lease > longestRelease {
+			lease = longestRelease
+		}
+		m.releases[k] = time.Now().Add(lease)
+		m.fallSilent(errTimeout)
+	}
+}
+
+// giveBack gives something back once. That there is nothing is no error.
+func (m *member) giveBack(k key) error {
+	err := m.within(m.quorum.config.timeout, func(ctx context.Context) error { return m.release(ctx, k) })
+	if errors.Is(err, pathlock.ErrNotHeld) {
+		return nil
+	}
+	return err
+}
+
+// release gives back a grant, or all that an owner has.
+func (m *member) release(ctx context.Context, k key) error {
+	if k.grant == "" {
+		return m.store.ForceRelease(ctx, k.tree, k.owner)
+	}
+	return m.store.Release(ctx, k.tree, k.owner, k.grant)
+}
+
+// giveBackOrLater gives something back, now or when the member answers again.
+func (m *member) giveBackOrLater(k key, lease time.Duration) {
+	if m.whySilent() != nil || m.giveBack(k) != nil {
+		m.giveBackLater(k, lease)
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 type poll[T any] struct {
 	store     *Store
 	operation string
-	// eager ends the poll with the first majority that succeeds. everybody asks the silent too.
-	eager, everybody bool
+	// everybody asks the silent too, and ends the poll with the first majority that succeeds.
+	everybody bool
 	// linger is how long to wait for the others when a majority has answered; 0 means the time that
 	// a member has to answer.
 	linger time.Duration
@@ -58,13 +58,12 @@ func (p poll[T]) ask(ctx context.Context, question question[T]) answers[T] {
 		p.store.running.Go(func() {
 			ctx, cancel := p.store.bound(ctx, timeout)
 			defer cancel()
-			began := time.Now()
 			value, err := guarded(func() (T, error) { return question(ctx, m) })
-			if !isAnswer(err) && errors.Is(context.Cause(ctx), errTimeout) {
-				err = errTimeout
-			}
-			if context.Cause(ctx) == nil || errors.Is(context.Cause(ctx), errTimeout) {
-				m.answered(time.Since(began), err)
+			if cause := context.Cause(ctx); !isAnswer(err) && (cause == nil || errors.Is(cause, errTimeout)) {
+				if cause != nil {
+					err = errTimeout
+				}
+				m.silence(err)
 			}
 			came <- answer[T]{m, value, err, time.Now()}
 		})
@@ -86,21 +85,13 @@ func (p poll[T]) ask(ctx context.Context, question question[T]) answers[T] {
 			if a.err == nil {
 				succeeded++
 			}
-			if p.eager && succeeded >= p.store.majority {
+			if p.everybody && succeeded >= p.store.majority {
 				return out
 			}
 			if answered == p.store.majority {
-				if out.othersAreSlow() {
-					return out
-				}
 				patience.Reset(min(linger, timeout))
 			}
 		case <-patience.C:
-			for _, a := range out.all {
-				if a.at.IsZero() && a.member.whySilent() == nil {
-					a.member.late()
-				}
-			}
 			return out
 		case <-ctx.Done():
 			return out
@@ -115,16 +106,6 @@ func (s *Store) bound(ctx context.Context, timeout time.Duration) (context.Conte
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, errTimeout)
 	stop := context.AfterFunc(s.life, cancel)
 	return ctx, func() { stop(); cancel() }
-}
-
-// othersAreSlow reports whether those that have not answered are known to be slow.
-func (a answers[T]) othersAreSlow() bool {
-	for _, one := range a.all {
-		if one.at.IsZero() && one.member.whySilent() == nil && !one.member.isSlow() {
-			return false
-		}
-	}
-	return true
 }
 
 // count returns how many members answered what is wanted.

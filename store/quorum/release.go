@@ -15,9 +15,9 @@ import (
 // It is a [*MajorityError] if neither those that gave it back nor those that had nothing are a
 // majority.
 func (s *Store) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
-	s.granted.remove(key{tree, owner, id})
+	s.forget(key{tree, owner, id})
 	what := fmt.Sprintf("release in %s of owner %s", tree, owner.Short())
-	answers, err := s.giveBack(ctx, what, debt{tree, owner, id})
+	answers, err := s.giveBack(ctx, what, key{tree, owner, id})
 	if err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func (s *Store) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.
 // is enough that one of a majority that answers has something to take away.
 func (s *Store) ForceRelease(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner) error {
 	what := fmt.Sprintf("force release in %s of owner %s", tree, owner.Short())
-	answers, err := s.giveBack(ctx, what, debt{tree: tree, owner: owner})
+	answers, err := s.giveBack(ctx, what, key{tree: tree, owner: owner})
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (s *Store) ForceRelease(ctx context.Context, tree pathlock.Tree, owner path
 }
 
 // giveBack has all members give something back, now or when they answer again.
-func (s *Store) giveBack(ctx context.Context, what string, d debt) (answers[struct{}], error) {
+func (s *Store) giveBack(ctx context.Context, what string, k key) (answers[struct{}], error) {
 	if err := s.begin(); err != nil {
 		return answers[struct{}]{}, err
 	}
@@ -58,14 +58,11 @@ func (s *Store) giveBack(ctx context.Context, what string, d debt) (answers[stru
 	p := poll[struct{}]{store: s, operation: what}
 	// What has begun is brought to its end, whatever becomes of the caller.
 	got := p.ask(context.WithoutCancel(ctx), func(ctx context.Context, m *member) (struct{}, error) {
-		if d.grant == "" {
-			return struct{}{}, m.store.ForceRelease(ctx, d.tree, d.owner)
-		}
-		return struct{}{}, m.store.Release(ctx, d.tree, d.owner, d.grant)
+		return struct{}{}, m.release(ctx, k)
 	})
 	for _, a := range got.all {
 		if !isAnswer(a.err) {
-			a.member.owe(d, 0)
+			a.member.giveBackLater(k, 0)
 		}
 	}
 	return got, nil

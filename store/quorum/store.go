@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/pathlock-go/pathlock"
 )
@@ -24,14 +25,14 @@ type Store struct {
 	mu      sync.Mutex
 	closed  bool
 	running sync.WaitGroup
-	// asking are the acquisitions that are under way.
-	asking map[key]*asking
-	// contended has the trees in which somebody had to wait lately.
-	contended contended
+	// known are the requests of this process that are under way or granted. When there are as many
+	// as sweep, those whose leases have passed are forgotten.
+	known map[key]*known
+	sweep int
+	// contended is until when members are asked one after the other, because somebody had to wait.
+	contended time.Time
 	// back is closed when a member answers again that was silent.
 	back chan struct{}
-	// granted has who has granted what.
-	granted granted
 }
 
 var _ pathlock.Store = (*Store)(nil)
@@ -46,7 +47,7 @@ func New(stores []pathlock.Store, opts ...Option) (*Store, error) {
 	if n := len(stores); n%2 == 0 || n > mostMembers {
 		return nil, fmt.Errorf("%w: there are %d, want an odd number up to %d", ErrMembers, n, mostMembers)
 	}
-	s := &Store{config: newConfig(opts), majority: len(stores)/2 + 1, asking: make(map[key]*asking), back: make(chan struct{})}
+	s := &Store{config: newConfig(opts), majority: len(stores)/2 + 1, known: make(map[key]*known), sweep: fewKnown, back: make(chan struct{})}
 	s.life, s.end = context.WithCancel(context.Background())
 	for i, store := range stores {
 		if store == nil {
@@ -106,13 +107,13 @@ func (s *Store) Close(ctx context.Context) error {
 func (s *Store) Local() bool { return false }
 
 // Ping implements [pathlock.Store]. It asks all members, also those that are known to be silent,
-// and succeeds as soon as a majority serves.
+// and succeeds if a majority serves.
 func (s *Store) Ping(ctx context.Context) error {
 	if err := s.begin(); err != nil {
 		return err
 	}
 	defer s.running.Done()
-	p := poll[struct{}]{store: s, operation: "ping", eager: true, everybody: true}
+	p := poll[struct{}]{store: s, operation: "ping", everybody: true}
 	answers := p.ask(ctx, func(ctx context.Context, m *member) (struct{}, error) { return struct{}{}, m.store.Ping(ctx) })
 	if answers.count(func(err error) bool { return err == nil }) >= s.majority {
 		return nil
@@ -120,11 +121,26 @@ func (s *Store) Ping(ctx context.Context) error {
 	return answers.unavailable(ctx)
 }
 
+// contendedFor is for how long the lead is asked alone after somebody had to wait.
+const contendedFor = time.Second
+
+func (s *Store) noteContention() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.contended = time.Now().Add(contendedFor)
+}
+
+func (s *Store) isContended() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return time.Now().Before(s.contended)
+}
+
 // available returns the members that are not silent, in their order.
 func (s *Store) available() []*member {
 	up := make([]*member, 0, len(s.members))
 	for _, m := range s.members {
-		if !m.isSilent() {
+		if m.whySilent() == nil {
 			up = append(up, m)
 		}
 	}

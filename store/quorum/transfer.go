@@ -57,7 +57,7 @@ func (s *Store) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Tra
 		// A few members had something that a majority has lost: nobody is to have it.
 		for _, a := range got.all {
 			if a.err == nil {
-				a.member.giveBackOrOwe(debt{tree: t.Tree, owner: t.To}, 0)
+				a.member.giveBackOrLater(key{tree: t.Tree, owner: t.To}, 0)
 			}
 		}
 	}
@@ -135,7 +135,7 @@ func (s *Store) settleTransfer(t pathlock.Transfer, got answers[pathlock.Transfe
 			continue
 		}
 		for _, g := range s.merge(got).Grants {
-			a.member.owe(debt{t.Tree, t.From, g.ID}, 0)
+			a.member.giveBackLater(key{t.Tree, t.From, g.ID}, 0)
 		}
 	}
 }
