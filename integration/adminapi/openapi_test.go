@@ -1,7 +1,6 @@
 package adminapi
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -57,7 +56,7 @@ func TestTheDocumentSaysWhatIsAnswered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	send := func(method, path, body string, headers ...string) (*http.Request, *http.Response, []byte) {
+	send := func(method, path, body string, headers ...string) (*http.Request, *httptest.ResponseRecorder) {
 		request := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
 		if body != "" {
 			request.Header.Set("Content-Type", "application/json")
@@ -67,16 +66,16 @@ func TestTheDocumentSaysWhatIsAnswered(t *testing.T) {
 		}
 		w := httptest.NewRecorder()
 		page.ServeHTTP(w, request)
-		got := bytes.Clone(w.Body.Bytes())
-		return request, w.Result(), got
+		return request, w
 	}
-	_, _, text := send("GET", "/openapi.json", "")
+	_, served := send("GET", "/openapi.json", "")
 	var described map[string]any
-	if err := json.Unmarshal(text, &described); err != nil {
+	if err := json.Unmarshal(served.Body.Bytes(), &described); err != nil {
 		t.Fatal(err)
 	}
 	delete(described, "servers") // paths are absolute here
-	if text, err = json.Marshal(described); err != nil {
+	text, err := json.Marshal(described)
+	if err != nil {
 		t.Fatal(err)
 	}
 	document, err := libopenapi.NewDocument(text)
@@ -113,11 +112,12 @@ func TestTheDocumentSaysWhatIsAnswered(t *testing.T) {
 		_, _ = locker.Acquire(waiting, pathlock.Request{Tree: tree, Gate: true, Wait: time.Minute, Note: "the whole plan"})
 	}()
 	defer func() { stop(); <-over }()
-	_, _, seen := send("GET", "/api/tree?namespace=testplan&id=7", "")
-	for !bytes.Contains(seen, []byte("the whole plan")) {
-		_, _, seen = send("GET", "/api/tree?namespace=testplan&id=7", "")
+	var seen string
+	for !strings.Contains(seen, "the whole plan") {
+		_, answer := send("GET", "/api/tree?namespace=testplan&id=7", "")
+		seen = answer.Body.String()
 	}
-	key := strings.Split(string(seen), `"key":"`)[1]
+	key := strings.Split(seen, `"key":"`)[1]
 	release := fmt.Sprintf(`{"namespace":"testplan","id":"7","key":%q,"reason":"stuck"}`, key[:strings.IndexByte(key, '"')])
 	answered := map[string]bool{}
 	for _, ask := range []struct {
@@ -138,8 +138,8 @@ func TestTheDocumentSaysWhatIsAnswered(t *testing.T) {
 		{"POST", "/api/release", release, 409, nil},
 		{"POST", "/api/release", `{"reason":"` + strings.Repeat("x", 5000) + `"}`, 413, nil},
 	} {
-		request, response, got := send(ask.method, ask.path, ask.body, ask.headers...)
-		response.Body = io.NopCloser(bytes.NewReader(got))
+		request, answer := send(ask.method, ask.path, ask.body, ask.headers...)
+		response, got := answer.Result(), answer.Body.String()
 		if response.StatusCode != ask.status {
 			t.Errorf("%s %s: %d %s, want %d", ask.method, ask.path, response.StatusCode, got, ask.status)
 		}
