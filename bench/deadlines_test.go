@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/delayproxy"
+	"github.com/pathlock-go/pathlock/internal/testnet"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
@@ -34,7 +34,7 @@ func BenchmarkDeadlines(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	proxy, err := delayproxy.Start(b.Context(), u.Host, distance)
+	proxy, err := testnet.StartProxy(b.Context(), u.Host, distance)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pathlock-go/pathlock/internal/freeport"
+	"github.com/pathlock-go/pathlock/internal/testnet"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
@@ -65,7 +65,7 @@ func startFleet(b *testing.B, program, name string, asserts bool, flags []string
 // serve starts an instance, and stops it when the benchmark ends.
 func serve(b *testing.B, program string, flags []string) (url string) {
 	b.Helper()
-	addr, err := freeport.Addr(b.Context())
+	addr, err := testnet.FreeAddr(b.Context())
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pathlock-go/pathlock/internal/freeport"
+	"github.com/pathlock-go/pathlock/internal/testnet"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
@@ -56,7 +56,7 @@ func startInstance(t *testing.T, name string, address [4]byte, port string) *ins
 // freePort returns a port of the proxy's own.
 func freePort(t *testing.T) string {
 	t.Helper()
-	port, err := freeport.Port(t.Context())
+	port, err := testnet.FreePort(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pathlock-go/pathlock/internal/freeport"
+	"github.com/pathlock-go/pathlock/internal/testnet"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
@@ -92,7 +92,7 @@ func send(ctx context.Context, method, target, body string) (status int, answer 
 // address returns one that nobody uses.
 func address(t *testing.T) string {
 	t.Helper()
-	port, err := freeport.Port(t.Context())
+	port, err := testnet.FreePort(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

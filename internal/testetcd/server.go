@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/pathlock-go/pathlock/internal/freeport"
+	"github.com/pathlock-go/pathlock/internal/testnet"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
@@ -101,7 +101,7 @@ func (c Cluster) Addrs() []string {
 // freeAddr returns an address of the member's own.
 func freeAddr(t reporter) string {
 	t.Helper()
-	addr, err := freeport.Addr(t.Context())
+	addr, err := testnet.FreeAddr(t.Context())
 	if err != nil {
 		t.Fatalf("%v", err)
 	}

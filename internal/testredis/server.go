@@ -11,7 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/pathlock-go/pathlock/internal/freeport"
+	"github.com/pathlock-go/pathlock/internal/testnet"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
@@ -77,7 +77,7 @@ func lookup(t testing.TB, program Program) string {
 // freeAddr returns an address of the server's own.
 func freeAddr(t testing.TB) string {
 	t.Helper()
-	addr, err := freeport.Addr(t.Context())
+	addr, err := testnet.FreeAddr(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

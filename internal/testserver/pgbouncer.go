@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pathlock-go/pathlock/internal/freeport"
+	"github.com/pathlock-go/pathlock/internal/testnet"
 )
 
 // PgBouncer runs a pgbouncer before a PostgreSQL database until the end of the test, with lines of
@@ -34,7 +34,7 @@ func PgBouncer(t testing.TB, before string, lines ...string) string {
 	must(err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	must(os.Chmod(dir, 0o755)) //nolint:gosec // pgbouncer runs as another user
-	addr, err := freeport.Addr(t.Context())
+	addr, err := testnet.FreeAddr(t.Context())
 	must(err)
 	_, port, err := net.SplitHostPort(addr)
 	must(err)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pathlock-go/pathlock/internal/freeport"
+	"github.com/pathlock-go/pathlock/internal/testnet"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
@@ -47,7 +47,7 @@ func StartEnsemble(t testing.TB, config ...string) *Ensemble {
 
 func freePort(t testing.TB) string {
 	t.Helper()
-	port, err := freeport.Port(t.Context())
+	port, err := testnet.FreePort(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

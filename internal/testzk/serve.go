@@ -7,13 +7,13 @@ import (
 	"os/exec"
 	"time"
 
-	"github.com/pathlock-go/pathlock/internal/freeport"
+	"github.com/pathlock-go/pathlock/internal/testnet"
 )
 
 // Serve starts a single server for examples, which have no [testing.TB]: a TestMain calls it, and
 // stop at the end. It returns when the server serves.
 func Serve(ctx context.Context) (addr string, stop func(), err error) {
-	if addr, err = freeport.Addr(ctx); err != nil {
+	if addr, err = testnet.FreeAddr(ctx); err != nil {
 		return "", nil, err
 	}
 	dir, err := os.MkdirTemp("", "testzk")

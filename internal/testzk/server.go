@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pathlock-go/pathlock/internal/freeport"
+	"github.com/pathlock-go/pathlock/internal/testnet"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
@@ -53,7 +53,7 @@ func newServer(t testing.TB, class string, config []string) *Server {
 	if lacking := Lacking(); lacking != "" {
 		testserver.Missing(t, lacking)
 	}
-	addr, err := freeport.Addr(t.Context())
+	addr, err := testnet.FreeAddr(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pathlock-go/pathlock/internal/freeport"
 	"github.com/pathlock-go/pathlock/internal/testetcd"
+	"github.com/pathlock-go/pathlock/internal/testnet"
 	"github.com/pathlock-go/pathlock/internal/testredis"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/internal/testzk"
@@ -36,7 +36,7 @@ func TestTLS(t *testing.T) {
 	file := func(name string) string { return filepath.Join(dir, name) }
 	freeAddr := func(t *testing.T) string {
 		t.Helper()
-		addr, err := freeport.Addr(t.Context())
+		addr, err := testnet.FreeAddr(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

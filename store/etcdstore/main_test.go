@@ -14,8 +14,8 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/delayproxy"
 	"github.com/pathlock-go/pathlock/internal/testetcd"
+	"github.com/pathlock-go/pathlock/internal/testnet"
 	"github.com/pathlock-go/pathlock/internal/testprocesses"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
@@ -67,14 +67,14 @@ func newServer(t testing.TB, args ...string) (*testetcd.Server, *clientv3.Client
 
 // line is a connection to a member that can be cut.
 type line struct {
-	*delayproxy.Proxy
+	*testnet.Proxy
 	t testing.TB
 }
 
 // newLine returns a line that is cut at the end of the test, if not before.
 func newLine(t testing.TB, addr string) line {
 	t.Helper()
-	p, err := delayproxy.Start(t.Context(), addr, 0)
+	p, err := testnet.StartProxy(t.Context(), addr, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/testnet"
 	"github.com/pathlock-go/pathlock/internal/testredis"
-	"github.com/pathlock-go/pathlock/internal/vanishing"
 	"github.com/pathlock-go/pathlock/store/quorum"
 	"github.com/pathlock-go/pathlock/store/redisstore"
 	"github.com/pathlock-go/pathlock/store/storetest"
@@ -58,7 +58,7 @@ func TestConformanceRedis(t *testing.T) {
 		storetest.Run(t, func(t *testing.T) pathlock.Store {
 			return newQuorum(t, redisMembers(t, servers), quorum.WithTimeout(generous))
 		}, storetest.Crash(func(t *testing.T) (survivor, victim pathlock.Store, crash func()) {
-			network := vanishing.New()
+			network := testnet.NewNetwork()
 			members := redisMembers(t, servers, func(o *redis.Options) { o.Dialer = network.Dial })
 			victim = newQuorum(t, members, quorum.WithTimeout(500*time.Millisecond))
 			t.Cleanup(network.Heal)

@@ -5,12 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pathlock-go/pathlock/internal/freeport"
+	"github.com/pathlock-go/pathlock/internal/testnet"
 )
 
 // TestClientsLog: what the client says about a server that is not there is in the program's log.
 func TestClientsLog(t *testing.T) {
-	addr, err := freeport.Addr(t.Context())
+	addr, err := testnet.FreeAddr(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

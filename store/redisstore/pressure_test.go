@@ -10,7 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/delayproxy"
+	"github.com/pathlock-go/pathlock/internal/testnet"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
@@ -21,7 +21,7 @@ func far(t testing.TB, delay time.Duration) *redis.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	proxy, err := delayproxy.Start(t.Context(), options.Addr, delay)
+	proxy, err := testnet.StartProxy(t.Context(), options.Addr, delay)
 	if err != nil {
 		t.Fatal(err)
 	}

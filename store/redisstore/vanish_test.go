@@ -9,20 +9,20 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/testnet"
 	"github.com/pathlock-go/pathlock/internal/testserver"
-	"github.com/pathlock-go/pathlock/internal/vanishing"
 	"github.com/pathlock-go/pathlock/store/redisstore/internal/calls"
 )
 
 // distant returns a store whose network can vanish. Everything else is as go-redis has it by
 // default.
-func distant(t *testing.T, punctual bool, opts ...Option) (*Store, *vanishing.Network) {
+func distant(t *testing.T, punctual bool, opts ...Option) (*Store, *testnet.Network) {
 	t.Helper()
 	options, err := redis.ParseURL(testserver.Redis(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := vanishing.New()
+	n := testnet.NewNetwork()
 	options.Dialer, options.ContextTimeoutEnabled = n.Dial, punctual
 	store := closeStore(t, New(closeClient(t, redis.NewClient(options)), opts...))
 	t.Cleanup(n.Heal)

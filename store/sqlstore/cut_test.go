@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/delayproxy"
+	"github.com/pathlock-go/pathlock/internal/testnet"
 	"github.com/pathlock-go/pathlock/store/sqlstore"
 )
 
@@ -28,7 +28,7 @@ func TestConnectionsThatAreCut(t *testing.T) {
 	})
 }
 
-func cutAtEachStep(t *testing.T, s *sqlstore.Store, proxy *delayproxy.Proxy, late bool) {
+func cutAtEachStep(t *testing.T, s *sqlstore.Store, proxy *testnet.Proxy, late bool) {
 	tree := newTree(t)
 	ctx := t.Context()
 	var last uint64

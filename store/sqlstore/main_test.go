@@ -14,7 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/delayproxy"
+	"github.com/pathlock-go/pathlock/internal/testnet"
 	"github.com/pathlock-go/pathlock/internal/testprocesses"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/store/sqlstore"
@@ -164,7 +164,7 @@ func (d database) store(t testing.TB, opts ...sqlstore.Option) *sqlstore.Store {
 }
 
 // behind returns the same database behind a proxy.
-func (d database) behind(t testing.TB) (database, *delayproxy.Proxy) {
+func (d database) behind(t testing.TB) (database, *testnet.Proxy) {
 	t.Helper()
 	var upstream string
 	var through func(addr string) string
@@ -184,7 +184,7 @@ func (d database) behind(t testing.TB) (database, *delayproxy.Proxy) {
 		upstream = cfg.Addr
 		through = func(addr string) string { cfg.Addr = addr; return "mysql://" + cfg.FormatDSN() }
 	}
-	proxy, err := delayproxy.Start(t.Context(), upstream, 0)
+	proxy, err := testnet.StartProxy(t.Context(), upstream, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/freeport"
+	"github.com/pathlock-go/pathlock/internal/testnet"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/store/sqlstore"
 )
@@ -119,7 +119,7 @@ func (s *server) kill() {
 
 func freePort(t *testing.T) int {
 	t.Helper()
-	port, err := freeport.Port(t.Context())
+	port, err := testnet.FreePort(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/delayproxy"
+	"github.com/pathlock-go/pathlock/internal/testnet"
 	"github.com/pathlock-go/pathlock/internal/testprocesses"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/internal/testzk"
@@ -72,11 +72,11 @@ func conforms(t *testing.T, servers string, opts ...Option) {
 }
 
 // behind returns proxies before some servers, of which the first is returned, too.
-func behind(t testing.TB, servers string) (addrs string, first *delayproxy.Proxy) {
+func behind(t testing.TB, servers string) (addrs string, first *testnet.Proxy) {
 	t.Helper()
 	var all []string
 	for server := range strings.SplitSeq(servers, ",") {
-		proxy, err := delayproxy.Start(t.Context(), server, 0)
+		proxy, err := testnet.StartProxy(t.Context(), server, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

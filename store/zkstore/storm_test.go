@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/delayproxy"
+	"github.com/pathlock-go/pathlock/internal/testnet"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/internal/testzk"
 )
@@ -28,7 +28,7 @@ func TestStorm(t *testing.T) {
 		guarded[name] = &node{}
 	}
 	tree := newTree(t)
-	proxies := make([]*delayproxy.Proxy, 3)
+	proxies := make([]*testnet.Proxy, 3)
 	stores := make([]*Store, len(proxies))
 	lockers := make([]*pathlock.Locker, len(proxies))
 	for i := range stores {

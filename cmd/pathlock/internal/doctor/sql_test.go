@@ -19,7 +19,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/database"
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/doctor"
-	"github.com/pathlock-go/pathlock/internal/freeport"
+	"github.com/pathlock-go/pathlock/internal/testnet"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
@@ -298,7 +298,7 @@ func ownMariaDB(t *testing.T, args ...string) string {
 	if out, err := install.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	port, err := freeport.Port(t.Context())
+	port, err := testnet.FreePort(t.Context())
 	must(t, err)
 	serve(t, filepath.Join(dir, "log"), "mariadbd", append([]string{
 		"--no-defaults", "--user=" + as, "--datadir=" + dir, "--port=" + port, "--socket=" + filepath.Join(dir, "s"), "--bind-address=127.0.0.1", "--innodb-buffer-pool-size=32M",

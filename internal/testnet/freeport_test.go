@@ -1,4 +1,4 @@
-package freeport_test
+package testnet_test
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pathlock-go/pathlock/internal/freeport"
+	"github.com/pathlock-go/pathlock/internal/testnet"
 )
 
 // childVariable has this program print ports instead of running its tests, until its input ends.
@@ -19,7 +19,7 @@ const each = 200
 func TestNoTwoProcessesGetOnePort(t *testing.T) {
 	if os.Getenv(childVariable) != "" {
 		for range each {
-			port, err := freeport.Port(t.Context())
+			port, err := testnet.FreePort(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -50,7 +50,7 @@ func TestNoTwoProcessesGetOnePort(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range each {
-		addr, err := freeport.Addr(t.Context())
+		addr, err := testnet.FreeAddr(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

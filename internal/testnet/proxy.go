@@ -1,8 +1,6 @@
-// Package delayproxy puts a distance between a client and a server on one machine: a proxy that
-// passes on all bytes, in both directions, a fixed time after they came. Unlike a proxy that sleeps
-// between reads and writes it is not a bottleneck: any number of bytes may be on their way at the
-// same time, as on a long line.
-package delayproxy
+// Package testnet is what tests need of a network: free ports, and servers that are far away, cut
+// off or out of reach.
+package testnet
 
 import (
 	"context"
@@ -19,7 +17,10 @@ const onTheWay = 4096
 // chunkSize is how many bytes are read at once, at most.
 const chunkSize = 64 * 1024
 
-// Proxy is a running proxy.
+// Proxy puts a distance between a client and a server on one machine. It passes on all bytes, in
+// both directions, a fixed time after they came. Unlike a proxy that sleeps between reads and
+// writes it is not a bottleneck: any number of bytes may be on their way at the same time, as on a
+// long line.
 type Proxy struct {
 	listener net.Listener
 	upstream string
@@ -40,9 +41,9 @@ type Proxy struct {
 	severed chan struct{}
 }
 
-// Start listens on a free port of the loopback interface and passes on what comes to upstream, a
-// host and port, and back, each after the delay. [Proxy.Close] ends it.
-func Start(ctx context.Context, upstream string, delay time.Duration) (*Proxy, error) {
+// StartProxy listens on a free port of the loopback interface and passes on what comes to upstream,
+// a host and port, and back, each after the delay. [Proxy.Close] ends it.
+func StartProxy(ctx context.Context, upstream string, delay time.Duration) (*Proxy, error) {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {

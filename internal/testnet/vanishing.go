@@ -1,5 +1,4 @@
-// Package vanishing is a network for tests that can swallow what is sent.
-package vanishing
+package testnet
 
 import (
 	"context"
@@ -14,8 +13,8 @@ type Network struct {
 	healed chan struct{} // closed while packets pass
 }
 
-// New returns a network that lets packets pass.
-func New() *Network {
+// NewNetwork returns a network that lets packets pass.
+func NewNetwork() *Network {
 	n := &Network{healed: make(chan struct{})}
 	close(n.healed)
 	return n

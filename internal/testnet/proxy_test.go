@@ -1,4 +1,4 @@
-package delayproxy_test
+package testnet_test
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/pathlock-go/pathlock/internal/delayproxy"
+	"github.com/pathlock-go/pathlock/internal/testnet"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -44,9 +44,9 @@ func echo(t *testing.T) string {
 }
 
 // start starts a proxy before an echo, and a connection to it.
-func start(t *testing.T, delay time.Duration) (*delayproxy.Proxy, net.Conn) {
+func start(t *testing.T, delay time.Duration) (*testnet.Proxy, net.Conn) {
 	t.Helper()
-	p, err := delayproxy.Start(t.Context(), echo(t), delay)
+	p, err := testnet.StartProxy(t.Context(), echo(t), delay)
 	if err != nil {
 		t.Fatal(err)
 	}

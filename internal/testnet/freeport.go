@@ -1,7 +1,4 @@
-// Package freeport finds ports for servers that tests start. Tests of several packages run at once,
-// and between the choice of a port and the start of its server another process could choose it,
-// too. So a port is reserved, among all processes that ask here, until the process ends.
-package freeport
+package testnet
 
 import (
 	"context"
@@ -18,10 +15,10 @@ import (
 
 // Ports are chosen below those that systems give to outgoing connections: one of these could take
 // a port before the server does.
-const first, last = 10000, 32000
+const firstPort, lastPort = 10000, 32000
 
-// tries is how many ports are looked at before there is taken to be none.
-const tries = 1000
+// portTries is how many ports are looked at before there is taken to be none.
+const portTries = 1000
 
 // reserved keeps the files open whose locks reserve ports.
 var reserved struct {
@@ -29,16 +26,18 @@ var reserved struct {
 	files []*os.File
 }
 
-// Addr returns an address on the loopback interface, host:port, that nobody listens on. No other
-// call returns it, in this process or in another one of the same user, while this one runs.
-func Addr(ctx context.Context) (string, error) {
+// FreeAddr returns an address on the loopback interface, host:port, that nobody listens on. No
+// other call returns it, in this process or in another one of the same user, while this one runs:
+// tests of several packages run at once, and another process could choose the port between the
+// choice and the start of its server.
+func FreeAddr(ctx context.Context) (string, error) {
 	dir := filepath.Join(os.TempDir(), "pathlock-ports-"+strconv.Itoa(os.Getuid()))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("freeport: %w", err)
+		return "", fmt.Errorf("testnet: %w", err)
 	}
 	var failed error
-	for range tries {
-		port := strconv.Itoa(first + rand.N(last-first))
+	for range portTries {
+		port := strconv.Itoa(firstPort + rand.N(lastPort-firstPort))
 		file, err := reserve(filepath.Join(dir, port))
 		if err != nil {
 			failed = err
@@ -55,12 +54,12 @@ func Addr(ctx context.Context) (string, error) {
 		reserved.mu.Unlock()
 		return addr, listener.Close()
 	}
-	return "", fmt.Errorf("freeport: no free port between %d and %d: %w", first, last, failed)
+	return "", fmt.Errorf("testnet: no free port between %d and %d: %w", firstPort, lastPort, failed)
 }
 
-// Port returns the port of such an address.
-func Port(ctx context.Context) (string, error) {
-	addr, err := Addr(ctx)
+// FreePort returns the port of such an address.
+func FreePort(ctx context.Context) (string, error) {
+	addr, err := FreeAddr(ctx)
 	if err != nil {
 		return "", err
 	}
