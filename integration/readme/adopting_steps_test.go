@@ -66,7 +66,7 @@ func TestTheStepsOfAdopting(t *testing.T) {
 				}
 			})
 			refused := exec.CommandContext(t.Context(), adopted, "--sqlite", file, "--addr", "127.0.0.1:0")
-			if out, err := refused.CombinedOutput(); !errors.As(err, new(*exec.ExitError)) || !strings.Contains(string(out), "siblings have the same name") {
+			if out, err := refused.CombinedOutput(); !errors.As(err, new(*exec.ExitError)) || !strings.Contains(string(out), "rename siblings of one name") {
 				t.Errorf("the adopted program on a tree with twins: %v: %s", err, out)
 			}
 			found := repairs(t, filepath.Join("..", "..", "docs", page))

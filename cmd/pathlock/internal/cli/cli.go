@@ -28,22 +28,18 @@ const (
 
 // commands is the command line in the form that kong reads: each field is a subcommand or a flag.
 type commands struct {
-	Ls         lsCommand         `cmd:"" help:"Show the trees in which locks are held or waited for, or one of them."`
-	Watch      watchCommand      `cmd:"" help:"Show how that changes."`
-	Explain    explainCommand    `cmd:"" help:"Show what an operation would lock, and who is in the way now."`
-	Release    releaseCommand    `cmd:"" help:"Take a lock away from its holder."`
-	Doctor     doctorCommand     `cmd:"" help:"Examine a lock store, a database, or both."`
-	Fsck       fsckCommand       `cmd:"" help:"Check the trees of a table, and repair them."`
-	Completion completionCommand `cmd:"" help:"Write the completion for a shell."`
+	Ls      lsCommand      `cmd:"" help:"Show the trees in which locks are held or waited for, or one of them."`
+	Watch   watchCommand   `cmd:"" help:"Show how that changes."`
+	Explain explainCommand `cmd:"" help:"Show what an operation would lock, and who is in the way now."`
+	Release releaseCommand `cmd:"" help:"Take a lock away from its holder."`
+	Doctor  doctorCommand  `cmd:"" help:"Examine a lock store, a database, or both."`
+	Fsck    fsckCommand    `cmd:"" help:"Check the trees of a table, and repair them."`
 
 	Version kong.VersionFlag `help:"Show the version."`
 }
 
-// streams are the input and the outputs of a command.
-type streams struct {
-	in        io.Reader
-	out, errs io.Writer
-}
+// streams are the outputs of a command.
+type streams struct{ out, errs io.Writer }
 
 // newParser returns a parser that fills in commands.
 func newParser(commands *commands, opts ...kong.Option) (*kong.Kong, error) {
@@ -57,11 +53,8 @@ func newParser(commands *commands, opts ...kong.Option) (*kong.Kong, error) {
 
 // Main runs a command line and returns the exit code. SIGINT and SIGTERM end a repair between two
 // transactions. A second signal ends the process at once.
-func Main(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
+func Main(ctx context.Context, args []string, out, errs io.Writer) int {
 	logging.Disable() // the client of Redis would write between the lines of a report
-	if len(args) > 0 && args[0] == completing {
-		return complete(args[1:], out)
-	}
 	var commands commands
 	exit := -1
 	parser, err := newParser(&commands, kong.Writers(out, errs), kong.Exit(func(code int) { exit = code }))
@@ -82,7 +75,7 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errs io.Writer)
 	context.AfterFunc(ctx, stop)
 	var code int
 	parsed.BindTo(ctx, (*context.Context)(nil))
-	if err := parsed.Run(streams{in, out, errs}, &code); err != nil {
+	if err := parsed.Run(streams{out, errs}, &code); err != nil {
 		_, _ = fmt.Fprintln(errs, "pathlock:", printable(err.Error()))
 	}
 	return code

@@ -19,7 +19,6 @@ type doctorCommand struct {
 	Table string `help:"Table that holds the trees: suites or schema.suites (default: the server alone is examined)." placeholder:"NAME" group:"Database:"`
 
 	columns
-	Deleted string `help:"Column that marks a row as deleted (default: none)." placeholder:"NAME" group:"Columns of the table:"`
 
 	LookOnly bool `help:"Take no lock and write nothing, not even in a tree of the doctor's own."`
 	Strict   bool `help:"Warnings, and what could not be looked at, decide the exit code, too."`

@@ -15,7 +15,6 @@ type explainCommand struct {
 	Operation string `arg:"" help:"Operation: ${enum}." enum:"insert,rename,move,copy,delete,edit,read,slot,gate"`
 	Tree      string `arg:"" help:"Tree: its namespace and id, such as testplan/plan-001, as ls shows it." placeholder:"TREE"`
 	Node      string `arg:"" optional:"" help:"Path of the node, such as /a/b; for an insert, that of the parent." placeholder:"PATH"`
-	Namespace string `help:"Namespace of the tree as programs have it. Then TREE is the id alone, as programs have it." placeholder:"NAME"`
 
 	To              string `help:"Path of the node below which a move or a copy puts the node." placeholder:"PATH"`
 	NewName         string `help:"Name that an insert, a rename, a move or a copy gives. Without it, the whole parent is locked." placeholder:"NAME"`
@@ -95,18 +94,16 @@ func (c *explainCommand) Run(ctx context.Context, streams streams, code *int) (e
 	if err != nil || locker == nil {
 		return err
 	}
-	snapshot, err := locker.Snapshot(ctx, tree)
+	snapshot, err := lookAt(ctx, locker, tree)
 	if err != nil {
-		return failed("looking at "+nameOf(tree), err)
+		return err
 	}
-	treeName{c.Tree, c.Namespace}.sayConfusion(ctx, streams, locker, tree)
 	inTheWay := snapshot.InTheWay("", gate, claims)
 	if len(inTheWay) > 0 {
 		*code = exitLeft
 	}
 	if !c.JSON {
-		width, _ := sizeOf(streams.out)
-		return writeLines(out, inTheWayText(inTheWay, time.Now(), width))
+		return writeLines(out, inTheWayText(inTheWay, time.Now()))
 	}
 	for _, b := range inTheWay {
 		if err := line(out, inTheWayLine{"in-the-way", newBlockerLine(b)}); err != nil {
@@ -144,7 +141,7 @@ func (c *explainCommand) operation() (tree pathlock.Tree, o operation.Operation,
 			o = operation.Operation{Kind: kind, Name: c.NewName, Snapshot: c.Snapshot}
 		}
 	}
-	tree, err = parseTree(c.Namespace, c.Tree)
+	tree, err = parseTree(c.Tree)
 	if err == nil && c.Node != "" {
 		o.Node, err = parsePath(c.Node)
 	}
@@ -201,7 +198,7 @@ func claimsLines(tree pathlock.Tree, o operation.Operation, claims []pathlock.Cl
 		return []string{printable(fmt.Sprintf("%s in %s takes the gate: the whole tree, exclusively", what, nameOf(tree)))}
 	}
 	lines := []string{printable(fmt.Sprintf("%s in %s locks:", what, nameOf(tree)))}
-	g := grid{width: unlimited}
+	g := grid{}
 	for _, claim := range claims {
 		g.add("  "+claim.Mode.String(), claim.Path.String(), meanings[claim.Mode])
 	}
@@ -209,11 +206,11 @@ func claimsLines(tree pathlock.Tree, o operation.Operation, claims []pathlock.Cl
 }
 
 // inTheWayText shows to people who is in the way.
-func inTheWayText(all []pathlock.Blocking, now time.Time, width int) []string {
+func inTheWayText(all []pathlock.Blocking, now time.Time) []string {
 	if len(all) == 0 {
 		return []string{"nobody is in the way: it would be granted at once"}
 	}
-	g := grid{width: width}
+	g := grid{}
 	g.add("IN THE WAY", "WHERE", "FOR", "ENDS IN", "WHAT")
 	for _, b := range all {
 		state := "holds"

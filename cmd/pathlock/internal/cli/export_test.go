@@ -17,6 +17,12 @@ func Parse(args ...string) error {
 	return err
 }
 
+// NameOf and ParseTree write and read the names of trees.
+var (
+	NameOf    = nameOf
+	ParseTree = parseTree
+)
+
 // Fields returns the names of all fields that the JSON of ls, watch, explain, release and doctor
 // has.
 func Fields() []string {
@@ -49,7 +55,8 @@ func NewWatching(errs io.Writer) Watching {
 // Look is a look that fails with an error, or succeeds.
 func (w Watching) Look(err error) error {
 	if err != nil {
-		return w.changes.missed(err)
+		w.changes.missed(err)
+		return nil
 	}
 	return w.changes.saw([]pathlock.Snapshot{})
 }

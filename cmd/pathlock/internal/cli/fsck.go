@@ -1,10 +1,11 @@
 package cli
 
 import (
+	"bufio"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/database"
@@ -18,25 +19,18 @@ type fsckCommand struct {
 	Tree  *string `help:"Check only the tree with this id. If ids are bytes, give them in hexadecimal (default: all trees)." placeholder:"ID" group:"What to check:"`
 
 	columns
-	Deleted *string `help:"Column that marks a row as deleted. In a live row it is NULL, 0, false or empty. Give --deleted= if rows are deleted for good (default: deleted_at, if the table has it)." placeholder:"NAME" group:"Columns of the table:"`
 
 	Repair bool `help:"Show what a repair would change. With --apply, repair." group:"Repair:"`
-	Apply  bool `help:"Write the changes of --repair to the database. Needs --locks." aliases:"yes" group:"Repair:"`
+	Apply  bool `help:"Write the changes of --repair to the database. Needs --locks." group:"Repair:"`
 
-	Locks         string         `help:"Lock store of the programs that write the table: ${stores}. Give off if no program writes the table." env:"PATHLOCK_LOCKS" placeholder:"URL" group:"Repair:"`
-	LocksPassword string         `help:"Password of the lock store, not encoded, if its URL has none. Set the environment variable: other users can see the command line." env:"PATHLOCK_LOCKS_PASSWORD" placeholder:"PASSWORD" group:"Repair:"`
-	Namespace     string         `help:"Namespace of the trees' locks, as the writing programs have it (default: the table's name)." placeholder:"NAME" group:"Repair:"`
-	Wait          *time.Duration `help:"How long to wait for the lock of a tree, or of a row. The repair skips a tree that is busy for longer (default: 1m)." placeholder:"DURATION" group:"Repair:"`
-	Batch         *int           `help:"Most rows that a transaction repairs (default: 500)." placeholder:"N" group:"Repair:"`
-	LostFound     *string        `help:"Name of the row at the top of each tree below which orphans and broken cycles go (default: lost+found)." placeholder:"NAME" group:"Repair:"`
-	ToTop         bool           `help:"Move orphans and broken cycles to the top of their tree instead." group:"Repair:"`
-	Log           string         `help:"File to which each change is appended before its commit, as a line of JSON." type:"path" placeholder:"FILE" group:"Repair:"`
+	Locks         string        `help:"Lock store of the programs that write the table: ${stores}. Give off if no program writes the table." env:"PATHLOCK_LOCKS" placeholder:"URL" group:"Repair:"`
+	LocksPassword string        `help:"Password of the lock store, not encoded, if its URL has none. Set the environment variable: other users can see the command line." env:"PATHLOCK_LOCKS_PASSWORD" placeholder:"PASSWORD" group:"Repair:"`
+	Namespace     string        `help:"Namespace of the trees' locks, as the writing programs have it (default: the table's name)." placeholder:"NAME" group:"Repair:"`
+	Wait          time.Duration `help:"How long to wait for the lock of a tree, or of a row. The repair skips a tree that is busy for longer (default: 1m)." default:"1m" placeholder:"DURATION" group:"Repair:"`
+	Log           string        `help:"File to which each change is appended before its commit, as a line of JSON." type:"path" placeholder:"FILE" group:"Repair:"`
 
 	JSON  bool `help:"Write one JSON object per line." group:"Output:"`
 	Quiet bool `help:"Write only the summary, neither problems nor changes." short:"q" group:"Output:"`
-
-	// unmarked is set if the table has no [defaultMark].
-	unmarked bool
 }
 
 // Help is the detailed help of the command.
@@ -88,22 +82,6 @@ Exit codes, as of fsck(8):
 A text that is not UTF-8 is written as {"base64":"…"}.`
 }
 
-// defaultMark is the column that marks rows as deleted, unless the command line names another, if
-// the table has it.
-const defaultMark = "deleted_at"
-
-// saysMark reports whether the command line says which column marks rows as deleted, or that none
-// does.
-func (c *fsckCommand) saysMark() bool { return c.Deleted != nil }
-
-// mark is the column that marks rows as deleted, "" if there is none.
-func (c *fsckCommand) mark() string {
-	if !c.saysMark() && !c.unmarked {
-		return defaultMark
-	}
-	return value(c.Deleted)
-}
-
 // Run implements the command.
 func (c *fsckCommand) Run(ctx context.Context, streams streams, code *int) (err error) {
 	defer func() { err = codeOf(ctx, err, code) }()
@@ -115,9 +93,12 @@ func (c *fsckCommand) Run(ctx context.Context, streams streams, code *int) (err 
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	report := newReport(streams, c.JSON, c.Quiet)
-	defer func() { err = errors.Join(err, report.flush()) }()
-	checker, err := c.checker(ctx, db, dialect, report)
+	report := &report{out: bufio.NewWriter(streams.out), errs: streams.errs, json: c.JSON, quiet: c.Quiet}
+	defer func() { err = flushed(err, report.out) }()
+	checker, err := fsck.New(ctx, db, dialect, c.describe(c.Table, c.Namespace))
+	if errors.Is(err, fsck.ErrNoColumn) {
+		return fmt.Errorf("%w; name the columns by --key, --deleted and so on, or give --deleted= if rows are deleted for good", err)
+	}
 	if err != nil {
 		return err
 	}
@@ -129,27 +110,6 @@ func (c *fsckCommand) Run(ctx context.Context, streams streams, code *int) (err 
 	return err
 }
 
-// checker returns a checker of the table. A table without [defaultMark] has no deleted rows, but a
-// column that the command line names must exist.
-func (c *fsckCommand) checker(ctx context.Context, db *sql.DB, dialect fsck.Dialect, report *report) (*fsck.Checker, error) {
-	open := func() (*fsck.Checker, error) {
-		return fsck.New(ctx, db, dialect, fsck.Table{
-			Table: c.Table, Key: c.Key, Tree: c.TreeColumn, Parent: c.Parent, Name: c.Name, Path: c.Path, IDPath: c.IDPath,
-			Deleted: c.mark(), Version: c.Version, Namespace: c.Namespace,
-		})
-	}
-	checker, err := open()
-	if !errors.Is(err, fsck.ErrNoColumn) || c.saysMark() {
-		return checker, err
-	}
-	c.unmarked = true
-	checker, err = open()
-	if err == nil {
-		report.warn(fmt.Sprintf("%q has no column %q: every row counts as live; if another column marks deleted rows, name it with --deleted", c.Table, defaultMark))
-	}
-	return checker, err
-}
-
 func (c *fsckCommand) tree() fsck.Key {
 	if c.Tree == nil {
 		return fsck.Key{}
@@ -158,7 +118,7 @@ func (c *fsckCommand) tree() fsck.Key {
 }
 
 func (c *fsckCommand) check(ctx context.Context, checker *fsck.Checker, report *report) (int, error) {
-	summary, err := checker.Check(ctx, fsck.Options{Tree: c.tree(), Progress: func(done, total int64) { report.progress("check", done, total) }}, report.problem)
+	summary, err := checker.Check(ctx, fsck.Options{Tree: c.tree()}, report.problem)
 	if err != nil {
 		return exitFailure, err
 	}
@@ -172,8 +132,8 @@ func (c *fsckCommand) check(ctx context.Context, checker *fsck.Checker, report *
 // nothing returns an error if there was no row to check, which is mostly a typing error.
 func (c *fsckCommand) nothing(s fsck.Summary) error {
 	deleted := ""
-	if mark := c.mark(); mark != "" {
-		deleted = fmt.Sprintf(" (rows are deleted by %q)", mark)
+	if c.Deleted != "" {
+		deleted = fmt.Sprintf(" (rows are deleted by %q)", c.Deleted)
 	}
 	switch {
 	case s.Rows > 0:
@@ -187,8 +147,8 @@ func (c *fsckCommand) nothing(s fsck.Summary) error {
 
 func (c *fsckCommand) repair(ctx context.Context, checker *fsck.Checker, report *report) (code int, err error) {
 	opts := fsck.RepairOptions{
-		Tree: c.tree(), Apply: c.Apply, Wait: value(c.Wait), BatchRows: value(c.Batch), LostFound: value(c.LostFound), ToTop: c.ToTop,
-		Report: report.problem, Changed: report.change, Left: report.left, Skipped: report.skipped, Progress: report.progress,
+		Tree: c.tree(), Apply: c.Apply, Wait: c.Wait,
+		Report: report.problem, Changed: report.change, Left: report.left, Skipped: report.skipped,
 	}
 	if c.Apply {
 		closeLocks, failed := c.openLocks(ctx, &opts, report)
@@ -196,11 +156,11 @@ func (c *fsckCommand) repair(ctx context.Context, checker *fsck.Checker, report 
 			return exitFailure, failed
 		}
 		defer func() { err = errors.Join(err, closeLocks()) }()
-		log, failed := openLog(c.Log)
-		if failed != nil {
-			return exitFailure, failed
-		}
-		if log != nil {
+		if c.Log != "" {
+			log, failed := os.OpenFile(c.Log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+			if failed != nil {
+				return exitFailure, fmt.Errorf("open the log: %w", failed)
+			}
 			opts.Log = log
 			defer func() { err = errors.Join(err, log.Close()) }()
 		}
@@ -218,12 +178,4 @@ func (c *fsckCommand) repair(ctx context.Context, checker *fsck.Checker, report 
 		code = exitMended
 	}
 	return code, errors.Join(report.repaired(summary, c.Apply, true), c.nothing(summary.Before))
-}
-
-// value returns the value of a flag, or the zero value if it was not given.
-func value[T any](flag *T) (given T) {
-	if flag != nil {
-		given = *flag
-	}
-	return given
 }

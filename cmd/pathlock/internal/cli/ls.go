@@ -2,16 +2,18 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
 )
 
 type lsCommand struct {
-	treeName
+	Tree string `arg:"" optional:"" help:"Tree: its namespace and id, such as testplan/plan-001, as ls shows it." placeholder:"TREE"`
 	lockStore
 	JSON bool `help:"Write one JSON object per line." group:"Output:"`
 }
@@ -49,34 +51,57 @@ type treeLine struct {
 // Run implements the command.
 func (c *lsCommand) Run(ctx context.Context, streams streams, code *int) (err error) {
 	defer func() { err = codeOf(ctx, err, code) }()
-	tree, err := c.parse()
-	if err != nil {
-		return err
-	}
-	locker, end, err := c.open(ctx)
+	look, end, err := c.look(ctx, c.Tree)
 	if err != nil {
 		return err
 	}
 	defer end()
+	all, err := look(ctx)
+	if err != nil {
+		return err
+	}
 	out := bufio.NewWriter(streams.out)
 	defer func() { err = flushed(err, out) }()
-	width, _ := sizeOf(streams.out)
-	if tree.IsZero() {
-		all, err := lookAll(ctx, locker)
-		if err != nil {
-			return err
+	switch {
+	case c.JSON:
+		for _, s := range all {
+			if err := snapshotLines(out, s, c.Tree != ""); err != nil {
+				return err
+			}
 		}
-		return c.trees(out, width, all)
+		return nil
+	case c.Tree != "":
+		return writeLines(out, snapshotText(all[0], time.Now()))
+	default:
+		return writeLines(out, treesText(all, time.Now()))
 	}
+}
+
+// look returns a function that returns a snapshot of a tree or, if none is named, of each tree. The
+// caller calls end.
+func (s lockStore) look(ctx context.Context, name string) (look func(context.Context) ([]pathlock.Snapshot, error), end func(), err error) {
+	var tree pathlock.Tree
+	if name != "" {
+		if tree, err = parseTree(name); err != nil {
+			return nil, nil, err
+		}
+	}
+	locker, end, err := s.open(ctx)
+	if err != nil || name == "" {
+		return func(ctx context.Context) ([]pathlock.Snapshot, error) { return lookAll(ctx, locker) }, end, err
+	}
+	return func(ctx context.Context) ([]pathlock.Snapshot, error) {
+		snapshot, err := lookAt(ctx, locker, tree)
+		return []pathlock.Snapshot{snapshot}, err
+	}, end, nil
+}
+
+func lookAt(ctx context.Context, locker *pathlock.Locker, tree pathlock.Tree) (pathlock.Snapshot, error) {
 	snapshot, err := locker.Snapshot(ctx, tree)
 	if err != nil {
-		return failed("looking at "+nameOf(tree), err)
+		return snapshot, failed("looking at "+nameOf(tree), err)
 	}
-	c.sayConfusion(ctx, streams, locker, tree)
-	if c.JSON {
-		return snapshotLines(out, snapshot)
-	}
-	return writeLines(out, snapshotText(snapshot, time.Now(), width))
+	return snapshot, nil
 }
 
 // lookAll returns a snapshot of each tree, in the order of their names.
@@ -86,46 +111,19 @@ func lookAll(ctx context.Context, locker *pathlock.Locker) ([]pathlock.Snapshot,
 		return nil, failed("listing the trees", err)
 	}
 	slices.SortFunc(trees, func(a, b pathlock.Tree) int {
-		if a.Namespace() != b.Namespace() {
-			return compare(a.Namespace(), b.Namespace())
-		}
-		return compare(a.ID(), b.ID())
+		return cmp.Or(strings.Compare(a.Namespace(), b.Namespace()), strings.Compare(a.ID(), b.ID()))
 	})
 	var all []pathlock.Snapshot
 	for _, tree := range trees {
-		snapshot, err := locker.Snapshot(ctx, tree)
+		snapshot, err := lookAt(ctx, locker, tree)
 		if err != nil {
-			return nil, failed("looking at "+nameOf(tree), err)
+			return nil, err
 		}
 		if len(snapshot.Holders)+len(snapshot.Waiters) > 0 { // it may have been left meanwhile
 			all = append(all, snapshot)
 		}
 	}
 	return all, nil
-}
-
-func compare(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	default:
-		return 0
-	}
-}
-
-// trees lists the trees.
-func (c *lsCommand) trees(out *bufio.Writer, width int, all []pathlock.Snapshot) error {
-	if !c.JSON {
-		return writeLines(out, treesText(all, time.Now(), width))
-	}
-	for _, s := range all {
-		if err := line(out, newTreeLine(s)); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func newTreeLine(s pathlock.Snapshot) treeLine {
@@ -145,11 +143,11 @@ func oldest(holds []pathlock.Entry) *time.Time {
 }
 
 // treesText is the list of trees for people.
-func treesText(all []pathlock.Snapshot, now time.Time, width int) []string {
+func treesText(all []pathlock.Snapshot, now time.Time) []string {
 	if len(all) == 0 {
 		return []string{"nobody holds or waits for anything"}
 	}
-	g := grid{width: width}
+	g := grid{}
 	g.add("TREE", "HOLD", "WAIT", "HELD FOR", "WAITING FOR")
 	for _, s := range all {
 		span := func(since *time.Time) string {
@@ -163,9 +161,9 @@ func treesText(all []pathlock.Snapshot, now time.Time, width int) []string {
 	return g.lines()
 }
 
-// snapshotLines writes a tree in JSON.
-func snapshotLines(out *bufio.Writer, s pathlock.Snapshot) error {
-	if err := line(out, newTreeLine(s)); err != nil {
+// snapshotLines writes a tree in JSON and, if wanted, who holds and waits there.
+func snapshotLines(out *bufio.Writer, s pathlock.Snapshot, whole bool) error {
+	if err := line(out, newTreeLine(s)); err != nil || !whole {
 		return err
 	}
 	for _, h := range s.Holders {
@@ -183,10 +181,10 @@ func snapshotLines(out *bufio.Writer, s pathlock.Snapshot) error {
 }
 
 // snapshotText shows a tree to people.
-func snapshotText(s pathlock.Snapshot, now time.Time, width int) []string {
-	lines := []string{cut(fmt.Sprintf("%s: %d hold, %d wait", nameOf(s.Tree), len(s.Holders), len(s.Waiters)), width)}
+func snapshotText(s pathlock.Snapshot, now time.Time) []string {
+	lines := []string{fmt.Sprintf("%s: %d hold, %d wait", nameOf(s.Tree), len(s.Holders), len(s.Waiters))}
 	if len(s.Holders) > 0 {
-		g := grid{width: width}
+		g := grid{}
 		g.add("HOLDER", "HOLDS", "FOR", "ENDS IN", "FENCE", "WHAT")
 		for _, h := range s.Holders {
 			g.add(shortOf(h.Owner), claimsOf(h), lasting(now.Sub(h.Since)), lasting(h.Until.Sub(now)), fmt.Sprint(h.Fence), about(h))
@@ -194,7 +192,7 @@ func snapshotText(s pathlock.Snapshot, now time.Time, width int) []string {
 		lines = append(lines, g.lines()...)
 	}
 	if len(s.Waiters) > 0 {
-		g := grid{width: width}
+		g := grid{}
 		g.add("WAITER", "WANTS", "FOR", "GIVES UP IN", "WAITS FOR", "WHAT")
 		blockers := s.Blockers()
 		for i, w := range s.Waiters {

@@ -10,12 +10,16 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ncruces/go-sqlite3/driver"
 	"github.com/rogpeppe/go-internal/testscript"
 	"go.uber.org/goleak"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/cli"
+	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
 // childVariable, if set, makes the test binary run as the program itself, so that tests can kill
@@ -24,11 +28,11 @@ const childVariable = "PATHLOCK_TEST_CHILD"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(childVariable) != "" {
-		os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+		os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 	}
 	testscript.Main(leakless{m}, map[string]func(){
 		"pathlock": func() {
-			os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+			os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 		},
 	})
 }
@@ -71,7 +75,7 @@ func table(t *testing.T, rows string) (string, *sql.DB) {
 func run(t *testing.T, args ...string) (code int, out, errs string) {
 	t.Helper()
 	var o, e bytes.Buffer
-	code = cli.Main(t.Context(), args, strings.NewReader(""), &o, &e)
+	code = cli.Main(t.Context(), args, &o, &e)
 	return code, o.String(), e.String()
 }
 
@@ -85,6 +89,39 @@ func program(t *testing.T, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(t.Context(), self, args...)
 	cmd.Env = append(os.Environ(), childVariable+"=1")
 	return cmd
+}
+
+// held takes a lock on /dir1 of a tree of its own in Redis. It returns the store's URL, the tree,
+// the lock, and what the commands call its holder.
+func held(t *testing.T, note string) (url string, tree pathlock.Tree, lock *pathlock.Lock, holder string) {
+	t.Helper()
+	url = testserver.Redis(t)
+	tree, err := pathlock.NewTree(fmt.Sprintf("held/%d-%d", os.Getpid(), time.Now().UnixNano()), "plan 001")
+	if err != nil {
+		t.Fatal(err)
+	}
+	locker := opened(t, url)
+	lock, err = locker.Acquire(t.Context(), pathlock.Request{Tree: tree, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/dir1"))}, Note: note})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = lock.Release(context.Background()) })
+	snapshot, err := locker.Snapshot(t.Context(), tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return url, tree, lock, strings.TrimSuffix(snapshot.Holders[0].Owner.Short(), "…")
+}
+
+// opened returns a locker on the store of a URL.
+func opened(t *testing.T, url string) *pathlock.Locker {
+	t.Helper()
+	store, err := anystore.Open(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close(context.Background()) })
+	return pathlock.New(store)
 }
 
 // dump returns the table as text.

@@ -39,7 +39,7 @@ func TestThePageIsTrue(t *testing.T) {
 				}
 			}
 		}
-		if commands < 8 {
+		if commands < 7 {
 			t.Errorf("%s has %d commands", name, commands)
 		}
 		for _, field := range cli.Fields() {

@@ -7,42 +7,15 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/pathlock-go/pathlock/fsck"
 )
 
-// report writes what fsck finds and changes, for people or as JSON. Progress goes to errs, if that
-// is a terminal.
+// report writes what fsck finds and changes, for people or as JSON.
 type report struct {
 	out         *bufio.Writer
 	errs        io.Writer
 	json, quiet bool
-	terminal    bool
-	phase       string
-	drawn       time.Time
-}
-
-func newReport(s streams, json, quiet bool) *report {
-	return &report{out: bufio.NewWriter(s.out), errs: s.errs, json: json, quiet: quiet, terminal: isTerminal(s.errs)}
-}
-
-// progress draws the progress of a phase.
-func (r *report) progress(phase string, done, total int64) {
-	if !r.terminal {
-		return
-	}
-	if now := time.Now(); phase != r.phase || done == total || now.Sub(r.drawn) >= 100*time.Millisecond {
-		r.phase, r.drawn = phase, now
-		_, _ = fmt.Fprintf(r.errs, "\r%s: %d of %d rows\x1b[K", phase, done, total) // progress is not worth an error
-	}
-}
-
-// endProgress ends its line.
-func (r *report) endProgress() {
-	if r.phase != "" {
-		_, _ = fmt.Fprintln(r.errs)
-	}
 }
 
 // warn writes a warning, which is not part of the report.
@@ -157,15 +130,6 @@ func count(s fsck.Summary) string {
 
 func (r *report) print(format string, args ...any) error {
 	if _, err := io.WriteString(r.out, printable(fmt.Sprintf(format, args...))); err != nil {
-		return fmt.Errorf("write the report: %w", err)
-	}
-	return nil
-}
-
-// flush ends the report.
-func (r *report) flush() error {
-	r.endProgress()
-	if err := r.out.Flush(); err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
 	return nil

@@ -6,12 +6,8 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// grid is a table for people. Columns are aligned, and the rightmost one is cut where a line would
-// be wider than the terminal.
-type grid struct {
-	width int
-	rows  [][]string
-}
+// grid is a table for people, with aligned columns.
+type grid struct{ rows [][]string }
 
 // gap is between two columns.
 const gap = 2
@@ -44,21 +40,7 @@ func (g *grid) lines() []string {
 				b.WriteString(strings.Repeat(" ", widths[i]-uniseg.StringWidth(cell)+gap))
 			}
 		}
-		lines = append(lines, cut(strings.TrimRight(b.String(), " "), g.width))
+		lines = append(lines, strings.TrimRight(b.String(), " "))
 	}
 	return lines
-}
-
-// cut shortens a line to a width on the screen.
-func cut(line string, width int) string {
-	if uniseg.StringWidth(line) <= width {
-		return line
-	}
-	var b strings.Builder
-	room := width - 1
-	for graphemes := uniseg.NewGraphemes(line); graphemes.Next() && graphemes.Width() <= room; {
-		room -= graphemes.Width()
-		b.WriteString(graphemes.Str())
-	}
-	return b.String() + "…"
 }

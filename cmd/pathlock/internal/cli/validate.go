@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/fsck"
 )
 
 // errUsage is matched by the error for an invalid command line.
@@ -19,15 +20,38 @@ type columns struct {
 	Name       string `help:"Column of the row's name (default: name)." default:"name" placeholder:"NAME" group:"Columns of the table:"`
 	Path       string `help:"Column of the path, such as /a/b. Give --path= if the table has only paths of ids (default: path)." default:"path" placeholder:"NAME" group:"Columns of the table:"`
 	IDPath     string `help:"Column of the path of ids, such as /1/17 (default: none)." name:"id-path" placeholder:"NAME" group:"Columns of the table:"`
+	Deleted    string `help:"Column that marks a row as deleted. In a live row it is NULL, 0, false or empty. Give --deleted= if rows are deleted for good (default: deleted_at)." default:"deleted_at" placeholder:"NAME" group:"Columns of the table:"`
 	Version    string `help:"Column of a number that grows with each change of a row, those of a repair, too (default: none)." name:"version-column" placeholder:"NAME" group:"Columns of the table:"`
 }
 
-// validate returns an error if a name is missing.
+// flags are the columns, and the flags that name them.
+func (c columns) flags() [][2]string {
+	return [][2]string{
+		{"--key", c.Key}, {"--tree-column", c.TreeColumn}, {"--parent", c.Parent}, {"--name", c.Name}, {"--path", c.Path},
+		{"--id-path", c.IDPath}, {"--deleted", c.Deleted}, {"--version-column", c.Version},
+	}
+}
+
+// describe describes a table to package fsck.
+func (c columns) describe(table, namespace string) fsck.Table {
+	return fsck.Table{
+		Table: table, Key: c.Key, Tree: c.TreeColumn, Parent: c.Parent, Name: c.Name, Path: c.Path, IDPath: c.IDPath,
+		Deleted: c.Deleted, Version: c.Version, Namespace: namespace,
+	}
+}
+
+// validate returns an error if a name is missing, or if two flags name the same column.
 func (c columns) validate() error {
-	for _, named := range [][2]string{{"--key", c.Key}, {"--tree-column", c.TreeColumn}, {"--parent", c.Parent}, {"--name", c.Name}} {
-		if named[1] == "" {
-			return fmt.Errorf("%w: %s is empty", errUsage, named[0])
+	named := make(map[string]string)
+	for i, column := range c.flags() {
+		flag, name := column[0], column[1]
+		switch other := named[name]; {
+		case name == "" && i < 4:
+			return fmt.Errorf("%w: %s is empty", errUsage, flag)
+		case name != "" && other != "":
+			return fmt.Errorf("%w: %s and %s are both the column %q", errUsage, other, flag, name)
 		}
+		named[name] = flag
 	}
 	if c.Path == "" && c.IDPath == "" {
 		return fmt.Errorf("%w: neither --path nor --id-path names a column", errUsage)
@@ -37,40 +61,6 @@ func (c columns) validate() error {
 
 // validate returns an error if flags contradict each other, or have an invalid value.
 func (c *fsckCommand) validate() error {
-	if err := c.validateColumns(); err != nil {
-		return err
-	}
-	_, invalidName := pathlock.Root().Child(value(c.LostFound))
-	for _, flag := range []struct {
-		given bool
-		name  string
-	}{{c.Wait != nil, "--wait"}, {c.Batch != nil, "--batch"}, {c.LostFound != nil, "--lost-found"}, {c.ToTop, "--to-top"}} {
-		if flag.given && !c.Repair {
-			return fmt.Errorf("%w: %s without --repair: a check changes nothing", errUsage, flag.name)
-		}
-	}
-	for _, flaw := range []struct {
-		there bool
-		says  string
-	}{
-		{c.Apply && !c.Repair, "--apply without --repair"},
-		{c.Apply && c.Locks == "", "--apply needs --locks with the lock store that the table's writers use, or --locks off if nobody writes"},
-		{c.ToTop && c.LostFound != nil, "--to-top and --lost-found exclude each other"},
-		{c.LostFound != nil && invalidName != nil, fmt.Sprintf("--lost-found %q: no row can have that name", value(c.LostFound))},
-		{c.Batch != nil && *c.Batch < 1, "--batch must be positive"},
-		{c.Wait != nil && *c.Wait <= 0, "--wait must be positive"},
-		{c.Log != "" && !c.Apply, "--log without --apply: a dry run changes nothing"},
-		{c.Tree != nil && *c.Tree == "", "--tree is empty; without it, all trees are checked"},
-	} {
-		if flaw.there {
-			return fmt.Errorf("%w: %s", errUsage, flaw.says)
-		}
-	}
-	return nil
-}
-
-// validateColumns returns an error if a name is missing, or if two flags name the same column.
-func (c *fsckCommand) validateColumns() error {
 	if c.Table == "" {
 		return fmt.Errorf("%w: --table is empty", errUsage)
 	}
@@ -80,16 +70,19 @@ func (c *fsckCommand) validateColumns() error {
 	if _, err := pathlock.NewTree(cmp.Or(c.Namespace, c.Table), "any"); err != nil {
 		return fmt.Errorf("%w: --namespace: %w", errUsage, err)
 	}
-	flags := make(map[string]string)
-	for _, column := range [][2]string{
-		{"--key", c.Key}, {"--tree-column", c.TreeColumn}, {"--parent", c.Parent}, {"--name", c.Name}, {"--path", c.Path},
-		{"--id-path", c.IDPath}, {"--deleted", c.mark()}, {"--version-column", c.Version},
+	for _, flaw := range []struct {
+		there bool
+		says  string
+	}{
+		{c.Apply && !c.Repair, "--apply without --repair"},
+		{c.Apply && c.Locks == "", "--apply needs --locks with the lock store that the table's writers use, or --locks off if nobody writes"},
+		{c.Wait <= 0, "--wait must be positive"},
+		{c.Log != "" && !c.Apply, "--log without --apply: a dry run changes nothing"},
+		{c.Tree != nil && *c.Tree == "", "--tree is empty; without it, all trees are checked"},
 	} {
-		flag, name := column[0], column[1]
-		if other := flags[name]; name != "" && other != "" {
-			return fmt.Errorf("%w: %s and %s are both the column %q", errUsage, other, flag, name)
+		if flaw.there {
+			return fmt.Errorf("%w: %s", errUsage, flaw.says)
 		}
-		flags[name] = flag
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ type seen struct {
 func TestWatchWritesChanges(t *testing.T) {
 	t.Parallel()
 	url, tree, lock, holder := held(t, "an edit")
-	cmd := program(t, "watch", tree.String(), "--locks", url, "--json", "--interval", "100ms")
+	cmd := program(t, "watch", cli.NameOf(tree), "--locks", url, "--json", "--interval", "100ms")
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +61,7 @@ func TestWatchWritesChanges(t *testing.T) {
 	}
 	request := pathlock.Request{Tree: tree, Claims: []pathlock.Claim{pathlock.S(pathlock.MustParsePath("/dir1"))}, Wait: pathlock.Forever}
 	granted := make(chan *pathlock.Lock, 1)
-	locker := pathlock.New(mustOpen(t, url))
+	locker := opened(t, url)
 	go func() {
 		second, err := locker.Acquire(t.Context(), request)
 		if err != nil {
@@ -97,13 +97,13 @@ func TestWatchWritesChanges(t *testing.T) {
 	}
 }
 
-// Who waits and gives up has left. Lines for people have no control characters.
+// Lines for people name trees as ls does, and have no control characters.
 func TestWatchForPeople(t *testing.T) {
 	t.Parallel()
 	url, tree, _, holder := held(t, "\x1b[2J\nsecond line")
-	code, out, errs := watchUntil(t, []string{"watch", tree.String(), "--locks", url}, 1)
-	if code != 0 || out != tree.String()+": "+holder+` holds X /dir1 ("\x1b[2J\nsecond line")`+"\n" {
-		t.Errorf("exit code %d: %q %s", code, out, errs)
+	code, out, errs := watchUntil(t, []string{"watch", cli.NameOf(tree), "--locks", url}, 1)
+	if want := cli.NameOf(tree) + ": " + holder + ` holds X /dir1 ("\x1b[2J\nsecond line")` + "\n"; code != 0 || out != want || errs != "" {
+		t.Errorf("exit code %d: %q %s, want %q", code, out, errs, want)
 	}
 }
 
@@ -152,7 +152,7 @@ func TestWatchFails(t *testing.T) {
 		{"watch --locks redis://127.0.0.1:1 --interval 10ms", 16, "--interval must be 100ms or more"},
 		{"ls --locks redis://:secret@127.0.0.1:1", 8, "the lock store does not answer"},
 		{"ls --locks redis://:secret@127.0.0.1:1/x", 16, "--locks"},
-		{"release --locks redis://:secret@127.0.0.1:1 ns/id ABC --yes --reason x", 8, "the lock store does not answer"},
+		{"release --locks redis://:secret@127.0.0.1:1 ns/id ABC --reason x", 8, "the lock store does not answer"},
 		{"explain delete --locks redis://:secret@127.0.0.1:1 ns/id /a", 8, "the lock store does not answer"},
 		{"doctor --locks redis://:secret@127.0.0.1:1", 8, "does not answer"},
 		{"doctor --db mysql://root:secret@tcp(127.0.0.1:1)/x", 8, "the database does not answer"},
@@ -197,16 +197,4 @@ func TestWatchOutage(t *testing.T) {
 			t.Errorf("it writes\n%swant\n%s", &errs, want)
 		}
 	})
-}
-
-// Lines for people name trees as ls does.
-func TestWatchNames(t *testing.T) {
-	t.Parallel()
-	url, holders := inUse(t, [][2]string{{"a/b", "c d"}})
-	for _, args := range [][]string{{"watch", "--locks", url}, {"watch", "a%2Fb/c%20d", "--locks", url}} {
-		code, out, errs := watchUntil(t, args, 1)
-		if want := "a%2Fb/c%20d: " + holders[0] + " holds the whole tree\n"; code != 0 || out != want || errs != "" {
-			t.Errorf("%q: exit code %d: %q %s", args, code, out, errs)
-		}
-	}
 }
