@@ -47,4 +47,4 @@ tidy: ## Runs go mod tidy in every module
 
 release: ## Shows what a release changes; with WRITE=1 commits and tags it, and pushes nothing
 #: make release VERSION=v0.1.0 WRITE=1
-	$(GO) run ./integration/release $(if $(WRITE),-write) $(VERSION)
+	WRITE=$(WRITE) ./test/release.sh $(VERSION)

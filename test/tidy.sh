@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs go mod tidy in every module. The modules require each other at the last release, which may
 # lack what the working tree imports, or not exist yet. So temporary replacements put the working
-# tree in its place. The checksums of the release stay.
+# tree in its place.
 #
 # With -check, it writes nothing and fails if a module is not tidy.
 set -euo pipefail
@@ -33,17 +33,6 @@ tidy() {
 	go mod edit "${replace[@]}" "$scratch/go.mod"
 	(cd "$1" && GOWORK=off go mod tidy -modfile "$scratch/go.mod") || return
 	go mod edit "${drop[@]}" "$scratch/go.mod"
-	# The release's checksums of what is still required, in the go command's order, which is by path.
-	LC_ALL=C awk -v root="$root" '
-		FILENAME == ARGV[1] { for (i = 1; i <= NF; i++) required[$i] = 1; next }
-		FILENAME == ARGV[2] {
-			if (($1 == root || index($1, root "/") == 1) && $1 in required) { path[++count] = $1; line[count] = $0 }
-			next
-		}
-		{ while (put < count && path[put + 1] < $1) print line[++put]; print }
-		END { while (put < count) print line[++put] }
-	' "$scratch/go.mod" "$1/go.sum" "$scratch/go.sum" >"$scratch/sum"
-	mv "$scratch/sum" "$scratch/go.sum"
 }
 
 status=0

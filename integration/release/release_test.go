@@ -1,311 +1,186 @@
-package main
+package release
 
 import (
-	"errors"
-	"io"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
-// at makes a release in a repository, as the command line does.
-func at(t *testing.T, r repository, out io.Writer, args ...string) error {
+const rootPath = "github.com/pathlock-go/pathlock"
+
+// repository is the folder of a git checkout.
+type repository string
+
+// here is the checkout that the tests run in.
+var here = repository(filepath.Join("..", ".."))
+
+// try runs a command in the checkout, and returns what it prints.
+func (r repository) try(t *testing.T, env []string, args ...string) (string, error) {
 	t.Helper()
-	t.Chdir(string(r))
-	return run(t.Context(), args, out, time.Date(2006, 1, 2, 23, 0, 0, 0, time.UTC))
+	cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
+	cmd.Dir, cmd.Env = string(r), append(os.Environ(), env...)
+	out, err := cmd.CombinedOutput()
+	return strings.TrimSpace(string(out)), err
 }
 
-// state is all that a release may change: what is committed, tagged and in the working tree.
-func state(t *testing.T, r repository) string {
+func (r repository) run(t *testing.T, args ...string) string {
 	t.Helper()
-	return git(t, r, "rev-parse", "HEAD") + "\n" + git(t, r, "tag") + "\n" + git(t, r, "status", "--porcelain", "--ignored")
+	out, err := r.try(t, nil, args...)
+	if err != nil {
+		t.Fatalf("%q: %v: %s", args, err, out)
+	}
+	return out
+}
+
+func (r repository) read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(string(r), name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// copied is a new repository with the files of the working tree, committed or not.
+func copied(t *testing.T) repository {
+	t.Helper()
+	names, err := here.try(t, nil, "git", "ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate")
+	if err != nil {
+		testserver.Missing(t, err.Error())
+	}
+	r := repository(t.TempDir())
+	for name := range strings.Lines(names) {
+		from, to := filepath.Join(string(here), strings.TrimSpace(name)), filepath.Join(string(r), strings.TrimSpace(name))
+		info, err := os.Stat(from)
+		if os.IsNotExist(err) {
+			continue // it is deleted, but the deletion is not committed yet
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(to, []byte(here.read(t, strings.TrimSpace(name))), info.Mode()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.run(t, "git", "init", "--quiet", "--initial-branch=main")
+	r.run(t, "git", "add", "--all")
+	r.run(t, "git", "commit", "--quiet", "--message", "first")
+	return r
+}
+
+// state is all that a release may change.
+func (r repository) state(t *testing.T) string {
+	t.Helper()
+	return r.run(t, "sh", "-c", "git rev-parse HEAD; git tag; git status --porcelain")
 }
 
 func TestARefusedReleaseChangesNothing(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		args   []string
-		before func(t *testing.T, r repository)
-		want   error
-	}{
-		{"no version", []string{"-write"}, nil, errUsage},
-		{"two versions", []string{"-write", "v0.1.0", "v0.2.0"}, nil, errUsage},
-		{"an unknown flag", []string{"-force", "v0.1.0"}, nil, errUsage},
-		{"an empty version", []string{"-write", ""}, nil, errVersion},
-		{"no v", []string{"-write", "0.1.0"}, nil, errVersion},
-		{"two numbers", []string{"-write", "v0.1"}, nil, errVersion},
-		{"a leading zero", []string{"-write", "v0.01.0"}, nil, errVersion},
-		{"a word", []string{"-write", "latest"}, nil, errVersion},
-		{"a build's data", []string{"-write", "v0.1.0+linux"}, nil, errVersion},
-		{"a pseudo-version", []string{"-write", "v0.0.0-20060102150405-abcdefabcdef"}, nil, errVersion},
-		{"major version 2", []string{"-write", "v2.0.0"}, nil, errVersion},
-		{"not above the last one", []string{"-write", "v0.0.0"}, nil, errVersion},
-		{"a changed file", []string{"-write", "v0.1.0"}, func(t *testing.T, r repository) { put(t, r, "text.lua", "return 2\n") }, errDirty},
-		{"a new file", []string{"-write", "v0.1.0"}, func(t *testing.T, r repository) { put(t, r, "new.lua", "") }, errDirty},
-		{"a tag of the root", []string{"-write", "v0.1.0"}, func(t *testing.T, r repository) { git(t, r, "tag", "v0.1.0") }, errExists},
-		{"a tag of another module", []string{"-write", "v0.1.0"}, func(t *testing.T, r repository) { git(t, r, "tag", "sample-app/v0.1.0") }, errExists},
-		{"a tag at the remote", []string{"-write", "v0.1.0"}, func(t *testing.T, r repository) {
-			git(t, r, "tag", "cmd/pathlock/v0.1.0")
-			remote := t.TempDir()
-			git(t, r, "clone", "--quiet", "--bare", ".", remote)
-			git(t, r, "tag", "--delete", "cmd/pathlock/v0.1.0")
-			git(t, r, "remote", "add", "origin", remote)
-		}, errExists},
-		{"no changes", []string{"-write", "v0.1.0"}, func(t *testing.T, r repository) {
-			put(t, r, "CHANGELOG.md", "# Changelog\n\n## [Unreleased]\n\n## [0.0.1] - 2006-01-01\n\n- first\n")
-			git(t, r, "commit", "--quiet", "--all", "--message", "second")
-		}, errNoChanges},
+	r := copied(t)
+	remote := t.TempDir()
+	r.run(t, "sh", "-c", "git tag cmd/pathlock/v0.1.0; git clone --quiet --bare . "+remote+"; git tag --delete cmd/pathlock/v0.1.0; git remote add origin "+remote)
+	for _, c := range []struct{ before, version, why string }{
+		{"", "", "give one version"},
+		{"", "0.1.0", "not of the form"},
+		{"", "v0.1", "not of the form"},
+		{"", "v0.01.0", "not of the form"},
+		{"", "v0.1.0+linux", "not of the form"},
+		{"", "v2.0.0", "not of the form"},
+		{"", "v0.0.0", "not above"},
+		{"", "v0.0.0-rc.1", "not above"},
+		{"", "v0.1.0", "exists at origin"},
+		{"git tag sample-app/v0.2.0", "v0.2.0", "exists at ."},
+		{"echo >new.go", "v0.3.0", "uncommitted changes"},
+		{"echo '## [Unreleased]' >CHANGELOG.md; git add -A; git commit -qm changed", "v0.3.0", "no changes"},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			r := commit(t, small)
-			if c.before != nil {
-				c.before(t, r)
-			}
-			before := state(t, r)
-			if err := at(t, r, io.Discard, c.args...); !errors.Is(err, c.want) {
-				t.Errorf("got %v, want %v", err, c.want)
-			}
-			if after := state(t, r); after != before {
-				t.Errorf("it was\n%s\nand is\n%s", before, after)
-			}
-		})
-	}
-}
-
-func TestAShallowCheckoutIsRefused(t *testing.T) {
-	r := commit(t, small)
-	put(t, r, "text.lua", "return 2\n")
-	git(t, r, "commit", "--quiet", "--all", "--message", "second")
-	shallow := repository(t.TempDir())
-	git(t, r, "clone", "--quiet", "--depth=1", "file://"+string(r), string(shallow))
-	if err := at(t, shallow, io.Discard, "-write", "v0.1.0"); !errors.Is(err, errShallow) {
-		t.Errorf("got %v, want %v", err, errShallow)
+		r.run(t, "sh", "-c", ":;"+c.before)
+		before := r.state(t)
+		args := []string{"test/release.sh", c.version}
+		if c.version == "" {
+			args = args[:1]
+		}
+		if out, err := r.try(t, []string{"WRITE=1"}, args...); err == nil || !strings.Contains(out, c.why) {
+			t.Errorf("%q: %v: %s", c.version, err, out)
+		}
+		if after := r.state(t); after != before {
+			t.Errorf("%q: it was\n%s\nand is\n%s", c.version, before, after)
+		}
 	}
 }
 
 func TestADryRunShowsTheReleaseAndMakesNone(t *testing.T) {
-	r := commit(t, small)
-	before := state(t, r)
-	var out strings.Builder
-	if err := at(t, r, &out, "v0.1.0"); err != nil {
-		t.Fatal(err)
-	}
+	r := copied(t)
+	before := r.state(t)
+	out := r.run(t, "test/release.sh", "v0.1.0-rc.1")
 	for _, shown := range []string{
-		"+## [0.1.0] - 2006-01-02", "+replace " + rootPath + " v0.1.0 => ./", "+require " + rootPath + " v0.1.0",
-		"+replace " + rootPath + "/store/sqlstore v0.1.0 => ./store/sqlstore", "+require " + rootPath + "/store/sqlstore v0.1.0",
-		"+" + rootPath + " v0.1.0 h1:", "+" + rootPath + "/store/sqlstore v0.1.0 h1:",
-		"tags: v0.1.0 store/sqlstore/v0.1.0 ", "store/anystore/v0.1.0 promobserver/v0.1.0 otelobserver/v0.1.0 cmd/pathlock/v0.1.0 sample-app/v0.1.0\n", "nothing is written",
+		"+## [0.1.0-rc.1] - 20", "+replace " + rootPath + "/store/zkstore v0.1.0-rc.1 => ./store/zkstore",
+		"+\t" + rootPath + "/store/anystore v0.1.0-rc.1\n", "nothing is written",
+		"tags: v0.1.0-rc.1 cmd/pathlock/v0.1.0-rc.1 otelobserver/v0.1.0-rc.1 promobserver/v0.1.0-rc.1 sample-app/v0.1.0-rc.1 " +
+			"store/anystore/v0.1.0-rc.1 store/etcdstore/v0.1.0-rc.1 store/sqlstore/v0.1.0-rc.1 store/zkstore/v0.1.0-rc.1\n",
 	} {
-		if !strings.Contains(out.String(), shown) {
-			t.Errorf("it does not show %q: %s", shown, &out)
+		if !strings.Contains(out, shown) {
+			t.Errorf("it does not show %q: %s", shown, out)
 		}
 	}
-	if after := state(t, r); after != before {
+	if after := r.state(t); after != before {
 		t.Errorf("it was\n%s\nand is\n%s", before, after)
-	}
-}
-
-// In the checkout of a tag, each module builds by itself, with the right checksums. The workspace
-// builds the same commit without a proxy.
-func TestAReleasedCommitBuildsWithAndWithoutTheWorkspace(t *testing.T) {
-	r := commit(t, small)
-	put(t, r, "test/tidy.sh", read(t, repository(filepath.Join("..", "..")), "test/tidy.sh"))
-	git(t, r, "add", "--all")
-	git(t, r, "commit", "--quiet", "--message", "second")
-	for _, version := range []string{"v0.1.0", "v0.2.0-rc.1", "v0.2.0"} {
-		if err := at(t, r, io.Discard, "-write", version); err != nil {
-			t.Fatal(err)
-		}
-		head := git(t, r, "rev-parse", "HEAD")
-		for _, name := range tags(version) {
-			if commit := git(t, r, "rev-parse", name+"^{commit}"); commit != head {
-				t.Errorf("%s is %s and not %s", name, commit, head)
-			}
-		}
-		if changes := git(t, r, "status", "--porcelain"); changes != "" {
-			t.Errorf("%s leaves changes: %s", version, changes)
-		}
-		proxy := publish(t, r, version)
-		for _, folder := range []string{"bench", "store/anystore", "cmd/pathlock", "sample-app"} {
-			// Without the flag the go command would mend a go.sum.
-			build(t, r, folder, append(outside(t, proxy), "GOPROXY=file://"+proxy, "GOFLAGS=-modcacherw -mod=readonly"))
-			build(t, r, folder, append(os.Environ(), "GOPROXY=off", "GOWORK=", "GOFLAGS="))
-		}
-		// tidy.sh keeps the checksums of the release.
-		tidy := exec.CommandContext(t.Context(), "bash", "test/tidy.sh", "-check")
-		tidy.Dir, tidy.Env = string(r), append(os.Environ(), "GOPROXY=off", "GOWORK=", "GOFLAGS=")
-		if out, err := tidy.CombinedOutput(); err != nil {
-			t.Errorf("after %s: %v: %s", version, err, out)
-		}
-		put(t, r, "CHANGELOG.md", strings.Replace(read(t, r, "CHANGELOG.md"), unreleased, unreleased+"\n- more\n", 1))
-		put(t, r, "text.lua", "return '"+version+"'\n")
-		git(t, r, "commit", "--quiet", "--all", "--message", "work")
-	}
-	var headings []string
-	for line := range strings.Lines(read(t, r, "CHANGELOG.md")) {
-		if strings.HasPrefix(line, "## ") {
-			headings = append(headings, strings.TrimSpace(line))
-		}
-	}
-	want := []string{"## [Unreleased]", "## [0.2.0] - 2006-01-02", "## [0.2.0-rc.1] - 2006-01-02", "## [0.1.0] - 2006-01-02"}
-	if !slices.Equal(headings, want) {
-		t.Errorf("the changelog has %q, want %q", headings, want)
-	}
-}
-
-func build(t *testing.T, r repository, folder string, env []string) {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", os.DevNull, ".")
-	cmd.Dir, cmd.Env = filepath.Join(string(r), folder), env
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%s: %v: %s", folder, err, out)
-	}
-}
-
-// A hook that changes what is committed makes the checksums wrong.
-func TestACommitThatHooksChangeIsNotTagged(t *testing.T) {
-	r := commit(t, small)
-	hook := filepath.Join(string(r), ".git", "hooks", "pre-commit")
-	if err := os.MkdirAll(filepath.Dir(hook), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(hook, []byte("#!/bin/sh\necho '# hooked' >>CHANGELOG.md\ngit add CHANGELOG.md\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := at(t, r, io.Discard, "-write", "v0.1.0"); err == nil {
-		t.Error("the release is made")
-	}
-	if tagged := git(t, r, "tag"); tagged != "" {
-		t.Errorf("tagged: %s", tagged)
-	}
-}
-
-// The modules that people outside use are in the workspace, and all modules require one version of
-// the repository's modules, which are published.
-func TestAllModulesRequireOneVersionAndReplaceNothing(t *testing.T) {
-	root := filepath.Join("..", "..")
-	folders, err := requiring(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tagged := map[string]bool{}
-	for _, folder := range published {
-		if folder != "." && !slices.Contains(folders, folder) {
-			t.Errorf("%s is published and not in go.work", folder)
-		}
-		tagged[modulePath(folder)] = true
-	}
-	work := read(t, repository(root), "go.work")
-	versions := map[string][]string{}
-	for _, folder := range folders {
-		ours, err := required(root, folder)
-		if err != nil {
-			t.Error(err)
-		}
-		for _, v := range ours {
-			versions[v.Version] = append(versions[v.Version], folder)
-			if !tagged[v.Path] {
-				t.Errorf("%s requires %s, which is not published", folder, v.Path)
-			}
-			if !strings.Contains(work, "replace "+v.Path+" "+v.Version+" => ./") {
-				t.Errorf("%s requires %s %s, which go.work does not replace with the working tree", folder, v.Path, v.Version)
-			}
-		}
-		if text := read(t, repository(root), filepath.Join(folder, "go.mod")); strings.Contains(text, "replace") {
-			t.Errorf("%s has a replace directive: it could not be installed", folder)
-		}
-	}
-	if len(versions) != 1 {
-		t.Errorf("the repository's modules are required at several versions: %v", versions)
-	}
-	if _, err := inOrder(root); err != nil {
-		t.Error(err)
-	}
-}
-
-// No order of checksums serves these.
-func TestModulesThatCannotBeReleasedAreRefused(t *testing.T) {
-	for name, parts := range map[string][]part{
-		"modules that require each other":  {{"sample-app", []string{"cmd/pathlock"}}, {"cmd/pathlock", []string{"sample-app"}}},
-		"a module that nobody has":         {{"sample-app", []string{"store/nostore"}}},
-		"a requirement without a tag":      {{"sample-app", []string{"bench"}}, {"bench", nil}},
-		"an indirect one in a chain of it": {{"sample-app", []string{"store/anystore"}}, {"store/anystore", []string{"bench"}}, {"bench", nil}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			r := commit(t, workspace(parts...))
-			before := state(t, r)
-			if err := at(t, r, io.Discard, "-write", "v0.1.0"); err == nil {
-				t.Error("the release is made")
-			}
-			if after := state(t, r); after != before {
-				t.Errorf("it was\n%s\nand is\n%s", before, after)
-			}
-		})
 	}
 }
 
 var (
 	goDirective = regexp.MustCompile(`(?m)^go (\d+\.\d+)\.0$`)
 	ciVersions  = regexp.MustCompile(`(?m)^ +go: \["(1\.(\d+))", "(1\.(\d+))"\]$`)
+	ours        = regexp.MustCompile(`(` + regexp.QuoteMeta(rootPath) + `(?:/\S+)?) (v\S+)`)
 )
 
-// The two newest versions of Go are supported. The go directives keep code from using what the
-// older one lacks, and CI runs everything with both.
-func TestEveryModuleAsksForTheOlderOfTheVersionsThatCIRuns(t *testing.T) {
-	root := repository(filepath.Join("..", ".."))
-	versions := ciVersions.FindStringSubmatch(read(t, root, ".github/workflows/ci.yml"))
+// The two newest versions of Go are supported: the go directives keep code from using what the
+// older one lacks, and CI runs everything with both. All modules require one version of the
+// repository's published modules, which go.work replaces, and dependabot updates every module.
+func TestTheModulesAgree(t *testing.T) {
+	versions := ciVersions.FindStringSubmatch(here.read(t, ".github/workflows/ci.yml"))
 	if versions == nil {
 		t.Fatal("the workflow does not name two versions of Go")
 	}
-	older, err := strconv.Atoi(versions[2])
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := strconv.Itoa(older + 1); versions[4] != want {
+	if older, err := strconv.Atoi(versions[2]); err != nil || strconv.Itoa(older+1) != versions[4] {
 		t.Errorf("CI runs Go %s and %s: these are no neighbours", versions[1], versions[3])
 	}
-	for _, name := range append([]string{"go.work"}, goMods(t, root)...) {
-		if directive := goDirective.FindStringSubmatch(read(t, root, name)); directive == nil || directive[1] != versions[1] {
-			t.Errorf("%s asks for %q, and the older version that CI runs is %s", name, directive, versions[1])
-		}
-	}
 	for _, name := range []string{"README.md", "README.zh-CN.md"} {
-		if text := read(t, root, name); !strings.Contains(text, versions[1]) || !strings.Contains(text, versions[3]) {
+		if text := here.read(t, name); !strings.Contains(text, versions[1]) || !strings.Contains(text, versions[3]) {
 			t.Errorf("%s does not say that Go %s and %s are supported", name, versions[1], versions[3])
 		}
 	}
-}
-
-// dependabot updates every module, even one outside of the workspace.
-func TestEveryModuleIsKeptUpToDate(t *testing.T) {
-	root := repository(filepath.Join("..", ".."))
-	settings := read(t, root, ".github/dependabot.yml")
-	for _, name := range goMods(t, root) {
-		folder := path.Join("/", path.Dir(name))
-		if !strings.Contains(settings, "      - "+folder+"\n") {
-			t.Errorf("dependabot does not know %s", folder)
-		}
-	}
-}
-
-// goMods returns the go.mod files of the working tree, committed or not.
-func goMods(t *testing.T, root repository) []string {
-	t.Helper()
-	names, err := root.lines(t.Context(), "ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate", "go.mod", "*/go.mod")
+	names, err := here.try(t, nil, "git", "ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate", "go.work", "go.mod", "*/go.mod")
 	if err != nil {
 		testserver.Missing(t, err.Error())
 	}
-	if !slices.Contains(names, "go.mod") {
-		t.Fatalf("no go.mod of the root: %q", names)
+	work, dependabot := here.read(t, "go.work"), here.read(t, ".github/dependabot.yml")
+	for name := range strings.Lines(names) {
+		name = strings.TrimSpace(name)
+		text := here.read(t, name)
+		if directive := goDirective.FindStringSubmatch(text); directive == nil || directive[1] != versions[1] {
+			t.Errorf("%s asks for %q, and the older version that CI runs is %s", name, directive, versions[1])
+		}
+		if name == "go.work" {
+			continue
+		}
+		if folder := strings.TrimSuffix(strings.TrimSuffix("/"+name, "go.mod"), "/"); !strings.Contains(dependabot, "      - "+folder+"\n") && folder != "" {
+			t.Errorf("dependabot does not know %s", folder)
+		}
+		if strings.Contains(text, "replace") {
+			t.Errorf("%s has a replace directive: it could not be installed", name)
+		}
+		for _, required := range ours.FindAllStringSubmatch(text, -1) {
+			if !strings.Contains(work, "replace "+required[1]+" "+required[2]+" => ./") {
+				t.Errorf("%s requires %s, which go.work does not replace with the working tree", name, required[0])
+			}
+		}
 	}
-	return names
 }
