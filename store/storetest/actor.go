@@ -10,6 +10,9 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
+// claims is a claim set as a caller writes it.
+type claims = []pathlock.Claim
+
 // actor is an owner in a tree. Its name is the note of its requests.
 type actor struct {
 	*fixture
@@ -164,13 +167,6 @@ func (a *actor) queue(ctx context.Context, req pathlock.Acquisition) *pending {
 		a.Fatalf("%s asks for %v: it is not queued", a.name, req.Claims)
 	}
 	return p
-}
-
-// waitsInVain requires that a request ends with a conflict when its time is up, even if that is
-// before it has begun to wait.
-func (a *actor) waitsInVain(req pathlock.Acquisition) {
-	a.Helper()
-	a.conflict(a.start(a.ctx, req).fails())
 }
 
 // queuesFor requires that a request for claims begins to wait.

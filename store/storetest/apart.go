@@ -25,17 +25,6 @@ func apart() topic {
 			f.holders(1)
 			f.actor("next").takes(x("/b"))
 		}},
-		{"a dead request's gate is free within its lease, and the hold that it was under lives on", func(f *fixture) {
-			a := f.actor("editor")
-			a.takes(x("/a"))
-			token := a.detaches(long)
-			req := token.askApart(f.short)
-			req.Gate = true
-			token.take(req)
-			f.actor("other").isRefused(x("/b"))
-			f.actor("next").queuesFor(x("/b")).isGranted()
-			f.actor("other").isRefused(x("/a"))
-		}},
 		{"it ends with its owner's lease, and does not prolong that", func(f *fixture) {
 			a := f.actor("editor")
 			a.leases(f.short, x("/a"))
@@ -54,15 +43,6 @@ func apart() topic {
 			f.actor("other").isRefused(x("/b"))
 			f.actor("next").queuesFor(x("/a")).isGranted()
 			f.actor("other").takes(x("/b"))
-		}},
-		{"its own renewal never shortens it", func(f *fixture) {
-			a := f.actor("editor")
-			a.takes(x("/a"))
-			if h := a.takesApart(long, x("/b")); h.renewAlone(f.short) {
-				f.Fatal("it is lost")
-			}
-			f.pass(f.short)
-			f.actor("other").isRefused(x("/b"))
 		}},
 		{"its owner's renewal does not prolong it", func(f *fixture) {
 			a := f.actor("editor")
@@ -156,26 +136,6 @@ func apart() topic {
 			if until := holders[2].Until; !until.Equal(shared) {
 				f.Errorf("one with a longer lease than its owner's ends at %v, the owner at %v", until, shared)
 			}
-		}},
-		{"force release takes it away", func(f *fixture) {
-			a := f.actor("editor")
-			a.takes(x("/a"))
-			h := a.takesApart(long, x("/b"))
-			waiter := f.actor("waiter").queuesFor(x("/b"))
-			a.forced()
-			waiter.isGranted()
-			f.requireIs(h.tryRelease(), pathlock.ErrNotHeld)
-		}},
-		{"its release leaves the rest, and theirs leaves it", func(f *fixture) {
-			a := f.actor("editor")
-			first, second := a.takes(x("/a")), a.takes(x("/b"))
-			h := a.takesApart(long, x("/c"))
-			first.release()
-			f.actor("other").isRefused(x("/c"))
-			h.release()
-			f.actor("other").takes(x("/c"))
-			f.actor("other").isRefused(x("/b"))
-			second.release()
 		}},
 		{"it needs something to be apart from", func(f *fixture) {
 			a := f.actor("editor")

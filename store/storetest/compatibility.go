@@ -53,43 +53,6 @@ func compatibility() topic {
 				return claim(held, node+"/far/below"), claim(asked, node), mayMeet(intention(held), asked)
 			})
 		}},
-		{"claims on different subtrees never conflict", func(f *fixture) {
-			f.actor("one").takes(x("/a/b"))
-			f.actor("two").takes(x("/a/c"))
-			f.actor("three").takes(x("/a/b c"))
-			f.actor("four").takes(x("/a/bb"), s("/a-b"))
-		}},
-		{"the node of one's ancestor's sibling with a longer name is no ancestor", func(f *fixture) {
-			f.actor("one").takes(x("/a"))
-			f.actor("two").takes(x("/ab/c"))
-			f.actor("three").takes(x("/a /c"))
-		}},
-		{"trees never conflict", func(f *fixture) {
-			other := f.newTree("another " + f.tree.ID())
-			f.actor("one").takes(x("/"))
-			f.actorIn(other, "two").takes(x("/"))
-			g := f.actorIn(f.newTree("a third "+f.tree.ID()), "three")
-			g.take(g.askGate())
-		}},
-		{"more owners than two share", func(f *fixture) {
-			f.actor("reader 1").takes(s("/a"))
-			reader := f.actor("reader 2").takes(s("/a"))
-			f.actor("reader 3").takes(is("/a"))
-			f.actor("writer").isRefused(x("/a"))
-			reader.release()
-			f.actor("writer").isRefused(ix("/a"))
-			f.actor("reader 4").takes(s("/a/b"))
-		}},
-		{"scenario 13: crossing moves exclude each other", func(f *fixture) {
-			mover := f.actor("/a into /b/c").takes(x("/a"), x("/b/c/a"))
-			f.actor("/b into /a/d").isRefused(x("/b"), x("/a/d/b"))
-			mover.release()
-			f.actor("/b into /a/d").takes(x("/b"), x("/a/d/b"))
-		}},
-		{"scenario 13: a write below a missing node excludes a rename to its name", func(f *fixture) {
-			f.actor("write of /a/b/c").takes(x("/a/b/c"))
-			f.actor("rename of /a/c to /a/b").isRefused(x("/a/c"), x("/a/b"))
-		}},
 	}}
 }
 

@@ -23,45 +23,29 @@
 //
 // # The topics
 //
-//   - compatibility: all pairs of modes, on one node and above each other. Different trees, and
-//     disjoint subtrees.
-//   - all or nothing: a request that ends without a grant leaves nothing behind. Claim sets that
-//     would deadlock if they were locked path by path.
-//   - re-entry: an owner never conflicts with itself, has the supremum of its grants
-//     on a node, and after a release the supremum of the rest.
-//   - release: it gives back exactly one grant. It refuses all others with ErrNotHeld.
-//   - queueing: first come, first served among requests that conflict, past all others. A holder is
-//     not kept back by those that wait for it.
-//   - passing: an owner passes only those that wait for it, directly or through others. A waiter is
-//     passed by 0 grants to owners that it does not wait for, counted under owners that come again
-//     and again.
-//   - fairness: no newcomer passes a waiter that it conflicts with. A root X gets its turn under a
-//     stream of inserts. A crowd is served.
+//   - compatibility: all pairs of modes, on one node and above each other.
+//   - model: a random machine asks, waits, gives up, repeats, releases, renews, transfers and forces
+//     out, and compares every answer, and then what the store shows, with the definition below: who
+//     is granted, refused, queued, handed over to or a deadlock, and who is named as in the way;
+//     that a set is granted whole or not at all; that fences grow; that nobody else's grant is
+//     changed. A failure tells its seed, which PATHLOCK_STORETEST_SEED in the environment repeats.
+//   - fairness: a root X gets its turn under a stream of inserts. A crowd is served.
 //   - giving up: NoWait, the end of the wait, deadlines, cancellation, and the fields of a conflict.
 //   - leases: they end for shared and exclusive holders, are renewed, and never get shorter. All
 //     grants of an owner share one. A loss is reported. A waiter's lease runs from its last sign of
 //     life, and a wait longer than the lease ends in a lock whose lease lives.
 //   - extremes: waits and leases of math.MaxInt64, and a wait of a nanosecond.
-//   - repetition: the same owner and grant id get the same grant.
-//   - deadlock: exactly the requests that would close a cycle of waiting owners get ErrDeadlock, at
-//     once.
 //   - several requests of one owner at once: each grant counts for the others. If a grant closes a
 //     cycle, the wait in the cycle should end with ErrDeadlock at once. Its ordinary end is enough.
-//   - gate: it excludes every other owner, queues like everything else, and is re-entrant.
-//   - force release: of holders and of waiters. The error matches ErrLost for a request whose place
-//     in the queue is taken away, and for one that builds on holds that are gone.
-//   - holds that outlive: what [pathlock.Store] promises. Detach in one process and attach in
-//     another, the crash of either, refreshes to an earlier and a later end, two at once, and lost
-//     replies.
+//   - gate: holders that ask for it, and its lease.
+//   - force release: what a waiter, another tree and an owner without a lease are told.
+//   - holds that outlive: what [pathlock.Store] promises. The crash of who detached or attached,
+//     refreshes to an earlier and a later end, and two at once.
 //   - grants apart: a grant with a lease of its own.
 //   - released in good order: a request outlives the hold that it was sent on top of.
-//   - snapshot: what Snapshot and Trees show.
-//   - fences: they grow strictly, even after a tree was empty.
-//   - hostile text: ids, names, owners and notes that break carelessly built keys.
-//   - model: random requests against a list of holds and the definition of the modes, and random
-//     waiting requests against a list of holds and a list of waiters. The test's name has the seed.
-//     PATHLOCK_STORETEST_SEED in the environment repeats it.
-//   - a locker on the store: what programs see, with renewals that hang and releases that fail.
+//   - snapshot: the ends of leases, notes of any text, and what Trees lists.
+//   - hostile text: ids, names and owners that break carelessly built keys.
+//   - a locker on the store: what programs see, with renewals that hang.
 //   - workload: counters that only the locks guard.
 //   - between two clients: who waits in one process is woken by what happens in another, if [Crash]
 //     says how to make two.
@@ -90,10 +74,10 @@
 //
 // # Known scenarios
 //
-// Sixteen scenarios are known to have broken lock services. Those that show through the interface
-// have their number in the test's name: 1 to 4 under leases, 5 under re-entry, 6 under deadlock, 7
-// and 16 under fairness, 8 under giving up, 10 under release, 12 under all or nothing, and 13 under
-// compatibility. A dead client at the head of the queue (the second half of 7) is under crash.
+// Sixteen scenarios are known to have broken lock services. Of those that show through the
+// interface, the model has 4, 5, 6, 10 and 13, and the others have their number in a test's name or
+// comment: 1 to 3 under leases, 7 and 16 under fairness, 8 under giving up, and 12 under workload. A
+// dead client at the head of the queue (the second half of 7) is under crash.
 //
 // The others need more than this interface, so a store tests them itself: a restart of the server
 // while locks are held (9), the death of a session (11), and how many wake-ups a crowd costs (the

@@ -10,37 +10,7 @@ import (
 
 func fairness() topic {
 	return topic{"fairness", []promise{
-		{"bounded overtaking: no later request of a newcomer passes a waiter that it conflicts with", func(f *fixture) {
-			reader := f.actor("reader").takes(s("/a"))
-			writer := f.actor("writer").queuesFor(x("/a"))
-			var late []*pending
-			for range 20 {
-				f.actor("late reader").isRefused(s("/a/deep/below"))
-				late = append(late, f.actor("late reader").queuesFor(s("/a")))
-			}
-			reader.release()
-			turn := writer.isGranted()
-			turn.release()
-			for _, p := range late {
-				if g := p.isGranted(); g.fence < turn.fence {
-					f.Errorf("a late reader has the fence %d, before the writer's %d", g.fence, turn.fence)
-				}
-			}
-		}},
 		{"a root X gets its turn under a stream of IX", func(f *fixture) { f.stream(3, 5) }},
-		{"scenario 7: waiters that time out again and again don't lengthen anybody's turn", func(f *fixture) {
-			holder := f.actor("holder").takes(s("/a"))
-			waiter := f.actor("patient writer").queuesFor(x("/a"))
-			for range 5 {
-				a := f.actor("impatient writer")
-				req := a.ask(x("/a"))
-				req.Wait = 10 * time.Millisecond
-				a.waitsInVain(req)
-			}
-			holder.release()
-			waiter.isGranted().release()
-			f.actor("next").takes(x("/a"))
-		}},
 		{"scenario 7: waiters that time out ahead of others let them in", func(f *fixture) {
 			f.actor("reader").takes(s("/a"))
 			a := f.actor("impatient writer")

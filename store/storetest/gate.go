@@ -4,50 +4,6 @@ import "github.com/pathlock-go/pathlock"
 
 func gate() topic {
 	return topic{"gate", []promise{
-		{"a gate keeps out every other owner's claim, intentions included", func(f *fixture) {
-			holder := f.actor("migration")
-			h := holder.takesGate()
-			for _, c := range (claims{is("/"), ix("/a"), s("/a/b"), six("/c"), x("/d")}) {
-				e := f.actor("asker").isRefused(c)
-				if !e.Blocker.Gate || e.Blocker.Owner != holder.owner || e.Blocker.Note != holder.name || e.Gate {
-					f.Errorf("%v: conflict %+v, want the gate of the migration in the way", c, e)
-				}
-			}
-			h.release()
-			f.actor("asker").takes(x("/d"))
-		}},
-		{"every claim of another owner keeps the gate out", func(f *fixture) {
-			for _, c := range (claims{is("/"), ix("/a"), s("/a/b"), six("/c"), x("/d")}) {
-				holder := f.actor("holder").takes(c)
-				asker := f.actor("migration")
-				e := asker.refuse(asker.askGate())
-				if !e.Gate || e.Blocker.Owner != holder.owner || e.Blocker.Gate {
-					f.Errorf("%v: conflict %+v, want the holder in the gate's way", c, e)
-				}
-				holder.release()
-			}
-			f.actor("migration").takesGate()
-		}},
-		{"a gate keeps out a gate", func(f *fixture) {
-			h := f.actor("migration").takesGate()
-			asker := f.actor("other migration")
-			if e := asker.refuse(asker.askGate()); !e.Gate || !e.Blocker.Gate {
-				f.Errorf("conflict %+v, want a gate in a gate's way", e)
-			}
-			h.release()
-			asker.takesGate()
-		}},
-		{"the owner of the gate takes node locks", func(f *fixture) {
-			holder := f.actor("migration")
-			h := holder.takesGate()
-			inner := holder.takes(x("/a"), s("/b"))
-			f.actor("other").isRefused(x("/c"))
-			h.release()
-			f.actor("other").isRefused(x("/a"))
-			f.actor("other").takes(x("/c"))
-			inner.release()
-			f.actor("other").takes(x("/a"))
-		}},
 		{"the owner of node locks takes the gate where nobody else is in the tree", func(f *fixture) {
 			holder := f.actor("migration")
 			h := holder.takes(x("/a"))
@@ -82,70 +38,14 @@ func gate() topic {
 			reader.release()
 			waiter.isGranted()
 		}},
-		{"a request may ask for the gate and for claims at once", func(f *fixture) {
-			holder := f.actor("migration")
-			req := holder.ask(x("/a"))
-			req.Gate = true
-			h := holder.take(req)
-			f.actor("other").isRefused(x("/b"))
-			h.release()
-			f.actor("other").takes(x("/"))
-		}},
-		{"a gate waits until the last other owner has gone", func(f *fixture) {
-			one, two := f.actor("one").takes(x("/a")), f.actor("two").takes(s("/b"))
-			g := f.actor("migration").queuesForGate()
-			one.release()
-			g.stillWaits()
-			two.release()
-			h := g.isGranted()
-			f.actor("three").isRefused(is("/"))
-			h.release()
-		}},
-		{"a waiting gate lets no newcomer pass", func(f *fixture) {
-			one := f.actor("one").takes(x("/a"))
-			g := f.actor("migration").queuesForGate()
-			f.actor("newcomer").isRefused(x("/b"))
-			newcomer := f.actor("newcomer").queuesFor(x("/b"))
-			one.release()
-			h := g.isGranted()
-			newcomer.stillWaits()
-			h.release()
-			newcomer.isGranted()
-		}},
-		{"a gate that is not waited for any more lets everybody in", func(f *fixture) {
-			f.actor("one").takes(x("/a"))
-			g := f.actor("migration").queuesForGate()
-			newcomer := f.actor("newcomer").queuesFor(x("/b"))
-			g.isCancelled()
-			newcomer.isGranted()
-			f.actor("another").takes(x("/c"))
-		}},
-		{"an owner that holds something passes a waiting gate, which waits for it", func(f *fixture) {
-			a := f.actor("one")
-			h := a.takes(x("/a"))
-			g := f.actor("migration").queuesForGate()
-			inner := a.takes(x("/b"))
-			h.release()
-			g.stillWaits()
-			inner.release()
-			g.isGranted()
-		}},
-		{"claims wait for the gate", func(f *fixture) {
-			h := f.actor("migration").takesGate()
-			one, two := f.actor("one").queuesFor(x("/a")), f.actor("two").queuesFor(x("/b"))
-			h.release()
-			one.isGranted()
-			two.isGranted()
-		}},
-		{"gates are served first come first served", func(f *fixture) {
-			holder := f.actor("holder").takesGate()
-			first := f.actor("first").queuesForGate()
-			second := f.actor("second").queuesForGate()
-			holder.release()
-			h := first.isGranted()
-			second.stillWaits()
-			h.release()
-			second.isGranted()
+		{"a cycle of waits through the gate is a deadlock", func(f *fixture) {
+			a, b := f.actor("first"), f.actor("second")
+			a.takes(x("/a"))
+			second := b.takes(x("/b"))
+			p := a.queuesForGate()
+			b.deadlock(b.ask(x("/a")))
+			second.release()
+			p.isGranted()
 		}},
 		{"a gate's lease ends", func(f *fixture) {
 			crashed := f.actor("crashed migration")

@@ -74,11 +74,11 @@ func givingUp() topic {
 			}
 			f.noWaiters()
 		}},
-		{"a cancelled wait leaves the queue", func(f *fixture) {
-			holder := f.actor("holder").takes(x("/a"))
-			f.actor("asker").queuesFor(x("/a")).isCancelled()
-			f.noWaiters()
-			holder.release()
+		{"a request under a cancelled context leaves nothing", func(f *fixture) {
+			ctx, cancel := context.WithCancel(f.ctx)
+			cancel()
+			_, err := f.store.Acquire(ctx, f.actor("asker").ask(x("/a")))
+			f.requireIs(err, context.Canceled)
 			f.actor("other").takes(x("/a"))
 		}},
 		{"scenario 8: a cancel that meets the grant leaves no ghost", func(f *fixture) {

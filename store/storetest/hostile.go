@@ -16,9 +16,6 @@ var hostileTexts = []string{
 
 func hostile() topic {
 	return topic{"hostile text", []promise{
-		{"trees of hostile ids are trees like others, and no two meet", func(f *fixture) {
-			f.manyTrees(func(text string) (string, string) { return "storetest " + f.tree.ID(), text })
-		}},
 		{"trees of hostile namespaces are trees like others, and no two meet", func(f *fixture) {
 			f.manyTrees(func(text string) (string, string) { return text, f.tree.ID() })
 		}},

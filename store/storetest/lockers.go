@@ -2,9 +2,7 @@ package storetest
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
@@ -16,24 +14,6 @@ func (f *fixture) term() time.Duration { return 3 * f.short }
 // lockers is about a [pathlock.Locker] on the store: what people see of it.
 func lockers() topic {
 	return topic{"a locker on the store", []promise{
-		{"re-entry asks no store, and what is released last releases", func(f *fixture) {
-			l := f.locker(f.store)
-			outer := l.locks(f.ctx, x("/a"))
-			inner := l.locks(outer.Context(), x("/a/b"))
-			l.releases(outer)
-			f.actor("other").isRefused(x("/a"))
-			l.releases(inner)
-			f.actor("other").takes(x("/a"))
-		}},
-		{"an acquisition within a lock is granted the difference", func(f *fixture) {
-			l := f.locker(f.store)
-			outer := l.locks(f.ctx, s("/a"))
-			upgrade := l.locks(outer.Context(), x("/a"))
-			f.actor("other").isRefused(s("/a"))
-			l.releases(upgrade)
-			f.actor("other").takes(s("/a")).release()
-			l.releases(outer)
-		}},
 		{"a wait longer than the lease ends in a lock that lives for several leases", func(f *fixture) {
 			holder := f.actor("holder").takes(x("/a"))
 			l := f.locker(f.store)
@@ -80,34 +60,6 @@ func lockers() topic {
 				l.releases(k)
 			}
 		}},
-		{"a release that fails is tried again until it works", func(f *fixture) {
-			faults := &faulty{Store: f.store}
-			l := f.locker(faults)
-			k, err := l.Acquire(f.ctx, pathlock.Request{Tree: f.tree, Claims: claims{x("/a")}, Lease: long})
-			if err != nil {
-				f.Fatal(err)
-			}
-			faults.releases.Store(3)
-			if err := k.Release(f.ctx); !errors.Is(err, pathlock.ErrUnavailable) {
-				f.Errorf("the release ends with %v, want ErrUnavailable", err)
-			}
-			// The lease is longer than anybody's patience.
-			f.actor("next").queuesForOrTakes(x("/a"))
-			if left := faults.releases.Load(); left > 0 {
-				f.Errorf("%d releases have not failed", left)
-			}
-		}},
-		{"Shutdown waits for the releases that are tried again", func(f *fixture) {
-			faults := &faulty{Store: f.store}
-			l := f.locker(faults)
-			k := l.locks(f.ctx, x("/a"))
-			faults.releases.Store(2)
-			k.ReleaseInBackground(f.ctx)
-			if err := l.Shutdown(f.ctx); err != nil {
-				f.Errorf("Shutdown: %v", err)
-			}
-			f.requireEmpty(f.tree)
-		}},
 		{"the context of a lock ends by the clock while a renewal hangs, before anybody else is let in", func(f *fixture) {
 			faults := &faulty{Store: f.store}
 			faults.hangs.Store(true)
@@ -147,94 +99,5 @@ func lockers() topic {
 			_, err = one.Attach(f.ctx, token)
 			f.requireIs(err, pathlock.ErrLost)
 		}},
-		{"a detached hold that nobody attaches ends with its lease", func(f *fixture) {
-			l := f.locker(f.store)
-			token, err := l.locks(f.ctx, x("/a")).Detach(f.ctx)
-			if err != nil {
-				f.Fatalf("Detach: %v", err)
-			}
-			f.actor("next").queuesFor(x("/a")).isGranted()
-			f.requireIs(l.ReleaseToken(f.ctx, token), pathlock.ErrLost)
-		}},
-		{"a lock that is attached without renewal ends when the hold does", func(f *fixture) {
-			l := f.locker(f.store)
-			token, err := l.locks(f.ctx, x("/a")).Detach(f.ctx)
-			if err != nil {
-				f.Fatalf("Detach: %v", err)
-			}
-			k := l.attaches(token, pathlock.WithoutRenewal())
-			next := f.actor("next").queuesFor(x("/a"))
-			next.isGranted()
-			if k.Context().Err() == nil {
-				f.Error("somebody else holds what a lock has whose context has not ended")
-			}
-		}},
-		{"Refresh sets a later end, and an earlier one", func(f *fixture) {
-			l := f.locker(f.store)
-			token, err := l.locks(f.ctx, x("/a")).Detach(f.ctx)
-			if err != nil {
-				f.Fatalf("Detach: %v", err)
-			}
-			until, err := l.Refresh(f.ctx, token, long)
-			if left := time.Until(until); err != nil || left > long || left < long-patience {
-				f.Errorf("Refresh: until %v from now, %v; want %v", left, err, long)
-			}
-			f.pass(f.term())
-			f.actor("other").isRefused(x("/a"))
-			if _, err := l.Refresh(f.ctx, token, f.short); err != nil {
-				f.Errorf("Refresh: %v", err)
-			}
-			f.actor("next").queuesFor(x("/a")).isGranted()
-			_, err = l.Refresh(f.ctx, token, long)
-			f.requireIs(err, pathlock.ErrLost)
-		}},
-		{"ReleaseToken releases from anywhere, and whoever has it attached is told", func(f *fixture) {
-			one, two := f.locker(f.store), f.locker(f.store)
-			token, err := one.locks(f.ctx, x("/a")).Detach(f.ctx)
-			if err != nil {
-				f.Fatalf("Detach: %v", err)
-			}
-			k := two.attaches(token)
-			if err := one.ReleaseToken(f.ctx, token); err != nil {
-				f.Errorf("ReleaseToken: %v", err)
-			}
-			f.actor("other").takes(x("/a"))
-			select {
-			case <-k.Context().Done():
-				f.requireIs(context.Cause(k.Context()), pathlock.ErrLost)
-			case <-time.After(patience):
-				f.Error("the lock that is attached does not end")
-			}
-			f.requireIs(one.ReleaseToken(f.ctx, token), pathlock.ErrLost)
-		}},
-		{"two lockers that attach one token at once both have the lock", func(f *fixture) {
-			l := f.locker(f.store)
-			token, err := l.locks(f.ctx, x("/a")).Detach(f.ctx)
-			if err != nil {
-				f.Fatalf("Detach: %v", err)
-			}
-			var locks [2]*pathlock.Lock
-			var both sync.WaitGroup
-			for i := range locks {
-				both.Go(func() { locks[i] = f.locker(f.store).attaches(token) })
-			}
-			both.Wait()
-			for _, k := range locks {
-				if k != nil {
-					l.requireAlive(k)
-				}
-			}
-			if err := l.ReleaseToken(f.ctx, token); err != nil {
-				f.Errorf("ReleaseToken: %v", err)
-			}
-		}},
 	}}
-}
-
-// queuesForOrTakes requires that claims are granted, at once or soon.
-func (a *actor) queuesForOrTakes(claims ...pathlock.Claim) *held {
-	a.Helper()
-	req := a.ask(claims...)
-	req.Wait = long
-	return a.start(a.ctx, req).isGranted()
 }

@@ -12,20 +12,6 @@ import (
 // stands for a process, and one that is not heard of again for a crashed one.
 func outliving() topic {
 	return topic{"holds that outlive", []promise{
-		{"one process detaches, another attaches: it holds the same, under the same fences", func(f *fixture) {
-			a := f.actor("editor")
-			first, second := a.takes(x("/a")), a.takes(s("/b"), ix("/c"))
-			token := a.detaches(long)
-			f.requireGrants(token.transfers(token, 0), first, second)
-			f.requireIs(first.tryRelease(), pathlock.ErrNotHeld)
-			f.actor("other").isRefused(x("/a"))
-			f.actor("other").isRefused(x("/b"))
-			token.releases(first.id)
-			f.actor("other").takes(x("/a"))
-			f.actor("other").isRefused(x("/b"))
-			token.releases(second.id)
-			f.actor("other").takes(x("/b"))
-		}},
 		{"a transfer tells the note, and how long the lease lasts", func(f *fixture) {
 			a := f.actor("edit of /a")
 			a.takes(x("/a"))
@@ -36,21 +22,6 @@ func outliving() topic {
 			}
 			f.requireLeft(got, long)
 			f.requireLeft(token.transfers(token, 0), long)
-		}},
-		{"a detached hold is marked, keeps its note, and others are told of it", func(f *fixture) {
-			a := f.actor("edit of /a")
-			a.takes(x("/a"))
-			if f.onlyHolder().Detached {
-				f.Error("a hold is marked as detached before it was")
-			}
-			token := a.detaches(long)
-			h := f.onlyHolder()
-			if !h.Detached || h.Owner != token.owner || h.Note != a.name {
-				f.Errorf("the hold of %q, %q, is detached: %v; want that of the token", h.Owner, h.Note, h.Detached)
-			}
-			if c := f.actor("other").isRefused(x("/a")); c.Blocker.Owner != token.owner || c.Blocker.Note != a.name {
-				f.Errorf("blocked by %+v, want the token's hold", c.Blocker)
-			}
 		}},
 		{"the process that detached crashes: the hold lives until its lease ends", func(f *fixture) {
 			a := f.actor("crashed editor")
@@ -140,44 +111,11 @@ func outliving() topic {
 				f.Errorf("it is held by %q, want the one who was told so", h.Owner)
 			}
 		}},
-		{"the gate is detached and attached like any hold", func(f *fixture) {
-			a := f.actor("migration")
-			h := a.takesGate()
-			token := a.detaches(long)
-			got := token.transfers(token, 0)
-			f.requireGrants(got, h)
-			if !got.Grants[0].Gate {
-				f.Error("the transfer does not say that the gate is held")
-			}
-			if s := f.onlyHolder(); !s.Gate || !s.Detached || s.Owner != token.owner {
-				f.Errorf("the snapshot shows %+v, want the token's gate", s)
-			}
-			f.actor("other").isRefused(is("/"))
-			inner := token.takes(x("/a"))
-			token.renew(long)
-			token.releases(h.id)
-			f.actor("other").takes(x("/b"))
-			inner.release()
-		}},
 		{"a detached gate's lease ends", func(f *fixture) {
 			a := f.actor("crashed migration")
 			a.takesGate()
 			a.detaches(f.short)
 			f.actor("next").queuesFor(x("/a")).isGranted()
-		}},
-		{"what waits in the name of the one who detached keeps waiting, as one who holds nothing", func(f *fixture) {
-			one, two := f.actor("one").takes(x("/b")), f.actor("two").takes(x("/c"))
-			a := f.actor("editor")
-			h := a.takes(x("/a"))
-			first, second := a.queuesFor(x("/b")), a.queuesFor(x("/a"), x("/c"))
-			token := a.detaches(long)
-			f.waiters(2)
-			one.release()
-			first.isGranted().release()
-			two.release()
-			second.stillWaits()
-			token.releases(h.id)
-			second.isGranted()
 		}},
 		{"what waits in the name of the one who detached holds up nobody's end", func(f *fixture) {
 			f.actor("other").takes(x("/b"))
@@ -188,67 +126,6 @@ func outliving() topic {
 			f.actor("next").queuesFor(x("/a")).isGranted()
 			p.stillWaits()
 		}},
-		{"a refresh changes nothing for what waits in the owner's name", func(f *fixture) {
-			f.actor("reader").takes(s("/a"))
-			a := f.actor("editor")
-			a.takes(s("/a"))
-			f.actor("writer").queuesFor(x("/a"))
-			conversion := a.queuesFor(x("/a"))
-			a.transfers(a, long)
-			conversion.stillWaits()
-		}},
-		{"who waits for a hold goes on waiting for its new owner", func(f *fixture) {
-			a := f.actor("editor")
-			h := a.takes(x("/a"))
-			waiter := f.actor("waiter").queuesFor(x("/a"))
-			token := a.detaches(long)
-			waiter.stillWaits()
-			token.releases(h.id)
-			waiter.isGranted()
-		}},
-		{"the new owner is one that can be part of a deadlock, the old one is not", func(f *fixture) {
-			a, b := f.actor("editor"), f.actor("other")
-			held := a.takes(x("/a"))
-			own := b.takes(x("/b"))
-			token := a.detaches(long)
-			waiter := b.queuesFor(x("/a"))
-			token.deadlocks(x("/b"))
-			a.queuesFor(x("/b")).isCancelled()
-			token.releases(held.id)
-			waiter.isGranted().release()
-			own.release()
-		}},
-		{"the new owner's conversion waits for readers alone", func(f *fixture) {
-			reader := f.actor("reader").takes(s("/a"))
-			a := f.actor("editor")
-			a.takes(s("/a"))
-			writer := f.actor("writer").queuesFor(x("/a"))
-			conversion := a.detaches(long).queuesFor(x("/a"))
-			reader.release()
-			conversion.isGranted()
-			writer.stillWaits()
-		}},
-		{"a transfer that is sent again is answered as the first one", func(f *fixture) {
-			a := f.actor("editor")
-			first, second := a.takes(x("/a")), a.takes(s("/b"))
-			token := f.detached("token")
-			f.requireGrants(a.transfers(token, long), first, second)
-			again := a.transfers(token, long)
-			f.requireGrants(again, first, second)
-			f.requireLeft(again, long)
-			if n := len(f.holders(2)); n != 2 {
-				f.Errorf("%d grants, want 2", n)
-			}
-		}},
-		{"a hold that was released is lost", func(f *fixture) {
-			a := f.actor("editor")
-			h := a.takes(x("/a"))
-			token := a.detaches(long)
-			token.releases(h.id)
-			f.requireIs(token.tryTransfer(token, 0), pathlock.ErrLost)
-			f.requireIs(token.tryTransfer(f.detached("heir"), long), pathlock.ErrLost)
-			f.requireEmpty(f.tree)
-		}},
 		{"a hold whose lease has ended is lost, and nothing changes", func(f *fixture) {
 			a := f.actor("editor")
 			a.takes(x("/a"))
@@ -258,37 +135,12 @@ func outliving() topic {
 			f.requireEmpty(f.tree)
 			f.actor("other").takes(x("/a"))
 		}},
-		{"a hold that was taken away is lost", func(f *fixture) {
-			a := f.actor("editor")
-			a.takes(x("/a"))
-			token := a.detaches(long)
-			waiter := f.actor("waiter").queuesFor(x("/a"))
-			token.forced()
-			waiter.isGranted()
-			f.requireIs(token.tryTransfer(token, long), pathlock.ErrLost)
-			if !token.renew(long) {
-				f.Error("a renewal does not report the loss")
-			}
-		}},
-		{"an owner who only waits has nothing to detach", func(f *fixture) {
-			f.actor("holder").takes(x("/a"))
-			a := f.actor("waiter")
-			p := a.queuesFor(x("/a"))
-			f.requireIs(a.tryTransfer(f.detached("token"), long), pathlock.ErrLost)
-			p.stillWaits()
-		}},
 		{"a transfer in another tree moves nothing", func(f *fixture) {
 			a := f.actor("editor")
 			h := a.takes(x("/a"))
 			elsewhere := &actor{fixture: f, tree: f.newTree("another " + f.tree.ID()), owner: a.owner, name: a.name}
 			f.requireIs(elsewhere.tryTransfer(f.detached("token"), long), pathlock.ErrLost)
 			h.release()
-		}},
-		{"fences go on growing", func(f *fixture) {
-			a := f.actor("editor")
-			last := f.requireGrowth(0, a.takes(x("/a")))
-			token := a.detaches(long)
-			f.requireGrowth(last, token.takes(x("/b")))
 		}},
 		{"a transfer that makes no sense is refused", func(f *fixture) {
 			a := f.actor("editor")

@@ -9,67 +9,6 @@ import (
 
 func snapshots() topic {
 	return topic{"snapshot", []promise{
-		{"of a tree that nobody uses it is empty", func(f *fixture) {
-			snap := f.snapshot(f.tree)
-			if snap.Tree != f.tree {
-				f.Errorf("the snapshot is of %v, want %v", snap.Tree, f.tree)
-			}
-			f.requireEmpty(f.tree)
-		}},
-		{"it has one entry per grant, in order of their fences", func(f *fixture) {
-			a, b := f.actor("a"), f.actor("b")
-			grants := []*held{a.takes(x("/z")), b.takes(s("/y")), a.takes(x("/x"))}
-			want := []claims{{x("/z")}, {s("/y")}, {x("/x")}}
-			snap := f.snapshot(f.tree)
-			if len(snap.Holders) != len(grants) {
-				f.Fatalf("holders %v, want %d", snap.Holders, len(grants))
-			}
-			for i, h := range snap.Holders {
-				f.requireHold(h, grants[i].actor, false, want[i])
-				if h.Fence != grants[i].fence {
-					f.Errorf("holder %d has the fence %d, want %d", i, h.Fence, grants[i].fence)
-				}
-			}
-			if snap.Fence != grants[2].fence {
-				f.Errorf("the last fence is %d, want %d", snap.Fence, grants[2].fence)
-			}
-		}},
-		{"it has one entry per waiter, in order of arrival", func(f *fixture) {
-			f.actor("holder").takes(x("/"))
-			var queue []*pending
-			for _, path := range []string{"/c", "/a", "/b"} {
-				queue = append(queue, f.actor("waiter for "+path).queuesFor(x(path)))
-			}
-			waiters := f.waiters(len(queue))
-			for i, path := range []string{"/c", "/a", "/b"} {
-				f.requireHold(waiters[i], queue[i].actor, false, claims{x(path)})
-				if waiters[i].Fence != 0 {
-					f.Errorf("a waiter has the fence %d", waiters[i].Fence)
-				}
-			}
-		}},
-		{"it shows the gate, held and waited for", func(f *fixture) {
-			a, b := f.actor("migration"), f.actor("next migration")
-			a.takesGate()
-			b.queuesForGate()
-			snap := f.snapshot(f.tree)
-			if len(snap.Holders) != 1 || len(snap.Waiters) != 1 {
-				f.Fatalf("holders %v, waiters %v, want one of each", snap.Holders, snap.Waiters)
-			}
-			f.requireHold(snap.Holders[0], a, true, nil)
-			f.requireHold(snap.Waiters[0], b, true, nil)
-		}},
-		{"a waiter that is granted becomes a holder", func(f *fixture) {
-			h := f.actor("holder").takes(x("/a"))
-			waiter := f.actor("waiter").queuesFor(x("/a"))
-			h.release()
-			granted := waiter.isGranted()
-			snap := f.snapshot(f.tree)
-			if len(snap.Holders) != 1 || len(snap.Waiters) != 0 {
-				f.Fatalf("holders %v, waiters %v, want one holder", snap.Holders, snap.Waiters)
-			}
-			f.requireHold(snap.Holders[0], granted.actor, false, claims{x("/a")})
-		}},
 		{"a holder's end is that of its lease, which all its grants share", func(f *fixture) {
 			a := f.actor("holder")
 			a.leases(long, x("/a"))
@@ -159,18 +98,4 @@ func (f *fixture) waiters(n int) []pathlock.Entry {
 func (f *fixture) onlyHolder() pathlock.Entry {
 	f.Helper()
 	return f.holders(1)[0]
-}
-
-// requireHold checks what an entry of a snapshot says of an actor's claims.
-func (f *fixture) requireHold(h pathlock.Entry, a *actor, gate bool, set claims) {
-	f.Helper()
-	if h.Owner != a.owner || h.Note != a.name || h.Gate != gate {
-		f.Errorf("entry of %q (%q), gate %v; want %q (%q), gate %v", h.Owner, h.Note, h.Gate, a.owner, a.name, gate)
-	}
-	if want := pathlock.Normalize(set...); !slices.Equal(h.Claims, want) {
-		f.Errorf("%s: claims %v, want %v", a.name, h.Claims, want)
-	}
-	if h.Since.IsZero() || !h.Until.After(h.Since) {
-		f.Errorf("%s: since %v until %v", a.name, h.Since, h.Until)
-	}
 }

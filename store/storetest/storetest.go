@@ -45,17 +45,11 @@ type promise struct {
 func topics() []topic {
 	return []topic{
 		compatibility(),
-		allOrNothing(),
-		reentry(),
-		release(),
-		queueing(),
-		passing(),
+		model(),
 		fairness(),
 		givingUp(),
 		leases(),
 		extremes(),
-		repetition(),
-		deadlock(),
 		concurrentRequests(),
 		gate(),
 		force(),
@@ -63,9 +57,7 @@ func topics() []topic {
 		apart(),
 		goodOrder(),
 		snapshots(),
-		fences(),
 		hostile(),
-		model(),
 		lockers(),
 		workload(),
 	}
