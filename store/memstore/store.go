@@ -3,7 +3,6 @@ package memstore
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,13 +20,10 @@ type Store struct {
 
 	mu     sync.Mutex
 	tables map[pathlock.Tree]*table
-	// idle are empty tables that nobody uses, at most maxIdle. They are kept for their trees, and
-	// the first one, which has been idle for longest, for any tree once there are maxIdle.
-	idle []*table
+	// empty has tables that nobody uses, for any tree: a request that nobody competes with
+	// allocates nothing.
+	empty sync.Pool
 }
-
-// maxIdle is how many idle tables are kept.
-const maxIdle = 16
 
 var _ pathlock.Store = (*Store)(nil)
 
@@ -139,78 +135,38 @@ func (s *Store) use(tree pathlock.Tree) *table {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := s.tables[tree]
-	switch {
-	case t == nil:
-		t = s.newTable(tree)
+	if t == nil {
+		if t, _ = s.empty.Get().(*table); t == nil {
+			t = newTable(&s.fences)
+		}
+		t.Reset(tree)
 		s.tables[tree] = t
-	case t.isIdle:
-		s.takeIdle(t)
 	}
 	t.users++
 	return t
 }
 
-// newTable returns an empty table. It expects mu to be locked.
-func (s *Store) newTable(tree pathlock.Tree) *table {
-	if len(s.idle) < maxIdle {
-		return newTable(tree, &s.fences)
-	}
-	t := s.idle[0]
-	s.takeIdle(t)
-	delete(s.tables, t.Tree())
-	t.Reset(tree)
-	return t
-}
-
-// takeIdle takes an idle table out of the list. Mostly it is the last one.
-func (s *Store) takeIdle(t *table) {
-	i := len(s.idle) - 1
-	for s.idle[i] != t {
-		i--
-	}
-	s.idle = slices.Delete(s.idle, i, i+1)
-	t.isIdle = false
-}
-
-// keepIdle keeps an empty table that nobody uses, or forgets it.
-func (s *Store) keepIdle(t *table) {
-	if !t.IsSmall() {
-		delete(s.tables, t.Tree())
-		return
-	}
-	if len(s.idle) == maxIdle {
-		oldest := s.idle[0]
-		s.takeIdle(oldest)
-		delete(s.tables, oldest.Tree())
-	}
-	t.Reset(t.Tree())
-	t.isIdle = true
-	s.idle = append(s.idle, t)
-}
-
-// useAll is use for all tables that are not idle.
+// useAll is use for all tables.
 func (s *Store) useAll() []*table {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all := make([]*table, 0, len(s.tables))
 	for _, t := range s.tables {
-		if t.isIdle {
-			continue
-		}
 		t.users++
 		all = append(all, t)
 	}
 	return all
 }
 
-// unuse undoes use. A table that is empty and without users becomes idle, or is forgotten.
+// unuse undoes use. A table that is empty and without users is forgotten.
 func (s *Store) unuse(t *table) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t.users--
 	// A table without users can be read without its mutex.
 	if t.users == 0 && t.IsEmpty() {
-		s.keepIdle(t)
+		delete(s.tables, t.Tree())
+		s.empty.Put(t)
 	}
 }
 

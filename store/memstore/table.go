@@ -13,16 +13,15 @@ import (
 // expect mu to be unlocked, unless they say otherwise.
 type table struct {
 	*locktable.Table
-	users  int  // calls that use the table, guarded by Store.mu
-	isIdle bool // it is in Store.idle, guarded by Store.mu
+	users int // calls that use the table, guarded by Store.mu
 
 	mu    sync.Mutex
 	alarm alarm
 	now   time.Time // when the table was entered
 }
 
-func newTable(tree pathlock.Tree, f *fences) *table {
-	return &table{Table: locktable.New(tree, f.next, endWait)}
+func newTable(f *fences) *table {
+	return &table{Table: locktable.New(pathlock.Tree{}, f.next, endWait)}
 }
 
 // enter locks the table, and clears it of leases that have ended. It comes before anything else

@@ -84,25 +84,6 @@ func (w *world) requireGranted(o outcome, after time.Duration) {
 
 func node(path string) pathlock.Path { return pathlock.MustParsePath(path) }
 
-func TestLeaseEndsOnTimeThoughNobodyLooks(t *testing.T) {
-	inVirtualTime(t, func(w *world) {
-		<-w.acquire(w.Context(), w.ask("crashed", pathlock.X(node("/a"))))
-		waiter := w.acquire(w.Context(), w.ask("waiter", pathlock.X(node("/a"))))
-		w.requireGranted(<-waiter, 30*time.Second)
-	})
-}
-
-func TestWriterEntersAfterTheLongestOfManyLeases(t *testing.T) {
-	inVirtualTime(t, func(w *world) {
-		for i, lease := range []time.Duration{20 * time.Second, 50 * time.Second, 10 * time.Second} {
-			req := w.ask(pathlock.Owner(fmt.Sprint("reader ", i)), pathlock.S(node("/a")))
-			req.Lease = lease
-			<-w.acquire(w.Context(), req)
-		}
-		w.requireGranted(<-w.acquire(w.Context(), w.ask("writer", pathlock.X(node("/a")))), 50*time.Second)
-	})
-}
-
 func TestWaiterFollowsRenewals(t *testing.T) {
 	inVirtualTime(t, func(w *world) {
 		<-w.acquire(w.Context(), w.ask("holder", pathlock.X(node("/a"))))
@@ -118,19 +99,6 @@ func TestWaiterFollowsRenewals(t *testing.T) {
 	})
 }
 
-func TestLeaseOfLaterHolderThatEndsFirst(t *testing.T) {
-	inVirtualTime(t, func(w *world) {
-		<-w.acquire(w.Context(), w.ask("long", pathlock.X(node("/a"))))
-		first := w.acquire(w.Context(), w.ask("first", pathlock.X(node("/a"))))
-		brief := w.ask("brief", pathlock.X(node("/b")))
-		brief.Lease = 5 * time.Second
-		<-w.acquire(w.Context(), brief)
-		second := w.acquire(w.Context(), w.ask("second", pathlock.X(node("/b"))))
-		w.requireGranted(<-second, 5*time.Second)
-		w.requireGranted(<-first, 30*time.Second)
-	})
-}
-
 func TestAlarmOutlivesTheWaiterWhoLeaves(t *testing.T) {
 	inVirtualTime(t, func(w *world) {
 		<-w.acquire(w.Context(), w.ask("crashed", pathlock.S(node("/a"))))
@@ -142,19 +110,6 @@ func TestAlarmOutlivesTheWaiterWhoLeaves(t *testing.T) {
 			w.Errorf("ended after %v with %v, want the deadline after 10s", o.after, o.err)
 		}
 		w.requireGranted(<-stayer, 30*time.Second)
-	})
-}
-
-func TestWaitEndsOnTime(t *testing.T) {
-	inVirtualTime(t, func(w *world) {
-		<-w.acquire(w.Context(), w.ask("holder", pathlock.X(node("/a"))))
-		req := w.ask("waiter", pathlock.X(node("/a")))
-		req.Wait = 7 * time.Second
-		o := <-w.acquire(w.Context(), req)
-		var c *pathlock.ConflictError
-		if !errors.As(o.err, &c) || c.Waited != 7*time.Second || o.after != 7*time.Second {
-			w.Errorf("ended after %v with %+v, want a conflict after 7s", o.after, c)
-		}
 	})
 }
 
@@ -206,63 +161,6 @@ func TestConflictAtTheGateNamesTheTopmostClaim(t *testing.T) {
 		<-w.acquire(w.Context(), gate)
 		if c := conflict(reader); c.Gate || c.Mode != pathlock.ModeS || !c.Path.IsRoot() || c.Blocker.Mode != pathlock.ModeX || !c.Blocker.Gate {
 			w.Errorf("because of the gate: %+v", c)
-		}
-	})
-}
-
-// Inserts begin every millisecond and last ten; one that is held when the root X comes is the
-// longest that it waits for.
-func TestRootIsServedWithinTheLongestHold(t *testing.T) {
-	inVirtualTime(t, func(w *world) {
-		const hold = 10 * time.Millisecond
-		stop := make(chan struct{})
-		stopped := make(chan struct{})
-		go func() {
-			defer close(stopped)
-			for i := 0; ; i++ {
-				select {
-				case <-stop:
-					return
-				case <-time.After(time.Millisecond):
-				}
-				owner := pathlock.Owner(fmt.Sprint("insert ", i))
-				req := w.ask(owner, pathlock.X(node(fmt.Sprint("/dir/", i))))
-				go func() {
-					if _, err := w.store.Acquire(w.Context(), req); err != nil {
-						w.Errorf("%s: %v", owner, err)
-						return
-					}
-					time.Sleep(hold)
-					if err := w.store.Release(w.Context(), w.tree, owner, req.Grant); err != nil {
-						w.Errorf("%s: %v", owner, err)
-					}
-				}()
-			}
-		}()
-		time.Sleep(time.Second)
-		req := pathlock.Acquisition{
-			Tree: w.tree, Owner: "rename", Grant: "rename",
-			Claims: pathlock.Normalize(pathlock.X(pathlock.Root())), Lease: time.Minute, Wait: time.Hour,
-		}
-		began := time.Now()
-		if _, err := w.store.Acquire(w.Context(), req); err != nil {
-			w.Fatal(err)
-		}
-		if waited := time.Since(began); waited > hold {
-			w.Errorf("the root waited %v, want at most %v", waited, hold)
-		}
-		time.Sleep(hold)
-		w.release("rename", "rename")
-		close(stop)
-		<-stopped
-	})
-}
-
-func TestWholeLeaseFromTheMomentOfTheGrant(t *testing.T) {
-	inVirtualTime(t, func(w *world) {
-		for i := range 5 {
-			o := <-w.acquire(w.Context(), w.ask(pathlock.Owner(fmt.Sprint(i)), pathlock.X(node("/a"))))
-			w.requireGranted(o, time.Duration(i)*30*time.Second)
 		}
 	})
 }

@@ -59,13 +59,6 @@ func (t *Table) Reset(tree pathlock.Tree) { t.tree, t.ticket, t.fence = tree, 0,
 // IsEmpty reports whether nobody holds or waits.
 func (t *Table) IsEmpty() bool { return len(t.owners) == 0 }
 
-// IsSmall reports whether the table has never been large. A map keeps the memory of its largest
-// size.
-func (t *Table) IsSmall() bool {
-	const fewRequests = 1000
-	return t.ticket <= fewRequests
-}
-
 // Waiters returns how many requests wait.
 func (t *Table) Waiters() int { return t.queue.Waiters() }
 
