@@ -76,8 +76,8 @@
 //
 // Sixteen scenarios are known to have broken lock services. Of those that show through the
 // interface, the model has 4, 5, 6, 10 and 13, and the others have their number in a test's name or
-// comment: 1 to 3 under leases, 7 and 16 under fairness, 8 under giving up, and 12 under workload. A
-// dead client at the head of the queue (the second half of 7) is under crash.
+// comment: 1 to 3 under leases, 7 and 16 under fairness, 8 under giving up, and 12 under workload.
+// A dead client at the head of the queue (the second half of 7) is under crash.
 //
 // The others need more than this interface, so a store tests them itself: a restart of the server
 // while locks are held (9), the death of a session (11), and how many wake-ups a crowd costs (the
