@@ -17,7 +17,6 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/internal/gincontext"
-	"github.com/pathlock-go/pathlock/internal/requestcopy"
 	"github.com/pathlock-go/pathlock/middleware"
 )
 
@@ -168,7 +167,7 @@ func (r *request) run(c *gin.Context) {
 	// What outer middleware writes afterwards is none of the request's effects.
 	defer func() {
 		if inner := c.Request; inner != nil {
-			requestcopy.Adopt(outer, inner)
+			*outer = *inner.WithContext(outer.Context())
 		}
 		c.Request = outer
 		if nested {

@@ -100,17 +100,17 @@ func (v *visit) takeOver(ctx context.Context, before *held, requests []pathlock.
 	}
 	// The context of the locks ends with their release, that of their scope does not.
 	same := v.locker.Scope(before.context(ctx)).Context(ctx)
-	wait := pathlock.NoWait
+	wait, waits := func() time.Duration { return pathlock.NoWait }, false
 	elsewhere := func(lock *pathlock.Lock) bool { return lock.Tree() != requests[0].Tree }
 	if len(requests) == 1 && !slices.ContainsFunc(before.taken, elsewhere) {
-		wait = v.budget.remaining()
+		wait, waits = v.budget.remaining, true
 	}
-	locks, _, err := v.takeEach(same, requests, 0, wait)
+	locks, err := v.takeEach(same, requests, wait)
 	defer before.release(ctx)
 	if err == nil {
 		return locks, nil
 	}
-	if !errors.Is(err, pathlock.ErrDeadlock) && (wait > 0 || !errors.Is(err, pathlock.ErrConflict)) {
+	if !errors.Is(err, pathlock.ErrDeadlock) && (waits || !errors.Is(err, pathlock.ErrConflict)) {
 		return nil, err
 	}
 	before.release(ctx)

@@ -3,7 +3,6 @@ package middleware_test
 import (
 	"context"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"sync"
 	"testing"
@@ -143,6 +142,8 @@ func TestTriesAndTreesShareOneBudget(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		const took = 5 * time.Millisecond
+		store.before = func(pathlock.Acquisition) { time.Sleep(took) }
 		if w := f.send("PUT", "/plans/7", ""); w.Code != http.StatusLocked {
 			t.Errorf("answer %d: %s", w.Code, w.Body)
 		}
@@ -152,13 +153,8 @@ func TestTriesAndTreesShareOneBudget(t *testing.T) {
 		var waits []time.Duration
 		for _, a := range store.asked[1:] { // the first one is the test's own
 			waits = append(waits, a.Wait)
-			if a.Wait > wait {
-				t.Errorf("%v is waited for in %s, of %v", a.Wait, a.Tree, wait)
-			}
 		}
-		// The free tree, the busy one without and then with a wait; after that there is nothing
-		// left.
-		if len(waits) != 3 || waits[1] != 0 || waits[2] <= 0 {
+		if !slices.Equal(waits, []time.Duration{wait, wait - took}) {
 			t.Errorf("waits %v", waits)
 		}
 		f.nothingLeft()
@@ -177,59 +173,4 @@ func shrinks(t *testing.T, asked []pathlock.Acquisition, times int, from time.Du
 		}
 		from = a.Wait
 	}
-}
-
-func names(t *testing.T) pathlock.Tree {
-	t.Helper()
-	tree, err := pathlock.NewTree("project", "p")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tree
-}
-
-// While a request waits for one tree, others work in the trees that it needs, too.
-func TestNoTreeIsHeldWhileAnotherIsWaitedFor(t *testing.T) {
-	store := &recording{Store: memstore.New(), queued: make(chan pathlock.Acquisition)}
-	f := newFixture(t, store, middleware.Config{Wait: time.Minute})
-	busy, err := f.locker.Acquire(t.Context(), pathlock.Request{Tree: plan, Gate: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan *httptest.ResponseRecorder)
-	go func() { done <- f.send("PUT", "/plans/7", "") }()
-	if waits := <-store.queued; waits.Tree != plan {
-		t.Errorf("it waits in %s", waits.Tree)
-	}
-	beside, err := f.locker.Acquire(t.Context(), pathlock.Request{Tree: names(t), Gate: true, Wait: pathlock.NoWait})
-	if err != nil {
-		t.Fatalf("the tree that is free is held: %v", err)
-	}
-	// Now the one is free and the other is not: it waits for that, and holds nothing again.
-	if err := busy.Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if waits := <-store.queued; waits.Tree != names(t) {
-		t.Errorf("it waits in %s", waits.Tree)
-	}
-	if busy, err = f.locker.Acquire(t.Context(), pathlock.Request{Tree: plan, Gate: true, Wait: pathlock.NoWait}); err != nil {
-		t.Fatalf("the tree that is free is held: %v", err)
-	}
-	// This could go on for ever: in the end it waits in order, and keeps what it has meanwhile.
-	if err := beside.Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if waits := <-store.queued; waits.Tree != plan {
-		t.Errorf("in order, it waits in %s", waits.Tree)
-	}
-	if _, err := f.locker.Acquire(t.Context(), pathlock.Request{Tree: names(t), Gate: true, Wait: pathlock.NoWait}); err == nil {
-		t.Error("the first tree is free while the request waits in order for the second one")
-	}
-	if err := busy.Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if w := <-done; w.Code != http.StatusNoContent {
-		t.Errorf("answer %d: %s", w.Code, w.Body)
-	}
-	f.nothingLeft()
 }

@@ -94,24 +94,6 @@ func ExampleLocks_Table() {
 	// 	POST /suites/:id/copy: has no spec; if it needs no lock, say so with None
 }
 
-// A handler of your own decides whether a request locks. CheckRoutes cannot look into it, and
-// believes you.
-func ExampleVouch() {
-	table := lockspec.Table{"DELETE /suites/:id": lockspec.Delete(lockspec.Param("id"))}
-	locks := middleware.New(pathlock.New(memstore.New()), suites, middleware.Config{})
-	lock := locks.Table(table)
-
-	r := gin.New()
-	r.Use(middleware.Vouch(func(c *gin.Context) {
-		if c.GetHeader("X-Dry-Run") == "" {
-			lock(c)
-		}
-	}))
-	r.DELETE("/suites/:id", done)
-	fmt.Println(middleware.CheckRoutes(r, table))
-	// Output: <nil>
-}
-
 // Authorize is asked before anything is locked, and Redact decides what a refusal shows.
 func ExampleConfig() {
 	locks := middleware.New(pathlock.New(memstore.New()), suites, middleware.Config{

@@ -49,24 +49,18 @@ func (h *held) release(ctx context.Context) {
 func (h *held) waited() bool { return slices.ContainsFunc(h.taken, (*pathlock.Lock).Waited) }
 
 // budget is the time that one request may wait for others, in all trees and tries together.
-type budget struct {
-	whole time.Duration
-	ends  time.Time
-}
+type budget struct{ ends time.Time }
 
 // newBudget returns a budget that begins now. It is empty for [pathlock.NoWait].
 func newBudget(wait time.Duration) budget {
 	if wait < 0 {
 		return budget{}
 	}
-	return budget{whole: wait, ends: time.Now().Add(wait)}
+	return budget{time.Now().Add(wait)}
 }
 
 // remaining returns what is left, as a [pathlock.Request.Wait].
 func (b budget) remaining() time.Duration {
-	if b.whole == 0 {
-		return pathlock.NoWait
-	}
 	if left := time.Until(b.ends); left > 0 {
 		return left
 	}
@@ -75,7 +69,7 @@ func (b budget) remaining() time.Duration {
 
 // limit ends locks that are held for longer than [Config.MaxHold]. It spares the lock that may have
 // to stay with a hold, which the end of the request decides.
-func (m *Locks) limit(ctx context.Context, locks held) *time.Timer {
+func (m *Locks) limit(ctx context.Context, locks *held) *time.Timer {
 	if m.config.MaxHold < 0 || len(locks.taken) == 0 {
 		return nil
 	}

@@ -94,21 +94,10 @@ func (m *Locks) Lock(spec lockspec.Spec) gin.HandlerFunc {
 	if err := m.check(spec); err != nil {
 		panic(err)
 	}
-	return (&routeLock{m, spec}).handle
-}
-
-// routeLock is the middleware of one route. [CheckRoutes] recognises its method.
-type routeLock struct {
-	locks *Locks
-	spec  lockspec.Spec
-}
-
-func (r *routeLock) handle(c *gin.Context) {
-	if _, exempt := r.spec.Exempt(); exempt {
-		r.locks.serve(r.locks.withOrigin(c, r.spec), c, false) // the handler may lock by itself
-		return
+	if _, exempt := spec.Exempt(); exempt {
+		return func(c *gin.Context) { m.serve(m.withOrigin(c, spec), c, false) } // the handler may lock by itself
 	}
-	r.locks.runLocked(c, r.spec)
+	return func(c *gin.Context) { m.runLocked(c, spec) }
 }
 
 // check returns why the spec cannot work with these resolvers, nil if it can.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/gincontext"
-	"github.com/pathlock-go/pathlock/internal/requestcopy"
 )
 
 // errPanicked is the error of a step that a panic has ended.
@@ -52,7 +51,8 @@ func (m *Locks) serve(ctx context.Context, c *gin.Context, locked bool) {
 		if inner == nil {
 			return
 		}
-		requestcopy.Adopt(outer, inner)
+		// Such as files of the form, which net/http removes for its own request.
+		*outer = *inner.WithContext(outer.Context())
 		if left := inner.Context(); left != ctx {
 			c.Request = outer.WithContext(&afterwards{Context: outer.Context(), values: left})
 		}
