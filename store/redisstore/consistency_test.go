@@ -16,17 +16,20 @@ import (
 
 // tableImage reads all keys of a tree at one instant.
 var tableImage = redis.NewScript(`
-local ttls = {}
-for i = 1, 3 do ttls[i] = redis.call('PTTL', KEYS[i]) end
+local ends = {}
+for i = 1, 3 do ends[i] = redis.call('PEXPIRETIME', KEYS[i]) end
 local time = redis.call('TIME')
 return {
   redis.call('HGETALL', KEYS[1]), redis.call('ZRANGE', KEYS[2], '0', '-1', 'WITHSCORES'),
-  redis.call('ZRANGE', KEYS[3], '0', '-1'), redis.call('GET', KEYS[5]) or '', ttls,
+  redis.call('ZRANGE', KEYS[3], '0', '-1'), redis.call('GET', KEYS[5]) or '', ends,
   string.format('%d', time[1] * 1000 + math.floor(time[2] / 1000)),
 }`)
 
 // loneDeadline is a fault that does no harm: a script that fails may leave it until the lease ends.
 const loneDeadline = "a deadline without a record"
+
+// keysApart is a fault that the next change mends, after a script that failed.
+const keysApart = "the keys do not end together with the last lease"
 
 // requireConsistent fails the test unless everything that Redis has about a tree follows from the
 // grants and the queued requests in it. It is written from the description of the layout, not from
@@ -198,10 +201,19 @@ func inconsistencies(ctx context.Context, t testing.TB, s *Store, tree pathlock.
 	if hasGate != "" && gateEnds > now && !strings.HasPrefix(gate, gateToken(pathlock.Owner(hasGate))) {
 		complain("owner %s has the gate, its key is %q", hasGate, gate)
 	}
-	for i, ttl := range answer[4].([]any) {
-		if ttl.(int64) == -1 {
-			complain("key %s lives for ever", s.keys.of(tree)[i])
+	var ends []int64 // of the keys that there are
+	for _, end := range answer[4].([]any) {
+		if end.(int64) != -2 {
+			ends = append(ends, end.(int64))
 		}
+	}
+	last := int64(0)
+	for _, deadline := range deadlines {
+		at, _ := strconv.ParseInt(deadline, 10, 64)
+		last = max(last, at)
+	}
+	if len(ends) > 0 && (slices.Min(ends) < last || slices.Max(ends) != slices.Min(ends)) {
+		complain("%s: locks, deadlines and queue at %v, the last lease at %d", keysApart, answer[4], last)
 	}
 	if len(deadlines) == 0 && (len(fields) > 0 || len(queued) > 0) {
 		complain("left behind: %v %v", fields, queued)

@@ -76,6 +76,9 @@ if from ~= to then
 end
 if has_gate then take_gate(to, sub(gate(), TOKEN_BYTES + 1), till) end
 time_gate(to)
-if from ~= to then settle(from) end
+if from ~= to then
+  settle(from)
+  settle(to)
+end
 if till < before then tell_first() end
 return transferred(to, till)

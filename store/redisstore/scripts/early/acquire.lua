@@ -13,6 +13,7 @@ if ARGV[10] ~= '1' and byte(ARGV[7], CLAIM_BYTES) ~= 48 + X and #ARGV[7] <= MOST
   local possible, values = there == 0, {}
   if there == 2 then -- both LOCKS and DEADLINES, and no gate key
     fields[n + 1], fields[n + 2], fields[n + 3], fields[n + 4] = owner, 'r' .. ARGV[1], withdrawal(ARGV[1], id), 'l'
+    fields[n + 5] = 'k'
     values = call('HMGET', LOCKS, unpack(fields))
     possible = not (values[n + 1] or values[n + 2] or values[n + 3] or values[n + 4]) and
       call('ZCOUNT', DEADLINES, '-inf', int(NOW)) == 0
@@ -52,6 +53,7 @@ if ARGV[10] ~= '1' and byte(ARGV[7], CLAIM_BYTES) ~= 48 + X and #ARGV[7] <= MOST
     else
       call('PEXPIREAT', DEADLINES, till, 'GT')
       call('PEXPIREAT', LOCKS, till, 'GT')
+      if values[n + 5] then call('PEXPIREAT', QUEUE, till, 'GT') end
       call('HSET', LOCKS, unpack(writes))
     end
     return { 'granted', fence }

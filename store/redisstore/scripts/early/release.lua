@@ -6,7 +6,7 @@
 
 do
   local owner = 'o' .. ARGV[1]
-  local found = call('HMGET', LOCKS, owner, 'l', 'r' .. ARGV[1])
+  local found = call('HMGET', LOCKS, owner, 'l', 'r' .. ARGV[1], 'k')
   local record = found[1]
   local first = record and not found[2] and not found[3] and call('ZRANGE', DEADLINES, '0', '1', 'WITHSCORES')
   if first and #first > 0 and tonumber(first[2]) > NOW then
@@ -52,6 +52,7 @@ do
       if last[2] then
         call('PEXPIREAT', LOCKS, last[2])
         call('PEXPIREAT', DEADLINES, last[2])
+        if found[4] then call('PEXPIREAT', QUEUE, last[2]) end
       end
       return { 'released' }
     end
