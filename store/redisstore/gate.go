@@ -84,7 +84,12 @@ func notInTime(ctx context.Context, err error) error {
 	return errors.Join(redislock.ErrNotObtained, err)
 }
 
-// inUse reports whether anybody holds anything in a tree.
+// inUse reports whether anybody holds anything in a tree. A client that reads from replicas would
+// see those of a while ago.
 func inUse(ctx context.Context, client redis.UniversalClient, k keys, tree pathlock.Tree) (bool, error) {
-	return client.HExists(ctx, k.locks(tree), gateNode).Result()
+	node, err := primary(ctx, client, k.locks(tree))
+	if err != nil {
+		return false, err
+	}
+	return node.HExists(ctx, k.locks(tree), gateNode).Result()
 }

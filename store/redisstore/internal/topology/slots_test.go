@@ -9,9 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/testredis"
 	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/store/redisstore"
 )
 
 // TestWaiterFollowsItsSlot: somebody who has waited since before the slot moved, and has had
@@ -29,6 +32,24 @@ func TestWaiterFollowsItsSlot(t *testing.T) {
 	release(t, ours, held)
 	w.granted(patience)
 	release(t, theirs, w.req)
+}
+
+// TestGateAsksThePrimary: by a client that reads from replicas too, ObtainGate asks none of them
+// whether anybody holds anything.
+func TestGateAsksThePrimary(t *testing.T) {
+	t.Parallel()
+	c, tree := testredis.StartCluster(t, testredis.Redis), newTree(t)
+	client := c.Client(func(o *redis.ClusterOptions) { o.ReadOnly = true })
+	lock, err := redisstore.ObtainGate(t.Context(), client, tree, long, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := lock.Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if asked := c.Replica(redisstore.GateKey(tree)).Info("commandstats", "cmdstat_hexists"); asked != "" {
+		t.Errorf("the replica was asked: %s", asked)
+	}
 }
 
 // TestHalfMoved goes through every state of a move. As long as it lasts, the cluster refuses what
