@@ -45,9 +45,8 @@ func CopyAttached(attach func(tx, pairs *gorm.DB) error) CopyOption {
 	return func(c *write.CopyRequest) { c.Attach = append(c.Attach, attach) }
 }
 
-// Copy copies the row with the id, and its subtree, to below another row. That may be a row of
-// another tree of the model, or of the subtree itself: the copy has what was there before. A parent
-// that is nil, or a nil pointer, means the top, in a tree that has no root row. Copy returns how
+// Copy copies the row with the id, and its subtree, to a place. That may be below a row of another
+// tree of the model, or of the subtree itself: the copy has what was there before. Copy returns how
 // many rows of the model it has copied, and fills dest, a pointer to a struct of the model, with
 // the new top row. A leaf can be copied as well, to below another row of the model above.
 //
@@ -86,7 +85,7 @@ func CopyAttached(attach func(tx, pairs *gorm.DB) error) CopyOption {
 //   - [ErrUnsupported];
 //   - [pathlock.ErrPathChanged] where rows below have other paths than follow from their parents':
 //     found after the insert, it ends the transaction, too.
-func Copy(db *gorm.DB, dest, id, parent any, opts ...CopyOption) (rows int64, err error) {
+func Copy(db *gorm.DB, dest, id any, to Place, opts ...CopyOption) (rows int64, err error) {
 	p, t, err := subject(db, dest)
 	if err != nil {
 		return 0, err
@@ -105,7 +104,7 @@ func Copy(db *gorm.DB, dest, id, parent any, opts ...CopyOption) (rows int64, er
 	if c.ID, err = t.KeyOf(db, id); err != nil {
 		return 0, err
 	}
-	if c.Parent, err = t.ParentKey(db, parent); err != nil {
+	if c.Parent, err = t.ParentKey(db, to.parent); err != nil {
 		return 0, err
 	}
 	if err := p.engine.CheckCopy(c); err != nil {

@@ -17,7 +17,7 @@ func ExampleCopy() {
 	defer drop()
 
 	var copied Suite
-	rows, err := gormplugin.Copy(db, &copied, suiteAt(db, "/api").ID, suiteAt(db, "/archive").ID)
+	rows, err := gormplugin.Copy(db, &copied, suiteAt(db, "/api").ID, gormplugin.Below(suiteAt(db, "/archive").ID))
 	fmt.Println(rows, copied.Path, err)
 	printPaths(gormplugin.Subtree(db, &Suite{}, copied.ID))
 	// Output:
@@ -31,10 +31,10 @@ func ExampleCopyAs() {
 	defer drop()
 
 	api := suiteAt(db, "/api")
-	_, err := gormplugin.Copy(db, &Suite{}, api.ID, api.ParentID)
+	_, err := gormplugin.Copy(db, &Suite{}, api.ID, gormplugin.Below(api.ParentID))
 	fmt.Println("under the same name:", errors.Is(err, gormplugin.ErrNameTaken))
 
-	_, err = gormplugin.Copy(db, &Suite{}, api.ID, api.ParentID, gormplugin.CopyAs("api 2"))
+	_, err = gormplugin.Copy(db, &Suite{}, api.ID, gormplugin.Below(api.ParentID), gormplugin.CopyAs("api 2"))
 	fmt.Println(err)
 	printPaths(db.Model(&Suite{}))
 	// Output:
@@ -49,7 +49,7 @@ func ExampleCopyValues() {
 	defer drop()
 
 	var copied Suite
-	_, err := gormplugin.Copy(db, &copied, suiteAt(db, "/api").ID, suiteAt(db, "/archive").ID,
+	_, err := gormplugin.Copy(db, &copied, suiteAt(db, "/api").ID, gormplugin.Below(suiteAt(db, "/archive").ID),
 		gormplugin.CopyValues(map[string]any{"note": gorm.Expr("CONCAT('from ', id)")}))
 	if err != nil {
 		fmt.Println(err)
@@ -72,7 +72,7 @@ func ExampleCopyLeaves() {
 		return
 	}
 	var copied Suite
-	rows, err := gormplugin.Copy(db, &copied, api.ID, archive.ID, gormplugin.CopyLeaves(&Case{}, nil))
+	rows, err := gormplugin.Copy(db, &copied, api.ID, gormplugin.Below(archive.ID), gormplugin.CopyLeaves(&Case{}, nil))
 	fmt.Println(rows, "suites", err)
 
 	var cases int64
@@ -103,7 +103,7 @@ func ExampleCopyAttached() {
 			SELECT m.new_id, l.text FROM labels l JOIN (?) m ON m.old_id = l.suite_id`, pairs).Error
 	}
 	var copied Suite
-	_, err = gormplugin.Copy(db, &copied, api.ID, archive.ID, gormplugin.CopyAttached(attach))
+	_, err = gormplugin.Copy(db, &copied, api.ID, gormplugin.Below(archive.ID), gormplugin.CopyAttached(attach))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -136,9 +136,9 @@ func ExampleSnapshotSource() {
 	}
 	defer func() { _ = edit.Release(ctx) }()
 
-	_, err = gormplugin.Copy(db, &Suite{}, api.ID, archive.ID)
+	_, err = gormplugin.Copy(db, &Suite{}, api.ID, gormplugin.Below(archive.ID))
 	fmt.Println(errors.Is(err, pathlock.ErrConflict))
-	rows, err := gormplugin.Copy(db, &Suite{}, api.ID, archive.ID, gormplugin.SnapshotSource())
+	rows, err := gormplugin.Copy(db, &Suite{}, api.ID, gormplugin.Below(archive.ID), gormplugin.SnapshotSource())
 	fmt.Println(rows, err)
 	// Output:
 	// true

@@ -32,15 +32,15 @@ func ExampleMove() {
 	defer drop()
 
 	login, archive := suiteAt(db, "/api/login"), suiteAt(db, "/archive")
-	if err := gormplugin.Move(db, &Suite{}, login.ID, archive.ID); err != nil {
+	if err := gormplugin.Move(db, &Suite{}, login.ID, gormplugin.Below(archive.ID)); err != nil {
 		fmt.Println(err)
 	}
 	printPaths(db.Model(&Suite{}))
 
-	err := gormplugin.Move(db, &Suite{}, archive.ID, login.ID)
+	err := gormplugin.Move(db, &Suite{}, archive.ID, gormplugin.Below(login.ID))
 	fmt.Println("into itself:", errors.Is(err, gormplugin.ErrWouldCycle))
 
-	if err := gormplugin.Move(db, &Suite{}, login.ID, nil); err != nil {
+	if err := gormplugin.Move(db, &Suite{}, login.ID, gormplugin.Top()); err != nil {
 		fmt.Println(err)
 	}
 	printPaths(db.Model(&Suite{}))

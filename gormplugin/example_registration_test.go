@@ -147,7 +147,7 @@ func ExampleMaxDepth() {
 	db, drop := openPlanWith(plugin, "/api/login", "/web/forms")
 	defer drop()
 
-	err := gormplugin.Move(db, &Suite{}, suiteAt(db, "/api").ID, suiteAt(db, "/web/forms").ID)
+	err := gormplugin.Move(db, &Suite{}, suiteAt(db, "/api").ID, gormplugin.Below(suiteAt(db, "/web/forms").ID))
 	var deep *gormplugin.TooDeepError
 	if errors.As(err, &deep) {
 		fmt.Println(deep.Depth, "names, and", deep.Limit, "are allowed")

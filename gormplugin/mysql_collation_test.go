@@ -57,7 +57,7 @@ func TestMySQLLooseCollation(t *testing.T) {
 		has(append([]string{"/e", "/e/x", "/e/x/y"}, others...)...)
 		must(t, gormplugin.Rename(db, &loose{}, lower.ID, "d_1"))
 		var copied loose
-		_, err = gormplugin.Copy(db, &copied, lower.ID, nil, gormplugin.CopyAs("f"))
+		_, err = gormplugin.Copy(db, &copied, lower.ID, gormplugin.Top(), gormplugin.CopyAs("f"))
 		must(t, err)
 		must(t, db.Delete(lower).Error)
 		has(append([]string{"/f", "/f/x", "/f/x/y"}, others...)...)

@@ -147,9 +147,9 @@ func TestMySQLGalera(t *testing.T) {
 		must(t, conn.Take(&gormplugintest.Branch{}, b.ID).Error)
 		must(t, conn.Exec("LOCK TABLES held WRITE").Error)
 		must(t, one.Exec("INSERT INTO held VALUES (1)").Error)
-		must(t, gormplugin.Move(one, &gormplugintest.Branch{}, a.ID, b.ID))
+		must(t, gormplugin.Move(one, &gormplugintest.Branch{}, a.ID, gormplugin.Below(b.ID)))
 		moved := make(chan error, 1)
-		go func() { moved <- gormplugin.Move(other, &gormplugintest.Branch{}, b.ID, a.ID) }()
+		go func() { moved <- gormplugin.Move(other, &gormplugintest.Branch{}, b.ID, gormplugin.Below(a.ID)) }()
 		for now := *b; *now.ParentID != a.ID; {
 			select {
 			case err := <-moved:

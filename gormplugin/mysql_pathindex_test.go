@@ -18,9 +18,11 @@ func TestLargeSubtreesLockNoOtherTree(t *testing.T) {
 		"rename to a longer name": func(db *gorm.DB, top, _ *suite) error {
 			return gormplugin.Rename(db, &suite{}, top.ID, "a name that is longer than the one before")
 		},
-		"move": func(db *gorm.DB, top, shelf *suite) error { return gormplugin.Move(db, &suite{}, top.ID, shelf.ID) },
+		"move": func(db *gorm.DB, top, shelf *suite) error {
+			return gormplugin.Move(db, &suite{}, top.ID, gormplugin.Below(shelf.ID))
+		},
 		"copy": func(db *gorm.DB, top, shelf *suite) error {
-			_, err := gormplugin.Copy(db, &suite{}, top.ID, shelf.ID)
+			_, err := gormplugin.Copy(db, &suite{}, top.ID, gormplugin.Below(shelf.ID))
 			return err
 		},
 		"delete": func(db *gorm.DB, top, _ *suite) error {

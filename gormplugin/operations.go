@@ -92,9 +92,17 @@ func Rename(db *gorm.DB, model, id any, name string) error {
 	})
 }
 
-// Move moves the row with the id, and its subtree, below another row of the same tree. The row
-// keeps its name. A parent that is nil, or a nil pointer, means the top, in a tree that has no root
-// row. The locks are X on the row and on its new name slot. Otherwise it works like [Rename].
+// Place is where [Move] and [Copy] put a row: see [Below] and [Top].
+type Place struct{ parent any }
+
+// Below is the place below the row with the key. A key that is nil, or a nil pointer, means [Top].
+func Below(parent any) Place { return Place{parent} }
+
+// Top is the place at the top, in a tree that has no root row.
+func Top() Place { return Place{} }
+
+// Move moves the row with the id, and its subtree, to a place in the same tree. The row keeps its
+// name. The locks are X on the row and on its new name slot. Otherwise it works like [Rename].
 //
 // Errors match those of [Rename], and
 //
@@ -103,12 +111,12 @@ func Rename(db *gorm.DB, model, id any, name string) error {
 //   - [ErrRootRow] for the top of a tree with a root row;
 //   - [ErrMisplaced] for a parent in another tree, for the root row, and for the top where the row is
 //     a leaf.
-func Move(db *gorm.DB, model, id, parent any) error {
+func Move(db *gorm.DB, model, id any, to Place) error {
 	p, t, key, err := subjectRow(db, model, id)
 	if err != nil {
 		return err
 	}
-	value, err := t.ParentKey(db, parent)
+	value, err := t.ParentKey(db, to.parent)
 	if err != nil {
 		return err
 	}

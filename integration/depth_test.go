@@ -57,7 +57,7 @@ func TestCopyDepth(t *testing.T) {
 	t.Parallel()
 	const half = pathlock.MaxDepth / 2
 	db, rows := levels(t, half)
-	if _, err := gormplugin.Copy(db, &Level{}, rows[0].ID, rows[half-1].ID); err != nil {
+	if _, err := gormplugin.Copy(db, &Level{}, rows[0].ID, gormplugin.Below(rows[half-1].ID)); err != nil {
 		t.Errorf("a copy to the depth of %d: %v", pathlock.MaxDepth, err)
 	}
 	var now int64
@@ -69,7 +69,7 @@ func TestCopyDepth(t *testing.T) {
 		t.Fatal(err)
 	}
 	// One level down, and with it everything that the first copy has brought.
-	if _, err := gormplugin.Copy(db, &Level{}, deep.ID, deep.ID); !errors.Is(err, gormplugin.ErrPathTooLong) {
+	if _, err := gormplugin.Copy(db, &Level{}, deep.ID, gormplugin.Below(deep.ID)); !errors.Is(err, gormplugin.ErrPathTooLong) {
 		t.Errorf("got the error %v, want %v", err, gormplugin.ErrPathTooLong)
 	}
 	var after int64
@@ -86,14 +86,14 @@ func TestMoveDepth(t *testing.T) {
 	if err := db.Create(other).Error; err != nil {
 		t.Fatal(err)
 	}
-	if err := gormplugin.Move(db, &Level{}, rows[0].ID, other.ID); !errors.Is(err, gormplugin.ErrPathTooLong) {
+	if err := gormplugin.Move(db, &Level{}, rows[0].ID, gormplugin.Below(other.ID)); !errors.Is(err, gormplugin.ErrPathTooLong) {
 		t.Errorf("one deeper: got the error %v, want %v", err, gormplugin.ErrPathTooLong)
 	}
 	var moved int64
 	if err := db.Model(&Level{}).Where("path LIKE '/other/%'").Count(&moved).Error; err != nil || moved != 0 {
 		t.Errorf("%d rows were moved (%v)", moved, err)
 	}
-	if err := gormplugin.Move(db, &Level{}, rows[1].ID, other.ID); err != nil {
+	if err := gormplugin.Move(db, &Level{}, rows[1].ID, gormplugin.Below(other.ID)); err != nil {
 		t.Errorf("as deep as before: %v", err)
 	}
 }
@@ -109,7 +109,7 @@ func TestCopyWhereParentsAreRequired(t *testing.T) {
 		}
 	}
 	var top Level
-	copied, err := gormplugin.Copy(db, &top, rows[0].ID, nil, gormplugin.CopyAs("copy"))
+	copied, err := gormplugin.Copy(db, &top, rows[0].ID, gormplugin.Top(), gormplugin.CopyAs("copy"))
 	if err != nil || copied != 4 || top.ParentID != 0 {
 		t.Fatalf("%d rows were copied, at the top %+v (%v), want 4 below a row without parent", copied, top, err)
 	}

@@ -62,7 +62,7 @@ func TestThePluginsErrorsAreAnswered(t *testing.T) {
 			return db.Create(&suite{PlanID: 1, ParentID: new(int64(4)), Name: "x"}).Error
 		}, 400, "invalid-request"},
 		{"a move to another tree", func(db *gorm.DB, _ *sql.DB) error {
-			return gormplugin.Move(db, &suite{}, 3, 4)
+			return gormplugin.Move(db, &suite{}, 3, gormplugin.Below(4))
 		}, 400, "invalid-request"},
 		{"an update of the tree", func(db *gorm.DB, _ *sql.DB) error {
 			return db.Model(&suite{ID: 3}).Update("plan_id", 2).Error
@@ -74,10 +74,10 @@ func TestThePluginsErrorsAreAnswered(t *testing.T) {
 			return db.Create(&gormplugintest.Case{Name: "x"}).Error
 		}, 400, "invalid-request"},
 		{"a leaf that is moved to the top", func(db *gorm.DB, _ *sql.DB) error {
-			return gormplugin.Move(db, &gormplugintest.Case{}, 1, nil)
+			return gormplugin.Move(db, &gormplugintest.Case{}, 1, gormplugin.Top())
 		}, 400, "invalid-request"},
 		{"a leaf that is copied to the top", func(db *gorm.DB, _ *sql.DB) error {
-			_, err := gormplugin.Copy(db, &gormplugintest.Case{}, 1, nil)
+			_, err := gormplugin.Copy(db, &gormplugintest.Case{}, 1, gormplugin.Top())
 			return err
 		}, 400, "invalid-request"},
 		{"a damaged path, looked up", damaged("path", "b/", func(db *gorm.DB) error {
@@ -92,7 +92,7 @@ func TestThePluginsErrorsAreAnswered(t *testing.T) {
 			return err
 		}), 500, "internal"},
 		{"a damaged path, copied", damaged("path", "b/", func(db *gorm.DB) error {
-			_, err := gormplugin.Copy(db, &suite{}, 3, 2)
+			_, err := gormplugin.Copy(db, &suite{}, 3, gormplugin.Below(2))
 			return err
 		}), 500, "internal"},
 		{"a damaged path of a parent", damaged("path", "b/", func(db *gorm.DB) error {
@@ -103,10 +103,10 @@ func TestThePluginsErrorsAreAnswered(t *testing.T) {
 			return err
 		}), 500, "internal"},
 		{"a damaged name, moved", damaged("name", "b/", func(db *gorm.DB) error {
-			return gormplugin.Move(db, &suite{}, 3, 2)
+			return gormplugin.Move(db, &suite{}, 3, gormplugin.Below(2))
 		}), 500, "internal"},
 		{"a damaged name, copied", damaged("name", "b/", func(db *gorm.DB) error {
-			_, err := gormplugin.Copy(db, &suite{}, 3, 2)
+			_, err := gormplugin.Copy(db, &suite{}, 3, gormplugin.Below(2))
 			return err
 		}), 500, "internal"},
 		{"a move below itself", func(db *gorm.DB, _ *sql.DB) error {

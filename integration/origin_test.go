@@ -50,7 +50,7 @@ func TestTheLocksOfAWriteNameItsOperation(t *testing.T) {
 			return db.WithContext(ctx).Model(c).Updates(map[string]any{"parent_id": a.ID, "name": "f"}).Error
 		}},
 		{"copy", func(ctx context.Context) error {
-			_, err := gormplugin.Copy(db.WithContext(ctx), &Folder{}, c.ID, b.ID)
+			_, err := gormplugin.Copy(db.WithContext(ctx), &Folder{}, c.ID, gormplugin.Below(b.ID))
 			return err
 		}},
 		{"delete", func(ctx context.Context) error { return db.WithContext(ctx).Delete(c).Error }},

@@ -230,8 +230,8 @@ func TestPostgresPathTooLongForIndex(t *testing.T) {
 		"insert": func() error { return db.Create(&Unsized{ParentID: &b.ID, Name: random(2000)}).Error },
 		"rename": func() error { return db.Model(a).Update("name", random(2000)).Error },
 		"move":   func() error { return db.Model(a).Update("parent_id", b.ID).Error },
-		"Move":   func() error { return gormplugin.Move(db, &Unsized{}, a.ID, b.ID) },
-		"Copy":   func() error { _, err := gormplugin.Copy(db, new(Unsized), a.ID, b.ID); return err },
+		"Move":   func() error { return gormplugin.Move(db, &Unsized{}, a.ID, gormplugin.Below(b.ID)) },
+		"Copy":   func() error { _, err := gormplugin.Copy(db, new(Unsized), a.ID, gormplugin.Below(b.ID)); return err },
 	} {
 		if err := write(); !errors.Is(err, gormplugin.ErrPathTooLong) {
 			t.Errorf("%s: got the error %.300v, want %v", what, err, gormplugin.ErrPathTooLong)

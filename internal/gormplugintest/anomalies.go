@@ -82,7 +82,7 @@ func remove(path string) func(*world) func(*gorm.DB) error {
 func copyToD(w *world) func(*gorm.DB) error {
 	id, parent := w.build("/a").ID, w.build("/d").ID
 	return func(db *gorm.DB) error {
-		_, err := gormplugin.Copy(db, &Suite{}, id, parent)
+		_, err := gormplugin.Copy(db, &Suite{}, id, gormplugin.Below(parent))
 		return err
 	}
 }

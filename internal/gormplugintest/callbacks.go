@@ -193,9 +193,9 @@ func callbackChecks() []check {
 		w.must(cb.Raw().Before("gorm:raw").Register("see", see("raw")))
 		do(func(db *gorm.DB) {
 			w.must(gormplugin.Rename(db, &Draft{}, rows["/a"].ID, "z"))
-			w.must(gormplugin.Move(db, &Draft{}, rows["/a/b"].ID, rows["/d"].ID))
+			w.must(gormplugin.Move(db, &Draft{}, rows["/a/b"].ID, gormplugin.Below(rows["/d"].ID)))
 			w.must(db.Create(&Draft{ParentID: &rows["/d"].ID, Name: "new"}).Error)
-			_, err := gormplugin.Copy(db, &Draft{}, rows["/d"].ID, rows["/a"].ID)
+			_, err := gormplugin.Copy(db, &Draft{}, rows["/d"].ID, gormplugin.Below(rows["/a"].ID))
 			w.must(err)
 			_, err = gormplugin.Delete(db, &Draft{}, rows["/d"].ID)
 			w.must(err)

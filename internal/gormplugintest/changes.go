@@ -80,12 +80,12 @@ func functions() []change {
 		}},
 		{"Move", rows, func(w *world) func(*gorm.DB) error {
 			a, d := ids(w)
-			return func(db *gorm.DB) error { return gormplugin.Move(db, &Suite{}, a, d) }
+			return func(db *gorm.DB) error { return gormplugin.Move(db, &Suite{}, a, gormplugin.Below(d)) }
 		}},
 		{"Copy", rows, func(w *world) func(*gorm.DB) error {
 			a, d := ids(w)
 			return func(db *gorm.DB) error {
-				_, err := gormplugin.Copy(db, &Suite{}, a, d)
+				_, err := gormplugin.Copy(db, &Suite{}, a, gormplugin.Below(d))
 				return err
 			}
 		}},

@@ -22,7 +22,7 @@ func copyChecks() []check {
 				if n > 0 {
 					w.must(w.db.CreateInBatches(rows, 200).Error)
 				}
-				copied, err := gormplugin.Copy(w.db, &Suite{}, source.ID, w.root.ID, gormplugin.CopyAs(fmt.Sprint("to", n)))
+				copied, err := gormplugin.Copy(w.db, &Suite{}, source.ID, gormplugin.Below(w.root.ID), gormplugin.CopyAs(fmt.Sprint("to", n)))
 				w.must(err)
 				if copied != int64(n)+1 {
 					w.Errorf("%d rows were copied, want %d", copied, n+1)
@@ -40,7 +40,7 @@ func copyChecks() []check {
 			}
 			attached := 0
 			var top Suite
-			_, err := gormplugin.Copy(w.db, &top, w.build("/a").ID, w.root.ID, gormplugin.CopyAs("c"),
+			_, err := gormplugin.Copy(w.db, &top, w.build("/a").ID, gormplugin.Below(w.root.ID), gormplugin.CopyAs("c"),
 				gormplugin.CopyLeaves(&Case{}, map[string]any{"Body": gorm.Expr("UPPER(body)")}),
 				gormplugin.CopyAttached(func(tx, pairs *gorm.DB) error {
 					attached++
@@ -61,7 +61,7 @@ func copyChecks() []check {
 		}},
 		{"what hangs on a row fails", func(w *world) {
 			b := w.build("/a/b")
-			_, err := gormplugin.Copy(w.db, &Suite{}, b.ID, w.root.ID, gormplugin.CopyAttached(func(_, _ *gorm.DB) error { return errStop }))
+			_, err := gormplugin.Copy(w.db, &Suite{}, b.ID, gormplugin.Below(w.root.ID), gormplugin.CopyAttached(func(_, _ *gorm.DB) error { return errStop }))
 			w.fails(err, errStop)
 			w.has("/a", "/a/b")
 		}},
@@ -77,7 +77,7 @@ func copyChecks() []check {
 				}
 				w.must(w.db.Delete(w.build("/d/a")).Error)
 			}
-			_, err := gormplugin.Copy(w.db, &Suite{}, source.ID, d.ID, gormplugin.CopyAttached(func(_, pairs *gorm.DB) error {
+			_, err := gormplugin.Copy(w.db, &Suite{}, source.ID, gormplugin.Below(d.ID), gormplugin.CopyAttached(func(_, pairs *gorm.DB) error {
 				var found []struct{ OldID, NewID int64 }
 				w.must(pairs.Find(&found).Error)
 				if len(found) != 3 {
@@ -99,20 +99,20 @@ func copyChecks() []check {
 			leaf := &Case{SuiteID: a.ID, Name: "t", Body: "text"}
 			w.must(w.db.Create(leaf).Error)
 			var made Case
-			rows, err := gormplugin.Copy(w.db, &made, leaf.ID, b.ID)
+			rows, err := gormplugin.Copy(w.db, &made, leaf.ID, gormplugin.Below(b.ID))
 			w.must(err)
 			if rows != 1 || made.ID == leaf.ID || made.SuiteID != b.ID || made.Name != "t" || made.Body != "text" {
 				w.Errorf("%d rows: %+v", rows, made)
 			}
-			_, err = gormplugin.Copy(w.db, &made, leaf.ID, a.ID, gormplugin.CopyAs("u"))
+			_, err = gormplugin.Copy(w.db, &made, leaf.ID, gormplugin.Below(a.ID), gormplugin.CopyAs("u"))
 			w.must(err)
-			_, err = gormplugin.Copy(w.db, &made, leaf.ID, a.ID, gormplugin.CopyAs("u"))
+			_, err = gormplugin.Copy(w.db, &made, leaf.ID, gormplugin.Below(a.ID), gormplugin.CopyAs("u"))
 			w.fails(err, gormplugin.ErrNameTaken)
 			w.wantTaken(err, "/a/u")
 			if made.Name != "u" {
 				w.Errorf("a copy that failed has changed %+v", made)
 			}
-			_, err = gormplugin.Copy(w.db, &made, leaf.ID, nil)
+			_, err = gormplugin.Copy(w.db, &made, leaf.ID, gormplugin.Top())
 			w.fails(err, gormplugin.ErrUnsupported)
 		}},
 		{"keys that the database does not give", func(w *world) {
@@ -122,17 +122,17 @@ func copyChecks() []check {
 			for i := range 3 {
 				w.must(w.db.Create(&Folder{ID: fmt.Sprintf("%s-x-%d", drive, i), ParentID: &top, Name: fmt.Sprint(i)}).Error)
 			}
-			_, err := gormplugin.Copy(w.db, &Folder{}, top, nil, gormplugin.CopyAs("b"))
+			_, err := gormplugin.Copy(w.db, &Folder{}, top, gormplugin.Top(), gormplugin.CopyAs("b"))
 			w.fails(err, gormplugin.ErrUnsupported)
 			var made Folder
 			keys := gormplugin.CopyValues(map[string]any{"id": gorm.Expr("REPLACE(id, '-x', '-y')")})
-			rows, err := gormplugin.Copy(w.db, &made, top, nil, gormplugin.CopyAs("b"), keys)
+			rows, err := gormplugin.Copy(w.db, &made, top, gormplugin.Top(), gormplugin.CopyAs("b"), keys)
 			w.must(err)
 			if rows != 4 || made.ID != drive+"-y" || made.ParentID != nil || made.Path != "/b" {
 				w.Errorf("%d rows: %+v", rows, made)
 			}
 			// No unique index of this table would notice.
-			_, err = gormplugin.Copy(w.db, &made, top, nil, gormplugin.CopyAs("b"), keys)
+			_, err = gormplugin.Copy(w.db, &made, top, gormplugin.Top(), gormplugin.CopyAs("b"), keys)
 			w.fails(err, gormplugin.ErrNameTaken)
 			for _, id := range []string{top, made.ID} {
 				_, err = gormplugin.Delete(w.db, &Folder{}, id)
@@ -141,19 +141,19 @@ func copyChecks() []check {
 		}},
 		{"columns with other values", func(w *world) {
 			b := w.build("/a/b")
-			_, err := gormplugin.Copy(w.db, &Suite{}, w.build("/a").ID, w.root.ID, gormplugin.CopyAs("c"), gormplugin.CopyValues(map[string]any{"note": "copied"}))
+			_, err := gormplugin.Copy(w.db, &Suite{}, w.build("/a").ID, gormplugin.Below(w.root.ID), gormplugin.CopyAs("c"), gormplugin.CopyValues(map[string]any{"note": "copied"}))
 			w.must(err)
 			if got := w.build("/c/b"); got.Note != "copied" {
 				w.Errorf("the copy is %+v", got)
 			}
 			for _, name := range []string{"path", "name", "ParentID", "plan_id", "deleted"} {
-				_, err := gormplugin.Copy(w.db, &Suite{}, b.ID, w.root.ID, gormplugin.CopyValues(map[string]any{name: "x"}))
+				_, err := gormplugin.Copy(w.db, &Suite{}, b.ID, gormplugin.Below(w.root.ID), gormplugin.CopyValues(map[string]any{name: "x"}))
 				w.fails(err, gormplugin.ErrUnsupported)
 			}
-			if _, err := gormplugin.Copy(w.db, &Suite{}, b.ID, w.root.ID, gormplugin.CopyValues(map[string]any{"nope": 1})); err == nil {
+			if _, err := gormplugin.Copy(w.db, &Suite{}, b.ID, gormplugin.Below(w.root.ID), gormplugin.CopyValues(map[string]any{"nope": 1})); err == nil {
 				w.Error("a column that is not there was set")
 			}
-			if _, err := gormplugin.Copy(w.db, Suite{}, b.ID, w.root.ID); !errors.Is(err, gorm.ErrInvalidValue) {
+			if _, err := gormplugin.Copy(w.db, Suite{}, b.ID, gormplugin.Below(w.root.ID)); !errors.Is(err, gorm.ErrInvalidValue) {
 				w.Errorf("without a pointer: %v", err)
 			}
 			w.has("/a", "/a/b", "/c", "/c/b")
@@ -168,7 +168,7 @@ func copyChecks() []check {
 				if snapshot {
 					opts = append(opts, gormplugin.SnapshotSource())
 				}
-				_, err := gormplugin.Copy(tx, &Suite{}, b.ID, d.ID, opts...)
+				_, err := gormplugin.Copy(tx, &Suite{}, b.ID, gormplugin.Below(d.ID), opts...)
 				w.must(err)
 				if got := w.heldIn(pathlock.ModeS, pathlock.ModeX); got != want {
 					w.Errorf("holds %s, want %s", got, want)
@@ -176,10 +176,10 @@ func copyChecks() []check {
 				w.must(tx.Rollback().Error)
 			}
 			defer w.holding("/a")()
-			_, err := gormplugin.Copy(w.db, &Suite{}, b.ID, d.ID, gormplugin.SnapshotSource())
+			_, err := gormplugin.Copy(w.db, &Suite{}, b.ID, gormplugin.Below(d.ID), gormplugin.SnapshotSource())
 			w.must(err)
 			tx := w.db.Begin()
-			_, err = gormplugin.Copy(tx, &Suite{}, b.ID, d.ID, gormplugin.CopyAs("y"))
+			_, err = gormplugin.Copy(tx, &Suite{}, b.ID, gormplugin.Below(d.ID), gormplugin.CopyAs("y"))
 			w.fails(err, pathlock.ErrConflict)
 			w.must(tx.Rollback().Error)
 			w.has("/a", "/a/b", "/d", "/d/b")
@@ -188,7 +188,7 @@ func copyChecks() []check {
 			w.build("/a/b/c")
 			w.must(gormplugin.AllowRawWrites(w.db).Exec("UPDATE suites SET path = '/a/x/c' WHERE id = ?", w.build("/a/b/c").ID).Error)
 			before := w.paths()
-			_, err := gormplugin.Copy(w.db, &Suite{}, w.build("/a").ID, w.root.ID, gormplugin.CopyAs("d"))
+			_, err := gormplugin.Copy(w.db, &Suite{}, w.build("/a").ID, gormplugin.Below(w.root.ID), gormplugin.CopyAs("d"))
 			w.fails(err, pathlock.ErrPathChanged)
 			w.has(before)
 			w.must(gormplugin.AllowRawWrites(w.db).Exec("UPDATE suites SET path = '/a/b/c' WHERE path = '/a/x/c' AND plan_id = ?", w.root.PlanID).Error)

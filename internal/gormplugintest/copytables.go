@@ -72,7 +72,7 @@ func checkTwo(w *world) {
 		tx := w.db.WithContext(ctx).Begin(&sql.TxOptions{Isolation: sql.LevelReadCommitted})
 		w.must(tx.Error)
 		defer tx.Rollback()
-		_, err := gormplugin.Copy(tx, &Twig{}, top.ID, dst.ID, gormplugin.CopyAs(name))
+		_, err := gormplugin.Copy(tx, &Twig{}, top.ID, gormplugin.Below(dst.ID), gormplugin.CopyAs(name))
 		w.must(err)
 		open = append(open, tx)
 	}
@@ -98,13 +98,13 @@ func checkShortNames(w *world) {
 	for i := range 8 {
 		w.must(w.db.Create(&Bud{ParentID: &top.ID, Name: fmt.Sprint(i)}).Error)
 	}
-	rows, err := gormplugin.Copy(w.db, &Bud{}, top.ID, nil, gormplugin.CopyAs("b"))
+	rows, err := gormplugin.Copy(w.db, &Bud{}, top.ID, gormplugin.Top(), gormplugin.CopyAs("b"))
 	w.must(err)
 	if rows != 9 || count() != 18 {
 		w.Errorf("%d rows were copied, and there are %d, want 9 and 18", rows, count())
 	}
 	w.must(w.db.Create(&Bud{ParentID: &top.ID, Name: "8"}).Error)
-	_, err = gormplugin.Copy(w.db, &Bud{}, top.ID, nil, gormplugin.CopyAs("c"))
+	_, err = gormplugin.Copy(w.db, &Bud{}, top.ID, gormplugin.Top(), gormplugin.CopyAs("c"))
 	w.fails(err, gormplugin.ErrUnsupported)
 	if count() != 19 {
 		w.Errorf("there are %d rows, want 19", count())

@@ -43,7 +43,7 @@ func (c *tally) Trace(_ context.Context, _ time.Time, statement func() (string, 
 func costChecks() []check {
 	const few, many = 10, 500
 	copied := func(db *gorm.DB, s *Suite, opts ...gormplugin.CopyOption) error {
-		_, err := gormplugin.Copy(db, &Suite{}, s.ID, *s.ParentID, append(opts, gormplugin.CopyAs("copy"))...)
+		_, err := gormplugin.Copy(db, &Suite{}, s.ID, gormplugin.Below(*s.ParentID), append(opts, gormplugin.CopyAs("copy"))...)
 		return err
 	}
 	var checks []check
@@ -55,7 +55,9 @@ func costChecks() []check {
 		do            func(db *gorm.DB, s, other *Suite) error
 	}{
 		{"Rename", 2, 0, func(db *gorm.DB, s, _ *Suite) error { return gormplugin.Rename(db, s, s.ID, "longer "+s.Name) }},
-		{"Move", 2, 0, func(db *gorm.DB, s, other *Suite) error { return gormplugin.Move(db, s, s.ID, other.ID) }},
+		{"Move", 2, 0, func(db *gorm.DB, s, other *Suite) error {
+			return gormplugin.Move(db, s, s.ID, gormplugin.Below(other.ID))
+		}},
 		{"Copy", 2, 0, func(db *gorm.DB, s, _ *Suite) error { return copied(db, s) }},
 		{"Copy with leaves", 3, 0, func(db *gorm.DB, s, _ *Suite) error { return copied(db, s, gormplugin.CopyLeaves(&Case{}, nil)) }},
 		{"Delete", 2, 0, func(db *gorm.DB, s, _ *Suite) error { _, err := gormplugin.Delete(db, s, s.ID); return err }},

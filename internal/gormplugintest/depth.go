@@ -25,7 +25,9 @@ type deepWrite struct {
 func deepWrites() []deepWrite {
 	id := func(w *world, path string) int64 { return w.build(path).ID }
 	move := func(path, below string) func(*world) error {
-		return func(w *world) error { return gormplugin.Move(w.db, &Suite{}, id(w, path), id(w, below)) }
+		return func(w *world) error {
+			return gormplugin.Move(w.db, &Suite{}, id(w, path), gormplugin.Below(id(w, below)))
+		}
 	}
 	restore := func(name, below string) func(*world) error {
 		return func(w *world) error {

@@ -117,7 +117,7 @@ func associationForms() []form {
 		{name: "Association.Append of a row from elsewhere", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
 			return tx.Transaction(func(tx *gorm.DB) error {
 				err := tx.Model(w.page("/d")).Association("Children").Append(w.page("/a/b"))
-				w.advises(err, fmt.Sprintf("gormplugin.Move(db, &Page{}, %d, %d)", w.ids["/a/b"], w.ids["/d"]))
+				w.advises(err, fmt.Sprintf("gormplugin.Move(db, &Page{}, %d, gormplugin.Below(%d))", w.ids["/a/b"], w.ids["/d"]))
 				return err
 			})
 		}},

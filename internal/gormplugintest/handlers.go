@@ -68,7 +68,7 @@ func handlerWrites() map[string]func(db *gorm.DB, parent *Suite) error {
 			return tx.Commit().Error
 		},
 		"an operation": func(db *gorm.DB, parent *Suite) error {
-			_, err := gormplugin.Copy(db, &Suite{}, parent.ID, parent.ID, gormplugin.CopyAs("new"))
+			_, err := gormplugin.Copy(db, &Suite{}, parent.ID, gormplugin.Below(parent.ID), gormplugin.CopyAs("new"))
 			return err
 		},
 	}
@@ -195,7 +195,7 @@ func checkHandlerIsOneOfTwo(t *testing.T, d Database) {
 		second := map[string]string{"/a": "/b", "/b": "/a"}[first]
 		w.holding(second)
 		w.handled(nodes[first], false, func(*gin.Context) {
-			w.fails(gormplugin.Move(w.db, &Suite{}, nodes["/a"].ID, nodes["/b"].ID), gormplugin.ErrNoRequestContext)
+			w.fails(gormplugin.Move(w.db, &Suite{}, nodes["/a"].ID, gormplugin.Below(nodes["/b"].ID)), gormplugin.ErrNoRequestContext)
 		})
 		w.has("/a", "/b")
 	}

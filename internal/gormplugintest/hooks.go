@@ -36,9 +36,11 @@ func hookChecks() []check {
 		want []string
 	}{
 		{"a rename", func(tx *gorm.DB, a, _ *Suite) error { return gormplugin.Rename(tx, &Suite{}, a.ID, "c") }, []string{"/b", "/c", "/c/x"}},
-		{"a move", func(tx *gorm.DB, a, b *Suite) error { return gormplugin.Move(tx, &Suite{}, a.ID, b.ID) }, []string{"/b", "/b/a", "/b/a/x"}},
+		{"a move", func(tx *gorm.DB, a, b *Suite) error {
+			return gormplugin.Move(tx, &Suite{}, a.ID, gormplugin.Below(b.ID))
+		}, []string{"/b", "/b/a", "/b/a/x"}},
 		{"a copy", func(tx *gorm.DB, a, b *Suite) error {
-			_, err := gormplugin.Copy(tx, &Suite{}, a.ID, b.ID)
+			_, err := gormplugin.Copy(tx, &Suite{}, a.ID, gormplugin.Below(b.ID))
 			return err
 		}, []string{"/a", "/a/x", "/b", "/b/a", "/b/a/x"}},
 		{"a deletion", func(tx *gorm.DB, a, _ *Suite) error {

@@ -88,11 +88,11 @@ func checkKeySpellings(t *testing.T, d Database) {
 			k.must(k.db.Save(&Spelled{ID: c.other(deep), Tree: c.other(tree), Parent: new(c.other(below)), Name: "y"}).Error)
 			k.has("/a /a/x /a/x/y /a/x/y/d")
 			moved := &Spelled{}
-			k.must(gormplugin.Move(k.db, moved, c.other(deep), c.other(top)))
+			k.must(gormplugin.Move(k.db, moved, c.other(deep), gormplugin.Below(c.other(top))))
 			if moved.Path != "/a/y" {
 				t.Errorf("the moved struct has the path %q", moved.Path)
 			}
-			if err := gormplugin.Move(k.db, &Spelled{}, c.other(top), c.other(deep)); !errors.Is(err, gormplugin.ErrWouldCycle) {
+			if err := gormplugin.Move(k.db, &Spelled{}, c.other(top), gormplugin.Below(c.other(deep))); !errors.Is(err, gormplugin.ErrWouldCycle) {
 				t.Errorf("a cycle: got %v", err)
 			}
 			k.has("/a /a/x /a/y /a/y/d")
@@ -108,7 +108,7 @@ func checkKeySpellings(t *testing.T, d Database) {
 				return err
 			}))
 			var copied Spelled
-			_, err := gormplugin.Copy(k.db, &copied, c.other(below), c.other(deep), gormplugin.CopyValues(map[string]any{"id": c.key(5)}))
+			_, err := gormplugin.Copy(k.db, &copied, c.other(below), gormplugin.Below(c.other(deep)), gormplugin.CopyValues(map[string]any{"id": c.key(5)}))
 			k.must(err)
 			k.has("/a /a/x /a/y /a/y/d /a/y/x")
 			rows, err := gormplugin.Delete(k.db, &Spelled{}, c.other(deep))
@@ -185,7 +185,7 @@ func (k spelledTable) refusesSpellings(c keySpelling) {
 	for what, err := range map[string]error{
 		"Create":  k.db.Create(&Spelled{ID: c.key(3), Parent: new(c.other(top)), Name: "c"}).Error,
 		"Update":  k.db.Model(&Spelled{ID: below}).Update("parent", c.other(top)).Error,
-		"Move":    gormplugin.Move(k.db, &Spelled{}, below, c.other(top)),
+		"Move":    gormplugin.Move(k.db, &Spelled{}, below, gormplugin.Below(c.other(top))),
 		"Resolve": resolved,
 	} {
 		if !errors.Is(err, pathlock.ErrInvalidID) || !strings.Contains(err.Error(), top) {

@@ -423,7 +423,7 @@ func (m *machine) updating(s *statement, ids []int, values map[string]any, named
 			forms["Rename"] = func(db *gorm.DB) error { return gormplugin.Rename(db, row, keys[0], name) }
 		}
 		if moved && len(values) == 1 && parent != -1 {
-			forms["Move"] = func(db *gorm.DB) error { return gormplugin.Move(db, row, keys[0], m.keys[parent]) }
+			forms["Move"] = func(db *gorm.DB) error { return gormplugin.Move(db, row, keys[0], gormplugin.Below(m.keys[parent])) }
 		}
 	} else {
 		delete(forms, "by a row")
@@ -626,7 +626,7 @@ func (m *machine) copied() statement {
 	}
 	made := x.new()
 	s.run = func(db *gorm.DB) error {
-		rows, err := gormplugin.Copy(db, made, m.keys[source], m.keys[parent], options...)
+		rows, err := gormplugin.Copy(db, made, m.keys[source], gormplugin.Below(m.keys[parent]), options...)
 		if err == nil && rows != int64(len(fresh)) {
 			return fmt.Errorf("%d rows copied, want %d", rows, len(fresh))
 		}
@@ -913,7 +913,7 @@ func (m *machine) leaf() statement {
 		dest.ID = key
 		switch {
 		case function && moved:
-			return gormplugin.Move(db, dest, key, m.keys[parent])
+			return gormplugin.Move(db, dest, key, gormplugin.Below(m.keys[parent]))
 		case function:
 			return gormplugin.Rename(db, dest, key, name)
 		case moved:

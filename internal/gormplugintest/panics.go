@@ -94,7 +94,7 @@ func panicChecks() []check {
 			a, d := w.build("/a"), w.build("/d")
 			w.build("/a/b")
 			copied := func(db *gorm.DB) error {
-				_, err := gormplugin.Copy(db, &Suite{}, a.ID, d.ID, gormplugin.CopyAttached(func(*gorm.DB, *gorm.DB) error { panic(errStop) }))
+				_, err := gormplugin.Copy(db, &Suite{}, a.ID, gormplugin.Below(d.ID), gormplugin.CopyAttached(func(*gorm.DB, *gorm.DB) error { panic(errStop) }))
 				return err
 			}
 			ways := []func(){func() { _ = copied(w.db) }}

@@ -35,7 +35,9 @@ func recalledWrites() []recalledWrite {
 			"rename", func(db *gorm.DB, c, _ *Suite) error { return gormplugin.Rename(db, &Suite{}, c.ID, "new") },
 		},
 		{
-			"move", func(db *gorm.DB, c, d *Suite) error { return gormplugin.Move(db, &Suite{}, c.ID, d.ID) },
+			"move", func(db *gorm.DB, c, d *Suite) error {
+				return gormplugin.Move(db, &Suite{}, c.ID, gormplugin.Below(d.ID))
+			},
 		},
 		{
 			"delete", func(db *gorm.DB, c, _ *Suite) error { _, err := gormplugin.Delete(db, &Suite{}, c.ID); return err },
@@ -78,14 +80,14 @@ func recallChecks() []check {
 				w.must(gormplugin.Rename(db, &told, c.ID, "new"))
 				w.isAsRead(told)
 				told = Suite{}
-				w.must(gormplugin.Move(db, &told, c.ID, d.ID))
+				w.must(gormplugin.Move(db, &told, c.ID, gormplugin.Below(d.ID)))
 				w.isAsRead(told)
 				// It stays where it is.
 				told = Suite{}
 				w.must(gormplugin.Rename(db, &told, c.ID, "new"))
 				w.isAsRead(told)
 				w.must(gormplugin.Rename(db, &told, c.ID, "c"))
-				w.must(gormplugin.Move(db, &told, c.ID, w.build("/a/b").ID))
+				w.must(gormplugin.Move(db, &told, c.ID, gormplugin.Below(w.build("/a/b").ID)))
 				w.isAsRead(told)
 			}
 		}},

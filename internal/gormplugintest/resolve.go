@@ -98,14 +98,14 @@ func climbs() []climb {
 			w.must(gormplugin.Rename(w.db, &Suite{}, w.build("/a").ID, "z"))
 		}, "/z/b/c", 1, 1, false},
 		{"what this plugin moved", func(w *world) {
-			w.must(gormplugin.Move(w.db, &Suite{}, w.build("/a/b/c").ID, w.build("/d/e").ID))
+			w.must(gormplugin.Move(w.db, &Suite{}, w.build("/a/b/c").ID, gormplugin.Below(w.build("/d/e").ID)))
 		}, "/d/e/c", 1, 1, false},
 		{"what this plugin moved with what is above", func(w *world) {
-			w.must(gormplugin.Move(w.db, &Suite{}, w.build("/a/b").ID, w.build("/d/e").ID))
+			w.must(gormplugin.Move(w.db, &Suite{}, w.build("/a/b").ID, gormplugin.Below(w.build("/d/e").ID)))
 		}, "/d/e/b/c", 1, 1, false},
 		{"what this plugin moved in vain", func(w *world) {
 			err := w.db.Transaction(func(tx *gorm.DB) error {
-				w.must(gormplugin.Move(tx, &Suite{}, w.build("/a/b/c").ID, w.build("/d/e").ID))
+				w.must(gormplugin.Move(tx, &Suite{}, w.build("/a/b/c").ID, gormplugin.Below(w.build("/d/e").ID)))
 				return errInVain
 			})
 			w.fails(err, errInVain)

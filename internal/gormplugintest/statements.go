@@ -62,7 +62,7 @@ func statementChecks() []check {
 			s := &Suite{ParentID: &a.ID, Name: "s"}
 			w.must(w.db.Create(s).Error)
 			id := a.ID
-			w.must(gormplugin.Move(w.db, s, s.ID, b.ID))
+			w.must(gormplugin.Move(w.db, s, s.ID, gormplugin.Below(b.ID)))
 			if a.ID != id || *s.ParentID != b.ID || s.Path != "/b/s" {
 				w.Errorf("the old parent's id is %d, want %d; the struct says %d, %s", a.ID, id, *s.ParentID, s.Path)
 			}
@@ -71,7 +71,7 @@ func statementChecks() []check {
 			a := w.build("/a")
 			mine := w.db.Where("note = ?", "mine")
 			w.fails(gormplugin.Rename(mine.Session(&gorm.Session{}), &Suite{}, a.ID, "b"), pathlock.ErrNotFound)
-			_, err := gormplugin.Copy(mine.Session(&gorm.Session{}), &Suite{}, a.ID, w.root.ID, gormplugin.CopyAs("b"))
+			_, err := gormplugin.Copy(mine.Session(&gorm.Session{}), &Suite{}, a.ID, gormplugin.Below(w.root.ID), gormplugin.CopyAs("b"))
 			w.fails(err, gormplugin.ErrUnsupported)
 			w.must(w.db.Model(a).Update("note", "mine").Error)
 			w.must(gormplugin.Rename(w.db.Where("note = ?", "mine"), &Suite{}, a.ID, "b"))
@@ -82,14 +82,14 @@ func statementChecks() []check {
 			w.must(w.db.Delete(gone).Error)
 			for _, id := range []any{gone.ID, int64(1) << 60, nil} {
 				for _, err := range []error{
-					gormplugin.Rename(w.db, &Suite{}, id, "x"), gormplugin.Move(w.db.Unscoped(), &Suite{}, id, w.root.ID),
+					gormplugin.Rename(w.db, &Suite{}, id, "x"), gormplugin.Move(w.db.Unscoped(), &Suite{}, id, gormplugin.Below(w.root.ID)),
 					gormplugin.Subtree(w.db, &Suite{}, id).Update("note", "x").Error, gormplugin.Leaves(w.db, &Case{}, id).Find(&[]Case{}).Error,
 				} {
 					w.fails(err, pathlock.ErrNotFound)
 				}
 			}
 			for _, parent := range []any{gone.ID, 0} {
-				w.fails(gormplugin.Move(w.db, &Suite{}, w.build("/a").ID, parent), pathlock.ErrNotFound)
+				w.fails(gormplugin.Move(w.db, &Suite{}, w.build("/a").ID, gormplugin.Below(parent)), pathlock.ErrNotFound)
 			}
 			w.fails(gormplugin.Rename(w.db, &Suite{}, "x", "x"), pathlock.ErrInvalidID)
 			w.fails(gormplugin.Rename(w.db, &Suite{}, []int{1}, "x"), pathlock.ErrInvalidID)
@@ -99,7 +99,7 @@ func statementChecks() []check {
 			w.must(err)
 			for _, err := range []error{
 				gormplugin.Rename(bare, &Suite{}, 1, "x"),
-				gormplugin.Move(w.db, &Other{}, 1, 2),
+				gormplugin.Move(w.db, &Other{}, 1, gormplugin.Below(2)),
 				gormplugin.Children(bare, &Suite{}, 1).Find(&[]Suite{}).Error,
 				gormplugin.At(w.db, &Other{}, 1, pathlock.Root()).Take(&Other{}).Error,
 			} {

@@ -27,9 +27,11 @@ var unmanagedWrites = []struct {
 	}},
 	{"Delete", func(db *gorm.DB, a, _ *Suite) error { return db.Delete(&Suite{ID: a.ID}).Error }},
 	{"the function Rename", func(db *gorm.DB, a, _ *Suite) error { return gormplugin.Rename(db, &Suite{}, a.ID, "x") }},
-	{"the function Move", func(db *gorm.DB, a, d *Suite) error { return gormplugin.Move(db, &Suite{}, a.ID, d.ID) }},
+	{"the function Move", func(db *gorm.DB, a, d *Suite) error {
+		return gormplugin.Move(db, &Suite{}, a.ID, gormplugin.Below(d.ID))
+	}},
 	{"the function Copy", func(db *gorm.DB, a, d *Suite) error {
-		_, err := gormplugin.Copy(db, &Suite{}, a.ID, d.ID)
+		_, err := gormplugin.Copy(db, &Suite{}, a.ID, gormplugin.Below(d.ID))
 		return err
 	}},
 	{"the function Delete", func(db *gorm.DB, a, _ *Suite) error {

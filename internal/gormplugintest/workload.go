@@ -208,7 +208,7 @@ func (l *workload) copy(tx *gorm.DB, rows []Suite) error {
 	if s == nil || len(rows) > many {
 		return nil
 	}
-	_, err := gormplugin.Copy(tx, &Suite{}, s.ID, l.any(rows).ID, gormplugin.CopyAs(l.name()))
+	_, err := gormplugin.Copy(tx, &Suite{}, s.ID, gormplugin.Below(l.any(rows).ID), gormplugin.CopyAs(l.name()))
 	return err
 }
 

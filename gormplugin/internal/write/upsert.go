@@ -95,7 +95,7 @@ func displaced(t *table.Table, stmt *gorm.Statement, row *arrival, n *table.Node
 			"read the row again, or change its place by Updates, which reports RowsAffected 0", fault.ErrStale, t.TableName, shown.ID(n.ID))
 	case associated && n.Parent != row.Parent:
 		return t.Unsupported("an association (Append, Replace, or a field of what is saved) cannot take over the row %s, which has another parent: "+
-			"use gormplugin.Move(db, &%s{}, %s, %s), and Omit(clause.Associations) where it is meant to stay", shown.ID(n.ID), model, shown.ID(n.ID), shown.ID(row.Parent))
+			"use gormplugin.Move(db, &%s{}, %s, gormplugin.Below(%s)), and Omit(clause.Associations) where it is meant to stay", shown.ID(n.ID), model, shown.ID(n.ID), shown.ID(row.Parent))
 	case associated:
 		return t.Unsupported("a row that is saved along with others cannot be renamed, as %s would be: use gormplugin.Rename(db, &%s{}, %s, %q)", shown.ID(n.ID), model, shown.ID(n.ID), shown.Cut(row.Name))
 	default:

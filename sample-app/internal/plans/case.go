@@ -77,7 +77,7 @@ func (s *Service) EditCase(ctx context.Context, id int64, change CaseChange) (mo
 func (s *Service) MoveCase(ctx context.Context, id, suiteID int64) (model.Case, error) {
 	return s.putCase(ctx, func(tx *gorm.DB) (model.Case, error) {
 		c := model.Case{}
-		if err := gormplugin.Move(tx, &c, id, suiteID); err != nil {
+		if err := gormplugin.Move(tx, &c, id, gormplugin.Below(suiteID)); err != nil {
 			return c, refused(slotTaken(err), func() error {
 				_, err := caseBeside(tx, id, suiteID)
 				return err
@@ -97,7 +97,7 @@ func (s *Service) CopyCase(ctx context.Context, id, suiteID int64, name string) 
 		if err != nil {
 			return c, err
 		}
-		_, err = gormplugin.Copy(tx, &c, id, suiteID, gormplugin.CopyAs(name))
+		_, err = gormplugin.Copy(tx, &c, id, gormplugin.Below(suiteID), gormplugin.CopyAs(name))
 		return c, nameTaken(err, name)
 	})
 }

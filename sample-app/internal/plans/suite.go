@@ -85,7 +85,7 @@ func (s *Service) MoveSuite(ctx context.Context, id, parentID int64) (model.Suit
 	var suite model.Suite
 	err := s.write(ctx, recorded(&suite, func(tx *gorm.DB) error {
 		suite = model.Suite{}
-		err := gormplugin.Move(tx, &suite, id, parentID)
+		err := gormplugin.Move(tx, &suite, id, gormplugin.Below(parentID))
 		return refused(tooDeep("parent_id", slotTaken(err)), func() error {
 			suite, err := branch(tx, id)
 			if err != nil {
@@ -112,7 +112,7 @@ func (s *Service) CopySuite(ctx context.Context, id, parentID int64, name string
 		if err := checkParent(tx, source.PlanID, parentID); err != nil {
 			return err
 		}
-		_, err = gormplugin.Copy(tx, &top, id, parentID, gormplugin.CopyAs(name),
+		_, err = gormplugin.Copy(tx, &top, id, gormplugin.Below(parentID), gormplugin.CopyAs(name),
 			gormplugin.CopyValues(map[string]any{"version": 1}), gormplugin.CopyLeaves(&model.Case{}, nil))
 		return tooDeep("parent_id", nameTaken(err, name))
 	}))

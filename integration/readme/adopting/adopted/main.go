@@ -148,7 +148,7 @@ func (w *wiki) move(c *gin.Context) {
 		return
 	}
 	w.relocate(c, func(tx *gorm.DB, page *Page) error {
-		return gormplugin.Move(tx, page, c.Param("id"), body.ParentID)
+		return gormplugin.Move(tx, page, c.Param("id"), gormplugin.Below(body.ParentID))
 	})
 }
 
