@@ -88,9 +88,9 @@ func TestLockStoreUnavailable(t *testing.T) {
 	ids := fixture(t, healthy, "unavailable")
 	api := apitest.Start(t, instance.Config{DB: db, Locks: "redis://" + addr + "/0?max_retries=-1&dial_timeout=1s", Assert: true})
 	refused(t, api, ids, "lock-store-unavailable")
-	step{request: "GET /api/suites/{a}", status: 200, want: `{"name":"a","version":1}`}.run(t, api, "", ids)
-	step{request: "GET /healthz", status: 200}.run(t, api, "", ids)
-	step{request: "GET /api/plans/{plan}/tree", status: 200}.run(t, api, "", ids)
+	step{request: "GET /api/suites/{a}", status: 200, want: `"name":"a","path":"/a","version":1`}.run(t, api, ids)
+	step{request: "GET /healthz", status: 200}.run(t, api, ids)
+	step{request: "GET /api/plans/{plan}/tree", status: 200}.run(t, api, ids)
 }
 
 // Without its database, the backend says so. It recovers when the database is back.
@@ -110,12 +110,12 @@ func TestDatabaseUnavailable(t *testing.T) {
 		ids := fixture(t, api, "unavailable")
 		proxy.cut()
 		refused(t, api, ids, "database-unavailable")
-		step{request: "GET /healthz", status: 200}.run(t, api, "", ids)
-		step{request: "GET /api/suites/{a}", status: 503, problem: "database-unavailable"}.run(t, api, "", ids)
+		step{request: "GET /healthz", status: 200}.run(t, api, ids)
+		step{request: "GET /api/suites/{a}", status: 503, problem: "database-unavailable"}.run(t, api, ids)
 		proxy.mend(t)
-		step{request: "GET /readyz", status: 200}.run(t, api, "", ids)
-		step{request: "GET /api/suites/{a}", status: 200, want: `{"name":"a","version":1}`}.run(t, api, "", ids)
-		step{request: `PATCH /api/suites/{a} {"name":"x"}`, status: 200}.run(t, api, "", ids)
+		step{request: "GET /readyz", status: 200}.run(t, api, ids)
+		step{request: "GET /api/suites/{a}", status: 200, want: `"name":"a","path":"/a","version":1`}.run(t, api, ids)
+		step{request: `PATCH /api/suites/{a} {"name":"x"}`, status: 200}.run(t, api, ids)
 	})
 }
 
@@ -138,7 +138,7 @@ func refused(t *testing.T, api *apitest.API, ids map[string]int64, problem strin
 	}
 	for _, request := range requests {
 		s := step{request: request, status: 503, problem: problem}
-		s.run(t, api, "", ids)
+		s.run(t, api, ids)
 	}
 	answer := api.Do(t, "PATCH", fmt.Sprintf("/api/suites/%d", ids["a"]), `{"name":"x"}`)
 	if seconds, err := strconv.Atoi(answer.Header.Get("Retry-After")); err != nil || seconds < 1 {

@@ -69,7 +69,7 @@ func TestAFullLockStoreIsNotReady(t *testing.T) {
 	defer func() { _ = client.Close() }()
 	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "redis://" + server.Addr + "/0", Assert: true})
 	ids := fixture(t, api, "full")
-	step{request: "GET /readyz", status: http.StatusOK}.run(t, api, "", ids)
+	step{request: "GET /readyz", status: http.StatusOK}.run(t, api, ids)
 	left, err := client.Keys(t.Context(), "*readyz*").Result()
 	if err != nil || len(left) > 1 { // the fence
 		t.Errorf("asking for readiness leaves %q (%v)", left, err)
@@ -78,7 +78,7 @@ func TestAFullLockStoreIsNotReady(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, request := range []string{"GET /readyz", `PATCH /api/suites/{a} {"name":"x"}`} {
-		method, rest, _ := strings.Cut(expand(request, "full", ids), " ")
+		method, rest, _ := strings.Cut(expand(request, ids), " ")
 		path, body, _ := strings.Cut(rest, " ")
 		answer := api.Do(t, method, path, body)
 		if says := "the lock store is out of memory, and takes no writes"; answer.Status != http.StatusServiceUnavailable || !strings.Contains(string(answer.Body), says) {
@@ -91,7 +91,7 @@ func TestAFullLockStoreIsNotReady(t *testing.T) {
 	if err := client.ConfigSet(t.Context(), "maxmemory", "0").Err(); err != nil {
 		t.Fatal(err)
 	}
-	step{request: "GET /readyz", status: http.StatusOK}.run(t, api, "", ids)
+	step{request: "GET /readyz", status: http.StatusOK}.run(t, api, ids)
 }
 
 // A disk that is full is not a silent database. Reads go on, and so the instance stays ready.
@@ -109,7 +109,7 @@ func TestAFullDatabaseIsNamed(t *testing.T) {
 	if says := "the database is out of disk space"; answer.Status != http.StatusServiceUnavailable || !strings.Contains(string(answer.Body), says) {
 		t.Errorf("%d %s, want 503: %s", answer.Status, answer.Body, says)
 	}
-	step{request: "GET /readyz", status: http.StatusOK}.run(t, api, "", ids)
+	step{request: "GET /readyz", status: http.StatusOK}.run(t, api, ids)
 }
 
 // An instance that is about to end is not ready, and serves everything else.
@@ -117,7 +117,7 @@ func TestAnInstanceThatDrainsIsNotReady(t *testing.T) {
 	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
 	ids := fixture(t, api, "drain")
 	api.Drain()
-	step{request: "GET /readyz", status: http.StatusServiceUnavailable, problem: "stopping"}.run(t, api, "", ids)
-	step{request: "GET /healthz", status: http.StatusOK}.run(t, api, "", ids)
-	step{request: `PATCH /api/suites/{a} {"name":"x"}`, status: http.StatusOK}.run(t, api, "", ids)
+	step{request: "GET /readyz", status: http.StatusServiceUnavailable, problem: "stopping"}.run(t, api, ids)
+	step{request: "GET /healthz", status: http.StatusOK}.run(t, api, ids)
+	step{request: `PATCH /api/suites/{a} {"name":"x"}`, status: http.StatusOK}.run(t, api, ids)
 }

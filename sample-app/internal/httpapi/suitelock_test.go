@@ -24,13 +24,8 @@ type pair struct {
 }
 
 // lockers runs a test on every backend, with two instances.
-func lockers(t *testing.T, test func(p *pair)) { lockersOn(t, apitest.Backends(t), test) }
-
-// lockersHere runs a test on the first backend only, because all backends behave the same in it.
-func lockersHere(t *testing.T, test func(p *pair)) { lockersOn(t, apitest.Backends(t)[:1], test) }
-
-func lockersOn(t *testing.T, backends []apitest.Backend, test func(p *pair)) {
-	for _, backend := range backends {
+func lockers(t *testing.T, test func(p *pair)) {
+	for _, backend := range apitest.Backends(t) {
 		t.Run(backend.Name, func(t *testing.T) {
 			// Holds that outlive a request also outlive a test.
 			namespace := "locks-" + rand.Text()
@@ -68,10 +63,10 @@ func (p *pair) clear(namespace string) {
 	}
 }
 
-// lock locks a suite, and returns the token and the end.
-func (p *pair) lock(suite, body string) (token string, until time.Time) {
+// lock locks the suite {b}, and returns the token and the end.
+func (p *pair) lock(body string) (token string, until time.Time) {
 	p.Helper()
-	answer := p.here.Do(p, "POST", p.path("/api/suites/{"+suite+"}/lock"), body)
+	answer := p.here.Do(p, "POST", p.path("/api/suites/{b}/lock"), body)
 	return p.locked(answer, http.StatusCreated)
 }
 
@@ -88,7 +83,7 @@ func (p *pair) locked(answer apitest.Answer, status int) (token string, until ti
 	return got.Token, got.Until
 }
 
-func (p *pair) path(path string) string { return expand(path, "locks", p.ids) }
+func (p *pair) path(path string) string { return expand(path, p.ids) }
 
 // is sends a request with a token to an instance, and checks the status and the end of the
 // problem's type.
@@ -108,7 +103,7 @@ func (p *pair) is(api *apitest.API, request, token string, status int, problem s
 func TestALockedSuiteIsItsHoldersOnEveryInstance(t *testing.T) {
 	lockers(t, func(p *pair) {
 		before := time.Now()
-		token, until := p.lock("b", `{"for":"10m","note":"Anna edits"}`)
+		token, until := p.lock(`{"for":"10m","note":"Anna edits"}`)
 		if until.Sub(before).Round(time.Minute) != 10*time.Minute {
 			p.Errorf("it lasts until %v", until)
 		}
@@ -153,7 +148,7 @@ func TestALockedSuiteIsItsHoldersOnEveryInstance(t *testing.T) {
 // The hold ends at the time that was set. Waiters then get in, and the holder learns of the end.
 func TestASuitesLockEndsInTime(t *testing.T) {
 	lockers(t, func(p *pair) {
-		token, _ := p.lock("b", `{"for":"1h"}`)
+		token, _ := p.lock(`{"for":"1h"}`)
 		_, until := p.locked(p.there.Do(p, "PUT", p.path("/api/suites/{b}/lock"), `{"for":"1s"}`, "Lock-Token", token), http.StatusOK)
 		for deadline := until.Add(10 * time.Second); ; {
 			answer := p.there.Do(p, "PATCH", p.path("/api/suites/{b}"), `{"name":"x"}`)
@@ -174,7 +169,7 @@ func TestASuitesLockEndsInTime(t *testing.T) {
 // An operator can end the lock by its owner, like any other.
 func TestASuitesLockIsReleasedByForce(t *testing.T) {
 	lockers(t, func(p *pair) {
-		token, _ := p.lock("b", `{"for":"1h","note":"Anna edits"}`)
+		token, _ := p.lock(`{"for":"1h","note":"Anna edits"}`)
 		locker := pathlock.New(p.there.Store)
 		tree, err := pathlock.Token(token).Tree()
 		if err != nil {
@@ -202,7 +197,7 @@ func TestALockGoesAlongWithItsSuite(t *testing.T) {
 			`POST /api/suites/{a}/move {"parent_id":{d}}`,
 		} {
 			p.ids = fixture(p.T, p.here, fmt.Sprint("along", i))
-			token, _ := p.lock("b", `{"for":"10m"}`)
+			token, _ := p.lock(`{"for":"10m"}`)
 			p.is(p.here, change, token, http.StatusOK, "")
 			p.is(p.here, `PATCH /api/suites/{b} {"name":"y"}`, "", http.StatusLocked, "locked")
 			p.is(p.there, `PATCH /api/cases/{k} {"body":"y"}`, "", http.StatusLocked, "locked")
@@ -211,84 +206,5 @@ func TestALockGoesAlongWithItsSuite(t *testing.T) {
 			p.is(p.there, `DELETE /api/suites/{b}/lock`, token, http.StatusNoContent, "")
 			p.is(p.here, `PATCH /api/suites/{b} {"name":"y"}`, "", http.StatusOK, "")
 		}
-	})
-}
-
-// A rename that fails leaves nothing of its new name locked.
-func TestALockStaysWhereItIsWhenTheRenameFails(t *testing.T) {
-	lockers(t, func(p *pair) {
-		token, _ := p.lock("a", `{"for":"10m"}`)
-		p.is(p.here, `PATCH /api/suites/{a} {"name":"d"}`, token, http.StatusConflict, "name-taken")
-		p.is(p.there, `PATCH /api/suites/{d} {"name":"e"}`, "", http.StatusOK, "")
-		p.is(p.there, `PATCH /api/suites/{b} {"name":"x"}`, "", http.StatusLocked, "locked")
-	})
-}
-
-// The holder deletes a suite, and releases the lock on its path.
-func TestTheLockOfADeletedSuiteIsReleased(t *testing.T) {
-	lockers(t, func(p *pair) {
-		token, _ := p.lock("b", `{"for":"10m"}`)
-		p.is(p.here, `DELETE /api/suites/{b}`, token, http.StatusNoContent, "")
-		p.is(p.there, `POST /api/plans/{plan}/suites {"parent_id":{a},"name":"b"}`, "", http.StatusLocked, "locked")
-		p.is(p.there, `PUT /api/suites/{b}/lock {"for":"10m"}`, token, http.StatusNotFound, "not-found")
-		p.is(p.there, `DELETE /api/suites/{b}/lock`, "", http.StatusNotFound, "not-found")
-		p.is(p.there, `DELETE /api/suites/{b}/lock`, token, http.StatusNoContent, "")
-		p.is(p.there, `POST /api/plans/{plan}/suites {"parent_id":{a},"name":"b"}`, "", http.StatusCreated, "")
-	})
-}
-
-func TestWhatIsNoLockOfASuite(t *testing.T) {
-	lockersHere(t, func(p *pair) {
-		token, _ := p.lock("b", `{"for":"10m"}`)
-		other, _ := p.lock("oroot", `{"for":"10m"}`)
-		for _, tt := range []struct {
-			request, token string
-			status         int
-			field          string
-		}{
-			{`POST /api/suites/{d}/lock`, "", 400, "body"},
-			{`POST /api/suites/{d}/lock {}`, "", 400, "for"},
-			{`POST /api/suites/{d}/lock {"for":600}`, "", 400, "for"},
-			{`POST /api/suites/{d}/lock {"for":null}`, "", 400, "for"},
-			{`POST /api/suites/{d}/lock {"for":""}`, "", 400, "for"},
-			{`POST /api/suites/{d}/lock {"for":"ten minutes"}`, "", 400, "for"},
-			{`POST /api/suites/{d}/lock {"for":"-10m"}`, "", 400, "for"},
-			{`POST /api/suites/{d}/lock {"for":"999ms"}`, "", 400, "for"},
-			{`POST /api/suites/{d}/lock {"for":"1h0m0.000000001s"}`, "", 400, "for"},
-			{`POST /api/suites/{d}/lock {"for":"999999h"}`, "", 400, "for"},
-			{`POST /api/suites/{d}/lock {"for":"1m","note":7}`, "", 400, "note"},
-			{`POST /api/suites/{d}/lock {"for":"1m","note":"\ud83d"}`, "", 400, "note"},
-			{`POST /api/suites/{d}/lock {"for":"1m","note":"` + strings.Repeat("é", 257) + `"}`, "", 400, "note"},
-			{`POST /api/suites/{d}/lock {"for":"1m"}`, "nonsense", 400, "Lock-Token"},
-			{`POST /api/suites/x/lock {"for":"1m"}`, "", 400, "id"},
-			{`POST /api/suites/99999/lock {"for":"1m"}`, "", 404, ""},
-			{`PUT /api/suites/{b}/lock {"for":"1m"}`, "", 400, "Lock-Token"},
-			{`PUT /api/suites/{b}/lock {"for":"1m"}`, "nonsense", 400, "Lock-Token"},
-			{`PUT /api/suites/{b}/lock {"for":"2h"}`, token, 400, "for"},
-			{`PUT /api/suites/{b}/lock`, token, 400, "body"},
-			{`PUT /api/suites/{b}/lock {"for":"1m"}`, other, 400, "Lock-Token"},
-			{`PUT /api/suites/{d}/lock {"for":"1m"}`, token, 400, "Lock-Token"},
-			{`PUT /api/suites/{a}/lock {"for":"1m"}`, token, 400, "Lock-Token"},
-			{`PUT /api/suites/{c}/lock {"for":"1m"}`, token, 400, "Lock-Token"},
-			{`PUT /api/suites/99999/lock {"for":"1m"}`, token, 404, ""},
-			{`DELETE /api/suites/{b}/lock`, "", 400, "Lock-Token"},
-			{`DELETE /api/suites/{b}/lock`, "nonsense", 400, "Lock-Token"},
-			{`DELETE /api/suites/{b}/lock`, other, 400, "Lock-Token"},
-			{`DELETE /api/suites/{d}/lock`, token, 400, "Lock-Token"},
-			{`DELETE /api/suites/{b}/lock`, token[:len(token)-1], 400, "Lock-Token"},
-			{`PATCH /api/suites/{d} {"name":"x"}`, "nonsense", 400, "Lock-Token"},
-			{`PATCH /api/suites/{d} {"name":"x"}`, token + ", " + other, 400, "Lock-Token"},
-			{`GET /api/suites/{b}`, "nonsense", 200, ""},
-		} {
-			got := p.is(p.here, tt.request, tt.token, tt.status, map[int]string{400: "invalid-request", 404: "not-found"}[tt.status])
-			if field, _ := got["field"].(string); field != tt.field && tt.status == http.StatusBadRequest {
-				p.Errorf("%s with %.9s: the field is %q, want %q: %v", tt.request, tt.token, field, tt.field, got)
-			}
-		}
-		// None of these requests has locked, changed or released anything.
-		p.is(p.here, `PATCH /api/suites/{d} {"name":"x"}`, "", http.StatusOK, "")
-		p.is(p.here, `PUT /api/suites/{b}/lock {"for":"10m"}`, token, http.StatusOK, "")
-		p.is(p.here, `PUT /api/suites/{oroot}/lock {"for":"10m"}`, other, http.StatusOK, "")
-		p.is(p.here, `PATCH /api/plans/{other} {"name":"x"}`, "", http.StatusLocked, "locked")
 	})
 }

@@ -1,0 +1,86 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/sample-app/internal/apitest"
+	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
+	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
+)
+
+// The index lists every route. The routes take the bodies that it shows, and HEAD is wherever GET
+// is: it answers with the same status and type, and no body.
+func TestTheIndexIsTrue(t *testing.T) {
+	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
+	ids := fixture(t, api, "p")
+	existing := strings.NewReplacer(":project", "p", ":plan", fmt.Sprint(ids["plan"]), ":id", fmt.Sprint(ids["a"]), ":file", "main.js")
+	missing := strings.NewReplacer(":project", "demo", ":plan", "99", ":id", "99", ":item", "99")
+	index := apitest.Made[struct {
+		Routes []struct{ Method, Path, Body string }
+	}](t, api, "GET", "/", "", "Accept", "application/json")
+	for _, r := range index.Routes {
+		writes := r.Method == http.MethodPost || r.Method == http.MethodPut || r.Method == http.MethodPatch
+		if wants := writes && !strings.HasSuffix(r.Path, "/restore"); wants != (r.Body != "") {
+			t.Errorf("%s %s has the body %q", r.Method, r.Path, r.Body)
+		}
+		if r.Method == http.MethodGet {
+			path := existing.Replace(r.Path)
+			get, head := api.Do(t, "GET", path, ""), api.Do(t, "HEAD", path, "")
+			if head.Status != get.Status || head.Header.Get("Content-Type") != get.Header.Get("Content-Type") || len(head.Body) > 0 {
+				t.Errorf("HEAD %s: %d %v, GET: %d", path, head.Status, head.Header, get.Status)
+			}
+		}
+		if r.Body == "" {
+			continue
+		}
+		// There is no such plan, suite or case, but a wrong body would be noticed first.
+		if answer := api.Do(t, r.Method, missing.Replace(r.Path), r.Body); answer.Status != http.StatusNotFound && answer.Status != http.StatusCreated {
+			t.Errorf("%s %s %s: %d %s", r.Method, r.Path, r.Body, answer.Status, answer.Body)
+		}
+	}
+}
+
+// Where names are listed, the server answers under these alone, as behind a proxy.
+func TestListedNamesAreAnswered(t *testing.T) {
+	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true, Hosts: []string{"plans.example"}})
+	for host, status := range map[string]int{"plans.example:443": http.StatusOK, "localhost": http.StatusMisdirectedRequest} {
+		for _, path := range []string{"/healthz", "/admin/locks/"} {
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, api.URL+path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Host, req.Close = host, true
+			resp, err := http.DefaultClient.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if resp.StatusCode != status {
+				t.Errorf("GET %s as %s: %s, want %d", path, host, resp.Status, status)
+			}
+			_ = resp.Body.Close()
+		}
+	}
+}
+
+// A check of a plan takes no lock: it reads one snapshot. So it does not wait for whoever holds the
+// whole plan.
+func TestACheckTakesNoLocks(t *testing.T) {
+	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true, Namespace: "check"})
+	ids := fixture(t, api, "p")
+	tree, err := pathlock.NewTree("check", fmt.Sprint(ids["plan"]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock, err := pathlock.New(api.Store).Acquire(t.Context(), pathlock.Request{Tree: tree, Gate: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	step{request: "GET /api/plans/{plan}/fsck", status: http.StatusOK}.run(t, api, ids)
+	if err := lock.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,189 @@
+package httpapi_test
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pathlock-go/pathlock/sample-app/internal/apitest"
+	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
+)
+
+var record = flag.Bool("record", false, "write the answers into testdata/api.txt")
+
+const transcript = "testdata/api.txt"
+
+// Every route answers as testdata/api.txt says, on every database, and leaves a sound tree.
+func TestTranscript(t *testing.T) {
+	text, err := os.ReadFile(transcript)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, _ := strings.Cut(string(text), "\n## ")
+	backends := apitest.Backends(t)
+	if *record {
+		backends = backends[:1]
+	}
+	for _, backend := range backends {
+		t.Run(backend.Name, func(t *testing.T) {
+			api := apitest.Start(t, instance.Config{
+				DB: backend.DB, Locks: backend.Locks, Assert: true, Wait: 100 * time.Millisecond, Namespace: "transcript-" + rand.Text(),
+			})
+			recorded := head
+			for number, part := range strings.Split(rest, "\n## ") {
+				name, steps, _ := strings.Cut(part, "\n")
+				t.Run(name, func(t *testing.T) {
+					p := play{api, fmt.Sprintf("project%d", number), map[string]string{}}
+					for key, id := range fixture(t, api, p.project) {
+						p.saved[key] = strconv.FormatInt(id, 10)
+					}
+					got := p.part(t, steps)
+					if recorded += "\n## " + name + "\n" + got; !*record {
+						compare(t, got, steps)
+					}
+					for _, plan := range []string{"plan", "other"} {
+						if answer := api.Do(t, "GET", "/api/plans/"+p.saved[plan]+"/fsck", ""); answer.Status == http.StatusOK && !strings.Contains(string(answer.Body), `"problems":[]`) {
+							t.Errorf("the tree is left with %s", answer.Body)
+						}
+					}
+				})
+			}
+			if *record && os.WriteFile(transcript, []byte(recorded), 0o644) != nil {
+				t.Error("the answers cannot be written")
+			}
+		})
+	}
+}
+
+// compare reports the answers that are others.
+func compare(t *testing.T, got, want string) {
+	t.Helper()
+	gots, wants := strings.Split(got, "\n"), strings.Split(want, "\n")
+	request := ""
+	for i := range max(len(gots), len(wants)) {
+		if i >= len(gots) || i >= len(wants) {
+			t.Fatalf("%d lines, want %d", len(gots), len(wants))
+		}
+		if !strings.HasPrefix(wants[i], "  ") {
+			request = wants[i]
+		}
+		if gots[i] != wants[i] {
+			t.Errorf("%.200s\n got%.1000s\nwant%.1000s", request, gots[i], wants[i])
+		}
+	}
+}
+
+// play is one run through a part of the transcript.
+type play struct {
+	api     *apitest.API
+	project string
+	saved   map[string]string // ids and tokens by their names
+}
+
+var (
+	repeated  = regexp.MustCompile(`\{([^{}]+)\*(\d+)\}`)
+	stepLine  = regexp.MustCompile(`^((?:\[[A-Z].*?: .*?\] )*)([A-Z]+) (\S+)(?: (.*?))?(?: => (\w+))?$`)
+	headers   = regexp.MustCompile(`\[([A-Z].*?): (.*?)\] `)
+	longRun   = regexp.MustCompile(`n{60,}|a{60,}|😀{60,}`)
+	deepPath  = regexp.MustCompile(`(?:/\{n\*250\}){2,}`)
+	saves     = regexp.MustCompile(`"(?:id|token)":"?([^",]+)`)
+	varieties = []struct{ pattern, as string }{ // what differs from run to run
+		{`"((?:[a-z]+_)?id)":\d+`, `"$1":#`},
+		{`((?:suite|plan|case|item)s?) [1-9]\d*`, `$1 #`},
+		{`"(since|until|now|deleted_at)":"[^"]+"`, `"$1":"TIME"`},
+		{`"token":"[^"]+"`, `"token":"…"`},
+		{`"(fence|revision)":"?\d+"?`, `"$1":#`},
+		{`(since|until) \d{4}-[0-9T:.Z+-]+`, `$1 TIME`},
+		{`which has [A-Z]+ since`, `which has … since`}, // stores name one claim of several
+		{`transcript-\w+/\d+`, `the plan`},
+	}
+)
+
+// part sends the requests of a part, and returns it with the answers below them.
+func (p play) part(t *testing.T, steps string) string {
+	t.Helper()
+	var out strings.Builder
+	for line := range strings.SplitSeq(steps, "\n") {
+		if strings.HasPrefix(line, "  ") {
+			continue // an answer
+		}
+		out.WriteString(line + "\n")
+		if step := stepLine.FindStringSubmatch(line); step != nil {
+			out.WriteString("  " + p.send(t, step) + "\n")
+		} else if line != "" {
+			t.Fatalf("no request: %s", line)
+		}
+	}
+	return strings.TrimSuffix(out.String(), "\n")
+}
+
+// filled replaces what stands in braces.
+func (p play) filled(text string) string {
+	text = repeated.ReplaceAllStringFunc(text, func(all string) string {
+		match := repeated.FindStringSubmatch(all)
+		count, _ := strconv.Atoi(match[2])
+		return strings.Repeat(match[1], count)
+	})
+	for name, value := range p.saved {
+		text = strings.ReplaceAll(text, "{"+name+"}", value)
+	}
+	return strings.NewReplacer("{project}", p.project, "{host}", strings.TrimPrefix(p.api.URL, "http://")).Replace(text)
+}
+
+// send sends the request of a line, and returns the answer as the transcript has it.
+func (p play) send(t *testing.T, step []string) string {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), step[2], p.api.URL+p.filled(step[3]), strings.NewReader(p.filled(step[4])))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, header := range headers.FindAllStringSubmatch(step[1], -1) {
+		req.Header.Add(header[1], p.filled(header[2]))
+	}
+	req.Host, req.Close = req.Header.Get("Host"), true
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if isProblem := resp.Header.Get("Content-Type") == "application/problem+json"; isProblem != (resp.StatusCode >= 400) {
+		t.Errorf("%s: %d %s", step[0], resp.StatusCode, resp.Header.Get("Content-Type"))
+	}
+	// Browsers take answers for what they say they are, and keep none: some have tokens of locks.
+	if resp.Header.Get("X-Content-Type-Options") != "nosniff" || resp.Header.Get("Cache-Control") != "no-store" {
+		t.Errorf("%s: %v", step[0], resp.Header)
+	}
+	if all := saves.FindAllSubmatch(body, -1); step[5] != "" && len(all) > 0 {
+		found := all[0]
+		if strings.HasPrefix(string(body), `{"items"`) {
+			found = all[len(all)-1]
+		}
+		p.saved[step[5]] = string(found[1])
+	}
+	text := strings.ReplaceAll(string(body), p.project, "{project}")
+	for _, v := range varieties {
+		text = regexp.MustCompile(v.pattern).ReplaceAllString(text, v.as)
+	}
+	text = longRun.ReplaceAllStringFunc(text, func(run string) string {
+		first := []rune(run)[0]
+		return fmt.Sprintf("{%c*%d}", first, len(run)/len(string(first)))
+	})
+	text = deepPath.ReplaceAllStringFunc(text, func(path string) string { return fmt.Sprintf("/{n*250}, %d times", strings.Count(path, "/")) })
+	if json.Valid(body) {
+		return fmt.Sprint(resp.StatusCode, " ", text)
+	}
+	return strings.TrimRight(fmt.Sprint(resp.StatusCode, " ", strings.ReplaceAll(text, "\n", "\n  ")), " \n")
+}
