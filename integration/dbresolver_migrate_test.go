@@ -110,7 +110,11 @@ func mysqlDatabase(t *testing.T, server testserver.MySQLServer) driver.Connector
 		t.Fatal(err)
 	}
 	config.ParseTime = true
-	admin := openServer(t, "mysql", server.DSN)
+	admin, err := sql.Open("mysql", server.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = admin.Close() })
 	name := fmt.Sprintf("pathlock_integration_%d", rand.Uint64())
 	if _, err := admin.ExecContext(t.Context(), "CREATE DATABASE "+name+" CHARACTER SET utf8mb4"); err != nil {
 		t.Fatal(err)

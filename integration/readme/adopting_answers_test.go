@@ -1,7 +1,6 @@
 package readme
 
 import (
-	"database/sql"
 	"fmt"
 	"net/http"
 	"path/filepath"
@@ -81,49 +80,4 @@ func dialogue(t *testing.T, addr string) (answers []string) {
 		answers = append(answers, fmt.Sprintf("%s %s %s: %d %s", r.method, r.target, r.body, status, body))
 	}
 	return answers
-}
-
-// The schema of the adopted wiki has old code compare and sort names by their bytes, as step 2 of
-// docs/adopting.md says. A query that names the collation sorts as before.
-func TestAdoptingChangesHowNamesAreCompared(t *testing.T) {
-	naive, adopted := built(t, filepath.Join("adopting", "naive")), built(t, filepath.Join("adopting", "adopted"))
-	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
-		dsn := emptyDatabase(t, server.DSN)
-		old := func(t *testing.T, names ...string) (statuses []int, paths []string) {
-			w := newWikis(t, run(t, naive, "--mysql", dsn))
-			for _, name := range names {
-				statuses = append(statuses, w.ask(0, "POST", "/pages", fmt.Sprintf(`{"parent_id":1,"name":%q}`, name), nil))
-			}
-			for _, page := range w.pages() {
-				paths = append(paths, page.Path)
-			}
-			return statuses, paths
-		}
-		t.Run("before", func(t *testing.T) {
-			statuses, paths := old(t, "a", "B", "Anna", "anna")
-			if fmt.Sprint(statuses, paths) != "[200 200 200 409] [ /a /Anna /B]" {
-				t.Errorf("the answers %v, the pages %q", statuses, paths)
-			}
-		})
-		t.Run("the new schema", func(t *testing.T) {
-			recollate(t, []string{"--mysql", dsn})
-			run(t, adopted, "--mysql", dsn)
-		})
-		t.Run("after", func(t *testing.T) {
-			statuses, paths := old(t, "anna")
-			if fmt.Sprint(statuses, paths) != "[200] [ /Anna /B /a /anna]" {
-				t.Errorf("the answers %v, the pages %q", statuses, paths)
-			}
-		})
-		db, err := sql.Open("mysql", dsn)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = db.Close() }()
-		var sorted string
-		query := "SELECT GROUP_CONCAT(name ORDER BY name COLLATE utf8mb4_unicode_ci, id) FROM pages WHERE parent_id = 1"
-		if err := db.QueryRowContext(t.Context(), query).Scan(&sorted); err != nil || sorted != "a,Anna,anna,B" {
-			t.Errorf("sorted by the collation of the query: %q, %v", sorted, err)
-		}
-	})
 }
