@@ -9,19 +9,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/store/anystore"
-	"github.com/pathlock-go/pathlock/store/redisstore"
 )
-
-// A locker sees the same of a store that was opened by its URL: whether a call is worth a
-// goroutine.
-func TestOnlyStoresOfThisProcessAreLocal(t *testing.T) {
-	for url, local := range map[string]bool{"memory://": true, "off://": true, "redis://127.0.0.1:1/0": false} {
-		store := open(t, url)
-		if store.Local() != local {
-			t.Errorf("%s is local: %t, want %t", url, store.Local(), local)
-		}
-	}
-}
 
 // Two processes that have nothing in common but a URL exclude each other. Nobody has to create
 // anything first, and both may be the first.
@@ -61,13 +49,6 @@ func TestProcessesMeetByTheirURL(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// What only one kind of store can do is at hand.
-func TestTheStoreItselfIsAtHand(t *testing.T) {
-	if _, ok := open(t, "redis://127.0.0.1:1/0").Store.(*redisstore.Store); !ok {
-		t.Error("it is no *redisstore.Store")
 	}
 }
 

@@ -3,8 +3,6 @@ package etcdstore
 import (
 	"context"
 	"errors"
-	"fmt"
-	"sync"
 	"testing"
 	"time"
 
@@ -34,156 +32,48 @@ func leader(t *testing.T, client *clientv3.Client, cluster testetcd.Cluster) *te
 	return leads
 }
 
-// storm has several processes take the same lock over and over, until it is stopped. It requires
-// that no two hold it at once.
-type storm struct {
-	t      *testing.T
-	cancel context.CancelFunc
-	over   sync.WaitGroup
-
-	mu     sync.Mutex
-	holder pathlock.Owner
-	fence  uint64
-	last   string
-	turns  int
-	failed map[string]int
-	turned chan struct{} // has a value after each turn
-}
-
-func newStorm(t *testing.T, tree pathlock.Tree, stores ...*Store) *storm {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	s := &storm{t: t, cancel: cancel, failed: map[string]int{}, turned: make(chan struct{}, 1)}
-	for i, store := range stores {
-		s.over.Go(func() {
-			for n := 0; ctx.Err() == nil; n++ {
-				s.turn(ctx, store, tree, pathlock.Owner(rune('a'+i)), pathlock.GrantID(rune('0'+n%10)))
+// Locks outlive the death of the leader, and one that hangs, with all waiters in their places.
+func TestThreeMembers(t *testing.T) {
+	for name, fault := range map[string]func(*testetcd.Server) (heal func()){
+		"the leader is killed": func(s *testetcd.Server) func() { s.Kill(); return s.Start },
+		"the leader is paused": func(s *testetcd.Server) func() { s.Pause(); return s.Resume },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cluster := testetcd.StartCluster(t, 3)
+			client, tree := connect(t, cluster.Addrs()...), newTree(t)
+			held := request(t, tree, "holder", time.Minute, 0)
+			store := newStore(t, client)
+			fence := acquire(t, store, held).Fence
+			var stores []*Store
+			var turns []<-chan outcomeOf
+			waiter := func(i int) pathlock.Acquisition {
+				return request(t, tree, pathlock.Owner(rune('a'+i)), time.Minute, time.Minute)
 			}
+			for i := range 3 {
+				stores = append(stores, newStore(t, connect(t, cluster.Addrs()...)))
+				turns = append(turns, queue(t, stores[i], waiter(i)))
+			}
+			heal := fault(leader(t, client, cluster))
+			for _, s := range stores {
+				testserver.Await(t, "each client is served", func() bool { return s.Ping(t.Context()) == nil })
+			}
+			if lost, err := store.Renew(t.Context(), tree, []pathlock.Lease{{Owner: held.Owner, For: time.Minute}}); err != nil || len(lost) > 0 {
+				t.Errorf("a renewal: lost %v, %v", lost, err)
+			}
+			release(t, store, held)
+			for i, turn := range turns {
+				next := granted(t, turn).grant.Fence
+				if next <= fence {
+					t.Errorf("fence %d after %d", next, fence)
+				}
+				fence = next
+				release(t, stores[i], waiter(i))
+			}
+			heal()
+			requireNoKeys(t, client)
 		})
 	}
-	t.Cleanup(s.stop)
-	return s
-}
-
-// turn takes the lock, and gives it back.
-func (s *storm) turn(ctx context.Context, store *Store, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) {
-	req := request(s.t, tree, owner, 5*time.Second, 20*time.Second)
-	req.Grant = id
-	g, err := store.Acquire(ctx, req)
-	if err != nil {
-		s.fails(ctx, err)
-		return
-	}
-	s.mu.Lock()
-	if s.holder != "" {
-		s.t.Errorf("%s has the lock, and so does %s", owner, s.holder)
-	}
-	if g.Fence <= s.fence {
-		s.t.Errorf("%s (grant %s) has fence %d after %s", owner, id, g.Fence, s.last)
-	}
-	s.holder, s.fence, s.last = owner, g.Fence, fmt.Sprintf("%d of %s (grant %s)", g.Fence, owner, id)
-	s.mu.Unlock()
-	s.mu.Lock()
-	s.holder = ""
-	s.turns++
-	s.mu.Unlock()
-	select {
-	case s.turned <- struct{}{}:
-	default:
-	}
-	for ctx.Err() == nil {
-		err := store.Release(ctx, tree, owner, id)
-		if err == nil || errors.Is(err, pathlock.ErrNotHeld) {
-			return
-		}
-		s.fails(ctx, err)
-	}
-}
-
-func (s *storm) fails(ctx context.Context, err error) {
-	if ctx.Err() != nil {
-		return
-	}
-	// A waiter that could not give a sign of life for a whole lease has lost its place.
-	if !errors.Is(err, pathlock.ErrUnavailable) && !errors.Is(err, pathlock.ErrLost) {
-		s.t.Errorf("%v, want what matches ErrUnavailable", err)
-	}
-	s.mu.Lock()
-	s.failed[err.Error()]++
-	s.mu.Unlock()
-}
-
-// goesOn returns when some more turns have been taken, and logs how long that took.
-func (s *storm) goesOn(when string) {
-	s.t.Helper()
-	began := time.Now()
-	for range 10 {
-		select {
-		case <-s.turned:
-		case <-time.After(time.Minute):
-			s.t.Fatalf("%s: nobody has had a turn for a minute", when)
-		}
-	}
-	s.t.Logf("%s: 10 turns after %v", when, time.Since(began).Round(time.Millisecond))
-}
-
-func (s *storm) stop() {
-	s.cancel()
-	s.over.Wait()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for err, n := range s.failed {
-		s.t.Logf("%d times: %s", n, err)
-	}
-}
-
-func TestThreeMembers(t *testing.T) {
-	t.Parallel()
-	cluster := testetcd.StartCluster(t, 3)
-	client := connect(t, cluster.Addrs()...)
-	tree := newTree(t)
-	var stores []*Store
-	for range 3 {
-		stores = append(stores, newStore(t, connect(t, cluster.Addrs()...)))
-	}
-	held := request(t, newTree(t), "holder", time.Minute, 0)
-	first := acquire(t, stores[0], held)
-	s := newStorm(t, tree, stores...)
-	s.goesOn("all is well")
-
-	m := leader(t, client, cluster)
-	m.Kill()
-	s.goesOn("the leader is killed")
-	m.Start()
-	s.goesOn("it is started again")
-
-	m = leader(t, client, cluster)
-	m.Pause()
-	s.goesOn("the leader is paused")
-	m.Resume()
-	s.goesOn("it goes on")
-
-	s.stop()
-	// What was held all the time still is.
-	if lost, err := stores[0].Renew(t.Context(), held.Tree, []pathlock.Lease{{Owner: held.Owner, For: time.Minute}}); err != nil || len(lost) > 0 {
-		t.Errorf("a renewal: lost %v, %v", lost, err)
-	}
-	release(t, stores[0], held)
-	if again := acquire(t, stores[1], held); again.Fence <= first.Fence {
-		t.Errorf("fence %d after %d", again.Fence, first.Fence)
-	}
-}
-
-func TestOneMemberOutOfReach(t *testing.T) {
-	t.Parallel()
-	cluster := testetcd.StartCluster(t, 3)
-	line := newLine(t, cluster[0].Addr)
-	store := newStore(t, connect(t, line.Addr(), cluster[1].Addr, cluster[2].Addr))
-	s := newStorm(t, newTree(t), store, newStore(t, connect(t, cluster.Addrs()...)))
-	s.goesOn("all is well")
-	line.cut()
-	s.goesOn("one client does not reach one member any more")
-	s.stop()
 }
 
 func TestNoMajority(t *testing.T) {

@@ -7,29 +7,6 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-func TestKeysOfATree(t *testing.T) {
-	k := newKeys("/locks")
-	tree, err := pathlock.NewTree("test plan", "a/b%ü")
-	if err != nil {
-		t.Fatal(err)
-	}
-	key := k.ticket(tree, 500)
-	if want := "/locks/test%20plan/a%2Fb%25%C3%BC/00000000000001f4"; key != want {
-		t.Errorf("a ticket is %s, want %s", key, want)
-	}
-	if got, ok := k.treeOf(key); !ok || got != tree {
-		t.Errorf("treeOf(%s) = %s, %v", key, got, ok)
-	}
-	if place, err := k.place(key); err != nil || place != 500 {
-		t.Errorf("place(%s) = %d, %v", key, place, err)
-	}
-	for _, other := range []string{k.guard(tree), k.ping()} {
-		if _, ok := k.treeOf(other); ok {
-			t.Errorf("%s is taken for the key of a tree", other)
-		}
-	}
-}
-
 // No tree's keys are in the range of another one.
 func TestTreesAreDisjoint(t *testing.T) {
 	k := newKeys(DefaultPrefix)

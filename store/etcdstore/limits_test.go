@@ -143,19 +143,6 @@ func TestFullDatabase(t *testing.T) {
 	release(t, store, wanted)
 }
 
-func TestPrefixesAreApart(t *testing.T) {
-	t.Parallel()
-	_, client := newServer(t)
-	tree := newTree(t)
-	one, two := newStore(t, client, WithPrefix("/one")), newStore(t, client, WithPrefix("/two"))
-	acquire(t, one, request(t, tree, "a", time.Minute, 0))
-	acquire(t, two, request(t, tree, "b", time.Minute, 0))
-	trees, err := one.Trees(t.Context())
-	if err != nil || len(trees) != 1 || trees[0] != tree {
-		t.Errorf("Trees() = %v, %v", trees, err)
-	}
-}
-
 // Grants that are made together have fences ahead of the revision. They grow all the same.
 func TestFencesAheadOfTheRevision(t *testing.T) {
 	t.Parallel()

@@ -45,40 +45,6 @@ func TestCompactionWhileOthersWait(t *testing.T) {
 	}
 }
 
-// A watch from a revision that has been compacted sees what is there.
-func TestWatchFromACompactedRevision(t *testing.T) {
-	t.Parallel()
-	_, client := newServer(t)
-	store, tree := newStore(t, client), newTree(t)
-	holder := request(t, tree, "holder", time.Minute, 0)
-	acquire(t, store, holder)
-	over := queue(t, newStore(t, client), request(t, tree, "next", time.Minute, time.Minute))
-	state, err := store.backend.View(t.Context(), tree)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ticket, before := state.Tickets[1], state.Tickets[0]
-	if ticket.Place < before.Place {
-		ticket, before = before, ticket
-	}
-	release(t, store, holder)
-	granted(t, over)
-	response, err := client.Put(t.Context(), "other", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := client.Compact(t.Context(), response.Header.Revision); err != nil {
-		t.Fatal(err)
-	}
-	woken := make(chan struct{}, 10)
-	stop, err := store.backend.Watch(t.Context(), tree, ticket, before, func() { woken <- struct{}{} })
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stop()
-	<-woken
-}
-
 // A waiter whose own ticket has gone is told, which etcd's own package does not do.
 func TestWaiterWhoseTicketIsGoneIsWoken(t *testing.T) {
 	t.Parallel()

@@ -259,21 +259,6 @@ func double(t *testing.T, lease time.Duration) (first, second *quorum.Store, ser
 	return first, second, servers, links1[2], held
 }
 
-// TestRestartedEmptyForgets: a member that restarts without its data at once lets a second owner
-// in. The first one learns of it by the next renewal that reaches a majority, or by its clock.
-func TestRestartedEmptyForgets(t *testing.T) {
-	first, second, servers, third, held := double(t, time.Minute)
-	servers[1].Start()
-	other := ask(held.Tree, x("/a"))
-	other.Wait = generous
-	take(t, second, other)
-	third.set(open)
-	testserver.Await(t, "the first owner is told", func() bool {
-		lost, err := first.Renew(t.Context(), held.Tree, []pathlock.Lease{{Owner: held.Owner, For: time.Minute}})
-		return err == nil && len(lost) == 1 && lost[0] == held.Owner
-	})
-}
-
 // TestRestartedAfterALease: a member that restarts without its data lets nobody in too early if it
 // was away for longer than the longest lease.
 func TestRestartedAfterALease(t *testing.T) {

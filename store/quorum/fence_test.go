@@ -87,14 +87,6 @@ func TestFencesGrow(t *testing.T) {
 	}
 }
 
-// TestFencesFall: where a member's clock is ahead by more, fences fall when it stops answering.
-// That is a limit, and WithSkew says so.
-func TestFencesFall(t *testing.T) {
-	if fell := fencing(t, time.Hour, 0, 0); fell == 0 {
-		t.Error("fences grow although a member whose clock is an hour ahead drops out: the documentation is too modest")
-	}
-}
-
 // TestFencesOfManyAtOnce: no two grants have the same fence, and one that was asked for when
 // another had been made has the greater one.
 func TestFencesOfManyAtOnce(t *testing.T) {

@@ -1,21 +1,16 @@
 package quorum_test
 
 import (
-	"fmt"
-	"os"
 	"testing"
 
 	"go.uber.org/goleak"
 
+	"github.com/pathlock-go/pathlock/internal/testprocesses"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
 func TestMain(m *testing.M) {
-	if servers := os.Getenv(childServers); servers != "" {
-		if err := beChild(servers); err != nil {
-			fmt.Println(err)
-			os.Exit(1)
-		}
+	if testprocesses.Main(openServers) {
 		return
 	}
 	if err := testserver.IdleTogether(); err != nil {

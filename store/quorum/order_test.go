@@ -156,20 +156,3 @@ func TestNewRefuses(t *testing.T) {
 		}
 	}
 }
-
-// panicking is a member with a fault of its own.
-type panicking struct{ pathlock.Store }
-
-func (panicking) Acquire(context.Context, pathlock.Acquisition) (pathlock.Grant, error) {
-	panic("a fault")
-}
-
-// TestMemberPanics: it counts as one that fails.
-func TestMemberPanics(t *testing.T) {
-	stores := memstores(3)
-	stores[1] = panicking{stores[1]}
-	s := newQuorum(t, stores)
-	req := ask(newTree(t), x("/a"))
-	take(t, s, req)
-	release(t, s, req)
-}

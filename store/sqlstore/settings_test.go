@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
@@ -14,49 +13,6 @@ import (
 	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/store/sqlstore"
 )
-
-// exercise has several goroutines count under one lock, in two stores at once, and requires that no
-// count is lost and nothing is left.
-func exercise(t *testing.T, stores ...*sqlstore.Store) {
-	t.Helper()
-	updates(t, stores...)
-	tree := newTree(t)
-	const rounds, each = 5, 3
-	count := 0 // guarded by the lock alone
-	var wg sync.WaitGroup
-	for _, s := range stores {
-		for range each {
-			wg.Go(func() {
-				for range rounds {
-					req := ask(tree, x("/a"))
-					req.Wait = long
-					if _, err := s.Acquire(t.Context(), req); err != nil {
-						t.Error(err)
-						return
-					}
-					count++
-					if err := s.Release(t.Context(), req.Tree, req.Owner, req.Grant); err != nil {
-						t.Error(err)
-						return
-					}
-				}
-			})
-		}
-	}
-	wg.Wait()
-	if want := len(stores) * each * rounds; count != want && !t.Failed() {
-		t.Errorf("counted %d, want %d", count, want)
-	}
-	for _, s := range stores {
-		snapshot, err := s.Snapshot(t.Context(), tree)
-		if err != nil || len(snapshot.Holders)+len(snapshot.Waiters) > 0 {
-			t.Errorf("left behind: %v, %v", snapshot, err)
-		}
-		if trees, err := s.Trees(t.Context()); err != nil || len(trees) > 0 {
-			t.Errorf("left behind: the trees %v, %v", trees, err)
-		}
-	}
-}
 
 // An application's own pool has whatever settings the application needs.
 func TestSettingsOfMySQL(t *testing.T) {
@@ -93,7 +49,7 @@ func TestSettingsOfMySQL(t *testing.T) {
 				if err := s.Check(t.Context()); err != nil {
 					t.Error(err)
 				}
-				exercise(t, s, d.on(t, opened(t, "mysql", dsn)))
+				updates(t, s, d.on(t, opened(t, "mysql", dsn)))
 			})
 		}
 	})
@@ -156,7 +112,7 @@ func TestSettingsOfPostgres(t *testing.T) {
 			if err := s.Check(t.Context()); err != nil {
 				t.Error(err)
 			}
-			exercise(t, s, d.on(t, opened(t, "pgx", u.String())))
+			updates(t, s, d.on(t, opened(t, "pgx", u.String())))
 		})
 	}
 }
@@ -180,19 +136,7 @@ func TestSettingsOfSQLite(t *testing.T) {
 			if err := s.Check(t.Context()); err != nil {
 				t.Error(err)
 			}
-			exercise(t, s, d.on(t, opened(t, "sqlite3", dsn)))
+			updates(t, s, d.on(t, opened(t, "sqlite3", dsn)))
 		})
 	}
-}
-
-// The tables may lie beside the application's, and several stores beside each other.
-func TestStoresBesideEachOther(t *testing.T) {
-	each(t, func(t *testing.T, d database) {
-		one, other := d.store(t), d.store(t, sqlstore.WithPrefix("app2_locks_"))
-		tree := newTree(t)
-		take(t, one, ask(tree, x("/a")))
-		req := ask(tree, x("/a"))
-		take(t, other, req)
-		release(t, other, req)
-	})
 }

@@ -38,7 +38,7 @@ func TestCreateAtOnce(t *testing.T) {
 		if trees, err := s.Trees(t.Context()); err != nil || len(trees) > 0 {
 			t.Errorf("Check has left %v, %v", trees, err)
 		}
-		exercise(t, s)
+		updates(t, s)
 	})
 }
 

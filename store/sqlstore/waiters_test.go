@@ -169,25 +169,6 @@ func TestNotificationsThatDoNotArrive(t *testing.T) {
 	}
 }
 
-// A store that was opened by URL leaves no session behind.
-func TestCloseLeavesNoSession(t *testing.T) {
-	d := scratchPostgres(t)
-	s := d.store(t)
-	tree := newTree(t)
-	take(t, s, ask(tree, x("/a")))
-	queue(t, s, ask(tree, x("/a")))
-	eventually(t, "the store listens", s.Listening)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	db := d.pool(t)
-	eventually(t, "no session is left", func() bool {
-		var n int
-		err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()").Scan(&n)
-		return err == nil && n == 0
-	})
-}
-
 // Where the pool is used up, operations wait for a connection, and fail when their time is over.
 func TestAPoolThatIsUsedUp(t *testing.T) {
 	each(t, func(t *testing.T, d database) {

@@ -100,42 +100,6 @@ func TestARequestWhoseReplyIsLostIsTakenBack(t *testing.T) {
 	}
 }
 
-func TestAServerThatIsSilent(t *testing.T) {
-	silent := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
-	for name, c := range map[string]struct {
-		end  func(context.Context) (context.Context, context.CancelFunc)
-		want []error
-	}{
-		"until the deadline": {func(ctx context.Context) (context.Context, context.CancelFunc) {
-			return context.WithTimeout(ctx, time.Minute)
-		}, []error{context.DeadlineExceeded, pathlock.ErrUnavailable}},
-		"until the caller goes": {func(ctx context.Context) (context.Context, context.CancelFunc) {
-			ctx, cancel := context.WithCancel(ctx)
-			time.AfterFunc(time.Minute, cancel)
-			return ctx, cancel
-		}, []error{context.Canceled}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(s *fixture) {
-				m, store := s.process()
-				m.meddle(silent, nil)
-				ctx, cancel := c.end(s.Context())
-				defer cancel()
-				began := time.Now()
-				_, err := store.Acquire(ctx, s.ask("owner", "/a"))
-				for _, want := range c.want {
-					if !errors.Is(err, want) {
-						t.Errorf("the error is %v, want one that matches %v", err, want)
-					}
-				}
-				if took := time.Since(began); took > time.Minute+2*time.Second {
-					t.Errorf("it took %v", took)
-				}
-			})
-		})
-	}
-}
-
 func TestAClosedStoreEndsWaits(t *testing.T) {
 	inBubble(t, func(s *fixture) {
 		_, store := s.process()

@@ -112,29 +112,3 @@ func TestCallsEndInTime(t *testing.T) {
 		}
 	}
 }
-
-// A server falls silent while somebody waits.
-func TestAWaitEndsInTime(t *testing.T) {
-	const timeout = 3 * time.Second
-	inBubble(t, func(s *fixture) {
-		_, other := s.process()
-		s.takes(other, "holder", "/a")
-		m, store := s.patient(timeout)
-		req := s.ask("waiter", "/a")
-		req.Wait = 2 * time.Second
-		began := time.Now()
-		ended := s.begin(s.Context(), store, req)
-		m.meddle(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, nil)
-		err := <-ended
-		if took := time.Since(began); took > req.Wait+timeout {
-			t.Errorf("it took %v", took)
-		}
-		if !errors.Is(err, pathlock.ErrUnavailable) && !errors.Is(err, pathlock.ErrConflict) || errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("the error is %v", err)
-		}
-		m.meddle(nil, nil)
-		s.releases(other, "holder")
-		time.Sleep(2 * timeout) // a try to take it back is under way
-		s.isEmpty()
-	})
-}
