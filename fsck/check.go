@@ -34,8 +34,6 @@ func New(ctx context.Context, db *sql.DB, dialect Dialect, table Table) (*Checke
 type Options struct {
 	// Tree restricts the check to one tree; the zero Key means all trees.
 	Tree Key
-	// Progress, if set, is called now and then with the rows read so far, and with all rows.
-	Progress func(done, total int64)
 }
 
 // Check reads every live row of the table, in one state of the database, and calls report for each
@@ -43,7 +41,7 @@ type Options struct {
 // the check, which returns the error.
 func (c *Checker) Check(ctx context.Context, opts Options, report func(Problem) error) (summary Summary, err error) {
 	defer func() { err = canceled(ctx, err) }()
-	f, err := c.read(ctx, opts, false)
+	f, err := c.read(ctx, opts.Tree, false)
 	if err != nil {
 		return Summary{Problems: make(map[Kind]int64)}, err
 	}

@@ -55,7 +55,7 @@ func (w *writer) create(ctx context.Context, home *creation, like Key) error {
 	if err == nil || isBusy(err) || isRetryable(err) || !isAnswer(err) && !errors.Is(err, errCare) {
 		return err
 	}
-	why := fmt.Errorf("create %q (create it yourself, or have orphans moved to the top): %w", r.name, err)
+	why := fmt.Errorf("create %q (create it yourself): %w", r.name, err)
 	if !w.careful {
 		return fmt.Errorf("%w: %w", errCare, why)
 	}

@@ -36,7 +36,7 @@
 //  2. [BadName]: each character that a name cannot contain becomes "_"; an empty name and NULL become
 //     "unnamed".
 //  3. [Orphan]: the row moves, with its subtree, below the row "lost+found" at the top of its tree,
-//     which the repair creates if necessary. With [RepairOptions.ToTop], it moves to the top.
+//     which the repair creates if necessary.
 //  4. [Cycle]: the row with the smallest key of the cycle moves there; the others stay below it.
 //  5. [BesideRoot]: the row moves below the root row, the one with the smallest key if there are
 //     several. Its path stays the same. A second root row gets the name "root".
@@ -45,9 +45,9 @@
 //     keep lookalikes as they are, change the column's collation first.
 //  7. [WrongPath], [WrongIDPath]: the path is written.
 //
-// Steps 1 to 5 also add a number to a name that is taken. A row that moves to the top gets the
-// parent value of the rows there: NULL, 0, or the nil UUID. A repair deletes no row. It only
-// reports [TooDeep] and [PathTooLong].
+// Steps 1 to 5 also add a number to a name that is taken. A lost+found gets the parent value of the
+// rows at the top: NULL, 0, or the nil UUID. A repair deletes no row. It only reports [TooDeep] and
+// [PathTooLong].
 //
 // Each step takes the rows in the order of their keys, and decides by the current rows alone. So
 // the outcome depends neither on the order in which rows are stored nor on the size of

@@ -24,7 +24,7 @@ type forest struct {
 }
 
 // read reads the table, or one of its trees, in one state of the database.
-func (c *catalogue) read(ctx context.Context, opts Options, withDeleted bool) (f *forest, err error) {
+func (c *catalogue) read(ctx context.Context, tree Key, withDeleted bool) (f *forest, err error) {
 	failed := func(err error) error { return fmt.Errorf("fsck: read %s: %w", c.table.Table, err) }
 	tx, err := c.db.BeginTx(ctx, c.dialect.snapshot())
 	if err != nil {
@@ -36,7 +36,7 @@ func (c *catalogue) read(ctx context.Context, opts Options, withDeleted bool) (f
 		}
 	}()
 	f = &forest{catalogue: c, byKey: make(map[Key]*row), roots: make(map[Key]*row), alike: make(map[*row]*row)}
-	above, err := f.readRows(ctx, tx, opts, withDeleted)
+	above, err := f.readRows(ctx, tx, tree, withDeleted)
 	if errors.Is(err, ErrTable) {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (c *catalogue) read(ctx context.Context, opts Options, withDeleted bool) (f
 			f.roots[r.tree] = r
 		}
 	}
-	if err := f.readAlike(ctx, tx, opts.Tree); err != nil {
+	if err := f.readAlike(ctx, tx, tree); err != nil {
 		return nil, failed(err)
 	}
 	f.locate()
@@ -71,20 +71,11 @@ func (c *catalogue) among(tree Key, withDeleted bool) (condition string, args []
 	return condition, args
 }
 
-// progressRows is the number of rows after which progress is reported.
-const progressRows = 1000
-
 // readRows reads the rows, and returns the keys of the rows above them, by their order. The
 // database says which row a parent names, since it may hold two spellings of a key equal.
-func (f *forest) readRows(ctx context.Context, tx *sql.Tx, opts Options, withDeleted bool) (above []Key, err error) {
-	where, args := f.among(opts.Tree, withDeleted)
+func (f *forest) readRows(ctx context.Context, tx *sql.Tx, tree Key, withDeleted bool) (above []Key, err error) {
+	where, args := f.among(tree, withDeleted)
 	table, c, p := f.dialect.quote(f.table.Table), f.columnsAs("c"), f.columnsAs("p")
-	total := int64(0)
-	if opts.Progress != nil {
-		if err := tx.QueryRowContext(ctx, f.dialect.bind("SELECT COUNT(*) FROM "+table+" AS c "+where), args...).Scan(&total); err != nil {
-			return nil, err
-		}
-	}
 	query := fmt.Sprintf(`SELECT %s, CASE WHEN %s THEN 1 ELSE 0 END, %s,
 		CASE WHEN %s IS NULL THEN %d WHEN NOT (%s) THEN %d WHEN %s THEN %d ELSE %d END
 		FROM %s AS c LEFT JOIN %s AS p ON %s = %s %s ORDER BY %s`,
@@ -124,12 +115,6 @@ func (f *forest) readRows(ctx context.Context, tx *sql.Tx, opts Options, withDel
 			r.fault = faultNone
 		}
 		f.rows, above, f.byKey[r.key] = append(f.rows, r), append(above, key), r
-		if n := int64(len(f.rows)); opts.Progress != nil && n%progressRows == 0 {
-			opts.Progress(n, max(n, total))
-		}
-	}
-	if n := int64(len(f.rows)); opts.Progress != nil && n > 0 {
-		opts.Progress(n, n)
 	}
 	return above, rows.Err()
 }

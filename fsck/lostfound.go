@@ -6,9 +6,8 @@ import (
 	"slices"
 )
 
-// DefaultLostFound is the default name of the row at the top of a tree below which orphans and
-// broken cycles go.
-const DefaultLostFound = "lost+found"
+// LostFound is the name of the row at the top of a tree below which orphans and broken cycles go.
+const LostFound = "lost+found"
 
 // creation is the edit that creates a lost+found.
 type creation struct {
@@ -20,25 +19,21 @@ type creation struct {
 }
 
 // creating is the reason of a [creation].
-const creating Kind = "lost+found"
+const creating Kind = LostFound
 
 // freshKey is the key of a row that is planned, such as "new:1".
 type freshKey string
 
-// lostFound returns the parent for orphans and broken cycles of a tree: the lost+found, which may
-// have to be created, or with [RepairOptions.ToTop] the top of the tree.
-func (p *plan) lostFound(tree Key) (parent Key, up *row) {
+// lostFound returns the row for orphans and broken cycles of a tree, which may have to be created.
+func (p *plan) lostFound(tree Key) *row {
 	top := seat{tree: tree, parent: p.noParent(tree)}
 	root := p.roots[tree]
 	if root != nil {
 		top.parent = root.key
 	}
-	if p.opts.ToTop {
-		return top.parent, root
-	}
 	home := p.lostFounds[tree]
 	for n := 1; home == nil; n++ {
-		top.name = numbered(p.opts.LostFound, n, p.limits[p.table.Name])
+		top.name = numbered(LostFound, n, p.limits[p.table.Name])
 		holders := p.namesIn(p.group(&top))[top.name]
 		// A live row has the name, nobody, or a deleted row.
 		if i := slices.IndexFunc(holders, func(r *row) bool { return r.state != unknown }); i >= 0 {
@@ -48,7 +43,7 @@ func (p *plan) lostFound(tree Key) (parent Key, up *row) {
 		}
 	}
 	p.lostFounds[tree] = home
-	return home.key, home
+	return home
 }
 
 // createdRow plans a row at the top of a tree.
@@ -57,7 +52,7 @@ func (p *plan) createdRow(at seat, root *row, number int) *row {
 	r := &row{key: Key{freshKey(fmt.Sprintf("new:%d", p.created))}, seat: at, up: root}
 	p.settleBelow(r, root)
 	p.namesIn(p.group(&at))[at.name] = []*row{r}
-	p.creations[r] = &creation{edit: edit{row: r, why: creating, to: at, up: root, tree: at.tree, base: p.opts.LostFound, number: number}, fresh: r.key}
+	p.creations[r] = &creation{edit: edit{row: r, why: creating, to: at, up: root, tree: at.tree, base: LostFound, number: number}, fresh: r.key}
 	return r
 }
 

@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/treerow"
 )
 
 // limit is how long the texts of a column may be; 0 means no limit.
@@ -29,12 +28,6 @@ func fit(text string, most limit) string {
 		}
 	}
 	return text
-}
-
-// checkName returns an error if no path can have the name.
-func checkName(name string) error {
-	_, err := treerow.Name(name)
-	return err
 }
 
 // cleanName turns any name into one that a path can have: characters that are not allowed become

@@ -128,12 +128,9 @@ func (p *plan) breakCycles() {
 }
 
 func (p *plan) moveToLostFound(r *row, why Kind, because []witness) {
-	parent, up := p.lostFound(r.tree)
-	e := &edit{row: r, why: why, to: r.seat, up: up, because: because}
-	e.to.parent = parent
-	if up != nil {
-		e.because = append(e.because, witnesses(up)...)
-	}
+	home := p.lostFound(r.tree)
+	e := &edit{row: r, why: why, to: r.seat, up: home, because: append(because, witnesses(home)...)}
+	e.to.parent = home.key
 	p.settle(e, r.name, 1)
 }
 

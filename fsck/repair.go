@@ -38,10 +38,7 @@ func (c *Checker) Repair(ctx context.Context, opts RepairOptions) (summary Repai
 		Checker: c, opts: opts.withDefaults(), log: changeLog{opts.Log}, skippedTrees: make(map[Key]bool), skippedRows: make(map[Key]Kind),
 		creations: make(map[*row]*creation),
 	}
-	if err := checkName(r.opts.LostFound); err != nil {
-		return summary, fmt.Errorf("fsck: the name of lost+found: %w", err)
-	}
-	f, err := c.read(ctx, r.options("check"), true)
+	f, err := c.read(ctx, opts.Tree, true)
 	if err != nil {
 		return summary, err
 	}
@@ -56,21 +53,12 @@ func (c *Checker) Repair(ctx context.Context, opts RepairOptions) (summary Repai
 		f, err = r.mend(ctx, f)
 	}
 	if err == nil && opts.Apply {
-		f, err = c.read(ctx, r.options("check again"), false)
+		f, err = c.read(ctx, opts.Tree, false)
 	}
 	if err == nil {
 		r.summary.After, err = f.tell(r.opts.Left)
 	}
 	return r.summary, err
-}
-
-// options are the options of a check within the repair.
-func (r *repair) options(phase string) Options {
-	opts := Options{Tree: r.opts.Tree}
-	if r.opts.Progress != nil {
-		opts.Progress = func(done, total int64) { r.opts.Progress(phase, done, total) }
-	}
-	return opts
 }
 
 // mend repairs trees, names and parents, and then the paths, which follow from them. It returns the
@@ -89,7 +77,7 @@ func (r *repair) mend(ctx context.Context, f *forest) (*forest, error) {
 			break
 		}
 		var err error
-		if f, err = r.read(ctx, r.options("look again"), true); err != nil {
+		if f, err = r.read(ctx, r.opts.Tree, true); err != nil {
 			return nil, err
 		}
 	}
@@ -104,7 +92,7 @@ func (r *repair) mend(ctx context.Context, f *forest) (*forest, error) {
 		if err != nil || !outdated {
 			return f, err
 		}
-		if f, err = r.read(ctx, r.options("look again"), false); err != nil {
+		if f, err = r.read(ctx, r.opts.Tree, false); err != nil {
 			return nil, err
 		}
 	}
@@ -115,30 +103,15 @@ func (r *repair) mend(ctx context.Context, f *forest) (*forest, error) {
 // says that others have changed some of the rows meanwhile, which are left as they are.
 func (r *repair) apply(ctx context.Context, p *plan, edits []*edit) (outdated bool, err error) {
 	for len(edits) > 0 {
-		why := edits[0].why
-		same := 0
-		for same < len(edits) && edits[same].why == why {
-			same++
+		n := 1
+		for n < min(len(edits), r.opts.BatchRows) && edits[n].why == edits[0].why {
+			n++
 		}
-		phase := "mend: " + string(why)
-		if why == WrongPath {
-			phase = "mend: paths"
+		late, err := r.batch(ctx, p, edits[:n])
+		if err != nil {
+			return false, err
 		}
-		if r.opts.Progress != nil {
-			r.opts.Progress(phase, 0, int64(same))
-		}
-		for done := 0; done < same; {
-			n := min(same-done, r.opts.BatchRows)
-			late, err := r.batch(ctx, p, edits[done:done+n])
-			if err != nil {
-				return false, err
-			}
-			outdated = outdated || late
-			if done += n; r.opts.Progress != nil {
-				r.opts.Progress(phase, int64(done), int64(same))
-			}
-		}
-		edits = edits[same:]
+		outdated, edits = outdated || late, edits[n:]
 	}
 	return outdated, r.reportSkips()
 }

@@ -26,12 +26,6 @@ type RepairOptions struct {
 	// creates a lost+found changes one row more, and at most two more for each path that a unique
 	// index refuses.
 	BatchRows int
-	// LostFound is the name of the row at the top of each tree that gets orphans and broken cycles;
-	// empty means [DefaultLostFound]. Repair returns an error that matches
-	// [pathlock.ErrInvalidPath] if no path can have the name.
-	LostFound string
-	// ToTop moves orphans and broken cycles to the top of their tree instead.
-	ToTop bool
 	// Log, if set, gets each change as a line of JSON before the commit, and one more line after
 	// it. A regular [os.File] is synced each time.
 	Log io.Writer
@@ -44,9 +38,6 @@ type RepairOptions struct {
 	Left func(Problem) error
 	// Skipped, if set, gets the rows and trees that the repair skipped, and why.
 	Skipped func(Skip) error
-	// Progress, if set, is called now and then with the rows that a phase has done, and with all of
-	// its rows.
-	Progress func(phase string, done, total int64)
 }
 
 // Defaults of [RepairOptions].
@@ -61,9 +52,6 @@ func (o RepairOptions) withDefaults() RepairOptions {
 	}
 	if o.Wait == 0 {
 		o.Wait = defaultGateWait
-	}
-	if o.LostFound == "" {
-		o.LostFound = DefaultLostFound
 	}
 	o.Report, o.Left = orIgnore(o.Report), orIgnore(o.Left)
 	o.Changed, o.Skipped = orIgnore(o.Changed), orIgnore(o.Skipped)

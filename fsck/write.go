@@ -190,6 +190,7 @@ func (w *writer) move(ctx context.Context, e *edit) error {
 		var set []assignment
 		if to.tree != e.was.tree {
 			set = append(set, assignment{w.table.Tree, e.was.tree.value(), to.tree.value()})
+			set = append(set, w.asides(e.row)...)
 		}
 		if to.parent != e.was.parent {
 			set = append(set, assignment{w.table.Parent, e.was.parent.value(), to.parent.value()})
@@ -206,6 +207,17 @@ func (w *writer) move(ctx context.Context, e *edit) error {
 		}
 		return nil
 	})
+}
+
+// asides are other paths for a row that comes into a tree, where others may have its present ones,
+// if the transaction is careful.
+func (w *writer) asides(r *row) (set []assignment) {
+	for i, is := range []*string{r.path, r.idPath} {
+		if column := []string{w.table.Path, w.table.IDPath}[i]; w.careful && column != "" && is != nil {
+			set = append(set, assignment{column, *is, asidePath(r.key, w.limits[column])})
+		}
+	}
+	return set
 }
 
 // renumberings is the most numbers that are tried, after which a refusal cannot be about the name.

@@ -22,7 +22,10 @@ type Database struct {
 	Binary, Loose string
 }
 
-// Node is a row of the test's table. Parent 0 means no parent.
+// null stands for NULL as a name or a path.
+const null = "NULL"
+
+// Node is a row of the test's table. Parent 0 means no parent, and Tree 0 no tree.
 type Node struct {
 	ID, Tree, Parent int
 	Name             string
@@ -38,14 +41,17 @@ type world struct {
 	// text is set if keys are texts. derived are those that a repair has made.
 	text    bool
 	derived map[string]int
+	// loose is set if names are equal that differ in case alone.
+	loose bool
 }
 
 // schema describes the table to create.
 type schema struct {
-	collation string
-	text      bool
-	// unique adds the unique index over the names of siblings.
-	unique bool
+	text bool
+	// loose has a collation that ignores case.
+	loose bool
+	// unique adds the unique index over the names of siblings, uniquePaths those over paths.
+	unique, uniquePaths bool
 	// table changes the description.
 	table func(*fsck.Table)
 }
@@ -53,13 +59,14 @@ type schema struct {
 // newWorld creates a table.
 func newWorld(t testing.TB, database Database, s schema) *world {
 	t.Helper()
-	w := &world{Database: database, db: database.Open(t), table: fsck.DefaultTable("suites"), text: s.text}
+	w := &world{Database: database, db: database.Open(t), table: fsck.DefaultTable("suites"), text: s.text, loose: s.loose}
 	w.table.IDPath = "id_path"
 	if s.table != nil {
 		s.table(&w.table)
 	}
-	if s.collation == "" {
-		s.collation = database.Binary
+	collation := database.Binary
+	if s.loose {
+		collation = database.Loose
 	}
 	key, reference, number, idPath := "BIGINT PRIMARY KEY AUTO_INCREMENT", "BIGINT NULL", "BIGINT", 200
 	switch {
@@ -70,27 +77,34 @@ func newWorld(t testing.TB, database Database, s schema) *world {
 	case database.Dialect == fsck.SQLite:
 		key = "INTEGER PRIMARY KEY AUTOINCREMENT"
 	}
-	w.exec(t, fmt.Sprintf(`CREATE TABLE suites (id %s, plan_id %s NOT NULL, parent_id %s, name VARCHAR(40) %s, path VARCHAR(200) %s, id_path VARCHAR(%d) %s,
-		deleted_at TIMESTAMP NULL, hidden INTEGER NULL, version BIGINT NOT NULL DEFAULT 1)`, key, number, reference, s.collation, s.collation, idPath, s.collation))
+	w.exec(t, fmt.Sprintf(`CREATE TABLE suites (id %s, plan_id %s NULL, parent_id %s, name VARCHAR(40) %s, path VARCHAR(200) %s, id_path VARCHAR(%d) %s,
+		deleted_at TIMESTAMP NULL, hidden INTEGER NULL, version BIGINT NOT NULL DEFAULT 1)`, key, number, reference, collation, collation, idPath, collation))
 	w.exec(t, `CREATE INDEX suites_path ON suites (plan_id, path)`)
 	if s.unique {
 		w.exec(t, `CREATE UNIQUE INDEX suites_sibling ON suites (plan_id, parent_id, name)`)
 	} else {
 		w.exec(t, `CREATE INDEX suites_parent ON suites (parent_id, name)`)
 	}
+	if s.uniquePaths {
+		w.exec(t, `CREATE UNIQUE INDEX suites_one_path ON suites (plan_id, path)`)
+		w.exec(t, `CREATE UNIQUE INDEX suites_one_id_path ON suites (plan_id, id_path)`)
+	}
 	return w
 }
 
 func (w *world) exec(t testing.TB, query string, args ...any) {
 	t.Helper()
-	if w.Dialect == fsck.PostgreSQL {
-		for i := 1; strings.Contains(query, "?"); i++ {
-			query = strings.Replace(query, "?", "$"+strconv.Itoa(i), 1)
-		}
-	}
-	if _, err := w.db.ExecContext(context.WithoutCancel(t.Context()), query, args...); err != nil {
+	if _, err := w.db.ExecContext(context.WithoutCancel(t.Context()), w.bind(query), args...); err != nil {
 		t.Fatalf("%s: %v", query, err)
 	}
+}
+
+// bind numbers the question marks of a statement for PostgreSQL.
+func (w *world) bind(query string) string {
+	for i := 1; w.Dialect == fsck.PostgreSQL && strings.Contains(query, "?"); i++ {
+		query = strings.Replace(query, "?", "$"+strconv.Itoa(i), 1)
+	}
+	return query
 }
 
 // key returns the key of a row with a number.
@@ -124,27 +138,38 @@ func (w *world) number(key fsck.Key) int {
 	return w.derived[text]
 }
 
+const insertion = "INSERT INTO suites (id, plan_id, parent_id, name, path, id_path, deleted_at) VALUES (?, ?, ?, ?, ?, ?, ?)"
+
+// values are the arguments of an insertion.
+func (w *world) values(n Node) []any {
+	orNull := func(v any, isNull bool) any {
+		if isNull {
+			return nil
+		}
+		return v
+	}
+	return []any{
+		w.key(n.ID), orNull(n.Tree, n.Tree == 0), w.key(n.Parent), orNull(n.Name, n.Name == null), orNull(n.Path, n.Path == null), n.IDPath,
+		orNull("2026-01-01 00:00:00", !n.Deleted),
+	}
+}
+
 // insert writes rows as they are.
 func (w *world) insert(t testing.TB, nodes ...Node) {
 	t.Helper()
 	for batch := range slices.Chunk(nodes, 100) {
 		var args []any
 		for _, n := range batch {
-			var deleted any
-			if n.Deleted {
-				deleted = "2026-01-01 00:00:00"
-			}
-			args = append(args, w.key(n.ID), n.Tree, w.key(n.Parent), n.Name, n.Path, n.IDPath, deleted)
+			args = append(args, w.values(n)...)
 		}
-		w.exec(t, "INSERT INTO suites (id, plan_id, parent_id, name, path, id_path, deleted_at) VALUES (?, ?, ?, ?, ?, ?, ?)"+
-			strings.Repeat(", (?, ?, ?, ?, ?, ?, ?)", len(batch)-1), args...)
+		w.exec(t, insertion+strings.Repeat(", (?, ?, ?, ?, ?, ?, ?)", len(batch)-1), args...)
 	}
 }
 
-// rows returns all live rows, by number.
+// rows returns all rows, by number.
 func (w *world) rows(t testing.TB) map[int]Node {
 	t.Helper()
-	rows, err := w.db.QueryContext(context.WithoutCancel(t.Context()), "SELECT id, plan_id, parent_id, name, path, id_path FROM suites WHERE deleted_at IS NULL")
+	rows, err := w.db.QueryContext(context.WithoutCancel(t.Context()), "SELECT id, COALESCE(plan_id, 0), parent_id, COALESCE(name, 'NULL'), COALESCE(path, 'NULL'), id_path, CASE WHEN deleted_at IS NULL THEN 0 ELSE 1 END FROM suites")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,15 +178,14 @@ func (w *world) rows(t testing.TB) map[int]Node {
 	for rows.Next() {
 		var n Node
 		var id string
-		var parent, name, path, idPath sql.NullString
-		if err := rows.Scan(&id, &n.Tree, &parent, &name, &path, &idPath); err != nil {
+		var parent, idPath sql.NullString
+		if err := rows.Scan(&id, &n.Tree, &parent, &n.Name, &n.Path, &idPath, &n.Deleted); err != nil {
 			t.Fatal(err)
 		}
-		n.ID = w.number(fsck.TextKey(id))
+		n.ID, n.IDPath = w.number(fsck.TextKey(id)), idPath.String
 		if parent.Valid {
 			n.Parent = w.number(fsck.TextKey(parent.String))
 		}
-		n.Name, n.Path, n.IDPath = name.String, path.String, idPath.String
 		all[n.ID] = n
 	}
 	if err := rows.Err(); err != nil {

@@ -1,6 +1,6 @@
 // Package fscktest is the test suite of package fsck for each database. It has every kind of
-// damage, with what a check finds and what a repair makes of it. It damages random trees at random,
-// and compares the outcome with a checker that shares no code. And it kills repairs.
+// damage, with what a check finds and what a repair makes of it. A machine damages random trees,
+// and compares what a check finds with a model, and what repairs make of it, ended early or not.
 package fscktest
 
 import "testing"
@@ -8,22 +8,18 @@ import "testing"
 // Run runs the whole suite.
 func Run(t *testing.T, database Database) {
 	t.Run("Damage", func(t *testing.T) { testDamage(t, database) })
-	t.Run("Collation", func(t *testing.T) { testCollation(t, database) })
 	t.Run("Columns", func(t *testing.T) { testColumns(t, database) })
-	t.Run("Random", func(t *testing.T) { testRandom(t, database) })
-	t.Run("Interrupted", func(t *testing.T) { testInterrupted(t, database) })
+	t.Run("Machine", func(t *testing.T) { testMachine(t, database) })
+	t.Run("ContextEnds", func(t *testing.T) { testContextEnds(t, database) })
 	t.Run("Unique", func(t *testing.T) { testUnique(t, database) })
 	t.Run("Chains", func(t *testing.T) { testChains(t, database) })
 	t.Run("Meanwhile", func(t *testing.T) { testMeanwhile(t, database) })
 	t.Run("RowLocks", func(t *testing.T) { testRowLocks(t, database) })
 	t.Run("NoParent", func(t *testing.T) { testNoParent(t, database) })
 	t.Run("Live", func(t *testing.T) { testLive(t, database) })
-	t.Run("Odd", func(t *testing.T) { testOdd(t, database) })
-	t.Run("Pairs", func(t *testing.T) { testPairs(t, database) })
 	t.Run("Padded", func(t *testing.T) { testPadded(t, database) })
 	t.Run("Fractions", func(t *testing.T) { testFractions(t, database) })
 	t.Run("NotUTF8", func(t *testing.T) { testNotUTF8(t, database) })
-	t.Run("Hostile", func(t *testing.T) { testHostile(t, database) })
 	t.Run("Refused", func(t *testing.T) { testRefused(t, database) })
 	t.Run("Gate", func(t *testing.T) { testGate(t, database) })
 }

@@ -8,63 +8,46 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-// testMeanwhile changes the tree between the check that finds a problem and the repair of it. What
-// the repair writes has to follow from the current rows.
+// testMeanwhile changes the tree between the check that finds a problem and the repair of it, after
+// the bad name of row 6 is mended. What the repair writes has to follow from the current rows.
 func testMeanwhile(t *testing.T, database Database) {
-	tests := []struct {
+	for _, tt := range []struct {
 		what string
-		rows []Node
-		// phase is when the change happens.
-		phase string
-		sql   []string
+		row  Node
+		sql  string
 		// want is what becomes of row 5.
 		want string
 	}{
 		{
-			what: "an ancestor of a wrong path is renamed", phase: "mend: paths",
-			rows: with(Node{5, 1, 4, "x", "/wrong", "/1/4/5", false}),
-			sql:  []string{`UPDATE suites SET name = 'd', path = '/d' WHERE id = 4`},
-			want: "/d/x",
+			"an ancestor of a wrong path is renamed", Node{5, 1, 4, "x", "/wrong", "/1/4/5", false},
+			`UPDATE suites SET name = 'd', path = '/d' WHERE id = 4`, "/d/x",
 		},
 		{
-			what: "an orphan is given a parent", phase: "mend: bad-name",
-			rows: with(Node{5, 1, 99, "x", "/x", "/1/5", false}, Node{6, 1, 1, "..", "/..", "/1/6", false}),
-			sql:  []string{`UPDATE suites SET parent_id = 4, path = '/c/x', id_path = '/1/4/5' WHERE id = 5`},
-			want: "/c/x",
+			"an orphan is given a parent", Node{5, 1, 99, "x", "/x", "/1/5", false},
+			`UPDATE suites SET parent_id = 4, path = '/c/x', id_path = '/1/4/5' WHERE id = 5`, "/c/x",
 		},
 		{
-			what: "a duplicate is renamed", phase: "mend: bad-name",
-			rows: with(Node{5, 1, 1, "a", "/a", "/1/5", false}, Node{6, 1, 1, "..", "/..", "/1/6", false}),
-			sql:  []string{`UPDATE suites SET name = 'e', path = '/e' WHERE id = 5`},
-			want: "/e",
+			"a duplicate is renamed", Node{5, 1, 1, "a", "/a", "/1/5", false},
+			`UPDATE suites SET name = 'e', path = '/e' WHERE id = 5`, "/e",
 		},
-		{
-			what: "a cycle is broken", phase: "mend: bad-name",
-			rows: with(Node{5, 1, 6, "x", "", "", false}, Node{6, 1, 5, "..", "/..", "/1/6", false}),
-			sql:  []string{`UPDATE suites SET parent_id = 4 WHERE id = 5`},
-			want: "/c/x",
-		},
-		{
-			what: "an orphan is deleted", phase: "mend: bad-name",
-			rows: with(Node{5, 1, 99, "x", "/x", "/1/5", false}, Node{6, 1, 1, "..", "/..", "/1/6", false}),
-			sql:  []string{`DELETE FROM suites WHERE id = 5`},
-		},
-	}
-	for _, tt := range tests {
+		{"a cycle is broken", Node{5, 1, 6, "x", "", "", false}, `UPDATE suites SET parent_id = 4 WHERE id = 5`, "/c/x"},
+		{"an orphan is deleted", Node{5, 1, 99, "x", "/x", "/1/5", false}, `DELETE FROM suites WHERE id = 5`, ""},
+	} {
 		t.Run(tt.what, func(t *testing.T) {
 			w := newWorld(t, database, schema{})
-			w.insert(t, tt.rows...)
+			six := Node{6, 1, 1, "..", "/..", "/1/6", false}
+			if tt.row.Parent == 6 {
+				six.Parent = 5
+			}
+			w.insert(t, with(tt.row, six)...)
 			changed := false
-			_, err := w.checker(t).Repair(t.Context(), fsck.RepairOptions{Apply: true, Progress: func(phase string, _, _ int64) {
-				if phase != tt.phase || changed {
-					return
+			if _, err := w.checker(t).Repair(t.Context(), fsck.RepairOptions{Apply: true, Changed: func(fsck.Change) error {
+				if !changed {
+					changed = true
+					w.exec(t, tt.sql)
 				}
-				changed = true
-				for _, statement := range tt.sql {
-					w.exec(t, statement)
-				}
-			}})
-			if err != nil {
+				return nil
+			}}); err != nil {
 				t.Fatal(err)
 			}
 			rows := w.rows(t)

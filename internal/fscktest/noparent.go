@@ -90,10 +90,13 @@ func testNoParent(t *testing.T, database Database) {
 				if err := w.db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM suites WHERE "+condition).Scan(&tops); err != nil || tops != 1 {
 					t.Errorf("%d rows (%v) for which %s, want 1", tops, err, condition)
 				}
-				// A row that is created at the top, or moves there, gets the same parent value as
-				// the other rows there.
+				// A row that is created at the top gets the same parent value as the other rows
+				// there.
+				if strings.HasPrefix(typ, "NUMERIC") {
+					return // no database generates such keys
+				}
 				w.put(t, tt.keys[2], tree, tree, "c", "/c") // its own parent
-				w.repair(t, fsck.RepairOptions{Apply: true, ToTop: strings.HasPrefix(typ, "NUMERIC")})
+				w.repair(t, fsck.RepairOptions{Apply: true})
 				var nulls, want int
 				if zero == nil {
 					want = 2
@@ -107,8 +110,7 @@ func testNoParent(t *testing.T, database Database) {
 						t.Errorf("found %v, want the row %x", found, b)
 					}
 				}
-				opts := fsck.RepairOptions{Apply: true, ToTop: strings.HasPrefix(typ, "NUMERIC")} // for which no database generates keys
-				if _, summary := w.repair(t, opts); summary.Before.Problems[fsck.Cycle] != 1 || summary.After.Total() > 0 {
+				if _, summary := w.repair(t, fsck.RepairOptions{Apply: true}); summary.Before.Problems[fsck.Cycle] != 1 || summary.After.Total() > 0 {
 					t.Errorf("before %v, left %v, want a cycle to be mended", summary.Before.Problems, summary.After.Problems)
 				}
 			})

@@ -80,10 +80,6 @@ func testRefused(t *testing.T, database Database) {
 		if got, want := w.kinds(t), []string{"orphan 2", "orphan 3", "orphan 4"}; !slices.Equal(got, want) {
 			t.Errorf("left %q, want %q", got, want)
 		}
-		w.repair(t, fsck.RepairOptions{Apply: true, ToTop: true})
-		if got := w.kinds(t); len(got) > 0 {
-			t.Errorf("put at the top, left %q", got)
-		}
 	})
 	t.Run("one tree that an editor has locked", func(t *testing.T) {
 		w := busyWorld(t, database)

@@ -1,0 +1,69 @@
+package fscktest
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/pathlock-go/pathlock/fsck"
+)
+
+// testColumns has descriptions that are wrong, a flag as the mark of deletion, and one tree of
+// several.
+func testColumns(t *testing.T, database Database) {
+	t.Run("a flag instead of a time", func(t *testing.T) {
+		w := newWorld(t, database, schema{table: func(d *fsck.Table) { d.Deleted = "hidden" }})
+		w.insert(t, with(Node{5, 1, 99, "x", "/x", "", false}, Node{6, 1, 98, "y", "/y", "", false})...)
+		w.exec(t, "UPDATE suites SET hidden = 1 WHERE id = 5")
+		w.exec(t, "UPDATE suites SET hidden = 0 WHERE id = 1")
+		found := w.problems(t)
+		if len(found) != 1 || w.number(found[0].ID) != 6 {
+			t.Errorf("found %v, want the orphan 6 alone", found)
+		}
+	})
+	t.Run("a description that is wrong", func(t *testing.T) {
+		w := newWorld(t, database, schema{})
+		w.insert(t, with(Node{5, 1, 4, "x", "/wrong", "/wrong", false})...)
+		for _, tt := range []struct {
+			change func(*fsck.Table)
+			says   string
+		}{
+			{func(d *fsck.Table) { d.Table = "nothing" }, `table "nothing": `},
+			{func(d *fsck.Table) { d.Parent = "father" }, `table "suites": the parent column, "father": `},
+			{func(d *fsck.Table) { d.Deleted = "shown" }, `table "suites": the column of the deletion mark, "shown": `},
+			{func(d *fsck.Table) { d.Key = "plan_id" }, `table "suites": the key column, "plan_id", has 1 in several rows`},
+			{func(d *fsck.Table) { d.Path, d.IDPath = "", "" }, "neither a path nor an id path"},
+		} {
+			table := w.table
+			tt.change(&table)
+			c, err := fsck.New(t.Context(), w.db, w.Dialect, table)
+			if err == nil {
+				_, err = c.Repair(t.Context(), fsck.RepairOptions{Apply: true})
+			}
+			if !errors.Is(err, fsck.ErrTable) || !strings.Contains(err.Error(), tt.says) {
+				t.Errorf("error %v, want one that matches ErrTable and says %s", err, tt.says)
+			}
+		}
+		if rows := w.rows(t); rows[5].Path != "/wrong" {
+			t.Errorf("rows %v: changed by a wrong description", rows)
+		}
+	})
+	t.Run("one tree of several", func(t *testing.T) {
+		w := newWorld(t, database, schema{})
+		w.insert(t, with(Node{5, 1, 1, "x", "/wrong", "/1/5", false}, Node{6, 2, 0, "x", "/wrong", "/6", false})...)
+		for _, tree := range []fsck.Key{fsck.IntKey(2), fsck.TextKey("2")} { // a number may be given as text
+			var found []string
+			summary, err := w.checker(t).Check(t.Context(), fsck.Options{Tree: tree}, func(p fsck.Problem) error {
+				found = append(found, p.ID.String())
+				return nil
+			})
+			if err != nil || summary.Rows != 1 || len(found) != 1 || found[0] != "6" {
+				t.Errorf("tree %v: %v %v %v", tree, summary, found, err)
+			}
+		}
+		w.repair(t, fsck.RepairOptions{Tree: fsck.IntKey(2), Apply: true})
+		if rows := w.rows(t); rows[6].Path != "/x" || rows[5].Path != "/wrong" {
+			t.Errorf("rows %v", rows)
+		}
+	})
+}

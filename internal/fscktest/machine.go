@@ -1,0 +1,402 @@
+package fscktest
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/pathlock-go/pathlock/fsck"
+)
+
+// tries returns the number of random trees to try: least, or more by PATHLOCK_TEST_TRIES.
+func tries(least int) int {
+	if n, err := strconv.Atoi(os.Getenv("PATHLOCK_TEST_TRIES")); err == nil {
+		return max(n, least)
+	}
+	return least
+}
+
+// randomSeed returns a random seed, or the one in PATHLOCK_TEST_SEED, to repeat a failure.
+func randomSeed() uint64 {
+	if seed, err := strconv.ParseUint(os.Getenv("PATHLOCK_TEST_SEED"), 10, 64); err == nil {
+		return seed
+	}
+	return rand.Uint64()
+}
+
+// eachSeed runs a test with random numbers of a new seed, which its name says, at least as many
+// times.
+func eachSeed(t *testing.T, least int, test func(t *testing.T, random *rand.Rand)) {
+	t.Helper()
+	for range tries(least) {
+		seed := randomSeed()
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) { test(t, rand.New(rand.NewPCG(seed, 0))) })
+	}
+}
+
+// shapes are the tables on which the machine runs.
+var shapes = map[string]schema{
+	"plain": {}, "keys are texts": {text: true}, "a loose collation": {loose: true},
+	"unique siblings, and a version": {unique: true, table: func(d *fsck.Table) { d.Version = "version" }},
+	"unique siblings and paths":      {unique: true, uniquePaths: true},
+	"no paths of names":              {table: func(d *fsck.Table) { d.Path = "" }},
+	"no paths of ids":                {table: func(d *fsck.Table) { d.IDPath = "" }},
+}
+
+// draw returns the rows of sound trees, and then damages random ones.
+func draw(random *rand.Rand, w *world, shape schema) []Node {
+	size := 5 + random.IntN(40)
+	nodes, ids := make([]Node, size), random.Perm(size) // parents have greater and smaller keys than their children
+	for i := range nodes {
+		n := Node{ID: ids[i] + 1, Tree: 1 + random.IntN(2), Name: fmt.Sprintf("n%d", i)}
+		if i < 4 && random.IntN(2) == 0 {
+			n.Name = ""
+		} else if above := nodes[random.IntN(max(i, 1))]; i > 3 || above.Tree == n.Tree {
+			n.Tree, n.Parent = cmp.Or(above.Tree, n.Tree), above.ID
+		}
+		nodes[i] = n
+	}
+	sound := make(map[int]Node)
+	for _, n := range nodes {
+		sound[n.ID] = n
+	}
+	for i := range nodes {
+		nodes[i].Path, nodes[i].IDPath, _ = w.model(sound).right(nodes[i])
+	}
+	names := []string{"a", "b", "A", "a (2)", "", "..", "x/y", fsck.LostFound, null}
+	for range random.IntN(size) {
+		n, other := &nodes[random.IntN(size)], &nodes[random.IntN(size)]
+		switch random.IntN(10) {
+		case 0:
+			n.Parent = other.ID // another tree's row, a descendant, itself, …
+		case 1:
+			n.Parent = size + 1 + random.IntN(3)
+		case 2:
+			n.Parent = 0
+		case 3, 4:
+			n.Name = names[random.IntN(len(names))]
+		case 5:
+			n.Tree, n.Parent, n.Name = other.Tree, other.Parent, other.Name
+		case 6:
+			n.Path, n.IDPath, other.Path, other.IDPath = other.Path, other.IDPath, n.Path, n.IDPath
+		case 7:
+			n.Path = []string{null, "", "/old/" + n.Name}[random.IntN(3)]
+		case 8:
+			n.Deleted = true
+		case 9:
+			n.Tree = 0
+		}
+	}
+	for i := range nodes {
+		if n := &nodes[i]; n.Deleted && shape.uniquePaths { // a deleted row keeps its path, which nobody else gets
+			n.Path, n.IDPath = fmt.Sprint("/deleted/", n.ID), fmt.Sprint("/deleted/", n.ID)
+		}
+	}
+	return nodes
+}
+
+// testMachine damages random trees, on tables of several shapes. A check finds exactly what the
+// model finds. A repair leaves only rows in no tree, below none that is in one. No row is lost, and
+// a row without a problem stays where it is, under its name. A dry run writes nothing, and says
+// what is done; a second repair changes nothing. A repair that is ended at random, again and again,
+// has the same outcome, and its logs have all changes.
+func testMachine(t *testing.T, database Database) {
+	for what, shape := range shapes {
+		t.Run(what, func(t *testing.T) {
+			eachSeed(t, 6, func(t *testing.T, random *rand.Rand) { testMachineOn(t, database, shape, random) })
+		})
+	}
+}
+
+func testMachineOn(t *testing.T, database Database, shape schema, random *rand.Rand) {
+	w := newWorld(t, database, shape)
+	nodes := draw(random, w, shape)
+	nodes = w.insertAsAllowed(t, nodes)
+	before := w.rows(t)
+	wrong := w.model(before).problems()
+	var found []string
+	for _, p := range w.problems(t) {
+		found = append(found, fmt.Sprintf("%s %d", p.Kind, w.number(p.ID)))
+	}
+	if slices.Sort(found); !slices.Equal(found, wrong) {
+		t.Fatalf("found\n%q, want\n%q, in\n%v", found, wrong, nodes)
+	}
+	planned, dry := w.repair(t, fsck.RepairOptions{BatchRows: 1 + random.IntN(5)})
+	if after := w.rows(t); !maps.Equal(before, after) {
+		t.Fatalf("the dry run changed\n%s", difference(before, after))
+	}
+	interrupted := random.IntN(2) == 0
+	if interrupted {
+		replayed, interruptions := w.repairInPieces(t, random)
+		if got := w.rows(t); !maps.Equal(replayed, got) {
+			t.Errorf("after %d interruptions, what the logs say, and what the table has:\n%s", interruptions, difference(replayed, got))
+		}
+		whole := newWorld(t, database, shape)
+		whole.insertAsAllowed(t, nodes)
+		whole.repair(t, fsck.RepairOptions{Apply: true})
+		// The keys of created rows may differ.
+		if want, got := places(whole.rows(t), len(nodes)), places(w.rows(t), len(nodes)); !maps.Equal(want, got) {
+			t.Errorf("after %d interruptions, and after none:\n%s", interruptions, difference(got, want))
+		}
+	} else {
+		done, summary := w.repair(t, fsck.RepairOptions{Apply: true, BatchRows: 1 + random.IntN(5), Skipped: func(s fsck.Skip) error {
+			t.Logf("skipped: %v", s)
+			return nil
+		}})
+		// In a dry run, nobody knows which names the collation treats as equal.
+		said, did := values(planned), values(done)
+		maps.DeleteFunc(did, func(place, value string) bool { // a path that was put aside meanwhile
+			id, column, _ := strings.Cut(place, " ")
+			return column == "path" && before[w.number(fsck.TextKey(id))].Path == value
+		})
+		if !shape.loose && !maps.Equal(said, did) {
+			t.Errorf("planned, and done:\n%s", difference(said, did))
+		}
+		if !shape.loose && !maps.Equal(dry.After.Problems, summary.After.Problems) {
+			t.Errorf("left: %v, and after a dry run %v", summary.After.Problems, dry.After.Problems)
+		}
+	}
+	w.mended(t, before, wrong)
+	if again, _ := w.repair(t, fsck.RepairOptions{Apply: true}); len(again) > 0 {
+		t.Errorf("a second repair changed %v", again)
+	}
+}
+
+// mended compares the table after a repair with what it was before, and with what was wrong then.
+func (w *world) mended(t *testing.T, before map[int]Node, wrong []string) {
+	t.Helper()
+	was, after := w.model(before), w.rows(t)
+	inTrees := maps.Clone(before) // which may close a cycle
+	for id, n := range inTrees {
+		n.Tree = was.tree(n)
+		inTrees[id] = n
+	}
+	moves := make(map[int]bool)
+	for _, problem := range slices.Concat(wrong, w.model(inTrees).problems()) {
+		kind, id, _ := strings.Cut(problem, " ")
+		if !slices.Contains([]fsck.Kind{fsck.WrongPath, fsck.WrongIDPath, fsck.MixedPrefix}, fsck.Kind(kind)) {
+			n, _ := strconv.Atoi(id)
+			moves[n] = true
+		}
+	}
+	for id, n := range before {
+		now, there := after[id]
+		switch {
+		case !there || now.Deleted != n.Deleted || !n.Deleted && now.Tree != was.tree(n):
+			t.Errorf("row %d was %+v, and is %+v", id, n, now)
+		case n.Deleted && now != n:
+			t.Errorf("the deleted row %d was %+v, and is %+v", id, n, now)
+		case !moves[id] && !w.loose && (now.Parent != n.Parent || now.Name != n.Name):
+			t.Errorf("row %d had no problem, was %+v, and is %+v", id, n, now)
+		}
+	}
+	for _, problem := range w.model(after).problems() {
+		_, text, _ := strings.Cut(problem, " ")
+		if id, _ := strconv.Atoi(text); w.model(after).tree(after[id]) != 0 {
+			t.Errorf("left: %s, %+v", problem, after[id])
+		}
+	}
+}
+
+// insertAsAllowed writes rows in random order. A row that a unique index refuses gets other names
+// and paths. It returns the rows as they are.
+func (w *world) insertAsAllowed(t *testing.T, nodes []Node) []Node {
+	t.Helper()
+	nodes = slices.Clone(nodes)
+	for i := range nodes {
+		n := &nodes[i]
+		for _, change := range []func(){
+			func() {}, func() { n.Path, n.IDPath = fmt.Sprint("/u", n.ID), fmt.Sprint("/u", n.ID) }, func() { n.Name = fmt.Sprint("m", n.ID) },
+		} {
+			change()
+			if _, err := w.db.ExecContext(t.Context(), w.bind(insertion), w.values(*n)...); err == nil {
+				break
+			}
+		}
+	}
+	return nodes
+}
+
+// values returns the last values of the changed rows, without created ones. The size of
+// transactions may change the order in which a repair changes the rows of several trees, but not
+// their last values.
+func values(changes []fsck.Change) map[string]string {
+	last := make(map[string]string)
+	for _, c := range changes {
+		if c.Insert || c.Column == "id_path" || c.Column == "parent_id" {
+			continue // may contain the key of a created row
+		}
+		last[fmt.Sprintf("%v %s", c.ID, c.Column)] = fmt.Sprint(c.New)
+	}
+	return last
+}
+
+// errKilled ends a repair early.
+var errKilled = errors.New("killed")
+
+// killer is a log that fails after some lines.
+type killer struct {
+	bytes.Buffer
+	lines int
+	// committed is set if it failed at the line that says that a transaction was committed.
+	committed bool
+}
+
+func (k *killer) Write(p []byte) (int, error) {
+	if k.lines--; k.lines < 0 {
+		k.committed = bytes.Contains(p, []byte(`"commit":true`))
+		return 0, errKilled
+	}
+	return k.Buffer.Write(p)
+}
+
+// testContextEnds ends the context in the middle of a transaction, which is still committed.
+func testContextEnds(t *testing.T, database Database) {
+	w := newWorld(t, database, schema{})
+	w.insert(t, with(Node{5, 1, 4, "x", "/wrong", "", false}, Node{6, 1, 4, "y", "/wrong", "", false}, Node{7, 2, 0, "z", "/wrong", "", false})...)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var log bytes.Buffer
+	_, err := w.checker(t).Repair(ctx, fsck.RepairOptions{Apply: true, BatchRows: 2, Log: lineLog(func(line []byte) (int, error) {
+		if bytes.Contains(line, []byte(`"column"`)) {
+			cancel()
+		}
+		return log.Write(line)
+	})})
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("error %v, want one that matches context.Canceled", err)
+	}
+	if lines := bytes.Split(bytes.TrimSpace(log.Bytes()), []byte("\n")); !bytes.Contains(lines[len(lines)-1], []byte(`"commit":true`)) {
+		t.Errorf("the log ends with %s, want the end of a transaction", lines[len(lines)-1])
+	}
+	if rows := w.rows(t); rows[6].Path != "/c/y" || rows[7].Path != "/wrong" {
+		t.Errorf("rows %v", rows)
+	}
+}
+
+// repairInPieces ends repairs at random points, until one completes. It returns the rows according
+// to the logs, and the number of repairs that were ended.
+func (w *world) repairInPieces(t *testing.T, random *rand.Rand) (replayed map[int]Node, interruptions int) {
+	t.Helper()
+	replayed = w.rows(t)
+	for {
+		log := &killer{lines: 1 + random.IntN(30)}
+		_, err := w.checker(t).Repair(t.Context(), fsck.RepairOptions{Apply: true, BatchRows: 3, Log: log})
+		w.replay(t, replayed, log)
+		if err == nil {
+			return replayed, interruptions
+		}
+		if !errors.Is(err, errKilled) {
+			t.Fatal(err)
+		}
+		interruptions++
+	}
+}
+
+// difference shows where two maps differ.
+func difference[K, V comparable](a, b map[K]V) string {
+	var text strings.Builder
+	for k, v := range a {
+		if w, ok := b[k]; !ok || v != w {
+			_, _ = fmt.Fprintf(&text, "%v: %v, %v\n", k, v, w)
+		}
+	}
+	for k, w := range b {
+		if _, ok := a[k]; !ok {
+			_, _ = fmt.Fprintf(&text, "%v: none, %v\n", k, w)
+		}
+	}
+	return text.String()
+}
+
+// places returns the keys of the live rows by their paths, 0 for created rows.
+func places(rows map[int]Node, size int) map[string]int {
+	places := make(map[string]int)
+	for id, n := range rows {
+		if id > size {
+			n.IDPath, id = "", 0
+		}
+		if !n.Deleted {
+			places[fmt.Sprint(n.Tree, " ", n.Name, " ", n.Path, " ", id)] = id
+		}
+	}
+	return places
+}
+
+// replay applies the committed changes of a log to rows.
+func (w *world) replay(t *testing.T, rows map[int]Node, log *killer) {
+	t.Helper()
+	type line struct {
+		Transaction int `json:"tx"`
+		ID, Tree    any
+		Insert      bool
+		Column      string
+		Old, New    any
+		Commit      bool
+		Run         string
+	}
+	text := func(v any) string {
+		if n, is := v.(float64); is {
+			return strconv.FormatFloat(n, 'f', -1, 64)
+		}
+		return fmt.Sprint(cmp.Or(v, any(null)))
+	}
+	number := func(v any) int {
+		if v == nil {
+			return 0
+		}
+		return w.number(fsck.TextKey(text(v)))
+	}
+	var open []line
+	apply := func() {
+		for _, c := range open {
+			id := number(c.ID)
+			n, there := rows[id]
+			if c.Insert && !there {
+				n = Node{ID: id, Tree: number(c.Tree), Path: null}
+			} else if !there {
+				t.Errorf("the log changes row %d, which does not exist", id)
+			}
+			switch column := map[string]*string{"name": &n.Name, "path": &n.Path, "id_path": &n.IDPath}[c.Column]; {
+			case column != nil && !c.Insert && text(c.Old) != *column:
+				t.Errorf("the log says that row %d had %s %q, but it had %q", id, c.Column, text(c.Old), *column)
+			case column != nil:
+				*column = text(c.New)
+			case c.Column == "plan_id":
+				n.Tree = number(c.New)
+			default:
+				n.Parent = number(c.New)
+			}
+			rows[id] = n
+		}
+	}
+	for _, written := range slices.Collect(bytes.Lines(log.Bytes())) {
+		var l line
+		if err := json.Unmarshal(written, &l); err != nil {
+			t.Fatalf("the log has %q: %v", written, err)
+		}
+		switch {
+		case l.Run != "":
+		case l.Commit:
+			apply()
+			open = nil
+		case len(open) > 0 && open[0].Transaction != l.Transaction:
+			open = []line{l} // the transaction before was not committed
+		default:
+			open = append(open, l)
+		}
+	}
+	if log.committed {
+		apply()
+	}
+}

@@ -1,0 +1,183 @@
+package fscktest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/fsck"
+)
+
+// model says what is wrong with rows. It shares no code with package fsck.
+type model struct {
+	rows map[int]Node
+	// loose is set if names are equal that differ in case alone.
+	loose, withPath, withIDPath bool
+	// key is a row's key in an id path.
+	key func(int) string
+}
+
+// parent returns the sound parent of a row, and whether the row is an orphan.
+func (m model) parent(n Node) (up Node, sound, orphan bool) {
+	up, there := m.rows[n.Parent]
+	switch {
+	case n.Parent == 0:
+		return Node{}, false, false
+	case !there || up.Deleted || n.Tree != 0 && up.Tree != n.Tree:
+		return Node{}, false, true
+	default:
+		return up, true, false
+	}
+}
+
+// root is the key of a tree's root row, 0 if there is none.
+func (m model) root(tree int) int {
+	for _, id := range slices.Sorted(maps.Keys(m.rows)) {
+		if n := m.rows[id]; n.isRoot() && !n.Deleted && n.Tree == tree && tree != 0 {
+			return id
+		}
+	}
+	return 0
+}
+
+func (n Node) isRoot() bool { return n.Parent == 0 && n.Name == "" }
+
+func (n Node) badName() bool {
+	_, err := pathlock.Root().Child(n.Name)
+	return !n.isRoot() && (n.Name == null || err != nil)
+}
+
+// cycle returns the least key of the cycle that a row is on, 0 if it is on none.
+func (m model) cycle(n Node) int {
+	least, at := n.ID, n
+	for range m.rows {
+		up, sound, _ := m.parent(at)
+		if !sound {
+			return 0
+		}
+		if at = up; at.ID == n.ID {
+			return least
+		}
+		least = min(least, at.ID)
+	}
+	return 0
+}
+
+// right returns the right paths of a row, if it has any.
+func (m model) right(n Node) (path, ids string, has bool) {
+	if n.isRoot() {
+		return "", "/" + m.key(n.ID), true
+	}
+	var names, keys []string
+	for at, steps := n, 0; steps <= len(m.rows); steps++ {
+		up, sound, orphan := m.parent(at)
+		if orphan || at.badName() {
+			return "", "", false
+		}
+		keys = append(keys, m.key(at.ID))
+		if !at.isRoot() {
+			names = append(names, at.Name)
+		}
+		if !sound {
+			slices.Reverse(names)
+			slices.Reverse(keys)
+			return "/" + strings.Join(names, "/"), "/" + strings.Join(keys, "/"), true
+		}
+		at = up
+	}
+	return "", "", false // a cycle
+}
+
+// tree returns the tree of the nearest row from n upwards that has one, 0 if there is none.
+func (m model) tree(n Node) int {
+	for range m.rows {
+		up, sound, _ := m.parent(n)
+		if n.Tree != 0 || !sound {
+			break
+		}
+		n = up
+	}
+	return n.Tree
+}
+
+// problems returns "kind id" for each problem, sorted.
+func (m model) problems() (found []string) {
+	add := func(is bool, kind fsck.Kind, id int) {
+		if is {
+			found = append(found, fmt.Sprintf("%s %d", kind, id))
+		}
+	}
+	type slot struct {
+		tree, parent int
+		name         string
+	}
+	named, folded, mixed := make(map[slot]int), make(map[slot]int), make(map[int]bool)
+	for _, id := range slices.Sorted(maps.Keys(m.rows)) {
+		n := m.rows[id]
+		if n.Deleted {
+			continue
+		}
+		up, sound, orphan := m.parent(n)
+		root := m.root(n.Tree)
+		add(n.Tree == 0, fsck.NoTree, id)
+		add(n.badName(), fsck.BadName, id)
+		add(orphan, fsck.Orphan, id)
+		add(m.cycle(n) == id, fsck.Cycle, id)
+		path, ids, has := m.right(n)
+		add(has && m.withPath && n.Path != path, fsck.WrongPath, id)
+		add(has && m.withIDPath && n.IDPath != ids, fsck.WrongIDPath, id)
+		add(n.Parent == 0 && root != 0 && root != id, fsck.BesideRoot, id)
+		if sound && m.withPath && n.Tree != 0 && n.Name != null && n.Path != null && up.Path != null {
+			prefix, ends := strings.CutSuffix(n.Path, "/"+n.Name)
+			mixed[up.ID] = mixed[up.ID] || ends && prefix != up.Path
+		}
+		if n.Name == null || n.isRoot() {
+			continue
+		}
+		// The top and the root row's children share their paths. The database groups by columns.
+		place := slot{n.Tree, n.Parent, n.Name}
+		if root != 0 && n.Parent == root {
+			place.parent = 0
+		}
+		if named[place] == 0 {
+			named[place] = id
+		} else {
+			add(true, fsck.Duplicate, id)
+			continue
+		}
+		column := slot{n.Tree, n.Parent, strings.ToLower(n.Name)}
+		if first := folded[column]; first == 0 {
+			folded[column] = id
+		} else {
+			add(m.loose && m.rows[first].Name != n.Name, fsck.Lookalike, id)
+		}
+	}
+	for id, is := range mixed {
+		add(is, fsck.MixedPrefix, id)
+	}
+	slices.Sort(found)
+	return found
+}
+
+// model returns a model of rows of the table.
+func (w *world) model(rows map[int]Node) model {
+	return model{rows: rows, loose: w.loose, withPath: w.table.Path != "", withIDPath: w.table.IDPath != "", key: func(id int) string {
+		for key, number := range w.derived {
+			if number == id {
+				return key
+			}
+		}
+		return fmt.Sprint(w.key(id))
+	}}
+}
+
+// sound fails the test if the table is not sound.
+func (w *world) sound(t testing.TB, rows map[int]Node) {
+	t.Helper()
+	if wrong := w.model(rows).problems(); len(wrong) > 0 {
+		t.Errorf("unsound: %q", wrong)
+	}
+}
