@@ -84,8 +84,6 @@ type app struct {
 	*testing.T
 	url  string
 	stop func()
-	// broken breaks the connections of a proxy.
-	broken func()
 }
 
 // start starts an instance, which ends with the test: at a signal, at once, and with 0. Its windows

@@ -24,7 +24,7 @@ func TestCasesAreWritten(t *testing.T) {
 	// Writing takes the suite's edit lock, so that nobody overwrites it.
 	w.there.locked(w.ids["a"], "theirs", "Anna is editing")
 	w.here.Fill("textarea", "1. open the page")
-	w.here.Click(".case-open .primary")
+	w.here.Click("dialog .primary")
 	w.there.AwaitText(".case-list", "1. open the page")
 	w.here.AwaitGone("textarea")
 	w.here.do("done")
@@ -52,26 +52,35 @@ func TestCasesAreWritten(t *testing.T) {
 	}
 }
 
-// What somebody is writing survives the changes of others.
-func TestADraftSurvivesUpdates(t *testing.T) {
+// What somebody is writing survives what others change, though it be the suite that they delete,
+// and no slip of a key or of the pointer ends it.
+func TestADraftSurvives(t *testing.T) {
 	a := alone(t)
 	w := bench(t, a, a, "a", "b")
 	w.here.choose(w.ids["a"])
 	w.here.Fill(".add input", "draft")
 	w.here.Press(chromium.KeyEnter)
 	w.here.Click(caseHead)
+	w.here.overhear()
 	w.here.do("edit-case")
-	w.here.Fill("textarea", "half a sen")
+	w.here.Await("the text has the focus", `document.activeElement.tagName === "TEXTAREA"`)
+	w.here.Press("half a sen")
 	ask[suite](a, "PATCH", fmt.Sprintf("/api/suites/%d", w.ids["b"]), object{"name": "elsewhere"})
 	w.here.shows(w.ids["b"], "elsewhere")
 	w.here.Press("tence")
 	w.here.Await("the text and the focus stay", `document.activeElement.tagName === "TEXTAREA" && document.activeElement.value === "half a sentence"`)
-	w.here.Click(caseHead)
-	w.here.AwaitText("dialog", "Discard what you wrote?")
-	w.here.Press(chromium.KeyEscape)
+	w.here.Press(chromium.KeyEscape + chromium.KeyEscape)
+	w.here.Allow("404")
+	token := w.here.token()
+	if status, text := a.try("DELETE", fmt.Sprintf("/api/suites/%d", w.ids["a"]), nil, token); status != 204 {
+		t.Fatalf("%d %s", status, text)
+	}
+	w.here.refused("Somebody has deleted “a”")
 	w.here.Await("the text is still there", `document.querySelector("textarea").value === "half a sentence"`)
-	w.here.do("done")
-	w.there.free(w.ids["a"])
+	w.here.Click("dialog .primary")
+	w.here.refused("It is gone: somebody has deleted it.")
+	w.here.Click("dialog[open] .dialog-head button")
+	w.here.AwaitGone("dialog")
 }
 
 // Names are text, whatever they look like.

@@ -41,4 +41,4 @@ func TestWindowsOnTwoInstances(t *testing.T) {
 }
 
 // in is the app for a subtest.
-func (a *app) in(t *testing.T) *app { return &app{T: t, url: a.url, stop: a.stop, broken: a.broken} }
+func (a *app) in(t *testing.T) *app { return &app{T: t, url: a.url, stop: a.stop} }

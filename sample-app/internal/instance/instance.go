@@ -260,7 +260,7 @@ func (i *Instance) keys(ctx context.Context, config Config) (*idempotency.Keys, 
 	return keys, nil
 }
 
-// adminPage shows the locks, and the stalls that there were. The backend has no authentication:
+// adminPage shows the locks, and the last waits. The backend has no authentication:
 // whoever reaches it may look, as at everything else. Whether they may release what others hold is
 // a setting.
 func (i *Instance) adminPage(history *contention.Recorder, config Config) (*admin.Page, error) {

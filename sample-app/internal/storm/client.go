@@ -8,92 +8,114 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 )
 
-// answer is the answer to a request. Its status is 0 if there was no answer.
-type answer struct {
-	status int
-	suite  model.Suite
+// crowd is how many suites the clients share, and names how many names they give: few enough that
+// they meet.
+const crowd, names = 24, 60
+
+// world is the suites that all clients change. The first one is the root suite, which stays.
+type world struct {
+	mu     sync.Mutex
+	suites []int64
 }
 
-// ok reports whether the change was made.
-func (a answer) ok() bool { return a.status >= 200 && a.status < 300 }
-
-// request is one change of the tree.
-type request struct {
-	method, path string
-	body         any
+// any returns one of the suites, but no root suite if branch is set, unless there is nothing else.
+func (w *world) any(r *rand.Rand, branch bool) int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	first := 0
+	if branch && len(w.suites) > 1 {
+		first = 1
+	}
+	return w.suites[first+r.IntN(len(w.suites)-first)]
 }
 
-// fields is a JSON body.
-type fields map[string]any
-
-func insert(plan, parent int64, name string) request {
-	return request{http.MethodPost, fmt.Sprintf("/api/plans/%d/suites", plan), fields{"parent_id": parent, "name": name}}
+// add shares a suite. In a full crowd, it takes the place of another one.
+func (w *world) add(id int64, r *rand.Rand) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.suites) < crowd {
+		w.suites = append(w.suites, id)
+		return
+	}
+	w.suites[1+r.IntN(len(w.suites)-1)] = id
 }
 
-func rename(id int64, name string) request {
-	return request{http.MethodPatch, fmt.Sprintf("/api/suites/%d", id), fields{"name": name}}
+// remove forgets a deleted suite.
+func (w *world) remove(id int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if i := slices.Index(w.suites, id); i > 0 {
+		w.suites = slices.Delete(w.suites, i, i+1)
+	}
 }
 
-func move(id, parent int64) request {
-	return request{http.MethodPost, fmt.Sprintf("/api/suites/%d/move", id), fields{"parent_id": parent}}
-}
-
-func copyTo(id, parent int64, name string) request {
-	return request{http.MethodPost, fmt.Sprintf("/api/suites/%d/copy", id), fields{"parent_id": parent, "name": name}}
-}
-
-func remove(id int64) request {
-	return request{http.MethodDelete, fmt.Sprintf("/api/suites/%d", id), nil}
-}
-
-// client is one user. It sends its requests one after the other, except for those of
-// [client.atOnce].
+// client is one user, who sends one request after the other.
 type client struct {
 	http  *http.Client
 	addrs []string
 	plan  model.Plan
 	world *world
 	rand  *rand.Rand
-	// name is the prefix of the names that the client gives. made counts them.
-	name  string
-	made  int
 	tally *tally
 }
 
-// send sends a request to any instance, and counts the answer.
-func (c *client) send(ctx context.Context, r request) answer {
-	return c.sendTo(ctx, c.addrs[c.rand.IntN(len(c.addrs))], r)
+// fields is a JSON body.
+type fields map[string]any
+
+// act makes a random change to the suites that all clients share, by any instance.
+func (c *client) act(ctx context.Context) {
+	id, other := c.world.any(c.rand, true), c.world.any(c.rand, false)
+	suite, name := fmt.Sprintf("/api/suites/%d", id), fmt.Sprint("n", c.rand.IntN(names))
+	var made model.Suite
+	switch n := c.rand.IntN(20); {
+	case n < 7:
+		c.send(ctx, http.MethodPost, fmt.Sprintf("/api/plans/%d/suites", c.plan.ID), fields{"parent_id": other, "name": name}, &made)
+	case n < 13 && id != c.plan.RootID:
+		c.send(ctx, http.MethodPatch, suite, fields{"name": name}, nil)
+	case n < 17 && id != c.plan.RootID:
+		c.send(ctx, http.MethodPost, suite+"/move", fields{"parent_id": other}, nil)
+	case n < 18 && id != c.plan.RootID:
+		c.send(ctx, http.MethodPost, suite+"/copy", fields{"parent_id": c.plan.RootID, "name": name}, &made)
+	case id != c.plan.RootID:
+		if status := c.send(ctx, http.MethodDelete, suite, nil, nil); status < http.StatusBadRequest || status == http.StatusNotFound {
+			c.world.remove(id)
+		}
+	}
+	if made.ID != 0 {
+		c.world.add(made.ID, c.rand)
+	}
 }
 
-// sendTo sends a request to one instance, and counts the answer.
-func (c *client) sendTo(ctx context.Context, addr string, r request) answer {
+// send sends a request to any instance, and counts the answer. It returns the status, which is 0 if
+// there was no answer.
+func (c *client) send(ctx context.Context, method, path string, body fields, result any) (status int) {
 	start := time.Now()
-	var a answer
-	var err error
-	a.status, err = call(ctx, c.http, addr, r, &a.suite)
+	status, err := call(ctx, c.http, c.addrs[c.rand.IntN(len(c.addrs))], method, path, body, result)
 	if ctx.Err() == nil {
-		c.tally.count(a.status, err, time.Since(start))
+		c.tally.count(status, err, time.Since(start))
 	}
-	return a
+	return status
 }
 
 // call sends a request, reads the body of a success into result, and returns the status. A 5xx
 // status is an error, too.
-func call(ctx context.Context, via *http.Client, addr string, r request, result any) (status int, err error) {
-	var body io.Reader
-	if r.body != nil {
-		text, err := json.Marshal(r.body)
+func call(ctx context.Context, via *http.Client, addr, method, path string, body fields, result any) (status int, err error) {
+	var reader io.Reader
+	if body != nil {
+		text, err := json.Marshal(body)
 		if err != nil {
 			return 0, err
 		}
-		body = bytes.NewReader(text)
+		reader = bytes.NewReader(text)
 	}
-	req, err := http.NewRequestWithContext(ctx, r.method, "http://"+addr+r.path, body)
+	req, err := http.NewRequestWithContext(ctx, method, "http://"+addr+path, reader)
 	if err != nil {
 		return 0, err
 	}
@@ -107,8 +129,8 @@ func call(ctx context.Context, via *http.Client, addr string, r request, result 
 	case err != nil:
 		return 0, err
 	case resp.StatusCode >= http.StatusInternalServerError:
-		err = fmt.Errorf("%s %s: %s: %.300s", r.method, r.path, resp.Status, text)
-	case resp.StatusCode < http.StatusBadRequest && resp.StatusCode != http.StatusNoContent:
+		err = fmt.Errorf("%s %s: %s: %.300s", method, path, resp.Status, text)
+	case resp.StatusCode < http.StatusBadRequest && result != nil:
 		err = json.Unmarshal(text, result)
 	}
 	return resp.StatusCode, err

@@ -15,9 +15,6 @@ import (
 // so a client that waits in vain has found a failure.
 const requestTimeout = time.Minute
 
-// strays is the percentage of a client's actions that are random. The others are scenes.
-const strays = 40
-
 // drive has all clients change one plan for the duration of the storm, and counts their answers.
 // The clients finish the actions that they have begun.
 func drive(ctx context.Context, config Config, addrs []string) (*tally, error) {
@@ -25,8 +22,7 @@ func drive(ctx context.Context, config Config, addrs []string) (*tally, error) {
 	defer transport.CloseIdleConnections()
 	via := &http.Client{Transport: transport, Timeout: requestTimeout}
 	var plan model.Plan
-	create := request{http.MethodPost, "/api/projects/storm/plans", fields{"name": "storm"}}
-	if status, err := call(ctx, via, addrs[0], create, &plan); err != nil || plan.ID == 0 {
+	if status, err := call(ctx, via, addrs[0], http.MethodPost, "/api/projects/storm/plans", fields{"name": "storm"}, &plan); err != nil || plan.ID == 0 {
 		return nil, fmt.Errorf("create the plan: status %d: %w", status, err)
 	}
 	world := &world{suites: []int64{plan.RootID}}
@@ -34,17 +30,10 @@ func drive(ctx context.Context, config Config, addrs []string) (*tally, error) {
 	end := time.Now().Add(config.Duration)
 	var wg sync.WaitGroup
 	for n := range config.Instances * config.Clients {
-		c := &client{
-			http: via, addrs: addrs, plan: plan, world: world, tally: result, name: fmt.Sprintf("c%d", n),
-			rand: rand.New(rand.NewPCG(config.Seed, uint64(n))),
-		}
+		c := &client{http: via, addrs: addrs, plan: plan, world: world, tally: result, rand: rand.New(rand.NewPCG(config.Seed, uint64(n)))}
 		wg.Go(func() {
 			for ctx.Err() == nil && time.Now().Before(end) {
-				if c.rand.IntN(100) < strays {
-					c.stray(ctx)
-				} else {
-					c.play(ctx, scenes[c.rand.IntN(len(scenes))])
-				}
+				c.act(ctx)
 			}
 		})
 	}

@@ -32,16 +32,6 @@ export class Detail {
     this.update();
   }
 
-  /** Whether something is written that is not saved. */
-  get unsaved() { return this.#cases.unsaved; }
-
-  /** Forgets what was being written in suites of a plan that are gone, and returns the texts, and the
-   * name of the suite that was shown if it is one of them. */
-  forget(plan, isGone) {
-    const gone = plan === this.#cases.plan && isGone(this.#suite);
-    return { texts: this.#cases.forget(plan, isGone), name: gone ? this.#parts.title.textContent : '' };
-  }
-
   #build() {
     const app = this.#app, ops = app.operations, id = () => this.#suite;
     const p = this.#parts = {

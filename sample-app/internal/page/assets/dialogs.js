@@ -4,8 +4,9 @@ import { shown } from './foreign.js';
 import { t } from './i18n.js';
 
 /** Opens a dialog and resolves with what close was called with, null if it was left. build gets
- * close and returns the content. The focus goes back to where it was. */
-export function ask(title, build, { wide } = {}) {
+ * close and returns the content. The focus goes back to where it was. What somebody writes at length
+ * stays until they say so. */
+export function ask(title, build, { wide, stays } = {}) {
   return new Promise((resolve) => {
     const before = document.activeElement, notices = $('notices'), around = notices.parentElement;
     let answer = null;
@@ -23,19 +24,20 @@ export function ask(title, build, { wide } = {}) {
     // A click beside it leaves it: not one that began within, and not the second half of the double
     // click that has opened it.
     let pressed = null;
+    if (stays) dialog.addEventListener('keydown', (e) => { if (e.key === 'Escape') e.preventDefault(); });
     dialog.addEventListener('pointerdown', (e) => { pressed = e.target; });
-    dialog.addEventListener('click', (e) => { if (e.target === dialog && pressed === dialog && e.detail === 1) close(null); });
+    dialog.addEventListener('click', (e) => { if (!stays && e.target === dialog && pressed === dialog && e.detail === 1) close(null); });
     document.body.append(dialog);
     // What is outside of a dialog cannot be clicked. Messages can be, and they come below its buttons.
     dialog.append(notices);
     dialog.showModal();
-    const first = dialog.querySelector('[autofocus], input:not(.unseen), .primary');
+    const first = dialog.querySelector('[autofocus]') ?? dialog.querySelector('input, .primary');
     first?.focus();
-    first?.select?.();
+    if (first?.tagName === 'INPUT') first.select();
   });
 }
 
-const okCancel = (close, label, kind = 'primary') => h('div', { class: 'dialog-foot' },
+export const okCancel = (close, label, kind = 'primary') => h('div', { class: 'dialog-foot' },
   h('button', { type: 'button', onclick: () => close(null) }, t('cancel')), h('button', { type: 'submit', class: kind }, label));
 
 const form = (onsubmit, ...children) => h('form', { onsubmit: (e) => { e.preventDefault(); onsubmit(); } }, ...children);
@@ -66,54 +68,38 @@ export function askYes(question, button) {
 export function askPlace(title, tree, planName, { start, refuses, name, button }) {
   const most = 100;
   return ask(title, (close) => {
-    let chosen = start;
-    const wrong = h('p', { class: 'wrong', role: 'alert' });
+    const wrong = h('p', { class: 'wrong', role: 'alert' }), more = h('p', { class: 'faint' });
     const finder = h('input', { type: 'search', autocomplete: 'off', spellcheck: false, 'aria-label': t('find'), placeholder: t('find'), autofocus: true });
     const naming = name === undefined ? null : h('input', { type: 'text', value: name, autocomplete: 'off', 'aria-label': t('name') });
-    const list = h('div', { class: 'places', role: 'listbox', tabIndex: 0, 'aria-label': title });
-    const more = h('p', { class: 'faint' });
-    const label = (id) => (id === tree.root ? planName : tree.path(id));
-    let options = [];
-    const draw = () => {
-      const wanted = finder.value.toLocaleLowerCase();
-      options = [];
-      let left = 0;
-      const visit = (id) => {
-        if (!refuses(id) && (!wanted || label(id).toLocaleLowerCase().includes(wanted))) {
-          if (options.length < most) options.push(id);
-          else left++;
-        }
-        for (const child of tree.children(id)) visit(child);
-      };
-      visit(tree.root);
-      if (!options.includes(chosen)) chosen = options[0];
-      list.replaceChildren(...options.map((id) => h('div', {
-        role: 'option', id: 'place-' + id, 'aria-selected': String(id === chosen), onclick: () => { chosen = id; mark(); }, ondblclick: () => submit(),
-      }, shown(label(id)))));
-      more.textContent = left ? t('moreFound', { count: left }) : '';
-      mark();
+    const list = h('select', { class: 'places', size: 10, 'aria-label': title, ondblclick: () => submit() });
+    const all = [];
+    const visit = (id) => {
+      const label = shown(id === tree.root ? planName : tree.path(id));
+      if (!refuses(id)) all.push({ id, label, key: label.toLocaleLowerCase() });
+      for (const child of tree.children(id)) visit(child);
     };
-    const mark = () => {
-      for (const option of list.children) option.setAttribute('aria-selected', String(option.id === 'place-' + chosen));
-      list.setAttribute('aria-activedescendant', 'place-' + chosen);
-      list.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' });
+    visit(tree.root);
+    const draw = () => {
+      const wanted = finder.value.toLocaleLowerCase(), chosen = list.value || String(start), found = all.filter(({ key }) => key.includes(wanted));
+      list.replaceChildren(...found.slice(0, most).map(({ id, label }) => h('option', { value: String(id) }, label)));
+      list.value = chosen;
+      if (list.selectedIndex < 0) list.selectedIndex = 0;
+      more.textContent = found.length > most ? t('moreFound', { count: found.length - most }) : '';
     };
     const submit = () => {
-      text(wrong, chosen === undefined ? t('nothingFound', { text: finder.value }) : naming && !validName(naming.value) ? t('err.badName') : '');
-      if (chosen === undefined) finder.focus();
+      text(wrong, !list.value ? t('nothingFound', { text: finder.value }) : naming && !validName(naming.value) ? t('err.badName') : '');
+      if (!list.value) finder.focus();
       else if (wrong.textContent) naming.focus();
-      else close({ to: chosen, name: naming?.value });
+      else close({ to: Number(list.value), name: naming?.value });
     };
-    const keys = (e) => {
+    finder.addEventListener('input', draw);
+    finder.addEventListener('keydown', (e) => {
       const step = { ArrowDown: 1, ArrowUp: -1 }[e.key];
       if (!step) return;
       e.preventDefault();
-      const next = options.indexOf(chosen) + step;
-      if (options[next] !== undefined) { chosen = options[next]; mark(); }
-    };
-    finder.addEventListener('input', draw);
-    finder.addEventListener('keydown', keys);
-    list.addEventListener('keydown', keys);
+      list.selectedIndex = Math.min(Math.max(list.selectedIndex + step, 0), list.options.length - 1);
+    });
+    list.addEventListener('keydown', (e) => { if (e.key === 'Enter') submit(); });
     draw();
     return form(submit, finder, list, more, naming ? h('label', {}, h('span', {}, t('name')), naming) : null, wrong, okCancel(close, button));
   }, { wide: true });

@@ -31,8 +31,7 @@ export const en = {
   find: 'Find', path: 'Path', moreFound: 'and {count} more: type to find them', open: 'Open',
 
   cases: 'Cases', noCases: 'No cases in this suite.', casesAsked: 'Reading…', casesMissed: 'The cases could not be read yet.', saving: 'Saving “{to}”…', newCase: 'New case', addCase: 'Add', caseName: 'Name of the case', body: 'Steps',
-  save: 'Save', subsuites: '{count} suites inside', 'subsuites.one': '1 suite inside', changedElsewhere: 'This case has been changed in another window. It says now: “{text}”', overwrite: 'Overwrite it with what you wrote?', overwriteDo: 'Overwrite',
-  discard: 'Discard what you wrote?', discardDo: 'Discard', wrote: 'You wrote: {text}',
+  editCase: 'Edit the case', save: 'Save', subsuites: '{count} suites inside', 'subsuites.one': '1 suite inside',
 
   'lock.free': 'Nobody is editing here. “Edit” keeps others out until you are done.', 'lock.unknown': 'Nobody knows who is editing here.',
   'lock.mine': 'You are editing', 'lock.mineMore': 'Others can read and cannot change anything in “{name}”. Since {since}.',
@@ -63,7 +62,7 @@ export const en = {
   'err.path-changed': 'Somebody moved or renamed it at the same moment. Nothing was changed; look at where it is now.',
   'err.name-taken': 'Something beside it has that name already.', 'err.would-cycle': 'A suite cannot go into itself.',
   'err.lock-lost': 'Your edit lock has ended: it was not prolonged in time, as when a computer sleeps, or an operator has released it. Nothing was changed.',
-  'err.changed-elsewhere': 'Somebody has changed it meanwhile. Nothing was changed; save it again if what you wrote is to replace that.',
+  'err.changed-elsewhere': 'Somebody has changed it meanwhile. It says now: “{detail}”. Save again if what you wrote is to replace that.',
   'err.not-found': 'It is gone: somebody has deleted it.', 'err.invalid-request': 'The server refuses it: {detail}',
   'err.too-large': 'That is too long.', 'err.foreign-origin': 'The browser says that another site has sent this.',
   'err.lock-store-unavailable': 'The lock store does not answer. Nothing was changed.', 'err.database-unavailable': 'The database does not answer. Nothing was changed.',
@@ -76,7 +75,6 @@ export const en = {
 
   binEmpty: 'The recycle bin is empty.', restore: 'Restore', purge: 'Empty it for good', surePurge: 'Delete {count} entries for good?',
   binItem: '{path} · {when} · {suites}, {cases}', binCase: '{path} · {when} · case',
-
 
   'help.title': 'Keys', 'help.move': 'go through the tree', 'help.open': 'open, close; to the parent', 'help.enter': 'to the details', 'help.f2': 'rename', 'help.new': 'new suite inside',
   'help.delete': 'to the recycle bin', 'help.find': 'find a suite',

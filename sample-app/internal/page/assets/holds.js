@@ -53,13 +53,6 @@ export class Holds extends Emitter {
     return found;
   }
 
-  /** What the holder has of whom a refusal speaks: a path, or null. */
-  pathOf(holder, tree) {
-    const hold = this.holders.find((one) => one.what === holder.what && Date.parse(one.since) === Date.parse(holder.since));
-    const claim = hold?.claims.find((one) => one.exact) ?? hold?.claims[0];
-    return claim?.exact ? tree.path(claim.suite_id) : claim?.path ?? null;
-  }
-
   /** Whether somebody holds the suite itself beyond a request. */
   holdsDetached(id) { return this.#bySuite.get(id)?.some(({ hold, claim }) => hold.detached && claim.exact && claim.mode === 'X') ?? false; }
 

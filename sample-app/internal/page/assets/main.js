@@ -31,7 +31,7 @@ class App {
   holds = new Holds();
   session = new Session();
   connection = new Connection();
-  actions = new Actions(this.holds, this.session, ({ problem }) => (problem.holder ? this.holds.pathOf(problem.holder, this.tree) : null));
+  actions = new Actions(this.holds, this.session);
   operations = new Operations(this);
   view = new TreeView($('tree'), this.tree, (id) => this.#row(id));
   #detail = new Detail($('detail'), this);
@@ -55,8 +55,7 @@ class App {
     this.connection.on('changed', (revision) => { if (revision !== this.tree.revision) this.reload(); });
     this.connection.on('asked', () => this.casesChanged());
     this.connection.on('gone', () => {
-      const { texts } = this.#detail.forget(this.plan.id, () => true);
-      notices.refused(this.plan.name, t('planGone') + wrote(texts), []);
+      notices.refused(this.plan.name, t('planGone'), []);
       this.leave();
     });
     this.connection.on('state', () => {
@@ -76,7 +75,7 @@ class App {
     addEventListener('keydown', (e) => { if (e.key === '/' && !e.target.closest('input, textarea, dialog')) { e.preventDefault(); $('filter').focus(); } });
     addEventListener('popstate', () => { $('work').dataset.screen = history.state?.detail ? 'detail' : 'tree'; });
     addEventListener('hashchange', () => this.#follow());
-    addEventListener('beforeunload', (e) => { if (this.#detail.unsaved) e.preventDefault(); });
+    addEventListener('beforeunload', (e) => { if (document.querySelector('dialog textarea')) e.preventDefault(); });
     setInterval(() => { this.view.draw(); this.#detail.update(); }, 15000); // "3 min" becomes "4 min"
     new ResizeObserver(([notices]) => $('work').style.setProperty('--notices', notices.contentRect.height + 'px')).observe($('notices'));
     $('language').addEventListener('click', () => { setLanguage(lang() === 'en' ? 'zh-CN' : 'en'); this.#words(); });
@@ -209,10 +208,7 @@ class App {
   refresh() {
     if (!this.plan) return;
     const before = this.view.chosen;
-    if (this.tree.size) {
-      const { texts, name } = this.#detail.forget(this.plan.id, (id) => !this.tree.has(id));
-      if (name || texts.length) notices.refused(name ? t('suiteGone', { name }) : t('err.not-found'), wrote(texts), []);
-    }
+    if (this.tree.size && before && !this.tree.has(before)) notices.refused(t('suiteGone', { name: $('detail').querySelector('h1').textContent }), '', []);
     this.view.refresh();
     this.#foot();
     if (before !== this.view.chosen) this.#chosen(this.view.chosen);
@@ -325,8 +321,5 @@ class App {
     } else if (!$('welcome').hidden) this.leave();
   }
 }
-
-/** What somebody wrote and can no longer save stays on the page until they have copied it. */
-function wrote(texts) { return texts.length ? ' ' + t('wrote', { text: texts.join('\n') }) : ''; }
 
 new App().start();

@@ -161,18 +161,19 @@ export class Operations {
     });
   }
 
-  /** Saves a change of a case, unless the case is no longer what it was when the change began: the
-   * window may have lost its edit lock meanwhile, and somebody else have had it. */
-  saveCase(was, change) {
+  /** Saves a draft of a case, unless the case is no longer what it was when the writing began: the
+   * window may have lost its edit lock meanwhile, and somebody else have had it. The next try replaces
+   * what they wrote. */
+  saveCase(draft, name, body) {
     return this.#run({
-      title: t('do.saveCase', { name: was.name }), ok: t('ok.saveCase'),
+      title: t('do.saveCase', { name: draft.was.name }), ok: t('ok.saveCase'),
       send: async () => {
-        const { cases } = await get(`/api/suites/${was.suite_id}/cases`), now = cases.find((c) => c.id === was.id);
+        const { was } = draft, { cases } = await get(`/api/suites/${was.suite_id}/cases`), now = cases.find((c) => c.id === was.id);
         if (now && (now.name !== was.name || now.body !== was.body)) {
-          this.#app.casesChanged(); // which shows what it is now
-          throw new Refusal(412, { type: 'changed-elsewhere' });
+          draft.was = now;
+          throw new Refusal(412, { type: 'changed-elsewhere', detail: [now.name, now.body].join('\n') });
         }
-        return send('PATCH', `/api/cases/${was.id}`, { body: change });
+        return send('PATCH', `/api/cases/${was.id}`, { body: { name: name === was.name ? undefined : name, body } });
       },
       then: () => this.#app.casesChanged(),
     });

@@ -18,40 +18,29 @@ export async function allPlans() {
 
 /** The ways to a first plan: cards, with headings of a level. */
 export function beginnings(app, heading, opened) {
-  const project = () => app.plan?.project ?? firstProject;
-  const use = async (names) => {
-    const plan = await freePlan(app, project(), names.name);
-    if (!plan || !await app.actions.run({ title: t('do.import', names), send: () => send('POST', `/api/plans/${plan.id}/import`, {
-      body: { suites: names.suites, cases: names.cases },
-    }) })) return;
-    done(t('ok.create', { name: plan.name }));
+  const project = app.plan?.project ?? firstProject;
+  const use = async () => {
+    const { name, suites, cases } = demo();
+    let as = name;
+    const plan = await app.actions.run({
+      title: t('do.createPlan', { name }),
+      send: async (key) => {
+        const taken = new Set((await allPlans()).filter((p) => p.project === project).map((p) => p.name));
+        for (let n = 2; taken.has(as); n++) as = `${name} ${n}`;
+        return create(project, as, key);
+      },
+    });
+    if (!plan || !await app.actions.run({ title: t('do.import', { name: as }), send: () => send('POST', `/api/plans/${plan.id}/import`, { body: { suites, cases } }) })) return;
+    done(t('ok.create', { name: as }));
     opened(plan);
   };
   return h('div', { class: 'cards' },
     h('article', { class: 'card' }, h(heading, {}, t('welcome.play')), h('p', {}, t('welcome.demoMore')),
-      h('button', { type: 'button', class: 'primary', 'data-do': 'demo', onclick: () => use(demo()) }, t('welcome.demo'))),
-    h('article', { class: 'card' }, h(heading, {}, t('welcome.empty')), h('p', {}, t('welcome.emptyMore')), newPlan(app, project(), opened)));
+      h('button', { type: 'button', class: 'primary', 'data-do': 'demo', onclick: use }, t('welcome.demo'))),
+    h('article', { class: 'card' }, h(heading, {}, t('welcome.empty')), h('p', {}, t('welcome.emptyMore')), newPlan(app, project, opened)));
 }
 
-/** Creates a plan with the name, or with a number behind it. */
-async function freePlan(app, project, name) {
-  name = validName(name) ? name : t('newPlan');
-  for (let n = 1; ; n++) {
-    const as = n === 1 ? name : `${[...name].slice(0, 245).join('')} ${n}`;
-    const answer = await app.actions.run({
-      title: t('do.createPlan', { name: as }),
-      send: async (key) => {
-        try {
-          return await send('POST', `/api/projects/${encodeURIComponent(project)}/plans`, { body: { name: as }, key });
-        } catch (refusal) {
-          if (refusal.kind === 'name-taken' && n < 50) return 'taken';
-          throw refusal;
-        }
-      },
-    });
-    if (answer !== 'taken') return answer;
-  }
-}
+const create = (project, name, key) => send('POST', `/api/projects/${encodeURIComponent(project)}/plans`, { body: { name }, key });
 
 function newPlan(app, project, opened) {
   const where = h('input', { type: 'text', value: project, 'aria-label': t('project'), maxLength: 255, autocomplete: 'off' });
@@ -65,7 +54,7 @@ function newPlan(app, project, opened) {
       if (wrong.textContent) return;
       const plan = await app.actions.run({
         title: t('do.createPlan', { name: name.value }),
-        send: (key) => send('POST', `/api/projects/${encodeURIComponent(where.value)}/plans`, { body: { name: name.value }, key }),
+        send: (key) => create(where.value, name.value, key),
       });
       if (plan) opened(plan);
     },

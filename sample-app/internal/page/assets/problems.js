@@ -18,9 +18,8 @@ export const inFlight = (refusal) => refusal.kind === 'idempotency-key-in-use';
  * still be at it. */
 export const notDone = (refusal) => refusal.status >= 400 && refusal.status < 500 && !inFlight(refusal);
 
-/** A sentence that says why. where is what the holder in the way has: a refusal names what was asked
- * for, which may be above that. */
-export function reason(refusal, now, where = null) {
+/** A sentence that says why. A refusal names what was asked for, which may be above what others hold. */
+export function reason(refusal, now) {
   const { problem } = refusal;
   if (inFlight(refusal)) return t('err.inFlight');
   if (refusal.kind !== 'locked') {
@@ -29,7 +28,7 @@ export function reason(refusal, now, where = null) {
   const holder = problem.holder;
   if (!holder) return t('err.busy');
   const since = Date.parse(holder.since), until = Date.parse(holder.until);
-  const values = { who: doing(holder.what), path: where ?? problem.path ?? '/' };
+  const values = { who: doing(holder.what), path: problem.path ?? '/' };
   if (holder.waiting) return t('err.queued', values);
   if (!since || !until) return t('err.lockedShort', { ...values, since: since ? clock(since, now) : '?' });
   return t('err.locked', { ...values, since: clock(since, now), ago: ago(since, now), until: clock(until, now) });

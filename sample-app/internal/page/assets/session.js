@@ -13,11 +13,6 @@ const afterwards = '15s';
  * before, which ends it soon, have come late. */
 const onceMore = 5000;
 
-/** How long a request for a lock whose answer was lost in a reload is worth being sent again, and how
- * often that is tried while the first is still running. */
-const worth = 100000;
-const again = 500;
-
 /** The longest name, in characters: the note of a lock has at most 512 bytes. */
 export const maxVisitor = 60;
 
@@ -25,13 +20,10 @@ export const visitor = remembered('localStorage', 'name');
 
 /** Emits "change" when a lock begins or ends, and "lost" when it ended by itself. */
 export class Session extends Emitter {
-  /** What a page hands on to the next one in its window: {lock, asked}. It is stored between the two
-   * alone: a duplicate of the window copies the storage, and must not find the token there. */
+  /** The lock that a page hands on to the next one in its window. It is stored between the two alone: a duplicate of the window copies the storage, and must not find the token there. */
   #handed = remembered('sessionStorage', 'handed');
   /** {plan, suite, name, token, until}, or null. */
   lock = null;
-  /** The request for a lock that has no answer yet: {plan, suite, name, note, key, asked}. */
-  #asked = null;
   #timer = 0;
   #ending = false;
 
@@ -41,20 +33,18 @@ export class Session extends Emitter {
     addEventListener('pagehide', () => this.#handOn());
     addEventListener('pageshow', (e) => { if (e.persisted) this.#takeOver(); });
     this.#takeOver();
-    this.#resume();
   }
 
   #handOn() {
     const { lock } = this;
-    if (!lock && !this.#asked) return;
-    this.#handed.set({ lock, asked: this.#asked });
-    if (lock) send('PUT', `/api/suites/${lock.suite}/lock`, { body: { for: afterwards }, keepalive: true }).catch(() => {});
+    if (!lock) return;
+    this.#handed.set(lock);
+    send('PUT', `/api/suites/${lock.suite}/lock`, { body: { for: afterwards }, keepalive: true }).catch(() => {});
   }
 
   #takeOver() {
-    const { lock = null, asked = null } = this.#handed.get() ?? {};
+    const lock = this.#handed.get();
     this.#handed.set(null);
-    this.#asked = asked;
     this.#set(lock);
     if (lock) this.#prolong(onceMore);
   }
@@ -64,37 +54,9 @@ export class Session extends Emitter {
 
   async begin(plan, suite, name, note, key) {
     if (this.lock) await this.end();
-    await this.#ask({ plan, suite, name, note, key, asked: Date.now() });
-  }
-
-  async #ask(request) {
-    const { plan, suite, name, note, key } = request;
-    this.#asked = request;
-    try {
-      const { token, until } = await send('POST', `/api/suites/${suite}/lock`, { body: { for: lasts, note }, key, lock: null });
-      this.#set({ plan, suite, name, token, until });
-    } catch (refusal) {
-      if (notDone(refusal)) this.#asked = null;
-      throw refusal;
-    }
-    this.#asked = null;
+    const { token, until } = await send('POST', `/api/suites/${suite}/lock`, { body: { for: lasts, note }, key, lock: null });
+    this.#set({ plan, suite, name, token, until });
     this.#later();
-  }
-
-  /** The page was reloaded before the answer came: the lock may be held, and nobody have its token.
-   * The same key gets the same answer. */
-  async #resume() {
-    for (let request = this.#asked; request && Date.now() - request.asked < worth && !this.lock; request = this.#asked) {
-      try {
-        await this.#ask(request);
-        this.#prolong(); // the answer is that of the first request, and so is its end
-        return;
-      } catch (refusal) {
-        if (notDone(refusal)) return;
-      }
-      await new Promise((resolve) => { setTimeout(resolve, again); });
-    }
-    this.#asked = null;
   }
 
   /** Looks whether the lock is still among those that are held: an operator may have taken it. */

@@ -29,8 +29,7 @@ export const zh = {
   find: '查找', path: '路径', moreFound: '还有 {count} 个：输入文字来查找', open: '打开',
 
   cases: '用例', noCases: '这个套件里没有用例。', casesAsked: '正在读取…', casesMissed: '还没能读到用例。', saving: '正在保存“{to}”…', newCase: '新建用例', addCase: '添加', caseName: '用例名称', body: '步骤',
-  save: '保存', subsuites: '内含 {count} 个套件', changedElsewhere: '这个用例在另一个窗口中被修改了。现在的内容是：“{text}”', overwrite: '用你写的内容覆盖它吗？', overwriteDo: '覆盖',
-  discard: '放弃已写的内容吗？', discardDo: '放弃', wrote: '你写的内容：{text}',
+  editCase: '编辑用例', save: '保存', subsuites: '内含 {count} 个套件',
 
   'lock.free': '没有人在这里编辑。点击“编辑”，在你完成之前别人无法修改。', 'lock.unknown': '现在不知道谁在这里编辑。',
   'lock.mine': '你正在编辑', 'lock.mineMore': '别人可以读取，但不能修改“{name}”里的任何内容。始于 {since}。',
@@ -57,7 +56,7 @@ export const zh = {
   'err.queued': '{who}：在等候“{path}”，而且先到。', 'err.busy': '一再有别人占先。什么都没有改变。',
   'err.path-changed': '有人在同一时刻移动或重命名了它。什么都没有改变，请看看它现在在哪里。',
   'err.name-taken': '旁边已经有同名的了。', 'err.would-cycle': '套件不能放进它自己里面。', 'err.lock-lost': '你的编辑锁已经结束：没有及时续期（例如电脑休眠过），或者被管理员释放。什么都没有改变。',
-  'err.changed-elsewhere': '有人在此期间修改了它。什么都没有改变；如果要用你写的内容替换，请再保存一次。',
+  'err.changed-elsewhere': '有人在此期间修改了它。现在的内容是：“{detail}”。如果要用你写的内容替换，请再保存一次。',
   'err.not-found': '它已经不在了：有人删除了它。', 'err.invalid-request': '服务器拒绝了：{detail}', 'err.too-large': '内容太长。', 'err.foreign-origin': '浏览器说这是另一个网站发出的。',
   'err.lock-store-unavailable': '锁服务没有应答。什么都没有改变。', 'err.database-unavailable': '数据库没有应答。什么都没有改变。',
   'err.request-timeout': '请求到达得太慢。什么都没有改变。', 'err.network': '没有收到应答，可能已完成，也可能没有；重试不会重复执行。',
@@ -68,7 +67,6 @@ export const zh = {
 
   binEmpty: '回收站是空的。', restore: '恢复', purge: '彻底清空', surePurge: '要彻底删除 {count} 项吗？',
   binItem: '{path} · {when} · {suites}，{cases}', binCase: '{path} · {when} · 用例',
-
 
   'help.title': '按键', 'help.move': '在树中移动', 'help.open': '展开、收起；到上级', 'help.enter': '到详情', 'help.f2': '重命名', 'help.new': '在其中新建套件',
   'help.delete': '放入回收站', 'help.find': '查找套件',

@@ -1,0 +1,115 @@
+package samplepage
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/pathlock-go/pathlock/integration/internal/chromium"
+)
+
+// meddle has the window's requests go through a function of JavaScript.
+func (w window) meddle(function string) {
+	w.T().Helper()
+	w.Await("requests are meddled with", fmt.Sprintf(
+		`(globalThis.fetch = (fetch => (path, options) => (%s)(fetch, path, options))(fetch), true)`, function))
+}
+
+// An answer that gets lost is asked for again with the same key, and every other request has a key
+// of its own.
+func TestALostAnswerIsAskedForWithTheSameKey(t *testing.T) {
+	a := alone(t)
+	w := bench(t, a, a, "a")
+	w.here.meddle(`async (fetch, path, options) => {
+		const answer = await fetch(path, options);
+		if (options.method !== "POST") return answer;
+		(globalThis.keys ??= []).push(options.headers["Idempotency-Key"]);
+		if (keys.length === 1) throw new TypeError("lost");
+		return answer;
+	}`)
+	w.here.choose(w.ids["a"])
+	w.here.Click("#new-suite")
+	w.here.answer("once")
+	w.here.refused("No answer came")
+	w.here.card("Try again")
+	w.here.AwaitText("#detail h1", "once")
+	w.here.Click("#new-suite")
+	w.here.answer("another")
+	w.here.lists(planName(w), "a", "once", "another")
+	if keys := chromium.Eval[[]string](w.here.Tab, "keys"); len(keys) != 3 || keys[0] == "" || keys[0] != keys[1] || keys[1] == keys[2] {
+		t.Errorf("the keys are %q", keys)
+	}
+}
+
+// Every refusal is told in words, and can be tried again by a click.
+func TestEveryRefusalCanBeTriedAgain(t *testing.T) {
+	a := alone(t)
+	w := bench(t, a, a, "a")
+	w.here.choose(w.ids["a"])
+	w.here.meddle(`(fetch, path, options) => {
+		const problem = options.method === "PATCH" && globalThis.problem;
+		if (!problem) return fetch(path, options);
+		delete globalThis.problem;
+		return new Response(JSON.stringify({ type: "urn:pathlock:problem:" + problem[1] }), { status: problem[0] });
+	}`)
+	for i, tt := range []struct {
+		status     int
+		slug, says string
+	}{
+		{409, "path-changed", "moved or renamed it at the same moment"},
+		{423, "locked", "Others were in the way, again and again"},
+		{503, "lock-store-unavailable", "The lock store does not answer. Nothing was changed."},
+		{503, "database-unavailable", "The database does not answer. Nothing was changed."},
+	} {
+		before, after := chromium.Eval[string](w.here.Tab, `document.querySelector("#detail h1").textContent`), fmt.Sprint("b", i)
+		w.here.Await("the next change is refused", fmt.Sprintf(`(globalThis.problem = [%d, %q], true)`, tt.status, tt.slug))
+		w.here.do("rename")
+		w.here.Press(after + chromium.KeyEnter)
+		w.here.refused(tt.says)
+		w.here.shows(w.ids["a"], before)
+		w.here.card("Try again")
+		w.here.shows(w.ids["a"], after)
+		w.here.AwaitGone(".notice.bad")
+	}
+}
+
+// Where nothing comes through, the window says so, and shows nothing as done that is not. It
+// catches up by itself when the network is back.
+func TestANetworkThatHangs(t *testing.T) {
+	a := alone(t)
+	w := bench(t, a, a, "a", "b")
+	one := w.here
+	ask[object](a, "POST", fmt.Sprintf("/api/suites/%d/cases", w.ids["b"]), object{"name": "a case", "body": ""})
+	one.meddle(`(fetch, path, options) => globalThis.hangs
+		? new Promise((_, fail) => options.signal.addEventListener("abort", () => fail(options.signal.reason))) : fetch(path, options)`)
+	one.choose(w.ids["a"])
+	one.AwaitText(".lock-card", "Nobody is editing here")
+	one.Await("the network hangs", `(globalThis.hangs = true)`)
+	one.do("rename")
+	one.Press("c" + chromium.KeyEnter)
+	one.Await("the rename is under way, and no more", fmt.Sprintf(
+		`(r => r.ariaBusy === "true" && r.querySelector(".name").textContent === "a" && r.querySelector(".chip").textContent.includes("Saving “c”"))(document.querySelector(%q))`, row(w.ids["a"])))
+	one.AwaitText("#detail h1", "a")
+	one.choose(w.ids["b"])
+	one.AwaitText(".cases", "could not be read")
+	one.state("away")
+	one.AwaitText("#banner", "The server does not answer. What you see is as of")
+	one.AwaitText(".lock-card", "Nobody knows who is editing here")
+	one.refused("No answer came")
+	one.shows(w.ids["a"], "a")
+	ask[suite](a, "PATCH", fmt.Sprintf("/api/suites/%d", w.ids["b"]), object{"name": "meanwhile"})
+	one.Await("the network is back", `!(globalThis.hangs = false)`)
+	one.state("live")
+	one.AwaitGone("#banner")
+	one.shows(w.ids["b"], "meanwhile")
+	one.AwaitText(".case-list", "a case")
+	one.AwaitText(".lock-card", "Nobody is editing here")
+	one.card("Try again")
+	one.shows(w.ids["a"], "c")
+	one.AwaitGone(".notice.bad")
+}
+
+// state waits until the window's connection is in a state.
+func (w window) state(state string) {
+	w.T().Helper()
+	w.Await("the connection is "+state, fmt.Sprintf(`document.querySelector("#live").dataset.state === %q`, state))
+}
