@@ -127,12 +127,21 @@ func (c *lateContext) cancel(cause error) {
 	c.mu.Lock()
 	stop := c.stop
 	if !c.ended {
-		c.ended, c.cause, c.late = true, cause, c.parent.Err() != nil
+		c.ended, c.cause, c.late = true, cause, endedSoFar(c.parent) != nil
 	}
 	c.mu.Unlock()
 	if stop != nil {
 		stop(cause)
 	}
+}
+
+// endedSoFar is ctx.Err for whoever has just looked at the clock, which costs more than all else in
+// a re-entrant acquisition.
+func endedSoFar(ctx context.Context) error {
+	if c, ok := ctx.(*lateContext); ok {
+		return c.err()
+	}
+	return ctx.Err()
 }
 
 // checkClock ends the context if the lease has ended by the clock, before the renewer's timer does.
@@ -200,6 +209,11 @@ func (c *lateContext) Done() <-chan struct{} { return c.context().Done() }
 // Err implements [context.Context].
 func (c *lateContext) Err() error {
 	c.checkClock()
+	return c.err()
+}
+
+// err is Err without a look at the clock by this lock.
+func (c *lateContext) err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
@@ -208,6 +222,6 @@ func (c *lateContext) Err() error {
 	case c.ended && !c.late:
 		return context.Canceled
 	default:
-		return c.parent.Err()
+		return endedSoFar(c.parent)
 	}
 }

@@ -169,7 +169,7 @@ func (s *Scope) Owner() Owner { return s.owner }
 // returns nil: the caller asks the store, and then calls endAsking.
 func (s *Scope) reenter(ctx context.Context, a prepared, watched bool) (*Lock, error) {
 	s.mu.Lock()
-	if h := s.find(a.Tree); h != nil && s.locker.renewer.HasEnded(&h.lease) {
+	if h := s.find(a.Tree); h != nil && !isContextOf(ctx, h) && s.locker.renewer.HasEnded(&h.lease) {
 		// The observers that checkClock calls may use the scope.
 		s.mu.Unlock()
 		h.checkClock()
@@ -180,6 +180,13 @@ func (s *Scope) reenter(ctx context.Context, a prepared, watched bool) (*Lock, e
 	}
 	defer s.mu.Unlock()
 	return s.cover(ctx, a, watched)
+}
+
+// isContextOf reports whether ctx is that of a lock of the holding. Then the caller, which has asked
+// it for its error, has looked at the clock.
+func isContextOf(ctx context.Context, h *holding) bool {
+	c, ok := ctx.(*lateContext)
+	return ok && c.lock.holding == h
 }
 
 // cover is reenter without the look at the clock. It expects the mutex to be locked.
