@@ -61,7 +61,7 @@ type Resolve func(kind, id string) (pathlock.Location, error)
 // The error is one of:
 //   - an [*InvalidError] for a value that is missing or makes no sense. It also matches
 //     [pathlock.ErrInvalidID] if resolve calls an id invalid.
-//   - a [*CycleError] for a move into the node's own subtree
+//   - one that matches [ErrWouldCycle] for a move into the node's own subtree
 //   - an error of get or resolve
 //   - one that matches [ErrSpec] for a spec that makes no sense
 func (s Spec) Bind(get Get, resolve Resolve) (Binding, error) {

@@ -239,17 +239,6 @@ func TestAMoveWithinOnePathOfTwoTreesIsNoCycle(t *testing.T) {
 	}
 }
 
-func TestCycleErrorNamesBothPaths(t *testing.T) {
-	_, err := lockspec.Move(lockspec.Const("2"), lockspec.Const("3")).Bind(nil, nodes.resolve)
-	cycle := (*lockspec.CycleError)(nil)
-	if !errors.As(err, &cycle) {
-		t.Fatalf("got %v", err)
-	}
-	if cycle.Node != path("/a") || cycle.Dest != path("/a/b") || cycle.Tree.String() != "plans/p" {
-		t.Errorf("got %+v", cycle)
-	}
-}
-
 func TestBindReportsWhatGetSays(t *testing.T) {
 	broken := errors.New("connection reset")
 	tooMuch := &lockspec.InvalidError{Field: "name", Reason: "is given twice"}
@@ -295,6 +284,36 @@ func TestBindTellsItsNodes(t *testing.T) {
 	want := []lockspec.Node{{Kind: "", ID: "7", Location: suite}, {Kind: "plan", ID: "7", Location: plan}}
 	if !slices.Equal(b.Nodes, want) {
 		t.Errorf("got %v, want %v", b.Nodes, want)
+	}
+}
+
+// The new path of a node is told where the request says it, and the node stays in its tree.
+func TestBindTellsWhereNodesMove(t *testing.T) {
+	id, dest, name := lockspec.Const("3"), lockspec.Const("2"), lockspec.Const("n")
+	for _, c := range []struct {
+		what string
+		spec lockspec.Spec
+		want string
+	}{
+		{"a rename", lockspec.Rename(id, name), "/a/n"},
+		{"a rename to no known name", lockspec.Rename(id), ""},
+		{"a move", lockspec.Move(dest, lockspec.Const("1")), "/a"},
+		{"a move under another name", lockspec.Move(id, dest, name), "/a/n"},
+		{"a move to another tree", lockspec.Move(id, lockspec.Const("12")), ""},
+		{"a copy", lockspec.Copy(id, dest, name), ""},
+		{"an edit", lockspec.Edit(id), ""},
+	} {
+		b, err := c.spec.Bind(nil, nodes.resolve)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, m := range b.Moves {
+			got += m.To.String()
+		}
+		if got != c.want {
+			t.Errorf("%s: moves to %q, want %q", c.what, got, c.want)
+		}
 	}
 }
 

@@ -12,7 +12,7 @@ var (
 	// ErrInvalid: the request lacks a value, or has one that makes no sense. The error is an
 	// [*InvalidError].
 	ErrInvalid = pathlock.FailureInvalid.New("lockspec: invalid request")
-	// ErrWouldCycle: a move into the node's own subtree. The error is a [*CycleError].
+	// ErrWouldCycle: a move into the node's own subtree. The message names both paths.
 	ErrWouldCycle = pathlock.FailureWouldCycle.New("lockspec: move into the node's own subtree")
 	// ErrNull is what a [Get] returns for a null.
 	ErrNull = errors.New("lockspec: null")
@@ -46,21 +46,6 @@ func (e *InvalidError) Unwrap() []error {
 	}
 	return []error{ErrInvalid, e.Err}
 }
-
-// CycleError says which node was to be moved into its own subtree. It matches [ErrWouldCycle].
-type CycleError struct {
-	Tree pathlock.Tree
-	// Node was to move below Dest, which is in the subtree of Node.
-	Node, Dest pathlock.Path
-}
-
-// Error implements error.
-func (e *CycleError) Error() string {
-	return fmt.Sprintf("%v: %s to below %s", ErrWouldCycle, e.Node, e.Dest)
-}
-
-// Unwrap returns [ErrWouldCycle].
-func (e *CycleError) Unwrap() error { return ErrWouldCycle }
 
 // nameReason returns the part of a [pathlock.Path.Child] error that helps the sender of the name,
 // who does not know of the path.

@@ -1,7 +1,6 @@
 package lockspec_test
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/pathlock-go/pathlock"
@@ -137,25 +136,6 @@ func ExampleNone() {
 	// lockspec: invalid spec: none without a reason
 }
 
-// A route can be found in a table by what the framework says of a request.
-func ExampleParseRoute() {
-	table := lockspec.Table{"GET /suites/:id/export": lockspec.Read(lockspec.Param("id"))}
-
-	route, err := lockspec.ParseRoute("GET /suites/:id/export")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	spec, ok := table.Spec(route)
-	fmt.Println(route.Method, route.Path, ok, spec.Sources())
-
-	_, err = lockspec.ParseRoute("/suites/:id/export")
-	fmt.Println(errors.Is(err, lockspec.ErrSpec))
-	// Output:
-	// GET /suites/:id/export true [param id]
-	// true
-}
-
 // The ids of a request can be had before it is bound, to be found all at once.
 func ExampleSpec_IDs() {
 	move := lockspec.Move(lockspec.Param("id"), lockspec.JSON("parent_id").Kind("folder"))
@@ -166,20 +146,6 @@ func ExampleSpec_IDs() {
 	fmt.Printf("%+v %v\n", ids, err)
 	// Output:
 	// [{Kind: ID:7} {Kind:folder ID:12}] <nil>
-}
-
-// Whoever moves a node into its own subtree hears so before anything is locked.
-func ExampleCycleError() {
-	move := lockspec.Move(lockspec.Const("/api"), lockspec.Const("/api/login"))
-	_, err := move.Bind(nil, func(_, id string) (pathlock.Location, error) {
-		plan, err := pathlock.NewTree("testplan", "plan-001")
-		return pathlock.Location{Tree: plan, Path: pathlock.MustParsePath(id)}, err
-	})
-	var cycle *lockspec.CycleError
-	if errors.As(err, &cycle) {
-		fmt.Println(cycle.Node, "into", cycle.Dest)
-	}
-	// Output: /api into /api/login
 }
 
 // Each kind of operation locks what it changes, and what it relies on.

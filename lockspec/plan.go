@@ -110,7 +110,7 @@ func (p part) refuse(op operation.Operation, from, to pathlock.Tree, v values) e
 		}
 	}
 	if op.Kind == operation.Move && from == to && op.Node.Contains(op.Dest) {
-		return &CycleError{Tree: from, Node: op.Node, Dest: op.Dest}
+		return fmt.Errorf("%w: %s to below %s", ErrWouldCycle, op.Node, op.Dest)
 	}
 	if name := op.NewName(); name != "" {
 		if _, err := op.Dest.Child(name); err != nil {

@@ -60,7 +60,7 @@ func Rename(node Source, newName ...Source) Spec {
 // name there. If dest is optional and the request lacks it, the node stays where it is. So one
 // route can rename, move, or do both at once. It takes at most one name.
 //
-// A move into the node's own subtree is refused with a [*CycleError], and moving a tree's root with
+// A move into the node's own subtree is refused with [ErrWouldCycle], and moving a tree's root with
 // an [*InvalidError], before any lock is taken.
 func Move(node, dest Source, newName ...Source) Spec {
 	return specOf(part{kind: operation.Move, node: node, dest: dest}, newName)

@@ -22,37 +22,11 @@ type Route struct {
 // String returns the route as a [Table] has it.
 func (r Route) String() string { return r.Method + " " + r.Path }
 
-// ParseRoute reads a key of a [Table]: "PATCH /suites/:id". The error matches [ErrSpec].
-func ParseRoute(s string) (Route, error) {
-	method, path, _ := strings.Cut(s, " ")
-	if method == "" || strings.ToUpper(method) != method || !strings.HasPrefix(path, "/") || strings.Contains(path, " ") {
-		return Route{}, fmt.Errorf("%w: %q is not a method in capitals, one space, and a path that begins with a slash", ErrSpec, s)
-	}
-	return Route{Method: method, Path: path}, nil
-}
-
 // readOnly are the methods that are safe by RFC 9110, section 9.2.1, and by the documents that
 // define further ones. CONNECT leads elsewhere. All other methods may change something.
 var readOnly = []string{"GET", "HEAD", "OPTIONS", "TRACE", "CONNECT", "PROPFIND", "REPORT", "SEARCH", "QUERY"}
 
-// TableError lists everything that is wrong with a [Table].
-type TableError struct {
-	// Problems has one sentence for each problem, ordered by route.
-	Problems []string
-}
-
-// Error implements error, with one problem a line.
-func (e *TableError) Error() string {
-	return "lockspec: the route table is wrong:\n\t" + strings.Join(e.Problems, "\n\t")
-}
-
-// Spec returns the route's spec, if the table has it.
-func (t Table) Spec(r Route) (Spec, bool) {
-	s, ok := t[r.String()]
-	return s, ok
-}
-
-// Check compares the table with the routes that a router serves, and returns a [*TableError] unless
+// Check compares the table with the routes that a router serves, and returns an error unless
 //
 //   - every route whose method may change something is in the table: POST, PUT, PATCH, DELETE, and
 //     any other that is not known to be safe
@@ -78,8 +52,8 @@ func (t Table) Check(routes []Route) error {
 		if err := spec.Check(); err != nil {
 			report(key, "%v", err)
 		}
-		if _, err := ParseRoute(key); err != nil {
-			report(key, "%v", err)
+		if !isRoute(key) {
+			report(key, "not a method in capitals, one space, and a path that begins with a slash")
 			continue
 		}
 		route, ok := served[key]
@@ -101,11 +75,19 @@ func (t Table) Check(routes []Route) error {
 	if len(problems) == 0 {
 		return nil
 	}
-	e := &TableError{}
+	var text strings.Builder
 	for _, route := range slices.SortedFunc(maps.Keys(problems), byPath) {
-		e.Problems = append(e.Problems, problems[route]...)
+		for _, problem := range problems[route] {
+			text.WriteString("\n\t" + problem)
+		}
 	}
-	return e
+	return fmt.Errorf("lockspec: the route table is wrong:%s", &text)
+}
+
+// isRoute reports whether a key of a table is one.
+func isRoute(key string) bool {
+	method, path, _ := strings.Cut(key, " ")
+	return method != "" && strings.ToUpper(method) == method && strings.HasPrefix(path, "/") && !strings.Contains(path, " ")
 }
 
 // byPath orders routes by their path, then by their method.

@@ -11,16 +11,12 @@ import (
 // the routes, because gin gives a route the middleware that is there at that moment. Table panics
 // as Lock does.
 func (m *Locks) Table(table lockspec.Table) gin.HandlerFunc {
-	routes := make(map[lockspec.Route]gin.HandlerFunc, len(table))
-	for key, spec := range table {
-		route, err := lockspec.ParseRoute(key)
-		if err != nil {
-			panic(err)
-		}
+	routes := make(map[string]gin.HandlerFunc, len(table))
+	for route, spec := range table {
 		routes[route] = m.Lock(spec)
 	}
 	return func(c *gin.Context) {
-		if lock, ok := routes[lockspec.Route{Method: c.Request.Method, Path: c.FullPath()}]; ok {
+		if lock, ok := routes[c.Request.Method+" "+c.FullPath()]; ok {
 			lock(c)
 		}
 	}
@@ -29,8 +25,6 @@ func (m *Locks) Table(table lockspec.Table) gin.HandlerFunc {
 // CheckRoutes compares the table with the routes that the engine serves: see
 // [lockspec.Table.Check]. Call it when all routes are registered. It does not know which handlers
 // a route has: use the table's middleware before the routes are registered, and in their group.
-//
-// The error is a [*lockspec.TableError].
 func CheckRoutes(engine *gin.Engine, table lockspec.Table) error {
 	var routes []lockspec.Route
 	for _, r := range engine.Routes() {

@@ -110,7 +110,7 @@ func (a *api) register(engine *gin.Engine, table lockspec.Table, r route) {
 	if r.method == http.MethodPost {
 		chain = append(chain, a.Keys.Handle)
 	}
-	if spec, ok := table.Spec(lockspec.Route{Method: r.method, Path: r.path}); ok {
+	if spec, ok := table[r.method+" "+r.path]; ok {
 		chain = append(chain, a.locks.Lock(spec))
 	}
 	handle(engine, r.method, r.path, append(chain, func(c *gin.Context) { a.answer(c, r) })...)
