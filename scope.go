@@ -182,8 +182,8 @@ func (s *Scope) reenter(ctx context.Context, a prepared, watched bool) (*Lock, e
 	return s.cover(ctx, a, watched)
 }
 
-// isContextOf reports whether ctx is that of a lock of the holding. Then the caller, which has asked
-// it for its error, has looked at the clock.
+// isContextOf reports whether ctx is that of a lock of the holding. Then the caller, which has
+// asked it for its error, has looked at the clock.
 func isContextOf(ctx context.Context, h *holding) bool {
 	c, ok := ctx.(*lateContext)
 	return ok && c.lock.holding == h
