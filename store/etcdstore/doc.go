@@ -50,8 +50,6 @@
 //   - Modes, queueing, re-entry, upgrades and deadlocks are as [pathlock.Store] says.
 //   - Whatever happens to messages, members and processes, no two owners hold what conflicts, as long
 //     as both heed the ends of their leases: etcd does not forget a write that it has acknowledged.
-//   - [Store.Owns] goes further. It returns conditions for a transaction of one's own in the same
-//     etcd, which then writes only if the lock is held.
 //   - A fence is at least the revision of etcd that the grant was decided at. Of several grants in
 //     one transaction, each has one more than the one before. They grow even if etcd was down.
 //   - A process that is stopped for longer than its lease brings nothing back to life when it goes on.

@@ -26,8 +26,8 @@ type reading struct {
 // record is a ticket's key.
 type record struct {
 	key string
-	// created identifies the ticket, and modified what was read of it.
-	created, modified int64
+	// modified identifies what was read of the ticket.
+	modified int64
 	lease             clientv3.LeaseID
 	// stored is the ticket as it was written. Its times are by the clocks of who has written them.
 	stored ticketstore.Ticket
@@ -80,7 +80,7 @@ func (r *reading) add(b *backend, kvs []*mvccpb.KeyValue) error {
 		}
 		t.Key, t.Place = ticketKey(place, r.revision), place
 		r.records = append(r.records, &record{
-			key: string(kv.Key), created: kv.CreateRevision, modified: kv.ModRevision, lease: clientv3.LeaseID(kv.Lease), stored: t,
+			key: string(kv.Key), modified: kv.ModRevision, lease: clientv3.LeaseID(kv.Lease), stored: t,
 		})
 	}
 	return nil
