@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
@@ -88,22 +89,14 @@ func (r *request) lead() (*ask, error) {
 			}
 			return nil, r.unavailable()
 		}
-		up = r.withHold(up)
-		if len(up) == 0 {
+		// A member that has nothing of an owner's was away when that was granted: the next one leads.
+		lost := r.lostBy()
+		up = slices.DeleteFunc(up, func(m *member) bool { return lost[m.index] })
+		if len(lost) >= r.store.majority || len(up) == 0 {
 			return nil, r.lost()
 		}
-		lead := r.add(up[0], r.remaining())
-		if !r.Held && !r.store.isContended() {
-			// The others are likely to grant what the lead grants. An owner that holds something
-			// asks the lead first: a grant that is given back may have prolonged the lease of its
-			// others.
-			for _, m := range up[1:] {
-				r.add(m, 0)
-			}
-		}
-		if err := r.awaitLead(lead); err != nil {
-			return nil, err
-		}
+		lead := r.add(up[0], r.remaining(), r.Held)
+		r.awaitLead(lead)
 		over, err := lead.outcome()
 		if over && err == nil {
 			return lead, nil
@@ -115,30 +108,24 @@ func (r *request) lead() (*ask, error) {
 		case !over || !isAnswer(err):
 			r.failed[lead.member.index] = lead.member.whySilent() // the next one leads
 		case errors.Is(err, pathlock.ErrConflict):
-			r.store.noteContention()
 			return nil, r.conflict(err)
 		case !errors.Is(err, pathlock.ErrLost) || !r.Held:
 			return nil, fmt.Errorf("quorum: %w", err)
 		default:
-			r.failed[lead.member.index] = err // the next one that has something of the owner's leads
-			if err := r.confirm(nil); err != nil {
-				return nil, err
-			}
-			r.without[lead.member.index] = true
+			r.failed[lead.member.index] = err
 		}
 	}
 }
 
-// withHold returns the members that have something of the owner's, as far as is known, where it
-// matters.
-func (r *request) withHold(members []*member) []*member {
-	var with []*member
-	for _, m := range members {
-		if !r.without[m.index] {
-			with = append(with, m)
+// lostBy returns the members that have nothing of the owner's.
+func (r *request) lostBy() map[int]bool {
+	lost := make(map[int]bool)
+	for i, err := range r.failed {
+		if isLost(err) && r.store.members[i].whySilent() == nil {
+			lost[i] = true
 		}
 	}
-	return with
+	return lost
 }
 
 // awaitBack waits until a member answers again that was silent, for as long as it takes to look at
@@ -160,65 +147,20 @@ func (r *request) awaitBack() bool {
 }
 
 // awaitLead waits for the lead's answer. When it returns without one, the lead is silent.
-func (r *request) awaitLead(lead *ask) error {
+func (r *request) awaitLead(lead *ask) {
 	for waits := false; ; {
 		over, queued := lead.state()
 		switch {
 		case over:
-			return nil
+			return
 		case queued && !waits:
 			waits = true
-			r.store.noteContention()
-			r.giveBackOthers(lead)
-			if r.Held {
-				if err := r.confirm(lead); err != nil {
-					return err
-				}
-			}
 			r.announce()
 		}
 		select {
 		case <-r.news:
 		case <-lead.member.lost():
-			return nil
-		}
-	}
-}
-
-// look asks all members whether an owner has something. It is a renewal that changes nothing, and
-// the error of those that have nothing is pathlock.ErrLost.
-func (s *Store) look(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, operation string) answers[struct{}] {
-	p := poll[struct{}]{store: s, operation: operation}
-	return p.ask(ctx, func(ctx context.Context, m *member) (struct{}, error) {
-		lost, err := m.store.Renew(ctx, tree, []pathlock.Lease{{Owner: owner, For: 1}})
-		if len(lost) > 0 {
-			err = fmt.Errorf("%w: owner %s has nothing here", pathlock.ErrLost, owner.Short())
-		}
-		return struct{}{}, err
-	})
-}
-
-// confirm returns an error if a majority has nothing of the request's owner. If the request is in
-// the lead's queue, the lead has found something. If that has gone by now, the owner has given it
-// back, or the lead is about to say that it is lost: it is for the lead to tell.
-func (r *request) confirm(queued *ask) error {
-	const looks = 2 // a release that is under way may have come to some of the members
-	for look := 1; ; look++ {
-		seen := r.store.look(r.ctx, r.Tree, r.Owner, r.operation())
-		has, lost := seen.count(released), seen.count(isLost)
-		switch {
-		case has >= r.store.majority, queued != nil && isLost(seen.all[queued.member.index].err):
-			r.confirmed = true
-			return nil
-		case queued != nil && look < looks:
-		case lost >= r.store.majority:
-			return r.lost()
-		case queued != nil:
-			return nil // the lead has been found silent, or the context has ended
-		case r.ctx.Err() != nil:
-			return r.interrupted()
-		default:
-			return seen.unavailable(r.ctx)
+			return
 		}
 	}
 }

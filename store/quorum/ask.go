@@ -26,8 +26,9 @@ type ask struct {
 }
 
 // add has a member grant the request within a time, and counts on the answer. A member that does
-// not queue the request has the time-out to answer, and one that does has the wait more.
-func (r *request) add(m *member, wait time.Duration) *ask {
+// not queue the request has the time-out to answer, and one that does has the wait more. held says
+// whether it has to have something of the owner's.
+func (r *request) add(m *member, wait time.Duration, held bool) *ask {
 	ctx, cancel := context.WithCancelCause(r.ctx)
 	a := &ask{request: r, member: m, sent: time.Now(), cancel: cancel, ended: make(chan struct{})}
 	late := time.AfterFunc(r.store.config.timeout, func() {
@@ -37,8 +38,7 @@ func (r *request) add(m *member, wait time.Duration) *ask {
 		}
 	})
 	acquisition := r.Acquisition
-	acquisition.Held = r.Held && !r.without[m.index]
-	acquisition.Apart = r.Apart && acquisition.Held
+	acquisition.Held = held
 	acquisition.Wait, acquisition.Lease = wait, r.store.config.drifted(r.Lease)
 	acquisition.Waiting = func() {
 		late.Reset(min(wait, pathlock.Forever) + r.store.config.timeout)
@@ -54,7 +54,7 @@ func (r *request) add(m *member, wait time.Duration) *ask {
 	gone := context.AfterFunc(r.ctx, func() { late.Reset(r.store.config.timeout) })
 	r.store.running.Go(func() {
 		defer cancel(nil)
-		grant, err := guarded(func() (pathlock.Grant, error) { return m.store.Acquire(ctx, acquisition) })
+		grant, err := m.store.Acquire(ctx, acquisition)
 		gone()
 		late.Stop()
 		a.answered(ctx, grant, err)

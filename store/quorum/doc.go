@@ -25,9 +25,8 @@
 // those who wait. What the members behind the lead are asked for is granted there already, so they
 // queue nobody but for the moment in which a release is on its way.
 //
-// Where nobody had to wait within a second, all members are asked at once, without waiting: one
-// round trip. Otherwise the lead is asked first: two. If the lead then does not grant, whatever the
-// others have granted is given back before the caller hears of it.
+// So an acquisition is two round trips: one to the lead, and one to the others at once. If the lead
+// does not grant, the others are not asked.
 //
 // Processes that do not reach the same members may have different leads. Exclusion does not depend
 // on that, but each of them may then have a part of the members. So what the others have granted is
@@ -107,6 +106,8 @@
 //     it was away when that was made, and one that it has goes undetected: the waits end in time.
 //   - A release that a silent member has missed blocks that member alone, until it answers or the
 //     lease ends there. If it is the lead, that is everybody.
+//   - What an owner asks for while it holds something is granted by members that have that still. One
+//     that has restarted empty adds nothing to a hold.
 //   - An acquisition costs a call to each member, and so does a release: n times the load of one
 //     store.
 //   - Snapshots show what a majority has as far as those that answer can tell, and who waits

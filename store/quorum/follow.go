@@ -35,15 +35,13 @@ func (r *request) follow(lead *ask) ([]place, error) {
 		wait := r.round()
 		r.tally() // what was refused at once is asked again
 		for _, m := range r.unasked() {
-			r.add(m, wait)
+			// Who has waited may have given back meanwhile what it held.
+			r.add(m, wait, r.Held && (r.Apart || !lead.wasQueued()))
 		}
 		r.collect(wait)
 		places := r.places()
 		if len(places) >= r.store.majority {
 			return places, nil
-		}
-		if r.askWithout() {
-			continue
 		}
 		if err := r.over(); err != nil {
 			return nil, err
@@ -54,20 +52,6 @@ func (r *request) follow(lead *ask) ([]place, error) {
 		r.giveBackOthers(lead)
 		r.pause(lead.member.index)
 	}
-}
-
-// askWithout has members asked again that have nothing of the owner's, where that is no reason to
-// refuse: a majority had it when the request began to wait, and has lost nothing since. It reports
-// whether there are any.
-func (r *request) askWithout() bool {
-	found := false
-	for i, err := range r.failed {
-		if r.confirmed && !r.without[i] && errors.Is(err, pathlock.ErrLost) {
-			r.without[i], found = true, true
-			delete(r.failed, i)
-		}
-	}
-	return found
 }
 
 // round returns how long to wait in the queues of those that follow: less than a lease, since what

@@ -3,9 +3,7 @@ package quorum
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -208,20 +206,9 @@ func (m *member) giveBackOrLater(k key, lease time.Duration) {
 func (m *member) within(timeout time.Duration, ask func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(m.quorum.life, timeout)
 	defer cancel()
-	_, err := guarded(func() (struct{}, error) { return struct{}{}, ask(ctx) })
+	err := ask(ctx)
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return errTimeout
 	}
 	return err
-}
-
-// guarded asks a member, and turns its panic into an error: it happens on a goroutine on which the
-// caller could not.
-func guarded[T any](ask func() (T, error)) (value T, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("it panicked: %v\n%s", r, debug.Stack())
-		}
-	}()
-	return ask()
 }

@@ -58,7 +58,7 @@ func (p poll[T]) ask(ctx context.Context, question question[T]) answers[T] {
 		p.store.running.Go(func() {
 			ctx, cancel := p.store.bound(ctx, timeout)
 			defer cancel()
-			value, err := guarded(func() (T, error) { return question(ctx, m) })
+			value, err := question(ctx, m)
 			if cause := context.Cause(ctx); !isAnswer(err) && (cause == nil || errors.Is(cause, errTimeout)) {
 				if cause != nil {
 					err = errTimeout

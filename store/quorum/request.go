@@ -29,10 +29,6 @@ type request struct {
 	began  time.Time
 	// told says that the caller knows that the request waits.
 	told bool
-	// without are the members where the owner holds nothing of what a majority has, and confirmed
-	// says that a majority had it when the request began to wait.
-	without   map[int]bool
-	confirmed bool
 	// among, where not nil, are the members that have granted the request before.
 	among []int
 	// failed is why members did not grant, by their indexes: for the error.
@@ -61,7 +57,7 @@ func (s *Store) newRequest(ctx context.Context, req pathlock.Acquisition) *reque
 	req.Wait, req.Lease = min(req.Wait, pathlock.Forever), min(req.Lease, pathlock.Forever)
 	r := &request{
 		Acquisition: req, store: s, key: key{req.Tree, req.Owner, req.Grant}, began: time.Now(),
-		without: make(map[int]bool), failed: make(map[int]error), news: make(chan struct{}, 1),
+		failed: make(map[int]error), news: make(chan struct{}, 1),
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(s.life, cancel)

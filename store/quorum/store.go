@@ -3,8 +3,8 @@ package quorum
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"sync"
-	"time"
 
 	"github.com/pathlock-go/pathlock"
 )
@@ -29,8 +29,6 @@ type Store struct {
 	// as sweep, those whose leases have passed are forgotten.
 	known map[key]*known
 	sweep int
-	// contended is until when members are asked one after the other, because somebody had to wait.
-	contended time.Time
 	// back is closed when a member answers again that was silent.
 	back chan struct{}
 }
@@ -66,9 +64,8 @@ func New(stores []pathlock.Store, opts ...Option) (*Store, error) {
 }
 
 // same reports whether two members are one. Stores of types that cannot be compared differ.
-func same(a, b pathlock.Store) (equal bool) {
-	defer func() { _ = recover() }()
-	return a == b
+func same(a, b pathlock.Store) bool {
+	return reflect.TypeOf(a).Comparable() && reflect.TypeOf(b).Comparable() && a == b
 }
 
 // begin notes a call that is under way. The error matches [pathlock.ErrClosed] after Close.
@@ -119,21 +116,6 @@ func (s *Store) Ping(ctx context.Context) error {
 		return nil
 	}
 	return answers.unavailable(ctx)
-}
-
-// contendedFor is for how long the lead is asked alone after somebody had to wait.
-const contendedFor = time.Second
-
-func (s *Store) noteContention() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.contended = time.Now().Add(contendedFor)
-}
-
-func (s *Store) isContended() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return time.Now().Before(s.contended)
 }
 
 // available returns the members that are not silent, in their order.

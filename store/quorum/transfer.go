@@ -93,37 +93,41 @@ func (s *Store) inOrder(ctx context.Context, t pathlock.Transfer, p poll[pathloc
 // stays reports whether a majority has something of From for longer than a transfer takes. If not,
 // it returns what the members answered, with ErrLost for those that have nothing.
 func (s *Store) stays(ctx context.Context, t pathlock.Transfer, operation string) (answers[pathlock.Transferred], bool) {
-	const looks = 5
-	for look := 1; ; look++ {
-		seen := s.look(ctx, t.Tree, t.From, operation)
-		held, lost := seen.count(released), seen.count(isLost)
-		if look == looks && held >= s.majority {
-			return answers[pathlock.Transferred]{}, true
-		}
-		if look == looks || lost >= s.majority || ctx.Err() != nil {
-			none := answers[pathlock.Transferred]{store: s, operation: operation}
-			for _, a := range seen.all {
-				if a.err == nil {
-					a.err = errUndecided
-				}
-				none.all = append(none.all, answer[pathlock.Transferred]{member: a.member, err: a.err, at: a.at})
+	// A renewal that changes nothing tells who has something.
+	p := poll[pathlock.Transferred]{store: s, operation: operation}
+	look := func() answers[pathlock.Transferred] {
+		return p.ask(ctx, func(ctx context.Context, m *member) (pathlock.Transferred, error) {
+			lost, err := m.store.Renew(ctx, t.Tree, []pathlock.Lease{{Owner: t.From, For: 1}})
+			if len(lost) > 0 {
+				err = fmt.Errorf("%w: owner %s has nothing here", pathlock.ErrLost, t.From.Short())
 			}
-			return none, false
-		}
-		pause := time.NewTimer(s.config.timeout / 20)
+			return pathlock.Transferred{}, err
+		})
+	}
+	seen := look()
+	if seen.count(released) >= s.majority {
+		pause := time.NewTimer(s.config.timeout / 4)
+		defer pause.Stop()
 		select {
 		case <-pause.C:
 		case <-ctx.Done():
 		case <-s.life.Done():
 		}
-		pause.Stop()
+		seen = look()
 	}
+	held := seen.count(released)
+	for i := range seen.all {
+		if seen.all[i].err == nil {
+			seen.all[i].err = errHeld
+		}
+	}
+	return seen, held >= s.majority
 }
 
 func isLost(err error) bool { return errors.Is(err, pathlock.ErrLost) }
 
-// errUndecided is why a member is not asked to transfer what others have lost.
-var errUndecided = errors.New("it has something still")
+// errHeld is why a member is not asked to transfer what others have lost.
+var errHeld = errors.New("it has something still")
 
 // settleTransfer has the members that have not heard of a transfer give back what From has there.
 func (s *Store) settleTransfer(t pathlock.Transfer, got answers[pathlock.Transferred]) {
