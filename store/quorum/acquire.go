@@ -89,7 +89,7 @@ func (r *request) lead() (*ask, error) {
 			}
 			return nil, r.unavailable()
 		}
-		// A member that has nothing of an owner's was away when that was granted: the next one leads.
+		// A member that has nothing of the owner was away at its grants: the next one leads.
 		lost := r.lostBy()
 		up = slices.DeleteFunc(up, func(m *member) bool { return lost[m.index] })
 		if len(lost) >= r.store.majority || len(up) == 0 {
