@@ -20,10 +20,9 @@ type doctorCommand struct {
 
 	columns
 
-	LookOnly bool `help:"Take no lock and write nothing, not even in a tree of the doctor's own."`
-	Strict   bool `help:"Warnings, and what could not be looked at, decide the exit code, too."`
-	JSON     bool `help:"Write one JSON object per line." group:"Output:"`
-	Quiet    bool `help:"Leave out what is fine." short:"q" group:"Output:"`
+	Strict bool `help:"Warnings, and what could not be looked at, decide the exit code, too."`
+	JSON   bool `help:"Write one JSON object per line." group:"Output:"`
+	Quiet  bool `help:"Leave out what is fine." short:"q" group:"Output:"`
 }
 
 // Help is the detailed help of the command.
@@ -37,7 +36,7 @@ What the programs' user may not see, such as settings of Redis, is reported as u
 Examples:
 
     pathlock doctor --locks redis://127.0.0.1:6379/0
-    pathlock doctor --locks "$PATHLOCK_LOCKS" --db "$PATHLOCK_DB" --table suites --deleted deleted_at --strict -q
+    pathlock doctor --locks "$PATHLOCK_LOCKS" --db "$PATHLOCK_DB" --table suites --strict -q
 
 Levels:
 
@@ -110,9 +109,8 @@ func (c *doctorCommand) validate() error {
 }
 
 func (c *doctorCommand) examine(ctx context.Context) (report doctor.Report, err error) {
-	opts := doctor.Options{LookOnly: c.LookOnly}
 	if c.Locks != "" {
-		report, err = doctor.Locks(ctx, c.Locks, c.LocksPassword, opts)
+		report, err = doctor.Locks(ctx, c.Locks, c.LocksPassword, doctor.Options{})
 		if errors.Is(err, anystore.ErrURL) {
 			err = fmt.Errorf("%w: --locks: %w", errUsage, err)
 		}
@@ -128,19 +126,15 @@ func (c *doctorCommand) examine(ctx context.Context) (report doctor.Report, err 
 		return report, fmt.Errorf("--db: %w", err)
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	var table *doctor.Table
+	var table *fsck.Table
 	if c.Table != "" {
-		table = &doctor.Table{
-			Name: c.Table, Key: c.Key, Tree: c.TreeColumn, Parent: c.Parent, Label: c.Name, Path: c.Path, IDPath: c.IDPath, Deleted: c.Deleted, Version: c.Version,
-		}
+		described := c.describe(c.Table, "")
+		table = &described
 	}
-	more, err := doctor.Database(ctx, db, dialects[dialect], "the database", table, opts)
+	more, err := doctor.Database(ctx, db, dialect, "the database", table, doctor.Options{})
 	report.Findings = append(report.Findings, more.Findings...)
 	return report, err
 }
-
-// dialects are the names of dialects as GORM has them.
-var dialects = map[fsck.Dialect]string{fsck.MySQL: "mysql", fsck.PostgreSQL: "postgres", fsck.SQLite: "sqlite"}
 
 // code returns the exit code for a report.
 func (c *doctorCommand) code(r doctor.Report) int {

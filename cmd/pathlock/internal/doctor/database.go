@@ -8,105 +8,72 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pathlock-go/pathlock/fsck"
 	"github.com/pathlock-go/pathlock/internal/treeschema"
 )
 
-// Table says which columns of a table form trees. Paths, Deleted and Version may be missing.
-type Table struct {
-	Name, Key, Tree, Parent, Label string
-	Path, IDPath, Deleted, Version string
-}
-
-// Database examines a database with trees. dialect is mysql, postgres or sqlite, and about the
-// database's name for people. Without a table, it examines the server alone.
-func Database(ctx context.Context, db *sql.DB, dialect, about string, table *Table, opts Options) (Report, error) {
+// Database examines a database with trees, and calls it about. Without a table, it examines the
+// server alone.
+func Database(ctx context.Context, db *sql.DB, dialect fsck.Dialect, about string, table *fsck.Table, opts Options) (Report, error) {
 	e := newExam(opts)
 	e.database(ctx, db, dialect, about, table)
 	return Report{e.findings}, ctx.Err()
 }
 
-func (e *exam) database(ctx context.Context, db *sql.DB, dialect, about string, table *Table) {
+func (e *exam) database(ctx context.Context, db *sql.DB, of fsck.Dialect, about string, table *fsck.Table) {
 	if err := e.ask(ctx, db.PingContext); err != nil {
 		e.found(Problem, about, answerCheck, fmt.Sprintf("the database does not answer: %v", err), "nothing can be read or written", "see that the server runs, and that the URL, the user and the password are right")
 		return
 	}
+	dialect := map[fsck.Dialect]string{fsck.MySQL: "mysql", fsck.PostgreSQL: "postgres", fsck.SQLite: "sqlite"}[of]
 	e.server(ctx, db, about, dialect)
 	e.settings(ctx, db, about, dialect)
 	if table == nil {
 		return
 	}
-	columns, err := e.columnsOf(ctx, db, dialect, table.Name)
-	if err != nil {
-		e.found(Problem, table.Name, "table", err.Error(), "nothing can be read or written", "see that the table is named right")
-		return
-	}
-	if !e.complete(dialect, *table, columns) {
+	var columns []*sql.ColumnType
+	if err := e.ask(ctx, func(ctx context.Context) (err error) {
+		if _, err = fsck.New(ctx, db, of, *table); err == nil {
+			columns, err = columnsOf(ctx, db, dialect, table.Table)
+		}
+		return err
+	}); err != nil {
+		e.found(Problem, table.Table, "table", err.Error(), "nothing more of the table can be examined", "see that the table and its columns are named right, by --table, --key, --deleted and so on")
 		return
 	}
 	shape := shapeOf(dialect, *table, columns)
 	var found []treeschema.Finding
-	err = e.ask(ctx, func(ctx context.Context) (err error) {
+	err := e.ask(ctx, func(ctx context.Context) (err error) {
 		found, err = treeschema.Tables(ctx, db, dialect, []treeschema.Table{shape})
 		return err
 	})
 	if err != nil {
-		e.unknown(table.Name, "schema", err, "")
+		e.unknown(table.Table, "schema", err, "")
 	}
 	for _, f := range found {
-		e.schema(table.Name, f)
+		e.schema(table.Table, f)
 	}
 	if err == nil && len(found) == 0 {
-		e.fine(table.Name, "schema", "the table has the indexes and types that trees need")
+		e.fine(table.Table, "schema", "the table has the indexes and types that trees need")
 	}
 	e.writable(ctx, db, dialect, shape)
 }
 
 // columnsOf returns the columns of a table.
-func (e *exam) columnsOf(ctx context.Context, db *sql.DB, dialect, table string) (columns []*sql.ColumnType, err error) {
-	err = e.ask(ctx, func(ctx context.Context) error {
-		rows, err := db.QueryContext(ctx, "SELECT * FROM "+quoted(dialect, table)+" WHERE 1 = 0")
-		if err != nil {
-			return err
-		}
-		defer func() { _ = rows.Close() }()
-		columns, err = rows.ColumnTypes()
-		return errors.Join(err, rows.Err())
-	})
-	return columns, err
-}
-
-// complete reports whether a table has the columns that it was described by. The finding names the
-// flags that would describe others.
-func (e *exam) complete(dialect string, t Table, columns []*sql.ColumnType) bool {
-	var missing, flags, there []string
-	for _, c := range columns {
-		there = append(there, c.Name())
+func columnsOf(ctx context.Context, db *sql.DB, dialect, table string) ([]*sql.ColumnType, error) {
+	rows, err := db.QueryContext(ctx, "SELECT * FROM "+quoted(dialect, table)+" WHERE 1 = 0")
+	if err != nil {
+		return nil, err
 	}
-	for _, c := range []struct{ what, name, flag string }{
-		{"key column", t.Key, "--key"}, {"tree column", t.Tree, "--tree-column"}, {"parent column", t.Parent, "--parent"}, {"name column", t.Label, "--name"},
-		{"path column", t.Path, "--path"}, {"id path column", t.IDPath, "--id-path"}, {"column of the deletion mark", t.Deleted, "--deleted"},
-		{"version column", t.Version, "--version-column"},
-	} {
-		named := func(name string) bool {
-			return name == c.name || dialect != "postgres" && strings.EqualFold(name, c.name)
-		}
-		if c.name != "" && !slices.ContainsFunc(there, named) {
-			missing = append(missing, fmt.Sprintf("the %s, %q", c.what, c.name))
-			flags = append(flags, c.flag)
-		}
-	}
-	if missing == nil {
-		return true
-	}
-	e.found(Problem, t.Name, "table", "no such column: "+strings.Join(missing, "; "), "nothing more of the table can be examined",
-		"name its columns by "+strings.Join(flags, ", ")+": it has "+strings.Join(there, ", "))
-	return false
+	defer func() { _ = rows.Close() }()
+	columns, err := rows.ColumnTypes()
+	return columns, errors.Join(err, rows.Err())
 }
 
 // shapeOf describes a table as package treeschema takes it. The types of the columns say which are
 // texts, and what a deletion mark is in a live row.
-func shapeOf(dialect string, t Table, columns []*sql.ColumnType) treeschema.Table {
-	shape := treeschema.Table{Table: t.Name, Key: []string{t.Key}, Tree: t.Tree, Parent: t.Parent, Name: treeschema.Text{Column: t.Label}}
+func shapeOf(dialect string, t fsck.Table, columns []*sql.ColumnType) treeschema.Table {
+	shape := treeschema.Table{Table: t.Table, Key: []string{t.Key}, Tree: t.Tree, Parent: t.Parent, Name: treeschema.Text{Column: t.Name}}
 	for _, path := range []treeschema.Text{{Column: t.Path}, {Column: t.IDPath, OfIDs: true}} {
 		if path.Column != "" {
 			shape.Paths = append(shape.Paths, path)
@@ -159,10 +126,6 @@ func markOf(dialect, column string, c *sql.ColumnType) treeschema.Mark {
 // writable tries, with the user's rights, to lock, change and delete rows of a table: none, because
 // the condition holds for no row.
 func (e *exam) writable(ctx context.Context, db *sql.DB, dialect string, t treeschema.Table) {
-	if e.LookOnly {
-		e.found(Unknown, t.Table, "writes", "no write was tried", "whether the user may write is not known", "run the doctor without --look-only")
-		return
-	}
 	table, name := quoted(dialect, t.Table), quoted(dialect, t.Name.Column)
 	statements := []string{
 		"UPDATE " + table + " SET " + name + " = " + name + " WHERE 1 = 0",

@@ -61,7 +61,6 @@ func TestEtcd(t *testing.T) {
 		}
 		url := "etcd://" + server.Addr
 		r := locks(t, url, doctor.Options{})
-		want(t, r, doctor.Warning, "quota", "of 20 MiB")
 		want(t, r, doctor.Problem, "service", "is out of space")
 	})
 	t.Run("a user without rights", func(t *testing.T) {

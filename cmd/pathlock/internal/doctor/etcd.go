@@ -33,7 +33,6 @@ func (e *exam) etcd(ctx context.Context, about string, store *etcdstore.Store) b
 		e.etcdMember(ctx, client, endpoint)
 	}
 	e.etcdMembers(ctx, about, client)
-	e.fine(about, "clock", "nothing goes by the clocks of the members or of this host")
 	return serves
 }
 
@@ -77,9 +76,6 @@ func (e *exam) etcdMember(ctx context.Context, client *clientv3.Client, endpoint
 	}
 	if status.Leader == 0 {
 		e.found(Problem, addr, "leader", "it knows no leader", "nothing is granted", "see that a majority of the members runs and reaches each other")
-	}
-	if quota := status.DbSizeQuota; quota > 0 && status.DbSize*10 >= quota*8 {
-		e.found(Warning, addr, "quota", fmt.Sprintf("%d of %d MiB are used", status.DbSize>>20, quota>>20), "once it is full, nothing is granted", "compact and defragment (etcdctl compact, etcdctl defrag), or raise --quota-backend-bytes")
 	}
 }
 

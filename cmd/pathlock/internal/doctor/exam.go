@@ -14,11 +14,6 @@ import (
 
 // Options say how to examine.
 type Options struct {
-	// LookOnly takes no lock and writes nothing, not even in places of the doctor's own. Then what
-	// a user may do on a server is looked up where the server tells, and not tried.
-	LookOnly bool
-	// Now is this host's clock, by default [time.Now].
-	Now func() time.Time
 	// Patience is how long a server may take to answer one question, by default five seconds.
 	Patience time.Duration
 }
@@ -34,9 +29,6 @@ type exam struct {
 }
 
 func newExam(opts Options) *exam {
-	if opts.Now == nil {
-		opts.Now = time.Now
-	}
 	if opts.Patience <= 0 {
 		opts.Patience = defaultPatience
 	}

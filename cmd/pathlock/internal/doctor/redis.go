@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -59,7 +58,6 @@ var redisRules = []rule{
 	}},
 	{"persistence", judgePersistence},
 	{"replicas", judgeReplicas},
-	connections("connected_clients", "maxclients", "raise maxclients, or lower the programs' pool_size"),
 }
 
 func judgeRedisVersion(f facts) Finding {
@@ -122,7 +120,12 @@ func judgeReplicas(f facts) Finding {
 func (e *exam) redis(ctx context.Context, about string, store *redisstore.Store) bool {
 	serves := true
 	if err := e.ask(ctx, store.Ping); err != nil {
-		if text := refusal(err); text == "" || slices.ContainsFunc(noEntry, func(begin string) bool { return strings.HasPrefix(text, begin) }) {
+		text := refusal(err)
+		if cluster, is := store.Client().(*redis.ClusterClient); is && text == "" {
+			e.cluster(ctx, about, cluster) // it may be one shard alone
+			return false
+		}
+		if text == "" || slices.ContainsFunc(noEntry, func(begin string) bool { return strings.HasPrefix(text, begin) }) {
 			e.unanswered(about, err)
 			return false
 		}
@@ -235,6 +238,5 @@ func (e *exam) node(ctx context.Context, client *redis.Client, more facts) bool 
 		e.unknown(addr, "settings", err, right)
 	}
 	e.judge(addr, f, redisRules)
-	e.clock(ctx, addr, func(ctx context.Context) (time.Time, error) { return client.Time(ctx).Result() })
 	return true
 }

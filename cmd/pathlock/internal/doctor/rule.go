@@ -37,21 +37,6 @@ func bad(level Level, is, means, change string) Finding {
 	return Finding{Level: level, Is: is, Means: means, Change: change}
 }
 
-// connections is the rule about the number of connections, by the names of both facts.
-func connections(open, most, change string) rule {
-	return rule{"connections", func(f facts) Finding {
-		is := fmt.Sprintf("%s of %s connections are open", f[open], f[most])
-		switch {
-		case f.number(most) == 0:
-			return Finding{}
-		case f.number(open) >= 0.8*f.number(most):
-			return bad(Warning, is, "at the limit, programs cannot connect", change)
-		default:
-			return fine("%s", is)
-		}
-	}}
-}
-
 // fieldsOf reads lines of names and values.
 func fieldsOf(text string) facts {
 	f := make(facts)

@@ -5,20 +5,14 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
-
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
-
-	"github.com/pathlock-go/pathlock"
 )
 
 // databaseRules say what the settings of a session mean, on which package treeschema has no
 // opinion.
 var databaseRules = map[string][]rule{
-	"postgres": slices.Concat([]rule{
+	"postgres": {
 		{"durability", func(f facts) Finding {
 			if f["fsync"] == "off" {
 				return bad(Problem, "fsync is off", "a crash of the host destroys the database", "set fsync = on in postgresql.conf, and reload")
@@ -38,10 +32,8 @@ var databaseRules = map[string][]rule{
 			return bad(Advice, "idle_in_transaction_session_timeout is 0", "a transaction whose program hangs keeps its row locks for ever",
 				"ALTER SYSTEM SET idle_in_transaction_session_timeout = '1min', or SET it for the role, and reload")
 		}},
-		connections("connections", "max_connections", "raise max_connections, or lower the sizes of the programs' pools"),
-	}, timeouts(time.Millisecond, idle, "idle_in_transaction_session_timeout", "transaction_timeout"),
-		timeouts(time.Millisecond, statements, "statement_timeout"), timeouts(time.Millisecond, rowWait, "lock_timeout")),
-	"mysql": slices.Concat([]rule{
+	},
+	"mysql": {
 		{"durability", func(f facts) Finding {
 			if flush := f["innodb_flush_log_at_trx_commit"]; flush != "1" {
 				return bad(Warning, "innodb_flush_log_at_trx_commit is "+flush, "a crash of the host forgets the commits of the last second, locks and changes of trees alike", "SET GLOBAL innodb_flush_log_at_trx_commit = 1, and the same in my.cnf")
@@ -49,39 +41,7 @@ var databaseRules = map[string][]rule{
 			return fine("innodb_flush_log_at_trx_commit is 1, sync_binlog %s", f["sync_binlog"])
 		}},
 		{"time-outs", judgeIdleMySQL},
-		connections("threads_connected", "max_connections", "raise max_connections, or lower the sizes of the programs' pools"),
-	}, timeouts(time.Second, idle, "wait_timeout", "idle_transaction_timeout", "idle_write_transaction_timeout"),
-		timeouts(time.Second, statements, "max_statement_time"), timeouts(time.Second, rowWait, "innodb_lock_wait_timeout")),
-}
-
-// timeout is a setting of a database that ends what takes longer. Zero is without end.
-type timeout struct {
-	least time.Duration
-	ends  string
-}
-
-var (
-	idle       = timeout{pathlock.DefaultWait, "a transaction that waits for a path lock is idle for the database, which ends it: programs fail that would have got the lock"}
-	statements = timeout{time.Second, "a move or a rename of a large subtree is ended, and so is each later attempt"}
-	rowWait    = timeout{100 * time.Millisecond, "who waits for the row locks of a usual transaction gives up: needless errors and retries"}
-)
-
-// timeouts are the rules about time-outs that are too short.
-func timeouts(unit time.Duration, t timeout, names ...string) (rules []rule) {
-	for _, name := range names {
-		rules = append(rules, rule{"time-outs", func(f facts) Finding {
-			lasts := time.Duration(f.number(name) * float64(unit))
-			switch is := fmt.Sprintf("%s is %v", name, lasts); {
-			case lasts <= 0:
-				return Finding{} // the server has no such setting, or it ends nothing
-			case lasts < t.least:
-				return bad(Warning, is, t.ends, fmt.Sprintf("set %s to %v or more for the user of the programs", name, t.least))
-			default:
-				return fine("%s", is)
-			}
-		}})
-	}
-	return rules
+	},
 }
 
 // mostIdle is how long a transaction may keep its row locks whose program hangs, before that is
@@ -109,17 +69,11 @@ func (e *exam) settings(ctx context.Context, db *sql.DB, about, dialect string) 
 		return
 	}
 	f := make(facts)
-	files := map[string][]string{"postgres": {"postgres_settings.sql"}, "mysql": {"mysql_settings.sql", "mysql_status.sql"}}[dialect]
-	for _, file := range files {
-		if err := e.ask(ctx, func(ctx context.Context) error { return readSettings(ctx, db, file, f) }); err != nil {
-			e.unknown(about, "settings", err, "")
-			return
-		}
+	if err := e.ask(ctx, func(ctx context.Context) error { return readSettings(ctx, db, dialect+"_settings.sql", f) }); err != nil {
+		e.unknown(about, "settings", err, "")
+		return
 	}
 	e.judge(about, f, databaseRules[dialect])
-	if dialect == "postgres" {
-		e.pooler(ctx, db, about)
-	}
 }
 
 // readSettings adds the names and values that a question answers.
@@ -142,37 +96,4 @@ func readSettings(ctx context.Context, db *sql.DB, file string, f facts) (err er
 		f[strings.ToLower(name)] = value.String
 	}
 	return rows.Err()
-}
-
-// pooler looks for a pgbouncer, or something like it, between this program and PostgreSQL: it gives
-// its clients process ids that are none of the server's.
-func (e *exam) pooler(ctx context.Context, db *sql.DB, about string) {
-	var told, is uint32
-	err := e.ask(ctx, func(ctx context.Context) error {
-		conn, err := db.Conn(ctx)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = conn.Close() }()
-		if err := conn.Raw(func(driver any) error {
-			c, ok := driver.(*stdlib.Conn)
-			if !ok {
-				return errors.New("the driver is not pgx")
-			}
-			told = c.Conn().PgConn().PID()
-			return nil
-		}); err != nil {
-			return err
-		}
-		return conn.QueryRowContext(ctx, "SELECT pg_backend_pid()", pgx.QueryExecModeSimpleProtocol).Scan(&is)
-	})
-	switch {
-	case err != nil:
-		e.unknown(about, "pooler", err, "")
-	case told == is:
-		e.fine(about, "pooler", "the connection leads to the server itself")
-	default:
-		e.found(Advice, about, "pooler", "a pooler is between", "one in transaction mode loses what a session is told, such as by SET, LISTEN or PREPARE: waiters are not notified, and ask every 50 ms; transactions are right",
-			"set pool_mode = session for this database, or connect to the server itself")
-	}
 }

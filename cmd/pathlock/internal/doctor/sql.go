@@ -2,12 +2,10 @@ package doctor
 
 import (
 	"context"
-	"database/sql"
 	"embed"
 	"errors"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/pathlock-go/pathlock/internal/treeschema"
 	"github.com/pathlock-go/pathlock/store/sqlstore"
@@ -39,7 +37,6 @@ func (e *exam) sqlLocks(ctx context.Context, about, scheme string, store *sqlsto
 		return false
 	}
 	e.settings(ctx, db, about, dialect)
-	e.databaseClock(ctx, db, about, dialect)
 	return e.lockTables(ctx, about, store)
 }
 
@@ -86,10 +83,6 @@ func (e *exam) schema(about string, f treeschema.Finding) {
 
 // lockTables checks the tables of the locks. It reports whether they can be used.
 func (e *exam) lockTables(ctx context.Context, about string, store *sqlstore.Store) bool {
-	if e.LookOnly {
-		e.found(Unknown, about, "tables", "the tables of the locks were not looked at: that writes into them, and undoes it", "whether they are right is not known", "run the doctor without --look-only")
-		return true
-	}
 	err := e.ask(ctx, store.Check)
 	switch {
 	case err == nil:
@@ -103,20 +96,4 @@ func (e *exam) lockTables(ctx context.Context, about string, store *sqlstore.Sto
 		e.found(Problem, about, "tables", err.Error(), "nothing is granted", "drop the table while no program runs, and let one make it anew")
 	}
 	return false
-}
-
-// databaseClock reads the clock of a database, by which the leases go.
-func (e *exam) databaseClock(ctx context.Context, db *sql.DB, about, dialect string) {
-	if dialect == "sqlite" {
-		return // the clock is this host's
-	}
-	e.clock(ctx, about, func(ctx context.Context) (time.Time, error) {
-		question, err := sqlFiles.ReadFile("sql/" + dialect + "_clock.sql")
-		if err != nil {
-			return time.Time{}, err
-		}
-		var micros int64
-		err = db.QueryRowContext(ctx, string(question)).Scan(&micros)
-		return time.UnixMicro(micros), err
-	})
 }

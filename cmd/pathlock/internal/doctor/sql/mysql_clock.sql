@@ -1,2 +1,0 @@
--- The server's time in µs. Arguments: none.
-SELECT TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', UTC_TIMESTAMP(6))
