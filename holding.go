@@ -166,9 +166,6 @@ type grant struct {
 	borrowed bool
 }
 
-// fewClaims is how many claims are faster to look at one by one than to search.
-const fewClaims = 32
-
 func newGrant(a Acquisition, granted Grant) *grant {
 	return &grant{id: a.Grant, gate: a.Gate, claims: a.Claims, fence: granted.Fence}
 }
@@ -181,26 +178,11 @@ func (g *grant) covers(c Claim) bool {
 		return false
 	case g.gate:
 		return true
-	case len(g.claims) > fewClaims:
-		return g.coversBySearch(c)
 	}
 	// The deepest claims come last, and are those that were asked for.
 	for i := len(g.claims) - 1; i >= 0; i-- {
 		held := g.claims[i]
 		if held.Path.Contains(c.Path) && (held.Mode.CoversBelow(c.Mode) || held.Path == c.Path && held.Mode.Covers(c.Mode)) {
-			return true
-		}
-	}
-	return false
-}
-
-// coversBySearch is covers for many claims.
-func (g *grant) coversBySearch(c Claim) bool {
-	if modeAt(g.claims, c.Path).Covers(c.Mode) {
-		return true
-	}
-	for p := range c.Path.Ancestors() {
-		if modeAt(g.claims, p).CoversBelow(c.Mode) {
 			return true
 		}
 	}
