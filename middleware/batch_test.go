@@ -30,7 +30,11 @@ func (b *batches) Resolve(ctx context.Context, id string) (pathlock.Location, er
 }
 
 func (b *batches) ResolveAll(ctx context.Context, ids []string) []pathlock.Resolution {
-	b.asked = append(b.asked, strings.Join(ids, "+"))
+	asked := strings.Join(ids, "+")
+	if len(ids) == 1 {
+		asked += " as if there were several"
+	}
+	b.asked = append(b.asked, asked)
 	var all []pathlock.Resolution
 	for _, id := range ids {
 		at, err := b.nodes.Resolve(ctx, id)
@@ -57,6 +61,7 @@ func TestIDsOfOneKindAreResolvedTogether(t *testing.T) {
 		{what: "one id twice", request: "/1?parent=1", spec: lockspec.Copy(id, parent), asserted: true, asked: []string{"1"}},
 		{what: "a delete", request: "/1", spec: lockspec.Delete(id), asserted: true, asked: []string{"1"}},
 		{what: "ids of two kinds", request: "/1?parent=2", spec: lockspec.Move(id.Kind("other"), parent), asserted: true, asked: []string{"1", "2"}},
+		{what: "two ids of a kind that is asked one by one", request: "/1?parent=2", spec: lockspec.Move(id.Kind("plain"), parent.Kind("plain")), asserted: true},
 		{what: "an optional id that is not there", request: "/1", spec: lockspec.Move(id, parent.Optional()), asserted: true, asked: []string{"1"}},
 		{what: "a parent that is not there", request: "/1?parent=9", spec: move, asked: []string{"1+9"}, fails: "query parent: pathlock: not found: suite 9"},
 		{what: "neither is there", request: "/8?parent=9", spec: move, asked: []string{"8+9"}, fails: "param id: pathlock: not found: suite 8"},
@@ -68,7 +73,7 @@ func TestIDsOfOneKindAreResolvedTogether(t *testing.T) {
 			resolver := &batches{nodes: nodes{paths: map[string]string{"1": "/a", "2": "/b"}}}
 			var failure error
 			locks := middleware.New(pathlock.New(memstore.New()), resolver, middleware.Config{
-				Resolvers: map[string]pathlock.Resolver{"other": resolver},
+				Resolvers: map[string]pathlock.Resolver{"other": resolver, "plain": &resolver.nodes},
 				OnError:   func(_ *gin.Context, err error) { failure = err },
 			})
 			spec := tt.spec
@@ -91,7 +96,7 @@ func TestIDsOfOneKindAreResolvedTogether(t *testing.T) {
 			// One after the other leads to the same.
 			alone := error(nil)
 			oneByOne := middleware.New(pathlock.New(memstore.New()), &resolver.nodes, middleware.Config{
-				Resolvers: map[string]pathlock.Resolver{"other": &resolver.nodes},
+				Resolvers: map[string]pathlock.Resolver{"other": &resolver.nodes, "plain": &resolver.nodes},
 				OnError:   func(_ *gin.Context, err error) { alone = err },
 			})
 			engine = gin.New()

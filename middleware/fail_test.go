@@ -232,6 +232,25 @@ func TestWhyTheWorkWasCutOffDecidesTheAnswer(t *testing.T) {
 	}
 }
 
+// The program has ended the request for a reason of its own. What failed then is not the client's
+// doing, unless it failed by that end.
+func TestAnEndOfTheProgramsOwnIsNotTheClients(t *testing.T) {
+	for err, want := range map[error]int{
+		errors.New("broken"):                            http.StatusInternalServerError,
+		fmt.Errorf("interrupted: %w", context.Canceled): middleware.StatusClientGone,
+	} {
+		f := newFailing(t)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		f.err = func(*gin.Context) error {
+			cancel(errors.New("draining"))
+			return err
+		}
+		if w := f.send(ctx); w.Code != want {
+			t.Errorf("%v: answered %d, want %d: %s", err, w.Code, want, w.Body)
+		}
+	}
+}
+
 // A context that has ended before anything was asked for says so, whatever reason was given for it.
 func TestRequestsThatEndBeforeTheyLockAreToldSo(t *testing.T) {
 	reason := errors.New("budget")
