@@ -143,6 +143,10 @@ func TestURLsThatNameNone(t *testing.T) {
 		{url: "zk://user:secret@h1?ca_file=ca.pem", err: "ca_file is for connections with TLS"},
 		{url: "zk://user:secret@h1:99999", err: "a port from 1 to 65535"},
 		{url: "zk://h1/locks", password: "secret", err: "names no user"},
+		{url: "zk://user:secret@h1/a/../b", err: "the root is the path of a znode"},
+		{url: "zk://user:secret@h1?max_packet=-1", err: "max_packet"},
+		{url: "zk://user:p@ss/secret@h1/locks", err: "%2F"},
+		{url: "zk://h1:secret", err: "a port from 1 to 65535"},
 		{url: "zk://user:secret@h1/locks", password: "secret", err: "must not have one"},
 
 		{url: "etcd://", err: "a server is host or host:port"},
@@ -154,6 +158,7 @@ func TestURLsThatNameNone(t *testing.T) {
 		{url: "etcd://user:secret@h1?other=1", err: "other"},
 		{url: "etcd://user:secret@h1:99999", err: "a port from 1 to 65535"},
 		{url: "etcd://h1/locks", password: "secret", err: "names no user"},
+		{url: "etcd://user:secret@h1?max_txn_ops=1", err: "max_txn_ops"},
 		{url: "etcd://user:secret@h1/locks", password: "secret", err: "must not have one"},
 
 		{url: "quorum:memory://|timeout=secret", err: "timeout is no positive duration"},

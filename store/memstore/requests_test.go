@@ -8,44 +8,9 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
-
-func TestAcquisitionsThatMakeNoSense(t *testing.T) {
-	tree, err := pathlock.NewTree("test", "plan")
-	if err != nil {
-		t.Fatal(err)
-	}
-	sound := pathlock.Acquisition{
-		Tree: tree, Owner: "owner", Grant: "grant",
-		Claims: pathlock.Normalize(pathlock.X(pathlock.Root())), Lease: time.Minute,
-	}
-	if _, err := memstore.New().Acquire(t.Context(), sound); err != nil {
-		t.Fatalf("the request that all others derive from: %v", err)
-	}
-	for name, spoil := range map[string]func(*pathlock.Acquisition){
-		"no tree":              func(r *pathlock.Acquisition) { r.Tree = pathlock.Tree{} },
-		"no owner":             func(r *pathlock.Acquisition) { r.Owner = "" },
-		"no grant id":          func(r *pathlock.Acquisition) { r.Grant = "" },
-		"no lease":             func(r *pathlock.Acquisition) { r.Lease = 0 },
-		"negative lease":       func(r *pathlock.Acquisition) { r.Lease = -time.Second },
-		"nothing asked for":    func(r *pathlock.Acquisition) { r.Claims = nil },
-		"no mode":              func(r *pathlock.Acquisition) { r.Claims = []pathlock.Claim{{}} },
-		"mode out of range":    func(r *pathlock.Acquisition) { r.Claims = []pathlock.Claim{{Mode: 200}} },
-		"gate and a bad claim": func(r *pathlock.Acquisition) { r.Gate, r.Claims = true, []pathlock.Claim{{}} },
-	} {
-		t.Run(name, func(t *testing.T) {
-			store, req := memstore.New(), sound
-			spoil(&req)
-			if _, err := store.Acquire(t.Context(), req); !errors.Is(err, pathlock.ErrInvalidRequest) {
-				t.Errorf("error is %v, want ErrInvalidRequest", err)
-			}
-			if trees, err := store.Trees(t.Context()); err != nil || len(trees) > 0 {
-				t.Errorf("Trees: %v, %v; want none", trees, err)
-			}
-		})
-	}
-}
 
 func TestCallerMayReuseItsClaims(t *testing.T) {
 	inVirtualTime(t, func(w *world) {
@@ -173,7 +138,8 @@ func TestFencesGrowOverRestarts(t *testing.T) {
 	})
 }
 
-func TestAnUncontendedRequestAllocatesLittle(t *testing.T) {
+func TestAnUncontendedRequestAllocatesNothing(t *testing.T) {
+	testserver.NotUnderRace(t) // which empties pools at times
 	tree, err := pathlock.NewTree("test", "plan")
 	if err != nil {
 		t.Fatal(err)
@@ -193,7 +159,7 @@ func TestAnUncontendedRequestAllocatesLittle(t *testing.T) {
 				t.Fatal(err)
 			}
 		})
-		if allocations > 5 { // none, but where the race detector empties the pool at times
+		if allocations > 0 {
 			t.Errorf("%v allocations at depth %d, want none", allocations, depth)
 		}
 	}

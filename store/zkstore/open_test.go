@@ -2,7 +2,6 @@ package zkstore
 
 import (
 	"slices"
-	"strings"
 	"testing"
 	"time"
 )
@@ -33,22 +32,6 @@ func TestOpen(t *testing.T) {
 			c.password != want.password || c.timeout != want.timeout || (c.tls != nil) != want.tls {
 			t.Errorf("%s: servers %q, root %q, user %q, password %q, timeout %v, TLS %v; want %+v",
 				url, servers, c.root, c.user, c.password, c.timeout, c.tls != nil, want)
-		}
-	}
-}
-
-func TestOpenRefusesWithoutQuoting(t *testing.T) {
-	for _, url := range []string{
-		"", "h:2181", "redis://h", "zk://", "zk://,", "zk://h:", "zk://h/a//b", "zk://h/a/../b",
-		"zk://sesame@h", "zk://u:sesame#@h", "zk://u:%zzsesame@h", "zk://:sesame@h", "zk://u:ses@ame@h",
-		"zk://u:sesame@h?timeout=soon", "zk://u:sesame@h?tmeout=sesame", "zk://u:sesame@h?max_packet=-1",
-		"zk://u:a/sesame@h", "zk://u:a?sesame@h", "zk://h:sesame", "zk://u:p@ss/sesame@h/locks",
-	} {
-		s, err := Open(url)
-		if err == nil {
-			t.Errorf("%q is accepted: %v", url, s)
-		} else if strings.Contains(err.Error(), "sesame") {
-			t.Errorf("%q: the error quotes the password: %v", url, err)
 		}
 	}
 }
