@@ -70,7 +70,7 @@ func (c *catalogue) readKey(column string, value any) (Key, error) {
 		if n := int64(v); float64(n) == v {
 			return Key{n}, nil
 		}
-		return Key{v}, nil
+		return Key{}, fmt.Errorf("%w %q: %q has %v, which is no whole number: change it by hand", ErrTable, c.table.Table, column, v)
 	case string:
 		return c.textKey(column, v), nil
 	case []byte:

@@ -74,8 +74,7 @@
 //   - orphans and cycles of a tree in which no lost+found can be created;
 //   - a tree whose gate, or one of whose rows, another session holds for longer than
 //     [RepairOptions.Wait];
-//   - a tree without an id, or with one that cannot be the name of a lock;
-//   - a row with a [BadKey].
+//   - a tree without an id, or with one that cannot be the name of a lock.
 //
 // The end of the context ends any wait. A transaction that has written all its rows is still
 // committed.
@@ -92,7 +91,7 @@
 //
 // # What the table needs
 //
-//   - a primary key of one column: numbers, texts, UUIDs or bytes;
+//   - a primary key of one column: whole numbers, texts, UUIDs or bytes;
 //   - for lost+found, defaults for all columns that [Table] does not describe.
 package fsck
 

@@ -14,7 +14,7 @@ import (
 // goes in the order of keys.
 func (f *forest) problems(report func(Problem) error) error {
 	for _, r := range f.rows {
-		for _, check := range []func(*row) *Problem{badKey, noTree, badName, orphan, f.onCycle, tooFarDown, f.wrongPath, f.wrongIDPath} {
+		for _, check := range []func(*row) *Problem{noTree, badName, orphan, f.onCycle, tooFarDown, f.wrongPath, f.wrongIDPath} {
 			if err := reportIf(report, check(r)); err != nil {
 				return err
 			}
@@ -46,17 +46,6 @@ func reportIf(report func(Problem) error, p *Problem) error {
 		return nil
 	}
 	return report(*p)
-}
-
-func badKey(r *row) *Problem {
-	switch {
-	case r.key.isFraction():
-		return r.problem(BadKey, "its key is not a whole number: change the key by hand, and the parent of the rows below")
-	case r.tree.isFraction():
-		return r.problem(BadKey, "its tree's id is not a whole number: change it by hand")
-	default:
-		return nil
-	}
 }
 
 func noTree(r *row) *Problem {

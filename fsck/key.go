@@ -15,8 +15,7 @@ import (
 // whole number, a text (such as a UUID) or bytes. The zero Key stands for no key, such as the
 // parent of a row at the top. Equal Keys are ==.
 type Key struct {
-	// v is nil, an int64, a uint64 beyond int64, a string, a binaryKey or, in a damaged row, a
-	// float64 with a fraction.
+	// v is nil, an int64, a uint64 beyond int64, a string or a binaryKey.
 	v any
 }
 
@@ -45,22 +44,14 @@ func (k Key) IsZero() bool {
 	}
 }
 
-// isFraction reports whether the key is a number with a fraction, which no key can be. The database
-// may not find the row by it again.
-func (k Key) isFraction() bool {
-	_, is := k.v.(float64)
-	return is
-}
-
 // isFresh reports whether the key stands for one that the database has yet to give.
 func (k Key) isFresh() bool {
 	_, fresh := k.v.(freshKey)
 	return fresh
 }
 
-// Compare returns -1, 0 or +1. It orders no key before whole numbers, these before numbers with a
-// fraction, and these before texts and bytes. Numbers are ordered by value, texts and bytes by
-// bytes.
+// Compare returns -1, 0 or +1. It orders no key before numbers, and these before texts and bytes.
+// Numbers are ordered by value, texts and bytes by bytes.
 func (k Key) Compare(o Key) int {
 	class := func(v any) int {
 		switch v.(type) {
@@ -70,10 +61,8 @@ func (k Key) Compare(o Key) int {
 			return 1
 		case uint64:
 			return 2
-		case float64:
-			return 3
 		default:
-			return 4
+			return 3
 		}
 	}
 	if c := cmp.Compare(class(k.v), class(o.v)); c != 0 {
@@ -84,8 +73,6 @@ func (k Key) Compare(o Key) int {
 		return cmp.Compare(v, o.v.(int64))
 	case uint64:
 		return cmp.Compare(v, o.v.(uint64))
-	case float64:
-		return cmp.Compare(v, o.v.(float64))
 	default:
 		return strings.Compare(k.text(), o.text())
 	}
@@ -135,8 +122,6 @@ func (k Key) MarshalJSON() ([]byte, error) {
 		text, err = json.Marshal(k.String())
 	case string:
 		text, err = json.Marshal(lossless(v))
-	case float64: // JSON has no infinity
-		text, err = json.Marshal(k.String())
 	default:
 		text, err = json.Marshal(v)
 	}

@@ -161,11 +161,7 @@ func (p *plan) renameTwins(kind Kind) {
 
 // allows reports whether a row may be changed. If not, it is skipped.
 func (p *plan) allows(r *row, tree Key) bool {
-	if r.key.isFraction() {
-		p.skipRow(Skip{Tree: tree, ID: r.key, Why: BadKey, Reason: "its key is not a whole number"})
-		return false
-	}
-	if _, skipped := p.skippedRows[r.key]; skipped || p.skippedTrees[tree] {
+	if p.skippedRows[r.key] || p.skippedTrees[tree] {
 		return false
 	}
 	if _, err := p.lockable(tree); err != nil {

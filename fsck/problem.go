@@ -9,9 +9,6 @@ type Kind string
 
 // The kinds of problems.
 const (
-	// BadKey: the key or the tree's id is a number with a fraction, which SQLite allows even in
-	// integer columns. A repair skips the row.
-	BadKey Kind = "bad-key"
 	// NoTree: the tree column is NULL or empty, so that nobody can lock the row. A repair gives the
 	// row the tree of the nearest row above that has one. If none has, it skips the row.
 	NoTree Kind = "no-tree"

@@ -14,10 +14,10 @@ type repair struct {
 	log         changeLog
 	transaction int
 	summary     RepairSummary
-	// skippedTrees and skippedRows stay as they are, the rows because of their problem. skips are
-	// those that have to be reported.
+	// skippedTrees and skippedRows stay as they are, the rows until their paths are written. skips
+	// are those that have to be reported.
 	skippedTrees map[Key]bool
-	skippedRows  map[Key]Kind
+	skippedRows  map[Key]bool
 	skips        []Skip
 	// created counts the lost+founds that were planned, creations are the edits that create them.
 	created   int
@@ -35,7 +35,7 @@ const rounds = 10
 func (c *Checker) Repair(ctx context.Context, opts RepairOptions) (summary RepairSummary, err error) {
 	defer func() { err = canceled(ctx, err) }()
 	r := &repair{
-		Checker: c, opts: opts.withDefaults(), log: changeLog{opts.Log}, skippedTrees: make(map[Key]bool), skippedRows: make(map[Key]Kind),
+		Checker: c, opts: opts.withDefaults(), log: changeLog{opts.Log}, skippedTrees: make(map[Key]bool), skippedRows: make(map[Key]bool),
 		creations: make(map[*row]*creation),
 	}
 	f, err := c.read(ctx, opts.Tree, true)
@@ -81,11 +81,7 @@ func (r *repair) mend(ctx context.Context, f *forest) (*forest, error) {
 			return nil, err
 		}
 	}
-	for key, why := range r.skippedRows {
-		if why != BadKey {
-			delete(r.skippedRows, key) // its path may be mended all the same
-		}
-	}
+	clear(r.skippedRows) // their paths may be mended all the same
 	for range rounds {
 		edits := r.planPaths(f)
 		outdated, err := r.apply(ctx, &plan{forest: f, repair: r}, edits)
@@ -141,9 +137,6 @@ func (r *repair) lockable(tree Key) (pathlock.Tree, error) {
 	if tree.v == nil {
 		return pathlock.Tree{}, fmt.Errorf("%w: the rows are in no tree", pathlock.ErrInvalidTree)
 	}
-	if tree.isFraction() {
-		return pathlock.Tree{}, fmt.Errorf("%w: the tree's id is not a whole number", pathlock.ErrInvalidTree)
-	}
 	return pathlock.NewTree(r.table.Namespace, tree.String())
 }
 
@@ -157,8 +150,8 @@ func (r *repair) skipTree(tree Key, why error) {
 
 // skipRow skips a row, until its path is repaired.
 func (r *repair) skipRow(s Skip) {
-	if _, skipped := r.skippedRows[s.ID]; !skipped {
-		r.skippedRows[s.ID] = s.Why
+	if !r.skippedRows[s.ID] {
+		r.skippedRows[s.ID] = true
 		r.skips = append(r.skips, s)
 	}
 }

@@ -48,6 +48,17 @@ func testColumns(t *testing.T, database Database) {
 			t.Errorf("rows %v: changed by a wrong description", rows)
 		}
 	})
+	t.Run("keys with fractions", func(t *testing.T) {
+		w := oddWorld(t, database, columnTypes{key: map[bool]string{true: "NUMERIC", false: "DOUBLE PRECISION"}[database.Dialect == fsck.SQLite]})
+		w.put(t, 1, 7, nil, "a", "/a")
+		if found := w.kinds(t); len(found) > 0 {
+			t.Errorf("found %q in a sound table", found)
+		}
+		w.put(t, 1.5, 7, 1, "b", "/wrong")
+		if _, err := w.checker(t).Repair(t.Context(), fsck.RepairOptions{Apply: true}); !errors.Is(err, fsck.ErrTable) || !strings.Contains(err.Error(), `"id" has 1.5`) {
+			t.Errorf("error %v, want one that matches ErrTable and names the key", err)
+		}
+	})
 	t.Run("one tree of several", func(t *testing.T) {
 		w := newWorld(t, database, schema{})
 		w.insert(t, with(Node{5, 1, 1, "x", "/wrong", "/1/5", false}, Node{6, 2, 0, "x", "/wrong", "/6", false})...)

@@ -50,7 +50,6 @@ The check reads every live row into memory, in one state of the database: up to 
   - duplicate: a sibling has the same name
   - lookalike: a sibling has a name that only the collation treats as equal
   - bad-name: no path can have the name
-  - bad-key: the key or the tree's id is a number with a fraction
 
 --repair shows what a repair would change. --repair --apply changes it, in transactions that each hold the lock of a whole tree. You can stop a
 repair at any moment and run it again. It skips and reports what it cannot repair, such as a row that the database refuses to change or a
