@@ -32,8 +32,9 @@ go test -race -vet=off -p 3 -timeout 30m -count=1 "$@" "${packages[@]}" || statu
 # and MariaDB have run above. The tests of this part are chosen by skipping all others, since a -run
 # among the arguments would take the place of one here.
 echo "== test, without the race detector"
-packages=(./gormplugin ./integration ./store/sqlstore ./store/zkstore ./store/etcdstore ./cmd/pathlock/internal/database)
-tests='^Test(SQLite(Deferred|Glebarez|Schema|MigrationsAtOnce)?|MySQL(Schema)?|Growth|NoHerd|LargestUpdate)$'
+packages=(./gormplugin ./integration ./store/memstore ./store/sqlstore ./store/zkstore ./store/etcdstore
+	./cmd/pathlock/internal/database)
+tests='^Test(SQLite(Deferred|Glebarez|Schema|MigrationsAtOnce)?|MySQL(Schema)?|Growth|NoHerd|LargestUpdate|AnUncontendedRequestAllocatesNothing)$'
 races='^TestMySQL$/./^(top_races|save_races|inversion|storm|anomalies)$'
 others=$(go test -vet=off -list '^(Test|Example|Fuzz)' "${packages[@]}" |
 	grep -E '^(Test|Example|Fuzz)' | grep -vE "$tests" | sort -u | paste -sd '|')
