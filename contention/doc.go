@@ -1,4 +1,4 @@
-// Package contention remembers who waited for whom. A stall is usually over when somebody looks at
+// Package contention remembers who waited for whom. A wait is usually over when somebody looks at
 // the locks, and a snapshot shows nothing of it. A [Recorder] keeps the last waits:
 //
 //	recorder := contention.New(store, contention.Config{})
