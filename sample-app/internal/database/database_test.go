@@ -15,6 +15,9 @@ func TestOpen(t *testing.T) {
 		{url: "mysql://user:secret@tcp(db.example:3306)/testplan", where: "mysql://db.example:3306/testplan"},
 		{url: "postgres://user:secret@db.example/testplan", where: "postgres://db.example:5432/testplan"},
 		{url: "postgresql://user:secret@db.example:5433/testplan?sslmode=disable", where: "postgres://db.example:5433/testplan"},
+		// A password may have any characters, percent-encoded in a PostgreSQL URL.
+		{url: "mysql://u:p/#?@%:()secret@tcp(127.0.0.1:3306)/x", where: "mysql://127.0.0.1:3306/x"},
+		{url: "postgres://u:p%2F%23%3F%40%25%3Asecret@127.0.0.1:5432/x", where: "postgres://127.0.0.1:5432/x"},
 		{url: "sqlite://", err: "sqlite://PATH"},
 		{url: "sqlite://:memory:", err: "sqlite://PATH"},
 		{url: "mysql://user:secret@tcp(db.example:3306)/", err: "names no database"},

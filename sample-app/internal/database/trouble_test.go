@@ -48,17 +48,3 @@ func TestTroubleSaysWhyADatabaseDoesNotServe(t *testing.T) {
 		})
 	}
 }
-
-// A password may have any characters, without encoding in a MySQL DSN and percent-encoded in a
-// PostgreSQL URL.
-func TestPasswordsWithReservedCharacters(t *testing.T) {
-	for _, url := range []string{"mysql://u:p/#?@%:()@tcp(127.0.0.1:3306)/x", "postgres://u:p%2F%23%3F%40%25%3A@127.0.0.1:5432/x"} {
-		if db, err := database.Open(url, 0); err != nil {
-			t.Errorf("%s: %v", url, err)
-		} else if want := map[database.Dialect]string{database.MySQL: "mysql://127.0.0.1:3306/x", database.Postgres: "postgres://127.0.0.1:5432/x"}[db.Dialect]; db.Where != want {
-			t.Errorf("%s is shown as %s, want %s", url, db.Where, want)
-		} else if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	}
-}

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -63,8 +64,9 @@ const adminPath = admin.DefaultPrefix
 // api answers requests.
 type api struct {
 	Config
-	locks  *middleware.Locks
-	places places
+	locks *middleware.Locks
+	// places are those of the plan that was asked for last.
+	places atomic.Pointer[places]
 }
 
 // New returns the interface. It fails if a route that changes something does not say what it locks.

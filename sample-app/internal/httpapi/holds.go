@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
@@ -81,26 +80,16 @@ func (a *api) locksAt(ctx context.Context, plan int64, revision uint32) (Locks, 
 	return locks, nil
 }
 
-// maxPlaces is of how many plans the suites are kept.
-const maxPlaces = 16
-
-// places are the suites of plans by their folded paths, as of a revision.
+// places are the suites of a plan by their folded paths, as of a revision.
 type places struct {
-	mu    sync.Mutex
-	known map[int64]placesOfPlan
-}
-
-type placesOfPlan struct {
+	plan     int64
 	revision uint32
 	ids      map[pathlock.Path]int64
 }
 
 // placesAt returns the suites of a plan. It reads them again if the plan has changed.
 func (a *api) placesAt(ctx context.Context, plan int64, revision uint32) (map[pathlock.Path]int64, error) {
-	a.places.mu.Lock()
-	known, ok := a.places.known[plan]
-	a.places.mu.Unlock()
-	if ok && known.revision == revision {
+	if known := a.places.Load(); known != nil && known.plan == plan && known.revision == revision {
 		return known.ids, nil
 	}
 	suites, err := a.Service.Tree(ctx, plan)
@@ -120,15 +109,7 @@ func (a *api) placesAt(ctx context.Context, plan int64, revision uint32) (map[pa
 			ids[path] = s.ID
 		}
 	}
-	a.places.mu.Lock()
-	defer a.places.mu.Unlock()
-	if len(a.places.known) >= maxPlaces {
-		a.places.known = nil
-	}
-	if a.places.known == nil {
-		a.places.known = map[int64]placesOfPlan{}
-	}
-	a.places.known[plan] = placesOfPlan{revision, ids}
+	a.places.Store(&places{plan, revision, ids})
 	return ids, nil
 }
 

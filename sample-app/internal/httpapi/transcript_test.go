@@ -2,7 +2,6 @@ package httpapi_test
 
 import (
 	"crypto/rand"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -28,6 +27,7 @@ func TestTranscript(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer http.DefaultClient.CloseIdleConnections()
 	head, rest, _ := strings.Cut(string(text), "\n## ")
 	backends := apitest.Backends(t)
 	if *record {
@@ -149,7 +149,7 @@ func (p play) send(t *testing.T, step []string) string {
 	for _, header := range headers.FindAllStringSubmatch(step[1], -1) {
 		req.Header.Add(header[1], p.filled(header[2]))
 	}
-	req.Host, req.Close = req.Header.Get("Host"), true
+	req.Host = req.Header.Get("Host")
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)
@@ -182,8 +182,9 @@ func (p play) send(t *testing.T, step []string) string {
 		return fmt.Sprintf("{%c*%d}", first, len(run)/len(string(first)))
 	})
 	text = deepPath.ReplaceAllStringFunc(text, func(path string) string { return fmt.Sprintf("/{n*250}, %d times", strings.Count(path, "/")) })
-	if json.Valid(body) {
-		return fmt.Sprint(resp.StatusCode, " ", text)
+	status := strconv.Itoa(resp.StatusCode)
+	if resp.Close {
+		status += " closes"
 	}
-	return strings.TrimRight(fmt.Sprint(resp.StatusCode, " ", strings.ReplaceAll(text, "\n", "\n  ")), " \n")
+	return strings.TrimRight(status+" "+strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  "), " ")
 }

@@ -86,6 +86,9 @@ func paths(t *testing.T, service *plans.Service) (suites, cases []string) {
 		}
 		for _, c := range found {
 			cases = append(cases, c.Path)
+			if c.Name == "TestA" && c.Body != "m_test.go:6\n\nTestA tests a." {
+				t.Errorf("the body is %q", c.Body)
+			}
 		}
 	}
 	report, err := service.Check(t.Context(), all[i].ID)
@@ -141,26 +144,6 @@ func TestRun(t *testing.T) {
 				t.Errorf("after a second import the suites are %q", again)
 			}
 		})
-	}
-}
-
-func TestBody(t *testing.T) {
-	i := open(t, testdb.SQLite(t))
-	opts := importer.Options{Project: "default", Plan: "m", Dir: writeFiles(t), Exclude: []string{".git"}, Out: io.Discard}
-	if err := importer.Run(t.Context(), i.Service, opts); err != nil {
-		t.Fatal(err)
-	}
-	tree, err := i.Service.Tree(t.Context(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := tree[slices.IndexFunc(tree, func(s model.Suite) bool { return s.Path == "/m_test.go" })]
-	cases, err := i.Service.Cases(t.Context(), file.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := "m_test.go:6\n\nTestA tests a."; cases[0].Body != want {
-		t.Errorf("the body is %q, want %q", cases[0].Body, want)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -62,14 +61,10 @@ func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry, EnableOpenMetrics: true})
 }
 
-// Observe is middleware that times requests. A stream of events lasts as long as its reader wants
-// it to, and is not timed.
+// Observe is middleware that times requests.
 func (m *Metrics) Observe(c *gin.Context) {
 	start := time.Now()
 	c.Next()
-	if strings.HasPrefix(c.Writer.Header().Get("Content-Type"), "text/event-stream") {
-		return
-	}
 	route := c.FullPath()
 	if route == "" {
 		route = "none"
