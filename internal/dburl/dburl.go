@@ -78,7 +78,9 @@ func SQLite(path string) error {
 	case path == "" || path == ":memory:":
 		return errors.New("SQLite needs a file that several connections can open: give sqlite://PATH")
 	case strings.Contains(path, "?"):
-		return errors.New("a SQLite file has no such option: give sqlite://PATH, with no ? in the path")
+		_, option, _ := strings.Cut(path, "?")
+		option, _, _ = strings.Cut(option, "=")
+		return fmt.Errorf("a SQLite file has no option %q: give sqlite://PATH, with no ? in the path", option)
 	}
 	return nil
 }

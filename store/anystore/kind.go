@@ -128,9 +128,14 @@ func opens[S interface {
 	}
 }
 
-// opensLocal is how a kind opens its stores that has no servers.
+// opensLocal is how a kind opens its stores that has no servers, and nothing to set.
 func opensLocal(open func() pathlock.Store) func(context.Context, string, options) (opened, error) {
-	return func(context.Context, string, options) (opened, error) { return opened{store: open()}, nil }
+	return func(_ context.Context, url string, _ options) (opened, error) {
+		if form := schemeOf(url) + "://"; url != form {
+			return opened{}, errors.New("nothing follows " + form)
+		}
+		return opened{store: open()}, nil
+	}
 }
 
 // always shows one text for all URLs.

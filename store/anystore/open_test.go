@@ -128,7 +128,8 @@ func TestURLsThatNameNone(t *testing.T) {
 		{url: "postgres://user:secret@127.0.0.1/locks", password: "secret", err: "must not have one"},
 		{url: "sqlite://", err: "sqlite://PATH"},
 		{url: "sqlite://:memory:", err: "sqlite://PATH"},
-		{url: "sqlite://some.db?mode=ro", err: "no such option"},
+		{url: "sqlite://some.db?mode=ro", err: `a SQLite file has no option "mode"`},
+		{url: "sqlite://some.db?timeout=2s&cache=shared", err: `a SQLite file has no option "cache"`},
 		{url: "sqlite://some.db?timeout=secret", err: "timeout is no positive duration"},
 		{url: "redis://:secret@127.0.0.1:6379?timeout=-1s", err: "timeout is no positive duration"},
 		{url: "postgres://user:secret@127.0.0.1/locks?timeout=5", err: "timeout is no positive duration"},
@@ -178,6 +179,8 @@ func TestURLsThatNameNone(t *testing.T) {
 		{url: "redis://:secret@127.0.0.1", password: "secret", err: "must not have one"},
 		{url: "redis+sentinel://u:secret@main@h1", password: "secret", err: "must not have one"},
 		{url: "memory://", password: "secret", err: "memory:// is a lock store without a password"},
+		{url: "memory://?timeout=1s", err: "nothing follows memory://"},
+		{url: "off://locks", err: "nothing follows off://"},
 		{url: "off://", password: "secret", err: "off:// is a lock store without a password"},
 	} {
 		t.Run(tt.url, func(t *testing.T) {

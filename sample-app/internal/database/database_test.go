@@ -22,7 +22,7 @@ func TestOpen(t *testing.T) {
 		{url: "sqlite://:memory:", err: "sqlite://PATH"},
 		{url: "mysql://user:secret@tcp(db.example:3306)/", err: "names no database"},
 		{url: "mysql://user:secret@db.example", err: "makes no sense"},
-		{url: "sqlite://some.db?mode=ro", err: "no such option"},
+		{url: "sqlite://some.db?mode=ro", err: "no option"},
 		{url: "mysql://user:secret@tcp(db.example:99999)/testplan", err: "a port from 1 to 65535"},
 		{url: "mysql://user:secret@tcp(db.example)/testplan?timeout=soon", err: "option timeout"},
 		{url: "postgres://user:secret@127.0.0.1:99999/testplan", err: "a port from 1 to 65535"},

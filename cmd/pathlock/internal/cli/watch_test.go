@@ -158,7 +158,7 @@ func TestWatchFails(t *testing.T) {
 		{"doctor --db mysql://root:secret@tcp(127.0.0.1:1)/x", 8, "the database does not answer"},
 		{"doctor --db mysql://root:secret@tcp(127.0.0.1:1)", 16, "makes no sense"},
 		{"ls --locks sqlite:///nowhere/x?timeout=1s", 8, "there is no file /nowhere/x-locks"},
-		{"ls --locks sqlite:///nowhere/x?mode=ro", 16, "no such option"},
+		{"ls --locks sqlite:///nowhere/x?mode=ro", 16, "no option"},
 		{"doctor", 16, "nothing to examine"},
 		{"doctor --locks nonsense://", 16, "scheme"},
 		{"doctor --locks redis://h --table x", 16, "--table without --db"},
