@@ -116,16 +116,6 @@ func afterwardsEnds() []check {
 			}), errStop)
 			w.told(n, "a rolled back, b rolled back")
 		}},
-		{"a panic", func(w *world) {
-			n := new(notes)
-			w.panics(func() {
-				_ = w.db.Transaction(func(tx *gorm.DB) error {
-					w.register(tx, n, "a")
-					panic(errStop)
-				})
-			})
-			w.told(n, "a rolled back")
-		}},
 		{"the end of the context, whose panic ends nothing else", func(w *world) {
 			n, ended := new(notes), make(chan struct{})
 			ctx, cancel := context.WithCancel(w.Context())
@@ -275,21 +265,6 @@ func afterwardsCalls() []check {
 			}))
 			w.has("/a", "/a/b")
 		}},
-		{"there is no transaction", func(w *world) {
-			w.fails(gormplugin.AfterCommit(w.db, func(context.Context) { w.Error("called") }), gormplugin.ErrUnmanagedTransaction)
-			pool, err := w.db.DB()
-			w.must(err)
-			bare, err := pool.BeginTx(w.Context(), nil)
-			w.must(err)
-			tx := w.db.WithContext(w.Context())
-			tx.Statement.ConnPool = bare
-			w.fails(gormplugin.AfterCommit(tx, func(context.Context) { w.Error("called") }), gormplugin.ErrUnmanagedTransaction)
-			w.must(bare.Commit())
-			failed := w.db.Begin()
-			_ = failed.AddError(errStop)
-			w.fails(gormplugin.AfterCommit(failed, func(context.Context) { w.Error("called") }), errStop)
-			failed.Rollback()
-		}},
 		{"raw SQL cannot end the transaction", func(w *world) {
 			n := new(notes)
 			w.must(w.db.Transaction(func(tx *gorm.DB) error {
@@ -300,14 +275,6 @@ func afterwardsCalls() []check {
 				}
 				return nil
 			}))
-			w.told(n, "a, a committed")
-		}},
-		{"a dry run", func(w *world) {
-			n := new(notes)
-			w.must(w.db.Callback().Create().Before("gorm:after_create").Register("test:dry", func(tx *gorm.DB) { w.register(tx, n, "a") }))
-			w.must(w.db.Session(&gorm.Session{DryRun: true}).Create(&Other{}).Error)
-			w.told(n, "")
-			w.must(w.db.Create(&Other{}).Error)
 			w.told(n, "a, a committed")
 		}},
 		{"rows that are still open at the commit", func(w *world) {

@@ -1,10 +1,8 @@
 package gormplugintest
 
 import (
-	"cmp"
 	"database/sql"
 	"errors"
-	"slices"
 
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"gorm.io/gorm"
@@ -128,7 +126,6 @@ func beforeCommitChecks() []check {
 				}
 			}
 		}},
-		{"before the commit: a function that a SELECT calls has written", (*world).writesUnseen},
 		{"before the commit: a transaction that only reads, prepared or not", func(w *world) {
 			calls := 0
 			ctx := gormplugin.WithBeforeCommit(w.Context(), func(*gorm.DB) error { calls++; return nil })
@@ -152,24 +149,6 @@ func beforeCommitChecks() []check {
 				}
 				calls = 0
 			}
-		}},
-		{"before the commit: a rollback, or another transaction", func(w *world) {
-			ctx := gormplugin.WithBeforeCommit(w.Context(), func(tx *gorm.DB) error { return tx.Rollback().Error })
-			if w.db.WithContext(ctx).Create(&Suite{ParentID: &w.root.ID, Name: "a"}).Error == nil {
-				w.Error("no error")
-			}
-			w.has()
-			if w.db.Name() == "sqlite" {
-				return // its only writer is the transaction that is to be committed
-			}
-			calls := 0
-			ctx = gormplugin.WithBeforeCommit(w.Context(), func(tx *gorm.DB) error {
-				if calls++; calls > 1 {
-					return errStop
-				}
-				return w.db.WithContext(tx.Statement.Context).Create(&Other{}).Error
-			})
-			w.must(w.db.WithContext(ctx).Create(&Other{}).Error)
 		}},
 		{"before the commit: the database asks for a retry", func(w *world) {
 			for _, run := range []func(db *gorm.DB) error{
@@ -198,48 +177,5 @@ func beforeCommitChecks() []check {
 				w.Errorf("%d tries of a statement on another table", tries)
 			}
 		}},
-	}
-}
-
-// writesUnseen writes by SELECTs, in all forms in which the database can.
-func (w *world) writesUnseen() {
-	var drop, reads []string
-	create := "CREATE FUNCTION add_other() RETURNS INT MODIFIES SQL DATA BEGIN INSERT INTO others (name) VALUES ('unseen'); RETURN 1; END"
-	writes := []string{"SELECT add_other()", "(SELECT add_other ())", "SELECT COALESCE(`add_other`(), 1)", "SELECT 1 FROM (SELECT add_other() AS x) AS y", "SELECT 1 /*! , add_other() */"}
-	switch w.db.Name() {
-	case "mysql":
-		drop = []string{"DROP FUNCTION IF EXISTS add_other"}
-		reads = []string{"SELECT COUNT(*), MAX(id) FROM others WHERE id IN (1, 2) AND EXISTS (SELECT 1)"}
-	case "postgres":
-		drop = []string{"DROP FUNCTION IF EXISTS add_other"}
-		create = "CREATE FUNCTION add_other() RETURNS INT LANGUAGE sql AS 'INSERT INTO others (name) VALUES (''unseen'') RETURNING 1'"
-		writes = []string{"SELECT add_other()", "(SELECT add_other())", "SELECT * FROM add_other()"}
-		reads = []string{"SELECT COUNT(*) FROM others"}
-	default:
-		w.Skip("a SELECT cannot write")
-	}
-	undo := func() {
-		for _, statement := range drop {
-			w.must(w.db.Exec(statement).Error)
-		}
-	}
-	undo()
-	w.must(w.db.Exec(create).Error)
-	defer undo()
-	count := func() (rows int64) {
-		w.must(w.db.Model(&Other{}).Where("name = ?", "unseen").Count(&rows).Error)
-		return rows
-	}
-	for _, statement := range append(writes, reads...) {
-		calls, before := 0, count()
-		ctx := gormplugin.WithBeforeCommit(w.Context(), func(*gorm.DB) error { calls++; return errStop })
-		err := w.db.WithContext(ctx).Transaction(func(tx *gorm.DB) error { return tx.Raw(statement).Scan(new([]map[string]any)).Error })
-		want := 1
-		if slices.Contains(reads, statement) {
-			want, err = 0, cmp.Or(err, errStop)
-		}
-		if !errors.Is(err, errStop) || calls != want || count() != before {
-			w.Errorf("%q: got the error %v after %d calls, and %d rows", statement, err, calls, count()-before)
-		}
 	}
 }

@@ -12,24 +12,6 @@ import (
 
 func copyChecks() []check {
 	return []check{
-		{"of one row, and of hundreds", func(w *world) {
-			for _, n := range []int{0, 1, 700} {
-				source := w.suite(w.root, fmt.Sprint("from", n))
-				var rows []*Suite
-				for i := range n {
-					rows = append(rows, &Suite{ParentID: &source.ID, Name: fmt.Sprint(i)})
-				}
-				if n > 0 {
-					w.must(w.db.CreateInBatches(rows, 200).Error)
-				}
-				copied, err := gormplugin.Copy(w.db, &Suite{}, source.ID, gormplugin.Below(w.root.ID), gormplugin.CopyAs(fmt.Sprint("to", n)))
-				w.must(err)
-				if copied != int64(n)+1 {
-					w.Errorf("%d rows were copied, want %d", copied, n+1)
-				}
-			}
-			w.sound()
-		}},
 		{"leaves and other rows come along", func(w *world) {
 			w.build("/a/b")
 			w.build("/ab")
@@ -58,12 +40,6 @@ func copyChecks() []check {
 				w.Errorf("attached were %s, in %d calls", got, attached)
 			}
 			w.must(w.db.Where("name >= '/' AND name < '0'").Delete(&Other{}).Error)
-		}},
-		{"what hangs on a row fails", func(w *world) {
-			b := w.build("/a/b")
-			_, err := gormplugin.Copy(w.db, &Suite{}, b.ID, gormplugin.Below(w.root.ID), gormplugin.CopyAttached(func(_, _ *gorm.DB) error { return errStop }))
-			w.fails(err, errStop)
-			w.has("/a", "/a/b")
 		}},
 		{"rows in the recycle bin are nobody's parents", func(w *world) {
 			source, d := w.build("/a"), w.build("/d")

@@ -91,7 +91,6 @@ func RunStatements(t *testing.T, d Database) {
 		{"raw", rawChecks()},
 		{"spelling", spellingChecks()},
 		{"raw ends", rawEndChecks()},
-		{"echoes", echoChecks()},
 		{"queries", queryChecks()},
 		{"copy", copyChecks()},
 		{"operations in hooks", hookChecks()},
@@ -114,10 +113,8 @@ func RunStatements(t *testing.T, d Database) {
 	for _, p := range []topic{
 		{"machine", checkMachine},
 		{"depths", checkDepths},
-		{"copy in migrated tables", checkCopyTables},
 		{"key spellings", checkKeySpellings},
 		{"bin", checkBin},
-		{"tenants", checkTenants},
 		{"targets", checkTargets},
 	} {
 		p.run(t, d)
@@ -145,14 +142,11 @@ func RunTransactions(t *testing.T, d Database) {
 		{"ends", checkEnds},
 		{"unmanaged", checkUnmanaged},
 		{"interruptions", checkInterruptions},
-		{"rows", checkRows},
 		{"losses", checkLosses},
-		{"killed", checkKilled},
 		{"tries", checkTries},
 		{"afterwards", checkAfterwards},
 		{"store down", checkStoreDown},
 		{"handlers", checkHandlers},
-		{"store panics", checkStorePanics},
 		{"steps", checkSteps},
 	} {
 		p.run(t, d)

@@ -130,7 +130,7 @@ func (c *tracedConn) query(ctx context.Context, query string, run func() (driver
 	if err != nil {
 		return nil, err
 	}
-	return c.tr.rows(rows), nil
+	return rows, nil
 }
 
 // Close implements [driver.Conn].

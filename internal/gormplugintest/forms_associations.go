@@ -1,7 +1,6 @@
 package gormplugintest
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -11,7 +10,6 @@ import (
 
 // associationForms are the forms of writing rows along with others, and the hooks.
 func associationForms() []form {
-	errHook := errors.New("a hook's error")
 	return []form{
 		{name: "children, and theirs", tree: pageTree + " /d/x /d/x/y /d/x/y/z /d/x/v", write: func(w *world, tx *gorm.DB) error {
 			return tx.Create(&Page{ParentID: w.parent("/d"), Place: named("x"), Children: []Page{
@@ -21,9 +19,6 @@ func associationForms() []form {
 		}},
 		{name: "a parent that is saved before", tree: pageTree + " /d/x /d/x/y", write: func(w *world, tx *gorm.DB) error {
 			return tx.Create(&Page{Place: named("y"), Above: &Page{ParentID: w.parent("/d"), Place: named("x")}}).Error
-		}},
-		{name: "a parent of which only the key is given", tree: pageTree + " /d/x", write: func(w *world, tx *gorm.DB) error {
-			return tx.Create(&Page{Place: named("x"), Above: &Page{ID: w.ids["/d"]}}).Error
 		}},
 		{name: "rows of other tables", tree: pageTree + " /d/x", write: func(w *world, tx *gorm.DB) error {
 			p := &Page{ParentID: w.parent("/d"), Place: named("x"), Author: &Author{Name: "A"}, Labels: []Label{{Name: "l"}}, Remarks: []Remark{{Text: "r"}}, Meta: map[string]string{"k": "v"}}
@@ -43,9 +38,6 @@ func associationForms() []form {
 			return tx.Transaction(func(tx *gorm.DB) error {
 				return tx.Create(&Page{ParentID: w.parent("/d"), Place: named("x"), Children: []Page{{Place: named("y")}, {Place: named("y")}}}).Error
 			})
-		}},
-		{name: "Omit of the associations", tree: pageTree + " /d/x", write: func(w *world, tx *gorm.DB) error {
-			return tx.Omit(clause.Associations).Create(&Page{ParentID: w.parent("/d"), Place: named("x"), Children: []Page{{Place: named("y")}}}).Error
 		}},
 		{name: "Save of a renamed row that has its children loaded", tree: "/d /x /x/b", write: func(w *world, tx *gorm.DB) error {
 			a := w.page("/a")
@@ -106,11 +98,6 @@ func associationForms() []form {
 			return tx.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "id"}}, DoUpdates: clause.AssignmentColumns([]string{"author_id"})}).
 				Create(&Page{ID: w.ids["/a/b"], ParentID: w.parent("/d"), Place: named("other")}).Error
 		}},
-		{name: "Save of a moved row that has its old parent loaded, which wins", tree: pageTree, write: func(w *world, tx *gorm.DB) error {
-			b := w.page("/a/b")
-			b.ParentID = w.parent("/d")
-			return tx.Save(b).Error
-		}},
 		{name: "Association.Append of a new child", tree: pageTree + " /d/x", write: func(w *world, tx *gorm.DB) error {
 			return tx.Model(w.page("/d")).Association("Children").Append(&Page{Place: named("x")})
 		}},
@@ -124,20 +111,8 @@ func associationForms() []form {
 		{name: "Association.Delete lets a child go to the top", tree: "/a /b /d", write: func(w *world, tx *gorm.DB) error {
 			return tx.Model(w.page("/a")).Association("Children").Delete(&Page{ID: w.ids["/a/b"]})
 		}},
-		{name: "Association.Clear, unscoped, deletes", tree: "/a /d", write: func(w *world, tx *gorm.DB) error {
-			return tx.Model(w.page("/a")).Association("Children").Unscoped().Clear()
-		}},
 		{name: "Association.Replace", tree: "/a /a/x /b /d", write: func(w *world, tx *gorm.DB) error {
 			return tx.Model(w.page("/a")).Association("Children").Replace(&Page{Place: named("x")})
-		}},
-		{name: "Association.Replace of a parent", tree: "/a /d /d/b", write: func(w *world, tx *gorm.DB) error {
-			return tx.Model(w.page("/a/b")).Association("Above").Replace(&Page{ID: w.ids["/d"]})
-		}},
-		{name: "Association.Clear of leaves", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
-			return tx.Model(w.page("/a/b")).Association("Blocks").Clear()
-		}},
-		{name: "Association.Clear of leaves, unscoped, deletes", write: func(w *world, tx *gorm.DB) error {
-			return tx.Model(w.page("/a/b")).Association("Blocks").Unscoped().Clear()
 		}},
 		{name: "Delete and Select of the children", tree: "/d", write: func(w *world, tx *gorm.DB) error {
 			return tx.Select("Children", "Children.Blocks").Delete(w.page("/a")).Error
@@ -154,15 +129,6 @@ func associationForms() []form {
 				return nil
 			}}).Update("at_name", "x").Error
 		}},
-		{name: "a hook that makes a rename of another update", tree: "/d /y /y/b", write: func(w *world, tx *gorm.DB) error {
-			return tx.Model(&Page{ID: w.ids["/a"], Hook: func(_ *Page, tx *gorm.DB) error {
-				tx.Statement.SetColumn("at_name", "y")
-				return nil
-			}}).Update("author_id", nil).Error
-		}},
-		{name: "a hook that fails", refused: errHook, write: func(w *world, tx *gorm.DB) error {
-			return tx.Model(&Page{ID: w.ids["/a"], Hook: func(*Page, *gorm.DB) error { return errHook }}).Update("at_name", "x").Error
-		}},
 		{name: "a hook that writes the tree", tree: "/d /d/z /x /x/b", write: func(w *world, tx *gorm.DB) error {
 			return tx.Model(&Page{ID: w.ids["/a"], Hook: func(_ *Page, tx *gorm.DB) error {
 				return tx.Session(&gorm.Session{NewDB: true}).Create(&Page{ParentID: w.parent("/d"), Place: named("z")}).Error
@@ -171,37 +137,8 @@ func associationForms() []form {
 		{name: "a name that GORM fills in", tree: pageTree + " /d/untitled /untitled", write: func(w *world, tx *gorm.DB) error {
 			return tx.Create([]*Page{{ParentID: w.parent("/d")}, {Place: Place{SiteID: w.root.PlanID}}}).Error
 		}},
-		{name: "ScanRows and Save", tree: "/d /x /x/b", write: func(w *world, tx *gorm.DB) error {
-			var found Page
-			if err := scanOne(tx.Model(&Page{}).Where("id = ?", w.ids["/a"]), &found); err != nil {
-				return err
-			}
-			found.Place.Name = "x"
-			return tx.Save(&found).Error
-		}},
-		{name: "G.Set of an association", tree: pageTree + " /d/x", write: func(w *world, tx *gorm.DB) error {
-			return count(gorm.G[Page](tx).Where("id = ?", w.ids["/d"]).Set(children{clause.Association{Association: "Children", Type: clause.OpCreate, Set: []clause.Assignment{{Column: clause.Column{Name: "at_name"}, Value: "x"}}}}).Update(w.Context()))
-		}},
-		{name: "G.Set that unlinks an association", tree: "/a /b /d", write: func(w *world, tx *gorm.DB) error {
-			return count(gorm.G[Page](tx).Where("id = ?", w.ids["/a"]).Set(children{clause.Association{Association: "Children", Type: clause.OpUnlink}}).Update(w.Context()))
-		}},
-		{name: "G.Set that deletes an association", tree: "/a /d", write: func(w *world, tx *gorm.DB) error {
-			return count(gorm.G[Page](tx).Where("id = ?", w.ids["/a"]).Set(children{clause.Association{Association: "Children", Type: clause.OpDelete}}).Update(w.Context()))
-		}},
-		{name: "G.Set that updates an association", tree: "/a /a/x /d", write: func(w *world, tx *gorm.DB) error {
-			return count(gorm.G[Page](tx).Where("id = ?", w.ids["/a"]).Set(children{clause.Association{Association: "Children", Type: clause.OpUpdate, Set: []clause.Assignment{{Column: clause.Column{Name: "at_name"}, Value: "x"}}}}).Update(w.Context()))
-		}},
 	}
 }
-
-// children is what GORM's code generator makes of an association.
-type children struct{ op clause.Association }
-
-// Assignments implements [clause.Assigner].
-func (children) Assignments() []clause.Assignment { return nil }
-
-// AssociationAssignments implements [clause.AssociationAssigner].
-func (c children) AssociationAssignments() []clause.Association { return []clause.Association{c.op} }
 
 // advises checks what a refusal says to do instead.
 func (w *world) advises(err error, instead string) {
@@ -209,17 +146,4 @@ func (w *world) advises(err error, instead string) {
 	if err == nil || !strings.Contains(err.Error(), instead) {
 		w.Errorf("got the error %v, want one that says %s", err, instead)
 	}
-}
-
-// scanOne reads the first row of a query by ScanRows.
-func scanOne(query *gorm.DB, into any) error {
-	rows, err := query.Rows()
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }()
-	if rows.Next() {
-		return query.ScanRows(rows, into)
-	}
-	return rows.Err()
 }

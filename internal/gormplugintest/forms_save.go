@@ -11,11 +11,6 @@ func saveForms() []form {
 		{name: "Save of a row without its tree", tree: movedTree, write: func(w *world, tx *gorm.DB) error {
 			return tx.Save(&Suite{ID: w.ids["/a"], ParentID: w.parent("/d"), Name: "a"}).Error
 		}},
-		{name: "Save and Select", tree: renamedTree, write: func(w *world, tx *gorm.DB) error {
-			a := w.at("/a")
-			a.Name, a.ParentID = "x", w.parent("/d")
-			return tx.Select("name").Save(a).Error
-		}},
 		{name: "Save and Omit of the path", tree: renamedTree, write: func(w *world, tx *gorm.DB) error {
 			a := w.at("/a")
 			a.Name = "x"
@@ -30,18 +25,8 @@ func saveForms() []form {
 				w.Errorf("%d rows have the note, want 2", n)
 			}
 		}},
-		{name: "Save of a slice with a renamed row", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
-			a, e := w.at("/a"), w.at("/d/e")
-			e.Name = "x"
-			return tx.Save([]*Suite{a, e}).Error
-		}},
 		{name: "Save of a slice of old rows and new ones", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
 			return tx.Save([]*Suite{w.at("/a"), {ParentID: w.parent("/d"), Name: "x"}}).Error
-		}},
-		{name: "Save of a slice with a deletion mark", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
-			a := w.at("/a")
-			a.Deleted = gorm.DeletedAt{Time: w.db.NowFunc(), Valid: true}
-			return tx.Save([]*Suite{a}).Error
 		}},
 		{name: "Save of a slice below a row that was renamed meanwhile", write: func(w *world, tx *gorm.DB) error {
 			e := w.at("/d/e")
@@ -51,11 +36,6 @@ func saveForms() []form {
 			if n := w.count(w.db.Where("note = 'n' AND plan_id = ?", w.root.PlanID)); n != 1 {
 				w.Errorf("%d rows have the note, want 1", n)
 			}
-		}},
-		{name: "Save of a slice with a row that was moved meanwhile", refused: changed, write: func(w *world, tx *gorm.DB) error {
-			e := w.at("/d/e")
-			e.ParentID, e.Path = w.parent("/a"), "/a/e"
-			return tx.Save([]*Suite{w.at("/a"), e}).Error
 		}},
 		{name: "DO NOTHING and a row of which only the key is given", write: func(w *world, tx *gorm.DB) error {
 			return tx.Clauses(clause.OnConflict{DoNothing: true}).Create(&Suite{ID: w.ids["/d/e"]}).Error
@@ -72,24 +52,8 @@ func saveForms() []form {
 			return tx.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "id"}}, DoUpdates: clause.Assignments(map[string]any{"name": "x"})}).
 				Create(&Suite{ID: w.ids["/d/e"], ParentID: w.parent("/d"), Name: "e"}).Error
 		}},
-		{name: "an update of the name, in odd capitals, to another column", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
-			return tx.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "id"}}, DoUpdates: clause.Set{{Column: clause.Column{Name: "nAmE"}, Value: clause.Column{Table: "excluded", Name: "note"}}}}).
-				Create(&Suite{ID: w.ids["/d/e"], ParentID: w.parent("/d"), Name: "e", Note: "x"}).Error
-		}},
-		{name: "an update of the deletion mark", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
-			return tx.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "id"}}, DoUpdates: clause.Assignments(map[string]any{"deleted": w.db.NowFunc()})}).
-				Create(&Suite{ID: w.ids["/d"], ParentID: w.parent(""), Name: "d"}).Error
-		}},
-		{name: "an update of the key", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
-			return tx.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "id"}}, DoUpdates: clause.Assignments(map[string]any{"id": w.ids[""] + 100})}).
-				Create(&Suite{ID: w.ids["/d"], ParentID: w.parent(""), Name: "d"}).Error
-		}},
 		{name: "a conflict of the name", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
 			return tx.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "plan_id"}, {Name: "parent_id"}, {Name: "name"}}, DoUpdates: clause.AssignmentColumns([]string{"note"})}).
-				Create(&Suite{ID: w.ids["/d/e"], ParentID: w.parent("/d"), Name: "e"}).Error
-		}},
-		{name: "a conflict of a constraint", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
-			return tx.Clauses(clause.OnConflict{OnConstraint: "suites_pkey", DoUpdates: clause.AssignmentColumns([]string{"note"})}).
 				Create(&Suite{ID: w.ids["/d/e"], ParentID: w.parent("/d"), Name: "e"}).Error
 		}},
 		{name: "an upsert of maps", write: func(w *world, tx *gorm.DB) error {
@@ -100,11 +64,6 @@ func saveForms() []form {
 			s := w.at("/bin")
 			s.Deleted = gorm.DeletedAt{}
 			return tx.Save(s).Error
-		}},
-		{name: "a dry run", write: func(w *world, tx *gorm.DB) error {
-			a := w.at("/a")
-			a.Name = "x"
-			return tx.Session(&gorm.Session{DryRun: true}).Save(a).Error
 		}},
 	}
 }

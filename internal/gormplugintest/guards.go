@@ -2,7 +2,6 @@ package gormplugintest
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
@@ -95,56 +94,6 @@ func guardChecks() []check {
 				w.Errorf("got %#v", changed)
 			}
 			w.must(raw.Exec("UPDATE suites SET path = '/b' WHERE id = ?", b.ID).Error)
-		}},
-		{"no node at all", func(w *world) {
-			w.must(w.db.Transaction(func(tx *gorm.DB) error {
-				at, err := gormplugin.AssertAll(tx, &Suite{})
-				if err != nil || len(at) != 0 {
-					w.Errorf("got %v, %v", at, err)
-				}
-				at, err = gormplugin.LockSubtrees(tx, &Suite{})
-				if err != nil || len(at) != 0 {
-					w.Errorf("got %v, %v", at, err)
-				}
-				return nil
-			}))
-		}},
-		{"a leaf below a row that is deleted", func(w *world) {
-			leaf := &Case{SuiteID: w.build("/a/b").ID, Name: "t"}
-			w.must(w.db.Create(leaf).Error)
-			w.must(w.db.Delete(w.build("/a")).Error)
-			w.must(w.db.Transaction(func(tx *gorm.DB) error {
-				for _, id := range []any{leaf.ID, fmt.Sprint(leaf.ID)} {
-					_, err := gormplugin.Assert(tx, &Case{}, id)
-					w.fails(err, pathlock.ErrNotFound)
-				}
-				_, err := gormplugin.LockSubtrees(tx, &Case{}, leaf.ID)
-				w.fails(err, pathlock.ErrNotFound)
-				return nil
-			}))
-		}},
-		{"a live mark, set again", func(w *world) {
-			drive := w.tree().ID()
-			a := &Flagged{DriveID: drive, Name: "a"}
-			w.must(w.db.Create(a).Error)
-			w.must(w.db.Create(&Flagged{ParentID: a.ID, Name: "b"}).Error)
-			// It says what is so already.
-			w.must(w.db.Model(&Flagged{ID: a.ID}).Update("deleted", 0).Error)
-			w.must(w.db.Model(&Flagged{ID: a.ID}).Updates(map[string]any{"Deleted": Flag(0), "name": "c"}).Error)
-			w.must(w.db.Model(&Flagged{ID: a.ID}).Select("name", "deleted").Updates(Flagged{Name: "d"}).Error)
-			w.flagged("/d", "/d/b")
-			for _, db := range []*gorm.DB{w.db, w.db.Unscoped()} {
-				for _, err := range []error{
-					db.Model(&Flagged{ID: a.ID}).Update("deleted", 7).Error,
-					db.Model(&Flagged{ID: a.ID}).UpdateColumn("Deleted", Flag(7)).Error,
-					db.Model(&Flagged{ID: a.ID}).Updates(map[string]any{"deleted": 7, "name": "e"}).Error,
-					db.Model(&Flagged{ID: a.ID}).Updates(Flagged{Deleted: 7}).Error,
-					db.Model(&Flagged{ID: a.ID}).Update("deleted", gorm.Expr("1 - 1")).Error,
-				} {
-					w.fails(err, gormplugin.ErrUnsupported)
-				}
-			}
-			w.flagged("/d", "/d/b")
 		}},
 	}
 }

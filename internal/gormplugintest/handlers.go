@@ -125,8 +125,6 @@ func checkHandlers(t *testing.T, d Database) {
 	}
 	for _, p := range []topic{
 		{"without its context, a handler waits for others as a job does", checkHandlerWaits},
-		{"others without a handler are in the way of many", checkHandlerIsElsewhere},
-		{"the own request is found among those in the way", checkHandlerIsOneOfTwo},
 		{"a lost lock ends a transaction with gin's context", checkHandlerLoses},
 		{"a copy of gin's context writes when the request is over", checkHandlerIsOver},
 	} {
@@ -162,44 +160,6 @@ func (o notifier) Waiting(context.Context, pathlock.Event) { o.queued <- struct{
 
 // shortWait is a wait that nobody's locks end.
 const shortWait = 15 * time.Millisecond
-
-// checkHandlerIsElsewhere has somebody without a handler in the way of statements, and then a
-// handler in the way of a statement with locks of its own.
-func checkHandlerIsElsewhere(t *testing.T, d Database) {
-	w := newWorld(t, d, settings{wait: shortWait})
-	a, b := w.build("/a"), w.build("/b")
-	write := handlerWrites()["a statement"]
-	conflicts := func(err error) {
-		t.Helper()
-		w.fails(err, pathlock.ErrConflict)
-		if errors.Is(err, gormplugin.ErrNoRequestContext) {
-			t.Errorf("somebody's own request is blamed: %v", err)
-		}
-	}
-	release := w.holding("/b")
-	conflicts(write(w.db, b))
-	w.handled(a, false, func(*gin.Context) { conflicts(write(w.db, b)) })
-	release()
-	lock, err := w.locker.Acquire(t.Context(), pathlock.Request{Tree: w.tree(), Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/b"))}})
-	w.must(err)
-	w.handled(a, false, func(*gin.Context) { conflicts(write(w.db.WithContext(lock.Context()), a)) })
-	w.must(lock.Release(t.Context()))
-	w.has("/a", "/b")
-}
-
-// checkHandlerIsOneOfTwo has a handler and somebody else in the way of its statement.
-func checkHandlerIsOneOfTwo(t *testing.T, d Database) {
-	for _, first := range []string{"/a", "/b"} {
-		w := newWorld(t, d, settings{wait: shortWait})
-		nodes := map[string]*Suite{"/a": w.build("/a"), "/b": w.build("/b")}
-		second := map[string]string{"/a": "/b", "/b": "/a"}[first]
-		w.holding(second)
-		w.handled(nodes[first], false, func(*gin.Context) {
-			w.fails(gormplugin.Move(w.db, &Suite{}, nodes["/a"].ID, gormplugin.Below(nodes["/b"].ID)), gormplugin.ErrNoRequestContext)
-		})
-		w.has("/a", "/b")
-	}
-}
 
 // checkHandlerLoses loses the lock of a request under a transaction that has gin's context.
 func checkHandlerLoses(t *testing.T, d Database) {

@@ -2,8 +2,6 @@ package gormplugintest
 
 import (
 	"errors"
-	"strconv"
-	"strings"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
@@ -57,14 +55,6 @@ func (w *world) entry(db *gorm.DB, parent int64, name string) *Entry {
 	return e
 }
 
-// idPathOf returns an entry's path as it is in the database.
-func (w *world) idPathOf(e *Entry) string {
-	w.Helper()
-	var now Entry
-	w.must(w.db.Take(&now, e.ID).Error)
-	return now.IDs
-}
-
 // soundIn checks trees with the independent reader.
 func (w *world) soundIn(tables ...treeTable) {
 	w.Helper()
@@ -101,40 +91,6 @@ func idPathChecks() []check {
 			if n != 2 {
 				w.Errorf("%d rows, want 2", n)
 			}
-		}},
-		{"ids: too long a path", func(w *world) {
-			// A row that has no key yet may get one of 20 digits.
-			at := w.entry(w.db, 0, "top")
-			var err error
-			for i := 0; err == nil && i < 200; i++ {
-				next := &Entry{ParentID: at.ID, Name: strconv.Itoa(i)}
-				if err = w.db.Create(next).Error; err == nil {
-					at = next
-				}
-			}
-			w.fails(err, gormplugin.ErrPathTooLong)
-			if length := len(w.idPathOf(at)); length > 200 || length < 170 {
-				w.Errorf("the longest path has %d characters", length)
-			}
-			to := w.entry(w.db, 0, "other")
-			for len(w.idPathOf(to))+len(w.idPathOf(at)) <= 200 {
-				to = w.entry(w.db, to.ID, "x")
-			}
-			top := strings.Split(w.idPathOf(at), "/")[1]
-			w.fails(w.db.Model(&Entry{}).Where("id = ?", top).Update("parent_id", to.ID).Error, gormplugin.ErrPathTooLong)
-			w.soundIn(entries)
-		}},
-		{"ids: texts", func(w *world) {
-			w.must(w.db.Create(&[]Genre{{ID: "a-" + w.drive(), DriveID: w.drive(), Name: "x"}}).Error)
-			above := "a-" + w.drive()
-			below := &Genre{ID: "b-" + w.drive(), ParentID: &above, Name: "y/z"}
-			w.fails(w.db.Create(below).Error, pathlock.ErrInvalidPath)
-			below.Name = "y"
-			w.must(w.db.Create(below).Error)
-			if want := "/" + above + "/" + below.ID; below.IDs != want {
-				w.Errorf("the path is %q, want %q", below.IDs, want)
-			}
-			w.fails(w.db.Create(&Genre{ID: "a/" + w.drive(), ParentID: &above, Name: "z"}).Error, pathlock.ErrInvalidPath)
 		}},
 	}
 }

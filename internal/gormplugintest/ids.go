@@ -2,13 +2,10 @@ package gormplugintest
 
 import (
 	"fmt"
-	"testing"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"gorm.io/gorm"
-	"gorm.io/gorm/clause"
-	"gorm.io/gorm/schema"
 )
 
 // idChecks are about the ids that functions take: as the model has them, or their text form.
@@ -72,14 +69,6 @@ func idChecks() []check {
 			update(map[string]any{"deleted": nil})
 			w.has("/a", "/x")
 		}},
-		{"the place of deleted rows and of live ones is not set at once", func(w *world) {
-			a, b := w.build("/a"), w.build("/b")
-			w.must(w.db.Delete(b).Error)
-			err := w.db.Unscoped().Model(&Suite{}).Where("id IN ?", []int64{a.ID, b.ID}).Update("path", "/a").Error
-			w.fails(err, gormplugin.ErrUnsupported)
-			w.must(w.db.Unscoped().Model(&Suite{}).Where("id IN ?", []int64{a.ID, b.ID}).Update("note", "n").Error)
-			w.has("/a")
-		}},
 	}
 }
 
@@ -92,40 +81,4 @@ func guards() map[string]func(*gorm.DB, any, ...any) ([]pathlock.Location, error
 			return []pathlock.Location{at}, err
 		},
 	}
-}
-
-// Tenant is a column type that shows queries, and has deletions hit, the rows of one tenant only.
-type Tenant string
-
-// QueryClauses implements [schema.QueryClausesInterface].
-func (Tenant) QueryClauses(f *schema.Field) []clause.Interface {
-	return []clause.Interface{clause.Where{Exprs: []clause.Expression{clause.Eq{Column: clause.Column{Table: clause.CurrentTable, Name: f.DBName}, Value: "mine"}}}}
-}
-
-// DeleteClauses implements [schema.DeleteClausesInterface].
-func (t Tenant) DeleteClauses(f *schema.Field) []clause.Interface { return t.QueryClauses(f) }
-
-// tenantKeyed is a tree whose rows belong to tenants.
-type tenantKeyed struct {
-	ID     int64
-	Owner  Tenant `gorm:"size:20"`
-	Tree   int64  `pathlock:"tree"`
-	Parent *int64 `pathlock:"parent"`
-	Name   string `pathlock:"name" gorm:"size:100"`
-	Path   string `pathlock:"path" gorm:"size:500"`
-}
-
-// checkTenants has a tree with a column type that looks like a mark of deletion and is none.
-func checkTenants(t *testing.T, d Database) {
-	k := newKeyed(t, d, tenantKeyed{})
-	a := &tenantKeyed{ID: 1, Owner: "mine", Tree: 7, Name: "a"}
-	k.must(k.db.Create(a).Error)
-	k.must(k.db.Create(&tenantKeyed{ID: 2, Owner: "mine", Parent: &a.ID, Name: "b"}).Error)
-	k.must(k.db.Model(a).Update("name", "x").Error)
-	k.has("/x /x/b")
-	k.must(k.db.Model(&tenantKeyed{}).Where("id = ?", 2).Update("owner", "theirs").Error)
-	k.must(k.db.Model(a).Update("name", "y").Error)
-	k.has("/y /y/b")
-	k.must(k.db.Delete(&tenantKeyed{}, 1).Error)
-	k.has("")
 }

@@ -41,16 +41,16 @@ func (m *machine) rarely(n int, label string) bool { return rapid.IntRange(1, n)
 
 // name draws a name: mostly one of few, so that they meet.
 func (m *machine) name() string {
-	if m.rarely(8, "odd name") {
-		odd := []string{
+	if m.rarely(8, "an unusual name") {
+		unusual := []string{
 			"A", "a ", " a", "a%", "a_", "%", "_", "'q'", `"q"`, "`q`", `b\s`, "?", "@name", "{}", "--", ";DROP", "测试", "é", "😀", "a/b", "", ".", "..", "x\x00y", "\xff",
 			strings.Repeat("é", 90), strings.Repeat("x", 99), strings.Repeat("😀", 100),
 		}
 		if m.table.leaf != nil {
 			// Two of them fill a path, or are one character too long.
-			odd = append(odd, strings.Repeat("x", 249), strings.Repeat("é", 249), strings.Repeat("😀", 250), strings.Repeat("测", 249))
+			unusual = append(unusual, strings.Repeat("x", 249), strings.Repeat("é", 249), strings.Repeat("😀", 250), strings.Repeat("测", 249))
 		}
-		return pick(m, odd, "name")
+		return pick(m, unusual, "name")
 	}
 	return pick(m, []string{"a", "b", "c", "ab", "a-b", "aa", "a0"}, "name")
 }

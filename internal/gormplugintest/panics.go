@@ -50,7 +50,6 @@ func panicChecks() []check {
 			checks = append(checks,
 				check{name + "in a transaction", func(w *world) { h.panicsWithin(w, after) }},
 				check{name + "alone, when the context ends", func(w *world) { h.panicsAlone(w, after) }},
-				check{name + "when the statement is run again", func(w *world) { h.panicsAgain(w, after) }},
 			)
 		}
 	}
@@ -70,42 +69,6 @@ func panicChecks() []check {
 				})
 				w.rolledBack()
 				w.has("/a", "/a/b")
-			}
-		}},
-		check{"the function of a nested transaction, whose caller goes on", func(w *world) {
-			w.trace.reset()
-			w.must(w.db.Transaction(func(tx *gorm.DB) error {
-				w.must(tx.Create(&Suite{ParentID: &w.root.ID, Name: "a"}).Error)
-				w.panics(func() {
-					_ = tx.Transaction(func(inner *gorm.DB) error {
-						w.must(inner.Create(&Suite{ParentID: &w.root.ID, Name: "b"}).Error)
-						panic(errStop)
-					})
-				})
-				if got := w.held(); got != "X /a, X /b" {
-					w.Errorf("holds %s after the savepoint", got)
-				}
-				return nil
-			}))
-			w.settled(nil)
-			w.has("/a")
-		}},
-		check{"the function of CopyAttached", func(w *world) {
-			a, d := w.build("/a"), w.build("/d")
-			w.build("/a/b")
-			copied := func(db *gorm.DB) error {
-				_, err := gormplugin.Copy(db, &Suite{}, a.ID, gormplugin.Below(d.ID), gormplugin.CopyAttached(func(*gorm.DB, *gorm.DB) error { panic(errStop) }))
-				return err
-			}
-			ways := []func(){func() { _ = copied(w.db) }}
-			for _, transaction := range transactionFunctions() {
-				ways = append(ways, func() { _ = transaction(w.db, copied) })
-			}
-			for _, way := range ways {
-				w.trace.reset()
-				w.panics(way)
-				w.rolledBack()
-				w.has("/a", "/a/b", "/d")
 			}
 		}},
 	)
@@ -154,25 +117,6 @@ func (h hookedWrite) panicsAlone(w *world, after bool) {
 		runtime.Gosched()
 	}
 	runtime.KeepAlive(running)
-	w.rolledBack()
-	w.has("/a")
-}
-
-// panicsAgain has the hook panic in the second try of a statement that was given up.
-func (h hookedWrite) panicsAgain(w *world, after bool) {
-	a, tries := w.build("/a"), 0
-	w.must(h.hook(w.db, after, func(tx *gorm.DB) {
-		if tries++; tries == 1 {
-			_ = tx.AddError(gormplugin.ErrRetry)
-			return
-		}
-		panic(errStop)
-	}))
-	w.trace.reset()
-	w.panics(func() { _ = h.write(w.db, a) })
-	if tries != 2 {
-		w.Errorf("%d tries", tries)
-	}
 	w.rolledBack()
 	w.has("/a")
 }

@@ -85,19 +85,6 @@ func rawChecks() []check {
 				}
 			}
 		}},
-		{"a named argument, and a statement in a transaction", func(w *world) {
-			a := w.build("/a")
-			tx := w.db.Begin()
-			w.fails(tx.Exec("UPDATE suites SET name = @name WHERE id = @id", map[string]any{"name": "x", "id": a.ID}).Error, gormplugin.ErrUnsupported)
-			w.must(tx.Commit().Error)
-			w.has("/a")
-		}},
-		{"the migrator goes on working", func(w *world) {
-			w.must(w.db.AutoMigrate(&Suite{}, &Other{}))
-			w.must(w.db.Migrator().CreateTable(&scratch{}))
-			w.must(w.db.Migrator().AlterColumn(&scratch{}, "Suites"))
-			w.must(w.db.Migrator().DropTable(&scratch{}))
-		}},
 		{"raw writes are allowed per call", func(w *world) {
 			a := w.build("/a")
 			raw := gormplugin.AllowRawWrites(w.db)
@@ -183,13 +170,3 @@ func rawChecks() []check {
 func isRefused(err error) (*gormplugin.RawWriteError, bool) {
 	return errors.AsType[*gormplugin.RawWriteError](err)
 }
-
-// scratch is a table that a test makes and drops. Its name and a column's begin like a guarded
-// table's.
-type scratch struct {
-	ID     int64
-	Suites string
-}
-
-// TableName implements [schema.Tabler].
-func (scratch) TableName() string { return "suites_scratch" }

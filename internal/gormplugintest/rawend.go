@@ -76,51 +76,6 @@ func rawEndChecks() []check {
 			}))
 			w.has("/a", "/b")
 		}},
-		{"the migrator within a transaction", func(w *world) {
-			migrate := func(tx *gorm.DB) error { return tx.Migrator().CreateTable(&scratch{}) }
-			commits := w.db.Name() == "mysql"
-			for kind, touch := range w.touches() {
-				w.must(w.db.Migrator().DropTable(&scratch{}))
-				w.inTransaction(func(tx *gorm.DB) {
-					w.must(migrate(tx))
-					if err := touch(tx); isEnd(err) != commits {
-						w.Errorf("a table, then %s: got %v", kind, err)
-					}
-				})
-				w.must(w.db.Migrator().DropTable(&scratch{}))
-				w.inTransaction(func(tx *gorm.DB) {
-					w.must(touch(tx))
-					if err := migrate(tx); isEnd(err) != commits {
-						w.Errorf("%s, then a table: got %v", kind, err)
-					}
-				})
-			}
-			w.has()
-			w.must(w.db.Migrator().DropTable(&scratch{}))
-			w.must(w.db.Transaction(func(tx *gorm.DB) error {
-				// What is there already is only read.
-				w.must(tx.AutoMigrate(&Other{}))
-				return w.touches()["Create"](tx)
-			}))
-			w.has("/a")
-		}},
-		{"a migration in a transaction goes on, whatever it reads and whatever fails", func(w *world) {
-			w.must(w.db.Migrator().DropTable(&scratch{}))
-			w.must(w.db.Transaction(func(tx *gorm.DB) error {
-				w.must(tx.Migrator().CreateTable(&scratch{}))
-				for range 2 {
-					rows, err := tx.Raw("SELECT id FROM others").Rows()
-					w.must(err)
-					w.must(errors.Join(rows.Err(), rows.Close())) //nolint:sqlclosecheck // The read ends before the next statement.
-					w.must(tx.AutoMigrate(&scratch{}))
-					if w.db.Name() != "postgres" && tx.Session(&gorm.Session{}).Exec("CREATE TABLE others (id INT)").Error == nil {
-						w.Error("a table was made twice")
-					}
-				}
-				return tx.Create(&Other{Name: "migrated"}).Error
-			}))
-			w.must(w.db.Migrator().DropTable(&scratch{}))
-		}},
 		{"a transaction that touches no guarded table is the caller's own", func(w *world) {
 			for _, statement := range committing[w.db.Name()] {
 				w.dropLeftOvers()

@@ -110,7 +110,6 @@ func described(findings []gormplugin.Finding) string {
 func RunSchema(t *testing.T, fresh func(*testing.T) Database) {
 	t.Helper()
 	t.Run("flaws", func(t *testing.T) { checkFlaws(t, fresh(t)) })
-	t.Run("odd rows", func(t *testing.T) { checkOddRows(t, fresh(t)) })
 	t.Run("kept", func(t *testing.T) { checkKept(t, fresh) })
 	t.Run("migrate", func(t *testing.T) { checkMigrate(t, fresh(t)) })
 	t.Run("at once", func(t *testing.T) { CheckAtOnce(t, fresh(t)) })

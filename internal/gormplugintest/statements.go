@@ -2,7 +2,6 @@ package gormplugintest
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
@@ -57,16 +56,6 @@ func statementChecks() []check {
 			w.must(tx.Commit().Error)
 			w.has("/a", "/a/b")
 		}},
-		{"the row that a struct's parent pointed into stays as it is", func(w *world) {
-			a, b := w.build("/a"), w.build("/b")
-			s := &Suite{ParentID: &a.ID, Name: "s"}
-			w.must(w.db.Create(s).Error)
-			id := a.ID
-			w.must(gormplugin.Move(w.db, s, s.ID, gormplugin.Below(b.ID)))
-			if a.ID != id || *s.ParentID != b.ID || s.Path != "/b/s" {
-				w.Errorf("the old parent's id is %d, want %d; the struct says %d, %s", a.ID, id, *s.ParentID, s.Path)
-			}
-		}},
 		{"conditions narrow down what is found", func(w *world) {
 			a := w.build("/a")
 			mine := w.db.Where("note = ?", "mine")
@@ -93,29 +82,6 @@ func statementChecks() []check {
 			}
 			w.fails(gormplugin.Rename(w.db, &Suite{}, "x", "x"), pathlock.ErrInvalidID)
 			w.fails(gormplugin.Rename(w.db, &Suite{}, []int{1}, "x"), pathlock.ErrInvalidID)
-		}},
-		{"a DB that does not use the plugin, and a model that is not registered", func(w *world) {
-			bare, err := gorm.Open(w.db.Dialector, &gorm.Config{})
-			w.must(err)
-			for _, err := range []error{
-				gormplugin.Rename(bare, &Suite{}, 1, "x"),
-				gormplugin.Move(w.db, &Other{}, 1, gormplugin.Below(2)),
-				gormplugin.Children(bare, &Suite{}, 1).Find(&[]Suite{}).Error,
-				gormplugin.At(w.db, &Other{}, 1, pathlock.Root()).Take(&Other{}).Error,
-			} {
-				if err == nil || !strings.HasPrefix(err.Error(), "gormplugin: ") {
-					w.Errorf("got the error %v", err)
-				}
-			}
-		}},
-		{"a statement that is used twice", func(w *world) {
-			a := w.build("/a")
-			w.build("/a/b")
-			twice := w.db.Model(a)
-			w.must(twice.Update("note", "n").Error)
-			w.must(twice.Update("name", "z").Error)
-			w.must(twice.Update("note", "m").Error)
-			w.has("/z", "/z/b")
 		}},
 	}
 	// Values that say nothing leave a row where it is, or are refused.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -90,15 +89,6 @@ func checkSteps(t *testing.T, d Database) {
 		}), errChanged)
 		sees(t, asserted, "rollback 1: <nil>")
 	})
-	t.Run("a transaction whose context ends", func(t *testing.T) {
-		begin()
-		ctx, cancel := context.WithCancelCause(t.Context())
-		tx := w.db.WithContext(ctx).Begin()
-		w.must(tx.Create(&Suite{ParentID: &a.ID, Name: "c"}).Error)
-		cancel(errChanged)
-		w.fails(tx.Commit().Error, errChanged)
-		sees(t, asserted, "rollback 1: "+errChanged.Error())
-	})
 	t.Run("an assertion that fails", func(t *testing.T) {
 		begin()
 		w.fails(w.db.Transaction(func(tx *gorm.DB) error {
@@ -133,14 +123,6 @@ func checkSteps(t *testing.T, d Database) {
 				}
 				sees(t, asserted, "commit 1: "+gormplugin.ErrRetry.Error(), "  "+asserted, "  "+committed, "retry 2: <nil>")
 			}
-		})
-	}
-	if !d.SoleWriter {
-		t.Run("a commit without an answer", func(t *testing.T) {
-			begin()
-			w.trace.insteadOfCommit(func() error { return nil }, func() error { return io.ErrUnexpectedEOF })
-			w.fails(w.db.Model(&Suite{ID: a.ID}).Update("name", "g").Error, gormplugin.ErrOutcomeUnknown)
-			sees(t, asserted, "commit 1: "+gormplugin.ErrOutcomeUnknown.Error())
 		})
 	}
 }

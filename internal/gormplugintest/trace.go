@@ -2,7 +2,6 @@ package gormplugintest
 
 import (
 	"context"
-	"database/sql/driver"
 	"strings"
 	"sync"
 
@@ -19,8 +18,6 @@ type trace struct {
 	statements []string
 	// onCall, if set, is asked before every call of the driver, and after it.
 	onCall func(call) error
-	// onRow, if set, is asked before every row that the driver is asked for.
-	onRow func() error
 }
 
 // call is one call of the driver's.
@@ -59,37 +56,6 @@ func (tr *trace) intercept(onCall func(call) error) {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
 	tr.onCall = onCall
-}
-
-// interceptRows sets what is asked before every row from now on; nil ends it.
-func (tr *trace) interceptRows(onRow func() error) {
-	tr.mu.Lock()
-	defer tr.mu.Unlock()
-	tr.onRow = onRow
-}
-
-// rows are a driver's rows, behind what is asked before each of them.
-func (tr *trace) rows(inner driver.Rows) driver.Rows {
-	tr.mu.Lock()
-	defer tr.mu.Unlock()
-	if tr.onRow == nil {
-		return inner
-	}
-	return tracedRows{inner, tr.onRow}
-}
-
-// tracedRows are rows that may fail to be read.
-type tracedRows struct {
-	driver.Rows
-	onRow func() error
-}
-
-// Next implements [driver.Rows].
-func (r tracedRows) Next(values []driver.Value) error {
-	if err := r.onRow(); err != nil {
-		return err
-	}
-	return r.Rows.Next(values)
 }
 
 // insteadOfCommit replaces the next COMMIT.

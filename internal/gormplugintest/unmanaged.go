@@ -15,31 +15,10 @@ var unmanagedWrites = []struct {
 	write func(db *gorm.DB, a, d *Suite) error
 }{
 	{"Create", func(db *gorm.DB, a, _ *Suite) error { return db.Create(&Suite{ParentID: &a.ID, Name: "new"}).Error }},
-	{"Create of a leaf", func(db *gorm.DB, a, _ *Suite) error { return db.Create(&Case{SuiteID: a.ID, Name: "new"}).Error }},
-	{"Save", func(db *gorm.DB, a, _ *Suite) error {
-		saved := *a
-		saved.Name = "x"
-		return db.Save(&saved).Error
-	}},
 	{"Update", func(db *gorm.DB, a, _ *Suite) error { return db.Model(&Suite{ID: a.ID}).Update("name", "x").Error }},
-	{"Update that leaves the tree as it is", func(db *gorm.DB, a, _ *Suite) error {
-		return db.Model(&Suite{ID: a.ID}).Update("note", "x").Error
-	}},
 	{"Delete", func(db *gorm.DB, a, _ *Suite) error { return db.Delete(&Suite{ID: a.ID}).Error }},
-	{"the function Rename", func(db *gorm.DB, a, _ *Suite) error { return gormplugin.Rename(db, &Suite{}, a.ID, "x") }},
-	{"the function Move", func(db *gorm.DB, a, d *Suite) error {
-		return gormplugin.Move(db, &Suite{}, a.ID, gormplugin.Below(d.ID))
-	}},
 	{"the function Copy", func(db *gorm.DB, a, d *Suite) error {
 		_, err := gormplugin.Copy(db, &Suite{}, a.ID, gormplugin.Below(d.ID))
-		return err
-	}},
-	{"the function Delete", func(db *gorm.DB, a, _ *Suite) error {
-		_, err := gormplugin.Delete(db, &Suite{}, a.ID)
-		return err
-	}},
-	{"Assert", func(db *gorm.DB, a, _ *Suite) error {
-		_, err := gormplugin.Assert(db, &Suite{}, a.ID)
 		return err
 	}},
 	{"LockSubtrees", func(db *gorm.DB, a, d *Suite) error {
@@ -57,7 +36,6 @@ func checkUnmanaged(t *testing.T, d Database) {
 	tree := w.state()
 	db := open(t, d, settings{}, new(trace))
 	before := db.WithContext(t.Context())
-	prepared := db.Session(&gorm.Session{PrepareStmt: true})
 	w.must(db.Use(NewPlugin(w.locker)))
 	type write func(db *gorm.DB) error
 	for _, session := range []struct {
@@ -65,15 +43,9 @@ func checkUnmanaged(t *testing.T, d Database) {
 		run  func(write) error
 	}{
 		{"a session made before Use", func(do write) error { return do(before) }},
-		{"a new session of it", func(do write) error { return do(before.Session(&gorm.Session{NewDB: true})) }},
 		{"its transaction", func(do write) error { return before.Transaction(do) }},
 		{"its transaction with further tries", func(do write) error { return gormplugin.Transaction(t.Context(), before, do) }},
-		{"a session with prepared statements made before Use", func(do write) error { return do(prepared) }},
-		{"its transaction, with prepared statements", func(do write) error { return prepared.Transaction(do) }},
 		{"Connection", func(do write) error { return db.Connection(do) }},
-		{"a transaction of Connection's", func(do write) error {
-			return db.Connection(func(conn *gorm.DB) error { return conn.Transaction(do) })
-		}},
 		{"a bare transaction", func(do write) error {
 			pool, err := db.DB()
 			w.must(err)

@@ -172,16 +172,6 @@ func (w *world) wantTaken(err error, path string) {
 	}
 }
 
-// flagged checks the live rows of the drive that has the plan's number.
-func (w *world) flagged(want ...string) {
-	w.Helper()
-	var paths []string
-	w.must(w.db.Model(&Flagged{}).Where("drive_id = ?", w.tree().ID()).Order("path").Pluck("path", &paths).Error)
-	if strings.Join(paths, " ") != strings.Join(want, " ") {
-		w.Errorf("the tree is %v, want %v", paths, want)
-	}
-}
-
 // machineWorld is a world whose plugin has options of its own, and no plan.
 func machineWorld(t *testing.T, d Database, s settings, options []gormplugin.Option) *world {
 	t.Helper()
