@@ -39,7 +39,7 @@ func idChecks() []check {
 				return nil
 			}))
 		}},
-		{"a deleted row's place is the caller's", func(w *world) {
+		{"a deleted row's name and parent are the caller's, and its path stays", func(w *world) {
 			id := w.build("/a/b").ID
 			w.must(w.db.Delete(&Suite{}, id).Error)
 			dead := func() Suite {
@@ -52,19 +52,20 @@ func idChecks() []check {
 				w.must(w.db.Unscoped().Model(&Suite{}).Where("id = ?", id).Updates(values).Error)
 			}
 			update(map[string]any{"name": "x", "path": "/somewhere", "plan_id": 1, "fence": 5})
-			if s := dead(); s.Name != "x" || s.Path != "/somewhere" || s.PlanID != 1 || s.Fence != 5 {
-				w.Errorf("the row is %+v", s)
-			}
-			update(map[string]any{"parent_id": nil, "path": ""})
-			if s := dead(); s.ParentID != nil || s.Path != "" {
+			update(map[string]any{"parent_id": nil})
+			update(map[string]any{"path": ""})
+			if s := dead(); s.Name != "x" || s.ParentID != nil || s.Path != "/a/b" || s.PlanID != w.root.PlanID {
 				w.Errorf("the row is %+v", s)
 			}
 			saved := dead()
-			saved.Path, saved.PlanID, saved.ParentID = "/elsewhere", w.root.PlanID, &w.root.ID
+			saved.Path, saved.ParentID, saved.Note = "/elsewhere", &w.root.ID, "saved"
 			w.must(w.db.Unscoped().Save(&saved).Error)
-			if s := dead(); s.Path != "/elsewhere" || *s.ParentID != w.root.ID {
+			if s := dead(); s.Path != "/a/b" || *s.ParentID != w.root.ID || s.Note != "saved" {
 				w.Errorf("the row is %+v", s)
 			}
+			// So are those of live rows that the same update hits.
+			live := w.build("/a").ID
+			w.must(w.db.Unscoped().Model(&Suite{}).Where("id IN ?", []int64{id, live}).Updates(map[string]any{"note": "both", "fence": 5}).Error)
 			// What comes back has the place that follows from its parent and its name.
 			update(map[string]any{"deleted": nil})
 			w.has("/a", "/x")

@@ -100,7 +100,7 @@ func (g grove) update(u update) (string, error) {
 	}
 	var moves, chains, tops []string
 	for _, m := range x.Moves {
-		moves = append(moves, fmt.Sprintf("%v to %s v%d carries:%t deeper:%d", m.ID, m.Path, m.After().Version, m.Carries(), m.Deeper()))
+		moves = append(moves, fmt.Sprintf("%v to %s v%d carries:%t deeper:%d", m.ID, m.Path, m.After().Version, m.Rewrites(), m.Deeper()))
 	}
 	for _, n := range x.Chains {
 		chains = append(chains, fmt.Sprint(n.ID))

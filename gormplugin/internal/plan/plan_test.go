@@ -201,7 +201,7 @@ func (f *forest) update(t *rapid.T) {
 		delete(f.dead, id)
 		if old := before[id]; old != nil {
 			for _, m := range x.Moves {
-				if m.Carries() && (id == m.ID || strings.HasPrefix(old.Path, m.Node.Path+"/")) {
+				if m.Rewrites() && (id == m.ID || strings.HasPrefix(old.Path, m.Node.Path+"/")) {
 					n.Path, n.IDs = m.Path+old.Path[len(m.Node.Path):], m.IDs+old.IDs[len(m.Node.IDs):]
 					break
 				}

@@ -94,8 +94,8 @@ type Move struct {
 	Restored bool
 }
 
-// Carries reports whether the rows below get new paths.
-func (m Move) Carries() bool { return !m.Restored && (m.Node.Path != m.Path || m.Node.IDs != m.IDs) }
+// Rewrites reports whether the rows below get new paths.
+func (m Move) Rewrites() bool { return !m.Restored && (m.Node.Path != m.Path || m.Node.IDs != m.IDs) }
 
 // After returns the row with its new paths and version.
 func (m Move) After() *Node {
@@ -144,7 +144,7 @@ func (s *Shape) Update(c *Change, hit Hits, above map[any]*Node) (*Relocation, e
 			return nil, err
 		}
 	}
-	x.carry()
+	x.followUpper()
 	return x, nil
 }
 
@@ -290,10 +290,10 @@ func (u *updating) relocate(n, after *Node, restored bool) error {
 	return nil
 }
 
-// carry corrects the new paths of rows that move within the subtree of another moving row. These
+// followUpper corrects the new paths of rows that move within the subtree of another moving row. These
 // were worked out from the present paths of the rows in between, which move along with the upper
 // one.
-func (x *Relocation) carry() {
+func (x *Relocation) followUpper() {
 	if x.shape.IsLeaf() || len(x.Moves) < 2 {
 		return
 	}

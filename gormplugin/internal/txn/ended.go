@@ -19,7 +19,7 @@ func (t *Transaction) hasEnded(err error) bool {
 	if probe == nil || t.Failed() != nil || probe.Harmless(err) {
 		return false
 	}
-	if !t.rawEnd.suspect(err) {
+	if !t.rawEnd.noteFailure(err) {
 		return false
 	}
 	open, unanswered := probe.Open(context.WithoutCancel(t.ctx), t.Tx)
@@ -29,9 +29,9 @@ func (t *Transaction) hasEnded(err error) bool {
 // relyOn is called before a guarded table is asserted or written in the transaction, and before a
 // function is added that is called after its end.
 func (t *Transaction) relyOn() error {
-	suspected, err := t.rawEnd.relyOn()
-	if err == nil && suspected != nil && t.hasEnded(suspected) {
-		err = fault.Retry(suspected)
+	mayHaveEnded, err := t.rawEnd.relyOn()
+	if err == nil && mayHaveEnded != nil && t.hasEnded(mayHaveEnded) {
+		err = fault.Retry(mayHaveEnded)
 		t.Abandon(err)
 	}
 	return err

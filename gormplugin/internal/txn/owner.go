@@ -43,8 +43,8 @@ func (o *Owner) Join(ctx context.Context) context.Context {
 	return gincontext.Join(ctx)
 }
 
-// Carries reports whether scope comes with ctx. Otherwise ctx would get a new one.
-func (o *Owner) Carries(ctx context.Context, scope *pathlock.Scope) bool {
+// HasScope reports whether scope comes with ctx. Otherwise ctx would get a new one.
+func (o *Owner) HasScope(ctx context.Context, scope *pathlock.Scope) bool {
 	return o.Locker.Scope(ctx) == scope
 }
 

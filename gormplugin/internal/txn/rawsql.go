@@ -65,31 +65,31 @@ type rawEnd struct {
 	relied bool
 	// statement has ended the transaction; "" as long as none has.
 	statement string
-	// suspected is an error that may have ended the transaction before anything relied on it, nil
+	// mayHaveEnded is an error that may have ended the transaction before anything relied on it, nil
 	// if there was none.
-	suspected error
+	mayHaveEnded error
 }
 
 // relyOn notes that the plugin relies on the transaction from now on. It returns the error that may
 // have ended it before, and forgets it.
-func (e *rawEnd) relyOn() (suspected, err error) {
+func (e *rawEnd) relyOn() (mayHaveEnded, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.statement != "" {
 		return nil, &fault.TransactionEndError{Statement: e.statement, Ended: true}
 	}
 	e.relied = true
-	suspected, e.suspected = e.suspected, nil
-	return suspected, nil
+	mayHaveEnded, e.mayHaveEnded = e.mayHaveEnded, nil
+	return mayHaveEnded, nil
 }
 
-// suspect reports whether the plugin relies on the transaction. If not, it remembers an error that
+// noteFailure reports whether the plugin relies on the transaction. If not, it remembers an error that
 // may have ended it.
-func (e *rawEnd) suspect(err error) (relied bool) {
+func (e *rawEnd) noteFailure(err error) (relied bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !e.relied {
-		e.suspected = err
+		e.mayHaveEnded = err
 	}
 	return e.relied
 }

@@ -228,8 +228,8 @@ func (t *Transaction) ReleaseAtEnd(locks ...*pathlock.Lock) {
 	Release(t.ctx, locks)
 }
 
-// Carries reports whether scope came with the context that the transaction was begun under.
-func (t *Transaction) Carries(scope *pathlock.Scope) bool { return t.owner.Carries(t.ctx, scope) }
+// HasScope reports whether scope came with the context that the transaction was begun under.
+func (t *Transaction) HasScope(scope *pathlock.Scope) bool { return t.owner.HasScope(t.ctx, scope) }
 
 // Inherit gives the transaction, which has just begun, the locks that were taken for its statement
 // before.

@@ -174,9 +174,12 @@ func (a *assignment) drop(f *schema.Field) {
 	a.set = slices.DeleteFunc(slices.Clone(a.set), func(s clause.Assignment) bool { return s.Column.Name == f.DBName })
 }
 
-// states reports whether a column is assigned.
-func (a *assignment) states(f *schema.Field) bool {
-	return slices.ContainsFunc(a.set, func(s clause.Assignment) bool { return s.Column.Name == f.DBName })
+// orNothing has an assignment of nothing write a column as it is: GORM would assign what the caller
+// states.
+func (a *assignment) orNothing(t *table.Table) {
+	if len(a.set) == 0 {
+		a.set = clause.Set{{Column: clause.Column{Name: t.Name.DBName}, Value: clause.Column{Name: t.Name.DBName}}}
+	}
 }
 
 // operation returns what the assignment does, in a word.

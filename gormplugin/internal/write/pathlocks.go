@@ -34,9 +34,9 @@ func (h *held) origin(ctx context.Context) context.Context {
 	return pathlock.WithOrigin(ctx, pathlock.Origin{Operation: h.Operation})
 }
 
-// acquire takes a plan.Demand's locks for h in scope. carried reports whether scope came with the
+// acquire takes a plan.Demand's locks for h in scope. given reports whether scope came with the
 // statement's context. After an error, or a panic of the lock store's, it holds none of them.
-func (e *Engine) acquire(ctx context.Context, scope *pathlock.Scope, carried func() bool, d plan.Demand, h *held, wait time.Duration) ([]*pathlock.Lock, error) {
+func (e *Engine) acquire(ctx context.Context, scope *pathlock.Scope, given func() bool, d plan.Demand, h *held, wait time.Duration) ([]*pathlock.Lock, error) {
 	var locks []*pathlock.Lock
 	complete := false
 	defer func() {
@@ -48,7 +48,7 @@ func (e *Engine) acquire(ctx context.Context, scope *pathlock.Scope, carried fun
 	for _, request := range d.Requests(h.Note, wait) {
 		lock, err := e.Locker.Acquire(scope.Context(ctx), request)
 		if err != nil {
-			return nil, e.blocked(ctx, scope, request, carried(), err)
+			return nil, e.blocked(ctx, scope, request, given(), err)
 		}
 		locks = append(locks, lock)
 	}
@@ -62,7 +62,7 @@ func (e *Engine) acquireEarly(db *gorm.DB, h *held, d plan.Demand) error {
 	if h.scope == nil {
 		h.scope = e.Locker.Scope(ctx)
 	}
-	locks, err := e.acquire(ctx, h.scope, func() bool { return e.Carries(ctx, h.scope) }, d, h, 0)
+	locks, err := e.acquire(ctx, h.scope, func() bool { return e.HasScope(ctx, h.scope) }, d, h, 0)
 	h.locks = append(h.locks, locks...)
 	return err
 }
@@ -82,8 +82,8 @@ func (e *Engine) acquireWithin(db *gorm.DB, tx *txn.Transaction, h *held, d plan
 		wait = soleWriterWait
 	}
 	scope := tx.ScopeFor(ctx)
-	carried := func() bool { return e.Carries(ctx, scope) || tx.Carries(scope) }
-	locks, err := e.acquire(ctx, scope, carried, d, h, wait)
+	given := func() bool { return e.HasScope(ctx, scope) || tx.HasScope(scope) }
+	locks, err := e.acquire(ctx, scope, given, d, h, wait)
 	tx.ReleaseAtEnd(locks...)
 	for _, lock := range locks {
 		h.Fence = max(h.Fence, lock.Fence())
@@ -96,16 +96,16 @@ func (e *Engine) acquireWithin(db *gorm.DB, tx *txn.Transaction, h *held, d plan
 	return err
 }
 
-// blocked returns the error of a request for scope that was refused by err. carried says that locks
+// blocked returns the error of a request for scope that was refused by err. given says that locks
 // came with the statement's context.
 //
 // A statement in the handler of a request that holds locks waits, without the request's context,
 // for the locks of its own request, which are released when the handler is done. Nothing tells such
 // a statement from one of a job in the same process. So where no locks came with it, and a request
 // that this process serves is in the way, the error says both.
-func (e *Engine) blocked(ctx context.Context, scope *pathlock.Scope, req pathlock.Request, carried bool, err error) error {
+func (e *Engine) blocked(ctx context.Context, scope *pathlock.Scope, req pathlock.Request, given bool, err error) error {
 	conflict, ok := errors.AsType[*pathlock.ConflictError](err)
-	if !ok || carried {
+	if !ok || given {
 		return err
 	}
 	snapshot, failed := e.Locker.Snapshot(ctx, req.Tree)

@@ -8,7 +8,6 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"gorm.io/gorm"
-	"gorm.io/gorm/schema"
 )
 
 // relocation is what an UPDATE does to the tree.
@@ -31,7 +30,7 @@ func (x *relocation) differs(actual *relocation, locked map[any]*table.Node) err
 // table above that need not be read again.
 func (e *Engine) relocationBy(db *gorm.DB, t *table.Table, a *assignment, hit targets, known map[any]*table.Node, lock dialect.RowLock) (*relocation, error) {
 	x := &relocation{basis: basis{hit: hit}, table: t, assignment: a}
-	if err := cmp.Or(t.CheckChange(&a.Change, hit.Hits), operationOf(db).missed(t, len(hit.Live)), x.checkMixed()); err != nil {
+	if err := cmp.Or(t.CheckChange(&a.Change, hit.Hits), operationOf(db).missed(t, len(hit.Live))); err != nil {
 		return nil, err
 	}
 	var err error
@@ -85,25 +84,4 @@ func (x *relocation) hasOutdatedPath() bool {
 		}
 	}
 	return false
-}
-
-// isDead reports whether an update hits only softly deleted rows, and restores none of them. These
-// are not part of the tree: the caller may write their place.
-func (x *relocation) isDead() bool {
-	return len(x.hit.Live) == 0 && len(x.hit.Dead) > 0 && !x.assignment.Restores
-}
-
-// checkMixed refuses an update that states the tree or a path of deleted rows and of live ones at
-// once. The caller decides on the former, the plugin on the latter.
-func (x *relocation) checkMixed() error {
-	if len(x.hit.Live) == 0 || len(x.hit.Dead) == 0 || x.assignment.Restores {
-		return nil
-	}
-	t := x.table
-	for _, f := range []*schema.Field{t.Tree, t.Path, t.IDs, t.Fence} {
-		if f != nil && x.assignment.states(f) {
-			return t.Unsupported("%q of deleted rows cannot be set together with that of live ones: use two updates", f.DBName)
-		}
-	}
-	return nil
 }

@@ -19,7 +19,7 @@ import (
 // here on a failure leaves the subtree inconsistent. So it rolls the transaction back, even if the
 // caller ignores the error.
 func (e *Engine) rewriteMoved(db *gorm.DB, tx *txn.Transaction, t *table.Table, moves []plan.Move) error {
-	moves = slices.DeleteFunc(slices.Clone(moves), func(m plan.Move) bool { return !m.Carries() })
+	moves = slices.DeleteFunc(slices.Clone(moves), func(m plan.Move) bool { return !m.Rewrites() })
 	// Where one moved row lies below another, the rows below both follow the lower one.
 	slices.SortFunc(moves, func(a, b plan.Move) int { return cmp.Compare(len(b.Node.Path), len(a.Node.Path)) })
 	for chunk := range slices.Chunk(moves, maxRanges) {

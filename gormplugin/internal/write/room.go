@@ -26,7 +26,7 @@ func (e *Engine) checkSubtrees(db *gorm.DB, t *table.Table, moves []plan.Move) (
 	if t.IsLeaf() {
 		return false, nil
 	}
-	moves = slices.DeleteFunc(slices.Clone(moves), func(m plan.Move) bool { return !m.Carries() })
+	moves = slices.DeleteFunc(slices.Clone(moves), func(m plan.Move) bool { return !m.Rewrites() })
 	tops := make([]*table.Node, len(moves))
 	childless := true
 	for i, m := range moves {

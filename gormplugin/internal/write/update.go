@@ -155,9 +155,7 @@ func (k *updating) updateInPlace(w *writing, a *assignment, x *relocation) error
 	if t.Version != nil && (x.hasVersion(a.version) || x.hasOutdatedPath()) {
 		a.drop(t.Version)
 	}
-	if len(a.set) == 0 {
-		a.set = clause.Set{{Column: clause.Column{Name: t.Name.DBName}, Value: clause.Column{Name: t.Name.DBName}}}
-	}
+	a.orNothing(t)
 	stmt.AddClause(a.set)
 	where, _ := stmt.Clauses["WHERE"].Expression.(clause.Where)
 	_, err := w.writeParts(x.hit.IDs(), func(ids []any) int {
@@ -213,9 +211,8 @@ func (k *updating) updateMoved(w *writing, a *assignment, x *relocation) error {
 			}
 		}
 		a.set = assigned
-		if !x.isDead() {
-			complete(t, a, moved, len(ids), w.St.Fence)
-		}
+		complete(t, a, moved, len(ids), w.St.Fence)
+		a.orNothing(t)
 		db.Statement.AddClause(a.set)
 		pin(t, db.Statement, ids)
 		return len(moved)
