@@ -697,6 +697,9 @@ func (m *machine) save() statement {
 		outdated = x.path != "" && at.path != m.path(at.id) || x.ids != "" && at.ids != m.idPath(at.id)
 	}
 	want.dead = false
+	if outdated && x.path != "" && at.path == "" {
+		return m.update() // it was the root row, and an empty path states none
+	}
 	if outdated || now.name != want.name || now.parent != want.parent {
 		want.version = now.version // else it is the caller's
 	}
