@@ -101,31 +101,6 @@ func beforeCommitChecks() []check {
 				w.Errorf("told %q", got)
 			}
 		}},
-		{"before the commit: raw SQL cannot end the transaction", func(w *world) {
-			for _, statement := range committing[w.db.Name()] {
-				row, calls := new(Other), 0
-				ctx := gormplugin.WithBeforeCommit(w.Context(), func(tx *gorm.DB) error {
-					calls++
-					if err := tx.Exec(statement).Error; !isEnd(err) {
-						w.Errorf("before the commit, %q: got the error %v", statement, err)
-					}
-					return errStop
-				})
-				w.fails(w.db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
-					if err := tx.Exec(statement).Error; !isEnd(err) {
-						w.Errorf("first, %q: got the error %v", statement, err)
-					}
-					w.must(tx.Create(row).Error)
-					if err := tx.Exec(statement).Error; !isEnd(err) {
-						w.Errorf("after a write, %q: got the error %v", statement, err)
-					}
-					return nil
-				}), errStop)
-				if found := w.db.Limit(1).Find(new(Other), row.ID).RowsAffected; found != 0 || calls != 1 {
-					w.Errorf("%q: found %d rows after %d calls", statement, found, calls)
-				}
-			}
-		}},
 		{"before the commit: a transaction that only reads, prepared or not", func(w *world) {
 			calls := 0
 			ctx := gormplugin.WithBeforeCommit(w.Context(), func(*gorm.DB) error { calls++; return nil })

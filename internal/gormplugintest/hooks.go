@@ -50,28 +50,15 @@ func hookChecks() []check {
 			}
 			return err
 		}, []string{"/b"}},
-		{"a nested transaction", func(tx *gorm.DB, a, _ *Suite) error {
-			return gormplugin.Transaction(tx.Statement.Context, tx, func(tx *gorm.DB) error {
-				return gormplugin.Rename(tx, &Suite{}, a.ID, "c")
-			})
-		}, []string{"/b", "/c", "/c/x"}},
 	} {
-		for _, session := range []struct {
-			name string
-			of   func(tx *gorm.DB) *gorm.DB
-		}{
-			{"", func(tx *gorm.DB) *gorm.DB { return tx }},
-			{", in a new session", func(tx *gorm.DB) *gorm.DB { return tx.Session(&gorm.Session{NewDB: true}) }},
-		} {
-			checks = append(checks, check{op.name + " in a hook" + session.name, func(w *world) { checkHook(w, session.of, op.do, op.want) }})
-		}
+		checks = append(checks, check{op.name + " in a hook", func(w *world) { checkHook(w, op.do, op.want) }})
 	}
 	return checks
 }
 
 // checkHook does an operation in the hook of a creation, of an update and of a deletion. Each time
 // the operation happens once, and so does the statement.
-func checkHook(w *world, session func(*gorm.DB) *gorm.DB, do func(tx *gorm.DB, a, b *Suite) error, want []string) {
+func checkHook(w *world, do func(tx *gorm.DB, a, b *Suite) error, want []string) {
 	for _, statement := range []struct {
 		name string
 		run  func(h *Hooked) *gorm.DB
@@ -92,7 +79,7 @@ func checkHook(w *world, session func(*gorm.DB) *gorm.DB, do func(tx *gorm.DB, a
 		calls := 0
 		h.Do = func(tx *gorm.DB) error {
 			calls++
-			return do(session(tx), a, b)
+			return do(tx, a, b)
 		}
 		w.hits(statement.run(h), 1)
 		w.must(w.db.Model(&Other{}).Count(&after).Error)

@@ -9,15 +9,6 @@ import (
 	"github.com/pathlock-go/pathlock/internal/treeschema"
 )
 
-// ByteKeyed is a tree whose ids are bytes, and whose model says no size of them.
-type ByteKeyed struct {
-	ID       []byte
-	TreeID   []byte `pathlock:"tree"`
-	ParentID []byte `pathlock:"parent"`
-	Name     string `pathlock:"name" gorm:"size:100"`
-	Path     string `pathlock:"path" gorm:"size:500"`
-}
-
 // keptTable is a table whose definition says more than its model does.
 type keptTable struct {
 	name                    string
@@ -62,22 +53,6 @@ func keptTables() []keptTable {
 				"INSERT INTO branches (id) VALUES (1)", "INSERT INTO others VALUES (1, 'below')",
 				"CREATE TRIGGER log AFTER INSERT ON branches BEGIN INSERT INTO others VALUES (new.id, 'by trigger'); END",
 				"CREATE VIEW seen AS SELECT name FROM branches",
-			},
-		},
-		{
-			name: "keys of bytes", model: &ByteKeyed{},
-			mysql: []string{
-				"CREATE TABLE byte_keyeds (id BINARY(16) NOT NULL PRIMARY KEY, tree_id BINARY(16) NOT NULL, parent_id BINARY(16), name VARCHAR(100) NOT NULL, path VARCHAR(500) NOT NULL)",
-				"CREATE TABLE others (id BIGINT PRIMARY KEY, name LONGTEXT)",
-				"INSERT INTO byte_keyeds VALUES (UNHEX(REPEAT('F1', 16)), UNHEX(REPEAT('F2', 16)), NULL, 'a', '/a')",
-			},
-			postgres: []string{
-				"CREATE TABLE byte_keyeds (id bytea PRIMARY KEY, tree_id bytea NOT NULL, parent_id bytea, name VARCHAR(100) NOT NULL, path VARCHAR(500) NOT NULL)",
-				"CREATE TABLE others (id BIGINT PRIMARY KEY, name text)",
-			},
-			sqlite: []string{
-				"CREATE TABLE byte_keyeds (id BLOB PRIMARY KEY, tree_id BLOB NOT NULL, parent_id BLOB, name TEXT NOT NULL, path TEXT NOT NULL)",
-				"CREATE TABLE others (id INTEGER PRIMARY KEY, name TEXT)",
 			},
 		},
 	}
