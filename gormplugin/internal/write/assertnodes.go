@@ -1,7 +1,6 @@
 package write
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -54,10 +53,6 @@ func (l locations) Requests(note string, wait time.Duration) []pathlock.Request 
 	return wanted.Requests(note, wait)
 }
 
-// errElsewhere says that nodes are not where they were found, so that they are locked and asserted
-// once more.
-var errElsewhere = fmt.Errorf("%w", pathlock.ErrPathChanged)
-
 // lock takes the exclusive path locks on the nodes, and asserts that the nodes are where it has
 // locked them. In its second attempt it relies on what the first assertion has found.
 func (g *Guard) lock(running *txn.Transaction) ([]pathlock.Location, error) {
@@ -65,20 +60,18 @@ func (g *Guard) lock(running *txn.Transaction) ([]pathlock.Location, error) {
 	h := &held{Operation: "raw", Note: "raw SQL on " + g.Table.TableName}
 	return planAndAssert(g.Engine, g.DB, running, h, steps[locations]{
 		Plan: func(locking bool) (locations, error) {
-			if locking {
+			if locking && actual != nil {
 				return actual, nil
 			}
 			return g.find()
 		},
 		Assert: func(planned locations) (_ locations, err error) {
 			if actual, err = g.assertNodes(); err == nil && !slices.Equal(actual, planned) {
-				err = fmt.Errorf("%s: %w", g.Table.TableName, errElsewhere)
+				err = fmt.Errorf("%s: %w", g.Table.TableName, pathlock.ErrPathChanged)
 			}
 			return actual, err
 		},
 		always: true,
-		Stale:  func(error) bool { return false },
-		Moved:  func(err error) bool { return errors.Is(err, errElsewhere) },
 	})
 }
 

@@ -22,11 +22,6 @@ type steps[P plan.Demand] struct {
 	// locks. Where [Engine.Asserts] is not set it is skipped, unless always is set.
 	Assert func(P) (P, error)
 	always bool
-	// Stale reports whether an error of Plan may come from an old snapshot; by default isOutdated.
-	Stale func(error) bool
-	// Moved reports whether an error of Assert says that the plan is out of date; by default
-	// hasMoved.
-	Moved func(error) bool
 }
 
 // planAndAssert plans a write, takes its path locks and asserts the plan, within the write's
@@ -34,18 +29,11 @@ type steps[P plan.Demand] struct {
 // always are in a transaction with an old snapshot, it starts again with locking reads. It then
 // does not wait for path locks: others may need the rows that are locked by then.
 func planAndAssert[P plan.Demand](k *Engine, db *gorm.DB, tx *txn.Transaction, h *held, r steps[P]) (P, error) {
-	stale, moved := isOutdated, hasMoved
-	if r.Stale != nil {
-		stale = r.Stale
-	}
-	if r.Moved != nil {
-		moved = r.Moved
-	}
 	attempt := 1
 	for wait, locking := k.TransactionWait, false; ; wait, locking, attempt = pathlock.NoWait, true, 2 {
 		planned, err := r.Plan(locking)
 		if err != nil {
-			if !locking && k.Asserts && stale(err) {
+			if !locking && k.Asserts && isOutdated(err) {
 				continue
 			}
 			return planned, err
@@ -54,7 +42,7 @@ func planAndAssert[P plan.Demand](k *Engine, db *gorm.DB, tx *txn.Transaction, h
 			return planned, err
 		}
 		actual, err := assertInStep(k, db, attempt, func() (P, error) { return r.Assert(planned) })
-		if err == nil || locking || !moved(err) {
+		if err == nil || locking || !hasMoved(err) {
 			return actual, err
 		}
 	}
