@@ -56,7 +56,7 @@ func (w *world) foreignSavepoints() []string {
 		`SAVEPOINT "s"`, "SAVEPOINT \u00e9", "SAVEPOINT s; SAVEPOINT t", "SELECT 1; RELEASE SAVEPOINT s",
 	}
 	if w.db.Name() == "mysql" {
-		forms = append(forms, "/*! ROLLBACK TO SAVEPOINT s */", "ROLLBACK /*!50000 TO */ s", "EXECUTE IMMEDIATE 'ROLLBACK TO s'",
+		forms = append(forms, "/*! ROLLBACK TO SAVEPOINT s */", "ROLLBACK /*!50000 TO */ s",
 			"BEGIN NOT ATOMIC ROLLBACK TO s; END", "SET STATEMENT max_statement_time = 1 FOR ROLLBACK TO s")
 	}
 	return forms
