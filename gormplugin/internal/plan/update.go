@@ -290,9 +290,9 @@ func (u *updating) relocate(n, after *Node, restored bool) error {
 	return nil
 }
 
-// followUpper corrects the new paths of rows that move within the subtree of another moving row. These
-// were worked out from the present paths of the rows in between, which move along with the upper
-// one.
+// followUpper corrects the new paths of rows that move within the subtree of another moving row.
+// These were worked out from the present paths of the rows in between, which move along with the
+// upper one.
 func (x *Relocation) followUpper() {
 	if x.shape.IsLeaf() || len(x.Moves) < 2 {
 		return

@@ -65,8 +65,8 @@ type rawEnd struct {
 	relied bool
 	// statement has ended the transaction; "" as long as none has.
 	statement string
-	// mayHaveEnded is an error that may have ended the transaction before anything relied on it, nil
-	// if there was none.
+	// mayHaveEnded is an error that may have ended the transaction before anything relied on it,
+	// nil if there was none.
 	mayHaveEnded error
 }
 
@@ -83,8 +83,8 @@ func (e *rawEnd) relyOn() (mayHaveEnded, err error) {
 	return mayHaveEnded, nil
 }
 
-// noteFailure reports whether the plugin relies on the transaction. If not, it remembers an error that
-// may have ended it.
+// noteFailure reports whether the plugin relies on the transaction. If not, it remembers an error
+// that may have ended it.
 func (e *rawEnd) noteFailure(err error) (relied bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
