@@ -12,13 +12,13 @@ import (
 	"gorm.io/gorm/clause"
 )
 
-// book makes drafts, the top one first, in a tree of their own, and returns them by path.
-func (w *world) book(paths ...string) map[string]*Draft {
+// draftsAt makes drafts, the top one first, in a tree of their own, and returns them by path.
+func (w *world) draftsAt(paths ...string) map[string]*Draft {
 	w.Helper()
 	made := make(map[string]*Draft)
-	book := rand.Int64N(1 << 50)
+	tree := rand.Int64N(1 << 50)
 	for _, p := range paths {
-		d := &Draft{BookID: book, Name: p[strings.LastIndexByte(p, '/')+1:], Revision: 1}
+		d := &Draft{BookID: tree, Name: p[strings.LastIndexByte(p, '/')+1:], Revision: 1}
 		if above := made[p[:strings.LastIndexByte(p, '/')]]; above != nil {
 			d.ParentID = &above.ID
 		}
@@ -73,7 +73,7 @@ func callbackChecks() []check {
 		checks = append(checks, wayChecks(name, run)...)
 	}
 	add("a stale revision changes nothing", func(w *world, do func(func(*gorm.DB))) {
-		rows := w.book("/a", "/a/b", "/c")
+		rows := w.draftsAt("/a", "/a/b", "/c")
 		stale := *rows["/a"]
 		w.hits(w.db.Model(rows["/a"]).Updates(map[string]any{"note": "changed"}), 1)
 		do(func(db *gorm.DB) {
@@ -85,7 +85,7 @@ func callbackChecks() []check {
 		w.drafted(rows["/a"], "/a", "/a/b", "/c")
 	})
 	add("a Save with a stale revision that would change the place", func(w *world, do func(func(*gorm.DB))) {
-		rows := w.book("/a", "/a/b", "/c")
+		rows := w.draftsAt("/a", "/a/b", "/c")
 		stale := *rows["/a"]
 		w.hits(w.db.Model(rows["/a"]).Updates(map[string]any{"note": "changed"}), 1)
 		renamed, moved := stale, stale
@@ -100,7 +100,7 @@ func callbackChecks() []check {
 		w.drafted(rows["/a"], "/a", "/a/b", "/c")
 	})
 	add("a Save with a stale revision of a row that has changed its place", func(w *world, do func(func(*gorm.DB))) {
-		rows := w.book("/a", "/a/b", "/c")
+		rows := w.draftsAt("/a", "/a/b", "/c")
 		stale := *rows["/a"]
 		now := stale
 		w.hits(w.db.Model(&now).Updates(map[string]any{"name": "z"}), 1)
@@ -116,7 +116,7 @@ func callbackChecks() []check {
 		w.drafted(rows["/c"], "/c", "/z", "/z/b")
 	})
 	add("a condition on updates that a later callback adds", func(w *world, do func(func(*gorm.DB))) {
-		rows := w.book("/a", "/a/b", "/c")
+		rows := w.draftsAt("/a", "/a/b", "/c")
 		w.must(w.db.Callback().Update().Before("gorm:update").Register("tenant", func(db *gorm.DB) { db.Statement.AddClause(none) }))
 		do(func(db *gorm.DB) {
 			w.hits(db.Model(&Draft{}).Where("id = ?", rows["/a"].ID).Update("name", "z"), 0)
@@ -125,7 +125,7 @@ func callbackChecks() []check {
 		w.drafted(rows["/a"], "/a", "/a/b", "/c")
 	})
 	add("a condition that leaves some of the rows", func(w *world, do func(func(*gorm.DB))) {
-		rows := w.book("/a", "/a/x", "/b", "/b/x")
+		rows := w.draftsAt("/a", "/a/x", "/b", "/b/x")
 		some := clause.Where{Exprs: []clause.Expression{clause.Eq{Column: "name", Value: "b"}}}
 		w.must(w.db.Callback().Update().Before("gorm:update").Register("tenant", func(db *gorm.DB) { db.Statement.AddClause(some) }))
 		do(func(db *gorm.DB) {
@@ -134,19 +134,19 @@ func callbackChecks() []check {
 		w.drafted(rows["/a"], "/a", "/a/x", "/z", "/z/x")
 	})
 	add("a condition on deletions that a later callback adds", func(w *world, do func(func(*gorm.DB))) {
-		rows := w.book("/a", "/a/b")
+		rows := w.draftsAt("/a", "/a/b")
 		w.must(w.db.Callback().Delete().Before("gorm:delete").Register("tenant", func(db *gorm.DB) { db.Statement.AddClause(none) }))
 		do(func(db *gorm.DB) { w.hits(db.Delete(&Draft{}, rows["/a"].ID), 0) })
 		w.drafted(rows["/a"], "/a", "/a/b")
 	})
 	add("a name that a later callback gives new rows", func(w *world, do func(func(*gorm.DB))) {
-		rows := w.book("/a")
+		rows := w.draftsAt("/a")
 		w.must(w.db.Callback().Create().Before("gorm:create").Register("namer", func(db *gorm.DB) { db.Statement.SetColumn("Name", "named", true) }))
 		do(func(db *gorm.DB) { w.must(db.Create(&Draft{ParentID: &rows["/a"].ID, Name: "x"}).Error) })
 		w.drafted(rows["/a"], "/a", "/a/named")
 	})
 	add("a name that a later callback gives rows that are updated", func(w *world, do func(func(*gorm.DB))) {
-		rows := w.book("/a", "/a/b")
+		rows := w.draftsAt("/a", "/a/b")
 		w.must(w.db.Callback().Update().Before("gorm:update").Register("namer", func(db *gorm.DB) { db.Statement.SetColumn("name", "named", true) }))
 		do(func(db *gorm.DB) {
 			w.hits(db.Model(&Draft{}).Where("id = ?", rows["/a"].ID).Updates(map[string]any{"note": "n"}), 1)
@@ -154,7 +154,7 @@ func callbackChecks() []check {
 		w.drafted(rows["/a"], "/named", "/named/b")
 	})
 	add("the plugin's own statements are nobody's business", func(w *world, do func(func(*gorm.DB))) {
-		rows := w.book("/a", "/a/b", "/a/b/c", "/d")
+		rows := w.draftsAt("/a", "/a/b", "/a/b/c", "/d")
 		var seen []string
 		see := func(kind string) func(*gorm.DB) { return func(*gorm.DB) { seen = append(seen, kind) } }
 		cb := w.db.Callback()
@@ -203,7 +203,7 @@ func replacedChecks() []check {
 	for _, c := range writes {
 		checks = append(checks,
 			check{c.name + ": GORM's callback is replaced later", func(w *world) {
-				rows := w.book("/a", "/a/b")
+				rows := w.draftsAt("/a", "/a/b")
 				cb := w.db.Callback()
 				create, update, remove := cb.Create().Get("gorm:create"), cb.Update().Get("gorm:update"), cb.Delete().Get("gorm:delete")
 				w.must(cb.Create().Replace("gorm:create", func(db *gorm.DB) { create(db) }))
@@ -214,7 +214,7 @@ func replacedChecks() []check {
 				w.drafted(rows["/a"], "/a", "/a/b")
 			}},
 			check{c.name + ": a callback builds the SQL", func(w *world) {
-				rows := w.book("/a", "/a/b")
+				rows := w.draftsAt("/a", "/a/b")
 				build := func(db *gorm.DB) {
 					if db.Statement.Schema != nil && db.Statement.Schema.Table == "drafts" {
 						fmt.Fprintf(&db.Statement.SQL, "UPDATE drafts SET name = 'raw' WHERE id = %d", rows["/a"].ID)

@@ -14,9 +14,9 @@ import (
 	"gorm.io/gorm"
 )
 
-// pedometer is an observer that writes down the plugin's steps: a line at the end of each, indented
+// stepRecorder is an observer that writes down the plugin's steps: a line at the end of each, indented
 // below the further try that it belongs to.
-type pedometer struct {
+type stepRecorder struct {
 	pathlock.NopObserver
 	mu    sync.Mutex
 	lines []string
@@ -26,7 +26,7 @@ type pedometer struct {
 type withinRetry struct{}
 
 // Step implements [pathlock.Observer].
-func (p *pedometer) Step(ctx context.Context, s pathlock.Step) (context.Context, func(error)) {
+func (p *stepRecorder) Step(ctx context.Context, s pathlock.Step) (context.Context, func(error)) {
 	indent := ""
 	if ctx.Value(withinRetry{}) != nil {
 		indent = "  "
@@ -59,7 +59,7 @@ var errChanged = errors.New("the caller has changed its mind")
 
 // checkSteps checks what observers learn of assertions, commits, rollbacks and further tries.
 func checkSteps(t *testing.T, d Database) {
-	seen := &pedometer{}
+	seen := &stepRecorder{}
 	w := newWorld(t, d, settings{observer: seen})
 	sees := func(t *testing.T, want ...string) {
 		t.Helper()
