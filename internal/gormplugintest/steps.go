@@ -14,8 +14,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// stepRecorder is an observer that writes down the plugin's steps: a line at the end of each, indented
-// below the further try that it belongs to.
+// stepRecorder is an observer that writes down the plugin's steps: a line at the end of each,
+// indented below the further try that it belongs to.
 type stepRecorder struct {
 	pathlock.NopObserver
 	mu    sync.Mutex
