@@ -143,7 +143,7 @@ func (s *Store) ask(ctx context.Context, r *request, ref string, wait time.Durat
 	}
 	return calls.Ask(ctx, s.calls, r.what, r.call, s.left(r), func(ctx context.Context) (lua.Reply, error) {
 		r.call.Asked.Add(1)
-		return s.scripts.acquire.Ask(ctx, s.runner, r.keys, args...)
+		return s.scripts.acquire.Ask(ctx, s.client, r.keys, args...)
 	})
 }
 

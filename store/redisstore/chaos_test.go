@@ -119,7 +119,7 @@ var (
 func inTwo(early, own string) [2]lua.Script {
 	return [2]lua.Script{
 		lua.NewScript(assemble(early, "return { 'left to the rest' }", nil)),
-		lua.NewScript(assemble("", own, changeParts)),
+		lua.NewScript(assemble("", own, library)),
 	}
 }
 
@@ -131,7 +131,7 @@ func (c *chaos) compare(parts [2]lua.Script, count *int, args ...any) {
 		twin := newTree(c.t)
 		keys := c.store.keys.of(twin)
 		c.done(copyTree.Run(c.t.Context(), c.store.client, slices.Concat(c.store.keys.of(c.tree), keys)).Err())
-		got, err := parts[i].Ask(c.t.Context(), c.store.runner, keys, args...)
+		got, err := parts[i].Ask(c.t.Context(), c.store.client, keys, args...)
 		c.done(err)
 		if got.Status == "left to the rest" {
 			return
@@ -251,7 +251,7 @@ func (c *chaos) ask(req pathlock.Acquisition) lua.Reply {
 	if !c.failing {
 		c.compare(acquireInTwo, &c.early.acquired, args...)
 	}
-	got, err := c.store.scripts.acquire.Ask(c.t.Context(), c.store.runner, c.store.keys.of(c.tree), args...)
+	got, err := c.store.scripts.acquire.Ask(c.t.Context(), c.store.client, c.store.keys.of(c.tree), args...)
 	if err != nil {
 		c.failed = req
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/store/redisstore/internal/calls"
-	"github.com/pathlock-go/pathlock/store/redisstore/internal/lua"
 )
 
 // conflict returns the error for a request that was not granted because of its claim number i, and
@@ -57,35 +56,26 @@ func (r *request) target(i int) (pathlock.Path, pathlock.Mode) {
 	}
 }
 
-// blocker finds out who keeps r from its claim number i; only may name the owner to describe. It
-// returns the zero Blocker if that cannot be found out, since the request has been refused all the
-// same.
+// blocker finds out in a snapshot who keeps r from its claim number i; only may name the owner to
+// describe. It returns the zero Blocker if that cannot be found out, since the request has been
+// refused all the same.
 func (s *Store) blocker(ctx context.Context, r *request, i int, only pathlock.Owner) pathlock.Blocker {
-	if i < 1 || i > 1+len(r.set.origin) {
+	snapshot, err := s.Snapshot(r.grace(ctx), r.Tree)
+	if err != nil {
 		return pathlock.Blocker{}
 	}
-	name, mode := r.set.claim(i)
-	found, err := calls.Do(r.grace(ctx), s.calls, calls.Operation{Verb: "look for a blocker", Tree: r.Tree}, func(ctx context.Context) (lua.Reply, error) {
-		for rank := "0"; ; {
-			got, err := s.scripts.blocker.Ask(ctx, s.runner, r.keys, string(r.Owner), name, mode, rank, string(only))
-			if err != nil || got.Status != statusMore {
-				return got, err
-			}
-			rank = got.Text(0)
+	path, _ := r.target(i)
+	var found *pathlock.Blocking
+	for _, b := range snapshot.InTheWay(r.Owner, r.Gate, r.Claims) {
+		if (only == "" || only == b.Entry.Owner) && (found == nil || b.Path == path && found.Path != path) {
+			found = &b
 		}
-	})
-	if err != nil || found.Status != statusFound {
+	}
+	if found == nil {
 		return pathlock.Blocker{}
 	}
-	return pathlock.Blocker{
-		Owner:   pathlock.Owner(found.Text(0)),
-		Mode:    pathlock.Mode(found.Number(1)),
-		Since:   instant(found.Text(2)),
-		Until:   instant(found.Text(3)),
-		Note:    found.Text(4),
-		Waiting: found.Text(5) == "1",
-		Gate:    found.Text(6) == "1",
-	}
+	e := found.Entry
+	return pathlock.Blocker{Owner: e.Owner, Note: e.Note, Gate: e.Gate, Mode: found.Mode, Waiting: found.Waiting, Since: e.Since, Until: e.Until}
 }
 
 // notHeld returns the error for something that is not on record.

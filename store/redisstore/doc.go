@@ -50,7 +50,7 @@
 // # The scripts
 //
 // They are in the folder scripts; each begins with its keys, its arguments and its reply. acquire,
-// release, withdraw, renew, force and transfer change the table; blocker and snapshot read
+// release, withdraw, renew, force and transfer change the table; snapshot reads
 // it. scripts/lib/keys.lua says in which order their parts stand, and scripts.go which files each
 // one consists of. acquire and release begin with the common case, in which nobody waits for the
 // same nodes: it ends the script before the rest is run, at a third of the price.

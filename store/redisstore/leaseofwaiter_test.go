@@ -14,7 +14,7 @@ import (
 // asks again.
 func sendAs(t *testing.T, s *Store, req pathlock.Acquisition) lua.Reply {
 	t.Helper()
-	got, err := s.scripts.acquire.Ask(t.Context(), s.runner, s.keys.of(req.Tree), acquisition(req, long)...)
+	got, err := s.scripts.acquire.Ask(t.Context(), s.client, s.keys.of(req.Tree), acquisition(req, long)...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -134,9 +134,9 @@ func TestCancelBetweenRequestAndReply(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		req := ask(tree, x("/a"))
 		req.Wait = long
-		sent := make(chan struct{})
+		sent := make(chan struct{}, 1)
 		// The hook cancels when the command is on its way, and before its reply is read.
-		hook := cancelHook{sha: store.scripts.acquire.SHA(), cancel: cancel, sent: sent}
+		hook := cancelHook{sha: store.scripts.acquire.SHA, cancel: cancel, sent: sent}
 		client := newClient(t)
 		client.AddHook(hook)
 		hooked := New(client)
@@ -172,7 +172,7 @@ func (h cancelHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 		err := next(ctx, cmd)
 		if args := cmd.Args(); len(args) > 1 && args[1] == h.sha && !redis.HasErrorPrefix(err, "NOSCRIPT") {
 			h.cancel()
-			close(h.sent)
+			h.sent <- struct{}{}
 		}
 		return err
 	}

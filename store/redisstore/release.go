@@ -29,7 +29,7 @@ func (s *Store) ForceRelease(ctx context.Context, tree pathlock.Tree, owner path
 func (s *Store) giveBack(ctx context.Context, tree pathlock.Tree, sc *lua.Script, what calls.Operation, owner *lua.Counted, args ...any) error {
 	keys := s.keys.of(tree)
 	got, err := calls.Do(ctx, s.calls, what, func(ctx context.Context) (lua.Reply, error) {
-		return sc.Ask(ctx, s.runner, keys, append([]any{owner}, args...)...)
+		return sc.Ask(ctx, s.client, keys, append([]any{owner}, args...)...)
 	})
 	if err != nil {
 		return err
@@ -45,9 +45,9 @@ func (s *Store) giveBack(ctx context.Context, tree pathlock.Tree, sc *lua.Script
 // nothing.
 func (s *Store) withdraw(ctx context.Context, k calls.Key, remember time.Duration) error {
 	keys := s.keys.of(k.Tree)
-	got, err := s.scripts.withdraw.Ask(ctx, s.runner, keys, string(k.Owner), string(k.Grant), milliseconds(remember))
+	got, err := s.scripts.withdraw.Ask(ctx, s.client, keys, string(k.Owner), string(k.Grant), milliseconds(remember))
 	if err == nil && got.Status == statusGranted {
-		_, err = s.scripts.release.Ask(ctx, s.runner, keys, string(k.Owner), string(k.Grant))
+		_, err = s.scripts.release.Ask(ctx, s.client, keys, string(k.Owner), string(k.Grant))
 	}
 	return err
 }
@@ -68,7 +68,7 @@ func (s *Store) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock
 			args = append(args, string(l.Owner), string(l.Grant), leaseTime(l.For))
 		}
 		got, err := calls.Do(ctx, s.calls, what, func(ctx context.Context) (lua.Reply, error) {
-			return s.scripts.renew.Ask(ctx, s.runner, keys, args...)
+			return s.scripts.renew.Ask(ctx, s.client, keys, args...)
 		})
 		if err != nil {
 			return lost, err

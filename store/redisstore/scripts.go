@@ -18,8 +18,6 @@ var (
 	recordLua string
 	//go:embed scripts/lib/modes.lua
 	modesLua string
-	//go:embed scripts/lib/apart.lua
-	apartLua string
 	//go:embed scripts/lib/state.lua
 	stateLua string
 	//go:embed scripts/lib/nodes.lua
@@ -56,22 +54,16 @@ var (
 	transferLua string
 	//go:embed scripts/force.lua
 	forceLua string
-	//go:embed scripts/blocker.lua
-	blockerLua string
 	//go:embed scripts/snapshot.lua
 	snapshotLua string
 )
 
-// The parts of the library, in their order, as functions inside each other (see assemble): those
-// for scripts that read, and those for scripts that change. Lua lets a function use sixty names
-// from outside of it, so that some share one.
-var (
-	readParts   = []string{stateLua, nodesLua, holdingsLua, gateLua, queueLua, waitsLua}
-	changeParts = []string{
-		stateLua, nodesLua, holdingsLua, gateLua,
-		queueLua + openLua, waitsLua, grantLua, handoverLua,
-	}
-)
+// library is the parts of the library, in their order, as functions inside each other (see
+// assemble). Lua lets a function use sixty names from outside of it, so that some share one.
+var library = []string{
+	stateLua, nodesLua, holdingsLua, gateLua,
+	queueLua + openLua, waitsLua, grantLua, handoverLua,
+}
 
 // assemble puts a script's text together: what all scripts begin with, what may end it early, the
 // parts of the library, and the script's own text.
@@ -79,32 +71,29 @@ var (
 // The library's parts, and what follows each of them, are functions inside each other. A function
 // takes what it uses from the one around it at once, but has to search for what belongs to the same
 // one, which is where most of the time goes that the library takes.
-func assemble(early, own string, library []string) string {
-	parts := []string{keysLua, recordLua, clockLua, modesLua, apartLua, early}
-	for _, part := range append(slices.Clone(library), own) {
-		parts = append(parts, "return (function()", part)
+func assemble(early, own string, parts []string) string {
+	texts := []string{keysLua, recordLua, clockLua, modesLua, early}
+	for _, part := range append(slices.Clone(parts), own) {
+		texts = append(texts, "return (function()", part)
 	}
-	parts = append(parts, strings.Repeat("end)()\n", len(library)+1))
-	return strings.Join(parts, "\n")
+	texts = append(texts, strings.Repeat("end)()\n", len(parts)+1))
+	return strings.Join(texts, "\n")
 }
 
 // scripts are all that a store calls.
 type scripts struct {
-	acquire, release, withdraw, renew, transfer, force, blocker, snapshot lua.Script
+	acquire, release, withdraw, renew, transfer, force, snapshot lua.Script
 }
 
 func newScripts() scripts {
-	changing := func(early, own string) lua.Script {
-		return lua.NewScript(assemble(early, own, changeParts))
-	}
+	changing := func(early, own string) lua.Script { return lua.NewScript(assemble(early, own, library)) }
 	return scripts{
-		acquire:  lua.NewScript(assemble(earlyAcquireLua, acquireLua, changeParts)),
+		acquire:  changing(earlyAcquireLua, acquireLua),
 		release:  changing(earlyReleaseLua, releaseLua),
 		withdraw: changing("", withdrawLua),
 		renew:    changing("", renewLua),
 		transfer: changing("", transferLua),
 		force:    changing("", forceLua),
-		blocker:  lua.NewScript(assemble("", blockerLua, readParts)),
 		snapshot: lua.NewScript(assemble("", snapshotLua, []string{stateLua, nodesLua, gateLua})),
 	}
 }

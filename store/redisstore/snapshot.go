@@ -26,7 +26,7 @@ const emptyGate = "-"
 func (s *Store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
 	what, keys := calls.Operation{Verb: "snapshot", Tree: tree}, s.keys.of(tree)
 	answer, err := calls.Do(ctx, s.calls, what, func(ctx context.Context) (any, error) {
-		return s.scripts.snapshot.Run(ctx, s.runner, keys)
+		return s.scripts.snapshot.Run(ctx, s.client, keys)
 	})
 	if err != nil {
 		return pathlock.Snapshot{}, err

@@ -13,6 +13,4 @@ const (
 	statusReleased    = "released"
 	statusTransferred = "transferred"
 	statusTaken       = "taken"
-	statusFound       = "found"
-	statusMore        = "more"
 )

@@ -11,7 +11,6 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/store/redisstore/internal/calls"
-	"github.com/pathlock-go/pathlock/store/redisstore/internal/lua"
 	"github.com/pathlock-go/pathlock/store/redisstore/internal/pubsub"
 )
 
@@ -22,7 +21,6 @@ type Store struct {
 	config   config
 	keys     keys
 	scripts  scripts
-	runner   *lua.Runner
 	calls    *calls.Caller
 	listener *pubsub.Listener
 	// own is the client that Close closes; nil if the caller does.
@@ -51,7 +49,6 @@ func New(client redis.UniversalClient, opts ...Option) *Store {
 		config:   c,
 		keys:     k,
 		scripts:  newScripts(),
-		runner:   lua.NewRunner(client),
 		listener: pubsub.New(client, k.channel(id)),
 	}
 	var refusal error

@@ -26,7 +26,7 @@ func (s *Store) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Tra
 		lease = leaseTime(t.Lease)
 	}
 	got, err := calls.Do(ctx, s.calls, what, func(ctx context.Context) (lua.Reply, error) {
-		return s.scripts.transfer.Ask(ctx, s.runner, keys, string(t.From), string(t.To), lease)
+		return s.scripts.transfer.Ask(ctx, s.client, keys, string(t.From), string(t.To), lease)
 	})
 	if err != nil {
 		return pathlock.Transferred{}, err

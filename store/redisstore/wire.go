@@ -91,12 +91,6 @@ func merge(ids []nodeID, claims []pathlock.Claim) (once []nodeID, merged []pathl
 // claimBytes is the length of a claim: an id and the digit of a mode.
 const claimBytes = len(nodeID{}) + 1
 
-// claim returns the id and the mode of the i-th claim, counted from 1 as the scripts count.
-func (c claimSet) claim(i int) (id string, mode string) {
-	one := c.claims[(i-1)*claimBytes : i*claimBytes]
-	return one[:claimBytes-1], one[claimBytes-1:]
-}
-
 func digit(m pathlock.Mode) byte { return '0' + byte(m) }
 
 // encodePaths writes claims so that a path costs no more than what it does not share with the one
@@ -147,6 +141,12 @@ func decodePaths(s string) ([]pathlock.Claim, error) {
 		claims = append(claims, pathlock.Claim{Path: path, Mode: mode})
 	}
 	return claims, nil
+}
+
+// apartMember is what the deadlines have for a grant with a lease of its own: apart_member
+// in scripts/lib/record.lua. There is one for a grant exactly if the grant is apart.
+func apartMember(owner pathlock.Owner, id pathlock.GrantID) string {
+	return "g" + strconv.Itoa(len(owner)) + ":" + string(owner) + string(id)
 }
 
 // decodeRecord reads strings, each with four bytes of length before it, as the scripts pack them.

@@ -23,7 +23,7 @@ sweep()
 -- transferred returns the reply: what an owner holds, and until when.
 local function transferred(owner, till)
   local grants, flags = packed(holding(owner)), {}
-  for i, g in ipairs(holding(owner).grants) do flags[i] = apart.ends(owner, g.id) and '1' or '0' end
+  for i, g in ipairs(holding(owner).grants) do flags[i] = apart_ends(owner, g.id) and '1' or '0' end
   return finish('transferred', int(till - NOW), grants, table.concat(flags))
 end
 
@@ -69,7 +69,7 @@ if from ~= to then
   call('HSET', LOCKS, 'o' .. to, packed(held), 'o' .. from, '')
   call('HDEL', LOCKS, 'o' .. from)
   local ends = { 'o' .. from } -- all grants share the second owner's lease
-  for i, g in ipairs(held.grants) do ends[i + 1] = apart.of(from, g.id) end
+  for i, g in ipairs(held.grants) do ends[i + 1] = apart_member(from, g.id) end
   in_portions('ZREM', DEADLINES, ends)
   state.holdings[from], state.holdings[to] = false, held
   moved()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha1"
 	"encoding/hex"
-	"errors"
 	"strings"
 	"time"
 
@@ -15,10 +14,8 @@ import (
 type Script struct {
 	// Source is what Redis is sent, and keeps.
 	Source string
-
-	sha string
-	// name is sha for commands, which would have to allocate it each time.
-	name any
+	// SHA is what Redis names the script by.
+	SHA string
 }
 
 // NewScript returns a script without the comments and the indentation of its text, line for line.
@@ -30,12 +27,8 @@ func NewScript(text string) Script {
 		b.WriteString(strings.TrimSpace(code))
 		b.WriteByte('\n')
 	}
-	sha := SHA1(b.String())
-	return Script{Source: b.String(), sha: sha, name: sha}
+	return Script{b.String(), SHA1(b.String())}
 }
-
-// SHA returns what Redis names the script by.
-func (sc *Script) SHA() string { return sc.sha }
 
 // SHA1 returns the SHA-1 of a text in hexadecimal, as redis.sha1hex does.
 func SHA1(s string) string {
@@ -44,39 +37,41 @@ func SHA1(s string) string {
 }
 
 // Ask runs a script that answers with a [Reply].
-func (sc *Script) Ask(ctx context.Context, r *Runner, keys []string, args ...any) (Reply, error) {
-	answer, err := sc.Run(ctx, r, keys, args...)
+func (sc *Script) Ask(ctx context.Context, client redis.UniversalClient, keys []string, args ...any) (Reply, error) {
+	answer, err := sc.Run(ctx, client, keys, args...)
 	if err != nil {
 		return Reply{}, err
 	}
 	return ParseReply(answer)
 }
 
-// Run runs a script. Arguments are anything that the client can write, strings best by pointers.
-//
-// While a slot moves, or somebody flushes scripts as fast as they are loaded, Run calls the script
-// again for as long as ctx has time.
-func (sc *Script) Run(ctx context.Context, r *Runner, keys []string, args ...any) (any, error) {
-	for pause := time.Duration(0); ; pause = min(max(2*pause, firstMovePause), longestMovePause) {
-		answer, err := r.call(ctx, "evalsha", sc.name, keys, args)
-		if err != nil && redis.HasErrorPrefix(err, "NOSCRIPT") {
+// Run runs a script. Arguments are anything that the client can write. A server that does not know
+// the script, as after a restart or a failover, is sent its text. While a slot moves, Run sends the
+// script again for as long as ctx has time.
+func (sc *Script) Run(ctx context.Context, client redis.UniversalClient, keys []string, args ...any) (any, error) {
+	for pause := firstMovePause; ; pause = min(2*pause, longestMovePause) {
+		answer, err := client.EvalSha(ctx, sc.SHA, keys, args...).Result()
+		if redis.HasErrorPrefix(err, "NOSCRIPT") {
 			refused(args)
-			answer, err = r.learn(ctx, sc, keys, args)
+			answer, err = client.Eval(ctx, sc.Source, keys, args...).Result()
 		}
-		switch {
-		case errors.Is(err, errLearned):
-			if pause == 0 {
-				continue
-			}
-		case err != nil && r.moving(err):
-			refused(args)
-		default:
+		if err == nil || !moving(client, err) {
 			return answer, err
 		}
-		if !waited(ctx, max(pause, firstMovePause)) {
+		refused(args)
+		if !waited(ctx, pause) {
 			return nil, err
 		}
 	}
+}
+
+// moving reports whether err says that a slot is on its way from one node of a cluster to another.
+// The client follows a few redirects by itself.
+func moving(client redis.UniversalClient, err error) bool {
+	_, cluster := client.(*redis.ClusterClient)
+	_, moved := redis.IsMovedError(err)
+	_, ask := redis.IsAskError(err)
+	return cluster && (moved || ask || redis.IsTryAgainError(err))
 }
 
 // While a slot moves, some keys of a tree are on one node and some on another, and neither runs a

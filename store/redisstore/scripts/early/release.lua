@@ -46,7 +46,7 @@ do
         call('PEXPIRE', FENCE, FENCE_TTL)
         call('HSET', LOCKS, unpack(kept))
       end
-      call('ZREM', DEADLINES, owner, apart.of(ARGV[1], id))
+      call('ZREM', DEADLINES, owner, apart_member(ARGV[1], id))
       call('HDEL', LOCKS, unpack(gone))
       local last = call('ZREVRANGE', DEADLINES, '0', '0', 'WITHSCORES')
       if last[2] then

@@ -27,7 +27,7 @@ local function time_gate(owner)
   local last = 0
   for _, g in ipairs(held.grants) do
     local _, modes = split(g.claims)
-    if modes[1] == X then last = math.max(last, apart.ends(owner, g.id) or till) end
+    if modes[1] == X then last = math.max(last, apart_ends(owner, g.id) or till) end
   end
   call('PEXPIREAT', GATE, int(math.min(last, till)))
 end
@@ -47,12 +47,12 @@ end
 
 -- prolong_grant does this for the lease that a grant lives by, which may be the grant's own.
 local function prolong_grant(owner, id, till)
-  local now = apart.ends(owner, id)
+  local now = apart_ends(owner, id)
   if not now then
     prolong(owner, till)
   elseif till > now then
     touch()
-    call('ZADD', DEADLINES, int(till), apart.of(owner, id))
+    call('ZADD', DEADLINES, int(till), apart_member(owner, id))
     time_gate(owner)
   end
 end
@@ -67,7 +67,7 @@ local function grant(r)
   local is_apart = r.apart == '1' and held
   held = held or { grants = {}, modes = {} }
   -- A deadline without its grant does no harm, should this script fail here.
-  if is_apart then call('ZADD', DEADLINES, int(till), apart.of(r.owner, r.id)) end
+  if is_apart then call('ZADD', DEADLINES, int(till), apart_member(r.owner, r.id)) end
   local fence = next_fence()
   load_nodes(r.names)
   for i = 1, #r.names do
@@ -133,7 +133,7 @@ local function give_back(owner, id)
   touch()
   local held = holding(owner)
   if not held then
-    call('ZREM', DEADLINES, 'o' .. owner, apart.of(owner, id or ''))
+    call('ZREM', DEADLINES, 'o' .. owner, apart_member(owner, id or ''))
     return
   end
   local rest, ends = { grants = {}, modes = {} }, {}
@@ -143,7 +143,7 @@ local function give_back(owner, id)
       local names, modes = split(g.claims)
       for i = 1, #names do rest.modes[names[i]] = supremum(rest.modes[names[i]] or 0, modes[i]) end
     else
-      ends[#ends + 1] = apart.of(owner, g.id)
+      ends[#ends + 1] = apart_member(owner, g.id)
     end
   end
   if #rest.grants > 0 then
@@ -192,7 +192,8 @@ local function sweep()
       -- it held.
       evict(what)
     elseif kind == 'g' then
-      give_back(apart.parts(member))
+      local bytes, at = string.match(member, '^g(%d+):()')
+      give_back(sub(member, at, at + bytes - 1), sub(member, at + bytes))
     elseif kind == 't' then
       call('ZREM', DEADLINES, member)
       call('HDEL', LOCKS, member)

@@ -36,6 +36,9 @@ local function packed(h)
   return table.concat(parts)
 end
 
+-- apart_ends returns when a grant's own lease ends (ms), or nil if the grant is not apart.
+local function apart_ends(owner, id) return tonumber(call('ZSCORE', DEADLINES, apart_member(owner, id)) or nil) end
+
 local function write_holding(owner, h)
   state.holdings[owner] = h
   call('HSET', LOCKS, 'o' .. owner, packed(h))

@@ -39,7 +39,7 @@
 -- The claim on the gate node comes first, and no node appears twice.
 --
 -- A script consists of these parts, in this order; scripts.go assembles those that it uses:
---   lib/keys.lua, lib/record.lua, lib/clock.lua, lib/modes.lua, lib/apart.lua
+--   lib/keys.lua, lib/record.lua, lib/clock.lua, lib/modes.lua
 --   early/<script>.lua   for acquire and release: the common case, which either ends the script or
 --                        leaves everything as it is; creating the library's functions alone takes
 --                        longer than a grant

@@ -8,11 +8,11 @@ local state = {
   -- What the table has, as far as the script has read it.
   nodes = {},      -- name -> { mode, count, shared, waiting, dirty }; nodes, queue
   holdings = {},   -- owner -> { grants, modes }, or false for none;
-                   -- holdings, grant, queue, transfer, blocker
+                   -- holdings, grant, queue, transfer
   requests = {},   -- ticket -> request, or false for none; queue, acquire
   tickets = {},    -- owner -> tickets of its queued requests; queue
   gate = nil,      -- value of the gate key, false for none, nil if not read yet; gate, force
-  queued = false,  -- whether QUEUE exists: if not, nobody waits; open, queue, blocker
+  queued = false,  -- whether QUEUE exists: if not, nobody waits; open, queue
   awaited = false, -- field x: a request waits for somebody else's gate key; open, handover
 
   -- What follows from that, until anybody is granted something, gives something up or begins to
