@@ -221,6 +221,21 @@ func inconsistencies(ctx context.Context, t testing.TB, s *Store, tree pathlock.
 	return faults
 }
 
+// parseStrings reads an array of strings. What is missing is the empty one.
+func parseStrings(answer any) ([]string, error) {
+	items, ok := answer.([]any)
+	if !ok {
+		return nil, fmt.Errorf("unexpected %T in a reply", answer)
+	}
+	all := make([]string, len(items))
+	for i, item := range items {
+		if all[i], ok = item.(string); !ok && item != nil {
+			return nil, fmt.Errorf("unexpected %T in a reply", item)
+		}
+	}
+	return all, nil
+}
+
 // nodeValue is a node's field for the number of owners that have it in each mode, and the modes in
 // which it is waited for.
 func nodeValue(modes map[pathlock.Mode]int, waiting int) string {

@@ -49,19 +49,8 @@ func newKeys(prefix string) keys { return keys{escape(prefix)} }
 
 // of returns the keys of a tree in the order in which every script expects them.
 func (k keys) of(tree pathlock.Tree) []string {
-	kinds := [...]string{locksKey, deadlinesKey, queueKey, fenceKey, gateKey}
 	base := k.base(tree)
-	// One text has them all: this is done for every command.
-	var b strings.Builder
-	b.Grow(len(kinds) * (len(base) + len(deadlinesKey)))
-	keys := make([]string, len(kinds))
-	for i, kind := range kinds {
-		begin := b.Len()
-		b.WriteString(base)
-		b.WriteString(kind)
-		keys[i] = b.String()[begin:]
-	}
-	return keys
+	return []string{base + locksKey, base + deadlinesKey, base + queueKey, base + fenceKey, base + gateKey}
 }
 
 func (k keys) locks(tree pathlock.Tree) string { return k.base(tree) + locksKey }
@@ -116,16 +105,8 @@ func escape(s string) string {
 	plain := func(c byte) bool {
 		return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '.' || c == '-' || c == '_'
 	}
-	first := 0
-	for first < len(s) && plain(s[first]) {
-		first++
-	}
-	if first == len(s) {
-		return s
-	}
 	var b strings.Builder
-	b.WriteString(s[:first])
-	for i := first; i < len(s); i++ {
+	for i := range len(s) {
 		if plain(s[i]) {
 			b.WriteByte(s[i])
 		} else {

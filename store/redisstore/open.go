@@ -2,10 +2,9 @@ package redisstore
 
 import (
 	"cmp"
-	"crypto/tls"
 	"errors"
 	"fmt"
-	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,208 +53,96 @@ func Open(rawURL string, opts ...Option) (*Store, error) {
 	return s, nil
 }
 
-// errNoPrimary is for a URL that does not name the primary, or has a password with a slash.
-var errNoPrimary = errors.New("redisstore: a redis+sentinel URL names the primary before the sentinels: name@host1,host2; in a user or password, write / ? # @ : % as %2F %3F %23 %40 %3A %25")
-
-// errScheme is for a URL of something else.
-var errScheme = errors.New("redisstore: the URL's scheme is not redis, redis+cluster or redis+sentinel, or one of these with rediss")
-
-// errMalformed quotes nothing of the URL: a password may be anywhere in a malformed one.
-var errMalformed = errors.New("redisstore: not a valid redis URL: see Open for its form; in a user or password, write / ? # @ : % as %2F %3F %23 %40 %3A %25")
-
-// errNoPassword is for a URL with a user and no password. The client would log nobody in, and work
-// with the rights of the default user.
-var errNoPassword = errors.New("redisstore: the URL names a user without a password; for a user with nopass, give any")
+var (
+	errScheme = errors.New("redisstore: the URL's scheme is not redis, redis+cluster or redis+sentinel, or one of these with rediss")
+	// errNoPrimary quotes nothing of the URL: a password may be anywhere in a malformed one.
+	errNoPrimary  = errors.New("redisstore: a redis+sentinel URL names the primary before the sentinels: name@host1,host2")
+	errSeveral    = errors.New("redisstore: a redis URL names one host; see Open for those of a cluster and of sentinels")
+	errNoDatabase = errors.New("redisstore: a cluster has no databases with numbers")
+)
 
 // dialTimeout is how long dialling may take, unless the URL has another dial_timeout. For so long,
 // a host that has gone holds up the client's pool, and a cluster's look at who has which slots.
 const dialTimeout = time.Second
 
 func openClient(rawURL string) (redis.UniversalClient, error) {
-	scheme, rest, ok := strings.Cut(rawURL, "://")
-	if !ok {
+	scheme, rest, _ := strings.Cut(rawURL, "://")
+	kind, port, primary := strings.Replace(scheme, "rediss", "redis", 1), "6379", ""
+	switch {
+	case !slices.Contains([]string{"redis", "redis+cluster", "redis+sentinel"}, kind):
 		return nil, errScheme
+	case kind == "redis+sentinel":
+		port = "26379"
+		if primary, rest = cutPrimary(rest); primary == "" {
+			return nil, errNoPrimary
+		}
 	}
-	if strings.ContainsRune(rawURL, '#') { // never right, and hides what follows from the parsers
-		return nil, errMalformed
+	if strings.HasPrefix(rest, ":") { // a password without a user is the default user's
+		rest = "default" + rest
 	}
-	rest, query, _ := strings.Cut(rest, "?")
-	r := reader{"redis://", !strings.Contains(rest[strings.IndexByte(rest+"/", '/'):]+query, "@")}
-	options, err := url.ParseQuery(query)
+	tls := "s"
+	if kind == scheme {
+		tls = ""
+	}
+	u, err := storeurl.ParseServers(kind+tls+"://"+rest, kind, port)
 	if err != nil {
-		return nil, errMalformed
-	}
-	var config *tls.Config
-	topology := strings.Replace(scheme, "rediss", "redis", 1)
-	if topology != scheme {
-		config = &tls.Config{MinVersion: tls.VersionTLS12}
-		r.scheme = "rediss://"
-	}
-	if err := storeurl.Take(options, config); err != nil {
 		return nil, fmt.Errorf("redisstore: %w", err)
 	}
-	switch topology {
-	case "redis":
-		return openSingle(r, rest, options, config)
-	case "redis+cluster":
-		return openCluster(r, rest, options, config)
-	case "redis+sentinel":
-		return openSentinel(r, rest, options, config)
-	default:
-		return nil, errScheme
+	auth := redis.Options{Username: u.Options.Get("sentinel_username"), Password: u.Options.Get("sentinel_password")}
+	if kind == "redis+sentinel" {
+		u.Options.Del("sentinel_username")
+		u.Options.Del("sentinel_password")
 	}
-}
-
-func openSingle(r reader, rest string, options url.Values, config *tls.Config) (redis.UniversalClient, error) {
-	u, err := splitHosts(rest, "6379")
-	if err != nil {
-		return nil, err
+	// The rest is for go-redis, which sees no password, so that its errors may quote what it sees.
+	read := "redis" + tls + "://host/" + u.Path + "?" + u.Options.Encode()
+	if kind == "redis+cluster" {
+		o, err := redis.ParseClusterURL(read)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("redisstore: %w", err)
+		case u.Path != "":
+			return nil, errNoDatabase
+		}
+		o.Addrs, o.Username, o.Password, o.ContextTimeoutEnabled = u.Addrs, u.User, u.Password, true
+		o.DialTimeout, o.DialerRetries = cmp.Or(o.DialTimeout, dialTimeout), max(o.DialerRetries, 1)
+		if u.TLS != nil {
+			u.TLS.InsecureSkipVerify = o.TLSConfig.InsecureSkipVerify
+		}
+		o.TLSConfig = u.TLS // what go-redis reads has the host's name
+		return redis.NewClusterClient(o), nil
 	}
-	if u.name != "" || len(u.hosts) > 1 {
-		return nil, errMalformed
+	o, err := redis.ParseURL(read)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("redisstore: %w", err)
+	case auth.Username != "" && auth.Password == "":
+		return nil, errors.New("redisstore: the URL names a sentinel_username without a password")
+	case kind == "redis" && len(u.Addrs) > 1:
+		return nil, errSeveral
 	}
-	o, err := readNode(r, u, options, config)
-	if err := cmp.Or(err, u.checkPorts()); err != nil {
-		return nil, err
+	o.Addr, o.Username, o.Password, o.ContextTimeoutEnabled = u.Addrs[0], u.User, u.Password, true
+	o.DialTimeout, o.DialerRetries = cmp.Or(o.DialTimeout, dialTimeout), max(o.DialerRetries, 1)
+	if u.TLS != nil {
+		u.TLS.InsecureSkipVerify = o.TLSConfig.InsecureSkipVerify
+	}
+	o.TLSConfig = u.TLS
+	if kind == "redis+sentinel" {
+		return newSentinelClient(primary, u.Addrs, o, auth), nil
 	}
 	return redis.NewClient(o), nil
 }
 
-func openCluster(r reader, rest string, options url.Values, config *tls.Config) (redis.UniversalClient, error) {
-	u, err := splitHosts(rest, "6379")
-	if err := cmp.Or(err, u.checkPorts()); err != nil {
-		return nil, err
+// cutPrimary takes the primary's name out of [user:password@]name@hosts. It is empty if there is
+// none.
+func cutPrimary(rest string) (name, without string) {
+	authority := rest[:strings.IndexAny(rest+"/", "/?#")]
+	at := strings.LastIndexByte(authority, '@')
+	if at < 0 {
+		return "", rest
 	}
-	for _, host := range u.hosts[1:] {
-		options.Add("addr", host)
+	begin := strings.LastIndexByte(authority[:at], '@') + 1
+	if name = authority[begin:at]; strings.Contains(name, ":") { // a user and a password
+		return "", rest
 	}
-	o, err := read(r, redis.ParseClusterURL, u.first(), "?"+options.Encode())
-	if err != nil {
-		return nil, err
-	}
-	if u.name != "" || u.db != "" {
-		return nil, errMalformed
-	}
-	o.ContextTimeoutEnabled = true
-	if err := settle(config, o.Username, o.Password, &o.TLSConfig, &o.DialTimeout, &o.DialerRetries); err != nil {
-		return nil, err
-	}
-	return redis.NewClusterClient(o), nil
-}
-
-func openSentinel(r reader, rest string, options url.Values, config *tls.Config) (redis.UniversalClient, error) {
-	u, err := splitHosts(rest, "26379")
-	if err := cmp.Or(err, u.checkPorts()); err != nil {
-		return nil, err
-	}
-	// One part before the hosts is the name, two are the user and the name.
-	if u.name == "" {
-		u.name, u.user = u.user, ""
-	}
-	// A name has no colon: that is a user with a password, and the name is missing.
-	if u.name == "" || strings.ContainsRune(u.name, ':') {
-		return nil, errNoPrimary
-	}
-	auth := redis.Options{Username: options.Get("sentinel_username"), Password: options.Get("sentinel_password")}
-	if auth.Username != "" && auth.Password == "" {
-		return nil, errNoPassword
-	}
-	options.Del("sentinel_username")
-	options.Del("sentinel_password")
-	o, err := readNode(r, u, options, config)
-	if err != nil {
-		return nil, err
-	}
-	return newSentinelClient(u.name, u.hosts, o, auth), nil
-}
-
-// readNode reads the options of a client that serves one node at a time.
-func readNode(r reader, u hostsURL, options url.Values, config *tls.Config) (*redis.Options, error) {
-	o, err := read(r, redis.ParseURL, u.first(), "/"+u.db+"?"+options.Encode())
-	if err != nil {
-		return nil, err
-	}
-	o.ContextTimeoutEnabled = true
-	return o, settle(config, o.Username, o.Password, &o.TLSConfig, &o.DialTimeout, &o.DialerRetries)
-}
-
-// settle sets what all clients have in common. What go-redis reads of TLS from a URL has the first
-// host's name, which the other nodes have not; of that, only skip_verify counts.
-func settle(config *tls.Config, user, password string, read **tls.Config, timeout *time.Duration, tries *int) error {
-	if user != "" && password == "" {
-		return errNoPassword
-	}
-	if config != nil && *read != nil {
-		config.InsecureSkipVerify = (*read).InsecureSkipVerify
-	}
-	*read, *timeout, *tries = config, cmp.Or(*timeout, dialTimeout), max(*tries, 1)
-	return nil
-}
-
-// reader says how go-redis has to read a URL, and whether what follows the hosts may be quoted.
-type reader struct {
-	scheme string
-	quotes bool
-}
-
-// read has go-redis read a URL. Its errors quote parts of the URL, and passwords may be anywhere in
-// a malformed one. So only what is wrong behind the hosts is passed on, if no password is there.
-func read[O any](r reader, parse func(string) (O, error), hosts, rest string) (O, error) {
-	o, err := parse(r.scheme + hosts + rest)
-	if err != nil && r.quotes {
-		if _, err := parse(r.scheme + "host" + rest); err != nil {
-			return o, fmt.Errorf("redisstore: %w", err)
-		}
-	}
-	if err != nil {
-		return o, errMalformed
-	}
-	return o, nil
-}
-
-// hostsURL is a URL with several hosts, which net/url does not read.
-type hostsURL struct {
-	user  string // user:password, as written
-	name  string
-	hosts []string
-	db    string
-}
-
-// splitHosts reads what is between the scheme and the options.
-func splitHosts(s, port string) (hostsURL, error) {
-	var u hostsURL
-	s, u.db, _ = strings.Cut(s, "/")
-	if strings.Contains(u.db, "@") {
-		return u, errMalformed
-	}
-	if i := strings.LastIndexByte(s, '@'); i >= 0 {
-		u.user, s = s[:i], s[i+1:]
-		if i := strings.LastIndexByte(u.user, '@'); i >= 0 {
-			u.user, u.name = u.user[:i], u.user[i+1:]
-		}
-	}
-	for host := range strings.SplitSeq(s, ",") {
-		if !strings.Contains(host, ":") || strings.HasSuffix(host, "]") {
-			host += ":" + port
-		}
-		u.hosts = append(u.hosts, host)
-	}
-	return u, nil
-}
-
-func (u hostsURL) checkPorts() error {
-	for _, host := range u.hosts {
-		if err := storeurl.CheckPort(host); err != nil {
-			return fmt.Errorf("redisstore: %w", err)
-		}
-	}
-	return nil
-}
-
-// first writes the user and the first host.
-func (u hostsURL) first() string {
-	if u.user != "" {
-		return u.user + "@" + u.hosts[0]
-	}
-	return u.hosts[0]
+	return name, rest[:begin] + rest[at+1:]
 }

@@ -25,13 +25,13 @@ const emptyGate = "-"
 // the note; it is not known since when it is held.
 func (s *Store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
 	what, keys := calls.Operation{Verb: "snapshot", Tree: tree}, s.keys.of(tree)
-	answer, err := calls.Do(ctx, s.calls, what, func(ctx context.Context) (any, error) {
-		return s.scripts.snapshot.Run(ctx, s.client, keys)
+	got, err := calls.Do(ctx, s.calls, what, func(ctx context.Context) (lua.Reply, error) {
+		return s.scripts.snapshot.Ask(ctx, s.client, keys)
 	})
 	if err != nil {
 		return pathlock.Snapshot{}, err
 	}
-	im, err := parseImage(answer)
+	im, err := parseImage(got)
 	if err != nil {
 		return pathlock.Snapshot{}, calls.Unavailable(what, err)
 	}
@@ -57,56 +57,22 @@ type entry struct {
 	record string // empty for what has none
 }
 
-func parseImage(answer any) (image, error) {
-	items, ok := answer.([]any)
-	if !ok || len(items) != 6 {
-		return image{}, fmt.Errorf("unexpected reply %v", answer)
+func parseImage(got lua.Reply) (im image, err error) {
+	const head, each = 3, 3
+	if len(got.Rest) < head || (len(got.Rest)-head)%each != 0 {
+		return image{}, fmt.Errorf("unexpected reply of %d strings", len(got.Rest))
 	}
-	head, err := lua.ParseReply(items[:4])
-	if err != nil {
-		return image{}, err
+	im = image{fence: got.Number(0), gate: got.Text(1), entries: make(map[string]entry)}
+	number := func(s string) int64 {
+		n, failed := strconv.ParseInt(s, 10, 64)
+		err = cmp.Or(err, failed)
+		return n
 	}
-	im := image{fence: head.Number(0), gate: head.Text(1), entries: make(map[string]entry)}
-	if im.now, err = strconv.ParseInt(head.Status, 10, 64); err != nil {
-		return image{}, fmt.Errorf("the server's time: %w", err)
+	im.now, im.gateTTL = number(got.Status), number(got.Text(2))
+	for e := range slices.Chunk(got.Rest[head:], each) {
+		im.entries[e[0]] = entry{number(e[1]), e[2]}
 	}
-	if im.gateTTL, err = strconv.ParseInt(head.Text(2), 10, 64); err != nil {
-		return image{}, fmt.Errorf("the gate's time to live: %w", err)
-	}
-	scored, err := parseStrings(items[4])
-	if err != nil {
-		return image{}, err
-	}
-	records, err := parseStrings(items[5])
-	if err != nil {
-		return image{}, err
-	}
-	if len(scored) != 2*len(records) {
-		return image{}, fmt.Errorf("%d deadlines and %d records", len(scored)/2, len(records))
-	}
-	for i, record := range records {
-		until, err := strconv.ParseFloat(scored[2*i+1], 64)
-		if err != nil {
-			return image{}, fmt.Errorf("a deadline: %w", err)
-		}
-		im.entries[scored[2*i]] = entry{int64(until), record}
-	}
-	return im, nil
-}
-
-// parseStrings reads an array of strings. What is missing is the empty one.
-func parseStrings(answer any) ([]string, error) {
-	items, ok := answer.([]any)
-	if !ok {
-		return nil, fmt.Errorf("unexpected %T in a reply", answer)
-	}
-	all := make([]string, len(items))
-	for i, item := range items {
-		if all[i], ok = item.(string); !ok && item != nil {
-			return nil, fmt.Errorf("unexpected %T in a reply", item)
-		}
-	}
-	return all, nil
+	return im, err
 }
 
 // snapshot decodes the image. What has ended with its lease is left out, whether it has been
