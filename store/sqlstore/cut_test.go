@@ -44,7 +44,7 @@ func cutAtEachStep(t *testing.T, s *sqlstore.Store, proxy *testnet.Proxy, late b
 		}
 		grant, err := s.Acquire(ctx, req)
 		if errors.Is(err, pathlock.ErrUnavailable) && wasCut {
-			// The message was one that has no answer, so that its connection was cut under this request.
+			// The message was one without an answer, so its connection was cut under this request.
 			grant, err = s.Acquire(ctx, req)
 		}
 		if err != nil {
