@@ -26,9 +26,9 @@ func dialectorOf(url string) gorm.Dialector {
 }
 
 func TestIdempotencyOnSQLite(t *testing.T) {
-	idempotencytest.Run(t, idempotencytest.Database{
-		URL: fileName(t, "&_txlock=immediate"), Other: fileName(t, "&_txlock=immediate"), Dialector: dialectorOf,
-	})
+	d := idempotencytest.Database{URL: fileName(t, "&_txlock=immediate"), Other: fileName(t, "&_txlock=immediate"), Dialector: dialectorOf}
+	idempotencytest.Run(t, d)
+	idempotencytest.RunHTTP(t, d)
 }
 
 func TestIdempotencyOnPostgres(t *testing.T) {

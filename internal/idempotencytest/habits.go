@@ -1,16 +1,17 @@
 package idempotencytest
 
 import (
-	"bytes"
+	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
-	"mime/multipart"
+	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/gin-gonic/gin/binding"
@@ -19,16 +20,53 @@ import (
 	"github.com/pathlock-go/pathlock/idempotency"
 )
 
+// labelling is a writer that adds a header of its own with the first byte.
+type labelling struct{ gin.ResponseWriter }
+
+func (w labelling) Write(b []byte) (int, error) {
+	w.Header().Set("Content-Encoding", "identity-late")
+	return w.ResponseWriter.Write(b)
+}
+
+// checkHeadersOfOthers checks that what a middleware further out has set for the first request is
+// not part of the answer: a repetition that it does not compress is not labelled as compressed.
+func (d Database) checkHeadersOfOthers(t *testing.T) {
+	for name, encode := range map[string]gin.HandlerFunc{
+		"before the handler":  func(c *gin.Context) { c.Header("Content-Encoding", "gzip") },
+		"with the first byte": func(c *gin.Context) { c.Writer = labelling{c.Writer} },
+	} {
+		s := d.open(t, idempotency.Config{})
+		outer := func(c *gin.Context) {
+			if c.GetHeader("Accept-Encoding") != "" {
+				encode(c)
+			}
+		}
+		s.gin.POST("/encoded", outer, s.keys.Handle, func(c *gin.Context) {
+			c.Header("Content-Language", "en")
+			c.JSON(http.StatusCreated, "text")
+		})
+		k := key()
+		for _, accept := range []string{"gzip", "", "gzip"} {
+			r := request(t, "/encoded", k)
+			if accept != "" {
+				r.Header.Set("Accept-Encoding", accept)
+			}
+			a := s.serve(r)
+			if encoded := a.header.Get("Content-Encoding") != ""; a.status != http.StatusCreated || encoded != (accept != "") || a.header.Get("Content-Language") != "en" {
+				t.Errorf("%s: accepting %q: %d with %v", name, accept, a.status, a.header)
+			}
+		}
+	}
+}
+
 // checkAnswersOfOthers checks that an error of which a middleware further out makes an answer is
 // not recorded as the empty answer that the handler has left.
 func (d Database) checkAnswersOfOthers(t *testing.T) {
 	failure := errors.New("no such product")
 	for name, fail := range map[string]gin.HandlerFunc{
-		"an error that is added":  func(c *gin.Context) { _ = c.Error(failure) },
-		"an error with a status":  func(c *gin.Context) { _ = c.AbortWithError(http.StatusNotFound, failure) },
-		"an error, and a status":  func(c *gin.Context) { c.Status(http.StatusUnprocessableEntity); _ = c.Error(failure) },
-		"an error of a rollback":  func(c *gin.Context) { c.Abort(); _ = c.Error(failure) },
-		"two errors of a handler": func(c *gin.Context) { _ = c.Error(failure); _ = c.Error(failure) },
+		"an error that is added": func(c *gin.Context) { _ = c.Error(failure) },
+		"an error with a status": func(c *gin.Context) { _ = c.AbortWithError(http.StatusNotFound, failure) },
+		"an error, and a status": func(c *gin.Context) { c.Status(http.StatusUnprocessableEntity); _ = c.Error(failure) },
 	} {
 		s := d.open(t, idempotency.Config{})
 		broken := true
@@ -38,21 +76,13 @@ func (d Database) checkAnswersOfOthers(t *testing.T) {
 				c.String(http.StatusBadGateway, c.Errors.String())
 			}
 		}, s.keys.Handle, func(c *gin.Context) {
-			o := &Order{Item: c.GetHeader(idempotency.Header)}
-			err := s.db.WithContext(c.Request.Context()).Transaction(func(tx *gorm.DB) error {
-				if err := tx.Create(o).Error; err != nil || !broken {
-					return err
-				}
-				return failure
-			})
-			if err != nil {
+			if broken {
 				fail(c)
 				return
 			}
-			c.JSON(http.StatusCreated, o)
+			s.create(c)
 		})
-		k := key()
-		one := ask{path: "/errors", key: k}
+		one := ask{path: "/errors", key: key()}
 		for range 2 {
 			if a := s.send(one); a.status < http.StatusBadRequest || a.replayed || !strings.Contains(a.body, failure.Error()) {
 				t.Errorf("%s: %d %q, replayed: %v", name, a.status, a.body, a.replayed)
@@ -61,157 +91,144 @@ func (d Database) checkAnswersOfOthers(t *testing.T) {
 		broken = false
 		s.send(one).is(t, http.StatusCreated, false, "")
 		s.send(one).is(t, http.StatusCreated, true, "")
-		if n := s.orders(t, k); n != 1 {
-			t.Errorf("%s: %d orders", name, n)
-		}
+		s.expectOrders(t, one.key, 1)
 	}
 }
 
 // checkFailuresByGoing has a request fail because its context has ended, as the client went away or
 // a lock was lost. The handler takes that for the client's mistake: no repetition is told so.
 func (d Database) checkFailuresByGoing(t *testing.T) {
-	for name, inner := range map[string]bool{"the client goes away": false, "a lock is lost": true} {
-		for _, status := range []int{http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity} {
-			s := d.open(t, idempotency.Config{})
-			client, end := context.WithCancel(t.Context())
-			locked := func(c *gin.Context) {
-				before := c.Request
-				ctx, lost := context.WithCancel(before.Context())
-				defer lost()
-				if inner {
-					end = lost
-				}
-				c.Request = before.WithContext(ctx)
-				c.Next()
-				c.Request = before
+	for name, lockIsLost := range map[string]bool{"the client goes away": false, "a lock is lost": true} {
+		s := d.open(t, idempotency.Config{})
+		client, end := context.WithCancel(t.Context())
+		locked := func(c *gin.Context) {
+			before := c.Request
+			ctx, lost := context.WithCancel(before.Context())
+			defer lost()
+			if lockIsLost {
+				end = lost
 			}
-			s.gin.POST("/going", s.keys.Handle, locked, func(c *gin.Context) {
-				o := &Order{Item: c.GetHeader(idempotency.Header)}
-				err := s.db.WithContext(c.Request.Context()).Transaction(func(tx *gorm.DB) error {
-					if err := tx.Create(o).Error; err != nil {
-						return err
-					}
-					if c.GetHeader("X-Ends") != "" {
-						end()
-					}
-					if err := tx.Find(&[]Order{}).Error; err != nil {
-						return err
-					}
-					return idempotency.RecordJSON(tx, http.StatusCreated, o)
-				})
-				if err != nil {
-					c.JSON(status, err.Error())
-					return
-				}
-				c.JSON(http.StatusCreated, o)
-			})
-			k := key()
-			r := httptest.NewRequestWithContext(client, http.MethodPost, "/going", nil)
-			r.Header.Set(idempotency.Header, k)
-			r.Header.Set("X-Ends", "yes")
-			if a := s.serve(r); a.status != status {
-				t.Errorf("%s: %d %s", name, a.status, a.body)
-			}
-			one := ask{path: "/going", key: k}
-			s.send(one).is(t, http.StatusCreated, false, "")
-			s.send(one).is(t, http.StatusCreated, true, "")
-			if n := s.orders(t, k); n != 1 {
-				t.Errorf("%s, %d: %d orders", name, status, n)
-			}
-			end()
+			c.Request = before.WithContext(ctx)
+			c.Next()
+			c.Request = before
 		}
+		s.gin.POST("/going", s.keys.Handle, locked, func(c *gin.Context) {
+			o := &Order{Item: c.GetHeader(idempotency.Header)}
+			err := s.db.WithContext(c.Request.Context()).Transaction(func(tx *gorm.DB) error {
+				if err := tx.Create(o).Error; err != nil {
+					return err
+				}
+				if c.GetHeader("X-Ends") != "" {
+					end()
+				}
+				return idempotency.RecordJSON(tx, http.StatusCreated, o)
+			})
+			if err != nil {
+				c.JSON(http.StatusUnprocessableEntity, err.Error())
+				return
+			}
+			c.JSON(http.StatusCreated, o)
+		})
+		one := ask{path: "/going", key: key()}
+		r := request(t, one.path, one.key).WithContext(client)
+		r.Header.Set("X-Ends", "yes")
+		if a := s.serve(r); a.status != http.StatusUnprocessableEntity {
+			t.Errorf("%s: %d %s", name, a.status, a.body)
+		}
+		s.send(one).is(t, http.StatusCreated, false, "")
+		s.send(one).is(t, http.StatusCreated, true, "")
+		s.expectOrders(t, one.key, 1)
+		end()
 	}
 }
 
 // checkBodiesReadBefore checks that another body is another request, whoever has read it first, and
 // that a body which nobody knows any more is no request at all.
 func (d Database) checkBodiesReadBefore(t *testing.T) {
-	asForm := func(amount string) (string, string) {
-		return url.Values{"amount": {amount}}.Encode(), binding.MIMEPOSTForm
-	}
-	asJSON := func(amount string) (string, string) { return `{"amount":"` + amount + `"}`, binding.MIMEJSON }
-	asParts := func(amount string) (string, string) {
-		var body bytes.Buffer
-		w := multipart.NewWriter(&body)
-		_ = w.SetBoundary("always-the-same")
-		file, _ := w.CreateFormFile("amounts", "amounts.txt")
-		_, _ = io.WriteString(file, amount)
-		_ = w.Close()
-		return body.String(), w.FormDataContentType()
-	}
 	for name, c := range map[string]struct {
 		before gin.HandlerFunc
-		body   func(amount string) (body, kind string)
-		status int
+		known  bool
 	}{
-		"nobody has":            {func(*gin.Context) {}, asJSON, http.StatusCreated},
-		"gin keeps a copy":      {func(c *gin.Context) { _ = c.ShouldBindBodyWith(&struct{}{}, binding.JSON) }, asJSON, http.StatusCreated},
-		"it is a form":          {func(c *gin.Context) { c.PostForm("amount") }, asForm, http.StatusCreated},
-		"it is a form of parts": {func(c *gin.Context) { _, _ = c.MultipartForm() }, asParts, http.StatusCreated},
-		"it is gone":            {func(c *gin.Context) { _, _ = io.Copy(io.Discard, c.Request.Body) }, asJSON, http.StatusInternalServerError},
+		"nobody has":       {func(*gin.Context) {}, true},
+		"gin keeps a copy": {func(c *gin.Context) { _ = c.ShouldBindBodyWith(&struct{}{}, binding.JSON) }, true},
+		"it is gone":       {func(c *gin.Context) { _, _ = io.Copy(io.Discard, c.Request.Body) }, false},
 	} {
 		s := d.open(t, idempotency.Config{})
-		s.gin.POST("/read-before", c.before, s.keys.Handle, func(gc *gin.Context) {
-			o := &Order{Item: gc.GetHeader(idempotency.Header)}
-			if err := s.db.WithContext(gc.Request.Context()).Create(o).Error; err != nil {
-				t.Error(err)
-			}
-			gc.JSON(http.StatusCreated, o)
-		})
+		s.gin.POST("/read-before", c.before, s.keys.Handle, s.create)
 		k := key()
-		send := func(amount string) answer {
-			body, kind := c.body(amount)
-			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/read-before", strings.NewReader(body))
-			r.Header.Set("Content-Type", kind)
-			r.Header.Set(idempotency.Header, k)
-			return s.serve(r)
-		}
-		if first := send("1"); first.status != c.status {
-			t.Errorf("%s: %d %s, want %d", name, first.status, first.body, c.status)
-		}
-		if c.status != http.StatusCreated {
-			if n := s.orders(t, k); n != 0 {
-				t.Errorf("%s: %d orders", name, n)
-			}
+		first := s.send(ask{path: "/read-before", key: k, body: `{"amount":"1"}`})
+		if !c.known {
+			first.is(t, http.StatusInternalServerError, false, "internal")
+			s.expectOrders(t, k, 0)
 			continue
 		}
-		if other := send("999"); other.status != http.StatusUnprocessableEntity {
+		first.is(t, http.StatusCreated, false, "")
+		if other := s.send(ask{path: "/read-before", key: k, body: `{"amount":"999"}`}); other.status != http.StatusUnprocessableEntity {
 			t.Errorf("%s: another body: %d %s", name, other.status, other.body)
 		}
-		send("1").is(t, http.StatusCreated, true, "")
-		if n := s.orders(t, k); n != 1 {
-			t.Errorf("%s: %d orders", name, n)
+		s.send(ask{path: "/read-before", key: k, body: `{"amount":"1"}`}).is(t, http.StatusCreated, true, "")
+		s.expectOrders(t, k, 1)
+	}
+}
+
+// checkSlowBodies checks that a client which does not send its body to the end is answered in time,
+// that its key stays free, and that the bound is one of the body alone.
+func (d Database) checkSlowBodies(t *testing.T) {
+	const bound = 100 * time.Millisecond
+	s := d.open(t, idempotency.Config{BodyTimeout: bound})
+	server := httptest.NewServer(s.gin)
+	defer server.Close()
+	k := key()
+	send := func(body string, times int, want int, closes bool) {
+		t.Helper()
+		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", server.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.Close() }()
+		answers := bufio.NewReader(conn)
+		for range times {
+			if _, err := fmt.Fprintf(conn, "POST /plain HTTP/1.1\r\nHost: x\r\n%s: %s\r\nContent-Length: %d\r\n\r\n%s", idempotency.Header, k, len(item(k)), body); err != nil {
+				t.Fatal(err)
+			}
+			response, err := http.ReadResponse(answers, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := io.ReadAll(response.Body)
+			if err != nil || response.StatusCode != want || response.Close != closes {
+				t.Errorf("%d %s, closes: %v, %v; want %d", response.StatusCode, text, response.Close, err, want)
+			}
+			_ = response.Body.Close()
 		}
 	}
+	send("{", 1, http.StatusRequestTimeout, true)
+	s.at = func(step string) {
+		if step == "claimed" {
+			time.Sleep(2 * bound) // the deadline of the body has passed
+		}
+	}
+	send(item(k), 2, http.StatusCreated, false)
+	s.expectOrders(t, k, 1)
 }
 
 // checkHandledTwice checks that a request does not wait for itself.
 func (d Database) checkHandledTwice(t *testing.T) {
 	s := d.open(t, idempotency.Config{Wait: idempotency.NoWait})
-	handler := func(c *gin.Context) {
-		o := &Order{Item: c.GetHeader(idempotency.Header)}
-		if err := s.db.WithContext(c.Request.Context()).Create(o).Error; err != nil {
-			t.Error(err)
-		}
-		c.JSON(http.StatusCreated, o)
-	}
-	s.gin.Group("/group", s.keys.Handle).POST("/twice", s.keys.Handle, handler)
+	s.gin.Group("/group", s.keys.Handle).POST("/twice", s.keys.Handle, s.create)
 	s.gin.POST("/again", s.keys.Handle, func(c *gin.Context) {
 		c.Request.URL.Path = "/group/twice"
 		s.gin.HandleContext(c)
 	})
 	for _, path := range []string{"/group/twice", "/again"} {
-		k := key()
-		one := ask{path: path, key: k}
+		one := ask{path: path, key: key()}
 		first, second := s.send(one), s.send(one)
 		first.is(t, http.StatusCreated, false, "")
 		second.is(t, http.StatusCreated, true, "")
 		if second.body != first.body || first.body == "" {
 			t.Errorf("%s: the answer was %q, and its repetition %q", path, first.body, second.body)
 		}
-		if n := s.orders(t, k); n != 1 {
-			t.Errorf("%s: %d orders", path, n)
-		}
+		s.expectOrders(t, one.key, 1)
 	}
 }
 
@@ -221,30 +238,23 @@ func (d Database) checkHandledTwice(t *testing.T) {
 func (d Database) checkHandleContext(t *testing.T) {
 	s := d.open(t, idempotency.Config{Wait: idempotency.NoWait})
 	for name, of := range map[string]func(c *gin.Context) context.Context{
-		"the request's context": func(c *gin.Context) context.Context { return c.Request.Context() },
-		"gin's own context":     func(c *gin.Context) context.Context { return c },
+		"request": func(c *gin.Context) context.Context { return c.Request.Context() },
+		"gin":     func(c *gin.Context) context.Context { return c },
 	} {
-		for _, status := range []int{http.StatusCreated, http.StatusInternalServerError} {
-			s.routes()
-			s.gin.POST("/inner", func(c *gin.Context) {
-				o := &Order{Item: c.GetHeader(idempotency.Header)}
-				if err := s.db.WithContext(of(c)).Create(o).Error; err != nil {
-					t.Error(err)
-				}
-				c.JSON(status, o)
-			})
-			s.gin.POST("/outer", s.keys.Handle, func(c *gin.Context) {
-				c.Request.URL.Path = "/inner"
-				s.gin.HandleContext(c)
-			})
-			k := key()
-			one := ask{path: "/outer", key: k}
-			s.send(one).is(t, status, false, "")
-			s.send(one).is(t, http.StatusConflict, false, "idempotency-answer-lost")
-			if n := s.orders(t, k); n != 1 {
-				t.Errorf("%s, %d: %d orders", name, status, n)
+		s.gin.POST("/inner/"+name, func(c *gin.Context) {
+			if err := s.db.WithContext(of(c)).Create(&Order{Item: c.GetHeader(idempotency.Header)}).Error; err != nil {
+				t.Error(err)
 			}
-		}
+			c.String(http.StatusCreated, "made")
+		})
+		s.gin.POST("/outer/"+name, s.keys.Handle, func(c *gin.Context) {
+			c.Request.URL.Path = "/inner/" + name
+			s.gin.HandleContext(c)
+		})
+		one := ask{path: "/outer/" + name, key: key()}
+		s.send(one).is(t, http.StatusCreated, false, "")
+		s.send(one).is(t, http.StatusConflict, false, "idempotency-answer-lost")
+		s.expectOrders(t, one.key, 1)
 	}
 }
 
@@ -260,5 +270,30 @@ func (d Database) checkUnrouted(t *testing.T) {
 		if got.body == "" {
 			t.Error("an empty answer")
 		}
+	}
+}
+
+// checkOuterRequest checks that middleware further out has its own request again after the handler:
+// what it writes then is none of the request's effects, and stays whatever was answered.
+func (d Database) checkOuterRequest(t *testing.T) {
+	s := d.open(t, idempotency.Config{})
+	var status int
+	s.gin.POST("/audited", func(c *gin.Context) {
+		outer := c.Request
+		c.Next()
+		if c.Request != outer || outer.Form.Get("added") != "yes" {
+			t.Errorf("%d: the outer request is not back, or lacks what was changed: %v", status, outer.Form)
+		}
+		if err := s.db.WithContext(c.Request.Context()).Create(&Order{Item: c.GetHeader(idempotency.Header)}).Error; err != nil {
+			t.Errorf("%d: the audit row: %v", status, err)
+		}
+	}, s.keys.Handle, func(c *gin.Context) {
+		c.Request.Form = map[string][]string{"added": {"yes"}}
+		c.String(status, "answer")
+	})
+	for _, status = range []int{http.StatusCreated, http.StatusForbidden, http.StatusInternalServerError} {
+		k := key()
+		s.send(ask{path: "/audited", key: k}).is(t, status, false, "")
+		s.expectOrders(t, k, 1)
 	}
 }

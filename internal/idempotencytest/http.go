@@ -1,0 +1,182 @@
+package idempotencytest
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/pathlock-go/pathlock/idempotency"
+)
+
+// RunHTTP checks what does not depend on the database: which requests run, and which answers are
+// recorded. The database has been through [Run].
+func RunHTTP(t *testing.T, d Database) {
+	t.Helper()
+	t.Run("replays", d.checkReplays)
+	t.Run("refusals", d.checkRefusals)
+	t.Run("what is recorded", d.checkRecorded)
+	t.Run("answers cut short", d.checkCutShort)
+	t.Run("headers of others", d.checkHeadersOfOthers)
+	t.Run("answers of others", d.checkAnswersOfOthers)
+	t.Run("failures by going", d.checkFailuresByGoing)
+	t.Run("bodies read before", d.checkBodiesReadBefore)
+	t.Run("slow bodies", d.checkSlowBodies)
+	t.Run("handled twice", d.checkHandledTwice)
+	t.Run("handed on", d.checkHandleContext)
+	t.Run("unrouted", d.checkUnrouted)
+	t.Run("outer request", d.checkOuterRequest)
+}
+
+// create makes an order named as the key, and answers with it.
+func (s *shop) create(c *gin.Context) {
+	o := &Order{Item: c.GetHeader(idempotency.Header)}
+	if err := s.db.WithContext(c.Request.Context()).Create(o).Error; err != nil {
+		c.String(http.StatusInternalServerError, "%v", err)
+		return
+	}
+	c.JSON(http.StatusCreated, o)
+}
+
+// expectOrders checks how many orders of an item there are.
+func (s *shop) expectOrders(t *testing.T, item string, want int64) {
+	t.Helper()
+	if n := s.orders(t, item); n != want {
+		t.Errorf("%d orders of %s, want %d", n, item, want)
+	}
+}
+
+// checkReplays sends each kind of request twice.
+func (d Database) checkReplays(t *testing.T) {
+	s := d.open(t, idempotency.Config{})
+	for _, path := range []string{"/recorded", "/plain", "/implicit", "/nothing"} {
+		k := key()
+		one := ask{path: path, key: k, body: item(k)}
+		first := s.send(one)
+		first.is(t, http.StatusCreated, false, "")
+		quoted := one
+		quoted.key = `"` + k + `"`
+		for _, again := range []ask{one, quoted} {
+			second := s.send(again)
+			second.is(t, http.StatusCreated, true, "")
+			if second.body != first.body || second.header.Get("Content-Type") != first.header.Get("Content-Type") || second.header.Get("Set-Cookie") != "" {
+				t.Errorf("%s: first %q, then %q with %v", path, first.body, second.body, second.header)
+			}
+			if path != "/recorded" && second.header.Get("Location") != first.header.Get("Location") {
+				t.Errorf("%s: the headers are %v", path, second.header)
+			}
+		}
+		want := int64(1)
+		if path == "/nothing" {
+			want = 0
+		}
+		if n := s.orders(t, k); n != want {
+			t.Errorf("%s: %d orders", path, n)
+		}
+	}
+	// Without a key, and by methods that change nothing, everything is as it was.
+	k := key()
+	for range 2 {
+		s.send(ask{path: "/recorded", body: item(k)}).is(t, http.StatusCreated, false, "")
+		r := httptest.NewRequestWithContext(context.Background(), http.MethodGet, "/recorded", strings.NewReader(item(k)))
+		r.Header.Set(idempotency.Header, k)
+		s.serve(r).is(t, http.StatusCreated, false, "")
+	}
+	if n := s.orders(t, k); n != 4 {
+		t.Errorf("%d orders without a key", n)
+	}
+}
+
+// checkRefusals sends keys in ways in which they cannot be sent.
+func (d Database) checkRefusals(t *testing.T) {
+	s := d.open(t, idempotency.Config{Required: true, MaxBody: 100, Documentation: "https://example.com/keys"})
+	s.send(ask{path: "/plain", body: item("x")}).is(t, http.StatusBadRequest, false, "idempotency-key-missing")
+	for _, malformed := range []string{`"`, `""`, `"a"b"`, `"a\b"`, `a b`, `"a";b=1`, "a,b", "\"\x80\"", strings.Repeat("x", 256)} {
+		s.send(ask{path: "/plain", key: malformed, body: item("x")}).is(t, http.StatusBadRequest, false, "idempotency-key-malformed")
+	}
+	twice := httptest.NewRequestWithContext(context.Background(), http.MethodPost, "/plain", strings.NewReader(item("x")))
+	twice.Header[idempotency.Header] = []string{"a", "a"}
+	s.serve(twice).is(t, http.StatusBadRequest, false, "idempotency-key-malformed")
+	s.send(ask{path: "/plain", key: key(), body: strings.Repeat("x", 101)}).is(t, http.StatusRequestEntityTooLarge, false, "too-large")
+	if n := s.orders(t, "x"); n != 0 {
+		t.Errorf("%d orders", n)
+	}
+
+	k := key()
+	one := ask{path: "/plain", key: k, user: "ann", body: item(k)}
+	s.send(one).is(t, http.StatusCreated, false, "")
+	for _, other := range []ask{
+		{"/plain", k, "ann", item(k) + " "}, {"/plain?x=1", k, "ann", item(k)}, {"/recorded", k, "ann", item(k)},
+	} {
+		a := s.send(other)
+		a.is(t, http.StatusUnprocessableEntity, false, "idempotency-key-reused")
+		if !strings.Contains(a.header.Get("Link"), "https://example.com/keys") {
+			t.Errorf("the headers are %v", a.header)
+		}
+	}
+	// Letter case counts, and somebody else's key is another one.
+	s.send(ask{"/plain", strings.ToUpper(k + "z"), "ann", item(k)}).is(t, http.StatusCreated, false, "")
+	s.send(ask{"/plain", k + "z", "ann", item(k)}).is(t, http.StatusCreated, false, "")
+	s.send(ask{"/plain", k, "bob", item(k)}).is(t, http.StatusCreated, false, "")
+	s.send(ask{"/plain", "nn" + k, "a", item(k)}).is(t, http.StatusCreated, false, "")
+	s.send(one).is(t, http.StatusCreated, true, "")
+	if n := s.orders(t, k); n != 5 {
+		t.Errorf("%d orders", n)
+	}
+}
+
+// checkRecorded checks which answers a repetition gets, and which requests run again.
+func (d Database) checkRecorded(t *testing.T) {
+	s := d.open(t, idempotency.Config{MaxAnswer: 2 << 10})
+	for _, c := range []struct {
+		status   string
+		commits  bool
+		first    int
+		then     int
+		replayed bool
+		problem  string
+	}{
+		{"200", false, 200, 200, true, ""},
+		{"204", true, 204, 204, true, ""},
+		{"303", true, 303, 303, true, ""},
+		{"400", false, 400, 400, true, ""},
+		{"404", false, 404, 404, true, ""},
+		{"422", false, 422, 422, true, ""},
+		{"401", false, 401, 401, false, ""},
+		{"409", false, 409, 409, false, ""},
+		{"423", false, 423, 423, false, ""},
+		{"429", false, 429, 429, false, ""},
+		{"206", false, 206, 206, false, ""},
+		{"406", false, 406, 406, false, ""},
+		{"411", false, 411, 411, false, ""},
+		{"415", false, 415, 415, false, ""},
+		{"416", false, 416, 416, false, ""},
+		{"417", false, 417, 417, false, ""},
+		{"431", false, 431, 431, false, ""},
+		{"500", false, 500, 500, false, ""},
+		{"503", false, 503, 503, false, ""},
+		{"panic", false, 500, 500, false, ""},
+		// What has taken place does not take place again, whatever was answered.
+		{"423", true, 423, 409, false, "idempotency-answer-lost"},
+		{"503", true, 503, 409, false, "idempotency-answer-lost"},
+		{"panic", true, 500, 409, false, "idempotency-answer-lost"},
+	} {
+		k := key()
+		one := ask{path: map[bool]string{true: "/answer/yes/", false: "/answer/no/"}[c.commits] + c.status, key: k, body: item(k)}
+		s.send(one).is(t, c.first, false, "")
+		s.send(one).is(t, c.then, c.replayed, c.problem)
+		if n := s.orders(t, k); n > 1 || (n == 1) != c.commits {
+			t.Errorf("%v: %d orders", c, n)
+		}
+	}
+	k := key()
+	s.send(ask{path: "/large", key: k}).is(t, http.StatusOK, false, "")
+	s.send(ask{path: "/large", key: k}).is(t, http.StatusConflict, false, "idempotency-answer-lost")
+	// A transaction that only reads has no effect.
+	for range 2 {
+		s.send(ask{path: "/read", key: k + "r"}).is(t, http.StatusServiceUnavailable, false, "")
+	}
+}
