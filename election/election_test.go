@@ -148,39 +148,22 @@ func TestALostLeadershipEndsItsContext(t *testing.T) {
 	})
 }
 
-// silent is a store that does not answer while it is cut off.
-type silent struct {
-	pathlock.Store
-	cut atomic.Bool
-}
-
-func (*silent) Local() bool { return false }
-
-func (s *silent) fail(ctx context.Context) error {
-	if !s.cut.Load() {
-		return nil
-	}
-	<-ctx.Done()
-	return fmt.Errorf("%w: cut off", pathlock.ErrUnavailable)
-}
-
-func (s *silent) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock.Lease) ([]pathlock.Owner, error) {
-	if err := s.fail(ctx); err != nil {
-		return nil, err
-	}
-	return s.Store.Renew(ctx, tree, leases)
-}
-
 // A leader that is cut off from the store leads no longer than its lease, by its own clock.
 func TestALeaderThatIsCutOffEndsWithItsLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memstore.New()
-		cut := &silent{Store: store}
+		cut := &fake{Store: store}
 		e, _ := newProcess(cut)
 		next := make(chan time.Time, 1)
 		leader := campaign(t.Context(), t, e, "a")
 		began := time.Now()
-		cut.cut.Store(true)
+		cut.set(func(ctx context.Context, call string) error {
+			if call != "renew" {
+				return nil
+			}
+			<-ctx.Done()
+			return fmt.Errorf("%w: cut off", pathlock.ErrUnavailable)
+		})
 		go func() {
 			other, _ := newProcess(store)
 			l, err := other.Campaign(t.Context(), "b")
@@ -292,9 +275,6 @@ func TestCandidatesUnderOneLockAreRivals(t *testing.T) {
 				t.Fatal(err)
 			}
 			return led.Context(), func() { _ = led.Resign(ctx) }
-		},
-		"a scope": func(ctx context.Context) (context.Context, func()) {
-			return locker.Scope(ctx).Context(ctx), func() {}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

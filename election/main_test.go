@@ -5,6 +5,9 @@ import (
 	"errors"
 	"iter"
 	"log/slog"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -130,4 +133,78 @@ func watch(ctx context.Context, t *testing.T, leaders func(context.Context) iter
 	}
 	t.Cleanup(end)
 	return all, end
+}
+
+// fake is a store in another process: it records what it is asked, and fails or hangs as it is told.
+type fake struct {
+	pathlock.Store
+	// full says that nobody may wait.
+	full bool
+
+	mu    sync.Mutex
+	calls []string
+	fails func(ctx context.Context, call string) error
+}
+
+func (*fake) Local() bool { return false }
+
+// set has calls fail as a function says, which may wait before.
+func (f *fake) set(fails func(ctx context.Context, call string) error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.fails = fails
+}
+
+// since returns the calls since the last time but renewals, sorted: releases are made in the
+// background.
+func (f *fake) since() (calls string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	slices.Sort(f.calls)
+	calls, f.calls = strings.Join(f.calls, " "), nil
+	return calls
+}
+
+func (f *fake) call(ctx context.Context, call string) error {
+	f.mu.Lock()
+	fails := f.fails
+	if call != "renew" {
+		f.calls = append(f.calls, call)
+	}
+	f.mu.Unlock()
+	if fails == nil {
+		return nil
+	}
+	return fails(ctx, call)
+}
+
+func (f *fake) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
+	if err := f.call(ctx, "acquire"); err != nil {
+		return pathlock.Grant{}, err
+	}
+	if f.full {
+		req.Wait = 0
+	}
+	return f.Store.Acquire(ctx, req)
+}
+
+func (f *fake) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
+	if err := f.call(ctx, "release"); err != nil {
+		return err
+	}
+	return f.Store.Release(ctx, tree, owner, id)
+}
+
+func (f *fake) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock.Lease) ([]pathlock.Owner, error) {
+	if err := f.call(ctx, "renew"); err != nil {
+		return nil, err
+	}
+	return f.Store.Renew(ctx, tree, leases)
+}
+
+func (f *fake) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
+	if err := f.call(ctx, "snapshot"); err != nil {
+		return pathlock.Snapshot{}, err
+	}
+	return f.Store.Snapshot(ctx, tree)
 }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -54,51 +52,12 @@ func TestObserversSeeEachLeader(t *testing.T) {
 	})
 }
 
-// calls is a store that records the calls that an observer makes.
-type calls struct {
-	pathlock.Store
-	mu   sync.Mutex
-	made []string
-}
-
-func (*calls) Local() bool { return false }
-
-func (c *calls) record(what string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.made = append(c.made, what)
-}
-
-// since returns the calls since the last time, sorted.
-func (c *calls) since() (made string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	slices.Sort(c.made) // releases are made in the background
-	made, c.made = strings.Join(c.made, " "), nil
-	return made
-}
-
-func (c *calls) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
-	c.record("acquire")
-	return c.Store.Acquire(ctx, req)
-}
-
-func (c *calls) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
-	c.record("release")
-	return c.Store.Release(ctx, tree, owner, id)
-}
-
-func (c *calls) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
-	c.record("snapshot")
-	return c.Store.Snapshot(ctx, tree)
-}
-
 // While somebody leads, an observer asks the store nothing, and hears of the end at once. While
 // nobody does, it asks at most once a second after a while.
 func TestObserversDoNotPollALeader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memstore.New()
-		counted := &calls{Store: store}
+		counted := &fake{Store: store}
 		candidates, _ := newProcess(store)
 		observer, locker := newProcess(counted)
 		leaders, end := watch(t.Context(), t, observer.Observe)
@@ -166,29 +125,23 @@ func mustTree(t *testing.T, e *election.Election) pathlock.Tree {
 	return tree
 }
 
-// stuck is a store whose releases hang, as those of a process that was stopped.
-type stuck struct {
-	pathlock.Store
-	free <-chan struct{}
-}
-
-func (*stuck) Local() bool { return false }
-
-func (s *stuck) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
-	<-s.free
-	return s.Store.Release(ctx, tree, owner, id)
-}
-
 // Observers that hang with what they were granted delay no election, not even one of the same
 // candidate.
 func TestObserversDelayNoElection(t *testing.T) {
 	onAStore(t, func(t *testing.T, store pathlock.Store) {
 		free := make(chan struct{})
+		stuck := &fake{Store: store}
+		stuck.set(func(_ context.Context, call string) error {
+			if call == "release" {
+				<-free
+			}
+			return nil
+		})
 		candidate := newElection(t, store)
 		leader := campaign(t.Context(), t, candidate, "term 0")
 		var all []<-chan seen
 		for range 3 {
-			leaders, _ := watch(t.Context(), t, newElection(t, &stuck{store, free}).Observe)
+			leaders, _ := watch(t.Context(), t, newElection(t, stuck).Observe)
 			all = append(all, leaders)
 		}
 		for term := range 3 {
@@ -212,7 +165,7 @@ func TestObserversDelayNoElection(t *testing.T) {
 // A leader can observe its own election: it is woken as any other is, and does not hold up itself.
 func TestALeaderObservesItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &calls{Store: memstore.New()}
+		store := &fake{Store: memstore.New()}
 		e, _ := newProcess(store)
 		a := campaign(t.Context(), t, e, "a")
 		leaders, _ := watch(a.Context(), t, e.Observe)
@@ -230,47 +183,22 @@ func TestALeaderObservesItself(t *testing.T) {
 	})
 }
 
-// broken is a store whose snapshots fail with an error, if there is one.
-type broken struct {
-	pathlock.Store
-	mu  sync.Mutex
-	err error
-}
-
-func (b *broken) set(err error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.err = err
-}
-
-func (b *broken) failure() error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.err
-}
-
-func (b *broken) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
-	if err := b.failure(); err != nil {
-		return pathlock.Snapshot{}, err
-	}
-	return b.Store.Snapshot(ctx, tree)
-}
-
-func (b *broken) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
-	if err := b.failure(); err != nil {
-		return pathlock.Grant{}, err
-	}
-	return b.Store.Acquire(ctx, req)
-}
-
 // An observer reports that the store does not answer, goes on, and says who leads when it knows
 // again. It ends when the store was closed.
 func TestObserversOutliveAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &broken{Store: memstore.New()}
+		store := &fake{Store: memstore.New()}
+		fail := func(err error) {
+			store.set(func(_ context.Context, call string) error {
+				if call == "snapshot" || call == "acquire" {
+					return err
+				}
+				return nil
+			})
+		}
 		e, _ := newProcess(store)
 		a := campaign(t.Context(), t, e, "a")
-		store.set(fmt.Errorf("%w: an outage", pathlock.ErrUnavailable))
+		fail(fmt.Errorf("%w: an outage", pathlock.ErrUnavailable))
 		leaders, _ := watch(t.Context(), t, e.Observe)
 		for range 3 {
 			if got := <-leaders; !errors.Is(got.err, pathlock.ErrUnavailable) || !got.leader.IsZero() {
@@ -285,7 +213,7 @@ func TestObserversOutliveAnOutage(t *testing.T) {
 		if got.leader.Term != a.Term() {
 			t.Errorf("after the outage: %v", got)
 		}
-		store.set(fmt.Errorf("%w: closed: %w", pathlock.ErrUnavailable, pathlock.ErrClosed))
+		fail(fmt.Errorf("%w: closed: %w", pathlock.ErrUnavailable, pathlock.ErrClosed))
 		resign(t, a)
 		if got := <-leaders; !errors.Is(got.err, pathlock.ErrClosed) {
 			t.Errorf("after the close: %v", got)
@@ -302,7 +230,7 @@ func TestObserversOutliveAnOutage(t *testing.T) {
 func TestObserversGoOnWhereTheQueueIsFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memstore.New()
-		full := &fullQueue{store}
+		full := &fake{Store: store, full: true}
 		candidates, _ := newProcess(store)
 		observer, _ := newProcess(full)
 		a := campaign(t.Context(), t, candidates, "a")
@@ -316,52 +244,6 @@ func TestObserversGoOnWhereTheQueueIsFull(t *testing.T) {
 		if got := <-leaders; got.leader.Term != b.Term() || time.Since(elected) > time.Second {
 			t.Errorf("an observer sees %v after %v", got, time.Since(elected))
 		}
-		resign(t, b)
-	})
-}
-
-// fullQueue is a store in which nobody may wait.
-type fullQueue struct{ pathlock.Store }
-
-func (s *fullQueue) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
-	req.Wait = 0
-	return s.Store.Acquire(ctx, req)
-}
-
-// Metrics can tell the requests of an election from others, whoever campaigns and observes. What a
-// leader does is not one of them.
-func TestRequestsOfElectionsSaySo(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := memstore.New()
-		e, locker := newProcess(store)
-		ctx := pathlock.WithOrigin(t.Context(), pathlock.Origin{Operation: "nightly"})
-		a := campaign(ctx, t, e, "a")
-		leaders, end := watch(ctx, t, e.Observe)
-		<-leaders
-		won := make(chan *election.Leadership, 1)
-		go func() { won <- campaign(ctx, t, e, "b") }()
-		synctest.Wait()
-		tree, err := pathlock.NewTree(election.Namespace, e.Name())
-		if err != nil {
-			t.Fatal(err)
-		}
-		snapshot, err := locker.Snapshot(t.Context(), tree)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var operations []string
-		for _, h := range slices.Concat(snapshot.Holders, snapshot.Waiters) {
-			operations = append(operations, h.Origin.Operation)
-		}
-		if want := []string{election.OperationCampaign, election.OperationObserve, election.OperationCampaign}; !slices.Equal(operations, want) {
-			t.Errorf("leader, observer and candidate are %q, want %q", operations, want)
-		}
-		if o := pathlock.OriginOf(a.Context()); o.Operation != "nightly" {
-			t.Errorf("under the leadership, the origin is %+v", o)
-		}
-		resign(t, a)
-		b := <-won
-		end()
 		resign(t, b)
 	})
 }
