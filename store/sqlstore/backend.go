@@ -26,8 +26,6 @@ type backend struct {
 	watcher *watcher
 
 	mu sync.Mutex
-	// seen says that the table has been there.
-	seen bool
 	// swept is when rows were swept last.
 	swept time.Time
 	// crowds has how many waited when a tree was read or written last, where any did.
@@ -104,26 +102,22 @@ func (b *backend) isFull(tree pathlock.Tree) bool {
 	return b.crowds[tree] >= b.maxWaiters
 }
 
-// again does something until it is done, and nobody is in its way. A table that was there and is
-// gone, as after a failover to an empty server, it makes again: nobody holds anything then.
+// again does something until it is done, and nobody is in its way. A store that makes tables makes
+// one again that is gone, as after a failover to an empty server: nobody holds anything then.
 func (b *backend) again(ctx context.Context, doing string, do func(context.Context) (done bool, err error)) error {
 	if err := b.prepare(ctx); err != nil {
 		return err
 	}
-	remade := false
 	for try := 1; ; try++ {
 		done, err := do(ctx)
 		switch {
 		case err == nil && done:
-			b.setSeen()
 			return nil
 		case err == nil, b.table.is(err) == busy:
-		case !remade && b.hasSeen() && b.table.is(err) == noTable:
-			if failed := b.create(ctx); failed != nil {
-				return b.failed(ctx, doing, fmt.Errorf("%w: making the table again, which is gone: %w", err, failed))
+		case b.makesTables && b.table.is(err) == noTable:
+			if err := b.create(ctx); err != nil {
+				return b.failed(ctx, "making the table again, which is gone", err)
 			}
-			remade = true
-			continue
 		default:
 			return b.failed(ctx, doing, err)
 		}
@@ -131,18 +125,6 @@ func (b *backend) again(ctx context.Context, doing string, do func(context.Conte
 			return b.failed(ctx, doing, err)
 		}
 	}
-}
-
-func (b *backend) setSeen() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.seen = true
-}
-
-func (b *backend) hasSeen() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.seen
 }
 
 // rest waits a moment before the next try, a longer one after more tries.
@@ -171,9 +153,7 @@ func (b *backend) View(ctx context.Context, tree pathlock.Tree) (state ticketsto
 
 // Trees implements [ticketstore.Backend].
 func (b *backend) Trees(ctx context.Context) (trees []pathlock.Tree, err error) {
-	within, cancel := context.WithTimeout(ctx, b.timeout)
-	defer cancel()
-	err = b.again(within, "listing the trees", func(ctx context.Context) (bool, error) {
+	err = b.again(ctx, "listing the trees", func(ctx context.Context) (bool, error) {
 		trees, err = b.trees(ctx)
 		return true, err
 	})

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/testlock"
 	"github.com/pathlock-go/pathlock/internal/testnet"
 	"github.com/pathlock-go/pathlock/store/sqlstore"
 )
@@ -17,24 +18,24 @@ func TestConnectionsThatAreCut(t *testing.T) {
 			t.Run(map[bool]string{false: "before the server has a message", true: "before the client has the answer"}[late], func(t *testing.T) {
 				t.Parallel()
 				far, proxy := d.behind(t)
-				d.store(t) // creates the tables
+				near := d.store(t) // whose connections nobody cuts
 				for name, s := range map[string]*sqlstore.Store{
 					"a store of its own": far.store(t), "the application's pool": far.on(t, far.pool(t)),
 				} {
-					t.Run(name, func(t *testing.T) { cutAtEachStep(t, s, proxy, late) })
+					t.Run(name, func(t *testing.T) { cutAtEachStep(t, near, s, proxy, late) })
 				}
 			})
 		}
 	})
 }
 
-func cutAtEachStep(t *testing.T, s *sqlstore.Store, proxy *testnet.Proxy, late bool) {
-	tree := newTree(t)
+func cutAtEachStep(t *testing.T, near, s *sqlstore.Store, proxy *testnet.Proxy, late bool) {
+	tree := testlock.Tree(t)
 	ctx := t.Context()
 	var last uint64
 	const most = 60
 	for step := 1; step <= most; step++ {
-		req := ask(tree, x("/a"))
+		req := testlock.Ask(tree, x("/a"))
 		proxy.CutAt(step, late)
 		_, err := s.Acquire(ctx, req)
 		wasCut := proxy.WasCut()
@@ -67,7 +68,7 @@ func cutAtEachStep(t *testing.T, s *sqlstore.Store, proxy *testnet.Proxy, late b
 				t.Errorf("release after a cut at message %d: %v", step, err)
 			}
 		}
-		left(t, s, tree)
+		left(t, near, tree)
 		if !wasCut {
 			if step == 1 {
 				t.Fatal("nothing was cut")

@@ -176,7 +176,7 @@ func postgresFault(err error) fault {
 		"40P01", // a deadlock
 		"55P03": // lock_not_available, after lock_timeout
 		return busy
-	case "23505":
+	case "23505", "42P07", "42710": // the latter two for a table that others create at the same time, and its type
 		return duplicate
 	case "42P01":
 		return noTable

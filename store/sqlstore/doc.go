@@ -55,9 +55,9 @@
 // those of other processes:
 //
 //   - PostgreSQL: the write notifies a channel that each process listens on, with one connection for
-//     all its waiters. When that is lost, the process looks for itself until it has another one.
-//     Where no notification arrives, as behind a pgbouncer in transaction mode, it goes on doing so:
-//     see [WithListener].
+//     all its waiters. When that is lost, the process looks for itself until it has another one. It
+//     also looks once in a second, in case that a notification does not arrive, as behind a
+//     pgbouncer in transaction mode: see [WithListener].
 //   - MySQL, MariaDB, SQLite: while somebody waits, each process asks for the rows of all its
 //     waiters' trees that have another version, by one statement. The pause between two looks grows
 //     from 1 ms to 50 ms.
@@ -88,7 +88,8 @@
 //     [WithTimeout]. An application whose transactions hold all connections while they wait for locks
 //     waits for itself: use a pool of the store's own.
 //   - A SQLite file has one writer. Where locks are taken inside of the application's transactions,
-//     keep them in a file of their own. The file must not be on a network file system. A pool of
-//     your own with several connections makes its goroutines compete for the file.
+//     keep them in a file of their own. The file must not be on a network file system, and nobody
+//     may remove or replace it while a process has it open. A pool of your own with several
+//     connections makes its goroutines compete for the file.
 //   - A server with several writers (Galera, group replication) is not tested.
 package sqlstore

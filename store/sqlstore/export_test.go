@@ -13,7 +13,7 @@ func (s *Store) Backend() ticketstore.Backend { return s.backend }
 // Sweep sweeps now.
 func (s *Store) Sweep(ctx context.Context) error { return s.backend.sweep(ctx) }
 
-// Listening reports whether notifications arrive.
+// Listening reports whether the store listens for notifications.
 func (s *Store) Listening() bool {
 	w := s.backend.watcher
 	w.mu.Lock()
@@ -23,3 +23,6 @@ func (s *Store) Listening() bool {
 
 // WithKeep sets how long the row of an empty tree stays.
 func WithKeep(d time.Duration) Option { return func(c *config) { c.keep = d } }
+
+// WithPollListening sets how often waiters look while the store listens.
+func WithPollListening(d time.Duration) Option { return func(c *config) { c.pollListening = d } }

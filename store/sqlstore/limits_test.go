@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/testlock"
 	"github.com/pathlock-go/pathlock/store/sqlstore"
 	"github.com/pathlock-go/pathlock/store/sqlstore/sqlopen"
 )
@@ -14,13 +15,13 @@ import (
 func TestLargeRequests(t *testing.T) {
 	each(t, func(t *testing.T, d database) {
 		s := d.store(t, sqlstore.WithMaxWaiters(2))
-		tree := newTree(t)
+		tree := testlock.Tree(t)
 		name := strings.Repeat("n", pathlock.MaxNameBytes)
 		deep := func(n int) pathlock.Claim { return x(strings.Repeat("/"+name, n)) }
-		req := ask(tree, deep(30)) // with its ancestors just below the limit
-		take(t, s, req)
-		release(t, s, req)
-		_, err := s.Acquire(t.Context(), ask(tree, deep(60)))
+		req := testlock.Ask(tree, deep(30)) // with its ancestors just below the limit
+		testlock.Take(t, s, req)
+		testlock.Release(t, s, req)
+		_, err := s.Acquire(t.Context(), testlock.Ask(tree, deep(60)))
 		if !errors.Is(err, pathlock.ErrInvalidRequest) || !strings.Contains(err.Error(), "at most 1048576 are allowed") {
 			t.Errorf("a request of many megabytes: %v", err)
 		}
@@ -31,22 +32,22 @@ func TestLargeRequests(t *testing.T) {
 func TestQueueIsFull(t *testing.T) {
 	each(t, func(t *testing.T, d database) {
 		s := d.store(t, sqlstore.WithMaxWaiters(2))
-		tree := newTree(t)
-		held := ask(tree, x("/a"))
-		take(t, s, held)
-		waits := []*pending{queue(t, s, ask(tree, x("/a"))), queue(t, s, ask(tree, x("/a")))}
-		late := ask(tree, x("/a"))
-		late.Wait = long
+		tree := testlock.Tree(t)
+		held := testlock.Ask(tree, x("/a"))
+		testlock.Take(t, s, held)
+		waits := []*testlock.Waiting{testlock.Queue(t, s, testlock.Ask(tree, x("/a"))), testlock.Queue(t, s, testlock.Ask(tree, x("/a")))}
+		late := testlock.Ask(tree, x("/a"))
+		late.Wait = testlock.Long
 		_, err := s.Acquire(t.Context(), late)
 		if !errors.Is(err, pathlock.ErrConflict) || !errors.Is(err, pathlock.ErrQueueFull) {
 			t.Errorf("a request too many: %v", err)
 		}
 		late.Claims = pathlock.Normalize(x("/b"))
-		take(t, s, late)
-		release(t, s, held)
+		testlock.Take(t, s, late)
+		testlock.Release(t, s, held)
 		for _, w := range waits {
-			w.granted()
-			release(t, s, w.req)
+			w.Granted()
+			testlock.Release(t, s, w.Acquisition)
 		}
 	})
 }
@@ -77,7 +78,7 @@ func TestNobodyThere(t *testing.T) {
 		}
 		for what, err := range map[string]error{
 			"Ping": s.Ping(t.Context()), "Create": s.Create(t.Context()), "Check": s.Check(t.Context()),
-			"Acquire": func() error { _, err := s.Acquire(t.Context(), ask(newTree(t), x("/a"))); return err }(),
+			"Acquire": func() error { _, err := s.Acquire(t.Context(), testlock.Ask(testlock.Tree(t), x("/a"))); return err }(),
 		} {
 			if !errors.Is(err, pathlock.ErrUnavailable) || strings.Contains(err.Error(), "user:secret") || strings.Contains(err.Error(), "secret@") {
 				t.Errorf("%s of %s: %v", what, url, err)

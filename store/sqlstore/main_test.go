@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/testlock"
 	"github.com/pathlock-go/pathlock/internal/testnet"
 	"github.com/pathlock-go/pathlock/internal/testprocesses"
 	"github.com/pathlock-go/pathlock/internal/testserver"
@@ -22,12 +23,7 @@ import (
 	"github.com/pathlock-go/pathlock/store/storetest"
 )
 
-const (
-	// long is a lease, or a wait, that no test sees the end of.
-	long = time.Minute
-	// patience is how long a test waits for what has to happen.
-	patience = 15 * time.Second
-)
+func x(path string) pathlock.Claim { return testlock.X(path) }
 
 func TestMain(m *testing.M) {
 	if testprocesses.Main(func(url string) (pathlock.Store, error) { return sqlopen.Open(url) }) {
@@ -134,7 +130,7 @@ func (d database) pool(t testing.TB) *sql.DB {
 	case sqlstore.MySQL:
 		return opened(t, "mysql", strings.TrimPrefix(d.url, "mysql://"))
 	default:
-		return opened(t, "sqlite3", "file:"+strings.TrimPrefix(d.url, "sqlite://")+"?_pragma=busy_timeout(10000)")
+		return opened(t, "sqlite3", "file:"+strings.TrimPrefix(d.url, "sqlite://"))
 	}
 }
 
@@ -200,12 +196,18 @@ func (d database) mortal(t testing.TB) (victim *sqlstore.Store, crash func()) {
 		return far.store(t), func() { _ = proxy.Close() }
 	}
 	db := d.pool(t)
-	s, err := sqlstore.New(db, d.dialect)
+	return d.on(t, db), func() { _ = db.Close() }
+}
+
+// on returns a store on a pool, until the end of the test.
+func (d database) on(t testing.TB, db *sql.DB, opts ...sqlstore.Option) *sqlstore.Store {
+	t.Helper()
+	s, err := sqlstore.New(db, d.dialect, opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	return s, func() { _ = db.Close() }
+	return s
 }
 
 func TestProcesses(t *testing.T) {
@@ -215,7 +217,8 @@ func TestProcesses(t *testing.T) {
 	})
 }
 
-// left requires that nobody holds or waits in a tree, and that it has no ticket.
+// left requires that nobody holds or waits in a tree, and that it has no ticket. The store is one
+// whose connections nobody cuts.
 func left(t *testing.T, s *sqlstore.Store, tree pathlock.Tree) {
 	t.Helper()
 	state, err := s.Backend().View(context.WithoutCancel(t.Context()), tree)

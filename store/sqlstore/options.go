@@ -33,8 +33,9 @@ type config struct {
 	maxRequest int
 	maxWaiters int
 	listener   func(context.Context) (*pgx.Conn, error)
-	// pollFrom and pollTo bound the pauses between two looks for news.
-	pollFrom, pollTo time.Duration
+	// pollFrom and pollTo bound the pauses between two looks for news. pollListening is the pause
+	// while notifications arrive.
+	pollFrom, pollTo, pollListening time.Duration
 	// keep is how long the row of an empty tree stays, and sweepEvery how often to look for such
 	// rows.
 	keep, sweepEvery time.Duration
@@ -47,7 +48,7 @@ type config struct {
 func newConfig(opts []Option) (config, error) {
 	c := config{
 		prefix: DefaultPrefix, timeout: DefaultTimeout, maxRequest: DefaultMaxRequest, maxWaiters: DefaultMaxWaiters,
-		pollFrom: time.Millisecond, pollTo: 50 * time.Millisecond,
+		pollFrom: time.Millisecond, pollTo: 50 * time.Millisecond, pollListening: time.Second,
 		keep: 10 * time.Minute, sweepEvery: time.Minute,
 	}
 	for _, opt := range opts {
@@ -104,13 +105,13 @@ func WithMaxWaiters(n int) Option {
 
 // WithListener sets how to connect to PostgreSQL for LISTEN, in place of a connection of the pool.
 // The connection has to lead to the database itself: a pgbouncer in transaction mode passes no
-// notifications on. The store closes it.
+// notifications on, so that waiters look once in a second. The store closes it.
 func WithListener(connect func(context.Context) (*pgx.Conn, error)) Option {
 	return func(c *config) { c.listener = connect }
 }
 
-// WithTables has the first operation check the table, and create it where it is missing, as
-// [Store.Check] and [Store.Create] do, within its own time. Only the latter needs the right to
+// WithTables has the first operation check the table, and each one create it where it is missing,
+// as [Store.Check] and [Store.Create] do, within its own time. Only the latter needs the right to
 // create tables.
 func WithTables() Option { return func(c *config) { c.makesTables = true } }
 

@@ -8,15 +8,13 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/store/internal/ticketlist"
-	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
 // ErrTables says that the table is not as it has to be. The message says what is wrong with it.
 var ErrTables = errors.New("sqlstore: the table is not as it has to be")
 
 // Create creates the table where it is missing. Any number of processes may do so at once. It
-// changes nothing of a table that is there: see [Store.Check]. If a table goes away that a store
-// has used, the store creates it again by itself.
+// changes nothing of a table that is there: see [Store.Check].
 //
 // The error matches [pathlock.ErrUnavailable]. The user needs CREATE.
 func (s *Store) Create(ctx context.Context) error {
@@ -45,7 +43,6 @@ func (b *backend) create(ctx context.Context) error {
 	for try := 1; ; try++ {
 		_, err := b.table.changed(ctx, b.table.dialect.table)
 		if err == nil {
-			b.setSeen()
 			return nil
 		}
 		if is := b.table.is(err); is != busy && is != duplicate {
@@ -82,8 +79,8 @@ func (b *backend) prepare(ctx context.Context) error {
 // Check reports what is wrong with the table, or with the rights to use it. It writes into it as
 // updates do, and undoes that.
 //
-// The error matches [ErrTables] if the table, a column or the primary key is missing, and
-// [pathlock.ErrUnavailable] if the database cannot be asked, or refuses to write.
+// The error matches [ErrTables] if the table or a column is missing, and [pathlock.ErrUnavailable]
+// if the database cannot be asked, or refuses to write.
 func (s *Store) Check(ctx context.Context) error { return s.backend.inTime(ctx, s.backend.check) }
 
 func (b *backend) check(ctx context.Context) error {
@@ -100,8 +97,6 @@ func (b *backend) check(ctx context.Context) error {
 			return fmt.Errorf("%w: there is no table %s: create it by Store.Create", ErrTables, b.table.name)
 		case is == noColumn:
 			return fmt.Errorf("%w: %s: %w: drop it, and create it by Store.Create", ErrTables, b.table.name, err)
-		case errors.Is(err, ErrTables):
-			return err
 		case is != busy:
 			return b.failed(ctx, "writing into the table", err)
 		}
@@ -128,29 +123,18 @@ func (b *backend) rehearse(ctx context.Context) error {
 	defer func() { _ = tx.Rollback() }()
 	table := b.table
 	table.querier = tx
-	write := func() error {
-		r, err := table.read(ctx, tree)
-		if err == nil {
-			_, err = table.write(ctx, r, r.tickets.With(ticketstore.Changes{Put: []ticketstore.Ticket{{Place: 1, State: ticketstore.Granted}}}), 1, nil)
-		}
-		return err
-	}
 	for range 2 {
-		if err := write(); err != nil {
+		r, err := table.read(ctx, tree)
+		if err != nil {
+			return err
+		}
+		if _, err := table.write(ctx, r, ticketlist.List{}, 1, nil); err != nil {
 			return err
 		}
 	}
 	key := keyOf(tree)
-	if _, err := table.changed(ctx, "DELETE FROM {table} WHERE tree = ?", key[:]); err != nil {
-		return err
-	}
-	if err := write(); err != nil {
-		return err
-	}
-	if written, err := table.write(ctx, &record{tree: tree}, ticketlist.List{}, 1, nil); err != nil || written {
-		return errors.Join(err, fmt.Errorf("%w: %s has no primary key: drop it, and create it by Store.Create", ErrTables, b.table.name))
-	}
-	return nil
+	_, err = table.changed(ctx, "DELETE FROM {table} WHERE tree = ?", key[:])
+	return err
 }
 
 var _ querier = (*sql.Tx)(nil)

@@ -54,8 +54,8 @@ var errClosed = fmt.Errorf("%w: %w", pathlock.ErrUnavailable, pathlock.ErrClosed
 
 // watcher learns for all waiters of this process when their waits are over. A waiter holds no
 // connection: one statement asks for all trees that have changed since they were looked at. While
-// the database's notifications arrive, it asks only once for new waiters, whose news may be older
-// than the wait, and every few seconds, in case that a notification was lost.
+// the process listens for the database's notifications, it asks only once for new waiters, whose
+// news may be older than the wait, and every second, in case that a notification does not arrive.
 type watcher struct {
 	backend *backend
 
@@ -63,7 +63,7 @@ type watcher struct {
 	watches map[treeKey]map[*watch]struct{}
 	// versions are those of the trees as they were looked at, 0 before.
 	versions map[treeKey]int64
-	// runs says that the goroutine runs, and listening that notifications arrive.
+	// runs says that the goroutine runs, and listening that the process listens for notifications.
 	runs, listening bool
 	// ring has the goroutine look now.
 	ring chan struct{}
@@ -76,9 +76,6 @@ type watch struct {
 	place, looks uint64
 	wake         func()
 }
-
-// listeningPause is the time between two looks while notifications arrive.
-const listeningPause = 5 * time.Second
 
 func newWatcher(b *backend) *watcher {
 	return &watcher{
@@ -139,7 +136,7 @@ func (w *watcher) wake(messages ...message) {
 	}
 }
 
-// hears says whether notifications arrive from now on. Those that came before may have been missed.
+// hears says whether the process listens from now on. Those that came before may have been missed.
 func (w *watcher) hears(listening bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -173,7 +170,7 @@ func (w *watcher) run(ctx context.Context) {
 			pause = min(pause+pause/4, w.backend.pollTo)
 		}
 		if listening && err == nil {
-			timer.Reset(listeningPause)
+			timer.Reset(w.backend.pollListening)
 		} else {
 			timer.Reset(pause)
 		}

@@ -154,7 +154,7 @@ func openSQLite(path string) (*sql.DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sqlopen: open the SQLite file: %w", err)
 	}
-	return bounded(sql.OpenDB(sameFile{patient{connector}}), sqliteConnections), nil
+	return bounded(sql.OpenDB(connector), sqliteConnections), nil
 }
 
 // bounded limits a pool.
