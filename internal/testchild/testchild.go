@@ -1,5 +1,5 @@
-// Package testchild runs a test program once more, as another process, which tests kill and stop.
-// An environment variable tells the program which of the two it is.
+// Package testchild runs processes that tests kill and stop: servers, and a test program once more.
+// An environment variable tells the latter which of the two it is.
 package testchild
 
 import (

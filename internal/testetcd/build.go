@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"sync"
 	"syscall"
@@ -22,13 +21,8 @@ var program struct {
 	log  []byte
 }
 
-// Program returns the path of the etcd server. It builds the server if need be.
-func Program(t testing.TB) string {
-	t.Helper()
-	return programFor(t)
-}
-
-func programFor(t reporter) string {
+// executable returns the path of the etcd server. It builds the server if need be.
+func executable(t testing.TB) string {
 	t.Helper()
 	if path := os.Getenv(Variable); path != "" {
 		return path
@@ -56,12 +50,26 @@ func build() (path string, log []byte, err error) {
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		return "", nil, err
 	}
-	_, here, _, _ := runtime.Caller(0)
-	module := filepath.Join(filepath.Dir(here), "..", "..", "store", "etcdstore", "internal", "etcdserver")
+	module, err := moduleFolder()
+	if err != nil {
+		return "", nil, err
+	}
 	path = filepath.Join(dir, "etcd")
 	command := exec.CommandContext(context.Background(), "go", "build", "-o", path, ".")
 	command.Dir = module
 	command.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=")
 	log, err = command.CombinedOutput()
 	return path, log, err
+}
+
+// moduleFolder returns the server's module, which is below a folder that the test's is in.
+func moduleFolder() (string, error) {
+	dir, err := os.Getwd()
+	for ; err == nil; dir = filepath.Dir(dir) {
+		module := filepath.Join(dir, "store", "etcdstore", "internal", "etcdserver")
+		if _, err := os.Stat(module); err == nil || dir == filepath.Dir(dir) {
+			return module, err
+		}
+	}
+	return "", err
 }

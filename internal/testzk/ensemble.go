@@ -37,7 +37,7 @@ func StartEnsemble(t testing.TB, config ...string) *Ensemble {
 		e.Servers = append(e.Servers, s)
 	}
 	for _, s := range e.Servers {
-		s.launch()
+		s.Program.Start()
 	}
 	for _, s := range e.Servers {
 		testserver.Await(t, s.Addr+" serves", func() bool { return s.Mode() != "" })
@@ -74,7 +74,7 @@ func (e *Ensemble) having(mode string) *Server {
 	var found *Server
 	testserver.Await(e.t, "there is a "+mode, func() bool {
 		for _, s := range e.Servers {
-			if s.process != nil && !s.paused && s.Mode() == mode {
+			if s.Runs() && s.Mode() == mode {
 				found = s
 				return true
 			}

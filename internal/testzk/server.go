@@ -11,10 +11,10 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
+	"github.com/pathlock-go/pathlock/internal/testchild"
 	"github.com/pathlock-go/pathlock/internal/testnet"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
@@ -30,14 +30,12 @@ const tick = 500 * time.Millisecond
 
 // Server is one server process.
 type Server struct {
+	*testchild.Program
 	// Addr is where it listens to clients, host:port.
 	Addr string
 
-	t       testing.TB
-	command []string
-	dir     string
-	process *exec.Cmd
-	paused  bool
+	t   testing.TB
+	dir string
 }
 
 // Start starts a single server. Further lines are for its zoo.cfg.
@@ -57,11 +55,31 @@ func newServer(t testing.TB, class string, config []string) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Server{Addr: addr, t: t, dir: t.TempDir()}
-	if s.command, err = prepare(s.dir, addr, class, config); err != nil {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(s.cleanUp)
+	s := &Server{Addr: addr, t: t, dir: t.TempDir()}
+	lines := append([]string{
+		"tickTime=" + strconv.FormatInt(tick.Milliseconds(), 10),
+		"maxSessionTimeout=600000",
+		"maxClientCnxns=0",
+		"dataDir=" + s.dir,
+		"clientPort=" + port,
+		"clientPortAddress=" + host,
+		"admin.enableServer=false",
+		"4lw.commands.whitelist=*",
+		"initLimit=20",
+		"syncLimit=6",
+	}, config...)
+	file := filepath.Join(s.dir, "zoo.cfg")
+	if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.Program = testchild.NewProgram(t, s.dir,
+		"java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData",
+		"-Dzookeeper.forceSync=no", // what is kept need not outlive the machine
+		"-cp", s.dir+":"+jar+":"+codec, class, file)
 	return s
 }
 
@@ -76,118 +94,16 @@ func Lacking() string {
 	return ""
 }
 
-// prepare writes a server's configuration, and returns the command that starts it.
-func prepare(dir, addr, class string, config []string) ([]string, error) {
-	host, port, err := net.SplitHostPort(addr)
-	if err != nil {
-		return nil, err
-	}
-	lines := append([]string{
-		"tickTime=" + strconv.FormatInt(tick.Milliseconds(), 10),
-		"maxSessionTimeout=600000",
-		"maxClientCnxns=0",
-		"dataDir=" + dir,
-		"clientPort=" + port,
-		"clientPortAddress=" + host,
-		"admin.enableServer=false",
-		"4lw.commands.whitelist=*",
-		"initLimit=20",
-		"syncLimit=6",
-		"",
-	}, config...)
-	file := filepath.Join(dir, "zoo.cfg")
-	if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
-		return nil, err
-	}
-	return []string{
-		"java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData",
-		"-Dzookeeper.forceSync=no",               // what is kept need not outlive the machine
-		"-Dznode.container.checkIntervalMs=1000", // a minute by default
-		"-cp", dir + ":" + jar + ":" + codec, class, file,
-	}, nil
-}
-
-// Start starts a server that was stopped or killed, on its old address, and returns when it serves.
+// Start starts a server that was killed, on its old address, and returns when it serves.
 func (s *Server) Start() {
 	s.t.Helper()
-	s.launch()
+	s.Program.Start()
 	testserver.Await(s.t, s.Addr+" serves", func() bool { return s.Mode() != "" })
 }
 
-func (s *Server) launch() {
-	s.t.Helper()
-	s.process = exec.CommandContext(context.Background(), s.command[0], s.command[1:]...) // until it is killed
-	log, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer func() { _ = log.Close() }()
-	s.process.Stdout, s.process.Stderr = log, log
-	if err := s.process.Start(); err != nil {
-		s.t.Fatalf("starting %s: %v", s.command[0], err)
-	}
-}
-
-// Kill ends the server as a crash does.
-func (s *Server) Kill() { s.end(syscall.SIGKILL) }
-
-// Stop ends the server in good order, as an operator would.
-func (s *Server) Stop() { s.end(syscall.SIGTERM) }
-
-func (s *Server) end(sig syscall.Signal) {
-	if s.process == nil {
-		return
-	}
-	s.signal(sig)
-	s.Resume()           // a paused process is ended too
-	_ = s.process.Wait() // it was ended by a signal: that is the error
-	s.process = nil
-}
-
-// Pause stops the process from running (SIGSTOP): it keeps its connections and answers nothing
-// until Resume.
-func (s *Server) Pause() {
-	s.signal(syscall.SIGSTOP)
-	s.paused = true
-	// The signal reaches one thread after the other.
-	var status syscall.WaitStatus
-	if _, err := syscall.Wait4(s.process.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
-		s.t.Errorf("pausing %s: %v, status %v", s.command[0], err, status)
-	}
-}
-
-// Resume lets a paused process run on. It does nothing if the process was not paused.
-func (s *Server) Resume() {
-	if s.paused {
-		s.signal(syscall.SIGCONT)
-		s.paused = false
-	}
-}
-
-func (s *Server) signal(sig syscall.Signal) {
-	if err := s.process.Process.Signal(sig); err != nil {
-		s.t.Errorf("signalling %s: %v", s.command[0], err)
-	}
-}
-
-func (s *Server) cleanUp() {
-	s.Kill()
-	if !s.t.Failed() {
-		return
-	}
-	if log, err := os.ReadFile(filepath.Join(s.dir, "log")); err == nil {
-		const kept = 2000
-		s.t.Logf("the log of the ZooKeeper on %s ends with\n%s", s.Addr, log[max(0, len(log)-kept):])
-	}
-}
-
-// Ask sends one of the four-letter commands. The answer is empty if the server does not answer.
-func (s *Server) Ask(command string) string {
-	return ask(context.WithoutCancel(s.t.Context()), s.Addr, command)
-}
-
-func ask(ctx context.Context, addr, command string) string {
-	conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", addr)
+// ask sends one of the four-letter commands. The answer is empty if the server does not answer.
+func (s *Server) ask(command string) string {
+	conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(context.WithoutCancel(s.t.Context()), "tcp", s.Addr)
 	if err != nil {
 		return ""
 	}
@@ -202,10 +118,8 @@ func ask(ctx context.Context, addr, command string) string {
 }
 
 // Mode returns what the server is: standalone, leader or follower, or "" if it does not serve.
-func (s *Server) Mode() string { return modeOf(s.Ask("srvr")) }
-
-func modeOf(answer string) string {
-	for line := range strings.Lines(answer) {
+func (s *Server) Mode() string {
+	for line := range strings.Lines(s.ask("srvr")) {
 		if mode, ok := strings.CutPrefix(line, "Mode: "); ok {
 			return strings.TrimSpace(mode)
 		}
@@ -216,7 +130,7 @@ func modeOf(answer string) string {
 // Count returns one of the numbers that the server counts, such as zk_watch_count.
 func (s *Server) Count(name string) int {
 	s.t.Helper()
-	for line := range strings.Lines(s.Ask("mntr")) {
+	for line := range strings.Lines(s.ask("mntr")) {
 		if value, ok := strings.CutPrefix(line, name+"\t"); ok {
 			n, err := strconv.Atoi(strings.TrimSpace(value))
 			if err != nil {

@@ -3,6 +3,7 @@ package etcdstore
 import (
 	"context"
 	"crypto/rand"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -86,58 +87,45 @@ func (b *backend) View(ctx context.Context, tree pathlock.Tree) (ticketstore.Sta
 // that it fails where a write would: without a majority, in a full database, without permission.
 func (b *backend) Ping(ctx context.Context) error {
 	key := b.keys.ping()
-	err := b.ask(ctx, "ping", func(ctx context.Context) error {
+	return b.ask(ctx, "ping", func(ctx context.Context) error {
 		_, err := b.client.Txn(ctx).If(clientv3.Compare(clientv3.Version(key), "<", 0)).Then(clientv3.OpPut(key, "")).Commit()
 		return err
 	})
-	return unavailable(err)
 }
 
-// page is how many keys Trees reads at once.
-const page = 1000
-
-// Trees implements [ticketstore.Backend]. It reads all tickets of the store, in pages, as they were
-// at one revision.
+// Trees implements [ticketstore.Backend]. It reads all tickets of the store.
 func (b *backend) Trees(ctx context.Context) (trees []pathlock.Tree, err error) {
-	r := &reading{ends: map[shownEnd]end{}}
-	finish := func() error {
-		state, err := b.state(ctx, r)
-		for _, t := range state.Tickets {
-			if t.Live(state.Now) {
-				trees = append(trees, r.tree)
-				break
-			}
-		}
+	var response *clientv3.GetResponse
+	err = b.ask(ctx, "listing the trees", func(ctx context.Context) (err error) {
+		response, err = b.client.Get(ctx, b.keys.prefix, clientv3.WithPrefix())
 		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-	from, last := b.keys.prefix, rangeOf(b.keys.prefix)
-	for more := true; more; {
-		var response *clientv3.GetResponse
-		err := b.ask(ctx, "listing the trees", func(ctx context.Context) (err error) {
-			response, err = b.client.Get(ctx, from, clientv3.WithRange(last), clientv3.WithLimit(page), clientv3.WithRev(r.revision))
-			return err
-		})
+	readings := make(map[pathlock.Tree]*reading)
+	for _, kv := range response.Kvs {
+		tree, ok := b.keys.treeOf(string(kv.Key))
+		if !ok {
+			continue // a guard, or a key of somebody else's
+		}
+		r := readings[tree]
+		if r == nil {
+			r = &reading{tree: tree, revision: response.Header.Revision, ends: map[shownEnd]end{}}
+			readings[tree] = r
+		}
+		if err := r.add(b, []*mvccpb.KeyValue{kv}); err != nil {
+			return nil, err
+		}
+	}
+	for tree, r := range readings {
+		state, err := b.state(ctx, r)
 		if err != nil {
-			return nil, unavailable(err)
+			return nil, err
 		}
-		r.revision = response.Header.Revision
-		for _, kv := range response.Kvs {
-			from = string(kv.Key) + "\x00"
-			tree, ok := b.keys.treeOf(string(kv.Key))
-			if !ok {
-				continue // a guard, or a key of somebody else's
-			}
-			if tree != r.tree { // the keys of one tree follow each other
-				if err := finish(); err != nil {
-					return nil, err
-				}
-				r = &reading{tree: tree, revision: r.revision, ends: map[shownEnd]end{}}
-			}
-			if err := r.add(b, []*mvccpb.KeyValue{kv}); err != nil {
-				return nil, err
-			}
+		if slices.ContainsFunc(state.Tickets, func(t ticketstore.Ticket) bool { return t.Live(state.Now) }) {
+			trees = append(trees, tree)
 		}
-		more = response.More
 	}
-	return trees, finish()
+	return trees, nil
 }

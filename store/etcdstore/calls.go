@@ -19,12 +19,9 @@ const pause = 50 * time.Millisecond
 // ask sends a request until it is answered, for up to nine tenths of the time of [WithTimeout]: the
 // call ends a little later, and says why. The request may be carried out more than once, and after
 // ask has failed. what says what is being done.
-//
-// The error matches the request's error if that is an answer. Otherwise it matches
-// pathlock.ErrUnavailable, and ctx.Err() too if ctx has ended.
 func (b *backend) ask(ctx context.Context, what string, request func(context.Context) error) error {
 	if b.ctx.Err() != nil {
-		return closed(what)
+		return pathlock.ErrClosed
 	}
 	last := time.Now().Add(b.config.timeout * 9 / 10)
 	for n := 0; ; n++ {
@@ -37,16 +34,14 @@ func (b *backend) ask(ctx context.Context, what string, request func(context.Con
 		case err == nil:
 			return nil
 		case ctx.Err() != nil:
-			return fmt.Errorf("%w: etcdstore: %s: %w", pathlock.ErrUnavailable, what, ctx.Err())
+			return ctx.Err()
 		case b.ctx.Err() != nil:
-			return closed(what)
-		case isAnswer(err):
-			return fmt.Errorf("etcdstore: %s: %w", what, err)
+			return pathlock.ErrClosed
 		case !isPassing(err) || time.Until(last) <= pause:
-			return fmt.Errorf("%w: etcdstore: %s: %w", pathlock.ErrUnavailable, what, err)
+			return fmt.Errorf("%s: %w", what, err)
 		}
 		if err := b.sleep(ctx, pause); err != nil {
-			return fmt.Errorf("%w: etcdstore: %s: %w", pathlock.ErrUnavailable, what, err)
+			return err
 		}
 	}
 }
@@ -63,37 +58,6 @@ func (b *backend) sleep(ctx context.Context, d time.Duration) error {
 	case <-b.ctx.Done():
 		return pathlock.ErrClosed
 	}
-}
-
-// closed is the error of what a store cannot do any more.
-func closed(what string) error {
-	return fmt.Errorf("%w: %w: etcdstore: %s", pathlock.ErrUnavailable, pathlock.ErrClosed, what)
-}
-
-// unavailable returns an error of ask for callers to whom no answer makes sense.
-func unavailable(err error) error {
-	if err == nil || errors.Is(err, pathlock.ErrUnavailable) {
-		return err
-	}
-	return fmt.Errorf("%w: %w", pathlock.ErrUnavailable, err)
-}
-
-// answers are the errors that are about the request, and not about the server. Nothing has been
-// carried out.
-var answers = []error{
-	rpctypes.ErrLeaseNotFound, rpctypes.ErrTooManyOps, rpctypes.ErrRequestTooLarge,
-	rpctypes.ErrCompacted, rpctypes.ErrLeaseTTLTooLarge,
-}
-
-// isAnswer reports whether an error is about the request.
-func isAnswer(err error) bool {
-	err = rpctypes.Error(err)
-	for _, answer := range answers {
-		if errors.Is(err, answer) {
-			return true
-		}
-	}
-	return isTooLarge(err)
 }
 
 // isTooLarge reports whether the client or the server has refused a message for its size.

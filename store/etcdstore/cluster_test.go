@@ -3,6 +3,7 @@ package etcdstore
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/testetcd"
+	"github.com/pathlock-go/pathlock/internal/testlock"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
@@ -32,43 +34,39 @@ func leader(t *testing.T, client *clientv3.Client, cluster testetcd.Cluster) *te
 	return leads
 }
 
-// Locks outlive the death of the leader, and one that hangs, with all waiters in their places.
+// Locks outlive the death of the leader, one that hangs, and a restart of all members, with all
+// waiters in their places.
 func TestThreeMembers(t *testing.T) {
-	for name, fault := range map[string]func(*testetcd.Server) (heal func()){
-		"the leader is killed": func(s *testetcd.Server) func() { s.Kill(); return s.Start },
-		"the leader is paused": func(s *testetcd.Server) func() { s.Pause(); return s.Resume },
+	for name, fault := range map[string]func(testetcd.Cluster, *testetcd.Server) (heal func()){
+		"the leader is killed": func(_ testetcd.Cluster, s *testetcd.Server) func() { s.Kill(); return s.Start },
+		"the leader is paused": func(_ testetcd.Cluster, s *testetcd.Server) func() { s.Pause(); return s.Resume },
+		"all are killed":       func(c testetcd.Cluster, _ *testetcd.Server) func() { c.Kill(); c.Start(); return func() {} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cluster := testetcd.StartCluster(t, 3)
-			client, tree := connect(t, cluster.Addrs()...), newTree(t)
-			held := request(t, tree, "holder", time.Minute, 0)
-			store := newStore(t, client)
-			fence := acquire(t, store, held).Fence
-			var stores []*Store
-			var turns []<-chan outcomeOf
-			waiter := func(i int) pathlock.Acquisition {
-				return request(t, tree, pathlock.Owner(rune('a'+i)), time.Minute, time.Minute)
-			}
+			client, tree := connect(t, cluster.Addrs()...), testlock.Tree(t)
+			store, held := newStore(t, client), testlock.Ask(tree, x("/a"))
+			fence := testlock.Take(t, store, held).Fence
+			stores := []*Store{store}
+			var waits []*testlock.Waiting
 			for i := range 3 {
 				stores = append(stores, newStore(t, connect(t, cluster.Addrs()...)))
-				turns = append(turns, queue(t, stores[i], waiter(i)))
+				waits = append(waits, testlock.Queue(t, stores[i+1], testlock.Ask(tree, x("/a"))))
 			}
-			heal := fault(leader(t, client, cluster))
+			heal := fault(cluster, leader(t, client, cluster))
 			for _, s := range stores {
 				testserver.Await(t, "each client is served", func() bool { return s.Ping(t.Context()) == nil })
 			}
-			if lost, err := store.Renew(t.Context(), tree, []pathlock.Lease{{Owner: held.Owner, For: time.Minute}}); err != nil || len(lost) > 0 {
-				t.Errorf("a renewal: lost %v, %v", lost, err)
-			}
-			release(t, store, held)
-			for i, turn := range turns {
-				next := granted(t, turn).grant.Fence
+			testlock.Keeps(t, store, held)
+			testlock.Release(t, store, held)
+			for i, w := range waits {
+				next := w.Granted().Fence
 				if next <= fence {
 					t.Errorf("fence %d after %d", next, fence)
 				}
 				fence = next
-				release(t, stores[i], waiter(i))
+				testlock.Release(t, stores[i+1], w.Acquisition)
 			}
 			heal()
 			requireNoKeys(t, client)
@@ -80,14 +78,12 @@ func TestNoMajority(t *testing.T) {
 	t.Parallel()
 	cluster := testetcd.StartCluster(t, 3)
 	store := newStore(t, connect(t, cluster.Addrs()...), WithTimeout(time.Second))
-	tree := newTree(t)
-	req := request(t, tree, "holder", time.Minute, 0)
-	acquire(t, store, req)
+	req := testlock.Ask(testlock.Tree(t), x("/a"))
+	testlock.Take(t, store, req)
 	cluster[0].Kill()
 	cluster[1].Kill()
 	for what, err := range map[string]error{
-		"ping":    store.Ping(t.Context()),
-		"release": store.Release(t.Context(), tree, req.Owner, req.Grant),
+		"ping": store.Ping(t.Context()), "release": store.Release(t.Context(), req.Tree, req.Owner, req.Grant),
 	} {
 		if !errors.Is(err, pathlock.ErrUnavailable) {
 			t.Errorf("%s: %v, want what matches ErrUnavailable", what, err)
@@ -95,37 +91,67 @@ func TestNoMajority(t *testing.T) {
 	}
 	cluster.Start()
 	testserver.Await(t, "the store serves again", func() bool { return store.Ping(t.Context()) == nil })
-	if err := store.Release(t.Context(), tree, req.Owner, req.Grant); err != nil && !errors.Is(err, pathlock.ErrNotHeld) {
+	if err := store.Release(t.Context(), req.Tree, req.Owner, req.Grant); err != nil && !errors.Is(err, pathlock.ErrNotHeld) {
 		t.Error(err)
 	}
-	acquire(t, store, request(t, tree, "next", time.Minute, 0))
+	testlock.Take(t, store, testlock.Ask(req.Tree, x("/a")))
 }
 
-// A restart of everything while locks are held (scenario 9): etcd keeps keys and leases on disk.
-func TestWholeClusterRestarted(t *testing.T) {
+// Compaction takes away the revisions from which the watches of waiters would be begun again.
+func TestCompactionWhileOthersWait(t *testing.T) {
 	t.Parallel()
-	cluster := testetcd.StartCluster(t, 3)
-	client := connect(t, cluster.Addrs()...)
-	store, tree := newStore(t, client), newTree(t)
-	req := request(t, tree, "holder", time.Minute, 0)
-	first := acquire(t, store, req)
-	next := queue(t, newStore(t, connect(t, cluster.Addrs()...)), request(t, tree, "next", time.Minute, time.Minute))
-	cluster.Kill()
-	cluster.Start()
-	testserver.Await(t, "the store serves again", func() bool { return store.Ping(t.Context()) == nil })
-	select {
-	case o := <-next:
-		t.Fatalf("the waiter has got %+v, although the lock is held", o)
-	default:
+	server, client := newServer(t)
+	holder, line := newStore(t, client), newLine(t, server.Addr)
+	waiting := newStore(t, connect(t, line.Addr(), server.Addr))
+	req := testlock.Ask(testlock.Tree(t), x("/a"))
+	testlock.Take(t, holder, req)
+	w := testlock.Queue(t, waiting, testlock.Ask(req.Tree, x("/a")))
+	// The watch is cut, and what it would have reported is compacted before it stands again.
+	server.Pause()
+	_ = line.Close()
+	server.Resume()
+	testlock.Release(t, holder, req)
+	response, err := client.Put(t.Context(), "other", "")
+	if err != nil {
+		t.Fatal(err)
 	}
-	if lost, err := store.Renew(t.Context(), tree, []pathlock.Lease{{Owner: req.Owner, For: time.Minute}}); err != nil || len(lost) > 0 {
-		t.Errorf("a renewal: lost %v, %v", lost, err)
+	if _, err := client.Compact(t.Context(), response.Header.Revision, clientv3.WithCompactPhysical()); err != nil {
+		t.Fatal(err)
 	}
-	release(t, store, req)
-	began := time.Now()
-	second := granted(t, next)
-	t.Logf("the waiter was let in %v after the release", second.at.Sub(began))
-	if second.grant.Fence <= first.Fence {
-		t.Errorf("fence %d after %d", second.grant.Fence, first.Fence)
+	w.Granted()
+}
+
+// A queue of waiters in several processes is served one by one. What that costs grows with the
+// waiters, and not with their square: nobody hears of anybody else's turn.
+func TestNoHerd(t *testing.T) {
+	server, client := newServer(t)
+	const waiters, processes = 100, 5
+	first, stores := testlock.Ask(testlock.Tree(t), x("/a")), make([]*Store, processes)
+	for i := range stores {
+		stores[i] = newStore(t, connect(t, server.Addr))
 	}
+	testlock.Take(t, stores[0], first)
+	var waits []*testlock.Waiting
+	for i := range waiters {
+		waits = append(waits, testlock.Queue(t, stores[i%processes], testlock.Ask(first.Tree, x("/a"))))
+	}
+	testserver.Await(t, "all watches stand", func() bool {
+		return server.Count("etcd_debugging_mvcc_watcher_total", "") >= 2*waiters
+	})
+	events := func() int { return server.Count("etcd_debugging_mvcc_events_total", "") }
+	requests := func() int { return server.Count("grpc_server_started_total", `"Txn"`) }
+	heard, sent := events(), requests()
+	testlock.Release(t, stores[0], first)
+	for i, w := range waits {
+		w.Granted()
+		testlock.Release(t, stores[i%processes], w.Acquisition)
+	}
+	for what, each := range map[string]int{"events sent to watches": (events() - heard) / waiters, "reads and writes": (requests() - sent) / waiters} {
+		t.Log(fmt.Sprint(each, " ", what, " for each waiter"))
+		const most = 10 // a herd would need half as many as there are waiters
+		if each > most {
+			t.Errorf("%d %s for each of %d waiters, want at most %d", each, what, waiters, most)
+		}
+	}
+	requireNoKeys(t, client)
 }

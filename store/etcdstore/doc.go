@@ -15,7 +15,7 @@
 //
 //	/pathlock/testplan/plan-001/00000000000001f4  one request, by its place in the queue  ─┐ attached to
 //	/pathlock/testplan/plan-001/00000000000001f5                                          ─┴─▶ an etcd lease
-//	/pathlock//guards/01c                         the latest fence, and who wrote last
+//	/pathlock//guards/01c                         the latest fence
 //
 // An operation reads the tree, at one revision, and writes in one transaction: under the condition
 // that the guard, which every such transaction writes, and the tickets are still as they were read.
@@ -53,8 +53,8 @@
 //   - A fence is at least the revision of etcd that the grant was decided at. Of several grants in
 //     one transaction, each has one more than the one before. They grow even if etcd was down.
 //   - A process that is stopped for longer than its lease brings nothing back to life when it goes on.
-//   - A transaction whose reply is lost is sent again, and carried out once. Where its outcome stays
-//     unknown, the error matches [pathlock.ErrUnavailable], and the lease sees to what is left.
+//   - A transaction whose reply is lost is sent again, and carried out once. Where none is answered in
+//     time, the error matches [pathlock.ErrUnavailable], and the lease sees to what is left.
 //   - Without a majority of the members nothing is granted, and nothing is let go: all calls fail with
 //     an error that matches ErrUnavailable. Leases do not end then. After a change of the leader, all
 //     of etcd's leases begin anew.

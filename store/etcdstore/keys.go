@@ -1,7 +1,6 @@
 package etcdstore
 
 import (
-	"encoding/hex"
 	"fmt"
 	"hash/fnv"
 	"net/url"
@@ -19,9 +18,10 @@ const DefaultPrefix = "/pathlock/"
 // keys names the keys of a store. For the tree ("testplan", "plan-001"):
 //
 //	/pathlock/testplan/plan-001/00000000000001f4  one ticket, by its place in the queue
-//	/pathlock//guards/01c                         who wrote last there, and in a few other trees
+//	/pathlock//guards/01c                         the latest fence there, and in a few other trees
 //
-// Namespace and id are escaped, so that neither can hold a slash: no tree's keys begin with
+// Every update writes the guard of its tree, if it is still as it was read: so two updates never act
+// on the same state. Namespace and id are escaped, so that neither can hold a slash: no tree's keys begin with
 // another's.
 type keys struct {
 	prefix string // ends in a slash
@@ -36,7 +36,7 @@ func newKeys(prefix string) keys {
 
 // tree is what all keys of a tree begin with, and no others.
 func (k keys) tree(tree pathlock.Tree) string {
-	return k.prefix + escape(tree.Namespace()) + "/" + escape(tree.ID()) + "/"
+	return k.prefix + url.QueryEscape(tree.Namespace()) + "/" + url.QueryEscape(tree.ID()) + "/"
 }
 
 func (k keys) ticket(tree pathlock.Tree, place uint64) string {
@@ -73,26 +73,11 @@ func (k keys) treeOf(key string) (pathlock.Tree, bool) {
 	if len(parts) != 3 {
 		return pathlock.Tree{}, false
 	}
-	namespace, first := url.PathUnescape(parts[0])
-	id, second := url.PathUnescape(parts[1])
+	namespace, first := url.QueryUnescape(parts[0])
+	id, second := url.QueryUnescape(parts[1])
 	tree, third := pathlock.NewTree(namespace, id)
 	return tree, first == nil && second == nil && third == nil
 }
 
 // rangeOf returns the end of the range of all keys with a prefix.
 func rangeOf(prefix string) string { return clientv3.GetPrefixRangeEnd(prefix) }
-
-// escape writes all bytes but letters, digits, dot, dash and underscore as in a URL.
-func escape(s string) string {
-	var b strings.Builder
-	for i := range len(s) {
-		switch c := s[i]; {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '.', c == '-', c == '_':
-			b.WriteByte(c)
-		default:
-			b.WriteByte('%')
-			b.WriteString(strings.ToUpper(hex.EncodeToString([]byte{c})))
-		}
-	}
-	return b.String()
-}

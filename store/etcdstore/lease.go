@@ -2,7 +2,6 @@ package etcdstore
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
@@ -51,7 +50,7 @@ func (b *backend) leaseUntil(ctx context.Context, until time.Time) (lease, error
 		return err
 	})
 	if err != nil {
-		return lease{}, unavailable(err)
+		return lease{}, err
 	}
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
@@ -88,8 +87,5 @@ func (b *backend) left(ctx context.Context, id clientv3.LeaseID) (time.Duration,
 		}
 		return err
 	})
-	if err != nil {
-		return 0, fmt.Errorf("a detached hold: %w", unavailable(err))
-	}
-	return left, nil
+	return left, err
 }

@@ -8,35 +8,41 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/testlock"
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
-// tickets returns new tickets, one after the other in the queue.
-func tickets(n int, now time.Time) (new []ticketstore.Ticket) {
-	for i := range n {
-		new = append(new, ticketstore.Ticket{
-			Place: uint64(i + 1), Owner: pathlock.Owner(fmt.Sprint("owner ", i)), Grant: "g", Gate: true, Lease: time.Minute,
-			State: ticketstore.Waiting, Since: now, Until: now.Add(time.Minute), WaitUntil: now.Add(time.Minute),
-		})
-	}
-	return new
+// write writes new tickets, which end after a while, in one update.
+func write(t *testing.T, s *Store, tree pathlock.Tree, first, n int, lease time.Duration) error {
+	return s.backend.Update(t.Context(), tree, func(s ticketstore.State) ticketstore.Changes {
+		var c ticketstore.Changes
+		for i := range n {
+			c.Put = append(c.Put, ticketstore.Ticket{
+				Place: uint64(first + i), Owner: pathlock.Owner(fmt.Sprint("owner ", first+i)), Grant: "g", Gate: true, Lease: lease,
+				State: ticketstore.Waiting, Since: s.Now, Until: s.Now.Add(lease), WaitUntil: s.Now.Add(lease),
+			})
+		}
+		return c
+	})
 }
 
 func TestLimitOfAnUpdate(t *testing.T) {
 	t.Parallel()
-	_, client := newServer(t)
-	b := newStore(t, client).backend
-	write := func(n int) error {
-		return b.Update(t.Context(), newTree(t), func(s ticketstore.State) ticketstore.Changes {
-			return ticketstore.Changes{Put: tickets(n, s.Now)}
-		})
-	}
-	if err := write(b.Limit()); err != nil {
-		t.Errorf("%d tickets: %v", b.Limit(), err)
-	}
-	err := write(b.Limit() + 1)
-	if !errors.Is(err, pathlock.ErrInvalidRequest) || !strings.Contains(err.Error(), "128 tickets") {
-		t.Errorf("%d tickets: %v, want what matches ErrInvalidRequest and says how many there are", b.Limit()+1, err)
+	_, client := newServer(t, "--max-txn-ops", "20")
+	few, many := newStore(t, client, WithMaxTxnOps(20)), newStore(t, client)
+	for what, test := range map[string]struct {
+		store *Store
+		n     int
+		want  string
+	}{
+		"as many tickets as may be written": {few, few.backend.Limit(), ""},
+		"one too many":                      {few, few.backend.Limit() + 1, "20 tickets"},
+		"more than the server takes":        {many, many.backend.Limit(), "--max-txn-ops"},
+	} {
+		err := write(t, test.store, testlock.Tree(t), 1, test.n, time.Minute)
+		if (err == nil) != (test.want == "") || err != nil && (!errors.Is(err, pathlock.ErrInvalidRequest) || !strings.Contains(err.Error(), test.want)) {
+			t.Errorf("%s: %v, want ErrInvalidRequest with %q", what, err, test.want)
+		}
 	}
 }
 
@@ -44,59 +50,35 @@ func TestLimitOfAnUpdate(t *testing.T) {
 func TestManyThatHaveEnded(t *testing.T) {
 	t.Parallel()
 	_, client := newServer(t)
-	store, tree := newStore(t, client), newTree(t)
+	store, tree := newStore(t, client), testlock.Tree(t)
 	const portion, portions = 100, 3
 	for i := range portions {
-		err := store.backend.Update(t.Context(), tree, func(s ticketstore.State) ticketstore.Changes {
-			c := ticketstore.Changes{Put: tickets(portion, s.Now)}
-			for n := range c.Put {
-				c.Put[n].Place += uint64(i * portion)
-				c.Put[n].Until = s.Now.Add(time.Millisecond)
-			}
-			return c
-		})
-		if err != nil {
+		if err := write(t, store, tree, i*portion+1, portion, time.Millisecond); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for range portions {
-		req := request(t, tree, "next", time.Minute, time.Minute)
-		acquire(t, store, req)
-		release(t, store, req)
+		req := testlock.Ask(tree, x("/a"))
+		req.Wait = testlock.Patience
+		testlock.Take(t, store, req)
+		testlock.Release(t, store, req)
 	}
 	requireNoKeys(t, client)
-}
-
-func TestServerWithALowerLimit(t *testing.T) {
-	t.Parallel()
-	_, client := newServer(t, "--max-txn-ops", "20")
-	write := func(s *Store) error {
-		return s.backend.Update(t.Context(), newTree(t), func(st ticketstore.State) ticketstore.Changes {
-			return ticketstore.Changes{Put: tickets(s.backend.Limit(), st.Now)}
-		})
-	}
-	if err := write(newStore(t, client)); !errors.Is(err, pathlock.ErrInvalidRequest) || !strings.Contains(err.Error(), "--max-txn-ops") {
-		t.Errorf("an update that the server refuses: %v", err)
-	}
-	if err := write(newStore(t, client, WithMaxTxnOps(20))); err != nil {
-		t.Errorf("an update within the server's limit: %v", err)
-	}
 }
 
 func TestTooManyBytes(t *testing.T) {
 	t.Parallel()
 	_, client := newServer(t)
-	store, tree := newStore(t, client), newTree(t)
-	req := request(t, tree, "large", time.Minute, 0)
+	store, tree := newStore(t, client), testlock.Tree(t)
+	var claims []pathlock.Claim
 	for i := range 30_000 {
-		req.Claims = append(req.Claims, x(t, fmt.Sprintf("/%060d", i))...)
+		claims = append(claims, x(fmt.Sprintf("/%060d", i)))
 	}
-	req.Claims = pathlock.Normalize(req.Claims...)
-	_, err := store.Acquire(t.Context(), req)
+	_, err := store.Acquire(t.Context(), testlock.Ask(tree, claims...))
 	if !errors.Is(err, pathlock.ErrInvalidRequest) || !strings.Contains(err.Error(), "bytes") {
 		t.Errorf("a request for 30,000 nodes: %v, want what matches ErrInvalidRequest", err)
 	}
-	acquire(t, store, request(t, tree, "small", time.Minute, 0))
+	testlock.Take(t, store, testlock.Ask(tree, x("/a")))
 }
 
 // A database that is full takes no new locks and renews none, and lets go of those that nobody
@@ -104,76 +86,31 @@ func TestTooManyBytes(t *testing.T) {
 func TestFullDatabase(t *testing.T) {
 	t.Parallel()
 	_, client := newServer(t, "--quota-backend-bytes", "1000000")
-	store, tree := newStore(t, client, WithTimeout(time.Second)), newTree(t)
-	held := request(t, tree, "holder", time.Minute, 0)
-	acquire(t, store, held)
-	wanted := request(t, newTree(t), "holder", time.Minute, 0)
-	acquire(t, store, wanted)
-	next := request(t, wanted.Tree, "next", time.Minute, 5*time.Second)
-	waits, ended := make(chan struct{}), make(chan error, 1)
-	next.Waiting = func() { close(waits) }
-	go func() { _, err := store.Acquire(t.Context(), next); ended <- err }()
-	<-waits
-	other := request(t, newTree(t), "other", time.Minute, 0)
+	store := newStore(t, client, WithTimeout(time.Second))
+	held, wanted := testlock.Ask(testlock.Tree(t), x("/a")), testlock.Ask(testlock.Tree(t), x("/a"))
+	testlock.Take(t, store, held)
+	testlock.Take(t, store, wanted)
+	next := testlock.Ask(wanted.Tree, x("/a"))
+	next.Wait = 5 * time.Second
+	w := testlock.Queue(t, store, next)
 	for i := range 100 {
 		if _, err := client.Put(t.Context(), fmt.Sprint("filler ", i), strings.Repeat("x", 100_000)); err != nil {
 			break
 		}
 	}
-	if _, err := store.Acquire(t.Context(), other); !errors.Is(err, pathlock.ErrUnavailable) {
-		t.Errorf("a lock in a full database: %v, want what matches ErrUnavailable", err)
+	_, acquired := store.Acquire(t.Context(), testlock.Ask(testlock.Tree(t), x("/a")))
+	_, renewed := store.Renew(t.Context(), held.Tree, []pathlock.Lease{{Owner: held.Owner, For: 2 * testlock.Long}})
+	for what, err := range map[string]error{
+		"a lock": acquired, "a renewal": renewed, "ping": store.Ping(t.Context()),
+		"a release that would let somebody in": store.Release(t.Context(), wanted.Tree, wanted.Owner, wanted.Grant),
+	} {
+		if !errors.Is(err, pathlock.ErrUnavailable) {
+			t.Errorf("%s in a full database: %v, want what matches ErrUnavailable", what, err)
+		}
 	}
-	longer := request(t, newTree(t), "another", 2*time.Minute, 0) // for which there is no lease yet
-	if _, err := store.Acquire(t.Context(), longer); !errors.Is(err, pathlock.ErrUnavailable) {
-		t.Errorf("a lock under a new lease in a full database: %v, want what matches ErrUnavailable", err)
-	}
-	if err := store.Ping(t.Context()); !errors.Is(err, pathlock.ErrUnavailable) {
-		t.Errorf("ping to a full database: %v, want what matches ErrUnavailable", err)
-	}
-	if _, err := store.Renew(t.Context(), tree, []pathlock.Lease{{Owner: held.Owner, For: 2 * time.Minute}}); !errors.Is(err, pathlock.ErrUnavailable) {
-		t.Errorf("a renewal in a full database: %v, want what matches ErrUnavailable", err)
-	}
-	release(t, store, held)
-	if err := store.Release(t.Context(), wanted.Tree, wanted.Owner, wanted.Grant); !errors.Is(err, pathlock.ErrUnavailable) {
-		t.Errorf("a release that would let somebody in, in a full database: %v, want what matches ErrUnavailable", err)
-	}
-	if err := <-ended; !errors.Is(err, pathlock.ErrConflict) {
+	testlock.Release(t, store, held)
+	if err := w.Ends(); !errors.Is(err, pathlock.ErrConflict) {
 		t.Errorf("a wait in a full database: %v, want a conflict", err)
 	}
-	release(t, store, wanted)
-}
-
-// Grants that are made together have fences ahead of the revision. They grow all the same.
-func TestFencesAheadOfTheRevision(t *testing.T) {
-	t.Parallel()
-	_, client := newServer(t)
-	store, tree := newStore(t, client), newTree(t)
-	granting := func(s ticketstore.State) ticketstore.Changes {
-		c := ticketstore.Changes{Put: tickets(20, s.Now), Fence: max(s.Fence, s.Floor) + 20}
-		for i := range c.Put {
-			c.Put[i].State, c.Put[i].Fence, c.Put[i].OwnerUntil = ticketstore.Granted, max(s.Fence, s.Floor)+uint64(i)+1, c.Put[i].Until
-		}
-		return c
-	}
-	var last uint64
-	for range 3 {
-		if err := store.backend.Update(t.Context(), tree, granting); err != nil {
-			t.Fatal(err)
-		}
-		err := store.backend.Update(t.Context(), tree, func(s ticketstore.State) ticketstore.Changes {
-			first := s.Tickets[0].Fence
-			for _, ticket := range s.Tickets {
-				first = min(first, ticket.Fence)
-			}
-			if first <= last {
-				t.Errorf("fence %d after %d", first, last)
-			}
-			last = s.Fence
-			return ticketstore.Changes{Delete: s.Tickets, Fence: s.Fence}
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	requireNoKeys(t, client)
+	testlock.Release(t, store, wanted)
 }

@@ -2,7 +2,6 @@ package etcdstore
 
 import (
 	"context"
-	"crypto/rand"
 	"slices"
 	"strings"
 	"testing"
@@ -15,9 +14,11 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/testetcd"
+	"github.com/pathlock-go/pathlock/internal/testlock"
 	"github.com/pathlock-go/pathlock/internal/testnet"
 	"github.com/pathlock-go/pathlock/internal/testprocesses"
 	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/store/storetest"
 )
 
 func TestMain(m *testing.M) {
@@ -65,137 +66,60 @@ func newServer(t testing.TB, args ...string) (*testetcd.Server, *clientv3.Client
 	return server, connect(t, server.Addr)
 }
 
-// line is a connection to a member that can be cut.
-type line struct {
-	*testnet.Proxy
-	t testing.TB
-}
-
-// newLine returns a line that is cut at the end of the test, if not before.
-func newLine(t testing.TB, addr string) line {
+// newLine returns a proxy before a member.
+func newLine(t testing.TB, addr string) *testnet.Proxy {
 	t.Helper()
 	p, err := testnet.StartProxy(t.Context(), addr, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := line{p, t}
-	t.Cleanup(l.cut)
-	return l
+	t.Cleanup(func() { _ = p.Close() })
+	return p
 }
 
-func (l line) cut() {
-	if err := l.Close(); err != nil {
-		l.t.Error(err)
-	}
-}
-
-// newTree returns a tree of the test's own.
-func newTree(t testing.TB) pathlock.Tree {
-	t.Helper()
-	tree, err := pathlock.NewTree("etcdstore", rand.Text())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tree
-}
-
-// x is X on a path with its intentions.
-func x(t testing.TB, path string) []pathlock.Claim {
-	t.Helper()
-	p, err := pathlock.ParsePath(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pathlock.Normalize(pathlock.X(p))
-}
-
-// request asks for X on /a for an owner, in the way of a locker.
-func request(t testing.TB, tree pathlock.Tree, owner pathlock.Owner, lease, wait time.Duration) pathlock.Acquisition {
-	return pathlock.Acquisition{Tree: tree, Owner: owner, Grant: pathlock.GrantID(owner + "'s"), Claims: x(t, "/a"), Lease: lease, Wait: wait}
-}
-
-// acquire acquires what has to be granted.
-func acquire(t testing.TB, s pathlock.Store, req pathlock.Acquisition) pathlock.Grant {
-	t.Helper()
-	g, err := s.Acquire(t.Context(), req)
-	if err != nil {
-		t.Fatalf("%s: %v", req.Owner, err)
-	}
-	return g
-}
-
-// release gives back what acquire has acquired.
-func release(t testing.TB, s pathlock.Store, req pathlock.Acquisition) {
-	t.Helper()
-	if err := s.Release(t.Context(), req.Tree, req.Owner, req.Grant); err != nil {
-		t.Fatalf("%s: %v", req.Owner, err)
-	}
-}
-
-// queue begins to wait, and returns the outcome when it is there.
-func queue(t testing.TB, s pathlock.Store, req pathlock.Acquisition) <-chan outcomeOf {
-	t.Helper()
-	waiting, over := make(chan struct{}), make(chan outcomeOf, 1)
-	req.Waiting = func() { close(waiting) }
-	go func() {
-		g, err := s.Acquire(t.Context(), req)
-		over <- outcomeOf{g, err, time.Now()}
-	}()
-	select {
-	case <-waiting:
-	case o := <-over:
-		t.Fatalf("%s does not wait: %+v", req.Owner, o)
-	}
-	return over
-}
-
-type outcomeOf struct {
-	grant pathlock.Grant
-	err   error
-	at    time.Time
-}
-
-// granted requires a grant.
-func granted(t testing.TB, over <-chan outcomeOf) outcomeOf {
-	t.Helper()
-	o := <-over
-	if o.err != nil {
-		t.Fatal(o.err)
-	}
-	return o
-}
+func x(path string) pathlock.Claim { return testlock.X(path) }
 
 // isGuard reports whether a key is one of the few that stay for good.
 func isGuard(kv *mvccpb.KeyValue) bool { return strings.Contains(string(kv.Key), "//guards/") }
 
-// requireNothing requires that etcd has no keys and no leases, within the time that a lease lasts
-// which nobody uses.
-func requireNothing(t testing.TB, client *clientv3.Client) {
+// requireNoKeys requires that etcd has no keys but guards, sooner or later.
+func requireNoKeys(t testing.TB, client *clientv3.Client) {
 	t.Helper()
 	testserver.Await(t, "nothing is left", func() bool {
 		keys, err := client.Get(t.Context(), "", clientv3.WithPrefix(), clientv3.WithKeysOnly())
 		if err != nil {
 			t.Fatal(err)
 		}
-		leases, err := client.Leases(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return !slices.ContainsFunc(keys.Kvs, func(kv *mvccpb.KeyValue) bool { return !isGuard(kv) }) && len(leases.Leases) == 0
+		return !slices.ContainsFunc(keys.Kvs, func(kv *mvccpb.KeyValue) bool { return !isGuard(kv) })
 	})
 }
 
-// requireNoKeys requires that etcd has no keys.
-func requireNoKeys(t testing.TB, client *clientv3.Client) {
-	t.Helper()
-	keys, err := client.Get(t.Context(), "", clientv3.WithPrefix())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, kv := range keys.Kvs {
-		if isGuard(kv) {
-			continue
-		}
-		t.Errorf("left behind: %s = %s", kv.Key, kv.Value)
-	}
+func TestConformance(t *testing.T) {
+	server, client := newServer(t)
+	storetest.Run(t, func(t *testing.T) pathlock.Store { return newStore(t, client) },
+		storetest.Crash(func(t *testing.T) (survivor, victim pathlock.Store, crash func()) {
+			line := newLine(t, server.Addr)
+			return newStore(t, client), newStore(t, connect(t, line.Addr())), func() { _ = line.Close() }
+		}), storetest.Silence(func(t *testing.T) storetest.Silent {
+			line := newLine(t, server.Addr)
+			store := newStore(t, connect(t, line.Addr()), WithTimeout(time.Second))
+			t.Cleanup(line.Resume)
+			return storetest.Silent{Store: store, Timeout: time.Second, Stop: line.Pause, Resume: line.Resume, Other: newStore(t, client)}
+		}))
+}
+
+func TestProcesses(t *testing.T) {
+	t.Parallel()
+	server, client := newServer(t)
+	testprocesses.Run(t, func(t *testing.T) (string, pathlock.Store) { return "etcd://" + server.Addr, newStore(t, client) })
+}
+
+// What nobody looks at ends, too.
+func TestEtcdEndsWhatNobodySees(t *testing.T) {
+	t.Parallel()
+	_, client := newServer(t)
+	forgotten := testlock.Ask(testlock.Tree(t), x("/a"))
+	forgotten.Lease = 2 * time.Second
+	testlock.Take(t, newStore(t, client), forgotten)
+	requireNoKeys(t, client)
 }

@@ -9,6 +9,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/testlock"
 )
 
 func TestURLs(t *testing.T) {
@@ -25,36 +26,6 @@ func TestURLs(t *testing.T) {
 	}
 	if l, err = parseURL("etcds://h1?server_name=etcd"); err != nil || l.endpoints[0] != "https://h1:2379" || l.TLS.ServerName != "etcd" {
 		t.Errorf("%+v, %v", l, err)
-	}
-	if c := newConfig(l.options); c.prefix != DefaultPrefix {
-		t.Errorf("the prefix is %s, want the default", c.prefix)
-	}
-}
-
-func TestOpenAndClose(t *testing.T) {
-	t.Parallel()
-	server, _ := newServer(t)
-	store, err := Open("etcd://" + server.Addr + "/mine")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := store.Ping(t.Context()); err != nil {
-		t.Error(err)
-	}
-	tree := newTree(t)
-	acquire(t, store, request(t, tree, "holder", time.Minute, 0))
-	over := queue(t, store, request(t, tree, "waiter", time.Minute, time.Minute))
-	if err := store.Close(t.Context()); err != nil {
-		t.Error(err)
-	}
-	if o := <-over; !errors.Is(o.err, pathlock.ErrUnavailable) {
-		t.Errorf("a wait that the end of the store ends: %v", o.err)
-	}
-	if err := store.Ping(t.Context()); !errors.Is(err, pathlock.ErrUnavailable) {
-		t.Errorf("ping after the end: %v", err)
-	}
-	if err := store.Close(t.Context()); err != nil {
-		t.Errorf("a second Close: %v", err)
 	}
 }
 
@@ -87,11 +58,11 @@ func TestUsers(t *testing.T) {
 		return store
 	}
 	mine := open("etcd://locker:p%40ss@" + server.Addr + "/mine")
-	req := request(t, newTree(t), "a", 2*time.Second, 0)
-	acquire(t, mine, req)
-	over := queue(t, mine, request(t, req.Tree, "b", 2*time.Second, time.Minute))
-	release(t, mine, req)
-	granted(t, over)
+	req := testlock.Ask(testlock.Tree(t), x("/a"))
+	testlock.Take(t, mine, req)
+	w := testlock.Queue(t, mine, testlock.Ask(req.Tree, x("/a")))
+	testlock.Release(t, mine, req)
+	w.Granted()
 	if err := mine.Ping(ctx); err != nil {
 		t.Error(err)
 	}

@@ -3,6 +3,7 @@ package etcdstore
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -15,8 +16,9 @@ import (
 type reading struct {
 	tree     pathlock.Tree
 	revision int64
-	// guard is the guard's value, and guarded its mod revision, 0 if there is none.
-	guard   guard
+	// fence is the guard's value, the latest fence of the trees that share it, and guarded its mod
+	// revision, 0 if there is none.
+	fence   uint64
 	guarded int64
 	records []*record
 	// ends are the ends of leases as they were read, by what state has shown for them.
@@ -49,7 +51,7 @@ func (b *backend) read(ctx context.Context, tree pathlock.Tree) (*reading, error
 		return err
 	})
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, err
 	}
 	return b.newReading(tree, response)
 }
@@ -59,8 +61,8 @@ func (b *backend) newReading(tree pathlock.Tree, response *clientv3.TxnResponse)
 	r := &reading{tree: tree, revision: response.Header.Revision, ends: map[shownEnd]end{}}
 	for _, kv := range response.Responses[1].GetResponseRange().Kvs {
 		var err error
-		if r.guard, err = decodeGuard(kv.Value); err != nil {
-			return nil, unreadable(tree, err)
+		if r.fence, err = strconv.ParseUint(string(kv.Value), 10, 64); err != nil {
+			return nil, fmt.Errorf("%s: %w", tree, err)
 		}
 		r.guarded = kv.ModRevision
 	}
@@ -72,11 +74,11 @@ func (r *reading) add(b *backend, kvs []*mvccpb.KeyValue) error {
 	for _, kv := range kvs {
 		place, err := b.keys.place(string(kv.Key))
 		if err != nil {
-			return unreadable(r.tree, err)
+			return fmt.Errorf("%s: %w", r.tree, err)
 		}
 		t, err := b.decoder.Ticket(kv.Value)
 		if err != nil {
-			return unreadable(r.tree, err)
+			return fmt.Errorf("%s: %w", r.tree, err)
 		}
 		t.Key, t.Place = ticketKey(place, r.revision), place
 		r.records = append(r.records, &record{
@@ -94,9 +96,4 @@ func (r *reading) at(place uint64) *record {
 		}
 	}
 	return nil
-}
-
-// unreadable is the error for keys that no etcdstore has written.
-func unreadable(tree pathlock.Tree, err error) error {
-	return fmt.Errorf("%w: etcdstore: reading %s: %w", pathlock.ErrUnavailable, tree, err)
 }

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/testlock"
 )
 
 // fault is how a connection fails.
@@ -102,15 +103,20 @@ func newFaultyStore(t *testing.T, addr string, opts ...Option) (*Store, *faultyL
 	return newStore(t, client, opts...), l
 }
 
+// named asks for X on a path with a short lease.
+func named(tree pathlock.Tree, owner pathlock.Owner, path string) pathlock.Acquisition {
+	req := testlock.Ask(tree, x(path))
+	req.Owner, req.Grant, req.Lease = owner, pathlock.GrantID(owner+"'s"), 2*time.Second
+	return req
+}
+
 // steps are what is done on a faulty line. Each begins with what the first owner holds.
 var steps = []struct {
 	name string
 	do   func(t *testing.T, s *Store, tree pathlock.Tree) error
 }{
 	{"acquire", func(t *testing.T, s *Store, tree pathlock.Tree) error {
-		req := request(t, tree, "second", 2*time.Second, 0)
-		req.Claims = x(t, "/b")
-		_, err := s.Acquire(t.Context(), req)
+		_, err := s.Acquire(t.Context(), named(tree, "second", "/b"))
 		return err
 	}},
 	{"renew", func(t *testing.T, s *Store, tree pathlock.Tree) error {
@@ -143,8 +149,8 @@ func TestEveryStepSurvivesALostMessage(t *testing.T) {
 				n := 1
 				for ; ; n++ {
 					s, l := newFaultyStore(t, server.Addr)
-					tree := newTree(t)
-					before := acquire(t, s, request(t, tree, "first", 2*time.Second, 0))
+					tree := testlock.Tree(t)
+					before := testlock.Take(t, s, named(tree, "first", "/a"))
 					l.arm(n, fault, false)
 					if err := step.do(t, s, tree); err != nil {
 						t.Errorf("with %v lost: %v", l.mend(), err)
@@ -152,7 +158,9 @@ func TestEveryStepSurvivesALostMessage(t *testing.T) {
 					if len(l.mend()) == 0 {
 						break // all messages of the step have been lost once
 					}
-					after := acquire(t, newStore(t, client), request(t, tree, "third", 2*time.Second, 5*time.Second))
+					third := named(tree, "third", "/a")
+					third.Wait = testlock.Patience
+					after := testlock.Take(t, newStore(t, client), third)
 					if after.Fence <= before.Fence {
 						t.Errorf("fence %d after %d", after.Fence, before.Fence)
 					}
@@ -175,8 +183,8 @@ func TestEveryStepFailsClosedWhenCutOff(t *testing.T) {
 				t.Parallel()
 				for n := 1; ; n++ {
 					s, l := newFaultyStore(t, server.Addr, WithTimeout(500*time.Millisecond))
-					tree := newTree(t)
-					acquire(t, s, request(t, tree, "first", 2*time.Second, 0))
+					tree := testlock.Tree(t)
+					testlock.Take(t, s, named(tree, "first", "/a"))
 					l.arm(n, fault, true)
 					err := step.do(t, s, tree)
 					failed := l.mend()
@@ -188,9 +196,9 @@ func TestEveryStepFailsClosedWhenCutOff(t *testing.T) {
 					}
 					// Whatever has become of it, it keeps nobody out for longer than one lease.
 					for _, path := range []string{"/a", "/b"} {
-						req := request(t, tree, pathlock.Owner("after "+path), 2*time.Second, 5*time.Second)
-						req.Claims = x(t, path)
-						acquire(t, survivor, req)
+						req := named(tree, pathlock.Owner("after "+path), path)
+						req.Wait = testlock.Patience
+						testlock.Take(t, survivor, req)
 					}
 				}
 			})

@@ -37,28 +37,17 @@ func New(client *clientv3.Client, opts ...Option) *Store {
 // and everything that the store does in the background. It closes the client if [Open] made it.
 //
 // It releases no locks: that is up to their holders. What is still held ends with its lease. Close
-// may be called again.
+// waits for the end of what is under way, but no longer than ctx lasts. It may be called again.
 func (s *Store) Close(ctx context.Context) error {
-	over := make(chan struct{})
-	go func() {
-		defer close(over)
-		_ = s.Store.Close() // it has no errors
-	}()
-	var err error
-	select {
-	case <-over:
-	case <-ctx.Done():
-		s.backend.cancel()
-		<-over
-		err = fmt.Errorf("etcdstore: closing the store: %w", ctx.Err())
-	}
+	defer context.AfterFunc(ctx, s.backend.cancel)()
+	_ = s.Store.Close() // it has no errors
 	s.backend.close()
 	if s.own != nil {
-		if failed := s.own.Close(); failed != nil && !errors.Is(failed, context.Canceled) {
-			err = errors.Join(err, fmt.Errorf("etcdstore: closing the client: %w", failed))
+		if err := s.own.Close(); err != nil && !errors.Is(err, context.Canceled) {
+			return fmt.Errorf("etcdstore: closing the client: %w", err)
 		}
 	}
-	return err
+	return nil
 }
 
 // Client returns the client that the store works with, for what only etcd can tell, such as its

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -44,7 +45,7 @@ func (b *backend) Update(ctx context.Context, tree pathlock.Tree, change func(ti
 		}
 		// Of several processes that try again, each waits for as long as a few tries take.
 		if err := b.sleep(ctx, rand.N(time.Since(began)*time.Duration(min(tries, 8))+1)); err != nil {
-			return fmt.Errorf("%w: etcdstore: updating %s: %w", pathlock.ErrUnavailable, tree, err)
+			return err
 		}
 		if r, err = b.read(ctx, tree); err != nil {
 			return err
@@ -83,7 +84,7 @@ type update struct {
 // prepare makes the transaction of changes to what was read. now is what State.Now was.
 func (b *backend) prepare(ctx context.Context, r *reading, now time.Time, changes ticketstore.Changes) (*update, error) {
 	if n := len(changes.Put) + len(changes.Delete); n > b.Limit() {
-		return nil, fmt.Errorf("%w: etcdstore: an update of %d tickets in %s: etcd's limit of operations in a transaction allows %d (see WithMaxTxnOps)", pathlock.ErrInvalidRequest, n, r.tree, b.Limit())
+		return nil, fmt.Errorf("%w: an update of %d tickets in %s: etcd's limit of operations in a transaction allows %d (see WithMaxTxnOps)", pathlock.ErrInvalidRequest, n, r.tree, b.Limit())
 	}
 	u := &update{b: b, r: r, name: b.nextUpdate(), changes: changes}
 	key := b.keys.guard(r.tree)
@@ -91,7 +92,7 @@ func (b *backend) prepare(ctx context.Context, r *reading, now time.Time, change
 	for _, t := range changes.Delete {
 		rec := r.at(t.Place)
 		if rec == nil {
-			return nil, fmt.Errorf("%w: etcdstore: no ticket %d in %s to delete", pathlock.ErrInvalidRequest, t.Place, r.tree)
+			return nil, fmt.Errorf("%w: no ticket %d in %s to delete", pathlock.ErrInvalidRequest, t.Place, r.tree)
 		}
 		u.compares = append(u.compares, unchanged(rec))
 		u.tickets = append(u.tickets, clientv3.OpDelete(rec.key))
@@ -101,9 +102,8 @@ func (b *backend) prepare(ctx context.Context, r *reading, now time.Time, change
 			return nil, err
 		}
 	}
-	guard, err := r.guard.after(changes.Fence, u.name)
-	u.guard = clientv3.OpPut(key, guard)
-	return u, err
+	u.guard = clientv3.OpPut(key, strconv.FormatUint(max(r.fence, changes.Fence), 10))
+	return u, nil
 }
 
 // unchanged holds while a ticket is as it was read. It may have ended meanwhile.
@@ -152,12 +152,13 @@ func (u *update) endOf(ctx context.Context, now time.Time, t ticketstore.Ticket,
 }
 
 // commit carries the transaction out. It returns what the tree holds instead of what was read if
-// nothing was written for that reason, and nil if the changes are written.
+// nothing was written for that reason, or where the reply was lost to an earlier sending that was
+// carried out, and nil if the changes are written.
 func (u *update) commit(ctx context.Context) (*reading, error) {
-	response, open, err := u.send(ctx, append(u.tickets[:len(u.tickets):len(u.tickets)], u.guard))
+	response, err := u.send(ctx, append(u.tickets[:len(u.tickets):len(u.tickets)], u.guard))
 	if errors.Is(err, rpctypes.ErrNoSpace) && len(u.changes.Put) == 0 {
 		// A full database still deletes.
-		response, open, err = u.send(ctx, u.tickets)
+		response, err = u.send(ctx, u.tickets)
 	}
 	switch {
 	case errors.Is(err, rpctypes.ErrLeaseNotFound):
@@ -169,31 +170,16 @@ func (u *update) commit(ctx context.Context) (*reading, error) {
 		u.identify(response.Header.Revision)
 		return nil, nil
 	}
-	next, err := u.b.newReading(u.r.tree, response)
-	if err != nil || !open || next.guarded == u.r.guarded {
-		return next, err
-	}
-	switch next.guard.outcomeOf(u.name, u.r.guard) {
-	case carriedOut:
-		u.identify(next.guarded)
-		return nil, nil
-	case notCarriedOut:
-		return next, nil
-	default:
-		return nil, fmt.Errorf("%w: etcdstore: updating %s: the reply was lost, and what became of the update is not on record", pathlock.ErrUnavailable, u.r.tree)
-	}
+	return u.b.newReading(u.r.tree, response)
 }
 
-// send sends the transaction until it is answered. open reports whether it may have been carried
-// out by an earlier sending, whose reply was lost.
-func (u *update) send(ctx context.Context, writes []clientv3.Op) (response *clientv3.TxnResponse, open bool, err error) {
-	sent := 0
+// send sends the transaction until it is answered.
+func (u *update) send(ctx context.Context, writes []clientv3.Op) (response *clientv3.TxnResponse, err error) {
 	err = u.b.ask(ctx, fmt.Sprintf("updating %s", u.r.tree), func(ctx context.Context) (err error) {
-		sent++
 		response, err = u.b.client.Txn(ctx).If(u.compares...).Then(writes...).Else(u.b.reads(u.r.tree)...).Commit()
 		return err
 	})
-	return response, sent > 1, err
+	return response, err
 }
 
 // identify gives new tickets their names, as they are at a revision.
@@ -208,13 +194,11 @@ func (u *update) identify(revision int64) {
 // explain returns the error of a transaction that was not carried out, or may not have been.
 func (u *update) explain(err error) error {
 	switch {
-	case errors.Is(err, pathlock.ErrUnavailable):
-		return err
 	case errors.Is(err, rpctypes.ErrTooManyOps):
 		return fmt.Errorf("%w: an update of %d keys in %s: the members' --max-txn-ops is lower than what WithMaxTxnOps says: %w", pathlock.ErrInvalidRequest, len(u.tickets), u.r.tree, err)
 	case isTooLarge(err):
 		return fmt.Errorf("%w: an update of %d keys in %s has more bytes than etcd takes in a request: claim fewer nodes: %w", pathlock.ErrInvalidRequest, len(u.tickets), u.r.tree, err)
 	default:
-		return fmt.Errorf("%w: %w", pathlock.ErrUnavailable, err)
+		return err
 	}
 }

@@ -28,7 +28,7 @@ func readAt(t ticketstore.Ticket) (int64, error) {
 	_, text, _ := strings.Cut(t.Key, "@")
 	revision, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("%w: etcdstore: the ticket %q has no revision", pathlock.ErrInvalidRequest, t.Key)
+		return 0, fmt.Errorf("%w: the ticket %q has no revision", pathlock.ErrInvalidRequest, t.Key)
 	}
 	return revision, nil
 }
@@ -40,7 +40,7 @@ func readAt(t ticketstore.Ticket) (int64, error) {
 // of the end of the one key before it: nobody hears of anything else.
 func (b *backend) Watch(ctx context.Context, tree pathlock.Tree, ticket, before ticketstore.Ticket, wake func()) (func(), error) {
 	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("etcdstore: watching %s: %w", tree, err)
+		return nil, err
 	}
 	own, err := readAt(ticket)
 	if err != nil {
@@ -66,7 +66,7 @@ func (b *backend) Watch(ctx context.Context, tree pathlock.Tree, ticket, before 
 	if !b.start(listen(ticket.Place, clientv3.WithRev(own+1))) ||
 		!b.start(listen(before.Place, clientv3.WithRev(other+1), clientv3.WithFilterPut())) {
 		cancel()
-		return nil, closed(fmt.Sprintf("watching %s", tree))
+		return nil, pathlock.ErrClosed
 	}
 	return func() {
 		mu.Lock()

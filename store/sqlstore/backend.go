@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/store/internal/ended"
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
@@ -43,7 +42,7 @@ func newHome() string { return "pathlock_" + rand.Text() }
 
 // Update implements [ticketstore.Backend].
 func (b *backend) Update(ctx context.Context, tree pathlock.Tree, change func(ticketstore.State) ticketstore.Changes) error {
-	return b.again(ctx, "updating "+tree.String(), func(ctx context.Context) (bool, error) {
+	return b.again(ctx, func(ctx context.Context) (bool, error) {
 		r, err := b.table.read(ctx, tree)
 		if err != nil {
 			return false, err
@@ -104,7 +103,7 @@ func (b *backend) isFull(tree pathlock.Tree) bool {
 
 // again does something until it is done, and nobody is in its way. A store that makes tables makes
 // one again that is gone, as after a failover to an empty server: nobody holds anything then.
-func (b *backend) again(ctx context.Context, doing string, do func(context.Context) (done bool, err error)) error {
+func (b *backend) again(ctx context.Context, do func(context.Context) (done bool, err error)) error {
 	if err := b.prepare(ctx); err != nil {
 		return err
 	}
@@ -116,13 +115,13 @@ func (b *backend) again(ctx context.Context, doing string, do func(context.Conte
 		case err == nil, b.table.is(err) == busy:
 		case b.makesTables && b.table.is(err) == noTable:
 			if err := b.create(ctx); err != nil {
-				return b.failed(ctx, "making the table again, which is gone", err)
+				return err
 			}
 		default:
-			return b.failed(ctx, doing, err)
+			return b.advised(err)
 		}
 		if err := rest(ctx, try); err != nil {
-			return b.failed(ctx, doing, err)
+			return err
 		}
 	}
 }
@@ -141,7 +140,7 @@ func rest(ctx context.Context, try int) error {
 
 // View implements [ticketstore.Backend].
 func (b *backend) View(ctx context.Context, tree pathlock.Tree) (state ticketstore.State, err error) {
-	err = b.again(ctx, "reading "+tree.String(), func(ctx context.Context) (bool, error) {
+	err = b.again(ctx, func(ctx context.Context) (bool, error) {
 		r, err := b.table.read(ctx, tree)
 		if err == nil {
 			state = r.state()
@@ -153,7 +152,7 @@ func (b *backend) View(ctx context.Context, tree pathlock.Tree) (state ticketsto
 
 // Trees implements [ticketstore.Backend].
 func (b *backend) Trees(ctx context.Context) (trees []pathlock.Tree, err error) {
-	err = b.again(ctx, "listing the trees", func(ctx context.Context) (bool, error) {
+	err = b.again(ctx, func(ctx context.Context) (bool, error) {
 		trees, err = b.trees(ctx)
 		return true, err
 	})
@@ -194,7 +193,7 @@ func (b *backend) Limit() int { return 0 }
 
 // Ping implements [ticketstore.Backend]: it reads the table.
 func (b *backend) Ping(ctx context.Context) error {
-	return b.again(ctx, "reading the table", func(ctx context.Context) (bool, error) {
+	return b.again(ctx, func(ctx context.Context) (bool, error) {
 		_, err := b.table.read(ctx, pathlock.Tree{})
 		return true, err
 	})
@@ -220,17 +219,10 @@ func (b *backend) sweep(ctx context.Context) error {
 	return err
 }
 
-// failed returns the error of a method: the context's if that has ended, or else one that says that
-// the store is unavailable.
-func (b *backend) failed(ctx context.Context, doing string, err error) error {
-	switch {
-	case ctx.Err() != nil:
-		return fmt.Errorf("%s: %w", doing, ended.By(ctx))
-	case errors.Is(err, pathlock.ErrInvalidRequest), errors.Is(err, pathlock.ErrUnavailable):
-		return fmt.Errorf("%s: %w", doing, err)
-	}
+// advised returns an error of the database with what to do about it.
+func (b *backend) advised(err error) error {
 	if hint := b.table.hints[b.table.is(err)]; hint != "" {
-		return fmt.Errorf("%w: %s: %w: %s", pathlock.ErrUnavailable, doing, err, hint)
+		return fmt.Errorf("%w: %s", err, hint)
 	}
-	return fmt.Errorf("%w: %s: %w", pathlock.ErrUnavailable, doing, err)
+	return err
 }

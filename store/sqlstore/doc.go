@@ -34,7 +34,7 @@
 //	                version    grows with every update of the tree
 //	                fence      the latest one
 //	                ends       when the last lease in the tree ends, in µs since 1970, UTC
-//	                tickets    those who hold and wait, as JSON, a line each; compressed where they are many
+//	                tickets    those who hold and wait, as JSON, a line each
 //
 // Nothing is compared as text, so that no collation, character set or SQL mode matters. The row of
 // a tree in which everything has ended ten minutes ago is removed after some update.

@@ -35,16 +35,15 @@ func ExampleNew() {
 	}
 	defer func() { _ = db.Close() }()
 
-	store, err := sqlstore.New(db, sqlstore.SQLite, sqlstore.WithPrefix("testplan_locks_"))
+	store, err := sqlstore.New(db, sqlstore.SQLite,
+		sqlstore.WithPrefix("testplan_locks_"),
+		sqlstore.WithTables(), // the program may create tables
+		sqlstore.WithMaxRequest(10_000))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	defer func() { _ = store.Close() }()
-	if err := store.Create(ctx); err != nil {
-		fmt.Println(err)
-		return
-	}
 
 	tree, err := pathlock.NewTree("testplan", "plan-001")
 	if err != nil {
@@ -84,44 +83,4 @@ func ExampleStore_Check() {
 	// true
 	// sqlstore: the table is not as it has to be: there is no table pathlock_trees: create it by Store.Create
 	// <nil> <nil>
-}
-
-// A program that may create tables leaves that to its first operation.
-func ExampleWithTables() {
-	path, remove := scratch()
-	defer remove()
-	store, err := sqlopen.Open("sqlite://"+path, sqlstore.WithTables())
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer func() { _ = store.Close() }()
-	fmt.Println(store.Ping(context.Background()))
-	// Output: <nil>
-}
-
-// Limits are refused with an error that says what to do instead.
-func ExampleWithMaxRequest() {
-	path, remove := scratch()
-	defer remove()
-	ctx := context.Background()
-	store, err := sqlopen.Open("sqlite://"+path, sqlstore.WithMaxRequest(100))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer func() { _ = store.Close() }()
-
-	tree, err := pathlock.NewTree("testplan", "plan-001")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	var claims []pathlock.Claim
-	for i := range 20 {
-		claims = append(claims, pathlock.X(pathlock.MustParsePath(fmt.Sprintf("/dir%d", i))))
-	}
-	_, err = pathlock.New(store).Acquire(ctx, pathlock.Request{Tree: tree, Claims: claims, Note: "sort"})
-	fmt.Println(errors.Is(err, pathlock.ErrInvalidRequest))
-	// Output: true
 }

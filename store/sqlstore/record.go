@@ -125,13 +125,7 @@ func (t table) write(ctx context.Context, r *record, next ticketlist.List, fence
 	if fence > math.MaxInt64 {
 		return false, fmt.Errorf("%w: sqlstore: the fence %d does not fit into a column", pathlock.ErrInvalidRequest, fence)
 	}
-	text, err := next.Encode()
-	if err != nil {
-		return false, err
-	}
-	if text == nil {
-		text = []byte{} // which is not NULL
-	}
+	text := append([]byte{}, next.Encode()...) // which is never NULL
 	ends := r.now
 	for _, ticket := range next.Tickets {
 		if ticket.State != ticketstore.Refused {
@@ -156,6 +150,6 @@ func (t table) write(ctx context.Context, r *record, next ticketlist.List, fence
 		return n == 1, err
 	}
 	var n, notified int64
-	err = t.QueryRowContext(ctx, t.text(strings.Replace(t.notify, "{update}", update, 1)), append(args, join(messages))...).Scan(&n, &notified)
+	err := t.QueryRowContext(ctx, t.text(strings.Replace(t.notify, "{update}", update, 1)), append(args, join(messages))...).Scan(&n, &notified)
 	return n == 1, err
 }

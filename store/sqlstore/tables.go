@@ -17,25 +17,21 @@ var ErrTables = errors.New("sqlstore: the table is not as it has to be")
 // changes nothing of a table that is there: see [Store.Check].
 //
 // The error matches [pathlock.ErrUnavailable]. The user needs CREATE.
-func (s *Store) Create(ctx context.Context) error {
-	return s.backend.inTime(ctx, func(ctx context.Context) error {
-		if err := s.backend.create(ctx); err != nil {
-			return s.backend.failed(ctx, "creating the table", err)
-		}
-		return nil
-	})
-}
+func (s *Store) Create(ctx context.Context) error { return s.backend.inTime(ctx, s.backend.create) }
 
-// inTime does something within the store's time-out.
-func (b *backend) inTime(ctx context.Context, do func(context.Context) error) error {
+// inTime asks the database something within the store's time-out.
+func (b *backend) inTime(ctx context.Context, ask func(context.Context) error) error {
 	within, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
-	err := do(within)
-	if err != nil && within.Err() != nil && ctx.Err() == nil {
+	switch err := ask(within); {
+	case err == nil, errors.Is(err, ErrTables):
+		return err
+	case within.Err() != nil && ctx.Err() == nil:
 		// The time is the store's: no context of the caller has ended.
-		return fmt.Errorf("%w: no answer in time: %v", pathlock.ErrUnavailable, err) //nolint:errorlint // see above
+		return fmt.Errorf("pathlock/sqlstore: %w: no answer in time: %v", pathlock.ErrUnavailable, err) //nolint:errorlint // see above
+	default:
+		return fmt.Errorf("pathlock/sqlstore: %w: %w", pathlock.ErrUnavailable, err)
 	}
-	return err
 }
 
 // create creates the table. IF NOT EXISTS alone fails where two processes run it at once.
@@ -46,7 +42,7 @@ func (b *backend) create(ctx context.Context) error {
 			return nil
 		}
 		if is := b.table.is(err); is != busy && is != duplicate {
-			return err
+			return fmt.Errorf("creating the table: %w", b.advised(err))
 		}
 		if err := rest(ctx, try); err != nil {
 			return err
@@ -64,13 +60,9 @@ func (b *backend) prepare(ctx context.Context) error {
 	}
 	err := b.check(ctx)
 	if errors.Is(err, ErrTables) {
-		if err = b.create(ctx); err != nil {
-			return b.failed(ctx, "creating the table", err)
+		if err = b.create(ctx); err == nil {
+			err = b.check(ctx)
 		}
-		err = b.check(ctx)
-	}
-	if errors.Is(err, ErrTables) {
-		return fmt.Errorf("%w: %w", pathlock.ErrUnavailable, err)
 	}
 	b.prepared = err == nil
 	return err
@@ -86,22 +78,20 @@ func (s *Store) Check(ctx context.Context) error { return s.backend.inTime(ctx, 
 func (b *backend) check(ctx context.Context) error {
 	for try := 1; ; try++ {
 		err := b.rehearse(ctx)
-		is := other
-		if err != nil {
-			is = b.table.is(err)
-		}
-		switch {
-		case err == nil:
+		if err == nil {
 			return nil
-		case is == noTable:
+		}
+		switch b.table.is(err) {
+		case noTable:
 			return fmt.Errorf("%w: there is no table %s: create it by Store.Create", ErrTables, b.table.name)
-		case is == noColumn:
+		case noColumn:
 			return fmt.Errorf("%w: %s: %w: drop it, and create it by Store.Create", ErrTables, b.table.name, err)
-		case is != busy:
-			return b.failed(ctx, "writing into the table", err)
+		case busy:
+		default:
+			return fmt.Errorf("writing into the table: %w", b.advised(err))
 		}
 		if err := rest(ctx, try); err != nil {
-			return b.failed(ctx, "writing into the table", err)
+			return err
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"sync"
@@ -49,9 +48,6 @@ func parsePayload(home, payload string) (message, bool) {
 	return m, err == nil
 }
 
-// errClosed is the error of a call to a store that has been closed.
-var errClosed = fmt.Errorf("%w: %w", pathlock.ErrUnavailable, pathlock.ErrClosed)
-
 // watcher learns for all waiters of this process when their waits are over. A waiter holds no
 // connection: one statement asks for all trees that have changed since they were looked at. While
 // the process listens for the database's notifications, it asks only once for new waiters, whose
@@ -90,7 +86,7 @@ func (w *watcher) watch(tree treeKey, one *watch) (stop func(), err error) {
 	defer w.mu.Unlock()
 	if !w.runs {
 		if !w.backend.work.start(w.run) {
-			return nil, errClosed
+			return nil, pathlock.ErrClosed
 		}
 		w.runs = true
 	}

@@ -219,7 +219,7 @@ func (a *attempt) wait(ctx context.Context, v view, changed <-chan struct{}) (gr
 		case err == nil:
 			defer stop()
 		case ctx.Err() == nil:
-			return pathlock.Grant{}, true, a.store.failed(err)
+			return pathlock.Grant{}, true, a.store.answered(ctx, err)
 		}
 	}
 	select {
@@ -243,7 +243,7 @@ func (a *attempt) giveUp(ctx context.Context) (pathlock.Grant, error) {
 	if ctx.Err() != nil {
 		a.until = earlier(a.until, time.Now().Add(cleanupTime))
 	}
-	others := a.store.waiters.others(a.key)
+	others := a.store.waiters.calls(a.key) > 1
 	var v view
 	op := &operation{apply: func(tx *transaction) {
 		v = view{}
@@ -292,15 +292,11 @@ func (a *attempt) inVain(ctx context.Context, conflict func(cause error) error) 
 // the request had begun to wait.
 func (a *attempt) failed(ctx context.Context, queued bool, err error) error {
 	switch cause := ctx.Err(); {
-	case cause == nil && !queued:
-		return err
 	case cause == nil:
-		return fmt.Errorf("waiting for a lock in %s: %w", a.req.Tree, err)
+		return err
 	case !errors.Is(cause, context.DeadlineExceeded) || queued:
 		return a.inVain(ctx, nil)
-	case errors.Is(err, pathlock.ErrUnavailable):
-		return fmt.Errorf("%w: %w", err, cause)
 	default:
-		return a.store.failed(fmt.Errorf("%w: acquiring in %s: no answer in time: %w", pathlock.ErrUnavailable, a.req.Tree, cause))
+		return fmt.Errorf("%w: %w", err, cause)
 	}
 }

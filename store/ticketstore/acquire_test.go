@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
 func TestACrowdIsServedWithAFewUpdatesEach(t *testing.T) {
@@ -17,16 +20,16 @@ func TestACrowdIsServedWithAFewUpdatesEach(t *testing.T) {
 		const crowd = 50
 		other, holder := s.process()
 		s.takes(holder, "holder", "/a")
-		m, waiting := s.process()
+		p, waiting := s.process()
 		var ended []<-chan error
 		for i := range crowd {
 			ended = append(ended, s.begin(s.Context(), waiting, s.ask(fmt.Sprint(i), "/a")))
 		}
-		queued := m.updates.Load()
+		queued := p.updates
 		if queued > crowd {
 			t.Errorf("%d updates for %d requests", queued, crowd)
 		}
-		before := other.updates.Load()
+		before := other.updates
 		s.releases(holder, "holder")
 		for i, e := range ended {
 			if err := <-e; err != nil {
@@ -34,124 +37,144 @@ func TestACrowdIsServedWithAFewUpdatesEach(t *testing.T) {
 			}
 			synctest.Wait()
 			// The one who is let in looks once, and nobody else does.
-			if looks := m.updates.Load() - queued; looks != int64(2*i+1) {
+			if looks := p.updates - queued; looks != 2*i+1 {
 				t.Fatalf("%d updates after %d hand-overs", looks, i+1)
 			}
 			s.releases(waiting, fmt.Sprint(i))
 		}
-		if updates := other.updates.Load() - before; updates != 1 {
+		if updates := other.updates - before; updates != 1 {
 			t.Errorf("a release took %d updates", updates)
 		}
 		s.isEmpty()
 	})
 }
 
+// What comes while an update is under way is written together by the next ones. Whoever asks for
+// too much is alone in that.
 func TestWhatComesTogetherIsWrittenTogether(t *testing.T) {
 	inBubble(t, func(s *fixture) {
-		const crowd = 500
-		m, store := s.process()
-		gate := make(chan struct{})
-		m.meddle(func(context.Context) error { <-gate; return nil }, nil)
+		const crowd = 200
+		p, store := s.process()
+		p.largest = 10_000
+		p.stop()
 		var all sync.WaitGroup
-		for i := range crowd {
+		ask := func(owner, path string, want error) {
 			all.Go(func() {
-				if _, err := store.Acquire(s.Context(), s.ask(fmt.Sprint(i), fmt.Sprint("/n", i))); err != nil {
-					t.Error(err)
+				if _, err := store.Acquire(s.Context(), s.ask(owner, path)); !errors.Is(err, want) {
+					t.Errorf("%s gets %v, want %v", owner, err, want)
 				}
 			})
 		}
+		for i := range crowd {
+			ask(fmt.Sprint(i), fmt.Sprint("/n", i), nil)
+		}
 		synctest.Wait()
-		close(gate)
+		p.resume()
 		all.Wait()
-		if n := m.updates.Load(); n > 10 {
-			t.Errorf("%d updates for %d requests that came at once", n, crowd)
+		if p.updates > 6 {
+			t.Errorf("%d updates for %d requests that came at once", p.updates, crowd)
+		}
+		p.stop()
+		ask("first", "/first", nil)
+		synctest.Wait() // its update is under way
+		ask("next", "/next", nil)
+		ask("greedy", strings.Repeat("/"+strings.Repeat("n", 200), 30), pathlock.ErrInvalidRequest)
+		synctest.Wait()
+		p.resume()
+		all.Wait()
+	})
+}
+
+// More readers are let in than one update can write: several updates follow each other.
+func TestACrowdOfReadersIsLetInPortionByPortion(t *testing.T) {
+	inBubble(t, func(s *fixture) {
+		holding, holder := s.process()
+		waiting, readers := s.process()
+		s.takes(holder, "writer", "/a")
+		var ended []<-chan error
+		for i := range 50 {
+			req := s.ask(fmt.Sprint(i), "/a")
+			req.Claims = pathlock.Normalize(pathlock.S(pathlock.MustParsePath("/a")))
+			ended = append(ended, s.begin(s.Context(), readers, req))
+		}
+		for _, p := range []*process{holding, waiting} {
+			p.set(func() { p.limit = 8 })
+		}
+		began := time.Now()
+		s.releases(holder, "writer")
+		for _, e := range ended {
+			if err := <-e; err != nil {
+				t.Fatal(err)
+			}
+		}
+		if took := time.Since(began); took > 0 {
+			t.Errorf("it took %v until all were let in, which nothing but updates should", took)
 		}
 	})
 }
 
-// A reply is lost: the ticket is there, and the caller does not know.
-func TestARequestWhoseReplyIsLostIsTakenBack(t *testing.T) {
-	lost := fmt.Errorf("%w: the reply was lost", pathlock.ErrUnavailable)
+// A reply is lost, or the request is given up while its update is on the way, which comes too late
+// then, however long it takes. Nothing is left: else a ticket would hold that nobody has.
+func TestARequestWhoseOutcomeIsUnknownIsTakenBack(t *testing.T) {
 	for _, taken := range []bool{false, true} {
-		t.Run(fmt.Sprint("somebody is in the way: ", taken), func(t *testing.T) {
-			inBubble(t, func(s *fixture) {
-				m, store := s.process()
-				if taken {
-					s.takes(store, "holder", "/a")
-				}
-				first := true
-				m.meddle(nil, func(context.Context) error {
-					if first {
-						first = false
-						return lost
+		for _, abandoned := range []bool{false, true} {
+			t.Run(fmt.Sprintf("somebody is in the way: %v, abandoned: %v", taken, abandoned), func(t *testing.T) {
+				inBubble(t, func(s *fixture) {
+					p, store := s.process()
+					if taken {
+						s.takes(store, "holder", "/a")
 					}
-					return nil
+					p.set(func() { p.loses, p.abandons = !abandoned, abandoned })
+					ctx, cancel := context.WithTimeout(s.Context(), time.Second)
+					defer cancel()
+					_, err := store.Acquire(ctx, s.ask("owner", "/a"))
+					if !errors.Is(err, pathlock.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded) != abandoned {
+						t.Errorf("the request ends with %v", err)
+					}
+					if abandoned && p.land() {
+						t.Error("the update was carried out after all")
+					}
+					if taken {
+						s.releases(store, "holder")
+					}
+					s.isEmpty()
 				})
-				_, err := store.Acquire(s.Context(), s.ask("owner", "/a"))
-				if !errors.Is(err, pathlock.ErrUnavailable) {
-					t.Errorf("the error is %v", err)
-				}
-				if taken {
-					s.releases(store, "holder")
-				}
-				s.isEmpty()
 			})
-		})
+		}
 	}
 }
 
 func TestAClosedStoreEndsWaits(t *testing.T) {
 	inBubble(t, func(s *fixture) {
 		_, store := s.process()
+		p, silent := s.process()
 		s.takes(store, "holder", "/a")
-		ended := s.begin(s.Context(), store, s.ask("waiter", "/a"))
-		if err := store.Close(); err != nil {
+		waits := s.begin(s.Context(), store, s.ask("waiter", "/a"))
+		p.set(func() { p.abandons = true })
+		asks := s.begin(s.Context(), silent, s.ask("asker", "/b"))
+		began := time.Now()
+		if err := errors.Join(store.Close(), silent.Close(), store.Close()); err != nil {
 			t.Fatal(err)
 		}
-		if err := <-ended; !errors.Is(err, pathlock.ErrClosed) || !errors.Is(err, pathlock.ErrUnavailable) {
-			t.Errorf("the wait ends with %v", err)
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("it took %v", took)
 		}
+		_, snapshot := store.Snapshot(s.Context(), s.tree)
+		_, acquired := store.Acquire(s.Context(), s.ask("late", "/b"))
 		for name, err := range map[string]error{
+			"the wait": <-waits, "Ping": store.Ping(s.Context()), "Acquire": acquired, "Snapshot": snapshot,
 			"Release": store.Release(s.Context(), s.tree, "holder", "holder"),
-			"Ping":    store.Ping(s.Context()),
-			"Acquire": func() error { _, err := store.Acquire(s.Context(), s.ask("late", "/b")); return err }(),
-			"Trees":   func() error { _, err := store.Trees(s.Context()); return err }(),
-			"Snapshot": func() error {
-				_, err := store.Snapshot(s.Context(), s.tree)
-				return err
-			}(),
 		} {
-			if !errors.Is(err, pathlock.ErrClosed) {
-				t.Errorf("%s after the end: %v", name, err)
+			if !errors.Is(err, pathlock.ErrClosed) || !errors.Is(err, pathlock.ErrUnavailable) {
+				t.Errorf("%s ends with %v", name, err)
 			}
+		}
+		if err := <-asks; err == nil {
+			t.Error("a request was granted")
 		}
 		_, other := s.process()
 		if seen, err := other.Snapshot(s.Context(), s.tree); err != nil || len(seen.Waiters) != 0 || len(seen.Holders) != 1 {
 			t.Errorf("left behind: the waiters %v, the holders %v, error %v; want the holder alone", seen.Waiters, seen.Holders, err)
-		}
-		if err := store.Close(); err != nil {
-			t.Errorf("closed again: %v", err)
-		}
-	})
-}
-
-func TestARequestWhoseWaitingPanicsLeavesTheQueue(t *testing.T) {
-	inBubble(t, func(s *fixture) {
-		_, store := s.process()
-		s.takes(store, "holder", "/a")
-		req := s.ask("waiter", "/a")
-		req.Waiting = func() { panic("thrown") }
-		func() {
-			defer func() {
-				if recover() != "thrown" {
-					t.Error("the panic did not get through")
-				}
-			}()
-			_, _ = store.Acquire(s.Context(), req)
-		}()
-		snapshot, err := store.Snapshot(s.Context(), s.tree)
-		if err != nil || len(snapshot.Waiters) > 0 {
-			t.Errorf("%+v wait, error %v", snapshot.Waiters, err)
 		}
 	})
 }
@@ -174,138 +197,66 @@ func TestOfTwoCallsForOneGrantOneGivesUp(t *testing.T) {
 	})
 }
 
-// A waiter whose process was stopped for longer than its lease has lost its place, and gets
-// another.
-func TestAWaiterThatSleptQueuesAgain(t *testing.T) {
-	inBubble(t, func(s *fixture) {
-		sleeper, asleep := s.process()
-		_, store := s.process()
-		s.takes(store, "holder", "/a")
-		hold := func() {
-			if _, err := store.Renew(s.Context(), s.tree, []pathlock.Lease{{Owner: "holder", For: time.Hour}}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		hold()
-		ended := s.begin(s.Context(), asleep, s.ask("sleeper", "/a"))
-		wakes := make(chan struct{})
-		sleeper.meddle(func(context.Context) error { <-wakes; return nil }, nil)
-		time.Sleep(time.Minute)
-		next := s.begin(s.Context(), store, s.ask("next", "/a"))
-		close(wakes)
-		synctest.Wait()
-		s.releases(store, "holder")
-		if err := <-next; err != nil {
-			t.Fatal(err)
-		}
-		s.releases(store, "next")
-		if err := <-ended; err != nil {
-			t.Errorf("the sleeper's wait ends with %v", err)
-		}
-	})
-}
-
-// A store is closed while its server does not answer: calls that are under way end all the same.
-func TestAStoreIsClosedBesideASilentServer(t *testing.T) {
-	inBubble(t, func(s *fixture) {
-		m, store := s.process()
-		m.meddle(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, nil)
-		var ended []<-chan error
-		for i := range 3 {
-			ended = append(ended, s.begin(s.Context(), store, s.ask(fmt.Sprint(i), "/a")))
-		}
-		began := time.Now()
-		if err := store.Close(); err != nil {
-			t.Fatal(err)
-		}
-		for _, e := range ended {
-			if err := <-e; err == nil {
-				t.Error("a request was granted")
-			}
-		}
-		if took := time.Since(began); took > 5*time.Second {
-			t.Errorf("it took %v", took)
-		}
-	})
-}
-
-// A request is given up while its update is on the way. The update comes too late, however long it
-// takes: else a ticket would hold that nobody has.
-func TestAnUpdateThatWasGivenUpComesTooLate(t *testing.T) {
-	for _, taken := range []bool{false, true} {
-		t.Run(fmt.Sprint("somebody is in the way: ", taken), func(t *testing.T) {
+// A place, or a hold that has just been handed over, is taken away while its process, which still
+// waits as far as it knows, is slow to learn of it. Meanwhile others ask.
+func TestTakenAwayBeforeItsProcessKnows(t *testing.T) {
+	for _, handedOver := range []bool{false, true} {
+		t.Run(fmt.Sprint("handed over: ", handedOver), func(t *testing.T) {
 			inBubble(t, func(s *fixture) {
-				m, store := s.process()
-				if taken {
-					s.takes(store, "holder", "/a")
-				}
-				m.abandons = true
-				ctx, cancel := context.WithTimeout(s.Context(), time.Second)
-				defer cancel()
-				if _, err := store.Acquire(ctx, s.ask("owner", "/a")); !errors.Is(err, context.DeadlineExceeded) {
-					t.Fatalf("the request ends with %v", err)
-				}
-				if m.land() {
-					t.Error("the update was carried out after all")
-				}
-				if taken {
+				_, store := s.process()
+				slow, other := s.process()
+				s.takes(store, "holder", "/a")
+				waits := s.begin(s.Context(), other, s.ask("waiter", "/a"))
+				slow.stop()
+				if handedOver {
 					s.releases(store, "holder")
 				}
+				if err := store.ForceRelease(s.Context(), s.tree, "waiter"); err != nil {
+					t.Fatal(err)
+				}
+				next := s.begin(s.Context(), store, s.ask("next", "/a"))
+				slow.resume()
+				if err := <-waits; !errors.Is(err, pathlock.ErrLost) {
+					t.Errorf("the wait ends with %v, want ErrLost", err)
+				}
+				if !handedOver {
+					s.releases(store, "holder")
+				}
+				if err := <-next; err != nil {
+					t.Errorf("the next one: %v", err)
+				}
+				s.releases(store, "next")
 				s.isEmpty()
 			})
 		})
 	}
 }
 
-// The process of a waiter is slow to learn that its place was taken away. Meanwhile others ask.
-func TestAWaiterWhosePlaceWasTakenAwayLearnsOfIt(t *testing.T) {
-	inBubble(t, func(s *fixture) {
-		slow, waits := s.process()
-		_, store := s.process()
-		s.takes(store, "holder", "/a")
-		ended := s.begin(s.Context(), waits, s.ask("waiter", "/a"))
-		looks := make(chan struct{})
-		slow.meddle(func(context.Context) error { <-looks; return nil }, nil)
-		if err := store.ForceRelease(s.Context(), s.tree, "waiter"); err != nil {
-			t.Fatal(err)
-		}
-		next := s.begin(s.Context(), store, s.ask("next", "/a"))
-		close(looks)
-		if err := <-ended; !errors.Is(err, pathlock.ErrLost) {
-			t.Errorf("the wait ends with %v", err)
-		}
-		for _, owner := range []pathlock.Owner{"holder", "next"} {
-			if err := store.Release(s.Context(), s.tree, owner, pathlock.GrantID(owner)); err != nil {
-				t.Errorf("%s releases: %v", owner, err)
-			}
-			if owner == "holder" {
-				if err := <-next; err != nil {
-					t.Errorf("the next one: %v", err)
-				}
-			}
-		}
-		s.isEmpty()
-	})
-}
-
-// A hold that is taken away right after it was handed over is not asked for again by its process,
-// which still waits as far as it knows.
-func TestTakenAwayBeforeItsProcessKnows(t *testing.T) {
+// What rests on a hold ends with it, also where the server has ended the hold's ticket by itself:
+// a wait of its owner, and a grant that is apart from it.
+func TestWhatRestsOnAHoldThatTheServerHasEnded(t *testing.T) {
 	inBubble(t, func(s *fixture) {
 		_, store := s.process()
-		slow, other := s.process()
-		s.takes(store, "holder", "/a")
-		waits := s.begin(s.Context(), other, s.ask("waiter", "/a"))
-		runs := make(chan struct{})
-		slow.meddle(func(context.Context) error { <-runs; return nil }, nil)
-		s.releases(store, "holder")
-		if err := store.ForceRelease(s.Context(), s.tree, "waiter"); err != nil {
+		s.takes(store, "reader", "/b")
+		s.takes(store, "owner", "/a")
+		apart := s.ask("owner", "/c")
+		apart.Grant, apart.Apart, apart.Held = "apart", true, true
+		if _, err := store.Acquire(s.Context(), apart); err != nil {
 			t.Fatal(err)
 		}
-		close(runs)
+		more := s.ask("owner", "/b")
+		more.Grant = "more"
+		waits := s.begin(s.Context(), store, more)
+		s.mu.Lock()
+		maps.DeleteFunc(s.trees[s.tree], func(_ string, t ticketstore.Ticket) bool { return t.Grant == "owner" })
+		s.mu.Unlock()
+		other := s.ask("other", "/c")
+		other.Wait = 0
+		if _, err := store.Acquire(s.Context(), other); err != nil {
+			t.Errorf("another asks for what was apart: %v", err)
+		}
 		if err := <-waits; !errors.Is(err, pathlock.ErrLost) {
 			t.Errorf("the wait ends with %v, want ErrLost", err)
 		}
-		s.isEmpty()
 	})
 }

@@ -10,17 +10,18 @@ import (
 // Backend keeps the tickets of trees, where all processes see them. [New] makes a lock store of
 // one.
 //
-// Any number of goroutines may call any method. Its error matches [pathlock.ErrUnavailable] if the
-// method cannot reach the server, or the server answers that it cannot serve. Its time is bounded
-// by its context: see [New]. What goes on behind a context that has ended ends with [Store.Close].
+// Any number of goroutines may call any method. Its error matches [pathlock.ErrInvalidRequest] if
+// the request is more than the server takes. Any other says to callers that the store is
+// unavailable. Its time is bounded by its context: see [New]. What goes on behind a context that has
+// ended ends with [Store.Close].
 type Backend interface {
 	// Update reads the tickets of a tree, calls change with them, and writes what change returns,
 	// in one step that is atomic beside all other updates of the tree, of whichever process. Where
 	// it has to read again because another process was faster, it calls change again, whose last
 	// answer counts. Nothing is written where the changes are empty.
 	//
-	// After an error that leaves the outcome open, such as a lost reply, Update may be called
-	// again: change is then shown what the first call has written, if anything.
+	// Where a reply is lost, Update may read again and call change again, which is then shown what
+	// was written, if anything: a request is known by its owner and grant id.
 	//
 	// Update sets the Key of the new tickets in [Changes.Put].
 	Update(ctx context.Context, tree pathlock.Tree, change func(State) Changes) error

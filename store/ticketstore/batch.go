@@ -179,7 +179,10 @@ func (l *batcher) step(ctx context.Context, ops []*operation) (more bool, err er
 	var tx *transaction
 	var written Changes
 	called := time.Now()
-	err = l.store.update(ctx, l.tree, func(state State) Changes {
+	err = l.store.answered(ctx, l.store.backend.Update(ctx, l.tree, func(state State) Changes {
+		if tx = nil; ctx.Err() != nil {
+			return Changes{} // nobody waits for the answer any more
+		}
 		if state.Began.IsZero() {
 			state.Began = called
 		}
@@ -195,7 +198,10 @@ func (l *batcher) step(ctx context.Context, ops []*operation) (more bool, err er
 		}
 		written = tx.changes()
 		return written
-	})
+	}))
+	if err == nil && tx == nil {
+		err = l.store.failed(ended.By(ctx))
+	}
 	if err != nil {
 		return false, err
 	}
@@ -205,7 +211,7 @@ func (l *batcher) step(ctx context.Context, ops []*operation) (more bool, err er
 		}
 	}
 	l.store.waiters.wake(l.tree, written.Woken)
-	return tx != nil && tx.table.Deferred(), nil
+	return tx.table.Deferred(), nil
 }
 
 // together returns a context that ends when those of all operations have ended, or the store has to

@@ -1,7 +1,6 @@
 package ticketstore_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -12,47 +11,26 @@ import (
 
 // A backend that writes a few tickets and hardly knows the time.
 func TestConformance(t *testing.T) {
-	newBackend := func(s *server) *backend {
-		b := s.backend()
-		b.limit.Store(60)
-		b.late = 3 * time.Millisecond
-		return b
+	open := func(t *testing.T, d *drawer, timeout time.Duration) (*process, pathlock.Store) {
+		p := newProcess(d)
+		p.limit, p.late = 60, 3*time.Millisecond
+		s := ticketstore.New("memory", p, timeout)
+		t.Cleanup(func() { _ = s.Close() })
+		return p, s
 	}
-	storetest.Run(t, func(t *testing.T) pathlock.Store { return open(t, newBackend(newServer())) },
-		storetest.Crash(func(t *testing.T) (survivor, victim pathlock.Store, crash func()) {
-			server := newServer()
-			alive, dying := newBackend(server), newBackend(server)
-			return open(t, alive), open(t, dying), func() { close(dying.dead) }
-		}))
-}
-
-// The backend of the example, which people begin with, has no limits.
-func TestTheExampleConforms(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) pathlock.Store { return openExample(t, newDrawer()) },
-		storetest.Crash(func(t *testing.T) (survivor, victim pathlock.Store, crash func()) {
-			shared := newDrawer()
-			mortal := &mortalDrawer{drawer: shared, dead: make(chan struct{})}
-			return openExample(t, shared), openExample(t, mortal), func() { close(mortal.dead) }
-		}))
-}
-
-func openExample(t *testing.T, b ticketstore.Backend) *ticketstore.Store {
-	s := ticketstore.New("drawer", b, timeout)
-	t.Cleanup(func() { _ = s.Close() })
-	return s
-}
-
-// mortalDrawer is a drawer that a process can be cut off from.
-type mortalDrawer struct {
-	*drawer
-	dead chan struct{}
-}
-
-func (m *mortalDrawer) Update(ctx context.Context, tree pathlock.Tree, change func(ticketstore.State) ticketstore.Changes) error {
-	select {
-	case <-m.dead:
-		return pathlock.ErrUnavailable
-	default:
-		return m.drawer.Update(ctx, tree, change)
-	}
+	storetest.Run(t, func(t *testing.T) pathlock.Store {
+		_, s := open(t, newDrawer(), time.Minute)
+		return s
+	}, storetest.Crash(func(t *testing.T) (survivor, victim pathlock.Store, crash func()) {
+		shared := newDrawer()
+		_, survivor = open(t, shared, time.Minute)
+		p, victim := open(t, shared, time.Minute)
+		return survivor, victim, func() { p.set(func() { p.dead = true }) }
+	}), storetest.Silence(func(t *testing.T) storetest.Silent {
+		shared := newDrawer()
+		p, s := open(t, shared, time.Second)
+		_, other := open(t, shared, time.Minute)
+		t.Cleanup(p.resume)
+		return storetest.Silent{Store: s, Timeout: time.Second, Stop: p.stop, Resume: p.resume, Other: other}
+	}))
 }

@@ -2,8 +2,8 @@ package ticketstore_test
 
 import (
 	"context"
+	"fmt"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,90 +12,158 @@ import (
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
-// meddler is a backend that counts its updates, and does to them what a test wants.
-type meddler struct {
-	*backend
-	updates atomic.Int64
+// process is a process's connection to a drawer, which does to updates what a test wants.
+type process struct {
+	*drawer
+	// late is how far the process's idea of the server's clock may be off.
+	late time.Duration
 
 	mu sync.Mutex
-	// before, where set, is called before each update, which fails with its error. after is called
-	// when it has been written.
-	before, after hook
-	// abandons has the next update abandoned, which land then carries out.
-	abandons bool
-	land     func() bool
+	// limit is how many tickets an update may write, and largest how many bytes in one ticket, 0 if
+	// there is no limit.
+	limit, largest int
+	updates        int // how many there were
+	// answers is closed while the server answers. It heeds no context meanwhile.
+	answers chan struct{}
+	// dead says that there is no connection any more.
+	dead bool
+	// loses has the reply to the next update lost, and abandons its call end with its context, while
+	// the server still has it before itself: land carries it out then, if no other update has come
+	// in between, and reports whether.
+	loses, abandons bool
+	land            func() bool
 }
 
-// hook is what is done at an update.
-type hook func(ctx context.Context) error
-
-// meddle sets what is done before and after each update from now on.
-func (m *meddler) meddle(before, after hook) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.before, m.after = before, after
+func newProcess(d *drawer) *process {
+	p := &process{drawer: d, answers: make(chan struct{})}
+	close(p.answers)
+	return p
 }
 
-func (m *meddler) hooks() (before, after hook) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.before, m.after
+// set changes what is done to calls from now on.
+func (p *process) set(change func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	change()
 }
 
-// abandon is an update whose call ends with its context, while the server still has it before
-// itself: land carries it out if no other update has come in between, and reports whether.
-func (m *meddler) abandon(ctx context.Context, tree pathlock.Tree, change func(ticketstore.State) ticketstore.Changes) error {
-	m.server.mu.Lock()
-	state := m.state(tree)
-	version := m.server.updates[tree]
-	m.server.mu.Unlock()
-	c := change(state)
-	m.mu.Lock()
-	m.land = func() bool {
-		m.server.mu.Lock()
-		defer m.server.mu.Unlock()
-		if m.server.updates[tree] != version {
-			return false
+// stop has the server not answer until resume is called.
+func (p *process) stop() { p.set(func() { p.answers = make(chan struct{}) }) }
+
+func (p *process) resume() {
+	p.set(func() {
+		select {
+		case <-p.answers:
+		default:
+			close(p.answers)
 		}
-		m.write(tree, c)
-		return true
+	})
+}
+
+// reach waits until the server answers, and fails where it cannot be reached.
+func (p *process) reach() error {
+	p.mu.Lock()
+	answers, dead := p.answers, p.dead
+	p.mu.Unlock()
+	<-answers
+	if dead {
+		return fmt.Errorf("%w: the connection is gone", pathlock.ErrUnavailable)
 	}
-	m.abandons = false
-	m.mu.Unlock()
+	return nil
+}
+
+func (p *process) Limit() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.limit
+}
+
+func (p *process) Update(ctx context.Context, tree pathlock.Tree, change func(ticketstore.State) ticketstore.Changes) error {
+	p.mu.Lock()
+	p.updates++
+	limit, largest, loses, abandons := p.limit, p.largest, p.loses, p.abandons
+	p.loses, p.abandons = false, false
+	p.mu.Unlock()
+	if abandons {
+		return p.abandon(ctx, tree, change)
+	}
+	if err := p.reach(); err != nil {
+		return err
+	}
+	var refused error
+	err := p.drawer.Update(ctx, tree, func(state ticketstore.State) ticketstore.Changes {
+		state.Now, state.Error = state.Now.Add(-p.late), p.late
+		change(state) // as if another process had been faster
+		c := change(state)
+		if limit > 0 && len(c.Put)+len(c.Delete) > limit {
+			refused = fmt.Errorf("%w: %d tickets in one step", pathlock.ErrInvalidRequest, len(c.Put)+len(c.Delete))
+		}
+		for _, t := range c.Put {
+			if n := len(ticketstore.Encode(t)); largest > 0 && n > largest {
+				refused = fmt.Errorf("%w: a ticket of %d bytes", pathlock.ErrInvalidRequest, n)
+			}
+			for _, kept := range state.Tickets {
+				if t.Key == "" && t.Place == kept.Place {
+					panic(fmt.Sprintf("the place of a new ticket is that of %+v", kept))
+				}
+			}
+		}
+		if refused != nil {
+			return ticketstore.Changes{}
+		}
+		return c
+	})
+	switch {
+	case refused != nil:
+		return refused
+	case loses:
+		return fmt.Errorf("%w: the reply was lost", pathlock.ErrUnavailable)
+	default:
+		return err
+	}
+}
+
+func (p *process) abandon(ctx context.Context, tree pathlock.Tree, change func(ticketstore.State) ticketstore.Changes) error {
+	p.drawer.mu.Lock()
+	c, before := change(p.state(tree)), p.written
+	p.drawer.mu.Unlock()
+	p.land = func() bool {
+		lands := false
+		_ = p.drawer.Update(ctx, tree, func(ticketstore.State) ticketstore.Changes {
+			if lands = p.written == before; lands {
+				return c
+			}
+			return ticketstore.Changes{}
+		})
+		return lands
+	}
 	<-ctx.Done()
 	return ctx.Err()
 }
 
-func (m *meddler) Update(ctx context.Context, tree pathlock.Tree, change func(ticketstore.State) ticketstore.Changes) error {
-	m.updates.Add(1)
-	m.mu.Lock()
-	abandons := m.abandons
-	m.mu.Unlock()
-	if abandons {
-		return m.abandon(ctx, tree, change)
+func (p *process) View(ctx context.Context, tree pathlock.Tree) (ticketstore.State, error) {
+	if err := p.reach(); err != nil {
+		return ticketstore.State{}, err
 	}
-	before, after := m.hooks()
-	if before != nil {
-		if err := before(ctx); err != nil {
-			return err
-		}
-	}
-	err := m.backend.Update(ctx, tree, change)
-	if err == nil && after != nil {
-		err = after(ctx)
-	}
-	return err
+	state, err := p.drawer.View(ctx, tree)
+	state.Now, state.Error = state.Now.Add(-p.late), p.late
+	return state, err
 }
 
-// timeout is what a test's store gives its backend, unless the test is about it.
-const timeout = 5 * time.Minute
+func (p *process) Trees(ctx context.Context) ([]pathlock.Tree, error) {
+	if err := p.reach(); err != nil {
+		return nil, err
+	}
+	return p.drawer.Trees(ctx)
+}
 
-// fixture is a server in a bubble of virtual time, with a tree.
+func (p *process) Ping(context.Context) error { return p.reach() }
+
+// fixture is a drawer in a bubble of virtual time, with a tree.
 type fixture struct {
 	*testing.T
-	*server
-	tree      pathlock.Tree
-	processes []*meddler
+	*drawer
+	tree pathlock.Tree
 }
 
 func inBubble(t *testing.T, test func(s *fixture)) {
@@ -105,20 +173,16 @@ func inBubble(t *testing.T, test func(s *fixture)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		test(&fixture{T: t, server: newServer(), tree: tree})
+		test(&fixture{T: t, drawer: newDrawer(), tree: tree})
 	})
 }
 
 // process returns a process of its own, and its store.
-func (s *fixture) process() (*meddler, *ticketstore.Store) { return s.patient(timeout) }
-
-// patient is process with a time-out.
-func (s *fixture) patient(timeout time.Duration) (*meddler, *ticketstore.Store) {
-	m := &meddler{backend: s.backend()}
-	store := ticketstore.New("memory", m, timeout)
-	s.processes = append(s.processes, m)
+func (s *fixture) process() (*process, *ticketstore.Store) {
+	p := newProcess(s.drawer)
+	store := ticketstore.New("memory", p, 5*time.Minute)
 	s.Cleanup(func() { _ = store.Close() })
-	return m, store
+	return p, store
 }
 
 // ask returns a request of an owner, whose name is the grant's id too. It waits for an hour.
@@ -156,15 +220,10 @@ func (s *fixture) begin(ctx context.Context, store *ticketstore.Store, req pathl
 	return ended
 }
 
-// isEmpty fails the test unless the server keeps nothing.
+// isEmpty fails the test unless nothing is kept of the tree.
 func (s *fixture) isEmpty() {
 	s.Helper()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for tree, shelf := range s.trees {
-		s.Errorf("left in %s: %v", tree, shelf.tickets)
-	}
-	if len(s.watches) > 0 {
-		s.Errorf("%d watches are left", len(s.watches))
+	if state, err := s.View(s.Context(), s.tree); err != nil || len(state.Tickets) > 0 {
+		s.Errorf("left behind: %v, error %v", state.Tickets, err)
 	}
 }

@@ -95,12 +95,19 @@ func (s *Store) begin() error {
 // cleanupTime is how long a call may take, when its own time is over, to leave everything in order.
 const cleanupTime = time.Second
 
-// update is the backend's Update, whose errors say which store failed at what.
-func (s *Store) update(ctx context.Context, tree pathlock.Tree, change func(State) Changes) error {
-	if err := s.backend.Update(ctx, tree, change); err != nil {
+// answered returns the error of a call of the backend as callers see it: that of a context that has
+// ended, one that says that the store is unavailable, or that the request is invalid.
+func (s *Store) answered(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return s.failed(ended.By(ctx))
+	case errors.Is(err, pathlock.ErrInvalidRequest), errors.Is(err, pathlock.ErrUnavailable):
 		return s.failed(err)
+	default:
+		return s.failed(fmt.Errorf("%w: %w", pathlock.ErrUnavailable, err))
 	}
-	return nil
 }
 
 // latest is when a call ends at the latest that begins now and does not wait.
@@ -113,16 +120,22 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// inTime asks something within the store's time-out, and until a moment at the latest.
+// inTime asks something within the store's time-out, and until a moment at the latest. A deadline
+// that has passed, of whoever, says that the store is unavailable: it has not answered in time.
 func (s *Store) inTime(ctx context.Context, until time.Time, what string, ask func(context.Context) error) error {
 	within, cancel := context.WithDeadline(ctx, earlier(until, s.latest()))
 	defer cancel()
-	err := ask(within)
-	if ctx.Err() == nil && err != nil && (within.Err() != nil || errors.Is(err, context.DeadlineExceeded)) {
+	switch err := ask(within); {
+	case err == nil:
+		return nil
+	case ctx.Err() == nil && (within.Err() != nil || errors.Is(err, context.DeadlineExceeded)):
 		// The time is the store's, or that of connecting: no context of the caller has ended.
 		return s.failed(fmt.Errorf("%w: %s: no answer in time: %v", pathlock.ErrUnavailable, what, err)) //nolint:errorlint // see above
+	case errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, pathlock.ErrUnavailable):
+		return s.failed(fmt.Errorf("%w: %s: no answer in time: %w", pathlock.ErrUnavailable, what, err))
+	default:
+		return fmt.Errorf("%s: %w", what, err)
 	}
-	return err
 }
 
 // question asks the backend something, on a goroutine that is left behind when the time is over.
@@ -146,23 +159,17 @@ func question[T any](ctx context.Context, s *Store, what string, ask func(contex
 			defer cancel()
 			defer context.AfterFunc(s.open, cancel)()
 			value, err := ask(ctx)
-			answers <- answer{value, err}
+			answers <- answer{value, s.answered(ctx, err)}
 		}()
 		select {
 		case a := <-answers:
-			if a.err != nil {
-				return s.failed(a.err)
-			}
 			got = a.value
-			return nil
+			return a.err
 		case <-ctx.Done():
 			return s.failed(ended.By(ctx))
 		}
 	})
-	if err != nil {
-		return got, s.unanswered(what, err)
-	}
-	return got, nil
+	return got, err
 }
 
 // call applies an operation until a moment, unless the store is closed.
@@ -170,23 +177,7 @@ func (s *Store) call(ctx context.Context, until time.Time, tree pathlock.Tree, o
 	if s.isClosing() {
 		return s.failed(errClosed)
 	}
-	if err := s.do(ctx, until, tree, op); err != nil {
-		return s.unanswered(tree.String(), err)
-	}
-	return nil
-}
-
-// unanswered returns the error of a call. A context whose deadline passed says nothing of the
-// store, which has not answered in time.
-func (s *Store) unanswered(what string, err error) error {
-	switch {
-	case errors.Is(err, pathlock.ErrUnavailable):
-		return err
-	case errors.Is(err, context.DeadlineExceeded):
-		return s.failed(fmt.Errorf("%w: %s: no answer in time: %w", pathlock.ErrUnavailable, what, err))
-	default:
-		return fmt.Errorf("%s: %w", what, err)
-	}
+	return s.do(ctx, until, tree, op)
 }
 
 // failed says which store an error comes from.
@@ -206,12 +197,24 @@ func (s *Store) portion() int {
 
 // Release implements [pathlock.Store].
 func (s *Store) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
+	return s.takeAway(ctx, tree, func(tx *transaction) error { return tx.table.Release(owner, id) })
+}
+
+// takeAway applies an operation that takes something away. What one try of the update has taken
+// away is not there for the next one, if the reply to the first was lost.
+func (s *Store) takeAway(ctx context.Context, tree pathlock.Tree, take func(*transaction) error) error {
+	var taken bool
 	var refused error
 	err := s.call(ctx, s.latest(), tree, &operation{apply: func(tx *transaction) {
-		refused = tx.table.Release(owner, id)
+		if refused = take(tx); refused == nil {
+			taken = true
+		}
 	}})
 	if err != nil {
 		return err // the operation may still be under way
+	}
+	if taken {
+		return nil
 	}
 	return refused
 }
@@ -279,14 +282,7 @@ func (s *Store) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Tra
 
 // ForceRelease implements [pathlock.Store].
 func (s *Store) ForceRelease(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner) error {
-	var refused error
-	err := s.call(ctx, s.latest(), tree, &operation{apply: func(tx *transaction) {
-		refused = tx.forceRelease(owner)
-	}})
-	if err != nil {
-		return err
-	}
-	return refused
+	return s.takeAway(ctx, tree, func(tx *transaction) error { return tx.forceRelease(owner) })
 }
 
 // Snapshot implements [pathlock.Store].

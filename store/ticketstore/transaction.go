@@ -15,14 +15,11 @@ type transaction struct {
 	state State
 	table *locktable.Table
 	fence uint64
-	// loaded are the tickets as they were read, but for those that have been refused before.
-	loaded []*Ticket
 	// refused are the tickets of waits that ended without a grant before, or end now.
 	refused []*Ticket
-	deleted []Ticket
-	woken   []*Ticket
-	// told has the tickets as they were read whose processes are told to look, by what is written.
-	told map[*Ticket]*Ticket
+	// woken has the keys of the tickets that waited and have ended their wait, or are to be looked
+	// at.
+	woken map[string]bool
 	// ended has the errors of waits that end without a grant now.
 	ended map[*locktable.Request]error
 }
@@ -30,7 +27,7 @@ type transaction struct {
 // openTransaction makes a table of a tree's tickets. At most limit requests are granted in it, if
 // limit is positive.
 func openTransaction(tree pathlock.Tree, state State, limit int) *transaction {
-	tx := &transaction{state: state, fence: max(state.Fence, state.Floor), ended: make(map[*locktable.Request]error), told: make(map[*Ticket]*Ticket)}
+	tx := &transaction{state: state, fence: max(state.Fence, state.Floor), ended: make(map[*locktable.Request]error), woken: make(map[string]bool)}
 	tx.table = locktable.New(tree, tx.mint, tx.waitEnded)
 	records := make([]*locktable.Record, 0, len(state.Tickets))
 	last := locktable.Last{Fence: state.Fence}
@@ -39,12 +36,9 @@ func openTransaction(tree pathlock.Tree, state State, limit int) *transaction {
 		last.Ticket = max(last.Ticket, t.Place)
 		switch {
 		case t.State != Refused:
-			tx.loaded = append(tx.loaded, t)
 			records = append(records, t.record())
 		case state.Now.Before(t.Until):
 			tx.refused = append(tx.refused, t)
-		default:
-			tx.deleted = append(tx.deleted, *t)
 		}
 	}
 	tx.table.Restore(records, state.Now, last, limit)
@@ -68,30 +62,23 @@ func (tx *transaction) mint(time.Time) uint64 {
 	return tx.fence
 }
 
-// waitEnded notes that the wait of a request is over.
+// waitEnded notes that the wait of a request is over. A ticket that was read is kept for its
+// process, which is to learn why.
 func (tx *transaction) waitEnded(r *locktable.Request) {
-	t, wasLoaded := r.Data.(*Ticket)
-	if err := r.Err(); err != nil {
+	err := r.Err()
+	if err != nil {
 		tx.ended[r] = err
-		if wasLoaded {
-			tx.refuse(t, err)
-		}
-		return
 	}
-	if wasLoaded {
-		tx.woken = append(tx.woken, t)
-	}
-}
-
-// refuse keeps a ticket for its process, which is to learn why its wait has ended.
-func (tx *transaction) refuse(t *Ticket, why error) {
-	if !tx.state.Now.Before(t.Until) {
+	t, wasRead := r.Data.(*Ticket)
+	if !wasRead || err != nil && !tx.state.Now.Before(t.Until) {
 		return // nobody asks for it any more
 	}
-	told := *t
-	told.State, told.Reason = Refused, encodeReason(why)
-	tx.refused = append(tx.refused, &told)
-	tx.woken = append(tx.woken, &told)
+	tx.woken[t.Key] = true
+	if err != nil {
+		refused := *t
+		refused.State, refused.Refusal = Refused, refusalOf(err)
+		tx.refused = append(tx.refused, &refused)
+	}
 }
 
 // forceRelease takes away everything that an owner holds and waits for. Its latest grant gets a
@@ -102,7 +89,8 @@ func (tx *transaction) forceRelease(owner pathlock.Owner) error {
 		return err
 	}
 	var latest *Ticket
-	for _, t := range tx.loaded {
+	for i := range tx.state.Tickets {
+		t := &tx.state.Tickets[i]
 		if t.Owner == owner && t.State == Granted && (latest == nil || t.Fence > latest.Fence) {
 			latest = t
 		}
@@ -119,7 +107,7 @@ func (tx *transaction) forceRelease(owner pathlock.Owner) error {
 func (tx *transaction) bury(owner pathlock.Owner, id pathlock.GrantID, why error) {
 	tx.refused = append(tx.refused, &Ticket{
 		Place: tx.table.Reserve(), Owner: owner, Grant: id, State: Refused, Lease: tombstoneLife,
-		Since: tx.state.Now, Until: tx.state.Now.Add(tombstoneLife), Reason: encodeReason(why),
+		Since: tx.state.Now, Until: tx.state.Now.Add(tombstoneLife), Refusal: refusalOf(why),
 	})
 }
 
@@ -138,53 +126,45 @@ func (tx *transaction) takeRefusal(owner pathlock.Owner, id pathlock.GrantID) er
 	}
 	t := tx.refused[i]
 	tx.refused = slices.Delete(tx.refused, i, i+1)
-	tx.woken = slices.DeleteFunc(tx.woken, func(w *Ticket) bool { return w == t })
-	tx.deleted = append(tx.deleted, *t)
-	return decodeReason(tx.table.Tree(), t.Reason)
+	delete(tx.woken, t.Key)
+	return t.Refusal.in(tx.table.Tree())
 }
 
-// changes returns what there is to write.
+// changes returns what there is to write. Tickets that were read, and are neither in the table nor
+// refused, go.
 func (tx *transaction) changes() Changes {
 	tx.tellOfEarlierEnds()
 	c := Changes{Fence: tx.state.Fence}
-	kept := make(map[*Ticket]bool, len(tx.loaded))
-	for r := range tx.table.Requests {
-		before, _ := r.Data.(*Ticket)
-		loaded := tx.told[before]
-		switch {
-		case loaded != nil:
-			kept[loaded] = true
-		case before != nil:
-			kept[before] = true
-		}
-		if loaded != nil || r.Changed() {
-			c.Put = append(c.Put, ticketOf(r))
-		}
-		c.Fence = max(c.Fence, r.Fence())
-	}
 	if tx.fence > max(tx.state.Fence, tx.state.Floor) {
-		c.Fence = max(c.Fence, tx.fence)
+		c.Fence = tx.fence
+	}
+	kept := make(map[string]bool, len(tx.state.Tickets))
+	for r := range tx.table.Requests {
+		t := ticketOf(r)
+		kept[t.Key] = true
+		looks := t.State == Waiting && tx.woken[t.Key]
+		if looks {
+			t.Looks++
+		}
+		if looks || r.Changed() {
+			c.Put = append(c.Put, t)
+		}
+		c.Fence = max(c.Fence, t.Fence)
 	}
 	for _, t := range tx.refused {
-		kept[t] = true
-		if t.Key == "" {
-			c.Put = append(c.Put, *t)
-		} else if before := tx.find(t); before != nil && before.State != Refused {
-			kept[before] = true
+		kept[t.Key] = true
+		if t.Key == "" || tx.woken[t.Key] {
 			c.Put = append(c.Put, *t)
 		}
 	}
-	for _, t := range tx.loaded {
-		if !kept[t] && !slices.ContainsFunc(tx.deleted, func(d Ticket) bool { return d.Key == t.Key }) {
-			c.Delete = append(c.Delete, *t)
+	for _, t := range tx.state.Tickets {
+		if !kept[t.Key] {
+			c.Delete = append(c.Delete, t)
 		}
 	}
-	c.Delete = append(c.Delete, tx.deleted...)
-	for _, t := range tx.woken {
-		for i := range c.Put {
-			if c.Put[i].Key == t.Key {
-				c.Woken = append(c.Woken, c.Put[i])
-			}
+	for _, t := range c.Put {
+		if tx.woken[t.Key] {
+			c.Woken = append(c.Woken, t)
 		}
 	}
 	return c
@@ -199,31 +179,11 @@ func (tx *transaction) tellOfEarlierEnds() {
 			continue
 		}
 		for w := range r.Concerned {
-			tx.tell(w)
+			if t, wasRead := w.Data.(*Ticket); wasRead {
+				tx.woken[t.Key] = true
+			}
 		}
 	}
-}
-
-// tell has the process of a waiting request look at its ticket.
-func (tx *transaction) tell(w *locktable.Request) {
-	t, wasLoaded := w.Data.(*Ticket)
-	if !wasLoaded || tx.told[t] != nil {
-		return
-	}
-	told := *t
-	told.Looks++
-	w.Data = &told
-	tx.woken = append(tx.woken, &told)
-	tx.told[&told] = t
-}
-
-// find returns the loaded ticket with the key of another one.
-func (tx *transaction) find(t *Ticket) *Ticket {
-	i := slices.IndexFunc(tx.loaded, func(l *Ticket) bool { return l.Key == t.Key })
-	if i < 0 {
-		return nil
-	}
-	return tx.loaded[i]
 }
 
 // ticketOf returns what is to be kept of a request.

@@ -75,16 +75,12 @@ func (w *waiters) wake(tree pathlock.Tree, ended []Ticket) {
 	}
 }
 
-// others reports whether several calls wait for a request.
-func (w *waiters) others(key waiterKey) bool {
+// calls returns how many calls wait for a request.
+func (w *waiters) calls(key waiterKey) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.waiting[key].calls > 1
-}
-
-// has reports whether a call waits for a request.
-func (w *waiters) has(key waiterKey) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.waiting[key] != nil
+	if one := w.waiting[key]; one != nil {
+		return one.calls
+	}
+	return 0
 }

@@ -54,7 +54,7 @@ func (a *attempt) keepRemoving() {
 // remove removes the request, unless another call asks for it by now, and reports whether the store
 // has answered. If an update of the request may still be under way, it is given a tombstone.
 func (a *attempt) remove(bury bool) bool {
-	if a.store.waiters.has(a.key) {
+	if a.store.waiters.calls(a.key) > 0 {
 		return true
 	}
 	op := &operation{apply: func(tx *transaction) {

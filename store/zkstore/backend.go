@@ -19,7 +19,6 @@ type backend struct {
 	client  *client
 	names   names
 	acl     []zk.ACL
-	packet  int // the servers' jute.maxbuffer
 	clock   *clock
 	decoder ticketlist.Decoder
 
@@ -36,13 +35,10 @@ var _ ticketstore.Backend = (*backend)(nil)
 // View implements [ticketstore.Backend].
 func (b *backend) View(ctx context.Context, tree pathlock.Tree) (ticketstore.State, error) {
 	r, err := b.read(ctx, tree, true)
-	if err == nil {
-		var state ticketstore.State
-		if state, err = b.state(ctx, r); err == nil {
-			return state, nil
-		}
+	if err != nil {
+		return ticketstore.State{}, err
 	}
-	return ticketstore.State{}, b.failed(ctx, "reading the tree "+tree.String(), err)
+	return b.state(ctx, r)
 }
 
 // Limit implements [ticketstore.Backend].
@@ -54,8 +50,8 @@ const maxTickets = 1 << (fenceBits - 1)
 // Ping implements [ticketstore.Backend]. It writes, so it fails without a majority of the servers,
 // and where the root is another user's.
 func (b *backend) Ping(ctx context.Context) error {
-	if err := b.sample(ctx); err != nil && !errors.Is(err, zk.ErrNoNode) {
-		return b.failed(ctx, "ping", err)
+	if err := b.sample(ctx); !errors.Is(err, zk.ErrNoNode) {
+		return err
 	}
 	return nil
 }
@@ -63,7 +59,7 @@ func (b *backend) Ping(ctx context.Context) error {
 // sample asks for the time by the leader's clock, which stamps what is written. It creates a znode,
 // writes it and removes it, in one step. The error matches [zk.ErrNoNode] if there is no root yet.
 func (b *backend) sample(ctx context.Context) error {
-	path := b.names.root + "/" + stampPrefix + newID()
+	path := b.names.stamp()
 	sent := time.Now()
 	results, err := once(ctx, b.client, func(conn *zk.Conn) ([]zk.MultiResponse, error) {
 		return conn.Multi(&zk.CreateRequest{Path: path, Acl: b.acl, Flags: zk.FlagEphemeral},
@@ -79,19 +75,16 @@ func (b *backend) sample(ctx context.Context) error {
 // now returns the time by the leader's clock, and when that was by this process's. The first time,
 // it writes something to learn it.
 func (b *backend) now(ctx context.Context) (now time.Time, uncertain time.Duration, at time.Time, err error) {
-	// A sample is as good as its request is fast, so a first slow one is followed by others. Later
-	// on, updates give samples.
-	const tries, goodEnough, stale = 4, 3 * time.Millisecond, 50 * time.Millisecond
-	_, _, _, known := b.clock.now()
+	// A sample is as good as its request is fast, so a slow one is followed by others. Updates give
+	// samples, too.
+	const tries, goodEnough = 4, 50 * time.Millisecond
 	for try := 0; ; try++ {
-		now, uncertain, at, ok := b.clock.now()
-		if ok && (known && uncertain <= stale || uncertain <= goodEnough || try >= tries) {
+		now, uncertain, at, known := b.clock.now()
+		if known && (uncertain <= goodEnough || try >= tries) {
 			return now, uncertain, at, nil
 		}
 		switch err := b.sample(ctx); {
-		case err == nil:
-		case isLost(err) && ctx.Err() == nil && try < tries:
-			// The next try does as well.
+		case err == nil, isLost(err) && ctx.Err() == nil && try < tries:
 		case errors.Is(err, zk.ErrNoNode) && try < tries:
 			if err := b.createRoot(ctx, b.names.root); err != nil {
 				return now, 0, at, err
@@ -99,23 +92,5 @@ func (b *backend) now(ctx context.Context) (now time.Time, uncertain time.Durati
 		default:
 			return now, 0, at, err
 		}
-	}
-}
-
-// failed returns the error of an operation: ctx's, or one that says that the store is unavailable.
-func (b *backend) failed(ctx context.Context, what string, err error) error {
-	switch {
-	case ctx.Err() != nil:
-		cause := ctx.Err()
-		if c := context.Cause(ctx); !errors.Is(c, cause) {
-			cause = fmt.Errorf("%w: %w", cause, c)
-		}
-		return fmt.Errorf("%s: %w", what, cause)
-	case errors.Is(err, pathlock.ErrInvalidRequest), errors.Is(err, pathlock.ErrUnavailable):
-		return fmt.Errorf("%s: %w", what, err)
-	case errors.Is(err, errTooLarge):
-		return fmt.Errorf("%w: %s: %w", pathlock.ErrInvalidRequest, what, err)
-	default:
-		return fmt.Errorf("%w: %s: %w", pathlock.ErrUnavailable, what, err)
 	}
 }

@@ -167,30 +167,19 @@ func (c *client) retire(s *session) {
 	}
 }
 
-// end ends the session, and returns when nothing of the client is left. If ctx ends first, the
-// session is left to its time-out.
-func (c *client) end(ctx context.Context) error {
+// end ends the session, within a second, and returns when nothing of the client is left.
+func (c *client) end() {
 	c.close()
 	c.mu.Lock()
 	s := c.session
 	c.mu.Unlock()
-	if s == nil {
-		return nil
-	}
-	told := make(chan struct{})
-	go func() { s.conn.Close(); close(told) }()
-	var err error
-	select {
-	case <-told:
-	case <-ctx.Done():
-		err = ctx.Err()
+	if s != nil {
+		s.conn.Close()
 	}
 	c.mu.Lock()
 	if c.conn != nil {
 		_ = c.conn.Close()
 	}
 	c.mu.Unlock()
-	<-told // at the latest a second after the beginning
 	c.requests.Wait()
-	return err
 }

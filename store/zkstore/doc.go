@@ -36,8 +36,8 @@
 //
 // Every ticket has a lease, which everybody heeds by the clock of ZooKeeper's leader. Nothing
 // depends on the session, and a lost connection is followed by another one. A crash costs others
-// what is left of the lease. The next update of the tree removes the ticket, or the sweep does: see
-// [WithSweep].
+// what is left of the lease. The next update of the tree removes the ticket, or a sweep does, which
+// each process makes every ten minutes.
 //
 // # What is guaranteed
 //
@@ -47,12 +47,11 @@
 //   - Fences are counted from the number of the tree's latest transaction, 256 for each. They grow
 //     over all leaders, and after a tree was empty and its znode removed. They begin anew only where
 //     an ensemble is set up anew, or restored from a backup.
-//   - An operation whose answer was lost is looked up, and not repeated: each update leaves its name
-//     in the tree's znode. It fails with an error that matches [pathlock.ErrUnavailable] if more
-//     than 16 updates have followed by then, as it does when no server answers in time.
+//   - An operation whose answer was lost is looked up, and done again only if it was not carried out.
+//     It fails with an error that matches [pathlock.ErrUnavailable] when no server answers in time.
 //   - What is refused is refused by the latest state, also where a server is behind: it asks the
 //     leader first.
-//   - Trees in which nobody holds or waits go with the sweep.
+//   - Trees in which nobody holds or waits go with a sweep.
 //
 // # What is assumed
 //
@@ -68,15 +67,15 @@
 // # Limits
 //
 //   - A request to ZooKeeper has at most 1 MB, its jute.maxbuffer. So a tree has at most that, all
-//     tickets together, compressed: some 10,000 of ordinary claims. [WithMaxPacket] raises it with
-//     the servers' own limit. The claims of one request have at most an eighth of it, uncompressed:
-//     some 2,000 of them. What is larger gets an error that matches [pathlock.ErrInvalidRequest].
+//     tickets together: some 3,000 of ordinary claims. The claims of one request have at most an
+//     eighth of it: some 2,000 of them. What is larger gets an error that matches
+//     [pathlock.ErrInvalidRequest].
 //   - An update writes at most 128 tickets. Crowds are let in in portions.
 //   - Every grant is a write to all servers. An ensemble does a few thousand each second.
 //
 // # Looking
 //
 // zkCli.sh shows what there is: ls /pathlock names the trees, get a tree shows the owners, claims
-// and times of its tickets as JSON, unless it is long and compressed. Owners are secrets: whoever
-// can read the znodes can release the locks.
+// and times of its tickets as JSON. Owners are secrets: whoever can read the znodes can release the
+// locks.
 package zkstore

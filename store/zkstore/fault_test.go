@@ -1,20 +1,27 @@
 package zkstore
 
 import (
+	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/testprocesses"
+	"github.com/pathlock-go/pathlock/internal/testlock"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/internal/testzk"
 )
 
-func TestProcesses(t *testing.T) {
-	server := testzk.Start(t)
-	testprocesses.Run(t, func(t *testing.T) (string, pathlock.Store) { return "zk://" + server.Addr, newStore(t, server.Addr) })
+// manyClaims returns claims on random names.
+func manyClaims(n int) []pathlock.Claim {
+	claims := make([]pathlock.Claim, n)
+	for i := range claims {
+		claims[i] = x("/" + rand.Text())
+	}
+	return claims
 }
 
 // TestCut cuts the connection once, at each request in turn, before it reaches the server and after
@@ -33,9 +40,8 @@ func TestCut(t *testing.T) {
 					t.Fatal(err)
 				}
 				if !proxy.WasCut() {
-					t.Logf("the story has %d requests", n-1)
 					if n < 20 {
-						t.Error("too few: the proxy does not see them")
+						t.Error("too few requests: the proxy does not see them")
 					}
 					return
 				}
@@ -50,82 +56,201 @@ func TestCut(t *testing.T) {
 // story has every operation in it.
 func story(t *testing.T, s, other *Store) {
 	t.Helper()
-	ctx, tree := t.Context(), newTree(t)
-	first, second, third := ask(tree, x("/a")), ask(tree, x("/a")), ask(tree, x("/b"))
-	take(t, s, first)
-	take(t, s, third)
-	holders(t, other, tree, 2)
-	w := queue(t, s, second)
-	release(t, s, first)
-	fence := w.granted().Fence
-	if again := take(t, s, second); again.Fence != fence {
+	ctx, tree := t.Context(), testlock.Tree(t)
+	first, third := testlock.Ask(tree, x("/a")), testlock.Ask(tree, x("/b"))
+	testlock.Take(t, s, first)
+	testlock.Take(t, s, third)
+	testlock.Holders(t, other, tree, 2)
+	w := testlock.Queue(t, s, testlock.Ask(tree, x("/a")))
+	testlock.Release(t, s, first)
+	fence := w.Granted().Fence
+	if again := testlock.Take(t, s, w.Acquisition); again.Fence != fence {
 		t.Errorf("the same request has the fences %d and %d", fence, again.Fence)
 	}
-	if lost, err := s.Renew(ctx, tree, []pathlock.Lease{{Owner: second.Owner, For: long}, {Owner: "nobody", For: long}}); err != nil || len(lost) != 1 {
-		t.Errorf("renew: %v are lost, error %v", lost, err)
-	}
-	got, err := s.Transfer(ctx, pathlock.Transfer{Tree: tree, From: second.Owner, To: "d-" + second.Owner, Lease: long})
+	testlock.Keeps(t, s, w.Acquisition)
+	got, err := s.Transfer(ctx, pathlock.Transfer{Tree: tree, From: w.Owner, To: "d-" + w.Owner, Lease: testlock.Long})
 	if err != nil || len(got.Grants) != 1 || got.Grants[0].Fence != fence {
 		t.Errorf("transfer: %+v, error %v", got, err)
 	}
-	holders(t, other, tree, 2)
-	blocked := ask(tree, ix("/a"))
-	if _, err := s.Acquire(ctx, blocked); !errors.Is(err, pathlock.ErrConflict) {
+	if _, err := s.Acquire(ctx, testlock.Ask(tree, x("/a/b"))); !errors.Is(err, pathlock.ErrConflict) {
 		t.Errorf("a request that is in the way of a hold: %v, want a conflict", err)
 	}
-	second.Owner = "d-" + second.Owner
-	release(t, s, second)
-	release(t, s, third)
+	w.Owner = "d-" + w.Owner
+	testlock.Release(t, s, w.Acquisition)
+	if err := s.ForceRelease(ctx, tree, third.Owner); err != nil {
+		t.Errorf("force release: %v", err)
+	}
 	if err := s.Release(ctx, tree, third.Owner, third.Grant); !errors.Is(err, pathlock.ErrNotHeld) {
-		t.Errorf("a second release: %v, want ErrNotHeld", err)
+		t.Errorf("a release of what was taken away: %v, want ErrNotHeld", err)
 	}
-	empty(t, other, tree)
+	testlock.Holders(t, other, tree, 0)
 }
 
-// TestRestart: tickets and sessions outlive a restart of the server, and so do waiters.
-func TestRestart(t *testing.T) {
-	for how, stop := range map[string]func(*testzk.Server){"stopped": (*testzk.Server).Stop, "killed": (*testzk.Server).Kill} {
-		t.Run(how, func(t *testing.T) {
-			server := testzk.Start(t)
-			s, other := newStore(t, server.Addr), newStore(t, server.Addr)
-			tree := newTree(t)
-			held, next := ask(tree, x("/n")), ask(tree, x("/n"))
-			fence := take(t, s, held).Fence
-			w := queue(t, other, next)
-			began := time.Now()
-			stop(server)
-			t.Logf("stopped after %v", time.Since(began))
-			server.Start()
-			t.Logf("started after %v", time.Since(began))
-			testserver.Await(t, "the store serves again", func() bool { return s.Ping(t.Context()) == nil })
-			t.Logf("reached after %v", time.Since(began))
-			if lost, err := s.Renew(t.Context(), tree, []pathlock.Lease{{Owner: held.Owner, For: long}}); err != nil || len(lost) != 0 {
-				t.Errorf("renew: %v are lost, error %v", lost, err)
-			}
-			release(t, s, held)
-			t.Logf("released after %v", time.Since(began))
-			if grant := w.granted(); grant.Fence <= fence {
-				t.Errorf("the fence %d follows %d", grant.Fence, fence)
-			}
-			release(t, other, next)
-		})
-	}
-}
-
-// TestRestartEmpty: a server that has forgotten everything is taken up, and locks are lost.
+// A server that has forgotten everything is taken up, and locks are lost.
 func TestRestartEmpty(t *testing.T) {
 	server := testzk.Start(t)
 	s := newStore(t, server.Addr, WithTimeout(time.Second))
-	tree := newTree(t)
-	held := ask(tree, x("/n"))
-	take(t, s, held)
+	held := testlock.Ask(testlock.Tree(t), x("/n"))
+	testlock.Take(t, s, held)
 	server.Kill()
 	server.Forget()
 	server.Start()
 	testserver.Await(t, "the store serves again", func() bool { return s.Ping(t.Context()) == nil })
-	if lost, err := s.Renew(t.Context(), tree, []pathlock.Lease{{Owner: held.Owner, For: long}}); err != nil || len(lost) != 1 {
+	lost, err := s.Renew(t.Context(), held.Tree, []pathlock.Lease{{Owner: held.Owner, For: testlock.Long}})
+	if err != nil || len(lost) != 1 {
 		t.Errorf("renew: %v are lost, error %v", lost, err)
 	}
-	take(t, s, held)
-	release(t, s, held)
+	testlock.Take(t, s, held)
+}
+
+// unavailable requires that the store says that it cannot serve.
+func unavailable(t *testing.T, s *Store) {
+	t.Helper()
+	tree := testlock.Tree(t)
+	_, acquired := s.Acquire(t.Context(), testlock.Ask(tree, x("/m")))
+	_, snapshot := s.Snapshot(t.Context(), tree)
+	_, trees := s.Trees(t.Context())
+	for what, err := range map[string]error{
+		"acquire": acquired, "snapshot": snapshot, "trees": trees, "ping": s.Ping(t.Context()),
+		"release": s.Release(t.Context(), tree, "o", "g"),
+	} {
+		if !errors.Is(err, pathlock.ErrUnavailable) || strings.Contains(err.Error(), "sesame") {
+			t.Errorf("%s: %v, want ErrUnavailable without the password", what, err)
+		}
+	}
+}
+
+func TestNoServer(t *testing.T) {
+	s := newStore(t, "127.0.0.1:1", WithTimeout(200*time.Millisecond), WithDigest("user", "sesame"))
+	unavailable(t, s)
+	if err := s.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	unavailable(t, s)
+	if err := s.Ping(t.Context()); !errors.Is(err, pathlock.ErrClosed) {
+		t.Errorf("ping of a closed store: %v, want ErrClosed", err)
+	}
+}
+
+// Znodes that a user has made are that user's alone, who is known again on a new connection.
+func TestDigest(t *testing.T) {
+	server := testzk.Start(t)
+	open := func(user, addr string) *Store {
+		s, err := Open("zk://" + user + addr + "/locks")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close(context.WithoutCancel(t.Context())) })
+		return s
+	}
+	addr, proxy := behind(t, server.Addr)
+	s := open("ann:sesame@", addr)
+	held := testlock.Ask(testlock.Tree(t), x("/n"))
+	testlock.Take(t, s, held)
+	for _, stranger := range []string{"", "bob:sesame@", "ann:simsim@"} {
+		unavailable(t, open(stranger, server.Addr))
+	}
+	proxy.CutAt(1, true)
+	testlock.Holders(t, s, held.Tree, 1)
+	if !proxy.WasCut() {
+		t.Error("the connection was not cut")
+	}
+	testlock.Release(t, s, held)
+}
+
+// Locks outlive the death of the leader, and of a server that hangs, with all waiters in their
+// places.
+func TestEnsemble(t *testing.T) {
+	for name, fault := range map[string]func(e *testzk.Ensemble) (heal func()){
+		"the leader is killed": func(e *testzk.Ensemble) func() { s := e.Leader(); s.Kill(); return s.Start },
+		"the leader is paused": func(e *testzk.Ensemble) func() { s := e.Leader(); s.Pause(); return s.Resume },
+		"a follower is paused": func(e *testzk.Ensemble) func() { s := e.Follower(); s.Pause(); return s.Resume },
+		"all are killed in turn": func(e *testzk.Ensemble) func() {
+			for _, s := range e.Servers {
+				s.Kill()
+				s.Start()
+			}
+			return func() {}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := testzk.StartEnsemble(t)
+			var stores []*Store // of which each begins with a server of its own
+			for _, server := range e.Servers {
+				stores = append(stores, newStore(t, server.Addr+","+e.Hosts(), WithTimeout(3*time.Second)))
+			}
+			held := testlock.Ask(testlock.Tree(t), x("/n"))
+			fence := testlock.Take(t, stores[0], held).Fence
+			var waiters []*testlock.Waiting
+			for _, s := range stores {
+				waiters = append(waiters, testlock.Queue(t, s, testlock.Ask(held.Tree, x("/n"))))
+			}
+			heal := fault(e)
+			for _, s := range stores {
+				testserver.Await(t, "each client is served", func() bool { return s.Ping(t.Context()) == nil })
+			}
+			testlock.Keeps(t, stores[0], held)
+			testlock.Release(t, stores[0], held)
+			for i, w := range waiters {
+				grant := w.Granted()
+				if grant.Fence <= fence {
+					t.Errorf("the fence %d follows %d", grant.Fence, fence)
+				}
+				fence = grant.Fence
+				testlock.Release(t, stores[i], w.Acquisition)
+			}
+			heal()
+			testlock.Holders(t, stores[0], held.Tree, 0)
+		})
+	}
+}
+
+// A server that has lost the others serves nobody, and the store says so.
+func TestNoQuorum(t *testing.T) {
+	e := testzk.StartEnsemble(t)
+	s := newStore(t, e.Hosts(), WithTimeout(time.Second))
+	held := testlock.Ask(testlock.Tree(t), x("/n"))
+	testlock.Take(t, s, held)
+	e.Servers[0].Kill()
+	e.Servers[1].Kill()
+	testserver.Await(t, "the last server notices", func() bool { return e.Servers[2].Mode() == "" })
+	unavailable(t, s)
+	e.Servers[0].Start()
+	testserver.Await(t, "the store serves again", func() bool { return s.Ping(t.Context()) == nil })
+	testlock.Release(t, s, held)
+}
+
+// A waiter has one watch, whoever else waits, and a release costs the same number of requests,
+// however many wait.
+func TestNoHerd(t *testing.T) {
+	testserver.NotUnderRace(t)
+	const turns = 20
+	cost := func(n int) int {
+		server := testzk.Start(t)
+		addr, proxy := behind(t, server.Addr)
+		// The holder is another process than the waiters, so that these are woken by watches alone.
+		holder, waiters := newStore(t, server.Addr), newStore(t, addr)
+		held := testlock.Ask(testlock.Tree(t), x("/n"))
+		testlock.Take(t, holder, held)
+		crowd := make([]*testlock.Waiting, n)
+		for i := range crowd {
+			crowd[i] = testlock.Queue(t, waiters, testlock.Ask(held.Tree, x("/n")))
+		}
+		testserver.Await(t, "all watches stand", func() bool { return server.Count("zk_watch_count") == n })
+		// Those that wait are served one by one. Each release wakes one of them.
+		before := proxy.Messages()
+		testlock.Release(t, holder, held)
+		crowd[0].Granted()
+		for i := range turns {
+			testlock.Release(t, holder, crowd[i].Acquisition)
+			crowd[i+1].Granted()
+		}
+		return proxy.Messages() - before
+	}
+	few, many := cost(50), cost(300)
+	t.Logf("%d requests for %d grants among 50 waiters, %d among 300", few, turns, many)
+	const most = 10 // requests for a grant: 3, and pings where it takes long. A herd would send many times as much.
+	if few > most*turns || many > most*turns {
+		t.Errorf("%d requests for %d grants among 50 waiters, %d among 300; want at most %d each", few, turns, many, most)
+	}
 }

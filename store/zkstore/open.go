@@ -13,10 +13,10 @@ import (
 //	zk://[user:password@]host1[:port],host2[:port][/root]    zks:// with TLS
 //
 // The user and the password are for [WithDigest], and percent-encoded. The path is the znode for
-// [WithRoot], and the port defaults to 2181. A query may set the options timeout and sweep, such as
-// 30s, and max_packet. With TLS, it may also set ca_file, the authorities to trust instead of the
-// system's, cert_file and key_file, this client's certificate, and server_name, the name in the
-// servers' certificates if it is not their host. Further options, from opts, go before the URL's.
+// [WithRoot], and the port defaults to 2181. A query may set the option timeout, such as 30s. With
+// TLS, it may also set ca_file, the authorities to trust instead of the system's, cert_file and
+// key_file, this client's certificate, and server_name, the name in the servers' certificates if it
+// is not their host. Further options, from opts, go before the URL's.
 func Open(rawURL string, opts ...Option) (*Store, error) {
 	servers, fromURL, err := parse(rawURL)
 	if err != nil {
@@ -43,11 +43,6 @@ func parse(rawURL string) (servers []string, opts []Option, err error) {
 		opts = append(opts, WithRoot("/"+u.Path))
 	}
 	timeout, _, late := u.Duration("timeout")
-	packet, _, large := u.Number("max_packet", 1)
-	opts = append(opts, WithTimeout(timeout), WithMaxPacket(packet))
-	sweep, ok, often := u.Duration("sweep")
-	if ok {
-		opts = append(opts, WithSweep(sweep))
-	}
-	return u.Addrs, opts, cmp.Or(late, large, often, u.Unknown("timeout, sweep, max_packet"))
+	opts = append(opts, WithTimeout(timeout))
+	return u.Addrs, opts, cmp.Or(late, u.Unknown("timeout"))
 }

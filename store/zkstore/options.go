@@ -9,33 +9,23 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// The values that options change.
-const (
-	// DefaultTimeout is how long ZooKeeper has to answer a call: see [WithTimeout].
-	DefaultTimeout = 6 * time.Second
-	// DefaultSweep is how often ended tickets are looked for: see [WithSweep].
-	DefaultSweep = 10 * time.Minute
-)
-
-// defaultPacket is the jute.maxbuffer that servers have unless they are told otherwise.
-const defaultPacket = 1<<20 - 1
+// DefaultTimeout is how long ZooKeeper has to answer a call: see [WithTimeout].
+const DefaultTimeout = 6 * time.Second
 
 // Option configures a [Store].
 type Option func(*config)
 
 type config struct {
-	root           string
-	timeout, sweep time.Duration
-	packet         int
+	root    string
+	timeout time.Duration
+	// sweep is how often this process looks for trees in which only ended tickets are left.
+	sweep          time.Duration
 	user, password string
 	tls            *tls.Config
 }
 
 func newConfig(opts []Option) config {
-	c := config{
-		root: DefaultRoot, timeout: DefaultTimeout, sweep: DefaultSweep,
-		packet: defaultPacket,
-	}
+	c := config{root: DefaultRoot, timeout: DefaultTimeout, sweep: 10 * time.Minute}
 	for _, opt := range opts {
 		opt(&c)
 	}
@@ -67,20 +57,6 @@ func WithDigest(user, password string) Option {
 
 // WithTLS connects with TLS, to the servers' secureClientPort.
 func WithTLS(settings *tls.Config) Option { return func(c *config) { c.tls = settings } }
-
-// WithMaxPacket tells the servers' jute.maxbuffer, in bytes, where that is not the default of 1 MB.
-// It bounds how large a claim set can be. Values that are not positive are ignored.
-func WithMaxPacket(n int) Option {
-	return func(c *config) {
-		if n > 0 {
-			c.packet = n
-		}
-	}
-}
-
-// WithSweep sets how often one of the processes looks for trees in which only ended tickets are
-// left, and removes these, in place of [DefaultSweep]. 0 has this process never do it.
-func WithSweep(every time.Duration) Option { return func(c *config) { c.sweep = every } }
 
 // acl returns the ACL of what is created.
 func (c config) acl() []zk.ACL {

@@ -16,18 +16,12 @@ import (
 type record struct {
 	// Fence is the latest in the tree.
 	Fence uint64 `json:"fence"`
-	// Updates are the latest ones, the last one at the end: an update whose answer was lost finds
-	// itself here, or not.
-	Updates []string `json:"updates"`
 	// Life names the znode beside the tickets' that goes with the tree's: an update that requires
 	// it cannot change another znode of the same name and version, made after this one was removed.
 	Life string `json:"life"`
 
 	tickets ticketlist.List
 }
-
-// rememberedUpdates is how many updates a record names.
-const rememberedUpdates = 16
 
 var errRecord = errors.New("the znode of the tree holds something else")
 
@@ -36,8 +30,7 @@ func (r record) encode() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	tickets, err := r.tickets.Encode()
-	return slices.Concat(head, []byte{'\n'}, tickets), err
+	return slices.Concat(head, []byte{'\n'}, r.tickets.Encode()), nil
 }
 
 func decodeRecord(d *ticketlist.Decoder, data []byte) (r record, err error) {
@@ -52,9 +45,7 @@ func decodeRecord(d *ticketlist.Decoder, data []byte) (r record, err error) {
 }
 
 // after returns the record that an update leaves.
-func (r record) after(update string, c ticketstore.Changes) record {
-	r.tickets = r.tickets.With(c)
-	updates := append(slices.Clone(r.Updates), update)
-	r.Updates, r.Fence = updates[max(0, len(updates)-rememberedUpdates):], c.Fence
+func (r record) after(c ticketstore.Changes) record {
+	r.tickets, r.Fence = r.tickets.With(c), c.Fence
 	return r
 }

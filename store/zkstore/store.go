@@ -37,8 +37,7 @@ func New(servers []string, opts ...Option) (*Store, error) {
 	b := &backend{
 		client: newClient(addrs, c),
 		names:  names{strings.TrimSuffix(c.root, "/")}, acl: c.acl(),
-		packet: c.packet, sweep: c.sweep,
-		clock: newClock(),
+		sweep: c.sweep, clock: newClock(),
 	}
 	b.closing, b.close = context.WithCancel(context.Background())
 	return &Store{Store: ticketstore.New("zkstore", b, c.timeout), backend: b}, nil
@@ -57,13 +56,11 @@ func checkRoot(root string) error {
 }
 
 // Close ends all calls that wait, and then the session. What this process still holds stays until
-// its leases end. If ctx ends first, the session is left to its time-out.
-func (s *Store) Close(ctx context.Context) error {
+// its leases end.
+func (s *Store) Close(context.Context) error {
 	s.backend.close()
 	err := s.Store.Close()
 	s.backend.running.Wait()
-	if failed := s.backend.client.end(ctx); failed != nil {
-		err = errors.Join(err, fmt.Errorf("pathlock/zkstore: ending the session: %w", failed))
-	}
+	s.backend.client.end()
 	return err
 }

@@ -15,12 +15,12 @@ import (
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
-// sweepSometimes has this process remove, in turn with the others, the znodes of trees that nobody
-// uses any more. What fails is done by the next sweep, or by another process's.
+// sweepSometimes has this process remove the znodes of trees that nobody uses any more. What fails
+// is done by the next sweep, or by another process's.
 func (b *backend) sweepSometimes() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.sweep <= 0 || time.Now().Before(b.nextSweep) || b.closing.Err() != nil {
+	if time.Now().Before(b.nextSweep) || b.closing.Err() != nil {
 		return
 	}
 	first := b.nextSweep.IsZero()
@@ -30,25 +30,8 @@ func (b *backend) sweepSometimes() {
 	}
 }
 
-// sweepOnce looks at all trees, if it is this process's turn: it has the turn until its session
-// ends.
+// sweepOnce looks at all trees.
 func (b *backend) sweepOnce(ctx context.Context) error {
-	_, err := once(ctx, b.client, func(conn *zk.Conn) (string, error) {
-		return conn.Create(b.names.sweeper(), nil, zk.FlagEphemeral, b.acl)
-	})
-	if errors.Is(err, zk.ErrNoNode) {
-		return nil // there is no root, so there is nothing at all
-	}
-	if err != nil && !errors.Is(err, zk.ErrNodeExists) {
-		return err
-	}
-	mine, err := untilAnswered(ctx, b.client, func(conn *zk.Conn) (bool, error) {
-		_, stat, err := conn.Get(b.names.sweeper())
-		return err == nil && stat.EphemeralOwner == conn.SessionID(), err
-	})
-	if err != nil || !mine {
-		return err
-	}
 	return b.each(ctx, func(ctx context.Context, tree pathlock.Tree, r *reading, now time.Time) error {
 		if slices.ContainsFunc(r.record.tickets.Tickets, func(t ticketstore.Ticket) bool { return now.Before(t.Until) }) ||
 			now.Sub(time.UnixMilli(r.mtime)) < min(b.sweep, time.Minute) {
@@ -125,8 +108,5 @@ func (b *backend) Trees(ctx context.Context) (trees []pathlock.Tree, err error) 
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, b.failed(ctx, "listing the trees", err)
-	}
-	return trees, nil
+	return trees, err
 }

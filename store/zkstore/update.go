@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strconv"
 	"time"
 
@@ -31,13 +30,6 @@ const fenceBits = 8
 // Update implements [ticketstore.Backend].
 func (b *backend) Update(ctx context.Context, tree pathlock.Tree, change func(ticketstore.State) ticketstore.Changes) error {
 	b.sweepSometimes()
-	if err := b.update(ctx, tree, change); err != nil {
-		return b.failed(ctx, "updating the tree "+tree.String(), err)
-	}
-	return nil
-}
-
-func (b *backend) update(ctx context.Context, tree pathlock.Tree, change func(ticketstore.State) ticketstore.Changes) error {
 	current := false
 	for try := 0; ; {
 		r, err := b.read(ctx, tree, current)
@@ -68,6 +60,7 @@ func (b *backend) update(ctx context.Context, tree pathlock.Tree, change func(ti
 		if done || err != nil {
 			return err
 		}
+		current = true // an answer may have been lost of a server that is ahead of the next one
 		try++
 		if err := pause(ctx, try); err != nil {
 			return err
@@ -162,10 +155,10 @@ func (b *backend) createRoot(ctx context.Context, path string) error {
 	}
 }
 
-// commit writes changes to the tree as it was read. It returns false if another process was faster.
+// commit writes changes to the tree as it was read. It returns false if another process was faster,
+// or the answer was lost: the tree then shows what has become of it.
 func (b *backend) commit(ctx context.Context, tree pathlock.Tree, r *reading, c ticketstore.Changes) (bool, error) {
-	update := newID()
-	requests, err := b.requests(tree, r, c, update)
+	requests, err := b.requests(tree, r, c)
 	if err != nil {
 		return false, err
 	}
@@ -173,9 +166,7 @@ func (b *backend) commit(ctx context.Context, tree pathlock.Tree, r *reading, c 
 	results, err := once(ctx, b.client, func(conn *zk.Conn) ([]zk.MultiResponse, error) { return conn.Multi(requests...) })
 	received := time.Now()
 	switch {
-	case isLost(err):
-		return b.lookUp(ctx, tree, r, update)
-	case errors.Is(err, zk.ErrBadVersion), errors.Is(err, zk.ErrNoNode):
+	case errors.Is(err, zk.ErrBadVersion), errors.Is(err, zk.ErrNoNode), isLost(err) && ctx.Err() == nil:
 		return false, nil
 	case err != nil:
 		return false, fmt.Errorf("writing: %w", err)
@@ -189,20 +180,24 @@ func (b *backend) commit(ctx context.Context, tree pathlock.Tree, r *reading, c 
 // leap is by how much the leader's clock may go forward unnoticed.
 const leap = time.Second
 
-var errTooLarge = errors.New("the request is larger than the servers' jute.maxbuffer")
+// errTooLarge is for an update that the servers do not take: they would close the connection.
+var errTooLarge = fmt.Errorf("%w: the request is larger than the servers' jute.maxbuffer", pathlock.ErrInvalidRequest)
+
+// maxPacket is the servers' jute.maxbuffer, unless they are told otherwise.
+const maxPacket = 1<<20 - 1
 
 // requestOverhead is what a part of a transaction takes at most besides its path and its data.
 const requestOverhead = 128
 
 // requests returns the transaction of changes: the tree's next record, if there was no update since
 // it was read, and what tells those who wait.
-func (b *backend) requests(tree pathlock.Tree, r *reading, c ticketstore.Changes, update string) ([]any, error) {
+func (b *backend) requests(tree pathlock.Tree, r *reading, c ticketstore.Changes) ([]any, error) {
 	for i := range c.Put {
 		t := &c.Put[i]
 		if t.Key != "" {
 			continue
 		}
-		if size, most := len(ticketstore.Encode(*t)), b.packet/8; size > most {
+		if size, most := len(ticketstore.Encode(*t)), maxPacket/8; size > most {
 			return nil, fmt.Errorf("%w: the claims and the note take %d bytes, at most %d are allowed: claim an ancestor, or the gate, in their place",
 				pathlock.ErrInvalidRequest, size, most)
 		}
@@ -210,7 +205,7 @@ func (b *backend) requests(tree pathlock.Tree, r *reading, c ticketstore.Changes
 			t.Home = newID()
 		}
 	}
-	data, err := r.record.after(update, c).encode()
+	data, err := r.record.after(c).encode()
 	if err != nil {
 		return nil, err
 	}
@@ -241,27 +236,11 @@ func (b *backend) requests(tree pathlock.Tree, r *reading, c ticketstore.Changes
 			requests = append(requests, &zk.DeleteRequest{Path: b.names.waiter(tree, t), Version: -1})
 		}
 	}
-	// A server would close the connection.
-	if size := len(data) + len(requests)*(requestOverhead+len(path)); size > b.packet {
-		return nil, fmt.Errorf("%w: it has %d bytes, of %d", errTooLarge, size, b.packet)
+	if size := len(data) + len(requests)*(requestOverhead+len(path)); size > maxPacket {
+		return nil, fmt.Errorf("%w: it has %d bytes, of %d", errTooLarge, size, maxPacket)
 	}
 	return requests, nil
 }
 
 // looks is the data of a waiter's znode.
 func looks(t ticketstore.Ticket) []byte { return strconv.AppendUint(nil, t.Looks, 10) }
-
-// lookUp finds out what has become of a write whose answer was lost.
-func (b *backend) lookUp(ctx context.Context, tree pathlock.Tree, r *reading, update string) (bool, error) {
-	now, err := b.read(ctx, tree, true)
-	switch {
-	case err != nil:
-		return false, err
-	case slices.Contains(now.record.Updates, update):
-		return true, nil
-	case now.absent || now.record.Life != r.record.Life || now.version-r.version > rememberedUpdates:
-		return false, fmt.Errorf("%w, and the tree has changed too often since to tell whether it was carried out", errUnanswered)
-	default:
-		return false, nil
-	}
-}

@@ -18,7 +18,7 @@ import (
 // matter.
 func (b *backend) Watch(ctx context.Context, tree pathlock.Tree, ticket, _ ticketstore.Ticket, wake func()) (func(), error) {
 	if err := ctx.Err(); err != nil {
-		return nil, b.failed(ctx, "watching the tree "+tree.String(), err)
+		return nil, err
 	}
 	ctx, cancel := context.WithCancel(b.closing)
 	var mu sync.Mutex

@@ -1,9 +1,9 @@
 package locktable
 
 import (
-	"container/heap"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -11,110 +11,42 @@ import (
 	"github.com/pathlock-go/pathlock/internal/queue"
 )
 
-// lease is the lease of an owner, which its grants share, or of a single request: an apart grant,
-// or a mortal waiter.
-type lease struct {
-	owner   *owner   // nil for that of a request
-	request *Request // nil for that of an owner
-	until   time.Time
-	// index is the lease's in the table's heap, while it runs.
-	index int
-	runs  bool
-}
-
-// leases are the running leases of a table, as a heap with the one that ends first on top.
-type leases []*lease
-
-func (l leases) Len() int { return len(l) }
-
-// Less lets an owner's lease end before those of its requests that end at the same time, so that a
-// table and its copy agree on what ends with what.
-func (l leases) Less(i, j int) bool {
-	if l[i].until.Equal(l[j].until) {
-		return l[i].request == nil && l[j].request != nil
+// lease returns the end of a request's lease: its own, if it waits or is apart, or else the one that
+// all grants of its owner share.
+func (r *Request) lease() *time.Time {
+	if r.apart || r.Queued() {
+		return &r.until
 	}
-	return l[i].until.Before(l[j].until)
-}
-
-// Swap implements [heap.Interface].
-func (l leases) Swap(i, j int) {
-	l[i], l[j] = l[j], l[i]
-	l[i].index, l[j].index = i, j
-}
-
-// Push implements [heap.Interface].
-func (l *leases) Push(x any) {
-	e := x.(*lease)
-	e.index, e.runs = len(*l), true
-	*l = append(*l, e)
-}
-
-// Pop implements [heap.Interface].
-func (l *leases) Pop() any {
-	last := len(*l) - 1
-	e := (*l)[last]
-	(*l)[last] = nil
-	*l = (*l)[:last]
-	e.runs = false
-	return e
+	return &r.owner.until
 }
 
 // extend makes a lease run until the given time at least. It never shortens one.
-func (l *leases) extend(e *lease, until time.Time) {
-	switch {
-	case !e.runs:
-		e.until = until
-		heap.Push(l, e)
-	case until.After(e.until):
-		e.until = until
-		heap.Fix(l, e.index)
+func (t *Table) extend(lease *time.Time, until time.Time) {
+	if until.After(*lease) {
+		t.set(lease, until)
 	}
 }
 
-// set sets the end of a running lease, even to an earlier time.
-func (l *leases) set(e *lease, until time.Time) {
-	e.until = until
-	heap.Fix(l, e.index)
-}
-
-// remove ends a lease, if there is one that runs.
-func (l *leases) remove(e *lease) {
-	if e != nil && e.runs {
-		heap.Remove(l, e.index)
+// set sets the end of a lease, even to an earlier time.
+func (t *Table) set(lease *time.Time, until time.Time) {
+	*lease = until
+	if t.first.IsZero() || until.Before(t.first) {
+		t.first = until
 	}
-}
-
-// lease returns the lease of a granted request.
-func (r *Request) lease() *lease {
-	if r.apartLease != nil {
-		return r.apartLease
-	}
-	return &r.owner.lease
 }
 
 // shares reports whether the owner has a grant that is not apart.
 func (o *owner) shares() bool {
-	return slices.ContainsFunc(o.Grants, func(q *queue.Request) bool { return of(q).apartLease == nil })
+	return slices.ContainsFunc(o.Grants, func(q *queue.Request) bool { return !of(q).apart })
 }
 
-// ends returns when a granted request ends, unless its lease is renewed.
-func (r *Request) ends() time.Time {
-	if r.apartLease != nil && r.apartLease.until.Before(r.owner.lease.until) {
-		return r.apartLease.until
-	}
-	return r.owner.lease.until
-}
-
-// Ends returns when the request ends, unless its lease is prolonged.
+// Ends returns when the request ends, unless its lease is prolonged. It is zero for a waiter that
+// is not mortal.
 func (r *Request) Ends() time.Time {
-	switch {
-	case r.entry.Granted():
-		return r.ends()
-	case r.life != nil:
-		return r.life.until
-	default:
-		return time.Time{}
+	if end := *r.lease(); r.Queued() || end.Before(r.owner.until) {
+		return end
 	}
+	return r.owner.until
 }
 
 // begin mints the fence of a request that has been granted, and starts its lease: with the grant,
@@ -124,21 +56,18 @@ func (t *Table) begin(r *Request) {
 	t.fence = t.mint(t.now)
 	t.granted++
 	r.fence, r.since = t.fence, t.now
-	if r.Apart && r.owner.lease.runs {
-		r.apartLease = &lease{request: r}
-	}
 	until := t.now.Add(r.Lease)
-	if r.life != nil {
-		until = r.life.until
-		t.leases.remove(r.life)
+	if !r.until.IsZero() {
+		until = r.until // of the mortal waiter that it was
 	}
-	t.leases.extend(r.lease(), until)
+	r.apart, r.until = r.Apart && !r.owner.until.IsZero(), time.Time{}
+	t.extend(r.lease(), until)
 }
 
 // Alive prolongs the life of a mortal waiter: it lasts for the given time from now.
 func (t *Table) Alive(r *Request, lease time.Duration) {
-	if r.life != nil && r.Queued() {
-		t.leases.extend(r.life, t.now.Add(lease))
+	if t.mortal && r.Queued() {
+		t.extend(&r.until, t.now.Add(lease))
 	}
 }
 
@@ -146,7 +75,7 @@ func (t *Table) Alive(r *Request, lease time.Duration) {
 func (t *Table) Renew(renewals []pathlock.Lease) (lost []pathlock.Owner) {
 	for _, l := range renewals {
 		if e := t.leaseOf(l); e != nil {
-			t.leases.extend(e, t.now.Add(l.For))
+			t.extend(e, t.now.Add(l.For))
 		} else {
 			lost = append(lost, l.Owner)
 		}
@@ -155,13 +84,13 @@ func (t *Table) Renew(renewals []pathlock.Lease) (lost []pathlock.Owner) {
 }
 
 // leaseOf returns the lease to renew, nil if it has ended.
-func (t *Table) leaseOf(l pathlock.Lease) *lease {
+func (t *Table) leaseOf(l pathlock.Lease) *time.Time {
 	o := t.owners[l.Owner]
 	if o == nil || !o.Holds() {
 		return nil
 	}
 	if l.Grant == "" {
-		return &o.lease
+		return &o.until
 	}
 	if r := t.Find(l.Owner, l.Grant); r != nil && r.entry.Granted() {
 		return r.lease()
@@ -176,19 +105,32 @@ var ErrExpired = errors.New("nobody asked any more")
 // end too, because they asked for more than what they have lost. An apart grant alone is released
 // at the end of its own lease, and a mortal waiter leaves the queue at the end of its life.
 func (t *Table) reclaim() {
+	if t.first.IsZero() || t.now.Before(t.first) {
+		return
+	}
 	var unwatched []*queue.Request
-	for len(t.leases) > 0 && !t.now.Before(t.leases[0].until) {
-		if r := t.leases[0].request; r != nil {
-			waited := r.Queued()
+	for _, o := range slices.Collect(maps.Values(t.owners)) {
+		if o.Holds() && !t.now.Before(o.until) {
+			reason := fmt.Errorf("%w: the lease of owner %s in %s ended", pathlock.ErrLost, o.id.Short(), t.tree)
+			unwatched = append(unwatched, t.evict(o, reason)...)
+			continue
+		}
+		for _, q := range slices.Concat(o.Grants, o.Waits) {
+			r, waited := of(q), of(q).Queued()
+			if r.until.IsZero() || t.now.Before(r.until) {
+				continue
+			}
 			unwatched = append(unwatched, t.remove(r)...)
 			if waited {
 				t.end(r, fmt.Errorf("%w: %w for what owner %s waits for in %s", pathlock.ErrLost, ErrExpired, r.Owner.Short(), t.tree))
 			}
-			continue
 		}
-		o := t.leases[0].owner
-		reason := fmt.Errorf("%w: the lease of owner %s in %s ended", pathlock.ErrLost, o.id.Short(), t.tree)
-		unwatched = append(unwatched, t.evict(o, reason)...)
+	}
+	t.first = time.Time{}
+	for r := range t.Requests {
+		if end := r.lease(); !end.IsZero() {
+			t.set(end, *end)
+		}
 	}
 	t.queue.Settle(unwatched)
 }
@@ -196,13 +138,8 @@ func (t *Table) reclaim() {
 // OwnerEnd returns when the lease ends that the grants of a request's owner share. It reports false
 // if the owner holds nothing.
 func (t *Table) OwnerEnd(r *Request) (time.Time, bool) {
-	return r.owner.lease.until, r.owner.Holds()
+	return r.owner.until, r.owner.Holds()
 }
 
-// FirstEnd returns when the first of the leases ends. It reports false if none runs.
-func (t *Table) FirstEnd() (time.Time, bool) {
-	if len(t.leases) == 0 {
-		return time.Time{}, false
-	}
-	return t.leases[0].until, true
-}
+// FirstEnd returns a time before which no lease ends. It reports false if none runs.
+func (t *Table) FirstEnd() (time.Time, bool) { return t.first, !t.first.IsZero() }

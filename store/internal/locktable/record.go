@@ -55,19 +55,17 @@ func (t *Table) Restore(records []*Record, now time.Time, last Last, limit int) 
 	var waiting []*queue.Request
 	for _, rec := range records {
 		r := t.newRequest(&rec.Acquisition, rec.Ticket)
-		r.Data, r.restored, r.since, r.until = rec.Data, rec, rec.Since, rec.WaitUntil
+		r.Data, r.restored, r.since, r.waitUntil = rec.Data, rec, rec.Since, rec.WaitUntil
 		if rec.Fence == 0 {
-			r.life = &lease{request: r}
 			t.wait(r, rec.Until, nil)
 			waiting = append(waiting, &r.entry)
 			continue
 		}
 		r.fence = rec.Fence
 		t.queue.Grant(&r.entry)
-		t.leases.extend(&r.owner.lease, rec.OwnerUntil)
-		if r.Apart {
-			r.apartLease = &lease{request: r}
-			t.leases.extend(r.apartLease, rec.Until)
+		t.extend(&r.owner.until, rec.OwnerUntil)
+		if r.apart = r.Apart; r.apart {
+			t.extend(&r.until, rec.Until)
 		}
 	}
 	t.evictOrphans()
@@ -81,7 +79,7 @@ func (t *Table) evictOrphans() {
 	for _, r := range slices.Collect(t.Requests) {
 		switch {
 		case !r.restored.Held:
-		case r.apartLease != nil && !r.owner.shares():
+		case r.apart && !r.owner.shares():
 			t.remove(r)
 		case r.Queued() && !r.owner.Holds():
 			t.remove(r)
@@ -93,16 +91,16 @@ func (t *Table) evictOrphans() {
 // Record returns what is to be kept of a request.
 func (r *Request) Record() Record {
 	rec := Record{
-		Acquisition: r.Acquisition, Ticket: r.entry.Order, Fence: r.fence, Since: r.since, WaitUntil: r.until, Data: r.Data,
+		Acquisition: r.Acquisition, Ticket: r.entry.Order, Fence: r.fence, Since: r.since, WaitUntil: r.waitUntil, Data: r.Data,
 	}
 	rec.Claims, rec.Held = slices.Clone(r.Claims), r.owner.Holds()
 	if r.Queued() {
 		rec.Until = r.Ends()
 		return rec
 	}
-	rec.Apart = r.apartLease != nil
+	rec.Apart = r.apart
 	rec.Held = rec.Apart && r.owner.shares()
-	rec.Until, rec.OwnerUntil = r.lease().until, r.owner.lease.until
+	rec.Until, rec.OwnerUntil = *r.lease(), r.owner.until
 	return rec
 }
 

@@ -19,12 +19,14 @@ type Request struct {
 	// fence is set by the grant. waited is set when the request begins to wait.
 	fence  uint64
 	waited bool
-	// since is when the wait began, and then when the grant was made. until is when the wait ends.
-	since, until time.Time
-	// life is the lease of a mortal waiter, nil if the waiter's process is that of the table.
-	life *lease
-	// apartLease is the lease of an apart grant, nil if the grant shares its owner's.
-	apartLease *lease
+	// since is when the wait began, and then when the grant was made. waitUntil is when the wait
+	// ends.
+	since, waitUntil time.Time
+	// until is when the request's own lease ends: that of a mortal waiter, or of an apart grant. It
+	// is zero for others.
+	until time.Time
+	// apart says that the grant does not share its owner's lease.
+	apart bool
 	// restored is what the request was restored from, nil for a new one.
 	restored *Record
 	err      error
@@ -59,7 +61,7 @@ func (t *Table) ownerOf(id pathlock.Owner) *owner {
 	if t.spareOwner = nil; o == nil {
 		o = new(owner)
 	}
-	o.id, o.lease.owner = id, o
+	o.id = id
 	t.owners[id] = o
 	return o
 }
@@ -78,8 +80,8 @@ func (r *Request) Err() error { return r.err }
 
 // WaitUntil makes the wait end no earlier than the given time, as people are told.
 func (r *Request) WaitUntil(end time.Time) {
-	if end.After(r.until) {
-		r.until = end
+	if end.After(r.waitUntil) {
+		r.waitUntil = end
 	}
 }
 
@@ -138,9 +140,9 @@ func (r *Request) describe(c queue.Conflict) (asked pathlock.Claim, blocker path
 	if c.Claim != queue.GateClaim {
 		asked = r.Claims[c.Claim]
 	}
-	b := pathlock.Blocker{Owner: by.Owner, Note: by.Note, Gate: by.Gate, Mode: mode, Waiting: by.Queued(), Since: by.since, Until: by.until}
+	b := pathlock.Blocker{Owner: by.Owner, Note: by.Note, Gate: by.Gate, Mode: mode, Waiting: by.Queued(), Since: by.since, Until: by.waitUntil}
 	if !by.Queued() {
-		b.Until = by.ends()
+		b.Until = by.Ends()
 	}
 	return asked, b
 }

@@ -19,9 +19,9 @@ type Table struct {
 
 	queue  queue.Queue
 	owners map[pathlock.Owner]*owner
-	leases leases // of the owners that hold something, of apart grants, and of mortal waiters
-	ticket uint64 // of the latest request
-	fence  uint64 // of the latest grant
+	first  time.Time // before which no lease ends, zero if none runs
+	ticket uint64    // of the latest request
+	fence  uint64    // of the latest grant
 	now    time.Time
 	mortal bool // waiters have leases
 	// limit bounds how many requests one use grants, if it is positive. What is left over stays in
@@ -37,8 +37,8 @@ type Table struct {
 type owner struct {
 	queue.Owner
 	id pathlock.Owner
-	// lease is shared by all grants that are not apart.
-	lease lease
+	// until is when the lease ends that all grants share which are not apart, zero if there is none.
+	until time.Time
 }
 
 // New returns an empty table. mint makes the fence of a grant, greater than all before it in the
@@ -54,7 +54,9 @@ func New(tree pathlock.Tree, mint func(now time.Time) (fence uint64), ended func
 func (t *Table) Tree() pathlock.Tree { return t.tree }
 
 // Reset makes an empty table like new, for any tree.
-func (t *Table) Reset(tree pathlock.Tree) { t.tree, t.ticket, t.fence = tree, 0, 0 }
+func (t *Table) Reset(tree pathlock.Tree) {
+	t.tree, t.ticket, t.fence, t.first = tree, 0, 0, time.Time{}
+}
 
 // IsEmpty reports whether nobody holds or waits.
 func (t *Table) IsEmpty() bool { return len(t.owners) == 0 }
@@ -75,7 +77,7 @@ func (t *Table) Acquire(req pathlock.Acquisition) (*Request, error) {
 	switch r := t.Find(req.Owner, req.Grant); {
 	case r == nil:
 	case r.entry.Granted():
-		t.leases.extend(r.lease(), t.now.Add(req.Lease))
+		t.extend(r.lease(), t.now.Add(req.Lease))
 		return r, nil
 	case req.Wait <= 0:
 		return nil, t.Conflict(r, 0, nil)
@@ -112,9 +114,6 @@ func (t *Table) decide(r *Request) error {
 	if c := t.queue.Deadlock(&r.entry); c.By != nil {
 		return t.deadlock(r, c)
 	}
-	if t.mortal {
-		r.life = &lease{request: r}
-	}
 	t.wait(r, t.now.Add(r.Lease), obstacle.By)
 	return nil
 }
@@ -123,8 +122,8 @@ func (t *Table) decide(r *Request) error {
 func (t *Table) wait(r *Request, until time.Time, watching *queue.Request) {
 	t.queue.Wait(&r.entry, watching)
 	r.waited = true
-	if r.life != nil {
-		t.leases.extend(r.life, until)
+	if t.mortal {
+		t.extend(&r.until, until)
 	}
 }
 
@@ -212,14 +211,12 @@ func (t *Table) remove(r *Request) (unwatched []*queue.Request) {
 	return unwatched
 }
 
-// tidy ends the leases of a request that is not in the queue, and keeps it for the next one. It
-// does not keep one that has waited, because the calls that wait for it still look at it.
+// tidy ends the lease of an owner that holds nothing any more, and keeps a request that is not in
+// the queue for the next one. It does not keep one that has waited, because the calls that wait for it still look at it.
 func (t *Table) tidy(r *Request) {
 	o := r.owner
-	t.leases.remove(r.life)
-	t.leases.remove(r.apartLease)
 	if !o.Holds() {
-		t.leases.remove(&o.lease)
+		o.until = time.Time{}
 		if len(o.Waits) == 0 {
 			delete(t.owners, o.id)
 			*o = owner{Owner: queue.Owner{Grants: o.Grants, Waits: o.Waits}}
@@ -253,7 +250,7 @@ func (t *Table) Transfer(tr pathlock.Transfer) (pathlock.Transferred, error) {
 		t.queue.Settle(nil)
 	}
 	if tr.Lease > 0 {
-		t.leases.set(&to.lease, t.now.Add(tr.Lease))
+		t.set(&to.until, t.now.Add(tr.Lease))
 	}
 	return t.transferred(to), nil
 }
@@ -264,11 +261,9 @@ func (t *Table) succeed(from *owner, id pathlock.Owner) *owner {
 	t.queue.Move(&from.Owner, &to.Owner)
 	for _, q := range to.Grants {
 		r := of(q)
-		t.leases.remove(r.apartLease)
-		r.owner, r.Owner, r.apartLease = to, id, nil
+		r.owner, r.Owner, r.apart, r.until = to, id, false, time.Time{}
 	}
-	t.leases.remove(&from.lease)
-	t.leases.extend(&to.lease, from.lease.until)
+	to.until, from.until = from.until, time.Time{}
 	if len(from.Waits) == 0 {
 		delete(t.owners, from.id)
 	}
@@ -277,12 +272,12 @@ func (t *Table) succeed(from *owner, id pathlock.Owner) *owner {
 
 // transferred describes what an owner holds.
 func (t *Table) transferred(o *owner) pathlock.Transferred {
-	answer := pathlock.Transferred{Left: o.lease.until.Sub(t.now), Grants: make([]pathlock.TransferredGrant, 0, len(o.Grants))}
+	answer := pathlock.Transferred{Left: o.until.Sub(t.now), Grants: make([]pathlock.TransferredGrant, 0, len(o.Grants))}
 	for _, q := range o.Grants {
 		r := of(q)
 		answer.Grants = append(answer.Grants, pathlock.TransferredGrant{
 			ID: r.Grant, Gate: r.Gate, Claims: slices.Clone(r.Claims), Note: r.Note, Fence: r.fence,
-			Apart: r.apartLease != nil,
+			Apart: r.apart,
 		})
 	}
 	slices.SortFunc(answer.Grants, func(a, b pathlock.TransferredGrant) int { return cmp.Compare(a.Fence, b.Fence) })
@@ -298,10 +293,10 @@ func (t *Table) Snapshot() pathlock.Snapshot {
 	for _, r := range all {
 		e := pathlock.Entry{
 			Owner: r.Owner, Gate: r.Gate, Detached: r.Owner.Detached(), Claims: slices.Clone(r.Claims), Note: r.Note,
-			Fence: r.fence, Since: r.since, Until: r.until,
+			Fence: r.fence, Since: r.since, Until: r.waitUntil,
 		}
 		if r.entry.Granted() {
-			e.Until = r.ends()
+			e.Until = r.Ends()
 			s.Holders = append(s.Holders, e)
 		} else {
 			s.Waiters = append(s.Waiters, e)

@@ -5,9 +5,6 @@ package ticketlist
 import (
 	"bytes"
 	"cmp"
-	"compress/flate"
-	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"sync"
@@ -21,33 +18,8 @@ type List struct {
 	lines   [][]byte // their texts
 }
 
-// A list that is longer than plain is compressed: claim sets repeat their paths. A byte in front
-// says so, which no ticket begins with.
-const (
-	plain      = 256 << 10
-	compressed = 'z'
-)
-
-// Encode returns a list as text: a line for each ticket, unless it is so long that it is
-// compressed.
-func (l List) Encode() ([]byte, error) {
-	text := bytes.Join(l.lines, nil)
-	if len(text) <= plain {
-		return text, nil
-	}
-	packed := bytes.NewBuffer([]byte{compressed})
-	w, err := flate.NewWriter(packed, flate.BestSpeed)
-	if err == nil {
-		_, err = w.Write(text)
-	}
-	if err == nil {
-		err = w.Close()
-	}
-	if err != nil {
-		return nil, fmt.Errorf("ticketlist: compressing: %w", err)
-	}
-	return packed.Bytes(), nil
-}
+// Encode returns a list as text: a line for each ticket.
+func (l List) Encode() []byte { return bytes.Join(l.lines, nil) }
 
 // With returns what a list becomes by changes. It gives those a Key that are new: the place.
 func (l List) With(c ticketstore.Changes) List {
@@ -93,12 +65,6 @@ const remembered = 2048
 
 // Decode returns the list of a text that [List.Encode] has written.
 func (d *Decoder) Decode(text []byte) (List, error) {
-	if len(text) > 0 && text[0] == compressed {
-		var err error
-		if text, err = io.ReadAll(flate.NewReader(bytes.NewReader(text[1:]))); err != nil {
-			return List{}, fmt.Errorf("ticketlist: decompressing: %w", err)
-		}
-	}
 	var list List
 	for line := range bytes.Lines(text) {
 		t, err := d.Ticket(line)

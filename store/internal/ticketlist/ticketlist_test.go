@@ -1,14 +1,12 @@
 package ticketlist
 
 import (
-	"crypto/rand"
 	"reflect"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
 
-	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
@@ -16,7 +14,6 @@ import (
 // a decoder that knows the lines and by one that does not.
 func TestListIsAMapOfPlaces(t *testing.T) {
 	var experienced Decoder
-	padding := pathlock.MustParsePath("/" + rand.Text() + "/" + rand.Text())
 	rapid.Check(t, func(t *rapid.T) {
 		var list List
 		want := map[uint64]ticketstore.Ticket{}
@@ -29,7 +26,7 @@ func TestListIsAMapOfPlaces(t *testing.T) {
 					continue
 				}
 				ticket := ticketstore.Ticket{
-					Place: place, State: ticketstore.Waiting, Claims: []pathlock.Claim{pathlock.X(padding)}, Note: note, Until: time.UnixMicro(7),
+					Place: place, State: ticketstore.Waiting, Note: note, Until: time.UnixMicro(7).UTC(),
 				}
 				c.Put = append(c.Put, ticket)
 				ticket.Key = keyOf(ticket)
@@ -37,19 +34,11 @@ func TestListIsAMapOfPlaces(t *testing.T) {
 			}
 			list = list.With(c)
 		}
-		crowd := make([]uint64, rapid.SampledFrom([]int{0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1500}).Draw(t, "crowd"))
-		for i := range crowd {
-			crowd[i] = uint64(i + 1)
-		}
-		update(crowd, "")
 		few := rapid.SliceOfNDistinct(rapid.Uint64Range(1, 12), 0, 8, rapid.ID)
 		for range rapid.IntRange(0, 9).Draw(t, "updates") {
-			update(few.Draw(t, "places"), rapid.SampledFrom([]string{"", "a\nb", "z", "\xff"}).Draw(t, "note"))
+			update(few.Draw(t, "places"), rapid.SampledFrom([]string{"", "a\nb", "\u2028"}).Draw(t, "note"))
 		}
-		text, err := list.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := list.Encode()
 		for _, d := range []*Decoder{&experienced, {}} {
 			got, err := d.Decode(text)
 			if err != nil || len(got.Tickets) != len(want) || len(list.Tickets) != len(want) {
@@ -62,7 +51,7 @@ func TestListIsAMapOfPlaces(t *testing.T) {
 			}
 		}
 	})
-	for _, bad := range []string{"{}", "{", "zz", "\n"} {
+	for _, bad := range []string{"{}", "{", "\n"} {
 		if got, err := experienced.Decode([]byte(bad)); err == nil {
 			t.Errorf("%q is the list %v", bad, got)
 		}

@@ -1,0 +1,118 @@
+package zkstore
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/testlock"
+	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/internal/testzk"
+	"github.com/pathlock-go/pathlock/store/ticketstore"
+)
+
+// often has a store sweep often.
+func often(c *config) { c.sweep = 50 * time.Millisecond }
+
+// awaitGone sweeps until a tree's znode is gone.
+func awaitGone(t *testing.T, s *Store, tree pathlock.Tree) {
+	t.Helper()
+	testserver.Await(t, "the znode of the tree goes", func() bool {
+		if err := s.backend.sweepOnce(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		r, err := s.backend.read(t.Context(), tree, true)
+		return err == nil && r.absent
+	})
+}
+
+// Trees go that nobody uses: with tickets that have ended, with none, and that were never used.
+func TestSweep(t *testing.T) {
+	server := testzk.Start(t)
+	s := newStore(t, server.Addr, often)
+	kept, crashed := testlock.Ask(testlock.Tree(t), x("/n")), testlock.Ask(testlock.Tree(t), x("/n"))
+	crashed.Lease = time.Millisecond
+	testlock.Take(t, s, kept)
+	testlock.Take(t, s, crashed)
+	unused := testlock.Tree(t)
+	if err := s.backend.begin(t.Context(), unused); err != nil {
+		t.Fatal(err)
+	}
+	awaitGone(t, s, crashed.Tree)
+	awaitGone(t, s, unused)
+	testlock.Holders(t, s, kept.Tree, 1)
+	if trees, err := s.Trees(t.Context()); err != nil || len(trees) != 1 || trees[0] != kept.Tree {
+		t.Errorf("the trees are %v, error %v", trees, err)
+	}
+	// What a process does has it sweep now and then.
+	req := testlock.Ask(testlock.Tree(t), x("/n"))
+	testlock.Take(t, s, req)
+	testlock.Release(t, s, req)
+	testserver.Await(t, "another update sweeps", func() bool {
+		other := testlock.Ask(kept.Tree, x("/m"))
+		testlock.Take(t, s, other)
+		testlock.Release(t, s, other)
+		r, err := s.backend.read(t.Context(), req.Tree, true)
+		return err == nil && r.absent
+	})
+}
+
+// Fences grow although nothing of a tree is left on record.
+func TestFencesAfterATree(t *testing.T) {
+	server := testzk.Start(t)
+	s, req := newStore(t, server.Addr, often), testlock.Ask(testlock.Tree(t), x("/n"))
+	fence := uint64(0)
+	for range 10 {
+		grant := testlock.Take(t, s, req)
+		if grant.Fence <= fence {
+			t.Fatalf("the fence %d follows %d", grant.Fence, fence)
+		}
+		fence = grant.Fence
+		testlock.Release(t, s, req)
+		if fence%2 == 0 {
+			awaitGone(t, s, req.Tree)
+		}
+	}
+}
+
+// Between reading and writing, the tree's znode goes, and another one comes that has the same
+// version by chance. The update writes nothing.
+func TestStrayedUpdate(t *testing.T) {
+	server := testzk.Start(t)
+	s, tree := newStore(t, server.Addr, often), testlock.Tree(t)
+	cycle := func() *reading {
+		req := testlock.Ask(tree, x("/n"))
+		testlock.Take(t, s, req)
+		testlock.Release(t, s, req)
+		r, err := s.backend.read(t.Context(), tree, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	before := cycle()
+	awaitGone(t, s, tree)
+	if after := cycle(); after.version != before.version {
+		t.Fatalf("the tree has the version %d, want %d", after.version, before.version)
+	}
+	strayed := ticketstore.Ticket{Place: 1, Owner: "stray", Grant: "stray", Lease: testlock.Long, State: ticketstore.Granted, Fence: 1}
+	done, err := s.backend.commit(t.Context(), tree, before, ticketstore.Changes{Put: []ticketstore.Ticket{strayed}, Fence: 1})
+	if done || err != nil {
+		t.Errorf("the update is done: %v, error %v; want neither", done, err)
+	}
+	empty(t, s, tree)
+}
+
+// A claim set that no server would take is refused, and hurts nobody else.
+func TestTooLarge(t *testing.T) {
+	server := testzk.Start(t)
+	s, tree := newStore(t, server.Addr), testlock.Tree(t)
+	req := testlock.Ask(tree, manyClaims(5000)...)
+	if _, err := s.Acquire(t.Context(), req); !errors.Is(err, pathlock.ErrInvalidRequest) {
+		t.Errorf("a claim set of %d random names: %v, want ErrInvalidRequest", len(req.Claims), err)
+	}
+	req = testlock.Ask(tree, manyClaims(300)...) // as many as Redis takes
+	testlock.Take(t, s, req)
+	testlock.Release(t, s, req)
+}
