@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"slices"
 	"strconv"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -30,11 +29,9 @@ type backend struct {
 	leases   leases
 	observed observations
 
-	// ctx ends when the store is closed. running are the goroutines that it ends.
-	ctx     context.Context
-	cancel  context.CancelFunc
-	mu      sync.Mutex // guards running against a start while close waits
-	running sync.WaitGroup
+	// ctx ends when the store is closed.
+	ctx    context.Context
+	cancel context.CancelFunc
 }
 
 var _ ticketstore.Backend = (*backend)(nil)
@@ -47,25 +44,6 @@ func newBackend(client *clientv3.Client, c config) *backend {
 	}
 	b.ctx, b.cancel = context.WithCancel(context.Background())
 	return b
-}
-
-// start runs f on a goroutine that close waits for, unless the backend has been closed.
-func (b *backend) start(f func()) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.ctx.Err() != nil {
-		return false
-	}
-	b.running.Go(f)
-	return true
-}
-
-// close ends all goroutines of the backend, and returns when they have ended.
-func (b *backend) close() {
-	b.mu.Lock()
-	b.cancel()
-	b.mu.Unlock()
-	b.running.Wait()
 }
 
 // nextUpdate returns a name for an update that no other has.

@@ -41,7 +41,7 @@ func New(client *clientv3.Client, opts ...Option) *Store {
 func (s *Store) Close(ctx context.Context) error {
 	defer context.AfterFunc(ctx, s.backend.cancel)()
 	_ = s.Store.Close() // it has no errors
-	s.backend.close()
+	s.backend.cancel()
 	if s.own != nil {
 		if err := s.own.Close(); err != nil && !errors.Is(err, context.Canceled) {
 			return fmt.Errorf("etcdstore: closing the client: %w", err)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -24,66 +23,35 @@ func ticketKey(place uint64, revision int64) string {
 }
 
 // readAt returns the revision in a ticket's name.
-func readAt(t ticketstore.Ticket) (int64, error) {
+func readAt(t ticketstore.Ticket) int64 {
 	_, text, _ := strings.Cut(t.Key, "@")
-	revision, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		return 0, fmt.Errorf("%w: the ticket %q has no revision", pathlock.ErrInvalidRequest, t.Key)
-	}
-	return revision, nil
+	revision, _ := strconv.ParseInt(text, 10, 64) // as ticketKey has written it
+	return revision
 }
 
-// Watch implements [ticketstore.Backend]. It returns at once: all that has happened to the two keys
-// since they were read is reported, whenever the watch stands.
+// Watch implements [ticketstore.Backend]. All that has happened to the two keys since they were
+// read is reported, whenever the watch stands.
 //
 // A process watches all keys on one stream. etcd tells it of each change of a waiter's own key, and
 // of the end of the one key before it: nobody hears of anything else.
-func (b *backend) Watch(ctx context.Context, tree pathlock.Tree, ticket, before ticketstore.Ticket, wake func()) (func(), error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	own, err := readAt(ticket)
-	if err != nil {
-		return nil, err
-	}
-	other, err := readAt(before)
-	if err != nil {
-		return nil, err
-	}
+func (b *backend) Watch(ctx context.Context, tree pathlock.Tree, ticket, before ticketstore.Ticket) {
 	// Without a leader, a member would go on in silence.
-	watching, cancel := context.WithCancel(clientv3.WithRequireLeader(b.ctx))
-	var mu sync.Mutex
-	listen := func(place uint64, options ...clientv3.OpOption) func() {
-		return func() {
-			b.listen(watching, b.keys.ticket(tree, place), options)
-			mu.Lock()
-			defer mu.Unlock()
-			if watching.Err() == nil {
-				wake()
-			}
+	ctx, cancel := context.WithCancel(clientv3.WithRequireLeader(ctx))
+	defer cancel()
+	own := b.client.Watch(ctx, b.keys.ticket(tree, ticket.Place), clientv3.WithRev(readAt(ticket)+1))
+	other := b.client.Watch(ctx, b.keys.ticket(tree, before.Place), clientv3.WithRev(readAt(before)+1), clientv3.WithFilterPut())
+	for {
+		var response clientv3.WatchResponse
+		select {
+		case response = <-own:
+		case response = <-other:
 		}
-	}
-	if !b.start(listen(ticket.Place, clientv3.WithRev(own+1))) ||
-		!b.start(listen(before.Place, clientv3.WithRev(other+1), clientv3.WithFilterPut())) {
-		cancel()
-		return nil, pathlock.ErrClosed
-	}
-	return func() {
-		mu.Lock()
-		defer mu.Unlock()
-		cancel()
-	}, nil
-}
-
-// listen returns when something has happened to a key, or cannot be told any more.
-func (b *backend) listen(ctx context.Context, key string, options []clientv3.OpOption) {
-	for response := range b.client.Watch(ctx, key, options...) {
-		if len(response.Events) > 0 {
+		switch {
+		case len(response.Events) > 0:
+			return
+		case response.Err() != nil || !response.Created && !response.IsProgressNotify():
+			_ = b.sleep(ctx, watchAgain) // it cannot tell any more
 			return
 		}
-		if response.Err() != nil {
-			break
-		}
 	}
-	_ = b.sleep(ctx, watchAgain)
 }

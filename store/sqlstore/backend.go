@@ -181,11 +181,14 @@ func (b *backend) trees(ctx context.Context) (trees []pathlock.Tree, err error) 
 
 // Watch implements [ticketstore.Backend]. Every deletion comes from an update, so the ticket before
 // does not matter.
-func (b *backend) Watch(ctx context.Context, tree pathlock.Tree, ticket, _ ticketstore.Ticket, wake func()) (stop func(), err error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
+func (b *backend) Watch(ctx context.Context, tree pathlock.Tree, ticket, _ ticketstore.Ticket) {
+	woken := make(chan struct{}, 1)
+	stop := b.watcher.watch(keyOf(tree), &watch{place: ticket.Place, looks: ticket.Looks, woken: woken})
+	defer stop()
+	select {
+	case <-woken:
+	case <-ctx.Done():
 	}
-	return b.watcher.watch(keyOf(tree), &watch{place: ticket.Place, looks: ticket.Looks, wake: wake})
 }
 
 // Limit implements [ticketstore.Backend].

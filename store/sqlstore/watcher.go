@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
@@ -70,7 +69,14 @@ type watcher struct {
 // watch is one call of Watch.
 type watch struct {
 	place, looks uint64
-	wake         func()
+	woken        chan struct{} // has room for one
+}
+
+func (w *watch) wake() {
+	select {
+	case w.woken <- struct{}{}:
+	default:
+	}
 }
 
 func newWatcher(b *backend) *watcher {
@@ -81,14 +87,11 @@ func newWatcher(b *backend) *watcher {
 }
 
 // watch adds a watch, and returns what ends it.
-func (w *watcher) watch(tree treeKey, one *watch) (stop func(), err error) {
+func (w *watcher) watch(tree treeKey, one *watch) (stop func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.runs {
-		if !w.backend.work.start(w.run) {
-			return nil, pathlock.ErrClosed
-		}
-		w.runs = true
+		w.runs = w.backend.work.start(w.run)
 	}
 	if w.listen != nil {
 		w.listen()
@@ -108,7 +111,7 @@ func (w *watcher) watch(tree treeKey, one *watch) (stop func(), err error) {
 			delete(w.watches, tree)
 			delete(w.versions, tree)
 		}
-	}, nil
+	}
 }
 
 // look has the goroutine look now.

@@ -214,13 +214,14 @@ func (a *attempt) wait(ctx context.Context, v view, changed <-chan struct{}) (gr
 		if v.before != nil {
 			before = *v.before
 		}
-		stop, err := a.store.backend.Watch(ctx, a.req.Tree, v.ticket, before, func() { a.store.waiters.signal(a.key) })
-		switch {
-		case err == nil:
-			defer stop()
-		case ctx.Err() == nil:
-			return pathlock.Grant{}, true, a.store.answered(ctx, err)
-		}
+		watching, stop := context.WithCancel(a.store.open)
+		defer stop()
+		a.store.running.Go(func() {
+			a.store.backend.Watch(watching, a.req.Tree, v.ticket, before)
+			if watching.Err() == nil {
+				a.store.waiters.signal(a.key)
+			}
+		})
 	}
 	select {
 	case <-changed:

@@ -32,14 +32,12 @@ type Backend interface {
 	// Trees returns the trees that have a live ticket: see [Ticket.Live].
 	Trees(ctx context.Context) ([]pathlock.Tree, error)
 
-	// Watch calls wake once, or more often, when a waiting ticket is in another state than Waiting,
-	// has other Looks, or is gone, or when the ticket before it is gone, even if that has happened
-	// before the call. A backend that can be sure that every deletion comes from an Update may
-	// ignore before: updates change the state of the tickets that they let in. wake does not block.
-	// No call of wake begins after stop has returned.
-	//
-	// The error matches ctx.Err() where ctx ends before the watch stands. ctx bounds nothing else.
-	Watch(ctx context.Context, tree pathlock.Tree, ticket, before Ticket, wake func()) (stop func(), err error)
+	// Watch returns when a waiting ticket is in another state than Waiting, has other Looks, or is
+	// gone, or when the ticket before it is gone, even if that has happened before the call. It
+	// also returns when ctx ends, and may return at any other time, though not all the time: the
+	// ticket is looked at then. A backend that can be sure that every deletion comes from an Update
+	// may ignore before: updates change the state of the tickets that they let in.
+	Watch(ctx context.Context, tree pathlock.Tree, ticket, before Ticket)
 
 	// Limit is how many tickets one Update can write, 0 if there is no limit.
 	Limit() int

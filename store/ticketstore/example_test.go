@@ -76,28 +76,22 @@ func (d *drawer) Trees(context.Context) (trees []pathlock.Tree, _ error) {
 	return trees, nil
 }
 
-func (d *drawer) Watch(_ context.Context, tree pathlock.Tree, ticket, before ticketstore.Ticket, wake func()) (func(), error) {
-	stopped, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		for {
-			d.mu.Lock()
-			now, there := d.trees[tree][ticket.Key]
-			_, waits := d.trees[tree][before.Key]
-			written := d.written
-			d.mu.Unlock()
-			if !there || !waits || now.State != ticketstore.Waiting || now.Looks != ticket.Looks {
-				wake()
-				return
-			}
-			select {
-			case <-written:
-			case <-stopped:
-				return
-			}
+func (d *drawer) Watch(ctx context.Context, tree pathlock.Tree, ticket, before ticketstore.Ticket) {
+	for {
+		d.mu.Lock()
+		now, there := d.trees[tree][ticket.Key]
+		_, waits := d.trees[tree][before.Key]
+		written := d.written
+		d.mu.Unlock()
+		if !there || !waits || now.State != ticketstore.Waiting || now.Looks != ticket.Looks {
+			return
 		}
-	}()
-	return func() { close(stopped); <-ended }, nil
+		select {
+		case <-written:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 func (d *drawer) Limit() int { return 0 }

@@ -27,7 +27,7 @@ type Store struct {
 	batchers map[pathlock.Tree]*batcher
 	closed   bool           // not even calls that are under way may use the backend
 	attempts sync.WaitGroup // of Acquire
-	running  sync.WaitGroup // of batchers, and of questions
+	running  sync.WaitGroup // of batchers, of questions, and of watches
 }
 
 var _ pathlock.Store = (*Store)(nil)
