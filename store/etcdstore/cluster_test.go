@@ -74,6 +74,18 @@ func TestThreeMembers(t *testing.T) {
 	}
 }
 
+func TestCut(t *testing.T) {
+	t.Parallel()
+	server, client := newServer(t)
+	testlock.Cut(t, server.Addr, func(addr string) testlock.Closer {
+		store, err := Open("etcd://" + addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return store
+	}, newStore(t, client))
+}
+
 func TestNoMajority(t *testing.T) {
 	t.Parallel()
 	cluster := testetcd.StartCluster(t, 3)

@@ -56,7 +56,8 @@ func (b *backend) connectAsPool(ctx context.Context) (*pgx.Conn, error) {
 	return pgx.ConnectConfig(ctx, config)
 }
 
-// run listens until ctx ends. Whatever fails is tried again: the watcher looks for itself meanwhile.
+// run listens until ctx ends. Whatever fails is tried again: the watcher looks for itself
+// meanwhile.
 func (l *listener) run(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()

@@ -27,9 +27,9 @@ type process struct {
 	answers chan struct{}
 	// dead says that there is no connection any more.
 	dead bool
-	// loses has the reply to the next update lost, and abandons its call end with its context, while
-	// the server still has it before itself: land carries it out then, if no other update has come
-	// in between, and reports whether.
+	// loses has the reply to the next update lost, and abandons its call end with its context,
+	// while the server still has it before itself: land carries it out then, if no other update has
+	// come in between, and reports whether.
 	loses, abandons bool
 	land            func() bool
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -24,66 +23,9 @@ func manyClaims(n int) []pathlock.Claim {
 	return claims
 }
 
-// TestCut cuts the connection once, at each request in turn, before it reaches the server and after
-// it was carried out. Every operation succeeds all the same, and is carried out once.
 func TestCut(t *testing.T) {
 	server := testzk.Start(t)
-	other := newStore(t, server.Addr)
-	for _, answers := range []bool{false, true} {
-		t.Run(fmt.Sprintf("answers=%v", answers), func(t *testing.T) {
-			for n := 1; ; n++ {
-				addr, proxy := behind(t, server.Addr)
-				s := newStore(t, addr)
-				proxy.CutAt(n, answers)
-				story(t, s, other)
-				if err := s.Close(t.Context()); err != nil {
-					t.Fatal(err)
-				}
-				if !proxy.WasCut() {
-					if n < 20 {
-						t.Error("too few requests: the proxy does not see them")
-					}
-					return
-				}
-				if t.Failed() {
-					t.Fatalf("at request %d", n)
-				}
-			}
-		})
-	}
-}
-
-// story has every operation in it.
-func story(t *testing.T, s, other *Store) {
-	t.Helper()
-	ctx, tree := t.Context(), testlock.Tree(t)
-	first, third := testlock.Ask(tree, x("/a")), testlock.Ask(tree, x("/b"))
-	testlock.Take(t, s, first)
-	testlock.Take(t, s, third)
-	testlock.Holders(t, other, tree, 2)
-	w := testlock.Queue(t, s, testlock.Ask(tree, x("/a")))
-	testlock.Release(t, s, first)
-	fence := w.Granted().Fence
-	if again := testlock.Take(t, s, w.Acquisition); again.Fence != fence {
-		t.Errorf("the same request has the fences %d and %d", fence, again.Fence)
-	}
-	testlock.Keeps(t, s, w.Acquisition)
-	got, err := s.Transfer(ctx, pathlock.Transfer{Tree: tree, From: w.Owner, To: "d-" + w.Owner, Lease: testlock.Long})
-	if err != nil || len(got.Grants) != 1 || got.Grants[0].Fence != fence {
-		t.Errorf("transfer: %+v, error %v", got, err)
-	}
-	if _, err := s.Acquire(ctx, testlock.Ask(tree, x("/a/b"))); !errors.Is(err, pathlock.ErrConflict) {
-		t.Errorf("a request that is in the way of a hold: %v, want a conflict", err)
-	}
-	w.Owner = "d-" + w.Owner
-	testlock.Release(t, s, w.Acquisition)
-	if err := s.ForceRelease(ctx, tree, third.Owner); err != nil {
-		t.Errorf("force release: %v", err)
-	}
-	if err := s.Release(ctx, tree, third.Owner, third.Grant); !errors.Is(err, pathlock.ErrNotHeld) {
-		t.Errorf("a release of what was taken away: %v, want ErrNotHeld", err)
-	}
-	testlock.Holders(t, other, tree, 0)
+	testlock.Cut(t, server.Addr, func(addr string) testlock.Closer { return newStore(t, addr) }, newStore(t, server.Addr))
 }
 
 // A server that has forgotten everything is taken up, and locks are lost.

@@ -11,8 +11,8 @@ import (
 	"github.com/pathlock-go/pathlock/internal/queue"
 )
 
-// lease returns the end of a request's lease: its own, if it waits or is apart, or else the one that
-// all grants of its owner share.
+// lease returns the end of a request's lease: its own, if it waits or is apart, or else the one
+// that all grants of its owner share.
 func (r *Request) lease() *time.Time {
 	if r.apart || r.Queued() {
 		return &r.until

@@ -37,7 +37,8 @@ type Table struct {
 type owner struct {
 	queue.Owner
 	id pathlock.Owner
-	// until is when the lease ends that all grants share which are not apart, zero if there is none.
+	// until is when the lease ends that all grants share which are not apart, zero if there is
+	// none.
 	until time.Time
 }
 
@@ -212,7 +213,8 @@ func (t *Table) remove(r *Request) (unwatched []*queue.Request) {
 }
 
 // tidy ends the lease of an owner that holds nothing any more, and keeps a request that is not in
-// the queue for the next one. It does not keep one that has waited, because the calls that wait for it still look at it.
+// the queue for the next one. It does not keep one that has waited, because the calls that wait for
+// it still look at it.
 func (t *Table) tidy(r *Request) {
 	o := r.owner
 	if !o.Holds() {

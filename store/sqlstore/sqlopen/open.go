@@ -1,7 +1,6 @@
 package sqlopen
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -70,11 +69,7 @@ func Open(rawURL string, opts ...sqlstore.Option) (*sqlstore.Store, error) {
 		db, timeout, err = openMySQL(rest)
 	case "postgres", "postgresql":
 		dialect = sqlstore.Postgres
-		var cfg *pgx.ConnConfig
-		if db, cfg, err = openPostgres(rawURL); err == nil {
-			listen := func(ctx context.Context) (*pgx.Conn, error) { return pgx.ConnectConfig(ctx, cfg.Copy()) }
-			opts = append([]sqlstore.Option{sqlstore.WithListener(listen)}, opts...)
-		}
+		db, err = openPostgres(rawURL)
 	case "sqlite":
 		dialect = sqlstore.SQLite
 		db, err = openSQLite(rest)
@@ -119,8 +114,7 @@ func openMySQL(dsn string) (*sql.DB, time.Duration, error) {
 	return bounded(sql.OpenDB(connector), Connections), timeout, nil
 }
 
-// openPostgres opens a pool, and returns how to connect outside of it.
-func openPostgres(rawURL string) (*sql.DB, *pgx.ConnConfig, error) {
+func openPostgres(rawURL string) (*sql.DB, error) {
 	var cfg *pgx.ConnConfig
 	if err := dburl.Postgres(rawURL, func(url string) (_ string, err error) {
 		if cfg, err = pgx.ParseConfig(url); err != nil {
@@ -128,7 +122,7 @@ func openPostgres(rawURL string) (*sql.DB, *pgx.ConnConfig, error) {
 		}
 		return cfg.Database, nil
 	}); err != nil {
-		return nil, nil, fmt.Errorf("sqlopen: %w", err)
+		return nil, fmt.Errorf("sqlopen: %w", err)
 	}
 	if cfg.ConnectTimeout == 0 {
 		cfg.ConnectTimeout = connectTimeout
@@ -139,11 +133,12 @@ func openPostgres(rawURL string) (*sql.DB, *pgx.ConnConfig, error) {
 	if cfg.RuntimeParams["application_name"] == "" {
 		cfg.RuntimeParams["application_name"] = "pathlock"
 	}
-	return bounded(stdlib.OpenDB(*cfg), Connections), cfg, nil
+	return bounded(stdlib.OpenDB(*cfg), Connections), nil
 }
 
 // openSQLite opens a file. The write-ahead log lets others read while one writes. busy_timeout
-// comes first, for switching the log on, and is 0 afterwards: the store itself waits for its turn.
+// comes first, for switching the log on, and is 0 afterwards: the store itself waits for its turn,
+// also where SQLite refuses one of two that switch the log on.
 func openSQLite(path string) (*sql.DB, error) {
 	if err := dburl.SQLite(path); err != nil {
 		return nil, fmt.Errorf("sqlopen: %w", err)

@@ -1,0 +1,82 @@
+package testlock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/testnet"
+)
+
+// Closer is a store that is closed.
+type Closer interface {
+	pathlock.Store
+	Close(ctx context.Context) error
+}
+
+// Cut cuts the connection to a server once, at each message of a store in turn, before it reaches
+// the server and after it was carried out. Every operation succeeds all the same, and is carried
+// out once. open returns a store on an address, and other is another client of the server.
+func Cut(t *testing.T, server string, open func(addr string) Closer, other pathlock.Store) {
+	for _, answers := range []bool{false, true} {
+		t.Run(fmt.Sprintf("answers=%v", answers), func(t *testing.T) {
+			t.Parallel()
+			for n := 1; ; n++ {
+				proxy, err := testnet.StartProxy(t.Context(), server, 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				s := open(proxy.Addr())
+				proxy.CutAt(n, answers)
+				story(t, s, other)
+				if err := errors.Join(s.Close(t.Context()), proxy.Close()); err != nil {
+					t.Fatal(err)
+				}
+				if !proxy.WasCut() {
+					if n < 20 {
+						t.Error("too few messages: the proxy does not see them")
+					}
+					return
+				}
+				if t.Failed() {
+					t.Fatalf("at message %d", n)
+				}
+			}
+		})
+	}
+}
+
+// story has every operation in it.
+func story(t *testing.T, s, other pathlock.Store) {
+	t.Helper()
+	ctx, tree := t.Context(), Tree(t)
+	first, third := Ask(tree, X("/a")), Ask(tree, X("/b"))
+	Take(t, s, first)
+	Take(t, s, third)
+	Holders(t, other, tree, 2)
+	w := Queue(t, s, Ask(tree, X("/a")))
+	Release(t, s, first)
+	fence := w.Granted().Fence
+	if again := Take(t, s, w.Acquisition); again.Fence != fence {
+		t.Errorf("the same request has the fences %d and %d", fence, again.Fence)
+	}
+	Keeps(t, s, w.Acquisition)
+	got, err := s.Transfer(ctx, pathlock.Transfer{Tree: tree, From: w.Owner, To: "d-" + w.Owner, Lease: Long})
+	if err != nil || len(got.Grants) != 1 || got.Grants[0].Fence != fence {
+		t.Errorf("transfer: %+v, error %v", got, err)
+	}
+	if _, err := s.Acquire(ctx, Ask(tree, X("/a/b"))); !errors.Is(err, pathlock.ErrConflict) {
+		t.Errorf("a request that is in the way of a hold: %v, want a conflict", err)
+	}
+	w.Owner = "d-" + w.Owner
+	Release(t, s, w.Acquisition)
+	if err := s.ForceRelease(ctx, tree, third.Owner); err != nil {
+		t.Errorf("force release: %v", err)
+	}
+	if err := s.Release(ctx, tree, third.Owner, third.Grant); !errors.Is(err, pathlock.ErrNotHeld) {
+		t.Errorf("a release of what was taken away: %v, want ErrNotHeld", err)
+	}
+	Holders(t, other, tree, 0)
+}
