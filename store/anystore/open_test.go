@@ -145,7 +145,6 @@ func TestURLsThatNameNone(t *testing.T) {
 		{url: "zk://user:secret@h1:99999", err: "a port from 1 to 65535"},
 		{url: "zk://h1/locks", password: "secret", err: "names no user"},
 		{url: "zk://user:secret@h1/a/../b", err: "the root is the path of a znode"},
-		{url: "zk://user:secret@h1?max_packet=-1", err: "max_packet"},
 		{url: "zk://user:p@ss/secret@h1/locks", err: "%2F"},
 		{url: "zk://h1:secret", err: "a port from 1 to 65535"},
 		{url: "zk://user:secret@h1/locks", password: "secret", err: "must not have one"},

@@ -101,7 +101,7 @@ func (a *attempt) ask(ctx context.Context, again bool) (view, error) {
 	op := &operation{}
 	op.apply = func(tx *transaction) {
 		v, r = view{}, nil
-		if v.err = a.refusal(tx); v.err != nil {
+		if v.err = a.refusal(tx, again); v.err != nil {
 			return
 		}
 		known := tx.table.Find(a.req.Owner, a.req.Grant)
@@ -147,10 +147,11 @@ func (a *attempt) ask(ctx context.Context, again bool) (view, error) {
 	return v, nil
 }
 
-// refusal returns why the request's wait was refused, before this update or in it. A process that
-// slept for too long has lost its place, and asks for another.
-func (a *attempt) refusal(tx *transaction) error {
-	if err := tx.takeRefusal(a.req.Owner, a.req.Grant); err != nil {
+// refusal returns why the request's wait was refused, before this update or in it. What was refused
+// before the request was asked for was another call's. A process that slept for too long has lost
+// its place, and asks for another.
+func (a *attempt) refusal(tx *transaction, again bool) error {
+	if err := tx.takeRefusal(a.req.Owner, a.req.Grant); err != nil && again {
 		return err
 	}
 	for r, err := range tx.ended {
@@ -248,7 +249,7 @@ func (a *attempt) giveUp(ctx context.Context) (pathlock.Grant, error) {
 	var v view
 	op := &operation{apply: func(tx *transaction) {
 		v = view{}
-		if v.err = a.refusal(tx); v.err != nil {
+		if v.err = a.refusal(tx, true); v.err != nil {
 			return
 		}
 		r := tx.table.Find(a.req.Owner, a.req.Grant)

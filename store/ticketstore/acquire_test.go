@@ -232,6 +232,20 @@ func TestTakenAwayBeforeItsProcessKnows(t *testing.T) {
 	}
 }
 
+// What was taken away may be asked for again, by the same owner and grant id.
+func TestTakenAwayAndAskedForAgain(t *testing.T) {
+	inBubble(t, func(s *fixture) {
+		_, store := s.process()
+		s.takes(store, "owner", "/a")
+		if err := store.ForceRelease(s.Context(), s.tree, "owner"); err != nil {
+			t.Fatal(err)
+		}
+		s.takes(store, "owner", "/a")
+		s.releases(store, "owner")
+		s.isEmpty()
+	})
+}
+
 // What rests on a hold ends with it, also where the server has ended the hold's ticket by itself:
 // a wait of its owner, and a grant that is apart from it.
 func TestWhatRestsOnAHoldThatTheServerHasEnded(t *testing.T) {
