@@ -145,10 +145,11 @@ func (l *batcher) take() []*operation {
 	return ops
 }
 
-// update applies operations in one step, and what they leave over in further ones.
+// update applies operations in one step. Requests that it leaves in the queue because there are too
+// many for one step are let in by the looks of those that it has let in.
 func (l *batcher) update(ops []*operation) {
 	ctx, stop := l.store.together(ops)
-	more, err := l.step(ctx, ops)
+	err := l.step(ctx, ops)
 	stop()
 	if errors.Is(err, pathlock.ErrInvalidRequest) && len(ops) > 1 {
 		// One of them is more than the backend takes. The others shall not suffer.
@@ -161,25 +162,14 @@ func (l *batcher) update(ops []*operation) {
 		op.err = err
 		close(op.done)
 	}
-	if !more || err != nil {
-		return
-	}
-	// What is left over has no caller who would try again. Its waiters look by themselves if this
-	// fails.
-	ctx, cancel := context.WithTimeout(l.store.open, cleanupTime)
-	defer cancel()
-	for more && err == nil {
-		more, err = l.step(ctx, nil)
-	}
 }
 
-// step is one update. It reports whether it has left requests in the queue because there were too
-// many for one step.
-func (l *batcher) step(ctx context.Context, ops []*operation) (more bool, err error) {
+// step is one update.
+func (l *batcher) step(ctx context.Context, ops []*operation) error {
 	var tx *transaction
 	var written Changes
 	called := time.Now()
-	err = l.store.answered(ctx, l.store.backend.Update(ctx, l.tree, func(state State) Changes {
+	err := l.store.answered(ctx, l.store.backend.Update(ctx, l.tree, func(state State) Changes {
 		if tx = nil; ctx.Err() != nil {
 			return Changes{} // nobody waits for the answer any more
 		}
@@ -203,15 +193,14 @@ func (l *batcher) step(ctx context.Context, ops []*operation) (more bool, err er
 		err = l.store.failed(ended.By(ctx))
 	}
 	if err != nil {
-		return false, err
+		return err
 	}
 	for _, op := range ops {
 		if op.written != nil {
 			op.written(written)
 		}
 	}
-	l.store.waiters.wake(l.tree, written.Woken)
-	return tx.table.Deferred(), nil
+	return nil
 }
 
 // together returns a context that ends when those of all operations have ended, or the store has to

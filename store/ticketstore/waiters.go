@@ -68,13 +68,6 @@ func (w *waiters) signal(key waiterKey) {
 	}
 }
 
-// wake signals the waits that have ended, as far as they are this process's.
-func (w *waiters) wake(tree pathlock.Tree, ended []Ticket) {
-	for _, t := range ended {
-		w.signal(waiterKey{tree, t.Owner, t.Grant})
-	}
-}
-
 // calls returns how many calls wait for a request.
 func (w *waiters) calls(key waiterKey) int {
 	w.mu.Lock()

@@ -125,6 +125,3 @@ func (t *Table) Reserve() uint64 {
 	t.ticket++
 	return t.ticket
 }
-
-// Deferred reports whether requests are left in the queue because the limit is used up.
-func (t *Table) Deferred() bool { return t.isFull() && t.Waiters() > 0 }
