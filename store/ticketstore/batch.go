@@ -76,7 +76,7 @@ func (s *Store) enter(tree pathlock.Tree) (*batcher, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return nil, s.failed(errClosed)
+		return nil, errClosed
 	}
 	l := s.batchers[tree]
 	if l == nil {
@@ -169,7 +169,7 @@ func (l *batcher) step(ctx context.Context, ops []*operation) error {
 	var tx *transaction
 	var written Changes
 	called := time.Now()
-	err := l.store.answered(ctx, l.store.backend.Update(ctx, l.tree, func(state State) Changes {
+	err := answered(ctx, l.store.backend.Update(ctx, l.tree, func(state State) Changes {
 		if tx = nil; ctx.Err() != nil {
 			return Changes{} // nobody waits for the answer any more
 		}
@@ -190,7 +190,7 @@ func (l *batcher) step(ctx context.Context, ops []*operation) error {
 		return written
 	}))
 	if err == nil && tx == nil {
-		err = l.store.failed(ended.By(ctx))
+		err = ended.By(ctx)
 	}
 	if err != nil {
 		return err

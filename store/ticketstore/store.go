@@ -97,16 +97,16 @@ const cleanupTime = time.Second
 
 // answered returns the error of a call of the backend as callers see it: that of a context that has
 // ended, one that says that the store is unavailable, or that the request is invalid.
-func (s *Store) answered(ctx context.Context, err error) error {
+func answered(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
-		return s.failed(ended.By(ctx))
+		return ended.By(ctx)
 	case errors.Is(err, pathlock.ErrInvalidRequest), errors.Is(err, pathlock.ErrUnavailable):
-		return s.failed(err)
+		return err
 	default:
-		return s.failed(fmt.Errorf("%w: %w", pathlock.ErrUnavailable, err))
+		return fmt.Errorf("%w: %w", pathlock.ErrUnavailable, err)
 	}
 }
 
@@ -134,7 +134,7 @@ func (s *Store) inTime(ctx context.Context, until time.Time, what string, ask fu
 	case errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, pathlock.ErrUnavailable):
 		return s.failed(fmt.Errorf("%w: %s: no answer in time: %w", pathlock.ErrUnavailable, what, err))
 	default:
-		return fmt.Errorf("%s: %w", what, err)
+		return s.failed(fmt.Errorf("%s: %w", what, err))
 	}
 }
 
@@ -159,14 +159,14 @@ func question[T any](ctx context.Context, s *Store, what string, ask func(contex
 			defer cancel()
 			defer context.AfterFunc(s.open, cancel)()
 			value, err := ask(ctx)
-			answers <- answer{value, s.answered(ctx, err)}
+			answers <- answer{value, answered(ctx, err)}
 		}()
 		select {
 		case a := <-answers:
 			got = a.value
 			return a.err
 		case <-ctx.Done():
-			return s.failed(ended.By(ctx))
+			return ended.By(ctx)
 		}
 	})
 	return got, err
