@@ -34,7 +34,7 @@ func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 	s.waiters.join(a.key)
 	defer func() {
 		// A panic of Waiting leaves the request unsettled, too.
-		if last := s.waiters.leave(a.key); last && a.unsettled {
+		if s.waiters.leave(a) {
 			a.withdraw()
 		}
 	}()
@@ -245,7 +245,7 @@ func (a *attempt) giveUp(ctx context.Context) (pathlock.Grant, error) {
 	if ctx.Err() != nil {
 		a.until = earlier(a.until, time.Now().Add(cleanupTime))
 	}
-	others := a.store.waiters.calls(a.key) > 1
+	others := a.store.waiters.others(a.key)
 	var v view
 	op := &operation{apply: func(tx *transaction) {
 		v = view{}

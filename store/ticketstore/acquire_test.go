@@ -144,6 +144,23 @@ func TestARequestWhoseOutcomeIsUnknownIsTakenBack(t *testing.T) {
 	}
 }
 
+// A request that failed, and is asked for again, is not taken back any more, even if the store could
+// not be reached so far.
+func TestARequestThatIsAskedForAgainIsKept(t *testing.T) {
+	inBubble(t, func(s *fixture) {
+		p, store := s.process()
+		p.set(func() { p.dead = true })
+		if _, err := store.Acquire(s.Context(), s.ask("owner", "/a")); !errors.Is(err, pathlock.ErrUnavailable) {
+			t.Fatalf("without a connection: %v", err)
+		}
+		p.set(func() { p.dead = false })
+		s.takes(store, "owner", "/a")
+		time.Sleep(10 * time.Second)
+		s.releases(store, "owner")
+		s.isEmpty()
+	})
+}
+
 func TestAClosedStoreEndsWaits(t *testing.T) {
 	inBubble(t, func(s *fixture) {
 		_, store := s.process()

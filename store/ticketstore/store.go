@@ -43,7 +43,7 @@ func New(name string, backend Backend, timeout time.Duration) *Store {
 	open, shut := context.WithCancel(context.Background())
 	return &Store{
 		backend: backend, name: name, timeout: timeout, closing: make(chan struct{}), open: open, shut: shut,
-		waiters:  waiters{waiting: make(map[waiterKey]*waiter)},
+		waiters:  waiters{waiting: make(map[waiterKey]*waiter), withdrawing: make(map[waiterKey]*attempt)},
 		batchers: make(map[pathlock.Tree]*batcher),
 	}
 }

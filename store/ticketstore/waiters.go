@@ -10,6 +10,9 @@ import (
 type waiters struct {
 	mu      sync.Mutex
 	waiting map[waiterKey]*waiter
+	// withdrawing are the attempts that are being taken back, unless their request was asked for
+	// again since.
+	withdrawing map[waiterKey]*attempt
 }
 
 // waiterKey names a request that waits.
@@ -26,10 +29,11 @@ type waiter struct {
 	changed chan struct{}
 }
 
-// join adds a call that waits for a request.
+// join adds a call that waits for a request, which is not taken back any more.
 func (w *waiters) join(key waiterKey) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	delete(w.withdrawing, key)
 	one := w.waiting[key]
 	if one == nil {
 		one = &waiter{changed: make(chan struct{})}
@@ -38,16 +42,36 @@ func (w *waiters) join(key waiterKey) {
 	one.calls++
 }
 
-// leave undoes join, and reports whether no other call waits for the request.
-func (w *waiters) leave(key waiterKey) (last bool) {
+// leave undoes join, and reports whether the request is to be taken back: no other call waits for
+// it, and the store may have a ticket of it.
+func (w *waiters) leave(a *attempt) (withdraw bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	one := w.waiting[key]
+	one := w.waiting[a.key]
 	if one.calls--; one.calls > 0 {
 		return false
 	}
-	delete(w.waiting, key)
-	return true
+	delete(w.waiting, a.key)
+	if a.unsettled {
+		w.withdrawing[a.key] = a
+	}
+	return a.unsettled
+}
+
+// isWithdrawing reports whether an attempt is still to be taken back.
+func (w *waiters) isWithdrawing(a *attempt) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.withdrawing[a.key] == a
+}
+
+// withdrawn notes that an attempt has been taken back, or that its lease has ended.
+func (w *waiters) withdrawn(a *attempt) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.withdrawing[a.key] == a {
+		delete(w.withdrawing, a.key)
+	}
 }
 
 // changed returns a channel that is closed when the request's ticket may have changed after this
@@ -68,12 +92,9 @@ func (w *waiters) signal(key waiterKey) {
 	}
 }
 
-// calls returns how many calls wait for a request.
-func (w *waiters) calls(key waiterKey) int {
+// others reports whether several calls wait for a request.
+func (w *waiters) others(key waiterKey) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if one := w.waiting[key]; one != nil {
-		return one.calls
-	}
-	return 0
+	return w.waiting[key].calls > 1
 }

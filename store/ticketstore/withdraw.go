@@ -11,6 +11,7 @@ func (a *attempt) withdraw() {
 	go func() {
 		defer a.store.attempts.Done()
 		defer close(done)
+		defer a.store.waiters.withdrawn(a)
 		a.keepRemoving()
 	}()
 	timer := time.NewTimer(min(cleanupTime, time.Until(a.until)))
@@ -51,10 +52,10 @@ func (a *attempt) keepRemoving() {
 	}
 }
 
-// remove removes the request, unless another call asks for it by now, and reports whether the store
-// has answered. If an update of the request may still be under way, it is given a tombstone.
+// remove removes the request, unless another call has asked for it since, and reports whether the
+// store has answered. If an update of the request may still be under way, it is given a tombstone.
 func (a *attempt) remove(bury bool) bool {
-	if a.store.waiters.calls(a.key) > 0 {
+	if !a.store.waiters.isWithdrawing(a) {
 		return true
 	}
 	op := &operation{apply: func(tx *transaction) {
