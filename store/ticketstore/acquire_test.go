@@ -144,8 +144,8 @@ func TestARequestWhoseOutcomeIsUnknownIsTakenBack(t *testing.T) {
 	}
 }
 
-// A request that failed, and is asked for again, is not taken back any more, even if the store could
-// not be reached so far.
+// A request that failed, and is asked for again, is not taken back any more, even if the store
+// could not be reached so far.
 func TestARequestThatIsAskedForAgainIsKept(t *testing.T) {
 	inBubble(t, func(s *fixture) {
 		p, store := s.process()
