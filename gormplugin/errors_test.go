@@ -10,9 +10,9 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
+	"github.com/pathlock-go/pathlock/internal/sqldialect"
 	"gorm.io/gorm"
 )
 
@@ -74,7 +74,7 @@ func TestFailureOf(t *testing.T) {
 		{"anything else", "mysql", errors.New("anything else"), ""},
 	} {
 		t.Run(tt.dialect+": "+tt.what, func(t *testing.T) {
-			d, err := dialect.Of(tt.dialect)
+			d, err := sqldialect.Of(tt.dialect)
 			if err != nil {
 				t.Fatal(err)
 			}

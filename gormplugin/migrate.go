@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
+	"github.com/pathlock-go/pathlock/internal/sqldialect"
 	"github.com/pathlock-go/pathlock/internal/treeschema"
 	"gorm.io/gorm"
 )
@@ -95,7 +95,7 @@ func (p *Plugin) migrate(db *gorm.DB, others []any) error {
 
 // unmade says what to do about an index that the rows keep from being made.
 func (p *Plugin) unmade(err error) error {
-	if p.owner.Dialect.Classify(err) != dialect.FailureDuplicate && !errors.Is(err, gorm.ErrDuplicatedKey) {
+	if p.owner.Dialect.Classify(err) != sqldialect.FailureDuplicate && !errors.Is(err, gorm.ErrDuplicatedKey) {
 		return err
 	}
 	return fmt.Errorf("%w: rename siblings of one name, or run pathlock fsck --repair: %w", ErrNameTaken, err)

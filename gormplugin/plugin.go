@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/write"
+	"github.com/pathlock-go/pathlock/internal/sqldialect"
 	"gorm.io/gorm"
 )
 
@@ -84,9 +84,9 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 	if err := errors.Join(p.owner.Locker.Check(), txn.RefuseSharding(db)); err != nil {
 		return err
 	}
-	d, err := dialect.Of(db.Name())
+	d, err := sqldialect.Of(db.Name())
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", ErrUnsupportedDatabase, err)
 	}
 	p.owner.Dialect, p.owner.DB = d, db
 	if err := p.catalogue.InspectAll(db, d, p.specs, p.owner.Locker, p.engine.Asserts); err != nil {

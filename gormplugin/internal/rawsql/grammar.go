@@ -58,6 +58,18 @@ var (
 	SQLite = Grammar{backquotes: true, brackets: true, variables: true, byteOrderMarks: true, stringsName: true}
 )
 
+// GrammarOf returns the grammar of a dialect, by GORM's name for it.
+func GrammarOf(dialect string) *Grammar {
+	switch dialect {
+	case "mysql":
+		return &MySQL
+	case "postgres":
+		return &PostgreSQL
+	default:
+		return &SQLite
+	}
+}
+
 // reading is one way to read SQL of which there are several.
 type reading struct {
 	// backslashes is set where a backslash in a string takes the next byte along.

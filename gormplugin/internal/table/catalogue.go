@@ -9,8 +9,8 @@ import (
 	"slices"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
+	"github.com/pathlock-go/pathlock/internal/sqldialect"
 	"gorm.io/gorm"
 )
 
@@ -30,7 +30,7 @@ type Catalogue struct {
 }
 
 // InspectAll finds the columns of all registered models.
-func (c *Catalogue) InspectAll(db *gorm.DB, d *dialect.Dialect, specs []Spec, locker *pathlock.Locker, believed bool) error {
+func (c *Catalogue) InspectAll(db *gorm.DB, d *sqldialect.Dialect, specs []Spec, locker *pathlock.Locker, believed bool) error {
 	if len(specs) == 0 {
 		return errors.New("gormplugin: no model is registered")
 	}
@@ -94,8 +94,8 @@ func (c *Catalogue) WithRecall(ctx context.Context) context.Context {
 
 // learnNames notes the names of the guarded tables. It refuses two that some database would take
 // for one.
-func (c *Catalogue) learnNames(d *dialect.Dialect) error {
-	c.Names = rawsql.NewNames(d.Grammar, slices.Sorted(maps.Keys(c.Bases))...)
+func (c *Catalogue) learnNames(d *sqldialect.Dialect) error {
+	c.Names = rawsql.NewNames(rawsql.GrammarOf(d.Name), slices.Sorted(maps.Keys(c.Bases))...)
 	for i, a := range c.All {
 		for _, b := range c.All[:i] {
 			if c.Names.Same(a.TableName, b.TableName) {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 )
@@ -110,7 +109,7 @@ func ParentsOf(rows map[any]*Node) []any {
 
 // RowsBeside returns the known rows and those with the given ids that are missing among them: see
 // [Table.Rows]. An id may be nil, for the parent of a row at the top.
-func (t *Table) RowsBeside(db *gorm.DB, known map[any]*Node, ids []any, lock dialect.RowLock) (map[any]*Node, error) {
+func (t *Table) RowsBeside(db *gorm.DB, known map[any]*Node, ids []any, lock string) (map[any]*Node, error) {
 	missing := make(map[any]bool, len(ids))
 	for _, id := range ids {
 		if id != nil && known[id] == nil {
@@ -126,7 +125,7 @@ func (t *Table) RowsBeside(db *gorm.DB, known map[any]*Node, ids []any, lock dia
 }
 
 // Rows returns the rows with the given ids. A plain read returns all rows above them, too.
-func (t *Table) Rows(db *gorm.DB, ids []any, lock dialect.RowLock) (map[any]*Node, error) {
+func (t *Table) Rows(db *gorm.DB, ids []any, lock string) (map[any]*Node, error) {
 	if len(ids) == 0 {
 		return make(map[any]*Node), nil
 	}

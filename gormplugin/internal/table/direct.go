@@ -7,8 +7,8 @@ import (
 	"reflect"
 	"time"
 
-	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
+	"github.com/pathlock-go/pathlock/internal/sqldialect"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
@@ -121,7 +121,7 @@ func (d *Direct) run(statement func(context.Context) (rows int64, err error)) er
 func (d *Direct) explained(err error) error {
 	d.DB.Error = err
 	txn.Explain(d.table.Dialect, d.DB, nil)
-	if err != nil && d.table.Dialect.Classify(err) == dialect.FailureOther {
+	if err != nil && d.table.Dialect.Classify(err) == sqldialect.FailureOther {
 		d.DB.Error = txn.Interrupted(d.Context, d.DB.Error)
 	}
 	return d.DB.Error

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
+	"github.com/pathlock-go/pathlock/internal/sqldialect"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 )
@@ -63,7 +63,7 @@ func (t *Table) OnPathIndex(db *gorm.DB, statement func(from Hinted) error) erro
 		return errors.Join(err, statement(plain))
 	}
 	err = statement(Hinted{table: t.TableName, index: name})
-	if dialect.MySQLNumber(err) != errNoSuchIndex {
+	if sqldialect.MySQLNumber(err) != errNoSuchIndex {
 		return err
 	}
 	t.forgetPathIndex()

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/internal/shown"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -18,7 +17,7 @@ type Selection struct {
 	Where    clause.Expression
 	Unscoped bool
 	// Lock is what the rows are locked with; "" for a plain read.
-	Lock dialect.RowLock
+	Lock string
 	// ByPrimaryKey is set where Where selects by the primary key. It keeps a locking read from
 	// scanning, and so locking, a table that the database takes for small.
 	ByPrimaryKey bool
@@ -44,7 +43,7 @@ func (s Selection) AppendTo(d *Direct) {
 		}
 	}
 	if s.Lock != "" {
-		d.Add(" " + string(s.Lock))
+		d.Add(" " + s.Lock)
 	}
 }
 
@@ -72,7 +71,7 @@ func (t *Table) Read(db *gorm.DB, s Selection) ([]*Node, error) {
 // ByID returns the live rows with the given ids. Where it locks, it locks nothing but these rows:
 // an equality on the primary key takes no gap lock. A look-up by path would, and inserts elsewhere
 // in the tree would wait for it.
-func (t *Table) ByID(db *gorm.DB, ids []any, lock dialect.RowLock) (map[any]*Node, error) {
+func (t *Table) ByID(db *gorm.DB, ids []any, lock string) (map[any]*Node, error) {
 	found := make(map[any]*Node, len(ids))
 	for chunk := range slices.Chunk(ids, MaxPlaceholders) {
 		nodes, err := t.Read(db, Selection{Where: t.KeyIn(Column(t.Key), chunk), Lock: lock, ByPrimaryKey: true})

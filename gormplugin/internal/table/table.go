@@ -4,8 +4,8 @@ import (
 	"reflect"
 	"sync/atomic"
 
-	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
+	"github.com/pathlock-go/pathlock/internal/sqldialect"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
 )
@@ -13,7 +13,7 @@ import (
 // Table is a guarded table.
 type Table struct {
 	plan.Shape
-	Dialect *dialect.Dialect
+	Dialect *sqldialect.Dialect
 	Schema  *schema.Schema
 	Key     *schema.Field
 	Parent  *schema.Field

@@ -2,8 +2,10 @@ package txn
 
 import (
 	"context"
+	"errors"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"gorm.io/gorm"
 )
 
 // Some errors end a transaction on the server, or may do so by a setting: whatever is run
@@ -16,7 +18,7 @@ import (
 // may have.
 func (t *Transaction) hasEnded(err error) bool {
 	probe := t.owner.Dialect.Probe
-	if probe == nil || t.Failed() != nil || probe.Harmless(err) {
+	if probe == nil || t.Failed() != nil || errors.Is(err, gorm.ErrRecordNotFound) || probe.Harmless(err) {
 		return false
 	}
 	if !t.rawEnd.noteFailure(err) {

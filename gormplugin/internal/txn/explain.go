@@ -6,15 +6,15 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/internal/sqldialect"
 	"gorm.io/gorm"
 )
 
 // Explain replaces the database's error by the one that a caller should see, and ends a transaction
 // that the server has ended. more explains errors that only statements on guarded tables have; it
 // is nil for others.
-func Explain(d *dialect.Dialect, db *gorm.DB, more func(err error, kind dialect.Failure)) {
+func Explain(d *sqldialect.Dialect, db *gorm.DB, more func(err error, kind sqldialect.Failure)) {
 	err := db.Error
 	if err == nil && !d.Aborts {
 		return
@@ -44,7 +44,7 @@ func Explain(d *dialect.Dialect, db *gorm.DB, more func(err error, kind dialect.
 		}
 	}
 	kind := d.Classify(err)
-	if tx != nil && (kind == dialect.FailureEnded || tx.hasEnded(err)) {
+	if tx != nil && (kind == sqldialect.FailureEnded || tx.hasEnded(err)) {
 		tx.Abandon(err)
 	}
 	if errors.Is(err, fault.ErrRetry) {
@@ -69,7 +69,7 @@ func Interrupted(ctx context.Context, err error) error {
 
 // explainAborted says which earlier failure kept the server from running a statement. It reports
 // whether there is nothing else to explain.
-func explainAborted(d *dialect.Dialect, db *gorm.DB, tx *Transaction) bool {
+func explainAborted(d *sqldialect.Dialect, db *gorm.DB, tx *Transaction) bool {
 	if db.Error == nil {
 		// An earlier failure, if there was one, has been rolled back.
 		if !db.DryRun {
@@ -81,7 +81,7 @@ func explainAborted(d *dialect.Dialect, db *gorm.DB, tx *Transaction) bool {
 		return true
 	}
 	first := tx.whyAborted()
-	if first == nil || d.Classify(db.Error) != dialect.FailureAborted {
+	if first == nil || d.Classify(db.Error) != sqldialect.FailureAborted {
 		return false
 	}
 	db.Error = &abortedError{first: first, err: db.Error}

@@ -9,8 +9,10 @@ import (
 	"weak"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
 	"github.com/pathlock-go/pathlock/internal/gincontext"
+	"github.com/pathlock-go/pathlock/internal/sqldialect"
 	"gorm.io/gorm"
 )
 
@@ -18,7 +20,7 @@ import (
 type Owner struct {
 	Locker *pathlock.Locker
 	// Dialect is known once the plugin is in use.
-	Dialect *dialect.Dialect
+	Dialect *sqldialect.Dialect
 	// DB is the one that uses the plugin.
 	DB *gorm.DB
 	// recognised has a weak.Pointer[sql.DB] for all connections whose database is known to be
@@ -54,14 +56,17 @@ const QuestionTimeout = 5 * time.Second
 // recognise returns an [*fault.UnsupportedDatabaseError] if the server at the end of one of the
 // connections is no database that the plugin supports. A server that gives no answer is asked again
 // the next time: it is a test's fake, or about to fail anyway.
-func (o *Owner) recognise(ctx context.Context, connections *sql.DB, on dialect.Asker) error {
+func (o *Owner) recognise(ctx context.Context, connections *sql.DB, on sqldialect.Asker) error {
 	key := weak.Make(connections)
 	if _, done := o.recognised.Load(key); done {
 		return nil
 	}
-	answered, err := o.Dialect.CheckProduct(ctx, on)
-	if err != nil || !answered {
-		return err
+	found, answered := o.Dialect.Imitation(ctx, on)
+	if found != nil {
+		return &fault.UnsupportedDatabaseError{Product: found.Product, Version: found.Version, Why: found.Why}
+	}
+	if !answered {
+		return nil
 	}
 	o.recognised.Store(key, nil)
 	return nil
@@ -70,7 +75,7 @@ func (o *Owner) recognise(ctx context.Context, connections *sql.DB, on dialect.A
 // prepared notes what a statement does that was prepared in a transaction or outside of any; stmt
 // is nil if that has failed. GORM caches it, and runs it in further transactions.
 func (o *Owner) prepared(query string, stmt *sql.Stmt) {
-	if stmt == nil || !o.Dialect.Grammar.OnlyReads(query) {
+	if stmt == nil || !rawsql.GrammarOf(o.Dialect.Name).OnlyReads(query) {
 		return
 	}
 	key := weak.Make(stmt)

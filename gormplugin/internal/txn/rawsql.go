@@ -24,7 +24,7 @@ func (o *Owner) WatchEnd(db *gorm.DB, sql string, writes, executed bool) error {
 	if _, savepoint := rawsql.PlainSavepoint(sql); savepoint && executed {
 		return nil // which ExecContext notes
 	}
-	if statement, ends := o.Dialect.Grammar.EndsTransaction(sql); ends {
+	if statement, ends := rawsql.GrammarOf(o.Dialect.Name).EndsTransaction(sql); ends {
 		return h.rawEnd.end(statement)
 	}
 	return nil

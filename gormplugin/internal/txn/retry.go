@@ -8,8 +8,8 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/internal/sqldialect"
 	"gorm.io/gorm"
 )
 
@@ -85,6 +85,6 @@ func IsRetryable(db *gorm.DB, err error) bool {
 	if errors.Is(err, fault.ErrRetry) {
 		return true
 	}
-	d, unknown := dialect.Of(db.Name())
+	d, unknown := sqldialect.Of(db.Name())
 	return unknown == nil && d.Classify(err).IsRetryable()
 }

@@ -3,6 +3,7 @@ package txn
 import (
 	"context"
 	"database/sql"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
 )
 
 // ExecContext implements [gorm.ConnPool].
@@ -57,7 +58,7 @@ func (t *Transaction) StmtContext(ctx context.Context, stmt *sql.Stmt) *sql.Stmt
 
 // noteWrite notes that a statement may write, where somebody wants to know.
 func (t *Transaction) noteWrite(query string) {
-	if t.before != nil && !t.wrote.Load() && !t.owner.Dialect.Grammar.OnlyReads(query) {
+	if t.before != nil && !t.wrote.Load() && !rawsql.GrammarOf(t.owner.Dialect.Name).OnlyReads(query) {
 		t.wrote.Store(true)
 	}
 }

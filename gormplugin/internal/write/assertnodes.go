@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
@@ -140,7 +139,7 @@ func (g *Guard) lockAbove(nodes map[any]*table.Node) error {
 }
 
 // place gives leaves the places that follow from their parents', which it reads and returns.
-func (g *Guard) place(leaves map[any]*table.Node, lock dialect.RowLock) (map[any]*table.Node, error) {
+func (g *Guard) place(leaves map[any]*table.Node, lock string) (map[any]*table.Node, error) {
 	t := g.Table.Above
 	parents, err := t.ByID(g.DB, table.ParentsOf(leaves), lock)
 	if err != nil {

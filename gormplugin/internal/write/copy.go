@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
@@ -116,7 +115,7 @@ type copying struct {
 }
 
 // planCopy reads where the row is and where its copy is to be.
-func (e *Engine) planCopy(db *gorm.DB, req *CopyRequest, lock dialect.RowLock) (*copying, error) {
+func (e *Engine) planCopy(db *gorm.DB, req *CopyRequest, lock string) (*copying, error) {
 	t := req.Table
 	x := &copying{}
 	var source, parent *table.Node

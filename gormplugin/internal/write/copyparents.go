@@ -56,7 +56,8 @@ func pendingParent(t *table.Table, top any, ofTop func(top, others any) any) any
 // adopt gives the copied rows below the top their parents and their names.
 func (e *Engine) adopt(db *gorm.DB, t *table.Table, x *copying, names standIn, rows int64) error {
 	of := func(alias string, f *schema.Field) clause.Column { return clause.Column{Table: alias, Name: f.DBName} }
-	path, name, length := of("c", t.Path), e.Dialect.Base(of("c", t.Path)), e.Dialect.Length
+	path, length := of("c", t.Path), e.Dialect.Length
+	name := clause.NamedExpr{SQL: e.Dialect.Base, Vars: []any{map[string]any{"path": path}}}
 	parentPath := clause.Expr{SQL: "SUBSTR(?, 1, " + length + "(?) - " + length + "(?) - 1)", Vars: []any{path, path, name}}
 	belongs := clause.And(
 		clause.Expr{SQL: "? = ?", Vars: []any{of("p", t.Tree), of("c", t.Tree)}},
@@ -70,8 +71,7 @@ func (e *Engine) adopt(db *gorm.DB, t *table.Table, x *copying, names standIn, r
 		{Column: clause.Column{Name: t.Name.DBName}, Value: name},
 	}
 	guarded := clause.Table{Name: t.TableName}
-	update := e.Dialect.Assign(guarded, guarded, set, belongs, where)
-	adopted, err := t.Direct(db).Add(update.SQL, update.Vars...).Exec()
+	adopted, err := t.Direct(db).Add("?", e.assign(guarded, guarded, set, belongs, where)).Exec()
 	if err != nil {
 		return fmt.Errorf("gormplugin: finding the parents of the rows copied to %q: %w", x.After.Path, err)
 	}
@@ -80,6 +80,19 @@ func (e *Engine) adopt(db *gorm.DB, t *table.Table, x *copying, names standIn, r
 			rows-adopted, rows, &fault.PathChangedError{Table: t.TableName, ID: x.Source.ID, Planned: x.Source.Path, Actual: x.Source.Path})
 	}
 	return nil
+}
+
+// assign is an UPDATE that sets columns of a table, called c, to expressions of them and of the rows
+// of others, called p, that belong to them.
+func (e *Engine) assign(others any, guarded clause.Table, set clause.Set, belongs, where clause.Expression) clause.Expression {
+	if e.Dialect.AssignQualifies {
+		for i := range set {
+			set[i].Column.Table = "c"
+		}
+	}
+	return clause.NamedExpr{SQL: e.Dialect.Assign, Vars: []any{map[string]any{
+		"table": guarded, "others": others, "set": set, "belongs": belongs, "where": where,
+	}}}
 }
 
 // numberCopies gives the copied rows, which have their ids now, their paths of ids. It does so in
@@ -107,8 +120,9 @@ func (e *Engine) numberCopies(db *gorm.DB, t *table.Table, x *copying) error {
 			return err
 		}
 		belongs := clause.Eq{Column: of("c", key), Value: of("p", "id")}
-		update := e.Dialect.Assign(clause.Expr{SQL: "(?)", Vars: []any{down}}, name, clause.Set{{Column: clause.Column{Name: t.IDs.DBName}, Value: of("p", "ids")}}, belongs, clause.Expr{SQL: "1 = 1"})
-		_, err = t.Direct(db).Add(update.SQL, update.Vars...).Exec()
+		set := clause.Set{{Column: clause.Column{Name: t.IDs.DBName}, Value: of("p", "ids")}}
+		update := e.assign(clause.Expr{SQL: "(?)", Vars: []any{down}}, name, set, belongs, clause.Expr{SQL: "1 = 1"})
+		_, err = t.Direct(db).Add("?", update).Exec()
 	}
 	if err != nil {
 		return fmt.Errorf("gormplugin: writing the paths of ids below %q: %w", x.After.Path, err)

@@ -5,11 +5,11 @@ import (
 	"reflect"
 	"unicode/utf8"
 
-	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
+	"github.com/pathlock-go/pathlock/internal/sqldialect"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
@@ -67,7 +67,7 @@ func (e *Engine) copyRows(db *gorm.DB, tx *txn.Transaction, st *Statement, req *
 	if err != nil {
 		// From the insert on, a failure leaves rows without their parents. The transaction ends
 		// even if the caller ignores the error.
-		if e.Dialect.Classify(err) != dialect.FailureOther {
+		if e.Dialect.Classify(err) != sqldialect.FailureOther {
 			err = fault.Retry(err)
 		}
 		tx.Abandon(err)
@@ -83,7 +83,7 @@ func (e *Engine) measureCopy(db *gorm.DB, t *table.Table, x *copying) (int64, er
 	if t.IsLeaf() {
 		return 0, nil
 	}
-	lock := dialect.RowLock("")
+	lock := ""
 	if e.Asserts {
 		lock = e.Dialect.Share
 	}
@@ -143,7 +143,7 @@ func (e *Engine) insertCopies(db *gorm.DB, st *Statement, req *CopyRequest, x *c
 		if t.IDs != nil {
 			placed[t.IDs] = typed("", t.IDs)
 		}
-		placed[t.Path] = e.Dialect.Join(x.After.Path, table.Column(t.Path), utf8.RuneCountInString(x.Source.Path)+1)
+		placed[t.Path] = clause.Expr{SQL: e.Dialect.Join, Vars: []any{x.After.Path, table.Column(t.Path), utf8.RuneCountInString(x.Source.Path) + 1}}
 		where = t.Within(x.Source.Tree, x.Source.ID, x.Source.Path)
 	}
 	var rows int64

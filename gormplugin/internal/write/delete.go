@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"gorm.io/gorm"
@@ -54,7 +53,7 @@ func (k *deleting) Write(w *writing) error {
 		}
 		return k.surveyRemoval(db, t, stmt)
 	}
-	gone, err := assertTargets(k.Engine, w, stmt, first, func(hit targets, known map[any]*table.Node, lock dialect.RowLock) (*removal, error) {
+	gone, err := assertTargets(k.Engine, w, stmt, first, func(hit targets, known map[any]*table.Node, lock string) (*removal, error) {
 		return removalOf(db, t, hit, known, lock)
 	})
 	if err != nil {
@@ -131,7 +130,7 @@ func (e *Engine) surveyRemoval(db *gorm.DB, t *table.Table, stmt *gorm.Statement
 }
 
 // removalOf works out what the deletion of rows does. known are rows that need not be read again.
-func removalOf(db *gorm.DB, t *table.Table, hit targets, known map[any]*table.Node, share dialect.RowLock) (*removal, error) {
+func removalOf(db *gorm.DB, t *table.Table, hit targets, known map[any]*table.Node, share string) (*removal, error) {
 	if err := operationOf(db).missed(t, len(hit.Live)); err != nil {
 		return nil, err
 	}

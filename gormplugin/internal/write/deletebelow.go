@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
+	"github.com/pathlock-go/pathlock/internal/sqldialect"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
@@ -60,7 +60,7 @@ func deleteForGood(t *table.Table, db *gorm.DB, from, where clause.Expression) (
 	if !t.LearnedChildrenFirst.Load() {
 		// In this form, a DELETE may name an index.
 		rows, err := t.Direct(db).Add("DELETE ? FROM ? WHERE ? AND ?", name, from, where, t.Alive).Exec()
-		if number := dialect.MySQLNumber(err); number != errRowReferenced && number != errRowReferenced2 {
+		if number := sqldialect.MySQLNumber(err); number != errRowReferenced && number != errRowReferenced2 {
 			return rows, err
 		}
 		t.LearnedChildrenFirst.Store(true)

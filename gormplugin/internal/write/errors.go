@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
+	"github.com/pathlock-go/pathlock/internal/sqldialect"
 	"gorm.io/gorm"
 	"gorm.io/gorm/schema"
 )
@@ -24,11 +24,11 @@ func (e *Engine) Explain(db *gorm.DB, st *Statement) {
 		txn.Explain(e.Dialect, db, nil)
 		return
 	}
-	txn.Explain(e.Dialect, db, func(err error, kind dialect.Failure) {
+	txn.Explain(e.Dialect, db, func(err error, kind sqldialect.Failure) {
 		switch {
 		case kind.IsRetryable():
 			db.Error = fault.Retry(err)
-		case kind == dialect.FailureDuplicate, errors.Is(err, gorm.ErrDuplicatedKey):
+		case kind == sqldialect.FailureDuplicate, errors.Is(err, gorm.ErrDuplicatedKey):
 			switch {
 			case st.namesIndex(err):
 				db.Error = st.nameTaken(err)

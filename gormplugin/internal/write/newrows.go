@@ -3,7 +3,6 @@ package write
 import (
 	"errors"
 
-	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"gorm.io/gorm"
@@ -67,7 +66,7 @@ func (row *arrival) settleParent() error {
 
 // parentsOf returns the known rows, and those of the rows' parents in the database that are missing
 // among them: see [table.Table.RowsBeside].
-func parentsOf(db *gorm.DB, t *table.Table, rows []*arrival, known map[any]*table.Node, lock dialect.RowLock) (map[any]*table.Node, error) {
+func parentsOf(db *gorm.DB, t *table.Table, rows []*arrival, known map[any]*table.Node, lock string) (map[any]*table.Node, error) {
 	ids := make([]any, len(rows))
 	for i, row := range rows {
 		ids[i] = row.Parent

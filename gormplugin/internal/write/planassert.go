@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
@@ -66,7 +65,7 @@ type targeting[P any] interface {
 
 // assertTargets is planAndAssert for a statement that hits rows. first is the plan on plain reads;
 // make makes one on the rows that the statement hits, and on known rows above them.
-func assertTargets[P targeting[P]](e *Engine, w *writing, stmt *gorm.Statement, first func() (P, error), make func(targets, map[any]*table.Node, dialect.RowLock) (P, error)) (P, error) {
+func assertTargets[P targeting[P]](e *Engine, w *writing, stmt *gorm.Statement, first func() (P, error), make func(targets, map[any]*table.Node, string) (P, error)) (P, error) {
 	db, t := w.DB, w.St.Table
 	return planAndAssert(e, db, w.Tx, &w.St.held, steps[P]{
 		Plan: func(locking bool) (none P, err error) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 
-	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"gorm.io/gorm"
@@ -28,7 +27,7 @@ func (x *relocation) differs(actual *relocation, locked map[any]*table.Node) err
 
 // relocationBy works out what an assignment does to the rows that it hits. known are rows of the
 // table above that need not be read again.
-func (e *Engine) relocationBy(db *gorm.DB, t *table.Table, a *assignment, hit targets, known map[any]*table.Node, lock dialect.RowLock) (*relocation, error) {
+func (e *Engine) relocationBy(db *gorm.DB, t *table.Table, a *assignment, hit targets, known map[any]*table.Node, lock string) (*relocation, error) {
 	x := &relocation{basis: basis{hit: hit}, table: t, assignment: a}
 	if err := cmp.Or(t.CheckChange(&a.Change, hit.Hits), operationOf(db).missed(t, len(hit.Live))); err != nil {
 		return nil, err
@@ -45,7 +44,7 @@ func (e *Engine) relocationBy(db *gorm.DB, t *table.Table, a *assignment, hit ta
 
 // aboveTargets returns, by id, the rows above those that an assignment affects, before the update
 // and after it. With them come all known rows, which later suggest what to lock.
-func aboveTargets(db *gorm.DB, t *table.Table, a *assignment, known map[any]*table.Node, hit targets, lock dialect.RowLock) (map[any]*table.Node, error) {
+func aboveTargets(db *gorm.DB, t *table.Table, a *assignment, known map[any]*table.Node, hit targets, lock string) (map[any]*table.Node, error) {
 	affected := a.Affected(hit.Hits)
 	var ids []any
 	for _, n := range affected {

@@ -63,7 +63,7 @@ func (e *Engine) rewritten(t *table.Table, moves []plan.Move, ranges []clause.Ex
 	begin := func(m plan.Move) clause.Expr {
 		c := changes(t, m)[which]
 		// SUBSTRING and SUBSTR count characters, from 1.
-		return e.Dialect.Join(c.to, table.Column(c.column), utf8.RuneCountInString(c.from)+1)
+		return clause.Expr{SQL: e.Dialect.Join, Vars: []any{c.to, table.Column(c.column), utf8.RuneCountInString(c.from) + 1}}
 	}
 	if len(moves) == 1 {
 		return begin(moves[0])

@@ -102,7 +102,7 @@ func addEachBelow(t *table.Table, d *table.Direct, above []*table.Node) {
 // addNewest keeps the database from answering a SELECT from an old snapshot.
 func (e *Engine) addNewest(d *table.Direct) {
 	if e.Asserts && e.Dialect.Newest != "" {
-		d.Add(" " + string(e.Dialect.Newest))
+		d.Add(" " + e.Dialect.Newest)
 	}
 }
 

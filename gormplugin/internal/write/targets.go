@@ -4,7 +4,6 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"gorm.io/gorm"
@@ -35,7 +34,7 @@ func HasCondition(stmt *gorm.Statement) bool {
 
 // hits selects the rows that stmt means: by the same conditions, order and limit; or, unless ids is
 // nil, by the conditions among those with the given ids.
-func hits(t *table.Table, stmt *gorm.Statement, ids []any, lock dialect.RowLock) table.Selection {
+func hits(t *table.Table, stmt *gorm.Statement, ids []any, lock string) table.Selection {
 	s := table.Selection{Unscoped: stmt.Unscoped, Lock: lock}
 	if stated, ok := stmt.Clauses["WHERE"].Expression.(clause.Where); ok && len(stated.Exprs) > 0 {
 		// Cloned, as building them reorders them in place.
@@ -66,7 +65,7 @@ type whole struct{ clause.Clause }
 func (w whole) Build(b clause.Builder) { w.Clause.Build(b) }
 
 // targetsOf reads the rows that stmt hits; among those with the given ids, unless ids is nil.
-func (e *Engine) targetsOf(db *gorm.DB, t *table.Table, stmt *gorm.Statement, ids []any, lock dialect.RowLock) (targets, error) {
+func (e *Engine) targetsOf(db *gorm.DB, t *table.Table, stmt *gorm.Statement, ids []any, lock string) (targets, error) {
 	found := targets{Hits: plan.NewHits()}
 	if ids == nil {
 		all, err := t.Read(db, hits(t, stmt, nil, lock))
@@ -88,7 +87,7 @@ func (e *Engine) targetsOf(db *gorm.DB, t *table.Table, stmt *gorm.Statement, id
 }
 
 // classify adds rows that stmt hits to the live ones found, or to the dead ones.
-func (e *Engine) classify(db *gorm.DB, t *table.Table, stmt *gorm.Statement, found targets, rows []*table.Node, lock dialect.RowLock) error {
+func (e *Engine) classify(db *gorm.DB, t *table.Table, stmt *gorm.Statement, found targets, rows []*table.Node, lock string) error {
 	if !stmt.Unscoped || len(t.Deletion) == 0 {
 		// By GORM's own condition, the statement hits live rows only.
 		for _, n := range rows {

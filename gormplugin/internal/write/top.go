@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"hash/fnv"
 
-	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
+	"github.com/pathlock-go/pathlock/internal/sqldialect"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 )
@@ -51,7 +51,7 @@ func (e *Engine) guardTop(db *gorm.DB, st *Statement, x *topCheck, l plan.Landin
 				continue
 			}
 		}
-		if e.Asserts && e.Dialect.LockTop != nil {
+		if e.Asserts && e.Dialect.LockTop != "" {
 			if err := e.lockTop(db, t, at); err != nil {
 				return err
 			}
@@ -88,7 +88,7 @@ func (e *Engine) recheckTop(db *gorm.DB, tx *txn.Transaction, t *table.Table, x 
 // checkTop looks for what is in the way of a landing. Beside a root row nothing can be at the top.
 // A root row can only come into a tree that has no rows but the statement's own, whose number is
 // given.
-func checkTop(t *table.Table, db *gorm.DB, at *plan.Landing, own int, rowLock dialect.RowLock) error {
+func checkTop(t *table.Table, db *gorm.DB, at *plan.Landing, own int, rowLock string) error {
 	where := clause.Expression(clause.Eq{Column: table.Column(t.Tree), Value: at.Tree})
 	limit := 1
 	switch {
@@ -117,7 +117,7 @@ func checkTop(t *table.Table, db *gorm.DB, at *plan.Landing, own int, rowLock di
 // explainTop finds out whether a unique index has refused a row that the rule for the top would
 // have refused, too: the rule's error says more.
 func (e *Engine) explainTop(db *gorm.DB, t *table.Table, x *topCheck) {
-	if len(x.asked) == 0 || e.Dialect.Classify(db.Error) != dialect.FailureDuplicate {
+	if len(x.asked) == 0 || e.Dialect.Classify(db.Error) != sqldialect.FailureDuplicate {
 		return
 	}
 	for _, at := range x.asked {
@@ -137,7 +137,11 @@ func (e *Engine) lockTop(db *gorm.DB, t *table.Table, at *plan.Landing) error {
 		_, _ = digest.Write(length[:])
 		_, _ = digest.Write([]byte(part))
 	}
-	d := t.Direct(db).Add("SELECT ? FROM ? AS l", e.Dialect.LockTop(int64(digest.Sum64()), at.Root)...)
+	lock := e.Dialect.ShareTop
+	if at.Root {
+		lock = e.Dialect.LockTop
+	}
+	d := t.Direct(db).Add("SELECT "+e.Dialect.Isolation+" FROM "+lock+" AS l", int64(digest.Sum64()))
 	var isolation string
 	if err := d.One(&isolation); err != nil {
 		return fmt.Errorf("gormplugin: locking the top of %s: %w", at.Domain, err)

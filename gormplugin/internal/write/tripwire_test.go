@@ -3,15 +3,15 @@ package write
 import (
 	"testing"
 
-	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
+	"github.com/pathlock-go/pathlock/internal/sqldialect"
 )
 
 func BenchmarkTripwire(b *testing.B) {
 	w := &Engine{
-		Owner:     &txn.Owner{Dialect: &dialect.Dialect{Grammar: &rawsql.MySQL}},
+		Owner:     &txn.Owner{Dialect: &sqldialect.Dialect{Name: "mysql"}},
 		Catalogue: &table.Catalogue{Names: rawsql.NewNames(&rawsql.MySQL, "suites", "cases", "folders")},
 	}
 	for name, sql := range map[string]string{

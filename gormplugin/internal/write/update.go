@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"gorm.io/gorm"
@@ -116,7 +115,7 @@ func (k *updating) Write(w *writing) error {
 		return begun
 	}
 	first := func() (*relocation, error) { return planned, err }
-	found, err := assertTargets(k.Engine, w, stmt, first, func(hit targets, known map[any]*table.Node, lock dialect.RowLock) (*relocation, error) {
+	found, err := assertTargets(k.Engine, w, stmt, first, func(hit targets, known map[any]*table.Node, lock string) (*relocation, error) {
 		return k.relocationBy(db, t, a, hit, known, lock)
 	})
 	if err != nil {

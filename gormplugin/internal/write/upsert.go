@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/internal/shown"
@@ -35,7 +34,7 @@ func isUpsert(db *gorm.DB) bool {
 //   - anything else is refused.
 //
 // It reports whether the rows stay.
-func (e *Engine) settleUpsert(db *gorm.DB, t *table.Table, rows []*arrival, lock dialect.RowLock) (stay bool, err error) {
+func (e *Engine) settleUpsert(db *gorm.DB, t *table.Table, rows []*arrival, lock string) (stay bool, err error) {
 	var ids []any
 	for _, row := range rows {
 		if row.ID != nil {

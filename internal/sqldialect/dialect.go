@@ -1,25 +1,21 @@
-package dialect
+package sqldialect
 
 import (
 	"context"
 	"database/sql"
 	"fmt"
 	"strings"
-
-	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
-	"gorm.io/gorm/clause"
 )
 
-// Dialect is what the plugin has to know of a database.
+// Dialect is what differs from database to database.
 type Dialect struct {
 	Name string
 	// Share and Update are appended to a SELECT that locks the rows it reads. Both are empty where
 	// a writing transaction is alone anyway.
-	Share, Update RowLock
+	Share, Update string
 	// Newest is appended to a SELECT that must not be answered from an old snapshot, where not
 	// every statement has its own.
-	Newest RowLock
+	Newest string
 	// Both stands before, between and behind two SELECTs, each with a lock of its own, to make one
 	// statement of them.
 	Both [3]string
@@ -48,17 +44,19 @@ type Dialect struct {
 	// Follow joins a text, a slash and a key; First joins a string and a key. Both give a text of a
 	// type that has room for the longest path. Their arguments are the text or string, and the key.
 	Follow, First string
-	// Join appends to a string the end of a column's text, from the given character on, counted
-	// from 1.
-	Join func(head string, column clause.Column, from int) clause.Expr
+	// Join appends to a string the end of a column's text, from a character on, counted from 1. Its
+	// arguments are the string, the column and the number of the character.
+	Join string
 	// Numbered appends the number of the row to a string, its argument.
 	Numbered string
-	// Base is the last name of a path, which is a column.
-	Base func(path clause.Column) clause.Expr
-	// Assign is an UPDATE that joins rows of a table, called c in it, each with the row of others,
-	// called p, that belongs to it, and sets columns of c to expressions of both. others is the
-	// same table, or a query in parentheses.
-	Assign func(others any, table clause.Table, set clause.Set, belongs, where clause.Expression) clause.Expr
+	// Base is the last name of the path @path.
+	Base string
+	// Assign is an UPDATE that joins the rows of @table, called c in it, each with the row of
+	// @others, called p, that @belongs to it, and sets columns of c by the clause @set, SET
+	// included, where @where holds. AssignQualifies is set where the columns of the clause have to
+	// be c's by name.
+	Assign          string
+	AssignQualifies bool
 	// Isolation is an expression for the transaction's isolation level and the session's usual one.
 	// At levels where an UPDATE might miss rows below those that the assertion has locked, Refuse
 	// says why and what to do instead. Both are empty where no level is unsafe.
@@ -67,9 +65,10 @@ type Dialect struct {
 	// AsksLater is set where a locking read waits at rows that others have not committed yet.
 	// There, a write that puts a row at the top asks what is in its way after it has written.
 	AsksLater bool
-	// LockTop, unless nil, returns the columns and the source of a SELECT that locks the number of
-	// a tree's top until the end of the transaction, and returns the isolation level.
-	LockTop func(number int64, exclusive bool) []any
+	// LockTop and ShareTop lock the number of a tree's top until the end of the transaction, where a
+	// SELECT of the isolation level has them as its source; both are "" where nothing has to be
+	// locked.
+	LockTop, ShareTop string
 	// ChildrenFirst is set where foreign keys are checked row by row, so that a subtree may have to
 	// be deleted from its leaves upwards.
 	ChildrenFirst bool
@@ -102,8 +101,6 @@ type Dialect struct {
 	// TooLong says whether an error means that a value is too long for a column or an index: what
 	// it names is "" where the error does not tell which.
 	TooLong func(error) (names string, ok bool)
-	// Grammar is how raw SQL is read.
-	Grammar *rawsql.Grammar
 	// Answered reports whether an error is the server's answer to a COMMIT, rather than the loss of
 	// the connection or the announcement of it. It is nil where there is no connection to lose.
 	Answered func(error) bool
@@ -124,40 +121,23 @@ func Of(name string) (*Dialect, error) {
 		}
 		known = append(known, d.Name)
 	}
-	return nil, fmt.Errorf("%w: the dialect %q is not known; known are %s", fault.ErrUnsupportedDatabase, name, strings.Join(known, ", "))
+	return nil, fmt.Errorf("the dialect %q is not known; known are %s", name, strings.Join(known, ", "))
 }
 
 // probe asks a database whether a transaction has ended.
 type probe struct {
-	// Harmless reports whether an error is known to leave the transaction open.
+	// Harmless reports whether an error of the driver is known to leave the transaction open.
 	Harmless func(error) bool
 	// Open reports whether the transaction is open. An error means that it cannot be told.
 	Open func(context.Context, *sql.Tx) (bool, error)
 }
 
-// RowLock is the end of a SELECT that locks the rows it reads. It takes the place of GORM's own
-// clause.Locking, which writes FOR SHARE for servers that do not know it.
-type RowLock string
-
-// Name implements [clause.Interface].
-func (RowLock) Name() string { return "FOR" }
-
-// Build implements [clause.Expression].
-func (l RowLock) Build(b clause.Builder) { _, _ = b.WriteString(string(l)) }
-
-// MergeClause implements [clause.Interface]. Without a name, the clause is written as it stands.
-func (l RowLock) MergeClause(c *clause.Clause) {
-	c.Name = ""
-	c.Expression = l
-}
-
-// baseByTrim finds where the last name of a path begins: it trims every character of the path but
-// slashes off its end.
-func baseByTrim(path clause.Column) clause.Expr {
-	return clause.Expr{SQL: "SUBSTR(?, LENGTH(RTRIM(?, REPLACE(?, '/', ''))) + 1)", Vars: []any{path, path, path}}
-}
-
-// assignFrom is the form of PostgreSQL and, since its version 3.33, of SQLite.
-func assignFrom(others any, table clause.Table, set clause.Set, belongs, where clause.Expression) clause.Expr {
-	return clause.Expr{SQL: "UPDATE ? AS c ? FROM ? AS p WHERE ? AND ?", Vars: []any{table, set, others, belongs, where}}
-}
+// The forms that PostgreSQL and SQLite share.
+const (
+	// baseByTrim finds where the last name of a path begins: it trims every character of the path
+	// but slashes off its end.
+	baseByTrim = "SUBSTR(@path, LENGTH(RTRIM(@path, REPLACE(@path, '/', ''))) + 1)"
+	// assignFrom came to SQLite with version 3.33.
+	assignFrom = "UPDATE @table AS c @set FROM @others AS p WHERE @belongs AND @where"
+	joinTexts  = "? || SUBSTR(?, ?)"
+)

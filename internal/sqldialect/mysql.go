@@ -1,4 +1,4 @@
-package dialect
+package sqldialect
 
 import (
 	"context"
@@ -8,50 +8,44 @@ import (
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
-	"gorm.io/gorm/clause"
 )
 
 // mysqlDialect is for MySQL 8 and later, and MariaDB 10.6 and later.
 var mysqlDialect = Dialect{
 	Name: "mysql",
 	// MariaDB does not know FOR SHARE.
-	Share:          "LOCK IN SHARE MODE",
-	Update:         "FOR UPDATE",
-	Newest:         "LOCK IN SHARE MODE",
-	Both:           [3]string{"(", ") UNION ALL (", ")"},
-	PrimaryKeyHint: "FORCE INDEX (PRIMARY)",
-	NamesIndexes:   true,
-	Binary:         "?",
-	Length:         "CHAR_LENGTH",
-	Bytes:          "LENGTH",
-	Follow:         "CONCAT(?, '/', ?)",
-	First:          "CAST(CONCAT(?, ?) AS CHAR(16000))",
-	Prefix:         "CONVERT(LEFT(?, ?) USING utf8mb4) = CAST(CONVERT(? USING utf8mb4) AS BINARY)",
-	Join: func(head string, column clause.Column, from int) clause.Expr {
-		return clause.Expr{SQL: "CONCAT(?, SUBSTRING(?, ?))", Vars: []any{head, column, from}}
-	},
-	Numbered: "CONCAT(?, ROW_NUMBER() OVER ())",
-	Base: func(path clause.Column) clause.Expr {
-		return clause.Expr{SQL: "SUBSTRING_INDEX(?, '/', -1)", Vars: []any{path}}
-	},
-	Assign:        assignByJoin,
-	AsksLater:     true,
-	ChildrenFirst: true,
-	ColumnTypes:   "SELECT COLUMN_NAME, DATA_TYPE FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ?",
-	TextsNeedSize: true,
-	CommitsDDL:    true,
-	LockMigration: "SELECT GET_LOCK(" + mysqlMigration + ", 0)",
-	EndMigration:  "DO RELEASE_LOCK(" + mysqlMigration + ")",
-	LacksLocks:    lacksLocksMySQL,
-	Classify:      classifyMySQL,
-	Duplicate:     duplicateMySQL,
-	Probe:         probeMySQL(),
-	TooLong:       tooLongMySQL,
-	Grammar:       &rawsql.MySQL,
-	Answered:      answeredByMySQL,
-	unavailable:   unavailableMySQL,
-	unfit:         unfitMySQL,
+	Share:           "LOCK IN SHARE MODE",
+	Update:          "FOR UPDATE",
+	Newest:          "LOCK IN SHARE MODE",
+	Both:            [3]string{"(", ") UNION ALL (", ")"},
+	PrimaryKeyHint:  "FORCE INDEX (PRIMARY)",
+	NamesIndexes:    true,
+	Binary:          "?",
+	Length:          "CHAR_LENGTH",
+	Bytes:           "LENGTH",
+	Follow:          "CONCAT(?, '/', ?)",
+	First:           "CAST(CONCAT(?, ?) AS CHAR(16000))",
+	Prefix:          "CONVERT(LEFT(?, ?) USING utf8mb4) = CAST(CONVERT(? USING utf8mb4) AS BINARY)",
+	Join:            "CONCAT(?, SUBSTRING(?, ?))",
+	Numbered:        "CONCAT(?, ROW_NUMBER() OVER ())",
+	Base:            "SUBSTRING_INDEX(@path, '/', -1)",
+	Assign:          "UPDATE @table AS c JOIN @others AS p ON @belongs @set WHERE @where",
+	AssignQualifies: true,
+	AsksLater:       true,
+	ChildrenFirst:   true,
+	ColumnTypes:     "SELECT COLUMN_NAME, DATA_TYPE FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ?",
+	TextsNeedSize:   true,
+	CommitsDDL:      true,
+	LockMigration:   "SELECT GET_LOCK(" + mysqlMigration + ", 0)",
+	EndMigration:    "DO RELEASE_LOCK(" + mysqlMigration + ")",
+	LacksLocks:      lacksLocksMySQL,
+	Classify:        classifyMySQL,
+	Duplicate:       duplicateMySQL,
+	Probe:           probeMySQL(),
+	TooLong:         tooLongMySQL,
+	Answered:        answeredByMySQL,
+	unavailable:     unavailableMySQL,
+	unfit:           unfitMySQL,
 }
 
 // mysqlMigration is the name of the lock for migrations. It holds for the whole server and has at
@@ -66,16 +60,6 @@ func lacksLocksMySQL(err error) bool {
 		return true
 	}
 	return false
-}
-
-// assignByJoin is MySQL's form of an UPDATE with values of other rows. A clause.Set writes its own
-// SET.
-func assignByJoin(others any, table clause.Table, set clause.Set, belongs, where clause.Expression) clause.Expr {
-	set = slices.Clone(set)
-	for i := range set {
-		set[i].Column.Table = "c"
-	}
-	return clause.Expr{SQL: "UPDATE ? AS c JOIN ? AS p ON ? ? WHERE ?", Vars: []any{table, others, belongs, set, where}}
 }
 
 // MySQLNumber returns the number of an error that a server of MySQL or MariaDB has answered, 0 for

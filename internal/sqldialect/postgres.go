@@ -1,12 +1,9 @@
-package dialect
+package sqldialect
 
 import (
 	"errors"
 	"slices"
 	"strings"
-
-	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
-	"gorm.io/gorm/clause"
 )
 
 // postgresDialect is for PostgreSQL 13 and later.
@@ -23,23 +20,21 @@ var postgresDialect = Dialect{
 	First:     "CAST(? AS TEXT) || ?",
 	Isolation: postgresIsolation,
 	Refuse:    refusePostgres,
-	Join: func(head string, column clause.Column, from int) clause.Expr {
-		return clause.Expr{SQL: "? || SUBSTR(?, ?)", Vars: []any{head, column, from}}
-	},
+	Join:      joinTexts,
 	// Of a domain, the type is the one below.
 	ColumnTypes: "SELECT a.attname, COALESCE(b.typname, y.typname) FROM pg_attribute AS a JOIN pg_type AS y ON y.oid = a.atttypid LEFT JOIN pg_type AS b ON b.oid = y.typbasetype " +
 		"WHERE a.attrelid = to_regclass(COALESCE(quote_ident(?) || '.', '') || quote_ident(?)) AND a.attnum > 0",
 	Numbered: "CAST(? AS TEXT) || ROW_NUMBER() OVER ()",
 	Base:     baseByTrim,
 	Assign:   assignFrom,
-	LockTop:  lockTopPostgres,
+	LockTop:  "pg_advisory_xact_lock(?)",
+	ShareTop: "pg_advisory_xact_lock_shared(?)",
 	// "path" and "lock" in ASCII. Locks with two numbers never meet those of LockTop, with one.
 	LockMigration:  "SELECT pg_try_advisory_xact_lock(1885434984, 1819239275)",
 	LacksLocks:     func(error) bool { return false },
 	Classify:       classifyPostgres,
 	Duplicate:      duplicatePostgres,
 	TooLong:        tooLongPostgres,
-	Grammar:        &rawsql.PostgreSQL,
 	Answered:       answeredByPostgres,
 	unavailable:    unavailablePostgres,
 	unfit:          unfitPostgres,
@@ -163,14 +158,4 @@ func unavailablePostgres(err error) bool {
 		"58",    // system error
 		"XX",    // internal error, corrupted data
 	}, func(class string) bool { return strings.HasPrefix(state, class) })
-}
-
-// lockTopPostgres returns the columns and the source of a SELECT that locks a number, for sharing
-// unless it is exclusive, and returns the isolation level.
-func lockTopPostgres(number int64, exclusive bool) []any {
-	source := clause.Expr{SQL: "pg_advisory_xact_lock_shared(?)", Vars: []any{number}}
-	if exclusive {
-		source.SQL = "pg_advisory_xact_lock(?)"
-	}
-	return []any{clause.Expr{SQL: postgresIsolation}, source}
 }

@@ -1,32 +1,25 @@
-package dialect
+package sqldialect
 
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
-	"gorm.io/gorm"
-	"gorm.io/gorm/clause"
 )
 
 // sqliteDialect is for SQLite.
 var sqliteDialect = Dialect{
-	Name:       "sqlite",
-	SoleWriter: true,
-	Both:       [3]string{"", " UNION ALL ", ""},
-	Binary:     "?",
-	Length:     "LENGTH",
-	Bytes:      "LENGTH",
-	Follow:     "? || '/' || ?",
-	First:      "? || ?",
-	Prefix:     "SUBSTR(?, 1, ?) = ? COLLATE BINARY",
-	Join: func(head string, column clause.Column, from int) clause.Expr {
-		return clause.Expr{SQL: "? || SUBSTR(?, ?)", Vars: []any{head, column, from}}
-	},
+	Name:        "sqlite",
+	SoleWriter:  true,
+	Both:        [3]string{"", " UNION ALL ", ""},
+	Binary:      "?",
+	Length:      "LENGTH",
+	Bytes:       "LENGTH",
+	Follow:      "? || '/' || ?",
+	First:       "? || ?",
+	Prefix:      "SUBSTR(?, 1, ?) = ? COLLATE BINARY",
+	Join:        joinTexts,
 	Numbered:    "? || ROW_NUMBER() OVER ()",
 	Base:        baseByTrim,
 	Assign:      assignFrom,
@@ -35,7 +28,6 @@ var sqliteDialect = Dialect{
 	unavailable: unavailableSQLite,
 	unfit:       unfitSQLite,
 	Probe:       probeSQLite(),
-	Grammar:     &rawsql.SQLite,
 }
 
 // The messages of SQLite that matter here.
@@ -95,7 +87,7 @@ func unavailableSQLite(err error) bool {
 // another one, which the caller rolls back in the place of the ended one.
 func probeSQLite() *probe {
 	return &probe{
-		Harmless: func(err error) bool { return errors.Is(err, gorm.ErrRecordNotFound) },
+		Harmless: func(error) bool { return false },
 		Open: func(ctx context.Context, tx *sql.Tx) (bool, error) {
 			_, err := tx.ExecContext(ctx, "BEGIN")
 			if err != nil && strings.Contains(err.Error(), "within a transaction") {

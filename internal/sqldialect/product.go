@@ -1,11 +1,9 @@
-package dialect
+package sqldialect
 
 import (
 	"context"
 	"database/sql"
 	"strings"
-
-	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 )
 
 // identity is the question that makes a database say what it is, and the products that speak its
@@ -61,25 +59,28 @@ var identities = map[string]identity{
 	}},
 }
 
-// CheckProduct asks the server at the end of a connection what it is. The error is an
-// [*fault.UnsupportedDatabaseError] where the product only speaks the dialect. answered is false
-// where the server did not say, or there is nothing to ask.
-func (d *Dialect) CheckProduct(ctx context.Context, on Asker) (answered bool, err error) {
+// Imitation is a product that only speaks the dialect, what it answered, and why its row locks are
+// not relied on.
+type Imitation struct{ Product, Version, Why string }
+
+// Imitation asks the server at the end of a connection what it is, and returns nil where it is what
+// it seems to be. answered is false where the server did not say, or there is nothing to ask.
+func (d *Dialect) Imitation(ctx context.Context, on Asker) (found *Imitation, answered bool) {
 	identity, known := identities[d.Name]
 	if !known {
-		return false, nil
+		return nil, false
 	}
 	var text sql.NullString
 	if err := on.QueryRowContext(ctx, identity.question).Scan(&text); err != nil {
-		return false, nil //nolint:nilerr // A database that gives no answer is asked again.
+		return nil, false // and is asked again
 	}
 	answer := strings.ToLower(text.String)
 	for _, i := range identity.imitations {
 		if strings.Contains(answer, i.mark) {
-			return true, &fault.UnsupportedDatabaseError{Product: i.name, Version: strings.TrimSpace(text.String), Why: i.why}
+			return &Imitation{Product: i.name, Version: strings.TrimSpace(text.String), Why: i.why}, true
 		}
 	}
-	return true, nil
+	return nil, true
 }
 
 // Asker is a connection, or a pool of some.
