@@ -4,19 +4,20 @@ import (
 	"context"
 	"database/sql"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
+	"github.com/pathlock-go/pathlock/internal/sqldialect"
 	"github.com/pathlock-go/pathlock/internal/treerow"
+	"github.com/pathlock-go/pathlock/internal/treeschema"
 )
 
 // catalogue is the table in its database: how to reach it, and what inspect learned about it.
 type catalogue struct {
 	db      *sql.DB
-	dialect Dialect
+	dialect *sqldialect.Dialect
 	table   Table
 	// kinds says what each column holds, limits how long its texts may be. PostgreSQL pads the
 	// padded ones.
@@ -38,14 +39,14 @@ func (c *catalogue) columnsAs(alias string) columns {
 		if name == "" {
 			return "NULL"
 		}
-		return alias + "." + c.dialect.quote(name)
+		return alias + "." + c.dialect.Quote(name)
 	}
 	t := c.table
 	cols := columns{
 		key: column(t.Key), tree: column(t.Tree), parent: column(t.Parent), name: column(t.Name),
 		path: column(t.Path), idPath: column(t.IDPath), live: "1 = 1",
 	}
-	d := c.dialect.rows()
+	d := treerow.Dialect(c.dialect.Name)
 	if mark := t.Deleted; mark != "" {
 		cols.live = d.Live(column(mark), c.kinds[mark])
 	}
@@ -75,7 +76,7 @@ func (c *catalogue) readKey(column string, value any) (Key, error) {
 		return c.textKey(column, v), nil
 	case []byte:
 		// The MySQL driver returns texts as bytes.
-		if c.dialect == MySQL && kind != treerow.Bytes {
+		if c.dialect == sqldialect.MySQL && kind != treerow.Bytes {
 			return c.textKey(column, string(v)), nil
 		}
 		return Key{binaryKey(v)}, nil
@@ -87,7 +88,7 @@ func (c *catalogue) readKey(column string, value any) (Key, error) {
 
 // textKey returns the key that a text stands for. Some drivers return numbers as text.
 func (c *catalogue) textKey(column, text string) Key {
-	if c.kinds[column] == treerow.Number && c.dialect != SQLite {
+	if c.kinds[column] == treerow.Number && c.dialect != sqldialect.SQLite {
 		if k, ok := numberKey(text); ok {
 			return k
 		}
@@ -125,105 +126,37 @@ func (c *catalogue) treeArg(tree Key) any {
 	return text
 }
 
-// inspect asks the database for the columns' types and lengths.
+// inspect asks the database for the columns' types and lengths. A session that sees other rows or
+// values than the table has is refused: a repair would take hidden parents for missing ones, and
+// move sound rows.
 func (c *catalogue) inspect(ctx context.Context) error {
 	c.kinds, c.padded, c.limits = make(map[string]treerow.Kind), make(map[string]bool), make(map[string]limit)
 	if err := c.db.PingContext(ctx); err != nil {
 		return fmt.Errorf("fsck: connect to the database: %w", err)
 	}
-	types, err := c.columnTypes(ctx)
-	if err != nil {
+	there, err := treeschema.Look(ctx, c.db, c.dialect.Name, c.table.Table)
+	switch {
+	case err != nil:
 		return fmt.Errorf("%w %q: %w", ErrTable, c.table.Table, err)
+	case !there.Exists:
+		return fmt.Errorf("%w %q: there is no such table", ErrTable, c.table.Table)
+	case there.Hides:
+		return fmt.Errorf("%w %q: %s", ErrTable, c.table.Table, c.dialect.Hides)
 	}
-	for _, column := range c.table.described() {
-		if column.name == "" {
+	for _, described := range c.table.described() {
+		name := described.name
+		if name == "" {
 			continue
 		}
-		i := slices.IndexFunc(types, func(t *sql.ColumnType) bool {
-			return t.Name() == column.name || c.dialect != PostgreSQL && strings.EqualFold(t.Name(), column.name)
+		i := slices.IndexFunc(there.Columns, func(column treeschema.Column) bool {
+			return column.Name == name || c.dialect != sqldialect.PostgreSQL && strings.EqualFold(column.Name, name)
 		})
 		if i < 0 {
-			return fmt.Errorf("%w %q: the %s, %q: %w", ErrTable, c.table.Table, column.what, column.name, ErrNoColumn)
+			return fmt.Errorf("%w %q: the %s, %q: %w", ErrTable, c.table.Table, described.what, name, ErrNoColumn)
 		}
-		typ := types[i].DatabaseTypeName()
-		c.kinds[column.name], c.padded[column.name] = treerow.KindOf(typ), typ == "BPCHAR" // PostgreSQL's CHAR(n)
-	}
-	if c.dialect == SQLite {
-		return nil // its columns have no limits
-	}
-	if err := c.inspectSession(ctx); err != nil {
-		return err
-	}
-	if err := c.inspectLimits(ctx); err != nil {
-		return fmt.Errorf("%w %q: the columns' lengths: %w", ErrTable, c.table.Table, err)
+		column := there.Columns[i]
+		c.kinds[name], c.limits[name] = treerow.KindOf(column.Type), limit{column.Length, column.Bytes}
+		c.padded[name] = strings.HasPrefix(column.Type, "character(") // PostgreSQL's CHAR(n)
 	}
 	return nil
-}
-
-func (c *catalogue) columnTypes(ctx context.Context) (types []*sql.ColumnType, err error) {
-	rows, err := c.db.QueryContext(ctx, "SELECT * FROM "+c.dialect.quote(c.table.Table)+" WHERE 1 = 0")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	if types, err = rows.ColumnTypes(); err != nil {
-		return nil, err
-	}
-	return types, rows.Err()
-}
-
-// inspectSession refuses a session that sees other rows or values than the table has. A repair
-// would take hidden parents for missing ones, and move sound rows.
-func (c *catalogue) inspectSession(ctx context.Context) error {
-	query, args := "SELECT @@SESSION.sql_mode LIKE '%PAD_CHAR_TO_FULL_LENGTH%'", []any(nil)
-	means := "the sql_mode PAD_CHAR_TO_FULL_LENGTH adds spaces to what CHAR columns hold: set another sql_mode in the URL"
-	if c.dialect == PostgreSQL {
-		query, args = "SELECT row_security_active(to_regclass($1))", []any{c.dialect.quote(c.table.Table)}
-		means = "row-level security may hide rows from this role: connect as the table's owner, or as a role with BYPASSRLS"
-	}
-	var bad sql.NullBool
-	if err := c.db.QueryRowContext(ctx, query, args...).Scan(&bad); err != nil {
-		return fmt.Errorf("%w %q: the session's settings: %w", ErrTable, c.table.Table, err)
-	}
-	if bad.Bool {
-		return fmt.Errorf("%w %q: %s", ErrTable, c.table.Table, means)
-	}
-	return nil
-}
-
-// inspectLimits reads how long names and paths may be. On MySQL, it also reads the columns' types.
-func (c *catalogue) inspectLimits(ctx context.Context) error {
-	schema, name := "", c.table.Table
-	if i := strings.LastIndexByte(name, '.'); i >= 0 {
-		schema, name = name[:i], name[i+1:]
-	}
-	query := `SELECT column_name, data_type, character_maximum_length, character_octet_length FROM information_schema.columns WHERE table_name = ? AND table_schema = `
-	args := []any{name}
-	switch {
-	case c.dialect == PostgreSQL: // in any schema of the search path
-		query += "(SELECT n.nspname FROM pg_class AS t JOIN pg_namespace AS n ON n.oid = t.relnamespace WHERE t.oid = to_regclass(?))"
-		args = append(args, c.dialect.quote(c.table.Table))
-	case schema != "":
-		query += "?"
-		args = append(args, schema)
-	default:
-		query += "DATABASE()"
-	}
-	rows, err := c.db.QueryContext(ctx, c.dialect.bind(query), args...)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		var column, kind string
-		var characters, octets sql.NullInt64
-		if err := rows.Scan(&column, &kind, &characters, &octets); err != nil {
-			return err
-		}
-		if c.dialect == MySQL { // the driver does not know MariaDB's UUID
-			c.kinds[column] = treerow.KindOf(kind)
-		}
-		c.limits[column] = limit{characters.Int64, octets.Int64}
-	}
-	return rows.Err()
 }

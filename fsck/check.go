@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+
+	"github.com/pathlock-go/pathlock/internal/sqldialect"
 )
 
 // Checker checks and repairs the trees of one table.
@@ -20,10 +22,11 @@ func New(ctx context.Context, db *sql.DB, dialect Dialect, table Table) (*Checke
 	if err := table.validate(); err != nil {
 		return nil, err
 	}
-	if dialect < MySQL || dialect > SQLite {
-		return nil, fmt.Errorf("%w: %v is not a dialect", ErrTable, dialect)
+	d, err := sqldialect.Of(string(dialect))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrTable, err)
 	}
-	c := &catalogue{db: db, dialect: dialect, table: table}
+	c := &catalogue{db: db, dialect: d, table: table}
 	if err := c.inspect(ctx); err != nil {
 		return nil, err
 	}

@@ -3,10 +3,10 @@ package fsck
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/pathlock-go/pathlock/internal/sqldialect"
 	"github.com/pathlock-go/pathlock/internal/treerow"
 )
 
@@ -52,7 +52,7 @@ func (w *writer) create(ctx context.Context, home *creation, like Key) error {
 		}
 		return nil
 	})
-	if err == nil || isBusy(err) || isRetryable(err) || !isAnswer(err) && !errors.Is(err, errCare) {
+	if err == nil || !w.isRefused(err) {
 		return err
 	}
 	why := fmt.Errorf("create %q (create it yourself): %w", r.name, err)
@@ -66,7 +66,7 @@ func (w *writer) create(ctx context.Context, home *creation, like Key) error {
 // insert inserts a row and sets its key. The database may generate the key of a missing row again,
 // and the orphans below that one would become children of the new row: then it takes another.
 func (w *writer) insert(ctx context.Context, r *row, set []assignment, like Key) error {
-	table, key, parent := w.dialect.quote(w.table.Table), w.dialect.quote(w.table.Key), w.dialect.quote(w.table.Parent)
+	table, key, parent := w.dialect.Quote(w.table.Table), w.dialect.Quote(w.table.Key), w.dialect.Quote(w.table.Parent)
 	set = append(set[:len(set):len(set)], assignment{column: w.table.Tree, new: r.tree.value()})
 	if w.table.IDPath != "" { // it contains the key, which is not known yet
 		set = append(set, assignment{column: w.table.IDPath, new: asidePath(TextKey("tree "+r.tree.String()), w.limits[w.table.IDPath])})
@@ -91,10 +91,10 @@ func (w *writer) insert(ctx context.Context, r *row, set []assignment, like Key)
 		if !generated {
 			return fmt.Errorf("%w: rows name %v as their parent", errCare, r.key)
 		}
-		if _, err := w.tx.ExecContext(ctx, w.dialect.bind(fmt.Sprintf("DELETE FROM %s WHERE %s = ?", table, key)), r.key.arg()); err != nil {
+		if _, err := w.tx.ExecContext(ctx, w.dialect.Bind(fmt.Sprintf("DELETE FROM %s WHERE %s = ?", table, key)), r.key.arg()); err != nil {
 			return err
 		}
-		if w.dialect == SQLite { // without AUTOINCREMENT it would generate the same key again
+		if w.dialect == sqldialect.SQLite { // without AUTOINCREMENT it would generate the same key again
 			query := fmt.Sprintf("SELECT 1 + MAX(COALESCE(MAX(%s), 0), COALESCE(MAX(%s), 0)) FROM %s", key, parent, table)
 			var next int64
 			if err := w.each(ctx, query, nil, func(rows *sql.Rows) error { return rows.Scan(&next) }); err != nil {
@@ -110,11 +110,11 @@ func (w *writer) insertOnce(ctx context.Context, r *row, set []assignment, gener
 	var columns []string
 	var args []any
 	for _, a := range set {
-		columns, args = append(columns, w.dialect.quote(a.column)), append(args, argument(a.new))
+		columns, args = append(columns, w.dialect.Quote(a.column)), append(args, argument(a.new))
 	}
-	query := fmt.Sprintf("INSERT INTO %s (%s) VALUES (?%s)", w.dialect.quote(w.table.Table), strings.Join(columns, ", "), strings.Repeat(", ?", len(set)-1))
-	if w.dialect == PostgreSQL {
-		return w.each(ctx, query+" RETURNING "+w.dialect.quote(w.table.Key), args, func(rows *sql.Rows) (err error) {
+	query := fmt.Sprintf("INSERT INTO %s (%s) VALUES (?%s)", w.dialect.Quote(w.table.Table), strings.Join(columns, ", "), strings.Repeat(", ?", len(set)-1))
+	if w.dialect == sqldialect.PostgreSQL {
+		return w.each(ctx, query+" RETURNING "+w.dialect.Quote(w.table.Key), args, func(rows *sql.Rows) (err error) {
 			var value any
 			if err = rows.Scan(&value); err == nil {
 				r.key, err = w.readKey(w.table.Key, value)
@@ -122,13 +122,13 @@ func (w *writer) insertOnce(ctx context.Context, r *row, set []assignment, gener
 			return err
 		})
 	}
-	result, err := w.tx.ExecContext(ctx, w.dialect.bind(query), args...)
+	result, err := w.tx.ExecContext(ctx, w.dialect.Bind(query), args...)
 	if err != nil || !generated {
 		return err
 	}
 	id, err := result.LastInsertId()
 	r.key = IntKey(id)
-	if id < 0 && w.dialect == MySQL { // an unsigned number beyond int64
+	if id < 0 && w.dialect == sqldialect.MySQL { // an unsigned number beyond int64
 		r.key = Key{uint64(id)}
 	}
 	return err

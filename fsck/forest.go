@@ -26,7 +26,7 @@ type forest struct {
 // read reads the table, or one of its trees, in one state of the database.
 func (c *catalogue) read(ctx context.Context, tree Key, withDeleted bool) (f *forest, err error) {
 	failed := func(err error) error { return fmt.Errorf("fsck: read %s: %w", c.table.Table, err) }
-	tx, err := c.db.BeginTx(ctx, c.dialect.snapshot())
+	tx, err := c.db.BeginTx(ctx, c.snapshot())
 	if err != nil {
 		return nil, failed(err)
 	}
@@ -58,6 +58,14 @@ func (c *catalogue) read(ctx context.Context, tree Key, withDeleted bool) (f *fo
 	return f, nil
 }
 
+// snapshot are the options of a read-only transaction that sees one state of the database.
+func (c *catalogue) snapshot() *sql.TxOptions {
+	if c.dialect.SoleWriter {
+		return &sql.TxOptions{ReadOnly: true}
+	}
+	return &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
+}
+
 // among is the end of a query that restricts the rows c to live ones of a tree.
 func (c *catalogue) among(tree Key, withDeleted bool) (condition string, args []any) {
 	cols := c.columnsAs("c")
@@ -75,14 +83,14 @@ func (c *catalogue) among(tree Key, withDeleted bool) (condition string, args []
 // database says which row a parent names, since it may hold two spellings of a key equal.
 func (f *forest) readRows(ctx context.Context, tx *sql.Tx, tree Key, withDeleted bool) (above []Key, err error) {
 	where, args := f.among(tree, withDeleted)
-	table, c, p := f.dialect.quote(f.table.Table), f.columnsAs("c"), f.columnsAs("p")
+	table, c, p := f.dialect.Quote(f.table.Table), f.columnsAs("c"), f.columnsAs("p")
 	query := fmt.Sprintf(`SELECT %s, CASE WHEN %s THEN 1 ELSE 0 END, %s,
 		CASE WHEN %s IS NULL THEN %d WHEN NOT (%s) THEN %d WHEN %s THEN %d ELSE %d END
 		FROM %s AS c LEFT JOIN %s AS p ON %s = %s %s ORDER BY %s`,
 		strings.Join([]string{c.key, c.tree, c.parent, c.name, c.path, c.idPath}, ", "), c.live, p.key,
-		p.key, faultMissing, p.live, faultDeleted, f.dialect.differs(p.tree, c.tree), faultForeign, faultNone,
+		p.key, faultMissing, p.live, faultDeleted, fmt.Sprintf(f.dialect.Differ, p.tree, c.tree), faultForeign, faultNone,
 		table, table, p.key, c.parent, where, c.key)
-	rows, err := tx.QueryContext(ctx, f.dialect.bind(query), args...)
+	rows, err := tx.QueryContext(ctx, f.dialect.Bind(query), args...)
 	if err != nil {
 		return nil, err
 	}
@@ -148,8 +156,8 @@ func (f *forest) readAlike(ctx context.Context, tx *sql.Tx, tree Key) (err error
 	query := fmt.Sprintf(`SELECT x.k, x.first FROM (
 			SELECT %[1]s AS k, FIRST_VALUE(%[1]s) OVER w AS first, ROW_NUMBER() OVER w AS n FROM %[2]s AS c %[3]s AND %[4]s IS NOT NULL
 			WINDOW w AS (PARTITION BY %[5]s, CASE WHEN %[6]s THEN NULL ELSE %[7]s END, %[4]s ORDER BY %[1]s)
-		) AS x WHERE x.n > 1`, c.key, f.dialect.quote(f.table.Table), where, c.name, c.tree, c.isTop, c.parent)
-	rows, err := tx.QueryContext(ctx, f.dialect.bind(query), args...)
+		) AS x WHERE x.n > 1`, c.key, f.dialect.Quote(f.table.Table), where, c.name, c.tree, c.isTop, c.parent)
+	rows, err := tx.QueryContext(ctx, f.dialect.Bind(query), args...)
 	if err != nil {
 		return err
 	}

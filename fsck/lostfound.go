@@ -18,9 +18,6 @@ type creation struct {
 	impossible error
 }
 
-// creating is the reason of a [creation].
-const creating Kind = LostFound
-
 // freshKey is the key of a row that is planned, such as "new:1".
 type freshKey string
 
@@ -52,7 +49,7 @@ func (p *plan) createdRow(at seat, root *row, number int) *row {
 	r := &row{key: Key{freshKey(fmt.Sprintf("new:%d", p.created))}, seat: at, up: root}
 	p.settleBelow(r, root)
 	p.namesIn(p.group(&at))[at.name] = []*row{r}
-	p.creations[r] = &creation{edit: edit{row: r, why: creating, to: at, up: root, tree: at.tree, base: LostFound, number: number}, fresh: r.key}
+	p.creations[r] = &creation{edit: edit{row: r, to: at, up: root, tree: at.tree, base: LostFound, number: number}, fresh: r.key}
 	return r
 }
 

@@ -45,10 +45,10 @@ func (r *repair) treeBatch(ctx context.Context, p *plan, tree Key, edits []*edit
 	switch released := release(); {
 	case released != nil || err == nil || ctx.Err() != nil:
 		return w.outdated, errors.Join(err, released)
-	case isBusy(err), isRetryable(err):
+	case r.isBusy(err), r.isRetryable(err):
 		r.skipTree(tree, err)
 		return false, nil
-	case !isRefused(err):
+	case !r.isRefused(err):
 		return false, err
 	case len(edits) == 1:
 		r.skipRow(Skip{Tree: tree, ID: edits[0].row.key, Why: edits[0].why, Reason: err.Error()})
@@ -72,8 +72,8 @@ func (r *repair) retry(ctx, held context.Context, w *writer, edits []*edit) erro
 	begun := time.Now()
 	for try := 1; ; try++ {
 		err := r.transact(ctx, held, w, edits)
-		refused := isRefused(err) && !w.careful
-		again := refused || isRetryable(err) || isBusy(err) && time.Since(begun) < r.opts.Wait
+		refused := r.isRefused(err) && !w.careful
+		again := refused || r.isRetryable(err) || r.isBusy(err) && time.Since(begun) < r.opts.Wait
 		if err == nil || !again || try == attempts || ctx.Err() != nil {
 			return err
 		}

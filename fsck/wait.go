@@ -5,20 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"fmt"
-	"time"
 )
-
-// waits say how long a session waits for locks, where a transaction has no setting of its own.
-var waits = map[Dialect]struct {
-	read, set string
-	unit      time.Duration
-}{
-	MySQL: {
-		"SELECT GREATEST(@@SESSION.innodb_lock_wait_timeout, @@SESSION.lock_wait_timeout)",
-		"SET SESSION innodb_lock_wait_timeout = %[1]d, lock_wait_timeout = %[1]d", time.Second,
-	},
-	SQLite: {"PRAGMA busy_timeout", "PRAGMA busy_timeout = %d", time.Millisecond},
-}
 
 // begin begins a transaction that waits at most [RepairOptions.Wait] for locked rows. end gives the
 // connection back. The end of working ends the statements of begin, the end of held ends the
@@ -40,32 +27,37 @@ func (r *repair) begin(working, held context.Context) (tx *sql.Tx, end func(), e
 			giveBack()
 		}
 	}()
-	if wait, ok := waits[r.dialect]; ok {
+	wait := r.dialect.LockWait
+	most := max(0, int64((r.opts.Wait+wait.Unit-1)/wait.Unit))
+	if wait.Read != "" {
 		var is int64
-		if err := conn.QueryRowContext(working, wait.read).Scan(&is); err != nil {
+		if err := conn.QueryRowContext(working, wait.Read).Scan(&is); err != nil {
 			return nil, nil, err
 		}
-		if most := max(0, int64((r.opts.Wait+wait.unit-1)/wait.unit)); is > most {
+		if is > most {
 			bounded = true
-			if _, err := conn.ExecContext(working, fmt.Sprintf(wait.set, most)); err != nil {
+			if _, err := conn.ExecContext(working, fmt.Sprintf(wait.Set, most)); err != nil {
 				return nil, nil, err
 			}
 		}
 	}
-	if tx, err = conn.BeginTx(held, r.dialect.writing()); err != nil {
+	// The transaction locks the rows that its decisions depend on. Where a writer is alone, it has to
+	// become the writer before it reads.
+	options, first := &sql.TxOptions{Isolation: sql.LevelReadCommitted}, ""
+	if r.dialect.SoleWriter {
+		key := r.dialect.Quote(r.table.Key)
+		options, first = nil, fmt.Sprintf("UPDATE %s SET %s = %s WHERE 1 = 0", r.dialect.Quote(r.table.Table), key, key)
+	} else if wait.Local != "" {
+		first = fmt.Sprintf(wait.Local, max(1, most))
+	}
+	if tx, err = conn.BeginTx(held, options); err != nil {
 		return nil, nil, err
 	}
-	switch r.dialect {
-	case PostgreSQL:
-		_, err = tx.ExecContext(working, fmt.Sprintf("SET LOCAL lock_timeout = %d", max(1, r.opts.Wait.Milliseconds())))
-	case SQLite:
-		// SQLite has no row locks: the transaction has to become the writer before it reads.
-		key := r.dialect.quote(r.table.Key)
-		_, err = tx.ExecContext(working, fmt.Sprintf("UPDATE %s SET %s = %s WHERE 1 = 0", r.dialect.quote(r.table.Table), key, key))
-	}
-	if err != nil {
-		_ = tx.Rollback()
-		return nil, nil, err
+	if first != "" {
+		if _, err = tx.ExecContext(working, first); err != nil {
+			_ = tx.Rollback()
+			return nil, nil, err
+		}
 	}
 	return tx, giveBack, nil
 }

@@ -9,6 +9,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/pathlock-go/pathlock/internal/sqldialect"
 )
 
 // writer makes edits of one tree in a transaction or, in a dry run, in memory alone.
@@ -61,7 +63,7 @@ func (w *writer) write(ctx context.Context, edits []*edit) error {
 			return err
 		}
 		// PostgreSQL otherwise checks deferred constraints at the commit.
-		if w.careful && w.dialect == PostgreSQL {
+		if w.careful && w.dialect == sqldialect.PostgreSQL {
 			if err := w.command(ctx, "SET CONSTRAINTS ALL IMMEDIATE"); err != nil {
 				return err
 			}
@@ -123,8 +125,8 @@ func (w *writer) lock(ctx context.Context, edits []*edit) error {
 		for i, k := range part {
 			args[i] = k.arg()
 		}
-		query := fmt.Sprintf("SELECT %s FROM %s AS c WHERE %s AND %s IN (?%s)%s", strings.Join([]string{c.key, c.tree, c.parent, c.name, c.path, c.idPath}, ", "),
-			w.dialect.quote(w.table.Table), c.live, c.key, strings.Repeat(", ?", len(part)-1), w.dialect.lock())
+		query := fmt.Sprintf("SELECT %s FROM %s AS c WHERE %s AND %s IN (?%s) %s", strings.Join([]string{c.key, c.tree, c.parent, c.name, c.path, c.idPath}, ", "),
+			w.dialect.Quote(w.table.Table), c.live, c.key, strings.Repeat(", ?", len(part)-1), w.dialect.Update)
 		if err := w.each(ctx, query, args, func(rows *sql.Rows) error {
 			r := &row{}
 			err := w.scan(rows, r)
@@ -139,7 +141,7 @@ func (w *writer) lock(ctx context.Context, edits []*edit) error {
 
 // each runs a query and calls f for each row of its answer.
 func (w *writer) each(ctx context.Context, query string, args []any, f func(*sql.Rows) error) (err error) {
-	rows, err := w.tx.QueryContext(ctx, w.dialect.bind(query), args...)
+	rows, err := w.tx.QueryContext(ctx, w.dialect.Bind(query), args...)
 	if err != nil {
 		return fmt.Errorf("fsck: read %s: %w", w.table.Table, err)
 	}
@@ -237,14 +239,14 @@ func (w *writer) attempt(ctx context.Context, e *edit, f func() error) error {
 		if refusal == nil {
 			return w.command(ctx, "RELEASE SAVEPOINT pathlock")
 		}
-		if !isRefused(refusal) && (e.why != creating || !isAnswer(refusal)) || isBusy(refusal) || isRetryable(refusal) {
+		if !w.isRefused(refusal) {
 			return refusal
 		}
 		if err := w.command(ctx, "ROLLBACK TO SAVEPOINT pathlock"); err != nil {
 			return errors.Join(refusal, err)
 		}
 		switch {
-		case !isDuplicate(refusal) || e.why == WrongPath:
+		case w.dialect.Classify(refusal) != sqldialect.FailureDuplicate || e.why == WrongPath:
 			return skipError{refusal}
 		case try == renumberings:
 			return skipError{fmt.Errorf("refused with %d names: %w", renumberings, refusal)}
@@ -277,14 +279,14 @@ func (w *writer) update(ctx context.Context, key Key, set []assignment) error {
 	var columns []string
 	var args []any
 	for _, a := range set {
-		columns, args = append(columns, w.dialect.quote(a.column)+" = ?"), append(args, argument(a.new))
+		columns, args = append(columns, w.dialect.Quote(a.column)+" = ?"), append(args, argument(a.new))
 	}
 	if w.table.Version != "" {
-		version := w.dialect.quote(w.table.Version)
+		version := w.dialect.Quote(w.table.Version)
 		columns = append(columns, version+" = "+version+" + 1")
 	}
-	query := fmt.Sprintf("UPDATE %s SET %s WHERE %s = ?", w.dialect.quote(w.table.Table), strings.Join(columns, ", "), w.dialect.quote(w.table.Key))
-	if _, err := w.tx.ExecContext(ctx, w.dialect.bind(query), append(args, key.arg())...); err != nil {
+	query := fmt.Sprintf("UPDATE %s SET %s WHERE %s = ?", w.dialect.Quote(w.table.Table), strings.Join(columns, ", "), w.dialect.Quote(w.table.Key))
+	if _, err := w.tx.ExecContext(ctx, w.dialect.Bind(query), append(args, key.arg())...); err != nil {
 		return fmt.Errorf("fsck: change row %v of %s: %w", key, w.table.Table, err)
 	}
 	return nil
@@ -328,8 +330,8 @@ func (w *writer) clear(ctx context.Context, key Key, column string, path any) er
 	if !w.careful || column == "" {
 		return nil
 	}
-	at := w.dialect.quote(column)
-	query := fmt.Sprintf("SELECT %s, %s FROM %s WHERE %s = ? AND %s = ?", w.dialect.quote(w.table.Key), at, w.dialect.quote(w.table.Table), w.dialect.quote(w.table.Tree), at)
+	at := w.dialect.Quote(column)
+	query := fmt.Sprintf("SELECT %s, %s FROM %s WHERE %s = ? AND %s = ?", w.dialect.Quote(w.table.Key), at, w.dialect.Quote(w.table.Table), w.dialect.Quote(w.table.Tree), at)
 	asides := make(map[*row]string)
 	if err := w.each(ctx, query, []any{w.tree.arg(), path}, func(rows *sql.Rows) error {
 		var value any

@@ -84,8 +84,8 @@ func (m addingMigrator) ColumnTypes(model any) ([]gorm.ColumnType, error) {
 		return m.Migrator.ColumnTypes(model)
 	}
 	types := make([]gorm.ColumnType, len(there.Columns))
-	for i, name := range there.Columns {
-		types[i] = migrator.ColumnType{NameValue: sql.NullString{String: name, Valid: true}}
+	for i, c := range there.Columns {
+		types[i] = migrator.ColumnType{NameValue: sql.NullString{String: c.Name, Valid: true}}
 	}
 	return types, err
 }

@@ -20,15 +20,11 @@ func New(ctx context.Context, db *gorm.DB, model any) (*fsck.Checker, error) {
 	if err != nil {
 		return nil, err
 	}
-	dialect, ok := map[string]fsck.Dialect{"mysql": fsck.MySQL, "postgres": fsck.PostgreSQL, "sqlite": fsck.SQLite}[db.Name()]
-	if !ok {
-		return nil, fmt.Errorf("%w: the dialect %q is not known", fsck.ErrTable, db.Name())
-	}
 	pool, err := db.DB()
 	if err != nil {
 		return nil, fmt.Errorf("gormfsck: %w", err)
 	}
-	return fsck.New(ctx, pool, dialect, table)
+	return fsck.New(ctx, pool, fsck.Dialect(db.Name()), table)
 }
 
 // Table describes the table of a registered model. The caller may change the description and pass

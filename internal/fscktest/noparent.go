@@ -84,7 +84,7 @@ func testNoParent(t *testing.T, database Database) {
 					t.Errorf("a repair made %v of %v", w.dump(t), before)
 				}
 				// The SQL condition agrees with the database.
-				condition := treerow.Dialect(map[fsck.Dialect]string{fsck.MySQL: "mysql", fsck.PostgreSQL: "postgres", fsck.SQLite: "sqlite"}[database.Dialect]).
+				condition := treerow.Dialect(database.Dialect).
 					NoParent("parent_id", treerow.KindOf(tt.typ))
 				var tops int
 				if err := w.db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM suites WHERE "+condition).Scan(&tops); err != nil || tops != 1 {

@@ -4,12 +4,21 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // Dialect is what differs from database to database.
 type Dialect struct {
+	// Name is GORM's name for it.
 	Name string
+	// mark is what names are quoted with.
+	mark string
+	// Numbers is set where arguments of a statement are numbered, as [Dialect.Bind] does.
+	Numbers bool
+	// Differ is the condition that two values, its arguments by %s, differ. Either may be NULL.
+	Differ string
 	// Share and Update are appended to a SELECT that locks the rows it reads. Both are empty where
 	// a writing transaction is alone anyway.
 	Share, Update string
@@ -87,6 +96,11 @@ type Dialect struct {
 	// error of LockMigration says that the server has no such locks.
 	LockMigration, EndMigration string
 	LacksLocks                  func(error) bool
+	// LockWait bounds how long a transaction waits for a lock.
+	LockWait LockWait
+	// Hides says why a session of which the catalogue says so sees other rows or values than a table
+	// has, and what to do.
+	Hides string
 	// Classify says what an error of the driver means.
 	Classify func(error) Failure
 	// Duplicate says which unique index an error of [FailureDuplicate] names.
@@ -95,6 +109,9 @@ type Dialect struct {
 	unavailable func(error) bool
 	// unfit reports whether an error of the driver says that a column cannot hold a value.
 	unfit func(error) bool
+	// Refuses reports whether an error says that the database does not take a row, because of a
+	// constraint, a trigger, or a limit. It may take others.
+	Refuses func(error) bool
 	// Probe finds out whether an error has ended the transaction; nil where no error ends one
 	// unseen.
 	Probe *probe
@@ -110,7 +127,7 @@ type Dialect struct {
 }
 
 // dialects are the known ones.
-var dialects = []*Dialect{&mysqlDialect, &postgresDialect, &sqliteDialect}
+var dialects = []*Dialect{MySQL, PostgreSQL, SQLite}
 
 // Of returns the dialect with GORM's name for it.
 func Of(name string) (*Dialect, error) {
@@ -122,6 +139,45 @@ func Of(name string) (*Dialect, error) {
 		known = append(known, d.Name)
 	}
 	return nil, fmt.Errorf("the dialect %q is not known; known are %s", name, strings.Join(known, ", "))
+}
+
+// LockWait says how long a session waits for a lock.
+type LockWait struct {
+	// Read asks for the session's limit, and Set sets it, in whole units; both are "" where Local
+	// does so for a transaction.
+	Read, Set, Local string
+	Unit             time.Duration
+}
+
+// Quote quotes each part of a name such as "schema.table".
+func (d *Dialect) Quote(name string) string {
+	parts := strings.Split(name, ".")
+	for i, part := range parts {
+		parts[i] = d.QuotePart(part)
+	}
+	return strings.Join(parts, ".")
+}
+
+// QuotePart quotes a name that may contain dots.
+func (d *Dialect) QuotePart(name string) string {
+	return d.mark + strings.ReplaceAll(name, d.mark, d.mark+d.mark) + d.mark
+}
+
+// Bind numbers the question marks of a statement, where the database wants numbers.
+func (d *Dialect) Bind(query string) string {
+	if !d.Numbers {
+		return query
+	}
+	var b strings.Builder
+	for n := 1; ; n++ {
+		head, rest, found := strings.Cut(query, "?")
+		b.WriteString(head)
+		if !found {
+			return b.String()
+		}
+		b.WriteString("$" + strconv.Itoa(n))
+		query = rest
+	}
 }
 
 // probe asks a database whether a transaction has ended.

@@ -49,7 +49,7 @@ func TestAnswered(t *testing.T) {
 // A cluster whose servers refuse locks by name is migrated without one; any other refusal counts.
 func TestLacksLocks(t *testing.T) {
 	for number, want := range map[uint16]bool{1235: true, 1105: true, 1205: false, 1045: false} {
-		if got := mysqlDialect.LacksLocks(fmt.Errorf("get lock: %w", &mysql.MySQLError{Number: number})); got != want {
+		if got := MySQL.LacksLocks(fmt.Errorf("get lock: %w", &mysql.MySQLError{Number: number})); got != want {
 			t.Errorf("%d: lacks locks is %v", number, got)
 		}
 	}

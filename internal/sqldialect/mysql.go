@@ -6,13 +6,21 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 )
 
-// mysqlDialect is for MySQL 8 and later, and MariaDB 10.6 and later.
-var mysqlDialect = Dialect{
-	Name: "mysql",
+// MySQL is for MySQL 8 and later, and MariaDB 10.6 and later.
+var MySQL = &Dialect{
+	Name:   "mysql",
+	mark:   "`",
+	Differ: "NOT (%s <=> %s)",
+	LockWait: LockWait{
+		Read: "SELECT GREATEST(@@SESSION.innodb_lock_wait_timeout, @@SESSION.lock_wait_timeout)",
+		Set:  "SET SESSION innodb_lock_wait_timeout = %[1]d, lock_wait_timeout = %[1]d", Unit: time.Second,
+	},
+	Hides: "the sql_mode PAD_CHAR_TO_FULL_LENGTH adds spaces to what CHAR columns hold: set another sql_mode in the URL",
 	// MariaDB does not know FOR SHARE.
 	Share:           "LOCK IN SHARE MODE",
 	Update:          "FOR UPDATE",
@@ -40,6 +48,7 @@ var mysqlDialect = Dialect{
 	EndMigration:    "DO RELEASE_LOCK(" + mysqlMigration + ")",
 	LacksLocks:      lacksLocksMySQL,
 	Classify:        classifyMySQL,
+	Refuses:         refusesMySQL,
 	Duplicate:       duplicateMySQL,
 	Probe:           probeMySQL(),
 	TooLong:         tooLongMySQL,
@@ -155,6 +164,24 @@ func unfitMySQL(err error) bool {
 		return true
 	}
 	return false
+}
+
+// refusesMySQL goes by the classes of SQLSTATE: data, constraints, a trigger's own errors, and views
+// WITH CHECK OPTION. Some errors are in none of them.
+func refusesMySQL(err error) bool {
+	e, ok := errors.AsType[*mysql.MySQLError](err)
+	if !ok {
+		return false
+	}
+	switch e.Number {
+	case 1364, // a column without a default
+		1366, // a text that the column's character set lacks
+		3819, // a CHECK
+		1118, // a row that is too long
+		1713: // an index record that is too long
+		return true
+	}
+	return slices.Contains([]string{"22", "23", "44", "45"}, string(e.SQLState[:2]))
 }
 
 // mysqlHarmless are the errors of MySQL and MariaDB that undo their statement alone.

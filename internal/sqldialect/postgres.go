@@ -4,11 +4,17 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 )
 
-// postgresDialect is for PostgreSQL 13 and later.
-var postgresDialect = Dialect{
+// PostgreSQL is for PostgreSQL 13 and later.
+var PostgreSQL = &Dialect{
 	Name:      "postgres",
+	mark:      `"`,
+	Numbers:   true,
+	Differ:    "%s IS DISTINCT FROM %s",
+	LockWait:  LockWait{Local: "SET LOCAL lock_timeout = %d", Unit: time.Millisecond},
+	Hides:     "row-level security may hide rows from this role: connect as the table's owner, or as a role with BYPASSRLS",
 	Share:     "FOR SHARE",
 	Update:    "FOR UPDATE",
 	Both:      [3]string{"SELECT * FROM (", ") AS a UNION ALL SELECT * FROM (", ") AS b"},
@@ -33,6 +39,7 @@ var postgresDialect = Dialect{
 	LockMigration:  "SELECT pg_try_advisory_xact_lock(1885434984, 1819239275)",
 	LacksLocks:     func(error) bool { return false },
 	Classify:       classifyPostgres,
+	Refuses:        refusesPostgres,
 	Duplicate:      duplicatePostgres,
 	TooLong:        tooLongPostgres,
 	Answered:       answeredByPostgres,
@@ -140,6 +147,13 @@ func tooLongPostgres(err error) (string, bool) {
 // which NUL in a text belongs.
 func unfitPostgres(err error) bool {
 	return strings.HasPrefix(sqlStateOf(err), "22")
+}
+
+// refusesPostgres goes by the classes of SQLSTATE: data, constraints, a trigger's own errors, limits
+// such as that of an index row, and views WITH CHECK OPTION.
+func refusesPostgres(err error) bool {
+	state := sqlStateOf(err)
+	return len(state) == 5 && slices.Contains([]string{"22", "23", "P0", "54", "44"}, state[:2])
 }
 
 // unavailablePostgres reports whether the server says that it cannot serve.

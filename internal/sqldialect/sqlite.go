@@ -6,11 +6,15 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
 
-// sqliteDialect is for SQLite.
-var sqliteDialect = Dialect{
+// SQLite is for SQLite.
+var SQLite = &Dialect{
 	Name:        "sqlite",
+	mark:        `"`,
+	Differ:      "%s IS NOT %s",
+	LockWait:    LockWait{Read: "PRAGMA busy_timeout", Set: "PRAGMA busy_timeout = %d", Unit: time.Millisecond},
 	SoleWriter:  true,
 	Both:        [3]string{"", " UNION ALL ", ""},
 	Binary:      "?",
@@ -24,6 +28,7 @@ var sqliteDialect = Dialect{
 	Base:        baseByTrim,
 	Assign:      assignFrom,
 	Classify:    classifySQLite,
+	Refuses:     refusesSQLite,
 	Duplicate:   duplicateSQLite,
 	unavailable: unavailableSQLite,
 	unfit:       unfitSQLite,
@@ -72,6 +77,13 @@ func classifySQLite(err error) Failure {
 	default:
 		return FailureOther
 	}
+}
+
+// refusesSQLite looks for SQLite's messages anywhere, since a trigger's own words may follow them.
+func refusesSQLite(err error) bool {
+	return err != nil && slices.ContainsFunc([]string{"constraint failed", "too big", "datatype mismatch"}, func(says string) bool {
+		return strings.Contains(err.Error(), says)
+	})
 }
 
 // unfitSQLite reads SQLite's messages.

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/pathlock-go/pathlock/internal/sqldialect"
 )
 
 // sqlFiles are the queries on the databases' catalogues.
@@ -35,10 +37,12 @@ type catalogue struct {
 	Version string `json:"version"`
 	// PartitionedBy is what the table is partitioned by, "" for a table without partitions.
 	PartitionedBy string `json:"partitioned_by"`
+	// Hides is set where the session sees other rows or values than the table has.
+	Hides flag `json:"hides"`
 	// Text is the statement that made the table, on SQLite.
 	Text string `json:"text"`
 
-	columns     map[string]column
+	columns     map[string]Column
 	indexes     []index
 	foreignKeys []foreignKey
 	named       []named
@@ -53,8 +57,8 @@ func (f *flag) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// column is a column as the database has it.
-type column struct {
+// Column is a column as the database has it.
+type Column struct {
 	Name string `json:"name"`
 	// Type is the type as the database spells it.
 	Type string `json:"type"`
@@ -131,19 +135,19 @@ type foreignKey struct {
 type named struct{ what, name string }
 
 // read describes a table.
-func read(ctx context.Context, conn Conn, d dialect, t Table) (*catalogue, error) {
+func read(ctx context.Context, conn Conn, d *sqldialect.Dialect, t Table) (*catalogue, error) {
 	schema, name := splitName(t.Table)
-	c := &catalogue{columns: make(map[string]column)}
+	c := &catalogue{columns: make(map[string]Column)}
 	var args []any
 	switch d {
-	case mysql:
+	case sqldialect.MySQL:
 		args = slices.Repeat([]any{schema, name}, 7)
-	case postgres:
-		args = []any{d.quote(t.Table), t.Tree}
+	case sqldialect.PostgreSQL:
+		args = []any{d.Quote(t.Table), t.Tree}
 	default:
 		args = []any{name}
 	}
-	records, err := ask(ctx, conn, string(d)+"_table.sql", args...)
+	records, err := ask(ctx, conn, d.Name+"_table.sql", args...)
 	if err != nil {
 		return nil, err
 	}
@@ -152,16 +156,16 @@ func read(ctx context.Context, conn Conn, d dialect, t Table) (*catalogue, error
 			return nil, fmt.Errorf("treeschema: %s: %w", r["doc"], err)
 		}
 	}
-	if d == mysql && c.exists {
+	if d == sqldialect.MySQL && c.exists {
 		err = c.readMySQLIndexes(ctx, conn, schema, name)
 	}
-	if d == mysql {
+	if d == sqldialect.MySQL {
 		for name, col := range c.columns {
 			col.Equality = mysqlEquality(col)
 			c.columns[name] = col
 		}
 	}
-	if d == sqlite {
+	if d == sqldialect.SQLite {
 		c.readSQLiteTexts()
 	}
 	return c, err
@@ -174,7 +178,7 @@ func (c *catalogue) add(what string, doc []byte) error {
 		c.exists = true
 		return json.Unmarshal(doc, c)
 	case "column":
-		var col column
+		var col Column
 		err := json.Unmarshal(doc, &col)
 		c.columns[col.Name] = col
 		return err
@@ -244,7 +248,7 @@ func (c *catalogue) readMySQLIndexes(ctx context.Context, conn Conn, schema, nam
 }
 
 // mysqlEquality says how a column of MySQL or MariaDB compares texts.
-func mysqlEquality(c column) equality {
+func mysqlEquality(c Column) equality {
 	switch {
 	case c.Collation == "":
 		return ""

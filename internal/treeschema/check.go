@@ -5,13 +5,15 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/pathlock-go/pathlock/internal/sqldialect"
 )
 
 // Run checks the server, the session of conn and the tables. dialectName is GORM's name for the
 // dialect: mysql, postgres or sqlite. The findings' statements can be run in the order of the
 // findings.
 func Run(ctx context.Context, conn Conn, dialectName string, tables []Table) ([]Finding, error) {
-	d, err := dialectOf(dialectName)
+	d, err := sqldialect.Of(dialectName)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +38,7 @@ func Tables(ctx context.Context, conn Conn, dialectName string, tables []Table) 
 
 // eachTable reads the tables, and calls f with a checker of each.
 func eachTable(ctx context.Context, conn Conn, dialectName string, tables []Table, f func(*checker) error) error {
-	d, err := dialectOf(dialectName)
+	d, err := sqldialect.Of(dialectName)
 	if err != nil {
 		return err
 	}
@@ -54,8 +56,8 @@ func eachTable(ctx context.Context, conn Conn, dialectName string, tables []Tabl
 
 // checker checks one table.
 type checker struct {
-	dialect
 	*catalogue
+	dialect  *sqldialect.Dialect
 	table    Table
 	findings []Finding
 }
@@ -111,7 +113,7 @@ func (c *checker) isThere() bool {
 	if c.Engine != "" && c.Engine != "InnoDB" {
 		c.found(Finding{
 			Severity: Unsafe, Check: Engine, Missing: "the storage engine is " + c.Engine, Why: "no assertion holds without InnoDB's transactions and row locks",
-			Statements: []string{"ALTER TABLE " + c.quote(c.table.Table) + " ENGINE = InnoDB"}, Advice: "then check the table again",
+			Statements: []string{"ALTER TABLE " + c.dialect.Quote(c.table.Table) + " ENGINE = InnoDB"}, Advice: "then check the table again",
 		})
 		return false
 	}

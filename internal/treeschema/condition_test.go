@@ -28,7 +28,7 @@ func TestConditions(t *testing.T) {
 	} {
 		k := checker{
 			table:     Table{Parent: "parent", Marks: []Mark{{Column: "deleted", Live: "NULL"}, {Column: "gone", Live: "FALSE"}}},
-			catalogue: &catalogue{columns: map[string]column{"parent": {}, "deleted": {}, "gone": {}, "note": {}}},
+			catalogue: &catalogue{columns: map[string]Column{"parent": {}, "deleted": {}, "gone": {}, "note": {}}},
 		}
 		var of rows
 		if known := k.restrict(&of, normal(c.condition)); known == c.unknown || known && of != c.want {

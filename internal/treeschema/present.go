@@ -10,8 +10,12 @@ import (
 type Present struct {
 	// Exists is set if the name stands for anything, IsTable if it stands for a table.
 	Exists, IsTable bool
-	// Columns and Indexes are names.
-	Columns, Indexes []string
+	// Hides is set where the session sees other rows or values than the table has.
+	Hides bool
+	// Columns are in the order of their names.
+	Columns []Column
+	// Indexes are names.
+	Indexes []string
 	// Unique are the columns with a unique index of their own.
 	Unique []string
 }
@@ -19,7 +23,10 @@ type Present struct {
 // Look returns what exists of the table that statements find by its name.
 func Look(ctx context.Context, conn Conn, dialectName, table string) (there Present, err error) {
 	err = eachTable(ctx, conn, dialectName, []Table{{Table: table}}, func(c *checker) error {
-		there = Present{Exists: c.exists, IsTable: c.exists && c.Kind == "", Columns: slices.Sorted(maps.Keys(c.columns))}
+		there = Present{Exists: c.exists, IsTable: c.exists && c.Kind == "", Hides: bool(c.Hides)}
+		for _, name := range slices.Sorted(maps.Keys(c.columns)) {
+			there.Columns = append(there.Columns, c.columns[name])
+		}
 		for _, i := range c.indexes {
 			there.Indexes = append(there.Indexes, i.name)
 			if i.unique && len(i.parts) == 1 && i.condition == "" && i.parts[0].Prefix == 0 {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/pathlock-go/pathlock/internal/sqldialect"
 )
 
 const (
@@ -25,11 +27,11 @@ func (c *checker) refuses(columns []string) string {
 	var bytes int64
 	for _, name := range columns {
 		bytes += c.columns[name].Bytes
-		if c.dialect == mysql && isLong(c.columns[name]) {
+		if c.isMySQL() && isLong(c.columns[name]) {
 			return "give the column " + name + " a size first, such as VARCHAR(191), or VARCHAR(255) for a name: an index holds no more of it"
 		}
 	}
-	if c.dialect == mysql && bytes > mysqlIndexBytes {
+	if c.isMySQL() && bytes > mysqlIndexBytes {
 		return "make the columns " + strings.Join(columns, ", ") + " shorter: together they need more than an index holds"
 	}
 	for name := range c.columns {
@@ -41,7 +43,7 @@ func (c *checker) refuses(columns []string) string {
 }
 
 // isLong reports whether a type has no size that fits into an index.
-func isLong(c column) bool {
+func isLong(c Column) bool {
 	return strings.HasSuffix(c.Type, "text") || strings.HasSuffix(c.Type, "blob")
 }
 
@@ -49,14 +51,14 @@ func isLong(c column) bool {
 func (c *checker) siblingIndex() ([]string, string) {
 	columns := c.table.siblings()
 	// A parent is in one tree only, and the tree may not fit.
-	if c.dialect == mysql && c.refuses(columns) != "" && !mentions(c.PartitionedBy, c.table.Tree) {
+	if c.isMySQL() && c.refuses(columns) != "" && !mentions(c.PartitionedBy, c.table.Tree) {
 		columns = []string{c.table.Parent, c.table.Name.Column}
 	}
 	if words := c.refuses(columns); words != "" {
 		return nil, words
 	}
-	if c.dialect != mysql {
-		return []string{c.create("UNIQUE ", "sibling", c.parts(columns), c.table.live(" WHERE ", c.quote1))}, ""
+	if !c.isMySQL() {
+		return []string{c.create("UNIQUE ", "sibling", c.parts(columns), c.table.live(" WHERE ", c.dialect.QuotePart))}, ""
 	}
 	mark, statements := c.mark()
 	return append(statements, c.create("UNIQUE ", "sibling", append(c.parts(columns), mark...), "")), ""
@@ -69,15 +71,15 @@ func (c *checker) topIndex() ([]string, string) {
 	if words := c.refuses([]string{tree, name}); words != "" {
 		return nil, words
 	}
-	condition := c.noParent(c.columns[c.table.Parent]) + c.table.live(" AND ", c.quote1)
-	if c.dialect != mysql {
+	condition := c.noParent(c.columns[c.table.Parent]) + c.table.live(" AND ", c.dialect.QuotePart)
+	if !c.isMySQL() {
 		return []string{c.create("UNIQUE ", "top", c.parts([]string{tree, name}), " WHERE "+condition)}, ""
 	}
 	var statements []string
 	column := c.generated(rows{top: true, live: len(c.table.Marks) > 0}, tree)
 	if column == "" {
 		column = c.free("top")
-		typ, value := c.columns[tree].Type, c.quote1(tree)
+		typ, value := c.columns[tree].Type, c.dialect.QuotePart(tree)
 		if strings.HasPrefix(typ, "char(") {
 			// The sql_mode decides how a CHAR is padded. So MariaDB has no index over the column as
 			// it is.
@@ -86,11 +88,11 @@ func (c *checker) topIndex() ([]string, string) {
 		if of := c.columns[tree]; of.Collation != "" {
 			typ += " CHARACTER SET " + of.Charset + " COLLATE " + of.Collation
 		}
-		statements = []string{fmt.Sprintf("ALTER TABLE %s ADD COLUMN %s %s AS (IF(%s, %s, NULL)) VIRTUAL", c.quote(c.table.Table), c.quote1(column), typ, condition, value)}
+		statements = []string{fmt.Sprintf("ALTER TABLE %s ADD COLUMN %s %s AS (IF(%s, %s, NULL)) VIRTUAL", c.dialect.Quote(c.table.Table), c.dialect.QuotePart(column), typ, condition, value)}
 	}
 	key := c.parts([]string{column, name})
 	if mentions(c.PartitionedBy, tree) {
-		key = append(key, c.quote1(tree))
+		key = append(key, c.dialect.QuotePart(tree))
 	}
 	return append(statements, c.create("UNIQUE ", "top", key, "")), ""
 }
@@ -103,9 +105,9 @@ func (c *checker) pathIndex(path Text, unique bool) ([]string, string) {
 	key := c.parts(columns)
 	if !unique {
 		col, tree := c.columns[path.Column], c.columns[c.table.Tree]
-		if most := (mysqlIndexBytes - tree.Bytes) / mysqlCharacter; c.dialect == mysql && isLong(tree) {
+		if most := (mysqlIndexBytes - tree.Bytes) / mysqlCharacter; c.isMySQL() && isLong(tree) {
 			return nil, c.refuses(columns)
-		} else if c.dialect == mysql && (isLong(col) || col.Length > most) {
+		} else if c.isMySQL() && (isLong(col) || col.Length > most) {
 			key[1] += fmt.Sprintf("(%d)", most)
 		}
 		return []string{c.create("", path.Column, key, "")}, ""
@@ -114,8 +116,8 @@ func (c *checker) pathIndex(path Text, unique bool) ([]string, string) {
 	switch {
 	case words != "":
 		return nil, words
-	case c.dialect != mysql:
-		if live := c.table.live("", c.quote1); live != "" {
+	case !c.isMySQL():
+		if live := c.table.live("", c.dialect.QuotePart); live != "" {
 			key = append(key, "(CASE WHEN "+live+" THEN 1 END)")
 		}
 		return []string{c.create("UNIQUE ", path.Column, key, "")}, ""
@@ -130,7 +132,7 @@ func (c *checker) pathIndex(path Text, unique bool) ([]string, string) {
 // if it is missing. The key needs another statement: MySQL adds a virtual column, or a key, while
 // others write, but not both at once.
 func (c *checker) mark() (key, statements []string) {
-	live := c.table.live("", c.quote1)
+	live := c.table.live("", c.dialect.QuotePart)
 	if live == "" {
 		return nil, nil
 	}
@@ -138,10 +140,10 @@ func (c *checker) mark() (key, statements []string) {
 	if name == "" {
 		name = c.free("live")
 		definition := fmt.Sprintf("IF(%s, 1, NULL)", live)
-		statements = []string{fmt.Sprintf("ALTER TABLE %s ADD COLUMN %s TINYINT AS (%s) VIRTUAL", c.quote(c.table.Table), c.quote1(name), definition)}
-		c.columns[name] = column{Name: name, Expression: definition, Bytes: 1}
+		statements = []string{fmt.Sprintf("ALTER TABLE %s ADD COLUMN %s TINYINT AS (%s) VIRTUAL", c.dialect.Quote(c.table.Table), c.dialect.QuotePart(name), definition)}
+		c.columns[name] = Column{Name: name, Expression: definition, Bytes: 1}
 	}
-	return []string{c.quote1(name)}, statements
+	return []string{c.dialect.QuotePart(name)}, statements
 }
 
 // generated returns the generated column that has a value for some rows, and is NULL for all
@@ -162,12 +164,12 @@ func (c *checker) generated(of rows, value string) string {
 func (c *checker) parts(columns []string) []string {
 	key := make([]string, len(columns))
 	for i, name := range columns {
-		key[i] = c.quote1(name)
+		key[i] = c.dialect.QuotePart(name)
 		isText := func(t Text) bool { return t.Column == name }
 		switch {
-		case c.dialect == sqlite && slices.ContainsFunc(c.table.texts(), isText):
+		case c.dialect == sqldialect.SQLite && slices.ContainsFunc(c.table.texts(), isText):
 			key[i] += " COLLATE BINARY"
-		case c.dialect == postgres && slices.ContainsFunc(c.table.Paths, isText):
+		case c.dialect == sqldialect.PostgreSQL && slices.ContainsFunc(c.table.Paths, isText):
 			key[i] += ` COLLATE "C"`
 		}
 	}
@@ -176,12 +178,12 @@ func (c *checker) parts(columns []string) []string {
 
 // create is the statement that makes an index. SQLite wants the schema with the index.
 func (c *checker) create(unique, want string, key []string, condition string) string {
-	name, on := c.quote1(c.free(want)), c.quote(c.table.Table)
-	if c.dialect == mysql {
+	name, on := c.dialect.QuotePart(c.free(want)), c.dialect.Quote(c.table.Table)
+	if c.isMySQL() {
 		return fmt.Sprintf("ALTER TABLE %s ADD %sKEY %s (%s)", on, unique, name, strings.Join(key, ", "))
 	}
-	if schema, table := splitName(c.table.Table); c.dialect == sqlite && schema != "" {
-		name, on = c.quote1(schema)+"."+name, c.quote1(table)
+	if schema, table := splitName(c.table.Table); c.dialect == sqldialect.SQLite && schema != "" {
+		name, on = c.dialect.QuotePart(schema)+"."+name, c.dialect.QuotePart(table)
 	}
 	return fmt.Sprintf("CREATE %sINDEX %s ON %s (%s)%s", unique, name, on, strings.Join(key, ", "), condition)
 }

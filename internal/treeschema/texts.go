@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/pathlock-go/pathlock/internal/sqldialect"
 )
 
 // longestIndexed is the longest path, in characters, that an InnoDB index holds whole beside a tree
@@ -45,7 +47,7 @@ func withStatement(f Finding, statement string) Finding {
 }
 
 // checkCollation reports a column of texts that does not compare as it should.
-func (c *checker) checkCollation(col column, judged func() (Severity, string), statement string) {
+func (c *checker) checkCollation(col Column, judged func() (Severity, string), statement string) {
 	severity, why := judged()
 	if why == "" {
 		return
@@ -54,15 +56,15 @@ func (c *checker) checkCollation(col column, judged func() (Severity, string), s
 	if col.Collation != "" {
 		missing = fmt.Sprintf("the column %s has the collation %s", col.Name, col.Collation)
 	}
-	advice := map[dialect]string{
-		mysql:    "give it a VARCHAR with the collation " + BinaryMySQL(c.Version) + ", and keep the rest of its definition; the columns that foreign keys connect with it need the same",
-		postgres: `give it a text type with the collation "C", and the columns that are compared with it`, sqlite: "recreate the table with TEXT there, see https://sqlite.org/lang_altertable.html#otheralter",
+	advice := map[*sqldialect.Dialect]string{
+		sqldialect.MySQL:      "give it a VARCHAR with the collation " + BinaryMySQL(c.Version) + ", and keep the rest of its definition; the columns that foreign keys connect with it need the same",
+		sqldialect.PostgreSQL: `give it a text type with the collation "C", and the columns that are compared with it`, sqldialect.SQLite: "recreate the table with TEXT there, see https://sqlite.org/lang_altertable.html#otheralter",
 	}[c.dialect]
 	c.found(withStatement(Finding{Severity: severity, Check: Collation, Missing: missing, Why: why, Advice: advice}, statement))
 }
 
 // compares says what is wrong with how a name or a path compares.
-func (c *checker) compares(col column, isPath bool) (Severity, string) {
+func (c *checker) compares(col Column, isPath bool) (Severity, string) {
 	switch col.Equality {
 	case exact:
 		return Warning, ""
@@ -74,12 +76,12 @@ func (c *checker) compares(col column, isPath bool) (Severity, string) {
 		}
 		return Warning, ""
 	case loose:
-		if isPath && c.dialect == mysql {
+		if isPath && c.isMySQL() {
 			return Unsafe, "in its order a path can come before its parent's, and a rename then misses it"
 		}
 		return Warning, "it treats texts as equal that differ"
 	default:
-		if c.dialect == mysql {
+		if c.isMySQL() {
 			return Unsafe, "it counts bytes, but the plugin counts characters"
 		}
 		return Warning, "its type may turn a text into a number"
@@ -87,7 +89,7 @@ func (c *checker) compares(col column, isPath bool) (Severity, string) {
 }
 
 // comparesKeys says what is wrong with how a key, a parent or a tree's id compares.
-func (c *checker) comparesKeys(col column) (Severity, string) {
+func (c *checker) comparesKeys(col Column) (Severity, string) {
 	switch padding := col.Equality == padded; {
 	case col.Equality != loose && !padding:
 		return Warning, ""
@@ -104,20 +106,20 @@ func (c *checker) comparesKeys(col column) (Severity, string) {
 
 // retyped returns the statement that gives a column of texts a length, 0 for none, and a binary
 // collation; "" if it would not keep the rest of the definition.
-func (c *checker) retyped(col column, length int64) string {
+func (c *checker) retyped(col Column, length int64) string {
 	inKey := slices.ContainsFunc(c.foreignKeys, func(k foreignKey) bool { return slices.Contains(k.columns, col.Name) })
 	if !bool(col.Plain) || col.Equality == "" || inKey {
 		return ""
 	}
-	table := "ALTER TABLE " + c.quote(c.table.Table)
+	table := "ALTER TABLE " + c.dialect.Quote(c.table.Table)
 	switch {
-	case c.dialect == postgres:
+	case c.dialect == sqldialect.PostgreSQL:
 		typ := "text"
 		if length > 0 {
 			typ = fmt.Sprintf("varchar(%d)", length)
 		}
-		return fmt.Sprintf(`%s ALTER COLUMN %s TYPE %s COLLATE "C"`, table, c.quote1(col.Name), typ)
-	case c.dialect == mysql && !strings.HasPrefix(col.Type, "char("):
+		return fmt.Sprintf(`%s ALTER COLUMN %s TYPE %s COLLATE "C"`, table, c.dialect.QuotePart(col.Name), typ)
+	case c.isMySQL() && !strings.HasPrefix(col.Type, "char("):
 		typ := col.Type
 		if length > 0 {
 			typ = fmt.Sprintf("varchar(%d)", length)
@@ -126,7 +128,7 @@ func (c *checker) retyped(col column, length int64) string {
 		if !col.Nullable {
 			null = " NOT NULL"
 		}
-		return fmt.Sprintf("%s MODIFY %s %s CHARACTER SET utf8mb4 COLLATE %s%s", table, c.quote1(col.Name), typ, BinaryMySQL(c.Version), null)
+		return fmt.Sprintf("%s MODIFY %s %s CHARACTER SET utf8mb4 COLLATE %s%s", table, c.dialect.QuotePart(col.Name), typ, BinaryMySQL(c.Version), null)
 	default:
 		return ""
 	}

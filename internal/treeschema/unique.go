@@ -109,7 +109,7 @@ func (c *checker) checkUnique() {
 
 // hasZero reports whether a parent may be a zero value, which means none, rather than NULL. A
 // foreign key column cannot hold one.
-func (c *checker) hasZero(parent column) bool {
+func (c *checker) hasZero(parent Column) bool {
 	inKey := slices.ContainsFunc(c.foreignKeys, func(k foreignKey) bool { return slices.Contains(k.columns, parent.Name) })
 	kinds := []treerow.Kind{treerow.Number, treerow.Text, treerow.UUID, treerow.Bytes}
 	return !inKey && slices.Contains(kinds, treerow.KindOf(parent.Type))

@@ -4,6 +4,7 @@
 SELECT 'table' AS what, JSON_OBJECT(
          'kind', IF(TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED'), '', CONCAT('a ', LOWER(TABLE_TYPE))),
          'engine', COALESCE(ENGINE, ''), 'version', VERSION(),
+         'hides', @@SESSION.sql_mode LIKE '%PAD_CHAR_TO_FULL_LENGTH%',
          'partitioned_by', (SELECT MIN(PARTITION_EXPRESSION) FROM information_schema.PARTITIONS
                             WHERE TABLE_SCHEMA = COALESCE(NULLIF(?, ''), DATABASE()) AND TABLE_NAME = ?)) AS doc
 FROM information_schema.TABLES

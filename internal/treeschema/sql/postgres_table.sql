@@ -13,13 +13,14 @@ policies AS (
 SELECT 'table' AS what, '' AS name, 0 AS n, json_build_object(
          'kind', CASE WHEN relkind IN ('r', 'p') THEN CASE WHEN relpersistence = 't' THEN 'a temporary table' ELSE '' END
                       ELSE COALESCE((jsonb '{"v": "a view", "m": "a stored view", "f": "a foreign table"}') ->> relkind::text, 'no table') END,
-         'partitioned_by', COALESCE(pg_get_partkeydef(oid), ''))::text AS doc
+         'hides', secured, 'partitioned_by', COALESCE(pg_get_partkeydef(oid), ''))::text AS doc
 FROM t
 UNION ALL
--- Of a domain, the length is that of its base type, and so is what the collation can tell apart.
+-- Of a domain, the type and the length are those of its base type, and so is what the collation can
+-- tell apart.
 SELECT 'column', a.attname, a.attnum, json_build_object(
-         'name', a.attname, 'type', format_type(a.atttypid, a.atttypmod), 'collation', COALESCE(co.collname, ''), 'nullable', NOT a.attnotnull,
-         'length', CASE WHEN ty.typname = 'varchar' AND base.modifier > 4 THEN base.modifier - 4 ELSE 0 END, 'plain', ty.oid = a.atttypid,
+         'name', a.attname, 'type', format_type(base.type_oid, base.modifier), 'collation', COALESCE(co.collname, ''), 'nullable', NOT a.attnotnull,
+         'length', CASE WHEN ty.typname IN ('varchar', 'bpchar') AND base.modifier > 4 THEN base.modifier - 4 ELSE 0 END, 'plain', ty.oid = a.atttypid,
          'expression', CASE WHEN a.attgenerated <> '' THEN pg_get_expr(d.adbin, d.adrelid) ELSE '' END,
          'equality', CASE WHEN co.collname IS NULL THEN ''
                           WHEN NOT co.collisdeterministic THEN 'loose'

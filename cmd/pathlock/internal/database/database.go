@@ -30,7 +30,7 @@ func Open(name string) (*sql.DB, fsck.Dialect, error) {
 	scheme, rest, ok := strings.Cut(name, "://")
 	switch {
 	case !ok:
-		return nil, 0, fmt.Errorf("%w: it has no scheme: supported are %s", ErrURL, Supported)
+		return nil, "", fmt.Errorf("%w: it has no scheme: supported are %s", ErrURL, Supported)
 	case scheme == "sqlite":
 		db, err := openSQLite(rest)
 		return db, fsck.SQLite, err
@@ -42,7 +42,7 @@ func Open(name string) (*sql.DB, fsck.Dialect, error) {
 		return db, fsck.PostgreSQL, err
 	default:
 		// In an arbitrary text, what precedes the :// may contain a password.
-		return nil, 0, fmt.Errorf("%w: its scheme is unknown: supported are %s", ErrURL, Supported)
+		return nil, "", fmt.Errorf("%w: its scheme is unknown: supported are %s", ErrURL, Supported)
 	}
 }
 
