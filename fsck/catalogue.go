@@ -66,37 +66,41 @@ func (c *catalogue) readKey(column string, value any) (Key, error) {
 		if v <= math.MaxInt64 {
 			return Key{int64(v)}, nil
 		}
-		return Key{v}, nil
 	case float64:
 		if n := int64(v); float64(n) == v {
 			return Key{n}, nil
 		}
-		return Key{}, fmt.Errorf("%w %q: %q has %v, which is no whole number: change it by hand", ErrTable, c.table.Table, column, v)
 	case string:
-		return c.textKey(column, v), nil
+		return c.textKey(column, v)
 	case []byte:
 		// The MySQL driver returns texts as bytes.
 		if c.dialect == sqldialect.MySQL && kind != treerow.Bytes {
-			return c.textKey(column, string(v)), nil
+			return c.textKey(column, string(v))
 		}
 		return Key{binaryKey(v)}, nil
 	case [16]byte:
 		return Key{fmt.Sprintf("%x-%x-%x-%x-%x", v[0:4], v[4:6], v[6:8], v[8:10], v[10:16])}, nil
 	}
-	return Key{}, fmt.Errorf("fsck: a key cannot be a %T", value)
+	return Key{}, c.noKey(column, value)
+}
+
+// noKey is the error for a value of a key column that no [Key] has.
+func (c *catalogue) noKey(column string, value any) error {
+	return fmt.Errorf("%w %q: %q has %v, which is no whole number below 2^63, no text and no bytes", ErrTable, c.table.Table, column, value)
 }
 
 // textKey returns the key that a text stands for. Some drivers return numbers as text.
-func (c *catalogue) textKey(column, text string) Key {
+func (c *catalogue) textKey(column, text string) (Key, error) {
 	if c.kinds[column] == treerow.Number && c.dialect != sqldialect.SQLite {
 		if k, ok := numberKey(text); ok {
-			return k
+			return k, nil
 		}
+		return Key{}, c.noKey(column, text)
 	}
 	if c.padded[column] {
 		text = strings.TrimRight(text, " ")
 	}
-	return Key{text}
+	return Key{text}, nil
 }
 
 // unpad removes the spaces with which PostgreSQL pads a CHAR(n), and which it ignores itself.

@@ -82,17 +82,10 @@ type Change struct {
 	// Insert is set for the columns of a row that the repair creates: a lost+found.
 	Insert bool   `json:"insert,omitempty"`
 	Column string `json:"column"`
-	// Old and New are the values: a Key, a string, Bytes for a text that is not UTF-8, or nil.
+	// Old and New are the values: a Key, a string or nil. In JSON, each byte of a string that is not
+	// UTF-8 is U+FFFD.
 	Old any `json:"old"`
 	New any `json:"new"`
 	// Why is the problem that the change solves.
 	Why Kind `json:"why"`
-}
-
-// logged returns a value in the form that a [Change] holds.
-func logged(v any) any {
-	if text, ok := v.(string); ok {
-		return lossless(text)
-	}
-	return v
 }

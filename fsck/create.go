@@ -18,32 +18,26 @@ func (w *writer) create(ctx context.Context, home *creation, like Key) error {
 	}
 	r := home.row
 	w.inserted = append(w.inserted, home)
-	err := w.attempt(ctx, &home.edit, func() error {
-		path, above := "/"+r.name, ""
-		if r.up != nil {
-			above = "/" + r.up.key.String()
-		}
-		set := []assignment{{column: w.table.Parent, new: r.parent.value()}, {column: w.table.Name, new: r.name}}
+	var set []assignment
+	err := w.attempt(ctx, &home.edit, func() (bool, error) { return w.clear(ctx, r.key, set) }, func() error {
+		set = []assignment{{column: w.table.Parent, new: r.parent.value()}, {column: w.table.Name, new: r.name}}
 		if w.table.Path != "" {
-			set = append(set, assignment{column: w.table.Path, new: path})
+			set = append(set, assignment{column: w.table.Path, new: "/" + r.name})
 		}
 		if w.tx != nil {
-			if err := w.clear(ctx, r.key, w.table.Path, path); err != nil {
-				return err
-			}
 			if err := w.insert(ctx, r, set, like); err != nil {
 				return err
 			}
 		}
 		if w.table.IDPath != "" {
-			idPath := assignment{column: w.table.IDPath, new: above + "/" + r.key.String()}
-			if err := w.clear(ctx, r.key, w.table.IDPath, idPath.new); err != nil {
+			above := ""
+			if r.up != nil {
+				above = "/" + r.up.key.String()
+			}
+			set = append(set, assignment{column: w.table.IDPath, new: above + "/" + r.key.String()})
+			if err := w.update(ctx, r.key, set[len(set)-1:]); err != nil {
 				return err
 			}
-			if err := w.update(ctx, r.key, []assignment{idPath}); err != nil {
-				return err
-			}
-			set = append(set, idPath)
 		}
 		w.note(r.tree, r.key, Orphan, true, set)
 		home.made = true
@@ -55,12 +49,8 @@ func (w *writer) create(ctx context.Context, home *creation, like Key) error {
 	if err == nil || !w.isRefused(err) {
 		return err
 	}
-	why := fmt.Errorf("create %q (create it yourself): %w", r.name, err)
-	if !w.careful {
-		return fmt.Errorf("%w: %w", errCare, why)
-	}
-	r.key, home.impossible = home.fresh, why
-	return skipError{why}
+	r.key, home.impossible = home.fresh, fmt.Errorf("create %q (create it yourself): %w", r.name, err)
+	return skipError{home.impossible}
 }
 
 // insert inserts a row and sets its key. The database may generate the key of a missing row again,
@@ -89,7 +79,7 @@ func (w *writer) insert(ctx context.Context, r *row, set []assignment, like Key)
 			return err
 		}
 		if !generated {
-			return fmt.Errorf("%w: rows name %v as their parent", errCare, r.key)
+			return fmt.Errorf("%w: rows name %v as their parent", errNamed, r.key)
 		}
 		if _, err := w.tx.ExecContext(ctx, w.dialect.Bind(fmt.Sprintf("DELETE FROM %s WHERE %s = ?", table, key)), r.key.arg()); err != nil {
 			return err
@@ -128,8 +118,5 @@ func (w *writer) insertOnce(ctx context.Context, r *row, set []assignment, gener
 	}
 	id, err := result.LastInsertId()
 	r.key = IntKey(id)
-	if id < 0 && w.dialect == sqldialect.MySQL { // an unsigned number beyond int64
-		r.key = Key{uint64(id)}
-	}
 	return err
 }

@@ -91,13 +91,13 @@
 //
 // # What the table needs
 //
-//   - a primary key of one column: whole numbers, texts, UUIDs or bytes;
+//   - a primary key of one column: whole numbers below 2^63, texts, UUIDs or bytes;
 //   - for lost+found, defaults for all columns that [Table] does not describe.
 package fsck
 
 // From the bottom up, the code has
 //
-//   - what callers say and get: key, bytes, table, problem, dialect, repairoptions, changelog;
+//   - what callers say and get: key, table, problem, dialect, repairoptions, changelog;
 //   - what the database says about the table, and its errors: catalogue, failure;
 //   - the table in memory, and where rows belong: row, forest, place;
 //   - what is wrong with them: findings, check;

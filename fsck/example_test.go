@@ -3,7 +3,6 @@ package fsck_test
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
 
 	"github.com/pathlock-go/pathlock"
@@ -146,11 +145,4 @@ func ExampleKey() {
 	// Output:
 	// true -1 true
 	// 7 home "my drive"
-}
-
-// A name or a path that is not UTF-8 keeps its bytes in JSON.
-func ExampleBytes() {
-	text, err := json.Marshal(fsck.Bytes("caf\xe9"))
-	fmt.Println(string(text), err)
-	// Output: {"base64":"Y2Fm6Q=="} <nil>
 }

@@ -25,11 +25,11 @@ func (c *catalogue) isBusy(err error) bool {
 // isRefused reports whether the database refused a statement because of the row that it writes. It
 // may accept other rows.
 func (c *catalogue) isRefused(err error) bool {
-	return c.dialect.Refuses(err) || errors.Is(err, errCare)
+	return c.dialect.Refuses(err) || errors.Is(err, errNamed)
 }
 
-// errCare: a row cannot be written, and the transaction has to run again with care.
-var errCare = errors.New("fsck")
+// errNamed: rows name the key of a new row as their parent, and there is no other key for it.
+var errNamed = errors.New("fsck")
 
 // canceled adds the context's cause to an error, if the context has ended. Some databases report an
 // interruption in their own words.

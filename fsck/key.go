@@ -15,7 +15,7 @@ import (
 // whole number, a text (such as a UUID) or bytes. The zero Key stands for no key, such as the
 // parent of a row at the top. Equal Keys are ==.
 type Key struct {
-	// v is nil, an int64, a uint64 beyond int64, a string or a binaryKey.
+	// v is nil, an int64, a string or a binaryKey.
 	v any
 }
 
@@ -59,23 +59,17 @@ func (k Key) Compare(o Key) int {
 			return 0
 		case int64:
 			return 1
-		case uint64:
-			return 2
 		default:
-			return 3
+			return 2
 		}
 	}
 	if c := cmp.Compare(class(k.v), class(o.v)); c != 0 {
 		return c
 	}
-	switch v := k.v.(type) {
-	case int64:
-		return cmp.Compare(v, o.v.(int64))
-	case uint64:
-		return cmp.Compare(v, o.v.(uint64))
-	default:
-		return strings.Compare(k.text(), o.text())
+	if n, is := k.v.(int64); is {
+		return cmp.Compare(n, o.v.(int64))
 	}
+	return strings.Compare(k.text(), o.text())
 }
 
 func (k Key) text() string {
@@ -113,18 +107,13 @@ func (k Key) Format(f fmt.State, verb rune) {
 }
 
 // MarshalJSON writes a number as a number, a text as a string, bytes as a string in hexadecimal,
-// and no key as null. A text that is not UTF-8 becomes [Bytes].
+// and no key as null.
 func (k Key) MarshalJSON() ([]byte, error) {
-	var text []byte
-	var err error
-	switch v := k.v.(type) {
-	case binaryKey:
-		text, err = json.Marshal(k.String())
-	case string:
-		text, err = json.Marshal(lossless(v))
-	default:
-		text, err = json.Marshal(v)
+	v := k.v
+	if _, binary := v.(binaryKey); binary {
+		v = k.String()
 	}
+	text, err := json.Marshal(v)
 	if err != nil {
 		return nil, fmt.Errorf("fsck: a key as JSON: %w", err)
 	}
@@ -133,10 +122,7 @@ func (k Key) MarshalJSON() ([]byte, error) {
 
 // numberKey reads a whole number.
 func numberKey(text string) (Key, bool) {
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-		return Key{n}, true
-	}
-	n, err := strconv.ParseUint(text, 10, 64)
+	n, err := strconv.ParseInt(text, 10, 64)
 	return Key{n}, err == nil
 }
 

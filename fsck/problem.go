@@ -55,8 +55,6 @@ type Problem struct {
 	// the rows above.
 	Others []Key  `json:"others,omitempty"`
 	Name   string `json:"name"`
-	// NameBytes is the name if it is not UTF-8, since JSON cannot hold it.
-	NameBytes []byte `json:"name_base64,omitempty"`
 	// Is is the current path, nil for NULL. Want is the right path, nil if there is none or the
 	// problem is not about the path. For [WrongIDPath], both are id paths.
 	Is   *string `json:"is"`

@@ -2,7 +2,6 @@ package fsck
 
 import (
 	"fmt"
-	"unicode/utf8"
 
 	"github.com/pathlock-go/pathlock/internal/treerow"
 )
@@ -64,11 +63,7 @@ func (r *row) above() *row {
 
 // problem returns a problem of the row, without Others and Want.
 func (r *row) problem(kind Kind, format string, args ...any) *Problem {
-	p := &Problem{Kind: kind, Tree: r.tree, ID: r.key, Name: r.name, Is: r.path, Detail: fmt.Sprintf(format, args...)}
-	if !utf8.ValidString(r.name) {
-		p.NameBytes = []byte(r.name)
-	}
-	return p
+	return &Problem{Kind: kind, Tree: r.tree, ID: r.key, Name: r.name, Is: r.path, Detail: fmt.Sprintf(format, args...)}
 }
 
 // fault says what is wrong with a row's parent.

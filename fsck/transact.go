@@ -48,36 +48,21 @@ func (r *repair) treeBatch(ctx context.Context, p *plan, tree Key, edits []*edit
 	case r.isBusy(err), r.isRetryable(err):
 		r.skipTree(tree, err)
 		return false, nil
-	case !r.isRefused(err):
+	default:
 		return false, err
-	case len(edits) == 1:
-		r.skipRow(Skip{Tree: tree, ID: edits[0].row.key, Why: edits[0].why, Reason: err.Error()})
-		return false, nil
 	}
-	// The database refused the commit. Changing each row by itself shows which one is at fault.
-	for i := range edits {
-		late, err := r.treeBatch(ctx, p, tree, edits[i:i+1])
-		if err != nil {
-			return false, err
-		}
-		outdated = outdated || late
-	}
-	return outdated, nil
 }
 
-// retry tries a transaction until it is committed, or until another try is pointless. After a
-// refusal it tries again with care. While other sessions hold a lock, it tries again until
-// [RepairOptions.Wait] is over.
+// retry tries a transaction until it is committed, or until another try is pointless. While other
+// sessions hold a lock, it tries again until [RepairOptions.Wait] is over.
 func (r *repair) retry(ctx, held context.Context, w *writer, edits []*edit) error {
 	begun := time.Now()
 	for try := 1; ; try++ {
 		err := r.transact(ctx, held, w, edits)
-		refused := r.isRefused(err) && !w.careful
-		again := refused || r.isRetryable(err) || r.isBusy(err) && time.Since(begun) < r.opts.Wait
+		again := r.isRetryable(err) || r.isBusy(err) && time.Since(begun) < r.opts.Wait
 		if err == nil || !again || try == attempts || ctx.Err() != nil {
 			return err
 		}
-		w.careful = w.careful || refused
 	}
 }
 

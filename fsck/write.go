@@ -16,17 +16,15 @@ import (
 // writer makes edits of one tree in a transaction or, in a dry run, in memory alone.
 //
 // A unique index over names or paths may refuse a row, although all rows will be right in the end:
-// two siblings may have each other's path. The repair rolls a refused transaction back, and runs it
-// again with care: each edit can then be undone alone. A row in the way gets a path that no row can
-// have, until it gets its right one. If a name is refused, the row gets the next number.
+// two siblings may have each other's path. So each edit can be undone alone. A row in the way gets a
+// path that no row can have, until it gets its right one. If a name is refused, the row gets the
+// next number.
 type writer struct {
 	*plan
 	tree Key
 	// tx is nil in a dry run.
 	tx     *sql.Tx
 	number int
-	// careful is set if the database refused something in the transaction before.
-	careful bool
 	// now has the rows that the transaction has locked, as they are.
 	now     map[Key]*row
 	changes []Change
@@ -63,7 +61,7 @@ func (w *writer) write(ctx context.Context, edits []*edit) error {
 			return err
 		}
 		// PostgreSQL otherwise checks deferred constraints at the commit.
-		if w.careful && w.dialect == sqldialect.PostgreSQL {
+		if w.dialect == sqldialect.PostgreSQL {
 			if err := w.command(ctx, "SET CONSTRAINTS ALL IMMEDIATE"); err != nil {
 				return err
 			}
@@ -78,10 +76,8 @@ func (w *writer) write(ctx context.Context, edits []*edit) error {
 		if e.why == WrongPath {
 			do = w.writePaths
 		}
-		noted := len(w.changes)
 		err := do(ctx, e)
 		if why, skipped := errors.AsType[skipError](err); skipped {
-			w.changes = w.changes[:noted]
 			w.skips = append(w.skips, Skip{Tree: w.tree, ID: e.row.key, Why: e.why, Reason: why.Error()})
 		} else if err != nil {
 			return err
@@ -184,7 +180,13 @@ func (w *writer) move(ctx context.Context, e *edit) error {
 			return err
 		}
 	}
-	return w.attempt(ctx, e, func() error {
+	aside := false
+	return w.attempt(ctx, e, func() (bool, error) {
+		// Others in the tree that the row comes into may have its present paths.
+		fresh := !aside && e.to.tree != e.was.tree
+		aside = true
+		return fresh, nil
+	}, func() error {
 		to := e.to
 		if e.up != nil && to.parent.isFresh() {
 			to.parent = e.up.key
@@ -192,7 +194,9 @@ func (w *writer) move(ctx context.Context, e *edit) error {
 		var set []assignment
 		if to.tree != e.was.tree {
 			set = append(set, assignment{w.table.Tree, e.was.tree.value(), to.tree.value()})
-			set = append(set, w.asides(e.row)...)
+			if aside {
+				set = append(set, w.asides(e.row)...)
+			}
 		}
 		if to.parent != e.was.parent {
 			set = append(set, assignment{w.table.Parent, e.was.parent.value(), to.parent.value()})
@@ -211,11 +215,10 @@ func (w *writer) move(ctx context.Context, e *edit) error {
 	})
 }
 
-// asides are other paths for a row that comes into a tree, where others may have its present ones,
-// if the transaction is careful.
+// asides are other paths for a row, in the place of its present ones.
 func (w *writer) asides(r *row) (set []assignment) {
 	for i, is := range []*string{r.path, r.idPath} {
-		if column := []string{w.table.Path, w.table.IDPath}[i]; w.careful && column != "" && is != nil {
+		if column := []string{w.table.Path, w.table.IDPath}[i]; column != "" && is != nil {
 			set = append(set, assignment{column, *is, asidePath(r.key, w.limits[column])})
 		}
 	}
@@ -225,10 +228,11 @@ func (w *writer) asides(r *row) (set []assignment) {
 // renumberings is the most numbers that are tried, after which a refusal cannot be about the name.
 const renumberings = 100
 
-// attempt runs f, which makes an edit. If the database refuses that, a careful transaction undoes
-// f, and tries the next number behind the name if it is a unique index that refused it.
-func (w *writer) attempt(ctx context.Context, e *edit, f func() error) error {
-	if !w.careful {
+// attempt runs f, which makes an edit. If the database refuses that, it undoes f. If it is a unique
+// index that refused it, it tries again: once free has put aside what may be in the way, and else
+// with the next number behind the name.
+func (w *writer) attempt(ctx context.Context, e *edit, free func() (freed bool, err error), f func() error) error {
+	if w.tx == nil {
 		return f()
 	}
 	for try := 1; ; try++ {
@@ -245,8 +249,15 @@ func (w *writer) attempt(ctx context.Context, e *edit, f func() error) error {
 		if err := w.command(ctx, "ROLLBACK TO SAVEPOINT pathlock"); err != nil {
 			return errors.Join(refusal, err)
 		}
-		switch {
-		case w.dialect.Classify(refusal) != sqldialect.FailureDuplicate || e.why == WrongPath:
+		if w.dialect.Classify(refusal) != sqldialect.FailureDuplicate {
+			return skipError{refusal}
+		}
+		switch freed, err := free(); {
+		case err != nil:
+			return err
+		case freed:
+			continue
+		case e.why == WrongPath:
 			return skipError{refusal}
 		case try == renumberings:
 			return skipError{fmt.Errorf("refused with %d names: %w", renumberings, refusal)}
@@ -266,7 +277,7 @@ func (w *writer) command(ctx context.Context, statement string) error {
 func (w *writer) note(tree, id Key, why Kind, insert bool, set []assignment) {
 	for _, a := range set {
 		w.changes = append(w.changes, Change{
-			Transaction: w.number, Table: w.table.Table, Tree: tree, ID: id, Insert: insert, Column: a.column, Old: logged(a.old), New: logged(a.new), Why: why,
+			Transaction: w.number, Table: w.table.Table, Tree: tree, ID: id, Insert: insert, Column: a.column, Old: a.old, New: a.new, Why: why,
 		})
 	}
 }
@@ -307,12 +318,7 @@ func (w *writer) writePaths(ctx context.Context, e *edit) error {
 		is = w.now[e.row.key]
 	}
 	set := w.wrongPaths(e.row, is)
-	for _, a := range set {
-		if err := w.clear(ctx, e.row.key, a.column, a.new); err != nil {
-			return err
-		}
-	}
-	return w.attempt(ctx, e, func() error {
+	return w.attempt(ctx, e, func() (bool, error) { return w.clear(ctx, e.row.key, set) }, func() error {
 		if err := w.update(ctx, e.row.key, set); err != nil {
 			return err
 		}
@@ -324,16 +330,40 @@ func (w *writer) writePaths(ctx context.Context, e *edit) error {
 	})
 }
 
-// clear gives another path to rows that wrongly have the one that a row is to get, if the
-// transaction is careful.
-func (w *writer) clear(ctx context.Context, key Key, column string, path any) error {
-	if !w.careful || column == "" {
-		return nil
+// clear gives another path to rows that wrongly have one that a row is to get, and reports whether
+// there were any.
+func (w *writer) clear(ctx context.Context, key Key, set []assignment) (cleared bool, err error) {
+	for _, a := range set {
+		if a.column != w.table.Path && a.column != w.table.IDPath {
+			continue
+		}
+		asides, err := w.wrongHolders(ctx, key, a)
+		if err != nil {
+			return false, err
+		}
+		for _, r := range slices.SortedFunc(maps.Keys(asides), func(a, b *row) int { return cmp.Compare(a.order, b.order) }) {
+			aside := asidePath(r.key, w.limits[a.column])
+			set := []assignment{{a.column, asides[r], aside}}
+			if err := w.update(ctx, r.key, set); err != nil {
+				return false, err
+			}
+			w.note(r.tree, r.key, WrongPath, false, set)
+			if now := w.now[r.key]; now != nil {
+				w.setPath(now, a.column, aside)
+			}
+			cleared = true
+		}
 	}
-	at := w.dialect.Quote(column)
+	return cleared, nil
+}
+
+// wrongHolders returns the rows, besides the one with a key, that wrongly have the path that it is to
+// get, and how they have it.
+func (w *writer) wrongHolders(ctx context.Context, key Key, a assignment) (map[*row]string, error) {
+	at := w.dialect.Quote(a.column)
 	query := fmt.Sprintf("SELECT %s, %s FROM %s WHERE %s = ? AND %s = ?", w.dialect.Quote(w.table.Key), at, w.dialect.Quote(w.table.Table), w.dialect.Quote(w.table.Tree), at)
-	asides := make(map[*row]string)
-	if err := w.each(ctx, query, []any{w.tree.arg(), path}, func(rows *sql.Rows) error {
+	holders := make(map[*row]string)
+	err := w.each(ctx, query, []any{w.tree.arg(), a.new}, func(rows *sql.Rows) error {
 		var value any
 		var is string
 		if err := rows.Scan(&value, &is); err != nil {
@@ -341,26 +371,12 @@ func (w *writer) clear(ctx context.Context, key Key, column string, path any) er
 		}
 		holder, err := w.readKey(w.table.Key, value)
 		if r := w.byKey[holder]; r != nil && holder != key {
-			right := &row{path: &is, idPath: &is}
-			w.unpad(column, &is)
-			if r.state != placed || slices.ContainsFunc(w.wrongPaths(r, right), func(a assignment) bool { return a.column == column }) {
-				asides[r] = is
+			w.unpad(a.column, &is)
+			if r.state != placed || slices.ContainsFunc(w.wrongPaths(r, &row{path: &is, idPath: &is}), func(b assignment) bool { return a.column == b.column }) {
+				holders[r] = is
 			}
 		}
 		return err
-	}); err != nil {
-		return err
-	}
-	for _, r := range slices.SortedFunc(maps.Keys(asides), func(a, b *row) int { return cmp.Compare(a.order, b.order) }) {
-		aside := asidePath(r.key, w.limits[column])
-		set := []assignment{{column, asides[r], aside}}
-		if err := w.update(ctx, r.key, set); err != nil {
-			return err
-		}
-		w.note(r.tree, r.key, WrongPath, false, set)
-		if now := w.now[r.key]; now != nil {
-			w.setPath(now, column, aside)
-		}
-	}
-	return nil
+	})
+	return holders, err
 }

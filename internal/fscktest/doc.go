@@ -18,7 +18,6 @@ func Run(t *testing.T, database Database) {
 	t.Run("NoParent", func(t *testing.T) { testNoParent(t, database) })
 	t.Run("Live", func(t *testing.T) { testLive(t, database) })
 	t.Run("Padded", func(t *testing.T) { testPadded(t, database) })
-	t.Run("NotUTF8", func(t *testing.T) { testNotUTF8(t, database) })
 	t.Run("Refused", func(t *testing.T) { testRefused(t, database) })
 	t.Run("Gate", func(t *testing.T) { testGate(t, database) })
 }

@@ -1,8 +1,6 @@
 package fscktest
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"testing"
@@ -41,46 +39,5 @@ func testLive(t *testing.T, database Database) {
 				}
 			})
 		}
-	}
-}
-
-// testNotUTF8 has a name that is not UTF-8. The log and the report hold its bytes.
-func testNotUTF8(t *testing.T, database Database) {
-	types := columnTypes{}
-	var name any = []byte("b\xffd")
-	switch database.Dialect {
-	case fsck.MySQL:
-		types.name = "VARBINARY(40)"
-	case fsck.SQLite:
-		name = "b\xffd"
-	default:
-		t.Skip("every text is UTF-8")
-	}
-	w := oddWorld(t, database, types)
-	w.put(t, 1, 1, nil, name, "/x")
-	var log bytes.Buffer
-	var told []fsck.Problem
-	_, summary := w.repair(t, fsck.RepairOptions{Apply: true, Log: &log, Report: func(p fsck.Problem) error { told = append(told, p); return nil }})
-	if summary.After.Total() > 0 || w.dump(t)["1"] != `"1" NULL "b_d" "/b_d"` {
-		t.Errorf("mended %v, left %v", w.dump(t), summary.After.Problems)
-	}
-	if len(told) == 0 || string(told[0].NameBytes) != "b\xffd" {
-		t.Errorf("reported %+v", told)
-	}
-	var change struct {
-		Old struct {
-			Bytes []byte `json:"base64"`
-		} `json:"old"`
-		New string `json:"new"`
-	}
-	for line := range bytes.Lines(log.Bytes()) {
-		if bytes.Contains(line, []byte(`"column":"name"`)) {
-			if err := json.Unmarshal(line, &change); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if string(change.Old.Bytes) != "b\xffd" || change.New != "b_d" {
-		t.Errorf("the log says %q -> %q:\n%s", change.Old, change.New, &log)
 	}
 }

@@ -76,9 +76,7 @@ Exit codes, as of fsck(8):
     change    a change that was made or, without --apply, would be
     skipped   a row or a tree that the repair skipped
     left      a problem that the repair leaves
-    summary   the numbers, at the end
-
-A text that is not UTF-8 is written as {"base64":"…"}.`
+    summary   the numbers, at the end`
 }
 
 // Run implements the command.

@@ -85,7 +85,7 @@ func written(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return "NULL"
-	case string, fsck.Bytes:
+	case string:
 		return fmt.Sprintf("%q", v)
 	default:
 		return fmt.Sprint(v)
