@@ -65,6 +65,13 @@ func (t *Table) validate() error {
 			return fmt.Errorf("%w: no %s is given", ErrTable, column.what)
 		}
 	}
+	named := make(map[string]string)
+	for _, column := range t.described() {
+		if other := named[column.name]; column.name != "" && other != "" {
+			return fmt.Errorf("%w: the %s and the %s are both %q", ErrTable, other, column.what, column.name)
+		}
+		named[column.name] = column.what
+	}
 	if t.Path == "" && t.IDPath == "" {
 		return fmt.Errorf("%w: neither a path nor an id path column is given", ErrTable)
 	}

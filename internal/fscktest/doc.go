@@ -19,5 +19,4 @@ func Run(t *testing.T, database Database) {
 	t.Run("Live", func(t *testing.T) { testLive(t, database) })
 	t.Run("Padded", func(t *testing.T) { testPadded(t, database) })
 	t.Run("Refused", func(t *testing.T) { testRefused(t, database) })
-	t.Run("Gate", func(t *testing.T) { testGate(t, database) })
 }

@@ -59,27 +59,6 @@ func testMeanwhile(t *testing.T, database Database) {
 	}
 }
 
-// testGate repairs a tree in which an editor holds a lock, and again after the editor has released
-// it.
-func testGate(t *testing.T, database Database) {
-	w := newWorld(t, database, schema{})
-	w.insert(t, with(Node{5, 1, 4, "x", "/wrong", "/1/4/5", false})...)
-	locker, release := editor(t, "/c")
-	opts := fsck.RepairOptions{Apply: true, Locker: locker, Wait: pathlock.NoWait}
-	w.skipsOne(t, opts, "tree 1: ", "an editor")
-	if path := w.rows(t)[5].Path; path != "/wrong" {
-		t.Errorf("path %q: changed without the gate", path)
-	}
-	release()
-	if _, err := w.checker(t).Repair(t.Context(), opts); err != nil {
-		t.Fatal(err)
-	}
-	w.sound(t, w.rows(t))
-	if trees, err := locker.Trees(t.Context()); err != nil || len(trees) > 0 {
-		t.Errorf("held afterwards: %v (%v)", trees, err)
-	}
-}
-
 // editor returns a locker under which an editor has locked a path of tree 1, and what releases the
 // lock.
 func editor(t *testing.T, path string) (locker *pathlock.Locker, release func()) {

@@ -102,9 +102,6 @@ func (c *doctorCommand) validate() error {
 	case c.Table != "" && c.DB == "":
 		return fmt.Errorf("%w: --table without --db", errUsage)
 	}
-	if c.Table != "" {
-		return c.columns.validate()
-	}
 	return nil
 }
 

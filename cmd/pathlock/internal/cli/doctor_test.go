@@ -73,20 +73,3 @@ func TestDoctorJSON(t *testing.T) {
 		}
 	}
 }
-
-// The last line for people counts in English.
-func TestDoctorCounts(t *testing.T) {
-	t.Parallel()
-	for args, want := range map[string]string{
-		"--maxmemory 100mb --maxmemory-policy allkeys-lru --appendonly no":                       "1 problem, 1 warning, ",
-		"--maxmemory 100mb --maxmemory-policy noeviction --appendonly yes":                       "0 problems, 0 warnings, ",
-		"--maxmemory-policy allkeys-lru --maxmemory 0 --appendonly no --min-replicas-max-lag 10": "0 problems, 2 warnings, ",
-	} {
-		server := testredis.Start(t, testredis.Redis, strings.Fields(args)...)
-		_, out, errs := run(t, "doctor", "--locks", "redis://"+server.Addr+"/0")
-		lines := strings.Split(strings.TrimSpace(out), "\n")
-		if !strings.HasPrefix(lines[len(lines)-1], want) {
-			t.Errorf("%s: %s%s", args, out, errs)
-		}
-	}
-}

@@ -11,52 +11,6 @@ import (
 	"testing"
 )
 
-// A repair that is killed again and again, each time after one transaction, has the same outcome as
-// one that runs to its end.
-func TestKilled(t *testing.T) {
-	const n = 2000
-	flags := []string{"fsck", "--table", "suites", "--repair", "--apply", "--locks", "off", "--log"}
-	url, whole := table(t, many(n))
-	if code, out, errs := run(t, append(flags, filepath.Join(t.TempDir(), "log"), "--db", url)...); code != 1 {
-		t.Fatalf("exit code %d: %s%s", code, out, errs)
-	}
-	url, pieces := table(t, many(n))
-	kills := 0
-	for {
-		log := filepath.Join(t.TempDir(), "log")
-		if err := syscall.Mkfifo(log, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		cmd := program(t, append(flags, log, "--db", url)...)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		pipe, err := os.Open(log) // through a pipe, the log shows when a transaction is written and committed
-		if err != nil {
-			t.Fatal(err)
-		}
-		for lines := bufio.NewScanner(pipe); lines.Scan(); {
-			if strings.Contains(lines.Text(), `"commit":true`) {
-				_ = cmd.Process.Kill()
-			}
-		}
-		_ = pipe.Close()
-		if err := cmd.Wait(); cmd.ProcessState.ExitCode() >= 0 {
-			if cmd.ProcessState.ExitCode() != 1 && cmd.ProcessState.ExitCode() != 0 {
-				t.Fatalf("not killed, and %v", err)
-			}
-			break
-		}
-		kills++
-	}
-	if kills < 3 {
-		t.Errorf("killed %d times only", kills)
-	}
-	if got, want := dump(t, pieces), dump(t, whole); got != want {
-		t.Errorf("after %d kills\n%s\nwant\n%s", kills, got, want)
-	}
-}
-
 // SIGINT ends a repair after the transaction that it is in.
 func TestInterrupt(t *testing.T) {
 	url, db := table(t, many(2000))

@@ -49,7 +49,6 @@ func TestTranscripts(t *testing.T) {
 	}
 	t.Run("SQLite", func(t *testing.T) { test(t, "sqlite://$WORK/app.db") })
 	t.Run("Redis", func(t *testing.T) { test(t, testserver.Redis(t)) })
-	t.Run("PostgreSQL", func(t *testing.T) { test(t, testserver.Postgres(t)) })
 }
 
 // people hold locks and wait for them while a transcript runs.

@@ -1,11 +1,9 @@
 package cli_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -68,33 +66,6 @@ func TestAnInterruptedLookEndsAtOnce(t *testing.T) {
 		code := cli.Main(ctx, []string{command, "--locks", "redis://" + server.Addr + "/0"}, io.Discard, io.Discard)
 		if took := time.Since(began); code != 130 || took > 2*time.Second {
 			t.Errorf("%s: exit code %d after %v", command, code, took)
-		}
-	}
-}
-
-// A report that cannot be written is one line.
-func TestAFullDiskIsSaidOnce(t *testing.T) {
-	t.Parallel()
-	url, tree, _, _ := held(t, "a rename")
-	var claims []pathlock.Claim
-	for i := range 200 { // more than a buffer
-		claims = append(claims, pathlock.X(pathlock.MustParsePath(fmt.Sprintf("/another directory %d", i))))
-	}
-	lock, err := opened(t, url).Acquire(t.Context(), pathlock.Request{Tree: tree, Claims: claims})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = lock.Release(context.Background()) })
-	for _, args := range [][]string{{"ls", cli.NameOf(tree)}, {"ls", "--json", cli.NameOf(tree)}, {"doctor"}} {
-		full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
-		if err != nil {
-			t.Skip(err)
-		}
-		var errs bytes.Buffer
-		code := cli.Main(t.Context(), append(args, "--locks", url), full, &errs)
-		_ = full.Close()
-		if code != 8 || strings.Count(errs.String(), "no space left") != 1 || !strings.HasPrefix(errs.String(), "pathlock: write the report: ") {
-			t.Errorf("%v: exit code %d: %s", args, code, errs.String())
 		}
 	}
 }

@@ -24,14 +24,6 @@ type columns struct {
 	Version    string `help:"Column of a number that grows with each change of a row, those of a repair, too (default: none)." name:"version-column" placeholder:"NAME" group:"Columns of the table:"`
 }
 
-// flags are the columns, and the flags that name them.
-func (c columns) flags() [][2]string {
-	return [][2]string{
-		{"--key", c.Key}, {"--tree-column", c.TreeColumn}, {"--parent", c.Parent}, {"--name", c.Name}, {"--path", c.Path},
-		{"--id-path", c.IDPath}, {"--deleted", c.Deleted}, {"--version-column", c.Version},
-	}
-}
-
 // describe describes a table to package fsck.
 func (c columns) describe(table, namespace string) fsck.Table {
 	return fsck.Table{
@@ -40,32 +32,10 @@ func (c columns) describe(table, namespace string) fsck.Table {
 	}
 }
 
-// validate returns an error if a name is missing, or if two flags name the same column.
-func (c columns) validate() error {
-	named := make(map[string]string)
-	for i, column := range c.flags() {
-		flag, name := column[0], column[1]
-		switch other := named[name]; {
-		case name == "" && i < 4:
-			return fmt.Errorf("%w: %s is empty", errUsage, flag)
-		case name != "" && other != "":
-			return fmt.Errorf("%w: %s and %s are both the column %q", errUsage, other, flag, name)
-		}
-		named[name] = flag
-	}
-	if c.Path == "" && c.IDPath == "" {
-		return fmt.Errorf("%w: neither --path nor --id-path names a column", errUsage)
-	}
-	return nil
-}
-
 // validate returns an error if flags contradict each other, or have an invalid value.
 func (c *fsckCommand) validate() error {
 	if c.Table == "" {
 		return fmt.Errorf("%w: --table is empty", errUsage)
-	}
-	if err := c.columns.validate(); err != nil {
-		return err
 	}
 	if _, err := pathlock.NewTree(cmp.Or(c.Namespace, c.Table), "any"); err != nil {
 		return fmt.Errorf("%w: --namespace: %w", errUsage, err)

@@ -92,29 +92,25 @@ type changes struct {
 	json  bool
 	known map[string]holdLine
 	order []string
-	// missedAt is when a failure was last written, zero if the last look succeeded.
-	missedAt time.Time
+	// missing is set while looks fail.
+	missing bool
 }
-
-// missedAgain is how often the failures of an outage are written.
-const missedAgain = time.Minute
 
 func newChanges(s streams, json bool) *changes {
 	return &changes{out: bufio.NewWriter(s.out), errs: s.errs, json: json, known: make(map[string]holdLine)}
 }
 
-// missed writes the first failure of an outage, and one a minute of those that follow. What
-// differs between them is mostly a port.
+// missed writes the first failure of an outage.
 func (c *changes) missed(err error) {
-	if c.missedAt.IsZero() || time.Since(c.missedAt) >= missedAgain {
-		c.missedAt = time.Now()
+	if !c.missing {
 		_, _ = fmt.Fprintln(c.errs, "pathlock:", printable(err.Error()))
 	}
+	c.missing = true
 }
 
 func (c *changes) saw(all []pathlock.Snapshot) error {
-	if !c.missedAt.IsZero() {
-		c.missedAt = time.Time{}
+	if c.missing {
+		c.missing = false
 		_, _ = fmt.Fprintln(c.errs, "pathlock: the lock store answers again")
 	}
 	now := make(map[string]holdLine)

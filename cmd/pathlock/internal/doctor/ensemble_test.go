@@ -15,29 +15,17 @@ import (
 
 func TestZooKeeper(t *testing.T) {
 	t.Parallel()
-	t.Run("alone", func(t *testing.T) {
-		t.Parallel()
-		r := locks(t, "zk://"+testzk.Start(t).Addr+"/locks", doctor.Options{})
-		want(t, r, doctor.Fine, "version", "standalone")
-		want(t, r, doctor.Warning, "ensemble", "alone")
-		want(t, r, doctor.Fine, "trial", "handed over")
-	})
-	t.Run("ensemble", func(t *testing.T) {
-		t.Parallel()
-		servers := testzk.StartEnsemble(t)
-		url := "zk://" + servers.Hosts() + "/locks"
-		r := locks(t, url, doctor.Options{})
-		want(t, r, doctor.Fine, "ensemble", "3 servers")
-		sound(t, r)
-		follower := servers.Follower()
-		follower.Kill()
-		want(t, locks(t, url, doctor.Options{}), doctor.Warning, "server", follower.Addr)
-		servers.Leader().Kill()
-		for _, s := range servers.Servers {
-			testserver.Await(t, "no server serves", func() bool { return s.Mode() == "" })
-		}
-		want(t, locks(t, url, doctor.Options{Patience: time.Second}), doctor.Problem, "answer", "nothing is granted")
-	})
+	servers := testzk.StartEnsemble(t)
+	url := "zk://" + servers.Hosts() + "/locks"
+	r := locks(t, url, doctor.Options{})
+	want(t, r, doctor.Fine, "trial", "handed over")
+	sound(t, r)
+	servers.Follower().Kill()
+	servers.Leader().Kill()
+	for _, s := range servers.Servers {
+		testserver.Await(t, "no server serves", func() bool { return s.Mode() == "" })
+	}
+	want(t, locks(t, url, doctor.Options{Patience: time.Second}), doctor.Problem, "answer", "nothing is granted")
 }
 
 func TestEtcd(t *testing.T) {
@@ -105,7 +93,6 @@ func TestMembersThatAreAlone(t *testing.T) {
 	etcd, zk, redis := testetcd.Start(t), testzk.Start(t), testredis.Start(t, testredis.Redis, "--appendonly", "yes")
 	r := locks(t, "quorum:etcd://"+etcd.Addr+"|zk://"+zk.Addr+"|"+urlOf(redis), doctor.Options{})
 	want(t, r, doctor.Fine, "members", "stand in")
-	want(t, r, doctor.Fine, "ensemble", "stand in")
 	want(t, r, doctor.Fine, "replicas", "stand in")
 }
 

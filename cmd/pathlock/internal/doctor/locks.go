@@ -58,7 +58,12 @@ func (e *exam) locks(ctx context.Context, url, password string) error {
 	case *etcdstore.Store:
 		tries = e.etcd(ctx, about, store)
 	case *zkstore.Store:
-		tries = e.zooKeeper(ctx, url, about)
+		if err := e.ask(ctx, store.Ping); err != nil {
+			e.unanswered(about, err)
+			return nil
+		}
+		e.fine(about, answerCheck, "the ensemble serves")
+		tries = true
 	default:
 		e.found(Warning, about, "store", "no other program sees the locks of this store", "programs that share a tree are not kept apart", "give the programs a lock store that they share")
 		return nil

@@ -42,20 +42,6 @@ var redisRules = []rule{
 			return bad(Problem, fmt.Sprintf("maxmemory-policy is %s, and maxmemory %s", policy, f["maxmemory_human"]), "a full server evicts locks that are held, and grants them to others", change)
 		}
 	}},
-	{"memory", func(f facts) Finding {
-		is := fmt.Sprintf("%s of %s are used", f["used_memory_human"], f["maxmemory_human"])
-		const change = "raise maxmemory, or find out what fills the server"
-		switch used, limit := f.number("used_memory"), f.number("maxmemory"); {
-		case limit == 0:
-			return bad(Advice, "there is no maxmemory; "+f["used_memory_human"]+" are used", "a server that takes all of the host's memory is killed, and forgets locks", "set maxmemory to what the host can spare")
-		case used >= limit:
-			return bad(Problem, is, "nothing new is granted; releases and renewals go on", change)
-		case used >= 0.8*limit:
-			return bad(Warning, is, "nothing new is granted once it is full", change)
-		default:
-			return fine("%s", is)
-		}
-	}},
 	{"persistence", judgePersistence},
 	{"replicas", judgeReplicas},
 }

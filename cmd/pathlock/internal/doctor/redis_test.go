@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -25,16 +24,11 @@ func TestRedisSettings(t *testing.T) {
 	}{
 		{"--appendonly yes", doctor.Fine, "persistence", "appendfsync is everysec"},
 		{"--appendonly yes --appendfsync no", doctor.Warning, "persistence", "forgets the locks"},
-		{"--appendonly yes --appendfsync always", doctor.Fine, "persistence", "appendfsync is always"},
 		{"--appendonly no", doctor.Warning, "persistence", "two owners may hold the same node"},
 		{"--maxmemory 100mb --maxmemory-policy allkeys-lru", doctor.Problem, "eviction", "allkeys-lru"},
-		{"--maxmemory 100mb --maxmemory-policy volatile-ttl", doctor.Problem, "eviction", "volatile-ttl"},
 		{"--maxmemory-policy allkeys-lru", doctor.Warning, "eviction", "as soon as somebody sets a limit"},
 		{"--maxmemory 100mb", doctor.Fine, "eviction", "noeviction"},
-		{"--maxmemory 100mb", doctor.Fine, "memory", "of 100.00M"},
-		{"--maxmemory 1kb", doctor.Problem, "memory", "nothing new is granted"},
 		{"--maxmemory 1kb", doctor.Problem, "trial", "out of memory"},
-		{"--maxmemory 0", doctor.Advice, "memory", "no maxmemory"},
 		{"--databases 2", doctor.Fine, "trial", "handed over"},
 		{"--databases 2", doctor.Fine, "version", "7."},
 	} {
@@ -85,11 +79,6 @@ func waitFor(t *testing.T, holds func() bool) {
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
-}
-
-func TestRedisVersions(t *testing.T) {
-	t.Parallel()
-	want(t, locks(t, urlOf(testredis.Start(t, testredis.Valkey)), doctor.Options{}), doctor.Fine, "version", "valkey ")
 }
 
 // A primary that may be cut off from its replicas is found, and one that stops then is not.
@@ -161,32 +150,6 @@ func TestTheURLOfASentinel(t *testing.T) {
 	}
 }
 
-// A primary that takes no writes for want of replicas is told apart from one that is full or a
-// replica.
-func TestRedisLacksReplicas(t *testing.T) {
-	t.Parallel()
-	server := testredis.Start(t, testredis.Redis, "--min-replicas-to-write", "1", "--min-replicas-max-lag", "10")
-	r := locks(t, urlOf(server), doctor.Options{})
-	want(t, r, doctor.Problem, "service", "has too few replicas in time")
-	f := want(t, r, doctor.Problem, "replicas", "0 of them in time")
-	if !strings.Contains(f.Change, "min-replicas-to-write 0") {
-		t.Errorf("the change is %q", f.Change)
-	}
-}
-
-// A server that has as many clients as it may ends the connections of others: the remedy is not
-// another password.
-func TestRedisWithTooManyClients(t *testing.T) {
-	t.Parallel()
-	server := testredis.Start(t, testredis.Redis)
-	server.Do("CONFIG", "SET", "maxclients", 1)
-	must(t, server.Client().Ping(t.Context()).Err()) // which keeps its connection
-	f := want(t, locks(t, urlOf(server), doctor.Options{}), doctor.Problem, "answer", "nothing is granted")
-	if strings.Contains(f.Change, "password") && !strings.Contains(f.Is, "max number of clients") {
-		t.Errorf("%s: the change is %q", f.Is, f.Change)
-	}
-}
-
 // A server that is not there is a finding, and a URL that names none is an error.
 func TestNoServer(t *testing.T) {
 	t.Parallel()
@@ -203,29 +166,6 @@ func TestNoServer(t *testing.T) {
 	}
 	if _, err := doctor.Locks(t.Context(), "nonsense://x", "", doctor.Options{}); err == nil {
 		t.Error("there is no error")
-	}
-}
-
-// Doctors that run again and again, and at once, leave few keys behind, and are not in each other's
-// way.
-func TestFewKeysAreLeft(t *testing.T) {
-	t.Parallel()
-	server := testredis.Start(t, testredis.Redis)
-	var doctors sync.WaitGroup
-	for range 8 {
-		doctors.Go(func() {
-			for range 10 {
-				want(t, locks(t, urlOf(server), doctor.Options{}), doctor.Fine, "trial", "handed over")
-			}
-		})
-	}
-	doctors.Wait()
-	keys, err := server.Client().Keys(t.Context(), "*").Result()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(keys) > 16 {
-		t.Errorf("80 runs leave %d keys, such as %s", len(keys), keys[0])
 	}
 }
 
