@@ -157,6 +157,9 @@ func (w *writer) isOutdated(e *edit) bool {
 			return true
 		}
 		now := w.now[r.key]
+		if w.creations[r] != nil {
+			was = r.seat // an index may have refused the planned name
+		}
 		if up := r.up; up != nil && was.parent.isFresh() {
 			was.parent = up.key
 		}

@@ -48,8 +48,6 @@ func TestMySQLSessionFlaws(t *testing.T) {
 		}{
 			{"not strict", map[string]string{"sql_mode": "'NO_ENGINE_SUBSTITUTION'"}, map[string]string{"sql_mode": "'STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION'"},
 				treeschema.StrictMode, "sql_mode=%27STRICT_TRANS_TABLES%2CNO_ENGINE_SUBSTITUTION%27"},
-			{"READ UNCOMMITTED", map[string]string{"transaction_isolation": "'READ-UNCOMMITTED'"}, map[string]string{"transaction_isolation": "'READ-COMMITTED'"},
-				treeschema.Isolation, "isolation=%27READ-COMMITTED%27"},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				found, ok := errors.AsType[*gormplugin.SchemaError](gormplugin.Verify(openMigrated(t, mysqlDatabase(t, server, c.settings))))

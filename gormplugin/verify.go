@@ -24,9 +24,6 @@ type Finding = treeschema.Finding
 type Severity = treeschema.Severity
 
 const (
-	// Advice means that nothing is wrong or slow. The database could also catch what the plugin
-	// prevents.
-	Advice = treeschema.Advice
 	// Warning means that statements are slow, wait for each other needlessly, or fail needlessly,
 	// or that somebody has to see for themselves, as with a trigger.
 	Warning = treeschema.Warning
@@ -81,7 +78,7 @@ func OneWriter() Option { return func(p *Plugin) { p.oneWriter = true } }
 // It returns what it finds as a [*SchemaError], in which every finding comes with the statements
 // that mend it ([AllowRawWrites] lets them pass), or with advice where one plain statement does
 // not. An error that matches [ErrUnsafeSchema] should keep the program from starting; the others
-// are for the log. A finding that is [Advice] is about a second line of defence.
+// are for the log.
 //
 //	err := gormplugin.Verify(db)
 //	if errors.Is(err, gormplugin.ErrUnsafeSchema) {

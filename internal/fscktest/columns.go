@@ -31,7 +31,8 @@ func testColumns(t *testing.T, database Database) {
 			{func(d *fsck.Table) { d.Table = "nothing" }, `table "nothing": `},
 			{func(d *fsck.Table) { d.Parent = "father" }, `table "suites": the parent column, "father": `},
 			{func(d *fsck.Table) { d.Deleted = "shown" }, `table "suites": the column of the deletion mark, "shown": `},
-			{func(d *fsck.Table) { d.Key = "plan_id" }, `table "suites": the key column, "plan_id", has 1 in several rows`},
+			{func(d *fsck.Table) { d.Key = "version" }, `table "suites": the key column, "version", has 1 in several rows`},
+			{func(d *fsck.Table) { d.IDPath = d.Path }, `the path column and the id path column are both "path"`},
 			{func(d *fsck.Table) { d.Path, d.IDPath = "", "" }, "neither a path nor an id path"},
 		} {
 			table := w.table

@@ -101,8 +101,6 @@ func conjuncts(condition string) []string {
 type rows struct {
 	// live: no deleted ones. below: none without a parent. top: none with a parent.
 	live, below, top bool
-	// onlyNull: of those without a parent, not those whose parent is a zero value.
-	onlyNull bool
 }
 
 // restrict adds a condition, and reports whether it is known.
@@ -110,9 +108,7 @@ func (c *checker) restrict(r *rows, condition string) bool {
 	parent := strings.ToLower(c.table.Parent)
 	for _, term := range conjuncts(condition) {
 		switch {
-		case term == parent+" is null":
-			r.top, r.onlyNull = true, true
-		case strings.HasPrefix(term, parent+" is null or ") && !c.mentionsOther(term, c.table.Parent):
+		case term == parent+" is null", strings.HasPrefix(term, parent+" is null or ") && !c.mentionsOther(term, c.table.Parent):
 			r.top = true
 		case term == parent+" is not null":
 			r.below = true
@@ -166,13 +162,4 @@ func guarded(expression string) (condition, value string, ok bool) {
 		}
 	}
 	return "", "", false
-}
-
-// coalesced reports whether an expression is a column with a constant in the place of NULL.
-func coalesced(expression, column string) bool {
-	expression = bare(normal(expression))
-	inside, rest := group(expression)
-	list := split(inside, ",")
-	return (strings.HasPrefix(expression, "coalesce(") || strings.HasPrefix(expression, "ifnull(")) && rest == "" &&
-		len(list) == 2 && bare(list[0]) == strings.ToLower(column) && regexp.MustCompile(`^[('\d-][^a-z]*$`).MatchString(bare(list[1]))
 }

@@ -10,26 +10,19 @@ import (
 type Severity uint8
 
 const (
-	// Advice means that nothing is wrong or slow. The database could also catch what the plugin
-	// prevents.
-	Advice Severity = iota
 	// Warning means that statements are slow, wait for each other needlessly, or fail needlessly,
 	// or that somebody has to see for themselves, as with a trigger.
-	Warning
+	Warning Severity = iota
 	// Unsafe means that a tree can break, or that nothing can be written.
 	Unsafe
 )
 
-// String returns "advice", "warning" or "unsafe".
+// String returns "warning" or "unsafe".
 func (s Severity) String() string {
-	switch s {
-	case Unsafe:
+	if s == Unsafe {
 		return "unsafe"
-	case Warning:
-		return "warning"
-	default:
-		return "advice"
 	}
+	return "warning"
 }
 
 // Check names what was checked.
@@ -45,12 +38,8 @@ const (
 	Siblings Check = "siblings"
 	// TopRows: a unique index keeps live rows without a parent apart, though NULL equals no NULL.
 	TopRows Check = "top rows"
-	// DeletedNames: a softly deleted row does not block its name for live rows.
-	DeletedNames Check = "deleted names"
 	// PathIndex: an index leads to the rows below a path.
 	PathIndex Check = "path index"
-	// Paths: a unique index keeps live rows with one path apart.
-	Paths Check = "paths"
 	// Collation: names, paths and keys are compared byte by byte.
 	Collation Check = "collation"
 	// Length: the columns hold what the model says.
@@ -112,7 +101,7 @@ type Finding struct {
 // Adds reports whether the statements add an index that is needed, and change nothing that is
 // there.
 func (f Finding) Adds() bool {
-	return f.Severity > Advice && len(f.Statements) > 0 && slices.Contains([]Check{Siblings, TopRows, PathIndex}, f.Check)
+	return len(f.Statements) > 0 && slices.Contains([]Check{Siblings, TopRows, PathIndex}, f.Check)
 }
 
 // String is the finding on one line, the statements included.

@@ -29,10 +29,6 @@ var (
 			Severity: Unsafe, Check: Inheritance, Missing: "its rows are also those of %s",
 			Why: "writes by that name are not guarded", Advice: "register the model with that table if it is partitioned; otherwise separate the tables",
 		},
-		"subscription": {
-			Severity: Unsafe, Check: Writers, Missing: "the subscription %s writes its rows", Why: "another server writes past the row locks of this one",
-			Advice: "write the tree on one server only, and exclude its table from that server's subscriptions",
-		},
 	}
 	unseenNames = map[string]Finding{
 		"trigger":   {Severity: Warning, Check: Triggers, Missing: "there is the trigger %s", Why: unseen, Advice: unseenAdvice},

@@ -93,16 +93,9 @@ func mysqlSettings() []setting {
 		modes := strings.Split(mode, ",")
 		return !slices.Contains(modes, "STRICT_TRANS_TABLES") && !slices.Contains(modes, "STRICT_ALL_TABLES")
 	}
-	uncommitted := func(variable string) Finding {
-		return Finding{
-			Severity: Warning, Check: Isolation, Missing: "the isolation level is READ UNCOMMITTED", Why: "statements are planned on rows that may never be committed, and then fail",
-			Advice: "add " + variable + "=%27READ-COMMITTED%27 to the DSN",
-		}
-	}
 	session := func(check Check, missing, why, name string) Finding {
 		return Finding{Severity: Unsafe, Check: check, Missing: missing, Why: why, Advice: "take " + name + " out of the DSN, or of the server's options"}
 	}
-	isUncommitted := func(v string) bool { return v == "READ-UNCOMMITTED" }
 	isOff := func(v string) bool { return !isOn(v) }
 	return []setting{
 		// 8.0.17 brought utf8mb4_0900_bin.
@@ -115,9 +108,6 @@ func mysqlSettings() []setting {
 		{"sql_mode", func(v string) bool { return strings.Contains(v, "EMPTY_STRING_IS_NULL") }, Finding{
 			Severity: Unsafe, Check: StrictMode, Missing: "sql_mode has EMPTY_STRING_IS_NULL", Why: "the path of a root row, which is empty, becomes NULL", Advice: "take it out of sql_mode in the DSN, or of the server's",
 		}},
-		// MariaDB before 11.1 calls it tx_isolation.
-		{"transaction_isolation", isUncommitted, uncommitted("transaction_isolation")},
-		{"tx_isolation", isUncommitted, uncommitted("tx_isolation")},
 		{"wsrep_provider", func(v string) bool { return v != "" && v != "none" }, several("the server is a node of a Galera cluster",
 			"send all writes to one node, by a proxy that has one writer, and SET GLOBAL read_only = ON on the others; wsrep_sync_wait is not enough")},
 		{"group_replication_single_primary_mode", isOff, several("group replication is in multi-primary mode",

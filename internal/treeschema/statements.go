@@ -97,35 +97,20 @@ func (c *checker) topIndex() ([]string, string) {
 	return append(statements, c.create("UNIQUE ", "top", key, "")), ""
 }
 
-// pathIndex makes an index over tree and path of live rows. A unique one has a part that is NULL
-// for deleted rows in the place of a condition: so it finds those, too, and serves queries whose
-// condition for live rows has a placeholder.
-func (c *checker) pathIndex(path Text, unique bool) ([]string, string) {
+// pathIndex makes an index over tree and path, or over as much of the path as an index holds.
+func (c *checker) pathIndex(path Text) ([]string, string) {
 	columns := []string{c.table.Tree, path.Column}
 	key := c.parts(columns)
-	if !unique {
+	if c.isMySQL() {
 		col, tree := c.columns[path.Column], c.columns[c.table.Tree]
-		if most := (mysqlIndexBytes - tree.Bytes) / mysqlCharacter; c.isMySQL() && isLong(tree) {
+		if isLong(tree) {
 			return nil, c.refuses(columns)
-		} else if c.isMySQL() && (isLong(col) || col.Length > most) {
+		}
+		if most := (mysqlIndexBytes - tree.Bytes) / mysqlCharacter; isLong(col) || col.Length > most {
 			key[1] += fmt.Sprintf("(%d)", most)
 		}
-		return []string{c.create("", path.Column, key, "")}, ""
 	}
-	words := c.refuses(columns)
-	switch {
-	case words != "":
-		return nil, words
-	case !c.isMySQL():
-		if live := c.table.live("", c.dialect.QuotePart); live != "" {
-			key = append(key, "(CASE WHEN "+live+" THEN 1 END)")
-		}
-		return []string{c.create("UNIQUE ", path.Column, key, "")}, ""
-	case len(c.table.Marks) > 0 && c.columns[path.Column].Bytes+c.columns[c.table.Tree].Bytes >= mysqlIndexBytes:
-		return nil, "the index has no room for a part that is NULL for deleted rows"
-	}
-	mark, statements := c.mark()
-	return append(statements, c.create("UNIQUE ", path.Column, append(key, mark...), "")), ""
+	return []string{c.create("", path.Column, key, "")}, ""
 }
 
 // mark returns the generated column that is NULL for deleted rows, and the statement that makes it

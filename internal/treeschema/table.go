@@ -39,8 +39,6 @@ type Mark struct {
 	Column string
 	// Live is the column's value in a live row, as SQL: NULL, or a literal such as 0.
 	Live string
-	// Flag is set if all deleted rows have the same value.
-	Flag bool
 }
 
 // texts are the columns that must compare byte by byte.

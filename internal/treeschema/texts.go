@@ -8,28 +8,16 @@ import (
 	"github.com/pathlock-go/pathlock/internal/sqldialect"
 )
 
-// longestIndexed is the longest path, in characters, that an InnoDB index holds whole beside a tree
-// id of eight bytes.
-const longestIndexed = 766
-
 // checkTexts checks how names, paths and keys are compared, and how long names and paths may be.
 func (c *checker) checkTexts() {
-	name := c.columns[c.table.Name.Column]
 	for _, text := range c.table.texts() {
 		col, isPath := c.columns[text.Column], text != c.table.Name
 		c.checkCollation(col, func() (Severity, string) { return c.compares(col, isPath) }, c.retyped(col, col.Length))
-		switch {
-		case col.Length == 0:
-		case col.Length < int64(text.Size):
+		if col.Length > 0 && col.Length < int64(text.Size) {
 			c.found(withStatement(Finding{
 				Severity: Warning, Check: Length, Missing: fmt.Sprintf("the column %s has room for %d characters, the model says %d", col.Name, col.Length, text.Size),
 				Why: "the plugin accepts what the database refuses", Advice: fmt.Sprintf("make it longer, up to %d characters", text.Size),
 			}, c.retyped(col, int64(text.Size))))
-		case isPath && !text.OfIDs && name.Length > 0 && col.Length <= name.Length:
-			c.found(Finding{
-				Severity: Warning, Check: Length, Missing: fmt.Sprintf("the column %s has room for %d characters, a name for %d", col.Name, col.Length, name.Length),
-				Why: "not even the path of a row at the top fits", Advice: fmt.Sprintf("make it longer, such as %d characters, and set the size of the model's field, too", max(longestIndexed, name.Length+1)),
-			})
 		}
 	}
 	for _, key := range append([]string{c.table.Tree, c.table.Parent}, c.table.Key...) {

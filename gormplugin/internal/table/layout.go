@@ -35,9 +35,7 @@ func (t *Table) Layout() treeschema.Table {
 		}
 	}
 	for _, f := range t.Deletion {
-		mark := treeschema.Mark{Column: f.DBName, Live: liveLiteral(f)}
-		mark.Flag = strings.HasPrefix(strings.ToLower(f.TagSettings["SOFTDELETE"]), "flag")
-		l.Marks = append(l.Marks, mark)
+		l.Marks = append(l.Marks, treeschema.Mark{Column: f.DBName, Live: liveLiteral(f)})
 	}
 	for _, f := range t.Schema.Fields {
 		if f.DBName != "" && !slices.Contains(l.Columns(), f.DBName) {

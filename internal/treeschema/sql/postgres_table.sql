@@ -83,7 +83,5 @@ FROM (
     SELECT 'heir', i.inhrelid::regclass::text FROM t JOIN pg_inherits i ON i.inhparent = t.oid WHERE t.relkind <> 'p'
     UNION ALL
     SELECT 'ancestor', i.inhparent::regclass::text FROM t JOIN pg_inherits i ON i.inhrelid = t.oid
-    UNION ALL
-    SELECT 'subscription', s.subname FROM t JOIN pg_subscription_rel r ON r.srrelid = t.oid JOIN pg_subscription s ON s.oid = r.srsubid
 ) named
 ORDER BY what, name, n

@@ -88,9 +88,9 @@ func shapeOf(t fsck.Table, columns []treeschema.Column) treeschema.Table {
 func markOf(c treeschema.Column) treeschema.Mark {
 	switch typ := strings.ToLower(c.Type); {
 	case typ == "boolean": // of PostgreSQL; MySQL calls it tinyint(1)
-		return treeschema.Mark{Column: c.Name, Live: "false", Flag: true}
+		return treeschema.Mark{Column: c.Name, Live: "false"}
 	case strings.HasPrefix(typ, "bool"), strings.HasPrefix(typ, "tinyint"):
-		return treeschema.Mark{Column: c.Name, Live: "0", Flag: true}
+		return treeschema.Mark{Column: c.Name, Live: "0"}
 	case strings.Contains(typ, "int") && !bool(c.Nullable):
 		return treeschema.Mark{Column: c.Name, Live: "0"}
 	default:

@@ -72,7 +72,7 @@ func (e *exam) server(ctx context.Context, db treeschema.Conn, about, dialect st
 
 // schema adds a finding of package treeschema.
 func (e *exam) schema(about string, f treeschema.Finding) {
-	level := map[treeschema.Severity]Level{treeschema.Advice: Advice, treeschema.Warning: Warning, treeschema.Unsafe: Problem}[f.Severity]
+	level := map[treeschema.Severity]Level{treeschema.Warning: Warning, treeschema.Unsafe: Problem}[f.Severity]
 	if f.Table != "" {
 		about = f.Table
 	}

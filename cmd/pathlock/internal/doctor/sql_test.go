@@ -238,17 +238,15 @@ func TestTable(t *testing.T) {
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) { test(t, mysql(t, server), fsck.MySQL) })
 }
 
-// A MariaDB of the test's own that takes no writes, and one whose sessions read what may never be
-// committed.
+// A MariaDB of the test's own that takes no writes.
 func TestMySQLSettings(t *testing.T) {
 	t.Parallel()
-	db := open(t, ownMariaDB(t, "--read-only=ON", "--transaction-isolation=READ-UNCOMMITTED", "--innodb-flush-log-at-trx-commit=2", "--max-connections=3"))
+	db := open(t, ownMariaDB(t, "--read-only=ON", "--innodb-flush-log-at-trx-commit=2", "--max-connections=3"))
 	r, err := doctor.Database(t.Context(), db, fsck.MySQL, "the database", nil, doctor.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want(t, r, doctor.Problem, "read only", "read only")
-	want(t, r, doctor.Warning, "isolation", "READ UNCOMMITTED")
 	want(t, r, doctor.Warning, "durability", "is 2")
 	do(t, db, "SET GLOBAL read_only = OFF")
 	r, err = doctor.Database(t.Context(), db, fsck.MySQL, "the database", nil, doctor.Options{})
