@@ -3,6 +3,7 @@ package fsck
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/pathlock-go/pathlock"
 )
@@ -95,25 +96,9 @@ func (r *repair) mend(ctx context.Context, f *forest) (*forest, error) {
 	return f, nil
 }
 
-// apply makes edits, in transactions that each change rows of one tree for one reason. outdated
+// apply makes edits, in transactions that each change a bounded number of rows of one tree. outdated
 // says that others have changed some of the rows meanwhile, which are left as they are.
 func (r *repair) apply(ctx context.Context, p *plan, edits []*edit) (outdated bool, err error) {
-	for len(edits) > 0 {
-		n := 1
-		for n < min(len(edits), r.opts.BatchRows) && edits[n].why == edits[0].why {
-			n++
-		}
-		late, err := r.batch(ctx, p, edits[:n])
-		if err != nil {
-			return false, err
-		}
-		outdated, edits = outdated || late, edits[n:]
-	}
-	return outdated, r.reportSkips()
-}
-
-// batch makes some edits, those of each tree in one transaction.
-func (r *repair) batch(ctx context.Context, p *plan, edits []*edit) (outdated bool, err error) {
 	var trees []Key
 	inTree := make(map[Key][]*edit)
 	for _, e := range edits {
@@ -123,11 +108,16 @@ func (r *repair) batch(ctx context.Context, p *plan, edits []*edit) (outdated bo
 		inTree[e.tree] = append(inTree[e.tree], e)
 	}
 	for _, tree := range trees {
-		late, err := r.treeBatch(ctx, p, tree, inTree[tree])
-		if err != nil {
-			return false, err
+		for part := range slices.Chunk(inTree[tree], r.opts.BatchRows) {
+			late, err := r.batch(ctx, p, tree, part)
+			if err == nil {
+				err = r.reportSkips()
+			}
+			if err != nil {
+				return false, err
+			}
+			outdated = outdated || late
 		}
-		outdated = outdated || late
 	}
 	return outdated, r.reportSkips()
 }

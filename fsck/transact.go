@@ -13,9 +13,9 @@ import (
 // attempts is the most times that a transaction is tried.
 const attempts = 10
 
-// treeBatch makes edits of one tree in a transaction, under the tree's gate. It skips a tree that
+// batch makes edits of one tree in a transaction, under the tree's gate. It skips a tree that
 // other sessions keep busy.
-func (r *repair) treeBatch(ctx context.Context, p *plan, tree Key, edits []*edit) (outdated bool, err error) {
+func (r *repair) batch(ctx context.Context, p *plan, tree Key, edits []*edit) (outdated bool, err error) {
 	if ctx.Err() != nil {
 		return false, fmt.Errorf("fsck: repair %s: %w", r.table.Table, context.Cause(ctx))
 	}

@@ -41,7 +41,7 @@ func testMeanwhile(t *testing.T, database Database) {
 			}
 			w.insert(t, with(tt.row, six)...)
 			changed := false
-			if _, err := w.checker(t).Repair(t.Context(), fsck.RepairOptions{Apply: true, Changed: func(fsck.Change) error {
+			if _, err := w.checker(t).Repair(t.Context(), fsck.RepairOptions{Apply: true, BatchRows: 1, Changed: func(fsck.Change) error {
 				if !changed {
 					changed = true
 					w.exec(t, tt.sql)

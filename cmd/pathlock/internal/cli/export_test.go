@@ -38,7 +38,7 @@ func Fields() []string {
 			}
 		}
 	}
-	for _, line := range []any{treeLine{}, holdLine{}, originLine{}, blockerLine{}, claimsLine{}, inTheWayLine{}, releasedLine{}, findingLine{}, summaryLine{}} {
+	for _, line := range []any{treeLine{}, holdLine{}, pathlock.Origin{}, blockerLine{}, claimsLine{}, inTheWayLine{}, releasedLine{}, findingLine{}, summaryLine{}} {
 		add(reflect.TypeOf(line))
 	}
 	return names

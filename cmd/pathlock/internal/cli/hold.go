@@ -21,20 +21,11 @@ type holdLine struct {
 	Detached bool             `json:"detached"`
 	Claims   []pathlock.Claim `json:"claims"`
 	Note     string           `json:"note,omitempty"`
-	Origin   *originLine      `json:"origin,omitempty"`
+	Origin   pathlock.Origin  `json:"origin,omitzero"`
 	Fence    uint64           `json:"fence,omitempty"`
 	Since    time.Time        `json:"since"`
 	Until    time.Time        `json:"until"`
 	WaitsFor []blockerLine    `json:"waits_for,omitempty"`
-}
-
-// originLine is where a request came from.
-type originLine struct {
-	Operation string `json:"operation,omitempty"`
-	Route     string `json:"route,omitempty"`
-	Instance  string `json:"instance,omitempty"`
-	RequestID string `json:"request_id,omitempty"`
-	Trace     string `json:"trace,omitempty"`
 }
 
 // blockerLine is somebody in the way.
@@ -43,14 +34,14 @@ type blockerLine struct {
 	Waiting bool   `json:"waiting"`
 	Gate    bool   `json:"gate"`
 	// Path and Mode are where the two conflict, and what the one in the way has or wants there.
-	Path     pathlock.Path `json:"path"`
-	Mode     pathlock.Mode `json:"mode"`
-	Note     string        `json:"note,omitempty"`
-	Origin   *originLine   `json:"origin,omitempty"`
-	Fence    uint64        `json:"fence,omitempty"`
-	Detached bool          `json:"detached"`
-	Since    time.Time     `json:"since"`
-	Until    time.Time     `json:"until"`
+	Path     pathlock.Path   `json:"path"`
+	Mode     pathlock.Mode   `json:"mode"`
+	Note     string          `json:"note,omitempty"`
+	Origin   pathlock.Origin `json:"origin,omitzero"`
+	Fence    uint64          `json:"fence,omitempty"`
+	Detached bool            `json:"detached"`
+	Since    time.Time       `json:"since"`
+	Until    time.Time       `json:"until"`
 }
 
 // shortOf returns the beginning of an owner, as commands take it.
@@ -59,7 +50,7 @@ func shortOf(owner pathlock.Owner) string { return strings.TrimSuffix(owner.Shor
 func newHoldLine(kind string, tree pathlock.Tree, h pathlock.Entry, waitsFor []pathlock.Blocking) holdLine {
 	line := holdLine{
 		Type: kind, Namespace: tree.Namespace(), Tree: tree.ID(), Holder: shortOf(h.Owner), Gate: h.Gate, Detached: h.Detached, Claims: h.Claims,
-		Note: h.Note, Origin: newOriginLine(h.Origin), Fence: h.Fence, Since: h.Since.UTC(), Until: h.Until.UTC(),
+		Note: h.Note, Origin: h.Origin, Fence: h.Fence, Since: h.Since.UTC(), Until: h.Until.UTC(),
 	}
 	if line.Claims == nil {
 		line.Claims = []pathlock.Claim{}
@@ -73,15 +64,8 @@ func newHoldLine(kind string, tree pathlock.Tree, h pathlock.Entry, waitsFor []p
 func newBlockerLine(b pathlock.Blocking) blockerLine {
 	return blockerLine{
 		Holder: shortOf(b.Entry.Owner), Waiting: b.Waiting, Gate: b.Entry.Gate, Path: b.Path, Mode: b.Mode, Note: b.Entry.Note,
-		Origin: newOriginLine(b.Entry.Origin), Fence: b.Entry.Fence, Detached: b.Entry.Detached, Since: b.Entry.Since.UTC(), Until: b.Entry.Until.UTC(),
+		Origin: b.Entry.Origin, Fence: b.Entry.Fence, Detached: b.Entry.Detached, Since: b.Entry.Since.UTC(), Until: b.Entry.Until.UTC(),
 	}
-}
-
-func newOriginLine(o pathlock.Origin) *originLine {
-	if o == (pathlock.Origin{}) {
-		return nil
-	}
-	return &originLine{o.Operation, o.Route, o.Instance, o.RequestID, o.Trace}
 }
 
 // claimsOf says what is held or wanted, without the intentions that follow from it.
