@@ -15,6 +15,9 @@ type Dialect struct {
 	Name string
 	// mark is what names are quoted with.
 	mark string
+	// identity is the question what the server is, and imitations are products that answer it, too.
+	identity   string
+	imitations []imitation
 	// Numbers is set where arguments of a statement are numbered, as [Dialect.Bind] does.
 	Numbers bool
 	// Differ is the condition that two values, its arguments by %s, differ. Either may be NULL.

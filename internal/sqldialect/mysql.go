@@ -13,9 +13,11 @@ import (
 
 // MySQL is for MySQL 8 and later, and MariaDB 10.6 and later.
 var MySQL = &Dialect{
-	Name:   "mysql",
-	mark:   "`",
-	Differ: "NOT (%s <=> %s)",
+	Name:       "mysql",
+	mark:       "`",
+	identity:   "SELECT CONCAT(VERSION(), ' ', COALESCE(@@version_comment, ''))",
+	imitations: mysqlImitations,
+	Differ:     "NOT (%s <=> %s)",
 	LockWait: LockWait{
 		Read: "SELECT GREATEST(@@SESSION.innodb_lock_wait_timeout, @@SESSION.lock_wait_timeout)",
 		Set:  "SET SESSION innodb_lock_wait_timeout = %[1]d, lock_wait_timeout = %[1]d", Unit: time.Second,
