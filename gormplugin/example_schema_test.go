@@ -50,7 +50,7 @@ func ExampleVerify() {
 	// a program should not start with this:
 	// gormplugin: the schema lacks 2 things
 	// 	unsafe: suites: no unique index keeps apart live rows with the same parent_id and name: two siblings can have one name: run ALTER TABLE `suites` ADD UNIQUE KEY `suites_sibling` (`parent_id`, `name`, `plan_id`);
-	// 	warning: suites: no index begins with plan_id, path: a rename reads the whole table, and may lock all of it: run ALTER TABLE `suites` ADD UNIQUE KEY `suites_path` (`plan_id`, `path`);
+	// 	warning: suites: no index begins with plan_id, path: a rename reads the whole table, and may lock all of it: run ALTER TABLE `suites` ADD KEY `suites_path` (`plan_id`, `path`);
 }
 
 // A program, or who installs it, can run the statements in the order in which they come.

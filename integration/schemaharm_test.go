@@ -146,7 +146,7 @@ func TestSQLiteHarm(t *testing.T) {
 		if err := db.Take(&gormplugintest.Branch{}, first.ID).Error; err == nil {
 			t.Error("the first row is there still")
 		}
-		if found := finds(t, db, treeschema.Conflicts, treeschema.Siblings, treeschema.TopRows, treeschema.PathIndex); len(found) > 0 && found[0].Severity != gormplugin.Unsafe {
+		if found := finds(t, db, treeschema.Conflicts, treeschema.Siblings, treeschema.TopRows); len(found) > 0 && found[0].Severity != gormplugin.Unsafe {
 			t.Error(found)
 		}
 	})

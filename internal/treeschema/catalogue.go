@@ -112,18 +112,9 @@ type part struct {
 	Text string `json:"text"`
 }
 
-// index is an index as the database has it.
-type index struct {
-	name   string
-	unique bool
-	// idle is set if queries cannot use the index, or if it has no order.
-	idle bool
-	// nullsEqual is set if a unique index treats two NULLs as equal.
-	nullsEqual bool
-	// condition is that of a partial index.
-	condition string
-	parts     []part
-}
+// index is an index as the database has it, by the parts of its key. What is true of the whole index
+// stands in the first part, at least.
+type index []part
 
 // foreignKey is a foreign key of the table.
 type foreignKey struct {
@@ -222,11 +213,12 @@ func actions(on, action string) string {
 
 // addPart adds the next part of an index.
 func (c *catalogue) addPart(p part) {
-	if n := len(c.indexes); n == 0 || c.indexes[n-1].name != p.Index {
-		c.indexes = append(c.indexes, index{name: p.Index, unique: bool(p.Unique), idle: bool(p.Idle), nullsEqual: bool(p.NullsEqual), condition: p.Condition})
+	n := len(c.indexes)
+	if n == 0 || c.indexes[n-1][0].Index != p.Index {
+		c.indexes = append(c.indexes, nil)
+		n++
 	}
-	last := &c.indexes[len(c.indexes)-1]
-	last.parts = append(last.parts, p)
+	c.indexes[n-1] = append(c.indexes[n-1], p)
 }
 
 // readMySQLIndexes reads the indexes of MySQL and MariaDB.
@@ -272,7 +264,7 @@ var (
 // readSQLiteTexts reads what SQLite has in the statements alone that made the table and its
 // indexes.
 func (c *catalogue) readSQLiteTexts() {
-	var key []part
+	var key index
 	made := literals.ReplaceAllString(normal(c.Text), "''")
 	for name, col := range c.columns {
 		stated := regexp.MustCompile(`(?:^|\W)` + regexp.QuoteMeta(strings.ToLower(name)) + ` [^,]*collate (nocase|rtrim)`).FindStringSubmatch(made)
@@ -282,21 +274,21 @@ func (c *catalogue) readSQLiteTexts() {
 			c.columns[name] = col
 		}
 		if col.Key > 0 {
-			key = append(key, part{Column: name})
+			key = append(key, part{Index: "PRIMARY", Unique: true, Column: name})
 		}
 	}
-	for k, i := range c.indexes {
-		definition, rest := group(normal(i.parts[0].Text))
+	for _, i := range c.indexes {
+		definition, rest := group(normal(i[0].Text))
 		for n, text := range split(definition, ",") {
-			if n < len(i.parts) && i.parts[n].Column == "" {
-				c.indexes[k].parts[n].Expression = inOrder.ReplaceAllString(text, "")
+			if n < len(i) && i[n].Column == "" {
+				i[n].Expression = inOrder.ReplaceAllString(text, "")
 			}
 		}
-		_, c.indexes[k].condition, _ = strings.Cut(rest, "where ")
+		_, i[0].Condition, _ = strings.Cut(rest, "where ")
 	}
 	if len(key) > 0 {
 		// An INTEGER PRIMARY KEY has no index of its own: the table is the index.
-		c.indexes = append(c.indexes, index{name: "PRIMARY", unique: true, parts: key})
+		c.indexes = append(c.indexes, key)
 	}
 }
 

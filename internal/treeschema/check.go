@@ -73,14 +73,13 @@ func (c *checker) check() {
 	if !c.isThere() {
 		return
 	}
-	c.checkNamed(unsafeNames)
 	c.checkConflicts()
 	c.checkKey()
 	c.checkTexts()
 	c.checkUnique()
 	c.checkPathIndex()
 	c.checkForeignKeys()
-	c.checkNamed(unseenNames)
+	c.checkNamed()
 }
 
 // missing says that there is nothing to check: something else, or only part of the table.
@@ -123,8 +122,8 @@ func (c *checker) isThere() bool {
 // checkKey checks that the database keeps the model's keys apart: rows are locked by them.
 func (c *checker) checkKey() {
 	for _, i := range c.indexes {
-		same := i.unique && i.condition == "" && !i.idle && len(i.parts) == len(c.table.Key)
-		for _, p := range i.parts {
+		same := bool(i[0].Unique && !i[0].Idle) && i[0].Condition == "" && len(i) == len(c.table.Key)
+		for _, p := range i {
 			same = same && slices.Contains(c.table.Key, p.Column)
 		}
 		if same {

@@ -13,39 +13,35 @@ const (
 	unseenAdvice = "see that it leaves the columns of the tree alone, skips no row, and writes to no other registered table"
 )
 
-// unsafeNames and unseenNames are the findings about what the database does with the rows of a
-// table besides, by the word that the queries have for it.
-var (
-	unsafeNames = map[string]Finding{
-		"policy": {
-			Severity: Unsafe, Check: RowSecurity, Missing: "row-level security hides single rows from this user: %s",
-			Why: "a rename or a deletion misses the hidden rows below", Advice: "let policies read the tree's id alone, or connect as a user with BYPASSRLS",
-		},
-		"heir": {
-			Severity: Unsafe, Check: Inheritance, Missing: "the table %s inherits from it",
-			Why: "statements see the rows of both, but no unique index spans both", Advice: "separate the tables (ALTER TABLE … NO INHERIT …)",
-		},
-		"ancestor": {
-			Severity: Unsafe, Check: Inheritance, Missing: "its rows are also those of %s",
-			Why: "writes by that name are not guarded", Advice: "register the model with that table if it is partitioned; otherwise separate the tables",
-		},
-	}
-	unseenNames = map[string]Finding{
-		"trigger":   {Severity: Warning, Check: Triggers, Missing: "there is the trigger %s", Why: unseen, Advice: unseenAdvice},
-		"rule":      {Severity: Warning, Check: Rules, Missing: "there is the rule %s", Why: unseen, Advice: unseenAdvice},
-		"partition": {Severity: Warning, Check: Partitions, Missing: "it is partitioned by %s", Why: "the plugin does not see what is written to a partition by its own name", Advice: "write by the table's name alone"},
-	}
-)
+// aboutNamed are the findings about what the database does with the rows of a table besides, by the
+// word that the queries have for it.
+var aboutNamed = map[string]Finding{
+	"policy": {
+		Severity: Unsafe, Check: RowSecurity, Missing: "row-level security hides single rows from this user: %s",
+		Why: "a rename or a deletion misses the hidden rows below", Advice: "let policies read the tree's id alone, or connect as a user with BYPASSRLS",
+	},
+	"heir": {
+		Severity: Unsafe, Check: Inheritance, Missing: "the table %s inherits from it",
+		Why: "statements see the rows of both, but no unique index spans both", Advice: "separate the tables (ALTER TABLE … NO INHERIT …)",
+	},
+	"ancestor": {
+		Severity: Unsafe, Check: Inheritance, Missing: "its rows are also those of %s",
+		Why: "writes by that name are not guarded", Advice: "register the model with that table if it is partitioned; otherwise separate the tables",
+	},
+	"trigger":   {Severity: Warning, Check: Triggers, Missing: "there is the trigger %s", Why: unseen, Advice: unseenAdvice},
+	"rule":      {Severity: Warning, Check: Rules, Missing: "there is the rule %s", Why: unseen, Advice: unseenAdvice},
+	"partition": {Severity: Warning, Check: Partitions, Missing: "it is partitioned by %s", Why: "the plugin does not see what is written to a partition by its own name", Advice: "write by the table's name alone"},
+}
 
 // checkNamed reports the things for which there is a finding.
-func (c *checker) checkNamed(about map[string]Finding) {
+func (c *checker) checkNamed() {
 	all := c.named
 	if c.PartitionedBy != "" {
 		all = append(slices.Clone(all), named{"partition", c.PartitionedBy})
 	}
 	for _, n := range all {
 		// A policy on leaves hides no part of a subtree.
-		if f, ok := about[n.what]; ok && (n.what != "policy" || len(c.table.Paths) > 0) {
+		if f, ok := aboutNamed[n.what]; ok && (n.what != "policy" || len(c.table.Paths) > 0) {
 			f.Missing = fmt.Sprintf(f.Missing, n.name)
 			c.found(f)
 		}

@@ -25,11 +25,11 @@ func (c *checker) checkPathIndex() {
 
 // leadsTo reports whether an index holds the live rows of a tree in the order of a path.
 func (c *checker) leadsTo(i index, path Text) bool {
-	if i.idle || len(i.parts) < 2 || i.parts[0].Column != c.table.Tree || i.parts[1].Column != path.Column {
+	if bool(i[0].Idle) || len(i) < 2 || i[0].Column != c.table.Tree || i[1].Column != path.Column {
 		return false
 	}
-	second := i.parts[1]
+	second := i[1]
 	var of rows
 	return (second.Prefix == 0 || second.Prefix >= leastPrefix) && bool(second.Ordered) &&
-		(i.condition == "" || c.restrict(&of, normal(i.condition)) && of == rows{live: true})
+		(i[0].Condition == "" || c.restrict(&of, normal(i[0].Condition)) && of == rows{live: true})
 }

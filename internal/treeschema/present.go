@@ -28,9 +28,9 @@ func Look(ctx context.Context, conn Conn, dialectName, table string) (there Pres
 			there.Columns = append(there.Columns, c.columns[name])
 		}
 		for _, i := range c.indexes {
-			there.Indexes = append(there.Indexes, i.name)
-			if i.unique && len(i.parts) == 1 && i.condition == "" && i.parts[0].Prefix == 0 {
-				there.Unique = append(there.Unique, i.parts[0].Column)
+			there.Indexes = append(there.Indexes, i[0].Index)
+			if bool(i[0].Unique) && len(i) == 1 && i[0].Condition == "" && i[0].Prefix == 0 {
+				there.Unique = append(there.Unique, i[0].Column)
 			}
 		}
 		return nil

@@ -185,7 +185,7 @@ func (c *checker) free(want string) string {
 	name := base
 	taken := func() bool {
 		_, column := c.columns[name]
-		return column || slices.ContainsFunc(c.indexes, func(i index) bool { return strings.EqualFold(i.name, name) })
+		return column || slices.ContainsFunc(c.indexes, func(i index) bool { return strings.EqualFold(i[0].Index, name) })
 	}
 	for n := 2; taken(); n++ {
 		name = fmt.Sprintf("%s%d", base, n)

@@ -9,20 +9,20 @@ func (c *checker) keepsApart(i index) (siblings, top bool) {
 	same := append(c.table.siblings(), c.table.markColumns()...)
 	var of rows
 	nullParent := false
-	ok := i.unique && (i.condition == "" || c.restrict(&of, normal(i.condition)))
-	for _, p := range i.parts {
+	ok := bool(i[0].Unique) && (i[0].Condition == "" || c.restrict(&of, normal(i[0].Condition)))
+	for _, p := range i {
 		col, expression := c.columns[p.Column], p.Expression
 		if col.Expression != "" {
 			expression = col.Expression
 		}
 		if expression != "" {
 			condition, value, guards := guarded(expression)
-			ok = ok && guards && !i.nullsEqual && c.restrict(&of, condition) && !c.mentionsOther(value, same...)
+			ok = ok && guards && !bool(i[0].NullsEqual) && c.restrict(&of, condition) && !c.mentionsOther(value, same...)
 			continue
 		}
-		isNull := func(m Mark) bool { return m.Column == p.Column && m.Live == "NULL" && !i.nullsEqual }
+		isNull := func(m Mark) bool { return m.Column == p.Column && m.Live == "NULL" && !bool(i[0].NullsEqual) }
 		ok = ok && slices.Contains(same, p.Column) && !slices.ContainsFunc(c.table.Marks, isNull)
-		nullParent = nullParent || p.Column == c.table.Parent && bool(col.Nullable) && !i.nullsEqual
+		nullParent = nullParent || p.Column == c.table.Parent && bool(col.Nullable) && !bool(i[0].NullsEqual)
 	}
 	return ok && !of.top, ok && !of.below && !nullParent
 }
