@@ -15,8 +15,7 @@ func testChains(t *testing.T, database Database) {
 		deep         int
 		first, count int
 	}{
-		"parents first":  {parent: func(id int) int { return id - 1 }, deep: length - pathlock.MaxDepth},
-		"children first": {parent: func(id int) int { return (id + 1) % (length + 1) }, deep: length - pathlock.MaxDepth},
+		"parents first": {parent: func(id int) int { return id - 1 }, deep: length - pathlock.MaxDepth},
 		"a tail that ends in a cycle": {
 			parent: func(id int) int { return map[bool]int{true: joint, false: id + 1}[id == length] }, first: joint, count: 1,
 		},
@@ -31,7 +30,7 @@ func testChains(t *testing.T, database Database) {
 			got := make(map[fsck.Kind]int)
 			for _, p := range w.problems(t) {
 				got[p.Kind]++
-				if p.Kind == fsck.Cycle && (w.number(p.ID) != tt.first || len(p.Others) != 15) {
+				if p.Kind == fsck.Cycle && (number(p.ID) != tt.first || len(p.Others) != 15) {
 					t.Errorf("%v, want the cycle from %d on, with 15 others", p, tt.first)
 				}
 			}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -16,8 +17,6 @@ type model struct {
 	rows map[int]Node
 	// loose is set if names are equal that differ in case alone.
 	loose, withPath, withIDPath bool
-	// key is a row's key in an id path.
-	key func(int) string
 }
 
 // parent returns the sound parent of a row, and whether the row is an orphan.
@@ -69,7 +68,7 @@ func (m model) cycle(n Node) int {
 // right returns the right paths of a row, if it has any.
 func (m model) right(n Node) (path, ids string, has bool) {
 	if n.isRoot() {
-		return "", "/" + m.key(n.ID), true
+		return "", "/" + strconv.Itoa(n.ID), true
 	}
 	var names, keys []string
 	for at, steps := n, 0; steps <= len(m.rows); steps++ {
@@ -77,7 +76,7 @@ func (m model) right(n Node) (path, ids string, has bool) {
 		if orphan || at.badName() {
 			return "", "", false
 		}
-		keys = append(keys, m.key(at.ID))
+		keys = append(keys, strconv.Itoa(at.ID))
 		if !at.isRoot() {
 			names = append(names, at.Name)
 		}
@@ -164,14 +163,7 @@ func (m model) problems() (found []string) {
 
 // model returns a model of rows of the table.
 func (w *world) model(rows map[int]Node) model {
-	return model{rows: rows, loose: w.loose, withPath: w.table.Path != "", withIDPath: w.table.IDPath != "", key: func(id int) string {
-		for key, number := range w.derived {
-			if number == id {
-				return key
-			}
-		}
-		return fmt.Sprint(w.key(id))
-	}}
+	return model{rows: rows, loose: w.loose, withPath: w.table.Path != "", withIDPath: w.table.IDPath != ""}
 }
 
 // sound fails the test if the table is not sound.

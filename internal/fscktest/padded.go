@@ -3,6 +3,7 @@ package fscktest
 import (
 	"errors"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,16 +29,13 @@ func testPadded(t *testing.T, database Database) {
 	if _, summary := w.repair(t, fsck.RepairOptions{Apply: true, BatchRows: 1}); summary.After.Total() > 0 || summary.Before.Total() != 3 {
 		t.Errorf("found %v, left %v", summary.Before.Problems, summary.After.Problems)
 	}
-	want := map[string]string{
-		"1": `"7" NULL "" ""`, "2": `"7" "1" "a" "/a"`, "3": `"7" "2" "b c" "/a/b c"`, "4": `"7" "1" "lost+found" "/lost+found"`,
-		"5": `"7" "4" "d" "/lost+found/d"`, "6": `"7" "2" "b c (2)" "/a/b c (2)"`,
+	var paths []string
+	rows := w.dump(t)
+	for _, id := range slices.Sorted(maps.Keys(rows)) {
+		paths = append(paths, rows[id][strings.LastIndex(rows[id], ` "`)+1:])
 	}
-	got := make(map[string]string)
-	for id, row := range w.dump(t) {
-		got[strings.TrimRight(id, " ")] = unpadded(row)
-	}
-	if !maps.Equal(got, want) {
-		t.Errorf("there are\n%q, want\n%q", got, want)
+	if want := []string{`""`, `"/a"`, `"/a/b c"`, `"/lost+found"`, `"/lost+found/d"`, `"/a/b c (2)"`}; !slices.Equal(paths, want) {
+		t.Errorf("the paths are\n%q, want\n%q", paths, want)
 	}
 	if database.Dialect == fsck.MySQL {
 		w.exec(t, `SET SESSION sql_mode = 'PAD_CHAR_TO_FULL_LENGTH'`)
@@ -45,15 +43,4 @@ func testPadded(t *testing.T, database Database) {
 			t.Errorf("error %v, want one that matches ErrTable", err)
 		}
 	}
-}
-
-// unpadded removes the spaces at the end of the values that dump returns for a row.
-func unpadded(row string) string {
-	values := strings.SplitAfter(row, `"`)
-	for i, v := range values {
-		if i%2 == 1 {
-			values[i] = strings.TrimRight(strings.TrimSuffix(v, `"`), " ") + `"`
-		}
-	}
-	return strings.Join(values, "")
 }

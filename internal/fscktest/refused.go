@@ -164,34 +164,24 @@ func (w *world) awaitWaiter(t *testing.T) {
 	t.Fatal("no session waits")
 }
 
-// testLostFoundDeleted deletes the lost+found, and all below it, after the first orphan has moved
-// there, in one case together with the root row.
+// testLostFoundDeleted deletes the lost+found, all below it, and the root row, after the first orphan
+// has moved there.
 func testLostFoundDeleted(t *testing.T, database Database) {
-	for _, what := range []string{"as a deleted row", "with the root row"} {
-		t.Run(what, func(t *testing.T) {
-			w := newWorld(t, database, schema{})
-			w.insert(t, Node{1, 1, 0, "", "", "/1", false},
-				Node{5, 1, 97, "x", "/x", "/1/5", false}, Node{6, 1, 98, "y", "/y", "/1/6", false}, Node{7, 1, 99, "z", "/z", "/1/7", false})
-			deleted := false
-			w.repair(t, fsck.RepairOptions{Apply: true, BatchRows: 1, Log: lineLog(func(line []byte) (int, error) {
-				if deleted || !bytes.Contains(line, []byte(`"commit":true`)) {
-					return len(line), nil
-				}
-				deleted = true
-				switch what {
-				case "with the root row":
-					w.exec(t, `DELETE FROM suites WHERE id IN (1, 5) OR name = 'lost+found'`)
-				default:
-					w.exec(t, `UPDATE suites SET deleted_at = '2026-01-01 00:00:00' WHERE id = 5 OR name = 'lost+found'`)
-				}
-				return len(line), nil
-			})})
-			rows := w.rows(t)
-			w.sound(t, rows)
-			home := rows[rows[6].Parent]
-			if !deleted || !strings.HasPrefix(home.Name, "lost+found") || rows[7].Parent != home.ID {
-				t.Errorf("rows %v", rows)
-			}
-		})
+	w := newWorld(t, database, schema{})
+	w.insert(t, Node{1, 1, 0, "", "", "/1", false},
+		Node{5, 1, 97, "x", "/x", "/1/5", false}, Node{6, 1, 98, "y", "/y", "/1/6", false}, Node{7, 1, 99, "z", "/z", "/1/7", false})
+	deleted := false
+	w.repair(t, fsck.RepairOptions{Apply: true, BatchRows: 1, Log: lineLog(func(line []byte) (int, error) {
+		if !deleted && bytes.Contains(line, []byte(`"commit":true`)) {
+			deleted = true
+			w.exec(t, `DELETE FROM suites WHERE id IN (1, 5) OR name = 'lost+found'`)
+		}
+		return len(line), nil
+	})})
+	rows := w.rows(t)
+	w.sound(t, rows)
+	home := rows[rows[6].Parent]
+	if !deleted || !strings.HasPrefix(home.Name, "lost+found") || rows[7].Parent != home.ID {
+		t.Errorf("rows %v", rows)
 	}
 }

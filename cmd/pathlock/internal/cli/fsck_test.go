@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
@@ -133,22 +132,11 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// A repair waits for the locks of other programs on any lock store, and its log is complete. The
-// locks may be named by the file with the table.
+// A repair waits for the locks of other programs, and its log is complete. The locks may be named by
+// the file with the table.
 func TestLocksAndLog(t *testing.T) {
-	for name, server := range map[string]func(t *testing.T, table string) string{
-		"Redis":  func(t *testing.T, _ string) string { return testserver.Redis(t) },
-		"SQLite": func(_ *testing.T, table string) string { return table },
-	} {
-		t.Run(name, func(t *testing.T) {
-			url, _ := table(t, broken)
-			locksAndLog(t, url, server(t, url))
-		})
-	}
-}
-
-func locksAndLog(t *testing.T, url, server string) {
-	t.Helper()
+	url, _ := table(t, broken)
+	server := url
 	store, err := anystore.Open(t.Context(), server)
 	if err != nil {
 		t.Fatal(err)

@@ -6,13 +6,9 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"os/exec"
-	"os/user"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -20,7 +16,6 @@ import (
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/database"
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/doctor"
 	"github.com/pathlock-go/pathlock/fsck"
-	"github.com/pathlock-go/pathlock/internal/testnet"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
@@ -238,106 +233,10 @@ func TestTable(t *testing.T) {
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) { test(t, mysql(t, server), fsck.MySQL) })
 }
 
-// A MariaDB of the test's own that takes no writes.
-func TestMySQLSettings(t *testing.T) {
-	t.Parallel()
-	db := open(t, ownMariaDB(t, "--read-only=ON", "--innodb-flush-log-at-trx-commit=2", "--max-connections=3"))
-	r, err := doctor.Database(t.Context(), db, fsck.MySQL, "the database", nil, doctor.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want(t, r, doctor.Problem, "read only", "read only")
-	want(t, r, doctor.Warning, "durability", "is 2")
-	do(t, db, "SET GLOBAL read_only = OFF")
-	r, err = doctor.Database(t.Context(), db, fsck.MySQL, "the database", nil, doctor.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want(t, r, doctor.Fine, "read only", "takes writes")
-}
-
 // must ends a test on an error.
 func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-// ownMariaDB starts a server, and returns the URL of a database on it.
-func ownMariaDB(t *testing.T, args ...string) string {
-	t.Helper()
-	if _, err := exec.LookPath("mariadbd"); err != nil {
-		testserver.Missing(t, err.Error())
-	}
-	// Another user than root cannot get into a folder of t.TempDir.
-	dir, err := os.MkdirTemp("", "doctor")
-	must(t, err)
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	as := "root"
-	if mysql, err := user.Lookup("mysql"); err == nil && os.Getuid() == 0 {
-		as = mysql.Username
-		uid, err := strconv.Atoi(mysql.Uid)
-		must(t, err)
-		must(t, os.Chown(dir, uid, -1))
-	}
-	install := exec.CommandContext(t.Context(), "mariadb-install-db", "--no-defaults", "--datadir="+dir, "--auth-root-authentication-method=normal", "--user="+as)
-	if out, err := install.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	port, err := testnet.FreePort(t.Context())
-	must(t, err)
-	serve(t, filepath.Join(dir, "log"), "mariadbd", append([]string{
-		"--no-defaults", "--user=" + as, "--datadir=" + dir, "--port=" + port, "--socket=" + filepath.Join(dir, "s"), "--bind-address=127.0.0.1", "--innodb-buffer-pool-size=32M",
-	}, args...)...)
-	url := "mysql://root@tcp(127.0.0.1:" + port + ")/test"
-	db := open(t, url)
-	testserver.Await(t, "the server answers", func() bool { return db.PingContext(t.Context()) == nil })
-	return url
-}
-
-// serve runs a server until the end of the test.
-func serve(t *testing.T, log, program string, args ...string) {
-	t.Helper()
-	file, err := os.Create(log)
-	must(t, err)
-	server := exec.CommandContext(context.Background(), program, args...)
-	server.Stdout, server.Stderr = file, file
-	must(t, server.Start())
-	t.Cleanup(func() {
-		_ = server.Process.Kill()
-		t.Logf("%s has ended: %v", program, server.Wait())
-		if text, err := os.ReadFile(log); err == nil && t.Failed() {
-			t.Logf("its log:\n%s", text)
-		}
-		_ = file.Close()
-	})
-}
-
-// Behind a pgbouncer that gives each transaction another server connection, no statement fails:
-// neither those of the locks nor the doctor's own.
-func TestLocksBehindAPooler(t *testing.T) {
-	t.Parallel()
-	before := postgres(t)
-	used(t, before)
-	through := testserver.PgBouncer(t, before, "pool_mode = transaction", "default_pool_size = 8")
-	var doctors sync.WaitGroup
-	for range 6 {
-		doctors.Go(func() {
-			for range 3 {
-				r, err := doctor.Locks(t.Context(), through, "", doctor.Options{Patience: time.Minute})
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				want(t, r, doctor.Fine, "trial", "handed over")
-				for _, f := range r.Findings {
-					if strings.Contains(f.Is, "prepared statement") {
-						t.Errorf("%s: %s", f.Check, f.Is)
-					}
-				}
-			}
-		})
-	}
-	doctors.Wait()
 }
