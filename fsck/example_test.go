@@ -89,8 +89,7 @@ func ExampleChecker_Check() {
 	// Output:
 	// wrong-path: tree home, row 4 "photos": its path is wrong (is "/docs/old/photos", should be "/docs/new/photos")
 	// orphan: tree home, row 5 "lonely": its parent 99 is missing
-	// mixed-prefix: tree home, row 2 "new": 1 of its children carry another prefix than its path
-	// home: 5 rows, 3 problems
+	// home: 5 rows, 2 problems
 	// work: 1 rows, 0 problems
 }
 

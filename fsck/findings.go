@@ -30,14 +30,6 @@ func (f *forest) problems(report func(Problem) error) error {
 			return err
 		}
 	}
-	mixed := f.mixed()
-	for _, r := range f.rows {
-		if n := mixed[r]; n > 0 {
-			if err := report(*r.problem(MixedPrefix, "%d of its children carry another prefix than its path", n)); err != nil {
-				return err
-			}
-		}
-	}
 	return nil
 }
 
@@ -182,23 +174,4 @@ func (t twin) problem() *Problem {
 	}
 	p.Others = []Key{t.first.key}
 	return p
-}
-
-// mixed counts, by row, the children that carry another prefix than the row's path.
-func (f *forest) mixed() map[*row]int {
-	mixed := make(map[*row]int)
-	if f.table.Path == "" {
-		return mixed
-	}
-	for _, r := range f.rows {
-		up := r.above()
-		if up == nil || r.nullName || r.path == nil || up.path == nil || !r.hasTree() {
-			continue
-		}
-		prefix, ends := strings.CutSuffix(*r.path, "/"+r.name)
-		if ends && prefix != *up.path {
-			mixed[up]++
-		}
-	}
-	return mixed
 }

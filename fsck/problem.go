@@ -40,9 +40,6 @@ const (
 	// Lookalike: a sibling with a smaller key has another name that the collation of the name
 	// column treats as equal, such as "a" and "A", or "a" and "a ".
 	Lookalike Kind = "lookalike"
-	// MixedPrefix: children carry another prefix than the row's path, as concurrent renames leave
-	// them. The check also reports the rows with the wrong paths.
-	MixedPrefix Kind = "mixed-prefix"
 )
 
 // Problem is one thing that is wrong with one row.

@@ -172,7 +172,7 @@ func (w *world) mended(t *testing.T, before map[int]Node, wrong []string) {
 	moves := make(map[int]bool)
 	for _, problem := range slices.Concat(wrong, w.model(inTrees).problems()) {
 		kind, id, _ := strings.Cut(problem, " ")
-		if !slices.Contains([]fsck.Kind{fsck.WrongPath, fsck.WrongIDPath, fsck.MixedPrefix}, fsck.Kind(kind)) {
+		if !slices.Contains([]fsck.Kind{fsck.WrongPath, fsck.WrongIDPath}, fsck.Kind(kind)) {
 			n, _ := strconv.Atoi(id)
 			moves[n] = true
 		}

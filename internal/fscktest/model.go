@@ -113,13 +113,13 @@ func (m model) problems() (found []string) {
 		tree, parent int
 		name         string
 	}
-	named, folded, mixed := make(map[slot]int), make(map[slot]int), make(map[int]bool)
+	named, folded := make(map[slot]int), make(map[slot]int)
 	for _, id := range slices.Sorted(maps.Keys(m.rows)) {
 		n := m.rows[id]
 		if n.Deleted {
 			continue
 		}
-		up, sound, orphan := m.parent(n)
+		_, _, orphan := m.parent(n)
 		root := m.root(n.Tree)
 		add(n.Tree == 0, fsck.NoTree, id)
 		add(n.badName(), fsck.BadName, id)
@@ -129,10 +129,6 @@ func (m model) problems() (found []string) {
 		add(has && m.withPath && n.Path != path, fsck.WrongPath, id)
 		add(has && m.withIDPath && n.IDPath != ids, fsck.WrongIDPath, id)
 		add(n.Parent == 0 && root != 0 && root != id, fsck.BesideRoot, id)
-		if sound && m.withPath && n.Tree != 0 && n.Name != null && n.Path != null && up.Path != null {
-			prefix, ends := strings.CutSuffix(n.Path, "/"+n.Name)
-			mixed[up.ID] = mixed[up.ID] || ends && prefix != up.Path
-		}
 		if n.Name == null || n.isRoot() {
 			continue
 		}
@@ -153,9 +149,6 @@ func (m model) problems() (found []string) {
 		} else {
 			add(m.loose && m.rows[first].Name != n.Name, fsck.Lookalike, id)
 		}
-	}
-	for id, is := range mixed {
-		add(is, fsck.MixedPrefix, id)
 	}
 	slices.Sort(found)
 	return found

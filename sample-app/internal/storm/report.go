@@ -41,7 +41,6 @@ func newRow(p protection, t *tally, rows int64, problems []fsck.Problem) row {
 		case fsck.Cycle:
 			r.cycles++
 			corrupted[problem.ID] = true
-		case fsck.MixedPrefix: // sums up wrong paths
 		default:
 			corrupted[problem.ID] = true
 		}

@@ -43,7 +43,6 @@ The check reads every live row into memory, in one state of the database: up to 
   - orphan: the parent is missing, deleted or in another tree
   - cycle: the row is its own ancestor
   - wrong-path, wrong-id-path: the path does not follow from the parent's
-  - mixed-prefix: children carry another prefix than the row's path
   - path-too-long, too-deep: the right path does not fit, or has too many names
   - no-tree: the row has no tree
   - beside-root: the row is at the top beside a root row
