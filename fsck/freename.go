@@ -21,11 +21,10 @@ func (g group) compare(o group) int {
 	return cmp.Or(g.tree.Compare(o.tree), g.parent.Compare(o.parent))
 }
 
-// stem is the part of numbered names that they share, and the length of the rest.
-type stem struct {
+// series are the numbered names of a group with one base.
+type series struct {
 	group
-	name   string
-	digits int
+	base string
 }
 
 // namesIn returns the rows of a group by their names, with deleted rows, since an index may cover
@@ -73,17 +72,14 @@ func (p *plan) settle(e *edit, base string, from int) {
 	p.renumber(e, from)
 }
 
-// renumber gives the row of an edit the first free name, from a number on. It remembers the last
-// number of each stem, so that shortened names with one stem do not each begin at 2.
+// renumber gives the row of an edit the first free name, from a number on.
 func (p *plan) renumber(e *edit, from int) {
 	r, most := e.row, p.limits[p.table.Name]
 	leaves := p.namesIn(p.group(&r.seat))
 	leaves[r.name] = slices.DeleteFunc(leaves[r.name], func(other *row) bool { return other == r })
 	to := p.group(&e.to)
-	names := p.namesIn(to)
+	names, last := p.namesIn(to), series{to, e.base}
 	for n := from; ; n++ {
-		name, suffix := stemOf(e.base, n, most)
-		last := stem{to, name, len(suffix)}
 		if n > 1 {
 			n = max(n, p.numbers[last])
 		}

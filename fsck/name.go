@@ -51,17 +51,10 @@ func cleanName(name string) string {
 // numbered appends " (n)" to a name, from 2 on. It shortens the name if the column has no room for
 // both.
 func numbered(name string, n int, most limit) string {
-	stem, suffix := stemOf(name, n, most)
-	return stem + suffix
-}
-
-// stemOf returns the parts of a numbered name. Names share a stem if they differ only in what had
-// to be cut off.
-func stemOf(name string, n int, most limit) (stem, suffix string) {
 	if n < 2 {
-		return fit(name, most), ""
+		return fit(name, most)
 	}
-	suffix = fmt.Sprintf(" (%d)", n)
+	suffix := fmt.Sprintf(" (%d)", n)
 	if most.characters > 0 {
 		most.characters = max(1, most.characters-int64(len(suffix)))
 	}
@@ -69,5 +62,5 @@ func stemOf(name string, n int, most limit) (stem, suffix string) {
 		most.bytes = pathlock.MaxNameBytes
 	}
 	most.bytes = max(1, most.bytes-int64(len(suffix)))
-	return fit(name, most), suffix
+	return fit(name, most) + suffix
 }

@@ -48,7 +48,7 @@ type plan struct {
 	// by groups, and numbers has the last numbers behind names.
 	names   map[group]map[string][]*row
 	index   []*row
-	numbers map[stem]int
+	numbers map[series]int
 	// lostFounds has the lost+found of each tree, and tops the parent value of the rows at the top;
 	// that of the zero Key is for trees without any.
 	lostFounds map[Key]*row
@@ -59,7 +59,7 @@ type plan struct {
 // depends neither on the size of transactions nor on repairs that ended early.
 func (r *repair) newPlan(f *forest) *plan {
 	p := &plan{forest: f, repair: r, edited: make(map[*row]group), lostFounds: make(map[Key]*row)}
-	p.names, p.numbers = make(map[group]map[string][]*row), make(map[stem]int)
+	p.names, p.numbers = make(map[group]map[string][]*row), make(map[series]int)
 	for _, step := range []func(){p.giveTrees, p.cleanNames, p.rescueOrphans, p.breakCycles, p.moveBelowRoots} {
 		step()
 	}

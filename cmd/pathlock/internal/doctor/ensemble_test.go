@@ -68,11 +68,9 @@ func TestEtcd(t *testing.T) {
 		}
 		_, err = auth.AuthEnable(t.Context())
 		must(t, err)
-		for url, prefix := range map[string]string{"": "/pathlock/", "/shop/locks": "/shop/locks/"} {
-			f := want(t, locks(t, "etcd://locks:secret@"+server.Addr+url, doctor.Options{}), doctor.Problem, "service", "does not let the user")
-			if !strings.HasSuffix(f.Change, " readwrite "+prefix) {
-				t.Errorf("the change is %q", f.Change)
-			}
+		f := want(t, locks(t, "etcd://locks:secret@"+server.Addr, doctor.Options{}), doctor.Problem, "service", "does not let the user")
+		if !strings.Contains(f.Change, "readwrite") || strings.Contains(f.Change, "secret") {
+			t.Errorf("the change is %q", f.Change)
 		}
 	})
 	t.Run("cluster", func(t *testing.T) {

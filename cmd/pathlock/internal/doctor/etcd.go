@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"strings"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -40,21 +39,9 @@ func (e *exam) etcd(ctx context.Context, about string, store *etcdstore.Store) b
 // rights is the one that no other finding is about.
 func remedy(shown string, err error) string {
 	if errors.Is(err, rpctypes.ErrPermissionDenied) {
-		return etcdGrant(shown)
+		return "as root of etcd, grant a role of the user readwrite on the prefix of " + shown + ": " + etcdstore.DefaultPrefix + " if it names none"
 	}
 	return "see the other findings"
-}
-
-// etcdGrant says how to give the user the rights that locks need, for a store as it is shown.
-func etcdGrant(shown string) string {
-	prefix := etcdstore.DefaultPrefix
-	_, rest, _ := strings.Cut(shown, "://")
-	if _, name, ok := strings.Cut(rest, "/"); ok && name != "" {
-		if plain, err := url.PathUnescape(name); err == nil {
-			prefix = "/" + strings.TrimSuffix(plain, "/") + "/"
-		}
-	}
-	return "as root of etcd, for a role of the user: etcdctl role grant-permission --prefix=true ROLE readwrite " + prefix
 }
 
 // etcdMember examines one member.
