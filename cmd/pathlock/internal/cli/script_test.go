@@ -11,7 +11,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/internal/testredis"
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
@@ -48,7 +48,7 @@ func TestTranscripts(t *testing.T) {
 		})
 	}
 	t.Run("SQLite", func(t *testing.T) { test(t, "sqlite://$WORK/app.db") })
-	t.Run("Redis", func(t *testing.T) { test(t, testserver.Redis(t)) })
+	t.Run("Redis", func(t *testing.T) { test(t, "redis://"+testredis.Start(t, testredis.Redis).Addr+"/0") })
 }
 
 // people hold locks and wait for them while a transcript runs.
