@@ -9,7 +9,6 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/fsck"
 	"github.com/pathlock-go/pathlock/sample-app/internal/apitest"
-	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
 	"github.com/pathlock-go/pathlock/store/memstore"
@@ -37,10 +36,9 @@ func TestRepairAfterStorm(t *testing.T) {
 				}
 			}
 			db := testdb.Open(t, kind.URL)
-			dialects := map[database.Dialect]fsck.Dialect{database.SQLite: fsck.SQLite, database.MySQL: fsck.MySQL, database.Postgres: fsck.PostgreSQL}
 			table := fsck.DefaultTable("suites")
 			table.Version = "version"
-			checker, err := fsck.New(t.Context(), db.Pool(), dialects[db.Dialect], table)
+			checker, err := fsck.New(t.Context(), db.Pool(), fsck.Dialect(db.Dialect), table)
 			if err != nil {
 				t.Fatal(err)
 			}

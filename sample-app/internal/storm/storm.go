@@ -131,8 +131,7 @@ func verify(ctx context.Context, url string) (problems []fsck.Problem, checked i
 		return nil, 0, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	dialects := map[database.Dialect]fsck.Dialect{database.SQLite: fsck.SQLite, database.MySQL: fsck.MySQL, database.Postgres: fsck.PostgreSQL}
-	checker, err := fsck.New(ctx, db.Pool(), dialects[db.Dialect], fsck.DefaultTable("suites"))
+	checker, err := fsck.New(ctx, db.Pool(), fsck.Dialect(db.Dialect), fsck.DefaultTable("suites"))
 	if err != nil {
 		return nil, 0, err
 	}
