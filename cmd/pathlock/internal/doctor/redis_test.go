@@ -1,9 +1,6 @@
 package doctor_test
 
 import (
-	"context"
-	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -37,47 +34,6 @@ func TestRedisSettings(t *testing.T) {
 			server := testredis.Start(t, testredis.Redis, strings.Fields(c.args)...)
 			want(t, locks(t, urlOf(server), doctor.Options{}), c.level, c.check, c.contains)
 		})
-	}
-}
-
-// Of a server whose disk refuses snapshots, and which refuses writes for that, it says why.
-func TestRedisSnapshotsFail(t *testing.T) {
-	t.Parallel()
-	server := testredis.Start(t, testredis.Redis, "--dbfilename", "dump.rdb", "--save", "3600 1000000")
-	server.Do("SET", "x", "y")
-	server.Do("CONFIG", "SET", "rdbcompression", "no")
-	server.Do("DEBUG", "SET-ACTIVE-EXPIRE", "1")
-	dir, ok := server.Do("CONFIG", "GET", "dir").(map[any]any)
-	if !ok {
-		t.Fatal("the folder is not known")
-	}
-	// A folder in the place of the file keeps it from being written.
-	if err := os.MkdirAll(fmt.Sprint(dir["dir"])+"/dump.rdb/x", 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := server.Try("SAVE"); err == nil {
-		t.Fatal("the snapshot did not fail")
-	}
-	_, _ = server.Try("BGSAVE") // whose outcome the server reports
-	waitFor(t, func() bool { return server.Info("persistence", "rdb_last_bgsave_status") == "err" })
-	r := locks(t, urlOf(server), doctor.Options{})
-	f := want(t, r, doctor.Problem, "service", "cannot save its data")
-	want(t, r, doctor.Problem, "persistence", "MISCONF")
-	if !strings.Contains(f.Is, "MISCONF") {
-		t.Errorf("it says %q", f.Is)
-	}
-}
-
-func waitFor(t *testing.T, holds func() bool) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
-	for !holds() {
-		select {
-		case <-ctx.Done():
-			t.Fatal("it does not happen")
-		case <-time.After(5 * time.Millisecond):
-		}
 	}
 }
 
