@@ -82,8 +82,8 @@ type Change struct {
 	// Insert is set for the columns of a row that the repair creates: a lost+found.
 	Insert bool   `json:"insert,omitempty"`
 	Column string `json:"column"`
-	// Old and New are the values: a Key, a string or nil. In JSON, each byte of a string that is not
-	// UTF-8 is U+FFFD.
+	// Old and New are the values: a Key, a string or nil. In JSON, each byte of a string that is
+	// not UTF-8 is U+FFFD.
 	Old any `json:"old"`
 	New any `json:"new"`
 	// Why is the problem that the change solves.

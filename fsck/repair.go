@@ -96,8 +96,8 @@ func (r *repair) mend(ctx context.Context, f *forest) (*forest, error) {
 	return f, nil
 }
 
-// apply makes edits, in transactions that each change a bounded number of rows of one tree. outdated
-// says that others have changed some of the rows meanwhile, which are left as they are.
+// apply makes edits, in transactions that each change a bounded number of rows of one tree.
+// outdated says that others have changed some of the rows meanwhile, which are left as they are.
 func (r *repair) apply(ctx context.Context, p *plan, edits []*edit) (outdated bool, err error) {
 	var trees []Key
 	inTree := make(map[Key][]*edit)

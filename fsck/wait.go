@@ -41,8 +41,8 @@ func (r *repair) begin(working, held context.Context) (tx *sql.Tx, end func(), e
 			}
 		}
 	}
-	// The transaction locks the rows that its decisions depend on. Where a writer is alone, it has to
-	// become the writer before it reads.
+	// The transaction locks the rows that its decisions depend on. Where a writer is alone, it has
+	// to become the writer before it reads.
 	options, first := &sql.TxOptions{Isolation: sql.LevelReadCommitted}, ""
 	if r.dialect.SoleWriter {
 		key := r.dialect.Quote(r.table.Key)

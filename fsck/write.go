@@ -16,8 +16,8 @@ import (
 // writer makes edits of one tree in a transaction or, in a dry run, in memory alone.
 //
 // A unique index over names or paths may refuse a row, although all rows will be right in the end:
-// two siblings may have each other's path. So each edit can be undone alone. A row in the way gets a
-// path that no row can have, until it gets its right one. If a name is refused, the row gets the
+// two siblings may have each other's path. So each edit can be undone alone. A row in the way gets
+// a path that no row can have, until it gets its right one. If a name is refused, the row gets the
 // next number.
 type writer struct {
 	*plan
@@ -360,8 +360,8 @@ func (w *writer) clear(ctx context.Context, key Key, set []assignment) (cleared 
 	return cleared, nil
 }
 
-// wrongHolders returns the rows, besides the one with a key, that wrongly have the path that it is to
-// get, and how they have it.
+// wrongHolders returns the rows, besides the one with a key, that wrongly have the path that it is
+// to get, and how they have it.
 func (w *writer) wrongHolders(ctx context.Context, key Key, a assignment) (map[*row]string, error) {
 	at := w.dialect.Quote(a.column)
 	query := fmt.Sprintf("SELECT %s, %s FROM %s WHERE %s = ? AND %s = ?", w.dialect.Quote(w.table.Key), at, w.dialect.Quote(w.table.Table), w.dialect.Quote(w.table.Tree), at)

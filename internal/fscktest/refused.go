@@ -164,8 +164,8 @@ func (w *world) awaitWaiter(t *testing.T) {
 	t.Fatal("no session waits")
 }
 
-// testLostFoundDeleted deletes the lost+found, all below it, and the root row, after the first orphan
-// has moved there.
+// testLostFoundDeleted deletes the lost+found, all below it, and the root row, after the first
+// orphan has moved there.
 func testLostFoundDeleted(t *testing.T, database Database) {
 	w := newWorld(t, database, schema{})
 	w.insert(t, Node{1, 1, 0, "", "", "/1", false},

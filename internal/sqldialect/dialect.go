@@ -77,8 +77,8 @@ type Dialect struct {
 	// AsksLater is set where a locking read waits at rows that others have not committed yet.
 	// There, a write that puts a row at the top asks what is in its way after it has written.
 	AsksLater bool
-	// LockTop and ShareTop lock the number of a tree's top until the end of the transaction, where a
-	// SELECT of the isolation level has them as its source; both are "" where nothing has to be
+	// LockTop and ShareTop lock the number of a tree's top until the end of the transaction, where
+	// a SELECT of the isolation level has them as its source; both are "" where nothing has to be
 	// locked.
 	LockTop, ShareTop string
 	// ChildrenFirst is set where foreign keys are checked row by row, so that a subtree may have to
@@ -101,8 +101,8 @@ type Dialect struct {
 	LacksLocks                  func(error) bool
 	// LockWait bounds how long a transaction waits for a lock.
 	LockWait LockWait
-	// Hides says why a session of which the catalogue says so sees other rows or values than a table
-	// has, and what to do.
+	// Hides says why a session of which the catalogue says so sees other rows or values than a
+	// table has, and what to do.
 	Hides string
 	// Classify says what an error of the driver means.
 	Classify func(error) Failure

@@ -168,8 +168,8 @@ func unfitMySQL(err error) bool {
 	return false
 }
 
-// refusesMySQL goes by the classes of SQLSTATE: data, constraints, a trigger's own errors, and views
-// WITH CHECK OPTION. Some errors are in none of them.
+// refusesMySQL goes by the classes of SQLSTATE: data, constraints, a trigger's own errors, and
+// views WITH CHECK OPTION. Some errors are in none of them.
 func refusesMySQL(err error) bool {
 	e, ok := errors.AsType[*mysql.MySQLError](err)
 	if !ok {

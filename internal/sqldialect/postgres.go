@@ -151,8 +151,8 @@ func unfitPostgres(err error) bool {
 	return strings.HasPrefix(sqlStateOf(err), "22")
 }
 
-// refusesPostgres goes by the classes of SQLSTATE: data, constraints, a trigger's own errors, limits
-// such as that of an index row, and views WITH CHECK OPTION.
+// refusesPostgres goes by the classes of SQLSTATE: data, constraints, a trigger's own errors,
+// limits such as that of an index row, and views WITH CHECK OPTION.
 func refusesPostgres(err error) bool {
 	state := sqlStateOf(err)
 	return len(state) == 5 && slices.Contains([]string{"22", "23", "P0", "54", "44"}, state[:2])

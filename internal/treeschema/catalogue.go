@@ -112,8 +112,8 @@ type part struct {
 	Text string `json:"text"`
 }
 
-// index is an index as the database has it, by the parts of its key. What is true of the whole index
-// stands in the first part, at least.
+// index is an index as the database has it, by the parts of its key. What is true of the whole
+// index stands in the first part, at least.
 type index []part
 
 // foreignKey is a foreign key of the table.

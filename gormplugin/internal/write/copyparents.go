@@ -82,8 +82,8 @@ func (e *Engine) adopt(db *gorm.DB, t *table.Table, x *copying, names standIn, r
 	return nil
 }
 
-// assign is an UPDATE that sets columns of a table, called c, to expressions of them and of the rows
-// of others, called p, that belong to them.
+// assign is an UPDATE that sets columns of a table, called c, to expressions of them and of the
+// rows of others, called p, that belong to them.
 func (e *Engine) assign(others any, guarded clause.Table, set clause.Set, belongs, where clause.Expression) clause.Expression {
 	if e.Dialect.AssignQualifies {
 		for i := range set {

@@ -131,8 +131,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// A repair waits for the locks of other programs, and its log is complete. The locks may be named by
-// the file with the table.
+// A repair waits for the locks of other programs, and its log is complete. The locks may be named
+// by the file with the table.
 func TestLocksAndLog(t *testing.T) {
 	url, _ := table(t, broken)
 	server := url
