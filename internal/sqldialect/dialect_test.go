@@ -54,3 +54,35 @@ func TestLacksLocks(t *testing.T) {
 		}
 	}
 }
+
+// A row that the database does not take is told from a statement that it cannot run.
+func TestRefuses(t *testing.T) {
+	number := func(n uint16, state string) error {
+		e := &mysql.MySQLError{Number: n}
+		copy(e.SQLState[:], state)
+		return e
+	}
+	for _, c := range []struct {
+		name    string
+		dialect *Dialect
+		err     error
+		want    bool
+	}{
+		{"a foreign key", MySQL, number(1452, "23000"), true},
+		{"a CHECK", MySQL, number(3819, "HY000"), true},
+		{"an index record that is too long", MySQL, number(1713, "HY000"), true},
+		{"a trigger's own error", MySQL, number(1644, "45000"), true},
+		{"a missing table", MySQL, number(1146, "42S02"), false},
+		{"a deadlock", MySQL, number(1213, "40001"), false},
+		{"an index row that is too long", PostgreSQL, answered("54000"), true},
+		{"a trigger's own error", PostgreSQL, answered("P0001"), true},
+		{"a lost connection", PostgreSQL, errors.New("unexpected EOF"), false},
+		{"a lock that others hold", PostgreSQL, answered("55P03"), false},
+		{"a trigger's own error", SQLite, errors.New("sqlite3: constraint failed: no"), true},
+		{"a lock that others hold", SQLite, errors.New("sqlite3: database is locked"), false},
+	} {
+		if got := c.dialect.Refuses(fmt.Errorf("update: %w", c.err)); got != c.want {
+			t.Errorf("%s: %s (%v): refused is %v", c.dialect.Name, c.name, c.err, got)
+		}
+	}
+}
