@@ -33,6 +33,16 @@ func testRefused(t *testing.T, database Database) {
 			t.Errorf("the log has what was not done:\n%s", &log)
 		}
 	})
+	t.Run("a name that a constraint refuses, in a row whose path is mended all the same", func(t *testing.T) {
+		w := oddWorld(t, database, columnTypes{more: `, CONSTRAINT suites_allowed CHECK (name <> 'b (2)')`})
+		w.put(t, 1, 1, nil, "a", "/a")
+		w.put(t, 2, 1, 1, "b", "/a/b")
+		w.put(t, 3, 1, 1, "b", "/wrong")
+		w.skipsOne(t, fsck.RepairOptions{}, "row 3 (duplicate)", "suites_allowed")
+		if got := w.kinds(t); !slices.Equal(got, []string{"duplicate 3"}) {
+			t.Errorf("left %q, want the duplicate alone", got)
+		}
+	})
 	t.Run("a lost+found that cannot be created", func(t *testing.T) {
 		w := oddWorld(t, database, columnTypes{more: `, owner VARCHAR(20) NOT NULL`})
 		for _, r := range [][4]any{{1, nil, "a", "/wrong"}, {2, 97, "b", "/b"}, {3, 98, "c", "/c"}, {4, 99, "d", "/d"}, {5, nil, "x/y", "/x"}} {
