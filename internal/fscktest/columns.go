@@ -33,6 +33,20 @@ func testColumns(t *testing.T, database Database) {
 			}
 		}
 	})
+	t.Run("rows that a policy may hide", func(t *testing.T) {
+		if database.Dialect != fsck.PostgreSQL {
+			t.Skip("there are no policies")
+		}
+		w := newWorld(t, database, schema{})
+		w.db.SetMaxOpenConns(1)
+		w.exec(t, `DO $$ BEGIN EXECUTE format('GRANT USAGE ON SCHEMA %I TO pg_monitor', current_schema()); END $$`)
+		w.exec(t, "GRANT SELECT ON suites TO pg_monitor")
+		w.exec(t, "ALTER TABLE suites ENABLE ROW LEVEL SECURITY")
+		w.exec(t, "SET ROLE pg_monitor")
+		if _, err := fsck.New(t.Context(), w.db, w.Dialect, w.table); !errors.Is(err, fsck.ErrTable) || !strings.Contains(err.Error(), "row-level security") {
+			t.Errorf("error %v, want one that matches ErrTable and names the policies", err)
+		}
+	})
 	t.Run("keys with fractions", func(t *testing.T) {
 		w := oddWorld(t, database, columnTypes{key: map[bool]string{true: "NUMERIC", false: "DOUBLE PRECISION"}[database.Dialect == fsck.SQLite]})
 		w.put(t, 1, 7, nil, "a", "/a")
