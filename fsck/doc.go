@@ -102,5 +102,5 @@ package fsck
 //   - the table in memory, and where rows belong: row, forest, place;
 //   - what is wrong with them: findings, check;
 //   - what becomes of them, in memory alone: plan, freename, lostfound, name;
-//   - transactions that assert and write it: wait, write, create, transact;
+//   - transactions that assert and write it: wait, write, aside, create, transact;
 //   - the order of it all: repair.

@@ -90,8 +90,3 @@ func derivedKey(table string, tree, like Key, most limit) Key {
 	}
 	return TextKey(fit(fmt.Sprintf("%x", sum[:16]), most))
 }
-
-// asidePath returns a path for a key that no row can have, since it does not begin with a slash.
-func asidePath(key Key, most limit) string {
-	return fit(fmt.Sprintf("fsck:%.16x", sha256.Sum256([]byte(key.String()))), most)
-}

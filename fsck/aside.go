@@ -1,0 +1,77 @@
+package fsck
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// asidePath returns a path for a key that no row can have, since it does not begin with a slash.
+func asidePath(key Key, most limit) string {
+	return fit(fmt.Sprintf("fsck:%.16x", sha256.Sum256([]byte(key.String()))), most)
+}
+
+// asides are other paths for a row, in the place of its present ones.
+func (w *writer) asides(r *row) (set []assignment) {
+	for i, is := range []*string{r.path, r.idPath} {
+		if column := []string{w.table.Path, w.table.IDPath}[i]; column != "" && is != nil {
+			set = append(set, assignment{column, *is, asidePath(r.key, w.limits[column])})
+		}
+	}
+	return set
+}
+
+// clear gives another path to rows that wrongly have one that a row is to get, and reports whether
+// there were any.
+func (w *writer) clear(ctx context.Context, key Key, set []assignment) (cleared bool, err error) {
+	for _, a := range set {
+		if a.column != w.table.Path && a.column != w.table.IDPath {
+			continue
+		}
+		asides, err := w.wrongHolders(ctx, key, a)
+		if err != nil {
+			return false, err
+		}
+		for _, r := range slices.SortedFunc(maps.Keys(asides), func(a, b *row) int { return cmp.Compare(a.order, b.order) }) {
+			aside := asidePath(r.key, w.limits[a.column])
+			set := []assignment{{a.column, asides[r], aside}}
+			if err := w.update(ctx, r.key, set); err != nil {
+				return false, err
+			}
+			w.note(r.tree, r.key, WrongPath, false, set)
+			if now := w.now[r.key]; now != nil {
+				w.setPath(now, a.column, aside)
+			}
+			cleared = true
+		}
+	}
+	return cleared, nil
+}
+
+// wrongHolders returns the rows, besides the one with a key, that wrongly have the path that it is
+// to get, and how they have it.
+func (w *writer) wrongHolders(ctx context.Context, key Key, a assignment) (map[*row]string, error) {
+	at := w.dialect.Quote(a.column)
+	query := fmt.Sprintf("SELECT %s, %s FROM %s WHERE %s = ? AND %s = ?", w.dialect.Quote(w.table.Key), at, w.dialect.Quote(w.table.Table), w.dialect.Quote(w.table.Tree), at)
+	holders := make(map[*row]string)
+	err := w.each(ctx, query, []any{w.tree.arg(), a.new}, func(rows *sql.Rows) error {
+		var value any
+		var is string
+		if err := rows.Scan(&value, &is); err != nil {
+			return err
+		}
+		holder, err := w.readKey(w.table.Key, value)
+		if r := w.byKey[holder]; r != nil && holder != key {
+			w.unpad(a.column, &is)
+			if r.state != placed || slices.ContainsFunc(w.wrongPaths(r, &row{path: &is, idPath: &is}), func(b assignment) bool { return a.column == b.column }) {
+				holders[r] = is
+			}
+		}
+		return err
+	})
+	return holders, err
+}
