@@ -7,9 +7,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/pathlock-go/pathlock/internal/sqldialect"
@@ -219,77 +217,6 @@ func (c *catalogue) addPart(p part) {
 		n++
 	}
 	c.indexes[n-1] = append(c.indexes[n-1], p)
-}
-
-// readMySQLIndexes reads the indexes of MySQL and MariaDB.
-func (c *catalogue) readMySQLIndexes(ctx context.Context, conn Conn, schema, name string) error {
-	records, err := ask(ctx, conn, "mysql_indexes.sql", schema, name)
-	for _, r := range records {
-		// MariaDB adds the ROW END column to every unique index of a system-versioned table.
-		if c.columns[r["column_name"]].Expression == "ROW END" {
-			continue
-		}
-		prefix, _ := strconv.Atoi(r["sub_part"])
-		c.addPart(part{
-			Index: r["index_name"], Unique: r["non_unique"] == "0", Idle: flag(r["index_type"] != "BTREE" || r["is_visible"] == "NO" || r["ignored"] == "YES"),
-			Column: r["column_name"], Expression: r["expression"], Prefix: prefix,
-			Ordered: true, // as the column is, which is judged by itself
-		})
-	}
-	return err
-}
-
-// mysqlEquality says how a column of MySQL or MariaDB compares texts.
-func mysqlEquality(c Column) equality {
-	switch {
-	case c.Collation == "":
-		return ""
-	case strings.HasSuffix(c.Collation, "_bin") && strings.HasPrefix(c.Type, "char("):
-		return padded
-	case c.Collation == "utf8mb4_nopad_bin", c.Collation == "utf8mb4_0900_bin":
-		return exact
-	case strings.HasSuffix(c.Collation, "_bin"):
-		return padded
-	default:
-		return loose
-	}
-}
-
-// literals are texts in SQL, and inOrder says in which order an index has an expression.
-var (
-	literals = regexp.MustCompile(`'(?:''|[^'])*'`)
-	inOrder  = regexp.MustCompile(`( collate \w+)?( asc| desc)?$`)
-)
-
-// readSQLiteTexts reads what SQLite has in the statements alone that made the table and its
-// indexes.
-func (c *catalogue) readSQLiteTexts() {
-	var key index
-	made := literals.ReplaceAllString(normal(c.Text), "''")
-	for name, col := range c.columns {
-		stated := regexp.MustCompile(`(?:^|\W)` + regexp.QuoteMeta(strings.ToLower(name)) + ` [^,]*collate (nocase|rtrim)`).FindStringSubmatch(made)
-		if stated != nil && col.Equality != "" {
-			col.Collation = strings.ToUpper(stated[1])
-			col.Equality = map[string]equality{"NOCASE": loose, "RTRIM": padded}[col.Collation]
-			c.columns[name] = col
-		}
-		if col.Key > 0 {
-			key = append(key, part{Index: "PRIMARY", Unique: true, Column: name})
-		}
-	}
-	for _, i := range c.indexes {
-		definition, rest := group(normal(i[0].Text))
-		for n, text := range split(definition, ",") {
-			if n < len(i) && i[n].Column == "" {
-				i[n].Expression = inOrder.ReplaceAllString(text, "")
-			}
-		}
-		_, i[0].Condition, _ = strings.Cut(rest, "where ")
-	}
-	if len(key) > 0 {
-		// An INTEGER PRIMARY KEY has no index of its own: the table is the index.
-		c.indexes = append(c.indexes, key)
-	}
 }
 
 // record is one row of an answer, by column name in lower case. NULL is "".
