@@ -143,5 +143,5 @@ func ExampleKey() {
 	fmt.Println(seven, fsck.TextKey("home"), fsck.TextKey("my drive"))
 	// Output:
 	// true -1 true
-	// 7 home "my drive"
+	// 7 home my drive
 }

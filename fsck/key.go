@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
@@ -93,17 +92,6 @@ func (k Key) String() string {
 	default:
 		return fmt.Sprint(v)
 	}
-}
-
-// Format writes the key for people, as String does. It quotes a text with spaces or with characters
-// that a terminal does not print.
-func (k Key) Format(f fmt.State, verb rune) {
-	text := k.String()
-	_, isText := k.v.(string)
-	if quoted := strconv.Quote(text); verb == 'q' || isText && (quoted != `"`+text+`"` || strings.ContainsRune(text, ' ')) {
-		text = quoted
-	}
-	_, _ = io.WriteString(f, text) // Formatter has no error
 }
 
 // MarshalJSON writes a number as a number, a text as a string, bytes as a string in hexadecimal,

@@ -1,26 +1,16 @@
 package cli
 
 import (
-	"fmt"
+	"runtime"
 	"runtime/debug"
 )
 
-// version describes the program's version, source revision, Go version and platform.
+// version describes the program's version, which names the source revision of a build from a
+// checkout, and the Go version.
 func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "pathlock, unknown version"
+	version := "unknown version"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		version = info.Main.Version
 	}
-	text := "pathlock " + info.Main.Version
-	settings := make(map[string]string)
-	for _, s := range info.Settings {
-		settings[s.Key] = s.Value
-	}
-	if revision := settings["vcs.revision"]; revision != "" {
-		text += ", revision " + revision
-		if settings["vcs.modified"] == "true" {
-			text += " with changes"
-		}
-	}
-	return fmt.Sprintf("%s, %s %s/%s", text, info.GoVersion, settings["GOOS"], settings["GOARCH"])
+	return "pathlock " + version + ", " + runtime.Version()
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"syscall"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
@@ -63,10 +61,7 @@ func (e *exam) ask(ctx context.Context, f func(context.Context) error) error {
 
 // unanswered adds that a server does not serve.
 func (e *exam) unanswered(about string, err error) {
-	change := "see that the server runs, and that the URL, the user and the password are right"
-	if errors.Is(err, io.EOF) || errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
-		change = "it ends connections at once: see whether it has as many clients as it may, such as by maxclients, and whether it expects TLS"
-	}
+	const change = "see that the server runs and takes more clients, and that the URL, the user and the password are right"
 	e.found(Problem, about, answerCheck, fmt.Sprintf("it does not serve: %v", err), "the lock store "+anystore.Trouble(err)+": nothing is granted", change)
 }
 
