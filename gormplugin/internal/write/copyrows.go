@@ -92,7 +92,7 @@ func (e *Engine) measureCopy(db *gorm.DB, t *table.Table, x *copying) (int64, er
 	err := t.OnPathIndex(db, func(from table.Hinted) error {
 		d := t.Direct(db).Add("SELECT COUNT(*), COALESCE(MAX("+length+"(s.path)), 0), COALESCE(MAX("+length+"(s.path) - "+length+"(REPLACE(s.path, '/', ''))), 0)").
 			Add(" FROM (SELECT ? AS path FROM ? WHERE ? AND ? ", table.Column(t.Path), from, t.Below(x.Source.Tree, x.Source.Path), t.Alive).
-			Add(string(lock) + ") AS s")
+			Add(lock + ") AS s")
 		return d.One(&most.Count, &most.Length, &most.Depth)
 	})
 	if err != nil {
