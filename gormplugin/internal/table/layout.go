@@ -2,7 +2,6 @@ package table
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -55,17 +54,16 @@ func sizeOf(f *schema.Field) int {
 
 // liveLiteral returns the value of a deletion mark in a new row, as SQL.
 func liveLiteral(f *schema.Field) string {
-	zero, err := Plain(reflect.New(f.FieldType).Elem().Interface())
-	switch value := zero.(type) {
-	case int64:
-		return fmt.Sprint(value)
-	case bool:
-		return strings.ToUpper(fmt.Sprint(value))
-	case string:
-		return "'" + strings.ReplaceAll(value, "'", "''") + "'"
-	}
-	if err != nil || zero == nil {
+	switch live := LiveMark(f).(type) {
+	case nil:
 		return "NULL"
+	case int64:
+		return fmt.Sprint(live)
+	case bool:
+		return strings.ToUpper(fmt.Sprint(live))
+	case string:
+		return "'" + strings.ReplaceAll(live, "'", "''") + "'"
+	default:
+		return fmt.Sprintf("'%v'", live)
 	}
-	return fmt.Sprintf("'%v'", zero)
 }
