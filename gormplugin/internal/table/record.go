@@ -67,7 +67,10 @@ func (r Record) respell() error {
 			return err
 		}
 		if planned == nil {
-			continue
+			if _, bytes := r.stated(f).([]byte); !bytes || f != r.Table.Name {
+				continue
+			}
+			planned = "" // SQLite would store no text
 		}
 		if err := r.Set(f, Written(r.stated(f), planned)); err != nil {
 			return err
