@@ -25,7 +25,7 @@ func withoutRace(t *testing.T, variable string) string {
 		t.Fatal(err)
 	}
 	_, part, _ := strings.Cut(string(script), `echo "== test, without the race detector"`)
-	value := regexp.MustCompile(`(?m)^` + variable + `=['(](.+)[')]$`).FindStringSubmatch(part)
+	value := regexp.MustCompile(`(?ms)^` + variable + `=['(](.+?)[')]$`).FindStringSubmatch(part)
 	if value == nil {
 		t.Fatalf("test/run.sh sets no %s in its part without the race detector", variable)
 	}
