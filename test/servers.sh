@@ -13,7 +13,7 @@
 #   3. programs on free ports of the loopback interface, in a scratch folder: the Debian packages
 #      redis-server, mariadb-server and postgresql, installed if they are missing and this is root,
 #      and Oracle's MySQL, which test/mysql.sh fetches without installing it.
-# Sentinels, clusters, valkey, Galera and ZooKeeper are started by the tests themselves from the
+# Sentinels, clusters, valkey and ZooKeeper are started by the tests themselves from the
 # programs redis-server, valkey-server, mariadbd and java, which are installed in the same way. So is
 # etcd, which the tests build from its Go module.
 
@@ -78,12 +78,6 @@ need() {
 	(apt-get update && apt-get install -y --no-install-recommends "$2") >"$scratch/apt.log" 2>&1 ||
 		{ tail -n 20 "$scratch/apt.log" >&2; return 1; }
 	has "$1"
-}
-
-# need_galera: what a cluster of MariaDB servers takes. Debian's mariadb-server depends on the other
-# two, but another MariaDB may be installed.
-need_galera() {
-	need mariadbd mariadb-server && need /usr/lib/galera/libgalera_smm.so galera-4 && need rsync rsync
 }
 
 # need_zookeeper: the server's classes, and what runs them. The package zookeeper would add a desktop's
@@ -267,7 +261,6 @@ if [ -z "${PATHLOCK_TEST_POSTGRES:-}" ]; then
 fi
 # Tests that disturb servers, or need several, start their own, whichever server the others use.
 need redis-server redis-server || echo "== NOT TESTED: what happens when Redis is restarted, fails over or moves slots, since there is no redis-server here" >&2
-need_galera || echo "== NOT TESTED: a cluster of several writable servers, since there is no Galera here" >&2
 need_zookeeper || echo "== NOT TESTED: anything on ZooKeeper, since there are no zookeeper.jar and java here" >&2
 need nginx nginx-light || echo "== NOT TESTED: the proxy of docker-compose.yml, since there is no nginx here" >&2
 need promtool prometheus || echo "== NOT TESTED: alerts and dashboards on a Prometheus, since there is none here" >&2
