@@ -1,7 +1,6 @@
 package gormplugin_test
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -24,7 +23,7 @@ type (
 )
 
 // openMySQL returns a DB with the plugin on a new database, with a root row and two suites in it.
-func openMySQL(t *testing.T, server testserver.MySQLServer, config gorm.Config, settings map[string]string, options ...gormplugin.Option) (db *gorm.DB, locker *pathlock.Locker, a, b *suite) {
+func openMySQL(t *testing.T, server testserver.MySQLServer, config gorm.Config, settings map[string]string) (db *gorm.DB, locker *pathlock.Locker, a, b *suite) {
 	t.Helper()
 	d := mysqlDatabase(t, server, settings)
 	pool := sql.OpenDB(d.Connector)
@@ -37,9 +36,9 @@ func openMySQL(t *testing.T, server testserver.MySQLServer, config gorm.Config, 
 	config.Logger = logger.Discard
 	db, err := gorm.Open(d.Dialector(pool), &config)
 	must(t, err)
-	must(t, db.Set("gorm:table_options", d.TableOptions).AutoMigrate(&suite{}, &gormplugintest.Case{}, &gormplugintest.Folder{}, &gormplugintest.Flagged{}, &other{}))
+	must(t, db.Set("gorm:table_options", d.TableOptions).AutoMigrate(&suite{}, &gormplugintest.Case{}, &gormplugintest.Folder{}, &other{}))
 	locker = pathlock.New(memstore.New())
-	must(t, db.Use(gormplugintest.NewPlugin(locker, options...)))
+	must(t, db.Use(gormplugintest.NewPlugin(locker)))
 	root := &suite{PlanID: 1}
 	must(t, db.Create(root).Error)
 	a, b = &suite{ParentID: &root.ID, Name: "a"}, &suite{ParentID: &root.ID, Name: "b"}
@@ -119,64 +118,6 @@ func noLocks(t *testing.T, locker *pathlock.Locker) {
 	}
 }
 
-// A deadlock between two whole transactions is nothing but a second try.
-func TestTransactionRetriesDeadlocks(t *testing.T) {
-	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
-		db, locker, a, b := openMySQL(t, server, gorm.Config{}, nil)
-		rows := []*other{{Name: "one"}, {Name: "two"}}
-		must(t, db.Create(rows).Error)
-		both := make(chan struct{}, 2)
-		met := make(chan struct{})
-		errs := make(chan error, 2)
-		for i, parent := range []*suite{a, b} {
-			go func() {
-				tries := 0
-				errs <- gormplugin.Transaction(context.Background(), db, func(tx *gorm.DB) error {
-					tries++
-					if err := tx.Create(&suite{ParentID: &parent.ID, Name: "x"}).Error; err != nil {
-						return err
-					}
-					if err := tx.Model(rows[i]).Update("name", "mine").Error; err != nil {
-						return err
-					}
-					if tries == 1 {
-						both <- struct{}{}
-						<-met
-					}
-					return tx.Model(rows[1-i]).Update("name", "mine").Error
-				})
-			}()
-		}
-		<-both
-		<-both
-		close(met)
-		must(t, <-errs)
-		must(t, <-errs)
-		var n int64
-		must(t, db.Model(&suite{}).Where("name = 'x'").Count(&n).Error)
-		if n != 2 {
-			t.Errorf("%d rows, want one of each", n)
-		}
-		noLocks(t, locker)
-	})
-}
-
-// A row lock that is not given in time is a reason to try again.
-func TestLockWaitTimeout(t *testing.T) {
-	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
-		// A second for each try.
-		db, locker, a, _ := openMySQL(t, server, gorm.Config{}, map[string]string{"innodb_lock_wait_timeout": "1"}, gormplugin.MaxTries(2))
-		blocker := db.Begin()
-		must(t, blocker.Exec("SELECT id FROM suites WHERE id = ? FOR UPDATE", a.ID).Error)
-		err := db.Create(&suite{ParentID: &a.ID, Name: "x"}).Error
-		if !errors.Is(err, gormplugin.ErrRetry) {
-			t.Errorf("got %v", err)
-		}
-		must(t, blocker.Rollback().Error)
-		noLocks(t, locker)
-	})
-}
-
 // A transaction under REPEATABLE READ sees the tree as it was at its first read. What it
 // writes is right for the tree as it is.
 func TestOldSnapshot(t *testing.T) {
@@ -243,27 +184,6 @@ func TestInsertsElsewhereDoNotWait(t *testing.T) {
 		}
 		must(t, first.Commit().Error)
 		must(t, second.Commit().Error)
-		noLocks(t, locker)
-	})
-}
-
-// InnoDB checks foreign keys row by row: a subtree is deleted for good from its leaves upwards.
-func TestDeletionUnderForeignKeys(t *testing.T) {
-	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
-		db, locker, _, _ := openMySQL(t, server, gorm.Config{}, nil)
-		must(t, db.Exec("ALTER TABLE folders ADD FOREIGN KEY (parent_id) REFERENCES folders (id)").Error)
-		// The keys fall while the tree is descended, so that no other order would do by chance.
-		var parent *string
-		for _, id := range []string{"9", "5", "7", "1", "3"} {
-			must(t, db.Create(&gormplugintest.Folder{ID: id, DriveID: "d", ParentID: parent, Name: "n" + id}).Error)
-			parent = &id
-		}
-		must(t, db.Delete(&gormplugintest.Folder{}, "id = ?", "9").Error)
-		var left int64
-		must(t, db.Model(&gormplugintest.Folder{}).Count(&left).Error)
-		if left != 0 {
-			t.Errorf("%d rows are left", left)
-		}
 		noLocks(t, locker)
 	})
 }

@@ -15,18 +15,11 @@ import (
 func TestLargeSubtreesLockNoOtherTree(t *testing.T) {
 	changes := map[string]func(db *gorm.DB, top, shelf *suite) error{
 		"rename": func(db *gorm.DB, top, _ *suite) error { return gormplugin.Rename(db, &suite{}, top.ID, "renamed") },
-		"rename to a longer name": func(db *gorm.DB, top, _ *suite) error {
-			return gormplugin.Rename(db, &suite{}, top.ID, "a name that is longer than the one before")
-		},
 		"move": func(db *gorm.DB, top, shelf *suite) error {
 			return gormplugin.Move(db, &suite{}, top.ID, gormplugin.Below(shelf.ID))
 		},
 		"copy": func(db *gorm.DB, top, shelf *suite) error {
 			_, err := gormplugin.Copy(db, &suite{}, top.ID, gormplugin.Below(shelf.ID))
-			return err
-		},
-		"delete": func(db *gorm.DB, top, _ *suite) error {
-			_, err := gormplugin.Delete(db, &suite{}, top.ID)
 			return err
 		},
 		"delete for good": func(db *gorm.DB, top, _ *suite) error {
@@ -35,7 +28,7 @@ func TestLargeSubtreesLockNoOtherTree(t *testing.T) {
 		},
 	}
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
-		for _, level := range []string{"REPEATABLE-READ", "SERIALIZABLE", "READ-COMMITTED"} {
+		for _, level := range []string{"REPEATABLE-READ", "READ-COMMITTED"} {
 			for name, change := range changes {
 				t.Run(level+" "+name, func(t *testing.T) {
 					t.Parallel()

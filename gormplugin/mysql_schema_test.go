@@ -1,7 +1,6 @@
 package gormplugin_test
 
 import (
-	"database/sql"
 	"errors"
 	"strings"
 	"testing"
@@ -10,10 +9,7 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/internal/gormplugintest"
 	"github.com/pathlock-go/pathlock/internal/testserver"
-	"github.com/pathlock-go/pathlock/internal/treeschema"
 	"github.com/pathlock-go/pathlock/store/memstore"
-	"gorm.io/gorm"
-	"gorm.io/gorm/logger"
 )
 
 func TestMySQLSchema(t *testing.T) {
@@ -23,82 +19,11 @@ func TestMySQLSchema(t *testing.T) {
 	})
 }
 
-// openMigrated returns a DB with tables in which nothing is wrong.
-func openMigrated(t *testing.T, d gormplugintest.Database) *gorm.DB {
-	t.Helper()
-	pool := sql.OpenDB(d.Connector)
-	t.Cleanup(func() { _ = pool.Close() })
-	db, err := gorm.Open(d.Dialector(pool), &gorm.Config{Logger: logger.Discard})
-	must(t, err)
-	must(t, db.Use(gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&gormplugintest.Branch{}))))
-	if err := gormplugin.AutoMigrate(db); !errors.Is(err, gormplugin.ErrUnsafeSchema) {
-		must(t, err)
-	}
-	return db
-}
-
-// What is wrong with a session is found, and what the finding says to write into the DSN mends it.
-func TestMySQLSessionFlaws(t *testing.T) {
-	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
-		for _, c := range []struct {
-			name            string
-			settings, mends map[string]string
-			want            treeschema.Check
-			says            string
-		}{
-			{"not strict", map[string]string{"sql_mode": "'NO_ENGINE_SUBSTITUTION'"}, map[string]string{"sql_mode": "'STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION'"},
-				treeschema.StrictMode, "sql_mode=%27STRICT_TRANS_TABLES%2CNO_ENGINE_SUBSTITUTION%27"},
-		} {
-			t.Run(c.name, func(t *testing.T) {
-				found, ok := errors.AsType[*gormplugin.SchemaError](gormplugin.Verify(openMigrated(t, mysqlDatabase(t, server, c.settings))))
-				if !ok || len(found.Findings) != 1 || found.Findings[0].Check != c.want || !strings.Contains(found.Findings[0].Advice, c.says) {
-					t.Errorf("found %v, want %q and %q", found, c.want, c.says)
-				} else if statements := found.Findings[0].Statements; statements != nil {
-					t.Errorf("the statements %q are for the session of other programs, too", statements)
-				}
-				must(t, gormplugin.Verify(openMigrated(t, mysqlDatabase(t, server, c.mends))))
-			})
-		}
-	})
-}
-
-// That a path in the order of a language is unsafe is no theory: a line separator comes before the
-// end of a text there, so that the row below a path comes before it, and a rename leaves it behind.
-func TestMySQLOrderOfLanguage(t *testing.T) {
-	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
-		for _, c := range []struct {
-			collation string
-			want      string
-		}{
-			{"utf8mb4_unicode_ci", "/a/\u2028x"},
-			{"utf8mb4_bin", "/b/\u2028x"},
-		} {
-			db := openMigrated(t, mysqlDatabase(t, server, nil))
-			must(t, gormplugin.AllowRawWrites(db).Exec("ALTER TABLE branches MODIFY path VARCHAR(500) COLLATE "+c.collation).Error)
-			root := &gormplugintest.Branch{TreeID: 1}
-			must(t, db.Create(root).Error)
-			a := &gormplugintest.Branch{ParentID: &root.ID, Name: "a"}
-			must(t, db.Create(a).Error)
-			x := &gormplugintest.Branch{ParentID: &a.ID, Name: "\u2028x"}
-			must(t, db.Create(x).Error)
-			must(t, db.Model(a).Update("name", "b").Error)
-			must(t, db.Take(x, x.ID).Error)
-			if x.Path != c.want {
-				t.Errorf("%s: the path is %q after the rename, want %q", c.collation, x.Path, c.want)
-			}
-		}
-	})
-}
-
 // A name without a size gets one, where an index needs it, and the plugin keeps to it.
 func TestMySQLUnsizedTexts(t *testing.T) {
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
 		d := mysqlDatabase(t, server, nil)
-		pool := sql.OpenDB(d.Connector)
-		t.Cleanup(func() { _ = pool.Close() })
-		db, err := gorm.Open(d.Dialector(pool), &gorm.Config{Logger: logger.Discard})
-		must(t, err)
-		must(t, db.Use(gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&gormplugintest.Plain{}))))
+		db := opened(t, d, gormplugin.Model(&gormplugintest.Plain{}))
 		must(t, gormplugin.AutoMigrate(db))
 		for _, c := range []struct {
 			length int
@@ -116,7 +41,8 @@ func TestMySQLUnsizedTexts(t *testing.T) {
 // own.
 func TestMySQLColumnTooShort(t *testing.T) {
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
-		db := openMigrated(t, mysqlDatabase(t, server, nil))
+		db := opened(t, mysqlDatabase(t, server, nil), gormplugin.Model(&gormplugintest.Branch{}))
+		must(t, gormplugin.AutoMigrate(db))
 		must(t, db.Exec("ALTER TABLE branches MODIFY name VARCHAR(10), MODIFY note VARCHAR(10)").Error)
 		root := &gormplugintest.Branch{TreeID: 1}
 		must(t, db.Create(root).Error)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"net"
 	"os"
 	"testing"
 
@@ -62,12 +61,7 @@ func mysqlDatabase(t *testing.T, server testserver.MySQLServer, settings map[str
 		}
 	}
 	return gormplugintest.Database{
-		Connector: mysqlConnector(t, own),
-		Through: func(dial func(ctx context.Context, network, addr string) (net.Conn, error)) driver.Connector {
-			through := own.Clone()
-			through.DialFunc = dial
-			return mysqlConnector(t, through)
-		},
+		Connector:    mysqlConnector(t, own),
 		Dialector:    func(pool *sql.DB) gorm.Dialector { return mysql.New(mysql.Config{Conn: pool}) },
 		TableOptions: "COLLATE " + collation,
 		Tries:        mysqlTries,

@@ -97,9 +97,7 @@ func TestUseKnowsImitations(t *testing.T) {
 		{"mysql", "8.0.11-TiDB-v8.5.0 TiDB Server (Apache License 2.0) Community Edition, MySQL 8.0 compatible", "TiDB"},
 		{"mysql", "5.7.25-OceanBase_CE-v4.2.1.0 OceanBase_CE 4.2.1.0 (r100000102023092807)", "OceanBase"},
 		{"mysql", "8.0.30-Vitess Version: 20.0.1", "Vitess"},
-		{"mysql", "8.0.34 PlanetScale", "PlanetScale"},
 		{"mysql", "5.7.32 SingleStoreDB source distribution (compatible; MySQL Enterprise & MySQL Commercial)", "SingleStore"},
-		{"mysql", "5.5.58 MemSQL source distribution (compatible; MySQL Enterprise & MySQL Commercial)", "SingleStore"},
 		{"mysql", "8.0.33 Dolt", "Dolt"},
 		{"mysql", "5.7.99 Doris version doris-2.1.7-443e87e203", "Doris"},
 		{"mysql", "5.1.0 StarRocks version 3.2.2-269e832", "StarRocks"},
@@ -107,15 +105,11 @@ func TestUseKnowsImitations(t *testing.T) {
 		{"postgres", "PostgreSQL 11.2-YB-2.20.1.3-b0 on x86_64-pc-linux-gnu, compiled by clang version 16.0.6", "YugabyteDB"},
 		{"postgres", "PostgreSQL 8.0.2 on i686-pc-linux-gnu, compiled by GCC gcc (GCC) 3.4.2 20041017, Redshift 1.0.75379", "Redshift"},
 
-		{"mysql", "9.7.4-2 (Debian)", ""},
 		{"mysql", "8.4.6 MySQL Community Server - GPL", ""},
 		{"mysql", "8.0.39-0ubuntu0.22.04.1 (Ubuntu)", ""},
 		{"mysql", "8.0.36-28 Percona Server (GPL), Release 28, Revision 47601f19", ""},
-		{"mysql", "8.0.28 Source distribution", ""},
-		{"mysql", "10.11.19-MariaDB-0+deb12u1 Debian 12", ""},
 		{"mysql", "11.8.3-MariaDB-ubu2404 mariadb.org binary distribution", ""},
 		{"postgres", "PostgreSQL 15.14 (Debian 15.14-0+deb12u1) on x86_64-pc-linux-gnu, compiled by gcc (Debian 12.2.0-14) 12.2.0, 64-bit", ""},
-		{"postgres", "PostgreSQL 17.6 on x86_64-pc-linux-musl, compiled by gcc (Alpine 14.2.0) 14.2.0, 64-bit", ""},
 	} {
 		t.Run(c.version, func(t *testing.T) {
 			_, db, plugin := openPretender(t, c.dialect, c.version, gorm.Config{})
@@ -125,9 +119,6 @@ func TestUseKnowsImitations(t *testing.T) {
 				return
 			}
 			refused(t, err, c.product)
-			if _, wrapped := db.ConnPool.(*sql.DB); !wrapped {
-				t.Errorf("the DB that could not be used is on a %T", db.ConnPool)
-			}
 		})
 	}
 }
@@ -149,25 +140,17 @@ func refused(t *testing.T, err error, product string) {
 // begins, and nothing of that is begun. So are connections that GORM did not open.
 func TestImitationsThatComeLater(t *testing.T) {
 	const tidb = "8.0.11-TiDB-v8.5.0 TiDB Server"
-	create := func(db *gorm.DB) error { return db.Create(&tagged{PlanID: 1, Name: "a"}).Error }
 	begin := func(db *gorm.DB) error { return db.Transaction(func(*gorm.DB) error { return nil }) }
-	for name, write := range map[string]func(*gorm.DB) error{"a write": create, "a transaction": begin} {
-		for mode, config := range map[string]gorm.Config{"no answer": {}, "prepared": {PrepareStmt: true}, "dry run": {DryRun: true}} {
-			t.Run(name+", "+mode, func(t *testing.T) {
-				server, db, plugin := openPretender(t, "mysql", "", config)
-				must(t, db.Use(plugin))
-				if config.DryRun && server.got() != "" {
-					t.Errorf("a dry run sent %q", server.got())
-				}
-				server.becomes(tidb)
-				wet := db.Session(&gorm.Session{})
-				wet.DryRun = false
-				refused(t, write(wet), "TiDB")
-				if sent := server.got(); strings.Contains(sent, "BEGIN") {
-					t.Errorf("sent %q", sent)
-				}
-			})
-		}
+	for mode, config := range map[string]gorm.Config{"no answer": {}, "prepared": {PrepareStmt: true}} {
+		t.Run(mode, func(t *testing.T) {
+			server, db, plugin := openPretender(t, "mysql", "", config)
+			must(t, db.Use(plugin))
+			server.becomes(tidb)
+			refused(t, begin(db), "TiDB")
+			if sent := server.got(); strings.Contains(sent, "BEGIN") {
+				t.Errorf("sent %q", sent)
+			}
+		})
 	}
 	t.Run("other connections", func(t *testing.T) {
 		server, db, plugin := openPretender(t, "mysql", "8.4.6", gorm.Config{})

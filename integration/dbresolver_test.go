@@ -41,7 +41,7 @@ func TestDBResolver(t *testing.T) {
 				return []gorm.Dialector{postgres.New(postgres.Config{Conn: p.Pool(pool)})}
 			}, false},
 		} {
-			for mode, config := range map[string]gorm.Config{"": {}, ", prepared": {PrepareStmt: true}, ", no default transaction": {SkipDefaultTransaction: true}} {
+			for mode, config := range map[string]gorm.Config{"": {}, ", prepared": {PrepareStmt: true, SkipDefaultTransaction: true}} {
 				plan++
 				t.Run(order+", "+c.name+mode, func(t *testing.T) {
 					var pools []*sql.DB

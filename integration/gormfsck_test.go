@@ -44,12 +44,12 @@ func gormfsckDB(t *testing.T, dialector gorm.Dialector) *gorm.DB {
 		t.Fatal(err)
 	}
 	if err := db.Use(gormplugin.New(pathlock.New(memstore.New()),
-		gormplugin.Model(byTime{}), gormplugin.Model(byFlag{}), gormplugin.Model(byFlagAndTime{}), gormplugin.Model(bySecondOrNull{}),
+		gormplugin.Model(byTime{}), gormplugin.Model(byFlagAndTime{}), gormplugin.Model(bySecondOrNull{}),
 		gormplugin.Model(ofIDs{}, gormplugin.Columns{Parent: "Above"}, gormplugin.Namespace("forests")), gormplugin.Leaf(leafOfIDs{}, ofIDs{}),
 	)); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.AutoMigrate(byTime{}, byFlag{}, byFlagAndTime{}, bySecondOrNull{}, ofIDs{}); err != nil {
+	if err := db.AutoMigrate(byTime{}, byFlagAndTime{}, bySecondOrNull{}, ofIDs{}); err != nil {
 		t.Fatal(err)
 	}
 	return db
@@ -73,7 +73,6 @@ func TestGormfsck(t *testing.T) {
 		want  fsck.Table
 	}{
 		{byTime{}, with(func(t *fsck.Table) { t.Table, t.Namespace, t.Deleted = "by_times", "by_times", "deleted_at" })},
-		{byFlag{}, with(func(t *fsck.Table) { t.Table, t.Namespace, t.Deleted = "by_flags", "by_flags", "is_deleted" })},
 		{&byFlagAndTime{}, with(func(t *fsck.Table) {
 			t.Table, t.Namespace, t.Deleted = "by_flag_and_times", "by_flag_and_times", "is_deleted"
 		})},
@@ -95,27 +94,6 @@ func TestGormfsck(t *testing.T) {
 	}
 	if _, err := gormfsck.New(t.Context(), db.Session(&gorm.Session{NewDB: true}), ofIDs{}); err != nil {
 		t.Error(err)
-	}
-}
-
-// The dialect goes by the name that GORM gives it.
-func TestGormfsckPostgres(t *testing.T) {
-	database := postgresDatabase(t, byteOrder, nil)
-	pool := sql.OpenDB(database.Connector)
-	t.Cleanup(func() { _ = pool.Close() })
-	db := gormfsckDB(t, database.Dialector(pool))
-	if err := db.Create(&byFlag{Tree: 1, Name: "a"}).Error; err != nil {
-		t.Fatal(err)
-	}
-	for _, model := range []any{byTime{}, byFlag{}, bySecondOrNull{}, ofIDs{}} {
-		checker, err := gormfsck.New(t.Context(), db, model)
-		if err != nil {
-			t.Fatal(err)
-		}
-		summary, err := checker.Check(t.Context(), fsck.Options{}, func(p fsck.Problem) error { t.Error(p); return nil })
-		if _, one := model.(byFlag); err != nil || (summary.Rows == 1) != one {
-			t.Errorf("%T: %+v, %v", model, summary, err)
-		}
 	}
 }
 

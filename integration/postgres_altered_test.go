@@ -3,7 +3,6 @@ package integration
 import (
 	"database/sql"
 	"errors"
-	"slices"
 	"testing"
 
 	"github.com/pathlock-go/pathlock"
@@ -16,10 +15,6 @@ import (
 
 // pgx prepares each statement once for a connection, and PostgreSQL refuses one whose columns have
 // got another type since: "cached plan must not change result type".
-
-// alteredTable has columns that another program changes.
-const alteredTable = "CREATE TABLE branches (id bigserial PRIMARY KEY, tree_id bigint NOT NULL, parent_id bigint, " +
-	"name varchar(10) NOT NULL, path varchar(20) NOT NULL, note text, deleted timestamptz)"
 
 // openOnOne returns a DB with the plugin that has one connection, and another pool to the same
 // database, which is another program.
@@ -46,33 +41,6 @@ func alter(t *testing.T, other *sql.DB, statements ...string) {
 	for _, s := range statements {
 		if _, err := other.ExecContext(t.Context(), s); err != nil {
 			t.Fatalf("%s: %v", s, err)
-		}
-	}
-}
-
-// AutoMigrate may be called again on the connection on which it has looked at columns that another
-// program has changed since.
-func TestPostgresAutoMigrateAfterColumnsChanged(t *testing.T) {
-	t.Parallel()
-	db, other := openOnOne(t)
-	alter(t, other, alteredTable)
-	for _, change := range []string{
-		"SELECT 1",
-		"SELECT 1",
-		`ALTER TABLE branches ALTER COLUMN name TYPE text COLLATE "en-x-icu"`,
-		"ALTER TABLE branches ALTER COLUMN tree_id TYPE int",
-		"DROP INDEX branches_path",
-		"ALTER TABLE branches ALTER COLUMN tree_id TYPE bigint, ALTER COLUMN path TYPE text",
-		"CREATE DOMAIN label AS text; ALTER TABLE branches ALTER COLUMN name TYPE label",
-		"ALTER TABLE branches ALTER COLUMN name TYPE text; DROP DOMAIN label; CREATE DOMAIN label AS text; ALTER TABLE branches ALTER COLUMN name TYPE label",
-	} {
-		alter(t, other, change)
-		if err := gormplugin.AutoMigrate(db); err != nil {
-			t.Errorf("after %q: %v", change, err)
-		}
-		var left *gormplugin.SchemaError
-		if err := gormplugin.Verify(db); errors.As(err, &left) && slices.ContainsFunc(left.Findings, gormplugin.Finding.Adds) {
-			t.Errorf("after %q and AutoMigrate: %v", change, left)
 		}
 	}
 }

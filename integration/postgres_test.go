@@ -3,10 +3,8 @@ package integration
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -20,7 +18,7 @@ import (
 
 // postgresTries is how often each anomaly is provoked, at each isolation level; make soak does
 // more.
-const postgresTries = 20
+const postgresTries = 10
 
 // postgresDatabase makes a database on the server that tests may use, and drops it afterwards. The
 // locale decides how its text columns are ordered; settings are the sessions', such as
@@ -50,11 +48,6 @@ func postgresDatabase(t *testing.T, locale string, settings map[string]string) g
 	}
 	return gormplugintest.Database{
 		Connector: stdlib.GetConnector(*own),
-		Through: func(dial func(ctx context.Context, network, addr string) (net.Conn, error)) driver.Connector {
-			through := own.Copy()
-			through.DialFunc = dial
-			return stdlib.GetConnector(*through)
-		},
 		Dialector: func(pool *sql.DB) gorm.Dialector { return postgres.New(postgres.Config{Conn: pool}) },
 		GivenUp:   &pgconn.PgError{Severity: "ERROR", Code: "40P01", Message: "deadlock detected"},
 		Tries:     postgresTries,

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/glebarez/sqlite"
 	"github.com/ncruces/go-sqlite3/gormlite"
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
@@ -23,12 +22,6 @@ import (
 func TestPostgresSchema(t *testing.T) {
 	t.Parallel()
 	gormplugintest.RunSchema(t, func(t *testing.T) gormplugintest.Database { return postgresDatabase(t, wordOrder, nil) })
-}
-
-// sqliteDialects are GORM's dialectors for SQLite.
-var sqliteDialects = map[string]func(t *testing.T, file string) gorm.Dialector{
-	"gormlite": func(_ *testing.T, file string) gorm.Dialector { return gormlite.Open(file) },
-	"glebarez": func(_ *testing.T, file string) gorm.Dialector { return sqlite.Open(file) },
 }
 
 func TestSQLiteSchema(t *testing.T) {
@@ -100,30 +93,6 @@ func finds(t *testing.T, db *gorm.DB, want ...treeschema.Check) []gormplugin.Fin
 		t.Errorf("found %v, want %v", err, want)
 	}
 	return found.Findings
-}
-
-// Both drivers' migrators make what Verify looks for, and both drivers say how their connections
-// are set.
-func TestSQLiteSessionFlaws(t *testing.T) {
-	for name, open := range sqliteDialects {
-		t.Run(name, func(t *testing.T) {
-			fine := "file:" + t.TempDir() + "/test.db?_pragma=busy_timeout(10000)&_pragma=journal_mode(wal)"
-			finds(t, openMigrated(t, open(t, fine), gormplugin.Leaf(&gormplugintest.Fruit{}, &gormplugintest.Branch{})))
-			poor := "file:" + t.TempDir() + "/test.db?_pragma=busy_timeout(0)&_pragma=journal_mode(delete)"
-			db := openMigrated(t, open(t, poor))
-			found := finds(t, db, treeschema.BusyTimeout, treeschema.Journal)
-			if len(found) != 2 {
-				t.FailNow()
-			}
-			if !strings.Contains(found[0].Advice, "_pragma=busy_timeout(10000)") {
-				t.Errorf("the finding %q does not say what to write into the DSN", found[0])
-			}
-			if err := db.Exec(found[1].Statements[0]).Error; err != nil {
-				t.Fatal(err)
-			}
-			finds(t, db, treeschema.BusyTimeout)
-		})
-	}
 }
 
 // Sessions that would be REPEATABLE READ are found, wherever that is set.
@@ -240,46 +209,5 @@ func TestPostgresPathTooLongForIndex(t *testing.T) {
 	var rows []Unsized
 	if err := db.Order("id").Find(&rows).Error; err != nil || len(rows) != 4 || rows[1].Path != "/a" || rows[3].Path != "/a/"+rows[3].Name {
 		t.Errorf("there are %d rows (%v), want the 4 as they were", len(rows), err)
-	}
-}
-
-// Tables that GORM alone made from tags lack what the tags don't say.
-func TestVerifyTagged(t *testing.T) {
-	t.Parallel()
-	suites, folders, flagged := &gormplugintest.Suite{}, &gormplugintest.Folder{}, &gormplugintest.Flagged{}
-	plugin := gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(suites), gormplugin.Model(folders), gormplugin.Model(flagged))
-	db := guardedBy(t, postgresDatabase(t, wordOrder, nil), plugin, suites, folders, flagged)
-	found := finds(t, db,
-		treeschema.Collation, treeschema.TopRows, treeschema.PathIndex, // suites
-		treeschema.Collation, treeschema.Siblings, treeschema.TopRows, treeschema.PathIndex, // folders
-		treeschema.Collation, treeschema.TopRows, treeschema.PathIndex) // those with a flag
-	for _, f := range found {
-		for _, statement := range f.Statements {
-			if err := gormplugin.AllowRawWrites(db).Exec(statement).Error; err != nil {
-				t.Errorf("%s: %v", statement, err)
-			}
-		}
-	}
-	finds(t, db)
-}
-
-// The table that statements find by the search path is the one that AutoMigrate completes.
-func TestPostgresAutoMigrateSearchPath(t *testing.T) {
-	t.Parallel()
-	d := postgresDatabase(t, byteOrder, map[string]string{"search_path": "two,one,public"})
-	pool := sql.OpenDB(d.Connector)
-	for _, statement := range []string{
-		"CREATE SCHEMA two", "CREATE SCHEMA one", "CREATE TABLE public.branches (id int)",
-		"CREATE TABLE one.branches (id bigserial PRIMARY KEY, tree_id bigint, parent_id bigint, name varchar(100), path varchar(500) COLLATE \"C\", deleted timestamptz)",
-	} {
-		if _, err := pool.ExecContext(t.Context(), statement); err != nil {
-			t.Fatal(err)
-		}
-	}
-	db := openMigrated(t, d.Dialector(pool))
-	finds(t, db)
-	var in string
-	if err := db.Raw("SELECT relnamespace::regnamespace::text FROM pg_class WHERE oid = to_regclass('branches')").Scan(&in).Error; err != nil || in != "one" {
-		t.Errorf("the table is in the schema %q (%v), want one", in, err)
 	}
 }

@@ -21,30 +21,7 @@ type (
 		Path      string                `pathlock:"path" gorm:"size:500"`
 		DeletedAt soft_delete.DeletedAt `gorm:"uniqueIndex:by_second"`
 	}
-	byMillisecond struct {
-		ID        int64
-		Tree      int64                 `pathlock:"tree"`
-		Parent    *int64                `pathlock:"parent"`
-		Name      string                `pathlock:"name" gorm:"size:100"`
-		Path      string                `pathlock:"path" gorm:"size:500"`
-		DeletedAt soft_delete.DeletedAt `gorm:"softDelete:milli"`
-	}
-	byNanosecond struct {
-		ID        int64
-		Tree      int64                 `pathlock:"tree"`
-		Parent    *int64                `pathlock:"parent"`
-		Name      string                `pathlock:"name" gorm:"size:100"`
-		Path      string                `pathlock:"path" gorm:"size:500"`
-		DeletedAt soft_delete.DeletedAt `gorm:"softDelete:nano"`
-	}
-	byFlag struct {
-		ID        int64
-		Tree      int64                 `pathlock:"tree"`
-		Parent    *int64                `pathlock:"parent"`
-		Name      string                `pathlock:"name" gorm:"size:100"`
-		Path      string                `pathlock:"path" gorm:"size:500"`
-		IsDeleted soft_delete.DeletedAt `gorm:"softDelete:flag"`
-	}
+
 	byFlagAndTime struct {
 		ID        int64
 		Tree      int64  `pathlock:"tree"`
@@ -62,22 +39,7 @@ type (
 		Path      string                `pathlock:"path" gorm:"size:500"`
 		DeletedAt soft_delete.DeletedAt `gorm:"default:null"`
 	}
-	defaultSecond struct {
-		ID        int64
-		Tree      int64                 `pathlock:"tree"`
-		Parent    *int64                `pathlock:"parent"`
-		Name      string                `pathlock:"name" gorm:"size:100"`
-		Path      string                `pathlock:"path" gorm:"size:500"`
-		DeletedAt soft_delete.DeletedAt `gorm:"default:0"`
-	}
-	defaultMilli struct {
-		ID        int64
-		Tree      int64                 `pathlock:"tree"`
-		Parent    *int64                `pathlock:"parent"`
-		Name      string                `pathlock:"name" gorm:"size:100"`
-		Path      string                `pathlock:"path" gorm:"size:500"`
-		DeletedAt soft_delete.DeletedAt `gorm:"softDelete:milli;default:0"`
-	}
+
 	defaultFlag struct {
 		ID        int64
 		Tree      int64                 `pathlock:"tree"`
@@ -96,17 +58,10 @@ type (
 )
 
 var softDeletes = []gormplugintest.SoftDeleted{
-	{Name: "seconds", Model: bySecond{}, Live: "deleted_at = 0", Mark: "deleted_at", Restored: 0, Gone: 1},
-	{Name: "seconds, NULL by hand", Model: bySecond{}, Live: "deleted_at = 0", Mark: "deleted_at", Restored: nil, Gone: 1},
-	{Name: "milliseconds", Model: byMillisecond{}, Live: "deleted_at = 0", Mark: "deleted_at", Restored: 0, Gone: time.Now().UnixMilli()},
-	{Name: "nanoseconds", Model: byNanosecond{}, Live: "deleted_at = 0", Mark: "deleted_at", Restored: 0, Gone: time.Now().UnixNano()},
-	{Name: "a flag", Model: byFlag{}, Live: "is_deleted = 0", Mark: "is_deleted", Restored: 0, Gone: 1},
-	{Name: "a flag and a time", Model: byFlagAndTime{}, Live: "is_deleted = 0", Mark: "is_deleted", Restored: 0, Gone: 1},
-	{Name: "seconds or NULL", Model: bySecondOrNull{}, Live: "deleted_at IS NULL", Mark: "deleted_at", Restored: nil, Gone: 1},
-	{Name: "seconds, 0 by default", Model: defaultSecond{}, Live: "deleted_at = 0", Mark: "deleted_at", Restored: 0, Gone: 1},
-	{Name: "milliseconds, 0 by default", Model: defaultMilli{}, Live: "deleted_at = 0", Mark: "deleted_at", Restored: 0, Gone: time.Now().UnixMilli()},
-	{Name: "a flag, 0 by default", Model: defaultFlag{}, Live: "is_deleted = 0", Mark: "is_deleted", Restored: 0, Gone: 1},
-	{Name: "a time", Model: byTime{}, Live: "deleted_at IS NULL", Mark: "deleted_at", Restored: nil, Gone: time.Now()},
+	{Name: "seconds", Model: bySecond{}, Live: "deleted_at = 0", Mark: "deleted_at", Restored: 0},
+	{Name: "a flag and a time", Model: byFlagAndTime{}, Live: "is_deleted = 0", Mark: "is_deleted", Restored: 0},
+	{Name: "seconds or NULL", Model: bySecondOrNull{}, Live: "deleted_at IS NULL", Mark: "deleted_at"},
+	{Name: "a flag, 0 by default", Model: defaultFlag{}, Live: "is_deleted = 0", Mark: "is_deleted", Restored: 0},
 }
 
 func TestSoftDeletePlugin(t *testing.T) {

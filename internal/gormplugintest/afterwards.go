@@ -1,17 +1,13 @@
 package gormplugintest
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
-	"io"
-	"net"
-	"runtime"
+	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/pathlock-go/pathlock"
@@ -70,11 +66,7 @@ func (w *world) told(n *notes, want string) {
 // requestKey is the key of a value of the request's context.
 type requestKey struct{}
 
-func afterwardsChecks() []check {
-	return append(append(afterwardsEnds(), afterwardsSavepoints()...), append(afterwardsCalls(), beforeCommitChecks()...)...)
-}
-
-// afterwardsEnds are the ways in which transactions end.
+// afterwardsEnds are ways in which transactions end that the state machine does not know.
 func afterwardsEnds() []check {
 	return []check{
 		{"a hook of a statement's own transaction", func(w *world) {
@@ -90,31 +82,6 @@ func afterwardsEnds() []check {
 			other := &Other{}
 			w.must(w.db.Create(other).Error)
 			w.told(n, "/a holds  after grant begin commit release, /a holds  after grant begin commit release begin commit")
-		}},
-		{"in order, before Commit returns", func(w *world) {
-			n := new(notes)
-			tx := w.db.Begin()
-			w.register(tx, n, "first")
-			w.suiteIn(tx, "a")
-			w.register(tx, n, "second")
-			w.told(n, "")
-			w.must(tx.Commit().Error)
-			w.told(n, "first, first committed, second, second committed")
-			w.fails(tx.Rollback().Error, sql.ErrTxDone)
-			w.told(n, "first, first committed, second, second committed")
-			w.fails(gormplugin.AfterCommit(tx, n.commit("too late")), sql.ErrTxDone)
-		}},
-		{"a rollback", func(w *world) {
-			n := new(notes)
-			tx := w.db.Begin()
-			w.register(tx, n, "a")
-			w.must(tx.Rollback().Error)
-			w.told(n, "a rolled back")
-			w.fails(w.db.Transaction(func(tx *gorm.DB) error {
-				w.register(tx, n, "b")
-				return errStop
-			}), errStop)
-			w.told(n, "a rolled back, b rolled back")
 		}},
 		{"the end of the context, whose panic ends nothing else", func(w *world) {
 			n, ended := new(notes), make(chan struct{})
@@ -132,38 +99,6 @@ func afterwardsEnds() []check {
 			w.fails(tx.Commit().Error, context.Canceled)
 			w.told(n, "a rolled back, <nil>")
 		}},
-		{"a statement that GORM forgets when a hook panics", func(w *world) {
-			n, ended := new(notes), make(chan struct{})
-			w.must(w.db.Callback().Create().Before("gorm:after_create").Register("test:panic", func(tx *gorm.DB) {
-				if s, ok := tx.Statement.Dest.(*Suite); !ok || s.Name != "panic" {
-					return
-				}
-				w.register(tx, n, "a")
-				w.must(gormplugin.AfterEnd(tx, func(context.Context, gormplugin.Outcome) { close(ended) }))
-				panic(errStop)
-			}))
-			w.panics(func() { _ = w.db.Create(&Suite{ParentID: &w.root.ID, Name: "panic"}).Error })
-			for open := true; open; {
-				runtime.GC()
-				select {
-				case <-ended:
-					open = false
-				default:
-				}
-			}
-			w.told(n, "a rolled back")
-		}},
-		{"tries that were given up", func(w *world) {
-			n, tries := new(notes), 0
-			w.must(gormplugin.Transaction(w.Context(), w.db, func(tx *gorm.DB) error {
-				w.register(tx, n, "a")
-				if tries++; tries < 3 {
-					return gormplugin.ErrRetry
-				}
-				return nil
-			}))
-			w.told(n, "a rolled back, a rolled back, a, a committed")
-		}},
 		{"tries of a statement that were given up", func(w *world) {
 			n, tries := new(notes), 0
 			w.must(w.db.Callback().Create().Before("gorm:after_create").Register("test:retry", func(tx *gorm.DB) {
@@ -175,25 +110,6 @@ func afterwardsEnds() []check {
 			w.suite(w.root, "a")
 			w.told(n, "a rolled back, a rolled back, a, a committed")
 			w.has("/a")
-		}},
-		{"an error that has ended the transaction", func(w *world) {
-			n := new(notes)
-			tx := w.db.Begin()
-			w.register(tx, n, "a")
-			w.must(tx.Exec("SELECT 1").Error)
-			w.trace.intercept(func(c call) error {
-				if c.kind == "exec" && !c.after {
-					c.drop()
-					return errLost
-				}
-				return nil
-			})
-			if tx.Exec("UPDATE others SET id = id WHERE 1 = 0").Error == nil {
-				w.Error("no error")
-			}
-			w.trace.intercept(nil)
-			tx.Rollback()
-			w.told(n, "a rolled back")
 		}},
 	}
 }
@@ -237,21 +153,6 @@ func afterwardsCalls() []check {
 			w.told(n, "then")
 			w.has("/a", "/a/b")
 		}},
-		{"it may panic", func(w *world) {
-			n := new(notes)
-			w.panics(func() {
-				_ = w.db.Transaction(func(tx *gorm.DB) error {
-					w.suiteIn(tx, "a")
-					w.register(tx, n, "before")
-					w.must(gormplugin.AfterCommit(tx, func(context.Context) { panic(errStop) }))
-					w.register(tx, n, "behind")
-					return nil
-				})
-			})
-			w.told(n, "before, before committed, behind, behind committed")
-			w.has("/a")
-			w.settled(nil)
-		}},
 		{"the locks of the request stay", func(w *world) {
 			lock, err := w.locker.Acquire(w.Context(), pathlock.Request{Tree: w.tree(), Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/a"))}})
 			w.must(err)
@@ -264,18 +165,6 @@ func afterwardsCalls() []check {
 				})
 			}))
 			w.has("/a", "/a/b")
-		}},
-		{"raw SQL cannot end the transaction", func(w *world) {
-			n := new(notes)
-			w.must(w.db.Transaction(func(tx *gorm.DB) error {
-				w.register(tx, n, "a")
-				var ends *gormplugin.TransactionEndError
-				if err := tx.Exec("COMMIT").Error; !errors.As(err, &ends) {
-					w.Errorf("got the error %v", err)
-				}
-				return nil
-			}))
-			w.told(n, "a, a committed")
 		}},
 		{"rows that are still open at the commit", func(w *world) {
 			w.must(w.db.Create([]Other{{Name: "x"}, {Name: "y"}, {Name: "z"}}).Error)
@@ -303,97 +192,7 @@ func afterwardsCalls() []check {
 
 // checkAfterwards checks what is called after a transaction, and right before its commit.
 func checkAfterwards(t *testing.T, d Database) {
-	for _, c := range afterwardsChecks() {
+	for _, c := range slices.Concat(afterwardsEnds(), afterwardsCalls(), beforeCommitChecks()) {
 		t.Run(c.name, func(t *testing.T) { c.run(newWorld(t, d, settings{})) })
 	}
-	t.Run("a COMMIT that is refused", func(t *testing.T) {
-		if d.GivenUp == nil {
-			t.Skip("the database's error is not known")
-		}
-		w := newWorld(t, d, settings{})
-		w.endsAs("a rolled back", func(c call) error { c.abort(); return d.GivenUp })
-	})
-	t.Run("a COMMIT that is lost", func(t *testing.T) {
-		if d.SoleWriter {
-			t.Skip("a database in the process has no connection to lose")
-		}
-		w := newWorld(t, d, settings{})
-		w.endsAs("a unknown", func(c call) error { c.abort(); c.drop(); return errLost })
-	})
-	t.Run("a COMMIT whose answer is lost", func(t *testing.T) {
-		if d.Through == nil {
-			t.Skip("a database in the process has no connection to lose")
-		}
-		line := new(swallower)
-		lossy := d
-		lossy.Connector = d.Through(line.dial)
-		w, n := newWorld(t, lossy, settings{}), new(notes)
-		tx := w.db.Begin()
-		w.suiteIn(tx, "a")
-		w.register(tx, n, "a")
-		line.swallow.Store(true)
-		w.fails(tx.Commit().Error, gormplugin.ErrOutcomeUnknown)
-		line.swallow.Store(false)
-		w.told(n, "a unknown")
-		w.has("/a")
-	})
-}
-
-// endsAs has the next COMMIT fail, and checks what functions are told of it.
-func (w *world) endsAs(want string, fail func(call) error) {
-	w.Helper()
-	n := new(notes)
-	tx := w.db.Begin()
-	w.suiteIn(tx, "a")
-	w.register(tx, n, "a")
-	w.trace.intercept(func(c call) error {
-		if c.kind != "commit" {
-			return nil
-		}
-		w.trace.intercept(nil)
-		return fail(c)
-	})
-	if tx.Commit().Error == nil {
-		w.Error("committed")
-	}
-	w.told(n, want)
-	w.has()
-}
-
-// swallower dials connections that lose the answer to a COMMIT: the server has given it, and the
-// client does not get it.
-type swallower struct{ swallow atomic.Bool }
-
-func (s *swallower) dial(ctx context.Context, network, addr string) (net.Conn, error) {
-	conn, err := new(net.Dialer).DialContext(ctx, network, addr)
-	if err != nil {
-		return nil, err
-	}
-	return &swallowing{Conn: conn, line: s}, nil
-}
-
-// swallowing is a connection of a [swallower].
-type swallowing struct {
-	net.Conn
-	line *swallower
-	// asked is set once a COMMIT was sent whose answer is to be lost.
-	asked atomic.Bool
-}
-
-// Write implements [net.Conn].
-func (c *swallowing) Write(b []byte) (int, error) {
-	if c.line.swallow.Load() && bytes.Contains(bytes.ToUpper(b), []byte("COMMIT")) {
-		c.asked.Store(true)
-	}
-	return c.Conn.Write(b)
-}
-
-// Read implements [net.Conn].
-func (c *swallowing) Read(b []byte) (int, error) {
-	n, err := c.Conn.Read(b)
-	if err == nil && c.asked.Load() {
-		_ = c.Close()
-		return 0, io.EOF
-	}
-	return n, err
 }

@@ -39,6 +39,7 @@ func anomalies() []anomaly {
 		{name: "delete and insert below", rows: []string{"/a/x"}, first: remove("/a"), other: insert("/a/x")},
 		{name: "delete and move below", rows: []string{"/a/x", "/b"}, first: remove("/a"), other: move("/b", "/a/x")},
 		{name: "inserts of one name", rows: []string{"/a"}, first: insert("/a"), other: insert("/a"), harmless: true},
+		{name: "a root row and a row at the top", first: atTop(""), other: atTop("a"), harmless: true},
 		{name: "copy and rename of the destination", rows: []string{"/a/x", "/d"}, first: copyToD, other: rename("/d", "e"), fewer: true},
 		{name: "copy and delete of the destination", rows: []string{"/a/x", "/d"}, first: copyToD, other: remove("/d"), fewer: true},
 		{name: "copy and rename of the source", rows: []string{"/a/x", "/d"}, first: copyToD, other: rename("/a", "b"), harmless: true, fewer: true},
@@ -68,6 +69,14 @@ func insert(path string) func(*world) func(*gorm.DB) error {
 	return func(w *world) func(*gorm.DB) error {
 		parent := w.build(path).ID
 		return func(db *gorm.DB) error { return db.Create(&Suite{ParentID: &parent, Name: "new"}).Error }
+	}
+}
+
+// atTop makes a row in an empty tree.
+func atTop(name string) func(*world) func(*gorm.DB) error {
+	return func(w *world) func(*gorm.DB) error {
+		w.must(w.db.Unscoped().Delete(&Suite{ID: w.root.ID}).Error)
+		return func(db *gorm.DB) error { return db.Create(&Suite{PlanID: w.root.PlanID, Name: name}).Error }
 	}
 }
 
@@ -238,7 +247,7 @@ func provoke(t *testing.T, d Database, a anomaly, tries int, s settings, orders 
 		for _, err := range errs {
 			o.add(t, err)
 		}
-		if found := problems(w.db, w.root.PlanID); len(found) > 0 {
+		if found := w.problems(); len(found) > 0 {
 			o.corrupted++
 			o.example = found
 		}
@@ -257,7 +266,7 @@ func (o *outcome) add(t *testing.T, err error) {
 		o.changed++
 	case errors.Is(err, gormplugin.ErrRetry):
 		o.retries++
-	case errors.Is(err, pathlock.ErrNotFound), errors.Is(err, gormplugin.ErrNameTaken), errors.Is(err, gormplugin.ErrWouldCycle):
+	case matches(err, []error{pathlock.ErrNotFound, gormplugin.ErrNameTaken, gormplugin.ErrWouldCycle, gormplugin.ErrRootRow}):
 		o.refused++
 	default:
 		t.Errorf("an error that nobody can handle: %v", err)

@@ -1,49 +1,22 @@
 package gormplugintest
 
 import (
-	"database/sql"
 	"errors"
 
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"gorm.io/gorm"
 )
 
-// beforeCommitChecks are about [gormplugin.WithBeforeCommit].
+// beforeCommitChecks are about [gormplugin.WithBeforeCommit], beside what the state machine sees.
 func beforeCommitChecks() []check {
 	return []check{
-		{"before the commit: in the transaction, whoever began it", func(w *world) {
+		{"before the commit: the outer function first, in a statement's own transaction, too", func(w *world) {
 			n := new(notes)
-			ctx := gormplugin.WithBeforeCommit(w.Context(), func(tx *gorm.DB) error {
-				n.add("outer")
-				return tx.Model(&Suite{}).Where("plan_id = ? AND path <> ''", w.root.PlanID).Update("note", "seen").Error
-			})
+			ctx := gormplugin.WithBeforeCommit(w.Context(), func(*gorm.DB) error { n.add("outer"); return nil })
 			ctx = gormplugin.WithBeforeCommit(ctx, func(*gorm.DB) error { n.add("inner"); return nil })
-			db := w.db.WithContext(ctx)
-			a := &Suite{ParentID: &w.root.ID, Name: "a"}
-			w.must(db.Create(a).Error)
-			w.told(n, "outer, inner")
-			var now Suite
-			w.must(w.db.Take(&now, a.ID).Error)
-			if now.Note != "seen" {
-				w.Errorf("the note is %q", now.Note)
-			}
-			n.lines = nil
-			w.must(db.Transaction(func(tx *gorm.DB) error {
-				w.must(tx.Transaction(func(tx *gorm.DB) error { return tx.Model(a).Update("name", "b").Error }))
-				w.told(n, "")
-				return nil
-			}))
-			w.told(n, "outer, inner")
-			n.lines = nil
-			w.must(db.Create(&Other{}).Error)
-			w.told(n, "outer, inner")
-			n.lines = nil
-			w.must(db.Transaction(func(tx *gorm.DB) error { return tx.Find(&[]Suite{}).Error }))
-			w.fails(db.Transaction(func(tx *gorm.DB) error {
-				w.suiteIn(tx, "c")
-				return errStop
-			}), errStop)
-			w.told(n, "")
+			w.must(w.db.WithContext(ctx).Create(&Suite{ParentID: &w.root.ID, Name: "a"}).Error)
+			w.must(w.db.WithContext(ctx).Create(&Other{}).Error)
+			w.told(n, "outer, inner, outer, inner")
 		}},
 		{"before the commit: an error, or a panic", func(w *world) {
 			n := new(notes)
@@ -67,39 +40,12 @@ func beforeCommitChecks() []check {
 			}
 		}},
 		{"before the commit: a commit", func(w *world) {
-			n := new(notes)
-			commit := func(tx *gorm.DB) error { return tx.Commit().Error }
-			elsewhere := func(tx *gorm.DB) error {
-				done := make(chan error, 1)
-				go func() { done <- commit(tx) }()
-				return <-done
+			calls := 0
+			ctx := gormplugin.WithBeforeCommit(w.Context(), func(tx *gorm.DB) error { calls++; return tx.Commit().Error })
+			if err := w.db.WithContext(ctx).Create(&Suite{ParentID: &w.root.ID, Name: "a"}).Error; err == nil || calls != 1 {
+				w.Errorf("got the error %v after %d calls", err, calls)
 			}
-			for name, run := range map[string]func(tx *gorm.DB) error{"here": commit, "elsewhere": elsewhere} {
-				calls, ignores := 0, false
-				ctx := gormplugin.WithBeforeCommit(w.Context(), func(tx *gorm.DB) error {
-					calls++
-					if err := run(tx); err == nil || !ignores {
-						return err
-					}
-					return nil
-				})
-				if err := w.db.WithContext(ctx).Create(&Suite{ParentID: &w.root.ID, Name: name}).Error; err == nil || calls != 1 {
-					w.Errorf("%s: got the error %v after %d calls", name, err, calls)
-				}
-				w.has()
-				ignores = true
-				tx := w.db.WithContext(ctx).Begin()
-				w.must(tx.Create(&Other{}).Error)
-				w.must(gormplugin.AfterCommit(tx, n.commit(name)))
-				w.must(tx.Commit().Error)
-				w.fails(tx.Commit().Error, sql.ErrTxDone)
-				if calls != 2 {
-					w.Errorf("%s: %d calls", name, calls)
-				}
-			}
-			if got := n.String(); got != "here, elsewhere" && got != "elsewhere, here" {
-				w.Errorf("told %q", got)
-			}
+			w.has()
 		}},
 		{"before the commit: a transaction that only reads, prepared or not", func(w *world) {
 			calls := 0

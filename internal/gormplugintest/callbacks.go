@@ -4,20 +4,22 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
+	"testing"
 
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 )
 
-// draftsAt makes drafts, the top one first, in a tree of their own, and returns them by path.
-func (w *world) draftsAt(paths ...string) map[string]*Draft {
+// book is a tree of drafts, /a /a/b /c /c/b, by path.
+type book map[string]*Draft
+
+// newBook makes one.
+func (w *world) newBook() book {
 	w.Helper()
-	made := make(map[string]*Draft)
-	tree := rand.Int64N(1 << 50)
-	for _, p := range paths {
+	made, tree := make(book), rand.Int64N(1<<50)
+	for _, p := range []string{"/a", "/a/b", "/c", "/c/b"} {
 		d := &Draft{BookID: tree, Name: p[strings.LastIndexByte(p, '/')+1:], Revision: 1}
 		if above := made[p[:strings.LastIndexByte(p, '/')]]; above != nil {
 			d.ParentID = &above.ID
@@ -28,16 +30,12 @@ func (w *world) draftsAt(paths ...string) map[string]*Draft {
 	return made
 }
 
-// drafted checks the rows of the book that a draft is in.
-func (w *world) drafted(d *Draft, want ...string) {
+// drafted checks a book.
+func (w *world) drafted(b book, want string) {
 	w.Helper()
-	paths, found := drafts.problems(w.db, d.BookID)
-	slices.Sort(paths)
-	if got := strings.Join(paths, " "); got != strings.Join(want, " ") {
-		w.Errorf("the tree is %s, want %s", got, strings.Join(want, " "))
-	}
-	for _, problem := range found {
-		w.Error(problem)
+	paths, found := w.tableOf(shape{model: Draft{}}).problems(w.db, b["/a"].BookID)
+	if got := strings.Join(paths, " "); got != want || len(found) > 0 {
+		w.Errorf("the tree is %s, want %s: %q", got, want, found)
 	}
 }
 
@@ -50,184 +48,155 @@ func (w *world) hits(result *gorm.DB, want int64) {
 	}
 }
 
-// wayChecks repeats a check on a DB outside of any transaction and in one that is committed.
-func wayChecks(name string, run func(w *world, do func(func(db *gorm.DB)))) []check {
-	return []check{
-		{name, func(w *world) { run(w, func(do func(*gorm.DB)) { do(w.db) }) }},
-		{name + ", in a transaction", func(w *world) {
-			run(w, func(do func(*gorm.DB)) {
-				w.must(w.db.Transaction(func(tx *gorm.DB) error {
-					do(tx)
-					return nil
-				}))
-			})
-		}},
-	}
+// meddling is what another plugin's callback, or an optimistic lock, does to a write.
+type meddling struct {
+	name string
+	// kind is the kind of callback, and meddle what it does right before GORM's own.
+	kind   string
+	meddle func(tx *gorm.DB)
+	write  func(db *gorm.DB, b book) *gorm.DB
+	// hits is how many rows the write says it has changed, err what it fails with.
+	hits int64
+	err  error
+	// tree is what there is then; empty where it stays as it was.
+	tree string
 }
 
-// callbackChecks are about what other plugins do to a statement, whenever they were registered.
-func callbackChecks() []check {
-	none := clause.Where{Exprs: []clause.Expression{clause.Expr{SQL: "1 = 0"}}}
-	var checks []check
-	add := func(name string, run func(w *world, do func(func(db *gorm.DB)))) {
-		checks = append(checks, wayChecks(name, run)...)
-	}
-	add("a stale revision changes nothing", func(w *world, do func(func(*gorm.DB))) {
-		rows := w.draftsAt("/a", "/a/b", "/c")
-		stale := *rows["/a"]
-		w.hits(w.db.Model(rows["/a"]).Updates(map[string]any{"note": "changed"}), 1)
-		do(func(db *gorm.DB) {
-			w.hits(db.Model(&stale).Updates(map[string]any{"name": "z"}), 0)
-			w.hits(db.Model(&stale).Updates(map[string]any{"parent_id": rows["/c"].ID}), 0)
-			w.hits(db.Model(&stale).Updates(map[string]any{"note": "lost"}), 0)
-			w.hits(db.Model(&stale).Updates(map[string]any{"name": "a", "note": "lost"}), 0)
-		})
-		w.drafted(rows["/a"], "/a", "/a/b", "/c")
-	})
-	add("a Save with a stale revision that would change the place", func(w *world, do func(func(*gorm.DB))) {
-		rows := w.draftsAt("/a", "/a/b", "/c")
-		stale := *rows["/a"]
-		w.hits(w.db.Model(rows["/a"]).Updates(map[string]any{"note": "changed"}), 1)
-		renamed, moved := stale, stale
-		renamed.Name, moved.ParentID = "z", &rows["/c"].ID
-		do(func(db *gorm.DB) {
-			for _, saved := range []*Draft{&renamed, &moved} {
-				if err := db.Save(saved).Error; !errors.Is(err, gormplugin.ErrStale) {
-					w.Errorf("got the error %v", err)
-				}
-			}
-		})
-		w.drafted(rows["/a"], "/a", "/a/b", "/c")
-	})
-	add("a Save with a stale revision of a row that has changed its place", func(w *world, do func(func(*gorm.DB))) {
-		rows := w.draftsAt("/a", "/a/b", "/c")
-		stale := *rows["/a"]
-		now := stale
-		w.hits(w.db.Model(&now).Updates(map[string]any{"name": "z"}), 1)
-		noted, renamed, moved := stale, stale, stale
-		noted.Note, renamed.Name, moved.ParentID = "n", "y", &rows["/c"].ID
-		do(func(db *gorm.DB) {
-			for _, saved := range []*Draft{&noted, &renamed, &moved} {
-				if err := db.Save(saved).Error; !errors.Is(err, gormplugin.ErrStale) {
-					w.Errorf("got the error %v", err)
-				}
-			}
-		})
-		w.drafted(rows["/c"], "/c", "/z", "/z/b")
-	})
-	add("a condition on updates that a later callback adds", func(w *world, do func(func(*gorm.DB))) {
-		rows := w.draftsAt("/a", "/a/b", "/c")
-		w.must(w.db.Callback().Update().Before("gorm:update").Register("tenant", func(db *gorm.DB) { db.Statement.AddClause(none) }))
-		do(func(db *gorm.DB) {
-			w.hits(db.Model(&Draft{}).Where("id = ?", rows["/a"].ID).Update("name", "z"), 0)
-			w.hits(db.Model(&Draft{}).Where("book_id = ?", rows["/a"].BookID).Update("name", "z"), 0)
-		})
-		w.drafted(rows["/a"], "/a", "/a/b", "/c")
-	})
-	add("a condition that leaves some of the rows", func(w *world, do func(func(*gorm.DB))) {
-		rows := w.draftsAt("/a", "/a/x", "/b", "/b/x")
-		some := clause.Where{Exprs: []clause.Expression{clause.Eq{Column: "name", Value: "b"}}}
-		w.must(w.db.Callback().Update().Before("gorm:update").Register("tenant", func(db *gorm.DB) { db.Statement.AddClause(some) }))
-		do(func(db *gorm.DB) {
-			w.hits(db.Model(&Draft{}).Where("id IN ?", []int64{rows["/a"].ID, rows["/b"].ID}).Update("name", "z"), 1)
-		})
-		w.drafted(rows["/a"], "/a", "/a/x", "/z", "/z/x")
-	})
-	add("a condition on deletions that a later callback adds", func(w *world, do func(func(*gorm.DB))) {
-		rows := w.draftsAt("/a", "/a/b")
-		w.must(w.db.Callback().Delete().Before("gorm:delete").Register("tenant", func(db *gorm.DB) { db.Statement.AddClause(none) }))
-		do(func(db *gorm.DB) { w.hits(db.Delete(&Draft{}, rows["/a"].ID), 0) })
-		w.drafted(rows["/a"], "/a", "/a/b")
-	})
-	add("a name that a later callback gives new rows", func(w *world, do func(func(*gorm.DB))) {
-		rows := w.draftsAt("/a")
-		w.must(w.db.Callback().Create().Before("gorm:create").Register("namer", func(db *gorm.DB) { db.Statement.SetColumn("Name", "named", true) }))
-		do(func(db *gorm.DB) { w.must(db.Create(&Draft{ParentID: &rows["/a"].ID, Name: "x"}).Error) })
-		w.drafted(rows["/a"], "/a", "/a/named")
-	})
-	add("a name that a later callback gives rows that are updated", func(w *world, do func(func(*gorm.DB))) {
-		rows := w.draftsAt("/a", "/a/b")
-		w.must(w.db.Callback().Update().Before("gorm:update").Register("namer", func(db *gorm.DB) { db.Statement.SetColumn("name", "named", true) }))
-		do(func(db *gorm.DB) {
-			w.hits(db.Model(&Draft{}).Where("id = ?", rows["/a"].ID).Updates(map[string]any{"note": "n"}), 1)
-		})
-		w.drafted(rows["/a"], "/named", "/named/b")
-	})
-	add("the plugin's own statements are nobody's business", func(w *world, do func(func(*gorm.DB))) {
-		rows := w.draftsAt("/a", "/a/b", "/a/b/c", "/d")
-		var seen []string
-		see := func(kind string) func(*gorm.DB) { return func(*gorm.DB) { seen = append(seen, kind) } }
-		cb := w.db.Callback()
-		w.must(cb.Create().Before("gorm:create").Register("see", see("create")))
-		w.must(cb.Update().Before("gorm:update").Register("see", see("update")))
-		w.must(cb.Delete().Before("gorm:delete").Register("see", see("delete")))
-		w.must(cb.Query().Before("gorm:query").Register("see", see("query")))
-		w.must(cb.Row().Before("gorm:row").Register("see", see("row")))
-		w.must(cb.Raw().Before("gorm:raw").Register("see", see("raw")))
-		do(func(db *gorm.DB) {
-			w.must(gormplugin.Rename(db, &Draft{}, rows["/a"].ID, "z"))
-			w.must(gormplugin.Move(db, &Draft{}, rows["/a/b"].ID, gormplugin.Below(rows["/d"].ID)))
-			w.must(db.Create(&Draft{ParentID: &rows["/d"].ID, Name: "new"}).Error)
-			_, err := gormplugin.Copy(db, &Draft{}, rows["/d"].ID, gormplugin.Below(rows["/a"].ID))
-			w.must(err)
-			_, err = gormplugin.Delete(db, &Draft{}, rows["/d"].ID)
-			w.must(err)
-			_, err = gormplugin.Resolve(db, &Draft{}, rows["/a"].ID)
-			w.must(err)
-		})
-		if got := strings.Join(seen, " "); got != "update update create delete" {
-			w.Errorf("callbacks have seen: %s", got)
+const bookTree = "/a /a/b /c /c/b"
+
+// meddlings are those that decide which rows a write hits, and what it writes.
+func meddlings() []meddling {
+	only := func(condition string) func(tx *gorm.DB) {
+		return func(tx *gorm.DB) {
+			tx.Statement.AddClause(clause.Where{Exprs: []clause.Expression{clause.Expr{SQL: condition}}})
 		}
-		seen = nil
-		w.drafted(rows["/a"], "/z", "/z/d", "/z/d/b", "/z/d/b/c", "/z/d/new")
-	})
-	return append(checks, replacedChecks()...)
+	}
+	rename := func(db *gorm.DB, b book) *gorm.DB {
+		return db.Model(&Draft{}).Where("id IN ?", []int64{b["/a"].ID, b["/c"].ID}).Update("name", "z")
+	}
+	all := []meddling{
+		{name: "a condition that no row meets", kind: "update", meddle: only("1 = 0"), write: rename},
+		{name: "a condition that some rows meet", kind: "update", meddle: only("name = 'c'"), write: rename, hits: 1, tree: "/a /a/b /z /z/b"},
+		{name: "a condition on deletions", kind: "delete", meddle: only("1 = 0"), write: func(db *gorm.DB, b book) *gorm.DB { return db.Delete(&Draft{}, b["/a"].ID) }},
+		{name: "a name for new rows", kind: "create", meddle: func(tx *gorm.DB) { tx.Statement.SetColumn("Name", "named", true) }, write: func(db *gorm.DB, b book) *gorm.DB {
+			return db.Create(&Draft{ParentID: &b["/a"].ID, Name: "x"})
+		}, hits: 1, tree: "/a /a/b /a/named /c /c/b"},
+		{name: "a name for old rows", kind: "update", meddle: func(tx *gorm.DB) { tx.Statement.SetColumn("name", "named", true) }, write: func(db *gorm.DB, b book) *gorm.DB {
+			return db.Model(&Draft{}).Where("id = ?", b["/a"].ID).Updates(map[string]any{"note": "n"})
+		}, hits: 1, tree: "/c /c/b /named /named/b"},
+	}
+	for _, values := range []map[string]any{{"name": "z"}, {"note": "lost"}, {"name": "a", "note": "lost"}} {
+		all = append(all, meddling{name: fmt.Sprint("a stale revision, Updates of ", values), write: func(db *gorm.DB, b book) *gorm.DB {
+			return db.Model(b["stale"]).Updates(values)
+		}})
+	}
+	for column, change := range map[string]func(d *Draft, b book){"name": func(d *Draft, _ book) { d.Name = "z" }, "parent": func(d *Draft, b book) { d.ParentID = &b["/c"].ID }} {
+		all = append(all, meddling{name: "a stale revision, Save of another " + column, err: gormplugin.ErrStale, write: func(db *gorm.DB, b book) *gorm.DB {
+			saved := *b["stale"]
+			change(&saved, b)
+			return db.Save(&saved)
+		}})
+	}
+	return append(all, meddling{name: "a stale revision, Save of an outdated path", err: gormplugin.ErrStale, tree: "/c /c/b /y /y/b", write: func(db *gorm.DB, b book) *gorm.DB {
+		_ = db.Model(&Draft{}).Where("id = ?", b["/a"].ID).Update("name", "y")
+		return db.Save(b["stale"])
+	}})
 }
 
-// replacedChecks are about plugins that take GORM's writing callbacks away.
-func replacedChecks() []check {
-	writes := []struct {
-		name  string
-		write func(db *gorm.DB, d *Draft) error
-	}{
-		{"create", func(db *gorm.DB, d *Draft) error { return db.Create(&Draft{ParentID: &d.ID, Name: "new"}).Error }},
-		{"update", func(db *gorm.DB, d *Draft) error {
-			return db.Model(&Draft{}).Where("id = ?", d.ID).Update("name", "z").Error
-		}},
-		{"update of a note", func(db *gorm.DB, d *Draft) error {
-			return db.Model(&Draft{}).Where("id = ?", d.ID).Update("note", "z").Error
-		}},
-		{"delete", func(db *gorm.DB, d *Draft) error { return db.Delete(&Draft{}, d.ID).Error }},
-	}
-	var checks []check
-	for _, c := range writes {
-		checks = append(checks,
-			check{c.name + ": GORM's callback is replaced later", func(w *world) {
-				rows := w.draftsAt("/a", "/a/b")
-				cb := w.db.Callback()
-				create, update, remove := cb.Create().Get("gorm:create"), cb.Update().Get("gorm:update"), cb.Delete().Get("gorm:delete")
-				w.must(cb.Create().Replace("gorm:create", func(db *gorm.DB) { create(db) }))
-				w.must(cb.Update().Replace("gorm:update", func(db *gorm.DB) { update(db) }))
-				w.must(cb.Delete().Replace("gorm:delete", func(db *gorm.DB) { remove(db) }))
-				w.fails(c.write(w.db, rows["/a"]), gormplugin.ErrCallbacks)
-				w.must(w.db.Create(&Other{Name: "not guarded"}).Error)
-				w.drafted(rows["/a"], "/a", "/a/b")
-			}},
-			check{c.name + ": a callback builds the SQL", func(w *world) {
-				rows := w.draftsAt("/a", "/a/b")
-				build := func(db *gorm.DB) {
-					if db.Statement.Schema != nil && db.Statement.Schema.Table == "drafts" {
-						fmt.Fprintf(&db.Statement.SQL, "UPDATE drafts SET name = 'raw' WHERE id = %d", rows["/a"].ID)
-					}
+// checkCallbacks checks what other plugins' callbacks do to a write, alone and in a transaction.
+func checkCallbacks(t *testing.T, d Database) {
+	for _, c := range meddlings() {
+		for _, within := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, in a transaction: %t", c.name, within), func(t *testing.T) {
+				w := newWorld(t, d, settings{})
+				b := w.newBook()
+				stale := *b["/a"]
+				w.hits(w.db.Model(b["/a"]).Updates(map[string]any{"note": "changed"}), 1)
+				b["stale"] = &stale
+				if c.kind != "" {
+					w.must(w.before(c.kind, c.meddle))
 				}
-				cb := w.db.Callback()
-				w.must(cb.Create().Before("gorm:create").Register("build", build))
-				w.must(cb.Update().Before("gorm:update").Register("build", build))
-				w.must(cb.Delete().Before("gorm:delete").Register("build", build))
-				w.fails(c.write(w.db, rows["/a"]), gormplugin.ErrCallbacks)
-				w.drafted(rows["/a"], "/a", "/a/b")
-			}},
-		)
+				db := w.db
+				if within {
+					db = db.Begin()
+				}
+				result := c.write(db.Session(&gorm.Session{}), b)
+				if w.isA(result.Error, c.err); c.err == nil && result.RowsAffected != c.hits {
+					t.Errorf("%d rows are affected, want %d", result.RowsAffected, c.hits)
+				}
+				if within {
+					w.must(db.Commit().Error)
+				}
+				if c.tree == "" {
+					c.tree = bookTree
+				}
+				w.drafted(b, c.tree)
+			})
+		}
 	}
-	return checks
+	t.Run("the plugin's own statements are nobody's business", func(t *testing.T) {
+		w := newWorld(t, d, settings{})
+		b := w.newBook()
+		var seen []string
+		for _, kind := range []string{"create", "update", "delete", "query", "row", "raw"} {
+			w.must(w.before(kind, func(*gorm.DB) { seen = append(seen, kind) }))
+		}
+		w.must(gormplugin.Rename(w.db, &Draft{}, b["/a"].ID, "z"))
+		w.must(gormplugin.Move(w.db, &Draft{}, b["/a/b"].ID, gormplugin.Below(b["/c/b"].ID)))
+		w.must(w.db.Create(&Draft{ParentID: &b["/c"].ID, Name: "new"}).Error)
+		_, copied := gormplugin.Copy(w.db, &Draft{}, b["/c"].ID, gormplugin.Below(b["/a"].ID))
+		_, deleted := gormplugin.Delete(w.db, &Draft{}, b["/c"].ID)
+		_, resolved := gormplugin.Resolve(w.db, &Draft{}, b["/a"].ID)
+		w.must(errors.Join(copied, deleted, resolved))
+		if got := strings.Join(seen, " "); got != "update update create delete" {
+			t.Errorf("callbacks have seen: %s", got)
+		}
+		w.drafted(b, "/z /z/c /z/c/b /z/c/b/b /z/c/new")
+	})
+	for _, how := range []string{"replaced", "a callback builds the SQL"} {
+		t.Run("GORM's callbacks: "+how, func(t *testing.T) { checkReplaced(t, d, how == "replaced") })
+	}
+}
+
+// before registers a callback right before GORM's own of a kind.
+func (w *world) before(kind string, fn func(*gorm.DB)) error {
+	cb, name := w.db.Callback(), "gorm:"+kind
+	return map[string]func() error{
+		"create": func() error { return cb.Create().Before(name).Register("test:callback", fn) },
+		"update": func() error { return cb.Update().Before(name).Register("test:callback", fn) },
+		"delete": func() error { return cb.Delete().Before(name).Register("test:callback", fn) },
+		"query":  func() error { return cb.Query().Before(name).Register("test:callback", fn) },
+		"row":    func() error { return cb.Row().Before(name).Register("test:callback", fn) },
+		"raw":    func() error { return cb.Raw().Before(name).Register("test:callback", fn) },
+	}[kind]()
+}
+
+// checkReplaced takes GORM's writing callbacks away from the plugin: guarded tables are not
+// written.
+func checkReplaced(t *testing.T, d Database, replaced bool) {
+	w := newWorld(t, d, settings{})
+	b := w.newBook()
+	cb := w.db.Callback()
+	if replaced {
+		create, update, remove := cb.Create().Get("gorm:create"), cb.Update().Get("gorm:update"), cb.Delete().Get("gorm:delete")
+		w.must(cb.Create().Replace("gorm:create", func(db *gorm.DB) { create(db) }))
+		w.must(cb.Update().Replace("gorm:update", func(db *gorm.DB) { update(db) }))
+		w.must(cb.Delete().Replace("gorm:delete", func(db *gorm.DB) { remove(db) }))
+	} else {
+		for _, kind := range []string{"create", "update", "delete"} {
+			w.must(w.before(kind, func(db *gorm.DB) {
+				if db.Statement.Schema.Table == "drafts" {
+					fmt.Fprintf(&db.Statement.SQL, "UPDATE drafts SET name = 'raw' WHERE id = %d", b["/a"].ID)
+				}
+			}))
+		}
+	}
+	at := w.db.Model(&Draft{}).Where("id = ?", b["/a"].ID).Session(&gorm.Session{})
+	for _, err := range []error{
+		w.db.Create(&Draft{ParentID: &b["/a"].ID, Name: "new"}).Error, at.Update("name", "z").Error, at.Update("note", "z").Error, w.db.Delete(&Draft{}, b["/a"].ID).Error,
+	} {
+		w.fails(err, gormplugin.ErrCallbacks)
+	}
+	w.must(w.db.Create(&Other{Name: "not guarded"}).Error)
+	w.drafted(b, bookTree)
 }

@@ -5,115 +5,78 @@ import (
 	"gorm.io/gorm"
 )
 
-// change is one kind of write. Its statement changes a plan that has been built by the paths in
-// rows.
+// change is one kind of write, to a plan that has the rows /a/b/c and /d.
 type change struct {
 	name string
-	rows []string
-	// statement returns what is to be run; it can be run again as long as it has failed.
-	statement func(w *world) func(db *gorm.DB) error
+	run  func(db *gorm.DB, at map[string]*Suite) error
 }
 
 // changes are those that differ in what they read, lock and write. All of them change what
 // [world.state] returns.
 func changes() []change {
-	id := func(w *world, path string) int64 { return w.build(path).ID }
 	return []change{
-		{"insert", []string{"/a"}, func(w *world) func(*gorm.DB) error {
-			parent := id(w, "/a")
-			return func(db *gorm.DB) error { return db.Create(&Suite{ParentID: &parent, Name: "new"}).Error }
+		{"insert", func(db *gorm.DB, at map[string]*Suite) error {
+			return db.Create([]*Suite{{ParentID: &at["/a"].ID, Name: "new"}, {ParentID: &at["/d"].ID, Name: "new"}}).Error
 		}},
-		{"insert a batch", []string{"/a", "/b"}, func(w *world) func(*gorm.DB) error {
-			a, b := id(w, "/a"), id(w, "/b")
-			return func(db *gorm.DB) error {
-				return db.Create([]*Suite{{ParentID: &a, Name: "new"}, {ParentID: &b, Name: "new"}}).Error
-			}
+		{"rename", func(db *gorm.DB, at map[string]*Suite) error {
+			return db.Model(&Suite{ID: at["/a"].ID}).Update("name", "z").Error
 		}},
-		{"rename", []string{"/a/b/c"}, func(w *world) func(*gorm.DB) error {
-			a := id(w, "/a")
-			return func(db *gorm.DB) error { return db.Model(&Suite{ID: a}).Update("name", "z").Error }
+		{"move", func(db *gorm.DB, at map[string]*Suite) error {
+			return db.Model(&Suite{}).Where("id = ?", at["/a/b"].ID).Update("parent_id", at["/d"].ID).Error
 		}},
-		{"move", []string{"/a/b/c", "/d"}, func(w *world) func(*gorm.DB) error {
-			b, d := id(w, "/a/b"), id(w, "/d")
-			return func(db *gorm.DB) error {
-				return db.Model(&Suite{}).Where("id = ?", b).Update("parent_id", d).Error
-			}
+		{"delete for good", func(db *gorm.DB, at map[string]*Suite) error {
+			return db.Unscoped().Where("id = ?", at["/a"].ID).Delete(&Suite{}).Error
 		}},
-		{"delete", []string{"/a/b/c"}, func(w *world) func(*gorm.DB) error {
-			a := id(w, "/a")
-			return func(db *gorm.DB) error { return db.Delete(&Suite{ID: a}).Error }
+		{"restore", func(db *gorm.DB, at map[string]*Suite) error {
+			return db.Unscoped().Model(&Suite{}).Where("id = ?", at["/gone"].ID).Update("deleted", nil).Error
 		}},
-		{"delete for good", []string{"/a/b/c"}, func(w *world) func(*gorm.DB) error {
-			a := id(w, "/a")
-			return func(db *gorm.DB) error { return db.Unscoped().Where("id = ?", a).Delete(&Suite{}).Error }
+		{"save", func(db *gorm.DB, at map[string]*Suite) error {
+			saved := *at["/a"]
+			saved.Name = "z"
+			return db.Save(&saved).Error
 		}},
-		{"restore", []string{"/a/b"}, func(w *world) func(*gorm.DB) error {
-			b := id(w, "/a/b")
-			w.must(w.db.Delete(&Suite{ID: b}).Error)
-			return func(db *gorm.DB) error {
-				return db.Unscoped().Model(&Suite{}).Where("id = ?", b).Update("deleted", nil).Error
-			}
+		{"insert a leaf", func(db *gorm.DB, at map[string]*Suite) error {
+			return db.Create(&Case{SuiteID: at["/a"].ID, Name: "leaf"}).Error
 		}},
-		{"save", []string{"/a/b"}, func(w *world) func(*gorm.DB) error {
-			a := w.build("/a")
-			return func(db *gorm.DB) error {
-				saved := *a
-				saved.Name = "z"
-				return db.Save(&saved).Error
-			}
-		}},
-		{"insert a leaf", []string{"/a"}, func(w *world) func(*gorm.DB) error {
-			a := id(w, "/a")
-			return func(db *gorm.DB) error { return db.Create(&Case{SuiteID: a, Name: "leaf"}).Error }
+		{"Copy", func(db *gorm.DB, at map[string]*Suite) error {
+			_, err := gormplugin.Copy(db, &Suite{}, at["/a"].ID, gormplugin.Below(at["/d"].ID))
+			return err
 		}},
 	}
 }
 
-// functions are the changes by the package's own functions, which are tried again as a whole.
-func functions() []change {
-	rows := []string{"/a/b/c", "/d"}
-	ids := func(w *world) (a, d int64) { return w.build("/a").ID, w.build("/d").ID }
-	return []change{
-		{"Rename", rows, func(w *world) func(*gorm.DB) error {
-			a, _ := ids(w)
-			return func(db *gorm.DB) error { return gormplugin.Rename(db, &Suite{}, a, "z") }
-		}},
-		{"Move", rows, func(w *world) func(*gorm.DB) error {
-			a, d := ids(w)
-			return func(db *gorm.DB) error { return gormplugin.Move(db, &Suite{}, a, gormplugin.Below(d)) }
-		}},
-		{"Copy", rows, func(w *world) func(*gorm.DB) error {
-			a, d := ids(w)
-			return func(db *gorm.DB) error {
-				_, err := gormplugin.Copy(db, &Suite{}, a, gormplugin.Below(d))
-				return err
-			}
-		}},
-		{"Delete", rows, func(w *world) func(*gorm.DB) error {
-			a, _ := ids(w)
-			return func(db *gorm.DB) error {
-				_, err := gormplugin.Delete(db, &Suite{}, a)
-				return err
-			}
-		}},
+// changeable makes a plan with the rows that changes need, and one that was deleted.
+func (w *world) changeable() map[string]*Suite {
+	w.Helper()
+	w.root = w.newPlan()
+	at := make(map[string]*Suite)
+	for _, p := range []string{"/a", "/a/b", "/a/b/c", "/d", "/gone"} {
+		at[p] = w.build(p)
 	}
+	w.must(w.db.Delete(&Suite{ID: at["/gone"].ID}).Error)
+	return at
 }
 
 // way is a way in which a statement can be run.
 type way struct {
 	name string
-	run  func(db *gorm.DB, statement func(*gorm.DB) error) error
+	// within is set where the caller began the transaction.
+	within bool
+	// nested is set where there is a savepoint, too.
+	nested bool
+	// connections bounds the pool, if it is not 0.
+	connections int
+	run         func(db *gorm.DB, statement func(*gorm.DB) error) error
 }
 
 func ways() []way {
+	alone := func(db *gorm.DB, statement func(*gorm.DB) error) error { return statement(db) }
 	return []way{
-		{"alone", func(db *gorm.DB, statement func(*gorm.DB) error) error { return statement(db) }},
-		{"in a transaction", func(db *gorm.DB, statement func(*gorm.DB) error) error { return db.Transaction(statement) }},
-		{"under a savepoint", func(db *gorm.DB, statement func(*gorm.DB) error) error {
+		// What waits for the one connection waits for whoever holds it, and for nothing else.
+		{name: "alone on one connection", connections: 1, run: alone},
+		{name: "in a transaction", within: true, run: func(db *gorm.DB, statement func(*gorm.DB) error) error { return db.Transaction(statement) }},
+		{name: "under a savepoint", within: true, nested: true, run: func(db *gorm.DB, statement func(*gorm.DB) error) error {
 			return db.Transaction(func(tx *gorm.DB) error { return tx.Transaction(statement) })
-		}},
-		{"prepared", func(db *gorm.DB, statement func(*gorm.DB) error) error {
-			return db.Session(&gorm.Session{PrepareStmt: true}).Transaction(statement)
 		}},
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"gorm.io/gorm"
 )
 
+// copyChecks are about what a copy does beside what the state machine sees.
 func copyChecks() []check {
 	return []check{
 		{"leaves and other rows come along", func(w *world) {
@@ -41,35 +42,6 @@ func copyChecks() []check {
 			}
 			w.must(w.db.Where("name >= '/' AND name < '0'").Delete(&Other{}).Error)
 		}},
-		{"rows in the recycle bin are nobody's parents", func(w *world) {
-			source, d := w.build("/a"), w.build("/d")
-			w.build("/a/b/c")
-			var binned []int64
-			for range 3 {
-				// Where the copy will be, and where its rows will be, there were others before.
-				w.build("/d/a/b")
-				for _, p := range []string{"/d/a", "/d/a/b"} {
-					binned = append(binned, w.build(p).ID)
-				}
-				w.must(w.db.Delete(w.build("/d/a")).Error)
-			}
-			_, err := gormplugin.Copy(w.db, &Suite{}, source.ID, gormplugin.Below(d.ID), gormplugin.CopyAttached(func(_, pairs *gorm.DB) error {
-				var found []struct{ OldID, NewID int64 }
-				w.must(pairs.Find(&found).Error)
-				if len(found) != 3 {
-					w.Errorf("which row is the copy of which: %v", found)
-				}
-				return nil
-			}))
-			w.must(err)
-			w.has("/a", "/a/b", "/a/b/c", "/d", "/d/a", "/d/a/b", "/d/a/b/c")
-			var adopted int64
-			w.must(w.db.Model(&Suite{}).Where("parent_id IN ?", binned).Count(&adopted).Error)
-			if adopted != 0 {
-				w.Errorf("%d copied rows hang below deleted ones", adopted)
-			}
-			w.sound()
-		}},
 		{"of a leaf", func(w *world) {
 			a, b := w.build("/a"), w.build("/b")
 			leaf := &Case{SuiteID: a.ID, Name: "t", Body: "text"}
@@ -83,37 +55,14 @@ func copyChecks() []check {
 			_, err = gormplugin.Copy(w.db, &made, leaf.ID, gormplugin.Below(a.ID), gormplugin.CopyAs("u"))
 			w.must(err)
 			_, err = gormplugin.Copy(w.db, &made, leaf.ID, gormplugin.Below(a.ID), gormplugin.CopyAs("u"))
-			w.fails(err, gormplugin.ErrNameTaken)
-			w.wantTaken(err, "/a/u")
+			if taken, ok := errors.AsType[*gormplugin.NameTakenError](err); !ok || taken.Path.String() != "/a/u" || taken.Tree != w.tree() {
+				w.Errorf("got %#v, want the slot /a/u", taken)
+			}
 			if made.Name != "u" {
 				w.Errorf("a copy that failed has changed %+v", made)
 			}
 			_, err = gormplugin.Copy(w.db, &made, leaf.ID, gormplugin.Top())
 			w.fails(err, gormplugin.ErrUnsupported)
-		}},
-		{"keys that the database does not give", func(w *world) {
-			drive := w.tree().ID()
-			top := drive + "-x"
-			w.must(w.db.Create(&Folder{ID: top, DriveID: drive, Name: "a"}).Error)
-			for i := range 3 {
-				w.must(w.db.Create(&Folder{ID: fmt.Sprintf("%s-x-%d", drive, i), ParentID: &top, Name: fmt.Sprint(i)}).Error)
-			}
-			_, err := gormplugin.Copy(w.db, &Folder{}, top, gormplugin.Top(), gormplugin.CopyAs("b"))
-			w.fails(err, gormplugin.ErrUnsupported)
-			var made Folder
-			keys := gormplugin.CopyValues(map[string]any{"id": gorm.Expr("REPLACE(id, '-x', '-y')")})
-			rows, err := gormplugin.Copy(w.db, &made, top, gormplugin.Top(), gormplugin.CopyAs("b"), keys)
-			w.must(err)
-			if rows != 4 || made.ID != drive+"-y" || made.ParentID != nil || made.Path != "/b" {
-				w.Errorf("%d rows: %+v", rows, made)
-			}
-			// No unique index of this table would notice.
-			_, err = gormplugin.Copy(w.db, &made, top, gormplugin.Top(), gormplugin.CopyAs("b"), keys)
-			w.fails(err, gormplugin.ErrNameTaken)
-			for _, id := range []string{top, made.ID} {
-				_, err = gormplugin.Delete(w.db, &Folder{}, id)
-				w.must(err)
-			}
 		}},
 		{"columns with other values", func(w *world) {
 			b := w.build("/a/b")
@@ -134,32 +83,6 @@ func copyChecks() []check {
 			}
 			w.has("/a", "/a/b", "/c", "/c/b")
 		}},
-		{"the locks of a copy", func(w *world) {
-			w.build("/a/b")
-			d := w.build("/d")
-			b := w.build("/a/b")
-			for snapshot, want := range map[bool]string{false: "S /a/b, X /d/x", true: "X /d/x"} {
-				tx := w.db.Begin()
-				opts := []gormplugin.CopyOption{gormplugin.CopyAs("x")}
-				if snapshot {
-					opts = append(opts, gormplugin.SnapshotSource())
-				}
-				_, err := gormplugin.Copy(tx, &Suite{}, b.ID, gormplugin.Below(d.ID), opts...)
-				w.must(err)
-				if got := w.heldIn(pathlock.ModeS, pathlock.ModeX); got != want {
-					w.Errorf("holds %s, want %s", got, want)
-				}
-				w.must(tx.Rollback().Error)
-			}
-			defer w.holding("/a")()
-			_, err := gormplugin.Copy(w.db, &Suite{}, b.ID, gormplugin.Below(d.ID), gormplugin.SnapshotSource())
-			w.must(err)
-			tx := w.db.Begin()
-			_, err = gormplugin.Copy(tx, &Suite{}, b.ID, gormplugin.Below(d.ID), gormplugin.CopyAs("y"))
-			w.fails(err, pathlock.ErrConflict)
-			w.must(tx.Rollback().Error)
-			w.has("/a", "/a/b", "/d", "/d/b")
-		}},
 		{"a subtree whose paths are wrong is not copied", func(w *world) {
 			w.build("/a/b/c")
 			w.must(gormplugin.AllowRawWrites(w.db).Exec("UPDATE suites SET path = '/a/x/c' WHERE id = ?", w.build("/a/b/c").ID).Error)
@@ -170,22 +93,4 @@ func copyChecks() []check {
 			w.must(gormplugin.AllowRawWrites(w.db).Exec("UPDATE suites SET path = '/a/b/c' WHERE path = '/a/x/c' AND plan_id = ?", w.root.PlanID).Error)
 		}},
 	}
-}
-
-// heldIn returns what is held in the plan in one of the modes, the shared holds first.
-func (w *world) heldIn(modes ...pathlock.Mode) string {
-	w.Helper()
-	snapshot, err := w.locker.Snapshot(w.Context(), w.tree())
-	w.must(err)
-	var held []string
-	for _, mode := range modes {
-		for _, h := range snapshot.Holders {
-			for _, c := range h.Claims {
-				if c.Mode == mode {
-					held = append(held, c.String())
-				}
-			}
-		}
-	}
-	return strings.Join(held, ", ")
 }

@@ -8,21 +8,16 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// Draft is a tree whose rows have an optimistic lock, and a column that callbacks of other plugins
-// fill in.
+// Draft is a tree whose rows have an optimistic lock.
 type Draft struct {
-	ID        int64
-	BookID    int64    `pathlock:"tree" gorm:"uniqueIndex:draft_sibling;index:draft_path,priority:1"`
-	ParentID  *int64   `pathlock:"parent" gorm:"uniqueIndex:draft_sibling"`
-	Name      string   `pathlock:"name" gorm:"size:100;uniqueIndex:draft_sibling"`
-	Path      string   `pathlock:"path" gorm:"size:500;index:draft_path,priority:2"`
-	Note      string   `gorm:"size:100"`
-	UpdatedBy string   `gorm:"size:100"`
-	Revision  Revision `gorm:"not null;default:0"`
+	ID       int64
+	BookID   int64    `pathlock:"tree" gorm:"uniqueIndex:draft_sibling;index:draft_path,priority:1"`
+	ParentID *int64   `pathlock:"parent" gorm:"uniqueIndex:draft_sibling"`
+	Name     string   `pathlock:"name" gorm:"size:100;uniqueIndex:draft_sibling"`
+	Path     string   `pathlock:"path" gorm:"size:500;index:draft_path,priority:2"`
+	Note     string   `gorm:"size:100"`
+	Revision Revision `gorm:"not null;default:0"`
 }
-
-// drafts is the table of [Draft].
-var drafts = treeTable{name: "drafts", key: "id", tree: "book_id", parent: "parent_id", label: "name", path: "path"}
 
 // Revision is an optimistic lock, as gorm.io/plugin/optimisticlock has it: an update of a row hits
 // it only with the revision that was read, and counts it up.

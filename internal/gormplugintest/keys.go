@@ -1,19 +1,12 @@
 package gormplugintest
 
 import (
-	"context"
 	"database/sql"
 	"database/sql/driver"
 	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
-	"reflect"
-	"strings"
-	"testing"
 
-	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/gormplugin"
-	"github.com/pathlock-go/pathlock/store/memstore"
 	"gorm.io/gorm"
 	"gorm.io/gorm/schema"
 )
@@ -82,13 +75,7 @@ type (
 		Name   string         `pathlock:"name" gorm:"size:100"`
 		Path   string         `pathlock:"path" gorm:"size:500"`
 	}
-	nullKeyed struct {
-		ID     int64
-		Tree   sql.NullInt64  `pathlock:"tree"`
-		Parent sql.NullInt64  `pathlock:"parent"`
-		Name   sql.NullString `pathlock:"name" gorm:"size:100"`
-		Path   string         `pathlock:"path" gorm:"size:500"`
-	}
+
 	zeroKeyed struct {
 		ID     number
 		Tree   *number `pathlock:"tree"`
@@ -103,13 +90,7 @@ type (
 		Name   string  `pathlock:"name" gorm:"size:100"`
 		Path   string  `pathlock:"path" gorm:"size:500"`
 	}
-	genericKeyed struct {
-		ID     int64
-		Tree   int64           `pathlock:"tree"`
-		Parent sql.Null[int64] `pathlock:"parent" gorm:"type:bigint"`
-		Name   string          `pathlock:"name" gorm:"size:100"`
-		Path   string          `pathlock:"path" gorm:"size:500"`
-	}
+
 	requiredKeyed struct {
 		ID     int64
 		Tree   int64  `pathlock:"tree"`
@@ -117,12 +98,14 @@ type (
 		Name   string `pathlock:"name" gorm:"size:100"`
 		Path   string `pathlock:"path" gorm:"size:500"`
 	}
-	defaultKeyed struct {
-		ID     int64
-		Tree   int64  `pathlock:"tree"`
-		Parent int64  `pathlock:"parent" gorm:"not null;default:0"`
+
+	uuidKeyed struct {
+		ID     UUID   `gorm:"primaryKey"`
+		Tree   UUID   `pathlock:"tree"`
+		Parent *UUID  `pathlock:"parent"`
 		Name   string `pathlock:"name" gorm:"size:100"`
 		Path   string `pathlock:"path" gorm:"size:500"`
+		IDs    string `pathlock:"idpath" gorm:"size:700"`
 	}
 	textualKeyed struct {
 		ID     Textual  `gorm:"primaryKey"`
@@ -140,76 +123,4 @@ func someBytes() (b [16]byte) {
 	}
 	b[0] = 0xff
 	return b
-}
-
-// keyed is the table of one of the models, with a database and a plugin of its own.
-type keyed struct {
-	*testing.T
-	db     *gorm.DB
-	schema *schema.Schema
-	// live is the condition on rows that are not deleted.
-	live string
-}
-
-// newKeyed makes the table.
-func newKeyed(t *testing.T, d Database, model any) *keyed {
-	t.Helper()
-	k := &keyed{T: t, db: open(t, d, settings{}, new(trace))}
-	if d.TableOptions != "" {
-		k.must(k.db.Set("gorm:table_options", d.TableOptions).AutoMigrate(model))
-	} else {
-		k.must(k.db.AutoMigrate(model))
-	}
-	k.must(k.db.Use(gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(model))))
-	stmt := &gorm.Statement{DB: k.db}
-	k.must(stmt.Parse(model))
-	k.schema = stmt.Schema
-	t.Cleanup(func() { k.must(k.db.Migrator().DropTable(model)) })
-	return k
-}
-
-// must fails the test on an error.
-func (k *keyed) must(err error) {
-	k.Helper()
-	if err != nil {
-		k.Fatal(err)
-	}
-}
-
-// new returns a pointer to an empty struct of the model.
-func (k *keyed) new() any { return reflect.New(k.schema.ModelType).Interface() }
-
-// row returns a pointer to a struct of the model; what is nil is left empty.
-func (k *keyed) row(id, tree, parent any, name string) any {
-	k.Helper()
-	row := reflect.New(k.schema.ModelType)
-	for column, value := range map[string]any{"id": id, "tree": tree, "parent": parent, "name": name} {
-		if value != nil && value != "" {
-			k.must(k.schema.FieldsByDBName[column].Set(context.Background(), row.Elem(), value))
-		}
-	}
-	return row.Interface()
-}
-
-// rows returns a slice of what row has returned.
-func (k *keyed) rows(rows ...any) any {
-	slice := reflect.MakeSlice(reflect.SliceOf(reflect.PointerTo(k.schema.ModelType)), 0, len(rows))
-	for _, row := range rows {
-		slice = reflect.Append(slice, reflect.ValueOf(row))
-	}
-	return slice.Interface()
-}
-
-// has checks the whole table by the independent reader.
-func (k *keyed) has(want string) {
-	k.Helper()
-	stmt := &gorm.Statement{DB: k.db}
-	table := treeTable{name: stmt.Quote(k.schema.Table), key: "id", tree: "1", parent: "parent", label: "name", path: "path", none: "0", live: k.live}
-	paths, found := table.problems(k.db, 1)
-	for _, problem := range found {
-		k.Error(problem)
-	}
-	if got := strings.Join(paths, " "); got != want {
-		k.Fatalf("the tree is\n\t%s\nwant\n\t%s", got, want)
-	}
 }

@@ -54,7 +54,6 @@ func NewPlugin(locker *pathlock.Locker, opts ...gormplugin.Option) *gormplugin.P
 		gormplugin.Model(&Suite{}, gormplugin.Namespace(Namespace)),
 		gormplugin.Leaf(&Case{}, &Suite{}),
 		gormplugin.Model(&Folder{}),
-		gormplugin.Model(&Flagged{}),
 		gormplugin.Model(&Page{}),
 		gormplugin.Leaf(&Block{}, &Page{}),
 		gormplugin.Model(&Entry{}),
@@ -67,5 +66,5 @@ func NewPlugin(locker *pathlock.Locker, opts ...gormplugin.Option) *gormplugin.P
 
 // Models returns the models that a plugin of [NewPlugin] guards.
 func Models() []any {
-	return []any{&Suite{}, &Case{}, &Folder{}, &Flagged{}, &Page{}, &Block{}, &Entry{}, &Shelf{}, &Genre{}, &Draft{}}
+	return []any{&Suite{}, &Case{}, &Folder{}, &Page{}, &Block{}, &Entry{}, &Shelf{}, &Genre{}, &Draft{}}
 }

@@ -58,20 +58,6 @@ func (tr *trace) intercept(onCall func(call) error) {
 	tr.onCall = onCall
 }
 
-// insteadOfCommit replaces the next COMMIT.
-func (tr *trace) insteadOfCommit(before, after func() error) {
-	tr.intercept(func(c call) error {
-		if c.kind != "commit" {
-			return nil
-		}
-		if !c.after {
-			return before()
-		}
-		tr.intercept(nil)
-		return after()
-	})
-}
-
 func (tr *trace) note(event string) {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()

@@ -1,38 +1,17 @@
 package gormplugintest
 
 import (
-	"errors"
 	"testing"
 
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"gorm.io/gorm"
 )
 
-// unmanagedWrites are the ways to write, or to prepare a write, that need to know when the
-// transaction ends.
-var unmanagedWrites = []struct {
-	name  string
-	write func(db *gorm.DB, a, d *Suite) error
-}{
-	{"Create", func(db *gorm.DB, a, _ *Suite) error { return db.Create(&Suite{ParentID: &a.ID, Name: "new"}).Error }},
-	{"Update", func(db *gorm.DB, a, _ *Suite) error { return db.Model(&Suite{ID: a.ID}).Update("name", "x").Error }},
-	{"Delete", func(db *gorm.DB, a, _ *Suite) error { return db.Delete(&Suite{ID: a.ID}).Error }},
-	{"the function Copy", func(db *gorm.DB, a, d *Suite) error {
-		_, err := gormplugin.Copy(db, &Suite{}, a.ID, gormplugin.Below(d.ID))
-		return err
-	}},
-	{"LockSubtrees", func(db *gorm.DB, a, d *Suite) error {
-		_, err := gormplugin.LockSubtrees(db, &Suite{}, a.ID, d.ID)
-		return err
-	}},
-}
-
 // checkUnmanaged writes by connections that the plugin did not hand out, of whose transactions it
 // could not tell when they end: all of it is refused, and nothing is written.
 func checkUnmanaged(t *testing.T, d Database) {
 	w := newWorld(t, d, settings{})
-	a, parent := w.build("/a"), w.build("/d")
-	w.build("/a/b")
+	at := w.changeable()
 	tree := w.state()
 	db := open(t, d, settings{}, new(trace))
 	before := db.WithContext(t.Context())
@@ -61,17 +40,18 @@ func checkUnmanaged(t *testing.T, d Database) {
 		t.Run(session.name, func(t *testing.T) {
 			w := *w
 			w.T = t
-			for _, u := range unmanagedWrites {
-				err := session.run(func(db *gorm.DB) error { return u.write(db, a, parent) })
-				if !errors.Is(err, gormplugin.ErrUnmanagedTransaction) {
-					t.Errorf("%s: got the error %v", u.name, err)
-				}
+			for _, c := range changes() {
+				w.isA(session.run(func(db *gorm.DB) error { return c.run(db, at) }), gormplugin.ErrUnmanagedTransaction)
 			}
+			w.isA(session.run(func(db *gorm.DB) error {
+				_, err := gormplugin.LockSubtrees(db, &Suite{}, at["/a"].ID)
+				return err
+			}), gormplugin.ErrUnmanagedTransaction)
 			err := session.run(func(db *gorm.DB) error {
-				return db.Exec("UPDATE suites SET name = 'x' WHERE id = ?", a.ID).Error
+				return db.Exec("UPDATE suites SET name = 'x' WHERE id = ?", at["/a"].ID).Error
 			})
 			w.fails(err, gormplugin.ErrUnsupported)
-			if now := w.state(); now != tree || w.build("/a").Note != "" {
+			if now := w.state(); now != tree {
 				t.Errorf("the tree was %s and is %s", tree, now)
 			}
 			if held := w.held(); held != "" {

@@ -7,16 +7,19 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"gorm.io/gorm"
 )
 
-// workload is one of several workers that change the same plan at once: a random mix of all that
-// can be done to a tree, on random rows.
+// workload is one of several workers that change the same tree at once: a random mix of all that
+// can be done to it, on random rows.
 type workload struct {
 	*world
+	of     *table
+	tree   any
 	random *rand.Rand
 	// isolations are what transactions ask for, one of them at random; none is the session's own.
 	isolations []sql.IsolationLevel
@@ -24,31 +27,8 @@ type workload struct {
 	did outcome
 }
 
-// operation is one statement on a plan's live rows, or a few that belong together. rows is never
-// empty and begins with the root row.
-type operation func(l *workload, tx *gorm.DB, rows []Suite) error
-
-// operations are chosen at random, all equally often.
-var operations = []struct {
-	name string
-	do   operation
-}{
-	{"insert", (*workload).insert},
-	{"insert again", (*workload).insert},
-	{"insert a batch", (*workload).insertBatch},
-	{"rename", (*workload).rename},
-	{"rename many", (*workload).renameMany},
-	{"move", (*workload).move},
-	{"move again", (*workload).move},
-	{"move and rename", (*workload).moveAndRename},
-	{"save", (*workload).save},
-	{"delete", (*workload).remove},
-	{"delete for good", (*workload).removeForGood},
-	{"restore", (*workload).restore},
-	{"copy", (*workload).copy},
-	{"write leaves", (*workload).leaves},
-	{"write notes", (*workload).notes},
-}
+// most is how many rows a tree has before more are deleted than made.
+const most = 60
 
 // step does one random thing: a single statement, or a transaction of one to three, with a
 // savepoint at times. At times the transaction goes on after an error, as a careless caller does.
@@ -76,27 +56,12 @@ func (l *workload) step(ctx context.Context) {
 	}, opts...))
 }
 
-// anything does a random operation.
-func (l *workload) anything(tx *gorm.DB) error {
-	var rows []Suite
-	if err := tx.Where("plan_id = ?", l.root.PlanID).Order("id").Find(&rows).Error; err != nil {
-		return err
-	}
-	// The root row was made first.
-	if len(rows) == 0 || rows[0].ID != l.root.ID {
-		return fmt.Errorf("the root row is gone: %w", pathlock.ErrNotFound)
-	}
-	const many = 60
-	if len(rows) > many {
-		return l.remove(tx, rows)
-	}
-	return operations[l.random.IntN(len(operations))].do(l, tx, rows)
-}
-
-// count enters an outcome. Whoever's locks the store plays games with may be told so, and Save may
-// come upon a row that was deleted, or deleted and brought back, meanwhile.
+// count enters an outcome. Whoever's locks the store plays games with may be told so, Save may come
+// upon a row that was deleted meanwhile, and READ UNCOMMITTED upon one whose path is not written.
 func (l *workload) count(err error) {
-	for _, refusal := range []error{pathlock.ErrConflict, pathlock.ErrDeadlock, pathlock.ErrLost, gormplugin.ErrPathTooLong, gormplugin.ErrUnsupported, gormplugin.ErrStale} {
+	for _, refusal := range []error{
+		pathlock.ErrConflict, pathlock.ErrDeadlock, pathlock.ErrLost, gormplugin.ErrPathTooLong, gormplugin.ErrUnsupported, gormplugin.ErrStale, gormplugin.ErrRootRow,
+	} {
 		if errors.Is(err, refusal) {
 			l.did.refused++
 			return
@@ -105,136 +70,143 @@ func (l *workload) count(err error) {
 	l.did.add(l.T, err)
 }
 
-// any returns one of the rows, and other one that is not the root row, nil if there is none.
-func (l *workload) any(rows []Suite) *Suite { return &rows[l.random.IntN(len(rows))] }
+// anything does a random operation.
+func (l *workload) anything(tx *gorm.DB) error {
+	rows, err := l.of.read(tx.Session(&gorm.Session{NewDB: true}), l.tree)
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(rows, func(a, b actual) int { return strings.Compare(a.key, b.key) })
+	live := slices.DeleteFunc(slices.Clone(rows), func(r actual) bool { return !r.live })
+	named := slices.DeleteFunc(slices.Clone(live), func(r actual) bool { return r.name == "" })
+	switch do := l.random.IntN(15); {
+	case len(named) < 5 || do < 3 && len(live) < most:
+		return l.insert(tx, live)
+	case do < 5 || len(live) >= most:
+		return l.remove(tx, named, do == 3)
+	case do < 10:
+		return l.update(tx, live, named)
+	case do == 10:
+		return l.save(tx, live, named)
+	case do == 11:
+		return l.restore(tx, slices.DeleteFunc(rows, func(r actual) bool { return r.live }))
+	case do == 12:
+		return l.copy(tx, live, named)
+	default:
+		return l.leaves(tx, live)
+	}
+}
 
-func (l *workload) other(rows []Suite) *Suite {
-	if len(rows) < 2 {
+// any is one of the rows.
+func (l *workload) any(rows []actual) actual { return rows[l.random.IntN(len(rows))] }
+
+// below is the key of one of the rows, at times none.
+func (l *workload) below(rows []actual) any {
+	if len(rows) == 0 || l.random.IntN(8) == 0 {
 		return nil
 	}
-	return &rows[1+l.random.IntN(len(rows)-1)]
+	return l.of.keyOf(l.any(rows).key)
 }
 
-// name returns one of few names, so that they meet.
+// name is one of few, so that they meet.
 func (l *workload) name() string { return fmt.Sprintf("n%d", l.random.IntN(12)) }
 
-func (l *workload) insert(tx *gorm.DB, rows []Suite) error {
-	return tx.Create(&Suite{ParentID: &l.any(rows).ID, Name: l.name()}).Error
+// at is a statement on a row.
+func (l *workload) at(tx *gorm.DB, r actual) *gorm.DB {
+	return tx.Model(l.of.new()).Where("id = ?", l.of.keyOf(r.key))
 }
 
-// insertBatch makes rows below several parents in one statement.
-func (l *workload) insertBatch(tx *gorm.DB, rows []Suite) error {
-	batch := make([]Suite, 2+l.random.IntN(2))
-	for i := range batch {
-		batch[i] = Suite{ParentID: &l.any(rows).ID, Name: fmt.Sprintf("%s-%d", l.name(), i)}
+// insert makes up to three rows below several parents, or a root row.
+func (l *workload) insert(tx *gorm.DB, live []actual) error {
+	var rows []any
+	for range 1 + l.random.IntN(3) {
+		values := map[string]any{l.of.label: l.name(), l.of.parent: l.below(live)}
+		if values[l.of.parent] == nil {
+			values[l.of.treeColumn] = l.tree
+			if l.random.IntN(2) == 0 {
+				values[l.of.label] = ""
+			}
+		}
+		rows = append(rows, l.of.row(values))
 	}
-	return tx.Create(&batch).Error
+	return tx.Create(l.of.slice(rows)).Error
 }
 
-func (l *workload) rename(tx *gorm.DB, rows []Suite) error {
-	if s := l.other(rows); s != nil {
-		return tx.Model(&Suite{}).Where("id = ?", s.ID).Update("name", l.name()).Error
+// remove deletes a row, softly or for good, and what is below it.
+func (l *workload) remove(tx *gorm.DB, named []actual, hard bool) error {
+	if hard {
+		tx = tx.Unscoped()
 	}
-	return nil
+	return tx.Where("id = ?", l.of.keyOf(l.any(named).key)).Delete(l.of.new()).Error
 }
 
-// renameMany renames whatever has a name, wherever it is.
-func (l *workload) renameMany(tx *gorm.DB, rows []Suite) error {
-	if s := l.other(rows); s != nil {
-		return tx.Model(&Suite{}).Where("plan_id = ? AND name = ?", s.PlanID, s.Name).Updates(map[string]any{"name": l.name()}).Error
+// update gives a row, or all rows of one name, another name, parent or note.
+func (l *workload) update(tx *gorm.DB, live, named []actual) error {
+	r, values := l.any(named), make(map[string]any)
+	what := 1 + l.random.IntN(7)
+	if what&1 != 0 {
+		values[l.of.label] = l.name()
 	}
-	return nil
-}
-
-func (l *workload) move(tx *gorm.DB, rows []Suite) error {
-	if s := l.other(rows); s != nil {
-		return tx.Model(&Suite{ID: s.ID}).Update("parent_id", l.any(rows).ID).Error
+	if what&2 != 0 {
+		values[l.of.parent] = l.below(live)
 	}
-	return nil
-}
-
-func (l *workload) moveAndRename(tx *gorm.DB, rows []Suite) error {
-	if s := l.other(rows); s != nil {
-		return tx.Model(&Suite{ID: s.ID}).Updates(Suite{ParentID: &l.any(rows).ID, Name: l.name()}).Error
+	if what&4 != 0 && l.of.note != "" || len(values) == 0 {
+		values[l.of.label] = l.name()
 	}
-	return nil
+	if what == 1 && l.random.IntN(3) == 0 {
+		return tx.Model(l.of.new()).Where(map[string]any{l.of.treeColumn: l.tree, l.of.label: r.name}).Updates(values).Error
+	}
+	return l.at(tx, r).Updates(values).Error
 }
 
 // save writes a whole row back that was read before, and changed.
-func (l *workload) save(tx *gorm.DB, rows []Suite) error {
-	s := l.other(rows)
-	if s == nil {
-		return nil
+func (l *workload) save(tx *gorm.DB, live, named []actual) error {
+	row := l.of.new()
+	if err := tx.Where("id = ?", l.of.keyOf(l.any(named).key)).Take(row).Error; err != nil {
+		return err
 	}
-	switch l.random.IntN(3) {
-	case 0:
-		s.Name = l.name()
-	case 1:
-		s.ParentID = &l.any(rows).ID
-	default:
-		s.Note = l.name()
+	if l.random.IntN(2) == 0 {
+		l.of.set(row, l.of.label, l.name())
+	} else {
+		l.of.set(row, l.of.parent, l.below(live))
 	}
-	return tx.Save(s).Error
-}
-
-func (l *workload) remove(tx *gorm.DB, rows []Suite) error {
-	if s := l.other(rows); s != nil && len(rows) > 5 {
-		return tx.Delete(&Suite{}, s.ID).Error
-	}
-	return l.insert(tx, rows)
-}
-
-func (l *workload) removeForGood(tx *gorm.DB, rows []Suite) error {
-	if s := l.other(rows); s != nil && len(rows) > 5 {
-		return tx.Unscoped().Delete(&Suite{ID: s.ID}).Error
-	}
-	return l.insert(tx, rows)
+	return tx.Save(row).Error
 }
 
 // restore takes the deletion mark off a row.
-func (l *workload) restore(tx *gorm.DB, _ []Suite) error {
-	var gone []int64
-	err := tx.Unscoped().Model(&Suite{}).Where("plan_id = ? AND deleted IS NOT NULL", l.root.PlanID).Order("id").Pluck("id", &gone).Error
-	if err != nil || len(gone) == 0 {
-		return err
+func (l *workload) restore(tx *gorm.DB, dead []actual) error {
+	if len(dead) == 0 {
+		return nil
 	}
-	return tx.Unscoped().Model(&Suite{}).Where("id = ?", gone[l.random.IntN(len(gone))]).Update("deleted", nil).Error
+	return l.at(tx.Unscoped(), l.any(dead)).Update(l.of.mark, l.of.restored).Error
 }
 
 // copy copies a subtree that is not too large.
-func (l *workload) copy(tx *gorm.DB, rows []Suite) error {
-	s := l.other(rows)
-	const many = 30
-	if s == nil || len(rows) > many {
+func (l *workload) copy(tx *gorm.DB, live, named []actual) error {
+	below := l.below(live)
+	if len(live) > most/2 || below == nil || !l.of.copies {
 		return nil
 	}
-	_, err := gormplugin.Copy(tx, &Suite{}, s.ID, gormplugin.Below(l.any(rows).ID), gormplugin.CopyAs(l.name()))
+	_, err := gormplugin.Copy(tx, l.of.new(), l.of.keyOf(l.any(named).key), gormplugin.Below(below), gormplugin.CopyAs(l.name()))
 	return err
 }
 
-// leaves makes a leaf and moves and removes others.
-func (l *workload) leaves(tx *gorm.DB, rows []Suite) error {
-	s := l.any(rows)
+// leaves makes a leaf, or moves or removes another one.
+func (l *workload) leaves(tx *gorm.DB, live []actual) error {
+	id, ok := l.of.keyOf(l.any(live).key).(int64)
+	if l.of.leaf == nil || !ok {
+		return nil
+	}
 	var cases []Case
-	if err := tx.Where("suite_id = ?", s.ID).Order("id").Find(&cases).Error; err != nil {
+	if err := tx.Where("suite_id = ?", id).Order("id").Find(&cases).Error; err != nil {
 		return err
 	}
 	switch {
 	case len(cases) == 0 || l.random.IntN(2) == 0:
-		return tx.Create(&Case{SuiteID: s.ID, Name: l.name()}).Error
+		return tx.Create(&Case{SuiteID: id, Name: l.name()}).Error
 	case l.random.IntN(2) == 0:
-		return tx.Model(&cases[0]).Updates(Case{SuiteID: l.any(rows).ID, Name: l.name()}).Error
+		return tx.Model(&cases[0]).Updates(map[string]any{"suite_id": l.of.keyOf(l.any(live).key), "name": l.name()}).Error
 	default:
 		return tx.Delete(&cases[0]).Error
 	}
-}
-
-// notes changes a column that the tree does not depend on, in many rows at once.
-func (l *workload) notes(tx *gorm.DB, rows []Suite) error {
-	ids := make([]int64, len(rows))
-	for i, r := range rows {
-		ids[i] = r.ID
-	}
-	slices.Sort(ids)
-	return tx.Model(&Suite{}).Where("id IN ?", ids[:1+l.random.IntN(len(ids))]).Update("note", l.name()).Error
 }

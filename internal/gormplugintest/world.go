@@ -49,6 +49,12 @@ func (w *world) suite(parent *Suite, name string) *Suite {
 	return s
 }
 
+// suiteIn makes a row below the root row on a session.
+func (w *world) suiteIn(db *gorm.DB, name string) {
+	w.Helper()
+	w.must(db.Create(&Suite{ParentID: &w.root.ID, Name: name}).Error)
+}
+
 // build makes the rows of a path that are missing, and returns the last one.
 func (w *world) build(path string) *Suite {
 	w.Helper()
@@ -86,49 +92,31 @@ func (w *world) has(want ...string) {
 // sound checks the plan with the independent reader.
 func (w *world) sound() {
 	w.Helper()
-	for _, problem := range problems(w.db, w.root.PlanID) {
+	for _, problem := range w.problems() {
 		w.Error(problem)
 	}
 }
 
-// nothingHeld checks that nobody holds or waits any more. Where a store answers late, it may take a
-// lease until what nobody heard of has ended.
+// problems says what is wrong with the plan.
+func (w *world) problems() []string {
+	w.Helper()
+	_, found := w.tableOf(shapes()[0]).problems(w.db, w.root.PlanID)
+	return found
+}
+
+// nothingHeld waits until nobody holds or waits any more.
 func (w *world) nothingHeld() {
 	w.Helper()
-	const patience = 30 * time.Second
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	for {
-		trees, err := w.locker.Trees(ctx)
+	for began := time.Now(); ; {
+		trees, err := w.locker.Trees(context.Background())
 		if err == nil && len(trees) == 0 {
 			return
 		}
-		select {
-		case <-ctx.Done():
-			w.Errorf("locks are left in %v (%v)", trees, err)
-			return
-		case <-time.After(time.Millisecond):
+		if time.Since(began) > 30*time.Second {
+			w.Fatalf("locks are left in %v (%v)", trees, err)
 		}
+		time.Sleep(time.Millisecond)
 	}
-}
-
-// holding takes an exclusive lock as somebody else, until the test or the returned function ends
-// it.
-func (w *world) holding(path string) (release func()) {
-	w.Helper()
-	lock, err := w.locker.Acquire(context.Background(), pathlock.Request{
-		Tree: w.tree(), Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath(path))}, Note: "somebody else",
-	})
-	w.must(err)
-	released := false
-	release = func() {
-		if !released {
-			released = true
-			w.must(lock.Release(context.Background()))
-		}
-	}
-	w.Cleanup(release)
-	return release
 }
 
 // tree is the lock domain of the plan.
@@ -155,28 +143,13 @@ func (w *world) held() string {
 	return strings.Join(claims, ", ")
 }
 
-// isA is errors.Is, by which nil matches nil only.
-func isA(err, want error) bool {
-	if want == nil {
-		return err == nil
-	}
-	return errors.Is(err, want)
-}
-
-// wantTaken checks where a [gormplugin.NameTakenError] says the collision is.
-func (w *world) wantTaken(err error, path string) {
-	w.Helper()
-	taken, ok := errors.AsType[*gormplugin.NameTakenError](err)
-	if !ok || taken.Path.String() != path || taken.Tree != w.tree() {
-		w.Errorf("got %#v, want the slot %s", taken, path)
-	}
-}
-
 // machineWorld is a world whose plugin has options of its own, and no plan.
 func machineWorld(t *testing.T, d Database, s settings, options []gormplugin.Option) *world {
 	t.Helper()
 	w := &world{T: t, trace: new(trace)}
-	w.locker = pathlock.New(w.trace.store(memstore.New()), pathlock.WithLogger(slog.New(slog.DiscardHandler)))
+	store := memstore.New()
+	w.locker = pathlock.New(w.trace.store(store), pathlock.WithLogger(slog.New(slog.DiscardHandler)))
+	w.others = pathlock.New(store)
 	w.db = open(t, d, s, w.trace)
 	w.plugin = gormplugin.New(w.locker, options...)
 	w.must(w.db.Use(w.plugin))

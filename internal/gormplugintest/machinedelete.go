@@ -1,0 +1,146 @@
+package gormplugintest
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"gorm.io/gorm"
+	"pgregory.net/rapid"
+)
+
+// remove deletes rows, softly or for good, with all that is below them.
+func (m *machine) remove() statement {
+	x, g := m.table, m.clone()
+	hard := x.live == "" || m.rarely(3, "for good")
+	from := m.live()
+	if hard && x.live != "" {
+		from = append(from, m.dead()...)
+	}
+	ids := m.some(from, "rows")
+	if dead := m.dead(); hard && len(dead) > 0 && rapid.Bool().Draw(m.T, "with a deleted one") {
+		if id := pick(m, dead, "deleted"); !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	s := statement{what: fmt.Sprintf("delete %v, for good: %t", m.paths(ids), hard), claims: make(map[int][]string)}
+	gone := 0
+	for _, id := range ids {
+		below := []int{id}
+		if !m.rows[id].dead {
+			s.claims[m.rows[id].tree] = append(s.claims[m.rows[id].tree], m.path(id))
+			below = m.below(id)
+		}
+		for _, each := range below {
+			if n, ok := g.rows[each]; hard {
+				if ok {
+					gone++
+				}
+				delete(g.rows, each)
+			} else {
+				n.dead = true
+				g.rows[each] = n
+				gone++
+			}
+		}
+	}
+	for tree, paths := range s.claims {
+		s.claims[tree] = topmost(paths)
+	}
+	if len(s.claims) == 0 {
+		s.claims = nil
+	}
+	s.after = g
+	keys := m.keysOf(ids)
+	of := func(db *gorm.DB) *gorm.DB {
+		if hard && x.live != "" {
+			return db.Unscoped()
+		}
+		return db
+	}
+	count := func(tx *gorm.DB) error {
+		if tx.Error == nil && tx.RowsAffected != int64(len(ids)) {
+			return fmt.Errorf("%d rows affected, want %d", tx.RowsAffected, len(ids))
+		}
+		return tx.Error
+	}
+	forms := []func(db *gorm.DB) error{
+		func(db *gorm.DB) error { return count(of(db).Where("id IN ?", keys).Delete(x.new())) },
+		func(db *gorm.DB) error { return count(of(db).Delete(x.new(), x.of(keys...))) },
+		func(db *gorm.DB) error {
+			rows := make([]any, len(keys))
+			for i, key := range keys {
+				rows[i] = x.row(map[string]any{"id": key})
+			}
+			return count(of(db).Delete(x.slice(rows)))
+		},
+	}
+	if len(ids) == 1 && !m.rows[ids[0]].dead {
+		forms = append(forms, func(db *gorm.DB) error {
+			rows, err := gormplugin.Delete(of(db), x.new(), keys[0])
+			if err == nil && rows != int64(gone) {
+				return fmt.Errorf("%d rows deleted, want %d", rows, gone)
+			}
+			return err
+		})
+	}
+	s.run = pick(m, forms, "form")
+	return s
+}
+
+// bringBack takes the mark of deletion off rows, at times with another place for them.
+func (m *machine) bringBack() statement {
+	if len(m.dead()) == 0 {
+		return m.remove()
+	}
+	ids, g := m.some(m.dead(), "rows"), m.clone()
+	values := map[string]any{m.table.mark: m.table.restored}
+	name, parent := "", 0
+	if m.rarely(3, "renamed") {
+		name = m.name()
+		values[m.table.label] = name
+	}
+	moved := m.rarely(3, "moved")
+	if moved {
+		parent = m.parentOf()
+		values[m.table.parent] = m.value(parent)
+	}
+	s := statement{}
+	for _, id := range ids {
+		n := g.rows[id]
+		n.dead = false
+		if _, ok := values[m.table.label]; ok {
+			if n.name = name; n.name == "" && (!moved && n.parent != 0 || moved) {
+				s.reasons = append(s.reasons, pathlock.ErrInvalidPath, gormplugin.ErrMisplaced, gormplugin.ErrUnsupported)
+			}
+		}
+		if moved {
+			n.parent = parent
+		}
+		n.version++
+		g.rows[id] = n
+	}
+	s.what = fmt.Sprintf("restore %v of %v", values, ids)
+	if s = m.placed(g, ids, s); slices.Contains(s.reasons, pathlock.ErrInvalidPath) {
+		s.reasons = append(s.reasons, gormplugin.ErrDamagedRow) // one below another
+	}
+	s.run = func(db *gorm.DB) error {
+		return db.Unscoped().Model(m.table.new()).Where("id IN ?", m.keysOf(ids)).Updates(values).Error
+	}
+	return s
+}
+
+// renameDead writes to a row in the bin, whose place is the caller's.
+func (m *machine) renameDead() statement {
+	if len(m.dead()) == 0 {
+		return m.insert()
+	}
+	id, g, name := pick(m, m.dead(), "row"), m.clone(), fmt.Sprint("binned ", m.id())
+	n := g.rows[id]
+	n.name = name
+	g.rows[id] = n
+	return statement{what: "a name in the bin", after: g, run: func(db *gorm.DB) error {
+		return db.Unscoped().Model(m.table.new()).Where("id = ?", m.keys[id]).Update(m.table.label, name).Error
+	}}
+}

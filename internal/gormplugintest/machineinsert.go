@@ -1,0 +1,168 @@
+package gormplugintest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+	"pgregory.net/rapid"
+)
+
+// insert draws the creation of rows, in one of the forms that there are.
+func (m *machine) insert() statement {
+	g := m.clone()
+	var fresh []int
+	var values []map[string]any
+	given := m.table.given && rapid.Bool().Draw(m.T, "keys by the database")
+	s := statement{}
+	for i := range rapid.IntRange(1, 3).Draw(m.T, "rows") {
+		n := node{parent: m.parentOf(), name: m.name()}
+		if !given && m.table.key != nil && i > 0 && m.rarely(3, "below another new row") {
+			n.parent = fresh[0]
+		}
+		id := m.id()
+		row := map[string]any{m.table.label: n.name}
+		if n.parent != 0 {
+			n.tree = g.rows[n.parent].tree
+			if m.rarely(3, "states its tree") {
+				stated := n.tree
+				if m.rarely(3, "another one") {
+					stated = 1 - stated
+					s.reasons = append(s.reasons, gormplugin.ErrMisplaced)
+				}
+				row[m.table.treeColumn] = m.trees[stated]
+			}
+		} else {
+			n.tree = rapid.IntRange(0, 1).Draw(m.T, "tree")
+			row[m.table.treeColumn] = m.trees[n.tree]
+			if len(m.live()) == 0 && rapid.Bool().Draw(m.T, "root row") {
+				n.name = ""
+				row[m.table.label] = ""
+			}
+		}
+		row[m.table.parent] = m.value(n.parent)
+		if !given && m.table.key != nil {
+			m.keys[id] = m.table.key()
+			row["id"] = m.keys[id]
+		}
+		if m.table.note != "" {
+			n.note = pick(m, []string{"", "n", "m"}, "note")
+			row[m.table.note] = n.note
+		}
+		g.rows[id] = n
+		fresh, values = append(fresh, id), append(values, row)
+	}
+	stated := m.stated(g, fresh, values, &s)
+	if s = m.placed(g, fresh, s); stated && len(s.reasons) > 0 {
+		s.reasons = append(s.reasons, pathlock.ErrPathChanged)
+	}
+	s.what = fmt.Sprintf("insert %v", values)
+	m.inserting(&s, fresh, values)
+	return s
+}
+
+// stated has a new row state its path at times, rightly or wrongly.
+func (m *machine) stated(g forest, fresh []int, values []map[string]any, s *statement) bool {
+	if m.table.path == "" || m.knows || !m.rarely(5, "states its path") {
+		return false
+	}
+	id, row := fresh[0], values[0]
+	row[m.table.path] = g.path(id)
+	if rapid.Bool().Draw(m.T, "wrongly") {
+		row[m.table.path] = "/else/where"
+		s.reasons = append(s.reasons, pathlock.ErrPathChanged)
+	}
+	return true
+}
+
+// inserting draws how the rows are created.
+func (m *machine) inserting(s *statement, fresh []int, values []map[string]any) {
+	x := m.table
+	rows := make([]any, len(values))
+	for i, v := range values {
+		rows[i] = x.row(v)
+	}
+	forms := map[string]func(db *gorm.DB) error{
+		"a slice":   func(db *gorm.DB) error { return db.Create(x.slice(rows)).Error },
+		"Select(*)": func(db *gorm.DB) error { return db.Select("*").Create(x.slice(rows)).Error },
+		"Omit": func(db *gorm.DB) error {
+			return db.Omit(x.path, x.ids).Create(x.slice(rows)).Error
+		},
+		"SkipHooks": func(db *gorm.DB) error {
+			return db.Session(&gorm.Session{SkipHooks: true}).Create(x.slice(rows)).Error
+		},
+	}
+	if len(rows) == 1 {
+		forms["a struct"] = func(db *gorm.DB) error { return db.Create(rows[0]).Error }
+		forms["Save"] = func(db *gorm.DB) error { return db.Save(rows[0]).Error }
+		forms["the table by its name"] = func(db *gorm.DB) error { return db.Table(x.schema.Table).Create(rows[0]).Error }
+	}
+	if _, own := values[0]["id"]; own || x.ids == "" {
+		maps := func(named bool) []map[string]any {
+			var list []map[string]any
+			for _, v := range values {
+				if x.version != "" {
+					v[x.version] = 0 // a map leaves the column empty, and NULL counts nothing
+				}
+				if named {
+					v = x.fields(v)
+				}
+				list = append(list, v)
+			}
+			return list
+		}
+		forms["maps"] = func(db *gorm.DB) error {
+			list := maps(false)
+			return db.Model(x.new()).Create(&list).Error
+		}
+		forms["maps by fields"] = func(db *gorm.DB) error {
+			list := maps(true)
+			return db.Model(x.new()).Create(&list).Error
+		}
+		forms["maps as JSON has them"] = func(db *gorm.DB) error {
+			list := maps(false)
+			for i := range list {
+				list[i] = asJSON(list[i])
+			}
+			return db.Model(x.new()).Create(&list).Error
+		}
+	}
+	if len(s.reasons) == 0 {
+		forms["batches"] = func(db *gorm.DB) error { return db.CreateInBatches(x.slice(rows), 2).Error }
+		if _, own := values[0]["id"]; own {
+			forms["an upsert"] = func(db *gorm.DB) error {
+				return db.Clauses(clause.OnConflict{UpdateAll: true}).Create(x.slice(rows)).Error
+			}
+		}
+	}
+	form := pick(m, slices.Sorted(maps.Keys(forms)), "form")
+	s.what += ": " + form
+	s.run, s.parts = forms[form], form == "batches"
+	if strings.HasPrefix(form, "maps") {
+		return
+	}
+	s.told = func(f forest) {
+		for i, id := range fresh {
+			m.toldPath(f, id, rows[i])
+		}
+	}
+}
+
+// asJSON returns values of other types, as a decoder gives them.
+func asJSON(values map[string]any) map[string]any {
+	loose := maps.Clone(values)
+	for column, value := range loose {
+		switch v := value.(type) {
+		case int64:
+			loose[column] = float64(v)
+		case string:
+			loose[column] = []byte(v)
+		}
+	}
+	return loose
+}

@@ -1,0 +1,127 @@
+package gormplugintest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"gorm.io/gorm"
+	"pgregory.net/rapid"
+)
+
+// leaf writes a leaf.
+func (m *machine) leaf() statement {
+	g := m.clone()
+	ids := slices.Sorted(maps.Keys(m.leaves))
+	name, parent := m.name(), m.parentOf()
+	if len(ids) == 0 || m.rarely(3, "new") {
+		id := m.id()
+		g.leaves[id] = node{parent: parent, name: name}
+		made := &Case{Name: name}
+		if key, ok := m.keys[parent].(int64); ok {
+			made.SuiteID = key
+		}
+		return m.placedLeaf(g, id, statement{
+			what: fmt.Sprintf("a leaf %q below %v", name, m.paths([]int{parent})), run: func(db *gorm.DB) error {
+				err := db.Create(made).Error
+				m.leafKeys[id] = made.ID
+				return err
+			}, told: func(f forest) { m.toldLeaf(f, id, made.Path) },
+		})
+	}
+	id := pick(m, ids, "leaf")
+	n := g.leaves[id]
+	key := func(db *gorm.DB) (key int64, err error) {
+		n := m.leaves[id]
+		err = db.Session(&gorm.Session{NewDB: true}).Model(&Case{}).Where("suite_id = ? AND name = ?", m.keys[n.parent], n.name).Pluck("id", &key).Error
+		return key, err
+	}
+	switch rapid.IntRange(0, 4).Draw(m.T, "of the leaf") {
+	case 0:
+		delete(g.leaves, id)
+		s := statement{what: "delete a leaf", after: g, run: func(db *gorm.DB) error {
+			key, err := key(db)
+			if err != nil {
+				return err
+			}
+			return db.Delete(&Case{ID: key}).Error
+		}}
+		if m.path(n.parent) != "" || m.isRoot(n.parent) {
+			s.claims = map[int][]string{m.rows[n.parent].tree: {m.path(n.parent) + "/" + n.name}}
+		}
+		return s
+	case 1:
+		n.note = "edited"
+		g.leaves[id] = n
+		return statement{what: "edit a leaf", after: g, run: func(db *gorm.DB) error {
+			key, err := key(db)
+			if err != nil {
+				return err
+			}
+			return db.Model(&Case{ID: key}).Update("body", "edited").Error
+		}}
+	}
+	was := n
+	moved := rapid.Bool().Draw(m.T, "moved")
+	if moved {
+		n.parent = parent
+	} else {
+		n.name = name
+	}
+	g.leaves[id] = n
+	if _, err := m.line(was.parent); err != nil && was == n {
+		return m.insert()
+	}
+	dest := new(Case)
+	s := statement{what: fmt.Sprintf("a leaf %v to %v", was, n), told: func(f forest) { m.toldLeaf(f, id, dest.Path) }}
+	function := rapid.Bool().Draw(m.T, "by a function")
+	s.run = func(db *gorm.DB) error {
+		key, err := key(db)
+		if err != nil {
+			return err
+		}
+		dest.ID = key
+		switch {
+		case function && moved:
+			return gormplugin.Move(db, dest, key, gormplugin.Below(m.keys[parent]))
+		case function:
+			return gormplugin.Rename(db, dest, key, name)
+		case moved:
+			return db.Model(dest).Update("suite_id", m.value(parent)).Error
+		default:
+			return db.Model(dest).Update("name", name).Error
+		}
+	}
+	s = m.placedLeaf(g, id, s)
+	if was == n {
+		s.claims = nil
+		s.told = nil
+	}
+	if _, err := m.line(was.parent); err != nil {
+		s.reasons = append(s.reasons, err)
+	} else if m.rows[was.parent].tree != m.rows[n.parent].tree {
+		s.reasons = append(s.reasons, gormplugin.ErrMisplaced)
+	}
+	return s
+}
+
+// placedLeaf completes a statement that has given a leaf another place.
+func (m *machine) placedLeaf(g forest, id int, s statement) statement {
+	s.after, s.reasons, s.claims = g, append(s.reasons, g.leafProblems(id)...), make(map[int][]string)
+	for _, f := range []forest{m.forest, g} {
+		if n, ok := f.leaves[id]; ok && (f.path(n.parent) != "" || f.isRoot(n.parent)) {
+			tree := f.rows[n.parent].tree
+			s.claims[tree] = append(s.claims[tree], f.path(n.parent)+"/"+n.name)
+		}
+	}
+	return s
+}
+
+// toldLeaf checks the path that a leaf's struct has.
+func (m *machine) toldLeaf(f forest, id int, told string) {
+	n := f.leaves[id]
+	if want := f.path(n.parent) + "/" + n.name; told != want {
+		m.Fatalf("the leaf's struct says %q, it is at %q", told, want)
+	}
+}

@@ -1,0 +1,145 @@
+package gormplugintest
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"gorm.io/gorm"
+	"pgregory.net/rapid"
+)
+
+// look asks for rows by the functions that find them, and compares with the forest. What a request
+// has found, one of its later statements knows.
+func (m *machine) look(w *world) {
+	x, db := m.table, w.db.WithContext(m.Context())
+	resolver, ok := w.plugin.Resolver(x.new()).(pathlock.BatchResolver)
+	if !ok {
+		m.Fatal("the plugin's resolver resolves no more than one id")
+	}
+	ctx := m.Context()
+	if p, ok := w.plugin.Resolver(x.new()).(preparer); ok {
+		ctx = p.Prepare(ctx)
+	}
+	m.requests[w] = ctx
+	ids := append(m.live(), m.dead()...)
+	if len(ids) == 0 {
+		return
+	}
+	ids = m.some(ids, "looked up")
+	if m.table.restored == nil && x.get(x.new(), "id") == any(int64(0)) || x.get(x.new(), "id") == any("") {
+		var texts []string
+		for _, id := range ids {
+			texts = append(texts, x.text(m.keys[id]))
+		}
+		for i, found := range resolver.ResolveAll(ctx, texts) {
+			m.isAt(ids[i], found.Location, found.Err)
+		}
+	}
+	for _, id := range ids {
+		at, err := gormplugin.Resolve(db, x.new(), m.keys[id])
+		m.isAt(id, at, err)
+		if m.rows[id].dead {
+			continue
+		}
+		line, _ := m.line(id)
+		if x.leaf != nil {
+			m.findsLeaves(db, id)
+		}
+		m.finds("Subtree", gormplugin.Subtree(db, x.new(), m.keys[id]), m.below(id))
+		m.finds("Ancestors", gormplugin.Ancestors(db, x.new(), m.keys[id]), line[:len(line)-1])
+		m.finds("Children", gormplugin.Children(db, x.new(), m.keys[id]), slices.DeleteFunc(m.live(), func(child int) bool { return m.rows[child].parent != id }))
+		if x.path != "" {
+			m.finds("At", gormplugin.At(db, x.new(), m.trees[m.rows[id].tree], at.Path), []int{id})
+		}
+	}
+}
+
+// preparer is a resolver whose answers a later write knows.
+type preparer interface {
+	Prepare(ctx context.Context) context.Context
+}
+
+// isAt checks where a row was found.
+func (m *machine) isAt(id int, at pathlock.Location, err error) {
+	switch {
+	case m.rows[id].dead:
+		if !isA(err, pathlock.ErrNotFound) {
+			m.Fatalf("a deleted row is found at %v, %v", at, err)
+		}
+	case err != nil:
+		m.Fatal(err)
+	case m.table.path != "" && strings.TrimSuffix(at.Path.String(), "/") != m.path(id):
+		m.Fatalf("%s is found at %s", m.path(id), at.Path)
+	}
+}
+
+// finds checks what a query finds.
+func (m *machine) finds(what string, query *gorm.DB, want []int) {
+	rows := reflect.New(reflect.SliceOf(m.table.schema.ModelType))
+	if err := query.Find(rows.Interface()).Error; err != nil {
+		m.Fatalf("%s: %v", what, err)
+	}
+	var got, wanted []string
+	for i := range rows.Elem().Len() {
+		got = append(got, m.table.text(m.table.get(rows.Elem().Index(i).Addr().Interface(), "id")))
+	}
+	for _, id := range want {
+		wanted = append(wanted, m.table.text(m.keys[id]))
+	}
+	m.same(got, wanted)
+}
+
+// findsLeaves checks which leaves there are below a row.
+func (m *machine) findsLeaves(db *gorm.DB, id int) {
+	var got, want []string
+	if err := gormplugin.Leaves(db, reflect.New(reflect.TypeOf(m.table.leaf)).Interface(), m.keys[id]).Pluck("name", &got).Error; err != nil {
+		m.Fatal(err)
+	}
+	for _, n := range m.leaves {
+		if slices.Contains(m.below(id), n.parent) {
+			want = append(want, n.name)
+		}
+	}
+	m.same(got, want)
+}
+
+// guard asserts rows, or locks their subtrees, by their keys in any form.
+func (m *machine) guard() statement {
+	x, ids := m.table, m.some(append(m.live(), m.dead()...), "rows")
+	s := statement{after: m.forest}
+	run, what := gormplugin.AssertAll, "assert"
+	if rapid.Bool().Draw(m.T, "lock") {
+		run, what, s.claims = gormplugin.LockSubtrees, "lock", make(map[int][]string)
+	}
+	s.what = fmt.Sprintf("%s %v", what, m.paths(ids))
+	keys := m.keysOf(ids)
+	for i, id := range ids {
+		if key, ok := keys[i].(int64); ok {
+			keys[i] = pick(m, []any{key, &key, fmt.Sprint(key), uint64(key)}, "key")
+		}
+		if m.rows[id].dead {
+			s.reasons = append(s.reasons, pathlock.ErrNotFound)
+		} else if s.claims != nil {
+			s.claims[m.rows[id].tree] = append(s.claims[m.rows[id].tree], m.path(id))
+		}
+	}
+	var at []pathlock.Location
+	s.run = func(db *gorm.DB) (err error) {
+		at, err = run(db, x.new(), keys...)
+		return err
+	}
+	s.told = func(forest) {
+		for i, id := range ids {
+			m.isAt(id, at[i], nil)
+			if want, _ := pathlock.NewTree(x.schema.Table, x.text(m.trees[m.rows[id].tree])); at[i].Tree != want && !x.scarce {
+				m.Fatalf("%s: %s is in %s", s.what, m.path(id), at[i].Tree)
+			}
+		}
+	}
+	return s
+}

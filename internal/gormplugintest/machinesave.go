@@ -1,0 +1,144 @@
+package gormplugintest
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+)
+
+// image is a row as it was read, and its paths at that time.
+type image struct {
+	id        int
+	row       any
+	node      node
+	path, ids string
+}
+
+// read keeps a row as it is now.
+func (m *machine) read(id int) {
+	row := m.table.new()
+	if err := m.worlds[0].db.Where("id = ?", m.keys[id]).Take(row).Error; err != nil {
+		m.Fatal(err)
+	}
+	i := image{id: id, row: row, node: m.rows[id]}
+	if m.table.path != "" {
+		i.path = fmt.Sprint(m.table.get(row, m.table.path))
+	}
+	if m.table.ids != "" {
+		i.ids = fmt.Sprint(m.table.get(row, m.table.ids))
+	}
+	m.images = append(m.images, i)
+}
+
+// save writes back a row that was read now, or some time ago.
+func (m *machine) save() statement {
+	x, g := m.table, m.clone()
+	if !m.open && (len(m.images) == 0 || m.rarely(2, "of now")) {
+		m.read(pick(m, m.live(), "row"))
+	}
+	if len(m.images) == 0 {
+		return m.update()
+	}
+	at := pick(m, m.images, "image")
+	row := x.new()
+	reflect.ValueOf(row).Elem().Set(reflect.ValueOf(at.row).Elem())
+	// GORM writes through the pointer that a parent may be.
+	x.schema.FieldsByDBName[x.parent].ReflectValueOf(m.Context(), reflect.ValueOf(row).Elem()).SetZero()
+	want := at.node
+	if m.rarely(2, "renamed") {
+		want.name = m.name()
+	}
+	if m.rarely(3, "moved") {
+		want.parent = m.parentOf()
+	}
+	if m.keys[want.parent] == nil && want.parent != 0 {
+		return m.update()
+	}
+	if x.note != "" {
+		want.note = pick(m, []string{"n", "m"}, "note")
+		x.set(row, x.note, want.note)
+	}
+	x.set(row, x.label, want.name)
+	x.set(row, x.parent, m.value(want.parent))
+	s := statement{what: fmt.Sprintf("save %d (%s) as %q below %d", at.id, at.path, want.name, want.parent), run: func(db *gorm.DB) error { return db.Save(row).Error }}
+	now, exists := m.rows[at.id]
+	outdated := false
+	if _, err := m.line(at.id); exists && !now.dead && err == nil {
+		outdated = x.path != "" && at.path != m.path(at.id) || x.ids != "" && at.ids != m.idPath(at.id)
+	}
+	want.dead = false
+	if outdated && x.path != "" && at.path == "" {
+		return m.update() // it was the root row, and an empty path states none
+	}
+	if outdated || now.name != want.name || now.parent != want.parent {
+		want.version = now.version // else it is the caller's
+	}
+	g.rows[at.id] = want
+	switch {
+	case exists && now.dead:
+		s.after, s.reasons = g, []error{gormplugin.ErrUnsupported}
+		return s
+	case !exists:
+		return m.update() // as GORM, Save brings the row back; see the races
+	}
+	var changed []int
+	if now.name != want.name || now.parent != want.parent {
+		changed = []int{at.id}
+		if outdated {
+			s.reasons = append(s.reasons, pathlock.ErrPathChanged)
+		}
+		if m.isRoot(at.id) || want.name == "" {
+			s.reasons = append(s.reasons, gormplugin.ErrMisplaced, pathlock.ErrInvalidPath, gormplugin.ErrUnsupported)
+		}
+	}
+	s = m.placed(g, changed, s)
+	s.told = func(f forest) { m.toldPath(f, at.id, row) }
+	return s
+}
+
+// upsert inserts rows that are there: what it says of their place has to be so.
+func (m *machine) upsert() statement {
+	x, g := m.table, m.clone()
+	id := pick(m, append(m.live(), m.dead()...), "row")
+	n := m.rows[id]
+	values := map[string]any{"id": m.keys[id], x.treeColumn: m.trees[n.tree], x.label: n.name, x.parent: m.value(n.parent)}
+	s := statement{what: fmt.Sprintf("upsert of %v", m.paths([]int{id}))}
+	conflict := clause.OnConflict{UpdateAll: true}
+	nothing := m.rarely(3, "nothing")
+	if nothing {
+		conflict = clause.OnConflict{DoNothing: true}
+	}
+	displaced := false
+	if m.rarely(3, "renamed") {
+		values[x.label], displaced = "other", n.name != "other"
+	}
+	if x.note != "" && !nothing {
+		n.note = "upserted"
+		values[x.note] = n.note
+	}
+	g.rows[id] = n
+	s.after = g
+	if n.dead || displaced && !nothing {
+		s.reasons = []error{gormplugin.ErrUnsupported}
+	}
+	rows := []any{x.row(values)}
+	if m.rarely(3, "among new rows") {
+		s.reasons = append(s.reasons, gormplugin.ErrUnsupported, gormplugin.ErrNameTaken, gormplugin.ErrRootRow)
+		if x.key == nil {
+			return m.update()
+		}
+		other := maps.Clone(values)
+		other["id"], other[x.label] = x.key(), "one more"
+		rows = append(rows, x.row(other))
+		if nothing {
+			return m.update() // DO NOTHING inserts the others
+		}
+	}
+	s.run = func(db *gorm.DB) error { return db.Clauses(conflict).Create(x.slice(rows)).Error }
+	return s
+}

@@ -1,0 +1,180 @@
+package gormplugintest
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+	"pgregory.net/rapid"
+)
+
+// update draws another name or parent for one to three rows, or another note.
+func (m *machine) update() statement {
+	ids := m.some(m.live(), "rows")
+	g := m.clone()
+	values := make(map[string]any)
+	name, parent, note := m.name(), m.parentOf(), pick(m, []string{"n", "m", "k"}, "note")
+	what := rapid.IntRange(1, 7).Draw(m.T, "assigned")
+	s := statement{}
+	if what&1 != 0 {
+		values[m.table.label] = name
+	}
+	if what&2 != 0 {
+		values[m.table.parent] = m.value(parent)
+	}
+	if m.table.note != "" && (what&4 != 0) {
+		values[m.table.note] = note
+	}
+	if len(values) == 0 {
+		values[m.table.label] = name
+		what |= 1
+	}
+	var changed []int
+	for _, id := range ids {
+		n := g.rows[id]
+		was := n
+		if what&1 != 0 {
+			n.name = name
+		}
+		if what&2 != 0 {
+			n.parent = parent
+		}
+		if m.table.note != "" && what&4 != 0 {
+			n.note = note
+		}
+		g.rows[id] = n
+		if n.name != was.name || n.parent != was.parent {
+			changed = append(changed, id)
+			if m.isRoot(id) || n.name == "" {
+				s.reasons = append(s.reasons, gormplugin.ErrMisplaced, pathlock.ErrInvalidPath, gormplugin.ErrUnsupported)
+			}
+		}
+	}
+	if s = m.placed(g, changed, s); len(ids) > 1 && len(s.reasons) > 0 {
+		s.reasons = append(s.reasons, gormplugin.ErrDamagedRow, gormplugin.ErrPathTooLong) // one below another
+	}
+	if len(changed) > 1 && slices.Contains(s.reasons, gormplugin.ErrPathTooLong) {
+		return m.refused() // the database finds what is too long by two renames only, and ends the transaction
+	}
+	s.what = fmt.Sprintf("update %v of %v", values, m.paths(ids))
+	if len(changed) > 1 {
+		// What goes from below one of the rows to elsewhere is counted with it.
+		s.may = []error{gormplugin.ErrPathTooLong}
+	}
+	m.updating(&s, ids, values, what&1 != 0, what&2 != 0, name, parent)
+	return s
+}
+
+// updating draws how the rows are updated.
+func (m *machine) updating(s *statement, ids []int, values map[string]any, named, moved bool, name string, parent int) {
+	x, keys := m.table, m.keysOf(ids)
+	assigned := func() map[string]any { return maps.Clone(values) }
+	// Conditions hold of deleted rows, too, which are not hit.
+	hit := append(m.keysOf(m.dead()), keys...)
+	byID := func(db *gorm.DB) *gorm.DB { return db.Model(x.new()).Where("id IN ?", hit) }
+	forms := map[string]func(db *gorm.DB) error{
+		"by a condition":   func(db *gorm.DB) error { return byID(db).Updates(assigned()).Error },
+		"as JSON has them": func(db *gorm.DB) error { return byID(db).Updates(asJSON(values)).Error },
+		"by fields":        func(db *gorm.DB) error { return byID(db).Updates(x.fields(values)).Error },
+		"UpdateColumns":    func(db *gorm.DB) error { return byID(db).UpdateColumns(assigned()).Error },
+		"Or": func(db *gorm.DB) error {
+			return db.Model(x.new()).Where(x.of(keys[0])).Or(x.of(hit...)).Updates(assigned()).Error
+		},
+		"a scope": func(db *gorm.DB) error {
+			return db.Model(x.new()).Scopes(func(db *gorm.DB) *gorm.DB { return db.Where(x.of(hit...)) }).Updates(assigned()).Error
+		},
+		"a subquery": func(db *gorm.DB) error {
+			return db.Model(x.new()).Where("id IN (?)", db.Session(&gorm.Session{NewDB: true}).Model(x.new()).Select("id").Where(x.of(hit...))).Updates(assigned()).Error
+		},
+		"a SET clause": func(db *gorm.DB) error {
+			return byID(db).Clauses(clause.Assignments(assigned())).Updates(map[string]any{}).Error
+		},
+		"Select": func(db *gorm.DB) error {
+			return byID(db).Select(slices.Sorted(maps.Keys(values))).Updates(x.row(values)).Error
+		},
+		"Omit of others": func(db *gorm.DB) error { return byID(db).Omit("path", "version", "fence").Updates(assigned()).Error },
+		"SkipHooks": func(db *gorm.DB) error {
+			return byID(db.Session(&gorm.Session{SkipHooks: true})).Updates(assigned()).Error
+		},
+		"a slice of rows": func(db *gorm.DB) error {
+			rows := make([]any, len(keys))
+			for i, key := range keys {
+				rows[i] = x.row(map[string]any{"id": key})
+			}
+			return db.Model(x.slice(rows)).Updates(assigned()).Error
+		},
+	}
+	if s.claims == nil && m.worlds[0].db.Name() == "mysql" {
+		delete(forms, "a subquery") // MySQL refuses what reads the table that it writes
+	}
+	if db := m.worlds[0].db; db.Name() != "mysql" && s.claims != nil {
+		rows := reflect.New(reflect.SliceOf(x.schema.ModelType))
+		forms["RETURNING"] = func(db *gorm.DB) error {
+			return db.Model(rows.Interface()).Clauses(clause.Returning{}).Where("id IN ?", hit).Updates(assigned()).Error
+		}
+		s.returned = rows.Elem()
+	}
+	if s.claims != nil {
+		forms["by columns with their table"] = func(db *gorm.DB) error {
+			named := make(map[string]any)
+			for column, value := range values {
+				if column == m.table.note {
+					named[column] = value
+				} else {
+					named[x.schema.Table+"."+column] = value
+				}
+			}
+			return byID(db).Updates(named).Error
+		}
+	}
+	if len(values) == 1 {
+		for column, value := range values {
+			forms["Update"] = func(db *gorm.DB) error { return byID(db).Update(column, value).Error }
+			forms["UpdateColumn"] = func(db *gorm.DB) error { return byID(db).UpdateColumn(column, value).Error }
+		}
+	}
+	told := func(row any) func(forest) { return func(f forest) { m.toldPath(f, ids[0], row) } }
+	row := x.row(map[string]any{"id": keys[0]})
+	forms["by a row"] = nil
+	if len(ids) == 1 {
+		forms["by a row"] = func(db *gorm.DB) error { return db.Model(row).Updates(assigned()).Error }
+		if name != "" && parent != 0 {
+			forms["by a struct"] = func(db *gorm.DB) error {
+				return db.Model(x.row(map[string]any{"id": keys[0]})).Updates(x.row(values)).Error
+			}
+		}
+		if named && len(values) == 1 {
+			forms["Rename"] = func(db *gorm.DB) error { return gormplugin.Rename(db, row, keys[0], name) }
+		}
+		if moved && len(values) == 1 && parent != -1 {
+			forms["Move"] = func(db *gorm.DB) error { return gormplugin.Move(db, row, keys[0], gormplugin.Below(m.keys[parent])) }
+		}
+	} else {
+		delete(forms, "by a row")
+	}
+	form := pick(m, slices.Sorted(maps.Keys(forms)), "form")
+	s.what += ": " + form
+	s.run = forms[form]
+	if form == "Rename" || form == "Move" || form == "by a row" && s.claims != nil {
+		s.told = told(row)
+	}
+	if rows, before := s.returned, m.forest; form == "RETURNING" {
+		s.told = func(f forest) {
+			for i := range rows.Len() {
+				at := rows.Index(i).Addr().Interface()
+				for _, id := range ids {
+					// A row that stays where it is, below one that moves, is returned as it was.
+					was, is := before.rows[id], f.rows[id]
+					if x.text(m.keys[id]) == x.text(x.get(at, "id")) && (was.name != is.name || was.parent != is.parent) {
+						m.toldPath(f, id, at)
+					}
+				}
+			}
+		}
+	}
+}
