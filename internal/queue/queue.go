@@ -181,7 +181,7 @@ func (q *Queue) count(o *Owner) {
 			q.converting = make(map[*Owner]struct{})
 		}
 		q.converting[o] = struct{}{}
-	} else if len(q.converting) > 0 {
+	} else {
 		delete(q.converting, o)
 	}
 }
@@ -191,7 +191,7 @@ func (q *Queue) count(o *Owner) {
 func (q *Queue) Settle(unwatched []*Request) {
 	more := unwatched
 	unwatched = nil
-	for q.waiters > 0 && (q.Full == nil || !q.Full()) {
+	for q.Full == nil || !q.Full() {
 		if more = append(more, q.passing()...); len(more) > 0 {
 			unwatched = append(unwatched, more...)
 			slices.SortFunc(unwatched, byOrder)

@@ -103,7 +103,11 @@ func (m *machine) remove(t *rapid.T) {
 	i := rapid.IntRange(0, len(m.all)-1).Draw(t, "request")
 	r := m.all[i]
 	m.all = slices.Delete(m.all, i, i+1)
-	m.queue.Settle(m.queue.Remove(r))
+	unwatched := m.queue.Remove(r)
+	if r.Granted() || r.Waits() || len(r.Watchers()) > 0 || r.Watching() != nil {
+		t.Fatalf("%d is removed, and still there", r.Order)
+	}
+	m.queue.Settle(unwatched)
 }
 
 // move gives an owner's grants to a new owner.
@@ -152,6 +156,11 @@ func (m *machine) check(*rapid.T) {
 	}
 	if m.queue.Waiters() != waiters {
 		m.Fatalf("%d waiters, want %d", m.queue.Waiters(), waiters)
+	}
+	for _, o := range m.owners {
+		if _, converts := m.queue.converting[o]; converts != (o.Holds() && len(o.Waits) > 0) {
+			m.Fatalf("an owner with %d grants and %d waits converts: %v", len(o.Grants), len(o.Waits), converts)
+		}
 	}
 }
 
@@ -270,7 +279,7 @@ func TestADirectoryGrowsAndShrinks(t *testing.T) {
 	for _, r := range all {
 		q.Remove(r)
 	}
-	if q.root.uses != 0 || q.root.children.first != nil || q.spare != mostSpare {
+	if dir.children.byName != nil || dir.children.listed != 0 || q.root.uses != 0 || q.root.children.first != nil || q.spare != mostSpare {
 		t.Errorf("left: %d uses; %d spare records, want %d", q.root.uses, q.spare, mostSpare)
 	}
 	for n := q.unused; n != nil; n = n.sibling {
@@ -302,55 +311,6 @@ func TestAFullQueueGrantsNobodyElse(t *testing.T) {
 	for i, r := range left {
 		if r.Granted() != (i < 2) || r.Watching() != nil {
 			t.Errorf("request %d: granted %v", i, r.Granted())
-		}
-	}
-}
-
-// What a release, the hand-over to the next and a new waiter cost where so many wait: all for one
-// node; and all of them holding something, with one before them who waits for all.
-func BenchmarkHandOver(b *testing.B) {
-	for _, crowd := range []int{10, 100, 1000} {
-		for _, holders := range []bool{false, true} {
-			b.Run(fmt.Sprintf("waiting=%d/holding=%v", crowd, holders), func(b *testing.B) {
-				var next *Request
-				q := Queue{Granted: func(r *Request) { next = r }}
-				order := uint64(0)
-				claim := func(o *Owner, node string, mode Mode) *Request {
-					order++
-					r := new(Request)
-					q.Ask(r, o, order, false, 2)
-					q.Claim(r, "", min(mode, IX))
-					q.Claim(r, node, mode)
-					return r
-				}
-				wait := func(o *Owner) {
-					r := claim(o, "/hot", X)
-					q.Wait(r, q.Obstacle(r).By)
-				}
-				next = claim(new(Owner), "/hot", X)
-				q.Grant(next)
-				var owners []*Owner
-				for i := range crowd {
-					owners = append(owners, new(Owner))
-					if holders {
-						q.Grant(claim(owners[i], fmt.Sprint("/own", i), X))
-					}
-				}
-				if holders {
-					order++
-					r := new(Request)
-					q.Ask(r, new(Owner), order, true, 0)
-					q.Wait(r, q.Obstacle(r).By)
-				}
-				for _, o := range owners {
-					wait(o)
-				}
-				for b.Loop() {
-					o := next.Owner
-					q.Settle(q.Remove(next))
-					wait(o)
-				}
-			})
 		}
 	}
 }
