@@ -3,7 +3,6 @@ package label_test
 import (
 	"context"
 	"fmt"
-	"sync"
 	"testing"
 
 	"github.com/pathlock-go/pathlock"
@@ -19,22 +18,6 @@ func TestOperationsHaveRoomForSoMany(t *testing.T) {
 		if got := o.Of(tt.operation); got != tt.want {
 			t.Errorf("%q is labelled %q, want %q", tt.operation, got, tt.want)
 		}
-	}
-}
-
-func TestManyAtOnceGetNoMoreRoom(t *testing.T) {
-	const room = 3
-	o := label.NewOperations(room)
-	var all sync.WaitGroup
-	var labels sync.Map
-	for i := range 50 {
-		all.Go(func() { labels.Store(o.Of(fmt.Sprint("operation", i)), true) })
-	}
-	all.Wait()
-	n := 0
-	labels.Range(func(any, any) bool { n++; return true })
-	if n != room+1 {
-		t.Errorf("%d labels, want %d and %q", n, room, label.OtherOperation)
 	}
 }
 

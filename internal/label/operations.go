@@ -23,7 +23,7 @@ const MaxOperations = 24
 // elections: alerts leave these out, and would take them for requests that are held up if they were
 // "other".
 type Operations struct {
-	mu    sync.RWMutex
+	mu    sync.Mutex
 	known map[string]bool
 	room  int
 }
@@ -40,15 +40,6 @@ func (o *Operations) Of(operation string) string {
 		return NoOperation
 	case campaignOperation, observeOperation:
 		return operation
-	}
-	o.mu.RLock()
-	known, full := o.known[operation], len(o.known) >= o.room
-	o.mu.RUnlock()
-	switch {
-	case known:
-		return operation
-	case full:
-		return OtherOperation
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
