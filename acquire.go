@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync/atomic"
 	"time"
 
@@ -56,26 +55,24 @@ func (l *Locker) acquire(ctx context.Context, req Request, ownScope bool) (*Lock
 	} else {
 		scope = l.Scope(ctx)
 	}
-	watched := l.watched(ctx)
 	if !l.observers.none() {
 		a.origin = new(l.origin(ctx, a.Operation))
 	}
-	lock, err := scope.reenter(ctx, a, watched)
+	lock, err := scope.reenter(ctx, a)
 	if err != nil {
 		return nil, err
 	}
 	if lock != nil {
 		if !l.observers.none() {
-			l.observers.granted(ctx, lock.event())
+			l.observers.tell(ctx, "Granted", Observer.Granted, lock.event())
 		}
 		return lock, nil
 	}
-	defer scope.endAsking(a.Tree)
-	return l.ask(ctx, scope, a, watched)
+	return l.ask(ctx, scope, a)
 }
 
 // ask has the store grant a to the scope, for a lock whose context descends from parent.
-func (l *Locker) ask(parent context.Context, scope *Scope, a prepared, watched bool) (*Lock, error) {
+func (l *Locker) ask(parent context.Context, scope *Scope, a prepared) (*Lock, error) {
 	acquisition, err := a.acquisition(scope)
 	if err != nil {
 		return nil, err
@@ -96,7 +93,7 @@ func (l *Locker) ask(parent context.Context, scope *Scope, a prepared, watched b
 		if !l.observers.none() {
 			event := a.event(scope)
 			event.Elapsed = time.Since(start)
-			l.observers.waiting(ctx, event)
+			l.observers.tell(ctx, "Waiting", Observer.Waiting, event)
 		}
 	}
 	grant, sent, err := l.send(ctx, scope, acquisition)
@@ -106,7 +103,7 @@ func (l *Locker) ask(parent context.Context, scope *Scope, a prepared, watched b
 	if !grant.Asked.IsZero() {
 		sent = grant.Asked
 	}
-	lock, err := scope.hold(parent, a, acquisition, grant, sent, watched)
+	lock, err := scope.hold(parent, a, acquisition, grant, sent)
 	if err != nil {
 		l.takeBack(parent, acquisition.unneeded(scope))
 		return nil, l.refuse(ctx, scope, a, start, err)
@@ -115,10 +112,7 @@ func (l *Locker) ask(parent context.Context, scope *Scope, a prepared, watched b
 	if !l.observers.none() {
 		event := lock.event()
 		event.Elapsed = time.Since(start)
-		l.observers.granted(ctx, event)
-	}
-	if l.debugs(ctx) {
-		l.log.DebugContext(ctx, "pathlock: granted", "tree", a.Tree, "owner", scope.owner, "fence", grant.Fence, "note", a.Note)
+		l.observers.tell(ctx, "Granted", Observer.Granted, event)
 	}
 	return lock, nil
 }
@@ -138,29 +132,18 @@ func (l *Locker) refuse(ctx context.Context, scope *Scope, a prepared, start tim
 	if !l.observers.none() {
 		event := a.event(scope)
 		event.Elapsed, event.Err = time.Since(start), err
-		l.observers.refused(ctx, event)
-	}
-	if l.debugs(ctx) {
-		l.log.DebugContext(ctx, "pathlock: refused", "tree", a.Tree, "owner", scope.owner, "error", err)
+		l.observers.tell(ctx, "Refused", Observer.Refused, event)
 	}
 	return err
 }
-
-// watched reports whether durations are of use to an observer or the log.
-func (l *Locker) watched(ctx context.Context) bool {
-	return !l.observers.none() || l.debugs(ctx)
-}
-
-// debugs reports whether the log takes debug records.
-func (l *Locker) debugs(ctx context.Context) bool { return l.log.Enabled(ctx, slog.LevelDebug) }
 
 // send sends the acquisition and returns when it did so. The local clock starts before the request
 // leaves, the store's when it arrives. So the lease never ends there before it has ended here.
 //
 // A request that does not wait must not be refused because of what this process released before it
-// asked. It waits for the releases that are under way, and is sent again.
+// asked. It waits for the releases that are under way for the first time, and is sent again.
 func (l *Locker) send(ctx context.Context, scope *Scope, acquisition Acquisition) (granted Grant, sent time.Time, err error) {
-	underWay := l.releases.UnderWay(acquisition.Tree)
+	underWay, _ := l.releases.UnderWay(acquisition.Tree)
 	sent = time.Now()
 	granted, err = l.sendOnce(ctx, scope, acquisition)
 	if acquisition.Wait > 0 || len(underWay) == 0 || !errors.Is(err, ErrConflict) {

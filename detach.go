@@ -18,14 +18,14 @@ import (
 // A lock that Attach has returned keeps its token, and the lease keeps its end. The same is true of
 // a lock acquired under it in the same tree: what that lock has taken stays with the hold. Other
 // locks may rely on either. The store is asked only where what was taken has a lease of its own:
-// see [WithoutRenewal].
+// see [Locker.Attach].
 //
 // docs/beyond-requests.md says what becomes of the hold when processes die.
 //
 // Detach does its work even under a context that has ended. It takes at most five seconds, and after
 // [Locker.Shutdown] at most ten. The error matches:
-//   - [ErrInvalidRequest] where the scope of a lock that is not attached holds or asks for anything
-//     else in the tree. The lock stays as it is.
+//   - [ErrInvalidRequest] where the scope of a lock that is not attached holds anything else in
+//     the tree. The lock stays as it is.
 //   - [ErrUnavailable] when the store did not answer. The lock still has to be released.
 //   - [ErrNotHeld] when the lock has been released, and [ErrLost] when it has been lost
 func (k *Lock) Detach(ctx context.Context) (Token, error) {
@@ -63,9 +63,6 @@ func (k *Lock) leave(ctx context.Context) (Token, error) {
 	err := h.mayLeave(k)
 	if err == nil {
 		k.released = true
-		for _, g := range k.pins {
-			g.kept = true
-		}
 		h.removeLock(k)
 	}
 	h.scope.mu.Unlock()
@@ -97,8 +94,10 @@ func (k *Lock) handOut(ctx context.Context) (Token, error) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer stop()
 	// What the scope has released, but the store may still have, must not go along.
-	if left := l.releases.UnderWay(h.tree).Wait(ctx); left > 0 {
-		return "", fmt.Errorf("%w: detach in %s: %d releases are under way", ErrUnavailable, h.tree, left)
+	tries, _ := l.releases.UnderWay(h.tree)
+	left := tries.Wait(ctx)
+	if _, retried := l.releases.UnderWay(h.tree); left+retried > 0 {
+		return "", fmt.Errorf("%w: detach in %s: %d releases are under way", ErrUnavailable, h.tree, left+retried)
 	}
 	sent := time.Now()
 	got, err := l.store.Transfer(ctx, Transfer{Tree: h.tree, From: h.scope.owner, To: owner, Lease: k.request.Lease})
@@ -127,8 +126,6 @@ func (h *holding) beginDetaching(lock *Lock) error {
 		return h.lost
 	case len(h.locks) > 1 || h.detaching:
 		return fmt.Errorf("%w: detach in %s: other locks of the scope rely on what it holds there", ErrInvalidRequest, h.tree)
-	case s.isAsking(h.tree):
-		return fmt.Errorf("%w: detach in %s: the scope asks for something else there", ErrInvalidRequest, h.tree)
 	}
 	h.detaching = true
 	return nil
@@ -158,97 +155,46 @@ func (h *holding) endDetaching(lock *Lock) error {
 }
 
 // stay leaves with the hold what the lock has taken apart from it. It acquires the same once more,
-// as a grant that shares the hold's lease, and then releases the lock.
+// as a grant that shares the hold's lease, and then releases the lock. It does not prolong the
+// hold.
 func (k *Lock) stay(ctx context.Context) (Token, error) {
 	h := k.holding
 	h.checkClock()
-	shared, err := h.beginStaying(k)
+	h.scope.mu.Lock()
+	err := h.mayLeave(k)
+	var g *grant
+	if err == nil {
+		g = h.grants[0]
+	}
+	h.scope.mu.Unlock()
 	if err != nil {
 		return "", err
 	}
 	l := h.scope.locker
+	ends := l.renewer.Until(&h.base.lease)
+	left := time.Until(ends)
+	if left <= 0 {
+		return "", h.lostError(lease.ErrEnded)
+	}
+	shared := Acquisition{
+		Tree: h.tree, Owner: h.scope.owner, Grant: h.scope.newGrantID(), Gate: g.gate, Held: true, Claims: slices.Clone(g.claims),
+		Lease: min(k.request.Lease, (left+1)/2), Note: k.request.Note, Waiting: func() {},
+	}
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer stop()
-	if _, err = l.store.Acquire(ctx, shared); err != nil {
+	if _, err := l.store.Acquire(ctx, shared); err != nil {
 		_ = l.releaseOrRetry(ctx, shared.unneeded(h.scope))
 		if errors.Is(err, ErrLost) || errors.Is(err, ErrConflict) {
 			err = h.lostError(err)
 		}
 		return "", fmt.Errorf("pathlock: detach in %s: %w", h.tree, err)
 	}
-	end := l.renewer.Until(&h.base.lease)
-	grants, err := h.endStaying(k)
+	grants, err := k.end(nil)
 	if err != nil {
 		_ = l.releaseOrRetry(ctx, shared.unneeded(h.scope))
 		return "", err
 	}
-	k.until.Store(&end)
-	k.ctx.cancel(nil)
+	k.until.Store(&ends)
 	k.giveBackInBackground(ctx, grants, nil)
 	return h.token, nil
-}
-
-// beginStaying returns the acquisition of what a part has, as a grant that shares the hold's lease.
-// It does not prolong the hold.
-func (h *holding) beginStaying(lock *Lock) (Acquisition, error) {
-	h.scope.mu.Lock()
-	err := h.mayLeave(lock)
-	if err != nil {
-		h.scope.mu.Unlock()
-		return Acquisition{}, err
-	}
-	g := h.grants[0]
-	h.scope.mu.Unlock()
-	left := time.Until(h.renewer.Until(&h.base.lease))
-	if left < 2*MinLease {
-		return Acquisition{}, h.lostError(lease.ErrEnded)
-	}
-	return Acquisition{
-		Tree: h.tree, Owner: h.scope.owner, Grant: h.scope.newGrantID(), Gate: g.gate, Held: true, Claims: slices.Clone(g.claims),
-		Lease: min(lock.request.Lease, left/2), Note: lock.request.Note, Waiting: func() {},
-	}, nil
-}
-
-// endStaying takes a lock off the part, and returns the grants to give back.
-func (h *holding) endStaying(lock *Lock) ([]GrantID, error) {
-	h.scope.mu.Lock()
-	defer h.scope.mu.Unlock()
-	if err := h.mayLeave(lock); err != nil {
-		return nil, err
-	}
-	lock.released = true
-	return h.removeLock(lock), nil
-}
-
-// Vacate implements [bridge.Lock].
-func (b bridged) Vacate(ctx context.Context, p Path) {
-	h := b.holding
-	l := h.scope.locker
-	from, err := foldPath(p, l.fold)
-	if err != nil {
-		return // nothing is held there
-	}
-	vacated := func(g *grant) bool { return g.borrowed && g.isWithin(from) }
-	h.scope.mu.Lock()
-	var left []*grant
-	for _, g := range h.grants {
-		if vacated(g) {
-			left = append(left, g)
-		}
-	}
-	h.grants, b.pins = slices.DeleteFunc(h.grants, vacated), slices.DeleteFunc(b.pins, vacated)
-	h.scope.mu.Unlock()
-	ctx, stop := context.WithTimeout(ctx, releaseTimeout)
-	defer stop()
-	for _, g := range left {
-		_ = l.releaseOrRetry(ctx, h.unneeded(g.id, l.lease))
-	}
-}
-
-// isWithin reports whether everything that the grant is for, intentions aside, is at or below a
-// path.
-func (g *grant) isWithin(p Path) bool {
-	return !g.gate && !slices.ContainsFunc(g.claims, func(c Claim) bool {
-		return c.Mode != ModeIS && c.Mode != ModeIX && !p.Contains(c.Path)
-	})
 }

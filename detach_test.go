@@ -2,8 +2,9 @@ package pathlock_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -11,7 +12,6 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/bridge"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
@@ -123,57 +123,6 @@ func TestWhoeverHasTheTokenMakesItALockAgain(t *testing.T) {
 	})
 }
 
-func TestAnAttachedLockThatIsDetachedKeepsItsTokenAndItsEnd(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newProcesses()
-		token := detached(t, p.here, "X /a")
-		end := time.Now().Add(10 * time.Minute)
-		time.Sleep(time.Minute)
-		lock := attach(t, p.there, token, pathlock.WithoutRenewal())
-		if again, err := lock.Detach(t.Context()); err != nil || again != token || !lock.Until().Equal(end) {
-			t.Errorf("detached as %v until %v, %v; want %v until %v", again, lock.Until(), err, token, end)
-		}
-		time.Sleep(time.Until(end) - 1)
-		free(t, p.there, "X /a", false)
-		time.Sleep(time.Nanosecond)
-		free(t, p.there, "X /a", true)
-	})
-}
-
-func TestWithoutRenewalNothingLivesLongerThanTheHoldWould(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newProcesses()
-		token := detached(t, p.here, "X /a")
-		end := time.Now().Add(10 * time.Minute)
-		lock := attach(t, p.there, token, pathlock.WithoutRenewal())
-		time.Sleep(9*time.Minute + 50*time.Second)
-		blocker := acquire(t.Context(), t, p.another, "X /b")
-		time.AfterFunc(3*time.Second, func() { release(t, blocker) })
-		req := request(t, "X /b")
-		req.Wait = time.Hour
-		if _, err := p.there.Acquire(lock.Context(), req); err != nil {
-			t.Fatal(err)
-		}
-		if !lock.Until().Equal(end) {
-			t.Errorf("the hold ends at %v, want %v", lock.Until(), end)
-		}
-		time.Sleep(time.Until(end) - 1)
-		if err := lock.Context().Err(); err != nil {
-			t.Errorf("ended too soon: %v", context.Cause(lock.Context()))
-		}
-		free(t, p.here, "X /a", false)
-		time.Sleep(time.Nanosecond)
-		synctest.Wait()
-		if cause := context.Cause(lock.Context()); !errors.Is(cause, pathlock.ErrLost) {
-			t.Errorf("cause %v, want ErrLost", cause)
-		}
-		free(t, p.here, "X /", true)
-		if err := lock.Release(t.Context()); !errors.Is(err, pathlock.ErrLost) {
-			t.Errorf("release: %v, want ErrLost", err)
-		}
-	})
-}
-
 func TestTheFirstToReleaseEndsItForAll(t *testing.T) {
 	for name, end := range map[string]func(*testing.T, processes, *pathlock.Lock, pathlock.Token){
 		"released": func(t *testing.T, _ processes, lock *pathlock.Lock, _ pathlock.Token) { release(t, lock) },
@@ -209,19 +158,6 @@ func TestTheFirstToReleaseEndsItForAll(t *testing.T) {
 			})
 		})
 	}
-}
-
-// What was acquired under the lock's context keeps what it relies on until it is released itself.
-func TestAnAttachedLocksReleaseWaitsForWhatReliesOnIt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newProcesses()
-		lock := attach(t, p.there, detached(t, p.here, "X /a"))
-		inner := acquire(lock.Context(), t, p.there, "X /a/below")
-		release(t, lock)
-		free(t, p.here, "X /a", false)
-		release(t, inner)
-		free(t, p.here, "X /", true)
-	})
 }
 
 func TestRefreshSetsAnotherEndAlsoAnEarlierOne(t *testing.T) {
@@ -325,21 +261,6 @@ func TestDetachIsRefusedWhileOthersRelyOnTheHold(t *testing.T) {
 		besides := acquire(lock.Context(), t, p.here, "X /b")
 		refused("another lock of the scope")
 		release(t, besides)
-
-		blocker := acquire(t.Context(), t, p.there, "X /b")
-		ctx, cancel := context.WithCancel(lock.Context())
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			req := request(t, "X /b")
-			req.Wait = time.Hour
-			_, _ = p.here.Acquire(ctx, req)
-		}()
-		synctest.Wait()
-		refused("a request under way")
-		cancel()
-		<-done
-		release(t, blocker)
 		if _, err := lock.Detach(t.Context()); err != nil {
 			t.Errorf("after all that has ended: %v", err)
 		}
@@ -363,20 +284,29 @@ func TestADetachWhoseAnswerIsLostLeavesNothingBehind(t *testing.T) {
 		t.Errorf("detach: %v, want ErrUnavailable", err)
 	}
 	_ = lock.Release(t.Context())
+	if err := l.Shutdown(t.Context()); err != nil {
+		t.Error(err)
+	}
 	free(t, l, "X /", true)
 }
 
 func TestTokensThatAreNoneAreRefused(t *testing.T) {
 	p := newProcesses()
 	good := string(detached(t, p.here, "X /a"))
-	none := []string{"", "x", good + "x", good[1:], strings.Replace(good, ".", "..", 1), strings.ToLower(good)}
+	none := []string{"", "x", good + "x", good[1:], strings.Replace(good, ".", "..", 1), strings.ToLower(good), good[:len(good)/2]}
 	for i := range good {
 		mistyped := []byte(good)
 		mistyped[i] = 'A'
 		if good[i] == 'A' {
 			mistyped[i] = 'B'
 		}
-		none = append(none, string(mistyped), good[:i])
+		none = append(none, string(mistyped))
+	}
+	// Anybody can compute a checksum.
+	body := good[strings.IndexByte(good, '.'):strings.LastIndexByte(good, '.')]
+	for _, owner := range []string{"d-", "d-x", "d-" + strings.Repeat("A", 25) + "\n", "d-" + strings.Repeat("A", 27), strings.Repeat("A", 28)} {
+		sum := sha256.Sum256([]byte(owner + body))
+		none = append(none, owner+body+"."+base64.RawURLEncoding.EncodeToString(sum[:6]))
 	}
 	for _, text := range none {
 		token := pathlock.Token(text)
@@ -390,268 +320,6 @@ func TestTokensThatAreNoneAreRefused(t *testing.T) {
 	}
 	if _, err := p.here.Refresh(t.Context(), pathlock.Token(good), time.Millisecond); !errors.Is(err, pathlock.ErrInvalidRequest) {
 		t.Errorf("refreshed for a millisecond: %v, want ErrInvalidRequest", err)
-	}
-}
-
-func TestErrorsAndSnapshotsMarkADetachedHold(t *testing.T) {
-	p := newProcesses()
-	detached(t, p.here, "X /a")
-	_, err := p.there.Acquire(t.Context(), request(t, "X /a"))
-	if err == nil || !strings.Contains(err.Error(), `"X /a" (detached), which has X`) {
-		t.Errorf("the error does not say that the hold is detached: %v", err)
-	}
-	lock := acquire(t.Context(), t, p.there, "X /b")
-	defer release(t, lock)
-	snapshot, err := p.there.Snapshot(t.Context(), lock.Tree())
-	if err != nil || len(snapshot.Holders) != 2 || !snapshot.Holders[0].Detached || snapshot.Holders[1].Detached {
-		t.Errorf("the snapshot says %+v, %v", snapshot.Holders, err)
-	}
-}
-
-// silent is a store that can fall silent: it then answers neither acquisitions nor releases.
-type silent struct {
-	pathlock.Store
-	falls atomic.Bool
-}
-
-func (*silent) Local() bool { return false }
-
-func (s *silent) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
-	if s.falls.Load() {
-		<-ctx.Done()
-		return pathlock.Grant{}, errors.Join(pathlock.ErrUnavailable, ctx.Err())
-	}
-	return s.Store.Acquire(ctx, req)
-}
-
-func (s *silent) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
-	if s.falls.Load() {
-		<-ctx.Done()
-		return errors.Join(pathlock.ErrUnavailable, ctx.Err())
-	}
-	return s.Store.Release(ctx, tree, owner, id)
-}
-
-// besideSilent returns processes, and one more on their store whose own view of it can fall silent.
-func besideSilent() (p processes, store *silent, locker *pathlock.Locker) {
-	p = newProcesses()
-	store = &silent{Store: p.store}
-	return p, store, pathlock.New(store, quiet, pathlock.WithLease(30*time.Second))
-}
-
-// settled waits for the releases in the background.
-func settled(t *testing.T, locker *pathlock.Locker) {
-	t.Helper()
-	if err := locker.Shutdown(t.Context()); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestDetachUnderAHoldTakesFiveSecondsWhenTheStoreIsSilent(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p, store, locker := besideSilent()
-		hold := attach(t, locker, detached(t, p.here, "X /dir1"), pathlock.WithoutRenewal())
-		lock := under(t, locker, hold, "/dir2")
-		store.falls.Store(true)
-		begun := time.Now()
-		_, err := lock.Detach(t.Context())
-		if took := time.Since(begun); !errors.Is(err, pathlock.ErrUnavailable) || took != 5*time.Second {
-			t.Errorf("after %v: %v, want ErrUnavailable after 5s", took, err)
-		}
-		store.falls.Store(false)
-		release(t, lock)
-		settled(t, locker)
-		free(t, p.there, "X /dir2", true)
-		if _, err := hold.Detach(t.Context()); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-func TestVacateEndsInTimeAndLeavesTheRestToTheBackground(t *testing.T) {
-	for name, tt := range map[string]struct {
-		within, want time.Duration
-	}{
-		"without a deadline":           {time.Hour, 5 * time.Second},
-		"with a deadline":              {2 * time.Second, 2 * time.Second},
-		"under a context that is over": {0, 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				p, store, locker := besideSilent()
-				token := detached(t, p.here, "X /edited")
-				before := attach(t, locker, token, pathlock.WithoutRenewal())
-				for _, path := range []string{"/moved/a", "/moved/b", "/moved/c"} {
-					if _, err := under(t, locker, before, path).Detach(t.Context()); err != nil {
-						t.Fatal(err)
-					}
-				}
-				if _, err := before.Detach(t.Context()); err != nil {
-					t.Fatal(err)
-				}
-				hold := attach(t, locker, token, pathlock.WithoutRenewal())
-				store.falls.Store(true)
-				ctx, stop := context.WithTimeout(t.Context(), tt.within)
-				defer stop()
-				begun := time.Now()
-				bridge.LockOf[pathlock.Path](hold.Context()).Vacate(ctx, pathlock.MustParsePath("/moved"))
-				if took := time.Since(begun); took != tt.want {
-					t.Errorf("it took %v, want %v", took, tt.want)
-				}
-				free(t, p.there, "X /moved/c", false)
-				store.falls.Store(false)
-				settled(t, locker)
-				free(t, p.there, "X /moved", true)
-				free(t, p.there, "X /edited", false)
-				if _, err := hold.Detach(t.Context()); err != nil {
-					t.Error(err)
-				}
-			})
-		})
-	}
-}
-
-// exclusive is what a tree's holders have, without intentions.
-func exclusive(t *testing.T, locker *pathlock.Locker, tree pathlock.Tree) (held []string) {
-	t.Helper()
-	snapshot, err := locker.Snapshot(context.Background(), tree)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, hold := range snapshot.Holders {
-		for _, c := range hold.Claims {
-			if c.Mode == pathlock.ModeX {
-				held = append(held, c.String())
-			}
-		}
-	}
-	slices.Sort(held)
-	return held
-}
-
-// attachedHold is a hold on /dir1 that has been attached.
-func attachedHold(t *testing.T, locker *pathlock.Locker) (pathlock.Tree, pathlock.Token, *pathlock.Lock) {
-	t.Helper()
-	tree, token, err := editing(locker)
-	if err != nil {
-		t.Fatal(err)
-	}
-	hold, err := locker.Attach(t.Context(), token, pathlock.WithoutRenewal())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tree, token, hold
-}
-
-func under(t *testing.T, locker *pathlock.Locker, hold *pathlock.Lock, path string) *pathlock.Lock {
-	t.Helper()
-	lock, err := locker.Acquire(hold.Context(), pathlock.Request{
-		Tree: hold.Tree(), Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath(path))}, Wait: pathlock.NoWait,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return lock
-}
-
-// Who has used a hold lets go of it though others, under it, have not done so yet.
-func TestAnAttachedHoldIsLetGoWhileOthersRelyOnIt(t *testing.T) {
-	locker := pathlock.New(memstore.New())
-	tree, token, hold := attachedHold(t, locker)
-	inner, beside := under(t, locker, hold, "/dir1/below"), under(t, locker, hold, "/dir2")
-	if got, err := hold.Detach(t.Context()); err != nil || got != token {
-		t.Fatalf("let go: %v, %v", got, err)
-	}
-	if hold.Context().Err() == nil {
-		t.Error("the context of the lock lives on")
-	}
-	if err := errors.Join(inner.Release(t.Context()), beside.Release(t.Context())); err != nil {
-		t.Error(err)
-	}
-	if got, want := exclusive(t, locker, tree), []string{"X /dir1"}; !slices.Equal(got, want) {
-		t.Errorf("held %v, want %v", got, want)
-	}
-	if _, err := hold.Detach(t.Context()); !errors.Is(err, pathlock.ErrNotHeld) {
-		t.Errorf("let go again: %v", err)
-	}
-}
-
-// What was acquired under a hold stays with it if it is detached, whoever else relies on it.
-func TestALockUnderAnAttachedHoldIsLeftWithIt(t *testing.T) {
-	locker := pathlock.New(memstore.New())
-	tree, token, hold := attachedHold(t, locker)
-	lock := under(t, locker, hold, "/dir2")
-	inner := under(t, locker, lock, "/dir2/below")
-	if got, err := lock.Detach(t.Context()); err != nil || got != token {
-		t.Fatalf("left: %v, %v", got, err)
-	}
-	if err := inner.Release(t.Context()); err != nil {
-		t.Error(err)
-	}
-	if _, err := hold.Detach(t.Context()); err != nil {
-		t.Error(err)
-	}
-	if got, want := exclusive(t, locker, tree), []string{"X /dir1", "X /dir2"}; !slices.Equal(got, want) {
-		t.Errorf("held %v, want %v", got, want)
-	}
-	again, err := locker.Attach(t.Context(), token)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []string{"/dir1", "/dir2"} {
-		if !slices.Contains(again.Claims(), pathlock.X(pathlock.MustParsePath(c))) {
-			t.Errorf("the hold has %v, and not %s", again.Claims(), c)
-		}
-	}
-	if err := again.Release(t.Context()); err != nil {
-		t.Error(err)
-	}
-	if got := exclusive(t, locker, tree); len(got) > 0 {
-		t.Errorf("held after the release: %v", got)
-	}
-}
-
-// Two who attach one token at once are one owner; what the one takes beside it, and gives back, is
-// not the other's.
-func TestWhatIsTakenUnderAHoldIsNotReenteredByOthers(t *testing.T) {
-	locker := pathlock.New(memstore.New(), pathlock.WithLease(time.Hour))
-	tree, token, hold := attachedHold(t, locker)
-	mine := under(t, locker, hold, "/dir2")
-	other, err := locker.Attach(t.Context(), token)
-	if err != nil {
-		t.Fatal(err)
-	}
-	same := under(t, locker, other, "/dir2")
-	if err := mine.Release(t.Context()); err != nil {
-		t.Error(err)
-	}
-	if got, want := exclusive(t, locker, tree), []string{"X /dir1", "X /dir2"}; !slices.Equal(got, want) {
-		t.Errorf("held %v, want %v", got, want)
-	}
-	if err := same.Release(t.Context()); err != nil {
-		t.Error(err)
-	}
-	if _, err := other.Detach(t.Context()); err != nil {
-		t.Error(err)
-	}
-	if got, want := exclusive(t, locker, tree), []string{"X /dir1"}; !slices.Equal(got, want) {
-		t.Errorf("held %v, want %v", got, want)
-	}
-}
-
-// The claims of a hold are folded, and what they are compared with is, too.
-func TestClaimsAreThoseOfTheHold(t *testing.T) {
-	locker := pathlock.New(memstore.New())
-	_, _, hold := attachedHold(t, locker)
-	folded, err := locker.Folded(pathlock.MustParsePath("/DIR1"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, want := hold.Claims(), []pathlock.Claim{pathlock.IX(pathlock.Root()), pathlock.X(folded)}; !slices.Equal(got, want) {
-		t.Errorf("claims %v, want %v", got, want)
-	}
-	if _, err := hold.Detach(t.Context()); err != nil {
-		t.Error(err)
 	}
 }
 
@@ -669,19 +337,14 @@ func mortal(p processes) (l *pathlock.Locker, store *watched, kill func()) {
 }
 
 func TestWhatAKilledProcessTookUnderAHoldEndsWithinOneLease(t *testing.T) {
-	for _, gate := range []bool{false, true} {
+	for _, opts := range [][]pathlock.AttachOption{nil, {pathlock.WithoutRenewal()}} {
 		synctest.Test(t, func(t *testing.T) {
 			p := newProcesses()
 			token := detached(t, p.here, "X /a")
 			end := time.Now().Add(10 * time.Minute)
 			dying, _, kill := mortal(p)
-			lock := attach(t, dying, token, pathlock.WithoutRenewal())
-			req := request(t, "X /b")
-			req.Gate = gate
-			inner, err := dying.Acquire(lock.Context(), req)
-			if err != nil {
-				t.Fatal(err)
-			}
+			lock := attach(t, dying, token, opts...)
+			inner := acquire(lock.Context(), t, dying, "X /b")
 			time.Sleep(5 * time.Minute) // it is renewed
 			free(t, p.there, "X /b", false)
 			if err := inner.Context().Err(); err != nil {
@@ -748,41 +411,6 @@ func refresh(t *testing.T, l *pathlock.Locker, token pathlock.Token, d time.Dura
 	}
 }
 
-// The last moments of a hold are too short for anything; that is the hold's end, and not the
-// store's failure.
-func TestAnAcquisitionAtTheEndOfAHoldSaysThatItHasEnded(t *testing.T) {
-	for _, left := range []time.Duration{2*pathlock.MinLease - 1, 1, 0} {
-		synctest.Test(t, func(t *testing.T) {
-			p := newProcesses()
-			lock := attach(t, p.there, detached(t, p.here, "X /a"), pathlock.WithoutRenewal())
-			time.Sleep(10*time.Minute - left)
-			_, err := p.there.Acquire(p.there.Scope(lock.Context()).Context(t.Context()), request(t, "X /b"))
-			gone(t, "with "+left.String()+" left", err)
-			time.Sleep(left)
-			gone(t, "the hold's release", lock.Release(t.Context()))
-		})
-	}
-}
-
-// A hold that is renewed here, and lost by the clock because the store does not answer, is its
-// holder's loss as well.
-func TestARenewedHoldThatEndsByTheClockSaysSo(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newProcesses()
-		l, _, kill := mortal(p)
-		lock := attach(t, l, detached(t, p.here, "X /a"))
-		inner := acquire(lock.Context(), t, l, "X /b")
-		kill()
-		time.Sleep(30 * time.Second)
-		_, err := l.Acquire(l.Scope(lock.Context()).Context(t.Context()), request(t, "X /a"))
-		gone(t, "an acquisition", err)
-		gone(t, "the hold's context", context.Cause(lock.Context()))
-		gone(t, "the inner lock's context", context.Cause(inner.Context()))
-		_, _ = lock.Release(t.Context()), inner.Release(t.Context())
-		_ = l.Shutdown(t.Context())
-	})
-}
-
 func TestAcquisitionsReEnterWhatIsTakenUnderAHold(t *testing.T) {
 	p := newProcesses()
 	l, store, _ := mortal(p)
@@ -842,50 +470,12 @@ func TestWhatStaysWithAHoldLivesAndEndsAsItDoes(t *testing.T) {
 	})
 }
 
-func TestWhatStaysWithAHoldOutlivesTheProcess(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newProcesses()
-		dying, _, kill := mortal(p)
-		lock := attach(t, dying, detached(t, p.here, "X /a"), pathlock.WithoutRenewal())
-		if _, err := acquire(lock.Context(), t, dying, "X /b").Detach(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		kill()
-		time.Sleep(time.Minute)
-		free(t, p.there, "X /b", false)
-		_ = lock.Release(t.Context())
-		_ = dying.Shutdown(t.Context())
-	})
-}
-
-// What one request takes for itself is no part of what others attach.
-func TestAttachLeavesAloneWhatOthersHaveTakenUnderTheHold(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newProcesses()
-		token := detached(t, p.here, "X /a")
-		one := attach(t, p.there, token, pathlock.WithoutRenewal())
-		inner := acquire(one.Context(), t, p.there, "X /b")
-		two := attach(t, p.another, token, pathlock.WithoutRenewal())
-		if got, want := written(two.Claims()), written(one.Claims()); got != want {
-			t.Errorf("attached with %s, want %s", got, want)
-		}
-		release(t, inner)
-		time.Sleep(time.Minute)
-		if err := two.Context().Err(); err != nil {
-			t.Errorf("lost: %v", context.Cause(two.Context()))
-		}
-		release(t, two)
-		free(t, p.here, "X /", true)
-		_ = one.Release(t.Context())
-	})
-}
-
 // The release of an attached lock ends the hold when nothing relies on it here any more.
 func TestTheReleaseOfAHoldWaitsForWhatWasTakenUnderIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newProcesses()
 		lock := attach(t, p.there, detached(t, p.here, "X /a"), pathlock.WithoutRenewal())
-		inner := acquire(lock.Context(), t, p.there, "X /b")
+		inner, below := acquire(lock.Context(), t, p.there, "X /b"), acquire(lock.Context(), t, p.there, "X /a/below")
 		release(t, lock)
 		if _, err := inner.Detach(t.Context()); !errors.Is(err, pathlock.ErrNotHeld) {
 			t.Errorf("what stays with a hold that was released: %v, want ErrNotHeld", err)
@@ -894,6 +484,8 @@ func TestTheReleaseOfAHoldWaitsForWhatWasTakenUnderIt(t *testing.T) {
 		free(t, p.here, "X /a", false)
 		free(t, p.here, "X /b", false)
 		release(t, inner)
+		free(t, p.here, "X /a", false)
+		release(t, below)
 		free(t, p.here, "X /", true)
 	})
 }
@@ -929,4 +521,34 @@ func (s *refusing) Acquire(ctx context.Context, a pathlock.Acquisition) (pathloc
 		err = pathlock.ErrUnavailable
 	}
 	return g, err
+}
+
+// Several requests use a hold at once. What each takes under it is its own, and stays while the
+// others let go.
+func TestWhatIsTakenUnderAHoldIsTheTakersOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newProcesses()
+		token := detached(t, p.here, "X /a")
+		one, two := attach(t, p.there, token), attach(t, p.another, token, pathlock.WithoutRenewal())
+		mine := acquire(one.Context(), t, p.there, "X /b")
+		same := acquire(two.Context(), t, p.another, "X /b")
+		three := attach(t, p.here, token)
+		if got, want := written(three.Claims()), written(two.Claims()); got != want {
+			t.Errorf("attached with %s, want %s", got, want)
+		}
+		release(t, mine)
+		for _, lock := range []*pathlock.Lock{one, two, three} {
+			if got, err := lock.Detach(t.Context()); err != nil || got != token || lock.Context().Err() == nil {
+				t.Errorf("let go: %v, %v", got, err)
+			}
+		}
+		time.Sleep(time.Minute) // it is renewed all the same
+		free(t, p.here, "X /b", false)
+		release(t, same)
+		free(t, p.here, "X /b", true)
+		free(t, p.here, "X /a", false)
+		if _, err := one.Detach(t.Context()); !errors.Is(err, pathlock.ErrNotHeld) {
+			t.Errorf("let go again: %v", err)
+		}
+	})
 }

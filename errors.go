@@ -164,9 +164,6 @@ func target(tree Tree, path Path, mode Mode, gate bool) string {
 	if gate {
 		return "the gate of " + tree.String()
 	}
-	if named := namedTarget(tree, path, mode); named != "" {
-		return named
-	}
 	return fmt.Sprintf("%s %s in %s", mode, shown.Text(path.String()), tree)
 }
 

@@ -27,7 +27,7 @@ type holding struct {
 
 	// token names an attached hold. Others may end it at any time, or set another end.
 	token Token
-	// parts were acquired under an attached hold with leases of their own: see apart.go.
+	// parts were acquired under an attached hold with leases of their own: see below.
 	parts []*holding
 	// base is the holding that this one is a part of, nil if it is none. relied are the grants of
 	// base that the part pins.
@@ -68,7 +68,7 @@ func (h *holding) covering(a prepared, pins []*grant) []*grant {
 		grants = slices.Concat(h.base.grants, h.grants)
 	}
 	if a.Gate {
-		i := slices.IndexFunc(grants, func(g *grant) bool { return g.gate && !g.borrowed })
+		i := slices.IndexFunc(grants, func(g *grant) bool { return g.gate })
 		if i < 0 {
 			return nil
 		}
@@ -86,20 +86,17 @@ func (h *holding) covering(a prepared, pins []*grant) []*grant {
 	return pins
 }
 
-// addLock adds lock, which relies on its pins, to the holding. watched says whether to record how
-// long it is held. It must not call anything that may panic or end the goroutine: the grant has no
-// lock yet that could give it back.
-func (h *holding) addLock(ctx context.Context, req Request, lock *Lock, watched bool) {
+// addLock adds lock, which relies on its pins, to the holding. It must not call anything that
+// may panic or end the goroutine: the grant has no lock yet that could give it back.
+func (h *holding) addLock(ctx context.Context, req Request, lock *Lock) {
 	// The caller may reuse its slice, and only observers get a lock's claims.
 	if h.observers.none() {
 		req.Claims = nil
 	} else {
 		req.Claims = slices.Clone(req.Claims)
-	}
-	lock.holding, lock.request = h, req
-	if watched {
 		lock.since = time.Now()
 	}
+	lock.holding, lock.request = h, req
 	for _, g := range lock.pins {
 		g.pins++
 		lock.fence = max(lock.fence, g.fence)
@@ -159,11 +156,8 @@ type grant struct {
 	fence  uint64
 	// pins counts the locks and parts that rely on the grant. It is released with the last one.
 	pins int
-	// kept says that the grant stays with a detached hold instead.
+	// kept says that the grant belongs to a detached hold, and stays with it.
 	kept bool
-	// borrowed says that another process or request that has the hold attached may give the grant
-	// back before the hold ends. Nothing re-enters it.
-	borrowed bool
 }
 
 func newGrant(a Acquisition, granted Grant) *grant {
@@ -173,10 +167,7 @@ func newGrant(a Acquisition, granted Grant) *grant {
 // covers reports whether g gives everything that the claim c asks for. It does not look at the
 // intentions above c: a grant of c, or of a node above it in a mode that covers c, includes them.
 func (g *grant) covers(c Claim) bool {
-	switch {
-	case g.borrowed:
-		return false
-	case g.gate:
+	if g.gate {
 		return true
 	}
 	// The deepest claims come last, and are those that were asked for.
@@ -189,10 +180,10 @@ func (g *grant) covers(c Claim) bool {
 	return false
 }
 
-// A hold that is attached without renewal outlives the processes that use it. What one of them
-// acquires under it must not. So it has a lease of its own in the store, which this process renews
-// as that of any other lock, and ends with the hold at the latest. Here it is a part of the hold's
-// holding, its base, which stays while it has parts.
+// An attached hold outlives the processes that use it. What one of them acquires under it must not.
+// So it has a lease of its own in the store, which this process renews as that of any other lock,
+// and ends with the hold at the latest. Here it is a part of the hold's holding, its base, which
+// stays while it has parts.
 
 // isAttachedIn reports whether the scope is that of an attached hold in the tree.
 func (s *Scope) isAttachedIn(tree Tree) bool { return s.attached != nil && s.attached.tree == tree }
@@ -207,10 +198,7 @@ func (s *Scope) baseIn(tree Tree) (*holding, error) {
 	s.attached.checkClock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.attached.alive(); err != nil || !s.attached.lease.Fixed {
-		return nil, err
-	}
-	return s.attached, nil
+	return s.attached, s.attached.alive()
 }
 
 // alive returns an error that matches ErrLost if an attached hold has ended here. It expects the
@@ -225,16 +213,6 @@ func (h *holding) alive() error {
 		return h.expire()
 	}
 	return nil
-}
-
-// bound returns how long an acquisition under the hold may wait, so that it leaves some time of the
-// hold.
-func (h *holding) bound(wait time.Duration) (time.Duration, error) {
-	left := time.Until(h.renewer.Until(&h.lease))
-	if left < 2*MinLease {
-		return 0, h.lostError(lease.ErrEnded)
-	}
-	return min(wait, left/2), nil
 }
 
 // partOf makes the holding, which is new, a part of base. It expects the scope's mutex to be

@@ -92,129 +92,6 @@ func TestALeaseIsCountedFromWhenTheGrantWasAskedFor(t *testing.T) {
 	}
 }
 
-// hung is a store that does not answer renewals in one tree, nor of one lease, and heeds no
-// deadline.
-type hung struct {
-	*watched
-	tree  string
-	lease time.Duration
-	until chan struct{}
-}
-
-func (s hung) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock.Lease) ([]pathlock.Owner, error) {
-	if deadline, ok := ctx.Deadline(); !ok || !deadline.After(time.Now()) {
-		return nil, fmt.Errorf("a renewal whose deadline is %v", deadline)
-	}
-	if tree.ID() == s.tree || slices.ContainsFunc(leases, func(l pathlock.Lease) bool { return l.For == s.lease }) {
-		<-s.until
-	}
-	return s.watched.Renew(ctx, tree, leases)
-}
-
-func TestARenewalThatHangsHoldsUpNobodyElseAndNoLease(t *testing.T) {
-	const lease = 30 * time.Second
-	for _, tt := range []struct {
-		what string
-		hung hung
-	}{
-		{"in another tree", hung{tree: "hung"}},
-		{"for another hold of the tree", hung{lease: lease}},
-	} {
-		t.Run(tt.what, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				store := tt.hung
-				store.watched, store.until = &watched{Store: memstore.New()}, make(chan struct{})
-				l := pathlock.New(store, quiet)
-				req := request(t, "X /a")
-				req.Lease = lease
-				if store.tree != "" {
-					req.Tree = tree(t, store.tree)
-				}
-				doomed, err := l.Acquire(t.Context(), req)
-				if err != nil {
-					t.Fatal(err)
-				}
-				time.Sleep(4 * time.Second)
-				req = request(t, "X /b")
-				req.Lease = lease - time.Second
-				well, err := l.Acquire(t.Context(), req)
-				if err != nil {
-					t.Fatal(err)
-				}
-				ctx := doomed.Context()
-				time.Sleep(lease - 4*time.Second - 1)
-				if err := ctx.Err(); err != nil {
-					t.Errorf("ended before its lease: %v", context.Cause(ctx))
-				}
-				time.Sleep(time.Nanosecond)
-				synctest.Wait()
-				select {
-				case <-ctx.Done():
-				default:
-					t.Error("the lock's context outlives its lease")
-				}
-				if cause := context.Cause(ctx); !errors.Is(cause, pathlock.ErrLost) {
-					t.Errorf("cause %v, want ErrLost", cause)
-				}
-				if err := doomed.Release(t.Context()); !errors.Is(err, pathlock.ErrLost) {
-					t.Errorf("release: %v, want ErrLost", err)
-				}
-				time.Sleep(10 * time.Minute)
-				if err := well.Context().Err(); err != nil {
-					t.Errorf("another lock was lost: %v", context.Cause(well.Context()))
-				}
-				close(store.until)
-				synctest.Wait()
-				release(t, well)
-			})
-		})
-	}
-}
-
-// A renewal that takes nearly as long as the lease is no reason to lose it, if it comes in time.
-func TestARenewalThatAnswersLateStillCounts(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l, store := newLocker(pathlock.WithLease(30 * time.Second))
-		lock := acquire(t.Context(), t, l, "X /a")
-		store.renewBy(func(tree pathlock.Tree, leases []pathlock.Lease) ([]pathlock.Owner, error) {
-			lost, err := store.Store.Renew(t.Context(), tree, leases)
-			time.Sleep(15 * time.Second)
-			return lost, err
-		})
-		time.Sleep(10 * time.Minute)
-		if err := lock.Context().Err(); err != nil {
-			t.Errorf("lost: %v", context.Cause(lock.Context()))
-		}
-		store.renewBy(nil)
-		release(t, lock)
-		time.Sleep(time.Minute) // the last renewals answer
-	})
-}
-
-// Whoever waits for the end of the lock is told within a second.
-func TestAHostThatWasSuspendedPastALeaseEndsItsLocksSoon(t *testing.T) {
-	for _, suspended := range []time.Duration{29 * time.Second, 30 * time.Second} {
-		synctest.Test(t, func(t *testing.T) {
-			l, _ := newLocker(pathlock.WithLease(31 * time.Second))
-			lock := acquire(t.Context(), t, l, "X /a")
-			done := lock.Context().Done()
-			pathlock.SuspendHost(l, suspended)
-			time.Sleep(time.Second)
-			synctest.Wait()
-			ended := false
-			select {
-			case <-done:
-				ended = true
-			default:
-			}
-			if want := suspended == 30*time.Second; ended != want {
-				t.Errorf("suspended for %v, then 1s later ended: %v, want %v", suspended, ended, want)
-			}
-			_ = lock.Release(t.Context())
-		})
-	}
-}
-
 // Whoever asks is told at once.
 func TestAHostThatWasSuspendedPastALeaseDoesNotBelieveInIt(t *testing.T) {
 	for what, ask := range map[string]func(*testing.T, *pathlock.Locker, *pathlock.Lock, context.Context) error{
@@ -266,49 +143,6 @@ func TestAHostThatWasSuspendedPastALeaseDoesNotBelieveInIt(t *testing.T) {
 	}
 }
 
-// Whatever came of the lease, the next grant of the scope is one of its own.
-func TestAScopeBeginsAnewAfterItsLeaseHasEnded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l, store := newLocker(pathlock.WithLease(30 * time.Second))
-		scope := l.Scope(t.Context())
-		old := acquire(scope.Context(t.Context()), t, l, "X /a")
-		store.renewBy(func(pathlock.Tree, []pathlock.Lease) ([]pathlock.Owner, error) { return nil, pathlock.ErrUnavailable })
-		time.Sleep(30 * time.Second)
-		synctest.Wait()
-		store.renewBy(nil)
-		again := acquire(scope.Context(t.Context()), t, l, "X /a")
-		if err := old.Release(t.Context()); !errors.Is(err, pathlock.ErrLost) {
-			t.Errorf("release of the lost lock: %v, want ErrLost", err)
-		}
-		time.Sleep(time.Hour)
-		if err := again.Context().Err(); err != nil {
-			t.Errorf("the new lock ended with the old one: %v", context.Cause(again.Context()))
-		}
-		free(t, l, "X /a", false)
-		release(t, again)
-		free(t, l, "X /", true)
-	})
-}
-
-func TestAFailureToRenewIsToldOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := &watched{Store: memstore.New()}
-		log := &counting{}
-		l := pathlock.New(store, pathlock.WithLogger(log.logger()), pathlock.WithLease(30*time.Second))
-		lock := acquire(t.Context(), t, l, "X /a")
-		for outage := range 2 {
-			store.renewBy(func(pathlock.Tree, []pathlock.Lease) ([]pathlock.Owner, error) { return nil, pathlock.ErrUnavailable })
-			time.Sleep(15 * time.Second)
-			store.renewBy(nil)
-			time.Sleep(time.Minute)
-			if got := log.warnings(); got != outage+1 {
-				t.Errorf("%d warnings after %d outages", got, outage+1)
-			}
-		}
-		release(t, lock)
-	})
-}
-
 func TestLeasesAreRenewedAtAThirdBatchedByTreeAndOnlyWhileHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, store := newLocker(pathlock.WithLease(30 * time.Second))
@@ -345,69 +179,6 @@ func TestLeasesAreRenewedAtAThirdBatchedByTreeAndOnlyWhileHeld(t *testing.T) {
 	})
 }
 
-func TestALeaseThatAnotherGrantProlongsKeepsNoOtherFromItsRenewal(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l, _ := newLocker()
-		long, short := request(t, "X /a"), request(t, "X /a")
-		long.Lease = 30 * time.Second
-		short.Tree, short.Lease = tree(t, "other"), 12*time.Second
-		prolonged, err := l.Acquire(t.Context(), long) // due after 10 s
-		if err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(7 * time.Second)
-		other, err := l.Acquire(t.Context(), short) // due after 11 s
-		if err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(2900 * time.Millisecond)
-		long.Claims = request(t, "X /b").Claims
-		again, err := l.Acquire(prolonged.Context(), long) // now due after 19.9 s
-		if err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(10 * time.Second)
-		if err := other.Context().Err(); err != nil {
-			t.Errorf("the lease that was due first was not renewed: %v", context.Cause(other.Context()))
-		}
-		for _, lock := range []*pathlock.Lock{again, prolonged, other} {
-			release(t, lock)
-		}
-	})
-}
-
-func TestALostLeaseCancelsTheContextsAndIsReported(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l, _ := newLocker(pathlock.WithLease(30 * time.Second))
-		lock := acquire(t.Context(), t, l, "X /a")
-		inner := acquire(lock.Context(), t, l, "X /a/b")
-		snapshot, err := l.Snapshot(t.Context(), lock.Tree())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := l.ForceRelease(t.Context(), lock.Tree(), snapshot.Holders[0].Owner); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(10*time.Second + time.Millisecond)
-		for _, k := range []*pathlock.Lock{lock, inner} {
-			if cause := context.Cause(k.Context()); !errors.Is(cause, pathlock.ErrLost) {
-				t.Errorf("cause %v, want ErrLost", cause)
-			}
-		}
-		if _, err := l.Acquire(lock.Context(), request(t, "X /a")); !errors.Is(err, pathlock.ErrLost) {
-			t.Errorf("acquire under the lost lock: %v, want ErrLost", err)
-		}
-		for _, k := range []*pathlock.Lock{inner, lock} {
-			if err := k.Release(t.Context()); !errors.Is(err, pathlock.ErrLost) {
-				t.Errorf("release of a lost lock: %v, want ErrLost", err)
-			}
-		}
-		// Lost, not broken: the same scope can begin anew.
-		again := acquire(l.Scope(lock.Context()).Context(t.Context()), t, l, "X /a")
-		release(t, again)
-	})
-}
-
 // A new grant must not make a scope look alive that has lost what it held.
 func TestALossIsNoticedBeforeTheNextGrantHidesIt(t *testing.T) {
 	l, _ := newLocker()
@@ -425,29 +196,6 @@ func TestALossIsNoticedBeforeTheNextGrantHidesIt(t *testing.T) {
 		t.Errorf("release: %v, want ErrLost", err)
 	}
 	free(t, l, "X /", true)
-}
-
-func TestAStoreThatDoesNotAnswerLosesTheLockWhenTheLeaseEndsAndNotBefore(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l, store := newLocker(pathlock.WithLease(30 * time.Second))
-		down := fmt.Errorf("%w: connection refused", pathlock.ErrUnavailable)
-		lock := acquire(t.Context(), t, l, "X /a")
-		store.renewBy(func(pathlock.Tree, []pathlock.Lease) ([]pathlock.Owner, error) { return nil, down })
-
-		time.Sleep(30*time.Second - time.Millisecond)
-		if err := lock.Context().Err(); err != nil {
-			t.Errorf("lost before the lease ended: %v", context.Cause(lock.Context()))
-		}
-		if tries := len(store.called()); tries < 4 {
-			t.Errorf("%d tries to renew in 20 s of outage", tries)
-		}
-		time.Sleep(2 * time.Millisecond)
-		cause := context.Cause(lock.Context())
-		if !errors.Is(cause, pathlock.ErrLost) || !errors.Is(cause, pathlock.ErrUnavailable) {
-			t.Errorf("cause %v, want ErrLost because of ErrUnavailable", cause)
-		}
-		_ = lock.Release(t.Context())
-	})
 }
 
 // The answer to a renewal that was under way while the scope let go of everything and took

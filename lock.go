@@ -18,7 +18,7 @@ type Lock struct {
 	reentrant bool
 	waited    bool
 	attached  bool      // Attach has returned it
-	since     time.Time // zero where neither an observer nor the log wants it
+	since     time.Time // zero where no observer wants it
 	fence     uint64
 	ctx       lateContext
 	// until is the end of the detached hold, nil before Detach.
@@ -105,7 +105,7 @@ func (k *Lock) event() Event {
 // bridged is the lock for the packages of this module.
 type bridged struct{ *Lock }
 
-var _ bridge.Lock[Path] = bridged{}
+var _ bridge.Lock = bridged{}
 
 // lateContext is a [Lock]'s context. It costs nothing until it is asked for more than the scope.
 // Only then does it make the standard library's context that does the work. Most locks, and nearly

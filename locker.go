@@ -55,8 +55,7 @@ func WithObserver(o Observer) Option {
 }
 
 // WithLogger sets the log. It gets as warnings: losses, failed renewals, failed releases that
-// nobody awaits, and releases by force. It gets grants, refusals and releases at debug level. The
-// default is [slog.Default] at the time of [New].
+// nobody awaits, and releases by force. The default is [slog.Default] at the time of [New].
 func WithLogger(log *slog.Logger) Option { return func(l *Locker) { l.log = log } }
 
 // New returns a locker on store. [Locker.Check] says whether the options make sense. A request that

@@ -105,15 +105,3 @@ func (m *Mutex) acquire(ctx context.Context, claim Claim, wait time.Duration) (*
 	req := Request{Tree: tree, Claims: []Claim{claim}, Wait: wait, Lease: m.Lease, Note: m.Note}
 	return m.locker.acquire(ctx, req, true)
 }
-
-// namedTarget names what a request for a mutex was for, and returns "" for other requests.
-func namedTarget(tree Tree, path Path, mode Mode) string {
-	switch {
-	case tree.namespace != MutexNamespace || !path.IsRoot():
-		return ""
-	case mode == ModeS:
-		return fmt.Sprintf("mutex %q for reading", shown.Cut(tree.id))
-	default:
-		return fmt.Sprintf("mutex %q", shown.Cut(tree.id))
-	}
-}

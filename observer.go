@@ -128,24 +128,9 @@ func (os *observers) acquiring(ctx context.Context, e Event) context.Context {
 	return ctx
 }
 
-func (os *observers) waiting(ctx context.Context, e Event) {
-	os.each(ctx, "Waiting", func(o Observer) { o.Waiting(ctx, e) })
-}
-
-func (os *observers) granted(ctx context.Context, e Event) {
-	os.each(ctx, "Granted", func(o Observer) { o.Granted(ctx, e) })
-}
-
-func (os *observers) refused(ctx context.Context, e Event) {
-	os.each(ctx, "Refused", func(o Observer) { o.Refused(ctx, e) })
-}
-
-func (os *observers) lost(ctx context.Context, e Event) {
-	os.each(ctx, "Lost", func(o Observer) { o.Lost(ctx, e) })
-}
-
-func (os *observers) released(ctx context.Context, e Event) {
-	os.each(ctx, "Released", func(o Observer) { o.Released(ctx, e) })
+// tell calls one method of each observer with an event.
+func (os *observers) tell(ctx context.Context, what string, method func(Observer, context.Context, Event), e Event) {
+	os.each(ctx, what, func(o Observer) { method(o, ctx, e) })
 }
 
 // StepKind says which piece of work a [Step] is.

@@ -129,103 +129,14 @@ func TestALossThatOnlyTheReleaseFindsIsReported(t *testing.T) {
 	}
 }
 
-// Whoever notices it first reports the loss: the renewal that a release by force has hurried, or
-// the holder's release.
-func TestALossIsReportedOnce(t *testing.T) {
-	const locks = 200
-	j := &journal{}
-	l, _ := newLocker(pathlock.WithObserver(j))
-	for range locks {
-		lock := acquire(t.Context(), t, l, "X /a")
-		if err := l.ForceRelease(t.Context(), lock.Tree(), l.Scope(lock.Context()).Owner()); err != nil {
-			t.Fatal(err)
-		}
-		if err := lock.Release(t.Context()); !errors.Is(err, pathlock.ErrLost) {
-			t.Fatal(err)
-		}
-	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	for event, want := range map[string]int{"lost X /a: error": locks, "released X /a: error": locks} {
-		n := 0
-		for _, e := range j.events {
-			if e == event {
-				n++
-			}
-		}
-		if n != want {
-			t.Errorf("%d times %q, want %d", n, event, want)
-		}
-	}
-}
-
 // remote hides that a store is local.
 type remote struct{ pathlock.Store }
 
 func (remote) Local() bool { return false }
 
-// stopwatch writes down what it is told to have elapsed.
-type stopwatch struct {
-	pathlock.NopObserver
-	mu     sync.Mutex
-	events []string
-}
-
-func (s *stopwatch) add(what string, e pathlock.Event) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.events = append(s.events, fmt.Sprintf("%s after %v", what, e.Elapsed))
-}
-
-func (s *stopwatch) Waiting(_ context.Context, e pathlock.Event)  { s.add("waiting", e) }
-func (s *stopwatch) Granted(_ context.Context, e pathlock.Event)  { s.add("granted", e) }
-func (s *stopwatch) Refused(_ context.Context, e pathlock.Event)  { s.add("refused", e) }
-func (s *stopwatch) Released(_ context.Context, e pathlock.Event) { s.add("released", e) }
-
-func TestObserversAndTheLogLearnHowLongItTook(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s, log := &stopwatch{}, &strings.Builder{}
-		debug := pathlock.WithLogger(slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})))
-		watched := pathlock.New(memstore.New(), quiet, pathlock.WithObserver(s))
-		for _, l := range []*pathlock.Locker{watched, pathlock.New(memstore.New(), debug)} {
-			lock := acquire(t.Context(), t, l, "X /a")
-			inner := acquire(lock.Context(), t, l, "X /a")
-			time.Sleep(2 * time.Second)
-			release(t, inner)
-			time.AfterFunc(3*time.Second, func() { release(t, lock) })
-			next := request(t, "X /a")
-			next.Wait = time.Second
-			if _, err := l.Acquire(t.Context(), next); !errors.Is(err, pathlock.ErrConflict) {
-				t.Fatal(err)
-			}
-			next.Wait = time.Minute
-			lock, err := l.Acquire(t.Context(), next)
-			if err != nil {
-				t.Fatal(err)
-			}
-			release(t, lock)
-			synctest.Wait() // the first release tells of itself when it has let the second lock in
-		}
-		want := []string{
-			"granted after 0s", "granted after 0s", "granted after 2s", "refused after 1s",
-			"released after 0s", "released after 2s", "released after 5s", "waiting after 0s", "waiting after 0s",
-		}
-		// Whoever releases and whoever is let in are told at the same time.
-		slices.Sort(s.events)
-		if !slices.Equal(s.events, want) {
-			t.Errorf("seen %q, want %q", s.events, want)
-		}
-		for _, held := range []string{"held=2s", "held=5s"} {
-			if !strings.Contains(log.String(), held) {
-				t.Errorf("not in the log: %s\n%s", held, log)
-			}
-		}
-	})
-}
-
-func TestOwnersAreNeverShownWhole(t *testing.T) {
+func TestOwnersAndTokensAreNeverShownWhole(t *testing.T) {
 	var log strings.Builder
-	l := pathlock.New(memstore.New(), pathlock.WithLogger(slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))))
+	l := pathlock.New(memstore.New(), pathlock.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 	req := request(t, "X /a")
 	req.Note = ""
 	lock, err := l.Acquire(t.Context(), req)
@@ -234,9 +145,14 @@ func TestOwnersAreNeverShownWhole(t *testing.T) {
 	}
 	_, conflict := l.Acquire(t.Context(), req)
 	owner := l.Scope(lock.Context()).Owner()
-	release(t, lock)
-	if shown := log.String() + conflict.Error(); strings.Contains(shown, string(owner)) || !strings.Contains(shown, owner.Short()) {
-		t.Errorf("the owner %s is shown whole, or not at all, in:\n%s", owner, shown)
+	token, err := lock.Detach(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	slog.New(slog.NewTextHandler(&log, nil)).Info("", "owner", owner, "token", token)
+	shown := log.String() + conflict.Error()
+	if strings.Contains(shown, string(owner)) || strings.Contains(shown, string(token)) || !strings.Contains(shown, owner.Short()) {
+		t.Errorf("the owner %s or the token %s is shown whole, or not at all, in:\n%s", owner, token, shown)
 	}
 }
 
@@ -293,19 +209,5 @@ func TestReleaseIsAStepWhereTheStoreIsAsked(t *testing.T) {
 	release(t, outer)
 	if want := []string{"it begins release 1", "it ends release: <nil>"}; !slices.Equal(lines, want) {
 		t.Errorf("the release is %q, want %q", lines, want)
-	}
-}
-
-func TestStepsCostNothingWithoutObservers(t *testing.T) {
-	l := pathlock.New(memstore.New(), quiet)
-	allocations := testing.AllocsPerRun(100, func() {
-		work, done := l.Step(t.Context(), pathlock.Step{Kind: pathlock.StepHandler})
-		if work != t.Context() {
-			t.Fatal("the step has a context of its own")
-		}
-		done(nil)
-	})
-	if allocations > 0 {
-		t.Errorf("a step that nobody observes allocates %v times", allocations)
 	}
 }

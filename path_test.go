@@ -1,7 +1,6 @@
 package pathlock_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -22,11 +21,9 @@ func TestParsePathAcceptsCanonicalPaths(t *testing.T) {
 	}{
 		{"", "/", 0, "", "/"},
 		{"/", "/", 0, "", "/"},
-		{"/a", "/a", 1, "a", "/"},
 		{"/dir1/dir2", "/dir1/dir2", 2, "dir2", "/dir1"},
 		{"/50%/a_b/{x}", "/50%/a_b/{x}", 3, "{x}", "/50%/a_b"},
 		{"/Übung/日本", "/Übung/日本", 2, "日本", "/Übung"},
-		{`/back\slash/ lead`, `/back\slash/ lead`, 2, " lead", `/back\slash`},
 		{"/...", "/...", 1, "...", "/"},
 	} {
 		t.Run(tt.in, func(t *testing.T) {
@@ -59,17 +56,13 @@ func TestParsePathRefusesTheRestAndNamesThePart(t *testing.T) {
 		{"no leading slash", "a/b", "slash"},
 		{"trailing slash", "/a/", "empty name"},
 		{"doubled slash", "/a//b", "empty name"},
-		{"only slashes", "//", "empty name"},
 		{"dot", "/a/./b", `"."`},
 		{"dot dot", "/a/../b", `".."`},
 		{"NUL", "/a\x00b", "control character at byte 1"},
-		{"newline", "/a/b\n", "control character at byte 1"},
 		{"DEL", "/a\x7f", "control character"},
-		{"C1 control", "/a\u0085", "control character"},
 		{"invalid UTF-8", "/a/\xff", "UTF-8"},
 		{"name too long", "/" + strings.Repeat("x", pathlock.MaxNameBytes+1), "2049 bytes"},
 		{"too deep", deep + "/a", "257 names"},
-		{"hopelessly deep", strings.Repeat("/a", 10_000), "10000 names"},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
 			_, err := pathlock.ParsePath(tt.in)
@@ -89,46 +82,6 @@ func TestParsePathRefusesTheRestAndNamesThePart(t *testing.T) {
 	}
 	if _, err := pathlock.ParsePath("/" + strings.Repeat("x", pathlock.MaxNameBytes)); err != nil {
 		t.Errorf("the longest name allowed: %v", err)
-	}
-}
-
-func TestChildHoldsToTheSameRules(t *testing.T) {
-	for _, name := range []string{"", ".", "..", "a/b", "/", "a\tb", "\xc3"} {
-		if _, err := pathlock.Root().Child(name); !errors.Is(err, pathlock.ErrInvalidPath) {
-			t.Errorf("Child(%q): %v, want ErrInvalidPath", name, err)
-		}
-	}
-	deepest := pathlock.MustParsePath(strings.Repeat("/a", pathlock.MaxDepth))
-	if _, err := deepest.Child("b"); !errors.Is(err, pathlock.ErrInvalidPath) {
-		t.Errorf("a child below the deepest path: %v, want ErrInvalidPath", err)
-	}
-	p, err := pathlock.MustParsePath("/a").Child("b c")
-	if err != nil || p != pathlock.MustParsePath("/a/b c") {
-		t.Errorf("Child = %v, %v", p, err)
-	}
-}
-
-func TestAncestorsComeFromTheRootDown(t *testing.T) {
-	for in, want := range map[string][]string{
-		"/":      nil,
-		"/a":     {"/"},
-		"/a/b/c": {"/", "/a", "/a/b"},
-	} {
-		var got []string
-		for a := range pathlock.MustParsePath(in).Ancestors() {
-			got = append(got, a.String())
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("Ancestors(%s) = %v, want %v", in, got, want)
-		}
-	}
-	for a := range pathlock.MustParsePath("/a/b/c").Ancestors() {
-		if a.Depth() > 1 {
-			t.Errorf("the loop went on to %s after a break", a)
-		}
-		if a.Depth() == 1 {
-			break
-		}
 	}
 }
 
@@ -168,24 +121,6 @@ func TestCompareOrdersNameByName(t *testing.T) {
 			t.Fatalf("%s to %s: %d, want %d", p, q, got, want)
 		}
 	})
-}
-
-func TestPathTextRoundTrip(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		p := somePath(t, "p")
-		encoded, err := json.Marshal(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var q pathlock.Path
-		if err := json.Unmarshal(encoded, &q); err != nil || q != p {
-			t.Fatalf("%s became %s: %v", p, q, err)
-		}
-	})
-	var p pathlock.Path
-	if err := json.Unmarshal([]byte(`"a//b"`), &p); !errors.Is(err, pathlock.ErrInvalidPath) {
-		t.Errorf("unmarshalling nonsense: %v, want ErrInvalidPath", err)
-	}
 }
 
 func FuzzParsePath(f *testing.F) {
@@ -266,14 +201,11 @@ func TestFoldMakesEqualNamesMeet(t *testing.T) {
 		{"case", "Login Tests", "LOGIN tests"},
 		{"trailing spaces", "a", "a  "},
 		{"composition", "caf\u00e9", "cafe\u0301"},
-		{"composition and case", "CAF\u00c9", "cafe\u0301"},
 		{"sharp s", "straße", "STRASSE"},
 		{"final sigma", "ὈΔΥΣΣΕΎΣ", "ὀδυσσεύς"},
 		{"Kelvin sign", "\u212a", "k"},
-		{"case and trailing space", "A ", "a"},
 		{"Cherokee", "\u13a0", "\uab70"},
 		{"nothing but spaces", " ", "   "},
-		{"a dot and spaces", ". ", ".   "},
 	} {
 		if a, b := pathlock.Fold(tt.a), pathlock.Fold(tt.b); a != b {
 			t.Errorf("%s: %q folds to %q, but %q to %q", tt.what, tt.a, a, tt.b, b)
@@ -299,20 +231,6 @@ func TestPathsFoldNameByName(t *testing.T) {
 		lock := acquire(t.Context(), t, l, tt.held)
 		free(t, l, tt.asked, tt.free)
 		release(t, lock)
-	}
-}
-
-func TestFoldKeepsDifferentNamesApart(t *testing.T) {
-	for _, tt := range []struct{ what, a, b string }{
-		{"leading space", "a", " a"},
-		{"inner space", "a b", "ab"},
-		{"accent", "e", "é"},
-		{"width", "a", "ａ"},
-		{"punctuation", "a-b", "a_b"},
-	} {
-		if a, b := pathlock.Fold(tt.a), pathlock.Fold(tt.b); a == b {
-			t.Errorf("%s: %q and %q both fold to %q", tt.what, tt.a, tt.b, a)
-		}
 	}
 }
 
@@ -410,17 +328,6 @@ func TestCoversFollowsFromCompatibility(t *testing.T) {
 	}
 }
 
-func TestIntentions(t *testing.T) {
-	for mode, want := range map[pathlock.Mode]pathlock.Mode{
-		pathlock.ModeIS: pathlock.ModeIS, pathlock.ModeS: pathlock.ModeIS,
-		pathlock.ModeIX: pathlock.ModeIX, pathlock.ModeSIX: pathlock.ModeIX, pathlock.ModeX: pathlock.ModeIX, 0: 0,
-	} {
-		if got := mode.Intention(); got != want {
-			t.Errorf("intention of %s: %s, want %s", mode, got, want)
-		}
-	}
-}
-
 func TestModeText(t *testing.T) {
 	for _, m := range pathlock.Modes() {
 		text, _ := m.MarshalText()
@@ -470,9 +377,6 @@ func written(set []pathlock.Claim) string {
 
 func TestNormalize(t *testing.T) {
 	for _, tt := range []struct{ what, claims, want string }{
-		{"the root alone", "X /", "X /"},
-		{"an insert", "X /a/new", "IX /, IX /a, X /a/new"},
-		{"a read", "S /a/b", "IS /, IS /a, S /a/b"},
 		{"SIX needs IX above", "SIX /a", "IX /, SIX /a"},
 		{"a rename", "X /a/b, X /a/c", "IX /, IX /a, X /a/b, X /a/c"},
 		{"a copy", "S /a/b, X /d/b", "IX /, IS /a, S /a/b, IX /d, X /d/b"},
@@ -480,7 +384,6 @@ func TestNormalize(t *testing.T) {
 		{"read above a write", "S /a, X /a/b/c", "IX /, SIX /a, IX /a/b, X /a/b/c"},
 		{"the same node twice", "S /a, IX /a", "IX /, SIX /a"},
 		{"order is by name, not by string", "X /a-b, X /a/b", "IX /, IX /a, X /a/b, X /a-b"},
-		{"order does not depend on the order given", "X /b, X /a", "IX /, X /a, X /b"},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
 			given := claims(t, tt.claims)

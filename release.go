@@ -135,10 +135,7 @@ func (k *Lock) reportReleased(ctx context.Context, err error) {
 	if !l.observers.none() {
 		event := k.event()
 		event.Elapsed, event.Err = k.elapsed(), err
-		l.observers.released(context.WithoutCancel(ctx), event)
-	}
-	if l.debugs(ctx) {
-		l.log.DebugContext(ctx, "pathlock: released", "tree", h.tree, "owner", h.scope.owner, "held", k.elapsed(), "error", err)
+		l.observers.tell(context.WithoutCancel(ctx), "Released", Observer.Released, event)
 	}
 }
 

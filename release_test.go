@@ -17,17 +17,6 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-func TestReleaseWorksUnderAContextThatHasEnded(t *testing.T) {
-	l, _ := newLocker()
-	ctx, cancel := context.WithCancel(t.Context())
-	lock := acquire(ctx, t, l, "X /a")
-	cancel()
-	if err := lock.Release(ctx); err != nil {
-		t.Fatal(err)
-	}
-	free(t, l, "X /a", true)
-}
-
 func TestASecondReleaseIsAnErrorAndChangesNothing(t *testing.T) {
 	l, store := newLocker()
 	lock := acquire(t.Context(), t, l, "X /a")
@@ -70,23 +59,6 @@ func (o *overtaken) Acquire(ctx context.Context, req pathlock.Acquisition) (path
 		o.before()
 	}
 	return o.Store.Acquire(ctx, req)
-}
-
-// A request that does not wait has what failed to be released tried at once.
-func TestAReleaseThatFailedDoesNotRefuseItsOwnProcess(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l, store := newLocker()
-		lock := acquire(t.Context(), t, l, "X /a")
-		store.releaseBy(func() error { return pathlock.ErrUnavailable })
-		_ = lock.Release(t.Context())
-		begun := time.Now()
-		free(t, l, "X /a", false)
-		if took := time.Since(begun); took != 0 {
-			t.Errorf("refused after %v, for a release that fails again", took)
-		}
-		store.releaseBy(nil)
-		free(t, l, "X /a", true)
-	})
 }
 
 func TestAReleaseThatFailsIsTriedUntilTheLeaseHasEnded(t *testing.T) {
@@ -276,37 +248,6 @@ func TestAReleaseUnderWayDoesNotRefuseItsOwnProcess(t *testing.T) {
 	})
 }
 
-func TestOthersStillRefuseWhileAReleaseIsUnderWay(t *testing.T) {
-	inBackground(t, func(t *testing.T, d *distant) {
-		acquire(t.Context(), t, d.locker, "X /a").ReleaseInBackground(t.Context())
-		held := acquire(t.Context(), t, d.other, "X /b")
-		acquire(t.Context(), t, d.locker, "X /c").ReleaseInBackground(t.Context()) // nobody is in the way
-		next := d.begin(t.Context(), "X /b")
-		d.store.called()
-		d.letThrough()
-		if err := <-next; !errors.Is(err, pathlock.ErrConflict) {
-			t.Errorf("error %v, want ErrConflict", err)
-		}
-		if got, want := d.store.called(), []string{"acquire IX /, X /b"}; !slices.Equal(got, want) {
-			t.Errorf("the store was asked %q, want %q: one more time and no more", got, want)
-		}
-		release(t, held)
-	})
-}
-
-func TestARequestThatWaitsDoesNotWaitLongerForAReleaseUnderWay(t *testing.T) {
-	inBackground(t, func(t *testing.T, d *distant) {
-		acquire(t.Context(), t, d.locker, "X /a").ReleaseInBackground(t.Context())
-		req := request(t, "X /a")
-		req.Wait = time.Second
-		begun := time.Now()
-		if _, err := d.locker.Acquire(t.Context(), req); !errors.Is(err, pathlock.ErrConflict) || time.Since(begun) != time.Second {
-			t.Errorf("after %v: %v, want ErrConflict after 1s", time.Since(begun), err)
-		}
-		d.letThrough()
-	})
-}
-
 func TestOnlyReleasesOfTheTreeAreWaitedForAndNotBeyondTheContext(t *testing.T) {
 	inBackground(t, func(t *testing.T, d *distant) {
 		elsewhere := request(t, "X /a")
@@ -390,49 +331,6 @@ func TestABackgroundReleaseThatFailsEndsInTimeAndIsReported(t *testing.T) {
 	})
 }
 
-func TestWhatNeedsNoRoundTripIsReleasedAtOnce(t *testing.T) {
-	inBackground(t, func(t *testing.T, d *distant) {
-		j := &journal{}
-		l := pathlock.New(d.store, quiet, pathlock.WithObserver(j))
-		outer := acquire(t.Context(), t, l, "X /a")
-		inner := acquire(outer.Context(), t, l, "X /a/b")
-		inner.ReleaseInBackground(t.Context())
-		inner.ReleaseInBackground(t.Context()) // nothing happens the second time
-		if want := []string{"acquiring X /a", "granted X /a", "granted X /a/b (re-entrant)", "released X /a/b (re-entrant)"}; !slices.Equal(j.events, want) {
-			t.Errorf("seen %q, want %q", j.events, want)
-		}
-		close(d.through)
-		release(t, outer)
-	})
-	_, store := newLocker()
-	l := pathlock.New(store.Store, quiet) // the memory store itself
-	acquire(t.Context(), t, l, "X /a").ReleaseInBackground(t.Context())
-	free(t, pathlock.New(store.Store, quiet), "X /a", true)
-}
-
-func TestALockSaysWhetherItWaited(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l, _ := newLocker()
-		first := acquire(t.Context(), t, l, "X /a")
-		inner := acquire(first.Context(), t, l, "X /a/b")
-		if first.Waited() || inner.Waited() {
-			t.Errorf("nobody was in the way, and yet they waited: %v, %v", first.Waited(), inner.Waited())
-		}
-		release(t, inner)
-		time.AfterFunc(time.Second, func() { release(t, first) })
-		req := request(t, "X /a")
-		req.Wait = time.Minute
-		second, err := l.Acquire(t.Context(), req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !second.Waited() {
-			t.Error("a lock that came after a second says that it did not wait")
-		}
-		release(t, second)
-	})
-}
-
 // calling is an observer that calls fail in one of its methods.
 type calling struct {
 	pathlock.NopObserver
@@ -475,42 +373,13 @@ func TestObserverThatPanicsKeepsNothingLocked(t *testing.T) {
 	}
 }
 
-// A loss is noticed in the background, where a panic would end the program: every lock's context
-// ends, and the other observers are told.
-func TestObserverThatPanicsAtALossKeepsNobodyUninformed(t *testing.T) {
-	told := make(chan string, 2)
-	l, store := newLocker(
-		pathlock.WithObserver(calling{method: "Lost", fail: func() { panic("in an observer") }}),
-		pathlock.WithObserver(calling{method: "Lost", fail: func() { told <- "lost" }}))
-	store.renewBy(func(_ pathlock.Tree, leases []pathlock.Lease) (lost []pathlock.Owner, _ error) {
-		return []pathlock.Owner{leases[0].Owner}, nil
-	})
-	req := request(t, "X /a")
-	req.Lease = pathlock.MinLease
-	outer, err := l.Acquire(t.Context(), req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	inner := acquire(outer.Context(), t, l, "X /a/b")
-	<-outer.Context().Done()
-	<-inner.Context().Done()
-	for range 2 {
-		<-told
-	}
-	for _, lock := range []*pathlock.Lock{inner, outer} {
-		if err := lock.Release(t.Context()); !errors.Is(err, pathlock.ErrLost) {
-			t.Errorf("the release says %v", err)
-		}
-	}
-}
-
 // The reason that an abandoned lock's context ends with is for those who work under it.
 func TestAbandonedLockEndsWithItsReason(t *testing.T) {
 	l, _ := newLocker()
 	why := errors.New("enough")
 	outer := acquire(t.Context(), t, l, "X /a")
 	inner := acquire(outer.Context(), t, l, "X /a/b")
-	bridge.LockOf[pathlock.Path](outer.Context()).Abandon(t.Context(), why)
+	bridge.LockOf(outer.Context()).Abandon(t.Context(), why)
 	for name, ctx := range map[string]context.Context{"the lock's": outer.Context(), "an inner lock's": inner.Context()} {
 		if ctx.Err() == nil || !errors.Is(context.Cause(ctx), why) {
 			t.Errorf("%s context ends with %v, %v", name, ctx.Err(), context.Cause(ctx))

@@ -201,6 +201,6 @@ func (l loss) report() {
 	for _, lock := range l.locks {
 		event := lock.event()
 		event.Elapsed, event.Err = lock.elapsed(), l.err
-		h.observers.lost(&lock.ctx, event)
+		h.observers.tell(&lock.ctx, "Lost", Observer.Lost, event)
 	}
 }

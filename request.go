@@ -137,15 +137,9 @@ func (a prepared) acquisition(scope *Scope) (Acquisition, error) {
 	if err != nil {
 		return Acquisition{}, err
 	}
-	wait := max(a.Wait, 0)
-	if base != nil {
-		if wait, err = base.bound(wait); err != nil {
-			return Acquisition{}, err
-		}
-	}
 	return Acquisition{
 		Tree: a.Tree, Owner: scope.owner, Grant: scope.newGrantID(), Gate: a.Gate, Claims: set,
-		Lease: a.Lease, Apart: base != nil, Wait: wait, Note: a.Note,
+		Lease: a.Lease, Apart: base != nil, Wait: max(a.Wait, 0), Note: a.Note,
 	}, nil
 }
 

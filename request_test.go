@@ -8,8 +8,6 @@ import (
 	"go/doc"
 	"go/parser"
 	"go/token"
-	"io"
-	"math"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -64,10 +62,8 @@ func TestRequestsThatMakeNoSenseAreRefusedBeforeTheStore(t *testing.T) {
 	}{
 		{"no tree", func(r *pathlock.Request) { r.Tree = pathlock.Tree{} }, pathlock.ErrInvalidTree, "no tree"},
 		{"nothing asked for", func(r *pathlock.Request) { r.Claims = nil }, pathlock.ErrInvalidRequest, "neither claims nor the gate"},
-		{"no mode", func(r *pathlock.Request) { r.Claims = []pathlock.Claim{{Path: pathlock.MustParsePath("/q")}} }, pathlock.ErrInvalidRequest, `"/q"`},
 		{"unknown mode", func(r *pathlock.Request) { r.Claims = []pathlock.Claim{{Mode: 77}} }, pathlock.ErrInvalidRequest, "mode"},
 		{"negative wait", func(r *pathlock.Request) { r.Wait = -2 }, pathlock.ErrInvalidRequest, "wait"},
-		{"negative lease", func(r *pathlock.Request) { r.Lease = -time.Second }, pathlock.ErrInvalidRequest, "lease"},
 		{"lease too short", func(r *pathlock.Request) { r.Lease = time.Millisecond }, pathlock.ErrInvalidRequest, "10ms"},
 		{"note too long", func(r *pathlock.Request) { r.Note = strings.Repeat("x", pathlock.MaxNoteBytes+1) }, pathlock.ErrInvalidRequest, "513 bytes"},
 		{"note not UTF-8", func(r *pathlock.Request) { r.Note = "\xff" }, pathlock.ErrInvalidRequest, "UTF-8"},
@@ -128,24 +124,6 @@ func TestDefaultsOfWaitAndLease(t *testing.T) {
 	})
 }
 
-func TestTheLongestWaitAndLeaseAreForever(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l, _ := newLocker(pathlock.WithLease(math.MaxInt64), pathlock.WithWait(math.MaxInt64))
-		lock := acquire(t.Context(), t, l, "X /a")
-		time.AfterFunc(time.Hour, func() { release(t, lock) })
-		req := request(t, "X /a")
-		req.Wait, req.Lease = 0, math.MaxInt64
-		next, err := l.Acquire(t.Context(), req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if left := time.Until(next.Until()); left != pathlock.Forever {
-			t.Errorf("the lease lasts %v, want %v", left, pathlock.Forever)
-		}
-		release(t, next)
-	})
-}
-
 // A caller may use its slice of claims again once Acquire has returned.
 func TestALockKeepsNoClaimsOfItsCallers(t *testing.T) {
 	j := &journal{}
@@ -182,10 +160,8 @@ func TestCheckRefusesWhatEveryRequestWouldBeRefusedWith(t *testing.T) {
 		option pathlock.Option
 		says   string // "" is that it makes sense
 	}{
-		{"no wait at all", pathlock.WithWait(pathlock.NoWait), ""},
 		{"the shortest lease", pathlock.WithLease(pathlock.MinLease), ""},
 		{"too short a lease", pathlock.WithLease(pathlock.MinLease - 1), "at least 10ms is needed"},
-		{"a negative lease", pathlock.WithLease(-time.Second), "at least 10ms is needed"},
 		{"a negative wait", pathlock.WithWait(-time.Second), "negative wait -1s"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -284,40 +260,6 @@ func documentation(t *testing.T, folder string) (*doc.Package, map[string]bool) 
 	return p, shown
 }
 
-func TestErrorsSayWhoIsInTheWay(t *testing.T) {
-	noon := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
-	node := pathlock.ConflictError{Tree: tree(t, "plan"), Path: pathlock.MustParsePath("/a"), Mode: pathlock.ModeX}
-	for _, tt := range []struct {
-		what    string
-		gate    bool
-		blocker pathlock.Blocker
-		says    string
-	}{
-		{"nothing is known", false, pathlock.Blocker{}, "X /a in test/plan: held by another owner"},
-		{"a holder with a note", false, pathlock.Blocker{Note: "rename", Mode: pathlock.ModeS, Since: noon, Until: noon.Add(time.Minute)},
-			`X /a in test/plan: held by "rename", which has S since 2026-01-02T12:00:00Z until 2026-01-02T12:01:00Z`},
-		{"a waiter without a note", false, pathlock.Blocker{Owner: "ABCDEFGHIJ", Mode: pathlock.ModeX, Waiting: true, Since: noon},
-			"X /a in test/plan: in the way: owner ABCDEF…, which waits for X since 2026-01-02T12:00:00Z"},
-		{"a gate that another program took", true, pathlock.Blocker{Note: "nightly", Gate: true, Mode: pathlock.ModeX, Until: noon},
-			`the gate of test/plan: held by "nightly", which has the gate until 2026-01-02T12:00:00Z`},
-	} {
-		e := node
-		e.Gate, e.Blocker = tt.gate, tt.blocker
-		if want := pathlock.ErrConflict.Error() + ": " + tt.says; e.Error() != want {
-			t.Errorf("%s:\n got %s\nwant %s", tt.what, e.Error(), want)
-		}
-		d := pathlock.DeadlockError{Tree: e.Tree, Path: e.Path, Mode: e.Mode, Gate: e.Gate, Blocker: e.Blocker}
-		if !errors.Is(&d, pathlock.ErrDeadlock) || errors.Is(&d, pathlock.ErrConflict) || !strings.Contains(d.Error(), tt.says) {
-			t.Errorf("%s: as a deadlock: %s", tt.what, d.Error())
-		}
-	}
-	withCause := node
-	withCause.Err = io.EOF
-	if !errors.Is(&withCause, pathlock.ErrConflict) || !errors.Is(&withCause, io.EOF) || errors.Is(&node, io.EOF) {
-		t.Error("a conflict matches ErrConflict, and its Err if there is one")
-	}
-}
-
 func TestTheOriginOfAHoldIsSeenByAll(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -327,11 +269,9 @@ func TestTheOriginOfAHoldIsSeenByAll(t *testing.T) {
 		{"none", "edit", pathlock.Origin{}, pathlock.Origin{Instance: "here"}},
 		{"whole", "edit", pathlock.Origin{Operation: "rename", Route: "PATCH /a/:id", RequestID: "r1", Trace: "00-ab-cd-01"},
 			pathlock.Origin{Operation: "rename", Route: "PATCH /a/:id", Instance: "here", RequestID: "r1", Trace: "00-ab-cd-01"}},
-		{"another instance", "", pathlock.Origin{Instance: "there"}, pathlock.Origin{Instance: "there"}},
 		{"a note with the separators", "a\x1fb\x1fc\x1fd\x1fe\x1ff\x1e", pathlock.Origin{}, pathlock.Origin{Instance: "here"}},
 		{"control characters", "n", pathlock.Origin{RequestID: "a\x1f\x1e\n\x00b", Route: "\x1e"}, pathlock.Origin{Instance: "here", RequestID: "ab"}},
 		{"characters that turn directions", "n", pathlock.Origin{RequestID: "a\u202eb\u2066c\u200fé"}, pathlock.Origin{Instance: "here", RequestID: "abcé"}},
-		{"invalid UTF-8", "n", pathlock.Origin{RequestID: "a\xffb"}, pathlock.Origin{Instance: "here", RequestID: "ab"}},
 		{"a long field is cut between characters", "n", pathlock.Origin{RequestID: "x" + strings.Repeat("é", 100)},
 			pathlock.Origin{Instance: "here", RequestID: "x" + strings.Repeat("é", 63)}},
 	} {
@@ -396,65 +336,6 @@ func TestAnUnnamedProcessKeepsNotesAsTheyAre(t *testing.T) {
 	}
 }
 
-// An observer adds to the origin when the acquisition begins, as a tracer does with its span.
-func TestObserversAddToTheOrigin(t *testing.T) {
-	seen := &originObserver{seen: make(map[string]pathlock.Origin)}
-	locker := pathlock.New(memstore.New(), pathlock.WithInstance("here"), pathlock.WithObserver(seen))
-	lock, err := locker.Acquire(pathlock.WithOrigin(t.Context(), pathlock.Origin{Operation: "edit"}), ask(t, "n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	snapshot, err := locker.Snapshot(t.Context(), lock.Tree())
-	want := pathlock.Origin{Operation: "edit", Instance: "here", Trace: "span"}
-	if err != nil || snapshot.Holders[0].Origin != want {
-		t.Errorf("the holder's origin is %+v, %v; want %+v", snapshot.Holders, err, want)
-	}
-	if _, err := locker.Acquire(t.Context(), ask(t, "")); !errors.Is(err, pathlock.ErrConflict) {
-		t.Fatal(err)
-	}
-	again, err := locker.Acquire(lock.Context(), ask(t, ""))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(again.Release(t.Context()), lock.Release(t.Context())); err != nil {
-		t.Fatal(err)
-	}
-	for what, want := range map[string]pathlock.Origin{
-		"acquiring":         {Operation: "edit", Instance: "here"},
-		"granted":           want,
-		"released":          want,
-		"granted reentrant": {Operation: "edit", Instance: "here"},
-		"refused":           {Instance: "here", Trace: "span"},
-	} {
-		if got := seen.seen[what]; got != want {
-			t.Errorf("%s: %+v, want %+v", what, got, want)
-		}
-	}
-}
-
-// originObserver keeps the first origin of each kind of event.
-type originObserver struct {
-	pathlock.NopObserver
-	seen map[string]pathlock.Origin
-}
-
-func (o *originObserver) keep(what string, e pathlock.Event) {
-	if e.Reentrant {
-		what += " reentrant"
-	}
-	if _, ok := o.seen[what]; !ok {
-		o.seen[what] = e.Origin
-	}
-}
-
-func (o *originObserver) Acquiring(ctx context.Context, e pathlock.Event) context.Context {
-	o.keep("acquiring", e)
-	return pathlock.WithOrigin(ctx, pathlock.Origin{Trace: "span"})
-}
-func (o *originObserver) Granted(_ context.Context, e pathlock.Event)  { o.keep("granted", e) }
-func (o *originObserver) Refused(_ context.Context, e pathlock.Event)  { o.keep("refused", e) }
-func (o *originObserver) Released(_ context.Context, e pathlock.Event) { o.keep("released", e) }
-
 // ask returns a request that conflicts with itself.
 func ask(t *testing.T, note string) pathlock.Request {
 	t.Helper()
@@ -463,30 +344,4 @@ func ask(t *testing.T, note string) pathlock.Request {
 		t.Fatal(err)
 	}
 	return pathlock.Request{Tree: tree, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/a"))}, Wait: pathlock.NoWait, Lease: time.Minute, Note: note}
-}
-
-// A request may have an operation of its own. What is done under its lock is another.
-func TestARequestsOperationEndsWithIt(t *testing.T) {
-	for _, outer := range []string{"", "rename"} {
-		locker := pathlock.New(memstore.New())
-		req := ask(t, "")
-		req.Operation = "campaign"
-		lock, err := locker.Acquire(pathlock.WithOrigin(t.Context(), pathlock.Origin{Operation: outer, RequestID: "r1"}), req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		snapshot, err := locker.Snapshot(t.Context(), lock.Tree())
-		if err != nil || len(snapshot.Holders) != 1 {
-			t.Fatalf("%+v, %v", snapshot, err)
-		}
-		if o := snapshot.Holders[0].Origin; o.Operation != "campaign" || o.RequestID != "r1" {
-			t.Errorf("under %q, the request's origin is %+v", outer, o)
-		}
-		if o := pathlock.OriginOf(lock.Context()); o.Operation != outer || o.RequestID != "r1" {
-			t.Errorf("under %q, the origin under the lock is %+v", outer, o)
-		}
-		if err := lock.Release(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
 }

@@ -53,7 +53,8 @@ const (
 	ownerLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 )
 
-// isDetachedOwner reports whether a text has the form of newDetachedOwner's.
+// isDetachedOwner reports whether a text has the form of newDetachedOwner's. The checksum of a token
+// is no secret, so a client can make a token of any text, which stores must not see.
 func isDetachedOwner(s string) bool {
 	rest, ok := strings.CutPrefix(s, detachedMark)
 	return ok && len(rest) == ownerBytes && strings.Trim(rest, ownerLetters) == ""
@@ -86,10 +87,6 @@ type Scope struct {
 	holdings []*holding
 	// grantIDs counts the ids that were given out.
 	grantIDs int64
-	// asking has the tree of each request that is under way to the store. Its array is oneAsked,
-	// since there is hardly ever a second.
-	asking   []Tree
-	oneAsked [1]Tree
 }
 
 // scopeKey is the context key of the scope of one locker. Lockers on different stores do not know
@@ -166,8 +163,8 @@ func (s *Scope) Context(ctx context.Context) context.Context {
 func (s *Scope) Owner() Owner { return s.owner }
 
 // reenter returns a lock on what a asks for if the scope's grants cover all of it. Otherwise it
-// returns nil: the caller asks the store, and then calls endAsking.
-func (s *Scope) reenter(ctx context.Context, a prepared, watched bool) (*Lock, error) {
+// returns nil: the caller asks the store.
+func (s *Scope) reenter(ctx context.Context, a prepared) (*Lock, error) {
 	s.mu.Lock()
 	if h := s.find(a.Tree); h != nil && !isContextOf(ctx, h) && s.locker.renewer.HasEnded(&h.lease) {
 		// The observers that checkClock calls may use the scope.
@@ -179,7 +176,7 @@ func (s *Scope) reenter(ctx context.Context, a prepared, watched bool) (*Lock, e
 		s.mu.Lock()
 	}
 	defer s.mu.Unlock()
-	return s.cover(ctx, a, watched)
+	return s.cover(ctx, a)
 }
 
 // isContextOf reports whether ctx is that of a lock of the holding. Then the caller, which has
@@ -190,14 +187,14 @@ func isContextOf(ctx context.Context, h *holding) bool {
 }
 
 // cover is reenter without the look at the clock. It expects the mutex to be locked.
-func (s *Scope) cover(ctx context.Context, a prepared, watched bool) (*Lock, error) {
+func (s *Scope) cover(ctx context.Context, a prepared) (*Lock, error) {
 	if h := s.find(a.Tree); h != nil {
 		if h.detaching {
 			return nil, fmt.Errorf("%w: what the scope holds in %s is being detached", ErrInvalidRequest, a.Tree)
 		}
 		lock := &Lock{reentrant: true, origin: a.origin}
 		if lock.pins = h.covering(a, lock.one[:0]); len(lock.pins) > 0 {
-			h.addLock(ctx, a.Request, lock, watched)
+			h.addLock(ctx, a.Request, lock)
 			return lock, nil
 		}
 		for _, part := range h.parts {
@@ -205,28 +202,12 @@ func (s *Scope) cover(ctx context.Context, a prepared, watched bool) (*Lock, err
 				continue
 			}
 			if lock.pins = part.covering(a, lock.one[:0]); len(lock.pins) > 0 {
-				part.addLock(ctx, a.Request, lock, watched)
+				part.addLock(ctx, a.Request, lock)
 				return lock, nil
 			}
 		}
 	}
-	if s.asking == nil {
-		s.asking = s.oneAsked[:0]
-	}
-	s.asking = append(s.asking, a.Tree)
 	return nil, nil
-}
-
-// isAsking reports whether a request in a tree is under way. It expects the mutex to be locked.
-func (s *Scope) isAsking(tree Tree) bool { return slices.Contains(s.asking, tree) }
-
-// endAsking notes the end of a request in a tree.
-func (s *Scope) endAsking(tree Tree) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	i, last := slices.Index(s.asking, tree), len(s.asking)-1
-	s.asking[i] = s.asking[last]
-	s.asking = s.asking[:last]
 }
 
 // holding returns what the scope holds in a tree, nil if it holds nothing there.
@@ -270,7 +251,7 @@ func (s *Scope) newGrantID() GrantID {
 
 // hold enters a grant that the store has made, and returns the lock on it. If the lease has ended
 // by the clock, it enters nothing, and the error matches ErrLost.
-func (s *Scope) hold(ctx context.Context, a prepared, acquisition Acquisition, granted Grant, askedAt time.Time, watched bool) (*Lock, error) {
+func (s *Scope) hold(ctx context.Context, a prepared, acquisition Acquisition, granted Grant, askedAt time.Time) (*Lock, error) {
 	r := s.locker.renewer
 	g := newGrant(acquisition, granted)
 	lock := &Lock{origin: a.origin}
@@ -285,10 +266,7 @@ func (s *Scope) hold(ctx context.Context, a prepared, acquisition Acquisition, g
 		h = nil
 	}
 	if h != nil && r.HasEnded(&h.lease) {
-		lost := h.expire()
-		if h.isOfToken() {
-			return nil, lost // what is granted now belongs to the same hold
-		}
+		_ = h.expire()
 		s.forget(h)
 		h = nil
 	}
@@ -309,6 +287,6 @@ func (s *Scope) hold(ctx context.Context, a prepared, acquisition Acquisition, g
 		s.holdings = append(s.holdings, h)
 	}
 	h.grants = append(h.grants, g)
-	h.addLock(ctx, a.Request, lock, watched)
+	h.addLock(ctx, a.Request, lock)
 	return lock, nil
 }

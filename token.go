@@ -99,9 +99,6 @@ func (l *Locker) ReleaseToken(ctx context.Context, token Token) error {
 	if err := l.release(ctx, unneeded{tree: tree, owner: owner, id: everything}); err != nil {
 		return tokenError("release", tree, err)
 	}
-	if l.debugs(ctx) {
-		l.log.DebugContext(ctx, "pathlock: released by token", "tree", tree, "owner", owner)
-	}
 	return nil
 }
 
@@ -137,10 +134,7 @@ func tokenError(what string, tree Tree, err error) error {
 // AttachOption changes what [Locker.Attach] does.
 type AttachOption func(*attaching)
 
-// WithoutRenewal leaves the hold the end that it has. What is acquired under the lock's context has
-// a lease of its own, which this process renews as that of any other lock. If the process dies, it
-// ends one lease later, and the hold lives on. It ends with the hold at the latest. Such an
-// acquisition waits for at most half of the time that the hold has left.
+// WithoutRenewal leaves the hold the end that it has.
 func WithoutRenewal() AttachOption { return func(a *attaching) { a.unrenewed = true } }
 
 // attaching is how to attach a token.
@@ -150,8 +144,10 @@ type attaching struct {
 
 // Attach makes the hold that a token names a lock again, in this process. The process renews it as
 // it does any other, for the lease that [WithLease] states, unless [WithoutRenewal] is given. An
-// acquisition under the lock's context re-enters, and what else it takes in the token's tree
-// belongs to the hold.
+// acquisition under the lock's context re-enters. What else it takes in the token's tree belongs to
+// the hold's owner, and has a lease of its own, which this process renews as that of any other lock.
+// If the process dies, that ends one lease later, and the hold lives on. It ends with the hold at
+// the latest.
 //
 // Any number of processes may attach a token at once. They are one owner, and do not wait for each
 // other. The first to release the lock ends the hold for all, as soon as nothing acquired under
@@ -185,10 +181,7 @@ func (l *Locker) Attach(ctx context.Context, token Token, opts ...AttachOption) 
 	}
 	lock := l.newAttachedScope(owner).holdToken(ctx, token, tree, got, how, sent)
 	if !l.observers.none() {
-		l.observers.granted(ctx, lock.event())
-	}
-	if l.debugs(ctx) {
-		l.log.DebugContext(ctx, "pathlock: attached", "tree", tree, "owner", owner, "fence", lock.fence, "note", lock.request.Note)
+		l.observers.tell(ctx, "Granted", Observer.Granted, lock.event())
 	}
 	return lock, nil
 }
@@ -196,14 +189,8 @@ func (l *Locker) Attach(ctx context.Context, token Token, opts ...AttachOption) 
 // newAttachedScope returns a scope of an owner whose token others may have too.
 func (l *Locker) newAttachedScope(owner Owner) *Scope {
 	const unique = 12 // characters of 5 bits: no two attached scopes share their first ones
-	return &Scope{locker: l, owner: owner, prefix: rand.Text()[:unique] + attachedMark}
+	return &Scope{locker: l, owner: owner, prefix: rand.Text()[:unique] + "."}
 }
-
-// attachedMark is in the ids of grants acquired under an attached hold, and in no others.
-const attachedMark = "."
-
-// isOfAttached reports whether a grant was acquired under an attached hold.
-func isOfAttached(id GrantID) bool { return strings.Contains(string(id), attachedMark) }
 
 // holdToken enters what a token's owner holds, and returns the lock on it.
 func (s *Scope) holdToken(ctx context.Context, token Token, tree Tree, got Transferred, how attaching, sent time.Time) *Lock {
@@ -219,7 +206,7 @@ func (s *Scope) holdToken(ctx context.Context, token Token, tree Tree, got Trans
 			continue // another user of the hold has taken it for itself
 		}
 		g := newGrant(Acquisition{Grant: t.ID, Gate: t.Gate, Claims: t.Claims}, Grant{Fence: t.Fence})
-		g.borrowed = isOfAttached(t.ID)
+		g.kept = true
 		h.grants = append(h.grants, g)
 		req.Gate = req.Gate || t.Gate
 		req.Claims = append(req.Claims, t.Claims...)
@@ -229,12 +216,11 @@ func (s *Scope) holdToken(ctx context.Context, token Token, tree Tree, got Trans
 	}
 	req.Claims = Normalize(req.Claims...)
 	lock.pins = append(lock.one[:0], h.grants...)
-	watched := s.locker.watched(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.attached = h
 	s.holdings = append(s.holdings, h)
 	s.locker.renewer.Adopt(&h.lease, req.Lease, got.Left, sent)
-	h.addLock(ctx, req, lock, watched)
+	h.addLock(ctx, req, lock)
 	return lock
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/operation"
 )
 
 // Binding is what one request has to lock.
@@ -37,16 +36,42 @@ type Node struct {
 }
 
 // Get returns the value of a source, and false if the request lacks it. A null counts as lacking.
-// Get may return [ErrNull] for it, which makes a difference to [Source.OrTop]. [Spec.Bind] wraps
+// Get may return [ErrNull] for it, which makes a difference to [Source.OrTop]. [Spec.Read] wraps
 // other errors with the source's name.
 type Get func(Source) (value string, ok bool, err error)
 
-// Resolve returns where the node with an id is, by the resolver of a kind. Its errors are those of
-// [pathlock.Resolver].
-type Resolve func(kind, id string) (pathlock.Location, error)
+// Resolve returns where nodes are, in their order, of which it gets the kinds and ids. The errors
+// are those of [pathlock.Resolver].
+type Resolve func(nodes []Node) []pathlock.Resolution
 
-// Bind returns what a request has to lock. It gets all values first, in the order of
-// [Spec.Sources], and then resolves each kind and id once.
+// Values are what one request has for the sources of a spec.
+type Values struct {
+	spec  Spec
+	parts []values
+}
+
+// Read gets the values of a request, in the order of [Spec.Sources].
+//
+// The error is one of:
+//   - an [*InvalidError] for a value that is missing or makes no sense
+//   - an error of get
+//   - one that matches [ErrSpec] for a spec that makes no sense
+func (s Spec) Read(get Get) (Values, error) {
+	if err := s.Check(); err != nil {
+		return Values{}, err
+	}
+	parts := make([]values, 0, len(s.parts))
+	for _, p := range s.parts {
+		v, err := p.read(get)
+		if err != nil {
+			return Values{}, err
+		}
+		parts = append(parts, v)
+	}
+	return Values{s, parts}, nil
+}
+
+// Bind returns what the request has to lock. It resolves all nodes at once, each kind and id once.
 //
 // The claims of one tree are one request, and thus one atomic acquisition. Several trees are locked
 // one after the other, in an order that does not depend on the request. Namespaces whose gates the
@@ -59,26 +84,24 @@ type Resolve func(kind, id string) (pathlock.Location, error)
 // handler decides whether such an operation makes sense.
 //
 // The error is one of:
-//   - an [*InvalidError] for a value that is missing or makes no sense. It also matches
+//   - an [*InvalidError] for a value that makes no sense where its node is. It also matches
 //     [pathlock.ErrInvalidID] if resolve calls an id invalid.
 //   - one that matches [ErrWouldCycle] for a move into the node's own subtree
-//   - an error of get or resolve
-//   - one that matches [ErrSpec] for a spec that makes no sense
-func (s Spec) Bind(get Get, resolve Resolve) (Binding, error) {
-	if err := s.Check(); err != nil {
+//   - an error of resolve
+func (v Values) Bind(resolve Resolve) (Binding, error) {
+	var b plan
+	for i, p := range v.spec.parts {
+		b.addNodes(p, v.parts[i])
+	}
+	if err := b.locateAll(resolve); err != nil {
 		return Binding{}, err
 	}
-	read, err := s.read(get)
-	if err != nil {
-		return Binding{}, err
-	}
-	b := plan{resolve: resolve}
-	for i, p := range s.parts {
-		if err := b.add(p, read[i]); err != nil {
+	for i, p := range v.spec.parts {
+		if err := b.add(p, v.parts[i]); err != nil {
 			return Binding{}, err
 		}
 	}
-	return b.binding(s.noteOrKinds()), nil
+	return b.binding(v.spec.noteOrKinds()), nil
 }
 
 // value is what a request has for one source.
@@ -95,19 +118,6 @@ type values struct {
 	toTop bool
 }
 
-// read gets the values of all parts, in the order of [Spec.Sources].
-func (s Spec) read(get Get) ([]values, error) {
-	read := make([]values, 0, len(s.parts))
-	for _, p := range s.parts {
-		v, err := p.read(get)
-		if err != nil {
-			return nil, err
-		}
-		read = append(read, v)
-	}
-	return read, nil
-}
-
 // read gets the values of a part, and checks the name.
 func (p part) read(get Get) (v values, err error) {
 	if v.node, err = p.node.read(get, !p.node.optional); err != nil {
@@ -116,12 +126,12 @@ func (p part) read(get Get) (v values, err error) {
 	if v.dest, err = p.dest.read(get, !p.dest.optional && !p.dest.top); err != nil {
 		return values{}, err
 	}
-	if p.dest.top && v.dest.ok && v.dest.text == "" {
+	if p.dest.top && v.dest.ok && slices.Contains(noParent, v.dest.text) {
 		v.dest = value{null: true}
 	}
 	v.toTop = p.dest.top && !v.dest.ok && (v.dest.null || !p.dest.optional)
 	if p.dest.topOf != nil {
-		if v.tree, err = p.dest.topOf.read(get, v.toTop || p.mayBeTop(v)); err != nil {
+		if v.tree, err = p.dest.topOf.read(get, v.toTop); err != nil {
 			return values{}, err
 		}
 	}
@@ -136,13 +146,8 @@ func (p part) read(get Get) (v values, err error) {
 	return v, nil
 }
 
-// zeroIDs are the ids that mean no node where the keys are numbers or UUIDs.
-var zeroIDs = []string{"0", "00000000-0000-0000-0000-000000000000"}
-
-// mayBeTop reports whether the destination has an id that means the top unless a node has it.
-func (p part) mayBeTop(v values) bool {
-	return p.dest.top && v.dest.ok && slices.Contains(zeroIDs, v.dest.text)
-}
+// noParent are the ids that mean the top where [Source.OrTop] allows it.
+var noParent = []string{"", "0", "00000000-0000-0000-0000-000000000000"}
 
 // read gets the value of a source, changed by [Source.Map]. The zero source has none.
 func (s Source) read(get Get, needed bool) (value, error) {
@@ -183,48 +188,4 @@ func (s Source) value(get Get) (string, bool, error) {
 		return s.name, true, nil
 	}
 	return get(s)
-}
-
-// ID is an id of a request. Its kind is the argument of [Source.Kind].
-type ID struct{ Kind, ID string }
-
-// IDs returns the ids that [Spec.Bind] resolves for the same get, in the same order, each kind and
-// id once. So a caller can resolve several ids at the cost of one, before Bind asks. Bind may
-// resolve fewer, if it stops at an error, or if a parent's id might have meant the top.
-//
-// The errors are those that Bind returns before it resolves anything.
-func (s Spec) IDs(get Get) ([]ID, error) {
-	if err := s.Check(); err != nil {
-		return nil, err
-	}
-	read, err := s.read(get)
-	if err != nil {
-		return nil, err
-	}
-	var ids []ID
-	for i, p := range s.parts {
-		for _, id := range p.ids(read[i]) {
-			if !slices.Contains(ids, id) {
-				ids = append(ids, id)
-			}
-		}
-	}
-	return ids, nil
-}
-
-// ids returns the ids of a part that the request has.
-func (p part) ids(v values) (ids []ID) {
-	if p.isDropped(v) || p.kind == operation.Gate && p.namespace != "" {
-		return nil
-	}
-	if v.node.ok {
-		ids = append(ids, ID{p.node.KindName(), v.node.text})
-	}
-	if v.dest.ok {
-		ids = append(ids, ID{p.dest.KindName(), v.dest.text})
-	}
-	if (v.toTop || p.mayBeTop(v)) && p.dest.topOf != nil {
-		ids = append(ids, ID{p.dest.topOf.KindName(), v.tree.text})
-	}
-	return ids
 }

@@ -7,7 +7,6 @@ import (
 	"net/http/httptest"
 	"strings"
 
-	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
@@ -26,26 +25,19 @@ func ExampleSource() {
 // A tree without a root row has its rows at the top, and a client that wants a node there leaves
 // the parent's id out or says null. The plan in the URL says which tree is meant.
 func ExampleSource_OrTop() {
-	plan := lockspec.Param("plan").Kind("plan")
+	plan := lockspec.Const("/").Kind("plan")
 	spec := lockspec.Insert(lockspec.JSON("parent_id").OrTop(plan), lockspec.JSON("name").Map(strings.TrimSpace))
 
-	for _, body := range []string{`{"parent_id": 17, "name": "smoke"}`, `{"parent_id": null, "name": " smoke "}`} {
-		get := func(src lockspec.Source) (string, bool, error) {
-			if src.From() == lockspec.FromJSON {
-				values, err := lockspec.JSONFields([]byte(body), src.Name())
-				return values[0].Text, values[0].OK, err
-			}
-			return "001", true, nil
+	for _, body := range []string{`{"parent_id": "/api", "name": "smoke"}`, `{"parent_id": null, "name": " smoke "}`} {
+		values, err := spec.Read(func(src lockspec.Source) (string, bool, error) {
+			values, err := lockspec.JSONFields([]byte(body), src.Name())
+			return values[0].Text, values[0].OK, err
+		})
+		if err != nil {
+			fmt.Println(err)
+			return
 		}
-		resolve := func(kind, id string) (pathlock.Location, error) {
-			if kind == "plan" {
-				tree, err := pathlock.NewTree("testplan", "plan-"+id)
-				return pathlock.Location{Tree: tree}, err
-			}
-			tree, err := pathlock.NewTree("testplan", "plan-001")
-			return pathlock.Location{Tree: tree, Path: pathlock.MustParsePath("/api")}, err
-		}
-		binding, err := spec.Bind(get, resolve)
+		binding, err := values.Bind(at)
 		if err != nil {
 			fmt.Println(err)
 			return

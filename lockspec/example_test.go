@@ -7,26 +7,34 @@ import (
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
+// at resolves every id to the path that it is.
+func at(nodes []lockspec.Node) []pathlock.Resolution {
+	found := make([]pathlock.Resolution, len(nodes))
+	for i, n := range nodes {
+		found[i].Tree, found[i].Err = pathlock.NewTree("testplan", "plan-001")
+		found[i].Path = pathlock.MustParsePath(n.ID)
+	}
+	return found
+}
+
 // A route that renames a suite says where the id and the new name are. Bound to a request, that is
 // what the request has to lock.
-func ExampleSpec_Bind() {
+func ExampleSpec() {
 	spec := lockspec.Rename(lockspec.Param("id"), lockspec.JSON("name"))
 
-	// The middleware package has both functions for gin; these are for PATCH /suites/7 with the
-	// body {"name": "smoke"}.
-	get := func(src lockspec.Source) (string, bool, error) {
+	// The middleware package reads and finds for gin; this is PATCH /suites/7 with {"name":"smoke"}.
+	values, err := spec.Read(func(src lockspec.Source) (string, bool, error) {
 		if src.From() == lockspec.FromJSON {
 			values, err := lockspec.JSONFields([]byte(`{"name": "smoke"}`), src.Name())
 			return values[0].Text, values[0].OK, err
 		}
-		return "7", true, nil
+		return "/api/login", true, nil
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
 	}
-	resolve := func(kind, id string) (pathlock.Location, error) {
-		plan, err := pathlock.NewTree("testplan", "plan-001")
-		return pathlock.Location{Tree: plan, Path: pathlock.MustParsePath("/api/login")}, err
-	}
-
-	binding, err := spec.Bind(get, resolve)
+	binding, err := values.Bind(at)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -74,12 +82,14 @@ func ExampleTable_Check() {
 func ExampleAll() {
 	spec := lockspec.All(
 		lockspec.Names("project", lockspec.Const("42")),
-		lockspec.Gate(lockspec.Const("7").Kind("plan")),
+		lockspec.Gate(lockspec.Const("/").Kind("plan")),
 	).Note("rename plan")
-	binding, err := spec.Bind(nil, func(kind, id string) (pathlock.Location, error) {
-		plan, err := pathlock.NewTree("testplan", id)
-		return pathlock.Location{Tree: plan}, err
-	})
+	values, err := spec.Read(nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	binding, err := values.Bind(at)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -89,7 +99,7 @@ func ExampleAll() {
 	}
 	// Output:
 	// rename plan: the gate of project/42
-	// rename plan: the gate of testplan/7
+	// rename plan: the gate of testplan/plan-001
 }
 
 // The plugin asserts in the transaction of a rename that every path is still the one that the work
@@ -104,27 +114,6 @@ func ExampleSpec_Asserted() {
 	// lockspec: invalid spec: a read writes nothing that could be asserted
 }
 
-// The finer rule needs the name, and the snapshot needs a handler that reads the source at one
-// instant.
-func ExampleSpec_SnapshotSource() {
-	copySuite := lockspec.Copy(lockspec.Const("17"), lockspec.Const("18"), lockspec.Const("copy"))
-	for _, spec := range []lockspec.Spec{copySuite, copySuite.ParentExclusive(), copySuite.SnapshotSource()} {
-		binding, err := spec.Bind(nil, func(_, id string) (pathlock.Location, error) {
-			plan, err := pathlock.NewTree("testplan", "plan-001")
-			return pathlock.Location{Tree: plan, Path: pathlock.MustParsePath("/suite " + id)}, err
-		})
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		fmt.Println(binding.Requests[0].Claims)
-	}
-	// Output:
-	// [S /suite 17 X /suite 18/copy]
-	// [S /suite 17 X /suite 18]
-	// [X /suite 18/copy]
-}
-
 // A route that may well change something says why it needs no lock.
 func ExampleNone() {
 	spec := lockspec.None("touches no live path")
@@ -136,35 +125,27 @@ func ExampleNone() {
 	// lockspec: invalid spec: none without a reason
 }
 
-// The ids of a request can be had before it is bound, to be found all at once.
-func ExampleSpec_IDs() {
-	move := lockspec.Move(lockspec.Param("id"), lockspec.JSON("parent_id").Kind("folder"))
-	ids, err := move.IDs(func(src lockspec.Source) (string, bool, error) {
-		value, ok := map[string]string{"id": "7", "parent_id": "12"}[src.Name()]
-		return value, ok, nil
-	})
-	fmt.Printf("%+v %v\n", ids, err)
-	// Output:
-	// [{Kind: ID:7} {Kind:folder ID:12}] <nil>
-}
-
 // Each kind of operation locks what it changes, and what it relies on.
-func ExampleSpec() {
-	node, name := lockspec.Const("/api/login"), lockspec.Const("new")
+func ExampleBinding() {
+	node, dest, name := lockspec.Const("/api/login"), lockspec.Const("/archive"), lockspec.Const("new")
 	for _, spec := range []lockspec.Spec{
 		lockspec.Read(node),
 		lockspec.Edit(node),
 		lockspec.Insert(node, name),
 		lockspec.Rename(node, name),
-		lockspec.Move(node, lockspec.Const("/archive")),
-		lockspec.Copy(node, lockspec.Const("/archive")),
+		lockspec.Move(node, dest),
+		lockspec.Copy(node, dest, name),
+		lockspec.Copy(node, dest, name).ParentExclusive(),
+		lockspec.Copy(node, dest, name).SnapshotSource(),
 		lockspec.Delete(node),
 		lockspec.Slot(node),
 	} {
-		binding, err := spec.Bind(nil, func(_, id string) (pathlock.Location, error) {
-			plan, err := pathlock.NewTree("testplan", "plan-001")
-			return pathlock.Location{Tree: plan, Path: pathlock.MustParsePath(id)}, err
-		})
+		values, err := spec.Read(nil)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		binding, err := values.Bind(at)
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -177,7 +158,9 @@ func ExampleSpec() {
 	// insert [X /api/login/new]
 	// rename [X /api/login X /api/new]
 	// move [X /api/login X /archive/login]
+	// copy [S /api/login X /archive/new]
 	// copy [S /api/login X /archive]
+	// copy [X /archive/new]
 	// delete [X /api/login]
 	// slot [X /api/login]
 }

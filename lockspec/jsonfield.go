@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/pathlock-go/pathlock/internal/shown"
@@ -32,7 +30,8 @@ type JSONValue struct {
 // also matches in another case of letters. These are errors:
 //
 //   - in one object, two keys that match the same name, of which decoders take one or the other
-//   - half of a surrogate pair ("\ud83d") in a field, which decoders silently replace by U+FFFD
+//   - half of a surrogate pair ("\ud83d") in a field, which decoders silently replace by U+FFFD,
+//     and U+FFFD itself beside any escape
 //   - invalid UTF-8, a syntax error, and anything behind the JSON value
 //   - a field that is neither text nor a number nor null
 func JSONFields(body []byte, dotted ...string) ([]JSONValue, error) {
@@ -67,12 +66,14 @@ func JSONText(value []byte) (string, error) {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return string(raw[1 : len(raw)-1]), nil
 	}
-	if hasHalfPair(raw) {
+	var text string
+	if err := json.Unmarshal(raw, &text); err != nil {
+		return "", err
+	}
+	if strings.ContainsRune(text, utf8.RuneError) {
 		return "", &InvalidError{Reason: "has half of a surrogate pair, which is no character"}
 	}
-	var text string
-	err := json.Unmarshal(raw, &text)
-	return text, err
+	return text, nil
 }
 
 // malformed says where a body is no JSON.
@@ -117,15 +118,18 @@ func readJSON(raw []byte, depth int, fields []*jsonField) error {
 // readObject reads an object on the way to fields, or one in which they are.
 func readObject(raw []byte, depth int, fields []*jsonField) error {
 	found := make([]bool, len(fields))
-	for rest := raw[1:]; ; {
-		var name, value []byte
-		if rest = bytes.TrimLeft(rest, ", \t\r\n"); rest[0] == '}' {
-			return nil
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	if _, err := dec.Token(); err != nil { // the brace
+		return err
+	}
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			return err
 		}
-		name, rest = cutJSON(rest)
-		value, rest = cutJSON(bytes.TrimLeft(rest, ": \t\r\n"))
-		var key string
-		if err := json.Unmarshal(name, &key); err != nil {
+		key := fmt.Sprint(name)
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
 			return err
 		}
 		var inside []*jsonField
@@ -143,34 +147,7 @@ func readObject(raw []byte, depth int, fields []*jsonField) error {
 			return err
 		}
 	}
-}
-
-// cutJSON cuts a value off the text that begins with it, in valid JSON.
-func cutJSON(raw []byte) (value, rest []byte) {
-	open := 0
-	for i := 0; i < len(raw); i++ {
-		switch raw[i] {
-		case '"':
-			for i++; raw[i] != '"'; i++ {
-				if raw[i] == '\\' {
-					i++
-				}
-			}
-		case '{', '[':
-			open++
-			continue
-		case '}', ']':
-			open--
-		default:
-			if open > 0 || i+1 < len(raw) && !bytes.ContainsRune([]byte(",:]} \t\r\n"), rune(raw[i+1])) {
-				continue
-			}
-		}
-		if open == 0 {
-			return raw[:i+1], raw[i+1:]
-		}
-	}
-	return raw, nil
+	return nil
 }
 
 // read reads the field's own value.
@@ -200,38 +177,4 @@ func (f *jsonField) notInObject(depth int) error {
 		return &InvalidError{Reason: "the body is not a JSON object"}
 	}
 	return &InvalidError{Field: f.dotted, Reason: fmt.Sprintf("%q is not an object", strings.Join(f.names[:depth], "."))}
-}
-
-// hasHalfPair reports whether valid JSON has an escaped half of a surrogate pair without the other.
-func hasHalfPair(raw []byte) bool {
-	for {
-		at := bytes.IndexByte(raw, '\\')
-		if at < 0 {
-			return false
-		}
-		raw = raw[at:]
-		r, isUnicode := escaped(raw)
-		if !isUnicode {
-			raw = raw[len(`\n`):]
-			continue
-		}
-		raw = raw[len(`\u0000`):]
-		if !utf16.IsSurrogate(r) {
-			continue
-		}
-		second, _ := escaped(raw)
-		if utf16.DecodeRune(r, second) == utf8.RuneError {
-			return true
-		}
-		raw = raw[len(`\u0000`):]
-	}
-}
-
-// escaped returns the UTF-16 unit that an escape at the beginning of raw stands for.
-func escaped(raw []byte) (r rune, ok bool) {
-	if !bytes.HasPrefix(raw, []byte(`\u`)) {
-		return 0, false
-	}
-	unit, err := strconv.ParseUint(string(raw[2:6]), 16, 16)
-	return rune(unit), err == nil
 }

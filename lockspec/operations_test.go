@@ -74,8 +74,8 @@ func TestDocumentationIsCurrent(t *testing.T) {
 	}
 }
 
-// at makes the source of an id in the documentation, where the ids are paths.
-func at(path string) lockspec.Source { return lockspec.Const(path) }
+// nodeAt makes the source of an id in the documentation, where the ids are paths.
+func nodeAt(path string) lockspec.Source { return lockspec.Const(path) }
 
 // called makes the source of a name.
 func called(name string) lockspec.Source { return lockspec.Const(name) }
@@ -83,15 +83,12 @@ func called(name string) lockspec.Source { return lockspec.Const(name) }
 // bound returns what a spec of constants locks in the tree testplan/plan-001.
 func bound(t *testing.T, s lockspec.Spec) []pathlock.Request {
 	t.Helper()
-	tree, err := pathlock.NewTree("testplan", "plan-001")
+	lacking := func(lockspec.Source) (string, bool, error) { return "", false, nil }
+	values, err := s.Read(lacking)
 	if err != nil {
 		t.Fatal(err)
 	}
-	lacking := func(lockspec.Source) (string, bool, error) { return "", false, nil }
-	b, err := s.Bind(lacking, func(_, id string) (pathlock.Location, error) {
-		p, err := pathlock.ParsePath(id)
-		return pathlock.Location{Tree: tree, Path: p}, err
-	})
+	b, err := values.Bind(at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,22 +135,22 @@ type docRow struct {
 }
 
 func operations() []docRow {
-	gate := lockspec.Gate(at("/"))
+	gate := lockspec.Gate(nodeAt("/"))
 	names := lockspec.Names("project", lockspec.Const("42"))
 	// nowhere is a source that a request has no value for.
 	nowhere := lockspec.JSON("parent_id")
 	return []docRow{
-		{words{"insert `n` below `/a`", "在 `/a` 下插入 `n`"}, "Insert(parent, name)", lockspec.Insert(at("/a"), called("n"))},
-		{words{"insert `n` at the top", "在顶层插入 `n`"}, "Insert(parent.OrTop(plan), name)", lockspec.Insert(nowhere.OrTop(at("/")), called("n"))},
-		{words{"rename `/a/b` to `n`", "把 `/a/b` 重命名为 `n`"}, "Rename(id, name)", lockspec.Rename(at("/a/b"), called("n"))},
-		{words{"the same, no name in the request", "同上，请求里没有名称"}, "Rename(id, name.Optional())", lockspec.Rename(at("/a/b"), lockspec.JSON("name").Optional())},
-		{words{"move `/a/b` to `/d`", "把 `/a/b` 移到 `/d`"}, "Move(id, dest)", lockspec.Move(at("/a/b"), at("/d"))},
-		{words{"copy `/a/b` to `/d` as `n`", "把 `/a/b` 复制到 `/d`，命名为 `n`"}, "Copy(id, dest, name)", lockspec.Copy(at("/a/b"), at("/d"), called("n"))},
-		{words{"the same, read from one snapshot", "同上，从一个快照读取"}, "Copy(…).SnapshotSource()", lockspec.Copy(at("/a/b"), at("/d"), called("n")).SnapshotSource()},
-		{words{"delete `/a/b`, also softly", "删除 `/a/b`，包括软删除"}, "Delete(id)", lockspec.Delete(at("/a/b"))},
-		{words{"restore `/a/x`; read, compute and write back", "恢复 `/a/x`；先读、再算、再写回"}, "Slot(id)", lockspec.Slot(at("/a/x"))},
-		{words{"edit what no path depends on", "编辑与路径无关的内容"}, "Edit(id)", lockspec.Edit(at("/a/f"))},
-		{words{"list or export `/a/b`", "列出或导出 `/a/b`"}, "Read(id)", lockspec.Read(at("/a/b"))},
+		{words{"insert `n` below `/a`", "在 `/a` 下插入 `n`"}, "Insert(parent, name)", lockspec.Insert(nodeAt("/a"), called("n"))},
+		{words{"insert `n` at the top", "在顶层插入 `n`"}, "Insert(parent.OrTop(plan), name)", lockspec.Insert(nowhere.OrTop(nodeAt("/")), called("n"))},
+		{words{"rename `/a/b` to `n`", "把 `/a/b` 重命名为 `n`"}, "Rename(id, name)", lockspec.Rename(nodeAt("/a/b"), called("n"))},
+		{words{"the same, no name in the request", "同上，请求里没有名称"}, "Rename(id, name.Optional())", lockspec.Rename(nodeAt("/a/b"), lockspec.JSON("name").Optional())},
+		{words{"move `/a/b` to `/d`", "把 `/a/b` 移到 `/d`"}, "Move(id, dest)", lockspec.Move(nodeAt("/a/b"), nodeAt("/d"))},
+		{words{"copy `/a/b` to `/d` as `n`", "把 `/a/b` 复制到 `/d`，命名为 `n`"}, "Copy(id, dest, name)", lockspec.Copy(nodeAt("/a/b"), nodeAt("/d"), called("n"))},
+		{words{"the same, read from one snapshot", "同上，从一个快照读取"}, "Copy(…).SnapshotSource()", lockspec.Copy(nodeAt("/a/b"), nodeAt("/d"), called("n")).SnapshotSource()},
+		{words{"delete `/a/b`, also softly", "删除 `/a/b`，包括软删除"}, "Delete(id)", lockspec.Delete(nodeAt("/a/b"))},
+		{words{"restore `/a/x`; read, compute and write back", "恢复 `/a/x`；先读、再算、再写回"}, "Slot(id)", lockspec.Slot(nodeAt("/a/x"))},
+		{words{"edit what no path depends on", "编辑与路径无关的内容"}, "Edit(id)", lockspec.Edit(nodeAt("/a/f"))},
+		{words{"list or export `/a/b`", "列出或导出 `/a/b`"}, "Read(id)", lockspec.Read(nodeAt("/a/b"))},
 		{words{"purge what is deleted", "清除已删除的内容"}, "None(reason)", lockspec.None("touches no live path")},
 		{words{"anything with the whole plan", "对整个计划的任何操作"}, "Gate(plan)", gate},
 		{words{"create a plan", "新建计划"}, `Names("project", project)`, names},
@@ -164,16 +161,16 @@ func operations() []docRow {
 // side returns the operations on one node, beside it, and into its folder.
 func side(node, folder, dest, name string) []docRow {
 	return []docRow{
-		{what: words{"insert", "插入"}, spec: lockspec.Insert(at(folder), called(name))},
-		{what: words{"restore", "恢复"}, spec: lockspec.Slot(at(strings.TrimSuffix(folder, "/") + "/" + name))},
-		{what: words{"edit", "编辑"}, spec: lockspec.Edit(at(node))},
-		{what: words{"rename", "重命名"}, spec: lockspec.Rename(at(node), called(name))},
-		{what: words{"move", "移动"}, spec: lockspec.Move(at(node), at(dest))},
-		{what: words{"copy", "复制"}, spec: lockspec.Copy(at(node), at(dest), called(name))},
-		{what: words{"snapshot copy", "快照复制"}, spec: lockspec.Copy(at(node), at(dest), called(name)).SnapshotSource()},
-		{what: words{"delete", "删除"}, spec: lockspec.Delete(at(node))},
-		{what: words{"export", "导出"}, spec: lockspec.Read(at(node))},
-		{what: words{"whole plan", "整个计划"}, spec: lockspec.Gate(at("/"))},
+		{what: words{"insert", "插入"}, spec: lockspec.Insert(nodeAt(folder), called(name))},
+		{what: words{"restore", "恢复"}, spec: lockspec.Slot(nodeAt(strings.TrimSuffix(folder, "/") + "/" + name))},
+		{what: words{"edit", "编辑"}, spec: lockspec.Edit(nodeAt(node))},
+		{what: words{"rename", "重命名"}, spec: lockspec.Rename(nodeAt(node), called(name))},
+		{what: words{"move", "移动"}, spec: lockspec.Move(nodeAt(node), nodeAt(dest))},
+		{what: words{"copy", "复制"}, spec: lockspec.Copy(nodeAt(node), nodeAt(dest), called(name))},
+		{what: words{"snapshot copy", "快照复制"}, spec: lockspec.Copy(nodeAt(node), nodeAt(dest), called(name)).SnapshotSource()},
+		{what: words{"delete", "删除"}, spec: lockspec.Delete(nodeAt(node))},
+		{what: words{"export", "导出"}, spec: lockspec.Read(nodeAt(node))},
+		{what: words{"whole plan", "整个计划"}, spec: lockspec.Gate(nodeAt("/"))},
 	}
 }
 
@@ -183,46 +180,8 @@ func onANode(ops []docRow) []docRow { return ops[2:] }
 // outer returns the operations on the folder /a itself, and those that put something into it.
 func outer() []docRow {
 	ops := side("/a", "/", "/d", "n")
-	ops[0].spec, ops[1].spec = lockspec.Insert(at("/a"), called("n")), lockspec.Slot(at("/a/n"))
+	ops[0].spec, ops[1].spec = lockspec.Insert(nodeAt("/a"), called("n")), lockspec.Slot(nodeAt("/a/n"))
 	return ops
-}
-
-// wanting returns the operations that put something into /a under the name n.
-func wanting(neighbour, other string) []docRow {
-	return []docRow{
-		{what: words{"insert"}, spec: lockspec.Insert(at("/a"), called("n"))},
-		{what: words{"restore"}, spec: lockspec.Slot(at("/a/n"))},
-		{what: words{"rename"}, spec: lockspec.Rename(at(neighbour), called("n"))},
-		{what: words{"move"}, spec: lockspec.Move(at(other), at("/a"), called("n"))},
-		{what: words{"copy"}, spec: lockspec.Copy(at(other), at("/a"), called("n"))},
-		{what: words{"snapshot copy"}, spec: lockspec.Copy(at(other), at("/a"), called("n")).SnapshotSource()},
-	}
-}
-
-// The page says in one sentence each what would be a table of one sign.
-func TestWhoWaitsElsewhere(t *testing.T) {
-	gate := func(o docRow) bool { return o.what[english] == "whole plan" }
-	for _, c := range []struct {
-		what          string
-		rows, columns []docRow
-		want          string
-	}{
-		{"different names in one folder", side("/a/b", "/a", "/d", "n"), side("/a/f", "/a", "/g", "m"), "·p"},
-		{"one name in one folder", wanting("/a/b", "/d/e"), wanting("/a/f", "/g/h"), "W"},
-		{"different folders", side("/a/b", "/a", "/a/g", "n"), side("/d/e", "/d", "/d/g", "m"), "·"},
-	} {
-		for _, row := range c.rows {
-			for _, column := range c.columns {
-				want := c.want
-				if gate(row) || gate(column) {
-					want = "W"
-				}
-				if got := cell(t, row, column); !strings.Contains(want, got) {
-					t.Errorf("%s: %s beside %s is %s, want %s", c.what, row.what[english], column.what[english], got, want)
-				}
-			}
-		}
-	}
 }
 
 // cell says in one sign who waits for whom.

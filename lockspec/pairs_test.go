@@ -2,8 +2,10 @@ package lockspec_test
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"sync"
+	"testing"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/operation"
@@ -172,4 +174,50 @@ func count(t table, judged []pair) tally {
 		sum.byCause[name]++
 	}
 	return sum
+}
+
+// The promise: whatever the oracle finds bad, the claims keep apart; by both rules, and where one
+// of the two goes by the one rule and the other by the other. Two snapshot copies into each other's
+// source are the exception. They never break the tree.
+func TestNoConflictIsMissed(t *testing.T) {
+	for _, ruleA := range []operation.Rule{operation.NameSlot, operation.ParentExclusive} {
+		for _, ruleB := range []operation.Rule{operation.NameSlot, operation.ParentExclusive} {
+			t.Run(fmt.Sprintf("%d beside %d", ruleA, ruleB), func(t *testing.T) {
+				for _, p := range pairs() {
+					if p.verdict.bad() && !p.waits(ruleA, ruleB) && (!p.intoEachOther() || p.verdict.breaks != "") {
+						t.Errorf("%s, and at once %s: %+v", p.a, p.b, p.verdict)
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestEveryFalseConflictHasAName(t *testing.T) {
+	got := count(smallTree(), pairs())
+	if p, ok := got.example[""]; ok {
+		t.Errorf("%d pairs wait for no reason that has a name, such as %s and %s", got.byCause[""], p.a, p.b)
+	}
+	fine, coarse := got.byRule[operation.NameSlot], got.byRule[operation.ParentExclusive]
+	if fine.needless >= coarse.needless {
+		t.Errorf("the name-slot rule makes %d pairs wait without need, the parent-exclusive rule %d", fine.needless, coarse.needless)
+	}
+}
+
+// An edit is a statement that does not rest on what was read before. A handler that reads, thinks
+// and writes back loses updates beside another, and has to say Slot.
+func TestReadModifyWriteNeedsSlot(t *testing.T) {
+	tree := smallTree()
+	if !judge(tree, amend("f"), amend("f")).bad() || !judge(tree, amend("f"), edit("f")).bad() {
+		t.Fatal("the oracle sees no lost update")
+	}
+	f := path("/a/f")
+	editing := operation.Operation{Kind: operation.Edit, Node: f}.Claims(operation.NameSlot)
+	amending := operation.Operation{Kind: operation.Slot, Node: f}.Claims(operation.NameSlot)
+	if conflict(editing, editing) {
+		t.Error("two edits of one node wait for each other")
+	}
+	if !conflict(amending, amending) || !conflict(amending, editing) {
+		t.Error("a slot does not keep others from the node's attributes")
+	}
 }

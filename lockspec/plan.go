@@ -2,7 +2,6 @@ package lockspec
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -12,10 +11,10 @@ import (
 
 // plan collects what the parts of a spec lock in each tree.
 type plan struct {
-	resolve Resolve
-	nodes   []Node
-	moves   []Moved
-	trees   []treePlan
+	nodes []Node
+	found []pathlock.Resolution // of each node
+	moves []Moved
+	trees []treePlan
 	// gated are the namespaces of the gates, in the order of the spec.
 	gated []string
 }
@@ -25,6 +24,43 @@ type treePlan struct {
 	tree   pathlock.Tree
 	gate   bool
 	claims []pathlock.Claim
+}
+
+// addNodes adds the nodes whose ids a part of the request has, each once.
+func (b *plan) addNodes(p part, v values) {
+	if p.isDropped(v) || p.kind == operation.Gate && p.namespace != "" {
+		return
+	}
+	if v.node.ok {
+		b.addNode(p.node, v.node)
+	}
+	if v.dest.ok {
+		b.addNode(p.dest, v.dest)
+	}
+	if v.toTop && p.dest.topOf != nil {
+		b.addNode(*p.dest.topOf, v.tree)
+	}
+}
+
+func (b *plan) addNode(src Source, id value) {
+	if n := (Node{Kind: src.kind, ID: id.text}); !slices.Contains(b.nodes, n) {
+		b.nodes = append(b.nodes, n)
+	}
+}
+
+// locateAll finds all nodes.
+func (b *plan) locateAll(resolve Resolve) error {
+	if len(b.nodes) == 0 {
+		return nil
+	}
+	b.found = resolve(b.nodes)
+	if len(b.found) != len(b.nodes) {
+		return fmt.Errorf("lockspec: %d nodes were to be found, and %d answers came", len(b.nodes), len(b.found))
+	}
+	for i, f := range b.found {
+		b.nodes[i].Location = f.Location
+	}
+	return nil
 }
 
 // add plans one part.
@@ -47,13 +83,8 @@ func (b *plan) add(p part, v values) error {
 		dest = pathlock.Location{Tree: node.Tree, Path: node.Path.Parent()}
 	}
 	if v.dest.ok {
-		at, err := b.locate(p.dest, v.dest.text)
-		switch {
-		case err == nil:
-			dest = at
-		case p.mayBeTop(v) && (errors.Is(err, pathlock.ErrNotFound) || errors.Is(err, pathlock.ErrInvalidID)):
-			v.dest.ok, v.toTop = false, true
-		default:
+		var err error
+		if dest, err = b.locate(p.dest, v.dest.text); err != nil {
 			return err
 		}
 	}
@@ -149,19 +180,13 @@ func (b *plan) addGate(p part, v value) error {
 	return nil
 }
 
-// locate resolves an id, once.
+// locate returns where the node with an id is.
 func (b *plan) locate(src Source, id string) (pathlock.Location, error) {
-	for _, n := range b.nodes {
-		if n.Kind == src.KindName() && n.ID == id {
-			return n.Location, nil
-		}
-	}
-	at, err := b.resolve(src.KindName(), id)
-	if err != nil {
+	i := slices.IndexFunc(b.nodes, func(n Node) bool { return n.Kind == src.kind && n.ID == id })
+	if err := b.found[i].Err; err != nil {
 		return pathlock.Location{}, src.explain(err)
 	}
-	b.nodes = append(b.nodes, Node{Kind: src.KindName(), ID: id, Location: at})
-	return at, nil
+	return b.found[i].Location, nil
 }
 
 // treePlanOf returns the plan of a tree.

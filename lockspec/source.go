@@ -1,10 +1,10 @@
 package lockspec
 
 import (
-	"github.com/pathlock-go/pathlock/internal/operation"
-
 	"fmt"
 	"net/http"
+
+	"github.com/pathlock-go/pathlock/internal/operation"
 )
 
 // From says in which part of a request a [Source] looks.
@@ -29,17 +29,12 @@ const (
 )
 
 var fromNames = [...]string{
-	FromParam: "param", FromQuery: "query", FromHeader: "header", FromJSON: "json",
+	0: "no", FromParam: "param", FromQuery: "query", FromHeader: "header", FromJSON: "json",
 	FromForm: "form", FromConst: "const", FromFunc: "func",
 }
 
 // String returns the part's name in lower case: "param", "json".
-func (f From) String() string {
-	if f == 0 || int(f) >= len(fromNames) {
-		return fmt.Sprintf("From(%d)", uint8(f))
-	}
-	return fromNames[f]
-}
+func (f From) String() string { return fromNames[f] }
 
 // Extract finds a value in a request for [Func]. Besides the request it gets a function that
 // returns the route's parameters by name, because some routers do not keep them in the request.
@@ -116,21 +111,17 @@ func (s Source) Optional() Source {
 // change has to return the same for the same text, and must be safe for concurrent use.
 func (s Source) Map(change func(string) string) Source {
 	before := s.mapped
-	switch {
-	case change == nil:
-		s.wrong = fmt.Errorf("the %s source %q is mapped by no function", s.from, s.name)
-	case before == nil:
-		s.mapped = change
-	default:
+	s.mapped = change
+	if before != nil {
 		s.mapped = func(text string) string { return change(before(text)) }
 	}
 	return s
 }
 
 // OrTop returns s for a parent id whose absence, or null, means the top of a tree. Trees without a
-// root row need it, and so do clients that send "parent_id": null. An empty id means the top as
-// well, and so does 0 or the zero UUID unless a node has that id: package gormplugin takes them for
-// no parent, and a model without pointers answers with them. OrTop is for the parent of an [Insert]
+// root row need it, and so do clients that send "parent_id": null. An empty id, 0 and the zero UUID
+// mean the top as well: package gormplugin takes them for no parent, and a model without pointers
+// answers with them. OrTop is for the parent of an [Insert]
 // and the destination of a [Move] or a [Copy].
 //
 // The tree is that of the moved or copied node, or that of the node whose id the source tree finds:

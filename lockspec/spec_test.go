@@ -2,8 +2,6 @@ package lockspec_test
 
 import (
 	"errors"
-	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -20,31 +18,28 @@ func TestSpecCheck(t *testing.T) {
 	}{
 		{"rename", lockspec.Rename(id, name), ""},
 		{"none", lockspec.None("reads only"), ""},
-		{"none and something", lockspec.All(lockspec.None("reads only"), lockspec.Edit(id)), ""},
-		{"all of none", lockspec.All(lockspec.None("reads only")), ""},
-		{"an empty constant", lockspec.Insert(lockspec.Const(""), name), ""},
 		{"the zero spec", lockspec.Spec{}, "says nothing"},
 		{"all of nothing", lockspec.All(), "says nothing"},
 		{"the zero spec in all", lockspec.All(lockspec.Edit(id), lockspec.Spec{}), "says nothing"},
 		{"none without a reason", lockspec.None(" "), "without a reason"},
 		{"the zero source", lockspec.Delete(lockspec.Source{}), "delete: a source is missing"},
 		{"no destination", lockspec.Move(id, lockspec.Source{}), "move: a source is missing"},
-		{"no parent", lockspec.Insert(lockspec.Source{}), "insert: a source is missing"},
-		{"a zero name", lockspec.Rename(id, lockspec.Source{}), "rename: a source is missing"},
 		{"a parameter without a name", lockspec.Delete(lockspec.Param("")), "a param source has no name"},
-		{"a function without a name", lockspec.Delete(lockspec.Func("", nil)), "a func source has no name"},
 		{"a function that is none", lockspec.Delete(lockspec.Func("project", nil)), `"project" has no function`},
 		{"two names", lockspec.Copy(id, id, name, name), "2 names given"},
 		{"a snapshot of a move", lockspec.Move(id, id).SnapshotSource(), "not a copy"},
 		{"an asserted read", lockspec.Read(id).Asserted(), "a read writes nothing"},
-		{"an asserted read among others", lockspec.All(lockspec.Delete(id), lockspec.Read(id)).Asserted(), "a read writes nothing"},
-		{"an asserted none", lockspec.None("reads only").Asserted(), ""},
-		{"names of no namespace", lockspec.Names("", id), "empty namespace"},
 		{"names of too long a namespace", lockspec.Names(strings.Repeat("n", 256), id), "256 bytes long"},
 		{"JSON and a form", lockspec.Move(id, lockspec.Form("to"), name), "either JSON or a form"},
 		{"JSON here and a form there", lockspec.All(lockspec.Rename(id, name), lockspec.Delete(lockspec.Form("other").Optional())), "either JSON or a form"},
 		{"a form, and the tree of the top in JSON", lockspec.Move(id, lockspec.Form("to").OrTop(name)), "either JSON or a form"},
-		{"a form and the query", lockspec.Move(id, lockspec.Form("to"), lockspec.Query("name")), ""},
+		{"an insert at the top of no tree", lockspec.Insert(id.OrTop(), name), "has to be given the tree"},
+		{"two trees for the top", lockspec.Move(id, id.OrTop(id, id)), "given 2 trees"},
+		{"an optional tree for the top", lockspec.Insert(id.OrTop(id.Optional()), name), "can be missing itself"},
+		{"a tree for the top that is a top", lockspec.Move(id, id.OrTop(id.OrTop())), "can be missing itself"},
+		{"a tree for the top that is no source", lockspec.Move(id, id.OrTop(lockspec.Source{})), "a source is missing"},
+		{"a node at the top", lockspec.Delete(id.OrTop()), "OrTop is for the parent"},
+		{"a name at the top", lockspec.Rename(id, name.OrTop()), "OrTop is for the parent"},
 		{"too long a note", lockspec.Edit(id).Note(strings.Repeat("x", 513)), "note is 513 bytes"},
 	} {
 		t.Run(c.what, func(t *testing.T) {
@@ -66,7 +61,7 @@ func TestSpecCheck(t *testing.T) {
 func TestSpecsAreImmutable(t *testing.T) {
 	req := request{"param id": "3", "json parent_id": "4", "json name": "n"}
 	bind := func(s lockspec.Spec) string {
-		b, err := s.Bind(req.get, nodes.resolve)
+		b, err := req.bind(s, nodes)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +95,7 @@ func TestSpecsAreImmutable(t *testing.T) {
 		t.Error("a source changed")
 	}
 	id.Optional()
-	if _, err := lockspec.Delete(id).Bind(request{}.get, nodes.resolve); !errors.Is(err, lockspec.ErrInvalid) {
+	if _, err := (request{}).bind(lockspec.Delete(id), nodes); !errors.Is(err, lockspec.ErrInvalid) {
 		t.Errorf("Optional changed the source that it was called on: %v", err)
 	}
 }
@@ -160,20 +155,5 @@ func TestSourcesAreInTheOrderOfTheArguments(t *testing.T) {
 	}
 	if !slices.Equal(got, want) || lockspec.None("reads only").Sources() != nil {
 		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
-func TestFunc(t *testing.T) {
-	src := lockspec.Func("project", func(r *http.Request, param func(string) string) (string, bool, error) {
-		return r.Header.Get("X-Tenant") + param("project"), true, nil
-	})
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", nil)
-	r.Header.Set("X-Tenant", "acme-")
-	value, ok, err := src.Extract(r, func(name string) string { return "the " + name })
-	if value != "acme-the project" || !ok || err != nil {
-		t.Errorf("got %q, %t, %v", value, ok, err)
-	}
-	if _, ok, err := lockspec.Param("id").Extract(r, nil); ok || err != nil {
-		t.Errorf("a parameter is no function: got %t, %v", ok, err)
 	}
 }

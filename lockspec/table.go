@@ -97,23 +97,12 @@ func byPath(a, b string) int {
 	return cmp.Or(cmp.Compare(aPath, bPath), cmp.Compare(aMethod, bMethod))
 }
 
-// paramsOf returns the parameters' names of a route in the syntax of the usual routers:
-// /suites/:id, /files/*rest, /suites/{id}, /files/{rest...} and /suites/{id:[0-9]+}.
+// paramsOf returns the parameters' names of a route as gin writes it: /suites/:id and /files/*rest.
 func paramsOf(path string) []string {
 	var names []string
 	for segment := range strings.SplitSeq(path, "/") {
-		for i, c := range segment {
-			switch c {
-			case ':', '*':
-				names = append(names, segment[i+1:])
-			case '{':
-				name, _, _ := strings.Cut(segment[i+1:], "}")
-				name, _, _ = strings.Cut(name, ":")
-				names = append(names, strings.TrimSuffix(name, "..."))
-			default:
-				continue
-			}
-			break
+		if i := strings.IndexAny(segment, ":*"); i >= 0 {
+			names = append(names, segment[i+1:])
 		}
 	}
 	return names

@@ -80,38 +80,29 @@ func (v *visit) looksAgain(planned lockspec.Binding, locks *held) bool {
 	if len(planned.Nodes) == 0 {
 		return false
 	}
-	return !v.spec.IsAsserted() || v.config.Authorize != nil || v.turn != nil || locks.waited()
+	follows := v.hold != nil && len(planned.Moves) > 0
+	return !v.spec.IsAsserted() || v.config.Authorize != nil || follows || locks.waited()
 }
 
 // takeOver takes requests, and releases what an earlier try has taken.
 //
-// It asks for the new locks under the old ones. An owner that holds something in a tree passes
-// those that wait for it, and the request has waited its turn already. That can fail, because the
-// holders wait for this request or the locks are in another tree. Then takeOver releases everything
-// and begins anew after a pause.
+// In one tree it asks for the new locks under the old ones. An owner that holds something in a tree
+// passes those that wait for it, and the request has waited its turn already. If that would be a
+// deadlock, or the locks are in other trees, takeOver releases everything and begins anew after a
+// pause.
 func (v *visit) takeOver(ctx context.Context, before *held, requests []pathlock.Request, pause time.Duration) (*held, error) {
 	if before == nil || len(before.taken) == 0 {
 		return v.take(ctx, requests)
 	}
-	if v.turn != nil {
-		// What is to stay with the hold must not rest on what is released here.
-		before.release(ctx)
-		return v.take(ctx, requests)
-	}
-	// The context of the locks ends with their release, that of their scope does not.
-	same := v.locker.Scope(before.context(ctx)).Context(ctx)
-	wait, waits := func() time.Duration { return pathlock.NoWait }, false
-	elsewhere := func(lock *pathlock.Lock) bool { return lock.Tree() != requests[0].Tree }
-	if len(requests) == 1 && !slices.ContainsFunc(before.taken, elsewhere) {
-		wait, waits = v.budget.remaining, true
-	}
-	locks, err := v.takeEach(same, requests, wait)
 	defer before.release(ctx)
-	if err == nil {
-		return locks, nil
-	}
-	if !errors.Is(err, pathlock.ErrDeadlock) && (waits || !errors.Is(err, pathlock.ErrConflict)) {
-		return nil, err
+	elsewhere := func(lock *pathlock.Lock) bool { return lock.Tree() != requests[0].Tree }
+	// What is to stay with a hold must not rest on what is released here.
+	if v.hold == nil && len(requests) == 1 && !slices.ContainsFunc(before.taken, elsewhere) {
+		// The context of the locks ends with their release, that of their scope does not.
+		same := v.locker.Scope(before.context(ctx)).Context(ctx)
+		if locks, err := v.take(same, requests); !errors.Is(err, pathlock.ErrDeadlock) {
+			return locks, err
+		}
 	}
 	before.release(ctx)
 	if err := v.pause(ctx, pause); err != nil {
@@ -130,6 +121,49 @@ func (v *visit) pause(ctx context.Context, length time.Duration) error {
 	case <-ctx.Done():
 		return fmt.Errorf("middleware: waiting to lock again: %w", because(ctx, ctx.Err()))
 	}
+}
+
+// take acquires requests, one per tree, all or none, within the budget. It waits for one tree after
+// the other and keeps what it has. The order is the same for everybody. After an error it holds
+// nothing.
+func (v *visit) take(ctx context.Context, requests []pathlock.Request) (*held, error) {
+	locks, whole := new(held), false
+	defer func() {
+		if !whole {
+			locks.release(ctx)
+		}
+	}()
+	for _, req := range requests {
+		if v.note != "" {
+			req.Note = v.note
+		}
+		if ahead := v.claimsAhead(req.Tree); len(ahead) > 0 {
+			// The hold needs a lock of its own to follow the node, taken before the one that covers
+			// it.
+			along := req
+			along.Claims, along.Gate, along.Note = ahead, false, v.hold.lock.Note()
+			if err := v.add(ctx, locks, along); err != nil {
+				return nil, err
+			}
+			locks.along = locks.taken[len(locks.taken)-1]
+		}
+		if err := v.add(ctx, locks, req); err != nil {
+			return nil, err
+		}
+	}
+	locks.limit = v.limit(ctx, locks)
+	whole = true
+	return locks, nil
+}
+
+// add takes one request under the locks that there are.
+func (v *visit) add(ctx context.Context, locks *held, req pathlock.Request) error {
+	req.Wait, req.Lease = v.budget.remaining(), v.config.Lease
+	lock, err := v.locker.Acquire(locks.context(ctx), req)
+	if err == nil {
+		locks.taken = append(locks.taken, lock)
+	}
+	return err
 }
 
 // because adds the cause of a context that has ended to an error. The error of a driver, or of a

@@ -105,31 +105,3 @@ func checkMovedIsAuthorized(t *testing.T, newFixture func(*testing.T, pathlock.S
 		t.Errorf("a node that rests: asked about %q, want %q", seen, want)
 	}
 }
-
-func TestRefusalsAreRedacted(t *testing.T) {
-	shared := middleware.NewProblem(http.StatusLocked, "locked", "the secret project")
-	f := newFixture(t, memstore.New(), middleware.Config{Wait: pathlock.NoWait, Redact: func(_ *gin.Context, p *middleware.Problem) {
-		p.Path, p.Holder, p.Detail = "", nil, "somebody is at work there"
-	}, Authorize: func(c *gin.Context, _ []lockspec.Node) error {
-		if c.Param("id") == "2" {
-			return shared
-		}
-		return nil
-	}})
-	other, err := f.locker.Acquire(t.Context(), pathlock.Request{Tree: plan, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/dir1"))}, Note: "secret"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, id := range []string{"3", "2"} {
-		w := f.send("DELETE", "/suites/"+id, "")
-		if body := w.Body.String(); w.Code != http.StatusLocked || strings.Contains(body, "dir1") || strings.Contains(body, "secret") {
-			t.Errorf("answer %d: %s", w.Code, body)
-		}
-	}
-	if shared.Detail != "the secret project" {
-		t.Error("a problem of the program's was changed for everybody")
-	}
-	if err := other.Release(t.Context()); err != nil {
-		t.Error(err)
-	}
-}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -119,58 +120,30 @@ func TestANewTryThatWouldDeadlockStartsOver(t *testing.T) {
 	f.nothingLeft()
 }
 
-// All that a request waits for together takes no longer than Wait.
+// All that a request waits for together, in all tries and trees, takes no longer than Wait.
 func TestTriesAndTreesShareOneBudget(t *testing.T) {
-	const wait = time.Hour
-	t.Run("tries", func(t *testing.T) {
-		store := &recording{Store: memstore.New()}
-		f := newFixture(t, store, middleware.Config{Wait: wait})
-		looks := 0
-		f.nodes.after = func(string) {
-			if looks++; looks < 4 {
-				f.nodes.move("3", "/other/"+string(rune('a'+looks)))
+	const wait, took = 20 * time.Millisecond, 5 * time.Millisecond
+	for request, status := range map[string]int{"DELETE /suites/3": http.StatusNoContent, "PUT /plans/7": http.StatusNoContent} {
+		synctest.Test(t, func(t *testing.T) {
+			store := &recording{Store: memstore.New()}
+			f := newFixture(t, store, middleware.Config{Wait: wait})
+			looks := 0
+			f.nodes.after = func(string) {
+				if looks++; looks == 1 {
+					f.nodes.move("3", "/other/dir2")
+				}
 			}
-		}
-		f.send("DELETE", "/suites/3", "")
-		shrinks(t, store.asked, 4, wait)
-	})
-	synctest.Test(t, func(t *testing.T) { // trees
-		const wait = 20 * time.Millisecond
-		store := &recording{Store: memstore.New()}
-		f := newFixture(t, store, middleware.Config{Wait: wait})
-		busy, err := f.locker.Acquire(t.Context(), pathlock.Request{Tree: plan, Gate: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		const took = 5 * time.Millisecond
-		store.before = func(pathlock.Acquisition) { time.Sleep(took) }
-		if w := f.send("PUT", "/plans/7", ""); w.Code != http.StatusLocked {
-			t.Errorf("answer %d: %s", w.Code, w.Body)
-		}
-		if err := busy.Release(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		var waits []time.Duration
-		for _, a := range store.asked[1:] { // the first one is the test's own
-			waits = append(waits, a.Wait)
-		}
-		if !slices.Equal(waits, []time.Duration{wait, wait - took}) {
-			t.Errorf("waits %v", waits)
-		}
-		f.nothingLeft()
-	})
-}
-
-// shrinks checks that every request waits for less than the one before.
-func shrinks(t *testing.T, asked []pathlock.Acquisition, times int, from time.Duration) {
-	t.Helper()
-	if len(asked) != times {
-		t.Fatalf("the store was asked %d times, want %d", len(asked), times)
-	}
-	for _, a := range asked {
-		if a.Wait <= 0 || a.Wait >= from {
-			t.Errorf("waits for %v after %v were left", a.Wait, from)
-		}
-		from = a.Wait
+			store.before = func(pathlock.Acquisition) { time.Sleep(took) }
+			method, path, _ := strings.Cut(request, " ")
+			f.is(request, f.send(method, path, ""), status, "")
+			var waits []time.Duration
+			for _, a := range store.asked {
+				waits = append(waits, a.Wait)
+			}
+			if !slices.Equal(waits, []time.Duration{wait, wait - took}) {
+				t.Errorf("%s: waits %v", request, waits)
+			}
+			f.nothingLeft()
+		})
 	}
 }

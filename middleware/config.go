@@ -47,7 +47,8 @@ type Config struct {
 	Token func(r *http.Request) pathlock.Token
 
 	// RequestID returns the id of a request, as the program's log has it. People who look at the
-	// locks see it: see [pathlock.Origin]. The default is [HeaderRequestID].
+	// locks see it: see [pathlock.Origin]. The default is the header X-Request-Id of the request or,
+	// if it has none, of the response, where middleware that makes ids puts them.
 	RequestID func(c *gin.Context) string
 
 	// Redact removes from a refusal what the client must not see: the path, the holder, and what
@@ -68,9 +69,7 @@ type Config struct {
 	// BodyTimeout is how long the body may take to arrive. It is read before the locks are taken.
 	// After BodyTimeout the request is answered with 408. It needs a connection that takes read
 	// deadlines, as those of net/http's server do. It is not used if that server has a ReadTimeout,
-	// which does the same. 0 means ten seconds. With a negative value the body stays unread until a
-	// source of the spec or the handler reads it, and the tree may stay locked for as long as that
-	// takes.
+	// which does the same. 0 means ten seconds, and a negative value no limit.
 	BodyTimeout time.Duration
 
 	// Lease is the lease of the locks, which are renewed while the handler runs. 0 means the

@@ -50,7 +50,7 @@ func (m *Locks) Detach(c *gin.Context, spec lockspec.Spec, lasting time.Duration
 	defer locks.release(ctx)
 	switch {
 	case c.IsAborted():
-		return "", time.Time{}, ErrAnswered
+		return "", time.Time{}, errAnswered
 	case len(locks.taken) != 1:
 		return "", time.Time{}, errSeveralTrees
 	}

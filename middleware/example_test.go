@@ -1,7 +1,6 @@
 package middleware_test
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -97,6 +96,7 @@ func ExampleLocks_Table() {
 // Authorize is asked before anything is locked, and Redact decides what a refusal shows.
 func ExampleConfig() {
 	locks := middleware.New(pathlock.New(memstore.New()), suites, middleware.Config{
+		Token: middleware.NoToken, // requests never work under a hold of their own
 		Authorize: func(c *gin.Context, nodes []lockspec.Node) error {
 			if c.GetHeader("X-User") == "" {
 				return middleware.NewProblem(http.StatusForbidden, "forbidden", "nobody may touch "+nodes[0].Path.String())
@@ -229,41 +229,4 @@ func ExampleWriteProblem() {
 	// {"type":"urn:pathlock:problem:too-large","title":"Request Entity Too Large","status":413,"detail":"request body too large: at most 10 bytes are allowed"}
 	// PATCH /suites/17 400
 	// {"message":"invalid request: name: is missing"}
-}
-
-// A backend whose requests never work under a hold of their own reads no token.
-func ExampleNoToken() {
-	for _, token := range []func(*http.Request) pathlock.Token{middleware.HeaderToken, middleware.NoToken} {
-		locks := middleware.New(pathlock.New(memstore.New()), suites, middleware.Config{Token: token})
-		r := gin.New()
-		r.DELETE("/suites/:id", locks.Lock(lockspec.Delete(lockspec.Param("id"))), done)
-		request(r, "DELETE", "/suites/17", "", middleware.TokenHeader, "a wish")
-	}
-	// Output:
-	// DELETE /suites/17 400
-	// DELETE /suites/17 204
-}
-
-// People who look at the locks see which request holds them. Here its id is the header's, or else
-// the session's.
-func ExampleHeaderRequestID() {
-	locker := pathlock.New(memstore.New(), pathlock.WithInstance("web-1"))
-	locks := middleware.New(locker, suites, middleware.Config{RequestID: func(c *gin.Context) string {
-		return cmp.Or(middleware.HeaderRequestID(c), "session "+c.GetHeader("Session"))
-	}})
-	r := gin.New()
-	r.DELETE("/suites/:id", locks.Lock(lockspec.Delete(lockspec.Param("id"))), func(c *gin.Context) {
-		plan, _ := pathlock.NewTree("testplan", "plan-001")
-		snapshot, _ := locker.Snapshot(c, plan)
-		for _, holder := range snapshot.Holders {
-			fmt.Printf("%+v\n", holder.Origin)
-		}
-	})
-	request(r, "DELETE", "/suites/17", "", middleware.RequestIDHeader, "r-42")
-	request(r, "DELETE", "/suites/17", "", "Session", "7")
-	// Output:
-	// {Operation:delete Route:DELETE /suites/:id Instance:web-1 RequestID:r-42 Trace:}
-	// DELETE /suites/17 200
-	// {Operation:delete Route:DELETE /suites/:id Instance:web-1 RequestID:session 7 Trace:}
-	// DELETE /suites/17 200
 }

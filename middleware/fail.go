@@ -11,9 +11,9 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// ErrAnswered is the error of a [Locks.Detach] that took nothing because [Config.Authorize] has
+// errAnswered is the error of a [Locks.Detach] that took nothing because [Config.Authorize] has
 // answered the request itself. [Locks.Fail] adds nothing to that answer.
-var ErrAnswered = errors.New("middleware: the request has been answered by Authorize")
+var errAnswered = errors.New("middleware: the request has been answered by Authorize")
 
 // Fail answers a request that failed with err by the problem of [Locks.ProblemOf], and an unknown
 // error by 500 without detail. It aborts the request. It writes nothing if the response has begun.
@@ -29,7 +29,7 @@ var ErrAnswered = errors.New("middleware: the request has been answered by Autho
 func (m *Locks) Fail(c *gin.Context, err error) {
 	_ = c.Error(err)
 	c.Abort()
-	if errors.Is(err, ErrAnswered) {
+	if errors.Is(err, errAnswered) {
 		return
 	}
 	p := m.answerTo(c.Request.Context(), err)
@@ -62,7 +62,7 @@ func (m *Locks) Fail(c *gin.Context, err error) {
 
 // answerTo returns the answer to err under a request's context, nil if the client has gone.
 func (m *Locks) answerTo(ctx context.Context, err error) *Problem {
-	if errors.Is(err, ErrClientGone) {
+	if errors.Is(err, errClientGone) {
 		return nil
 	}
 	p := m.ProblemOf(err)

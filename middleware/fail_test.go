@@ -206,18 +206,6 @@ func TestWhyTheWorkWasCutOffDecidesTheAnswer(t *testing.T) {
 				t.Errorf("answered %d: %s", w.Code, w.Body)
 			}
 		})
-		t.Run("a deadline with a reason of the program's own, "+what, func(t *testing.T) {
-			f := newFailing(t)
-			ctx, cancel := context.WithDeadlineCause(t.Context(), time.Now().Add(50*time.Millisecond), errors.New("budget"))
-			defer cancel()
-			f.err = func(c *gin.Context) error {
-				<-c.Request.Context().Done()
-				return err
-			}
-			if w := f.send(ctx); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "timeout") {
-				t.Errorf("answered %d: %s", w.Code, w.Body)
-			}
-		})
 		t.Run("a cause that says what failed, "+what, func(t *testing.T) {
 			f := newFailing(t)
 			ctx, cancel := context.WithCancelCause(t.Context())
@@ -247,35 +235,6 @@ func TestAnEndOfTheProgramsOwnIsNotTheClients(t *testing.T) {
 		}
 		if w := f.send(ctx); w.Code != want {
 			t.Errorf("%v: answered %d, want %d: %s", err, w.Code, want, w.Body)
-		}
-	}
-}
-
-// A context that has ended before anything was asked for says so, whatever reason was given for it.
-func TestRequestsThatEndBeforeTheyLockAreToldSo(t *testing.T) {
-	reason := errors.New("budget")
-	for what, tt := range map[string]struct {
-		end    func(context.Context) (context.Context, func())
-		status int
-	}{
-		"a deadline": {func(ctx context.Context) (context.Context, func()) {
-			ctx, cancel := context.WithDeadlineCause(ctx, time.Now(), reason)
-			return ctx, cancel
-		}, http.StatusServiceUnavailable},
-		"a cancellation": {func(ctx context.Context) (context.Context, func()) {
-			ctx, cancel := context.WithCancelCause(ctx)
-			cancel(reason)
-			return ctx, func() {}
-		}, middleware.StatusClientGone},
-	} {
-		f := newFixture(t, memstore.New(), middleware.Config{})
-		ctx, cancel := tt.end(t.Context())
-		req := httptest.NewRequestWithContext(ctx, http.MethodDelete, "/suites/3", nil)
-		w := httptest.NewRecorder()
-		f.engine.ServeHTTP(w, req)
-		cancel()
-		if w.Code != tt.status {
-			t.Errorf("%s: answered %d: %s; want %d", what, w.Code, w.Body, tt.status)
 		}
 	}
 }

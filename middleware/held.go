@@ -53,10 +53,7 @@ type budget struct{ ends time.Time }
 
 // newBudget returns a budget that begins now. It is empty for [pathlock.NoWait].
 func newBudget(wait time.Duration) budget {
-	if wait < 0 {
-		return budget{}
-	}
-	return budget{time.Now().Add(wait)}
+	return budget{time.Now().Add(max(wait, 0))}
 }
 
 // remaining returns what is left, as a [pathlock.Request.Wait].
@@ -76,7 +73,7 @@ func (m *Locks) limit(ctx context.Context, locks *held) *time.Timer {
 	return time.AfterFunc(m.config.MaxHold, func() {
 		for i := len(locks.taken) - 1; i >= 0; i-- {
 			if locks.taken[i] != locks.along {
-				bridge.LockOf[pathlock.Path](locks.taken[i].Context()).Abandon(ctx, ErrHeldTooLong)
+				bridge.LockOf(locks.taken[i].Context()).Abandon(ctx, ErrHeldTooLong)
 			}
 		}
 	})

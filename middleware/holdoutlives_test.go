@@ -37,9 +37,6 @@ func TestTheHoldOutlivesTheRequestHoweverThatEnds(t *testing.T) {
 			_ = other.Release(f.Context())
 			middleware.New(f.locker, nil, middleware.Config{}).Fail(c, context.Cause(c.Request.Context()))
 		}, 503},
-		{"the client went away", middleware.Config{}, func(f *fixture, c *gin.Context) {
-			middleware.New(f.locker, nil, middleware.Config{}).Fail(c, middleware.ErrClientGone)
-		}, 499},
 		{"a lock that nobody lets go", middleware.Config{}, func(f *fixture, c *gin.Context) {
 			if _, err := f.locker.Acquire(c, pathlock.Request{Tree: plan, Claims: claim("/dir1/dir2")}); err != nil {
 				f.Error(err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"math"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -21,8 +22,6 @@ type Locks struct {
 	config    Config
 	// prepared are the resolvers that keep what they read for the handlers.
 	prepared []preparer
-	// batches says that a resolver finds several ids at once.
-	batches bool
 	// wait bounds the waiting of a request.
 	wait time.Duration
 	// explainers are the resolvers that know errors which state no failure.
@@ -52,15 +51,12 @@ func New(locker *pathlock.Locker, resolver pathlock.Resolver, config Config) *Lo
 		if r, ok := r.(preparer); ok {
 			m.prepared = append(m.prepared, r)
 		}
-		if _, ok := r.(pathlock.BatchResolver); ok {
-			m.batches = true
-		}
 		if r, ok := r.(pathlock.FailureExplainer); ok {
 			m.explainers = append(m.explainers, r)
 		}
 	}
 	m.wait = cmp.Or(config.Wait, locker.Wait())
-	m.config.MaxBody = cmp.Or(config.MaxBody, defaultMaxBody)
+	m.config.MaxBody = min(cmp.Or(config.MaxBody, defaultMaxBody), math.MaxInt64-1)
 	m.config.RetryAfter = cmp.Or(config.RetryAfter, defaultRetryAfter)
 	m.config.MaxHold = cmp.Or(config.MaxHold, defaultMaxHold)
 	m.config.BodyTimeout = cmp.Or(config.BodyTimeout, defaultBodyTimeout)
@@ -72,7 +68,7 @@ func New(locker *pathlock.Locker, resolver pathlock.Resolver, config Config) *Lo
 		m.config.Token = HeaderToken
 	}
 	if m.config.RequestID == nil {
-		m.config.RequestID = HeaderRequestID
+		m.config.RequestID = headerRequestID
 	}
 	if m.config.OnError == nil {
 		m.config.OnError = m.Fail

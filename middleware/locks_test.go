@@ -11,6 +11,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
@@ -80,8 +81,40 @@ func TestANodeThatIsGoneWhenTheLockIsGrantedIs404(t *testing.T) {
 	f := newFixture(t, memstore.New(), middleware.Config{})
 	f.handler = func(*gin.Context) { t.Error("the handler was called") }
 	f.nodes.after = func(id string) { f.nodes.move(id, "") }
-	if w := f.send("DELETE", "/suites/3", ""); w.Code != http.StatusNotFound {
-		t.Errorf("answer %d: %s", w.Code, w.Body)
+	f.is("the answer", f.send("DELETE", "/suites/3", ""), http.StatusNotFound, "not-found")
+	f.nothingLeft()
+}
+
+// Where the writes are asserted, the middleware looks once. But whoever is waited for may well have
+// moved the node: then there is a second look, and the handler begins with the right locks.
+func TestAssertedRoutesLookAgainWhereTheyWaited(t *testing.T) {
+	store := waiting{memstore.New(), make(chan struct{}, 1)}
+	f := newAssertedFixture(t, store, middleware.Config{Wait: time.Minute})
+	resolved := 0
+	f.nodes.after = func(string) { resolved++ }
+	if f.is("at once", f.send("DELETE", "/suites/3", ""), http.StatusNoContent, ""); resolved != 1 {
+		t.Errorf("%d looks, want one", resolved)
+	}
+	lock, err := f.locker.Acquire(t.Context(), pathlock.Request{Tree: plan, Claims: claim("/dir1")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.handler = func(c *gin.Context) {
+		if got, want := f.held(), []string{"X /other/dir2"}; !slices.Equal(got, want) {
+			t.Errorf("held %v, want %v", got, want)
+		}
+		c.Status(http.StatusNoContent)
+	}
+	resolved = 0
+	done := make(chan int)
+	go func() { done <- f.send("DELETE", "/suites/3", "").Code }()
+	<-store.queued
+	f.nodes.move("3", "/other/dir2")
+	if err := lock.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if status := <-done; status != http.StatusNoContent || resolved != 2 {
+		t.Errorf("answer %d after %d looks, want 2: before and after the wait. The second lock is asked for under the first, and had at once", status, resolved)
 	}
 	f.nothingLeft()
 }

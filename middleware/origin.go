@@ -10,14 +10,12 @@ import (
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
-// RequestIDHeader is the header that [HeaderRequestID] reads.
-const RequestIDHeader = "X-Request-Id"
+// requestIDHeader is the header that [headerRequestID] reads.
+const requestIDHeader = "X-Request-Id"
 
-// HeaderRequestID returns the id in the header [RequestIDHeader] of the request. If it has none, it
-// returns that of the response, where middleware that makes ids puts them. It is the default of
-// [Config.RequestID].
-func HeaderRequestID(c *gin.Context) string {
-	return cmp.Or(c.GetHeader(RequestIDHeader), c.Writer.Header().Get(RequestIDHeader))
+// headerRequestID is the default of [Config.RequestID].
+func headerRequestID(c *gin.Context) string {
+	return cmp.Or(c.GetHeader(requestIDHeader), c.Writer.Header().Get(requestIDHeader))
 }
 
 // withOrigin returns the context of a request with where its locks come from.

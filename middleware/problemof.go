@@ -35,8 +35,8 @@ func ProblemOf(err error) *Problem {
 		return p
 	}
 	switch {
-	case errors.Is(err, ErrClientGone):
-		return NewProblem(StatusClientGone, "client-gone", Detail(ErrClientGone))
+	case errors.Is(err, errClientGone):
+		return NewProblem(StatusClientGone, "client-gone", Detail(errClientGone))
 	case pathlock.FailureOf(err) == pathlock.FailureLockLost:
 		return holdEnded()
 	case errors.Is(err, pathlock.ErrLost):

@@ -39,52 +39,44 @@ func (v *visit) bindInStep(ctx context.Context, attempt int) (bound lockspec.Bin
 
 // bind returns what the spec means for the request at the moment.
 func (v *visit) bind(ctx context.Context) (lockspec.Binding, error) {
-	if v.batches && v.ids == nil {
-		var err error
-		v.values.rewind()
-		if v.ids, err = v.spec.IDs(v.values.get); err != nil {
-			return lockspec.Binding{}, err
-		}
-	}
-	v.values.rewind()
-	return v.spec.Bind(v.values.get, v.resolve(ctx, v.ids))
+	return v.values.Bind(func(nodes []lockspec.Node) []pathlock.Resolution { return v.resolve(ctx, nodes) })
 }
 
-// resolve returns the [lockspec.Resolve] of one request. If the resolver of a kind finds several
-// ids at once, the first id of the kind brings the others with it.
-func (m *Locks) resolve(ctx context.Context, ids []lockspec.ID) lockspec.Resolve {
-	one := func(kind, id string) (pathlock.Location, error) {
-		if r := m.resolvers[kind]; r != nil {
-			return r.Resolve(ctx, id)
-		}
-		return pathlock.Location{}, fmt.Errorf("middleware: there is no resolver for the kind %q", kind)
-	}
-	if len(ids) < 2 {
-		return one
-	}
-	found := make(map[lockspec.ID]pathlock.Resolution, len(ids))
-	return func(kind, id string) (pathlock.Location, error) {
-		if x, ok := found[lockspec.ID{Kind: kind, ID: id}]; ok {
-			return x.Location, x.Err
-		}
-		several, ok := m.resolvers[kind].(pathlock.BatchResolver)
-		var alike []string
-		for _, other := range ids {
-			if other.Kind == kind {
-				alike = append(alike, other.ID)
+// resolve finds nodes, those of a kind at once where its resolver can.
+func (m *Locks) resolve(ctx context.Context, nodes []lockspec.Node) []pathlock.Resolution {
+	found := make([]pathlock.Resolution, len(nodes))
+	for i, n := range nodes {
+		alike := func(other lockspec.Node) bool { return other.Kind == n.Kind }
+		switch r := m.resolvers[n.Kind].(type) {
+		case nil:
+			found[i].Err = fmt.Errorf("middleware: there is no resolver for the kind %q", n.Kind)
+		case pathlock.BatchResolver:
+			if !slices.ContainsFunc(nodes[:i], alike) { // else it has been asked for this one, too
+				resolveAll(ctx, r, n.Kind, nodes, found)
 			}
+		default:
+			found[i].Location, found[i].Err = r.Resolve(ctx, n.ID)
 		}
-		if !ok || len(alike) < 2 {
-			return one(kind, id)
+	}
+	return found
+}
+
+// resolveAll finds the nodes of one kind.
+func resolveAll(ctx context.Context, r pathlock.BatchResolver, kind string, nodes []lockspec.Node, found []pathlock.Resolution) {
+	var ids []string
+	for _, n := range nodes {
+		if n.Kind == kind {
+			ids = append(ids, n.ID)
 		}
-		all := several.ResolveAll(ctx, alike)
-		if len(all) != len(alike) {
-			return pathlock.Location{}, fmt.Errorf("middleware: the resolver for the kind %q was asked for %d ids and answered for %d", kind, len(alike), len(all))
+	}
+	all := r.ResolveAll(ctx, ids)
+	if len(all) != len(ids) {
+		err := fmt.Errorf("middleware: the resolver for the kind %q was asked for %d ids and answered for %d", kind, len(ids), len(all))
+		all = slices.Repeat([]pathlock.Resolution{{Err: err}}, len(ids))
+	}
+	for i, n := range nodes {
+		if n.Kind == kind {
+			found[i], all = all[0], all[1:]
 		}
-		for i, x := range all {
-			found[lockspec.ID{Kind: kind, ID: alike[i]}] = x
-		}
-		x := found[lockspec.ID{Kind: kind, ID: id}]
-		return x.Location, x.Err
 	}
 }

@@ -53,9 +53,6 @@ func (m *Locks) serve(ctx context.Context, c *gin.Context, locked bool) {
 		}
 		// Such as files of the form, which net/http removes for its own request.
 		*outer = *inner.WithContext(outer.Context())
-		if left := inner.Context(); left != ctx {
-			c.Request = outer.WithContext(&afterwards{Context: outer.Context(), values: left})
-		}
 	}()
 	c.Next()
 }
@@ -63,23 +60,4 @@ func (m *Locks) serve(ctx context.Context, c *gin.Context, locked bool) {
 // isUnderLocks reports whether a handler that [Locks.serveLocked] has called works under ctx.
 func (m *Locks) isUnderLocks(ctx context.Context) bool {
 	return m.locker.Serves(m.locker.Scope(ctx).Owner())
-}
-
-// afterwards is the context of a request after the release of its locks. It has the values that
-// were added under the locks, and ends with the context outside of them.
-type afterwards struct {
-	context.Context
-	values context.Context
-}
-
-// Value implements [context.Context].
-func (a *afterwards) Value(key any) any {
-	return gincontext.Value(a.Context, key, func() any {
-		switch value := a.values.Value(key).(type) {
-		case *pathlock.Scope, *gincontext.Request: // they end with the locks
-			return nil
-		default:
-			return value
-		}
-	})
 }

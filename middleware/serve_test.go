@@ -1,14 +1,11 @@
 package middleware_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
-	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -49,122 +46,30 @@ func (f *fixture) post(server *httptest.Server, path, contentType string, body i
 	return resp.StatusCode, string(answer)
 }
 
-func TestUploadedFilesAreRemovedAfterTheRequest(t *testing.T) {
-	temporary := t.TempDir()
-	t.Setenv("TMPDIR", temporary)
+// Outer middleware finds its own request, without the locks and with the form that the handler has
+// parsed.
+func TestOuterMiddlewareFindsItsRequestWithoutTheLocks(t *testing.T) {
 	f := newFixture(t, memstore.New(), middleware.Config{})
-	f.engine.MaxMultipartMemory = 1
-	stored := 0
-	f.handler = func(c *gin.Context) {
-		if _, err := c.FormFile("file"); err != nil {
-			t.Error(err)
+	locks := middleware.New(f.locker, f.nodes, middleware.Config{})
+	f.engine.POST("/outer/:id", func(c *gin.Context) {
+		original, owner := c.Request, f.locker.Scope(c.Request.Context()).Owner()
+		c.Next()
+		if c.Request != original || original.PostForm.Get("name") != "n" {
+			t.Error("the request is another, or the form that the handler parsed is not there")
 		}
-		files, err := os.ReadDir(temporary)
-		if stored = len(files); err != nil {
-			t.Error(err)
+		for what, of := range map[string]context.Context{"the request's": c.Request.Context(), "gin's": c} {
+			lock, err := f.locker.Acquire(of, pathlock.Request{Tree: plan, Gate: true, Wait: pathlock.NoWait})
+			if err != nil || f.locker.Scope(of).Owner() == owner {
+				t.Errorf("%s context still has an owner: %v", what, err)
+				continue
+			}
+			_ = lock.Release(c)
 		}
-		c.Status(http.StatusNoContent)
+	}, locks.Lock(lockspec.Delete(lockspec.Param("id"))), func(c *gin.Context) { c.String(http.StatusOK, c.PostForm("name")) })
+	if status, body := f.post(f.serve(), "/outer/3", "application/x-www-form-urlencoded", strings.NewReader("name=n")); status != http.StatusOK || body != "n" {
+		t.Errorf("answer %d: %s", status, body)
 	}
-	for _, path := range []string{"/form", "/query?parent=2"} {
-		var body bytes.Buffer
-		w := multipart.NewWriter(&body)
-		for name, value := range map[string]string{"parent": "2", "name": "n"} {
-			if err := w.WriteField(name, value); err != nil {
-				t.Fatal(err)
-			}
-		}
-		file, err := w.CreateFormFile("file", "big")
-		if err == nil {
-			_, err = file.Write(bytes.Repeat([]byte("x"), 1<<16))
-		}
-		if err != nil || w.Close() != nil {
-			t.Fatal(err)
-		}
-		server := f.serve()
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+path, &body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Content-Type", w.FormDataContentType())
-		req.Header.Set("X-Name", "h")
-		resp, err := server.Client().Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = resp.Body.Close()
-		server.Close() // waits for the end of the request
-		if resp.StatusCode != http.StatusNoContent || stored != 1 {
-			t.Errorf("%s: answer %d, %d files were stored meanwhile", path, resp.StatusCode, stored)
-		}
-		if left, err := os.ReadDir(temporary); err != nil || len(left) > 0 {
-			t.Errorf("%s: files are left: %v, %v", path, left, err)
-		}
-	}
-}
-
-type key string
-
-// What inner middleware does to the request is there for outer middleware afterwards, as it is
-// without locks; the locks are not.
-func TestOuterMiddlewareFindsWhatInnerOnesDid(t *testing.T) {
-	for _, fallback := range []bool{false, true} {
-		f := newFixture(t, memstore.New(), middleware.Config{})
-		locks := middleware.New(f.locker, f.nodes, middleware.Config{})
-		engine := gin.New()
-		engine.ContextWithFallback = fallback
-		var original *http.Request
-		engine.Use(func(c *gin.Context) {
-			ctx, cancel := context.WithCancel(context.WithValue(c.Request.Context(), key("outer"), "o"))
-			defer cancel()
-			c.Request = c.Request.WithContext(ctx)
-			original = c.Request
-			scope := f.locker.Scope(ctx)
-			c.Next()
-			after := c.Request.Context()
-			for name, want := range map[string]any{"outer": "o", "inner": "i", "overridden": "yes"} {
-				if got := after.Value(key(name)); got != want {
-					t.Errorf("the value %s is %v, want %v", name, got, want)
-				}
-			}
-			if after.Err() != nil {
-				t.Errorf("the context has ended: %v", context.Cause(after))
-			}
-			if original.PostForm.Get("name") != "n" || c.Request.PostForm.Get("name") != "n" {
-				t.Error("the form that the handler parsed is not there")
-			}
-			for what, of := range map[string]context.Context{"the request's": after, "gin's": c} {
-				lock, err := f.locker.Acquire(of, pathlock.Request{Tree: plan, Gate: true, Wait: pathlock.NoWait})
-				if err != nil {
-					t.Errorf("nothing can be locked with %s context: %v", what, err)
-					continue
-				}
-				if lock.Context().Value(key("inner")) != "i" && what == "the request's" {
-					t.Error("values are lost under a further lock")
-				}
-				_ = lock.Release(after)
-				if f.locker.Scope(of).Owner() == scope.Owner() {
-					t.Errorf("%s context still has an owner", what)
-				}
-			}
-			cancel()
-			if after.Err() == nil || !errors.Is(context.Cause(after), context.Canceled) {
-				t.Errorf("the context does not end with the outer one: %v", context.Cause(after))
-			}
-		})
-		engine.POST("/suites/:id", locks.Lock(lockspec.Delete(lockspec.Param("id"))), func(c *gin.Context) {
-			ctx := context.WithValue(context.WithValue(c.Request.Context(), key("inner"), "i"), key("overridden"), "yes")
-			c.Request = c.Request.WithContext(ctx)
-			c.Next()
-		}, func(c *gin.Context) {
-			c.String(http.StatusOK, c.PostForm("name"))
-		})
-		f.engine = engine
-		status, body := f.post(f.serve(), "/suites/3", "application/x-www-form-urlencoded", strings.NewReader("name=n"))
-		if status != http.StatusOK || body != "n" {
-			t.Errorf("answer %d: %s", status, body)
-		}
-		f.nothingLeft()
-	}
+	f.nothingLeft()
 }
 
 // gin's own context, its copies too, has the locks as long as the request holds them.

@@ -49,14 +49,10 @@ func (m *Locks) holdOf(ctx context.Context) *hold {
 }
 
 // attaches reports whether the hold of the request's token is to be attached: once one of the
-// requests is in its tree, and again if the request turns out to move a node there. An outer spec
-// may have attached it.
+// requests is in its tree. An outer spec may have attached it.
 func (v *visit) attaches(ctx context.Context, requests []pathlock.Request) bool {
-	if !v.carried.isFor(requests) {
+	if v.hold != nil || !v.carried.isFor(requests) {
 		return false
-	}
-	if v.hold != nil {
-		return v.turn == nil && v.movesInHold()
 	}
 	outer := v.holdOf(ctx)
 	return outer == nil || outer.token != v.carried.token
@@ -68,13 +64,6 @@ func (v *visit) attach(ctx context.Context) (context.Context, error) {
 	if v.isUnderLocks(v.c.Request.Context()) {
 		return ctx, errNestedToken
 	}
-	v.detach(ctx)
-	if v.movesInHold() {
-		if err := v.takeTurn(ctx); err != nil {
-			return ctx, err
-		}
-		ctx = v.turn.Context()
-	}
 	lock, err := v.locker.Attach(ctx, v.carried.token, pathlock.WithoutRenewal())
 	if err != nil {
 		return ctx, err
@@ -83,11 +72,8 @@ func (v *visit) attach(ctx context.Context) (context.Context, error) {
 	return context.WithValue(lock.Context(), holdKey{v.locker}, v.hold), nil
 }
 
-// detach leaves the hold in the lock store at the end of the request, and then ends its turn.
+// detach leaves the hold in the lock store at the end of the request.
 func (v *visit) detach(ctx context.Context) {
-	if v.turn != nil {
-		defer v.turn.ReleaseInBackground(ctx)
-	}
 	if v.hold == nil {
 		return
 	}

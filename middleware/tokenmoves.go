@@ -6,15 +6,13 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/bridge"
 )
 
 // A hold is on paths, but its holder means nodes. So a request that uses a hold, and moves a node
 // in which the hold has claims, first takes the same claims at the node's new path. They stay with
-// the hold if the node has moved.
+// the hold if the node has moved, beside those at the old path.
 
-// lookTimeout bounds how long the end of a request looks for a node that it may have moved, and
-// gives back what the hold needs no longer there. The rest of that goes to the background.
+// lookTimeout bounds how long the end of a request looks for a node that it may have moved.
 const lookTimeout = 2 * time.Second
 
 // claimsAhead returns the claims of the request's hold in the nodes of a tree that the request
@@ -55,9 +53,8 @@ func graft(p, from, to pathlock.Path) (pathlock.Path, error) {
 	return to, nil
 }
 
-// follow leaves with the hold what was taken for it at a node's new path, if the node has moved. It
-// then gives back what was left with the hold at the old path in the same way. If it cannot learn
-// where the node is, the hold keeps both until it ends: too much, but not too little.
+// follow leaves with the hold what was taken for it at a node's new path, if the node has moved, or
+// if follow cannot learn where it is: too much, but not too little.
 func (v *visit) follow(ctx context.Context, locks *held) {
 	if locks.along == nil {
 		return
@@ -69,20 +66,7 @@ func (v *visit) follow(ctx context.Context, locks *held) {
 		if errors.Is(err, pathlock.ErrNotFound) || err == nil && at == move.Node.Location {
 			continue
 		}
-		_, stayed := locks.along.Detach(ctx) // fails if the lock has been lost
-		if err == nil && stayed == nil && !v.sameKey(at.Path, move.Node.Path) {
-			bridge.LockOf[pathlock.Path](v.hold.lock.Context()).Vacate(ctx, move.Node.Path)
-		}
+		_, _ = locks.along.Detach(ctx) // fails if the lock has been lost
 		return
 	}
-}
-
-// sameKey reports whether two paths have the same lock key.
-func (v *visit) sameKey(a, b pathlock.Path) bool {
-	a, err := v.locker.Folded(a)
-	if err != nil {
-		return false
-	}
-	b, err = v.locker.Folded(b)
-	return err == nil && a == b
 }

@@ -10,11 +10,8 @@ import (
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
-// values finds the values of a spec's sources in one request. It reads the body for the first value
-// in it, and leaves it to the handler as if it had not been read.
-//
-// It looks for each value once per request, since the request does not change. [lockspec.Spec.IDs]
-// and [lockspec.Spec.Bind] always ask for the values in the same order, so it knows them by number.
+// values finds the values of a spec's sources in one request. It looks into the body for the first
+// value in it, and leaves it to the handler as if it had not been read.
 type values struct {
 	c      *gin.Context
 	spec   lockspec.Spec
@@ -23,35 +20,10 @@ type values struct {
 	read   bool
 	json   map[string]lockspec.JSONValue
 	form   *http.Request
-
-	known []known
-	next  int // the number of the next value
 }
-
-// known is what was found for a source.
-type known struct {
-	value string
-	ok    bool
-	err   error
-}
-
-// rewind makes the first value the next one.
-func (v *values) rewind() { v.next = 0 }
 
 // get is the [lockspec.Get] of the request.
 func (v *values) get(src lockspec.Source) (value string, ok bool, err error) {
-	if v.next == len(v.known) {
-		var k known
-		k.value, k.ok, k.err = v.find(src)
-		v.known = append(v.known, k)
-	}
-	k := v.known[v.next]
-	v.next++
-	return k.value, k.ok, k.err
-}
-
-// find looks for the value of a source.
-func (v *values) find(src lockspec.Source) (value string, ok bool, err error) {
 	switch src.From() {
 	case lockspec.FromParam:
 		value, ok = v.c.Params.Get(src.Name())

@@ -5,7 +5,6 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
@@ -14,16 +13,13 @@ type visit struct {
 	*Locks
 	c      *gin.Context
 	spec   lockspec.Spec
-	values *values
-	// ids are the request's, if a resolver finds several at once.
-	ids    []lockspec.ID
+	values lockspec.Values
 	budget budget
 	// carried is the request's token. hold is what it names, nil until the request uses it.
 	carried carried
 	hold    *hold
-	// moves are those of the latest plan. turn is that of the token, nil if the request needs none.
+	// moves are those of the latest plan.
 	moves []lockspec.Moved
-	turn  *pathlock.Lock
 	// note replaces the spec's, unless it is "".
 	note string
 	// authorized are the nodes of the latest call of [Config.Authorize].
@@ -63,7 +59,8 @@ func (m *Locks) runLocked(c *gin.Context, spec lockspec.Spec) {
 	}
 }
 
-// visit returns the visit of a request, with its token and its body read and nothing locked.
+// visit returns the visit of a request, with its token, its body and its values read and nothing
+// locked.
 func (m *Locks) visit(c *gin.Context, spec lockspec.Spec) (*visit, error) {
 	token, err := m.tokenOf(c)
 	if err != nil {
@@ -72,9 +69,11 @@ func (m *Locks) visit(c *gin.Context, spec lockspec.Spec) (*visit, error) {
 	if err := m.readAhead(c); err != nil {
 		return nil, err
 	}
-	return &visit{
-		Locks: m, c: c, spec: spec, values: &values{c: c, spec: spec, config: &m.config}, budget: newBudget(m.wait), carried: token,
-	}, nil
+	read, err := spec.Read((&values{c: c, spec: spec, config: &m.config}).get)
+	if err != nil {
+		return nil, err
+	}
+	return &visit{Locks: m, c: c, spec: spec, values: read, budget: newBudget(m.wait), carried: token}, nil
 }
 
 // isUnrouted reports whether gin has no route for the request and is about to say so. Middleware of

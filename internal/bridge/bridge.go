@@ -11,29 +11,19 @@ import "context"
 type OwnScope struct{ context.Context }
 
 // Lock is a lock that other code than its holder's watches over.
-type Lock[Path any] interface {
+type Lock interface {
 	// Abandon releases the lock as ReleaseInBackground does, and makes reason the cause with which
 	// the lock's context ends. What was acquired under that context keeps what it relies on until
 	// its own release. So a database transaction that the end of the context rolls back keeps it
 	// until the rollback is done.
 	Abandon(ctx context.Context, reason error)
-
-	// Vacate gives back what locks have left with an attached hold by Detach, if all of it is at or
-	// below a path. It serves holds that follow the nodes that their holders move: without it, what
-	// was taken at each place on the way would pile up. What the hold had at first stays, and so
-	// does what the holder has at the path in other locks. On a lock that is not attached it does
-	// nothing.
-	//
-	// It takes no longer than ctx and at most five seconds. What cannot be given back by then is
-	// released in the background. That includes everything where ctx has ended.
-	Vacate(ctx context.Context, p Path)
 }
 
 // LockKey is the key under which a lock's context has its [Lock].
 type LockKey struct{}
 
 // LockOf returns the lock whose context, or one that was derived from it, ctx is.
-func LockOf[Path any](ctx context.Context) Lock[Path] {
-	lock, _ := ctx.Value(LockKey{}).(Lock[Path])
+func LockOf(ctx context.Context) Lock {
+	lock, _ := ctx.Value(LockKey{}).(Lock)
 	return lock
 }

@@ -151,25 +151,25 @@ func (j *joined) Value(key any) any {
 	if key == (joinedKey{}) {
 		return j
 	}
-	return Value(j.Context, key, func() any { return j.request.valueOf(j.values, key) })
+	return value(j.Context, key, func() any { return j.request.valueOf(j.values, key) })
 }
 
-// Value returns the value for key of a context that has the values of one context and ends with
+// value returns the value for key of a context that has the values of one context and ends with
 // another. The standard library finds a context's cancellation by a key of type *int, and must find
 // that of ends alone. Other packages may have keys of this type too.
-func Value(ends context.Context, key any, values func() any) any {
+func value(ends context.Context, key any, values func() any) any {
 	if _, ok := key.(*int); ok {
-		if value := ends.Value(key); value != nil {
-			return value
+		if found := ends.Value(key); found != nil {
+			return found
 		}
-		value := values()
-		if _, ok := value.(context.Context); ok {
+		found := values()
+		if _, ok := found.(context.Context); ok {
 			return nil
 		}
-		return value
+		return found
 	}
-	if value := values(); value != nil {
-		return value
+	if found := values(); found != nil {
+		return found
 	}
 	return ends.Value(key)
 }

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
-	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -81,39 +80,6 @@ func valued(ctx context.Context) context.Context {
 	return context.WithValue(ctx, userKey("own"), "its")
 }
 
-func TestJoinedContextsKeepTheEarliestDeadline(t *testing.T) {
-	onBoth(t, func(t *testing.T, fallback bool) {
-		for _, of := range []struct{ request, own time.Duration }{{time.Hour, time.Minute}, {time.Minute, time.Hour}} {
-			now := time.Now()
-			request, cancel := context.WithDeadline(t.Context(), now.Add(of.request))
-			defer cancel()
-			inner, _ := gincontext.New(request)
-			ctx, cancel := context.WithDeadline(newGin(inner, fallback), now.Add(of.own))
-			defer cancel()
-			if got, ok := gincontext.Join(ctx).Deadline(); !ok || !got.Equal(now.Add(time.Minute)) {
-				t.Errorf("%v: the deadline is in %v, %v", of, got.Sub(now), ok)
-			}
-		}
-	})
-}
-
-// What a handler does to its request counts for gin's own context.
-func TestTheRequestsContextAsItIsNowCounts(t *testing.T) {
-	onBoth(t, func(t *testing.T, fallback bool) {
-		inner, _ := gincontext.New(t.Context())
-		c := newGin(inner, fallback)
-		joined := gincontext.Join(c)
-		limited, cancel := context.WithCancel(gincontext.Join(c.Copy())) // as a lock's that was taken by a copy
-		c.Request = c.Request.WithContext(limited)
-		again := gincontext.Join(c)
-		cancel()
-		<-again.Done()
-		if joined.Err() != nil || again == context.Context(c) {
-			t.Errorf("the first has ended (%v), or gin's own is handed out", joined.Err())
-		}
-	})
-}
-
 func TestValuesAreLookedUpInTheRequestToo(t *testing.T) {
 	onBoth(t, func(t *testing.T, fallback bool) {
 		inner, running := gincontext.New(context.WithValue(t.Context(), userKey("k"), "the request's"))
@@ -131,20 +97,6 @@ func TestValuesAreLookedUpInTheRequestToo(t *testing.T) {
 			t.Error("the request is found though it is over")
 		}
 	})
-}
-
-func TestOtherContextsAreLeftAlone(t *testing.T) {
-	inner, _ := gincontext.New(t.Context())
-	for what, ctx := range map[string]context.Context{
-		"a request's":           inner,
-		"gin's without request": gin.CreateTestContextOnly(httptest.NewRecorder(), gin.New()),
-		"gin's elsewhere":       newGin(t.Context(), true),
-		"one with gin's key":    context.WithValue(inner, gin.ContextKey, context.Background()), //nolint:staticcheck // as gin names itself
-	} {
-		if gincontext.Join(ctx) != ctx || gincontext.Lookup(ctx, userKey("k")) != nil {
-			t.Errorf("%s is joined", what)
-		}
-	}
 }
 
 // Under the race detector, this fails if anybody asks gin's context once its request is over: gin

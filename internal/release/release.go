@@ -14,8 +14,7 @@ const (
 	lastPause  = time.Second
 )
 
-// Pending are the releases under way. Those of an equal key can be awaited together. The zero
-// Pending has none.
+// Pending are the releases under way. Those of an equal key go together. The zero Pending has none.
 type Pending[K comparable] struct {
 	mu       sync.Mutex
 	underWay map[K]map[*release]struct{}
@@ -29,14 +28,8 @@ type Pending[K comparable] struct {
 // release is a first try, or a retry until nothing is left to release. Between the tries of a retry
 // there is a timer and no goroutine.
 type release struct {
-	ended chan struct{} // closed after the last try
-
-	// The rest is a retry's.
-	try   func() (over bool)
-	mu    sync.Mutex
-	pause time.Duration
-	timer *time.Timer   // nil for a first try
-	tried chan struct{} // closed at the end of the next try, or of the one under way
+	retries bool
+	ended   chan struct{}
 }
 
 // Begin enters a first try, whose end the caller reports by end. It returns nil after Close.
@@ -46,27 +39,30 @@ func (p *Pending[K]) Begin(key K) (end func()) {
 	if p.closed {
 		return nil
 	}
-	r := &release{ended: make(chan struct{})}
-	p.add(key, r)
+	r := p.add(key, false)
 	return func() { p.remove(key, r) }
 }
 
 // Retry calls try after a pause, and again and again until it returns true.
 func (p *Pending[K]) Retry(key K, try func() (over bool)) {
-	r := &release{ended: make(chan struct{}), tried: make(chan struct{}), try: try, pause: firstPause}
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	p.mu.Lock()
-	p.add(key, r)
-	p.mu.Unlock()
-	r.timer = time.AfterFunc(r.pause, func() {
-		if r.again() {
+	defer p.mu.Unlock()
+	r := p.add(key, true)
+	pause := firstPause
+	var again func()
+	again = func() {
+		if try() {
 			p.remove(key, r)
+			return
 		}
-	})
+		pause = min(2*pause, lastPause)
+		time.AfterFunc(pause, again)
+	}
+	time.AfterFunc(pause, again)
 }
 
-func (p *Pending[K]) add(key K, r *release) {
+func (p *Pending[K]) add(key K, retries bool) *release {
+	r := &release{retries, make(chan struct{})}
 	if p.underWay == nil {
 		p.underWay = make(map[K]map[*release]struct{})
 	}
@@ -74,6 +70,7 @@ func (p *Pending[K]) add(key K, r *release) {
 		p.underWay[key] = make(map[*release]struct{})
 	}
 	p.underWay[key][r] = struct{}{}
+	return r
 }
 
 func (p *Pending[K]) remove(key K, r *release) {
@@ -85,63 +82,30 @@ func (p *Pending[K]) remove(key K, r *release) {
 	close(r.ended)
 }
 
-// again tries once more, and sets the timer for the next try unless it was the last.
-func (r *release) again() (over bool) {
-	over = r.try()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	close(r.tried)
-	if !over {
-		r.tried = make(chan struct{})
-		r.pause = min(2*r.pause, lastPause)
-		r.timer.Reset(r.pause)
-	}
-	return over
-}
+// Tries are some first tries that were under way at one moment.
+type Tries []<-chan struct{}
 
-// next begins the next try of a retry unless one is under way. It returns a channel that is closed
-// at the end of that try.
-func (r *release) next() <-chan struct{} {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.try == nil {
-		return r.ended
-	}
-	if r.timer.Stop() {
-		r.timer.Reset(0)
-	}
-	return r.tried
-}
-
-// Releases are some that were under way at one moment.
-type Releases []*release
-
-// UnderWay returns the releases of a key.
-func (p *Pending[K]) UnderWay(key K) (all Releases) {
+// UnderWay returns the first tries of a key, and how many releases of it are retried.
+func (p *Pending[K]) UnderWay(key K) (tries Tries, retried int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for r := range p.underWay[key] {
-		all = append(all, r)
+		if r.retries {
+			retried++
+		} else {
+			tries = append(tries, r.ended)
+		}
 	}
-	return all
+	return tries, retried
 }
 
-// Wait waits until the first tries have ended and each retry has been tried once more, or until ctx
-// has ended. It returns how many are left.
-func (all Releases) Wait(ctx context.Context) (left int) {
-	tries := make([]<-chan struct{}, len(all))
-	for i, r := range all {
-		tries[i] = r.next()
-	}
-	return wait(ctx, tries)
-}
-
-func wait(ctx context.Context, all []<-chan struct{}) (left int) {
-	for i, ended := range all {
+// Wait waits until the tries have ended, or until ctx has. It returns how many are left.
+func (t Tries) Wait(ctx context.Context) (left int) {
+	for i, ended := range t {
 		select {
 		case <-ended:
 		case <-ctx.Done():
-			return len(all) - i
+			return len(t) - i
 		}
 	}
 	return 0
@@ -163,7 +127,7 @@ func (p *Pending[K]) Close(ctx context.Context) (left, failed int, why error) {
 		p.mu.Lock()
 		p.closed = true
 		failed, why = p.failed, p.why
-		var all []<-chan struct{}
+		var all Tries
 		for _, releases := range p.underWay {
 			for r := range releases {
 				all = append(all, r.ended)
@@ -171,7 +135,7 @@ func (p *Pending[K]) Close(ctx context.Context) (left, failed int, why error) {
 		}
 		p.mu.Unlock()
 		// A release that fails begins a retry.
-		if left = wait(ctx, all); left > 0 || len(all) == 0 {
+		if left = all.Wait(ctx); left > 0 || len(all) == 0 {
 			return left, failed, why
 		}
 	}
