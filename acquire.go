@@ -96,7 +96,14 @@ func (l *Locker) ask(parent context.Context, scope *Scope, a prepared) (*Lock, e
 			l.observers.tell(ctx, "Waiting", Observer.Waiting, event)
 		}
 	}
+	answered := false
+	defer func() {
+		if !answered {
+			_ = l.refuse(ctx, scope, a, start, errStorePanicked)
+		}
+	}()
 	grant, sent, err := l.send(ctx, scope, acquisition)
+	answered = true
 	if err != nil {
 		return nil, l.refuse(ctx, scope, a, start, withCause(parent, err))
 	}
@@ -116,6 +123,9 @@ func (l *Locker) ask(parent context.Context, scope *Scope, a prepared) (*Lock, e
 	}
 	return lock, nil
 }
+
+// errStorePanicked is what observers learn of an acquisition that a panic of the store has ended.
+var errStorePanicked = fmt.Errorf("%w: it panicked", ErrUnavailable)
 
 // withCause adds the context's cause to an error that says only that ctx has ended.
 func withCause(ctx context.Context, err error) error {

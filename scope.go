@@ -53,8 +53,8 @@ const (
 	ownerLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 )
 
-// isDetachedOwner reports whether a text has the form of newDetachedOwner's. The checksum of a token
-// is no secret, so a client can make a token of any text, which stores must not see.
+// isDetachedOwner reports whether a text has the form of newDetachedOwner's. The checksum of a
+// token is no secret: a client can make a token of any text, which stores must not see.
 func isDetachedOwner(s string) bool {
 	rest, ok := strings.CutPrefix(s, detachedMark)
 	return ok && len(rest) == ownerBytes && strings.Trim(rest, ownerLetters) == ""

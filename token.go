@@ -145,9 +145,9 @@ type attaching struct {
 // Attach makes the hold that a token names a lock again, in this process. The process renews it as
 // it does any other, for the lease that [WithLease] states, unless [WithoutRenewal] is given. An
 // acquisition under the lock's context re-enters. What else it takes in the token's tree belongs to
-// the hold's owner, and has a lease of its own, which this process renews as that of any other lock.
-// If the process dies, that ends one lease later, and the hold lives on. It ends with the hold at
-// the latest.
+// the hold's owner, and has a lease of its own, which this process renews as that of any other
+// lock. If the process dies, that ends one lease later, and the hold lives on. It ends with the
+// hold at the latest.
 //
 // Any number of processes may attach a token at once. They are one owner, and do not wait for each
 // other. The first to release the lock ends the hold for all, as soon as nothing acquired under

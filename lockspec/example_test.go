@@ -22,7 +22,7 @@ func at(nodes []lockspec.Node) []pathlock.Resolution {
 func ExampleSpec() {
 	spec := lockspec.Rename(lockspec.Param("id"), lockspec.JSON("name"))
 
-	// The middleware package reads and finds for gin; this is PATCH /suites/7 with {"name":"smoke"}.
+	// Package middleware does this for gin. The request has the body {"name": "smoke"}.
 	values, err := spec.Read(func(src lockspec.Source) (string, bool, error) {
 		if src.From() == lockspec.FromJSON {
 			values, err := lockspec.JSONFields([]byte(`{"name": "smoke"}`), src.Name())

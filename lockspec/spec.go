@@ -117,7 +117,7 @@ func None(reason string) Spec {
 }
 
 // All does what each of the specs does. It takes gates in the order in which they are listed here:
-// see [Spec.Bind].
+// see [Values.Bind].
 func All(specs ...Spec) Spec {
 	var all Spec
 	var notes, reasons []string

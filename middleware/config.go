@@ -47,8 +47,8 @@ type Config struct {
 	Token func(r *http.Request) pathlock.Token
 
 	// RequestID returns the id of a request, as the program's log has it. People who look at the
-	// locks see it: see [pathlock.Origin]. The default is the header X-Request-Id of the request or,
-	// if it has none, of the response, where middleware that makes ids puts them.
+	// locks see it: see [pathlock.Origin]. The default is the header X-Request-Id of the request,
+	// or else that of the response, where middleware that makes ids puts them.
 	RequestID func(c *gin.Context) string
 
 	// Redact removes from a refusal what the client must not see: the path, the holder, and what

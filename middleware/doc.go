@@ -18,8 +18,8 @@
 // than [Config.MaxHold], with [ErrHeldTooLong]. gin's own context, c, carries the locks too,
 // whatever gin's ContextWithFallback says, until the request is over; so do its copies.
 //
-// Afterwards, outer middleware finds the request as it would without locks: with the parsed form
-// and the values that inner middleware put into its context, and without the locks.
+// Afterwards, outer middleware finds its own request, with the parsed form, and without the locks
+// and whatever else inner middleware put into its context.
 //
 // # Locks that outlive a request
 //
@@ -29,7 +29,8 @@
 // others learn who the holder is. The hold stays when the request ends.
 //
 // When the holder moves a node, the hold goes along, where the spec knows the new path: the request
-// first locks there what the hold has, and leaves it with the hold if the node has moved.
+// first locks there what the hold has, and leaves it with the hold if the node has moved. Of two
+// requests that move a node at once, the hold may miss the second.
 //
 // Requests with one token are one owner, in every tree that they lock in. If specs are nested and
 // only an inner one locks in the token's tree, the request is refused: put the specs into one by

@@ -75,17 +75,27 @@ func (v *values) wantBody() error {
 	return nil
 }
 
-// wantType refuses a body of another type than those in want, and one that gin takes for another
-// type: gin compares what is before the first space or semicolon byte by byte.
+// wantType refuses a body of another type than those in want. gin compares what is before the first
+// space or semicolon byte by byte. So wantType rewrites a header that means one of the types by RFC
+// 9110, in capitals for example.
 func (v *values) wantType(want []string) error {
-	said := v.c.Request.Header.Values("Content-Type")
-	if len(said) == 1 {
-		parsed, params, err := mime.ParseMediaType(said[0])
-		if err == nil && parsed == v.c.ContentType() && slices.Contains(want, parsed) && isUTF8(params["charset"]) {
-			return nil
-		}
+	header := v.c.Request.Header
+	said := header.Values("Content-Type")
+	if len(said) != 1 {
+		return unsupported(said, want)
 	}
-	return unsupported(said, want)
+	parsed, params, err := mime.ParseMediaType(said[0])
+	if err != nil || !slices.Contains(want, parsed) || !isUTF8(params["charset"]) {
+		return unsupported(said, want)
+	}
+	if parsed != v.c.ContentType() {
+		rewritten := mime.FormatMediaType(parsed, params)
+		if rewritten == "" {
+			return unsupported(said, want)
+		}
+		header.Set("Content-Type", rewritten)
+	}
+	return nil
 }
 
 // isUTF8 reports whether text in this character set may be read as UTF-8.
