@@ -92,7 +92,9 @@ func TestLockWaitsAsLongAsItsContext(t *testing.T) {
 			t.Errorf("TryLockFor a minute waited %v", waited)
 		}
 		began = time.Now()
-		refused(t.Context(), t, m.TryLock)
+		for _, try := range []func(context.Context) (*pathlock.Lock, error){m.TryLock, tryFor(m, 0), tryFor(m, -time.Hour)} {
+			refused(t.Context(), t, try)
+		}
 		if waited := time.Since(began); waited != 0 {
 			t.Errorf("TryLock waited %v", waited)
 		}

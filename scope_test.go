@@ -136,6 +136,32 @@ func TestGateCoversEverythingInTheTree(t *testing.T) {
 	free(t, l, "X /", true)
 }
 
+// Between a gate and a node, the root is where two conflict.
+func TestAGateConflictsAtTheRoot(t *testing.T) {
+	l, _ := newLocker()
+	for _, tt := range []struct {
+		held, asked pathlock.Request
+		mode        pathlock.Mode
+	}{
+		{request(t, "X /a"), pathlock.Request{Gate: true}, pathlock.ModeIX},
+		{pathlock.Request{Tree: tree(t, "plan"), Gate: true}, request(t, "X /a"), pathlock.ModeX},
+	} {
+		lock, err := l.Acquire(t.Context(), tt.held)
+		if err != nil {
+			t.Fatal(err)
+		}
+		snapshot, err := l.Snapshot(t.Context(), lock.Tree())
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := snapshot.InTheWay("", tt.asked.Gate, tt.asked.Claims)
+		if len(found) != 1 || !found[0].Path.IsRoot() || found[0].Mode != tt.mode {
+			t.Errorf("in the way: %+v, want %v at the root", found, tt.mode)
+		}
+		release(t, lock)
+	}
+}
+
 func TestServesKnowsWhoseHandlersRun(t *testing.T) {
 	l, _ := newLocker()
 	lock := acquire(t.Context(), t, l, "X /a")
