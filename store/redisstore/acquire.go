@@ -31,7 +31,7 @@ func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 	r := &request{
 		Acquisition: req,
 		set:         newClaimSet(req.Gate, req.Claims),
-		keys:        s.keys.of(req.Tree),
+		keys:        s.keys.about(keyOf(req)),
 		what:        calls.Operation{Verb: "acquire", Tree: req.Tree},
 		began:       began,
 		until:       began.Add(min(max(req.Wait, 0), forever)).Add(s.config.timeout),
@@ -50,7 +50,7 @@ func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 	if req.Wait <= 0 {
 		return s.askOnce(ctx, r)
 	}
-	w := s.listener.Join(r.call.Key)
+	w := s.listener.Join()
 	defer s.listener.Leave(w)
 	return s.wait(ctx, r, w)
 }
@@ -171,16 +171,11 @@ func (s *Store) decided(ctx context.Context, r *request, answer lua.Reply, asked
 	}
 }
 
-// granted returns a grant. It gives the grant back if ctx has ended meanwhile, or if too few
-// replicas have it.
+// granted returns a grant. It gives the grant back if ctx has ended meanwhile.
 func (s *Store) granted(ctx context.Context, r *request, fence uint64, asked time.Time) (pathlock.Grant, error) {
 	if ctx.Err() != nil {
 		s.calls.Undo(r.grace(ctx), r.call)
 		return pathlock.Grant{}, calls.Interrupted(ctx, r.what)
-	}
-	if err := s.replicate(ctx, r); err != nil {
-		s.calls.Undo(r.grace(ctx), r.call)
-		return pathlock.Grant{}, err
 	}
 	return pathlock.Grant{Fence: fence, Asked: asked}, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/redisstore/internal/calls"
 	"github.com/pathlock-go/pathlock/store/redisstore/internal/lua"
 )
 
@@ -112,32 +113,29 @@ return '0'`)
 
 // A script in two: what its early part answers, and what the rest of it would.
 var (
-	acquireInTwo = inTwo(earlyAcquireLua, acquireLua)
-	releaseInTwo = inTwo(earlyReleaseLua, releaseLua)
+	acquireInTwo = inTwo("acquire")
+	releaseInTwo = inTwo("release")
 )
 
-func inTwo(early, own string) [2]lua.Script {
-	return [2]lua.Script{
-		lua.NewScript(assemble(early, "return { 'left to the rest' }", nil)),
-		lua.NewScript(assemble("", own, library)),
-	}
+func inTwo(name string) [2]lua.Script {
+	return [2]lua.Script{assemble(scriptText("early/"+name), "return { 'left to the rest' }"), assemble("", scriptText(name))}
 }
 
 // compare asks both parts of a script, in copies of the tree, and counts what is answered early.
-func (c *chaos) compare(parts [2]lua.Script, count *int, args ...any) {
+func (c *chaos) compare(parts [2]lua.Script, count *int, k calls.Key, args ...any) {
 	c.t.Helper()
 	var answers, tables [2]string
 	for i := range parts {
-		twin := newTree(c.t)
-		keys := c.store.keys.of(twin)
-		c.done(copyTree.Run(c.t.Context(), c.store.client, slices.Concat(c.store.keys.of(c.tree), keys)).Err())
+		twin := calls.Key{Tree: newTree(c.t), Owner: k.Owner, Grant: k.Grant}
+		keys := c.store.keys.about(twin)
+		c.done(copyTree.Run(c.t.Context(), c.store.client, slices.Concat(c.store.keys.about(k), keys)).Err())
 		got, err := parts[i].Ask(c.t.Context(), c.store.client, keys, args...)
 		c.done(err)
 		if got.Status == "left to the rest" {
 			return
 		}
 		answers[i], tables[i] = got.Status, c.table(keys)
-		requireConsistent(c.t, c.store, twin)
+		requireConsistent(c.t, c.store, twin.Tree)
 		c.done(c.store.client.Del(c.t.Context(), keys...).Err())
 	}
 	*count++
@@ -204,13 +202,13 @@ func (c *chaos) live() string {
 			c.made = slices.Delete(c.made, i, i+1)
 		}
 		if !c.failing {
-			c.compare(releaseInTwo, &c.early.released, string(req.Owner), string(req.Grant))
+			c.compare(releaseInTwo, &c.early.released, keyOf(req), string(req.Owner), string(req.Grant))
 		}
 		c.done(c.store.Release(c.t.Context(), c.tree, req.Owner, req.Grant))
 		return fmt.Sprintf("release %+v", req)
 	case n < 88:
 		req := c.made[c.rng.IntN(len(c.made))]
-		c.done(c.store.withdraw(c.t.Context(), keyOf(req), 0))
+		c.done(c.store.withdraw(c.t.Context(), keyOf(req), time.Duration(c.rng.IntN(2))*age))
 		return fmt.Sprintf("withdraw %+v", req)
 	case n < 92:
 		lease := pathlock.Lease{Owner: anybody, For: time.Duration(1+c.rng.IntN(4)) * age}
@@ -249,9 +247,9 @@ const age = 1000 * time.Second
 func (c *chaos) ask(req pathlock.Acquisition) lua.Reply {
 	args := acquisition(req, c.waits[req.Grant])
 	if !c.failing {
-		c.compare(acquireInTwo, &c.early.acquired, args...)
+		c.compare(acquireInTwo, &c.early.acquired, keyOf(req), args...)
 	}
-	got, err := c.store.scripts.acquire.Ask(c.t.Context(), c.store.client, c.store.keys.of(c.tree), args...)
+	got, err := c.store.scripts.acquire.Ask(c.t.Context(), c.store.client, c.store.keys.about(keyOf(req)), args...)
 	if err != nil {
 		c.failed = req
 	}
@@ -289,9 +287,7 @@ func (c *chaos) request(by pathlock.Owner) pathlock.Acquisition {
 		}
 		req.Claims = append(req.Claims, pathlock.Claim{Path: p, Mode: pathlock.Modes()[c.rng.IntN(5)]})
 	}
-	if c.rng.IntN(4) > 0 { // most are as a Locker makes them
-		req.Claims = pathlock.Normalize(req.Claims...)
-	}
+	req.Claims = pathlock.Normalize(req.Claims...)
 	req.Gate = c.rng.IntN(20) == 0
 	req.Held = c.rng.IntN(4) == 0
 	req.Apart = req.Held && c.rng.IntN(2) == 0

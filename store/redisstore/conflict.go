@@ -46,9 +46,8 @@ func (s *Store) deadlock(ctx context.Context, r *request, i int, other pathlock.
 // somebody else's gate keeps out fails at its topmost claim.
 func (r *request) target(i int) (pathlock.Path, pathlock.Mode) {
 	switch {
-	case i > 1 && i-2 < len(r.set.origin):
-		c := r.set.origin[i-2]
-		return c.Path, c.Mode
+	case i > 1 && i-2 < len(r.Claims):
+		return r.Claims[i-2].Path, r.Claims[i-2].Mode
 	case r.Gate:
 		return pathlock.Root(), pathlock.ModeX
 	default:

@@ -14,15 +14,21 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// tableImage reads all keys of a tree at one instant.
+// tableImage reads all keys of a tree at one instant. A record is its field, the id of the grant or
+// request, the owner and the claims.
 var tableImage = redis.NewScript(`
 local ends = {}
 for i = 1, 3 do ends[i] = redis.call('PEXPIRETIME', KEYS[i]) end
-local time = redis.call('TIME')
+local time, fields, records = redis.call('TIME'), redis.call('HGETALL', KEYS[1]), {}
+for i = 1, #fields, 2 do
+  local kind = string.sub(fields[i], 1, 1)
+  for _, r in ipairs((kind == 'o' or kind == 'w') and { cmsgpack.unpack(fields[i + 1]) } or {}) do
+    records[#records + 1] = { fields[i], r.id, r.owner or string.sub(fields[i], 2), r.claims }
+  end
+end
 return {
-  redis.call('HGETALL', KEYS[1]), redis.call('ZRANGE', KEYS[2], '0', '-1', 'WITHSCORES'),
-  redis.call('ZRANGE', KEYS[3], '0', '-1'), redis.call('GET', KEYS[5]) or '', ends,
-  string.format('%d', time[1] * 1000 + math.floor(time[2] / 1000)),
+  fields, redis.call('ZRANGE', KEYS[2], '0', '-1', 'WITHSCORES'), redis.call('ZRANGE', KEYS[3], '0', '-1'), records,
+  redis.call('GET', KEYS[5]) or '', ends, string.format('%d', time[1] * 1000 + math.floor(time[2] / 1000)),
 }`)
 
 // loneDeadline is a fault that does no harm: a script that fails may leave it until the lease ends.
@@ -48,91 +54,62 @@ func inconsistencies(ctx context.Context, t testing.TB, s *Store, tree pathlock.
 		t.Fatal(err)
 	}
 	complain := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
-	pairs, _ := parseStrings(answer[0])
-	fields := map[string]string{}
-	for p := range slices.Chunk(pairs, 2) {
-		fields[p[0]] = p[1]
-	}
-	scored, _ := parseStrings(answer[1])
-	deadlines := map[string]string{}
-	for p := range slices.Chunk(scored, 2) {
-		deadlines[p[0]] = p[1]
-	}
+	fields, deadlines := pairsOf(answer[0]), pairsOf(answer[1])
 	queued := map[string]bool{}
 	for _, member := range answer[2].([]any) {
 		queued[member.(string)] = true
 	}
-	gate := answer[3].(string)
-
-	for member := range deadlines {
-		if member[0] == 't' {
-			delete(deadlines, member)
-			if _, there := fields[member]; !there {
-				complain("a withdrawn request is half forgotten: %s", member)
-			}
-			delete(fields, member)
-		}
-	}
+	gate := answer[4].(string)
 
 	// What the records say.
-	waiting := map[string]int{}                 // node -> bits of the modes in which it is waited for
-	nodes := map[string]map[pathlock.Mode]int{} // node -> mode -> owners
+	held := map[string]map[string]pathlock.Mode{} // owner's field -> node -> mode
+	waiting := map[string]int{}                   // node -> bits of the modes in which it is waited for
+	nodes := map[string]map[pathlock.Mode]int{}   // node -> mode -> owners
 	hasGate, gateEnds := "", int64(0)
 	apart := map[string]bool{} // what the deadlines may have for each grant
-	holds := map[string]bool{}
 	wantDeadlines, wantQueue, wantTickets := map[string]bool{}, map[string]bool{}, map[string][]string{}
-	for field, value := range fields {
-		if field[0] != 'o' {
-			continue
-		}
-		owner := field[1:]
-		holds[owner] = true
+	for _, record := range answer[3].([]any) {
+		r, _ := parseStrings(record)
+		field, id, owner, claims := r[0], r[1], r[2], r[3]
 		wantDeadlines[field] = true
-		record, err := decodeRecord(value)
-		if err != nil || len(record) == 0 || len(record)%6 != 0 {
-			complain("owner %s: record of %d fields, error %v", owner, len(record), err)
-			continue
+		if field[0] == 'w' {
+			continue // the owners' are first
 		}
-		modes := map[string]pathlock.Mode{}
-		for g := range slices.Chunk(record, 6) {
-			own := apartMember(pathlock.Owner(owner), pathlock.GrantID(g[0]))
-			apart[own] = true
-			if strings.HasPrefix(g[3], gateNode+"5") {
-				ends, _ := strconv.ParseInt(deadlines[field], 10, 64)
-				if end, err := strconv.ParseInt(deadlines[own], 10, 64); err == nil {
-					ends = min(ends, end)
-				}
-				gateEnds = max(gateEnds, ends)
+		own := fmt.Sprintf("g%d:%s%s", len(owner), owner, id)
+		apart[own] = true
+		if strings.HasPrefix(claims, gateNode+"5") {
+			ends := number(deadlines[field])
+			if deadlines[own] != "" {
+				ends = min(ends, number(deadlines[own]))
 			}
-			for claim := range slices.Chunk([]byte(g[3]), len(gateNode)+1) {
-				name := string(claim[:len(gateNode)])
-				modes[name] = pathlock.Supremum(modes[name], pathlock.Mode(claim[len(gateNode)]-'0'))
-			}
+			hasGate, gateEnds = owner, max(gateEnds, ends)
 		}
+		if held[field] == nil {
+			held[field] = map[string]pathlock.Mode{}
+		}
+		for claim := range slices.Chunk([]byte(claims), claimBytes) {
+			name := string(claim[:len(gateNode)])
+			held[field][name] = pathlock.Supremum(held[field][name], pathlock.Mode(claim[len(gateNode)]-'0'))
+		}
+	}
+	for _, modes := range held {
 		for name, mode := range modes {
 			if nodes[name] == nil {
 				nodes[name] = map[pathlock.Mode]int{}
 			}
 			nodes[name][mode]++
 		}
-		if modes[gateNode] == pathlock.ModeX {
-			hasGate = owner
-		}
 	}
-	for field, value := range fields {
+	for _, record := range answer[3].([]any) {
+		r, _ := parseStrings(record)
+		field, owner, claims := r[0], r[2], r[3]
 		if field[0] != 'w' {
 			continue
 		}
-		record, err := decodeRecord(value)
-		if err != nil || len(record) != requestFields {
-			complain("waiter %s: record of %d fields, error %v", field, len(record), err)
-			continue
-		}
-		owner, ticket := record[0], field[1:]
-		wantDeadlines[field] = true
+		ticket := field[1:]
 		wantTickets[owner] = append(wantTickets[owner], ticket)
-		converts := holds[owner] || strings.HasPrefix(gate, gateToken(pathlock.Owner(owner)))
-		for claim := range slices.Chunk([]byte(record[8]), len(gateNode)+1) {
+		converts := held["o"+owner] != nil || strings.HasPrefix(gate, gateToken(pathlock.Owner(owner)))
+		for claim := range slices.Chunk([]byte(claims), claimBytes) {
 			wantQueue[string(claim)+ticket] = true
 			if converts {
 				wantQueue["c"+string(claim)+ticket+owner] = true
@@ -163,15 +140,14 @@ func inconsistencies(ctx context.Context, t testing.TB, s *Store, tree pathlock.
 	}
 	gateWaits := slices.ContainsFunc(slices.Collect(maps.Keys(queued)), func(m string) bool { return strings.HasPrefix(m, gateNode+"5") })
 	library := ""
-	if gateWaits || fields["x"] != "" {
+	if gateWaits {
 		library = "1"
 	}
 	if fields["l"] != library {
 		complain("no script is at work, and yet field l is %q, want %q", fields["l"], library)
 	}
 	for field := range fields {
-		known := nodes[field] != nil || waiting[field] != 0 || strings.ContainsAny(field[:1], "ow") ||
-			slices.Contains([]string{"k", "l", "x"}, field)
+		known := nodes[field] != nil || waiting[field] != 0 || wantDeadlines[field] || field == "k" || field == "l"
 		if !known && (field[0] != 'r' || wantTickets[field[1:]] == nil) {
 			complain("stray field %q", field)
 		}
@@ -197,23 +173,21 @@ func inconsistencies(ctx context.Context, t testing.TB, s *Store, tree pathlock.
 			complain("a record without a deadline: %s", member)
 		}
 	}
-	now, _ := strconv.ParseInt(answer[5].(string), 10, 64)
-	if hasGate != "" && gateEnds > now && !strings.HasPrefix(gate, gateToken(pathlock.Owner(hasGate))) {
+	if hasGate != "" && gateEnds > number(answer[6].(string)) && !strings.HasPrefix(gate, gateToken(pathlock.Owner(hasGate))) {
 		complain("owner %s has the gate, its key is %q", hasGate, gate)
 	}
 	var ends []int64 // of the keys that there are
-	for _, end := range answer[4].([]any) {
+	for _, end := range answer[5].([]any) {
 		if end.(int64) != -2 {
 			ends = append(ends, end.(int64))
 		}
 	}
 	last := int64(0)
 	for _, deadline := range deadlines {
-		at, _ := strconv.ParseInt(deadline, 10, 64)
-		last = max(last, at)
+		last = max(last, number(deadline))
 	}
 	if len(ends) > 0 && (slices.Min(ends) < last || slices.Max(ends) != slices.Min(ends)) {
-		complain("%s: locks, deadlines and queue at %v, the last lease at %d", keysApart, answer[4], last)
+		complain("%s: locks, deadlines and queue at %v, the last lease at %d", keysApart, answer[5], last)
 	}
 	if len(deadlines) == 0 && (len(fields) > 0 || len(queued) > 0) {
 		complain("left behind: %v %v", fields, queued)
@@ -235,6 +209,18 @@ func parseStrings(answer any) ([]string, error) {
 	}
 	return all, nil
 }
+
+// pairsOf reads an array of names and values.
+func pairsOf(answer any) map[string]string {
+	all, _ := parseStrings(answer)
+	values := map[string]string{}
+	for p := range slices.Chunk(all, 2) {
+		values[p[0]] = p[1]
+	}
+	return values
+}
+
+func number(s string) int64 { n, _ := strconv.ParseInt(s, 10, 64); return n }
 
 // nodeValue is a node's field for the number of owners that have it in each mode, and the modes in
 // which it is waited for.

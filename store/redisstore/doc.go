@@ -38,6 +38,8 @@
 //	pathlock:{testplan/plan-001}:queue      sorted set  who waits for which node, in order of arrival
 //	pathlock:{testplan/plan-001}:fence      string      the last fence given out
 //	pathlock:{testplan/plan-001}:gate       string      the tree's gate, a lock of github.com/bsm/redislock
+//	pathlock:{testplan/plan-001}:withdrawn:<owner>:<grant id>
+//	                                        string      a request that is granted nothing if it still comes
 //
 // The names of namespace and tree are escaped as in a URL: letters, digits, dot, dash and
 // underscore stand for themselves. In the hash, nodes go by n and eight bytes of the SHA-256 of
@@ -45,15 +47,16 @@
 // paths with the same eight bytes would conflict where they need not, and never miss a conflict.
 //
 // After the last release of a tree the fence is all that is left, for a week. When everybody in a
-// tree has crashed, the other keys expire with the last lease.
+// tree has crashed, the other keys expire with the last lease. What remembers a withdrawn request
+// expires in two minutes.
 //
 // # The scripts
 //
 // They are in the folder scripts; each begins with its keys, its arguments and its reply. acquire,
-// release, withdraw, renew, force and transfer change the table; snapshot reads
-// it. scripts/lib/keys.lua says in which order their parts stand, and scripts.go which files each
-// one consists of. acquire and release begin with the common case, in which nobody waits for the
-// same nodes: it ends the script before the rest is run, at a third of the price.
+// release, withdraw, renew, force and transfer change the table; snapshot reads it.
+// scripts/lib/keys.lua says in which order their parts stand. acquire and release begin with the
+// common case, in which nobody waits for the same nodes: it ends the script before the rest is run,
+// at a quarter of the price.
 //
 // # What is guaranteed
 //
@@ -73,7 +76,7 @@
 //     last writes, unless the new primary's clock is behind by more than that.
 //   - Replication in Redis is asynchronous. A failover can forget the latest grants, and two owners
 //     may then hold the same node: safety must not rest on the locks alone. The next renewal
-//     reports the loss. [WithReplicas] has grants wait for replicas.
+//     reports the loss.
 //   - maxmemory-policy has to be noeviction, the default: with any other, Redis may drop locks when
 //     memory is short. With it, a full server refuses new locks, while releases and renewals go on.
 //   - A request may claim [DefaultMaxClaims] nodes, and [DefaultMaxWaiters] may wait in a tree,
@@ -117,8 +120,7 @@
 //
 // The other way round, a program that obtains the key with redislock alone stops new node locks and
 // gates at once. It finds the node locks of that moment still held, and their owners may take what
-// more they need to come to their end. To have the tree for itself, the program has to wait for
-// them: [ObtainGate] does, and its documentation says how to in any other language.
+// more they need to come to their end. [GateKey] says how the program waits for them.
 //
 // # Looking
 //

@@ -2,21 +2,17 @@ package redisstore_test
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
-	"github.com/bsm/redislock"
 	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/store/redisstore"
 )
 
-// A job in another language takes the gate by its key: see ObtainGate.
+// A job in another language takes the gate by its key: see there.
 func ExampleGateKey() {
 	tree, err := pathlock.NewTree("testplan", "plan-001")
 	if err != nil {
@@ -63,57 +59,6 @@ func ExampleOpen() {
 	// Output: redisstore: the URL's scheme is not redis, redis+cluster or redis+sentinel, or one of these with rediss
 }
 
-// A nightly job without a locker takes a whole tree for itself: who holds nodes comes to an end
-// first, and nobody new gets any.
-func ExampleObtainGate() {
-	ctx := context.Background()
-	client := connect()
-	defer func() { _ = client.Close() }()
-	tree, err := pathlock.NewTree("nightly", rand.Text())
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-
-	gate, err := redisstore.ObtainGate(ctx, client, tree, time.Minute, nil)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	_, err = redisstore.ObtainGate(ctx, client, tree, time.Minute, nil)
-	fmt.Println("a second job:", errors.Is(err, redislock.ErrNotObtained))
-
-	store := redisstore.New(client)
-	defer func() { _ = store.Close(ctx) }()
-	_, err = pathlock.New(store).Acquire(ctx, pathlock.Request{
-		Tree: tree, Claims: []pathlock.Claim{pathlock.S(pathlock.Root())}, Wait: pathlock.NoWait,
-	})
-	fmt.Println("a reader:", errors.Is(err, pathlock.ErrConflict))
-	fmt.Println(gate.Release(ctx))
-	// Output:
-	// a second job: true
-	// a reader: true
-	// <nil>
-}
-
-// Where a grant has to survive a failover, a replica confirms it. This Redis has not as many.
-func ExampleWithReplicas() {
-	ctx := context.Background()
-	client := connect()
-	defer func() { _ = client.Close() }()
-	store := redisstore.New(client, redisstore.WithReplicas(99, time.Millisecond))
-	defer func() { _ = store.Close(ctx) }()
-	tree, err := pathlock.NewTree("replicated", rand.Text())
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-
-	_, err = pathlock.New(store).Acquire(ctx, pathlock.Request{Tree: tree, Gate: true})
-	fmt.Println(errors.Is(err, pathlock.ErrUnavailable))
-	// Output: true
-}
-
 // A request that claims too many nodes is refused before it is sent.
 func ExampleWithMaxClaims() {
 	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:6379", ContextTimeoutEnabled: true})
@@ -131,14 +76,4 @@ func ExampleWithMaxClaims() {
 	})
 	fmt.Println(errors.Is(err, pathlock.ErrInvalidRequest))
 	// Output: true
-}
-
-// connect returns a client of the Redis of the tests.
-func connect() *redis.Client {
-	options, err := redis.ParseURL(os.Getenv(testserver.RedisVariable))
-	if err != nil {
-		panic(err)
-	}
-	options.ContextTimeoutEnabled = true
-	return redis.NewClient(options)
 }

@@ -3,12 +3,14 @@ package redisstore
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
 func TestServerForgets(t *testing.T) {
@@ -48,17 +50,19 @@ func TestServerForgets(t *testing.T) {
 	}
 }
 
-// A server whose memory is full grants nothing, but it takes back, and it renews.
+// TestMemoryFull: a server whose memory is full grants nothing, but it takes back, hands over and
+// renews, and a waiter whose questions find it full keeps waiting.
 func TestMemoryFull(t *testing.T) {
 	server := startServer(t)
 	store, tree := server.store(), newTree(t)
 	twice := ask(tree, x("/a"))
-	again := more(twice, x("/a/b"))
-	once := ask(tree, x("/b"))
+	again, once := more(twice, x("/a/b")), ask(tree, x("/b"))
 	for _, req := range []pathlock.Acquisition{twice, again, once} {
 		take(t, store, req)
 	}
-	w := queue(t, store, ask(tree, x("/a")))
+	waiter := ask(tree, x("/a"))
+	waiter.Lease = 3 * short // it asks again after a third of that
+	w := queue(t, store, waiter)
 	server.Do("CONFIG", "SET", "maxmemory", "1")
 
 	if _, err := store.Acquire(t.Context(), ask(tree, x("/c"))); !errors.Is(err, pathlock.ErrUnavailable) || !redis.IsOOMError(err) {
@@ -68,57 +72,13 @@ func TestMemoryFull(t *testing.T) {
 	if err != nil || len(lost) > 0 {
 		t.Errorf("renew: lost %v, error %v", lost, err)
 	}
-	release(t, store, again)
-	release(t, store, twice)
-	release(t, store, once)
+	before := server.calls("evalsha")
+	testserver.Await(t, "the waiter asks again", func() bool { return server.calls("evalsha") >= before+4 })
+	for _, req := range []pathlock.Acquisition{again, twice, once} {
+		release(t, store, req)
+	}
 	w.granted()
 	release(t, store, w.req)
-}
-
-// A waiter whose heartbeats find the server full keeps waiting.
-func TestMemoryFullWhileWaiting(t *testing.T) {
-	server := startServer(t)
-	store, tree := server.store(), newTree(t)
-	first := ask(tree, x("/a"))
-	take(t, store, first)
-	waiter := ask(tree, x("/a"))
-	waiter.Lease = 3 * short
-	w := queue(t, store, waiter)
-	server.Do("CONFIG", "SET", "maxmemory", "1")
-	over := time.Now().Add(patience)
-	for before := server.calls("evalsha"); server.calls("evalsha") < before+6; {
-		select {
-		case <-w.over:
-			t.Fatalf("the wait ended with %v", w.err)
-		default:
-		}
-		if time.Now().After(over) {
-			t.Fatal("the waiter does not ask any more")
-		}
-		time.Sleep(short / 10)
-	}
-	server.Do("CONFIG", "SET", "maxmemory", "0")
-	release(t, store, first)
-	w.granted()
-	release(t, store, w.req)
-}
-
-// A server with another policy than noeviction drops locks when its memory is full. Their owners
-// are told.
-func TestEvicted(t *testing.T) {
-	server := startServer(t)
-	store, tree := server.store(), newTree(t)
-	req := ask(tree, x("/a"))
-	take(t, store, req)
-	server.Do("CONFIG", "SET", "maxmemory-policy", "volatile-lru")
-	server.Do("CONFIG", "SET", "maxmemory", "1")
-	lost, err := store.Renew(t.Context(), tree, []pathlock.Lease{{Owner: req.Owner, For: long}})
-	if err != nil || len(lost) != 1 || lost[0] != req.Owner {
-		t.Errorf("renew: lost %v, error %v; want %s lost", lost, err, req.Owner)
-	}
-	if err := store.Release(t.Context(), tree, req.Owner, req.Grant); !errors.Is(err, pathlock.ErrNotHeld) {
-		t.Errorf("release: %v, want ErrNotHeld", err)
-	}
 }
 
 func TestReplicaCannotServe(t *testing.T) {
@@ -155,4 +115,51 @@ func TestClosed(t *testing.T) {
 		t.Errorf("waiters %v, error %v; want the place given up", snapshot.Waiters, err)
 	}
 	release(t, store, first)
+}
+
+// TestCloseIsBounded: a store whose server does not answer is closed within the context, and,
+// whatever that is, within the time of a few commands, however many calls have failed before.
+func TestCloseIsBounded(t *testing.T) {
+	const timeout, failed = 200 * time.Millisecond, 400
+	for _, tt := range []struct {
+		give time.Duration
+		want error
+	}{{long, nil}, {1, context.DeadlineExceeded}} {
+		store, network := distant(t, true, WithTimeout(timeout))
+		visit(t, store, newTree(t))
+		network.Vanish()
+		var work sync.WaitGroup
+		for range failed {
+			tree := newTree(t)
+			work.Go(func() {
+				if _, err := store.Acquire(t.Context(), ask(tree, x("/a"))); !errors.Is(err, pathlock.ErrUnavailable) {
+					t.Errorf("acquire: %v, want ErrUnavailable", err)
+				}
+			})
+		}
+		work.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), tt.give)
+		began := time.Now()
+		if err := store.Close(ctx); !errors.Is(err, tt.want) {
+			t.Errorf("close: %v, want %v", err, tt.want)
+		}
+		cancel()
+		if took := time.Since(began); took > 6*timeout+patience/4 {
+			t.Errorf("closing took %v", took)
+		}
+		network.Heal()
+	}
+}
+
+// TestRing: a redis.Ring is refused by all calls.
+func TestRing(t *testing.T) {
+	ring := redis.NewRing(&redis.RingOptions{Addrs: map[string]string{"a": "127.0.0.1:1"}, HeartbeatFrequency: time.Hour})
+	defer func() { _ = ring.Close() }()
+	store := closeStore(t, New(ring))
+	_, err := store.Acquire(t.Context(), ask(newTree(t), x("/a")))
+	for name, err := range map[string]error{"acquire": err, "ping": store.Ping(t.Context())} {
+		if !errors.Is(err, errors.ErrUnsupported) || !errors.Is(err, pathlock.ErrUnavailable) {
+			t.Errorf("%s: %v, want ErrUnsupported and ErrUnavailable", name, err)
+		}
+	}
 }

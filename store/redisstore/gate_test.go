@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/bsm/redislock"
-	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
 )
@@ -63,17 +62,8 @@ func TestForeignGate(t *testing.T) {
 	requireConsistent(t, store, tree)
 }
 
-func TestForeignGateExpires(t *testing.T) {
-	store, tree := newStore(t), newTree(t)
-	obtain(t, store, tree, short)
-	req := ask(tree, x("/a"))
-	req.Wait = long
-	take(t, store, req)
-	release(t, store, req)
-}
-
 // TestOurGate: a gate keeps out redislock.Obtain while it is held and while it waits for node locks
-// to go.
+// to go, and gives the key back if it gives up.
 func TestOurGate(t *testing.T) {
 	store, tree := newStore(t), newTree(t)
 	requireTaken := func(when string) {
@@ -84,16 +74,30 @@ func TestOurGate(t *testing.T) {
 	}
 	node := ask(tree, x("/a"))
 	take(t, store, node)
+	impatient := askGate(tree)
+	impatient.Wait = short
+	in := queue(t, store, impatient)
+	newcomer := queue(t, store, ask(tree, x("/b")))
+	if _, err := in.end(); !errors.Is(err, pathlock.ErrConflict) {
+		t.Errorf("a gate that is not had in time: %v, want a conflict", err)
+	}
+	newcomer.granted()
+	release(t, store, newcomer.req)
+	if err := obtain(t, store, tree, long).Release(t.Context()); err != nil {
+		t.Error(err)
+	}
 	gate := queue(t, store, askGate(tree))
 	requireTaken("while the gate waits for a node lock")
 	release(t, store, node)
 	gate.granted()
 	requireTaken("while the gate is held")
+	if lost, err := store.Renew(t.Context(), tree, []pathlock.Lease{{Owner: gate.req.Owner, For: 3 * long}}); err != nil || len(lost) > 0 {
+		t.Fatalf("lost %v, error %v", lost, err)
+	}
 	inner := more(gate.req, x("/a"))
-	inner.Lease = 2 * long
 	take(t, store, inner)
 	ttl, err := store.client.PTTL(t.Context(), GateKey(tree)).Result()
-	if err != nil || ttl <= long {
+	if err != nil || ttl <= 2*long {
 		t.Errorf("the key lives for %v, error %v; want as long as the owner's longest lease", ttl, err)
 	}
 	release(t, store, gate.req)
@@ -101,25 +105,6 @@ func TestOurGate(t *testing.T) {
 	if err := obtain(t, store, tree, long).Release(t.Context()); err != nil {
 		t.Error(err)
 	}
-}
-
-// TestGateGivenUp: a gate that is not had in time gives the key back, and those it kept out get in.
-func TestGateGivenUp(t *testing.T) {
-	store, tree := newStore(t), newTree(t)
-	node := ask(tree, x("/a"))
-	take(t, store, node)
-	gate := askGate(tree)
-	gate.Wait = short
-	g := queue(t, store, gate)
-	newcomer := queue(t, store, ask(tree, x("/b")))
-	if _, err := g.end(); !errors.Is(err, pathlock.ErrConflict) {
-		t.Errorf("the gate: %v, want a conflict", err)
-	}
-	newcomer.granted()
-	if err := obtain(t, store, tree, long).Release(t.Context()); err != nil {
-		t.Error(err)
-	}
-	requireConsistent(t, store, tree)
 }
 
 // TestGateStolen: a gate whose key is gone, or another's, is lost with all that its owner holds.
@@ -148,21 +133,6 @@ func TestGateStolen(t *testing.T) {
 	}
 }
 
-func TestGateRenewed(t *testing.T) {
-	store, tree := newStore(t), newTree(t)
-	gate := askGate(tree)
-	gate.Lease = 2 * short
-	take(t, store, gate)
-	if lost, err := store.Renew(t.Context(), tree, []pathlock.Lease{{Owner: gate.Owner, For: long}}); err != nil || len(lost) > 0 {
-		t.Fatalf("lost %v, error %v", lost, err)
-	}
-	pass(t, store, 2*short)
-	if _, err := redislock.Obtain(t.Context(), store.client, GateKey(tree), long, nil); !errors.Is(err, redislock.ErrNotObtained) {
-		t.Errorf("redislock.Obtain: %v, want ErrNotObtained", err)
-	}
-	release(t, store, gate)
-}
-
 // TestApartGrantBesideAnEarlierGate: the gate key lives as long as the last of the owner's grants
 // of the gate.
 func TestApartGrantBesideAnEarlierGate(t *testing.T) {
@@ -182,126 +152,42 @@ func TestApartGrantBesideAnEarlierGate(t *testing.T) {
 	release(t, store, shared)
 }
 
-// TestGateOfAnotherLibrary: a gate key that is no string, as Redisson's lock is none, is somebody
-// else's gate while it is there.
-func TestGateOfAnotherLibrary(t *testing.T) {
-	store, tree := newStore(t), newTree(t)
-	early := ask(tree, x("/early"))
-	take(t, store, early)
-	if err := store.client.HSet(t.Context(), GateKey(tree), "8743c9c0:1", 1).Err(); err != nil {
-		t.Fatal(err)
+// TestForeignGates: gate keys of any text, and of other libraries' types, such as the hash of
+// Redisson's lock, are somebody else's gate while they are there: they are shown, and can be taken
+// away.
+func TestForeignGates(t *testing.T) {
+	text := func(value string) func(*Store, string) error {
+		return func(s *Store, key string) error { return s.client.Set(context.Background(), key, value, long).Err() }
 	}
-	if err := store.client.PExpire(t.Context(), GateKey(tree), long).Err(); err != nil {
-		t.Fatal(err)
-	}
-	for name, req := range map[string]pathlock.Acquisition{"claims": ask(tree, x("/a")), "gate": askGate(tree)} {
-		_, err := store.Acquire(t.Context(), req)
-		var conflict *pathlock.ConflictError
-		if !errors.As(err, &conflict) || !conflict.Blocker.Gate || conflict.Blocker.Until.Before(time.Now()) {
-			t.Errorf("%s: %v, want a conflict with somebody's gate", name, err)
+	for name, put := range map[string]func(s *Store, key string) error{
+		"no text": text(""), "a letter": text("x"), "21 letters": text("a value of 21 letters"),
+		"a token": text("a token of 22 letters."), "a token and a note": text("a token of 22 letters.and a note"),
+		"a hash": func(s *Store, key string) error {
+			return s.client.HSet(context.Background(), key, "8743c9c0:1", 1).Err()
+		},
+	} {
+		store, tree := newStore(t), newTree(t)
+		early := ask(tree, x("/early"))
+		take(t, store, early)
+		if err := put(store, store.GateKey(tree)); err != nil {
+			t.Fatal(err)
 		}
-	}
-	release(t, store, early)
-	snapshot, err := store.Snapshot(t.Context(), tree)
-	if err != nil || len(snapshot.Holders) != 1 || !snapshot.Holders[0].Gate {
-		t.Fatalf("snapshot %+v, error %v; want somebody to hold the gate", snapshot, err)
-	}
-	w := queue(t, store, ask(tree, x("/a")))
-	if err := store.client.Del(t.Context(), GateKey(tree)).Err(); err != nil {
-		t.Fatal(err)
-	}
-	w.granted()
-	release(t, store, w.req)
-
-	if err := store.client.HSet(t.Context(), GateKey(tree), "8743c9c0:1", 1).Err(); err != nil {
-		t.Fatal(err)
-	}
-	if err := store.ForceRelease(t.Context(), tree, snapshot.Holders[0].Owner); err != nil {
-		t.Fatal(err)
-	}
-	requireConsistent(t, store, tree)
-}
-
-// TestObtainGate: another program that waits for the node locks has the tree for itself.
-func TestObtainGate(t *testing.T) {
-	store, tree := newStore(t), newTree(t)
-	node := ask(tree, x("/a"))
-	take(t, store, node)
-
-	type result struct {
-		lock *redislock.Lock
-		err  error
-	}
-	results := make(chan result, 1)
-	go func() {
-		lock, err := ObtainGate(t.Context(), store.client, tree, long, nil)
-		results <- result{lock, err}
-	}()
-	// The key is there as soon as newcomers are refused.
-	newcomer := ask(tree, x("/b"))
-	for {
-		if _, err := store.Acquire(t.Context(), newcomer); errors.Is(err, pathlock.ErrConflict) {
-			break
-		}
-		release(t, store, newcomer)
-	}
-	select {
-	case r := <-results:
-		t.Fatalf("ObtainGate returned %v, %v beside a node lock", r.lock, r.err)
-	default:
-	}
-	release(t, store, node)
-	r := <-results
-	if r.err != nil {
-		t.Fatal(r.err)
-	}
-	if err := r.lock.Release(t.Context()); err != nil {
-		t.Error(err)
-	}
-
-	t.Run("in vain", func(t *testing.T) {
-		take(t, store, node)
-		ctx, cancel := context.WithTimeout(t.Context(), short)
-		defer cancel()
-		_, err := ObtainGate(ctx, store.client, tree, long, nil)
-		if !errors.Is(err, redislock.ErrNotObtained) || !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("ObtainGate: %v, want ErrNotObtained and DeadlineExceeded", err)
-		}
-		take(t, store, newcomer)
-		release(t, store, newcomer)
-		release(t, store, node)
-	})
-
-	for _, command := range []string{"evalsha", "hexists"} {
-		t.Run("the context ends at "+command, func(t *testing.T) {
-			ctx, cancel := context.WithCancel(t.Context())
-			client := closeClient(t, redis.NewClient(store.client.(*redis.Client).Options()))
-			client.AddHook(endsAt{command, cancel})
-			_, err := ObtainGate(ctx, client, tree, long, nil)
-			if !errors.Is(err, redislock.ErrNotObtained) || !errors.Is(err, context.Canceled) {
-				t.Errorf("ObtainGate: %v, want ErrNotObtained and Canceled", err)
+		for _, req := range []pathlock.Acquisition{ask(tree, x("/a")), askGate(tree)} {
+			_, err := store.Acquire(t.Context(), req)
+			var conflict *pathlock.ConflictError
+			if !errors.As(err, &conflict) || !conflict.Blocker.Gate {
+				t.Errorf("%s: %v, want a conflict with somebody's gate", name, err)
 			}
-		})
-	}
-}
-
-// endsAt is a hook that ends the context of a command.
-type endsAt struct {
-	command string
-	end     context.CancelFunc
-}
-
-func (e endsAt) DialHook(next redis.DialHook) redis.DialHook { return next }
-
-func (e endsAt) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return next
-}
-
-func (e endsAt) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	return func(ctx context.Context, cmd redis.Cmder) error {
-		if cmd.Name() == e.command {
-			e.end()
 		}
-		return next(ctx, cmd)
+		release(t, store, early)
+		snapshot, err := store.Snapshot(t.Context(), tree)
+		if err != nil || len(snapshot.Holders) != 1 || !snapshot.Holders[0].Gate || snapshot.Holders[0].Owner == "" {
+			t.Fatalf("%s: %+v, error %v; want a holder of the gate", name, snapshot, err)
+		}
+		if err := store.ForceRelease(t.Context(), tree, snapshot.Holders[0].Owner); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		take(t, store, ask(tree, x("/a")))
+		requireConsistent(t, store, tree)
 	}
 }

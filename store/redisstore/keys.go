@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/redisstore/internal/calls"
 )
 
 // DefaultPrefix is what the names of all keys begin with unless [WithPrefix] says otherwise.
@@ -19,6 +20,8 @@ const DefaultPrefix = "pathlock"
 //	pathlock:{testplan/plan-001}:queue      sorted set: who waits for which node, in order of arrival
 //	pathlock:{testplan/plan-001}:fence      string: the last fence given out
 //	pathlock:{testplan/plan-001}:gate       string: the redislock key of the tree's gate
+//	pathlock:{testplan/plan-001}:withdrawn:<owner>:<grant id>
+//	                                        string: a request that is granted nothing if it still comes
 //
 // What stands between the braces is the hash tag: all keys of a tree are in one slot of a
 // cluster, and trees are spread over all slots.
@@ -28,15 +31,21 @@ const (
 	queueKey     = ":queue"
 	fenceKey     = ":fence"
 	gateKey      = ":gate"
+	withdrawnKey = ":withdrawn:"
 )
 
 // gateNode is the field of the locks hash that is there as long as anybody holds
 // anything in the tree. The scripts treat the gate as a node above the root.
 const gateNode = "gate-node"
 
-// GateKey returns the name of the Redis key that is the gate of a tree under
-// [DefaultPrefix]: a lock of github.com/bsm/redislock. A program that obtains it
-// stops new node locks in the tree; see [ObtainGate] for what else it has to see to.
+// GateKey returns the name of the Redis key that is the gate of a tree under [DefaultPrefix]: a
+// lock of github.com/bsm/redislock. A program that obtains it stops new node locks and gates in the
+// tree.
+//
+// Who holds node locks by then keeps them, and may take more so that it can come to its end. To
+// have the tree for itself, the program asks HEXISTS of the tree's key locks (the gate's key with
+// "locks" in place of "gate" at the end) with the field "gate-node" until the answer is 0, and
+// refreshes its lock meanwhile. In another language, it takes the gate by SET key value NX PX ttl.
 func GateKey(tree pathlock.Tree) string { return keys{DefaultPrefix}.gate(tree) }
 
 // keys names the keys of trees.
@@ -53,11 +62,13 @@ func (k keys) of(tree pathlock.Tree) []string {
 	return []string{base + locksKey, base + deadlinesKey, base + queueKey, base + fenceKey, base + gateKey}
 }
 
+// about returns the keys of a request's tree, and behind them the one that remembers its
+// withdrawal.
+func (k keys) about(r calls.Key) []string {
+	return append(k.of(r.Tree), k.base(r.Tree)+withdrawnKey+escape(string(r.Owner))+":"+escape(string(r.Grant)))
+}
+
 func (k keys) locks(tree pathlock.Tree) string { return k.base(tree) + locksKey }
-
-func (k keys) queue(tree pathlock.Tree) string { return k.base(tree) + queueKey }
-
-func (k keys) fence(tree pathlock.Tree) string { return k.base(tree) + fenceKey }
 
 func (k keys) gate(tree pathlock.Tree) string { return k.base(tree) + gateKey }
 
@@ -87,15 +98,12 @@ func (k keys) treeInUse(key string) (pathlock.Tree, bool) {
 	if !ok {
 		return pathlock.Tree{}, false
 	}
-	ns, err := url.PathUnescape(namespace)
-	if err != nil {
+	namespace, err := url.PathUnescape(namespace)
+	id, failed := url.PathUnescape(id)
+	if err != nil || failed != nil {
 		return pathlock.Tree{}, false
 	}
-	plain, err := url.PathUnescape(id)
-	if err != nil {
-		return pathlock.Tree{}, false
-	}
-	tree, err := pathlock.NewTree(ns, plain)
+	tree, err := pathlock.NewTree(namespace, id)
 	return tree, err == nil
 }
 

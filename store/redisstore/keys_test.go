@@ -65,34 +65,25 @@ func hashTag(key string) string {
 	return tag
 }
 
-// TestNothingLeft: after the last release of a tree the fence is left, for a time.
+// TestNothingLeft: after the last release of a tree the fence is left, for a time, and loses no
+// digit meanwhile.
 func TestNothingLeft(t *testing.T) {
+	const last = 8_999_999_999_999_999 // beyond any clock, and not a round number
 	store, tree := newStore(t), newTree(t)
+	fence := store.keys.of(tree)[3]
+	if err := store.client.Set(t.Context(), fence, last, long).Err(); err != nil {
+		t.Fatal(err)
+	}
 	req := ask(tree, x("/a/b/c"))
-	take(t, store, req)
+	grant := take(t, store, req)
 	w := queue(t, store, ask(tree, x("/a/b/c")))
 	release(t, store, req)
-	w.granted()
+	if next := w.granted(); grant.Fence != last+1 || next.Fence != last+2 {
+		t.Errorf("fences %d and %d, want %d and the next", grant.Fence, next.Fence, last+1)
+	}
 	release(t, store, w.req)
-	fence := store.keys.of(tree)[3]
-	if got := keysOf(t, store, tree); len(got) != 1 || got[0] != fence {
-		t.Errorf("left: %v, want %q alone", got, fence)
-	}
-	if ttl, err := store.client.PTTL(t.Context(), fence).Result(); err != nil || ttl <= 0 {
-		t.Errorf("the fence lives for %v, error %v; want a time to live", ttl, err)
-	}
-}
-
-// TestCrashLeavesNothing: when everybody in a tree has crashed, the keys go with the last lease.
-func TestCrashLeavesNothing(t *testing.T) {
-	store, tree := newStore(t), newTree(t)
-	for _, p := range []string{"/a", "/b"} {
-		req := ask(tree, x(p))
-		req.Lease = short
-		take(t, store, req)
-	}
-	pass(t, store, short)
-	if got := keysOf(t, store, tree); len(got) != 1 {
-		t.Errorf("left: %v, want the fence alone", got)
+	requireFree(t, store, tree)
+	if ttl, err := store.client.PTTL(t.Context(), fence).Result(); err != nil || ttl <= long {
+		t.Errorf("the fence lives for %v, error %v; want a week", ttl, err)
 	}
 }

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"io"
 	"net"
-	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -130,7 +130,7 @@ func TestLostReplyLeavesNothing(t *testing.T) {
 // TestCancelBetweenRequestAndReply: the server grants what nobody wants any more.
 func TestCancelBetweenRequestAndReply(t *testing.T) {
 	store, tree := newStore(t), newTree(t)
-	for i := range 50 {
+	for i := range 20 {
 		ctx, cancel := context.WithCancel(t.Context())
 		req := ask(tree, x("/a"))
 		req.Wait = long
@@ -148,10 +148,7 @@ func TestCancelBetweenRequestAndReply(t *testing.T) {
 		if err := hooked.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Fatal(err)
 		}
-		requireConsistent(t, store, tree)
-		if left := keysLeft(t, store, tree); strings.Join(left, " ") != store.keys.of(tree)[3] {
-			t.Fatalf("left behind: %v, want the fence alone", left)
-		}
+		requireFree(t, store, tree)
 	}
 }
 
@@ -175,5 +172,48 @@ func (h cancelHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 			h.sent <- struct{}{}
 		}
 		return err
+	}
+}
+
+// TestNeverSent: of a call that never reached the network nothing is taken back.
+func TestNeverSent(t *testing.T) {
+	client := closeClient(t, redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", MaxRetries: -1, DialerRetries: 1}))
+	store, withdrawn := New(client), make(chan struct{}, 100)
+	client.AddHook(cancelHook{sha: store.scripts.withdraw.SHA, cancel: func() {}, sent: withdrawn})
+	if _, err := store.Acquire(t.Context(), ask(newTree(t), x("/a"))); !errors.Is(err, pathlock.ErrUnavailable) {
+		t.Errorf("acquire: %v, want ErrUnavailable", err)
+	}
+	if err := store.Close(t.Context()); err != nil { // what is taken back is tried once more
+		t.Fatal(err)
+	}
+	if len(withdrawn) > 0 {
+		t.Error("it is taken back")
+	}
+}
+
+// TestMadeAgain: a request that fails and is made again, and then granted, stays granted. If it has
+// been taken back before, it is refused, and stays so.
+func TestMadeAgain(t *testing.T) {
+	store, network := distant(t, true, WithTimeout(time.Second))
+	again := ask(newTree(t), x("/a"))
+	visit(t, store, again.Tree)
+	network.Vanish()
+	if _, err := store.Acquire(t.Context(), again); !errors.Is(err, pathlock.ErrUnavailable) {
+		t.Fatalf("acquire: %v, want ErrUnavailable", err)
+	}
+	network.Heal()
+	other, withdrawn := newStore(t), false
+	testserver.Await(t, "it is granted, or withdrawn", func() bool {
+		_, err := store.Acquire(t.Context(), again)
+		withdrawn = errors.Is(err, errWithdrawn)
+		return err == nil || withdrawn
+	})
+	if err := store.Close(context.WithoutCancel(t.Context())); err != nil { // after a last try of all that there is to take back
+		t.Fatal(err)
+	}
+	if withdrawn {
+		requireFree(t, other, again.Tree)
+	} else {
+		requireHeld(t, other, again)
 	}
 }

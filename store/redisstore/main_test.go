@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -12,44 +13,27 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/testnet"
 	"github.com/pathlock-go/pathlock/internal/testserver"
-	"github.com/pathlock-go/pathlock/store/storetest"
+	"github.com/pathlock-go/pathlock/store/redisstore/internal/lua"
 )
 
 const (
 	// long is a lease, or a wait, that no test sees the end of.
-	long = time.Minute
+	long = 3 * time.Minute
 	// short is a lease that is meant to end during the test.
 	short = 700 * time.Millisecond
 	// patience is how long a test waits for what has to happen. It is shorter than the third of a
 	// long lease after which a waiter asks again by itself, so that a message that is not sent is
 	// missed.
-	patience = 10 * time.Second
+	patience = 30 * time.Second
 )
 
 func TestMain(m *testing.M) {
-	if err := testserver.SkipExamples("^Example(ObtainGate|WithReplicas)$", testserver.RedisVariable); err != nil {
-		panic(err)
-	}
 	if err := testserver.WaitTogether(); err != nil {
 		panic(err)
 	}
 	goleak.VerifyTestMain(m)
-}
-
-func TestStore(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) pathlock.Store { return newStore(t) },
-		storetest.Crash(func(t *testing.T) (survivor, victim pathlock.Store, crash func()) {
-			client, network := distant(t, true)
-			return newStore(t), client, network.Vanish
-		}), storetest.Silence(func(t *testing.T) storetest.Silent {
-			server := startServer(t)
-			stop := func() { server.Pause() }
-			resume := func() { server.Resume() }
-			store := server.store(WithTimeout(time.Second))
-			t.Cleanup(resume)
-			return storetest.Silent{Store: store, Timeout: time.Second, Stop: stop, Resume: resume, Other: server.store()}
-		}))
 }
 
 // newClient returns a client of its own for the shared Redis.
@@ -122,6 +106,23 @@ func askGate(tree pathlock.Tree) pathlock.Acquisition {
 func more(req pathlock.Acquisition, claims ...pathlock.Claim) pathlock.Acquisition {
 	req.Grant, req.Gate, req.Claims = pathlock.GrantID(rand.Text()), false, pathlock.Normalize(claims...)
 	return req
+}
+
+// wait is a request that may wait.
+func wait(req pathlock.Acquisition) pathlock.Acquisition {
+	req.Wait = long
+	return req
+}
+
+// sendAs calls the acquire script for a request by hand, which may wait: nobody listens, and nobody
+// asks again.
+func sendAs(t *testing.T, s *Store, req pathlock.Acquisition) lua.Reply {
+	t.Helper()
+	got, err := s.scripts.acquire.Ask(t.Context(), s.client, s.keys.about(keyOf(req)), acquisition(req, long)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
 }
 
 // acquisition returns the arguments of the acquire script. A request that is queued stays so:
@@ -232,37 +233,58 @@ func pass(t testing.TB, s *Store, d time.Duration) {
 // keysOf returns the names of the keys that a tree has in Redis.
 func keysOf(t testing.TB, s *Store, tree pathlock.Tree) []string {
 	t.Helper()
-	var there []string
-	for _, key := range s.keys.of(tree) {
+	return slices.DeleteFunc(s.keys.of(tree), func(key string) bool {
 		n, err := s.client.Exists(context.WithoutCancel(t.Context()), key).Result()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n > 0 {
-			there = append(there, key)
-		}
-	}
-	return there
+		return n == 0
+	})
 }
 
-// keysLeft is keysOf without what only remembers requests that were withdrawn, which ends by
-// itself.
-func keysLeft(t testing.TB, s *Store, tree pathlock.Tree) []string {
+// requireFree requires that a tree has nothing left but its fence.
+func requireFree(t testing.TB, s *Store, tree pathlock.Tree) {
 	t.Helper()
-	ctx, keys := context.WithoutCancel(t.Context()), s.keys.of(tree)
-	fields := s.client.HKeys(ctx, keys[0]).Val()
-	members := append(s.client.ZRange(ctx, keys[1], 0, -1).Val(), s.client.ZRange(ctx, keys[2], 0, -1).Val()...)
-	holds := func(member string) bool { return member[0] != 't' }
-	lone := !slices.ContainsFunc(fields, func(field string) bool { return field[0] != 't' })
-	if !lone || len(members) == 0 || slices.ContainsFunc(members, holds) {
-		return keysOf(t, s, tree)
+	if left := keysOf(t, s, tree); len(left) > 1 || len(left) == 1 && left[0] != s.keys.of(tree)[3] {
+		t.Errorf("left behind: %v, want the fence alone", left)
 	}
-	return slices.DeleteFunc(keysOf(t, s, tree), func(key string) bool { return slices.Contains(keys[:3], key) })
+}
+
+// requireHeld requires that an owner has the given grants, and nobody else anything.
+func requireHeld(t testing.TB, s *Store, want ...pathlock.Acquisition) {
+	t.Helper()
+	snapshot, err := s.Snapshot(t.Context(), want[0].Tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got, wanted []string
+	for _, h := range snapshot.Holders {
+		got = append(got, fmt.Sprint(h.Owner, h.Gate, h.Claims))
+	}
+	for _, req := range want {
+		wanted = append(wanted, fmt.Sprint(req.Owner, req.Gate, req.Claims))
+	}
+	if !slices.Equal(got, wanted) || len(snapshot.Waiters) > 0 {
+		t.Errorf("held: %v, and %d wait; want %v and none", got, len(snapshot.Waiters), wanted)
+	}
+}
+
+// distant returns a store whose network can vanish. Everything else is as go-redis has it by
+// default.
+func distant(t *testing.T, punctual bool, opts ...Option) (*Store, *testnet.Network) {
+	t.Helper()
+	options, err := redis.ParseURL(testserver.Redis(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := testnet.NewNetwork()
+	options.Dialer, options.ContextTimeoutEnabled = n.Dial, punctual
+	store := closeStore(t, New(closeClient(t, redis.NewClient(options)), opts...))
+	t.Cleanup(n.Heal)
+	return store, n
 }
 
 func path(s string) pathlock.Path { return pathlock.MustParsePath(s) }
-
-func is(s string) pathlock.Claim { return pathlock.IS(path(s)) }
 
 func ix(s string) pathlock.Claim { return pathlock.IX(path(s)) }
 func x(s string) pathlock.Claim  { return pathlock.X(path(s)) }

@@ -65,6 +65,10 @@ var (
 // a host that has gone holds up the client's pool, and a cluster's look at who has which slots.
 const dialTimeout = time.Second
 
+// redirects is how often a command is sent again while a slot moves, in pauses of up to half a
+// second: some keys of a tree are on one node then and some on another, and neither runs a script.
+const redirects = 16
+
 func openClient(rawURL string) (redis.UniversalClient, error) {
 	scheme, rest, _ := strings.Cut(rawURL, "://")
 	kind, port, primary := strings.Replace(scheme, "rediss", "redis", 1), "6379", ""
@@ -105,6 +109,7 @@ func openClient(rawURL string) (redis.UniversalClient, error) {
 		}
 		o.Addrs, o.Username, o.Password, o.ContextTimeoutEnabled = u.Addrs, u.User, u.Password, true
 		o.DialTimeout, o.DialerRetries = cmp.Or(o.DialTimeout, dialTimeout), max(o.DialerRetries, 1)
+		o.MaxRedirects = cmp.Or(o.MaxRedirects, redirects)
 		if u.TLS != nil {
 			u.TLS.InsecureSkipVerify = o.TLSConfig.InsecureSkipVerify
 		}

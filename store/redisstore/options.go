@@ -22,9 +22,6 @@ type config struct {
 	timeout time.Duration
 	// maxClaims and maxWaiters are the limits of a request and of a tree's queue.
 	maxClaims, maxWaiters int
-	// replicas is how many replicas must have a grant, and replication how long they have for that.
-	replicas    int
-	replication time.Duration
 }
 
 func newConfig(opts []Option) config {
@@ -74,15 +71,4 @@ func WithMaxWaiters(n int) Option {
 			c.maxWaiters = n
 		}
 	}
-}
-
-// WithReplicas has every grant wait until n replicas of the primary have it, for up to the given
-// time: a failover to one of them then forgets no grant. Where they don't have it in time, nothing
-// is granted, and the error matches [pathlock.ErrUnavailable]. It costs every acquisition that is
-// not re-entrant another round trip, and one to the replicas.
-//
-// It is off by default: the tree is safe without it. It does not make locks certain either, because
-// a replica that never received the grant may still be promoted.
-func WithReplicas(n int, within time.Duration) Option {
-	return func(c *config) { c.replicas, c.replication = max(n, 0), within }
 }

@@ -44,7 +44,7 @@ func (s *Store) giveBack(ctx context.Context, tree pathlock.Tree, sc *lua.Script
 // its way to the server still, the server remembers for some time that it is to grant the request
 // nothing.
 func (s *Store) withdraw(ctx context.Context, k calls.Key, remember time.Duration) error {
-	keys := s.keys.of(k.Tree)
+	keys := s.keys.about(k)
 	got, err := s.scripts.withdraw.Ask(ctx, s.client, keys, string(k.Owner), string(k.Grant), milliseconds(remember))
 	if err == nil && got.Status == statusGranted {
 		_, err = s.scripts.release.Ask(ctx, s.client, keys, string(k.Owner), string(k.Grant))

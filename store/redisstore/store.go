@@ -35,8 +35,9 @@ var _ pathlock.Store = (*Store)(nil)
 //
 // Make the client with ContextTimeoutEnabled, as [Open] does. Calls end in time with any client,
 // but one that does not heed the deadlines of contexts keeps connections and goroutines for longer.
-// For a primary under Sentinel use Open: a client of redis.NewFailoverClient does not notice a
-// failover while the one sentinel that it listens to hangs.
+// In a Cluster, set MaxRedirects to 16, so that calls outlast the move of a slot. For a primary
+// under Sentinel use Open: a client of redis.NewFailoverClient does not notice a failover while the
+// one sentinel that it listens to hangs.
 //
 // A redis.Ring cannot serve, since it gives a tree to another shard whenever one is added or seems
 // to be down: all calls fail with an error that matches [errors.ErrUnsupported] and
@@ -56,7 +57,6 @@ func New(client redis.UniversalClient, opts ...Option) *Store {
 		refusal = errRing
 	}
 	s.calls = calls.New(calls.Config{
-		Client:     client,
 		Timeout:    c.timeout,
 		Refusal:    refusal,
 		Unanswered: s.relocate,

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
@@ -47,19 +48,23 @@ func (s *Store) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Tra
 // transferred reads a transfer's answer. The lease was written a little longer than requested (see
 // [leaseTime]); what is left of it is reported without that.
 func transferred(what calls.Operation, to pathlock.Owner, got lua.Reply) (pathlock.Transferred, error) {
-	holds, err := decodeGrants(to, got.Text(1), time.Time{})
-	if err != nil {
-		return pathlock.Transferred{}, calls.Unavailable(what, err)
+	const head, each = 1, 6
+	if len(got.Rest) < head || (len(got.Rest)-head)%each != 0 {
+		return pathlock.Transferred{}, calls.Unavailable(what, fmt.Errorf("unexpected reply of %d strings", len(got.Rest)))
 	}
 	left := time.Duration(got.Number(0))*time.Millisecond - time.Millisecond
 	out := pathlock.Transferred{Left: max(left, 0)}
-	apart := got.Text(2)
-	if len(apart) != len(holds) {
-		return pathlock.Transferred{}, calls.Unavailable(what, fmt.Errorf("%d grants, of which %q are apart", len(holds), apart))
-	}
-	for i, h := range holds {
+	for f := range slices.Chunk(got.Rest[head:], each) {
+		e, err := decodeEntry(to, f[2], f[3], f[4])
+		if err != nil {
+			return pathlock.Transferred{}, calls.Unavailable(what, err)
+		}
+		fence, err := strconv.ParseUint(f[1], 10, 64)
+		if err != nil {
+			return pathlock.Transferred{}, calls.Unavailable(what, fmt.Errorf("a fence: %w", err))
+		}
 		out.Grants = append(out.Grants, pathlock.TransferredGrant{
-			ID: h.id, Gate: h.Gate, Claims: h.Claims, Note: h.Note, Fence: h.Fence, Apart: apart[i] == '1',
+			ID: pathlock.GrantID(f[0]), Gate: e.Gate, Claims: e.Claims, Note: e.Note, Fence: fence, Apart: f[5] == "1",
 		})
 	}
 	slices.SortFunc(out.Grants, func(a, b pathlock.TransferredGrant) int { return cmp.Compare(a.Fence, b.Fence) })

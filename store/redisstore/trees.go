@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/redis/go-redis/v9"
@@ -22,12 +21,12 @@ func (s *Store) Trees(ctx context.Context) ([]pathlock.Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	trees := make(map[pathlock.Tree]bool) // whether it is certain that somebody holds or waits
+	trees := make(map[pathlock.Tree]bool)
 	for _, node := range nodes {
 		err := s.scan(ctx, what, node, func(keys []string) {
 			for _, key := range keys {
 				if tree, ok := s.keys.treeInUse(key); ok {
-					trees[tree] = trees[tree] || !strings.HasSuffix(key, locksKey)
+					trees[tree] = true
 				}
 			}
 		})
@@ -35,45 +34,7 @@ func (s *Store) Trees(ctx context.Context) ([]pathlock.Tree, error) {
 			return nil, err
 		}
 	}
-	var doubtful []pathlock.Tree
-	for tree, certain := range trees {
-		if !certain {
-			doubtful = append(doubtful, tree)
-		}
-	}
-	for portion := range slices.Chunk(doubtful, treesPage) {
-		if err := s.sortOut(ctx, what, portion, trees); err != nil {
-			return nil, err
-		}
-	}
 	return slices.Collect(maps.Keys(trees)), nil
-}
-
-// treesPage is how many trees are asked about at once.
-const treesPage = 500
-
-// sortOut deletes from trees those in which nobody holds or waits: what they have only remembers
-// withdrawn requests.
-func (s *Store) sortOut(ctx context.Context, what calls.Operation, portion []pathlock.Tree, trees map[pathlock.Tree]bool) error {
-	answers, err := calls.Do(ctx, s.calls, what, func(ctx context.Context) ([]redis.Cmder, error) {
-		return s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
-			for _, tree := range portion {
-				p.HExists(ctx, s.keys.locks(tree), gateNode)
-				p.ZLexCount(ctx, s.keys.queue(tree), "["+gateNode, "("+gateNode+"~")
-			}
-			return nil
-		})
-	})
-	if err != nil {
-		return err
-	}
-	for i, tree := range portion {
-		held, waiting := answers[2*i].(*redis.BoolCmd), answers[2*i+1].(*redis.IntCmd)
-		if !held.Val() && waiting.Val() == 0 {
-			delete(trees, tree)
-		}
-	}
-	return nil
 }
 
 // scan hands the names of a node's keys to found, page by page. The store's timeout is for each

@@ -30,14 +30,14 @@ func (s *Store) wait(ctx context.Context, r *request, w *pubsub.Waiter) (pathloc
 		now := time.Now()
 		remaining := deadline.Sub(now)
 		if remaining <= 0 {
-			return s.giveUp(ctx, r, w)
+			return s.giveUp(ctx, r)
 		}
-		ref, number := s.listener.Question(w)
+		ref, number := w.Question()
 		answer, err := s.ask(ctx, r, ref, remaining)
 		// A server that is full keeps the place for its lease, and may have room again by then.
 		full := queued && redis.IsOOMError(err)
 		if err != nil && !full {
-			return s.unanswered(ctx, r, w, queued, err)
+			return s.unanswered(ctx, r, queued, err)
 		}
 		next := r.Lease / heartbeats
 		if !full {
@@ -66,17 +66,16 @@ func (s *Store) wait(ctx context.Context, r *request, w *pubsub.Waiter) (pathloc
 		timer := time.NewTimer(min(next, time.Until(deadline)))
 		select {
 		case <-timer.C:
-		case <-w.Again:
-			timer.Stop()
 		case heard := <-w.Heard:
 			timer.Stop()
-			if heard.IsOutdated(place) || heard.Kind == pubsub.Granted && r.ended(asked) {
-				continue // the process may have stood still for a lease: who knows who holds it meanwhile
+			// The process may have stood still for a lease: who knows who holds a grant of then.
+			late := heard.Kind == pubsub.Granted && r.ended(asked)
+			if heard.Kind != pubsub.Again && !heard.IsOutdated(place) && !late {
+				return s.heard(ctx, r, heard, asked)
 			}
-			return s.heard(ctx, r, heard, asked)
 		case <-ctx.Done():
 			timer.Stop()
-			return s.giveUp(ctx, r, w)
+			return s.giveUp(ctx, r)
 		case <-s.calls.Closing():
 			timer.Stop()
 			s.calls.Undo(r.grace(ctx), r.call)
@@ -86,19 +85,13 @@ func (s *Store) wait(ctx context.Context, r *request, w *pubsub.Waiter) (pathloc
 }
 
 // unanswered ends a wait because a question failed, and gives up the place in the queue.
-func (s *Store) unanswered(ctx context.Context, r *request, w *pubsub.Waiter, queued bool, err error) (pathlock.Grant, error) {
+func (s *Store) unanswered(ctx context.Context, r *request, queued bool, err error) (pathlock.Grant, error) {
 	switch {
 	case !queued:
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return s.giveUp(ctx, r, w)
-	case errors.Is(err, pathlock.ErrClosed):
-		s.calls.Undo(r.grace(ctx), r.call)
-	case ctx.Err() != nil:
-		// The question is still on its way. When it has ended, its place is given up.
-		over := r.grace(ctx)
-		if s.calls.Forget(over, r.call, s.left(r)) == nil {
-			s.calls.Undo(over, r.call)
-		}
+		return s.giveUp(ctx, r)
+	case ctx.Err() != nil || errors.Is(err, pathlock.ErrClosed):
+		s.calls.Undo(r.grace(ctx), r.call) // the question may not have been sent
 	}
 	return pathlock.Grant{}, err
 }
@@ -122,35 +115,30 @@ func (s *Store) heard(ctx context.Context, r *request, m pubsub.Message, asked t
 
 // giveUp ends a wait. If the request was granted at the last moment and the grant can still be
 // used, that is the answer.
-func (s *Store) giveUp(ctx context.Context, r *request, w *pubsub.Waiter) (pathlock.Grant, error) {
+func (s *Store) giveUp(ctx context.Context, r *request) (pathlock.Grant, error) {
 	over := context.WithoutCancel(ctx)
 	if ctx.Err() != nil {
 		over = r.grace(ctx)
 	}
-	if !errors.Is(ctx.Err(), context.Canceled) && s.listener.Alone(w) {
-		// Asking once more without waiting leaves the queue, and says what was in the way.
-		if err := s.calls.Forget(over, r.call, s.left(r)); err != nil {
-			return pathlock.Grant{}, s.calls.Failed(over, r.what, err)
-		}
-		asked := time.Now()
-		answer, err := s.ask(over, r, w.Ref, 0)
-		switch {
-		case err != nil:
-			return pathlock.Grant{}, err
-		case answer.Status == statusGranted && ctx.Err() != nil:
-			s.calls.Undo(r.grace(ctx), r.call)
-		case answer.Status == statusBusy:
-			r.inTheWay = int(answer.Number(0))
-		default:
-			return s.decided(ctx, r, answer, asked)
-		}
-		return pathlock.Grant{}, s.conflict(ctx, r, r.inTheWay, nil)
-	}
-	if s.listener.Alone(w) {
-		s.calls.Undo(r.grace(ctx), r.call)
-	}
 	if errors.Is(ctx.Err(), context.Canceled) {
+		s.calls.Undo(over, r.call)
 		return pathlock.Grant{}, calls.Interrupted(ctx, r.what)
+	}
+	// Asking once more without waiting leaves the queue, and says what was in the way.
+	if err := s.calls.Forget(over, r.call, s.left(r)); err != nil {
+		return pathlock.Grant{}, s.calls.Failed(over, r.what, err)
+	}
+	asked := time.Now()
+	answer, err := s.ask(over, r, "", 0)
+	switch {
+	case err != nil:
+		return pathlock.Grant{}, err
+	case answer.Status == statusGranted && ctx.Err() != nil:
+		s.calls.Undo(over, r.call)
+	case answer.Status == statusBusy:
+		r.inTheWay = int(answer.Number(0))
+	default:
+		return s.decided(ctx, r, answer, asked)
 	}
 	return pathlock.Grant{}, s.conflict(ctx, r, r.inTheWay, nil)
 }

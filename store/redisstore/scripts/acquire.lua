@@ -1,6 +1,6 @@
 -- ACQUIRE grants a whole claim set or nothing. It queues the request if the request may wait.
 --
--- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate
+-- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate, 6 withdrawn
 -- ARGV  1 owner, 2 grant id, 3 lease in ms, 4 how much longer to wait in ms (0: not at all),
 --       5 channel and 6 reference to wake the waiter by, 7 claims, 8 paths, 9 note,
 --       10 '1' if the owner believes that it holds something already,
@@ -55,22 +55,16 @@ hand_over()
 -- the queue.
 if before and before.deadlock then return finish('deadlock', unpack(before.deadlock)) end
 
-local held = holding(r.owner)
-if held then
-  for _, g in ipairs(held.grants) do
-    if g.id == r.id then
-      spare_memory()
-      prolong_grant(r.owner, r.id, NOW + r.lease)
-      return finish('granted', g.fence)
-    end
-  end
+local held, before_this = holding(r.owner), grant_of(r.owner, r.id)
+if before_this then
+  spare_memory()
+  prolong(r.owner, r.id, NOW + r.lease)
+  return finish('granted', before_this.fence)
 end
 local ticket, earlier = ticket_of()
 if ticket then r.ticket, r.since = ticket, earlier.since end
 
-if not r.ticket and withdrawn.has(r.owner, r.id) then
-  return finish('withdrawn')
-end
+if not r.ticket and call('EXISTS', WITHDRAWN) == 1 then return finish('withdrawn') end
 -- An owner with a request in the queue was not evicted: it gave back what it held in good order. So
 -- only an owner without one has lost its holds.
 if ARGV[10] == '1' and not held and not r.ticket then
@@ -127,12 +121,10 @@ end
 if r.ticket then
   touch()
   write_request(r)
-  state.requests[r.ticket] = r
   call('ZADD', DEADLINES, int(place), 'w' .. r.ticket)
 else
   enqueue(r, place)
 end
-if by == 'gate' then await_gate() end
 
 local reply = finish('queued', at)
 local first = call('ZRANGE', DEADLINES, '0', '0', 'WITHSCORES')

@@ -8,12 +8,6 @@ open()
 spare_memory()
 sweep()
 
-local status = 'absent'
-local held = holding(ARGV[1])
-if held then
-  for _, g in ipairs(held.grants) do
-    if g.id == ARGV[2] then status = 'released' end
-  end
-end
-if status == 'released' then give_back(ARGV[1], ARGV[2]) end
-return finish(status)
+if not grant_of(ARGV[1], ARGV[2]) then return finish('absent') end
+give_back(ARGV[1], ARGV[2])
+return finish('released')

@@ -12,20 +12,9 @@
 
 open()
 spare_memory()
-
 sweep()
 
 local lost = {}
-
--- has_grant reports whether an owner has a grant. Grants whose own leases have ended are
--- reclaimed by then.
-local function has_grant(owner, id)
-  for _, g in ipairs(holding(owner).grants) do
-    if g.id == id then return true end
-  end
-  return false
-end
-
 for i = 1, #ARGV, 3 do
   local owner, id, till = ARGV[i], ARGV[i + 1], NOW + tonumber(ARGV[i + 2])
   local deadline = tonumber(call('ZSCORE', DEADLINES, 'o' .. owner) or 0)
@@ -36,10 +25,8 @@ for i = 1, #ARGV, 3 do
   if not kept then
     lost[#lost + 1] = (i + 2) / 3
     if deadline > NOW then evict(owner) end
-  elseif id == '' then
-    prolong(owner, till)
-  elseif has_grant(owner, id) then
-    prolong_grant(owner, id, till)
+  elseif id == '' or grant_of(owner, id) then
+    prolong(owner, id, till)
   else
     lost[#lost + 1] = (i + 2) / 3
   end

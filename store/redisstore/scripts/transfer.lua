@@ -5,9 +5,9 @@
 -- ARGV  1 the owner that holds, 2 the owner that is to hold,
 --       3 how long the lease is to last from now in ms, or 0 to keep its end
 -- Reply {status, ...}
---       {'transferred', ms, grants, apart}
---                         the rest of the lease, the second owner's record (see GRANT in
---                         record.lua), and for each grant '1' if it is apart, '0' if not
+--       {'transferred', ms, id, fence, claims, paths, note, apart, ...}
+--                         the rest of the lease, and for each of the second owner's grants six
+--                         strings; apart is '1' if it has a lease of its own, '0' if not
 --       {'lost'}    the first owner holds nothing, or no longer does
 --       {'taken'}   the second owner holds something of its own
 --
@@ -22,23 +22,23 @@ sweep()
 
 -- transferred returns the reply: what an owner holds, and until when.
 local function transferred(owner, till)
-  local grants, flags = packed(holding(owner)), {}
-  for i, g in ipairs(holding(owner).grants) do flags[i] = apart_ends(owner, g.id) and '1' or '0' end
-  return finish('transferred', int(till - NOW), grants, table.concat(flags))
+  local reply = { 'transferred', int(till - NOW) }
+  for _, g in ipairs(holding(owner).grants) do
+    for _, field in ipairs({ g.id, g.fence, g.claims, g.paths, g.note, apart_ends(owner, g.id) and '1' or '0' }) do
+      reply[#reply + 1] = field
+    end
+  end
+  return finish(unpack(reply))
 end
 
 -- ends_of returns when an owner's lease ends (ms).
 local function ends_of(owner) return tonumber(call('ZSCORE', DEADLINES, 'o' .. owner) or 0) end
 
-local MOST_TOLD = 100 -- requests for nodes, and as many for the gate
-
--- tell_first makes the earliest waiters ask again. The answer tells them to come back when the
--- first lease ends, and whichever does lets in the others, too.
-local function tell_first()
-  for mode = IX, state.queued and X or 0, X - IX do
-    local list = GATE_NODE .. mode
-    for _, member in ipairs(call('ZRANGEBYLEX', QUEUE, '[' .. list, '(' .. list .. AFTER_TICKETS, 'LIMIT', '0', int(MOST_TOLD))) do
-      local r = request(sub(member, #list + 1))
+-- tell_all makes the waiters ask again: the answer tells them when the first lease ends.
+local function tell_all()
+  for mode = IX, X, X - IX do
+    for _, ticket in ipairs(listed(GATE_NODE .. mode)) do
+      local r = state.queued and request(ticket)
       if r then tell(r, 'again ' .. r.ref) end
     end
   end
@@ -80,5 +80,5 @@ if from ~= to then
   settle(from)
   settle(to)
 end
-if till < before then tell_first() end
+if till < before then tell_all() end
 return transferred(to, till)

@@ -1,7 +1,7 @@
 -- WITHDRAW takes a queued request out of the queue. It also says whether the request was granted
 -- before.
 --
--- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate
+-- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate, 6 withdrawn
 -- ARGV  1 owner, 2 grant id,
 --       3 for how many ms to remember the withdrawal: if the request comes, or comes again, within
 --         that time, it is granted nothing; '0' if it cannot come any more
@@ -13,14 +13,10 @@ open()
 spare_memory()
 sweep()
 
-if remember > 0 then withdrawn.remember(owner, id, remember) end
+if remember > 0 then call('SET', WITHDRAWN, '', 'PX', int(remember)) end
 
-local held = holding(owner)
-if held then
-  for _, g in ipairs(held.grants) do
-    if g.id == id then return finish('granted', g.fence) end
-  end
-end
+local grant = grant_of(owner, id)
+if grant then return finish('granted', grant.fence) end
 local status = 'absent'
 for _, ticket in ipairs(tickets_of(owner)) do
   local r = request(ticket)

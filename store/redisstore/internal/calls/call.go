@@ -23,57 +23,43 @@ func Do[T any](ctx context.Context, c *Caller, what Operation, command func(cont
 
 // Ask is [Do], within a time, for a command about a request. If the command fails, or is left
 // behind, the request is taken back: the server may have carried out the command all the same.
+//
+// The command runs on a goroutine of its own, which the caller leaves behind when ctx ends or the
+// time is up. A client heeds its context's Done only before the command is on its way; from then on
+// it waits for the connection alone.
 func Ask[T any](
 	ctx context.Context, c *Caller, what Operation, r *Request, within time.Duration, command func(context.Context) (T, error),
 ) (T, error) {
-	var none T
+	var none, value T
 	if ctx.Err() != nil {
 		return none, Interrupted(ctx, what)
 	}
 	if err := c.Begin(); err != nil {
 		return none, Unavailable(what, err)
 	}
-	value, err := leaving(ctx, c, r, within, command)
-	if err != nil {
-		return none, c.Failed(ctx, what, err)
-	}
-	return value, nil
-}
-
-// leaving runs a command on a goroutine of its own, which the caller leaves behind when ctx ends or
-// the time is up. A client heeds its context's Done only before the command is on its way; from
-// then on it waits for the connection alone.
-func leaving[T any](ctx context.Context, c *Caller, r *Request, within time.Duration, command func(context.Context) (T, error)) (T, error) {
-	type result struct {
-		value T
-		err   error
-	}
-	ctx, cancel := context.WithTimeout(ctx, within)
+	var err error
+	ended, before := make(chan struct{}), r.writes()
+	bounded, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	results, left, f := make(chan result), make(chan struct{}), newFlight(r)
 	go func() {
 		defer c.End()
-		value, err := command(ctx)
-		if err != nil {
-			c.takeBacks.add(f, err) // before the caller can make the request again
-		}
-		select {
-		case results <- result{value, err}:
-		case <-left:
-			if err == nil {
-				c.takeBacks.add(f, err)
-			}
-		}
+		defer close(ended)
+		value, err = command(bounded)
 	}()
 	select {
-	case got := <-results:
-		return got.value, got.err
-	case <-ctx.Done():
-		c.takeBacks.leave(f)
-		close(left)
-		var none T
-		return none, ctx.Err()
+	case <-ended:
+	case <-bounded.Done():
+		c.takeBack(r, func() error { <-ended; return err })
+		return none, c.Failed(ctx, what, bounded.Err())
 	}
+	if err == nil {
+		return value, nil
+	}
+	// A script that finds no memory for its first write has done nothing.
+	if !redis.IsOOMError(err) || r.writes() > before+1 {
+		c.takeBack(r, func() error { return err })
+	}
+	return none, c.Failed(ctx, what, err)
 }
 
 // Answered reports whether a command with that error got an answer from its server.

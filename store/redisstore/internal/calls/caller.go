@@ -5,8 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/pathlock-go/pathlock"
 )
 
@@ -16,7 +14,6 @@ const GracePeriod = 500 * time.Millisecond
 
 // Config is what a [Caller] needs. All fields but Refusal are required.
 type Config struct {
-	Client redis.UniversalClient
 	// Timeout is how long a command may take.
 	Timeout time.Duration
 	// Refusal is why no command may begin; nil if commands may.
@@ -31,22 +28,21 @@ type Config struct {
 
 // Caller runs commands for a store.
 type Caller struct {
-	config    Config
-	takeBacks takeBacks
-
+	config Config
 	// closing is closed by Close: nobody waits from then on.
 	closing chan struct{}
-	// mu guards closed, so that no command begins after Close has begun to wait for commands.
-	mu       sync.Mutex
-	closed   bool
+	// commands counts what is under way. None begins after Close has begun to wait for them.
 	commands sync.WaitGroup
+
+	mu     sync.Mutex
+	closed bool
+	// takeBacks are the requests that are being taken back.
+	takeBacks map[Key]*takeBack
 }
 
 // New returns a caller for a store.
 func New(c Config) *Caller {
-	caller := &Caller{config: c, closing: make(chan struct{})}
-	caller.takeBacks = takeBacks{caller: caller, pending: make(map[Key]*takeBack)}
-	return caller
+	return &Caller{config: c, closing: make(chan struct{}), takeBacks: make(map[Key]*takeBack)}
 }
 
 // Begin reports why no command may begin. Where it returns nil, [Caller.End] has to follow.
@@ -85,9 +81,12 @@ func (c *Caller) Closing() <-chan struct{} { return c.closing }
 // Wait returns when all commands have ended and nothing is being taken back, after [Caller.Close].
 func (c *Caller) Wait() { c.commands.Wait() }
 
-// isClosed reports whether Close has been called.
-func (c *Caller) isClosed() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.closed
+// isClosing reports whether Close has been called.
+func (c *Caller) isClosing() bool {
+	select {
+	case <-c.closing:
+		return true
+	default:
+		return false
+	}
 }

@@ -3,13 +3,10 @@ package calls
 import (
 	"context"
 	"io"
-	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
 )
@@ -18,61 +15,47 @@ import (
 // says. Time is the bubble's.
 type deaf struct {
 	caller *Caller
+	began  time.Time
 
-	mu sync.Mutex
-	// answers is whether the server answers to a withdrawal; the error is errDeaf otherwise.
-	answers func(id pathlock.GrantID) bool
-	all     []try
+	mu    sync.Mutex
+	reply error
+	tries []try // since the last call of during
 }
 
-func (d *deaf) answer(to func(id pathlock.GrantID) bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.answers = to
-}
+// refused is an error that a server answers.
+type refused struct{ error }
 
-// tries returns what has been tried so far.
-func (d *deaf) tries() []try {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return slices.Clone(d.all)
-}
+func (refused) RedisError() {}
 
 type try struct {
-	id pathlock.GrantID
-	at time.Duration // since the beginning
+	id       pathlock.GrantID
+	at       time.Duration // since the beginning
+	remember time.Duration
 }
-
-var errDeaf = io.ErrUnexpectedEOF
 
 const timeout = 3 * time.Second
 
 // startDeaf returns a caller that has only the deaf server.
 func startDeaf(t *testing.T) *deaf {
-	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", ContextTimeoutEnabled: true})
-	began := time.Now()
-	d := &deaf{answers: nothing}
+	d := &deaf{began: time.Now(), reply: io.ErrUnexpectedEOF}
 	d.caller = New(Config{
-		Client:     client,
 		Timeout:    timeout,
 		Unanswered: func(context.Context) {},
-		Withdraw: func(_ context.Context, k Key, _ time.Duration) error {
+		Withdraw: func(_ context.Context, k Key, remember time.Duration) error {
 			d.mu.Lock()
 			defer d.mu.Unlock()
-			d.all = append(d.all, try{k.Grant, time.Since(began)})
-			if d.answers(k.Grant) {
-				return nil
-			}
-			return errDeaf
+			d.tries = append(d.tries, try{k.Grant, time.Since(d.began), remember})
+			return d.reply
 		},
 	})
-	t.Cleanup(func() {
-		d.close()
-		if err := client.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(d.close)
 	return d
+}
+
+func (d *deaf) answers(reply error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.reply = reply
 }
 
 func (d *deaf) close() {
@@ -80,87 +63,79 @@ func (d *deaf) close() {
 	d.caller.Wait()
 }
 
-// add has a request taken back that failed just now.
-func (d *deaf) add(id pathlock.GrantID, lease time.Duration) *Request {
-	r := NewRequest(Key{Owner: "owner", Grant: id}, lease)
-	if _, err := r.Sent.MarshalBinary(); err != nil { // it was sent
-		panic(err)
-	}
-	d.caller.takeBacks.add(&flight{request: r}, errDeaf)
+// ask has a request sent, whose command ends with an error after a time.
+func (d *deaf) ask(id pathlock.GrantID, takes time.Duration, ends error) *Request {
+	r := NewRequest(Key{Owner: "owner", Grant: id}, time.Minute)
+	_, _ = Ask(context.Background(), d.caller, Operation{Verb: "acquire"}, r, timeout, func(context.Context) (int, error) {
+		r.Asked.Add(1)
+		_, err := r.Sent.MarshalBinary() // it is sent
+		time.Sleep(takes)
+		if ends != nil {
+			err = ends
+		}
+		return 0, err
+	})
 	return r
 }
 
-// last returns what has been tried last.
-func (d *deaf) last() try {
-	all := d.tries()
-	return all[len(all)-1]
+// during lets time pass, and returns what has been tried since the last time.
+func (d *deaf) during(pass time.Duration) []try {
+	time.Sleep(pass)
+	synctest.Wait()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	tries := d.tries
+	d.tries = nil
+	return tries
 }
 
-// idle reports whether nothing is to be taken back, and nobody tries.
-func (d *deaf) idle() bool {
-	t := &d.caller.takeBacks
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return len(t.pending) == 0
+// TestTakeBack: what fails without an answer, or is left behind, is withdrawn in pauses that grow,
+// until the server answers, long after the lease; an error that it answers is enough then.
+func TestTakeBack(t *testing.T) {
+	for name, tt := range map[string]struct {
+		takes    time.Duration
+		ends     error
+		begins   time.Duration
+		remember time.Duration
+	}{
+		"lost":                      {0, io.EOF, 0, LongestDelay},
+		"left, and lost":            {2 * timeout, io.EOF, 2 * timeout, LongestDelay},
+		"left, and granted":         {2 * timeout, nil, 2 * timeout, 0},
+		"answered with a refusal":   {0, refused{io.EOF}, 0, 0},
+		"left, and refused at last": {2 * timeout, refused{io.EOF}, 2 * timeout, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := startDeaf(t)
+				d.ask("lost", tt.takes, tt.ends)
+				at, pause := tt.begins, 50*time.Millisecond
+				for i, try := range d.during(10 * time.Minute) {
+					if try.at != at || try.remember != tt.remember {
+						t.Errorf("try %d after %v, to be remembered for %v; want it after %v, for %v", i, try.at, try.remember, at, tt.remember)
+					}
+					at, pause = at+pause, min(2*pause, time.Second)
+				}
+				if at < 10*time.Minute-time.Second {
+					t.Errorf("the last try was before %v", at)
+				}
+				d.answers(refused{io.EOF})
+				if tried := d.during(time.Minute); len(tried) != 1 {
+					t.Errorf("tried %v when the server answered, want it once", tried)
+				}
+			})
+		})
+	}
 }
 
-func nothing(pathlock.GrantID) bool    { return false }
-func everything(pathlock.GrantID) bool { return true }
-
-// TestTakeBackPauses: a server that does not answer is asked again in pauses that grow, until it
-// answers, long after the lease.
-func TestTakeBackPauses(t *testing.T) {
+// TestRefusalWithinTheLease: as long as the lease may last, an error that the server answers is not
+// enough.
+func TestRefusalWithinTheLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const lease = time.Minute
 		d := startDeaf(t)
-		d.add("lost", lease)
-		time.Sleep(10 * lease)
-		synctest.Wait()
-
-		at, pause := time.Duration(0), 50*time.Millisecond
-		for i, try := range d.tries() {
-			if try.at != at {
-				t.Errorf("try %d after %v, want it after %v", i, try.at, at)
-			}
-			at, pause = at+pause, min(2*pause, time.Second)
-		}
-		if last := d.last().at; last < 10*lease-longestTakeBackPause {
-			t.Errorf("the last try was after %v", last)
-		}
-		d.answer(everything)
-		time.Sleep(longestTakeBackPause)
-		synctest.Wait()
-		if !d.idle() {
-			t.Error("it is still tried, though the server has answered")
-		}
-	})
-}
-
-// TestTakeBackAnswered: what the server answers is done with.
-func TestTakeBackAnswered(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := startDeaf(t)
-		want := []pathlock.GrantID{"granted", "queued", "unknown"}
-		for _, id := range want {
-			d.add(id, time.Minute)
-		}
-		time.Sleep(time.Second)
-		synctest.Wait()
-		d.answer(everything)
-		before := len(d.tries())
-		time.Sleep(2 * time.Second)
-		synctest.Wait()
-
-		if !d.idle() {
-			t.Error("it is still tried, though the server has answered")
-		}
-		var tried []pathlock.GrantID
-		for _, try := range d.tries()[before:] {
-			tried = append(tried, try.id)
-		}
-		slices.Sort(tried)
-		if !slices.Equal(tried, want) {
-			t.Errorf("tried %v when the server answered, want %v, each once", tried, want)
+		d.answers(refused{io.EOF})
+		d.ask("lost", 0, io.EOF)
+		if tried := d.during(10 * time.Minute); tried[len(tried)-1].at < time.Minute {
+			t.Errorf("the last try was after %v, want it when the lease has ended", tried[len(tried)-1].at)
 		}
 	})
 }
@@ -171,82 +146,77 @@ func TestTakeBackClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := startDeaf(t)
 		for _, id := range []pathlock.GrantID{"a", "b", "c"} {
-			d.add(id, time.Hour)
+			d.ask(id, 0, io.EOF)
 		}
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		before, closing := len(d.tries()), time.Now()
+		d.during(time.Minute)
+		closing := time.Now()
 		d.close()
 		if took := time.Since(closing); took != 0 {
 			t.Errorf("closing took %v", took)
 		}
-		if tried := d.tries()[before:]; len(tried) != 3 {
+		if tried := d.during(0); len(tried) != 3 {
 			t.Errorf("tried %v while closing, want each once", tried)
 		}
-		if !d.idle() {
-			t.Error("it is still tried, though the store is closed")
-		}
 	})
 }
 
-// TestTakeBackForgotten: a request that is made again is not taken back any more; others are.
-func TestTakeBackForgotten(t *testing.T) {
+// TestMadeAgain: a request that is made again is not taken back any more; others are. What is under
+// way about it has ended by then, or it cannot be made.
+func TestMadeAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := startDeaf(t)
-		again := d.add("again", time.Minute)
-		d.add("other grant", time.Minute)
-		tree, err := pathlock.NewTree("testplan", "other")
-		if err != nil {
+		again := d.ask("again", 0, io.EOF)
+		d.ask("another", 0, io.EOF)
+		d.during(time.Second)
+		if err := d.caller.Forget(t.Context(), again, timeout); err != nil {
 			t.Fatal(err)
 		}
-		for _, other := range []Key{{Tree: tree, Owner: "owner", Grant: "again"}, {Owner: "other", Grant: "again"}} {
-			if err := d.caller.Forget(t.Context(), NewRequest(other, time.Minute), timeout); err != nil {
-				t.Fatal(err)
+		for _, try := range d.during(time.Minute) {
+			if try.id != "another" {
+				t.Errorf("tried %v", try)
 			}
 		}
-		before := len(d.tries())
-		time.Sleep(time.Second)
-		synctest.Wait()
-		if !slices.ContainsFunc(d.tries()[before:], func(t try) bool { return t.id == "again" }) {
-			t.Error("it is tried no more: it was forgotten because of another's request")
-		}
+		d.answers(nil)
+		d.during(time.Minute)
 
-		if err := d.caller.Forget(t.Context(), again, timeout); err != nil {
-			t.Fatal(err)
+		began := time.Now()
+		slow := d.ask("slow", 2*timeout, nil) // it is left behind after the time-out
+		if err := d.caller.Forget(t.Context(), slow, timeout/2); err == nil {
+			t.Error("it is made again while its command is under way")
 		}
-		before = len(d.tries())
-		d.answer(everything)
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		if after := d.tries()[before:]; len(after) != 1 || after[0].id != "other grant" {
-			t.Errorf("tried %v, want the other grant alone", after)
+		if tried := d.during(timeout); len(tried) != 1 || tried[0].id != "slow" {
+			t.Errorf("tried %v, want it taken back all the same", tried)
 		}
-		if !d.idle() {
-			t.Error("it is still tried")
+		slow = d.ask("slow", 2*timeout, nil)
+		if err := d.caller.Forget(t.Context(), slow, 2*timeout); err != nil || time.Since(began) < 4*timeout {
+			t.Errorf("%v after %v, want it to wait for its command", err, time.Since(began))
+		}
+		if tried := d.during(timeout); len(tried) > 0 {
+			t.Errorf("tried %v, want that it is forgotten", tried)
 		}
 	})
 }
 
-// TestTakeBackForgetWaits: a try that is under way has ended before the request is made again.
-func TestTakeBackForgetWaits(t *testing.T) {
+// TestUndo: what nobody waits for any more has been taken back when Undo returns, or goes on to be.
+func TestUndo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := startDeaf(t)
-		begun, ended := make(chan struct{}), make(chan struct{})
-		d.answer(func(pathlock.GrantID) bool {
-			close(begun)
-			time.Sleep(time.Second) // the server's time
-			close(ended)
-			return true
-		})
-		again := d.add("again", time.Minute)
-		<-begun
-		if err := d.caller.Forget(t.Context(), again, timeout); err != nil {
-			t.Fatal(err)
+		granted := d.ask("granted", 0, nil)
+		ctx, cancel := context.WithTimeout(t.Context(), GracePeriod)
+		defer cancel()
+		d.caller.Undo(ctx, granted)
+		if took := time.Since(d.began); took != GracePeriod {
+			t.Errorf("it took %v, want %v", took, GracePeriod)
 		}
-		select {
-		case <-ended:
-		default:
-			t.Error("forgotten while it is being taken back")
+		d.during(0)
+		d.answers(nil)
+		if tried := d.during(time.Minute); len(tried) != 1 {
+			t.Errorf("tried %v, want it once", tried)
+		}
+		undone := time.Since(d.began)
+		d.caller.Undo(t.Context(), granted)
+		if tried := d.during(time.Minute); len(tried) != 1 || tried[0].at != undone {
+			t.Errorf("tried %v, want it once, at %v", tried, undone)
 		}
 	})
 }

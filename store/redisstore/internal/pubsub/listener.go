@@ -2,7 +2,6 @@ package pubsub
 
 import (
 	"context"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -10,7 +9,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/store/redisstore/internal/calls"
 )
 
 // Listener hears which waiters of a store have been granted. All share one subscription.
@@ -23,28 +21,23 @@ type Listener struct {
 	close   context.CancelFunc
 	running sync.WaitGroup
 
-	mu sync.Mutex
-	// last is the last reference that was given out.
-	last uint64
-	// byRef has the waiters, and byKey their references. Waiters for the same grant share one.
-	byRef map[string][]*Waiter
-	byKey map[calls.Key]string
+	mu      sync.Mutex
+	last    uint64 // the last number of a waiter that was given out
+	waiters map[string]*Waiter
 	// The subscription is begun when the first waiter begins to wait.
 	begun, established bool
 }
 
 // Waiter is one call that waits.
 type Waiter struct {
-	key calls.Key
-	// Ref is what messages to the waiter carry, followed by the number of its last question.
-	Ref string
-	// Heard gets the one message that ends the wait.
+	number string
+	// questions counts what the call has asked.
+	questions uint64
+	// Heard gets the messages to the waiter. One too many is missed, as any message may be.
 	Heard chan Message
-	// Again says that a message may have been missed.
-	Again chan struct{}
 }
 
-// The kinds of messages. Each but again ends the wait.
+// The kinds of messages. Each but Again ends the wait.
 const (
 	// Granted: the request has been granted.
 	Granted = "granted"
@@ -52,8 +45,9 @@ const (
 	Deadlock = "deadlock"
 	// Removed: the request's place in the queue was taken away by force.
 	Removed = "removed"
-	// again: what blocks the request may go without a message, or sooner than the waiter was told.
-	again = "again"
+	// Again: what blocks the request may go without a message, or sooner than the waiter was told;
+	// or messages may have been missed.
+	Again = "again"
 )
 
 // Message is what a script publishes to a waiter.
@@ -74,27 +68,19 @@ func (m Message) IsOutdated(place uint64) bool { return m.Question < place && m.
 
 // New returns a listener on a channel.
 func New(client redis.UniversalClient, channel string) *Listener {
-	l := &Listener{
-		client: client, Channel: channel,
-		byRef: make(map[string][]*Waiter), byKey: make(map[calls.Key]string),
-	}
+	l := &Listener{client: client, Channel: channel, waiters: make(map[string]*Waiter)}
 	l.ctx, l.close = context.WithCancel(context.Background())
 	return l
 }
 
 // Join makes a waiter known. Call it before the request is sent, so that no message comes too
 // early. [Listener.Leave] has to follow.
-func (l *Listener) Join(key calls.Key) *Waiter {
+func (l *Listener) Join() *Waiter {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	ref, ok := l.byKey[key]
-	if !ok {
-		l.last++
-		ref = strconv.FormatUint(l.last, 10)
-		l.byKey[key] = ref
-	}
-	w := &Waiter{key: key, Ref: ref, Heard: make(chan Message, 1), Again: make(chan struct{}, 1)}
-	l.byRef[ref] = append(l.byRef[ref], w)
+	l.last++
+	w := &Waiter{number: strconv.FormatUint(l.last, 10), Heard: make(chan Message, 8)}
+	l.waiters[w.number] = w
 	return w
 }
 
@@ -102,73 +88,35 @@ func (l *Listener) Join(key calls.Key) *Waiter {
 func (l *Listener) Leave(w *Waiter) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.byRef[w.Ref] = slices.DeleteFunc(l.byRef[w.Ref], func(other *Waiter) bool { return other == w })
-	if len(l.byRef[w.Ref]) == 0 {
-		delete(l.byRef, w.Ref)
-		delete(l.byKey, w.key)
-	}
+	delete(l.waiters, w.number)
 }
 
-// Alone reports whether no other call waits for the same grant.
-func (l *Listener) Alone(w *Waiter) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.byRef[w.Ref]) <= 1
+// Question returns the number of the waiter's next question, and the reference that messages to the
+// waiter carry from then on.
+func (w *Waiter) Question() (ref string, number uint64) {
+	w.questions++
+	return w.number + "." + strconv.FormatUint(w.questions, 10), w.questions
 }
 
-// deliver hands a message to its waiters. A message is a kind, a reference with the number of a
-// question, and for some kinds a number and an owner.
+// deliver hands a message to its waiter. A message is a kind, the reference of a question, and for
+// some kinds a number and an owner.
 func (l *Listener) deliver(payload string) {
-	kind, rest, _ := strings.Cut(payload, " ")
-	about, rest, _ := strings.Cut(rest, " ")
-	number, owner, _ := strings.Cut(rest, " ")
-	ref, question, _ := strings.Cut(about, ".")
-	m := Message{Kind: kind, Owner: pathlock.Owner(owner)}
+	fields := append(strings.SplitN(payload, " ", 4), "", "", "")
+	waiter, question, _ := strings.Cut(fields[1], ".")
+	m := Message{Kind: fields[0], Owner: pathlock.Owner(fields[3])}
 	m.Question, _ = strconv.ParseUint(question, 10, 64)
-	m.Number, _ = strconv.ParseUint(number, 10, 64)
+	m.Number, _ = strconv.ParseUint(fields[2], 10, 64)
 
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, w := range l.byRef[ref] {
-		if kind == again {
-			w.wake()
-		} else {
-			w.hear(m)
-		}
+	if w := l.waiters[waiter]; w != nil {
+		w.hear(m)
 	}
 }
 
-// wake has the waiter ask again.
-func (w *Waiter) wake() {
-	select {
-	case w.Again <- struct{}{}:
-	default: // it has been told already
-	}
-}
-
-// hear keeps a message for the waiter. Of two, the later one counts, since the earlier one may be
-// about a place in the queue that has gone. Only Removed outlasts all others.
 func (w *Waiter) hear(m Message) {
 	select {
 	case w.Heard <- m:
-		return
 	default:
 	}
-	select {
-	case earlier := <-w.Heard:
-		if earlier.Kind == Removed {
-			m = earlier
-		}
-	default: // it has been read meanwhile
-	}
-	w.Heard <- m
-}
-
-// Question returns the reference for the waiter's next question, and the question's number, which
-// is greater than that of every earlier one.
-func (l *Listener) Question(w *Waiter) (ref string, number uint64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.last++
-	return w.Ref + "." + strconv.FormatUint(l.last, 10), l.last
 }

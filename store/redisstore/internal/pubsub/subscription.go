@@ -108,11 +108,9 @@ func (l *Listener) setEstablished(yes bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.established = yes
-	for _, waiters := range l.byRef {
-		for _, w := range waiters {
-			if yes {
-				w.wake()
-			}
+	for _, w := range l.waiters {
+		if yes {
+			w.hear(Message{Kind: Again})
 		}
 	}
 }

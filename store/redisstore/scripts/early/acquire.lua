@@ -9,13 +9,12 @@ if ARGV[10] ~= '1' and byte(ARGV[7], CLAIM_BYTES) ~= 48 + X and #ARGV[7] <= MOST
   local owner, id, claims = 'o' .. ARGV[1], ARGV[2], ARGV[7]
   local fields, modes = split(claims)
   local n = #fields
-  local there = call('EXISTS', LOCKS, DEADLINES, GATE, GATE, GATE)
+  local there = call('EXISTS', LOCKS, DEADLINES, GATE, GATE, GATE, WITHDRAWN, WITHDRAWN, WITHDRAWN)
   local possible, values = there == 0, {}
-  if there == 2 then -- both LOCKS and DEADLINES, and no gate key
-    fields[n + 1], fields[n + 2], fields[n + 3], fields[n + 4] = owner, 'r' .. ARGV[1], withdrawal(ARGV[1], id), 'l'
-    fields[n + 5] = 'k'
+  if there == 2 then -- both LOCKS and DEADLINES, and neither a gate key nor a withdrawal
+    fields[n + 1], fields[n + 2], fields[n + 3], fields[n + 4] = owner, 'r' .. ARGV[1], 'l', 'k'
     values = call('HMGET', LOCKS, unpack(fields))
-    possible = not (values[n + 1] or values[n + 2] or values[n + 3] or values[n + 4]) and
+    possible = not (values[n + 1] or values[n + 2] or values[n + 3]) and
       call('ZCOUNT', DEADLINES, '-inf', int(NOW)) == 0
   end
 
@@ -42,7 +41,9 @@ if ARGV[10] ~= '1' and byte(ARGV[7], CLAIM_BYTES) ~= 48 + X and #ARGV[7] <= MOST
   if possible then
     local fence, till = next_fence(), int(NOW + ARGV[3])
     writes[2 * n + 1] = owner
-    writes[2 * n + 2] = pack_grant(id, fence, int(NOW), claims, ARGV[8], ARGV[9])
+    writes[2 * n + 2] = cmsgpack.pack({
+      id = id, fence = fence, since = int(NOW), claims = claims, paths = ARGV[8], note = ARGV[9],
+    })
     -- A deadline of an owner that holds nothing does no harm, should this script fail here.
     call('ZADD', DEADLINES, till, owner)
     -- The keys live as long as the last lease in them.
@@ -53,7 +54,7 @@ if ARGV[10] ~= '1' and byte(ARGV[7], CLAIM_BYTES) ~= 48 + X and #ARGV[7] <= MOST
     else
       call('PEXPIREAT', DEADLINES, till, 'GT')
       call('PEXPIREAT', LOCKS, till, 'GT')
-      if values[n + 5] then call('PEXPIREAT', QUEUE, till, 'GT') end
+      if values[n + 4] then call('PEXPIREAT', QUEUE, till, 'GT') end
       call('HSET', LOCKS, unpack(writes))
     end
     return { 'granted', fence }

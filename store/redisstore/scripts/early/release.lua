@@ -10,8 +10,9 @@ do
   local record = found[1]
   local first = record and not found[2] and not found[3] and call('ZRANGE', DEADLINES, '0', '1', 'WITHSCORES')
   if first and #first > 0 and tonumber(first[2]) > NOW then
-    local id, _, _, claims, _, _, behind = struct.unpack(GRANT, record)
-    local whole = id == ARGV[2] and behind > #record and #claims <= MOST_CLAIMS * CLAIM_BYTES and
+    local grant, second = cmsgpack.unpack(record)
+    local id, claims = grant.id, grant.claims
+    local whole = id == ARGV[2] and not second and #claims <= MOST_CLAIMS * CLAIM_BYTES and
       byte(claims, CLAIM_BYTES) ~= 48 + X
 
     if whole and #first == 2 then

@@ -1,23 +1,5 @@
 -- Granting, and taking away: by release, by force, or because a lease has ended.
 
--- consider_behind makes the hand-over look through a list of the queue for waiters that it can
--- grant, beginning behind a ticket (see handover.lua).
-local function consider_behind(list, ticket)
-  local from = state.through[list]
-  if not from or ticket < from then state.through[list] = ticket end
-end
-
--- consider makes it look through a whole list.
-local function consider(name, mode) state.through[name .. mode] = '' end
-
--- consider_all considers every waiter: each request has a claim on the gate node.
-local function consider_all()
-  for mode = IX, X, X - IX do
-    consider(GATE_NODE, mode)
-    consider('c' .. GATE_NODE, mode)
-  end
-end
-
 -- time_gate makes the gate key of an owner that holds the gate expire with its last grant of the
 -- gate.
 local function time_gate(owner)
@@ -32,27 +14,13 @@ local function time_gate(owner)
   call('PEXPIREAT', GATE, int(math.min(last, till)))
 end
 
--- prolong extends an owner's lease to a moment (ms), unless it lasts longer already. It extends the
--- gate key with it.
-local function prolong(owner, till)
-  local now = tonumber(call('ZSCORE', DEADLINES, 'o' .. owner) or 0)
-  till = math.max(now, till)
-  if till > now then
+-- prolong extends the lease that a grant lives by to a moment (ms), unless it lasts longer already:
+-- the grant's own if it is apart, and otherwise the owner's. id is nil for the owner's.
+local function prolong(owner, id, till)
+  local member = id and apart_ends(owner, id) and apart_member(owner, id) or 'o' .. owner
+  if till > tonumber(call('ZSCORE', DEADLINES, member) or 0) then
     touch()
-    call('ZADD', DEADLINES, int(till), 'o' .. owner)
-    if gate_is_of(owner) then call('PEXPIREAT', GATE, int(till)) end
-    time_gate(owner)
-  end
-end
-
--- prolong_grant does this for the lease that a grant lives by, which may be the grant's own.
-local function prolong_grant(owner, id, till)
-  local now = apart_ends(owner, id)
-  if not now then
-    prolong(owner, till)
-  elseif till > now then
-    touch()
-    call('ZADD', DEADLINES, int(till), apart_member(owner, id))
+    call('ZADD', DEADLINES, int(till), member)
     time_gate(owner)
   end
 end
@@ -83,26 +51,21 @@ local function grant(r)
     { id = r.id, fence = fence, since = int(NOW), claims = r.claims, paths = r.paths, note = r.note }
   write_holding(r.owner, held)
   if r.gate then take_gate(r.owner, r.note, till) end
-  if not is_apart then prolong(r.owner, till) end
+  if not is_apart then prolong(r.owner, nil, till) end
   if r.gate then time_gate(r.owner) end
   moved()
   return fence
 end
 
--- leave takes a request that will not be granted out of the queue. It considers those that the
--- request kept back: later ones, and any that it kept from the gate key if it asked for the gate.
+-- leave takes a request that will not be granted out of the queue. It frees those that the request
+-- kept back, and any that it kept from the gate key if it asked for the gate.
 local function leave(r)
   dequeue(r)
-  for i = 1, #r.names do
-    local modes = band(CONFLICTS[r.modes[i]], waits_on(r.names[i]))
-    for m = IS, modes > 0 and X or 0 do
-      if band(modes, BIT[m]) ~= 0 then consider_behind(r.names[i] .. m, r.gate and '' or r.ticket) end
-    end
-  end
+  for i = 1, #r.names do free(r.names[i], CONFLICTS[r.modes[i]]) end
   local held = holding(r.owner)
   if r.gate and not (held and held.modes[GATE_NODE] == X) and drop_gate(r.owner) then
     reclassify(r.owner)
-    consider_all()
+    free(GATE_NODE, ALL) -- each request has a claim on it
   end
 end
 
@@ -120,7 +83,6 @@ local function settle(owner)
         tell(r, 'deadlock ' .. r.ref .. ' ' .. claim .. ' ' .. blocker)
       else
         converts(r, true)
-        for i = 1, #r.names do consider('c' .. r.names[i], r.modes[i]) end
       end
     elseif r then
       converts(r, gate_is_of(owner))
@@ -194,9 +156,6 @@ local function sweep()
     elseif kind == 'g' then
       local bytes, at = string.match(member, '^g(%d+):()')
       give_back(sub(member, at, at + bytes - 1), sub(member, at + bytes))
-    elseif kind == 't' then
-      call('ZREM', DEADLINES, member)
-      call('HDEL', LOCKS, member)
     else
       local r = request(what)
       if r then leave(r) else call('ZREM', DEADLINES, member) end

@@ -2,17 +2,10 @@
 
 -- unpack_holding reads an owner's record: its grants, and the supremum of their modes on each node.
 local function unpack_holding(record)
-  local h = { grants = {}, modes = {} }
-  local at = 1
-  while at <= #record do
-    local id, fence, since, claims, paths, note
-    id, fence, since, claims, paths, note, at = struct.unpack(GRANT, record, at)
-    h.grants[#h.grants + 1] = { id = id, fence = fence, since = since, claims = claims, paths = paths, note = note }
-    local names, modes = split(claims)
-    for i = 1, #names do
-      local name, own = names[i], h.modes[names[i]]
-      h.modes[name] = own and supremum(own, modes[i]) or modes[i]
-    end
+  local h = { grants = { cmsgpack.unpack(record) }, modes = {} }
+  for _, g in ipairs(h.grants) do
+    local names, modes = split(g.claims)
+    for i = 1, #names do h.modes[names[i]] = supremum(h.modes[names[i]] or 0, modes[i]) end
   end
   return h
 end
@@ -20,20 +13,24 @@ end
 -- holding returns what an owner holds, or nil.
 local function holding(owner)
   local h = state.holdings[owner]
-  if h ~= nil then return h or nil end
-  local record = call('HGET', LOCKS, 'o' .. owner)
-  h = record and unpack_holding(record)
-  state.holdings[owner] = h
+  if h == nil then
+    local record = call('HGET', LOCKS, 'o' .. owner)
+    h = record and unpack_holding(record)
+    state.holdings[owner] = h
+  end
   return h or nil
 end
 
 -- packed returns the record of an owner's grants.
-local function packed(h)
-  local parts = {}
-  for i, g in ipairs(h.grants) do
-    parts[i] = pack_grant(g.id, g.fence, g.since, g.claims, g.paths, g.note)
+local function packed(h) return cmsgpack.pack(unpack(h.grants)) end
+
+-- grant_of returns an owner's grant with an id, or nil.
+local function grant_of(owner, id)
+  local held = holding(owner)
+  for _, g in ipairs(held and held.grants or {}) do
+    if g.id == id then return g end
   end
-  return table.concat(parts)
+  return nil
 end
 
 -- apart_ends returns when a grant's own lease ends (ms), or nil if the grant is not apart.

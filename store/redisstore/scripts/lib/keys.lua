@@ -7,21 +7,16 @@
 --                   gate-node    the same for the gate, which counts as a node above the root: an
 --                                owner that holds anything in the tree has IX on it, one that
 --                                holds the gate has X
---                   o<owner>     an owner's grants (see GRANT in record.lua)
---                   w<ticket>    a queued request (see REQUEST in record.lua)
+--                   o<owner>     an owner's grants (see record.lua)
+--                   w<ticket>    a queued request (see record.lua)
 --                   r<owner>     the tickets of an owner's queued requests, 16 digits each
---                   t<length of owner>:<owner><grant id>
---                                a withdrawn request (see withdrawn in queue.lua)
 --                   k            the last ticket given out, as long as there is a queue
---                   x            set while a request waits for somebody else's gate key
---                   l            '1' while there is work that the early scripts do not see; '!'
+--                   l            '1' while a request waits for the gate, which early scripts do not see; '!'
 --                                while a script changes the table: a script that finds '!'
 --                                removes the table (see open.lua)
 --   2 deadlines  zset   scores are times in ms:
 --                   o<owner>     when the owner's lease ends
 --                   w<ticket>    when the request's place in the queue ends
---                   t<length of owner>:<owner><grant id>
---                                until when a withdrawn request is remembered
 --                   g<length of owner>:<owner><grant id>
 --                                when the lease of a grant ends that is apart, that is, has one
 --                                of its own; it ends with the owner's lease at the latest; all
@@ -33,6 +28,8 @@
 --                                                 something already
 --   4 fence      string the last fence given out
 --   5 gate       string a redislock key: token and note of the gate's holder
+--   6 withdrawn  string for acquire and withdraw: there while a request is to be granted nothing,
+--                       should it come, because it was withdrawn before
 --
 -- Modes are numbers in the order of their strength: 1 IS, 2 IX, 3 S, 4 SIX, 5 X; 0 is none. A claim
 -- is ten bytes: the node's name and the mode's digit. A claim set is claims one after the other.
@@ -44,10 +41,10 @@
 --                        leaves everything as it is; creating the library's functions alone takes
 --                        longer than a grant
 --   lib/state.lua        what the rest shares
---   the library          nodes, holdings, gate, queue, open, waits, grant, handover
+--   the library          open, nodes, holdings, gate, queue, waits, grant, handover
 --   <script>.lua         the only part of the rest that runs anything
 
-local LOCKS, DEADLINES, QUEUE, FENCE, GATE = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local LOCKS, DEADLINES, QUEUE, FENCE, GATE, WITHDRAWN = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 
 local call = redis.call
 local sub, byte = string.sub, string.byte

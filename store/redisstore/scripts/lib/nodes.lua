@@ -74,12 +74,13 @@ local function admits(n, want, own)
   return (shared == 0 or want ~= X) and (count == 0 or compatible(want, n.mode))
 end
 
+-- free has the hand-over look at those who wait for a node in some modes (see handover.lua).
+local function free(name, modes) state.freed[name] = bit.bor(state.freed[name] or 0, modes) end
+
 -- recount notes that the mode of one owner on a node changes.
 local function recount(name, from, to)
   local n = node(name)
-  if not state.weaker[name] and to < from then
-    state.weaker[name] = { mode = n.mode, count = n.count, shared = n.shared }
-  end
+  if to < from then free(name, CONFLICTS[from]) end
   if from == IS then
     n.shared = n.shared - 1
   elseif from ~= 0 then

@@ -3,77 +3,37 @@
 local TICKET_BYTES = 16
 local AFTER_TICKETS = '~' -- sorts behind every ticket
 
--- The requests that were withdrawn, possibly before they came. One table has all functions for
--- them, because a Lua function can use at most sixty names from outside.
-local withdrawn = {}
-
--- remember makes the store grant such a request nothing, should it come within so many ms.
-function withdrawn.remember(owner, id, ms)
-  local member = withdrawal(owner, id)
-  touch()
-  call('ZADD', DEADLINES, int(NOW + ms), member)
-  call('HSET', LOCKS, member, '')
-end
-
--- has reports whether a request was withdrawn.
-function withdrawn.has(owner, id) return call('HEXISTS', LOCKS, withdrawal(owner, id)) == 1 end
-
--- unpack_request reads a request's record, if there is one.
-local function unpack_request(ticket, record)
-  if not record then return false end
-  local owner, id, lease, till, since, seen, channel, ref, claims, paths, note, apart = struct.unpack(REQUEST, record)
-  local names, modes = split(claims)
-  return {
-    ticket = ticket, owner = owner, id = id, lease = lease, till = till, since = since, seen = seen, channel = channel, ref = ref,
-    claims = claims, paths = paths, note = note, apart = apart, names = names, modes = modes, gate = modes[1] == X,
-  }
-end
-
--- load_requests reads those requests that have not been read yet.
-local function load_requests(tickets)
-  local requests, missing, fields = state.requests, {}, {}
-  for _, ticket in ipairs(tickets) do
-    if requests[ticket] == nil then
-      missing[#missing + 1] = ticket
-      fields[#fields + 1] = 'w' .. ticket
-    end
-  end
-  for i = 1, #missing, PORTION do
-    local last = math.min(i + PORTION - 1, #missing)
-    local records = call('HMGET', LOCKS, unpack(fields, i, last))
-    for j = i, last do requests[missing[j]] = unpack_request(missing[j], records[j - i + 1]) end
-  end
-end
-
 -- request returns a queued request by its ticket, or nil.
 local function request(ticket)
   local r = state.requests[ticket]
   if r == nil then
-    r = unpack_request(ticket, call('HGET', LOCKS, 'w' .. ticket))
+    local record = call('HGET', LOCKS, 'w' .. ticket)
+    r = record and cmsgpack.unpack(record)
+    if r then
+      r.ticket = ticket
+      r.names, r.modes = split(r.claims)
+      r.gate = r.modes[1] == X
+    end
     state.requests[ticket] = r
   end
   return r or nil
 end
 
 local function write_request(r)
-  call('HSET', LOCKS, 'w' .. r.ticket, struct.pack(REQUEST, #r.owner, r.owner, #r.id, r.id, #r.lease, r.lease,
-    #r.till, r.till, #r.since, r.since, #r.seen, r.seen, #r.channel, r.channel, #r.ref, r.ref,
-    #r.claims, r.claims, #r.paths, r.paths, #r.note, r.note,
-    #r.apart, r.apart))
-end
-
--- split_tickets reads tickets that are written one after the other.
-local function split_tickets(all)
-  local tickets = {}
-  for i = 1, #all, TICKET_BYTES do tickets[#tickets + 1] = sub(all, i, i + TICKET_BYTES - 1) end
-  return tickets
+  state.requests[r.ticket] = r
+  call('HSET', LOCKS, 'w' .. r.ticket, cmsgpack.pack({
+    owner = r.owner, id = r.id, lease = r.lease, till = r.till, since = r.since, seen = r.seen,
+    channel = r.channel, ref = r.ref, claims = r.claims, paths = r.paths, note = r.note, apart = r.apart,
+  }))
 end
 
 -- tickets_of returns the tickets of an owner's queued requests.
 local function tickets_of(owner)
   local tickets = state.tickets[owner]
   if not tickets then
-    tickets = split_tickets(state.queued and call('HGET', LOCKS, 'r' .. owner) or '')
+    tickets = {}
+    local all = state.queued and call('HGET', LOCKS, 'r' .. owner) or ''
+    for i = 1, #all, TICKET_BYTES do tickets[#tickets + 1] = sub(all, i, i + TICKET_BYTES - 1) end
     state.tickets[owner] = tickets
   end
   return tickets
@@ -85,27 +45,6 @@ local function write_tickets(owner, tickets)
     call('HDEL', LOCKS, 'r' .. owner)
   else
     call('HSET', LOCKS, 'r' .. owner, table.concat(tickets))
-  end
-end
-
--- load_owners reads the holdings and the tickets of those owners that have not been read yet.
-local function load_owners(owners)
-  local missing, fields = {}, {}
-  for _, owner in ipairs(owners) do
-    if state.holdings[owner] == nil then
-      missing[#missing + 1] = owner
-      fields[#fields + 1] = 'o' .. owner
-      fields[#fields + 1] = 'r' .. owner
-    end
-  end
-  for i = 1, #fields, PORTION do
-    local last = math.min(i + PORTION - 1, #fields)
-    local values = call('HMGET', LOCKS, unpack(fields, i, last))
-    for j = 1, #values, 2 do
-      local owner = missing[(i + j) / 2]
-      state.holdings[owner] = values[j] and unpack_holding(values[j])
-      state.tickets[owner] = state.tickets[owner] or split_tickets(values[j + 1] or '')
-    end
   end
 end
 
@@ -121,7 +60,8 @@ local function listed(list)
   return l
 end
 
--- What else the lists of the queue tell, in one table because of the same limit of sixty names.
+-- What else the lists of the queue tell, in one table: a Lua function can use at most sixty names
+-- from outside of it.
 local lists = {}
 
 -- any reports whether any request is on a list.
@@ -175,9 +115,8 @@ end
 function lists.conversions(list)
   local l = listed('c' .. list)
   if not l.has then
-    local has = {}
-    for i = 1, #l do has[l[i]] = true end
-    l.has = has
+    l.has = {}
+    for i = 1, #l do l.has[l[i]] = true end
   end
   return l.has
 end
@@ -210,7 +149,6 @@ local function enqueue(r, place)
   write_request(r)
   in_portions('ZADD', QUEUE, scored)
   state.queued = true
-  state.requests[r.ticket] = r
   load_nodes(r.names)
   for i = 1, #r.names do
     local n = state.nodes[r.names[i]]
@@ -244,10 +182,8 @@ local function dequeue(r)
   load_nodes(r.names)
   for i = 1, #r.names do
     local n, mode = state.nodes[r.names[i]], r.modes[i]
-    if band(n.waiting, BIT[mode]) ~= 0 then
-      if not lists.any(r.names[i] .. mode) then
-        n.waiting, n.dirty = n.waiting - BIT[mode], true
-      end
+    if band(n.waiting, BIT[mode]) ~= 0 and not lists.any(r.names[i] .. mode) then
+      n.waiting, n.dirty = n.waiting - BIT[mode], true
     end
   end
   moved()

@@ -7,13 +7,11 @@
 local state = {
   -- What the table has, as far as the script has read it.
   nodes = {},      -- name -> { mode, count, shared, waiting, dirty }; nodes, queue
-  holdings = {},   -- owner -> { grants, modes }, or false for none;
-                   -- holdings, grant, queue, transfer
+  holdings = {},   -- owner -> { grants, modes }, or false for none; holdings, grant, transfer
   requests = {},   -- ticket -> request, or false for none; queue, acquire
   tickets = {},    -- owner -> tickets of its queued requests; queue
   gate = nil,      -- value of the gate key, false for none, nil if not read yet; gate, force
   queued = false,  -- whether QUEUE exists: if not, nobody waits; open, queue
-  awaited = false, -- field x: a request waits for somebody else's gate key; open, handover
 
   -- What follows from that, until anybody is granted something, gives something up or begins to
   -- wait.
@@ -21,16 +19,12 @@ local state = {
   passing = {},    -- owner and limit -> the requests that wait for the owner; waits, queue
 
   -- What the script has done.
-  changed = false, -- it is changing the table, and has marked it (see touch in nodes.lua);
-                   -- nodes, handover
+  changed = false, -- it is changing the table, and has marked it (see touch in nodes.lua); nodes
   moved = false,   -- anybody was granted something, gave something up or began to wait: who may
                    -- pass whom has to be checked again; queue, handover takes it back
-  weaker = {},     -- name -> what the node was before it became weaker;
-                   -- nodes, handover turns it into lists to look through
+  freed = {},      -- name -> the modes in which requests that wait for the node may be granted now;
+                   -- nodes, waits, grant, handover takes it back
 
   -- What is left to do.
-  messages = {},   -- what finish publishes: channels and texts; queue, handover
-  through = {},    -- list of the queue -> the ticket behind which to look for waiters to grant;
-                   -- grant, handover
-  all = false,     -- every waiter has to be tried; open, waits, handover takes it back
+  messages = {},   -- what finish publishes: channels and texts; queue
 }

@@ -14,7 +14,7 @@
 -- pass, holders' requests that came after W count as behind nobody.
 --
 -- A search begins with the requests that wait for what the owner has. It goes on to those that wait
--- for these; usually there are none. It visits each request, and each owner that waits, once.
+-- for these; usually there are none. It visits each request once.
 
 -- directly returns the number of a claim of r that conflicts with what an owner has, or nil.
 local function directly(r, owner)
@@ -36,19 +36,13 @@ end
 
 local may_pass
 
-local BATCH = 25 -- requests that a search reads at once
-
 -- search finds the requests that wait for an owner. Holders' requests that came after limit, a
 -- ticket, count as behind nobody. see, if given, is called with each request: the search ends when
 -- everybody has been found, or see returns true. It returns the tickets found, together with the
 -- owner's own, as keys of a table.
 local function search(owner, limit, see)
-  local found, expanded = {}, {}
-  local work = {} -- the tickets found, in the order of their visits
-  local left_out = {} -- list that was added -> its tickets that were left out
-  local reached = {}  -- list -> how many of its tickets are not reached yet, from the end on
-  -- List -> tickets reached that have to be checked against each request before them.
-  local single = {}
+  local found, work = {}, {} -- the tickets found; and in the order of their visits
+  local reached = {} -- list -> how many of its tickets are not reached yet, from the end on
   for _, ticket in ipairs(tickets_of(owner)) do found[ticket] = true end
 
   local function add(ticket)
@@ -56,96 +50,57 @@ local function search(owner, limit, see)
     work[#work + 1] = ticket
   end
 
-  -- add_list adds the requests on a list, except own and others.
+  -- add_list adds the requests on a list, except an owner's own and others.
   local function add_list(list, own, others)
-    local out = {}
-    for _, ticket in ipairs(left_out[list] or listed(list)) do
-      if not found[ticket] then
-        if others and others[ticket] or is_in(own, ticket) then out[#out + 1] = ticket else add(ticket) end
-      end
+    for _, ticket in ipairs(listed(list)) do
+      if not found[ticket] and not others[ticket] and not is_in(own, ticket) then add(ticket) end
     end
-    left_out[list] = out
   end
 
   -- expand adds the requests that conflict with what an owner has.
   local function expand(o)
-    if expanded[o] then return end
-    expanded[o] = true
     local held, own = holding(o), tickets_of(o)
     for name, mode in pairs(held and held.modes or {}) do
       local modes = band(CONFLICTS[mode], waits_on(name))
       for m = IS, modes > 0 and X or 0 do
-        if band(modes, BIT[m]) ~= 0 then add_list(name .. m, own) end
+        if band(modes, BIT[m]) ~= 0 then add_list(name .. m, own, {}) end
       end
     end
     if gate_is_of(o) then
-      add_list(GATE_NODE .. X, own)
+      add_list(GATE_NODE .. X, own, {})
       add_list(GATE_NODE .. IX, own, lists.conversions(GATE_NODE .. IX))
     end
   end
 
   -- follow adds the requests on a list that are behind v.
   local function follow(list, v)
-    local l = listed(list)
-    local at = reached[list] or #l
+    local l, converting, own = listed(list), lists.conversions(list), tickets_of(v.owner)
+    local at, all = reached[list] or #l, true
     while at >= 1 and l[at] > v.ticket do
-      local ticket = l[at]
-      if not found[ticket] then
-        if lists.conversions(list)[ticket] or is_in(tickets_of(v.owner), ticket) then
-          single[list] = single[list] or {}
-          table.insert(single[list], ticket)
-        else
-          add(ticket)
-        end
+      if is_in(own, l[at]) then
+        all = false -- it may be behind another
+      elseif not found[l[at]] and not converting[l[at]] then
+        add(l[at])
       end
       at = at - 1
     end
-    reached[list] = at
-    for _, ticket in ipairs(single[list] or {}) do
-      local r = ticket > v.ticket and not found[ticket] and request(ticket)
-      if r and r.owner ~= v.owner and
-        (not lists.conversions(list)[ticket] or ticket <= limit and not may_pass(r, v)) then
-        add(ticket)
-      end
+    if all then reached[list] = at end
+    for _, ticket in ipairs(listed('c' .. list)) do
+      local r = ticket > v.ticket and ticket <= limit and not found[ticket] and request(ticket)
+      if r and r.owner ~= v.owner and not may_pass(r, v) then add(ticket) end
     end
   end
 
-  -- read loads in bulk what visits to these requests will ask for.
-  local function read(tickets)
-    load_requests(tickets)
-    local owners, names = {}, {}
-    for _, ticket in ipairs(tickets) do
-      local r = request(ticket)
-      owners[#owners + 1] = r and r.owner
-      for _, name in ipairs(r and r.names or {}) do names[#names + 1] = name end
-    end
-    load_owners(owners)
-    for _, o in ipairs(owners) do
-      local held = holding(o)
-      for name in pairs(held and held.modes or {}) do names[#names + 1] = name end
-    end
-    load_nodes(names)
-  end
-
-  local held, names = holding(owner), {}
-  for name in pairs(held and held.modes or {}) do names[#names + 1] = name end
-  load_nodes(names)
   expand(owner)
-  local done = 0
-  while done < #work do
-    local batch = { unpack(work, done + 1, math.min(#work, done + BATCH)) }
-    read(batch)
-    for _, ticket in ipairs(batch) do
-      local v = request(ticket)
-      if v and see and see(v) then return found end
-      if v then expand(v.owner) end
-      for i = 1, v and #v.names or 0 do
-        local modes = band(CONFLICTS[v.modes[i]], waits_on(v.names[i]))
-        for m = IS, modes > 0 and X or 0 do
-          if band(modes, BIT[m]) ~= 0 then follow(v.names[i] .. m, v) end
-        end
+  for _, ticket in ipairs(work) do -- ipairs goes on to those that are added meanwhile
+    local v = request(ticket)
+    if v and see and see(v) then return found end
+    if v then expand(v.owner) end
+    for i = 1, v and #v.names or 0 do
+      local modes = band(CONFLICTS[v.modes[i]], waits_on(v.names[i]))
+      for m = IS, modes > 0 and X or 0 do
+        if band(modes, BIT[m]) ~= 0 then follow(v.names[i] .. m, v) end
       end
-      done = done + 1
     end
   end
   return found
@@ -207,15 +162,16 @@ local function earlier_waiter(r, held)
   return nil
 end
 
--- held_by_others returns the number of a claim of r that other holders block, or nil.
+-- held_by_others returns the numbers of the claims of r that other holders block.
 local function held_by_others(r, held)
+  local blocked = {}
+  load_nodes(r.names)
   for i = 1, #r.names do
-    local name = r.names[i]
-    local own = held and held.modes[name] or 0
+    local own = held and held.modes[r.names[i]] or 0
     local want = supremum(own, r.modes[i])
-    if want ~= own and not admits(state.nodes[name], want, own) then return i end
+    if want ~= own and not admits(state.nodes[r.names[i]], want, own) then blocked[#blocked + 1] = i end
   end
-  return nil
+  return blocked
 end
 
 -- closer returns the owner that has the gate key and nothing else, and waits for the present
@@ -241,7 +197,7 @@ local function close(r, till)
   reclassify(r.owner)
   if before then
     reclassify(before)
-    state.all = true -- if r gives up, the closer before it gets the key back
+    free(GATE_NODE, ALL) -- if r gives up, the closer before it gets the key back
   end
 end
 
@@ -255,8 +211,7 @@ end
 local function obstacle(r)
   local held = holding(r.owner)
   if gate_is_others(r.owner) and (not held or r.gate and not closer()) then return 1, 'gate' end
-  load_nodes(r.names)
-  local at = held_by_others(r, held)
+  local at = held_by_others(r, held)[1]
   if at and not r.gate then return at, 'holder' end
   local behind = state.queued and earlier_waiter(r, held)
   if behind then return behind, 'waiter' end
@@ -267,14 +222,7 @@ end
 -- number of the claim that cannot be had, and the owner that has it; or nil.
 local function cycle(r)
   if not lists.converting() then return nil end
-  local held = holding(r.owner)
-  local blocked = {} -- numbers of the claims that other holders block
-  load_nodes(r.names)
-  for i = 1, #r.names do
-    local own = held and held.modes[r.names[i]] or 0
-    local want = supremum(own, r.modes[i])
-    if want ~= own and not admits(state.nodes[r.names[i]], want, own) then blocked[#blocked + 1] = i end
-  end
+  local blocked = held_by_others(r, holding(r.owner))
   local for_gate = r.gate and gate_is_others(r.owner)
   if #blocked == 0 and not for_gate then return nil end
 

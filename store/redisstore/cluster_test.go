@@ -1,0 +1,130 @@
+package redisstore
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/testredis"
+)
+
+// TestHalfMoved goes through every state of a slot's move. As long as it lasts, the cluster refuses
+// what needs several keys of the slot; whatever it does not refuse has to be right. Somebody who
+// has waited since before hears of what happens on the new node.
+func TestHalfMoved(t *testing.T) {
+	t.Parallel()
+	c := testredis.StartCluster(t, testredis.Redis)
+	store, other, tree := openStore(t, cluster(c).url+"?max_redirects=3"), cluster(c).open(t), newTree(t)
+	key := store.GateKey(tree)
+	held := ask(tree, x("/a"))
+	first := take(t, store, held)
+	w := queue(t, other, ask(tree, x("/a")))
+
+	// unavailableOr requires that a call fails because of the move, or does what it should.
+	unavailableOr := func(what string, err, want error) {
+		t.Helper()
+		if !errors.Is(err, pathlock.ErrUnavailable) && !errors.Is(err, want) {
+			t.Errorf("%s: %v, want ErrUnavailable or %v", what, err, want)
+		}
+	}
+	probe := func() {
+		t.Helper()
+		_, err := store.Acquire(t.Context(), ask(tree, x("/a/b")))
+		unavailableOr("acquire of what another holds", err, pathlock.ErrConflict)
+		lost, err := store.Renew(t.Context(), tree, []pathlock.Lease{{Owner: held.Owner, For: long}})
+		unavailableOr("renew", err, nil)
+		if len(lost) > 0 {
+			t.Error("renew: lost while the slot is on its way")
+		}
+		free := ask(tree, x("/b"))
+		_, err = store.Acquire(t.Context(), free)
+		unavailableOr("acquire of what is free", err, nil)
+		if err == nil {
+			err = store.Release(t.Context(), tree, free.Owner, free.Grant)
+			unavailableOr("release", err, nil)
+		}
+	}
+	move := c.BeginMove(key, c.Other(key))
+	keys := move.Keys()
+	if len(keys) < 4 {
+		t.Fatalf("the tree has the keys %v, want locks, deadlines, queue and fence", keys)
+	}
+	probe()
+	for _, k := range keys {
+		move.MoveKey(k)
+		probe()
+	}
+	move.Finish()
+	gaveBack(t, store, held)
+	rises(t, first, w.granted())
+	release(t, other, w.req)
+
+	// What was refused meanwhile, and may have been granted all the same, has been taken back.
+	everything := wait(ask(tree, x("/")))
+	take(t, store, everything)
+	release(t, store, everything)
+}
+
+// TestCallOutlastsMove: a call that meets a slot on its way ends well, if the move ends in time.
+func TestCallOutlastsMove(t *testing.T) {
+	t.Parallel()
+	c := testredis.StartCluster(t, testredis.Redis)
+	store, tree := cluster(c).open(t), newTree(t)
+	key := store.GateKey(tree)
+	take(t, store, ask(tree, x("/a")))
+	move := c.BeginMove(key, c.Other(key))
+	move.MoveKey(move.Keys()[0])
+	ended := make(chan error)
+	go func() { _, err := store.Acquire(t.Context(), ask(tree, x("/b"))); ended <- err }()
+	select {
+	case err := <-ended:
+		t.Errorf("acquire while keys are on two nodes: %v", err)
+		return
+	case <-time.After(DefaultTimeout / 6): // it is sent again in the meantime
+	}
+	move.MoveKeys()
+	move.Finish()
+	if err := <-ended; err != nil {
+		t.Errorf("acquire: %v", err)
+	}
+}
+
+// TestShardHangs: while one shard hangs, calls for its trees end in time, and those for the trees
+// of others are served, by a client that knows the cluster and by one that comes to it only now.
+func TestShardHangs(t *testing.T) {
+	t.Parallel()
+	c := testredis.StartCluster(t, testredis.Redis)
+	url := cluster(c).url + "?timeout=1s"
+	known, gone := openStore(t, url), newTree(t)
+	primary := c.Primary(known.GateKey(gone))
+	healthy := newTree(t)
+	for c.Primary(known.GateKey(healthy)) == primary {
+		healthy = newTree(t)
+	}
+	visit(t, known, gone)
+	visit(t, known, healthy)
+	primary.Pause()
+	t.Cleanup(primary.Resume)
+
+	ended := make(chan error)
+	go func() { _, err := known.Acquire(t.Context(), ask(gone, x("/a"))); ended <- err }()
+	for name, store := range map[string]*Store{"a client that knows the cluster": known, "a new client": openStore(t, url)} {
+		for range 20 {
+			req := ask(healthy, x("/a"))
+			// A new client may have asked the one that hangs where the slots are.
+			if err := persist(t, func() error { _, err := store.Acquire(t.Context(), req); return err }); err != nil {
+				t.Errorf("%s: acquire at a shard that is well: %v", name, err)
+			}
+			release(t, store, req)
+		}
+	}
+	select {
+	case err := <-ended:
+		if err != nil && !errors.Is(err, pathlock.ErrUnavailable) { // the replica may have taken over
+			t.Errorf("acquire at the shard that hangs: %v, want ErrUnavailable", err)
+		}
+	case <-time.After(patience):
+		t.Error("acquire at the shard that hangs does not end")
+	}
+}

@@ -1,0 +1,53 @@
+package redisstore
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/storetest"
+)
+
+func TestStore(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) pathlock.Store { return newStore(t) },
+		storetest.Crash(func(t *testing.T) (survivor, victim pathlock.Store, crash func()) {
+			client, network := distant(t, true)
+			return newStore(t), client, network.Vanish
+		}), storetest.Silence(func(t *testing.T) storetest.Silent {
+			server := startServer(t)
+			stop := func() { server.Pause() }
+			resume := func() { server.Resume() }
+			store := server.store(WithTimeout(time.Second))
+			t.Cleanup(resume)
+			return storetest.Silent{Store: store, Timeout: time.Second, Stop: stop, Resume: resume, Other: server.store()}
+		}))
+}
+
+// TestDocumentedUser: on valkey and on a cluster, the user of docs/stores.md, who may do what is
+// written there and nothing else, is enough for all promises.
+func TestDocumentedUser(t *testing.T) {
+	text, err := os.ReadFile("../../docs/stores.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, found := strings.Cut(string(text), "ACL SETUSER locks ")
+	rules, further, ends := strings.Cut(block, "on a cluster also")
+	further, _, _ = strings.Cut(further, "\n")
+	if !found || !ends {
+		t.Fatal("docs/stores.md says no ACL SETUSER locks, or not what a cluster needs")
+	}
+	forEach(t, []string{"valkey", "cluster"}, func(t *testing.T, d *deployment) {
+		user, all := []any{"ACL", "SETUSER", "locks"}, strings.Fields(rules)
+		if len(d.servers) > 1 {
+			all = append(all, strings.Fields(further)...)
+		}
+		for _, rule := range all {
+			user = append(user, rule)
+		}
+		d.everywhere(user...)
+		client := d.withUser(t)
+		storetest.Run(t, func(t *testing.T) pathlock.Store { return closeStore(t, New(client)) })
+	})
+}

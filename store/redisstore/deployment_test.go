@@ -1,0 +1,279 @@
+package redisstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/testredis"
+	"github.com/pathlock-go/pathlock/internal/testserver"
+)
+
+// deployment is a way to run Redis. Where it has replicas, its primaries can be failed over, as far
+// as one key is concerned.
+type deployment struct {
+	// url is what Open takes.
+	url string
+	// servers keep locks: the primaries and the replicas.
+	servers  []*testredis.Server
+	primary  func(key string) *testredis.Server
+	replicas func(key string) []*testredis.Server
+	// failover makes a replica the primary in good order, await returns when one has taken the
+	// place of another.
+	failover func(key string)
+	await    func(key string, old *testredis.Server)
+}
+
+// startServer starts a single server of a test's own, for tests that disturb it.
+func startServer(t testing.TB) *server {
+	t.Helper()
+	return &server{testredis.Start(t, testredis.Redis), t}
+}
+
+// server is a Redis of a test's own.
+type server struct {
+	*testredis.Server
+	t testing.TB
+}
+
+// store returns a store that is closed at the end of the test.
+func (s *server) store(opts ...Option) *Store { return closeStore(s.t, New(s.Client(), opts...)) }
+
+// calls returns how often the server has carried out a command.
+func (s *server) calls(command string) int {
+	s.t.Helper()
+	about, _, _ := strings.Cut(s.Info("commandstats", "cmdstat_"+command), ",")
+	n, _ := strconv.Atoi(strings.TrimPrefix(about, "calls="))
+	return n
+}
+
+func single(t testing.TB, program testredis.Program) *deployment {
+	server := testredis.Start(t, program)
+	return &deployment{url: fmt.Sprintf("redis://%s/0", server.Addr), servers: []*testredis.Server{server}}
+}
+
+func sentinel(s *testredis.Sentinel) *deployment {
+	return &deployment{
+		url:      fmt.Sprintf("redis+sentinel://%s@%s/0", testredis.MasterName, addrs(s.Sentinels)),
+		servers:  s.Nodes,
+		primary:  func(string) *testredis.Server { return s.Primary() },
+		replicas: func(string) []*testredis.Server { return s.Replicas() },
+		failover: func(string) { s.Failover() },
+		await:    func(_ string, old *testredis.Server) { s.AwaitFailover(old) },
+	}
+}
+
+func cluster(c *testredis.Cluster) *deployment {
+	return &deployment{
+		url:      "redis+cluster://" + addrs(c.Nodes),
+		servers:  c.Nodes,
+		primary:  c.Primary,
+		replicas: func(key string) []*testredis.Server { return []*testredis.Server{c.Replica(key)} },
+		failover: func(key string) { c.Failover(key) },
+		await:    func(key string, old *testredis.Server) { c.AwaitFailover(key, old) },
+	}
+}
+
+func addrs(servers []*testredis.Server) string {
+	var all []string
+	for _, s := range servers {
+		all = append(all, s.Addr)
+	}
+	return strings.Join(all, ",")
+}
+
+// forEach runs a test on the named kinds of deployments, at once, each with servers of its own.
+func forEach(t *testing.T, kinds []string, test func(t *testing.T, d *deployment)) {
+	for _, kind := range kinds {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			switch kind {
+			case "sentinel":
+				test(t, sentinel(testredis.StartSentinel(t, testredis.Redis)))
+			case "cluster":
+				test(t, cluster(testredis.StartCluster(t, testredis.Redis)))
+			case "valkey":
+				test(t, single(t, testredis.Valkey))
+			default:
+				test(t, single(t, testredis.Redis))
+			}
+		})
+	}
+}
+
+var replicated = []string{"sentinel", "cluster"}
+
+// open returns a store of Open, which is closed at the end of the test.
+func (d *deployment) open(t testing.TB) *Store { t.Helper(); return openStore(t, d.url) }
+
+func openStore(t testing.TB, url string) *Store {
+	t.Helper()
+	store, err := Open(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return closeStore(t, store)
+}
+
+// everywhere has every server carry out a command.
+func (d *deployment) everywhere(args ...any) {
+	for _, s := range d.servers {
+		s.Do(args...)
+	}
+}
+
+// persist does something until the store serves, as a program would that is told ErrUnavailable,
+// and returns how it ended.
+func persist(t testing.TB, do func() error) error {
+	t.Helper()
+	var err error
+	testserver.Await(t, "the store serves", func() bool {
+		err = do()
+		return !errors.Is(err, pathlock.ErrUnavailable)
+	})
+	return err
+}
+
+// renewed requires that an owner still holds, or has lost, what it had.
+func renewed(t testing.TB, store *Store, req pathlock.Acquisition, wantLost bool) {
+	t.Helper()
+	var lost []pathlock.Owner
+	err := persist(t, func() (err error) {
+		lost, err = store.Renew(t.Context(), req.Tree, []pathlock.Lease{{Owner: req.Owner, For: long}})
+		return err
+	})
+	if err != nil || slices.Contains(lost, req.Owner) != wantLost {
+		t.Fatalf("renew: lost %v, error %v; want it lost: %v", lost, err, wantLost)
+	}
+}
+
+// gaveBack gives a grant back, as soon as the store serves. An earlier try may have been carried
+// out.
+func gaveBack(t testing.TB, store *Store, req pathlock.Acquisition) {
+	t.Helper()
+	err := persist(t, func() error { return store.Release(t.Context(), req.Tree, req.Owner, req.Grant) })
+	if err != nil && !errors.Is(err, pathlock.ErrNotHeld) {
+		t.Fatalf("release: %v", err)
+	}
+}
+
+// rises requires that a grant's fence is higher than an earlier one's.
+func rises(t testing.TB, earlier, later pathlock.Grant) {
+	t.Helper()
+	if later.Fence <= earlier.Fence {
+		t.Errorf("fence %d after %d, want it to rise", later.Fence, earlier.Fence)
+	}
+}
+
+// TestScriptsForgotten: servers forget scripts at any time.
+func TestScriptsForgotten(t *testing.T) {
+	forEach(t, []string{"single", "cluster"}, func(t *testing.T, d *deployment) {
+		ours, theirs, tree := d.open(t), d.open(t), newTree(t)
+		forget := func() { d.everywhere("SCRIPT", "FLUSH") }
+		held := ask(tree, x("/a"))
+		forget()
+		first := take(t, ours, held)
+		forget()
+		renewed(t, ours, held, false)
+		forget()
+		w := queue(t, theirs, ask(tree, x("/a")))
+		forget()
+		release(t, ours, held)
+		rises(t, first, w.granted())
+		forget()
+		if err := ours.Release(t.Context(), tree, held.Owner, held.Grant); !errors.Is(err, pathlock.ErrNotHeld) {
+			t.Errorf("second release: %v, want ErrNotHeld", err)
+		}
+		forget()
+		requireHeld(t, theirs, w.req)
+		release(t, theirs, w.req)
+	})
+}
+
+// TestSubscriptions: a process subscribes on one connection, however many trees it waits in. When
+// that is lost, messages are lost with it, and the waiters ask again.
+func TestSubscriptions(t *testing.T) {
+	const trees = 10
+	forEach(t, []string{"single", "cluster"}, func(t *testing.T, d *deployment) {
+		ours, theirs := d.open(t), d.open(t)
+		for _, killed := range []bool{false, true} {
+			var waiters []*waiting
+			var held []pathlock.Acquisition
+			for i := range trees {
+				held = append(held, ask(newTree(t), x("/a")))
+				take(t, ours, held[i])
+				waiters = append(waiters, queue(t, theirs, ask(held[i].Tree, x("/a"))))
+			}
+			connections := 0
+			for _, s := range d.servers {
+				connections += strings.Count(s.Text("CLIENT", "LIST", "TYPE", "pubsub"), "\n")
+			}
+			if connections != 1 {
+				t.Errorf("%d connections that subscribe for waiters in %d trees, want one", connections, trees)
+			}
+			if killed {
+				d.everywhere("CLIENT", "KILL", "TYPE", "pubsub")
+			}
+			for i, w := range waiters {
+				release(t, ours, held[i])
+				w.granted()
+				release(t, theirs, w.req)
+			}
+		}
+	})
+}
+
+// withUser returns a client of a deployment that logs in as the user locks.
+func (d *deployment) withUser(t *testing.T) redis.UniversalClient {
+	t.Helper()
+	scheme, rest, _ := strings.Cut(d.url, "://")
+	store := openStore(t, scheme+"://locks:password@"+rest)
+	return store.Client()
+}
+
+// TestHostVanishes: a call ends within its time when the packets of its host are dropped, whether
+// the client has connections or has to dial, and heeds deadlines or not. The store serves again
+// when they pass again.
+func TestHostVanishes(t *testing.T) {
+	const timeout = 200 * time.Millisecond
+	for name, tt := range map[string]struct{ connected, punctual bool }{
+		"while it is connected": {true, true}, "before it is dialled": {false, true},
+		"while it is connected, by a client that heeds no deadlines": {true, false},
+		"before it is dialled, by a client that heeds no deadlines":  {false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store, network := distant(t, tt.punctual, WithTimeout(timeout))
+			if tt.connected {
+				visit(t, store, newTree(t))
+			}
+			network.Vanish()
+			req := ask(newTree(t), x("/a"))
+			for _, within := range []time.Duration{long, timeout / 2} {
+				ctx, cancel := context.WithTimeout(t.Context(), within)
+				began := time.Now()
+				_, err := store.Acquire(ctx, ask(req.Tree, x("/a")))
+				cancel()
+				if took := time.Since(began); took > min(within, timeout)+patience/4 {
+					t.Errorf("it took %v, with a bound of %v", took, min(within, timeout))
+				}
+				if !errors.Is(err, pathlock.ErrUnavailable) && !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("%v, want ErrUnavailable", err)
+				}
+			}
+			network.Heal()
+			if err := persist(t, func() error { _, err := store.Acquire(t.Context(), wait(req)); return err }); err != nil {
+				t.Fatal(err)
+			}
+			release(t, store, req)
+		})
+	}
+}
