@@ -18,7 +18,7 @@ cd "$(dirname "$0")/.."
 # One command runs all modules, so that their packages share the cores. It runs three packages at a
 # time, because they wait for servers for about a third of their time. The linter has vetted them.
 # Those that take longest come first, so that no core idles at the end.
-packages=(./integration ./gormplugin ./store/redisstore/internal/topology ./store/zkstore ./store/etcdstore
+packages=(./integration ./gormplugin ./store/redisstore ./store/zkstore ./store/etcdstore
 	./store/sqlstore ./sample-app/internal/httpapi)
 for module in $(go list -m -f '{{.Dir}}'); do
 	packages+=("$module/...")
