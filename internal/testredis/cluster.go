@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
@@ -75,20 +73,6 @@ func (s *Server) busPort() string {
 	return s.command[slices.Index(s.command, "--cluster-port")+1]
 }
 
-// Client returns a client of the cluster that is closed at the end of the test. The options may be
-// changed.
-func (c *Cluster) Client(change ...func(*redis.ClusterOptions)) *redis.ClusterClient {
-	var addrs []string
-	for _, s := range c.Nodes {
-		addrs = append(addrs, s.Addr)
-	}
-	options := &redis.ClusterOptions{Addrs: addrs, ContextTimeoutEnabled: true}
-	for _, f := range change {
-		f(options)
-	}
-	return closeClient(c.t, redis.NewClusterClient(options))
-}
-
 // node is a line of CLUSTER NODES.
 type node struct {
 	id, addr string
@@ -153,14 +137,6 @@ func (c *Cluster) await(what string, holds func([]node) bool) {
 			}
 		}
 		return true
-	})
-}
-
-// AwaitFailed returns when every running node holds a node to be down.
-func (c *Cluster) AwaitFailed(s *Server) {
-	c.t.Helper()
-	c.await(s.Addr+" is held to be down", func(nodes []node) bool {
-		return slices.ContainsFunc(nodes, func(n node) bool { return n.addr == s.Addr && n.is("fail") })
 	})
 }
 

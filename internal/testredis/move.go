@@ -58,11 +58,3 @@ func (m *Move) Finish() {
 		}
 	}
 }
-
-// MoveSlot moves the slot of a key, with its keys.
-func (c *Cluster) MoveSlot(key string, to *Server) {
-	c.t.Helper()
-	m := c.BeginMove(key, to)
-	m.MoveKeys()
-	m.Finish()
-}

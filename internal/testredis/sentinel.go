@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
@@ -92,20 +90,6 @@ func (s *Server) about() map[string]string {
 		about[key], _ = v.(string)
 	}
 	return about
-}
-
-// Client returns a client that finds the primary by the sentinels, and is closed at the end of the
-// test. The options may be changed.
-func (s *Sentinel) Client(change ...func(*redis.FailoverOptions)) *redis.Client {
-	var addrs []string
-	for _, sentinel := range s.Sentinels {
-		addrs = append(addrs, sentinel.Addr)
-	}
-	options := &redis.FailoverOptions{MasterName: MasterName, SentinelAddrs: addrs, ContextTimeoutEnabled: true}
-	for _, f := range change {
-		f(options)
-	}
-	return closeClient(s.t, redis.NewFailoverClient(options))
 }
 
 // Primary returns the node that all sentinels hold to be the primary, and that holds itself to be

@@ -113,17 +113,12 @@ func (s *Server) Start() {
 }
 
 // Kill ends the server as a crash does: nothing is said to anybody.
-func (s *Server) Kill() { s.end(syscall.SIGKILL) }
-
-// Stop ends the server in good order, as an operator would.
-func (s *Server) Stop() { s.end(syscall.SIGTERM) }
-
-func (s *Server) end(sig syscall.Signal) {
+func (s *Server) Kill() {
 	if s.process == nil {
 		return
 	}
-	s.signal(sig)
-	s.Resume() // a paused process is ended too
+	s.signal(syscall.SIGKILL)
+	s.paused = false
 	<-s.ended
 	_ = s.process.Wait() // it was ended by a signal: that is the error
 	s.process = nil
@@ -160,11 +155,10 @@ func (s *Server) cleanUp() {
 	}
 }
 
-// Try sends a command on a connection of its own, once.
-func (s *Server) Try(args ...any) (any, error) { return s.send(-1, args) }
-
-func (s *Server) send(retries int, args []any) (any, error) {
-	client := redis.NewClient(&redis.Options{Addr: s.Addr, MaxRetries: retries, PoolSize: 1})
+// Try sends a command on a connection of its own, more than once if need be: sentinels, for one,
+// cut the connections of everybody when they give a server another role.
+func (s *Server) Try(args ...any) (any, error) {
+	client := redis.NewClient(&redis.Options{Addr: s.Addr, PoolSize: 1})
 	defer func() { _ = client.Close() }()
 	return client.Do(context.WithoutCancel(s.t.Context()), args...).Result()
 }
@@ -179,14 +173,10 @@ func (s *Server) Do(args ...any) any {
 	return reply
 }
 
-// Text asks for something that is answered with a string, more than once if need be: sentinels, for
-// one, cut the connections of everybody when they give a server another role.
+// Text asks for something that is answered with a string.
 func (s *Server) Text(args ...any) string {
 	s.t.Helper()
-	reply, err := s.send(3, args)
-	if err != nil {
-		s.t.Fatalf("%s: %v: %v", s.Addr, args, err)
-	}
+	reply := s.Do(args...)
 	text, ok := reply.(string)
 	if !ok {
 		s.t.Fatalf("%s: %v: the reply is %T, want a string", s.Addr, args, reply)
