@@ -12,9 +12,9 @@ import (
 )
 
 // obtain requires that another program gets the gate with redislock alone.
-func obtain(t *testing.T, s *Store, tree pathlock.Tree, ttl time.Duration) *redislock.Lock {
+func obtain(t *testing.T, s *Store, tree pathlock.Tree) *redislock.Lock {
 	t.Helper()
-	lock, err := redislock.Obtain(t.Context(), s.client, GateKey(tree), ttl, &redislock.Options{Metadata: "nightly job"})
+	lock, err := redislock.Obtain(t.Context(), s.client, GateKey(tree), long, &redislock.Options{Metadata: "nightly job"})
 	if err != nil {
 		t.Fatalf("redislock.Obtain: %v", err)
 	}
@@ -26,7 +26,7 @@ func TestForeignGate(t *testing.T) {
 	store, tree := newStore(t), newTree(t)
 	early := ask(tree, x("/early"))
 	take(t, store, early)
-	lock := obtain(t, store, tree, long)
+	lock := obtain(t, store, tree)
 
 	for name, req := range map[string]pathlock.Acquisition{"claims": ask(tree, x("/a")), "gate": askGate(tree)} {
 		_, err := store.Acquire(t.Context(), req)
@@ -83,7 +83,7 @@ func TestOurGate(t *testing.T) {
 	}
 	newcomer.granted()
 	release(t, store, newcomer.req)
-	if err := obtain(t, store, tree, long).Release(t.Context()); err != nil {
+	if err := obtain(t, store, tree).Release(t.Context()); err != nil {
 		t.Error(err)
 	}
 	gate := queue(t, store, askGate(tree))
@@ -102,7 +102,7 @@ func TestOurGate(t *testing.T) {
 	}
 	release(t, store, gate.req)
 	release(t, store, inner)
-	if err := obtain(t, store, tree, long).Release(t.Context()); err != nil {
+	if err := obtain(t, store, tree).Release(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
@@ -111,7 +111,7 @@ func TestOurGate(t *testing.T) {
 func TestGateStolen(t *testing.T) {
 	for name, steal := range map[string]func(*testing.T, *Store, pathlock.Tree){
 		"gone":      func(*testing.T, *Store, pathlock.Tree) {},
-		"another's": func(t *testing.T, s *Store, tree pathlock.Tree) { obtain(t, s, tree, long) },
+		"another's": func(t *testing.T, s *Store, tree pathlock.Tree) { obtain(t, s, tree) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			store, tree := newStore(t), newTree(t)
