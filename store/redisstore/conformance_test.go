@@ -47,7 +47,7 @@ func TestDocumentedUser(t *testing.T) {
 			user = append(user, rule)
 		}
 		d.everywhere(user...)
-		client := d.withUser(t)
+		client := openStore(t, strings.Replace(d.url, "://", "://locks:password@", 1)).Client()
 		storetest.Run(t, func(t *testing.T) pathlock.Store { return closeStore(t, New(client)) })
 	})
 }

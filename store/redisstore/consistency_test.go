@@ -19,6 +19,7 @@ import (
 var tableImage = redis.NewScript(`
 local ends = {}
 for i = 1, 3 do ends[i] = redis.call('PEXPIRETIME', KEYS[i]) end
+local gate_ends = redis.call('PEXPIRETIME', KEYS[5])
 local time, fields, records = redis.call('TIME'), redis.call('HGETALL', KEYS[1]), {}
 for i = 1, #fields, 2 do
   local kind = string.sub(fields[i], 1, 1)
@@ -29,6 +30,7 @@ end
 return {
   fields, redis.call('ZRANGE', KEYS[2], '0', '-1', 'WITHSCORES'), redis.call('ZRANGE', KEYS[3], '0', '-1'), records,
   redis.call('GET', KEYS[5]) or '', ends, string.format('%d', time[1] * 1000 + math.floor(time[2] / 1000)),
+  gate_ends,
 }`)
 
 // loneDeadline is a fault that does no harm: a script that fails may leave it until the lease ends.
@@ -175,6 +177,8 @@ func inconsistencies(ctx context.Context, t testing.TB, s *Store, tree pathlock.
 	}
 	if hasGate != "" && gateEnds > number(answer[6].(string)) && !strings.HasPrefix(gate, gateToken(pathlock.Owner(hasGate))) {
 		complain("owner %s has the gate, its key is %q", hasGate, gate)
+	} else if ends := answer[7].(int64); hasGate != "" && gateEnds > number(answer[6].(string)) && ends != gateEnds {
+		complain("owner %s has the gate until %d, its key ends at %d", hasGate, gateEnds, ends)
 	}
 	var ends []int64 // of the keys that there are
 	for _, end := range answer[5].([]any) {

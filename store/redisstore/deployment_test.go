@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/testredis"
 	"github.com/pathlock-go/pathlock/internal/testserver"
@@ -229,14 +227,6 @@ func TestSubscriptions(t *testing.T) {
 			}
 		}
 	})
-}
-
-// withUser returns a client of a deployment that logs in as the user locks.
-func (d *deployment) withUser(t *testing.T) redis.UniversalClient {
-	t.Helper()
-	scheme, rest, _ := strings.Cut(d.url, "://")
-	store := openStore(t, scheme+"://locks:password@"+rest)
-	return store.Client()
 }
 
 // TestHostVanishes: a call ends within its time when the packets of its host are dropped, whether

@@ -2,7 +2,6 @@ package redisstore_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -57,23 +56,4 @@ func ExampleOpen() {
 	_, err = redisstore.Open("http://10.0.0.1")
 	fmt.Println(err)
 	// Output: redisstore: the URL's scheme is not redis, redis+cluster or redis+sentinel, or one of these with rediss
-}
-
-// A request that claims too many nodes is refused before it is sent.
-func ExampleWithMaxClaims() {
-	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:6379", ContextTimeoutEnabled: true})
-	defer func() { _ = client.Close() }()
-	store := redisstore.New(client, redisstore.WithMaxClaims(2))
-	defer func() { _ = store.Close(context.Background()) }()
-	tree, err := pathlock.NewTree("testplan", "plan-001")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-
-	_, err = pathlock.New(store).Acquire(context.Background(), pathlock.Request{
-		Tree: tree, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/api/login"))},
-	})
-	fmt.Println(errors.Is(err, pathlock.ErrInvalidRequest))
-	// Output: true
 }

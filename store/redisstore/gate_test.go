@@ -45,11 +45,6 @@ func TestForeignGate(t *testing.T) {
 	release(t, store, further)
 	release(t, store, early)
 
-	snapshot, err := store.Snapshot(t.Context(), tree)
-	if err != nil || len(snapshot.Holders) != 1 || !snapshot.Holders[0].Gate || snapshot.Holders[0].Note != "nightly job" {
-		t.Errorf("snapshot %+v, error %v; want the nightly job to hold the gate", snapshot, err)
-	}
-
 	// Both come in after the release, of which redislock tells nobody.
 	node, gate := queue(t, store, ask(tree, x("/a"))), queue(t, store, askGate(tree))
 	if err := lock.Release(t.Context()); err != nil {
@@ -96,6 +91,7 @@ func TestOurGate(t *testing.T) {
 	}
 	inner := more(gate.req, x("/a"))
 	take(t, store, inner)
+	requireHeld(t, store, gate.req, inner)
 	ttl, err := store.client.PTTL(t.Context(), GateKey(tree)).Result()
 	if err != nil || ttl <= 2*long {
 		t.Errorf("the key lives for %v, error %v; want as long as the owner's longest lease", ttl, err)
@@ -110,8 +106,9 @@ func TestOurGate(t *testing.T) {
 // TestGateStolen: a gate whose key is gone, or another's, is lost with all that its owner holds.
 func TestGateStolen(t *testing.T) {
 	for name, steal := range map[string]func(*testing.T, *Store, pathlock.Tree){
-		"gone":      func(*testing.T, *Store, pathlock.Tree) {},
-		"another's": func(t *testing.T, s *Store, tree pathlock.Tree) { obtain(t, s, tree) },
+		"gone":                 func(*testing.T, *Store, pathlock.Tree) {},
+		"gone, for a transfer": func(*testing.T, *Store, pathlock.Tree) {},
+		"another's":            func(t *testing.T, s *Store, tree pathlock.Tree) { obtain(t, s, tree) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			store, tree := newStore(t), newTree(t)
@@ -121,6 +118,12 @@ func TestGateStolen(t *testing.T) {
 				t.Fatal(err)
 			}
 			steal(t, store, tree)
+			if name == "gone, for a transfer" {
+				_, err := store.Transfer(t.Context(), pathlock.Transfer{Tree: tree, From: gate.Owner, To: "another"})
+				if !errors.Is(err, pathlock.ErrLost) {
+					t.Errorf("transfer: %v, want ErrLost", err)
+				}
+			}
 			lost, err := store.Renew(t.Context(), tree, []pathlock.Lease{{Owner: gate.Owner, For: long}})
 			if err != nil || len(lost) != 1 {
 				t.Errorf("lost %v, error %v; want the gate's owner", lost, err)
@@ -131,25 +134,6 @@ func TestGateStolen(t *testing.T) {
 			requireConsistent(t, store, tree)
 		})
 	}
-}
-
-// TestApartGrantBesideAnEarlierGate: the gate key lives as long as the last of the owner's grants
-// of the gate.
-func TestApartGrantBesideAnEarlierGate(t *testing.T) {
-	store, tree := newStore(t), newTree(t)
-	shared := askGate(tree)
-	shared.Lease = long
-	take(t, store, shared)
-	own := more(shared, x("/b"))
-	own.Held, own.Apart, own.Gate, own.Lease = true, true, true, short
-	take(t, store, own)
-	pass(t, store, short)
-	lost, err := store.Renew(t.Context(), tree, []pathlock.Lease{{Owner: shared.Owner, For: long}})
-	if err != nil || len(lost) > 0 {
-		t.Errorf("lost %v, error %v; want the gate to outlive the apart grant", lost, err)
-	}
-	requireConsistent(t, store, tree)
-	release(t, store, shared)
 }
 
 // TestForeignGates: gate keys of any text, and of other libraries' types, such as the hash of

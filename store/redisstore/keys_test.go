@@ -13,10 +13,7 @@ func TestGateKey(t *testing.T) {
 	for _, tt := range []struct{ namespace, id, want string }{
 		{"testplan", "plan-001", "pathlock:{testplan/plan-001}:gate"},
 		{"a", "{b}", "pathlock:{a/%7Bb%7D}:gate"},
-		{"a}{", "b", "pathlock:{a%7D%7B/b}:gate"},
-		{"a/b", "c", "pathlock:{a%2Fb/c}:gate"},
 		{"a", "b/c", "pathlock:{a/b%2Fc}:gate"},
-		{"a:b", "*?[", "pathlock:{a%3Ab/%2A%3F%5B}:gate"},
 		{"计划", "100%", "pathlock:{%E8%AE%A1%E5%88%92/100%25}:gate"},
 	} {
 		tree, err := pathlock.NewTree(tt.namespace, tt.id)

@@ -69,58 +69,40 @@ func TestOpen(t *testing.T) {
 }
 
 func TestOpenRefuses(t *testing.T) {
-	for _, url := range []string{
-		"", "127.0.0.1:6379", "http://127.0.0.1", "redis://:secret@h/notanumber", "redis+cluster://", "redis+cluster://h1,,h2",
-		"redis+cluster://h1/2", "redis+cluster://name@secret@h1", "redis+sentinel://h1,h2", "redis+sentinel://name@h1/notanumber",
-		"redis+cluster://u:secret@h1?pool_size=many", "redis:/:secret@h1/0", "secret://h1", "redis+secret://h1", "redis+://h1", "rediss+://h1", "redis://:12#secret@h1/0",
-		"redis+cluster://u:12#secret@h1", "redis://:12/secret@h1/0", "redis+sentinel://u:12#secret@name@h1",
-		"redis+sentinel://u:secret@h1,h2", "redis+sentinel://:secret@h1",
+	for says, urls := range map[string][]string{
+		"": {
+			"", "127.0.0.1:6379", "http://127.0.0.1", "redis://:secret@h/notanumber", "redis+cluster://", "redis+cluster://h1,,h2",
+			"redis+cluster://h1/2", "redis+cluster://name@secret@h1", "redis+sentinel://h1,h2", "redis+sentinel://name@h1/notanumber",
+			"redis+cluster://u:secret@h1?pool_size=many", "redis:/:secret@h1/0", "secret://h1", "redis+secret://h1", "redis+://h1",
+			"rediss+://h1", "redis://:12#secret@h1/0", "redis+cluster://u:12#secret@h1", "redis://:12/secret@h1/0",
+			"redis+sentinel://u:12#secret@name@h1", "redis+sentinel://u:secret@h1,h2", "redis+sentinel://:secret@h1",
+		},
+		// The client would work as the default user, whose rights are other ones.
+		"without a password": {
+			"redis://app@h", "rediss://app:@h", "redis+cluster://app@h1,h2", "redis+sentinel://app@name@h1",
+			"redis+sentinel://app:p@name@h1?sentinel_username=watcher",
+		},
 	} {
-		store, err := Open(url)
-		if err == nil {
-			_ = store.Close(t.Context())
-			t.Errorf("Open(%q) works, want an error", url)
-			continue
-		}
-		if strings.Contains(err.Error(), "secret") {
-			t.Errorf("Open(%q): %v tells the password", url, err)
+		for _, url := range urls {
+			store, err := Open(url)
+			if err == nil {
+				_ = store.Close(t.Context())
+			}
+			if err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "secret") {
+				t.Errorf("Open(%q): %v, want an error that says %q and no password", url, err, says)
+			}
 		}
 	}
 }
 
-// TestOpenRefusesAUserWithoutAPassword: the client would work as the default user, whose rights are
-// other ones.
-func TestOpenRefusesAUserWithoutAPassword(t *testing.T) {
-	for _, url := range []string{
-		"redis://app@h", "rediss://app:@h", "redis+cluster://app@h1,h2", "redis+sentinel://app@name@h1",
-		"redis+sentinel://app:p@name@h1?sentinel_username=watcher",
-	} {
-		store, err := Open(url)
-		if err == nil {
-			_ = store.Close(t.Context())
-		}
-		if err == nil || !strings.Contains(err.Error(), "without a password") {
-			t.Errorf("Open(%q): %v, want that it says so", url, err)
-		}
-	}
-}
-
-// TestOpenServes: a store that Open made works, and takes its client with it.
+// TestOpenServes: a store that Open made takes its client with it.
 func TestOpenServes(t *testing.T) {
-	store, err := Open(testserver.Redis(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := openStore(t, testserver.Redis(t))
 	if err := store.Ping(t.Context()); err != nil {
 		t.Error(err)
 	}
-	req := ask(newTree(t), x("/a"))
-	take(t, store, req)
-	release(t, store, req)
-	for range 2 {
-		if err := store.Close(t.Context()); err != nil {
-			t.Errorf("Close: %v", err)
-		}
+	if err := store.Close(t.Context()); err != nil {
+		t.Errorf("Close: %v", err)
 	}
 	if err := store.client.Ping(t.Context()).Err(); err == nil {
 		t.Error("the client outlives the store")

@@ -58,15 +58,12 @@ local function grant(r)
 end
 
 -- leave takes a request that will not be granted out of the queue. It frees those that the request
--- kept back, and any that it kept from the gate key if it asked for the gate.
+-- kept back: everybody, if it asked for the gate.
 local function leave(r)
   dequeue(r)
   for i = 1, #r.names do free(r.names[i], CONFLICTS[r.modes[i]]) end
   local held = holding(r.owner)
-  if r.gate and not (held and held.modes[GATE_NODE] == X) and drop_gate(r.owner) then
-    reclassify(r.owner)
-    free(GATE_NODE, ALL) -- each request has a claim on it
-  end
+  if r.gate and not (held and held.modes[GATE_NODE] == X) and drop_gate(r.owner) then reclassify(r.owner) end
 end
 
 -- settle updates an owner's queued requests after the owner has got its first hold, has got more,
