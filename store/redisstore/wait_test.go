@@ -96,35 +96,39 @@ func TestLeaseTime(t *testing.T) {
 // TestLeaseShorterThanTheWay: a lease that is over before its grant can arrive is asked for a few
 // times, and nothing stays.
 func TestLeaseShorterThanTheWay(t *testing.T) {
-	for _, wait := range []time.Duration{0, long} {
+	for _, waits := range []time.Duration{0, long} {
 		store, req := newStore(t), ask(newTree(t), x("/a"))
-		req.Lease, req.Wait = 1, wait
+		req.Lease, req.Wait = 1, waits
 		if _, err := store.Acquire(t.Context(), req); !errors.Is(err, pathlock.ErrUnavailable) {
-			t.Errorf("a lease of a nanosecond, with a wait of %v: %v, want ErrUnavailable", wait, err)
+			t.Errorf("a lease of a nanosecond, with a wait of %v: %v, want ErrUnavailable", waits, err)
 		}
-		other := ask(req.Tree, x("/a"))
-		other.Wait = long
-		take(t, store, other)
+		take(t, store, wait(ask(req.Tree, x("/a"))))
 	}
 }
 
-// TestConversionPasses: a request whose owner is granted something passes those waiters from then
-// on that wait for this owner.
-func TestConversionPasses(t *testing.T) {
+// TestLetIn: a release lets in the first waiter, and that grant another request of the same owner,
+// which passes a waiter that waits for this owner now. A withdrawal lets in who was behind it. None
+// of them asks again.
+func TestLetIn(t *testing.T) {
 	store, tree := newStore(t), newTree(t)
 	one, two := ask(tree, x("/one")), ask(tree, ix("/two"))
 	take(t, store, one)
 	take(t, store, two)
-	first := queue(t, store, ask(tree, x("/one")))
-	between := queue(t, store, ask(tree, x("/one"), x("/two")))
-	second := queue(t, store, more(first.req, ix("/two"))) // fits, but stands behind the one between
-	release(t, store, one)
-	first.granted()
-	second.granted()
-	for _, req := range []pathlock.Acquisition{first.req, second.req, two} {
-		release(t, store, req)
+	first, between, behind := ask(tree, x("/one")), ask(tree, x("/one"), x("/two")), ask(tree, ix("/two"))
+	second := more(first, ix("/two")) // fits, but stands behind the one between
+	for _, req := range []pathlock.Acquisition{first, between, second, behind} {
+		if got := sendAs(t, store, req); got.Status != "queued" {
+			t.Fatalf("%v: %s, want it to be queued", req.Claims, got.Status)
+		}
 	}
-	between.granted()
+	release(t, store, one)
+	if snapshot, err := store.Snapshot(t.Context(), tree); err != nil || len(snapshot.Holders) != 3 || len(snapshot.Waiters) != 2 {
+		t.Fatalf("%+v, error %v; want the first and the second let in", snapshot, err)
+	}
+	if err := store.withdraw(t.Context(), keyOf(between), 0); err != nil {
+		t.Fatal(err)
+	}
+	requireHeld(t, store, two, first, second, behind)
 	requireConsistent(t, store, tree)
 }
 
