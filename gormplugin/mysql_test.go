@@ -79,16 +79,19 @@ func mysqlConnector(t *testing.T, config *mysqldriver.Config) driver.Connector {
 	return connector
 }
 
-// test/run.sh runs the suite on both products twice: what many do at once under the race detector,
-// and all else without. On PostgreSQL the race detector watches all of it.
+// What is done in turn, which the race detector watches on PostgreSQL.
 func TestMySQL(t *testing.T) {
+	testserver.NotUnderRace(t)
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
 		d := mysqlDatabase(t, server, nil)
-		if testserver.UnderRace {
-			gormplugintest.RunRaces(t, d)
-			return
-		}
-		gormplugintest.Run(t, d)
+		gormplugintest.RunStatements(t, d)
+		gormplugintest.RunTransactions(t, d)
+	})
+}
+
+func TestMySQLRaces(t *testing.T) {
+	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
+		gormplugintest.RunRaces(t, mysqlDatabase(t, server, nil))
 	})
 }
 

@@ -51,31 +51,32 @@ func connectorTo(t *testing.T, parameters string) driver.Connector {
 
 // sqliteTries is how often each anomaly is provoked: the database is Go code itself, which the race
 // detector slows down a lot.
-const sqliteTries = 10
+const sqliteTries = 5
 
-// sqliteTriesUnderRace is how often under the race detector.
-const sqliteTriesUnderRace = 5
-
-// sqliteTriesAgain is how often with another way to begin transactions.
-const sqliteTriesAgain = 5
-
-// test/run.sh runs the suite on SQLite twice: what many do at once under the race detector, and all
-// of it without.
-func TestSQLite(t *testing.T) {
-	t.Parallel()
-	d := gormplugintest.Database{
+// sqliteDatabase is a new file, whose transactions begin as writers.
+func sqliteDatabase(t *testing.T) gormplugintest.Database {
+	t.Helper()
+	return gormplugintest.Database{
 		Connector:  connectorTo(t, "&_txlock=immediate"),
 		Dialector:  func(pool *sql.DB) gorm.Dialector { return gormlite.OpenDB(pool) },
 		SoleWriter: true,
 		GivenUp:    sqlite3.BUSY,
 		Tries:      sqliteTries,
 	}
-	if testserver.UnderRace {
-		d.Tries = sqliteTriesUnderRace
-		gormplugintest.RunRaces(t, d)
-		return
-	}
-	gormplugintest.Run(t, d)
+}
+
+// What is done in turn, which the race detector watches on PostgreSQL.
+func TestSQLite(t *testing.T) {
+	t.Parallel()
+	testserver.NotUnderRace(t)
+	d := sqliteDatabase(t)
+	gormplugintest.RunStatements(t, d)
+	gormplugintest.RunTransactions(t, d)
+}
+
+func TestSQLiteRaces(t *testing.T) {
+	t.Parallel()
+	gormplugintest.RunRaces(t, sqliteDatabase(t))
 }
 
 // A transaction that was begun DEFERRED is just as safe: it becomes the database's writer before
@@ -88,7 +89,7 @@ func TestSQLiteDeferred(t *testing.T) {
 		Dialector:  func(pool *sql.DB) gorm.Dialector { return gormlite.OpenDB(pool) },
 		SoleWriter: true,
 		GivenUp:    sqlite3.BUSY,
-		Tries:      sqliteTriesAgain,
+		Tries:      sqliteTries,
 	}
 	gormplugintest.RunTransactions(t, d)
 	gormplugintest.RunRaces(t, d)

@@ -75,7 +75,8 @@ need() {
 	[ "$(id -u)" = 0 ] || { echo "   $1 is missing: apt-get install $2" >&2; return 1; }
 	echo "== installing $2"
 	export DEBIAN_FRONTEND=noninteractive
-	(apt-get update && apt-get install -y --no-install-recommends "$2") >"$scratch/apt.log" 2>&1 ||
+	{ [ -n "${updated:-}" ] || apt-get update; } >"$scratch/apt.log" 2>&1 && updated=yes &&
+		apt-get install -y --no-install-recommends "$2" >"$scratch/apt.log" 2>&1 ||
 		{ tail -n 20 "$scratch/apt.log" >&2; return 1; }
 	has "$1"
 }

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"os"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -148,16 +147,6 @@ func races() []topic {
 		{"storm", func(t *testing.T, d Database) { checkStorms(t, d) }},
 		{"anomalies", checkAnomalies},
 	}
-}
-
-// Races are the names of the subtests of [RunRaces], as go test writes them. A test command that
-// runs the races by themselves skips these in [Run].
-func Races() []string {
-	var names []string
-	for _, p := range races() {
-		names = append(names, strings.ReplaceAll(p.name, " ", "_"))
-	}
-	return names
 }
 
 // RunAnomalies provokes the anomalies only, for the further isolation levels of a database that

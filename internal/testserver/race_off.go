@@ -2,5 +2,5 @@
 
 package testserver
 
-// UnderRace is set where the race detector watches.
-const UnderRace = false
+// underRace is set where the race detector watches.
+const underRace = false
