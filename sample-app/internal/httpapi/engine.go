@@ -100,13 +100,17 @@ func New(config Config) (http.Handler, error) {
 	engine.Match([]string{http.MethodGet, http.MethodHead}, adminPath, gin.WrapH(config.Admin))
 	engine.Match([]string{http.MethodGet, http.MethodHead, http.MethodPost}, adminPath+"/*any", gin.WrapH(config.Admin))
 	engine.Use(a.readBody)
-	front, err := page.New()
-	if err != nil {
-		return nil, err
-	}
-	handle(engine, "GET", "/", a.index(engine, front))
-	handle(engine, "GET", "/page/:file", func(c *gin.Context) { front.ServeFile(c.Writer, c.Request, c.Param("file")) })
-	handle(engine, "GET", "/routes", a.index(engine, nil))
+	routes := a.index(engine)
+	handle(engine, "GET", "/", func(c *gin.Context) {
+		c.Header("Vary", "Accept")
+		if c.NegotiateFormat(gin.MIMEPlain, gin.MIMEHTML) == gin.MIMEHTML {
+			page.Serve(c.Writer, c.Request, page.Main)
+			return
+		}
+		routes(c)
+	})
+	handle(engine, "GET", "/page/:file", func(c *gin.Context) { page.Serve(c.Writer, c.Request, c.Param("file")) })
+	handle(engine, "GET", "/routes", routes)
 	handle(engine, "GET", "/metrics", gin.WrapH(a.Metrics))
 	engine.Use(a.checkParams)
 	table, err := a.table()

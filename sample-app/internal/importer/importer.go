@@ -83,7 +83,8 @@ func importNames(ctx context.Context, service *plans.Service, plan int64, some p
 	_, err = backoff.Retry(ctx, func() (struct{}, error) {
 		added, err := service.ImportNames(ctx, plan, some)
 		made.Suites, made.Cases = made.Suites+added.Suites, made.Cases+added.Cases
-		if failure := pathlock.FailureOf(err); err != nil && failure != pathlock.FailureLocked && failure != pathlock.FailurePathChanged {
+		failure := pathlock.FailureOf(err)
+		if err != nil && !errors.Is(err, plans.ErrNameTaken) && failure != pathlock.FailureLocked && failure != pathlock.FailurePathChanged {
 			err = backoff.Permanent(err)
 		}
 		return struct{}{}, err

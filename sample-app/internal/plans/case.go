@@ -33,10 +33,12 @@ func (s *Service) CreateCase(ctx context.Context, suiteID int64, name, body stri
 	if err := checkName("name", name); err != nil {
 		return model.Case{}, err
 	}
-	return s.putCase(ctx, func(tx *gorm.DB) (model.Case, error) {
+	return put(ctx, s, func(tx *gorm.DB) (model.Case, error) {
 		c := model.Case{SuiteID: suiteID, Name: name, Body: body}
-		err := tx.Create(&c).Error
-		return c, refused(nameTaken(err, name), func() error { return checkSuite(tx, suiteID) })
+		return c, refused(tx.Create(&c).Error, func() error {
+			_, err := load[model.Suite](tx, "suite", suiteID)
+			return err
+		})
 	})
 }
 
@@ -49,13 +51,11 @@ type CaseChange struct {
 // EditCase changes a case's name, its body, or both.
 func (s *Service) EditCase(ctx context.Context, id int64, change CaseChange) (model.Case, error) {
 	assignments := map[string]any{}
-	name := ""
 	if change.Name != nil {
-		name = *change.Name
-		if err := checkName("name", name); err != nil {
+		if err := checkName("name", *change.Name); err != nil {
 			return model.Case{}, err
 		}
-		assignments["name"] = name
+		assignments["name"] = *change.Name
 	}
 	if change.Body != nil {
 		assignments["body"] = *change.Body
@@ -63,27 +63,35 @@ func (s *Service) EditCase(ctx context.Context, id int64, change CaseChange) (mo
 	if len(assignments) == 0 {
 		return model.Case{}, &InvalidError{"name", "or body is missing"}
 	}
-	return s.putCase(ctx, func(tx *gorm.DB) (model.Case, error) {
-		c := model.Case{ID: id}
-		if err := tx.Model(&c).Updates(assignments).Error; err != nil {
-			return c, nameTaken(err, name)
+	return put(ctx, s, func(tx *gorm.DB) (model.Case, error) {
+		written := model.Case{ID: id}
+		if err := tx.Model(&written).Updates(assignments).Error; err != nil {
+			return written, err
 		}
-		// An UPDATE of a missing case changes no row, and reread reports that.
-		return reread(tx, c)
+		// An UPDATE of a missing case changes no row.
+		c, err := load[model.Case](tx, "case", id)
+		if err != nil {
+			return c, err
+		}
+		suite, err := load[model.Suite](tx, "suite", c.SuiteID)
+		c.Path = suite.Path + "/" + c.Name
+		return c, err
 	})
 }
 
 // MoveCase moves a case into another suite of the same plan.
 func (s *Service) MoveCase(ctx context.Context, id, suiteID int64) (model.Case, error) {
-	return s.putCase(ctx, func(tx *gorm.DB) (model.Case, error) {
-		c := model.Case{}
-		if err := gormplugin.Move(tx, &c, id, gormplugin.Below(suiteID)); err != nil {
-			return c, refused(slotTaken(err), func() error {
+	return put(ctx, s, func(tx *gorm.DB) (model.Case, error) {
+		var moved model.Case
+		if err := gormplugin.Move(tx, &moved, id, gormplugin.Below(suiteID)); err != nil {
+			return moved, refused(err, func() error {
 				_, err := caseBeside(tx, id, suiteID)
 				return err
 			})
 		}
-		return reread(tx, c)
+		c, err := load[model.Case](tx, "case", id)
+		c.Path = moved.Path
+		return c, err
 	})
 }
 
@@ -92,13 +100,13 @@ func (s *Service) CopyCase(ctx context.Context, id, suiteID int64, name string) 
 	if err := checkName("name", name); err != nil {
 		return model.Case{}, err
 	}
-	return s.putCase(ctx, func(tx *gorm.DB) (model.Case, error) {
+	return put(ctx, s, func(tx *gorm.DB) (model.Case, error) {
 		c, err := caseBeside(tx, id, suiteID)
 		if err != nil {
 			return c, err
 		}
 		_, err = gormplugin.Copy(tx, &c, id, gormplugin.Below(suiteID), gormplugin.CopyAs(name))
-		return c, nameTaken(err, name)
+		return c, err
 	})
 }
 
@@ -110,37 +118,6 @@ func (s *Service) DeleteCase(ctx context.Context, id int64) error {
 		}
 		return recycleCase(tx, id)
 	})
-}
-
-// putCase writes a case. It looks up the path if the write did not return it, as for a case that
-// stays where it is.
-func (s *Service) putCase(ctx context.Context, put func(*gorm.DB) (model.Case, error)) (model.Case, error) {
-	var c model.Case
-	err := s.write(ctx, recorded(&c, func(tx *gorm.DB) (err error) {
-		if c, err = put(tx); err != nil {
-			return err
-		}
-		if c.Path != "" {
-			return nil
-		}
-		suite, err := load[model.Suite](tx, "suite", c.SuiteID)
-		c.Path = suite.Path + "/" + c.Name
-		return err
-	}))
-	return c, err
-}
-
-// reread loads a case that was written, and keeps its path.
-func reread(tx *gorm.DB, written model.Case) (model.Case, error) {
-	c, err := load[model.Case](tx, "case", written.ID)
-	c.Path = written.Path
-	return c, err
-}
-
-// checkSuite refuses a suite that does not exist.
-func checkSuite(tx *gorm.DB, id int64) error {
-	_, err := load[model.Suite](tx, "suite", id)
-	return err
 }
 
 // caseBeside loads a case for a suite of the same plan, and refuses a suite of another plan.

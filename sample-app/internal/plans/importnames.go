@@ -3,7 +3,6 @@ package plans
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -32,12 +31,10 @@ type Imported struct {
 	Cases  int `json:"cases"`
 }
 
-// importTries is how often an import looks again because others have created the same names.
-const importTries = 5
-
 // ImportNames creates the suites and cases that the plan lacks, and the suites above them. Its
 // transactions are short, one for each depth and batch, and it takes locks for each of them only.
-// After an error, what is created stays: the same import continues where it ended.
+// After an error, what is created stays: the same import continues where it ended, also where others
+// have created the same name at the same moment, which is [ErrNameTaken].
 func (s *Service) ImportNames(ctx context.Context, planID int64, names Import) (Imported, error) {
 	var made Imported
 	suites, err := names.check()
@@ -48,21 +45,11 @@ func (s *Service) ImportNames(ctx context.Context, planID int64, names Import) (
 	if err != nil {
 		return made, err
 	}
-	for try := 1; ; try++ {
-		err := s.importOnce(ctx, plan, suites, names.Cases, &made)
-		if !errors.Is(err, ErrNameTaken) || try == importTries {
-			return made, err
-		}
-	}
-}
-
-// importOnce looks for what there is, and creates the rest.
-func (s *Service) importOnce(ctx context.Context, plan model.Plan, suites []string, cases []ImportedCase, made *Imported) error {
 	ids := map[string]int64{"": plan.RootID}
 	for some := range slices.Chunk(suites, batch) {
 		var found []model.Suite
 		if err := s.db.Read.WithContext(ctx).Select("id", "path").Where("plan_id = ? AND path IN ?", plan.ID, rooted(some)).Find(&found).Error; err != nil {
-			return err
+			return made, err
 		}
 		for _, suite := range found {
 			ids[strings.TrimPrefix(suite.Path, "/")] = suite.ID
@@ -75,12 +62,13 @@ func (s *Service) importOnce(ctx context.Context, plan model.Plan, suites []stri
 			end = min(len(missing), batch)
 		}
 		if err := s.importSuites(ctx, plan.ID, missing[:end], ids); err != nil {
-			return err
+			return made, err
 		}
 		made.Suites += end
 		missing = missing[end:]
 	}
-	return s.importCases(ctx, cases, ids, made)
+	err = s.importCases(ctx, names.Cases, ids, &made)
+	return made, err
 }
 
 // importSuites creates suites of one depth, and records their ids.
@@ -91,9 +79,7 @@ func (s *Service) importSuites(ctx context.Context, planID int64, paths []string
 		id := ids[parent]
 		rows[i] = model.Suite{PlanID: planID, ParentID: &id, Name: name, Version: 1}
 	}
-	err := s.write(ctx, func(tx *gorm.DB) error {
-		return nameTaken(tx.Create(&rows).Error, "of an imported suite")
-	})
+	err := s.write(ctx, func(tx *gorm.DB) error { return tx.Create(&rows).Error })
 	for i, path := range paths {
 		ids[path] = rows[i].ID
 	}
@@ -132,10 +118,7 @@ func (s *Service) importCases(ctx context.Context, cases []ImportedCase, ids map
 		if len(rows) == 0 {
 			continue
 		}
-		err := s.write(ctx, func(tx *gorm.DB) error {
-			return nameTaken(tx.Create(&rows).Error, "of an imported case")
-		})
-		if err != nil {
+		if err := s.write(ctx, func(tx *gorm.DB) error { return tx.Create(&rows).Error }); err != nil {
 			return err
 		}
 		made.Cases += len(rows)

@@ -2,6 +2,7 @@ package plans
 
 import (
 	"context"
+	"errors"
 
 	"gorm.io/gorm"
 
@@ -16,20 +17,26 @@ func (s *Service) CreatePlan(ctx context.Context, project, name string) (model.P
 	if err := checkName("name", name); err != nil {
 		return model.Plan{}, err
 	}
-	var plan model.Plan
-	err := s.write(ctx, recorded(&plan, func(tx *gorm.DB) error {
-		plan = model.Plan{Project: project, Name: name}
+	return put(ctx, s, func(tx *gorm.DB) (model.Plan, error) {
+		plan := model.Plan{Project: project, Name: name}
 		if err := tx.Create(&plan).Error; err != nil {
-			return nameTaken(err, name)
+			return plan, planNameTaken(err, name)
 		}
 		root := model.Suite{PlanID: plan.ID, Version: 1}
 		if err := tx.Create(&root).Error; err != nil {
-			return err
+			return plan, err
 		}
 		plan.RootID = root.ID
-		return tx.Model(&plan).UpdateColumn("root_id", root.ID).Error
-	}))
-	return plan, err
+		return plan, tx.Model(&plan).UpdateColumn("root_id", root.ID).Error
+	})
+}
+
+// planNameTaken says which name the unique index over plans has refused.
+func planNameTaken(err error, name string) error {
+	if errors.Is(err, gorm.ErrDuplicatedKey) {
+		return &NameTakenError{name}
+	}
+	return err
 }
 
 // CheckProject says why a string cannot be a project. Nobody creates projects: a project is a value
@@ -59,15 +66,14 @@ func (s *Service) RenamePlan(ctx context.Context, id int64, name string) (model.
 	if err := checkName("name", name); err != nil {
 		return model.Plan{}, err
 	}
-	var plan model.Plan
-	err := s.write(ctx, func(tx *gorm.DB) (err error) {
-		if plan, err = load[model.Plan](forUpdate(tx), "plan", id); err != nil {
-			return err
+	return put(ctx, s, func(tx *gorm.DB) (model.Plan, error) {
+		plan, err := load[model.Plan](forUpdate(tx), "plan", id)
+		if err != nil {
+			return plan, err
 		}
 		plan.Name = name
-		return nameTaken(tx.Model(&plan).UpdateColumn("name", name).Error, name)
+		return plan, planNameTaken(tx.Model(&plan).UpdateColumn("name", name).Error, name)
 	})
-	return plan, err
 }
 
 // DeletePlan deletes a plan with its tree and its recycle bin for good.
@@ -88,21 +94,16 @@ func (s *Service) DeletePlan(ctx context.Context, id int64) error {
 		if err := tx.Model(&model.RecycledItem{}).Where("plan_id = ?", id).Pluck("id", &items).Error; err != nil {
 			return err
 		}
-		for _, step := range []struct {
-			statement string
-			ids       []int64
-		}{
-			{`DELETE FROM cases WHERE suite_id IN ?`, suites},
-			{`DELETE FROM suites WHERE id IN ?`, suites},
-			{`DELETE FROM recycled_nodes WHERE item_id IN ?`, items},
-			{`DELETE FROM recycled_items WHERE id IN ?`, items},
-			{`DELETE FROM plans WHERE id IN ?`, []int64{id}},
-		} {
-			if err := eachBatch(tx, step.statement, step.ids); err != nil {
-				return err
-			}
+		if err := purge(tx, items); err != nil {
+			return err
 		}
-		return nil
+		if err := eachBatch(tx, `DELETE FROM cases WHERE suite_id IN ?`, suites); err != nil {
+			return err
+		}
+		if err := eachBatch(tx, `DELETE FROM suites WHERE id IN ?`, suites); err != nil {
+			return err
+		}
+		return tx.Delete(&plan).Error
 	})
 }
 

@@ -2,6 +2,7 @@ package plans
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -33,24 +34,24 @@ func (s *Service) RestoreLocation(ctx context.Context, id string) (pathlock.Loca
 
 // Restore puts an item of the recycle bin back below its old parent. It returns a [model.Suite] or
 // a [model.Case].
-func (s *Service) Restore(ctx context.Context, id int64) (restored any, err error) {
-	err = s.write(ctx, recorded(&restored, func(tx *gorm.DB) error {
+func (s *Service) Restore(ctx context.Context, id int64) (any, error) {
+	return put(ctx, s, func(tx *gorm.DB) (restored any, err error) {
 		item, err := load[model.RecycledItem](tx, "item", id)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		// One request gets the item, and every other one, such as a purge of the bin, finds it
 		// gone.
 		deleted := tx.Delete(&item)
 		if deleted.Error == nil && deleted.RowsAffected == 0 {
-			return fmt.Errorf("%w: item %d", pathlock.ErrNotFound, id)
+			return nil, fmt.Errorf("%w: item %d", pathlock.ErrNotFound, id)
 		}
 		if deleted.Error != nil {
-			return deleted.Error
+			return nil, deleted.Error
 		}
 		parent, err := gormplugin.Assert(tx, &model.Suite{}, item.ParentID)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if item.Kind == model.KindCase {
 			restored, err = restoreCase(tx, item, parent)
@@ -58,11 +59,10 @@ func (s *Service) Restore(ctx context.Context, id int64) (restored any, err erro
 			restored, err = restoreSuite(tx, item)
 		}
 		if err != nil {
-			return nameTaken(err, item.Name)
+			return nil, err
 		}
-		return tx.Where("item_id = ?", id).Delete(&model.RecycledNode{}).Error
-	}))
-	return restored, err
+		return restored, tx.Where("item_id = ?", id).Delete(&model.RecycledNode{}).Error
+	})
 }
 
 // nodesOf selects the ids of an item's suites or cases.
@@ -74,8 +74,11 @@ func nodesOf(tx *gorm.DB, item int64, kind model.Kind) *gorm.DB {
 // the old parent may have another one by now.
 func restoreSuite(tx *gorm.DB, item model.RecycledItem) (model.Suite, error) {
 	err := tx.Unscoped().Model(&model.Suite{}).Where("id IN (?)", nodesOf(tx, item.ID, model.KindSuite)).Update("deleted_at", nil).Error
+	if deep, ok := errors.AsType[*gormplugin.TooDeepError](err); ok {
+		return model.Suite{}, TooDeep("item", deep.Depth)
+	}
 	if err != nil {
-		return model.Suite{}, tooDeep("item", err)
+		return model.Suite{}, err
 	}
 	var cases []int64
 	if err := nodesOf(tx, item.ID, model.KindCase).Scan(&cases).Error; err != nil {

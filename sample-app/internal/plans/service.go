@@ -43,9 +43,32 @@ func (s *Service) write(ctx context.Context, do func(tx *gorm.DB) error) error {
 	for again := 0; ; again++ {
 		err := gormplugin.Transaction(ctx, s.db.Write, do, s.isolation())
 		if !errors.Is(err, pathlock.ErrPathChanged) || again == replans {
-			return err
+			return inOwnTerms(err)
 		}
 	}
+}
+
+// recorderKey is the context key of the function of [Recording].
+type recorderKey struct{}
+
+// Recording returns a context in which a change hands its result to record, as the last step of its
+// transaction: so the answer to a request can be committed together with the change.
+func Recording(ctx context.Context, record func(tx *gorm.DB, result any) error) context.Context {
+	return context.WithValue(ctx, recorderKey{}, record)
+}
+
+// put is [Service.write] for a change that has a result.
+func put[T any](ctx context.Context, s *Service, do func(tx *gorm.DB) (T, error)) (result T, err error) {
+	err = s.write(ctx, func(tx *gorm.DB) (err error) {
+		if result, err = do(tx); err != nil {
+			return err
+		}
+		if record, ok := ctx.Value(recorderKey{}).(func(*gorm.DB, any) error); ok {
+			return record(tx, result)
+		}
+		return nil
+	})
+	return result, err
 }
 
 // isolation returns how writing transactions are isolated. After a transaction has locked rows on a
@@ -135,18 +158,13 @@ func refused(err error, explain func() error) error {
 	return err
 }
 
-// slotTaken is nameTaken for a node that keeps its name.
-func slotTaken(err error) error {
+// inOwnTerms says in terms of this package what the plugin found to be in the way of a change.
+func inOwnTerms(err error) error {
 	if taken, ok := errors.AsType[*gormplugin.NameTakenError](err); ok {
-		return nameTaken(err, taken.Path.Base())
+		return &NameTakenError{taken.Path.Base()}
 	}
-	return err
-}
-
-// tooDeep names the argument that would make a tree too deep.
-func tooDeep(field string, err error) error {
 	if deep, ok := errors.AsType[*gormplugin.TooDeepError](err); ok {
-		return TooDeep(field, deep.Depth)
+		return TooDeep("parent_id", deep.Depth)
 	}
 	return err
 }
@@ -154,12 +172,4 @@ func tooDeep(field string, err error) error {
 // TooDeep returns the error of a change after which the deepest suite would have a depth.
 func TooDeep(field string, depth int) error {
 	return &InvalidError{field, fmt.Sprintf("is too deep: something would lie %d suites deep, at most %d are allowed", depth, model.MaxDepth)}
-}
-
-// nameTaken says which name a unique index or the plugin refused.
-func nameTaken(err error, name string) error {
-	if errors.Is(err, gorm.ErrDuplicatedKey) || errors.Is(err, ErrNameTaken) {
-		return &NameTakenError{name}
-	}
-	return err
 }

@@ -52,18 +52,15 @@ func (s *Service) CreateSuite(ctx context.Context, planID, parentID int64, name 
 	if err := checkName("name", name); err != nil {
 		return model.Suite{}, err
 	}
-	var suite model.Suite
-	err := s.write(ctx, recorded(&suite, func(tx *gorm.DB) error {
-		suite = model.Suite{PlanID: planID, ParentID: &parentID, Name: name, Version: 1}
-		err := tx.Create(&suite).Error
-		return refused(tooDeep("parent_id", nameTaken(err, name)), func() error {
+	return put(ctx, s, func(tx *gorm.DB) (model.Suite, error) {
+		suite := model.Suite{PlanID: planID, ParentID: &parentID, Name: name, Version: 1}
+		return suite, refused(tx.Create(&suite).Error, func() error {
 			if _, err := load[model.Plan](tx, "plan", planID); err != nil {
 				return err
 			}
 			return checkParent(tx, planID, parentID)
 		})
-	}))
-	return suite, err
+	})
 }
 
 // RenameSuite gives a suite another name.
@@ -71,30 +68,24 @@ func (s *Service) RenameSuite(ctx context.Context, id int64, name string) (model
 	if err := checkName("name", name); err != nil {
 		return model.Suite{}, err
 	}
-	var suite model.Suite
-	err := s.write(ctx, func(tx *gorm.DB) error {
-		suite = model.Suite{}
-		err := gormplugin.Rename(tx, &suite, id, name)
-		return refused(nameTaken(err, name), func() error { return checkBranch(tx, id) })
+	return put(ctx, s, func(tx *gorm.DB) (suite model.Suite, err error) {
+		err = gormplugin.Rename(tx, &suite, id, name)
+		return suite, refused(err, func() error { return checkBranch(tx, id) })
 	})
-	return suite, err
 }
 
 // MoveSuite moves a suite to below another one of the same plan.
 func (s *Service) MoveSuite(ctx context.Context, id, parentID int64) (model.Suite, error) {
-	var suite model.Suite
-	err := s.write(ctx, recorded(&suite, func(tx *gorm.DB) error {
-		suite = model.Suite{}
-		err := gormplugin.Move(tx, &suite, id, gormplugin.Below(parentID))
-		return refused(tooDeep("parent_id", slotTaken(err)), func() error {
+	return put(ctx, s, func(tx *gorm.DB) (suite model.Suite, err error) {
+		err = gormplugin.Move(tx, &suite, id, gormplugin.Below(parentID))
+		return suite, refused(err, func() error {
 			suite, err := branch(tx, id)
 			if err != nil {
 				return err
 			}
 			return checkParent(tx, suite.PlanID, parentID)
 		})
-	}))
-	return suite, err
+	})
 }
 
 // CopySuite copies a suite with its subtree and all cases to below another suite of the same plan.
@@ -103,20 +94,18 @@ func (s *Service) CopySuite(ctx context.Context, id, parentID int64, name string
 	if err := checkName("name", name); err != nil {
 		return model.Suite{}, err
 	}
-	var top model.Suite
-	err := s.write(ctx, recorded(&top, func(tx *gorm.DB) error {
+	return put(ctx, s, func(tx *gorm.DB) (top model.Suite, err error) {
 		source, err := branch(tx, id)
 		if err != nil {
-			return err
+			return top, err
 		}
 		if err := checkParent(tx, source.PlanID, parentID); err != nil {
-			return err
+			return top, err
 		}
 		_, err = gormplugin.Copy(tx, &top, id, gormplugin.Below(parentID), gormplugin.CopyAs(name),
 			gormplugin.CopyValues(map[string]any{"version": 1}), gormplugin.CopyLeaves(&model.Case{}, nil))
-		return tooDeep("parent_id", nameTaken(err, name))
-	}))
-	return top, err
+		return top, err
+	})
 }
 
 // DeleteSuite moves a suite with its subtree and all cases into the recycle bin.
