@@ -6,11 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -18,95 +16,60 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/server"
 )
 
-// cluster is the running instances of a row.
-type cluster []running
-
-// running is one running instance.
-type running struct {
-	addr string
-	stop func() error
-}
-
-// start starts the instances of a row on a database, each as a process of its own.
-func start(ctx context.Context, config Config, p protection, db, namespace string) (cluster, error) {
-	// Everybody on the machine can read the command line of a process. Only its owner can read its
-	// environment.
-	env := []string{"PATHLOCK_DB=" + db, "PATHLOCK_LOCKS=" + cmp.Or(config.Locks, db), "PATHLOCK_LOCKS_PASSWORD=" + config.LocksPassword}
-	if !p.locks {
-		env = []string{"PATHLOCK_DB=" + db, "PATHLOCK_LOCKS=off://", "PATHLOCK_LOCKS_PASSWORD="}
-	}
-	var c cluster
-	for range config.Instances {
-		// Only stop ends it, so that it drains. The end of ctx would kill it.
-		cmd := config.Serve(context.WithoutCancel(ctx), "serve", "--addr", "127.0.0.1:0", "--namespace", namespace, fmt.Sprintf("--assert=%t", p.assert))
-		cmd.Env = append(cmd.Environ(), env...)
-		one, err := startChild(cmd)
-		if err != nil {
-			return nil, errors.Join(err, c.stop())
-		}
-		c = append(c, one)
-	}
-	return c, nil
-}
-
-// addrs returns the addresses of the instances.
-func (c cluster) addrs() []string {
-	addrs := make([]string, len(c))
-	for i := range c {
-		addrs[i] = c[i].addr
-	}
-	return addrs
-}
-
-// stop stops all instances at once, and waits until they have ended.
-func (c cluster) stop() error {
-	errs := make([]error, len(c))
-	var wg sync.WaitGroup
-	for i := range c {
-		wg.Go(func() { errs[i] = c[i].stop() })
-	}
-	wg.Wait()
-	return errors.Join(errs...)
-}
-
-// stopTimeout is how long a child may drain before it is killed.
+// stopTimeout is how long an instance may drain before it is killed.
 const stopTimeout = server.DrainTimeout + instance.ReleaseTimeout + 5*time.Second
 
-// startChild starts an instance, and waits until it serves.
-func startChild(cmd *exec.Cmd) (running, error) {
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return running{}, fmt.Errorf("start an instance: %w", err)
-	}
-	if err := cmd.Start(); err != nil {
-		return running{}, fmt.Errorf("start an instance: %w", err)
-	}
-	lines := bufio.NewReader(out)
-	first, _ := lines.ReadString('\n')
-	addr, ok := strings.CutPrefix(strings.TrimSpace(first), server.Listening)
-	drained := make(chan struct{})
-	go func() {
-		defer close(drained)
-		_, _ = io.Copy(io.Discard, lines)
-	}()
-	stop := func() error { return stopChild(cmd, drained) }
-	if !ok {
-		return running{}, errors.Join(errors.New("an instance did not say where it listens"), stop())
-	}
-	return running{addr: addr, stop: stop}, nil
+// instances are the instances of a row, each a process of its own.
+type instances struct {
+	commands []*exec.Cmd
+	addrs    []string
+	// drain asks all of them to end.
+	drain context.CancelFunc
 }
 
-// stopChild asks a child to drain, waits until it has ended, and returns why it failed.
-func stopChild(cmd *exec.Cmd, drained <-chan struct{}) error {
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		_ = cmd.Process.Kill() // a system without SIGTERM
+// start starts the instances of a row on a database, and waits until they serve.
+func start(ctx context.Context, config Config, p protection, db, namespace string) (*instances, error) {
+	// Everybody on the machine can read the command line of a process. Only its owner can read its
+	// environment.
+	env := []string{"PATHLOCK_DB=" + db, "PATHLOCK_LOCKS=off://", "PATHLOCK_LOCKS_PASSWORD="}
+	if p.locks {
+		env = []string{"PATHLOCK_DB=" + db, "PATHLOCK_LOCKS=" + cmp.Or(config.Locks, db), "PATHLOCK_LOCKS_PASSWORD=" + config.LocksPassword}
 	}
-	kill := time.AfterFunc(stopTimeout, func() { _ = cmd.Process.Kill() })
-	defer kill.Stop()
-	<-drained
-	if err := cmd.Wait(); err != nil {
-		return fmt.Errorf("instance %d: %w", cmd.Process.Pid, err)
+	// Only drain ends them: the end of ctx is no reason to cut requests off.
+	ctx, drain := context.WithCancel(context.WithoutCancel(ctx))
+	all := &instances{drain: drain}
+	for range config.Instances {
+		cmd := config.Serve(ctx, "serve", "--addr", "127.0.0.1:0", "--namespace", namespace, fmt.Sprintf("--assert=%t", p.assert))
+		cmd.Env = append(cmd.Environ(), env...)
+		cmd.Stderr = os.Stderr
+		cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+		cmd.WaitDelay = stopTimeout
+		out, err := cmd.StdoutPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("start an instance: %w", err), all.stop())
+		}
+		all.commands = append(all.commands, cmd)
+		first, _ := bufio.NewReader(out).ReadString('\n')
+		addr, ok := strings.CutPrefix(strings.TrimSpace(first), server.Listening)
+		if !ok {
+			return nil, errors.Join(errors.New("an instance did not say where it listens"), all.stop())
+		}
+		all.addrs = append(all.addrs, addr)
 	}
-	return nil
+	return all, nil
+}
+
+// stop has all instances drain, waits until they have ended, and returns why any has failed.
+func (i *instances) stop() error {
+	i.drain()
+	var errs []error
+	for _, cmd := range i.commands {
+		if err := cmd.Wait(); err != nil && !errors.Is(err, context.Canceled) {
+			errs = append(errs, fmt.Errorf("instance %d: %w", cmd.Process.Pid, err))
+		}
+	}
+	return errors.Join(errs...)
 }

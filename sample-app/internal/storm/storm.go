@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"strings"
 	"time"
 
 	"github.com/pathlock-go/pathlock/fsck"
@@ -64,16 +65,26 @@ var ErrBroken = errors.New("storm: the protection did not hold")
 // Run makes the storm and writes the report. The error matches [ErrBroken] if a protected tree was
 // corrupted or requests failed on it.
 func Run(ctx context.Context, config Config) error {
-	report := &report{config: config}
-	report.begin()
+	_, _ = fmt.Fprintf(config.Out, "storm: %d instances (processes of their own) with %d clients each, %s for each row, seed %d\n",
+		config.Instances, config.Clients, config.Duration, config.Seed)
+	var rows []row
+	var broken []string
 	for _, p := range protections {
 		row, err := run(ctx, config, p)
 		if err != nil {
 			return fmt.Errorf("storm: %s: %w", p.what, err)
 		}
-		report.add(row)
+		_, _ = fmt.Fprintf(config.Out, "  %s: done\n", row.what)
+		rows = append(rows, row)
+		if !row.holds() {
+			broken = append(broken, row.what)
+		}
 	}
-	return report.finish()
+	report(config.Out, rows)
+	if len(broken) > 0 {
+		return fmt.Errorf("%w: %s", ErrBroken, strings.Join(broken, ", "))
+	}
+	return nil
 }
 
 // run makes one row on a database of its own.
@@ -89,7 +100,7 @@ func run(ctx context.Context, config Config, p protection) (row row, err error) 
 	if err != nil {
 		return row, err
 	}
-	result, err := drive(ctx, config, instances.addrs())
+	result, err := drive(ctx, config, instances.addrs)
 	if err = errors.Join(err, instances.stop()); err != nil {
 		return row, err
 	}

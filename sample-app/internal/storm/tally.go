@@ -31,7 +31,7 @@ func (t *tally) count(status int, err error, took time.Duration) {
 	switch {
 	case err != nil:
 		t.failed++
-		t.quote(err.Error())
+		t.failures = append(t.failures, err.Error())
 	case status < http.StatusBadRequest:
 		t.done++
 	case status == http.StatusConflict, status == http.StatusLocked:
@@ -40,15 +40,9 @@ func (t *tally) count(status int, err error, took time.Duration) {
 		t.gone++
 	default:
 		t.rejected++
-		t.quote(fmt.Sprintf("status %d", status))
+		t.failures = append(t.failures, fmt.Sprintf("status %d", status))
 	}
-}
-
-// quote keeps a failure for the report, if it is one of the first.
-func (t *tally) quote(failure string) {
-	if len(t.failures) < shownFailures {
-		t.failures = append(t.failures, failure)
-	}
+	t.failures = t.failures[:min(len(t.failures), shownFailures)]
 }
 
 // quantile returns the time within which a fraction q of all requests was answered.
