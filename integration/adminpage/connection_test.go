@@ -90,32 +90,6 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// A tree with 500 holders and a queue of 100 stays usable: rows are drawn in parts, and what is
-// looked for is found.
-func TestALargeTree(t *testing.T) {
-	s := newSite(t, memstore.New(), nil)
-	for n := range 500 {
-		s.hold(request{note: fmt.Sprintf("holder %d", n), claims: []pathlock.Claim{x(fmt.Sprintf("/folder %d/suite %d", n%50, n))}})
-	}
-	for n := range 100 {
-		s.wait(request{note: fmt.Sprint("waiter ", n), claims: []pathlock.Claim{x(fmt.Sprintf("/folder 7/suite 7/%d", n%5))}})
-	}
-	tab := s.open()
-	tab.AwaitText("#summary", "500 held")
-	tab.AwaitText("#waits .holder", "100 waiting for this")
-	tab.Await("some rows are drawn", `document.querySelectorAll(".rows > li").length === 100`)
-	tab.Click("#entries > button")
-	tab.Await("more are", `document.querySelectorAll(".rows > li").length === 400`)
-	tab.Fill("#filter", "holder 77")
-	tab.Await("what is looked for is found", `[...document.querySelectorAll(".who")].map(e => e.innerText).join() === "holder 77"`)
-	for n := range 10 {
-		lock := s.hold(request{note: fmt.Sprint("passing ", n), claims: []pathlock.Claim{x(fmt.Sprintf("/folder %d/new", n))}})
-		tab.AwaitText("#summary", "501 held")
-		s.release(lock)
-		tab.AwaitText("#summary", "500 held")
-	}
-}
-
 // Both languages say the same things about the same values, and all that the page says is there.
 func TestWords(t *testing.T) {
 	s := newSite(t, memstore.New(), nil)

@@ -32,8 +32,7 @@ var pinned = regexp.MustCompile(`:v?\d+\.\d+(\.\d+)?(-[\w.]+)?$`)
 
 func TestImagesArePinnedAndEveryServiceHasAHealthCheck(t *testing.T) {
 	for _, file := range []string{"docker-compose.yml", "test/servers.yml"} {
-		project := load(t, file, "COMPOSE_PROFILES=metrics")
-		for name, service := range project.Services {
+		for name, service := range load(t, file, "COMPOSE_PROFILES=metrics").Services {
 			if service.Build == nil && service.PullPolicy != types.PullPolicyNever && !pinned.MatchString(service.Image) {
 				t.Errorf("%s: %s: the image %q is not pinned", file, name, service.Image)
 			}
@@ -47,78 +46,41 @@ func TestImagesArePinnedAndEveryServiceHasAHealthCheck(t *testing.T) {
 			}
 		}
 	}
-	dockerfile, err := os.ReadFile(filepath.Join("..", "..", "deploy", "Dockerfile"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, line := range strings.Split(string(dockerfile), "\n") {
+	for line := range strings.Lines(deployed(t, "Dockerfile")) {
 		if rest, ok := strings.CutPrefix(line, "FROM "); ok && !pinned.MatchString(strings.Fields(rest)[0]) {
 			t.Errorf("the Dockerfile's %q is not pinned", rest)
 		}
 	}
 }
 
-func TestTwoInstancesShareOneDatabaseAndOneLockStoreBehindOnePort(t *testing.T) {
-	project := load(t, "docker-compose.yml")
-	var instances, published []string
-	for name, service := range project.Services {
-		if service.Image == "pathlock-sample-app" {
-			instances = append(instances, name)
-			for _, variable := range []string{"PATHLOCK_DB", "PATHLOCK_LOCKS"} {
-				if value := service.Environment[variable]; value == nil || *value == "" {
-					t.Errorf("%s: %s is not set", name, variable)
-				}
-			}
-			for _, needed := range []string{"mysql", "redis"} {
-				if service.DependsOn[needed].Condition != types.ServiceConditionHealthy {
-					t.Errorf("%s does not wait for %s to be healthy", name, needed)
-				}
-			}
-		}
+// Two instances stand behind one port. One of them builds the image, which is asked of no registry,
+// where anybody may have one of that name.
+func TestTwoInstancesStandBehindOnePort(t *testing.T) {
+	var instances, builders, published []string
+	for name, service := range load(t, "docker-compose.yml").Services {
 		if len(service.Ports) > 0 {
 			published = append(published, name)
 		}
-	}
-	if len(instances) != 2 || !slices.Equal(published, []string{"proxy"}) {
-		t.Errorf("instances %v, published %v; want two, and the proxy", instances, published)
-	}
-	proxy, err := os.ReadFile(filepath.Join("..", "..", "deploy", "nginx.conf"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range instances {
-		if aliases := project.Services[name].Networks["default"].Aliases; !slices.Contains(aliases, "app") || !strings.Contains(string(proxy), `set $instances "app";`) {
-			t.Errorf("the proxy does not know %s, which has the names %v", name, aliases)
+		if service.Image != "pathlock-sample-app" {
+			continue
 		}
-	}
-}
-
-// Two services that build one tag get in each other's way, and an image that is built here is not
-// asked of a registry, where anybody may have one of that name.
-func TestEachImageIsBuiltByOneServiceAndNeverPulled(t *testing.T) {
-	project := load(t, "docker-compose.yml")
-	builders := map[string][]string{}
-	for name, service := range project.Services {
+		instances = append(instances, name)
 		if service.Build != nil {
-			builders[service.Image] = append(builders[service.Image], name)
+			builders = append(builders, name)
+		} else if service.PullPolicy != types.PullPolicyNever {
+			t.Errorf("%s has the pull policy %q", name, service.PullPolicy)
 		}
-	}
-	if len(builders) == 0 {
-		t.Error("nothing is built")
-	}
-	for image, names := range builders {
-		if len(names) != 1 {
-			t.Errorf("%s is built by %v", image, names)
-		}
-		for name, service := range project.Services {
-			want := types.PullPolicyNever
-			if service.Build != nil {
-				want = types.PullPolicyBuild
-			}
-			if service.Image == image && service.PullPolicy != want {
-				t.Errorf("%s has the pull policy %q, want %q", name, service.PullPolicy, want)
+		for _, needed := range []string{"mysql", "redis"} {
+			if service.DependsOn[needed].Condition != types.ServiceConditionHealthy {
+				t.Errorf("%s does not wait for %s to be healthy", name, needed)
 			}
 		}
+		if !slices.Contains(service.Networks["default"].Aliases, "app") {
+			t.Errorf("the proxy does not know %s", name)
+		}
+	}
+	if len(instances) != 2 || len(builders) != 1 || !slices.Equal(published, []string{"proxy"}) || !strings.Contains(deployed(t, "nginx.conf"), `set $instances "app";`) {
+		t.Errorf("instances %v, built by %v, published %v; want two, one, and the proxy", instances, builders, published)
 	}
 }
 
@@ -141,6 +103,38 @@ func TestPasswordsComeFromTheEnvironment(t *testing.T) {
 		}
 		if locks := *env["PATHLOCK_LOCKS"]; *env["PATHLOCK_LOCKS_PASSWORD"] != password || strings.Contains(locks, password) {
 			t.Errorf("%s: the password of Redis is %q, beside %s", instance, *env["PATHLOCK_LOCKS_PASSWORD"], locks)
+		}
+	}
+}
+
+// Prometheus and Grafana come only when they are asked for. What they read is where they look for
+// it, and each finds the next one by its name in the compose file.
+func TestMetricsAreAProfile(t *testing.T) {
+	project := load(t, "docker-compose.yml", "COMPOSE_PROFILES=metrics")
+	for name := range load(t, "docker-compose.yml").Services {
+		if name == "grafana" || name == "prometheus" {
+			t.Errorf("%s comes without the profile", name)
+		}
+	}
+	for _, c := range []struct{ service, path, says string }{
+		{"prometheus", "/etc/prometheus/prometheus.yml", "names: [app]"},
+		{"prometheus", "/etc/prometheus/pathlock.rules.yml", "groups:"},
+		{"grafana", "/etc/grafana/provisioning/datasources/prometheus.yml", "url: http://prometheus:9090"},
+		{"grafana", "/etc/grafana/provisioning/dashboards/pathlock.yml", "path: /var/lib/grafana/dashboards"},
+		{"grafana", "/var/lib/grafana/dashboards/pathlock.json", "panels"},
+	} {
+		found := ""
+		for _, v := range project.Services[c.service].Volumes {
+			if below, ok := strings.CutPrefix(c.path, v.Target+"/"); ok && v.Type == types.VolumeTypeBind {
+				text, err := os.ReadFile(filepath.Join(v.Source, below))
+				if err != nil {
+					t.Error(err)
+				}
+				found = string(text)
+			}
+		}
+		if !strings.Contains(found, c.says) {
+			t.Errorf("%s: %s has %q, want %q", c.service, c.path, found, c.says)
 		}
 	}
 }

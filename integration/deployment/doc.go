@@ -1,3 +1,5 @@
-// Package deployment holds the tests of docker-compose.yml and test/servers.yml. They are read by
-// the library that docker compose itself reads them with, so that no engine is needed.
+// Package deployment tests what runs the sample app: docker-compose.yml, deploy/nginx.conf, and the
+// alert rules and the dashboard of deploy/prometheus and deploy/grafana. A compose file is read by
+// the library that docker compose itself reads it with, so that no engine is needed; nginx and
+// Prometheus run.
 package deployment

@@ -6,17 +6,18 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/pathlock-go/pathlock/integration/internal/program"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
 // The adopted wiki of docs/adopting.md answers what the naive one answers: the same statuses, and
 // the same bodies where a request succeeds.
 func TestTheAdoptedWikiAnswersAsBefore(t *testing.T) {
-	naive, adopted := built(t, filepath.Join("adopting", "naive")), built(t, filepath.Join("adopting", "adopted"))
+	naive, adopted := wiki(t, "naive"), wiki(t, "adopted")
 	compare := func(t *testing.T, fresh func(t *testing.T) []string) {
 		var answers [2][]string
-		for i, program := range []string{naive, adopted} {
-			t.Run([]string{"naive", "adopted"}[i], func(t *testing.T) { answers[i] = dialogue(t, run(t, program, fresh(t)...)) })
+		for i, wiki := range []string{naive, adopted} {
+			t.Run([]string{"naive", "adopted"}[i], func(t *testing.T) { answers[i] = dialogue(t, program.Serve(t, wiki, fresh(t)...)) })
 		}
 		for i, before := range answers[0] {
 			if i >= len(answers[1]) || answers[1][i] != before {
@@ -32,22 +33,10 @@ func TestTheAdoptedWikiAnswersAsBefore(t *testing.T) {
 	})
 }
 
-// The adopted wiki refuses what the naive one lets pass, and what damages its tree.
-func TestTheAdoptedWikiRefusesDamage(t *testing.T) {
-	for program, passes := range map[string]bool{"naive": true, "adopted": false} {
-		t.Run(program, func(t *testing.T) {
-			addr := run(t, built(t, filepath.Join("adopting", program)), "--sqlite", filepath.Join(t.TempDir(), "wiki.db"))
-			for _, r := range []struct{ method, target, body string }{
-				{"POST", "/pages", `{"parent_id":1,"name":""}`},
-				{"POST", "/pages", `{"parent_id":1,"name":"a/b"}`},
-				{"PATCH", "/pages/1", `{"name":"top"}`},
-			} {
-				if status, answer := exchange(t, addr, r.method, r.target, r.body); (status == http.StatusOK) != passes {
-					t.Errorf("%s %s %s: %d %s", r.method, r.target, r.body, status, answer)
-				}
-			}
-		})
-	}
+// wiki builds one of the two programs.
+func wiki(t *testing.T, which string) string {
+	t.Helper()
+	return program.Build(t, "integration", "readme", "adopting", which)
 }
 
 // dialogue sends a fresh wiki one request after the other, and returns each with its answer. A

@@ -2,13 +2,13 @@ package readme
 
 import (
 	"errors"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/pathlock-go/pathlock/integration/internal/program"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
@@ -49,60 +49,42 @@ func TestTheDiffsOfThePagesAreTrue(t *testing.T) {
 // start on it. The commands of the page find what is wrong and repair it. Then the adopted wiki
 // starts, and its tree stays sound.
 func TestTheStepsOfAdopting(t *testing.T) {
-	naive, adopted := built(t, filepath.Join("adopting", "naive")), built(t, filepath.Join("adopting", "adopted"))
-	cli := built(t, filepath.Join("..", "..", "cmd", "pathlock"))
-	if err := os.Symlink(cli, filepath.Join(filepath.Dir(cli), "pathlock")); err != nil {
-		t.Fatal(err)
+	naive, adopted, locks := wiki(t, "naive"), wiki(t, "adopted"), testserver.Redis(t)
+	file, log := filepath.Join(t.TempDir(), "wiki.db"), filepath.Join(t.TempDir(), "changes.jsonl")
+	t.Run("before", func(t *testing.T) {
+		w := &wikis{t, []string{program.Serve(t, naive, "--sqlite", file), program.Serve(t, naive, "--sqlite", file)}}
+		root := w.pages()[0].ID
+		for n := 0; !strings.Contains(strings.Join(corruptions(w.pages()), "\n"), "have one name"); n++ {
+			w.round(root, n)
+		}
+	})
+	refused := exec.CommandContext(t.Context(), adopted, "--sqlite", file, "--addr", "127.0.0.1:0")
+	if out, err := refused.CombinedOutput(); !errors.As(err, new(*exec.ExitError)) || !strings.Contains(string(out), "rename siblings of one name") {
+		t.Errorf("the adopted program on a tree with twins: %v: %s", err, out)
 	}
-	locks := testserver.Redis(t)
-	for _, page := range []string{"adopting.md", "adopting.zh-CN.md"} {
-		t.Run(page, func(t *testing.T) {
-			file, log := filepath.Join(t.TempDir(), "wiki.db"), filepath.Join(t.TempDir(), "changes.jsonl")
-			t.Run("before", func(t *testing.T) {
-				w := newWikis(t, run(t, naive, "--sqlite", file), run(t, naive, "--sqlite", file))
-				root := w.pages()[0].ID
-				for n := 0; !strings.Contains(strings.Join(corruptions(w.pages()), "\n"), "have one name"); n++ {
-					w.round(root, n)
-				}
-			})
-			refused := exec.CommandContext(t.Context(), adopted, "--sqlite", file, "--addr", "127.0.0.1:0")
-			if out, err := refused.CombinedOutput(); !errors.As(err, new(*exec.ExitError)) || !strings.Contains(string(out), "rename siblings of one name") {
-				t.Errorf("the adopted program on a tree with twins: %v: %s", err, out)
-			}
-			found := repairs(t, filepath.Join("..", "..", "docs", page))
-			if len(found) != 3 {
-				t.Fatalf("the page has the commands %q, want a look, a rehearsal and a repair", found)
-			}
-			fsck := func(line string, want int) {
-				t.Helper()
-				cmd := exec.CommandContext(t.Context(), "sh", "-c", strings.ReplaceAll(line, "changes.jsonl", log))
-				cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(cli)+":"+os.Getenv("PATH"), "PATHLOCK_DB=sqlite://"+file)
-				out, err := cmd.CombinedOutput()
-				if err != nil && !errors.As(err, new(*exec.ExitError)) {
-					t.Fatal(err)
-				}
-				if code := cmd.ProcessState.ExitCode(); code != want {
-					t.Errorf("%sexit code %d, want %d: %s", line, code, want, out)
-				}
-			}
-			fsck(found[0], 4)
-			fsck(found[1], 4)
-			fsck(found[2], 1)
-			fsck(found[0], 0)
-			t.Run("after", func(t *testing.T) {
-				w := newWikis(t, run(t, adopted, "--sqlite", file), run(t, adopted, "--sqlite", file, "--locks", locks))
-				root := w.pages()[0].ID
-				for n := range 10 {
-					w.round(root, 1000+n)
-				}
-				if wrong := corruptions(w.pages()); len(wrong) > 0 {
-					t.Errorf("wrong is %q", wrong)
-				}
-			})
-			fsck(found[0], 0)
-			if changes := readPage(t, log); !strings.Contains(changes, "name") {
-				t.Errorf("the log of the repair is %q", changes)
-			}
-		})
+	found := repairs(t, "adopting.md")
+	fsck := func(line string, want int) {
+		t.Helper()
+		if code, out := inShell(t, strings.ReplaceAll(line, "changes.jsonl", log), "PATHLOCK_DB=sqlite://"+file); code != want {
+			t.Errorf("%sexit code %d, want %d: %s", line, code, want, out)
+		}
+	}
+	fsck(found[0], 4)
+	fsck(found[1], 4)
+	fsck(found[2], 1)
+	fsck(found[0], 0)
+	t.Run("after", func(t *testing.T) {
+		w := &wikis{t, []string{program.Serve(t, adopted, "--sqlite", file), program.Serve(t, adopted, "--sqlite", file, "--locks", locks)}}
+		root := w.pages()[0].ID
+		for n := range 10 {
+			w.round(root, 1000+n)
+		}
+		if wrong := corruptions(w.pages()); len(wrong) > 0 {
+			t.Errorf("wrong is %q", wrong)
+		}
+	})
+	fsck(found[0], 0)
+	if changes := readPage(t, log); !strings.Contains(changes, "name") {
+		t.Errorf("the log of the repair is %q", changes)
 	}
 }

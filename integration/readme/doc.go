@@ -2,3 +2,6 @@
 // Tests check that every Go block is here, that every command works, and that both languages have
 // the same structure, code and numbers.
 package readme
+
+// What the pages show, and what is compiled here without being run.
+var _ = []any{recordedLocker, mountAdmin, lend, newKeys, routeOnce, rewrite}

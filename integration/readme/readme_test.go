@@ -1,7 +1,6 @@
 package readme
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -58,18 +57,5 @@ func TestTheREADMEShowsAWholeProgram(t *testing.T) {
 	program := readPage(t, filepath.Join("quickstart", "main.go"))
 	if !strings.Contains(readPage(t, filepath.Join("..", "..", "README.md")), "```go\n"+program+"```") {
 		t.Error("the README does not show the program quickstart")
-	}
-}
-
-// Readers finish the README in one go. Longer texts have a page in docs.
-func TestTheREADMEIsShort(t *testing.T) {
-	for _, name := range []string{"README.md", "README.zh-CN.md"} {
-		text, err := os.ReadFile(filepath.Join("..", "..", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if lines := strings.Count(string(text), "\n"); lines > 265 {
-			t.Errorf("%s has %d lines, want at most 265", name, lines)
-		}
 	}
 }

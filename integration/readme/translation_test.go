@@ -178,28 +178,3 @@ func TestPagesLinkToPagesOfTheirLanguage(t *testing.T) {
 		}
 	}
 }
-
-// A reader who begins with the README finds every page.
-func TestTheREADMELinksToEveryPage(t *testing.T) {
-	readme := readPage(t, filepath.Join("..", "..", "README.md"))
-	for path := range pages(t) {
-		if name := filepath.Base(path); name != "README.md" && !strings.Contains(readme, "(docs/"+name+")") {
-			t.Errorf("the README does not link to docs/%s", name)
-		}
-	}
-}
-
-// The Chinese pages have one name for one thing, which is the field's.
-func TestTheChinesePagesUseTheTermsOfTheField(t *testing.T) {
-	for path := range pages(t) {
-		text := readPage(t, translation(path))
-		for wrong, right := range map[string]string{
-			"应答": "响应", "裸 SQL": "原生 SQL", "故障即关闭": "故障时拒绝写入（fail closed）", "挨饿": "饥饿", "名字": "名称",
-			"应答的背后": "先返回响应，再在后台释放", "睡过": "停顿超过", "栅栏": "围栏令牌", "隔离令牌": "围栏令牌", "规格说明": "规格（spec）",
-		} {
-			if strings.Contains(text, wrong) {
-				t.Errorf("%s says %s instead of %s", translation(path), wrong, right)
-			}
-		}
-	}
-}

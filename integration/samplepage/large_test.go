@@ -2,20 +2,10 @@ package samplepage
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/pathlock-go/pathlock/integration/internal/chromium"
 )
-
-// A bookmark may have a name and a password in it, for a proxy in front.
-func TestAnAddressWithAPassword(t *testing.T) {
-	a := alone(t)
-	p, ids := a.planOf("a")
-	w := open(a, strings.Replace(a.address(p), "http://", "http://anna:secret@", 1))
-	w.choose(ids["a"])
-	w.AwaitText(".cases", "No cases in this suite.")
-}
 
 // A plan of ten thousand suites has elements for those in sight only, and stays usable.
 func TestAPlanOfTenThousandSuites(t *testing.T) {

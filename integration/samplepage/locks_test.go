@@ -62,25 +62,6 @@ func waitsItsTurn(w *workbench) {
 	w.there.AwaitGone(".notice.wait")
 }
 
-// Somebody who waits for a lock gets it in turn, and the first one sees who has it then.
-func TestEditingWaitsItsTurn(t *testing.T) {
-	a := alone(t, "--wait", "100ms")
-	w := bench(t, a, a, "a")
-	w.here.choose(w.ids["a"])
-	w.here.do("edit")
-	w.there.locked(w.ids["a"], "theirs", "Anna is editing")
-	w.there.Allow("423")
-	w.there.choose(w.ids["a"])
-	w.there.do("edit")
-	w.there.refused("Edit “a”")
-	w.there.card("Wait until it is free")
-	w.here.do("done")
-	w.there.locked(w.ids["a"], "mine", "You are editing")
-	w.here.locked(w.ids["a"], "theirs", "Ben is editing")
-	w.there.do("done")
-	w.here.free(w.ids["a"])
-}
-
 // The name that others see is asked for once.
 func TestTheNameIsAskedForOnce(t *testing.T) {
 	a := alone(t)

@@ -20,8 +20,8 @@ func TestBothLanguagesHaveTheSameWords(t *testing.T) {
 			if (!(key in en) || !(key in zh)) wrong.push(key + " is in one language only");
 			else if (values(en[key]) !== values(zh[key])) wrong.push(key + " has other values");
 		}
-		for (const script of document.querySelectorAll("link[rel=modulepreload], script[src]")) {
-			const source = await (await fetch(script.href || script.src)).text();
+		for (const { name } of performance.getEntriesByType("resource").filter(({ name }) => name.endsWith(".js"))) {
+			const source = await (await fetch(name)).text();
 			for (const [, key] of source.matchAll(/\bt\('([\w.-]+)'[,)]/g)) if (!(key in en)) wrong.push(key + " is in no language");
 		}
 		return wrong;

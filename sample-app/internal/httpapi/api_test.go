@@ -86,44 +86,6 @@ func expand(text string, ids map[string]int64) string {
 	return text
 }
 
-// The answers have the promised fields, and ids are numbers.
-func TestFields(t *testing.T) {
-	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
-	ids := fixture(t, api, "fields")
-	for path, want := range map[string]string{
-		"/api/plans/{plan}":     `{"id":{plan},"project":"fields","name":"plan","root_id":{root}}`,
-		"/api/suites/{root}":    `{"id":{root},"plan_id":{plan},"parent_id":null,"name":"","path":"","version":1}`,
-		"/api/suites/{b}":       `{"id":{b},"plan_id":{plan},"parent_id":{a},"name":"b","path":"/a/b","version":1}`,
-		"/api/suites/{b}/cases": `{"cases":[{"id":{k},"suite_id":{b},"name":"k","body":"steps","path":"/a/b/k"}]}`,
-		"/api/projects/fields/plans": `{"plans":[{"id":{other},"project":"fields","name":"other","root_id":{oroot}},` +
-			`{"id":{plan},"project":"fields","name":"plan","root_id":{root}}]}`,
-	} {
-		answer := api.Do(t, "GET", expand(path, ids), "")
-		if got, want := string(answer.Body), expand(want, ids); got != want {
-			t.Errorf("GET %s: %s, want %s", path, got, want)
-		}
-	}
-}
-
-// A copy may have more rows than a database takes in one statement.
-func TestCopyOfLongBodies(t *testing.T) {
-	const cases = 20
-	for _, backend := range apitest.Backends(t) {
-		t.Run(backend.Name, func(t *testing.T) {
-			api := apitest.Start(t, instance.Config{DB: backend.DB, Locks: backend.Locks, Assert: true, Namespace: "long"})
-			ids := fixture(t, api, "long")
-			body := strings.Repeat("long ", 180_000)
-			for n := range cases {
-				step{request: fmt.Sprintf(`POST /api/suites/{c}/cases {"name":"%d","body":"%s"}`, n, body), status: 201}.run(t, api, ids)
-			}
-			step{request: `POST /api/suites/{a}/copy {"parent_id":{d},"name":"copy"}`, status: 201}.run(t, api, ids)
-			// The root suite, four suites and k; the cases; and all but the root suite and d again.
-			want := fmt.Sprintf(`{"checked":%d,"problems":[]}`, 6+cases+4+cases)
-			step{request: `GET /api/plans/{plan}/fsck`, status: 200, want: want}.run(t, api, ids)
-		})
-	}
-}
-
 // Metrics count requests by routes, and not by names that clients make up.
 func TestMetrics(t *testing.T) {
 	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})

@@ -111,13 +111,3 @@ func TestAFullDatabaseIsNamed(t *testing.T) {
 	}
 	step{request: "GET /readyz", status: http.StatusOK}.run(t, api, ids)
 }
-
-// An instance that is about to end is not ready, and serves everything else.
-func TestAnInstanceThatDrainsIsNotReady(t *testing.T) {
-	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
-	ids := fixture(t, api, "drain")
-	api.Drain()
-	step{request: "GET /readyz", status: http.StatusServiceUnavailable, problem: "stopping"}.run(t, api, ids)
-	step{request: "GET /healthz", status: http.StatusOK}.run(t, api, ids)
-	step{request: `PATCH /api/suites/{a} {"name":"x"}`, status: http.StatusOK}.run(t, api, ids)
-}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/sample-app/internal/apitest"
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
@@ -66,24 +65,5 @@ func TestListedNamesAreAnswered(t *testing.T) {
 			}
 			_ = resp.Body.Close()
 		}
-	}
-}
-
-// A check of a plan takes no lock: it reads one snapshot. So it does not wait for whoever holds the
-// whole plan.
-func TestACheckTakesNoLocks(t *testing.T) {
-	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true, Namespace: "check"})
-	ids := fixture(t, api, "p")
-	tree, err := pathlock.NewTree("check", fmt.Sprint(ids["plan"]))
-	if err != nil {
-		t.Fatal(err)
-	}
-	lock, err := pathlock.New(api.Store).Acquire(t.Context(), pathlock.Request{Tree: tree, Gate: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	step{request: "GET /api/plans/{plan}/fsck", status: http.StatusOK}.run(t, api, ids)
-	if err := lock.Release(t.Context()); err != nil {
-		t.Fatal(err)
 	}
 }

@@ -2,7 +2,6 @@ package httpapi_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/pathlock-go/pathlock/sample-app/internal/apitest"
@@ -32,11 +31,5 @@ func TestRuleSaysHowMuchAChangeLocks(t *testing.T) {
 				step{request: tt.asked, status: status}.run(t, api, ids)
 			})
 		}
-	}
-}
-
-func TestRuleHasToBeOne(t *testing.T) {
-	if i, err := instance.Open(t.Context(), instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Rule: "none"}); err == nil || !strings.Contains(err.Error(), "name-slots") {
-		t.Errorf("an instance with an unknown rule: %v, %v, want an error that says what there is", i, err)
 	}
 }

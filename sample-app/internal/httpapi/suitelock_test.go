@@ -166,27 +166,6 @@ func TestASuitesLockEndsInTime(t *testing.T) {
 	})
 }
 
-// An operator can end the lock by its owner, like any other.
-func TestASuitesLockIsReleasedByForce(t *testing.T) {
-	lockers(t, func(p *pair) {
-		token, _ := p.lock(`{"for":"1h","note":"Anna edits"}`)
-		locker := pathlock.New(p.there.Store)
-		tree, err := pathlock.Token(token).Tree()
-		if err != nil {
-			p.Fatal(err)
-		}
-		snapshot, err := locker.Snapshot(p.Context(), tree)
-		if err != nil || len(snapshot.Holders) != 1 || !snapshot.Holders[0].Detached || snapshot.Holders[0].Note != "Anna edits" {
-			p.Fatalf("held: %+v, %v", snapshot.Holders, err)
-		}
-		if err := locker.ForceRelease(p.Context(), tree, snapshot.Holders[0].Owner); err != nil {
-			p.Fatal(err)
-		}
-		p.is(p.here, `PATCH /api/suites/{b} {"name":"x"}`, token, http.StatusConflict, "lock-lost")
-		p.is(p.there, `PATCH /api/suites/{b} {"name":"x"}`, "", http.StatusOK, "")
-	})
-}
-
 // The lock follows the suite when its holder moves it.
 func TestALockGoesAlongWithItsSuite(t *testing.T) {
 	lockers(t, func(p *pair) {

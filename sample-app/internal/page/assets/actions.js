@@ -12,8 +12,8 @@ export class Actions {
   #holds;
   #session;
   #waiting = new Set(); // what the waiting actions call when the locks change
-  /** Suites of which something is under way, and what: words, or ''. */
-  busy = new Map();
+  /** Suites of which something is under way. */
+  busy = new Set();
   onbusy = () => {};
 
   constructor(holds, session) {
@@ -24,13 +24,11 @@ export class Actions {
 
   /** Carries out an action and resolves with the answer, or null if it was given up.
    *
-   * title says what is done; send(key) does it; then(answer) shows it; ok is what to say then; suite is
-   * the one that shows it meanwhile, with the words of under; ends says that the action is done where
-   * there is nothing to do it to. */
+   * title says what is done; send(key) does it; then(answer) shows it, and may take its time; ok is what to say then; suite is
+   * the one that shows it meanwhile. */
   run(action) {
     return new Promise((resolve) => {
       let card = null, refusal = null, key = newKey(), running = false, timer = 0;
-      let unsure = false; // whether an earlier try may have done it
       const look = () => { if (this.#holds.known && !this.#holds.busy(refusal.problem.path ?? '/', this.#session.lock?.suite)) go(); };
       const wait = (on) => {
         clearTimeout(timer);
@@ -65,7 +63,6 @@ export class Actions {
         // A request that was refused was not carried out: another try is another request. One that may
         // have been keeps its key, so that it is not carried out twice.
         if (notDone(why)) key = newKey();
-        else unsure = true;
         wait(this.#waiting.has(look) && mayWait(why));
         if (!card?.open) {
           card = notices.refused(action.title, '', []);
@@ -78,12 +75,9 @@ export class Actions {
         running = true;
         this.#mark(action, true);
         try {
-          const answer = await action.send(key).catch((why) => {
-            if (action.ends && unsure && why.status === 404) return {};
-            throw why;
-          });
+          const answer = await action.send(key);
+          await action.then?.(answer);
           end(answer);
-          action.then?.(answer);
           if (action.ok) notices.done(action.ok, action.undo?.(answer));
         } catch (why) {
           if (!('status' in why)) {
@@ -102,7 +96,7 @@ export class Actions {
 
   #mark(action, on) {
     if (!action.suite) return;
-    if (on) this.busy.set(action.suite, action.under ?? '');
+    if (on) this.busy.add(action.suite);
     else this.busy.delete(action.suite);
     this.onbusy();
   }

@@ -33,7 +33,7 @@ export function newKey() {
 export const address = (path) => new URL(path, location.origin);
 
 /** Sends a request and returns the answer's body. It throws a Refusal. */
-export async function send(method, path, { body, key, lock, keepalive, signal, quiet, time = method === 'GET' ? questionTime : changeTime } = {}) {
+export async function send(method, path, { body, key, lock, keepalive, quiet, time = method === 'GET' ? questionTime : changeTime } = {}) {
   const headers = { Accept: 'application/json' };
   if (body !== undefined) headers['Content-Type'] = 'application/json';
   if (method === 'POST') headers['Idempotency-Key'] = key ?? newKey();
@@ -43,12 +43,11 @@ export async function send(method, path, { body, key, lock, keepalive, signal, q
   try {
     response = await fetch(address(path), {
       method, headers, keepalive, cache: 'no-store',
-      signal: AbortSignal.any([AbortSignal.timeout(time), ...signal ? [signal] : []]),
+      signal: AbortSignal.timeout(time),
       body: body === undefined ? undefined : JSON.stringify(body),
     });
     text = await response.text();
-  } catch (error) {
-    if (signal?.aborted) throw error;
+  } catch {
     if (!quiet) unanswered();
     throw new Refusal(0, {});
   }

@@ -2,7 +2,6 @@
 import { get } from './api.js';
 import { ask } from './dialogs.js';
 import { h } from './dom.js';
-import { plain, shown } from './foreign.js';
 import { clock, t } from './i18n.js';
 
 /** Opens the recycle bin. It shows what others put in and take out. */
@@ -17,9 +16,9 @@ export function openBin(app) {
     const items = answer.items.reverse(); // the newest first
     empty.textContent = items.length ? '' : t('binEmpty');
     list.replaceChildren(...items.map((item) => h('li', {},
-      h('div', {}, h('strong', {}, shown(item.name)), h('p', { class: 'faint' }, t(item.kind === 'case' ? 'binCase' : 'binItem',
-        { path: item.path, when: clock(Date.parse(item.deleted_at)), suites: plain(t('counted', { count: item.suites })), cases: plain(t('countedCases', { count: item.cases })) }))),
-      h('button', { type: 'button', 'data-do': 'restore', onclick: async () => { await app.operations.restore(item); draw(); } }, t('restore')))));
+      h('div', {}, h('strong', {}, item.name), h('p', { class: 'faint' }, t(item.kind === 'case' ? 'binCase' : 'binItem',
+        { path: item.path, when: clock(Date.parse(item.deleted_at)), suites: t('counted', { count: item.suites }), cases: t('countedCases', { count: item.cases }) }))),
+      h('button', { type: 'button', 'data-do': 'restore', onclick: async () => { await app.operations.restore(app.plan.id, item.name, (one) => one.id === item.id); draw(); } }, t('restore')))));
     foot.replaceChildren(...(items.length ? [h('button', { type: 'button', class: 'danger', onclick: async () => { await app.operations.purge(items.length); draw(); } }, t('purge'))] : []));
   };
   const off = app.connection.on('asked', () => read().then(show, () => {}));

@@ -1,7 +1,6 @@
 // The cases of a suite, one of which may be open.
 import { ask, okCancel, validName } from './dialogs.js';
 import { h, text } from './dom.js';
-import { shown } from './foreign.js';
 import { t } from './i18n.js';
 import { refused } from './notices.js';
 
@@ -12,7 +11,6 @@ export class CaseList {
   #cases = [];
   #list;
   #empty;
-  #open = null; // {id, element, reading}
 
   constructor(app) { this.#app = app; }
 
@@ -20,24 +18,21 @@ export class CaseList {
   begin(suite) {
     this.#suite = suite;
     this.#cases = [];
-    this.#open = null;
     this.#list = h('ul', { class: 'case-list' });
     this.#empty = h('p', { class: 'faint late' }, t('casesAsked'));
     const input = h('input', { type: 'text', 'aria-label': t('caseName'), placeholder: t('newCase'), autocomplete: 'off', maxLength: 300 });
+    const create = async (e) => {
+      e.preventDefault();
+      const name = input.value;
+      if (!validName(name)) {
+        if (name) refused(t('do.createCase', { name }), t('err.badName'), []);
+        return;
+      }
+      input.value = '';
+      if (!await this.#app.operations.createCase(suite, name)) input.value ||= name;
+    };
     this.element.replaceChildren(h('h2', {}, t('cases')), this.#empty, this.#list,
-      h('form', {
-        class: 'add',
-        onsubmit: async (e) => {
-          e.preventDefault();
-          const name = input.value;
-          if (!validName(name)) {
-            if (name) refused(t('do.createCase', { name }), t('err.badName'), []);
-            return;
-          }
-          input.value = '';
-          if (!await this.#app.operations.createCase(suite, name)) input.value ||= name;
-        },
-      }, input, h('button', { type: 'submit' }, t('addCase'))));
+      h('form', { class: 'add', onsubmit: create }, input, h('button', { type: 'submit' }, t('addCase'))));
   }
 
   /** The cases could not be read. */
@@ -50,47 +45,32 @@ export class CaseList {
     const items = cases.map((c) => {
       const item = had.get(c.id) ?? this.#item(c.id);
       had.delete(c.id);
-      text(item.querySelector('.case-name'), shown(c.name));
-      text(item.querySelector('.case-hint'), shown(c.body.split('\n')[0].slice(0, 120)));
+      text(item.querySelector('.case-name'), c.name);
+      text(item.querySelector('.case-hint'), c.body.split('\n')[0].slice(0, 120));
+      text(item.querySelector('.case-body'), c.body || '—');
       return item;
     });
     for (const item of had.values()) item.remove();
     // Items that stay in order are not moved: that would take the focus away.
     items.forEach((item, i) => { if (this.#list.children[i] !== item) this.#list.insertBefore(item, this.#list.children[i] ?? null); });
-    const open = this.#open && this.#case(this.#open.id);
-    if (open) text(this.#open.reading, shown(open.body || '—'));
-    else this.#open = null;
   }
 
   #item(id) {
-    return h('li', { 'data-id': id },
-      h('button', { type: 'button', class: 'case-head', 'aria-expanded': 'false', onclick: (e) => this.#toggle(id, e.currentTarget) },
-        h('span', { class: 'case-name' }), h('span', { class: 'case-hint faint' })));
-  }
-
-  #case(id) { return this.#cases.find((c) => c.id === id); }
-
-  #toggle(id, head) {
-    const before = this.#open, c = this.#case(id), ops = this.#app.operations, now = () => this.#case(id) ?? c;
-    this.#open = null;
-    before?.element.previousSibling.setAttribute('aria-expanded', 'false');
-    before?.element.remove();
-    if (before?.id === id || !c) return;
-    const reading = h('div', { class: 'case-body' }, shown(c.body || '—'));
-    const element = h('div', { class: 'case-open' }, reading, h('div', { class: 'buttons' },
-      h('button', { type: 'button', class: 'primary', 'data-do': 'edit-case', onclick: () => this.#edit(now()) }, t('edit')),
-      h('button', { type: 'button', 'data-do': 'move-case', onclick: () => ops.placeCase(now(), false) }, t('move')),
-      h('button', { type: 'button', 'data-do': 'copy-case', onclick: () => ops.placeCase(now(), true) }, t('copy')),
-      h('button', { type: 'button', class: 'danger', 'data-do': 'remove-case', onclick: () => ops.removeCase(now()) }, t('remove'))));
-    head.setAttribute('aria-expanded', 'true');
-    head.after(element);
-    this.#open = { id, element, reading };
+    const { operations } = this.#app, now = () => this.#cases.find((c) => c.id === id);
+    const node = () => ({ kind: 'case', id, name: now().name, parent: now().suite_id });
+    const button = (what, run, kind = '') => h('button', { type: 'button', class: kind, 'data-do': what + '-case', onclick: run }, t(what));
+    return h('li', { 'data-id': id }, h('details', { name: 'case' },
+      h('summary', { class: 'case-head' }, h('span', { class: 'case-name' }), h('span', { class: 'case-hint faint' })),
+      h('div', { class: 'case-open' }, h('div', { class: 'case-body' }), h('div', { class: 'buttons' },
+        button('edit', () => this.#edit(id), 'primary'), button('move', () => operations.place(node(), false)),
+        button('copy', () => operations.place(node(), true)), button('remove', () => operations.remove(node()), 'danger')))));
   }
 
   /** Writing needs the edit lock of the suite: others see it, and nothing is overwritten. */
-  async #edit(c) {
+  async #edit(id) {
+    const draft = { was: this.#cases.find((c) => c.id === id) };
     if (!await this.#app.operations.edit(this.#suite)) return;
-    const draft = { was: this.#case(c.id) ?? c };
+    draft.was = this.#cases.find((c) => c.id === id) ?? draft.was;
     ask(t('editCase'), (close) => {
       const name = h('input', { type: 'text', value: draft.was.name, 'aria-label': t('caseName'), maxLength: 300 });
       const body = h('textarea', { value: draft.was.body, 'aria-label': t('body'), rows: 10, spellcheck: false, autofocus: true });

@@ -1,9 +1,7 @@
 // The chosen suite: where it is, who has it, and its cases.
 import { get } from './api.js';
 import { CaseList } from './caselist.js';
-import { validName } from './dialogs.js';
 import { h, text } from './dom.js';
-import { shown } from './foreign.js';
 import { ago, clock, t } from './i18n.js';
 import { doing } from './problems.js';
 
@@ -34,6 +32,7 @@ export class Detail {
 
   #build() {
     const app = this.#app, ops = app.operations, id = () => this.#suite;
+    const node = () => ({ kind: 'suite', id: id(), name: app.nameOf(id()), parent: app.tree.parent(id()) });
     const p = this.#parts = {
       trail: h('nav', { class: 'trail', 'aria-label': t('path') }),
       title: h('h1', {}),
@@ -45,30 +44,12 @@ export class Detail {
     p.buttons = h('div', { class: 'buttons' },
       button('newSuite', () => ops.create(id())),
       isRoot ? null : [
-        button('rename', () => this.rename()), button('move', () => ops.move(id())),
-        button('copy', () => ops.copy(id())), button('remove', () => ops.remove(id()), 'danger'),
+        button('rename', () => ops.rename(id())), button('move', () => ops.place(node(), false)),
+        button('copy', () => ops.place(node(), true)), button('remove', () => ops.remove(node()), 'danger'),
       ]);
     this.#element.replaceChildren(
-      h('button', { type: 'button', class: 'quiet back', onclick: () => app.back() }, '‹ ', t('back')),
+      h('button', { type: 'button', class: 'quiet back', onclick: () => app.showScreen('tree') }, '‹ ', t('back')),
       p.trail, p.title, p.count, p.lock, p.buttons, this.#cases.element);
-  }
-
-  /** Lets the title be changed in its place. */
-  rename() {
-    const { title } = this.#parts, id = this.#suite, name = this.#app.tree.get(id).name;
-    let over = false;
-    const end = (to, byKey) => {
-      if (over) return;
-      over = true;
-      title.replaceChildren();
-      this.update();
-      if (byKey) this.#app.view.focus();
-      if (to !== null && to !== name) this.#app.operations.rename(id, to);
-    };
-    const input = nameField(name, t('suiteName'), { end, refuse: (to) => this.#app.operations.rename(id, to) });
-    title.replaceChildren(input);
-    input.focus();
-    input.select();
   }
 
   /** Brings what is shown up to date, and leaves what somebody is writing. */
@@ -80,13 +61,13 @@ export class Detail {
     if (p.trail.dataset.key !== key) {
       p.trail.dataset.key = key;
       p.trail.replaceChildren(...way.flatMap((at) => [
-        h('button', { type: 'button', class: 'link', onclick: () => this.#app.view.choose(at) }, shown(this.#app.nameOf(at))),
+        h('button', { type: 'button', class: 'link', onclick: () => this.#app.view.choose(at) }, this.#app.nameOf(at)),
         h('span', { 'aria-hidden': 'true' }, '/'),
       ]));
     }
-    if (!p.title.querySelector('input')) text(p.title, shown(this.#app.nameOf(id)));
+    text(p.title, this.#app.nameOf(id));
     const inside = tree.children(id).length;
-    text(p.count, this.#app.actions.busy.get(id) || (inside ? t('subsuites', { count: inside }) : ''));
+    text(p.count, inside ? t('subsuites', { count: inside }) : '');
     this.#lock(holds.over(tree, id));
   }
 
@@ -144,21 +125,4 @@ export class Detail {
       if (refusal.status !== 404) this.#cases.miss(); // the tree tells that the suite is gone
     }
   }
-}
-
-/** A field with a name. It calls end with what is written, or with null where that is given up: only
- * Enter sends it. A name that cannot be one is refused, and stays to be mended. */
-function nameField(name, label, { end, refuse }) {
-  const field = h('input', {
-    type: 'text', value: name, maxLength: 300, 'aria-label': label, spellcheck: false,
-    onblur: () => { if (document.hasFocus()) end(null); }, // and not because the window is left
-    onkeydown: (e) => {
-      e.stopPropagation();
-      if (e.isComposing) return;
-      if (e.key === 'Enter' && !validName(field.value)) refuse(field.value);
-      else if (e.key === 'Enter') end(field.value, true);
-      if (e.key === 'Escape') end(null, true);
-    },
-  });
-  return field;
 }

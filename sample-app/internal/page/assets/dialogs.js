@@ -1,32 +1,26 @@
 // Questions to the person at the page.
 import { $, h, text } from './dom.js';
-import { shown } from './foreign.js';
 import { t } from './i18n.js';
 
 /** Opens a dialog and resolves with what close was called with, null if it was left. build gets
- * close and returns the content. The focus goes back to where it was. What somebody writes at length
+ * close and returns the content. A click beside it leaves it, as Escape does. What somebody writes at length
  * stays until they say so. */
 export function ask(title, build, { wide, stays } = {}) {
   return new Promise((resolve) => {
-    const before = document.activeElement, notices = $('notices'), around = notices.parentElement;
+    const notices = $('notices'), around = notices.parentElement;
     let answer = null;
     const close = (value) => { answer = value; dialog.close(); };
-    const dialog = h('dialog', { class: wide ? 'wide-dialog' : '', 'aria-label': title },
+    const dialog = h('dialog', { class: wide ? 'wide-dialog' : '', 'aria-label': title, closedby: stays ? 'none' : 'any' },
       h('div', { class: 'dialog-head' }, h('h2', {}, title),
         h('button', { type: 'button', class: 'quiet icon', 'aria-label': t('close'), title: t('close'), onclick: () => close(null) }, '×')),
       build(close));
     dialog.addEventListener('close', () => {
       (around.isConnected ? around : document.body).append(notices); // it may have been a dialog, too
       dialog.remove();
-      if (before?.isConnected) before.focus();
       resolve(answer);
     });
-    // A click beside it leaves it: not one that began within, and not the second half of the double
-    // click that has opened it.
-    let pressed = null;
+    // Not every browser knows closedby yet.
     if (stays) dialog.addEventListener('keydown', (e) => { if (e.key === 'Escape') e.preventDefault(); });
-    dialog.addEventListener('pointerdown', (e) => { pressed = e.target; });
-    dialog.addEventListener('click', (e) => { if (!stays && e.target === dialog && pressed === dialog && e.detail === 1) close(null); });
     document.body.append(dialog);
     // What is outside of a dialog cannot be clicked. Messages can be, and they come below its buttons.
     dialog.append(notices);
@@ -74,7 +68,7 @@ export function askPlace(title, tree, planName, { start, refuses, name, button }
     const list = h('select', { class: 'places', size: 10, 'aria-label': title, ondblclick: () => submit() });
     const all = [];
     const visit = (id) => {
-      const label = shown(id === tree.root ? planName : tree.path(id));
+      const label = id === tree.root ? planName : tree.path(id);
       if (!refuses(id)) all.push({ id, label, key: label.toLocaleLowerCase() });
       for (const child of tree.children(id)) visit(child);
     };
@@ -93,12 +87,6 @@ export function askPlace(title, tree, planName, { start, refuses, name, button }
       else close({ to: Number(list.value), name: naming?.value });
     };
     finder.addEventListener('input', draw);
-    finder.addEventListener('keydown', (e) => {
-      const step = { ArrowDown: 1, ArrowUp: -1 }[e.key];
-      if (!step) return;
-      e.preventDefault();
-      list.selectedIndex = Math.min(Math.max(list.selectedIndex + step, 0), list.options.length - 1);
-    });
     list.addEventListener('keydown', (e) => { if (e.key === 'Enter') submit(); });
     draw();
     return form(submit, finder, list, more, naming ? h('label', {}, h('span', {}, t('name')), naming) : null, wrong, okCancel(close, button));

@@ -1,5 +1,4 @@
 // Elements are made here, and here alone. What people wrote gets into the page as text nodes.
-import { pieces, plain } from './foreign.js';
 
 /** An element. Properties that are functions become listeners, as "onclick"; "class" and names with
  * a dash become attributes; null and false are left out. */
@@ -11,14 +10,8 @@ export function h(tag, properties = {}, ...children) {
     else if (name in element && name !== 'list' && name !== 'role') element[name] = value;
     else element.setAttribute(name === 'class' ? 'class' : name, value === true ? '' : String(value));
   }
-  element.append(...children.flat().filter((c) => c !== null && c !== undefined && c !== false).flatMap(nodes));
+  element.append(...children.flat().filter((c) => c !== null && c !== undefined && c !== false));
   return element;
-}
-
-/** What stands for a child: a text with a direction of its own becomes an element of its own. */
-function nodes(child) {
-  if (typeof child !== 'string') return [child];
-  return pieces(child).map((piece, i) => (i % 2 ? h('bdi', {}, piece) : piece)).filter((piece) => piece !== '');
 }
 
 export const $ = (id) => document.getElementById(id);
@@ -32,7 +25,7 @@ export function attribute(element, name, value) {
 }
 
 export function text(element, value) {
-  if (element.textContent !== plain(value)) element.replaceChildren(...nodes(value));
+  if (element.textContent !== value) element.textContent = value;
 }
 
 /** Runs a function, unless its last run has not ended: a double click is one click. */

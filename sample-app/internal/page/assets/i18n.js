@@ -1,7 +1,6 @@
 // The page's words.
 import { remembered } from './dom.js';
 import { en } from './en.js';
-import { isolated } from './foreign.js';
 import { zh } from './zh.js';
 
 const stored = remembered('localStorage', 'language');
@@ -26,11 +25,11 @@ export function setLanguage(to) {
   stored.set(to);
 }
 
-/** The text for a key. Words in braces stand for values, of which texts are isolated. */
+/** The text for a key. Words in braces stand for values. */
 export function t(key, values = {}) {
   const words = dictionaries[language];
   const text = (values.count === 1 && words[key + '.one']) || (words[key] ?? en[key] ?? key);
-  return text.replace(/\{(\w+)\}/g, (_, name) => (typeof values[name] === 'string' ? isolated(values[name]) : String(values[name] ?? '')));
+  return text.replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? ''));
 }
 
 /** Whether there is a text. */

@@ -5,13 +5,12 @@ import { openBin } from './bin.js';
 import { Connection } from './connection.js';
 import { Detail } from './detail.js';
 import { $, once, text } from './dom.js';
-import { isolated, shown } from './foreign.js';
 import { Holds } from './holds.js';
 import { ago, clock, lang, setLanguage, t, translate } from './i18n.js';
 import { Tree } from './model.js';
 import * as notices from './notices.js';
 import { Operations } from './operations.js';
-import { allPlans, choosePlan, help, welcome } from './plans.js';
+import { allPlans, choosePlan, welcome } from './plans.js';
 import { doing } from './problems.js';
 import { Session, visitor } from './session.js';
 import { TreeView } from './treeview.js';
@@ -64,22 +63,22 @@ class App {
     });
     this.view.on('choose', (id) => this.#chosen(id));
     this.view.on('open', () => this.showScreen('detail'));
-    this.view.on('key', (key, id) => this.#pressed(key, id));
+    this.view.on('enter', () => {
+      this.showScreen('detail');
+      $('detail').focus();
+    });
     const choose = once(async () => { const plan = await choosePlan(this); if (plan) await this.open(plan); });
     $('plan-button').addEventListener('click', choose);
     $('new-suite').addEventListener('click', () => this.operations.create(this.view.chosen));
     $('bin-button').addEventListener('click', once(() => openBin(this)));
     $('filter').addEventListener('input', () => { this.view.filter($('filter').value); this.#foot(); });
     $('filter').addEventListener('keydown', (e) => { if (e.key === 'ArrowDown') { e.preventDefault(); this.view.focus(); } });
-    $('me').addEventListener('click', () => this.operations.rename_visitor());
-    addEventListener('keydown', (e) => { if (e.key === '/' && !e.target.closest('input, textarea, dialog')) { e.preventDefault(); $('filter').focus(); } });
-    addEventListener('popstate', () => { $('work').dataset.screen = history.state?.detail ? 'detail' : 'tree'; });
+    $('me').addEventListener('click', () => this.operations.askVisitor());
     addEventListener('hashchange', () => this.#follow());
     addEventListener('beforeunload', (e) => { if (document.querySelector('dialog textarea')) e.preventDefault(); });
     setInterval(() => { this.view.draw(); this.#detail.update(); }, 15000); // "3 min" becomes "4 min"
     new ResizeObserver(([notices]) => $('work').style.setProperty('--notices', notices.contentRect.height + 'px')).observe($('notices'));
     $('language').addEventListener('click', () => { setLanguage(lang() === 'en' ? 'zh-CN' : 'en'); this.#words(); });
-    $('help').addEventListener('click', help);
     this.#words();
     await this.#follow();
   }
@@ -91,22 +90,12 @@ class App {
     const [, plan, suite] = /^#plan\/(\d+)(?:\/suite\/(\d+))?$/.exec(location.hash) ?? [];
     const id = Number(plan ?? this.session.lock?.plan ?? 0);
     if (id && id === this.plan?.id) {
-      if (suite && Number(suite) !== this.view.chosen) this.#chooseNamed(Number(suite));
+      if (Number(suite) !== this.view.chosen) this.view.choose(Number(suite));
       return;
     }
-    const found = await this.actions.run({
-      title: t('do.load'),
-      send: async () => {
-        if (id) {
-          const one = await get(`/api/plans/${id}`).catch((refusal) => { if (refusal.status === 404) return null; throw refusal; });
-          if (one) return one;
-          if (plan) return 'gone';
-        }
-        return (await allPlans()).at(-1) ?? 'none';
-      },
-    });
-    if (found === 'gone') notices.refused(t('do.load'), t('addressGone'), []);
-    if (found === 'none' || found === 'gone') this.leave();
+    const named = () => get(`/api/plans/${id}`).catch((refusal) => { if (refusal.status === 404) return 'none'; throw refusal; });
+    const found = await this.actions.run({ title: t('do.load'), send: async () => (id ? named() : (await allPlans()).at(-1) ?? 'none') });
+    if (found === 'none') this.leave();
     else if (found) await this.open(found, Number(suite ?? this.session.lock?.suite ?? 0));
   }
 
@@ -126,18 +115,8 @@ class App {
     if (!loaded || this.plan?.id !== plan.id) return;
     this.view.begin(this.tree.size <= smallPlan ? this.tree.suites.keys() : [this.tree.root]);
     this.#detail.show(this.tree.root, { anew: true });
-    if (suite) this.#chooseNamed(suite);
-    else this.view.choose(this.tree.root);
+    this.view.choose(this.tree.has(suite) ? suite : this.tree.root);
     this.connection.watch(plan.id);
-  }
-
-  /** Chooses the suite that an address names, which may be gone. */
-  #chooseNamed(suite) {
-    if (this.tree.has(suite)) this.view.choose(suite);
-    else {
-      notices.refused(t('do.load'), t('addressGone'), []);
-      this.view.choose(this.view.chosen || this.tree.root);
-    }
   }
 
   /** Shows the first page. */
@@ -172,9 +151,6 @@ class App {
     this.#reading = this.#read().finally(() => { this.#reading = null; });
     return this.#reading;
   }
-
-  /** Resolves when nothing is being read. */
-  async loaded() { while (this.#reading) await this.#reading; }
 
   /** Reads what a plan is now. It resolves with false where another one is shown by then. */
   async #fetch(plan) {
@@ -222,52 +198,29 @@ class App {
   /** On a phone, either the tree or the chosen suite is in sight. */
   showScreen(screen) {
     $('work').dataset.screen = screen;
-    if (screen !== 'detail' || !matchMedia('(max-width: 720px)').matches) return;
-    $('detail').focus();
-    if (!history.state?.detail) history.pushState({ detail: true }, '');
+    if (screen === 'detail' && matchMedia('(max-width: 720px)').matches) $('detail').focus();
   }
 
-  /** What the keys of the tree do to the chosen suite, but for moving about in it. */
-  #pressed(key, id) {
-    if (key === 'Insert') this.operations.create(id);
-    else if (key === 'Delete') this.operations.remove(id);
-    else if (key === 'F2') {
-      this.showScreen('detail');
-      if (id !== this.tree.root) this.#detail.rename();
-    }
-    else {
-      this.showScreen('detail');
-      $('detail').focus();
-    }
-  }
-
-  /** Goes from the chosen suite back to the tree. */
-  back() {
-    if (history.state?.detail) history.back();
-    else this.showScreen('tree');
-  }
-
-  showVisitor() { text($('me'), shown(visitor.get() ?? t('whoAmI'))); }
+  showVisitor() { text($('me'), visitor.get() ?? t('whoAmI')); }
 
   #chosen(id) {
     this.#detail.show(id);
     const at = `#plan/${this.plan.id}/suite/${id}`;
-    if (location.hash !== at) history.replaceState(history.state, '', at);
+    if (location.hash !== at) history.replaceState(null, '', at);
     $('second').href = at;
   }
 
   /** How a row looks. */
   #row(id) {
-    const under = this.actions.busy.get(id), row = { name: this.nameOf(id), busy: under !== undefined };
-    if (under) return { ...row, chip: under, late: true };
+    const row = { name: this.nameOf(id), busy: this.actions.busy.has(id) };
     const over = this.holds.over(this.tree, id), now = this.holds.now();
     if (this.session.edits(id)) return { ...row, kind: 'mine', chip: t('lock.mine') };
     if (over && !this.session.edits(over.at)) {
-      const what = isolated(doing(over.hold.what)), since = ago(Date.parse(over.hold.since), now);
+      const what = doing(over.hold.what), since = ago(Date.parse(over.hold.since), now);
       return { ...row, kind: over.own ? 'theirs' : 'below', chip: over.own ? `${what} · ${since}` : '', title: `${what} · ${since}` };
     }
     const within = over ? null : this.holds.within(id);
-    return within ? { ...row, kind: 'within', chip: isolated(doing(within.what)) } : row;
+    return within ? { ...row, kind: 'within', chip: doing(within.what) } : row;
   }
 
   #showHolds() {
@@ -303,7 +256,7 @@ class App {
     const { plan } = this;
     text($('plan-name'), plan ? t('planOf', { project: plan.project, name: plan.name }) : t('choosePlan'));
     $('plan-button').title = t('plansMore');
-    document.title = (plan ? isolated(plan.name) + ' · ' : '') + 'pathlock';
+    document.title = (plan ? plan.name + ' · ' : '') + 'pathlock';
   }
 
   /** Another language. */

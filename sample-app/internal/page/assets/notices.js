@@ -1,6 +1,5 @@
 // Messages at the edge of the page: what was done, and what was refused and can be tried again.
 import { $, h, text } from './dom.js';
-import { plain } from './foreign.js';
 import { t } from './i18n.js';
 
 const shortly = 5000;
@@ -24,7 +23,7 @@ export function refused(title, message, buttons) {
 
 /** Takes refusals off the page: what they are about has been done, or refused again. */
 export function overcome(title) {
-  for (const card of $('notices').querySelectorAll('.notice.bad')) if (card.querySelector('strong').textContent === plain(title)) card.closeNotice();
+  for (const card of $('notices').querySelectorAll('.notice.bad')) if (card.querySelector('strong').textContent === title) card.closeNotice();
 }
 
 function show(kind, title, message, buttons) {

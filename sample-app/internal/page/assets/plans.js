@@ -1,9 +1,8 @@
 // Choosing, creating, renaming and deleting plans; and the first page, without one.
 import { get, send } from './api.js';
-import { ask, askText, askYes, validName } from './dialogs.js';
+import { ask, askText, askYes } from './dialogs.js';
 import { demo } from './demo.js';
 import { h } from './dom.js';
-import { plain, shown } from './foreign.js';
 import { t } from './i18n.js';
 import { done } from './notices.js';
 
@@ -37,28 +36,17 @@ export function beginnings(app, heading, opened) {
   return h('div', { class: 'cards' },
     h('article', { class: 'card' }, h(heading, {}, t('welcome.play')), h('p', {}, t('welcome.demoMore')),
       h('button', { type: 'button', class: 'primary', 'data-do': 'demo', onclick: use }, t('welcome.demo'))),
-    h('article', { class: 'card' }, h(heading, {}, t('welcome.empty')), h('p', {}, t('welcome.emptyMore')), newPlan(app, project, opened)));
+    h('article', { class: 'card' }, h(heading, {}, t('welcome.empty')), h('p', {}, t('welcome.emptyMore')),
+      h('button', { type: 'button', 'data-do': 'create-plan', onclick: () => newPlan(app, project, opened) }, t('create'))));
 }
 
 const create = (project, name, key) => send('POST', `/api/projects/${encodeURIComponent(project)}/plans`, { body: { name }, key });
 
-function newPlan(app, project, opened) {
-  const where = h('input', { type: 'text', value: project, 'aria-label': t('project'), maxLength: 255, autocomplete: 'off' });
-  const name = h('input', { type: 'text', 'aria-label': t('name'), placeholder: t('name'), maxLength: 300, autocomplete: 'off' });
-  const wrong = h('p', { class: 'wrong', role: 'alert' });
-  return h('form', {
-    class: 'stack',
-    onsubmit: async (e) => {
-      e.preventDefault();
-      wrong.textContent = validName(name.value) && validName(where.value) ? '' : t('err.badName');
-      if (wrong.textContent) return;
-      const plan = await app.actions.run({
-        title: t('do.createPlan', { name: name.value }),
-        send: (key) => create(where.value, name.value, key),
-      });
-      if (plan) opened(plan);
-    },
-  }, where, name, wrong, h('button', { type: 'submit', 'data-do': 'create-plan' }, t('create')));
+async function newPlan(app, project, opened) {
+  const name = await askText(t('newPlan'), t('name'), '', { button: t('create') });
+  if (!name) return;
+  const plan = await app.actions.run({ title: t('do.createPlan', { name }), send: (key) => create(project, name, key) });
+  if (plan) opened(plan);
 }
 
 /** The first page. */
@@ -83,9 +71,9 @@ export async function choosePlan(app) {
       list.replaceChildren();
       let project = null;
       for (const plan of plans) {
-        if (plan.project !== project) list.append(h('h3', {}, shown(project = plan.project)));
+        if (plan.project !== project) list.append(h('h3', {}, project = plan.project));
         list.append(h('div', { class: 'plan-line' },
-          h('button', { type: 'button', class: 'link', 'aria-current': plan.id === app.plan?.id ? 'true' : null, onclick: () => close(plan) }, shown(plan.name)),
+          h('button', { type: 'button', class: 'link', 'aria-current': plan.id === app.plan?.id ? 'true' : null, onclick: () => close(plan) }, plan.name),
           h('button', { type: 'button', class: 'quiet icon', 'aria-label': t('renamePlan'), title: t('renamePlan'), onclick: async () => { await rename(app, plan); draw(await read()); } }, h('span', { class: 'sign-pen', 'aria-hidden': 'true' })),
           h('button', { type: 'button', class: 'quiet icon', 'aria-label': t('deletePlan'), title: t('deletePlan'), onclick: async () => { await remove(app, plan); draw(await read()); } }, h('span', { class: 'sign-bin', 'aria-hidden': 'true' }))));
       }
@@ -107,16 +95,9 @@ async function rename(app, plan) {
 
 async function remove(app, plan) {
   const { suites } = await get(`/api/plans/${plan.id}/tree`).catch(() => ({ suites: [] }));
-  if (!await askYes(t('sureDeletePlan', { name: plan.name, suites: plain(t('counted', { count: Math.max(0, suites.length - 1) })) }), t('delete'))) return;
+  if (!await askYes(t('sureDeletePlan', { name: plan.name, suites: t('counted', { count: Math.max(0, suites.length - 1) }) }), t('delete'))) return;
   await app.actions.run({
-    title: t('do.deletePlan', { name: plan.name }), ends: true, send: async () => { await send('DELETE', `/api/plans/${plan.id}`); return {}; },
+    title: t('do.deletePlan', { name: plan.name }), send: async () => { await send('DELETE', `/api/plans/${plan.id}`); return {}; },
     then: () => { if (plan.id === app.plan?.id) app.leave(); },
   });
-}
-
-/** The list of keys. */
-export function help() {
-  const keys = [['↑ ↓ ⇞ ⇟', 'move'], ['→ ←', 'open'], ['Enter', 'enter'], ['F2', 'f2'], ['Ins', 'new'], ['Del', 'delete'], ['/', 'find']];
-  ask(t('help.title'), () => h('div', {}, h('dl', { class: 'keys' }, keys.flatMap(([key, what]) => [h('dt', {}, h('kbd', {}, key)), h('dd', {}, t('help.' + what))])),
-    h('p', {}, h('a', { href: 'routes' }, t('welcome.routes')))));
 }

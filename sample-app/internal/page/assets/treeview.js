@@ -1,12 +1,11 @@
 // The tree on the page, after the ARIA pattern of a tree view. It has elements for the rows in
 // sight only, and the focus stays on the tree itself, so that no update takes it away.
 import { attribute, Emitter, h, text } from './dom.js';
-import { shown } from './foreign.js';
 
 const beyond = 8; // rows above and below those in sight
 
-/** Emits choose(id), open(id), and key(name, id) for all that is not moving
- * about. describe(id) returns {name, chip, late, kind, title, busy}. */
+/** Emits choose(id), and open(id) and enter(id) where a suite was clicked or entered by a key.
+ * describe(id) returns {name, chip, kind, title, busy}. */
 export class TreeView extends Emitter {
   chosen = 0;
   #element;
@@ -32,7 +31,6 @@ export class TreeView extends Emitter {
     // What was pressed counts: a change of somebody else's may move the rows before it is let go.
     element.addEventListener('pointerdown', (e) => { this.#pressed = this.#under(e); });
     element.addEventListener('click', (e) => this.#click(e.detail ? this.#pressed : this.#under(e)));
-    element.addEventListener('dblclick', () => { const { id, twisty } = this.#pressed; if (id && !twisty) this.emit('key', 'F2', id); });
     new ResizeObserver(() => this.draw()).observe(element);
   }
 
@@ -125,8 +123,7 @@ export class TreeView extends Emitter {
     attribute(row, 'data-lock', is.kind);
     const [twisty, name, chip] = row.children;
     text(twisty, opens ? '▸' : '');
-    text(name, shown(is.name));
-    attribute(chip, 'class', is.late ? 'chip late' : 'chip');
+    text(name, is.name);
     text(chip, is.chip ?? '');
     attribute(chip, 'title', is.title);
   }
@@ -179,6 +176,6 @@ export class TreeView extends Emitter {
     };
     if (e.ctrlKey || e.metaKey || e.altKey || !this.#at.has(id) && !moves[e.key]) return; // what the filter hides is left alone
     if (moves[e.key]) { e.preventDefault(); moves[e.key](); }
-    else if (['F2', 'Insert', 'Delete', 'Enter', 'ContextMenu'].includes(e.key)) { e.preventDefault(); this.emit('key', e.key, id); }
+    else if (e.key === 'Enter') { e.preventDefault(); this.emit('enter', id); }
   }
 }

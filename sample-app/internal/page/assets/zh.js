@@ -5,30 +5,30 @@ export const zh = {
   awaySince: '服务器没有应答。你看到的是 {time} 的状态，现在无法修改。',
   databaseUnknown: '数据库没有应答。你看到的是 {time} 的状态，现在无法修改。',
   whoAmI: '你的名字？',
-  language: '切换到英文', otherLanguage: 'English', help: '帮助与按键', choosePlan: '选择计划',
+  language: '切换到英文', otherLanguage: 'English', choosePlan: '选择计划', planOf: '{project} / {name}', plansMore: '演示、新建……',
   locksUnknown: '锁服务没有应答。可以读取；在它恢复之前，写入会被拒绝。',
-  planHeld: '整个计划自 {since} 起被“{what}”占用。', planGone: '有人删除了这个计划。', addressGone: '地址所指的内容不存在：有人把它删除了。', suiteGone: '有人删除了“{name}”',
+  planHeld: '整个计划自 {since} 起被“{what}”占用。', planGone: '有人删除了这个计划。', suiteGone: '有人删除了“{name}”',
 
   'welcome.title': '许多人同时修改的一棵树，始终正确',
   'welcome.lead': '这是一个可以拿来起步的测试计划后端。套件组成一棵树，每一行都带着自己的路径。pathlock 只锁住一次改动触及的节点，在所有实例上同时生效。',
   second: '再打开一个窗口', 'welcome.play': '试玩网上商店', 'welcome.demo': '生成演示计划', 'welcome.demoMore': '套件，以及带步骤的用例，一秒即成。',
-  'welcome.empty': '从空计划开始', 'welcome.emptyMore': '给出项目和名称即可。',
+  'welcome.empty': '从空计划开始', 'welcome.emptyMore': '给出名称即可。',
   'welcome.try': '然后试着弄坏它',
   'welcome.try1': '在旁边再打开一个窗口，每个窗口都会显示另一个窗口做了什么。',
   'welcome.try2': '在一个窗口里点击某个套件的“编辑”，另一个窗口会显示谁在编辑，并可以排队等候。',
   'welcome.try3': '在两个窗口里同时重命名一个套件：一个成功，没有路径会被落下。',
   'welcome.routes': '供程序使用的接口',
 
-  plans: '计划', newPlan: '新建计划', project: '项目', name: '名称', create: '创建', cancel: '取消', close: '关闭', ok: '确定',
+  plans: '计划', newPlan: '新建计划', name: '名称', create: '创建', cancel: '取消', close: '关闭', ok: '确定',
   renamePlan: '重命名计划', deletePlan: '彻底删除计划', noPlans: '还没有计划。',
-  sureDeletePlan: '要彻底删除“{name}”、它的 {suites}和回收站吗？', delete: '删除', planOf: '{project} / {name}', plansMore: '演示、新建……',
+  sureDeletePlan: '要彻底删除“{name}”、它的 {suites}和回收站吗？', delete: '删除',
 
   counted: '{count} 个套件', countedCases: '{count} 个用例', found: '{all} 个中找到 {count} 个', nothingFound: '没有名称包含“{text}”的套件。',
   rename: '重命名', move: '移动…', copy: '复制…', remove: '删除', edit: '编辑', done: '完成', back: '返回树', suiteIn: '在“{name}”中新建套件',
   suiteName: '套件名称', moveTo: '把“{name}”移动到', copyTo: '把“{name}”复制到', moveHere: '移到这里', copyHere: '复制到这里',
-  find: '查找', path: '路径', moreFound: '还有 {count} 个：输入文字来查找', open: '打开',
+  find: '查找', path: '路径', moreFound: '还有 {count} 个：输入文字来查找',
 
-  cases: '用例', noCases: '这个套件里没有用例。', casesAsked: '正在读取…', casesMissed: '还没能读到用例。', saving: '正在保存“{to}”…', newCase: '新建用例', addCase: '添加', caseName: '用例名称', body: '步骤',
+  cases: '用例', noCases: '这个套件里没有用例。', casesAsked: '正在读取…', casesMissed: '还没能读到用例。', newCase: '新建用例', addCase: '添加', caseName: '用例名称', body: '步骤',
   editCase: '编辑用例', save: '保存', subsuites: '内含 {count} 个套件',
 
   'lock.free': '没有人在这里编辑。点击“编辑”，在你完成之前别人无法修改。', 'lock.unknown': '现在不知道谁在这里编辑。',
@@ -42,14 +42,14 @@ export const zh = {
 
   'op.create a suite': '正在创建套件', 'op.rename a suite': '正在重命名', 'op.move a suite': '正在移动', 'op.copy a suite': '正在复制', 'op.delete a suite': '正在删除',
   'op.create a case': '正在创建用例', 'op.edit a case': '正在修改用例', 'op.move a case': '正在移动用例', 'op.copy a case': '正在复制用例', 'op.delete a case': '正在删除用例',
-  'op.restore from the recycle bin': '正在恢复', 'op.rename the plan': '正在重命名计划', 'op.delete the plan': '正在删除计划', 'op.check the plan': '正在检查计划', 'op.create a plan': '正在创建计划', 'op.lock a suite': '有人正在编辑',
+  'op.restore from the recycle bin': '正在恢复', 'op.rename the plan': '正在重命名计划', 'op.delete the plan': '正在删除计划', 'op.create a plan': '正在创建计划', 'op.lock a suite': '有人正在编辑',
 
   'do.create': '创建“{name}”', 'do.rename': '把“{name}”重命名为“{to}”', 'do.move': '把“{name}”移动到“{to}”', 'do.copy': '把“{name}”复制到“{to}”',
   'do.delete': '删除“{name}”', 'do.edit': '编辑“{name}”', 'do.done': '结束编辑', 'do.restore': '恢复“{name}”', 'do.purge': '清空回收站',
   'do.createCase': '添加用例“{name}”', 'do.saveCase': '保存“{name}”', 'do.createPlan': '创建计划“{name}”', 'do.renamePlan': '把计划重命名为“{to}”',
   'do.deletePlan': '删除计划“{name}”', 'do.import': '导入“{name}”', 'do.load': '读取计划',
   'ok.create': '“{name}”已创建。', 'ok.rename': '现在名为“{to}”。', 'ok.move': '“{name}”已移到“{to}”。', 'ok.copy': '已复制到“{to}”。', 'ok.delete': '“{name}”已放入回收站。',
-  'ok.restore': '“{name}”已恢复。', 'ok.purge': '回收站已清空。', 'ok.createCase': '“{name}”已添加。', 'ok.saveCase': '已保存。',
+  'ok.restore': '“{name}”已恢复。', 'ok.purge': '回收站已清空。', 'ok.saveCase': '已保存。',
   undo: '撤销', retry: '重试', wait: '等它空闲', stopWaiting: '不再等候', dismiss: '关闭',
 
   'err.locked': '{who}。“{path}”自 {since}（{ago}）起被锁定，若不续期到 {until} 为止。', 'err.lockedShort': '{who}。“{path}”自 {since} 起被锁定。',
@@ -60,14 +60,10 @@ export const zh = {
   'err.not-found': '它已经不在了：有人删除了它。', 'err.invalid-request': '服务器拒绝了：{detail}', 'err.too-large': '内容太长。', 'err.foreign-origin': '浏览器说这是另一个网站发出的。',
   'err.lock-store-unavailable': '锁服务没有应答。什么都没有改变。', 'err.database-unavailable': '数据库没有应答。什么都没有改变。',
   'err.request-timeout': '请求到达得太慢。什么都没有改变。', 'err.network': '没有收到应答，可能已完成，也可能没有；重试不会重复执行。',
-  'err.parent-not-there': '它所在的套件也被删除了。请先恢复那个套件。',
-  'err.not-in-bin': '它已经不在回收站里：有人恢复了它，或清空了回收站。',
+  'err.not-restorable': '它已经不在回收站里，或者它所在的套件也被删除了。',
   'err.unknown': '服务器报告：{detail}', 'err.badName': '名称为 1 到 255 个字符，不含斜杠、制表符和换行，首尾没有空格。', 'err.inFlight': '同一个请求还在执行。',
   'err.idempotency-answer-lost': '它已经执行了（至少一部分），但结果没有留下。再次操作之前请先看一看。',
 
   binEmpty: '回收站是空的。', restore: '恢复', purge: '彻底清空', surePurge: '要彻底删除 {count} 项吗？',
   binItem: '{path} · {when} · {suites}，{cases}', binCase: '{path} · {when} · 用例',
-
-  'help.title': '按键', 'help.move': '在树中移动', 'help.open': '展开、收起；到上级', 'help.enter': '到详情', 'help.f2': '重命名', 'help.new': '在其中新建套件',
-  'help.delete': '放入回收站', 'help.find': '查找套件',
 };

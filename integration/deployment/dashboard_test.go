@@ -1,7 +1,6 @@
-package monitoring_test
+package deployment_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -9,19 +8,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/goccy/go-yaml"
-	"github.com/prometheus/client_golang/prometheus"
-	"go.uber.org/goleak"
-
 	"github.com/pathlock-go/pathlock/promobserver"
+	"github.com/prometheus/client_golang/prometheus"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// deploy is the folder of what is under test.
-var deploy = filepath.Join("..", "..", "deploy")
 
 // expression is a PromQL expression and where it is.
 type expression struct{ where, text string }
@@ -40,24 +31,15 @@ type dashboard struct {
 	} `json:"panels"`
 }
 
-// read reads the dashboard.
-func read(t *testing.T) (d dashboard) {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(deploy, "grafana", "dashboards", "pathlock.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.NewDecoder(bytes.NewReader(text)).Decode(&d); err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
-
 // queries are the dashboard's, with values for the variables.
 func queries(t *testing.T) (all []expression) {
 	t.Helper()
 	values := strings.NewReplacer("$job", ".+", "$instance", ".+", "$__rate_interval", "15s", "$__range", "1m")
-	for _, p := range read(t).Panels {
+	var d dashboard
+	if err := json.Unmarshal([]byte(deployed(t, "grafana", "dashboards", "pathlock.json")), &d); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range d.Panels {
 		for _, q := range p.Targets {
 			all = append(all, expression{p.Title + ", " + q.RefID, values.Replace(q.Expr)})
 		}
@@ -80,16 +62,12 @@ type alert struct {
 // alerts are the alert rules.
 func alerts(t *testing.T) (all []alert) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(deploy, "prometheus", "pathlock.rules.yml"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var file struct {
 		Groups []struct {
 			Rules []alert `yaml:"rules"`
 		} `yaml:"groups"`
 	}
-	if err := yaml.Unmarshal(text, &file); err != nil {
+	if err := yaml.Unmarshal([]byte(deployed(t, "prometheus", "pathlock.rules.yml")), &file); err != nil {
 		t.Fatal(err)
 	}
 	for _, group := range file.Groups {
@@ -165,27 +143,6 @@ func TestEveryMetricAndLabelThatIsNamedExists(t *testing.T) {
 	for name := range known {
 		if !shown[name] {
 			t.Errorf("neither the dashboard nor an alert shows %s", name)
-		}
-	}
-}
-
-var ranges = regexp.MustCompile(`\[([^\]:]+)`)
-
-// An alert that takes its time outlasts the range of its rates. Otherwise what happened once, and
-// is over, fires when nothing is wrong any more.
-func TestNoAlertWaitsForLessThanItLooksBack(t *testing.T) {
-	for _, a := range alerts(t) {
-		if a.For == "" {
-			continue
-		}
-		held, err := time.ParseDuration(a.For)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, found := range ranges.FindAllStringSubmatch(a.Expr, -1) {
-			if back, err := time.ParseDuration(found[1]); err != nil || back > held {
-				t.Errorf("%s fires after %s and looks back for %s (%v)", a.Alert, a.For, found[1], err)
-			}
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package metrics_test
+package httpapi_test
 
 import (
 	"io"
@@ -9,20 +9,12 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/gin-gonic/gin"
 	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
-	"go.uber.org/goleak"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
-	"github.com/pathlock-go/pathlock/sample-app/internal/metrics"
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
 )
-
-func TestMain(m *testing.M) {
-	gin.SetMode(gin.TestMode)
-	goleak.VerifyTestMain(m)
-}
 
 // A request that changes a tree is one trace in a collector, from the client's own span down to the
 // commit.
@@ -79,15 +71,5 @@ func TestARequestIsOneTrace(t *testing.T) {
 		"client > " + request, "handler > assert", "handler > commit"}
 	if !slices.Equal(got, want) {
 		t.Errorf("the trace is %q, want %q", got, want)
-	}
-}
-
-func TestTracingIsOffUnlessTheEnvironmentNamesACollector(t *testing.T) {
-	for _, name := range []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"} {
-		t.Setenv(name, "")
-	}
-	open, err := metrics.Tracer(t.Context())
-	if err != nil || open != nil {
-		t.Errorf("%v, %v", open, err)
 	}
 }
