@@ -3,7 +3,6 @@ package adminpage
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -16,7 +15,6 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
-	"github.com/redis/go-redis/v9"
 	"go.uber.org/goleak"
 
 	"github.com/pathlock-go/pathlock"
@@ -24,8 +22,6 @@ import (
 	"github.com/pathlock-go/pathlock/contention"
 	"github.com/pathlock-go/pathlock/integration/internal/chromium"
 	"github.com/pathlock-go/pathlock/internal/testserver"
-	"github.com/pathlock-go/pathlock/store/memstore"
-	"github.com/pathlock-go/pathlock/store/redisstore"
 )
 
 var browser chromium.Browser
@@ -276,19 +272,3 @@ func (s *site) snapshot() pathlock.Snapshot {
 func (s *site) refuses(err error) { s.refuse.Store(&err) }
 
 var errNobody = errors.New("nobody may look")
-
-// eachStore runs a test on a store in memory and on Redis.
-func eachStore(t *testing.T, test func(t *testing.T, store pathlock.Store)) {
-	t.Run("memory", func(t *testing.T) { test(t, memstore.New()) })
-	t.Run("redis", func(t *testing.T) {
-		options, err := redis.ParseURL(testserver.Redis(t))
-		if err != nil {
-			t.Fatal(err)
-		}
-		client := redis.NewClient(options)
-		t.Cleanup(func() { _ = client.Close() })
-		store := redisstore.New(client, redisstore.WithPrefix("adminpage-"+rand.Text()))
-		t.Cleanup(func() { _ = store.Close(context.WithoutCancel(t.Context())) })
-		test(t, store)
-	})
-}

@@ -54,113 +54,111 @@ const luminance = `getComputedStyle(document.body).backgroundColor.match(/[\d.]+
 // known of it. The release asks why, the holder is cancelled, who waits goes on, and the log says
 // who did it. The history has who waited afterwards.
 func TestAnOperatorAtWork(t *testing.T) {
-	eachStore(t, func(t *testing.T, store pathlock.Store) {
-		s := newSite(t, store, nil)
-		tab := browser.Open(t, s.url(pathlock.Tree{}))
-		tab.AwaitText("#trees", "Nobody holds a lock anywhere.")
-		tab.AwaitText("#overview", "Choose a tree")
+	s := newSite(t, memstore.New(), nil)
+	tab := browser.Open(t, s.url(pathlock.Tree{}))
+	tab.AwaitText("#trees", "Nobody holds a lock anywhere.")
+	tab.AwaitText("#overview", "Choose a tree")
 
-		long := strings.TrimSpace("a name as long as names get " + strings.Repeat("long ", 30))
-		stuck := s.hold(request{note: "stuck import", origin: from("create", "POST /import"), claims: []pathlock.Claim{x("/a/" + long)}})
-		again, err := s.acquire(stuck.Context(), request{note: "its second part", claims: []pathlock.Claim{x("/b")}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = again.Release(context.WithoutCancel(t.Context())) })
-		edit, err := s.acquire(t.Context(), request{note: "Anna edits", claims: []pathlock.Claim{x("/c")}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := edit.Detach(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		first := s.wait(request{note: "rename", origin: from("rename", "PATCH /suites/:id"), claims: []pathlock.Claim{x("/a")}})
-		s.wait(request{note: strings.Repeat("unbroken", 12), claims: []pathlock.Claim{x("/a/z")}})
+	long := strings.TrimSpace("a name as long as names get " + strings.Repeat("long ", 30))
+	stuck := s.hold(request{note: "stuck import", origin: from("create", "POST /import"), claims: []pathlock.Claim{x("/a/" + long)}})
+	again, err := s.acquire(stuck.Context(), request{note: "its second part", claims: []pathlock.Claim{x("/b")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = again.Release(context.WithoutCancel(t.Context())) })
+	edit, err := s.acquire(t.Context(), request{note: "Anna edits", claims: []pathlock.Claim{x("/c")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := edit.Detach(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	first := s.wait(request{note: "rename", origin: from("rename", "PATCH /suites/:id"), claims: []pathlock.Claim{x("/a")}})
+	s.wait(request{note: strings.Repeat("unbroken", 12), claims: []pathlock.Claim{x("/a/z")}})
 
-		tab.AwaitText("#trees", "testplan/plan-001")
-		tab.AwaitText("#trees", "longest wait")
-		everywhere(t, tab, "the list of trees")
-		tab.Press(chromium.KeyTab) // past the top of the page
-		tab.Click("#trees a")
-		tab.AwaitText("#summary", "3 held")
-		tab.AwaitText("#summary", "2 waiting")
-		rows := chromium.Eval[[]string](tab, `[...document.querySelectorAll(".rows .who")].map(e => e.innerText)`)
-		if want := []string{"stuck import", "rename", strings.Repeat("unbroken", 12), "its second part", "Anna edits"}; !slices.Equal(rows, want) {
-			t.Errorf("the rows are %q, want %q", rows, want)
-		}
-		tab.AwaitText("#waits .holder", "1 waiting for this")
-		tab.AwaitText("#waits .waiter:last-child", "behind rename")
-		tab.AwaitText("#others", "detached")
-		if kinds := chromium.Eval[[]string](tab, `[...document.querySelectorAll(".edge")].map(e => e.getAttribute("class"))`); !slices.Equal(kinds, []string{"edge edge-held", "edge edge-queued"}) {
-			t.Errorf("the lines are %q, want one to the lock and one to the waiter before", kinds)
-		}
+	tab.AwaitText("#trees", "testplan/plan-001")
+	tab.AwaitText("#trees", "longest wait")
+	everywhere(t, tab, "the list of trees")
+	tab.Press(chromium.KeyTab) // past the top of the page
+	tab.Click("#trees a")
+	tab.AwaitText("#summary", "3 held")
+	tab.AwaitText("#summary", "2 waiting")
+	rows := chromium.Eval[[]string](tab, `[...document.querySelectorAll(".rows .who")].map(e => e.innerText)`)
+	if want := []string{"stuck import", "rename", strings.Repeat("unbroken", 12), "its second part", "Anna edits"}; !slices.Equal(rows, want) {
+		t.Errorf("the rows are %q, want %q", rows, want)
+	}
+	tab.AwaitText("#waits .holder", "1 waiting for this")
+	tab.AwaitText("#waits .waiter:last-child", "behind rename")
+	tab.AwaitText("#others", "detached")
+	if kinds := chromium.Eval[[]string](tab, `[...document.querySelectorAll(".edge")].map(e => e.getAttribute("class"))`); !slices.Equal(kinds, []string{"edge edge-held", "edge edge-queued"}) {
+		t.Errorf("the lines are %q, want one to the lock and one to the waiter before", kinds)
+	}
 
-		// The keyboard opens a row, which stays open, and keeps the focus, while others come and
-		// go.
-		tab.Await("the first row has the focus", `(document.querySelector("#waits summary").focus(), true)`)
-		tab.Press(chromium.KeyEnter)
-		for _, says := range []string{"POST /import", "app-1:4711", "req-create", long, "Release …"} {
-			tab.AwaitText("#waits .facts", says)
-		}
-		passing := s.hold(request{note: "passing by", claims: []pathlock.Claim{x("/d")}})
-		tab.AwaitText("#others", "passing by")
-		s.release(passing)
-		tab.Await("it is gone", `!document.querySelector("#others").innerText.includes("passing by")`)
-		tab.Await("the row has the focus and is open", `document.activeElement.matches("#waits details[open] summary")`)
-		everywhere(t, tab, "the tree")
-		tab.Fill("#filter", "ANNA")
-		tab.Await("one row is left", `document.querySelectorAll(".rows > li").length === 1`)
-		tab.Fill("#filter", "nothing like this")
-		tab.AwaitText("#entries", "Nothing matches.")
-		tab.Fill("#filter", " ")
+	// The keyboard opens a row, which stays open, and keeps the focus, while others come and
+	// go.
+	tab.Await("the first row has the focus", `(document.querySelector("#waits summary").focus(), true)`)
+	tab.Press(chromium.KeyEnter)
+	for _, says := range []string{"POST /import", "app-1:4711", "req-create", long, "Release …"} {
+		tab.AwaitText("#waits .facts", says)
+	}
+	passing := s.hold(request{note: "passing by", claims: []pathlock.Claim{x("/d")}})
+	tab.AwaitText("#others", "passing by")
+	s.release(passing)
+	tab.Await("it is gone", `!document.querySelector("#others").innerText.includes("passing by")`)
+	tab.Await("the row has the focus and is open", `document.activeElement.matches("#waits details[open] summary")`)
+	everywhere(t, tab, "the tree")
+	tab.Fill("#filter", "ANNA")
+	tab.Await("one row is left", `document.querySelectorAll(".rows > li").length === 1`)
+	tab.Fill("#filter", "nothing like this")
+	tab.AwaitText("#entries", "Nothing matches.")
+	tab.Fill("#filter", " ")
 
-		tab.Click("#waits .holder summary")
-		tab.Click("#waits .danger")
-		tab.AwaitText("#release-dialog", "stuck import · POST /import · app-1:4711")
-		tab.AwaitText("#release-dialog", "2 in all")
-		tab.Await("the reason has the focus", `document.activeElement.id === "release-reason"`)
-		tidy(t, tab, "the release")
-		tab.Press("no")
-		tab.Click("#release-do")
-		tab.Await("the reason is too short", `document.querySelector("#release-reason:invalid")`)
-		if err := stuck.Context().Err(); err != nil {
-			t.Fatalf("the holder is cancelled before there is a reason: %v", err)
+	tab.Click("#waits .holder summary")
+	tab.Click("#waits .danger")
+	tab.AwaitText("#release-dialog", "stuck import · POST /import · app-1:4711")
+	tab.AwaitText("#release-dialog", "2 in all")
+	tab.Await("the reason has the focus", `document.activeElement.id === "release-reason"`)
+	tidy(t, tab, "the release")
+	tab.Press("no")
+	tab.Click("#release-do")
+	tab.Await("the reason is too short", `document.querySelector("#release-reason:invalid")`)
+	if err := stuck.Context().Err(); err != nil {
+		t.Fatalf("the holder is cancelled before there is a reason: %v", err)
+	}
+	tab.Fill("#release-reason", "stuck since the deploy, agreed with Bob")
+	tab.Click("#release-do")
+	tab.AwaitText("#release-answer", "Released, 2 in all.")
+	<-stuck.Context().Done()
+	if cause := context.Cause(stuck.Context()); !errors.Is(cause, pathlock.ErrLost) {
+		t.Errorf("the holder's context ended because of %v", cause)
+	}
+	got := <-first
+	if got.err != nil {
+		t.Fatalf("the waiter got %v", got.err)
+	}
+	for _, says := range []string{"who=ann", `reason="stuck since the deploy, agreed with Bob"`, `note="stuck import"`} {
+		if !strings.Contains(s.log.String(), says) {
+			t.Errorf("the log does not say %s: %s", says, s.log)
 		}
-		tab.Fill("#release-reason", "stuck since the deploy, agreed with Bob")
-		tab.Click("#release-do")
-		tab.AwaitText("#release-answer", "Released, 2 in all.")
-		<-stuck.Context().Done()
-		if cause := context.Cause(stuck.Context()); !errors.Is(cause, pathlock.ErrLost) {
-			t.Errorf("the holder's context ended because of %v", cause)
-		}
-		got := <-first
-		if got.err != nil {
-			t.Fatalf("the waiter got %v", got.err)
-		}
-		for _, says := range []string{"who=ann", `reason="stuck since the deploy, agreed with Bob"`, `note="stuck import"`} {
-			if !strings.Contains(s.log.String(), says) {
-				t.Errorf("the log does not say %s: %s", says, s.log)
-			}
-		}
-		tab.Press(chromium.KeyEscape)
-		tab.AwaitGone("#release-dialog")
-		tab.AwaitText("#waits .holder", "rename")
+	}
+	tab.Press(chromium.KeyEscape)
+	tab.AwaitGone("#release-dialog")
+	tab.AwaitText("#waits .holder", "rename")
 
-		tab.Click("#view-history")
-		tab.AwaitText("#history-table", "then got it")
-		tab.AwaitText("#history-table tbody tr", "stuck import")
-		tab.AwaitText("#history-places", "/a")
-		everywhere(t, tab, "the history")
-		tab.Fill("#history-filter", "nothing like this")
-		tab.AwaitText("#history", "Nothing matches.")
+	tab.Click("#view-history")
+	tab.AwaitText("#history-table", "then got it")
+	tab.AwaitText("#history-table tbody tr", "stuck import")
+	tab.AwaitText("#history-places", "/a")
+	everywhere(t, tab, "the history")
+	tab.Fill("#history-filter", "nothing like this")
+	tab.AwaitText("#history", "Nothing matches.")
 
-		// The address has what is chosen, and the language stays.
-		tab.Click("#language")
-		beside := tab.Beside(chromium.Eval[string](tab, "location.href"))
-		beside.AwaitText("#history-table", "后来得到")
-		beside.Click("#view-now")
-		beside.AwaitText("#waits", "谁在等谁")
-	})
+	// The address has what is chosen, and the language stays.
+	tab.Click("#language")
+	beside := tab.Beside(chromium.Eval[string](tab, "location.href"))
+	beside.AwaitText("#history-table", "后来得到")
+	beside.Click("#view-now")
+	beside.AwaitText("#waits", "谁在等谁")
 }
 
 // A wait can be ended, too. What has ended by itself is not released, nor what the store does not

@@ -4,4 +4,4 @@
 package readme
 
 // What the pages show, and what is compiled here without being run.
-var _ = []any{recordedLocker, mountAdmin, lend, newKeys, routeOnce, rewrite}
+var _ = []any{authorizing, recordedLocker, mountAdmin, lend, newKeys, routeOnce, rewrite, routeTops}

@@ -19,8 +19,6 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/internal/testserver"
-	"github.com/pathlock-go/pathlock/lockspec"
-	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"github.com/pathlock-go/pathlock/store/redisstore"
 )
@@ -149,39 +147,5 @@ func TestTheJobsOfThePagesWorkOnRedis(t *testing.T) {
 	}
 	if n, err := client.Exists(t.Context(), strings.TrimSuffix(redisstore.GateKey(plan), "gate")+"locks").Result(); err != nil || n != 0 {
 		t.Errorf("a lock is left by the stop: %d, %v", n, err)
-	}
-}
-
-// Somebody without the right to a plan gets 403, even if another owner holds the plan.
-func TestTheAuthorizationOfThePages(t *testing.T) {
-	db := open(t)
-	locker := pathlock.New(memstore.New(), pathlock.WithWait(pathlock.NoWait))
-	plugin := gormplugin.New(locker, options()...)
-	if err := errors.Join(db.Use(plugin), gormplugin.AutoMigrate(db)); err != nil {
-		t.Fatal(err)
-	}
-	mine, theirs := Suite{PlanID: 1}, Suite{PlanID: 2}
-	if err := errors.Join(db.Create(&mine).Error, db.Create(&theirs).Error); err != nil {
-		t.Fatal(err)
-	}
-	config := authorizing(func(_ *gin.Context, plan string) bool { return plan == "1" })
-	locks := middleware.New(locker, plugin.Resolver(&Suite{}), config)
-	engine := gin.New()
-	engine.GET("/suites/:id", locks.Lock(lockspec.Read(lockspec.Param("id"))), func(c *gin.Context) { c.Status(http.StatusNoContent) })
-	send(t, engine, "GET", fmt.Sprintf("/suites/%d", mine.ID), "", http.StatusNoContent)
-	for _, plan := range []string{"1", "2"} {
-		tree, err := pathlock.NewTree("testplan", plan)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := locker.Acquire(t.Context(), pathlock.Request{Tree: tree, Gate: true}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	send(t, engine, "GET", fmt.Sprintf("/suites/%d", theirs.ID), "", http.StatusForbidden)
-	w := httptest.NewRecorder()
-	engine.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", fmt.Sprintf("/suites/%d", mine.ID), nil))
-	if w.Code != http.StatusLocked {
-		t.Errorf("answer %d: %s", w.Code, w.Body)
 	}
 }

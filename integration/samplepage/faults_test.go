@@ -40,38 +40,6 @@ func TestALostAnswerIsAskedForWithTheSameKey(t *testing.T) {
 	}
 }
 
-// Every refusal is told in words, and can be tried again by a click.
-func TestEveryRefusalCanBeTriedAgain(t *testing.T) {
-	a := alone(t)
-	w := bench(t, a, a, "a")
-	w.here.choose(w.ids["a"])
-	w.here.meddle(`(fetch, path, options) => {
-		const problem = options.method === "PATCH" && globalThis.problem;
-		if (!problem) return fetch(path, options);
-		delete globalThis.problem;
-		return new Response(JSON.stringify({ type: "urn:pathlock:problem:" + problem[1] }), { status: problem[0] });
-	}`)
-	for i, tt := range []struct {
-		status     int
-		slug, says string
-	}{
-		{409, "path-changed", "moved or renamed it at the same moment"},
-		{423, "locked", "Others were in the way, again and again"},
-		{503, "lock-store-unavailable", "The lock store does not answer. Nothing was changed."},
-		{503, "database-unavailable", "The database does not answer. Nothing was changed."},
-	} {
-		before, after := chromium.Eval[string](w.here.Tab, `document.querySelector("#detail h1").textContent`), fmt.Sprint("b", i)
-		w.here.Await("the next change is refused", fmt.Sprintf(`(globalThis.problem = [%d, %q], true)`, tt.status, tt.slug))
-		w.here.do("rename")
-		w.here.Press(after + chromium.KeyEnter)
-		w.here.refused(tt.says)
-		w.here.shows(w.ids["a"], before)
-		w.here.card("Try again")
-		w.here.shows(w.ids["a"], after)
-		w.here.AwaitGone(".notice.bad")
-	}
-}
-
 // Where nothing comes through, the window says so, and shows nothing as done that is not. It
 // catches up by itself when the network is back.
 func TestANetworkThatHangs(t *testing.T) {

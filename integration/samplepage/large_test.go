@@ -32,21 +32,6 @@ func TestAPlanOfTenThousandSuites(t *testing.T) {
 	one.Press(chromium.KeyEnd)
 	one.shows(w.ids["area 99/part 98"], "part 98")
 	few()
-	// Each step through the tree is drawn at once, also after changes from elsewhere.
-	if slow := chromium.Eval[float64](one.Tab, `(async () => {
-		const tree = document.querySelector("#tree");
-		let slowest = 0;
-		for (let i = 0; i < 50; i++) {
-			const start = performance.now();
-			tree.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowUp", bubbles: true }));
-			tree.getBoundingClientRect();
-			slowest = Math.max(slowest, performance.now() - start);
-			await new Promise(requestAnimationFrame);
-		}
-		return slowest;
-	})()`); slow > 1000 {
-		t.Errorf("the slowest step took %v ms", slow)
-	}
 	ask[suite](a, "PATCH", fmt.Sprintf("/api/suites/%d", w.ids["area 99/part 98"]), object{"name": "zzz"})
 	one.Press(chromium.KeyEnd)
 	one.shows(w.ids["area 99/part 98"], "zzz")

@@ -83,45 +83,6 @@ func TestThePageSpeaksChinese(t *testing.T) {
 	chinese.AwaitText("#tree-foot", "16 个套件")
 }
 
-// Nothing leaves the window of a small phone, and everything can be reached there.
-func TestAPhoneIsWideEnough(t *testing.T) {
-	a := alone(t, "--wait", "100ms")
-	w := bench(t, a, a, "a suite with a name that does not fit into one line of a phone/b", "c")
-	long := w.ids["a suite with a name that does not fit into one line of a phone"]
-	w.here.Resize(chromium.PhoneWidth, chromium.PhoneHeight)
-	fits := func(where string) {
-		t.Helper()
-		if wide := chromium.Eval[[]string](w.here.Tab, `[...document.querySelectorAll("body *")].filter(e => e.checkVisibility() && !e.closest(".unseen, .tree, .places") && e.getBoundingClientRect().right > innerWidth + 1).map(e => e.outerHTML.slice(0, 120))`); len(wide) > 0 {
-			t.Errorf("%s: too wide: %q", where, wide)
-		}
-	}
-	fits("tree")
-	w.there.choose(long)
-	w.there.do("edit")
-	w.here.locked(long, "theirs", "Ben is editing")
-	w.here.Click(row(long))
-	w.here.AwaitShown("#detail h1")
-	w.here.AwaitGone("#tree")
-	fits("details")
-	w.here.Allow("423")
-	w.here.do("remove")
-	w.here.refused("Ben is editing")
-	fits("a refusal")
-	w.here.card("Wait until it is free")
-	w.here.Click(".back")
-	w.here.AwaitShown("#tree")
-	w.there.do("done")
-	w.here.AwaitGone(row(long))
-	w.here.Click("#plan-button")
-	w.here.AwaitText(".plan-list", "plan")
-	fits("plans")
-	w.here.Press(chromium.KeyEscape)
-	w.here.Click(row(w.ids["c"]))
-	w.here.do("copy")
-	w.here.AwaitShown(".places")
-	fits("a place")
-}
-
 // languages has the browser prefer languages.
 func languages(accepted string) chromedp.Action[chromedp.Void] {
 	return chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {

@@ -67,7 +67,6 @@ func TestSuitesAreChanged(t *testing.T) {
 	w.here.do("move")
 	w.here.answer("/g/e")
 	w.there.level(w.ids["a/b"], 4)
-	w.here.AwaitText(".trail", "e")
 	w.here.do("copy")
 	w.here.Fill(`dialog input[type="text"]`, "a copy")
 	w.here.Fill(`dialog input[type="search"]`, "/a")

@@ -89,13 +89,6 @@ func (tab *Tab) AwaitGone(selector string) {
 	tab.Await(selector+" is gone", fmt.Sprintf("![...document.querySelectorAll(%s)].some(e => e.checkVisibility())", Quote(selector)))
 }
 
-// Text returns the text that the first element shows that matches a CSS selector.
-func (tab *Tab) Text(selector string) string {
-	tab.t.Helper()
-	tab.Await(selector+" is there", fmt.Sprintf("document.querySelector(%s)", Quote(selector)))
-	return Eval[string](tab, fmt.Sprintf("document.querySelector(%s).innerText", Quote(selector)))
-}
-
 // Count returns how many elements match a CSS selector, shown or not.
 func (tab *Tab) Count(selector string) int {
 	tab.t.Helper()

@@ -57,13 +57,6 @@ func (tab *Tab) Click(selector string) {
 	tab.Run(chromedp.MouseClickXY(at.X, at.Y))
 }
 
-// DoubleClick clicks it twice.
-func (tab *Tab) DoubleClick(selector string) {
-	tab.t.Helper()
-	at := tab.place(selector)
-	tab.Run(chromedp.MouseClickXY(at.X, at.Y), chromedp.MouseClickXY(at.X, at.Y, chromedp.ClickCount(2)))
-}
-
 // Fill clicks a field, and types a text in place of what is there.
 func (tab *Tab) Fill(selector, text string) {
 	tab.t.Helper()

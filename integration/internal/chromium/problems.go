@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/chromedp/cdproto/audits"
 	"github.com/chromedp/cdproto/inspector"
@@ -22,7 +21,6 @@ type problems struct {
 	mu       sync.Mutex
 	met      []string
 	expected []*regexp.Regexp
-	changed  chan struct{} // has room for one
 }
 
 // see is called with all events of the tab, before the next one is read.
@@ -97,17 +95,6 @@ func (p *problems) add(problem string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.met = append(p.met, problem)
-	select {
-	case p.changed <- struct{}{}:
-	default:
-	}
-}
-
-// has reports whether a problem has the text.
-func (p *problems) has(text string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return slices.ContainsFunc(p.met, func(problem string) bool { return strings.Contains(problem, text) })
 }
 
 // rest returns the problems that were not expected.
@@ -128,18 +115,4 @@ func (tab *Tab) AllowMatching(pattern *regexp.Regexp) {
 	tab.problems.mu.Lock()
 	defer tab.problems.mu.Unlock()
 	tab.problems.expected = append(tab.problems.expected, pattern)
-}
-
-// Expect returns when a problem with this text has happened, and allows all of the kind.
-func (tab *Tab) Expect(text string) {
-	tab.t.Helper()
-	tab.Allow(text)
-	over := time.After(patience)
-	for !tab.problems.has(text) {
-		select {
-		case <-tab.problems.changed:
-		case <-over:
-			tab.t.Fatalf("no problem with %q in %v, but %q", text, patience, tab.problems.rest())
-		}
-	}
 }

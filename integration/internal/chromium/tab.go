@@ -61,7 +61,6 @@ func (tab *Tab) Beside(url string) *Tab {
 func newTab(parent context.Context, t testing.TB, options ...chromedp.ContextOption) *Tab {
 	t.Helper()
 	tab := &Tab{t: t}
-	tab.problems.changed = make(chan struct{}, 1)
 	ctx, cancel := chromedp.NewContext(parent, append(options, chromedp.WithListener(tab.problems.see))...)
 	tab.ctx = ctx
 	t.Cleanup(cancel)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/lockspec"
-	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 )
@@ -26,18 +24,11 @@ const maxBody = 1 << 20
 // else waiting. It also does so for routes that take no body: net/http would read it while they
 // answer.
 //
-// The body has to be uncompressed JSON. A form on a page of another site can send other types, and
-// they could be misread.
+// The body has to be JSON. A form on a page of another site can send other types, and they could be
+// misread.
 func (a *api) readBody(c *gin.Context) {
 	if c.FullPath() == "" || c.Request.ContentLength == 0 {
 		return // another answer is due, or there is no body
-	}
-	for _, coding := range c.Request.Header.Values("Content-Encoding") {
-		if coding != "" && !strings.EqualFold(coding, "identity") {
-			a.refuseUnread(c, middleware.NewProblem(http.StatusUnsupportedMediaType, "unsupported-media-type",
-				"the body has to be sent as it is: without the header Content-Encoding"))
-			return
-		}
 	}
 	_, err := a.locks.ReadJSON(c)
 	if errors.Is(err, io.ErrUnexpectedEOF) { // the client may have closed only its half of the connection

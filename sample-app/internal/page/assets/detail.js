@@ -34,10 +34,8 @@ export class Detail {
     const app = this.#app, ops = app.operations, id = () => this.#suite;
     const node = () => ({ kind: 'suite', id: id(), name: app.nameOf(id()), parent: app.tree.parent(id()) });
     const p = this.#parts = {
-      trail: h('nav', { class: 'trail', 'aria-label': t('path') }),
       title: h('h1', {}),
       lock: h('div', { class: 'lock-card', role: 'status' }),
-      count: h('p', { class: 'faint' }),
     };
     const button = (key, run, kind = '') => h('button', { type: 'button', class: kind, onclick: run, 'data-do': key }, t(key));
     const isRoot = this.#suite === app.tree.root;
@@ -49,25 +47,14 @@ export class Detail {
       ]);
     this.#element.replaceChildren(
       h('button', { type: 'button', class: 'quiet back', onclick: () => app.showScreen('tree') }, '‹ ', t('back')),
-      p.trail, p.title, p.count, p.lock, p.buttons, this.#cases.element);
+      p.title, p.lock, p.buttons, this.#cases.element);
   }
 
   /** Brings what is shown up to date, and leaves what somebody is writing. */
   update() {
-    const { tree, plan, holds } = this.#app, p = this.#parts, id = this.#suite;
+    const { tree, holds } = this.#app, p = this.#parts, id = this.#suite;
     if (!tree.has(id)) return;
-    const way = tree.upwards(id).slice(1).reverse();
-    const key = way.map((at) => at + tree.get(at).name).join('/') + plan.name;
-    if (p.trail.dataset.key !== key) {
-      p.trail.dataset.key = key;
-      p.trail.replaceChildren(...way.flatMap((at) => [
-        h('button', { type: 'button', class: 'link', onclick: () => this.#app.view.choose(at) }, this.#app.nameOf(at)),
-        h('span', { 'aria-hidden': 'true' }, '/'),
-      ]));
-    }
     text(p.title, this.#app.nameOf(id));
-    const inside = tree.children(id).length;
-    text(p.count, inside ? t('subsuites', { count: inside }) : '');
     this.#lock(holds.over(tree, id));
   }
 

@@ -27,10 +27,10 @@ export const en = {
   counted: '{count} suites', 'counted.one': '1 suite', countedCases: '{count} cases', 'countedCases.one': '1 case', found: 'Found {count} of {all}', nothingFound: 'No suite has “{text}” in its name.',
   rename: 'Rename', move: 'Move…', copy: 'Copy…', remove: 'Delete', edit: 'Edit', done: 'Done', back: 'Back to the tree', suiteIn: 'New suite in “{name}”',
   suiteName: 'Name of the suite', moveTo: 'Move “{name}” to', copyTo: 'Copy “{name}” to', moveHere: 'Move here', copyHere: 'Copy here',
-  find: 'Find', path: 'Path', moreFound: 'and {count} more: type to find them',
+  find: 'Find', moreFound: 'and {count} more: type to find them',
 
   cases: 'Cases', noCases: 'No cases in this suite.', casesAsked: 'Reading…', casesMissed: 'The cases could not be read yet.', newCase: 'New case', addCase: 'Add', caseName: 'Name of the case', body: 'Steps',
-  editCase: 'Edit the case', save: 'Save', subsuites: '{count} suites inside', 'subsuites.one': '1 suite inside',
+  editCase: 'Edit the case', save: 'Save',
 
   'lock.free': 'Nobody is editing here. “Edit” keeps others out until you are done.', 'lock.unknown': 'Nobody knows who is editing here.',
   'lock.mine': 'You are editing', 'lock.mineMore': 'Others can read and cannot change anything in “{name}”. Since {since}.',

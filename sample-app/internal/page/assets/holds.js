@@ -56,9 +56,6 @@ export class Holds extends Emitter {
   /** Whether somebody holds the suite itself beyond a request. */
   holdsDetached(id) { return this.#bySuite.get(id)?.some(({ hold, claim }) => hold.detached && claim.exact && claim.mode === 'X') ?? false; }
 
-  /** A hold on a name or a case in the suite. */
-  within(id) { return this.#bySuite.get(id)?.find(({ claim }) => !claim.exact)?.hold ?? null; }
-
   /** Whether somebody holds a path, one above it, or one below it, or the plan. Paths are folded. */
   busy(path, except) {
     const below = path === '/' ? '/' : path + '/';

@@ -219,8 +219,7 @@ class App {
       const what = doing(over.hold.what), since = ago(Date.parse(over.hold.since), now);
       return { ...row, kind: over.own ? 'theirs' : 'below', chip: over.own ? `${what} · ${since}` : '', title: `${what} · ${since}` };
     }
-    const within = over ? null : this.holds.within(id);
-    return within ? { ...row, kind: 'within', chip: doing(within.what) } : row;
+    return row;
   }
 
   #showHolds() {

@@ -5,9 +5,6 @@ import { t } from './i18n.js';
 const shortly = 5000;
 const most = 5;
 
-/** Says something to screen readers. */
-export function say(message) { text($('said'), message); }
-
 /** Shows that something is done, for a moment. action is {label, run}. */
 export function done(message, action) {
   const card = show('good', message, null, action ? [{ label: action.label, run: () => { card.close(); action.run(); } }] : []);

@@ -26,10 +26,10 @@ export const zh = {
   counted: '{count} 个套件', countedCases: '{count} 个用例', found: '{all} 个中找到 {count} 个', nothingFound: '没有名称包含“{text}”的套件。',
   rename: '重命名', move: '移动…', copy: '复制…', remove: '删除', edit: '编辑', done: '完成', back: '返回树', suiteIn: '在“{name}”中新建套件',
   suiteName: '套件名称', moveTo: '把“{name}”移动到', copyTo: '把“{name}”复制到', moveHere: '移到这里', copyHere: '复制到这里',
-  find: '查找', path: '路径', moreFound: '还有 {count} 个：输入文字来查找',
+  find: '查找', moreFound: '还有 {count} 个：输入文字来查找',
 
   cases: '用例', noCases: '这个套件里没有用例。', casesAsked: '正在读取…', casesMissed: '还没能读到用例。', newCase: '新建用例', addCase: '添加', caseName: '用例名称', body: '步骤',
-  editCase: '编辑用例', save: '保存', subsuites: '内含 {count} 个套件',
+  editCase: '编辑用例', save: '保存',
 
   'lock.free': '没有人在这里编辑。点击“编辑”，在你完成之前别人无法修改。', 'lock.unknown': '现在不知道谁在这里编辑。',
   'lock.mine': '你正在编辑', 'lock.mineMore': '别人可以读取，但不能修改“{name}”里的任何内容。始于 {since}。',
