@@ -162,21 +162,23 @@ func (f *fields) name() (text string) {
 }
 
 // text reads a text, which is empty if the field is missing.
-func (f *fields) text(name string) string { return f.textOf(name, f.values[name]) }
-
-// textOf reads a text within a field, which is empty if raw is.
-func (f *fields) textOf(at string, raw json.RawMessage) string {
-	if raw == nil {
+func (f *fields) text(name string) string {
+	if !f.has(name) {
 		return ""
 	}
-	text, err := lockspec.JSONText(raw)
+	text, err := lockspec.JSONText(f.values[name])
 	if invalid, ok := errors.AsType[*lockspec.InvalidError](err); ok {
-		f.invalid(at, invalid.Reason)
+		f.invalid(name, invalid.Reason)
 	}
-	if strings.ContainsRune(text, 0) {
-		f.invalid(at, "must not contain NUL, which PostgreSQL cannot store")
-	}
+	f.storable(name, text)
 	return text
+}
+
+// storable records a fault if not every database can store a text.
+func (f *fields) storable(name, text string) {
+	if strings.ContainsRune(text, 0) {
+		f.invalid(name, "must not contain NUL, which PostgreSQL cannot store")
+	}
 }
 
 // id reads a field that has to be an id.
@@ -219,36 +221,19 @@ func (f *fields) caseChange() (change plans.CaseChange) {
 	return change
 }
 
-// names reads the paths of suites and cases.
+// names reads the paths of suites and cases. No lock depends on how they are spelt.
 func (f *fields) names() (names plans.Import) {
-	for i, raw := range f.list("suites") {
-		names.Suites = append(names.Suites, f.textOf(fmt.Sprintf("suites[%d]", i), raw))
+	if f.has("suites") && json.Unmarshal(f.values["suites"], &names.Suites) != nil {
+		f.invalid("suites", "must be an array of texts")
 	}
-	for i, raw := range f.list("cases") {
-		at := fmt.Sprintf("cases[%d]", i)
-		one, err := parseFields(raw)
-		if err != nil {
-			f.invalid(at, "is not an object with a path")
-			break
-		}
-		names.Cases = append(names.Cases, plans.ImportedCase{
-			Path: f.textOf(at+".path", one.values["path"]), Body: f.textOf(at+".body", one.values["body"]),
-		})
+	if f.has("cases") && json.Unmarshal(f.values["cases"], &names.Cases) != nil {
+		f.invalid("cases", "must be an array of objects with a path and a body")
+	}
+	for _, c := range names.Cases {
+		f.storable("cases", c.Body)
 	}
 	if len(names.Suites)+len(names.Cases) == 0 {
 		f.invalid("suites", "or cases are missing")
 	}
 	return names
-}
-
-// list reads an array, which is empty if the field is missing.
-func (f *fields) list(name string) (all []json.RawMessage) {
-	if f.has(name) && json.Unmarshal(f.values[name], &all) != nil {
-		f.invalid(name, "must be an array")
-	}
-	if len(all) > plans.MaxImport {
-		f.invalid(name, fmt.Sprintf("has %d elements, at most %d are allowed", len(all), plans.MaxImport))
-		return nil
-	}
-	return all
 }

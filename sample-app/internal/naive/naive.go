@@ -42,14 +42,8 @@ func New(db *database.DB, failureOf func(error) pathlock.Failure) *Suites {
 
 // CreateSuite inserts a row if no sibling has its name.
 func (s *Suites) CreateSuite(ctx context.Context, planID, parentID int64, name string) (model.Suite, error) {
-	parent, err := s.read(ctx, parentID)
+	parent, err := s.target(ctx, planID, parentID, 0, name)
 	if err != nil {
-		return model.Suite{}, err
-	}
-	if parent.PlanID != planID {
-		return model.Suite{}, &plans.InvalidError{Field: "parent_id", Reason: "is a suite of another plan"}
-	}
-	if err := s.checkName(ctx, 0, parent, name); err != nil {
 		return model.Suite{}, err
 	}
 	suite := model.Suite{PlanID: planID, ParentID: &parentID, Name: name, Path: parent.Path + "/" + name, Version: 1}
@@ -63,10 +57,7 @@ func (s *Suites) RenameSuite(ctx context.Context, id int64, name string) (model.
 	if err != nil {
 		return suite, err
 	}
-	parent, err := s.read(ctx, *suite.ParentID)
-	if err == nil {
-		err = s.checkName(ctx, suite.ID, parent, name)
-	}
+	parent, err := s.target(ctx, suite.PlanID, *suite.ParentID, id, name)
 	if err != nil {
 		return suite, err
 	}
@@ -79,15 +70,12 @@ func (s *Suites) MoveSuite(ctx context.Context, id, parentID int64) (model.Suite
 	if err != nil {
 		return suite, err
 	}
-	parent, err := s.parentOf(ctx, suite, parentID)
+	parent, err := s.target(ctx, suite.PlanID, parentID, id, suite.Name)
 	if err != nil {
 		return suite, err
 	}
 	if strings.HasPrefix(parent.Path+"/", suite.Path+"/") {
 		return suite, fmt.Errorf("%w: %s to below %s", gormplugin.ErrWouldCycle, suite.Path, parent.Path)
-	}
-	if err := s.checkName(ctx, suite.ID, parent, suite.Name); err != nil {
-		return suite, err
 	}
 	return s.relocate(ctx, suite, parent, suite.Name)
 }
@@ -117,14 +105,12 @@ func (s *Suites) CopySuite(ctx context.Context, id, parentID int64, name string)
 	if err != nil {
 		return source, err
 	}
-	parent, err := s.parentOf(ctx, source, parentID)
+	parent, err := s.target(ctx, source.PlanID, parentID, 0, name)
 	if err != nil {
 		return source, err
 	}
-	under, err := s.subtree(ctx, source)
-	if err == nil {
-		err = s.checkName(ctx, 0, parent, name)
-	}
+	var under []model.Suite // parents before their children
+	err = s.db.Plain.WithContext(ctx).Where(below, source.PlanID, source.Path+"/", source.Path+"0").Order("path").Find(&under).Error
 	if err != nil {
 		return source, err
 	}
@@ -179,30 +165,22 @@ func (s *Suites) branch(ctx context.Context, id int64, field string) (model.Suit
 	return suite, err
 }
 
-// parentOf reads the new parent of a suite, and refuses one in another plan.
-func (s *Suites) parentOf(ctx context.Context, suite model.Suite, id int64) (model.Suite, error) {
-	parent, err := s.read(ctx, id)
-	if err == nil && parent.PlanID != suite.PlanID {
-		err = &plans.InvalidError{Field: "parent_id", Reason: "is a suite of another plan"}
+// target reads the parent of a suite's new place. It refuses one in another plan, and a name that
+// another child has. That is the usual check, which two concurrent requests both pass.
+func (s *Suites) target(ctx context.Context, planID, parentID, id int64, name string) (model.Suite, error) {
+	parent, err := s.read(ctx, parentID)
+	if err != nil {
+		return parent, err
 	}
-	return parent, err
-}
-
-// subtree reads the rows below a suite, parents before their children.
-func (s *Suites) subtree(ctx context.Context, top model.Suite) (under []model.Suite, err error) {
-	err = s.db.Plain.WithContext(ctx).Where(below, top.PlanID, top.Path+"/", top.Path+"0").Order("path").Find(&under).Error
-	return under, err
-}
-
-// checkName refuses a name that a sibling of a suite has. It is the usual check, which two
-// concurrent requests both pass.
-func (s *Suites) checkName(ctx context.Context, id int64, parent model.Suite, name string) error {
+	if parent.PlanID != planID {
+		return parent, &plans.InvalidError{Field: "parent_id", Reason: "is a suite of another plan"}
+	}
 	var taken int64
-	err := s.db.Plain.WithContext(ctx).Model(&model.Suite{}).Where("parent_id = ? AND name = ? AND id <> ?", parent.ID, name, id).Count(&taken).Error
+	err = s.db.Plain.WithContext(ctx).Model(&model.Suite{}).Where("parent_id = ? AND name = ? AND id <> ?", parentID, name, id).Count(&taken).Error
 	if err == nil && taken > 0 {
 		err = &plans.NameTakenError{Name: name}
 	}
-	return err
+	return parent, err
 }
 
 // maxTries is how often later runs a transaction at most.

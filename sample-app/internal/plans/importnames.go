@@ -23,7 +23,10 @@ type Import struct {
 }
 
 // ImportedCase is a case, and the path that names it.
-type ImportedCase struct{ Path, Body string }
+type ImportedCase struct {
+	Path string `json:"path"`
+	Body string `json:"body"`
+}
 
 // Imported counts what an import has created.
 type Imported struct {
