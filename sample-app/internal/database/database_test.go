@@ -1,7 +1,6 @@
 package database_test
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -48,26 +47,6 @@ func TestOpen(t *testing.T) {
 		}
 		if err := db.Close(); err != nil {
 			t.Errorf("Close of %q: %v", tt.url, err)
-		}
-	}
-}
-
-// A file name may have characters with a meaning in URLs.
-func TestOpenOddFileNames(t *testing.T) {
-	for _, name := range []string{"with space.db", "100%.db", "a#b.db"} {
-		path := filepath.Join(t.TempDir(), name)
-		db, err := database.Open("sqlite://"+path, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := db.Pool().Exec(`CREATE TABLE t (id INTEGER)`); err != nil {
-			t.Errorf("%q: %v", name, err)
-		}
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-		if _, err := os.Stat(path); err != nil {
-			t.Errorf("%q: %v", name, err)
 		}
 	}
 }

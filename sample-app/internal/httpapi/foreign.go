@@ -27,22 +27,11 @@ func (a *api) refuseForeignHosts() gin.HandlerFunc {
 
 // refuseForeignOrigins keeps a page of another site from writing through the browser of somebody
 // who can reach this server. It lets programs through that are not browsers: they send no origin.
-func (a *api) refuseForeignOrigins() gin.HandlerFunc { return a.refuseForeign("write here", false) }
-
-// refuseForeignReaders keeps a page of another site from having a user's browser ask for work that
-// it cannot read the answer to, such as a check. Other reads are let through: they cost no more
-// than the page's own address does.
-func (a *api) refuseForeignReaders() gin.HandlerFunc { return a.refuseForeign("ask this", true) }
-
-func (a *api) refuseForeign(what string, reads bool) gin.HandlerFunc {
+func (a *api) refuseForeignOrigins() gin.HandlerFunc {
 	protection := http.NewCrossOriginProtection()
 	return func(c *gin.Context) {
-		r := *c.Request
-		if reads {
-			r.Method = http.MethodPost // a GET would pass
-		}
-		if protection.Check(&r) != nil {
-			a.refuseUnread(c, middleware.NewProblem(http.StatusForbidden, "foreign-origin", "a page of another origin may not "+what))
+		if protection.Check(c.Request) != nil {
+			a.refuseUnread(c, middleware.NewProblem(http.StatusForbidden, "foreign-origin", "a page of another origin may not write here"))
 		}
 	}
 }

@@ -2,16 +2,21 @@ package httpapi_test
 
 import (
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 	"sync"
 	"testing"
 
+	"gorm.io/gorm"
+
 	"github.com/pathlock-go/pathlock/idempotency"
 	"github.com/pathlock-go/pathlock/sample-app/internal/apitest"
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
+	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
+	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
 )
 
 // Every POST that is sent again under its key, to another instance, gets the first answer, and
@@ -68,6 +73,19 @@ func TestPostsTakePlaceOnce(t *testing.T) {
 			clients.Wait()
 		})
 	}
+}
+
+// A change and its answer are one transaction: where the answer cannot be recorded, nothing is
+// changed.
+func TestNothingChangesWithoutItsAnswer(t *testing.T) {
+	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
+	ids := fixture(t, api, "recorded")
+	failed := errors.New("the answer is not recorded")
+	ctx := plans.Recording(t.Context(), func(*gorm.DB, any) error { return failed })
+	if _, err := api.Service.CreateSuite(ctx, ids["plan"], ids["root"], "new"); !errors.Is(err, failed) {
+		t.Errorf("a change whose answer is not recorded: %v", err)
+	}
+	step{request: `POST /api/plans/{plan}/suites {"parent_id":{root},"name":"new"}`, status: http.StatusCreated}.run(t, api, ids)
 }
 
 // tree is the answer with a plan's suites.

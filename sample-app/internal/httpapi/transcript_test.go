@@ -1,7 +1,9 @@
 package httpapi_test
 
 import (
+	"bytes"
 	"crypto/rand"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -13,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/sample-app/internal/apitest"
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
 )
@@ -150,15 +153,20 @@ func (p play) send(t *testing.T, step []string) string {
 		req.Header.Add(header[1], p.filled(header[2]))
 	}
 	req.Host = req.Header.Get("Host")
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	var resp *http.Response
+	var body []byte
+	// The locks of a request are let go behind its answer: those of the requests before have to
+	// end.
+	testserver.Await(t, "only suites' locks are left", func() bool {
+		if resp, err = http.DefaultClient.Do(req); err != nil {
+			t.Fatal(err)
+		}
+		body, err = io.ReadAll(resp.Body)
+		if err := errors.Join(err, resp.Body.Close()); err != nil {
+			t.Fatal(err)
+		}
+		return !strings.HasSuffix(step[3], "/locks") || bytes.Count(body, []byte(`"fence"`)) == bytes.Count(body, []byte(`"detached":true`))
+	})
 	if isProblem := resp.Header.Get("Content-Type") == "application/problem+json"; isProblem != (resp.StatusCode >= 400) {
 		t.Errorf("%s: %d %s", step[0], resp.StatusCode, resp.Header.Get("Content-Type"))
 	}

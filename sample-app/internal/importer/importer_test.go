@@ -171,17 +171,3 @@ func TestTwoAtOnce(t *testing.T) {
 		})
 	}
 }
-
-func TestNoDirectory(t *testing.T) {
-	i := open(t, testdb.SQLite(t))
-	for _, dir := range []string{filepath.Join(t.TempDir(), "missing"), filepath.Join(writeFiles(t), "go.mod")} {
-		err := importer.Run(t.Context(), i.Service, importer.Options{Project: "default", Plan: "m", Dir: dir, Out: io.Discard})
-		if err == nil || !strings.Contains(err.Error(), filepath.Base(dir)) {
-			t.Errorf("import of %s: %v", dir, err)
-		}
-	}
-	all, err := i.Service.Plans(t.Context(), "default")
-	if err != nil || len(all) > 0 {
-		t.Errorf("plans %v, %v: want none", all, err)
-	}
-}

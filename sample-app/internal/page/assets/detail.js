@@ -60,30 +60,20 @@ export class Detail {
 
   #lock(over) {
     const { tree, session, holds, operations } = this.#app, p = this.#parts, id = this.#suite, now = holds.now();
-    const mine = session.edits(id), below = over || mine ? null : holds.below(tree, id);
-    const since = over ? Date.parse(over.hold.since) : now;
-    const values = over ? { what: doing(over.hold.what), since: clock(since, now), ago: ago(since, now), until: clock(Date.parse(over.hold.until), now), name: tree.get(over.at).name } : {};
-    const ours = over && session.edits(over.at);
+    const mine = session.edits(id), found = mine ? null : over ?? holds.below(tree, id);
     let kind = 'free', title = '', more = holds.known ? t('lock.free') : t('lock.unknown'), action = { key: 'edit', run: () => operations.edit(id) };
     if (mine) {
       kind = 'mine';
       title = t('lock.mine');
-      more = holds.known ? t('lock.mineMore', { name: this.#app.nameOf(id), since: clock(since, now) })
+      more = holds.known ? t('lock.mineMore', { name: this.#app.nameOf(id), since: clock(over ? Date.parse(over.hold.since) : now, now) })
         : t('lock.mineUnknown', { until: clock(Date.parse(session.lock.until), now) });
       action = { key: 'done', run: () => operations.done() };
-    } else if (over && !ours && over.own) {
+    } else if (found && !session.edits(found.at)) {
       kind = 'theirs';
-      title = t('lock.theirs', values);
-      more = t('lock.theirsMore', values) + t('lock.until', values);
-    } else if (over && !ours) {
-      kind = 'theirs';
-      title = t('lock.short');
-      more = t('lock.above', values);
-    } else if (below && !session.edits(below.at)) {
-      kind = 'theirs';
-      title = t('lock.inside');
-      const from = Date.parse(below.hold.since);
-      more = t('lock.below', { name: this.#app.nameOf(below.at), what: doing(below.hold.what), since: clock(from, now), ago: ago(from, now) });
+      const since = Date.parse(found.hold.since), until = clock(Date.parse(found.hold.until), now);
+      const values = { name: this.#app.nameOf(found.at), what: doing(found.hold.what), since: clock(since, now), ago: ago(since, now), until };
+      title = over?.own ? values.what : t('lock.short');
+      more = t(over?.own ? 'lock.theirsMore' : over ? 'lock.above' : 'lock.below', values);
     }
     p.lock.dataset.kind = kind;
     if (!p.lock.firstChild) {

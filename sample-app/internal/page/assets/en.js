@@ -35,9 +35,9 @@ export const en = {
   'lock.free': 'Nobody is editing here. “Edit” keeps others out until you are done.', 'lock.unknown': 'Nobody knows who is editing here.',
   'lock.mine': 'You are editing', 'lock.mineMore': 'Others can read and cannot change anything in “{name}”. Since {since}.',
   'lock.mineUnknown': 'There is no connection. The lock lasts until {until} unless it is prolonged.',
-  'lock.inside': 'locked inside', 'lock.below': '“{name}”, in this suite, is locked: {what}, since {since} ({ago}).',
-  'lock.theirs': '{what}', 'lock.theirsMore': 'Since {since} ({ago}).', 'lock.above': '“{name}”, above this suite, is locked: {what}, since {since} ({ago}).',
-  'lock.until': ' Until {until} unless it is prolonged.', 'lock.short': 'locked',
+  'lock.below': '“{name}”, in this suite, is locked: {what}, since {since} ({ago}).',
+  'lock.theirsMore': 'Since {since} ({ago}). Until {until} unless it is prolonged.', 'lock.above': '“{name}”, above this suite, is locked: {what}, since {since} ({ago}).',
+  'lock.short': 'locked',
   editElsewhere: 'You are editing “{name}”.',
   askName: 'What should others call you?', askNameMore: 'It shows beside what you edit. It stays in this browser.', note: '{name} is editing',
 

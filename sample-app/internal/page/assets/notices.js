@@ -3,7 +3,6 @@ import { $, h, text } from './dom.js';
 import { t } from './i18n.js';
 
 const shortly = 5000;
-const most = 5;
 
 /** Shows that something is done, for a moment. action is {label, run}. */
 export function done(message, action) {
@@ -54,7 +53,5 @@ function show(kind, title, message, buttons) {
   card.closeNotice = () => self.close();
   $('notices').append(card);
   if (card.closest('dialog')) card.scrollIntoView({ block: 'nearest' });
-  const cards = [...$('notices').children];
-  cards.slice(0, Math.max(0, cards.length - most)).forEach((old) => old.closeNotice());
   return self;
 }

@@ -16,7 +16,7 @@ export async function allPlans() {
 }
 
 /** The ways to a first plan: cards, with headings of a level. */
-export function beginnings(app, heading, opened) {
+function beginnings(app, heading, opened) {
   const project = app.plan?.project ?? firstProject;
   const use = async () => {
     const { name, suites, cases } = demo();

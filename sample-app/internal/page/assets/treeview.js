@@ -18,7 +18,6 @@ export class TreeView extends Emitter {
   #at = new Map(); // their places
   #rows = new Map(); // elements by id
   #above = []; // the chosen suite and those above it, as they were when last drawn
-  #pressed = { id: 0 };
 
   constructor(element, tree, describe) {
     super();
@@ -28,9 +27,7 @@ export class TreeView extends Emitter {
     element.append(this.#space);
     element.addEventListener('scroll', () => this.draw(), { passive: true });
     element.addEventListener('keydown', (e) => this.#key(e));
-    // What was pressed counts: a change of somebody else's may move the rows before it is let go.
-    element.addEventListener('pointerdown', (e) => { this.#pressed = this.#under(e); });
-    element.addEventListener('click', (e) => this.#click(e.detail ? this.#pressed : this.#under(e)));
+    element.addEventListener('click', ({ target }) => this.#click(Number(target.closest('.row')?.dataset.id), target.closest('.twisty')));
     new ResizeObserver(() => this.draw()).observe(element);
   }
 
@@ -75,13 +72,13 @@ export class TreeView extends Emitter {
     return this.refresh();
   }
 
-  choose(id, { quiet } = {}) {
+  choose(id) {
     if (!this.#tree.has(id)) return;
     for (const above of this.#tree.upwards(id).slice(1)) this.#opened.add(above);
     this.chosen = id;
     this.refresh();
     this.#scroll();
-    if (!quiet) this.emit('choose', id);
+    this.emit('choose', id);
   }
 
   focus() { this.#element.focus({ preventScroll: true }); }
@@ -128,15 +125,8 @@ export class TreeView extends Emitter {
     attribute(chip, 'title', is.title);
   }
 
-  #idAt(node) { return Number(node.closest?.('.row')?.dataset.id ?? 0); }
-
-  /** What of which row a pointer is over. */
-  #under({ target }) {
-    return { id: this.#idAt(target), twisty: Boolean(target.closest('.twisty')) };
-  }
-
-  #click({ id, twisty }) {
-    if (!id || !this.#tree.has(id)) return;
+  #click(id, twisty) {
+    if (!this.#tree.has(id)) return;
     if (twisty && this.#tree.children(id).length) {
       this.#open(id, !this.#opened.has(id));
       return;

@@ -34,9 +34,9 @@ export const zh = {
   'lock.free': '没有人在这里编辑。点击“编辑”，在你完成之前别人无法修改。', 'lock.unknown': '现在不知道谁在这里编辑。',
   'lock.mine': '你正在编辑', 'lock.mineMore': '别人可以读取，但不能修改“{name}”里的任何内容。始于 {since}。',
   'lock.mineUnknown': '没有连接。若不续期，锁最迟 {until} 结束。',
-  'lock.inside': '内部已锁定', 'lock.below': '此套件内的“{name}”已被锁定：{what}，始于 {since}（{ago}）。',
-  'lock.theirs': '{what}', 'lock.theirsMore': '始于 {since}（{ago}）。', 'lock.above': '上级套件“{name}”已被锁定：{what}，始于 {since}（{ago}）。',
-  'lock.until': '若不续期，最迟 {until} 结束。', 'lock.short': '已锁定',
+  'lock.below': '此套件内的“{name}”已被锁定：{what}，始于 {since}（{ago}）。',
+  'lock.theirsMore': '始于 {since}（{ago}）。若不续期，最迟 {until} 结束。', 'lock.above': '上级套件“{name}”已被锁定：{what}，始于 {since}（{ago}）。',
+  'lock.short': '已锁定',
   editElsewhere: '你正在编辑“{name}”。',
   askName: '别人怎么称呼你？', askNameMore: '它会显示在你编辑的内容旁边，只保存在这个浏览器里。', note: '{name} 正在编辑',
 
