@@ -3,7 +3,6 @@ package httpapi_test
 import (
 	"bytes"
 	"crypto/rand"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -158,13 +157,15 @@ func (p play) send(t *testing.T, step []string) string {
 	// The locks of a request are let go behind its answer: those of the requests before have to
 	// end.
 	testserver.Await(t, "only suites' locks are left", func() bool {
-		if resp, err = http.DefaultClient.Do(req); err != nil {
+		answer, err := http.DefaultClient.Do(req)
+		if err != nil {
 			t.Fatal(err)
 		}
-		body, err = io.ReadAll(resp.Body)
-		if err := errors.Join(err, resp.Body.Close()); err != nil {
+		defer func() { _ = answer.Body.Close() }()
+		if body, err = io.ReadAll(answer.Body); err != nil {
 			t.Fatal(err)
 		}
+		resp = answer
 		return !strings.HasSuffix(step[3], "/locks") || bytes.Count(body, []byte(`"fence"`)) == bytes.Count(body, []byte(`"detached":true`))
 	})
 	if isProblem := resp.Header.Get("Content-Type") == "application/problem+json"; isProblem != (resp.StatusCode >= 400) {

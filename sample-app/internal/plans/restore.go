@@ -2,7 +2,6 @@ package plans
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 
@@ -74,9 +73,6 @@ func nodesOf(tx *gorm.DB, item int64, kind model.Kind) *gorm.DB {
 // the old parent may have another one by now.
 func restoreSuite(tx *gorm.DB, item model.RecycledItem) (model.Suite, error) {
 	err := tx.Unscoped().Model(&model.Suite{}).Where("id IN (?)", nodesOf(tx, item.ID, model.KindSuite)).Update("deleted_at", nil).Error
-	if deep, ok := errors.AsType[*gormplugin.TooDeepError](err); ok {
-		return model.Suite{}, TooDeep("item", deep.Depth)
-	}
 	if err != nil {
 		return model.Suite{}, err
 	}
