@@ -91,7 +91,8 @@ type Acquisition struct {
 	Tree Tree
 	// Owner asks, and will hold.
 	Owner Owner
-	// Grant is the id of this request, and of the grant that comes of it.
+	// Grant is the id of this request, and of the grant that comes of it. The owner uses it for no
+	// other request: where ForceRelease has taken a grant away, its id may get [ErrLost].
 	Grant GrantID
 	// Gate asks for the tree's gate: the whole tree, exclusively. Claims may be empty then.
 	Gate bool
@@ -168,7 +169,8 @@ type Lease struct {
 // [Lock.Detach].
 type Transfer struct {
 	Tree Tree
-	// From holds something, and To will. They may be the same. If not, To is a new owner.
+	// From holds something, and To will. They may be the same. If not, To is a new owner, and no
+	// other transfer from From is under way.
 	From, To Owner
 	// Lease, where positive, is how long the lease lasts from now. It may end earlier than it would
 	// have. Where it is 0, the end stays.

@@ -44,7 +44,14 @@ type machine struct {
 	actors    []*actor
 	heirs     int
 	fence     uint64 // the greatest so far
+	used      map[name]bool
 	history   []string
+}
+
+// name is what a store knows a request by. It is that of one request for good.
+type name struct {
+	owner pathlock.Owner
+	grant pathlock.GrantID
 }
 
 func newMachine(f *fixture) *machine {
@@ -52,7 +59,7 @@ func newMachine(f *fixture) *machine {
 	if fixed, err := strconv.ParseUint(os.Getenv(seedVariable), 10, 64); err == nil {
 		seed = fixed
 	}
-	m := &machine{fixture: f, elsewhere: f.newTree("another " + f.tree.ID()), random: rand.New(rand.NewPCG(seed, 0))}
+	m := &machine{fixture: f, elsewhere: f.newTree("another " + f.tree.ID()), random: rand.New(rand.NewPCG(seed, 0)), used: make(map[name]bool)}
 	for i := range 6 {
 		m.actors = append(m.actors, f.actor(fmt.Sprint("owner ", i+1)))
 	}
@@ -127,10 +134,11 @@ func (m *machine) request() {
 	if others := slices.Concat(m.holds, m.waits); len(others) > 0 && m.random.IntN(8) == 0 {
 		// Grant ids are their owner's.
 		r.req.Grant = m.any(others).req.Grant
-		if slices.ContainsFunc(others, func(o *shadow) bool { return o.owner == r.owner && o.req.Grant == r.req.Grant }) {
+		if m.used[name{r.owner, r.req.Grant}] {
 			return
 		}
 	}
+	m.used[name{r.owner, r.req.Grant}] = true
 	m.send(r)
 }
 
@@ -338,6 +346,7 @@ func (m *machine) transfer() {
 		for _, r := range m.holds {
 			if r.owner == from.owner {
 				r.actor = to
+				m.used[name{to.owner, r.req.Grant}] = true
 			}
 		}
 		m.requireTransferred(to, got)
