@@ -72,6 +72,7 @@ func (a *actor) hold(id pathlock.GrantID, g pathlock.Grant) *held {
 // take requires that a request is granted at once.
 func (a *actor) take(req pathlock.Acquisition) *held {
 	a.Helper()
+	req.Waiting = func() { a.Errorf("%s is told to wait for %v, which is granted at once", a.name, req.Claims) }
 	g, err := a.store.Acquire(a.ctx, req)
 	if err != nil {
 		a.Fatalf("%s asks for %v: %v, want a grant", a.name, req.Claims, err)
@@ -90,12 +91,17 @@ func (a *actor) takes(claims ...pathlock.Claim) *held {
 // refuse requires that a request which does not wait is refused with a conflict.
 func (a *actor) refuse(req pathlock.Acquisition) pathlock.ConflictError {
 	a.Helper()
+	req.Waiting = func() { a.Errorf("%s is told to wait for %v, and must not", a.name, req.Claims) }
 	g, err := a.store.Acquire(a.ctx, req)
 	if err == nil {
 		a.hold(req.Grant, g)
 		a.Fatalf("%s asks for %v: granted, want a refusal", a.name, req.Claims)
 	}
-	return a.conflict(err)
+	c := a.conflict(err)
+	if errors.Is(err, context.DeadlineExceeded) || c.Waited >= long {
+		a.Errorf("%s is refused with %v after %v, and no context ended", a.name, err, c.Waited)
+	}
+	return c
 }
 
 // isRefused requires that claims are refused to a request that does not wait.
@@ -157,7 +163,7 @@ func (a *actor) queue(ctx context.Context, req pathlock.Acquisition) *pending {
 		req.Wait = long
 	}
 	waiting := make(chan struct{})
-	req.Waiting = func() { close(waiting) }
+	req.Waiting = func() { close(waiting) } // a second call panics
 	p := a.start(ctx, req)
 	select {
 	case <-waiting:

@@ -42,29 +42,12 @@ func (r *suite) betweenClients() topic {
 				p.isGranted().release()
 			}
 		}),
-		with("readers who wait in the other are let in together", func(here, there *fixture) {
-			writer := here.actor("writer").takes(x("/a"))
-			var waits []*pending
-			for range 10 {
-				waits = append(waits, there.actor("reader").lastingly(s("/a")))
-			}
-			writer.release()
-			for _, p := range waits {
-				p.isGranted()
-			}
-		}),
 		with("one who gives up lets in those behind it in the other", func(here, there *fixture) {
 			here.actor("reader").takes(s("/a"))
 			writer := here.actor("writer").lastingly(x("/a"))
 			late := there.actor("late reader").lastingly(s("/a"))
 			writer.isCancelled()
 			late.isGranted()
-		}),
-		with("a gate that is given back lets in the other's waiters", func(here, there *fixture) {
-			gate := here.actor("migration").takesGate()
-			waiter := there.actor("waiter").lastingly(x("/a"))
-			gate.release()
-			waiter.isGranted()
 		}),
 		with("the end of a lease lets in the other's waiter", func(here, there *fixture) {
 			here.actor("holder").leases(here.short, x("/a"))
@@ -86,24 +69,6 @@ func (r *suite) betweenClients() topic {
 			here.requireIs(waiter.fails(), pathlock.ErrLost)
 			(&actor{fixture: here, tree: here.tree, owner: holder.owner, name: holder.name}).forced()
 			next.isGranted()
-		}),
-		with("a cycle of waits is a deadlock, whoever closes it", func(here, there *fixture) {
-			a, b := here.actor("first"), there.actor("second")
-			a.takes(x("/a"))
-			second := b.takes(x("/b"))
-			p := a.lastingly(x("/b"))
-			b.deadlock(b.ask(x("/a")))
-			second.release()
-			p.isGranted()
-		}),
-		with("both see the same", func(here, there *fixture) {
-			here.actor("holder").takes(x("/a"))
-			there.actor("waiter").lastingly(x("/a"))
-			for _, f := range []*fixture{here, there} {
-				if seen := f.snapshot(f.tree); len(seen.Holders) != 1 || len(seen.Waiters) != 1 {
-					f.Errorf("a client sees the holders %v and the waiters %v, want one each", seen.Holders, seen.Waiters)
-				}
-			}
 		}),
 	}}
 }

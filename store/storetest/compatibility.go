@@ -35,41 +35,29 @@ func mayMeet(a, b pathlock.Mode) bool {
 
 func compatibility() topic {
 	return topic{"compatibility", []promise{
-		{"all 25 pairs of modes on one node", func(f *fixture) {
-			f.eachPair(func(held, asked pathlock.Mode) (pathlock.Claim, pathlock.Claim, bool) {
-				node := fmt.Sprintf("/dir/%s-%s", held, asked)
-				return claim(held, node), claim(asked, node), mayMeet(held, asked)
-			})
-		}},
-		{"a mode on a node meets the intention of a claim below it", func(f *fixture) {
-			f.eachPair(func(held, asked pathlock.Mode) (pathlock.Claim, pathlock.Claim, bool) {
-				node := fmt.Sprintf("/dir/%s-%s", held, asked)
-				return claim(held, node), claim(asked, node+"/below"), mayMeet(held, intention(asked))
-			})
-		}},
-		{"the intention of a claim below a node meets a mode on it", func(f *fixture) {
-			f.eachPair(func(held, asked pathlock.Mode) (pathlock.Claim, pathlock.Claim, bool) {
-				node := fmt.Sprintf("/dir/%s-%s", held, asked)
-				return claim(held, node+"/far/below"), claim(asked, node), mayMeet(intention(held), asked)
-			})
+		{"all 25 pairs of modes on one node, above each other and below", func(f *fixture) {
+			for _, places := range [][2]string{{"", ""}, {"", "/below"}, {"/far/below", ""}} {
+				for _, held := range pathlock.Modes() {
+					for _, asked := range pathlock.Modes() {
+						node := fmt.Sprintf("/dir/%s-%s", held, asked)
+						f.meet(claim(held, node+places[0]), claim(asked, node+places[1]))
+					}
+				}
+			}
 		}},
 	}}
 }
 
-// eachPair requires, for every ordered pair of modes, that one owner is granted the first claim and
-// another the second one exactly where they may meet.
-func (f *fixture) eachPair(claims func(held, asked pathlock.Mode) (first, second pathlock.Claim, meet bool)) {
-	for _, held := range pathlock.Modes() {
-		for _, asked := range pathlock.Modes() {
-			first, second, meet := claims(held, asked)
-			holder := f.actor("holder").takes(first)
-			if meet {
-				f.actor("asker").takes(second).release()
-			} else if c := f.actor("asker").isRefused(second); c.Blocker.Owner != holder.owner {
-				f.Errorf("%v beside %v: blocked by %q, want the holder", second, first, c.Blocker.Owner)
-			}
-			holder.release()
-		}
+// meet requires that one owner is granted the first claim, and another the second one exactly where
+// the two may meet.
+func (f *fixture) meet(first, second pathlock.Claim) {
+	f.Helper()
+	holder := f.actor("holder").takes(first)
+	defer holder.release()
+	if !collide(first, second) {
+		f.actor("asker").takes(second).release()
+	} else if c := f.actor("asker").isRefused(second); c.Blocker.Owner != holder.owner {
+		f.Errorf("%v beside %v: blocked by %q, want the holder", second, first, c.Blocker.Owner)
 	}
 }
 

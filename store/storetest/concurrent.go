@@ -39,51 +39,18 @@ func concurrentRequests() topic {
 			granted.release()
 			upgrade.isGranted()
 		}},
-		{"they don't wait for each other", func(f *fixture) {
-			holder := f.actor("holder").takes(x("/a"))
-			a := f.actor("owner")
-			first, second := a.queuesFor(x("/a")), a.queuesFor(x("/a/b"))
-			holder.release()
-			first.isGranted()
-			second.isGranted()
-		}},
-		{"one that gives up leaves the others in the queue", func(f *fixture) {
-			holder := f.actor("holder").takes(x("/a"))
-			a := f.actor("owner")
-			first, second := a.queuesFor(x("/a")), a.queuesFor(s("/a"))
-			first.isCancelled()
-			second.stillWaits()
-			holder.release()
-			second.isGranted()
+		{"what waits on top of a hold outlives that hold, as a request of an owner who holds nothing", func(f *fixture) {
+			other := f.actor("other").takes(x("/b"))
+			a := f.actor("editor")
+			h := a.takes(x("/a"))
+			req := a.ask(x("/b"))
+			req.Held, req.Lease = true, 3*f.short
+			p := a.queue(f.ctx, req)
+			h.release()
+			f.pass(2 * req.Lease)
+			p.stillWaits()
+			other.release()
+			p.isGranted()
 		}},
 	}}
-}
-
-// goodOrder is about owners that wait for more, and meanwhile release everything that they held.
-func goodOrder() topic {
-	return topic{"released in good order", []promise{
-		{"what waits on top of a hold keeps waiting, as a request of an owner who holds nothing", func(f *fixture) {
-			f.outwaits(func(a *actor, h *held) { h.release() })
-		}},
-		{"so it does where the hold was detached", func(f *fixture) {
-			f.outwaits(func(a *actor, h *held) { a.detaches(long) })
-		}},
-	}}
-}
-
-// outwaits requires that a request which was sent on top of a hold outlives that hold by some of
-// its own leases.
-func (f *fixture) outwaits(giveBack func(*actor, *held)) {
-	f.Helper()
-	other := f.actor("other").takes(x("/b"))
-	a := f.actor("editor")
-	h := a.takes(x("/a"))
-	req := a.ask(x("/b"))
-	req.Held, req.Lease = true, 3*f.short
-	p := a.queue(f.ctx, req)
-	giveBack(a, h)
-	f.pass(2 * req.Lease)
-	p.stillWaits()
-	other.release()
-	p.isGranted()
 }

@@ -73,18 +73,6 @@ func (r *suite) crashes() topic {
 			holder.release()
 			c.frees(next)
 		}),
-		with("a hand-over of the gate to a dead waiter begins no new lease", func(c *crash) {
-			holder := c.actor("holder").takes(x("/a"))
-			dying := c.dying()
-			req := dying.askGate()
-			req.Lease = lifetime
-			c.wait(dying, req)
-			next := c.actor("next").queuesFor(x("/b"))
-			c.dies()
-			c.pass(lifetime / 2)
-			holder.release()
-			c.frees(next)
-		}),
 		with("of several dead waiters in a row each keeps the others back no longer than all do", func(c *crash) {
 			holder := c.actor("holder").takes(x("/a"))
 			for range 3 {

@@ -29,27 +29,27 @@
 //     is granted, refused, queued, handed over to or a deadlock, and who is named as in the way;
 //     that a set is granted whole or not at all; that fences grow; that nobody else's grant is
 //     changed. A failure tells its seed, which PATHLOCK_STORETEST_SEED in the environment repeats.
-//   - fairness: a root X gets its turn under a stream of inserts. A crowd is served.
-//   - giving up: NoWait, the end of the wait, deadlines, cancellation, and the fields of a conflict.
+//   - fairness: those behind a wait that ends are let in. A crowd is served.
+//   - giving up: the end of the wait, deadlines and cancellation.
 //   - leases: they end for shared and exclusive holders, are renewed, and never get shorter. All
-//     grants of an owner share one. A loss is reported. A waiter's lease runs from its last sign of
-//     life, and a wait longer than the lease ends in a lock whose lease lives.
+//     grants of an owner share one. A waiter's lease runs from its last sign of life, and a wait
+//     longer than the lease ends in a lock whose lease lives.
 //   - extremes: waits and leases of math.MaxInt64, and a wait of a nanosecond.
 //   - several requests of one owner at once: each grant counts for the others. If a grant closes a
 //     cycle, the wait in the cycle should end with ErrDeadlock at once. Its ordinary end is enough.
-//   - gate: holders that ask for it, and its lease.
-//   - force release: what a waiter, another tree and an owner without a lease are told.
-//   - holds that outlive: what [pathlock.Store] promises. The crash of who detached or attached,
-//     refreshes to an earlier and a later end, and two at once.
+//     A request outlives the hold that it was sent on top of.
+//   - gate: holders that ask for it.
+//   - force release: what a waiter, and an owner without a lease, are told.
+//   - holds that outlive: the crash of who detached or attached, and two who attach at once.
 //   - grants apart: a grant with a lease of its own.
-//   - released in good order: a request outlives the hold that it was sent on top of.
 //   - snapshot: the ends of leases, notes of any text, and what Trees lists.
-//   - hostile text: ids, names and owners that break carelessly built keys.
+//   - hostile text: ids and names that break carelessly built keys.
 //   - a locker on the store: what programs see, with renewals that hang.
 //   - workload: counters that only the locks guard.
 //   - between two clients: who waits in one process is woken by what happens in another, if [Crash]
 //     says how to make two.
 //   - crash: clients that die, likewise.
+//   - silence: a server that does not answer, if [Silence] says how to stop it.
 //
 // # The order of the queue
 //
@@ -71,15 +71,4 @@
 // Whether one request is behind a waiter can depend on whether another one is, and the other way
 // round. Then the earlier of the two is judged first: for W, later requests of holders count as
 // behind nobody.
-//
-// # Known scenarios
-//
-// Sixteen scenarios are known to have broken lock services. Of those that show through the
-// interface, the model has 4, 5, 6, 10 and 13, and the others have their number in a test's name or
-// comment: 1 to 3 under leases, 7 and 16 under fairness, 8 under giving up, and 12 under workload.
-// A dead client at the head of the queue (the second half of 7) is under crash.
-//
-// The others need more than this interface, so a store tests them itself: a restart of the server
-// while locks are held (9), the death of a session (11), and how many wake-ups a crowd costs (the
-// second half of 16). Scenarios 14 and 15 concern database transactions and no stores.
 package storetest

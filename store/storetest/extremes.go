@@ -12,57 +12,18 @@ const endless = time.Duration(math.MaxInt64)
 
 func extremes() topic {
 	return topic{"extremes", []promise{
-		{"a wait of math.MaxInt64 waits, and is granted", func(f *fixture) {
+		{"a wait and a lease of math.MaxInt64, granted, renewed and transferred", func(f *fixture) {
 			holder := f.actor("holder").takes(x("/a"))
-			waiter := f.actor("waiter")
-			req := waiter.ask(x("/a"))
-			req.Wait = endless
-			p := waiter.queue(f.ctx, req)
+			a := f.actor("editor")
+			req := a.ask(x("/a"))
+			req.Wait, req.Lease = endless, endless
+			p := a.queue(f.ctx, req)
 			f.pass(f.short)
 			p.stillWaits()
 			holder.release()
 			p.isGranted()
-		}},
-		{"a wait of math.MaxInt64 can be cancelled", func(f *fixture) {
-			f.actor("holder").takes(x("/a"))
-			waiter := f.actor("waiter")
-			req := waiter.ask(x("/a"))
-			req.Wait = endless
-			waiter.queue(f.ctx, req).isCancelled()
-			f.noWaiters()
-		}},
-		{"a lease of math.MaxInt64 is granted, shown, and released", func(f *fixture) {
-			a := f.actor("holder")
-			h := a.leases(endless, x("/a"))
 			f.requireFar(f.onlyHolder())
-			f.pass(f.short)
-			f.actor("other").isRefused(x("/a"))
-			h.release()
-			f.actor("other").takes(x("/a"))
-		}},
-		{"a lease of math.MaxInt64 after a wait", func(f *fixture) {
-			holder := f.actor("holder").takes(x("/a"))
-			waiter := f.actor("waiter")
-			req := waiter.ask(x("/a"))
-			req.Wait, req.Lease = endless, endless
-			p := waiter.queue(f.ctx, req)
-			holder.release()
-			p.isGranted()
-			f.requireFar(f.onlyHolder())
-		}},
-		{"a renewal for math.MaxInt64", func(f *fixture) {
-			a := f.actor("holder")
-			a.leases(2*f.short, x("/a"))
-			if a.renew(endless) {
-				f.Fatal("the lease is lost")
-			}
-			f.requireFar(f.onlyHolder())
-			f.pass(2 * f.short)
-			f.actor("other").isRefused(x("/a"))
-		}},
-		{"a transfer for math.MaxInt64, and back to an end that comes", func(f *fixture) {
-			a := f.actor("editor")
-			a.takes(x("/a"))
+			a.renew(endless)
 			token := a.detaches(endless)
 			f.requireFar(f.onlyHolder())
 			next := f.actor("next").queuesFor(x("/a"))

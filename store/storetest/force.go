@@ -15,14 +15,6 @@ func force() topic {
 				next.isGranted().release()
 			}
 		}},
-		{"other trees are not touched", func(f *fixture) {
-			a := f.actor("holder")
-			a.takes(x("/a"))
-			elsewhere := &actor{fixture: f, tree: f.newTree("another " + f.tree.ID()), owner: a.owner, name: a.name}
-			elsewhere.takes(x("/a"))
-			a.forced()
-			f.requireHolds(elsewhere)
-		}},
 		{"a request that builds on holds whose lease has ended is refused with ErrLost", func(f *fixture) {
 			a := f.actor("sleeper")
 			a.leases(f.short, x("/a"))

@@ -1,7 +1,5 @@
 package storetest
 
-import "github.com/pathlock-go/pathlock"
-
 func gate() topic {
 	return topic{"gate", []promise{
 		{"the owner of node locks takes the gate where nobody else is in the tree", func(f *fixture) {
@@ -46,25 +44,6 @@ func gate() topic {
 			b.deadlock(b.ask(x("/a")))
 			second.release()
 			p.isGranted()
-		}},
-		{"a gate's lease ends", func(f *fixture) {
-			crashed := f.actor("crashed migration")
-			req := crashed.askGate()
-			req.Lease = f.short
-			h := crashed.take(req)
-			f.actor("one").queuesFor(x("/a")).isGranted()
-			f.requireIs(h.tryRelease(), pathlock.ErrNotHeld)
-		}},
-		{"a gate's lease is renewed", func(f *fixture) {
-			a := f.actor("migration")
-			req := a.askGate()
-			req.Lease = 2 * f.short
-			a.take(req)
-			if a.renew(long) {
-				f.Fatal("the lease is lost")
-			}
-			f.pass(2 * f.short)
-			f.actor("other").isRefused(x("/a"))
 		}},
 	}}
 }

@@ -7,45 +7,11 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
 func givingUp() topic {
 	return topic{"giving up", []promise{
-		{"a request that does not wait is refused at once and is never queued", func(f *fixture) {
-			f.actor("holder").takes(x("/a"))
-			a := f.actor("asker")
-			req := a.ask(x("/a"))
-			var queued atomic.Bool
-			req.Waiting = func() { queued.Store(true) }
-			c := a.refuse(req)
-			if queued.Load() {
-				f.Error("Waiting was called")
-			}
-			if c.Waited >= long {
-				f.Errorf("Waited is %v for a request that does not wait", c.Waited)
-			}
-			if errors.Is(c.Err, context.DeadlineExceeded) || errors.Is(c.Err, context.Canceled) {
-				f.Errorf("the conflict wraps %v, though no context ended", c.Err)
-			}
-			f.noWaiters()
-		}},
-		{"Waiting is called once, and not for a request that is granted at once", func(f *fixture) {
-			holder := f.actor("holder")
-			var calls atomic.Int32
-			req := holder.ask(x("/a"))
-			req.Wait = long
-			req.Waiting = func() { calls.Add(1) }
-			h := holder.take(req)
-			if n := calls.Load(); n != 0 {
-				f.Errorf("Waiting was called %d times for a request that was granted at once", n)
-			}
-			// A second call would close a closed channel in queue and panic.
-			waiter := f.actor("waiter").queuesFor(x("/a"))
-			h.release()
-			waiter.isGranted()
-		}},
 		{"a wait that is over ends with a conflict that tells how long it was", func(f *fixture) {
 			f.actor("holder").takes(x("/a"))
 			a := f.actor("asker")
@@ -81,7 +47,7 @@ func givingUp() topic {
 			f.requireIs(err, context.Canceled)
 			f.actor("other").takes(x("/a"))
 		}},
-		{"scenario 8: a cancel that meets the grant leaves no ghost", func(f *fixture) {
+		{"a cancel that meets the grant leaves no ghost", func(f *fixture) {
 			for range 25 {
 				holder := f.actor("holder").takes(x("/a"))
 				waiter := f.actor("waiter").queuesFor(x("/a"))
@@ -129,23 +95,6 @@ func givingUp() topic {
 			left := func() bool { return len(f.snapshot(f.tree).Holders) > 0 || slices.Contains(f.trees(), f.tree) }
 			for tries := 0; tries < 100 && left(); tries++ {
 				time.Sleep(100 * time.Millisecond)
-			}
-		}},
-		{"a conflict names who is in the way", func(f *fixture) {
-			holder := f.actor("rename of /dir")
-			req := holder.ask(x("/dir"))
-			holder.take(req)
-			held := f.onlyHolder()
-			c := f.actor("insert").isRefused(x("/dir/new"))
-			if c.Path.String() != "/dir" || c.Mode.String() != "IX" || c.Gate {
-				f.Errorf("the conflict is on %v %v (gate: %v), want IX /dir", c.Mode, c.Path, c.Gate)
-			}
-			b := c.Blocker
-			if b.Owner != holder.owner || b.Note != holder.name || b.Mode.String() != "X" || b.Gate || b.Waiting {
-				f.Errorf("blocked by %+v, want the holder's X", b)
-			}
-			if !near(b.Since, held.Since) || !near(b.Until, held.Until) {
-				f.Errorf("blocked since %v until %v, want %v and %v as in the snapshot", b.Since, b.Until, held.Since, held.Until)
 			}
 		}},
 	}}

@@ -55,33 +55,6 @@ func hostile() topic {
 			}
 			f.actor("other").takes(x("/none of them"))
 		}},
-		{"each hostile name excludes itself alone", func(f *fixture) {
-			for _, text := range hostileTexts {
-				path, err := pathlock.Root().Child(text)
-				if err != nil {
-					continue
-				}
-				h := f.actor("owner").takes(pathlock.X(path))
-				f.actor("other").isRefused(pathlock.X(path))
-				h.release()
-			}
-		}},
-		{"owners and grant ids of hostile text are owners and grants like others", func(f *fixture) {
-			for _, text := range []string{"{}", ":", " ", "a:b", `"`, "\n", "%", "漢字", "-1"} {
-				a := f.actor("owner")
-				a.owner += pathlock.Owner(text)
-				req := a.ask(x("/a"))
-				req.Grant = pathlock.GrantID(text)
-				h := a.take(req)
-				if a.renew(long) {
-					f.Errorf("%q: the lease is lost", text)
-				}
-				if got := f.onlyHolder().Owner; got != a.owner {
-					f.Errorf("the owner %q came back as %q", a.owner, got)
-				}
-				h.release()
-			}
-		}},
 		{"the longest tree, the longest name and the deepest path that there may be", func(f *fixture) {
 			long := rand.Text()
 			long += strings.Repeat("x", pathlock.MaxTreeBytes-len(long))

@@ -2,13 +2,11 @@ package storetest_test
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"os"
 	"os/exec"
 	"regexp"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -29,18 +27,7 @@ var liars = map[string]struct {
 }{
 	"grants everything": {
 		store:  func() pathlock.Store { return offstore.New() },
-		caught: "compatibility/all 25 pairs of modes on one node",
-	},
-	"takes every claim for exclusive": {
-		store: newLiar(func(l *liar) {
-			l.acquire = func(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
-				for i := range req.Claims {
-					req.Claims[i].Mode = pathlock.ModeX
-				}
-				return l.Store.Acquire(ctx, req)
-			}
-		}),
-		caught: "model",
+		caught: "compatibility/all 25 pairs of modes on one node, above each other and below",
 	},
 	"keeps a part of a refused set": {
 		store: newLiar(func(l *liar) {
@@ -56,41 +43,6 @@ var liars = map[string]struct {
 		}),
 		caught: "model",
 	},
-	"releases all grants of an owner with the first": {
-		store: newLiar(func(l *liar) {
-			l.release = func(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, _ pathlock.GrantID) error {
-				return l.ForceRelease(ctx, tree, owner)
-			}
-		}),
-		caught: "model",
-	},
-	"takes every release for good": {
-		store: newLiar(func(l *liar) {
-			l.release = func(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
-				if err := l.Store.Release(ctx, tree, owner, id); !errors.Is(err, pathlock.ErrNotHeld) {
-					return err
-				}
-				return nil
-			}
-		}),
-		caught: "model",
-	},
-	"takes a grant id for everybody's": {
-		store: newLiar(func(l *liar) {
-			var seen sync.Map
-			l.acquire = func(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
-				if g, ok := seen.Load(req.Grant); ok {
-					return g.(pathlock.Grant), nil
-				}
-				g, err := l.Store.Acquire(ctx, req)
-				if err == nil {
-					seen.Store(req.Grant, g)
-				}
-				return g, err
-			}
-		}),
-		caught: "model",
-	},
 	"has forgotten the lost": {
 		store: newLiar(func(l *liar) {
 			l.renew = func(ctx context.Context, tree pathlock.Tree, leases []pathlock.Lease) ([]pathlock.Owner, error) {
@@ -98,7 +50,7 @@ var liars = map[string]struct {
 				return nil, err
 			}
 		}),
-		caught: "leases/a renewal reports those who hold nothing, and only those",
+		caught: "model",
 	},
 	"renews nothing": {
 		store: newLiar(func(l *liar) {
@@ -111,19 +63,6 @@ var liars = map[string]struct {
 			l.acquire = func(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
 				req.Held = false
 				return l.Store.Acquire(ctx, req)
-			}
-		}),
-		caught: "model",
-	},
-	"counts a repeated request twice": {
-		store: newLiar(func(l *liar) {
-			l.acquire = func(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
-				g, err := l.Store.Acquire(ctx, req)
-				if err == nil {
-					req.Grant += pathlock.GrantID(rand.Text())
-					_, err = l.Store.Acquire(ctx, req)
-				}
-				return g, err
 			}
 		}),
 		caught: "model",
@@ -150,45 +89,6 @@ var liars = map[string]struct {
 		}),
 		caught: "model",
 	},
-	"calls a deadlock a conflict": {
-		store: newLiar(func(l *liar) {
-			l.acquire = func(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
-				g, err := l.Store.Acquire(ctx, req)
-				if errors.Is(err, pathlock.ErrDeadlock) {
-					err = &pathlock.ConflictError{Tree: req.Tree}
-				}
-				return g, err
-			}
-		}),
-		caught: "model",
-	},
-	"has no gate": {
-		store: newLiar(func(l *liar) {
-			l.acquire = func(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
-				if req.Gate {
-					req.Gate = false
-					req.Claims = append(req.Claims, pathlock.IS(pathlock.MustParsePath("/gate")))
-				}
-				return l.Store.Acquire(ctx, req)
-			}
-		}),
-		caught: "model",
-	},
-	"forces nobody out": {
-		store: newLiar(func(l *liar) {
-			l.force = func(context.Context, pathlock.Tree, pathlock.Owner) error { return nil }
-		}),
-		caught: "model",
-	},
-	"has one fence": {
-		store: newLiar(func(l *liar) {
-			l.acquire = func(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
-				_, err := l.Store.Acquire(ctx, req)
-				return pathlock.Grant{Fence: 1}, err
-			}
-		}),
-		caught: "model",
-	},
 	"does not tell namespace and id apart": {
 		store: newLiar(func(l *liar) {
 			l.tree = func(tree pathlock.Tree) pathlock.Tree {
@@ -199,16 +99,6 @@ var liars = map[string]struct {
 			}
 		}),
 		caught: "hostile text/namespace and id don't run into each other",
-	},
-	"shows no waiters": {
-		store: newLiar(func(l *liar) {
-			l.snapshot = func(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
-				s, err := l.Store.Snapshot(ctx, tree)
-				s.Waiters = nil
-				return s, err
-			}
-		}),
-		caught: "model",
 	},
 	"transfers a part of what is held": {
 		store: newLiar(func(l *liar) {
@@ -226,17 +116,6 @@ var liars = map[string]struct {
 		store:   func() pathlock.Store { return memstore.New() },
 		caught:  "crash/a hand-over to a dead waiter begins no new lease",
 		options: []storetest.Option{storetest.Crash(newMortal(true))},
-	},
-	"counts a lease from the beginning of the wait": {
-		store: newLiar(func(l *liar) {
-			l.acquire = func(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
-				began := time.Now()
-				g, err := l.Store.Acquire(ctx, req)
-				g.Asked = began
-				return g, err
-			}
-		}),
-		caught: "leases/a wait longer than the lease ends in a lock whose lease lives",
 	},
 	"counts a lease from the moment at which the grant is read": {
 		store: newLiar(func(l *liar) {
@@ -271,35 +150,6 @@ var liars = map[string]struct {
 			}
 		}),
 		caught: "grants apart/a snapshot shows when it ends: with its owner's lease at the latest",
-	},
-	"answers a transfer once": {
-		store: newLiar(func(l *liar) {
-			l.transfer = func(ctx context.Context, t pathlock.Transfer) (pathlock.Transferred, error) {
-				s, err := l.Store.Snapshot(ctx, t.Tree)
-				if err != nil {
-					return pathlock.Transferred{}, err
-				}
-				for _, h := range s.Holders {
-					if h.Owner == t.From {
-						return l.Store.Transfer(ctx, t)
-					}
-				}
-				return pathlock.Transferred{}, pathlock.ErrLost
-			}
-		}),
-		caught: "model",
-	},
-	"does not mark detached holds": {
-		store: newLiar(func(l *liar) {
-			l.snapshot = func(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
-				s, err := l.Store.Snapshot(ctx, tree)
-				for i := range s.Holders {
-					s.Holders[i].Detached = false
-				}
-				return s, err
-			}
-		}),
-		caught: "model",
 	},
 	"keeps its callers while its server is silent": {
 		store:  func() pathlock.Store { return memstore.New() },
@@ -388,10 +238,7 @@ type liar struct {
 	pathlock.Store
 	tree     func(pathlock.Tree) pathlock.Tree
 	acquire  func(context.Context, pathlock.Acquisition) (pathlock.Grant, error)
-	release  func(context.Context, pathlock.Tree, pathlock.Owner, pathlock.GrantID) error
 	renew    func(context.Context, pathlock.Tree, []pathlock.Lease) ([]pathlock.Owner, error)
-	force    func(context.Context, pathlock.Tree, pathlock.Owner) error
-	snapshot func(context.Context, pathlock.Tree) (pathlock.Snapshot, error)
 	transfer func(context.Context, pathlock.Transfer) (pathlock.Transferred, error)
 }
 
@@ -402,10 +249,7 @@ func newLiar(lie func(*liar)) func() pathlock.Store {
 			Store:    honest,
 			tree:     func(t pathlock.Tree) pathlock.Tree { return t },
 			acquire:  honest.Acquire,
-			release:  honest.Release,
 			renew:    honest.Renew,
-			force:    honest.ForceRelease,
-			snapshot: honest.Snapshot,
 			transfer: honest.Transfer,
 		}
 		lie(l)
@@ -419,7 +263,7 @@ func (l *liar) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.
 }
 
 func (l *liar) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
-	return l.release(ctx, l.tree(tree), owner, id)
+	return l.Store.Release(ctx, l.tree(tree), owner, id)
 }
 
 func (l *liar) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock.Lease) ([]pathlock.Owner, error) {
@@ -427,11 +271,11 @@ func (l *liar) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock.
 }
 
 func (l *liar) ForceRelease(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner) error {
-	return l.force(ctx, l.tree(tree), owner)
+	return l.Store.ForceRelease(ctx, l.tree(tree), owner)
 }
 
 func (l *liar) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
-	return l.snapshot(ctx, l.tree(tree))
+	return l.Store.Snapshot(ctx, l.tree(tree))
 }
 
 // Transfer is honest unless it is replaced.

@@ -2,7 +2,6 @@ package storetest
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
@@ -14,56 +13,8 @@ func (f *fixture) term() time.Duration { return 3 * f.short }
 // lockers is about a [pathlock.Locker] on the store: what people see of it.
 func lockers() topic {
 	return topic{"a locker on the store", []promise{
-		{"a wait longer than the lease ends in a lock that lives for several leases", func(f *fixture) {
-			holder := f.actor("holder").takes(x("/a"))
-			l := f.locker(f.store)
-			wait := l.waitsFor(x("/a"))
-			f.pass(2 * f.term())
-			holder.release()
-			k := wait()
-			f.pass(3 * f.term())
-			l.requireAlive(k)
-			f.actor("other").isRefused(x("/a"))
-			l.releases(k)
-		}},
-		{"all of a crowd that wait longer than their leases get a lock that lives", func(f *fixture) {
-			const crowd = 50
-			holder := f.actor("holder").takes(x("/a"))
-			l := f.locker(f.store)
-			var waits []func() *pathlock.Lock
-			for range crowd {
-				waits = append(waits, l.waitsFor(s("/a")))
-			}
-			f.pass(2 * f.term())
-			holder.release()
-			var locks []*pathlock.Lock
-			for _, wait := range waits {
-				locks = append(locks, wait())
-			}
-			f.pass(f.term())
-			for _, k := range locks {
-				l.requireAlive(k)
-				l.releases(k)
-			}
-		}},
-		{"locks in many trees are renewed", func(f *fixture) {
-			l := f.locker(f.store)
-			var locks []*pathlock.Lock
-			for i := range 30 {
-				tree := f.newTree(fmt.Sprint("one of many ", i, " ", f.tree.ID()))
-				locks = append(locks, l.locksIn(f.ctx, tree, x("/a")))
-			}
-			f.pass(2 * f.term())
-			for _, k := range locks {
-				l.requireAlive(k)
-				f.actorIn(k.Tree(), "other").isRefused(x("/a"))
-				l.releases(k)
-			}
-		}},
 		{"the context of a lock ends by the clock while a renewal hangs, before anybody else is let in", func(f *fixture) {
-			faults := &faulty{Store: f.store}
-			faults.hangs.Store(true)
-			l := f.locker(faults)
+			l := f.locker(deafened{f.store})
 			k := l.locks(f.ctx, x("/a"))
 			next := f.actor("next").queuesFor(x("/a"))
 			next.isGranted()

@@ -1,9 +1,7 @@
 package storetest
 
 import (
-	"slices"
 	"sync"
-	"time"
 
 	"github.com/pathlock-go/pathlock"
 )
@@ -12,17 +10,6 @@ import (
 // stands for a process, and one that is not heard of again for a crashed one.
 func outliving() topic {
 	return topic{"holds that outlive", []promise{
-		{"a transfer tells the note, and how long the lease lasts", func(f *fixture) {
-			a := f.actor("edit of /a")
-			a.takes(x("/a"))
-			token := f.detached("token")
-			got := a.transfers(token, long)
-			if note := got.Grants[0].Note; note != a.name {
-				f.Errorf("the note is %q, want %q", note, a.name)
-			}
-			f.requireLeft(got, long)
-			f.requireLeft(token.transfers(token, 0), long)
-		}},
 		{"the process that detached crashes: the hold lives until its lease ends", func(f *fixture) {
 			a := f.actor("crashed editor")
 			a.takes(x("/a"))
@@ -37,24 +24,6 @@ func outliving() topic {
 			token.transfers(token, 0)
 			f.actor("next").queuesFor(x("/a")).isGranted()
 			f.requireIs(token.tryTransfer(token, 0), pathlock.ErrLost)
-		}},
-		{"the process that attached renews it, like any hold", func(f *fixture) {
-			a := f.actor("editor")
-			a.takes(x("/a"))
-			token := a.detaches(2 * f.short)
-			if token.renew(long) {
-				f.Fatal("the lease is lost")
-			}
-			f.pass(2 * f.short)
-			f.actor("other").isRefused(x("/a"))
-		}},
-		{"a refresh to a later end", func(f *fixture) {
-			a := f.actor("editor")
-			a.takes(x("/a"))
-			token := a.detaches(2 * f.short)
-			f.requireLeft(token.transfers(token, long), long)
-			f.pass(2 * f.short)
-			f.actor("other").isRefused(x("/a"))
 		}},
 		{"a refresh to an earlier end lets waiters in then", func(f *fixture) {
 			a := f.actor("editor")
@@ -92,31 +61,6 @@ func outliving() topic {
 			token.releases(h.id)
 			f.actor("other").isRefused(x("/a/b"))
 		}},
-		{"of two who take a hold over at once one gets it, and the other ErrLost", func(f *fixture) {
-			a := f.actor("editor")
-			a.takes(x("/a"))
-			heirs := []*actor{f.detached("heir"), f.detached("other heir")}
-			errs := make([]error, len(heirs))
-			var both sync.WaitGroup
-			for i, heir := range heirs {
-				both.Go(func() { errs[i] = a.tryTransfer(heir, long) })
-			}
-			both.Wait()
-			winner := slices.Index(errs, nil)
-			if winner < 0 {
-				f.Fatalf("nobody got it: %v", errs)
-			}
-			f.requireIs(errs[1-winner], pathlock.ErrLost)
-			if h := f.onlyHolder(); h.Owner != heirs[winner].owner {
-				f.Errorf("it is held by %q, want the one who was told so", h.Owner)
-			}
-		}},
-		{"a detached gate's lease ends", func(f *fixture) {
-			a := f.actor("crashed migration")
-			a.takesGate()
-			a.detaches(f.short)
-			f.actor("next").queuesFor(x("/a")).isGranted()
-		}},
 		{"what waits in the name of the one who detached holds up nobody's end", func(f *fixture) {
 			f.actor("other").takes(x("/b"))
 			a := f.actor("editor")
@@ -134,20 +78,6 @@ func outliving() topic {
 			f.requireIs(token.tryTransfer(token, long), pathlock.ErrLost)
 			f.requireEmpty(f.tree)
 			f.actor("other").takes(x("/a"))
-		}},
-		{"a transfer in another tree moves nothing", func(f *fixture) {
-			a := f.actor("editor")
-			h := a.takes(x("/a"))
-			elsewhere := &actor{fixture: f, tree: f.newTree("another " + f.tree.ID()), owner: a.owner, name: a.name}
-			f.requireIs(elsewhere.tryTransfer(f.detached("token"), long), pathlock.ErrLost)
-			h.release()
-		}},
-		{"a transfer that makes no sense is refused", func(f *fixture) {
-			a := f.actor("editor")
-			a.takes(x("/a"))
-			f.requireIs(a.tryTransfer(&actor{fixture: f}, long), pathlock.ErrInvalidRequest)
-			f.requireIs(a.tryTransfer(f.detached("token"), -time.Second), pathlock.ErrInvalidRequest)
-			f.requireHolds(a)
 		}},
 	}}
 }

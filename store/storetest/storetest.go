@@ -55,7 +55,6 @@ func topics() []topic {
 		force(),
 		outliving(),
 		apart(),
-		goodOrder(),
 		snapshots(),
 		hostile(),
 		lockers(),

@@ -19,7 +19,7 @@ func workload() topic {
 }
 
 // registers are the nodes. Sorted as strings they come in another order than by their components:
-// scenario 12 is a deadlock of those who lock them one by one.
+// those who lock them one by one in that order may deadlock.
 var registers = []string{"/a-b/c", "/a/b", "/a b", "/a/c/d"}
 
 // workbench is etcd's lock workload on several nodes: counters that nothing but the locks guards,
