@@ -123,10 +123,10 @@ func TestURLsThatNameNone(t *testing.T) {
 // store that is opened all the same.
 func TestNoPasswordIsShown(t *testing.T) {
 	for _, form := range []string{
-		"redis://user:PASSWORD@127.0.0.1:6379/0", "rediss://:PASSWORD@127.0.0.1", "redis+cluster://user:PASSWORD@h1,h2",
-		"redis+sentinel://user:PASSWORD@main@h1,h2", "mysql://user:PASSWORD@tcp(db.example:3306)/locks",
-		"postgres://user:PASSWORD@db.example/locks", "zk://user:PASSWORD@h1,h2/locks", "etcds://user:PASSWORD@h1:99999/locks",
-		"quorum:redis://h1|redis://:PASSWORD@h2|memory://",
+		"redis://user:PASSWORD@127.0.0.1:6379/0", "rediss://:PASSWORD@127.0.0.1", "redis+cluster://user:PASSWORD@127.0.0.1:1",
+		"redis+sentinel://user:PASSWORD@main@127.0.0.1:1", "mysql://user:PASSWORD@tcp(127.0.0.1:1)/locks",
+		"postgres://user:PASSWORD@127.0.0.1:1/locks", "zk://user:PASSWORD@127.0.0.1:1/locks", "etcds://user:PASSWORD@h1:99999/locks",
+		"quorum:redis://127.0.0.1:1|redis://:PASSWORD@127.0.0.1:2|memory://",
 	} {
 		for _, password := range []string{"secret", "12/secret", "12#secret", "12?secret", "a@secret", "a:secret", "%secret", "1,secret", "12?a=b&secret"} {
 			url := strings.Replace(form, "PASSWORD", password, 1)

@@ -4,21 +4,27 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
 )
 
-// mostLate is how many times in a row a grant that came too late is asked for again.
-const mostLate = 3
+const (
+	// longestRound is how long a request waits in the queues of those that follow before it lets go
+	// what they have granted, and asks again.
+	longestRound = 100 * time.Millisecond
+	// linger is how long a request that has a majority waits for the others, where a release may be
+	// under way: the more members have a grant, the more may fail.
+	linger = 50 * time.Millisecond
+)
 
 // Acquire implements [pathlock.Store]. The first member that serves decides the order, and a
 // majority that it belongs to makes the grant: see "How it works" in the package's documentation.
-// Where nobody is in the way, that is one round trip to all members at once.
 //
 // A [*pathlock.ConflictError] and a [*pathlock.DeadlockError] are those of a member. The error is a
-// [*MajorityError] if no majority answers.
+// [*MajorityError] if no majority answers. A call that repeats another comes after that one's end.
 func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
 	if err := req.Validate(); err != nil {
 		return pathlock.Grant{}, fmt.Errorf("quorum: %w", err)
@@ -28,53 +34,50 @@ func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 	}
 	defer s.running.Done()
 	r := s.newRequest(ctx, req)
-	var granted []place
-	defer func() { r.end(granted) }()
+	var granted []*ask
+	defer func() { r.end(granted) }() // also where the caller's Waiting panics
 	if r.ctx.Err() != nil {
 		return pathlock.Grant{}, r.interrupted()
 	}
-	places, err := r.acquire()
+	got, err := r.acquire()
 	if err != nil {
 		return pathlock.Grant{}, err
 	}
-	granted = places
-	return pathlock.Grant{Fence: fence(places), Asked: s.asked(places)}, nil
+	if s.settleFence(r.ctx, got); r.ctx.Err() != nil {
+		return pathlock.Grant{}, r.interrupted()
+	}
+	granted = got
+	return pathlock.Grant{Fence: fence(got), Asked: s.asked(got)}, nil
 }
 
 // acquire asks the lead, and then the others, until a majority has granted the request or it has to
 // end.
-func (r *request) acquire() ([]place, error) {
-	for late := 0; ; {
-		lead, err := r.lead()
-		if err != nil {
-			return nil, err
-		}
-		places, err := r.follow(lead)
-		switch {
-		case err != nil:
-			return nil, err
-		case places == nil:
-			r.giveBackAll()
-			r.pause(lead.member.index)
-			continue
-		}
-		asked := r.store.asked(places)
-		if !ended(asked, r.Lease) {
-			r.store.settleFence(r.ctx, places)
-		}
-		switch {
-		case r.ctx.Err() != nil:
-			return nil, r.interrupted()
-		case !ended(asked, r.Lease):
-			return places, nil
-		}
-		r.giveBackAll()
-		if late++; late > mostLate {
-			for _, p := range places {
-				r.failed[p.member.index] = fmt.Errorf("the grant took longer to arrive than its lease of %v lasts", r.Lease)
+//
+// What is in the way at the others is about to go: somebody releases, or gives up. Members also
+// queue requests of processes that another member leads because they do not reach the same ones.
+// Then each may have a part of the members, and none a majority. So everybody lets go of the others
+// after a round, and of a lead that is not the first, too: in the end the first member decides.
+func (r *request) acquire() ([]*ask, error) {
+	var lead *ask
+	for {
+		var err error
+		if lead == nil {
+			if lead, err = r.lead(); err != nil {
+				return nil, err
 			}
-			return nil, r.unavailable()
 		}
+		if granted := r.follow(lead); len(granted) >= r.store.majority {
+			return granted, nil
+		}
+		if err := r.over(); err != nil {
+			return nil, err
+		}
+		index := lead.member.index
+		if index > 0 || time.Since(lead.grant.Asked) >= r.Lease/2 {
+			lead = nil
+		}
+		r.giveBackAllBut(lead)
+		r.pause(index)
 	}
 }
 
@@ -82,85 +85,127 @@ func (r *request) acquire() ([]place, error) {
 // which it grants is that of the queue.
 func (r *request) lead() (*ask, error) {
 	for {
-		up := r.available()
-		if len(up) < r.store.majority {
-			if r.awaitBack() {
-				continue
-			}
+		serving := r.available()
+		if len(serving) < r.store.majority {
 			return nil, r.unavailable()
 		}
 		// A member that has nothing of the owner was away at its grants: the next one leads.
-		lost := r.lostBy()
-		up = slices.DeleteFunc(up, func(m *member) bool { return lost[m.index] })
-		if len(lost) >= r.store.majority || len(up) == 0 {
+		holding := slices.DeleteFunc(slices.Clone(serving), func(m *member) bool { return isLost(r.failed[m.index]) })
+		if len(serving)-len(holding) >= r.store.majority || len(holding) == 0 {
 			return nil, r.lost()
 		}
-		lead := r.add(up[0], r.remaining(), r.Held)
-		r.awaitLead(lead)
-		over, err := lead.outcome()
-		if over && err == nil {
+		lead := r.add(holding[0], r.remaining(), r.Held)
+		err := r.awaitLead(lead)
+		if err == nil {
 			return lead, nil
 		}
-		r.giveBackAll()
+		r.giveBackAllBut(nil)
 		switch {
 		case r.ctx.Err() != nil && !isAnswer(err):
 			return nil, r.interrupted()
-		case !over || !isAnswer(err):
-			r.failed[lead.member.index] = lead.member.whySilent() // the next one leads
-		case errors.Is(err, pathlock.ErrConflict):
-			return nil, r.conflict(err)
-		case !errors.Is(err, pathlock.ErrLost) || !r.Held:
-			return nil, fmt.Errorf("quorum: %w", err)
+		case !isAnswer(err), isLost(err) && r.Held:
+			r.failed[lead.member.index] = err // the next one leads
 		default:
-			r.failed[lead.member.index] = err
+			return nil, r.conflict(err)
 		}
 	}
 }
 
-// lostBy returns the members that have nothing of the owner's.
-func (r *request) lostBy() map[int]bool {
-	lost := make(map[int]bool)
-	for i, err := range r.failed {
-		if isLost(err) && r.store.members[i].whySilent() == nil {
-			lost[i] = true
-		}
-	}
-	return lost
-}
-
-// awaitBack waits until a member answers again that was silent, for as long as it takes to look at
-// all of them once more, and reports whether one does. A request that must not wait does not.
-func (r *request) awaitBack() bool {
-	back := r.store.cameBack()
-	if len(r.available()) >= r.store.majority {
-		return true
-	}
-	timer := time.NewTimer(min(2*r.store.config.timeout, r.remaining()))
-	defer timer.Stop()
-	select {
-	case <-back:
-		return true
-	case <-timer.C:
-	case <-r.ctx.Done():
-	}
-	return false
-}
-
-// awaitLead waits for the lead's answer. When it returns without one, the lead is silent.
-func (r *request) awaitLead(lead *ask) {
-	for waits := false; ; {
-		over, queued := lead.state()
+// awaitLead returns the lead's answer, or why the lead has fallen silent.
+func (r *request) awaitLead(lead *ask) error {
+	for {
+		over, queued, err := lead.state()
 		switch {
 		case over:
-			return
-		case queued && !waits:
-			waits = true
+			return err
+		case queued:
 			r.announce()
 		}
 		select {
 		case <-r.news:
 		case <-lead.member.lost():
-			return
+			return errTimeout
 		}
+	}
+}
+
+// follow has the other members grant what the lead has granted, and returns what is granted after
+// one round.
+func (r *request) follow(lead *ask) []*ask {
+	wait := r.round()
+	_, queued, _ := lead.state()
+	for _, m := range r.unasked() {
+		// Who has waited may have given back meanwhile what it held.
+		r.add(m, wait, r.Held && (r.Apart || !queued))
+	}
+	return r.collect()
+}
+
+// round returns how long to wait in the queues of those that follow: less than a lease, since what
+// has been granted is not renewed meanwhile. A request that must not wait gives a release that is
+// under way that time to arrive.
+func (r *request) round() time.Duration { return min(longestRound, max(r.Lease/8, time.Millisecond)) }
+
+// collect waits until all have answered, or a majority has granted the request and the others take
+// their time.
+func (r *request) collect() []*ask {
+	var late <-chan time.Time
+	for {
+		granted, queued, pending := r.tally()
+		majority := len(granted) >= r.store.majority
+		switch {
+		case len(queued)+len(pending) == 0:
+			return granted
+		case majority && late == nil:
+			late = time.After(min(linger, r.Lease/8))
+		case !majority && len(pending) == 0:
+			r.announce()
+		}
+		select {
+		case <-r.news:
+		case <-r.ctx.Done():
+			return granted
+		case <-late:
+			r.giveBack(slices.Concat(queued, pending))
+			return granted
+		}
+	}
+}
+
+// over returns why a request that no majority has granted has to end, nil if it goes on.
+func (r *request) over() error {
+	lost, refused := 0, error(nil)
+	for i, err := range r.failed {
+		switch {
+		case r.store.members[i].whySilent() != nil:
+		case isLost(err):
+			lost++
+		case errors.Is(err, pathlock.ErrConflict):
+			refused = err
+		}
+	}
+	switch {
+	case r.store.life.Err() != nil, errors.Is(r.ctx.Err(), context.Canceled), r.ctx.Err() != nil && refused == nil:
+		return r.interrupted()
+	case lost > 0 && !r.Held, lost >= r.store.majority:
+		return r.lost()
+	case len(r.available())-lost < r.store.majority:
+		return r.unavailable()
+	case r.ctx.Err() != nil || r.remaining() == 0 && time.Since(r.began) > r.round():
+		if refused == nil {
+			return r.unavailable()
+		}
+		return r.conflict(refused)
+	}
+	return nil
+}
+
+// pause lets others go ahead, for a random time that is longer for those whose lead comes later.
+func (r *request) pause(index int) {
+	timer := time.NewTimer(rand.N(r.round()/8+time.Millisecond) * time.Duration(1+index))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-r.ctx.Done():
 	}
 }

@@ -32,16 +32,16 @@ func (r *request) add(m *member, wait time.Duration, held bool) *ask {
 	ctx, cancel := context.WithCancelCause(r.ctx)
 	a := &ask{request: r, member: m, sent: time.Now(), cancel: cancel, ended: make(chan struct{})}
 	late := time.AfterFunc(r.store.config.timeout, func() {
-		if over, _ := a.state(); !over {
+		if over, _, _ := a.state(); !over {
 			m.silence(errTimeout)
 			cancel(errTimeout)
 		}
 	})
 	acquisition := r.Acquisition
 	acquisition.Held = held
-	acquisition.Wait, acquisition.Lease = wait, r.store.config.drifted(r.Lease)
+	acquisition.Wait, acquisition.Lease = wait, drifted(r.Lease)
 	acquisition.Waiting = func() {
-		late.Reset(min(wait, pathlock.Forever) + r.store.config.timeout)
+		late.Reset(wait + r.store.config.timeout)
 		r.note(func() { a.queued = true })
 	}
 	r.mu.Lock()
@@ -66,7 +66,7 @@ func (r *request) add(m *member, wait time.Duration, held bool) *ask {
 }
 
 // answered notes the answer. What nobody counts on is given back, and so is what may have been
-// granted without an answer, unless another call makes the same request.
+// granted without an answer.
 func (a *ask) answered(ctx context.Context, grant pathlock.Grant, err error) {
 	r, m := a.request, a.member
 	if grant.Asked.IsZero() {
@@ -80,8 +80,8 @@ func (a *ask) answered(ctx context.Context, grant pathlock.Grant, err error) {
 		a.grant, a.err, a.came, a.over = grant, err, time.Now(), true
 		left = a.left
 	})
-	if err == nil && left || !isAnswer(err) && r.isAlone() {
-		m.giveBackOrLater(r.key, r.Lease)
+	if err == nil && left || !isAnswer(err) {
+		m.giveBackOrLater(r.key)
 	}
 	if left || err != nil {
 		close(a.ended)
@@ -101,35 +101,16 @@ func (a *ask) leave() {
 		a.cancel(nil)
 	case a.err == nil:
 		r.store.running.Go(func() {
-			a.member.giveBackOrLater(r.key, r.Lease)
+			a.member.giveBackOrLater(r.key)
 			close(a.ended)
 		})
 	}
 }
 
-// state returns whether the member has answered, and whether the request is in its queue.
-func (a *ask) state() (over, queued bool) {
+// state returns whether the member has answered, and whether the request is in its queue, and the
+// member's error.
+func (a *ask) state() (over, queued bool, err error) {
 	a.request.mu.Lock()
 	defer a.request.mu.Unlock()
-	return a.over, a.queued
-}
-
-func (a *ask) wasQueued() bool {
-	_, queued := a.state()
-	return queued
-}
-
-// outcome returns whether the member has answered, and its error.
-func (a *ask) outcome() (over bool, err error) {
-	a.request.mu.Lock()
-	defer a.request.mu.Unlock()
-	return a.over, a.err
-}
-
-// place is what a member has granted.
-type place struct {
-	member *member
-	fence  uint64
-	// asked is as in [pathlock.Grant]. came is when the grant arrived.
-	asked, came time.Time
+	return a.over, a.queued, a.err
 }

@@ -30,28 +30,26 @@
 //
 // Processes that do not reach the same members may have different leads. Exclusion does not depend
 // on that, but each of them may then have a part of the members. So what the others have granted is
-// given back after a quarter of a second without a majority, and asked for again after a random
-// pause. A lead that is not the first member is given back after some more rounds. In the end the
-// first member decides.
+// given back after a tenth of a second without a majority, and asked for again after a random
+// pause. A lead that is not the first member is given back, too. In the end the first member
+// decides.
 //
 // # Silence
 //
 // A member that has not answered within [WithTimeout], or fails, is silent: from then on it is
 // asked in the background alone, a few times per time-out, until it answers. Before it takes part
 // again it gives back what it has missed the release of. So a silent member costs one time-out,
-// once per process, and then nothing. A member that has requests in its queue is looked at once per
-// time-out, by one goroutine, however many wait. If it falls silent, they queue at the next one.
+// once per process, and then nothing. A member that has requests in its queue is looked at twice
+// per time-out, by one goroutine, however many wait. If it falls silent, they queue at the next one.
 //
 // When too few members are left, requests fail with a [*MajorityError], which matches
-// [pathlock.ErrUnavailable] and says which members failed and why. A request that may wait gives
-// them two time-outs to come back.
+// [pathlock.ErrUnavailable] and says which members failed and why.
 //
 // # Leases
 //
 // A grant lives for as long as a majority has it. [pathlock.Grant].Asked is the moment from which a
-// majority keeps it for its lease: each of them was asked then, or later. A grant whose lease has
-// passed since is given back, and asked for anew. Members are asked for leases that are longer than
-// what is promised, by what their clocks may drift: see [WithDrift].
+// majority keeps it for its lease: each of them was asked then, or later. Members are asked for
+// leases that are longer than what is promised, by what their clocks may drift: 50 millionths.
 //
 // A renewal is one call to each member. An owner is lost when a majority has nothing of it. A
 // member that has lost a grant, or was silent when it was made, does not get it later: Redlock's
@@ -66,8 +64,8 @@
 // microseconds in memstore and redisstore. Another majority need not have the member whose clock is
 // most ahead. So an acquisition returns when the clocks of a majority have passed its fence: every
 // later majority has one of them in it, and gives a greater fence. With clocks in step that is no
-// wait at all; otherwise it is as long as they are apart. Beyond [WithSkew] it is not waited for,
-// and fences may fall when the member whose clock is most ahead stops answering. A member that
+// wait at all; otherwise it is as long as they are apart. Beyond ten milliseconds it is not waited
+// for, and fences may fall when the member whose clock is most ahead stops answering. A member that
 // restarts empty changes nothing, because its clock goes on.
 //
 // Members whose fences are no times, such as etcd's revisions, make fences that grow only for as
@@ -105,7 +103,8 @@
 //   - A deadlock is found by the lead, at once. One between a hold that the lead does not have, as
 //     it was away when that was made, and one that it has goes undetected: the waits end in time.
 //   - A release that a silent member has missed blocks that member alone, until it answers or the
-//     lease ends there. If it is the lead, that is everybody.
+//     lease ends there, and so does a transfer, until the lease ends. If it is the lead, that is
+//     everybody.
 //   - What an owner asks for while it holds something is granted by members that have that still. One
 //     that has restarted empty adds nothing to a hold.
 //   - An acquisition costs a call to each member, and so does a release: n times the load of one

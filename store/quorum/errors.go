@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -53,6 +54,25 @@ var (
 	errClosed = fmt.Errorf("quorum: %w: %w", pathlock.ErrUnavailable, pathlock.ErrClosed)
 )
 
+// unavailable returns the error for an operation that no majority stands behind, given why each
+// member does not. It matches ctx's error if ctx has ended, and pathlock.ErrClosed if the store
+// has.
+func (s *Store) unavailable(ctx context.Context, operation string, why func(*member) error) error {
+	if s.life.Err() != nil {
+		return errClosed
+	}
+	e := &MajorityError{Operation: operation, Members: len(s.members), Needed: s.majority}
+	for _, m := range s.members {
+		if err := why(m); err != nil {
+			e.Failed = append(e.Failed, MemberError{m.index, m.name, err})
+		}
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("%w: %w", e, ctx.Err())
+	}
+	return e
+}
+
 // isAnswer reports whether an error, or nil, is what a member that serves can say.
 func isAnswer(err error) bool {
 	if err == nil {
@@ -67,3 +87,9 @@ func isAnswer(err error) bool {
 	}
 	return false
 }
+
+func isDone(err error) bool { return err == nil }
+
+func isLost(err error) bool { return errors.Is(err, pathlock.ErrLost) }
+
+func isNotHeld(err error) bool { return errors.Is(err, pathlock.ErrNotHeld) }

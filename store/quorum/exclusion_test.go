@@ -2,7 +2,6 @@ package quorum_test
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	mathrand "math/rand/v2"
@@ -12,33 +11,9 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/store/quorum"
 )
-
-// process is one of several processes with the same members, and links of its own to them.
-type process struct {
-	store *quorum.Store
-	links []*link
-}
-
-func newProcesses(t *testing.T, n int, stores []pathlock.Store, opts ...quorum.Option) []process {
-	t.Helper()
-	processes := make([]process, n)
-	for i := range processes {
-		links, members := links(stores)
-		processes[i] = process{newQuorum(t, members, opts...), links}
-	}
-	return processes
-}
-
-// heal lets all links of all processes work again.
-func heal(processes []process) {
-	for _, p := range processes {
-		for _, l := range p.links {
-			l.set(open)
-		}
-	}
-}
 
 // nemesis cuts and mends links at random, so that no process ever misses more than so many members.
 // Processes may miss different ones.
@@ -83,7 +58,6 @@ func TestNoTwoHolders(t *testing.T) {
 	for _, tt := range []struct{ members, failing int }{{3, 1}, {5, 2}} {
 		t.Run(fmt.Sprintf("%d of %d fail", tt.failing, tt.members), func(t *testing.T) {
 			processes := newProcesses(t, 3, memstores(tt.members), quorum.WithTimeout(100*time.Millisecond))
-			t.Cleanup(func() { heal(processes) })
 			tree := newTree(t)
 			ctx, stop := context.WithTimeout(t.Context(), 4*time.Second)
 			defer stop()
@@ -132,6 +106,7 @@ func TestNoTwoHolders(t *testing.T) {
 			}
 			// Everything works again, and nothing is left behind.
 			for i, p := range processes {
+				testserver.Await(t, "a majority serves", func() bool { return p.store.Ping(t.Context()) == nil })
 				req := ask(tree, pathlock.X(pathlock.Root()))
 				req.Wait = generous
 				if _, err := p.store.Acquire(t.Context(), req); err != nil {
@@ -143,27 +118,5 @@ func TestNoTwoHolders(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// newTree returns a tree that nobody else uses.
-func newTree(t testing.TB) pathlock.Tree {
-	t.Helper()
-	tree, err := pathlock.NewTree("quorum", t.Name()+" "+rand.Text())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tree
-}
-
-// ask returns a request of a new owner that does not wait.
-func ask(tree pathlock.Tree, claims ...pathlock.Claim) pathlock.Acquisition {
-	return pathlock.Acquisition{
-		Tree:   tree,
-		Owner:  pathlock.Owner(rand.Text()),
-		Grant:  pathlock.GrantID(rand.Text()),
-		Claims: pathlock.Normalize(claims...),
-		Lease:  time.Minute,
-		Note:   "test",
 	}
 }

@@ -2,11 +2,7 @@ package quorum_test
 
 import (
 	"context"
-	"fmt"
-	mathrand "math/rand/v2"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -77,7 +73,7 @@ func fencing(t *testing.T, ahead ...time.Duration) (fell int) {
 }
 
 // TestFencesGrow: whichever majority grants, the next one's fence is greater, where the clocks of
-// the members are not further apart than WithSkew says.
+// the members are a few milliseconds apart.
 func TestFencesGrow(t *testing.T) {
 	if fell := fencing(t, 0, 0, 0); fell > 0 {
 		t.Errorf("of clocks that agree, %d of 60 fences were not greater than the one before", fell)
@@ -85,47 +81,6 @@ func TestFencesGrow(t *testing.T) {
 	if fell := fencing(t, 7*time.Millisecond, 0, 3*time.Millisecond); fell > 0 {
 		t.Errorf("of clocks that are a few milliseconds apart, %d of 60 fences were not greater than the one before", fell)
 	}
-}
-
-// TestFencesOfManyAtOnce: no two grants have the same fence, and one that was asked for when
-// another had been made has the greater one.
-func TestFencesOfManyAtOnce(t *testing.T) {
-	processes := newProcesses(t, 3, memstores(3), quorum.WithTimeout(generous))
-	tree := newTree(t)
-	var mu sync.Mutex
-	seen := make(map[uint64]bool)
-	var latest atomic.Uint64
-	var working sync.WaitGroup
-	for i := range 8 {
-		working.Go(func() {
-			for n := range 100 {
-				req := ask(tree, x(fmt.Sprintf("/%d/%d", i, n)))
-				req.Wait = generous
-				before := latest.Load()
-				s := processes[mathrand.IntN(3)].store
-				g, err := s.Acquire(t.Context(), req)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				if g.Fence <= before {
-					t.Errorf("the fence %d of a request that was sent when %d had been granted", g.Fence, before)
-				}
-				for old := latest.Load(); old < g.Fence && !latest.CompareAndSwap(old, g.Fence); old = latest.Load() {
-				}
-				mu.Lock()
-				if seen[g.Fence] {
-					t.Errorf("two grants have the fence %d", g.Fence)
-				}
-				seen[g.Fence] = true
-				mu.Unlock()
-				if err := s.Release(t.Context(), tree, req.Owner, req.Grant); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	working.Wait()
 }
 
 // TestLyingClock: one member at which leases end at once lets no second owner in.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,14 +26,14 @@ type member struct {
 	// it is watched by a goroutine.
 	waiting int
 	watched bool
-	// releases are what it has to give back when it answers again, until when.
-	releases map[key]time.Time
+	// releases are what it has to give back when it answers again.
+	releases map[key]struct{}
 }
 
 func newMember(s *Store, index int, store pathlock.Store) *member {
 	return &member{
 		store: store, index: index, name: s.config.name(index), quorum: s,
-		gone: make(chan struct{}), releases: make(map[key]time.Time),
+		gone: make(chan struct{}), releases: make(map[key]struct{}),
 	}
 }
 
@@ -85,47 +86,33 @@ func (m *member) watch() {
 	}
 }
 
-// mostMissed is how many times in a row a member in whose queue requests wait may fail to answer.
-const mostMissed = 2
-
 // look asks the member whether it serves for as long as somebody waits in its queue, or until it
 // does again. Before it is asked for anything else, it is told of the releases that it has missed.
 func (m *member) look() {
-	timeout := m.quorum.config.timeout
-	timer := time.NewTimer(timeout)
-	defer timer.Stop()
-	for missed := 0; ; {
+	ticks := time.NewTicker(m.quorum.config.timeout / 2)
+	defer ticks.Stop()
+	for m.needsLook() {
 		select {
-		case <-timer.C:
+		case <-ticks.C:
 		case <-m.quorum.life.Done():
 			return
 		}
-		err := m.within(timeout, m.store.Ping)
-		if err == nil && m.whySilent() != nil {
+		err := m.inBackground(m.store.Ping)
+		if err == nil {
 			err = m.comeBack()
 		}
-		pause := timeout
-		if missed++; err == nil {
-			missed = 0
-		} else {
-			pause = timeout / 4
+		if err != nil {
+			m.silence(err)
 		}
-		if m.over(err, missed) {
-			return
-		}
-		timer.Reset(pause)
 	}
 }
 
-// over takes note of a look at the member, and reports whether it need not be watched for longer.
-func (m *member) over(err error, missed int) bool {
+// needsLook reports whether the member has to be watched for longer.
+func (m *member) needsLook() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if err != nil && missed >= mostMissed {
-		m.fallSilent(err)
-	}
 	m.watched = m.silent != nil || m.waiting > 0
-	return !m.watched
+	return m.watched
 }
 
 // comeBack has the member asked again like the others when it has heard of all releases. The error
@@ -133,21 +120,17 @@ func (m *member) over(err error, missed int) bool {
 func (m *member) comeBack() error {
 	for {
 		m.mu.Lock()
-		if len(m.releases) == 0 {
-			if m.silent != nil {
-				m.silent, m.gone = nil, make(chan struct{})
-				m.quorum.comesBack()
-			}
-			m.mu.Unlock()
+		missed := slices.Collect(maps.Keys(m.releases))
+		if len(missed) == 0 && m.silent != nil {
+			m.silent, m.gone = nil, make(chan struct{})
+		}
+		m.mu.Unlock()
+		if len(missed) == 0 {
 			return nil
 		}
-		releases := maps.Clone(m.releases) // there may be more meanwhile
-		m.mu.Unlock()
-		for k, until := range releases {
-			if time.Now().Before(until) {
-				if err := m.giveBack(k); err != nil {
-					return err
-				}
+		for _, k := range missed { // there may be more meanwhile
+			if err := m.giveBack(k); err != nil {
+				return err
 			}
 			m.mu.Lock()
 			delete(m.releases, k)
@@ -156,32 +139,24 @@ func (m *member) comeBack() error {
 	}
 }
 
-const (
-	// mostReleases is how many releases are remembered for a member that has missed them. The
-	// leases see to the rest.
-	mostReleases = 10_000
-	// longestRelease is for how long a release is remembered.
-	longestRelease = time.Hour
-)
+// mostReleases is how many releases are remembered for a member that has missed them. The leases
+// see to the rest.
+const mostReleases = 10_000
 
-// giveBackLater has a member that has missed a release hear of it when it answers again. The lease,
-// 0 if it is not known, is when it is free without that.
-func (m *member) giveBackLater(k key, lease time.Duration) {
+// giveBackLater has a member that has missed a release hear of it when it answers again.
+func (m *member) giveBackLater(k key) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(m.releases) < mostReleases {
-		if lease <= 0 || lease > longestRelease {
-			lease = longestRelease
-		}
-		m.releases[k] = time.Now().Add(lease)
+		m.releases[k] = struct{}{}
 		m.fallSilent(errTimeout)
 	}
 }
 
 // giveBack gives something back once. That there is nothing is no error.
 func (m *member) giveBack(k key) error {
-	err := m.within(m.quorum.config.timeout, func(ctx context.Context) error { return m.release(ctx, k) })
-	if errors.Is(err, pathlock.ErrNotHeld) {
+	err := m.inBackground(func(ctx context.Context) error { return m.release(ctx, k) })
+	if isNotHeld(err) {
 		return nil
 	}
 	return err
@@ -196,18 +171,18 @@ func (m *member) release(ctx context.Context, k key) error {
 }
 
 // giveBackOrLater gives something back, now or when the member answers again.
-func (m *member) giveBackOrLater(k key, lease time.Duration) {
+func (m *member) giveBackOrLater(k key) {
 	if m.whySilent() != nil || m.giveBack(k) != nil {
-		m.giveBackLater(k, lease)
+		m.giveBackLater(k)
 	}
 }
 
-// within asks the member something in the background of the store.
-func (m *member) within(timeout time.Duration, ask func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(m.quorum.life, timeout)
+// inBackground asks the member something that no caller waits for.
+func (m *member) inBackground(ask func(context.Context) error) error {
+	ctx, cancel := m.quorum.bound(m.quorum.life)
 	defer cancel()
 	err := ask(ctx)
-	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+	if err != nil && errors.Is(context.Cause(ctx), errTimeout) {
 		return errTimeout
 	}
 	return err

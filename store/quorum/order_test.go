@@ -16,7 +16,6 @@ func TestOrderWhileOthersFail(t *testing.T) {
 	for _, down := range []int{1, 2} {
 		t.Run([]string{1: "the second", 2: "the third"}[down], func(t *testing.T) {
 			processes := newProcesses(t, 3, memstores(3), quorum.WithTimeout(100*time.Millisecond))
-			t.Cleanup(func() { heal(processes) })
 			tree := newTree(t)
 			held := ask(tree, x("/a"))
 			take(t, processes[0].store, held)
@@ -46,45 +45,10 @@ func TestOrderWhileOthersFail(t *testing.T) {
 	}
 }
 
-// TestSilentMemberIsLeftAlone: a member that is known to be silent is not asked by those who come,
-// and takes part again when it answers.
-func TestSilentMemberIsLeftAlone(t *testing.T) {
-	p := newProcesses(t, 1, memstores(3), quorum.WithTimeout(200*time.Millisecond))[0]
-	t.Cleanup(func() { p.links[0].set(open) })
-	tree := newTree(t)
-	p.links[0].set(hanging)
-	take(t, p.store, ask(tree, x("/first")))
-	before := p.links[0].calls()
-	began := time.Now()
-	const many = 200
-	for range many {
-		req := ask(tree, x("/a"))
-		take(t, p.store, req)
-		release(t, p.store, req)
-	}
-	asked := p.links[0].calls() - before
-	if looks := int(time.Since(began)/(200*time.Millisecond)) + 2; asked > looks {
-		t.Errorf("the silent member was asked %d times in %d acquisitions, want %d looks at most", asked, many, looks)
-	}
-	p.links[0].set(open)
-	over := time.After(generous)
-	for p.links[0].calls() < before+50 {
-		req := ask(tree, x("/a"))
-		take(t, p.store, req)
-		release(t, p.store, req)
-		select {
-		case <-over:
-			t.Fatal("the member is not asked again")
-		default:
-		}
-	}
-}
-
 // TestLeadFallsSilent: a request that waits in the queue of a member that falls silent waits in
 // that of the next one, and its caller is told once that it waits.
 func TestLeadFallsSilent(t *testing.T) {
 	processes := newProcesses(t, 2, memstores(3), quorum.WithTimeout(100*time.Millisecond))
-	t.Cleanup(func() { heal(processes) })
 	held := ask(newTree(t), x("/a"))
 	take(t, processes[0].store, held)
 	// A second call of Waiting would close a closed channel.

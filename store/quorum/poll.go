@@ -3,25 +3,8 @@ package quorum
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 )
-
-// poll is a question to all members at once that each of them answers without waiting for anybody.
-type poll[T any] struct {
-	store     *Store
-	operation string
-	// everybody asks the silent too, and ends the poll with the first majority that succeeds.
-	everybody bool
-	// linger is how long to wait for the others when a majority has answered; 0 means the time that
-	// a member has to answer.
-	linger time.Duration
-	// only, where not nil, is the only member to ask.
-	only *member
-}
-
-// question is what a poll asks each member.
-type question[T any] func(context.Context, *member) (T, error)
 
 // answer is what a member said.
 type answer[T any] struct {
@@ -38,25 +21,22 @@ type answers[T any] struct {
 	all       []answer[T]
 }
 
-// ask asks the members, and returns when all have answered, or a majority has and the others take
-// their time. Those that are asked too late to answer do what they are asked all the same.
-func (p poll[T]) ask(ctx context.Context, question question[T]) answers[T] {
-	timeout := p.store.config.timeout
-	out := answers[T]{p.store, p.operation, make([]answer[T], len(p.store.members))}
-	came := make(chan answer[T], len(p.store.members))
+// poll asks all members that are not silent at once what each of them answers without waiting for
+// anybody. It returns when all have answered, or when a majority has and the others linger for a
+// time. Those do what they are asked all the same.
+func poll[T any](ctx context.Context, s *Store, operation string, linger time.Duration, question func(context.Context, *member) (T, error)) answers[T] {
+	out := answers[T]{s, operation, make([]answer[T], len(s.members))}
+	came := make(chan answer[T], len(s.members))
 	pending := 0
-	for i, m := range p.store.members {
+	for i, m := range s.members {
+		if why := m.whySilent(); why != nil {
+			out.all[i] = answer[T]{member: m, err: why}
+			continue
+		}
 		out.all[i] = answer[T]{member: m, err: errTimeout}
-		if p.only != nil && p.only != m {
-			continue
-		}
-		if why := m.whySilent(); why != nil && !p.everybody {
-			out.all[i].err = why
-			continue
-		}
 		pending++
-		p.store.running.Go(func() {
-			ctx, cancel := p.store.bound(ctx, timeout)
+		s.running.Go(func() {
+			ctx, cancel := s.bound(ctx)
 			defer cancel()
 			value, err := question(ctx, m)
 			if cause := context.Cause(ctx); !isAnswer(err) && (cause == nil || errors.Is(cause, errTimeout)) {
@@ -68,28 +48,17 @@ func (p poll[T]) ask(ctx context.Context, question question[T]) answers[T] {
 			came <- answer[T]{m, value, err, time.Now()}
 		})
 	}
-	linger := p.linger
-	if linger <= 0 {
-		linger = timeout
-	}
-	patience := time.NewTimer(timeout)
+	patience := time.NewTimer(s.config.timeout)
 	defer patience.Stop()
-	for succeeded, answered := 0, 0; pending > 0; {
+	for answered := 0; pending > 0; pending-- {
 		select {
 		case a := <-came:
 			out.all[a.member.index] = a
-			pending--
 			if isAnswer(a.err) {
 				answered++
 			}
-			if a.err == nil {
-				succeeded++
-			}
-			if p.everybody && succeeded >= p.store.majority {
-				return out
-			}
-			if answered == p.store.majority {
-				patience.Reset(min(linger, timeout))
+			if answered == s.majority {
+				patience.Reset(min(linger, s.config.timeout))
 			}
 		case <-patience.C:
 			return out
@@ -100,10 +69,10 @@ func (p poll[T]) ask(ctx context.Context, question question[T]) answers[T] {
 	return out
 }
 
-// bound returns a context that ends with ctx, with the store, and after a time, with errTimeout as
-// the cause in that case.
-func (s *Store) bound(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithTimeoutCause(ctx, timeout, errTimeout)
+// bound returns a context that ends with ctx, with the store, and after the time that a member has
+// to answer, with errTimeout as the cause in that case.
+func (s *Store) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeoutCause(ctx, s.config.timeout, errTimeout)
 	stop := context.AfterFunc(s.life, cancel)
 	return ctx, func() { stop(); cancel() }
 }
@@ -126,24 +95,5 @@ func (a answers[T]) silent() int {
 
 // unavailable returns the error for answers that no majority stands behind.
 func (a answers[T]) unavailable(ctx context.Context) error {
-	var failed []MemberError
-	for _, one := range a.all {
-		if one.err != nil {
-			failed = append(failed, MemberError{one.member.index, one.member.name, one.err})
-		}
-	}
-	return a.store.unavailable(ctx, a.operation, failed)
-}
-
-// unavailable returns the error for an operation that no majority stands behind. It matches ctx's
-// error if ctx has ended, and pathlock.ErrClosed if the store has.
-func (s *Store) unavailable(ctx context.Context, operation string, failed []MemberError) error {
-	if s.life.Err() != nil {
-		return errClosed
-	}
-	err := &MajorityError{operation, len(s.members), s.majority, failed}
-	if ctx.Err() != nil {
-		return fmt.Errorf("%w: %w", err, ctx.Err())
-	}
-	return err
+	return a.store.unavailable(ctx, a.operation, func(m *member) error { return a.all[m.index].err })
 }

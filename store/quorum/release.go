@@ -2,7 +2,6 @@ package quorum
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/pathlock-go/pathlock"
@@ -15,16 +14,15 @@ import (
 // It is a [*MajorityError] if neither those that gave it back nor those that had nothing are a
 // majority.
 func (s *Store) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
-	s.forget(key{tree, owner, id})
 	what := fmt.Sprintf("release in %s of owner %s", tree, owner.Short())
 	answers, err := s.giveBack(ctx, what, key{tree, owner, id})
 	if err != nil {
 		return err
 	}
 	switch {
-	case answers.count(released) >= s.majority:
+	case answers.count(isDone) >= s.majority:
 		return nil
-	case answers.count(notHeld) >= s.majority:
+	case answers.count(isNotHeld) >= s.majority:
 		return fmt.Errorf("%w: quorum: %s", pathlock.ErrNotHeld, what)
 	default:
 		return answers.unavailable(ctx)
@@ -42,7 +40,7 @@ func (s *Store) ForceRelease(ctx context.Context, tree pathlock.Tree, owner path
 	switch {
 	case answers.count(isAnswer) < s.majority:
 		return answers.unavailable(ctx)
-	case answers.count(released) > 0:
+	case answers.count(isDone) > 0:
 		return nil
 	default:
 		return fmt.Errorf("%w: quorum: %s", pathlock.ErrNotHeld, what)
@@ -55,19 +53,15 @@ func (s *Store) giveBack(ctx context.Context, what string, k key) (answers[struc
 		return answers[struct{}]{}, err
 	}
 	defer s.running.Done()
-	p := poll[struct{}]{store: s, operation: what}
+	s.forget(k)
 	// What has begun is brought to its end, whatever becomes of the caller.
-	got := p.ask(context.WithoutCancel(ctx), func(ctx context.Context, m *member) (struct{}, error) {
+	got := poll(context.WithoutCancel(ctx), s, what, s.config.timeout, func(ctx context.Context, m *member) (struct{}, error) {
 		return struct{}{}, m.release(ctx, k)
 	})
 	for _, a := range got.all {
 		if !isAnswer(a.err) {
-			a.member.giveBackLater(k, 0)
+			a.member.giveBackLater(k)
 		}
 	}
 	return got, nil
 }
-
-func released(err error) bool { return err == nil }
-
-func notHeld(err error) bool { return errors.Is(err, pathlock.ErrNotHeld) }

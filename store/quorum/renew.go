@@ -21,19 +21,13 @@ func (s *Store) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock
 		return nil, err
 	}
 	defer s.running.Done()
-	return s.renew(ctx, tree, leases, "renew in "+tree.String())
-}
-
-// renew is Renew, as a part of the named operation.
-func (s *Store) renew(ctx context.Context, tree pathlock.Tree, leases []pathlock.Lease, operation string) ([]pathlock.Owner, error) {
 	asked, shortest := make([]pathlock.Lease, 0, len(leases)), leases[0].For
 	for _, l := range leases {
 		shortest = min(shortest, l.For)
-		l.For = s.config.drifted(min(l.For, pathlock.Forever))
+		l.For = drifted(l.For)
 		asked = append(asked, l)
 	}
-	p := poll[[]pathlock.Owner]{store: s, operation: operation, linger: shortest / 8}
-	answers := p.ask(ctx, func(ctx context.Context, m *member) ([]pathlock.Owner, error) {
+	answers := poll(ctx, s, "renew in "+tree.String(), shortest/8, func(ctx context.Context, m *member) ([]pathlock.Owner, error) {
 		return m.store.Renew(ctx, tree, asked)
 	})
 	var lost []pathlock.Owner

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/pathlock-go/pathlock"
 )
@@ -18,70 +17,62 @@ func (s *Store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snap
 		return pathlock.Snapshot{}, err
 	}
 	defer s.running.Done()
-	p := poll[pathlock.Snapshot]{store: s, operation: "snapshot of " + tree.String()}
-	answers := p.ask(ctx, func(ctx context.Context, m *member) (pathlock.Snapshot, error) { return m.store.Snapshot(ctx, tree) })
+	answers := poll(ctx, s, "snapshot of "+tree.String(), s.config.timeout, func(ctx context.Context, m *member) (pathlock.Snapshot, error) {
+		return m.store.Snapshot(ctx, tree)
+	})
 	if answers.silent() >= s.majority {
 		return pathlock.Snapshot{}, answers.unavailable(ctx)
 	}
-	out := pathlock.Snapshot{Tree: tree, Holders: []pathlock.Entry{}, Waiters: []pathlock.Entry{}}
+	var fence uint64
+	var holders, waiters shared
 	for _, a := range answers.all {
-		out.Fence = max(out.Fence, a.member.fenceOf(a.value.Fence))
+		fence = max(fence, a.member.fenceOf(a.value.Fence))
+		holders.add(a.member, a.value.Holders)
+		waiters.add(a.member, a.value.Waiters)
 	}
-	for _, h := range s.same(answers, func(v pathlock.Snapshot) []pathlock.Entry { return v.Holders }) {
-		if h.members >= s.majority-answers.silent() {
-			out.Holders = append(out.Holders, h.Entry)
-		}
-	}
-	for _, h := range s.same(answers, func(v pathlock.Snapshot) []pathlock.Entry { return v.Waiters }) {
-		out.Waiters = append(out.Waiters, h.Entry)
-	}
+	out := pathlock.Snapshot{Tree: tree, Fence: fence, Holders: holders.by(s.majority - answers.silent()), Waiters: waiters.by(1)}
 	slices.SortFunc(out.Holders, func(a, b pathlock.Entry) int { return cmp.Compare(a.Fence, b.Fence) })
 	return out, nil
 }
 
-// shared is an entry of a snapshot that so many members have.
+// shared are the entries of all members, each once, in the order of the first member that has it.
+// Entries do not tell the id of their grant: those that look alike are told apart by their order.
 type shared struct {
-	pathlock.Entry
-	members int
+	entries []pathlock.Entry
+	members []int            // how many have the entry
+	alike   map[string][]int // indexes of entries, by what they have in common at all members
 }
 
-// same returns the entries of all members, each once, in the order of the first member that has it.
-// Entries do not tell the id of their grant: those that look alike are told apart by their order,
-// the latest of one member being that of another.
-func (s *Store) same(answers answers[pathlock.Snapshot], of func(pathlock.Snapshot) []pathlock.Entry) []*shared {
-	var all []*shared
-	alike := make(map[string][]*shared) // the latest first
-	for _, a := range answers.all {
-		seen := make(map[string]int)
-		first := len(all)
-		for _, h := range slices.Backward(of(a.value)) {
-			look := likeness(h)
-			i := seen[look]
-			seen[look]++
-			h.Fence = a.member.fenceOf(h.Fence)
-			if i < len(alike[look]) {
-				known := alike[look][i]
-				known.members++
-				known.Fence = max(known.Fence, h.Fence)
-				continue
-			}
-			one := &shared{h, 1}
-			alike[look] = append(alike[look], one)
-			all = append(all, one)
+// add counts the entries of one more member.
+func (s *shared) add(m *member, entries []pathlock.Entry) {
+	if s.alike == nil {
+		s.alike = make(map[string][]int)
+	}
+	seen := make(map[string]int)
+	for _, e := range entries {
+		e.Fence = m.fenceOf(e.Fence)
+		look := fmt.Sprintf("%q %v %q %v", e.Owner, e.Gate, e.Note, e.Claims)
+		n := seen[look]
+		if seen[look]++; n < len(s.alike[look]) {
+			i := s.alike[look][n]
+			s.members[i]++
+			s.entries[i].Fence = max(s.entries[i].Fence, e.Fence)
+			continue
 		}
-		slices.Reverse(all[first:])
+		s.alike[look] = append(s.alike[look], len(s.entries))
+		s.entries, s.members = append(s.entries, e), append(s.members, 1)
 	}
-	return all
 }
 
-// likeness is what entries of one request have in common at all members.
-func likeness(h pathlock.Entry) string {
-	var s strings.Builder
-	fmt.Fprintf(&s, "%q %v %q", h.Owner, h.Gate, h.Note)
-	for _, c := range h.Claims {
-		fmt.Fprintf(&s, " %v %q", c.Mode, c.Path.String())
+// by returns the entries that so many members have.
+func (s *shared) by(members int) []pathlock.Entry {
+	some := []pathlock.Entry{}
+	for i, e := range s.entries {
+		if s.members[i] >= members {
+			some = append(some, e)
+		}
 	}
-	return s.String()
+	return some
 }
 
 // Trees implements [pathlock.Store]: the trees that a majority lists, as far as the members that
@@ -91,8 +82,7 @@ func (s *Store) Trees(ctx context.Context) ([]pathlock.Tree, error) {
 		return nil, err
 	}
 	defer s.running.Done()
-	p := poll[[]pathlock.Tree]{store: s, operation: "list the trees"}
-	answers := p.ask(ctx, func(ctx context.Context, m *member) ([]pathlock.Tree, error) { return m.store.Trees(ctx) })
+	answers := poll(ctx, s, "list the trees", s.config.timeout, func(ctx context.Context, m *member) ([]pathlock.Tree, error) { return m.store.Trees(ctx) })
 	if answers.silent() >= s.majority {
 		return nil, answers.unavailable(ctx)
 	}

@@ -25,12 +25,8 @@ type Store struct {
 	mu      sync.Mutex
 	closed  bool
 	running sync.WaitGroup
-	// known are the requests of this process that are under way or granted. When there are as many
-	// as sweep, those whose leases have passed are forgotten.
-	known map[key]*known
-	sweep int
-	// back is closed when a member answers again that was silent.
-	back chan struct{}
+	// granted are the grants of this process whose leases have not passed.
+	granted map[key]*granted
 }
 
 var _ pathlock.Store = (*Store)(nil)
@@ -45,21 +41,23 @@ func New(stores []pathlock.Store, opts ...Option) (*Store, error) {
 	if n := len(stores); n%2 == 0 || n > mostMembers {
 		return nil, fmt.Errorf("%w: there are %d, want an odd number up to %d", ErrMembers, n, mostMembers)
 	}
-	s := &Store{config: newConfig(opts), majority: len(stores)/2 + 1, known: make(map[key]*known), sweep: fewKnown, back: make(chan struct{})}
-	s.life, s.end = context.WithCancel(context.Background())
+	config := config{timeout: DefaultTimeout}
+	for _, opt := range opts {
+		opt(&config)
+	}
+	s := &Store{config: config, majority: len(stores)/2 + 1, granted: make(map[key]*granted)}
 	for i, store := range stores {
 		if store == nil {
-			s.end()
-			return nil, fmt.Errorf("%w: %s is nil", ErrMembers, s.config.name(i))
+			return nil, fmt.Errorf("%w: %s is nil", ErrMembers, config.name(i))
 		}
 		for _, m := range s.members {
 			if same(m.store, store) {
-				s.end()
-				return nil, fmt.Errorf("%w: %s is %s again", ErrMembers, s.config.name(i), m.name)
+				return nil, fmt.Errorf("%w: %s is %s again", ErrMembers, config.name(i), m.name)
 			}
 		}
 		s.members = append(s.members, newMember(s, i, store))
 	}
+	s.life, s.end = context.WithCancel(context.Background())
 	return s, nil
 }
 
@@ -103,43 +101,15 @@ func (s *Store) Close(ctx context.Context) error {
 // Local implements [pathlock.Store].
 func (s *Store) Local() bool { return false }
 
-// Ping implements [pathlock.Store]. It asks all members, also those that are known to be silent,
-// and succeeds if a majority serves.
+// Ping implements [pathlock.Store]. It succeeds if a majority serves.
 func (s *Store) Ping(ctx context.Context) error {
 	if err := s.begin(); err != nil {
 		return err
 	}
 	defer s.running.Done()
-	p := poll[struct{}]{store: s, operation: "ping", everybody: true}
-	answers := p.ask(ctx, func(ctx context.Context, m *member) (struct{}, error) { return struct{}{}, m.store.Ping(ctx) })
-	if answers.count(func(err error) bool { return err == nil }) >= s.majority {
+	answers := poll(ctx, s, "ping", 0, func(ctx context.Context, m *member) (struct{}, error) { return struct{}{}, m.store.Ping(ctx) })
+	if answers.count(isDone) >= s.majority {
 		return nil
 	}
 	return answers.unavailable(ctx)
-}
-
-// available returns the members that are not silent, in their order.
-func (s *Store) available() []*member {
-	up := make([]*member, 0, len(s.members))
-	for _, m := range s.members {
-		if m.whySilent() == nil {
-			up = append(up, m)
-		}
-	}
-	return up
-}
-
-// cameBack returns what is closed when the next member answers again that was silent.
-func (s *Store) cameBack() <-chan struct{} {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.back
-}
-
-// comesBack tells those that wait for it that a member answers again.
-func (s *Store) comesBack() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	close(s.back)
-	s.back = make(chan struct{})
 }

@@ -33,6 +33,7 @@ func leases() topic {
 			f.requireIs(p.fails(), pathlock.ErrLost)
 			f.noWaiters()
 			other.release()
+			f.pass(f.short) // the leases of a store with several servers need not end at once
 			f.requireEmpty(f.tree)
 		}},
 		{"a lease lives for as long as was asked, from Grant.Asked on", func(f *fixture) {
