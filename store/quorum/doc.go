@@ -40,7 +40,8 @@
 // asked in the background alone, a few times per time-out, until it answers. Before it takes part
 // again it gives back what it has missed the release of. So a silent member costs one time-out,
 // once per process, and then nothing. A member that has requests in its queue is looked at twice
-// per time-out, by one goroutine, however many wait. If it falls silent, they queue at the next one.
+// per time-out, by one goroutine, however many wait. If it falls silent, they queue at the next
+// one.
 //
 // When too few members are left, requests fail with a [*MajorityError], which matches
 // [pathlock.ErrUnavailable] and says which members failed and why.
