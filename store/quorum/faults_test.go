@@ -128,14 +128,14 @@ func TestRestartedEmpty(t *testing.T) {
 	p := newProcesses(t, 1, memstores(3), quorum.WithTimeout(generous))[0]
 	held := ask(newTree(t), x("/a"))
 	take(t, p.store, held)
-	p.links[2].store = memstore.New()
+	p.links[0].store = memstore.New() // the lead
 	if lost, err := renew(t, p.store, held); err != nil || len(lost) > 0 {
 		t.Errorf("after one restart: lost %v, %v", lost, err)
 	}
 	more := ask(held.Tree, x("/b"))
 	more.Owner, more.Held = held.Owner, true
 	take(t, p.store, more)
-	p.links[0].store = memstore.New()
+	p.links[2].store = memstore.New()
 	testserver.Await(t, "the loss is reported", func() bool {
 		lost, err := renew(t, p.store, held)
 		return err == nil && len(lost) == 1
