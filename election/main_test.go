@@ -135,7 +135,8 @@ func watch(ctx context.Context, t *testing.T, leaders func(context.Context) iter
 	return all, end
 }
 
-// fake is a store in another process: it records what it is asked, and fails or hangs as it is told.
+// fake is a store in another process: it records what it is asked, and fails or hangs as it is
+// told.
 type fake struct {
 	pathlock.Store
 	// full says that nobody may wait.
