@@ -58,8 +58,7 @@ func guardNodes(tx *gorm.DB, model any, ids []any, lock bool) ([]pathlock.Locati
 		}
 	}
 	db := tx.Session(&gorm.Session{NewDB: true, Context: p.owner.Join(tx.Statement.Context)}).Model(t.Fresh())
-	g := write.Guard{Engine: p.engine, DB: db, Table: t, Keys: keys}
-	locations, err := g.Run(lock)
+	locations, err := p.engine.AssertNodes(db, t, keys, lock)
 	if err == nil {
 		return locations, nil
 	}

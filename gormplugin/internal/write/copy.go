@@ -135,7 +135,7 @@ func (e *Engine) planCopy(db *gorm.DB, req *CopyRequest, lock dialect.RowLock) (
 		ids = append(ids, req.Parent)
 	}
 	var err error
-	if x.known, err = t.Above.Rows(db, ids, lock); err != nil {
+	if x.known, err = t.Above.Rows(db, nil, ids, lock); err != nil {
 		return nil, err
 	}
 	need := func(id any) *table.Node {
