@@ -20,9 +20,6 @@ func deleteForms() []form {
 		{name: "a table without a model", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
 			return tx.Table("suites").Where("id = ?", w.ids["/a"]).Delete(nil).Error
 		}},
-		{name: "another model that is turned to this table", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
-			return tx.Clauses(clause.From{Tables: []clause.Table{{Name: "suites"}}}).Where("id = ?", w.ids["/a"]).Delete(&Other{}).Error
-		}},
 		{name: "AllowGlobalUpdate", tree: " ", write: func(_ *world, tx *gorm.DB) error {
 			return tx.Session(&gorm.Session{AllowGlobalUpdate: true}).Delete(&Suite{}).Error
 		}},

@@ -64,9 +64,6 @@ func updateForms() []form {
 		{name: "no name", refused: errAny, write: func(w *world, tx *gorm.DB) error {
 			return tx.Model(&Suite{ID: w.ids["/a"]}).Update("name", nil).Error
 		}},
-		{name: "another model that is turned to this table", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
-			return tx.Model(&Other{}).Clauses(clause.Update{Table: clause.Table{Name: "suites"}}).Where("id = ?", w.ids["/a"]).Update("name", "x").Error
-		}},
 		{name: "UPDATE IGNORE", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
 			return tx.Clauses(clause.Update{Modifier: "IGNORE"}).Model(&Suite{ID: w.ids["/a"]}).Update("name", "d").Error
 		}},

@@ -85,6 +85,7 @@ func (e *Engine) copyWithin(db *gorm.DB, tx *txn.Transaction, st *Statement, req
 		return e.explained(db, st, err)
 	}
 	st.Slots = []pathlock.Location{x.To}
+	e.Ran(db, true)
 	return e.explained(db, st, e.copyRows(db, tx, st, req, x))
 }
 
