@@ -73,6 +73,12 @@ func recallChecks() []check {
 			w.fails(gormplugin.Rename(request.Where("name = ?", "another"), &Suite{}, c.ID, "new"), pathlock.ErrNotFound)
 			w.has("/a", "/a/b", "/a/b/c", "/d")
 		}},
+		check{"a new parent that was deleted since is not there", func(w *world) {
+			a, c := w.build("/a"), w.build("/a/b/c")
+			request := w.resolved(a, c)
+			w.must(w.db.Delete(&Suite{}, c.ID).Error)
+			w.fails(request.Model(&Suite{}).Where("id = ?", a.ID).Update("parent_id", c.ID).Error, pathlock.ErrNotFound)
+		}},
 		check{"Rename and Move say where the row is then", func(w *world) {
 			c, d := w.build("/a/b/c"), w.build("/d")
 			for _, db := range []*gorm.DB{w.db, w.resolved(c, d)} {

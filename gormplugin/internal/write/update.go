@@ -29,7 +29,8 @@ func (k *updating) Survey(db *gorm.DB, st *Statement) (bool, error) {
 	}
 	st.Operation, st.Note = a.operation(), fmt.Sprintf("%s in %s", a, t.TableName)
 	found, err := k.surveyRelocation(db, t, a, stmt)
-	if err == nil && found.staysPut() && found.Recalled {
+	if err != nil {
+		// What the request has read before may be outdated. Nobody gets it twice.
 		found, err = k.surveyRelocation(db, t, a, stmt)
 	}
 	if err != nil {
@@ -57,7 +58,12 @@ func (e *Engine) surveyRelocation(db *gorm.DB, t *table.Table, a *assignment, st
 	if err != nil {
 		return nil, err
 	}
-	return e.relocationBy(db, t, a, hit, known, "")
+	x, err := e.relocationBy(db, t, a, hit, known, "")
+	if err == nil && hit.Recalled && x.staysPut() {
+		// Nothing will be asserted, and the rows may be elsewhere by now.
+		return e.surveyRelocation(db, t, a, stmt)
+	}
+	return x, err
 }
 
 // Write carries out the UPDATE: it locks, asserts, has GORM write the rows with their new paths,
@@ -90,9 +96,6 @@ func (k *updating) Write(w *writing) error {
 		}
 	}
 	planned, err := k.plannedRelocation(w, a)
-	if err == nil && planned.staysPut() && planned.Recalled {
-		planned, err = k.plannedRelocation(w, a)
-	}
 	if err == nil && planned.staysPut() {
 		return k.updateInPlace(w, a, planned)
 	}
