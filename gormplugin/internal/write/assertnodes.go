@@ -24,11 +24,12 @@ func (e *Engine) AssertNodes(db *gorm.DB, t *table.Table, keys []any, lock bool)
 	case tx == nil:
 		return nil, fmt.Errorf("%w: asserting needs a transaction", fault.ErrUnmanagedTransaction)
 	}
+	st := &Statement{Table: t, held: held{Operation: "raw", Note: "raw SQL on " + t.TableName}}
 	if err := e.becomeWriter(db, tx, t.Above); err != nil {
-		return nil, err
+		return nil, e.explained(db, st, err)
 	}
 	stmt := db.Where(t.KeyIn(table.Column(t.Key), keys)).Statement
-	w := &writing{Engine: e, DB: db, Tx: tx, St: &Statement{Table: t, held: held{Operation: "raw", Note: "raw SQL on " + t.TableName}}}
+	w := &writing{Engine: e, DB: db, Tx: tx, St: st}
 	make := func(hit plan.Hits, known map[any]*table.Node, share dialect.RowLock) (*plan.Removal, error) {
 		return e.nodesOf(db, t, keys, hit, known, share, lock)
 	}
@@ -41,7 +42,7 @@ func (e *Engine) AssertNodes(db *gorm.DB, t *table.Table, keys []any, lock bool)
 	}
 	found, err := assertTargets(e, w, stmt, first, make)
 	if err != nil {
-		return nil, err
+		return nil, e.explained(db, st, err)
 	}
 	locations := slices.Repeat([]pathlock.Location{{}}, len(keys))
 	for i, key := range keys {

@@ -17,15 +17,9 @@ func (e *Engine) guardedTable(stmt *gorm.Statement) (*table.Table, error) {
 		if t := e.Tables[stmt.Table]; t != nil {
 			return t, checkStatement(t, stmt)
 		}
-		if !e.Names.MayMention(stmt.Table) {
-			return nil, nil
-		}
 	}
 	// Table(name), a model whose table is in a schema, or another spelling of a name.
 	expression := tableText(stmt)
-	if !e.Names.MayMention(expression) {
-		return nil, nil
-	}
 	name, found := e.Names.FirstIn(expression)
 	if !found {
 		return nil, nil

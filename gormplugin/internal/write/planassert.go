@@ -1,6 +1,7 @@
 package write
 
 import (
+	"context"
 	"errors"
 
 	"github.com/pathlock-go/pathlock"
@@ -41,7 +42,14 @@ func planAndAssert[P plan.Demand](k *Engine, db *gorm.DB, tx *txn.Transaction, h
 		if err := k.acquireWithin(db, tx, h, planned, wait); err != nil || !k.Asserts && !r.Always {
 			return planned, err
 		}
-		actual, err := assertInStep(k, db, attempt, func() (P, error) { return r.Assert(planned) })
+		actual := planned
+		err = txn.Steps(k.Locker.Step).InStep(db.Statement.Context, pathlock.Step{Kind: pathlock.StepAssert, Attempt: attempt}, func(ctx context.Context) (err error) {
+			outer := db.Statement.Context
+			db.Statement.Context = ctx
+			defer func() { db.Statement.Context = outer }()
+			actual, err = r.Assert(planned)
+			return err
+		})
 		if err == nil || locking || !hasMoved(err) {
 			return actual, err
 		}
@@ -83,23 +91,6 @@ func assertTargets[P targeting](e *Engine, w *writing, stmt *gorm.Statement, fir
 			return actual, planned.On().Differs(actual.On(), locked)
 		},
 	})
-}
-
-// errPanicked is the error of an assertion that a panic has ended.
-var errPanicked = errors.New("gormplugin: a panic")
-
-// assertInStep calls assert, which works on db, within a step that observers see.
-func assertInStep[T any](k *Engine, db *gorm.DB, attempt int, assert func() (T, error)) (found T, err error) {
-	stmt := db.Statement
-	outer := stmt.Context
-	work, done := k.Locker.Step(outer, pathlock.Step{Kind: pathlock.StepAssert, Attempt: attempt})
-	stmt.Context, err = work, errPanicked
-	defer func() {
-		stmt.Context = outer
-		done(err)
-	}()
-	found, err = assert()
-	return found, err
 }
 
 // isOutdated reports whether an error can come from rows that were read from an old snapshot.
