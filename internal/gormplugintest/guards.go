@@ -12,6 +12,17 @@ import (
 // [gormplugin.LockSubtrees].
 func guardChecks() []check {
 	return []check{
+		{"a node whose own path is not what follows from its place is not asserted", func(w *world) {
+			b := w.build("/a/b")
+			put := func(path string) {
+				w.must(gormplugin.AllowRawWrites(w.db).Exec("UPDATE suites SET path = ? WHERE id = ?", path, b.ID).Error)
+			}
+			put("/a/x")
+			for _, guard := range []func(*gorm.DB, any, ...any) ([]pathlock.Location, error){gormplugin.AssertAll, gormplugin.LockSubtrees} {
+				w.fails(w.db.Transaction(func(tx *gorm.DB) error { _, err := guard(tx, &Suite{}, b.ID); return err }), pathlock.ErrPathChanged)
+			}
+			put("/a/b")
+		}},
 		{"LockSubtrees keeps others out of the subtree until the end", func(w *world) {
 			a, ab := w.build("/a"), w.build("/ab")
 			w.build("/a/b")

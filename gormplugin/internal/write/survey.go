@@ -15,7 +15,8 @@ import (
 //
 // Of leaves, and where the statement may mean deleted rows, it reads only the rows that are hit.
 func (e *Engine) survey(db *gorm.DB, t *table.Table, stmt *gorm.Statement, also ...any) (plan.Hits, map[any]*table.Node, error) {
-	if hit, known, ok := e.recallOperation(db, t, operationOf(db), also); ok {
+	// A survey believes what the request has read before, or reads all of it.
+	if hit, known, ok := recallOperation(t, operationOf(db), t.Recalled(db), also); ok {
 		return hit, known, nil
 	}
 	if t.IsLeaf() || stmt.Unscoped {
@@ -70,11 +71,10 @@ func addSurvey(t *table.Table, d *table.Direct, hits table.Selection, also []any
 
 // recallOperation returns what [Engine.survey] would return for the statement of an operation, from
 // what the request has read before.
-func (e *Engine) recallOperation(db *gorm.DB, t *table.Table, op *Operation, also []any) (hit plan.Hits, known map[any]*table.Node, ok bool) {
+func recallOperation(t *table.Table, op *Operation, read map[table.RecallRow]*table.Node, also []any) (hit plan.Hits, known map[any]*table.Node, ok bool) {
 	if op == nil || !op.Alone {
 		return hit, nil, false
 	}
-	read := t.Recalled(db)
 	n := read[table.RecallRow{Table: t.TableName, ID: op.ID}]
 	if n == nil {
 		return hit, nil, false

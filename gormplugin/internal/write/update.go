@@ -30,10 +30,6 @@ func (k *updating) Survey(db *gorm.DB, st *Statement) (bool, error) {
 	st.Operation, st.Note = a.operation(), fmt.Sprintf("%s in %s", a, t.TableName)
 	found, err := k.surveyRelocation(db, t, a, stmt)
 	if err != nil {
-		// What the request has read before may be outdated. Nobody gets it twice.
-		found, err = k.surveyRelocation(db, t, a, stmt)
-	}
-	if err != nil {
 		if errors.Is(err, pathlock.ErrNotFound) || hasMoved(err) {
 			// An association that is saved before may bring the parent. The condition of an
 			// optimistic lock, which comes later, may leave out the row that has moved.
@@ -59,7 +55,7 @@ func (e *Engine) surveyRelocation(db *gorm.DB, t *table.Table, a *assignment, st
 		return nil, err
 	}
 	x, err := e.relocationBy(db, t, a, hit, known, "")
-	if err == nil && hit.Recalled && x.staysPut() {
+	if hit.Recalled && (err != nil || x.staysPut()) {
 		// Nothing will be asserted, and the rows may be elsewhere by now.
 		return e.surveyRelocation(db, t, a, stmt)
 	}
