@@ -119,6 +119,11 @@ func (s *Shape) Update(c *Change, hit Hits, parents map[any]*Node) (*Relocation,
 		}
 	}
 	x.followUpper()
+	for _, m := range x.Moves {
+		if err := s.checkLengths(m.After()); err != nil {
+			return nil, err
+		}
+	}
 	return x, nil
 }
 
