@@ -106,10 +106,12 @@ func AfterEnd(tx *gorm.DB, fn func(ctx context.Context, outcome Outcome)) error 
 // In all transactions under the context, raw SQL that ends them is refused by a
 // [*TransactionEndError], which on MySQL and MariaDB includes CREATE TABLE and the like.
 //
-// fn is not called where a transaction has only run SELECTs that write nothing. On MySQL, MariaDB
-// and PostgreSQL, a SELECT counts as a write where it calls any function but AVG, COUNT, MAX, MIN,
-// SUM and a few others of the server; a function that only a view calls is not seen. The functions
-// of several contexts, one made of the other, are called in the order in which these were made.
+// fn is not called where a transaction has only run SELECTs that write nothing. Raw SQL that begins
+// with WITH counts as a write. On MySQL, MariaDB and PostgreSQL, so does a SELECT that calls any
+// function but AVG, COUNT, MAX, MIN, SUM and a few others of the server; a function that only a
+// view calls is not seen, and neither is what runs past GORM on the transaction's connection. The
+// functions of several contexts, one made of the other, are called in the order in which these were
+// made.
 //
 // What is no transaction of the plugin's calls nothing: [gorm.DB.Exec] and a write under
 // SkipDefaultTransaction outside of any, those of [gorm.DB.Connection], and those that were begun

@@ -58,14 +58,7 @@ func guardNodes(tx *gorm.DB, model any, ids []any, lock bool) ([]pathlock.Locati
 		}
 	}
 	db := tx.Session(&gorm.Session{NewDB: true, Context: p.owner.Join(tx.Statement.Context)}).Model(t.Fresh())
-	g := write.Guard{Engine: p.engine, DB: db, Table: t, Keys: keys}
-	locations, err := g.Run(lock)
-	if err == nil {
-		return locations, nil
-	}
-	_ = db.AddError(err)
-	p.engine.Explain(db, &write.Statement{Table: t})
-	return nil, db.Error
+	return p.engine.AssertNodes(db, t, keys, lock)
 }
 
 // AllowRawWrites returns a DB on which [gorm.DB.Exec] and [gorm.DB.Raw] may write to guarded

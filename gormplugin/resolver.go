@@ -55,24 +55,18 @@ func (r resolver) ResolveAll(ctx context.Context, ids []string) []pathlock.Resol
 		return results
 	}
 	var keys []any
-	numbers := make(map[any][]int, len(ids))
+	var numbers []int
 	for i, id := range ids {
 		var key any
-		if key, results[i].Err = t.ParseKey(id); results[i].Err != nil {
-			continue
+		if key, results[i].Err = t.ParseKey(id); results[i].Err == nil {
+			keys, numbers = append(keys, key), append(numbers, i)
 		}
-		if numbers[key] == nil {
-			keys = append(keys, key)
-		}
-		numbers[key] = append(numbers[key], i)
 	}
 	if len(keys) == 0 {
 		return results
 	}
 	for i, found := range t.LocateAll(r.plugin.db.WithContext(ctx), keys) {
-		for _, number := range numbers[keys[i]] {
-			results[number] = found
-		}
+		results[numbers[i]] = found
 	}
 	return results
 }

@@ -28,11 +28,11 @@ func costs() []cost {
 			return db.Save(s).Error
 		}},
 		{"create", 3, 1, true, func(db *gorm.DB, s, _ *Suite) error { return db.Create(&Suite{ParentID: &s.ID, Name: "new"}).Error }},
-		{"Rename", 5, 2, false, func(db *gorm.DB, s, _ *Suite) error { return gormplugin.Rename(db, s, s.ID, "longer "+s.Name) }},
-		{"Move", 5, 2, false, func(db *gorm.DB, s, other *Suite) error {
+		{"Rename", 6, 2, false, func(db *gorm.DB, s, _ *Suite) error { return gormplugin.Rename(db, s, s.ID, "longer "+s.Name) }},
+		{"Move", 6, 2, false, func(db *gorm.DB, s, other *Suite) error {
 			return gormplugin.Move(db, s, s.ID, gormplugin.Below(other.ID))
 		}},
-		{"Delete", 4, 2, false, func(db *gorm.DB, s, _ *Suite) error { _, err := gormplugin.Delete(db, s, s.ID); return err }},
+		{"Delete", 5, 2, false, func(db *gorm.DB, s, _ *Suite) error { _, err := gormplugin.Delete(db, s, s.ID); return err }},
 		{"Copy", 10, 3, true, func(db *gorm.DB, s, other *Suite) error {
 			_, err := gormplugin.Copy(db, &Suite{}, s.ID, gormplugin.Below(other.ID), gormplugin.CopyLeaves(&Case{}, nil))
 			return err

@@ -117,5 +117,22 @@ func rawChecks() []check {
 			}))
 			w.must(raw.Exec("UPDATE suites SET path = '/a' WHERE path = '/x' AND plan_id = ?", w.root.PlanID).Error)
 		}},
+		{"a node whose own path is not what follows from its place is not asserted", func(w *world) {
+			b := w.build("/a/b")
+			put := func(path string) {
+				w.must(gormplugin.AllowRawWrites(w.db).Exec("UPDATE suites SET path = ? WHERE id = ?", path, b.ID).Error)
+			}
+			put("/a/x")
+			for _, guard := range []func(*gorm.DB, any, ...any) ([]pathlock.Location, error){gormplugin.AssertAll, gormplugin.LockSubtrees} {
+				w.fails(w.db.Transaction(func(tx *gorm.DB) error { _, err := guard(tx, &Suite{}, b.ID); return err }), pathlock.ErrPathChanged)
+			}
+			put("/a/b")
+		}},
+		{"a new parent that was deleted since the request has read it is not there", func(w *world) {
+			a, c := w.build("/a"), w.build("/a/b/c")
+			request := w.resolved(a, c)
+			w.must(w.db.Delete(&Suite{}, c.ID).Error)
+			w.fails(request.Model(&Suite{}).Where("id = ?", a.ID).Update("parent_id", c.ID).Error, pathlock.ErrNotFound)
+		}},
 	}
 }

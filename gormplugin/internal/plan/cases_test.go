@@ -112,10 +112,10 @@ func (g grove) update(u update) (string, error) {
 	slices.Sort(chains)
 	// What the same plan says under locks differs in nothing; where the rows above are not locked,
 	// it does.
-	if err := x.Differs(x, above); err != nil {
+	if err := x.Differs(x.On(), above); err != nil {
 		return "", err
 	}
-	if err := x.Differs(x, nil); (err != nil) != (len(chains) > 0) {
+	if err := x.Differs(x.On(), nil); (err != nil) != (len(chains) > 0) {
 		return "", fmt.Errorf("without locks: %w", err)
 	}
 	return strings.Join([]string{strings.Join(moves, "; "), locks(x), strings.Join(slices.Compact(chains), " "), strings.Join(tops, " ")}, " | "), nil
@@ -245,20 +245,17 @@ func TestDeletesAndCopies(t *testing.T) {
 	g := newGrove()
 	hit := plan.Hits{Live: g.rows(9, 10, 11)}
 	x, err := g.leaves.Delete(hit, g.live())
-	if err != nil || len(x.Tops) != 3 || locks(x) != "t X/a/b/i, t X/a/b/j" || len(hit.Above(true)) != 3 {
+	if err != nil || len(x.Tops) != 3 || locks(x) != "t X/a/b/i, t X/a/b/j" || len(hit.Outside(true)) != 3 {
 		t.Errorf("leaves: %v, %s, %v", x, locks(x), err)
 	}
-	if err := x.Differs(&plan.Removal{Tops: []plan.Departure{{Node: g.row(2)}}}, nil); !errors.Is(err, pathlock.ErrPathChanged) && err != nil {
-		t.Error(err)
-	}
 	hit = plan.Hits{Live: g.rows(2, 3, 4)}
-	if x, err = g.nodes.Delete(hit, g.live()); err != nil || len(x.Tops) != 2 || locks(x) != "t X/a/b, t X/d" || len(hit.Above(false)) != 2 || len(x.Chains) != 1 {
+	if x, err = g.nodes.Delete(hit, g.live()); err != nil || len(x.Tops) != 2 || locks(x) != "t X/a/b, t X/d" || len(hit.Outside(false)) != 2 || len(x.Chains) != 1 {
 		t.Errorf("nodes: %v, %s, %v", x, locks(x), err)
 	}
-	if err := x.Differs(x, g.rows(1)); err != nil {
+	if err := x.Differs(x.On(), g.rows(1)); err != nil {
 		t.Error(err)
 	}
-	if err := x.Differs(x, nil); !errors.Is(err, pathlock.ErrPathChanged) {
+	if err := x.Differs(x.On(), nil); !errors.Is(err, pathlock.ErrPathChanged) {
 		t.Errorf("without locks: %v", err)
 	}
 	for _, c := range []struct {
@@ -350,15 +347,17 @@ func TestPlansThatDiffer(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	elsewhere := *plans["b to /d"]
-	elsewhere.Moves = slices.Clone(elsewhere.Moves)
-	elsewhere.Moves[0].From.Path = pathlock.MustParsePath("/z")
-	plans["b from elsewhere to /d"] = &elsewhere
+	elsewhere := g.rows(2)
+	elsewhere[2].Path = "/z"
+	var err error
+	if plans["b from elsewhere to /d"], err = g.nodes.Update(&plan.Change{Parent: as[any](4)}, plan.Hits{Live: elsewhere}, g.live()); err != nil {
+		t.Fatal(err)
+	}
 	for planned, x := range plans {
 		for actual, y := range plans {
 			// What no longer moves, as somebody else has moved it, needs no lock.
 			fewer := planned == "b and c to /d" && (actual == "b to /d" || actual == "c to /d")
-			if err := x.Differs(y, g.live()); (err == nil) != (planned == actual || fewer) || err != nil && !errors.Is(err, pathlock.ErrPathChanged) {
+			if err := x.Differs(y.On(), g.live()); (err == nil) != (planned == actual || fewer) || err != nil && !errors.Is(err, pathlock.ErrPathChanged) {
 				t.Errorf("planned %s, then %s: got the error %v", planned, actual, err)
 			}
 		}

@@ -97,14 +97,3 @@ func (c *Chains) check(planned *Node) error {
 	}
 	return changed
 }
-
-// checkLocked returns an error if a row above some planned rows was not locked: they are below
-// other rows than planned.
-func (s *Shape) checkLocked(above []*Node, locked map[any]*Node) error {
-	for _, n := range above {
-		if locked[n.ID] == nil {
-			return &fault.PathChangedError{Table: s.Above.TableName, ID: n.ID, Actual: n.Path}
-		}
-	}
-	return nil
-}

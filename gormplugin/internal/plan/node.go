@@ -17,9 +17,8 @@ type Node struct {
 	IDs     string
 	Version int64
 	Fence   any
-	// Hit is set where a survey's statement means the row, and Childless where the survey has found
-	// no live row below such a row.
-	Hit, Childless bool
+	// Hit is set where a survey's statement means the row.
+	Hit bool
 }
 
 // IsRoot reports whether a row is the root row of its tree.

@@ -50,38 +50,12 @@ func (c *Change) SameAs(d *Change) bool {
 		c.Restores == d.Restores && c.Removes == d.Removes
 }
 
-// Hits are the rows that an UPDATE or DELETE hits, by id: the live ones, which are part of the
-// tree, and the softly deleted ones.
-type Hits struct{ Live, Dead map[any]*Node }
-
-// NewHits returns hits without any row.
-func NewHits() Hits { return Hits{Live: make(map[any]*Node), Dead: make(map[any]*Node)} }
-
-// IDs returns the ids of all rows.
-func (h Hits) IDs() []any {
-	return append(slices.Collect(maps.Keys(h.Live)), slices.Collect(maps.Keys(h.Dead))...)
-}
-
-// Remember takes over what a survey has found out about the rows beyond their columns.
-func (h Hits) Remember(surveyed Hits) {
-	for id, n := range h.Live {
-		if before := surveyed.Live[id]; before != nil {
-			n.Childless = before.Childless
-		}
-	}
-}
-
 // Relocation is what an UPDATE does to the tree: which of the rows that it hits move where.
 type Relocation struct {
-	shape *Shape
-	hit   Hits
+	Basis
 	Moves []Move
 	// Landings are the rows that come to the top of their trees.
 	Landings Landings
-	// Claims are the old places and the new slots.
-	Claims
-	// Chains are the nodes above the old places and the new ones, which must stay where they are.
-	Chains []*Node
 }
 
 // Move is a row that gets another path, and its subtree with it.
@@ -132,11 +106,11 @@ func (c *Change) Affected(hit Hits) map[any]*Node {
 	return affected
 }
 
-// Update works out what a change does to the rows that it hits. above has the rows above these,
-// before the change and after it, by id.
-func (s *Shape) Update(c *Change, hit Hits, above map[any]*Node) (*Relocation, error) {
-	x := &Relocation{shape: s, hit: hit, Claims: make(Claims), Landings: make(Landings)}
-	u := updating{Relocation: x, change: c, affected: c.Affected(hit), above: above}
+// Update works out what a change does to the rows that it hits. parents has the rows above
+// these, before the change and after it, by id.
+func (s *Shape) Update(c *Change, hit Hits, parents map[any]*Node) (*Relocation, error) {
+	x := &Relocation{Basis: newBasis(s, hit, parents), Landings: make(Landings)}
+	u := updating{Relocation: x, change: c, affected: c.Affected(hit)}
 	// From the top down, so that what is wrong with a row is not said of one below it.
 	down := slices.SortedFunc(maps.Values(u.affected), func(a, b *Node) int { return cmp.Compare(len(a.Path), len(b.Path)) })
 	for _, n := range down {
@@ -145,24 +119,29 @@ func (s *Shape) Update(c *Change, hit Hits, above map[any]*Node) (*Relocation, e
 		}
 	}
 	x.followUpper()
+	for _, m := range x.Moves {
+		if err := s.checkLengths(m.After()); err != nil {
+			return nil, err
+		}
+	}
 	return x, nil
 }
 
 // updating is an update that is being planned.
 type updating struct {
 	*Relocation
-	change          *Change
-	affected, above map[any]*Node
+	change   *Change
+	affected map[any]*Node
 }
 
 // consider enters one affected row into the relocation.
 func (u *updating) consider(n *Node) error {
 	s, c := u.shape, u.change
-	restored := u.hit.Dead[n.ID] != nil
+	restored := u.Dead[n.ID] != nil
 	tree := n.Tree
 	if s.IsLeaf() {
 		// The place that a leaf has now follows from the parent that it has now.
-		parent := u.above[n.Parent]
+		parent := u.Parents[n.Parent]
 		if parent == nil && !restored {
 			if c.ParentOf(n) == n.Parent && c.NameOf(n) == n.Name {
 				// It stays where it is, among the leaves that the deletion of their parent has left
@@ -180,7 +159,7 @@ func (u *updating) consider(n *Node) error {
 	if err != nil {
 		return err
 	}
-	if parent := u.above[after.Parent]; parent != nil {
+	if parent := u.Parents[after.Parent]; parent != nil {
 		if s.IsLeaf() && restored {
 			tree = parent.Tree
 		}
@@ -229,7 +208,7 @@ func (u *updating) after(n *Node, depth int) (*Node, error) {
 		s.Follow(&after, nil)
 		return &after, nil
 	}
-	parent := u.above[after.Parent]
+	parent := u.Parents[after.Parent]
 	if parent == nil {
 		return nil, s.parentGone(after.Parent, n)
 	}
@@ -238,7 +217,7 @@ func (u *updating) after(n *Node, depth int) (*Node, error) {
 		return &after, nil
 	}
 	below := parent.Tree == n.Tree && strings.HasPrefix(parent.Path+"/", n.Path+"/")
-	if n.Path != "" && u.hit.Dead[n.ID] == nil && below || depth > pathlock.MaxDepth {
+	if n.Path != "" && u.Dead[n.ID] == nil && below || depth > pathlock.MaxDepth {
 		return nil, fmt.Errorf("%w: %s (%s) cannot go below %s", fault.ErrWouldCycle, s.RowName(n.ID), shown.Text(n.Path), shown.Text(parent.Path))
 	}
 	if u.affected[after.Parent] != nil {
@@ -278,11 +257,12 @@ func (u *updating) relocate(n, after *Node, restored bool) error {
 		}
 		u.Claims.Add(m.From)
 	}
+	u.places[n.ID] = route{m.From, m.To}
 	u.Moves = append(u.Moves, m)
 	for _, id := range []any{n.Parent, after.Parent} {
-		parent := u.above[id]
+		parent := u.Parents[id]
 		// What the update restores as well asserts itself what is above it.
-		if parent == nil || restored && id != after.Parent || u.hit.Dead[id] != nil {
+		if parent == nil || restored && id != after.Parent || u.Dead[id] != nil {
 			continue
 		}
 		u.Chains = append(u.Chains, parent)
@@ -320,20 +300,4 @@ func (x *Relocation) followUpper() {
 			moved[place{m.Node.Tree, m.Node.Path}] = *m
 		}
 	}
-}
-
-// Differs compares a relocation with the one that the locking reads led to. The locks are right
-// only if every place is the same, and every node above was locked.
-func (x *Relocation) Differs(actual *Relocation, locked map[any]*Node) error {
-	planned := make(map[any]Move, len(x.Moves))
-	for _, m := range x.Moves {
-		planned[m.ID] = m
-	}
-	for _, m := range actual.Moves {
-		before, ok := planned[m.ID]
-		if !ok || before.From != m.From || before.To != m.To {
-			return &fault.PathChangedError{Table: x.shape.TableName, ID: m.ID, Planned: before.From.Path.Column(), Actual: m.Node.Path}
-		}
-	}
-	return x.shape.checkLocked(actual.Chains, locked)
 }

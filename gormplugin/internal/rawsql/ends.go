@@ -42,11 +42,7 @@ func (s *statement) ends() (string, bool) {
 		// MariaDB's compound statements hold others, of which any may end the transaction.
 		return strings.ToUpper(first.text), true
 	case first.is("SET") && s.at(1).is("STATEMENT"):
-		for i, t := range s.tokens {
-			if ended, found := s.commits(i + 1); t.is("FOR") && found {
-				return ended, true
-			}
-		}
+		return "SET STATEMENT", true // whatever follows in it
 	}
 	return s.commits(0)
 }
@@ -117,22 +113,12 @@ func (s *statement) commits(i int) (string, bool) {
 	return "", false
 }
 
-// sets: SET PASSWORD, SET DEFAULT ROLE, and SET autocommit in any form but the global one.
+// sets: SET PASSWORD, SET DEFAULT ROLE, and SET autocommit in any form.
 func (s *statement) sets(i int) (string, bool) {
 	if s.at(i).is("PASSWORD") || s.at(i).is("DEFAULT") && s.at(i+1).is("ROLE") {
 		return "SET " + strings.ToUpper(s.at(i).text), true
 	}
-	for ; i < len(s.tokens); i++ {
-		t := s.tokens[i]
-		if (t.kind != word && t.kind != name) || !strings.EqualFold(t.text, "autocommit") {
-			continue
-		}
-		before, further := s.at(i-1), s.at(i-2)
-		global := before.is("GLOBAL") || before.isSign('.') && further.is("GLOBAL")
-		variable := before.isSign('@') && !further.isSign('@')
-		if !global && !variable {
-			return "SET autocommit", true
-		}
-	}
-	return "", false
+	return "SET autocommit", slices.ContainsFunc(s.tokens[i:], func(t token) bool {
+		return (t.kind == word || t.kind == name) && strings.EqualFold(t.text, "autocommit")
+	})
 }

@@ -1,26 +1,14 @@
 package rawsql
 
 import (
-	"slices"
 	"strings"
 )
 
-// OnlyReads reports whether sql is one statement that reads. A function that only a view calls is
+// OnlyReads reports whether sql is one SELECT that only reads. A function that only a view calls is
 // not seen.
 func (g *Grammar) OnlyReads(sql string) bool {
 	_, savepoint := PlainSavepoint(sql)
-	return savepoint || (g.isPlainRead(sql) || g.isReadWith(sql)) && !g.mayCallStored(sql)
-}
-
-// isReadWith reports whether sql is certainly one WITH … SELECT.
-func (g *Grammar) isReadWith(sql string) bool {
-	l := lexer{sql: strings.TrimLeft(sql, " \t\r\n(")}
-	if !l.word().is("WITH") || strings.IndexByte(sql, ';') >= 0 || len(versionMarks(sql)) > 0 {
-		return false
-	}
-	return !slices.ContainsFunc(g.readings(sql), func(r reading) bool {
-		return slices.ContainsFunc(g.tokens(sql, r), func(t token) bool { return t.isAny("INSERT", "UPDATE", "DELETE", "REPLACE") })
-	})
+	return savepoint || g.isPlainRead(sql) && !g.mayCallStored(sql)
 }
 
 // mayCallStored reports whether a SELECT may call a function that somebody has stored: one with a

@@ -1,6 +1,7 @@
 package rawsql
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -24,9 +25,6 @@ type Grammar struct {
 	// dollarQuotes is set where there are $tag$ strings, E'strings', U&'strings' and
 	// U&"identifiers".
 	dollarQuotes bool
-	// variables is set where the names $name, @name and :name may end in parentheses, quotes
-	// included.
-	variables bool
 	// byteOrderMarks is set where a byte order mark is a space.
 	byteOrderMarks bool
 	// stringsName is set where a string in single quotes may name a table, and doubleQuotedStrings
@@ -42,8 +40,8 @@ type Grammar struct {
 	commitsDDL bool
 	// storedFunctions is set where a function that a SELECT calls may write.
 	storedFunctions bool
-	// nameBytes is how many bytes of a name count, 0 if all of them do.
-	nameBytes int
+	// hiding finds what may hide a name: escapes, strings in pieces, and texts that are run.
+	hiding *regexp.Regexp
 }
 
 // The dialects.
@@ -51,11 +49,13 @@ var (
 	MySQL = Grammar{
 		backquotes: true, brackets: true, hashComments: true, dashesNeedSpace: true, versionComments: true, doubleQuotedStrings: true,
 		joinedTargets: true, backslashes: true, commitsDDL: true, storedFunctions: true,
+		hiding: regexp.MustCompile(`\\|[^\x00-\x7f]|(?i:prepare|execute)`),
 	}
 	PostgreSQL = Grammar{
-		returnEndsLine: true, nestedComments: true, dollarQuotes: true, backslashes: true, selectInto: true, storedFunctions: true, nameBytes: 63,
+		returnEndsLine: true, nestedComments: true, dollarQuotes: true, backslashes: true, selectInto: true, storedFunctions: true,
+		hiding: regexp.MustCompile(`\\|[^\x00-\x7f]|&['"]|'\s*--|'[ \t\v\f]*[\n\r]`),
 	}
-	SQLite = Grammar{backquotes: true, brackets: true, variables: true, byteOrderMarks: true, stringsName: true}
+	SQLite = Grammar{backquotes: true, brackets: true, byteOrderMarks: true, stringsName: true, hiding: regexp.MustCompile(`[^\x00-\x7f]`)}
 )
 
 // GrammarOf returns the grammar of a dialect, by GORM's name for it.
@@ -77,12 +77,9 @@ type reading struct {
 	// quotedNames is set where what is in double quotes is a name, in which a backslash is a
 	// character like any other.
 	quotedNames bool
-	// executed are the beginnings of comments that are executed: "/*!50000".
-	executed map[string]bool
+	// executed is set where comments such as /*!50000 … */ are.
+	executed bool
 }
-
-// maxVersions bounds how many different beginnings of executable comments are told apart.
-const maxVersions = 4
 
 // readings returns the ways in which sql can be read; where [Grammar.isAmbiguous], only some of
 // them.
@@ -94,28 +91,19 @@ func (g *Grammar) readings(sql string) []reading {
 			all = append(all, reading{backslashes: true, quotedNames: true})
 		}
 	}
-	if !g.versionComments {
-		return all
-	}
-	marks := versionMarks(sql)
-	plain := all
-	for chosen := 1; chosen < 1<<min(len(marks), maxVersions); chosen++ {
-		executed := make(map[string]bool)
-		for i, mark := range marks {
-			// The last of them go with the last one that is told apart.
-			executed[mark] = chosen&(1<<min(i, maxVersions-1)) != 0
-		}
-		for _, r := range plain {
-			r.executed = executed
+	if g.versionComments && len(versionMarks(sql)) > 0 {
+		for _, r := range slices.Clone(all) {
+			r.executed = true
 			all = append(all, r)
 		}
 	}
 	return all
 }
 
-// isAmbiguous reports whether sql can be read in more ways than are tried.
+// isAmbiguous reports whether sql can be read in more ways than are tried: whether it has comments
+// that different versions of a server execute.
 func (g *Grammar) isAmbiguous(sql string) bool {
-	return g.versionComments && len(versionMarks(sql)) > maxVersions
+	return g.versionComments && len(versionMarks(sql)) > 1
 }
 
 // versionMarks returns the different beginnings of comments that some version of MySQL or MariaDB

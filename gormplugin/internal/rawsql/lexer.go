@@ -86,12 +86,10 @@ func (l *lexer) next() token {
 			l.skipLine()
 		case l.starts("/*"):
 			l.comment()
-		case l.starts("*/") && len(l.reading.executed) > 0:
+		case l.starts("*/") && l.reading.executed:
 			l.at += len("*/")
 		case b == '\'', b == '"', b == '`' && l.grammar.backquotes, b == '[' && l.grammar.brackets, b == '$' && l.grammar.dollarQuotes:
 			return l.quotation(b)
-		case l.grammar.variables && strings.IndexByte("$@:#", b) >= 0:
-			return l.variable()
 		case isIdentifier(b):
 			return l.prefixedOrWord()
 		default:
@@ -121,11 +119,9 @@ func (l *lexer) skipLine() {
 
 // comment skips a comment, or only the beginning of one that is executed.
 func (l *lexer) comment() {
-	if l.grammar.versionComments {
-		if mark := versionMark(l.sql[l.at:]); l.reading.executed[mark] {
-			l.at += len(mark)
-			return
-		}
+	if mark := versionMark(l.sql[l.at:]); mark != "" && l.reading.executed {
+		l.at += len(mark)
+		return
 	}
 	depth := 0
 	for l.at < len(l.sql) {
@@ -187,32 +183,6 @@ func (l *lexer) number() token {
 		digits += l.run(isDigit)
 	}
 	return token{kind: word, text: digits}
-}
-
-// variable reads SQLite's $name, @name, :name and #name. Parentheses behind the name belong to it,
-// with whatever is in them but spaces.
-func (l *lexer) variable() token {
-	start := l.at
-	named := false
-	for l.at++; l.at < len(l.sql); l.at++ {
-		switch b := l.sql[l.at]; {
-		case isIdentifier(b):
-			named = true
-		case b == '(' && named:
-			for l.at < len(l.sql) && l.sql[l.at] != ')' && !isSpace(l.sql[l.at]) {
-				l.at++
-			}
-			if l.at < len(l.sql) && l.sql[l.at] == ')' {
-				l.at++
-			}
-			return token{kind: sign, text: l.sql[start:l.at]}
-		case l.starts("::"):
-			l.at++
-		default:
-			return token{kind: sign, text: l.sql[start:l.at]}
-		}
-	}
-	return token{kind: sign, text: l.sql[start:l.at]}
 }
 
 // isSpace reports whether b separates tokens.

@@ -12,23 +12,16 @@ import (
 type Names struct {
 	grammar *Grammar
 	names   []string
-	// firsts are the bytes that the names begin with, in either case.
-	firsts [256]bool
 	// plain is set where all names are of letters, digits and underscores.
 	plain bool
 }
 
 // NewNames returns the names for SQL of the grammar.
 func NewNames(grammar *Grammar, names ...string) *Names {
-	n := &Names{grammar: grammar, plain: true}
+	n := &Names{grammar: grammar, names: names, plain: true}
 	for _, name := range names {
-		n.names = append(n.names, name)
 		for i := range len(name) {
 			n.plain = n.plain && name[i] < utf8.RuneSelf && name[i] != '$' && isIdentifier(name[i])
-		}
-		if name != "" {
-			n.firsts[strings.ToLower(name)[0]] = true
-			n.firsts[strings.ToUpper(name)[0]] = true
 		}
 	}
 	return n
@@ -36,7 +29,6 @@ func NewNames(grammar *Grammar, names ...string) *Names {
 
 // Same reports whether two names are taken for one.
 func (n *Names) Same(a, b string) bool {
-	a, b = n.grammar.cut(a), n.grammar.cut(b)
 	return strings.EqualFold(a, b) || strings.EqualFold(strings.Map(unicode.ToLower, a), strings.Map(unicode.ToLower, b))
 }
 
@@ -48,48 +40,14 @@ func (n *Names) find(text string) int {
 	return slices.IndexFunc(n.names, func(guarded string) bool { return n.Same(text, guarded) })
 }
 
-// MayMention reports whether any of the names is in sql, or could be there in escapes. It is quick:
-// raw statements on other tables pay for nothing else.
+// MayMention reports whether any of the names is in sql, or could be hidden there.
 func (n *Names) MayMention(sql string) bool {
-	if !n.plain {
-		return true
-	}
-	for i := range len(sql) {
-		switch b := sql[i]; {
-		case b == '\\' && n.grammar.backslashes,
-			(b|0x20 == 'p' || b|0x20 == 'e') && n.grammar.joinedTargets && runsText(sql[i:]),
-			b == '\'' && n.grammar.dollarQuotes && continues(sql[i+1:]),
-			b == '&' && n.grammar.dollarQuotes && i+1 < len(sql) && (sql[i+1] == '"' || sql[i+1] == '\''),
-			b >= utf8.RuneSelf:
-			return true
-		case n.firsts[b] && n.nameAt(sql[i:]) != "":
-			return true
-		}
-	}
-	return false
-}
-
-// runsText reports whether sql begins with a word of MySQL that runs a text. Such a text can be
-// assembled from pieces or written in hexadecimal.
-func runsText(sql string) bool {
-	const length = len("PREPARE")
-	return len(sql) >= length && (strings.EqualFold(sql[:length], "PREPARE") || strings.EqualFold(sql[:length], "EXECUTE"))
-}
-
-// continues reports whether a string of PostgreSQL may go on in what stands behind its quote:
-// behind a line's end.
-func continues(rest string) bool {
-	blank := 0
-	for blank < len(rest) && isSpace(rest[blank]) {
-		blank++
-	}
-	return strings.ContainsAny(rest[:blank], "\n\r") || strings.HasPrefix(rest[blank:], "--")
+	return !n.plain || n.mentionedBy(sql) != "" || n.grammar.hiding.MatchString(sql)
 }
 
 // nameAt returns the name that sql begins with, as it is written there; "" for none.
 func (n *Names) nameAt(sql string) string {
 	for _, name := range n.names {
-		name = n.grammar.cut(name)
 		if len(sql) >= len(name) && strings.EqualFold(sql[:len(name)], name) {
 			return sql[:len(name)]
 		}
@@ -139,16 +97,4 @@ func (n *Names) guards(t token) bool {
 	default:
 		return false
 	}
-}
-
-// cut returns the part of a name that counts.
-func (g *Grammar) cut(name string) string {
-	if g.nameBytes == 0 || len(name) <= g.nameBytes {
-		return name
-	}
-	n := g.nameBytes
-	for n > 0 && !utf8.RuneStart(name[n]) {
-		n--
-	}
-	return name[:n]
 }

@@ -3,19 +3,14 @@ package table
 import (
 	"maps"
 	"slices"
-	"sync"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 )
 
-// Climb returns, by plain reads, the live rows with the given ids and all live rows above them. It
-// reads them by primary keys where it is known which rows these may be, and otherwise by one
-// recursive read.
+// Climb returns, by one plain recursive read, the live rows with the given ids and all live rows
+// above them.
 func (t *Table) Climb(db *gorm.DB, ids []any) (map[any]*Node, error) {
-	if found, err := t.climbAgain(db, ids); err != nil || found != nil {
-		return found, err
-	}
 	found := make(map[any]*Node, len(ids))
 	for chunk := range slices.Chunk(ids, MaxPlaceholders) {
 		nodes, err := t.Read(db, Selection{Where: t.Lineage(chunk)})
@@ -28,62 +23,8 @@ func (t *Table) Climb(db *gorm.DB, ids []any) (map[any]*Node, error) {
 	}
 	// A row that is not among those found may be there by another spelling.
 	unseen := slices.DeleteFunc(slices.Clone(ids), func(id any) bool { _, text := id.(string); return !text || found[id] != nil })
-	if _, err := t.ByID(db, unseen, ""); err != nil {
-		return nil, err
-	}
-	t.Ancestry.learn(found)
-	return found, nil
-}
-
-// maxClimbs bounds how many reads by primary keys climb: the first one, and one for each row on the
-// way that has been moved since.
-const maxClimbs = 3
-
-// climbAgain is [Table.Climb] by the parents that the rows had last time. Where a row has another
-// parent by now, it continues with what was above that one. It returns nil where the parents do not
-// lead all the way up, or where too many rows have moved.
-func (t *Table) climbAgain(db *gorm.DB, ids []any) (map[any]*Node, error) {
-	read, asked := make(map[any]*Node, 2*len(ids)), make(map[any]bool, 2*len(ids))
-	next := ids
-	for range maxClimbs {
-		all := slices.DeleteFunc(t.Ancestry.above(next), func(id any) bool { return asked[id] })
-		if len(all) == 0 || len(asked)+len(all) > MaxPlaceholders {
-			return nil, nil
-		}
-		for _, id := range all {
-			asked[id] = true
-		}
-		rows, err := t.ByID(db, all, "")
-		if err != nil {
-			return nil, err
-		}
-		maps.Copy(read, rows)
-		found, unread := chainsOf(read, ids)
-		if len(unread) == 0 {
-			t.Ancestry.learn(found)
-			return found, nil
-		}
-		if slices.ContainsFunc(unread, func(id any) bool { return asked[id] }) {
-			return nil, nil // it is gone, though it is some row's parent
-		}
-		next = unread
-	}
-	return nil, nil
-}
-
-// chainsOf returns the rows with the ids and all rows above them, and the parents in these chains
-// that were not read. A row with one of the ids that is not there has nothing above it.
-func chainsOf(read map[any]*Node, ids []any) (found map[any]*Node, unread []any) {
-	found = make(map[any]*Node, len(read))
-	for _, id := range ids {
-		for n := read[id]; n != nil && found[n.ID] == nil; n = read[n.Parent] {
-			found[n.ID] = n
-			if n.Parent != nil && read[n.Parent] == nil && !slices.Contains(unread, n.Parent) {
-				unread = append(unread, n.Parent)
-			}
-		}
-	}
-	return found, unread
+	_, err := t.ByID(db, unseen, "")
+	return found, err
 }
 
 // Lineage is the condition that a row has one of the ids, a list in parentheses, or lies above a
@@ -107,88 +48,28 @@ func ParentsOf(rows map[any]*Node) []any {
 	return slices.Collect(maps.Keys(ids))
 }
 
-// RowsBeside returns the known rows and those with the given ids that are missing among them: see
-// [Table.Rows]. An id may be nil, for the parent of a row at the top.
-func (t *Table) RowsBeside(db *gorm.DB, known map[any]*Node, ids []any, lock string) (map[any]*Node, error) {
-	missing := make(map[any]bool, len(ids))
+// Rows returns the known rows, and the rows with the given ids that are missing among them. An id
+// may be nil, for the parent of a row at the top. A plain read returns all rows above them, too.
+func (t *Table) Rows(db *gorm.DB, known map[any]*Node, ids []any, lock string) (rows map[any]*Node, err error) {
+	var missing []any
 	for _, id := range ids {
-		if id != nil && known[id] == nil {
-			missing[id] = true
+		if id != nil && known[id] == nil && !slices.Contains(missing, id) {
+			missing = append(missing, id)
 		}
 	}
-	all, err := t.Rows(db, slices.Collect(maps.Keys(missing)), lock)
+	switch {
+	case len(missing) == 0:
+		rows = make(map[any]*Node, len(known))
+	case lock != "":
+		rows, err = t.ByID(db, missing, lock)
+	default:
+		if rows = t.ChainsIn(t.Recalled(db), missing); rows == nil {
+			rows, err = t.Climb(db, missing)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
-	maps.Copy(all, known)
-	return all, nil
-}
-
-// Rows returns the rows with the given ids. A plain read returns all rows above them, too.
-func (t *Table) Rows(db *gorm.DB, ids []any, lock string) (map[any]*Node, error) {
-	if len(ids) == 0 {
-		return make(map[any]*Node), nil
-	}
-	if lock != "" {
-		return t.ByID(db, ids, lock)
-	}
-	if known := t.ChainsIn(t.Recalled(db), ids); known != nil {
-		return known, nil
-	}
-	return t.Climb(db, ids)
-}
-
-// maxAncestry is how many rows an ancestry knows at most.
-const maxAncestry = 1 << 14
-
-// ancestry knows the parents that rows had when they were last read. It only suggests which rows to
-// read together, since a read by primary keys costs the database a third of a recursive one. Where
-// it is wrong, a recursive read follows.
-type ancestry struct {
-	mu     sync.Mutex
-	parent map[any]any
-}
-
-// above returns the ids, and those of all rows above them; nil if they are not known.
-func (a *ancestry) above(ids []any) []any {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	known := make(map[any]bool, 2*len(ids))
-	var all []any
-	for _, id := range ids {
-		for id != nil && !known[id] {
-			parent, ok := a.parent[id]
-			if !ok {
-				return nil
-			}
-			known[id] = true
-			all = append(all, id)
-			id = parent
-		}
-	}
-	return all
-}
-
-// learn notes the parents of rows.
-func (a *ancestry) learn(rows map[any]*Node) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for id, n := range rows {
-		if _, known := a.parent[id]; !known && len(a.parent) >= maxAncestry || a.parent == nil {
-			a.parent = make(map[any]any, len(rows))
-		}
-		a.parent[id] = n.Parent
-	}
-}
-
-// Moved notes the new parent of rows that an update has moved. It is only a hint, and does no harm
-// where the transaction is rolled back.
-func (a *ancestry) Moved(ids []any, parent any) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for _, id := range ids {
-		if _, known := a.parent[id]; known {
-			a.parent[id] = parent
-		}
-	}
+	maps.Copy(rows, known)
+	return rows, nil
 }

@@ -15,10 +15,9 @@ import (
 type Node = plan.Node
 
 // scan reads one row through the model's fields, which know their serializers and types. With a
-// locked row comes the isolation level, with a surveyed one whether the statement hits it and
-// whether rows hang below it.
+// locked row comes the isolation level, with a surveyed one whether the statement hits it.
 func (t *Table) scan(ctx context.Context, rows *sql.Rows, locked, surveyed bool) (*Node, error) {
-	values := make([]any, len(t.columns), len(t.columns)+2)
+	values := make([]any, len(t.columns), len(t.columns)+1)
 	for i, f := range t.columns {
 		values[i] = f.NewValuePool.Get()
 		defer f.NewValuePool.Put(values[i])
@@ -27,9 +26,9 @@ func (t *Table) scan(ctx context.Context, rows *sql.Rows, locked, surveyed bool)
 	if locked && t.Dialect.Isolation != "" {
 		values = append(values, &isolation)
 	}
-	var hit, children bool
+	var hit bool
 	if surveyed {
-		values = append(values, &hit, &children)
+		values = append(values, &hit)
 	}
 	if err := rows.Scan(values...); err != nil {
 		return nil, fmt.Errorf("gormplugin: reading %s: %w", t.TableName, err)
@@ -46,9 +45,7 @@ func (t *Table) scan(ctx context.Context, rows *sql.Rows, locked, surveyed bool)
 		}
 	}
 	n, err := t.nodeOf(ctx, row)
-	if err == nil {
-		n.Hit, n.Childless = hit, hit && !children
-	}
+	n.Hit = hit
 	return n, err
 }
 
@@ -76,7 +73,7 @@ func (t *Table) nodeOf(ctx context.Context, row reflect.Value) (*Node, error) {
 }
 
 // Collect runs d, which selects the table's place columns. Where locked is set, the isolation level
-// follows them; where surveyed is set, the two columns of a survey do.
+// follows them; where surveyed is set, the column of a survey does.
 func (t *Table) Collect(d *Direct, locked, surveyed bool) (nodes []*Node, err error) {
 	var unreadable error
 	err = d.Query(func(rows *sql.Rows) error {

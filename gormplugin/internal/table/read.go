@@ -79,14 +79,23 @@ func (t *Table) ByID(db *gorm.DB, ids []any, lock string) (map[any]*Node, error)
 			return nil, err
 		}
 		for _, n := range nodes {
-			if text, ok := n.ID.(string); ok && !slices.Contains(chunk, n.ID) {
-				return nil, fmt.Errorf("%w: %s: the database finds %q by another text: state the key as it is spelled there, or give the column a collation by which different keys differ",
-					pathlock.ErrInvalidID, t.TableName, shown.Cut(text))
+			if err := t.CheckSpelling(n.ID, chunk); err != nil {
+				return nil, err
 			}
 			found[n.ID] = n
 		}
 	}
 	return found, nil
+}
+
+// CheckSpelling refuses a row that the database has found by one of the keys, which is spelled
+// otherwise.
+func (t *Table) CheckSpelling(id any, keys []any) error {
+	if text, ok := id.(string); ok && !slices.Contains(keys, id) {
+		return fmt.Errorf("%w: %s: the database finds %q by another text: state the key as it is spelled there, or give the column a collation by which different keys differ",
+			pathlock.ErrInvalidID, t.TableName, shown.Cut(text))
+	}
+	return nil
 }
 
 // LookUp returns the row with the id, which may be a deleted one where db is Unscoped.

@@ -17,7 +17,7 @@ type Record struct {
 	Ctx   context.Context
 	Table *Table
 	Row   reflect.Value  // a struct
-	Pairs map[string]any // or a map, by column or field name
+	Pairs map[string]any // or a map, by column name
 }
 
 // Get returns a column's value in plain form. It is nil where the column is NULL, a zero value or
@@ -32,7 +32,7 @@ func (r Record) Get(f *schema.Field) (any, error) {
 			return r.Table.Spell(f, value), err
 		}
 	} else {
-		if value, err = r.Table.Convert(r.Ctx, f, r.stated(f)); err != nil || value != nil && !reflect.ValueOf(value).IsZero() {
+		if value, err = r.Table.Convert(r.Ctx, f, r.Pairs[f.DBName]); err != nil || value != nil && !reflect.ValueOf(value).IsZero() {
 			return value, err
 		}
 	}
@@ -51,7 +51,6 @@ func (r Record) Set(f *schema.Field, value any) error {
 	case r.Pairs == nil:
 		return f.Set(r.Ctx, r.Row, value)
 	}
-	delete(r.Pairs, f.Name)
 	r.Pairs[f.DBName] = value
 	return nil
 }
@@ -67,24 +66,16 @@ func (r Record) respell() error {
 			return err
 		}
 		if planned == nil {
-			if _, bytes := r.stated(f).([]byte); !bytes || f != r.Table.Name {
+			if _, bytes := r.Pairs[f.DBName].([]byte); !bytes || f != r.Table.Name {
 				continue
 			}
 			planned = "" // SQLite would store no text
 		}
-		if err := r.Set(f, Written(r.stated(f), planned)); err != nil {
+		if err := r.Set(f, Written(r.Pairs[f.DBName], planned)); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// stated returns what a map says of a column.
-func (r Record) stated(f *schema.Field) any {
-	if stated, ok := r.Pairs[f.DBName]; ok {
-		return stated
-	}
-	return r.Pairs[f.Name]
 }
 
 // States reports whether the caller has given a column a value.
@@ -93,9 +84,8 @@ func (r Record) States(f *schema.Field) bool {
 		_, isZero := f.ValueOf(r.Ctx, r.Row)
 		return !isZero
 	}
-	_, byColumn := r.Pairs[f.DBName]
-	_, byField := r.Pairs[f.Name]
-	return byColumn || byField
+	_, stated := r.Pairs[f.DBName]
+	return stated
 }
 
 // Settle gives a column that the caller has not stated the value with which the row is planned, so
@@ -189,10 +179,10 @@ func (t *Table) RecordsOf(stmt *gorm.Statement) ([]Record, error) {
 }
 
 // canonicalNames renames the columns in a map to their own names, where GORM or the database would
-// understand another one.
+// understand another one, such as the field's.
 func (t *Table) canonicalNames(pairs map[string]any) {
 	for name, value := range pairs {
-		if f := t.ColumnNamed(name); f != nil && f.DBName != "" && name != f.DBName && name != f.Name {
+		if f := t.ColumnNamed(name); f != nil && f.DBName != "" && name != f.DBName {
 			delete(pairs, name)
 			pairs[f.DBName] = value
 		}

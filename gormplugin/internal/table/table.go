@@ -47,8 +47,6 @@ type Table struct {
 	// a write may be planned on that.
 	recall   recallKey
 	believed bool
-	// Ancestry is what was last seen above its rows.
-	Ancestry ancestry
 	// columns are those that say where a row is, and List is how a SELECT names them.
 	columns []*schema.Field
 	List    clause.Expression

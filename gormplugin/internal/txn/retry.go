@@ -49,7 +49,7 @@ func Retry(ctx context.Context, tries int, steps Steps, try func(ctx context.Con
 		if attempt++; attempt == 1 || steps == nil {
 			return try(ctx)
 		}
-		return tryInStep(ctx, attempt, steps, try)
+		return steps.InStep(ctx, pathlock.Step{Kind: pathlock.StepRetry, Attempt: attempt}, try)
 	}
 	pause := backoff.NewExponentialBackOff()
 	pause.InitialInterval, pause.MaxInterval = firstPause, longestPause
@@ -61,12 +61,12 @@ func Retry(ctx context.Context, tries int, steps Steps, try func(ctx context.Con
 	return err
 }
 
-// errPanicked is the error of a try that a panic has ended.
+// errPanicked is the error of a step that a panic has ended.
 var errPanicked = errors.New("gormplugin: a panic")
 
-// tryInStep calls try within a step.
-func tryInStep(ctx context.Context, attempt int, steps Steps, try func(ctx context.Context) error) (err error) {
-	work, done := steps(ctx, pathlock.Step{Kind: pathlock.StepRetry, Attempt: attempt})
+// InStep calls do within a step that observers see.
+func (begin Steps) InStep(ctx context.Context, s pathlock.Step, do func(ctx context.Context) error) (err error) {
+	work, done := begin(ctx, s)
 	err = errPanicked
 	defer func() {
 		if last, ok := errors.AsType[*backoff.PermanentError](err); ok {
@@ -75,7 +75,7 @@ func tryInStep(ctx context.Context, attempt int, steps Steps, try func(ctx conte
 			done(err)
 		}
 	}()
-	err = try(work)
+	err = do(work)
 	return err
 }
 

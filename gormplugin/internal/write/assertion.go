@@ -38,17 +38,18 @@ func (e *Engine) lockRest(db *gorm.DB, t *table.Table, c *plan.Chains) (map[any]
 
 // lockPlanned row-locks what a planned change of rows of t relies on. It locks what is above the
 // rows for sharing, as lockChains does and with the same checks, and for the change the rows that
-// the statement hits among those with the given ids.
-func (e *Engine) lockPlanned(db *gorm.DB, t *table.Table, stmt *gorm.Statement, chains []*table.Node, known map[any]*table.Node, ids []any) (locked map[any]*table.Node, hit targets, err error) {
+// the statement hits among those of the plan.
+func (e *Engine) lockPlanned(db *gorm.DB, t *table.Table, stmt *gorm.Statement, on *plan.Basis) (locked map[any]*table.Node, hit plan.Hits, err error) {
+	ids := on.IDs()
 	if t.IsLeaf() || stmt.Unscoped || len(ids) > table.MaxPlaceholders || len(ids) == 0 {
-		if locked, err = e.lockChains(db, t.Above, chains, known); err != nil {
+		if locked, err = e.lockChains(db, t.Above, on.Chains, on.Parents); err != nil {
 			return nil, hit, err
 		}
 		hit, err = e.targetsOf(db, t, stmt, ids, e.Dialect.Update)
 		return locked, hit, err
 	}
-	hit = targets{Hits: plan.NewHits()}
-	c := t.Chains(chains, known, ids)
+	hit = plan.NewHits()
+	c := t.Chains(on.Chains, on.Parents, ids)
 	both := t.Direct(db)
 	var end string
 	if above := c.Next(); len(above) > 0 {

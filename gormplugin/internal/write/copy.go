@@ -34,27 +34,17 @@ type LeafCopy struct {
 	Values map[string]any
 }
 
-// Copy copies what was asked for: in the transaction that db is in, or else in one of its own.
+// Copy copies what was asked for: in the transaction that db is in, or else in one of its own,
+// which begins once the path locks are granted.
 func (e *Engine) Copy(db *gorm.DB, req *CopyRequest) error {
 	tx, err := e.TransactionOf(db)
 	if err != nil {
 		return err
 	}
-	if tx == nil {
-		return e.copyAlone(db, req)
+	st := &Statement{Table: req.Table, held: held{Operation: "copy", Note: "copy in " + req.Table.TableName}}
+	if tx != nil {
+		return e.explained(db, st, e.copyWithin(db, tx, st, req, nil))
 	}
-	return e.copyWithin(db, tx, newStatement(req), req, nil)
-}
-
-// newStatement returns the state of a copy.
-func newStatement(req *CopyRequest) *Statement {
-	return &Statement{Table: req.Table, held: held{Operation: "copy", Note: "copy in " + req.Table.TableName}}
-}
-
-// copyAlone copies in a transaction of the plugin's own, which begins once the path locks are
-// granted.
-func (e *Engine) copyAlone(db *gorm.DB, req *CopyRequest) error {
-	st := newStatement(req)
 	planned, err := e.planCopy(db, req, "")
 	if err != nil {
 		return e.explained(db, nil, err)
@@ -68,29 +58,19 @@ func (e *Engine) copyAlone(db *gorm.DB, req *CopyRequest) error {
 	}
 	// What was given to CopyAttached may panic. After the commit, this does nothing.
 	defer func() { _ = st.Begun.Rollback() }()
-	if err := e.copyWithin(db, st.Begun.Transaction, st, req, planned); err != nil {
+	if err := e.explained(db, st, e.copyWithin(db, st.Begun.Transaction, st, req, planned)); err != nil {
 		return err
 	}
 	return st.Begun.Commit()
 }
 
-// copyWithin copies in a transaction. planned may be nil.
+// copyWithin copies in a transaction: it works out where the copy goes, and locks what it relies
+// on. planned, unless nil, is the result of plain reads.
 func (e *Engine) copyWithin(db *gorm.DB, tx *txn.Transaction, st *Statement, req *CopyRequest, planned *copying) error {
 	if err := e.becomeWriter(db, tx, req.Table.Above); err != nil {
-		return e.explained(db, st, err)
+		return err
 	}
-	x, err := e.settleCopy(db, tx, st, req, planned)
-	if err != nil {
-		return e.explained(db, st, err)
-	}
-	st.Slots = []pathlock.Location{x.To}
-	return e.explained(db, st, e.copyRows(db, tx, st, req, x))
-}
-
-// settleCopy works out where the copy goes, and locks what it relies on. planned, unless nil, is
-// the result of plain reads.
-func (e *Engine) settleCopy(db *gorm.DB, tx *txn.Transaction, st *Statement, req *CopyRequest, planned *copying) (*copying, error) {
-	return planAndAssert(e, db, tx, &st.held, steps[*copying]{
+	x, err := planAndAssert(e, db, tx, &st.held, steps[*copying]{
 		Plan: func(locking bool) (*copying, error) {
 			switch {
 			case locking:
@@ -103,6 +83,12 @@ func (e *Engine) settleCopy(db *gorm.DB, tx *txn.Transaction, st *Statement, req
 		},
 		Assert: func(x *copying) (*copying, error) { return x, e.assertCopy(db, req.Table, x) },
 	})
+	if err != nil {
+		return err
+	}
+	st.Slots = []pathlock.Location{x.To}
+	e.Ran(db, true)
+	return e.copyRows(db, tx, st, req, x)
 }
 
 // copying is where a copy goes from and to, and the rows on which that was planned.
@@ -134,7 +120,7 @@ func (e *Engine) planCopy(db *gorm.DB, req *CopyRequest, lock string) (*copying,
 		ids = append(ids, req.Parent)
 	}
 	var err error
-	if x.known, err = t.Above.Rows(db, ids, lock); err != nil {
+	if x.known, err = t.Above.Rows(db, nil, ids, lock); err != nil {
 		return nil, err
 	}
 	need := func(id any) *table.Node {

@@ -34,19 +34,17 @@ func (e *Engine) copyRows(db *gorm.DB, tx *txn.Transaction, st *Statement, req *
 	if err := e.checkSlot(db, t, x); err != nil {
 		return err
 	}
-	var tops topCheck
-	if x.Above == nil {
-		l := make(plan.Landings)
-		l.Add(x.After, x.To.Tree)
-		if err := e.guardTop(db, st, &tops, l); err != nil {
-			return err
-		}
+	l := make(plan.Landings)
+	l.Add(x.After, x.To.Tree)
+	tops, err := e.guardTop(db, t, l)
+	if err != nil {
+		return err
 	}
 	inserted, err := e.insertCopies(db, st, req, x, names)
 	if err != nil {
 		return err
 	}
-	if err := e.recheckTop(db, tx, t, &tops); err != nil {
+	if err := e.recheckTop(db, tx, t, tops); err != nil {
 		return err
 	}
 	switch {

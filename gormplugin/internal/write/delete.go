@@ -13,7 +13,7 @@ import (
 type deleting struct {
 	*Engine
 	// removal is what the survey found; nil if there was none.
-	removal *removal
+	removal *plan.Removal
 }
 
 // Survey takes the locks on the subtrees that the DELETE will remove.
@@ -47,28 +47,28 @@ func (k *deleting) Write(w *writing) error {
 	if err := w.ensureTransaction(); err != nil {
 		return err
 	}
-	first := func() (*removal, error) {
+	first := func() (*plan.Removal, error) {
 		if k.removal != nil {
 			return k.removal, nil
 		}
 		return k.surveyRemoval(db, t, stmt)
 	}
-	gone, err := assertTargets(k.Engine, w, stmt, first, func(hit targets, known map[any]*table.Node, lock string) (*removal, error) {
+	gone, err := assertTargets(k.Engine, w, stmt, first, func(hit plan.Hits, known map[any]*table.Node, lock string) (*plan.Removal, error) {
 		return removalOf(db, t, hit, known, lock)
 	})
 	if err != nil {
 		return err
 	}
-	ids := make([]any, 0, len(gone.Tops)+len(gone.hit.Dead))
+	ids := make([]any, 0, len(gone.Tops)+len(gone.Dead))
 	for _, n := range gone.Tops {
 		ids = append(ids, n.ID)
 	}
 	// Deleted rows may refer to live ones below the tops, and have to go before these.
-	dead := gone.hit.Dead
+	dead := gone.Dead
 	if len(ids) == 0 || t.IsLeaf() {
 		ids, dead = slices.AppendSeq(ids, maps.Keys(dead)), nil
 	}
-	if w.builds("RETURNING") && len(ids) < len(gone.hit.IDs()) {
+	if w.builds("RETURNING") && len(ids) < len(gone.IDs()) {
 		return t.Unsupported("RETURNING would lack rows that lie below others of the statement, or that were deleted before: read the rows first, or delete them apart")
 	}
 	if err := removeDead(w, dead); err != nil {
@@ -95,33 +95,13 @@ func (k *deleting) Write(w *writing) error {
 	case written == 0:
 		return w.missed(int64(len(ids)), 0)
 	}
-	db.RowsAffected += int64(len(gone.hit.Live) - len(gone.Tops) + len(dead))
+	db.RowsAffected += int64(len(gone.Live) - len(gone.Tops) + len(dead))
 	operationOf(db).wentAlong(below)
 	return nil
 }
 
-// Explain has nothing to add.
-func (k *deleting) Explain(*gorm.DB, *Statement) {}
-
-// End has nothing to undo.
-func (k *deleting) End(*gorm.DB) {}
-
-// removal is what a DELETE does to the tree.
-type removal struct {
-	*plan.Removal
-	basis
-}
-
-// madeOn implements [targeting].
-func (x *removal) madeOn() (basis, []*table.Node) { return x.basis, x.Chains }
-
-// differs implements [targeting].
-func (x *removal) differs(actual *removal, locked map[any]*table.Node) error {
-	return x.Differs(actual.Removal, locked)
-}
-
 // surveyRemoval works out by plain reads what a DELETE does.
-func (e *Engine) surveyRemoval(db *gorm.DB, t *table.Table, stmt *gorm.Statement) (*removal, error) {
+func (e *Engine) surveyRemoval(db *gorm.DB, t *table.Table, stmt *gorm.Statement) (*plan.Removal, error) {
 	hit, known, err := e.survey(db, t, stmt)
 	if err != nil {
 		return nil, err
@@ -130,14 +110,13 @@ func (e *Engine) surveyRemoval(db *gorm.DB, t *table.Table, stmt *gorm.Statement
 }
 
 // removalOf works out what the deletion of rows does. known are rows that need not be read again.
-func removalOf(db *gorm.DB, t *table.Table, hit targets, known map[any]*table.Node, share string) (*removal, error) {
+func removalOf(db *gorm.DB, t *table.Table, hit plan.Hits, known map[any]*table.Node, share string) (*plan.Removal, error) {
 	if err := operationOf(db).missed(t, len(hit.Live)); err != nil {
 		return nil, err
 	}
-	above, err := t.Above.RowsBeside(db, known, hit.Above(t.IsLeaf()), share)
+	parents, err := t.Above.Rows(db, known, hit.Outside(t.IsLeaf()), share)
 	if err != nil {
 		return nil, err
 	}
-	x, err := t.Delete(hit.Hits, above)
-	return &removal{x, basis{hit, above}}, err
+	return t.Delete(hit, parents)
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/internal/sqldialect"
 	"gorm.io/gorm"
@@ -99,25 +98,17 @@ func removeDead(w *writing, dead map[any]*table.Node) error {
 // removeBelow deletes the descendants of rows that are being deleted, in the same way: softly, or
 // for good where the statement is Unscoped. It returns their number. Descendants that were deleted
 // before are not part of the tree, and stay as they are.
-func (e *Engine) removeBelow(db *gorm.DB, t *table.Table, tops []plan.Departure) (rows int64, err error) {
+func (e *Engine) removeBelow(db *gorm.DB, t *table.Table, tops []*table.Node) (rows int64, err error) {
 	if t.IsLeaf() || len(tops) == 0 {
 		return 0, nil
 	}
-	childless := true
-	above := make([]*table.Node, len(tops))
-	for i, n := range tops {
-		above[i] = n.Node
-		childless = childless && n.Childless
-	}
-	if childless {
-		if any, err := e.anyBelow(db, t, above); err != nil || !any {
-			return 0, err
-		}
+	if any, err := e.anyBelow(db, t, tops); err != nil || !any {
+		return 0, err
 	}
 	for chunk := range slices.Chunk(tops, maxRanges) {
 		ranges := make([]clause.Expression, len(chunk))
 		for i, n := range chunk {
-			ranges[i] = t.Below(n.Tree, n.Node.Path)
+			ranges[i] = t.Below(n.Tree, n.Path)
 		}
 		deleted, err := deleteBelow(t, db, table.AnyOf(ranges), db.Statement.Unscoped)
 		if err != nil {

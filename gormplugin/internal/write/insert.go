@@ -21,10 +21,8 @@ type inserting struct {
 	seen map[any]*table.Node
 	// keyless are the new rows whose path of ids lacks the key that the database will give them.
 	keyless []*arrival
-	// undoSelect undoes the plugin's changes to the statement's Selects and Omits; nil if there are
-	// none.
-	undoSelect func()
-	tops       topCheck
+	// tops are the landings that are checked again after the write.
+	tops []*plan.Landing
 }
 
 // Survey takes the locks on the slots that are known before the transaction. It leaves a parent
@@ -77,19 +75,6 @@ func (k *inserting) Write(w *writing) error {
 	return k.fillIDs(w.DB, w.Tx, w.St)
 }
 
-// Explain finds out whether a unique index has refused a row that the rule for the top would have
-// refused, too.
-func (k *inserting) Explain(db *gorm.DB, st *Statement) {
-	k.explainTop(db, st.Table, &k.tops)
-}
-
-// End restores the statement's Selects and Omits.
-func (k *inserting) End(*gorm.DB) {
-	if k.undoSelect != nil {
-		k.undoSelect()
-	}
-}
-
 // prepare gives every row its path, and asserts that the row's parent is, and stays, where the path
 // says. It returns how many rows are to be inserted: none where the statement is an upsert of rows
 // that are in the table.
@@ -115,7 +100,7 @@ func (k *inserting) prepare(db *gorm.DB, tx *txn.Transaction, st *Statement) (in
 		delete(db.Statement.Clauses, conflictClause)
 		st.Absent = true
 	}
-	if k.undoSelect, err = selectPlace(t, db.Statement, rows); err != nil {
+	if err := selectPlace(t, db.Statement, rows); err != nil {
 		return 0, err
 	}
 	if !table.IsWritten(db.Statement, t.Key) {
@@ -129,7 +114,7 @@ func (k *inserting) prepare(db *gorm.DB, tx *txn.Transaction, st *Statement) (in
 	if err := k.settle(db, tx, st, rows); err != nil {
 		return 0, err
 	}
-	if err := k.guardTop(db, st, &k.tops, t.LandingsOf(planned(rows))); err != nil {
+	if k.tops, err = k.guardTop(db, t, t.LandingsOf(planned(rows))); err != nil {
 		return 0, err
 	}
 	taken := make(map[pathlock.Location]bool, len(rows))
@@ -182,7 +167,7 @@ func (k *inserting) settle(db *gorm.DB, tx *txn.Transaction, st *Statement, rows
 // fillIDs completes the paths of ids of new rows whose keys the database has made. A failure would
 // leave rows without a path in the table, so that it ends the transaction.
 func (k *inserting) fillIDs(db *gorm.DB, tx *txn.Transaction, st *Statement) error {
-	if err := k.recheckTop(db, tx, st.Table, &k.tops); err != nil {
+	if err := k.recheckTop(db, tx, st.Table, k.tops); err != nil {
 		return err
 	}
 	if len(k.keyless) == 0 {
@@ -234,14 +219,9 @@ func (e *Engine) writeIDs(db *gorm.DB, t *table.Table, rows []*arrival) error {
 }
 
 // selectPlace makes a statement that creates rows write the columns of their place, whatever it
-// selects and omits, and returns a function that undoes that. It refuses a statement that leaves
-// out a name or a parent which the rows state: what it means is unclear.
-func selectPlace(t *table.Table, stmt *gorm.Statement, rows []*arrival) (undo func(), err error) {
-	if len(stmt.Selects) == 0 && len(stmt.Omits) == 0 {
-		return nil, nil
-	}
-	selects, omits := stmt.Selects, stmt.Omits
-	undo = func() { stmt.Selects, stmt.Omits = selects, omits }
+// selects and omits. It refuses a statement that leaves out a name or a parent which the rows
+// state: what it means is unclear.
+func selectPlace(t *table.Table, stmt *gorm.Statement, rows []*arrival) error {
 	for _, f := range t.PlaceColumns() {
 		if table.IsWritten(stmt, f) {
 			continue
@@ -249,7 +229,7 @@ func selectPlace(t *table.Table, stmt *gorm.Statement, rows []*arrival) (undo fu
 		if f == t.Name || f == t.Parent {
 			for _, row := range rows {
 				if value, err := row.Get(f); err != nil || value != nil {
-					return undo, t.Unsupported("a new row's %q cannot be left out by Select or Omit", f.DBName)
+					return t.Unsupported("a new row's %q cannot be left out by Select or Omit", f.DBName)
 				}
 			}
 		}
@@ -258,8 +238,8 @@ func selectPlace(t *table.Table, stmt *gorm.Statement, rows []*arrival) (undo fu
 			stmt.Selects = append(slices.Clone(stmt.Selects), f.DBName)
 		}
 		if !table.IsWritten(stmt, f) {
-			return undo, t.Unsupported("a new row's %q cannot be left out by Select or Omit", f.DBName)
+			return t.Unsupported("a new row's %q cannot be left out by Select or Omit", f.DBName)
 		}
 	}
-	return undo, nil
+	return nil
 }

@@ -43,7 +43,7 @@ func complete(t *table.Table, a *assignment, moves []plan.Move, rows int, fence 
 func writeBack(t *table.Table, stmt *gorm.Statement, x *relocation, stayed bool) error {
 	now := make(map[any]*table.Node, len(x.Moves))
 	if stayed && !t.IsLeaf() {
-		maps.Copy(now, x.hit.Live)
+		maps.Copy(now, x.Live)
 	}
 	for _, m := range x.Moves {
 		now[m.ID] = m.After()
@@ -64,11 +64,11 @@ func writeBack(t *table.Table, stmt *gorm.Statement, x *relocation, stayed bool)
 }
 
 // reportPlace writes into the caller's struct where the row is after an update.
-func reportPlace(ctx context.Context, op *Operation, x *relocation) error {
-	if op == nil || !op.Into.IsValid() || x.hit.Live[op.ID] == nil {
+func reportPlace(ctx context.Context, t *table.Table, op *Operation, x *relocation) error {
+	if op == nil || !op.Into.IsValid() || x.Live[op.ID] == nil {
 		return nil
 	}
-	t, n := x.table, *x.hit.Live[op.ID]
+	n := *x.Live[op.ID]
 	for _, m := range x.Moves {
 		if m.ID == op.ID {
 			n = *m.After()

@@ -65,13 +65,13 @@ func (row *arrival) settleParent() error {
 }
 
 // parentsOf returns the known rows, and those of the rows' parents in the database that are missing
-// among them: see [table.Table.RowsBeside].
+// among them: see [table.Table.Rows].
 func parentsOf(db *gorm.DB, t *table.Table, rows []*arrival, known map[any]*table.Node, lock string) (map[any]*table.Node, error) {
 	ids := make([]any, len(rows))
 	for i, row := range rows {
 		ids[i] = row.Parent
 	}
-	return t.Above.RowsBeside(db, known, ids, lock)
+	return t.Above.Rows(db, known, ids, lock)
 }
 
 // store writes what follows from a row's place into the row.

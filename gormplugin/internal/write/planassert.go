@@ -1,6 +1,7 @@
 package write
 
 import (
+	"context"
 	"errors"
 
 	"github.com/pathlock-go/pathlock"
@@ -18,9 +19,9 @@ type steps[P plan.Demand] struct {
 	// second attempt.
 	Plan func(locking bool) (P, error)
 	// Assert row-locks what the plan relies on, and returns the plan as it works out under these
-	// locks. Where [Engine.Asserts] is not set it is skipped, unless always is set.
+	// locks. Where [Engine.Asserts] is not set it is skipped, unless Always is set.
 	Assert func(P) (P, error)
-	always bool
+	Always bool
 }
 
 // planAndAssert plans a write, takes its path locks and asserts the plan, within the write's
@@ -37,37 +38,36 @@ func planAndAssert[P plan.Demand](k *Engine, db *gorm.DB, tx *txn.Transaction, h
 			}
 			return planned, err
 		}
-		if err := k.acquireWithin(db, tx, h, planned, wait); err != nil || !k.Asserts && !r.always {
+		if err := k.acquireWithin(db, tx, h, planned, wait); err != nil || !k.Asserts && !r.Always {
 			return planned, err
 		}
-		actual, err := assertInStep(k, db, attempt, func() (P, error) { return r.Assert(planned) })
+		actual := planned
+		err = txn.Steps(k.Locker.Step).InStep(db.Statement.Context, pathlock.Step{Kind: pathlock.StepAssert, Attempt: attempt}, func(ctx context.Context) (err error) {
+			outer := db.Statement.Context
+			db.Statement.Context = ctx
+			defer func() { db.Statement.Context = outer }()
+			actual, err = r.Assert(planned)
+			return err
+		})
 		if err == nil || locking || !hasMoved(err) {
 			return actual, err
 		}
 	}
 }
 
-// basis is what the plan of an UPDATE or a DELETE was made on: the rows that the statement hits,
-// and those above them, with what was read of the rows above these.
-type basis struct {
-	hit   targets
-	above map[any]*table.Node
-}
-
-// targeting is a plan, P, of an UPDATE or a DELETE.
-type targeting[P any] interface {
+// targeting is a plan of an UPDATE or a DELETE.
+type targeting interface {
 	plan.Demand
-	// madeOn returns what the plan was made on, and the nodes that must stay where they are.
-	madeOn() (basis, []*table.Node)
-	// differs compares the plan with the one that the locking reads led to.
-	differs(actual P, locked map[any]*table.Node) error
+	On() *plan.Basis
 }
 
 // assertTargets is planAndAssert for a statement that hits rows. first is the plan on plain reads;
 // make makes one on the rows that the statement hits, and on known rows above them.
-func assertTargets[P targeting[P]](e *Engine, w *writing, stmt *gorm.Statement, first func() (P, error), make func(targets, map[any]*table.Node, string) (P, error)) (P, error) {
+func assertTargets[P targeting](e *Engine, w *writing, stmt *gorm.Statement, first func() (P, error), make func(plan.Hits, map[any]*table.Node, string) (P, error)) (P, error) {
 	db, t := w.DB, w.St.Table
 	return planAndAssert(e, db, w.Tx, &w.St.held, steps[P]{
+		// A caller who asks for nothing but the assertion gets it.
+		Always: w.Writer == nil,
 		Plan: func(locking bool) (none P, err error) {
 			if !locking {
 				return first()
@@ -79,36 +79,17 @@ func assertTargets[P targeting[P]](e *Engine, w *writing, stmt *gorm.Statement, 
 			return make(hit, nil, e.Dialect.Share)
 		},
 		Assert: func(planned P) (none P, err error) {
-			on, chains := planned.madeOn()
-			locked, hit, err := e.lockPlanned(db, t, stmt, chains, on.above, on.hit.IDs())
+			locked, hit, err := e.lockPlanned(db, t, stmt, planned.On())
 			if err != nil {
 				return none, err
 			}
-			hit.Remember(on.hit.Hits)
 			actual, err := make(hit, locked, e.Dialect.Share)
 			if err != nil {
 				return none, err
 			}
-			return actual, planned.differs(actual, locked)
+			return actual, planned.On().Differs(actual.On(), locked)
 		},
 	})
-}
-
-// errPanicked is the error of an assertion that a panic has ended.
-var errPanicked = errors.New("gormplugin: a panic")
-
-// assertInStep calls assert, which works on db, within a step that observers see.
-func assertInStep[T any](k *Engine, db *gorm.DB, attempt int, assert func() (T, error)) (found T, err error) {
-	stmt := db.Statement
-	outer := stmt.Context
-	work, done := k.Locker.Step(outer, pathlock.Step{Kind: pathlock.StepAssert, Attempt: attempt})
-	stmt.Context, err = work, errPanicked
-	defer func() {
-		stmt.Context = outer
-		done(err)
-	}()
-	found, err = assert()
-	return found, err
 }
 
 // isOutdated reports whether an error can come from rows that were read from an old snapshot.

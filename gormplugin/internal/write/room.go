@@ -28,16 +28,11 @@ func (e *Engine) checkSubtrees(db *gorm.DB, t *table.Table, moves []plan.Move) (
 	}
 	moves = slices.DeleteFunc(slices.Clone(moves), func(m plan.Move) bool { return !m.Rewrites() })
 	tops := make([]*table.Node, len(moves))
-	childless := true
 	for i, m := range moves {
 		tops[i] = m.Node
-		childless = childless && m.Childless
 	}
-	if childless {
-		// They had no children before they were locked, and should have none now.
-		if descend, err := e.anyBelow(db, t, tops); err != nil || !descend {
-			return false, err
-		}
+	if descend, err := e.anyBelow(db, t, tops); err != nil || !descend {
+		return false, err
 	}
 	for chunk := range slices.Chunk(moves, maxRanges) {
 		if err := e.checkRoom(db, t, chunk); err != nil {

@@ -20,10 +20,6 @@ type Kind interface {
 	// Write locks, asserts, completes the statement, has GORM write it, and writes the rest of the
 	// tree that changes with it.
 	Write(w *writing) error
-	// Explain may replace the database's error by one that says more.
-	Explain(db *gorm.DB, st *Statement)
-	// End undoes the changes that it has made to the statement for the write.
-	End(db *gorm.DB)
 }
 
 // Statement is the state that the plugin's callbacks on one statement share.
@@ -71,7 +67,7 @@ func (e *Engine) Begin(w *Writer) func(*gorm.DB) {
 			e.WatchQuery(db)
 			return
 		}
-		t, err := e.guardedTable(db.Statement, w.Deletes)
+		t, err := e.guardedTable(db.Statement)
 		if err == nil && t != nil {
 			err = e.beginGuarded(w, db, t)
 		}
@@ -144,15 +140,11 @@ func (e *Engine) beginTransaction(db *gorm.DB, st *Statement) error {
 func (e *Engine) End(execute func(*gorm.DB) *gorm.DB) func(*gorm.DB) {
 	return func(db *gorm.DB) {
 		st := stateOf(db)
-		if st != nil {
-			st.Kind.Explain(db, st)
-		}
 		e.Explain(db, st)
 		if st == nil {
 			return
 		}
 		db.InstanceSet(statementKey, (*Statement)(nil))
-		st.Kind.End(db)
 		if st.Begun != nil {
 			e.endTransaction(db, st)
 		}

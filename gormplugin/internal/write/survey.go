@@ -11,11 +11,12 @@ import (
 
 // survey reads, by one plain read, the live rows that stmt hits, those with the ids in also, and
 // all rows above both. It returns the rows that the statement hits and, by id, everything that it
-// has read. The hit rows say whether any row hangs below them.
+// has read.
 //
 // Of leaves, and where the statement may mean deleted rows, it reads only the rows that are hit.
-func (e *Engine) survey(db *gorm.DB, t *table.Table, stmt *gorm.Statement, also ...any) (targets, map[any]*table.Node, error) {
-	if hit, known, ok := e.recallOperation(db, t, operationOf(db), also); ok {
+func (e *Engine) survey(db *gorm.DB, t *table.Table, stmt *gorm.Statement, also ...any) (plan.Hits, map[any]*table.Node, error) {
+	// A survey believes what the request has read before, or reads all of it.
+	if hit, known, ok := recallOperation(t, operationOf(db), t.Recalled(db), also); ok {
 		return hit, known, nil
 	}
 	if t.IsLeaf() || stmt.Unscoped {
@@ -26,9 +27,9 @@ func (e *Engine) survey(db *gorm.DB, t *table.Table, stmt *gorm.Statement, also 
 	addSurvey(t, d, hits(t, stmt, nil, ""), also)
 	rows, err := t.Collect(d, false, true)
 	if err != nil {
-		return targets{}, nil, err
+		return plan.Hits{}, nil, err
 	}
-	hit := targets{Hits: plan.NewHits()}
+	hit := plan.NewHits()
 	known := make(map[any]*table.Node, len(rows))
 	for _, n := range rows {
 		// A row that is hit and lies above another one was found twice.
@@ -65,31 +66,15 @@ func addSurvey(t *table.Table, d *table.Direct, hits table.Selection, also []any
 		d.Add(" UNION SELECT ?, ?, 0 FROM ? WHERE ?", key, parent, name, t.KeyIn(table.Column(t.Key), also))
 	}
 	d.Add(" UNION SELECT s.?, s.?, 0 FROM ? AS s JOIN up ON s.? = up.above)", key, parent, name, key)
-	d.Add(" SELECT ?, up.hit = 1, CASE WHEN up.hit = 1 AND (SELECT COUNT(*) FROM up AS hits WHERE hits.hit = 1) <= ? THEN ? ELSE 1 = 0 END FROM up JOIN ? ON ? = up.id WHERE ?",
-		t.List, mostAsked, hasChildren(t), name, table.Column(t.Key), t.Alive)
-}
-
-// mostAsked bounds for how many rows a survey asks whether others hang below them. Without
-// statistics, a database may read the whole tree for each of them. Where there are more,
-// [Engine.anyBelow] asks once they are locked, for many rows by one statement.
-const mostAsked = 20
-
-// hasChildren is the condition that a live row hangs below a row of the statement's table.
-func hasChildren(t *table.Table) clause.Expression {
-	child := func(name string) clause.Column { return clause.Column{Table: "child", Name: name} }
-	return clause.Expr{SQL: "EXISTS (SELECT 1 FROM ? AS child WHERE ? = ? AND ? = ? AND ?)", Vars: []any{
-		clause.Table{Name: t.TableName}, child(t.Tree.DBName), table.Column(t.Tree), child(t.Parent.DBName), table.Column(t.Key), table.Under("child", t.Alive),
-	}}
+	d.Add(" SELECT ?, up.hit = 1 FROM up JOIN ? ON ? = up.id WHERE ?", t.List, name, table.Column(t.Key), t.Alive)
 }
 
 // recallOperation returns what [Engine.survey] would return for the statement of an operation, from
-// what the request has read before. It guesses that no rows hang below the row, which holds for
-// most.
-func (e *Engine) recallOperation(db *gorm.DB, t *table.Table, op *Operation, also []any) (hit targets, known map[any]*table.Node, ok bool) {
+// what the request has read before.
+func recallOperation(t *table.Table, op *Operation, read map[table.RecallRow]*table.Node, also []any) (hit plan.Hits, known map[any]*table.Node, ok bool) {
 	if op == nil || !op.Alone {
 		return hit, nil, false
 	}
-	read := t.Recalled(db)
 	n := read[table.RecallRow{Table: t.TableName, ID: op.ID}]
 	if n == nil {
 		return hit, nil, false
@@ -103,11 +88,8 @@ func (e *Engine) recallOperation(db *gorm.DB, t *table.Table, op *Operation, als
 	if known = t.Above.ChainsIn(read, ids); known == nil {
 		return hit, nil, false
 	}
-	n.Hit, n.Childless = true, true
 	if !t.IsLeaf() {
 		known[n.ID] = n
 	}
-	hit = targets{Hits: plan.NewHits(), recalled: true}
-	hit.Live[n.ID] = n
-	return hit, known, true
+	return plan.Hits{Live: map[any]*table.Node{n.ID: n}, Recalled: true}, known, true
 }

@@ -11,14 +11,6 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// targets are the rows that an UPDATE or DELETE hits.
-type targets struct {
-	plan.Hits
-	// recalled is set where the rows were read earlier in the request. They may be used for plans
-	// only, since plans are asserted.
-	recalled bool
-}
-
 // HasCondition reports whether a statement says which rows it means. GORM refuses one that does
 // not, unless AllowGlobalUpdate is set. To pin its targets would bypass that.
 func HasCondition(stmt *gorm.Statement) bool {
@@ -65,8 +57,8 @@ type whole struct{ clause.Clause }
 func (w whole) Build(b clause.Builder) { w.Clause.Build(b) }
 
 // targetsOf reads the rows that stmt hits; among those with the given ids, unless ids is nil.
-func (e *Engine) targetsOf(db *gorm.DB, t *table.Table, stmt *gorm.Statement, ids []any, lock string) (targets, error) {
-	found := targets{Hits: plan.NewHits()}
+func (e *Engine) targetsOf(db *gorm.DB, t *table.Table, stmt *gorm.Statement, ids []any, lock string) (plan.Hits, error) {
+	found := plan.NewHits()
 	if ids == nil {
 		all, err := t.Read(db, hits(t, stmt, nil, lock))
 		if err != nil {
@@ -87,7 +79,7 @@ func (e *Engine) targetsOf(db *gorm.DB, t *table.Table, stmt *gorm.Statement, id
 }
 
 // classify adds rows that stmt hits to the live ones found, or to the dead ones.
-func (e *Engine) classify(db *gorm.DB, t *table.Table, stmt *gorm.Statement, found targets, rows []*table.Node, lock string) error {
+func (e *Engine) classify(db *gorm.DB, t *table.Table, stmt *gorm.Statement, found plan.Hits, rows []*table.Node, lock string) error {
 	if !stmt.Unscoped || len(t.Deletion) == 0 {
 		// By GORM's own condition, the statement hits live rows only.
 		for _, n := range rows {

@@ -10,7 +10,6 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
-	"github.com/pathlock-go/pathlock/internal/sqldialect"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 )
@@ -31,52 +30,41 @@ import (
 //     notices what a question asked of an older state has missed.
 //   - SQLite has one writer at a time.
 
-// topCheck has the landings that [Engine.recheckTop] checks again after the write; none where the
-// database needs no second check.
-type topCheck struct{ asked []*plan.Landing }
-
 // guardTop refuses rows that a statement is about to put at the top of trees where something is in
-// their way. What it cannot rule out yet, it leaves to [Engine.recheckTop].
-func (e *Engine) guardTop(db *gorm.DB, st *Statement, x *topCheck, l plan.Landings) error {
-	t := st.Table
+// their way. It returns the landings that [Engine.recheckTop] checks again after the write.
+func (e *Engine) guardTop(db *gorm.DB, t *table.Table, l plan.Landings) (again []*plan.Landing, err error) {
+	rowLock := e.Dialect.Share
+	if !e.Asserts || e.Dialect.AsksLater {
+		rowLock = ""
+	}
 	for _, at := range l.AtTops() {
 		if at.Root && at.AtTop > 1 {
-			return &fault.RootRowError{Table: t.TableName, Tree: at.Domain}
-		}
-		later := e.Asserts && e.Dialect.AsksLater
-		if later {
-			x.asked = append(x.asked, at)
-			if st.Begun != nil {
-				// A refusal after the write costs nothing but the statement's own transaction.
-				continue
-			}
+			return nil, &fault.RootRowError{Table: t.TableName, Tree: at.Domain}
 		}
 		if e.Asserts && e.Dialect.LockTop != "" {
 			if err := e.lockTop(db, t, at); err != nil {
-				return err
+				return nil, err
 			}
 		}
-		rowLock := e.Dialect.Share
-		if !e.Asserts || later {
-			rowLock = ""
-		}
-		if err := checkTop(t, db, at, 0, rowLock); err != nil {
-			if !later || !errors.Is(err, fault.ErrRootRow) {
-				return err
-			}
+		err := checkTop(t, db, at, 0, rowLock)
+		if errors.Is(err, fault.ErrRootRow) && rowLock != e.Dialect.Share && e.Asserts {
 			// The plain read may be of an old snapshot.
-			if err := checkTop(t, db, at, 0, e.Dialect.Share); err != nil {
-				return err
-			}
+			err = checkTop(t, db, at, 0, e.Dialect.Share)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if e.Asserts && e.Dialect.AsksLater {
+			again = append(again, at)
 		}
 	}
-	return nil
+	return again, nil
 }
 
 // recheckTop asks again after the rows are written, where the database needs that. A refusal would
 // leave them in the table, so that it ends the transaction.
-func (e *Engine) recheckTop(db *gorm.DB, tx *txn.Transaction, t *table.Table, x *topCheck) error {
-	for _, at := range x.asked {
+func (e *Engine) recheckTop(db *gorm.DB, tx *txn.Transaction, t *table.Table, again []*plan.Landing) error {
+	for _, at := range again {
 		if err := checkTop(t, db, at, at.Rows, e.Dialect.Share); err != nil {
 			tx.Abandon(err)
 			return err
@@ -112,20 +100,6 @@ func checkTop(t *table.Table, db *gorm.DB, at *plan.Landing, own int, rowLock st
 		}
 	}
 	return inTheWay
-}
-
-// explainTop finds out whether a unique index has refused a row that the rule for the top would
-// have refused, too: the rule's error says more.
-func (e *Engine) explainTop(db *gorm.DB, t *table.Table, x *topCheck) {
-	if len(x.asked) == 0 || e.Dialect.Classify(db.Error) != sqldialect.FailureDuplicate {
-		return
-	}
-	for _, at := range x.asked {
-		if err := checkTop(t, db, at, 0, ""); errors.Is(err, fault.ErrRootRow) {
-			db.Error = err
-			return
-		}
-	}
 }
 
 // lockTop takes PostgreSQL's lock on the top of a tree, until the end of the transaction.

@@ -16,9 +16,6 @@ type updating struct {
 	*Engine
 	// plan is what the survey found; nil if there was none.
 	plan *relocation
-	// assigned is set once the plugin has given the statement a SET clause.
-	assigned bool
-	tops     topCheck
 }
 
 // Survey takes the locks that the update will need, as far as they are known before its transaction
@@ -31,9 +28,6 @@ func (k *updating) Survey(db *gorm.DB, st *Statement) (bool, error) {
 	}
 	st.Operation, st.Note = a.operation(), fmt.Sprintf("%s in %s", a, t.TableName)
 	found, err := k.surveyRelocation(db, t, a, stmt)
-	if err == nil && found.staysPut() && found.hit.recalled {
-		found, err = k.surveyRelocation(db, t, a, stmt)
-	}
 	if err != nil {
 		if errors.Is(err, pathlock.ErrNotFound) || hasMoved(err) {
 			// An association that is saved before may bring the parent. The condition of an
@@ -49,17 +43,6 @@ func (k *updating) Survey(db *gorm.DB, st *Statement) (bool, error) {
 	return true, k.acquireEarly(db, &st.held, found.Claims)
 }
 
-// Explain finds out whether a unique index has refused a row that the rule for the top would have
-// refused, too.
-func (k *updating) Explain(db *gorm.DB, st *Statement) { k.explainTop(db, st.Table, &k.tops) }
-
-// End takes the plugin's SET clause out of the statement.
-func (k *updating) End(db *gorm.DB) {
-	if k.assigned {
-		delete(db.Statement.Clauses, "SET")
-	}
-}
-
 // surveyRelocation works out by plain reads what an assignment does to the rows that stmt hits.
 func (e *Engine) surveyRelocation(db *gorm.DB, t *table.Table, a *assignment, stmt *gorm.Statement) (*relocation, error) {
 	var parent any
@@ -70,7 +53,12 @@ func (e *Engine) surveyRelocation(db *gorm.DB, t *table.Table, a *assignment, st
 	if err != nil {
 		return nil, err
 	}
-	return e.relocationBy(db, t, a, hit, known, "")
+	x, err := e.relocationBy(db, t, a, hit, known, "")
+	if hit.Recalled && (err != nil || x.staysPut()) {
+		// Nothing will be asserted, and the rows may be elsewhere by now.
+		return e.surveyRelocation(db, t, a, stmt)
+	}
+	return x, err
 }
 
 // Write carries out the UPDATE: it locks, asserts, has GORM write the rows with their new paths,
@@ -85,8 +73,9 @@ func (k *updating) Write(w *writing) error {
 		return err
 	}
 	if len(a.set) > 0 {
+		// GORM's own callback removes its clause, too.
+		defer delete(stmt.Clauses, "SET")
 		stmt.AddClause(a.set)
-		k.assigned = true
 	}
 	if !a.touches() || !HasCondition(stmt) && !db.AllowGlobalUpdate {
 		if _, limited := stmt.Clauses["LIMIT"]; limited && !w.builds("LIMIT") {
@@ -102,9 +91,6 @@ func (k *updating) Write(w *writing) error {
 		}
 	}
 	planned, err := k.plannedRelocation(w, a)
-	if err == nil && planned.staysPut() && planned.hit.recalled {
-		planned, err = k.plannedRelocation(w, a)
-	}
 	if err == nil && planned.staysPut() {
 		return k.updateInPlace(w, a, planned)
 	}
@@ -115,13 +101,10 @@ func (k *updating) Write(w *writing) error {
 		return begun
 	}
 	first := func() (*relocation, error) { return planned, err }
-	found, err := assertTargets(k.Engine, w, stmt, first, func(hit targets, known map[any]*table.Node, lock string) (*relocation, error) {
+	found, err := assertTargets(k.Engine, w, stmt, first, func(hit plan.Hits, known map[any]*table.Node, lock string) (*relocation, error) {
 		return k.relocationBy(db, t, a, hit, known, lock)
 	})
 	if err != nil {
-		return err
-	}
-	if err := k.guardTop(db, w.St, &k.tops, found.Landings); err != nil {
 		return err
 	}
 	return k.updateMoved(w, a, found)
@@ -139,7 +122,7 @@ func (k *updating) plannedRelocation(w *writing, a *assignment) (*relocation, er
 // staysPut reports whether the tree is the same after the update as before, and no row of it is
 // deleted or restored.
 func (x *relocation) staysPut() bool {
-	return len(x.Moves) == 0 && len(x.hit.Dead) == 0 && !x.assignment.Restores && !x.assignment.Removes
+	return len(x.Moves) == 0 && len(x.Dead) == 0 && !x.assignment.Restores && !x.assignment.Removes
 }
 
 // updateInPlace writes the other columns of rows that stay where they are. It does not write the
@@ -157,7 +140,7 @@ func (k *updating) updateInPlace(w *writing, a *assignment, x *relocation) error
 	a.orNothing(t)
 	stmt.AddClause(a.set)
 	where, _ := stmt.Clauses["WHERE"].Expression.(clause.Where)
-	_, err := w.writeParts(x.hit.IDs(), func(ids []any) int {
+	_, err := w.writeParts(x.IDs(), func(ids []any) int {
 		pin(t, stmt, ids, where.Exprs...)
 		return 0
 	})
@@ -168,7 +151,7 @@ func (k *updating) updateInPlace(w *writing, a *assignment, x *relocation) error
 		hit := stmt.DB.RowsAffected > 0
 		if !hit && x.hasOutdatedPath() {
 			// MySQL does not count a row that has the values already. Save would take it for stale.
-			if hit, err = k.stillHits(w.DB, t, stmt, x.hit.IDs()); err != nil {
+			if hit, err = k.stillHits(w.DB, t, stmt, x.IDs()); err != nil {
 				return err
 			}
 		}
@@ -178,7 +161,7 @@ func (k *updating) updateInPlace(w *writing, a *assignment, x *relocation) error
 			}
 		}
 	}
-	return reportPlace(stmt.Context, operationOf(w.DB), x)
+	return reportPlace(stmt.Context, t, operationOf(w.DB), x)
 }
 
 // stillHits reports whether the conditions of an update that changed nothing hit rows, those of an
@@ -192,6 +175,10 @@ func (k *updating) stillHits(db *gorm.DB, t *table.Table, stmt *gorm.Statement, 
 // updateMoved writes rows, some of which move, and the paths of all that is below these.
 func (k *updating) updateMoved(w *writing, a *assignment, x *relocation) error {
 	t, db := w.St.Table, w.DB
+	tops, err := k.guardTop(db, t, x.Landings)
+	if err != nil {
+		return err
+	}
 	descend, err := k.checkSubtrees(db, t, x.Moves)
 	if err != nil {
 		return err
@@ -202,7 +189,7 @@ func (k *updating) updateMoved(w *writing, a *assignment, x *relocation) error {
 		w.St.Slots = append(w.St.Slots, m.To)
 	}
 	assigned := a.set
-	written, err := w.writeParts(x.hit.IDs(), func(ids []any) int {
+	written, err := w.writeParts(x.IDs(), func(ids []any) int {
 		var moved []plan.Move
 		for _, id := range ids {
 			if m, ok := moves[id]; ok {
@@ -219,7 +206,7 @@ func (k *updating) updateMoved(w *writing, a *assignment, x *relocation) error {
 	if err != nil || written == 0 && len(x.Moves) > 0 {
 		return err
 	}
-	if err := k.recheckTop(db, w.Tx, t, &k.tops); err != nil {
+	if err := k.recheckTop(db, w.Tx, t, tops); err != nil {
 		return err
 	}
 	if descend {
@@ -230,18 +217,5 @@ func (k *updating) updateMoved(w *writing, a *assignment, x *relocation) error {
 	if err := writeBack(t, db.Statement, x, false); err != nil {
 		return err
 	}
-	x.noteParents()
-	return reportPlace(db.Statement.Context, operationOf(db), x)
-}
-
-// noteParents tells the table the new parents of the rows that have moved.
-func (x *relocation) noteParents() {
-	if x.assignment.Parent == nil || x.table.IsLeaf() {
-		return
-	}
-	ids := make([]any, len(x.Moves))
-	for i, m := range x.Moves {
-		ids[i] = m.ID
-	}
-	x.table.Ancestry.Moved(ids, *x.assignment.Parent)
+	return reportPlace(db.Statement.Context, t, operationOf(db), x)
 }

@@ -10,7 +10,7 @@ var fragments = []string{
 	"WITH d AS (DELETE FROM suites RETURNING *)", "EXPLAIN", "EXPLAIN ANALYZE", "CREATE TABLE y AS", "PREPARE p AS", "DECLARE c CURSOR FOR",
 	"FOR UPDATE", "ON CONFLICT DO UPDATE SET", "ON DUPLICATE KEY UPDATE", "RETURNING *", "USING", "WHERE", "JOIN suites", ", suites", "s", "AS s",
 	";", "; ;", "--", "-- \n", "--\r", "\r", "\n", "#\n", "/*", "*/", "/* */", "/*!", "/*!50000", "/*!99999 x */", "/*M!", "/* /* */ */", "/**/",
-	"'", "''", `"`, `""`, "`", "[", "]", "\\", `\'`, `'\'`, `'\\'`, "E'", `E'\''`, "U&'", `U&"`, "$$", "$a$", "$1", "$a('", "@a", ":a", "N'x'", "x'00'", "0x1", "1", "1e", "1.",
+	"'", "''", `"`, `""`, "`", "[", "]", "\\", `\'`, `'\'`, `'\\'`, "E'", `E'\''`, "U&'", `U&"`, "$$", "$a$", "$1", "@a", ":a", "N'x'", "x'00'", "0x1", "1", "1e", "1.",
 	"(", ")", ",", ".", "::", "=", "\x00", "\ufeff", "\u00a0", "\v", "\x7f", "é", "ſ", "NOT", "NULL", "OR", "IGNORE", "OR REPLACE", "LOW_PRIORITY", "INTO", "IF", "EXISTS",
 }
 

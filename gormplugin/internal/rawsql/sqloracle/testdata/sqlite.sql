@@ -9,7 +9,6 @@ CREATE TABLE suites AS SELECT * FROM x
 CREATE TABLE `suites__temp` (id integer); INSERT INTO `suites__temp` SELECT id FROM `suites`; DROP TABLE `suites`; ALTER TABLE `suites__temp` RENAME TO `suites`
 "\ufeffDELETE FROM suites"
 "DELETE\ufeffFROM suites"
-SELECT $a('); DELETE FROM suites; SELECT $b(')
 DELETE FROM temp.suites
 DELETE FROM "main" . 'suites' INDEXED BY i
 CREATE TEMP TRIGGER t AFTER INSERT ON others BEGIN SELECT 1; DELETE FROM suites; END
@@ -55,4 +54,3 @@ VALUES (1), (2)
 SELECT glob(1, 2), like(1, 2) FROM suites
 SELECT iif(1, name, path) FROM suites
 SELECT :a, @b, $c, ?1 FROM suites
-SELECT $a(') FROM suites WHERE id = 1
