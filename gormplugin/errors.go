@@ -64,7 +64,8 @@ var (
 	ErrMissedRows = fault.ErrMissedRows
 	// ErrCallbacks: because of another plugin's callbacks, this plugin cannot know what a statement
 	// writes. The other plugin has replaced GORM's own writing callback after this one was
-	// registered, or has built the statement's SQL itself. Nothing was written.
+	// registered, has built the statement's SQL itself, or has changed its table. Nothing was
+	// written.
 	ErrCallbacks = fault.ErrCallbacks
 	// ErrNoRequestContext: a statement whose context carries no locks has waited in vain for those
 	// of a request that this process serves. In that request's handler, it lacks the request's

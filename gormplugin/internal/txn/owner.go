@@ -3,12 +3,14 @@ package txn
 import (
 	"context"
 	"database/sql"
+	"runtime"
 	"sync"
 	"time"
 	"weak"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
 	"github.com/pathlock-go/pathlock/internal/gincontext"
 	"github.com/pathlock-go/pathlock/internal/sqldialect"
 	"gorm.io/gorm"
@@ -24,6 +26,8 @@ type Owner struct {
 	// recognised has a weak.Pointer[sql.DB] for all connections whose database is known to be
 	// supported.
 	recognised sync.Map
+	// readers has a weak.Pointer[sql.Stmt] for all prepared statements that only read.
+	readers sync.Map
 }
 
 // NewOwner returns an owner with a locker.
@@ -66,4 +70,21 @@ func (o *Owner) recognise(ctx context.Context, connections *sql.DB, on sqldialec
 	}
 	o.recognised.Store(key, nil)
 	return nil
+}
+
+// prepared notes what a statement does that was prepared in a transaction or outside of any; stmt
+// is nil if that has failed. GORM caches it, and runs it in further transactions.
+func (o *Owner) prepared(query string, stmt *sql.Stmt) {
+	if stmt == nil || !rawsql.GrammarOf(o.Dialect.Name).OnlyReads(query) {
+		return
+	}
+	key := weak.Make(stmt)
+	o.readers.Store(key, nil)
+	runtime.AddCleanup(stmt, func(key weak.Pointer[sql.Stmt]) { o.readers.Delete(key) }, key)
+}
+
+// onlyReads reports whether a prepared statement is known to only read.
+func (o *Owner) onlyReads(stmt *sql.Stmt) bool {
+	_, reads := o.readers.Load(weak.Make(stmt))
+	return reads
 }

@@ -13,6 +13,15 @@ type savepoint struct {
 	calls int
 }
 
+// ran notes what a statement that has succeeded did with a savepoint.
+func (t *Transaction) ran(sql string) {
+	if step, ok := rawsql.PlainSavepoint(sql); ok {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.after.take(step)
+	}
+}
+
 // take takes a step. Databases agree that the newest savepoint of a name counts, and that to go
 // back to one, or to release it, ends all that were set after it. One that is not known was set
 // where the plugin does not look, and may be as old as the transaction.

@@ -1,31 +1,30 @@
 package txn
 
 import (
+	"context"
 	"database/sql"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
-	"gorm.io/gorm"
 )
 
-// Ran notes what a statement of GORM's that has run did in its transaction. writes is set where it
-// is known to write; other statements write unless their text only reads.
-func (o *Owner) Ran(db *gorm.DB, writes bool) {
-	h, ok := Unwrapped(db.Statement.ConnPool).(*Handle)
-	if !ok || h.owner != o || db.DryRun || db.Error != nil && !writes {
-		return
+// ExecContext implements [gorm.ConnPool].
+func (t *Transaction) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	t.noteWrite(query)
+	result, err := t.Tx.ExecContext(ctx, query, args...)
+	if err == nil {
+		t.ran(query)
 	}
-	text := db.Statement.SQL.String()
-	if h.before != nil && !h.wrote.Load() && (writes || !rawsql.GrammarOf(o.Dialect.Name).OnlyReads(text)) {
-		h.wrote.Store(true)
+	return result, err
+}
+
+// QueryContext implements [gorm.ConnPool].
+func (t *Transaction) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	t.noteWrite(query)
+	rows, err := t.Tx.QueryContext(ctx, query, args...)
+	if err == nil {
+		t.rows.Store(rows)
 	}
-	if rows, open := db.Statement.Dest.(*sql.Rows); open {
-		h.rows.Store(rows)
-	}
-	if step, ok := rawsql.PlainSavepoint(text); ok {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		h.after.take(step)
-	}
+	return rows, err
 }
 
 // closeRows closes the rows that somebody has left open before the COMMIT, as that does, too. The
@@ -33,5 +32,34 @@ func (o *Owner) Ran(db *gorm.DB, writes bool) {
 func (t *Transaction) closeRows() {
 	if rows := t.rows.Swap(nil); rows != nil { //nolint:rowserrcheck // Whoever reads them sees what they failed with.
 		_ = rows.Close() //nolint:sqlclosecheck // They are closed here for whoever forgot it.
+	}
+}
+
+// QueryRowContext implements [gorm.ConnPool].
+func (t *Transaction) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+	t.noteWrite(query)
+	return t.Tx.QueryRowContext(ctx, query, args...)
+}
+
+// PrepareContext implements [gorm.ConnPool].
+func (t *Transaction) PrepareContext(ctx context.Context, query string) (*sql.Stmt, error) {
+	t.noteWrite(query)
+	stmt, err := t.Tx.PrepareContext(ctx, query)
+	t.owner.prepared(query, stmt)
+	return stmt, err
+}
+
+// StmtContext implements [gorm.Tx].
+func (t *Transaction) StmtContext(ctx context.Context, stmt *sql.Stmt) *sql.Stmt {
+	if !t.owner.onlyReads(stmt) {
+		t.wrote.Store(true)
+	}
+	return t.Tx.StmtContext(ctx, stmt)
+}
+
+// noteWrite notes that a statement may write, where somebody wants to know.
+func (t *Transaction) noteWrite(query string) {
+	if t.before != nil && !t.wrote.Load() && !rawsql.GrammarOf(t.owner.Dialect.Name).OnlyReads(query) {
+		t.wrote.Store(true)
 	}
 }

@@ -57,7 +57,7 @@ type Transaction struct {
 	IsWriter atomic.Bool
 	// wrote is set once the transaction may have written something.
 	wrote atomic.Bool
-	// rows are those of the last call of Rows, which may still be open.
+	// rows are those of the last query, which may still be open.
 	rows atomic.Pointer[sql.Rows]
 	// rawEnd knows whether raw SQL may end the transaction, and whether it has.
 	rawEnd rawEnd

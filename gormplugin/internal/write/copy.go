@@ -87,7 +87,6 @@ func (e *Engine) copyWithin(db *gorm.DB, tx *txn.Transaction, st *Statement, req
 		return err
 	}
 	st.Slots = []pathlock.Location{x.To}
-	e.Ran(db, true)
 	return e.copyRows(db, tx, st, req, x)
 }
 

@@ -27,6 +27,6 @@ func (e *Engine) Writers(db *gorm.DB) (create, update, remove *Writer) {
 	cb := db.Callback()
 	create = &Writer{Name: "gorm:create", Chain: cb.Create().Get, Kind: func() Kind { return &inserting{Engine: e} }, Operation: "insert", Note: "insert into "}
 	update = &Writer{Name: "gorm:update", Chain: cb.Update().Get, Kind: func() Kind { return &updating{Engine: e} }, Operation: "update", Note: "update of "}
-	remove = &Writer{Name: "gorm:delete", Chain: cb.Delete().Get, Kind: func() Kind { return &deleting{Engine: e} }, Operation: "delete", Note: "delete from "}
+	remove = &Writer{Name: "gorm:delete", Chain: cb.Delete().Get, Kind: func() Kind { return &deleting{Engine: e} }, Deletes: true, Operation: "delete", Note: "delete from "}
 	return create, update, remove
 }

@@ -12,7 +12,13 @@ import (
 
 // guardedTable returns the guarded table to which a statement writes, nil if it writes to another
 // one. It returns an error if the form of the statement hides which rows or columns it means.
-func (e *Engine) guardedTable(stmt *gorm.Statement) (*table.Table, error) {
+// deletes is set for a DELETE.
+func (e *Engine) guardedTable(stmt *gorm.Statement, deletes bool) (*table.Table, error) {
+	if len(stmt.Clauses) > 0 {
+		if err := e.checkClauses(stmt, deletes); err != nil {
+			return nil, err
+		}
+	}
 	if stmt.TableExpr == nil {
 		if t := e.Tables[stmt.Table]; t != nil {
 			return t, checkStatement(t, stmt)
@@ -58,21 +64,65 @@ func tableText(stmt *gorm.Statement) string {
 	return scratch.SQL.String()
 }
 
+// clauses are those of a statement that may name tables or have modifiers; empty where it lacks
+// them.
+type clauses struct {
+	insert clause.Insert
+	update clause.Update
+	remove clause.Delete
+	from   clause.From
+}
+
+// clausesOf returns a statement's clauses.
+func clausesOf(stmt *gorm.Statement) (c clauses) {
+	c.insert, _ = stmt.Clauses["INSERT"].Expression.(clause.Insert)
+	c.update, _ = stmt.Clauses["UPDATE"].Expression.(clause.Update)
+	c.remove, _ = stmt.Clauses["DELETE"].Expression.(clause.Delete)
+	c.from, _ = stmt.Clauses["FROM"].Expression.(clause.From)
+	return c
+}
+
 // checkStatement refuses forms of write to a guarded table whose effect the plugin could not know.
 func checkStatement(t *table.Table, stmt *gorm.Statement) error {
-	insert, _ := stmt.Clauses["INSERT"].Expression.(clause.Insert)
-	update, _ := stmt.Clauses["UPDATE"].Expression.(clause.Update)
-	remove, _ := stmt.Clauses["DELETE"].Expression.(clause.Delete)
-	from, _ := stmt.Clauses["FROM"].Expression.(clause.From)
+	c := clausesOf(stmt)
 	switch {
 	case stmt.Schema == nil || stmt.Schema.ModelType != t.Schema.ModelType:
 		return t.Unsupported("writes need the registered model: use db.Model(&%s{})", t.Schema.Name)
 	case len(stmt.Joins) > 0:
 		return t.Unsupported("a write cannot have joins: state the rows by a subquery, as in Where(\"id IN (?)\", …)")
-	case insert.Modifier+update.Modifier+remove.Modifier != "":
-		return t.Unsupported("a modifier such as IGNORE could leave rows out: use Create, Updates or Delete, and look for %v", fault.ErrNameTaken)
-	case insert.Table.Name+update.Table.Name != "", len(from.Tables)+len(from.Joins) > 0:
-		return t.Unsupported("a write cannot name tables by clauses: state the rows by a subquery, as in Where(\"id IN (?)\", …)")
+	case c.insert.Modifier != "":
+		return t.Unsupported("INSERT %s could leave rows out: use Create, and look for %v", c.insert.Modifier, fault.ErrNameTaken)
+	case c.update.Modifier != "":
+		return t.Unsupported("UPDATE %s could leave rows out: use Updates", c.update.Modifier)
+	case c.remove.Modifier != "":
+		return t.Unsupported("DELETE %s could mean other rows: use Delete", c.remove.Modifier)
+	case len(c.from.Tables)+len(c.from.Joins) > 0:
+		return t.Unsupported("a write cannot have a FROM clause: state the rows by a subquery, as in Where(\"id IN (?)\", …)")
+	}
+	return nil
+}
+
+// checkClauses refuses clauses that direct a statement to a guarded table which is not the
+// statement's own. A DELETE deletes from the tables of its FROM clause; an UPDATE only reads them.
+func (e *Engine) checkClauses(stmt *gorm.Statement, deletes bool) error {
+	c := clausesOf(stmt)
+	texts, tables := []string{c.insert.Modifier, c.update.Modifier, c.remove.Modifier}, []clause.Table{c.insert.Table, c.update.Table}
+	if deletes {
+		tables = append(tables, c.from.Tables...)
+	}
+	for _, named := range tables {
+		if named.Name != "" && named.Name != clause.CurrentTable {
+			texts = append(texts, stmt.Quote(clause.Table{Name: named.Name, Raw: named.Raw}))
+		}
+	}
+	for _, text := range texts {
+		if !e.Names.MayMention(text) {
+			continue
+		}
+		if guarded, found := e.Names.FirstIn(text); found {
+			t := e.named(guarded)[0]
+			return t.Unsupported("the table cannot be named by a clause: use db.Model(&%s{})", t.Schema.Name)
+		}
 	}
 	return nil
 }

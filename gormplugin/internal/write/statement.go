@@ -67,7 +67,7 @@ func (e *Engine) Begin(w *Writer) func(*gorm.DB) {
 			e.WatchQuery(db)
 			return
 		}
-		t, err := e.guardedTable(db.Statement)
+		t, err := e.guardedTable(db.Statement, w.Deletes)
 		if err == nil && t != nil {
 			err = e.beginGuarded(w, db, t)
 		}

@@ -24,7 +24,8 @@ type Writer struct {
 	// GORMWrite is the callback that had that place before: as a rule, GORM's own.
 	GORMWrite func(*gorm.DB)
 	// Kind makes the Kind of one statement.
-	Kind func() Kind
+	Kind    func() Kind
+	Deletes bool
 	// Operation is what its statements do, in a word, and Note the same before a table's name.
 	Operation, Note string
 	// code tells the callback from other plugins'.
@@ -55,9 +56,11 @@ func (e *Engine) Install(w *Writer, replace func(name string, fn func(*gorm.DB))
 // callback makes the callback for w.
 func (e *Engine) callback(w *Writer) func(*gorm.DB) {
 	return func(db *gorm.DB) {
-		defer e.Ran(db, true)
 		st := stateOf(db)
 		if st == nil || db.Error != nil {
+			if db.Error == nil && !db.DryRun {
+				e.checkUnguarded(db, w.Deletes)
+			}
 			w.GORMWrite(db)
 			return
 		}
@@ -76,7 +79,21 @@ func (e *Engine) run(w *Writer, db *gorm.DB, st *Statement) error {
 	if db.Statement.SQL.Len() > 0 {
 		return fmt.Errorf("%w: the SQL of a write to %s was built before %s", fault.ErrCallbacks, st.Table.TableName, w.Name)
 	}
+	if t, err := e.guardedTable(db.Statement, w.Deletes); err != nil || t != st.Table {
+		return errors.Join(err, fmt.Errorf("%w: the table of a write to %s was changed before %s", fault.ErrCallbacks, st.Table.TableName, w.Name))
+	}
 	return st.Kind.Write(&writing{Writer: w, Engine: e, DB: db, St: st, Tx: tx})
+}
+
+// checkUnguarded refuses a statement that another callback has directed to a guarded table since
+// the chain began.
+func (e *Engine) checkUnguarded(db *gorm.DB, deletes bool) {
+	if db.Statement.SQL.Len() > 0 {
+		return // raw SQL, which the tripwire has seen
+	}
+	if t, err := e.guardedTable(db.Statement, deletes); err != nil || t != nil {
+		_ = db.AddError(errors.Join(err, fmt.Errorf("%w: a write to %s was one to another table when it began", fault.ErrCallbacks, db.Statement.Table)))
+	}
 }
 
 // check refuses the statement where another plugin has taken the writer's place.
