@@ -93,7 +93,7 @@ func rawChecks() []check {
 			}))
 		}},
 		{"an assertion sees a path that its ancestors contradict", func(w *world) {
-			b := w.build("/a/b")
+			a, b := w.build("/a"), w.build("/a/b")
 			leaf := &Case{SuiteID: b.ID, Name: "t"}
 			w.must(w.db.Create(leaf).Error)
 			raw := gormplugin.AllowRawWrites(w.db)
@@ -102,8 +102,8 @@ func rawChecks() []check {
 				_, err := gormplugin.Assert(tx, &Case{}, leaf.ID)
 				w.fails(err, pathlock.ErrPathChanged)
 				_, err = gormplugin.Assert(tx, &Suite{}, b.ID)
-				if changed, ok := errors.AsType[*gormplugin.PathChangedError](err); !ok || changed.ID != b.ID {
-					w.Errorf("got %v", err)
+				if changed, ok := errors.AsType[*gormplugin.PathChangedError](err); !ok || changed.ID != a.ID {
+					w.Errorf("got %v, want the row that is wrong", err)
 				}
 				for _, guard := range []func(*gorm.DB, any, ...any) ([]pathlock.Location, error){gormplugin.AssertAll, gormplugin.LockSubtrees} {
 					_, err := guard(tx, &Suite{}, w.root.ID, b.ID)
