@@ -108,17 +108,15 @@
 // packages of internal/, in floors. Each floor imports only floors beneath it; the linter checks
 // that:
 //
-//	gormplugin                  the face; Plugin.register puts the frame into GORM's callbacks
-//	  copying                   Copy
-//	  write                     what happens on each write: update.go, insert.go, delete.go
-//	  statement                 the frame around any write: begin, guard, explain, end, run again
-//	  hold     tripwire         path locks, row locks, the assertion; raw SQL that is refused
-//	  table    again            the models, their rows and where they are; trying again
-//	  txn                       transactions, and when they have really ended
-//	  dialect                   what each database says and needs
-//	  fault    rawsql           the errors; SQL texts
+//	gormplugin         the face; Plugin.register puts the frame into GORM's callbacks
+//	  write            what happens on each write: plan, path locks, assertion, rewrite; raw SQL that
+//	                   is refused
+//	  table     plan   the models, their rows and where they are; what a write does to the tree
+//	  txn              transactions, when they have really ended, and their retry
+//	  fault     rawsql the errors; SQL texts
 //
-// [Verify] is the repository's internal/treeschema, which knows neither GORM nor models.
+// What each database says and needs is the repository's internal/sqldialect. [Verify] is its
+// internal/treeschema, which knows neither GORM nor models.
 //
 // The documentation of internal/write follows an UPDATE from the survey to the release of the
 // locks.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/lockspec"
 )
 
 // acquire takes what the spec says for the request. It resolves, locks, and resolves again, until
@@ -46,15 +45,11 @@ func (v *visit) acquire(ctx context.Context) (taken *held, err error) {
 		if locks, err = v.takeOver(ctx, locks, planned.Requests, pause); err != nil {
 			return nil, because(ctx, err)
 		}
-		if !v.looksAgain(planned, locks) {
-			break
-		}
-		under := locks.context(ctx)
-		found, err := v.plan(under, attempt)
+		found, moved, err := v.lookAgain(ctx, planned, locks, attempt)
 		if err != nil {
-			return nil, because(under, err)
+			return nil, err
 		}
-		if slices.Equal(planned.Nodes, found.Nodes) {
+		if !moved {
 			break
 		}
 		if retry == nil {
@@ -70,18 +65,6 @@ func (v *visit) acquire(ctx context.Context) (taken *held, err error) {
 	}
 	done = true
 	return locks, nil
-}
-
-// looksAgain reports whether the middleware has to find out if nodes moved before they were locked.
-// After a wait it always has to: earlier holders may well have moved them, and the assertion could
-// only refuse. If the hold has to follow a node, it has to know where the node is. Under Authorize
-// it always has to as well, because the assertion knows nothing of who may write where.
-func (v *visit) looksAgain(planned lockspec.Binding, locks *held) bool {
-	if len(planned.Nodes) == 0 {
-		return false
-	}
-	follows := v.hold != nil && len(planned.Moves) > 0
-	return !v.spec.IsAsserted() || v.config.Authorize != nil || follows || locks.waited()
 }
 
 // takeOver takes requests, and releases what an earlier try has taken.
@@ -177,15 +160,4 @@ func because(ctx context.Context, err error) error {
 		return err
 	}
 	return fmt.Errorf("%w: %w", cause, err)
-}
-
-// changed names a node whose path changed.
-func changed(planned, found lockspec.Binding) error {
-	for i, was := range planned.Nodes {
-		if i < len(found.Nodes) && found.Nodes[i] != was {
-			return fmt.Errorf("%w: %s is now %s, again and again while its lock was being taken",
-				pathlock.ErrPathChanged, was.Path, found.Nodes[i].Path)
-		}
-	}
-	return fmt.Errorf("%w: again and again while the locks were being taken", pathlock.ErrPathChanged)
 }

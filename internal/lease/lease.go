@@ -84,14 +84,6 @@ func (l *Lease[H]) learn(from time.Time, left time.Duration) {
 	l.storedUntil, l.trustedUntil = from.Add(left), from.Add(min(left, l.length))
 }
 
-// pause returns how long after an answer the store is asked again.
-func (l *Lease[H]) pause() time.Duration {
-	if l.Shared {
-		return min(l.length/3, longestUnseen)
-	}
-	return l.length / 3
-}
-
 // patience returns how long to wait for an answer before the store is asked again. It is half of
 // the time left, so that another try has some too.
 func (l *Lease[H]) patience(now time.Time) time.Duration {

@@ -11,7 +11,8 @@ import (
 const longestSleep = time.Second
 
 // Renewer keeps the leases of one process alive, and ends those that have ended by the clock. It
-// renews each at a third of its length, and those of one key together in one call.
+// renews each at a third of its length, a shared one after a second at the latest, and those of one
+// key together in one call.
 //
 // It consists of one list and one timer. When the timer fires, the renewals that are due get a
 // goroutine each, so a store that does not answer delays nobody else. The timer looks at the whole
@@ -34,6 +35,14 @@ type Renewer[K comparable, H any] struct {
 	calls  uint64 // how many were sent
 	timer  *time.Timer
 	fires  time.Time // when the timer fires, zero while it is not armed
+}
+
+// pause returns how long after an answer the store is asked again.
+func (l *Lease[H]) pause() time.Duration {
+	if l.Shared {
+		return min(l.length/3, longestUnseen)
+	}
+	return l.length / 3
 }
 
 // Call is the renewal of a batch of leases of one key, or of one lease alone.

@@ -30,7 +30,7 @@ func scriptText(name string) string {
 // takes what it uses from the one around it at once, but has to search for what belongs to the same
 // one, which is where most of the time goes that the library takes.
 func assemble(early, own string) lua.Script {
-	texts := []string{scriptText("lib/keys"), scriptText("lib/record"), scriptText("lib/clock"), scriptText("lib/modes"), early}
+	texts := []string{scriptText("lib/keys"), scriptText("lib/record"), scriptText("lib/clock"), scriptText("lib/fence"), scriptText("lib/modes"), early}
 	for _, part := range library {
 		texts = append(texts, "return (function()", scriptText("lib/"+part))
 	}

@@ -89,7 +89,7 @@ func (e *Engine) run(w *Writer, db *gorm.DB, st *Statement) error {
 // the chain began.
 func (e *Engine) checkUnguarded(db *gorm.DB, deletes bool) {
 	if db.Statement.SQL.Len() > 0 {
-		return // raw SQL, which the tripwire has seen
+		return // raw SQL, which watch has seen
 	}
 	if t, err := e.guardedTable(db.Statement, deletes); err != nil || t != nil {
 		_ = db.AddError(errors.Join(err, fmt.Errorf("%w: a write to %s was one to another table when it began", fault.ErrCallbacks, db.Statement.Table)))

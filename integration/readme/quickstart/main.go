@@ -37,7 +37,10 @@ func main() {
 	plugin := gormplugin.New(locker, gormplugin.Model(&Folder{}))
 	db, err := gorm.Open(gormlite.Open("file:folders.db?_txlock=immediate&_pragma=busy_timeout(5000)"))
 	if err == nil {
-		err = errors.Join(db.Use(plugin), gormplugin.AutoMigrate(db))
+		err = db.Use(plugin)
+	}
+	if err == nil {
+		err = gormplugin.AutoMigrate(db)
 	}
 	if err == nil { // the root of shelf 1: it has no parent, and its name and its path are ""
 		err = db.Where("shelf_id = ? AND parent_id IS NULL", 1).FirstOrCreate(&Folder{ShelfID: 1}).Error

@@ -1,0 +1,175 @@
+package txn
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+)
+
+// Commit ends the transaction.
+func (t *Transaction) Commit() error {
+	defer t.callBack()
+	t.ending.Lock()
+	defer t.ending.Unlock()
+	if t.ended {
+		return t.whyEnded()
+	}
+	if t.ctx.Err() != nil {
+		// The watch has not noticed yet.
+		t.cause = context.Cause(t.ctx)
+		_ = t.rollback(t.cause)
+		return t.whyEnded()
+	}
+	return t.commit()
+}
+
+// commit commits, in a step that observers see.
+func (t *Transaction) commit() error {
+	outcome := Unknown
+	defer func() { t.finish(outcome) }() // also when the driver panics
+	_, done := t.owner.Locker.Step(t.ctx, pathlock.Step{Kind: pathlock.StepCommit})
+	err := t.whyNotCommitted(t.Tx.Commit())
+	if err != nil && t.owner.Dialect.SoleWriter {
+		// SQLite leaves a transaction open that it has refused to commit, and so do some drivers.
+		// It must not be committed by whoever uses the connection next.
+		_, _ = t.conn.ExecContext(context.WithoutCancel(t.ctx), "ROLLBACK")
+	}
+	switch {
+	case err == nil:
+		outcome = Committed
+	case !errors.Is(err, fault.ErrOutcomeUnknown):
+		outcome = RolledBack
+	}
+	done(err)
+	return err
+}
+
+// rollback rolls back because of cause, nil if the transaction's beginner asks for it. It does so
+// in a step that observers see.
+func (t *Transaction) rollback(cause error) error {
+	defer t.finish(RolledBack)
+	_, done := t.owner.Locker.Step(t.ctx, pathlock.Step{Kind: pathlock.StepRollback})
+	err := t.Tx.Rollback()
+	done(cause)
+	return err
+}
+
+// whyNotCommitted says what the error of a COMMIT means.
+func (t *Transaction) whyNotCommitted(err error) error {
+	if err == nil {
+		return nil
+	}
+	if first := t.whyAborted(); first != nil {
+		return &abortedError{first: first, err: err}
+	}
+	d := t.owner.Dialect
+	switch {
+	case d.Classify(err).IsRetryable():
+		return fault.Retry(err)
+	case d.Answered != nil && !d.Answered(err):
+		return fmt.Errorf("%w: %w", fault.ErrOutcomeUnknown, err)
+	default:
+		return err
+	}
+}
+
+// Rollback ends the transaction.
+func (t *Transaction) Rollback() error {
+	defer t.callBack()
+	t.ending.Lock()
+	defer t.ending.Unlock()
+	if t.ended {
+		if t.cause != nil {
+			// The rollback has happened already.
+			return nil
+		}
+		return sql.ErrTxDone
+	}
+	return t.rollback(nil)
+}
+
+// Abandon rolls the transaction back for a reason that its Commit will return. After MySQL's error
+// 1213, by which the server has given the transaction up, it would otherwise run and commit every
+// further statement by itself. A cause by which the database asks for a retry need not match
+// [fault.ErrRetry] yet.
+func (t *Transaction) Abandon(cause error) {
+	t.abandon(cause)
+	t.callBack()
+}
+
+// abandonAside is Abandon on a goroutine of the plugin's.
+func (t *Transaction) abandonAside(cause error) {
+	t.abandon(cause)
+	t.callBackAside()
+}
+
+// abandon rolls the transaction back, and calls nobody.
+func (t *Transaction) abandon(cause error) {
+	t.ending.Lock()
+	defer t.ending.Unlock()
+	if t.ended {
+		return
+	}
+	if !errors.Is(cause, fault.ErrRetry) && t.owner.Dialect.Classify(cause).IsRetryable() {
+		cause = fault.Retry(cause)
+	}
+	t.cause = cause
+	// An error of the rollback only says that the connection is gone, and the transaction with it.
+	_ = t.rollback(cause)
+}
+
+// finish is called once, after the real end, while ending is held.
+func (t *Transaction) finish(outcome Outcome) {
+	t.ended = true
+	t.unwatch()
+	t.cancel()
+	_ = t.conn.Close() // the outcome is known already
+	t.mu.Lock()
+	locks := t.locks
+	t.locks, t.closed, t.after.outcome = nil, true, outcome
+	t.mu.Unlock()
+	Release(t.ctx, locks)
+}
+
+// whyEnded is the error of every use of a transaction that has ended.
+func (t *Transaction) whyEnded() error {
+	if t.cause != nil {
+		return fmt.Errorf("gormplugin: the transaction was rolled back: %w", t.cause)
+	}
+	return sql.ErrTxDone
+}
+
+// Failed returns why the transaction was abandoned, nil if it was not.
+func (t *Transaction) Failed() error {
+	t.ending.Lock()
+	defer t.ending.Unlock()
+	if t.cause == nil {
+		return nil
+	}
+	return t.whyEnded()
+}
+
+// ReleaseAtEnd has the transaction release locks at its end.
+func (t *Transaction) ReleaseAtEnd(locks ...*pathlock.Lock) {
+	t.mu.Lock()
+	if !t.closed {
+		t.locks = append(t.locks, locks...)
+		locks = nil
+	}
+	t.mu.Unlock()
+	Release(t.ctx, locks)
+}
+
+// Release releases locks, the last one first. A hold that the store cannot release ends with its
+// lease. The locker reports the failure to its observers and its log; it does not change the
+// outcome of the write that the locks protected.
+func Release(ctx context.Context, locks []*pathlock.Lock) {
+	for _, lock := range slices.Backward(locks) {
+		_ = lock.Release(context.WithoutCancel(ctx))
+	}
+}
