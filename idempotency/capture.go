@@ -12,7 +12,8 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// capture passes an answer on, and keeps a copy of it.
+// capture passes an answer on, and keeps a copy of it. A write that fails ends the client's context:
+// net/http does that.
 type capture struct {
 	gin.ResponseWriter
 	// client ends when the client goes away.
@@ -31,13 +32,11 @@ type capture struct {
 	writes int
 	// streamed says that the answer was sent in pieces on purpose.
 	streamed bool
-	// failed says that something could not be sent.
-	failed bool
 	// broken says that a failure came when another answer had begun.
 	broken bool
-	// late says that the client was gone before the first byte, and cut that the request's context
-	// had ended by then: since the client was gone, or since a lock was lost or held for too long.
-	late, cut bool
+	// late says that the request's context had ended before the first byte: since the client was
+	// gone, or since a lock was lost or held for too long.
+	late bool
 	// request returns the context that the request has now.
 	request func() context.Context
 }
@@ -53,7 +52,7 @@ func newCapture(c *gin.Context, max int) *capture {
 // begin notes the headers, before they are sent.
 func (w *capture) begin() {
 	if w.sent == nil {
-		w.sent, w.late, w.cut = w.Header().Clone(), w.client.Err() != nil, w.request().Err() != nil
+		w.sent, w.late = w.Header().Clone(), w.request().Err() != nil
 	}
 }
 
@@ -77,7 +76,7 @@ func (w *capture) headers() http.Header {
 func (w *capture) final(errors bool) bool {
 	gone, failed := w.client.Err() != nil, w.Status() >= http.StatusBadRequest
 	switch {
-	case w.broken, errors && w.size == 0 && (failed || w.Status() == http.StatusOK), gone && !w.Written(), (gone || w.cut) && failed:
+	case w.broken, errors && w.size == 0 && (failed || w.Status() == http.StatusOK), gone && !w.Written(), (gone || w.late) && failed:
 		return false
 	default:
 		return w.incomplete || w.whole()
@@ -92,7 +91,7 @@ func (w *capture) whole() bool {
 	if declared := w.sent.Get("Content-Length"); declared != "" {
 		return declared == strconv.FormatInt(w.size, 10)
 	}
-	if w.failed || w.client.Err() != nil {
+	if w.client.Err() != nil {
 		return !w.streamed && (w.writes == 0 || w.writes == 1 && w.late)
 	}
 	return true
@@ -113,17 +112,13 @@ func (w *capture) keep(b []byte) {
 // Write implements [io.Writer]. What the client does not get any more is part of the answer.
 func (w *capture) Write(b []byte) (int, error) {
 	w.keep(b)
-	n, err := w.ResponseWriter.Write(b)
-	w.failed = w.failed || err != nil
-	return n, err
+	return w.ResponseWriter.Write(b)
 }
 
 // WriteString implements [io.StringWriter].
 func (w *capture) WriteString(s string) (int, error) {
 	w.keep([]byte(s))
-	n, err := w.ResponseWriter.WriteString(s)
-	w.failed = w.failed || err != nil
-	return n, err
+	return w.ResponseWriter.WriteString(s)
 }
 
 // ReadFrom implements [io.ReaderFrom], which [io.Copy] uses: it may end anywhere.

@@ -72,9 +72,6 @@ type Config struct {
 	Records func(status int) bool
 	// Table is the table of keys, [DefaultTable] if it is "".
 	Table string
-	// Documentation is the URL of what clients should read about keys, for the header Link of
-	// refusals.
-	Documentation string
 	// Fail answers a refused request; nil means [middleware.WriteProblem].
 	Fail func(c *gin.Context, p *middleware.Problem)
 	// Log gets what could not be recorded; nil means [slog.Default].

@@ -53,8 +53,7 @@ func (k *Keys) Handle(c *gin.Context) {
 		return
 	}
 	if r := requestOf(c.Request.Context()); r != nil && r.keys == k {
-		r.resume(c) // it is there twice, or the request has been handled in part already
-		return
+		return // it is there twice, or the request was handed on
 	}
 	values := c.Request.Header.Values(Header)
 	if len(values) == 0 {
@@ -97,9 +96,6 @@ func (k *Keys) Handle(c *gin.Context) {
 // fail refuses a request.
 func (k *Keys) fail(c *gin.Context, p *middleware.Problem) {
 	c.Abort()
-	if k.config.Documentation != "" {
-		c.Header("Link", fmt.Sprintf("<%s>; rel=\"describedby\"", k.config.Documentation))
-	}
 	k.config.Fail(c, p)
 }
 
@@ -159,9 +155,8 @@ func (r *request) run(c *gin.Context) {
 	outer, writer, w := c.Request, c.Writer, newCapture(c, r.keys.config.MaxAnswer)
 	ctx := gormplugin.WithBeforeCommit(context.WithValue(outer.Context(), requestKey{}, r), r.mark)
 	ctx, running := gincontext.New(ctx)
-	c.Request, r.capture = outer.WithContext(ctx), w
-	before, nested := c.Get(ginKey)
-	r.resume(c)
+	c.Request, c.Writer = outer.WithContext(ctx), w
+	c.Set(r, true)
 	returned, errorsBefore := false, len(c.Errors)
 	routed := c.FullPath() != "" // gin answers an unrouted request after its handlers
 	// What outer middleware writes afterwards is none of the request's effects.
@@ -170,14 +165,10 @@ func (r *request) run(c *gin.Context) {
 			*outer = *inner.WithContext(outer.Context())
 		}
 		c.Request = outer
-		if nested {
-			c.Set(ginKey, before)
-		} else {
-			c.Delete(ginKey)
-		}
 	}()
 	defer func() {
-		w.incomplete = w.incomplete || !r.carriedBy(c)
+		// gin.Engine.HandleContext takes away what was set, and the writer: the answer was not seen.
+		w.incomplete = w.incomplete || !c.GetBool(r)
 		w.broken = w.broken || isAborted(c.Errors[min(errorsBefore, len(c.Errors)):])
 		c.Writer = writer
 		running.End()
@@ -199,24 +190,6 @@ func (r *request) run(c *gin.Context) {
 // failure.
 func isAborted(errs []*gin.Error) bool {
 	return slices.ContainsFunc(errs, func(e *gin.Error) bool { return errors.Is(e, http.ErrAbortHandler) })
-}
-
-// ginKey is the key under which gin's context has the request while it runs.
-const ginKey = "pathlock:request"
-
-// carriedBy reports whether gin's context still has what run has put into it.
-// [gin.Engine.HandleContext] takes it away. What is written from then on is not seen.
-func (r *request) carriedBy(c *gin.Context) bool {
-	running, ok := c.Get(ginKey)
-	return ok && running == any(r)
-}
-
-// resume puts what run needs into gin's context, unless it is there.
-func (r *request) resume(c *gin.Context) {
-	if !r.carriedBy(c) {
-		c.Set(ginKey, r)
-		c.Writer = r.capture
-	}
 }
 
 // finish records how the request ended: its answer, or that nothing has taken place, or that

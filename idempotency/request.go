@@ -24,7 +24,9 @@ var ErrTakenOver = errors.New("idempotency: a repetition has taken the place of 
 var ErrEnded = errors.New("idempotency: the request has ended, and its key was given back")
 
 // ErrElsewhere is why a transaction of a request was rolled back: its database does not have the
-// request's row, so a repetition could not know of it. [AtLeastOnce] is for such databases.
+// request's row, so a repetition could not know of it. [AtLeastOnce] is for such databases. Where
+// the transaction came through another pool of connections to the database of the keys, a
+// repetition has taken the place of the request, as with [ErrTakenOver].
 var ErrElsewhere = errors.New("idempotency: the transaction is in another database than the table of keys, so a repetition of the request would do it again; if it may, begin it under AtLeastOnce(ctx)")
 
 // atLeastOnceKey is the context key of [AtLeastOnce].
@@ -46,8 +48,6 @@ type request struct {
 	recorded atomic.Bool
 	// ended is set once the handler has returned.
 	ended atomic.Bool
-	// capture is the writer that gin's context has while the request runs.
-	capture *capture
 }
 
 // requestKey is the context key of the request.
@@ -68,8 +68,8 @@ func (r *request) mark(tx *gorm.DB) error {
 }
 
 // note changes the request's row in a transaction. By whatever pool that was begun: nobody else
-// knows the attempt, so the transaction is in the database of the keys if it finds the row, and
-// only then.
+// knows the attempt, so the transaction is in the database of the keys if it finds the row. Where
+// it does not, the pool tells a repetition that has taken the row over from another database.
 func (r *request) note(tx *gorm.DB, sql string, values ...any) error {
 	done := tx.Exec(sql, values...)
 	if done.Error == nil && done.RowsAffected == 1 {
@@ -78,33 +78,13 @@ func (r *request) note(tx *gorm.DB, sql string, values ...any) error {
 	if done.Error == nil && r.ended.Load() {
 		return ErrEnded
 	}
-	if err := r.elsewhere(tx, done.Error); err != nil {
-		return err
-	}
-	if done.Error != nil {
-		return fmt.Errorf("idempotency: noting that the request takes place: %w", done.Error)
-	}
-	return fmt.Errorf("%w: %w", ErrTakenOver, middleware.Later(http.StatusConflict, slugInUse, "a repetition has taken the place of the request, which took too long"))
-}
-
-// elsewhere returns [ErrElsewhere] where a transaction that has not found the request's row is not
-// in the database of the keys. Where it is, a repetition has left the row, with its own attempt.
-// failure is the error of the statement, nil if it has hit nothing.
-func (r *request) elsewhere(tx *gorm.DB, failure error) error {
 	pool, err := tx.DB()
 	switch {
-	case err != nil:
-		return fmt.Errorf("idempotency: the transaction's database: %w", err)
-	case pool == r.keys.pool:
-		return nil
-	case r.keys.plugin.FailureOf(failure) == pathlock.FailureLocked:
-		return nil // it says nothing about the table
-	case failure != nil:
-		return fmt.Errorf("%w: %w", ErrElsewhere, failure)
+	case pool != r.keys.pool && r.keys.plugin.FailureOf(done.Error) != pathlock.FailureLocked:
+		return errors.Join(ErrElsewhere, err, done.Error)
+	case done.Error != nil:
+		return fmt.Errorf("idempotency: noting that the request takes place: %w", done.Error)
+	default:
+		return fmt.Errorf("%w: %w", ErrTakenOver, middleware.Later(http.StatusConflict, slugInUse, "a repetition has taken the place of the request, which took too long"))
 	}
-	var rows []row
-	if err := tx.Raw(r.keys.sql.read, r.id).Scan(&rows).Error; err != nil || len(rows) == 0 {
-		return errors.Join(ErrElsewhere, err)
-	}
-	return nil
 }

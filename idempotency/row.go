@@ -89,18 +89,11 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// valueless is a context that ends with another one, and has no values.
-type valueless struct{ context.Context }
-
-// Value implements [context.Context].
-func (valueless) Value(any) any { return nil }
-
 // takeover claims a key whose row has the attempt lapsed. It does not wait for a transaction of
 // that attempt: until its end, the request counts as running, and taken is false.
 func (k *Keys) takeover(ctx context.Context, r *request, fingerprint, lapsed string) (taken bool, err error) {
 	lease, keep := k.config.Lease.Milliseconds(), k.config.Keep.Milliseconds()
-	// What another request wants to see before its commits has nothing to do with this one.
-	err = k.session(valueless{ctx}).Transaction(func(tx *gorm.DB) error {
+	err = k.session(ctx).Transaction(func(tx *gorm.DB) error {
 		if err := tx.Exec(k.sql.seize, r.id).Error; err != nil {
 			return err
 		}

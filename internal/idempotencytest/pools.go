@@ -86,31 +86,3 @@ func (d Database) checkPools(t *testing.T) {
 		})
 	}
 }
-
-// checkPoolTakenOver has a repetition take the place of a request that writes by another pool: what
-// it is told is that, and not that its database is another one.
-func (d Database) checkPoolTakenOver(t *testing.T) {
-	s, other := d.open(t, idempotency.Config{}), d.open(t, idempotency.Config{})
-	var late error
-	s.gin.POST("/pool", s.keys.Handle, func(c *gin.Context) {
-		s.lapse(t)
-		first := c.GetHeader("X-First") != ""
-		if first {
-			other.send(ask{path: "/pool", key: c.GetHeader(idempotency.Header)}).is(t, http.StatusCreated, false, "")
-		}
-		err := gormplugin.Transaction(c.Request.Context(), other.db, func(tx *gorm.DB) error {
-			return tx.Create(&Order{Item: c.GetHeader(idempotency.Header)}).Error
-		})
-		if first {
-			late = err
-		}
-		c.Status(http.StatusCreated)
-	})
-	other.gin.POST("/pool", other.keys.Handle, func(c *gin.Context) { c.Status(http.StatusCreated) })
-	r := request(t, "/pool", key())
-	r.Header.Set("X-First", "yes")
-	s.serve(r)
-	if !errors.Is(late, idempotency.ErrTakenOver) || errors.Is(late, idempotency.ErrElsewhere) {
-		t.Errorf("got %v", late)
-	}
-}
