@@ -12,8 +12,8 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// capture passes an answer on, and keeps a copy of it. A write that fails ends the client's context:
-// net/http does that.
+// capture passes an answer on, and keeps a copy of it. A write that fails ends the client's
+// context: net/http does that.
 type capture struct {
 	gin.ResponseWriter
 	// client ends when the client goes away.

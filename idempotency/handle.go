@@ -158,7 +158,6 @@ func (r *request) run(c *gin.Context) {
 	c.Request, c.Writer = outer.WithContext(ctx), w
 	c.Set(r, true)
 	returned, errorsBefore := false, len(c.Errors)
-	routed := c.FullPath() != "" // gin answers an unrouted request after its handlers
 	// What outer middleware writes afterwards is none of the request's effects.
 	defer func() {
 		if inner := c.Request; inner != nil {
@@ -167,13 +166,13 @@ func (r *request) run(c *gin.Context) {
 		c.Request = outer
 	}()
 	defer func() {
-		// gin.Engine.HandleContext takes away what was set, and the writer: the answer was not seen.
+		// gin.Engine.HandleContext takes away what was set, and the writer: nobody saw the answer.
 		w.incomplete = w.incomplete || !c.GetBool(r)
 		w.broken = w.broken || isAborted(c.Errors[min(errorsBefore, len(c.Errors)):])
 		c.Writer = writer
 		running.End()
 		r.ended.Store(true)
-		final := returned && (routed || w.Written()) && w.final(len(c.Errors) > errorsBefore)
+		final := returned && w.final(len(c.Errors) > errorsBefore)
 		finish, cancel := context.WithTimeout(context.WithoutCancel(outer.Context()), finishTimeout)
 		defer cancel()
 		if err := r.finish(finish, w, final); err != nil {

@@ -3,7 +3,6 @@
 //	traces := otelobserver.New()
 //	locker := pathlock.New(store, pathlock.WithObserver(traces))
 //	traces.LinkBlockers(locker)
-//	defer traces.Shutdown(context.Background())
 //
 // There is a span for each acquisition that asks the lock store, "pathlock acquire", with one below
 // it for its wait, "pathlock wait". The steps around locks have spans too: "pathlock resolve",

@@ -22,7 +22,6 @@ func Example() {
 	traces := otelobserver.New(otelobserver.TracerProvider(tracers))
 	locker := pathlock.New(memstore.New(), pathlock.WithObserver(traces))
 	traces.LinkBlockers(locker)
-	defer func() { _ = traces.Shutdown(context.Background()) }()
 
 	tree, _ := pathlock.NewTree("testplan", "plan-001")
 	request := pathlock.Request{Tree: tree, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/dir1"))}, Wait: pathlock.NoWait}

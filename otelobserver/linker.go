@@ -2,9 +2,7 @@ package otelobserver
 
 import (
 	"context"
-	"errors"
 	"slices"
-	"sync"
 	"time"
 
 	"go.opentelemetry.io/otel/propagation"
@@ -24,88 +22,34 @@ const (
 	maxLinks = 8
 )
 
-// linker finds out whom waits are for.
-type linker struct {
-	// life is the context of all searches.
-	life context.Context
-	stop context.CancelFunc
-	// slots has room for each search that runs.
-	slots chan struct{}
-
-	mu       sync.Mutex
-	locker   *pathlock.Locker
-	closed   bool
-	searches sync.WaitGroup
-}
-
-// init prepares a linker that finds nobody yet.
-func (l *linker) init() {
-	l.life, l.stop = context.WithCancel(context.Background())
-	l.slots = make(chan struct{}, maxSearches)
-}
-
 // LinkBlockers has each wait that is recorded linked to the acquisitions that it waits for: those
 // that hold what it asks for, and those before it in the queue. At the beginning of a wait, a
 // goroutine takes a [pathlock.Locker.Snapshot] of the tree. It ends within a second, and no later
 // than the wait; at most four run at once. A wait that is not looked into is linked to the one that
 // it is refused for, if it is.
 //
-// locker is the one that has the observer. Its end is [Observer.Shutdown].
-func (o *Observer) LinkBlockers(locker *pathlock.Locker) {
-	o.links.mu.Lock()
-	defer o.links.mu.Unlock()
-	o.links.locker = locker
-}
-
-// Shutdown ends what LinkBlockers has begun, and waits for it until ctx ends. The observer goes on
-// to observe.
-func (o *Observer) Shutdown(ctx context.Context) error {
-	o.links.mu.Lock()
-	o.links.closed = true
-	o.links.mu.Unlock()
-	o.links.stop()
-	ended := make(chan struct{})
-	go func() {
-		o.links.searches.Wait()
-		close(ended)
-	}()
-	select {
-	case <-ended:
-		return nil
-	case <-ctx.Done():
-		return errors.Join(errors.New("otelobserver: a snapshot is still being taken"), context.Cause(ctx))
-	}
-}
+// locker is the one that has the observer. Call it before the locker is used.
+func (o *Observer) LinkBlockers(locker *pathlock.Locker) { o.locker = locker }
 
 // find links the span of a wait to those that it is for, on a goroutine of its own, until the
-// returned function is called. It returns nil where it does not.
-func (l *linker) find(span trace.Span, e pathlock.Event) context.CancelFunc {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.locker == nil || l.closed {
-		return nil
-	}
+// returned function is called.
+func (o *Observer) find(span trace.Span, e pathlock.Event) context.CancelFunc {
+	ctx, cancel := context.WithTimeout(context.Background(), searchTimeout)
 	select {
-	case l.slots <- struct{}{}:
+	case o.searches <- struct{}{}:
 	default:
-		return nil
+		return cancel
 	}
-	ctx, cancel := context.WithTimeout(l.life, searchTimeout)
-	locker := l.locker
-	l.searches.Go(func() {
-		defer func() {
-			_ = recover() // a store that panics costs the link, not the program
-			cancel()
-			<-l.slots
-		}()
-		s, err := locker.Snapshot(ctx, e.Tree)
+	go func() {
+		defer func() { <-o.searches }()
+		s, err := o.locker.Snapshot(ctx, e.Tree)
 		if err != nil || ctx.Err() != nil {
 			return // it is only a link that is missing
 		}
 		for _, link := range linksOf(s, e.Owner) {
 			span.AddLink(link)
 		}
-	})
+	}()
 	return cancel
 }
 

@@ -23,7 +23,9 @@ type Observer struct {
 	settings
 	instruments
 	tracer trace.Tracer
-	links  linker
+	// locker is that of [Observer.LinkBlockers], and searches has room for each search that runs.
+	locker   *pathlock.Locker
+	searches chan struct{}
 }
 
 var _ pathlock.Observer = (*Observer)(nil)
@@ -31,9 +33,12 @@ var _ pathlock.Observer = (*Observer)(nil)
 // New returns an observer. What a provider cannot make is reported to OpenTelemetry's error
 // handler, and not observed.
 func New(opts ...Option) *Observer {
-	o := &Observer{settings: settings{
-		tracers: otel.GetTracerProvider(), meters: otel.GetMeterProvider(), operations: label.NewOperations(label.MaxOperations),
-	}}
+	o := &Observer{
+		settings: settings{
+			tracers: otel.GetTracerProvider(), meters: otel.GetMeterProvider(), operations: label.NewOperations(label.MaxOperations),
+		},
+		searches: make(chan struct{}, maxSearches),
+	}
 	for _, opt := range opts {
 		opt(&o.settings)
 	}
@@ -42,7 +47,6 @@ func New(opts ...Option) *Observer {
 	if o.instruments, err = newInstruments(o.meters.Meter(scope)); err != nil {
 		otel.Handle(err)
 	}
-	o.links.init()
 	return o
 }
 
@@ -85,8 +89,8 @@ func (o *Observer) Waiting(ctx context.Context, e pathlock.Event) {
 	_, a.wait = o.tracer.Start(ctx, "pathlock wait")
 	a.waitBegan = e.Elapsed
 	o.waiting.Add(ctx, 1, metric.WithAttributes(o.operation(e)))
-	if a.wait.IsRecording() {
-		a.unlink = o.links.find(a.wait, e)
+	if o.locker != nil && a.wait.IsRecording() {
+		a.unlink = o.find(a.wait, e)
 	}
 }
 

@@ -77,40 +77,7 @@ func TestAWaitIsLinkedToThoseThatItWaitsFor(t *testing.T) {
 		if got := b.tree(); !strings.HasPrefix(got, "pathlock acquire\n  pathlock wait\n") {
 			t.Errorf("the spans are\n%s", got)
 		}
-		stop(t, a, b)
 	})
-}
-
-// stop shuts observers down.
-func stop(t *testing.T, processes ...*process) {
-	t.Helper()
-	for _, p := range processes {
-		if err := p.observer.Shutdown(t.Context()); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
-func TestARefusalIsLinkedToItsBlocker(t *testing.T) {
-	store := memstore.New()
-	a, b := newProcess(t, store), newProcess(t, store)
-	lock, err := a.Acquire(doing(t.Context(), "rename"), exclusive("/a", 0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = lock.Release(t.Context()) }()
-	if _, err := b.Acquire(doing(t.Context(), "move"), exclusive("/a", pathlock.NoWait)); !errors.Is(err, pathlock.ErrConflict) {
-		t.Fatal(err)
-	}
-	span := b.span("pathlock acquire")
-	want := a.span("pathlock acquire").SpanContext
-	if len(span.Links) != 1 || span.Links[0].SpanContext.SpanID() != want.SpanID() || span.Links[0].SpanContext.TraceID() != want.TraceID() {
-		t.Errorf("the links are %+v, want one to %v", span.Links, want)
-	}
-	if got := value(span.Attributes, "pathlock.blocker.operation"); got != "rename" {
-		t.Errorf("the blocker's operation is %q", got)
-	}
-	stop(t, a, b)
 }
 
 func TestStepsNestInTheirContexts(t *testing.T) {
@@ -145,7 +112,6 @@ func TestStepsNestInTheirContexts(t *testing.T) {
 			t.Errorf("the span %s says what is locked: %s", s.Name, text)
 		}
 	}
-	stop(t, p)
 }
 
 func TestPathsAreNamedOnRequest(t *testing.T) {
@@ -161,7 +127,6 @@ func TestPathsAreNamedOnRequest(t *testing.T) {
 	if got := value(span.Attributes, "pathlock.tree") + " " + value(span.Attributes, "pathlock.claims"); got != `testplan/secret-plan-id ["X /secret"]` {
 		t.Errorf("the span says %s", got)
 	}
-	stop(t, p)
 }
 
 func TestEverythingIsCounted(t *testing.T) {
@@ -201,7 +166,6 @@ func TestEverythingIsCounted(t *testing.T) {
 		if got := p.counted(); !slices.Equal(got, want) {
 			t.Errorf("counted:\n\t%s\nwant:\n\t%s", strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))
 		}
-		stop(t, p)
 	})
 }
 
@@ -223,6 +187,5 @@ func TestALostLeaseIsASpanOfItsRequest(t *testing.T) {
 			t.Errorf("the loss is %+v", lost)
 		}
 		_ = lock.Release(t.Context())
-		stop(t, p)
 	})
 }

@@ -70,6 +70,10 @@ func (d Database) checkCutShort(t *testing.T) {
 		"less than was declared": {after: 9, answer: func(c *gin.Context, _ context.CancelFunc) {
 			c.DataFromReader(http.StatusOK, int64(len(text)), "text/plain", strings.NewReader(text[:5]), nil)
 		}},
+		"the client goes after the first piece": {after: 9, answer: func(c *gin.Context, hangUp context.CancelFunc) {
+			_, _ = c.Writer.WriteString(text[:5])
+			hangUp()
+		}},
 		"a handler that panics after the first piece": {after: 9, answer: func(c *gin.Context, _ context.CancelFunc) {
 			_, _ = c.Writer.WriteString(text[:5])
 			panic("in the middle")

@@ -125,7 +125,7 @@ func (i *Instance) assemble(ctx context.Context, config Config) (err error) {
 	var spans *otelobserver.Observer
 	if tracer != nil {
 		spans = otelobserver.New(otelobserver.TracerProvider(tracer))
-		i.last = append(i.last, tracer.Shutdown, spans.Shutdown)
+		i.last = append(i.last, tracer.Shutdown)
 		observers, observe = append(observers, spans), append([]gin.HandlerFunc{metrics.Traced(tracer)}, observe...)
 	}
 	options := []pathlock.Option{
