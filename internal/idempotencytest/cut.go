@@ -27,7 +27,8 @@ type deaf struct {
 
 func (w *deaf) Write(b []byte) (int, error) {
 	if w.after--; w.after < 0 {
-		w.hangUp() // a short write is buffered, and does not fail
+		w.hangUp()
+		return 0, errors.New("broken pipe")
 	}
 	return w.ResponseWriter.Write(b)
 }
@@ -64,8 +65,14 @@ func (d Database) checkCutShort(t *testing.T) {
 				_, _ = c.Writer.WriteString(piece)
 			}
 		}},
-		"a copy whose connection breaks": {after: 0, answer: func(c *gin.Context, _ context.CancelFunc) {
+		"a copy to nobody": {after: 0, answer: func(c *gin.Context, hangUp context.CancelFunc) {
+			hangUp()
 			_, _ = io.Copy(c.Writer, io.MultiReader(strings.NewReader(text[:5]), strings.NewReader(text[5:])))
+		}},
+		"a stream to nobody": {after: 0, answer: func(c *gin.Context, hangUp context.CancelFunc) {
+			hangUp()
+			_, _ = c.Writer.WriteString(text[:5])
+			c.Writer.Flush()
 		}},
 		"less than was declared": {after: 9, answer: func(c *gin.Context, _ context.CancelFunc) {
 			c.DataFromReader(http.StatusOK, int64(len(text)), "text/plain", strings.NewReader(text[:5]), nil)
