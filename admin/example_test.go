@@ -61,36 +61,3 @@ func Example() {
 	// "bob" 200 false
 	// "ann" 200 true
 }
-
-// A page that says nobody may look is refused, instead of being open to all.
-func ExampleNew() {
-	locker := pathlock.New(memstore.New())
-	_, err := admin.New(locker, admin.Config{})
-	fmt.Println(err)
-	// Output: admin: unusable configuration: no Authorize: say who may look at the locks
-}
-
-// The page is an [http.Handler], so that it does without any framework.
-func ExamplePage_ServeHTTP() {
-	page, err := admin.New(pathlock.New(memstore.New()), admin.Config{
-		Prefix:    "/locks",
-		Authorize: func(*http.Request) error { return nil },
-		Redact: func(kind admin.Kind, text string) string {
-			if kind == admin.KindNote {
-				return "(a note)"
-			}
-			return text
-		},
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	mux := http.NewServeMux()
-	mux.Handle("/locks/", page)
-
-	answer := httptest.NewRecorder()
-	mux.ServeHTTP(answer, httptest.NewRequestWithContext(context.Background(), http.MethodGet, "/locks/", nil))
-	fmt.Println(answer.Code, answer.Header().Get("Content-Type"))
-	// Output: 200 text/html; charset=utf-8
-}

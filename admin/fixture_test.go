@@ -5,13 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,12 +22,13 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-// watched is a store that counts snapshots, and can be made to fail.
+// watched is a store that counts snapshots, and can be made to fail between two requests.
 type watched struct {
 	*memstore.Store
-	mu        sync.Mutex
-	snapshots int
+	snapshots atomic.Int32
 	fail      error
+	// now, where not nil, is what there is in every tree.
+	now *pathlock.Snapshot
 	// releasing, where not nil, is called before a release by force, which then fails by its error.
 	releasing func() error
 }
@@ -41,40 +43,24 @@ func (w *watched) ForceRelease(ctx context.Context, tree pathlock.Tree, owner pa
 }
 
 func (w *watched) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
-	w.mu.Lock()
-	w.snapshots++
-	err := w.fail
-	w.mu.Unlock()
-	if err != nil {
-		return pathlock.Snapshot{}, err
+	w.snapshots.Add(1)
+	if w.fail != nil {
+		return pathlock.Snapshot{}, w.fail
+	}
+	if w.now != nil {
+		return *w.now, nil
 	}
 	return w.Store.Snapshot(ctx, tree)
 }
 
-func (w *watched) failBy(err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.fail = err
-}
-
-func (w *watched) looks() int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.snapshots
-}
-
-// fixture is a page on a server, with locks to show.
+// fixture is a page with locks to show.
 type fixture struct {
 	*testing.T
-	store   *watched
-	history *contention.Recorder
-	locker  *pathlock.Locker
-	page    *admin.Page
-	server  *httptest.Server
-	client  *http.Client
-	log     *safeBuffer
+	store  *watched
+	locker *pathlock.Locker
+	page   *admin.Page
+	log    *safeBuffer
 	// owners are those of all locks that were taken.
-	mu     sync.Mutex
 	owners []pathlock.Owner
 }
 
@@ -108,26 +94,14 @@ func anybody() admin.Config {
 func newFixture(t *testing.T, config admin.Config) *fixture {
 	f := &fixture{T: t, store: &watched{Store: memstore.New()}, log: &safeBuffer{}}
 	log := slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	recorder := contention.New(f.store, contention.Config{Log: log})
+	recorder := contention.New(f.store, contention.Config{Log: log, Threshold: 1})
 	t.Cleanup(recorder.Close)
 	f.locker = pathlock.New(f.store, pathlock.WithLogger(log), pathlock.WithObserver(recorder), pathlock.WithInstance("web-1"))
-	if config.History == nil {
-		config.History = recorder
-	}
-	f.history = recorder
-	config.Log, config.Instance = log, "web-1"
-	page, err := admin.New(f.locker, config)
-	if err != nil {
+	config.History, config.Log, config.Instance = recorder, log, "web-1"
+	var err error
+	if f.page, err = admin.New(f.locker, config); err != nil {
 		t.Fatal(err)
 	}
-	f.page = page
-	mux := http.NewServeMux()
-	mux.Handle("/admin/locks/", page)
-	mux.Handle("/admin/locks", page)
-	f.server = httptest.NewServer(mux)
-	f.client = f.server.Client()
-	f.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	t.Cleanup(f.server.Close)
 	return f
 }
 
@@ -150,14 +124,8 @@ func (f *fixture) hold(path, note string) *pathlock.Lock {
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.know(f.locker.Scope(lock.Context()).Owner())
+	f.owners = append(f.owners, f.locker.Scope(lock.Context()).Owner())
 	return lock
-}
-
-func (f *fixture) know(owner pathlock.Owner) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.owners = append(f.owners, owner)
 }
 
 // wait asks for a path of plan 7 in the background. The channel gets the outcome.
@@ -166,17 +134,11 @@ func (f *fixture) wait(path, note string) <-chan error {
 	return f.waitAs(f.locker.Scope(f.Context()), path, note)
 }
 
-// waitIn asks for a path as the owner of a lock.
-func (f *fixture) waitIn(lock *pathlock.Lock, path, note string) <-chan error {
-	f.Helper()
-	return f.waitAs(f.locker.Scope(lock.Context()), path, note)
-}
-
 func (f *fixture) waitAs(scope *pathlock.Scope, path, note string) <-chan error {
 	f.Helper()
 	outcome := make(chan error, 1)
 	before := f.waiters()
-	f.know(scope.Owner())
+	f.owners = append(f.owners, scope.Owner())
 	go func() {
 		lock, err := f.locker.Acquire(scope.Context(f.Context()), pathlock.Request{
 			Tree: plan(f, "7"), Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath(path))}, Note: note, Wait: time.Minute,
@@ -207,44 +169,28 @@ type reply struct {
 	body []byte
 }
 
-// send sends a request. Headers are lines of the form "Name: value".
+// send has the page serve a request that arrives on a loopback address. Headers are lines of the
+// form "Name: value".
 func (f *fixture) send(method, path, body string, headers ...string) reply {
 	f.Helper()
-	req, err := http.NewRequestWithContext(f.Context(), method, f.server.URL+path, strings.NewReader(body))
-	if err != nil {
-		f.Fatal(err)
-	}
+	ctx := context.WithValue(f.Context(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	r, w := httptest.NewRequestWithContext(ctx, method, path, strings.NewReader(body)), httptest.NewRecorder()
+	r.Host = "localhost"
 	for _, line := range headers {
 		name, value, _ := strings.Cut(line, ": ")
 		if name == "Host" {
-			req.Host = value
+			r.Host = value
 			continue
 		}
-		req.Header.Set(name, value)
+		r.Header.Set(name, value)
 	}
-	resp, err := f.client.Do(req)
-	if err != nil {
-		f.Fatal(err)
-	}
-	defer resp.Body.Close()
-	got, err := io.ReadAll(resp.Body)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.secret(got)
-	return reply{resp, got}
-}
-
-// secret fails the test if a text has a whole owner.
-func (f *fixture) secret(text []byte) {
-	f.Helper()
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	f.page.ServeHTTP(w, r)
 	for _, owner := range f.owners {
-		if bytes.Contains(text, []byte(owner)) {
-			f.Errorf("an owner is shown whole: %s", text)
+		if strings.Contains(w.Body.String(), string(owner)) {
+			f.Errorf("an owner is shown whole: %s", w.Body)
 		}
 	}
+	return reply{w.Result(), w.Body.Bytes()}
 }
 
 // get asks for JSON, which has to be there.

