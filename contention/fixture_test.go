@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,27 +17,16 @@ import (
 // looked is a store whose snapshots are counted, and can be made to fail.
 type looked struct {
 	pathlock.Store
-	mu    sync.Mutex
-	looks int
+	looks atomic.Int32
 	fail  error
 }
 
 func (l *looked) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
-	l.mu.Lock()
-	l.looks++
-	err := l.fail
-	l.mu.Unlock()
-	if err != nil {
-		return pathlock.Snapshot{}, err
+	l.looks.Add(1)
+	if l.fail != nil {
+		return pathlock.Snapshot{}, l.fail
 	}
 	return l.Store.Snapshot(ctx, tree)
-}
-
-// count returns how many snapshots were asked for.
-func (l *looked) count() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.looks
 }
 
 // fixture is a recorder with its locker, in a bubble of virtual time.

@@ -88,10 +88,8 @@ func (r *Recorder) Close() {
 	r.closed, r.fresh = true, nil
 }
 
-// acquisition is the context of a request for locks.
+// acquisition is a request for locks.
 type acquisition struct {
-	context.Context
-	recorder *Recorder
 	// wait is nil unless the request waits. The recorder's mutex guards what it points to.
 	wait atomic.Pointer[Wait]
 }
@@ -99,17 +97,9 @@ type acquisition struct {
 // acquisitionKey is the context key of a recorder's acquisition.
 type acquisitionKey struct{ *Recorder }
 
-// Value implements [context.Context].
-func (a *acquisition) Value(key any) any {
-	if k, ok := key.(acquisitionKey); ok && k.Recorder == a.recorder {
-		return a
-	}
-	return a.Context.Value(key)
-}
-
 // Acquiring implements [pathlock.Observer].
 func (r *Recorder) Acquiring(ctx context.Context, _ pathlock.Event) context.Context {
-	return &acquisition{Context: ctx, recorder: r}
+	return context.WithValue(ctx, acquisitionKey{r}, new(acquisition))
 }
 
 // Waiting implements [pathlock.Observer].

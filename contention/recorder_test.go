@@ -10,7 +10,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/contention"
-	"github.com/pathlock-go/pathlock/store/memstore"
+	"github.com/pathlock-go/pathlock/election"
 )
 
 // in runs a test in virtual time.
@@ -60,7 +60,7 @@ func TestWaitsAreRemembered(t *testing.T) {
 				f.Errorf("in the way of wait %d was %+v", i, b)
 			}
 		}
-		if n := f.store.count(); n != 1 {
+		if n := f.store.looks.Load(); n != 1 {
 			f.Errorf("%d looks for three waits that began together, want 1", n)
 		}
 	})
@@ -68,16 +68,14 @@ func TestWaitsAreRemembered(t *testing.T) {
 
 func TestAWaitBelowTheThresholdLeavesNothing(t *testing.T) {
 	in(t, contention.Config{}, func(f *fixture) {
-		for range 100 {
-			lock := f.hold(f.Context(), "/a", "")
-			f.wait(f.Context(), "/a", "", time.Minute)
-			time.Sleep(contention.DefaultThreshold - time.Millisecond) // virtual
-			f.release(lock)
-			f.waiting.Wait()
-		}
+		lock := f.hold(f.Context(), "/a", "")
+		f.wait(f.Context(), "/a", "", time.Minute)
+		time.Sleep(contention.DefaultThreshold - time.Millisecond) // virtual
+		f.release(lock)
+		f.waiting.Wait()
 		time.Sleep(time.Minute) // virtual
-		if h := f.recorder.History(); len(h.Waits) > 0 || f.store.count() > 0 {
-			f.Errorf("%d waits, %d looks; want none", len(h.Waits), f.store.count())
+		if h := f.recorder.History(); len(h.Waits) > 0 || f.store.looks.Load() > 0 {
+			f.Errorf("%d waits, %d looks; want none", len(h.Waits), f.store.looks.Load())
 		}
 	})
 }
@@ -125,111 +123,78 @@ func TestTheLastWaitsAreKept(t *testing.T) {
 	})
 }
 
-// Without a snapshot, a refusal still tells who was in the way, and a grant counts.
-func TestAStoreThatGivesNoSnapshot(t *testing.T) {
-	in(t, contention.Config{}, func(f *fixture) {
-		f.store.fail = errors.New("no")
-		lock := f.hold(f.by("POST /import"), "/a", "import")
-		f.wait(f.Context(), "/a", "granted", time.Minute)
-		f.wait(f.Context(), "/a/b", "refused", time.Second)
-		time.Sleep(2 * time.Second) // virtual
-		f.release(lock)
-		f.waiting.Wait()
-		h := f.recorder.History().Waits
-		if len(h) != 2 || !h[0].Blocker.IsZero() || h[0].Path.String() != "/a" || h[0].Mode != pathlock.ModeX || h[1].Blocker.Note != "import" {
-			f.Errorf("%+v", h)
-		}
-	})
-}
-
-// While hundreds wait in dozens of trees, the store is asked once for each tree, 20 times a second
-// at most.
+// While many wait in dozens of trees, the store is asked once for each tree, 20 times a second at
+// most.
 func TestLooksAreFew(t *testing.T) {
 	in(t, contention.Config{}, func(f *fixture) {
-		var locks []*pathlock.Lock
+		ctx, leave := context.WithCancel(f.Context())
 		for i := range 60 {
-			tree := plan(f, fmt.Sprint(i))
-			lock, err := f.locker.Acquire(f.Context(), pathlock.Request{Tree: tree, Gate: true})
+			gate := pathlock.Request{Tree: plan(f, fmt.Sprint(i)), Gate: true, Wait: time.Hour}
+			lock, err := f.locker.Acquire(f.Context(), gate)
 			if err != nil {
 				f.Fatal(err)
 			}
-			locks = append(locks, lock)
-			for range 10 {
-				f.waiting.Go(func() {
-					if lock, err := f.locker.Acquire(f.Context(), pathlock.Request{Tree: tree, Claims: x("/a"), Wait: time.Hour}); err == nil {
-						_ = lock.Release(f.Context())
-					}
-				})
+			defer f.release(lock)
+			for range 3 {
+				f.waiting.Go(func() { _, _ = f.locker.Acquire(ctx, gate) })
 			}
 		}
 		time.Sleep(2 * time.Second) // virtual
-		if n := f.store.count(); n < 35 || n > 40 {
+		if n := f.store.looks.Load(); n < 35 || n > 40 {
 			f.Errorf("%d looks in 2 seconds, want almost 40", n)
 		}
 		time.Sleep(10 * time.Minute) // virtual
-		if n := f.store.count(); n != 60 {
+		if n := f.store.looks.Load(); n != 60 {
 			f.Errorf("%d looks, want one for each of 60 trees", n)
 		}
-		for _, lock := range locks {
-			f.release(lock)
-		}
+		leave()
+		f.waiting.Wait()
 	})
 }
 
-func TestAClosedRecorderLooksNoMore(t *testing.T) {
-	in(t, contention.Config{}, func(f *fixture) {
-		f.recorder.Close()
-		lock := f.hold(f.Context(), "/a", "held")
-		f.wait(f.Context(), "/a", "", time.Second)
-		f.waiting.Wait()
-		f.release(lock)
-		f.recorder.Close()
-		if h := f.recorder.History().Waits; f.store.count() > 0 || len(h) != 1 || h[0].Blocker.Note != "held" {
-			f.Errorf("%d looks after the end, and the waits %+v", f.store.count(), h)
-		}
-	})
+// Without a snapshot, as when the recorder is closed, a refusal still tells who was in the way, and
+// a grant counts.
+func TestWithoutASnapshot(t *testing.T) {
+	for name, prepare := range map[string]func(f *fixture){
+		"closed": func(f *fixture) { f.recorder.Close() }, "the store gives none": func(f *fixture) { f.store.fail = errors.New("no") },
+	} {
+		in(t, contention.Config{}, func(f *fixture) {
+			prepare(f)
+			lock := f.hold(f.by("POST /import"), "/a", "import")
+			f.wait(f.Context(), "/a", "granted", time.Minute)
+			f.wait(f.Context(), "/a/b", "refused", time.Second)
+			time.Sleep(2 * time.Second) // virtual
+			f.release(lock)
+			f.waiting.Wait()
+			h := f.recorder.History().Waits
+			if len(h) != 2 || !h[0].Blocker.IsZero() || h[0].Path.String() != "/a" || h[0].Mode != pathlock.ModeX || h[1].Blocker.Note != "import" {
+				f.Errorf("%s: %+v", name, h)
+			}
+			if name == "closed" && f.store.looks.Load() > 0 {
+				f.Error("a closed recorder looks")
+			}
+		})
+	}
 }
 
 // A candidate waits for as long as all is well.
 func TestElectionsAreNoStalls(t *testing.T) {
 	in(t, contention.Config{}, func(f *fixture) {
-		tree, err := pathlock.NewTree("election", "leader")
+		e := election.New(f.locker, "leader")
+		leader, err := e.Campaign(f.Context(), "a")
 		if err != nil {
 			f.Fatal(err)
 		}
-		leader, err := f.locker.Acquire(f.Context(), pathlock.Request{Tree: tree, Gate: true})
-		if err != nil {
-			f.Fatal(err)
-		}
-		if _, err := f.locker.Acquire(f.Context(), pathlock.Request{Tree: tree, Gate: true, Wait: time.Second}); !errors.Is(err, pathlock.ErrConflict) {
+		ctx, cancel := context.WithTimeout(f.Context(), time.Second)
+		defer cancel()
+		if _, err := e.Campaign(ctx, "b"); !errors.Is(err, pathlock.ErrConflict) {
 			f.Errorf("a second leader: %v", err)
 		}
-		f.release(leader)
-		if h := f.recorder.History(); len(h.Waits) > 0 || f.store.count() > 0 {
-			f.Errorf("%d looks, and the waits %+v", f.store.count(), h.Waits)
+		if err := leader.Resign(f.Context()); err != nil {
+			f.Error(err)
+		}
+		if h := f.recorder.History(); len(h.Waits) > 0 || f.store.looks.Load() > 0 {
+			f.Errorf("%d looks, and the waits %+v", f.store.looks.Load(), h.Waits)
 		}
 	})
-}
-
-// A grant that nobody is in the way of costs one allocation more with a recorder than with an
-// observer that does nothing.
-func TestARequestThatDoesNotWaitCostsOneAllocation(t *testing.T) {
-	cost := func(o pathlock.Observer) float64 {
-		locker := pathlock.New(memstore.New(), pathlock.WithObserver(o))
-		request := pathlock.Request{Tree: plan(t, "7"), Claims: x("/a")}
-		return testing.AllocsPerRun(200, func() {
-			lock, err := locker.Acquire(context.Background(), request)
-			if err == nil {
-				err = lock.Release(context.Background())
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		})
-	}
-	recorder := contention.New(memstore.New(), contention.Config{})
-	defer recorder.Close()
-	if without, with := cost(pathlock.NopObserver{}), cost(recorder); with > without+1 {
-		t.Errorf("%v allocations, %v without the recorder", with, without)
-	}
 }

@@ -122,15 +122,11 @@ func TestALostLeadershipEndsItsContext(t *testing.T) {
 		leader := campaign(t.Context(), t, e, "a")
 		next := inBackground(t, store, "b")
 		_, locker := newProcess(store)
-		tree, err := pathlock.NewTree(election.Namespace, e.Name())
-		if err != nil {
-			t.Fatal(err)
-		}
-		snapshot, err := locker.Snapshot(t.Context(), tree)
+		snapshot, err := locker.Snapshot(t.Context(), office)
 		if err != nil || len(snapshot.Holders) != 1 || snapshot.Holders[0].Note != "a" {
 			t.Fatalf("holders %v, %v", snapshot.Holders, err)
 		}
-		if err := locker.ForceRelease(t.Context(), tree, snapshot.Holders[0].Owner); err != nil {
+		if err := locker.ForceRelease(t.Context(), office, snapshot.Holders[0].Owner); err != nil {
 			t.Fatal(err)
 		}
 		successor := within(t, "b leads", next)
@@ -204,6 +200,12 @@ func TestALeaderCampaignsAgainInItsTerm(t *testing.T) {
 	if leader, err := e.Leader(t.Context()); err != nil || !leader.IsZero() {
 		t.Errorf("%v leads after all, %v", leader, err)
 	}
+	// A context that outlives a leadership is no reason to go on with its value.
+	next := campaign(context.WithoutCancel(again.Context()), t, e, "new")
+	if next.Value() != "new" {
+		t.Errorf("the candidate leads as %q", next.Value())
+	}
+	resign(t, next)
 }
 
 // Elections of different names are apart, and apart from mutexes.
@@ -224,97 +226,47 @@ func TestElectionsAreApart(t *testing.T) {
 
 func TestImpossibleElectionsAreRefused(t *testing.T) {
 	locker := pathlock.New(memstore.New())
-	for _, name := range []string{"", "a\nb", "\xff", strings.Repeat("x", pathlock.MaxTreeBytes+1)} {
-		e := election.New(locker, name)
-		if _, err := e.Campaign(t.Context(), "a"); !errors.Is(err, pathlock.ErrInvalidTree) {
-			t.Errorf("campaign in %.10q: %v, want ErrInvalidTree", name, err)
-		}
-		if _, err := e.Leader(t.Context()); !errors.Is(err, pathlock.ErrInvalidTree) {
-			t.Errorf("the leader in %.10q: %v, want ErrInvalidTree", name, err)
-		}
-		yields := 0
-		for _, err := range e.Observe(t.Context()) {
-			if yields++; !errors.Is(err, pathlock.ErrInvalidTree) {
-				t.Errorf("observe %.10q: %v, want ErrInvalidTree", name, err)
-			}
-		}
-		if yields != 1 {
-			t.Errorf("an observer of %.10q yields %d times, want once", name, yields)
+	e := election.New(locker, "a\nb")
+	if _, err := e.Campaign(t.Context(), "a"); !errors.Is(err, pathlock.ErrInvalidTree) {
+		t.Errorf("campaign: %v, want ErrInvalidTree", err)
+	}
+	if _, err := e.Leader(t.Context()); !errors.Is(err, pathlock.ErrInvalidTree) {
+		t.Errorf("the leader: %v, want ErrInvalidTree", err)
+	}
+	yields := 0
+	for _, err := range e.Observe(t.Context()) {
+		if yields++; yields > 1 || !errors.Is(err, pathlock.ErrInvalidTree) {
+			t.Errorf("observe: %v, want ErrInvalidTree once", err)
 		}
 	}
-	e := election.New(locker, "office")
+	e = election.New(locker, "office")
 	for _, value := range []string{"\xff", strings.Repeat("x", election.MaxValueBytes+1)} {
 		if _, err := e.Campaign(t.Context(), value); !errors.Is(err, pathlock.ErrInvalidRequest) {
 			t.Errorf("the value %.10q: %v, want ErrInvalidRequest", value, err)
 		}
 	}
-	for _, value := range []string{"", "line 1\nline 2", strings.Repeat("x", election.MaxValueBytes)} {
-		l := campaign(t.Context(), t, e, value)
-		if leader, err := e.Leader(t.Context()); err != nil || leader.Value != value {
-			t.Errorf("%q leads, %v, want %q", leader.Value, err, value)
-		}
-		resign(t, l)
+	longest := strings.Repeat("x", election.MaxValueBytes)
+	l := campaign(t.Context(), t, e, longest)
+	if leader, err := e.Leader(t.Context()); err != nil || leader.Value != longest {
+		t.Errorf("%q leads, %v", leader.Value, err)
 	}
+	resign(t, l)
 }
 
-// Candidates that campaign under one lock, or under the leadership of another election, are
+// Candidates that campaign under one lock, such as the leadership of another election, are
 // candidates like any others.
 func TestCandidatesUnderOneLockAreRivals(t *testing.T) {
-	locker := pathlock.New(memstore.New())
-	for name, around := range map[string]func(ctx context.Context) (context.Context, func()){
-		"a mutex": func(ctx context.Context) (context.Context, func()) {
-			lock, err := locker.Mutex("supervisor").Lock(ctx)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return lock.Context(), func() { _ = lock.Release(ctx) }
-		},
-		"another election": func(ctx context.Context) (context.Context, func()) {
-			led, err := election.New(locker, "node").Campaign(ctx, "host-1")
-			if err != nil {
-				t.Fatal(err)
-			}
-			return led.Context(), func() { _ = led.Resign(ctx) }
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			ctx, end := around(t.Context())
-			defer end()
-			shard := election.New(locker, "shard "+name)
-			first, err := shard.Campaign(ctx, "first")
-			if err != nil {
-				t.Fatal(err)
-			}
-			bounded, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
-			defer cancel()
-			if second, err := shard.Campaign(bounded, "second"); err == nil {
-				t.Errorf("two lead, with the terms %d and %d", first.Term(), second.Term())
-			}
-			if err := first.Resign(ctx); err != nil {
-				t.Fatal(err)
-			}
-		})
-	}
-}
-
-// A context that outlives a leadership is no reason to go on with its value.
-func TestACandidateAfterItsResignationHasItsNewValue(t *testing.T) {
-	e := election.New(pathlock.New(memstore.New()), "nightly")
-	first, err := e.Campaign(t.Context(), "old")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := first.Resign(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	second, err := e.Campaign(context.WithoutCancel(first.Context()), "new")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if second.Value() != "new" {
-		t.Errorf("the candidate leads as %q", second.Value())
-	}
-	if err := second.Resign(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		locker := pathlock.New(memstore.New())
+		node := campaign(t.Context(), t, election.New(locker, "node"), "host-1")
+		shard := election.New(locker, "shard")
+		first := campaign(node.Context(), t, shard, "first")
+		bounded, cancel := context.WithTimeout(node.Context(), time.Second)
+		defer cancel()
+		if second, err := shard.Campaign(bounded, "second"); err == nil {
+			t.Errorf("two lead, with the terms %d and %d", first.Term(), second.Term())
+		}
+		resign(t, first)
+		resign(t, node)
+	})
 }

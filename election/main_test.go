@@ -29,6 +29,15 @@ const (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// office is the tree of the election that the tests hold.
+var office = func() pathlock.Tree {
+	tree, err := pathlock.NewTree(election.Namespace, "office")
+	if err != nil {
+		panic(err)
+	}
+	return tree
+}()
+
 // onAStore runs a test on a store in memory, in virtual time.
 func onAStore(t *testing.T, test func(t *testing.T, store pathlock.Store)) {
 	t.Helper()

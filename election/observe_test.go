@@ -14,44 +14,6 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-func TestObserversSeeEachLeader(t *testing.T) {
-	onAStore(t, func(t *testing.T, store pathlock.Store) {
-		const observers = 5
-		var all []<-chan seen
-		var ends []func()
-		for range observers {
-			leaders, end := watch(t.Context(), t, newElection(t, store).Observe)
-			all, ends = append(all, leaders), append(ends, end)
-		}
-		expect := func(want election.Leader) {
-			t.Helper()
-			for _, leaders := range all {
-				got := within(t, "an observer sees "+want.Value, leaders)
-				if got.err != nil || got.leader.Value != want.Value || got.leader.Term != want.Term || got.leader.IsZero() != got.leader.Since.IsZero() {
-					t.Fatalf("an observer sees %v, want %v", got, want)
-				}
-			}
-		}
-		expect(election.Leader{})
-		a := campaign(t.Context(), t, newElection(t, store), "a")
-		expect(election.Leader{Value: "a", Term: a.Term()})
-		next := inBackground(t, store, "b")
-		resign(t, a)
-		b := within(t, "b leads", next)
-		expect(election.Leader{Value: "b", Term: b.Term()})
-		resign(t, b)
-		expect(election.Leader{})
-		for _, end := range ends {
-			end()
-		}
-		for _, leaders := range all {
-			if len(leaders) > 0 {
-				t.Errorf("an observer sees more: %v", <-leaders)
-			}
-		}
-	})
-}
-
 // While somebody leads, an observer asks the store nothing, and hears of the end at once. While
 // nobody does, it asks at most once a second after a while.
 func TestObserversDoNotPollALeader(t *testing.T) {
@@ -61,8 +23,8 @@ func TestObserversDoNotPollALeader(t *testing.T) {
 		candidates, _ := newProcess(store)
 		observer, locker := newProcess(counted)
 		leaders, end := watch(t.Context(), t, observer.Observe)
-		if first := <-leaders; !first.leader.IsZero() {
-			t.Fatalf("%v leads an empty election", first.leader)
+		if first := <-leaders; first != (seen{}) {
+			t.Fatalf("%v leads an empty election", first)
 		}
 
 		time.Sleep(time.Minute)
@@ -76,16 +38,22 @@ func TestObserversDoNotPollALeader(t *testing.T) {
 
 		a := campaign(t.Context(), t, candidates, "a")
 		elected := time.Now()
-		if got := <-leaders; got.leader.Term != a.Term() || time.Since(elected) > time.Second {
+		if got := <-leaders; got.leader != (election.Leader{Value: "a", Term: a.Term(), Since: elected}) || time.Since(elected) > time.Second {
 			t.Errorf("an observer sees %v after %v", got, time.Since(elected))
+		}
+		// A leader can observe itself: it is woken as any other is, and does not hold up itself.
+		own, endOwn := watch(a.Context(), t, observer.Observe)
+		if got := <-own; got.leader.Term != a.Term() {
+			t.Errorf("the leader sees %v", got)
 		}
 		synctest.Wait()
 		counted.since()
 		time.Sleep(24 * time.Hour)
 		synctest.Wait()
 		if made := counted.since(); made != "" {
-			t.Errorf("a day of a leader costs an observer %q", made)
+			t.Errorf("a day of a leader costs observers %q", made)
 		}
+		endOwn()
 		next := make(chan *election.Leadership)
 		go func() {
 			b, err := candidates.Campaign(t.Context(), "b")
@@ -108,21 +76,12 @@ func TestObserversDoNotPollALeader(t *testing.T) {
 
 		end()
 		synctest.Wait()
-		snapshot, err := locker.Snapshot(t.Context(), mustTree(t, observer))
+		snapshot, err := locker.Snapshot(t.Context(), office)
 		if err != nil || len(snapshot.Waiters) != 0 || len(snapshot.Holders) != 1 {
 			t.Errorf("after the end of the observer: %v, %v", snapshot, err)
 		}
 		resign(t, b)
 	})
-}
-
-func mustTree(t *testing.T, e *election.Election) pathlock.Tree {
-	t.Helper()
-	tree, err := pathlock.NewTree(election.Namespace, e.Name())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tree
 }
 
 // Observers that hang with what they were granted delay no election, not even one of the same
@@ -159,27 +118,6 @@ func TestObserversDelayNoElection(t *testing.T) {
 		defer stop()
 		resign(t, campaign(ctx, t, candidate, "again"))
 		close(free)
-	})
-}
-
-// A leader can observe its own election: it is woken as any other is, and does not hold up itself.
-func TestALeaderObservesItself(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := &fake{Store: memstore.New()}
-		e, _ := newProcess(store)
-		a := campaign(t.Context(), t, e, "a")
-		leaders, _ := watch(a.Context(), t, e.Observe)
-		if got := <-leaders; got.leader.Term != a.Term() {
-			t.Errorf("the leader sees %v", got)
-		}
-		synctest.Wait()
-		store.since()
-		time.Sleep(time.Hour)
-		synctest.Wait()
-		if made := store.since(); made != "" {
-			t.Errorf("a leader that observes itself asks the store %q", made)
-		}
-		resign(t, a)
 	})
 }
 
