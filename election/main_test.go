@@ -132,14 +132,10 @@ func watch(ctx context.Context, t *testing.T, leaders func(context.Context) iter
 			all <- seen{leader, err}
 		}
 	}()
-	ended := false
-	end := func() {
-		if !ended {
-			ended = true
-			stop()
-			within(t, "the observer ends", over)
-		}
-	}
+	end := sync.OnceFunc(func() {
+		stop()
+		within(t, "the observer ends", over)
+	})
 	t.Cleanup(end)
 	return all, end
 }
@@ -148,9 +144,6 @@ func watch(ctx context.Context, t *testing.T, leaders func(context.Context) iter
 // told.
 type fake struct {
 	pathlock.Store
-	// full says that nobody may wait.
-	full bool
-
 	mu    sync.Mutex
 	calls []string
 	fails func(ctx context.Context, call string) error
@@ -191,9 +184,6 @@ func (f *fake) call(ctx context.Context, call string) error {
 func (f *fake) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
 	if err := f.call(ctx, "acquire"); err != nil {
 		return pathlock.Grant{}, err
-	}
-	if f.full {
-		req.Wait = 0
 	}
 	return f.Store.Acquire(ctx, req)
 }

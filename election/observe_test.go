@@ -168,7 +168,13 @@ func TestObserversOutliveAnOutage(t *testing.T) {
 func TestObserversGoOnWhereTheQueueIsFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memstore.New()
-		full := &fake{Store: store, full: true}
+		full := &fake{Store: store}
+		full.set(func(_ context.Context, call string) error {
+			if call == "acquire" {
+				return pathlock.ErrConflict
+			}
+			return nil
+		})
 		candidates, _ := newProcess(store)
 		observer, _ := newProcess(full)
 		a := campaign(t.Context(), t, candidates, "a")

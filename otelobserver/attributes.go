@@ -6,12 +6,10 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// The attributes of spans and metrics.
+// The attributes of spans.
 const (
 	operationKey = attribute.Key("pathlock.operation")
 	outcomeKey   = attribute.Key("pathlock.outcome")
-	problemKey   = attribute.Key("pathlock.problem")
-	stepKey      = attribute.Key("pathlock.step")
 	attemptKey   = attribute.Key("pathlock.attempt")
 	routeKey     = attribute.Key("pathlock.route")
 	namespaceKey = attribute.Key("pathlock.namespace")
@@ -27,11 +25,6 @@ const (
 
 // maxClaims is how many claims a span names.
 const maxClaims = 8
-
-// operation is that of an event, as an attribute of metrics.
-func (o *Observer) operation(e pathlock.Event) attribute.KeyValue {
-	return operationKey.String(o.operations.Of(e.Origin.Operation))
-}
 
 // attributesOf describes a request to the reader of its span.
 func (o *Observer) attributesOf(e pathlock.Event) []attribute.KeyValue {

@@ -1,4 +1,5 @@
-// Package otelobserver traces what a [pathlock.Locker] does, and counts it, with OpenTelemetry.
+// Package otelobserver traces what a [pathlock.Locker] does with OpenTelemetry. For metrics, use
+// package promobserver: OpenTelemetry's Prometheus bridge exports them, too.
 //
 //	traces := otelobserver.New()
 //	locker := pathlock.New(store, pathlock.WithObserver(traces))
@@ -10,6 +11,5 @@
 // and "pathlock release". A wait has links to the acquisitions that it waits for, whichever process
 // made them: the observer writes its trace into the [pathlock.Origin] of its own acquisitions.
 //
-// Spans name neither paths nor ids, unless [Paths] says so. Attributes of metrics are the outcome,
-// the step, and at most 24 distinct operations.
+// Spans name neither paths nor ids, unless [Paths] says so.
 package otelobserver

@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
-	metricsdk "go.opentelemetry.io/otel/sdk/metric"
-	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	tracesdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
@@ -32,25 +30,21 @@ func exclusive(path string, wait time.Duration) pathlock.Request {
 	return pathlock.Request{Tree: plan, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath(path))}, Wait: wait, Note: "a note"}
 }
 
-// process is a locker that is traced and counted, as in a process of its own.
+// process is a locker that is traced, as in a process of its own.
 type process struct {
 	*testing.T
 	*pathlock.Locker
-	observer *otelobserver.Observer
-	spans    *tracetest.InMemoryExporter
-	tracers  *tracesdk.TracerProvider
-	reader   *metricsdk.ManualReader
+	spans   *tracetest.InMemoryExporter
+	tracers *tracesdk.TracerProvider
 }
 
 func newProcess(t *testing.T, store pathlock.Store, opts ...otelobserver.Option) *process {
 	t.Helper()
-	p := &process{T: t, spans: tracetest.NewInMemoryExporter(), reader: metricsdk.NewManualReader()}
+	p := &process{T: t, spans: tracetest.NewInMemoryExporter()}
 	p.tracers = tracesdk.NewTracerProvider(tracesdk.WithSyncer(p.spans))
-	meters := metricsdk.NewMeterProvider(metricsdk.WithReader(p.reader))
-	p.observer = otelobserver.New(append([]otelobserver.Option{
-		otelobserver.TracerProvider(p.tracers), otelobserver.MeterProvider(meters)}, opts...)...)
-	p.Locker = pathlock.New(store, pathlock.WithObserver(p.observer), pathlock.WithLogger(slog.New(slog.DiscardHandler)))
-	p.observer.LinkBlockers(p.Locker)
+	traces := otelobserver.New(append(opts, otelobserver.TracerProvider(p.tracers))...)
+	p.Locker = pathlock.New(store, pathlock.WithObserver(traces), pathlock.WithLogger(slog.New(slog.DiscardHandler)))
+	traces.LinkBlockers(p.Locker)
 	return p
 }
 
@@ -93,34 +87,4 @@ func value(attributes []attribute.KeyValue, key attribute.Key) string {
 		}
 	}
 	return ""
-}
-
-// counted returns what was counted: a line for each combination of attributes of each instrument,
-// with the count of histograms.
-func (p *process) counted() []string {
-	p.Helper()
-	var data metricdata.ResourceMetrics
-	if err := p.reader.Collect(p.Context(), &data); err != nil {
-		p.Fatal(err)
-	}
-	var lines []string
-	add := func(name string, set attribute.Set, n any) {
-		lines = append(lines, fmt.Sprintf("%s{%s} %v", name, set.Encoded(attribute.DefaultEncoder()), n))
-	}
-	for _, scope := range data.ScopeMetrics {
-		for _, m := range scope.Metrics {
-			switch data := m.Data.(type) {
-			case metricdata.Sum[int64]:
-				for _, point := range data.DataPoints {
-					add(m.Name, point.Attributes, point.Value)
-				}
-			case metricdata.Histogram[float64]:
-				for _, point := range data.DataPoints {
-					add(m.Name, point.Attributes, fmt.Sprintf("%d times, %vs", point.Count, point.Sum))
-				}
-			}
-		}
-	}
-	slices.Sort(lines)
-	return lines
 }

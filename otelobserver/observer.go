@@ -4,25 +4,22 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"time"
 
 	"go.opentelemetry.io/otel"
-	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/label"
 )
 
-// Observer traces and counts what a locker does. Give it to the locker by [pathlock.WithObserver].
+// Observer traces what a locker does. Give it to the locker by [pathlock.WithObserver].
 //
 // It never blocks the work. It has no goroutine but those of [Observer.LinkBlockers].
 type Observer struct {
-	settings
-	instruments
+	pathlock.NopObserver
 	tracer trace.Tracer
+	paths  bool
 	// locker is that of [Observer.LinkBlockers], and searches has room for each search that runs.
 	locker   *pathlock.Locker
 	searches chan struct{}
@@ -30,22 +27,11 @@ type Observer struct {
 
 var _ pathlock.Observer = (*Observer)(nil)
 
-// New returns an observer. What a provider cannot make is reported to OpenTelemetry's error
-// handler, and not observed.
+// New returns an observer.
 func New(opts ...Option) *Observer {
-	o := &Observer{
-		settings: settings{
-			tracers: otel.GetTracerProvider(), meters: otel.GetMeterProvider(), operations: label.NewOperations(label.MaxOperations),
-		},
-		searches: make(chan struct{}, maxSearches),
-	}
+	o := &Observer{tracer: otel.GetTracerProvider().Tracer(scope), searches: make(chan struct{}, maxSearches)}
 	for _, opt := range opts {
-		opt(&o.settings)
-	}
-	o.tracer = o.tracers.Tracer(scope)
-	var err error
-	if o.instruments, err = newInstruments(o.meters.Meter(scope)); err != nil {
-		otel.Handle(err)
+		opt(o)
 	}
 	return o
 }
@@ -59,8 +45,7 @@ type acquisition struct {
 
 	mu sync.Mutex
 	// wait is the span of the wait, nil before there is one.
-	wait      trace.Span
-	waitBegan time.Duration // after the acquisition did
+	wait trace.Span
 	// unlink ends the search for those waited for.
 	unlink context.CancelFunc
 	ended  bool
@@ -87,14 +72,12 @@ func (o *Observer) Waiting(ctx context.Context, e pathlock.Event) {
 		return
 	}
 	_, a.wait = o.tracer.Start(ctx, "pathlock wait")
-	a.waitBegan = e.Elapsed
-	o.waiting.Add(ctx, 1, metric.WithAttributes(o.operation(e)))
 	if o.locker != nil && a.wait.IsRecording() {
 		a.unlink = o.find(a.wait, e)
 	}
 }
 
-// end ends the spans of an acquisition, and counts it.
+// end ends the spans of an acquisition.
 func (o *Observer) end(ctx context.Context, e pathlock.Event, outcome string) {
 	a, ok := ctx.Value(acquisitionKey{o}).(*acquisition)
 	if !ok {
@@ -106,19 +89,14 @@ func (o *Observer) end(ctx context.Context, e pathlock.Event, outcome string) {
 		return
 	}
 	a.ended = true
-	operation := o.operation(e)
-	waited := a.span
-	if a.wait != nil {
-		waited = a.wait
-		o.waiting.Add(ctx, -1, metric.WithAttributes(operation))
-		o.waits.Record(ctx, (e.Elapsed - a.waitBegan).Seconds(), metric.WithAttributes(operation))
-	}
 	if a.unlink != nil {
 		a.unlink()
 	}
-	o.blame(ctx, waited, e, operation)
 	if a.wait != nil {
+		blame(a.wait, e.Err)
 		a.wait.End()
+	} else {
+		blame(a.span, e.Err)
 	}
 	a.span.SetAttributes(outcomeKey.String(outcome))
 	if e.Fence > 0 {
@@ -128,19 +106,15 @@ func (o *Observer) end(ctx context.Context, e pathlock.Event, outcome string) {
 		a.span.SetStatus(codes.Error, outcome)
 	}
 	a.span.End()
-	o.acquiring.Record(ctx, e.Elapsed.Seconds(), metric.WithAttributes(operation, outcomeKey.String(outcome)))
 }
 
-// blame links a span to whom its acquisition was refused for, and counts the conflict.
-func (o *Observer) blame(ctx context.Context, span trace.Span, e pathlock.Event, operation attribute.KeyValue) {
+// blame links a span to whom its acquisition was refused for, if it was.
+func blame(span trace.Span, err error) {
 	var blocker pathlock.Blocker
-	if conflict, ok := errors.AsType[*pathlock.ConflictError](e.Err); ok {
+	if conflict, ok := errors.AsType[*pathlock.ConflictError](err); ok {
 		blocker = conflict.Blocker
-		o.conflicts.Add(ctx, 1, metric.WithAttributes(operation, blockerKey.String(o.operations.Of(blocker.Origin.Operation))))
-	} else if deadlock, ok := errors.AsType[*pathlock.DeadlockError](e.Err); ok {
+	} else if deadlock, ok := errors.AsType[*pathlock.DeadlockError](err); ok {
 		blocker = deadlock.Blocker
-	} else {
-		return
 	}
 	if blocker.Origin.Operation != "" {
 		span.SetAttributes(blockerKey.String(blocker.Origin.Operation))
@@ -152,7 +126,6 @@ func (o *Observer) blame(ctx context.Context, span trace.Span, e pathlock.Event,
 
 // Granted implements [pathlock.Observer].
 func (o *Observer) Granted(ctx context.Context, e pathlock.Event) {
-	o.holding.Add(ctx, 1)
 	if !e.Reentrant {
 		o.end(ctx, e, "granted")
 	}
@@ -165,41 +138,20 @@ func (o *Observer) Refused(ctx context.Context, e pathlock.Event) {
 
 // Lost implements [pathlock.Observer].
 func (o *Observer) Lost(ctx context.Context, e pathlock.Event) {
-	o.lost.Add(ctx, 1, metric.WithAttributes(o.operation(e)))
 	_, span := o.tracer.Start(ctx, "pathlock lost", trace.WithAttributes(o.attributesOf(e)...))
 	span.SetStatus(codes.Error, "lost")
 	span.End()
 }
 
-// Released implements [pathlock.Observer].
-func (o *Observer) Released(ctx context.Context, e pathlock.Event) {
-	o.holding.Add(ctx, -1)
-	o.held.Record(ctx, e.Elapsed.Seconds(), metric.WithAttributes(o.operation(e)))
-}
-
-// Answered implements [pathlock.Observer].
-func (o *Observer) Answered(ctx context.Context, f pathlock.Failure) {
-	o.problems.Add(ctx, 1, metric.WithAttributes(problemKey.String(label.Problem(f))))
-}
-
 // Step implements [pathlock.Observer].
 func (o *Observer) Step(ctx context.Context, s pathlock.Step) (context.Context, func(error)) {
-	began := time.Now()
-	operation := operationKey.String(o.operations.Of(pathlock.OriginOf(ctx).Operation))
-	if s.Kind == pathlock.StepRetry {
-		o.retries.Add(ctx, 1, metric.WithAttributes(operation))
-	}
 	ctx, span := o.tracer.Start(ctx, "pathlock "+string(s.Kind), trace.WithAttributes(attemptKey.Int(s.Attempt)))
 	return ctx, func(err error) {
-		outcome := outcomeKey.String(label.Step(err))
-		span.SetAttributes(outcome)
+		outcome := label.Step(err)
+		span.SetAttributes(outcomeKey.String(outcome))
 		if err != nil {
-			span.SetStatus(codes.Error, outcome.Value.AsString())
+			span.SetStatus(codes.Error, outcome)
 		}
 		span.End()
-		o.steps.Record(ctx, time.Since(began).Seconds(), metric.WithAttributes(stepKey.String(string(s.Kind)), outcome))
-		if s.Kind == pathlock.StepAssert && errors.Is(err, pathlock.ErrPathChanged) {
-			o.assertionFailures.Add(ctx, 1, metric.WithAttributes(operation, attemptKey.Int(min(s.Attempt, 2))))
-		}
 	}
 }

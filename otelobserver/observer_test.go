@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -127,46 +126,6 @@ func TestPathsAreNamedOnRequest(t *testing.T) {
 	if got := value(span.Attributes, "pathlock.tree") + " " + value(span.Attributes, "pathlock.claims"); got != `testplan/secret-plan-id ["X /secret"]` {
 		t.Errorf("the span says %s", got)
 	}
-}
-
-func TestEverythingIsCounted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := memstore.New()
-		p := newProcess(t, store)
-		lock, err := p.Acquire(doing(t.Context(), "rename"), exclusive("/secret", 0))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := p.Acquire(doing(t.Context(), "move"), exclusive("/secret", 3*time.Second)); !errors.Is(err, pathlock.ErrConflict) {
-			t.Fatal(err)
-		}
-		if err := lock.Release(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		_, done := p.Step(doing(t.Context(), "move"), pathlock.Step{Kind: pathlock.StepRetry, Attempt: 2})
-		done(nil)
-		_, done = p.Step(doing(t.Context(), "move"), pathlock.Step{Kind: pathlock.StepAssert, Attempt: 1})
-		done(pathlock.ErrPathChanged)
-		p.Answered(t.Context(), pathlock.FailureDatabase)
-		want := []string{
-			`pathlock.acquire.duration{pathlock.operation=move,pathlock.outcome=conflict} 1 times, 3s`,
-			`pathlock.acquire.duration{pathlock.operation=rename,pathlock.outcome=granted} 1 times, 0s`,
-			`pathlock.assertion.failures{pathlock.attempt=1,pathlock.operation=move} 1`,
-			`pathlock.conflicts{pathlock.blocker.operation=rename,pathlock.operation=move} 1`,
-			`pathlock.held.duration{pathlock.operation=rename} 1 times, 3s`,
-			`pathlock.held{} 0`,
-			`pathlock.problems{pathlock.problem=database-unavailable} 1`,
-			`pathlock.retries{pathlock.operation=move} 1`,
-			`pathlock.step.duration{pathlock.outcome=ok,pathlock.step=release} 1 times, 0s`,
-			`pathlock.step.duration{pathlock.outcome=ok,pathlock.step=retry} 1 times, 0s`,
-			`pathlock.step.duration{pathlock.outcome=path-changed,pathlock.step=assert} 1 times, 0s`,
-			`pathlock.wait.duration{pathlock.operation=move} 1 times, 3s`,
-			`pathlock.waiting{pathlock.operation=move} 0`,
-		}
-		if got := p.counted(); !slices.Equal(got, want) {
-			t.Errorf("counted:\n\t%s\nwant:\n\t%s", strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))
-		}
-	})
 }
 
 func TestALostLeaseIsASpanOfItsRequest(t *testing.T) {

@@ -341,6 +341,9 @@ func TestLabelsStayFew(t *testing.T) {
 	if !strings.Contains(text, "pathlock_held_duration_seconds_count") {
 		t.Errorf("not everything is there:\n%s", text)
 	}
+	if problems, err := testutil.CollectAndLint(o); err != nil || len(problems) > 0 {
+		t.Errorf("the metrics are not as Prometheus has them: %v, %v", problems, err)
+	}
 	for _, secret := range []string{"secret", "suites", "4711", "a note", "testplan"} {
 		if strings.Contains(text, secret) {
 			t.Errorf("the metrics say %q", secret)
@@ -377,33 +380,6 @@ func TestExemplarsNameTheTrace(t *testing.T) {
 		if got := sample(t, o, `pathlock_acquire_duration_seconds_count{operation="none",outcome="granted"}`); got != "1" {
 			t.Errorf("with the trace %q, %q acquisitions are counted", id, got)
 		}
-	}
-}
-
-func TestMetricsFollowTheConventions(t *testing.T) {
-	o := promobserver.New()
-	l := pathlock.New(memstore.New(), quiet, pathlock.WithObserver(o))
-	lock, err := l.Acquire(t.Context(), exclusive("/a", 0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, _ = l.Acquire(t.Context(), exclusive("/a", pathlock.NoWait))
-	if err := lock.Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	for _, kind := range []pathlock.StepKind{pathlock.StepAssert, pathlock.StepRetry} {
-		_, done := l.Step(t.Context(), pathlock.Step{Kind: kind})
-		done(pathlock.ErrPathChanged)
-	}
-	problems, err := testutil.CollectAndLint(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range problems {
-		t.Errorf("%s: %s", p.Metric, p.Text)
-	}
-	if n, err := testutil.GatherAndCount(registered(o)); err != nil || n == 0 {
-		t.Errorf("%d metrics are gathered (%v)", n, err)
 	}
 }
 
