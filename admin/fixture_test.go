@@ -255,6 +255,12 @@ func (f *fixture) await(wanted func(shownTree) bool) shownTree {
 	}
 }
 
+// entry returns the entry of plan 7 with a note, as soon as the page shows it.
+func (f *fixture) entry(note string) shownEntry {
+	f.Helper()
+	return f.await(func(s shownTree) bool { return s.has(note) }).entry(f, note)
+}
+
 func (s shownTree) entries() []shownEntry { return slices.Concat(s.Holders, s.Waiters) }
 
 // has reports whether an entry has a note.

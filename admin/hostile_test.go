@@ -52,8 +52,7 @@ func TestWithoutAuthorisationThereIsNothing(t *testing.T) {
 
 // body is a release of the entry of plan 7 with a note.
 func (f *fixture) body(note string) string {
-	e := f.await(func(s shownTree) bool { return s.has(note) }).entry(f, note)
-	return fmt.Sprintf(`{"namespace":"testplan","id":"7","key":%q,"reason":"stuck since noon"}`, e.Key)
+	return fmt.Sprintf(`{"namespace":"testplan","id":"7","key":%q,"reason":"stuck since noon"}`, f.entry(note).Key)
 }
 
 const asJSON = "Content-Type: application/json"

@@ -61,7 +61,7 @@ func TestADetachedHoldAndAGateAreMarked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e := f.await(func(s shownTree) bool { return s.has("Anna edits") }).entry(t, "Anna edits"); !e.Detached || e.Gate {
+	if e := f.entry("Anna edits"); !e.Detached || e.Gate {
 		t.Errorf("%+v", e)
 	}
 	if err := f.locker.ReleaseToken(t.Context(), token); err != nil {
@@ -71,7 +71,7 @@ func TestADetachedHoldAndAGateAreMarked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e := f.await(func(s shownTree) bool { return s.has("import") }).entry(t, "import"); !e.Gate || e.Detached {
+	if e := f.entry("import"); !e.Gate || e.Detached {
 		t.Errorf("%+v", e)
 	}
 	if err := gate.Release(t.Context()); err != nil {
@@ -118,7 +118,7 @@ func TestNamesAndNotesCanBeRedacted(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.hold("/payroll/salaries", "fire Bob")
-	entry := f.await(func(s shownTree) bool { return s.has("a note") }).entry(t, "a note")
+	entry := f.entry("a note")
 	if got := entry.Claims[len(entry.Claims)-1]; got.Path != "/n∕7/…" || got.Mode != "X" {
 		t.Errorf("shown is %s %s, want X /n∕7/…", got.Mode, got.Path)
 	}

@@ -27,10 +27,10 @@ func TestOneLeadsAtATime(t *testing.T) {
 			served  int
 			latest  uint64
 		)
-		for process := range processes {
-			e := newElection(t, store)
+		for p := range processes {
+			e := process(store)
 			for candidate := range candidates {
-				value := fmt.Sprintf("process %d, candidate %d", process, candidate)
+				value := fmt.Sprintf("process %d, candidate %d", p, candidate)
 				work.Go(func() {
 					for range terms {
 						l, err := e.Campaign(t.Context(), value)
@@ -66,7 +66,7 @@ func TestOneLeadsAtATime(t *testing.T) {
 // candidates lead in the order in which they came.
 func TestAResignationHandsOverAtOnce(t *testing.T) {
 	onAStore(t, func(t *testing.T, store pathlock.Store) {
-		leader := campaign(t.Context(), t, newElection(t, store), "a")
+		leader := campaign(t.Context(), t, process(store), "a")
 		var queue []<-chan *election.Leadership
 		values := []string{"b", "c", "d"}
 		for _, value := range values {
@@ -93,7 +93,7 @@ func TestAResignationHandsOverAtOnce(t *testing.T) {
 
 func TestACampaignEndsWithItsContext(t *testing.T) {
 	onAStore(t, func(t *testing.T, store pathlock.Store) {
-		leader := campaign(t.Context(), t, newElection(t, store), "the leader")
+		leader := campaign(t.Context(), t, process(store), "the leader")
 		ctx, cancel := context.WithCancel(t.Context())
 		e, locker := newProcess(store, pathlock.WithObserver(&waiting{do: cancel}))
 		if _, err := e.Campaign(ctx, "b"); !errors.Is(err, context.Canceled) {
@@ -117,7 +117,7 @@ func TestACampaignEndsWithItsContext(t *testing.T) {
 // with its next renewal.
 func TestALostLeadershipEndsItsContext(t *testing.T) {
 	onAStore(t, func(t *testing.T, store pathlock.Store) {
-		e := newElection(t, store)
+		e := process(store)
 		e.Lease = 3 * time.Second
 		leader := campaign(t.Context(), t, e, "a")
 		next := inBackground(t, store, "b")
@@ -184,7 +184,7 @@ func TestALeaderThatIsCutOffEndsWithItsLease(t *testing.T) {
 
 // Under its own context, a leader leads already, and goes when it has resigned as often.
 func TestALeaderCampaignsAgainInItsTerm(t *testing.T) {
-	e := newElection(t, memstore.New())
+	e := process(memstore.New())
 	outer := campaign(t.Context(), t, e, "a")
 	inner := campaign(outer.Context(), t, e, "another value")
 	if inner.Term() != outer.Term() || inner.Value() != "a" {

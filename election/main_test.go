@@ -44,22 +44,17 @@ func onAStore(t *testing.T, test func(t *testing.T, store pathlock.Store)) {
 	synctest.Test(t, func(t *testing.T) { test(t, memstore.New()) })
 }
 
-// newElection returns an election as a process of its own sees it.
-func newElection(t *testing.T, store pathlock.Store) *election.Election {
-	t.Helper()
-	e, locker := newProcess(store)
-	t.Cleanup(func() {
-		if err := locker.Shutdown(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
-	return e
-}
-
+// newProcess returns an election as a process of its own sees it.
 func newProcess(store pathlock.Store, opts ...pathlock.Option) (*election.Election, *pathlock.Locker) {
 	opts = append([]pathlock.Option{pathlock.WithLease(long), pathlock.WithLogger(slog.New(slog.DiscardHandler))}, opts...)
 	locker := pathlock.New(store, opts...)
 	return election.New(locker, "office"), locker
+}
+
+// process is newProcess where nothing is asked of the locker.
+func process(store pathlock.Store) *election.Election {
+	e, _ := newProcess(store)
+	return e
 }
 
 func campaign(ctx context.Context, t *testing.T, e *election.Election, value string) *election.Leadership {

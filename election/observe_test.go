@@ -96,11 +96,11 @@ func TestObserversDelayNoElection(t *testing.T) {
 			}
 			return nil
 		})
-		candidate := newElection(t, store)
+		candidate := process(store)
 		leader := campaign(t.Context(), t, candidate, "term 0")
 		var all []<-chan seen
 		for range 3 {
-			leaders, _ := watch(t.Context(), t, newElection(t, stuck).Observe)
+			leaders, _ := watch(t.Context(), t, process(stuck).Observe)
 			all = append(all, leaders)
 		}
 		for term := range 3 {

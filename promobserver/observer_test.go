@@ -286,7 +286,10 @@ func TestElectionsAreCountedApart(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var all sync.WaitGroup
 		all.Go(func() {
-			for range e.Observe(ctx) {
+			for _, err := range e.Observe(ctx) {
+				if err != nil {
+					t.Error(err)
+				}
 			}
 		})
 		all.Go(func() { _, _ = e.Campaign(ctx, "b") })

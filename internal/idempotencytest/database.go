@@ -245,28 +245,28 @@ func (d Database) checkStorm(t *testing.T) {
 	for i := range keys {
 		k := key()
 		one := ask{path: paths[i%len(paths)], key: k, body: item(k)}
-		var fresh atomic.Int64
-		var bodies sync.Map
+		var answers [copies]answer
 		for n := range copies {
 			clients.Go(func() {
 				<-begin
-				a := shops[n%len(shops)].send(one)
-				bodies.Store(a.body, true)
-				if a.status != http.StatusCreated {
-					t.Errorf("%d %s", a.status, a.body)
-				}
-				if !a.replayed {
-					fresh.Add(1)
-				}
+				answers[n] = shops[n%len(shops)].send(one)
 			})
 		}
-		t.Cleanup(func() {
-			different := 0
-			bodies.Range(func(any, any) bool { different++; return true })
-			if n := shops[0].orders(t, k); n != 1 || fresh.Load() != 1 || different != 1 {
-				t.Errorf("%s: %d orders, %d answers that were no repetitions, %d different bodies", one.path, n, fresh.Load(), different)
+		defer func() {
+			fresh := 0
+			for _, a := range answers {
+				a.is(t, http.StatusCreated, a.replayed, "")
+				if a.body != answers[0].body {
+					t.Errorf("%s: %q and %q", one.path, a.body, answers[0].body)
+				}
+				if !a.replayed {
+					fresh++
+				}
 			}
-		})
+			if n := shops[0].orders(t, k); n != 1 || fresh != 1 {
+				t.Errorf("%s: %d orders, %d answers that were no repetitions", one.path, n, fresh)
+			}
+		}()
 	}
 	close(begin)
 	clients.Wait()
