@@ -73,6 +73,15 @@ func TestObserversDoNotPollALeader(t *testing.T) {
 		if made := counted.since(); made != "acquire release snapshot" {
 			t.Errorf("another leader costs an observer %q", made)
 		}
+		resign(t, b)
+		if got := <-leaders; got != (seen{}) {
+			t.Errorf("after the last leader: %v", got)
+		}
+		c, began := campaign(t.Context(), t, candidates, "c"), time.Now()
+		if got := <-leaders; got.leader.Term != c.Term() || time.Since(began) > 50*time.Millisecond {
+			t.Errorf("an observer sees %v after %v", got, time.Since(began))
+		}
+		synctest.Wait()
 
 		end()
 		synctest.Wait()
@@ -80,7 +89,7 @@ func TestObserversDoNotPollALeader(t *testing.T) {
 		if err != nil || len(snapshot.Waiters) != 0 || len(snapshot.Holders) != 1 {
 			t.Errorf("after the end of the observer: %v, %v", snapshot, err)
 		}
-		resign(t, b)
+		resign(t, c)
 	})
 }
 
