@@ -221,16 +221,15 @@ func (r reply) problem(t testing.TB, status int, slug string) map[string]any {
 type shownTree struct{ Holders, Waiters []shownEntry }
 
 type shownEntry struct {
-	Key, Holder, Owner, Note, Operation, Route, Instance string
-	RequestID                                            string `json:"request_id"`
-	Fence                                                uint64
-	Gate, Detached                                       bool
-	Claims                                               []struct{ Path, Mode string }
-	WaitedFor                                            int `json:"waited_for"`
-	WaitsFor                                             []struct {
+	Key, Owner, Note, Operation, Route, Instance string
+	RequestID                                    string `json:"request_id"`
+	Fence                                        uint64
+	Gate, Detached                               bool
+	Claims                                       []struct{ Path, Mode string }
+	WaitedFor                                    int `json:"waited_for"`
+	WaitsFor                                     []struct {
 		Key, Path, Mode string
 	} `json:"waits_for"`
-	More int `json:"waits_for_more"`
 }
 
 // tree returns plan 7 as the page shows it.

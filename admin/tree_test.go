@@ -17,7 +17,10 @@ import (
 func TestATreeShowsWhoHoldsAndWhoWaitsForWhom(t *testing.T) {
 	f := newFixture(t, anybody())
 	first := f.hold("/Dir1/a", "import")
-	second := f.hold("/dir2", "delete")
+	token, err := f.hold("/dir2", "Anna edits").Detach(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	waits := f.wait("/dir1", "export")
 	behind := f.wait("/dir1/b", "rename")
 	s := f.await(func(s shownTree) bool { return len(s.Waiters) == 2 && len(s.Holders) == 2 })
@@ -41,41 +44,15 @@ func TestATreeShowsWhoHoldsAndWhoWaitsForWhom(t *testing.T) {
 	if len(last.WaitsFor) != 1 || last.WaitsFor[0].Key != waiter.Key {
 		t.Errorf("the one behind it is %+v", last)
 	}
-	for _, lock := range []*pathlock.Lock{first, second} {
-		if err := lock.Release(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+	if e := s.entry(t, "Anna edits"); !e.Detached || e.Gate {
+		t.Errorf("the detached hold is %+v", e)
 	}
-	if err := errors.Join(<-waits, <-behind); err != nil {
+	if err := errors.Join(f.locker.ReleaseToken(t.Context(), token), first.Release(t.Context()), <-waits, <-behind); err != nil {
 		t.Error(err)
 	}
 	f.await(func(s shownTree) bool { return len(s.entries()) == 0 })
 	if r := f.send("GET", "/admin/locks/api/tree?namespace=testplan&id=7", ""); !bytes.Contains(r.body, []byte(`"holders":[],"waiters":[]`)) {
 		t.Errorf("an empty tree: %s", r.body)
-	}
-}
-
-func TestADetachedHoldAndAGateAreMarked(t *testing.T) {
-	f := newFixture(t, anybody())
-	token, err := f.hold("/dir1", "Anna edits").Detach(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if e := f.entry("Anna edits"); !e.Detached || e.Gate {
-		t.Errorf("%+v", e)
-	}
-	if err := f.locker.ReleaseToken(t.Context(), token); err != nil {
-		t.Fatal(err)
-	}
-	gate, err := f.locker.Acquire(t.Context(), pathlock.Request{Tree: plan(t, "7"), Gate: true, Note: "import"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if e := f.entry("import"); !e.Gate || e.Detached {
-		t.Errorf("%+v", e)
-	}
-	if err := gate.Release(t.Context()); err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -173,6 +150,11 @@ func TestTheOverviewCountsTrees(t *testing.T) {
 	}
 	if c := got.Trees[2]; c.Holders != nil || c.ID != "8-01" {
 		t.Errorf("the third is %+v", c)
+	}
+	var gated shownTree
+	f.get("/api/tree?namespace=testplan&id=8-00", &gated)
+	if len(gated.Holders) != 1 || !gated.Holders[0].Gate || gated.Holders[0].Detached {
+		t.Errorf("who holds a gate is shown as %+v", gated)
 	}
 }
 

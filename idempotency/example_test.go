@@ -160,20 +160,6 @@ func ExampleSchema() {
 	// Output: CREATE TABLE IF NOT EXISTS idempotency_keys ( <nil>
 }
 
-// In a service whose callers may see everything, keys need no owner. Only what has succeeded is
-// recorded here.
-func ExampleRecordsStatus() {
-	db, _, drop := open()
-	defer drop()
-
-	_, err := idempotency.New(db, idempotency.Config{
-		Scope:   idempotency.OneScope,
-		Records: func(status int) bool { return status < http.StatusBadRequest && idempotency.RecordsStatus(status) },
-	})
-	fmt.Println(err)
-	// Output: <nil>
-}
-
 // The audit is in a database of its own, which the table of keys is not in. A repetition may write
 // a second line there.
 func ExampleAtLeastOnce() {

@@ -67,7 +67,7 @@ func (d Database) checkCutShort(t *testing.T) {
 		}},
 		"a copy to nobody": {after: 0, answer: func(c *gin.Context, hangUp context.CancelFunc) {
 			hangUp()
-			_, _ = io.Copy(c.Writer, io.MultiReader(strings.NewReader(text[:5]), strings.NewReader(text[5:])))
+			_, _ = io.Copy(c.Writer, struct{ io.Reader }{io.MultiReader(strings.NewReader(text[:5]), strings.NewReader(text[5:]))})
 		}},
 		"a stream to nobody": {after: 0, answer: func(c *gin.Context, hangUp context.CancelFunc) {
 			hangUp()
