@@ -59,9 +59,7 @@ func linksOf(s pathlock.Snapshot, owner pathlock.Owner) (links []trace.Link) {
 	if i < 0 {
 		return nil
 	}
-	waiter := s.Waiters[i]
-	s.Waiters = s.Waiters[:i]
-	for _, b := range s.InTheWay(owner, waiter.Gate, waiter.Claims) {
+	for _, b := range s.Blockers()[i] {
 		if link, ok := linkTo(b.Entry.Origin, b.Waiting); ok {
 			links = append(links, link)
 		}
