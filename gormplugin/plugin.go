@@ -148,6 +148,7 @@ func (p *Plugin) register(db *gorm.DB) error {
 		db.Callback().Raw().After("gorm:raw").Register("pathlock:cached_again", txn.CachedAgain),
 
 		db.Callback().Query().After("*").Register("pathlock:end_query", p.engine.EndRead),
+		db.Callback().Row().After("gorm:row").Register("pathlock:keep_rows", txn.KeepRows),
 		db.Callback().Row().After("*").Register("pathlock:end_row", p.engine.EndRead),
 		db.Callback().Raw().After("*").Register("pathlock:end_raw", p.engine.EndRead),
 	)

@@ -56,8 +56,8 @@ func (l *workload) step(ctx context.Context) {
 	}, opts...))
 }
 
-// count enters an outcome. Whoever's locks the store plays games with may be told so, Save may come
-// upon a row that was deleted meanwhile, and READ UNCOMMITTED upon one whose path is not written.
+// count enters an outcome. Whoever's locks the store plays games with may be told so, and READ
+// UNCOMMITTED may come upon a row whose path is not written.
 func (l *workload) count(err error) {
 	for _, refusal := range []error{
 		pathlock.ErrConflict, pathlock.ErrDeadlock, pathlock.ErrLost, gormplugin.ErrPathTooLong, gormplugin.ErrUnsupported, gormplugin.ErrStale, gormplugin.ErrRootRow,
@@ -162,7 +162,11 @@ func (l *workload) update(tx *gorm.DB, live, named []actual) error {
 // save writes a whole row back that was read before, and changed.
 func (l *workload) save(tx *gorm.DB, live, named []actual) error {
 	row := l.of.new()
-	if err := tx.Where("id = ?", l.of.keyOf(l.any(named).key)).Take(row).Error; err != nil {
+	err := tx.Where("id = ?", l.of.keyOf(l.any(named).key)).Take(row).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return nil // somebody has deleted it meanwhile
+	}
+	if err != nil {
 		return err
 	}
 	if l.random.IntN(2) == 0 {

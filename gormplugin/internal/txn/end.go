@@ -14,6 +14,7 @@ import (
 // Commit ends the transaction.
 func (t *Transaction) Commit() error {
 	defer t.callBack()
+	t.settleRows() // the server would commit what came after their error
 	t.ending.Lock()
 	defer t.ending.Unlock()
 	if t.ended {

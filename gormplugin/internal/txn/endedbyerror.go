@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/internal/sqldialect"
 	"gorm.io/gorm"
 )
 
@@ -32,9 +33,18 @@ func (t *Transaction) hasEnded(err error) bool {
 // function is added that is called after its end.
 func (t *Transaction) relyOn() error {
 	mayHaveEnded, err := t.rawEnd.relyOn()
-	if err == nil && mayHaveEnded != nil && t.hasEnded(mayHaveEnded) {
+	if err == nil && mayHaveEnded != nil && t.abandonAfter(mayHaveEnded) {
 		err = fault.Retry(mayHaveEnded)
-		t.Abandon(err)
 	}
 	return err
+}
+
+// abandonAfter rolls the transaction back if an error has ended it on the server, or may have, and
+// reports whether.
+func (t *Transaction) abandonAfter(err error) bool {
+	ended := t.owner.Dialect.Classify(err) == sqldialect.FailureEnded || t.hasEnded(err)
+	if ended {
+		t.Abandon(fault.Retry(err))
+	}
+	return ended
 }

@@ -5,10 +5,12 @@ import (
 	"database/sql"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
+	"gorm.io/gorm"
 )
 
 // ExecContext implements [gorm.ConnPool].
 func (t *Transaction) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	t.settleRows()
 	t.noteWrite(query)
 	result, err := t.Tx.ExecContext(ctx, query, args...)
 	if err == nil {
@@ -19,12 +21,37 @@ func (t *Transaction) ExecContext(ctx context.Context, query string, args ...any
 
 // QueryContext implements [gorm.ConnPool].
 func (t *Transaction) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	t.settleRows()
 	t.noteWrite(query)
 	rows, err := t.Tx.QueryContext(ctx, query, args...)
 	if err == nil {
 		t.rows.Store(rows)
 	}
 	return rows, err
+}
+
+// KeepRows keeps the rows that [gorm.DB.Rows] returns, by whichever pool of prepared statements.
+func KeepRows(db *gorm.DB) {
+	rows, ok := db.Statement.Dest.(*sql.Rows)
+	if !ok || rows == nil {
+		return
+	}
+	if h, ok := Unwrapped(db.Statement.ConnPool).(*Handle); ok {
+		h.rows.Store(rows)
+	}
+}
+
+// settleRows looks at how the rows of the query before have ended. GORM hands rows out before they
+// are read, so none of its callbacks sees an error that comes then, such as MySQL's 1213, which has
+// rolled the transaction back.
+func (t *Transaction) settleRows() {
+	rows := t.rows.Load()
+	if rows == nil {
+		return
+	}
+	if err := rows.Err(); err != nil && t.rows.CompareAndSwap(rows, nil) {
+		t.abandonAfter(err)
+	}
 }
 
 // closeRows closes the rows that somebody has left open before the COMMIT, as that does, too. The
@@ -37,12 +64,14 @@ func (t *Transaction) closeRows() {
 
 // QueryRowContext implements [gorm.ConnPool].
 func (t *Transaction) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+	t.settleRows()
 	t.noteWrite(query)
 	return t.Tx.QueryRowContext(ctx, query, args...)
 }
 
 // PrepareContext implements [gorm.ConnPool].
 func (t *Transaction) PrepareContext(ctx context.Context, query string) (*sql.Stmt, error) {
+	t.settleRows()
 	t.noteWrite(query)
 	stmt, err := t.Tx.PrepareContext(ctx, query)
 	t.owner.prepared(query, stmt)
@@ -51,6 +80,7 @@ func (t *Transaction) PrepareContext(ctx context.Context, query string) (*sql.St
 
 // StmtContext implements [gorm.Tx].
 func (t *Transaction) StmtContext(ctx context.Context, stmt *sql.Stmt) *sql.Stmt {
+	t.settleRows()
 	if !t.owner.onlyReads(stmt) {
 		t.wrote.Store(true)
 	}
