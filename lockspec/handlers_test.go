@@ -30,6 +30,24 @@ type answer struct {
 // answers, or an error, which is then the answer. The tag makes the ids of new rows.
 type handler func(t table, tag string) (write func(table) answer, err error)
 
+// onRow is the handler of a row that looks for it in both steps.
+func onRow(id string, first func(t table, node row, tag string) (func(t table, now row) answer, error)) handler {
+	return func(t table, tag string) (func(table) answer, error) {
+		node, err := t.live(id)
+		if err != nil {
+			return nil, err
+		}
+		second, err := first(t, node, tag)
+		return func(t table) answer {
+			now, err := t.live(id)
+			if err != nil {
+				return answer{err: err}
+			}
+			return second(t, now)
+		}, err
+	}
+}
+
 // insert creates a folder or a file.
 func insert(parentID, name string, file bool) handler {
 	return func(t table, tag string) (func(table) answer, error) {
@@ -37,13 +55,10 @@ func insert(parentID, name string, file bool) handler {
 		if err != nil {
 			return nil, err
 		}
-		if err := t.free(parentID, name, ""); err != nil {
-			return nil, err
-		}
 		return func(t table) answer {
 			t[tag] = row{id: tag, parent: parentID, name: name, path: parent.path + "/" + name, file: file}
 			return answer{}
-		}, nil
+		}, t.free(parentID, name, "")
 	}
 }
 
@@ -54,11 +69,7 @@ func rename(id, newName string) handler { return relocate(id, "", newName) }
 func move(id, destID, newName string) handler { return relocate(id, destID, newName) }
 
 func relocate(id, destID, newName string) handler {
-	return func(t table, _ string) (func(table) answer, error) {
-		node, err := t.live(id)
-		if err != nil {
-			return nil, err
-		}
+	return onRow(id, func(t table, node row, _ string) (func(table, row) answer, error) {
 		name, parentID := cmp.Or(newName, node.name), cmp.Or(destID, node.parent)
 		parent, err := t.folder(parentID)
 		switch {
@@ -67,26 +78,14 @@ func relocate(id, destID, newName string) handler {
 		case parent.id == id || strings.HasPrefix(parent.path, node.path+"/"):
 			return nil, errCycle
 		}
-		if err := t.free(parentID, name, id); err != nil {
-			return nil, err
-		}
-		return func(t table) answer {
-			now, err := t.live(id)
-			if err != nil {
-				return answer{err: err}
-			}
+		return func(t table, now row) answer {
 			// An UPDATE sets the columns that change and leaves the others.
-			if newName != "" {
-				now.name = newName
-			}
-			if destID != "" {
-				now.parent = destID
-			}
+			now.name, now.parent = cmp.Or(newName, now.name), cmp.Or(destID, now.parent)
 			now.path = parent.path + "/" + name
 			t.put(now, node.path)
 			return answer{}
-		}, nil
-	}
+		}, t.free(parentID, name, id)
+	})
 }
 
 // duplicate copies a subtree. It counts what there is to copy first, such as for a quota, and then
@@ -132,79 +131,37 @@ func duplicate(id, destID, name string, snapshot bool) handler {
 
 // remove puts a subtree into the recycle bin.
 func remove(id string) handler {
-	return func(t table, _ string) (func(table) answer, error) {
-		node, err := t.live(id)
-		if err != nil {
-			return nil, err
-		}
-		return func(t table) answer {
-			now, err := t.live(id)
-			if err != nil {
-				return answer{err: err}
-			}
+	return onRow(id, func(_ table, node row, _ string) (func(table, row) answer, error) {
+		return func(t table, now row) answer {
 			for _, r := range append(t.below(node.path), now) {
 				r.bin = id
 				t[r.id] = r
 			}
 			return answer{}
 		}, nil
-	}
+	})
 }
 
 // edit sets an attribute in one statement, as a new version of a file.
 func edit(id string) handler {
-	return func(t table, tag string) (func(table) answer, error) {
-		if _, err := t.live(id); err != nil {
-			return nil, err
-		}
-		return func(t table) answer {
-			now, err := t.live(id)
-			if err != nil {
-				return answer{err: err}
-			}
+	return onRow(id, func(_ table, _ row, tag string) (func(table, row) answer, error) {
+		return func(t table, now row) answer {
 			now.version++
 			now.content = tag
 			t[id] = now
 			return answer{}
 		}, nil
-	}
-}
-
-// amend reads an attribute, changes it, and writes it back, without a look at the version.
-func amend(id string) handler {
-	return func(t table, tag string) (func(table) answer, error) {
-		before, err := t.live(id)
-		if err != nil {
-			return nil, err
-		}
-		return func(t table) answer {
-			now, err := t.live(id)
-			if err != nil {
-				return answer{err: err}
-			}
-			now.content = before.content + tag
-			t[id] = now
-			return answer{}
-		}, nil
-	}
+	})
 }
 
 // export reads a subtree in two statements.
 func export(id string) handler {
-	return func(t table, _ string) (func(table) answer, error) {
-		node, err := t.live(id)
-		if err != nil {
-			return nil, err
-		}
+	return onRow(id, func(t table, node row, _ string) (func(table, row) answer, error) {
 		first := list(append(t.below(node.path), node))
-		return func(t table) answer {
-			now, err := t.live(id)
-			if err != nil {
-				return answer{err: err}
-			}
+		return func(t table, now row) answer {
 			return answer{seen: first + "; " + list(append(t.below(node.path), now))}
 		}, nil
-	}
+	})
 }
 
 // restore takes an item out of the recycle bin, back to its old parent.
@@ -270,19 +227,13 @@ func rebuild() handler {
 
 // destroy deletes the rows of the whole plan that it has listed.
 func destroy() handler {
-	return func(t table, _ string) (func(table) answer, error) {
-		if _, err := t.live("root"); err != nil {
-			return nil, err
-		}
+	return onRow("root", func(t table, _ row, _ string) (func(table, row) answer, error) {
 		ids := slices.Collect(maps.Keys(t))
-		return func(t table) answer {
-			if _, err := t.live("root"); err != nil {
-				return answer{err: err}
-			}
+		return func(t table, _ row) answer {
 			for _, id := range ids {
 				delete(t, id)
 			}
 			return answer{}
 		}, nil
-	}
+	})
 }

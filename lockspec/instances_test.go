@@ -21,10 +21,6 @@ type instance struct {
 // String returns the instance for people to read.
 func (i instance) String() string { return i.what }
 
-// claims returns what lockspec says the instance locks. The purge of the recycle bin, which is no
-// operation on the tree, locks nothing.
-func (i instance) claims(rule operation.Rule) []pathlock.Claim { return i.op.Claims(rule) }
-
 // conflict says whether two claim sets cannot be held at once, by the definition: incompatible
 // modes on one node of both normalised sets.
 func conflict(a, b []pathlock.Claim) bool {

@@ -2,7 +2,6 @@ package lockspec_test
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"sync"
 	"testing"
@@ -33,7 +32,7 @@ var pairs = sync.OnceValue(func() []pair {
 
 // waits says whether one of the two has to wait for the other.
 func (p pair) waits(ruleA, ruleB operation.Rule) bool {
-	return conflict(p.a.claims(ruleA), p.b.claims(ruleB))
+	return conflict(p.a.op.Claims(ruleA), p.b.op.Claims(ruleB))
 }
 
 // intoEachOther says whether these are two snapshot copies, each of which puts its copy into the
@@ -117,9 +116,8 @@ func childless(t table, i instance) bool { return len(t.below(i.op.Node.Column()
 // tally is what the oracle and the claims say about all pairs together.
 type tally struct {
 	pairs int
-	// bad is how many of the pairs must not run at once, and anomalies how many may though they are
-	// not serialisable: snapshot copies into each other's source.
-	bad, anomalies int
+	// bad is how many of the pairs must not run at once. Snapshot copies into each other's source may.
+	bad int
 	// byRule is what each rule makes of them.
 	byRule map[operation.Rule]*outcomes
 	// byCause is how often each cause makes a pair wait without need, and example one such pair. A
@@ -128,9 +126,8 @@ type tally struct {
 	example map[string]pair
 }
 
-// outcomes is how many pairs a rule lets wait, how many of these without need, and how many bad
-// ones it does not keep apart.
-type outcomes struct{ waits, needless, missed int }
+// outcomes is how many pairs a rule lets wait, and how many of these without need.
+type outcomes struct{ waits, needless int }
 
 func count(t table, judged []pair) tally {
 	sum := tally{
@@ -140,22 +137,18 @@ func count(t table, judged []pair) tally {
 	}
 	for _, p := range judged {
 		sum.pairs++
-		switch {
-		case p.intoEachOther() && p.verdict.bad() && !p.waits(operation.NameSlot, operation.NameSlot):
-			sum.anomalies++
+		if p.intoEachOther() && p.verdict.bad() && !p.waits(operation.NameSlot, operation.NameSlot) {
 			continue
-		case p.verdict.bad():
+		}
+		if p.verdict.bad() {
 			sum.bad++
 		}
 		for rule, o := range sum.byRule {
-			switch waits := p.waits(rule, rule); {
-			case waits && p.verdict.bad():
+			if p.waits(rule, rule) {
 				o.waits++
-			case waits:
-				o.waits++
-				o.needless++
-			case p.verdict.bad():
-				o.missed++
+				if !p.verdict.bad() {
+					o.needless++
+				}
 			}
 		}
 		if p.verdict.bad() || !p.waits(operation.NameSlot, operation.NameSlot) {
@@ -180,15 +173,14 @@ func count(t table, judged []pair) tally {
 // of the two goes by the one rule and the other by the other. Two snapshot copies into each other's
 // source are the exception. They never break the tree.
 func TestNoConflictIsMissed(t *testing.T) {
-	for _, ruleA := range []operation.Rule{operation.NameSlot, operation.ParentExclusive} {
-		for _, ruleB := range []operation.Rule{operation.NameSlot, operation.ParentExclusive} {
-			t.Run(fmt.Sprintf("%d beside %d", ruleA, ruleB), func(t *testing.T) {
-				for _, p := range pairs() {
-					if p.verdict.bad() && !p.waits(ruleA, ruleB) && (!p.intoEachOther() || p.verdict.breaks != "") {
-						t.Errorf("%s, and at once %s: %+v", p.a, p.b, p.verdict)
-					}
+	rules := []operation.Rule{operation.NameSlot, operation.ParentExclusive}
+	for _, ruleA := range rules {
+		for _, ruleB := range rules {
+			for _, p := range pairs() {
+				if p.verdict.bad() && !p.waits(ruleA, ruleB) && (!p.intoEachOther() || p.verdict.breaks != "") {
+					t.Errorf("%s by rule %d, and at once %s by rule %d: %+v", p.a, ruleA, p.b, ruleB, p.verdict)
 				}
-			})
+			}
 		}
 	}
 }
@@ -201,23 +193,5 @@ func TestEveryFalseConflictHasAName(t *testing.T) {
 	fine, coarse := got.byRule[operation.NameSlot], got.byRule[operation.ParentExclusive]
 	if fine.needless >= coarse.needless {
 		t.Errorf("the name-slot rule makes %d pairs wait without need, the parent-exclusive rule %d", fine.needless, coarse.needless)
-	}
-}
-
-// An edit is a statement that does not rest on what was read before. A handler that reads, thinks
-// and writes back loses updates beside another, and has to say Slot.
-func TestReadModifyWriteNeedsSlot(t *testing.T) {
-	tree := smallTree()
-	if !judge(tree, amend("f"), amend("f")).bad() || !judge(tree, amend("f"), edit("f")).bad() {
-		t.Fatal("the oracle sees no lost update")
-	}
-	f := path("/a/f")
-	editing := operation.Operation{Kind: operation.Edit, Node: f}.Claims(operation.NameSlot)
-	amending := operation.Operation{Kind: operation.Slot, Node: f}.Claims(operation.NameSlot)
-	if conflict(editing, editing) {
-		t.Error("two edits of one node wait for each other")
-	}
-	if !conflict(amending, amending) || !conflict(amending, editing) {
-		t.Error("a slot does not keep others from the node's attributes")
 	}
 }
