@@ -1,7 +1,6 @@
 package middleware_test
 
 import (
-	"context"
 	"net/http"
 	"slices"
 	"strings"
@@ -17,68 +16,21 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-// recording is a store that notes each request's tree and wait, and tells when one waits.
-type recording struct {
-	pathlock.Store
-	mu     sync.Mutex
-	asked  []pathlock.Acquisition
-	queued chan pathlock.Acquisition
-	before func(pathlock.Acquisition)
-}
-
-func (s *recording) Local() bool { return true }
-
-func (s *recording) Acquire(ctx context.Context, a pathlock.Acquisition) (pathlock.Grant, error) {
-	s.mu.Lock()
-	s.asked = append(s.asked, a)
-	before := s.before
-	s.mu.Unlock()
-	if before != nil {
-		before(a)
-	}
-	told := a.Waiting
-	a.Waiting = func() {
-		told()
-		if s.queued != nil {
-			s.queued <- a
-		}
-	}
-	return s.Store.Acquire(ctx, a)
-}
-
-func claim(text string) []pathlock.Claim {
-	return []pathlock.Claim{pathlock.X(pathlock.MustParsePath(text))}
-}
-
 // A request that waited its turn and finds its node elsewhere does not queue up again behind those
 // who came later: it has the tree's turn already.
 func TestANewTryKeepsItsTurn(t *testing.T) {
-	store := &recording{Store: memstore.New(), queued: make(chan pathlock.Acquisition)}
+	store := &spy{Store: memstore.New(), queued: make(chan struct{})}
 	f := newFixture(t, store, middleware.Config{Wait: time.Minute})
 	var order []string
-	f.handler = func(c *gin.Context) {
-		order = append(order, c.Param("id"))
-		c.Status(http.StatusNoContent)
-	}
-	mover, err := f.locker.Acquire(t.Context(), pathlock.Request{Tree: plan, Claims: claim("/dir1/dir2")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f.handler = func(c *gin.Context) { order = append(order, c.Param("id")) }
+	mover := f.acquire("/dir1/dir2")
 	var requests sync.WaitGroup
-	send := func(id string) {
-		requests.Go(func() {
-			if w := f.send("DELETE", "/suites/"+id, ""); w.Code != http.StatusNoContent {
-				t.Errorf("%s: answer %d: %s", id, w.Code, w.Body)
-			}
-		})
+	for _, id := range []string{"3", "2"} { // 2 waits for the one before it, and for all below /dir1
+		requests.Go(func() { f.is(id, f.send("DELETE", "/suites/"+id, ""), http.StatusOK, "") })
 		<-store.queued
 	}
-	send("3")
-	send("2") // waits for the one before it, and for all below /dir1
 	f.nodes.move("3", "/dir1/elsewhere")
-	if err := mover.Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	f.release(mover)
 	requests.Wait()
 	if want := []string{"3", "2"}; !slices.Equal(order, want) {
 		t.Errorf("served in the order %v, want %v", order, want)
@@ -89,16 +41,12 @@ func TestANewTryKeepsItsTurn(t *testing.T) {
 // Where the new place is held by one who waits for the old one, the request lets go and starts
 // over.
 func TestANewTryThatWouldDeadlockStartsOver(t *testing.T) {
-	store := &recording{Store: memstore.New(), queued: make(chan pathlock.Acquisition, 3)}
+	store := &spy{Store: memstore.New(), queued: make(chan struct{}, 3)}
 	f := newFixture(t, store, middleware.Config{Wait: time.Minute})
-	other, err := f.locker.Acquire(t.Context(), pathlock.Request{Tree: plan, Claims: claim("/other")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := f.acquire("/other")
 	var others sync.WaitGroup
-	looks := 0
-	f.nodes.after = func(string) {
-		if looks++; looks != 2 {
+	f.nodes.after = func(_ string, looks int) {
+		if looks != 2 {
 			return
 		}
 		f.nodes.move("3", "/other/dir2")
@@ -106,16 +54,14 @@ func TestANewTryThatWouldDeadlockStartsOver(t *testing.T) {
 			old, err := f.locker.Acquire(other.Context(), pathlock.Request{Tree: plan, Claims: claim("/dir1"), Wait: time.Minute})
 			if err != nil {
 				t.Error(err)
-			} else if err := old.Release(t.Context()); err != nil {
-				t.Error(err)
+				return
 			}
-			_ = other.Release(t.Context())
+			f.release(old)
+			f.release(other)
 		})
 		<-store.queued
 	}
-	if w := f.send("DELETE", "/suites/3", ""); w.Code != http.StatusNoContent {
-		t.Errorf("answer %d: %s", w.Code, w.Body)
-	}
+	f.is("the request", f.send("DELETE", "/suites/3", ""), http.StatusNoContent, "")
 	others.Wait()
 	f.nothingLeft()
 }
@@ -123,25 +69,15 @@ func TestANewTryThatWouldDeadlockStartsOver(t *testing.T) {
 // All that a request waits for together, in all tries and trees, takes no longer than Wait.
 func TestTriesAndTreesShareOneBudget(t *testing.T) {
 	const wait, took = 20 * time.Millisecond, 5 * time.Millisecond
-	for request, status := range map[string]int{"DELETE /suites/3": http.StatusNoContent, "PUT /plans/7": http.StatusNoContent} {
+	for _, request := range []string{"DELETE /suites/3", "PUT /plans/7"} {
 		synctest.Test(t, func(t *testing.T) {
-			store := &recording{Store: memstore.New()}
+			store := &spy{Store: memstore.New(), before: func() { time.Sleep(took) }}
 			f := newFixture(t, store, middleware.Config{Wait: wait})
-			looks := 0
-			f.nodes.after = func(string) {
-				if looks++; looks == 1 {
-					f.nodes.move("3", "/other/dir2")
-				}
-			}
-			store.before = func(pathlock.Acquisition) { time.Sleep(took) }
+			f.nodes.after = f.nodes.movesOnce
 			method, path, _ := strings.Cut(request, " ")
-			f.is(request, f.send(method, path, ""), status, "")
-			var waits []time.Duration
-			for _, a := range store.asked {
-				waits = append(waits, a.Wait)
-			}
-			if !slices.Equal(waits, []time.Duration{wait, wait - took}) {
-				t.Errorf("%s: waits %v", request, waits)
+			f.is(request, f.send(method, path, ""), http.StatusNoContent, "")
+			if len(store.asked) != 2 || store.asked[0].Wait != wait || store.asked[1].Wait != wait-took {
+				t.Errorf("%s: asked for %+v", request, store.asked)
 			}
 			f.nothingLeft()
 		})

@@ -2,7 +2,6 @@ package middleware_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -181,29 +180,26 @@ func ExampleLocks_ReadJSON() {
 	// PATCH /suites/17 415
 }
 
-// Whoever collides learns what the other one does, and when to come again.
-func ExampleHolder() {
-	locker := pathlock.New(memstore.New())
-	locks := middleware.New(locker, suites, middleware.Config{Wait: pathlock.NoWait})
-	r := gin.New()
-	r.DELETE("/suites/:id", locks.Lock(lockspec.Delete(lockspec.Param("id"))), done)
-
-	plan, _ := pathlock.NewTree("testplan", "plan-001")
-	export, _ := locker.Acquire(context.Background(), pathlock.Request{
-		Tree: plan, Claims: []pathlock.Claim{pathlock.S(pathlock.MustParsePath("/dir1"))}, Note: "export",
+// Each user has a home folder, and the middleware before has found out who the user is.
+func ExampleGinContext() {
+	drive, _ := pathlock.NewTree("drive", "1")
+	home := pathlock.ResolverFunc(func(_ context.Context, user string) (pathlock.Location, error) {
+		fmt.Println("looking for the home of", user)
+		return pathlock.Location{Tree: drive, Path: pathlock.MustParsePath("/home/" + user)}, nil
 	})
-	defer func() { _ = export.Release(context.Background()) }()
+	locks := middleware.New(pathlock.New(memstore.New()), home, middleware.Config{})
+	authenticate := func(c *gin.Context) { c.Set("user", "anna") }
+	user := lockspec.Func("user", func(r *http.Request, _ func(string) string) (string, bool, error) {
+		name := middleware.GinContext(r).GetString("user")
+		return name, name != "", nil
+	})
+	r := gin.New()
+	r.POST("/uploads", authenticate, locks.Lock(lockspec.Insert(user, lockspec.JSON("name")).Asserted()), done)
 
-	w := request(r, "DELETE", "/suites/17", "")
-	var p middleware.Problem
-	if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(p.Mode, p.Path, "meets", p.Holder.What, w.Header().Get("Retry-After"))
+	request(r, "POST", "/uploads", `{"name":"report"}`)
 	// Output:
-	// DELETE /suites/17 423
-	// IX /dir1 meets export 1
+	// looking for the home of anna
+	// POST /uploads 204
 }
 
 // A program with answers of its own takes from the problem what it needs.

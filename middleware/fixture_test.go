@@ -1,13 +1,15 @@
 package middleware_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,12 +23,23 @@ import (
 	"github.com/pathlock-go/pathlock/middleware"
 )
 
+var plan, elsewhere = treeOf("testplan", "1"), treeOf("testplan", "2")
+
+func treeOf(namespace, id string) pathlock.Tree {
+	tree, err := pathlock.NewTree(namespace, id)
+	if err != nil {
+		panic(err)
+	}
+	return tree
+}
+
 // nodes is a resolver over a table in memory.
 type nodes struct {
 	mu    sync.Mutex
 	paths map[string]string
-	// after is called with every id that has been resolved.
-	after func(id string)
+	// after is called with every id that has been resolved, and how many there were.
+	after func(id string, looks int)
+	looks int
 }
 
 func (n *nodes) Resolve(_ context.Context, id string) (pathlock.Location, error) {
@@ -34,11 +47,12 @@ func (n *nodes) Resolve(_ context.Context, id string) (pathlock.Location, error)
 		return pathlock.Location{}, fmt.Errorf("%w: %q is not a number", pathlock.ErrInvalidID, id)
 	}
 	n.mu.Lock()
+	n.looks++
 	path, ok := n.paths[id]
-	after := n.after
+	after, looks := n.after, n.looks
 	n.mu.Unlock()
 	if after != nil {
-		after(id)
+		after(id, looks)
 	}
 	if !ok {
 		return pathlock.Location{}, fmt.Errorf("%w: suite %s", pathlock.ErrNotFound, id)
@@ -46,6 +60,18 @@ func (n *nodes) Resolve(_ context.Context, id string) (pathlock.Location, error)
 	return pathlock.Location{Tree: plan, Path: pathlock.MustParsePath(path)}, nil
 }
 
+// errKnown is an error that only the resolver knows.
+var errKnown = errors.New("the driver speaks")
+
+// FailureOf implements [pathlock.FailureExplainer].
+func (n *nodes) FailureOf(err error) pathlock.Failure {
+	if errors.Is(err, errKnown) {
+		return pathlock.FailureDatabase
+	}
+	return ""
+}
+
+// move puts a node elsewhere, or removes it for the path "".
 func (n *nodes) move(id, path string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -56,24 +82,122 @@ func (n *nodes) move(id, path string) {
 	n.paths[id] = path
 }
 
-var plan = func() pathlock.Tree {
-	tree, err := pathlock.NewTree("testplan", "1")
-	if err != nil {
-		panic(err)
+// movesOnce is an after by which node 3 moves once it has been looked up for the first time.
+func (n *nodes) movesOnce(_ string, looks int) {
+	if looks == 1 {
+		n.move("3", "/other/dir2")
 	}
-	return tree
-}()
+}
 
 // fixture is an engine with one route of each kind.
 type fixture struct {
 	*testing.T
 	engine  *gin.Engine
 	locker  *pathlock.Locker
+	locks   *middleware.Locks
 	nodes   *nodes
 	handler gin.HandlerFunc
+	log     bytes.Buffer
+	seen    observer
 }
 
-// held is what is locked in the plan while a handler runs, without intentions.
+// newFixture returns a fixture. Its specs are changed by vary.
+func newFixture(t *testing.T, store pathlock.Store, config middleware.Config, vary ...func(lockspec.Spec) lockspec.Spec) *fixture {
+	t.Helper()
+	f := &fixture{
+		T:       t,
+		engine:  gin.New(),
+		nodes:   &nodes{paths: map[string]string{"1": "/", "2": "/dir1", "3": "/dir1/dir2", "4": "/other"}},
+		handler: func(c *gin.Context) { c.Status(http.StatusNoContent) },
+	}
+	f.locker = pathlock.New(store, pathlock.WithWait(5*time.Second), pathlock.WithLogger(slog.New(slog.DiscardHandler)), pathlock.WithObserver(&f.seen))
+	config.Log = slog.New(slog.NewTextHandler(&f.log, nil))
+	config.Resolvers = map[string]pathlock.Resolver{"plan": pathlock.ResolverFunc(func(context.Context, string) (pathlock.Location, error) {
+		return pathlock.Location{Tree: plan}, nil
+	})}
+	f.locks = middleware.New(f.locker, f.nodes, config)
+	id := lockspec.Param("id")
+	for route, spec := range map[string]lockspec.Spec{
+		"PATCH /suites/:id":     lockspec.Rename(id, lockspec.JSON("name")),
+		"DELETE /suites/:id":    lockspec.Delete(id),
+		"POST /suites/:id/move": lockspec.Move(id, lockspec.JSON("target.parent_id")),
+		"POST /form":            lockspec.Insert(lockspec.Form("parent"), lockspec.Form("name")),
+		"POST /query":           lockspec.Insert(lockspec.Query("parent"), lockspec.Header("X-Name")),
+		"PUT /plans/:plan":      lockspec.All(lockspec.Names("project", lockspec.Const("p")), lockspec.Gate(lockspec.Param("plan").Kind("plan"))),
+		"POST /none":            lockspec.None("writes nothing"),
+	} {
+		for _, change := range vary {
+			spec = change(spec)
+		}
+		method, path, _ := strings.Cut(route, " ")
+		f.engine.Handle(method, path, f.locks.Lock(spec), func(c *gin.Context) { f.handler(c) })
+	}
+	return f
+}
+
+// send sends a request. A panic is the status 500.
+func (f *fixture) send(method, target, body string, headers ...string) *httptest.ResponseRecorder {
+	f.Helper()
+	return f.sendUnder(f.Context(), method, target, body, headers...)
+}
+
+func (f *fixture) sendUnder(ctx context.Context, method, target, body string, headers ...string) *httptest.ResponseRecorder {
+	f.Helper()
+	r := httptest.NewRequestWithContext(ctx, method, target, strings.NewReader(body))
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	return f.serveRequest(r)
+}
+
+func (f *fixture) serveRequest(r *http.Request) (w *httptest.ResponseRecorder) {
+	w = httptest.NewRecorder()
+	defer func() {
+		if p := recover(); p != nil {
+			f.Log("panic:", p)
+			w.Code = http.StatusInternalServerError
+		}
+	}()
+	f.engine.ServeHTTP(w, r)
+	return w
+}
+
+// problem reads the body of a failure.
+func (f *fixture) problem(w *httptest.ResponseRecorder) middleware.Problem {
+	f.Helper()
+	var p middleware.Problem
+	if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || w.Header().Get("Content-Type") != "application/problem+json" || p.Status != w.Code {
+		f.Fatalf("answer %d, %v: %s", w.Code, err, w.Body)
+	}
+	return p
+}
+
+// is checks the status of an answer, and what the type of a problem ends in.
+func (f *fixture) is(what string, w *httptest.ResponseRecorder, status int, kind string) {
+	f.Helper()
+	if w.Code != status {
+		f.Errorf("%s: answer %d, want %d: %s", what, w.Code, status, w.Body)
+	} else if kind != "" {
+		if p := f.problem(w); p.Type != middleware.ProblemType+kind {
+			f.Errorf("%s: type %q, want %q", what, p.Type, kind)
+		}
+	}
+}
+
+// mustNotServe is a handler that must not be called.
+func (f *fixture) mustNotServe(*gin.Context) { f.Error("the handler was called") }
+
+// holding is a handler that finds locked what is said.
+func (f *fixture) holding(want ...string) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		if got := f.held(); !slices.Equal(got, want) {
+			f.Errorf("held %v, want %v", got, want)
+		}
+		c.Status(http.StatusNoContent)
+	}
+}
+
+// held is what is locked in the plan, without intentions.
 func (f *fixture) held() []string {
 	f.Helper()
 	snapshot, err := f.locker.Snapshot(context.Background(), plan)
@@ -94,76 +218,34 @@ func (f *fixture) held() []string {
 	return held
 }
 
-func newFixture(t *testing.T, store pathlock.Store, config middleware.Config) *fixture {
-	t.Helper()
-	return newFixtureOf(t, store, config, func(s lockspec.Spec) lockspec.Spec { return s })
+func claim(text string) []pathlock.Claim {
+	return []pathlock.Claim{pathlock.X(pathlock.MustParsePath(text))}
 }
 
-// newAssertedFixture is a fixture whose specs say that what their handlers write is asserted.
-func newAssertedFixture(t *testing.T, store pathlock.Store, config middleware.Config) *fixture {
-	t.Helper()
-	return newFixtureOf(t, store, config, lockspec.Spec.Asserted)
-}
-
-// newFixtureOf is a fixture whose specs are changed by vary.
-func newFixtureOf(t *testing.T, store pathlock.Store, config middleware.Config, vary func(lockspec.Spec) lockspec.Spec) *fixture {
-	t.Helper()
-	f := &fixture{
-		T:      t,
-		engine: gin.New(),
-		locker: pathlock.New(store, pathlock.WithWait(5*time.Second),
-			pathlock.WithLogger(slog.New(slog.NewTextHandler(io.Discard, nil)))),
-		nodes:   &nodes{paths: map[string]string{"1": "/", "2": "/dir1", "3": "/dir1/dir2", "4": "/other"}},
-		handler: func(c *gin.Context) { c.Status(http.StatusNoContent) },
-	}
-	if config.Resolvers == nil {
-		config.Resolvers = map[string]pathlock.Resolver{"plan": pathlock.ResolverFunc(func(_ context.Context, id string) (pathlock.Location, error) {
-			return pathlock.Location{Tree: plan}, nil
-		})}
-	}
-	locks := middleware.New(f.locker, f.nodes, config)
-	handle := func(c *gin.Context) { f.handler(c) }
-	lock := func(spec lockspec.Spec) gin.HandlerFunc { return locks.Lock(vary(spec)) }
-	f.engine.PATCH("/suites/:id", lock(lockspec.Rename(lockspec.Param("id"), lockspec.JSON("name"))), handle)
-	f.engine.DELETE("/suites/:id", lock(lockspec.Delete(lockspec.Param("id"))), handle)
-	f.engine.POST("/suites/:id/move", lock(lockspec.Move(lockspec.Param("id"), lockspec.JSON("target.parent_id"))), handle)
-	f.engine.POST("/form", lock(lockspec.Insert(lockspec.Form("parent"), lockspec.Form("name"))), handle)
-	f.engine.POST("/query", lock(lockspec.Insert(lockspec.Query("parent"), lockspec.Header("X-Name"))), handle)
-	f.engine.POST("/func", lock(lockspec.Insert(lockspec.Const("4"), lockspec.Func("user", func(r *http.Request, _ func(string) string) (string, bool, error) {
-		name, _, ok := r.BasicAuth()
-		return name, ok, nil
-	}))), handle)
-	f.engine.PUT("/plans/:plan", lock(lockspec.All(
-		lockspec.Names("project", lockspec.Const("p")), lockspec.Gate(lockspec.Param("plan").Kind("plan")))), handle)
-	f.engine.POST("/none", lock(lockspec.None("writes nothing")), handle)
-	return f
-}
-
-func (f *fixture) send(method, target, body string, headers ...string) *httptest.ResponseRecorder {
+// acquire locks a path of the plan as somebody else.
+func (f *fixture) acquire(path string) *pathlock.Lock {
 	f.Helper()
-	r := httptest.NewRequestWithContext(f.Context(), method, target, strings.NewReader(body))
-	for i := 0; i+1 < len(headers); i += 2 {
-		r.Header.Set(headers[i], headers[i+1])
+	lock, err := f.locker.Acquire(context.Background(), pathlock.Request{Tree: plan, Claims: claim(path), Note: "rename by anna"})
+	if err != nil {
+		f.Fatal(err)
 	}
-	w := httptest.NewRecorder()
-	f.engine.ServeHTTP(w, r)
-	return w
+	return lock
 }
 
-// problem reads the body of a failure.
-func (f *fixture) problem(w *httptest.ResponseRecorder) map[string]any {
+func (f *fixture) release(lock *pathlock.Lock) {
 	f.Helper()
-	if got := w.Header().Get("Content-Type"); got != "application/problem+json" {
-		f.Errorf("content type %q, body %s", got, w.Body)
+	if err := lock.Release(context.Background()); err != nil {
+		f.Error(err)
 	}
-	var p map[string]any
-	if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil {
-		f.Fatalf("%v in %s", err, w.Body)
+}
+
+// tryUnder returns whether a path of the plan can be had at once under a context.
+func (f *fixture) tryUnder(ctx context.Context, path string) error {
+	lock, err := f.locker.Acquire(ctx, pathlock.Request{Tree: plan, Claims: claim(path), Wait: pathlock.NoWait})
+	if err != nil {
+		return err
 	}
-	if status, _ := p["status"].(float64); int(status) != w.Code {
-		f.Errorf("the body's status is %v, the answer's %d", p["status"], w.Code)
-	}
-	return p
+	return lock.Release(context.Background())
 }
 
 func (f *fixture) nothingLeft() {
@@ -174,32 +256,4 @@ func (f *fixture) nothingLeft() {
 	if trees, err := f.locker.Trees(context.Background()); err != nil || len(trees) != 0 {
 		f.Errorf("left behind: %v, %v", trees, err)
 	}
-}
-
-// mishap is a store that fails in one way.
-type mishap struct {
-	pathlock.Store
-	err error
-}
-
-func (m mishap) Acquire(context.Context, pathlock.Acquisition) (pathlock.Grant, error) {
-	return pathlock.Grant{}, m.err
-}
-
-// waiting tells when a request has taken its place in the queue.
-type waiting struct {
-	pathlock.Store
-	queued chan struct{}
-}
-
-// Local has releases done when they return.
-func (s waiting) Local() bool { return true }
-
-func (s waiting) Acquire(ctx context.Context, a pathlock.Acquisition) (pathlock.Grant, error) {
-	told := a.Waiting
-	a.Waiting = func() {
-		told()
-		s.queued <- struct{}{}
-	}
-	return s.Store.Acquire(ctx, a)
 }

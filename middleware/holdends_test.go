@@ -15,6 +15,41 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
+// Whatever ends a request, its hold stays as it is, and nothing else does.
+func TestTheHoldOutlivesTheRequestHoweverThatEnds(t *testing.T) {
+	for _, tt := range []struct {
+		what    string
+		config  middleware.Config
+		handler func(f *fixture, c *gin.Context)
+		status  int
+	}{
+		{"an answer", middleware.Config{}, func(_ *fixture, c *gin.Context) { c.Status(http.StatusNoContent) }, 204},
+		{"a panic", middleware.Config{}, func(*fixture, *gin.Context) { panic("in the handler") }, 500},
+		{"held for too long", middleware.Config{MaxHold: time.Millisecond}, func(f *fixture, c *gin.Context) {
+			<-c.Request.Context().Done()
+			// The context ends before the store is told: what the request had is free once somebody
+			// else gets it.
+			f.release(f.acquire("/other"))
+			f.locks.Fail(c, context.Cause(c.Request.Context()))
+		}, 503},
+		{"a lock that nobody lets go", middleware.Config{}, func(f *fixture, c *gin.Context) {
+			if _, err := f.locker.Acquire(c, pathlock.Request{Tree: plan, Claims: claim("/dir1/dir2")}); err != nil {
+				f.Error(err)
+			}
+		}, 200},
+	} {
+		f := newFixture(t, memstore.New(), tt.config)
+		mine := f.detached(plan, "/dir1")
+		f.handler = func(c *gin.Context) { tt.handler(f, c) }
+		for _, path := range []string{"/suites/3", "/suites/4"} {
+			f.is(tt.what, f.send("DELETE", path, "", token(mine)...), tt.status, "")
+			f.only(tt.what, "X /dir1")
+		}
+		f.end(mine)
+		f.nothingLeft()
+	}
+}
+
 // A hold that ends by the clock is the holder's loss wherever the request is: at its start, where
 // it locks besides the hold, or in its handler.
 func TestAHoldThatEndsByTheClockIs409(t *testing.T) {
@@ -24,13 +59,10 @@ func TestAHoldThatEndsByTheClockIs409(t *testing.T) {
 			mine := f.detached(plan, "/dir1")
 			f.handler = func(c *gin.Context) {
 				time.Sleep(left)
-				_, err := f.locker.Acquire(f.locker.Scope(c.Request.Context()).Context(context.Background()),
-					pathlock.Request{Tree: plan, Claims: claim("/x"), Wait: pathlock.NoWait})
-				middleware.New(f.locker, nil, middleware.Config{}).Fail(c, err)
+				f.locks.Fail(c, f.tryUnder(f.locker.Scope(c.Request.Context()).Context(context.Background()), "/x"))
 			}
 			time.Sleep(time.Hour - left)
-			what := left.String() + " before the end"
-			f.is(what, f.send("DELETE", "/suites/4", "", token(mine)...), http.StatusConflict, "lock-lost")
+			f.is(left.String()+" before the end", f.send("DELETE", "/suites/4", "", token(mine)...), http.StatusConflict, "lock-lost")
 			time.Sleep(left)
 			f.nothingLeft()
 		})
@@ -41,36 +73,26 @@ func TestAHoldThatEndsByTheClockIs409(t *testing.T) {
 func TestAHoldThatEndsUnderTheHandlerIs409(t *testing.T) {
 	for _, tt := range []struct {
 		what    string
-		err     func(ctx context.Context) error
+		err     error
 		status  int
 		problem string
 	}{
-		{"the cause", context.Cause, 409, "lock-lost"},
-		{"the context's error", context.Context.Err, 409, "lock-lost"},
-		{"what a driver says", func(context.Context) error { return errors.New("interrupted") }, 409, "lock-lost"},
-		{"the outcome is unknown", func(context.Context) error { return pathlock.FailureOutcomeUnknown.New("hm") }, 503, "outcome-unknown"},
-		{"something else is wrong", func(context.Context) error { return pathlock.ErrNotFound }, 404, "not-found"},
+		{"the context's error", context.Canceled, 409, "lock-lost"},
+		{"what a driver says", errors.New("interrupted"), 409, "lock-lost"},
+		{"the outcome is unknown", pathlock.FailureOutcomeUnknown.New("hm"), 503, "outcome-unknown"},
+		{"something else is wrong", pathlock.ErrNotFound, 404, "not-found"},
 	} {
 		f := newFixture(t, memstore.New(), middleware.Config{})
 		mine := f.detached(plan, "/dir1")
 		f.handler = func(c *gin.Context) {
+			f.end(mine)
 			ctx := c.Request.Context()
-			if _, err := f.locker.Refresh(ctx, mine, pathlock.MinLease); err != nil {
-				t.Error(err)
-			}
-			again, err := f.locker.Attach(ctx, mine, pathlock.WithoutRenewal())
-			if err == nil {
-				<-again.Context().Done()
-			}
-			if err := f.locker.ReleaseToken(context.Background(), mine); err != nil && !errors.Is(err, pathlock.ErrLost) {
-				t.Error(err)
-			}
 			// An acquisition asks the store, which says that the hold is no more.
-			if _, err := f.locker.Acquire(ctx, pathlock.Request{Tree: plan, Claims: claim("/x"), Wait: pathlock.NoWait}); err == nil {
+			if err := f.tryUnder(ctx, "/x"); err == nil {
 				t.Error("the hold has ended, and something was acquired under it")
 			}
 			<-ctx.Done()
-			middleware.New(f.locker, nil, middleware.Config{}).Fail(c, tt.err(ctx))
+			f.locks.Fail(c, tt.err)
 		}
 		f.is(tt.what, f.send("DELETE", "/suites/3", "", token(mine)...), tt.status, tt.problem)
 		f.nothingLeft()

@@ -2,7 +2,6 @@ package middleware_test
 
 import (
 	"context"
-	"net/http/httptest"
 	"slices"
 	"time"
 
@@ -24,7 +23,16 @@ func (f *fixture) detached(tree pathlock.Tree, path string) pathlock.Token {
 	return token
 }
 
-// only checks that nothing but the paths is held in the plan.
+// end releases the hold of a token, which it returns.
+func (f *fixture) end(token pathlock.Token) pathlock.Token {
+	f.Helper()
+	if err := f.locker.ReleaseToken(context.Background(), token); err != nil {
+		f.Error(err)
+	}
+	return token
+}
+
+// only checks that nothing but the paths is held in the plan, and nothing in the other trees.
 func (f *fixture) only(what string, paths ...string) {
 	f.Helper()
 	if err := f.locker.Shutdown(context.Background()); err != nil {
@@ -35,32 +43,11 @@ func (f *fixture) only(what string, paths ...string) {
 	if !slices.Equal(slices.Compact(held), paths) {
 		f.Errorf("%s: held %v, want %v", what, held, paths)
 	}
-}
-
-// is checks the status of an answer, and what the type of a problem ends in.
-func (f *fixture) is(what string, w *httptest.ResponseRecorder, status int, kind string) {
-	f.Helper()
-	if w.Code != status {
-		f.Errorf("%s: answer %d, want %d: %s", what, w.Code, status, w.Body)
-		return
-	}
-	if kind == "" {
-		return
-	}
-	if got, _ := f.problem(w)["type"].(string); got != middleware.ProblemType+kind {
-		f.Errorf("%s: type %q, want %q", what, got, kind)
+	trees, err := f.locker.Trees(context.Background())
+	if err != nil || slices.ContainsFunc(trees, func(t pathlock.Tree) bool { return t != plan }) {
+		f.Errorf("%s: held in %v, %v", what, trees, err)
 	}
 }
 
 // token is the header of a request that carries a token.
 func token(t pathlock.Token) []string { return []string{middleware.TokenHeader, string(t)} }
-
-// released is a token whose hold has ended.
-func (f *fixture) released(tree pathlock.Tree) pathlock.Token {
-	f.Helper()
-	token := f.detached(tree, "/ended")
-	if err := f.locker.ReleaseToken(f.Context(), token); err != nil {
-		f.Fatal(err)
-	}
-	return token
-}

@@ -3,12 +3,10 @@ package middleware_test
 import (
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -18,39 +16,47 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-// serve starts a server of the fixture's engine.
-func (f *fixture) serve() *httptest.Server {
-	f.Helper()
+func TestTheResponseDoesNotWaitForTheRelease(t *testing.T) {
+	store := &spy{Store: memstore.New(), through: make(chan struct{})}
+	f := newFixture(t, store, middleware.Config{})
 	server := httptest.NewServer(f.engine)
-	f.Cleanup(server.Close)
-	return server
-}
-
-// post sends a body to a real server, and returns the status and the body of the answer.
-func (f *fixture) post(server *httptest.Server, path, contentType string, body io.Reader) (int, string) {
-	f.Helper()
-	req, err := http.NewRequestWithContext(f.Context(), http.MethodPost, server.URL+path, body)
+	defer server.Close()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, server.URL+"/suites/3", nil)
 	if err != nil {
-		f.Fatal(err)
+		t.Fatal(err)
 	}
-	req.Header.Set("Content-Type", contentType)
 	resp, err := server.Client().Do(req)
 	if err != nil {
-		f.Fatal(err)
+		t.Fatal(err)
 	}
-	defer func() { _ = resp.Body.Close() }()
-	answer, err := io.ReadAll(resp.Body)
-	if err != nil {
-		f.Error(err)
+	_ = resp.Body.Close()
+	if got := f.held(); resp.StatusCode != http.StatusNoContent || len(got) != 1 {
+		t.Errorf("answer %d; held after the response, before the release: %v", resp.StatusCode, got)
 	}
-	return resp.StatusCode, string(answer)
+	close(store.through)
+	f.nothingLeft()
+}
+
+// A value of a Func costs what it costs once per request, however often the nodes are looked at.
+func TestAFuncIsCalledOncePerRequest(t *testing.T) {
+	f := newFixture(t, memstore.New(), middleware.Config{})
+	calls := 0
+	which := lockspec.Func("which", func(_ *http.Request, param func(string) string) (string, bool, error) {
+		calls++
+		return param("id"), true, nil
+	})
+	f.engine.POST("/func/:id", f.locks.Lock(lockspec.Delete(which)), f.holding("X /other/dir2"))
+	f.nodes.after = f.nodes.movesOnce
+	if f.is("the answer", f.send("POST", "/func/3", ""), http.StatusNoContent, ""); calls != 1 || f.nodes.looks != 3 {
+		t.Errorf("%d calls and %d looks at the node, want 1 and 3", calls, f.nodes.looks)
+	}
+	f.nothingLeft()
 }
 
 // Outer middleware finds its own request, without the locks and with the form that the handler has
 // parsed.
 func TestOuterMiddlewareFindsItsRequestWithoutTheLocks(t *testing.T) {
 	f := newFixture(t, memstore.New(), middleware.Config{})
-	locks := middleware.New(f.locker, f.nodes, middleware.Config{})
 	f.engine.POST("/outer/:id", func(c *gin.Context) {
 		original, owner := c.Request, f.locker.Scope(c.Request.Context()).Owner()
 		c.Next()
@@ -58,17 +64,12 @@ func TestOuterMiddlewareFindsItsRequestWithoutTheLocks(t *testing.T) {
 			t.Error("the request is another, or the form that the handler parsed is not there")
 		}
 		for what, of := range map[string]context.Context{"the request's": c.Request.Context(), "gin's": c} {
-			lock, err := f.locker.Acquire(of, pathlock.Request{Tree: plan, Gate: true, Wait: pathlock.NoWait})
-			if err != nil || f.locker.Scope(of).Owner() == owner {
+			if err := f.tryUnder(of, "/"); err != nil || f.locker.Scope(of).Owner() == owner {
 				t.Errorf("%s context still has an owner: %v", what, err)
-				continue
 			}
-			_ = lock.Release(c)
 		}
-	}, locks.Lock(lockspec.Delete(lockspec.Param("id"))), func(c *gin.Context) { c.String(http.StatusOK, c.PostForm("name")) })
-	if status, body := f.post(f.serve(), "/outer/3", "application/x-www-form-urlencoded", strings.NewReader("name=n")); status != http.StatusOK || body != "n" {
-		t.Errorf("answer %d: %s", status, body)
-	}
+	}, f.locks.Lock(lockspec.Delete(lockspec.Param("id"))), func(c *gin.Context) { c.String(http.StatusOK, c.PostForm("name")) })
+	f.is("the answer", f.send("POST", "/outer/3", "name=n", "Content-Type", "application/x-www-form-urlencoded"), http.StatusOK, "")
 	f.nothingLeft()
 }
 
@@ -77,25 +78,15 @@ func TestGinsContextCarriesTheLocks(t *testing.T) {
 	for _, fallback := range []bool{false, true} {
 		f := newFixture(t, memstore.New(), middleware.Config{MaxHold: -1})
 		f.engine.ContextWithFallback = fallback
-		ask := func(ctx context.Context) error {
-			lock, err := f.locker.Acquire(ctx, pathlock.Request{
-				Tree: plan, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/dir1/dir2/below"))}, Wait: pathlock.NoWait,
-			})
-			if err != nil {
-				return err
-			}
-			return lock.Release(context.Background())
-		}
-		over, asked := make(chan struct{}), make(chan error, 1)
+		var copied *gin.Context
 		f.handler = func(c *gin.Context) {
-			if err := ask(c); err != nil {
-				t.Errorf("gin's context does not carry the locks: %v", err)
+			copied = c.Copy()
+			for _, ctx := range []*gin.Context{c, copied} {
+				if err := f.tryUnder(ctx, "/dir1/dir2/below"); err != nil {
+					t.Errorf("gin's context, or a copy of it, does not carry the locks: %v", err)
+				}
 			}
-			copied := c.Copy()
-			if err := ask(copied); err != nil {
-				t.Errorf("a copy of gin's context does not carry the locks: %v", err)
-			}
-			lock, err := f.locker.Acquire(c, pathlock.Request{Tree: plan, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/dir1/dir2"))}})
+			lock, err := f.locker.Acquire(c, pathlock.Request{Tree: plan, Claims: claim("/dir1/dir2")})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -104,20 +95,12 @@ func TestGinsContextCarriesTheLocks(t *testing.T) {
 				t.Error(err)
 			}
 			<-lock.Context().Done()
-			if err := ask(c); !errors.Is(err, pathlock.ErrLost) {
+			if err := f.tryUnder(c, "/dir1/dir2/below"); !errors.Is(err, pathlock.ErrLost) {
 				t.Errorf("a lost lock is not noticed through gin's context: %v", err)
 			}
-			go func() {
-				<-over
-				asked <- ask(copied)
-			}()
-			c.Status(http.StatusNoContent)
 		}
-		if w := f.send("DELETE", "/suites/3", ""); w.Code != http.StatusNoContent {
-			t.Errorf("answer %d: %s", w.Code, w.Body)
-		}
-		close(over)
-		if err := <-asked; err != nil && !fallback {
+		f.is("the answer", f.send("DELETE", "/suites/3", ""), http.StatusOK, "")
+		if err := f.tryUnder(copied, "/dir1/dir2"); err != nil && !fallback {
 			t.Errorf("the copy of an ended request's context cannot take locks of its own: %v", err)
 		}
 		f.nothingLeft()
@@ -126,38 +109,12 @@ func TestGinsContextCarriesTheLocks(t *testing.T) {
 
 func TestUnknownRoutesStayUnknown(t *testing.T) {
 	f := newFixture(t, memstore.New(), middleware.Config{})
-	locks := middleware.New(f.locker, f.nodes, middleware.Config{})
-	engine := gin.New()
-	engine.HandleMethodNotAllowed = true
-	engine.Use(locks.Lock(lockspec.Rename(lockspec.Param("id"), lockspec.JSON("name"))))
-	engine.PATCH("/suites/:id", func(c *gin.Context) { c.String(http.StatusOK, "%v", f.held()) })
-	f.engine = engine
-	for request, want := range map[string]int{"PATCH /suites": 404, "PUT /suites/3": 405, "PATCH /suites/x": 400, "PATCH /suites/3": 200} {
+	f.engine = gin.New()
+	f.engine.HandleMethodNotAllowed = true
+	f.engine.Use(f.locks.Lock(lockspec.Rename(lockspec.Param("id"), lockspec.JSON("name"))))
+	f.engine.PATCH("/suites/:id", f.holding("X /dir1/dir2", "X /dir1/n"))
+	for request, want := range map[string]int{"PATCH /suites": 404, "PUT /suites/3": 405, "PATCH /suites/x": 400, "PATCH /suites/3": 204} {
 		method, path, _ := strings.Cut(request, " ")
-		if w := f.send(method, path, `{"name":"n"}`); w.Code != want {
-			t.Errorf("%s: answer %d, want %d: %s", request, w.Code, want, w.Body)
-		}
+		f.is(request, f.send(method, path, `{"name":"n"}`), want, "")
 	}
-}
-
-func TestLocksThatAreHeldForTooLongAreLetGo(t *testing.T) {
-	f := newFixture(t, memstore.New(), middleware.Config{MaxHold: time.Millisecond})
-	locks := middleware.New(f.locker, f.nodes, middleware.Config{})
-	f.handler = func(c *gin.Context) {
-		<-c.Request.Context().Done()
-		lock, err := f.locker.Acquire(t.Context(), pathlock.Request{Tree: plan, Gate: true})
-		if err != nil {
-			t.Errorf("the tree is still held: %v", err)
-		} else {
-			_ = lock.Release(t.Context())
-		}
-		// A driver tells of the end of the context, and not why it has ended.
-		_, err = f.locker.Acquire(c.Request.Context(), pathlock.Request{Tree: plan, Gate: true})
-		locks.Fail(c, err)
-	}
-	w := f.send("DELETE", "/suites/3", "")
-	if kind, _ := f.problem(w)["type"].(string); w.Code != http.StatusServiceUnavailable || !strings.HasSuffix(kind, ":timeout") {
-		t.Errorf("answer %d: %s", w.Code, w.Body)
-	}
-	f.nothingLeft()
 }
