@@ -204,27 +204,6 @@ func purge() handler {
 	}
 }
 
-// rebuild computes every path anew and writes those that it computed.
-func rebuild() handler {
-	return func(t table, _ string) (func(table) answer, error) {
-		paths := map[string]string{}
-		for id, r := range t {
-			if r.bin == "" {
-				paths[id] = t.walk(id)
-			}
-		}
-		return func(t table) answer {
-			for id, path := range paths {
-				if r, ok := t[id]; ok && r.bin == "" {
-					r.path = path
-					t[id] = r
-				}
-			}
-			return answer{}
-		}, nil
-	}
-}
-
 // destroy deletes the rows of the whole plan that it has listed.
 func destroy() handler {
 	return onRow("root", func(t table, _ row, _ string) (func(table, row) answer, error) {

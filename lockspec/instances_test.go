@@ -51,7 +51,6 @@ func instances(t table) []instance {
 			c.relocate(id)
 		}
 	}
-	c.add("rebuild all paths", operation.Operation{Kind: operation.Gate}, rebuild())
 	c.add("delete the plan", operation.Operation{Kind: operation.Gate}, destroy())
 	c.add("purge the recycle bin", operation.Operation{}, purge())
 	return c.all

@@ -71,21 +71,13 @@ func TestDocumentationIsCurrent(t *testing.T) {
 	}
 }
 
-// nodeAt makes the source of an id in the documentation, where the ids are paths.
-func nodeAt(path string) lockspec.Source { return lockspec.Const(path) }
-
-// called makes the source of a name.
-func called(name string) lockspec.Source { return lockspec.Const(name) }
+// nodeAt makes the source of an id, which in the documentation is a path, and called that of a name.
+var nodeAt, called = lockspec.Const, lockspec.Const
 
 // bound returns what a spec of constants locks in the tree testplan/plan-001.
 func bound(t *testing.T, s lockspec.Spec) []pathlock.Request {
 	t.Helper()
-	lacking := func(lockspec.Source) (string, bool, error) { return "", false, nil }
-	values, err := s.Read(lacking)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := values.Bind(at)
+	b, err := bind(s, `{}`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,9 +163,6 @@ func side(node, folder, dest, name string) []docRow {
 	}
 }
 
-// onANode returns those of a side that work on the node itself.
-func onANode(ops []docRow) []docRow { return ops[2:] }
-
 // outer returns the operations on the folder /a itself, and those that put something into it.
 func outer() []docRow {
 	ops := side("/a", "/", "/d", "n")
@@ -211,7 +200,7 @@ func operationTables(t *testing.T, lang language) map[string]string {
 	}
 	return map[string]string{
 		"locks":  locked.String(),
-		"node":   matrix(t, lang, onANode(side("/a/b", "/a", "/d", "n")), onANode(side("/a/b", "/a", "/g", "m"))),
+		"node":   matrix(t, lang, side("/a/b", "/a", "/d", "n")[2:], side("/a/b", "/a", "/g", "m")[2:]),
 		"folder": matrix(t, lang, outer(), side("/a/b/c", "/a/b", "/g", "m")),
 	}
 }

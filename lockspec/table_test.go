@@ -19,14 +19,8 @@ func TestTableCheck(t *testing.T) {
 		want   []string
 	}{
 		{
-			"all is well",
-			lockspec.Table{"PATCH /suites/:id": rename, "DELETE /bin": lockspec.None("touches no live path"), "GET /suites/:id": lockspec.Read(lockspec.Param("id"))},
-			[]lockspec.Route{{"PATCH", "/suites/:id"}, {"DELETE", "/bin"}, {"GET", "/suites/:id"}, {"GET", "/healthz"}, {"HEAD", "/"}, {"OPTIONS", "/"}},
-			nil,
-		},
-		{
 			"every method that may change something", nil,
-			[]lockspec.Route{{"POST", "/a"}, {"PUT", "/a"}, {"PATCH", "/a"}, {"DELETE", "/a"}, {"MKCOL", "/a"}, {"MOVE", "/a"}, {"GET", "/a"}, {"PROPFIND", "/a"}},
+			[]lockspec.Route{{"POST", "/a"}, {"PUT", "/a"}, {"PATCH", "/a"}, {"DELETE", "/a"}, {"MKCOL", "/a"}, {"MOVE", "/a"}, {"GET", "/a"}, {"HEAD", "/a"}, {"OPTIONS", "/a"}, {"PROPFIND", "/a"}},
 			[]string{"DELETE /a" + noSpec, "MKCOL /a" + noSpec, "MOVE /a" + noSpec, "PATCH /a" + noSpec, "POST /a" + noSpec, "PUT /a" + noSpec},
 		},
 		{
@@ -65,12 +59,6 @@ func TestTableCheck(t *testing.T) {
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			err := c.table.Check(c.routes)
-			if c.want == nil {
-				if err != nil {
-					t.Errorf("got %v", err)
-				}
-				return
-			}
 			if want := "lockspec: the route table is wrong:\n\t" + strings.Join(c.want, "\n\t"); err == nil || err.Error() != want {
 				t.Errorf("\n got %v\nwant %s", err, want)
 			}

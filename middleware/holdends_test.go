@@ -32,11 +32,6 @@ func TestTheHoldOutlivesTheRequestHoweverThatEnds(t *testing.T) {
 			f.release(f.acquire("/other"))
 			f.locks.Fail(c, context.Cause(c.Request.Context()))
 		}, 503},
-		{"a lock that nobody lets go", middleware.Config{}, func(f *fixture, c *gin.Context) {
-			if _, err := f.locker.Acquire(c, pathlock.Request{Tree: plan, Claims: claim("/dir1/dir2")}); err != nil {
-				f.Error(err)
-			}
-		}, 200},
 	} {
 		f := newFixture(t, memstore.New(), tt.config)
 		mine := f.detached(plan, "/dir1")

@@ -3,6 +3,7 @@ package middleware_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"testing"
 
@@ -81,7 +82,7 @@ func TestWhatEndedALookIsTold(t *testing.T) {
 			}
 			<-ctx.Done()
 			return pathlock.Location{}, errors.New("driver: bad connection")
-		}), middleware.Config{})
+		}), middleware.Config{Log: slog.New(slog.DiscardHandler)})
 		f.engine.DELETE("/looked/:id", f.locks.Lock(lockspec.Delete(lockspec.Param("id"))), f.mustNotServe)
 		f.is(kind, f.sendUnder(ctx, http.MethodDelete, "/looked/3", ""), http.StatusServiceUnavailable, kind)
 		f.nothingLeft()
