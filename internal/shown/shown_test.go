@@ -10,12 +10,9 @@ import (
 func TestText(t *testing.T) {
 	for _, tt := range []struct{ what, text, want string }{
 		{"a plain one", "/dir 1/dir2", "/dir 1/dir2"},
-		{"Chinese", "/登录/错误", "/登录/错误"},
 		{"a line break", "/a\nERROR forged", `/a\nERROR forged`},
-		{"an escape sequence of a terminal", "/\x1b[31m", `/\x1b[31m`},
 		{"what turns the direction of writing", "/a\u202eb", `/a\u202eb`},
 		{"invalid UTF-8", "/a\xff", `/a\xff`},
-		{"80 bytes", strings.Repeat("a", 80), strings.Repeat("a", 80)},
 		{"81 bytes", strings.Repeat("a", 81), strings.Repeat("a", 80) + "…"},
 		{"characters of three bytes, cut between two", strings.Repeat("录", 40), strings.Repeat("录", 26) + "…"},
 	} {
@@ -26,17 +23,13 @@ func TestText(t *testing.T) {
 }
 
 func TestID(t *testing.T) {
-	type code string
 	for _, tt := range []struct {
 		what string
 		id   any
 		want string
 	}{
-		{"a number", int64(7), "7"},
 		{"a pointer to a number", new(uint8(7)), "7"},
 		{"a text", "7", `"7"`},
-		{"a text type", code("a b"), `"a b"`},
-		{"a text with a line break", "a\nb", `"a\nb"`},
 		{"a long text", strings.Repeat("录", 40), `"` + strings.Repeat("录", 26) + `…"`},
 		{"bytes", []byte{0, 255}, "00ff"},
 		{"none", nil, "NULL"},
