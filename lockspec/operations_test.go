@@ -71,7 +71,8 @@ func TestDocumentationIsCurrent(t *testing.T) {
 	}
 }
 
-// nodeAt makes the source of an id, which in the documentation is a path, and called that of a name.
+// nodeAt makes the source of an id, which in the documentation is a path. called makes that of a
+// name.
 var nodeAt, called = lockspec.Const, lockspec.Const
 
 // bound returns what a spec of constants locks in the tree testplan/plan-001.

@@ -116,7 +116,8 @@ func childless(t table, i instance) bool { return len(t.below(i.op.Node.Column()
 // tally is what the oracle and the claims say about all pairs together.
 type tally struct {
 	pairs int
-	// bad is how many of the pairs must not run at once. Snapshot copies into each other's source may.
+	// bad is how many of the pairs must not run at once. Snapshot copies into each other's source
+	// may.
 	bad int
 	// byRule is what each rule makes of them.
 	byRule map[operation.Rule]*outcomes

@@ -156,11 +156,6 @@ func (m *machine) check(*rapid.T) {
 	if m.queue.Waiters() != waiters {
 		m.Fatalf("%d waiters, want %d", m.queue.Waiters(), waiters)
 	}
-	for _, o := range m.owners {
-		if _, converts := m.queue.converting[o]; converts != (o.Holds() && len(o.Waits) > 0) {
-			m.Fatalf("an owner with %d grants and %d waits converts: %v", len(o.Grants), len(o.Waits), converts)
-		}
-	}
 }
 
 // inTheWay says whether a conflict is one, and names the right claims.

@@ -7,12 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/pathlock-go/pathlock/internal/release"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestARetryIsTriedUntilItIsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
