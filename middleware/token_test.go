@@ -85,6 +85,7 @@ func TestATokenOutlastsRetries(t *testing.T) {
 	for what, found := range map[string][2]pathlock.Location{
 		"into the hold":                     {{Tree: plan, Path: beside}, {Tree: plan, Path: inside}},
 		"out of the hold":                   {{Tree: plan, Path: inside}, {Tree: plan, Path: beside}},
+		"within the hold":                   {{Tree: plan, Path: inside.Parent()}, {Tree: plan, Path: inside}},
 		"from another tree":                 {{Tree: elsewhere, Path: beside}, {Tree: plan, Path: inside}},
 		"from another tree beside the hold": {{Tree: elsewhere, Path: inside}, {Tree: plan, Path: beside}},
 	} {
