@@ -1,12 +1,12 @@
 package pathlock_test
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,6 +28,12 @@ func newProcesses() processes {
 		return pathlock.New(store, quiet, pathlock.WithLease(30*time.Second))
 	}
 	return processes{store, newLocker(), newLocker(), newLocker()}
+}
+
+// mortal is a process that dies when its store's hooks are down: the store hears of it no more.
+func (p processes) mortal() (*pathlock.Locker, *watched) {
+	store := &watched{Store: p.store}
+	return pathlock.New(store, quiet, pathlock.WithLease(30*time.Second)), store
 }
 
 // detached takes a lock and detaches it, for ten minutes.
@@ -201,13 +207,10 @@ func TestAnAttachedHoldIsBelievedInForOneLeaseAfterTheLastAnswer(t *testing.T) {
 	for _, opts := range [][]pathlock.AttachOption{nil, {pathlock.WithoutRenewal()}} {
 		synctest.Test(t, func(t *testing.T) {
 			p := newProcesses()
-			cut := &watched{Store: p.store}
-			transfers := &cutOff{Store: p.store}
-			l := pathlock.New(transferring{cut, transfers}, quiet, pathlock.WithLease(30*time.Second))
+			l, store := p.mortal()
 			lock := attach(t, l, detached(t, p.here, "X /a"), opts...)
 			time.Sleep(time.Minute)
-			cut.renewBy(func(pathlock.Tree, []pathlock.Lease) ([]pathlock.Owner, error) { return nil, pathlock.ErrUnavailable })
-			transfers.cut.Store(true)
+			store.hook(down(pathlock.ErrUnavailable))
 			time.Sleep(29*time.Second - 1)
 			if err := lock.Context().Err(); err != nil {
 				t.Errorf("ended too soon: %v", context.Cause(lock.Context()))
@@ -220,29 +223,6 @@ func TestAnAttachedHoldIsBelievedInForOneLeaseAfterTheLastAnswer(t *testing.T) {
 			_ = lock.Release(t.Context())
 		})
 	}
-}
-
-// cutOff is a store whose transfers fail while it is cut off.
-type cutOff struct {
-	pathlock.Store
-	cut atomic.Bool
-}
-
-func (s *cutOff) Transfer(ctx context.Context, tr pathlock.Transfer) (pathlock.Transferred, error) {
-	if s.cut.Load() {
-		return pathlock.Transferred{}, pathlock.ErrUnavailable
-	}
-	return s.Store.Transfer(ctx, tr)
-}
-
-// transferring is a store whose transfers go through another.
-type transferring struct {
-	pathlock.Store
-	to pathlock.Store
-}
-
-func (s transferring) Transfer(ctx context.Context, tr pathlock.Transfer) (pathlock.Transferred, error) {
-	return s.to.Transfer(ctx, tr)
 }
 
 func TestDetachIsRefusedWhileOthersRelyOnTheHold(t *testing.T) {
@@ -267,22 +247,32 @@ func TestDetachIsRefusedWhileOthersRelyOnTheHold(t *testing.T) {
 	})
 }
 
-// losing is a store whose transfers are done, and whose answers to them are lost.
-type losing struct{ *memstore.Store }
+// unheard is a store that does what it is asked, and whose answers are lost.
+type unheard struct {
+	*memstore.Store
+	lost error
+}
 
-func (s losing) Transfer(ctx context.Context, tr pathlock.Transfer) (pathlock.Transferred, error) {
-	_, _ = s.Store.Transfer(ctx, tr)
-	return pathlock.Transferred{}, pathlock.ErrUnavailable
+func (s *unheard) Transfer(ctx context.Context, tr pathlock.Transfer) (pathlock.Transferred, error) {
+	done, err := s.Store.Transfer(ctx, tr)
+	return done, cmp.Or(s.lost, err)
+}
+
+func (s *unheard) Acquire(ctx context.Context, a pathlock.Acquisition) (pathlock.Grant, error) {
+	g, err := s.Store.Acquire(ctx, a)
+	return g, cmp.Or(s.lost, err)
 }
 
 // Nobody has the token then: what it names must not stay.
 func TestADetachWhoseAnswerIsLostLeavesNothingBehind(t *testing.T) {
-	store := memstore.New()
-	l := pathlock.New(losing{store}, quiet)
+	store := &unheard{Store: memstore.New()}
+	l := pathlock.New(store, quiet)
 	lock := acquire(t.Context(), t, l, "X /a")
+	store.lost = pathlock.ErrUnavailable
 	if _, err := lock.Detach(t.Context()); !errors.Is(err, pathlock.ErrUnavailable) {
 		t.Errorf("detach: %v, want ErrUnavailable", err)
 	}
+	store.lost = nil
 	_ = lock.Release(t.Context())
 	if err := l.Shutdown(t.Context()); err != nil {
 		t.Error(err)
@@ -293,14 +283,13 @@ func TestADetachWhoseAnswerIsLostLeavesNothingBehind(t *testing.T) {
 func TestTokensThatAreNoneAreRefused(t *testing.T) {
 	p := newProcesses()
 	good := string(detached(t, p.here, "X /a"))
-	none := []string{"", "x", good + "x", good[1:], strings.Replace(good, ".", "..", 1), strings.ToLower(good), good[:len(good)/2]}
+	none := []string{"", "x", good + "x", good[1:], strings.Replace(good, ".", "..", 1), strings.ToLower(good)}
 	for i := range good {
-		mistyped := []byte(good)
-		mistyped[i] = 'A'
+		other := "A"
 		if good[i] == 'A' {
-			mistyped[i] = 'B'
+			other = "B"
 		}
-		none = append(none, string(mistyped))
+		none = append(none, good[:i]+other+good[i+1:])
 	}
 	// Anybody can compute a checksum.
 	body := good[strings.IndexByte(good, '.'):strings.LastIndexByte(good, '.')]
@@ -321,234 +310,4 @@ func TestTokensThatAreNoneAreRefused(t *testing.T) {
 	if _, err := p.here.Refresh(t.Context(), pathlock.Token(good), time.Millisecond); !errors.Is(err, pathlock.ErrInvalidRequest) {
 		t.Errorf("refreshed for a millisecond: %v, want ErrInvalidRequest", err)
 	}
-}
-
-// mortal is a process that can be killed: the store hears of it no more, neither renewals nor
-// releases.
-func mortal(p processes) (l *pathlock.Locker, store *watched, kill func()) {
-	store = &watched{Store: p.store}
-	transfers := &cutOff{Store: p.store}
-	l = pathlock.New(transferring{store, transfers}, quiet, pathlock.WithLease(30*time.Second))
-	return l, store, func() {
-		store.renewBy(func(pathlock.Tree, []pathlock.Lease) ([]pathlock.Owner, error) { return nil, pathlock.ErrUnavailable })
-		store.releaseBy(func() error { return pathlock.ErrUnavailable })
-		transfers.cut.Store(true)
-	}
-}
-
-func TestWhatAKilledProcessTookUnderAHoldEndsWithinOneLease(t *testing.T) {
-	for _, opts := range [][]pathlock.AttachOption{nil, {pathlock.WithoutRenewal()}} {
-		synctest.Test(t, func(t *testing.T) {
-			p := newProcesses()
-			token := detached(t, p.here, "X /a")
-			end := time.Now().Add(10 * time.Minute)
-			dying, _, kill := mortal(p)
-			lock := attach(t, dying, token, opts...)
-			inner := acquire(lock.Context(), t, dying, "X /b")
-			time.Sleep(5 * time.Minute) // it is renewed
-			free(t, p.there, "X /b", false)
-			if err := inner.Context().Err(); err != nil {
-				t.Fatalf("lost: %v", context.Cause(inner.Context()))
-			}
-			kill()
-			time.Sleep(30 * time.Second)
-			free(t, p.there, "X /b", true)
-			gone(t, "the inner lock's context", context.Cause(inner.Context()))
-			time.Sleep(time.Until(end) - 1)
-			free(t, p.there, "X /a", false)
-			time.Sleep(time.Nanosecond)
-			free(t, p.there, "X /", true)
-			_ = inner.Release(t.Context())
-			_ = lock.Release(t.Context())
-			_ = dying.Shutdown(t.Context())
-		})
-	}
-}
-
-func TestWhatIsTakenUnderAHoldEndsWithItAndSaysSo(t *testing.T) {
-	for name, tt := range map[string]struct {
-		end  func(t *testing.T, p processes, token pathlock.Token) // ends it at once, or
-		wait time.Duration                                         // that long after the inner lock was taken
-	}{
-		"by the clock":           {func(*testing.T, processes, pathlock.Token) {}, 10 * time.Minute},
-		"earlier, by a refresh":  {func(t *testing.T, p processes, token pathlock.Token) { refresh(t, p.here, token, 5*time.Second) }, 5 * time.Second},
-		"by whoever releases it": {func(t *testing.T, p processes, token pathlock.Token) { _ = p.here.ReleaseToken(t.Context(), token) }, time.Second},
-	} {
-		for _, left := range []bool{false, true} {
-			t.Run(name, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					p := newProcesses()
-					token := detached(t, p.here, "X /a")
-					lock := attach(t, p.there, token, pathlock.WithoutRenewal())
-					works := p.there.Scope(lock.Context()).Context(t.Context())
-					inner, again := acquire(works, t, p.there, "X /b"), acquire(works, t, p.there, "X /b/c")
-					if left { // the inner locks rely on the hold all the same
-						if _, err := lock.Detach(t.Context()); err != nil {
-							t.Fatal(err)
-						}
-					}
-					tt.end(t, p, token)
-					time.Sleep(tt.wait)
-					synctest.Wait()
-					free(t, p.here, "X /", true)
-					gone(t, "the inner lock's context", context.Cause(inner.Context()))
-					gone(t, "the re-entrant lock's context", context.Cause(again.Context()))
-					_, err := p.there.Acquire(works, request(t, "X /c"))
-					gone(t, "a further acquisition", err)
-					gone(t, "its release", again.Release(t.Context()))
-					gone(t, "its release", inner.Release(t.Context()))
-					free(t, p.here, "X /", true)
-				})
-			})
-		}
-	}
-}
-
-func refresh(t *testing.T, l *pathlock.Locker, token pathlock.Token, d time.Duration) {
-	t.Helper()
-	if _, err := l.Refresh(t.Context(), token, d); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func TestAcquisitionsReEnterWhatIsTakenUnderAHold(t *testing.T) {
-	p := newProcesses()
-	l, store, _ := mortal(p)
-	lock := attach(t, l, detached(t, p.here, "X /a"), pathlock.WithoutRenewal())
-	inner := acquire(lock.Context(), t, l, "X /b")
-	store.called()
-	again := []*pathlock.Lock{acquire(inner.Context(), t, l, "X /b/c"), acquire(inner.Context(), t, l, "X /a/c, S /b")}
-	if calls := store.called(); len(calls) > 0 {
-		t.Errorf("the store was asked: %v", calls)
-	}
-	release(t, inner)
-	free(t, p.here, "X /b", false) // others rely on it
-	release(t, again[0])
-	release(t, again[1])
-	free(t, p.here, "X /b", true)
-	free(t, p.here, "X /a", false)
-	if _, err := lock.Detach(t.Context()); err != nil {
-		t.Error(err)
-	}
-	free(t, p.here, "X /a", false)
-}
-
-func TestWhatStaysWithAHoldLivesAndEndsAsItDoes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newProcesses()
-		token := detached(t, p.here, "X /a")
-		end := time.Now().Add(10 * time.Minute)
-		dying, _, kill := mortal(p)
-		lock := attach(t, dying, token, pathlock.WithoutRenewal())
-		time.Sleep(9 * time.Minute) // a lease from now would nearly outlive the hold
-		time.Sleep(45 * time.Second)
-		inner := acquire(lock.Context(), t, dying, "X /b, S /c")
-		other := acquire(inner.Context(), t, dying, "X /b")
-		if got, err := inner.Detach(t.Context()); err != nil || got != token || !inner.Until().Equal(end) {
-			t.Errorf("detached as %v until %v, %v; want %v until %v", got, inner.Until(), err, token, end)
-		}
-		if inner.Context().Err() == nil {
-			t.Error("its context outlives Detach")
-		}
-		if _, err := inner.Detach(t.Context()); !errors.Is(err, pathlock.ErrNotHeld) {
-			t.Errorf("detached twice: %v, want ErrNotHeld", err)
-		}
-		release(t, other)
-		snapshot, err := p.here.Snapshot(t.Context(), lock.Tree())
-		if err != nil || len(snapshot.Holders) != 2 {
-			t.Errorf("%d grants, %v; want the hold's and what stays", len(snapshot.Holders), err)
-		}
-		kill()
-		time.Sleep(time.Until(end) - 1)
-		for _, text := range []string{"X /a", "X /b", "X /c"} {
-			free(t, p.there, text, false)
-		}
-		time.Sleep(time.Nanosecond)
-		free(t, p.there, "X /", true)
-		_ = lock.Release(t.Context())
-		_ = dying.Shutdown(t.Context())
-	})
-}
-
-// The release of an attached lock ends the hold when nothing relies on it here any more.
-func TestTheReleaseOfAHoldWaitsForWhatWasTakenUnderIt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newProcesses()
-		lock := attach(t, p.there, detached(t, p.here, "X /a"), pathlock.WithoutRenewal())
-		inner, below := acquire(lock.Context(), t, p.there, "X /b"), acquire(lock.Context(), t, p.there, "X /a/below")
-		release(t, lock)
-		if _, err := inner.Detach(t.Context()); !errors.Is(err, pathlock.ErrNotHeld) {
-			t.Errorf("what stays with a hold that was released: %v, want ErrNotHeld", err)
-		}
-		time.Sleep(time.Minute)
-		free(t, p.here, "X /a", false)
-		free(t, p.here, "X /b", false)
-		release(t, inner)
-		free(t, p.here, "X /a", false)
-		release(t, below)
-		free(t, p.here, "X /", true)
-	})
-}
-
-// A store that fails while something is to stay keeps nothing of it, and the lock can be released.
-func TestAFailureToStayLeavesTheLockAsItIs(t *testing.T) {
-	store := &refusing{Store: memstore.New()}
-	l := pathlock.New(store, quiet)
-	lock := attach(t, l, detached(t, l, "X /a"), pathlock.WithoutRenewal())
-	inner := acquire(lock.Context(), t, l, "X /b")
-	store.refuses = true
-	if _, err := inner.Detach(t.Context()); !errors.Is(err, pathlock.ErrUnavailable) {
-		t.Errorf("detach: %v, want ErrUnavailable", err)
-	}
-	if err := inner.Context().Err(); err != nil {
-		t.Errorf("the lock has ended: %v", context.Cause(inner.Context()))
-	}
-	store.refuses = false
-	release(t, inner)
-	free(t, l, "X /b", true)
-	free(t, l, "X /a", false)
-}
-
-// refusing is a store that grants, and says that it could not.
-type refusing struct {
-	*memstore.Store
-	refuses bool
-}
-
-func (s *refusing) Acquire(ctx context.Context, a pathlock.Acquisition) (pathlock.Grant, error) {
-	g, err := s.Store.Acquire(ctx, a)
-	if s.refuses {
-		err = pathlock.ErrUnavailable
-	}
-	return g, err
-}
-
-// Several requests use a hold at once. What each takes under it is its own, and stays while the
-// others let go.
-func TestWhatIsTakenUnderAHoldIsTheTakersOwn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newProcesses()
-		token := detached(t, p.here, "X /a")
-		one, two := attach(t, p.there, token), attach(t, p.another, token, pathlock.WithoutRenewal())
-		mine := acquire(one.Context(), t, p.there, "X /b")
-		same := acquire(two.Context(), t, p.another, "X /b")
-		three := attach(t, p.here, token)
-		if got, want := written(three.Claims()), written(two.Claims()); got != want {
-			t.Errorf("attached with %s, want %s", got, want)
-		}
-		release(t, mine)
-		for _, lock := range []*pathlock.Lock{one, two, three} {
-			if got, err := lock.Detach(t.Context()); err != nil || got != token || lock.Context().Err() == nil {
-				t.Errorf("let go: %v, %v", got, err)
-			}
-		}
-		time.Sleep(time.Minute) // it is renewed all the same
-		free(t, p.here, "X /b", false)
-		release(t, same)
-		free(t, p.here, "X /b", true)
-		free(t, p.here, "X /a", false)
-		if _, err := one.Detach(t.Context()); !errors.Is(err, pathlock.ErrNotHeld) {
-			t.Errorf("let go again: %v", err)
-		}
-	})
 }

@@ -1,6 +1,7 @@
 package pathlock_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,32 +23,38 @@ type watched struct {
 	pathlock.Store
 	mu    sync.Mutex
 	calls []string
-	// onRenew, if set, answers renewals in place of the store.
-	onRenew func(tree pathlock.Tree, leases []pathlock.Lease) ([]pathlock.Owner, error)
-	// onRelease, if set, is asked before a release.
-	onRelease func() error
+	hooks hooks
+}
+
+// hooks are asked before the store, if they are set. What fails there does not reach it.
+type hooks struct {
+	acquire, release, transfer func(context.Context) error
+	// renew answers in place of the store.
+	renew func(leases []pathlock.Lease) ([]pathlock.Owner, error)
 }
 
 func (*watched) Local() bool { return false }
 
-func (w *watched) note(format string, args ...any) {
+// hook sets all hooks, from now on.
+func (w *watched) hook(h hooks) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.hooks = h
+}
+
+// down returns hooks that fail with an error, but for acquisitions.
+func down(err error) hooks {
+	fail := func(context.Context) error { return err }
+	renew := func([]pathlock.Lease) ([]pathlock.Owner, error) { return nil, err }
+	return hooks{release: fail, transfer: fail, renew: renew}
+}
+
+// note writes a call down, and returns the hooks.
+func (w *watched) note(format string, args ...any) hooks {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.calls = append(w.calls, fmt.Sprintf(format, args...))
-}
-
-// renewBy makes f answer renewals from now on.
-func (w *watched) renewBy(f func(tree pathlock.Tree, leases []pathlock.Lease) ([]pathlock.Owner, error)) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.onRenew = f
-}
-
-// releaseBy has f asked before releases from now on.
-func (w *watched) releaseBy(f func() error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.onRelease = f
+	return w.hooks
 }
 
 // called returns the calls since the last time.
@@ -59,36 +66,42 @@ func (w *watched) called() []string {
 	return calls
 }
 
+// ask asks a hook.
+func ask(ctx context.Context, hook func(context.Context) error) error {
+	if hook == nil {
+		return nil
+	}
+	return hook(ctx)
+}
+
 func (w *watched) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
-	w.note("acquire %s", written(req.Claims))
+	h := w.note("acquire %s", written(req.Claims))
+	if err := ask(ctx, h.acquire); err != nil {
+		return pathlock.Grant{}, err
+	}
 	return w.Store.Acquire(ctx, req)
 }
 
 func (w *watched) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
-	w.note("release")
-	w.mu.Lock()
-	onRelease := w.onRelease
-	w.mu.Unlock()
-	if onRelease != nil {
-		if err := onRelease(); err != nil {
-			return err
-		}
-	}
-	if err := ctx.Err(); err != nil {
+	h := w.note("release")
+	if err := cmp.Or(ask(ctx, h.release), ctx.Err()); err != nil {
 		return err
 	}
 	return w.Store.Release(ctx, tree, owner, id)
 }
 
 func (w *watched) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock.Lease) ([]pathlock.Owner, error) {
-	w.note("renew %d in %s", len(leases), tree.ID())
-	w.mu.Lock()
-	onRenew := w.onRenew
-	w.mu.Unlock()
-	if onRenew != nil {
-		return onRenew(tree, leases)
+	if h := w.note("renew %d in %s", len(leases), tree.ID()); h.renew != nil {
+		return h.renew(leases)
 	}
 	return w.Store.Renew(ctx, tree, leases)
+}
+
+func (w *watched) Transfer(ctx context.Context, tr pathlock.Transfer) (pathlock.Transferred, error) {
+	if err := ask(ctx, w.note("transfer").transfer); err != nil {
+		return pathlock.Transferred{}, err
+	}
+	return w.Store.Transfer(ctx, tr)
 }
 
 var quiet = pathlock.WithLogger(slog.New(slog.NewTextHandler(io.Discard, nil)))
@@ -107,9 +120,14 @@ func tree(t testing.TB, id string) pathlock.Tree {
 	return tr
 }
 
+// request returns a request for claims, or for the gate.
 func request(t testing.TB, text string) pathlock.Request {
 	t.Helper()
-	return pathlock.Request{Tree: tree(t, "plan"), Claims: claims(t, text), Wait: pathlock.NoWait, Note: text}
+	req := pathlock.Request{Tree: tree(t, "plan"), Wait: pathlock.NoWait, Note: text, Gate: text == "gate"}
+	if !req.Gate {
+		req.Claims = claims(t, text)
+	}
+	return req
 }
 
 func acquire(ctx context.Context, t testing.TB, l *pathlock.Locker, text string) *pathlock.Lock {

@@ -15,12 +15,6 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-// onAStore runs a test on a store in memory, in virtual time.
-func onAStore(t *testing.T, test func(t *testing.T, store pathlock.Store)) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) { test(t, memstore.New()) })
-}
-
 // locked returns what a method of a mutex has granted.
 func locked(ctx context.Context, t testing.TB, method func(context.Context) (*pathlock.Lock, error)) *pathlock.Lock {
 	t.Helper()
@@ -31,8 +25,8 @@ func locked(ctx context.Context, t testing.TB, method func(context.Context) (*pa
 	return lock
 }
 
-// refusal returns the error with which a method of a mutex must refuse because of others.
-func refusal(ctx context.Context, t testing.TB, method func(context.Context) (*pathlock.Lock, error)) *pathlock.ConflictError {
+// refused returns the error with which a method of a mutex must refuse because of others.
+func refused(ctx context.Context, t testing.TB, method func(context.Context) (*pathlock.Lock, error)) *pathlock.ConflictError {
 	t.Helper()
 	lock, err := method(ctx)
 	var conflict *pathlock.ConflictError
@@ -40,12 +34,6 @@ func refusal(ctx context.Context, t testing.TB, method func(context.Context) (*p
 		t.Fatalf("got %v, %v, want a ConflictError", lock, err)
 	}
 	return conflict
-}
-
-// refused fails the test unless a method of a mutex refuses because of others.
-func refused(ctx context.Context, t testing.TB, method func(context.Context) (*pathlock.Lock, error)) {
-	t.Helper()
-	_ = refusal(ctx, t, method)
 }
 
 // tryFor returns TryLockFor as a method without a duration.
@@ -64,18 +52,12 @@ func TestLockWaitsAsLongAsItsContext(t *testing.T) {
 		ctx, stop := context.WithTimeout(t.Context(), day)
 		defer stop()
 		began := time.Now()
-		conflict := refusal(ctx, t, l.Mutex("m").Lock)
+		conflict := refused(ctx, t, l.Mutex("m").Lock)
 		if waited := time.Since(began); waited != day || conflict.Blocker.Note != "the first" {
 			t.Errorf("refused after %v, because of %q", waited, conflict.Blocker.Note)
 		}
 		if !errors.Is(conflict, context.DeadlineExceeded) {
 			t.Errorf("the error does not match the end of the context: %v", conflict)
-		}
-
-		ctx, cancel := context.WithCancel(t.Context())
-		time.AfterFunc(day, cancel)
-		if _, err := l.Mutex("m").Lock(ctx); !errors.Is(err, context.Canceled) {
-			t.Errorf("cancelled: %v", err)
 		}
 
 		time.AfterFunc(day, func() { _ = lock.Release(t.Context()) })
@@ -99,55 +81,6 @@ func TestLockWaitsAsLongAsItsContext(t *testing.T) {
 			t.Errorf("TryLock waited %v", waited)
 		}
 		release(t, lock)
-	})
-}
-
-// What is held already costs no question to the store, and what is released last, releases.
-func TestAMutexReentersByTheContext(t *testing.T) {
-	l, store := newLocker()
-	m := l.RWMutex("m")
-	outer := locked(t.Context(), t, m.Lock)
-	store.called()
-	inner := locked(outer.Context(), t, m.Lock)
-	reader := locked(outer.Context(), t, m.TryRLock)
-	if calls := store.called(); len(calls) != 0 || inner.Fence() != outer.Fence() {
-		t.Errorf("re-entry asked the store %q, with fences %d and %d", calls, outer.Fence(), inner.Fence())
-	}
-	release(t, outer)
-	release(t, inner)
-	refused(t.Context(), t, m.TryRLock)
-	release(t, reader)
-	release(t, locked(t.Context(), t, m.TryLock))
-}
-
-func TestAReaderBecomesAWriter(t *testing.T) {
-	onAStore(t, func(t *testing.T, store pathlock.Store) {
-		queued := make(chan struct{}, 1)
-		l := pathlock.New(store, quiet, pathlock.WithObserver(&waitingObserver{do: func() { queued <- struct{}{} }}))
-		m := l.RWMutex("m")
-		a, b := locked(t.Context(), t, m.RLock), locked(t.Context(), t, m.RLock)
-		writer := make(chan *pathlock.Lock, 1)
-		go func() {
-			lock, err := m.Lock(a.Context())
-			if err != nil {
-				t.Error(err)
-			}
-			writer <- lock
-		}()
-		<-queued
-		// Two that read and want to write wait for each other.
-		if _, err := m.Lock(b.Context()); !errors.Is(err, pathlock.ErrDeadlock) {
-			t.Errorf("the second reader that writes: %v, want ErrDeadlock", err)
-		}
-		// The one that waits keeps out readers that come later.
-		refused(t.Context(), t, m.TryRLock)
-		release(t, b)
-		x := <-writer
-		refused(t.Context(), t, m.TryRLock)
-		release(t, x)
-		c := locked(t.Context(), t, m.TryRLock) // a reads on
-		release(t, c)
-		release(t, a)
 	})
 }
 

@@ -90,16 +90,6 @@ func TestObserversSeeEverything(t *testing.T) {
 	})
 }
 
-// lostWithoutNotice returns a lock that the store has no more, as nobody knows but the test.
-func lostWithoutNotice(t *testing.T, l *pathlock.Locker, store pathlock.Store) *pathlock.Lock {
-	t.Helper()
-	lock := acquire(t.Context(), t, l, "X /a")
-	if err := store.ForceRelease(t.Context(), lock.Tree(), l.Scope(lock.Context()).Owner()); err != nil {
-		t.Fatal(err)
-	}
-	return lock
-}
-
 // A loss that a release finds is a loss as any other, and one report of it.
 func TestALossThatOnlyTheReleaseFindsIsReported(t *testing.T) {
 	for name, release := range map[string]func(context.Context, *pathlock.Lock) error{
@@ -110,9 +100,12 @@ func TestALossThatOnlyTheReleaseFindsIsReported(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			j, log, store := &journal{}, &strings.Builder{}, memstore.New()
-			l := pathlock.New(&remote{store}, pathlock.WithObserver(j), pathlock.WithLogger(slog.New(slog.NewTextHandler(log, nil))))
-			lock := lostWithoutNotice(t, l, store)
+			j, log := &journal{}, &strings.Builder{}
+			l, store := newLocker(pathlock.WithObserver(j), pathlock.WithLogger(slog.New(slog.NewTextHandler(log, nil))))
+			lock := acquire(t.Context(), t, l, "X /a")
+			if err := store.ForceRelease(t.Context(), lock.Tree(), l.Scope(lock.Context()).Owner()); err != nil {
+				t.Fatal(err)
+			}
 			if err := release(t.Context(), lock); err != nil && !errors.Is(err, pathlock.ErrLost) {
 				t.Errorf("release: %v, want ErrLost", err)
 			}
@@ -128,11 +121,6 @@ func TestALossThatOnlyTheReleaseFindsIsReported(t *testing.T) {
 		})
 	}
 }
-
-// remote hides that a store is local.
-type remote struct{ pathlock.Store }
-
-func (remote) Local() bool { return false }
 
 func TestOwnersAndTokensAreNeverShownWhole(t *testing.T) {
 	var log strings.Builder

@@ -7,58 +7,27 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/bridge"
-	"github.com/pathlock-go/pathlock/store/memstore"
 )
-
-func TestASecondReleaseIsAnErrorAndChangesNothing(t *testing.T) {
-	l, store := newLocker()
-	lock := acquire(t.Context(), t, l, "X /a")
-	release(t, lock)
-	again := acquire(t.Context(), t, l, "X /a")
-	store.called()
-	if err := lock.Release(t.Context()); !errors.Is(err, pathlock.ErrNotHeld) {
-		t.Errorf("second release: %v, want ErrNotHeld", err)
-	}
-	if calls := store.called(); len(calls) != 0 {
-		t.Errorf("the second release asked the store: %v", calls)
-	}
-	free(t, l, "X /a", false)
-	release(t, again)
-}
 
 // What the scope let go of itself, while the next request was on its way, is no loss.
 func TestAReleaseThatOvertakesAnAcquireIsNoLoss(t *testing.T) {
-	store := &overtaken{Store: memstore.New()}
-	l := pathlock.New(store, quiet)
+	l, store := newLocker()
 	first := acquire(t.Context(), t, l, "X /a")
-	store.before = func() {
-		store.before = nil
+	store.hook(hooks{acquire: func(context.Context) error {
+		store.hook(hooks{})
 		release(t, first)
-	}
+		return nil
+	}})
 	second := acquire(l.Scope(first.Context()).Context(t.Context()), t, l, "X /b")
 	free(t, l, "X /a", true)
 	free(t, l, "X /b", false)
 	release(t, second)
-}
-
-// overtaken calls before on the way of an acquisition to the store.
-type overtaken struct {
-	pathlock.Store
-	before func()
-}
-
-func (o *overtaken) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
-	if o.before != nil {
-		o.before()
-	}
-	return o.Store.Acquire(ctx, req)
 }
 
 func TestAReleaseThatFailsIsTriedUntilTheLeaseHasEnded(t *testing.T) {
@@ -66,7 +35,7 @@ func TestAReleaseThatFailsIsTriedUntilTheLeaseHasEnded(t *testing.T) {
 		l, store := newLocker(pathlock.WithLease(30 * time.Second))
 		other := pathlock.New(store.Store, quiet)
 		lock := acquire(t.Context(), t, l, "X /a")
-		store.releaseBy(func() error { return pathlock.ErrUnavailable })
+		store.hook(down(pathlock.ErrUnavailable))
 		begun := time.Now()
 		_ = lock.Release(t.Context())
 		if err := l.Shutdown(t.Context()); err != nil {
@@ -91,11 +60,11 @@ func TestAReleaseThatFailsIsTriedAsLongAsTheOwnerIsRenewed(t *testing.T) {
 		other := pathlock.New(store.Store, quiet)
 		outer := acquire(t.Context(), t, l, "X /keep")
 		inner := acquire(outer.Context(), t, l, "X /a")
-		store.releaseBy(func() error { return pathlock.ErrUnavailable })
+		store.hook(hooks{release: down(pathlock.ErrUnavailable).release})
 		_ = inner.Release(t.Context())
 		time.Sleep(10 * time.Minute)
 		free(t, other, "X /a", false)
-		store.releaseBy(nil)
+		store.hook(hooks{})
 		time.Sleep(time.Second)
 		free(t, other, "X /a", true)
 		free(t, other, "X /keep", false)
@@ -103,63 +72,37 @@ func TestAReleaseThatFailsIsTriedAsLongAsTheOwnerIsRenewed(t *testing.T) {
 	})
 }
 
-// closable is a store that its program may close.
-type closable struct {
-	pathlock.Store
-	closed atomic.Bool
-	down   atomic.Bool
-}
-
-func (*closable) Local() bool { return false }
-
-func (c *closable) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
-	switch {
-	case c.closed.Load():
-		return fmt.Errorf("%w: %w", pathlock.ErrUnavailable, pathlock.ErrClosed)
-	case c.down.Load():
-		return pathlock.ErrUnavailable
-	}
-	return c.Store.Release(ctx, tree, owner, id)
-}
-
 // A program that closes its store too early does not wait for what cannot be released any more, and
 // hears of it.
 func TestShutdownAfterTheStoreIsClosedEndsWithTheError(t *testing.T) {
-	for _, tt := range []struct {
-		name  string
-		begin func(store *closable, lock *pathlock.Lock)
-		takes time.Duration // at most
-	}{
-		{"before the first try", func(store *closable, lock *pathlock.Lock) {
-			store.closed.Store(true)
+	closed := down(fmt.Errorf("%w: %w", pathlock.ErrUnavailable, pathlock.ErrClosed))
+	for takes, begin := range map[time.Duration]func(store *watched, lock *pathlock.Lock){
+		0: func(store *watched, lock *pathlock.Lock) { // before the first try
+			store.hook(closed)
 			lock.ReleaseInBackground(context.Background())
-		}, 0},
-		{"between two tries", func(store *closable, lock *pathlock.Lock) {
-			store.down.Store(true)
+		},
+		time.Second: func(store *watched, lock *pathlock.Lock) { // between two tries
+			store.hook(down(pathlock.ErrUnavailable))
 			if err := lock.Release(context.Background()); !errors.Is(err, pathlock.ErrUnavailable) {
 				t.Errorf("released: %v, want ErrUnavailable", err)
 			}
-			store.closed.Store(true)
-		}, time.Second},
+			store.hook(closed)
+		},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				_, watched := newLocker()
-				store := &closable{Store: watched}
-				l := pathlock.New(store, quiet)
-				tt.begin(store, acquire(t.Context(), t, l, "X /a"))
-				ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
-				defer stop()
-				begun := time.Now()
-				for range 2 {
-					if err := l.Shutdown(ctx); !errors.Is(err, pathlock.ErrClosed) || !strings.Contains(err.Error(), "1 releases") {
-						t.Errorf("Shutdown: %v, want ErrClosed and the number of releases", err)
-					}
+		synctest.Test(t, func(t *testing.T) {
+			l, store := newLocker()
+			begin(store, acquire(t.Context(), t, l, "X /a"))
+			ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+			defer stop()
+			begun := time.Now()
+			for range 2 {
+				if err := l.Shutdown(ctx); !errors.Is(err, pathlock.ErrClosed) || !strings.Contains(err.Error(), "1 releases") {
+					t.Errorf("Shutdown: %v, want ErrClosed and the number of releases", err)
 				}
-				if took := time.Since(begun); took > tt.takes {
-					t.Errorf("it took %v, want at most %v", took, tt.takes)
-				}
-			})
+			}
+			if took := time.Since(begun); took > takes {
+				t.Errorf("it took %v, want at most %v", took, takes)
+			}
 		})
 	}
 }
@@ -179,7 +122,7 @@ func inBackground(t *testing.T, test func(t *testing.T, d *distant)) {
 		d := &distant{T: t, through: make(chan struct{})}
 		d.locker, d.store = newLocker()
 		d.other = pathlock.New(d.store.Store, quiet)
-		d.store.releaseBy(func() error { <-d.through; return nil })
+		d.store.hook(hooks{release: func(context.Context) error { <-d.through; return nil }})
 		test(t, d)
 	})
 }
@@ -287,22 +230,15 @@ func TestShutdownWaitsForReleasesAndLetsNoMoreBegin(t *testing.T) {
 	})
 }
 
-// hanging is a store that does not answer releases.
-type hanging struct{ pathlock.Store }
-
-func (hanging) Local() bool { return false }
-
-func (hanging) Release(ctx context.Context, _ pathlock.Tree, _ pathlock.Owner, _ pathlock.GrantID) error {
-	<-ctx.Done()
-	return errors.Join(pathlock.ErrUnavailable, ctx.Err())
-}
-
 func TestABackgroundReleaseThatFailsEndsInTimeAndIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, store := newLocker()
 		var log strings.Builder
 		j := &journal{}
-		l := pathlock.New(hanging{store}, pathlock.WithObserver(j), pathlock.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		l, store := newLocker(pathlock.WithObserver(j), pathlock.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		store.hook(hooks{release: func(ctx context.Context) error {
+			<-ctx.Done()
+			return errors.Join(pathlock.ErrUnavailable, ctx.Err())
+		}})
 		acquire(t.Context(), t, l, "X /a").ReleaseInBackground(t.Context())
 		begun, ended := time.Now(), make(chan time.Duration, 1)
 		go func() {
@@ -396,28 +332,13 @@ func TestAbandonedLockEndsWithItsReason(t *testing.T) {
 // A store tells of an ended context by its error; why it ended is for the caller to know, too.
 func TestInterruptedWaitTellsTheContextsCause(t *testing.T) {
 	l, store := newLocker()
-	defer release(t, acquire(t.Context(), t, l, "X /a"))
 	why := errors.New("enough")
 	ctx, end := context.WithCancelCause(t.Context())
-	store.Store = bare{store.Store, func() { end(why) }}
-	req := request(t, "X /a")
-	req.Wait = time.Minute
-	_, err := l.Acquire(ctx, req)
-	if !errors.Is(err, why) || !errors.Is(err, context.Canceled) {
+	store.hook(hooks{acquire: func(ctx context.Context) error {
+		end(why)
+		return fmt.Errorf("bare: %w", ctx.Err())
+	}})
+	if _, err := l.Acquire(ctx, request(t, "X /a")); !errors.Is(err, why) || !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted with %v", err)
 	}
-	if !slices.Contains(store.called(), "acquire IX /, X /a") {
-		t.Error("the store was not asked")
-	}
-}
-
-// bare is a store that says of an ended context nothing but its error.
-type bare struct {
-	pathlock.Store
-	end func()
-}
-
-func (b bare) Acquire(ctx context.Context, _ pathlock.Acquisition) (pathlock.Grant, error) {
-	b.end()
-	return pathlock.Grant{}, fmt.Errorf("bare: %w", ctx.Err())
 }

@@ -4,12 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"go/ast"
-	"go/doc"
-	"go/parser"
-	"go/token"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -17,7 +11,6 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
 func TestNamesThatFoldAlikeMeet(t *testing.T) {
@@ -53,40 +46,33 @@ func TestAFoldThatMakesNoNameIsRefused(t *testing.T) {
 }
 
 func TestRequestsThatMakeNoSenseAreRefusedBeforeTheStore(t *testing.T) {
-	valid := request(t, "X /a")
-	for _, tt := range []struct {
-		what  string
-		spoil func(*pathlock.Request)
-		want  error
-		says  string
-	}{
-		{"no tree", func(r *pathlock.Request) { r.Tree = pathlock.Tree{} }, pathlock.ErrInvalidTree, "no tree"},
-		{"nothing asked for", func(r *pathlock.Request) { r.Claims = nil }, pathlock.ErrInvalidRequest, "neither claims nor the gate"},
-		{"unknown mode", func(r *pathlock.Request) { r.Claims = []pathlock.Claim{{Mode: 77}} }, pathlock.ErrInvalidRequest, "mode"},
-		{"negative wait", func(r *pathlock.Request) { r.Wait = -2 }, pathlock.ErrInvalidRequest, "wait"},
-		{"lease too short", func(r *pathlock.Request) { r.Lease = time.Millisecond }, pathlock.ErrInvalidRequest, "10ms"},
-		{"note too long", func(r *pathlock.Request) { r.Note = strings.Repeat("x", pathlock.MaxNoteBytes+1) }, pathlock.ErrInvalidRequest, "513 bytes"},
-		{"note not UTF-8", func(r *pathlock.Request) { r.Note = "\xff" }, pathlock.ErrInvalidRequest, "UTF-8"},
-		{"too many claims", func(r *pathlock.Request) { r.Claims = make([]pathlock.Claim, pathlock.MaxNodes+1) }, pathlock.ErrInvalidRequest, "4097"},
-		{"too many nodes", func(r *pathlock.Request) {
+	l, store := newLocker()
+	for says, spoil := range map[string]func(*pathlock.Request){
+		"no tree":                     func(r *pathlock.Request) { r.Tree = pathlock.Tree{} },
+		"neither claims nor the gate": func(r *pathlock.Request) { r.Claims = nil },
+		"mode":                        func(r *pathlock.Request) { r.Claims = []pathlock.Claim{{Mode: 77}} },
+		"negative wait":               func(r *pathlock.Request) { r.Wait = -2 },
+		"10ms":                        func(r *pathlock.Request) { r.Lease = time.Millisecond },
+		"513 bytes":                   func(r *pathlock.Request) { r.Note = strings.Repeat("x", pathlock.MaxNoteBytes+1) },
+		"UTF-8":                       func(r *pathlock.Request) { r.Note = "\xff" },
+		"4097 claims":                 func(r *pathlock.Request) { r.Claims = make([]pathlock.Claim, 4097) },
+		"4099 nodes": func(r *pathlock.Request) {
 			r.Claims = nil
 			for i := range 2049 {
 				r.Claims = append(r.Claims, pathlock.X(pathlock.MustParsePath(fmt.Sprintf("/p%d/c", i))))
 			}
-		}, pathlock.ErrInvalidRequest, "4099 nodes"},
+		},
 	} {
-		t.Run(tt.what, func(t *testing.T) {
-			l, store := newLocker()
-			req := valid
-			tt.spoil(&req)
-			_, err := l.Acquire(t.Context(), req)
-			if !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.says) {
-				t.Errorf("error %v, want one that matches %q and says %q", err, tt.want, tt.says)
-			}
-			if calls := store.called(); len(calls) != 0 {
-				t.Errorf("the store was asked: %v", calls)
-			}
-		})
+		req := request(t, "X /a")
+		spoil(&req)
+		_, err := l.Acquire(t.Context(), req)
+		invalid := errors.Is(err, pathlock.ErrInvalidRequest) || errors.Is(err, pathlock.ErrInvalidTree)
+		if !invalid || !strings.Contains(err.Error(), says) {
+			t.Errorf("error %v, want one that says %q", err, says)
+		}
+	}
+	if calls := store.called(); len(calls) != 0 {
+		t.Errorf("the store was asked: %v", calls)
 	}
 }
 
@@ -151,197 +137,67 @@ func TestALockKeepsNoClaimsOfItsCallers(t *testing.T) {
 // A program can ask at start whether the options of its locker make sense, and hears then what the
 // first request would have been refused with.
 func TestCheckRefusesWhatEveryRequestWouldBeRefusedWith(t *testing.T) {
-	tree, err := pathlock.NewTree("check", "1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, tt := range []struct {
-		name   string
-		option pathlock.Option
-		says   string // "" is that it makes sense
-	}{
-		{"the shortest lease", pathlock.WithLease(pathlock.MinLease), ""},
-		{"too short a lease", pathlock.WithLease(pathlock.MinLease - 1), "at least 10ms is needed"},
-		{"a negative wait", pathlock.WithWait(-time.Second), "negative wait -1s"},
+	for says, option := range map[string]pathlock.Option{
+		"":                        pathlock.WithLease(pathlock.MinLease),
+		"at least 10ms is needed": pathlock.WithLease(pathlock.MinLease - 1),
+		"negative wait -1s":       pathlock.WithWait(-time.Second),
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			locker := pathlock.New(memstore.New(), tt.option)
-			err := locker.Check()
-			lock, refusal := locker.Acquire(t.Context(), pathlock.Request{Tree: tree, Gate: true})
-			if refusal == nil {
-				if err := lock.Release(t.Context()); err != nil {
-					t.Error(err)
-				}
-			}
-			if tt.says == "" {
-				if err != nil || refusal != nil {
-					t.Errorf("Check: %v; Acquire: %v; want neither", err, refusal)
-				}
-				return
-			}
-			if !errors.Is(err, pathlock.ErrInvalidRequest) || !strings.Contains(err.Error(), tt.says) {
-				t.Errorf("Check: %v, want an ErrInvalidRequest that says %q", err, tt.says)
-			}
-			if refusal == nil || refusal.Error() != err.Error() {
-				t.Errorf("Acquire: %v, want what Check says: %v", refusal, err)
-			}
-		})
-	}
-}
-
-// understood are methods that nobody has to see in use: those of errors, of the standard library's
-// interfaces and of observers, and questions.
-var understood = regexp.MustCompile(`^(Acquiring|Waiting|Granted|Refused|Error|Unwrap|Is|String|Short|Format|LogValue|Validate|Initialize|(Unm|M)arshal\w+|Is[A-Z]\w*)$`)
-
-// Every function of a public package, and every method that callers call, has an Example on its
-// page of the documentation or is used in one.
-func TestEveryEntryPointIsInAnExample(t *testing.T) {
-	for folder, methods := range map[string]bool{
-		".": true, "lockspec": true, "election": true, "contention": true, "admin": true, "middleware": true, "gormplugin": true, "idempotency": true, "fsck": true, "fsck/gormfsck": true,
-		// Stores have the methods of an interface, which a Locker calls.
-		"store/memstore": false, "store/offstore": false, "store/redisstore": false, "store/storetest": false,
-	} {
-		p, shown := documentation(t, folder)
-		check := func(name string, examples []*doc.Example) {
-			_, simple, ok := strings.Cut(name, ".")
-			if !ok {
-				simple = name
-			}
-			if len(examples) == 0 && !shown[simple] {
-				t.Errorf("%s: %s is in no Example", folder, name)
-			}
+		l, _ := newLocker(option)
+		req := request(t, "X /a")
+		req.Wait = 0
+		lock, refusal := l.Acquire(t.Context(), req)
+		if refusal == nil {
+			release(t, lock)
 		}
-		for _, f := range p.Funcs {
-			check(f.Name, f.Examples)
-		}
-		for _, typ := range p.Types {
-			for _, f := range typ.Funcs {
-				check(f.Name, f.Examples)
-			}
-			for _, m := range typ.Methods {
-				if methods && typ.Name != "NopObserver" && !understood.MatchString(m.Name) {
-					check(typ.Name+"."+m.Name, m.Examples)
-				}
-			}
+		if err := l.Check(); says == "" && (err != nil || refusal != nil) {
+			t.Errorf("Check: %v; Acquire: %v; want neither", err, refusal)
+		} else if says != "" && (!errors.Is(err, pathlock.ErrInvalidRequest) || !strings.Contains(err.Error(), says) || fmt.Sprint(refusal) != err.Error()) {
+			t.Errorf("Check: %v; Acquire: %v; want both to say %q", err, refusal, says)
 		}
 	}
 }
 
-// documentation returns what go doc knows of the package in a folder, and the names that its
-// examples select.
-func documentation(t *testing.T, folder string) (*doc.Package, map[string]bool) {
-	t.Helper()
-	names, err := filepath.Glob(filepath.Join(folder, "*.go"))
-	if err != nil || len(names) == 0 {
-		t.Fatalf("%s: files %v, error %v", folder, names, err)
-	}
-	fset := token.NewFileSet()
-	var files []*ast.File
-	for _, name := range names {
-		f, err := parser.ParseFile(fset, name, nil, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files = append(files, f)
-	}
-	shown := make(map[string]bool)
-	for _, e := range doc.Examples(files...) {
-		ast.Inspect(e.Code, func(n ast.Node) bool {
-			if s, ok := n.(*ast.SelectorExpr); ok {
-				shown[s.Sel.Name] = true
-			}
-			return true
-		})
-	}
-	p, err := doc.NewFromFiles(fset, files, folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p, shown
-}
-
+// The store keeps the note and the origin as one text. Whatever they contain, all see them apart.
 func TestTheOriginOfAHoldIsSeenByAll(t *testing.T) {
-	for _, tt := range []struct {
-		name     string
-		note     string
-		in, want pathlock.Origin
-	}{
-		{"none", "edit", pathlock.Origin{}, pathlock.Origin{Instance: "here"}},
-		{"whole", "edit", pathlock.Origin{Operation: "rename", Route: "PATCH /a/:id", RequestID: "r1", Trace: "00-ab-cd-01"},
+	for note, tt := range map[string]struct{ in, want pathlock.Origin }{
+		"edit": {pathlock.Origin{}, pathlock.Origin{Instance: "here"}},
+		"whole": {pathlock.Origin{Operation: "rename", Route: "PATCH /a/:id", RequestID: "r1", Trace: "00-ab-cd-01"},
 			pathlock.Origin{Operation: "rename", Route: "PATCH /a/:id", Instance: "here", RequestID: "r1", Trace: "00-ab-cd-01"}},
-		{"a note with the separators", "a\x1fb\x1fc\x1fd\x1fe\x1ff\x1e", pathlock.Origin{}, pathlock.Origin{Instance: "here"}},
-		{"control characters", "n", pathlock.Origin{RequestID: "a\x1f\x1e\n\x00b", Route: "\x1e"}, pathlock.Origin{Instance: "here", RequestID: "ab"}},
-		{"characters that turn directions", "n", pathlock.Origin{RequestID: "a\u202eb\u2066c\u200fé"}, pathlock.Origin{Instance: "here", RequestID: "abcé"}},
-		{"a long field is cut between characters", "n", pathlock.Origin{RequestID: "x" + strings.Repeat("é", 100)},
+		"a\x1fb\x1fc\x1fd\x1fe\x1ff\x1e": {pathlock.Origin{}, pathlock.Origin{Instance: "here"}},
+		"control characters":             {pathlock.Origin{RequestID: "a\x1f\x1e\n\x00b", Route: "\x1e"}, pathlock.Origin{Instance: "here", RequestID: "ab"}},
+		"other directions":               {pathlock.Origin{RequestID: "a\u202eb\u2066c\u200fé"}, pathlock.Origin{Instance: "here", RequestID: "abcé"}},
+		"a cut between characters": {pathlock.Origin{RequestID: "x" + strings.Repeat("é", 100)},
 			pathlock.Origin{Instance: "here", RequestID: "x" + strings.Repeat("é", 63)}},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			locker := pathlock.New(memstore.New(), pathlock.WithInstance("here"))
-			ctx := pathlock.WithOrigin(t.Context(), tt.in)
-			lock, err := locker.Acquire(ctx, ask(t, tt.note))
+		t.Run(note, func(t *testing.T) {
+			l, _ := newLocker(pathlock.WithInstance("here"))
+			req := request(t, "X /a")
+			req.Note = note
+			lock, err := l.Acquire(pathlock.WithOrigin(t.Context(), tt.in), req)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if lock.Note() != tt.note {
-				t.Errorf("the lock's note is %q, want %q", lock.Note(), tt.note)
+			_, refusal := l.Acquire(t.Context(), req)
+			conflict, ok := errors.AsType[*pathlock.ConflictError](refusal)
+			if !ok || conflict.Blocker.Note != note || conflict.Blocker.Origin != tt.want {
+				t.Errorf("the conflict is %+v; want %q, %+v", conflict, note, tt.want)
 			}
-			snapshot, err := locker.Snapshot(t.Context(), lock.Tree())
-			if err != nil || len(snapshot.Holders) != 1 {
-				t.Fatalf("%+v, %v", snapshot, err)
-			}
-			if h := snapshot.Holders[0]; h.Note != tt.note || h.Origin != tt.want {
-				t.Errorf("the snapshot has %q, %+v; want %q, %+v", h.Note, h.Origin, tt.note, tt.want)
-			}
-			_, err = locker.Acquire(t.Context(), ask(t, ""))
-			conflict, ok := errors.AsType[*pathlock.ConflictError](err)
-			if !ok || conflict.Blocker.Note != tt.note || conflict.Blocker.Origin != tt.want {
-				t.Errorf("the conflict is %+v; want %q, %+v", conflict, tt.note, tt.want)
-			}
-			if strings.ContainsAny(err.Error(), "\x1f\x1e") || tt.in.RequestID != "" && strings.Contains(err.Error(), tt.want.RequestID) {
-				t.Errorf("the error quotes the origin: %q", err)
+			if strings.ContainsAny(refusal.Error(), "\x1f\x1e") {
+				t.Errorf("the error quotes the origin: %q", refusal)
 			}
 			token, err := lock.Detach(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			attached, err := locker.Attach(t.Context(), token)
-			if err != nil {
-				t.Fatal(err)
+			attached := attach(t, l, token)
+			if lock.Note() != note || attached.Note() != note {
+				t.Errorf("the lock's note is %q, and %q where it is attached; want %q", lock.Note(), attached.Note(), note)
 			}
-			defer func() { _ = attached.Release(t.Context()) }()
-			if attached.Note() != tt.note {
-				t.Errorf("the attached lock's note is %q, want %q", attached.Note(), tt.note)
+			snapshot, err := l.Snapshot(t.Context(), lock.Tree())
+			if err != nil || len(snapshot.Holders) != 1 || snapshot.Holders[0].Note != note || snapshot.Holders[0].Origin != tt.want {
+				t.Errorf("the snapshot has %+v, %v; want %q, %+v", snapshot.Holders, err, note, tt.want)
 			}
-			if snapshot, err = locker.Snapshot(t.Context(), lock.Tree()); err != nil || snapshot.Holders[0].Origin != tt.want {
-				t.Errorf("detached, the origin is %+v, %v", snapshot.Holders, err)
-			}
+			release(t, attached)
 		})
 	}
-}
-
-func TestAnUnnamedProcessKeepsNotesAsTheyAre(t *testing.T) {
-	store := memstore.New()
-	locker := pathlock.New(store, pathlock.WithInstance(""))
-	for _, note := range []string{"", "edit", "a\x1eb", "a\x1f"} {
-		lock, err := locker.Acquire(t.Context(), ask(t, note))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if snapshot, err := store.Snapshot(t.Context(), lock.Tree()); err != nil || snapshot.Holders[0].Note != note {
-			t.Errorf("the store has %+v, %v; want the note %q", snapshot, err, note)
-		}
-		if err := lock.Release(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// ask returns a request that conflicts with itself.
-func ask(t *testing.T, note string) pathlock.Request {
-	t.Helper()
-	tree, err := pathlock.NewTree("testplan", "plan-1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pathlock.Request{Tree: tree, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/a"))}, Wait: pathlock.NoWait, Lease: time.Minute, Note: note}
 }

@@ -3,12 +3,9 @@ package pathlock_test
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
 func TestReentryAsksNoStoreForWhatIsHeld(t *testing.T) {
@@ -16,6 +13,7 @@ func TestReentryAsksNoStoreForWhatIsHeld(t *testing.T) {
 		held, asked string
 		local       bool
 	}{
+		{"gate", "X /a, S /b", true},
 		{"X /a", "X /a", true},
 		{"X /a", "IX /a/b/c", true},
 		{"X /a", "X /a/b, S /a/c", true},
@@ -72,29 +70,6 @@ func TestReentryMayRelyOnSeveralGrants(t *testing.T) {
 	free(t, l, "X /", true)
 }
 
-// A re-entrant lock is one allocation, whatever the depth.
-func TestReentryAllocatesTheLockAlone(t *testing.T) {
-	l, _ := newLocker()
-	outer := acquire(t.Context(), t, l, "X /dir1")
-	ctx := outer.Context()
-	for _, depth := range []int{1, 15, pathlock.MaxDepth} {
-		req := asking(t, deep(t, depth), deep(t, 1))
-		allocations := testing.AllocsPerRun(100, func() {
-			lock, err := l.Acquire(ctx, req)
-			if err == nil {
-				err = lock.Release(ctx)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		})
-		if allocations > 1 {
-			t.Errorf("%v allocations at depth %d, want 1", allocations, depth)
-		}
-	}
-	release(t, outer)
-}
-
 func TestTheLastReleaseReleases(t *testing.T) {
 	l, store := newLocker()
 	outer := acquire(t.Context(), t, l, "X /a")
@@ -119,42 +94,22 @@ func TestTheLastReleaseReleases(t *testing.T) {
 	free(t, l, "X /", true)
 }
 
-func TestGateCoversEverythingInTheTree(t *testing.T) {
-	l, store := newLocker()
-	gate, err := l.Acquire(t.Context(), pathlock.Request{Tree: tree(t, "plan"), Gate: true, Wait: pathlock.NoWait})
-	if err != nil {
-		t.Fatal(err)
-	}
-	store.called()
-	inner := acquire(gate.Context(), t, l, "X /a, S /b")
-	if calls := store.called(); len(calls) != 0 {
-		t.Errorf("asked the store under the gate: %v", calls)
-	}
-	free(t, l, "IS /", false)
-	release(t, inner)
-	release(t, gate)
-	free(t, l, "X /", true)
-}
-
 // Between a gate and a node, the root is where two conflict.
 func TestAGateConflictsAtTheRoot(t *testing.T) {
 	l, _ := newLocker()
 	for _, tt := range []struct {
-		held, asked pathlock.Request
+		held, asked string
 		mode        pathlock.Mode
 	}{
-		{request(t, "X /a"), pathlock.Request{Gate: true}, pathlock.ModeIX},
-		{pathlock.Request{Tree: tree(t, "plan"), Gate: true}, request(t, "X /a"), pathlock.ModeX},
+		{"X /a", "gate", pathlock.ModeIX},
+		{"gate", "X /a", pathlock.ModeX},
 	} {
-		lock, err := l.Acquire(t.Context(), tt.held)
-		if err != nil {
-			t.Fatal(err)
-		}
+		lock, asked := acquire(t.Context(), t, l, tt.held), request(t, tt.asked)
 		snapshot, err := l.Snapshot(t.Context(), lock.Tree())
 		if err != nil {
 			t.Fatal(err)
 		}
-		found := snapshot.InTheWay("", tt.asked.Gate, tt.asked.Claims)
+		found := snapshot.InTheWay("", asked.Gate, asked.Claims)
 		if len(found) != 1 || !found[0].Path.IsRoot() || found[0].Mode != tt.mode {
 			t.Errorf("in the way: %+v, want %v at the root", found, tt.mode)
 		}
@@ -259,89 +214,5 @@ func TestUnderAMutexTheOuterLocksAreStillHeld(t *testing.T) {
 	}
 	if err := context.Cause(mutex.Context()); err != nil {
 		t.Error(err)
-	}
-}
-
-// deep returns a path of that many names.
-func deep(t testing.TB, names int) pathlock.Path {
-	t.Helper()
-	var s strings.Builder
-	for i := range names {
-		fmt.Fprintf(&s, "/dir%d", i+1)
-	}
-	p, err := pathlock.ParsePath(s.String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
-// asking returns a request for X on nodes of one tree.
-func asking(t testing.TB, nodes ...pathlock.Path) pathlock.Request {
-	t.Helper()
-	req := pathlock.Request{Tree: tree(t, "plan"), Note: "rename"}
-	for _, p := range nodes {
-		req.Claims = append(req.Claims, pathlock.X(p))
-	}
-	return req
-}
-
-// A lock and its release, with nobody in the way, on the memory store.
-func BenchmarkAcquireRelease(b *testing.B) {
-	for _, bench := range []struct {
-		name string
-		req  pathlock.Request
-	}{
-		{"depth=3", asking(b, deep(b, 3))},
-		{"depth=15", asking(b, deep(b, 15))},
-		{"rename/depth=3", asking(b, deep(b, 3), deep(b, 2))},
-	} {
-		b.Run(bench.name, func(b *testing.B) {
-			l := pathlock.New(memstore.New())
-			b.ReportAllocs()
-			for b.Loop() {
-				lock, err := l.Acquire(b.Context(), bench.req)
-				if err != nil {
-					b.Fatal(err)
-				}
-				if err := lock.Release(b.Context()); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
-// A lock and its release under one that covers it.
-func BenchmarkReentry(b *testing.B) {
-	for _, bench := range []struct {
-		name        string
-		held, asked int
-	}{
-		{"X 1 deep, asked 3 deep", 1, 3},
-		{"X 1 deep, asked 15 deep", 1, 15},
-		{"X 14 deep, asked 15 deep", 14, 15},
-		{"the same node, 3 deep", 3, 3},
-		{"the same node, 15 deep", 15, 15},
-	} {
-		b.Run(bench.name, func(b *testing.B) {
-			l := pathlock.New(memstore.New())
-			outer, err := l.Acquire(b.Context(), asking(b, deep(b, bench.held)))
-			if err != nil {
-				b.Fatal(err)
-			}
-			ctx, req := outer.Context(), asking(b, deep(b, bench.asked))
-			b.ReportAllocs()
-			for b.Loop() {
-				lock, err := l.Acquire(ctx, req)
-				if err != nil {
-					b.Fatal(err)
-				}
-				if err := lock.Release(ctx); err != nil {
-					b.Fatal(err)
-				}
-			}
-			release(b, outer)
-		})
 	}
 }
