@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
@@ -72,28 +71,6 @@ func ExampleConflictError() {
 	// rename by anna has X
 }
 
-// Under the lock's context an acquisition re-enters: what is held already costs no round trip.
-func ExampleLock_Context() {
-	ctx := context.Background()
-	locker := pathlock.New(memstore.New())
-	tree, _ := pathlock.NewTree("testplan", "plan-001")
-
-	outer, _ := locker.Acquire(ctx, pathlock.Request{
-		Tree: tree, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/dir1"))},
-	})
-	inner, err := locker.Acquire(outer.Context(), pathlock.Request{
-		Tree: tree, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/dir1/dir2"))},
-	})
-	fmt.Println(err, inner.Fence() == outer.Fence())
-
-	_ = inner.Release(ctx)
-	_ = outer.Release(ctx)
-	fmt.Println(errors.Is(outer.Release(ctx), pathlock.ErrNotHeld))
-	// Output:
-	// <nil> true
-	// true
-}
-
 // errArchived is a sentinel of a program's own, which the middleware answers as it does a name that
 // is taken.
 var errArchived = pathlock.FailureNameTaken.New("the plan is archived")
@@ -128,26 +105,6 @@ func ExampleResolverFunc() {
 	// Output:
 	// testplan/plan-001 /api/login <nil>
 	// not-found pathlock: not found: suite 18
-}
-
-// An operator finds out who keeps a tree locked, and takes it away.
-func ExampleLocker_ForceRelease() {
-	ctx := context.Background()
-	locker := pathlock.New(memstore.New(), pathlock.WithLogger(slog.New(slog.DiscardHandler)))
-	plan, _ := pathlock.NewTree("testplan", "plan-001")
-	lock, _ := locker.Acquire(ctx, pathlock.Request{Tree: plan, Gate: true, Note: "import"})
-
-	trees, _ := locker.Trees(ctx)
-	for _, tree := range trees {
-		snapshot, _ := locker.Snapshot(ctx, tree)
-		for _, hold := range snapshot.Holders {
-			fmt.Println(tree.Namespace(), tree.ID(), hold.Note, locker.ForceRelease(ctx, tree, hold.Owner))
-		}
-	}
-	fmt.Println(errors.Is(lock.Release(ctx), pathlock.ErrLost))
-	// Output:
-	// testplan plan-001 import <nil>
-	// true
 }
 
 // waitingObserver does something when a request begins to wait.

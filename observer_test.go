@@ -185,17 +185,3 @@ func TestStepsNestAsTheObserversDo(t *testing.T) {
 		t.Errorf("seen:\n\t%s\nwant:\n\t%s", strings.Join(lines, "\n\t"), strings.Join(want, "\n\t"))
 	}
 }
-
-func TestReleaseIsAStepWhereTheStoreIsAsked(t *testing.T) {
-	var lines []string
-	l := pathlock.New(memstore.New(), quiet, pathlock.WithObserver(stepping{name: "it", lines: &lines}))
-	outer := acquire(t.Context(), t, l, "X /a")
-	release(t, acquire(outer.Context(), t, l, "X /a/b"))
-	if len(lines) > 0 {
-		t.Errorf("the end of a re-entrant lock is %q", lines)
-	}
-	release(t, outer)
-	if want := []string{"it begins release 1", "it ends release: <nil>"}; !slices.Equal(lines, want) {
-		t.Errorf("the release is %q, want %q", lines, want)
-	}
-}

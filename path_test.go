@@ -10,7 +10,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
 // someNames draws few different names, so that relatives are frequent.
@@ -167,20 +166,4 @@ func TestFoldIsIdempotentAndKeepsNamesNames(t *testing.T) {
 			t.Fatalf("the name %q folds to %q, which is none: %v", name, folded, err)
 		}
 	})
-}
-
-// A database that tells all names apart needs no folding.
-func ExampleWithFold() {
-	login := pathlock.MustParsePath("/API/Login")
-	store := memstore.New()
-	for _, locker := range []*pathlock.Locker{
-		pathlock.New(store),
-		pathlock.New(store, pathlock.WithFold(pathlock.FoldNothing)),
-	} {
-		folded, err := locker.Folded(login)
-		fmt.Println(folded, err)
-	}
-	// Output:
-	// /api/login <nil>
-	// /API/Login <nil>
 }

@@ -23,7 +23,7 @@ func TestReentryAsksNoStoreForWhatIsHeld(t *testing.T) {
 		{"X /a", "X /ab", false},
 		{"X /a/b", "X /a", false},
 		{"S /a", "IX /a/b", false},
-		{"SIX /a", "X /a/b", false},
+		{"SIX /a", "IX /a/b", false},
 		{"X /a", "X /a/b, X /b", false},
 		{"IX /a", "IX /a/b", false},
 	} {
@@ -194,6 +194,26 @@ func TestWorkersUnderALockExcludeEachOtherByName(t *testing.T) {
 			release(t, first)
 		})
 	}
+}
+
+// Who attaches the hold of a mutex has the mutex.
+func TestAMutexReentersItsAttachedHold(t *testing.T) {
+	l, _ := newLocker()
+	lock, err := l.Mutex("job").Lock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := lock.Detach(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock = attach(t, l, token)
+	again, err := l.Mutex("job").TryLock(lock.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	release(t, again)
+	release(t, lock)
 }
 
 // The context of a mutex leaves the locks of the request around it where they are.

@@ -96,7 +96,10 @@ func TestWhatStaysWithAHoldLivesAndEndsAsItDoes(t *testing.T) {
 		time.Sleep(9 * time.Minute) // a lease from now would nearly outlive the hold
 		time.Sleep(45 * time.Second)
 		inner := acquire(lock.Context(), t, dying, "X /b, S /c")
-		other := acquire(inner.Context(), t, dying, "X /b")
+		other := acquire(inner.Context(), t, dying, "X /b, S /a/below")
+		if other.Fence() != inner.Fence() {
+			t.Errorf("what is held has got another grant, with the fence %d after %d", other.Fence(), inner.Fence())
+		}
 		if got, err := inner.Detach(t.Context()); err != nil || got != token || !inner.Until().Equal(end) {
 			t.Errorf("detached as %v until %v, %v; want %v until %v", got, inner.Until(), err, token, end)
 		}
@@ -120,6 +123,24 @@ func TestWhatStaysWithAHoldLivesAndEndsAsItDoes(t *testing.T) {
 		free(t, p.there, "X /", true)
 		_ = lock.Release(t.Context())
 		_ = dying.Shutdown(t.Context())
+	})
+}
+
+// A hold that another process has released does not come to life again by what stays with it.
+func TestNothingStaysWithAHoldThatHasEndedElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newProcesses()
+		token := detached(t, p.here, "X /a")
+		lock := attach(t, p.there, token)
+		inner := acquire(lock.Context(), t, p.there, "X /b")
+		if err := p.here.ReleaseToken(t.Context(), token); err != nil {
+			t.Fatal(err)
+		}
+		_, err := inner.Detach(t.Context())
+		gone(t, "detach", err)
+		free(t, p.here, "X /", true)
+		_ = inner.Release(t.Context())
+		_ = lock.Release(t.Context())
 	})
 }
 
