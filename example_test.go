@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
@@ -71,6 +72,69 @@ func ExampleConflictError() {
 	// rename by anna has X
 }
 
+// Under the lock's context an acquisition re-enters: what is held already costs no round trip.
+func ExampleLock_Context() {
+	ctx := context.Background()
+	locker := pathlock.New(memstore.New())
+	tree, _ := pathlock.NewTree("testplan", "plan-001")
+
+	outer, _ := locker.Acquire(ctx, pathlock.Request{
+		Tree: tree, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/dir1"))},
+	})
+	inner, err := locker.Acquire(outer.Context(), pathlock.Request{
+		Tree: tree, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/dir1/dir2"))},
+	})
+	fmt.Println(err, inner.Fence() == outer.Fence())
+
+	_ = inner.Release(ctx)
+	_ = outer.Release(ctx)
+	fmt.Println(errors.Is(outer.Release(ctx), pathlock.ErrNotHeld))
+	// Output:
+	// <nil> true
+	// true
+}
+
+// A scope makes acquisitions belong together whose contexts do not descend from each other.
+func ExampleLocker_Scope() {
+	ctx := context.Background()
+	locker := pathlock.New(memstore.New())
+	tree, _ := pathlock.NewTree("testplan", "plan-001")
+
+	scope := locker.Scope(ctx)
+	for _, path := range []string{"/a", "/a/b"} {
+		statement := scope.Context(ctx)
+		lock, err := locker.Acquire(statement, pathlock.Request{
+			Tree: tree, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath(path))}, Wait: pathlock.NoWait,
+		})
+		fmt.Println(path, err)
+		defer func() { _ = lock.Release(ctx) }()
+	}
+	// Output:
+	// /a <nil>
+	// /a/b <nil>
+}
+
+// The caller does not wait for the store to hear of the release; the program does, before it ends.
+func ExampleLock_ReleaseInBackground() {
+	ctx := context.Background()
+	locker := pathlock.New(memstore.New())
+	tree, _ := pathlock.NewTree("testplan", "plan-001")
+
+	lock, _ := locker.Acquire(ctx, pathlock.Request{
+		Tree: tree, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/dir1"))},
+	})
+	lock.ReleaseInBackground(ctx)
+	fmt.Println(lock.Context().Err())
+
+	fmt.Println(locker.Shutdown(ctx))
+	trees, _ := locker.Trees(ctx)
+	fmt.Println(len(trees), "trees are locked")
+	// Output:
+	// context canceled
+	// <nil>
+	// 0 trees are locked
+}
+
 // errArchived is a sentinel of a program's own, which the middleware answers as it does a name that
 // is taken.
 var errArchived = pathlock.FailureNameTaken.New("the plan is archived")
@@ -107,6 +171,90 @@ func ExampleResolverFunc() {
 	// not-found pathlock: not found: suite 18
 }
 
+// failures counts the answers of each kind.
+type failures struct {
+	pathlock.NopObserver
+	counted map[pathlock.Failure]int
+}
+
+// Answered implements [pathlock.Observer].
+func (f failures) Answered(_ context.Context, failure pathlock.Failure) { f.counted[failure]++ }
+
+// A program that answers its clients without package middleware tells the observers, so that the
+// metrics count its answers too.
+func ExampleLocker_Answered() {
+	seen := failures{counted: make(map[pathlock.Failure]int)}
+	locker := pathlock.New(memstore.New(), pathlock.WithObserver(seen))
+
+	locker.Answered(context.Background(), pathlock.FailureLocked)
+	fmt.Println(seen.counted)
+	// Output: map[locked:1]
+}
+
+// A program makes one locker, and refuses to start with settings that make no sense or with a store
+// that does not answer.
+func ExampleNew() {
+	locker := pathlock.New(memstore.New(),
+		pathlock.WithLease(20*time.Second),
+		pathlock.WithWait(2*time.Second),
+		pathlock.WithLogger(slog.New(slog.DiscardHandler)),
+	)
+	fmt.Println(locker.Wait(), locker.Check(), locker.Ping(context.Background()))
+
+	wrong := pathlock.New(memstore.New(), pathlock.WithLease(time.Millisecond))
+	fmt.Println(errors.Is(wrong.Check(), pathlock.ErrInvalidRequest))
+	// Output:
+	// 2s <nil> <nil>
+	// true
+}
+
+// Siblings are locked at once. Whoever would change what another one reads waits, or is refused.
+func ExampleLocker_Acquire() {
+	ctx := context.Background()
+	locker := pathlock.New(memstore.New())
+	tree, _ := pathlock.NewTree("testplan", "plan-001")
+
+	for _, claim := range []pathlock.Claim{
+		pathlock.X(pathlock.MustParsePath("/dir1/dir2")),
+		pathlock.X(pathlock.MustParsePath("/dir1/dir3")),
+		pathlock.S(pathlock.MustParsePath("/dir1")),
+	} {
+		lock, err := locker.Acquire(ctx, pathlock.Request{
+			Tree: tree, Claims: []pathlock.Claim{claim}, Wait: pathlock.NoWait,
+		})
+		if err != nil {
+			fmt.Println(claim, "is refused:", errors.Is(err, pathlock.ErrConflict))
+			continue
+		}
+		defer func() { _ = lock.Release(ctx) }()
+		fmt.Println(claim, "is held, in", lock.Tree())
+	}
+	// Output:
+	// X /dir1/dir2 is held, in testplan/plan-001
+	// X /dir1/dir3 is held, in testplan/plan-001
+	// S /dir1 is refused: true
+}
+
+// An operator finds out who keeps a tree locked, and takes it away.
+func ExampleLocker_ForceRelease() {
+	ctx := context.Background()
+	locker := pathlock.New(memstore.New(), pathlock.WithLogger(slog.New(slog.DiscardHandler)))
+	plan, _ := pathlock.NewTree("testplan", "plan-001")
+	lock, _ := locker.Acquire(ctx, pathlock.Request{Tree: plan, Gate: true, Note: "import"})
+
+	trees, _ := locker.Trees(ctx)
+	for _, tree := range trees {
+		snapshot, _ := locker.Snapshot(ctx, tree)
+		for _, hold := range snapshot.Holders {
+			fmt.Println(tree.Namespace(), tree.ID(), hold.Note, locker.ForceRelease(ctx, tree, hold.Owner))
+		}
+	}
+	fmt.Println(errors.Is(lock.Release(ctx), pathlock.ErrLost))
+	// Output:
+	// testplan plan-001 import <nil>
+	// true
+}
+
 // waitingObserver does something when a request begins to wait.
 type waitingObserver struct {
 	pathlock.NopObserver
@@ -114,6 +262,26 @@ type waitingObserver struct {
 }
 
 func (o *waitingObserver) Waiting(context.Context, pathlock.Event) { o.do() }
+
+// Whoever has waited looks again at what its work was planned on: those before it may have changed
+// that.
+func ExampleLock_Waited() {
+	ctx := context.Background()
+	observer := new(waitingObserver)
+	locker := pathlock.New(memstore.New(), pathlock.WithObserver(observer))
+	tree, _ := pathlock.NewTree("testplan", "plan-001")
+
+	first, _ := locker.Acquire(ctx, pathlock.Request{Tree: tree, Gate: true})
+	observer.do = func() { first.ReleaseInBackground(ctx) }
+	second, _ := locker.Acquire(ctx, pathlock.Request{Tree: tree, Gate: true})
+	fmt.Println(first.Waited(), second.Waited(), second.Fence() > first.Fence())
+
+	_ = second.Release(ctx)
+	fmt.Println(locker.Shutdown(ctx))
+	// Output:
+	// false true true
+	// <nil>
+}
 
 // printingObserver prints what it sees.
 type printingObserver struct{ pathlock.NopObserver }
@@ -177,6 +345,44 @@ func ExampleDeadlockError() {
 	// Output:
 	// X /dir1 has anna
 	// <nil>
+}
+
+// What one owner has on a node decides what another may have there.
+func ExampleCompatible() {
+	for _, held := range pathlock.Modes() {
+		fmt.Printf("%-4s with", held)
+		for _, wanted := range pathlock.Modes() {
+			if pathlock.Compatible(held, wanted) {
+				fmt.Print(" ", wanted)
+			}
+		}
+		fmt.Println()
+	}
+	// Output:
+	// IS   with IS IX S SIX
+	// IX   with IS IX
+	// S    with IS S
+	// SIX  with IS
+	// X    with
+}
+
+// An owner who asks for a node twice has the supremum of both modes.
+func ExampleSupremum() {
+	fmt.Println(pathlock.Supremum(pathlock.ModeS, pathlock.ModeIX))
+	fmt.Println(pathlock.Supremum(pathlock.ModeIS, pathlock.ModeX))
+	// Output:
+	// SIX
+	// X
+}
+
+// S on a node serves for S below it as well, and needs IS on each node above.
+func ExampleMode() {
+	mode := pathlock.ModeS
+	fmt.Println(mode.Intention(), mode.Covers(pathlock.ModeIS), mode.Covers(pathlock.ModeX))
+	fmt.Println(mode.CoversBelow(pathlock.ModeS), pathlock.ModeIS.CoversBelow(pathlock.ModeS))
+	// Output:
+	// IS true false
+	// true false
 }
 
 // One instance rebuilds the index, and the others do without.
@@ -243,6 +449,33 @@ func ExampleMutex_Lock() {
 	// 100
 }
 
+// Readers share, and a writer is alone. A reader becomes a writer under the context of its lock.
+func ExampleLocker_RWMutex() {
+	ctx := context.Background()
+	locker := pathlock.New(memstore.New())
+	settings := locker.RWMutex("settings")
+
+	anna, _ := settings.RLock(ctx)
+	ben, _ := settings.TryRLock(ctx)
+	_, err := settings.TryLock(ctx)
+	fmt.Println("a writer beside readers:", errors.Is(err, pathlock.ErrConflict))
+	_ = ben.Release(ctx)
+
+	writer, _ := settings.Lock(anna.Context())
+	_, err = settings.TryRLockFor(ctx, time.Millisecond)
+	fmt.Println("a reader beside a writer:", errors.Is(err, pathlock.ErrConflict))
+	again, _ := settings.TryLockFor(writer.Context(), time.Second)
+	fmt.Println("the writer again:", again.Fence() == writer.Fence())
+
+	for _, lock := range []*pathlock.Lock{again, writer, anna} {
+		_ = lock.Release(ctx)
+	}
+	// Output:
+	// a writer beside readers: true
+	// a reader beside a writer: true
+	// the writer again: true
+}
+
 // A job names itself. Whoever looks at the locks, in any process, sees where they come from.
 func ExampleWithOrigin() {
 	locker := pathlock.New(memstore.New(), pathlock.WithInstance("worker-3"))
@@ -267,6 +500,88 @@ func ExampleWithOrigin() {
 	// Output:
 	// export
 	// nightly export by worker-3 for job 4711
+}
+
+// Who would be in the way of a rename of /a, and of one of /c?
+func ExampleSnapshot_InTheWay() {
+	locker := pathlock.New(memstore.New())
+	ctx := context.Background()
+	tree, _ := pathlock.NewTree("testplan", "plan-1")
+	claim := pathlock.X(pathlock.MustParsePath("/a/b"))
+	lock, err := locker.Acquire(ctx, pathlock.Request{Tree: tree, Claims: []pathlock.Claim{claim}, Note: "edit /a/b"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = lock.Release(ctx) }()
+
+	snapshot, err := locker.Snapshot(ctx, tree)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, path := range []string{"/a", "/c"} {
+		wanted := pathlock.X(pathlock.MustParsePath(path))
+		for _, b := range snapshot.InTheWay("", false, []pathlock.Claim{wanted}) {
+			fmt.Printf("%v: %q has %v %v\n", wanted, b.Entry.Note, b.Mode, b.Path)
+		}
+	}
+	fmt.Println(len(snapshot.Blockers()), "wait")
+	// Output:
+	// X /a: "edit /a/b" has IX /a
+	// 0 wait
+}
+
+// stepPrinter is an observer that prints the steps which code around the locks reports.
+type stepPrinter struct{ pathlock.NopObserver }
+
+func (stepPrinter) Step(ctx context.Context, s pathlock.Step) (context.Context, func(error)) {
+	fmt.Println(pathlock.OriginOf(ctx).Operation, "begins:", s.Kind, s.Attempt)
+	return ctx, func(err error) { fmt.Println(s.Kind, "ends:", err) }
+}
+
+// Package middleware and package gormplugin report their work by Step. A program with a transaction
+// manager of its own does the same, and every observer of the locker sees it.
+func ExampleLocker_Step() {
+	locker := pathlock.New(memstore.New(), pathlock.WithObserver(stepPrinter{}))
+	ctx := pathlock.WithOrigin(context.Background(), pathlock.Origin{Operation: "archive"})
+
+	commit := func(context.Context) error { return nil }
+	work, done := locker.Step(ctx, pathlock.Step{Kind: pathlock.StepCommit})
+	done(commit(work))
+
+	// Output:
+	// archive begins: commit 1
+	// commit ends: <nil>
+}
+
+func ExampleLocker_Serves() {
+	locker := pathlock.New(memstore.New())
+	tree, err := pathlock.NewTree("testplan", "plan-001")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	lock, err := locker.Acquire(context.Background(), pathlock.Request{Tree: tree, Gate: true, Note: "import"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = lock.Release(context.Background()) }()
+
+	_, done := locker.Step(lock.Context(), pathlock.Step{Kind: pathlock.StepHandler}) // as package middleware does
+	defer done(nil)
+	snapshot, err := locker.Snapshot(context.Background(), tree)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, h := range snapshot.Holders {
+		fmt.Println(h.Note, locker.Serves(h.Owner))
+	}
+
+	// Output:
+	// import true
 }
 
 // editing locks a directory for ten minutes and lets the hold outlive the lock.
@@ -336,4 +651,57 @@ func ExampleLocker_Attach() {
 	// Output:
 	// renamed under the hold: <nil>
 	// true <nil>
+}
+
+// The hold gets another end: a later one, or an earlier one.
+func ExampleLocker_Refresh() {
+	ctx := context.Background()
+	locker := pathlock.New(memstore.New())
+	_, token, err := editing(locker)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, d := range []time.Duration{time.Hour, time.Minute} {
+		until, err := locker.Refresh(ctx, token, d)
+		fmt.Println(time.Until(until).Round(time.Minute), err)
+	}
+	// Output:
+	// 1h0m0s <nil>
+	// 1m0s <nil>
+}
+
+// Whoever has the token ends the hold, in whatever process.
+func ExampleLocker_ReleaseToken() {
+	ctx := context.Background()
+	locker := pathlock.New(memstore.New())
+	_, token, err := editing(locker)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(locker.ReleaseToken(ctx, token))
+
+	_, err = locker.Attach(ctx, token)
+	fmt.Println(errors.Is(err, pathlock.ErrLost), pathlock.FailureOf(err))
+	// Output:
+	// <nil>
+	// true lock-lost
+}
+
+// A token says which tree it is good for.
+func ExampleToken_Tree() {
+	_, token, err := editing(pathlock.New(memstore.New()))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	tree, err := token.Tree()
+	fmt.Println(tree, err)
+
+	_, err = pathlock.Token("a wish").Tree()
+	fmt.Println(errors.Is(err, pathlock.ErrInvalidToken))
+	// Output:
+	// testplan/plan-001 <nil>
+	// true
 }
