@@ -17,10 +17,6 @@ import (
 	"gorm.io/gorm"
 )
 
-// mysqlTries is how often each anomaly is provoked on each of the two products, which lock rows
-// alike; make soak does more.
-const mysqlTries = 10
-
 // mysqlDatabase makes a database on a server, and drops it afterwards. Settings are
 // the session's, by MySQL's names, such as {"transaction_isolation": "'READ-COMMITTED'"}.
 func mysqlDatabase(t *testing.T, server testserver.MySQLServer, settings map[string]string) gormplugintest.Database {
@@ -64,7 +60,6 @@ func mysqlDatabase(t *testing.T, server testserver.MySQLServer, settings map[str
 		Connector:    mysqlConnector(t, own),
 		Dialector:    func(pool *sql.DB) gorm.Dialector { return mysql.New(mysql.Config{Conn: pool}) },
 		TableOptions: "COLLATE " + collation,
-		Tries:        mysqlTries,
 		GivenUp:      &mysqldriver.MySQLError{Number: 1213, Message: "Deadlock found when trying to get lock; try restarting transaction"},
 	}
 }

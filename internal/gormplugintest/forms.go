@@ -46,7 +46,7 @@ var (
 // specifications returns all of them.
 func specifications() []specification {
 	return []specification{
-		{"forms", shapes()[0], plantSuites, suiteTree, slices.Concat(suiteForms(), saveForms())},
+		{"forms", shapes()[0], plantSuites, suiteTree, slices.Concat(suiteForms(), saveForms(), callbackForms())},
 		{"associations", shape{model: Page{}}, plantPages, pageTree, associationForms()},
 	}
 }
@@ -55,6 +55,7 @@ func specifications() []specification {
 func (s specification) run(t *testing.T, d Database) {
 	t.Run(s.name, func(t *testing.T) {
 		w := newWorld(t, d, settings{})
+		w.meddles()
 		x := w.tableOf(s.of)
 		for _, f := range s.forms {
 			if f.only != "" && !slices.Contains(strings.Fields(f.only), w.db.Name()) {

@@ -86,7 +86,6 @@ func RunSchema(t *testing.T, fresh func(*testing.T) Database) {
 	t.Helper()
 	t.Run("flaws", func(t *testing.T) { checkFlaws(t, fresh(t)) })
 	t.Run("kept", func(t *testing.T) { checkKept(t, fresh(t)) })
-	t.Run("migrate", func(t *testing.T) { checkMigrate(t, fresh(t)) })
 	t.Run("at once", func(t *testing.T) { CheckAtOnce(t, fresh(t)) })
 	t.Run("duplicates", func(t *testing.T) { checkDuplicates(t, fresh(t)) })
 }
@@ -148,33 +147,6 @@ func checkFlaws(t *testing.T, d Database) {
 func (w *schemaWorld) clear() {
 	w.Helper()
 	w.must(w.db.Migrator().DropTable("heirs", &Fruit{}, &Branch{}, &Plain{}, &Other{}))
-}
-
-// checkMigrate checks that [gormplugin.AutoMigrate] can be called again, with rows there, and
-// changes nothing then.
-func checkMigrate(t *testing.T, d Database) {
-	w := newSchemaWorld(t, d)
-	w.must(gormplugin.AutoMigrate(w.db))
-	root := &Branch{TreeID: 1}
-	w.must(w.db.Create(root).Error)
-	for _, name := range []string{"a", "A", "a ", "á"} {
-		w.must(w.db.Create(&Branch{ParentID: &root.ID, Name: name}).Error)
-	}
-	id := strings.Repeat("x", 36)
-	w.must(w.db.Create(&Plain{ID: id, TreeID: "t", Name: strings.Repeat("é", 255)}).Error)
-	for range 2 {
-		w.must(gormplugin.AutoMigrate(w.db))
-		if found := w.findings(); found != nil {
-			t.Fatal(found)
-		}
-	}
-	var rows int64
-	if err := w.db.Model(&Branch{}).Where("tree_id = 1").Count(&rows).Error; err != nil || rows != 5 {
-		t.Errorf("%d rows (%v), want 5", rows, err)
-	}
-	if err := w.db.Transaction(gormplugin.Verify); err != nil {
-		t.Errorf("within a transaction: %v", err)
-	}
 }
 
 // checkDuplicates checks that siblings of one name keep an index from being made.

@@ -79,7 +79,7 @@ func (l *workload) anything(tx *gorm.DB) error {
 	slices.SortFunc(rows, func(a, b actual) int { return strings.Compare(a.key, b.key) })
 	live := slices.DeleteFunc(slices.Clone(rows), func(r actual) bool { return !r.live })
 	named := slices.DeleteFunc(slices.Clone(live), func(r actual) bool { return r.name == "" })
-	switch do := l.random.IntN(15); {
+	switch do := l.random.IntN(12); {
 	case len(named) < 5 || do < 3 && len(live) < most:
 		return l.insert(tx, live)
 	case do < 5 || len(live) >= most:
@@ -87,13 +87,9 @@ func (l *workload) anything(tx *gorm.DB) error {
 	case do < 10:
 		return l.update(tx, live, named)
 	case do == 10:
-		return l.save(tx, live, named)
-	case do == 11:
 		return l.restore(tx, slices.DeleteFunc(rows, func(r actual) bool { return r.live }))
-	case do == 12:
-		return l.copy(tx, live, named)
 	default:
-		return l.leaves(tx, live)
+		return l.copy(tx, live, named)
 	}
 }
 
@@ -159,20 +155,6 @@ func (l *workload) update(tx *gorm.DB, live, named []actual) error {
 	return l.at(tx, r).Updates(values).Error
 }
 
-// save writes a whole row back that was read before, and changed.
-func (l *workload) save(tx *gorm.DB, live, named []actual) error {
-	row := l.of.new()
-	if err := tx.Where("id = ?", l.of.keyOf(l.any(named).key)).Take(row).Error; err != nil {
-		return err
-	}
-	if l.random.IntN(2) == 0 {
-		l.of.set(row, l.of.label, l.name())
-	} else {
-		l.of.set(row, l.of.parent, l.below(live))
-	}
-	return tx.Save(row).Error
-}
-
 // restore takes the deletion mark off a row.
 func (l *workload) restore(tx *gorm.DB, dead []actual) error {
 	if len(dead) == 0 {
@@ -189,24 +171,4 @@ func (l *workload) copy(tx *gorm.DB, live, named []actual) error {
 	}
 	_, err := gormplugin.Copy(tx, l.of.new(), l.of.keyOf(l.any(named).key), gormplugin.Below(below), gormplugin.CopyAs(l.name()))
 	return err
-}
-
-// leaves makes a leaf, or moves or removes another one.
-func (l *workload) leaves(tx *gorm.DB, live []actual) error {
-	id, ok := l.of.keyOf(l.any(live).key).(int64)
-	if l.of.leaf == nil || !ok {
-		return nil
-	}
-	var cases []Case
-	if err := tx.Where("suite_id = ?", id).Order("id").Find(&cases).Error; err != nil {
-		return err
-	}
-	switch {
-	case len(cases) == 0 || l.random.IntN(2) == 0:
-		return tx.Create(&Case{SuiteID: id, Name: l.name()}).Error
-	case l.random.IntN(2) == 0:
-		return tx.Model(&cases[0]).Updates(map[string]any{"suite_id": l.of.keyOf(l.any(live).key), "name": l.name()}).Error
-	default:
-		return tx.Delete(&cases[0]).Error
-	}
 }
