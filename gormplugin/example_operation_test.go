@@ -89,10 +89,7 @@ func ExampleMissedRowsError() {
 		db.Create(&Draft{ParentID: new(int64(1)), Name: "login"}).Error,
 		db.Exec("CREATE TRIGGER keep BEFORE UPDATE ON drafts FOR EACH ROW SET NEW.deleted_at = IF(NEW.id = 1, NULL, NEW.deleted_at)").Error,
 	)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	fmt.Println(err)
 
 	err = db.Delete(&Draft{}, 1).Error
 	var missed *gormplugin.MissedRowsError
@@ -101,6 +98,7 @@ func ExampleMissedRowsError() {
 	}
 	printPaths(db.Model(&Draft{}))
 	// Output:
+	// <nil>
 	// 0 of 1 drafts
 	// /api /api/login
 }

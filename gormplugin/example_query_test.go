@@ -33,12 +33,9 @@ func ExampleLeaves() {
 
 	api, login := suiteAt(db, "/api"), suiteAt(db, "/api/login")
 	cases := []*Case{{SuiteID: api.ID, Name: "smoke"}, {SuiteID: login.ID, Name: "wrong password"}}
-	if err := db.Create(cases).Error; err != nil {
-		fmt.Println(err)
-		return
-	}
 	var anywhere, here []string
 	err := errors.Join(
+		db.Create(cases).Error,
 		gormplugin.Leaves(db, &Case{}, api.ID).Order("name").Pluck("name", &anywhere).Error,
 		gormplugin.Children(db, &Case{}, api.ID).Pluck("name", &here).Error,
 	)

@@ -12,17 +12,14 @@ func beforeCommitChecks() []check {
 			n := new(notes)
 			for _, fail := range []func() error{func() error { return errStop }, func() error { panic(errStop) }} {
 				n.lines = nil
-				ctx := gormplugin.WithBeforeCommit(w.Context(), func(tx *gorm.DB) error { return fail() })
-				run := func() error {
-					return w.db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
+				ctx := gormplugin.WithBeforeCommit(w.Context(), func(*gorm.DB) error { return fail() })
+				func() {
+					defer func() { _ = recover() }()
+					w.fails(w.db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
 						w.suiteIn(tx, "a")
 						w.register(tx, n, "a")
 						return nil
-					})
-				}
-				func() {
-					defer func() { _ = recover() }()
-					w.fails(run(), errStop)
+					}), errStop)
 				}()
 				w.told(n, "a rolled back")
 				w.has()

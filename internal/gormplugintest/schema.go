@@ -43,15 +43,10 @@ type flaw struct {
 	want string
 	// statements make it, by the dialect's name; a dialect without any cannot have the flaw.
 	mysql, postgres, sqlite []string
-	// mariaDB makes it where MySQL cannot.
-	mariaDB []string
 }
 
 // statements are those of a database.
 func (f flaw) statements(w *schemaWorld) []string {
-	if f.mariaDB != nil && w.db.Name() == "mysql" && strings.Contains(w.binary(), "nopad") {
-		return f.mariaDB
-	}
 	return map[string][]string{"mysql": f.mysql, "postgres": f.postgres, "sqlite": f.sqlite}[w.db.Name()]
 }
 

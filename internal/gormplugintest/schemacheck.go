@@ -11,7 +11,11 @@ import (
 )
 
 // schemaWorld is a database with guarded tables.
-type schemaWorld struct{ *world }
+type schemaWorld struct {
+	*world
+	// binary is the collation that MySQL or MariaDB has for texts that differ if their bytes do.
+	binary string
+}
 
 // newSchemaWorld connects with the plugin for the models, and makes no table. Without models, it
 // takes all of them.
@@ -20,29 +24,16 @@ func newSchemaWorld(t *testing.T, d Database, models ...gormplugin.Option) *sche
 	if len(models) == 0 {
 		models = []gormplugin.Option{gormplugin.Model(&Branch{}), gormplugin.Leaf(&Fruit{}, &Branch{}), gormplugin.Model(&Plain{})}
 	}
-	return &schemaWorld{machineWorld(t, d, settings{}, models)}
+	return &schemaWorld{machineWorld(t, d, settings{}, models), strings.TrimPrefix(d.TableOptions, "COLLATE ")}
 }
 
 // exec runs a statement that the plugin need not like.
 func (w *schemaWorld) exec(statement string) {
 	w.Helper()
-	if w.db.Name() == "mysql" {
-		statement = strings.ReplaceAll(statement, "${binary}", w.binary())
-	}
+	statement = strings.ReplaceAll(statement, "${binary}", w.binary)
 	if err := gormplugin.AllowRawWrites(w.db).Exec(statement).Error; err != nil {
 		w.Fatalf("%s: %v", statement, err)
 	}
-}
-
-// binary is the collation that MySQL or MariaDB has for texts that differ if their bytes do.
-func (w *schemaWorld) binary() string {
-	w.Helper()
-	var version string
-	w.must(w.db.Raw("SELECT VERSION()").Scan(&version).Error)
-	if strings.Contains(version, "MariaDB") {
-		return "utf8mb4_nopad_bin"
-	}
-	return "utf8mb4_0900_bin"
 }
 
 // findings are what [gormplugin.Verify] finds.

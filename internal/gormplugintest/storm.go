@@ -17,19 +17,19 @@ import (
 	"gorm.io/gorm"
 )
 
-// SeedsVariable is the environment variable that says how many storms are raised for every store,
+// seedsVariable is the environment variable that says how many storms are raised for every store,
 // database and isolation level.
-const SeedsVariable = "PATHLOCK_TEST_SEEDS"
+const seedsVariable = "PATHLOCK_TEST_SEEDS"
 
 // seeds returns what to raise storms from. A seed decides what each worker does, and not in which
 // order the workers come to it: a seed that has failed may have to be tried a few times.
 func seeds(t *testing.T) []uint64 {
 	t.Helper()
 	n := 1
-	if text := os.Getenv(SeedsVariable); text != "" {
+	if text := os.Getenv(seedsVariable); text != "" {
 		var err error
 		if n, err = strconv.Atoi(text); err != nil {
-			t.Fatalf("%s=%q is no number", SeedsVariable, text)
+			t.Fatalf("%s=%q is no number", seedsVariable, text)
 		}
 	}
 	all := make([]uint64, n)
@@ -45,7 +45,7 @@ func seeds(t *testing.T) []uint64 {
 // what happens without the assertion.
 //
 // Transactions ask for the given isolation levels, each for one at random; without any, they run
-// under the session's. The environment sets how many storms there are; see [SeedsVariable].
+// under the session's. The environment sets how many storms there are; see [seedsVariable].
 func RunStorms(t *testing.T, d Database, isolations ...sql.IsolationLevel) {
 	t.Helper()
 	migrate(t, d)
