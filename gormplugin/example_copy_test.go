@@ -30,8 +30,8 @@ func ExampleCopy() {
 	// /api 2 /api 2/login /api 2/login/errors
 }
 
-// Leaves are copied along where their model is named. A column of all copied rows can be set instead
-// of being copied.
+// Leaves are copied along where their model is named. A column of all copied rows can be set
+// instead of being copied.
 func ExampleCopyLeaves() {
 	db, drop := openPlan("/api/login", "/archive")
 	defer drop()

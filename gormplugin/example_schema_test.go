@@ -32,8 +32,8 @@ func ExampleAutoMigrate() {
 	// <nil>
 }
 
-// At start, Verify says what a table lacks, and why, with the statements that mend it, which can run
-// in the order in which they come. Here somebody has dropped indexes.
+// At start, Verify says what a table lacks, and why, with the statements that mend it, which can
+// run in the order in which they come. Here somebody has dropped indexes.
 func ExampleVerify() {
 	db, drop := open(gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&Suite{})))
 	defer drop()

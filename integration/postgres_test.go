@@ -57,8 +57,8 @@ const (
 	wordOrder = "ENCODING 'UTF8' LOCALE_PROVIDER icu ICU_LOCALE 'en-u-ka-shifted' LOCALE 'C'"
 )
 
-// In the order of a language, in which slashes hardly count, the plugin's ranges must not miss rows,
-// or take in others.
+// In the order of a language, in which slashes hardly count, the plugin's ranges must not miss
+// rows, or take in others.
 func TestPostgres(t *testing.T) {
 	t.Parallel()
 	gormplugintest.Run(t, postgresDatabase(t, wordOrder, nil))

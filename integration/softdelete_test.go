@@ -39,13 +39,6 @@ type (
 		Path      string                `pathlock:"path" gorm:"size:500"`
 		DeletedAt soft_delete.DeletedAt `gorm:"default:null"`
 	}
-	byTime struct {
-		gorm.Model
-		Tree   int64  `pathlock:"tree"`
-		Parent *uint  `pathlock:"parent"`
-		Name   string `pathlock:"name" gorm:"size:100"`
-		Path   string `pathlock:"path" gorm:"size:500"`
-	}
 )
 
 var softDeletes = []gormplugintest.SoftDeleted{

@@ -62,8 +62,8 @@ func (w *world) told(n *notes, want string) {
 	}
 }
 
-// afterwardsChecks are about what the state machine does not see of the functions: how a transaction
-// ends beside it, what they may do, and what they are given.
+// afterwardsChecks are about what the state machine does not see of the functions: how a
+// transaction ends beside it, what they may do, and what they are given.
 func afterwardsChecks() []check {
 	return []check{
 		{"the end of the context, whose panic ends nothing else", func(w *world) {

@@ -195,7 +195,8 @@ func checkTargets(t *testing.T, d Database) {
 	remove := func(query *gorm.DB, _ any) error { return query.Delete(&Suite{}).Error }
 	for _, c := range []struct {
 		name string
-		// notes are what those of /a/b, which is "mine" at first, and of /c/b, which is not, become.
+		// notes are what those of /a/b, which is "mine" at first, and of /c/b, which is not,
+		// become.
 		notes [2]string
 		write func(query *gorm.DB, d any) error
 		tree  []string

@@ -84,17 +84,11 @@ func associationForms() []form {
 		{name: "Replace lets a child go to the top", tree: "/a /a/x /b /d", write: func(w *world, tx *gorm.DB) error {
 			return children(w, tx, "/a").Replace(&Page{Place: named("x")})
 		}},
-		{name: "Delete and Select of the children", tree: "/d", write: func(w *world, tx *gorm.DB) error {
-			return tx.Select("Children", "Children.Blocks").Delete(w.page("/a")).Error
-		}},
 		{name: "a hook that moves a new row", tree: pageTree + " /d/x", write: func(w *world, tx *gorm.DB) error {
 			return tx.Create(&Page{ParentID: w.parent("/a"), Place: named("x"), Hook: func(_ *Page, tx *gorm.DB) error {
 				tx.Statement.SetColumn("ParentID", w.parent("/d"))
 				return nil
 			}}).Error
-		}},
-		{name: "a name that GORM fills in", tree: pageTree + " /d/untitled /untitled", write: func(w *world, tx *gorm.DB) error {
-			return tx.Create([]*Page{{ParentID: w.parent("/d")}, {Place: Place{SiteID: w.root.PlanID}}}).Error
 		}},
 	}
 }

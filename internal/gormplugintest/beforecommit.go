@@ -1,6 +1,8 @@
 package gormplugintest
 
 import (
+	"errors"
+
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"gorm.io/gorm"
 )
@@ -25,6 +27,27 @@ func beforeCommitChecks() []check {
 				w.has()
 				w.settled(errStop)
 			}
+		}},
+		{"before the commit: the outer function first, and no commit", func(w *world) {
+			n := new(notes)
+			ctx := gormplugin.WithBeforeCommit(w.Context(), func(*gorm.DB) error { n.add("outer"); return nil })
+			ctx = gormplugin.WithBeforeCommit(ctx, func(tx *gorm.DB) error { n.add("inner"); return tx.Commit().Error })
+			if err := w.db.WithContext(ctx).Create(&Suite{ParentID: &w.root.ID, Name: "a"}).Error; err == nil {
+				w.Error("a function could commit")
+			}
+			w.told(n, "outer, inner")
+			w.has()
+		}},
+		{"before the commit: rows that are still open", func(w *world) {
+			ctx := gormplugin.WithBeforeCommit(w.Context(), func(tx *gorm.DB) error { return tx.Create(&Other{Name: "before"}).Error })
+			w.must(w.db.Create([]Other{{Name: "x"}, {Name: "y"}}).Error)
+			tx := w.db.WithContext(ctx).Begin()
+			w.must(tx.Create(&Other{}).Error)
+			rows, err := tx.Model(&Other{}).Rows()
+			w.must(err)
+			defer func() { _ = errors.Join(rows.Err(), rows.Close()) }() // the commit closes them
+			rows.Next()
+			w.must(tx.Commit().Error)
 		}},
 		{"before the commit: a transaction that only reads, prepared or not", func(w *world) {
 			for _, prepare := range []bool{false, true, true} {

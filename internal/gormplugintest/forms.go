@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"gorm.io/gorm"
 )
@@ -36,12 +35,8 @@ type specification struct {
 	forms   []form
 }
 
-// refusals that many forms share.
-var (
-	unsupported = gormplugin.ErrUnsupported
-	taken       = gormplugin.ErrNameTaken
-	notFound    = pathlock.ErrNotFound
-)
+// unsupported is what many forms are refused by.
+var unsupported = gormplugin.ErrUnsupported
 
 // specifications returns all of them.
 func specifications() []specification {

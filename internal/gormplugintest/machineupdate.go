@@ -92,13 +92,6 @@ func (m *machine) updating(s *statement, ids []int, values map[string]any, named
 		"Select": func(db *gorm.DB) error {
 			return byID(db).Select(slices.Sorted(maps.Keys(values))).Updates(x.row(values)).Error
 		},
-		"a slice of rows": func(db *gorm.DB) error {
-			rows := make([]any, len(keys))
-			for i, key := range keys {
-				rows[i] = x.row(map[string]any{"id": key})
-			}
-			return db.Model(x.slice(rows)).Updates(assigned()).Error
-		},
 	}
 	if s.claims == nil && m.worlds[0].db.Name() == "mysql" {
 		delete(forms, "a subquery") // MySQL refuses what reads the table that it writes

@@ -111,8 +111,8 @@ func saveForms() []form {
 		return clause.OnConflict{Columns: []clause.Column{{Name: "id"}}, DoUpdates: assigned}
 	}
 	return []form{
-		{name: "Save of a row without its tree", tree: "/d /d/a /d/a/b /d/a/b/c /d/e", write: func(w *world, tx *gorm.DB) error {
-			return tx.Save(&Suite{ID: w.ids["/a"], ParentID: w.parent("/d"), Name: "a"}).Error
+		{name: "Save of a slice of old rows and new ones", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			return tx.Save([]*Suite{w.at("/d/e"), {ParentID: w.parent("/d"), Name: "x"}}).Error
 		}},
 		{name: "Save with the deletion mark", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
 			a := w.at("/a")

@@ -27,6 +27,9 @@ type workload struct {
 	did outcome
 }
 
+// errRows is about reading rows. It may have ended the transaction, which only the reader knows.
+var errRows = errors.New("reading the tree")
+
 // most is how many rows a tree has before more are deleted than made.
 const most = 60
 
@@ -48,7 +51,7 @@ func (l *workload) step(ctx context.Context) {
 			if l.random.IntN(4) == 0 {
 				do = func(tx *gorm.DB) error { return tx.Transaction(l.anything) }
 			}
-			if err := do(tx); err != nil && (errors.Is(err, gormplugin.ErrRetry) || l.random.IntN(2) == 0) {
+			if err := do(tx); err != nil && (errors.Is(err, gormplugin.ErrRetry) || errors.Is(err, errRows) || l.random.IntN(2) == 0) {
 				return err
 			}
 		}
@@ -74,7 +77,7 @@ func (l *workload) count(err error) {
 func (l *workload) anything(tx *gorm.DB) error {
 	rows, err := l.of.read(tx.Session(&gorm.Session{NewDB: true}), l.tree)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errRows, err)
 	}
 	slices.SortFunc(rows, func(a, b actual) int { return strings.Compare(a.key, b.key) })
 	live := slices.DeleteFunc(slices.Clone(rows), func(r actual) bool { return !r.live })
