@@ -2,8 +2,10 @@ package pathlock_test
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
 func ExamplePath() {

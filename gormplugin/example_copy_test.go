@@ -1,7 +1,6 @@
 package gormplugin_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -11,75 +10,47 @@ import (
 	"gorm.io/gorm"
 )
 
-// A copy takes the same few statements for three rows as for three thousand.
+// A copy takes the same few statements for three rows as for three thousand. Beside its original,
+// it needs another name.
 func ExampleCopy() {
-	db, drop := openPlan("/api/login/errors", "/archive")
-	defer drop()
-
-	var copied Suite
-	rows, err := gormplugin.Copy(db, &copied, suiteAt(db, "/api").ID, gormplugin.Below(suiteAt(db, "/archive").ID))
-	fmt.Println(rows, copied.Path, err)
-	printPaths(gormplugin.Subtree(db, &Suite{}, copied.ID))
-	// Output:
-	// 3 /archive/api <nil>
-	// /archive/api /archive/api/login /archive/api/login/errors
-}
-
-// Beside its original, a copy needs another name.
-func ExampleCopyAs() {
-	db, drop := openPlan("/api/login")
+	db, drop := openPlan("/api/login/errors")
 	defer drop()
 
 	api := suiteAt(db, "/api")
 	_, err := gormplugin.Copy(db, &Suite{}, api.ID, gormplugin.Below(api.ParentID))
 	fmt.Println("under the same name:", errors.Is(err, gormplugin.ErrNameTaken))
 
-	_, err = gormplugin.Copy(db, &Suite{}, api.ID, gormplugin.Below(api.ParentID), gormplugin.CopyAs("api 2"))
-	fmt.Println(err)
-	printPaths(db.Model(&Suite{}))
+	var copied Suite
+	rows, err := gormplugin.Copy(db, &copied, api.ID, gormplugin.Below(api.ParentID), gormplugin.CopyAs("api 2"))
+	fmt.Println(rows, copied.Path, err)
+	printPaths(gormplugin.Subtree(db, &Suite{}, copied.ID))
 	// Output:
 	// under the same name: true
-	// <nil>
-	// /api /api 2 /api 2/login /api/login
+	// 3 /api 2 <nil>
+	// /api 2 /api 2/login /api 2/login/errors
 }
 
-// A column of all copied rows is set instead of being copied.
-func ExampleCopyValues() {
-	db, drop := openPlan("/api/login", "/archive")
-	defer drop()
-
-	var copied Suite
-	_, err := gormplugin.Copy(db, &copied, suiteAt(db, "/api").ID, gormplugin.Below(suiteAt(db, "/archive").ID),
-		gormplugin.CopyValues(map[string]any{"note": gorm.Expr("CONCAT('from ', id)")}))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	var notes []string
-	err = gormplugin.Subtree(db, &Suite{}, copied.ID).Order("path").Pluck("note", &notes).Error
-	fmt.Printf("%q %v\n", notes, err)
-	// Output: ["from 1" "from 2"] <nil>
-}
-
-// Leaves are copied along where their model is named.
+// Leaves are copied along where their model is named. A column of all copied rows can be set
+// instead of being copied.
 func ExampleCopyLeaves() {
 	db, drop := openPlan("/api/login", "/archive")
 	defer drop()
 
 	api, archive := suiteAt(db, "/api"), suiteAt(db, "/archive")
-	if err := db.Create(&Case{SuiteID: api.ID, Name: "smoke"}).Error; err != nil {
-		fmt.Println(err)
-		return
-	}
+	fmt.Println(db.Create(&Case{SuiteID: api.ID, Name: "smoke"}).Error)
 	var copied Suite
-	rows, err := gormplugin.Copy(db, &copied, api.ID, gormplugin.Below(archive.ID), gormplugin.CopyLeaves(&Case{}, nil))
+	rows, err := gormplugin.Copy(db, &copied, api.ID, gormplugin.Below(archive.ID), gormplugin.CopyLeaves(&Case{}, nil),
+		gormplugin.CopyValues(map[string]any{"note": gorm.Expr("CONCAT('from ', id)")}))
 	fmt.Println(rows, "suites", err)
+	fmt.Println(suiteAt(db, "/archive/api").Note, suiteAt(db, "/archive/api/login").Note)
 
 	var cases int64
 	err = gormplugin.Leaves(db, &Case{}, copied.ID).Count(&cases).Error
 	fmt.Println(cases, "case", err)
 	// Output:
+	// <nil>
 	// 2 suites <nil>
+	// from 1 from 2
 	// 1 case <nil>
 }
 
@@ -117,26 +88,15 @@ func ExampleCopyAttached() {
 // Somebody is about to change what is copied. A copy of it as it was at one instant need not wait
 // for that.
 func ExampleSnapshotSource() {
-	ctx := context.Background()
 	locker := pathlock.New(memstore.New(), pathlock.WithWait(pathlock.NoWait))
 	plugin := gormplugin.New(locker, gormplugin.Model(&Suite{}))
 	db, drop := openPlanWith(plugin, "/api/login", "/archive")
 	defer drop()
 
 	api, archive := suiteAt(db, "/api"), suiteAt(db, "/archive")
-	at, err := gormplugin.Resolve(db, &Suite{}, api.ID)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	edit, err := locker.Acquire(ctx, pathlock.Request{Tree: at.Tree, Claims: []pathlock.Claim{pathlock.X(at.Path)}})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer func() { _ = edit.Release(ctx) }()
+	defer hold(locker, db, api)()
 
-	_, err = gormplugin.Copy(db, &Suite{}, api.ID, gormplugin.Below(archive.ID))
+	_, err := gormplugin.Copy(db, &Suite{}, api.ID, gormplugin.Below(archive.ID))
 	fmt.Println(errors.Is(err, pathlock.ErrConflict))
 	rows, err := gormplugin.Copy(db, &Suite{}, api.ID, gormplugin.Below(archive.ID), gormplugin.SnapshotSource())
 	fmt.Println(rows, err)

@@ -10,20 +10,24 @@ import (
 	"gorm.io/gorm"
 )
 
-// A rename gives all that lies below the row its new path, in one statement.
+// A rename gives all that lies below the row its new path, in one statement. A name is unique among
+// siblings: the error says where it is taken.
 func ExampleRename() {
-	db, drop := openPlan("/api/login/errors")
+	db, drop := openPlan("/api/login/errors", "/api/logout")
 	defer drop()
 
 	login := suiteAt(db, "/api/login")
-	if err := gormplugin.Rename(db, login, login.ID, "sign-in"); err != nil {
-		fmt.Println(err)
+	err := gormplugin.Rename(db, login, login.ID, "logout")
+	var taken *gormplugin.NameTakenError
+	if errors.As(err, &taken) {
+		fmt.Println(taken.Table, taken.Tree, taken.Path)
 	}
-	fmt.Println(login.Path)
+	fmt.Println(gormplugin.Rename(db, login, login.ID, "sign-in"), login.Path)
 	printPaths(db.Model(&Suite{}))
 	// Output:
-	// /api/sign-in
-	// /api /api/sign-in /api/sign-in/errors
+	// suites suites/1 /api/logout
+	// <nil> /api/sign-in
+	// /api /api/logout /api/sign-in /api/sign-in/errors
 }
 
 // A move keeps the name. A row cannot be moved into its own subtree, and nil is the top.
@@ -68,20 +72,6 @@ func ExampleDelete() {
 	// true
 }
 
-// The name of a leaf is unique among the leaves of its suite, as that of a suite is among its
-// siblings. The error says where it is taken.
-func ExampleNameTakenError() {
-	db, drop := openPlan("/api/login", "/api/sign-in")
-	defer drop()
-
-	err := gormplugin.Rename(db, &Suite{}, suiteAt(db, "/api/login").ID, "sign-in")
-	var taken *gormplugin.NameTakenError
-	if errors.As(err, &taken) {
-		fmt.Println(taken.Table, taken.Tree, taken.Path)
-	}
-	// Output: suites suites/1 /api/sign-in
-}
-
 // A trigger keeps a row whose descendants are deleted already. Then they are not deleted, either.
 func ExampleMissedRowsError() {
 	type Draft struct {
@@ -99,10 +89,7 @@ func ExampleMissedRowsError() {
 		db.Create(&Draft{ParentID: new(int64(1)), Name: "login"}).Error,
 		db.Exec("CREATE TRIGGER keep BEFORE UPDATE ON drafts FOR EACH ROW SET NEW.deleted_at = IF(NEW.id = 1, NULL, NEW.deleted_at)").Error,
 	)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	fmt.Println(err)
 
 	err = db.Delete(&Draft{}, 1).Error
 	var missed *gormplugin.MissedRowsError
@@ -111,6 +98,7 @@ func ExampleMissedRowsError() {
 	}
 	printPaths(db.Model(&Draft{}))
 	// Output:
+	// <nil>
 	// 0 of 1 drafts
 	// /api /api/login
 }

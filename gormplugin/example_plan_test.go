@@ -123,6 +123,20 @@ func suiteAt(db *gorm.DB, path string) *Suite {
 	return s
 }
 
+// hold takes the path lock of a suite for somebody else.
+func hold(locker *pathlock.Locker, db *gorm.DB, s *Suite) (release func()) {
+	ctx := context.Background()
+	at, err := gormplugin.Resolve(db, s, s.ID)
+	if err != nil {
+		panic(err)
+	}
+	lock, err := locker.Acquire(ctx, pathlock.Request{Tree: at.Tree, Claims: []pathlock.Claim{pathlock.X(at.Path)}})
+	if err != nil {
+		panic(err)
+	}
+	return func() { _ = lock.Release(ctx) }
+}
+
 // printPaths prints the paths of the suites that a query finds.
 func printPaths(query *gorm.DB) {
 	var paths []string

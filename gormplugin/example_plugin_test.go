@@ -72,10 +72,7 @@ func ExamplePlugin_Pool() {
 func ExampleRootRowError() {
 	db, drop := openPlan()
 	defer drop()
-	if err := db.Create(&Suite{PlanID: 7}).Error; err != nil { // without a name and a parent
-		fmt.Println(err)
-		return
-	}
+	fmt.Println(db.Create(&Suite{PlanID: 7}).Error) // without a name and a parent
 
 	err := db.Create(&Suite{PlanID: 7, Name: "api"}).Error
 	var root *gormplugin.RootRowError
@@ -84,6 +81,7 @@ func ExampleRootRowError() {
 	}
 	fmt.Println(db.Create(&Suite{ParentID: new(int64(1)), Name: "api"}).Error)
 	// Output:
+	// <nil>
 	// true 1
 	// <nil>
 }

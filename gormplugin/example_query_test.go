@@ -8,34 +8,22 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin"
 )
 
-// A subtree is a range of the index over tree and path. The query can be refined.
+// A subtree is a range of the index over tree and path. The query can be refined; so can those for
+// the rows right below a row, and for those above it.
 func ExampleSubtree() {
-	db, drop := openPlan("/api/login/errors", "/api2")
+	db, drop := openPlan("/api/login/errors", "/api/search", "/api2")
 	defer drop()
 
-	api := suiteAt(db, "/api")
+	api, errs := suiteAt(db, "/api"), suiteAt(db, "/api/login/errors")
 	printPaths(gormplugin.Subtree(db, &Suite{}, api.ID))
 	printPaths(gormplugin.Subtree(db, &Suite{}, api.ID).Where("name LIKE ?", "e%"))
+	printPaths(gormplugin.Children(db, &Suite{}, api.ID))
+	printPaths(gormplugin.Ancestors(db, &Suite{}, errs.ID))
 	// Output:
-	// /api /api/login /api/login/errors
+	// /api /api/login /api/login/errors /api/search
 	// /api/login/errors
-}
-
-func ExampleChildren() {
-	db, drop := openPlan("/api/login/errors", "/api/search")
-	defer drop()
-
-	printPaths(gormplugin.Children(db, &Suite{}, suiteAt(db, "/api").ID))
-	// Output: /api/login /api/search
-}
-
-// Ordered by path, the top comes first.
-func ExampleAncestors() {
-	db, drop := openPlan("/api/login/errors")
-	defer drop()
-
-	printPaths(gormplugin.Ancestors(db, &Suite{}, suiteAt(db, "/api/login/errors").ID))
-	// Output: /api /api/login
+	// /api/login /api/search
+	// /api /api/login
 }
 
 // Leaves are found anywhere in a subtree, Children only in the row itself.
@@ -45,12 +33,9 @@ func ExampleLeaves() {
 
 	api, login := suiteAt(db, "/api"), suiteAt(db, "/api/login")
 	cases := []*Case{{SuiteID: api.ID, Name: "smoke"}, {SuiteID: login.ID, Name: "wrong password"}}
-	if err := db.Create(cases).Error; err != nil {
-		fmt.Println(err)
-		return
-	}
 	var anywhere, here []string
 	err := errors.Join(
+		db.Create(cases).Error,
 		gormplugin.Leaves(db, &Case{}, api.ID).Order("name").Pluck("name", &anywhere).Error,
 		gormplugin.Children(db, &Case{}, api.ID).Pluck("name", &here).Error,
 	)
@@ -58,28 +43,23 @@ func ExampleLeaves() {
 	// Output: ["smoke" "wrong password"] ["smoke"] <nil>
 }
 
-// A row is found by its path, in a tree that is named by the value of its column.
-func ExampleAt() {
+// The place of a row is its tree and its path: what path locks go by. At finds the row at a place,
+// in a tree that is named by the value of its column.
+func ExampleResolve() {
 	db, drop := openPlan("/api/login")
 	defer drop()
 
 	var login Suite
 	err := gormplugin.At(db, &Suite{}, 1, pathlock.MustParsePath("/api/login")).Take(&login).Error
 	fmt.Println(login.Name, err)
-	// Output: login <nil>
-}
 
-// The place of a row is its tree and its path: what path locks go by.
-func ExampleResolve() {
-	db, drop := openPlan("/api/login")
-	defer drop()
-
-	at, err := gormplugin.Resolve(db, &Suite{}, suiteAt(db, "/api/login").ID)
+	at, err := gormplugin.Resolve(db, &Suite{}, login.ID)
 	fmt.Println(at.Tree, at.Path, err)
 
 	_, err = gormplugin.Resolve(db, &Suite{}, 404)
 	fmt.Println(errors.Is(err, pathlock.ErrNotFound))
 	// Output:
+	// login <nil>
 	// suites/1 /api/login <nil>
 	// true
 }

@@ -11,33 +11,23 @@ import (
 )
 
 // Raw SQL on a guarded table is refused, unless the caller says that it has seen to the tree. The
-// tree needs nothing where a statement leaves the rows where they are.
+// tree needs nothing where a statement leaves the rows where they are. The error says which table a
+// text would write, and how.
 func ExampleAllowRawWrites() {
 	db, drop := openPlan("/api/login")
 	defer drop()
 
 	const note = "UPDATE suites SET note = 'reviewed' WHERE plan_id = ?"
-	err := db.Exec(note, 1).Error
-	fmt.Println(errors.Is(err, gormplugin.ErrUnsupported))
+	var refused *gormplugin.RawWriteError
+	if errors.As(db.Exec(note, 1).Error, &refused) {
+		fmt.Println(refused.Statement, refused.Table)
+	}
 
 	result := gormplugin.AllowRawWrites(db).Exec(note, 1)
 	fmt.Println(result.RowsAffected, result.Error)
 	// Output:
-	// true
+	// UPDATE suites
 	// 2 <nil>
-}
-
-// The error says which table a text would write, and how.
-func ExampleRawWriteError() {
-	db, drop := openPlan()
-	defer drop()
-
-	err := db.Exec("WITH old AS (SELECT 7 AS id) DELETE FROM suites WHERE id IN (SELECT id FROM old)").Error
-	var refused *gormplugin.RawWriteError
-	if errors.As(err, &refused) {
-		fmt.Println(refused.Statement, refused.Table)
-	}
-	// Output: DELETE suites
 }
 
 // Nobody writes in the subtree while raw SQL does. Its rows are a range of the index over tree and
@@ -71,7 +61,7 @@ func ExampleAssert() {
 
 	login := suiteAt(db, "/api/login")
 	err := db.Transaction(func(tx *gorm.DB) error {
-		at, err := gormplugin.Assert(tx, &Suite{}, login.ID)
+		at, err := gormplugin.Assert(tx, &Suite{}, login.ID) // AssertAll is for several
 		if err != nil {
 			return err
 		}
@@ -83,26 +73,6 @@ func ExampleAssert() {
 	// Output:
 	// <nil>
 	// /api /api/login /api/login/errors
-}
-
-// Locations come in the order of the ids.
-func ExampleAssertAll() {
-	db, drop := openPlan("/api/login", "/web")
-	defer drop()
-
-	web, login := suiteAt(db, "/web"), suiteAt(db, "/api/login")
-	err := db.Transaction(func(tx *gorm.DB) error {
-		at, err := gormplugin.AssertAll(tx, &Suite{}, web.ID, login.ID)
-		if err != nil {
-			return err
-		}
-		fmt.Println(at[0].Path, at[1].Path)
-		return nil
-	})
-	fmt.Println(err)
-	// Output:
-	// /web /api/login
-	// <nil>
 }
 
 // Whatever has broken a path, nothing is written that would rely on it.
@@ -123,15 +93,16 @@ func ExamplePathChangedError() {
 	// suites 2 /api/login /v2/login
 }
 
-// Without the assertion, the same is written below a path that nothing leads to.
+// Without the assertion and the tripwire, all raw SQL passes, as it does in a program that looks
+// after its tree by itself, and a row is written below a path that nothing leads to.
 func ExampleWithoutAssertion() {
 	locker := pathlock.New(memstore.New())
-	plugin := gormplugin.New(locker, gormplugin.Model(&Suite{}), gormplugin.WithoutAssertion())
+	plugin := gormplugin.New(locker, gormplugin.Model(&Suite{}), gormplugin.WithoutAssertion(), gormplugin.WithoutTripwire())
 	db, drop := openPlanWith(plugin, "/api/login")
 	defer drop()
 
 	err := errors.Join(
-		gormplugin.AllowRawWrites(db).Exec("UPDATE suites SET path = '/v2' WHERE path = '/api'").Error,
+		db.Exec("UPDATE suites SET path = '/v2' WHERE path = '/api'").Error,
 		db.Create(&Suite{ParentID: &suiteAt(db, "/api/login").ID, Name: "errors"}).Error,
 	)
 	fmt.Println(err)
@@ -139,16 +110,4 @@ func ExampleWithoutAssertion() {
 	// Output:
 	// <nil>
 	// /api/login /api/login/errors /v2
-}
-
-// All raw SQL passes, as it does in a program that looks after its tree by itself.
-func ExampleWithoutTripwire() {
-	locker := pathlock.New(memstore.New())
-	plugin := gormplugin.New(locker, gormplugin.Model(&Suite{}), gormplugin.WithoutTripwire())
-	db, drop := openPlanWith(plugin, "/api/login")
-	defer drop()
-
-	result := db.Exec("UPDATE suites SET note = 'reviewed'")
-	fmt.Println(result.RowsAffected, result.Error)
-	// Output: 2 <nil>
 }

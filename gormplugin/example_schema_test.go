@@ -20,7 +20,8 @@ func ExampleAutoMigrate() {
 		ID   int64
 		Text string
 	}
-	plugin := gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&Directory{}))
+	// OneWriter confirms that a cluster whose servers all take writes gets them at one.
+	plugin := gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&Directory{}), gormplugin.OneWriter())
 	err := errors.Join(db.Use(plugin), gormplugin.AutoMigrate(db, &Label{}))
 	fmt.Println(err)
 	fmt.Println(db.Migrator().HasTable(&Directory{}), db.Migrator().HasTable(&Label{}))
@@ -31,64 +32,33 @@ func ExampleAutoMigrate() {
 	// <nil>
 }
 
-// At start, Verify says what a table lacks, with the statements that mend it. Here somebody has
-// dropped indexes.
+// At start, Verify says what a table lacks, and why, with the statements that mend it, which can
+// run in the order in which they come. Here somebody has dropped indexes.
 func ExampleVerify() {
 	db, drop := open(gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&Suite{})))
 	defer drop()
-	if err := db.Exec("ALTER TABLE suites DROP INDEX suites_sibling, DROP INDEX suites_path").Error; err != nil {
-		fmt.Println(err)
-		return
-	}
+	fmt.Println(db.Exec("ALTER TABLE suites DROP INDEX suites_sibling, DROP INDEX suites_path").Error)
 
 	err := gormplugin.Verify(db)
-	if errors.Is(err, gormplugin.ErrUnsafeSchema) {
-		fmt.Println("a program should not start with this:")
-	}
-	fmt.Println(err)
-	// Output:
-	// a program should not start with this:
-	// gormplugin: the schema lacks 2 things
-	// 	unsafe: suites: no unique index keeps apart live rows with the same parent_id and name: two siblings can have one name: run ALTER TABLE `suites` ADD UNIQUE KEY `suites_sibling` (`parent_id`, `name`, `plan_id`);
-	// 	warning: suites: no index begins with plan_id, path: a rename reads the whole table, and may lock all of it: run ALTER TABLE `suites` ADD KEY `suites_path` (`plan_id`, `path`);
-}
-
-// A program, or who installs it, can run the statements in the order in which they come.
-func ExampleSchemaError() {
-	db, drop := open(gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&Suite{})))
-	defer drop()
-	if err := db.Exec("ALTER TABLE suites DROP INDEX suites_sibling, DROP INDEX suites_path").Error; err != nil {
-		fmt.Println(err)
-		return
-	}
-
+	fmt.Println("a program should not start:", errors.Is(err, gormplugin.ErrUnsafeSchema))
 	var lacks *gormplugin.SchemaError
-	if errors.As(gormplugin.Verify(db), &lacks) {
+	if errors.As(err, &lacks) {
 		for _, finding := range lacks.Findings {
 			fmt.Println(finding.Severity, finding.Table, finding.Check)
 			for _, statement := range finding.Statements {
-				if err := db.Exec(statement).Error; err != nil {
-					fmt.Println(err)
-				}
+				fmt.Println(statement, db.Exec(statement).Error)
 			}
 		}
 	}
 	fmt.Println("then:", gormplugin.Verify(db))
 	// Output:
+	// <nil>
+	// a program should not start: true
 	// unsafe suites siblings
+	// ALTER TABLE `suites` ADD UNIQUE KEY `suites_sibling` (`parent_id`, `name`, `plan_id`) <nil>
 	// warning suites path index
+	// ALTER TABLE `suites` ADD KEY `suites_path` (`plan_id`, `path`) <nil>
 	// then: <nil>
-}
-
-// On a cluster whose servers all take writes, Verify believes that they come to one. Elsewhere it
-// changes nothing.
-func ExampleOneWriter() {
-	plugin := gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&Suite{}), gormplugin.OneWriter())
-	db, drop := open(plugin)
-	defer drop()
-
-	fmt.Println(gormplugin.Verify(db))
-	// Output: <nil>
 }
 
 // A program that reads the table past GORM learns the names that the database knows.

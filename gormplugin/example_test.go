@@ -27,12 +27,8 @@ func Example() {
 	db, drop := connect() // is gorm.Open
 	defer drop()
 
-	locker := pathlock.New(memstore.New())
-	if err := db.Use(gormplugin.New(locker, gormplugin.Model(&Directory{}))); err != nil {
-		fmt.Println(err)
-		return
-	}
-	if err := gormplugin.AutoMigrate(db); err != nil {
+	plugin := gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&Directory{}))
+	if err := errors.Join(db.Use(plugin), gormplugin.AutoMigrate(db)); err != nil {
 		fmt.Println(err)
 		return
 	}

@@ -38,26 +38,15 @@ func ExampleTransaction() {
 // A write inside a transaction keeps others waiting for its rows while it waits for path locks, and
 // should not wait long. The lock is somebody else's here.
 func ExampleTransactionWait() {
-	ctx := context.Background()
 	locker := pathlock.New(memstore.New())
 	plugin := gormplugin.New(locker, gormplugin.Model(&Suite{}), gormplugin.TransactionWait(pathlock.NoWait))
 	db, drop := openPlanWith(plugin, "/api")
 	defer drop()
 
 	api := suiteAt(db, "/api")
-	at, err := gormplugin.Resolve(db, &Suite{}, api.ID)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	lock, err := locker.Acquire(ctx, pathlock.Request{Tree: at.Tree, Claims: []pathlock.Claim{pathlock.X(at.Path)}})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer func() { _ = lock.Release(ctx) }()
+	defer hold(locker, db, api)()
 
-	err = db.Transaction(func(tx *gorm.DB) error {
+	err := db.Transaction(func(tx *gorm.DB) error {
 		return tx.Create(&Suite{ParentID: &api.ID, Name: "login"}).Error
 	})
 	fmt.Println(errors.Is(err, pathlock.ErrConflict))

@@ -85,17 +85,9 @@ func TestDeadlockEndsTheTransaction(t *testing.T) {
 					t.Fatalf("got %v, want a deadlock", errs)
 				}
 
-				for name, write := range map[string]func(tx *gorm.DB) error{
-					"a guarded table": func(tx *gorm.DB) error { return tx.Create(&suite{ParentID: &a.ID, Name: "after"}).Error },
-					"another table":   func(tx *gorm.DB) error { return tx.Create(&other{Name: "after"}).Error },
-					"raw SQL":         func(tx *gorm.DB) error { return tx.Exec("INSERT INTO others (name) VALUES ('after')").Error },
-				} {
-					if err := write(victim.Session(&gorm.Session{})); !errors.Is(err, gormplugin.ErrRetry) {
-						t.Errorf("%s after the deadlock: %v", name, err)
-					}
-				}
-				if err := victim.Session(&gorm.Session{}).Commit().Error; !errors.Is(err, gormplugin.ErrRetry) {
-					t.Errorf("commit after the deadlock: %v", err)
+				write := victim.Session(&gorm.Session{}).Create(&other{Name: "after"}).Error
+				if commit := victim.Session(&gorm.Session{}).Commit().Error; !errors.Is(write, gormplugin.ErrRetry) || !errors.Is(commit, gormplugin.ErrRetry) {
+					t.Errorf("a write after the deadlock: %v, the commit: %v", write, commit)
 				}
 				must(t, winner.Commit().Error)
 				var after int64
@@ -122,16 +114,12 @@ func noLocks(t *testing.T, locker *pathlock.Locker) {
 // writes is right for the tree as it is.
 func TestOldSnapshot(t *testing.T) {
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
-		for name, write := range map[string]func(tx *gorm.DB, a, b *suite) error{
-			"insert": func(tx *gorm.DB, a, _ *suite) error { return tx.Create(&suite{ParentID: &a.ID, Name: "x"}).Error },
-			"rename": func(tx *gorm.DB, a, _ *suite) error {
+		for name, write := range map[string]func(tx *gorm.DB, a *suite) error{
+			"insert": func(tx *gorm.DB, a *suite) error { return tx.Create(&suite{ParentID: &a.ID, Name: "x"}).Error },
+			"rename": func(tx *gorm.DB, a *suite) error {
 				return tx.Model(&suite{}).Where("id = ?", a.ID).Update("name", "z").Error
 			},
-			"move": func(tx *gorm.DB, a, b *suite) error {
-				return tx.Model(&suite{}).Where("id = ?", b.ID).Update("parent_id", a.ID).Error
-			},
-			"delete": func(tx *gorm.DB, a, _ *suite) error { return tx.Delete(&suite{}, a.ID).Error },
-			"assert": func(tx *gorm.DB, a, _ *suite) error {
+			"assert": func(tx *gorm.DB, a *suite) error {
 				location, err := gormplugin.Assert(tx, &suite{}, a.ID)
 				if err == nil && location.Path.String() != "/renamed" {
 					err = errors.New("asserted the old path " + location.Path.String())
@@ -140,11 +128,11 @@ func TestOldSnapshot(t *testing.T) {
 			},
 		} {
 			t.Run(name, func(t *testing.T) {
-				db, locker, a, b := openMySQL(t, server, gorm.Config{}, nil)
+				db, locker, a, _ := openMySQL(t, server, gorm.Config{}, nil)
 				must(t, db.Transaction(func(tx *gorm.DB) error {
 					must(t, tx.Take(&suite{}, a.ID).Error) // from here on, the snapshot is kept
 					must(t, db.Model(&suite{}).Where("id = ?", a.ID).Update("name", "renamed").Error)
-					return write(tx, a, b)
+					return write(tx, a)
 				}))
 				var rows []suite
 				must(t, db.Find(&rows).Error)
@@ -160,13 +148,6 @@ func TestOldSnapshot(t *testing.T) {
 				noLocks(t, locker)
 			})
 		}
-	})
-}
-
-// READ COMMITTED reads every row as it is now, and locks no gaps.
-func TestMySQLReadCommitted(t *testing.T) {
-	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
-		gormplugintest.RunAnomalies(t, mysqlDatabase(t, server, map[string]string{"transaction_isolation": "'READ-COMMITTED'"}))
 	})
 }
 

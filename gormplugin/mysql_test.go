@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	mysqldriver "github.com/go-sql-driver/mysql"
@@ -17,18 +16,12 @@ import (
 	"gorm.io/gorm"
 )
 
-// mysqlTries is how often each anomaly is provoked on each of the two products, which lock rows
-// alike; make soak does more.
-const mysqlTries = 10
-
 // mysqlDatabase makes a database on a server, and drops it afterwards. Settings are
 // the session's, by MySQL's names, such as {"transaction_isolation": "'READ-COMMITTED'"}.
 func mysqlDatabase(t *testing.T, server testserver.MySQLServer, settings map[string]string) gormplugintest.Database {
 	t.Helper()
 	config, err := mysqldriver.ParseDSN(server.DSN)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	config.ParseTime = true
 	// A test that fails may leave a transaction open, for whose end nobody should wait for a day.
 	config.Params = maps.Clone(config.Params)
@@ -39,9 +32,8 @@ func mysqlDatabase(t *testing.T, server testserver.MySQLServer, settings map[str
 	admin := sql.OpenDB(mysqlConnector(t, config))
 	defer func() { _ = admin.Close() }()
 	name := fmt.Sprintf("pathlock_gormplugin_%d", rand.Uint64())
-	if _, err := admin.ExecContext(t.Context(), "CREATE DATABASE "+name+" CHARACTER SET utf8mb4"); err != nil {
-		t.Fatal(err)
-	}
+	_, err = admin.ExecContext(t.Context(), "CREATE DATABASE "+name+" CHARACTER SET utf8mb4")
+	must(t, err)
 	t.Cleanup(func() {
 		admin := sql.OpenDB(mysqlConnector(t, config))
 		defer func() { _ = admin.Close() }()
@@ -64,7 +56,6 @@ func mysqlDatabase(t *testing.T, server testserver.MySQLServer, settings map[str
 		Connector:    mysqlConnector(t, own),
 		Dialector:    func(pool *sql.DB) gorm.Dialector { return mysql.New(mysql.Config{Conn: pool}) },
 		TableOptions: "COLLATE " + collation,
-		Tries:        mysqlTries,
 		GivenUp:      &mysqldriver.MySQLError{Number: 1213, Message: "Deadlock found when trying to get lock; try restarting transaction"},
 	}
 }
@@ -73,9 +64,7 @@ func mysqlDatabase(t *testing.T, server testserver.MySQLServer, settings map[str
 func mysqlConnector(t *testing.T, config *mysqldriver.Config) driver.Connector {
 	t.Helper()
 	connector, err := mysqldriver.NewConnector(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return connector
 }
 
@@ -99,11 +88,8 @@ func TestMySQLRaces(t *testing.T) {
 // has it or the transactions ask for it.
 func TestMySQLStorms(t *testing.T) {
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
-		levels := []string{"READ-UNCOMMITTED", "READ-COMMITTED", "SERIALIZABLE"}
-		if os.Getenv(gormplugintest.SeedsVariable) == "" {
-			// One product for each level will do, where nobody has asked for more.
-			levels = map[string][]string{testserver.MariaDB: {"READ-UNCOMMITTED", "SERIALIZABLE"}, testserver.Oracle: {"READ-COMMITTED"}}[server.Product]
-		}
+		// One product for each level will do.
+		levels := map[string][]string{testserver.MariaDB: {"READ-UNCOMMITTED", "SERIALIZABLE"}, testserver.Oracle: {"READ-COMMITTED"}}[server.Product]
 		for _, level := range levels {
 			t.Run(level, func(t *testing.T) {
 				t.Parallel()

@@ -98,15 +98,11 @@ func TestUseKnowsImitations(t *testing.T) {
 		{"mysql", "5.7.25-OceanBase_CE-v4.2.1.0 OceanBase_CE 4.2.1.0 (r100000102023092807)", "OceanBase"},
 		{"mysql", "8.0.30-Vitess Version: 20.0.1", "Vitess"},
 		{"mysql", "5.7.32 SingleStoreDB source distribution (compatible; MySQL Enterprise & MySQL Commercial)", "SingleStore"},
-		{"mysql", "8.0.33 Dolt", "Dolt"},
-		{"mysql", "5.7.99 Doris version doris-2.1.7-443e87e203", "Doris"},
-		{"mysql", "5.1.0 StarRocks version 3.2.2-269e832", "StarRocks"},
 		{"postgres", "CockroachDB CCL v24.1.0 (x86_64-pc-linux-gnu, built 2024/05/15 21:28:29, go1.22.2)", "CockroachDB"},
 		{"postgres", "PostgreSQL 11.2-YB-2.20.1.3-b0 on x86_64-pc-linux-gnu, compiled by clang version 16.0.6", "YugabyteDB"},
 		{"postgres", "PostgreSQL 8.0.2 on i686-pc-linux-gnu, compiled by GCC gcc (GCC) 3.4.2 20041017, Redshift 1.0.75379", "Redshift"},
 
 		{"mysql", "8.4.6 MySQL Community Server - GPL", ""},
-		{"mysql", "8.0.39-0ubuntu0.22.04.1 (Ubuntu)", ""},
 		{"mysql", "8.0.36-28 Percona Server (GPL), Release 28, Revision 47601f19", ""},
 		{"mysql", "11.8.3-MariaDB-ubu2404 mariadb.org binary distribution", ""},
 		{"postgres", "PostgreSQL 15.14 (Debian 15.14-0+deb12u1) on x86_64-pc-linux-gnu, compiled by gcc (Debian 12.2.0-14) 12.2.0, 64-bit", ""},
@@ -141,17 +137,15 @@ func refused(t *testing.T, err error, product string) {
 func TestImitationsThatComeLater(t *testing.T) {
 	const tidb = "8.0.11-TiDB-v8.5.0 TiDB Server"
 	begin := func(db *gorm.DB) error { return db.Transaction(func(*gorm.DB) error { return nil }) }
-	for mode, config := range map[string]gorm.Config{"no answer": {}, "prepared": {PrepareStmt: true}} {
-		t.Run(mode, func(t *testing.T) {
-			server, db, plugin := openPretender(t, "mysql", "", config)
-			must(t, db.Use(plugin))
-			server.becomes(tidb)
-			refused(t, begin(db), "TiDB")
-			if sent := server.got(); strings.Contains(sent, "BEGIN") {
-				t.Errorf("sent %q", sent)
-			}
-		})
-	}
+	t.Run("no answer at first", func(t *testing.T) {
+		server, db, plugin := openPretender(t, "mysql", "", gorm.Config{PrepareStmt: true})
+		must(t, db.Use(plugin))
+		server.becomes(tidb)
+		refused(t, begin(db), "TiDB")
+		if sent := server.got(); strings.Contains(sent, "BEGIN") {
+			t.Errorf("sent %q", sent)
+		}
+	})
 	t.Run("other connections", func(t *testing.T) {
 		server, db, plugin := openPretender(t, "mysql", "8.4.6", gorm.Config{})
 		must(t, db.Use(plugin))
@@ -165,14 +159,4 @@ func TestImitationsThatComeLater(t *testing.T) {
 			t.Errorf("the first server got %q (%v), want nothing but BEGIN", server.got(), err)
 		}
 	})
-}
-
-// Connections that answer no such question, as those that a unit test plays, are used as they are.
-func TestNoAnswerIsNoRefusal(t *testing.T) {
-	server, db, plugin := openPretender(t, "mysql", "", gorm.Config{})
-	must(t, db.Use(plugin))
-	err := db.Create(&tagged{PlanID: 1, Name: "a"}).Error
-	if !errors.Is(err, errPretended) || errors.Is(err, gormplugin.ErrUnsupportedDatabase) || !strings.HasSuffix(server.got(), "BEGIN") {
-		t.Errorf("got %v after %q, want the transaction to have been begun", err, server.got())
-	}
 }

@@ -44,22 +44,15 @@ func TestDBResolver(t *testing.T) {
 			for mode, config := range map[string]gorm.Config{"": {}, ", prepared": {PrepareStmt: true, SkipDefaultTransaction: true}} {
 				plan++
 				t.Run(order+", "+c.name+mode, func(t *testing.T) {
-					var pools []*sql.DB
 					open := func(d gormplugintest.Database) *sql.DB {
-						pool := sql.OpenDB(d.Connector)
-						pools = append(pools, pool)
-						return pool
-					}
-					t.Cleanup(func() {
-						for _, pool := range pools {
+						pool := poolOf(t, d.Connector)
+						t.Cleanup(func() {
 							if n := pool.Stats().InUse; n != 0 {
 								t.Errorf("%d connections are in use", n)
 							}
-							if err := pool.Close(); err != nil {
-								t.Error(err)
-							}
-						}
-					})
+						})
+						return pool
+					}
 					config.Logger = logger.Discard
 					db, err := gorm.Open(source.Dialector(open(source)), &config)
 					if err != nil {
@@ -108,6 +101,12 @@ func TestDBResolver(t *testing.T) {
 						t.Helper()
 						check(db.Where("plan_id = ? AND path = ?", plan, "/c").Delete(&gormplugintest.Suite{}).Error)
 					}
+					if order == "the plugin first" {
+						// A migration takes place on one connection of the DB's own.
+						if err := gormplugin.AutoMigrate(db, &gormplugintest.Other{}); err != nil && !errors.Is(err, gormplugin.ErrUnsafeSchema) {
+							t.Error(err)
+						}
+					}
 					check(db.Create(root).Error)
 					check(life(db), "/c")
 					remove()
@@ -136,9 +135,9 @@ func TestDBResolver(t *testing.T) {
 		return
 	}
 	var rows int64
-	pool := sql.OpenDB(replica.Connector)
-	defer func() { _ = pool.Close() }()
-	if err := pool.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM suites").Scan(&rows); err != nil || rows != 0 {
-		t.Errorf("%d rows in the replica (%v)", rows, err)
+	err := poolOf(t, replica.Connector).QueryRowContext(t.Context(),
+		"SELECT (SELECT COUNT(*) FROM suites) + (SELECT COUNT(*) FROM pg_tables WHERE tablename = 'others')").Scan(&rows)
+	if err != nil || rows != 0 {
+		t.Errorf("%d rows and tables in the replica (%v)", rows, err)
 	}
 }

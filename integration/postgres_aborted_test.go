@@ -15,9 +15,7 @@ func TestPostgresAbortedTransaction(t *testing.T) {
 	t.Parallel()
 	db := guarded(t, postgresDatabase(t, byteOrder, nil))
 	root := &gormplugintest.Suite{PlanID: 1}
-	if err := db.Create(root).Error; err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Create(root).Error)
 	create := func(tx *gorm.DB, name string) error {
 		return tx.Create(&gormplugintest.Suite{ParentID: &root.ID, Name: name}).Error
 	}

@@ -3,7 +3,6 @@ package integration
 import (
 	"database/sql"
 	"errors"
-	"slices"
 	"testing"
 
 	"github.com/pathlock-go/pathlock"
@@ -30,15 +29,9 @@ func guardedBy(t *testing.T, d gormplugintest.Database, plugin *gormplugin.Plugi
 		}
 	})
 	db, err := gorm.Open(d.Dialector(pool), &gorm.Config{Logger: logger.Discard})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := db.AutoMigrate(models...); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Use(plugin); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, db.AutoMigrate(models...))
+	must(t, db.Use(plugin))
 	return db
 }
 
@@ -73,9 +66,7 @@ func TestPostgresUnsafeLevels(t *testing.T) {
 	}
 	db := guarded(t, postgresDatabase(t, byteOrder, nil))
 	root := &gormplugintest.Suite{PlanID: 1}
-	if err := errors.Join(db.Create(root).Error, db.Create(&gormplugintest.Suite{ParentID: &root.ID, Name: "a"}).Error); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(db.Create(root).Error, db.Create(&gormplugintest.Suite{ParentID: &root.ID, Name: "a"}).Error))
 	check := func(err error) {
 		t.Helper()
 		if !errors.Is(err, gormplugin.ErrIsolation) {
@@ -126,49 +117,4 @@ func TestPostgresSerializableBesideOthers(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A text order in which slashes hardly count must not make the plugin's ranges miss rows, or take
-// in others.
-func TestPostgresWordOrder(t *testing.T) {
-	t.Parallel()
-	db := guarded(t, postgresDatabase(t, wordOrder, nil))
-	var first string
-	if err := db.Raw("SELECT v FROM (VALUES ('/d10'), ('/d1/x')) AS t (v) ORDER BY v LIMIT 1").Scan(&first).Error; err != nil || first != "/d10" {
-		t.Fatalf("the order's first is %q (%v), want one in which the test means something", first, err)
-	}
-	root := &gormplugintest.Suite{PlanID: 1}
-	if err := db.Create(root).Error; err != nil {
-		t.Fatal(err)
-	}
-	make := func(parent *gormplugintest.Suite, name string) *gormplugintest.Suite {
-		s := &gormplugintest.Suite{ParentID: &parent.ID, Name: name}
-		if err := db.Create(s).Error; err != nil {
-			t.Fatal(err)
-		}
-		return s
-	}
-	d1 := make(root, "d1")
-	make(make(d1, "x"), "-")
-	make(d1, "~")
-	make(make(root, "d10"), "x")
-	make(make(root, "d1-"), "x")
-	has := func(want ...string) {
-		t.Helper()
-		var paths []string
-		if err := db.Model(&gormplugintest.Suite{}).Where("path <> ''").Order(`path COLLATE "C"`).Pluck("path", &paths).Error; err != nil {
-			t.Fatal(err)
-		}
-		if !slices.Equal(paths, want) {
-			t.Errorf("the tree is %q, want %q", paths, want)
-		}
-	}
-	if err := db.Model(d1).Update("name", "e").Error; err != nil {
-		t.Fatal(err)
-	}
-	has("/d1-", "/d1-/x", "/d10", "/d10/x", "/e", "/e/x", "/e/x/-", "/e/~")
-	if err := db.Delete(d1).Error; err != nil {
-		t.Fatal(err)
-	}
-	has("/d1-", "/d1-/x", "/d10", "/d10/x")
 }

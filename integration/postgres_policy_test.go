@@ -19,9 +19,7 @@ func branch(t *testing.T, db *gorm.DB, parent *gormplugintest.Branch, name strin
 	if parent != nil {
 		row.ParentID = &parent.ID
 	}
-	if err := db.Create(row).Error; err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Create(row).Error)
 	return row
 }
 
@@ -29,9 +27,7 @@ func branch(t *testing.T, db *gorm.DB, parent *gormplugintest.Branch, name strin
 func livePaths(t *testing.T, db *gorm.DB) []string {
 	t.Helper()
 	var paths []string
-	if err := db.Model(&gormplugintest.Branch{}).Order("path, id").Pluck("path", &paths).Error; err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Model(&gormplugintest.Branch{}).Order("path, id").Pluck("path", &paths).Error)
 	return paths
 }
 
@@ -58,9 +54,7 @@ func TestPostgresPolicies(t *testing.T) {
 			runAll(t, tx, asUser)
 			return gormplugin.Rename(tx, &gormplugintest.Branch{}, a.ID, "b")
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	for _, c := range []struct {
 		name       string

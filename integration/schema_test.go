@@ -54,18 +54,14 @@ func TestSQLiteMigrationsAtOnce(t *testing.T) {
 func openMigrated(t *testing.T, dialector gorm.Dialector, leaves ...gormplugin.Option) *gorm.DB {
 	t.Helper()
 	db, err := gorm.Open(dialector, &gorm.Config{Logger: logger.Discard})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if pool, err := db.DB(); err == nil {
 			_ = pool.Close()
 		}
 	})
 	options := append([]gormplugin.Option{gormplugin.Model(&gormplugintest.Branch{})}, leaves...)
-	if err := db.Use(gormplugin.New(pathlock.New(memstore.New()), options...)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Use(gormplugin.New(pathlock.New(memstore.New()), options...)))
 	for range 2 {
 		if err := gormplugin.AutoMigrate(db); err != nil && !errors.Is(err, gormplugin.ErrUnsafeSchema) {
 			t.Fatal(err)
@@ -127,9 +123,7 @@ func TestPostgresPathIndex(t *testing.T) {
 			}
 			return tx.Raw(`EXPLAIN SELECT id FROM branches WHERE tree_id = 1 AND path COLLATE "C" >= '/a/' AND path COLLATE "C" < '/a0'`).Scan(&plan).Error
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return slices.ContainsFunc(plan, func(line string) bool {
 			return strings.Contains(line, "Index Cond:") && strings.Contains(line, ">= '/a/'")
 		})
@@ -137,21 +131,15 @@ func TestPostgresPathIndex(t *testing.T) {
 	if !serves() {
 		t.Error("the index that AutoMigrate made does not serve the range")
 	}
-	if err := gormplugin.AllowRawWrites(db).Exec(`ALTER TABLE branches ALTER COLUMN path TYPE varchar(500) COLLATE "default"`).Error; err != nil {
-		t.Fatal(err)
-	}
+	must(t, gormplugin.AllowRawWrites(db).Exec(`ALTER TABLE branches ALTER COLUMN path TYPE varchar(500) COLLATE "default"`).Error)
 	for _, statement := range []string{"DROP INDEX branches_path", "CREATE INDEX branches_path ON branches (tree_id, path)"} {
-		if err := db.Exec(statement).Error; err != nil {
-			t.Fatal(err)
-		}
+		must(t, db.Exec(statement).Error)
 	}
 	if serves() {
 		t.Error("an index in the order of the database serves the range")
 	}
 	for _, f := range finds(t, db, treeschema.Collation, treeschema.PathIndex) {
-		if err := gormplugin.AllowRawWrites(db).Exec(f.Statements[0]).Error; err != nil {
-			t.Fatal(err)
-		}
+		must(t, gormplugin.AllowRawWrites(db).Exec(f.Statements[0]).Error)
 	}
 	if finds(t, db); !serves() {
 		t.Error("the index does not serve the range after the statements")
@@ -185,14 +173,10 @@ func TestPostgresPathTooLongForIndex(t *testing.T) {
 	below := func(parent *Unsized, name string) *Unsized {
 		t.Helper()
 		row := &Unsized{ParentID: &parent.ID, Name: name}
-		if err := db.Create(row).Error; err != nil {
-			t.Fatal(err)
-		}
+		must(t, db.Create(row).Error)
 		return row
 	}
-	if err := db.Create(root).Error; err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Create(root).Error)
 	a, b := below(root, "a"), below(root, random(2000))
 	below(a, random(1500))
 	for what, write := range map[string]func() error{

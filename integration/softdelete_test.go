@@ -39,29 +39,12 @@ type (
 		Path      string                `pathlock:"path" gorm:"size:500"`
 		DeletedAt soft_delete.DeletedAt `gorm:"default:null"`
 	}
-
-	defaultFlag struct {
-		ID        int64
-		Tree      int64                 `pathlock:"tree"`
-		Parent    *int64                `pathlock:"parent"`
-		Name      string                `pathlock:"name" gorm:"size:100"`
-		Path      string                `pathlock:"path" gorm:"size:500"`
-		IsDeleted soft_delete.DeletedAt `gorm:"softDelete:flag;default:0;not null"`
-	}
-	byTime struct {
-		gorm.Model
-		Tree   int64  `pathlock:"tree"`
-		Parent *uint  `pathlock:"parent"`
-		Name   string `pathlock:"name" gorm:"size:100"`
-		Path   string `pathlock:"path" gorm:"size:500"`
-	}
 )
 
 var softDeletes = []gormplugintest.SoftDeleted{
 	{Name: "seconds", Model: bySecond{}, Live: "deleted_at = 0", Mark: "deleted_at", Restored: 0},
 	{Name: "a flag and a time", Model: byFlagAndTime{}, Live: "is_deleted = 0", Mark: "is_deleted", Restored: 0},
 	{Name: "seconds or NULL", Model: bySecondOrNull{}, Live: "deleted_at IS NULL", Mark: "deleted_at"},
-	{Name: "a flag, 0 by default", Model: defaultFlag{}, Live: "is_deleted = 0", Mark: "is_deleted", Restored: 0},
 }
 
 func TestSoftDeletePlugin(t *testing.T) {

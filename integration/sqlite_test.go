@@ -49,10 +49,6 @@ func connectorTo(t *testing.T, parameters string) driver.Connector {
 	return connector
 }
 
-// sqliteTries is how often each anomaly is provoked: the database is Go code itself, which the race
-// detector slows down a lot.
-const sqliteTries = 5
-
 // sqliteDatabase is a new file, whose transactions begin as writers.
 func sqliteDatabase(t *testing.T) gormplugintest.Database {
 	t.Helper()
@@ -61,7 +57,6 @@ func sqliteDatabase(t *testing.T) gormplugintest.Database {
 		Dialector:  func(pool *sql.DB) gorm.Dialector { return gormlite.OpenDB(pool) },
 		SoleWriter: true,
 		GivenUp:    sqlite3.BUSY,
-		Tries:      sqliteTries,
 	}
 }
 
@@ -84,13 +79,8 @@ func TestSQLiteRaces(t *testing.T) {
 func TestSQLiteDeferred(t *testing.T) {
 	t.Parallel()
 	testserver.NotUnderRace(t)
-	d := gormplugintest.Database{
-		Connector:  connectorTo(t, "&_txlock=deferred"),
-		Dialector:  func(pool *sql.DB) gorm.Dialector { return gormlite.OpenDB(pool) },
-		SoleWriter: true,
-		GivenUp:    sqlite3.BUSY,
-		Tries:      sqliteTries,
-	}
+	d := sqliteDatabase(t)
+	d.Connector = connectorTo(t, "&_txlock=deferred")
 	gormplugintest.RunTransactions(t, d)
 	gormplugintest.RunRaces(t, d)
 }

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/gin-gonic/gin"
@@ -26,75 +24,48 @@ import (
 // Folder is a row of a tree that has no root row.
 type Folder struct {
 	ID       int64
-	DriveID  string `pathlock:"tree" gorm:"uniqueIndex:folder_sibling"`
-	ParentID *int64 `pathlock:"parent" gorm:"uniqueIndex:folder_sibling"`
-	Name     string `pathlock:"name" gorm:"size:255;uniqueIndex:folder_sibling"`
+	DriveID  string `pathlock:"tree"`
+	ParentID *int64 `pathlock:"parent"`
+	Name     string `pathlock:"name" gorm:"size:255"`
 	Path     string `pathlock:"path" gorm:"size:766"`
 }
 
-// Note is a leaf: it lies in a folder.
-type Note struct {
-	ID       int64
-	FolderID int64  `pathlock:"parent" gorm:"uniqueIndex:note_sibling"`
-	Name     string `pathlock:"name" gorm:"size:255;uniqueIndex:note_sibling"`
+// grants keeps the operation of each grant that the store was asked for.
+type grants struct {
+	pathlock.NopObserver
+	operations []string
 }
 
-// countingStore counts what is asked of a lock store.
-type countingStore struct {
-	pathlock.Store
-	acquired atomic.Int64
-}
-
-func (s *countingStore) Acquire(ctx context.Context, a pathlock.Acquisition) (pathlock.Grant, error) {
-	s.acquired.Add(1)
-	return s.Store.Acquire(ctx, a)
-}
-
-// topServer creates and moves folders. A parent_id that is null is the top of the drive, and names
-// are trimmed.
-type topServer struct {
-	*testing.T
-	db     *gorm.DB
-	engine *gin.Engine
-	store  *countingStore
-}
-
-// openFolders opens a database of folders and of the notes in them.
-func openFolders(t *testing.T, locker *pathlock.Locker) (*gorm.DB, *gormplugin.Plugin) {
-	t.Helper()
-	db, err := gorm.Open(gormlite.Open("file:"+filepath.Join(t.TempDir(), "db")+"?_txlock=immediate&_pragma=busy_timeout(5000)"), &gorm.Config{Logger: logger.Discard})
-	if err != nil {
-		t.Fatal(err)
+// Granted implements [pathlock.Observer].
+func (g *grants) Granted(_ context.Context, e pathlock.Event) {
+	if !e.Reentrant {
+		g.operations = append(g.operations, e.Origin.Operation)
 	}
+}
+
+// folders is a database of folders, and what is granted there.
+type folders struct {
+	*gorm.DB
+	grants
+	locker *pathlock.Locker
+	plugin *gormplugin.Plugin
+}
+
+func openFolders(t *testing.T) *folders {
+	t.Helper()
+	f := new(folders)
+	f.locker = pathlock.New(memstore.New(), pathlock.WithObserver(&f.grants))
+	f.plugin = gormplugin.New(f.locker, gormplugin.Model(&Folder{}, gormplugin.Namespace("drive")))
+	db, err := gorm.Open(gormlite.Open(fileName(t, "&_txlock=immediate")), &gorm.Config{Logger: logger.Discard})
+	must(t, err)
 	t.Cleanup(func() {
 		if pool, err := db.DB(); err == nil {
 			_ = pool.Close()
 		}
 	})
-	plugin := gormplugin.New(locker, gormplugin.Model(&Folder{}, gormplugin.Namespace("drive")), gormplugin.Leaf(&Note{}, &Folder{}))
-	if err := errors.Join(db.Use(plugin), gormplugin.AutoMigrate(db)); err != nil {
-		t.Fatal(err)
-	}
-	return db, plugin
-}
-
-func newTopServer(t *testing.T) *topServer {
-	t.Helper()
-	s := &topServer{T: t, engine: gin.New(), store: &countingStore{Store: memstore.New()}}
-	locker := pathlock.New(s.store)
-	db, plugin := openFolders(t, locker)
-	s.db = db
-	locks := middleware.New(locker, plugin.Resolver(&Folder{}), middleware.Config{Resolvers: map[string]pathlock.Resolver{
-		"drive": pathlock.ResolverFunc(func(_ context.Context, id string) (pathlock.Location, error) {
-			tree, err := pathlock.NewTree("drive", id)
-			return pathlock.Location{Tree: tree}, err
-		}),
-	}})
-	drive, parent := lockspec.Param("drive").Kind("drive"), lockspec.JSON("parent_id")
-	name := lockspec.JSON("name").Map(strings.TrimSpace)
-	s.engine.POST("/drives/:drive/folders", locks.Lock(lockspec.Insert(parent.OrTop(drive), name)), s.handle(s.create))
-	s.engine.POST("/folders/:id/move", locks.Lock(lockspec.Move(lockspec.Param("id"), parent.OrTop())), s.handle(s.move))
-	return s
+	must(t, errors.Join(db.Use(f.plugin), gormplugin.AutoMigrate(db)))
+	f.DB = db
+	return f
 }
 
 type folderBody struct {
@@ -102,39 +73,44 @@ type folderBody struct {
 	Name     string `json:"name"`
 }
 
-func (s *topServer) create(c *gin.Context, tx *gorm.DB, body folderBody) error {
+// create makes a folder.
+func (f *folders) create(c *gin.Context, tx *gorm.DB, body folderBody) error {
 	return tx.Create(&Folder{DriveID: c.Param("drive"), ParentID: body.ParentID, Name: strings.TrimSpace(body.Name)}).Error
 }
 
-func (s *topServer) move(c *gin.Context, tx *gorm.DB, body folderBody) error {
-	var folder Folder
-	if err := tx.Where("id = ?", c.Param("id")).Take(&folder).Error; err != nil {
-		return err
-	}
-	return tx.Model(&folder).Update("parent_id", body.ParentID).Error
+// move moves one. A parent_id that is null is the top of the drive.
+func (f *folders) move(c *gin.Context, tx *gorm.DB, body folderBody) error {
+	return tx.Model(&Folder{}).Where("id = ?", c.Param("id")).Update("parent_id", body.ParentID).Error
 }
 
-// handle answers with how often a lock was asked for, the middleware's own time included.
-func (s *topServer) handle(write func(*gin.Context, *gorm.DB, folderBody) error) gin.HandlerFunc {
+// handle runs a write in a transaction.
+func (f *folders) handle(write func(*gin.Context, *gorm.DB, folderBody) error) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		var body folderBody
-		if err := c.ShouldBind(&body); err != nil {
-			c.String(http.StatusBadRequest, "%v", err)
-			return
+		err := c.ShouldBind(&body)
+		if err == nil {
+			err = gormplugin.Transaction(c.Request.Context(), f.DB, func(tx *gorm.DB) error { return write(c, tx, body) })
 		}
-		err := gormplugin.Transaction(c.Request.Context(), s.db, func(tx *gorm.DB) error { return write(c, tx, body) })
 		if err != nil {
 			c.String(http.StatusConflict, "%v", err)
-			return
 		}
-		c.String(http.StatusOK, "locked %d", s.store.acquired.Load())
 	}
 }
 
 // What the spec locks at the top of a tree is all that the plugin needs there: it takes none
 // itself.
 func TestTheTopOfATreeIsLockedByTheSpec(t *testing.T) {
-	s := newTopServer(t)
+	f, engine := openFolders(t), gin.New()
+	locks := middleware.New(f.locker, f.plugin.Resolver(&Folder{}), middleware.Config{Resolvers: map[string]pathlock.Resolver{
+		"drive": pathlock.ResolverFunc(func(_ context.Context, id string) (pathlock.Location, error) {
+			tree, err := pathlock.NewTree("drive", id)
+			return pathlock.Location{Tree: tree}, err
+		}),
+	}})
+	drive, parent := lockspec.Param("drive").Kind("drive"), lockspec.JSON("parent_id")
+	name := lockspec.JSON("name").Map(strings.TrimSpace)
+	engine.POST("/drives/:drive/folders", locks.Lock(lockspec.Insert(parent.OrTop(drive), name)), f.handle(f.create))
+	engine.POST("/folders/:id/move", locks.Lock(lockspec.Move(lockspec.Param("id"), parent.OrTop())), f.handle(f.move))
 	for _, step := range []struct {
 		target, body string
 		paths        string
@@ -147,19 +123,34 @@ func TestTheTopOfATreeIsLockedByTheSpec(t *testing.T) {
 		{"/folders/2/move", `{"parent_id":3}`, "/2024 /2024/archive /photos"},
 		{"/folders/2/move", `{}`, "/2024 /archive /photos"},
 	} {
-		s.store.acquired.Store(0)
+		f.operations = nil
 		w := httptest.NewRecorder()
-		s.engine.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, step.target, strings.NewReader(step.body)))
-		if got := fmt.Sprint(w.Code, " ", w.Body); got != "200 locked 1" {
-			t.Errorf("%s %s: got %s, want one lock for everything", step.target, step.body, got)
+		engine.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, step.target, strings.NewReader(step.body)))
+		if w.Code != http.StatusOK || len(f.operations) != 1 {
+			t.Errorf("%s %s: got %d %s and %d locks, want one for everything", step.target, step.body, w.Code, w.Body, len(f.operations))
 		}
 		var paths []string
-		if err := s.db.Model(&Folder{}).Pluck("path", &paths).Error; err != nil {
-			t.Fatal(err)
-		}
+		must(t, f.Model(&Folder{}).Pluck("path", &paths).Error)
 		slices.Sort(paths)
 		if got := strings.Join(paths, " "); got != step.paths {
 			t.Errorf("%s %s: the paths are %s, want %s", step.target, step.body, got, step.paths)
 		}
+	}
+}
+
+// What the plugin locks on its own says what it does. Work of a larger operation keeps the name of
+// that.
+func TestTheLocksOfAWriteNameItsOperation(t *testing.T) {
+	f := openFolders(t)
+	a, b := &Folder{DriveID: "1", Name: "a"}, &Folder{DriveID: "1", Name: "b"}
+	err := errors.Join(
+		f.Create(a).Error, f.Create(b).Error, f.Model(a).Update("name", "c").Error, f.Model(a).Update("parent_id", b.ID).Error,
+		f.Model(a).Updates(map[string]any{"parent_id": nil, "name": "d"}).Error,
+	)
+	_, copied := gormplugin.Copy(f.DB, &Folder{}, a.ID, gormplugin.Below(b.ID))
+	ctx := pathlock.WithOrigin(t.Context(), pathlock.Origin{Operation: "import"})
+	must(t, errors.Join(err, copied, f.Delete(a).Error, f.WithContext(ctx).Create(&Folder{DriveID: "1", Name: "h"}).Error))
+	if got := fmt.Sprint(slices.Compact(f.operations)); got != "[insert rename move update copy delete import]" {
+		t.Errorf("the locks are of %s", got)
 	}
 }

@@ -30,11 +30,6 @@ func changes() []change {
 		{"restore", func(db *gorm.DB, at map[string]*Suite) error {
 			return db.Unscoped().Model(&Suite{}).Where("id = ?", at["/gone"].ID).Update("deleted", nil).Error
 		}},
-		{"save", func(db *gorm.DB, at map[string]*Suite) error {
-			saved := *at["/a"]
-			saved.Name = "z"
-			return db.Save(&saved).Error
-		}},
 		{"insert a leaf", func(db *gorm.DB, at map[string]*Suite) error {
 			return db.Create(&Case{SuiteID: at["/a"].ID, Name: "leaf"}).Error
 		}},

@@ -1,13 +1,10 @@
 package gormplugintest
 
 import (
-	"cmp"
 	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"log/slog"
-	"os"
-	"strconv"
 	"testing"
 	"time"
 
@@ -33,26 +30,6 @@ type Database struct {
 	// statement, in favour of another one, as the driver returns it. Without one, further tries are
 	// not tested.
 	GivenUp error
-	// Tries is how often each anomaly is provoked, 200 times if it is 0. [TriesVariable] in the
-	// environment overrides it.
-	Tries int
-}
-
-// TriesVariable is the environment variable that says how often each anomaly is provoked on every
-// database.
-const TriesVariable = "PATHLOCK_TEST_TRIES"
-
-// tries returns how often to provoke each anomaly.
-func (d Database) tries(t *testing.T) int {
-	t.Helper()
-	if text := os.Getenv(TriesVariable); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 {
-			t.Fatalf("%s=%q is no positive number", TriesVariable, text)
-		}
-		return n
-	}
-	return cmp.Or(d.Tries, 200)
 }
 
 // Run checks everything: [RunStatements], [RunTransactions] and [RunRaces].
@@ -125,10 +102,9 @@ func RunTransactions(t *testing.T, d Database) {
 	runAll(t, d, []topic{
 		{"faults", checkFaults},
 		{"tries", checkTries},
-		{"unmanaged", checkUnmanaged},
+		{"nothing written", checkRefused},
 		{"afterwards", checkAfterwards},
 		{"savepoints", checkSavepoints},
-		{"store down", checkStoreDown},
 		{"handlers", checkHandlers},
 		{"steps", checkSteps},
 	})
@@ -143,18 +119,9 @@ func RunRaces(t *testing.T, d Database) {
 
 func races() []topic {
 	return []topic{
-		{"inversion", checkInversion},
 		{"storm", func(t *testing.T, d Database) { checkStorms(t, d) }},
 		{"anomalies", checkAnomalies},
 	}
-}
-
-// RunAnomalies provokes the anomalies only, for the further isolation levels of a database that
-// passes [Run].
-func RunAnomalies(t *testing.T, d Database) {
-	t.Helper()
-	migrate(t, d)
-	checkAnomalies(t, d)
 }
 
 // check is one promise and the test that it is kept.
@@ -185,8 +152,6 @@ type world struct {
 	db     *gorm.DB
 	plugin *gormplugin.Plugin
 	locker *pathlock.Locker
-	// others is what others hold locks by, in the machine's worlds.
-	others *pathlock.Locker
 	trace  *trace
 	root   *Suite
 	// ids are the planted rows' of the form at hand, by path.

@@ -74,11 +74,7 @@ func (c *tracedConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver
 // PrepareContext implements [driver.ConnPrepareContext].
 func (c *tracedConn) PrepareContext(ctx context.Context, query string) (stmt driver.Stmt, err error) {
 	err = c.do("prepare", func() (err error) {
-		if p, ok := c.Conn.(driver.ConnPrepareContext); ok {
-			stmt, err = p.PrepareContext(ctx, query)
-		} else {
-			stmt, err = c.Prepare(query)
-		}
+		stmt, err = c.Conn.(driver.ConnPrepareContext).PrepareContext(ctx, query)
 		return err
 	})
 	if err != nil {
@@ -139,14 +135,6 @@ func (c *tracedConn) Close() error {
 		return nil
 	}
 	return c.Conn.Close()
-}
-
-// Ping implements [driver.Pinger].
-func (c *tracedConn) Ping(ctx context.Context) error {
-	if p, ok := c.Conn.(driver.Pinger); ok {
-		return p.Ping(ctx)
-	}
-	return nil
 }
 
 // ResetSession implements [driver.SessionResetter].

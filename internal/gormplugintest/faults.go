@@ -182,7 +182,7 @@ func (f fault) strikes(w *world, d Database, change change, way way, at map[stri
 func (w *world) settled(err error) {
 	w.Helper()
 	events := strings.Fields(w.trace.String())
-	if problem := unsettled(events, false); problem != "" {
+	if problem := unsettled(events); problem != "" {
 		w.Fatalf("%s (error %v): %v", problem, err, events)
 	}
 	pool, err := w.db.DB()
@@ -192,9 +192,8 @@ func (w *world) settled(err error) {
 	}
 }
 
-// unsettled says what is wrong with the order of events. Where somebody was refused, the locks of
-// one tree may have been given back for want of those of another.
-func unsettled(events []string, refused bool) string {
+// unsettled says what is wrong with the order of events.
+func unsettled(events []string) string {
 	open, held := 0, 0
 	for _, e := range events {
 		switch e {
@@ -205,7 +204,7 @@ func unsettled(events []string, refused bool) string {
 		case "grant":
 			held++
 		case "release":
-			if held--; open != 0 && !refused {
+			if held--; open != 0 {
 				return "locks were let go before the end"
 			}
 		}

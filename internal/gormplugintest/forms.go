@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"gorm.io/gorm"
 )
@@ -36,17 +35,13 @@ type specification struct {
 	forms   []form
 }
 
-// refusals that many forms share.
-var (
-	unsupported = gormplugin.ErrUnsupported
-	taken       = gormplugin.ErrNameTaken
-	notFound    = pathlock.ErrNotFound
-)
+// unsupported is what many forms are refused by.
+var unsupported = gormplugin.ErrUnsupported
 
 // specifications returns all of them.
 func specifications() []specification {
 	return []specification{
-		{"forms", shapes()[0], plantSuites, suiteTree, slices.Concat(suiteForms(), saveForms())},
+		{"forms", shapes()[0], plantSuites, suiteTree, slices.Concat(suiteForms(), saveForms(), callbackForms())},
 		{"associations", shape{model: Page{}}, plantPages, pageTree, associationForms()},
 	}
 }
@@ -55,6 +50,7 @@ func specifications() []specification {
 func (s specification) run(t *testing.T, d Database) {
 	t.Run(s.name, func(t *testing.T) {
 		w := newWorld(t, d, settings{})
+		w.meddles()
 		x := w.tableOf(s.of)
 		for _, f := range s.forms {
 			if f.only != "" && !slices.Contains(strings.Fields(f.only), w.db.Name()) {

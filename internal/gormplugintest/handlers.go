@@ -14,7 +14,6 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/lockspec"
 	"github.com/pathlock-go/pathlock/middleware"
-	"gorm.io/gorm"
 )
 
 // handled runs a handler in a request for the row s, which holds the row's lock.
@@ -38,65 +37,36 @@ func (w *world) handled(s *Suite, handler gin.HandlerFunc) {
 // checkHandlers has handlers write whose requests hold locks, with the contexts that handlers have.
 func checkHandlers(t *testing.T, d Database) {
 	gin.SetMode(gin.ReleaseMode)
-	create := func(db *gorm.DB, parent *Suite) error {
-		return db.Create(&Suite{ParentID: &parent.ID, Name: "new"}).Error
+	w := newWorld(t, d, settings{wait: 15 * time.Millisecond})
+	a, b := w.build("/a"), w.build("/b")
+	create := func(ctx context.Context, parent *Suite, name string) error {
+		return w.db.WithContext(ctx).Create(&Suite{ParentID: &parent.ID, Name: name}).Error
 	}
-	writes := map[string]func(db *gorm.DB, parent *Suite) error{
-		"a statement": create,
-		"a transaction": func(db *gorm.DB, parent *Suite) error {
-			return db.Transaction(func(tx *gorm.DB) error { return create(tx, parent) })
-		},
-		"an operation": func(db *gorm.DB, parent *Suite) error {
-			_, err := gormplugin.Copy(db, &Suite{}, parent.ID, gormplugin.Below(parent.ID), gormplugin.CopyAs("new"))
-			return err
-		},
-	}
-	for name, write := range writes {
-		for which, of := range map[string]func(c *gin.Context) context.Context{
-			"the request's context": func(c *gin.Context) context.Context { return c.Request.Context() },
-			"gin's context":         func(c *gin.Context) context.Context { return c },
-			"a copy of gin's":       func(c *gin.Context) context.Context { return c.Copy() },
-		} {
-			t.Run(name+" with "+which, func(t *testing.T) {
-				w := newWorld(t, d, settings{})
-				a := w.build("/a")
-				w.handled(a, func(c *gin.Context) {
-					w.trace.reset()
-					w.must(write(w.db.WithContext(of(c)), a))
-					if held, events := w.held(), w.trace.String(); held != "X /a" || strings.Contains(events, "grant") {
-						t.Errorf("%s is held after the write, want what the request holds; events: %s", held, events)
-					}
-				})
-				w.has("/a", "/a/new")
-			})
+	w.handled(a, func(c *gin.Context) {
+		w.trace.reset()
+		for what, ctx := range map[string]context.Context{"request": c.Request.Context(), "gin": c, "copy": c.Copy()} {
+			w.must(create(ctx, a, what))
+			if held, events := w.held(), w.trace.String(); held != "X /a" || strings.Contains(events, "grant") {
+				t.Errorf("%s: %s is held after the write, want what the request holds; events: %s", what, held, events)
+			}
 		}
-		t.Run(name+" with the background's context", func(t *testing.T) {
-			w := newWorld(t, d, settings{wait: 15 * time.Millisecond})
-			a, b := w.build("/a"), w.build("/b")
-			bare := w.db.WithContext(context.Background())
-			w.handled(a, func(*gin.Context) {
-				err := write(bare, a)
-				w.fails(err, gormplugin.ErrNoRequestContext)
-				w.fails(err, pathlock.ErrConflict) // a job's statement looks the same
-				if handler := "DELETE /suites/:id (delete)"; !strings.Contains(err.Error(), handler) {
-					t.Errorf("the error does not say %q: %v", handler, err)
-				}
-				w.must(write(bare, b)) // what the request does not hold is nobody's business
-			})
-			w.has("/a", "/b", "/b/new")
-		})
-	}
-	t.Run("a lost lock ends a transaction with gin's context", func(t *testing.T) {
-		w := newWorld(t, d, settings{})
-		a := w.build("/a")
-		w.handled(a, func(c *gin.Context) {
-			tx := w.db.WithContext(c).Begin()
-			w.must(create(tx, a))
-			w.must(w.locker.ForceRelease(c, w.tree(), w.locker.Scope(c).Owner()))
-			<-c.Request.Context().Done()
-			w.fails(tx.Commit().Error, pathlock.ErrLost)
-			w.fails(create(w.db.WithContext(c), a), pathlock.ErrLost)
-		})
-		w.has("/a")
+		_, err := gormplugin.Copy(w.db.WithContext(context.Background()), &Suite{}, a.ID, gormplugin.Below(a.ID), gormplugin.CopyAs("new"))
+		for _, err := range []error{err, create(context.Background(), a, "new")} {
+			w.fails(err, gormplugin.ErrNoRequestContext)
+			w.fails(err, pathlock.ErrConflict) // a job's statement looks the same
+			if handler := "DELETE /suites/:id (delete)"; !strings.Contains(err.Error(), handler) {
+				t.Errorf("the error does not say %q: %v", handler, err)
+			}
+		}
+		w.must(create(context.Background(), b, "new")) // what the request does not hold is nobody's business
 	})
+	w.handled(a, func(c *gin.Context) {
+		tx := w.db.WithContext(c).Begin()
+		w.must(tx.Create(&Suite{ParentID: &a.ID, Name: "lost"}).Error)
+		w.must(w.locker.ForceRelease(c, w.tree(), w.locker.Scope(c).Owner()))
+		<-c.Request.Context().Done()
+		w.fails(tx.Commit().Error, pathlock.ErrLost)
+		w.fails(create(c, a, "lost"), pathlock.ErrLost)
+	})
+	w.has("/a", "/a/copy", "/a/gin", "/a/request", "/b", "/b/new")
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"maps"
-	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -25,8 +24,8 @@ const suiteDepth = 6
 
 // machine is a state machine over all writes: it draws statements, runs them by themselves, in
 // transactions and behind savepoints, by several plugins in turn, and compares the whole table with
-// a [forest] after each. A statement that the forest refuses, or for which somebody else holds
-// locks, fails for one of its reasons, and changes nothing.
+// a [forest] after each. A statement that the forest refuses fails for one of its reasons,
+// and changes nothing.
 type machine struct {
 	*rapid.T
 	table  *table
@@ -41,8 +40,6 @@ type machine struct {
 	last     int
 	// open is set in a transaction, and knows under the context of such a request.
 	open, knows bool
-	// refusals are how many statements of the transaction were refused for somebody else's locks.
-	refusals int
 	// images are rows as they were read some time, for Save.
 	images []image
 	// requests are contexts that know rows from looking them up some time, by world.
@@ -60,16 +57,12 @@ type statement struct {
 	may []error
 	// claims are the places that it needs exclusively, by tree, if it changes any.
 	claims map[int][]string
-	// reads are those that it needs shared.
-	reads map[int][]string
 	// parts is set where GORM makes several statements of it.
 	parts bool
 	// top is set where rows come to the top: MySQL asks for others there after the write.
 	top bool
 	// told, if set, looks at what the caller's structs say after a success.
 	told func(f forest)
-	// returned are the rows that a RETURNING clause gives, if there is one.
-	returned reflect.Value
 }
 
 // checkMachine runs the machine on every kind of table.
@@ -150,19 +143,11 @@ func (m *machine) session(w *world) *gorm.DB {
 	return db
 }
 
-// alone runs one statement by itself: its locks come before its transaction, and go after it. A dry
-// run of it does nothing.
+// alone runs one statement by itself: its locks come before its transaction, and go after it.
 func (m *machine) alone(w *world) {
 	db := m.session(w)
 	s := m.draw()
 	m.Logf("%s", s.what)
-	if s.reads == nil && m.rarely(12, "a dry run") {
-		_ = s.run(db.Session(&gorm.Session{DryRun: true}))
-		if events := w.trace.String(); strings.Contains(events, "grant") {
-			m.Fatalf("a dry run: events: %s", events)
-		}
-		return
-	}
 	err := s.run(db)
 	m.judge(db, s, err)
 	events := w.trace.String()

@@ -18,7 +18,7 @@ func (m *machine) copied() statement {
 	if rapid.Bool().Draw(m.T, "renamed") {
 		name = m.name()
 	}
-	s := statement{reads: make(map[int][]string), what: fmt.Sprintf("copy %v below %v as %q", m.paths([]int{source}), m.paths([]int{parent}), name)}
+	s := statement{what: fmt.Sprintf("copy %v below %v as %q", m.paths([]int{source}), m.paths([]int{parent}), name)}
 	if !x.copies {
 		s.reasons = append(s.reasons, gormplugin.ErrUnsupported)
 	}
@@ -28,8 +28,6 @@ func (m *machine) copied() statement {
 	}
 	if m.rarely(3, "from one snapshot") {
 		options = append(options, gormplugin.SnapshotSource())
-	} else {
-		s.reads[m.rows[source].tree] = []string{m.path(source)}
 	}
 	if x.copies {
 		options = append(options, x.keys(m.id())...)

@@ -130,17 +130,3 @@ func (m *machine) bringBack() statement {
 	}
 	return s
 }
-
-// renameDead writes to a row in the bin, whose place is the caller's.
-func (m *machine) renameDead() statement {
-	if len(m.dead()) == 0 {
-		return m.insert()
-	}
-	id, g, name := pick(m, m.dead(), "row"), m.clone(), fmt.Sprint("binned ", m.id())
-	n := g.rows[id]
-	n.name = name
-	g.rows[id] = n
-	return statement{what: "a name in the bin", after: g, run: func(db *gorm.DB) error {
-		return db.Unscoped().Model(m.table.new()).Where("id = ?", m.keys[id]).Update(m.table.label, name).Error
-	}}
-}

@@ -13,7 +13,7 @@ import (
 func (m *machine) draw() statement {
 	kinds := []func() statement{m.insert, m.insert, m.update, m.update, m.update, m.remove, m.copied, m.copied, m.save, m.upsert, m.refused}
 	if m.table.live != "" {
-		kinds = append(kinds, m.bringBack, m.renameDead)
+		kinds = append(kinds, m.bringBack)
 	}
 	if m.table.leaf != nil {
 		kinds = append(kinds, m.leaf, m.leaf)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
@@ -90,12 +89,6 @@ func (m *machine) inserting(s *statement, fresh []int, values []map[string]any) 
 	forms := map[string]func(db *gorm.DB) error{
 		"a slice":   func(db *gorm.DB) error { return db.Create(x.slice(rows)).Error },
 		"Select(*)": func(db *gorm.DB) error { return db.Select("*").Create(x.slice(rows)).Error },
-		"Omit": func(db *gorm.DB) error {
-			return db.Omit(x.path, x.ids).Create(x.slice(rows)).Error
-		},
-		"SkipHooks": func(db *gorm.DB) error {
-			return db.Session(&gorm.Session{SkipHooks: true}).Create(x.slice(rows)).Error
-		},
 	}
 	if len(rows) == 1 {
 		forms["a struct"] = func(db *gorm.DB) error { return db.Create(rows[0]).Error }
@@ -103,33 +96,13 @@ func (m *machine) inserting(s *statement, fresh []int, values []map[string]any) 
 		forms["the table by its name"] = func(db *gorm.DB) error { return db.Table(x.schema.Table).Create(rows[0]).Error }
 	}
 	if _, own := values[0]["id"]; own || x.ids == "" {
-		maps := func(named bool) []map[string]any {
-			var list []map[string]any
+		forms["maps"] = func(db *gorm.DB) error {
 			for _, v := range values {
 				if x.version != "" {
 					v[x.version] = 0 // a map leaves the column empty, and NULL counts nothing
 				}
-				if named {
-					v = x.fields(v)
-				}
-				list = append(list, v)
 			}
-			return list
-		}
-		forms["maps"] = func(db *gorm.DB) error {
-			list := maps(false)
-			return db.Model(x.new()).Create(&list).Error
-		}
-		forms["maps by fields"] = func(db *gorm.DB) error {
-			list := maps(true)
-			return db.Model(x.new()).Create(&list).Error
-		}
-		forms["maps as JSON has them"] = func(db *gorm.DB) error {
-			list := maps(false)
-			for i := range list {
-				list[i] = asJSON(list[i])
-			}
-			return db.Model(x.new()).Create(&list).Error
+			return db.Model(x.new()).Create(&values).Error
 		}
 	}
 	if len(s.reasons) == 0 {
@@ -143,7 +116,7 @@ func (m *machine) inserting(s *statement, fresh []int, values []map[string]any) 
 	form := pick(m, slices.Sorted(maps.Keys(forms)), "form")
 	s.what += ": " + form
 	s.run, s.parts = forms[form], form == "batches"
-	if strings.HasPrefix(form, "maps") {
+	if form == "maps" {
 		return
 	}
 	s.told = func(f forest) {
@@ -151,18 +124,4 @@ func (m *machine) inserting(s *statement, fresh []int, values []map[string]any) 
 			m.toldPath(f, id, rows[i])
 		}
 	}
-}
-
-// asJSON returns values of other types, as a decoder gives them.
-func asJSON(values map[string]any) map[string]any {
-	loose := maps.Clone(values)
-	for column, value := range loose {
-		switch v := value.(type) {
-		case int64:
-			loose[column] = float64(v)
-		case string:
-			loose[column] = []byte(v)
-		}
-	}
-	return loose
 }

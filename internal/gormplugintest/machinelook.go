@@ -17,14 +17,8 @@ import (
 // has found, one of its later statements knows.
 func (m *machine) look(w *world) {
 	x, db := m.table, w.db.WithContext(m.Context())
-	resolver, ok := w.plugin.Resolver(x.new()).(pathlock.BatchResolver)
-	if !ok {
-		m.Fatal("the plugin's resolver resolves no more than one id")
-	}
-	ctx := m.Context()
-	if p, ok := w.plugin.Resolver(x.new()).(preparer); ok {
-		ctx = p.Prepare(ctx)
-	}
+	resolver := w.plugin.Resolver(x.new()).(preparer)
+	ctx := resolver.Prepare(m.Context())
 	m.requests[w] = ctx
 	ids := append(m.live(), m.dead()...)
 	if len(ids) == 0 {
@@ -47,9 +41,6 @@ func (m *machine) look(w *world) {
 			continue
 		}
 		line, _ := m.line(id)
-		if x.leaf != nil {
-			m.findsLeaves(db, id)
-		}
 		m.finds("Subtree", gormplugin.Subtree(db, x.new(), m.keys[id]), m.below(id))
 		m.finds("Ancestors", gormplugin.Ancestors(db, x.new(), m.keys[id]), line[:len(line)-1])
 		m.finds("Children", gormplugin.Children(db, x.new(), m.keys[id]), slices.DeleteFunc(m.live(), func(child int) bool { return m.rows[child].parent != id }))
@@ -61,6 +52,7 @@ func (m *machine) look(w *world) {
 
 // preparer is a resolver whose answers a later write knows.
 type preparer interface {
+	pathlock.BatchResolver
 	Prepare(ctx context.Context) context.Context
 }
 
@@ -92,20 +84,6 @@ func (m *machine) finds(what string, query *gorm.DB, want []int) {
 		wanted = append(wanted, m.table.text(m.keys[id]))
 	}
 	m.same(got, wanted)
-}
-
-// findsLeaves checks which leaves there are below a row.
-func (m *machine) findsLeaves(db *gorm.DB, id int) {
-	var got, want []string
-	if err := gormplugin.Leaves(db, reflect.New(reflect.TypeOf(m.table.leaf)).Interface(), m.keys[id]).Pluck("name", &got).Error; err != nil {
-		m.Fatal(err)
-	}
-	for _, n := range m.leaves {
-		if slices.Contains(m.below(id), n.parent) {
-			want = append(want, n.name)
-		}
-	}
-	m.same(got, want)
 }
 
 // guard asserts rows, or locks their subtrees, by their keys in any form.

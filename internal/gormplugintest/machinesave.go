@@ -2,7 +2,6 @@ package gormplugintest
 
 import (
 	"fmt"
-	"maps"
 	"reflect"
 
 	"github.com/pathlock-go/pathlock"
@@ -126,19 +125,6 @@ func (m *machine) upsert() statement {
 	if n.dead || displaced && !nothing {
 		s.reasons = []error{gormplugin.ErrUnsupported}
 	}
-	rows := []any{x.row(values)}
-	if m.rarely(3, "among new rows") {
-		s.reasons = append(s.reasons, gormplugin.ErrUnsupported, gormplugin.ErrNameTaken, gormplugin.ErrRootRow)
-		if x.key == nil {
-			return m.update()
-		}
-		other := maps.Clone(values)
-		other["id"], other[x.label] = x.key(), "one more"
-		rows = append(rows, x.row(other))
-		if nothing {
-			return m.update() // DO NOTHING inserts the others
-		}
-	}
-	s.run = func(db *gorm.DB) error { return db.Clauses(conflict).Create(x.slice(rows)).Error }
+	s.run = func(db *gorm.DB) error { return db.Clauses(conflict).Create(x.row(values)).Error }
 	return s
 }

@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
-	"sync"
 
-	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"gorm.io/gorm"
 	"pgregory.net/rapid"
@@ -38,7 +35,7 @@ type transaction struct {
 func (m *machine) transact(w *world) {
 	t := &transaction{machine: m, world: w}
 	db := m.session(w)
-	t.certain, m.refusals = !m.knows, 0
+	t.certain = !m.knows
 	db = db.WithContext(gormplugin.WithBeforeCommit(db.Statement.Context, func(tx *gorm.DB) error {
 		t.before++
 		m.compare(tx)
@@ -97,8 +94,6 @@ func (t *transaction) statements(tx *gorm.DB) error {
 // transaction after an error.
 func (t *transaction) statement(tx *gorm.DB) (err error) {
 	w, s := t.world, t.draw()
-	release := t.block(&s)
-	defer release()
 	before := t.snapshot()
 	nested := rapid.Bool().Draw(t.T, "nested") || len(s.reasons) > 0 && w.db.Name() == "postgres"
 	back := nested && t.rarely(4, "nested back")
@@ -127,10 +122,6 @@ func (t *transaction) statement(tx *gorm.DB) (err error) {
 			t.ends[i] = false
 		}
 	}
-	release()
-	if errors.Is(err, pathlock.ErrConflict) {
-		t.refusals++
-	}
 	t.wrote = t.wrote || err == nil
 	t.asserted(w, s, from)
 	if err == nil {
@@ -142,48 +133,6 @@ func (t *transaction) statement(tx *gorm.DB) (err error) {
 	}
 	t.compare(tx)
 	return err
-}
-
-// block has somebody else hold a place at times, half of them one that a statement needs, and adds
-// what that means for the statement.
-func (t *transaction) block(s *statement) (release func()) {
-	if t.table.path == "" || t.table.scarce || s.parts || len(t.live()) == 0 || !t.rarely(4, "somebody else holds a place") {
-		return func() {}
-	}
-	id := pick(t.machine, t.live(), "held")
-	which, path := t.rows[id].tree, t.path(id)
-	if len(s.reasons) == 0 && rapid.Bool().Draw(t.T, "in the way") {
-		for _, places := range []map[int][]string{s.claims, s.reads} {
-			for tree := range 2 {
-				if len(places[tree]) > 0 {
-					which, path = tree, places[tree][0]
-				}
-			}
-		}
-	}
-	tree, err := pathlock.NewTree(t.table.schema.Table, t.table.text(t.trees[which]))
-	if err != nil {
-		t.Fatal(err)
-	}
-	claim := pathlock.X(pathlock.Root())
-	if path != "" {
-		claim = pathlock.X(pathlock.MustParsePath(path))
-	}
-	lock, err := t.world.others.Acquire(context.Background(), pathlock.Request{Tree: tree, Claims: []pathlock.Claim{claim}, Wait: pathlock.NoWait})
-	if err != nil {
-		return func() {} // the transaction has it
-	}
-	t.Logf("- somebody else holds %d%s", which, path)
-	inTheWay := slices.ContainsFunc(slices.Concat(s.claims[which], s.reads[which]), func(other string) bool {
-		return strings.HasPrefix(foldPath(other)+"/", foldPath(path)+"/") || strings.HasPrefix(foldPath(path)+"/", foldPath(other)+"/")
-	})
-	switch {
-	case inTheWay, len(s.reasons) > 0:
-		s.reasons = append(s.reasons, pathlock.ErrConflict)
-	case t.knows:
-		s.may = append(s.may, pathlock.ErrConflict)
-	}
-	return sync.OnceFunc(func() { _ = lock.Release(context.Background()) })
 }
 
 // atEnd registers functions, which are called once nothing is held or open.

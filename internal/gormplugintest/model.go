@@ -1,6 +1,8 @@
 package gormplugintest
 
 import (
+	"database/sql"
+
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"gorm.io/gorm"
@@ -32,11 +34,11 @@ type Case struct {
 
 // Folder is a tree without a root row, whose rows are deleted for good.
 type Folder struct {
-	ID       string  `gorm:"primaryKey;size:36"`
-	DriveID  string  `pathlock:"tree" gorm:"size:36;index:folder_path,priority:1"`
-	ParentID *string `pathlock:"parent" gorm:"size:36"`
-	Name     string  `pathlock:"name" gorm:"size:100"`
-	Path     string  `pathlock:"path" gorm:"size:500;index:folder_path,priority:2"`
+	ID       string         `gorm:"primaryKey;size:36"`
+	DriveID  string         `pathlock:"tree" gorm:"size:36;index:folder_path,priority:1"`
+	ParentID sql.NullString `pathlock:"parent" gorm:"size:36"`
+	Name     string         `pathlock:"name" gorm:"size:100"`
+	Path     string         `pathlock:"path" gorm:"size:500;index:folder_path,priority:2"`
 }
 
 // Other is a table that is not guarded.
@@ -58,13 +60,11 @@ func NewPlugin(locker *pathlock.Locker, opts ...gormplugin.Option) *gormplugin.P
 		gormplugin.Leaf(&Block{}, &Page{}),
 		gormplugin.Model(&Entry{}),
 		gormplugin.Model(&Shelf{}),
-		gormplugin.Model(&Genre{}),
-		gormplugin.Model(&Draft{}),
 	}
 	return gormplugin.New(locker, append(models, opts...)...)
 }
 
 // Models returns the models that a plugin of [NewPlugin] guards.
 func Models() []any {
-	return []any{&Suite{}, &Case{}, &Folder{}, &Page{}, &Block{}, &Entry{}, &Shelf{}, &Genre{}, &Draft{}}
+	return []any{&Suite{}, &Case{}, &Folder{}, &Page{}, &Block{}, &Entry{}, &Shelf{}}
 }

@@ -23,7 +23,6 @@ func checkSavepoints(t *testing.T, d Database) {
 	w := newWorld(t, d, settings{})
 	verbs := []string{"SAVEPOINT ", "SAVEPOINT ", "ROLLBACK TO SAVEPOINT ", "ROLLBACK TO SAVEPOINT ", "RELEASE SAVEPOINT "}
 	names := []string{"s", "S", "t", "u_1", "sp12345678901234567890"}
-	told := make(map[gormplugin.Outcome]int)
 	for seed := range savepointStorms {
 		random := rand.New(rand.NewPCG(uint64(seed), 0)) //nolint:gosec // It has to be the same each time.
 		var script []string
@@ -45,7 +44,6 @@ func checkSavepoints(t *testing.T, d Database) {
 		}
 		script = append(script, fmt.Sprintf("commit: %v", tx.Commit().Error))
 		for id, outcome := range outcomes {
-			told[outcome]++
 			want := gormplugin.RolledBack
 			if w.db.Limit(1).Find(new(Other), id).RowsAffected == 1 {
 				want = gormplugin.Committed
@@ -54,8 +52,5 @@ func checkSavepoints(t *testing.T, d Database) {
 				t.Errorf("seed %d: row %d: told %s, want %s; %q", seed, id, outcomeNames[outcome], outcomeNames[want], script)
 			}
 		}
-	}
-	if told[gormplugin.Committed] == 0 || told[gormplugin.RolledBack] == 0 {
-		t.Errorf("too little happens: %v", told)
 	}
 }

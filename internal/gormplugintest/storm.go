@@ -193,3 +193,17 @@ func lookAt(reader *gorm.DB, d Database, x *table, tree any) func() []string {
 		return found
 	}
 }
+
+// report logs what became of the workers' statements. A storm in which nothing succeeds shows
+// nothing.
+func report(t *testing.T, workers []outcome) {
+	t.Helper()
+	succeeded := 0
+	for _, o := range workers {
+		t.Log(o)
+		succeeded += o.succeeded
+	}
+	if succeeded == 0 {
+		t.Error("nothing succeeded")
+	}
+}

@@ -74,15 +74,6 @@ func (x *table) slice(rows []any) any {
 	return slice.Interface()
 }
 
-// fields returns values by the names of the fields instead of the columns.
-func (x *table) fields(values map[string]any) map[string]any {
-	named := make(map[string]any)
-	for column, value := range values {
-		named[x.schema.FieldsByDBName[column].Name] = value
-	}
-	return named
-}
-
 // tableOf parses a shape's model, which is known to be one.
 func (w *world) tableOf(s shape) *table {
 	w.Helper()

@@ -1,7 +1,6 @@
 package gormplugintest
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -57,31 +56,12 @@ func checkTries(t *testing.T, d Database) {
 				t.Errorf("got back %v", row)
 			}
 			w.trace.intercept(nil)
+			tries = 0
+			w.fails(gormplugin.Transaction(t.Context(), w.db, func(*gorm.DB) error { tries++; return errStop }), errStop)
+			if tries != 1 {
+				t.Errorf("%d tries of what would fail again", tries)
+			}
 			w.has()
 		})
 	}
-	t.Run("Transaction, and what it runs again", func(t *testing.T) {
-		w := newWorld(t, d, settings{})
-		for err, want := range map[error]int{gormplugin.ErrRetry: gormplugin.DefaultMaxTries, errStop: 1} {
-			runs := 0
-			w.fails(gormplugin.Transaction(t.Context(), w.db, func(*gorm.DB) error { runs++; return err }), err)
-			if runs != want {
-				t.Errorf("%v: %d runs, want %d", err, runs, want)
-			}
-		}
-		w.must(w.db.Transaction(func(tx *gorm.DB) error {
-			a := &Suite{ParentID: &w.root.ID, Name: "a"}
-			w.must(tx.Create(a).Error)
-			// Whatever the context, statements of a transaction do not stand in each other's way.
-			w.must(tx.WithContext(context.Background()).Create(&Suite{ParentID: &a.ID, Name: "b"}).Error)
-			return tx.Model(a).Update("name", "c").Error
-		}))
-		// What has ended is not committed, however late somebody notices.
-		ctx, cancel := context.WithCancel(t.Context())
-		tx := w.db.WithContext(ctx).Begin()
-		w.suiteIn(tx, "x")
-		cancel()
-		w.fails(tx.Commit().Error, context.Canceled)
-		w.has("/c", "/c/b")
-	})
 }

@@ -13,10 +13,10 @@ type (
 	}
 	// Stem is a tree whose keys are texts, and whose parents cannot be NULL.
 	Stem struct {
-		ID       string `gorm:"primaryKey;size:100"`
-		TreeID   int64  `pathlock:"tree"`
-		ParentID string `pathlock:"parent" gorm:"size:100;not null"`
-		Name     string `pathlock:"name" gorm:"size:100"`
-		Path     string `pathlock:"path" gorm:"size:500"`
+		ID       string  `gorm:"primaryKey;size:100"`
+		TreeID   int64   `pathlock:"tree"`
+		ParentID *string `pathlock:"parent" gorm:"size:100;not null"`
+		Name     string  `pathlock:"name" gorm:"size:100"`
+		Path     string  `pathlock:"path" gorm:"size:500"`
 	}
 )

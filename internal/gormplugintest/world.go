@@ -77,7 +77,8 @@ func (w *world) build(path string) *Suite {
 func (w *world) paths() string {
 	w.Helper()
 	var paths []string
-	w.must(w.db.Model(&Suite{}).Where("plan_id = ? AND path <> ''", w.root.PlanID).Order("path").Pluck("path", &paths).Error)
+	w.must(w.db.Model(&Suite{}).Where("plan_id = ? AND path <> ''", w.root.PlanID).Pluck("path", &paths).Error)
+	slices.Sort(paths)
 	return strings.Join(paths, " ")
 }
 
@@ -89,19 +90,19 @@ func (w *world) has(want ...string) {
 	}
 }
 
-// sound checks the plan with the independent reader.
-func (w *world) sound() {
-	w.Helper()
-	for _, problem := range w.problems() {
-		w.Error(problem)
-	}
-}
-
-// problems says what is wrong with the plan.
+// problems says what is wrong with the plan, as the independent reader sees it.
 func (w *world) problems() []string {
 	w.Helper()
 	_, found := w.tableOf(shapes()[0]).problems(w.db, w.root.PlanID)
 	return found
+}
+
+// sound checks the plan.
+func (w *world) sound() {
+	w.Helper()
+	if found := w.problems(); len(found) > 0 {
+		w.Error(found)
+	}
 }
 
 // nothingHeld waits until nobody holds or waits any more.
@@ -147,19 +148,9 @@ func (w *world) held() string {
 func machineWorld(t *testing.T, d Database, s settings, options []gormplugin.Option) *world {
 	t.Helper()
 	w := &world{T: t, trace: new(trace)}
-	store := memstore.New()
-	w.locker = pathlock.New(w.trace.store(store), pathlock.WithLogger(slog.New(slog.DiscardHandler)))
-	w.others = pathlock.New(store)
+	w.locker = pathlock.New(w.trace.store(memstore.New()), pathlock.WithLogger(slog.New(slog.DiscardHandler)))
 	w.db = open(t, d, s, w.trace)
 	w.plugin = gormplugin.New(w.locker, options...)
 	w.must(w.db.Use(w.plugin))
 	return w
-}
-
-// count counts the rows of the plan.
-func (w *world) count(tx *gorm.DB) int64 {
-	w.Helper()
-	var n int64
-	w.must(tx.Model(&Suite{}).Where("plan_id = ?", w.root.PlanID).Count(&n).Error)
-	return n
 }

@@ -1,0 +1,76 @@
+package gormplugintest
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/store/memstore"
+	"gorm.io/gorm"
+)
+
+// down is a lock store that stops answering.
+type down struct {
+	pathlock.Store
+	out atomic.Bool
+}
+
+// Acquire implements [pathlock.Store].
+func (d *down) Acquire(ctx context.Context, a pathlock.Acquisition) (pathlock.Grant, error) {
+	if d.out.Load() {
+		return pathlock.Grant{}, pathlock.ErrUnavailable
+	}
+	return d.Store.Acquire(ctx, a)
+}
+
+// checkRefused writes while the lock store does not answer, and by connections that the plugin did
+// not hand out, of whose transactions it could not tell when they end: all of it is refused, and
+// nothing is written, in a transaction that is committed all the same, too.
+func checkRefused(t *testing.T, d Database) {
+	store := &down{Store: memstore.New()}
+	w := newWorld(t, d, settings{store: store})
+	at := w.changeable()
+	tree := w.state()
+	store.out.Store(true)
+	db := open(t, d, settings{}, new(trace))
+	before := db.WithContext(t.Context())
+	w.must(db.Use(NewPlugin(w.locker)))
+	type write func(db *gorm.DB) error
+	for _, session := range []struct {
+		name string
+		err  error
+		run  func(write) error
+	}{
+		{"no lock store", pathlock.ErrUnavailable, func(do write) error { return do(w.db) }},
+		{"no lock store, in a transaction", pathlock.ErrUnavailable, func(do write) (err error) {
+			w.must(w.db.Transaction(func(tx *gorm.DB) error { err = do(tx); return nil }))
+			return err
+		}},
+		{"a session made before Use", gormplugin.ErrUnmanagedTransaction, func(do write) error { return do(before) }},
+		{"its transaction", gormplugin.ErrUnmanagedTransaction, func(do write) error { return before.Transaction(do) }},
+		{"Connection", gormplugin.ErrUnmanagedTransaction, func(do write) error { return db.Connection(do) }},
+		{"a bare transaction", gormplugin.ErrUnmanagedTransaction, func(do write) error {
+			pool, err := db.DB()
+			w.must(err)
+			bare, err := pool.BeginTx(t.Context(), nil)
+			w.must(err)
+			tx := db.WithContext(t.Context())
+			tx.Statement.ConnPool = bare
+			err = do(tx)
+			w.must(bare.Commit())
+			return err
+		}},
+	} {
+		for _, c := range changes() {
+			if err := session.run(func(db *gorm.DB) error { return c.run(db, at) }); !isA(err, session.err) {
+				t.Errorf("%s, %s: got the error %v, want %v", c.name, session.name, err, session.err)
+			}
+		}
+	}
+	store.out.Store(false)
+	if now := w.state(); now != tree {
+		t.Errorf("the tree was %s and is %s", tree, now)
+	}
+}
