@@ -196,24 +196,6 @@ func TestAClosedStoreEndsWaits(t *testing.T) {
 	})
 }
 
-func TestOfTwoCallsForOneGrantOneGivesUp(t *testing.T) {
-	inBubble(t, func(s *fixture) {
-		_, store := s.process()
-		s.takes(store, "holder", "/a")
-		ctx, cancel := context.WithCancel(s.Context())
-		first := s.begin(ctx, store, s.ask("waiter", "/a"))
-		second := s.begin(s.Context(), store, s.ask("waiter", "/a"))
-		cancel()
-		if err := <-first; !errors.Is(err, context.Canceled) {
-			t.Errorf("the first call ends with %v", err)
-		}
-		s.releases(store, "holder")
-		if err := <-second; err != nil {
-			t.Errorf("the second call ends with %v", err)
-		}
-	})
-}
-
 // A place, or a hold that has just been handed over, is taken away while its process, which still
 // waits as far as it knows, is slow to learn of it. Meanwhile others ask.
 func TestTakenAwayBeforeItsProcessKnows(t *testing.T) {
@@ -247,20 +229,6 @@ func TestTakenAwayBeforeItsProcessKnows(t *testing.T) {
 			})
 		})
 	}
-}
-
-// What was taken away may be asked for again, by the same owner and grant id.
-func TestTakenAwayAndAskedForAgain(t *testing.T) {
-	inBubble(t, func(s *fixture) {
-		_, store := s.process()
-		s.takes(store, "owner", "/a")
-		if err := store.ForceRelease(s.Context(), s.tree, "owner"); err != nil {
-			t.Fatal(err)
-		}
-		s.takes(store, "owner", "/a")
-		s.releases(store, "owner")
-		s.isEmpty()
-	})
 }
 
 // What rests on a hold ends with it, also where the server has ended the hold's ticket by itself:
