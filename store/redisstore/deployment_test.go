@@ -76,8 +76,8 @@ func cluster(c *testredis.Cluster) *deployment {
 		servers:  c.Nodes,
 		primary:  c.Primary,
 		replicas: func(key string) []*testredis.Server { return []*testredis.Server{c.Replica(key)} },
-		failover: func(key string) { c.Failover(key) },
-		await:    func(key string, old *testredis.Server) { c.AwaitFailover(key, old) },
+		failover: c.Failover,
+		await:    c.AwaitFailover,
 	}
 }
 

@@ -85,34 +85,6 @@ func TestWhatComesTogetherIsWrittenTogether(t *testing.T) {
 	})
 }
 
-// More readers are let in than one update can write: several updates follow each other.
-func TestACrowdOfReadersIsLetInPortionByPortion(t *testing.T) {
-	inBubble(t, func(s *fixture) {
-		holding, holder := s.process()
-		waiting, readers := s.process()
-		s.takes(holder, "writer", "/a")
-		var ended []<-chan error
-		for i := range 50 {
-			req := s.ask(fmt.Sprint(i), "/a")
-			req.Claims = pathlock.Normalize(pathlock.S(pathlock.MustParsePath("/a")))
-			ended = append(ended, s.begin(s.Context(), readers, req))
-		}
-		for _, p := range []*process{holding, waiting} {
-			p.set(func() { p.limit = 8 })
-		}
-		began := time.Now()
-		s.releases(holder, "writer")
-		for _, e := range ended {
-			if err := <-e; err != nil {
-				t.Fatal(err)
-			}
-		}
-		if took := time.Since(began); took > 0 {
-			t.Errorf("it took %v until all were let in, which nothing but updates should", took)
-		}
-	})
-}
-
 // A reply is lost, or the request is given up while its update is on the way, which comes too late
 // then, however long it takes. Nothing is left: else a ticket would hold that nobody has.
 func TestARequestWhoseOutcomeIsUnknownIsTakenBack(t *testing.T) {
