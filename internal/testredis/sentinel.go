@@ -118,8 +118,8 @@ func (s *Sentinel) Replicas() []*Server {
 	return slices.DeleteFunc(slices.Clone(s.Nodes), func(n *Server) bool { return n == primary })
 }
 
-// Failover has the sentinels make a replica the primary, as an operator would, and returns when they
-// have.
+// Failover has the sentinels make a replica the primary, as an operator would, and returns when
+// they have.
 func (s *Sentinel) Failover() {
 	s.t.Helper()
 	old := s.Primary()
