@@ -14,7 +14,7 @@ import (
 const Long = 10 * time.Minute
 
 // Patience is how long a test waits for what has to happen.
-const Patience = 15 * time.Second
+const Patience = 30 * time.Second
 
 // Tree returns a tree of the test's own.
 func Tree(t testing.TB) pathlock.Tree {

@@ -50,13 +50,7 @@ func StartCluster(t testing.TB, program Program, args ...string) *Cluster {
 		c.Nodes[primaries+i].Do("CLUSTER", "REPLICATE", c.Nodes[i].id())
 	}
 	c.await("every node knows whose replica each is", func(nodes []node) bool {
-		replicas := 0
-		for _, n := range nodes {
-			if n.is("slave") {
-				replicas++
-			}
-		}
-		return replicas == primaries
+		return len(slices.DeleteFunc(nodes, func(n node) bool { return !n.is("slave") })) == primaries
 	})
 	for i, s := range c.Nodes {
 		if i >= primaries {
@@ -116,13 +110,8 @@ func (s *Server) nodes() []node {
 
 func (s *Server) myself() node {
 	s.t.Helper()
-	for _, n := range s.nodes() {
-		if n.is("myself") {
-			return n
-		}
-	}
-	s.t.Fatalf("%s does not know itself", s.Addr)
-	return node{}
+	all := s.nodes()
+	return all[slices.IndexFunc(all, func(n node) bool { return n.is("myself") })]
 }
 
 func (s *Server) id() string { s.t.Helper(); return s.Text("CLUSTER", "MYID") }
@@ -131,26 +120,20 @@ func (s *Server) id() string { s.t.Helper(); return s.Text("CLUSTER", "MYID") }
 func (c *Cluster) await(what string, holds func([]node) bool) {
 	c.t.Helper()
 	testserver.Await(c.t, what, func() bool {
-		for _, s := range c.Nodes {
-			if s.Running() && !holds(s.nodes()) {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(c.running(), func(s *Server) bool { return !holds(s.nodes()) })
 	})
 }
 
 // slot returns the slot of a key.
 func (c *Cluster) slot(key string) int {
 	c.t.Helper()
-	for _, s := range c.Nodes {
-		if s.Running() {
-			slot, _ := s.Do("CLUSTER", "KEYSLOT", key).(int64)
-			return int(slot)
-		}
-	}
-	c.t.Fatal("no node is running")
-	return 0
+	slot, _ := c.running()[0].Do("CLUSTER", "KEYSLOT", key).(int64)
+	return int(slot)
+}
+
+// running returns the nodes that can answer.
+func (c *Cluster) running() []*Server {
+	return slices.DeleteFunc(slices.Clone(c.Nodes), func(s *Server) bool { return !s.Running() })
 }
 
 // Primary returns the node that serves a key, by the node's own account; of several that say so,
@@ -160,10 +143,7 @@ func (c *Cluster) Primary(key string) *Server {
 	slot := c.slot(key)
 	var primary *Server
 	epoch := -1
-	for _, s := range c.Nodes {
-		if !s.Running() {
-			continue
-		}
+	for _, s := range c.running() {
 		if me := s.myself(); me.is("master") && me.has(slot) && me.epoch > epoch {
 			primary, epoch = s, me.epoch
 		}
@@ -175,8 +155,8 @@ func (c *Cluster) Primary(key string) *Server {
 func (c *Cluster) Replica(key string) *Server {
 	c.t.Helper()
 	id := c.Primary(key).id()
-	for _, s := range c.Nodes {
-		if s.Running() && s.myself().primary == id {
+	for _, s := range c.running() {
+		if s.myself().primary == id {
 			return s
 		}
 	}
@@ -188,10 +168,7 @@ func (c *Cluster) Replica(key string) *Server {
 func (c *Cluster) Other(key string) *Server {
 	c.t.Helper()
 	slot := c.slot(key)
-	for _, s := range c.Nodes {
-		if !s.Running() {
-			continue
-		}
+	for _, s := range c.running() {
 		if me := s.myself(); me.is("master") && len(me.slots) > 0 && !me.has(slot) {
 			return s
 		}
@@ -200,18 +177,18 @@ func (c *Cluster) Other(key string) *Server {
 	return nil
 }
 
-// Failover has the replica of the node that serves a key take over in good order, and returns it
-// when it has.
-func (c *Cluster) Failover(key string) *Server {
+// Failover has the replica of the node that serves a key take over in good order, and returns when
+// it has.
+func (c *Cluster) Failover(key string) {
 	c.t.Helper()
 	old, replica := c.Primary(key), c.Replica(key)
 	replica.Do("CLUSTER", "FAILOVER")
-	return c.AwaitFailover(key, old)
+	c.AwaitFailover(key, old)
 }
 
-// AwaitFailover returns the node that serves a key in the place of an old one, when all running
+// AwaitFailover returns when another node serves a key in the place of an old one, and all running
 // nodes know it.
-func (c *Cluster) AwaitFailover(key string, old *Server) *Server {
+func (c *Cluster) AwaitFailover(key string, old *Server) {
 	c.t.Helper()
 	slot := c.slot(key)
 	var primary *Server
@@ -222,5 +199,4 @@ func (c *Cluster) AwaitFailover(key string, old *Server) *Server {
 	c.await("every node knows who serves "+key, func(nodes []node) bool {
 		return slices.ContainsFunc(nodes, func(n node) bool { return n.addr == primary.Addr && n.has(slot) })
 	})
-	return primary
 }

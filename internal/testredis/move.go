@@ -52,8 +52,8 @@ func (m *Move) Finish() {
 	id := m.to.id()
 	m.to.Do("CLUSTER", "SETSLOT", m.slot, "NODE", id)
 	m.from.Do("CLUSTER", "SETSLOT", m.slot, "NODE", id)
-	for _, s := range m.cluster.Nodes {
-		if s != m.to && s != m.from && s.Running() && s.myself().is("master") {
+	for _, s := range m.cluster.running() {
+		if s != m.to && s != m.from && s.myself().is("master") {
 			s.Do("CLUSTER", "SETSLOT", m.slot, "NODE", id)
 		}
 	}

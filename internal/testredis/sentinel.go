@@ -1,7 +1,6 @@
 package testredis
 
 import (
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,7 +28,7 @@ func StartSentinel(t testing.TB, program Program) *Sentinel {
 	nodes := StartReplicated(t, program, 2)
 	s := &Sentinel{Nodes: append([]*Server{nodes.Primary}, nodes.Replicas...), t: t}
 	for range 3 {
-		s.Sentinels = append(s.Sentinels, StartSentinelOf(t, program, nodes.Primary.Addr))
+		s.Sentinels = append(s.Sentinels, startSentinel(t, program, nodes.Primary))
 	}
 	for _, sentinel := range s.Sentinels {
 		testserver.Await(t, "the sentinels know everybody", func() bool {
@@ -44,24 +43,19 @@ func StartSentinel(t testing.TB, program Program) *Sentinel {
 	return s
 }
 
-// StartSentinelOf starts one sentinel that watches the primary at an address. Lines of its
-// configuration may be added.
-func StartSentinelOf(t testing.TB, program Program, primary string, settings ...string) *Server {
+// startSentinel starts one sentinel that watches a primary.
+func startSentinel(t testing.TB, program Program, primary *Server) *Server {
 	t.Helper()
-	host, port, err := net.SplitHostPort(primary)
-	if err != nil {
-		t.Fatal(err)
-	}
 	dir := t.TempDir()
 	sentinel := &Server{Addr: freeAddr(t), t: t, ready: readySentinel}
-	config := append([]string{
+	config := []string{
 		"port " + sentinel.port(),
 		"bind 127.0.0.1",
 		"dir " + dir,
-		"sentinel monitor " + MasterName + " " + host + " " + port + " 2",
+		"sentinel monitor " + MasterName + " " + primary.host() + " " + primary.port() + " 2",
 		"sentinel down-after-milliseconds " + MasterName + " 1500",
 		"sentinel failover-timeout " + MasterName + " 4000",
-	}, settings...)
+	}
 	file := filepath.Join(dir, "sentinel.conf")
 	if err := os.WriteFile(file, []byte(strings.Join(config, "\n")+"\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -124,25 +118,20 @@ func (s *Sentinel) Replicas() []*Server {
 	return slices.DeleteFunc(slices.Clone(s.Nodes), func(n *Server) bool { return n == primary })
 }
 
-// Failover has the sentinels make a replica the primary, as an operator would, and returns it when
+// Failover has the sentinels make a replica the primary, as an operator would, and returns when
 // they have.
-func (s *Sentinel) Failover() *Server {
+func (s *Sentinel) Failover() {
 	s.t.Helper()
 	old := s.Primary()
 	testserver.Await(s.t, "a sentinel begins the failover", func() bool {
 		_, err := s.Sentinels[0].Try("SENTINEL", "FAILOVER", MasterName)
 		return err == nil // NOGOODSLAVE and INPROG pass
 	})
-	return s.AwaitFailover(old)
+	s.AwaitFailover(old)
 }
 
-// AwaitFailover returns the new primary in the place of an old one.
-func (s *Sentinel) AwaitFailover(old *Server) *Server {
+// AwaitFailover returns when there is a primary in the place of an old one.
+func (s *Sentinel) AwaitFailover(old *Server) {
 	s.t.Helper()
-	var primary *Server
-	testserver.Await(s.t, "there is another primary", func() bool {
-		primary = s.Primary()
-		return primary != old
-	})
-	return primary
+	testserver.Await(s.t, "there is another primary", func() bool { return s.Primary() != old })
 }

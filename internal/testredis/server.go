@@ -2,7 +2,6 @@ package testredis
 
 import (
 	"context"
-	"io"
 	"net"
 	"os/exec"
 	"strings"
@@ -197,14 +196,10 @@ func (s *Server) Info(section, field string) string {
 
 // Client returns a client that is closed at the end of the test.
 func (s *Server) Client() *redis.Client {
-	return closeClient(s.t, redis.NewClient(&redis.Options{Addr: s.Addr, ContextTimeoutEnabled: true}))
-}
-
-// closeClient closes a client at the end of the test.
-func closeClient[C io.Closer](t testing.TB, client C) C {
-	t.Cleanup(func() {
+	client := redis.NewClient(&redis.Options{Addr: s.Addr, ContextTimeoutEnabled: true})
+	s.t.Cleanup(func() {
 		if err := client.Close(); err != nil {
-			t.Errorf("closing the client: %v", err)
+			s.t.Errorf("closing the client: %v", err)
 		}
 	})
 	return client

@@ -2,37 +2,15 @@ package anystore_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
-// The lock store is a setting of the program.
+// The lock store is a setting of the program. A password of any characters stays out of the URL,
+// and out of what is shown of the store.
 func ExampleOpen() {
-	ctx := context.Background()
-	store, err := anystore.Open(ctx, "memory://")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer func() { _ = store.Close(ctx) }()
-
-	tree, _ := pathlock.NewTree("testplan", "plan-001")
-	path, _ := pathlock.ParsePath("/dir1")
-	lock, err := pathlock.New(store).Acquire(ctx, pathlock.Request{Tree: tree, Claims: []pathlock.Claim{pathlock.X(path)}})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer func() { _ = lock.Release(ctx) }()
-	fmt.Println("locks on", store)
-	// Output: locks on memory:// (this process only)
-}
-
-// A password of any characters stays out of the URL, and out of what is shown of the store.
-func ExampleWithPassword() {
 	ctx := context.Background()
 	store, err := anystore.Open(ctx, "redis://app@127.0.0.1:6379/0", anystore.WithPassword("p@ss/w:rd"))
 	if err != nil {
@@ -40,29 +18,10 @@ func ExampleWithPassword() {
 		return
 	}
 	defer func() { _ = store.Close(ctx) }()
-	fmt.Println(store)
-	// Output: redis://127.0.0.1:6379/0
-}
 
-// A program that shows the locks of others leaves the database as it is.
-func ExampleWithoutTables() {
-	ctx := context.Background()
-	store, err := anystore.Open(ctx, "postgres://app:password@127.0.0.1:1/app", anystore.WithoutTables())
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer func() { _ = store.Close(ctx) }()
-	_, err = store.Trees(ctx)
-	fmt.Println(errors.Is(err, pathlock.ErrUnavailable))
-	// Output: true
-}
-
-// An error about a URL quotes none of it.
-func ExampleOpen_malformed() {
-	_, err := anystore.Open(context.Background(), "redis://app:p#ss@127.0.0.1:6379/0")
-	fmt.Println(errors.Is(err, anystore.ErrURL))
-	// Output: true
+	locker := pathlock.New(store)
+	fmt.Printf("%T on %v\n", locker, store)
+	// Output: *pathlock.Locker on redis://127.0.0.1:6379/0
 }
 
 // A program whose lock store fails its Ping says why, to people who may not see addresses.

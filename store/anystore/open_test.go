@@ -13,56 +13,25 @@ type opening struct{ url, password, shown, err string }
 
 func TestURLsThatNameAStore(t *testing.T) {
 	for _, tt := range []opening{
-		{url: "memory://", shown: "memory:// (this process only)"},
 		{url: "off://", shown: "off:// (no locks)"},
-		{url: "redis://127.0.0.1:6379/0", shown: "redis://127.0.0.1:6379/0"},
-		{url: "redis://user:secret@127.0.0.1:6379/0?pool_size=3", shown: "redis://127.0.0.1:6379/0"},
-		{url: "rediss://:secret@redis.example:6380", shown: "rediss://redis.example:6380"},
-		{url: "redis+cluster://user:secret@h1:1,h2:2,h3:3", shown: "redis+cluster://h1:1,h2:2,h3:3"},
-		{url: "redis+sentinel://main@h1,h2", shown: "redis+sentinel://main@h1,h2"},
 		{url: "redis+sentinel://user:secret@main@h1,h2", shown: "redis+sentinel://main@h1,h2"},
-		{url: "mysql://user:secret@tcp(db.example:3306)/locks?tls=true", shown: "mysql://db.example:3306/locks"},
 		{url: "mysql://user:s/e?c@r:e(t)@unix(/tmp/mysql.sock)/locks", shown: "mysql:///tmp/mysql.sock/locks"},
 		{url: "postgres://user:secret@db.example/locks", shown: "postgres://db.example:5432/locks"},
-		{url: "postgresql://user:secret@db.example:5433/locks?sslmode=disable", shown: "postgres://db.example:5433/locks"},
-		{url: "sqlite://some.db", shown: "sqlite://some.db-locks"},
 		{url: "sqlite://some.db?timeout=3s", shown: "sqlite://some.db-locks"},
-		{url: "sqlite:///var/lib/a b#c%.db", shown: "sqlite:///var/lib/a b#c%.db-locks"},
 		{url: "zk://h1,h2:2182,h3/locks/app", shown: "zk://h1,h2:2182,h3/locks/app"},
-		{url: "zks://user:secret@h1?timeout=3s", shown: "zks://h1"},
-		{url: "etcd://h1,h2:2380,h3/locks/app", shown: "etcd://h1,h2:2380,h3/locks/app"},
 		{url: "etcds://h1?timeout=3s", shown: "etcds://h1"},
 		{url: "mysql://user@tcp(db.example:3306)/locks?tls=true", password: "secret/#?@%:,|()", shown: "mysql://db.example:3306/locks"},
 		{url: "postgres://user@db.example/locks", password: "secret/#?@%:,|()", shown: "postgres://db.example:5432/locks"},
-		{url: "zk://user@h1,h2/locks", password: "secret/#?@%:,|()", shown: "zk://h1,h2/locks"},
 		{url: "quorum:redis://u:secret@h1/0?pool_size=3|redis+sentinel://u:secret@main@h2|memory://", shown: "quorum:redis://h1/0|redis+sentinel://main@h2|memory:// (this process only)"},
-		{url: "quorum:redis://h1|redis://h2|memory://|timeout=1s", shown: "quorum:redis://h1|redis://h2|memory:// (this process only)"},
-		{url: "quorum:memory://", shown: "quorum:memory:// (this process only)"},
-		{url: "quorum:memory://|memory://|memory://", shown: "quorum:memory:// (this process only)|memory:// (this process only)|memory:// (this process only)"},
-		{url: "quorum:redis://h1|redis://u@h2|redis+cluster://h3,h4", password: "secret/|#?@%:", shown: "quorum:redis://h1|redis://h2|redis+cluster://h3,h4"},
 		{url: "quorum:redis://h1|redis://u@h2|redis://h3|timeout=1s", password: "secret/|#?@%:", shown: "quorum:redis://h1|redis://h2|redis://h3"},
 
-		{url: "redis://127.0.0.1:6379/0", password: "secret/#?@%:", shown: "redis://127.0.0.1:6379/0"},
 		{url: "redis://user@127.0.0.1:6379/0?pool_size=3", password: "secret/#?@%:", shown: "redis://127.0.0.1:6379/0"},
-		{url: "redis+cluster://h1,h2", password: "secret/#?@%:", shown: "redis+cluster://h1,h2"},
-		{url: "redis+sentinel://main@h1,h2", password: "secret/#?@%:", shown: "redis+sentinel://main@h1,h2"},
-		{url: "redis+sentinel://user@main@h1,h2", password: "secret/#?@%:", shown: "redis+sentinel://main@h1,h2"},
 	} {
-		t.Run(tt.url, func(t *testing.T) {
-			store, err := anystore.Open(t.Context(), tt.url, anystore.WithPassword(tt.password))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if store.String() != tt.shown {
-				t.Errorf("it is shown as %q, want %q", store, tt.shown)
-			}
-			if scheme, _, _ := strings.Cut(tt.url, ":"); store.Scheme() != scheme {
-				t.Errorf("its scheme is %q, want %q", store.Scheme(), scheme)
-			}
-			if err := store.Close(t.Context()); err != nil {
-				t.Errorf("Close: %v", err)
-			}
-		})
+		store := open(t, tt.url, anystore.WithPassword(tt.password))
+		scheme, _, _ := strings.Cut(tt.url, ":")
+		if store.String() != tt.shown || store.Scheme() != scheme {
+			t.Errorf("%s is shown as %q, want %q; its scheme is %q", tt.url, store, tt.shown, store.Scheme())
+		}
 	}
 }
 
@@ -72,50 +41,27 @@ func TestURLsThatNameNone(t *testing.T) {
 	const supported = "supported are memory://, "
 	for _, tt := range []opening{
 		{url: "", err: supported},
-		{url: "memory", err: supported},
-		{url: "secret", err: supported},
 		{url: "secret@redis://127.0.0.1:6379/0", err: supported},
-		{url: "redis:/:secret@127.0.0.1:6379/0", err: supported},
-		{url: "mysql:user:secret@tcp(db.example)/locks", err: supported},
-		{url: "redis://user:secret@127.0.0.1:port", err: "a port from 1 to 65535"},
-		{url: "redis://secret@127.0.0.1:6379/0", err: "names a user without a password"},
-		{url: "redis+sentinel://u:secret@h1,h2", err: "names the primary"},
 		{url: "mysql://user:secret@db.example/locks", err: "the MySQL DSN makes no sense"},
-		{url: "mysql://user:12?a=b&timeout=secret@tcp(db.example)", err: "the MySQL DSN makes no sense"},
-		{url: "postgres://user:secret@127.0.0.1/locks?sslmode=odd&password=secret", err: "sslmode is invalid"},
 		{url: "sqlite://", err: "sqlite://PATH"},
 		{url: "sqlite://some.db?mode=ro", err: `a SQLite file has no option "mode"`},
-		{url: "zk://user:secret@h1/a/../b", err: "the root is the path of a znode"},
 		{url: "memory://?timeout=1s", err: "nothing follows memory://"},
-		{url: "off://locks", err: "nothing follows off://"},
 
-		{url: "quorum", err: supported},
 		{url: "quorum:memory://|timeout=secret", err: "timeout is no positive duration"},
-		{url: "quorum://redis://:secret@h1", err: "member 1 of the quorum: its scheme is unknown"},
 		{url: "quorum:redis://:secret@h1|redis://:secret@h2", err: "odd"},
-		{url: "quorum:redis://:a|secret@h1|redis://h2", err: "member 2 of the quorum: its scheme is unknown"},
 		{url: "quorum:redis://:secret@h1|redis://secret@h2|redis://h3", err: "member 2 of the quorum: redisstore"},
 		{url: "quorum:redis://:secret@h1|redis://h2|redis://:secret@h1", err: "member 3 of the quorum: it is member 1 again"},
 		{url: "quorum:redis://:secret@h1|off://|redis://h3", err: "off cannot be a member"},
-		{url: "quorum:redis://:secret@h1|quorum:redis://h2|redis://h3", err: "quorum cannot be a member"},
 
 		{url: "redis://:secret@127.0.0.1", password: "secret", err: "must not have one"},
-		{url: "redis+sentinel://u:secret@main@h1", password: "secret", err: "must not have one"},
 		{url: "mysql://user:secret@tcp(db.example)/locks", password: "secret", err: "must not have one"},
-		{url: "mysql://tcp(db.example)/locks", password: "secret", err: "names no user"},
-		{url: "postgres://user:secret@127.0.0.1/locks", password: "secret", err: "must not have one"},
-		{url: "zk://user:secret@h1/locks", password: "secret", err: "must not have one"},
 		{url: "etcd://h1/locks", password: "secret", err: "names no user"},
 		{url: "quorum:redis://h1|redis://:secret@h2|redis://h3", password: "secret", err: "member 2 of the quorum: the password"},
-		{url: "quorum:redis://h1|memory://|redis://h3", password: "secret", err: "member 2 of the quorum: memory://"},
-		{url: "sqlite://some.db", password: "secret", err: "sqlite:// is a lock store without a password"},
 	} {
-		t.Run(tt.url, func(t *testing.T) {
-			_, err := anystore.Open(t.Context(), tt.url, anystore.WithPassword(tt.password))
-			if !errors.Is(err, anystore.ErrURL) || !strings.Contains(err.Error(), tt.err) || strings.Contains(err.Error(), "secret") {
-				t.Errorf("%v, want an ErrURL that says %q and no secret", err, tt.err)
-			}
-		})
+		_, err := anystore.Open(t.Context(), tt.url, anystore.WithPassword(tt.password))
+		if !errors.Is(err, anystore.ErrURL) || !strings.Contains(err.Error(), tt.err) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v, want an ErrURL that says %q and no secret", tt.url, err, tt.err)
+		}
 	}
 }
 

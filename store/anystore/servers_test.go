@@ -18,12 +18,16 @@ import (
 // that lack a server are skipped.
 var servers = map[string]func(t *testing.T) string{
 	"Redis":      func(t *testing.T) string { return testserver.Redis(t) },
-	"MySQL":      func(t *testing.T) string { return mysql(t, testserver.Oracle) },
-	"MariaDB":    func(t *testing.T) string { return mysql(t, testserver.MariaDB) },
+	"MySQL":      mysql,
 	"PostgreSQL": postgres,
-	"SQLite":     func(t *testing.T) string { return "sqlite://" + filepath.Join(t.TempDir(), "locks.db") },
-	"ZooKeeper":  func(t *testing.T) string { return "zk://" + testzk.Start(t).Addr + "/locks" },
-	"etcd":       func(t *testing.T) string { return "etcd://" + testetcd.Start(t).Addr + "/locks" },
+	"SQLite": func(t *testing.T) string {
+		// The transaction that needs a lock may be in the file that the locks' URL names.
+		path := filepath.Join(t.TempDir(), "app.db")
+		administer(t, "sqlite3", "file:"+filepath.ToSlash(path))("BEGIN EXCLUSIVE")
+		return "sqlite://" + path
+	},
+	"ZooKeeper": func(t *testing.T) string { return "zk://" + testzk.Start(t).Addr + "/locks" },
+	"etcd":      func(t *testing.T) string { return "etcd://" + testetcd.Start(t).Addr + "/locks" },
 	"quorum": func(t *testing.T) string {
 		var urls []string
 		for range 3 {
@@ -33,18 +37,13 @@ var servers = map[string]func(t *testing.T) string{
 	},
 }
 
-// mysql returns the URL of an empty database on a server of a product.
-func mysql(t *testing.T, product string) string {
+// mysql returns the URL of an empty database.
+func mysql(t *testing.T) string {
 	t.Helper()
-	for _, server := range testserver.MySQLServers(t) {
-		if server.Product == product {
-			name := scratch(t, "mysql", server.DSN)
-			slash := strings.LastIndexByte(server.DSN, '/')
-			return "mysql://" + server.DSN[:slash+1] + name + server.DSN[slash+1:]
-		}
-	}
-	testserver.Missing(t, "there is no server of "+product)
-	return ""
+	server := testserver.MySQL(t)
+	name := scratch(t, "mysql", server)
+	slash := strings.LastIndexByte(server, '/')
+	return "mysql://" + server[:slash+1] + name + server[slash+1:]
 }
 
 // postgres returns the URL of an empty database.

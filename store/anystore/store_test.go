@@ -3,7 +3,6 @@ package anystore_test
 import (
 	"context"
 	"errors"
-	"strings"
 	"sync"
 	"testing"
 
@@ -17,15 +16,11 @@ func TestProcessesMeetByTheirURL(t *testing.T) {
 	for name, url := range servers {
 		t.Run(name, func(t *testing.T) {
 			url := url(t)
-			tree, err := pathlock.NewTree("anystore", strings.ReplaceAll(t.Name(), "/", " "))
-			if err != nil {
-				t.Fatal(err)
-			}
-			var lockers [4]*pathlock.Locker
+			var mutexes [3]*pathlock.Mutex
 			var group sync.WaitGroup
-			for i := range lockers {
+			for i := range mutexes {
 				store := open(t, url)
-				lockers[i] = pathlock.New(store)
+				mutexes[i] = pathlock.New(store).Mutex(t.Name())
 				group.Go(func() {
 					if err := store.Ping(t.Context()); err != nil {
 						t.Error(err)
@@ -33,14 +28,13 @@ func TestProcessesMeetByTheirURL(t *testing.T) {
 				})
 			}
 			group.Wait()
-			request := pathlock.Request{Tree: tree, Claims: []pathlock.Claim{pathlock.X(pathlock.Root())}, Wait: pathlock.NoWait}
-			for i := range lockers {
-				lock, err := lockers[i].Acquire(t.Context(), request)
+			for i := range mutexes {
+				lock, err := mutexes[i].TryLock(t.Context())
 				if err != nil {
 					t.Fatal(err)
 				}
-				for j := range lockers {
-					if _, err := lockers[j].Acquire(t.Context(), request); !errors.Is(err, pathlock.ErrConflict) {
+				for j := range mutexes {
+					if _, err := mutexes[j].TryLock(t.Context()); !errors.Is(err, pathlock.ErrConflict) {
 						t.Errorf("%d while %d holds: %v, want a conflict", j, i, err)
 					}
 				}

@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,9 +18,7 @@ import (
 	"github.com/pathlock-go/pathlock/internal/testetcd"
 	"github.com/pathlock-go/pathlock/internal/testnet"
 	"github.com/pathlock-go/pathlock/internal/testredis"
-	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/internal/testzk"
-	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
 // serverName is in the certificate of the servers.
@@ -32,68 +29,36 @@ const serverName = "locks.example"
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	makeCertificates(t, dir)
+	makeCertificate(t, dir)
 	file := func(name string) string { return filepath.Join(dir, name) }
-	freeAddr := func(t *testing.T) string {
-		t.Helper()
-		addr, err := testnet.FreeAddr(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return addr
-	}
-	redisTLS := func(dashes, addr string) []string {
-		return []string{
-			dashes + "tls-port", addr[len("127.0.0.1:"):], dashes + "tls-ca-cert-file", file("ca.pem"),
-			dashes + "tls-cert-file", file("server.pem"), dashes + "tls-key-file", file("server.key"),
-		}
-	}
-	for name, start := range map[string]func(t *testing.T) string{
-		"Redis": func(t *testing.T) string {
-			addr := freeAddr(t)
-			testredis.Start(t, testredis.Redis, redisTLS("--", addr)...)
-			return "rediss://" + addr
+	for name, start := range map[string]func(t *testing.T, addr string) (scheme string){
+		"Redis": func(t *testing.T, addr string) string {
+			testredis.Start(t, testredis.Redis, "--tls-port", addr[len("127.0.0.1:"):], "--tls-ca-cert-file", file("cert.pem"),
+				"--tls-cert-file", file("cert.pem"), "--tls-key-file", file("key.pem"))
+			return "rediss://"
 		},
-		"Redis cluster": func(t *testing.T) string {
-			addr := freeAddr(t)
-			bus := freeAddr(t)[len("127.0.0.1:"):]
-			node := testredis.Start(t, testredis.Redis, append(redisTLS("--", addr), "--cluster-enabled", "yes", "--tls-cluster", "yes", "--cluster-port", bus)...)
-			node.Do("CLUSTER", "ADDSLOTSRANGE", 0, 16383)
-			testserver.Await(t, "the cluster is complete", func() bool {
-				return strings.Contains(node.Text("CLUSTER", "INFO"), "cluster_state:ok")
-			})
-			return "rediss+cluster://" + addr
-		},
-		"Redis Sentinel": func(t *testing.T) string {
-			primary, sentinel := freeAddr(t), freeAddr(t)
-			testredis.Start(t, testredis.Redis, redisTLS("--", primary)...)
-			var settings []string
-			for pair := range slices.Chunk(append(redisTLS("", sentinel), "tls-replication", "yes"), 2) {
-				settings = append(settings, strings.Join(pair, " "))
-			}
-			testredis.StartSentinelOf(t, testredis.Redis, primary, settings...)
-			return "rediss+sentinel://" + testredis.MasterName + "@" + sentinel
-		},
-		"ZooKeeper": func(t *testing.T) string {
-			addr := freeAddr(t)
+		"ZooKeeper": func(t *testing.T, addr string) string {
 			testzk.Start(t, "secureClientPort="+addr[len("127.0.0.1:"):], "secureClientPortAddress=127.0.0.1",
 				"serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory",
-				"ssl.keyStore.location="+file("server-both.pem"), "ssl.trustStore.location="+file("ca.pem"))
-			return "zks://" + addr
+				"ssl.keyStore.location="+file("both.pem"), "ssl.trustStore.location="+file("cert.pem"))
+			return "zks://"
 		},
-		"etcd": func(t *testing.T) string {
-			plain, addr := freeAddr(t), freeAddr(t)
+		"etcd": func(t *testing.T, addr string) string {
+			plain, err := testnet.FreeAddr(t.Context())
+			must(t, err)
 			testetcd.Start(t, "--listen-client-urls", "http://"+plain+",https://"+addr, "--client-cert-auth",
-				"--trusted-ca-file", file("ca.pem"), "--cert-file", file("server.pem"), "--key-file", file("server.key"))
-			return "etcds://" + addr
+				"--trusted-ca-file", file("cert.pem"), "--cert-file", file("cert.pem"), "--key-file", file("key.pem"))
+			return "etcds://"
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			addr := start(t)
+			addr, err := testnet.FreeAddr(t.Context())
+			must(t, err)
+			addr = start(t, addr) + addr
 			ping := func(leftOut string) error {
 				options := url.Values{
-					"ca_file": {file("ca.pem")}, "server_name": {serverName}, "cert_file": {file("client.pem")}, "key_file": {file("client.key")},
+					"ca_file": {file("cert.pem")}, "server_name": {serverName}, "cert_file": {file("cert.pem")}, "key_file": {file("key.pem")},
 				}
 				options.Del(leftOut)
 				if leftOut == "cert_file" {
@@ -102,12 +67,7 @@ func TestTLS(t *testing.T) {
 				if leftOut != "" && !strings.HasPrefix(name, "Redis") { // which says so at once
 					options.Set("timeout", "1s")
 				}
-				store, err := anystore.Open(t.Context(), addr+"?"+options.Encode())
-				if err != nil {
-					t.Fatal(err)
-				}
-				t.Cleanup(func() { _ = store.Close(t.Context()) })
-				return store.Ping(t.Context())
+				return open(t, addr+"?"+options.Encode()).Ping(t.Context())
 			}
 			if err := ping(""); err != nil {
 				t.Error(err)
@@ -121,34 +81,25 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// makeCertificates makes an authority, and a server's and a client's certificates.
-func makeCertificates(t *testing.T, dir string) {
+// makeCertificate makes a certificate that is the authority's, the servers' and the client's.
+func makeCertificate(t *testing.T, dir string) {
 	t.Helper()
-	write := func(name, kind string, der []byte) []byte {
-		text := pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
-		must(t, os.WriteFile(filepath.Join(dir, name), text, 0o600))
-		return text
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	must(t, err)
+	c := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "locks"}, DNSNames: []string{serverName},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, BasicConstraintsValid: true, IsCA: true,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}
-	var authority *x509.Certificate
-	var authorityKey *ecdsa.PrivateKey
-	for i, name := range []string{"ca", "server", "client"} {
-		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-		must(t, err)
-		c := &x509.Certificate{
-			SerialNumber: big.NewInt(int64(i + 1)), Subject: pkix.Name{CommonName: name}, DNSNames: []string{serverName},
-			NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-			KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, BasicConstraintsValid: true, IsCA: name == "ca",
-			ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-		}
-		if authority == nil {
-			authority, authorityKey = c, key
-		}
-		der, err := x509.CreateCertificate(rand.Reader, c, authority, &key.PublicKey, authorityKey)
-		must(t, err)
-		private, err := x509.MarshalPKCS8PrivateKey(key)
-		must(t, err)
-		both := append(write(name+".pem", "CERTIFICATE", der), write(name+".key", "PRIVATE KEY", private)...)
-		must(t, os.WriteFile(filepath.Join(dir, name+"-both.pem"), both, 0o600))
+	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
+	must(t, err)
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	must(t, err)
+	cert := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	secret := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})
+	for name, text := range map[string][]byte{"cert.pem": cert, "key.pem": secret, "both.pem": append(cert, secret...)} {
+		must(t, os.WriteFile(filepath.Join(dir, name), text, 0o600))
 	}
 }
 

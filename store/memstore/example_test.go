@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-// Two owners ask a store for the same name below /dir1, and the second does not wait.
-func ExampleStore() {
+// Two lockers ask for the same name below /dir1, and the second does not wait.
+func ExampleNew() {
 	ctx := context.Background()
 	store := memstore.New()
 	tree, err := pathlock.NewTree("testplan", "plan-001")
@@ -20,27 +19,18 @@ func ExampleStore() {
 		return
 	}
 	slot := pathlock.MustParsePath("/dir1/new")
-
-	for _, owner := range []pathlock.Owner{"alice", "bob"} {
-		_, err := store.Acquire(ctx, pathlock.Acquisition{
-			Tree:   tree,
-			Owner:  owner,
-			Grant:  "1",
-			Claims: pathlock.Normalize(pathlock.X(slot)),
-			Lease:  30 * time.Second,
-			Note:   "insert by " + string(owner),
+	for _, user := range []string{"alice", "bob"} {
+		_, err := pathlock.New(store).Acquire(ctx, pathlock.Request{
+			Tree: tree, Claims: []pathlock.Claim{pathlock.X(slot)}, Wait: pathlock.NoWait, Note: "insert by " + user,
 		})
 		var conflict *pathlock.ConflictError
-		switch {
-		case errors.As(err, &conflict):
-			fmt.Printf("%s: %s %s is held for %q\n", owner, conflict.Mode, conflict.Path, conflict.Blocker.Note)
-		case err != nil:
-			fmt.Println(err)
-		default:
-			fmt.Printf("%s: granted\n", owner)
+		if errors.As(err, &conflict) {
+			fmt.Printf("%s: %s %s is held for %q\n", user, conflict.Mode, conflict.Path, conflict.Blocker.Note)
+		} else {
+			fmt.Printf("%s: granted, error %v\n", user, err)
 		}
 	}
 	// Output:
-	// alice: granted
+	// alice: granted, error <nil>
 	// bob: X /dir1/new is held for "insert by alice"
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/testlock"
 	"github.com/pathlock-go/pathlock/internal/testnet"
 	"github.com/pathlock-go/pathlock/internal/testredis"
 	"github.com/pathlock-go/pathlock/store/quorum"
@@ -38,7 +39,7 @@ func TestConformanceOneDown(t *testing.T) {
 				p := newProcesses(t, 1, memstores(3), quorum.WithTimeout(down.timeout))[0]
 				p.links[down.member].set(down.mode)
 				// A question to all members finds out which of them is down.
-				if _, err := p.store.Snapshot(t.Context(), newTree(t)); err != nil {
+				if _, err := p.store.Snapshot(t.Context(), testlock.Tree(t)); err != nil {
 					t.Fatal(err)
 				}
 				return p.store

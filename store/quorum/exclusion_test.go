@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/testlock"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/store/quorum"
 )
@@ -27,29 +28,20 @@ func nemesis(ctx context.Context, processes []process, most int) (cuts int) {
 		case <-ctx.Done():
 			return cuts
 		}
-		apart := mathrand.IntN(3) == 0
-		together := mathrand.Perm(len(processes[0].links))[:most]
+		heal(processes)
 		for _, p := range processes {
-			down := together
-			if apart {
-				down = mathrand.Perm(len(p.links))[:most]
+			if mathrand.IntN(4) == 0 {
+				continue // it misses nobody
 			}
-			for _, l := range p.links {
-				l.set(open)
-			}
-			if mathrand.IntN(4) > 0 {
-				for _, i := range down {
-					p.links[i].set(modes[mathrand.IntN(len(modes))])
-					cuts++
-				}
+			for _, i := range mathrand.Perm(len(p.links))[:most] {
+				p.links[i].set(modes[mathrand.IntN(len(modes))])
+				cuts++
 			}
 		}
 	}
 }
 
-// node is what a lock guards: writers count as crowd, readers as one.
-type node struct{ users atomic.Int64 }
-
+// crowd is what a writer counts as among the users of a node. A reader counts as one.
 const crowd = 1000
 
 // TestNoTwoHolders: while fewer than half of the members fail, no two conflicting owners hold at
@@ -58,10 +50,10 @@ func TestNoTwoHolders(t *testing.T) {
 	for _, tt := range []struct{ members, failing int }{{3, 1}, {5, 2}} {
 		t.Run(fmt.Sprintf("%d of %d fail", tt.failing, tt.members), func(t *testing.T) {
 			processes := newProcesses(t, 3, memstores(tt.members), quorum.WithTimeout(100*time.Millisecond))
-			tree := newTree(t)
+			tree := testlock.Tree(t)
 			ctx, stop := context.WithTimeout(t.Context(), 4*time.Second)
 			defer stop()
-			var nodes [3]node
+			var nodes [3]atomic.Int64 // the users of each
 			var grants, refusals atomic.Int64
 			var working sync.WaitGroup
 			for i := range 12 {
@@ -73,7 +65,7 @@ func TestNoTwoHolders(t *testing.T) {
 						if n%3 == 0 {
 							mode, weight = pathlock.ModeS, 1
 						}
-						req := ask(tree, pathlock.Claim{Path: pathlock.MustParsePath(fmt.Sprintf("/dir/%d", at)), Mode: mode})
+						req := testlock.Ask(tree, pathlock.Claim{Path: pathlock.MustParsePath(fmt.Sprintf("/dir/%d", at)), Mode: mode})
 						req.Lease, req.Wait = 30*time.Second, 2*time.Second
 						_, err := p.store.Acquire(ctx, req)
 						if err != nil {
@@ -83,12 +75,12 @@ func TestNoTwoHolders(t *testing.T) {
 							continue
 						}
 						grants.Add(1)
-						users := nodes[at].users.Add(weight)
+						users := nodes[at].Add(weight)
 						if users >= crowd && users != crowd {
 							t.Errorf("%d writers and %d readers hold %d at once", users/crowd, users%crowd, at)
 						}
 						time.Sleep(time.Duration(mathrand.IntN(2)) * time.Millisecond) // work
-						nodes[at].users.Add(-weight)
+						nodes[at].Add(-weight)
 						// A release that no majority confirms has been given up, and goes on in the
 						// background.
 						if err := p.store.Release(ctx, tree, req.Owner, req.Grant); err != nil && !errors.Is(err, pathlock.ErrUnavailable) && !errors.Is(err, pathlock.ErrNotHeld) && ctx.Err() == nil {
@@ -105,17 +97,12 @@ func TestNoTwoHolders(t *testing.T) {
 				t.Errorf("%d grants and %d cuts show nothing", grants.Load(), cuts)
 			}
 			// Everything works again, and nothing is left behind.
-			for i, p := range processes {
+			for _, p := range processes {
 				testserver.Await(t, "a majority serves", func() bool { return p.store.Ping(t.Context()) == nil })
-				req := ask(tree, pathlock.X(pathlock.Root()))
+				req := testlock.Ask(tree, x("/"))
 				req.Wait = generous
-				if _, err := p.store.Acquire(t.Context(), req); err != nil {
-					t.Errorf("process %d, when all is well again: %v", i, err)
-					continue
-				}
-				if err := p.store.Release(t.Context(), tree, req.Owner, req.Grant); err != nil {
-					t.Errorf("process %d: %v", i, err)
-				}
+				testlock.Take(t, p.store, req)
+				testlock.Release(t, p.store, req)
 			}
 		})
 	}

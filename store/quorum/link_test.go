@@ -17,8 +17,6 @@ type link struct {
 	mode mode
 	// changed is closed when the mode changes.
 	changed chan struct{}
-	// asked counts the calls that came.
-	asked int
 }
 
 // mode is how a link works.
@@ -34,14 +32,10 @@ const (
 	deaf
 )
 
-func newLink(store pathlock.Store) *link {
-	return &link{store: store, changed: make(chan struct{})}
-}
-
 // links returns a link to each of the stores, as one process has them.
 func links(stores []pathlock.Store) (all []*link, members []pathlock.Store) {
 	for _, store := range stores {
-		l := newLink(store)
+		l := &link{store: store, changed: make(chan struct{})}
 		all, members = append(all, l), append(members, l)
 	}
 	return all, members
@@ -53,12 +47,6 @@ func (l *link) set(m mode) {
 	l.mode = m
 	close(l.changed)
 	l.changed = make(chan struct{})
-}
-
-func (l *link) calls() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.asked
 }
 
 func (l *link) state() (mode, <-chan struct{}) {
@@ -76,9 +64,6 @@ func silent(ctx context.Context) error {
 // over passes a call on, and back, as far as the link allows.
 func over[T any](ctx context.Context, l *link, call func(context.Context) (T, error)) (T, error) {
 	var none T
-	l.mu.Lock()
-	l.asked++
-	l.mu.Unlock()
 	switch m, _ := l.state(); m {
 	case refusing:
 		return none, fmt.Errorf("%w: connection refused", pathlock.ErrUnavailable)
@@ -118,15 +103,18 @@ func over[T any](ctx context.Context, l *link, call func(context.Context) (T, er
 	}
 }
 
-func void(err error) (struct{}, error) { return struct{}{}, err }
+// tell is over for calls that are answered with an error alone.
+func (l *link) tell(ctx context.Context, call func(context.Context) error) error {
+	_, err := over(ctx, l, func(ctx context.Context) (struct{}, error) { return struct{}{}, call(ctx) })
+	return err
+}
 
 func (l *link) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
 	return over(ctx, l, func(ctx context.Context) (pathlock.Grant, error) { return l.store.Acquire(ctx, req) })
 }
 
 func (l *link) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
-	_, err := over(ctx, l, func(ctx context.Context) (struct{}, error) { return void(l.store.Release(ctx, tree, owner, id)) })
-	return err
+	return l.tell(ctx, func(ctx context.Context) error { return l.store.Release(ctx, tree, owner, id) })
 }
 
 func (l *link) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock.Lease) ([]pathlock.Owner, error) {
@@ -146,13 +134,9 @@ func (l *link) Trees(ctx context.Context) ([]pathlock.Tree, error) {
 }
 
 func (l *link) ForceRelease(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner) error {
-	_, err := over(ctx, l, func(ctx context.Context) (struct{}, error) { return void(l.store.ForceRelease(ctx, tree, owner)) })
-	return err
+	return l.tell(ctx, func(ctx context.Context) error { return l.store.ForceRelease(ctx, tree, owner) })
 }
+
+func (l *link) Ping(ctx context.Context) error { return l.tell(ctx, l.store.Ping) }
 
 func (l *link) Local() bool { return false }
-
-func (l *link) Ping(ctx context.Context) error {
-	_, err := over(ctx, l, func(ctx context.Context) (struct{}, error) { return void(l.store.Ping(ctx)) })
-	return err
-}

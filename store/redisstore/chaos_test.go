@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/testlock"
 	"github.com/pathlock-go/pathlock/store/redisstore/internal/calls"
 	"github.com/pathlock-go/pathlock/store/redisstore/internal/lua"
 )
@@ -31,7 +32,7 @@ return '0'`)
 func TestChaos(t *testing.T) {
 	for seed := range uint64(8) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
-			c := chaos{t: t, rng: rand.New(rand.NewPCG(seed, 11)), store: newStore(t), tree: newTree(t)}
+			c := chaos{t: t, rng: rand.New(rand.NewPCG(seed, 11)), store: newStore(t), tree: testlock.Tree(t)}
 			for c.step = range 250 {
 				what := c.live()
 				requireConsistent(t, c.store, c.tree)
@@ -53,7 +54,7 @@ func TestScriptsFailHalfway(t *testing.T) {
 	failures := 0
 	for seed := range uint64(8) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
-			c := chaos{t: t, rng: rand.New(rand.NewPCG(seed, 12)), store: newStore(t), tree: newTree(t), failing: true}
+			c := chaos{t: t, rng: rand.New(rand.NewPCG(seed, 12)), store: newStore(t), tree: testlock.Tree(t), failing: true}
 			at := c.store.keys.base(c.tree) + ":fail-at"
 			sc := &c.store.scripts
 			for _, each := range []*lua.Script{&sc.acquire, &sc.release, &sc.withdraw, &sc.renew, &sc.transfer, &sc.force} {
@@ -126,7 +127,7 @@ func (c *chaos) compare(parts [2]lua.Script, count *int, k calls.Key, args ...an
 	c.t.Helper()
 	var answers, tables [2]string
 	for i := range parts {
-		twin := calls.Key{Tree: newTree(c.t), Owner: k.Owner, Grant: k.Grant}
+		twin := calls.Key{Tree: testlock.Tree(c.t), Owner: k.Owner, Grant: k.Grant}
 		keys := c.store.keys.about(twin)
 		c.done(copyTree.Run(c.t.Context(), c.store.client, slices.Concat(c.store.keys.about(k), keys)).Err())
 		got, err := parts[i].Ask(c.t.Context(), c.store.client, keys, args...)
@@ -278,7 +279,7 @@ func (c *chaos) openGate() {
 
 // request returns a new request.
 func (c *chaos) request(by pathlock.Owner) pathlock.Acquisition {
-	req := ask(c.tree)
+	req := testlock.Ask(c.tree)
 	req.Owner = by
 	for range 1 + c.rng.IntN(3) {
 		p, narrow := pathlock.Root(), c.rng.IntN(4) > 0 // most leave room for others

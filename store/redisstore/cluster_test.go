@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/testlock"
 	"github.com/pathlock-go/pathlock/internal/testredis"
 )
 
@@ -15,11 +16,11 @@ import (
 func TestHalfMoved(t *testing.T) {
 	t.Parallel()
 	c := testredis.StartCluster(t, testredis.Redis)
-	store, other, tree := openStore(t, cluster(c).url+"?max_redirects=3"), cluster(c).open(t), newTree(t)
+	store, other, tree := openStore(t, cluster(c).url+"?max_redirects=3"), cluster(c).open(t), testlock.Tree(t)
 	key := store.GateKey(tree)
-	held := ask(tree, x("/a"))
-	first := take(t, store, held)
-	w := queue(t, other, ask(tree, x("/a")))
+	held := testlock.Ask(tree, x("/a"))
+	first := testlock.Take(t, store, held)
+	w := testlock.Queue(t, other, testlock.Ask(tree, x("/a")))
 
 	// unavailableOr requires that a call fails because of the move, or does what it should.
 	unavailableOr := func(what string, err, want error) {
@@ -30,14 +31,14 @@ func TestHalfMoved(t *testing.T) {
 	}
 	probe := func() {
 		t.Helper()
-		_, err := store.Acquire(t.Context(), ask(tree, x("/a/b")))
+		_, err := store.Acquire(t.Context(), testlock.Ask(tree, x("/a/b")))
 		unavailableOr("acquire of what another holds", err, pathlock.ErrConflict)
 		lost, err := store.Renew(t.Context(), tree, []pathlock.Lease{{Owner: held.Owner, For: long}})
 		unavailableOr("renew", err, nil)
 		if len(lost) > 0 {
 			t.Error("renew: lost while the slot is on its way")
 		}
-		free := ask(tree, x("/b"))
+		free := testlock.Ask(tree, x("/b"))
 		_, err = store.Acquire(t.Context(), free)
 		unavailableOr("acquire of what is free", err, nil)
 		if err == nil {
@@ -57,26 +58,26 @@ func TestHalfMoved(t *testing.T) {
 	}
 	move.Finish()
 	gaveBack(t, store, held)
-	rises(t, first, w.granted())
-	release(t, other, w.req)
+	rises(t, first, w.Granted())
+	testlock.Release(t, other, w.Acquisition)
 
 	// What was refused meanwhile, and may have been granted all the same, has been taken back.
-	everything := wait(ask(tree, x("/")))
-	take(t, store, everything)
-	release(t, store, everything)
+	everything := wait(testlock.Ask(tree, x("/")))
+	testlock.Take(t, store, everything)
+	testlock.Release(t, store, everything)
 }
 
 // TestCallOutlastsMove: a call that meets a slot on its way ends well, if the move ends in time.
 func TestCallOutlastsMove(t *testing.T) {
 	t.Parallel()
 	c := testredis.StartCluster(t, testredis.Redis)
-	store, tree := cluster(c).open(t), newTree(t)
+	store, tree := cluster(c).open(t), testlock.Tree(t)
 	key := store.GateKey(tree)
-	take(t, store, ask(tree, x("/a")))
+	testlock.Take(t, store, testlock.Ask(tree, x("/a")))
 	move := c.BeginMove(key, c.Other(key))
 	move.MoveKey(move.Keys()[0])
 	ended := make(chan error)
-	go func() { _, err := store.Acquire(t.Context(), ask(tree, x("/b"))); ended <- err }()
+	go func() { _, err := store.Acquire(t.Context(), testlock.Ask(tree, x("/b"))); ended <- err }()
 	select {
 	case err := <-ended:
 		t.Errorf("acquire while keys are on two nodes: %v", err)
@@ -96,11 +97,11 @@ func TestShardHangs(t *testing.T) {
 	t.Parallel()
 	c := testredis.StartCluster(t, testredis.Redis)
 	url := cluster(c).url + "?timeout=1s"
-	known, gone := openStore(t, url), newTree(t)
+	known, gone := openStore(t, url), testlock.Tree(t)
 	primary := c.Primary(known.GateKey(gone))
-	healthy := newTree(t)
+	healthy := testlock.Tree(t)
 	for c.Primary(known.GateKey(healthy)) == primary {
-		healthy = newTree(t)
+		healthy = testlock.Tree(t)
 	}
 	visit(t, known, gone)
 	visit(t, known, healthy)
@@ -108,15 +109,15 @@ func TestShardHangs(t *testing.T) {
 	t.Cleanup(primary.Resume)
 
 	ended := make(chan error)
-	go func() { _, err := known.Acquire(t.Context(), ask(gone, x("/a"))); ended <- err }()
+	go func() { _, err := known.Acquire(t.Context(), testlock.Ask(gone, x("/a"))); ended <- err }()
 	for name, store := range map[string]*Store{"a client that knows the cluster": known, "a new client": openStore(t, url)} {
 		for range 20 {
-			req := ask(healthy, x("/a"))
+			req := testlock.Ask(healthy, x("/a"))
 			// A new client may have asked the one that hangs where the slots are.
 			if err := persist(t, func() error { _, err := store.Acquire(t.Context(), req); return err }); err != nil {
 				t.Errorf("%s: acquire at a shard that is well: %v", name, err)
 			}
-			release(t, store, req)
+			testlock.Release(t, store, req)
 		}
 	}
 	select {

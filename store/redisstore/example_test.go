@@ -19,7 +19,15 @@ func ExampleGateKey() {
 		return
 	}
 	fmt.Println(redisstore.GateKey(tree))
-	// Output: pathlock:{testplan/plan-001}:gate
+	tree, err = pathlock.NewTree("计划", "a/b 100%")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(redisstore.GateKey(tree))
+	// Output:
+	// pathlock:{testplan/plan-001}:gate
+	// pathlock:{%E8%AE%A1%E5%88%92/a%2Fb%20100%25}:gate
 }
 
 // The program closes the store before its client.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/testlock"
 	"github.com/pathlock-go/pathlock/internal/testredis"
 )
 
@@ -18,32 +19,27 @@ func TestFailover(t *testing.T) {
 			primary.Kill()
 			d.await(key, primary)
 		},
-		"a primary that hangs": func(d *deployment, key string) {
-			primary := d.primary(key)
-			primary.Pause()
-			d.await(key, primary)
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			forEach(t, replicated, func(t *testing.T, d *deployment) {
-				ours, theirs, tree := d.open(t), d.open(t), newTree(t)
+				ours, theirs, tree := d.open(t), d.open(t), testlock.Tree(t)
 				key := ours.GateKey(tree)
-				held := ask(tree, x("/a"))
-				first := take(t, ours, held)
-				w := queue(t, theirs, ask(tree, x("/a")))
+				held := testlock.Ask(tree, x("/a"))
+				first := testlock.Take(t, ours, held)
+				w := testlock.Queue(t, theirs, testlock.Ask(tree, x("/a")))
 				testredis.AwaitReplicated(d.primary(key), d.replicas(key)...)
 				goes(d, key)
 
 				// Each client learns of the new primary by a call that goes to the old one.
 				renewed(t, ours, held, false)
 				gaveBack(t, ours, held)
-				second := w.granted()
+				second := w.Granted()
 				rises(t, first, second)
-				gaveBack(t, theirs, w.req)
-				last := ask(tree, x("/a"))
-				rises(t, second, take(t, ours, last))
-				release(t, ours, last)
+				gaveBack(t, theirs, w.Acquisition)
+				last := testlock.Ask(tree, x("/a"))
+				rises(t, second, testlock.Take(t, ours, last))
+				testlock.Release(t, ours, last)
 				requireFree(t, ours, tree)
 			})
 		})
@@ -54,41 +50,41 @@ func TestFailover(t *testing.T) {
 // that it has lost, who waited goes on, and fences rise above all that were ever given out.
 func TestLostWrites(t *testing.T) {
 	forEach(t, replicated, func(t *testing.T, d *deployment) {
-		ours, theirs, tree := d.open(t), d.open(t), newTree(t)
+		ours, theirs, tree := d.open(t), d.open(t), testlock.Tree(t)
 		key := ours.GateKey(tree)
-		kept := ask(tree, x("/kept"))
-		take(t, ours, kept)
+		kept := testlock.Ask(tree, x("/kept"))
+		testlock.Take(t, ours, kept)
 		visit(t, theirs, tree) // a client's first look at a cluster may meet a node that hangs
 		primary, replicas := d.primary(key), d.replicas(key)
 		testredis.AwaitReplicated(primary, replicas...)
 		testredis.LoseWrites(primary, replicas...)
-		forgotten := ask(tree, x("/a"))
-		last := take(t, ours, forgotten)
+		forgotten := testlock.Ask(tree, x("/a"))
+		last := testlock.Take(t, ours, forgotten)
 		for range 100 {
-			again := ask(tree, x("/b"))
-			last = take(t, ours, again)
-			release(t, ours, again)
+			again := testlock.Ask(tree, x("/b"))
+			last = testlock.Take(t, ours, again)
+			testlock.Release(t, ours, again)
 		}
-		next := ask(tree, x("/a"))
+		next := testlock.Ask(tree, x("/a"))
 		next.Lease = 45 * time.Second // a third of which is time to fail over
-		w := queue(t, theirs, next)
+		w := testlock.Queue(t, theirs, next)
 		primary.Kill()
 		for _, replica := range replicas {
 			replica.Resume()
 		}
 		d.await(key, primary)
 
-		rises(t, last, w.granted()) // nobody holds what it waits for any more
+		rises(t, last, w.Granted()) // nobody holds what it waits for any more
 		renewed(t, ours, forgotten, true)
 		renewed(t, ours, kept, false)
 		gaveBack(t, ours, forgotten)
-		more := ask(tree, x("/c"))
+		more := testlock.Ask(tree, x("/c"))
 		more.Owner, more.Held = forgotten.Owner, true
 		if _, err := ours.Acquire(t.Context(), more); !errors.Is(err, pathlock.ErrLost) {
 			t.Errorf("an owner that builds on what was lost: %v, want ErrLost", err)
 		}
-		release(t, theirs, w.req)
-		release(t, ours, kept)
+		testlock.Release(t, theirs, w.Acquisition)
+		testlock.Release(t, ours, kept)
 		requireFree(t, ours, tree)
 	})
 }
@@ -101,10 +97,10 @@ func TestHostOfPrimaryAndSentinelHangs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := testredis.StartSentinel(t, testredis.Redis)
-			store, tree := sentinel(s).open(t), newTree(t)
-			held := ask(tree, x("/a"))
-			first := take(t, store, held)
-			w := queue(t, store, ask(tree, x("/a")))
+			store, tree := sentinel(s).open(t), testlock.Tree(t)
+			held := testlock.Ask(tree, x("/a"))
+			first := testlock.Take(t, store, held)
+			w := testlock.Queue(t, store, testlock.Ask(tree, x("/a")))
 			primary := s.Primary()
 			testredis.AwaitReplicated(primary, s.Replicas()...)
 			primary.Pause()
@@ -113,11 +109,11 @@ func TestHostOfPrimaryAndSentinelHangs(t *testing.T) {
 
 			renewed(t, store, held, false)
 			gaveBack(t, store, held)
-			rises(t, first, w.granted())
+			rises(t, first, w.Granted())
 			if primary.Running() {
 				t.Fatal("the old primary runs: the test proves nothing")
 			}
-			release(t, store, w.req)
+			testlock.Release(t, store, w.Acquisition)
 			primary.Resume()
 			hangs.Resume()
 		})

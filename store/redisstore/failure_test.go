@@ -3,13 +3,13 @@ package redisstore
 import (
 	"context"
 	"errors"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/testlock"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
@@ -24,28 +24,21 @@ func TestServerForgets(t *testing.T) {
 		t.Run(how.name, func(t *testing.T) {
 			t.Parallel()
 			server := startServer(t)
-			store, tree := server.store(), newTree(t)
-			req := ask(tree, x("/a"))
-			before := take(t, store, req)
-			waiter := ask(tree, x("/a"))
+			store, tree := server.store(), testlock.Tree(t)
+			req := testlock.Ask(tree, x("/a"))
+			before := testlock.Take(t, store, req)
+			waiter := testlock.Ask(tree, x("/a"))
 			waiter.Lease = 3 * short // it comes back after a third of that
-			w := queue(t, store, waiter)
+			w := testlock.Queue(t, store, waiter)
 			how.forget(server)
 
 			if err := store.Release(t.Context(), tree, req.Owner, req.Grant); !errors.Is(err, pathlock.ErrNotHeld) {
 				t.Errorf("release of what the server forgot: %v, want ErrNotHeld", err)
 			}
-			lost, err := store.Renew(t.Context(), tree, []pathlock.Lease{{Owner: req.Owner, For: long}})
-			if err != nil || len(lost) != 1 || lost[0] != req.Owner {
-				t.Errorf("renewal of what the server forgot: lost %v, error %v; want it lost", lost, err)
-			}
-			if after := w.granted(); after.Fence <= before.Fence {
-				t.Errorf("fence %d after %d, want it to grow", after.Fence, before.Fence)
-			}
-			if lost, err := store.Renew(t.Context(), tree, []pathlock.Lease{{Owner: waiter.Owner, For: long}}); err != nil || len(lost) > 0 {
-				t.Errorf("renewal of the next lock: lost %v, error %v", lost, err)
-			}
-			release(t, store, w.req)
+			renewed(t, store, req, true)
+			rises(t, before, w.Granted())
+			renewed(t, store, waiter, false)
+			testlock.Release(t, store, w.Acquisition)
 		})
 	}
 }
@@ -54,84 +47,74 @@ func TestServerForgets(t *testing.T) {
 // renews, and a waiter whose questions find it full keeps waiting.
 func TestMemoryFull(t *testing.T) {
 	server := startServer(t)
-	store, tree := server.store(), newTree(t)
-	twice := ask(tree, x("/a"))
-	again, once := more(twice, x("/a/b")), ask(tree, x("/b"))
+	store, tree := server.store(), testlock.Tree(t)
+	twice := testlock.Ask(tree, x("/a"))
+	again, once := more(twice, x("/a/b")), testlock.Ask(tree, x("/b"))
 	for _, req := range []pathlock.Acquisition{twice, again, once} {
-		take(t, store, req)
+		testlock.Take(t, store, req)
 	}
-	waiter := ask(tree, x("/a"))
+	waiter := testlock.Ask(tree, x("/a"))
 	waiter.Lease = 3 * short // it asks again after a third of that
-	w := queue(t, store, waiter)
+	w := testlock.Queue(t, store, waiter)
 	server.Do("CONFIG", "SET", "maxmemory", "1")
 
-	if _, err := store.Acquire(t.Context(), ask(tree, x("/c"))); !errors.Is(err, pathlock.ErrUnavailable) || !redis.IsOOMError(err) {
+	if _, err := store.Acquire(t.Context(), testlock.Ask(tree, x("/c"))); !errors.Is(err, pathlock.ErrUnavailable) || !redis.IsOOMError(err) {
 		t.Errorf("acquire: %v, want ErrUnavailable because of OOM", err)
 	}
-	lost, err := store.Renew(t.Context(), tree, []pathlock.Lease{{Owner: once.Owner, For: 2 * long}})
-	if err != nil || len(lost) > 0 {
-		t.Errorf("renew: lost %v, error %v", lost, err)
-	}
+	renewed(t, store, once, false)
 	before := server.calls("evalsha")
 	testserver.Await(t, "the waiter asks again", func() bool { return server.calls("evalsha") >= before+4 })
 	for _, req := range []pathlock.Acquisition{again, twice, once} {
-		release(t, store, req)
+		testlock.Release(t, store, req)
 	}
-	w.granted()
-	release(t, store, w.req)
+	w.Granted()
+	testlock.Release(t, store, w.Acquisition)
 }
 
 func TestClosed(t *testing.T) {
-	store, tree := newStore(t), newTree(t)
-	first := ask(tree, x("/a"))
-	take(t, store, first)
+	store, tree := newStore(t), testlock.Tree(t)
+	first := testlock.Ask(tree, x("/a"))
+	testlock.Take(t, store, first)
 	other := newStore(t)
-	w := queue(t, other, ask(tree, x("/a")))
+	w := testlock.Queue(t, other, testlock.Ask(tree, x("/a")))
 	if err := other.Close(context.WithoutCancel(t.Context())); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.end(); !errors.Is(err, pathlock.ErrUnavailable) {
+	if err := w.Ends(); !errors.Is(err, pathlock.ErrUnavailable) {
 		t.Errorf("the wait ended with %v, want ErrUnavailable", err)
 	}
-	if _, err := other.Acquire(t.Context(), ask(tree, x("/b"))); !errors.Is(err, pathlock.ErrUnavailable) {
+	if _, err := other.Acquire(t.Context(), testlock.Ask(tree, x("/b"))); !errors.Is(err, pathlock.ErrUnavailable) {
 		t.Errorf("acquire after Close: %v, want ErrUnavailable", err)
 	}
 	requireHeld(t, store, first) // the place has been given up
-	release(t, store, first)
+	testlock.Release(t, store, first)
 }
 
 // TestCloseIsBounded: a store whose server does not answer is closed within the context, and,
-// whatever that is, within the time of a few commands, however many calls have failed before.
+// whatever that is, within the time of a few commands.
 func TestCloseIsBounded(t *testing.T) {
-	const timeout, failed = 200 * time.Millisecond, 400
+	const timeout = 200 * time.Millisecond
+	store, network := distant(t, true, WithTimeout(timeout))
+	visit(t, store, testlock.Tree(t))
+	network.Vanish()
+	if _, err := store.Acquire(t.Context(), testlock.Ask(testlock.Tree(t), x("/a"))); !errors.Is(err, pathlock.ErrUnavailable) {
+		t.Errorf("acquire: %v, want ErrUnavailable", err)
+	}
+	began := time.Now()
 	for _, tt := range []struct {
 		give time.Duration
 		want error
-	}{{long, nil}, {1, context.DeadlineExceeded}} {
-		store, network := distant(t, true, WithTimeout(timeout))
-		visit(t, store, newTree(t))
-		network.Vanish()
-		var work sync.WaitGroup
-		for range failed {
-			tree := newTree(t)
-			work.Go(func() {
-				if _, err := store.Acquire(t.Context(), ask(tree, x("/a"))); !errors.Is(err, pathlock.ErrUnavailable) {
-					t.Errorf("acquire: %v, want ErrUnavailable", err)
-				}
-			})
-		}
-		work.Wait()
+	}{{1, context.DeadlineExceeded}, {long, nil}} {
 		ctx, cancel := context.WithTimeout(t.Context(), tt.give)
-		began := time.Now()
 		if err := store.Close(ctx); !errors.Is(err, tt.want) {
 			t.Errorf("close: %v, want %v", err, tt.want)
 		}
 		cancel()
-		if took := time.Since(began); took > 6*timeout+patience/4 {
-			t.Errorf("closing took %v", took)
-		}
-		network.Heal()
 	}
+	if took := time.Since(began); took > 6*timeout+patience/4 {
+		t.Errorf("closing took %v", took)
+	}
+	network.Heal()
 }
 
 // TestRing: a redis.Ring is refused by all calls.
@@ -139,7 +122,7 @@ func TestRing(t *testing.T) {
 	ring := redis.NewRing(&redis.RingOptions{Addrs: map[string]string{"a": "127.0.0.1:1"}, HeartbeatFrequency: time.Hour})
 	defer func() { _ = ring.Close() }()
 	store := closeStore(t, New(ring))
-	_, err := store.Acquire(t.Context(), ask(newTree(t), x("/a")))
+	_, err := store.Acquire(t.Context(), testlock.Ask(testlock.Tree(t), x("/a")))
 	for name, err := range map[string]error{"acquire": err, "ping": store.Ping(t.Context())} {
 		if !errors.Is(err, errors.ErrUnsupported) || !errors.Is(err, pathlock.ErrUnavailable) {
 			t.Errorf("%s: %v, want ErrUnsupported and ErrUnavailable", name, err)

@@ -1,14 +1,15 @@
 package redisstore
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"time"
 
 	"github.com/bsm/redislock"
+	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/testlock"
 )
 
 // obtain requires that another program gets the gate with redislock alone.
@@ -23,12 +24,12 @@ func obtain(t *testing.T, s *Store, tree pathlock.Tree) *redislock.Lock {
 
 // TestForeignGate: a plain redislock.Obtain by another program stops new node locks and gates.
 func TestForeignGate(t *testing.T) {
-	store, tree := newStore(t), newTree(t)
-	early := ask(tree, x("/early"))
-	take(t, store, early)
+	store, tree := newStore(t), testlock.Tree(t)
+	early := testlock.Ask(tree, x("/early"))
+	testlock.Take(t, store, early)
 	lock := obtain(t, store, tree)
 
-	for name, req := range map[string]pathlock.Acquisition{"claims": ask(tree, x("/a")), "gate": askGate(tree)} {
+	for name, req := range map[string]pathlock.Acquisition{"claims": testlock.Ask(tree, x("/a")), "gate": askGate(tree)} {
 		_, err := store.Acquire(t.Context(), req)
 		var conflict *pathlock.ConflictError
 		if !errors.As(err, &conflict) || !errors.Is(err, redislock.ErrNotObtained) {
@@ -41,63 +42,63 @@ func TestForeignGate(t *testing.T) {
 	}
 	// Who holds something comes to its end, and may need more for it.
 	further := more(early, x("/further"))
-	take(t, store, further)
-	release(t, store, further)
-	release(t, store, early)
+	testlock.Take(t, store, further)
+	testlock.Release(t, store, further)
+	testlock.Release(t, store, early)
 
 	// Both come in after the release, of which redislock tells nobody.
-	node, gate := queue(t, store, ask(tree, x("/a"))), queue(t, store, askGate(tree))
+	node, gate := testlock.Queue(t, store, testlock.Ask(tree, x("/a"))), testlock.Queue(t, store, askGate(tree))
 	if err := lock.Release(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	node.granted()
-	release(t, store, node.req)
-	gate.granted()
-	release(t, store, gate.req)
+	node.Granted()
+	testlock.Release(t, store, node.Acquisition)
+	gate.Granted()
+	testlock.Release(t, store, gate.Acquisition)
 	requireConsistent(t, store, tree)
 }
 
 // TestOurGate: a gate keeps out redislock.Obtain while it is held and while it waits for node locks
 // to go, and gives the key back if it gives up.
 func TestOurGate(t *testing.T) {
-	store, tree := newStore(t), newTree(t)
+	store, tree := newStore(t), testlock.Tree(t)
 	requireTaken := func(when string) {
 		t.Helper()
 		if _, err := redislock.Obtain(t.Context(), store.client, GateKey(tree), long, nil); !errors.Is(err, redislock.ErrNotObtained) {
 			t.Errorf("redislock.Obtain %s: %v, want ErrNotObtained", when, err)
 		}
 	}
-	node := ask(tree, x("/a"))
-	take(t, store, node)
+	node := testlock.Ask(tree, x("/a"))
+	testlock.Take(t, store, node)
 	impatient := askGate(tree)
 	impatient.Wait = short
-	in := queue(t, store, impatient)
-	newcomer := queue(t, store, ask(tree, x("/b")))
-	if _, err := in.end(); !errors.Is(err, pathlock.ErrConflict) {
+	in := testlock.Queue(t, store, impatient)
+	newcomer := testlock.Queue(t, store, testlock.Ask(tree, x("/b")))
+	if err := in.Ends(); !errors.Is(err, pathlock.ErrConflict) {
 		t.Errorf("a gate that is not had in time: %v, want a conflict", err)
 	}
-	newcomer.granted()
-	release(t, store, newcomer.req)
+	newcomer.Granted()
+	testlock.Release(t, store, newcomer.Acquisition)
 	if err := obtain(t, store, tree).Release(t.Context()); err != nil {
 		t.Error(err)
 	}
-	gate := queue(t, store, askGate(tree))
+	gate := testlock.Queue(t, store, askGate(tree))
 	requireTaken("while the gate waits for a node lock")
-	release(t, store, node)
-	gate.granted()
+	testlock.Release(t, store, node)
+	gate.Granted()
 	requireTaken("while the gate is held")
-	if lost, err := store.Renew(t.Context(), tree, []pathlock.Lease{{Owner: gate.req.Owner, For: 3 * long}}); err != nil || len(lost) > 0 {
+	if lost, err := store.Renew(t.Context(), tree, []pathlock.Lease{{Owner: gate.Acquisition.Owner, For: 3 * long}}); err != nil || len(lost) > 0 {
 		t.Fatalf("lost %v, error %v", lost, err)
 	}
-	inner := more(gate.req, x("/a"))
-	take(t, store, inner)
-	requireHeld(t, store, gate.req, inner)
+	inner := more(gate.Acquisition, x("/a"))
+	testlock.Take(t, store, inner)
+	requireHeld(t, store, gate.Acquisition, inner)
 	ttl, err := store.client.PTTL(t.Context(), GateKey(tree)).Result()
 	if err != nil || ttl <= 2*long {
 		t.Errorf("the key lives for %v, error %v; want as long as the owner's longest lease", ttl, err)
 	}
-	release(t, store, gate.req)
-	release(t, store, inner)
+	testlock.Release(t, store, gate.Acquisition)
+	testlock.Release(t, store, inner)
 	if err := obtain(t, store, tree).Release(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -111,9 +112,9 @@ func TestGateStolen(t *testing.T) {
 		"another's":            func(t *testing.T, s *Store, tree pathlock.Tree) { obtain(t, s, tree) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			store, tree := newStore(t), newTree(t)
+			store, tree := newStore(t), testlock.Tree(t)
 			gate := askGate(tree)
-			take(t, store, gate)
+			testlock.Take(t, store, gate)
 			if err := store.client.Del(t.Context(), GateKey(tree)).Err(); err != nil {
 				t.Fatal(err)
 			}
@@ -124,10 +125,7 @@ func TestGateStolen(t *testing.T) {
 					t.Errorf("transfer: %v, want ErrLost", err)
 				}
 			}
-			lost, err := store.Renew(t.Context(), tree, []pathlock.Lease{{Owner: gate.Owner, For: long}})
-			if err != nil || len(lost) != 1 {
-				t.Errorf("lost %v, error %v; want the gate's owner", lost, err)
-			}
+			renewed(t, store, gate, true)
 			if err := store.Release(t.Context(), tree, gate.Owner, gate.Grant); !errors.Is(err, pathlock.ErrNotHeld) {
 				t.Errorf("release: %v, want ErrNotHeld", err)
 			}
@@ -140,38 +138,34 @@ func TestGateStolen(t *testing.T) {
 // Redisson's lock, are somebody else's gate while they are there: they are shown, and can be taken
 // away.
 func TestForeignGates(t *testing.T) {
-	text := func(value string) func(*Store, string) error {
-		return func(s *Store, key string) error { return s.client.Set(context.Background(), key, value, long).Err() }
-	}
-	for name, put := range map[string]func(s *Store, key string) error{
-		"no text": text(""), "a letter": text("x"), "21 letters": text("a value of 21 letters"),
-		"a token": text("a token of 22 letters."), "a token and a note": text("a token of 22 letters.and a note"),
-		"a hash": func(s *Store, key string) error {
-			return s.client.HSet(context.Background(), key, "8743c9c0:1", 1).Err()
-		},
-	} {
-		store, tree := newStore(t), newTree(t)
-		early := ask(tree, x("/early"))
-		take(t, store, early)
-		if err := put(store, store.GateKey(tree)); err != nil {
-			t.Fatal(err)
+	for _, value := range []string{"", "x", "a token of 22 letters.", "a token of 22 letters.and a note", "a hash"} {
+		store, tree := newStore(t), testlock.Tree(t)
+		early, key := testlock.Ask(tree, x("/early")), store.GateKey(tree)
+		testlock.Take(t, store, early)
+		put := redis.Cmder(store.client.Set(t.Context(), key, value, long))
+		if value == "a hash" {
+			store.client.Del(t.Context(), key)
+			put = store.client.HSet(t.Context(), key, "8743c9c0:1", 1)
 		}
-		for _, req := range []pathlock.Acquisition{ask(tree, x("/a")), askGate(tree)} {
+		if put.Err() != nil {
+			t.Fatal(put.Err())
+		}
+		for _, req := range []pathlock.Acquisition{testlock.Ask(tree, x("/a")), askGate(tree)} {
 			_, err := store.Acquire(t.Context(), req)
 			var conflict *pathlock.ConflictError
 			if !errors.As(err, &conflict) || !conflict.Blocker.Gate {
-				t.Errorf("%s: %v, want a conflict with somebody's gate", name, err)
+				t.Errorf("%s: %v, want a conflict with somebody's gate", value, err)
 			}
 		}
-		release(t, store, early)
+		testlock.Release(t, store, early)
 		snapshot, err := store.Snapshot(t.Context(), tree)
 		if err != nil || len(snapshot.Holders) != 1 || !snapshot.Holders[0].Gate || snapshot.Holders[0].Owner == "" {
-			t.Fatalf("%s: %+v, error %v; want a holder of the gate", name, snapshot, err)
+			t.Fatalf("%s: %+v, error %v; want a holder of the gate", value, snapshot, err)
 		}
 		if err := store.ForceRelease(t.Context(), tree, snapshot.Holders[0].Owner); err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v", value, err)
 		}
-		take(t, store, ask(tree, x("/a")))
+		testlock.Take(t, store, testlock.Ask(tree, x("/a")))
 		requireConsistent(t, store, tree)
 	}
 }

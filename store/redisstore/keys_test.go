@@ -7,23 +7,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/testlock"
 )
-
-func TestGateKey(t *testing.T) {
-	for _, tt := range []struct{ namespace, id, want string }{
-		{"testplan", "plan-001", "pathlock:{testplan/plan-001}:gate"},
-		{"a", "b/c", "pathlock:{a/b%2Fc}:gate"},
-		{"计划", "100%", "pathlock:{%E8%AE%A1%E5%88%92/100%25}:gate"},
-	} {
-		tree, err := pathlock.NewTree(tt.namespace, tt.id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := GateKey(tree); got != tt.want {
-			t.Errorf("GateKey(%q, %q) = %q, want %q", tt.namespace, tt.id, got, tt.want)
-		}
-	}
-}
 
 // TestKeysAreSafe: whatever the tree is called, its keys have one hash tag, which no other tree
 // has, and lead back to it.
@@ -65,19 +50,19 @@ func hashTag(key string) string {
 // digit meanwhile.
 func TestNothingLeft(t *testing.T) {
 	const last = 8_999_999_999_999_999 // beyond any clock, and not a round number
-	store, tree := newStore(t), newTree(t)
+	store, tree := newStore(t), testlock.Tree(t)
 	fence := store.keys.of(tree)[3]
 	if err := store.client.Set(t.Context(), fence, last, long).Err(); err != nil {
 		t.Fatal(err)
 	}
-	req := ask(tree, x("/a/b/c"))
-	grant := take(t, store, req)
-	w := queue(t, store, ask(tree, x("/a/b/c")))
-	release(t, store, req)
-	if next := w.granted(); grant.Fence != last+1 || next.Fence != last+2 {
+	req := testlock.Ask(tree, x("/a/b/c"))
+	grant := testlock.Take(t, store, req)
+	w := testlock.Queue(t, store, testlock.Ask(tree, x("/a/b/c")))
+	testlock.Release(t, store, req)
+	if next := w.Granted(); grant.Fence != last+1 || next.Fence != last+2 {
 		t.Errorf("fences %d and %d, want %d and the next", grant.Fence, next.Fence, last+1)
 	}
-	release(t, store, w.req)
+	testlock.Release(t, store, w.Acquisition)
 	requireFree(t, store, tree)
 	if ttl, err := store.client.PTTL(t.Context(), fence).Result(); err != nil || ttl <= long {
 		t.Errorf("the fence lives for %v, error %v; want a week", ttl, err)

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/testlock"
 	"github.com/pathlock-go/pathlock/internal/testnet"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/store/redisstore/internal/lua"
@@ -20,31 +21,22 @@ import (
 
 const (
 	// long is a lease, or a wait, that no test sees the end of.
-	long = 3 * time.Minute
+	long = testlock.Long
 	// short is a lease that is meant to end during the test.
 	short = 700 * time.Millisecond
 	// patience is how long a test waits for what has to happen. It is shorter than the third of a
 	// long lease after which a waiter asks again by itself, so that a message that is not sent is
 	// missed.
-	patience = 30 * time.Second
+	patience = testlock.Patience
 )
+
+func x(path string) pathlock.Claim { return testlock.X(path) }
 
 func TestMain(m *testing.M) {
 	if err := testserver.WaitTogether(); err != nil {
 		panic(err)
 	}
 	goleak.VerifyTestMain(m)
-}
-
-// newClient returns a client of its own for the shared Redis.
-func newClient(t testing.TB) *redis.Client {
-	t.Helper()
-	options, err := redis.ParseURL(testserver.Redis(t))
-	if err != nil {
-		t.Fatalf("PATHLOCK_TEST_REDIS: %v", err)
-	}
-	options.ContextTimeoutEnabled = true
-	return closeClient(t, redis.NewClient(options))
 }
 
 // closeClient closes a client at the end of the test.
@@ -60,7 +52,8 @@ func closeClient(t testing.TB, client *redis.Client) *redis.Client {
 // newStore returns a store with a client of its own for the shared Redis.
 func newStore(t testing.TB, opts ...Option) *Store {
 	t.Helper()
-	return closeStore(t, New(newClient(t), opts...))
+	store, _ := distant(t, true, opts...)
+	return store
 }
 
 // closeStore closes a store at the end of the test.
@@ -73,31 +66,9 @@ func closeStore(t testing.TB, store *Store) *Store {
 	return store
 }
 
-// newTree returns a tree that nobody else uses.
-func newTree(t testing.TB) pathlock.Tree {
-	t.Helper()
-	tree, err := pathlock.NewTree("redisstore", t.Name()+" "+rand.Text())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tree
-}
-
-// ask returns a request of a new owner that does not wait.
-func ask(tree pathlock.Tree, claims ...pathlock.Claim) pathlock.Acquisition {
-	return pathlock.Acquisition{
-		Tree:   tree,
-		Owner:  pathlock.Owner(rand.Text()),
-		Grant:  pathlock.GrantID(rand.Text()),
-		Claims: pathlock.Normalize(claims...),
-		Lease:  long,
-		Note:   "test",
-	}
-}
-
 // askGate returns a request of a new owner for the gate that does not wait.
 func askGate(tree pathlock.Tree) pathlock.Acquisition {
-	req := ask(tree)
+	req := testlock.Ask(tree)
 	req.Gate, req.Claims = true, nil
 	return req
 }
@@ -135,24 +106,6 @@ func acquisition(req pathlock.Acquisition, wait time.Duration) []any {
 	}
 }
 
-// take requires that a request is granted.
-func take(t testing.TB, s *Store, req pathlock.Acquisition) pathlock.Grant {
-	t.Helper()
-	grant, err := s.Acquire(t.Context(), req)
-	if err != nil {
-		t.Fatalf("acquire %v: %v", req.Claims, err)
-	}
-	return grant
-}
-
-// release requires that a grant can be given back.
-func release(t testing.TB, s *Store, req pathlock.Acquisition) {
-	t.Helper()
-	if err := s.Release(context.WithoutCancel(t.Context()), req.Tree, req.Owner, req.Grant); err != nil {
-		t.Fatalf("release: %v", err)
-	}
-}
-
 // visit runs a script in a tree, which reclaims what has ended, and hands over.
 func visit(t testing.TB, s *Store, tree pathlock.Tree) {
 	t.Helper()
@@ -161,92 +114,26 @@ func visit(t testing.TB, s *Store, tree pathlock.Tree) {
 	}
 }
 
-// waiting is a request that waits.
-type waiting struct {
-	t      testing.TB
-	req    pathlock.Acquisition
-	cancel context.CancelFunc
-	over   chan struct{}
-	grant  pathlock.Grant
-	err    error
-}
-
-// queue requires that a request begins to wait.
-func queue(t testing.TB, s *Store, req pathlock.Acquisition) *waiting {
-	t.Helper()
-	if req.Wait == 0 {
-		req.Wait = long
-	}
-	begun := make(chan struct{})
-	req.Waiting = func() { close(begun) }
-	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	w := &waiting{t: t, req: req, cancel: cancel, over: make(chan struct{})}
-	go func() {
-		defer close(w.over)
-		w.grant, w.err = s.Acquire(ctx, req)
-	}()
-	t.Cleanup(func() { cancel(); <-w.over })
-	select {
-	case <-begun:
-	case <-w.over:
-		t.Fatalf("acquire %v: fence %d, error %v; want it to wait", req.Claims, w.grant.Fence, w.err)
-	case <-time.After(patience):
-		t.Fatalf("acquire %v: neither queued nor refused", req.Claims)
-	}
-	return w
-}
-
-// end returns how the wait ended.
-func (w *waiting) end() (pathlock.Grant, error) {
-	w.t.Helper()
-	select {
-	case <-w.over:
-	case <-time.After(patience):
-		w.t.Fatalf("%v: still waits", w.req.Claims)
-	}
-	return w.grant, w.err
-}
-
-// granted requires that the wait ends with a grant.
-func (w *waiting) granted() pathlock.Grant {
-	w.t.Helper()
-	grant, err := w.end()
-	if err != nil {
-		w.t.Fatalf("%v: %v, want a grant", w.req.Claims, err)
-	}
-	return grant
-}
-
 // pass returns when d has passed on the server's clock: it waits for a lease of that length, in a
 // tree of its own.
 func pass(t testing.TB, s *Store, d time.Duration) {
 	t.Helper()
-	sand := ask(newTree(t), x("/glass"))
+	sand := testlock.Ask(testlock.Tree(t), x("/glass"))
 	sand.Lease = d
-	take(t, s, sand)
-	next := ask(sand.Tree, x("/glass"))
+	testlock.Take(t, s, sand)
+	next := testlock.Ask(sand.Tree, x("/glass"))
 	next.Wait = long
-	take(t, s, next)
-	release(t, s, next)
-}
-
-// keysOf returns the names of the keys that a tree has in Redis.
-func keysOf(t testing.TB, s *Store, tree pathlock.Tree) []string {
-	t.Helper()
-	return slices.DeleteFunc(s.keys.of(tree), func(key string) bool {
-		n, err := s.client.Exists(context.WithoutCancel(t.Context()), key).Result()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n == 0
-	})
+	testlock.Take(t, s, next)
+	testlock.Release(t, s, next)
 }
 
 // requireFree requires that a tree has nothing left but its fence.
 func requireFree(t testing.TB, s *Store, tree pathlock.Tree) {
 	t.Helper()
-	if left := keysOf(t, s, tree); len(left) > 1 || len(left) == 1 && left[0] != s.keys.of(tree)[3] {
-		t.Errorf("left behind: %v, want the fence alone", left)
+	keys := s.keys.of(tree)
+	keys = slices.Delete(keys, 3, 4)
+	if n, err := s.client.Exists(context.WithoutCancel(t.Context()), keys...).Result(); err != nil || n > 0 {
+		t.Errorf("%d keys are left behind, error %v; want the fence alone", n, err)
 	}
 }
 
@@ -269,9 +156,9 @@ func requireHeld(t testing.TB, s *Store, want ...pathlock.Acquisition) {
 	}
 }
 
-// distant returns a store whose network can vanish. Everything else is as go-redis has it by
-// default.
-func distant(t *testing.T, punctual bool, opts ...Option) (*Store, *testnet.Network) {
+// distant returns a store whose network can vanish, by a client that heeds deadlines or not.
+// Everything else is as go-redis has it by default.
+func distant(t testing.TB, punctual bool, opts ...Option) (*Store, *testnet.Network) {
 	t.Helper()
 	options, err := redis.ParseURL(testserver.Redis(t))
 	if err != nil {
@@ -283,8 +170,3 @@ func distant(t *testing.T, punctual bool, opts ...Option) (*Store, *testnet.Netw
 	t.Cleanup(n.Heal)
 	return store, n
 }
-
-func path(s string) pathlock.Path { return pathlock.MustParsePath(s) }
-
-func ix(s string) pathlock.Claim { return pathlock.IX(path(s)) }
-func x(s string) pathlock.Claim  { return pathlock.X(path(s)) }

@@ -23,6 +23,3 @@ func (s *Store) Listening() bool {
 
 // WithKeep sets how long the row of an empty tree stays.
 func WithKeep(d time.Duration) Option { return func(c *config) { c.keep = d } }
-
-// WithPollListening sets how often waiters look while the store listens.
-func WithPollListening(d time.Duration) Option { return func(c *config) { c.pollListening = d } }

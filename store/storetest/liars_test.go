@@ -43,15 +43,6 @@ var liars = map[string]struct {
 		}),
 		caught: "model",
 	},
-	"has forgotten the lost": {
-		store: newLiar(func(l *liar) {
-			l.renew = func(ctx context.Context, tree pathlock.Tree, leases []pathlock.Lease) ([]pathlock.Owner, error) {
-				_, err := l.Store.Renew(ctx, tree, leases)
-				return nil, err
-			}
-		}),
-		caught: "model",
-	},
 	"renews nothing": {
 		store: newLiar(func(l *liar) {
 			l.renew = func(context.Context, pathlock.Tree, []pathlock.Lease) ([]pathlock.Owner, error) { return nil, nil }
@@ -66,39 +57,6 @@ var liars = map[string]struct {
 			}
 		}),
 		caught: "model",
-	},
-	"stays in the queue when cancelled": {
-		store: newLiar(func(l *liar) {
-			l.acquire = func(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
-				type answer struct {
-					grant pathlock.Grant
-					err   error
-				}
-				answers := make(chan answer, 1)
-				go func() {
-					g, err := l.Store.Acquire(context.WithoutCancel(ctx), req)
-					answers <- answer{g, err}
-				}()
-				select {
-				case a := <-answers:
-					return a.grant, a.err
-				case <-ctx.Done():
-					return pathlock.Grant{}, ctx.Err()
-				}
-			}
-		}),
-		caught: "model",
-	},
-	"does not tell namespace and id apart": {
-		store: newLiar(func(l *liar) {
-			l.tree = func(tree pathlock.Tree) pathlock.Tree {
-				if joined, err := pathlock.NewTree("all", tree.Namespace()+":"+tree.ID()); err == nil {
-					return joined
-				}
-				return tree
-			}
-		}),
-		caught: "hostile text/namespace and id don't run into each other",
 	},
 	"transfers a part of what is held": {
 		store: newLiar(func(l *liar) {
@@ -236,7 +194,6 @@ func underscored(name string) string { return strings.ReplaceAll(name, " ", "_")
 // liar is the in-process store with some methods replaced.
 type liar struct {
 	pathlock.Store
-	tree     func(pathlock.Tree) pathlock.Tree
 	acquire  func(context.Context, pathlock.Acquisition) (pathlock.Grant, error)
 	renew    func(context.Context, pathlock.Tree, []pathlock.Lease) ([]pathlock.Owner, error)
 	transfer func(context.Context, pathlock.Transfer) (pathlock.Transferred, error)
@@ -245,41 +202,20 @@ type liar struct {
 func newLiar(lie func(*liar)) func() pathlock.Store {
 	return func() pathlock.Store {
 		honest := memstore.New()
-		l := &liar{
-			Store:    honest,
-			tree:     func(t pathlock.Tree) pathlock.Tree { return t },
-			acquire:  honest.Acquire,
-			renew:    honest.Renew,
-			transfer: honest.Transfer,
-		}
+		l := &liar{Store: honest, acquire: honest.Acquire, renew: honest.Renew, transfer: honest.Transfer}
 		lie(l)
 		return l
 	}
 }
 
 func (l *liar) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
-	req.Tree = l.tree(req.Tree)
 	return l.acquire(ctx, req)
 }
 
-func (l *liar) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
-	return l.Store.Release(ctx, l.tree(tree), owner, id)
-}
-
 func (l *liar) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock.Lease) ([]pathlock.Owner, error) {
-	return l.renew(ctx, l.tree(tree), leases)
+	return l.renew(ctx, tree, leases)
 }
 
-func (l *liar) ForceRelease(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner) error {
-	return l.Store.ForceRelease(ctx, l.tree(tree), owner)
-}
-
-func (l *liar) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
-	return l.Store.Snapshot(ctx, l.tree(tree))
-}
-
-// Transfer is honest unless it is replaced.
 func (l *liar) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Transferred, error) {
-	t.Tree = l.tree(t.Tree)
 	return l.transfer(ctx, t)
 }

@@ -85,34 +85,6 @@ func TestWhatComesTogetherIsWrittenTogether(t *testing.T) {
 	})
 }
 
-// More readers are let in than one update can write: several updates follow each other.
-func TestACrowdOfReadersIsLetInPortionByPortion(t *testing.T) {
-	inBubble(t, func(s *fixture) {
-		holding, holder := s.process()
-		waiting, readers := s.process()
-		s.takes(holder, "writer", "/a")
-		var ended []<-chan error
-		for i := range 50 {
-			req := s.ask(fmt.Sprint(i), "/a")
-			req.Claims = pathlock.Normalize(pathlock.S(pathlock.MustParsePath("/a")))
-			ended = append(ended, s.begin(s.Context(), readers, req))
-		}
-		for _, p := range []*process{holding, waiting} {
-			p.set(func() { p.limit = 8 })
-		}
-		began := time.Now()
-		s.releases(holder, "writer")
-		for _, e := range ended {
-			if err := <-e; err != nil {
-				t.Fatal(err)
-			}
-		}
-		if took := time.Since(began); took > 0 {
-			t.Errorf("it took %v until all were let in, which nothing but updates should", took)
-		}
-	})
-}
-
 // A reply is lost, or the request is given up while its update is on the way, which comes too late
 // then, however long it takes. Nothing is left: else a ticket would hold that nobody has.
 func TestARequestWhoseOutcomeIsUnknownIsTakenBack(t *testing.T) {
@@ -196,24 +168,6 @@ func TestAClosedStoreEndsWaits(t *testing.T) {
 	})
 }
 
-func TestOfTwoCallsForOneGrantOneGivesUp(t *testing.T) {
-	inBubble(t, func(s *fixture) {
-		_, store := s.process()
-		s.takes(store, "holder", "/a")
-		ctx, cancel := context.WithCancel(s.Context())
-		first := s.begin(ctx, store, s.ask("waiter", "/a"))
-		second := s.begin(s.Context(), store, s.ask("waiter", "/a"))
-		cancel()
-		if err := <-first; !errors.Is(err, context.Canceled) {
-			t.Errorf("the first call ends with %v", err)
-		}
-		s.releases(store, "holder")
-		if err := <-second; err != nil {
-			t.Errorf("the second call ends with %v", err)
-		}
-	})
-}
-
 // A place, or a hold that has just been handed over, is taken away while its process, which still
 // waits as far as it knows, is slow to learn of it. Meanwhile others ask.
 func TestTakenAwayBeforeItsProcessKnows(t *testing.T) {
@@ -247,20 +201,6 @@ func TestTakenAwayBeforeItsProcessKnows(t *testing.T) {
 			})
 		})
 	}
-}
-
-// What was taken away may be asked for again, by the same owner and grant id.
-func TestTakenAwayAndAskedForAgain(t *testing.T) {
-	inBubble(t, func(s *fixture) {
-		_, store := s.process()
-		s.takes(store, "owner", "/a")
-		if err := store.ForceRelease(s.Context(), s.tree, "owner"); err != nil {
-			t.Fatal(err)
-		}
-		s.takes(store, "owner", "/a")
-		s.releases(store, "owner")
-		s.isEmpty()
-	})
 }
 
 // What rests on a hold ends with it, also where the server has ended the hold's ticket by itself:

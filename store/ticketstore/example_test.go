@@ -105,20 +105,14 @@ func Example() {
 	here, there := ticketstore.New("drawer", shared, 5*time.Second), ticketstore.New("drawer", shared, 5*time.Second)
 	defer func() { fmt.Println(here.Close(), there.Close()) }()
 
-	tree, _ := pathlock.NewTree("testplan", "plan-001")
-	dir := pathlock.MustParsePath("/dir1")
-	lock, err := pathlock.New(here).Acquire(ctx, pathlock.Request{Tree: tree, Claims: []pathlock.Claim{pathlock.X(dir)}})
+	lock, err := pathlock.New(here).Mutex("job").Lock(ctx)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	_, err = pathlock.New(there).Acquire(ctx, pathlock.Request{
-		Tree: tree, Claims: []pathlock.Claim{pathlock.S(dir)}, Wait: pathlock.NoWait,
-	})
-	fmt.Println(err != nil)
 	waiting := make(chan error)
 	go func() {
-		lock, err := pathlock.New(there).Acquire(ctx, pathlock.Request{Tree: tree, Claims: []pathlock.Claim{pathlock.S(dir)}})
+		lock, err := pathlock.New(there).Mutex("job").Lock(ctx)
 		if err == nil {
 			err = lock.Release(ctx)
 		}
@@ -127,7 +121,6 @@ func Example() {
 	fmt.Println(lock.Release(ctx))
 	fmt.Println(<-waiting)
 	// Output:
-	// true
 	// <nil>
 	// <nil>
 	// <nil> <nil>

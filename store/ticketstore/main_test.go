@@ -1,8 +1,6 @@
 package ticketstore_test
 
 import (
-	"fmt"
-	"os"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -12,8 +10,7 @@ import (
 
 func TestMain(m *testing.M) {
 	if err := testserver.WaitTogether(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+		panic(err)
 	}
 	goleak.VerifyTestMain(m)
 }

@@ -32,10 +32,3 @@ func ExampleOpen() {
 	fmt.Println(store.Ping(ctx))
 	// Output: <nil>
 }
-
-// No error has a part of the URL, where a password may be anywhere.
-func ExampleOpen_password() {
-	_, err := sqlopen.Open("postgres://user:pass/word@db.example/locks")
-	fmt.Println(err)
-	// Output: sqlopen: the PostgreSQL URL makes no sense: give postgres://user:password@host:5432/name, with / ? # @ % in a password as %2F %3F %23 %40 %25
-}
