@@ -67,7 +67,7 @@ func draw(random *rand.Rand, w *world, shape schema) []Node {
 		case 0:
 			n.Parent = other.ID // another tree's row, a descendant, itself, …
 		case 1:
-			n.Parent = size + 1 + random.IntN(3)
+			n.Parent = 10000 + random.IntN(3)
 		case 2:
 			n.Parent = 0
 		case 3, 4:
