@@ -35,19 +35,6 @@ func testRefused(t *testing.T, database Database) {
 			t.Errorf("the log has what was not done:\n%s", &log)
 		}
 	})
-	t.Run("a lost+found that cannot be created", func(t *testing.T) {
-		w := putWorld(t, database, schema{more: `, owner VARCHAR(20) NOT NULL`})
-		for _, r := range [][4]any{{1, nil, "a", "/wrong"}, {2, 97, "b", "/b"}, {3, 98, "c", "/c"}, {4, 99, "d", "/d"}, {5, nil, "x/y", "/x"}} {
-			w.exec(t, `INSERT INTO suites (id, plan_id, parent_id, name, path, owner) VALUES (?, 1, ?, ?, ?, 'me')`, r[0], r[1], r[2], r[3])
-		}
-		skips := w.skips(t, fsck.RepairOptions{})
-		if len(skips) != 3 || !strings.Contains(skips[2], "owner") || !strings.Contains(skips[2], "create it yourself") {
-			t.Errorf("skipped %q, want three orphans, because of the owner", skips)
-		}
-		if got, want := w.kinds(t), []string{"orphan 2", "orphan 3", "orphan 4"}; !slices.Equal(got, want) {
-			t.Errorf("left %q, want %q", got, want)
-		}
-	})
 	t.Run("one tree with a row that another session has locked", func(t *testing.T) {
 		w := busyWorld(t, database)
 		tx := w.lockRow(t)

@@ -19,14 +19,7 @@ import (
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
-// childVariable, if set, makes the test binary run as the program itself, so that tests can kill
-// it.
-const childVariable = "PATHLOCK_TEST_CHILD"
-
 func TestMain(m *testing.M) {
-	if os.Getenv(childVariable) != "" {
-		os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
-	}
 	testscript.Main(leakless{m}, map[string]func(){
 		"pathlock": func() {
 			os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
@@ -84,7 +77,7 @@ func program(t *testing.T, args ...string) *exec.Cmd {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), self, args...)
-	cmd.Env = append(os.Environ(), childVariable+"=1")
+	cmd.Args[0] = "pathlock" // as testscript knows it
 	return cmd
 }
 
