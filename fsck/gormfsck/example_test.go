@@ -26,12 +26,13 @@ type Directory struct {
 }
 
 // openDrive opens a database with a drive of two directories, whose paths were swapped by raw SQL.
-func openDrive(ctx context.Context, locker *pathlock.Locker) (db *gorm.DB, drop func(), err error) {
+func openDrive(ctx context.Context, locker *pathlock.Locker) (*gorm.DB, func(), error) {
 	dsn, drop, err := testserver.ScratchMySQL(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	if db, err = gorm.Open(mysql.Open(dsn), &gorm.Config{Logger: logger.Discard}); err != nil {
+	db, err := gorm.Open(mysql.Open(dsn), &gorm.Config{Logger: logger.Discard})
+	if err != nil {
 		return nil, drop, err
 	}
 	if err := db.Use(gormplugin.New(locker, gormplugin.Model(&Directory{}))); err != nil {
