@@ -66,10 +66,6 @@ func (c *catalogue) readKey(column string, value any) (Key, error) {
 		if v <= math.MaxInt64 {
 			return Key{int64(v)}, nil
 		}
-	case float64:
-		if n := int64(v); float64(n) == v {
-			return Key{n}, nil
-		}
 	case string:
 		return c.textKey(column, v)
 	case []byte:

@@ -53,10 +53,9 @@ func (w *writer) create(ctx context.Context, home *creation, like Key) error {
 	return skipError{home.impossible}
 }
 
-// insert inserts a row and sets its key. The database may generate the key of a missing row again,
-// and the orphans below that one would become children of the new row: then it takes another.
+// insert inserts a row and sets its key. Rows below a missing one must not become children of the
+// new row, whose key may be that of the missing one again.
 func (w *writer) insert(ctx context.Context, r *row, set []assignment, like Key) error {
-	table, key, parent := w.dialect.Quote(w.table.Table), w.dialect.Quote(w.table.Key), w.dialect.Quote(w.table.Parent)
 	set = append(set[:len(set):len(set)], assignment{column: w.table.Tree, new: r.tree.value()})
 	if w.table.IDPath != "" { // it contains the key, which is not known yet
 		set = append(set, assignment{column: w.table.IDPath, new: asidePath(TextKey("tree "+r.tree.String()), w.limits[w.table.IDPath])})
@@ -66,37 +65,23 @@ func (w *writer) insert(ctx context.Context, r *row, set []assignment, like Key)
 		r.key = derivedKey(w.table.Table, r.tree, like, w.limits[w.table.Key])
 		set = append(set, assignment{column: w.table.Key, new: r.key})
 	}
-	for {
-		if err := w.insertOnce(ctx, r, set, generated); err != nil {
-			return err
-		}
-		named := false
-		err := w.each(ctx, fmt.Sprintf("SELECT 1 FROM %s WHERE %s = ? LIMIT 1", table, parent), []any{r.key.arg()}, func(*sql.Rows) error {
-			named = true
-			return nil
-		})
-		if err != nil || !named {
-			return err
-		}
-		if !generated {
-			return fmt.Errorf("%w: rows name %v as their parent", errNamed, r.key)
-		}
-		if _, err := w.tx.ExecContext(ctx, w.dialect.Bind(fmt.Sprintf("DELETE FROM %s WHERE %s = ?", table, key)), r.key.arg()); err != nil {
-			return err
-		}
-		if w.dialect == sqldialect.SQLite { // without AUTOINCREMENT it would generate the same key again
-			query := fmt.Sprintf("SELECT 1 + MAX(COALESCE(MAX(%s), 0), COALESCE(MAX(%s), 0)) FROM %s", key, parent, table)
-			var next int64
-			if err := w.each(ctx, query, nil, func(rows *sql.Rows) error { return rows.Scan(&next) }); err != nil {
-				return err
-			}
-			set = append(set, assignment{column: w.table.Key, new: IntKey(next)})
-		}
+	if err := w.insertRow(ctx, r, set, generated); err != nil {
+		return err
 	}
+	query := fmt.Sprintf("SELECT 1 FROM %s WHERE %s = ? LIMIT 1", w.dialect.Quote(w.table.Table), w.dialect.Quote(w.table.Parent))
+	named := false
+	err := w.each(ctx, query, []any{r.key.arg()}, func(*sql.Rows) error {
+		named = true
+		return nil
+	})
+	if err == nil && named {
+		err = fmt.Errorf("%w: rows name its key, %v, as their parent", errNamed, r.key)
+	}
+	return err
 }
 
-// insertOnce inserts a row, and reads the key if the database generates it.
-func (w *writer) insertOnce(ctx context.Context, r *row, set []assignment, generated bool) error {
+// insertRow inserts a row, and reads the key if the database generates it.
+func (w *writer) insertRow(ctx context.Context, r *row, set []assignment, generated bool) error {
 	var columns []string
 	var args []any
 	for _, a := range set {

@@ -28,7 +28,7 @@ func (c *catalogue) isRefused(err error) bool {
 	return c.dialect.Refuses(err) || errors.Is(err, errNamed)
 }
 
-// errNamed: rows name the key of a new row as their parent, and there is no other key for it.
+// errNamed: rows name the key of a new row as their parent.
 var errNamed = errors.New("fsck")
 
 // canceled adds the context's cause to an error, if the context has ended. Some databases report an

@@ -95,7 +95,6 @@ func (f *forest) readRows(ctx context.Context, tx *sql.Tx, tree Key, withDeleted
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
-	trees := make(map[Key]Key)
 	for last := (Key{}); rows.Next(); {
 		r := &row{order: int32(len(f.rows))} //nolint:gosec // memory ends before
 		live := 0
@@ -103,10 +102,6 @@ func (f *forest) readRows(ctx context.Context, tx *sql.Tx, tree Key, withDeleted
 		if err := f.scan(rows, r, &live, &up, &r.fault); err != nil {
 			return nil, err
 		}
-		if _, known := trees[r.tree]; !known {
-			trees[r.tree] = r.tree
-		}
-		r.tree = trees[r.tree] // in memory once
 		if r.key == last {
 			return nil, fmt.Errorf("%w %q: the key column, %q, has %v in several rows", ErrTable, f.table.Table, f.table.Key, r.key)
 		}

@@ -21,12 +21,6 @@ func (g group) compare(o group) int {
 	return cmp.Or(g.tree.Compare(o.tree), g.parent.Compare(o.parent))
 }
 
-// series are the numbered names of a group with one base.
-type series struct {
-	group
-	base string
-}
-
 // namesIn returns the rows of a group by their names, with deleted rows, since an index may cover
 // them.
 func (p *plan) namesIn(g group) map[string][]*row {
@@ -77,14 +71,9 @@ func (p *plan) renumber(e *edit, from int) {
 	r, most := e.row, p.limits[p.table.Name]
 	leaves := p.namesIn(p.group(&r.seat))
 	leaves[r.name] = slices.DeleteFunc(leaves[r.name], func(other *row) bool { return other == r })
-	to := p.group(&e.to)
-	names, last := p.namesIn(to), series{to, e.base}
-	for n := from; ; n++ {
-		if n > 1 {
-			n = max(n, p.numbers[last])
-		}
-		if e.to.name = numbered(e.base, n, most); len(names[e.to.name]) == 0 {
-			p.numbers[last], e.number = n, n
+	names := p.namesIn(p.group(&e.to))
+	for e.number = from; ; e.number++ {
+		if e.to.name = numbered(e.base, e.number, most); len(names[e.to.name]) == 0 {
 			break
 		}
 	}

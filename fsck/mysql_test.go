@@ -1,10 +1,7 @@
 package fsck_test
 
 import (
-	"context"
-	"crypto/rand"
 	"database/sql"
-	"strings"
 	"testing"
 
 	"github.com/pathlock-go/pathlock/fsck"
@@ -17,11 +14,6 @@ import (
 func TestMySQL(t *testing.T) { testserver.EachMySQL(t, runOnMySQL) }
 
 func runOnMySQL(t *testing.T, server testserver.MySQLServer) {
-	admin, err := sql.Open("mysql", server.DSN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = admin.Close() })
 	binary := "CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin"
 	if server.Product == testserver.MariaDB {
 		binary = "CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin"
@@ -32,21 +24,11 @@ func runOnMySQL(t *testing.T, server testserver.MySQLServer) {
 		Loose:   "CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci",
 		Open: func(t testing.TB) *sql.DB {
 			t.Helper()
-			name := "pathlock_fsck_" + strings.ToLower(rand.Text()[:10])
-			if _, err := admin.ExecContext(t.Context(), "CREATE DATABASE "+name); err != nil {
-				t.Fatal(err)
-			}
-			slash := strings.LastIndexByte(server.DSN, '/')
-			db, err := sql.Open("mysql", server.DSN[:slash+1]+name+server.DSN[slash+1:])
+			db, err := sql.Open("mysql", server.Scratch(t))
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Cleanup(func() {
-				_ = db.Close()
-				if _, err := admin.ExecContext(context.Background(), "DROP DATABASE "+name); err != nil {
-					t.Error(err)
-				}
-			})
+			t.Cleanup(func() { _ = db.Close() })
 			return db
 		},
 	})

@@ -79,7 +79,7 @@ func (f *forest) settleBelow(r, parent *row) {
 		r.state = detached
 		return
 	case r.isRoot():
-		r.wantIDPath = same("/"+r.key.String(), r.idPath)
+		r.wantIDPath = "/" + r.key.String()
 		return
 	case parent != nil && parent.state != placed:
 		r.state = parent.state
@@ -96,19 +96,11 @@ func (f *forest) settleBelow(r, parent *row) {
 	}
 	r.depth++
 	if f.table.Path != "" {
-		r.wantPath = same(r.wantPath+"/"+r.name, r.path)
+		r.wantPath = r.wantPath + "/" + r.name
 	}
 	if f.table.IDPath != "" {
-		r.wantIDPath = same(r.wantIDPath+"/"+r.key.String(), r.idPath)
+		r.wantIDPath = r.wantIDPath + "/" + r.key.String()
 	}
-}
-
-// same returns text, in the memory of other if they are equal.
-func same(text string, other *string) string {
-	if other != nil && text == *other {
-		return *other
-	}
-	return text
 }
 
 // treeAbove returns the tree of the nearest row, from r upwards, that has one.

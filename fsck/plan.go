@@ -45,10 +45,9 @@ type plan struct {
 	// edited has the groups in which the rows were that are edited.
 	edited map[*row]group
 	// names has the rows of groups by their names, as far as these were looked at. index is sorted
-	// by groups, and numbers has the last numbers behind names.
-	names   map[group]map[string][]*row
-	index   []*row
-	numbers map[series]int
+	// by groups.
+	names map[group]map[string][]*row
+	index []*row
 	// lostFounds has the lost+found of each tree, and tops the parent value of the rows at the top;
 	// that of the zero Key is for trees without any.
 	lostFounds map[Key]*row
@@ -59,7 +58,7 @@ type plan struct {
 // depends neither on the size of transactions nor on repairs that ended early.
 func (r *repair) newPlan(f *forest) *plan {
 	p := &plan{forest: f, repair: r, edited: make(map[*row]group), lostFounds: make(map[Key]*row)}
-	p.names, p.numbers = make(map[group]map[string][]*row), make(map[series]int)
+	p.names = make(map[group]map[string][]*row)
 	for _, step := range []func(){p.giveTrees, p.cleanNames, p.rescueOrphans, p.breakCycles, p.moveBelowRoots} {
 		step()
 	}

@@ -33,30 +33,28 @@ func openDrive(ctx context.Context, locker *pathlock.Locker) (*gorm.DB, func(), 
 	}
 	db, err := gorm.Open(mysql.Open(dsn), &gorm.Config{Logger: logger.Discard})
 	if err != nil {
-		return nil, nil, err
+		return nil, drop, err
 	}
 	if err := db.Use(gormplugin.New(locker, gormplugin.Model(&Directory{}))); err != nil {
-		return nil, nil, err
+		return nil, drop, err
 	}
 	if err := gormplugin.AutoMigrate(db); err != nil {
-		return nil, nil, err
+		return nil, drop, err
 	}
 	if err := db.Create([]*Directory{{DriveID: "home", Name: "photos"}, {DriveID: "home", Name: "videos"}}).Error; err != nil {
-		return nil, nil, err
+		return nil, drop, err
 	}
 	swap := `UPDATE directories SET path = CASE name WHEN 'photos' THEN '/videos' ELSE '/photos' END`
-	if err := gormplugin.AllowRawWrites(db).Exec(swap).Error; err != nil {
-		return nil, nil, err
-	}
 	return db, func() {
 		if pool, err := db.DB(); err == nil {
 			_ = pool.Close()
 		}
 		drop()
-	}, nil
+	}, gormplugin.AllowRawWrites(db).Exec(swap).Error
 }
 
-// The model's tags name the columns.
+// The model's tags name the columns. A program may change the description before it makes a checker
+// by [fsck.New].
 func ExampleNew() {
 	ctx := context.Background()
 	locker := pathlock.New(memstore.New())
@@ -72,6 +70,12 @@ func ExampleNew() {
 		fmt.Println(err)
 		return
 	}
+	table, err := gormfsck.Table(db, &Directory{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(table.Table, table.Tree, table.Parent, table.Name, table.Path)
 	outcome, err := checker.Repair(ctx, fsck.RepairOptions{
 		Apply:  true,
 		Locker: locker,
@@ -86,26 +90,8 @@ func ExampleNew() {
 	}
 	fmt.Println(outcome.After.Total(), "problems left")
 	// Output:
+	// directories drive_id parent_id name path
 	// row 1: path /videos -> /photos
 	// row 2: path /photos -> /videos
 	// 0 problems left
-}
-
-// A program may change the description before it makes a checker.
-func ExampleTable() {
-	ctx := context.Background()
-	db, drop, err := openDrive(ctx, pathlock.New(memstore.New()))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer drop()
-
-	table, err := gormfsck.Table(db, &Directory{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(table.Table, table.Tree, table.Parent, table.Name, table.Path)
-	// Output: directories drive_id parent_id name path
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/fsck"
 )
 
@@ -30,9 +31,6 @@ func with(nodes ...Node) []Node {
 // long is a name of n characters.
 func long(n int) string { return strings.Repeat("é", n) }
 
-// secondRoot is the name that a repair gives a second root row.
-const secondRoot = "root"
-
 var damage = []damageCase{
 	{
 		what: "a parent that is missing", rows: with(Node{5, 1, 99, "x", "/gone/x", "/1/99/5", false}, Node{6, 1, 5, "y", "/gone/x/y", "/1/99/5/6", false}),
@@ -44,22 +42,14 @@ var damage = []damageCase{
 		mended: []string{"6 5 x /lost+found/x", "7 5 x (2) /lost+found/x (2)"},
 	},
 	{
-		what: "a lost+found that was deleted is in the way of a new one", rows: with(
-			Node{5, 1, 1, "lost+found", "/lost+found", "/1/5", true}, Node{6, 1, 98, "x", "/p/x", "/1/98/6", false}),
-		mended: []string{"new 1 lost+found (2) /lost+found (2)", "6 new x /lost+found (2)/x"},
-	},
-	{
 		what: "a cycle of three, with a row below it", rows: with(
 			Node{7, 1, 6, "x", "/z/y/x", "/1/5/6/7", false}, Node{6, 1, 5, "y", "/z/y", "/1/5/6", false}, Node{5, 1, 7, "z", "/z", "/1/5", false}, Node{8, 1, 6, "w", "/z/y/w", "/1/5/6/8", false}),
 		mended: []string{"new 1 lost+found /lost+found", "5 new z /lost+found/z", "6 5 y /lost+found/z/y", "7 6 x /lost+found/z/y/x", "8 6 w /lost+found/z/y/w"},
 	},
 	{
-		what: "two root rows", rows: with(Node{5, 1, 0, "", "", "/5", false}, Node{6, 1, 5, "x", "/x", "/5/6", false}),
-		mended: []string{"5 1 " + secondRoot + " /" + secondRoot, "6 5 x /" + secondRoot + "/x"},
-	},
-	{
-		what: "a row at the top beside the root row, which keeps its path", rows: with(Node{5, 1, 0, "x", "/x", "/5", false}, Node{6, 1, 5, "y", "/x/y", "/5/6", false}),
-		mended: []string{"5 1 x /x", "6 5 y /x/y"},
+		what: "two root rows, and a row at the top beside them, which keeps its path", rows: with(
+			Node{5, 1, 0, "", "", "/5", false}, Node{6, 1, 5, "x", "/x", "/5/6", false}, Node{7, 1, 0, "y", "/y", "/7", false}),
+		mended: []string{"5 1 root /root", "6 5 x /root/x", "7 1 y /y"},
 	},
 	{
 		what: "siblings of one name, and a number that is taken", rows: with(
@@ -76,10 +66,6 @@ var damage = []damageCase{
 			Node{5, 1, 1, "x/y", "/x/y", "/1/5", false}, Node{6, 1, 1, "..", "/..", "/1/6", false}, Node{7, 1, 2, "", "/a/", "/1/2/7", false},
 			Node{8, 1, 1, "x_y", "/x_y", "/1/8", false}, Node{9, 1, 5, "z", "/x/y/z", "/1/5/9", false}),
 		mended: []string{"5 1 x_y (2) /x_y (2)", "6 1 __ /__", "7 2 unnamed /a/unnamed", "9 5 z /x_y (2)/z"},
-	},
-	{
-		what: "an orphan whose parent's key is the next to be given out", rows: with(Node{5, 1, 1000000, "x", "/x", "", false}, Node{999999, 1, 1000000, "x", "/x", "", false}),
-		mended: []string{"new 1 lost+found /lost+found", "5 new x /lost+found/x", "999999 new x (2) /lost+found/x (2)"},
 	},
 }
 
@@ -100,6 +86,25 @@ func testDamage(t *testing.T, database Database) {
 			}
 		})
 	}
+	t.Run("an orphan whose parent's key is the next to be given out", func(t *testing.T) {
+		w := newWorld(t, database, schema{})
+		w.insert(t, Node{5, 1, 1000000, "x", "/x", "/5", false}, Node{999999, 1, 0, "y", "/y", "/999999", false})
+		if skips := w.skips(t, fsck.RepairOptions{}); len(skips) != 1 || !strings.Contains(skips[0], "create it yourself") || len(w.rows(t)) != 2 {
+			t.Errorf("skipped %q, and the rows are %v", skips, w.rows(t))
+		}
+	})
+	t.Run("a chain that is longer than a path can be", func(t *testing.T) {
+		w := newWorld(t, database, schema{})
+		var nodes []Node
+		for id := 1; id <= pathlock.MaxDepth+3; id++ {
+			nodes = append(nodes, Node{ID: id, Tree: 1, Parent: id - 1, Name: "n"})
+		}
+		w.insert(t, nodes...)
+		_, summary := w.repair(t, fsck.RepairOptions{Apply: true})
+		if left := summary.After.Problems; summary.Before.Problems[fsck.TooDeep] != 3 || left[fsck.TooDeep] != 3 || summary.After.Total() != 3+left[fsck.PathTooLong] {
+			t.Errorf("found %v, left %v", summary.Before.Problems, left)
+		}
+	})
 	t.Run("a path that does not fit into the column", func(t *testing.T) {
 		if database.Dialect == fsck.SQLite {
 			t.Skip("columns have no length")

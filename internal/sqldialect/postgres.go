@@ -62,9 +62,9 @@ type stateError interface {
 // it.
 func stateErrorOf(err error) (stateError, bool) { return errors.AsType[stateError](err) }
 
-// sqlStateOf returns the SQLSTATE of an error that a server of PostgreSQL has answered, "" for any
+// SQLState returns the SQLSTATE of an error that a server of PostgreSQL has answered, "" for any
 // other error.
-func sqlStateOf(err error) string {
+func SQLState(err error) string {
 	if e, ok := stateErrorOf(err); ok {
 		return e.SQLState()
 	}
@@ -81,7 +81,7 @@ func postgresSays(err error, words string) bool {
 // terminated says so at any time: the server may have sent the message before it received the
 // COMMIT, or after it carried that out.
 func answeredByPostgres(err error) bool {
-	switch sqlStateOf(err) {
+	switch SQLState(err) {
 	case "",
 		"57P01", // admin_shutdown: of the server, or of this session by pg_terminate_backend
 		"57P02": // crash_shutdown
@@ -117,7 +117,7 @@ func refusePostgres(isolation string) string {
 // classifyPostgres reads the SQLSTATE.
 // See https://www.postgresql.org/docs/current/errcodes-appendix.html.
 func classifyPostgres(err error) Failure {
-	switch sqlStateOf(err) {
+	switch SQLState(err) {
 	case "40001", // the transactions cannot be put in an order
 		"40P01": // a deadlock
 		return FailureEnded
@@ -142,26 +142,26 @@ func classifyPostgres(err error) Failure {
 // tooLongPostgres reads the SQLSTATE. The error names the index, not the column.
 func tooLongPostgres(err error) (string, bool) {
 	// 54000, program_limit_exceeded, is said of many things.
-	return "", sqlStateOf(err) == "54000" && postgresSays(err, "index row")
+	return "", SQLState(err) == "54000" && postgresSays(err, "index row")
 }
 
 // unfitPostgres reports whether the server says that a column cannot hold a value: class 22, to
 // which NUL in a text belongs.
 func unfitPostgres(err error) bool {
-	return strings.HasPrefix(sqlStateOf(err), "22")
+	return strings.HasPrefix(SQLState(err), "22")
 }
 
 // refusesPostgres goes by the classes of SQLSTATE: data, constraints, a trigger's own errors,
 // limits such as that of an index row, and views WITH CHECK OPTION.
 func refusesPostgres(err error) bool {
-	state := sqlStateOf(err)
+	state := SQLState(err)
 	return len(state) == 5 && slices.Contains([]string{"22", "23", "P0", "54", "44"}, state[:2])
 }
 
 // unavailablePostgres reports whether the server says that it cannot serve.
 // See https://www.postgresql.org/docs/current/errcodes-appendix.html.
 func unavailablePostgres(err error) bool {
-	state := sqlStateOf(err)
+	state := SQLState(err)
 	return slices.ContainsFunc([]string{
 		"08",    // connection exception
 		"25006", // read_only_sql_transaction: a standby

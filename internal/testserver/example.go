@@ -40,6 +40,22 @@ func ScratchMySQL(ctx context.Context) (dsn string, drop func(), err error) {
 	if server == "" {
 		return "", nil, errors.New(missing("MySQL or MariaDB"))
 	}
+	return scratch(ctx, server)
+}
+
+// Scratch makes a database on the server, which is dropped after the test, and returns its DSN.
+func (s MySQLServer) Scratch(t testing.TB) string {
+	t.Helper()
+	dsn, drop, err := scratch(t.Context(), s.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(drop)
+	return dsn
+}
+
+// scratch makes a database on a server. The caller drops it.
+func scratch(ctx context.Context, server string) (dsn string, drop func(), err error) {
 	admin, err := sql.Open("mysql", server)
 	if err != nil {
 		return "", nil, fmt.Errorf("testserver: %w", err)

@@ -1,12 +1,10 @@
 package sqlstore
 
 import (
-	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
-	"github.com/go-sql-driver/mysql"
+	"github.com/pathlock-go/pathlock/internal/sqldialect"
 )
 
 // Dialect says which SQL a database speaks.
@@ -24,14 +22,15 @@ const (
 
 // dialect is what differs between the databases.
 type dialect struct {
+	*sqldialect.Dialect
 	// clock is the server's time in µs since 1970, "" where it is this host's.
 	clock string
 	// table creates the table, unless it is there.
 	table string
 	// notify is what an update ends in that has to tell other processes, "" where it cannot.
 	notify string
-	// is reports what an error of the server means.
-	is func(err error) fault
+	// further reports what an error of the server means that is neither busy nor duplicate.
+	further func(err error) fault
 	// hints say what to do about a fault.
 	hints map[fault]string
 }
@@ -73,6 +72,7 @@ func dialectOf(d Dialect) (dialect, error) {
 	switch d {
 	case MySQL:
 		return dialect{
+			Dialect: sqldialect.MySQL,
 			// It is when the statement began, whatever the session's time zone. A connection that
 			// does not commit by itself gets none.
 			clock: "IF(@@autocommit, TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', UTC_TIMESTAMP(6)), NULL)",
@@ -82,7 +82,7 @@ func dialectOf(d Dialect) (dialect, error) {
 				version BIGINT NOT NULL, fence BIGINT NOT NULL, ends BIGINT NOT NULL, tickets LONGBLOB NOT NULL,
 				KEY {table}_ends (ends)
 			) ENGINE = InnoDB`,
-			is: mysqlFault,
+			further: mysqlFault,
 			hints: hints(map[fault]string{
 				readOnly: "a replica cannot serve, nor a session that only reads: name the primary",
 				tooLarge: "raise max_allowed_packet, or lower sqlstore.WithMaxRequest",
@@ -90,6 +90,7 @@ func dialectOf(d Dialect) (dialect, error) {
 		}, nil
 	case Postgres:
 		return dialect{
+			Dialect: sqldialect.PostgreSQL,
 			// now() would be when the transaction began.
 			clock: "(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000)::bigint",
 			// The free space keeps the new version of a row on its page.
@@ -100,52 +101,40 @@ func dialectOf(d Dialect) (dialect, error) {
 			notify: `WITH t AS ({update} RETURNING tree)
 				SELECT (SELECT count(*) FROM t), (SELECT count(pg_notify(split_part(m, ' ', 1), split_part(m, ' ', 2)))
 				FROM t, unnest(string_to_array(?::text, ',')) AS m)`,
-			is:    postgresFault,
-			hints: hints(map[fault]string{readOnly: "a standby cannot serve, nor a session that only reads: name the primary"}),
+			further: postgresFault,
+			hints:   hints(map[fault]string{readOnly: "a standby cannot serve, nor a session that only reads: name the primary"}),
 		}, nil
 	case SQLite:
 		return dialect{
+			Dialect: sqldialect.SQLite,
 			table: `CREATE TABLE IF NOT EXISTS {table} (
 				tree BLOB NOT NULL PRIMARY KEY, namespace BLOB NOT NULL, id BLOB NOT NULL,
 				version INTEGER NOT NULL, fence INTEGER NOT NULL, ends INTEGER NOT NULL, tickets BLOB NOT NULL
 			)`,
-			is:    sqliteFault,
-			hints: hints(map[fault]string{readOnly: "the process has to be able to write the file and its folder"}),
+			further: sqliteFault,
+			hints:   hints(map[fault]string{readOnly: "the process has to be able to write the file and its folder"}),
 		}, nil
 	default:
 		return dialect{}, fmt.Errorf("sqlstore: the dialect %q: give sqlstore.MySQL, sqlstore.Postgres or sqlstore.SQLite", d)
 	}
 }
 
-// numbered returns a statement with PostgreSQL's placeholders, $1 for the first question mark.
-func numbered(text string) string {
-	var b strings.Builder
-	for n := 1; ; n++ {
-		head, rest, found := strings.Cut(text, "?")
-		b.WriteString(head)
-		if !found {
-			return b.String()
-		}
-		b.WriteString("$" + strconv.Itoa(n))
-		text = rest
+// is reports what an error of the server means.
+func (d dialect) is(err error) fault {
+	switch f := d.Classify(err); {
+	case f.IsRetryable():
+		return busy
+	case f == sqldialect.FailureDuplicate:
+		return duplicate
+	default:
+		return d.further(err)
 	}
 }
 
 // mysqlFault knows the numbers of MySQL's and MariaDB's errors. See
 // https://dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html.
 func mysqlFault(err error) fault {
-	e, ok := errors.AsType[*mysql.MySQLError](err)
-	if !ok {
-		return other
-	}
-	switch e.Number {
-	case 1213, // ER_LOCK_DEADLOCK
-		1020, // ER_CHECKREAD: MariaDB's snapshot isolation found a row changed since the last read
-		1205, // ER_LOCK_WAIT_TIMEOUT
-		1637: // ER_TOO_MANY_CONCURRENT_TRXS
-		return busy
-	case 1062: // ER_DUP_ENTRY
-		return duplicate
+	switch sqldialect.MySQLNumber(err) {
 	case 1146: // ER_NO_SUCH_TABLE
 		return noTable
 	case 1054: // ER_BAD_FIELD_ERROR
@@ -161,22 +150,10 @@ func mysqlFault(err error) fault {
 	}
 }
 
-// postgresFault knows the SQLSTATEs of PostgreSQL's errors, which those of pgx and of lib/pq have.
+// postgresFault knows the SQLSTATEs of PostgreSQL's errors.
 func postgresFault(err error) fault {
-	type stateError interface {
-		error
-		SQLState() string
-	}
-	e, ok := errors.AsType[stateError](err)
-	if !ok {
-		return other
-	}
-	switch e.SQLState() {
-	case "40001", // the transactions cannot be put in an order
-		"40P01", // a deadlock
-		"55P03": // lock_not_available, after lock_timeout
-		return busy
-	case "23505", "42P07", "42710": // the latter two for a table that others create at the same time, and its type
+	switch sqldialect.SQLState(err) {
+	case "42P07", "42710": // a table that others create at the same time, and its type
 		return duplicate
 	case "42P01":
 		return noTable
@@ -195,11 +172,9 @@ func postgresFault(err error) fault {
 // its own.
 func sqliteFault(err error) fault {
 	for f, messages := range map[fault][]string{
-		busy:      {"database is locked", "database table is locked", "SQLITE_BUSY"},
-		duplicate: {"UNIQUE constraint failed"},
-		noTable:   {"no such table"},
-		noColumn:  {"no such column", "has no column"},
-		readOnly:  {"readonly database"},
+		noTable:  {"no such table"},
+		noColumn: {"no such column", "has no column"},
+		readOnly: {"readonly database"},
 	} {
 		for _, m := range messages {
 			if strings.Contains(err.Error(), m) {

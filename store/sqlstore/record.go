@@ -42,9 +42,7 @@ type record struct {
 type table struct {
 	querier
 	dialect
-	name string
-	// number says that the arguments are numbered.
-	number  bool
+	name    string
 	decoder *ticketlist.Decoder
 }
 
@@ -61,11 +59,7 @@ func (t table) text(statement string) string {
 	if now == "" {
 		now = strconv.FormatInt(time.Now().UnixMicro(), 10)
 	}
-	statement = strings.NewReplacer("{table}", t.name, "{now}", now).Replace(statement)
-	if t.number {
-		return numbered(statement)
-	}
-	return statement
+	return t.Bind(strings.NewReplacer("{table}", t.name, "{now}", now).Replace(statement))
 }
 
 // changed runs a statement and returns how many rows it has changed.

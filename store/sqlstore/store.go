@@ -43,7 +43,7 @@ func New(db *sql.DB, name Dialect, opts ...Option) (*Store, error) {
 	b := &backend{
 		config: c, db: db, home: newHome(), work: newWork(), prepared: !c.makesTables,
 		swept: time.Now(), crowds: make(map[pathlock.Tree]int),
-		table: table{querier: db, dialect: d, name: c.prefix + "trees", number: name == Postgres, decoder: new(ticketlist.Decoder)},
+		table: table{querier: db, dialect: d, name: c.prefix + "trees", decoder: new(ticketlist.Decoder)},
 	}
 	b.watcher = newWatcher(b)
 	if name == Postgres {

@@ -1,12 +1,6 @@
 package cli
 
-import (
-	"io"
-	"reflect"
-	"strings"
-
-	"github.com/pathlock-go/pathlock"
-)
+import "io"
 
 // Parse reads a command line and runs nothing.
 func Parse(args ...string) error {
@@ -23,40 +17,14 @@ var (
 	ParseTree = parseTree
 )
 
-// Fields returns the names of all fields that the JSON of ls, watch, explain, release and doctor
-// has.
-func Fields() []string {
-	var names []string
-	var add func(reflect.Type)
-	add = func(t reflect.Type) {
-		for f := range t.Fields() {
-			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-			if f.Anonymous {
-				add(f.Type)
-			} else if name != "" {
-				names = append(names, name)
-			}
+// Outage writes what watch says of looks that fail with an error, or succeed.
+func Outage(errs io.Writer, looks ...error) {
+	c := newChanges(streams{out: io.Discard, errs: errs}, false)
+	for _, err := range looks {
+		if err != nil {
+			c.missed(err)
+		} else {
+			_ = c.saw(nil)
 		}
 	}
-	for _, line := range []any{treeLine{}, holdLine{}, pathlock.Origin{}, blockerLine{}, claimsLine{}, inTheWayLine{}, releasedLine{}, findingLine{}, summaryLine{}} {
-		add(reflect.TypeOf(line))
-	}
-	return names
-}
-
-// Watching is what watch writes without a terminal.
-type Watching struct{ changes *changes }
-
-// NewWatching returns one that writes failures to errs.
-func NewWatching(errs io.Writer) Watching {
-	return Watching{newChanges(streams{out: io.Discard, errs: errs}, false)}
-}
-
-// Look is a look that fails with an error, or succeeds.
-func (w Watching) Look(err error) error {
-	if err != nil {
-		w.changes.missed(err)
-		return nil
-	}
-	return w.changes.saw([]pathlock.Snapshot{})
 }

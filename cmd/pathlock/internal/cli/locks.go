@@ -19,9 +19,6 @@ import (
 // closing is how long a lock store may take to withdraw what nobody waits for any more.
 const closing = 5 * time.Second
 
-// hurried is the same for a command that has only looked, and was interrupted.
-const hurried = 200 * time.Millisecond
-
 // isPrivate reports whether the lock store of a URL keeps no other program out.
 func isPrivate(url string) bool {
 	return strings.HasPrefix(url, "memory:") || strings.HasPrefix(url, "off:")
@@ -58,15 +55,7 @@ func (s lockStore) open(ctx context.Context) (*pathlock.Locker, func(), error) {
 		return nil, nil, fmt.Errorf("--locks: %w", err)
 	}
 	quiet := slog.New(slog.DiscardHandler)
-	return pathlock.New(store, pathlock.WithLogger(quiet)), func() {
-		within := closing
-		if ctx.Err() != nil {
-			within = hurried
-		}
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
-		defer cancel()
-		_ = store.Close(ctx) // it has taken nothing that would have to be given back
-	}, nil
+	return pathlock.New(store, pathlock.WithLogger(quiet)), func() { doctor.Close(ctx, store) }, nil
 }
 
 // failed says what an error of the lock store means.

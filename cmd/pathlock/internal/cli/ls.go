@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,7 +32,7 @@ Examples:
 A holder is shown by the beginning of its owner, which release takes. Paths are folded: names that differ in case alone are one name to locks.
 Times are by the store's clock, and spans of time by that of this host.
 
-Exit codes: 0, or 8 if the lock store does not answer, and 16 if the command line is invalid.
+Exit codes: 0, or 8 if the lock store does not answer, or not about a tree, and 16 if the command line is invalid.
 
 --json writes one object per line. Its "type" is tree, holder or waiter.`
 }
@@ -56,12 +57,12 @@ func (c *lsCommand) Run(ctx context.Context, streams streams, code *int) (err er
 		return err
 	}
 	defer end()
-	all, err := look(ctx)
-	if err != nil {
-		return err
+	all, failed := look(ctx)
+	if len(all) == 0 && failed != nil {
+		return failed
 	}
 	out := bufio.NewWriter(streams.out)
-	defer func() { err = flushed(err, out) }()
+	defer func() { err = errors.Join(failed, flushed(err, out)) }()
 	switch {
 	case c.JSON:
 		for _, s := range all {
@@ -92,7 +93,10 @@ func (s lockStore) look(ctx context.Context, name string) (look func(context.Con
 	}
 	return func(ctx context.Context) ([]pathlock.Snapshot, error) {
 		snapshot, err := lookAt(ctx, locker, tree)
-		return []pathlock.Snapshot{snapshot}, err
+		if err != nil {
+			return nil, err
+		}
+		return []pathlock.Snapshot{snapshot}, nil
 	}, end, nil
 }
 
@@ -104,8 +108,9 @@ func lookAt(ctx context.Context, locker *pathlock.Locker, tree pathlock.Tree) (p
 	return snapshot, nil
 }
 
-// lookAll returns a snapshot of each tree, in the order of their names.
-func lookAll(ctx context.Context, locker *pathlock.Locker) ([]pathlock.Snapshot, error) {
+// lookAll returns a snapshot of each tree, in the order of their names, and the errors about trees
+// that cannot be looked at, such as one with a damaged record.
+func lookAll(ctx context.Context, locker *pathlock.Locker) (all []pathlock.Snapshot, err error) {
 	trees, err := locker.Trees(ctx)
 	if err != nil {
 		return nil, failed("listing the trees", err)
@@ -113,17 +118,19 @@ func lookAll(ctx context.Context, locker *pathlock.Locker) ([]pathlock.Snapshot,
 	slices.SortFunc(trees, func(a, b pathlock.Tree) int {
 		return cmp.Or(strings.Compare(a.Namespace(), b.Namespace()), strings.Compare(a.ID(), b.ID()))
 	})
-	var all []pathlock.Snapshot
 	for _, tree := range trees {
-		snapshot, err := lookAt(ctx, locker, tree)
-		if err != nil {
-			return nil, err
+		snapshot, wrong := lookAt(ctx, locker, tree)
+		if wrong != nil {
+			err = errors.Join(err, wrong)
+			if _, down := locker.Trees(ctx); down != nil {
+				return nil, err // it is the store that does not answer
+			}
 		}
 		if len(snapshot.Holders)+len(snapshot.Waiters) > 0 { // it may have been left meanwhile
 			all = append(all, snapshot)
 		}
 	}
-	return all, nil
+	return all, err
 }
 
 func newTreeLine(s pathlock.Snapshot) treeLine {

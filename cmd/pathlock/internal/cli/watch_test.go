@@ -5,12 +5,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"strings"
+	"fmt"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/cli"
+	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
 // seen is a line of watch.
@@ -23,7 +25,13 @@ type seen struct {
 // it. Then the exit code is 0.
 func TestWatchWritesChanges(t *testing.T) {
 	t.Parallel()
-	url, tree, lock, holder := held(t, "an edit")
+	url := testserver.Redis(t)
+	locker := opened(t, url)
+	tree := must(pathlock.NewTree(fmt.Sprintf("watch/%d", time.Now().UnixNano()), "plan 001"))
+	lock, err := locker.Acquire(t.Context(), pathlock.Request{Tree: tree, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/dir1"))}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	cmd := program(t, "watch", cli.NameOf(tree), "--locks", url, "--json", "--interval", "100ms")
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -53,12 +61,9 @@ func TestWatchWritesChanges(t *testing.T) {
 		}
 		return s
 	}
-	if s := next("holder"); s.Holder != holder {
-		t.Errorf("it holds %+v, want %s", s, holder)
-	}
+	holder := next("holder").Holder
 	request := pathlock.Request{Tree: tree, Claims: []pathlock.Claim{pathlock.S(pathlock.MustParsePath("/dir1"))}, Wait: pathlock.Forever}
 	granted := make(chan *pathlock.Lock, 1)
-	locker := opened(t, url)
 	go func() {
 		second, err := locker.Acquire(t.Context(), request)
 		if err != nil {
@@ -94,47 +99,10 @@ func TestWatchWritesChanges(t *testing.T) {
 	}
 }
 
-// The first look decides: a store that does not answer, or an interval that would only load it, is
-// an error.
-func TestWatchFails(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		args string
-		code int
-		says string
-	}{
-		{"watch --locks redis://127.0.0.1:1", 8, "listing the trees: the lock store does not answer"},
-		{"watch --locks redis://127.0.0.1:1 ns/id", 8, "looking at ns/id: the lock store does not answer"},
-		{"watch --locks redis://127.0.0.1:1 --interval 10ms", 16, "--interval must be 100ms or more"},
-		{"ls --locks redis://:secret@127.0.0.1:1", 8, "the lock store does not answer"},
-		{"ls --locks redis://:secret@127.0.0.1:1/x", 16, "--locks"},
-		{"release --locks redis://:secret@127.0.0.1:1 ns/id ABC --reason x", 8, "the lock store does not answer"},
-		{"explain delete --locks redis://:secret@127.0.0.1:1 ns/id /a", 8, "the lock store does not answer"},
-		{"doctor --locks redis://:secret@127.0.0.1:1", 8, "does not answer"},
-		{"doctor --db mysql://root:secret@tcp(127.0.0.1:1)/x", 8, "the database does not answer"},
-		{"doctor --db mysql://root:secret@tcp(127.0.0.1:1)", 16, "makes no sense"},
-		{"ls --locks sqlite:///nowhere/x?timeout=1s", 8, "there is no file /nowhere/x-locks"},
-		{"ls --locks sqlite:///nowhere/x?mode=ro", 16, "no option"},
-		{"doctor", 16, "nothing to examine"},
-		{"doctor --locks nonsense://", 16, "scheme"},
-		{"doctor --locks redis://h --table x", 16, "--table without --db"},
-	} {
-		code, out, errs := run(t, strings.Fields(c.args)...)
-		if code != c.code || !strings.Contains(out+errs, c.says) || strings.Contains(out+errs, "secret") {
-			t.Errorf("%s: exit code %d, %s%s\nwant %d and something about %q", c.args, code, out, errs, c.code, c.says)
-		}
-	}
-}
-
 // While the store is down, watch says so once, and says when it is back.
 func TestWatchOutage(t *testing.T) {
 	var errs bytes.Buffer
-	w := cli.NewWatching(&errs)
-	for _, look := range []error{nil, errors.New("refused"), errors.New("refused"), nil, nil, errors.New("again")} {
-		if err := w.Look(look); err != nil {
-			t.Fatal(err)
-		}
-	}
+	cli.Outage(&errs, nil, errors.New("refused"), errors.New("refused"), nil, nil, errors.New("again"))
 	const want = "pathlock: refused\npathlock: the lock store answers again\npathlock: again\n"
 	if errs.String() != want {
 		t.Errorf("it writes\n%swant\n%s", &errs, want)

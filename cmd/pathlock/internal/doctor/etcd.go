@@ -81,9 +81,7 @@ func (e *exam) etcdMembers(ctx context.Context, about string, client *clientv3.C
 		}
 	}
 	switch {
-	case voters == 1 && e.members > 0:
-		e.fine(about, "members", "there is one: the other members of the quorum stand in")
-	case voters == 1:
+	case voters == 1 && e.members == 0:
 		e.found(Warning, about, "members", "there is one member", "while it is down, nothing is granted; with its disk, all locks are lost", "run three members")
 	default:
 		e.fine(about, "members", "there are %d", voters)

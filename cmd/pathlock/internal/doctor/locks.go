@@ -118,28 +118,31 @@ func (e *exam) quorum(ctx context.Context, url, password string) error {
 	return nil
 }
 
-// How long the stores may take to end, and how long if the doctor was interrupted.
+// How long the stores may take to end, and how long if the command was interrupted.
 const (
 	closing = 10 * time.Second
 	hurried = 200 * time.Millisecond
 )
 
+// Close closes lock stores, or nil, in which nothing is held that would have to be given back.
+func Close(ctx context.Context, stores ...*anystore.Store) {
+	within := closing
+	if ctx.Err() != nil {
+		within = hurried
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
+	defer cancel()
+	for _, store := range stores {
+		if store != nil {
+			_ = store.Close(ctx) // what a trial has left behind ends with its lease
+		}
+	}
+}
+
 // openTwo opens a lock store twice, as two processes do. The caller calls end, unless there is an
 // error.
 func openTwo(ctx context.Context, url, password string) (stores [2]*anystore.Store, end func(), err error) {
-	end = func() {
-		within := closing
-		if ctx.Err() != nil {
-			within = hurried
-		}
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
-		defer cancel()
-		for _, store := range stores {
-			if store != nil {
-				_ = store.Close(ctx) // what it has left behind ends with its lease
-			}
-		}
-	}
+	end = func() { Close(ctx, stores[:]...) }
 	for i := range stores {
 		if stores[i], err = anystore.Open(ctx, url, anystore.WithPassword(password), anystore.WithoutTables()); err != nil {
 			stores[i] = nil

@@ -41,13 +41,3 @@ func want(t *testing.T, r doctor.Report, level doctor.Level, check, contains str
 	t.Errorf("there is no finding of %q at level %v about %q; there are\n%s", check, level, contains, strings.Join(others, "\n"))
 	return doctor.Finding{}
 }
-
-// sound requires that nothing is at level warning or worse.
-func sound(t *testing.T, r doctor.Report) {
-	t.Helper()
-	for _, f := range r.Findings {
-		if f.Level >= doctor.Unknown {
-			t.Errorf("%v: %s: %s: %s", f.Level, f.About, f.Check, f.Is)
-		}
-	}
-}

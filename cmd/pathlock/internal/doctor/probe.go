@@ -63,7 +63,11 @@ func trial(ctx context.Context, store, other pathlock.Store) (_ time.Duration, e
 		return 0, fmt.Errorf("taking a lock: %w", err)
 	}
 	// A release that failed is tried again in the background, until the store is closed.
-	defer func() { err = errors.Join(err, ignoreNotHeld(first.Release(context.WithoutCancel(ctx)))) }()
+	defer func() {
+		if ended := first.Release(context.WithoutCancel(ctx)); !errors.Is(ended, pathlock.ErrNotHeld) { // this may be the second release
+			err = errors.Join(err, ended)
+		}
+	}()
 	snapshot, err := locker.Snapshot(ctx, tree)
 	if err != nil {
 		return 0, fmt.Errorf("looking at a tree: %w", err)
@@ -73,8 +77,12 @@ func trial(ctx context.Context, store, other pathlock.Store) (_ time.Duration, e
 		return 0, fmt.Errorf("looking at a tree: it shows %d holders of a lock that one holds", len(mine))
 	}
 	lease := pathlock.Lease{Owner: mine[0].Owner, For: probeLease}
-	if lost, err := store.Renew(ctx, tree, []pathlock.Lease{lease}); err != nil || len(lost) > 0 {
-		return 0, fmt.Errorf("renewing a lock: %w", errors.Join(err, lostError(lost)))
+	lost, err := store.Renew(ctx, tree, []pathlock.Lease{lease})
+	if err == nil && len(lost) > 0 {
+		err = pathlock.ErrLost
+	}
+	if err != nil {
+		return 0, fmt.Errorf("renewing a lock: %w", err)
 	}
 	queued := make(chan struct{})
 	granted := make(chan error, 1)
@@ -88,7 +96,10 @@ func trial(ctx context.Context, store, other pathlock.Store) (_ time.Duration, e
 	select {
 	case <-queued:
 	case err := <-granted:
-		return 0, fmt.Errorf("waiting for a lock: %w", unexpected(err))
+		if err == nil {
+			err = errors.New("it was granted while another owner held it")
+		}
+		return 0, fmt.Errorf("waiting for a lock: %w", err)
 	}
 	begin := time.Now()
 	if err := first.Release(ctx); err != nil {
@@ -112,26 +123,3 @@ type queue struct {
 
 // Waiting implements [pathlock.Observer].
 func (q *queue) Waiting(context.Context, pathlock.Event) { close(q.queued) }
-
-// unexpected is the error of a grant that should have waited.
-func unexpected(err error) error {
-	if err == nil {
-		return errors.New("it was granted while another owner held it")
-	}
-	return err
-}
-
-func lostError(lost []pathlock.Owner) error {
-	if len(lost) == 0 {
-		return nil
-	}
-	return pathlock.ErrLost
-}
-
-// ignoreNotHeld drops the error of a second release.
-func ignoreNotHeld(err error) error {
-	if errors.Is(err, pathlock.ErrNotHeld) {
-		return nil
-	}
-	return err
-}

@@ -16,7 +16,7 @@ import (
 )
 
 // redisSettings are the settings that INFO does not have.
-var redisSettings = []string{"appendfsync", "min-replicas-to-write", "stop-writes-on-bgsave-error"}
+var redisSettings = []string{"appendfsync", "min-replicas-to-write"}
 
 // redisRules say what INFO and the settings of a server mean that takes writes.
 var redisRules = []rule{
@@ -58,12 +58,7 @@ func judgeRedisVersion(f facts) Finding {
 }
 
 func judgePersistence(f facts) Finding {
-	const stops = "the server takes no writes: nothing is granted"
 	switch {
-	case f["rdb_last_bgsave_status"] == "err" && f["stop-writes-on-bgsave-error"] != "no":
-		return bad(Problem, "the last snapshot failed (MISCONF)", stops, "look into the server's log; mostly the disk is full, or its folder cannot be written")
-	case f["aof_enabled"] == "1" && f["aof_last_write_status"] == "err":
-		return bad(Problem, "the last write to the append-only file failed", stops, "make room on the server's disk")
 	case f["aof_enabled"] != "1":
 		return bad(Warning, "the append-only file is off",
 			"a restart forgets the locks of the time since the last snapshot: two owners may hold the same node until the next renewal, and detached holds are gone",
@@ -202,11 +197,6 @@ func (e *exam) node(ctx context.Context, client *redis.Client, more facts) bool 
 		return true
 	}
 	f := fieldsOf(text)
-	if f["redis_mode"] == "sentinel" {
-		e.found(Problem, addr, "role", "the server is a sentinel, and the URL is that of a server with data", "nothing is granted",
-			"use the URL redis+sentinel://name@"+addr+"; SENTINEL MASTERS tells the name")
-		return true
-	}
 	maps.Copy(f, more)
 	if e.members > 0 {
 		f["member"] = "yes"

@@ -8,11 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/database"
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/doctor"
 	"github.com/pathlock-go/pathlock/fsck"
@@ -24,9 +22,7 @@ import (
 func open(t *testing.T, url string) *sql.DB {
 	t.Helper()
 	db, _, err := database.Open(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }
@@ -48,69 +44,46 @@ func postgres(t *testing.T) string {
 	do(t, admin, "CREATE DATABASE "+name)
 	t.Cleanup(func() { do(t, admin, "DROP DATABASE "+name+" WITH (FORCE)") })
 	u, err := url.Parse(testserver.Postgres(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	u.Path = "/" + name
 	return u.String()
 }
 
 // mysql makes a database on a server, and returns its URL.
-func mysql(t *testing.T, server testserver.MySQLServer) string {
-	t.Helper()
-	name := fmt.Sprintf("doctor_%d_%d", os.Getpid(), time.Now().UnixNano())
-	slash := strings.LastIndexByte(server.DSN, '/')
-	at := func(name string) string {
-		return "mysql://" + server.DSN[:slash+1] + name + server.DSN[slash+1:]
-	}
-	admin := open(t, at("information_schema"))
-	do(t, admin, "CREATE DATABASE "+name+" CHARACTER SET utf8mb4")
-	t.Cleanup(func() { do(t, admin, "DROP DATABASE "+name) })
-	return at(name)
-}
+func mysql(t *testing.T, server testserver.MySQLServer) string { return "mysql://" + server.Scratch(t) }
 
-// used takes a lock, as a program does, so that the tables of the locks are there.
+// used opens the lock store, as a program does, so that the tables of the locks are there.
 func used(t *testing.T, url string) {
 	t.Helper()
 	store, err := anystore.Open(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = store.Close(context.WithoutCancel(t.Context())) }()
-	tree, err := pathlock.NewTree("doctor", "used")
-	if err != nil {
-		t.Fatal(err)
-	}
-	lock, err := pathlock.New(store).Acquire(t.Context(), pathlock.Request{Tree: tree, Gate: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := lock.Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, store.Ping(t.Context()))
+	must(t, store.Close(t.Context()))
 }
 
 // The tables of the locks are looked at, and locks tried, on each database. Nothing is created.
 func TestLocksInDatabases(t *testing.T) {
 	t.Parallel()
-	test := func(t *testing.T, url, spoil string) {
+	test := func(t *testing.T, url, file string) {
 		t.Parallel()
-		want(t, locks(t, url, doctor.Options{}), doctor.Warning, "tables", "")
-		want(t, locks(t, url, doctor.Options{}), doctor.Warning, "tables", "") // the first look has made none
+		want(t, locks(t, url, doctor.Options{}), doctor.Warning, "tables", file)
+		want(t, locks(t, url, doctor.Options{}), doctor.Warning, "tables", file) // the first look has made none
 		used(t, url)
 		r := locks(t, url, doctor.Options{})
 		want(t, r, doctor.Fine, "tables", "may write them")
 		want(t, r, doctor.Fine, "trial", "handed over")
 		want(t, r, doctor.Fine, "version", "supported")
-		if spoil != "" {
-			do(t, open(t, url), spoil)
+		if file == "" {
+			do(t, open(t, url), "ALTER TABLE pathlock_trees DROP COLUMN version")
 			want(t, locks(t, url, doctor.Options{}), doctor.Problem, "tables", "version")
 		}
 	}
-	t.Run("SQLite", func(t *testing.T) { test(t, "sqlite://"+filepath.Join(t.TempDir(), "app.db"), "") })
-	t.Run("PostgreSQL", func(t *testing.T) { test(t, postgres(t), "ALTER TABLE pathlock_trees DROP COLUMN version") })
+	t.Run("SQLite", func(t *testing.T) { test(t, "sqlite://"+filepath.Join(t.TempDir(), "app.db"), "no such file") })
+	t.Run("PostgreSQL", func(t *testing.T) { test(t, postgres(t), "") })
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
-		test(t, mysql(t, server), "ALTER TABLE pathlock_trees DROP COLUMN version")
+		test(t, mysql(t, server), "")
+		idle := map[string]string{testserver.MariaDB: "idle_transaction_timeout is 0", testserver.Oracle: "wait_timeout is"}[server.Product]
+		want(t, locks(t, mysql(t, server), doctor.Options{}), doctor.Advice, "time-outs", idle)
 	})
 }
 
@@ -133,44 +106,16 @@ func TestPostgresSettings(t *testing.T) {
 			url := postgres(t)
 			db := open(t, url)
 			var name string
-			if err := db.QueryRowContext(t.Context(), "SELECT current_database()").Scan(&name); err != nil {
-				t.Fatal(err)
-			}
+			must(t, db.QueryRowContext(t.Context(), "SELECT current_database()").Scan(&name))
 			do(t, db, "ALTER DATABASE "+name+" SET "+c.set)
 			r, err := doctor.Database(t.Context(), open(t, url), fsck.PostgreSQL, "the database", nil, doctor.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			want(t, r, c.level, c.check, c.contains)
 			if c.check == "read only" {
 				want(t, locks(t, url, doctor.Options{}), c.level, c.check, c.contains)
 			}
 		})
 	}
-}
-
-// A session of MySQL or MariaDB that is never ended while a transaction is idle is found.
-func TestMySQLTimeouts(t *testing.T) {
-	t.Parallel()
-	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
-		t.Parallel()
-		url := mysql(t, server)
-		joint := "?"
-		if strings.Contains(url, "?") {
-			joint = "&"
-		}
-		name := map[bool]string{true: "idle_transaction_timeout is 0", false: "wait_timeout is 24h"}[server.Product == testserver.MariaDB]
-		for seconds, found := range map[string]bool{"86400": true, "300": false} {
-			r, err := doctor.Database(t.Context(), open(t, url+joint+"wait_timeout="+seconds), fsck.MySQL, "the database", nil, doctor.Options{})
-			must(t, err)
-			if found {
-				want(t, r, doctor.Advice, "time-outs", name)
-			}
-			if is := slices.ContainsFunc(r.Findings, func(f doctor.Finding) bool { return f.Check == "time-outs" }); is != found {
-				t.Errorf("after %s seconds: %v", seconds, r.Findings)
-			}
-		}
-	})
 }
 
 // suites is a table with trees that lacks everything.
@@ -184,9 +129,7 @@ func TestTable(t *testing.T) {
 	examine := func(t *testing.T, db *sql.DB, dialect fsck.Dialect, table *fsck.Table) doctor.Report {
 		t.Helper()
 		r, err := doctor.Database(t.Context(), db, dialect, "the database", table, doctor.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return r
 	}
 	missing := *suitesTable

@@ -1,0 +1,63 @@
+package cli_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// An exit code says what happened, a message says why, and no message has a password.
+func TestExitCodes(t *testing.T) {
+	soundURL, _ := table(t, sound)
+	brokenURL, _ := table(t, broken)
+	emptyURL, empty := table(t, `VALUES (1, 1, NULL, 'a', '/a')`)
+	if _, err := empty.ExecContext(t.Context(), `UPDATE suites SET deleted_at = '2026-01-01'`); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		args string
+		code int
+		says string
+	}{
+		{"fsck --help", 0, "130  interrupted"},
+		{"watch --locks redis://127.0.0.1:1 ns/id", 8, "looking at ns/id: the lock store does not answer"},
+		{"watch --locks redis://127.0.0.1:1 --interval 10ms", 16, "--interval must be 100ms or more"},
+		{"ls --locks redis://:secret@127.0.0.1:1", 8, "the lock store does not answer"},
+		{"ls --locks redis://:secret@127.0.0.1:1/x", 16, "--locks"},
+		{"release --locks redis://:secret@127.0.0.1:1 ns/id ABC --reason x", 8, "the lock store does not answer"},
+		{"doctor --locks redis://:secret@127.0.0.1:1", 8, "does not answer"},
+		{"doctor --db mysql://root:secret@tcp(127.0.0.1:1)/x", 8, "the database does not answer"},
+		{"ls --locks sqlite:///nowhere/x?timeout=1s", 8, "there is no file /nowhere/x-locks"},
+		{"doctor", 16, "nothing to examine"},
+		{"doctor --locks redis://h --table x", 16, "--table without --db"},
+		{"nonsense", 16, "nonsense"},
+		{"fsck --table suites --db " + brokenURL, 4, `orphan: tree 1, row 4 "x": its parent 99 is missing`},
+		{"fsck --table suites --repair --db " + brokenURL, 4, "nothing has been written"},
+		{"fsck --table suites --apply --db " + brokenURL, 16, "--apply without --repair"},
+		{"fsck --table suites --repair --apply --db " + brokenURL, 16, "--locks off"},
+		{"fsck --table suites --repair --apply --locks nonsense:// --db " + brokenURL, 16, "scheme"},
+		{"fsck --table suites --id-path path --db " + brokenURL, 8, `the path column and the id path column are both "path"`},
+		{"fsck --table nothing --db " + soundURL, 8, `table "nothing": `},
+		{"fsck --table suites --parent father --db " + soundURL, 8, `table "suites": the parent column, "father": `},
+		{"fsck --table suites --key plan_id --tree-column id --db " + brokenURL, 8, `the key column, "plan_id", has 1 in several rows`},
+		{"fsck --table suites --tree 7 --db " + soundURL, 8, `no live row of "suites" has "7" as its "plan_id"`},
+		{"fsck --table suites --db " + emptyURL, 8, `"suites" has no live row (rows are deleted by "deleted_at")`},
+		{"fsck --table suites --db mysql://root:secret@tcp(127.0.0.1:1)/x", 8, "connect to the database: "},
+		{"fsck --table suites --db sqlite:///no/such/file", 8, "no such file"},
+		{"fsck --table suites mysql://root:secret@tcp(127.0.0.1:1)/x --db " + soundURL, 16, "unexpected argument"},
+		{"fsck --table suites --database=mysql://root:secret@tcp(127.0.0.1:1)/x --db " + soundURL, 16, "unknown flag"},
+		{"fsck --table suites --repair --apply --locks redis://:se/secret@127.0.0.1:1 --db " + brokenURL, 16, "--locks"},
+		{"fsck --table suites --repair --apply --locks memory:// --db " + brokenURL, 16, "give off if no program"},
+		{"fsck --table suites --deleted gone --db " + soundURL, 8, `the column of the deletion mark, "gone": no such column; name the columns by`},
+		{"fsck --table suites --repair --apply --locks off --db " + brokenURL, 1, "0 problems left"},
+		{"fsck --table suites --db " + brokenURL, 0, "6 rows, 0 problems"},
+	}
+	for _, tt := range tests {
+		code, out, errs := run(t, strings.Fields(tt.args)...)
+		if code != tt.code || !strings.Contains(out+errs, tt.says) {
+			t.Errorf("%s: exit code %d, %s%s\nwant %d and something about %q", tt.args, code, out, errs, tt.code, tt.says)
+		}
+		if strings.Contains(out+errs, "secret") {
+			t.Errorf("%s: the output contains the password: %s%s", tt.args, out, errs)
+		}
+	}
+}
