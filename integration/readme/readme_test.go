@@ -51,11 +51,3 @@ func TestThePagesShowCodeThatCompiles(t *testing.T) {
 		t.Errorf("the pages have %d Go blocks: some are gone, or are not found", total)
 	}
 }
-
-// The README shows a whole program, from its first line to its last.
-func TestTheREADMEShowsAWholeProgram(t *testing.T) {
-	program := readPage(t, filepath.Join("quickstart", "main.go"))
-	if !strings.Contains(readPage(t, filepath.Join("..", "..", "README.md")), "```go\n"+program+"```") {
-		t.Error("the README does not show the program quickstart")
-	}
-}
