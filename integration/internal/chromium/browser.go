@@ -90,9 +90,7 @@ func flags(path string) []chromedp.ExecAllocatorOption {
 	}
 	for _, on := range []string{
 		// No connection is made but the page's own.
-		"disable-background-networking", "disable-component-update", "disable-sync", "disable-quic",
-		"disable-client-side-phishing-detection", "disable-default-apps", "disable-extensions",
-		"metrics-recording-only", "disable-breakpad",
+		"disable-background-networking", "disable-component-update", "disable-sync",
 		// A tab runs as if it were in front, though others are.
 		"disable-background-timer-throttling", "disable-backgrounding-occluded-windows", "disable-renderer-backgrounding",
 		// Containers have little shared memory.
@@ -101,13 +99,7 @@ func flags(path string) []chromedp.ExecAllocatorOption {
 	} {
 		options = append(options, chromedp.Flag(on, true))
 	}
-	return append(options,
-		chromedp.Flag("disable-features", "Translate,OptimizationHints,MediaRouter"),
-		chromedp.Flag("force-color-profile", "srgb"),
-		chromedp.Flag("font-render-hinting", "none"),
-		chromedp.Flag("password-store", "basic"),
-		chromedp.Flag("lang", "en-GB"),
-	)
+	return append(options, chromedp.Flag("lang", "en-GB"))
 }
 
 // end closes the browser, if it was started, and waits for the end of its processes.

@@ -145,15 +145,3 @@ func (tab *Tab) Prefer(features ...string) {
 		return err
 	}))
 }
-
-// Screenshot returns a PNG of the window.
-func (tab *Tab) Screenshot() []byte {
-	tab.t.Helper()
-	ctx, cancel := context.WithTimeout(tab.ctx, patience)
-	defer cancel()
-	picture, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
-	if err != nil {
-		tab.t.Fatalf("taking a screenshot: %v", err)
-	}
-	return picture
-}
