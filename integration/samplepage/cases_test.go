@@ -87,11 +87,8 @@ func TestADraftSurvives(t *testing.T) {
 func TestHostileNamesAreText(t *testing.T) {
 	a := alone(t)
 	hostile := []string{
-		`<img src=x onerror=alert(1)>`, `"><script>alert(2)<`, `javascript:alert(3)`, `{{constructor.constructor('alert(4)')()}}`,
+		`<img src=x onerror=alert(1)>`, `"><script>alert(2)<`, `javascript:alert(3)`, `{{constructor}}`,
 		`&lt;b&gt;`, strings.Repeat("很长的名称", 51),
-	}
-	for i, name := range hostile {
-		hostile[i] = strings.ReplaceAll(name, "/", "∕")
 	}
 	w := bench(t, a, a, hostile...)
 	w.here.known(hostile[0])

@@ -31,8 +31,6 @@ func refusedAndRetried(w *workbench) {
 	w.there.refused("Anna is editing")
 	w.there.refused("since ")
 	w.there.shows(w.ids["a/b"], "b") // the new name was shown while it was under way, and is taken back
-	w.there.card("Try again")
-	w.there.Await("it is refused again", `!document.querySelector("#tree [aria-busy]") && document.querySelector(".notice.bad")`)
 	w.here.do("done")
 	w.there.free(w.ids["a"])
 	w.there.card("Try again")
@@ -40,26 +38,28 @@ func refusedAndRetried(w *workbench) {
 	w.there.AwaitGone(".notice.bad")
 }
 
+// Who edits inside a suite is named beside the suite, and where a change of it is refused.
 func waitsItsTurn(w *workbench) {
 	w.Helper()
-	w.here.choose(w.ids["a"])
+	w.there.choose(w.ids["a"])
+	w.there.AwaitText(".lock-card", "Nobody is editing here")
+	w.here.choose(w.ids["a/b"])
 	w.here.do("edit")
-	w.there.locked(w.ids["a"], "theirs", "Anna is editing")
+	w.there.locked(w.ids["a/b"], "theirs", "Anna is editing")
+	w.there.AwaitText(".lock-card", "“b”, in this suite, is locked: Anna is editing")
 	w.there.Allow("423")
-	w.there.choose(w.ids["a/b"])
 	w.there.do("remove")
-	w.there.refused("Anna is editing")
+	w.there.refused("Anna is editing. “/a” is locked since")
 	w.there.card("Wait until it is free")
 	w.there.AwaitText(".notice.wait", "Stop waiting")
 	// Changes elsewhere wake it, and do not let it through.
 	ask[suite](w.app, "PATCH", fmt.Sprintf("/api/suites/%d", w.ids["c"]), object{"name": "d"})
 	w.there.shows(w.ids["c"], "d")
-	w.there.AwaitShown(row(w.ids["a/b"]))
+	w.there.AwaitShown(row(w.ids["a"]))
 	w.here.do("done")
-	w.there.AwaitGone(row(w.ids["a/b"]))
-	w.here.AwaitGone(row(w.ids["a/b"]))
-	w.there.AwaitText(".notice.good", "“b” is in the recycle bin.")
-	w.there.AwaitGone(".notice.wait")
+	w.there.AwaitGone(row(w.ids["a"]))
+	w.here.AwaitGone(row(w.ids["a"]))
+	w.there.AwaitText(".notice.good", "“a” is in the recycle bin.")
 }
 
 // The name that others see is asked for once.
@@ -79,9 +79,6 @@ func TestTheNameIsAskedForOnce(t *testing.T) {
 	w.locked(ids["b"], "mine", "You are editing")
 	other.free(ids["a"])
 	other.locked(ids["b"], "theirs", "Zoë <3 is editing")
-	w.Click("#me")
-	w.answer("Zoë")
-	w.AwaitText("#me", "Zoë")
 }
 
 // A lock outlives a reload of its window, and not its end.
@@ -167,27 +164,6 @@ func TestALostLockIsToldAndOvercome(t *testing.T) {
 	w.here.locked(w.ids["a"], "mine", "You are editing")
 	w.here.Await("no message is left", `!document.querySelector(".notice.bad")`)
 	lose()
-}
-
-// Who edits inside a suite is named beside the suite, and where that one is refused.
-func TestWhoEditsInsideASuiteIsNamed(t *testing.T) {
-	a := alone(t, "--wait", "100ms")
-	w := bench(t, a, a, "a/b/c", "d")
-	w.there.choose(w.ids["a"])
-	w.there.AwaitText(".lock-card", "Nobody is editing here")
-	w.here.choose(w.ids["a/b"])
-	w.here.do("edit")
-	w.there.locked(w.ids["a/b"], "theirs", "Anna is editing")
-	w.there.AwaitText(".lock-card", "“b”, in this suite, is locked: Anna is editing")
-	w.there.Allow("423")
-	w.there.do("edit")
-	w.there.refused("Anna is editing. “/a” is locked since")
-	w.there.card("Dismiss")
-	w.there.do("remove")
-	w.there.refused("Anna is editing. “/a” is locked since")
-	w.there.card("Wait until it is free")
-	w.here.do("done")
-	w.there.AwaitGone(row(w.ids["a"]))
 }
 
 // The page keeps the rules for those who hear it or see little, in its states and on a phone.

@@ -7,24 +7,6 @@ import (
 	"github.com/pathlock-go/pathlock/integration/internal/chromium"
 )
 
-// A newcomer makes the demo plan by a click, in English or in Chinese.
-func TestANewcomerBeginsWithTheDemo(t *testing.T) {
-	a := alone(t)
-	w := window{browser.Open(t, a.url)}
-	w.AwaitText("#welcome h1", "A tree that many people change at once")
-	w.do("demo")
-	w.AwaitText("#plan-name", "demo / Web shop")
-	w.AwaitText("#tree-foot", "16 suites")
-	w.Await("the window is live", `document.querySelector("#live").dataset.state === "live"`)
-	first := plan{ID: 1}
-	a.sound(first)
-	w.Fill("#filter", "passw")
-	w.lists("Web shop", "Sign-in", "Password")
-	w.choose(a.ids(first)["Sign-in/Password"])
-	w.AwaitText(".case-list", "wrong password")
-	w.AwaitText(".case-list", "1. Open the sign-in page")
-}
-
 // workbench is two people's windows on a plan.
 type workbench struct {
 	*app
@@ -66,7 +48,7 @@ func TestSuitesAreChanged(t *testing.T) {
 	w.here.choose(w.ids["a/b"])
 	w.here.do("move")
 	w.here.answer("/g/e")
-	w.there.level(w.ids["a/b"], 4)
+	w.there.lists(planName(w), "a", "g", "e", "b", "c", "f")
 	w.here.do("copy")
 	w.here.Fill(`dialog input[type="text"]`, "a copy")
 	w.here.Fill(`dialog input[type="search"]`, "/a")
