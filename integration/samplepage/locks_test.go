@@ -3,7 +3,6 @@ package samplepage
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/pathlock-go/pathlock/integration/internal/chromium"
 )
@@ -100,31 +99,6 @@ func TestALockLivesAsLongAsItsWindow(t *testing.T) {
 	if status, _ := a.try("PATCH", fmt.Sprintf("/api/suites/%d", w.ids["a"]), object{"name": "x"}, token); status != 409 {
 		t.Errorf("the token of a window that has gone gets %d", status)
 	}
-}
-
-// A duplicate of a window copies its storage. It finds no lock there, shows whose it is, and takes
-// nothing with it when it is closed.
-func TestADuplicatedWindowLeavesTheLockAlone(t *testing.T) {
-	a := alone(t)
-	w := bench(t, a, a, "a")
-	w.here.choose(w.ids["a"])
-	w.here.do("edit")
-	w.here.locked(w.ids["a"], "mine", "You are editing")
-	stored := chromium.Eval[string](w.here.Tab, `JSON.stringify({...sessionStorage})`)
-	double := window{w.here.Beside(a.url + "/page/en.js")}
-	double.Await("the storage is copied", fmt.Sprintf(`(Object.assign(sessionStorage, JSON.parse(%s)), true)`, chromium.Quote(stored)))
-	double.Navigate(a.address(w.plan))
-	double.locked(w.ids["a"], "theirs", "Anna is editing")
-	double.choose(w.ids["a"])
-	double.AwaitText(".lock-card", "Anna is editing")
-	double.Navigate("about:blank")
-	w.there.locked(w.ids["a"], "theirs", "Anna is editing")
-	locks := ask[struct{ Holders []struct{ Until time.Time } }](a, "GET", fmt.Sprintf("/api/plans/%d/locks", w.plan.ID), nil)
-	if len(locks.Holders) != 1 || time.Until(locks.Holders[0].Until) < time.Minute {
-		t.Errorf("the locks are %+v", locks)
-	}
-	w.here.do("done")
-	w.there.free(w.ids["a"])
 }
 
 // A lock that an operator takes away is missed at once. What was being written can still be saved,

@@ -27,12 +27,16 @@ type Browser struct {
 	free     context.CancelFunc
 }
 
-// Main returns a test binary's tests for a TestMain, with the end of the browser behind them:
+// Main returns a test binary's tests for a TestMain, with the end of the browser, and of what else
+// there is to end, behind them:
 //
 //	func TestMain(m *testing.M) { goleak.VerifyTestMain(browser.Main(m)) }
-func (b *Browser) Main(tests interface{ Run() int }) interface{ Run() int } {
+func (b *Browser) Main(tests interface{ Run() int }, ends ...func()) interface{ Run() int } {
 	return runner(func() int {
 		code := tests.Run()
+		for _, end := range ends {
+			end()
+		}
 		if err := b.end(); err != nil {
 			fmt.Println("chromium:", err)
 			return max(code, 1)

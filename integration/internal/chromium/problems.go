@@ -28,7 +28,11 @@ func (p *problems) see(event any) {
 			p.add("console: " + spoken(e.Args))
 		}
 	case *runtime.EventExceptionThrown:
-		p.add("exception: " + thrown(e.ExceptionDetails))
+		text := e.ExceptionDetails.Text
+		if e.ExceptionDetails.Exception != nil {
+			text += " " + e.ExceptionDetails.Exception.Description
+		}
+		p.add("exception: " + text)
 	case *log.EventEntryAdded:
 		// Before it has read a page's link to an icon, the browser may ask for /favicon.ico by
 		// itself.
@@ -52,14 +56,6 @@ func spoken(args []*runtime.RemoteObject) string {
 		words = append(words, arg.Description+string(arg.Value))
 	}
 	return strings.Join(words, " ")
-}
-
-func thrown(details *runtime.ExceptionDetails) string {
-	text := details.Text
-	if details.Exception != nil {
-		text += " " + details.Exception.Description
-	}
-	return fmt.Sprintf("%s (%s:%d)", text, details.URL, details.LineNumber+1)
 }
 
 func (p *problems) add(problem string) {
