@@ -19,7 +19,11 @@ func TestTheIndexIsTrue(t *testing.T) {
 	ids := fixture(t, api, "p")
 	existing := strings.NewReplacer(":project", "p", ":plan", fmt.Sprint(ids["plan"]), ":id", fmt.Sprint(ids["a"]), ":file", "main.js")
 	missing := strings.NewReplacer(":project", "demo", ":plan", "99", ":id", "99", ":item", "99")
-	listed := regexp.MustCompile(`(?m)^([A-Z]+) +(/\S*) *(.*)$`).FindAllStringSubmatch(string(api.Do(t, "GET", "/routes", "").Body), -1)
+	index := api.Do(t, "GET", "/", "").Body
+	if string(api.Do(t, "GET", "/routes", "", "Accept", asBrowser).Body) != string(index) {
+		t.Error("a browser gets another index at /routes than programs get at /")
+	}
+	listed := regexp.MustCompile(`(?m)^([A-Z]+) +(/\S*) *(.*)$`).FindAllStringSubmatch(string(index), -1)
 	if len(listed) < 30 {
 		t.Errorf("the index has %d routes", len(listed))
 	}
