@@ -3,7 +3,6 @@ package httpapi_test
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -106,32 +105,6 @@ func TestMetrics(t *testing.T) {
 	} {
 		if !strings.Contains(text, want+"\n") {
 			t.Errorf("the metrics do not say %s", want)
-		}
-	}
-}
-
-// A body that does not declare its length is refused when it becomes too long.
-func TestTooLarge(t *testing.T) {
-	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
-	ids := fixture(t, api, "large")
-	body := strings.Repeat(" ", 1<<20) + `{"name":"x"}`
-	defer http.DefaultClient.CloseIdleConnections()
-	// The lock of the second one needs no field of the body.
-	for _, route := range []string{"PATCH /api/suites/{a}", "POST /api/projects/large/plans"} {
-		method, path, _ := strings.Cut(expand(route, ids), " ")
-		req, err := http.NewRequestWithContext(t.Context(), method, api.URL+path, struct{ *strings.Reader }{strings.NewReader(body)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if resp.StatusCode != http.StatusRequestEntityTooLarge {
-			t.Errorf("%s with a chunked body of more than 1 MiB: %s, want 413", route, resp.Status)
-		}
-		if err := resp.Body.Close(); err != nil {
-			t.Error(err)
 		}
 	}
 }

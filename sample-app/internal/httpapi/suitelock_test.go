@@ -108,27 +108,6 @@ func TestALockedSuiteIsItsHoldersOnEveryInstance(t *testing.T) {
 	})
 }
 
-// The hold ends at the time that was set. Waiters then get in, and the holder learns of the end.
-func TestASuitesLockEndsInTime(t *testing.T) {
-	lockers(t, func(p *pair) {
-		token, _ := p.lock(`{"for":"1h"}`)
-		_, until := p.locked(p.there.Do(p, "PUT", p.path("/api/suites/{b}/lock"), `{"for":"1s"}`, "Lock-Token", token), http.StatusOK)
-		for deadline := until.Add(10 * time.Second); ; {
-			answer := p.there.Do(p, "PATCH", p.path("/api/suites/{b}"), `{"name":"x"}`)
-			if now := time.Now(); answer.Status == http.StatusOK {
-				if now.Before(until.Add(-50 * time.Millisecond)) {
-					p.Errorf("others are let in at %v, before the end at %v", now, until)
-				}
-				break
-			} else if answer.Status != http.StatusLocked || now.After(deadline) {
-				p.Fatalf("others are kept out still: %d %s", answer.Status, answer.Body)
-			}
-		}
-		p.is(p.here, `PATCH /api/suites/{b} {"name":"y"}`, token, http.StatusConflict, "lock-lost")
-		p.is(p.here, `POST /api/suites/{d}/lock {"for":"1s"}`, token, http.StatusConflict, "lock-lost")
-	})
-}
-
 // The lock follows the suite when its holder moves it.
 func TestALockGoesAlongWithItsSuite(t *testing.T) {
 	lockers(t, func(p *pair) {

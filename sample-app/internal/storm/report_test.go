@@ -46,14 +46,3 @@ func TestVerdict(t *testing.T) {
 		}
 	}
 }
-
-// A row with several problems counts as one corrupted row.
-func TestRowCounts(t *testing.T) {
-	r := newRow(protections[0], &tally{}, 9, []fsck.Problem{
-		{Kind: fsck.WrongPath, ID: fsck.IntKey(1)}, {Kind: fsck.Cycle, ID: fsck.IntKey(1)}, {Kind: fsck.Cycle, ID: fsck.IntKey(2)}, {Kind: fsck.Cycle, ID: fsck.IntKey(3)},
-		{Kind: fsck.Orphan, ID: fsck.IntKey(4)}, {Kind: fsck.Duplicate, ID: fsck.IntKey(5)}, {Kind: fsck.Duplicate, ID: fsck.IntKey(6)},
-	})
-	if r.corrupted != 4 || r.cycles != 3 || r.orphans != 1 || r.duplicates != 2 {
-		t.Errorf("%d corrupted, %d in cycles, %d orphans, %d duplicates: want 4, 3, 1, 2", r.corrupted, r.cycles, r.orphans, r.duplicates)
-	}
-}
