@@ -51,8 +51,8 @@ func everywhere(t *testing.T, tab *chromium.Tab, what string) {
 const luminance = `getComputedStyle(document.body).backgroundColor.match(/[\d.]+/g).slice(0, 3).reduce((sum, c) => sum + Number(c), 0) / 765`
 
 // An operator finds a stuck holder: in the list of trees, by who waits for it, with all that is
-// known of it. The release asks why, the holder is cancelled, and who waits goes on. The history has
-// who waited afterwards.
+// known of it. The release asks why, the holder is cancelled, and who waits goes on. The history
+// has who waited afterwards.
 func TestAnOperatorAtWork(t *testing.T) {
 	s := newSite(t, nil)
 	tab := browser.Open(t, s.url(pathlock.Tree{}))

@@ -53,8 +53,8 @@ func TestImagesArePinnedAndEveryServiceHasAHealthCheck(t *testing.T) {
 	}
 }
 
-// Two instances stand behind one port, and wait for their servers. The image is asked of no registry,
-// where anybody may have one of that name.
+// Two instances stand behind one port, and wait for their servers. The image is asked of no
+// registry, where anybody may have one of that name.
 func TestTwoInstancesStandBehindOnePort(t *testing.T) {
 	var instances, published []string
 	for name, service := range load(t, "docker-compose.yml").Services {

@@ -61,9 +61,6 @@ func alerts(t *testing.T) (all []alert) {
 	for _, group := range file.Groups {
 		all = append(all, group.Rules...)
 	}
-	if len(all) == 0 {
-		t.Fatal("there are no alerts")
-	}
 	return all
 }
 

@@ -21,8 +21,8 @@ var (
 	hunkTitle = regexp.MustCompile(`(?m)^@@ .* @@\n`)
 )
 
-// The diffs of the pages lead to the adopted program: the lines after a change stand in it, together
-// and once.
+// The diffs of the pages lead to the adopted program: the lines after a change stand in it,
+// together and once.
 func TestTheDiffsOfThePagesLeadToTheProgram(t *testing.T) {
 	adopted := readPage(t, filepath.Join("adopting", "adopted", "main.go"))
 	for _, page := range []string{"README.md", "README.zh-CN.md", "docs/adopting.md", "docs/adopting.zh-CN.md"} {
@@ -46,9 +46,9 @@ func TestTheDiffsOfThePagesLeadToTheProgram(t *testing.T) {
 	}
 }
 
-// The way of docs/adopting.md: the adopted wiki refuses to start on a tree that old code has broken.
-// The commands of the page find what is wrong and repair it. Then the wiki starts, without locks
-// and with them, answers with whole pages, and its tree stays sound.
+// The way of docs/adopting.md: the adopted wiki refuses to start on a tree that old code has
+// broken. The commands of the page find what is wrong and repair it. Then the wiki starts, without
+// locks and with them, answers with whole pages, and its tree stays sound.
 func TestTheStepsOfAdopting(t *testing.T) {
 	wiki, locks := program.Build(t, "integration", "readme", "adopting", "adopted"), testserver.Redis(t)
 	file, log := filepath.Join(t.TempDir(), "wiki.db"), filepath.Join(t.TempDir(), "changes.jsonl")

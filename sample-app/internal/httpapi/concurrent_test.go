@@ -11,8 +11,8 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
 )
 
-// Three instances run hundreds of mixed operations at once, two with locks and one with the assertion
-// alone. Nobody gets a 5xx, and every row fits its parent.
+// Three instances run hundreds of mixed operations at once, two with locks and one with the
+// assertion alone. Nobody gets a 5xx, and every row fits its parent.
 func TestConcurrentOperations(t *testing.T) {
 	const clients, operations = 12, 25
 	for _, backend := range apitest.Backends(t) {

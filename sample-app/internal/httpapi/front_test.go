@@ -14,8 +14,8 @@ import (
 // What a browser asks for.
 const asBrowser = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8"
 
-// A browser gets the page, whose policy allows nothing inline and no other host, and everything that
-// the page names.
+// A browser gets the page, whose policy allows nothing inline and no other host, and everything
+// that the page names.
 func TestABrowserGetsThePage(t *testing.T) {
 	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
 	page := api.Do(t, "GET", "/", "", "Accept", asBrowser)
