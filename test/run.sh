@@ -17,8 +17,8 @@ wait "$lint"
 # One command runs all modules, so that their packages share the cores. It runs three packages at a
 # time, because they wait for servers for about a third of their time. The linter has vetted them.
 # Those that take longest come first, so that no core idles at the end.
-packages=(./integration ./gormplugin ./store/redisstore ./store/zkstore ./store/etcdstore
-	./store/sqlstore ./sample-app/internal/httpapi)
+packages=(./integration/release ./integration ./gormplugin ./store/redisstore ./store/zkstore
+	./store/etcdstore ./store/sqlstore ./sample-app/internal/httpapi)
 for module in $(go list -m -f '{{.Dir}}'); do
 	packages+=("$module/...")
 done

@@ -266,7 +266,6 @@ need_zookeeper || echo "== NOT TESTED: anything on ZooKeeper, since there are no
 need nginx nginx-light || echo "== NOT TESTED: the proxy of docker-compose.yml, since there is no nginx here" >&2
 need promtool prometheus || echo "== NOT TESTED: alerts and dashboards on a Prometheus, since there is none here" >&2
 need curl curl || echo "== NOT TESTED: the commands of the READMEs, since there is no curl here" >&2
-need pgbouncer pgbouncer || echo "== NOT TESTED: the doctor behind a pooler of PostgreSQL, since there is no pgbouncer here" >&2
 need_chromium || echo "== NOT TESTED: pages in a browser, since there is no Chromium here" >&2
 need_valkey || echo "== NOT TESTED: anything on valkey, since there is no valkey-server here" >&2
 

@@ -25,20 +25,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// unavailable is a store that gives no snapshots of the tree "gone".
-type unavailable struct{ *memstore.Store }
-
-func (u unavailable) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
-	if tree.ID() == "gone" {
-		return pathlock.Snapshot{}, pathlock.ErrUnavailable
-	}
-	return u.Store.Snapshot(ctx, tree)
-}
-
 // The document is valid, and what the page answers is what it says, of every path.
 func TestTheDocumentSaysWhatIsAnswered(t *testing.T) {
 	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
-	store := unavailable{memstore.New()}
+	store := memstore.New()
 	history := contention.New(store, contention.Config{Log: quiet})
 	t.Cleanup(history.Close)
 	locker := pathlock.New(store, pathlock.WithObserver(history), pathlock.WithLogger(quiet))
@@ -128,7 +118,6 @@ func TestTheDocumentSaysWhatIsAnswered(t *testing.T) {
 		{"GET", "/api/trees", "", 200, nil},
 		{"GET", "/api/tree?namespace=testplan&id=7", "", 200, nil},
 		{"GET", "/api/history", "", 200, nil},
-		{"GET", "/api/tree?namespace=testplan&id=gone", "", 503, nil},
 		{"GET", "/api/tree?namespace=testplan&id=", "", 400, nil},
 		{"GET", "/api/trees", "", 401, []string{"Authorization", "nobody"}},
 		{"GET", "/api/trees", "", 403, []string{"Sec-Fetch-Site", "cross-site"}},
@@ -136,7 +125,6 @@ func TestTheDocumentSaysWhatIsAnswered(t *testing.T) {
 		{"POST", "/api/release", release, 415, []string{"Content-Type", "text/plain"}},
 		{"POST", "/api/release", release, 200, nil},
 		{"POST", "/api/release", release, 409, nil},
-		{"POST", "/api/release", `{"reason":"` + strings.Repeat("x", 5000) + `"}`, 413, nil},
 	} {
 		request, answer := send(ask.method, ask.path, ask.body, ask.headers...)
 		response, got := answer.Result(), answer.Body.String()
@@ -150,11 +138,6 @@ func TestTheDocumentSaysWhatIsAnswered(t *testing.T) {
 		}
 		path, _, _ := strings.Cut(ask.path, "?")
 		answered[path] = true
-		// What the document does not describe is noticed.
-		response.Body = io.NopCloser(strings.NewReader(`{"surprise":1}`))
-		if ok, _ := check.ValidateHttpResponse(request, response); ok {
-			t.Errorf("%s %s: any answer passes", ask.method, ask.path)
-		}
 	}
 	for path := range described["paths"].(map[string]any) {
 		if !answered[path] {

@@ -7,23 +7,21 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/admin"
 	"github.com/pathlock-go/pathlock/integration/internal/chromium"
-	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
 // The page says that the server or the store is away, keeps what it knows, whose times stand still,
 // and goes on by itself when they are back.
 func TestServerAndStoreGoAndCome(t *testing.T) {
-	s := newSite(t, memstore.New(), nil)
-	s.locks.down.Store(true)
+	s := newSite(t, nil)
+	s.instead.Store(http.StatusServiceUnavailable)
 	tab := browser.Open(t, strings.Replace(s.url(s.tree), "http://", "http://anna:secret@", 1)) // a bookmark may have that
 	tab.Allow("503")
 	tab.Allow("ERR_")
 	tab.AwaitText("#banner", "The lock store does not answer")
-	lock := s.hold(request{note: "before", claims: []pathlock.Claim{x("/a")}})
-	s.locks.down.Store(false)
+	lock := s.hold(request{note: "before", claims: x("/a")})
+	s.instead.Store(0)
 	tab.AwaitText("#others", "before")
 	tab.AwaitGone("#banner")
 	const held = `document.querySelector("#others time").innerText`
@@ -48,51 +46,42 @@ func TestServerAndStoreGoAndCome(t *testing.T) {
 
 // An ended session, and a right that is withdrawn, are said once; the page asks no more.
 func TestTheSessionEnds(t *testing.T) {
-	s := newSite(t, memstore.New(), nil)
-	s.hold(request{note: "import", claims: []pathlock.Claim{x("/a")}})
+	s := newSite(t, nil)
+	s.hold(request{note: "import", claims: x("/a")})
 	tab := s.open()
-	for _, c := range []struct {
-		end          func()
-		status, says string
-	}{
-		{func() { s.refuses(admin.ErrUnauthorized) }, "401", "Your session has ended"},
-		{func() { s.refuses(errNobody) }, "403", "You may not look at the locks here"},
-		{func() { s.signIn.Store(true) }, "302", "Your session has ended"},
+	tab.Allow("40")
+	for status, says := range map[int32]string{
+		http.StatusUnauthorized: "Your session has ended", http.StatusForbidden: "You may not look at the locks here", http.StatusFound: "Your session has ended",
 	} {
+		s.instead.Store(status)
+		tab.AwaitText("#banner", says)
 		tab.AwaitText("#others", "import")
-		tab.Allow(c.status)
-		c.end()
-		tab.AwaitText("#banner", c.says)
-		tab.AwaitText("#others", "import")
-		s.refuse.Store(nil)
-		s.signIn.Store(false)
+		s.instead.Store(0)
 		tab.Click("#banner button")
 		tab.AwaitText("#link", "Live")
 	}
 }
 
-// Without AuthorizeRelease, and for those whom it refuses, the page offers no release.
+// For those whom AuthorizeRelease refuses, the page offers no release.
 func TestReadOnly(t *testing.T) {
-	for _, authorize := range []func(*http.Request) (string, error){
-		nil, func(*http.Request) (string, error) { return "", errors.New("operators only") },
-	} {
-		s := newSite(t, memstore.New(), func(c *admin.Config) { c.AuthorizeRelease, c.History = authorize, nil })
-		s.hold(request{note: "import", claims: []pathlock.Claim{x("/a")}})
-		tab := s.open()
-		tab.AwaitText("#readonly", "read-only")
-		tab.Click("#others summary")
-		tab.AwaitText("#others .facts", "Claims")
-		if tab.Count(".danger") != 0 {
-			t.Error("the page offers a release")
-		}
-		tab.Click("#view-history")
-		tab.AwaitText("#history", "No history is kept here")
+	s := newSite(t, func(c *admin.Config) {
+		c.AuthorizeRelease, c.History = func(*http.Request) (string, error) { return "", errors.New("operators only") }, nil
+	})
+	s.hold(request{note: "import", claims: x("/a")})
+	tab := s.open()
+	tab.AwaitText("#readonly", "read-only")
+	tab.Click("#others summary")
+	tab.AwaitText("#others .facts", "Claims")
+	if tab.Count(".danger") != 0 {
+		t.Error("the page offers a release")
 	}
+	tab.Click("#view-history")
+	tab.AwaitText("#history", "No history is kept here")
 }
 
 // Both languages say the same things about the same values, and all that the page says is there.
 func TestWords(t *testing.T) {
-	s := newSite(t, memstore.New(), nil)
+	s := newSite(t, nil)
 	tab := s.open()
 	for _, wrong := range chromium.Eval[[]string](tab, `(async () => {
 		const wrong = [], sources = {};

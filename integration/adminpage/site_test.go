@@ -1,15 +1,12 @@
 package adminpage
 
 import (
-	"bytes"
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
-	"sync"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -22,6 +19,7 @@ import (
 	"github.com/pathlock-go/pathlock/contention"
 	"github.com/pathlock-go/pathlock/integration/internal/chromium"
 	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
 var browser chromium.Browser
@@ -37,89 +35,28 @@ type site struct {
 	addr   string
 	config admin.Config
 	locker *pathlock.Locker
-	locks  *failing
 	tree   pathlock.Tree
-	log    *logbook
 
 	server *http.Server
 	served chan struct{}
 
-	// refuse, if not nil, is what Authorize returns.
-	refuse atomic.Pointer[error]
-	// signIn has everything lead to a page for signing in, as a proxy does for nobody's requests.
-	signIn atomic.Bool
+	// instead, if not 0, is the status that the API answers with.
+	instead atomic.Int32
 }
 
-// failing is a locker whose store the page cannot reach at times.
-type failing struct {
-	*pathlock.Locker
-	down atomic.Bool
-}
-
-func (f *failing) fails() error {
-	if f.down.Load() {
-		return fmt.Errorf("reading the locks: %w", pathlock.ErrUnavailable)
-	}
-	return nil
-}
-
-func (f *failing) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
-	if err := f.fails(); err != nil {
-		return pathlock.Snapshot{}, err
-	}
-	return f.Locker.Snapshot(ctx, tree)
-}
-
-func (f *failing) Trees(ctx context.Context) ([]pathlock.Tree, error) {
-	if err := f.fails(); err != nil {
-		return nil, err
-	}
-	return f.Locker.Trees(ctx)
-}
-
-func (f *failing) ForceRelease(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner) error {
-	if err := f.fails(); err != nil {
-		return err
-	}
-	return f.Locker.ForceRelease(ctx, tree, owner)
-}
-
-// logbook keeps what is logged.
-type logbook struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logbook) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-func (l *logbook) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
-// newSite serves the page on a store. change may change the configuration.
-func newSite(t *testing.T, store pathlock.Store, change func(*admin.Config)) *site {
+// newSite serves the page on locks in memory. change may change the configuration.
+func newSite(t *testing.T, change func(*admin.Config)) *site {
 	t.Helper()
-	s := &site{t: t, tree: newTree(t, "plan-001"), log: &logbook{}}
+	s := &site{t: t, tree: newTree(t, "testplan", "plan-001")}
+	store := memstore.New()
 	recorder := contention.New(store, contention.Config{})
 	t.Cleanup(recorder.Close)
 	s.locker = pathlock.New(store, pathlock.WithObserver(recorder), pathlock.WithInstance("app-1:4711"), pathlock.WithWait(time.Minute))
-	s.locks = &failing{Locker: s.locker}
 	s.config = admin.Config{
-		Authorize: func(*http.Request) error {
-			if refused := s.refuse.Load(); refused != nil {
-				return *refused
-			}
-			return nil
-		},
+		Authorize:        func(*http.Request) error { return nil },
 		AuthorizeRelease: func(*http.Request) (string, error) { return "ann", nil },
 		History:          recorder, Instance: "app-1:4711", Poll: 50 * time.Millisecond,
-		Log: slog.New(slog.NewTextHandler(s.log, nil)),
+		Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}
 	if change != nil {
 		change(&s.config)
@@ -129,19 +66,26 @@ func newSite(t *testing.T, store pathlock.Store, change func(*admin.Config)) *si
 	return s
 }
 
-func newTree(t *testing.T, id string) pathlock.Tree {
+func newTree(t *testing.T, namespace, id string) pathlock.Tree {
 	t.Helper()
-	tree, err := pathlock.NewTree("testplan", id)
+	tree, err := pathlock.NewTree(namespace, id)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return tree
 }
 
+// problems are the bodies of failures.
+var problems = map[int]string{
+	http.StatusUnauthorized:       `{"type":"urn:pathlock:problem:unauthenticated"}`,
+	http.StatusForbidden:          `{"type":"urn:pathlock:problem:forbidden"}`,
+	http.StatusServiceUnavailable: `{"type":"urn:pathlock:problem:lock-store-unavailable"}`,
+}
+
 // start serves, on the old address after a stop.
 func (s *site) start() {
 	s.t.Helper()
-	page, err := admin.New(s.locks, s.config)
+	page, err := admin.New(s.locker, s.config)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -157,11 +101,17 @@ func (s *site) start() {
 	}
 	s.addr = listener.Addr().String()
 	s.server = &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s.signIn.Load() {
-			http.Redirect(w, r, "/sign-in", http.StatusFound)
-			return
+		status := int(s.instead.Load())
+		switch {
+		case status == 0 || !strings.Contains(r.URL.Path, "/api/"):
+			engine.ServeHTTP(w, r)
+		case status == http.StatusFound: // a proxy answers so where nobody has signed in
+			http.Redirect(w, r, "/sign-in", status)
+		default:
+			w.Header().Set("Content-Type", "application/problem+json")
+			w.WriteHeader(status)
+			_, _ = w.Write([]byte(problems[status]))
 		}
-		engine.ServeHTTP(w, r)
 	})}
 	s.served = make(chan struct{})
 	go func() {
@@ -197,12 +147,12 @@ func (s *site) open() *chromium.Tab {
 type request struct {
 	note   string
 	origin pathlock.Origin
-	gate   bool
 	claims []pathlock.Claim
 }
 
-func x(path string) pathlock.Claim  { return pathlock.X(pathlock.MustParsePath(path)) }
-func sh(path string) pathlock.Claim { return pathlock.S(pathlock.MustParsePath(path)) }
+func x(path string) []pathlock.Claim {
+	return []pathlock.Claim{pathlock.X(pathlock.MustParsePath(path))}
+}
 
 // from is where a request of a route comes from.
 func from(operation, route string) pathlock.Origin {
@@ -221,7 +171,7 @@ func (s *site) hold(r request) *pathlock.Lock {
 }
 
 func (s *site) acquire(ctx context.Context, r request) (*pathlock.Lock, error) {
-	return s.locker.Acquire(pathlock.WithOrigin(ctx, r.origin), pathlock.Request{Tree: s.tree, Gate: r.gate, Claims: r.claims, Note: r.note})
+	return s.locker.Acquire(pathlock.WithOrigin(ctx, r.origin), pathlock.Request{Tree: s.tree, Claims: r.claims, Note: r.note})
 }
 
 // release gives a lock back.
@@ -232,23 +182,17 @@ func (s *site) release(lock *pathlock.Lock) {
 	}
 }
 
-// outcome is what became of a request that waited.
-type outcome struct {
-	lock *pathlock.Lock
-	err  error
-}
-
-// wait asks for locks in the background, and returns when the request is queued. The end of the
-// test ends the wait.
-func (s *site) wait(r request) <-chan outcome {
+// wait asks for locks in the background, and returns when the request is queued. The channel gets
+// what becomes of it. The end of the test ends the wait.
+func (s *site) wait(r request) <-chan error {
 	s.t.Helper()
 	before := len(s.snapshot().Waiters)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(s.t.Context()))
-	over, result := make(chan struct{}), make(chan outcome, 1)
+	over, result := make(chan struct{}), make(chan error, 1)
 	go func() {
 		defer close(over)
 		lock, err := s.acquire(ctx, r)
-		result <- outcome{lock, err}
+		result <- err
 		if err == nil {
 			<-ctx.Done()
 			_ = lock.Release(context.WithoutCancel(ctx))
@@ -267,8 +211,3 @@ func (s *site) snapshot() pathlock.Snapshot {
 	}
 	return snapshot
 }
-
-// refuses makes Authorize refuse from here on.
-func (s *site) refuses(err error) { s.refuse.Store(&err) }
-
-var errNobody = errors.New("nobody may look")

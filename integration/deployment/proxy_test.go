@@ -106,15 +106,11 @@ func TestTheProxy(t *testing.T) {
 	}{
 		{away, "POST /x HTTP/1.1\r\nHost: x\r\n\r\n", 503, "no-instance"},
 		{addr, "nonsense\r\n\r\n", 400, "invalid-request"},
-		{addr, "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n", 400, "invalid-request"},
 		{addr, "GET / HTTP/1.1\r\nHost: x\r\nX: " + long + "\r\n\r\n", 400, "invalid-request"},
 		{addr, "GET /" + long + " HTTP/1.1\r\nHost: x\r\n\r\n", 414, "invalid-request"},
-		{addr, "TRACE / HTTP/1.1\r\nHost: x\r\n\r\n", 405, "method-not-allowed"},
 		{addr, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3000000\r\n\r\n", 413, "too-large"},
 		{addr, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", 404, "not-found"},
 		{addr, "GET /x/../%6detrics? HTTP/1.1\r\nHost: x\r\n\r\n", 404, "not-found"},
-		{addr, "GET http://x//metrics/ HTTP/1.1\r\nHost: x\r\n\r\n", 404, "not-found"},
-		{addr, "GET /problems/503 HTTP/1.1\r\nHost: x\r\n\r\n", 404, "not-found"},
 	} {
 		status, header, body := exchange(t, tt.proxy, tt.request)
 		var problem struct {

@@ -1,156 +1,118 @@
 package readme
 
 import (
-	"context"
-	"database/sql"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"io"
 	"net/http"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
-	"sync"
 	"testing"
+
+	"github.com/pathlock-go/pathlock/integration/internal/program"
+	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
-// wikiPage is a page of the wiki that docs/adopting.md changes, as its programs answer it.
-type wikiPage struct {
-	ID       int64  `json:"id"`
-	ParentID *int64 `json:"parent_id"`
-	Name     string `json:"name"`
-	Path     string `json:"path"`
-}
+var (
+	diffBlock = regexp.MustCompile("(?s)```diff\n(.*?)```")
+	hunkTitle = regexp.MustCompile(`(?m)^@@ .* @@\n`)
+)
 
-// wikis are instances of the wiki on one database.
-type wikis struct {
-	t     *testing.T
-	addrs []string
-}
-
-// exchange sends a request to a wiki, and returns the status and the body of its answer.
-func exchange(t *testing.T, addr, method, target, body string) (status int, answer []byte) {
-	req, err := http.NewRequestWithContext(t.Context(), method, "http://"+addr+target, strings.NewReader(body))
-	if err != nil {
-		t.Error(err)
-		return 0, nil
-	}
-	req.Header.Set("Content-Type", "application/json")
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Error(err)
-		return 0, nil
-	}
-	defer func() { _ = resp.Body.Close() }()
-	if answer, err = io.ReadAll(resp.Body); err != nil {
-		t.Error(err)
-	}
-	return resp.StatusCode, answer
-}
-
-// ask sends a request to an instance, and decodes its answer into result if that is a success.
-func (w *wikis) ask(instance int, method, target, body string, result any) int {
-	status, answer := exchange(w.t, w.addrs[instance%len(w.addrs)], method, target, body)
-	if status == http.StatusOK && result != nil {
-		if err := json.Unmarshal(answer, result); err != nil {
-			w.t.Errorf("%s %s: %v", method, target, err)
+// The diffs of the pages lead to the adopted program: the lines after a change stand in it,
+// together and once.
+func TestTheDiffsOfThePagesLeadToTheProgram(t *testing.T) {
+	adopted := readPage(t, filepath.Join("adopting", "adopted", "main.go"))
+	for _, page := range []string{"README.md", "README.zh-CN.md", "docs/adopting.md", "docs/adopting.zh-CN.md"} {
+		found := diffBlock.FindAllStringSubmatch(readPage(t, filepath.Join("..", "..", page)), -1)
+		if len(found) == 0 {
+			t.Errorf("%s shows no diff", page)
 		}
-	}
-	return status
-}
-
-// create creates a page, and fails the test if it cannot.
-func (w *wikis) create(parent int64, name string) int64 {
-	w.t.Helper()
-	var created wikiPage
-	if status := w.ask(0, "POST", "/pages", fmt.Sprintf(`{"parent_id":%d,"name":%q}`, parent, name), &created); status != http.StatusOK {
-		w.t.Fatalf("creating %s below %d: %d", name, parent, status)
-	}
-	return created.ID
-}
-
-// pages returns all pages of the wiki.
-func (w *wikis) pages() (all []wikiPage) {
-	w.t.Helper()
-	if status := w.ask(0, "GET", "/spaces/1/pages", "", &all); status != http.StatusOK {
-		w.t.Fatalf("the pages: %d", status)
-	}
-	return all
-}
-
-// round makes a small tree, and has the instances change it at once: two renames of its top, two
-// pages of one name below it, and two moves that cross.
-func (w *wikis) round(root int64, n int) {
-	w.t.Helper()
-	top := w.create(root, fmt.Sprint("top", n))
-	a, b, c := w.create(top, "a"), w.create(top, "b"), w.create(top, "c")
-	for _, parent := range []int64{a, b, c} {
-		w.create(parent, "x")
-	}
-	var all sync.WaitGroup
-	begin := make(chan struct{})
-	for i, r := range []struct{ method, target, body string }{
-		{"PATCH", fmt.Sprint("/pages/", top), fmt.Sprintf(`{"name":"left%d"}`, n)},
-		{"PATCH", fmt.Sprint("/pages/", top), fmt.Sprintf(`{"name":"right%d"}`, n)},
-		{"POST", "/pages", fmt.Sprintf(`{"parent_id":%d,"name":"new"}`, a)},
-		{"POST", "/pages", fmt.Sprintf(`{"parent_id":%d,"name":"new"}`, a)},
-		{"POST", fmt.Sprintf("/pages/%d/move", b), fmt.Sprintf(`{"parent_id":%d}`, c)},
-		{"POST", fmt.Sprintf("/pages/%d/move", c), fmt.Sprintf(`{"parent_id":%d}`, b)},
-	} {
-		all.Go(func() {
-			<-begin
-			w.ask(i, r.method, r.target, r.body, nil)
-		})
-	}
-	close(begin)
-	all.Wait()
-}
-
-// corruptions compares every page with its parent and its siblings.
-func corruptions(pages []wikiPage) (wrong []string) {
-	byID, names := map[int64]wikiPage{}, map[string]int64{}
-	for _, p := range pages {
-		byID[p.ID] = p
-	}
-	for _, p := range pages {
-		if p.ParentID == nil {
-			if p.Path != "" {
-				wrong = append(wrong, fmt.Sprintf("the root %d is at %s", p.ID, p.Path))
+		for _, block := range found {
+			for _, hunk := range hunkTitle.Split(block[1], -1)[1:] {
+				var after strings.Builder
+				for line := range strings.Lines(hunk) {
+					if line[0] != '-' {
+						after.WriteString(line[1:])
+					}
+				}
+				if strings.Count(adopted, after.String()) != 1 {
+					t.Errorf("%s shows a change to what the program does not have:\n%s", page, hunk)
+				}
 			}
-			continue
 		}
-		parent, found := byID[*p.ParentID]
-		if !found {
-			wrong = append(wrong, fmt.Sprintf("%s (%d) is an orphan", p.Path, p.ID))
-		} else if want := parent.Path + "/" + p.Name; p.Path != want {
-			wrong = append(wrong, fmt.Sprintf("%s (%d) should be %s", p.Path, p.ID, want))
-		}
-		place := fmt.Sprint(*p.ParentID, "/", p.Name)
-		if other, taken := names[place]; taken {
-			wrong = append(wrong, fmt.Sprintf("%d and %d have one name, %s, in one page", other, p.ID, p.Name))
-		}
-		names[place] = p.ID
 	}
-	return wrong
 }
 
-// emptyDatabase creates a database that ends with the test, and returns its DSN.
-func emptyDatabase(t *testing.T, dsn string) string {
+// The way of docs/adopting.md: the adopted wiki refuses to start on a tree that old code has
+// broken. The commands of the page find what is wrong and repair it. Then the wiki starts, without
+// locks and with them, answers with whole pages, and its tree stays sound.
+func TestTheStepsOfAdopting(t *testing.T) {
+	wiki, locks := program.Build(t, "integration", "readme", "adopting", "adopted"), testserver.Redis(t)
+	file, log := filepath.Join(t.TempDir(), "wiki.db"), filepath.Join(t.TempDir(), "changes.jsonl")
+	database(t, file,
+		"CREATE TABLE pages (id INTEGER PRIMARY KEY, space_id INTEGER, parent_id INTEGER, name TEXT, path TEXT, body TEXT)",
+		"INSERT INTO pages VALUES (1, 1, NULL, '', '', ''), (2, 1, 1, 'twin', '/twin', 'one'), (3, 1, 1, 'twin', '/twin', 'two'), (4, 1, 2, 'in', '/old/in', '')")
+	refused := exec.CommandContext(t.Context(), wiki, "--sqlite", file, "--addr", "127.0.0.1:0")
+	if out, err := refused.CombinedOutput(); !errors.As(err, new(*exec.ExitError)) || !strings.Contains(string(out), "rename siblings of one name") {
+		t.Errorf("the adopted program on a tree with twins: %v: %s", err, out)
+	}
+	found := repairs(t, "adopting.md")
+	fsck := func(line string, want int) {
+		t.Helper()
+		if code, out := inShell(t, strings.ReplaceAll(line, "changes.jsonl", log), "PATHLOCK_DB=sqlite://"+file); code != want {
+			t.Errorf("%sexit code %d, want %d: %s", line, code, want, out)
+		}
+	}
+	fsck(found[0], 4)
+	fsck(found[1], 4)
+	fsck(found[2], 1)
+	fsck(found[0], 0)
+	if changes := readPage(t, log); !strings.Contains(changes, "name") {
+		t.Errorf("the log of the repair is %q", changes)
+	}
+	t.Run("after", func(t *testing.T) {
+		alone, locked := program.Serve(t, wiki, "--sqlite", file), program.Serve(t, wiki, "--sqlite", file, "--locks", locks)
+		exchange(t, alone, "POST", "/pages", `{"parent_id":2,"name":"draft","body":"my text"}`, nil)
+		var draft struct{ Path, Body string }
+		exchange(t, locked, "PATCH", "/pages/5", `{"name":"paper"}`, &draft)
+		if draft.Path != "/twin/paper" || draft.Body != "my text" {
+			t.Errorf("the renamed page is %+v", draft)
+		}
+		exchange(t, alone, "POST", "/pages/2/move", `{"parent_id":3}`, nil)
+		exchange(t, locked, "DELETE", "/pages/4", "", nil)
+		var pages []struct{ Path string }
+		exchange(t, locked, "GET", "/spaces/1/pages", "", &pages)
+		var paths []string
+		for _, p := range pages {
+			paths = append(paths, p.Path)
+		}
+		if len(paths) != 4 || !slices.IsSorted(paths) || !strings.HasSuffix(paths[3], "/twin/paper") {
+			t.Errorf("the pages are %q", paths)
+		}
+	})
+	fsck(found[0], 0)
+}
+
+// exchange sends a request, which has to succeed, and decodes the answer.
+func exchange(t *testing.T, addr, method, target, body string, result any) {
 	t.Helper()
-	const name = "pathlock_wiki"
-	admin, err := sql.Open("mysql", dsn)
+	req, err := http.NewRequestWithContext(t.Context(), method, "http://"+addr+target, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = admin.Close() })
-	for _, statement := range []string{"DROP DATABASE IF EXISTS " + name, "CREATE DATABASE " + name} {
-		if _, err := admin.ExecContext(t.Context(), statement); err != nil {
-			t.Fatal(err)
-		}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if _, err := admin.ExecContext(context.Background(), "DROP DATABASE "+name); err != nil {
-			t.Error(err)
-		}
-	})
-	slash := strings.LastIndexByte(dsn, '/')
-	return dsn[:slash+1] + name + dsn[slash+1:]
+	defer func() { _ = resp.Body.Close() }()
+	answer, err := io.ReadAll(resp.Body)
+	if err == nil && result != nil {
+		err = json.Unmarshal(answer, result)
+	}
+	if err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("%s %s: %s %s, %v", method, target, resp.Status, answer, err)
+	}
 }

@@ -36,9 +36,6 @@ func sent(t *testing.T, documented, addr string) (answers []string) {
 			answers = append(answers, string(out))
 		}
 	}
-	if len(answers) < 4 {
-		t.Fatalf("the README has %d commands for %s", len(answers), documented)
-	}
 	return answers
 }
 

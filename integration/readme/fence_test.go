@@ -8,7 +8,7 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-// A late writer, whose lease has ended and whose lock another owner has, changes nothing.
+// A late writer, whose lock has ended and is another owner's, changes nothing.
 func TestTheFenceOfThePage(t *testing.T) {
 	db := open(t)
 	for _, statement := range []string{"CREATE TABLE prices (id INTEGER PRIMARY KEY, price INTEGER, fence INTEGER)", "INSERT INTO prices VALUES (1, 0, 0)"} {
@@ -26,11 +26,7 @@ func TestTheFenceOfThePage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	snapshot, err := locker.Snapshot(t.Context(), plan)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := locker.ForceRelease(t.Context(), plan, snapshot.Holders[0].Owner); err != nil {
+	if err := late.Release(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	next, err := locker.Acquire(t.Context(), request)

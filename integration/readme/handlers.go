@@ -13,60 +13,36 @@ import (
 // The handlers that the pages do not show.
 
 type placement struct {
-	ParentID int64 `json:"parent_id" binding:"required"`
-	Name     string
+	ParentID *int64 `json:"parent_id"`
+	Name     string `json:"name"`
 }
 
 func create(db *gorm.DB, locks *middleware.Locks) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		var body placement
-		if err := c.ShouldBindJSON(&body); err != nil {
-			locks.Fail(c, middleware.NewProblem(http.StatusBadRequest, "invalid-request", "the body is not the JSON that this route expects"))
-			return
+		if body, ok := read(c, locks); ok {
+			suite := Suite{ParentID: body.ParentID, Name: body.Name}
+			answer(c, locks, &suite, db.WithContext(c.Request.Context()).Create(&suite).Error)
 		}
-		suite := Suite{ParentID: &body.ParentID, Name: body.Name}
-		answer(c, locks, &suite, db.WithContext(c.Request.Context()).Create(&suite).Error)
 	}
 }
 
 func rename(db *gorm.DB, locks *middleware.Locks) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		var body struct{ Name string }
-		if err := c.ShouldBindJSON(&body); err != nil {
-			locks.Fail(c, middleware.NewProblem(http.StatusBadRequest, "invalid-request", "the body is not the JSON that this route expects"))
-			return
+		if body, ok := read(c, locks); ok {
+			var suite Suite
+			err := gormplugin.Rename(db.WithContext(c.Request.Context()), &suite, c.Param("id"), body.Name)
+			answer(c, locks, &suite, err)
 		}
-		ctx := c.Request.Context()
-		var suite Suite
-		err := gormplugin.Transaction(ctx, db, func(tx *gorm.DB) error {
-			if err := tx.Take(&suite, "id = ?", c.Param("id")).Error; err != nil {
-				return err
-			}
-			return tx.Model(&suite).Update("name", body.Name).Error
-		})
-		if err != nil {
-			locks.Fail(c, err)
-			return
-		}
-		c.JSON(http.StatusOK, suite)
 	}
 }
 
 func move(db *gorm.DB, locks *middleware.Locks) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		var body placement
-		if err := c.ShouldBindJSON(&body); err != nil {
-			locks.Fail(c, middleware.NewProblem(http.StatusBadRequest, "invalid-request", "the body is not the JSON that this route expects"))
-			return
+		if body, ok := read(c, locks); ok {
+			var suite Suite
+			err := gormplugin.Move(db.WithContext(c.Request.Context()), &suite, c.Param("id"), gormplugin.Below(body.ParentID))
+			answer(c, locks, &suite, err)
 		}
-		var suite Suite
-		err := gormplugin.Transaction(c.Request.Context(), db, func(tx *gorm.DB) error {
-			if err := tx.Take(&suite, "id = ?", c.Param("id")).Error; err != nil {
-				return err
-			}
-			return tx.Model(&suite).Update("parent_id", body.ParentID).Error
-		})
-		answer(c, locks, &suite, err)
 	}
 }
 
@@ -80,6 +56,14 @@ func removeCase(db *gorm.DB, locks *middleware.Locks) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		answer(c, locks, nil, db.WithContext(c.Request.Context()).Delete(&Case{}, "id = ?", c.Param("id")).Error)
 	}
+}
+
+func read(c *gin.Context, locks *middleware.Locks) (body placement, ok bool) {
+	if err := c.ShouldBindJSON(&body); err != nil {
+		locks.Fail(c, middleware.NewProblem(http.StatusBadRequest, "invalid-request", "the body is not the JSON that this route expects"))
+		return body, false
+	}
+	return body, true
 }
 
 func answer(c *gin.Context, locks *middleware.Locks, suite *Suite, err error) {

@@ -48,18 +48,14 @@ func inShell(t *testing.T, line string, env ...string) (code int, out string) {
 	return cmd.ProcessState.ExitCode(), string(text)
 }
 
-// brokenTree returns the URL of a database with one wrong path.
-func brokenTree(t *testing.T) string {
+// database makes an SQLite file with the outcome of the statements.
+func database(t *testing.T, file string, statements ...string) {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "db")
 	db, err := gorm.Open(gormlite.Open("file:" + file))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, statement := range []string{
-		"CREATE TABLE suites (id INTEGER PRIMARY KEY, plan_id INTEGER, parent_id INTEGER, name TEXT, path TEXT, version INTEGER, deleted_at INTEGER)",
-		"INSERT INTO suites VALUES (1, 1, NULL, '', '', 1, NULL), (2, 1, 1, 'new', '/new', 1, NULL), (3, 1, 2, 'child', '/old/child', 1, NULL)",
-	} {
+	for _, statement := range statements {
 		if err := db.Exec(statement).Error; err != nil {
 			t.Fatal(err)
 		}
@@ -71,14 +67,16 @@ func brokenTree(t *testing.T) string {
 	if err := pool.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return "sqlite://" + file
 }
 
 // The commands of docs/repair.md find a wrong path, say what they would change, and change it, with
 // the exit codes of the help.
 func TestTheRepairOfThePageWorks(t *testing.T) {
-	log := filepath.Join(t.TempDir(), "changes.jsonl")
-	env := []string{"PATHLOCK_DB=" + brokenTree(t), "PATHLOCK_LOCKS=" + testserver.Redis(t)}
+	file, log := filepath.Join(t.TempDir(), "plans.db"), filepath.Join(t.TempDir(), "changes.jsonl")
+	database(t, file,
+		"CREATE TABLE suites (id INTEGER PRIMARY KEY, plan_id INTEGER, parent_id INTEGER, name TEXT, path TEXT, version INTEGER, deleted_at INTEGER)",
+		"INSERT INTO suites VALUES (1, 1, NULL, '', '', 1, NULL), (2, 1, 1, 'new', '/new', 1, NULL), (3, 1, 2, 'child', '/old/child', 1, NULL)")
+	env := []string{"PATHLOCK_DB=sqlite://" + file, "PATHLOCK_LOCKS=" + testserver.Redis(t)}
 	found := repairs(t, "repair.md")
 	for i, want := range []struct {
 		code int

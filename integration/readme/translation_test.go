@@ -27,10 +27,9 @@ var (
 
 // part is the content below one heading of a page, without its words.
 type part struct {
-	level int
-	// blocks are the lists, tables and code blocks in their order: "item", "row of 4", "text of 5
-	// lines". Code is here without the remarks in shell commands. Blocks of text are diagrams and
-	// sessions, of which only the commands are here.
+	// blocks are the heading, lists, tables and code blocks in their order: "##", "item", "row of
+	// 4", "text of 5 lines". Code is here without the remarks in shell commands. Blocks of text are
+	// diagrams and sessions, of which only the commands are here.
 	blocks []string
 	// verbatim is the text that is the same in every language.
 	verbatim map[string]bool
@@ -55,8 +54,8 @@ func parts(page string) []part {
 		}
 		switch {
 		case strings.HasPrefix(line, "#"):
-			level := len(line) - len(strings.TrimLeft(line, "#"))
-			found = append(found, part{level: level, verbatim: map[string]bool{}})
+			level, _, _ := strings.Cut(line, " ")
+			found = append(found, part{[]string{level}, map[string]bool{}})
 		case strings.HasPrefix(line, "    "):
 			add(line)
 		case strings.HasPrefix(line, "|"):
@@ -78,9 +77,6 @@ func differences(english, chinese string) (found []string) {
 		return []string{fmt.Sprintf("%d headings, and %d in Chinese", len(a)-1, len(b)-1)}
 	}
 	for i := range a {
-		if a[i].level != b[i].level {
-			found = append(found, fmt.Sprintf("heading %d has level %d, and %d in Chinese", i, a[i].level, b[i].level))
-		}
 		if !slices.Equal(a[i].blocks, b[i].blocks) {
 			found = append(found, fmt.Sprintf("below heading %d are %q, and %q in Chinese", i, a[i].blocks, b[i].blocks))
 		}
@@ -106,9 +102,6 @@ func pages(t *testing.T) map[string]string {
 		if !strings.HasSuffix(path, inChinese) {
 			found[path] = readPage(t, path)
 		}
-	}
-	if len(found) < 11 {
-		t.Fatalf("found the pages %q", slices.Sorted(maps.Keys(found)))
 	}
 	return found
 }

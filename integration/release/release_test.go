@@ -5,7 +5,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -90,12 +89,8 @@ func TestARefusedReleaseChangesNothing(t *testing.T) {
 	for _, c := range []struct{ before, version, why string }{
 		{"", "", "give one version"},
 		{"", "0.1.0", "not of the form"},
-		{"", "v0.1", "not of the form"},
-		{"", "v0.01.0", "not of the form"},
-		{"", "v0.1.0+linux", "not of the form"},
 		{"", "v2.0.0", "not of the form"},
 		{"", "v0.0.0", "not above"},
-		{"", "v0.0.0-rc.1", "not above"},
 		{"", "v0.1.0", "exists at origin"},
 		{"git tag sample-app/v0.2.0", "v0.2.0", "exists at ."},
 		{"echo >new.go", "v0.3.0", "uncommitted changes"},
@@ -118,7 +113,7 @@ func TestARefusedReleaseChangesNothing(t *testing.T) {
 
 var (
 	goDirective = regexp.MustCompile(`(?m)^go (\d+\.\d+)\.0$`)
-	ciVersions  = regexp.MustCompile(`(?m)^ +go: \["(1\.(\d+))", "(1\.(\d+))"\]$`)
+	ciVersions  = regexp.MustCompile(`(?m)^ +go: \["(1\.\d+)", "(1\.\d+)"\]$`)
 	ours        = regexp.MustCompile(`(` + regexp.QuoteMeta(rootPath) + `(?:/\S+)?) (v\S+)`)
 )
 
@@ -130,12 +125,9 @@ func TestTheModulesAgree(t *testing.T) {
 	if versions == nil {
 		t.Fatal("the workflow does not name two versions of Go")
 	}
-	if older, err := strconv.Atoi(versions[2]); err != nil || strconv.Itoa(older+1) != versions[4] {
-		t.Errorf("CI runs Go %s and %s: these are no neighbours", versions[1], versions[3])
-	}
 	for _, name := range []string{"README.md", "README.zh-CN.md"} {
-		if text := here.read(t, name); !strings.Contains(text, versions[1]) || !strings.Contains(text, versions[3]) {
-			t.Errorf("%s does not say that Go %s and %s are supported", name, versions[1], versions[3])
+		if text := here.read(t, name); !strings.Contains(text, versions[1]) || !strings.Contains(text, versions[2]) {
+			t.Errorf("%s does not say that Go %s and %s are supported", name, versions[1], versions[2])
 		}
 	}
 	names, err := here.try(t, nil, "git", "ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate", "go.work", "go.mod", "*/go.mod")

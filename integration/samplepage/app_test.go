@@ -22,17 +22,8 @@ import (
 
 var browser chromium.Browser
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(cleaned{browser.Main(m)}) }
-
-// cleaned removes the program after the tests.
-type cleaned struct{ tests interface{ Run() int } }
-
-// Run implements what goleak asks for.
-func (c cleaned) Run() int {
-	code := c.tests.Run()
-	program.Remove()
-	http.DefaultClient.CloseIdleConnections()
-	return code
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(browser.Main(m, program.Remove, http.DefaultClient.CloseIdleConnections))
 }
 
 // app is an instance of the app.

@@ -35,10 +35,7 @@ func TestAPlanOfTenThousandSuites(t *testing.T) {
 	ask[suite](a, "PATCH", fmt.Sprintf("/api/suites/%d", w.ids["area 99/part 98"]), object{"name": "zzz"})
 	one.Press(chromium.KeyEnd)
 	one.shows(w.ids["area 99/part 98"], "zzz")
-	few()
 	one.Fill("#filter", "part 42")
 	one.AwaitText("#tree-foot", "Found 100 of 10000")
 	few()
-	w.there.Fill("#filter", "zzz")
-	w.there.shows(w.ids["area 99/part 98"], "zzz")
 }

@@ -3,7 +3,6 @@ package samplepage
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/pathlock-go/pathlock/integration/internal/chromium"
 )
@@ -31,8 +30,6 @@ func refusedAndRetried(w *workbench) {
 	w.there.refused("Anna is editing")
 	w.there.refused("since ")
 	w.there.shows(w.ids["a/b"], "b") // the new name was shown while it was under way, and is taken back
-	w.there.card("Try again")
-	w.there.Await("it is refused again", `!document.querySelector("#tree [aria-busy]") && document.querySelector(".notice.bad")`)
 	w.here.do("done")
 	w.there.free(w.ids["a"])
 	w.there.card("Try again")
@@ -40,26 +37,28 @@ func refusedAndRetried(w *workbench) {
 	w.there.AwaitGone(".notice.bad")
 }
 
+// Who edits inside a suite is named beside the suite, and where a change of it is refused.
 func waitsItsTurn(w *workbench) {
 	w.Helper()
-	w.here.choose(w.ids["a"])
+	w.there.choose(w.ids["a"])
+	w.there.AwaitText(".lock-card", "Nobody is editing here")
+	w.here.choose(w.ids["a/b"])
 	w.here.do("edit")
-	w.there.locked(w.ids["a"], "theirs", "Anna is editing")
+	w.there.locked(w.ids["a/b"], "theirs", "Anna is editing")
+	w.there.AwaitText(".lock-card", "“b”, in this suite, is locked: Anna is editing")
 	w.there.Allow("423")
-	w.there.choose(w.ids["a/b"])
 	w.there.do("remove")
-	w.there.refused("Anna is editing")
+	w.there.refused("Anna is editing. “/a” is locked since")
 	w.there.card("Wait until it is free")
 	w.there.AwaitText(".notice.wait", "Stop waiting")
 	// Changes elsewhere wake it, and do not let it through.
 	ask[suite](w.app, "PATCH", fmt.Sprintf("/api/suites/%d", w.ids["c"]), object{"name": "d"})
 	w.there.shows(w.ids["c"], "d")
-	w.there.AwaitShown(row(w.ids["a/b"]))
+	w.there.AwaitShown(row(w.ids["a"]))
 	w.here.do("done")
-	w.there.AwaitGone(row(w.ids["a/b"]))
-	w.here.AwaitGone(row(w.ids["a/b"]))
-	w.there.AwaitText(".notice.good", "“b” is in the recycle bin.")
-	w.there.AwaitGone(".notice.wait")
+	w.there.AwaitGone(row(w.ids["a"]))
+	w.here.AwaitGone(row(w.ids["a"]))
+	w.there.AwaitText(".notice.good", "“a” is in the recycle bin.")
 }
 
 // The name that others see is asked for once.
@@ -79,9 +78,6 @@ func TestTheNameIsAskedForOnce(t *testing.T) {
 	w.locked(ids["b"], "mine", "You are editing")
 	other.free(ids["a"])
 	other.locked(ids["b"], "theirs", "Zoë <3 is editing")
-	w.Click("#me")
-	w.answer("Zoë")
-	w.AwaitText("#me", "Zoë")
 }
 
 // A lock outlives a reload of its window, and not its end.
@@ -103,31 +99,6 @@ func TestALockLivesAsLongAsItsWindow(t *testing.T) {
 	if status, _ := a.try("PATCH", fmt.Sprintf("/api/suites/%d", w.ids["a"]), object{"name": "x"}, token); status != 409 {
 		t.Errorf("the token of a window that has gone gets %d", status)
 	}
-}
-
-// A duplicate of a window copies its storage. It finds no lock there, shows whose it is, and takes
-// nothing with it when it is closed.
-func TestADuplicatedWindowLeavesTheLockAlone(t *testing.T) {
-	a := alone(t)
-	w := bench(t, a, a, "a")
-	w.here.choose(w.ids["a"])
-	w.here.do("edit")
-	w.here.locked(w.ids["a"], "mine", "You are editing")
-	stored := chromium.Eval[string](w.here.Tab, `JSON.stringify({...sessionStorage})`)
-	double := window{w.here.Beside(a.url + "/page/en.js")}
-	double.Await("the storage is copied", fmt.Sprintf(`(Object.assign(sessionStorage, JSON.parse(%s)), true)`, chromium.Quote(stored)))
-	double.Navigate(a.address(w.plan))
-	double.locked(w.ids["a"], "theirs", "Anna is editing")
-	double.choose(w.ids["a"])
-	double.AwaitText(".lock-card", "Anna is editing")
-	double.Navigate("about:blank")
-	w.there.locked(w.ids["a"], "theirs", "Anna is editing")
-	locks := ask[struct{ Holders []struct{ Until time.Time } }](a, "GET", fmt.Sprintf("/api/plans/%d/locks", w.plan.ID), nil)
-	if len(locks.Holders) != 1 || time.Until(locks.Holders[0].Until) < time.Minute {
-		t.Errorf("the locks are %+v", locks)
-	}
-	w.here.do("done")
-	w.there.free(w.ids["a"])
 }
 
 // A lock that an operator takes away is missed at once. What was being written can still be saved,
@@ -167,27 +138,6 @@ func TestALostLockIsToldAndOvercome(t *testing.T) {
 	w.here.locked(w.ids["a"], "mine", "You are editing")
 	w.here.Await("no message is left", `!document.querySelector(".notice.bad")`)
 	lose()
-}
-
-// Who edits inside a suite is named beside the suite, and where that one is refused.
-func TestWhoEditsInsideASuiteIsNamed(t *testing.T) {
-	a := alone(t, "--wait", "100ms")
-	w := bench(t, a, a, "a/b/c", "d")
-	w.there.choose(w.ids["a"])
-	w.there.AwaitText(".lock-card", "Nobody is editing here")
-	w.here.choose(w.ids["a/b"])
-	w.here.do("edit")
-	w.there.locked(w.ids["a/b"], "theirs", "Anna is editing")
-	w.there.AwaitText(".lock-card", "“b”, in this suite, is locked: Anna is editing")
-	w.there.Allow("423")
-	w.there.do("edit")
-	w.there.refused("Anna is editing. “/a” is locked since")
-	w.there.card("Dismiss")
-	w.there.do("remove")
-	w.there.refused("Anna is editing. “/a” is locked since")
-	w.there.card("Wait until it is free")
-	w.here.do("done")
-	w.there.AwaitGone(row(w.ids["a"]))
 }
 
 // The page keeps the rules for those who hear it or see little, in its states and on a phone.

@@ -1,13 +1,8 @@
 package samplepage
 
 import (
-	"context"
 	"fmt"
 	"testing"
-
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/chromedp"
 
 	"github.com/pathlock-go/pathlock/integration/internal/chromium"
 )
@@ -76,17 +71,4 @@ func TestThePageSpeaksChinese(t *testing.T) {
 	w.AwaitText("#detail h1", "收款")
 	w.Reload()
 	w.AwaitText("#tree-foot", "16 个套件") // it is remembered
-	// A browser that prefers Chinese gets it without a click.
-	chinese := browser.Blank(t)
-	chinese.Run(languages("zh-HK"))
-	chinese.Navigate(a.url + "/#plan/1")
-	chinese.AwaitText("#tree-foot", "16 个套件")
-}
-
-// languages has the browser prefer languages.
-func languages(accepted string) chromedp.Action[chromedp.Void] {
-	return chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
-		_, err := cdp.Call(ctx, target, emulation.SetUserAgentOverride, emulation.SetUserAgentOverrideParams{UserAgent: "test", AcceptLanguage: accepted})
-		return err
-	})
 }

@@ -62,24 +62,7 @@ func (w window) lists(names ...string) {
 	w.T().Helper()
 	w.Await(fmt.Sprintf("the rows are %q", names), fmt.Sprintf(
 		`JSON.stringify([...document.querySelectorAll("#tree .row")].sort((a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top).map(r => r.querySelector(".name").textContent)) === JSON.stringify(%s)`,
-		quoted(names)))
-}
-
-func quoted(names []string) string {
-	text := "["
-	for i, name := range names {
-		if i > 0 {
-			text += ","
-		}
-		text += chromium.Quote(name)
-	}
-	return text + "]"
-}
-
-// level waits until a row is so deep in the tree.
-func (w window) level(id int64, level int) {
-	w.T().Helper()
-	w.Await(fmt.Sprintf("%s is at level %d", row(id), level), fmt.Sprintf(`document.querySelector(%q)?.ariaLevel === "%d"`, row(id), level))
+		chromium.Quote(names)))
 }
 
 // choose clicks a suite's row.

@@ -2,6 +2,7 @@ package testzk
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -47,7 +48,11 @@ func StartEnsemble(t testing.TB, config ...string) *Ensemble {
 
 func freePort(t testing.TB) string {
 	t.Helper()
-	port, err := testnet.FreePort(t.Context())
+	addr, err := testnet.FreeAddr(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -95,8 +95,8 @@ func (tab *Tab) Count(selector string) int {
 	return Eval[int](tab, fmt.Sprintf("document.querySelectorAll(%s).length", Quote(selector)))
 }
 
-// Quote returns a text as a JavaScript string.
-func Quote(text string) string {
+// Quote returns a text, or several, as JavaScript.
+func Quote[T string | []string](text T) string {
 	quoted, err := json.Marshal(text)
 	if err != nil {
 		panic(err) // strings have no error

@@ -27,12 +27,16 @@ type Browser struct {
 	free     context.CancelFunc
 }
 
-// Main returns a test binary's tests for a TestMain, with the end of the browser behind them:
+// Main returns a test binary's tests for a TestMain, with the end of the browser, and of what else
+// there is to end, behind them:
 //
 //	func TestMain(m *testing.M) { goleak.VerifyTestMain(browser.Main(m)) }
-func (b *Browser) Main(tests interface{ Run() int }) interface{ Run() int } {
+func (b *Browser) Main(tests interface{ Run() int }, ends ...func()) interface{ Run() int } {
 	return runner(func() int {
 		code := tests.Run()
+		for _, end := range ends {
+			end()
+		}
 		if err := b.end(); err != nil {
 			fmt.Println("chromium:", err)
 			return max(code, 1)
@@ -90,9 +94,7 @@ func flags(path string) []chromedp.ExecAllocatorOption {
 	}
 	for _, on := range []string{
 		// No connection is made but the page's own.
-		"disable-background-networking", "disable-component-update", "disable-sync", "disable-quic",
-		"disable-client-side-phishing-detection", "disable-default-apps", "disable-extensions",
-		"metrics-recording-only", "disable-breakpad",
+		"disable-background-networking", "disable-component-update", "disable-sync",
 		// A tab runs as if it were in front, though others are.
 		"disable-background-timer-throttling", "disable-backgrounding-occluded-windows", "disable-renderer-backgrounding",
 		// Containers have little shared memory.
@@ -101,13 +103,7 @@ func flags(path string) []chromedp.ExecAllocatorOption {
 	} {
 		options = append(options, chromedp.Flag(on, true))
 	}
-	return append(options,
-		chromedp.Flag("disable-features", "Translate,OptimizationHints,MediaRouter"),
-		chromedp.Flag("force-color-profile", "srgb"),
-		chromedp.Flag("font-render-hinting", "none"),
-		chromedp.Flag("password-store", "basic"),
-		chromedp.Flag("lang", "en-GB"),
-	)
+	return append(options, chromedp.Flag("lang", "en-GB"))
 }
 
 // end closes the browser, if it was started, and waits for the end of its processes.

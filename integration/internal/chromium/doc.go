@@ -2,8 +2,8 @@
 // and for each test as many tabs as it opens, which share neither cookies nor storage.
 //
 // A tab watches what a person would only see in the developer tools. Errors on the console,
-// exceptions that nobody catches, violations of the Content-Security-Policy, crashes, and requests
-// to any host but this machine's are problems. A problem that the test does not expect fails it.
+// exceptions that nobody catches, violations of the Content-Security-Policy, which allows no other
+// host, and crashes are problems. A problem that the test does not expect fails it.
 //
 // Nothing sleeps: [Tab.Await] looks again whenever the page changes, and time-outs bound failures
 // only. Clicks and keys are the browser's own input events. A click on something that is covered,

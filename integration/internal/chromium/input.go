@@ -54,19 +54,19 @@ func (tab *Tab) place(selector string) point {
 func (tab *Tab) Click(selector string) {
 	tab.t.Helper()
 	at := tab.place(selector)
-	tab.Run(chromedp.MouseClickXY(at.X, at.Y))
+	tab.run(chromedp.MouseClickXY(at.X, at.Y))
 }
 
 // Fill clicks a field, and types a text in place of what is there.
 func (tab *Tab) Fill(selector, text string) {
 	tab.t.Helper()
 	tab.Click(selector)
-	tab.Run(chromedp.Evaluate[chromedp.Void]("document.activeElement.select?.()"))
+	tab.run(chromedp.Evaluate[chromedp.Void]("document.activeElement.select?.()"))
 	tab.Press(text)
 }
 
 // Press types keys, wherever the focus is. A text is typed key by key.
 func (tab *Tab) Press(keys string) {
 	tab.t.Helper()
-	tab.Run(chromedp.KeyEvent(keys))
+	tab.run(chromedp.KeyEvent(keys))
 }

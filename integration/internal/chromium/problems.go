@@ -2,8 +2,6 @@ package chromium
 
 import (
 	"fmt"
-	"net"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,7 +10,6 @@ import (
 	"github.com/chromedp/cdproto/audits"
 	"github.com/chromedp/cdproto/inspector"
 	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 )
 
@@ -31,7 +28,11 @@ func (p *problems) see(event any) {
 			p.add("console: " + spoken(e.Args))
 		}
 	case *runtime.EventExceptionThrown:
-		p.add("exception: " + thrown(e.ExceptionDetails))
+		text := e.ExceptionDetails.Text
+		if e.ExceptionDetails.Exception != nil {
+			text += " " + e.ExceptionDetails.Exception.Description
+		}
+		p.add("exception: " + text)
 	case *log.EventEntryAdded:
 		// Before it has read a page's link to an icon, the browser may ask for /favicon.ico by
 		// itself.
@@ -43,14 +44,6 @@ func (p *problems) see(event any) {
 			p.add(strings.TrimSpace(fmt.Sprintf("Content-Security-Policy: %s: %s %s",
 				csp.ViolatedDirective, csp.ContentSecurityPolicyViolationType, csp.BlockedURL)))
 		}
-	case *network.EventRequestWillBeSent:
-		if foreign(e.Request.URL) {
-			p.add("a request to a foreign host: " + e.Request.URL)
-		}
-	case *network.EventWebSocketCreated:
-		if foreign(e.URL) {
-			p.add("a request to a foreign host: " + e.URL)
-		}
 	case *inspector.EventTargetCrashed:
 		p.add("the page has crashed")
 	}
@@ -60,35 +53,9 @@ func (p *problems) see(event any) {
 func spoken(args []*runtime.RemoteObject) string {
 	words := make([]string, 0, len(args))
 	for _, arg := range args {
-		word := arg.Description
-		if word == "" {
-			word = string(arg.Value)
-		}
-		words = append(words, word)
+		words = append(words, arg.Description+string(arg.Value))
 	}
 	return strings.Join(words, " ")
-}
-
-func thrown(details *runtime.ExceptionDetails) string {
-	text := details.Text
-	if details.Exception != nil {
-		text += " " + details.Exception.Description
-	}
-	return fmt.Sprintf("%s (%s:%d)", text, details.URL, details.LineNumber+1)
-}
-
-// foreign reports whether a URL leads to another machine.
-func foreign(address string) bool {
-	u, err := url.Parse(address)
-	if err != nil {
-		return true
-	}
-	switch u.Scheme {
-	case "about", "data", "blob", "chrome", "chrome-error", "devtools":
-		return false
-	}
-	ip := net.ParseIP(u.Hostname())
-	return u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback())
 }
 
 func (p *problems) add(problem string) {

@@ -38,16 +38,10 @@ type Tab struct {
 // of the test, which fails if the tab has met a problem until then that the test did not expect.
 func (b *Browser) Open(t testing.TB, url string) *Tab {
 	t.Helper()
-	tab := b.Blank(t)
+	b.start(t)
+	tab := newTab(b.ctx, t, chromedp.WithNewBrowserContext())
 	tab.Navigate(url)
 	return tab
-}
-
-// Blank opens a tab without a page.
-func (b *Browser) Blank(t testing.TB) *Tab {
-	t.Helper()
-	b.start(t)
-	return newTab(b.ctx, t, chromedp.WithNewBrowserContext())
 }
 
 // Beside opens a second tab with this one's cookies and storage, as a person's second window has.
@@ -87,7 +81,7 @@ func (tab *Tab) finish() {
 	ctx, cancel := context.WithTimeout(tab.ctx, patience)
 	defer cancel()
 	if text, err := chromedp.Run(ctx, chromedp.Evaluate[string](`location.href + "\n" + (document.body?.innerText ?? "")`)); err == nil {
-		tab.t.Logf("the page at the end:\n%s", shortened(text))
+		tab.t.Logf("the page at the end:\n%.4000s", text)
 	}
 	// `go test -artifacts` keeps this folder.
 	if picture, err := chromedp.Run(ctx, chromedp.CaptureScreenshot()); err == nil {
@@ -96,16 +90,8 @@ func (tab *Tab) finish() {
 	}
 }
 
-func shortened(text string) string {
-	const most = 4000
-	if len(text) > most {
-		return text[:most] + " …"
-	}
-	return text
-}
-
-// Run does steps of chromedp's own, for all that has no method here.
-func (tab *Tab) Run(steps ...chromedp.Action[chromedp.Void]) {
+// run does steps of chromedp's own.
+func (tab *Tab) run(steps ...chromedp.Action[chromedp.Void]) {
 	tab.t.Helper()
 	ctx, cancel := context.WithTimeout(tab.ctx, patience)
 	defer cancel()
@@ -117,19 +103,19 @@ func (tab *Tab) Run(steps ...chromedp.Action[chromedp.Void]) {
 // Navigate loads a page and returns when it has loaded.
 func (tab *Tab) Navigate(url string) {
 	tab.t.Helper()
-	tab.Run(chromedp.Navigate(url))
+	tab.run(chromedp.Navigate(url))
 }
 
 // Reload loads the page anew.
 func (tab *Tab) Reload() {
 	tab.t.Helper()
-	tab.Run(chromedp.Reload())
+	tab.run(chromedp.Reload())
 }
 
 // Resize gives the page a window of that many CSS pixels.
 func (tab *Tab) Resize(width, height int64) {
 	tab.t.Helper()
-	tab.Run(chromedp.EmulateViewport(width, height))
+	tab.run(chromedp.EmulateViewport(width, height))
 }
 
 // Prefer sets what the user prefers, as media features: "prefers-color-scheme", "dark". It replaces
@@ -140,20 +126,8 @@ func (tab *Tab) Prefer(features ...string) {
 	for i := 0; i+1 < len(features); i += 2 {
 		wanted = append(wanted, &emulation.MediaFeature{Name: features[i], Value: features[i+1]})
 	}
-	tab.Run(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+	tab.run(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
 		_, err := cdp.Call(ctx, target, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: wanted})
 		return err
 	}))
-}
-
-// Screenshot returns a PNG of the window.
-func (tab *Tab) Screenshot() []byte {
-	tab.t.Helper()
-	ctx, cancel := context.WithTimeout(tab.ctx, patience)
-	defer cancel()
-	picture, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
-	if err != nil {
-		tab.t.Fatalf("taking a screenshot: %v", err)
-	}
-	return picture
 }

@@ -103,6 +103,7 @@ func (a *API) Try(ctx context.Context, method, path, body string, headers ...str
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
+	req.Host = req.Header.Get("Host")
 	resp, err := a.client.Do(req)
 	if err != nil {
 		return Answer{}, err

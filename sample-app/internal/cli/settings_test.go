@@ -9,62 +9,56 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/cli"
 )
 
-// The command line refuses settings that could serve no request. The message names them, whether
-// they come from a flag or the environment.
-func TestSettingsThatCannotWorkAreRefused(t *testing.T) {
-	db := "sqlite://" + filepath.Join(t.TempDir(), "a.db")
-	for _, tt := range []struct{ flag, variable, value, says string }{
-		{"--lease", "PATHLOCK_LEASE", "1ms", "100ms to 24h"},
-		{"--lease", "PATHLOCK_LEASE", "soon", "duration"},
-		{"--wait", "PATHLOCK_WAIT", "-1s", "0s to 30s"},
-		{"--wait", "PATHLOCK_WAIT", "1h", "30s"},
-		{"--namespace", "PATHLOCK_NAMESPACE", strings.Repeat("n", 250), "at most 255"},
-		{"--namespace", "PATHLOCK_NAMESPACE", "a\nb", "control character"},
-		{"--db-conns", "PATHLOCK_DB_CONNS", "0", "1 to 10000"},
-		{"--db", "PATHLOCK_DB", "root:secret@tcp(127.0.0.1:3306)/x", "mysql://user:password@"},
-		{"--db", "PATHLOCK_DB", "mysql://root:secret@127.0.0.1:3306/x", "mysql://user:password@"},
-		{"--locks", "PATHLOCK_LOCKS", "redis:/:secret@127.0.0.1:6379/0", "redis://host:6379/0"},
-		{"--locks", "PATHLOCK_LOCKS", "redis://:12/secret@127.0.0.1/0", "%2F"},
-		{"--locks", "PATHLOCK_LOCKS", "zookeeper://user:secret@h1", "supported are"},
-		{"--locks-password", "PATHLOCK_LOCKS_PASSWORD", "secret", "without a password"},
-	} {
-		check := func(how string, args ...string) {
-			t.Helper()
-			var out bytes.Buffer
-			code := cli.Main(t.Context(), args, &out, &out)
-			message := out.String()
-			named := strings.Contains(message, tt.flag) || strings.Contains(message, tt.variable)
-			if code != 2 || !named || !strings.Contains(message, tt.says) || strings.Contains(message, "secret") {
-				t.Errorf("%s = %q as %s: exit code %d and %q, want 2, the setting's name and %q", tt.flag, tt.value, how, code, message, tt.says)
-			}
-		}
-		check("a flag of serve", "serve", "--addr=192.0.2.1:1", "--db="+db, tt.flag+"="+tt.value)
-		check("a flag of import", "import", "--db="+db, "--plan=p", tt.flag+"="+tt.value, t.TempDir())
-		t.Run(tt.variable, func(t *testing.T) {
-			t.Setenv("PATHLOCK_DB", db)
-			t.Setenv(tt.variable, tt.value)
-			check("a variable", "serve", "--addr=192.0.2.1:1")
-		})
-	}
-}
-
-// No message about a command line quotes anything that may have a password in it, wherever a typing
-// mistake has put it.
-func TestNoMessageQuotesAPassword(t *testing.T) {
-	t.Setenv("PATHLOCK_DB", "mysql://root:secret@tcp(127.0.0.1:3306)/x")
-	t.Setenv("PATHLOCK_LOCKS", "redis://:secret@127.0.0.1/0")
+// The command line refuses what could serve no request, with a message that names the setting,
+// whether that comes from a flag or the environment. No message quotes anything that may have a
+// password in it, wherever a typing mistake has put it.
+func TestUsage(t *testing.T) {
 	const url = `mysql://root:secret"\@tcp(127.0.0.1:3306)/x`
-	for _, args := range [][]string{
-		{"--help"}, {"serve", "--help"}, {"storm", "--help"}, {"import", "--help"},
-		{url}, {"serve", url}, {"serve", "--dbs=" + url}, {"serve", "-d" + url}, {"serve", "--wait=" + url}, {"serve", "--wait", url},
-		{"serve", "--assert=" + url}, {"serve", "--db-conns", url}, {"import", "--plan", "p", ".", url}, {"storm", "--clients", url},
-		{"serve", "--rule", url}, {"serve", "--db", "root:secret@tcp(h)/x"}, {"storm", "--db", "root:secret@tcp(h)/x"},
-		{"storm", "--locks", "redis:/:secret@h/0"},
+	db := "sqlite://" + filepath.Join(t.TempDir(), "a.db")
+	for _, tt := range []struct {
+		variable string // NAME=VALUE
+		args     []string
+		code     int
+		says     string
+	}{
+		{"PATHLOCK_DB=" + url, []string{"--help"}, 0, "import"},
+		{"PATHLOCK_LOCKS=" + url, []string{"serve", "--help"}, 0, "PATHLOCK_LOCKS"},
+		{"", []string{"import", "x"}, 2, "--plan"},
+		{"", []string{"--db", "postgres://root:secret@localhost:1/x"}, 1, "failed to connect"},
+		{"", []string{"--db", "sqlite:///no/such/folder/a.db"}, 1, "/no/such/folder/a.db"},
+		{"", []string{"--addr", "127.0.0.1:99999"}, 2, "--addr (PATHLOCK_ADDR): \"127.0.0.1:99999\" has no port from 0 to 65535"},
+		{"", []string{"--drain=-1s"}, 2, "0s to 10m"},
+		{"", []string{"storm", "--clients", "0"}, 2, "positive"},
+		{"", []string{"storm", "--locks", "memory://"}, 2, "processes"},
+		{"", []string{"--lease=1ms"}, 2, "100ms to 24h"},
+		{"PATHLOCK_LEASE=soon", nil, 2, "duration"},
+		{"PATHLOCK_WAIT=-1s", nil, 2, "0s to 30s"},
+		{"", []string{"import", "--plan=p", ".", "--namespace=" + strings.Repeat("n", 250)}, 2, "at most 255"},
+		{"PATHLOCK_NAMESPACE=a\nb", nil, 2, "control character"},
+		{"", []string{"--db-conns=0"}, 2, "1 to 10000"},
+		{"PATHLOCK_DB=root:secret@tcp(127.0.0.1:3306)/x", nil, 2, "mysql://user:password@"},
+		{"PATHLOCK_LOCKS=redis:/:secret@127.0.0.1:6379/0", nil, 2, "redis://host:6379/0"},
+		{"", []string{"--locks=redis://:12/secret@127.0.0.1/0"}, 2, "%2F"},
+		{"", []string{"--locks=zookeeper://user:secret@h1"}, 2, "supported are"},
+		{"PATHLOCK_LOCKS_PASSWORD=secret", nil, 2, "without a password"},
+		{"", []string{url}, 2, "unexpected argument"},
+		{"", []string{"-d" + url}, 2, "unknown flag"},
+		{"", []string{"--wait", url}, 2, "--wait"},
+		{"", []string{"--assert=" + url}, 2, "--assert"},
+		{"", []string{"--rule", url}, 2, "--rule"},
+		{"", []string{"storm", "--db", "root:secret@tcp(h)/x"}, 2, "--db"},
 	} {
-		var out bytes.Buffer
-		cli.Main(t.Context(), args, &out, &out)
-		if out.Len() == 0 || strings.Contains(out.String(), "secret") {
-			t.Errorf("%q: %s", args, &out)
-		}
+		t.Run(tt.says, func(t *testing.T) {
+			t.Setenv("PATHLOCK_DB", db)
+			t.Setenv("PATHLOCK_ADDR", "192.0.2.1:1") // no address of this machine
+			if name, value, given := strings.Cut(tt.variable, "="); given {
+				t.Setenv(name, value)
+			}
+			var out bytes.Buffer
+			code := cli.Main(t.Context(), tt.args, &out, &out)
+			if code != tt.code || !strings.Contains(out.String(), tt.says) || strings.Contains(out.String(), "secret") {
+				t.Errorf("%s %q: exit code %d and %q, want %d and %q, and no secret", tt.variable, tt.args, code, &out, tt.code, tt.says)
+			}
+		})
 	}
 }

@@ -19,7 +19,11 @@ func TestTheIndexIsTrue(t *testing.T) {
 	ids := fixture(t, api, "p")
 	existing := strings.NewReplacer(":project", "p", ":plan", fmt.Sprint(ids["plan"]), ":id", fmt.Sprint(ids["a"]), ":file", "main.js")
 	missing := strings.NewReplacer(":project", "demo", ":plan", "99", ":id", "99", ":item", "99")
-	listed := regexp.MustCompile(`(?m)^([A-Z]+) +(/\S*) *(.*)$`).FindAllStringSubmatch(string(api.Do(t, "GET", "/routes", "").Body), -1)
+	index := api.Do(t, "GET", "/", "").Body
+	if string(api.Do(t, "GET", "/routes", "", "Accept", asBrowser).Body) != string(index) {
+		t.Error("a browser gets another index at /routes than programs get at /")
+	}
+	listed := regexp.MustCompile(`(?m)^([A-Z]+) +(/\S*) *(.*)$`).FindAllStringSubmatch(string(index), -1)
 	if len(listed) < 30 {
 		t.Errorf("the index has %d routes", len(listed))
 	}
@@ -51,19 +55,9 @@ func TestListedNamesAreAnswered(t *testing.T) {
 	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true, Hosts: []string{"plans.example"}})
 	for host, status := range map[string]int{"plans.example:443": http.StatusOK, "localhost": http.StatusMisdirectedRequest} {
 		for _, path := range []string{"/healthz", "/admin/locks/"} {
-			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, api.URL+path, nil)
-			if err != nil {
-				t.Fatal(err)
+			if answer := api.Do(t, "GET", path, "", "Host", host); answer.Status != status {
+				t.Errorf("GET %s as %s: %d, want %d", path, host, answer.Status, status)
 			}
-			req.Host, req.Close = host, true
-			resp, err := http.DefaultClient.Do(req)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if resp.StatusCode != status {
-				t.Errorf("GET %s as %s: %s, want %d", path, host, resp.Status, status)
-			}
-			_ = resp.Body.Close()
 		}
 	}
 }

@@ -2,6 +2,7 @@ package importer_test
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"log/slog"
 	"os"
@@ -107,14 +108,21 @@ var wantCases = []string{
 	"/a/testdata/broken_test.go/TestFirst", "/m_test.go/TestA", "/m_test.go/Test_b",
 }
 
+// Two imports of one directory at once lead to the plan of one.
 func TestRun(t *testing.T) {
 	dir := writeFiles(t)
 	for _, db := range testdb.All(t) {
 		t.Run(db.Name, func(t *testing.T) {
-			i := open(t, db.URL)
+			i, other := open(t, db.URL), open(t, db.URL)
 			var out bytes.Buffer
 			opts := importer.Options{Project: "default", Plan: "m", Dir: dir, Exclude: []string{".git"}, Out: &out}
-			if err := importer.Run(t.Context(), i.Service, opts); err != nil {
+			beside := make(chan error)
+			go func() {
+				opts := opts
+				opts.Out = io.Discard
+				beside <- importer.Run(t.Context(), other.Service, opts)
+			}()
+			if err := errors.Join(importer.Run(t.Context(), i.Service, opts), <-beside); err != nil {
 				t.Fatal(err)
 			}
 			suites, cases := paths(t, i.Service)
@@ -131,42 +139,17 @@ func TestRun(t *testing.T) {
 					t.Errorf("the summary does not say %q:\n%s", warning, &out)
 				}
 			}
-			// A second import adds nothing, and no row is there twice.
+			// A later import adds nothing, and no row is there twice.
 			out.Reset()
 			if err := importer.Run(t.Context(), i.Service, opts); err != nil {
 				t.Fatal(err)
 			}
 			if !strings.Contains(out.String(), "of which 0 and 0 are new") {
-				t.Errorf("the second import added something:\n%s", &out)
+				t.Errorf("the later import added something:\n%s", &out)
 			}
 			again, _ := paths(t, i.Service)
 			if !slices.Equal(again, suites) {
-				t.Errorf("after a second import the suites are %q", again)
-			}
-		})
-	}
-}
-
-// Two imports of one directory at once lead to the same plan as one.
-func TestTwoAtOnce(t *testing.T) {
-	dir := writeFiles(t)
-	for _, db := range testdb.All(t) {
-		t.Run(db.Name, func(t *testing.T) {
-			services := []*instance.Instance{open(t, db.URL), open(t, db.URL)}
-			failed := make(chan error)
-			for _, i := range services {
-				go func() {
-					failed <- importer.Run(t.Context(), i.Service, importer.Options{Project: "default", Plan: "m", Dir: dir, Exclude: []string{".git"}, Out: io.Discard})
-				}()
-			}
-			for range services {
-				if err := <-failed; err != nil {
-					t.Error(err)
-				}
-			}
-			suites, _ := paths(t, services[0].Service)
-			if !slices.Equal(suites, wantSuites) {
-				t.Errorf("suites %q, want %q", suites, wantSuites)
+				t.Errorf("after a later import the suites are %q", again)
 			}
 		})
 	}

@@ -27,9 +27,7 @@ func TestVerdict(t *testing.T) {
 		}, holds: true},
 		{what: "nothing done", answers: func(*tally) {}},
 		{what: "a wrong path", answers: done, problems: []fsck.Problem{{Kind: fsck.WrongPath, ID: fsck.IntKey(1)}}},
-		{what: "an orphan", answers: done, problems: []fsck.Problem{{Kind: fsck.Orphan, ID: fsck.IntKey(1)}}},
 		{what: "a cycle", answers: done, problems: []fsck.Problem{{Kind: fsck.Cycle, ID: fsck.IntKey(1)}}},
-		{what: "two roots", answers: done, problems: []fsck.Problem{{Kind: fsck.BesideRoot}}},
 		{what: "two siblings of one name", answers: done, problems: []fsck.Problem{{Kind: fsck.Duplicate, ID: fsck.IntKey(1)}}},
 		{what: "a lock that nobody holds", answers: done, left: 1},
 		{what: "a 5xx", answers: func(t *tally) { done(t); t.count(http.StatusServiceUnavailable, errors.New("503"), 0) }},
@@ -45,32 +43,6 @@ func TestVerdict(t *testing.T) {
 			if want := tt.holds || p.isNone(); row.holds() != want {
 				t.Errorf("%s with %s: want it to hold = %t", tt.what, p.what, want)
 			}
-		}
-	}
-}
-
-// A row with several problems counts as one corrupted row.
-func TestRowCounts(t *testing.T) {
-	r := newRow(protections[0], &tally{}, 9, []fsck.Problem{
-		{Kind: fsck.WrongPath, ID: fsck.IntKey(1)}, {Kind: fsck.Cycle, ID: fsck.IntKey(1)}, {Kind: fsck.Cycle, ID: fsck.IntKey(2)}, {Kind: fsck.Cycle, ID: fsck.IntKey(3)},
-		{Kind: fsck.Orphan, ID: fsck.IntKey(4)}, {Kind: fsck.Duplicate, ID: fsck.IntKey(5)}, {Kind: fsck.Duplicate, ID: fsck.IntKey(6)},
-	})
-	if r.corrupted != 4 || r.cycles != 3 || r.orphans != 1 || r.duplicates != 2 {
-		t.Errorf("%d corrupted, %d in cycles, %d orphans, %d duplicates: want 4, 3, 1, 2", r.corrupted, r.cycles, r.orphans, r.duplicates)
-	}
-}
-
-func TestQuantile(t *testing.T) {
-	var answers tally
-	if got := answers.quantile(0.5); got != 0 {
-		t.Errorf("without answers: %v", got)
-	}
-	for n := range 101 {
-		answers.count(http.StatusOK, nil, time.Duration(100-n)*time.Millisecond)
-	}
-	for q, want := range map[float64]time.Duration{0: 0, 0.5: 50 * time.Millisecond, 0.99: 99 * time.Millisecond, 1: 100 * time.Millisecond} {
-		if got := answers.quantile(q); got != want {
-			t.Errorf("quantile %v is %v, want %v", q, got, want)
 		}
 	}
 }

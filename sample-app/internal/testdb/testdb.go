@@ -3,8 +3,6 @@ package testdb
 
 import (
 	"context"
-	"crypto/rand"
-	"database/sql"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -29,7 +27,7 @@ func All(t testing.TB) []Database {
 		all = append(all, Database{server.Product, MySQL(t, server)})
 	}
 	if testserver.Available(testserver.PostgresVariable) {
-		all = append(all, Database{"PostgreSQL", Postgres(t)})
+		all = append(all, Database{"PostgreSQL", scratch(t, testserver.Postgres(t))})
 	}
 	return all
 }
@@ -42,29 +40,14 @@ func SQLite(t testing.TB) string {
 // MySQL returns the URL of an empty database on a MariaDB or MySQL server.
 func MySQL(t testing.TB, server testserver.MySQLServer) string {
 	t.Helper()
-	admin, err := sql.Open("mysql", server.DSN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = admin.Close() })
-	name := "pathlock_sample_" + strings.ToLower(rand.Text()[:10])
-	if _, err := admin.ExecContext(t.Context(), "CREATE DATABASE "+name); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if _, err := admin.ExecContext(context.Background(), "DROP DATABASE IF EXISTS "+name); err != nil {
-			t.Error(err)
-		}
-	})
 	slash := strings.LastIndexByte(server.DSN, '/')
-	return "mysql://" + server.DSN[:slash+1] + name + server.DSN[slash+1:]
+	return scratch(t, "mysql://"+server.DSN[:slash+1]+"pathlock"+server.DSN[slash+1:])
 }
 
-// Postgres returns the URL of an empty database on a PostgreSQL server, or skips the test where
-// there is none.
-func Postgres(t testing.TB) string {
+// scratch returns the URL of an empty database beside another one.
+func scratch(t testing.TB, beside string) string {
 	t.Helper()
-	url, remove, err := database.Scratch(t.Context(), testserver.Postgres(t))
+	url, remove, err := database.Scratch(t.Context(), beside)
 	if err != nil {
 		t.Fatal(err)
 	}
