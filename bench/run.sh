@@ -4,8 +4,8 @@
 #
 #   bench/run.sh [-run REGEXP] [-rounds N] [-quick]
 #
-# -run chooses benchmarks, whatever the case: latency, wakeup, stores, http, middleware, reentry.
-# -quick shows that everything works; its numbers mean nothing.
+# -run chooses benchmarks, whatever the case: latency, wakeup, stores, deadlines, http, middleware,
+# reentry. -quick shows that everything works; its numbers mean nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -42,6 +42,7 @@ compare "latency, against ObtainMulti on the same nodes" -filter '.name:Latency 
 	-table '' -row /depth -col '/lock@(ObtainMulti pathlock.Store)'
 compare "from a release to the grant of its waiter" -filter '.name:WakeUp' -table '' -row .name \
 	-col '/lock@(rueidislock redislock pathlock.Store pathlock.Locker)'
+compare "faults of requests with deadlines: all but granted should be 0" -filter '.name:Deadlines' -table '' -row .name
 compare "lock stores, against Redis" -filter '.name:Stores' -table '' -row /work -col "/store@(Redis memory SQLite PostgreSQL MariaDB MySQL ZooKeeper etcd quorum)"
 compare "HTTP, against no protection" -filter '.name:HTTP' -table '' -row /clients \
 	-col '/rule@(none assertion whole-plan parent-exclusive name-slots)'
