@@ -24,7 +24,7 @@ func Cut(t *testing.T, server string, open func(addr string) Closer, other pathl
 		t.Run(fmt.Sprintf("answers=%v", answers), func(t *testing.T) {
 			t.Parallel()
 			for n := 1; ; n++ {
-				proxy, err := testnet.StartProxy(t.Context(), server)
+				proxy, err := testnet.StartProxy(t.Context(), server, 0)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -57,6 +57,16 @@ func FreeAddr(ctx context.Context) (string, error) {
 	return "", fmt.Errorf("testnet: no free port between %d and %d: %w", firstPort, lastPort, failed)
 }
 
+// FreePort returns the port of such an address.
+func FreePort(ctx context.Context) (string, error) {
+	addr, err := FreeAddr(ctx)
+	if err != nil {
+		return "", err
+	}
+	_, port, err := net.SplitHostPort(addr)
+	return port, err
+}
+
 // reserve locks a file, unless another process has it locked, or this one.
 func reserve(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|syscall.O_CLOEXEC, 0o600)

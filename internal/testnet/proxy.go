@@ -3,7 +3,6 @@
 package testnet
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,11 +17,14 @@ const onTheWay = 4096
 // chunkSize is how many bytes are read at once, at most.
 const chunkSize = 64 * 1024
 
-// Proxy stands between a client and a server. It passes on all bytes, in both directions, until a
-// test has it hold them back or cut connections.
+// Proxy puts a distance between a client and a server on one machine. It passes on all bytes, in
+// both directions, a fixed time after they came. Unlike a proxy that sleeps between reads and
+// writes it is not a bottleneck: any number of bytes may be on their way at the same time, as on a
+// long line.
 type Proxy struct {
 	listener net.Listener
 	upstream string
+	delay    time.Duration
 
 	stop    context.Context
 	cancel  context.CancelFunc
@@ -40,13 +42,14 @@ type Proxy struct {
 }
 
 // StartProxy listens on a free port of the loopback interface and passes on what comes to upstream,
-// a host and port, and back. [Proxy.Close] ends it.
-func StartProxy(ctx context.Context, upstream string) (*Proxy, error) {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+// a host and port, and back, each after the delay. [Proxy.Close] ends it.
+func StartProxy(ctx context.Context, upstream string, delay time.Duration) (*Proxy, error) {
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("starting a proxy: %w", err)
 	}
-	p := &Proxy{listener: listener, upstream: upstream, passing: make(chan struct{}), severed: make(chan struct{})}
+	p := &Proxy{listener: listener, upstream: upstream, delay: delay, passing: make(chan struct{}), severed: make(chan struct{})}
 	close(p.passing)
 	p.stop, p.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	p.running.Go(p.accept)
@@ -219,9 +222,16 @@ var errCut = errors.New("the connection is cut")
 // carriedOut is how long a server has to carry out a message whose answer is lost.
 const carriedOut = 100 * time.Millisecond
 
-// pass reads from one end until it is closed, and delivers to the other what was read.
+// chunk is what was read at once, and when it is due at the other end.
+type chunk struct {
+	bytes []byte
+	due   time.Time
+}
+
+// pass reads from one end until it is closed, and delivers to the other what was read, when it is
+// due.
 func (p *Proxy) pass(ctx context.Context, end context.CancelFunc, to, from net.Conn, deliver func(write func() error) error) {
-	line := make(chan []byte, onTheWay)
+	line := make(chan chunk, onTheWay)
 	var reading sync.WaitGroup
 	reading.Go(func() {
 		defer close(line)
@@ -230,7 +240,7 @@ func (p *Proxy) pass(ctx context.Context, end context.CancelFunc, to, from net.C
 			n, err := from.Read(buffer)
 			if n > 0 {
 				select {
-				case line <- bytes.Clone(buffer[:n]):
+				case line <- chunk{append([]byte(nil), buffer[:n]...), time.Now().Add(p.delay)}:
 				case <-ctx.Done():
 					return
 				}
@@ -240,15 +250,31 @@ func (p *Proxy) pass(ctx context.Context, end context.CancelFunc, to, from net.C
 			}
 		}
 	})
-	for chunk := range line {
+	p.deliver(ctx, line, func(b []byte) error {
+		return deliver(func() error { _, err := to.Write(b); return err })
+	})
+	end()
+	reading.Wait()
+}
+
+// deliver writes the chunks when they are due, until there are no more.
+func (p *Proxy) deliver(ctx context.Context, line <-chan chunk, write func([]byte) error) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for c := range line {
+		timer.Reset(time.Until(c.due))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			return
+		}
 		select {
 		case <-p.resumed():
 		case <-ctx.Done():
+			return
 		}
-		if ctx.Err() != nil || deliver(func() error { _, err := to.Write(chunk); return err }) != nil {
-			break
+		if err := write(c.bytes); err != nil {
+			return
 		}
 	}
-	end()
-	reading.Wait()
 }

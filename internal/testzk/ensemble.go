@@ -2,7 +2,6 @@ package testzk
 
 import (
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -48,11 +47,7 @@ func StartEnsemble(t testing.TB, config ...string) *Ensemble {
 
 func freePort(t testing.TB) string {
 	t.Helper()
-	addr, err := testnet.FreeAddr(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, port, err := net.SplitHostPort(addr)
+	port, err := testnet.FreePort(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

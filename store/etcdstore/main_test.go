@@ -69,7 +69,7 @@ func newServer(t testing.TB, args ...string) (*testetcd.Server, *clientv3.Client
 // newLine returns a proxy before a member.
 func newLine(t testing.TB, addr string) *testnet.Proxy {
 	t.Helper()
-	p, err := testnet.StartProxy(t.Context(), addr)
+	p, err := testnet.StartProxy(t.Context(), addr, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

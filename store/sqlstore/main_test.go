@@ -180,7 +180,7 @@ func (d database) behind(t testing.TB) (database, *testnet.Proxy) {
 		upstream = cfg.Addr
 		through = func(addr string) string { cfg.Addr = addr; return "mysql://" + cfg.FormatDSN() }
 	}
-	proxy, err := testnet.StartProxy(t.Context(), upstream)
+	proxy, err := testnet.StartProxy(t.Context(), upstream, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

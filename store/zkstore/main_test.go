@@ -53,7 +53,7 @@ func TestProcesses(t *testing.T) {
 // behind returns a proxy before a server.
 func behind(t testing.TB, server string) (string, *testnet.Proxy) {
 	t.Helper()
-	proxy, err := testnet.StartProxy(t.Context(), server)
+	proxy, err := testnet.StartProxy(t.Context(), server, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func TestDatabaseUnavailable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	proxy, err := testnet.StartProxy(t.Context(), cfg.Addr)
+	proxy, err := testnet.StartProxy(t.Context(), cfg.Addr, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
