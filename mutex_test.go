@@ -69,13 +69,13 @@ func TestLockWaitsAsLongAsItsContext(t *testing.T) {
 
 		lock = locked(t.Context(), t, m.Lock)
 		began = time.Now()
-		refused(t.Context(), t, tryFor(m, time.Minute))
+		_ = refused(t.Context(), t, tryFor(m, time.Minute))
 		if waited := time.Since(began); waited != time.Minute {
 			t.Errorf("TryLockFor a minute waited %v", waited)
 		}
 		began = time.Now()
 		for _, try := range []func(context.Context) (*pathlock.Lock, error){m.TryLock, tryFor(m, 0), tryFor(m, -time.Hour)} {
-			refused(t.Context(), t, try)
+			_ = refused(t.Context(), t, try)
 		}
 		if waited := time.Since(began); waited != 0 {
 			t.Errorf("TryLock waited %v", waited)

@@ -57,7 +57,7 @@ func TestJSONFields(t *testing.T) {
 }
 
 func TestJSONTextIsThatOfAString(t *testing.T) {
-	for value, want := range map[string]string{` "caf\u00e9" `: "café", `7`: "", `"\ud83d"`: ""} {
+	for value, want := range map[string]string{`"caf\u00e9"`: "café", `7`: "", `"\ud83d"`: ""} {
 		if text, err := lockspec.JSONText([]byte(value)); text != want || errors.Is(err, lockspec.ErrInvalid) != (want == "") {
 			t.Errorf("%s: got %q, %v", value, text, err)
 		}
