@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"gorm.io/gorm"
@@ -156,14 +157,25 @@ func (f fault) strikes(w *world, d Database, change change, way way, at map[stri
 		return f.strike(d, c, cancel)
 	})
 	o.within = way.within
+	told, registered := make(chan gormplugin.Outcome, 100), 0
 	o.err = way.run(w.db.WithContext(ctx), func(db *gorm.DB) error {
 		if o.within {
-			_ = gormplugin.AfterEnd(db, func(_ context.Context, outcome gormplugin.Outcome) { o.told = &outcome })
+			if gormplugin.AfterEnd(db, func(_ context.Context, outcome gormplugin.Outcome) { told <- outcome }) == nil {
+				registered++
+			}
 		}
 		return change.run(db, at)
 	})
 	w.trace.intercept(nil)
 	w.settled(o.err)
+	for range registered { // where the context ends, the function is called beside
+		select {
+		case outcome := <-told:
+			o.told = &outcome
+		case <-time.After(10 * time.Second):
+			w.Error("nobody was told of the end")
+		}
+	}
 	o.changed = w.state() != before
 	if o.told != nil && *o.told != o.outcome() && (!way.nested || *o.told != gormplugin.RolledBack) {
 		w.Errorf("told %s, the error %v", outcomeNames[*o.told], o.err)
