@@ -2,8 +2,8 @@
 // and does it have a name. The GORM plugin, its schema check and fsck all ask here, so that none of
 // them takes for damage what another one writes.
 //
-// Each answer has two forms: a function of a value, as a driver returns it, and an SQL condition on
-// a column. Both agree for every value that a column of the given [Kind] can hold.
+// The first and the last are answered for a value, as a driver returns it, and the first two by an
+// SQL condition on a column of a [Kind]. Where there are both, they agree.
 //
 //   - No parent: NULL, or whatever the zero value of a parent field becomes in the database. That is
 //     0, the empty text, the nil UUID as text or as its own type, or bytes that are all zero.

@@ -1,25 +1,6 @@
 package treerow
 
-import (
-	"fmt"
-	"reflect"
-	"strings"
-	"time"
-)
-
-// Live reports whether the value of a deletion mark, as a driver returns it, means a live row.
-func Live(mark any) bool {
-	switch v := deref(mark); {
-	case !v.IsValid():
-		return true
-	case v.Type() == reflect.TypeFor[time.Time]():
-		return false
-	case v.Kind() == reflect.Slice:
-		return isBytes(v) && strings.Trim(string(v.Bytes()), "\x00") == ""
-	default:
-		return v.IsZero()
-	}
-}
+import "fmt"
 
 // Live is the condition that a deletion mark, given as SQL, means a live row. It is never NULL.
 func (d Dialect) Live(column string, kind Kind) string {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/treerow"
@@ -61,46 +60,16 @@ func TestNoParent(t *testing.T) {
 	}
 }
 
-func TestLive(t *testing.T) {
-	var never *time.Time
-	for _, tt := range []struct {
-		what string
-		mark any
-		live bool
-	}{
-		{"NULL", nil, true},
-		{"a pointer to no time", never, true},
-		{"the zero number", int64(0), true},
-		{"false", false, true},
-		{"the empty text", "", true},
-		{"the empty text as a driver returns it", []byte{}, true},
-		{"BIT(1) of zero", []byte{0}, true},
-		{"BIT(1) of one", []byte{1}, false},
-		{"a number", int64(1735689600), false},
-		{"true", true, false},
-		{"a text", "2026-01-01", false},
-		{"a time", time.Unix(1735689600, 0), false},
-		{"the zero time, for which GORM looks no further than NULL", time.Time{}, false},
-	} {
-		t.Run(tt.what, func(t *testing.T) {
-			if live := treerow.Live(tt.mark); live != tt.live {
-				t.Errorf("Live(%#v) is %v", tt.mark, live)
-			}
-		})
-	}
-}
-
 func TestName(t *testing.T) {
 	for _, tt := range []struct {
 		what  string
 		value any
 		name  string
 		err   error
-		root  bool
 	}{
 		{what: "a name", value: "a", name: "a"},
 		{what: "a name as a driver returns it", value: []byte("a"), name: "a"},
-		{what: "the empty name", value: "", err: pathlock.ErrInvalidPath, root: true},
+		{what: "the empty name", value: "", err: pathlock.ErrInvalidPath},
 		{what: "NULL", value: nil, err: treerow.ErrNoName},
 		{what: "NULL as a driver returns it", value: []byte(nil), err: treerow.ErrNoName},
 		{what: "a number", value: 7, err: treerow.ErrNoName},
@@ -112,12 +81,6 @@ func TestName(t *testing.T) {
 			name, err := treerow.Name(tt.value)
 			if name != tt.name || !errors.Is(err, tt.err) {
 				t.Errorf("Name is %q, %v; want %q, %v", name, err, tt.name, tt.err)
-			}
-			if root := treerow.Root(nil, tt.value); root != tt.root {
-				t.Errorf("at the top, Root is %v", root)
-			}
-			if treerow.Root(int64(7), tt.value) {
-				t.Error("below a parent, Root is true")
 			}
 		})
 	}
