@@ -80,6 +80,35 @@ func rawChecks() []check {
 			}))
 			w.must(raw.Exec("UPDATE suites SET path = '/a' WHERE path = '/x' AND plan_id = ?", w.root.PlanID).Error)
 		}},
+		{"a deadlock that only the scan of a row sees ends the transaction", func(w *world) {
+			if w.db.Name() != "mysql" {
+				return // there alone, what follows would be committed by itself
+			}
+			a := w.build("/a")
+			for _, prepared := range []bool{false, true} {
+				rows := []Other{{Name: "x"}, {Name: "y"}}
+				w.must(w.db.Create(&rows).Error)
+				many := make([]Other, 200) // the server gives up the transaction that has changed less
+				heavier := w.db.Begin()
+				w.must(heavier.Create(&many).Error)
+				w.must(heavier.Model(&rows[0]).Update("name", "z").Error)
+
+				tx := w.db.Session(&gorm.Session{PrepareStmt: prepared}).Begin()
+				w.must(gormplugin.Rename(tx, &Suite{}, a.ID, "renamed"))
+				w.must(tx.Model(&rows[1]).Update("name", "z").Error)
+				other := make(chan error, 1)
+				go func() { other <- heavier.Model(&rows[1]).Update("name", "zz").Error }()
+				var n int
+				if err := tx.Raw("SELECT COUNT(*) FROM others WHERE id = ? FOR UPDATE", rows[0].ID).Row().Scan(&n); err == nil {
+					w.Fatal("no deadlock")
+				}
+				w.must(<-other)
+				w.must(heavier.Rollback().Error)
+				w.fails(tx.Create(&Suite{ParentID: &a.ID, Name: "child"}).Error, gormplugin.ErrRetry)
+				w.fails(tx.Commit().Error, gormplugin.ErrRetry)
+				w.has("/a")
+			}
+		}},
 		{"a node whose own path is not what follows from its place is not asserted", func(w *world) {
 			b := w.build("/a/b")
 			put := func(path string) {

@@ -36,6 +36,10 @@ func (t *Transaction) relyOn() error {
 	if err == nil && mayHaveEnded != nil && t.abandonAfter(mayHaveEnded) {
 		err = fault.Retry(mayHaveEnded)
 	}
+	if err == nil {
+		t.settleRows()
+		err = t.Failed()
+	}
 	return err
 }
 

@@ -83,6 +83,13 @@ func (e *rawEnd) relyOn() (mayHaveEnded, err error) {
 	return mayHaveEnded, nil
 }
 
+// isRelied reports whether the plugin relies on the transaction.
+func (e *rawEnd) isRelied() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.relied
+}
+
 // noteFailure reports whether the plugin relies on the transaction. If not, it remembers an error
 // that may have ended it.
 func (e *rawEnd) noteFailure(err error) (relied bool) {

@@ -1,10 +1,14 @@
 package txn
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
+	"errors"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
+	"github.com/pathlock-go/pathlock/internal/sqldialect"
 	"gorm.io/gorm"
 )
 
@@ -16,6 +20,7 @@ func (t *Transaction) ExecContext(ctx context.Context, query string, args ...any
 	if err == nil {
 		t.ran(query)
 	}
+	t.endBy(err)
 	return result, err
 }
 
@@ -27,32 +32,65 @@ func (t *Transaction) QueryContext(ctx context.Context, query string, args ...an
 	if err == nil {
 		t.rows.Store(rows)
 	}
+	t.endBy(err)
 	return rows, err
 }
 
-// KeepRows keeps the rows that [gorm.DB.Rows] returns, by whichever pool of prepared statements.
+// KeepRows keeps what [gorm.DB.Rows] and [gorm.DB.Row] return, by whichever pool of prepared
+// statements.
 func KeepRows(db *gorm.DB) {
-	rows, ok := db.Statement.Dest.(*sql.Rows)
-	if !ok || rows == nil {
+	h, ok := Unwrapped(db.Statement.ConnPool).(*Handle)
+	if !ok {
 		return
 	}
-	if h, ok := Unwrapped(db.Statement.ConnPool).(*Handle); ok {
-		h.rows.Store(rows)
+	switch found := db.Statement.Dest.(type) {
+	case *sql.Rows:
+		if found != nil {
+			h.rows.Store(found)
+		}
+	case *sql.Row:
+		h.keepRow(found)
+	}
+}
+
+// keepRow notes a row that is going to be scanned. Its query may have failed already; an error of
+// the scan is seen by nobody but the caller.
+func (t *Transaction) keepRow(row *sql.Row) {
+	if row == nil {
+		return
+	}
+	t.unseen.Store(true)
+	t.endBy(row.Err())
+}
+
+// endBy ends the transaction here where an error says that the server has ended it.
+func (t *Transaction) endBy(err error) {
+	if err != nil && t.owner.Dialect.Classify(err) == sqldialect.FailureEnded {
+		t.Abandon(fault.Retry(err))
 	}
 }
 
 // settleRows looks at how the rows of the query before have ended. GORM hands rows out before they
 // are read, so none of its callbacks sees an error that comes then, such as MySQL's 1213, which has
-// rolled the transaction back.
+// rolled the transaction back. A single row does not tell its error: there, where the plugin relies
+// on the transaction, the server is asked whether it is still open.
 func (t *Transaction) settleRows() {
-	rows := t.rows.Load()
-	if rows == nil {
+	if rows := t.rows.Load(); rows != nil {
+		if err := rows.Err(); err != nil && t.rows.CompareAndSwap(rows, nil) {
+			t.abandonAfter(err)
+		}
+	}
+	probe := t.owner.Dialect.Probe
+	if probe == nil || !t.unseen.Load() || !t.rawEnd.isRelied() || !t.unseen.CompareAndSwap(true, false) || t.Failed() != nil {
 		return
 	}
-	if err := rows.Err(); err != nil && t.rows.CompareAndSwap(rows, nil) {
-		t.abandonAfter(err)
+	if open, err := probe.Open(context.WithoutCancel(t.ctx), t.Tx); err != nil || !open {
+		t.Abandon(fault.Retry(cmp.Or(err, errEndedUnseen)))
 	}
 }
+
+// errEndedUnseen is why a transaction ends that the server has ended with an error of a row.
+var errEndedUnseen = errors.New("gormplugin: the server has ended the transaction, as the error of a row that was scanned in it says")
 
 // closeRows closes the rows that somebody has left open before the COMMIT, as that does, too. The
 // connection is not free for anything else before.
@@ -66,7 +104,9 @@ func (t *Transaction) closeRows() {
 func (t *Transaction) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
 	t.settleRows()
 	t.noteWrite(query)
-	return t.Tx.QueryRowContext(ctx, query, args...)
+	row := t.Tx.QueryRowContext(ctx, query, args...)
+	t.keepRow(row)
+	return row
 }
 
 // PrepareContext implements [gorm.ConnPool].

@@ -56,6 +56,8 @@ type Transaction struct {
 	wrote atomic.Bool
 	// rows are those of the last query, which may still be open.
 	rows atomic.Pointer[sql.Rows]
+	// unseen is set while nobody knows how the scan of a single row has ended.
+	unseen atomic.Bool
 	// rawEnd knows whether raw SQL may end the transaction, and whether it has.
 	rawEnd rawEnd
 }
