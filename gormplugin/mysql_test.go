@@ -93,7 +93,9 @@ func TestMySQLStorms(t *testing.T) {
 		for _, level := range levels {
 			t.Run(level, func(t *testing.T) {
 				t.Parallel()
-				gormplugintest.RunStorms(t, mysqlDatabase(t, server, map[string]string{"transaction_isolation": "'" + level + "'"}))
+				d := mysqlDatabase(t, server, map[string]string{"transaction_isolation": "'" + level + "'"})
+				d.DirtyReads = level == "READ-UNCOMMITTED"
+				gormplugintest.RunStorms(t, d)
 			})
 		}
 		t.Run("mixed", func(t *testing.T) {

@@ -26,6 +26,8 @@ type Database struct {
 	TableOptions string
 	// SoleWriter is set where writers wait for each other, so that no statement is ever given up.
 	SoleWriter bool
+	// DirtyReads is set where sessions read what is not committed: READ UNCOMMITTED.
+	DirtyReads bool
 	// GivenUp is an error by which the database says that it has given up a transaction, or a
 	// statement, in favour of another one, as the driver returns it. Without one, further tries are
 	// not tested.

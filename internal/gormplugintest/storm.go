@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -153,8 +154,10 @@ func (s storm) rage(t *testing.T, d Database, set settings) []string {
 	}()
 	var all sync.WaitGroup
 	loads := make([]*workload, workers)
+	dirtyReads := d.DirtyReads || slices.Contains(s.isolations, sql.LevelReadUncommitted)
 	for i := range loads {
-		loads[i] = &workload{world: w, of: x, tree: tree, isolations: s.isolations, random: rand.New(rand.NewPCG(s.seed, uint64(i)))}
+		random := rand.New(rand.NewPCG(s.seed, uint64(i)))
+		loads[i] = &workload{world: w, of: x, tree: tree, isolations: s.isolations, dirtyReads: dirtyReads, random: random}
 		all.Go(func() {
 			for range each {
 				loads[i].step(context.Background())

@@ -23,6 +23,9 @@ type workload struct {
 	random *rand.Rand
 	// isolations are what transactions ask for, one of them at random; none is the session's own.
 	isolations []sql.IsolationLevel
+	// dirtyReads is set where one may come upon a copy that is under way, whose rows have no names
+	// and paths of their own yet.
+	dirtyReads bool
 	// did counts what became of it.
 	did outcome
 }
@@ -56,12 +59,15 @@ func (l *workload) step(ctx context.Context) {
 	}, opts...))
 }
 
-// count enters an outcome. Whoever's locks the store plays games with may be told so, and READ
-// UNCOMMITTED may come upon a row whose path is not written.
+// count enters an outcome. Whoever's locks the store plays games with may be told so.
 func (l *workload) count(err error) {
-	for _, refusal := range []error{
+	refusals := []error{
 		pathlock.ErrConflict, pathlock.ErrDeadlock, pathlock.ErrLost, gormplugin.ErrPathTooLong, gormplugin.ErrUnsupported, gormplugin.ErrStale, gormplugin.ErrRootRow,
-	} {
+	}
+	if l.dirtyReads {
+		refusals = append(refusals, gormplugin.ErrDamagedRow)
+	}
+	for _, refusal := range refusals {
 		if errors.Is(err, refusal) {
 			l.did.refused++
 			return

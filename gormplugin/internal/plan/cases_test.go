@@ -17,7 +17,7 @@ import (
 // grove is a tree, t, of the rows 1 /a, 2 /a/b, 3 /a/b/c and 4 /d, with the deleted rows 5 /a/e and
 // 6 /f; a tree u with a root row, 7, and 8 /x below it; and, in the other table, the leaves 9 and
 // 10 below 2, and 11, whose parent is deleted. 12 and 13 are below 3, one deeper than is allowed,
-// and so is the deleted 14. 15 is a deleted root row.
+// and so is the deleted 14. 15 and 16 are deleted root rows.
 type grove struct{ nodes, leaves *plan.Shape }
 
 func newGrove() grove {
@@ -37,8 +37,8 @@ func (g grove) row(id int) *plan.Node {
 		7: {ID: 7, Path: "", Tree: "u"}, 8: {ID: 8, Name: "x", Path: "/x", Tree: "u", Parent: seven},
 		12: {ID: 12, Name: "o", Path: "/a/b/c/o", Tree: "t", Parent: any(3)}, 13: {ID: 13, Name: "p", Path: "/a/b/c/o/p", Tree: "t", Parent: any(12)},
 		14: {ID: 14, Name: "q", Path: "/a/b/c/o/q", Tree: "t", Parent: any(12)},
-		15: {ID: 15, Tree: "v"},
-		9:  {ID: 9, Name: "i", Parent: two}, 10: {ID: 10, Name: "j", Parent: two}, 11: {ID: 11, Name: "k", Parent: five},
+		15: {ID: 15, Tree: "v"}, 16: {ID: 16, Tree: "u"},
+		9: {ID: 9, Name: "i", Parent: two}, 10: {ID: 10, Name: "j", Parent: two}, 11: {ID: 11, Name: "k", Parent: five},
 	}[id]
 }
 
@@ -166,7 +166,8 @@ func TestUpdates(t *testing.T) {
 		{"a restored row", update{plan.Change{Restores: true}, []int{-5}}, "5 to /a/e v1 carries:false deeper:0 | t X/a/e | 1 | t: 0 of 1", nil},
 		{"a restored row at the top", update{plan.Change{Restores: true}, []int{-6}}, "6 to /f v1 carries:false deeper:0 | t X/f |  | t: 1 of 1, root:false", nil},
 		{"a restored root row", update{plan.Change{Restores: true}, []int{-15}}, "15 to  v1 carries:false deeper:0 | v X/ |  | v: 1 of 1, root:true", nil},
-		{"a restored row below another, without a name", update{plan.Change{Restores: true, Parent: as[any](1)}, []int{-15}}, "", fault.ErrMisplaced},
+		{"a restored row below one of another tree", update{plan.Change{Restores: true, Parent: as[any](1)}, []int{-15}}, "", fault.ErrMisplaced},
+		{"a restored root row below another", update{plan.Change{Restores: true, Parent: as[any](8)}, []int{-16}}, "", fault.ErrMisplaced},
 		{"a deleted row that stays deleted", update{rename("z"), []int{-5}}, " |  |  | ", nil},
 		{"a leaf's name", update{rename("z"), []int{9}}, "9 to /a/b/z v1 carries:true deeper:0 | t X/a/b/i, t X/a/b/z | 2 | ", nil},
 		{"a leaf's parent", update{move(8), []int{9}}, "", fault.ErrMisplaced},
@@ -183,6 +184,20 @@ func TestUpdates(t *testing.T) {
 				t.Errorf("got  %q, %v\nwant %q, %v", got, err, want, c.err)
 			}
 		})
+	}
+}
+
+// Rows that were read one after another may disagree about what is above them.
+func TestAnUpdateOfRowsWhosePathsDisagree(t *testing.T) {
+	s := &plan.Shape{TableName: "s", Namespace: "s", BothPaths: true, MaxDepth: 9}
+	s.Above = s
+	hit := plan.NewHits()
+	hit.Live[1] = &plan.Node{ID: 1, Name: "a", Path: "/a", IDs: "/1", Tree: "t"}
+	hit.Live[3] = &plan.Node{ID: 3, Name: "a", Path: "/a/b/a", IDs: "/8/2/3", Tree: "t", Parent: 2}
+	parents := maps.Clone(hit.Live)
+	parents[2] = &plan.Node{ID: 2, Name: "b", Path: "/a/b", IDs: "/8/2", Tree: "t", Parent: 1}
+	if _, err := s.Update(&plan.Change{Name: as("z")}, hit, parents); !errors.Is(err, pathlock.ErrPathChanged) {
+		t.Errorf("got %v", err)
 	}
 }
 

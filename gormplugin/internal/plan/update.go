@@ -118,7 +118,9 @@ func (s *Shape) Update(c *Change, hit Hits, parents map[any]*Node) (*Relocation,
 			return nil, err
 		}
 	}
-	x.followUpper()
+	if err := x.followUpper(); err != nil {
+		return nil, err
+	}
 	for _, m := range x.Moves {
 		if err := s.checkLengths(m.After()); err != nil {
 			return nil, err
@@ -233,7 +235,8 @@ func (u *updating) after(n *Node, depth int) (*Node, error) {
 // relocate enters a row that changes its place.
 func (u *updating) relocate(n, after *Node, restored bool) error {
 	s := u.shape
-	if (n.Path == "" || n.IsRoot()) && !restored && !s.IsLeaf() {
+	isRoot := n.IsRoot() || n.Path == "" && !restored
+	if isRoot && !s.IsLeaf() && (!restored || after.Parent != nil) {
 		return s.Misplaced("the root row %s can be neither renamed nor moved", shown.ID(n.ID))
 	}
 	to, err := s.checkedLocation(after, after.Parent == nil && restored)
@@ -272,10 +275,11 @@ func (u *updating) relocate(n, after *Node, restored bool) error {
 
 // followUpper corrects the new paths of rows that move within the subtree of another moving row.
 // These were worked out from the present paths of the rows in between, which move along with the
-// upper one.
-func (x *Relocation) followUpper() {
+// upper one. The error is a [*fault.PathChangedError] where the two paths of a row disagree about
+// what is above it, because the rows were read one after another.
+func (x *Relocation) followUpper() error {
 	if x.shape.IsLeaf() || len(x.Moves) < 2 {
-		return
+		return nil
 	}
 	slices.SortFunc(x.Moves, func(a, b Move) int { return cmp.Compare(len(a.Node.Path), len(b.Node.Path)) })
 	type place struct {
@@ -292,7 +296,11 @@ func (x *Relocation) followUpper() {
 			}
 			m.Path = upper.Path + m.Path[end:]
 			if x.shape.BothPaths {
-				m.IDs = upper.IDs + m.IDs[len(upper.Node.IDs):]
+				rest, ok := strings.CutPrefix(m.IDs, upper.Node.IDs)
+				if !ok {
+					return &fault.PathChangedError{Table: x.shape.TableName, ID: m.ID, Planned: m.IDs}
+				}
+				m.IDs = upper.IDs + rest
 			}
 			break
 		}
@@ -300,4 +308,5 @@ func (x *Relocation) followUpper() {
 			moved[place{m.Node.Tree, m.Node.Path}] = *m
 		}
 	}
+	return nil
 }
