@@ -30,8 +30,13 @@ func (t *Table) extend(lease *time.Time, until time.Time) {
 // set sets the end of a lease, even to an earlier time.
 func (t *Table) set(lease *time.Time, until time.Time) {
 	*lease = until
-	if t.first.IsZero() || until.Before(t.first) {
-		t.first = until
+	t.watch(until)
+}
+
+// watch has the table look for leases that have ended once the given time has come.
+func (t *Table) watch(end time.Time) {
+	if t.first.IsZero() || end.Before(t.first) {
+		t.first = end
 	}
 }
 
@@ -128,8 +133,8 @@ func (t *Table) reclaim() {
 	}
 	t.first = time.Time{}
 	for r := range t.Requests {
-		if end := r.lease(); !end.IsZero() {
-			t.set(end, *end)
+		if end := r.Ends(); !end.IsZero() {
+			t.watch(end)
 		}
 	}
 	t.queue.Settle(unwatched)
