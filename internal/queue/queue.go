@@ -2,7 +2,6 @@ package queue
 
 import (
 	"cmp"
-	"iter"
 	"slices"
 )
 
@@ -32,50 +31,6 @@ type Queue struct {
 
 // Waiters returns how many requests wait.
 func (q *Queue) Waiters() int { return q.waiters }
-
-// Obstacle returns what r waits for, if anything. It prefers the waiter just before r: so the
-// waiters for one thing watch each other in a chain, and only the first is looked at when the thing
-// is free.
-func (q *Queue) Obstacle(r *Request) Conflict {
-	if r.isFree() {
-		return Conflict{}
-	}
-	for c := range q.Predecessors(r) {
-		return c
-	}
-	for c := range r.Holders {
-		return c
-	}
-	return Conflict{}
-}
-
-// Predecessors yields the waiting requests that r is behind, one for each pair of claims.
-func (q *Queue) Predecessors(r *Request) iter.Seq[Conflict] {
-	return func(yield func(Conflict) bool) {
-		for c := range r.earlier {
-			if !q.mayPass(r, c.By) && !yield(c) {
-				return
-			}
-		}
-	}
-}
-
-// InTheWay returns all requests that r waits for, once each: where the topmost of r's claims
-// conflicts, holders first.
-func (q *Queue) InTheWay(r *Request) []Conflict {
-	var found []Conflict
-	seen := make(map[*Request]bool)
-	note := func(c Conflict) bool {
-		if !seen[c.By] {
-			seen[c.By] = true
-			found = append(found, c)
-		}
-		return true
-	}
-	r.Holders(note)
-	q.Predecessors(r)(note)
-	return found
-}
 
 // Grant makes r a holder, in whatever way others are.
 func (q *Queue) Grant(r *Request) {

@@ -124,33 +124,6 @@ func (r *Request) Holders(yield func(Conflict) bool) {
 	}
 }
 
-// earlier yields the waiting requests of other owners that came before r and conflict with it. For
-// one node and mode, the latest comes first.
-func (r *Request) earlier(yield func(Conflict) bool) {
-	for i := range r.claims {
-		c := &r.claims[i]
-		for l := range c.node.waiting.against(c) {
-			for by := l.before(r.Order); by != nil; by = by.prev {
-				if by.request.Owner != r.Owner && !yield(conflict(c, by)) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// isFree reports whether nothing held or waited for on r's nodes is incompatible with r, whoever
-// has it.
-func (r *Request) isFree() bool {
-	for i := range r.claims {
-		c := &r.claims[i]
-		if (c.node.granted.modes|c.node.waiting.modes)&incompatible[c.mode] != 0 {
-			return false
-		}
-	}
-	return true
-}
-
 // watch makes r wait for another request to go.
 func (r *Request) watch(other *Request) {
 	r.watching = other

@@ -26,8 +26,8 @@ return '0'`)
 
 // TestChaos makes random requests of a tree, and checks the whole table after each: requests of all
 // kinds, some made twice, releases, withdrawals, renewals, leases that end, a gate that another
-// program takes, and force. Before a script runs, its early part and the rest of it are asked
-// separately, in copies of the tree: where the early part answers, the rest gives the same answer,
+// program takes, and force. Before a script runs, its fast path and the rest of it are asked
+// separately, in copies of the tree: where the fast path answers, the rest gives the same answer,
 // and leaves the same table.
 func TestChaos(t *testing.T) {
 	for seed := range uint64(8) {
@@ -41,8 +41,8 @@ func TestChaos(t *testing.T) {
 				}
 			}
 			c.end()
-			if c.early.acquired < 10 || c.early.released < 10 {
-				t.Errorf("%+v were answered early: the test proves nothing", c.early)
+			if c.fast.acquired < 10 || c.fast.released < 10 {
+				t.Errorf("%+v were answered by the fast path: the test proves nothing", c.fast)
 			}
 		})
 	}
@@ -112,17 +112,17 @@ for i = 1, #KEYS / 2 do
 end
 return '0'`)
 
-// A script in two: what its early part answers, and what the rest of it would.
+// A script in two: what its fast path answers, and what the rest of it would.
 var (
 	acquireInTwo = inTwo("acquire")
 	releaseInTwo = inTwo("release")
 )
 
 func inTwo(name string) [2]lua.Script {
-	return [2]lua.Script{assemble(scriptText("early/"+name), "return { 'left to the rest' }"), assemble("", scriptText(name))}
+	return [2]lua.Script{assemble(scriptText("fastpath/"+name), "return { 'left to the rest' }"), assemble("", scriptText(name))}
 }
 
-// compare asks both parts of a script, in copies of the tree, and counts what is answered early.
+// compare asks both parts of a script, in copies of the tree, and counts what the fast path answers.
 func (c *chaos) compare(parts [2]lua.Script, count *int, k calls.Key, args ...any) {
 	c.t.Helper()
 	var answers, tables [2]string
@@ -141,7 +141,7 @@ func (c *chaos) compare(parts [2]lua.Script, count *int, k calls.Key, args ...an
 	}
 	*count++
 	if answers[0] != answers[1] || tables[0] != tables[1] {
-		c.t.Errorf("early %s with %s, otherwise %s with %s", answers[0], tables[0], answers[1], tables[1])
+		c.t.Errorf("fast path %s with %s, otherwise %s with %s", answers[0], tables[0], answers[1], tables[1])
 	}
 }
 
@@ -163,7 +163,7 @@ type chaos struct {
 	store *Store
 	tree  pathlock.Tree
 	step  int
-	early struct{ acquired, released int }
+	fast  struct{ acquired, released int }
 	// failing is set where scripts may fail, and failed is the request whose script did.
 	failing bool
 	failed  pathlock.Acquisition
@@ -203,7 +203,7 @@ func (c *chaos) live() string {
 			c.made = slices.Delete(c.made, i, i+1)
 		}
 		if !c.failing {
-			c.compare(releaseInTwo, &c.early.released, keyOf(req), string(req.Owner), string(req.Grant))
+			c.compare(releaseInTwo, &c.fast.released, keyOf(req), string(req.Owner), string(req.Grant))
 		}
 		c.done(c.store.Release(c.t.Context(), c.tree, req.Owner, req.Grant))
 		return fmt.Sprintf("release %+v", req)
@@ -248,7 +248,7 @@ const age = 1000 * time.Second
 func (c *chaos) ask(req pathlock.Acquisition) lua.Reply {
 	args := acquisition(req, c.waits[req.Grant])
 	if !c.failing {
-		c.compare(acquireInTwo, &c.early.acquired, keyOf(req), args...)
+		c.compare(acquireInTwo, &c.fast.acquired, keyOf(req), args...)
 	}
 	got, err := c.store.scripts.acquire.Ask(c.t.Context(), c.store.client, c.store.keys.about(keyOf(req)), args...)
 	if err != nil {

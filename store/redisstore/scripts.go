@@ -13,7 +13,7 @@ import (
 var scriptFiles embed.FS
 
 // library is the parts of the library, in their order.
-var library = []string{"state", "open", "nodes", "holdings", "gate", "queue", "waits", "grant", "handover"}
+var library = []string{"state", "open", "nodes", "holdings", "gate", "queue", "waits", "grant", "deadlock", "reclaim", "handover"}
 
 func scriptText(name string) string {
 	text, err := scriptFiles.ReadFile("scripts/" + name + ".lua")
@@ -23,14 +23,14 @@ func scriptText(name string) string {
 	return string(text)
 }
 
-// assemble puts a script's text together: what all scripts begin with, what may end it early, the
+// assemble puts a script's text together: what all scripts begin with, its fast path, which may end it, the
 // library, and the script's own text.
 //
 // The library's parts, and what follows each of them, are functions inside each other. A function
 // takes what it uses from the one around it at once, but has to search for what belongs to the same
 // one, which is where most of the time goes that the library takes.
-func assemble(early, own string) lua.Script {
-	texts := []string{scriptText("lib/keys"), scriptText("lib/record"), scriptText("lib/clock"), scriptText("lib/fence"), scriptText("lib/modes"), early}
+func assemble(fastPath, own string) lua.Script {
+	texts := []string{scriptText("lib/keys"), scriptText("lib/record"), scriptText("lib/clock"), scriptText("lib/fence"), scriptText("lib/modes"), fastPath}
 	for _, part := range library {
 		texts = append(texts, "return (function()", scriptText("lib/"+part))
 	}
@@ -46,8 +46,8 @@ type scripts struct {
 func newScripts() scripts {
 	whole := func(name string) lua.Script { return assemble("", scriptText(name)) }
 	return scripts{
-		acquire:  assemble(scriptText("early/acquire"), scriptText("acquire")),
-		release:  assemble(scriptText("early/release"), scriptText("release")),
+		acquire:  assemble(scriptText("fastpath/acquire"), scriptText("acquire")),
+		release:  assemble(scriptText("fastpath/release"), scriptText("release")),
 		withdraw: whole("withdraw"),
 		renew:    whole("renew"),
 		transfer: whole("transfer"),

@@ -51,7 +51,7 @@ if before then spare_memory() end
 sweep()
 hand_over()
 
--- This request itself may have closed a cycle in that hand-over. Then settle has removed it from
+-- This request itself may have closed a cycle in that hand-over. Then recheck_waits has removed it from
 -- the queue.
 if before and before.deadlock then return finish('deadlock', unpack(before.deadlock)) end
 
@@ -87,7 +87,7 @@ if not at then
   if r.ticket then dequeue(r) end
   r.seen = nil
   local fence = grant(r)
-  settle(r.owner)
+  recheck_waits(r.owner)
   return finish('granted', fence)
 end
 
@@ -106,7 +106,7 @@ local function give_up()
 end
 
 if not r.ticket and (held or gate_is_of(r.owner)) then
-  local claim, blocker = cycle(r)
+  local claim, blocker = deadlock(r)
   if claim then
     give_up()
     return finish('deadlock', claim, blocker)

@@ -77,8 +77,8 @@ end
 if has_gate then take_gate(to, sub(gate(), TOKEN_BYTES + 1), till) end
 time_gate(to)
 if from ~= to then
-  settle(from)
-  settle(to)
+  recheck_waits(from)
+  recheck_waits(to)
 end
 if till < before then tell_all() end
 return transferred(to, till)

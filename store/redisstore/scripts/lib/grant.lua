@@ -1,4 +1,98 @@
--- Granting, and taking away: by release, by force, or because a lease has ended.
+-- Whether a request can be granted, and granting it.
+
+-- first_waiter returns the ticket of the first request that waits for a node in mode, before ticket
+-- before. It skips own, the asking owner's tickets.
+local function first_waiter(name, mode, before, own)
+  local list = name .. mode
+  local members = call('ZRANGEBYLEX', QUEUE, '[' .. list, '(' .. list .. before, 'LIMIT', '0', int(#own + 1))
+  for _, member in ipairs(members) do
+    local ticket = sub(member, #list + 1)
+    if not is_in(own, ticket) then return ticket end
+  end
+  return nil
+end
+
+-- earlier_waiter returns the number of the claim by which r is behind an earlier request, or nil.
+local function earlier_waiter(r, held)
+  local holds = held or gate_is_of(r.owner)
+  local before, own = r.ticket or AFTER_TICKETS, tickets_of(r.owner)
+  for i = 1, #r.names do
+    local name, mode = r.names[i], r.modes[i]
+    -- Requests that wait for what r's owner has on the node wait for that owner: it may pass them.
+    local has = held and held.modes[name] or 0
+    local modes = band(CONFLICTS[mode], waits_on(name), 31 - CONFLICTS[has])
+    for m = IS, modes > 0 and X or 0 do
+      if band(modes, BIT[m]) ~= 0 then
+        if not holds then
+          if first_waiter(name, m, before, own) then return i end
+        else
+          for _, ticket in ipairs(listed(name .. m)) do
+            if ticket >= before then break end
+            local earlier = not is_in(own, ticket) and request(ticket)
+            if earlier and not may_pass(r, earlier) then return i end
+          end
+        end
+      end
+    end
+  end
+  return nil
+end
+
+-- held_by_others returns the numbers of the claims of r that other holders block.
+local function held_by_others(r, held)
+  local blocked = {}
+  load_nodes(r.names)
+  for i = 1, #r.names do
+    local own = held and held.modes[r.names[i]] or 0
+    local want = supremum(own, r.modes[i])
+    if want ~= own and not admits(state.nodes[r.names[i]], want, own) then blocked[#blocked + 1] = i end
+  end
+  return blocked
+end
+
+-- closer returns the owner that has the gate key and nothing else, and waits for the present
+-- holders to drain. It waits for all of them. So a holder that asks for the gate may pass it, and
+-- takes over the key.
+local function closer()
+  if not state.queued or not gate() or node(GATE_NODE).mode == X then return nil end
+  for _, ticket in ipairs(listed(GATE_NODE .. X)) do
+    local r = request(ticket)
+    if r and gate_is_of(r.owner) then return not holding(r.owner) and r.owner or nil end
+  end
+  return nil
+end
+
+-- close gives the gate key to an owner that asks for the gate, until a moment (ms).
+local function close(r, till)
+  if gate_is_of(r.owner) then
+    take_gate(r.owner, r.note, till)
+    return
+  end
+  local before = closer()
+  take_gate(r.owner, r.note, till)
+  reclassify(r.owner)
+  if before then
+    reclassify(before)
+    free(GATE_NODE, ALL) -- if r gives up, the closer before it gets the key back
+  end
+end
+
+-- obstacle returns the number of a claim of r that cannot be granted now, and what blocks it:
+-- 'gate' for the gate key, 'waiter' for an earlier request, 'holder'. It returns nil if nothing
+-- does. r.ticket is nil if r is not queued.
+--
+-- The gate key keeps an owner that holds something from the gate, but not from nodes. A request for
+-- the gate gets the gate key as soon as only holders block it. So obstacle reports a waiter first
+-- for such a request.
+local function obstacle(r)
+  local held = holding(r.owner)
+  if gate_is_others(r.owner) and (not held or r.gate and not closer()) then return 1, 'gate' end
+  local at = held_by_others(r, held)[1]
+  if at and not r.gate then return at, 'holder' end
+  local behind = state.queued and earlier_waiter(r, held)
+  if behind then return behind, 'waiter' end
+  return at, at and 'holder'
+end
 
 -- time_gate makes the gate key of an owner that holds the gate expire with its last grant of the
 -- gate.
@@ -55,107 +149,4 @@ local function grant(r)
   if r.gate then time_gate(r.owner) end
   moved()
   return fence
-end
-
--- leave takes a request that will not be granted out of the queue. It frees those that the request
--- kept back: everybody, if it asked for the gate.
-local function leave(r)
-  dequeue(r)
-  for i = 1, #r.names do free(r.names[i], CONFLICTS[r.modes[i]]) end
-  local held = holding(r.owner)
-  if r.gate and not (held and held.modes[GATE_NODE] == X) and drop_gate(r.owner) then reclassify(r.owner) end
-end
-
--- settle updates an owner's queued requests after the owner has got its first hold, has got more,
--- or has lost its last. While the owner holds something, its requests are conversions: they may
--- pass waiters. They may also close a cycle, which ends them.
-local function settle(owner)
-  for _, ticket in ipairs(tickets_of(owner)) do
-    local r = request(ticket)
-    if r and holding(owner) then
-      local claim, blocker = cycle(r)
-      if claim then
-        leave(r)
-        r.deadlock = { claim, blocker }
-        tell(r, 'deadlock ' .. r.ref .. ' ' .. claim .. ' ' .. blocker)
-      else
-        converts(r, true)
-      end
-    elseif r then
-      converts(r, gate_is_of(owner))
-    end
-  end
-end
-
--- give_back takes one grant away from an owner, or all of them if id is nil.
-local function give_back(owner, id)
-  touch()
-  local held = holding(owner)
-  if not held then
-    call('ZREM', DEADLINES, 'o' .. owner, apart_member(owner, id or ''))
-    return
-  end
-  local rest, ends = { grants = {}, modes = {} }, {}
-  for _, g in ipairs(held.grants) do
-    if id and g.id ~= id then
-      rest.grants[#rest.grants + 1] = g
-      local names, modes = split(g.claims)
-      for i = 1, #names do rest.modes[names[i]] = supremum(rest.modes[names[i]] or 0, modes[i]) end
-    else
-      ends[#ends + 1] = apart_member(owner, g.id)
-    end
-  end
-  if #rest.grants > 0 then
-    write_holding(owner, rest)
-  else
-    call('HDEL', LOCKS, 'o' .. owner)
-    call('ZREM', DEADLINES, 'o' .. owner)
-    state.holdings[owner] = false
-  end
-  in_portions('ZREM', DEADLINES, ends)
-  local names = {}
-  for name in pairs(held.modes) do names[#names + 1] = name end
-  load_nodes(names)
-  for name, mode in pairs(held.modes) do
-    local left = rest.modes[name] or 0
-    if left ~= mode then recount(name, mode, left) end
-  end
-  if held.modes[GATE_NODE] == X and rest.modes[GATE_NODE] ~= X then drop_gate(owner) end
-  if #rest.grants > 0 then time_gate(owner) end
-  moved()
-  if #rest.grants == 0 then settle(owner) end
-end
-
--- evict takes everything away from an owner: its grants, and its places in the queue. It tells the
--- waiters.
-local function evict(owner)
-  for _, ticket in ipairs(tickets_of(owner)) do
-    local r = request(ticket)
-    if r then
-      leave(r)
-      tell(r, 'removed ' .. r.ref)
-    end
-  end
-  give_back(owner)
-end
-
--- sweep reclaims what has expired, since nobody else would.
-local function sweep()
-  local expired = call('ZRANGEBYSCORE', DEADLINES, '-inf', int(NOW))
-  if #expired == 0 then return end
-  touch()
-  for _, member in ipairs(expired) do
-    local kind, what = sub(member, 1, 1), sub(member, 2)
-    if kind == 'o' then
-      -- Its waiters go too. A new grant would make the owner look alive, although it has lost what
-      -- it held.
-      evict(what)
-    elseif kind == 'g' then
-      local bytes, at = string.match(member, '^g(%d+):()')
-      give_back(sub(member, at, at + bytes - 1), sub(member, at + bytes))
-    else
-      local r = request(what)
-      if r then leave(r) else call('ZREM', DEADLINES, member) end
-    end
-  end
 end

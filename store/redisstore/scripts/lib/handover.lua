@@ -47,7 +47,7 @@ local function try(r)
   if at then return end
   dequeue(r)
   local fence = grant(r)
-  settle(r.owner)
+  recheck_waits(r.owner)
   tell(r, 'granted ' .. r.ref .. ' ' .. fence)
 end
 
@@ -105,7 +105,7 @@ local function finish(...)
       if state.queued then call('PEXPIREAT', QUEUE, last[2]) end
       -- The mark goes when the table is whole again: see touch.
       if lists.any(GATE_NODE .. X) then -- the nodes do not show who waits for the gate
-        call('HSET', LOCKS, 'l', LIBRARY_ONLY)
+        call('HSET', LOCKS, 'l', FAST_PATH_OFF)
       else
         call('HDEL', LOCKS, 'l')
       end

@@ -11,7 +11,7 @@
 --                   w<ticket>    a queued request (see record.lua)
 --                   r<owner>     the tickets of an owner's queued requests, 16 digits each
 --                   k            the last ticket given out, as long as there is a queue
---                   l            '1' while a request waits for the gate, which early scripts do not see; '!'
+--                   l            '1' while a request waits for the gate, which fast paths do not see; '!'
 --                                while a script changes the table: a script that finds '!'
 --                                removes the table (see open.lua)
 --   2 deadlines  zset   scores are times in ms:
@@ -36,13 +36,14 @@
 -- The claim on the gate node comes first, and no node appears twice.
 --
 -- A script consists of these parts, in this order; scripts.go assembles those that it uses:
---   lib/keys.lua, lib/record.lua, lib/clock.lua, lib/modes.lua
---   early/<script>.lua   for acquire and release: the common case, which either ends the script or
---                        leaves everything as it is; creating the library's functions alone takes
---                        longer than a grant
---   lib/state.lua        what the rest shares
---   the library          open, nodes, holdings, gate, queue, waits, grant, handover
---   <script>.lua         the only part of the rest that runs anything
+--   lib/keys.lua, lib/record.lua, lib/clock.lua, lib/fence.lua, lib/modes.lua
+--   fastpath/<script>.lua  for acquire and release: the common case, which either ends the script
+--                          or leaves everything as it is; creating the library's functions alone
+--                          takes longer than a grant
+--   lib/state.lua          what the rest shares
+--   the library            open, nodes, holdings, gate, queue, waits, grant, deadlock, reclaim,
+--                          handover
+--   <script>.lua           the only part of the rest that runs anything
 
 local LOCKS, DEADLINES, QUEUE, FENCE, GATE, WITHDRAWN = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 
@@ -62,7 +63,7 @@ local CLAIM_BYTES = NAME_BYTES + 1
 local ONE, ONE_SHARED, ONE_WAITING = 8, 33554432, 140737488355328
 
 -- The values of field l.
-local AT_WORK, LIBRARY_ONLY = '!', '1'
+local AT_WORK, FAST_PATH_OFF = '!', '1'
 local AT_WORK_TTL = '60000' -- ms
 
 local FENCE_TTL = '604800000' -- a week, ms

@@ -2,18 +2,6 @@ package queue
 
 import "math"
 
-// mayPass reports whether r need not wait for v, an earlier waiter that it conflicts with: r's
-// owner holds something, and v waits for that owner.
-func (q *Queue) mayPass(r, v *Request) bool {
-	if !r.Owner.Holds() {
-		return false
-	}
-	if r.judged != q.version+1 {
-		r.judged, r.passes = q.version+1, q.waitFor(r.Owner, r.Order)
-	}
-	return r.passes[v]
-}
-
 // Deadlock returns a holder in r's way that waits, directly or through others, for r's owner. It
 // returns none where there is none, as always if the owner holds nothing.
 func (q *Queue) Deadlock(r *Request) Conflict {
