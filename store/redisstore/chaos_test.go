@@ -122,7 +122,8 @@ func inTwo(name string) [2]lua.Script {
 	return [2]lua.Script{assemble(scriptText("fastpath/"+name), "return { 'left to the rest' }"), assemble("", scriptText(name))}
 }
 
-// compare asks both parts of a script, in copies of the tree, and counts what the fast path answers.
+// compare asks both parts of a script, in copies of the tree, and counts what the fast path
+// answers.
 func (c *chaos) compare(parts [2]lua.Script, count *int, k calls.Key, args ...any) {
 	c.t.Helper()
 	var answers, tables [2]string

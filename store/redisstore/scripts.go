@@ -23,8 +23,8 @@ func scriptText(name string) string {
 	return string(text)
 }
 
-// assemble puts a script's text together: what all scripts begin with, its fast path, which may end it, the
-// library, and the script's own text.
+// assemble puts a script's text together: what all scripts begin with, its fast path, which may end
+// it, the library, and the script's own text.
 //
 // The library's parts, and what follows each of them, are functions inside each other. A function
 // takes what it uses from the one around it at once, but has to search for what belongs to the same

@@ -51,8 +51,8 @@ if before then spare_memory() end
 sweep()
 hand_over()
 
--- This request itself may have closed a cycle in that hand-over. Then recheck_waits has removed it from
--- the queue.
+-- This request itself may have closed a cycle in that hand-over. Then recheck_waits has removed it
+-- from the queue.
 if before and before.deadlock then return finish('deadlock', unpack(before.deadlock)) end
 
 local held, before_this = holding(r.owner), grant_of(r.owner, r.id)

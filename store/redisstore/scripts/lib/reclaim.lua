@@ -10,8 +10,8 @@ local function leave(r)
 end
 
 -- recheck_waits updates an owner's queued requests after the owner has got its first hold, has got
--- more, or has lost its last. While the owner holds something, its requests are conversions: they may
--- pass waiters. They may also close a cycle, which ends them.
+-- more, or has lost its last. While the owner holds something, its requests are conversions: they
+-- may pass waiters. They may also close a cycle, which ends them.
 local function recheck_waits(owner)
   for _, ticket in ipairs(tickets_of(owner)) do
     local r = request(ticket)
