@@ -12,7 +12,7 @@
 //	  3  BEGIN            no row lock is ever held while waiting for a path lock
 //	the hooks of the model, and other plugins' callbacks, run
 //	Writer, in the place of gorm:update                                              updating.Write
-//	  4  row locks        what is above for sharing, from the top down, and the rows for the change
+//	  4  row locks        what is above for sharing, then the rows for the change
 //	  5  comparison       the change is worked out again: every place is the planned one, and every
 //	                      path is the parent's and the row's own name; otherwise steps 1, 2, 4 and 5
 //	                      are done once more on locking reads                       planAndAssert
