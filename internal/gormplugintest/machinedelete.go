@@ -123,7 +123,7 @@ func (m *machine) bringBack() statement {
 	}
 	s.what = fmt.Sprintf("restore %v of %v", values, ids)
 	if s = m.placed(g, ids, s); slices.Contains(s.reasons, pathlock.ErrInvalidPath) {
-		s.reasons = append(s.reasons, gormplugin.ErrDamagedRow) // one below another
+		s.reasons = append(s.reasons, gormplugin.ErrMisplaced) // a root row, below another
 	}
 	s.run = func(db *gorm.DB) error {
 		return db.Unscoped().Model(m.table.new()).Where("id IN ?", m.keysOf(ids)).Updates(values).Error
