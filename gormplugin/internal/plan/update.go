@@ -236,7 +236,7 @@ func (u *updating) after(n *Node, depth int) (*Node, error) {
 func (u *updating) relocate(n, after *Node, restored bool) error {
 	s := u.shape
 	isRoot := n.IsRoot() || n.Path == "" && !restored
-	if isRoot && !s.IsLeaf() && (!restored || after.Parent != nil) {
+	if isRoot && !s.IsLeaf() && (!restored || after.Parent != nil && after.Name == "") {
 		return s.Misplaced("the root row %s can be neither renamed nor moved", shown.ID(n.ID))
 	}
 	to, err := s.checkedLocation(after, after.Parent == nil && restored)
