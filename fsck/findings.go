@@ -14,7 +14,7 @@ import (
 // goes in the order of keys.
 func (f *forest) problems(report func(Problem) error) error {
 	for _, r := range f.rows {
-		for _, check := range []func(*row) *Problem{noTree, badName, orphan, f.onCycle, tooFarDown, f.wrongPath, f.wrongIDPath} {
+		for _, check := range []func(*row) *Problem{badName, orphan, f.onCycle, tooFarDown, f.wrongPath, f.wrongIDPath} {
 			if err := reportIf(report, check(r)); err != nil {
 				return err
 			}
@@ -38,19 +38,6 @@ func reportIf(report func(Problem) error, p *Problem) error {
 		return nil
 	}
 	return report(*p)
-}
-
-func noTree(r *row) *Problem {
-	if r.hasTree() {
-		return nil
-	}
-	above := r.treeAbove()
-	if above.String() == "" {
-		return r.problem(NoTree, "it is in no tree, and so are the rows above it: no lock can be taken")
-	}
-	p := r.problem(NoTree, "it is in no tree, and below the tree %v", above)
-	p.Others = []Key{above}
-	return p
 }
 
 func badName(r *row) *Problem {

@@ -52,7 +52,7 @@ func (p *plan) namesIn(g group) map[string][]*row {
 // "base (2)", "base (3)", …; from 2, base itself is none.
 func (p *plan) settle(e *edit, base string, from int) {
 	r := e.row
-	e.was, e.tree, e.base = r.seat, e.to.tree, base
+	e.was, e.base = r.seat, base
 	at := p.group(&r.seat)
 	p.namesIn(at)
 	if _, edited := p.edited[r]; !edited {

@@ -49,7 +49,7 @@ func (p *plan) createdRow(at seat, root *row, number int) *row {
 	r := &row{key: Key{freshKey(fmt.Sprintf("new:%d", p.created))}, seat: at, up: root}
 	p.settleBelow(r, root)
 	p.namesIn(p.group(&at))[at.name] = []*row{r}
-	p.creations[r] = &creation{edit: edit{row: r, to: at, up: root, tree: at.tree, base: LostFound, number: number}, fresh: r.key}
+	p.creations[r] = &creation{edit: edit{row: r, to: at, up: root, base: LostFound, number: number}, fresh: r.key}
 	return r
 }
 
