@@ -2,6 +2,7 @@ package fsck
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/pathlock-go/pathlock"
 )
@@ -40,12 +41,10 @@ type plan struct {
 	*forest
 	*repair
 	edits []*edit
-	// edited has the groups in which the rows were that are edited.
-	edited map[*row]group
-	// names has the rows of groups by their names, as far as these were looked at. index is sorted
-	// by groups.
-	names map[group]map[string][]*row
-	index []*row
+	// edited are the rows that are edited.
+	edited map[*row]bool
+	// named has the rows in each slot, with deleted ones, since an index may cover them.
+	named map[slot][]*row
 	// lostFounds has the lost+found of each tree, and tops the parent value of the rows at the top;
 	// that of the zero Key is for trees without any.
 	lostFounds map[Key]*row
@@ -55,8 +54,10 @@ type plan struct {
 // newPlan plans one kind of problem after the other, each in the order of keys. So the outcome
 // depends neither on the size of transactions nor on repairs that ended early.
 func (r *repair) newPlan(f *forest) *plan {
-	p := &plan{forest: f, repair: r, edited: make(map[*row]group), lostFounds: make(map[Key]*row)}
-	p.names = make(map[group]map[string][]*row)
+	p := &plan{forest: f, repair: r, edited: make(map[*row]bool), named: make(map[slot][]*row), lostFounds: make(map[Key]*row)}
+	for _, r := range slices.Concat(p.rows, p.deleted) {
+		p.named[p.slot(&r.seat)] = append(p.named[p.slot(&r.seat)], r)
+	}
 	for _, step := range []func(){p.cleanNames, p.rescueOrphans, p.breakCycles, p.moveBelowRoots} {
 		step()
 	}
@@ -116,8 +117,7 @@ func (p *plan) moveBelowRoots() {
 // renameTwins renames rows that have the name of a sibling with a smaller key.
 func (p *plan) renameTwins(kind Kind) {
 	for _, t := range p.siblings() {
-		_, moved := p.edited[t.first]
-		if t.kind != kind || kind == Lookalike && moved || !p.allows(t.row) {
+		if t.kind != kind || kind == Lookalike && p.edited[t.first] || !p.allows(t.row) {
 			continue
 		}
 		p.settle(&edit{row: t.row, why: Duplicate, to: t.row.seat, up: t.row.up, because: witnesses(t.first)}, t.row.name, 2)
