@@ -15,16 +15,6 @@ func asidePath(key Key, most limit) string {
 	return fit(fmt.Sprintf("fsck:%.16x", sha256.Sum256([]byte(key.String()))), most)
 }
 
-// asides are other paths for a row, in the place of its present ones.
-func (w *writer) asides(r *row) (set []assignment) {
-	for i, is := range []*string{r.path, r.idPath} {
-		if column := []string{w.table.Path, w.table.IDPath}[i]; column != "" && is != nil {
-			set = append(set, assignment{column, *is, asidePath(r.key, w.limits[column])})
-		}
-	}
-	return set
-}
-
 // clear gives another path to rows that wrongly have one that a row is to get, and reports whether
 // there were any.
 func (w *writer) clear(ctx context.Context, key Key, set []assignment) (cleared bool, err error) {

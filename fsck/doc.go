@@ -32,20 +32,19 @@
 //
 // In this order:
 //
-//  1. [NoTree]: the row gets the tree of the nearest row above that has one.
-//  2. [BadName]: each character that a name cannot contain becomes "_"; an empty name and NULL become
+//  1. [BadName]: each character that a name cannot contain becomes "_"; an empty name and NULL become
 //     "unnamed".
-//  3. [Orphan]: the row moves, with its subtree, below the row "lost+found" at the top of its tree,
+//  2. [Orphan]: the row moves, with its subtree, below the row "lost+found" at the top of its tree,
 //     which the repair creates if necessary.
-//  4. [Cycle]: the row with the smallest key of the cycle moves there; the others stay below it.
-//  5. [BesideRoot]: the row moves below the root row, the one with the smallest key if there are
+//  3. [Cycle]: the row with the smallest key of the cycle moves there; the others stay below it.
+//  4. [BesideRoot]: the row moves below the root row, the one with the smallest key if there are
 //     several. Its path stays the same. A second root row gets the name "root".
-//  6. [Duplicate], [Lookalike]: the row with the smallest key keeps its name. Each other row gets the
+//  5. [Duplicate], [Lookalike]: the row with the smallest key keeps its name. Each other row gets the
 //     first free of "name (2)", "name (3)", …; the name is shortened if the column has no room. To
 //     keep lookalikes as they are, change the column's collation first.
-//  7. [WrongPath], [WrongIDPath]: the path is written.
+//  6. [WrongPath], [WrongIDPath]: the path is written.
 //
-// Steps 1 to 5 also add a number to a name that is taken. A lost+found gets the parent value of the
+// Steps 1 to 4 also add a number to a name that is taken. A lost+found gets the parent value of the
 // rows at the top: NULL, 0, or the nil UUID. A repair deletes no row. It only reports [TooDeep] and
 // [PathTooLong].
 //
@@ -74,7 +73,7 @@
 //   - orphans and cycles of a tree in which no lost+found can be created;
 //   - a tree whose gate, or one of whose rows, another session holds for longer than
 //     [RepairOptions.Wait];
-//   - a tree without an id, or with one that cannot be the name of a lock.
+//   - a tree with an id that cannot be the name of a lock.
 //
 // The end of the context ends any wait. A transaction that has written all its rows is still
 // committed.
@@ -92,6 +91,7 @@
 // # What the table needs
 //
 //   - a primary key of one column: whole numbers below 2^63, texts, UUIDs or bytes;
+//   - a tree in every live row, neither NULL nor empty;
 //   - for lost+found, defaults for all columns that [Table] does not describe.
 package fsck
 

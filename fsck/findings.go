@@ -1,10 +1,7 @@
 package fsck
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/pathlock-go/pathlock"
@@ -14,7 +11,7 @@ import (
 // goes in the order of keys.
 func (f *forest) problems(report func(Problem) error) error {
 	for _, r := range f.rows {
-		for _, check := range []func(*row) *Problem{noTree, badName, orphan, f.onCycle, tooFarDown, f.wrongPath, f.wrongIDPath} {
+		for _, check := range []func(*row) *Problem{badName, orphan, f.onCycle, tooFarDown, f.wrongPath, f.wrongIDPath} {
 			if err := reportIf(report, check(r)); err != nil {
 				return err
 			}
@@ -38,19 +35,6 @@ func reportIf(report func(Problem) error, p *Problem) error {
 		return nil
 	}
 	return report(*p)
-}
-
-func noTree(r *row) *Problem {
-	if r.hasTree() {
-		return nil
-	}
-	above := r.treeAbove()
-	if above.String() == "" {
-		return r.problem(NoTree, "it is in no tree, and so are the rows above it: no lock can be taken")
-	}
-	p := r.problem(NoTree, "it is in no tree, and below the tree %v", above)
-	p.Others = []Key{above}
-	return p
 }
 
 func badName(r *row) *Problem {
@@ -139,30 +123,21 @@ type twin struct {
 
 // siblings returns the rows that have the name of a sibling, in the order of their keys.
 func (f *forest) siblings() (twins []twin) {
-	named := make([]*row, 0, len(f.rows))
+	first := make(map[slot]*row, len(f.rows))
 	for _, r := range f.rows {
-		if !r.nullName && !r.isRoot() {
-			named = append(named, r)
-		}
-	}
-	byName := func(a, b *row) int {
-		return cmp.Or(strings.Compare(a.name, b.name), f.group(&a.seat).compare(f.group(&b.seat)))
-	}
-	inOrder := func(a, b *row) int { return cmp.Compare(a.order, b.order) }
-	slices.SortFunc(named, func(a, b *row) int { return cmp.Or(byName(a, b), inOrder(a, b)) })
-	alike := maps.Clone(f.alike)
-	for i, first := 1, 0; i < len(named); i++ {
-		if byName(named[first], named[i]) != 0 {
-			first = i
+		if r.nullName || r.isRoot() {
 			continue
 		}
-		twins = append(twins, twin{named[i], named[first], Duplicate})
-		delete(alike, named[i])
+		at := f.slot(&r.seat)
+		switch {
+		case first[at] != nil:
+			twins = append(twins, twin{r, first[at], Duplicate})
+			continue
+		case f.alike[r] != nil:
+			twins = append(twins, twin{r, f.alike[r], Lookalike})
+		}
+		first[at] = r
 	}
-	for r, first := range alike {
-		twins = append(twins, twin{r, first, Lookalike})
-	}
-	slices.SortFunc(twins, func(a, b twin) int { return inOrder(a.row, b.row) })
 	return twins
 }
 

@@ -47,7 +47,7 @@ func (c *catalogue) read(ctx context.Context, tree Key, withDeleted bool) (f *fo
 		if r.up = f.byKey[above[i]]; r.up == nil && r.fault == faultNone && !r.isTop() {
 			r.fault = faultMissing
 		}
-		if r.isRoot() && r.hasTree() && f.roots[r.tree] == nil {
+		if r.isRoot() && f.roots[r.tree] == nil {
 			f.roots[r.tree] = r
 		}
 	}
@@ -88,7 +88,7 @@ func (f *forest) readRows(ctx context.Context, tx *sql.Tx, tree Key, withDeleted
 		CASE WHEN %s IS NULL THEN %d WHEN NOT (%s) THEN %d WHEN %s THEN %d ELSE %d END
 		FROM %s AS c LEFT JOIN %s AS p ON %s = %s %s ORDER BY %s`,
 		strings.Join([]string{c.key, c.tree, c.parent, c.name, c.path, c.idPath}, ", "), c.live, p.key,
-		p.key, faultMissing, p.live, faultDeleted, fmt.Sprintf(f.dialect.Differ, p.tree, c.tree), faultForeign, faultNone,
+		p.key, faultMissing, p.live, faultDeleted, p.tree+" <> "+c.tree, faultForeign, faultNone,
 		table, table, p.key, c.parent, where, c.key)
 	rows, err := tx.QueryContext(ctx, f.dialect.Bind(query), args...)
 	if err != nil {
@@ -110,11 +110,14 @@ func (f *forest) readRows(ctx context.Context, tx *sql.Tx, tree Key, withDeleted
 			f.deleted = append(f.deleted, r)
 			continue
 		}
+		if r.tree.String() == "" {
+			return nil, fmt.Errorf("%w %q: row %v has no %q: give each row the tree of the rows above it", ErrTable, f.table.Table, r.key, f.table.Tree)
+		}
 		key, err := f.readKey(f.table.Key, up)
 		if err != nil {
 			return nil, err
 		}
-		if r.isTop() || r.fault == faultForeign && !r.hasTree() { // that is another kind of problem
+		if r.isTop() {
 			r.fault = faultNone
 		}
 		f.rows, above, f.byKey[r.key] = append(f.rows, r), append(above, key), r

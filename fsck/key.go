@@ -1,11 +1,9 @@
 package fsck
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/pathlock-go/pathlock/internal/treerow"
 )
@@ -49,28 +47,7 @@ func (k Key) isFresh() bool {
 	return fresh
 }
 
-// Compare returns -1, 0 or +1. It orders no key before numbers, and these before texts and bytes.
-// Numbers are ordered by value, texts and bytes by bytes.
-func (k Key) Compare(o Key) int {
-	class := func(v any) int {
-		switch v.(type) {
-		case nil:
-			return 0
-		case int64:
-			return 1
-		default:
-			return 2
-		}
-	}
-	if c := cmp.Compare(class(k.v), class(o.v)); c != 0 {
-		return c
-	}
-	if n, is := k.v.(int64); is {
-		return cmp.Compare(n, o.v.(int64))
-	}
-	return strings.Compare(k.text(), o.text())
-}
-
+// text returns a text or bytes.
 func (k Key) text() string {
 	switch v := k.v.(type) {
 	case string:

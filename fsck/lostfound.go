@@ -31,7 +31,7 @@ func (p *plan) lostFound(tree Key) *row {
 	home := p.lostFounds[tree]
 	for n := 1; home == nil; n++ {
 		top.name = numbered(LostFound, n, p.limits[p.table.Name])
-		holders := p.namesIn(p.group(&top))[top.name]
+		holders := p.named[p.slot(&top)]
 		// A live row has the name, nobody, or a deleted row.
 		if i := slices.IndexFunc(holders, func(r *row) bool { return r.state != unknown }); i >= 0 {
 			home = holders[i]
@@ -48,8 +48,8 @@ func (p *plan) createdRow(at seat, root *row, number int) *row {
 	p.created++
 	r := &row{key: Key{freshKey(fmt.Sprintf("new:%d", p.created))}, seat: at, up: root}
 	p.settleBelow(r, root)
-	p.namesIn(p.group(&at))[at.name] = []*row{r}
-	p.creations[r] = &creation{edit: edit{row: r, to: at, up: root, tree: at.tree, base: LostFound, number: number}, fresh: r.key}
+	p.named[p.slot(&at)] = []*row{r}
+	p.creations[r] = &creation{edit: edit{row: r, to: at, up: root, base: LostFound, number: number}, fresh: r.key}
 	return r
 }
 

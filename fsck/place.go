@@ -102,15 +102,3 @@ func (f *forest) settleBelow(r, parent *row) {
 		r.wantIDPath = r.wantIDPath + "/" + r.key.String()
 	}
 }
-
-// treeAbove returns the tree of the nearest row, from r upwards, that has one.
-func (r *row) treeAbove() Key {
-	at := r
-	for range pathlock.MaxDepth {
-		if at.hasTree() || at.above() == nil {
-			break
-		}
-		at = at.above()
-	}
-	return at.tree
-}

@@ -2,6 +2,7 @@ package fsck
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/pathlock-go/pathlock"
 )
@@ -10,8 +11,6 @@ import (
 type edit struct {
 	row *row
 	why Kind
-	// tree is the tree under whose gate the row is changed.
-	tree Key
 	// was is where the database has the row, to is where it goes, and up its parent there, nil at
 	// the top. They do not matter to an edit of paths.
 	was, to seat
@@ -36,18 +35,16 @@ func witnesses(rows ...*row) (all []witness) {
 	return all
 }
 
-// plan decides what becomes of the rows with wrong trees, names and parents, in memory: it changes
+// plan decides what becomes of the rows with wrong names and parents, in memory: it changes
 // the forest as the repair will change the table. Paths come later, when that is done.
 type plan struct {
 	*forest
 	*repair
 	edits []*edit
-	// edited has the groups in which the rows were that are edited.
-	edited map[*row]group
-	// names has the rows of groups by their names, as far as these were looked at. index is sorted
-	// by groups.
-	names map[group]map[string][]*row
-	index []*row
+	// edited are the rows that are edited.
+	edited map[*row]bool
+	// named has the rows in each slot, with deleted ones, since an index may cover them.
+	named map[slot][]*row
 	// lostFounds has the lost+found of each tree, and tops the parent value of the rows at the top;
 	// that of the zero Key is for trees without any.
 	lostFounds map[Key]*row
@@ -57,9 +54,11 @@ type plan struct {
 // newPlan plans one kind of problem after the other, each in the order of keys. So the outcome
 // depends neither on the size of transactions nor on repairs that ended early.
 func (r *repair) newPlan(f *forest) *plan {
-	p := &plan{forest: f, repair: r, edited: make(map[*row]group), lostFounds: make(map[Key]*row)}
-	p.names = make(map[group]map[string][]*row)
-	for _, step := range []func(){p.giveTrees, p.cleanNames, p.rescueOrphans, p.breakCycles, p.moveBelowRoots} {
+	p := &plan{forest: f, repair: r, edited: make(map[*row]bool), named: make(map[slot][]*row), lostFounds: make(map[Key]*row)}
+	for _, r := range slices.Concat(p.rows, p.deleted) {
+		p.named[p.slot(&r.seat)] = append(p.named[p.slot(&r.seat)], r)
+	}
+	for _, step := range []func(){p.cleanNames, p.rescueOrphans, p.breakCycles, p.moveBelowRoots} {
 		step()
 	}
 	for _, kind := range []Kind{Duplicate, Lookalike} {
@@ -68,42 +67,10 @@ func (r *repair) newPlan(f *forest) *plan {
 	return p
 }
 
-// giveTrees puts rows without a tree into that of the nearest row above that has one. It also
-// replaces a name that no path can have, since an index would refuse two equal ones in one tree.
-func (p *plan) giveTrees() {
-	found := false
-	for _, r := range p.rows {
-		if r.hasTree() {
-			continue
-		}
-		tree := r.treeAbove()
-		if !p.allows(r, tree) {
-			continue
-		}
-		found = true
-		e := &edit{row: r, why: NoTree, to: r.seat, up: r.up, because: witnesses(r.up)}
-		e.to.tree = tree
-		base := r.name
-		if r.checkName() != nil {
-			base = cleanName(r.name)
-		}
-		p.settle(e, base, 1)
-	}
-	if !found {
-		return
-	}
-	for _, r := range p.rows {
-		if r.fault == faultForeign && r.up != nil && r.up.tree == r.tree {
-			r.fault = faultNone
-		}
-	}
-	p.locate() // such a row may close a cycle
-}
-
 // cleanNames replaces names that no path can have.
 func (p *plan) cleanNames() {
 	for _, r := range p.rows {
-		if badName(r) != nil && p.allows(r, r.tree) {
+		if badName(r) != nil && p.allows(r) {
 			p.settle(&edit{row: r, why: BadName, to: r.seat, up: r.up}, cleanName(r.name), 1)
 		}
 	}
@@ -111,7 +78,7 @@ func (p *plan) cleanNames() {
 
 func (p *plan) rescueOrphans() {
 	for _, r := range p.rows {
-		if r.fault != faultNone && p.allows(r, r.tree) {
+		if r.fault != faultNone && p.allows(r) {
 			p.moveToLostFound(r, Orphan, nil)
 		}
 	}
@@ -120,7 +87,7 @@ func (p *plan) rescueOrphans() {
 // breakCycles moves the row of each cycle with the smallest key, with all rows below it.
 func (p *plan) breakCycles() {
 	for _, r := range p.rows {
-		if members := p.cycles[r]; members != nil && p.allows(r, r.tree) {
+		if members := p.cycles[r]; members != nil && p.allows(r) {
 			p.moveToLostFound(r, Cycle, witnesses(members[1:min(len(members), pathlock.MaxDepth)]...))
 		}
 	}
@@ -138,7 +105,7 @@ func (p *plan) moveToLostFound(r *row, why Kind, because []witness) {
 func (p *plan) moveBelowRoots() {
 	for _, r := range p.rows {
 		root := p.roots[r.tree]
-		if p.besideRoot(r) == nil || !p.allows(r, r.tree) {
+		if p.besideRoot(r) == nil || !p.allows(r) {
 			continue
 		}
 		e := &edit{row: r, why: BesideRoot, to: r.seat, up: root, because: witnesses(root)}
@@ -150,8 +117,7 @@ func (p *plan) moveBelowRoots() {
 // renameTwins renames rows that have the name of a sibling with a smaller key.
 func (p *plan) renameTwins(kind Kind) {
 	for _, t := range p.siblings() {
-		_, moved := p.edited[t.first]
-		if t.kind != kind || kind == Lookalike && moved || !p.allows(t.row, t.row.tree) {
+		if t.kind != kind || kind == Lookalike && p.edited[t.first] || !p.allows(t.row) {
 			continue
 		}
 		p.settle(&edit{row: t.row, why: Duplicate, to: t.row.seat, up: t.row.up, because: witnesses(t.first)}, t.row.name, 2)
@@ -159,12 +125,12 @@ func (p *plan) renameTwins(kind Kind) {
 }
 
 // allows reports whether a row may be changed. If not, it is skipped.
-func (p *plan) allows(r *row, tree Key) bool {
-	if p.skippedRows[r.key] || p.skippedTrees[tree] {
+func (p *plan) allows(r *row) bool {
+	if p.skippedRows[r.key] || p.skippedTrees[r.tree] {
 		return false
 	}
-	if _, err := p.lockable(tree); err != nil {
-		p.skipTree(tree, err)
+	if _, err := p.lockable(r.tree); err != nil {
+		p.skipTree(r.tree, err)
 		return false
 	}
 	return true
@@ -174,8 +140,8 @@ func (p *plan) allows(r *row, tree Key) bool {
 func (r *repair) planPaths(f *forest) []*edit {
 	p := &plan{forest: f, repair: r}
 	for _, row := range f.rows {
-		if len(f.wrongPaths(row, row)) > 0 && p.allows(row, row.tree) {
-			p.edits = append(p.edits, &edit{row: row, why: WrongPath, tree: row.tree})
+		if len(f.wrongPaths(row, row)) > 0 && p.allows(row) {
+			p.edits = append(p.edits, &edit{row: row, why: WrongPath})
 		}
 	}
 	return p.edits

@@ -9,9 +9,6 @@ type Kind string
 
 // The kinds of problems.
 const (
-	// NoTree: the tree column is NULL or empty, so that nobody can lock the row. A repair gives the
-	// row the tree of the nearest row above that has one. If none has, it skips the row.
-	NoTree Kind = "no-tree"
 	// BadName: no path can have the name. It is NULL, empty, "." or "..", contains a slash or a
 	// control character, is not UTF-8, or is longer than [pathlock.MaxNameBytes]. The rows below
 	// have no right path.
@@ -48,8 +45,7 @@ type Problem struct {
 	Tree Key  `json:"tree"`
 	ID   Key  `json:"id"`
 	// Others are the other rows of the problem: an orphan's parent, the next members of a cycle (at
-	// most 15), the sibling with the same name, or the root row. For [NoTree], it is the tree of
-	// the rows above.
+	// most 15), the sibling with the same name, or the root row.
 	Others []Key  `json:"others,omitempty"`
 	Name   string `json:"name"`
 	// Is is the current path, nil for NULL. Want is the right path, nil if there is none or the

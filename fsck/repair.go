@@ -2,7 +2,6 @@ package fsck
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/pathlock-go/pathlock"
@@ -62,7 +61,7 @@ func (c *Checker) Repair(ctx context.Context, opts RepairOptions) (summary Repai
 	return r.summary, err
 }
 
-// mend repairs trees, names and parents, and then the paths, which follow from them. It returns the
+// mend repairs names and parents, and then the paths, which follow from them. It returns the
 // last state that it has read or, in a dry run, made.
 func (r *repair) mend(ctx context.Context, f *forest) (*forest, error) {
 	for range rounds {
@@ -102,10 +101,11 @@ func (r *repair) apply(ctx context.Context, p *plan, edits []*edit) (outdated bo
 	var trees []Key
 	inTree := make(map[Key][]*edit)
 	for _, e := range edits {
-		if inTree[e.tree] == nil {
-			trees = append(trees, e.tree)
+		tree := e.row.tree
+		if inTree[tree] == nil {
+			trees = append(trees, tree)
 		}
-		inTree[e.tree] = append(inTree[e.tree], e)
+		inTree[tree] = append(inTree[tree], e)
 	}
 	for _, tree := range trees {
 		for part := range slices.Chunk(inTree[tree], r.opts.BatchRows) {
@@ -124,9 +124,6 @@ func (r *repair) apply(ctx context.Context, p *plan, edits []*edit) (outdated bo
 
 // lockable returns the tree as the locks know it, or an error if it cannot be locked.
 func (r *repair) lockable(tree Key) (pathlock.Tree, error) {
-	if tree.v == nil {
-		return pathlock.Tree{}, fmt.Errorf("%w: the rows are in no tree", pathlock.ErrInvalidTree)
-	}
 	return pathlock.NewTree(r.table.Namespace, tree.String())
 }
 

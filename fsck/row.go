@@ -21,9 +21,6 @@ func (s *seat) isTop() bool { return s.parent.none() }
 // isRoot reports whether the row is the root row of its tree.
 func (s *seat) isRoot() bool { return s.isTop() && s.name == "" && !s.nullName }
 
-// hasTree reports whether the row is in a tree.
-func (s *seat) hasTree() bool { return s.tree.String() != "" }
-
 // nameValue is the row's name as a driver returns it.
 func (s *seat) nameValue() any {
 	if s.nullName {

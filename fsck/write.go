@@ -174,31 +174,19 @@ func (w *writer) isOutdated(e *edit) bool {
 	return false
 }
 
-// move gives a row its tree, parent and name.
+// move gives a row its parent and name.
 func (w *writer) move(ctx context.Context, e *edit) error {
 	if home := w.creations[e.up]; home != nil && !home.made {
 		if err := w.create(ctx, home, e.row.key); err != nil {
 			return err
 		}
 	}
-	aside := false
-	return w.attempt(ctx, e, func() (bool, error) {
-		// Others in the tree that the row comes into may have its present paths.
-		fresh := !aside && e.to.tree != e.was.tree
-		aside = true
-		return fresh, nil
-	}, func() error {
+	return w.attempt(ctx, e, func() (bool, error) { return false, nil }, func() error {
 		to := e.to
 		if e.up != nil && to.parent.isFresh() {
 			to.parent = e.up.key
 		}
 		var set []assignment
-		if to.tree != e.was.tree {
-			set = append(set, assignment{w.table.Tree, e.was.tree.value(), to.tree.value()})
-			if aside {
-				set = append(set, w.asides(e.row)...)
-			}
-		}
 		if to.parent != e.was.parent {
 			set = append(set, assignment{w.table.Parent, e.was.parent.value(), to.parent.value()})
 		}
@@ -208,7 +196,7 @@ func (w *writer) move(ctx context.Context, e *edit) error {
 		if err := w.update(ctx, e.row.key, set); err != nil {
 			return err
 		}
-		w.note(e.was.tree, e.row.key, e.why, false, set)
+		w.note(e.row.tree, e.row.key, e.why, false, set)
 		if now := w.now[e.row.key]; now != nil {
 			now.seat = to
 		}

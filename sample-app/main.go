@@ -19,5 +19,6 @@ import (
 
 func main() {
 	gin.SetMode(gin.ReleaseMode)
-	os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr, slog.SetDefault))
+	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, nil)))
+	os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 }

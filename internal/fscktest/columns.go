@@ -2,6 +2,7 @@ package fscktest
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/pathlock-go/pathlock/fsck"
@@ -25,6 +26,17 @@ func testColumns(t *testing.T, database Database) {
 		}
 		if _, err := fsck.New(t.Context(), w.db, w.Dialect, w.table); !errors.Is(err, fsck.ErrTable) {
 			t.Errorf("error %v, want one that matches ErrTable", err)
+		}
+	})
+	t.Run("a row in no tree", func(t *testing.T) {
+		w := newWorld(t, database, schema{})
+		w.insert(t, with(Node{5, 0, 1, "x", "/x", "/1/5", true}, Node{6, 1, 1, "y", "/y", "/1/6", false})...)
+		w.sound(t, w.rows(t))
+		w.repair(t, fsck.RepairOptions{Apply: true})
+		w.insert(t, Node{7, 0, 1, "z", "/z", "/1/7", false})
+		_, err := w.checker(t).Check(t.Context(), fsck.Options{}, func(fsck.Problem) error { return nil })
+		if !errors.Is(err, fsck.ErrTable) || !strings.Contains(err.Error(), "row 7") {
+			t.Errorf("error %v, want one that matches ErrTable and names row 7", err)
 		}
 	})
 	t.Run("one tree of several", func(t *testing.T) {

@@ -26,7 +26,7 @@ type Database struct {
 // null stands for NULL as a name or a path.
 const null = "NULL"
 
-// Node is a row of the test's table. Parent 0 means no parent, and Tree 0 no tree.
+// Node is a row of the test's table. Parent 0 and Tree 0 stand for NULL.
 type Node struct {
 	ID, Tree, Parent int
 	Name             string

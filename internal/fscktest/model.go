@@ -25,7 +25,7 @@ func (m model) parent(n Node) (up Node, sound, orphan bool) {
 	switch {
 	case n.Parent == 0:
 		return Node{}, false, false
-	case !there || up.Deleted || n.Tree != 0 && up.Tree != n.Tree:
+	case !there || up.Deleted || up.Tree != n.Tree:
 		return Node{}, false, true
 	default:
 		return up, true, false
@@ -35,7 +35,7 @@ func (m model) parent(n Node) (up Node, sound, orphan bool) {
 // root is the key of a tree's root row, 0 if there is none.
 func (m model) root(tree int) int {
 	for _, id := range slices.Sorted(maps.Keys(m.rows)) {
-		if n := m.rows[id]; n.isRoot() && !n.Deleted && n.Tree == tree && tree != 0 {
+		if n := m.rows[id]; n.isRoot() && !n.Deleted && n.Tree == tree {
 			return id
 		}
 	}
@@ -90,18 +90,6 @@ func (m model) right(n Node) (path, ids string, has bool) {
 	return "", "", false // a cycle
 }
 
-// tree returns the tree of the nearest row from n upwards that has one, 0 if there is none.
-func (m model) tree(n Node) int {
-	for range m.rows {
-		up, sound, _ := m.parent(n)
-		if n.Tree != 0 || !sound {
-			break
-		}
-		n = up
-	}
-	return n.Tree
-}
-
 // problems returns "kind id" for each problem, sorted.
 func (m model) problems() (found []string) {
 	add := func(is bool, kind fsck.Kind, id int) {
@@ -121,7 +109,6 @@ func (m model) problems() (found []string) {
 		}
 		_, _, orphan := m.parent(n)
 		root := m.root(n.Tree)
-		add(n.Tree == 0, fsck.NoTree, id)
 		add(n.badName(), fsck.BadName, id)
 		add(orphan, fsck.Orphan, id)
 		add(m.cycle(n) == id, fsck.Cycle, id)

@@ -20,8 +20,6 @@ type Dialect struct {
 	imitations []imitation
 	// Numbers is set where arguments of a statement are numbered, as [Dialect.Bind] does.
 	Numbers bool
-	// Differ is the condition that two values, its arguments by %s, differ. Either may be NULL.
-	Differ string
 	// Share and Update are appended to a SELECT that locks the rows it reads. Both are empty where
 	// a writing transaction is alone anyway.
 	Share, Update string

@@ -14,7 +14,6 @@ var PostgreSQL = &Dialect{
 	identity:   "SELECT version()",
 	imitations: postgresImitations,
 	Numbers:    true,
-	Differ:     "%s IS DISTINCT FROM %s",
 	LockWait:   LockWait{Local: "SET LOCAL lock_timeout = %d", Unit: time.Millisecond},
 	Hides:      "row-level security may hide rows from this role: connect as the table's owner, or as a role with BYPASSRLS",
 	Share:      "FOR SHARE",

@@ -13,7 +13,6 @@ import (
 var SQLite = &Dialect{
 	Name:        "sqlite",
 	mark:        `"`,
-	Differ:      "%s IS NOT %s",
 	LockWait:    LockWait{Read: "PRAGMA busy_timeout", Set: "PRAGMA busy_timeout = %d", Unit: time.Millisecond},
 	SoleWriter:  true,
 	Both:        [3]string{"", " UNION ALL ", ""},

@@ -7,28 +7,34 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os/signal"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
-// Exit codes. An import or a storm ended by SIGINT exits with 130, and by SIGTERM with 143, as
-// shells report it. For serve, a signal is the normal end: it exits with 0 unless requests were cut
-// off.
+// Exit codes. Once an instance serves, a signal is its normal end: it exits with 0 unless requests
+// were cut off.
 const (
 	exitOK      = 0
 	exitFailure = 1
 	exitUsage   = 2
+	// exitInterrupted is how a shell reports SIGINT.
+	exitInterrupted = 130
 )
+
+// oneSignal is the time within which signals count as one. timeout(1), for example, sends a signal
+// to a process and then to its group. A later one ends the process at once.
+const oneSignal = time.Second
 
 // commands is the command line as kong reads it.
 type commands struct {
-	LogFormat string `help:"Format of the log: text or json." enum:"text,json" default:"text" env:"PATHLOCK_LOG_FORMAT"`
-
 	Serve  serveCommand  `cmd:"" default:"withargs" help:"Serve the HTTP interface (the default)."`
-	Import importCommand `cmd:"" help:"Turn a directory tree into a plan: directories and _test.go files become suites, test functions cases."`
+	Import importCommand `cmd:"" help:"Turn a directory tree into a plan: directories become suites, and the _test.go files in them cases."`
 	Storm  stormCommand  `cmd:"" help:"Show what concurrent changes do to a tree without protection, and with it."`
 }
 
@@ -38,8 +44,8 @@ type streams struct {
 	log *slog.Logger
 }
 
-// Main runs a command line and returns the exit code. use is told of the program's log.
-func Main(ctx context.Context, args []string, out, errs io.Writer, use ...func(*slog.Logger)) int {
+// Main runs a command line and returns the exit code. It logs to errs.
+func Main(ctx context.Context, args []string, out, errs io.Writer) int {
 	var commands commands
 	exit := -1
 	parser, err := kong.New(&commands,
@@ -61,25 +67,17 @@ func Main(ctx context.Context, args []string, out, errs io.Writer, use ...func(*
 		_, _ = fmt.Fprintf(errs, "sample-app: %s\nTry sample-app --help.\n", withoutSecrets(err.Error(), args))
 		return exitUsage
 	}
-	ctx, stop := interruptible(ctx)
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, func() { time.AfterFunc(oneSignal, stop) })
 	parsed.BindTo(ctx, (*context.Context)(nil))
-	var handler slog.Handler = slog.NewTextHandler(errs, nil)
-	if commands.LogFormat == "json" {
-		handler = slog.NewJSONHandler(errs, nil)
-	}
-	log := slog.New(handler)
-	for _, u := range use {
-		u(log)
-	}
-	err = parsed.Run(streams{out: out, log: log})
-	signal := interrupted(ctx)
+	err = parsed.Run(streams{out: out, log: slog.New(slog.NewTextHandler(errs, nil))})
 	switch {
 	case err == nil:
 		return exitOK
-	case signal != nil && !errors.Is(err, errCutOff):
-		_, _ = fmt.Fprintf(errs, "sample-app: interrupted (%v): %v\n", signal, err)
-		return 128 + int(signal.Signal)
+	case ctx.Err() != nil && !errors.Is(err, errCutOff):
+		_, _ = fmt.Fprintln(errs, "sample-app: interrupted:", err)
+		return exitInterrupted
 	default:
 		_, _ = fmt.Fprintln(errs, "sample-app:", err)
 		return exitFailure

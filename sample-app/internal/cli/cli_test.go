@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -35,7 +34,7 @@ const childVariable = "PATHLOCK_SAMPLE_TEST_CHILD"
 func TestMain(m *testing.M) {
 	gin.SetMode(gin.ReleaseMode)
 	if os.Getenv(childVariable) != "" {
-		os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr, slog.SetDefault))
+		os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 	}
 	goleak.VerifyTestMain(m)
 }

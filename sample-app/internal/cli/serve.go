@@ -25,21 +25,8 @@ type serveCommand struct {
 func (c *serveCommand) Validate() error {
 	return errors.Join(
 		c.backend.Validate(),
-		refused("--addr", "PATHLOCK_ADDR", checkAddr(c.Addr)),
 		refused("--drain", "PATHLOCK_DRAIN", within(c.Drain, 0, server.MaxDrain)),
 	)
-}
-
-// checkAddr refuses an address that has no port, or one that there cannot be.
-func checkAddr(addr string) error {
-	_, port, err := net.SplitHostPort(addr)
-	if err != nil {
-		return fmt.Errorf("%q is no address: give host:port", addr)
-	}
-	if _, err := net.DefaultResolver.LookupPort(context.Background(), "tcp", port); err != nil {
-		return fmt.Errorf("%q has no port from 0 to 65535", addr)
-	}
-	return nil
 }
 
 // Run implements the command.
@@ -49,11 +36,11 @@ func (c *serveCommand) Run(ctx context.Context, streams streams) error {
 	config.Rule = httpapi.Rule(c.Rule)
 	i, err := instance.Open(ctx, config)
 	if err != nil {
-		return unlessStopped(ctx, streams, err)
+		return err
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.Addr)
 	if err != nil {
-		return unlessStopped(ctx, streams, errors.Join(fmt.Errorf("listen: %w", err), i.Close()))
+		return errors.Join(fmt.Errorf("listen: %w", err), i.Close())
 	}
 	_, _ = fmt.Fprintf(streams.out, "%s%s\n", server.Listening, listener.Addr())
 	_, _ = fmt.Fprintf(streams.out, "  database  %s\n  locks     %s\n  assertion %s\n", i.DB.Where, i.Store, onOff(c.Assert))
@@ -72,16 +59,6 @@ func (c *serveCommand) Run(ctx context.Context, streams streams) error {
 
 // errCutOff says that requests or releases were cut off when an instance ended.
 var errCutOff = errors.New("not everything could be finished")
-
-// unlessStopped returns the error of an instance that did not start. It returns nil if a signal
-// asked the instance to stop: nothing was running yet that could be cut off.
-func unlessStopped(ctx context.Context, streams streams, err error) error {
-	if interrupted(ctx) == nil {
-		return err
-	}
-	streams.log.InfoContext(ctx, "stopped before it served", "error", err)
-	return nil
-}
 
 func onOff(on bool) string {
 	if on {

@@ -24,7 +24,6 @@ type backend struct {
 	Namespace     string        `help:"Namespace of the locks. It keeps the locks of several databases apart on one lock store. All instances on a database need the same one." default:"testplan" env:"PATHLOCK_NAMESPACE"`
 	Wait          time.Duration `help:"How long a request waits for locks that others hold. 0 means not at all." default:"2s" env:"PATHLOCK_WAIT"`
 	Lease         time.Duration `help:"How long the locks of a dead instance stay." default:"30s" env:"PATHLOCK_LEASE"`
-	Conns         int           `help:"Largest number of connections to the database server." default:"20" env:"PATHLOCK_DB_CONNS" name:"db-conns"`
 }
 
 // defaultDB is the default of --db.
@@ -35,7 +34,6 @@ const (
 	// minLease leaves time for a slow answer to a renewal, which is due after a third of the lease.
 	minLease = 100 * time.Millisecond
 	maxLease = 24 * time.Hour
-	maxConns = 10_000
 )
 
 // Validate refuses settings that could serve no request. kong calls it after it has read the
@@ -47,7 +45,6 @@ func (b *backend) Validate() error {
 		refused("--namespace", "PATHLOCK_NAMESPACE", httpapi.CheckNamespace(b.Namespace)),
 		refused("--wait", "PATHLOCK_WAIT", within(b.Wait, 0, server.MaxWait)),
 		refused("--lease", "PATHLOCK_LEASE", within(b.Lease, minLease, maxLease)),
-		refused("--db-conns", "PATHLOCK_DB_CONNS", within(b.Conns, 1, maxConns)),
 	)
 }
 
@@ -82,7 +79,7 @@ func refused(flag, variable string, err error) error {
 }
 
 // within refuses a value outside the bounds.
-func within[T int | time.Duration](value, least, most T) error {
+func within(value, least, most time.Duration) error {
 	if value < least || value > most {
 		return fmt.Errorf("%v is out of bounds: give %v to %v", value, least, most)
 	}
@@ -96,6 +93,6 @@ func (b *backend) config(log *slog.Logger) instance.Config {
 	}
 	return instance.Config{
 		DB: b.DB, Locks: b.Locks, LocksPassword: b.LocksPassword, Assert: b.Assert, Namespace: b.Namespace,
-		Wait: wait, Lease: b.Lease, Connections: b.Conns, Log: log,
+		Wait: wait, Lease: b.Lease, Log: log,
 	}
 }

@@ -3,7 +3,6 @@
 package database
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -44,29 +43,27 @@ type DB struct {
 	pools []*sql.DB
 }
 
-// DefaultConnections leaves room for several instances on a server with the usual limit of about
-// 150 connections.
-const DefaultConnections = 20
+// connections is how many an instance has to a server at most. It leaves room for several instances
+// on a server with the usual limit of about 150.
+const connections = 20
 
-// Open opens the database that url names, with at most so many connections to a server; 0 means
-// [DefaultConnections]. It does not connect: the first statement does. A url is
+// Open opens the database that url names. It does not connect: the first statement does. A url is
 //   - sqlite://PATH;
 //   - mysql://DSN for MySQL and MariaDB, with a DSN of go-sql-driver/mysql, such as
 //     user:password@tcp(127.0.0.1:3306)/testplan;
 //   - a postgres:// URL of libpq.
-func Open(url string, connections int) (*DB, error) {
+func Open(url string) (*DB, error) {
 	if err := Check(url); err != nil {
 		return nil, err
 	}
-	connections = cmp.Or(connections, DefaultConnections)
 	scheme, rest, _ := strings.Cut(url, "://")
 	switch scheme {
 	case "sqlite":
 		return openSQLite(rest)
 	case "mysql":
-		return openMySQL(rest, connections)
+		return openMySQL(rest)
 	default:
-		return openPostgres(url, connections)
+		return openPostgres(url)
 	}
 }
 
@@ -141,7 +138,7 @@ func (d *DB) finish(dialector func(*sql.DB) gorm.Dialector) (*DB, error) {
 }
 
 // poolOf returns a pool of connections to a server.
-func poolOf(connector driver.Connector, connections int) *sql.DB {
+func poolOf(connector driver.Connector) *sql.DB {
 	pool := sql.OpenDB(connector)
 	pool.SetMaxOpenConns(connections)
 	pool.SetMaxIdleConns(connections)

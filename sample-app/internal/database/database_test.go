@@ -26,7 +26,7 @@ func TestOpen(t *testing.T) {
 		{url: "some.db", err: "no scheme"},
 	}
 	for _, tt := range tests {
-		db, err := database.Open(tt.url, 0)
+		db, err := database.Open(tt.url)
 		if tt.err != "" {
 			if err == nil || !strings.Contains(err.Error(), tt.err) || strings.Contains(err.Error(), "secret") {
 				t.Errorf("Open(%q): error %v, want one that says %q and no secret", tt.url, err, tt.err)
@@ -48,7 +48,7 @@ func TestOpen(t *testing.T) {
 
 // Reads work while a transaction writes, and the reading connections cannot write.
 func TestSQLiteReadsBesideWriter(t *testing.T) {
-	db, err := database.Open("sqlite://"+filepath.Join(t.TempDir(), "test.db"), 0)
+	db, err := database.Open("sqlite://" + filepath.Join(t.TempDir(), "test.db"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ const (
 )
 
 // openMySQL opens a database on a MySQL or MariaDB server.
-func openMySQL(dsn string, connections int) (*DB, error) {
+func openMySQL(dsn string) (*DB, error) {
 	cfg, err := dburl.MySQL(dsn)
 	if err != nil {
 		return nil, fmt.Errorf("database: %w", err)
@@ -48,7 +48,7 @@ func openMySQL(dsn string, connections int) (*DB, error) {
 		return nil, fmt.Errorf("database: open MySQL: %w", err)
 	}
 	db := &DB{
-		Dialect: MySQL, Where: fmt.Sprintf("mysql://%s/%s", cfg.Addr, cfg.DBName), pools: []*sql.DB{poolOf(connector, connections)},
+		Dialect: MySQL, Where: fmt.Sprintf("mysql://%s/%s", cfg.Addr, cfg.DBName), pools: []*sql.DB{poolOf(connector)},
 	}
 	return db.finish(func(pool *sql.DB) gorm.Dialector {
 		// GORM would ask for the version, and the server need not be up yet.

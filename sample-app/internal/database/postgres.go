@@ -16,7 +16,7 @@ import (
 
 // openPostgres opens a database on a PostgreSQL server. It sets lock_timeout and application_name
 // unless the URL does.
-func openPostgres(url string, connections int) (*DB, error) {
+func openPostgres(url string) (*DB, error) {
 	cfg, err := parsePostgres(url)
 	if err != nil {
 		return nil, err
@@ -32,7 +32,7 @@ func openPostgres(url string, connections int) (*DB, error) {
 	}
 	db := &DB{
 		Dialect: Postgres, Where: fmt.Sprintf("postgres://%s:%d/%s", cfg.Host, cfg.Port, cfg.Database),
-		pools: []*sql.DB{poolOf(stdlib.GetConnector(*cfg), connections)},
+		pools: []*sql.DB{poolOf(stdlib.GetConnector(*cfg))},
 	}
 	return db.finish(func(pool *sql.DB) gorm.Dialector { return postgres.New(postgres.Config{Conn: pool}) })
 }

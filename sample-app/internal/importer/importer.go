@@ -1,5 +1,5 @@
-// Package importer turns a directory tree into a plan: directories become suites, each _test.go
-// file a suite below its directory, and the test functions in it cases.
+// Package importer turns a directory tree into a plan: directories become suites, and the _test.go
+// files in them cases.
 //
 // An import can be interrupted at any point and run again. It keeps what is there, and adds only
 // what is missing.
@@ -7,17 +7,14 @@ package importer
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
 	"github.com/schollz/progressbar/v3"
 
-	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 )
@@ -25,9 +22,6 @@ import (
 // batch is how many names are imported at once: few enough that users do not wait long for the
 // locks, enough for thousands of rows a second.
 const batch = 250
-
-// patience is how long an import tries while users are in its way.
-const patience = time.Minute
 
 // Options say what to import, and into which plan.
 type Options struct {
@@ -64,7 +58,7 @@ func Run(ctx context.Context, service *plans.Service, opts Options) error {
 		batches = append(batches, plans.Import{Cases: some})
 	}
 	for _, some := range batches {
-		added, err := importNames(ctx, service, plan.ID, some)
+		added, err := service.ImportNames(ctx, plan.ID, some)
 		if err != nil {
 			_ = bar.Exit()
 			return fmt.Errorf("import into plan %q (run it again to continue): %w", opts.Plan, err)
@@ -78,20 +72,6 @@ func Run(ctx context.Context, service *plans.Service, opts Options) error {
 	return nil
 }
 
-// importNames imports a batch. It tries again while others are in the way.
-func importNames(ctx context.Context, service *plans.Service, plan int64, some plans.Import) (made plans.Imported, err error) {
-	_, err = backoff.Retry(ctx, func() (struct{}, error) {
-		added, err := service.ImportNames(ctx, plan, some)
-		made.Suites, made.Cases = made.Suites+added.Suites, made.Cases+added.Cases
-		failure := pathlock.FailureOf(err)
-		if err != nil && !errors.Is(err, plans.ErrNameTaken) && failure != pathlock.FailureLocked && failure != pathlock.FailurePathChanged {
-			err = backoff.Permanent(err)
-		}
-		return struct{}{}, err
-	}, backoff.WithBackOff(backoff.NewExponentialBackOff()), backoff.WithMaxElapsedTime(patience))
-	return made, err
-}
-
 // isTerminal reports whether out can show a bar.
 func isTerminal(out io.Writer) bool {
 	file, ok := out.(*os.File)
@@ -102,18 +82,14 @@ func isTerminal(out io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// findOrCreate returns the plan, even if another import creates it at the same moment.
+// findOrCreate returns the plan, and creates it if there is none.
 func findOrCreate(ctx context.Context, service *plans.Service, project, name string) (model.Plan, error) {
-	plan, err := service.CreatePlan(ctx, project, name)
-	if !errors.Is(err, plans.ErrNameTaken) {
-		return plan, err
-	}
 	existing, err := service.Plans(ctx, project)
 	if err != nil {
-		return plan, err
+		return model.Plan{}, err
 	}
 	if i := slices.IndexFunc(existing, func(p model.Plan) bool { return p.Name == name }); i >= 0 {
 		return existing[i], nil
 	}
-	return plan, fmt.Errorf("%w: plan %q", pathlock.ErrNotFound, name)
+	return service.CreatePlan(ctx, project, name)
 }

@@ -46,8 +46,6 @@ type Config struct {
 	// Wait is how long a request waits for locks, and Lease how long a lock lives that nobody
 	// renews. 0 means pathlock's default.
 	Wait, Lease time.Duration
-	// Connections is the largest number of connections to the database server.
-	Connections int
 	// Assert leaves the assertion in the database on. Without it and without locks, package naive
 	// writes the trees, without any protection.
 	Assert bool
@@ -106,14 +104,13 @@ func (i *Instance) assemble(ctx context.Context, config Config) (err error) {
 		return err
 	}
 	i.last = append(i.last, i.Store.Close)
-	if i.DB, err = database.Open(config.DB, config.Connections); err != nil {
+	if i.DB, err = database.Open(config.DB); err != nil {
 		return err
 	}
 	i.last = append(i.last, func(context.Context) error { return i.DB.Close() })
 	i.Unprotected = i.Store.Scheme() == "off" && !config.Assert
 
-	m := metrics.New()
-	m.WatchPool(i.DB.Pool(), string(i.DB.Dialect))
+	m := metrics.New(i.DB.Pool(), string(i.DB.Dialect))
 	history := contention.New(i.Store.Store, contention.Config{Log: config.Log})
 	i.looking = append(i.looking, history.Close)
 	observers := []pathlock.Observer{m.Locks(), history}
@@ -182,7 +179,7 @@ func (i *Instance) assemble(ctx context.Context, config Config) (err error) {
 		BodyTimeout:   config.BodyTimeout,
 	}
 	if i.Unprotected {
-		api.Suites = naive.New(i.DB, plugin.FailureOf)
+		api.Suites = naive.New(i.DB)
 	}
 	i.greet(ctx, config.Log)
 	i.Handler, err = httpapi.New(api)

@@ -25,8 +25,8 @@ type Metrics struct {
 	locks    *promobserver.Observer
 }
 
-// New returns metrics with a registry of their own.
-func New() *Metrics {
+// New returns metrics with a registry of their own, among them those of a database's pool.
+func New(pool *sql.DB, database string) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -36,7 +36,8 @@ func New() *Metrics {
 		}, []string{"method", "route", "status"}),
 		locks: promobserver.New(promobserver.TraceID(traceOf)),
 	}
-	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), m.requests, m.locks)
+	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		collectors.NewDBStatsCollector(pool, database), m.requests, m.locks)
 	return m
 }
 
@@ -49,11 +50,6 @@ func traceOf(ctx context.Context) string {
 		return span.TraceID().String()
 	}
 	return ""
-}
-
-// WatchPool adds a database's connection pool.
-func (m *Metrics) WatchPool(pool *sql.DB, name string) {
-	m.registry.MustRegister(collectors.NewDBStatsCollector(pool, name))
 }
 
 // Handler answers with all metrics. Exemplars come in the OpenMetrics format.

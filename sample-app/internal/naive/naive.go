@@ -29,16 +29,10 @@ const Think = 2 * time.Millisecond
 const below = `plan_id = ? AND path >= ? AND path < ?`
 
 // Suites changes trees without any protection.
-type Suites struct {
-	db        *database.DB
-	failureOf func(error) pathlock.Failure
-}
+type Suites struct{ db *database.DB }
 
-// New returns a writer on a database. failureOf tells which errors of the database are
-// [pathlock.FailureLocked].
-func New(db *database.DB, failureOf func(error) pathlock.Failure) *Suites {
-	return &Suites{db: db, failureOf: failureOf}
-}
+// New returns a writer on a database.
+func New(db *database.DB) *Suites { return &Suites{db} }
 
 // CreateSuite inserts a row if no sibling has its name.
 func (s *Suites) CreateSuite(ctx context.Context, planID, parentID int64, name string) (model.Suite, error) {
@@ -183,23 +177,12 @@ func (s *Suites) target(ctx context.Context, planID, parentID, id int64, name st
 	return parent, err
 }
 
-// maxTries is how often later runs a transaction at most.
-const maxTries = 10
-
-// later runs do in a transaction after a random part of [Think], and again if the database gave the
-// transaction up for another one. Code written by hand does that, too.
+// later runs do in a transaction after a random part of [Think].
 func (s *Suites) later(ctx context.Context, do func(*gorm.DB) error) error {
-	pause := rand.N(Think)
-	for attempt := 1; ; attempt++ {
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-		err := s.db.Plain.WithContext(ctx).Transaction(do)
-		if s.failureOf(err) != pathlock.FailureLocked || attempt == maxTries {
-			return err
-		}
-		pause = time.Duration(attempt) * time.Millisecond
+	select {
+	case <-time.After(rand.N(Think)):
+		return s.db.Plain.WithContext(ctx).Transaction(do)
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 }

@@ -11,20 +11,15 @@ import (
 
 // Cases returns the cases of a suite, ordered by name.
 func (s *Service) Cases(ctx context.Context, suiteID int64) ([]model.Case, error) {
+	suite, err := s.Suite(ctx, suiteID)
+	if err != nil {
+		return nil, err
+	}
 	cases := []model.Case{}
-	err := s.snapshot(ctx, func(tx *gorm.DB) error {
-		suite, err := load[model.Suite](tx, "suite", suiteID)
-		if err != nil {
-			return err
-		}
-		if err := tx.Where("suite_id = ?", suiteID).Order("name").Find(&cases).Error; err != nil {
-			return err
-		}
-		for i := range cases {
-			cases[i].Path = suite.Path + "/" + cases[i].Name
-		}
-		return nil
-	})
+	err = s.db.Read.WithContext(ctx).Where("suite_id = ?", suiteID).Order("name").Find(&cases).Error
+	for i := range cases {
+		cases[i].Path = suite.Path + "/" + cases[i].Name
+	}
 	return cases, err
 }
 

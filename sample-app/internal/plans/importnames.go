@@ -49,44 +49,46 @@ func (s *Service) ImportNames(ctx context.Context, planID int64, names Import) (
 		return made, err
 	}
 	ids := map[string]int64{"": plan.RootID}
-	for some := range slices.Chunk(suites, batch) {
-		var found []model.Suite
-		if err := s.db.Read.WithContext(ctx).Select("id", "path").Where("plan_id = ? AND path IN ?", plan.ID, rooted(some)).Find(&found).Error; err != nil {
-			return made, err
-		}
-		for _, suite := range found {
-			ids[strings.TrimPrefix(suite.Path, "/")] = suite.ID
-		}
-	}
-	missing := slices.DeleteFunc(slices.Clone(suites), func(path string) bool { return ids[path] != 0 })
-	for len(missing) > 0 {
-		end := slices.IndexFunc(missing, func(path string) bool { return depth(path) != depth(missing[0]) })
+	for len(suites) > 0 {
+		end := slices.IndexFunc(suites, func(path string) bool { return depth(path) != depth(suites[0]) })
 		if end < 0 || end > batch {
-			end = min(len(missing), batch)
+			end = min(len(suites), batch)
 		}
-		if err := s.importSuites(ctx, plan.ID, missing[:end], ids); err != nil {
+		added, err := s.importSuites(ctx, plan.ID, suites[:end], ids)
+		if err != nil {
 			return made, err
 		}
-		made.Suites += end
-		missing = missing[end:]
+		made.Suites += added
+		suites = suites[end:]
 	}
 	err = s.importCases(ctx, names.Cases, ids, &made)
 	return made, err
 }
 
-// importSuites creates suites of one depth, and records their ids.
-func (s *Service) importSuites(ctx context.Context, planID int64, paths []string, ids map[string]int64) error {
-	rows := make([]model.Suite, len(paths))
-	for i, path := range paths {
-		parent, name := split(path)
-		id := ids[parent]
-		rows[i] = model.Suite{PlanID: planID, ParentID: &id, Name: name, Version: 1}
+// importSuites creates those suites of one depth that the plan lacks. It records the ids of all.
+func (s *Service) importSuites(ctx context.Context, planID int64, paths []string, ids map[string]int64) (made int, err error) {
+	var found, rows []model.Suite
+	if err := s.db.Read.WithContext(ctx).Select("id", "path").Where("plan_id = ? AND path IN ?", planID, paths).Find(&found).Error; err != nil {
+		return 0, err
 	}
-	err := s.write(ctx, func(tx *gorm.DB) error { return tx.Create(&rows).Error })
-	for i, path := range paths {
-		ids[path] = rows[i].ID
+	note := func(suites []model.Suite) {
+		for _, suite := range suites {
+			ids[suite.Path] = suite.ID
+		}
 	}
-	return err
+	note(found)
+	for _, path := range paths {
+		if ids[path] == 0 {
+			parent, name := split(path)
+			rows = append(rows, model.Suite{PlanID: planID, ParentID: new(ids[parent]), Name: name, Version: 1})
+		}
+	}
+	if len(rows) == 0 {
+		return 0, nil
+	}
+	err = s.write(ctx, func(tx *gorm.DB) error { return tx.Create(&rows).Error })
+	note(rows)
+	return len(rows), err
 }
 
 // importCases creates the cases that their suites lack.
@@ -99,7 +101,7 @@ func (s *Service) importCases(ctx context.Context, cases []ImportedCase, ids map
 		taken := map[slot]bool{}
 		var suites []int64
 		for _, c := range some {
-			suite, _ := split(c.Path)
+			suite, _ := split("/" + c.Path)
 			suites = append(suites, ids[suite])
 		}
 		slices.Sort(suites)
@@ -112,7 +114,7 @@ func (s *Service) importCases(ctx context.Context, cases []ImportedCase, ids map
 		}
 		var rows []model.Case
 		for _, c := range some {
-			suite, name := split(c.Path)
+			suite, name := split("/" + c.Path)
 			if at := (slot{ids[suite], name}); !taken[at] {
 				taken[at] = true
 				rows = append(rows, model.Case{SuiteID: at.suite, Name: name, Body: c.Body})
@@ -129,7 +131,8 @@ func (s *Service) importCases(ctx context.Context, cases []ImportedCase, ids map
 	return nil
 }
 
-// check refuses invalid names. It returns the paths of all suites, parents before their children.
+// check refuses invalid names. It returns the paths of all suites as the column has them, parents
+// before their children.
 func (i Import) check() ([]string, error) {
 	if n := len(i.Suites) + len(i.Cases); n > MaxImport {
 		return nil, &InvalidError{"suites", fmt.Sprintf("and cases are %d, at most %d are allowed", n, MaxImport)}
@@ -147,7 +150,7 @@ func (i Import) check() ([]string, error) {
 			return TooDeep(field, len(names))
 		}
 		for n := range names {
-			all[strings.Join(names[:n+1], "/")] = true
+			all["/"+strings.Join(names[:n+1], "/")] = true
 		}
 		return nil
 	}
@@ -166,20 +169,11 @@ func (i Import) check() ([]string, error) {
 	}), nil
 }
 
-// depth returns how many names a path without a slash at its beginning has.
-func depth(path string) int { return strings.Count(path, "/") + 1 }
+// depth returns how many names a path has.
+func depth(path string) int { return strings.Count(path, "/") }
 
-// split returns the path of the parent and the name. The parent of a top-level suite is "".
+// split returns the path of the parent and the name.
 func split(path string) (parent, name string) {
 	at := strings.LastIndexByte(path, '/')
-	return path[:max(at, 0)], path[at+1:]
-}
-
-// rooted returns paths as the column has them.
-func rooted(paths []string) []string {
-	all := make([]string, len(paths))
-	for i, path := range paths {
-		all[i] = "/" + path
-	}
-	return all
+	return path[:at], path[at+1:]
 }

@@ -16,13 +16,11 @@ const batch = 500
 
 // RecycleBin returns the items of a plan's recycle bin, the oldest first.
 func (s *Service) RecycleBin(ctx context.Context, planID int64) ([]model.RecycledItem, error) {
+	if _, err := s.Plan(ctx, planID); err != nil {
+		return nil, err
+	}
 	items := []model.RecycledItem{}
-	err := s.snapshot(ctx, func(tx *gorm.DB) error {
-		if _, err := load[model.Plan](tx, "plan", planID); err != nil {
-			return err
-		}
-		return tx.Where("plan_id = ?", planID).Order("id").Find(&items).Error
-	})
+	err := s.db.Read.WithContext(ctx).Where("plan_id = ?", planID).Order("id").Find(&items).Error
 	return items, err
 }
 

@@ -86,15 +86,6 @@ func forUpdate(tx *gorm.DB) *gorm.DB {
 	return tx.Clauses(clause.Locking{Strength: clause.LockingStrengthUpdate})
 }
 
-// snapshot runs do in a transaction that sees the database as of one instant.
-func (s *Service) snapshot(ctx context.Context, do func(tx *gorm.DB) error) error {
-	opts := &sql.TxOptions{ReadOnly: true}
-	if s.db.Dialect != database.SQLite {
-		opts.Isolation = sql.LevelRepeatableRead
-	}
-	return s.db.Read.WithContext(ctx).Transaction(do, opts)
-}
-
 // The errors of the service's own.
 var (
 	// ErrInvalid: an argument is not valid. The error is an [*InvalidError].

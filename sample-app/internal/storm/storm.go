@@ -137,7 +137,7 @@ func left(ctx context.Context, config Config, db, namespace string) (trees int, 
 // verify has package fsck compare every row with its parent and its siblings, past all the code
 // that wrote them.
 func verify(ctx context.Context, url string) (problems []fsck.Problem, checked int64, err error) {
-	db, err := database.Open(url, 0)
+	db, err := database.Open(url)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -62,7 +62,7 @@ func scratch(t testing.TB, beside string) string {
 // Open opens a database until the end of the test.
 func Open(t testing.TB, url string) *database.DB {
 	t.Helper()
-	db, err := database.Open(url, 0)
+	db, err := database.Open(url)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,6 @@ The check reads every live row into memory, in one state of the database: up to 
   - cycle: the row is its own ancestor
   - wrong-path, wrong-id-path: the path does not follow from the parent's
   - path-too-long, too-deep: the right path does not fit, or has too many names
-  - no-tree: the row has no tree
   - beside-root: the row is at the top beside a root row
   - duplicate: a sibling has the same name
   - lookalike: a sibling has a name that only the collation treats as equal

@@ -5,47 +5,38 @@ import { t } from './i18n.js';
 import * as notices from './notices.js';
 import { mayRepeat, mayWait, notDone, reason } from './problems.js';
 
-/** How long a waiting action goes without news of the locks before it tries by itself. */
-const tryAnyway = 10000;
+/** How long after a refusal a waiting action is sent again. It then waits in the server's queue. */
+const pause = 1000;
 
 export class Actions {
   #holds;
   #session;
-  #waiting = new Set(); // what the waiting actions call when the locks change
-  /** Suites of which something is under way. */
-  busy = new Set();
-  onbusy = () => {};
 
   constructor(holds, session) {
     this.#holds = holds;
     this.#session = session;
-    holds.on('change', () => { for (const look of [...this.#waiting]) look(); });
   }
 
   /** Carries out an action and resolves with the answer, or null if it was given up.
    *
-   * title says what is done; send(key) does it; then(answer) shows it, and may take its time; ok is what to say then; suite is
-   * the one that shows it meanwhile. */
+   * title says what is done; send(key) does it; then(answer) shows it, and may take its time; ok is what to say then. */
   run(action) {
     return new Promise((resolve) => {
-      let card = null, refusal = null, key = newKey(), running = false, timer = 0;
-      const look = () => { if (this.#holds.known && !this.#holds.busy(refusal.problem.path ?? '/', this.#session.lock?.suite)) go(); };
+      let card = null, refusal = null, key = newKey(), running = false, waiting = false, timer = 0;
       const wait = (on) => {
+        waiting = on;
         clearTimeout(timer);
-        this.#waiting.delete(look);
-        if (!on) return;
-        this.#waiting.add(look);
-        timer = setTimeout(go, tryAnyway);
+        if (on) timer = setTimeout(go, pause);
       };
       const draw = () => {
         const why = reason(refusal, this.#holds.now());
-        if (this.#waiting.has(look)) {
+        if (waiting) {
           card.update('wait', why, [{ label: t('stopWaiting'), run: () => { wait(false); draw(); } }]);
           return;
         }
         const buttons = [];
         if (mayRepeat(refusal)) buttons.push({ label: t('retry'), kind: 'primary', run: go });
-        if (mayWait(refusal)) buttons.push({ label: t('wait'), run: () => { wait(true); draw(); look(); } });
+        if (mayWait(refusal)) buttons.push({ label: t('wait'), run: () => { wait(true); draw(); } });
         card.update('bad', why, buttons);
       };
       const end = (answer) => {
@@ -63,7 +54,7 @@ export class Actions {
         // A request that was refused was not carried out: another try is another request. One that may
         // have been keeps its key, so that it is not carried out twice.
         if (notDone(why)) key = newKey();
-        wait(this.#waiting.has(look) && mayWait(why));
+        wait(waiting && mayWait(why));
         if (!card?.open) {
           card = notices.refused(action.title, '', []);
           card.onclose = () => { wait(false); resolve(null); };
@@ -73,7 +64,6 @@ export class Actions {
       const go = async () => {
         if (running) return;
         running = true;
-        this.#mark(action, true);
         try {
           const answer = await action.send(key);
           await action.then?.(answer);
@@ -87,17 +77,9 @@ export class Actions {
           refused(why);
         } finally {
           running = false;
-          this.#mark(action, false);
         }
       };
       go();
     });
-  }
-
-  #mark(action, on) {
-    if (!action.suite) return;
-    if (on) this.busy.add(action.suite);
-    else this.busy.delete(action.suite);
-    this.onbusy();
   }
 }

@@ -19,10 +19,6 @@ export function useToken(source) { token = source; }
 /** How long the answer to a question, and to a change, which may wait for locks, can take. */
 const questionTime = 10000, changeTime = 20000;
 
-/** Tells of each request that has had no answer, but for quiet ones. */
-let unanswered = () => {};
-export function onUnanswered(listener) { unanswered = listener; }
-
 /** A key that tells a request sent twice from two requests. */
 export function newKey() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, '0')).join('');
@@ -33,7 +29,7 @@ export function newKey() {
 export const address = (path) => new URL(path, location.origin);
 
 /** Sends a request and returns the answer's body. It throws a Refusal. */
-export async function send(method, path, { body, key, lock, keepalive, quiet, time = method === 'GET' ? questionTime : changeTime } = {}) {
+export async function send(method, path, { body, key, lock, keepalive, time = method === 'GET' ? questionTime : changeTime } = {}) {
   const headers = { Accept: 'application/json' };
   if (body !== undefined) headers['Content-Type'] = 'application/json';
   if (method === 'POST') headers['Idempotency-Key'] = key ?? newKey();
@@ -48,7 +44,6 @@ export async function send(method, path, { body, key, lock, keepalive, quiet, ti
     });
     text = await response.text();
   } catch {
-    if (!quiet) unanswered();
     throw new Refusal(0, {});
   }
   let answer = {};

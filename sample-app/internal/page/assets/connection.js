@@ -4,7 +4,7 @@
 //   connecting   nothing has come yet
 //   live         the server answers
 //   away         it does not
-import { get, onUnanswered } from './api.js';
+import { get } from './api.js';
 import { Emitter } from './dom.js';
 
 /** How long after an answer the next question comes, and how long an answer may take. */
@@ -27,7 +27,6 @@ export class Connection extends Emitter {
     super();
     document.addEventListener('visibilitychange', () => this.#ask());
     addEventListener('online', () => this.#ask());
-    onUnanswered(() => this.#ask());
   }
 
   watch(plan) {
@@ -43,7 +42,7 @@ export class Connection extends Emitter {
     if (!this.#plan || document.hidden) return;
     let answer = null, refusal = null;
     try {
-      answer = await get(`/api/plans/${this.#plan}/locks`, { time: answerTime, quiet: true });
+      answer = await get(`/api/plans/${this.#plan}/locks`, { time: answerTime });
     } catch (failure) {
       if (!('status' in failure)) throw failure;
       refusal = failure;

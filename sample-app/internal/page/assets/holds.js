@@ -5,7 +5,6 @@ export class Holds extends Emitter {
   /** False while nobody says who holds what. */
   known = false;
   holders = [];
-  waiters = [];
   #bySuite = new Map();
   /** The server's clock less the page's, in milliseconds. */
   #ahead = 0;
@@ -14,7 +13,6 @@ export class Holds extends Emitter {
     if (now) this.#ahead = Date.parse(now) - Date.now();
     this.known = Boolean(locks);
     this.holders = locks?.holders ?? [];
-    this.waiters = locks?.waiters ?? [];
     this.#bySuite = new Map();
     for (const hold of this.holders) {
       for (const claim of hold.claims) {
@@ -55,13 +53,4 @@ export class Holds extends Emitter {
 
   /** Whether somebody holds the suite itself beyond a request. */
   holdsDetached(id) { return this.#bySuite.get(id)?.some(({ hold, claim }) => hold.detached && claim.exact && claim.mode === 'X') ?? false; }
-
-  /** Whether somebody holds a path, one above it, or one below it, or the plan. Paths are folded. */
-  busy(path, except) {
-    const below = path === '/' ? '/' : path + '/';
-    return this.holders.some((hold) => hold.gate || hold.claims.some((claim) => {
-      if (except && claim.exact && claim.suite_id === except && hold.detached) return false;
-      return claim.path === path || claim.path.startsWith(below) || claim.path === '/' || path.startsWith(claim.path + '/');
-    }));
-  }
 }

@@ -1,7 +1,7 @@
 // The page's words.
 import { remembered } from './dom.js';
-import { en } from './en.js';
-import { zh } from './zh.js';
+import en from './en.json' with { type: 'json' };
+import zh from './zh.json' with { type: 'json' };
 
 const stored = remembered('localStorage', 'language');
 const dictionaries = { en, 'zh-CN': zh };

@@ -17,12 +17,6 @@ import { TreeView } from './treeview.js';
 
 /** A tree of at most this many suites is shown opened. */
 const smallPlan = 80;
-/** The least time between two reads of the tree, and how many times longer than a read it is. */
-const rest = 150, restFactor = 4;
-/** The least time after a read that was refused. */
-const afterFailure = 2000;
-/** How long after an edit lock was taken there should be news of it. */
-const newsOfLock = 2000;
 
 class App {
   plan = null;
@@ -38,18 +32,13 @@ class App {
   #again = false;
 
   async start() {
-    this.actions.onbusy = () => { this.view.draw(); this.#detail.update(); };
     this.holds.on('change', () => this.#showHolds());
-    this.session.on('change', () => {
-      this.#showHolds();
-      // Where the lock was taken away before the first news of it, there is no news at all.
-      if (this.session.lock) setTimeout(() => this.#lookForLock(), newsOfLock);
-    });
+    this.session.on('change', () => this.#showHolds());
     this.session.on('lost', (lock) => notices.refused(t('do.edit', { name: lock.name }), t('err.lock-lost'), [
       { label: t('edit'), kind: 'primary', run: () => this.operations.edit(lock.suite) }]));
     this.connection.on('locks', (news) => {
       this.holds.set(news);
-      this.#lookForLock();
+      if (this.session.lock?.plan === this.plan?.id) this.session.look(this.holds);
     });
     this.connection.on('changed', (revision) => { if (revision !== this.tree.revision) this.reload(); });
     this.connection.on('asked', () => this.casesChanged());
@@ -76,14 +65,11 @@ class App {
     $('me').addEventListener('click', () => this.operations.askVisitor());
     addEventListener('hashchange', () => this.#follow());
     addEventListener('beforeunload', (e) => { if (document.querySelector('dialog textarea')) e.preventDefault(); });
-    setInterval(() => { this.view.draw(); this.#detail.update(); }, 15000); // "3 min" becomes "4 min"
     new ResizeObserver(([notices]) => $('work').style.setProperty('--notices', notices.contentRect.height + 'px')).observe($('notices'));
     $('language').addEventListener('click', () => { setLanguage(lang() === 'en' ? 'zh-CN' : 'en'); this.#words(); });
     this.#words();
     await this.#follow();
   }
-
-  #lookForLock() { if (this.session.lock?.plan === this.plan?.id) this.session.look(this.holds); }
 
   /** Shows what the address names. */
   async #follow() {
@@ -164,19 +150,12 @@ class App {
   async #read() {
     do {
       this.#again = false;
-      const { plan } = this, start = performance.now();
-      if (!plan) return;
-      let pause = rest;
       try {
-        if (!await this.#fetch(plan)) return;
+        if (!this.plan || !await this.#fetch(this.plan)) return;
       } catch (refusal) {
         if (!('status' in refusal)) throw refusal;
-        if (refusal.status === 404) return; // the connection tells
-        this.#again = this.connection.state === 'live';
-        pause = afterFailure;
+        return; // the next news of the plan has another revision than the tree
       }
-      const took = performance.now() - start;
-      if (this.#again) await new Promise((resolve) => { setTimeout(resolve, Math.max(pause, restFactor * took)); });
     } while (this.#again);
   }
 
@@ -212,7 +191,7 @@ class App {
 
   /** How a row looks. */
   #row(id) {
-    const row = { name: this.nameOf(id), busy: this.actions.busy.has(id) };
+    const row = { name: this.nameOf(id) };
     const over = this.holds.over(this.tree, id), now = this.holds.now();
     if (this.session.edits(id)) return { ...row, kind: 'mine', chip: t('lock.mine') };
     if (over && !this.session.edits(over.at)) {

@@ -27,7 +27,6 @@ function show(kind, title, message, buttons) {
   const card = h('div', { class: 'notice ' + kind }, h('div', { class: 'notice-text' }, heading, body), foot);
   let timer = 0;
   const self = {
-    element: card,
     /** Replaces what the card says. */
     update(nextKind, nextMessage, nextButtons) {
       card.className = 'notice ' + nextKind;

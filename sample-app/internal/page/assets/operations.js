@@ -16,7 +16,7 @@ export class Operations {
     const name = await askText(t('suiteIn', { name: this.#app.nameOf(parent) }), t('suiteName'), '', { button: t('create') });
     if (!name) return;
     const made = await this.#run({
-      title: t('do.create', { name }), suite: parent, ok: t('ok.create', { name }),
+      title: t('do.create', { name }), ok: t('ok.create', { name }),
       send: (key) => send('POST', `/api/plans/${this.#app.plan.id}/suites`, { body: { parent_id: parent, name }, key }),
       then: () => this.#app.reload(),
     });
@@ -27,7 +27,7 @@ export class Operations {
     const name = this.#app.nameOf(id), to = await askText(t('rename'), t('suiteName'), name);
     if (!to || to === name) return;
     this.#run({
-      title: t('do.rename', { name, to }), suite: id, ok: t('ok.rename', { to }),
+      title: t('do.rename', { name, to }), ok: t('ok.rename', { to }),
       send: () => send('PATCH', `/api/suites/${id}`, { body: { name: to } }), then: () => this.#app.reload(),
     });
   }
@@ -42,7 +42,7 @@ export class Operations {
     if (!place || !copies && place.to === parent) return;
     const values = { name, to: this.#app.nameOf(place.to) };
     const placed = await this.#run({
-      title: t(copies ? 'do.copy' : 'do.move', values), suite: ofSuite ? id : 0, ok: t(copies ? 'ok.copy' : 'ok.move', values),
+      title: t(copies ? 'do.copy' : 'do.move', values), ok: t(copies ? 'ok.copy' : 'ok.move', values),
       send: (key) => send('POST', `/api/${kind}s/${id}/${copies ? 'copy' : 'move'}`, { body: { [ofSuite ? 'parent_id' : 'suite_id']: place.to, name: place.name }, key }),
       then: () => (ofSuite ? this.#app.reload() : this.#app.casesChanged()),
     });
@@ -53,7 +53,7 @@ export class Operations {
   remove({ kind, id, name }) {
     const plan = this.#app.plan.id, ofSuite = kind === 'suite';
     this.#run({
-      title: t('do.delete', { name }), suite: ofSuite ? id : 0, ok: t('ok.delete', { name }),
+      title: t('do.delete', { name }), ok: t('ok.delete', { name }),
       undo: () => ({ label: t('undo'), run: () => this.restore(plan, name, (item) => item.kind === kind && item.node_id === id) }),
       send: () => send('DELETE', `/api/${kind}s/${id}`),
       then: () => (ofSuite ? this.#removed(id) : this.#app.casesChanged()),
@@ -113,7 +113,7 @@ export class Operations {
     if (!who) return false;
     const name = this.#app.nameOf(id);
     const begun = await this.#run({
-      title: t('do.edit', { name }), suite: id,
+      title: t('do.edit', { name }),
       send: async (key) => { await session.begin(this.#app.plan.id, id, name, t('note', { name: who }), key); return true; },
     });
     return Boolean(begun);
@@ -125,7 +125,7 @@ export class Operations {
 
   createCase(suite, name) {
     return this.#run({
-      title: t('do.createCase', { name }), suite, ok: t('ok.create', { name }),
+      title: t('do.createCase', { name }), ok: t('ok.create', { name }),
       send: (key) => send('POST', `/api/suites/${suite}/cases`, { body: { name }, key }), then: () => this.#app.casesChanged(),
     });
   }

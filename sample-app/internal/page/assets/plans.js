@@ -1,9 +1,9 @@
 // Choosing, creating, renaming and deleting plans; and the first page, without one.
 import { get, send } from './api.js';
 import { ask, askText, askYes } from './dialogs.js';
-import { demo } from './demo.js';
+import demos from './demo.json' with { type: 'json' };
 import { h } from './dom.js';
-import { t } from './i18n.js';
+import { lang, t } from './i18n.js';
 import { done } from './notices.js';
 
 const firstProject = 'demo';
@@ -19,7 +19,7 @@ export async function allPlans() {
 function beginnings(app, heading, opened) {
   const project = app.plan?.project ?? firstProject;
   const use = async () => {
-    const { name, suites, cases } = demo();
+    const { name, ...names } = demos[lang()];
     let as = name;
     const plan = await app.actions.run({
       title: t('do.createPlan', { name }),
@@ -29,7 +29,7 @@ function beginnings(app, heading, opened) {
         return create(project, as, key);
       },
     });
-    if (!plan || !await app.actions.run({ title: t('do.import', { name: as }), send: () => send('POST', `/api/plans/${plan.id}/import`, { body: { suites, cases } }) })) return;
+    if (!plan || !await app.actions.run({ title: t('do.import', { name: as }), send: () => send('POST', `/api/plans/${plan.id}/import`, { body: names }) })) return;
     done(t('ok.create', { name: as }));
     opened(plan);
   };

@@ -5,7 +5,7 @@ import { attribute, Emitter, h, text } from './dom.js';
 const beyond = 8; // rows above and below those in sight
 
 /** Emits choose(id), and open(id) and enter(id) where a suite was clicked or entered by a key.
- * describe(id) returns {name, chip, kind, title, busy}. */
+ * describe(id) returns {name, chip, kind, title}. */
 export class TreeView extends Emitter {
   chosen = 0;
   #element;
@@ -116,7 +116,6 @@ export class TreeView extends Emitter {
     attribute(row, 'aria-setsize', at.of);
     attribute(row, 'aria-selected', String(id === this.chosen));
     attribute(row, 'aria-expanded', opens ? String(Boolean(this.#filter) || this.#opened.has(id)) : null);
-    attribute(row, 'aria-busy', is.busy ? 'true' : null);
     attribute(row, 'data-lock', is.kind);
     const [twisty, name, chip] = row.children;
     text(twisty, opens ? '▸' : '');
