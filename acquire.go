@@ -63,9 +63,7 @@ func (l *Locker) acquire(ctx context.Context, req Request, ownScope bool) (*Lock
 		return nil, err
 	}
 	if lock != nil {
-		if !l.observers.none() {
-			l.observers.tell(ctx, "Granted", Observer.Granted, lock.event())
-		}
+		lock.report(ctx, "Granted", Observer.Granted, 0, nil)
 		return lock, nil
 	}
 	return l.ask(ctx, scope, a)
@@ -116,11 +114,7 @@ func (l *Locker) ask(parent context.Context, scope *Scope, a prepared) (*Lock, e
 		return nil, l.refuse(ctx, scope, a, start, err)
 	}
 	lock.waited = waited.Load()
-	if !l.observers.none() {
-		event := lock.event()
-		event.Elapsed = time.Since(start)
-		l.observers.tell(ctx, "Granted", Observer.Granted, event)
-	}
+	lock.report(ctx, "Granted", Observer.Granted, time.Since(start), nil)
 	return lock, nil
 }
 

@@ -2,11 +2,13 @@ package pathlock
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/pathlock-go/pathlock/internal/gincontext"
 	"github.com/pathlock-go/pathlock/internal/lease"
 )
 
@@ -59,14 +61,7 @@ func (k *Lock) Detach(ctx context.Context) (Token, error) {
 func (k *Lock) leave(ctx context.Context) (Token, error) {
 	h := k.holding
 	h.checkClock()
-	h.scope.mu.Lock()
-	err := h.mayLeave(k)
-	if err == nil {
-		k.released = true
-		h.removeLock(k)
-	}
-	h.scope.mu.Unlock()
-	if err != nil {
+	if err := h.endDetaching(k); err != nil {
 		return "", err
 	}
 	k.ctx.cancel(nil)
@@ -74,9 +69,9 @@ func (k *Lock) leave(ctx context.Context) (Token, error) {
 	return h.token, nil
 }
 
-// mayLeave returns why a lock can leave nothing with the hold, nil if it can. It expects the
-// scope's mutex to be locked.
-func (h *holding) mayLeave(lock *Lock) error {
+// stillHas returns why a lock of the holding has ended, nil if it has not. It expects the scope's
+// mutex to be locked.
+func (h *holding) stillHas(lock *Lock) error {
 	switch {
 	case lock.released || h.whole().spent:
 		return errReleased(h.tree)
@@ -119,12 +114,10 @@ func (h *holding) beginDetaching(lock *Lock) error {
 	s := h.scope
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch {
-	case lock.released:
-		return errReleased(h.tree)
-	case h.lost != nil:
-		return h.lost
-	case len(h.locks) > 1 || h.detaching:
+	if err := h.stillHas(lock); err != nil {
+		return err
+	}
+	if len(h.locks) > 1 || h.detaching {
 		return fmt.Errorf("%w: detach in %s: other locks of the scope rely on what it holds there", ErrInvalidRequest, h.tree)
 	}
 	h.detaching = true
@@ -138,16 +131,13 @@ func (h *holding) stopDetaching() {
 	h.detaching = false
 }
 
-// endDetaching takes the holding's only lock off it, and the holding out of its scope.
+// endDetaching takes a lock off the holding, and the holding out of its scope if it was the last.
 func (h *holding) endDetaching(lock *Lock) error {
 	h.scope.mu.Lock()
 	defer h.scope.mu.Unlock()
 	h.detaching = false
-	switch {
-	case h.lost != nil:
-		return h.lost
-	case lock.released:
-		return errReleased(h.tree)
+	if err := h.stillHas(lock); err != nil {
+		return err
 	}
 	lock.released = true
 	h.removeLock(lock)
@@ -161,7 +151,7 @@ func (k *Lock) stay(ctx context.Context) (Token, error) {
 	h := k.holding
 	h.checkClock()
 	h.scope.mu.Lock()
-	err := h.mayLeave(k)
+	err := h.stillHas(k)
 	var g *grant
 	if err == nil {
 		g = h.grants[0]
@@ -197,4 +187,86 @@ func (k *Lock) stay(ctx context.Context) (Token, error) {
 	k.until.Store(&ends)
 	k.giveBackInBackground(ctx, grants, nil)
 	return h.token, nil
+}
+
+// AttachOption changes what [Locker.Attach] does.
+type AttachOption func(*holding)
+
+// WithoutRenewal leaves the hold the end that it has.
+func WithoutRenewal() AttachOption { return func(h *holding) { h.lease.Fixed = true } }
+
+// Attach makes the hold that a token names a lock again, in this process. The process renews it as
+// it does any other, for the lease that [WithLease] states, unless [WithoutRenewal] is given. An
+// acquisition under the lock's context re-enters. What else it takes in the token's tree belongs to
+// the hold's owner, and has a lease of its own, which this process renews as that of any other
+// lock. If the process dies, that ends one lease later, and the hold lives on. It ends with the
+// hold at the latest.
+//
+// Any number of processes may attach a token at once. They are one owner, and do not wait for each
+// other. The first to release the lock ends the hold for all, as soon as nothing acquired under
+// that lock's context is left. To leave the hold to its bearers, end the lock with [Lock.Detach],
+// which keeps the token and the hold.
+//
+// The process looks at the hold in the store once a second, or at a third of the lease if that is
+// earlier. Until then it does not know that another process has released or shortened the hold. If
+// it cannot reach the store, it stays ignorant for at most one lease.
+//
+// docs/beyond-requests.md says what becomes of the hold when processes die.
+//
+// The error matches:
+//   - [ErrInvalidToken] if the text is no token
+//   - [ErrLost] if the hold has ended
+//   - [ErrUnavailable] if the store did not answer
+//   - the context's cause when ctx has ended
+func (l *Locker) Attach(ctx context.Context, token Token, opts ...AttachOption) (*Lock, error) {
+	ctx = gincontext.Join(ctx)
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("pathlock: attach: %w", withCause(ctx, ctx.Err()))
+	}
+	sent := time.Now()
+	tree, owner, got, err := l.transferToken(ctx, "attach", token, 0)
+	if err != nil {
+		return nil, err
+	}
+	const unique = 12 // characters of 5 bits: no two attached scopes share their first ones
+	scope := &Scope{locker: l, owner: owner, prefix: rand.Text()[:unique] + "."}
+	lock := scope.holdToken(ctx, token, tree, got, sent, opts)
+	lock.report(ctx, "Granted", Observer.Granted, 0, nil)
+	return lock, nil
+}
+
+// holdToken enters what a token's owner holds, and returns the lock on it.
+func (s *Scope) holdToken(ctx context.Context, token Token, tree Tree, got Transferred, sent time.Time, opts []AttachOption) *Lock {
+	lock := &Lock{attached: true}
+	if !s.locker.observers.none() {
+		lock.origin = new(s.locker.origin(ctx, ""))
+	}
+	req := Request{Tree: tree, Lease: min(s.locker.lease, Forever)}
+	h := s.newHolding(tree)
+	h.token, h.lease.Shared = token, true
+	for _, opt := range opts {
+		opt(h)
+	}
+	for _, t := range got.Grants {
+		if t.Apart {
+			continue // another user of the hold has taken it for itself
+		}
+		g := newGrant(Acquisition{Grant: t.ID, Gate: t.Gate, Claims: t.Claims}, Grant{Fence: t.Fence})
+		g.kept = true
+		h.grants = append(h.grants, g)
+		req.Gate = req.Gate || t.Gate
+		req.Claims = append(req.Claims, t.Claims...)
+		if req.Note == "" {
+			req.Note, _ = unsealed(t.Note)
+		}
+	}
+	req.Claims = Normalize(req.Claims...)
+	lock.pins = append(lock.one[:0], h.grants...)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.attached = h
+	s.holdings = append(s.holdings, h)
+	s.locker.renewer.Adopt(&h.lease, req.Lease, got.Left, sent)
+	h.addLock(ctx, req, lock)
+	return lock
 }

@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
@@ -161,26 +159,3 @@ func free(t testing.TB, l *pathlock.Locker, text string, want bool) {
 }
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-func TestValidateRefusesWhatNoLockerSends(t *testing.T) {
-	valid := pathlock.Acquisition{
-		Tree: tree(t, "plan"), Owner: "owner", Grant: "grant", Lease: time.Second,
-		Claims: claims(t, "X /a"),
-	}
-	for says, spoil := range map[string]func(*pathlock.Acquisition){
-		"no tree":                 func(a *pathlock.Acquisition) { a.Tree = pathlock.Tree{} },
-		"no owner":                func(a *pathlock.Acquisition) { a.Owner = "" },
-		"no grant id":             func(a *pathlock.Acquisition) { a.Grant = "" },
-		"lease":                   func(a *pathlock.Acquisition) { a.Lease = 0 },
-		"apart from none":         func(a *pathlock.Acquisition) { a.Apart = true },
-		"neither claims":          func(a *pathlock.Acquisition) { a.Claims = nil },
-		"the mode Mode(6) of /":   func(a *pathlock.Acquisition) { a.Claims = []pathlock.Claim{{Mode: 6}} },
-		"the mode none of /dir/x": func(a *pathlock.Acquisition) { a.Claims = []pathlock.Claim{{Path: pathlock.MustParsePath("/dir/x")}} },
-	} {
-		a := valid
-		spoil(&a)
-		if err := a.Validate(); !errors.Is(err, pathlock.ErrInvalidRequest) || !strings.Contains(err.Error(), says) {
-			t.Errorf("error %v, want one that says %q", err, says)
-		}
-	}
-}

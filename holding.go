@@ -25,7 +25,8 @@ type holding struct {
 	// detaching says that the only lock is being detached.
 	detaching bool
 
-	// token names an attached hold. Others may end it at any time, or set another end.
+	// token names an attached hold, or the one that this is a part of. Others may end it at any
+	// time, or set another end.
 	token Token
 	// parts were acquired under an attached hold with leases of their own: see below.
 	parts []*holding
@@ -39,9 +40,6 @@ type holding struct {
 	// when the last lock on it in this process ends.
 	spent bool
 }
-
-// isOfToken reports whether a token names the hold, or the hold that it is a part of.
-func (h *holding) isOfToken() bool { return h.token != "" }
 
 // whyLost returns the error of a lost holding, nil while it lives.
 func (h *holding) whyLost() error {

@@ -90,16 +90,20 @@ func (k *Lock) elapsed() time.Duration {
 	return time.Since(k.since)
 }
 
-// event describes the lock to observers.
-func (k *Lock) event() Event {
+// report tells the observers what has become of the lock.
+func (k *Lock) report(ctx context.Context, what string, method func(Observer, context.Context, Event), elapsed time.Duration, err error) {
+	observers := k.holding.observers
+	if observers.none() {
+		return
+	}
 	e := Event{
 		Tree: k.request.Tree, Owner: k.holding.scope.owner, Gate: k.request.Gate, Claims: k.request.Claims,
-		Note: k.request.Note, Reentrant: k.reentrant, Fence: k.fence,
+		Note: k.request.Note, Reentrant: k.reentrant, Fence: k.fence, Elapsed: elapsed, Err: err,
 	}
 	if k.origin != nil {
 		e.Origin = *k.origin
 	}
-	return e
+	observers.tell(ctx, what, method, e)
 }
 
 // bridged is the lock for the packages of this module.

@@ -8,9 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/text/cases"
-	"golang.org/x/text/unicode/norm"
-
+	"github.com/pathlock-go/pathlock/internal/fold"
 	"github.com/pathlock-go/pathlock/internal/shown"
 )
 
@@ -199,64 +197,29 @@ func (p *Path) UnmarshalText(text []byte) error {
 //
 // Only lock keys are folded, never the data. Folding more than the database's collation does costs
 // false conflicts. Folding less lets two requests run into the unique index at once.
-func Fold(name string) string {
-	if isFolded(name) {
-		return name
-	}
-	// A Caser has state, so each call makes its own.
-	folded := norm.NFC.String(strings.Map(foldCherokee, cases.Fold().String(norm.NFD.String(name))))
-	switch trimmed := strings.TrimRight(folded, " "); trimmed {
-	case "", ".", "..":
-		return trimmed + " "
-	default:
-		return trimmed
-	}
-}
-
-// foldCherokee corrects x/text's fold of Cherokee, the one script whose capitals are its folded
-// form: x/text swaps the two cases, so that they never meet.
-func foldCherokee(r rune) rune {
-	if unicode.Is(unicode.Cherokee, r) {
-		return unicode.ToUpper(r)
-	}
-	return r
-}
-
-// isFolded reports whether a name, or every name of a path, is printable ASCII without capitals and
-// trailing spaces, as most are. Fold changes no such name.
-func isFolded(s string) bool {
-	last := byte(0)
-	for i := range len(s) {
-		c := s[i]
-		if c >= 0x80 || 'A' <= c && c <= 'Z' || c == '/' && last == ' ' {
-			return false
-		}
-		last = c
-	}
-	return last != ' '
-}
+func Fold(name string) string { return fold.Name(name) }
 
 // FoldNothing makes every name its own lock key, for databases whose collation holds no two names
 // equal.
 func FoldNothing(name string) string { return name }
 
-// foldPath applies fold, or Fold if it is nil, to every name of p. It refuses a fold whose result
+// folded applies a fold, or Fold if it is nil, to every name of p. It refuses a fold whose result
 // cannot be a name, which would make claims meet on nodes that nobody asked for.
-func foldPath(p Path, fold func(string) string) (Path, error) {
-	if fold != nil {
-		return foldNames(p, fold)
-	}
-	if isFolded(p.s) {
+func (p Path) folded(by func(string) string) (Path, error) {
+	switch {
+	case by != nil:
+		return p.foldedBy(by)
+	case fold.IsFolded(p.s): // as nearly all are
 		return p, nil
+	default:
+		return p.foldedBy(Fold)
 	}
-	return foldNames(p, Fold)
 }
 
-// foldNames applies fold to every name of p.
-func foldNames(p Path, fold func(string) string) (Path, error) {
+func (p Path) foldedBy(by func(string) string) (Path, error) {
 	changed := false
 	for name := range p.Names() {
-		folded := fold(name)
+		folded := by(name)
 		if folded == name {
 			continue
 		}
@@ -271,11 +234,11 @@ func foldNames(p Path, fold func(string) string) (Path, error) {
 	var b strings.Builder
 	for name := range p.Names() {
 		b.WriteByte('/')
-		b.WriteString(fold(name))
+		b.WriteString(by(name))
 	}
 	return Path{b.String()}, nil
 }
 
 // Folded returns the path under which the locker keeps the locks of a node, for comparison with the
 // claims of a hold. The error matches [ErrInvalidPath]: see [WithFold].
-func (l *Locker) Folded(p Path) (Path, error) { return foldPath(p, l.fold) }
+func (l *Locker) Folded(p Path) (Path, error) { return p.folded(l.fold) }

@@ -110,32 +110,22 @@ func (k *Lock) end(reason error) (grants []GrantID, err error) {
 func (k *Lock) giveBack(ctx context.Context, grants []GrantID, lost error) error {
 	err := lost
 	if len(grants) > 0 {
-		err = k.observeRelease(ctx, grants, lost)
+		work, done := k.holding.scope.locker.Step(ctx, Step{Kind: StepRelease})
+		err = k.releaseGrants(work, grants, lost)
+		done(err)
 	}
 	if lost == nil && errors.Is(err, ErrLost) {
 		// Nobody else reports the loss: the lock has left the holding.
-		loss{k.holding, []*Lock{k}, errNotThere, err}.report()
+		losses{{k.holding, []*Lock{k}, errNotThere, err}}.report()
 	}
 	k.reportReleased(ctx, err)
 	return err
 }
 
-// observeRelease is releaseGrants as a step that observers see.
-func (k *Lock) observeRelease(ctx context.Context, grants []GrantID, lost error) error {
-	work, done := k.holding.scope.locker.Step(ctx, Step{Kind: StepRelease})
-	err := k.releaseGrants(work, grants, lost)
-	done(err)
-	return err
-}
-
 // reportReleased reports the end of the lock.
 func (k *Lock) reportReleased(ctx context.Context, err error) {
-	h := k.holding
-	l := h.scope.locker
-	if !l.observers.none() {
-		event := k.event()
-		event.Elapsed, event.Err = k.elapsed(), err
-		l.observers.tell(context.WithoutCancel(ctx), "Released", Observer.Released, event)
+	if !k.holding.observers.none() {
+		k.report(context.WithoutCancel(ctx), "Released", Observer.Released, k.elapsed(), err)
 	}
 }
 
@@ -151,7 +141,7 @@ func (k *Lock) releaseGrants(ctx context.Context, grants []GrantID, lost error) 
 	}
 	err := lost
 	for _, id := range grants {
-		failed := l.releaseOrRetry(ctx, h.unneeded(id, k.request.Lease))
+		failed := l.releaseOrRetry(ctx, unneeded{h.tree, h.scope.owner, id, h.scope, k.request.Lease})
 		switch {
 		case err != nil:
 			// The loss is known and reported. The store was asked in case it still has something.
@@ -175,11 +165,6 @@ type unneeded struct {
 	id    GrantID
 	scope *Scope
 	lease time.Duration
-}
-
-// unneeded is a grant of the holding.
-func (h *holding) unneeded(id GrantID, lease time.Duration) unneeded {
-	return unneeded{h.tree, h.scope.owner, id, h.scope, lease}
 }
 
 // unneeded is what the store may have granted to an acquisition whose outcome nobody awaits.

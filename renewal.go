@@ -98,43 +98,35 @@ func (h *holding) lose(askedFor []*grant, why error) bool {
 		h.scope.mu.Unlock()
 		return false
 	}
-	losses := h.markLost(why)
+	all := h.markLost(why)
 	h.scope.mu.Unlock()
-	for _, l := range losses {
-		l.cancel()
-	}
-	for _, l := range losses {
-		l.report()
-	}
+	all.cancel()
+	all.report()
 	return true
 }
 
 // endByClock ends the contexts of the holding's locks because its lease has ended, and returns what
 // there is to report. That is nothing where the loss is known, or nobody relies on the holding.
-func (h *holding) endByClock() []loss {
+func (h *holding) endByClock() losses {
 	why := h.renewer.Expire(&h.lease)
 	h.scope.mu.Lock()
 	if h.lost != nil || len(h.locks) == 0 && len(h.parts) == 0 {
 		h.scope.mu.Unlock()
 		return nil
 	}
-	losses := h.markLost(why)
+	all := h.markLost(why)
 	h.scope.mu.Unlock()
-	for _, l := range losses {
-		l.cancel()
-	}
-	return losses
+	all.cancel()
+	return all
 }
 
 // endAllByClock ends holdings whose leases have ended by the clock.
 func endAllByClock(ended []*lease.Lease[*holding]) {
-	var losses []loss
+	var all losses
 	for _, l := range ended {
-		losses = append(losses, l.Holder.endByClock()...)
+		all = append(all, l.Holder.endByClock()...)
 	}
-	for _, l := range losses {
-		l.report()
-	}
+	all.report()
 }
 
 // expire ends the lease by the clock, and returns the loss. The renewer's timer ends the locks.
@@ -146,29 +138,26 @@ func (h *holding) checkClock() {
 	if h.base != nil {
 		h.base.checkClock()
 	}
-	if !h.renewer.HasEnded(&h.lease) {
-		return
-	}
-	for _, l := range h.endByClock() {
-		l.report()
+	if h.renewer.HasEnded(&h.lease) {
+		h.endByClock().report()
 	}
 }
 
 // markLost makes the holding and all of its parts lost. It expects the scope's mutex to be locked.
-func (h *holding) markLost(why error) []loss {
+func (h *holding) markLost(why error) losses {
 	h.lost = h.lostError(why)
-	losses := []loss{{h, slices.Clone(h.locks), why, h.lost}}
+	all := losses{{h, slices.Clone(h.locks), why, h.lost}}
 	for _, part := range slices.Clone(h.parts) {
-		losses = append(losses, part.markLost(why)...)
+		all = append(all, part.markLost(why)...)
 	}
 	h.end()
-	return losses
+	return all
 }
 
 // lostError returns the error of a lost holding. Where a token names the hold, the error blames the
 // hold and not the store, by whichever clock it has ended.
 func (h *holding) lostError(why error) error {
-	if h.isOfToken() {
+	if h.token != "" {
 		return fmt.Errorf("%w: %w: %s: %w", errTokenLost, ErrLost, h.tree, why)
 	}
 	return fmt.Errorf("%w: %s: %w", ErrLost, h.tree, why)
@@ -183,24 +172,25 @@ type loss struct {
 	err error
 }
 
+type losses []loss
+
 // cancel ends the contexts of the locks.
-func (l loss) cancel() {
-	for _, lock := range l.locks {
-		lock.ctx.cancel(l.err)
+func (all losses) cancel() {
+	for _, l := range all {
+		for _, lock := range l.locks {
+			lock.ctx.cancel(l.err)
+		}
 	}
 }
 
-// report writes the loss to the log and to the observers.
-func (l loss) report() {
-	h := l.holding
-	h.observers.log.WarnContext(context.Background(), "pathlock: lock lost",
-		"tree", h.tree, "owner", h.scope.owner, "locks", len(l.locks), "error", l.why)
-	if h.observers.none() {
-		return
-	}
-	for _, lock := range l.locks {
-		event := lock.event()
-		event.Elapsed, event.Err = lock.elapsed(), l.err
-		h.observers.tell(&lock.ctx, "Lost", Observer.Lost, event)
+// report writes the losses to the log and to the observers.
+func (all losses) report() {
+	for _, l := range all {
+		h := l.holding
+		h.observers.log.WarnContext(context.Background(), "pathlock: lock lost",
+			"tree", h.tree, "owner", h.scope.owner, "locks", len(l.locks), "error", l.why)
+		for _, lock := range l.locks {
+			lock.report(&lock.ctx, "Lost", Observer.Lost, lock.elapsed(), l.err)
+		}
 	}
 }

@@ -99,7 +99,7 @@ func (d defaults) prepare(req Request) (prepared, error) {
 		if !c.Mode.IsValid() {
 			return prepared{}, fmt.Errorf("%w: claim on %q has no mode", ErrInvalidRequest, shown.Cut(c.Path.String()))
 		}
-		p, err := foldPath(c.Path, d.fold)
+		p, err := c.Path.folded(d.fold)
 		if err != nil {
 			return prepared{}, err
 		}

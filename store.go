@@ -2,7 +2,6 @@ package pathlock
 
 import (
 	"context"
-	"fmt"
 	"time"
 )
 
@@ -120,29 +119,6 @@ type Acquisition struct {
 	Waiting func()
 }
 
-// Validate refuses acquisitions that no [Locker] makes. Stores call it first. The error matches
-// [ErrInvalidRequest].
-func (a Acquisition) Validate() error {
-	switch {
-	case a.Tree.IsZero():
-		return fmt.Errorf("%w: no tree", ErrInvalidRequest)
-	case a.Owner == "" || a.Grant == "":
-		return fmt.Errorf("%w: no owner, or no grant id", ErrInvalidRequest)
-	case a.Lease <= 0:
-		return fmt.Errorf("%w: a lease of %v", ErrInvalidRequest, a.Lease)
-	case !a.Gate && len(a.Claims) == 0:
-		return fmt.Errorf("%w: neither claims nor the gate", ErrInvalidRequest)
-	case a.Apart && !a.Held:
-		return fmt.Errorf("%w: a lease apart from none: the owner holds nothing", ErrInvalidRequest)
-	}
-	for _, c := range a.Claims {
-		if !c.Mode.IsValid() {
-			return fmt.Errorf("%w: the mode %v of %s", ErrInvalidRequest, c.Mode, c.Path)
-		}
-	}
-	return nil
-}
-
 // Grant is a store's answer to an [Acquisition].
 type Grant struct {
 	// Fence grows strictly with every grant in a tree, over the tree's whole life.
@@ -175,20 +151,6 @@ type Transfer struct {
 	// Lease, where positive, is how long the lease lasts from now. It may end earlier than it would
 	// have. Where it is 0, the end stays.
 	Lease time.Duration
-}
-
-// Validate refuses transfers that no [Locker] makes. Stores call it first. The error matches
-// [ErrInvalidRequest].
-func (t Transfer) Validate() error {
-	switch {
-	case t.Tree.IsZero():
-		return fmt.Errorf("%w: no tree", ErrInvalidRequest)
-	case t.From == "" || t.To == "":
-		return fmt.Errorf("%w: a transfer names two owners", ErrInvalidRequest)
-	case t.Lease < 0:
-		return fmt.Errorf("%w: a lease of %v", ErrInvalidRequest, t.Lease)
-	}
-	return nil
 }
 
 // Transferred is a store's answer to a [Transfer].

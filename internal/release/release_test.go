@@ -1,8 +1,6 @@
 package release_test
 
 import (
-	"context"
-	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -39,29 +37,6 @@ func TestARetryIsTriedUntilItIsOver(t *testing.T) {
 		}
 		if p.Begin("a") != nil {
 			t.Error("a release began after Close")
-		}
-	})
-}
-
-func TestNobodyWaitsBeyondItsContextAndFailuresAreCounted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var p release.Pending[string]
-		end := p.Begin("a")
-		p.Begin("b")()
-		ctx, stop := context.WithTimeout(t.Context(), time.Second)
-		defer stop()
-		if first, _ := p.UnderWay("a"); first.Wait(ctx) != 1 {
-			t.Error("a first try has ended")
-		}
-		if left, _, _ := p.Close(ctx); left != 1 {
-			t.Errorf("%d left at Close, want 1", left)
-		}
-		end()
-		why := errors.New("why")
-		p.GiveUp(errors.New("earlier"))
-		p.GiveUp(why)
-		if left, failed, err := p.Close(t.Context()); left != 0 || failed != 2 || !errors.Is(err, why) {
-			t.Errorf("%d left, %d failed because of %v", left, failed, err)
 		}
 	})
 }

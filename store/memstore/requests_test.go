@@ -10,17 +10,6 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-func TestCallerMayReuseItsClaims(t *testing.T) {
-	inVirtualTime(t, func(w *world) {
-		req := w.ask("owner")
-		<-w.acquire(w.Context(), req)
-		req.Claims[0] = pathlock.S(pathlock.MustParsePath("/elsewhere"))
-		if got := w.snapshot().Holders[0].Claims[0]; got != pathlock.IX(pathlock.Root()) {
-			w.Errorf("the first claim became %v", got)
-		}
-	})
-}
-
 // Calls that wait for one grant are all told of it, and leave the queue with the last of them. The
 // one that is cancelled is told why.
 func TestCallsThatWaitForOneGrant(t *testing.T) {

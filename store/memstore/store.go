@@ -32,18 +32,15 @@ func New() *Store {
 	return &Store{tables: make(map[pathlock.Tree]*table)}
 }
 
-// Acquire implements [pathlock.Store]. The error matches [pathlock.ErrInvalidRequest] if the
-// acquisition makes no sense. It matches [pathlock.ErrLost] if ForceRelease takes away the
-// request's place in the queue, or if the owner held something and loses its lease meanwhile.
+// Acquire implements [pathlock.Store]. The error matches [pathlock.ErrLost] if ForceRelease takes
+// away the request's place in the queue, or if the owner held something and loses its lease
+// meanwhile.
 //
 // A request that does not wait gets a conflict and never a deadlock.
 //
 // A second call with the owner and grant id of a waiting request waits for the same grant. The
 // request leaves the queue when the last of the calls gives up.
 func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
-	if err := req.Validate(); err != nil {
-		return pathlock.Grant{}, fmt.Errorf("pathlock/memstore: %w", err)
-	}
 	if ctx.Err() != nil {
 		return pathlock.Grant{}, fmt.Errorf("pathlock/memstore: acquiring in %s: %w", req.Tree, ended.By(ctx))
 	}
@@ -78,13 +75,9 @@ func (s *Store) Renew(_ context.Context, tree pathlock.Tree, renewals []pathlock
 	return t.Table.Renew(renewals), nil
 }
 
-// Transfer implements [pathlock.Store]. The error matches [pathlock.ErrInvalidRequest] if
-// the transfer makes no sense, or if To is another owner and takes part in the tree already while
-// From holds something.
+// Transfer implements [pathlock.Store]. The error matches [pathlock.ErrInvalidRequest] if To is
+// another owner and takes part in the tree already while From holds something.
 func (s *Store) Transfer(_ context.Context, tr pathlock.Transfer) (pathlock.Transferred, error) {
-	if err := tr.Validate(); err != nil {
-		return pathlock.Transferred{}, fmt.Errorf("pathlock/memstore: %w", err)
-	}
 	t := s.use(tr.Tree)
 	defer s.unuse(t)
 	t.enter()

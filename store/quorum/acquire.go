@@ -3,7 +3,6 @@ package quorum
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -26,9 +25,6 @@ const (
 // A [*pathlock.ConflictError] and a [*pathlock.DeadlockError] are those of a member. The error is a
 // [*MajorityError] if no majority answers. A call that repeats another comes after that one's end.
 func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
-	if err := req.Validate(); err != nil {
-		return pathlock.Grant{}, fmt.Errorf("quorum: %w", err)
-	}
 	if err := s.begin(); err != nil {
 		return pathlock.Grant{}, err
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// ErrMembers says that [New] was given no odd number of distinct stores that can serve.
+// ErrMembers says that [New] was given no odd number of stores that can serve.
 var ErrMembers = errors.New("quorum: not an odd number of stores")
 
 // MajorityError says that no majority of the members could be brought to do something. It matches

@@ -55,11 +55,6 @@ func (m *member) lost() <-chan struct{} {
 func (m *member) silence(why error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.fallSilent(why)
-}
-
-// fallSilent is silence. It expects mu to be locked.
-func (m *member) fallSilent(why error) {
 	if m.silent != nil {
 		return
 	}
@@ -146,11 +141,11 @@ const mostReleases = 10_000
 // giveBackLater has a member that has missed a release hear of it when it answers again.
 func (m *member) giveBackLater(k key) {
 	m.mu.Lock()
-	defer m.mu.Unlock()
 	if len(m.releases) < mostReleases {
 		m.releases[k] = struct{}{}
-		m.fallSilent(errTimeout)
 	}
+	m.mu.Unlock()
+	m.silence(errTimeout)
 }
 
 // giveBack gives something back once. That there is nothing is no error.

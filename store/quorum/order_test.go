@@ -89,13 +89,11 @@ func TestClose(t *testing.T) {
 
 // TestNewRefuses: an even number, and what is no independent store.
 func TestNewRefuses(t *testing.T) {
-	one := memstores(1)[0]
 	for name, stores := range map[string][]pathlock.Store{
 		"none":      nil,
 		"two":       memstores(2),
 		"seventeen": memstores(17),
 		"nil":       {nil, memstores(1)[0], memstores(1)[0]},
-		"one twice": {one, one, memstores(1)[0]},
 	} {
 		if _, err := quorum.New(stores); !errors.Is(err, quorum.ErrMembers) {
 			t.Errorf("%s: %v, want ErrMembers", name, err)

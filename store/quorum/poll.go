@@ -22,9 +22,9 @@ type answers[T any] struct {
 }
 
 // poll asks all members that are not silent at once what each of them answers without waiting for
-// anybody. It returns when all have answered, or when a majority has and the others linger for a
-// time. Those do what they are asked all the same.
-func poll[T any](ctx context.Context, s *Store, operation string, linger time.Duration, question func(context.Context, *member) (T, error)) answers[T] {
+// anybody. It returns when all have answered, or have had the time to, or when ctx ends: those that
+// have not answered do what they are asked all the same.
+func poll[T any](ctx context.Context, s *Store, operation string, question func(context.Context, *member) (T, error)) answers[T] {
 	out := answers[T]{s, operation, make([]answer[T], len(s.members))}
 	came := make(chan answer[T], len(s.members))
 	pending := 0
@@ -50,16 +50,10 @@ func poll[T any](ctx context.Context, s *Store, operation string, linger time.Du
 	}
 	patience := time.NewTimer(s.config.timeout)
 	defer patience.Stop()
-	for answered := 0; pending > 0; pending-- {
+	for ; pending > 0; pending-- {
 		select {
 		case a := <-came:
 			out.all[a.member.index] = a
-			if isAnswer(a.err) {
-				answered++
-			}
-			if answered == s.majority {
-				patience.Reset(min(linger, s.config.timeout))
-			}
 		case <-patience.C:
 			return out
 		case <-ctx.Done():

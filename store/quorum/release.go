@@ -55,7 +55,7 @@ func (s *Store) giveBack(ctx context.Context, what string, k key) (answers[struc
 	defer s.running.Done()
 	s.forget(k)
 	// What has begun is brought to its end, whatever becomes of the caller.
-	got := poll(context.WithoutCancel(ctx), s, what, s.config.timeout, func(ctx context.Context, m *member) (struct{}, error) {
+	got := poll(context.WithoutCancel(ctx), s, what, func(ctx context.Context, m *member) (struct{}, error) {
 		return struct{}{}, m.release(ctx, k)
 	})
 	for _, a := range got.all {

@@ -21,13 +21,12 @@ func (s *Store) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock
 		return nil, err
 	}
 	defer s.running.Done()
-	asked, shortest := make([]pathlock.Lease, 0, len(leases)), leases[0].For
+	asked := make([]pathlock.Lease, 0, len(leases))
 	for _, l := range leases {
-		shortest = min(shortest, l.For)
 		l.For = drifted(l.For)
 		asked = append(asked, l)
 	}
-	answers := poll(ctx, s, "renew in "+tree.String(), shortest/8, func(ctx context.Context, m *member) ([]pathlock.Owner, error) {
+	answers := poll(ctx, s, "renew in "+tree.String(), func(ctx context.Context, m *member) ([]pathlock.Owner, error) {
 		return m.store.Renew(ctx, tree, asked)
 	})
 	var lost []pathlock.Owner

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/pathlock-go/pathlock"
@@ -17,7 +18,7 @@ func (s *Store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snap
 		return pathlock.Snapshot{}, err
 	}
 	defer s.running.Done()
-	answers := poll(ctx, s, "snapshot of "+tree.String(), s.config.timeout, func(ctx context.Context, m *member) (pathlock.Snapshot, error) {
+	answers := poll(ctx, s, "snapshot of "+tree.String(), func(ctx context.Context, m *member) (pathlock.Snapshot, error) {
 		return m.store.Snapshot(ctx, tree)
 	})
 	if answers.silent() >= s.majority {
@@ -75,28 +76,21 @@ func (s *shared) by(members int) []pathlock.Entry {
 	return some
 }
 
-// Trees implements [pathlock.Store]: the trees that a majority lists, as far as the members that
-// answer can tell.
+// Trees implements [pathlock.Store]: the trees that some member lists.
 func (s *Store) Trees(ctx context.Context) ([]pathlock.Tree, error) {
 	if err := s.begin(); err != nil {
 		return nil, err
 	}
 	defer s.running.Done()
-	answers := poll(ctx, s, "list the trees", s.config.timeout, func(ctx context.Context, m *member) ([]pathlock.Tree, error) { return m.store.Trees(ctx) })
+	answers := poll(ctx, s, "list the trees", func(ctx context.Context, m *member) ([]pathlock.Tree, error) { return m.store.Trees(ctx) })
 	if answers.silent() >= s.majority {
 		return nil, answers.unavailable(ctx)
 	}
-	listed := make(map[pathlock.Tree]int)
+	listed := make(map[pathlock.Tree]bool)
 	for _, a := range answers.all {
 		for _, tree := range a.value {
-			listed[tree]++
+			listed[tree] = true
 		}
 	}
-	var trees []pathlock.Tree
-	for tree, members := range listed {
-		if members >= s.majority-answers.silent() {
-			trees = append(trees, tree)
-		}
-	}
-	return trees, nil
+	return slices.Collect(maps.Keys(listed)), nil
 }

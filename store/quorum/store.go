@@ -3,7 +3,6 @@ package quorum
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"sync"
 
 	"github.com/pathlock-go/pathlock"
@@ -22,8 +21,7 @@ type Store struct {
 	// life ends with Close. running are the calls and whatever they have left in the background.
 	life    context.Context
 	end     context.CancelFunc
-	mu      sync.Mutex
-	closed  bool
+	mu      sync.Mutex // is locked where life ends, and where a call begins
 	running sync.WaitGroup
 	// granted are the grants of this process whose leases have not passed.
 	granted map[key]*granted
@@ -36,7 +34,7 @@ var _ pathlock.Store = (*Store)(nil)
 // in the same order. They remain the caller's, who closes them after [Store.Close].
 //
 // New connects to nothing. The error matches [ErrMembers] if the number is even, or a member is
-// nil or given twice.
+// nil.
 func New(stores []pathlock.Store, opts ...Option) (*Store, error) {
 	if n := len(stores); n%2 == 0 || n > mostMembers {
 		return nil, fmt.Errorf("%w: there are %d, want an odd number up to %d", ErrMembers, n, mostMembers)
@@ -50,27 +48,17 @@ func New(stores []pathlock.Store, opts ...Option) (*Store, error) {
 		if store == nil {
 			return nil, fmt.Errorf("%w: %s is nil", ErrMembers, config.name(i))
 		}
-		for _, m := range s.members {
-			if same(m.store, store) {
-				return nil, fmt.Errorf("%w: %s is %s again", ErrMembers, config.name(i), m.name)
-			}
-		}
 		s.members = append(s.members, newMember(s, i, store))
 	}
 	s.life, s.end = context.WithCancel(context.Background())
 	return s, nil
 }
 
-// same reports whether two members are one. Stores of types that cannot be compared differ.
-func same(a, b pathlock.Store) bool {
-	return reflect.TypeOf(a).Comparable() && reflect.TypeOf(b).Comparable() && a == b
-}
-
 // begin notes a call that is under way. The error matches [pathlock.ErrClosed] after Close.
 func (s *Store) begin() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
+	if s.life.Err() != nil {
 		return errClosed
 	}
 	s.running.Add(1)
@@ -82,9 +70,8 @@ func (s *Store) begin() error {
 // background. If ctx ends first, the error matches ctx's. Close may be called again.
 func (s *Store) Close(ctx context.Context) error {
 	s.mu.Lock()
-	s.closed = true
-	s.mu.Unlock()
 	s.end()
+	s.mu.Unlock()
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
@@ -107,7 +94,7 @@ func (s *Store) Ping(ctx context.Context) error {
 		return err
 	}
 	defer s.running.Done()
-	answers := poll(ctx, s, "ping", 0, func(ctx context.Context, m *member) (struct{}, error) { return struct{}{}, m.store.Ping(ctx) })
+	answers := poll(ctx, s, "ping", func(ctx context.Context, m *member) (struct{}, error) { return struct{}{}, m.store.Ping(ctx) })
 	if answers.count(isDone) >= s.majority {
 		return nil
 	}

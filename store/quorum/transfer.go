@@ -17,16 +17,13 @@ import (
 // A fence is that of the grant unless the member with the greatest one is silent. Then it is less,
 // and still greater than those of all grants that had been made before.
 func (s *Store) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Transferred, error) {
-	if err := t.Validate(); err != nil {
-		return pathlock.Transferred{}, fmt.Errorf("quorum: %w", err)
-	}
 	if err := s.begin(); err != nil {
 		return pathlock.Transferred{}, err
 	}
 	defer s.running.Done()
 	t.Lease = drifted(t.Lease)
 	what := fmt.Sprintf("transfer in %s from owner %s", t.Tree, t.From.Short())
-	got := poll(ctx, s, what, s.config.timeout, func(ctx context.Context, m *member) (pathlock.Transferred, error) {
+	got := poll(ctx, s, what, func(ctx context.Context, m *member) (pathlock.Transferred, error) {
 		return m.store.Transfer(ctx, t)
 	})
 	if got.count(isDone) >= s.majority {

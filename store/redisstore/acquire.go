@@ -15,14 +15,10 @@ import (
 // sends a second, to name the blocker. A request that waits is woken by the message that it has
 // been granted, and has nothing more to send.
 //
-// An acquisition that makes no sense, or claims too much, gives an error that matches
-// [pathlock.ErrInvalidRequest]. A [*pathlock.ConflictError] also matches redislock.ErrNotObtained.
-// A request whose place in the queue is taken away by ForceRelease ends with an error that matches
-// [pathlock.ErrLost].
+// An acquisition that claims too much gives an error that matches [pathlock.ErrInvalidRequest]. A
+// [*pathlock.ConflictError] also matches redislock.ErrNotObtained. A request whose place in the
+// queue is taken away by ForceRelease ends with an error that matches [pathlock.ErrLost].
 func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
-	if err := req.Validate(); err != nil {
-		return pathlock.Grant{}, fmt.Errorf("redisstore: %w", err)
-	}
 	if n := len(req.Claims); n > s.config.maxClaims {
 		return pathlock.Grant{}, fmt.Errorf("redisstore: acquire in %s: %w: %d nodes are claimed, at most %d are allowed",
 			req.Tree, pathlock.ErrInvalidRequest, n, s.config.maxClaims)

@@ -18,9 +18,6 @@ import (
 // becomes the new owner's. If the new owner already holds something in the tree, nothing changes
 // and the error matches [pathlock.ErrInvalidRequest].
 func (s *Store) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Transferred, error) {
-	if err := t.Validate(); err != nil {
-		return pathlock.Transferred{}, fmt.Errorf("redisstore: %w", err)
-	}
 	keys, what := s.keys.of(t.Tree), calls.Operation{Verb: "transfer", Tree: t.Tree, Owner: t.From}
 	lease := "0"
 	if t.Lease > 0 {

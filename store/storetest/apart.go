@@ -103,11 +103,6 @@ func apart() topic {
 			req := a.askApart(long, x("/a"))
 			_, err := f.store.Acquire(f.ctx, req)
 			f.requireIs(err, pathlock.ErrLost)
-			req.Held = false
-			_, err = f.store.Acquire(f.ctx, req)
-			f.requireIs(err, pathlock.ErrInvalidRequest)
-			a.takes(x("/a"))
-			f.requireIs(a.tryTransfer(f.detached("token"), -1), pathlock.ErrInvalidRequest)
 		}},
 	}}
 }

@@ -38,34 +38,6 @@ func (l *locker) locks(ctx context.Context, claims ...pathlock.Claim) *pathlock.
 	return k
 }
 
-// attaches requires that a token can be attached. It may be called by any goroutine.
-func (l *locker) attaches(token pathlock.Token, opts ...pathlock.AttachOption) *pathlock.Lock {
-	l.Helper()
-	k, err := l.Attach(l.ctx, token, opts...)
-	if err != nil {
-		l.Errorf("Attach: %v", err)
-		return nil
-	}
-	l.Cleanup(func() { _ = k.Release(l.ctx) })
-	return k
-}
-
-// releases requires that a lock can be released.
-func (l *locker) releases(k *pathlock.Lock) {
-	l.Helper()
-	if err := k.Release(l.ctx); err != nil {
-		l.Errorf("a locker releases: %v", err)
-	}
-}
-
-// requireAlive checks that a lock has not been lost.
-func (l *locker) requireAlive(k *pathlock.Lock) {
-	l.Helper()
-	if err := context.Cause(k.Context()); err != nil {
-		l.Errorf("a lock was lost: %v", err)
-	}
-}
-
 // deafened is a store whose renewals hang until their context ends.
 type deafened struct{ pathlock.Store }
 

@@ -29,26 +29,5 @@ func lockers() topic {
 			f.requireIs(context.Cause(k.Context()), pathlock.ErrLost)
 			f.requireIs(k.Release(f.ctx), pathlock.ErrLost)
 		}},
-		{"a lock is detached in one locker and attached in another", func(f *fixture) {
-			one, two := f.locker(f.store), f.locker(f.store)
-			k := one.locks(f.ctx, x("/a"))
-			token, err := k.Detach(f.ctx)
-			if err != nil {
-				f.Fatalf("Detach: %v", err)
-			}
-			f.actor("other").isRefused(x("/a"))
-			if h := f.onlyHolder(); !h.Detached {
-				f.Errorf("the hold %+v is not marked as detached", h)
-			}
-			attached := two.attaches(token)
-			inner := two.locks(attached.Context(), x("/a/b"))
-			f.pass(2 * f.term()) // the attached lock is renewed
-			two.requireAlive(attached)
-			two.releases(inner)
-			two.releases(attached)
-			f.actor("other").takes(x("/a"))
-			_, err = one.Attach(f.ctx, token)
-			f.requireIs(err, pathlock.ErrLost)
-		}},
 	}}
 }

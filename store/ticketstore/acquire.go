@@ -11,16 +11,12 @@ import (
 	"github.com/pathlock-go/pathlock/store/internal/locktable"
 )
 
-// Acquire implements [pathlock.Store]. The error matches [pathlock.ErrInvalidRequest] if the
-// acquisition makes no sense.
+// Acquire implements [pathlock.Store].
 //
 // A request that does not wait gets a conflict and never a deadlock. A second call with the owner
 // and grant id of a waiting request waits for the same grant. The request leaves the queue when the
 // last of the calls in this process gives up.
 func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
-	if err := req.Validate(); err != nil {
-		return pathlock.Grant{}, s.failed(err)
-	}
 	if ctx.Err() != nil {
 		return pathlock.Grant{}, s.failed(fmt.Errorf("acquiring in %s: %w", req.Tree, ended.By(ctx)))
 	}

@@ -256,9 +256,6 @@ func (tx *transaction) lateBy(lease time.Duration) time.Duration {
 
 // Transfer implements [pathlock.Store].
 func (s *Store) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Transferred, error) {
-	if err := t.Validate(); err != nil {
-		return pathlock.Transferred{}, s.failed(err)
-	}
 	var got pathlock.Transferred
 	var refused error
 	op := &operation{apply: func(tx *transaction) {

@@ -14,16 +14,17 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// client gives the calls of go-zookeeper/zk contexts and a time-out. It connects at the first call.
+// client has the calls of go-zookeeper/zk answered by whichever server can. It connects at the
+// first call.
 type client struct {
 	servers []string
 	dial    func(ctx context.Context, network, address string) (net.Conn, error)
 	timeout time.Duration
 	user    []byte // user:password of ZooKeeper's digest scheme, nil for nobody
 
-	closed   context.Context
-	close    context.CancelFunc
-	requests sync.WaitGroup
+	closed  context.Context
+	close   context.CancelFunc
+	retired sync.WaitGroup // sessions that are being ended
 
 	mu       sync.Mutex
 	session  *session // nil before a call needs one
@@ -44,33 +45,26 @@ func newClient(servers []string, c config) *client {
 	return cl
 }
 
-// errUnanswered is for calls that no server has answered in time. Whether they were carried out is
-// not known.
-var errUnanswered = errors.New("no server has answered in time")
-
-// isLost reports whether a request may or may not have been carried out.
+// isLost reports whether a request may or may not have been carried out. Where it could not be
+// written, the library says what the network does.
 func isLost(err error) bool {
-	for _, lost := range []error{errUnanswered, zk.ErrConnectionClosed, zk.ErrSessionExpired, zk.ErrSessionMoved} {
-		if errors.Is(err, lost) {
-			return true
-		}
-	}
-	return false
+	_, unwritten := errors.AsType[net.Error](err)
+	return unwritten || errors.Is(err, zk.ErrConnectionClosed) || errors.Is(err, zk.ErrSessionExpired) || errors.Is(err, zk.ErrSessionMoved)
 }
 
 // once makes a request, and makes it again only if it was not sent.
 func once[T any](ctx context.Context, c *client, request func(*zk.Conn) (T, error)) (T, error) {
-	return do(ctx, c, func(_ context.Context, s *session) (T, error) { return request(s.conn) }, false)
+	return do(ctx, c, func(s *session) (T, error) { return request(s.conn) }, false)
 }
 
 // untilAnswered makes a request that may be repeated, until a server answers.
 func untilAnswered[T any](ctx context.Context, c *client, request func(*zk.Conn) (T, error)) (T, error) {
-	return do(ctx, c, func(_ context.Context, s *session) (T, error) { return request(s.conn) }, true)
+	return do(ctx, c, func(s *session) (T, error) { return request(s.conn) }, true)
 }
 
 // watching is untilAnswered for a request that sets a watch.
 func watching[T any](ctx context.Context, c *client, request func(*zk.Conn) (T, error)) (T, error) {
-	return do(ctx, c, func(ctx context.Context, s *session) (none T, err error) {
+	return do(ctx, c, func(s *session) (none T, err error) {
 		if err := s.settle(ctx); err != nil {
 			return none, err
 		}
@@ -78,61 +72,53 @@ func watching[T any](ctx context.Context, c *client, request func(*zk.Conn) (T, 
 	}, true)
 }
 
+// round is how long the library takes at least to try all servers again.
+const round = 1100 * time.Millisecond
+
 // do makes a request until no further one is to be made: one that was not sent is made again, and
-// one that was lost if it may be repeated. The library knows no contexts: where ctx ends first, the
-// request goes on by itself until the library gives it up with its connection.
-func do[T any](ctx context.Context, c *client, request func(context.Context, *session) (T, error), repeatable bool) (T, error) {
+// one that was lost if it may be repeated. The library knows no contexts: where ctx ends meanwhile,
+// do returns when the library has an answer, or gives the request up with its connection.
+func do[T any](ctx context.Context, c *client, request func(*session) (T, error), repeatable bool) (T, error) {
 	var none T
-	// A little less than the call has, whose error then says why.
-	ctx, cancel := context.WithTimeoutCause(ctx, c.timeout*9/10, errUnanswered)
-	defer cancel()
-	if c.closed.Err() != nil {
-		return none, pathlock.ErrClosed
-	}
-	type answer struct {
-		value T
-		err   error
-	}
-	answers := make(chan answer, 1)
-	c.requests.Go(func() {
-		for {
-			var got answer
-			s, err := c.current()
-			if got.err = err; err == nil {
-				got.err = s.authenticate(c.user)
-			}
-			if got.err == nil {
-				got.value, got.err = request(ctx, s)
-			}
-			again := errors.Is(got.err, zk.ErrNoServer) || repeatable && isLost(got.err)
-			if !again || ctx.Err() != nil || c.closed.Err() != nil {
-				answers <- got
-				return
-			}
-		}
-	})
-	select {
-	case got := <-answers:
-		if got.err != nil && c.closed.Err() != nil {
+	for ctx.Err() == nil {
+		value, err := onSession(c, request)
+		switch {
+		case err == nil:
+			return value, nil
+		case c.closed.Err() != nil:
 			return none, pathlock.ErrClosed
+		case errors.Is(err, zk.ErrNoServer):
+			if latest, ok := ctx.Deadline(); ok && time.Until(latest) < round {
+				return none, c.unreachable()
+			}
+		case !repeatable || !isLost(err):
+			return none, err
 		}
-		return got.value, got.err
-	case <-ctx.Done():
-		return none, c.over(ctx)
 	}
+	return none, ctx.Err()
 }
 
-// over returns why a call ends: the caller's context has ended, or the time that a call has.
-func (c *client) over(ctx context.Context) error {
-	if !errors.Is(context.Cause(ctx), errUnanswered) {
-		return ctx.Err()
+// onSession makes a request once.
+func onSession[T any](c *client, request func(*session) (T, error)) (none T, err error) {
+	s, err := c.current()
+	if err == nil {
+		err = s.authenticate(c.user)
 	}
+	if err != nil {
+		return none, err
+	}
+	return request(s)
+}
+
+// unreachable is the error of a call for which there was no server, with why the latest one tried
+// could not be reached.
+func (c *client) unreachable() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.reason != nil {
-		return fmt.Errorf("%w: %w", errUnanswered, c.reason)
+	if c.reason == nil {
+		return zk.ErrNoServer
 	}
-	return errUnanswered
+	return fmt.Errorf("%w: %w", zk.ErrNoServer, c.reason)
 }
 
 // current returns the session, and begins one if there is none.
@@ -163,7 +149,7 @@ func (c *client) retire(s *session) {
 	defer c.mu.Unlock()
 	if c.session == s && c.closed.Err() == nil {
 		c.session = nil
-		c.requests.Go(s.conn.Close)
+		c.retired.Go(s.conn.Close)
 	}
 }
 
@@ -181,5 +167,5 @@ func (c *client) end() {
 		_ = c.conn.Close()
 	}
 	c.mu.Unlock()
-	c.requests.Wait()
+	c.retired.Wait()
 }

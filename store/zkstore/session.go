@@ -3,7 +3,6 @@ package zkstore
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -122,7 +121,7 @@ func (r *rotation) Next() (server string, retryStart bool) {
 func (*rotation) Connected() {}
 
 // boundedConn bounds the wait for the answer to the handshake, for which the library waits ten
-// times as long as for any other. A failed write is a lost request to callers.
+// times as long as for any other.
 type boundedConn struct {
 	net.Conn
 	longest time.Duration
@@ -137,15 +136,6 @@ func (i *boundedConn) SetReadDeadline(t time.Time) error {
 	}
 	i.begun = i.begun || t.IsZero()
 	return i.Conn.SetReadDeadline(t)
-}
-
-// Write implements [net.Conn].
-func (i *boundedConn) Write(p []byte) (int, error) {
-	n, err := i.Conn.Write(p)
-	if err != nil {
-		err = fmt.Errorf("%w: %w", zk.ErrConnectionClosed, err)
-	}
-	return n, err
 }
 
 // silent is the library's log: errors reach the caller.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
+	"time"
 
 	"github.com/pathlock-go/pathlock/internal/storeurl"
 	"github.com/pathlock-go/pathlock/store/ticketstore"
@@ -37,7 +39,7 @@ func New(servers []string, opts ...Option) (*Store, error) {
 	b := &backend{
 		client: newClient(addrs, c),
 		names:  names{strings.TrimSuffix(c.root, "/")}, acl: c.acl(),
-		sweep: c.sweep, clock: newClock(),
+		sweep: c.sweep, nextSweep: time.Now().Add(rand.N(c.sweep)), clock: newClock(),
 	}
 	b.closing, b.close = context.WithCancel(context.Background())
 	return &Store{Store: ticketstore.New("zkstore", b, c.timeout), backend: b}, nil
@@ -55,10 +57,14 @@ func checkRoot(root string) error {
 	return nil
 }
 
+// patience is how long requests that are under way have until Close ends the session.
+const patience = 2 * time.Second
+
 // Close ends all calls that wait, and then the session. What this process still holds stays until
 // its leases end.
 func (s *Store) Close(context.Context) error {
 	s.backend.close()
+	defer time.AfterFunc(patience, s.backend.client.end).Stop() // of servers that do not answer
 	err := s.Store.Close()
 	s.backend.running.Wait()
 	s.backend.client.end()

@@ -23,11 +23,8 @@ func (b *backend) sweepSometimes() {
 	if time.Now().Before(b.nextSweep) || b.closing.Err() != nil {
 		return
 	}
-	first := b.nextSweep.IsZero()
 	b.nextSweep = time.Now().Add(b.sweep/2 + rand.N(b.sweep))
-	if !first {
-		b.running.Go(func() { _ = b.sweepOnce(b.closing) })
-	}
+	b.running.Go(func() { _ = b.sweepOnce(b.closing) })
 }
 
 // sweepOnce looks at all trees.

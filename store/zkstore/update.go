@@ -192,6 +192,7 @@ const requestOverhead = 128
 // requests returns the transaction of changes: the tree's next record, if there was no update since
 // it was read, and what tells those who wait.
 func (b *backend) requests(tree pathlock.Tree, r *reading, c ticketstore.Changes) ([]any, error) {
+	var waiters []any
 	for i := range c.Put {
 		t := &c.Put[i]
 		if t.Key != "" {
@@ -203,6 +204,19 @@ func (b *backend) requests(tree pathlock.Tree, r *reading, c ticketstore.Changes
 		}
 		if t.State == ticketstore.Waiting {
 			t.Home = newID()
+			waiters = append(waiters, &zk.CreateRequest{Path: b.names.waiter(tree, *t), Data: looks(*t), Acl: b.acl})
+		}
+	}
+	for _, t := range c.Delete {
+		if t.State == ticketstore.Waiting {
+			waiters = append(waiters, &zk.DeleteRequest{Path: b.names.waiter(tree, t), Version: -1})
+		}
+	}
+	for _, t := range c.Woken {
+		if t.State == ticketstore.Waiting {
+			waiters = append(waiters, &zk.SetDataRequest{Path: b.names.waiter(tree, t), Data: looks(t), Version: -1})
+		} else {
+			waiters = append(waiters, &zk.DeleteRequest{Path: b.names.waiter(tree, t), Version: -1})
 		}
 	}
 	data, err := r.record.after(c).encode()
@@ -210,36 +224,13 @@ func (b *backend) requests(tree pathlock.Tree, r *reading, c ticketstore.Changes
 		return nil, err
 	}
 	path := b.names.tree(tree)
-	requests := []any{
-		&zk.SetDataRequest{Path: path, Data: data, Version: r.version},
-		&zk.CheckVersionRequest{Path: b.names.life(tree, r.record.Life), Version: -1},
-	}
-	waited := make(map[string]ticketstore.Ticket)
-	for _, t := range r.record.tickets.Tickets {
-		if t.State == ticketstore.Waiting {
-			waited[t.Key] = t
-		}
-	}
-	for _, t := range c.Delete {
-		if _, ok := waited[t.Key]; ok {
-			requests = append(requests, &zk.DeleteRequest{Path: b.names.waiter(tree, t), Version: -1})
-		}
-	}
-	for _, t := range c.Put {
-		before, ok := waited[t.Key]
-		switch waits := t.State == ticketstore.Waiting; {
-		case waits && !ok:
-			requests = append(requests, &zk.CreateRequest{Path: b.names.waiter(tree, t), Data: looks(t), Acl: b.acl})
-		case waits && t.Looks != before.Looks:
-			requests = append(requests, &zk.SetDataRequest{Path: b.names.waiter(tree, t), Data: looks(t), Version: -1})
-		case ok && !waits:
-			requests = append(requests, &zk.DeleteRequest{Path: b.names.waiter(tree, t), Version: -1})
-		}
-	}
-	if size := len(data) + len(requests)*(requestOverhead+len(path)); size > maxPacket {
+	if size := len(data) + (2+len(waiters))*(requestOverhead+len(path)); size > maxPacket {
 		return nil, fmt.Errorf("%w: it has %d bytes, of %d", errTooLarge, size, maxPacket)
 	}
-	return requests, nil
+	return append([]any{
+		&zk.SetDataRequest{Path: path, Data: data, Version: r.version},
+		&zk.CheckVersionRequest{Path: b.names.life(tree, r.record.Life), Version: -1},
+	}, waiters...), nil
 }
 
 // looks is the data of a waiter's znode.
