@@ -5,6 +5,7 @@ package naive
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -196,10 +197,19 @@ func (s *Suites) later(ctx context.Context, do func(*gorm.DB) error) error {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
-		err := s.db.Plain.WithContext(ctx).Transaction(do)
+		err := s.db.Plain.WithContext(ctx).Transaction(do, s.isolation())
 		if s.failureOf(err) != pathlock.FailureLocked || attempt == maxTries {
 			return err
 		}
 		pause = time.Duration(attempt) * time.Millisecond
 	}
+}
+
+// isolation is that of [plans.Service]. At the stricter level that is MySQL's own, the ranges that
+// the writes lock would keep others out of the whole plan.
+func (s *Suites) isolation() *sql.TxOptions {
+	if s.db.Dialect == database.SQLite {
+		return nil
+	}
+	return &sql.TxOptions{Isolation: sql.LevelReadCommitted}
 }
