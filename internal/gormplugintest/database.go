@@ -82,6 +82,7 @@ func RunStatements(t *testing.T, d Database) {
 		{"queries", each(queryChecks())},
 		{"copy", each(copyChecks())},
 		{"costs", checkCosts},
+		{"outdated parents", checkOutdatedParents},
 		{"panics", checkPanics},
 		{"depths", checkDepths},
 		{"loose keys", checkLooseKeys},

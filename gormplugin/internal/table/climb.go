@@ -8,9 +8,24 @@ import (
 	"gorm.io/gorm/clause"
 )
 
-// Climb returns, by one plain recursive read, the live rows with the given ids and all live rows
-// above them.
+// Climb returns, by plain reads, the live rows with the given ids and all live rows above them. It
+// reads by primary keys the rows that were there last time, and again what is above a row that has
+// moved since. Where that does not lead to the top, it reads all by one recursive statement.
 func (t *Table) Climb(db *gorm.DB, ids []any) (map[any]*Node, error) {
+	read := make(map[any]*Node, 2*len(ids))
+	for next, tries := t.ancestry.lines(ids), 2; len(next) > 0 && tries > 0; tries-- {
+		rows, err := t.ByID(db, next, "")
+		if err != nil {
+			return nil, err
+		}
+		t.ancestry.learn(rows)
+		maps.Copy(read, rows)
+		found, missing := chainsIn(read, ids)
+		if len(missing) == 0 {
+			return found, nil
+		}
+		next = t.ancestry.lines(missing)
+	}
 	found := make(map[any]*Node, len(ids))
 	for chunk := range slices.Chunk(ids, MaxPlaceholders) {
 		nodes, err := t.Read(db, Selection{Where: t.Lineage(chunk)})
@@ -21,10 +36,28 @@ func (t *Table) Climb(db *gorm.DB, ids []any) (map[any]*Node, error) {
 			found[n.ID] = n
 		}
 	}
+	t.ancestry.learn(found)
 	// A row that is not among those found may be there by another spelling.
 	unseen := slices.DeleteFunc(slices.Clone(ids), func(id any) bool { _, text := id.(string); return !text || found[id] != nil })
 	_, err := t.ByID(db, unseen, "")
 	return found, err
+}
+
+// chainsIn returns the rows with the ids and all above them, as far as they were read, and the ids
+// of those on the way up that were not.
+func chainsIn(read map[any]*Node, ids []any) (found map[any]*Node, missing []any) {
+	found = make(map[any]*Node, len(read))
+	for _, id := range ids {
+		for id != nil && found[id] == nil {
+			n := read[id]
+			if n == nil {
+				missing = append(missing, id)
+				break
+			}
+			found[id], id = n, n.Parent
+		}
+	}
+	return found, missing
 }
 
 // Lineage is the condition that a row has one of the ids, a list in parentheses, or lies above a

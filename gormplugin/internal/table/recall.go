@@ -2,6 +2,7 @@ package table
 
 import (
 	"context"
+	"maps"
 	"sync"
 
 	"github.com/pathlock-go/pathlock"
@@ -12,19 +13,14 @@ import (
 // request uses it instead of its first plain read. That is safe: every plan is asserted under row
 // locks, and where that fails the write is planned again on what the locks show.
 type recall struct {
-	mu   sync.Mutex
-	rows map[RecallRow]*Node
+	mu sync.Mutex
+	// rows are those of each table, by its name, by id.
+	rows map[string]map[any]*Node
 }
 
 // recallKey is the key by which a request's context has its [recall]. Plugins that share a locker
 // lock the same trees.
 type recallKey struct{ locker *pathlock.Locker }
-
-// RecallRow names a row.
-type RecallRow struct {
-	Table string
-	ID    any
-}
 
 // remember keeps rows for the request's first write.
 func (t *Table) remember(ctx context.Context, rows map[any]*Node) {
@@ -35,16 +31,17 @@ func (t *Table) remember(ctx context.Context, rows map[any]*Node) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.rows == nil {
-		r.rows = make(map[RecallRow]*Node)
+		r.rows = make(map[string]map[any]*Node)
 	}
-	for _, n := range rows {
-		r.rows[RecallRow{t.TableName, n.ID}] = n
+	if r.rows[t.TableName] == nil {
+		r.rows[t.TableName] = make(map[any]*Node)
 	}
+	maps.Copy(r.rows[t.TableName], rows)
 }
 
 // Recalled takes what was read for the statement's request, nil if nothing was. Nobody gets it
 // twice: a second write reads for itself what the first one may have changed.
-func (t *Table) Recalled(db *gorm.DB) map[RecallRow]*Node {
+func (t *Table) Recalled(db *gorm.DB) map[string]map[any]*Node {
 	r, _ := db.Statement.Context.Value(t.recall).(*recall)
 	if r == nil || !t.believed {
 		return nil
@@ -58,19 +55,10 @@ func (t *Table) Recalled(db *gorm.DB) map[RecallRow]*Node {
 
 // ChainsIn returns the rows of t with the ids, and all above them, from what was read before; nil
 // if any is missing.
-func (t *Table) ChainsIn(read map[RecallRow]*Node, ids []any) map[any]*Node {
-	if len(read) == 0 {
+func (t *Table) ChainsIn(read map[string]map[any]*Node, ids []any) map[any]*Node {
+	found, missing := chainsIn(read[t.TableName], ids)
+	if len(missing) > 0 {
 		return nil
-	}
-	found := make(map[any]*Node, len(read))
-	for _, id := range ids {
-		for id != nil && found[id] == nil {
-			n := read[RecallRow{t.TableName, id}]
-			if n == nil {
-				return nil
-			}
-			found[id], id = n, n.Parent
-		}
 	}
 	return found
 }

@@ -43,6 +43,7 @@ type Table struct {
 	// leaves upwards.
 	LearnedChildrenFirst atomic.Bool
 
+	ancestry ancestry
 	// recall is the context key of what a request has read of its trees, and believed is set where
 	// a write may be planned on that.
 	recall   recallKey

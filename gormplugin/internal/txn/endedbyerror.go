@@ -18,6 +18,9 @@ import (
 // hasEnded reports whether the failure of a statement has ended the transaction on the server, or
 // may have.
 func (t *Transaction) hasEnded(err error) bool {
+	if t.owner.Dialect.Classify(err) == sqldialect.FailureEnded {
+		return true
+	}
 	probe := t.owner.Dialect.Probe
 	if probe == nil || t.Failed() != nil || errors.Is(err, gorm.ErrRecordNotFound) || probe.Harmless(err) {
 		return false
@@ -46,7 +49,7 @@ func (t *Transaction) relyOn() error {
 // abandonAfter rolls the transaction back if an error has ended it on the server, or may have, and
 // reports whether.
 func (t *Transaction) abandonAfter(err error) bool {
-	ended := t.owner.Dialect.Classify(err) == sqldialect.FailureEnded || t.hasEnded(err)
+	ended := t.hasEnded(err)
 	if ended {
 		t.Abandon(fault.Retry(err))
 	}

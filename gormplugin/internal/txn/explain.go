@@ -44,7 +44,7 @@ func Explain(d *sqldialect.Dialect, db *gorm.DB, more func(err error, kind sqldi
 		}
 	}
 	kind := d.Classify(err)
-	if tx != nil && (kind == sqldialect.FailureEnded || tx.hasEnded(err)) {
+	if tx != nil && tx.hasEnded(err) {
 		tx.Abandon(err)
 	}
 	if errors.Is(err, fault.ErrRetry) {

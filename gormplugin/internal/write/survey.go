@@ -71,11 +71,11 @@ func addSurvey(t *table.Table, d *table.Direct, hits table.Selection, also []any
 
 // recallOperation returns what [Engine.survey] would return for the statement of an operation, from
 // what the request has read before.
-func recallOperation(t *table.Table, op *Operation, read map[table.RecallRow]*table.Node, also []any) (hit plan.Hits, known map[any]*table.Node, ok bool) {
+func recallOperation(t *table.Table, op *Operation, read map[string]map[any]*table.Node, also []any) (hit plan.Hits, known map[any]*table.Node, ok bool) {
 	if op == nil || !op.Alone {
 		return hit, nil, false
 	}
-	n := read[table.RecallRow{Table: t.TableName, ID: op.ID}]
+	n := read[t.TableName][op.ID]
 	if n == nil {
 		return hit, nil, false
 	}

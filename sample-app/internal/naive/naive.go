@@ -5,6 +5,7 @@ package naive
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -181,8 +182,17 @@ func (s *Suites) target(ctx context.Context, planID, parentID, id int64, name st
 func (s *Suites) later(ctx context.Context, do func(*gorm.DB) error) error {
 	select {
 	case <-time.After(rand.N(Think)):
-		return s.db.Plain.WithContext(ctx).Transaction(do)
+		return s.db.Plain.WithContext(ctx).Transaction(do, s.isolation())
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+}
+
+// isolation is that of [plans.Service]. At the stricter level that is MySQL's own, the ranges that
+// the writes lock would keep others out of the whole plan.
+func (s *Suites) isolation() *sql.TxOptions {
+	if s.db.Dialect == database.SQLite {
+		return nil
+	}
+	return &sql.TxOptions{Isolation: sql.LevelReadCommitted}
 }

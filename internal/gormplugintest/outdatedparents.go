@@ -1,0 +1,44 @@
+package gormplugintest
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
+)
+
+// checkOutdatedParents has another process change what is above a row between writes below it: no
+// write believes the parents that this process has read before.
+func checkOutdatedParents(t *testing.T, d Database) {
+	w := newWorld(t, d, settings{})
+	other := newWorld(t, d, settings{root: w.root})
+	middle, row, known := w.build("/a/f"), w.build("/a/f/x"), w.build("/b/c")
+	move := func(to *Suite) { other.must(gormplugin.Move(other.db, &Suite{}, middle.ID, gormplugin.Below(to.ID))) }
+	create := func(name, path string, statements int, recursive bool) {
+		w.trace.reset()
+		if got := w.suite(row, name).Path; got != path {
+			t.Errorf("the new row is at %s, want %s", got, path)
+		}
+		if got := slices.ContainsFunc(w.trace.ran(), func(sql string) bool { return strings.Contains(sql, "RECURSIVE") }); got != recursive {
+			t.Errorf("%s: read recursively: %t, want %t", path, got, recursive)
+		}
+		if got, _ := w.counted(); got != statements {
+			t.Errorf("%s: %d statements, want %d", path, got, statements)
+		}
+	}
+	create("1", "/a/f/x/1", 3, true)
+	create("2", "/a/f/x/2", 3, false)
+	w.suite(known, "k")
+	move(known)
+	create("3", "/b/c/f/x/3", 4, false)
+	create("4", "/b/c/f/x/4", 3, false)
+	move(other.build("/unknown/deep"))
+	create("5", "/unknown/deep/f/x/5", 4, true)
+	create("6", "/unknown/deep/f/x/6", 3, false)
+	_, err := gormplugin.Delete(other.db, &Suite{}, middle.ID)
+	other.must(err)
+	w.fails(w.db.Create(&Suite{ParentID: &row.ID, Name: "7"}).Error, pathlock.ErrNotFound)
+	w.has("/a", "/b", "/b/c", "/b/c/k", "/unknown", "/unknown/deep")
+}
