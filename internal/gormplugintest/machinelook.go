@@ -1,7 +1,6 @@
 package gormplugintest
 
 import (
-	"context"
 	"fmt"
 	"reflect"
 	"slices"
@@ -13,13 +12,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// look asks for rows by the functions that find them, and compares with the forest. What a request
-// has found, one of its later statements knows.
+// look asks for rows by the functions that find them, and compares with the forest.
 func (m *machine) look(w *world) {
 	x, db := m.table, w.db.WithContext(m.Context())
-	resolver := w.plugin.Resolver(x.new()).(preparer)
-	ctx := resolver.Prepare(m.Context())
-	m.requests[w] = ctx
+	resolver := w.plugin.Resolver(x.new()).(pathlock.BatchResolver)
 	ids := append(m.live(), m.dead()...)
 	if len(ids) == 0 {
 		return
@@ -30,7 +26,7 @@ func (m *machine) look(w *world) {
 		for _, id := range ids {
 			texts = append(texts, x.text(m.keys[id]))
 		}
-		for i, found := range resolver.ResolveAll(ctx, texts) {
+		for i, found := range resolver.ResolveAll(m.Context(), texts) {
 			m.isAt(ids[i], found.Location, found.Err)
 		}
 	}
@@ -48,12 +44,6 @@ func (m *machine) look(w *world) {
 			m.finds("At", gormplugin.At(db, x.new(), m.trees[m.rows[id].tree], at.Path), []int{id})
 		}
 	}
-}
-
-// preparer is a resolver whose answers a later write knows.
-type preparer interface {
-	pathlock.BatchResolver
-	Prepare(ctx context.Context) context.Context
 }
 
 // isAt checks where a row was found.

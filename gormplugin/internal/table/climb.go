@@ -96,9 +96,7 @@ func (t *Table) Rows(db *gorm.DB, known map[any]*Node, ids []any, lock string) (
 	case lock != "":
 		rows, err = t.ByID(db, missing, lock)
 	default:
-		if rows = t.ChainsIn(t.Recalled(db), missing); rows == nil {
-			rows, err = t.Climb(db, missing)
-		}
+		rows, err = t.Climb(db, missing)
 	}
 	if err != nil {
 		return nil, err
