@@ -12,7 +12,7 @@ import (
 // lookAgain resolves the nodes again under their locks, and reports whether any of them has moved
 // since the locks were planned.
 func (v *visit) lookAgain(ctx context.Context, planned lockspec.Binding, locks *held, attempt int) (found lockspec.Binding, moved bool, err error) {
-	if !v.looksAgain(planned, locks) {
+	if !v.mustLookAgain(planned, locks) {
 		return planned, false, nil
 	}
 	under := locks.context(ctx)
@@ -22,11 +22,12 @@ func (v *visit) lookAgain(ctx context.Context, planned lockspec.Binding, locks *
 	return found, !slices.Equal(planned.Nodes, found.Nodes), nil
 }
 
-// looksAgain reports whether the middleware has to find out if nodes moved before they were locked.
-// After a wait it always has to: earlier holders may well have moved them, and the assertion could
-// only refuse. If the hold has to follow a node, it has to know where the node is. Under Authorize
-// it always has to as well, because the assertion knows nothing of who may write where.
-func (v *visit) looksAgain(planned lockspec.Binding, locks *held) bool {
+// mustLookAgain reports whether the middleware has to find out if nodes moved before they were
+// locked. After a wait it always has to: earlier holders may well have moved them, and the
+// assertion could only refuse. If the hold has to follow a node, it has to know where the node is.
+// Under Authorize it always has to as well, because the assertion knows nothing of who may write
+// where.
+func (v *visit) mustLookAgain(planned lockspec.Binding, locks *held) bool {
 	if len(planned.Nodes) == 0 {
 		return false
 	}

@@ -29,7 +29,7 @@ func (e *Engine) AssertNodes(db *gorm.DB, t *table.Table, keys []any, lock bool)
 	}
 	stmt := db.Where(t.KeyIn(table.Column(t.Key), keys)).Statement
 	w := &writing{Engine: e, DB: db, Tx: tx, St: st}
-	make := func(hit plan.Hits, known map[any]*table.Node, share string) (*plan.Removal, error) {
+	planOn := func(hit plan.Hits, known map[any]*table.Node, share string) (*plan.Removal, error) {
 		return e.nodesOf(db, t, keys, hit, known, share, lock)
 	}
 	first := func() (*plan.Removal, error) {
@@ -37,9 +37,9 @@ func (e *Engine) AssertNodes(db *gorm.DB, t *table.Table, keys []any, lock bool)
 		if err != nil {
 			return nil, err
 		}
-		return make(hit, known, "")
+		return planOn(hit, known, "")
 	}
-	found, err := assertTargets(e, w, stmt, first, make)
+	found, err := assertTargets(e, w, stmt, first, planOn)
 	if err != nil {
 		return nil, e.explained(db, st, err)
 	}
