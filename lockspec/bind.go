@@ -35,10 +35,10 @@ type Node struct {
 	pathlock.Location
 }
 
-// Get returns the value of a source, and false if the request lacks it. A null counts as lacking.
-// Get may return [ErrNull] for it, which makes a difference to [Source.OrTop]. [Spec.Read] wraps
-// other errors with the source's name.
-type Get func(Source) (value string, ok bool, err error)
+// Get returns the value of a source, or the values of one that is [Source.IsEach], and none if the
+// request lacks it. A null counts as lacking. Get may return [ErrNull] for it, which makes a
+// difference to [Source.OrTop]. [Spec.Read] wraps other errors with the source's name.
+type Get func(Source) (values []string, err error)
 
 // Resolve returns where nodes are, in their order, of which it gets the kinds and ids. The errors
 // are those of [pathlock.Resolver].
@@ -47,7 +47,14 @@ type Resolve func(nodes []Node) []pathlock.Resolution
 // Values are what one request has for the sources of a spec.
 type Values struct {
 	spec  Spec
-	parts []values
+	parts []boundPart
+}
+
+// boundPart is a part of a spec with what a request has for it. A part whose node is a list is one
+// for each node.
+type boundPart struct {
+	part
+	values
 }
 
 // Read gets the values of a request, in the order of [Spec.Sources].
@@ -60,13 +67,15 @@ func (s Spec) Read(get Get) (Values, error) {
 	if err := s.Check(); err != nil {
 		return Values{}, err
 	}
-	parts := make([]values, 0, len(s.parts))
+	parts := make([]boundPart, 0, len(s.parts))
 	for _, p := range s.parts {
-		v, err := p.read(get)
+		v, nodes, err := p.read(get)
 		if err != nil {
 			return Values{}, err
 		}
-		parts = append(parts, v)
+		for _, v.node = range nodes {
+			parts = append(parts, boundPart{p, v})
+		}
 	}
 	return Values{s, parts}, nil
 }
@@ -90,14 +99,14 @@ func (s Spec) Read(get Get) (Values, error) {
 //   - an error of resolve
 func (v Values) Bind(resolve Resolve) (Binding, error) {
 	var b plan
-	for i, p := range v.spec.parts {
-		b.addNodes(p, v.parts[i])
+	for _, p := range v.parts {
+		b.addNodes(p.part, p.values)
 	}
 	if err := b.locateAll(resolve); err != nil {
 		return Binding{}, err
 	}
-	for i, p := range v.spec.parts {
-		if err := b.add(p, v.parts[i]); err != nil {
+	for _, p := range v.parts {
+		if err := b.add(p.part, p.values); err != nil {
 			return Binding{}, err
 		}
 	}
@@ -118,11 +127,18 @@ type values struct {
 	toTop bool
 }
 
-// read gets the values of a part, and checks the name.
-func (p part) read(get Get) (v values, err error) {
-	if v.node, err = p.node.read(get, !p.node.optional); err != nil {
-		return values{}, err
+// read gets the values of a part, and checks the name. nodes are those of its node, of which the
+// values have none.
+func (p part) read(get Get) (v values, nodes []value, err error) {
+	if nodes, err = p.node.readAll(get, !p.node.optional); err != nil {
+		return values{}, nil, err
 	}
+	v, err = p.readOthers(get)
+	return v, nodes, err
+}
+
+// readOthers gets the values of a part but for its node.
+func (p part) readOthers(get Get) (v values, err error) {
 	if v.dest, err = p.dest.read(get, !p.dest.optional && !p.dest.top); err != nil {
 		return values{}, err
 	}
@@ -149,25 +165,42 @@ func (p part) read(get Get) (v values, err error) {
 // noParent are the ids that mean the top where [Source.OrTop] allows it.
 var noParent = []string{"", "0", "00000000-0000-0000-0000-000000000000"}
 
-// read gets the value of a source, changed by [Source.Map]. The zero source has none.
+// read gets the value of a source that is no list.
 func (s Source) read(get Get, needed bool) (value, error) {
+	all, err := s.readAll(get, needed)
+	if err != nil {
+		return value{}, err
+	}
+	return all[0], nil
+}
+
+// readAll gets the values of a source, changed by [Source.Map]. Where there are none, as of the
+// zero source, it returns a value that is not ok.
+func (s Source) readAll(get Get, needed bool) ([]value, error) {
 	if s.isZero() {
-		return value{}, nil
+		return []value{{}}, nil
 	}
-	text, ok, err := s.value(get)
-	null := errors.Is(err, ErrNull)
-	switch {
-	case null:
-		ok = false
-	case err != nil:
-		return value{}, s.explain(err)
-	case ok && s.mapped != nil:
-		text = s.mapped(text)
+	texts, err := s.values(get)
+	switch null := errors.Is(err, ErrNull); {
+	case err != nil && !null:
+		return nil, s.explain(err)
+	case len(texts) == 0 && needed:
+		return nil, &InvalidError{Field: s.Name(), Reason: "is missing"}
+	case len(texts) == 0:
+		return []value{{null: null}}, nil
+	case len(texts) > MaxEach:
+		return nil, &InvalidError{Field: s.Name(), Reason: fmt.Sprintf("has %d values, at most %d are allowed", len(texts), MaxEach)}
+	case len(texts) > 1 && !s.each:
+		return nil, &InvalidError{Field: s.Name(), Reason: "has several values"}
 	}
-	if !ok && needed {
-		return value{}, &InvalidError{Field: s.Name(), Reason: "is missing"}
+	all := make([]value, len(texts))
+	for i, text := range texts {
+		if s.mapped != nil {
+			text = s.mapped(text)
+		}
+		all[i] = value{text: text, ok: true}
 	}
-	return value{text, ok, null}, nil
+	return all, nil
 }
 
 // explain adds the source to an error of get or resolve.
@@ -182,10 +215,14 @@ func (s Source) explain(err error) error {
 	}
 }
 
-// value gets the source's value. A constant does not depend on the request.
-func (s Source) value(get Get) (string, bool, error) {
+// values gets the source's values. A constant does not depend on the request.
+func (s Source) values(get Get) ([]string, error) {
 	if s.from == FromConst {
-		return s.name, true, nil
+		return []string{s.name}, nil
 	}
-	return get(s)
+	texts, err := get(s)
+	if err != nil {
+		return nil, err
+	}
+	return texts, nil
 }

@@ -15,12 +15,17 @@ import (
 // request is a request as Bind sees it: values by the source's text.
 type request map[string]string
 
-func (r request) get(src lockspec.Source) (string, bool, error) {
+func (r request) get(src lockspec.Source) ([]string, error) {
 	v, ok := r[src.String()]
-	if v == null {
-		return "", false, lockspec.ErrNull
+	switch {
+	case v == null:
+		return nil, lockspec.ErrNull
+	case !ok:
+		return nil, nil
+	case src.IsEach():
+		return strings.Fields(v), nil
 	}
-	return v, ok, nil
+	return []string{v}, nil
 }
 
 // null is the value of a source that is there and null.
@@ -96,7 +101,7 @@ func describe(b lockspec.Binding) string {
 
 func TestBind(t *testing.T) {
 	id, parent, name := lockspec.Param("id"), lockspec.JSON("parent_id"), lockspec.JSON("name")
-	plan := lockspec.Query("plan").Kind("plan")
+	plan, ids := lockspec.Query("plan").Kind("plan"), lockspec.JSON("ids").Each()
 	insertTop, moveTop := lockspec.Insert(parent.OrTop(plan), name), lockspec.Move(id, parent.OrTop())
 	either := lockspec.Move(id, parent.OrTop().Optional(), name.Optional())
 	for _, c := range []struct {
@@ -135,6 +140,9 @@ func TestBind(t *testing.T) {
 		{"move of what is at the top", moveTop, request{"param id": "2"}, "plans/p: X /a; to /a"},
 		{"move or rename: to the top", either, request{"param id": "3", "json parent_id": null}, "plans/p: X /a/b, X /b; to /b"},
 		{"move to the top of another plan", lockspec.Move(id, parent.OrTop(plan)), request{"param id": "3", "query plan": "8"}, "plans/o: X /b; plans/p: X /a/b"},
+		{"several are deleted", lockspec.Delete(ids), request{"json ids": "2 4 12 2"}, "plans/o: X /x; plans/p: X /a, X /d"},
+		{"several are moved", lockspec.Move(ids, parent), request{"json ids": "3 4", "json parent_id": "2"}, "plans/p: X /a/b, X /d, X /a/d; to /a/b; to /a/d"},
+		{"a list that may be missing, and is empty", lockspec.Delete(ids.Optional()), request{"json ids": ""}, ""},
 		{"copy of the root to the top", lockspec.Copy(id, parent.OrTop(), name), request{"param id": "1", "json name": "n"}, "plans/p: S /, X /n"},
 		{"null where OrTop is not said", lockspec.Move(id, parent.Optional(), name.Optional()), request{"param id": "3", "json parent_id": null}, "plans/p: X /a/b; to /a/b"},
 		{"a name that is changed twice", lockspec.Rename(id, name.Map(strings.TrimSpace).Map(strings.ToLower)), request{"param id": "3", "json name": " N"}, "plans/p: X /a/b, X /a/n; to /a/n"},
@@ -154,7 +162,7 @@ func TestBind(t *testing.T) {
 
 func TestBindRefuses(t *testing.T) {
 	id, parent, name := lockspec.Param("id"), lockspec.JSON("parent_id"), lockspec.JSON("name")
-	plan := lockspec.Query("plan").Kind("plan")
+	plan, ids := lockspec.Query("plan").Kind("plan"), lockspec.JSON("ids").Each()
 	deep := forest{":1": "plans/p " + strings.Repeat("/x", pathlock.MaxDepth), ":2": "plans/p /a"}
 	full := request{"param id": "3", "json parent_id": "4", "json name": "n"}
 	with := func(key, value string) request {
@@ -187,6 +195,10 @@ func TestBindRefuses(t *testing.T) {
 		{"a copy beside the root", lockspec.Copy(id, parent.Optional(), name), nodes, request{"param id": "1", "json name": "n"}, lockspec.ErrInvalid, "id", "beside the root"},
 		{"names of a bad project", lockspec.Names("project", id), nodes, with("param id", "a\nb"), lockspec.ErrInvalid, "id", "control character"},
 		{"the zero spec", lockspec.Spec{}, nodes, full, lockspec.ErrSpec, "", "says nothing"},
+		{"an empty list", lockspec.Delete(ids), nodes, request{"json ids": ""}, lockspec.ErrInvalid, "ids", "is missing"},
+		{"a list with the root in it", lockspec.Delete(ids), nodes, request{"json ids": "2 1"}, lockspec.ErrInvalid, "ids", "the root of a tree"},
+		{"a list with an id that is not there", lockspec.Delete(ids), nodes, request{"json ids": "2 99"}, pathlock.ErrNotFound, "", "99"},
+		{"too long a list", lockspec.Delete(ids), nodes, request{"json ids": strings.Repeat("2 ", 101)}, lockspec.ErrInvalid, "ids", "has 101 values, at most 100"},
 		{"no parent and no plan", lockspec.Insert(parent.OrTop(plan), name), nodes, noParent, lockspec.ErrInvalid, "plan", "is missing"},
 		{"a null where OrTop is not said", lockspec.Insert(parent, name), nodes, with("json parent_id", null), lockspec.ErrInvalid, "parent_id", "is missing"},
 		{"a name of which nothing is left", lockspec.Rename(id, name.Map(strings.TrimSpace)), nodes, with("json name", " "), lockspec.ErrInvalid, "name", "empty name"},
@@ -218,7 +230,7 @@ func TestErrorsOfOthersReachTheCaller(t *testing.T) {
 		"lockspec: invalid request: name: is given twice":                 &lockspec.InvalidError{Field: "name", Reason: "is given twice"},
 		"lockspec: invalid request: name: pathlock: invalid id: no match": fmt.Errorf("%w: no match", pathlock.ErrInvalidID),
 	} {
-		_, err := spec.Read(func(lockspec.Source) (string, bool, error) { return "", false, said })
+		_, err := spec.Read(func(lockspec.Source) ([]string, error) { return nil, said })
 		if !errors.Is(err, said) || err.Error() != want {
 			t.Errorf("got %q, want %q", err, want)
 		}

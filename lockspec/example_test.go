@@ -21,12 +21,18 @@ func at(nodes []lockspec.Node) []pathlock.Resolution {
 // bind is what package middleware does for gin: it binds a spec to a request. In the examples, each
 // request is for the suite /api/login.
 func bind(spec lockspec.Spec, body string) (lockspec.Binding, error) {
-	values, err := spec.Read(func(src lockspec.Source) (string, bool, error) {
-		if src.From() != lockspec.FromJSON {
-			return "/api/login", true, nil
+	values, err := spec.Read(func(src lockspec.Source) ([]string, error) {
+		switch {
+		case src.From() != lockspec.FromJSON:
+			return []string{"/api/login"}, nil
+		case src.IsEach():
+			return lockspec.JSONList([]byte(body), src.Name())
 		}
 		values, err := lockspec.JSONFields([]byte(body), src.Name())
-		return values[0].Text, values[0].OK, err
+		if err != nil || !values[0].OK {
+			return nil, err
+		}
+		return []string{values[0].Text}, nil
 	})
 	if err != nil {
 		return lockspec.Binding{}, err
@@ -67,6 +73,19 @@ func ExampleSource_OrTop() {
 	// Output:
 	// testplan/plan-001 [X /api/smoke]
 	// testplan/plan-001 [X /smoke]
+}
+
+// One request deletes several suites, and locks them all at once or none.
+func ExampleSource_Each() {
+	spec := lockspec.Delete(lockspec.JSON("ids").Each())
+	binding, err := bind(spec, `{"ids": ["/api/login", "/api/smoke", "/web"]}`)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(pathlock.Normalize(binding.Requests[0].Claims...))
+	// Output:
+	// [IX / IX /api X /api/login X /api/smoke X /web]
 }
 
 // A body in which two decoders could find two names is refused: the name that is locked has to be

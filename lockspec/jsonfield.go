@@ -35,24 +35,39 @@ type JSONValue struct {
 //   - invalid UTF-8, a syntax error, and anything behind the JSON value
 //   - a field that is neither text nor a number nor null
 func JSONFields(body []byte, dotted ...string) ([]JSONValue, error) {
-	switch {
-	case !utf8.Valid(body):
-		return nil, &InvalidError{Reason: "the body is not valid UTF-8"}
-	case len(bytes.TrimSpace(body)) == 0:
-		return nil, &InvalidError{Reason: "the body is empty, and should be JSON"}
-	}
-	if !json.Valid(body) {
-		return nil, malformed(body)
-	}
 	values := make([]JSONValue, len(dotted))
 	fields := make([]*jsonField, len(dotted))
 	for i, name := range dotted {
 		fields[i] = &jsonField{dotted: name, names: strings.Split(name, "."), value: &values[i]}
 	}
-	if err := readJSON(body, 0, fields); err != nil {
+	if err := findJSON(body, fields); err != nil {
 		return nil, err
 	}
 	return values, nil
+}
+
+// findJSON finds fields of a body.
+func findJSON(body []byte, fields []*jsonField) error {
+	switch {
+	case !utf8.Valid(body):
+		return &InvalidError{Reason: "the body is not valid UTF-8"}
+	case len(bytes.TrimSpace(body)) == 0:
+		return &InvalidError{Reason: "the body is empty, and should be JSON"}
+	case !json.Valid(body):
+		return malformed(body)
+	}
+	return readJSON(body, 0, fields)
+}
+
+// JSONList finds a field of a JSON body that is an array of texts and numbers. It returns none for
+// a field that is missing or null. The errors are those of [JSONFields], for the items of the array
+// as for a field. A single value is no array.
+func JSONList(body []byte, dotted string) ([]string, error) {
+	f := &jsonField{dotted: dotted, names: strings.Split(dotted, "."), value: new(JSONValue), list: true}
+	if err := findJSON(body, []*jsonField{f}); err != nil {
+		return nil, err
+	}
+	return f.items, nil
 }
 
 // JSONText returns the text of a JSON string as [JSONFields] reads that of a field. The value has
@@ -90,6 +105,9 @@ type jsonField struct {
 	dotted string
 	names  []string
 	value  *JSONValue
+	// list is set where the field is an array, whose items are read.
+	list  bool
+	items []string
 }
 
 // readJSON reads a value for the fields that are in it, or are it. depth names of each lead to it.
@@ -152,6 +170,31 @@ func readObject(raw []byte, depth int, fields []*jsonField) error {
 
 // read reads the field's own value.
 func (f *jsonField) read(raw []byte) error {
+	if !f.list || raw[0] == 'n' {
+		return f.readValue(raw)
+	}
+	if raw[0] != '[' {
+		return &InvalidError{Field: f.dotted, Reason: "is not a list"}
+	}
+	var all []json.RawMessage
+	if err := json.Unmarshal(raw, &all); err != nil {
+		return err
+	}
+	for _, item := range all {
+		*f.value = JSONValue{}
+		if err := f.readValue(item); err != nil {
+			return err
+		}
+		if f.value.Null {
+			return &InvalidError{Field: f.dotted, Reason: "has a null in its list"}
+		}
+		f.items = append(f.items, f.value.Text)
+	}
+	return nil
+}
+
+// readValue reads a text, a number or null.
+func (f *jsonField) readValue(raw []byte) error {
 	switch c := raw[0]; {
 	case c == 'n':
 		f.value.Null = true

@@ -56,6 +56,34 @@ func TestJSONFields(t *testing.T) {
 	}
 }
 
+func TestJSONList(t *testing.T) {
+	for _, c := range []struct {
+		body string
+		want []string
+		says string
+	}{
+		{`{"to":{"IDS":[1, "a", 18446744073709551617]}}`, []string{"1", "a", "18446744073709551617"}, ""},
+		{`{"to":{"ids":[]}}`, nil, ""},
+		{`{"to":{"ids":null}}`, nil, ""},
+		{`{"to":null}`, nil, ""},
+		{`{"to":{"ids":7}}`, nil, "to.ids: is not a list"},
+		{`{"to":{"ids":{}}}`, nil, "to.ids: is not a list"},
+		{`{"to":{"ids":[1, null]}}`, nil, "to.ids: has a null in its list"},
+		{`{"to":{"ids":[[1]]}}`, nil, "to.ids: is neither text nor a number"},
+		{`{"to":{"ids":["\ud83d"]}}`, nil, "to.ids: has half of a surrogate pair"},
+		{`{"to":{"ids":[1],"Ids":[2]}}`, nil, "occurs twice"},
+		{`{"to":{"ids":[1]}`, nil, "malformed JSON"},
+	} {
+		items, err := lockspec.JSONList([]byte(c.body), "to.ids")
+		switch {
+		case c.says == "" && (err != nil || !slices.Equal(items, c.want)):
+			t.Errorf("%s: got %q, %v; want %q", c.body, items, err, c.want)
+		case c.says != "" && (!errors.Is(err, lockspec.ErrInvalid) || !strings.Contains(err.Error(), c.says) || items != nil):
+			t.Errorf("%s: got %q, %v; want an error that says %q", c.body, items, err, c.says)
+		}
+	}
+}
+
 func TestJSONTextIsThatOfAString(t *testing.T) {
 	for value, want := range map[string]string{`"caf\u00e9"`: "café", `7`: "", `"\ud83d"`: ""} {
 		if text, err := lockspec.JSONText([]byte(value)); text != want || errors.Is(err, lockspec.ErrInvalid) != (want == "") {

@@ -135,6 +135,7 @@ func operations() []docRow {
 		{words{"rename `/a/b` to `n`", "把 `/a/b` 重命名为 `n`"}, "Rename(id, name)", lockspec.Rename(nodeAt("/a/b"), called("n"))},
 		{words{"the same, no name in the request", "同上，请求里没有名称"}, "Rename(id, name.Optional())", lockspec.Rename(nodeAt("/a/b"), lockspec.JSON("name").Optional())},
 		{words{"move `/a/b` to `/d`", "把 `/a/b` 移到 `/d`"}, "Move(id, dest)", lockspec.Move(nodeAt("/a/b"), nodeAt("/d"))},
+		{words{"rename `/a/b` to `n`, then move it, by two statements", "先把 `/a/b` 重命名为 `n`，再移动，用两条语句"}, "All(Rename(id, name), Move(id, dest, name))", lockspec.All(lockspec.Rename(nodeAt("/a/b"), called("n")), lockspec.Move(nodeAt("/a/b"), nodeAt("/d"), called("n")))},
 		{words{"copy `/a/b` to `/d` as `n`", "把 `/a/b` 复制到 `/d`，命名为 `n`"}, "Copy(id, dest, name)", lockspec.Copy(nodeAt("/a/b"), nodeAt("/d"), called("n"))},
 		{words{"the same, read from one snapshot", "同上，从一个快照读取"}, "Copy(…).SnapshotSource()", lockspec.Copy(nodeAt("/a/b"), nodeAt("/d"), called("n")).SnapshotSource()},
 		{words{"delete `/a/b`, also softly", "删除 `/a/b`，包括软删除"}, "Delete(id)", lockspec.Delete(nodeAt("/a/b"))},

@@ -55,6 +55,7 @@ type Source struct {
 	name     string
 	kind     string
 	optional bool
+	each     bool
 	extract  Extract
 	// mapped is what Map was given.
 	mapped func(string) string
@@ -100,6 +101,20 @@ func (s Source) Kind(kind string) Source {
 // is dropped. Each constructor of a [Spec] says what that means.
 func (s Source) Optional() Source {
 	s.optional = true
+	return s
+}
+
+// MaxEach is how many values a [Source.Each] of a request has at most.
+const MaxEach = 100
+
+// Each returns s for a list of ids, at most [MaxEach]: a JSON array, or a field that a query or a
+// form repeats. The operation is done to every node of the list, and one request locks them all or
+// nothing. Each is for the node of a [Move], a [Copy], a [Delete], an [Edit], a [Read] or a [Slot]
+// without a new name. A request with an empty list lacks the value.
+//
+//	lockspec.Delete(lockspec.JSON("ids").Each())
+func (s Source) Each() Source {
+	s.each = true
 	return s
 }
 
@@ -158,6 +173,9 @@ func (s Source) Name() string { return s.name }
 // KindName returns the argument of [Source.Kind], "" by default.
 func (s Source) KindName() string { return s.kind }
 
+// IsEach reports whether s is for a list: see [Source.Each].
+func (s Source) IsEach() bool { return s.each }
+
 // isZero reports whether s is the zero Source.
 func (s Source) isZero() bool { return s.from == 0 }
 
@@ -181,6 +199,9 @@ func (s Source) check() error {
 		return fmt.Errorf("a %s source has no name", s.from)
 	case s.from == FromFunc && s.extract == nil:
 		return fmt.Errorf("the func source %q has no function", s.name)
+	}
+	if s.each && s.from != FromJSON && s.from != FromQuery && s.from != FromForm {
+		return fmt.Errorf("%s is no list: Each is for JSON, a query or a form", s)
 	}
 	return s.wrong
 }

@@ -162,11 +162,24 @@ func specOf(p part, names []Source) Spec {
 		p.name = names[0]
 		wrong(p.name.check())
 	}
+	if p.dest.each || p.name.each || p.dest.topOf != nil && p.dest.topOf.each || p.node.each && !p.takesEach() {
+		wrong(fmt.Errorf("Each is for the nodes that are moved, copied, deleted, edited, read or kept, without a new name"))
+	}
 	if p.node.top || p.name.top {
 		wrong(fmt.Errorf("OrTop is for the parent of an insert and the destination of a move or a copy"))
 	}
 	s.parts = []part{p}
 	return s
+}
+
+// takesEach reports whether the part can be done to several nodes.
+func (p part) takesEach() bool {
+	switch p.kind {
+	case operation.Move, operation.Copy, operation.Delete, operation.Edit, operation.Read, operation.Slot:
+		return p.name.isZero()
+	default:
+		return false
+	}
 }
 
 // eachPart returns s with its parts changed.

@@ -33,6 +33,11 @@ func TestSpecCheck(t *testing.T) {
 		{"an optional tree for the top", lockspec.Insert(id.OrTop(id.Optional()), name), "can be missing itself"},
 		{"a tree for the top that is no source", lockspec.Move(id, id.OrTop(lockspec.Source{})), "a source is missing"},
 		{"a node at the top", lockspec.Delete(id.OrTop()), "OrTop is for the parent"},
+		{"a list that is a parameter", lockspec.Delete(id.Each()), "Each is for JSON"},
+		{"one name for several nodes", lockspec.Move(name.Each(), id, name), "without a new name"},
+		{"several destinations", lockspec.Move(id, name.Each()), "without a new name"},
+		{"several parents", lockspec.Insert(name.Each()), "without a new name"},
+		{"several nodes renamed", lockspec.Rename(name.Each()), "without a new name"},
 		{"too long a note", lockspec.Edit(id).Note(strings.Repeat("x", 513)), "note is 513 bytes"},
 	} {
 		t.Run(c.what, func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -97,6 +98,49 @@ func TestABodyThatWasReadOrReplacedIsTheRequests(t *testing.T) {
 			if w := f.send("PATCH", "/read/3", `{"name":"old"}`, "Content-Type", "application/json"); w.Body.String() != want {
 				t.Errorf("answer %d: %s, want %s", w.Code, w.Body, want)
 			}
+		}
+	}
+}
+
+// A list of ids is what gin binds as one, and its nodes are locked together.
+func TestListsOfIDs(t *testing.T) {
+	type ids struct {
+		IDs []int `json:"ids" form:"ids"`
+	}
+	form := []string{"Content-Type", "application/x-www-form-urlencoded"}
+	for _, c := range []struct {
+		what, target, body string
+		headers            []string
+		want               string
+	}{
+		{"JSON", "/json", `{"ids":[3,4]}`, nil, "[3 4] X /dir1/dir2, X /other"},
+		{"the query", "/query?ids=4&ids=3", "", nil, "[4 3] X /dir1/dir2, X /other"},
+		{"a form", "/form", "ids=3&ids=4&ids=3", form, "[3 4 3] X /dir1/dir2, X /other"},
+		{"no list", "/json", `{"ids":3}`, nil, "400"},
+		{"no body", "/json", "", nil, "400"},
+		{"an unknown node", "/json", `{"ids":[3,99]}`, nil, "404"},
+	} {
+		f := newFixture(t, memstore.New(), middleware.Config{})
+		remove := func(c *gin.Context) {
+			var all ids
+			if err := c.ShouldBind(&all); err != nil {
+				t.Error(err)
+			}
+			c.String(http.StatusOK, "%v %s", all.IDs, strings.Join(f.held(), ", "))
+		}
+		for path, source := range map[string]lockspec.Source{"/json": lockspec.JSON("ids"), "/query": lockspec.Query("ids"), "/form": lockspec.Form("ids")} {
+			f.engine.POST("/many"+path, f.locks.Lock(lockspec.Delete(source.Each())), remove)
+		}
+		if len(c.headers) == 0 && c.body != "" {
+			c.headers = []string{"Content-Type", "application/json"}
+		}
+		w := f.send("POST", "/many"+c.target, c.body, c.headers...)
+		got := w.Body.String()
+		if w.Code != http.StatusOK {
+			got = strconv.Itoa(w.Code)
+		}
+		if got != c.want {
+			t.Errorf("%s: got %q, want %q", c.what, got, c.want)
 		}
 	}
 }

@@ -39,17 +39,23 @@ func (m *Locks) ReadJSON(c *gin.Context) ([]byte, error) {
 }
 
 // jsonField finds a field of a JSON body.
-func (v *values) jsonField(name string) (value string, ok bool, err error) {
+func (v *values) jsonField(src lockspec.Source) ([]string, error) {
 	if v.json == nil {
 		if err := v.parseJSON(); err != nil {
-			return "", false, err
+			return nil, err
 		}
 	}
-	field := v.json[name]
-	if field.Null {
-		return "", false, lockspec.ErrNull
+	if src.IsEach() {
+		if len(v.body) == 0 {
+			return nil, nil
+		}
+		return lockspec.JSONList(v.body, src.Name())
 	}
-	return field.Text, field.OK, nil
+	field := v.json[src.Name()]
+	if field.Null {
+		return nil, lockspec.ErrNull
+	}
+	return single(field.Text, field.OK)
 }
 
 // parseJSON finds the fields of all JSON sources of the spec. A missing body has none.
@@ -64,7 +70,7 @@ func (v *values) parseJSON() error {
 	if len(v.body) > 0 {
 		var names []string
 		for _, src := range v.spec.Sources() {
-			if src.From() == lockspec.FromJSON {
+			if src.From() == lockspec.FromJSON && !src.IsEach() {
 				names = append(names, src.Name())
 			}
 		}
@@ -82,23 +88,19 @@ func (v *values) parseJSON() error {
 
 // formField finds a field of a form. It refuses a field that is in the query too: of gin's and
 // net/http's ways to read a form, some look there first, some last and some not at all.
-func (v *values) formField(name string) (value string, ok bool, err error) {
+func (v *values) formField(name string) ([]string, error) {
 	if v.form == nil {
 		if err := v.parseForm(); err != nil {
-			return "", false, err
+			return nil, err
 		}
 	}
 	if v.c.Request.URL.Query().Has(name) {
-		return "", false, &lockspec.InvalidError{Field: name, Reason: "is in the query, and should be in the body alone"}
+		return nil, &lockspec.InvalidError{Field: name, Reason: "is in the query, and should be in the body alone"}
 	}
 	if files := v.form.MultipartForm; files != nil && len(files.File[name]) > 0 {
-		return "", false, &lockspec.InvalidError{Field: name, Reason: "is a file, and should be text"}
+		return nil, &lockspec.InvalidError{Field: name, Reason: "is a file, and should be text"}
 	}
-	values := v.form.PostForm[name]
-	if len(values) == 0 {
-		return "", false, nil
-	}
-	return values[0], true, nil
+	return v.form.PostForm[name], nil
 }
 
 // parseForm reads the body as a form, in a copy of the request. A missing body is a form without

@@ -23,29 +23,45 @@ type values struct {
 }
 
 // get is the [lockspec.Get] of the request.
-func (v *values) get(src lockspec.Source) (value string, ok bool, err error) {
+func (v *values) get(src lockspec.Source) ([]string, error) {
 	switch src.From() {
 	case lockspec.FromParam:
-		value, ok = v.c.Params.Get(src.Name())
-		return value, ok, nil
+		return single(v.c.Params.Get(src.Name()))
 	case lockspec.FromQuery:
-		value, ok = v.c.GetQuery(src.Name())
-		return value, ok, nil
+		return fieldValues(src, v.c.QueryArray(src.Name())), nil
 	case lockspec.FromHeader:
-		values := v.c.Request.Header.Values(src.Name())
-		if len(values) == 0 {
-			return "", false, nil
-		}
-		return values[0], true, nil
+		return fieldValues(src, v.c.Request.Header.Values(src.Name())), nil
 	case lockspec.FromFunc:
-		return src.Extract(withGinContext(v.c), v.c.Param)
+		value, ok, err := src.Extract(withGinContext(v.c), v.c.Param)
+		if err != nil {
+			return nil, err
+		}
+		return single(value, ok)
 	case lockspec.FromJSON:
-		return v.jsonField(src.Name())
+		return v.jsonField(src)
 	case lockspec.FromForm:
-		return v.formField(src.Name())
+		values, err := v.formField(src.Name())
+		return fieldValues(src, values), err
 	default:
-		return "", false, fmt.Errorf("middleware: there is no way to get a %s", src)
+		return nil, fmt.Errorf("middleware: there is no way to get a %s", src)
 	}
+}
+
+// single is the only value of a field, which is there if ok is set.
+func single(value string, ok bool) ([]string, error) {
+	if !ok {
+		return nil, nil
+	}
+	return []string{value}, nil
+}
+
+// fieldValues is what a source takes of a repeated field: all of a list, and otherwise the first, which
+// is what gin's handlers read.
+func fieldValues(src lockspec.Source, values []string) []string {
+	if src.IsEach() {
+		return values
+	}
+	return values[:min(len(values), 1)]
 }
 
 // ginContextKey is the key under which the request of a [lockspec.Func] has its gin context.
