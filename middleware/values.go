@@ -55,8 +55,8 @@ func single(value string, ok bool) ([]string, error) {
 	return []string{value}, nil
 }
 
-// fieldValues is what a source takes of a repeated field: all of a list, and otherwise the first, which
-// is what gin's handlers read.
+// fieldValues is what a source takes of a repeated field: all of a list, and otherwise the first,
+// which is what gin's handlers read.
 func fieldValues(src lockspec.Source, values []string) []string {
 	if src.IsEach() {
 		return values
