@@ -19,10 +19,12 @@ type machine struct {
 	all    []*Request // in the queue
 	order  uint64
 	ended  map[*Request]string
+	// passes is who may pass whom in the present state.
+	passes map[[2]*Request]bool
 }
 
 func newMachine(t *rapid.T) *machine {
-	m := &machine{T: t, ended: make(map[*Request]string)}
+	m := &machine{T: t, ended: make(map[*Request]string), passes: make(map[[2]*Request]bool)}
 	m.queue.Granted = func(r *Request) { m.ended[r] = "granted" }
 	m.queue.Refused = func(r *Request, c Conflict) {
 		m.ended[r] = "refused"
@@ -124,6 +126,7 @@ func (m *machine) move(t *rapid.T) {
 
 // check compares the queue with the rule.
 func (m *machine) check(*rapid.T) {
+	clear(m.passes)
 	waiters := 0
 	for _, r := range m.all {
 		if r.Granted() {
@@ -187,37 +190,42 @@ func (m *machine) blockers(r *Request) (all []*Request) {
 }
 
 func (m *machine) mayPassByRule(r, v *Request) bool {
-	return r.Owner.Holds() && m.waitsFor(v, r.Owner, r.Order, nil)
+	pair := [2]*Request{r, v}
+	passes, known := m.passes[pair]
+	if !known {
+		passes = r.Owner.Holds() && m.waitsFor(v, r.Owner, r.Order)
+		m.passes[pair] = passes
+	}
+	return passes
 }
 
-// waitsFor says whether w waits for an owner. Requests later than limit whose owners hold something
-// are behind nobody. The path is that from the first question to this one.
-func (m *machine) waitsFor(w *Request, o *Owner, limit uint64, path []*Request) bool {
-	if w.Owner == o || slices.Contains(path, w) {
-		return false
-	}
-	path = append(slices.Clone(path), w)
-	for _, h := range m.all {
-		if !h.Granted() || !conflicts(w, h) {
-			continue
+// waitsFor says whether w waits for an owner, directly or through others. Requests later than limit
+// whose owners hold something are behind nobody.
+func (m *machine) waitsFor(w *Request, o *Owner, limit uint64) bool {
+	seen := make(map[*Request]bool)
+	var search func(w *Request) bool
+	search = func(w *Request) bool {
+		if w.Owner == o || seen[w] {
+			return false
 		}
-		if h.Owner == o {
-			return true
+		seen[w] = true
+		for _, h := range m.all {
+			if h.Granted() && conflicts(w, h) && (h.Owner == o || slices.ContainsFunc(h.Owner.Waits, search)) {
+				return true
+			}
 		}
-		if slices.ContainsFunc(h.Owner.Waits, func(u *Request) bool { return m.waitsFor(u, o, limit, path) }) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(m.all, func(v *Request) bool {
 		late := w.Order > limit && w.Owner.Holds()
-		return !late && v.Waits() && v.Order < w.Order && conflicts(w, v) && !m.mayPassByRule(w, v) && m.waitsFor(v, o, limit, path)
-	})
+		return !late && slices.ContainsFunc(m.all, func(v *Request) bool {
+			return v.Waits() && v.Order < w.Order && conflicts(w, v) && !m.mayPassByRule(w, v) && search(v)
+		})
+	}
+	return search(w)
 }
 
 func (m *machine) deadlocks(r *Request) bool {
 	return r.Owner.Holds() && slices.ContainsFunc(m.all, func(h *Request) bool {
 		return h.Granted() && conflicts(r, h) && slices.ContainsFunc(h.Owner.Waits, func(u *Request) bool {
-			return m.waitsFor(u, r.Owner, math.MaxUint64, nil)
+			return m.waitsFor(u, r.Owner, math.MaxUint64)
 		})
 	})
 }
