@@ -1,11 +1,14 @@
 package integration
 
 import (
+	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/internal/gormplugintest"
+	"github.com/pathlock-go/pathlock/internal/sqldialect"
 	"gorm.io/gorm"
 )
 
@@ -44,5 +47,48 @@ func TestPostgresAbortedTransaction(t *testing.T) {
 	var rows int64
 	if err := db.Model(&gormplugintest.Suite{}).Count(&rows).Error; err != nil || rows != 3 {
 		t.Errorf("%d rows (%v), want the root, a and b", rows, err)
+	}
+}
+
+// Where only the caller sees the error of a statement, as where the rows of a query are read, and
+// commits nevertheless, it is known that nothing was written, and what is run before the COMMIT is
+// told why.
+func TestPostgresErrorsThatOnlyTheCallerSees(t *testing.T) {
+	t.Parallel()
+	db := guarded(t, postgresDatabase(t, byteOrder, nil))
+	root := &gormplugintest.Suite{PlanID: 1}
+	must(t, db.Create(root).Error)
+	const query = "SELECT 1 / (3 - n) FROM generate_series(1, 4) AS n"
+	for name, read := range map[string]func(tx *gorm.DB) error{
+		"a row": func(tx *gorm.DB) error { return tx.Raw(query).Row().Scan(new(int)) },
+		"rows": func(tx *gorm.DB) error {
+			rows, err := tx.Raw(query).Rows()
+			if err != nil {
+				return err
+			}
+			defer func() { _ = rows.Close() }()
+			for rows.Next() {
+				continue
+			}
+			return rows.Err()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var outcomes []gormplugin.Outcome
+			err := db.Transaction(func(tx *gorm.DB) error {
+				must(t, gormplugin.AfterEnd(tx, func(_ context.Context, o gormplugin.Outcome) { outcomes = append(outcomes, o) }))
+				must(t, tx.Create(&gormplugintest.Suite{ParentID: &root.ID, Name: "a"}).Error)
+				if err := read(tx); err == nil {
+					t.Error("nothing failed")
+				}
+				return nil
+			})
+			if err == nil || errors.Is(err, gormplugin.ErrOutcomeUnknown) || !slices.Equal(outcomes, []gormplugin.Outcome{gormplugin.RolledBack}) {
+				t.Errorf("the commit: %v, told %v", err, outcomes)
+			}
+			if divided := sqldialect.SQLState(err) == "22012"; divided != (name == "rows") {
+				t.Errorf("the commit does not say what has failed: %v", err)
+			}
+		})
 	}
 }

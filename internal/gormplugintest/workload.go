@@ -11,6 +11,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/internal/sqldialect"
 	"gorm.io/gorm"
 )
 
@@ -59,8 +60,20 @@ func (l *workload) step(ctx context.Context) {
 	}, opts...))
 }
 
+// readError is the error of a read of the workload's own. The plugin says of no read that it has to
+// be done again.
+type readError struct{ error }
+
+// Unwrap returns the error as the driver gave it.
+func (e readError) Unwrap() error { return e.error }
+
 // count enters an outcome. Whoever's locks the store plays games with may be told so.
 func (l *workload) count(err error) {
+	dialect, unknown := sqldialect.Of(l.db.Name())
+	if read, ok := errors.AsType[readError](err); ok && unknown == nil && dialect.Classify(read).IsRetryable() {
+		l.did.retries++
+		return
+	}
 	refusals := []error{
 		pathlock.ErrConflict, pathlock.ErrDeadlock, pathlock.ErrLost, gormplugin.ErrPathTooLong, gormplugin.ErrUnsupported, gormplugin.ErrStale, gormplugin.ErrRootRow,
 	}
@@ -80,7 +93,7 @@ func (l *workload) count(err error) {
 func (l *workload) anything(tx *gorm.DB) error {
 	rows, err := l.of.read(tx.Session(&gorm.Session{NewDB: true}), l.tree)
 	if err != nil {
-		return err
+		return readError{err}
 	}
 	slices.SortFunc(rows, func(a, b actual) int { return strings.Compare(a.key, b.key) })
 	live := slices.DeleteFunc(slices.Clone(rows), func(r actual) bool { return !r.live })
@@ -173,7 +186,7 @@ func (l *workload) save(tx *gorm.DB, live, named []actual) error {
 		return nil // somebody has deleted it meanwhile
 	}
 	if err != nil {
-		return err
+		return readError{err}
 	}
 	if l.random.IntN(2) == 0 {
 		l.of.set(row, l.of.label, l.name())
@@ -209,7 +222,7 @@ func (l *workload) leaves(tx *gorm.DB, live []actual) error {
 	}
 	var cases []Case
 	if err := tx.Where("suite_id = ?", id).Order("id").Find(&cases).Error; err != nil {
-		return err
+		return readError{err}
 	}
 	switch {
 	case len(cases) == 0 || l.random.IntN(2) == 0:

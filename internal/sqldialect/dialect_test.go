@@ -32,6 +32,8 @@ func TestAnswered(t *testing.T) {
 		{"a session that was ended", "postgres", answered("57P01"), false},
 		{"a constraint that was deferred", "postgres", answered("23503"), true},
 		{"a serialisation failure", "postgres", answered("40001"), true},
+		{"a ROLLBACK, of pgx", "postgres", errors.New("commit unexpectedly resulted in rollback"), true},
+		{"a ROLLBACK, of lib/pq", "postgres", errors.New("pq: Could not complete operation in a failed transaction"), true},
 	} {
 		d, err := Of(c.dialect)
 		if err != nil {

@@ -76,13 +76,19 @@ func postgresSays(err error, words string) bool {
 	return ok && strings.Contains(e.Error(), words)
 }
 
+// rolledBackByPostgres are the words of pgx and of lib/pq for the answer ROLLBACK to a COMMIT, after
+// the failure of a statement.
+var rolledBackByPostgres = []string{"commit unexpectedly resulted in rollback", "could not complete operation in a failed transaction"}
+
 // answeredByPostgres reports whether an error is the server's answer to a COMMIT. A session that is
 // terminated says so at any time: the server may have sent the message before it received the
 // COMMIT, or after it carried that out.
 func answeredByPostgres(err error) bool {
 	switch SQLState(err) {
-	case "",
-		"57P01", // admin_shutdown: of the server, or of this session by pg_terminate_backend
+	case "":
+		said := strings.ToLower(err.Error())
+		return slices.ContainsFunc(rolledBackByPostgres, func(words string) bool { return strings.HasSuffix(said, words) })
+	case "57P01", // admin_shutdown: of the server, or of this session by pg_terminate_backend
 		"57P02": // crash_shutdown
 		return false
 	}

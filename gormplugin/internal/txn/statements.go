@@ -76,8 +76,9 @@ func (t *Transaction) endBy(err error) {
 // on the transaction, the server is asked whether it is still open.
 func (t *Transaction) settleRows() {
 	if rows := t.rows.Load(); rows != nil {
-		if err := rows.Err(); err != nil && t.rows.CompareAndSwap(rows, nil) {
-			t.abandonAfter(err)
+		d := t.owner.Dialect
+		if err := rows.Err(); err != nil && t.rows.CompareAndSwap(rows, nil) && !t.abandonAfter(err) && d.Aborts && d.Answered(err) {
+			t.abortedBy(err)
 		}
 	}
 	probe := t.owner.Dialect.Probe
@@ -95,9 +96,10 @@ var errEndedUnseen = errors.New("gormplugin: the server has ended the transactio
 // closeRows closes the rows that somebody has left open before the COMMIT, as that does, too. The
 // connection is not free for anything else before.
 func (t *Transaction) closeRows() {
-	if rows := t.rows.Swap(nil); rows != nil { //nolint:rowserrcheck // Whoever reads them sees what they failed with.
+	if rows := t.rows.Load(); rows != nil {
 		_ = rows.Close() //nolint:sqlclosecheck // They are closed here for whoever forgot it.
 	}
+	t.settleRows()
 }
 
 // QueryRowContext implements [gorm.ConnPool].
