@@ -117,7 +117,7 @@ type ConflictError struct {
 	Path Path
 	Mode Mode
 	Gate bool
-	// Blocker is one of those in the way.
+	// Blocker is one of those in the way. It is zero where the store had no time to find out who.
 	Blocker Blocker
 	// Waited is how long the request waited.
 	Waited time.Duration

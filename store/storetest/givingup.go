@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/pathlock-go/pathlock"
 )
 
 func givingUp() topic {
@@ -31,14 +33,18 @@ func givingUp() topic {
 		{"a wait that the context's deadline ends is a conflict that matches context.DeadlineExceeded", func(f *fixture) {
 			holder := f.actor("holder").takes(x("/a"))
 			a := f.actor("asker")
-			ctx, cancel := context.WithTimeout(f.ctx, f.short)
-			defer cancel()
-			err := a.queue(ctx, a.ask(x("/a"))).fails()
-			f.requireIs(err, context.DeadlineExceeded)
-			if c := a.conflict(err); c.Blocker.Owner != holder.owner {
-				f.Errorf("blocked by %q, want the holder", c.Blocker.Note)
+			var blocker pathlock.Blocker
+			for tries := 0; tries < mostUnnamed && blocker.IsZero(); tries++ {
+				ctx, cancel := context.WithTimeout(f.ctx, f.short)
+				defer cancel()
+				err := a.queue(ctx, a.ask(x("/a"))).fails()
+				f.requireIs(err, context.DeadlineExceeded)
+				blocker = a.conflict(err).Blocker
+				f.noWaiters()
 			}
-			f.noWaiters()
+			if blocker.Owner != holder.owner {
+				f.Errorf("blocked by %q, want the holder", blocker.Note)
+			}
 		}},
 		{"a request under a cancelled context leaves nothing", func(f *fixture) {
 			ctx, cancel := context.WithCancel(f.ctx)
