@@ -118,12 +118,15 @@ func (m *machine) bringBack() statement {
 		if moved {
 			n.parent = parent
 		}
+		if was := g.rows[id]; was.parent == 0 && n.parent != 0 && n.name == "" {
+			s.reasons = append(s.reasons, gormplugin.ErrMisplaced) // a root row, which has no name below another
+		}
 		n.version++
 		g.rows[id] = n
 	}
 	s.what = fmt.Sprintf("restore %v of %v", values, ids)
 	if s = m.placed(g, ids, s); slices.Contains(s.reasons, pathlock.ErrInvalidPath) {
-		s.reasons = append(s.reasons, gormplugin.ErrMisplaced) // a root row, below another
+		s.reasons = append(s.reasons, gormplugin.ErrDamagedRow) // one below another
 	}
 	s.run = func(db *gorm.DB) error {
 		return db.Unscoped().Model(m.table.new()).Where("id IN ?", m.keysOf(ids)).Updates(values).Error

@@ -235,9 +235,12 @@ func (u *updating) after(n *Node, depth int) (*Node, error) {
 // relocate enters a row that changes its place.
 func (u *updating) relocate(n, after *Node, restored bool) error {
 	s := u.shape
-	isRoot := n.IsRoot() || n.Path == "" && !restored
-	if isRoot && !s.IsLeaf() && (!restored || after.Parent != nil && after.Name == "") {
+	switch {
+	case s.IsLeaf():
+	case !restored && (n.Path == "" || n.IsRoot()):
 		return s.Misplaced("the root row %s can be neither renamed nor moved", shown.ID(n.ID))
+	case restored && n.IsRoot() && after.Parent != nil && after.Name == "":
+		return s.Misplaced("the root row %s needs a name to be restored below another row", shown.ID(n.ID))
 	}
 	to, err := s.checkedLocation(after, after.Parent == nil && restored)
 	if errors.Is(err, pathlock.ErrInvalidPath) && after.Name == n.Name {
