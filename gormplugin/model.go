@@ -20,6 +20,9 @@ type Columns struct {
 	// IDPath is the path of primary keys from the top, the row's own included: "/1/17/203". It
 	// replaces Path, or stands beside it; one of the two is required.
 	IDPath string
+	// PathForm and IDPathForm are how the columns spell these paths: "" for what the tag says, or
+	// else "/*/*". See [Model].
+	PathForm, IDPathForm string
 	// Version, optional, is a whole number that grows whenever the row's path, parent or name
 	// changes.
 	Version string
@@ -49,6 +52,14 @@ func Namespace(namespace string) ModelOption {
 // Model registers a tree: a model whose rows carry their materialised path. Its columns are marked
 // by tags (tree, parent, name, and path or idpath or both; optionally version and fence) or named
 // by [Columns].
+//
+// A column may spell paths in another form, which the tag states as a path of two names:
+//
+//	Path string `pathlock:"idpath,form:/0/*/*/"` // "/0/1/7/" for "/1/7"
+//
+// What separates names is one of / . , : ; | > ~ -, and no name may contain it. It may follow the
+// last name, too, and end what stands before the first. The column of a root row holds what stands
+// there: "/0/". All else (locks, errors, [pathlock.Location], [At]) has paths as "/a/b".
 //
 // A row without a parent is either at the top, with the path "/name", or, with an empty name and
 // the path "", the root row of its tree. In a path of ids every row has its own id, the root row
@@ -122,6 +133,15 @@ func Describe(db *gorm.DB, model any) (Description, error) {
 	d := Description{Table: t.TableName, Key: t.Key.DBName, Namespace: t.Above.Namespace, Columns: Columns{
 		Tree: column(t.Tree), Parent: column(t.Parent), Name: column(t.Name), Version: column(t.Version), Fence: column(t.Fence),
 	}}
+	if t.Path != nil {
+		d.Columns.PathForm = t.PathForm.String()
+	}
+	if t.IDs != nil {
+		d.Columns.IDPathForm = t.IDsForm.String()
+	}
+	if t.ByIDs {
+		d.Columns.PathForm, d.Columns.IDPathForm = "", t.PathForm.String()
+	}
 	layout := t.Layout()
 	for _, path := range layout.Paths {
 		if path.OfIDs {

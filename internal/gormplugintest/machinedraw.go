@@ -39,7 +39,7 @@ func (m *machine) rarely(n int, label string) bool { return rapid.IntRange(1, n)
 func (m *machine) name() string {
 	if m.rarely(8, "an unusual name") {
 		unusual := []string{
-			"A", "a ", " a", "a%", "a_", "%", "_", "'q'", `"q"`, "`q`", `b\s`, "?", "@name", "{}", "--", ";DROP", "测试", "é", "😀", "a/b", "", ".", "..", "x\x00y", "\xff",
+			"A", "a ", " a", "a%", "a_", "%", "_", "'q'", `"q"`, "`q`", `b\s`, "?", "@name", "{}", "--", ";DROP", "测试", "é", "😀", "a/b", "a,b", "a.b", "a:b", "", ".", "..", "x\x00y", "\xff",
 			strings.Repeat("é", 90), strings.Repeat("x", 99), strings.Repeat("😀", 100),
 		}
 		if m.table.leaf != nil {

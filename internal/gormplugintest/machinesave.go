@@ -68,10 +68,10 @@ func (m *machine) save() statement {
 	now, exists := m.rows[at.id]
 	outdated := false
 	if _, err := m.line(at.id); exists && !now.dead && err == nil {
-		outdated = x.path != "" && at.path != m.path(at.id) || x.ids != "" && at.ids != m.idPath(at.id)
+		outdated = x.path != "" && at.path != m.form.of(m.path(at.id)) || x.ids != "" && at.ids != x.idsForm.of(m.idPath(at.id))
 	}
 	want.dead = false
-	if outdated && x.path != "" && at.path == "" {
+	if outdated && x.path != "" && at.path == m.form.of("") {
 		return m.update() // it was the root row, and an empty path states none
 	}
 	if outdated || now.name != want.name || now.parent != want.parent {

@@ -54,5 +54,9 @@ func shapes() []shape {
 		{name: "a type of its own, 0 at the top", model: zeroKeyed{}, key: func() any { return number(rand.Uint32N(1 << 30)) }, tree: func() any { return number(rand.Uint32N(1 << 30)) }, given: true, room: 500, depth: 256, copies: true, keys: none, scarce: true},
 		{name: "bytes", model: binaryKeyed{}, key: binary, tree: binary, room: 500, depth: 256, scarce: true},
 		{name: "UUIDs in several spellings", model: uuidKeyed{}, key: someUUID, tree: someUUID, room: 500, depth: 8},
+		{name: "paths of ids, /0/*/*/", model: Dept{}, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth},
+		{name: "*.* and *,*,", model: Topic{}, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted", copies: true, keys: none},
+		{name: "*/*/ and /0/*/*", model: code{}, key: text, tree: integer, room: 500, depth: suiteDepth, copies: true, keys: textKeys},
+		{name: "all:*:*:", model: region{}, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, copies: true, keys: none},
 	}
 }

@@ -77,12 +77,20 @@ const MaxPlaceholders = 500
 // names for wildcards and follow the collation. The last condition is exact where the collation is
 // not, on the rows of the range only.
 func (t *Table) Below(tree any, path string) clause.Expression {
-	prefix := path + "/"
-	return clause.And(
-		clause.Eq{Column: Column(t.Tree), Value: tree},
-		clause.Expr{SQL: t.Dialect.Binary + " >= ? AND " + t.Dialect.Binary + " < ?", Vars: []any{Column(t.Path), prefix, Column(t.Path), path + "0"}},
-		clause.Expr{SQL: t.Dialect.Prefix, Vars: []any{Column(t.Path), utf8.RuneCountInString(prefix), prefix}},
-	)
+	column, binary := Column(t.Path), t.Dialect.Binary
+	prefix, end := t.PathForm.Below(path)
+	within := []clause.Expression{clause.Eq{Column: Column(t.Tree), Value: tree}}
+	from := " >= ?"
+	if prefix == t.PathForm.Print(path) && !t.PathForm.OfParent {
+		from = " > ?" // what is stored of the row itself
+	}
+	if end == "" {
+		within = append(within, clause.Expr{SQL: binary + from, Vars: []any{column, prefix}})
+	} else {
+		within = append(within, clause.Expr{SQL: binary + from + " AND " + binary + " < ?", Vars: []any{column, prefix, column, end}})
+	}
+	within = append(within, clause.Expr{SQL: t.Dialect.Prefix, Vars: []any{column, utf8.RuneCountInString(prefix), prefix}})
+	return clause.And(within...)
 }
 
 // Within is the condition that a row is the one with the id, whose path is given, or lies below it.
@@ -90,7 +98,7 @@ func (t *Table) Below(tree any, path string) clause.Expression {
 func (t *Table) Within(tree, id any, path string) clause.Expression {
 	self := clause.And(
 		clause.Eq{Column: Column(t.Tree), Value: tree},
-		clause.Expr{SQL: t.Dialect.Binary + " = ?", Vars: []any{Column(t.Path), path}},
+		clause.Expr{SQL: t.Dialect.Binary + " = ?", Vars: []any{Column(t.Path), t.PathForm.Column(path)}},
 		clause.Eq{Column: Column(t.Key), Value: id},
 	)
 	return clause.Or(self, t.Below(tree, path))
@@ -109,5 +117,10 @@ func (t *Table) Exactly(column clause.Column, text any) clause.Expression {
 
 // HasPath is the condition that a row has a path in a tree.
 func (t *Table) HasPath(tree any, path pathlock.Path) clause.Expression {
-	return clause.And(clause.Eq{Column: Column(t.Tree), Value: tree}, t.Exactly(Column(t.Path), path.Column()))
+	for name := range path.Names() {
+		if t.PathForm.Check(name) != nil {
+			return clause.Expr{SQL: "1 = 0"} // the column would spell another path so
+		}
+	}
+	return clause.And(clause.Eq{Column: Column(t.Tree), Value: tree}, t.Exactly(Column(t.Path), t.PathForm.Column(path.Column())))
 }
