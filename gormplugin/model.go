@@ -2,6 +2,7 @@ package gormplugin
 
 import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
+	"github.com/pathlock-go/pathlock/internal/pathform"
 	"gorm.io/gorm"
 	"gorm.io/gorm/schema"
 )
@@ -133,21 +134,19 @@ func Describe(db *gorm.DB, model any) (Description, error) {
 	d := Description{Table: t.TableName, Key: t.Key.DBName, Namespace: t.Above.Namespace, Columns: Columns{
 		Tree: column(t.Tree), Parent: column(t.Parent), Name: column(t.Name), Version: column(t.Version), Fence: column(t.Fence),
 	}}
-	if t.Path != nil {
-		d.Columns.PathForm = t.PathForm.String()
-	}
-	if t.IDs != nil {
-		d.Columns.IDPathForm = t.IDsForm.String()
-	}
-	if t.ByIDs {
-		d.Columns.PathForm, d.Columns.IDPathForm = "", t.PathForm.String()
+	pattern := func(form pathform.Form) string {
+		if form == pathform.Default {
+			return ""
+		}
+		return form.String()
 	}
 	layout := t.Layout()
-	for _, path := range layout.Paths {
+	for i, path := range layout.Paths {
+		form := pattern([]pathform.Form{t.PathForm, t.IDsForm}[i])
 		if path.OfIDs {
-			d.Columns.IDPath = path.Column
+			d.Columns.IDPath, d.Columns.IDPathForm = path.Column, form
 		} else {
-			d.Columns.Path = path.Column
+			d.Columns.Path, d.Columns.PathForm = path.Column, form
 		}
 	}
 	for _, mark := range layout.Marks {
