@@ -39,6 +39,7 @@ var shapes = map[string]schema{
 	"no paths of names":              {table: func(d *fsck.Table) { d.Path = "" }},
 	"no paths of ids":                {table: func(d *fsck.Table) { d.IDPath = "" }},
 	"paths of ids in another form":   {table: func(d *fsck.Table) { d.Path, d.IDPathForm = "", "/0/*/*/" }},
+	"paths of the parent":            {table: func(d *fsck.Table) { d.PathForm, d.IDPathForm = "parent:/*/*", "parent:/0/*/*/" }},
 	"two other forms":                {uniquePaths: true, table: func(d *fsck.Table) { d.PathForm, d.IDPathForm = "*,*,", "*.*" }},
 }
 

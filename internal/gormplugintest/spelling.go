@@ -38,6 +38,22 @@ type (
 		Path   string  `pathlock:"path,form:*/*/" gorm:"size:500"`
 		IDs    string  `pathlock:"idpath,form:/0/*/*" gorm:"size:700"`
 	}
+	file struct {
+		ID     int64
+		Tree   int64  `pathlock:"tree"`
+		Parent *int64 `pathlock:"parent"`
+		Name   string `pathlock:"name" gorm:"size:100"`
+		Folder string `pathlock:"path,form:parent:/*/*" gorm:"size:500"`
+		Above  string `pathlock:"idpath,form:parent:*,*," gorm:"size:200"`
+		Note   string
+	}
+	volume struct {
+		ID     int64
+		Tree   int64  `pathlock:"tree"`
+		Parent int64  `pathlock:"parent"`
+		Name   string `pathlock:"name" gorm:"size:100"`
+		Above  string `pathlock:"idpath,form:parent:/0/*/*/" gorm:"size:200"`
+	}
 	region struct {
 		ID     int64
 		Tree   int64  `pathlock:"tree"`

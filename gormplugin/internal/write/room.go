@@ -170,7 +170,7 @@ func (e *Engine) misfits(t *table.Table, m plan.Move, separators clause.Expressi
 func misfit(t *table.Table, moves []plan.Move, path string, levels int, lengths []int) error {
 	m := moves[0]
 	for _, other := range moves {
-		if strings.HasPrefix(path, other.Node.Path+"/") && len(other.Node.Path) > len(m.Node.Path) {
+		if strings.HasPrefix(path+"/", other.Node.Path+"/") && len(other.Node.Path) > len(m.Node.Path) {
 			m = other
 		}
 	}
