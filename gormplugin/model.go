@@ -59,8 +59,10 @@ func Namespace(namespace string) ModelOption {
 //	Path string `pathlock:"idpath,form:/0/*/*/"` // "/0/1/7/" for "/1/7"
 //
 // What separates names is one of / . , : ; | > ~ -, and no name may contain it. It may follow the
-// last name, too, and end what stands before the first. The column of a root row holds what stands
-// there: "/0/". All else (locks, errors, [pathlock.Location], [At]) has paths as "/a/b".
+// last name, too. What stands before the first name, if anything, ends in it, and is what the
+// column of a root row holds. With "parent:" before the form, the column holds the path of the
+// row's parent; [Copy] refuses such rows. All but the columns and their fields (locks, errors,
+// [pathlock.Location], [At], leaves) has paths as "/a/b".
 //
 // A row without a parent is either at the top, with the path "/name", or, with an empty name and
 // the path "", the root row of its tree. In a path of ids every row has its own id, the root row
