@@ -25,7 +25,8 @@ const (
 	TooDeep Kind = "too-deep"
 	// WrongPath: the path is not the parent's right path + "/" + name, in the column's form.
 	WrongPath Kind = "wrong-path"
-	// WrongIDPath: the id path is not the parent's right id path + "/" + the row's key.
+	// WrongIDPath: the id path is not the parent's right id path + "/" + the row's key, in the
+	// column's form.
 	WrongIDPath Kind = "wrong-id-path"
 	// PathTooLong: the path is wrong, and the right one does not fit into the column. A repair
 	// leaves the path as it is.

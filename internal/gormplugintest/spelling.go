@@ -69,7 +69,7 @@ type spelling struct {
 	ofParent               bool
 }
 
-// spellingIn reads a tag.
+// spellingIn reads a tag: what the column is, and how it spells paths.
 func spellingIn(tag string) (role string, s spelling) {
 	role, form, stated := strings.Cut(tag, ",form:")
 	if !stated {

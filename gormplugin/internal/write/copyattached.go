@@ -15,8 +15,8 @@ func (e *Engine) CheckCopy(req *CopyRequest) error {
 	if req.Table.ByIDs {
 		return req.Table.Unsupported("rows that have a path of ids only cannot be copied by Copy, which finds the copies' parents by the path of names; use Create")
 	}
-	if req.Table.PathForm.OfParent {
-		return req.Table.Unsupported("rows that have the path of their parent cannot be copied by Copy, which finds the copies' names in their paths; use Create")
+	if req.Table.PathForm.OfParent || req.Table.IDsForm.OfParent {
+		return req.Table.Unsupported("rows that have the path of their parent cannot be copied by Copy, which finds the copies' names and parents in their own paths; use Create")
 	}
 	if err := checkValues(req.Table, req.Values); err != nil {
 		return err
