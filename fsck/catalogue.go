@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pathlock-go/pathlock/internal/pathform"
 	"github.com/pathlock-go/pathlock/internal/sqldialect"
 	"github.com/pathlock-go/pathlock/internal/treerow"
 	"github.com/pathlock-go/pathlock/internal/treeschema"
@@ -19,6 +20,8 @@ type catalogue struct {
 	db      *sql.DB
 	dialect *sqldialect.Dialect
 	table   Table
+	// pathForm and idForm are how the columns spell paths, which are "/a/b" in memory.
+	pathForm, idForm pathform.Form
 	// kinds says what each column holds, limits how long its texts may be. PostgreSQL pads the
 	// padded ones.
 	kinds  map[string]treerow.Kind

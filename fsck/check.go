@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 
+	"github.com/pathlock-go/pathlock/internal/pathform"
 	"github.com/pathlock-go/pathlock/internal/sqldialect"
 )
 
@@ -27,6 +28,8 @@ func New(ctx context.Context, db *sql.DB, dialect Dialect, table Table) (*Checke
 		return nil, fmt.Errorf("%w: %w", ErrTable, err)
 	}
 	c := &catalogue{db: db, dialect: d, table: table}
+	c.pathForm, _ = pathform.Parse(table.PathForm) // validated
+	c.idForm, _ = pathform.Parse(table.IDPathForm)
 	if err := c.inspect(ctx); err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ func (w *writer) create(ctx context.Context, home *creation, like Key) error {
 	err := w.attempt(ctx, &home.edit, func() (bool, error) { return w.clear(ctx, r.key, set) }, func() error {
 		set = []assignment{{column: w.table.Parent, new: r.parent.value()}, {column: w.table.Name, new: r.name}}
 		if w.table.Path != "" {
-			set = append(set, assignment{column: w.table.Path, new: "/" + r.name})
+			set = append(set, assignment{column: w.table.Path, new: w.pathForm.Column("/" + r.name)})
 		}
 		if w.tx != nil {
 			if err := w.insert(ctx, r, set, like); err != nil {
@@ -34,7 +34,7 @@ func (w *writer) create(ctx context.Context, home *creation, like Key) error {
 			if r.up != nil {
 				above = "/" + r.up.key.String()
 			}
-			set = append(set, assignment{column: w.table.IDPath, new: above + "/" + r.key.String()})
+			set = append(set, assignment{column: w.table.IDPath, new: w.idForm.Column(above + "/" + r.key.String())})
 			if err := w.update(ctx, r.key, set[len(set)-1:]); err != nil {
 				return err
 			}

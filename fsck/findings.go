@@ -11,7 +11,7 @@ import (
 // goes in the order of keys.
 func (f *forest) problems(report func(Problem) error) error {
 	for _, r := range f.rows {
-		for _, check := range []func(*row) *Problem{badName, orphan, f.onCycle, tooFarDown, f.wrongPath, f.wrongIDPath} {
+		for _, check := range []func(*row) *Problem{f.badName, orphan, f.onCycle, tooFarDown, f.wrongPath, f.wrongIDPath} {
 			if err := reportIf(report, check(r)); err != nil {
 				return err
 			}
@@ -37,15 +37,16 @@ func reportIf(report func(Problem) error, p *Problem) error {
 	return report(*p)
 }
 
-func badName(r *row) *Problem {
+func (f *forest) badName(r *row) *Problem {
 	if r.isRoot() {
 		return nil
 	}
 	if r.nullName {
 		return r.problem(BadName, "its name is NULL")
 	}
-	if err := r.checkName(); err != nil {
-		reason := strings.TrimPrefix(err.Error(), fmt.Sprintf("%v: below %q: ", pathlock.ErrInvalidPath, pathlock.Root()))
+	if err := f.checkName(&r.seat); err != nil {
+		reason := strings.TrimPrefix(err.Error(), fmt.Sprintf("%v: ", pathlock.ErrInvalidPath))
+		reason = strings.TrimPrefix(reason, fmt.Sprintf("below %q: ", pathlock.Root()))
 		return r.problem(BadName, "%s", reason)
 	}
 	return nil
@@ -84,11 +85,11 @@ func tooFarDown(r *row) *Problem {
 }
 
 func (f *forest) wrongPath(r *row) *Problem {
-	return f.wrong(r, WrongPath, "path", f.table.Path, r.path, r.wantPath)
+	return f.wrong(r, WrongPath, "path", f.table.Path, r.path, f.pathForm.Column(r.wantPath))
 }
 
 func (f *forest) wrongIDPath(r *row) *Problem {
-	return f.wrong(r, WrongIDPath, "id path", f.table.IDPath, r.idPath, r.wantIDPath)
+	return f.wrong(r, WrongIDPath, "id path", f.table.IDPath, r.idPath, f.idForm.Column(r.wantIDPath))
 }
 
 // wrong compares one path of a row with what it should be.

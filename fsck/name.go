@@ -32,7 +32,7 @@ func fit(text string, most limit) string {
 
 // cleanName turns any name into one that a path can have: characters that are not allowed become
 // "_".
-func cleanName(name string) string {
+func (c *catalogue) cleanName(name string) string {
 	if name == "" {
 		return "unnamed"
 	}
@@ -40,7 +40,7 @@ func cleanName(name string) string {
 		return strings.Repeat("_", len(name))
 	}
 	clean := strings.Map(func(r rune) rune {
-		if r == '/' || r == utf8.RuneError || unicode.IsControl(r) {
+		if r == '/' || c.table.Path != "" && string(r) == c.pathForm.Separator || r == utf8.RuneError || unicode.IsControl(r) {
 			return '_'
 		}
 		return r

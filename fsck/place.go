@@ -7,7 +7,7 @@ type place struct {
 	state state
 	// depth is the number of names in the path.
 	depth uint16
-	// wantPath and wantIDPath are what the row's columns should hold.
+	// wantPath and wantIDPath are the row's right paths, as "/a/b".
 	wantPath, wantIDPath string
 }
 
@@ -84,7 +84,7 @@ func (f *forest) settleBelow(r, parent *row) {
 	case parent != nil && parent.state != placed:
 		r.state = parent.state
 		return
-	case r.checkName() != nil:
+	case f.checkName(&r.seat) != nil:
 		r.state = detached
 		return
 	case parent != nil:

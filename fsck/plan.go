@@ -70,8 +70,8 @@ func (r *repair) newPlan(f *forest) *plan {
 // cleanNames replaces names that no path can have.
 func (p *plan) cleanNames() {
 	for _, r := range p.rows {
-		if badName(r) != nil && p.allows(r) {
-			p.settle(&edit{row: r, why: BadName, to: r.seat, up: r.up}, cleanName(r.name), 1)
+		if p.badName(r) != nil && p.allows(r) {
+			p.settle(&edit{row: r, why: BadName, to: r.seat, up: r.up}, p.cleanName(r.name), 1)
 		}
 	}
 }
@@ -154,7 +154,7 @@ func (f *forest) wrongPaths(r, is *row) (set []assignment) {
 		column string
 		is     *string
 		want   string
-	}{{f.table.Path, is.path, r.wantPath}, {f.table.IDPath, is.idPath, r.wantIDPath}} {
+	}{{f.table.Path, is.path, f.pathForm.Column(r.wantPath)}, {f.table.IDPath, is.idPath, f.idForm.Column(r.wantIDPath)}} {
 		if path.column == "" || r.state != placed || path.is != nil && *path.is == path.want || !f.limits[path.column].holds(path.want) {
 			continue
 		}

@@ -9,8 +9,9 @@ type Kind string
 
 // The kinds of problems.
 const (
-	// BadName: no path can have the name. It is NULL, empty, "." or "..", contains a slash or a
-	// control character, is not UTF-8, or is longer than [pathlock.MaxNameBytes]. The rows below
+	// BadName: no path can have the name. It is NULL, empty, "." or "..", contains a slash, what
+	// separates names in the path's form or a control character, is not UTF-8, or is longer than
+	// [pathlock.MaxNameBytes]. The rows below
 	// have no right path.
 	BadName Kind = "bad-name"
 	// Orphan: the parent is missing, deleted, or in another tree. The rows below have no right
@@ -22,9 +23,10 @@ const (
 	// TooDeep: the path would have more than [pathlock.MaxDepth] names. A repair leaves the row as
 	// it is.
 	TooDeep Kind = "too-deep"
-	// WrongPath: the path is not the parent's right path + "/" + name.
+	// WrongPath: the path is not the parent's right path + "/" + name, in the column's form.
 	WrongPath Kind = "wrong-path"
-	// WrongIDPath: the id path is not the parent's right id path + "/" + the row's key.
+	// WrongIDPath: the id path is not the parent's right id path + "/" + the row's key, in the
+	// column's form.
 	WrongIDPath Kind = "wrong-id-path"
 	// PathTooLong: the path is wrong, and the right one does not fit into the column. A repair
 	// leaves the path as it is.

@@ -29,9 +29,12 @@ func (s *seat) nameValue() any {
 	return s.name
 }
 
-// checkName returns an error if no path can have the row's name.
-func (s *seat) checkName() error {
+// checkName returns an error if no path can have the name of a row.
+func (c *catalogue) checkName(s *seat) error {
 	_, err := treerow.Name(s.nameValue())
+	if err == nil && c.table.Path != "" {
+		err = c.pathForm.Check(s.name)
+	}
 	return err
 }
 

@@ -3,6 +3,8 @@ package fsck
 import (
 	"errors"
 	"fmt"
+
+	"github.com/pathlock-go/pathlock/internal/pathform"
 )
 
 // Table describes a table that holds trees. The names are those of the database.
@@ -22,6 +24,9 @@ type Table struct {
 	Path string
 	// IDPath is the column of the path of ids, such as "/1/17/203"; "" if there is none.
 	IDPath string
+	// PathForm and IDPathForm are how these columns spell paths, as the path of two names: "/0/*/*/"
+	// for "/0/1/17/203/". "" means "/*/*". See gormplugin.Model.
+	PathForm, IDPathForm string
 	// Deleted is the column that marks rows as deleted; "" if there is none. A row is live if the
 	// column is NULL, 0, false or the empty text. Any time marks the row as deleted.
 	Deleted string
@@ -74,6 +79,14 @@ func (t *Table) validate() error {
 	}
 	if t.Path == "" && t.IDPath == "" {
 		return fmt.Errorf("%w: neither a path nor an id path column is given", ErrTable)
+	}
+	for _, path := range []struct{ column, form string }{{t.Path, t.PathForm}, {t.IDPath, t.IDPathForm}} {
+		if _, err := pathform.Parse(path.form); err != nil {
+			return fmt.Errorf("%w: %w", ErrTable, err)
+		}
+		if path.column == "" && path.form != "" {
+			return fmt.Errorf("%w: the form %q is that of no column", ErrTable, path.form)
+		}
 	}
 	if t.Namespace == "" {
 		t.Namespace = t.Table

@@ -2,6 +2,7 @@ package gormplugin
 
 import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
+	"github.com/pathlock-go/pathlock/internal/pathform"
 	"gorm.io/gorm"
 	"gorm.io/gorm/schema"
 )
@@ -20,6 +21,9 @@ type Columns struct {
 	// IDPath is the path of primary keys from the top, the row's own included: "/1/17/203". It
 	// replaces Path, or stands beside it; one of the two is required.
 	IDPath string
+	// PathForm and IDPathForm are how the columns spell these paths: "" for what the tag says, or
+	// else "/*/*". See [Model].
+	PathForm, IDPathForm string
 	// Version, optional, is a whole number that grows whenever the row's path, parent or name
 	// changes.
 	Version string
@@ -49,6 +53,16 @@ func Namespace(namespace string) ModelOption {
 // Model registers a tree: a model whose rows carry their materialised path. Its columns are marked
 // by tags (tree, parent, name, and path or idpath or both; optionally version and fence) or named
 // by [Columns].
+//
+// A column may spell paths in another form, which the tag states as a path of two names:
+//
+//	Path string `pathlock:"idpath,form:/0/*/*/"` // "/0/1/7/" for "/1/7"
+//
+// What separates names is one of / . , : ; | > ~ -, and no name may contain it. It may follow the
+// last name, too. What stands before the first name, if anything, ends in it, and is what the
+// column of a root row holds. With "parent:" before the form, the column holds the path of the
+// row's parent; [Copy] refuses such rows. All but the columns and their fields (locks, errors,
+// [pathlock.Location], [At], leaves) has paths as "/a/b".
 //
 // A row without a parent is either at the top, with the path "/name", or, with an empty name and
 // the path "", the root row of its tree. In a path of ids every row has its own id, the root row
@@ -122,12 +136,19 @@ func Describe(db *gorm.DB, model any) (Description, error) {
 	d := Description{Table: t.TableName, Key: t.Key.DBName, Namespace: t.Above.Namespace, Columns: Columns{
 		Tree: column(t.Tree), Parent: column(t.Parent), Name: column(t.Name), Version: column(t.Version), Fence: column(t.Fence),
 	}}
+	pattern := func(form pathform.Form) string {
+		if form == pathform.Default {
+			return ""
+		}
+		return form.String()
+	}
 	layout := t.Layout()
-	for _, path := range layout.Paths {
+	for i, path := range layout.Paths {
+		form := pattern([]pathform.Form{t.PathForm, t.IDsForm}[i])
 		if path.OfIDs {
-			d.Columns.IDPath = path.Column
+			d.Columns.IDPath, d.Columns.IDPathForm = path.Column, form
 		} else {
-			d.Columns.Path = path.Column
+			d.Columns.Path, d.Columns.PathForm = path.Column, form
 		}
 	}
 	for _, mark := range layout.Marks {

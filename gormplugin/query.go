@@ -146,6 +146,6 @@ func (u *unmoved) Build(b clause.Builder) {
 	t, n := u.table, u.node
 	clause.Expr{SQL: "EXISTS (SELECT 1 FROM ? AS ? WHERE ? = ? AND ? = ? AND ?)", Vars: []any{
 		clause.Table{Name: t.TableName}, clause.Table{Name: "unmoved"}, column(t.Key.DBName), n.ID,
-		column(t.Tree.DBName), n.Tree, t.Exactly(column(t.Path.DBName), n.Path),
+		column(t.Tree.DBName), n.Tree, t.Exactly(column(t.Path.DBName), t.PathForm.Column(n.Path)),
 	}}.Build(b)
 }

@@ -69,6 +69,26 @@ type (
 		Name   string `pathlock:"name"`
 		IDs    string `pathlock:"idpath"`
 	}
+	misformed struct {
+		ID     int64
+		PlanID int64  `pathlock:"tree"`
+		Above  *int64 `pathlock:"parent"`
+		Name   string `pathlock:"name,form:*,*,"`
+		Path   string `pathlock:"path"`
+	}
+	labels struct {
+		ID     int64
+		PlanID int64  `pathlock:"tree"`
+		Above  *int64 `pathlock:"parent"`
+		Name   string `pathlock:"name"`
+		Path   string `pathlock:"path,form:*.*" gorm:"type:ltree"`
+	}
+	formedLeaf struct {
+		ID    int64
+		Above int64  `pathlock:"parent"`
+		Name  string `pathlock:"name"`
+		Path  string `pathlock:"path,form:*.*" gorm:"-"`
+	}
 	composite struct {
 		A int64 `gorm:"primaryKey;autoIncrement:false"`
 		B int64 `gorm:"primaryKey;autoIncrement:false"`
@@ -94,6 +114,11 @@ func TestUse(t *testing.T) {
 		{"no tags", "mysql", []gormplugin.Option{gormplugin.Model(&untagged{})}, `pathlock:"tree"`},
 		{"a path of ids with keys of bytes", "mysql", []gormplugin.Option{gormplugin.Model(&bytesInPath{})}, "numbers or texts"},
 		{"a named column that is not there", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.Columns{Path: "nowhere"})}, `"nowhere"`},
+		{"a form whose subtrees are no range", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.Columns{PathForm: "/*/*|"})}, "range of the index"},
+		{"a form of no column", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.Columns{IDPathForm: "*,*,"})}, "of no column"},
+		{"a form of a name", "mysql", []gormplugin.Option{gormplugin.Model(&misformed{})}, `pathlock:"name,form:*,*,"`},
+		{"a leaf that is told its path in a form", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}), gormplugin.Leaf(&formedLeaf{}, &tagged{})}, "has no form"},
+		{"a path that is an ltree", "postgres", []gormplugin.Option{gormplugin.Model(&labels{})}, "a text with the form *.*"},
 		{"a primary key of two columns", "mysql", []gormplugin.Option{gormplugin.Model(&composite{})}, "make the id the primary key"},
 		{"a model twice", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}), gormplugin.Model(&tagged{})}, "twice"},
 		{"a leaf below a model that is not registered", "mysql", []gormplugin.Option{gormplugin.Leaf(&leaf{}, &tagged{})}, "not registered"},

@@ -37,7 +37,7 @@ type leafOfIDs struct {
 
 func TestGormfsck(t *testing.T) {
 	plugin := gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(byFlagAndTime{}),
-		gormplugin.Model(ofIDs{}, gormplugin.Columns{Parent: "Above"}, gormplugin.Namespace("forests")), gormplugin.Leaf(leafOfIDs{}, ofIDs{}))
+		gormplugin.Model(ofIDs{}, gormplugin.Columns{Parent: "Above", IDPathForm: "/0/*/*/"}, gormplugin.Namespace("forests")), gormplugin.Leaf(leafOfIDs{}, ofIDs{}))
 	db := guardedBy(t, gormplugintest.Database{Connector: connectorTo(t, ""), Dialector: func(pool *sql.DB) gorm.Dialector { return gormlite.OpenDB(pool) }}, plugin, ofIDs{})
 	for _, tt := range []struct {
 		model any
@@ -46,7 +46,7 @@ func TestGormfsck(t *testing.T) {
 		{&byFlagAndTime{}, fsck.Table{
 			Table: "by_flag_and_times", Key: "id", Tree: "tree", Parent: "parent", Name: "name", Path: "path", Namespace: "by_flag_and_times", Deleted: "is_deleted",
 		}},
-		{ofIDs{}, fsck.Table{Table: "of_ids", Key: "code", Tree: "forest", Parent: "above", Name: "title", IDPath: "way", Version: "changes", Namespace: "forests"}},
+		{ofIDs{}, fsck.Table{Table: "of_ids", Key: "code", Tree: "forest", Parent: "above", Name: "title", IDPath: "way", IDPathForm: "/0/*/*/", Version: "changes", Namespace: "forests"}},
 	} {
 		if got, err := gormfsck.Table(db, tt.model); got != tt.want || err != nil {
 			t.Errorf("%T: %+v (%v), want %+v", tt.model, got, err, tt.want)

@@ -40,7 +40,7 @@ func Table(db *gorm.DB, model any) (fsck.Table, error) {
 	}
 	table := fsck.Table{
 		Table: d.Table, Key: d.Key, Tree: d.Columns.Tree, Parent: d.Columns.Parent, Name: d.Columns.Name,
-		Path: d.Columns.Path, IDPath: d.Columns.IDPath, Version: d.Columns.Version, Namespace: d.Namespace,
+		Path: d.Columns.Path, IDPath: d.Columns.IDPath, PathForm: d.Columns.PathForm, IDPathForm: d.Columns.IDPathForm, Version: d.Columns.Version, Namespace: d.Namespace,
 	}
 	if len(d.Marks) == 0 {
 		return table, nil

@@ -38,6 +38,9 @@ var shapes = map[string]schema{
 	"unique siblings and paths":      {unique: true, uniquePaths: true},
 	"no paths of names":              {table: func(d *fsck.Table) { d.Path = "" }},
 	"no paths of ids":                {table: func(d *fsck.Table) { d.IDPath = "" }},
+	"paths of ids in another form":   {table: func(d *fsck.Table) { d.Path, d.IDPathForm = "", "/0/*/*/" }},
+	"paths of the parent":            {table: func(d *fsck.Table) { d.PathForm, d.IDPathForm = "parent:/*/*", "parent:/0/*/*/" }},
+	"two other forms":                {uniquePaths: true, table: func(d *fsck.Table) { d.PathForm, d.IDPathForm = "*,*,", "*.*" }},
 }
 
 // draw returns the rows of sound trees, and then damages random ones.
@@ -60,7 +63,7 @@ func draw(random *rand.Rand, w *world, shape schema) []Node {
 	for i := range nodes {
 		nodes[i].Path, nodes[i].IDPath, _ = w.model(sound).right(nodes[i])
 	}
-	names := []string{"a", "b", "A", "a (2)", "", "..", "x/y", fsck.LostFound, null}
+	names := []string{"a", "b", "A", "a (2)", "", "..", "x/y", "x,y", fsck.LostFound, null}
 	for range random.IntN(size) {
 		n, other := &nodes[random.IntN(size)], &nodes[random.IntN(size)]
 		switch random.IntN(9) {

@@ -1,6 +1,7 @@
 package fscktest
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,6 +18,8 @@ type model struct {
 	rows map[int]Node
 	// loose is set if names are equal that differ in case alone.
 	loose, withPath, withIDPath bool
+	// pathForm and idForm are how paths are stored, as those of two names.
+	pathForm, idForm string
 }
 
 // parent returns the sound parent of a row, and whether the row is an orphan.
@@ -44,9 +47,27 @@ func (m model) root(tree int) int {
 
 func (n Node) isRoot() bool { return n.Parent == 0 && n.Name == "" }
 
-func (n Node) badName() bool {
+func (m model) badName(n Node) bool {
 	_, err := pathlock.Root().Child(n.Name)
-	return !n.isRoot() && (n.Name == null || err != nil)
+	separator := strings.Split(m.pathForm, "*")[1]
+	return !n.isRoot() && (n.Name == null || err != nil || m.withPath && strings.Contains(n.Name, separator))
+}
+
+// spelled is what is stored of a path of names in a form.
+func spelled(form string, names ...string) string {
+	form, ofParent := strings.CutPrefix(form, "parent:")
+	if ofParent && len(names) > 0 {
+		names = names[:len(names)-1]
+	}
+	parts := strings.Split(form, "*")
+	switch {
+	case len(names) > 0:
+		return parts[0] + strings.Join(names, parts[1]) + parts[2]
+	case parts[2] == "":
+		return strings.TrimSuffix(parts[0], parts[1])
+	default:
+		return parts[0]
+	}
 }
 
 // cycle returns the least key of the cycle that a row is on, 0 if it is on none.
@@ -68,12 +89,12 @@ func (m model) cycle(n Node) int {
 // right returns the right paths of a row, if it has any.
 func (m model) right(n Node) (path, ids string, has bool) {
 	if n.isRoot() {
-		return "", "/" + strconv.Itoa(n.ID), true
+		return spelled(m.pathForm), spelled(m.idForm, strconv.Itoa(n.ID)), true
 	}
 	var names, keys []string
 	for at, steps := n, 0; steps <= len(m.rows); steps++ {
 		up, sound, orphan := m.parent(at)
-		if orphan || at.badName() {
+		if orphan || m.badName(at) {
 			return "", "", false
 		}
 		keys = append(keys, strconv.Itoa(at.ID))
@@ -83,7 +104,7 @@ func (m model) right(n Node) (path, ids string, has bool) {
 		if !sound {
 			slices.Reverse(names)
 			slices.Reverse(keys)
-			return "/" + strings.Join(names, "/"), "/" + strings.Join(keys, "/"), true
+			return spelled(m.pathForm, names...), spelled(m.idForm, keys...), true
 		}
 		at = up
 	}
@@ -109,7 +130,7 @@ func (m model) problems() (found []string) {
 		}
 		_, _, orphan := m.parent(n)
 		root := m.root(n.Tree)
-		add(n.badName(), fsck.BadName, id)
+		add(m.badName(n), fsck.BadName, id)
 		add(orphan, fsck.Orphan, id)
 		add(m.cycle(n) == id, fsck.Cycle, id)
 		path, ids, has := m.right(n)
@@ -143,7 +164,10 @@ func (m model) problems() (found []string) {
 
 // model returns a model of rows of the table.
 func (w *world) model(rows map[int]Node) model {
-	return model{rows: rows, loose: w.loose, withPath: w.table.Path != "", withIDPath: w.table.IDPath != ""}
+	return model{
+		rows: rows, loose: w.loose, withPath: w.table.Path != "", withIDPath: w.table.IDPath != "",
+		pathForm: cmp.Or(w.table.PathForm, "/*/*"), idForm: cmp.Or(w.table.IDPathForm, "/*/*"),
+	}
 }
 
 // sound fails the test if the table is not sound.

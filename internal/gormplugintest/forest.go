@@ -17,6 +17,8 @@ type forest struct {
 	rows, leaves map[int]node
 	// room is how many characters a path may have, and depth how many names.
 	room, depth int
+	// form is how paths of names are stored.
+	form spelling
 	// byIDs is set where paths are of ids only, in which a root row counts, too.
 	byIDs bool
 }
@@ -108,7 +110,7 @@ func (f forest) problems(changed []int) (reasons []error) {
 		if n.parent != 0 && f.rows[n.parent].tree != n.tree {
 			add(gormplugin.ErrMisplaced)
 		}
-		if !validName(n.name) && !f.isRoot(id) {
+		if (!validName(n.name) || !f.byIDs && strings.Contains(n.name, f.form.separator)) && !f.isRoot(id) {
 			add(pathlock.ErrInvalidPath)
 		}
 		for _, other := range f.live() {
@@ -125,7 +127,7 @@ func (f forest) problems(changed []int) (reasons []error) {
 			}
 		}
 		for _, other := range f.below(id) {
-			if utf8.RuneCountInString(f.path(other)) > f.room {
+			if utf8.RuneCountInString(f.form.of(f.path(other))) > f.room {
 				add(gormplugin.ErrPathTooLong)
 			}
 			names := strings.Count(f.path(other), "/")

@@ -1,6 +1,8 @@
 package gormplugintest
 
 import (
+	"math/rand/v2"
+
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"gorm.io/gorm"
@@ -31,6 +33,15 @@ type Shelf struct {
 // idPathChecks are about keys that a path of ids needs and that cannot be known beforehand.
 func idPathChecks() []check {
 	return []check{
+		{"ids: a text in another form is a damaged row", func(w *world) {
+			top := &Dept{FirmID: rand.Int64N(1 << 50), Name: "top"}
+			w.must(w.db.Create(top).Error)
+			w.must(gormplugin.AllowRawWrites(w.db).Exec("UPDATE depts SET dept_path = ? WHERE id = ?", "/1/", top.ID).Error)
+			_, err := gormplugin.Resolve(w.db, &Dept{}, top.ID)
+			w.fails(err, gormplugin.ErrDamagedRow)
+			w.fails(w.db.Create(&Dept{ParentID: top.ID, Name: "below"}).Error, gormplugin.ErrDamagedRow)
+			w.fails(w.db.Delete(top).Error, gormplugin.ErrDamagedRow)
+		}},
 		{"ids: what cannot be known beforehand is refused", func(w *world) {
 			top := &Entry{DriveID: w.tree().ID(), Name: "top"}
 			w.must(w.db.Create(top).Error)

@@ -156,14 +156,12 @@ func (m *machine) compare(db *gorm.DB) {
 		if n.parent != 0 {
 			r.parent = m.table.text(m.keys[n.parent])
 		}
-		if line, err := m.line(id); !n.dead && err == nil {
+		if _, err := m.line(id); !n.dead && err == nil {
 			if m.table.path != "" {
-				r.path = m.path(id)
+				r.path = m.form.of(m.path(id))
 			}
 			if m.table.ids != "" {
-				for _, at := range line {
-					r.ids += "/" + m.table.text(m.keys[at])
-				}
+				r.ids = m.table.idsForm.of(m.idPath(id))
 			}
 			if m.table.version != "" {
 				r.version = n.version

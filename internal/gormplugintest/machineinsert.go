@@ -71,7 +71,7 @@ func (m *machine) stated(g forest, fresh []int, values []map[string]any, s *stat
 		return false
 	}
 	id, row := fresh[0], values[0]
-	row[m.table.path] = g.path(id)
+	row[m.table.path] = g.form.of(g.path(id))
 	if rapid.Bool().Draw(m.T, "wrongly") {
 		row[m.table.path] = "/else/where"
 		s.reasons = append(s.reasons, pathlock.ErrPathChanged)

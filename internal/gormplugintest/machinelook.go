@@ -41,7 +41,12 @@ func (m *machine) look(w *world) {
 		m.finds("Ancestors", gormplugin.Ancestors(db, x.new(), m.keys[id]), line[:len(line)-1])
 		m.finds("Children", gormplugin.Children(db, x.new(), m.keys[id]), slices.DeleteFunc(m.live(), func(child int) bool { return m.rows[child].parent != id }))
 		if x.path != "" {
-			m.finds("At", gormplugin.At(db, x.new(), m.trees[m.rows[id].tree], at.Path), []int{id})
+			tree := m.trees[m.rows[id].tree]
+			m.finds("At", gormplugin.At(db, x.new(), tree, at.Path), []int{id})
+			// A name that the column would spell as two is nobody's.
+			if joined, err := at.Path.Parent().Parent().Child(at.Path.Parent().Base() + m.form.separator + at.Path.Base()); err == nil && at.Path.Depth() > 1 {
+				m.finds("At two names in one", gormplugin.At(db, x.new(), tree, joined), nil)
+			}
 		}
 	}
 }

@@ -52,8 +52,9 @@ func topmost(paths []string) (kept []string) {
 
 // toldPath checks the paths that a struct has.
 func (m *machine) toldPath(f forest, id int, row any) {
-	if m.table.path != "" && m.table.get(row, m.table.path) != f.path(id) {
-		m.Fatalf("the struct says %q, the row is at %q", m.table.get(row, m.table.path), f.path(id))
+	x := m.table
+	if x.path != "" && x.get(row, x.path) != f.form.of(f.path(id)) || x.ids != "" && x.get(row, x.ids) != x.idsForm.of(m.idPath(id)) {
+		m.Fatalf("the struct says %+v, the row is at %q, %q", row, f.path(id), m.idPath(id))
 	}
 }
 

@@ -66,13 +66,14 @@ func (m *machine) save() statement {
 	x.set(row, x.parent, m.value(want.parent))
 	s := statement{what: fmt.Sprintf("save %d (%s) as %q below %d", at.id, at.path, want.name, want.parent), run: func(db *gorm.DB) error { return db.Save(row).Error }}
 	now, exists := m.rows[at.id]
-	outdated := false
+	outdated, stated := false, false
 	if _, err := m.line(at.id); exists && !now.dead && err == nil {
-		outdated = x.path != "" && at.path != m.path(at.id) || x.ids != "" && at.ids != m.idPath(at.id)
+		path, ids := x.path != "" && at.path != m.form.of(m.path(at.id)), x.ids != "" && at.ids != x.idsForm.of(m.idPath(at.id))
+		outdated, stated = path || ids, path && at.path != m.form.of("") || ids && at.ids != x.idsForm.of("")
 	}
 	want.dead = false
-	if outdated && x.path != "" && at.path == "" {
-		return m.update() // it was the root row, and an empty path states none
+	if outdated && !stated {
+		return m.update() // the path of a root row states none
 	}
 	if outdated || now.name != want.name || now.parent != want.parent {
 		want.version = now.version // else it is the caller's

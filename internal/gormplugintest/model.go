@@ -60,11 +60,13 @@ func NewPlugin(locker *pathlock.Locker, opts ...gormplugin.Option) *gormplugin.P
 		gormplugin.Leaf(&Block{}, &Page{}),
 		gormplugin.Model(&Entry{}),
 		gormplugin.Model(&Shelf{}),
+		gormplugin.Model(&Dept{}),
+		gormplugin.Model(&Topic{}),
 	}
 	return gormplugin.New(locker, append(models, opts...)...)
 }
 
 // Models returns the models that a plugin of [NewPlugin] guards.
 func Models() []any {
-	return []any{&Suite{}, &Case{}, &Folder{}, &Page{}, &Block{}, &Entry{}, &Shelf{}}
+	return []any{&Suite{}, &Case{}, &Folder{}, &Page{}, &Block{}, &Entry{}, &Shelf{}, &Dept{}, &Topic{}}
 }

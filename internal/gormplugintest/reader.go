@@ -37,10 +37,10 @@ func (x *table) problems(db *gorm.DB, tree any) (paths, found []string) {
 		switch {
 		case trouble != "":
 			found = append(found, fmt.Sprintf("row %s (%s): %s", key, r.path, trouble))
-		case x.path != "" && path != r.path:
-			found = append(found, fmt.Sprintf("row %s: path %q, should be %q", key, r.path, path))
-		case x.ids != "" && ids != r.ids:
-			found = append(found, fmt.Sprintf("row %s: path of ids %q, should be %q", key, r.ids, ids))
+		case x.path != "" && x.pathForm.of(path) != r.path:
+			found = append(found, fmt.Sprintf("row %s: path %q, should be %q", key, r.path, x.pathForm.of(path)))
+		case x.ids != "" && x.idsForm.of(ids) != r.ids:
+			found = append(found, fmt.Sprintf("row %s: path of ids %q, should be %q", key, r.ids, x.idsForm.of(ids)))
 		}
 		if path != "" {
 			paths = append(paths, path)

@@ -29,6 +29,8 @@ type shape struct {
 	keys   func(number int) []gormplugin.CopyOption
 	// scarce is set for tables that few steps will do for.
 	scarce bool
+	// stormy is set for the tables of the storms, which [NewPlugin] guards.
+	stormy bool
 }
 
 // none is the option of a copy whose keys the database gives.
@@ -45,14 +47,20 @@ func shapes() []shape {
 	drive := func() any { return fmt.Sprint(integer()) }
 	binary := func() any { return Binary(someBytes()) }
 	return []shape{
-		{name: "suites", model: Suite{}, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted", leaf: Case{}, copies: true, keys: none},
-		{name: "paths of ids", model: Entry{}, key: integer, tree: drive, given: true, room: 500, depth: suiteDepth},
-		{name: "both kinds of path", model: Shelf{}, key: integer, tree: drive, given: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted", copies: true, keys: none},
+		{name: "suites", model: Suite{}, stormy: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted", leaf: Case{}, copies: true, keys: none},
+		{name: "paths of ids", model: Entry{}, stormy: true, key: integer, tree: drive, given: true, room: 500, depth: suiteDepth},
+		{name: "both kinds of path", model: Shelf{}, stormy: true, key: integer, tree: drive, given: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted", copies: true, keys: none},
 		{name: "no unique index, keys of texts", model: Folder{}, key: text, tree: drive, room: 500, depth: 256, copies: true, keys: textKeys},
 		{name: "a foreign key", model: Twig{}, key: integer, tree: integer, given: true, room: 500, depth: 256, copies: true, keys: none},
 		{name: "keys of texts, and parents that cannot be NULL", model: Stem{}, key: text, tree: integer, room: 500, depth: 256, copies: true, keys: textKeys, scarce: true},
 		{name: "a type of its own, 0 at the top", model: zeroKeyed{}, key: func() any { return number(rand.Uint32N(1 << 30)) }, tree: func() any { return number(rand.Uint32N(1 << 30)) }, given: true, room: 500, depth: 256, copies: true, keys: none, scarce: true},
 		{name: "bytes", model: binaryKeyed{}, key: binary, tree: binary, room: 500, depth: 256, scarce: true},
 		{name: "UUIDs in several spellings", model: uuidKeyed{}, key: someUUID, tree: someUUID, room: 500, depth: 8},
+		{name: "paths of ids, /0/*/*/", model: Dept{}, stormy: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth},
+		{name: "*.* and *,*,", model: Topic{}, stormy: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted", copies: true, keys: none},
+		{name: "*/*/ and /0/*/*", model: code{}, key: text, tree: integer, room: 500, depth: suiteDepth, copies: true, keys: textKeys},
+		{name: "parent:/*/* and parent:*,*,", model: file{}, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth},
+		{name: "parent:/0/*/*/ of ids", model: volume{}, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth},
+		{name: "all:*:*:", model: region{}, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, copies: true, keys: none},
 	}
 }

@@ -19,6 +19,8 @@ type table struct {
 	schema *schema.Schema
 	// The columns; empty where there is none.
 	treeColumn, parent, label, path, ids, version, note string
+	// pathForm and idsForm are how two of them spell paths.
+	pathForm, idsForm spelling
 }
 
 // newTable parses a shape's model.
@@ -30,8 +32,15 @@ func newTable(db *gorm.DB, s shape) (*table, error) {
 	x := &table{shape: s, schema: stmt.Schema}
 	columns := map[string]*string{"tree": &x.treeColumn, "parent": &x.parent, "name": &x.label, "path": &x.path, "idpath": &x.ids, "version": &x.version}
 	for _, f := range stmt.Schema.Fields {
-		if column := columns[f.Tag.Get("pathlock")]; column != nil {
+		role, form := spellingIn(f.Tag.Get("pathlock"))
+		if column := columns[role]; column != nil {
 			*column = f.DBName
+		}
+		switch role {
+		case "path":
+			x.pathForm = form
+		case "idpath":
+			x.idsForm = form
 		}
 	}
 	if f := stmt.Schema.LookUpField("note"); f != nil {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -58,10 +59,15 @@ func (s *Shape) checkStated(id any, path, ids string, nodes ...*Node) error {
 		}
 		return &fault.PathChangedError{Table: s.TableName, ID: id, Planned: stated, Actual: of(nodes[len(nodes)-1])}
 	}
-	if err := known(path, func(n *Node) string { return n.Path }); err != nil {
+	if err := known(path, func(n *Node) string { return s.PathForm.Holds(n.Path) }); err != nil {
 		return err
 	}
-	return known(ids, func(n *Node) string { return n.IDs })
+	return known(ids, func(n *Node) string { return s.IDsForm.Holds(n.IDs) })
+}
+
+// AsStated reports whether the columns of a row hold the stated paths, "" where none is stated.
+func (s *Shape) AsStated(n *Node, path, ids string) bool {
+	return (path == "" || path == s.PathForm.Holds(n.Path)) && (ids == "" || ids == s.IDsForm.Holds(n.IDs))
 }
 
 // CheckID refuses a key that cannot be a part of a path.
@@ -69,7 +75,12 @@ func (s *Shape) CheckID(id any) error {
 	if id == nil || !s.HasIDs() {
 		return nil
 	}
-	if _, err := pathlock.Root().Child(IDText(id)); err != nil {
+	form := s.IDsForm
+	if s.ByIDs {
+		form = s.PathForm
+	}
+	_, err := pathlock.Root().Child(IDText(id))
+	if err = cmp.Or(err, form.Check(IDText(id))); err != nil {
 		return fmt.Errorf("%s: the key %q in a path of ids: %w", s.TableName, IDText(id), err)
 	}
 	return nil
@@ -112,6 +123,9 @@ func (s *Shape) checkedLocation(n *Node, atTop bool) (pathlock.Location, error) 
 		return pathlock.Location{}, s.Above.Damaged(n.Parent, err)
 	}
 	path, err := above.Child(n.Name)
+	if err == nil && !s.ByIDs && !s.IsLeaf() {
+		err = s.PathForm.Check(n.Name)
+	}
 	if err != nil {
 		return pathlock.Location{}, err
 	}

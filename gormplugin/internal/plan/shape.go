@@ -7,6 +7,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/internal/pathform"
 	"github.com/pathlock-go/pathlock/internal/shown"
 )
 
@@ -20,6 +21,8 @@ type Shape struct {
 	// ByIDs is set where Path is the path of ids, and BothPaths where one stands beside a path of
 	// names.
 	ByIDs, BothPaths bool
+	// PathForm and IDsForm are how the columns spell Path and IDs, which are always "/a/b" here.
+	PathForm, IDsForm pathform.Form
 	// MaxDepth is how many names the path of a row has at most.
 	MaxDepth int
 	// NameRoom, PathRoom and IDsRoom are what the columns can hold.
@@ -102,13 +105,18 @@ func (s *Shape) checkLengths(n *Node) error {
 	}
 	for _, of := range []struct {
 		room Room
+		form pathform.Form
 		path string
-	}{{s.PathRoom, n.Path}, {s.IDsRoom, n.IDs}} {
-		length := utf8.RuneCountInString(of.path)
-		if LacksID(of.path) {
+	}{{s.PathRoom, s.PathForm, n.Path}, {s.IDsRoom, s.IDsForm, n.IDs}} {
+		if of.path == "" {
+			continue
+		}
+		stored := of.form.Column(of.path)
+		length := utf8.RuneCountInString(stored)
+		if LacksID(of.path) && !of.form.OfParent {
 			length += longestID
 		}
-		if err := of.room.Fits(length, of.path); err != nil {
+		if err := of.room.Fits(length, stored); err != nil {
 			return err
 		}
 	}

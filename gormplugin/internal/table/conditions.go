@@ -77,12 +77,32 @@ const MaxPlaceholders = 500
 // names for wildcards and follow the collation. The last condition is exact where the collation is
 // not, on the rows of the range only.
 func (t *Table) Below(tree any, path string) clause.Expression {
-	prefix := path + "/"
-	return clause.And(
-		clause.Eq{Column: Column(t.Tree), Value: tree},
-		clause.Expr{SQL: t.Dialect.Binary + " >= ? AND " + t.Dialect.Binary + " < ?", Vars: []any{Column(t.Path), prefix, Column(t.Path), path + "0"}},
-		clause.Expr{SQL: t.Dialect.Prefix, Vars: []any{Column(t.Path), utf8.RuneCountInString(prefix), prefix}},
-	)
+	column, binary := Column(t.Path), t.Dialect.Binary
+	prefix, end := t.PathForm.Below(path)
+	from := " >= ?"
+	if prefix == t.PathForm.Print(path) && !t.PathForm.OfParent {
+		from = " > ?" // what is stored of the row itself
+	}
+	within := clause.Expr{SQL: binary + from + " AND " + binary + " < ?", Vars: []any{column, prefix, column, end}}
+	if end == "" {
+		within = clause.Expr{SQL: binary + from, Vars: []any{column, prefix}}
+	}
+	begins := clause.Expr{SQL: t.Dialect.Prefix, Vars: []any{column, utf8.RuneCountInString(prefix), prefix}}
+	in := clause.Eq{Column: Column(t.Tree), Value: tree}
+	if !t.PathForm.OfParent {
+		return clause.And(in, within, begins)
+	}
+	// The children have the path itself, and so does a root row.
+	child := clause.And(t.Exactly(column, t.PathForm.Print(path)), t.isNamed(path))
+	return clause.And(in, AnyOf([]clause.Expression{child, clause.And(within, begins)}))
+}
+
+// isNamed is the condition that a row that hangs below a path is no root row.
+func (t *Table) isNamed(path string) clause.Expression {
+	if path != "" || t.ByIDs {
+		return clause.Expr{SQL: "1 = 1"}
+	}
+	return clause.Expr{SQL: t.Dialect.Length + "(?) > 0", Vars: []any{Column(t.Name)}}
 }
 
 // Within is the condition that a row is the one with the id, whose path is given, or lies below it.
@@ -90,7 +110,7 @@ func (t *Table) Below(tree any, path string) clause.Expression {
 func (t *Table) Within(tree, id any, path string) clause.Expression {
 	self := clause.And(
 		clause.Eq{Column: Column(t.Tree), Value: tree},
-		clause.Expr{SQL: t.Dialect.Binary + " = ?", Vars: []any{Column(t.Path), path}},
+		clause.Expr{SQL: t.Dialect.Binary + " = ?", Vars: []any{Column(t.Path), t.PathForm.Column(path)}},
 		clause.Eq{Column: Column(t.Key), Value: id},
 	)
 	return clause.Or(self, t.Below(tree, path))
@@ -109,5 +129,22 @@ func (t *Table) Exactly(column clause.Column, text any) clause.Expression {
 
 // HasPath is the condition that a row has a path in a tree.
 func (t *Table) HasPath(tree any, path pathlock.Path) clause.Expression {
-	return clause.And(clause.Eq{Column: Column(t.Tree), Value: tree}, t.Exactly(Column(t.Path), path.Column()))
+	for name := range path.Names() {
+		if t.PathForm.Check(name) != nil {
+			return clause.Expr{SQL: "1 = 0"} // the column would spell another path so
+		}
+	}
+	has := []clause.Expression{clause.Eq{Column: Column(t.Tree), Value: tree}, t.Exactly(Column(t.Path), t.PathForm.Column(path.Column()))}
+	switch {
+	case !t.PathForm.OfParent:
+	case t.ByIDs:
+		key, err := t.ParseKey(path.Base())
+		if err != nil {
+			return clause.Expr{SQL: "1 = 0"}
+		}
+		has = append(has, clause.Eq{Column: Column(t.Key), Value: key})
+	default:
+		has = append(has, t.Exactly(Column(t.Name), path.Base()))
+	}
+	return clause.And(has...)
 }

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -27,7 +28,10 @@ type Spec struct {
 // Columns names a model's columns by field or by column name. An empty one is looked for among the
 // tags.
 type Columns struct {
-	Tree, Parent, Name, Path, IDPath, Version, Fence string
+	Tree, Parent, Name, Path, IDPath string
+	// PathForm and IDPathForm are patterns of package pathform; those of the tags where empty.
+	PathForm, IDPathForm string
+	Version, Fence       string
 }
 
 // depthLimit returns how deep the rows of a model may lie.
@@ -100,11 +104,17 @@ func inspect(db *gorm.DB, s Spec) (*Table, error) {
 		roles[field] = column.tag
 		*column.field = field
 	}
+	if t.PathForm, err = formOf(parsed, t.Path, s.Columns.PathForm); err != nil {
+		return nil, err
+	}
+	if t.IDsForm, err = formOf(parsed, t.IDs, s.Columns.IDPathForm); err != nil {
+		return nil, err
+	}
 	if s.Parent == nil && t.Path == nil {
 		if t.IDs == nil {
 			return nil, fmt.Errorf("gormplugin: %s: no field has the tag `%s:%q`, or %q for a path of ids", parsed.Name, tagName, "path", "idpath")
 		}
-		t.Path, t.IDs, t.ByIDs = t.IDs, nil, true
+		t.Path, t.IDs, t.ByIDs, t.PathForm = t.IDs, nil, true, t.IDsForm
 	}
 	t.BothPaths = t.IDs != nil
 	if zero, _ := Plain(reflect.Zero(t.Key.IndirectFieldType).Interface()); t.HasIDs() {
@@ -190,8 +200,12 @@ func findColumn(parsed *schema.Schema, tag, named string) (*schema.Field, error)
 	}
 	var found *schema.Field
 	for _, f := range parsed.Fields {
-		if f.Tag.Get(tagName) != tag || f.DBName == "" {
+		role, _, err := roleOf(f)
+		if role != tag || f.DBName == "" {
 			continue
+		}
+		if err != nil {
+			return nil, err
 		}
 		if found != nil {
 			return nil, fmt.Errorf("gormplugin: %s: two fields, %s and %s, have the tag `%s:%q`", parsed.Name, found.Name, f.Name, tagName, tag)
@@ -215,8 +229,12 @@ func parseModel(db *gorm.DB, model any) (*schema.Schema, error) {
 func findTold(parsed *schema.Schema, named string) (*schema.Field, error) {
 	var found *schema.Field
 	for _, f := range parsed.Fields {
-		if f.DBName != "" || f.Name != named && (named != "" || f.Tag.Get(tagName) != "path") {
+		role, form, err := roleOf(f)
+		if f.DBName != "" || f.Name != named && (named != "" || role != "path") {
 			continue
+		}
+		if err != nil || form != "" {
+			return nil, cmp.Or(err, fmt.Errorf("gormplugin: %s: %s has no form: it is told its path as /a/b", parsed.Name, f.Name))
 		}
 		if found != nil {
 			return nil, fmt.Errorf("gormplugin: %s: two fields, %s and %s, have the tag `%s:%q`", parsed.Name, found.Name, f.Name, tagName, "path")

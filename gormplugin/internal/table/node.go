@@ -65,8 +65,13 @@ func (t *Table) nodeOf(ctx context.Context, row reflect.Value) (*Node, error) {
 	n.ID, n.Tree = get(t.Key), get(t.Tree)
 	n.Parent = t.ParentOrNil(get(t.Parent))
 	n.Name, _ = TextOf(get(t.Name))
-	n.Path, _ = TextOf(get(t.Path))
-	n.IDs, _ = TextOf(get(t.IDs))
+	path, _ := TextOf(get(t.Path))
+	ids, _ := TextOf(get(t.IDs))
+	last := n.Name
+	if t.ByIDs {
+		last = plan.IDText(n.ID)
+	}
+	n.Path, n.IDs = t.PathForm.Own(path, last), t.IDsForm.Own(ids, plan.IDText(n.ID))
 	n.Version, _ = get(t.Version).(int64)
 	n.Fence = get(t.Fence)
 	return n, err

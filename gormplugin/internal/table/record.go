@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
+	"github.com/pathlock-go/pathlock/internal/pathform"
 	"gorm.io/gorm"
 	"gorm.io/gorm/schema"
 )
@@ -125,7 +126,7 @@ func (t *Table) NodeIn(r Record) (*Node, error) {
 		}
 		return text
 	}
-	n := &Node{ID: get(t.Key), Parent: t.ParentOrNil(get(t.Parent)), Tree: get(t.Tree), Name: text(t.Name), Path: text(t.Path), IDs: text(t.IDs)}
+	n := &Node{ID: get(t.Key), Parent: t.ParentOrNil(get(t.Parent)), Tree: get(t.Tree), Name: text(t.Name), Path: Stated(t.PathForm, text(t.Path)), IDs: Stated(t.IDsForm, text(t.IDs))}
 	if err != nil {
 		return nil, err
 	}
@@ -192,13 +193,13 @@ func (t *Table) canonicalNames(pairs map[string]any) {
 // SetPaths writes a row's paths into the record. A path that still lacks the row's own id is left
 // empty: see fillIDs in package write.
 func (t *Table) SetPaths(r Record, n *Node) error {
-	written := func(path string) string {
+	written := func(form pathform.Form, path string) string {
 		if plan.LacksID(path) {
 			return ""
 		}
-		return path
+		return form.Column(path)
 	}
-	return errors.Join(r.Set(t.Path, written(n.Path)), r.Set(t.IDs, written(n.IDs)))
+	return errors.Join(r.Set(t.Path, written(t.PathForm, n.Path)), r.Set(t.IDs, written(t.IDsForm, n.IDs)))
 }
 
 // TellPlace writes a row's paths into a struct of the model, and that of a leaf where it has a

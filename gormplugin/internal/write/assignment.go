@@ -127,9 +127,11 @@ func takeAssigned(ctx context.Context, t *table.Table, a *assignment, f *schema.
 	case t.Tree:
 		a.Tree = value
 	case t.Path:
-		a.Path, _ = table.TextOf(value)
+		text, _ := table.TextOf(value)
+		a.Path = table.Stated(t.PathForm, text)
 	case t.IDs:
-		a.IDs, _ = table.TextOf(value)
+		text, _ := table.TextOf(value)
+		a.IDs = table.Stated(t.IDsForm, text)
 	}
 	return value, nil
 }

@@ -3,7 +3,6 @@ package write
 import (
 	"fmt"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"gorm.io/gorm"
@@ -15,6 +14,9 @@ import (
 func (e *Engine) CheckCopy(req *CopyRequest) error {
 	if req.Table.ByIDs {
 		return req.Table.Unsupported("rows that have a path of ids only cannot be copied by Copy, which finds the copies' parents by the path of names; use Create")
+	}
+	if req.Table.PathForm.OfParent || req.Table.IDsForm.OfParent {
+		return req.Table.Unsupported("rows that have the path of their parent cannot be copied by Copy, which finds the copies' names and parents in their own paths; use Create")
 	}
 	if err := checkValues(req.Table, req.Values); err != nil {
 		return err
@@ -91,7 +93,7 @@ func (e *Engine) pairs(db *gorm.DB, req *CopyRequest, x *copying) clause.Express
 		same = clause.Eq{Column: of("n", t.Key), Value: value}
 		source = clause.Eq{Column: table.Column(t.Key), Value: x.Source.ID}
 	} else {
-		path := clause.Expr{SQL: e.Dialect.Join, Vars: []any{x.After.Path, of("s", t.Path), utf8.RuneCountInString(x.Source.Path) + 1}}
+		path := t.Rebased(t.PathForm, of("s", t.Path), x.Source.Path, x.After.Path)
 		same = clause.And(clause.Eq{Column: of("n", t.Tree), Value: x.After.Tree}, t.Exactly(of("n", t.Path), path), table.Under("n", t.Alive))
 		source = t.Within(x.Source.Tree, x.Source.ID, x.Source.Path)
 	}

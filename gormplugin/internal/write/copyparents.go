@@ -4,10 +4,12 @@ import (
 	"crypto/rand"
 	"fmt"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
+	"github.com/pathlock-go/pathlock/internal/pathform"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
@@ -57,7 +59,11 @@ func pendingParent(t *table.Table, top any, ofTop func(top, others any) any) any
 func (e *Engine) adopt(db *gorm.DB, t *table.Table, x *copying, names standIn, rows int64) error {
 	of := func(alias string, f *schema.Field) clause.Column { return clause.Column{Table: alias, Name: f.DBName} }
 	path, length := of("c", t.Path), e.Dialect.Length
-	name := clause.NamedExpr{SQL: e.Dialect.Base, Vars: []any{map[string]any{"path": path}}}
+	named := clause.Expression(clause.Expr{SQL: "?", Vars: []any{path}})
+	if t.PathForm.Trail != "" {
+		named = clause.Expr{SQL: "SUBSTR(?, 1, " + length + "(?) - 1)", Vars: []any{path, path}}
+	}
+	name := clause.NamedExpr{SQL: separatedBy(t.PathForm, e.Dialect.Base), Vars: []any{map[string]any{"path": named}}}
 	parentPath := clause.Expr{SQL: "SUBSTR(?, 1, " + length + "(?) - " + length + "(?) - 1)", Vars: []any{path, path, name}}
 	belongs := clause.And(
 		clause.Expr{SQL: "? = ?", Vars: []any{of("p", t.Tree), of("c", t.Tree)}},
@@ -100,17 +106,21 @@ func (e *Engine) assign(others any, guarded clause.Table, set clause.Set, belong
 func (e *Engine) numberCopies(db *gorm.DB, t *table.Table, x *copying) error {
 	of := func(alias, name string) clause.Column { return clause.Column{Table: alias, Name: name} }
 	name, key := clause.Table{Name: t.TableName}, t.Key.DBName
-	above := "/"
+	above, _ := t.IDsForm.Below("")
 	if x.Above != nil {
-		above = x.Above.IDs + "/"
+		above, _ = t.IDsForm.Below(x.Above.IDs)
+	}
+	ids := clause.Expr{SQL: "ids"}
+	if t.IDsForm.Trail != "" {
+		ids = clause.Expr{SQL: separatedBy(t.IDsForm, e.Dialect.Follow) + " AS ids", Vars: []any{clause.Column{Name: "ids"}, ""}}
 	}
 	down := clause.Expr{
-		SQL: "WITH RECURSIVE down (id, ids) AS (SELECT ?, ? FROM ? AS c WHERE ? UNION ALL SELECT ?, ? FROM ? AS c JOIN down ON ? = down.id WHERE ?) SELECT id, ids FROM down",
+		SQL: "WITH RECURSIVE down (id, ids) AS (SELECT ?, ? FROM ? AS c WHERE ? UNION ALL SELECT ?, ? FROM ? AS c JOIN down ON ? = down.id WHERE ?) SELECT id, ? FROM down",
 		Vars: []any{
 			of("c", key), clause.Expr{SQL: e.Dialect.First, Vars: []any{above, of("c", key)}}, name,
 			table.Under("c", clause.And(e.slot(t, x), t.Alive)),
-			of("c", key), clause.Expr{SQL: e.Dialect.Follow, Vars: []any{of("down", "ids"), of("c", key)}}, name,
-			of("c", t.Parent.DBName), table.Under("c", t.Alive),
+			of("c", key), clause.Expr{SQL: separatedBy(t.IDsForm, e.Dialect.Follow), Vars: []any{of("down", "ids"), of("c", key)}}, name,
+			of("c", t.Parent.DBName), table.Under("c", t.Alive), ids,
 		},
 	}
 	var longest string
@@ -128,4 +138,9 @@ func (e *Engine) numberCopies(db *gorm.DB, t *table.Table, x *copying) error {
 		return fmt.Errorf("gormplugin: writing the paths of ids below %q: %w", x.After.Path, err)
 	}
 	return nil
+}
+
+// separatedBy is SQL of a dialect about paths with slashes, for paths with the separator of a form.
+func separatedBy(form pathform.Form, sql string) string {
+	return strings.ReplaceAll(sql, "'/'", "'"+form.Separator+"'")
 }

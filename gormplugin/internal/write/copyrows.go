@@ -86,12 +86,12 @@ func (e *Engine) measureCopy(db *gorm.DB, t *table.Table, x *copying) (int64, er
 		lock = e.Dialect.Share
 	}
 	length := e.Dialect.Length
-	var most struct{ Count, Length, Depth int64 }
+	var most struct{ Count, Length, Separators int64 }
 	err := t.OnPathIndex(db, func(from table.Hinted) error {
-		d := t.Direct(db).Add("SELECT COUNT(*), COALESCE(MAX("+length+"(s.path)), 0), COALESCE(MAX("+length+"(s.path) - "+length+"(REPLACE(s.path, '/', ''))), 0)").
+		d := t.Direct(db).Add("SELECT COUNT(*), COALESCE(MAX("+length+"(s.path)), 0), COALESCE(MAX("+countSeparators(t, "s.path")+"), 0)").
 			Add(" FROM (SELECT ? AS path FROM ? WHERE ? AND ? ", table.Column(t.Path), from, t.Below(x.Source.Tree, x.Source.Path), t.Alive).
 			Add(lock + ") AS s")
-		return d.One(&most.Count, &most.Length, &most.Depth)
+		return d.One(&most.Count, &most.Length, &most.Separators)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("gormplugin: measuring the paths below %q: %w", x.Source.Path, err)
@@ -99,11 +99,13 @@ func (e *Engine) measureCopy(db *gorm.DB, t *table.Table, x *copying) (int64, er
 	if most.Count == 0 {
 		return 0, nil
 	}
-	longer := utf8.RuneCountInString(x.After.Path) - utf8.RuneCountInString(x.Source.Path)
-	if err := t.PathRoom.Fits(int(most.Length)+longer, x.After.Path); err != nil {
+	from, _ := t.PathForm.Below(x.Source.Path)
+	to, _ := t.PathForm.Below(x.After.Path)
+	longer := utf8.RuneCountInString(to) - utf8.RuneCountInString(from)
+	if err := t.PathRoom.Fits(int(most.Length)+longer, to); err != nil {
 		return 0, err
 	}
-	if depth := int(most.Depth) + x.To.Path.Depth() - x.From.Path.Depth(); depth > t.MaxDepth {
+	if depth := int(most.Separators) - t.PathForm.Separators() + x.To.Path.Depth() - x.From.Path.Depth(); depth > t.MaxDepth {
 		return 0, &fault.TooDeepError{Table: t.TableName, Path: x.After.Path, Depth: depth, Limit: t.MaxDepth}
 	}
 	return most.Count, nil
@@ -141,7 +143,7 @@ func (e *Engine) insertCopies(db *gorm.DB, st *Statement, req *CopyRequest, x *c
 		if t.IDs != nil {
 			placed[t.IDs] = typed("", t.IDs)
 		}
-		placed[t.Path] = clause.Expr{SQL: e.Dialect.Join, Vars: []any{x.After.Path, table.Column(t.Path), utf8.RuneCountInString(x.Source.Path) + 1}}
+		placed[t.Path] = t.Rebased(t.PathForm, table.Column(t.Path), x.Source.Path, x.After.Path)
 		where = t.Within(x.Source.Tree, x.Source.ID, x.Source.Path)
 	}
 	var rows int64

@@ -186,9 +186,9 @@ func (k *inserting) fillIDs(db *gorm.DB, tx *txn.Transaction, st *Statement) err
 
 // writeIDs gives new rows their paths of ids, in one statement.
 func (e *Engine) writeIDs(db *gorm.DB, t *table.Table, rows []*arrival) error {
-	f := t.IDs
+	f, form := t.IDs, t.IDsForm
 	if t.ByIDs {
-		f = t.Path
+		f, form = t.Path, t.PathForm
 	}
 	for chunk := range slices.Chunk(rows, table.MaxPlaceholders/3) {
 		a := new(assignment)
@@ -205,7 +205,7 @@ func (e *Engine) writeIDs(db *gorm.DB, t *table.Table, rows []*arrival) error {
 			if !t.ByIDs {
 				path = row.IDs
 			}
-			ids[i], paths[i] = id, path+plan.IDText(id)
+			ids[i], paths[i] = id, form.Column(path+plan.IDText(id))
 			if err := row.Set(f, paths[i]); err != nil {
 				return err
 			}

@@ -17,7 +17,7 @@ func complete(t *table.Table, a *assignment, moves []plan.Move, rows int, fence 
 	var ids, paths, idPaths, versions, fences []any
 	for _, m := range moves {
 		ids = append(ids, m.ID)
-		paths, idPaths = append(paths, m.Path), append(idPaths, m.IDs)
+		paths, idPaths = append(paths, t.PathForm.Column(m.Path)), append(idPaths, t.IDsForm.Column(m.IDs))
 		versions = append(versions, m.Version+1)
 		fences = append(fences, fence)
 	}
@@ -54,7 +54,7 @@ func writeBack(t *table.Table, stmt *gorm.Statement, x *relocation, stayed bool)
 		if err != nil || n == nil {
 			return err
 		}
-		if t.Version != nil && (!stayed || x.hasOutdatedPath()) {
+		if t.Version != nil && (!stayed || x.hasOutdatedPath(t)) {
 			if err := t.Version.Set(stmt.Context, row, n.Version); err != nil {
 				return err
 			}

@@ -51,9 +51,9 @@ func (x *relocation) hasVersion(version any) bool {
 }
 
 // hasOutdatedPath reports whether the update states a path that a row does not have.
-func (x *relocation) hasOutdatedPath() bool {
+func (x *relocation) hasOutdatedPath(t *table.Table) bool {
 	for _, n := range x.Live {
-		if x.assignment.Path != "" && x.assignment.Path != n.Path || x.assignment.IDs != "" && x.assignment.IDs != n.IDs {
+		if !t.AsStated(n, x.assignment.Path, x.assignment.IDs) {
 			return true
 		}
 	}

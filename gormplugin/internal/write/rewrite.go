@@ -10,6 +10,7 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
+	"github.com/pathlock-go/pathlock/internal/pathform"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
@@ -47,7 +48,7 @@ func (e *Engine) rewrite(db *gorm.DB, t *table.Table, moves []plan.Move) error {
 		// The column that the ranges are about comes last: MySQL works the columns out one by one,
 		// on what it has written already.
 		for i := len(changes) - 1; i >= 0; i-- {
-			d.Add("? = ?", clause.Column{Name: changes[i].column.DBName}, e.rewritten(t, moves, ranges, i))
+			d.Add("? = ?", clause.Column{Name: changes[i].column.DBName}, rewritten(t, moves, ranges, i))
 			if i > 0 {
 				d.Add(", ")
 			}
@@ -59,11 +60,10 @@ func (e *Engine) rewrite(db *gorm.DB, t *table.Table, moves []plan.Move) error {
 
 // rewritten is the new value of a path column, the first or the second one, in the ranges of rows
 // that belong to the moves.
-func (e *Engine) rewritten(t *table.Table, moves []plan.Move, ranges []clause.Expression, which int) clause.Expression {
-	begin := func(m plan.Move) clause.Expr {
+func rewritten(t *table.Table, moves []plan.Move, ranges []clause.Expression, which int) clause.Expression {
+	begin := func(m plan.Move) clause.Expression {
 		c := changes(t, m)[which]
-		// SUBSTRING and SUBSTR count characters, from 1.
-		return clause.Expr{SQL: e.Dialect.Join, Vars: []any{c.to, table.Column(c.column), utf8.RuneCountInString(c.from) + 1}}
+		return t.Rebased(c.form, table.Column(c.column), c.from, c.to)
 	}
 	if len(moves) == 1 {
 		return begin(moves[0])
@@ -78,8 +78,10 @@ func (e *Engine) rewritten(t *table.Table, moves []plan.Move, ranges []clause.Ex
 
 // change is how the beginning of a path column changes for a moved row and everything below it.
 type change struct {
-	column   *schema.Field
-	room     plan.Room
+	column *schema.Field
+	room   plan.Room
+	form   pathform.Form
+	// from and to are paths, as "/a/b".
 	from, to string
 }
 
@@ -88,9 +90,9 @@ func (c change) longer() int { return utf8.RuneCountInString(c.to) - utf8.RuneCo
 
 // changes returns what a move does to the path columns.
 func changes(t *table.Table, m plan.Move) []change {
-	all := []change{{t.Path, t.PathRoom, m.Node.Path, m.Path}}
+	all := []change{{t.Path, t.PathRoom, t.PathForm, m.Node.Path, m.Path}}
 	if t.IDs != nil {
-		all = append(all, change{t.IDs, t.IDsRoom, m.Node.IDs, m.IDs})
+		all = append(all, change{t.IDs, t.IDsRoom, t.IDsForm, m.Node.IDs, m.IDs})
 	}
 	return all
 }

@@ -105,10 +105,10 @@ func (e *Engine) addNewest(d *table.Direct) {
 // mark of deletion, it reads only the index over the paths.
 func (e *Engine) checkRoom(db *gorm.DB, t *table.Table, moves []plan.Move) error {
 	length, path := e.Dialect.Length, table.Column(t.Path)
-	depth := clause.Expr{SQL: length + "(?) - " + length + "(REPLACE(?, '/', ''))", Vars: []any{path, path}}
+	separators := clause.Expr{SQL: countSeparators(t, "?"), Vars: []any{path, path}}
 	var misfits []clause.Expression
 	for _, m := range moves {
-		if tight := e.misfits(t, m, depth); len(tight) > 0 {
+		if tight := e.misfits(t, m, separators); len(tight) > 0 {
 			misfits = append(misfits, clause.And(t.Below(m.Tree, m.Node.Path), table.AnyOf(tight)))
 		}
 	}
@@ -120,29 +120,35 @@ func (e *Engine) checkRoom(db *gorm.DB, t *table.Table, moves []plan.Move) error
 		sizes = append(sizes, clause.Expr{SQL: length + "(?)", Vars: []any{table.Column(c.column)}})
 	}
 	var found string
-	var levels int
+	var count int
 	var lengths []int
 	err := t.OnPathIndex(db, func(from table.Hinted) (err error) {
-		d := t.Direct(db).Add("SELECT ?, ?", path, depth)
+		d := t.Direct(db).Add("SELECT ?, ?", path, separators)
 		for _, size := range sizes {
 			d.Add(", ?", size)
 		}
 		d.Add(" FROM ? WHERE ? AND ? LIMIT 1", from, table.AnyOf(misfits), t.Alive)
 		e.addNewest(d)
-		found, levels, lengths, err = firstMisfit(d, len(sizes))
+		found, count, lengths, err = firstMisfit(d, len(sizes))
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("gormplugin: measuring the paths below %q: %w", moves[0].Node.Path, err)
 	}
-	if levels == 0 {
+	if found == "" {
 		return nil
 	}
-	return misfit(t, moves, found, levels, lengths)
+	return misfit(t, moves, t.PathForm.Read(found), count-t.PathForm.Separators(), lengths)
+}
+
+// countSeparators is the number of separators in what is stored of a path.
+func countSeparators(t *table.Table, column string) string {
+	length := t.Dialect.Length
+	return length + "(" + column + ") - " + length + "(REPLACE(" + column + ", '" + t.PathForm.Separator + "', ''))"
 }
 
 // misfits are the conditions under which a row below a moving one would not fit.
-func (e *Engine) misfits(t *table.Table, m plan.Move, depth clause.Expression) (conditions []clause.Expression) {
+func (e *Engine) misfits(t *table.Table, m plan.Move, separators clause.Expression) (conditions []clause.Expression) {
 	length := e.Dialect.Length
 	for _, c := range changes(t, m) {
 		if c.longer() > 0 && c.room.Size > 0 {
@@ -154,7 +160,7 @@ func (e *Engine) misfits(t *table.Table, m plan.Move, depth clause.Expression) (
 		}
 	}
 	if deeper := m.Deeper(); deeper > 0 {
-		conditions = append(conditions, clause.Expr{SQL: "? > ?", Vars: []any{depth, t.MaxDepth - deeper}})
+		conditions = append(conditions, clause.Expr{SQL: "? > ?", Vars: []any{separators, t.MaxDepth - deeper + t.PathForm.Separators()}})
 	}
 	return conditions
 }
@@ -164,26 +170,26 @@ func (e *Engine) misfits(t *table.Table, m plan.Move, depth clause.Expression) (
 func misfit(t *table.Table, moves []plan.Move, path string, levels int, lengths []int) error {
 	m := moves[0]
 	for _, other := range moves {
-		if strings.HasPrefix(path, other.Node.Path+"/") && len(other.Node.Path) > len(m.Node.Path) {
+		if strings.HasPrefix(path+"/", other.Node.Path+"/") && len(other.Node.Path) > len(m.Node.Path) {
 			m = other
 		}
 	}
 	for i, c := range changes(t, m) {
-		if err := c.room.Fits(lengths[i]+max(c.longer(), 0), c.to); err != nil {
+		if err := c.room.Fits(lengths[i]+max(c.longer(), 0), c.form.Print(c.to)); err != nil {
 			return err
 		}
 	}
 	return &fault.TooDeepError{Table: t.TableName, Path: m.Path, Depth: levels + m.Deeper(), Limit: t.MaxDepth}
 }
 
-// firstMisfit returns the path of a row that would not fit, how deep it lies and how long its paths
-// are; zeros if there is none.
-func firstMisfit(d *table.Direct, paths int) (path string, levels int, lengths []int, err error) {
+// firstMisfit returns the path column of a row that would not fit, the separators there, and how
+// long the row's paths are; zeros if there is none.
+func firstMisfit(d *table.Direct, paths int) (path string, separators int, lengths []int, err error) {
 	lengths = make([]int, paths)
-	into := []any{&path, &levels}
+	into := []any{&path, &separators}
 	for i := range lengths {
 		into = append(into, &lengths[i])
 	}
 	err = d.Query(func(rows *sql.Rows) error { return rows.Scan(into...) })
-	return path, levels, lengths, err
+	return path, separators, lengths, err
 }

@@ -82,10 +82,10 @@ func checkTop(t *table.Table, db *gorm.DB, at *plan.Landing, own int, rowLock st
 	switch {
 	case at.Root:
 		limit = own + 1
-	case t.ByIDs:
+	case t.ByIDs, t.PathForm.OfParent:
 		where = clause.And(where, clause.Eq{Column: table.Column(t.Parent), Value: t.NoParent()}, clause.Eq{Column: table.Column(t.Name), Value: ""})
 	default:
-		where = clause.And(where, clause.Eq{Column: table.Column(t.Path), Value: ""})
+		where = clause.And(where, clause.Eq{Column: table.Column(t.Path), Value: t.PathForm.Print("")})
 	}
 	found, err := t.Read(db, table.Selection{Where: where, Lock: rowLock, Limit: clause.Expr{SQL: fmt.Sprintf("LIMIT %d", limit)}})
 	if err != nil || len(found) < limit {

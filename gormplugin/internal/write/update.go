@@ -129,7 +129,7 @@ func (k *updating) updateInPlace(w *writing, a *assignment, x *relocation) error
 		a.drop(f)
 	}
 	// Where a row above has moved, the version has grown, too.
-	if t.Version != nil && (x.hasVersion(a.version) || x.hasOutdatedPath()) {
+	if t.Version != nil && (x.hasVersion(a.version) || x.hasOutdatedPath(t)) {
 		a.drop(t.Version)
 	}
 	a.orNothing(t)
@@ -144,7 +144,7 @@ func (k *updating) updateInPlace(w *writing, a *assignment, x *relocation) error
 	}
 	if a.Path+a.IDs != "" {
 		hit := stmt.DB.RowsAffected > 0
-		if !hit && x.hasOutdatedPath() {
+		if !hit && x.hasOutdatedPath(t) {
 			// MySQL does not count a row that has the values already. Save would take it for stale.
 			if hit, err = k.stillHits(w.DB, t, stmt, x.IDs()); err != nil {
 				return err

@@ -168,7 +168,7 @@ func writes(c clause.OnConflict, f *schema.Field) bool {
 
 // isStale reports whether the row has moved since it was loaded.
 func (row *arrival) isStale(n *table.Node) bool {
-	return row.Stated != "" && row.Stated != n.Path || row.StatedIDs != "" && row.StatedIDs != n.IDs
+	return !row.Table.AsStated(n, row.Stated, row.StatedIDs)
 }
 
 // restate makes an upsert write what the row has already: the caller cannot change what follows

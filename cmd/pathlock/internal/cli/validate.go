@@ -20,6 +20,8 @@ type columns struct {
 	Name       string `help:"Column of the row's name (default: name)." default:"name" placeholder:"NAME" group:"Columns of the table:"`
 	Path       string `help:"Column of the path, such as /a/b. Give --path= if the table has only paths of ids (default: path)." default:"path" placeholder:"NAME" group:"Columns of the table:"`
 	IDPath     string `help:"Column of the path of ids, such as /1/17 (default: none)." name:"id-path" placeholder:"NAME" group:"Columns of the table:"`
+	PathForm   string `help:"How the path is written, as the path of two names: /0/*/*/ for /0/a/b/c/ (default: /*/*)." name:"path-form" placeholder:"FORM" group:"Columns of the table:"`
+	IDPathForm string `help:"How the path of ids is written (default: /*/*)." name:"id-path-form" placeholder:"FORM" group:"Columns of the table:"`
 	Deleted    string `help:"Column that marks a row as deleted. In a live row it is NULL, 0, false or empty. Give --deleted= if rows are deleted for good (default: deleted_at)." default:"deleted_at" placeholder:"NAME" group:"Columns of the table:"`
 	Version    string `help:"Column of a number that grows with each change of a row, those of a repair, too (default: none)." name:"version-column" placeholder:"NAME" group:"Columns of the table:"`
 }
@@ -28,6 +30,7 @@ type columns struct {
 func (c columns) describe(table, namespace string) fsck.Table {
 	return fsck.Table{
 		Table: table, Key: c.Key, Tree: c.TreeColumn, Parent: c.Parent, Name: c.Name, Path: c.Path, IDPath: c.IDPath,
+		PathForm: c.PathForm, IDPathForm: c.IDPathForm,
 		Deleted: c.Deleted, Version: c.Version, Namespace: namespace,
 	}
 }

@@ -1,0 +1,105 @@
+package pathform
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// Column returns what the column of a row with a path holds.
+func (f Form) Column(path string) string { return f.Print(f.Holds(path)) }
+
+// Holds returns the path that the column of a row with a path holds: its own, or its parent's.
+func (f Form) Holds(path string) string {
+	if f.OfParent {
+		return path[:max(strings.LastIndexByte(path, '/'), 0)]
+	}
+	return path
+}
+
+// Own returns the path of a row whose column holds a text, and whose last name is given; "" for the
+// root row.
+func (f Form) Own(stored, name string) string {
+	path := f.Read(stored)
+	if !f.OfParent || path == "" && name == "" {
+		return path
+	}
+	return path + "/" + name
+}
+
+// Print spells a path.
+func (f Form) Print(path string) string {
+	if f.isDefault() {
+		return path
+	}
+	if path == "" {
+		return f.root()
+	}
+	if stored, damaged := strings.CutPrefix(path, f.damage()); damaged {
+		return stored
+	}
+	return f.Lead + strings.ReplaceAll(path[1:], "/", f.Separator) + f.Trail
+}
+
+// Read returns the path that a text spells. That of any other text is none that
+// [pathlock.ParsePath] takes, says what is wrong, and is printed as the same text again.
+func (f Form) Read(stored string) string {
+	if f.isDefault() {
+		return stored
+	}
+	if stored == f.root() {
+		return ""
+	}
+	rest, leads := strings.CutPrefix(stored, f.Lead)
+	rest, trails := strings.CutSuffix(rest, f.Trail)
+	if !leads || !trails || rest == "" || f.Separator != "/" && strings.Contains(rest, "/") {
+		return f.damage() + stored
+	}
+	return "/" + strings.ReplaceAll(rest, f.Separator, "/")
+}
+
+// isDefault reports whether paths are stored as they are. The zero Form stores them so, too.
+func (f Form) isDefault() bool { return f == Default || f == Form{} }
+
+// root is the spelling of the path without names.
+func (f Form) root() string {
+	if f.Trail != "" {
+		return f.Lead
+	}
+	return strings.TrimSuffix(f.Lead, f.Separator)
+}
+
+// damage is the beginning of the paths of texts that are not in the form.
+func (f Form) damage() string { return "not in the form " + f.String() + ": " }
+
+// Check refuses a name, or a key, that the form could not tell from two.
+func (f Form) Check(name string) error {
+	if !f.isDefault() && strings.Contains(name, f.Separator) {
+		return fmt.Errorf("%w: %q contains %q, which stands between names in the form %s", pathlock.ErrInvalidPath, name, f.Separator, f)
+	}
+	return nil
+}
+
+// Below returns the range of what is stored of the paths below one: the beginning that they have in
+// common, and the first text behind them, "" where there is none.
+func (f Form) Below(path string) (prefix, end string) {
+	prefix = f.Print(path)
+	if f.Trail == "" && (path != "" || f.Lead != "") {
+		prefix += f.Separator
+	}
+	if prefix == "" {
+		return "", ""
+	}
+	return prefix, prefix[:len(prefix)-1] + string(f.Separator[0]+1)
+}
+
+// Separators returns how many separators the column of a row holds more than the row's path has
+// names, where the column has names.
+func (f Form) Separators() int {
+	more := strings.Count(f.Lead+f.Trail, f.Separator) - 1
+	if f.OfParent {
+		more--
+	}
+	return more
+}
