@@ -105,7 +105,8 @@ func (m *machine) upsert() statement {
 	x, g := m.table, m.clone()
 	id := pick(m, append(m.live(), m.dead()...), "row")
 	n := m.rows[id]
-	values := map[string]any{"id": m.keys[id], x.treeColumn: m.trees[n.tree], x.label: n.name, x.parent: m.value(n.parent)}
+	values := map[string]any{"id": m.keys[id], x.label: n.name, x.parent: m.value(n.parent)}
+	x.putIn(values, m.trees[n.tree])
 	s := statement{what: fmt.Sprintf("upsert of %v", m.paths([]int{id}))}
 	conflict := clause.OnConflict{UpdateAll: true}
 	nothing := m.rarely(3, "nothing")

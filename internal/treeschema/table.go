@@ -8,8 +8,10 @@ type Table struct {
 	Table string
 	// Key is the primary key.
 	Key []string
-	// Tree is the tree's id, "" for a table of leaves.
+	// Tree is the tree's id, "" for a table of leaves, and for one whose rows are in one tree.
 	Tree string
+	// IsLeaf is set for a table of leaves.
+	IsLeaf bool
 	// Parent is the parent's key.
 	Parent string
 	// Name is the row's name among its siblings.
@@ -70,6 +72,14 @@ func (t Table) markColumns() []string {
 		columns[i] = mark.Column
 	}
 	return columns
+}
+
+// inTree are the columns of an index over the tree's id and another column.
+func (t Table) inTree(column string) []string {
+	if t.Tree == "" {
+		return []string{column}
+	}
+	return []string{t.Tree, column}
 }
 
 // siblings are the columns of a unique index over the names of siblings.

@@ -32,7 +32,7 @@ func (c *checker) checkUnique() {
 	t := c.table
 	// If the parent cannot be NULL, the index over siblings covers the top, too. Leaves are never
 	// at the top.
-	siblings, top := false, t.Tree == "" || !bool(c.columns[t.Parent].Nullable)
+	siblings, top := false, t.IsLeaf || !bool(c.columns[t.Parent].Nullable)
 	for _, i := range c.indexes {
 		s, t := c.keepsApart(i)
 		siblings, top = siblings || s, top || t

@@ -79,7 +79,7 @@ const MaxPlaceholders = 500
 func (t *Table) Below(tree any, path string) clause.Expression {
 	prefix := path + "/"
 	return clause.And(
-		clause.Eq{Column: Column(t.Tree), Value: tree},
+		t.InTree(clause.CurrentTable, tree),
 		clause.Expr{SQL: t.Dialect.Binary + " >= ? AND " + t.Dialect.Binary + " < ?", Vars: []any{Column(t.Path), prefix, Column(t.Path), path + "0"}},
 		clause.Expr{SQL: t.Dialect.Prefix, Vars: []any{Column(t.Path), utf8.RuneCountInString(prefix), prefix}},
 	)
@@ -89,7 +89,7 @@ func (t *Table) Below(tree any, path string) clause.Expression {
 // Each of the two halves is one range of the same index.
 func (t *Table) Within(tree, id any, path string) clause.Expression {
 	self := clause.And(
-		clause.Eq{Column: Column(t.Tree), Value: tree},
+		t.InTree(clause.CurrentTable, tree),
 		clause.Expr{SQL: t.Dialect.Binary + " = ?", Vars: []any{Column(t.Path), path}},
 		clause.Eq{Column: Column(t.Key), Value: id},
 	)
@@ -109,5 +109,5 @@ func (t *Table) Exactly(column clause.Column, text any) clause.Expression {
 
 // HasPath is the condition that a row has a path in a tree.
 func (t *Table) HasPath(tree any, path pathlock.Path) clause.Expression {
-	return clause.And(clause.Eq{Column: Column(t.Tree), Value: tree}, t.Exactly(Column(t.Path), path.Column()))
+	return clause.And(t.InTree(clause.CurrentTable, tree), t.Exactly(Column(t.Path), path.Column()))
 }

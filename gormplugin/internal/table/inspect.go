@@ -20,6 +20,8 @@ type Spec struct {
 	Columns Columns
 	// Namespace is the first argument of [pathlock.NewTree]; "" for the table's name.
 	Namespace string
+	// SingleTree is the id of the only tree, of a model without a tree column; "" for others.
+	SingleTree string
 	// MaxDepth is how many names a path has at most, nil if that was not given.
 	MaxDepth *int
 }
@@ -79,7 +81,7 @@ func inspect(db *gorm.DB, s Spec) (*Table, error) {
 		field      **schema.Field
 		required   bool
 	}{
-		{"tree", s.Columns.Tree, &t.Tree, s.Parent == nil},
+		{"tree", s.Columns.Tree, &t.Tree, s.Parent == nil && s.SingleTree == ""},
 		{"parent", s.Columns.Parent, &t.Parent, true},
 		{"name", s.Columns.Name, &t.Name, true},
 		{"path", s.Columns.Path, &t.Path, false},
@@ -99,6 +101,12 @@ func inspect(db *gorm.DB, s Spec) (*Table, error) {
 		}
 		roles[field] = column.tag
 		*column.field = field
+	}
+	if s.SingleTree != "" {
+		if s.Parent != nil || t.Tree != nil {
+			return nil, fmt.Errorf("gormplugin: %s: SingleTree(%q) is for a model that is no leaf and has no tree column", parsed.Name, s.SingleTree)
+		}
+		t.sole = s.SingleTree
 	}
 	if s.Parent == nil && t.Path == nil {
 		if t.IDs == nil {

@@ -125,7 +125,10 @@ func (t *Table) NodeIn(r Record) (*Node, error) {
 		}
 		return text
 	}
-	n := &Node{ID: get(t.Key), Parent: t.ParentOrNil(get(t.Parent)), Tree: get(t.Tree), Name: text(t.Name), Path: text(t.Path), IDs: text(t.IDs)}
+	n := &Node{ID: get(t.Key), Parent: t.ParentOrNil(get(t.Parent)), Tree: t.sole, Name: text(t.Name), Path: text(t.Path), IDs: text(t.IDs)}
+	if t.Tree != nil {
+		n.Tree = get(t.Tree)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -77,7 +77,7 @@ func (e *Engine) recheckTop(db *gorm.DB, tx *txn.Transaction, t *table.Table, ag
 // A root row can only come into a tree that has no rows but the statement's own, whose number is
 // given.
 func checkTop(t *table.Table, db *gorm.DB, at *plan.Landing, own int, rowLock string) error {
-	where := clause.Expression(clause.Eq{Column: table.Column(t.Tree), Value: at.Tree})
+	where := t.InTree(clause.CurrentTable, at.Tree)
 	limit := 1
 	switch {
 	case at.Root:
