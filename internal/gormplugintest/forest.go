@@ -17,6 +17,8 @@ type forest struct {
 	rows, leaves map[int]node
 	// room is how many characters a path may have, and depth how many names.
 	room, depth int
+	// nameless is set where names have nothing to do with places.
+	nameless bool
 	// byIDs is set where paths are of ids only, in which a root row counts, too.
 	byIDs bool
 }
@@ -89,7 +91,12 @@ func (f forest) below(id int) []int {
 // isRoot reports whether a row is the root row of its tree.
 func (f forest) isRoot(id int) bool {
 	n, ok := f.rows[id]
-	return ok && !n.dead && n.parent == 0 && n.name == ""
+	return ok && !f.nameless && !n.dead && n.parent == 0 && n.name == ""
+}
+
+// moved reports whether two states of a row are of different places.
+func (f forest) moved(a, b node) bool {
+	return a.parent != b.parent || a.name != b.name && !f.nameless
 }
 
 // problems are the reasons for which a write that has given the rows their places is refused. It is
@@ -108,12 +115,12 @@ func (f forest) problems(changed []int) (reasons []error) {
 		if n.parent != 0 && f.rows[n.parent].tree != n.tree {
 			add(gormplugin.ErrMisplaced)
 		}
-		if !validName(n.name) && !f.isRoot(id) {
+		if !f.nameless && !validName(n.name) && !f.isRoot(id) {
 			add(pathlock.ErrInvalidPath)
 		}
 		for _, other := range f.live() {
 			o := f.rows[other]
-			if other == id || o.tree != n.tree {
+			if other == id || o.tree != n.tree || f.nameless {
 				continue
 			}
 			if o.parent == n.parent && o.name == n.name {
@@ -125,7 +132,7 @@ func (f forest) problems(changed []int) (reasons []error) {
 			}
 		}
 		for _, other := range f.below(id) {
-			if utf8.RuneCountInString(f.path(other)) > f.room {
+			if !f.nameless && utf8.RuneCountInString(f.path(other)) > f.room {
 				add(gormplugin.ErrPathTooLong)
 			}
 			names := strings.Count(f.path(other), "/")

@@ -94,7 +94,7 @@ func runMachine(t *testing.T, d Database, s shape) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := &machine{
 			T: t, table: x, worlds: worlds, keys: make(map[int]any), leafKeys: make(map[int]any),
-			forest: forest{rows: make(map[int]node), leaves: make(map[int]node), room: s.room, depth: s.depth, byIDs: x.path == ""},
+			forest: forest{rows: make(map[int]node), leaves: make(map[int]node), room: s.room, depth: s.depth, byIDs: x.path == "", nameless: x.nameless},
 		}
 		m.trees = []any{s.tree()}
 		if x.sole == "" {

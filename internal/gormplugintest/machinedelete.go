@@ -111,7 +111,7 @@ func (m *machine) bringBack() statement {
 		n := g.rows[id]
 		n.dead = false
 		if _, ok := values[m.table.label]; ok {
-			if n.name = name; n.name == "" && (!moved && n.parent != 0 || moved) {
+			if n.name = name; n.name == "" && !m.nameless && (!moved && n.parent != 0 || moved) {
 				s.reasons = append(s.reasons, pathlock.ErrInvalidPath, gormplugin.ErrMisplaced, gormplugin.ErrUnsupported)
 			}
 		}

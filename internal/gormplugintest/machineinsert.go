@@ -39,7 +39,7 @@ func (m *machine) insert() statement {
 		} else {
 			n.tree = rapid.IntRange(0, len(m.trees)-1).Draw(m.T, "tree")
 			m.table.putIn(row, m.trees[n.tree])
-			if len(m.live()) == 0 && rapid.Bool().Draw(m.T, "root row") {
+			if !m.nameless && len(m.live()) == 0 && rapid.Bool().Draw(m.T, "root row") {
 				n.name = ""
 				row[m.table.label] = ""
 			}

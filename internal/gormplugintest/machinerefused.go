@@ -30,9 +30,6 @@ func (m *machine) refused() statement {
 	all := []refusal{
 		{"a path", elsewhere, func(db *gorm.DB) error { return byID(db).Update(path, "/else/where").Error }},
 		{"a path as expression", unsupported, func(db *gorm.DB) error { return byID(db).Update(path, gorm.Expr("'/x'")).Error }},
-		{"a name as expression", unsupported, func(db *gorm.DB) error {
-			return byID(db).Update(x.label, gorm.Expr("UPPER("+db.Statement.Quote(x.label)+")")).Error
-		}},
 		{"another key", unsupported, func(db *gorm.DB) error { return byID(db).Update("id", x.missing()).Error }},
 		{"a row without its table's model", unsupported, func(db *gorm.DB) error {
 			return db.Table(x.schema.Table).Where("id = ?", key).Update(x.label, "z").Error
@@ -60,9 +57,6 @@ func (m *machine) refused() statement {
 			x.putIn(row, m.trees[0])
 			return db.Table(x.schema.Table).Create(row).Error
 		}},
-		{"Omit of a name", unsupported, func(db *gorm.DB) error {
-			return db.Omit(x.label).Create(x.row(map[string]any{x.parent: key, x.label: "z"})).Error
-		}},
 		{"a join", unsupported, func(db *gorm.DB) error {
 			return db.Joins("JOIN others ON others.id = 0").Where(x.of(key)).Delete(x.new()).Error
 		}},
@@ -74,6 +68,15 @@ func (m *machine) refused() statement {
 	}
 	if x.treeColumn != "" {
 		all = append(all, refusal{"another tree", unsupported, func(db *gorm.DB) error { return byID(db).Update(x.treeColumn, m.trees[1-m.rows[id].tree]).Error }})
+	}
+	if !x.nameless {
+		all = append(all,
+			refusal{"a name as expression", unsupported, func(db *gorm.DB) error {
+				return byID(db).Update(x.label, gorm.Expr("UPPER("+db.Statement.Quote(x.label)+")")).Error
+			}},
+			refusal{"Omit of a name", unsupported, func(db *gorm.DB) error {
+				return db.Omit(x.label).Create(x.row(map[string]any{x.parent: key, x.label: "z"})).Error
+			}})
 	}
 	if x.mark != "" {
 		all = append(all, refusal{"the mark of deletion", unsupported, func(db *gorm.DB) error { return byID(db).Update(x.mark, m.gone()).Error }})

@@ -74,7 +74,7 @@ func (m *machine) save() statement {
 	if outdated && x.path != "" && at.path == "" {
 		return m.update() // it was the root row, and an empty path states none
 	}
-	if outdated || now.name != want.name || now.parent != want.parent {
+	if outdated || m.moved(now, want) {
 		want.version = now.version // else it is the caller's
 	}
 	g.rows[at.id] = want
@@ -86,12 +86,12 @@ func (m *machine) save() statement {
 		return m.update() // as GORM, Save brings the row back; see the races
 	}
 	var changed []int
-	if now.name != want.name || now.parent != want.parent {
+	if m.moved(now, want) {
 		changed = []int{at.id}
 		if outdated {
 			s.reasons = append(s.reasons, pathlock.ErrPathChanged)
 		}
-		if m.isRoot(at.id) || want.name == "" {
+		if m.isRoot(at.id) || want.name == "" && !m.nameless {
 			s.reasons = append(s.reasons, gormplugin.ErrMisplaced, pathlock.ErrInvalidPath, gormplugin.ErrUnsupported)
 		}
 	}
@@ -115,7 +115,10 @@ func (m *machine) upsert() statement {
 	}
 	displaced := false
 	if m.rarely(3, "renamed") {
-		values[x.label], displaced = "other", n.name != "other"
+		values[x.label], displaced = "other", n.name != "other" && !m.nameless
+		if m.nameless && !nothing {
+			n.name = "other"
+		}
 	}
 	if x.note != "" && !nothing {
 		n.note = "upserted"

@@ -16,6 +16,8 @@ type shape struct {
 	key, tree func() any
 	// sole is the only tree of a table without a tree column.
 	sole string
+	// nameless is set where the model's column of a name is none of the tree's.
+	nameless bool
 	// given is set where the database gives rows their keys, too.
 	given bool
 	// room and depth are the limits of a path.
@@ -51,6 +53,7 @@ func shapes() []shape {
 		{name: "paths of ids", model: Entry{}, key: integer, tree: drive, given: true, room: 500, depth: suiteDepth},
 		{name: "both kinds of path", model: Shelf{}, key: integer, tree: drive, given: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted", copies: true, keys: none},
 		{name: "one tree", model: Department{}, key: integer, tree: func() any { return "all" }, sole: "all", given: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted", copies: true, keys: none},
+		{name: "ids alone, without names", model: Menu{}, key: integer, tree: func() any { return "menus" }, sole: "menus", nameless: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted"},
 		{name: "no unique index, keys of texts", model: Folder{}, key: text, tree: drive, room: 500, depth: 256, copies: true, keys: textKeys},
 		{name: "a foreign key", model: Twig{}, key: integer, tree: integer, given: true, room: 500, depth: 256, copies: true, keys: none},
 		{name: "keys of texts, and parents that cannot be NULL", model: Stem{}, key: text, tree: integer, room: 500, depth: 256, copies: true, keys: textKeys, scarce: true},

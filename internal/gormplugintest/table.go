@@ -34,6 +34,9 @@ func newTable(db *gorm.DB, s shape) (*table, error) {
 			*column = f.DBName
 		}
 	}
+	if s.nameless {
+		x.label = "title"
+	}
 	if f := stmt.Schema.LookUpField("note"); f != nil {
 		x.note = f.DBName
 	}

@@ -21,6 +21,15 @@ type (
 		Name     string  `pathlock:"name" gorm:"size:100"`
 		Path     string  `pathlock:"path" gorm:"size:500"`
 	}
+	// Menu is a row of the only tree of its table. Its title is not bound to any rule.
+	Menu struct {
+		ID       int64
+		ParentID int64  `pathlock:"parent"`
+		Title    string `gorm:"size:100"`
+		Paths    string `pathlock:"idpath" gorm:"size:300"`
+		Version  int64  `pathlock:"version"`
+		Deleted  gorm.DeletedAt
+	}
 	// Department is a row of the only tree of its table.
 	Department struct {
 		ID       int64

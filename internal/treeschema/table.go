@@ -14,7 +14,7 @@ type Table struct {
 	IsLeaf bool
 	// Parent is the parent's key.
 	Parent string
-	// Name is the row's name among its siblings.
+	// Name is the row's name among its siblings, without a column where rows have no names.
 	Name Text
 	// Paths are the columns with materialised paths; none for a table of leaves. Subtrees are
 	// ranges of the first one.
@@ -44,7 +44,12 @@ type Mark struct {
 }
 
 // texts are the columns that must compare byte by byte.
-func (t Table) texts() []Text { return append([]Text{t.Name}, t.Paths...) }
+func (t Table) texts() []Text {
+	if t.Name.Column == "" {
+		return t.Paths
+	}
+	return append([]Text{t.Name}, t.Paths...)
+}
 
 // Columns are all the columns of the model.
 func (t Table) Columns() []string {

@@ -30,6 +30,9 @@ func (c *checker) keepsApart(i index) (siblings, top bool) {
 // checkUnique looks for the unique indexes that keep siblings, and rows at the top, apart.
 func (c *checker) checkUnique() {
 	t := c.table
+	if t.Name.Column == "" {
+		return
+	}
 	// If the parent cannot be NULL, the index over siblings covers the top, too. Leaves are never
 	// at the top.
 	siblings, top := false, t.IsLeaf || !bool(c.columns[t.Parent].Nullable)

@@ -20,6 +20,8 @@ type Shape struct {
 	// ByIDs is set where Path is the path of ids, and BothPaths where one stands beside a path of
 	// names.
 	ByIDs, BothPaths bool
+	// Nameless is set where rows have no names: their ids stand in their place.
+	Nameless bool
 	// MaxDepth is how many names the path of a row has at most.
 	MaxDepth int
 	// NameRoom, PathRoom and IDsRoom are what the columns can hold.

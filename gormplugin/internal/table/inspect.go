@@ -83,7 +83,7 @@ func inspect(db *gorm.DB, s Spec) (*Table, error) {
 	}{
 		{"tree", s.Columns.Tree, &t.Tree, s.Parent == nil && s.SingleTree == ""},
 		{"parent", s.Columns.Parent, &t.Parent, true},
-		{"name", s.Columns.Name, &t.Name, true},
+		{"name", s.Columns.Name, &t.Name, s.Parent != nil},
 		{"path", s.Columns.Path, &t.Path, false},
 		{"idpath", s.Columns.IDPath, &t.IDs, false},
 		{"version", s.Columns.Version, &t.Version, false},
@@ -114,7 +114,10 @@ func inspect(db *gorm.DB, s Spec) (*Table, error) {
 		}
 		t.Path, t.IDs, t.ByIDs = t.IDs, nil, true
 	}
-	t.BothPaths = t.IDs != nil
+	if t.Name == nil && !t.ByIDs {
+		return nil, fmt.Errorf("gormplugin: %s: no field has the tag `%s:%q`, which only a path of ids can do without", parsed.Name, tagName, "name")
+	}
+	t.BothPaths, t.Nameless = t.IDs != nil, t.Name == nil
 	if zero, _ := Plain(reflect.Zero(t.Key.IndirectFieldType).Interface()); t.HasIDs() {
 		if _, bytes := zero.(Bytes); bytes {
 			return nil, fmt.Errorf("gormplugin: %s: a path of ids needs keys that are numbers or texts: %s is written as bytes", parsed.Name, t.Key.Name)

@@ -67,7 +67,9 @@ func (t *Table) nodeOf(ctx context.Context, row reflect.Value) (*Node, error) {
 		n.Tree = get(t.Tree)
 	}
 	n.Parent = t.ParentOrNil(get(t.Parent))
-	n.Name, _ = TextOf(get(t.Name))
+	if n.Name, _ = TextOf(get(t.Name)); t.Name == nil {
+		n.Name = plan.IDText(n.ID)
+	}
 	n.Path, _ = TextOf(get(t.Path))
 	n.IDs, _ = TextOf(get(t.IDs))
 	n.Version, _ = get(t.Version).(int64)

@@ -2,6 +2,7 @@ package table
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"reflect"
@@ -89,9 +90,10 @@ func (r Record) States(f *schema.Field) bool {
 }
 
 // Settle gives a column that the caller has not stated the value with which the row is planned, so
-// that no default of the database's takes its place.
+// that no default of the database's takes its place. It does nothing where the table lacks the
+// column, and f is nil.
 func (r Record) Settle(f *schema.Field) error {
-	if r.States(f) {
+	if f == nil || r.States(f) {
 		return nil
 	}
 	value, err := r.Get(f)
@@ -129,6 +131,9 @@ func (t *Table) NodeIn(r Record) (*Node, error) {
 	if t.Tree != nil {
 		n.Tree = get(t.Tree)
 	}
+	if t.Name == nil {
+		n.Name = nameOfNew(n.ID)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -142,6 +147,15 @@ func (t *Table) NodeIn(r Record) (*Node, error) {
 		}
 	}
 	return n, nil
+}
+
+// nameOfNew is the name of a new row of a table without names: its id or, where the database is
+// going to make that, a name that no other row has, so that its slot keeps nobody out.
+func nameOfNew(id any) string {
+	if id == nil {
+		return "new-" + rand.Text()
+	}
+	return plan.IDText(id)
 }
 
 // RecordsOf returns the rows that a Create is to insert.

@@ -17,7 +17,7 @@ type Table struct {
 	Schema  *schema.Schema
 	Key     *schema.Field
 	Parent  *schema.Field
-	Name    *schema.Field // the name
+	Name    *schema.Field // nil where the places of rows follow from their ids alone
 	Tree    *schema.Field // nil for a leaf, and where all rows are in one tree
 	// sole is the only tree of a table without a tree column, nil for others.
 	sole any

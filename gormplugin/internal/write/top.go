@@ -33,6 +33,9 @@ import (
 // guardTop refuses rows that a statement is about to put at the top of trees where something is in
 // their way. It returns the landings that [Engine.recheckTop] checks again after the write.
 func (e *Engine) guardTop(db *gorm.DB, t *table.Table, l plan.Landings) (again []*plan.Landing, err error) {
+	if t.Name == nil {
+		return nil, nil // no row is a root row
+	}
 	rowLock := e.Dialect.Share
 	if !e.Asserts || e.Dialect.AsksLater {
 		rowLock = ""
