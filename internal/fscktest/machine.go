@@ -38,6 +38,8 @@ var shapes = map[string]schema{
 	"unique siblings and paths":      {unique: true, uniquePaths: true},
 	"no paths of names":              {table: func(d *fsck.Table) { d.Path = "" }},
 	"no paths of ids":                {table: func(d *fsck.Table) { d.IDPath = "" }},
+	"one tree":                       {table: func(d *fsck.Table) { d.Tree, d.SingleTree = "", "all" }},
+	"ids alone":                      {table: func(d *fsck.Table) { d.Tree, d.SingleTree, d.Name, d.Path = "", "all", "", "" }},
 }
 
 // draw returns the rows of sound trees, and then damages random ones.
@@ -51,7 +53,7 @@ func draw(random *rand.Rand, w *world, shape schema) []Node {
 		} else if above := nodes[random.IntN(max(i, 1))]; i > 3 || above.Tree == n.Tree {
 			n.Tree, n.Parent = cmp.Or(above.Tree, n.Tree), above.ID
 		}
-		nodes[i] = n
+		nodes[i] = w.understood(n)
 	}
 	sound := make(map[int]Node)
 	for _, n := range nodes {
@@ -81,6 +83,7 @@ func draw(random *rand.Rand, w *world, shape schema) []Node {
 		case 8:
 			n.Deleted = true
 		}
+		*n = w.understood(*n)
 	}
 	for i := range nodes {
 		if n := &nodes[i]; n.Deleted && shape.uniquePaths { // a deleted row keeps its path, which nobody else gets
@@ -295,7 +298,7 @@ func (w *world) replay(t *testing.T, rows map[int]Node, log *killer) {
 			id := number(c.ID)
 			n, there := rows[id]
 			if !there {
-				n = Node{ID: id, Tree: number(c.Tree), Path: null}
+				n = w.understood(Node{ID: id, Tree: number(c.Tree), Path: null})
 			}
 			column := map[string]*string{"name": &n.Name, "path": &n.Path, "id_path": &n.IDPath}[c.Column]
 			switch {

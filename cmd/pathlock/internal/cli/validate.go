@@ -16,8 +16,9 @@ var errUsage = errors.New("usage")
 type columns struct {
 	Key        string `help:"Column of the primary key (default: id)." default:"id" placeholder:"NAME" group:"Columns of the table:"`
 	TreeColumn string `help:"Column of the tree's id (default: plan_id)." default:"plan_id" placeholder:"NAME" group:"Columns of the table:"`
+	SingleTree string `help:"Id of the only tree, of a table without a column for it." placeholder:"ID" group:"Columns of the table:"`
 	Parent     string `help:"Column of the parent's key (default: parent_id)." default:"parent_id" placeholder:"NAME" group:"Columns of the table:"`
-	Name       string `help:"Column of the row's name (default: name)." default:"name" placeholder:"NAME" group:"Columns of the table:"`
+	Name       string `help:"Column of the row's name. Give --name= if places follow from ids alone (default: name)." default:"name" placeholder:"NAME" group:"Columns of the table:"`
 	Path       string `help:"Column of the path, such as /a/b. Give --path= if the table has only paths of ids (default: path)." default:"path" placeholder:"NAME" group:"Columns of the table:"`
 	IDPath     string `help:"Column of the path of ids, such as /1/17 (default: none)." name:"id-path" placeholder:"NAME" group:"Columns of the table:"`
 	Deleted    string `help:"Column that marks a row as deleted. In a live row it is NULL, 0, false or empty. Give --deleted= if rows are deleted for good (default: deleted_at)." default:"deleted_at" placeholder:"NAME" group:"Columns of the table:"`
@@ -26,8 +27,11 @@ type columns struct {
 
 // describe describes a table to package fsck.
 func (c columns) describe(table, namespace string) fsck.Table {
+	if c.SingleTree != "" {
+		c.TreeColumn = ""
+	}
 	return fsck.Table{
-		Table: table, Key: c.Key, Tree: c.TreeColumn, Parent: c.Parent, Name: c.Name, Path: c.Path, IDPath: c.IDPath,
+		Table: table, Key: c.Key, Tree: c.TreeColumn, SingleTree: c.SingleTree, Parent: c.Parent, Name: c.Name, Path: c.Path, IDPath: c.IDPath,
 		Deleted: c.Deleted, Version: c.Version, Namespace: namespace,
 	}
 }
