@@ -47,9 +47,13 @@ func (w *writer) clear(ctx context.Context, key Key, set []assignment) (cleared 
 // to get, and how they have it.
 func (w *writer) wrongHolders(ctx context.Context, key Key, a assignment) (map[*row]string, error) {
 	at := w.dialect.Quote(a.column)
-	query := fmt.Sprintf("SELECT %s, %s FROM %s WHERE %s = ? AND %s = ?", w.dialect.Quote(w.table.Key), at, w.dialect.Quote(w.table.Table), w.dialect.Quote(w.table.Tree), at)
+	query := fmt.Sprintf("SELECT %s, %s FROM %s WHERE %s = ?", w.dialect.Quote(w.table.Key), at, w.dialect.Quote(w.table.Table), at)
+	args := []any{a.new}
+	if w.table.Tree != "" {
+		query, args = query+" AND "+w.dialect.Quote(w.table.Tree)+" = ?", append(args, w.tree.arg())
+	}
 	holders := make(map[*row]string)
-	err := w.each(ctx, query, []any{w.tree.arg(), a.new}, func(rows *sql.Rows) error {
+	err := w.each(ctx, query, args, func(rows *sql.Rows) error {
 		var value any
 		var is string
 		if err := rows.Scan(&value, &is); err != nil {

@@ -56,7 +56,10 @@ func (w *writer) create(ctx context.Context, home *creation, like Key) error {
 // insert inserts a row and sets its key. Rows below a missing one must not become children of the
 // new row, whose key may be that of the missing one again.
 func (w *writer) insert(ctx context.Context, r *row, set []assignment, like Key) error {
-	set = append(set[:len(set):len(set)], assignment{column: w.table.Tree, new: r.tree.value()})
+	set = set[:len(set):len(set)]
+	if w.table.Tree != "" {
+		set = append(set, assignment{column: w.table.Tree, new: r.tree.value()})
+	}
 	if w.table.IDPath != "" { // it contains the key, which is not known yet
 		set = append(set, assignment{column: w.table.IDPath, new: asidePath(TextKey("tree "+r.tree.String()), w.limits[w.table.IDPath])})
 	}

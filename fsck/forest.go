@@ -73,7 +73,13 @@ func (c *catalogue) among(tree Key, withDeleted bool) (condition string, args []
 	if !withDeleted {
 		condition = "WHERE " + cols.live
 	}
-	if !tree.IsZero() {
+	switch {
+	case tree.IsZero():
+	case c.table.Tree == "":
+		if tree.String() != c.table.SingleTree {
+			condition += " AND 1 = 0"
+		}
+	default:
 		condition, args = condition+" AND "+cols.tree+" = ?", []any{c.treeArg(tree)}
 	}
 	return condition, args
@@ -135,12 +141,16 @@ func (c *catalogue) scan(rows *sql.Rows, r *row, further ...any) error {
 	t := c.table
 	var failed [3]error
 	r.key, failed[0] = c.readKey(t.Key, key)
-	r.tree, failed[1] = c.readKey(t.Tree, tree)
+	if r.tree = TextKey(t.SingleTree); t.Tree != "" {
+		r.tree, failed[1] = c.readKey(t.Tree, tree)
+	}
 	r.parent, failed[2] = c.readKey(t.Parent, parent)
 	c.unpad(t.Name, name)
 	c.unpad(t.Path, r.path)
 	c.unpad(t.IDPath, r.idPath)
-	if r.nullName = name == nil; name != nil {
+	if t.Name == "" {
+		r.name = r.key.String()
+	} else if r.nullName = name == nil; name != nil {
 		r.name = *name
 	}
 	return errors.Join(failed[:]...)

@@ -93,7 +93,15 @@ func (p *plan) breakCycles() {
 	}
 }
 
+// moveToLostFound moves a row below the lost+found of its tree, or to the top where rows have no
+// names by which one would be found again.
 func (p *plan) moveToLostFound(r *row, why Kind, because []witness) {
+	if p.table.Name == "" {
+		e := &edit{row: r, why: why, to: r.seat, because: because}
+		e.to.parent = p.noParent(r.tree)
+		p.settle(e, r.name, 1)
+		return
+	}
 	home := p.lostFound(r.tree)
 	e := &edit{row: r, why: why, to: r.seat, up: home, because: append(because, witnesses(home)...)}
 	e.to.parent = home.key

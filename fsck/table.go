@@ -13,12 +13,16 @@ type Table struct {
 	Table string
 	// Key is the column of the primary key, which must have one column only.
 	Key string
-	// Tree is the column of the tree's id, such as a plan's.
+	// Tree is the column of the tree's id, such as a plan's; "" if all rows are in one tree.
 	Tree string
+	// SingleTree is the id of the only tree of a table without a column for it.
+	SingleTree string
 	// Parent is the column of the parent's key. It is NULL, or a zero value such as 0 or the nil
 	// UUID, in a row at the top.
 	Parent string
-	// Name is the column of the row's name among its siblings. It is "" in a root row.
+	// Name is the column of the row's name among its siblings. It is "" in a root row. A table with
+	// a path of ids alone may have none: an id then stands in the place of a name, and orphans and
+	// broken cycles go to the top.
 	Name string
 	// Path is the column of the materialised path. It may be "" if IDPath is not.
 	Path string
@@ -34,7 +38,7 @@ type Table struct {
 	// "" if there is none.
 	Version string
 	// Namespace is the first argument of [pathlock.NewTree] for the trees' locks. The second
-	// argument is the value of the tree column. "" means the table's name, as in gormplugin.
+	// argument is the value of the tree column, or SingleTree. "" means the table's name, as in gormplugin.
 	Namespace string
 }
 
@@ -66,9 +70,13 @@ func (t Table) described() []described {
 // validate checks the description, without the database, and sets the default namespace.
 func (t *Table) validate() error {
 	for _, column := range append([]described{{"table name", t.Table}}, t.described()[:4]...) {
-		if column.name == "" {
+		optional := column.what == "tree column" && t.SingleTree != "" || column.what == "name column" && t.Path == ""
+		if column.name == "" && !optional {
 			return fmt.Errorf("%w: no %s is given", ErrTable, column.what)
 		}
+	}
+	if t.Tree != "" && t.SingleTree != "" {
+		return fmt.Errorf("%w: both a tree column and a single tree are given", ErrTable)
 	}
 	named := make(map[string]string)
 	for _, column := range t.described() {

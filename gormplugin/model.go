@@ -50,6 +50,12 @@ func Namespace(namespace string) ModelOption {
 	return modelOption(func(m *table.Spec) { m.Namespace = namespace })
 }
 
+// SingleTree says that all rows of a [Model] are in one tree, with the given id, and that the table
+// has no column for it: "departments".
+func SingleTree(id string) ModelOption {
+	return modelOption(func(m *table.Spec) { m.SingleTree = id })
+}
+
 // Model registers a tree: a model whose rows carry their materialised path. Its columns are marked
 // by tags (tree, parent, name, and path or idpath or both; optionally version and fence) or named
 // by [Columns].
@@ -103,8 +109,9 @@ func MaxDepth(names int) ModelOption {
 type Description struct {
 	// Table is the table's name, and Key its primary key.
 	Table, Key string
-	// Namespace is the first argument of [pathlock.NewTree] for the model's trees.
-	Namespace string
+	// Namespace is the first argument of [pathlock.NewTree] for the model's trees. SingleTree is
+	// the second one where the table has no tree column, "" for others.
+	Namespace, SingleTree string
 	// Columns are the other columns, by the database's names. Tree, Path and IDPath of a leaf are
 	// empty.
 	Columns Columns
@@ -133,7 +140,7 @@ func Describe(db *gorm.DB, model any) (Description, error) {
 		}
 		return f.DBName
 	}
-	d := Description{Table: t.TableName, Key: t.Key.DBName, Namespace: t.Above.Namespace, Columns: Columns{
+	d := Description{Table: t.TableName, Key: t.Key.DBName, Namespace: t.Above.Namespace, SingleTree: t.SingleTree(), Columns: Columns{
 		Tree: column(t.Tree), Parent: column(t.Parent), Name: column(t.Name), Version: column(t.Version), Fence: column(t.Fence),
 	}}
 	pattern := func(form pathform.Form) string {

@@ -83,6 +83,9 @@ func Rename(db *gorm.DB, model, id any, name string) error {
 	if err != nil {
 		return err
 	}
+	if t.Name == nil {
+		return t.Unsupported("the model has no column for a name: rename the row by Updates, it stays where it is")
+	}
 	if err := t.IsWritable(t.Name); err != nil {
 		return err
 	}

@@ -144,8 +144,8 @@ func (u *unmoved) Build(b clause.Builder) {
 	}
 	column := func(name string) clause.Column { return clause.Column{Table: "unmoved", Name: name} }
 	t, n := u.table, u.node
-	clause.Expr{SQL: "EXISTS (SELECT 1 FROM ? AS ? WHERE ? = ? AND ? = ? AND ?)", Vars: []any{
+	clause.Expr{SQL: "EXISTS (SELECT 1 FROM ? AS ? WHERE ? = ? AND ? AND ?)", Vars: []any{
 		clause.Table{Name: t.TableName}, clause.Table{Name: "unmoved"}, column(t.Key.DBName), n.ID,
-		column(t.Tree.DBName), n.Tree, t.Exactly(column(t.Path.DBName), t.PathForm.Column(n.Path)),
+		t.InTree("unmoved", n.Tree), t.Exactly(column(t.Path.DBName), t.PathForm.Column(n.Path)),
 	}}.Build(b)
 }

@@ -35,11 +35,11 @@ func Table(db *gorm.DB, model any) (fsck.Table, error) {
 	if err != nil {
 		return fsck.Table{}, fmt.Errorf("gormfsck: %w", err)
 	}
-	if d.Columns.Tree == "" {
+	if d.Columns.Tree == "" && d.SingleTree == "" {
 		return fsck.Table{}, fmt.Errorf("%w: %s holds leaves, which have no paths", fsck.ErrTable, d.Table)
 	}
 	table := fsck.Table{
-		Table: d.Table, Key: d.Key, Tree: d.Columns.Tree, Parent: d.Columns.Parent, Name: d.Columns.Name,
+		Table: d.Table, Key: d.Key, Tree: d.Columns.Tree, SingleTree: d.SingleTree, Parent: d.Columns.Parent, Name: d.Columns.Name,
 		Path: d.Columns.Path, IDPath: d.Columns.IDPath, PathForm: d.Columns.PathForm, IDPathForm: d.Columns.IDPathForm, Version: d.Columns.Version, Namespace: d.Namespace,
 	}
 	if len(d.Marks) == 0 {

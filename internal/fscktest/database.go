@@ -136,9 +136,21 @@ func (w *world) rows(t testing.TB) map[int]Node {
 	all := make(map[int]Node)
 	for key, is := range w.dump(t) {
 		id, tree, parent := number(fsck.TextKey(key)), number(fsck.TextKey(is[0])), number(fsck.TextKey(is[1]))
-		all[id] = Node{ID: id, Tree: tree, Parent: parent, Name: is[2], Path: is[3], IDPath: strings.TrimPrefix(is[4], null), Deleted: is[5] != null}
+		all[id] = w.understood(Node{ID: id, Tree: tree, Parent: parent, Name: is[2], Path: is[3], IDPath: strings.TrimPrefix(is[4], null), Deleted: is[5] != null})
 	}
 	return all
+}
+
+// understood is a row as the description of the table has it: all are in one tree where there is no
+// column for it, and an id is the name where there is no other.
+func (w *world) understood(n Node) Node {
+	if w.table.Tree == "" {
+		n.Tree = 1
+	}
+	if w.table.Name == "" {
+		n.Name = strconv.Itoa(n.ID)
+	}
+	return n
 }
 
 func (w *world) exec(t testing.TB, query string, args ...any) {

@@ -41,6 +41,8 @@ var shapes = map[string]schema{
 	"paths of ids in another form":   {table: func(d *fsck.Table) { d.Path, d.IDPathForm = "", "/0/*/*/" }},
 	"paths of the parent":            {table: func(d *fsck.Table) { d.PathForm, d.IDPathForm = "parent:/*/*", "parent:/0/*/*/" }},
 	"two other forms":                {uniquePaths: true, table: func(d *fsck.Table) { d.PathForm, d.IDPathForm = "*,*,", "*.*" }},
+	"one tree":                       {table: func(d *fsck.Table) { d.Tree, d.SingleTree = "", "all" }},
+	"ids alone":                      {table: func(d *fsck.Table) { d.Tree, d.SingleTree, d.Name, d.Path = "", "all", "", "" }},
 }
 
 // draw returns the rows of sound trees, and then damages random ones.
@@ -54,7 +56,7 @@ func draw(random *rand.Rand, w *world, shape schema) []Node {
 		} else if above := nodes[random.IntN(max(i, 1))]; i > 3 || above.Tree == n.Tree {
 			n.Tree, n.Parent = cmp.Or(above.Tree, n.Tree), above.ID
 		}
-		nodes[i] = n
+		nodes[i] = w.understood(n)
 	}
 	sound := make(map[int]Node)
 	for _, n := range nodes {
@@ -84,6 +86,7 @@ func draw(random *rand.Rand, w *world, shape schema) []Node {
 		case 8:
 			n.Deleted = true
 		}
+		*n = w.understood(*n)
 	}
 	for i := range nodes {
 		if n := &nodes[i]; n.Deleted && shape.uniquePaths { // a deleted row keeps its path, which nobody else gets
@@ -298,7 +301,7 @@ func (w *world) replay(t *testing.T, rows map[int]Node, log *killer) {
 			id := number(c.ID)
 			n, there := rows[id]
 			if !there {
-				n = Node{ID: id, Tree: number(c.Tree), Path: null}
+				n = w.understood(Node{ID: id, Tree: number(c.Tree), Path: null})
 			}
 			column := map[string]*string{"name": &n.Name, "path": &n.Path, "id_path": &n.IDPath}[c.Column]
 			switch {

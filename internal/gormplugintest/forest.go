@@ -19,6 +19,8 @@ type forest struct {
 	room, depth int
 	// form is how paths of names are stored.
 	form spelling
+	// nameless is set where names have nothing to do with places.
+	nameless bool
 	// byIDs is set where paths are of ids only, in which a root row counts, too.
 	byIDs bool
 }
@@ -91,7 +93,12 @@ func (f forest) below(id int) []int {
 // isRoot reports whether a row is the root row of its tree.
 func (f forest) isRoot(id int) bool {
 	n, ok := f.rows[id]
-	return ok && !n.dead && n.parent == 0 && n.name == ""
+	return ok && !f.nameless && !n.dead && n.parent == 0 && n.name == ""
+}
+
+// moved reports whether two states of a row are of different places.
+func (f forest) moved(a, b node) bool {
+	return a.parent != b.parent || a.name != b.name && !f.nameless
 }
 
 // problems are the reasons for which a write that has given the rows their places is refused. It is
@@ -110,12 +117,12 @@ func (f forest) problems(changed []int) (reasons []error) {
 		if n.parent != 0 && f.rows[n.parent].tree != n.tree {
 			add(gormplugin.ErrMisplaced)
 		}
-		if (!validName(n.name) || !f.byIDs && strings.Contains(n.name, f.form.separator)) && !f.isRoot(id) {
+		if !f.nameless && (!validName(n.name) || !f.byIDs && strings.Contains(n.name, f.form.separator)) && !f.isRoot(id) {
 			add(pathlock.ErrInvalidPath)
 		}
 		for _, other := range f.live() {
 			o := f.rows[other]
-			if other == id || o.tree != n.tree {
+			if other == id || o.tree != n.tree || f.nameless {
 				continue
 			}
 			if o.parent == n.parent && o.name == n.name {
@@ -127,7 +134,7 @@ func (f forest) problems(changed []int) (reasons []error) {
 			}
 		}
 		for _, other := range f.below(id) {
-			if utf8.RuneCountInString(f.form.of(f.path(other))) > f.room {
+			if !f.nameless && utf8.RuneCountInString(f.form.of(f.path(other))) > f.room {
 				add(gormplugin.ErrPathTooLong)
 			}
 			names := strings.Count(f.path(other), "/")

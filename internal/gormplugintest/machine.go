@@ -29,8 +29,8 @@ type machine struct {
 	*rapid.T
 	table  *table
 	worlds []*world
-	// trees are the two trees of a run, by the numbers that nodes have.
-	trees [2]any
+	// trees are the trees of a run, by the numbers that nodes have: two, or the table's only one.
+	trees []any
 	forest
 	// keys are the rows' and leafKeys the leaves', by the numbers of nodes. -1 is a key that no row
 	// has.
@@ -71,7 +71,11 @@ func checkMachine(t *testing.T, d Database) {
 
 // runMachine runs the machine on one kind of table.
 func runMachine(t *testing.T, d Database, s shape) {
-	options := []gormplugin.Option{gormplugin.Model(s.model, gormplugin.MaxDepth(s.depth)), gormplugin.TransactionWait(pathlock.NoWait)}
+	model := []gormplugin.ModelOption{gormplugin.MaxDepth(s.depth)}
+	if s.sole != "" {
+		model = append(model, gormplugin.SingleTree(s.sole))
+	}
+	options := []gormplugin.Option{gormplugin.Model(s.model, model...), gormplugin.TransactionWait(pathlock.NoWait)}
 	if s.leaf != nil {
 		options = append(options, gormplugin.Leaf(s.leaf, s.model))
 	}
@@ -90,10 +94,13 @@ func runMachine(t *testing.T, d Database, s shape) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := &machine{
 			T: t, table: x, worlds: worlds, keys: make(map[int]any), leafKeys: make(map[int]any),
-			forest: forest{rows: make(map[int]node), leaves: make(map[int]node), room: s.room, depth: s.depth, form: x.pathForm, byIDs: x.path == ""},
+			forest: forest{rows: make(map[int]node), leaves: make(map[int]node), room: s.room, depth: s.depth, form: x.pathForm, byIDs: x.path == "", nameless: x.nameless},
 		}
-		for i := range m.trees {
-			m.trees[i] = s.tree()
+		m.trees = []any{s.tree()}
+		if x.sole == "" {
+			m.trees = append(m.trees, s.tree())
+		} else if err := gormplugin.AllowRawWrites(db).Exec("DELETE FROM " + x.quoted(db)).Error; err != nil {
+			t.Fatal(err)
 		}
 		most := 30
 		switch {

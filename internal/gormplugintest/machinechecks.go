@@ -125,19 +125,19 @@ func (m *machine) bind(db *gorm.DB) {
 	}
 }
 
-// actual reads both trees.
-func (m *machine) actual(db *gorm.DB) (found [2][]actual) {
-	for i, tree := range m.trees {
+// actual reads all trees.
+func (m *machine) actual(db *gorm.DB) (found [][]actual) {
+	for _, tree := range m.trees {
 		rows, err := m.table.read(db.Session(&gorm.Session{NewDB: true}), tree)
 		if err != nil {
 			m.Fatal(err)
 		}
-		found[i] = rows
+		found = append(found, rows)
 	}
 	return found
 }
 
-// compare compares all rows of both trees with the forest.
+// compare compares all rows of all trees with the forest.
 func (m *machine) compare(db *gorm.DB) {
 	var got, want []string
 	for i, rows := range m.actual(db) {

@@ -111,14 +111,14 @@ func (m *machine) bringBack() statement {
 		n := g.rows[id]
 		n.dead = false
 		if _, ok := values[m.table.label]; ok {
-			if n.name = name; n.name == "" && (!moved && n.parent != 0 || moved) {
+			if n.name = name; n.name == "" && !m.nameless && (!moved && n.parent != 0 || moved) {
 				s.reasons = append(s.reasons, pathlock.ErrInvalidPath, gormplugin.ErrMisplaced, gormplugin.ErrUnsupported)
 			}
 		}
 		if moved {
 			n.parent = parent
 		}
-		if was := g.rows[id]; was.parent == 0 && n.parent != 0 && n.name == "" {
+		if was := g.rows[id]; !m.nameless && was.parent == 0 && n.parent != 0 && n.name == "" {
 			s.reasons = append(s.reasons, gormplugin.ErrMisplaced) // a root row, which has no name below another
 		}
 		n.version++

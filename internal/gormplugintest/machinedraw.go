@@ -37,6 +37,9 @@ func (m *machine) rarely(n int, label string) bool { return rapid.IntRange(1, n)
 
 // name draws a name: mostly one of few, so that they meet.
 func (m *machine) name() string {
+	if m.nameless {
+		return pick(m, []string{"a", "b", "", "a/b", "."}, "name")
+	}
 	if m.form.separator != "" && m.form.separator != "/" && m.rarely(12, "two names in one") {
 		return "a" + m.form.separator + "b"
 	}

@@ -28,18 +28,18 @@ func (m *machine) insert() statement {
 		row := map[string]any{m.table.label: n.name}
 		if n.parent != 0 {
 			n.tree = g.rows[n.parent].tree
-			if m.rarely(3, "states its tree") {
+			if x := m.table; x.sole == "" && m.rarely(3, "states its tree") {
 				stated := n.tree
 				if m.rarely(3, "another one") {
 					stated = 1 - stated
 					s.reasons = append(s.reasons, gormplugin.ErrMisplaced)
 				}
-				row[m.table.treeColumn] = m.trees[stated]
+				row[x.treeColumn] = m.trees[stated]
 			}
 		} else {
-			n.tree = rapid.IntRange(0, 1).Draw(m.T, "tree")
-			row[m.table.treeColumn] = m.trees[n.tree]
-			if len(m.live()) == 0 && rapid.Bool().Draw(m.T, "root row") {
+			n.tree = rapid.IntRange(0, len(m.trees)-1).Draw(m.T, "tree")
+			m.table.putIn(row, m.trees[n.tree])
+			if !m.nameless && len(m.live()) == 0 && rapid.Bool().Draw(m.T, "root row") {
 				n.name = ""
 				row[m.table.label] = ""
 			}

@@ -30,10 +30,6 @@ func (m *machine) refused() statement {
 	all := []refusal{
 		{"a path", elsewhere, func(db *gorm.DB) error { return byID(db).Update(path, "/else/where").Error }},
 		{"a path as expression", unsupported, func(db *gorm.DB) error { return byID(db).Update(path, gorm.Expr("'/x'")).Error }},
-		{"a name as expression", unsupported, func(db *gorm.DB) error {
-			return byID(db).Update(x.label, gorm.Expr("UPPER("+db.Statement.Quote(x.label)+")")).Error
-		}},
-		{"another tree", unsupported, func(db *gorm.DB) error { return byID(db).Update(x.treeColumn, m.trees[1-m.rows[id].tree]).Error }},
 		{"another key", unsupported, func(db *gorm.DB) error { return byID(db).Update("id", x.missing()).Error }},
 		{"a row without its table's model", unsupported, func(db *gorm.DB) error {
 			return db.Table(x.schema.Table).Where("id = ?", key).Update(x.label, "z").Error
@@ -57,10 +53,9 @@ func (m *machine) refused() statement {
 			return db.Clauses(clause.Insert{Table: table}).Create(&Other{Name: "z"}).Error
 		}},
 		{"a map without the table's model", unsupported, func(db *gorm.DB) error {
-			return db.Table(x.schema.Table).Create(map[string]any{x.treeColumn: m.trees[0], x.label: "z", path: "/z"}).Error
-		}},
-		{"Omit of a name", unsupported, func(db *gorm.DB) error {
-			return db.Omit(x.label).Create(x.row(map[string]any{x.parent: key, x.label: "z"})).Error
+			row := map[string]any{x.label: "z", path: "/z"}
+			x.putIn(row, m.trees[0])
+			return db.Table(x.schema.Table).Create(row).Error
 		}},
 		{"a join", unsupported, func(db *gorm.DB) error {
 			return db.Joins("JOIN others ON others.id = 0").Where(x.of(key)).Delete(x.new()).Error
@@ -70,6 +65,18 @@ func (m *machine) refused() statement {
 			return gormplugin.Move(db, x.new(), key, gormplugin.Below(reflect.Zero(reflect.TypeOf(key)).Interface()))
 		}},
 		{"all rows", []error{gorm.ErrMissingWhereClause}, func(db *gorm.DB) error { return db.Delete(x.new()).Error }},
+	}
+	if x.treeColumn != "" {
+		all = append(all, refusal{"another tree", unsupported, func(db *gorm.DB) error { return byID(db).Update(x.treeColumn, m.trees[1-m.rows[id].tree]).Error }})
+	}
+	if !x.nameless {
+		all = append(all,
+			refusal{"a name as expression", unsupported, func(db *gorm.DB) error {
+				return byID(db).Update(x.label, gorm.Expr("UPPER("+db.Statement.Quote(x.label)+")")).Error
+			}},
+			refusal{"Omit of a name", unsupported, func(db *gorm.DB) error {
+				return db.Omit(x.label).Create(x.row(map[string]any{x.parent: key, x.label: "z"})).Error
+			}})
 	}
 	if x.mark != "" {
 		all = append(all, refusal{"the mark of deletion", unsupported, func(db *gorm.DB) error { return byID(db).Update(x.mark, m.gone()).Error }})

@@ -75,7 +75,7 @@ func (m *machine) save() statement {
 	if outdated && !stated {
 		return m.update() // the path of a root row states none
 	}
-	if outdated || now.name != want.name || now.parent != want.parent {
+	if outdated || m.moved(now, want) {
 		want.version = now.version // else it is the caller's
 	}
 	g.rows[at.id] = want
@@ -87,12 +87,12 @@ func (m *machine) save() statement {
 		return m.update() // as GORM, Save brings the row back; see the races
 	}
 	var changed []int
-	if now.name != want.name || now.parent != want.parent {
+	if m.moved(now, want) {
 		changed = []int{at.id}
 		if outdated {
 			s.reasons = append(s.reasons, pathlock.ErrPathChanged)
 		}
-		if m.isRoot(at.id) || want.name == "" {
+		if m.isRoot(at.id) || want.name == "" && !m.nameless {
 			s.reasons = append(s.reasons, gormplugin.ErrMisplaced, pathlock.ErrInvalidPath, gormplugin.ErrUnsupported)
 		}
 	}
@@ -106,7 +106,8 @@ func (m *machine) upsert() statement {
 	x, g := m.table, m.clone()
 	id := pick(m, append(m.live(), m.dead()...), "row")
 	n := m.rows[id]
-	values := map[string]any{"id": m.keys[id], x.treeColumn: m.trees[n.tree], x.label: n.name, x.parent: m.value(n.parent)}
+	values := map[string]any{"id": m.keys[id], x.label: n.name, x.parent: m.value(n.parent)}
+	x.putIn(values, m.trees[n.tree])
 	s := statement{what: fmt.Sprintf("upsert of %v", m.paths([]int{id}))}
 	conflict := clause.OnConflict{UpdateAll: true}
 	nothing := m.rarely(3, "nothing")
@@ -115,7 +116,10 @@ func (m *machine) upsert() statement {
 	}
 	displaced := false
 	if m.rarely(3, "renamed") {
-		values[x.label], displaced = "other", n.name != "other"
+		values[x.label], displaced = "other", n.name != "other" && !m.nameless
+		if m.nameless && !nothing {
+			n.name = "other"
+		}
 	}
 	if x.note != "" && !nothing {
 		n.note = "upserted"

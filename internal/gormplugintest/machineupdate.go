@@ -47,9 +47,9 @@ func (m *machine) update() statement {
 			n.note = note
 		}
 		g.rows[id] = n
-		if n.name != was.name || n.parent != was.parent {
+		if m.moved(n, was) {
 			changed = append(changed, id)
-			if m.isRoot(id) || n.name == "" {
+			if m.isRoot(id) || n.name == "" && !m.nameless {
 				s.reasons = append(s.reasons, gormplugin.ErrMisplaced, pathlock.ErrInvalidPath, gormplugin.ErrUnsupported)
 			}
 		}
@@ -112,7 +112,7 @@ func (m *machine) updating(s *statement, ids []int, values map[string]any, named
 				return db.Model(x.row(map[string]any{"id": keys[0]})).Updates(x.row(values)).Error
 			}
 		}
-		if named && len(values) == 1 {
+		if named && len(values) == 1 && !m.nameless {
 			forms["Rename"] = func(db *gorm.DB) error { return gormplugin.Rename(db, row, keys[0], name) }
 		}
 		if moved && len(values) == 1 && parent != -1 {

@@ -14,6 +14,10 @@ type shape struct {
 	model any
 	// key makes keys that nobody has, and tree ids of trees.
 	key, tree func() any
+	// sole is the only tree of a table without a tree column.
+	sole string
+	// nameless is set where the model's column of a name is none of the tree's.
+	nameless bool
 	// given is set where the database gives rows their keys, too.
 	given bool
 	// room and depth are the limits of a path.
@@ -50,6 +54,8 @@ func shapes() []shape {
 		{name: "suites", model: Suite{}, stormy: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted", leaf: Case{}, copies: true, keys: none},
 		{name: "paths of ids", model: Entry{}, stormy: true, key: integer, tree: drive, given: true, room: 500, depth: suiteDepth},
 		{name: "both kinds of path", model: Shelf{}, stormy: true, key: integer, tree: drive, given: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted", copies: true, keys: none},
+		{name: "one tree", model: Department{}, key: integer, tree: func() any { return "all" }, sole: "all", given: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted", copies: true, keys: none},
+		{name: "ids alone, without names", model: Menu{}, key: integer, tree: func() any { return "menus" }, sole: "menus", nameless: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted"},
 		{name: "no unique index, keys of texts", model: Folder{}, key: text, tree: drive, room: 500, depth: 256, copies: true, keys: textKeys},
 		{name: "a foreign key", model: Twig{}, key: integer, tree: integer, given: true, room: 500, depth: 256, copies: true, keys: none},
 		{name: "keys of texts, and parents that cannot be NULL", model: Stem{}, key: text, tree: integer, room: 500, depth: 256, copies: true, keys: textKeys, scarce: true},

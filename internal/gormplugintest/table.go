@@ -43,6 +43,9 @@ func newTable(db *gorm.DB, s shape) (*table, error) {
 			x.idsForm = form
 		}
 	}
+	if s.nameless {
+		x.label = "title"
+	}
 	if f := stmt.Schema.LookUpField("note"); f != nil {
 		x.note = f.DBName
 	}
@@ -72,6 +75,13 @@ func (x *table) row(values map[string]any) any {
 		x.set(row, column, value)
 	}
 	return row
+}
+
+// putIn has a row, by columns, state the tree that it is in, as far as the table has a column for it.
+func (x *table) putIn(row map[string]any, tree any) {
+	if x.treeColumn != "" {
+		row[x.treeColumn] = tree
+	}
 }
 
 // slice returns a slice of what row has returned, of pointers.
@@ -119,7 +129,7 @@ func (x *table) read(db *gorm.DB, tree any) (rows []actual, err error) {
 		live = "CASE WHEN " + x.live + " THEN 1 ELSE 0 END"
 	}
 	query := fmt.Sprintf("SELECT id, %s, %s, %s, %s, %s, %s, %s FROM %s WHERE %s = ?", quote(x.parent, ""), quote(x.label, ""), quote(x.path, "''"), quote(x.ids, "''"),
-		"COALESCE("+quote(x.note, "''")+", '')", "COALESCE("+quote(x.version, "0")+", 0)", live, x.quoted(db), quote(x.treeColumn, ""))
+		"COALESCE("+quote(x.note, "''")+", '')", "COALESCE("+quote(x.version, "0")+", 0)", live, x.quoted(db), quote(x.treeColumn, "'"+x.sole+"'"))
 	found, err := db.Raw(query, tree).Rows()
 	if err != nil {
 		return nil, err

@@ -141,7 +141,7 @@ func (l *workload) insert(tx *gorm.DB, live []actual) error {
 	for range 1 + l.random.IntN(3) {
 		values := map[string]any{l.of.label: l.name(), l.of.parent: l.below(live)}
 		if values[l.of.parent] == nil {
-			values[l.of.treeColumn] = l.tree
+			l.of.putIn(values, l.tree)
 			if l.random.IntN(2) == 0 {
 				values[l.of.label] = ""
 			}
@@ -173,7 +173,9 @@ func (l *workload) update(tx *gorm.DB, live, named []actual) error {
 		values[l.of.label] = l.name()
 	}
 	if what == 1 && l.random.IntN(3) == 0 {
-		return tx.Model(l.of.new()).Where(map[string]any{l.of.treeColumn: l.tree, l.of.label: r.name}).Updates(values).Error
+		where := map[string]any{l.of.label: r.name}
+		l.of.putIn(where, l.tree)
+		return tx.Model(l.of.new()).Where(where).Updates(values).Error
 	}
 	return l.at(tx, r).Updates(values).Error
 }

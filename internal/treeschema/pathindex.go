@@ -1,8 +1,8 @@
 package treeschema
 
 import (
-	"fmt"
 	"slices"
+	"strings"
 )
 
 // leastPrefix is the least number of characters of a path that an index has to hold. The older row
@@ -17,7 +17,7 @@ func (c *checker) checkPathIndex() {
 	path := c.table.Paths[0]
 	if !slices.ContainsFunc(c.indexes, func(i index) bool { return c.leadsTo(i, path) }) {
 		c.found(c.indexed(Finding{
-			Severity: Warning, Check: PathIndex, Missing: fmt.Sprintf("no index begins with %s, %s", c.table.Tree, path.Column),
+			Severity: Warning, Check: PathIndex, Missing: "no index begins with " + strings.Join(c.table.inTree(path.Column), ", "),
 			Why: "a rename reads the whole table, and may lock all of it",
 		}, func() ([]string, string) { return c.pathIndex(path) }))
 	}
@@ -25,11 +25,12 @@ func (c *checker) checkPathIndex() {
 
 // leadsTo reports whether an index holds the live rows of a tree in the order of a path.
 func (c *checker) leadsTo(i index, path Text) bool {
-	if bool(i[0].Idle) || len(i) < 2 || i[0].Column != c.table.Tree || i[1].Column != path.Column {
+	begin := c.table.inTree(path.Column)
+	if bool(i[0].Idle) || len(i) < len(begin) || i[0].Column != begin[0] || i[len(begin)-1].Column != path.Column {
 		return false
 	}
-	second := i[1]
+	last := i[len(begin)-1]
 	var of rows
-	return (second.Prefix == 0 || second.Prefix >= leastPrefix) && bool(second.Ordered) &&
+	return (last.Prefix == 0 || last.Prefix >= leastPrefix) && bool(last.Ordered) &&
 		(i[0].Condition == "" || c.restrict(&of, normal(i[0].Condition)) && of == rows{live: true})
 }

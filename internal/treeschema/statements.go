@@ -51,7 +51,7 @@ func isLong(c Column) bool {
 func (c *checker) siblingIndex() ([]string, string) {
 	columns := c.table.siblings()
 	// A parent is in one tree only, and the tree may not fit.
-	if c.isMySQL() && c.refuses(columns) != "" && !mentions(c.PartitionedBy, c.table.Tree) {
+	if c.isMySQL() && c.refuses(columns) != "" && (c.table.Tree == "" || !mentions(c.PartitionedBy, c.table.Tree)) {
 		columns = []string{c.table.Parent, c.table.Name.Column}
 	}
 	if words := c.refuses(columns); words != "" {
@@ -67,19 +67,22 @@ func (c *checker) siblingIndex() ([]string, string) {
 // topIndex makes a unique index for rows without a parent. MySQL and MariaDB have no index over
 // some rows, but one over a generated column that is NULL for the others.
 func (c *checker) topIndex() ([]string, string) {
-	tree, name := c.table.Tree, c.table.Name.Column
-	if words := c.refuses([]string{tree, name}); words != "" {
+	tree, columns := c.table.Tree, c.table.inTree(c.table.Name.Column)
+	if words := c.refuses(columns); words != "" {
 		return nil, words
 	}
 	condition := c.noParent(c.columns[c.table.Parent]) + c.table.live(" AND ", c.dialect.QuotePart)
 	if !c.isMySQL() {
-		return []string{c.create("UNIQUE ", "top", c.parts([]string{tree, name}), " WHERE "+condition)}, ""
+		return []string{c.create("UNIQUE ", "top", c.parts(columns), " WHERE "+condition)}, ""
 	}
 	var statements []string
 	column := c.generated(rows{top: true, live: len(c.table.Marks) > 0}, tree)
 	if column == "" {
 		column = c.free("top")
-		typ, value := c.columns[tree].Type, c.dialect.QuotePart(tree)
+		typ, value := "TINYINT", "1"
+		if tree != "" {
+			typ, value = c.columns[tree].Type, c.dialect.QuotePart(tree)
+		}
 		if strings.HasPrefix(typ, "char(") {
 			// The sql_mode decides how a CHAR is padded. So MariaDB has no index over the column as
 			// it is.
@@ -90,8 +93,8 @@ func (c *checker) topIndex() ([]string, string) {
 		}
 		statements = []string{fmt.Sprintf("ALTER TABLE %s ADD COLUMN %s %s AS (IF(%s, %s, NULL)) VIRTUAL", c.dialect.Quote(c.table.Table), c.dialect.QuotePart(column), typ, condition, value)}
 	}
-	key := c.parts([]string{column, name})
-	if mentions(c.PartitionedBy, tree) {
+	key := c.parts([]string{column, c.table.Name.Column})
+	if tree != "" && mentions(c.PartitionedBy, tree) {
 		key = append(key, c.dialect.QuotePart(tree))
 	}
 	return append(statements, c.create("UNIQUE ", "top", key, "")), ""
@@ -99,15 +102,15 @@ func (c *checker) topIndex() ([]string, string) {
 
 // pathIndex makes an index over tree and path, or over as much of the path as an index holds.
 func (c *checker) pathIndex(path Text) ([]string, string) {
-	columns := []string{c.table.Tree, path.Column}
+	columns := c.table.inTree(path.Column)
 	key := c.parts(columns)
 	if c.isMySQL() {
 		col, tree := c.columns[path.Column], c.columns[c.table.Tree]
-		if isLong(tree) {
+		if c.table.Tree != "" && isLong(tree) {
 			return nil, c.refuses(columns)
 		}
 		if most := (mysqlIndexBytes - tree.Bytes) / mysqlCharacter; isLong(col) || col.Length > most {
-			key[1] += fmt.Sprintf("(%d)", most)
+			key[len(key)-1] += fmt.Sprintf("(%d)", most)
 		}
 	}
 	return []string{c.create("", path.Column, key, "")}, ""

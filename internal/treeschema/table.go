@@ -8,11 +8,13 @@ type Table struct {
 	Table string
 	// Key is the primary key.
 	Key []string
-	// Tree is the tree's id, "" for a table of leaves.
+	// Tree is the tree's id, "" for a table of leaves, and for one whose rows are in one tree.
 	Tree string
+	// IsLeaf is set for a table of leaves.
+	IsLeaf bool
 	// Parent is the parent's key.
 	Parent string
-	// Name is the row's name among its siblings.
+	// Name is the row's name among its siblings, without a column where rows have no names.
 	Name Text
 	// Paths are the columns with materialised paths; none for a table of leaves. Subtrees are
 	// ranges of the first one.
@@ -42,7 +44,12 @@ type Mark struct {
 }
 
 // texts are the columns that must compare byte by byte.
-func (t Table) texts() []Text { return append([]Text{t.Name}, t.Paths...) }
+func (t Table) texts() []Text {
+	if t.Name.Column == "" {
+		return t.Paths
+	}
+	return append([]Text{t.Name}, t.Paths...)
+}
 
 // Columns are all the columns of the model.
 func (t Table) Columns() []string {
@@ -70,6 +77,14 @@ func (t Table) markColumns() []string {
 		columns[i] = mark.Column
 	}
 	return columns
+}
+
+// inTree are the columns of an index over the tree's id and another column.
+func (t Table) inTree(column string) []string {
+	if t.Tree == "" {
+		return []string{column}
+	}
+	return []string{t.Tree, column}
 }
 
 // siblings are the columns of a unique index over the names of siblings.

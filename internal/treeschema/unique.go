@@ -30,9 +30,12 @@ func (c *checker) keepsApart(i index) (siblings, top bool) {
 // checkUnique looks for the unique indexes that keep siblings, and rows at the top, apart.
 func (c *checker) checkUnique() {
 	t := c.table
+	if t.Name.Column == "" {
+		return
+	}
 	// If the parent cannot be NULL, the index over siblings covers the top, too. Leaves are never
 	// at the top.
-	siblings, top := false, t.Tree == "" || !bool(c.columns[t.Parent].Nullable)
+	siblings, top := false, t.IsLeaf || !bool(c.columns[t.Parent].Nullable)
 	for _, i := range c.indexes {
 		s, t := c.keepsApart(i)
 		siblings, top = siblings || s, top || t

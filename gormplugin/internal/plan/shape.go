@@ -23,6 +23,8 @@ type Shape struct {
 	ByIDs, BothPaths bool
 	// PathForm and IDsForm are how the columns spell Path and IDs, which are always "/a/b" here.
 	PathForm, IDsForm pathform.Form
+	// Nameless is set where rows have no names: their ids stand in their place.
+	Nameless bool
 	// MaxDepth is how many names the path of a row has at most.
 	MaxDepth int
 	// NameRoom, PathRoom and IDsRoom are what the columns can hold.

@@ -189,7 +189,7 @@ func (u *updating) consider(n *Node) error {
 func (u *updating) checkStated(n, after *Node, restored bool) error {
 	s, c := u.shape, u.change
 	switch {
-	case restored || c.Name == nil || c.Parent == nil:
+	case restored || c.Name == nil && !s.Nameless || c.Parent == nil:
 		return s.checkStated(n.ID, c.Path, c.IDs, after, n)
 	case after.Parent == n.Parent && after.Name == n.Name:
 		return nil

@@ -88,7 +88,7 @@ func (t *Table) Below(tree any, path string) clause.Expression {
 		within = clause.Expr{SQL: binary + from, Vars: []any{column, prefix}}
 	}
 	begins := clause.Expr{SQL: t.Dialect.Prefix, Vars: []any{column, utf8.RuneCountInString(prefix), prefix}}
-	in := clause.Eq{Column: Column(t.Tree), Value: tree}
+	in := t.InTree(clause.CurrentTable, tree)
 	if !t.PathForm.OfParent {
 		return clause.And(in, within, begins)
 	}
@@ -109,7 +109,7 @@ func (t *Table) isNamed(path string) clause.Expression {
 // Each of the two halves is one range of the same index.
 func (t *Table) Within(tree, id any, path string) clause.Expression {
 	self := clause.And(
-		clause.Eq{Column: Column(t.Tree), Value: tree},
+		t.InTree(clause.CurrentTable, tree),
 		clause.Expr{SQL: t.Dialect.Binary + " = ?", Vars: []any{Column(t.Path), t.PathForm.Column(path)}},
 		clause.Eq{Column: Column(t.Key), Value: id},
 	)
@@ -134,7 +134,7 @@ func (t *Table) HasPath(tree any, path pathlock.Path) clause.Expression {
 			return clause.Expr{SQL: "1 = 0"} // the column would spell another path so
 		}
 	}
-	has := []clause.Expression{clause.Eq{Column: Column(t.Tree), Value: tree}, t.Exactly(Column(t.Path), t.PathForm.Column(path.Column()))}
+	has := []clause.Expression{t.InTree(clause.CurrentTable, tree), t.Exactly(Column(t.Path), t.PathForm.Column(path.Column()))}
 	switch {
 	case !t.PathForm.OfParent:
 	case t.ByIDs:

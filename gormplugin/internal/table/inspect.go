@@ -21,6 +21,8 @@ type Spec struct {
 	Columns Columns
 	// Namespace is the first argument of [pathlock.NewTree]; "" for the table's name.
 	Namespace string
+	// SingleTree is the id of the only tree, of a model without a tree column; "" for others.
+	SingleTree string
 	// MaxDepth is how many names a path has at most, nil if that was not given.
 	MaxDepth *int
 }
@@ -83,9 +85,9 @@ func inspect(db *gorm.DB, s Spec) (*Table, error) {
 		field      **schema.Field
 		required   bool
 	}{
-		{"tree", s.Columns.Tree, &t.Tree, s.Parent == nil},
+		{"tree", s.Columns.Tree, &t.Tree, s.Parent == nil && s.SingleTree == ""},
 		{"parent", s.Columns.Parent, &t.Parent, true},
-		{"name", s.Columns.Name, &t.Name, true},
+		{"name", s.Columns.Name, &t.Name, s.Parent != nil},
 		{"path", s.Columns.Path, &t.Path, false},
 		{"idpath", s.Columns.IDPath, &t.IDs, false},
 		{"version", s.Columns.Version, &t.Version, false},
@@ -110,13 +112,22 @@ func inspect(db *gorm.DB, s Spec) (*Table, error) {
 	if t.IDsForm, err = formOf(parsed, t.IDs, s.Columns.IDPathForm); err != nil {
 		return nil, err
 	}
+	if s.SingleTree != "" {
+		if s.Parent != nil || t.Tree != nil {
+			return nil, fmt.Errorf("gormplugin: %s: SingleTree(%q) is for a model that is no leaf and has no tree column", parsed.Name, s.SingleTree)
+		}
+		t.sole = s.SingleTree
+	}
 	if s.Parent == nil && t.Path == nil {
 		if t.IDs == nil {
 			return nil, fmt.Errorf("gormplugin: %s: no field has the tag `%s:%q`, or %q for a path of ids", parsed.Name, tagName, "path", "idpath")
 		}
 		t.Path, t.IDs, t.ByIDs, t.PathForm = t.IDs, nil, true, t.IDsForm
 	}
-	t.BothPaths = t.IDs != nil
+	if t.Name == nil && !t.ByIDs {
+		return nil, fmt.Errorf("gormplugin: %s: no field has the tag `%s:%q`, which only a path of ids can do without", parsed.Name, tagName, "name")
+	}
+	t.BothPaths, t.Nameless = t.IDs != nil, t.Name == nil
 	if zero, _ := Plain(reflect.Zero(t.Key.IndirectFieldType).Interface()); t.HasIDs() {
 		if _, bytes := zero.(Bytes); bytes {
 			return nil, fmt.Errorf("gormplugin: %s: a path of ids needs keys that are numbers or texts: %s is written as bytes", parsed.Name, t.Key.Name)

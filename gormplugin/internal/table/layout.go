@@ -14,7 +14,10 @@ func (t *Table) Layout() treeschema.Table {
 	text := func(f *schema.Field) treeschema.Text {
 		return treeschema.Text{Column: f.DBName, Size: sizeOf(f)}
 	}
-	l := treeschema.Table{Table: t.TableName, Key: t.Schema.PrimaryFieldDBNames, Parent: t.Parent.DBName, Name: text(t.Name)}
+	l := treeschema.Table{Table: t.TableName, Key: t.Schema.PrimaryFieldDBNames, Parent: t.Parent.DBName, IsLeaf: t.IsLeaf()}
+	if t.Name != nil {
+		l.Name = text(t.Name)
+	}
 	if t.Tree != nil {
 		l.Tree = t.Tree.DBName
 	}

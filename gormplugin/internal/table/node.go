@@ -62,9 +62,14 @@ func (t *Table) nodeOf(ctx context.Context, row reflect.Value) (*Node, error) {
 		value, err = Plain(value)
 		return t.Spell(f, value)
 	}
-	n.ID, n.Tree = get(t.Key), get(t.Tree)
+	n.ID, n.Tree = get(t.Key), t.sole
+	if t.Tree != nil {
+		n.Tree = get(t.Tree)
+	}
 	n.Parent = t.ParentOrNil(get(t.Parent))
-	n.Name, _ = TextOf(get(t.Name))
+	if n.Name, _ = TextOf(get(t.Name)); t.Name == nil {
+		n.Name = plan.IDText(n.ID)
+	}
 	path, _ := TextOf(get(t.Path))
 	ids, _ := TextOf(get(t.IDs))
 	last := n.Name

@@ -26,11 +26,12 @@ type pathIndex struct {
 // lookAgain is how long a table that had no index over tree and path is taken to have none.
 const lookAgain = time.Minute
 
-// indexQuery finds the indexes that begin with two columns, the shortest first.
+// indexQuery finds the indexes whose first column is the one given, and whose column with the given
+// number is the other, the shortest first.
 const indexQuery = `SELECT i.INDEX_NAME FROM information_schema.STATISTICS AS i
 	WHERE i.TABLE_SCHEMA = COALESCE(?, DATABASE()) AND i.TABLE_NAME = ?
 	GROUP BY i.INDEX_NAME
-	HAVING SUM(i.SEQ_IN_INDEX = 1 AND i.COLUMN_NAME = ?) = 1 AND SUM(i.SEQ_IN_INDEX = 2 AND i.COLUMN_NAME = ?) = 1
+	HAVING SUM(i.SEQ_IN_INDEX = 1 AND i.COLUMN_NAME = ?) = 1 AND SUM(i.SEQ_IN_INDEX = ? AND i.COLUMN_NAME = ?) = 1
 	ORDER BY COUNT(*), i.INDEX_NAME`
 
 // Hinted names a table in a statement, its alias and the index to use. alias and index are "" where
@@ -79,7 +80,11 @@ func (t *Table) pathIndexName(db *gorm.DB) (string, error) {
 		return t.index.name, nil
 	}
 	schema, name := schemaOf(t.TableName)
-	err := t.Direct(db).Add(indexQuery, schema, name, t.Tree.DBName, t.Path.DBName).One(&t.index.name)
+	first, number := t.Path, 1
+	if t.Tree != nil {
+		first, number = t.Tree, 2
+	}
+	err := t.Direct(db).Add(indexQuery, schema, name, first.DBName, number, t.Path.DBName).One(&t.index.name)
 	if err != nil && !errors.Is(err, gorm.ErrRecordNotFound) {
 		return "", err
 	}

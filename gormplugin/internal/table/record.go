@@ -2,6 +2,7 @@ package table
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"reflect"
@@ -90,9 +91,10 @@ func (r Record) States(f *schema.Field) bool {
 }
 
 // Settle gives a column that the caller has not stated the value with which the row is planned, so
-// that no default of the database's takes its place.
+// that no default of the database's takes its place. It does nothing where the table lacks the
+// column, and f is nil.
 func (r Record) Settle(f *schema.Field) error {
-	if r.States(f) {
+	if f == nil || r.States(f) {
 		return nil
 	}
 	value, err := r.Get(f)
@@ -126,7 +128,13 @@ func (t *Table) NodeIn(r Record) (*Node, error) {
 		}
 		return text
 	}
-	n := &Node{ID: get(t.Key), Parent: t.ParentOrNil(get(t.Parent)), Tree: get(t.Tree), Name: text(t.Name), Path: Stated(t.PathForm, text(t.Path)), IDs: Stated(t.IDsForm, text(t.IDs))}
+	n := &Node{ID: get(t.Key), Parent: t.ParentOrNil(get(t.Parent)), Tree: t.sole, Name: text(t.Name), Path: Stated(t.PathForm, text(t.Path)), IDs: Stated(t.IDsForm, text(t.IDs))}
+	if t.Tree != nil {
+		n.Tree = get(t.Tree)
+	}
+	if t.Name == nil {
+		n.Name = nameOfNew(n.ID)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -140,6 +148,15 @@ func (t *Table) NodeIn(r Record) (*Node, error) {
 		}
 	}
 	return n, nil
+}
+
+// nameOfNew is the name of a new row of a table without names: its id or, where the database is
+// going to make that, a name that no other row has, so that its slot keeps nobody out.
+func nameOfNew(id any) string {
+	if id == nil {
+		return "new-" + rand.Text()
+	}
+	return plan.IDText(id)
 }
 
 // RecordsOf returns the rows that a Create is to insert.

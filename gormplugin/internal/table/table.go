@@ -17,8 +17,10 @@ type Table struct {
 	Schema  *schema.Schema
 	Key     *schema.Field
 	Parent  *schema.Field
-	Name    *schema.Field // the name
-	Tree    *schema.Field // nil for a leaf
+	Name    *schema.Field // nil where the places of rows follow from their ids alone
+	Tree    *schema.Field // nil for a leaf, and where all rows are in one tree
+	// sole is the only tree of a table without a tree column, nil for others.
+	sole any
 	// Path is the column that says where a row is, and from which its locks follow: the path of
 	// names or, where there is none, that of ids. It is nil for a leaf.
 	Path *schema.Field

@@ -180,7 +180,7 @@ func (a *assignment) drop(f *schema.Field) {
 // states.
 func (a *assignment) orNothing(t *table.Table) {
 	if len(a.set) == 0 {
-		a.set = clause.Set{{Column: clause.Column{Name: t.Name.DBName}, Value: clause.Column{Name: t.Name.DBName}}}
+		a.set = clause.Set{{Column: clause.Column{Name: t.Parent.DBName}, Value: clause.Column{Name: t.Parent.DBName}}}
 	}
 }
 

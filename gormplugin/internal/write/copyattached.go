@@ -94,7 +94,7 @@ func (e *Engine) pairs(db *gorm.DB, req *CopyRequest, x *copying) clause.Express
 		source = clause.Eq{Column: table.Column(t.Key), Value: x.Source.ID}
 	} else {
 		path := t.Rebased(t.PathForm, of("s", t.Path), x.Source.Path, x.After.Path)
-		same = clause.And(clause.Eq{Column: of("n", t.Tree), Value: x.After.Tree}, t.Exactly(of("n", t.Path), path), table.Under("n", t.Alive))
+		same = clause.And(t.InTree("n", x.After.Tree), t.Exactly(of("n", t.Path), path), table.Under("n", t.Alive))
 		source = t.Within(x.Source.Tree, x.Source.ID, x.Source.Path)
 	}
 	name := clause.Table{Name: t.TableName}

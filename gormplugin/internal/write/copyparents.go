@@ -66,7 +66,7 @@ func (e *Engine) adopt(db *gorm.DB, t *table.Table, x *copying, names standIn, r
 	name := clause.NamedExpr{SQL: separatedBy(t.PathForm, e.Dialect.Base), Vars: []any{map[string]any{"path": named}}}
 	parentPath := clause.Expr{SQL: "SUBSTR(?, 1, " + length + "(?) - " + length + "(?) - 1)", Vars: []any{path, path, name}}
 	belongs := clause.And(
-		clause.Expr{SQL: "? = ?", Vars: []any{of("p", t.Tree), of("c", t.Tree)}},
+		t.InSameTree("p", "c"),
 		t.Exactly(of("p", t.Path), parentPath),
 		table.Under("p", t.Alive),
 	)

@@ -139,7 +139,9 @@ func (e *Engine) insertCopies(db *gorm.DB, st *Statement, req *CopyRequest, x *c
 	} else {
 		placed[t.Parent] = pendingParent(t, parent, ofTop)
 		placed[t.Name] = ofTop(x.After.Name, clause.Expr{SQL: e.Dialect.Numbered, Vars: []any{string(names)}})
-		placed[t.Tree] = typed(x.After.Tree, t.Tree)
+		if t.Tree != nil {
+			placed[t.Tree] = typed(x.After.Tree, t.Tree)
+		}
 		if t.IDs != nil {
 			placed[t.IDs] = typed("", t.IDs)
 		}

@@ -58,6 +58,9 @@ func (st *Statement) nameTaken(err error) error {
 // primary key.
 func (st *Statement) namesIndex(err error) bool {
 	t := st.Table
+	if t.Name == nil {
+		return false
+	}
 	taken := t.Dialect.Duplicate(err)
 	if len(taken.Columns) > 0 {
 		return names(t, taken.Columns, t.Name) || t.Path != nil && names(t, taken.Columns, t.Path)

@@ -23,7 +23,9 @@ func complete(t *table.Table, a *assignment, moves []plan.Move, rows int, fence 
 	}
 	others := len(moves) < rows
 	if !t.IsLeaf() {
-		a.drop(t.Tree)
+		if t.Tree != nil {
+			a.drop(t.Tree)
+		}
 		a.replace(t, t.Path, ids, paths, others)
 		if t.IDs != nil {
 			a.replace(t, t.IDs, ids, idPaths, others)

@@ -76,7 +76,7 @@ func addBelow(t *table.Table, d *table.Direct, above []*table.Node) {
 		}
 		ids = append(ids, n.ID)
 	}
-	d.Add("SELECT 1 FROM ? WHERE ? AND ? AND ? LIMIT 1", clause.Table{Name: t.TableName}, table.OneOf(t.Tree, trees), table.OneOf(t.Parent, ids), t.Alive)
+	d.Add("SELECT 1 FROM ? WHERE ? AND ? AND ? LIMIT 1", clause.Table{Name: t.TableName}, t.InTree(clause.CurrentTable, trees...), table.OneOf(t.Parent, ids), t.Alive)
 }
 
 // addEachBelow is addBelow for a planner that, without statistics, takes a list of parents for most
@@ -89,8 +89,8 @@ func addEachBelow(t *table.Table, d *table.Direct, above []*table.Node) {
 	}
 	name := clause.Table{Name: t.TableName}
 	of := func(alias string, f *schema.Field) clause.Column { return clause.Column{Table: alias, Name: f.DBName} }
-	d.Add("SELECT 1 FROM ? AS above CROSS JOIN LATERAL (SELECT 1 FROM ? AS child WHERE ? = ? AND ? = ? AND ? LIMIT 1) AS below WHERE ? LIMIT 1",
-		name, name, of("child", t.Tree), of("above", t.Tree), of("child", t.Parent), of("above", t.Key), table.Under("child", t.Alive),
+	d.Add("SELECT 1 FROM ? AS above CROSS JOIN LATERAL (SELECT 1 FROM ? AS child WHERE ? AND ? = ? AND ? LIMIT 1) AS below WHERE ? LIMIT 1",
+		name, name, t.InSameTree("child", "above"), of("child", t.Parent), of("above", t.Key), table.Under("child", t.Alive),
 		t.KeyIn(of("above", t.Key), ids))
 }
 

@@ -33,6 +33,9 @@ import (
 // guardTop refuses rows that a statement is about to put at the top of trees where something is in
 // their way. It returns the landings that [Engine.recheckTop] checks again after the write.
 func (e *Engine) guardTop(db *gorm.DB, t *table.Table, l plan.Landings) (again []*plan.Landing, err error) {
+	if t.Name == nil {
+		return nil, nil // no row is a root row
+	}
 	rowLock := e.Dialect.Share
 	if !e.Asserts || e.Dialect.AsksLater {
 		rowLock = ""
@@ -77,7 +80,7 @@ func (e *Engine) recheckTop(db *gorm.DB, tx *txn.Transaction, t *table.Table, ag
 // A root row can only come into a tree that has no rows but the statement's own, whose number is
 // given.
 func checkTop(t *table.Table, db *gorm.DB, at *plan.Landing, own int, rowLock string) error {
-	where := clause.Expression(clause.Eq{Column: table.Column(t.Tree), Value: at.Tree})
+	where := t.InTree(clause.CurrentTable, at.Tree)
 	limit := 1
 	switch {
 	case at.Root:

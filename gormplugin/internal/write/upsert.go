@@ -153,7 +153,7 @@ func checkConflict(t *table.Table, c clause.OnConflict) error {
 // displaces reports whether an upsert would give a row in the table another parent, name or tree. A
 // column that it does not write, such as the name of an association's row, stays as it is.
 func displaces(t *table.Table, c clause.OnConflict, row *arrival, n *table.Node) bool {
-	return writes(c, t.Parent) && n.Parent != row.Parent || writes(c, t.Name) && n.Name != row.Name ||
+	return writes(c, t.Parent) && n.Parent != row.Parent || t.Name != nil && writes(c, t.Name) && n.Name != row.Name ||
 		t.Tree != nil && writes(c, t.Tree) && row.Tree != nil && row.Tree != n.Tree
 }
 

@@ -16,8 +16,9 @@ var errUsage = errors.New("usage")
 type columns struct {
 	Key        string `help:"Column of the primary key (default: id)." default:"id" placeholder:"NAME" group:"Columns of the table:"`
 	TreeColumn string `help:"Column of the tree's id (default: plan_id)." default:"plan_id" placeholder:"NAME" group:"Columns of the table:"`
+	SingleTree string `help:"Id of the only tree, of a table without a column for it." placeholder:"ID" group:"Columns of the table:"`
 	Parent     string `help:"Column of the parent's key (default: parent_id)." default:"parent_id" placeholder:"NAME" group:"Columns of the table:"`
-	Name       string `help:"Column of the row's name (default: name)." default:"name" placeholder:"NAME" group:"Columns of the table:"`
+	Name       string `help:"Column of the row's name. Give --name= if places follow from ids alone (default: name)." default:"name" placeholder:"NAME" group:"Columns of the table:"`
 	Path       string `help:"Column of the path, such as /a/b. Give --path= if the table has only paths of ids (default: path)." default:"path" placeholder:"NAME" group:"Columns of the table:"`
 	IDPath     string `help:"Column of the path of ids, such as /1/17 (default: none)." name:"id-path" placeholder:"NAME" group:"Columns of the table:"`
 	PathForm   string `help:"How the path is written, as the path of two names: /0/*/*/ for /0/a/b/c/ (default: /*/*)." name:"path-form" placeholder:"FORM" group:"Columns of the table:"`
@@ -28,8 +29,11 @@ type columns struct {
 
 // describe describes a table to package fsck.
 func (c columns) describe(table, namespace string) fsck.Table {
+	if c.SingleTree != "" {
+		c.TreeColumn = ""
+	}
 	return fsck.Table{
-		Table: table, Key: c.Key, Tree: c.TreeColumn, Parent: c.Parent, Name: c.Name, Path: c.Path, IDPath: c.IDPath,
+		Table: table, Key: c.Key, Tree: c.TreeColumn, SingleTree: c.SingleTree, Parent: c.Parent, Name: c.Name, Path: c.Path, IDPath: c.IDPath,
 		PathForm: c.PathForm, IDPathForm: c.IDPathForm,
 		Deleted: c.Deleted, Version: c.Version, Namespace: namespace,
 	}
