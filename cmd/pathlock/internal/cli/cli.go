@@ -20,6 +20,14 @@ const (
 	exitLeft    = 4
 	exitFailure = 8
 	exitUsage   = 16
+	// The exit codes of lock and elect, where those of the command leave room: as of timeout(1).
+	exitLost       = 123
+	exitNotGranted = 124
+	exitNotRun     = 125
+	exitNoProgram  = 126
+	exitNotFound   = 127
+	// exitSignal and the number of a signal that ended the command are what a shell reports.
+	exitSignal = 128
 	// exitWarned is for warnings of the doctor, if they count.
 	exitWarned = 2
 	// exitInterrupted is how a shell reports SIGINT.
@@ -32,6 +40,8 @@ type commands struct {
 	Watch   watchCommand   `cmd:"" help:"Show how that changes."`
 	Explain explainCommand `cmd:"" help:"Show what an operation would lock, and who is in the way now."`
 	Release releaseCommand `cmd:"" help:"Take a lock away from its holder."`
+	Lock    lockCommand    `cmd:"" help:"Run a command while a lock is held."`
+	Elect   electCommand   `cmd:"" help:"Run a command while this process leads an election."`
 	Doctor  doctorCommand  `cmd:"" help:"Examine a lock store, a database, or both."`
 	Fsck    fsckCommand    `cmd:"" help:"Check the trees of a table, and repair them."`
 
@@ -70,7 +80,11 @@ func Main(ctx context.Context, args []string, out, errs io.Writer) int {
 		_, _ = fmt.Fprintf(errs, "pathlock: %s\nTry pathlock --help.\n", printable(discreet(err.Error(), args)))
 		return exitUsage
 	}
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ends := []os.Signal{syscall.SIGTERM}
+	if !signal.Ignored(os.Interrupt) { // a shell script has what it starts in the background ignore it
+		ends = append(ends, os.Interrupt)
+	}
+	ctx, stop := signal.NotifyContext(ctx, ends...)
 	defer stop()
 	context.AfterFunc(ctx, stop)
 	var code int

@@ -38,16 +38,22 @@ type lockStore struct {
 // open opens the lock store for looking: it creates no tables. The caller calls the function that
 // it returns in the end.
 func (s lockStore) open(ctx context.Context) (*pathlock.Locker, func(), error) {
+	if file, missing := doctor.MissingFile(s.Locks); missing {
+		return nil, nil, fmt.Errorf("--locks: there is no file %s: no program has used this lock store", file)
+	}
+	return s.openShared(ctx, anystore.WithoutTables())
+}
+
+// openShared opens the lock store, which has to be one that other programs see. The caller calls
+// the function that it returns in the end.
+func (s lockStore) openShared(ctx context.Context, opts ...anystore.Option) (*pathlock.Locker, func(), error) {
 	switch {
 	case s.Locks == "":
 		return nil, nil, fmt.Errorf("%w: no lock store: give --locks, or set PATHLOCK_LOCKS", errUsage)
 	case s.Locks == "off", isPrivate(s.Locks):
 		return nil, nil, fmt.Errorf("%w: --locks: this lock store shows its locks to no other program", errUsage)
 	}
-	if file, missing := doctor.MissingFile(s.Locks); missing {
-		return nil, nil, fmt.Errorf("--locks: there is no file %s: no program has used this lock store", file)
-	}
-	store, err := anystore.Open(ctx, s.Locks, anystore.WithPassword(s.LocksPassword), anystore.WithoutTables())
+	store, err := anystore.Open(ctx, s.Locks, append(opts, anystore.WithPassword(s.LocksPassword))...)
 	switch {
 	case errors.Is(err, anystore.ErrURL):
 		return nil, nil, fmt.Errorf("%w: --locks: %w", errUsage, err)
