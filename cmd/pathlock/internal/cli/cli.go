@@ -11,6 +11,8 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/redis/go-redis/v9/logging"
+
+	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
 // Exit codes, as of fsck(8).
@@ -52,22 +54,23 @@ type commands struct {
 type streams struct{ out, errs io.Writer }
 
 // newParser returns a parser that fills in commands.
-func newParser(commands *commands, opts ...kong.Option) (*kong.Kong, error) {
+func newParser(commands *commands, stores storeOptions, opts ...kong.Option) (*kong.Kong, error) {
 	return kong.New(commands, append([]kong.Option{
 		kong.Name("pathlock"),
 		kong.Description("Shows, explains and releases the locks of trees, examines what they rest on, and repairs tables of trees."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.Vars{"version": version(), "stores": stores()},
+		kong.Vars{"version": version(), "stores": stores.forms()},
+		kong.Bind(stores),
 	}, opts...)...)
 }
 
 // Main runs a command line and returns the exit code. SIGINT and SIGTERM end a repair between two
-// transactions. A second signal ends the process at once.
-func Main(ctx context.Context, args []string, out, errs io.Writer) int {
+// transactions. A second signal ends the process at once. Lock stores are opened with the options.
+func Main(ctx context.Context, args []string, out, errs io.Writer, stores ...anystore.Option) int {
 	logging.Disable() // the client of Redis would write between the lines of a report
 	var commands commands
 	exit := -1
-	parser, err := newParser(&commands, kong.Writers(out, errs), kong.Exit(func(code int) { exit = code }))
+	parser, err := newParser(&commands, stores, kong.Writers(out, errs), kong.Exit(func(code int) { exit = code }))
 	if err != nil {
 		_, _ = fmt.Fprintln(errs, "pathlock:", err)
 		return exitFailure
