@@ -82,8 +82,8 @@ func (o options) kinds() []kind {
 	}, o.own...)
 }
 
-// Forms returns an example of each form of URL that [Open] takes with the same options, for messages
-// and help texts.
+// Forms returns an example of each form of URL that [Open] takes with the same options, for
+// messages and help texts.
 func Forms(opts ...Option) []string { return newOptions(opts).forms() }
 
 func (o options) forms() []string {

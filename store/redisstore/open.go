@@ -23,12 +23,13 @@ import (
 //
 // With rediss in the place of redis, every connection is one with TLS, those to sentinels too.
 //
-// Options of go-redis may follow as a query, such as ?pool_size=20&dial_timeout=3s, and those of the
-// store: timeout, such as 5s, for [WithTimeout], prefix for [WithPrefix], max_claims for
-// [WithMaxClaims] and max_waiters for [WithMaxWaiters]. Others are an error that names them. Users and passwords are percent-encoded, and are those of Redis;
-// where the sentinels have their own, they are the options sentinel_username and sentinel_password.
-// A user without a password is an error: for a user with nopass, write any. Ports default to 6379,
-// and to 26379 for sentinels.
+// Options of go-redis may follow as a query, such as ?pool_size=20&dial_timeout=3s, and those of
+// the store: timeout, such as 5s, for [WithTimeout], prefix for [WithPrefix], max_claims for
+// [WithMaxClaims] and max_waiters for [WithMaxWaiters]. Others are an error that names them.
+//
+// Users and passwords are percent-encoded, and are those of Redis; where the sentinels have their
+// own, they are the options sentinel_username and sentinel_password. A user without a password is
+// an error: for a user with nopass, write any. Ports default to 6379, and to 26379 for sentinels.
 //
 // With rediss, the options ca_file, the authorities to trust instead of the system's, cert_file and
 // key_file, this client's certificate, and server_name, the name in the server's certificate if it

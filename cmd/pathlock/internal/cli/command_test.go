@@ -80,7 +80,7 @@ func TestASignalEndsAWait(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
+	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGUSR1} {
 		cmd := program(t, "lock", "nightly", "--locks", url, "--", "true")
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
