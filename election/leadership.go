@@ -2,6 +2,7 @@ package election
 
 import (
 	"context"
+	"time"
 
 	"github.com/pathlock-go/pathlock"
 )
@@ -33,6 +34,10 @@ func (l *Leadership) Term() uint64 { return l.lock.Fence() }
 
 // Value returns the value that the leader campaigned with.
 func (l *Leadership) Value() string { return l.value }
+
+// Until returns the end of the leadership's lease, as far as it is known here. It moves with every
+// renewal: see [pathlock.Lock.Until].
+func (l *Leadership) Until() time.Time { return l.lock.Until() }
 
 // Resign ends the leadership, and lets the next candidate lead at once. It does its work even under
 // a context that has ended. Errors are those of [pathlock.Lock.Release]: the error matches

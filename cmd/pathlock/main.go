@@ -7,9 +7,9 @@ import (
 	"context"
 	"os"
 
-	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/cli"
+	"github.com/pathlock-go/pathlock/cmd/pathlock/command"
 )
 
 func main() {
-	os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(command.Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -106,18 +105,6 @@ func (s *Servers) Duration(name string) (d time.Duration, ok bool, err error) {
 	}
 	s.Options.Del(name)
 	return d, ok, err
-}
-
-// Number takes an option out of the URL's that is a number, least or more. It is false if there is
-// none.
-func (s *Servers) Number(name string, least int) (n int, ok bool, err error) {
-	if ok = s.Options.Has(name); ok {
-		if n, err = strconv.Atoi(s.Options.Get(name)); err != nil || n < least {
-			err = fmt.Errorf("the URL's option %s is no number from %d on", name, least)
-		}
-	}
-	s.Options.Del(name)
-	return n, ok, err
 }
 
 // Unknown returns an error if there are options that nobody has taken. It names those that there

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -73,21 +74,42 @@ func TakeTimeout(options url.Values) (time.Duration, error) {
 	return d, nil
 }
 
-// CutTimeout takes the option timeout out of a URL. What is behind its ? may be a password's end:
-// it is no option then.
-func CutTimeout(rawURL string) (rest string, timeout time.Duration, err error) {
-	base, query, _ := strings.Cut(rawURL, "?")
-	options, err := url.ParseQuery(query)
-	if err != nil || !options.Has("timeout") {
-		return rawURL, 0, nil //nolint:nilerr // Whoever reads the rest says what is wrong with it.
+// TakeNumber takes an option out of a URL's options that is a number, least or more. It is 0 if
+// there is none.
+func TakeNumber(options url.Values, name string, least int) (int, error) {
+	if !options.Has(name) {
+		return 0, nil
 	}
-	if timeout, err = TakeTimeout(options); err != nil {
-		return "", 0, err
+	n, err := strconv.Atoi(options.Get(name))
+	options.Del(name)
+	if err != nil || n < least {
+		return 0, fmt.Errorf("the URL's option %s is no number from %d on", name, least)
 	}
-	if len(options) > 0 {
-		base += "?" + options.Encode()
+	return n, nil
+}
+
+// Cut takes the options called names out of a URL, and leaves the others as they are. What is
+// behind its ? may be a password's end: it has no option then.
+func Cut(rawURL string, names ...string) (rest string, taken url.Values) {
+	taken = url.Values{}
+	at := strings.LastIndexByte(rawURL, '?')
+	if at < 0 || strings.Contains(rawURL[at:], "@") {
+		return rawURL, taken
 	}
-	return base, timeout, nil
+	base, query := rawURL[:at], rawURL[at+1:]
+	separator := "?"
+	for pair := range strings.SplitSeq(query, "&") {
+		name, value, _ := strings.Cut(pair, "=")
+		value, err := url.QueryUnescape(value)
+		switch {
+		case err == nil && slices.Contains(names, name):
+			taken.Add(name, value)
+		case pair != "":
+			base += separator + pair
+			separator = "&"
+		}
+	}
+	return base, taken
 }
 
 // ErrPort is for an address whose port is none.

@@ -24,6 +24,8 @@
 //	etcd://[user:password@]host1,host2[/prefix]              etcd; etcds:// with TLS
 //	quorum:URL|URL|URL[|timeout=1s]                          an odd number of the others
 //
+// [WithScheme] adds those of a program's own stores.
+//
 // The documentation of a store's Open says which options may follow as a query. That of the stores
 // in SQL is sqlopen's. With TLS, Redis, ZooKeeper and etcd have the same: ca_file, the authorities
 // to trust instead of the system's, cert_file and key_file, this client's certificate, and

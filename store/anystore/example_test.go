@@ -6,6 +6,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/store/anystore"
+	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
 // The lock store is a setting of the program. A password of any characters stays out of the URL,
@@ -22,6 +23,25 @@ func ExampleOpen() {
 	locker := pathlock.New(store)
 	fmt.Printf("%T on %v\n", locker, store)
 	// Output: *pathlock.Locker on redis://127.0.0.1:6379/0
+}
+
+// A lock store of the program's own has a URL as any other.
+func ExampleWithScheme() {
+	ctx := context.Background()
+	own := anystore.WithScheme("own", func(_ context.Context, url string) (pathlock.Store, error) {
+		fmt.Println("opening", url)
+		return memstore.New(), nil
+	})
+	store, err := anystore.Open(ctx, "own://host/locks", own)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = store.Close(ctx) }()
+	fmt.Println(store.Scheme(), store)
+	// Output:
+	// opening own://host/locks
+	// own own://host/locks
 }
 
 // A program whose lock store fails its Ping says why, to people who may not see addresses.

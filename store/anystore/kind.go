@@ -14,7 +14,7 @@ import (
 	"github.com/pathlock-go/pathlock/store/zkstore"
 )
 
-// kind is a kind of lock store. Another one is another entry in [kinds].
+// kind is a kind of lock store. Another one is another entry in [options.kinds].
 type kind struct {
 	// schemes are what precedes the :// of its URLs.
 	schemes []string
@@ -39,9 +39,9 @@ type opened struct {
 	close func(context.Context) error
 }
 
-// kinds returns all kinds.
-func kinds() []kind {
-	return []kind{
+// kinds returns all kinds, the program's own included.
+func (o options) kinds() []kind {
+	return append([]kind{
 		{
 			schemes: []string{"memory"}, forms: []string{"memory://"},
 			open: opensLocal(func() pathlock.Store { return memstore.New() }), show: always("memory:// (this process only)"), secure: noPassword,
@@ -77,15 +77,18 @@ func kinds() []kind {
 		},
 		{
 			schemes: []string{"quorum"}, forms: []string{"quorum:URL|URL|URL"},
-			open: openQuorum, show: showMembers, secure: secureMembers, trouble: quorumTrouble, alone: true,
+			open: openQuorum, show: o.showMembers, secure: o.secureMembers, trouble: quorumTrouble, alone: true,
 		},
-	}
+	}, o.own...)
 }
 
-// Forms returns an example of each form of URL that [Open] takes, for messages and help texts.
-func Forms() []string {
+// Forms returns an example of each form of URL that [Open] takes with the same options, for
+// messages and help texts.
+func Forms(opts ...Option) []string { return newOptions(opts).forms() }
+
+func (o options) forms() []string {
 	var forms []string
-	for _, k := range kinds() {
+	for _, k := range o.kinds() {
 		forms = append(forms, k.forms...)
 	}
 	return forms
@@ -98,9 +101,9 @@ func schemeOf(url string) string {
 }
 
 // kindOf returns the kind of store that a URL names. Of other texts, the error quotes nothing.
-func kindOf(url string) (kind, error) {
+func (o options) kindOf(url string) (kind, error) {
 	scheme := schemeOf(url)
-	for _, k := range kinds() {
+	for _, k := range o.kinds() {
 		// The examples show what follows the scheme.
 		_, slashes, _ := strings.Cut(k.forms[0], ":")
 		prefix := scheme + ":"
@@ -111,7 +114,7 @@ func kindOf(url string) (kind, error) {
 			return k, nil
 		}
 	}
-	return kind{}, errors.New("its scheme is unknown: supported are " + strings.Join(Forms(), ", "))
+	return kind{}, errors.New("its scheme is unknown: supported are " + strings.Join(o.forms(), ", "))
 }
 
 // opens is how a kind opens its stores that reads the whole URL.

@@ -18,6 +18,15 @@ type Option func(*options)
 type options struct {
 	password string
 	noTables bool
+	own      []kind // see WithScheme
+}
+
+func newOptions(opts []Option) options {
+	var o options
+	for _, opt := range opts {
+		opt(&o)
+	}
+	return o
 }
 
 // WithPassword puts a password, not encoded, into a URL that has none. It keeps the password out of
@@ -39,11 +48,11 @@ func WithoutTables() Option {
 // quotes no more of the URL than its options: if another part is missing, the password may stand in
 // its place.
 func Open(ctx context.Context, url string, opts ...Option) (*Store, error) {
-	var o options
-	for _, opt := range opts {
-		opt(&o)
+	o := newOptions(opts)
+	if err := o.checkSchemes(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrURL, err)
 	}
-	k, err := kindOf(url)
+	k, err := o.kindOf(url)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrURL, err)
 	}

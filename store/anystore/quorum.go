@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -20,18 +21,24 @@ type member struct {
 
 // cutOption cuts the only option of a quorum off, which follows its members: |timeout=1s.
 func cutOption(url string) (members, option string) {
-	if i := strings.LastIndexByte(url, '|'); i >= 0 && strings.HasPrefix(url[i:], "|timeout=") {
+	if i := strings.LastIndexByte(url, '|'); i >= 0 && quorumOption.MatchString(url[i+1:]) {
 		return url[:i], url[i+1:]
 	}
 	return url, ""
 }
 
+// quorumOption is what no member can be, nor the end of one whose password has a |.
+var quorumOption = regexp.MustCompile(`^[a-z_]+=[^:@/]*$`)
+
 // membersOf returns the members that the URL of a quorum names.
-func membersOf(url string) ([]member, error) {
+func (o options) membersOf(url string) ([]member, error) {
 	var all []member
-	url, _ = cutOption(url)
+	url, option := cutOption(url)
+	if name, _, _ := strings.Cut(option, "="); option != "" && name != "timeout" {
+		return nil, fmt.Errorf("a quorum has no option %q, only timeout", name)
+	}
 	for i, url := range strings.Split(strings.TrimPrefix(url, "quorum:"), "|") {
-		k, err := kindOf(url)
+		k, err := o.kindOf(url)
 		switch {
 		case err != nil:
 			return nil, inMember(i, err)
@@ -46,8 +53,8 @@ func membersOf(url string) ([]member, error) {
 func inMember(i int, err error) error { return fmt.Errorf("member %d of the quorum: %w", i+1, err) }
 
 // showMembers shows the URLs of all members.
-func showMembers(url string) string {
-	all, err := membersOf(url)
+func (o options) showMembers(url string) string {
+	all, err := o.membersOf(url)
 	if err != nil {
 		return "quorum:"
 	}
@@ -63,8 +70,8 @@ func shown(members []member) []string {
 }
 
 // secureMembers puts one password into the URLs of all members.
-func secureMembers(url, password string) (string, error) {
-	all, err := membersOf(url)
+func (o options) secureMembers(url, password string) (string, error) {
+	all, err := o.membersOf(url)
 	if err != nil {
 		return "", err
 	}
@@ -82,7 +89,7 @@ func secureMembers(url, password string) (string, error) {
 
 // openQuorum opens a store over an odd number of others.
 func openQuorum(ctx context.Context, url string, o options) (_ opened, err error) {
-	all, err := membersOf(url)
+	all, err := o.membersOf(url)
 	if err != nil {
 		return opened{}, err
 	}
@@ -114,7 +121,8 @@ func openQuorum(ctx context.Context, url string, o options) (_ opened, err error
 		closers = append(closers, store.Close)
 	}
 	_, option := cutOption(url)
-	_, timeout, err := storeurl.CutTimeout("?" + option)
+	_, taken := storeurl.Cut("?"+option, "timeout")
+	timeout, err := storeurl.TakeTimeout(taken)
 	if err != nil {
 		return opened{}, err
 	}

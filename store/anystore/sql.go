@@ -101,6 +101,7 @@ var sqlRefusals = []sqlRefusal{
 	{[]uint16{1049}, []string{"3D"}, "has no database of that name"},
 	{[]uint16{1146}, []string{"42P01"}, "has no table of locks"},
 	{[]uint16{1054}, []string{"42703"}, "has a table of that name which is none of locks"},
+	{[]uint16{1193}, []string{"42704"}, "does not know an option of the URL"},
 	{[]uint16{1040, 1203, 1226}, []string{"53300"}, "has too many connections"},
 	{[]uint16{1053}, []string{"57P"}, "is shutting down or starting"},
 	{[]uint16{1290, 1792, 1836}, []string{"25006"}, "takes no writes"},

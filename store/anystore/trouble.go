@@ -12,7 +12,7 @@ func Trouble(err error) string {
 	if err == nil {
 		return ""
 	}
-	for _, k := range kinds() {
+	for _, k := range new(options).kinds() {
 		if k.trouble == nil {
 			continue
 		}

@@ -28,6 +28,8 @@ func TestTroubleSaysWhatIsWrong(t *testing.T) {
 		"sqlite://" + filepath.Join(t.TempDir(), "none", "db"): "has a file that cannot be used",
 		testserver.Redis(t) + "?db=99999":                      "has no database of that number",
 		mysql(t) + "_missing":                                  "has no database of that name",
+		mysql(t) + "?replicas=1":                               "does not know an option of the URL",
+		postgres(t) + "?replicas=1":                            "does not know an option of the URL",
 		postgres(t) + "_missing":                               "has no database of that name",
 		others:                                                 "has a table of that name which is none of locks",
 		"zk://other:hidden@" + keeper + "/locks":               "does not let the user do what locks need",

@@ -92,7 +92,7 @@ func parseURL(rawURL string) (location, error) {
 		l.options = append(l.options, WithPrefix("/"+l.Path))
 	}
 	timeout, late := storeurl.TakeTimeout(l.Options)
-	ops, _, few := l.Number("max_txn_ops", 10)
+	ops, few := storeurl.TakeNumber(l.Options, "max_txn_ops", 10)
 	l.options = append(l.options, WithTimeout(timeout), WithMaxTxnOps(ops))
 	return l, cmp.Or(late, few, l.Unknown("timeout, max_txn_ops"))
 }

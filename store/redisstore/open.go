@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -22,11 +23,13 @@ import (
 //
 // With rediss in the place of redis, every connection is one with TLS, those to sentinels too.
 //
-// Options of go-redis may follow as a query, such as ?pool_size=20&dial_timeout=3s, and timeout,
-// such as 5s, for [WithTimeout]. Users and passwords are percent-encoded, and are those of Redis;
-// where the sentinels have their own, they are the options sentinel_username and sentinel_password.
-// A user without a password is an error: for a user with nopass, write any. Ports default to 6379,
-// and to 26379 for sentinels.
+// Options of go-redis may follow as a query, such as ?pool_size=20&dial_timeout=3s, and those of
+// the store: timeout, such as 5s, for [WithTimeout], prefix for [WithPrefix], max_claims for
+// [WithMaxClaims] and max_waiters for [WithMaxWaiters]. Others are an error that names them.
+//
+// Users and passwords are percent-encoded, and are those of Redis; where the sentinels have their
+// own, they are the options sentinel_username and sentinel_password. A user without a password is
+// an error: for a user with nopass, write any. Ports default to 6379, and to 26379 for sentinels.
 //
 // With rediss, the options ca_file, the authorities to trust instead of the system's, cert_file and
 // key_file, this client's certificate, and server_name, the name in the server's certificate if it
@@ -35,11 +38,7 @@ import (
 // The first call has what go-redis logs go to [slog.Default]. A program that wants it elsewhere
 // calls redis.SetLogger afterwards.
 func Open(rawURL string, opts ...Option) (*Store, error) {
-	rawURL, timeout, err := storeurl.CutTimeout(rawURL)
-	if err != nil {
-		return nil, fmt.Errorf("redisstore: %w", err)
-	}
-	client, err := openClient(rawURL)
+	client, fromURL, err := openClient(rawURL)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +47,7 @@ func Open(rawURL string, opts ...Option) (*Store, error) {
 	if c, ok := client.(sentinelClient); ok {
 		client = c.Client
 	}
-	s := New(client, append([]Option{WithTimeout(timeout)}, opts...)...)
+	s := New(client, append(fromURL, opts...)...)
 	s.own = own
 	return s, nil
 }
@@ -69,16 +68,16 @@ const dialTimeout = time.Second
 // second: some keys of a tree are on one node then and some on another, and neither runs a script.
 const redirects = 16
 
-func openClient(rawURL string) (redis.UniversalClient, error) {
+func openClient(rawURL string) (redis.UniversalClient, []Option, error) {
 	scheme, rest, _ := strings.Cut(rawURL, "://")
 	kind, port, primary := strings.Replace(scheme, "rediss", "redis", 1), "6379", ""
 	switch {
 	case !slices.Contains([]string{"redis", "redis+cluster", "redis+sentinel"}, kind):
-		return nil, errScheme
+		return nil, nil, errScheme
 	case kind == "redis+sentinel":
 		port = "26379"
 		if primary, rest = cutPrimary(rest); primary == "" {
-			return nil, errNoPrimary
+			return nil, nil, errNoPrimary
 		}
 	}
 	if strings.HasPrefix(rest, ":") { // a password without a user is the default user's
@@ -90,7 +89,11 @@ func openClient(rawURL string) (redis.UniversalClient, error) {
 	}
 	u, err := storeurl.ParseServers(kind+tls+"://"+rest, kind, port)
 	if err != nil {
-		return nil, fmt.Errorf("redisstore: %w", err)
+		return nil, nil, fmt.Errorf("redisstore: %w", err)
+	}
+	opts, err := takeOptions(u.Options)
+	if err != nil {
+		return nil, nil, fmt.Errorf("redisstore: %w", err)
 	}
 	auth := redis.Options{Username: u.Options.Get("sentinel_username"), Password: u.Options.Get("sentinel_password")}
 	if kind == "redis+sentinel" {
@@ -103,9 +106,9 @@ func openClient(rawURL string) (redis.UniversalClient, error) {
 		o, err := redis.ParseClusterURL(read)
 		switch {
 		case err != nil:
-			return nil, fmt.Errorf("redisstore: %w", err)
+			return nil, nil, fmt.Errorf("redisstore: %w", err)
 		case u.Path != "":
-			return nil, errNoDatabase
+			return nil, nil, errNoDatabase
 		}
 		o.Addrs, o.Username, o.Password, o.ContextTimeoutEnabled = u.Addrs, u.User, u.Password, true
 		o.DialTimeout, o.DialerRetries = cmp.Or(o.DialTimeout, dialTimeout), max(o.DialerRetries, 1)
@@ -114,16 +117,16 @@ func openClient(rawURL string) (redis.UniversalClient, error) {
 			u.TLS.InsecureSkipVerify = o.TLSConfig.InsecureSkipVerify
 		}
 		o.TLSConfig = u.TLS // what go-redis reads has the host's name
-		return redis.NewClusterClient(o), nil
+		return redis.NewClusterClient(o), opts, nil
 	}
 	o, err := redis.ParseURL(read)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("redisstore: %w", err)
+		return nil, nil, fmt.Errorf("redisstore: %w", err)
 	case auth.Username != "" && auth.Password == "":
-		return nil, errors.New("redisstore: the URL names a sentinel_username without a password")
+		return nil, nil, errors.New("redisstore: the URL names a sentinel_username without a password")
 	case kind == "redis" && len(u.Addrs) > 1:
-		return nil, errSeveral
+		return nil, nil, errSeveral
 	}
 	o.Addr, o.Username, o.Password, o.ContextTimeoutEnabled = u.Addrs[0], u.User, u.Password, true
 	o.DialTimeout, o.DialerRetries = cmp.Or(o.DialTimeout, dialTimeout), max(o.DialerRetries, 1)
@@ -132,9 +135,22 @@ func openClient(rawURL string) (redis.UniversalClient, error) {
 	}
 	o.TLSConfig = u.TLS
 	if kind == "redis+sentinel" {
-		return newSentinelClient(primary, u.Addrs, o, auth), nil
+		return newSentinelClient(primary, u.Addrs, o, auth), opts, nil
 	}
-	return redis.NewClient(o), nil
+	return redis.NewClient(o), opts, nil
+}
+
+// takeOptions takes the options of the store out of a URL's.
+func takeOptions(options url.Values) ([]Option, error) {
+	timeout, late := storeurl.TakeTimeout(options)
+	claims, few := storeurl.TakeNumber(options, "max_claims", 1)
+	waiters, none := storeurl.TakeNumber(options, "max_waiters", 1)
+	opts := []Option{WithTimeout(timeout), WithMaxClaims(claims), WithMaxWaiters(waiters)}
+	if options.Has("prefix") {
+		opts = append(opts, WithPrefix(options.Get("prefix")))
+		options.Del("prefix")
+	}
+	return opts, cmp.Or(late, few, none)
 }
 
 // cutPrimary takes the primary's name out of [user:password@]name@hosts. It is empty if there is

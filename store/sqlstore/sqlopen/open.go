@@ -1,6 +1,7 @@
 package sqlopen
 
 import (
+	"cmp"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -40,7 +41,10 @@ const connectTimeout = 5 * time.Second
 //	sqlite://PATH                                a file
 //
 // ?timeout=5s sets the time-out of calls: see [sqlstore.WithTimeout]. On MySQL, where it is the
-// driver's time-out for connecting, it is that, too.
+// driver's time-out for connecting, it is that, too. The options prefix, max_request and
+// max_waiters are those of [sqlstore.WithPrefix], [sqlstore.WithMaxRequest] and
+// [sqlstore.WithMaxWaiters]. Others are the driver's, or settings of a session, which the server
+// refuses by name at the first use if it does not know them; a file has none.
 //
 // On PostgreSQL, statements have no names, so that they work behind a pgbouncer in transaction
 // mode. Where there is none, ?default_query_exec_mode=cache_statement lets the server keep their
@@ -52,13 +56,17 @@ func Open(rawURL string, opts ...sqlstore.Option) (*sqlstore.Store, error) {
 	if !ok {
 		return nil, errors.New("sqlopen: the URL has no scheme: give " + forms)
 	}
-	var timeout time.Duration
-	if scheme != "mysql" {
-		var err error
-		if rawURL, timeout, err = storeurl.CutTimeout(rawURL); err != nil {
-			return nil, fmt.Errorf("sqlopen: %w", err)
-		}
-		_, rest, _ = strings.Cut(rawURL, "://")
+	names := []string{"prefix", "max_request", "max_waiters"}
+	if scheme != "mysql" { // whose driver knows it, too
+		names = append(names, "timeout")
+	}
+	rawURL, options := storeurl.Cut(rawURL, names...)
+	_, rest, _ = strings.Cut(rawURL, "://")
+	timeout, late := storeurl.TakeTimeout(options)
+	request, few := storeurl.TakeNumber(options, "max_request", 1)
+	waiters, none := storeurl.TakeNumber(options, "max_waiters", 1)
+	if err := cmp.Or(late, few, none); err != nil {
+		return nil, fmt.Errorf("sqlopen: %w", err)
 	}
 	var db *sql.DB
 	var err error
@@ -79,7 +87,11 @@ func Open(rawURL string, opts ...sqlstore.Option) (*sqlstore.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts = append([]sqlstore.Option{sqlstore.WithTimeout(timeout), sqlstore.WithOwnPool()}, opts...)
+	fromURL := []sqlstore.Option{sqlstore.WithTimeout(timeout), sqlstore.WithMaxRequest(request), sqlstore.WithMaxWaiters(waiters), sqlstore.WithOwnPool()}
+	if options.Has("prefix") {
+		fromURL = append(fromURL, sqlstore.WithPrefix(options.Get("prefix")))
+	}
+	opts = append(fromURL, opts...)
 	store, err := sqlstore.New(db, dialect, opts...)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())

@@ -11,6 +11,8 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/redis/go-redis/v9/logging"
+
+	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
 // Exit codes, as of fsck(8).
@@ -20,6 +22,14 @@ const (
 	exitLeft    = 4
 	exitFailure = 8
 	exitUsage   = 16
+	// The exit codes of lock and elect, where those of the command leave room: as of timeout(1).
+	exitLost       = 123
+	exitNotGranted = 124
+	exitNotRun     = 125
+	exitNoProgram  = 126
+	exitNotFound   = 127
+	// exitSignal and the number of a signal that ended the command are what a shell reports.
+	exitSignal = 128
 	// exitWarned is for warnings of the doctor, if they count.
 	exitWarned = 2
 	// exitInterrupted is how a shell reports SIGINT.
@@ -32,6 +42,8 @@ type commands struct {
 	Watch   watchCommand   `cmd:"" help:"Show how that changes."`
 	Explain explainCommand `cmd:"" help:"Show what an operation would lock, and who is in the way now."`
 	Release releaseCommand `cmd:"" help:"Take a lock away from its holder."`
+	Lock    lockCommand    `cmd:"" help:"Run a command while a lock is held."`
+	Elect   electCommand   `cmd:"" help:"Run a command while this process leads an election."`
 	Doctor  doctorCommand  `cmd:"" help:"Examine a lock store, a database, or both."`
 	Fsck    fsckCommand    `cmd:"" help:"Check the trees of a table, and repair them."`
 
@@ -42,22 +54,23 @@ type commands struct {
 type streams struct{ out, errs io.Writer }
 
 // newParser returns a parser that fills in commands.
-func newParser(commands *commands, opts ...kong.Option) (*kong.Kong, error) {
+func newParser(commands *commands, stores storeOptions, opts ...kong.Option) (*kong.Kong, error) {
 	return kong.New(commands, append([]kong.Option{
 		kong.Name("pathlock"),
 		kong.Description("Shows, explains and releases the locks of trees, examines what they rest on, and repairs tables of trees."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.Vars{"version": version(), "stores": stores()},
+		kong.Vars{"version": version(), "stores": stores.forms()},
+		kong.Bind(stores),
 	}, opts...)...)
 }
 
 // Main runs a command line and returns the exit code. SIGINT and SIGTERM end a repair between two
-// transactions. A second signal ends the process at once.
-func Main(ctx context.Context, args []string, out, errs io.Writer) int {
+// transactions. A second signal ends the process at once. Lock stores are opened with the options.
+func Main(ctx context.Context, args []string, out, errs io.Writer, stores ...anystore.Option) int {
 	logging.Disable() // the client of Redis would write between the lines of a report
 	var commands commands
 	exit := -1
-	parser, err := newParser(&commands, kong.Writers(out, errs), kong.Exit(func(code int) { exit = code }))
+	parser, err := newParser(&commands, stores, kong.Writers(out, errs), kong.Exit(func(code int) { exit = code }))
 	if err != nil {
 		_, _ = fmt.Fprintln(errs, "pathlock:", err)
 		return exitFailure
@@ -70,7 +83,11 @@ func Main(ctx context.Context, args []string, out, errs io.Writer) int {
 		_, _ = fmt.Fprintf(errs, "pathlock: %s\nTry pathlock --help.\n", printable(discreet(err.Error(), args)))
 		return exitUsage
 	}
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ends := []os.Signal{syscall.SIGTERM}
+	if !signal.Ignored(os.Interrupt) { // a shell script has what it starts in the background ignore it
+		ends = append(ends, os.Interrupt)
+	}
+	ctx, stop := signal.NotifyContext(ctx, ends...)
 	defer stop()
 	context.AfterFunc(ctx, stop)
 	var code int

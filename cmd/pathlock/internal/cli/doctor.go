@@ -107,7 +107,7 @@ func (c *doctorCommand) validate() error {
 
 func (c *doctorCommand) examine(ctx context.Context) (report doctor.Report, err error) {
 	if c.Locks != "" {
-		report, err = doctor.Locks(ctx, c.Locks, c.LocksPassword, doctor.Options{})
+		report, err = doctor.Locks(ctx, c.Locks, c.LocksPassword, doctor.Options{Stores: c.stores})
 		if errors.Is(err, anystore.ErrURL) {
 			err = fmt.Errorf("%w: --locks: %w", errUsage, err)
 		}

@@ -4,7 +4,7 @@ import "io"
 
 // Parse reads a command line and runs nothing.
 func Parse(args ...string) error {
-	parser, err := newParser(new(commands))
+	parser, err := newParser(new(commands), nil)
 	if err == nil {
 		_, err = parser.Parse(args)
 	}

@@ -19,6 +19,7 @@ type fsckCommand struct {
 	Tree  *string `help:"Check only the tree with this id. If ids are bytes, give them in hexadecimal (default: all trees)." placeholder:"ID" group:"What to check:"`
 
 	columns
+	ownStores
 
 	Repair bool `help:"Show what a repair would change. With --apply, repair." group:"Repair:"`
 	Apply  bool `help:"Write the changes of --repair to the database. Needs --locks." group:"Repair:"`

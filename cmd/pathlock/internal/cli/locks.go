@@ -24,13 +24,26 @@ func isPrivate(url string) bool {
 	return strings.HasPrefix(url, "memory:") || strings.HasPrefix(url, "off:")
 }
 
-// stores lists the URLs of the lock stores that programs share, for the help.
-func stores() string {
-	return strings.Join(slices.DeleteFunc(anystore.Forms(), isPrivate), ", ")
+// storeOptions have the lock stores of a program that is built with its own.
+type storeOptions []anystore.Option
+
+// forms lists the URLs of the lock stores that programs share, for the help.
+func (o storeOptions) forms() string {
+	return strings.Join(slices.DeleteFunc(anystore.Forms(o...), isPrivate), ", ")
+}
+
+// ownStores gets them for a command.
+type ownStores struct{ stores storeOptions }
+
+// BeforeApply is called by kong.
+func (s *ownStores) BeforeApply(stores storeOptions) error {
+	s.stores = stores
+	return nil
 }
 
 // lockStore has the flags of the commands that look at locks.
 type lockStore struct {
+	ownStores
 	Locks         string `help:"Lock store: ${stores}." env:"PATHLOCK_LOCKS" placeholder:"URL" group:"Lock store:"`
 	LocksPassword string `help:"Password of the lock store, not encoded, if its URL has none. Set the environment variable: other users can see the command line." env:"PATHLOCK_LOCKS_PASSWORD" placeholder:"PASSWORD" group:"Lock store:"`
 }
@@ -38,16 +51,23 @@ type lockStore struct {
 // open opens the lock store for looking: it creates no tables. The caller calls the function that
 // it returns in the end.
 func (s lockStore) open(ctx context.Context) (*pathlock.Locker, func(), error) {
+	if file, missing := doctor.MissingFile(s.Locks); missing {
+		return nil, nil, fmt.Errorf("--locks: there is no file %s: no program has used this lock store", file)
+	}
+	return s.openShared(ctx, anystore.WithoutTables())
+}
+
+// openShared opens the lock store, which has to be one that other programs see. The caller calls
+// the function that it returns in the end.
+func (s lockStore) openShared(ctx context.Context, opts ...anystore.Option) (*pathlock.Locker, func(), error) {
 	switch {
 	case s.Locks == "":
 		return nil, nil, fmt.Errorf("%w: no lock store: give --locks, or set PATHLOCK_LOCKS", errUsage)
 	case s.Locks == "off", isPrivate(s.Locks):
 		return nil, nil, fmt.Errorf("%w: --locks: this lock store shows its locks to no other program", errUsage)
 	}
-	if file, missing := doctor.MissingFile(s.Locks); missing {
-		return nil, nil, fmt.Errorf("--locks: there is no file %s: no program has used this lock store", file)
-	}
-	store, err := anystore.Open(ctx, s.Locks, anystore.WithPassword(s.LocksPassword), anystore.WithoutTables())
+	opts = append(append(opts, anystore.WithPassword(s.LocksPassword)), s.stores...)
+	store, err := anystore.Open(ctx, s.Locks, opts...)
 	switch {
 	case errors.Is(err, anystore.ErrURL):
 		return nil, nil, fmt.Errorf("%w: --locks: %w", errUsage, err)
@@ -90,7 +110,7 @@ func (c *fsckCommand) openLocks(ctx context.Context, opts *fsck.RepairOptions, r
 	case isPrivate(c.Locks):
 		return nil, fmt.Errorf("%w: --locks: no other program sees the locks of this one's memory; give off if no program writes the table", errUsage)
 	}
-	store, err := anystore.Open(ctx, c.Locks, anystore.WithPassword(c.LocksPassword))
+	store, err := anystore.Open(ctx, c.Locks, append(c.stores, anystore.WithPassword(c.LocksPassword))...)
 	if err != nil {
 		return nil, fmt.Errorf("%w: --locks: %w", errUsage, err)
 	}

@@ -22,36 +22,43 @@ import (
 //	queue NAME TREE MODE PATH NOTE    somebody waits
 //	granted NAME                      he who waited holds, or fails if he does not get it
 //	lost NAME                         he learns that he has lost what he held
+//	exits CODE COMMAND ARGUMENTS      a command that has this exit code
+//	await NAME                        somebody waits for a mutex or an election
 func TestTranscripts(t *testing.T) {
 	t.Parallel()
-	test := func(t *testing.T, url string) {
-		t.Parallel()
-		testscript.Run(t, testscript.Params{
-			Dir: "testdata/locks",
-			Setup: func(env *testscript.Env) error {
-				at := strings.ReplaceAll(url, "$WORK", env.WorkDir)
-				store, err := anystore.Open(t.Context(), at)
-				if err != nil {
-					return err
-				}
-				p := &people{store: store, by: map[string]*person{}}
-				env.Defer(p.end)
-				env.Values["people"] = p
-				env.Setenv("PATHLOCK_LOCKS", at)
-				env.Setenv("NS", fmt.Sprintf("transcript-%d-%d", os.Getpid(), time.Now().UnixNano()))
-				return store.Ping(t.Context()) // which makes the tables
-			},
-			Cmds: map[string]func(*testscript.TestScript, bool, []string){
-				"lock": cmdLock, "queue": cmdQueue, "granted": cmdGranted, "lost": cmdLost,
-			},
-		})
-	}
-	t.Run("SQLite", func(t *testing.T) { test(t, "sqlite://$WORK/app.db") })
-	t.Run("Redis", func(t *testing.T) { test(t, "redis://"+testredis.Start(t, testredis.Redis).Addr+"/0") })
+	t.Run("SQLite", func(t *testing.T) { transcripts(t, "testdata/locks", "sqlite://$WORK/app.db") })
+	t.Run("Redis", func(t *testing.T) {
+		transcripts(t, "testdata/locks", "redis://"+testredis.Start(t, testredis.Redis).Addr+"/0")
+	})
+}
+
+// transcripts runs those of a folder on the lock store of a URL.
+func transcripts(t *testing.T, dir, url string) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir: dir,
+		Setup: func(env *testscript.Env) error {
+			at := strings.ReplaceAll(url, "$WORK", env.WorkDir)
+			store, err := anystore.Open(t.Context(), at)
+			if err != nil {
+				return err
+			}
+			p := &people{t: t, store: store, by: map[string]*person{}}
+			env.Defer(p.end)
+			env.Values["people"] = p
+			env.Setenv("PATHLOCK_LOCKS", at)
+			env.Setenv("NS", fmt.Sprintf("transcript-%d-%d", os.Getpid(), time.Now().UnixNano()))
+			return store.Ping(t.Context()) // which makes the tables
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"lock": cmdLock, "queue": cmdQueue, "granted": cmdGranted, "lost": cmdLost, "exits": cmdExits, "await": cmdAwait,
+		},
+	})
 }
 
 // people hold locks and wait for them while a transcript runs.
 type people struct {
+	t     testing.TB
 	store *anystore.Store
 	by    map[string]*person
 }

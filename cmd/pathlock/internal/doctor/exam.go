@@ -14,6 +14,8 @@ import (
 type Options struct {
 	// Patience is how long a server may take to answer one question, by default five seconds.
 	Patience time.Duration
+	// Stores are further options for opening a lock store.
+	Stores []anystore.Option
 }
 
 const defaultPatience = 5 * time.Second

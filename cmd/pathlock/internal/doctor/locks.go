@@ -11,12 +11,10 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock/internal/dburl"
-	"github.com/pathlock-go/pathlock/internal/storeurl"
 	"github.com/pathlock-go/pathlock/store/anystore"
 	"github.com/pathlock-go/pathlock/store/etcdstore"
 	"github.com/pathlock-go/pathlock/store/redisstore"
 	"github.com/pathlock-go/pathlock/store/sqlstore"
-	"github.com/pathlock-go/pathlock/store/zkstore"
 )
 
 // Locks examines the lock store that a URL names, as [anystore.Open] reads it. The error matches
@@ -38,7 +36,7 @@ func (e *exam) locks(ctx context.Context, url, password string) error {
 		e.found(Warning, "sqlite://"+file, "tables", "there is no such file yet", "no program has used this lock store", "see that the path is right, or start a program")
 		return nil
 	}
-	stores, end, err := openTwo(ctx, url, password)
+	stores, end, err := e.openTwo(ctx, url, password)
 	switch {
 	case errors.Is(err, anystore.ErrURL):
 		return err
@@ -49,6 +47,10 @@ func (e *exam) locks(ctx context.Context, url, password string) error {
 	defer end()
 	one, other := stores[0].Store, stores[1].Store
 	about := stores[0].String()
+	if scheme := stores[0].Scheme(); scheme == "memory" || scheme == "off" {
+		e.found(Warning, about, "store", "no other program sees the locks of this store", "programs that share a tree are not kept apart", "give the programs a lock store that they share")
+		return nil
+	}
 	var tries bool
 	switch store := one.(type) {
 	case *redisstore.Store:
@@ -57,16 +59,13 @@ func (e *exam) locks(ctx context.Context, url, password string) error {
 		tries = e.sqlLocks(ctx, about, stores[0].Scheme(), store)
 	case *etcdstore.Store:
 		tries = e.etcd(ctx, about, store)
-	case *zkstore.Store:
+	default: // ZooKeeper, and a store of the program's own
 		if err := e.ask(ctx, store.Ping); err != nil {
 			e.unanswered(about, err)
 			return nil
 		}
-		e.fine(about, answerCheck, "the ensemble serves")
+		e.fine(about, answerCheck, "it serves")
 		tries = true
-	default:
-		e.found(Warning, about, "store", "no other program sees the locks of this store", "programs that share a tree are not kept apart", "give the programs a lock store that they share")
-		return nil
 	}
 	if tries {
 		e.probe(ctx, about, one, other)
@@ -79,7 +78,7 @@ func (e *exam) locks(ctx context.Context, url, password string) error {
 func (e *exam) quorum(ctx context.Context, url, password string) error {
 	const about = "the quorum"
 	members := strings.Split(strings.TrimPrefix(url, "quorum:"), "|")
-	stores, end, err := openTwo(ctx, url, password)
+	stores, end, err := e.openTwo(ctx, url, password)
 	switch {
 	case errors.Is(err, anystore.ErrURL):
 		return err
@@ -141,10 +140,11 @@ func Close(ctx context.Context, stores ...*anystore.Store) {
 
 // openTwo opens a lock store twice, as two processes do. The caller calls end, unless there is an
 // error.
-func openTwo(ctx context.Context, url, password string) (stores [2]*anystore.Store, end func(), err error) {
+func (e *exam) openTwo(ctx context.Context, url, password string) (stores [2]*anystore.Store, end func(), err error) {
 	end = func() { Close(ctx, stores[:]...) }
+	opts := append([]anystore.Option{anystore.WithPassword(password), anystore.WithoutTables()}, e.Stores...)
 	for i := range stores {
-		if stores[i], err = anystore.Open(ctx, url, anystore.WithPassword(password), anystore.WithoutTables()); err != nil {
+		if stores[i], err = anystore.Open(ctx, url, opts...); err != nil {
 			stores[i] = nil
 			end()
 			return stores, nil, err
@@ -156,12 +156,12 @@ func openTwo(ctx context.Context, url, password string) (stores [2]*anystore.Sto
 // MissingFile reports whether a URL names a lock store in a SQLite file that does not exist, and
 // which file that is. To open it would create it.
 func MissingFile(url string) (file string, missing bool) {
-	url, _, err := storeurl.CutTimeout(url)
 	path, ok := strings.CutPrefix(url, "sqlite://")
-	if !ok || err != nil || dburl.SQLite(path) != nil {
+	path, _, _ = strings.Cut(path, "?")
+	if !ok || dburl.SQLite(path) != nil {
 		return "", false
 	}
 	file = path + "-locks" // as package anystore calls it
-	_, err = os.Stat(file)
+	_, err := os.Stat(file)
 	return file, errors.Is(err, fs.ErrNotExist)
 }

@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/election"
+)
+
+type electCommand struct {
+	Name    string   `arg:"" help:"Name of the election, such as billing/scheduler: that of election.New in programs." placeholder:"NAME"`
+	Command []string `arg:"" optional:"" help:"Behind --: the command and its arguments." placeholder:"COMMAND"`
+
+	Value string `help:"Who leads, such as an address, to those who observe the election (default: the command's name and the user)." placeholder:"TEXT"`
+
+	underLock
+}
+
+// Help is the detailed help of the command.
+func (*electCommand) Help() string {
+	return `It waits until this process leads, runs the command as the leader, and resigns when the command has ended. Candidates lead in the order in which
+they came, those of package election in programs included. Let a supervisor start it again when it ends: then it is a candidate again.
+
+Example:
+
+    pathlock elect billing/scheduler --value 10.0.0.7:8080 -- ./scheduler
+
+` + underLockHelp("The leadership") + `
+
+Exit codes: that of the command, 128 and the signal that ended it, or
+
+    16   the command line is invalid
+    123  the leadership was lost, and the command has been ended
+    125  the lock store does not answer; the command was not run
+    126  the command cannot be run
+    127  there is no such command
+    129, 130, 143  SIGHUP, SIGINT or SIGTERM came before this process led
+
+pathlock ls election/NAME shows who leads and who waits.`
+}
+
+// Run implements the command.
+func (c *electCommand) Run(ctx context.Context, streams streams, code *int) (err error) {
+	*code, err = c.run(ctx, streams, c.Name, c.Command, func(ctx context.Context, locker *pathlock.Locker) (held, error) {
+		e := election.New(locker, c.Name)
+		e.Lease = c.Lease
+		leadership, err := e.Campaign(ctx, cmp.Or(c.Value, noteOf(c.Command)))
+		if err != nil {
+			return held{}, err
+		}
+		return held{leadership.Context(), leadership.Term(), leadership.Until, leadership.Resign}, nil
+	})
+	return err
+}

@@ -1,0 +1,85 @@
+package anystore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/anystore"
+	"github.com/pathlock-go/pathlock/store/memstore"
+)
+
+// consul is a store of a program's own.
+type consul struct {
+	pathlock.Store
+	closed *[]string
+	url    string
+}
+
+func (c consul) Close() error { *c.closed = append(*c.closed, c.url); return nil }
+
+// A store of the program's own is opened by its URL, also in a quorum, with the password that is
+// given beside it. It is shown without that, and closed with the others.
+func TestAStoreOfOnesOwn(t *testing.T) {
+	var closed []string
+	own := anystore.WithScheme("consul", func(_ context.Context, url string) (pathlock.Store, error) {
+		if strings.Contains(url, "replicas") {
+			return nil, errors.New(`the option "replicas" is unknown`)
+		}
+		return consul{memstore.New(), &closed, url}, nil
+	})
+	for url, shown := range map[string]string{
+		"consul://h1?dc=2":                           "consul://h1",
+		"consul://user@h1/locks":                     "consul://h1/locks",
+		"quorum:consul://h1|consul://u@h2|memory://": "quorum:consul://h1|consul://h2|memory:// (this process only)",
+	} {
+		var password []anystore.Option
+		if strings.HasPrefix(url, "consul") {
+			password = append(password, anystore.WithPassword("sec/ret"))
+		}
+		store, err := anystore.Open(t.Context(), url, append(password, own)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if store.String() != shown {
+			t.Errorf("%s is shown as %s, want %s", url, store, shown)
+		}
+		if _, err := pathlock.New(store).Mutex("a").TryLock(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := store.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	slices.Sort(closed)
+	if got := fmt.Sprint(closed); got != "[consul://:sec%2Fret@h1?dc=2 consul://h1 consul://u@h2 consul://user:sec%2Fret@h1/locks]" {
+		t.Errorf("it opens and closes %s", got)
+	}
+	if _, err := anystore.Open(t.Context(), "consul://h1?replicas=1", own); !errors.Is(err, anystore.ErrURL) || !strings.Contains(err.Error(), "replicas") {
+		t.Errorf("an unknown option: %v", err)
+	}
+	if forms := anystore.Forms(own); !slices.Contains(forms, "consul://…") {
+		t.Errorf("the forms are %v", forms)
+	}
+	if _, err := anystore.Open(t.Context(), "consul://h1"); !errors.Is(err, anystore.ErrURL) {
+		t.Errorf("without the option: %v", err)
+	}
+	if store, err := anystore.Open(t.Context(), "consul://user:p?a@ss@h1", own); err != nil || store.String() != "consul://" {
+		t.Errorf("a password with a ? is shown as %v, %v", store, err)
+	}
+}
+
+// A scheme that is taken, or none, is refused, whatever is opened.
+func TestSchemesAreApart(t *testing.T) {
+	open := func(context.Context, string) (pathlock.Store, error) { return memstore.New(), nil }
+	for scheme, says := range map[string]string{"rediss": "rediss is taken", "own": "own is taken", "Own:": "is no scheme", "": "is no scheme"} {
+		_, err := anystore.Open(t.Context(), "memory://", anystore.WithScheme("own", open), anystore.WithScheme(scheme, open))
+		if !errors.Is(err, anystore.ErrURL) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: %v, want that it %s", scheme, err, says)
+		}
+	}
+}
