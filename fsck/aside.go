@@ -10,8 +10,8 @@ import (
 	"slices"
 )
 
-// asidePath returns a path for a key that no row has: hardly any form of paths begins so, and no row
-// has the name.
+// asidePath returns a path for a key that no row has: hardly any form of paths begins so, and no
+// row has the name.
 func asidePath(key Key, most limit) string {
 	return fit(fmt.Sprintf("fsck:%.16x", sha256.Sum256([]byte(key.String()))), most)
 }

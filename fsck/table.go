@@ -28,8 +28,8 @@ type Table struct {
 	Path string
 	// IDPath is the column of the path of ids, such as "/1/17/203"; "" if there is none.
 	IDPath string
-	// PathForm and IDPathForm are how these columns spell paths, as the path of two names: "/0/*/*/"
-	// for "/0/1/17/203/". "" means "/*/*". See gormplugin.Model.
+	// PathForm and IDPathForm are how these columns spell paths, as the path of two names:
+	// "/0/*/*/" for "/0/1/17/203/". "" means "/*/*". See gormplugin.Model.
 	PathForm, IDPathForm string
 	// Deleted is the column that marks rows as deleted; "" if there is none. A row is live if the
 	// column is NULL, 0, false or the empty text. Any time marks the row as deleted.
@@ -38,7 +38,8 @@ type Table struct {
 	// "" if there is none.
 	Version string
 	// Namespace is the first argument of [pathlock.NewTree] for the trees' locks. The second
-	// argument is the value of the tree column, or SingleTree. "" means the table's name, as in gormplugin.
+	// argument is the value of the tree column, or SingleTree. "" means the table's name, as in
+	// gormplugin.
 	Namespace string
 }
 

@@ -77,7 +77,8 @@ func (x *table) row(values map[string]any) any {
 	return row
 }
 
-// putIn has a row, by columns, state the tree that it is in, as far as the table has a column for it.
+// putIn has a row, by columns, state the tree that it is in, as far as the table has a column for
+// it.
 func (x *table) putIn(row map[string]any, tree any) {
 	if x.treeColumn != "" {
 		row[x.treeColumn] = tree

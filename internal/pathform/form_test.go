@@ -39,8 +39,8 @@ func drawPath(t *rapid.T, f Form) string {
 // Every path is read as it was printed, and every text is printed as it was read.
 func TestFormsAreReadAsTheyArePrinted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		f, path := drawForm(t), ""
-		path = drawPath(t, f)
+		f := drawForm(t)
+		path := drawPath(t, f)
 		if again := f.Read(f.Print(path)); again != path {
 			t.Fatalf("%s: %q is printed as %q, and read as %q", f, path, f.Print(path), again)
 		}

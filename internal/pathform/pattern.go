@@ -26,9 +26,9 @@ const parent = "parent:"
 // and are in no number and in no UUID but for the hyphen.
 const separators = "/.,:;|>~-"
 
-// Parse reads a pattern: a form with two names, each written as a star, such as "/0/*/*/". "parent:"
-// before it makes it the path of the parent. The empty pattern is [Default]. The error says why a
-// form cannot be.
+// Parse reads a pattern: a form with two names, each written as a star, such as "/0/*/*/".
+// "parent:" before it makes it the path of the parent. The empty pattern is [Default]. The error
+// says why a form cannot be.
 func Parse(pattern string) (Form, error) {
 	if pattern == "" {
 		return Default, nil

@@ -76,8 +76,8 @@ func postgresSays(err error, words string) bool {
 	return ok && strings.Contains(e.Error(), words)
 }
 
-// rolledBackByPostgres are the words of pgx and of lib/pq for the answer ROLLBACK to a COMMIT, after
-// the failure of a statement.
+// rolledBackByPostgres are the words of pgx and of lib/pq for the answer ROLLBACK to a COMMIT,
+// after the failure of a statement.
 var rolledBackByPostgres = []string{"commit unexpectedly resulted in rollback", "could not complete operation in a failed transaction"}
 
 // answeredByPostgres reports whether an error is the server's answer to a COMMIT. A session that is

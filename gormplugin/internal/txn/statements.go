@@ -96,7 +96,7 @@ var errEndedUnseen = errors.New("gormplugin: the server has ended the transactio
 // closeRows closes the rows that somebody has left open before the COMMIT, as that does, too. The
 // connection is not free for anything else before.
 func (t *Transaction) closeRows() {
-	if rows := t.rows.Load(); rows != nil {
+	if rows := t.rows.Load(); rows != nil { //nolint:rowserrcheck // settleRows looks at it.
 		_ = rows.Close() //nolint:sqlclosecheck // They are closed here for whoever forgot it.
 	}
 	t.settleRows()

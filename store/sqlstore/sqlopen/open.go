@@ -52,7 +52,7 @@ const connectTimeout = 5 * time.Second
 //
 // Errors quote no more of the URL than its options: a password may be anywhere else.
 func Open(rawURL string, opts ...sqlstore.Option) (*sqlstore.Store, error) {
-	scheme, rest, ok := strings.Cut(rawURL, "://")
+	scheme, _, ok := strings.Cut(rawURL, "://")
 	if !ok {
 		return nil, errors.New("sqlopen: the URL has no scheme: give " + forms)
 	}
@@ -61,7 +61,7 @@ func Open(rawURL string, opts ...sqlstore.Option) (*sqlstore.Store, error) {
 		names = append(names, "timeout")
 	}
 	rawURL, options := storeurl.Cut(rawURL, names...)
-	_, rest, _ = strings.Cut(rawURL, "://")
+	_, rest, _ := strings.Cut(rawURL, "://")
 	timeout, late := storeurl.TakeTimeout(options)
 	request, few := storeurl.TakeNumber(options, "max_request", 1)
 	waiters, none := storeurl.TakeNumber(options, "max_waiters", 1)
