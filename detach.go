@@ -79,7 +79,7 @@ func (k *Lock) leave(ctx context.Context) (Token, error) {
 func (h *holding) mayLeave(lock *Lock) error {
 	switch {
 	case lock.released || h.whole().spent:
-		return errReleased(h.tree)
+		return lock.errReleased()
 	case h.lost != nil:
 		return h.lost
 	}
@@ -121,7 +121,7 @@ func (h *holding) beginDetaching(lock *Lock) error {
 	defer s.mu.Unlock()
 	switch {
 	case lock.released:
-		return errReleased(h.tree)
+		return lock.errReleased()
 	case h.lost != nil:
 		return h.lost
 	case len(h.locks) > 1 || h.detaching:
@@ -147,7 +147,7 @@ func (h *holding) endDetaching(lock *Lock) error {
 	case h.lost != nil:
 		return h.lost
 	case lock.released:
-		return errReleased(h.tree)
+		return lock.errReleased()
 	}
 	lock.released = true
 	h.removeLock(lock)

@@ -30,14 +30,17 @@ type Lock struct {
 	one  [1]*grant
 
 	// The scope's mutex guards index, the lock's in its holding, and released, which says that the
-	// lock has left the holding.
+	// lock has left the holding, because of why if that is not nil.
 	index    int
 	released bool
+	why      error
+	// limit calls endOverdue, nil if the lock may be held for any time.
+	limit *time.Timer
 }
 
 // Context returns the context to work under while the lock is held. It carries the scope, so that
 // an acquisition under it re-enters. It ends with the context given to Acquire, and with the
-// release.
+// release. Its deadline is the end of [Request.MaxHold], if there is one.
 //
 // It is cancelled with a cause that matches [ErrLost] as soon as the lease is known to be lost:
 // somebody else may hold the nodes by then. At the latest it is cancelled when the lease ends by
@@ -113,6 +116,7 @@ var _ bridge.Lock = bridged{}
 type lateContext struct {
 	parent context.Context
 	lock   *Lock
+	ends   time.Time // when the lock has been held for too long, zero if never
 
 	mu     sync.Mutex
 	actual context.Context // does the work, nil until it is needed
@@ -126,6 +130,9 @@ type lateContext struct {
 func (c *lateContext) cancel(cause error) {
 	c.mu.Lock()
 	stop := c.stop
+	if limit := c.lock.limit; limit != nil {
+		limit.Stop()
+	}
 	if !c.ended {
 		c.ended, c.cause, c.late = true, cause, endedSoFar(c.parent) != nil
 	}
@@ -201,7 +208,12 @@ func (c *lateContext) Value(key any) any {
 }
 
 // Deadline implements [context.Context].
-func (c *lateContext) Deadline() (time.Time, bool) { return c.parent.Deadline() }
+func (c *lateContext) Deadline() (time.Time, bool) {
+	if !c.ends.IsZero() {
+		return c.ends, true
+	}
+	return c.parent.Deadline()
+}
 
 // Done implements [context.Context].
 func (c *lateContext) Done() <-chan struct{} { return c.context().Done() }

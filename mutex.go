@@ -1,6 +1,7 @@
 package pathlock
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -29,12 +30,19 @@ const MutexNamespace = "mutex"
 // write [Lock.Fence] along, which grows with every grant of a name, and have the writes refused
 // that bring a smaller one than the last.
 //
+// A holder that hangs while its process lives keeps the lease, so bound the hold: by MaxHold, or by
+// a deadline of the context given to Lock. At the earlier of the two, the lock is released, and its
+// context ends with a cause that matches [context.DeadlineExceeded], and by MaxHold
+// [ErrHeldTooLong], too. A mutex that is locked under that context is released at the same time. To
+// bound the wait alone, use TryLockFor.
+//
 // Each name has its own record in the store, so names never wait for each other. The price is that
 // a deadlock across names goes undetected: lock them in one order everywhere, or bound the wait.
 type Mutex struct {
-	// Lease and Note are those of every request: see [Request]. Set them before the first use.
-	Lease time.Duration
-	Note  string
+	// Lease, MaxHold and Note are those of every request: see [Request]. Set them before the first
+	// use. Where MaxHold is 0, only a deadline of the context bounds the hold.
+	Lease, MaxHold time.Duration
+	Note           string
 
 	locker *Locker
 	name   string
@@ -102,6 +110,6 @@ func (m *Mutex) acquire(ctx context.Context, claim Claim, wait time.Duration) (*
 	if wait <= 0 {
 		wait = NoWait
 	}
-	req := Request{Tree: tree, Claims: []Claim{claim}, Wait: wait, Lease: m.Lease, Note: m.Note}
+	req := Request{Tree: tree, Claims: []Claim{claim}, Wait: wait, Lease: m.Lease, MaxHold: cmp.Or(m.MaxHold, Forever), Note: m.Note}
 	return m.locker.acquire(ctx, req, true)
 }
