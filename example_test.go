@@ -494,6 +494,26 @@ func ExampleMutex_Lock_maxHold() {
 	// true
 }
 
+// A writer lets readers in to what it has just written, and reads on. No writer gets in between.
+func ExampleLock_Downgrade() {
+	ctx := context.Background()
+	locker := pathlock.New(memstore.New())
+	settings := locker.RWMutex("settings")
+
+	lock, _ := settings.Lock(ctx)
+	fmt.Println(lock.Downgrade(ctx))
+	reader, err := settings.TryRLock(ctx)
+	fmt.Println("a reader:", err)
+	_, err = settings.TryLock(ctx)
+	fmt.Println("a writer:", errors.Is(err, pathlock.ErrConflict))
+	fmt.Println(reader.Release(ctx), lock.Release(ctx), lock.Context().Err())
+	// Output:
+	// <nil>
+	// a reader: <nil>
+	// a writer: true
+	// <nil> <nil> context canceled
+}
+
 // A job names itself. Whoever looks at the locks, in any process, sees where they come from.
 func ExampleWithOrigin() {
 	locker := pathlock.New(memstore.New(), pathlock.WithInstance("worker-3"))

@@ -2,6 +2,8 @@ package pathlock
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -103,6 +105,59 @@ func (k *Lock) event() Event {
 		e.Origin = *k.origin
 	}
 	return e
+}
+
+// exchange has the store grant something else to the lock's owner, then has swap put it in the
+// place of what the lock relies on, and releases that if nothing else needs it. The owner passes
+// all that wait for it, so nobody is let in between. With the scope's mutex locked, request says
+// what to ask for, and swap is called. After an error the lock is as it was.
+func (k *Lock) exchange(ctx context.Context, request func() (prepared, error), swap func(fresh *Lock)) error {
+	h := k.holding
+	l := h.scope.locker
+	h.checkClock()
+	h.scope.mu.Lock()
+	err := k.mayExchange()
+	var a prepared
+	if err == nil {
+		a, err = request()
+	}
+	h.scope.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	if !l.observers.none() {
+		a.origin = new(l.origin(ctx, a.Operation))
+	}
+	fresh, err := l.ask(ctx, h.scope, a)
+	if err != nil {
+		return err
+	}
+	h.scope.mu.Lock()
+	switch err = k.mayExchange(); {
+	case err != nil:
+	case fresh.holding != h:
+		err = h.expire()
+	default:
+		swap(fresh)
+	}
+	h.scope.mu.Unlock()
+	if released := fresh.Release(ctx); err == nil && errors.Is(released, ErrLost) {
+		err = released
+	}
+	return err
+}
+
+// mayExchange returns why the lock cannot rely on something else, nil if it can. It expects the
+// scope's mutex to be locked.
+func (k *Lock) mayExchange() error {
+	switch h := k.holding; {
+	case h.isOfToken():
+		return fmt.Errorf("%w: a hold with a token in %s stays as it is", ErrInvalidRequest, h.tree)
+	case k.released || h.detaching:
+		return k.errReleased()
+	default:
+		return h.lost
+	}
 }
 
 // bridged is the lock for the packages of this module.

@@ -202,6 +202,94 @@ func TestAFailedDetachDoesNotLiftTheBound(t *testing.T) {
 	})
 }
 
+func TestADowngradeLetsReadersInAndNoWriter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, store := newLocker()
+		m := l.RWMutex("m")
+		lock := locked(t.Context(), t, m.Lock)
+		outer := locked(lock.Context(), t, m.Lock)
+		fence := lock.Fence()
+		order := make(chan string, 3)
+		for _, who := range []string{"early reader", "writer", "late reader"} {
+			method := m.RLock
+			if who == "writer" {
+				method = m.Lock
+			}
+			go func() {
+				k := locked(context.WithoutCancel(t.Context()), t, method)
+				order <- who
+				_ = k.Release(context.WithoutCancel(t.Context()))
+			}()
+			synctest.Wait()
+		}
+
+		store.hook(hooks{acquire: func(context.Context) error { return pathlock.ErrUnavailable }})
+		if err := lock.Downgrade(t.Context()); !errors.Is(err, pathlock.ErrUnavailable) || written(lock.Claims()) != "X /" {
+			t.Errorf("without the store: %v, has %s", err, written(lock.Claims()))
+		}
+		store.hook(hooks{})
+		if err := lock.Downgrade(t.Context()); err != nil || written(lock.Claims()) != "S /" || written(outer.Claims()) != "X /" {
+			t.Errorf("downgraded: %v, has %s, and another lock %s", err, written(lock.Claims()), written(outer.Claims()))
+		}
+		synctest.Wait()
+		if len(order) != 0 {
+			t.Errorf("the %s is in beside a writer of the scope", <-order)
+		}
+		release(t, outer) // the last that needs to write
+		if first := <-order; first != "early reader" {
+			t.Errorf("the %s is in first", first)
+		}
+		synctest.Wait()
+		if len(order) != 0 || lock.Context().Err() != nil || lock.Fence() != fence {
+			t.Errorf("%d others are in; the context: %v; fence %d after %d", len(order), lock.Context().Err(), lock.Fence(), fence)
+		}
+		release(t, lock)
+		if second, third := <-order, <-order; second != "writer" || third != "late reader" {
+			t.Errorf("then the %s, then the %s", second, third)
+		}
+		if err := lock.Downgrade(t.Context()); !errors.Is(err, pathlock.ErrNotHeld) {
+			t.Errorf("downgraded after the release: %v, want ErrNotHeld", err)
+		}
+		for _, lock := range []func() *pathlock.Lock{
+			func() *pathlock.Lock { return acquire(t.Context(), t, l, "gate") },
+			func() *pathlock.Lock { return attach(t, l, detached(t, l, "X /a")) },
+		} {
+			k := lock()
+			if err := k.Downgrade(t.Context()); !errors.Is(err, pathlock.ErrInvalidRequest) {
+				t.Errorf("downgraded: %v, want ErrInvalidRequest", err)
+			}
+			release(t, k)
+		}
+	})
+}
+
+// A lock that ends during its downgrade leaves nothing behind.
+func TestALockThatEndsDuringItsDowngrade(t *testing.T) {
+	for says, end := range map[error]func(*testing.T, *watched, *pathlock.Lock){
+		pathlock.ErrNotHeld: func(t *testing.T, _ *watched, lock *pathlock.Lock) { release(t, lock) },
+		pathlock.ErrLost: func(_ *testing.T, store *watched, _ *pathlock.Lock) {
+			store.hook(down(pathlock.ErrUnavailable))
+			time.Sleep(pathlock.DefaultLease)
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			l, store := newLocker()
+			lock := locked(t.Context(), t, l.Mutex("m").Lock)
+			store.hook(hooks{acquire: func(context.Context) error {
+				store.hook(hooks{})
+				end(t, store, lock)
+				store.hook(hooks{})
+				return nil
+			}})
+			if err := lock.Downgrade(t.Context()); !errors.Is(err, says) {
+				t.Errorf("downgraded: %v, want %v", err, says)
+			}
+			_ = lock.Release(t.Context())
+			release(t, locked(t.Context(), t, l.Mutex("m").TryLock))
+		})
+	}
+}
+
 // bothMutexes are an RWMutex of this package and one of the standard library, which get the same
 // calls.
 type bothMutexes struct {
@@ -302,6 +390,20 @@ func (b *bothMutexes) unlock(t *rapid.T) {
 	b.writer = nil
 }
 
+// downgrade makes the writer a reader. Nobody waits for a writer here, so the other mutex does so
+// in two steps.
+func (b *bothMutexes) downgrade(t *rapid.T) {
+	if b.writer == nil {
+		t.Skip("nobody writes")
+	}
+	b.std.Unlock()
+	b.std.RLock()
+	if err := b.writer.Downgrade(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b.readers, b.writer = append(b.readers, b.writer), nil
+}
+
 // An RWMutex grants and refuses what that of the standard library does, also while a writer waits.
 func TestAnRWMutexAgreesWithThatOfTheStandardLibrary(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -309,6 +411,7 @@ func TestAnRWMutexAgreesWithThatOfTheStandardLibrary(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"TryLock":             b.tryLock,
 			"TryRLock":            b.tryRLock,
+			"Downgrade":           b.downgrade,
 			"Lock behind readers": b.lockBehindReaders,
 			"Unlock":              b.unlock,
 			"RUnlock": func(t *rapid.T) {

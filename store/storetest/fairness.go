@@ -3,6 +3,8 @@ package storetest
 import (
 	"sync"
 	"testing"
+
+	"github.com/pathlock-go/pathlock"
 )
 
 func fairness() topic {
@@ -16,6 +18,32 @@ func fairness() topic {
 			reader := f.actor("late reader").queuesFor(s("/a"))
 			a.conflict(writer.fails())
 			reader.isGranted()
+		}},
+		{"a holder takes something else instead, past all that wait for it: who conflicts with neither gets in", func(f *fixture) {
+			wantsGate := func(a *actor) *pending { return a.queuesForGate() }
+			wants := func(set ...pathlock.Claim) func(*actor) *pending {
+				return func(a *actor) *pending { return a.queuesFor(set...) }
+			}
+			for _, swap := range []struct {
+				has, takes  claims
+				in, keptOut func(*actor) *pending
+			}{
+				{claims{x("/a")}, claims{s("/a")}, wants(s("/a")), wants(x("/a"))},
+				{claims{x("/")}, claims{s("/")}, wants(s("/")), wantsGate},
+				{claims{x("/seat"), x("/one")}, claims{x("/seat"), x("/two")}, wants(s("/one")), wants(x("/seat"), x("/three"))},
+			} {
+				a := f.actor("holder")
+				before := a.takes(swap.has...)
+				in, queues := swap.in(f.actor("let in")), swap.keptOut(f.actor("kept out"))
+				req := a.ask(swap.takes...)
+				req.Held = true
+				after := a.take(req)
+				before.release()
+				in.isGranted().release()
+				queues.stillWaits()
+				after.release()
+				queues.isGranted().release()
+			}
 		}},
 		{"a crowd of waiters on one node is served", func(f *fixture) {
 			crowd := 500
