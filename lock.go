@@ -163,7 +163,24 @@ func (k *Lock) mayExchange() error {
 // bridged is the lock for the packages of this module.
 type bridged struct{ *Lock }
 
-var _ bridge.Lock = bridged{}
+var (
+	_ bridge.Lock             = bridged{}
+	_ bridge.Exchanger[Claim] = bridged{}
+)
+
+// Exchange implements [bridge.Exchanger].
+func (b bridged) Exchange(ctx context.Context, claims []Claim, note string) error {
+	l := b.holding.scope.locker
+	a, err := l.prepare(Request{Tree: b.Tree(), Claims: claims, Wait: NoWait, Lease: b.request.Lease, Note: note, Operation: b.request.Operation})
+	if err != nil {
+		return err
+	}
+	return b.exchange(ctx, func() (prepared, error) { return a, nil }, func(fresh *Lock) {
+		was, is := b.pins[0], fresh.pins[0]
+		was.id, is.id = is.id, was.id
+		was.claims, is.claims = is.claims, was.claims
+	})
+}
 
 // lateContext is a [Lock]'s context. It costs nothing until it is asked for more than the scope.
 // Only then does it make the standard library's context that does the work. Most locks, and nearly
