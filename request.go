@@ -69,7 +69,7 @@ type prepared struct {
 	folded []Claim
 	// origin is for observers, nil if there are none.
 	origin *Origin
-	// deadline is that of the context, zero where there is none or MaxHold does not ask for it.
+	// deadline is that of the context, zero where there is none.
 	deadline time.Time
 }
 

@@ -251,31 +251,27 @@ func TestALeaderProclaimsValuesInItsTerm(t *testing.T) {
 
 // A leader that hangs in a process that lives leads until its bound.
 func TestATermEndsAtItsBound(t *testing.T) {
-	for _, maxHold := range []time.Duration{time.Hour, 0} {
-		synctest.Test(t, func(t *testing.T) {
-			store := memstore.New()
-			e := process(store)
-			e.MaxHold = maxHold
-			ctx, stop := t.Context(), func() {}
-			if maxHold == 0 {
-				ctx, stop = context.WithTimeout(ctx, time.Hour)
-			}
-			defer stop()
-			began := time.Now()
-			leader := campaign(ctx, t, e, "a")
-			next := campaign(t.Context(), t, process(store), "b")
-			if led := time.Since(began); led != time.Hour || leader.Context().Err() == nil {
-				t.Errorf("MaxHold %v: led for %v; the context: %v", maxHold, led, leader.Context().Err())
-			}
-			if err := leader.Proclaim(t.Context(), "late"); !errors.Is(err, pathlock.ErrLost) {
-				t.Errorf("MaxHold %v: proclaimed after the end: %v, want ErrLost", maxHold, err)
-			}
-			if err := leader.Resign(t.Context()); !errors.Is(err, pathlock.ErrHeldTooLong) {
-				t.Errorf("MaxHold %v: resigned after the end: %v, want ErrHeldTooLong", maxHold, err)
-			}
-			resign(t, next)
-		})
-	}
+	synctest.Test(t, func(t *testing.T) {
+		store := memstore.New()
+		e := process(store)
+		e.MaxHold = time.Hour
+		began, leader := time.Now(), campaign(t.Context(), t, e, "a")
+		next := campaign(t.Context(), t, process(store), "b")
+		if led := time.Since(began); led != time.Hour || leader.Context().Err() == nil {
+			t.Errorf("led for %v; the context: %v", led, leader.Context().Err())
+		}
+		if err := leader.Proclaim(t.Context(), "late"); !errors.Is(err, pathlock.ErrLost) {
+			t.Errorf("proclaimed after the end: %v, want ErrLost", err)
+		}
+		resign(t, next)
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		defer stop()
+		leader, next = campaign(ctx, t, e, "a"), campaign(t.Context(), t, process(store), "b")
+		if err := leader.Resign(t.Context()); !errors.Is(err, pathlock.ErrHeldTooLong) {
+			t.Errorf("resigned after the deadline: %v, want ErrHeldTooLong", err)
+		}
+		resign(t, next)
+	})
 }
 
 // Under its own context, a leader leads already, and goes when it has resigned as often.

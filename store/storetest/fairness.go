@@ -3,8 +3,6 @@ package storetest
 import (
 	"sync"
 	"testing"
-
-	"github.com/pathlock-go/pathlock"
 )
 
 func fairness() topic {
@@ -20,21 +18,14 @@ func fairness() topic {
 			reader.isGranted()
 		}},
 		{"a holder takes something else instead, past all that wait for it: who conflicts with neither gets in", func(f *fixture) {
-			wantsGate := func(a *actor) *pending { return a.queuesForGate() }
-			wants := func(set ...pathlock.Claim) func(*actor) *pending {
-				return func(a *actor) *pending { return a.queuesFor(set...) }
-			}
-			for _, swap := range []struct {
-				has, takes  claims
-				in, keptOut func(*actor) *pending
-			}{
-				{claims{x("/a")}, claims{s("/a")}, wants(s("/a")), wants(x("/a"))},
-				{claims{x("/")}, claims{s("/")}, wants(s("/")), wantsGate},
-				{claims{x("/seat"), x("/one")}, claims{x("/seat"), x("/two")}, wants(s("/one")), wants(x("/seat"), x("/three"))},
+			for _, swap := range []struct{ has, takes, in, keptOut claims }{
+				{claims{x("/a")}, claims{s("/a")}, claims{s("/a")}, claims{x("/a")}},
+				{claims{x("/")}, claims{s("/")}, claims{s("/")}, claims{ix("/a")}},
+				{claims{x("/seat"), x("/one")}, claims{x("/seat"), x("/two")}, claims{s("/one")}, claims{x("/seat"), x("/three")}},
 			} {
 				a := f.actor("holder")
 				before := a.takes(swap.has...)
-				in, queues := swap.in(f.actor("let in")), swap.keptOut(f.actor("kept out"))
+				in, queues := f.actor("let in").queuesFor(swap.in...), f.actor("kept out").queuesFor(swap.keptOut...)
 				req := a.ask(swap.takes...)
 				req.Held = true
 				after := a.take(req)

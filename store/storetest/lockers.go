@@ -45,20 +45,6 @@ func lockers() topic {
 			f.requireIs(context.Cause(k.Context()), pathlock.ErrHeldTooLong)
 			f.requireIs(k.Release(f.ctx), pathlock.ErrHeldTooLong)
 		}},
-		{"a writer becomes a reader: readers get in, no writer does", func(f *fixture) {
-			l := f.locker(f.store)
-			k := l.locks(f.ctx, x("/a"))
-			reader, writer := f.actor("reader").queuesFor(s("/a")), f.actor("writer").queuesFor(x("/a"))
-			if err := k.Downgrade(f.ctx); err != nil {
-				f.Fatalf("Downgrade: %v", err)
-			}
-			reader.isGranted().release()
-			writer.stillWaits()
-			f.pass(2 * f.term()) // what it has become is renewed
-			l.requireAlive(k)
-			l.releases(k)
-			writer.isGranted()
-		}},
 		{"a lock is detached in one locker and attached in another", func(f *fixture) {
 			one, two := f.locker(f.store), f.locker(f.store)
 			k := one.locks(f.ctx, x("/a"))
