@@ -58,6 +58,7 @@ func (l *Locker) acquire(ctx context.Context, req Request, ownScope bool) (*Lock
 	if !l.observers.none() {
 		a.origin = new(l.origin(ctx, a.Operation))
 	}
+	a.deadline, _ = ctx.Deadline()
 	lock, err := scope.reenter(ctx, a)
 	if err != nil {
 		return nil, err

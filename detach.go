@@ -74,7 +74,7 @@ func (k *Lock) leave(ctx context.Context) (Token, error) {
 func (h *holding) stillHas(lock *Lock) error {
 	switch {
 	case lock.released || h.whole().spent:
-		return errReleased(h.tree)
+		return lock.errReleased()
 	case h.lost != nil:
 		return h.lost
 	}

@@ -24,8 +24,11 @@ var (
 	// over. Cycles through several trees go undetected: see [Request].
 	ErrDeadlock = FailureLocked.New("pathlock: deadlock")
 	// ErrLost: the lease ended, or the store lost it, before the lock was released or its grant
-	// arrived. Somebody else may hold the nodes.
+	// arrived, or the lock was held for too long. Somebody else may hold the nodes.
 	ErrLost = FailureLockStore.New("pathlock: lock lost")
+	// ErrHeldTooLong: the lock has been released because its [Request.MaxHold] was over, or the
+	// deadline of its context. The error matches [ErrLost] and [context.DeadlineExceeded], too.
+	ErrHeldTooLong = errors.New("pathlock: held for too long")
 	// ErrNotHeld: there is nothing to release, or nothing is left.
 	ErrNotHeld = errors.New("pathlock: not held")
 	// ErrUnavailable: the lock store did not answer, or answered that it cannot serve. Nothing was

@@ -476,6 +476,44 @@ func ExampleLocker_RWMutex() {
 	// the writer again: true
 }
 
+// A job that hangs must not keep its name locked for good, though its process lives. It learns from
+// its context that its time is over.
+func ExampleMutex_Lock_maxHold() {
+	ctx := context.Background()
+	locker := pathlock.New(memstore.New(), pathlock.WithLogger(slog.New(slog.DiscardHandler)))
+	mutex := locker.Mutex("nightly")
+	mutex.MaxHold = 10 * time.Millisecond
+
+	hangs, _ := mutex.Lock(ctx)
+	next, _ := mutex.Lock(ctx)
+	fmt.Println(errors.Is(context.Cause(hangs.Context()), pathlock.ErrHeldTooLong))
+	fmt.Println(errors.Is(hangs.Release(ctx), pathlock.ErrHeldTooLong))
+	_ = next.Release(ctx)
+	// Output:
+	// true
+	// true
+}
+
+// A writer lets readers in to what it has just written, and reads on. No writer gets in between.
+func ExampleLock_Downgrade() {
+	ctx := context.Background()
+	locker := pathlock.New(memstore.New())
+	settings := locker.RWMutex("settings")
+
+	lock, _ := settings.Lock(ctx)
+	fmt.Println(lock.Downgrade(ctx))
+	reader, err := settings.TryRLock(ctx)
+	fmt.Println("a reader:", err)
+	_, err = settings.TryLock(ctx)
+	fmt.Println("a writer:", errors.Is(err, pathlock.ErrConflict))
+	fmt.Println(reader.Release(ctx), lock.Release(ctx), lock.Context().Err())
+	// Output:
+	// <nil>
+	// a reader: <nil>
+	// a writer: true
+	// <nil> <nil> context canceled
+}
+
 // A job names itself. Whoever looks at the locks, in any process, sees where they come from.
 func ExampleWithOrigin() {
 	locker := pathlock.New(memstore.New(), pathlock.WithInstance("worker-3"))

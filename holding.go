@@ -100,6 +100,9 @@ func (h *holding) addLock(ctx context.Context, req Request, lock *Lock) {
 		lock.fence = max(lock.fence, g.fence)
 	}
 	lock.ctx.parent, lock.ctx.lock = ctx, lock
+	if ends := lock.ctx.ends; !ends.IsZero() {
+		lock.limit = time.AfterFunc(time.Until(ends), lock.endOverdue)
+	}
 	lock.index = len(h.locks)
 	h.locks = append(h.locks, lock)
 }

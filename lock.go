@@ -2,6 +2,8 @@ package pathlock
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,14 +32,17 @@ type Lock struct {
 	one  [1]*grant
 
 	// The scope's mutex guards index, the lock's in its holding, and released, which says that the
-	// lock has left the holding.
+	// lock has left the holding, because of why if that is not nil.
 	index    int
 	released bool
+	why      error
+	// limit calls endOverdue, nil if the lock may be held for any time.
+	limit *time.Timer
 }
 
 // Context returns the context to work under while the lock is held. It carries the scope, so that
 // an acquisition under it re-enters. It ends with the context given to Acquire, and with the
-// release.
+// release. Its deadline is the end of [Request.MaxHold], if there is one.
 //
 // It is cancelled with a cause that matches [ErrLost] as soon as the lease is known to be lost:
 // somebody else may hold the nodes by then. At the latest it is cancelled when the lease ends by
@@ -106,10 +111,80 @@ func (k *Lock) report(ctx context.Context, what string, method func(Observer, co
 	observers.tell(ctx, what, method, e)
 }
 
+// exchange has the store grant something else to the lock's owner, then has swap put it in the
+// place of what the lock relies on, and releases that if nothing else needs it. The owner passes
+// all that wait for it, so nobody is let in between. With the scope's mutex locked, request says
+// what to ask for, and swap is called. After an error the lock is as it was.
+func (k *Lock) exchange(ctx context.Context, request func() (prepared, error), swap func(fresh *Lock)) error {
+	h := k.holding
+	l := h.scope.locker
+	h.checkClock()
+	h.scope.mu.Lock()
+	err := k.mayExchange()
+	var a prepared
+	if err == nil {
+		a, err = request()
+	}
+	h.scope.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	if !l.observers.none() {
+		a.origin = new(l.origin(ctx, a.Operation))
+	}
+	fresh, err := l.ask(ctx, h.scope, a)
+	if err != nil {
+		return err
+	}
+	h.scope.mu.Lock()
+	switch err = k.mayExchange(); {
+	case err != nil:
+	case fresh.holding != h:
+		err = h.expire()
+	default:
+		swap(fresh)
+	}
+	h.scope.mu.Unlock()
+	if released := fresh.Release(ctx); err == nil && errors.Is(released, ErrLost) {
+		err = released
+	}
+	return err
+}
+
+// mayExchange returns why the lock cannot rely on something else, nil if it can. It expects the
+// scope's mutex to be locked.
+func (k *Lock) mayExchange() error {
+	switch h := k.holding; {
+	case h.token != "":
+		return fmt.Errorf("%w: a hold with a token in %s stays as it is", ErrInvalidRequest, h.tree)
+	case k.released || h.detaching:
+		return k.errReleased()
+	default:
+		return h.lost
+	}
+}
+
 // bridged is the lock for the packages of this module.
 type bridged struct{ *Lock }
 
-var _ bridge.Lock = bridged{}
+var (
+	_ bridge.Lock             = bridged{}
+	_ bridge.Exchanger[Claim] = bridged{}
+)
+
+// Exchange implements [bridge.Exchanger].
+func (b bridged) Exchange(ctx context.Context, claims []Claim, note string) error {
+	l := b.holding.scope.locker
+	a, err := l.prepare(Request{Tree: b.Tree(), Claims: claims, Wait: NoWait, Lease: b.request.Lease, Note: note, Operation: b.request.Operation})
+	if err != nil {
+		return err
+	}
+	return b.exchange(ctx, func() (prepared, error) { return a, nil }, func(fresh *Lock) {
+		was, is := b.pins[0], fresh.pins[0]
+		was.id, is.id = is.id, was.id
+		was.claims, is.claims = is.claims, was.claims
+	})
+}
 
 // lateContext is a [Lock]'s context. It costs nothing until it is asked for more than the scope.
 // Only then does it make the standard library's context that does the work. Most locks, and nearly
@@ -117,6 +192,7 @@ var _ bridge.Lock = bridged{}
 type lateContext struct {
 	parent context.Context
 	lock   *Lock
+	ends   time.Time // when the lock has been held for too long, zero if never
 
 	mu     sync.Mutex
 	actual context.Context // does the work, nil until it is needed
@@ -130,6 +206,9 @@ type lateContext struct {
 func (c *lateContext) cancel(cause error) {
 	c.mu.Lock()
 	stop := c.stop
+	if limit := c.lock.limit; limit != nil {
+		limit.Stop()
+	}
 	if !c.ended {
 		c.ended, c.cause, c.late = true, cause, endedSoFar(c.parent) != nil
 	}
@@ -205,7 +284,12 @@ func (c *lateContext) Value(key any) any {
 }
 
 // Deadline implements [context.Context].
-func (c *lateContext) Deadline() (time.Time, bool) { return c.parent.Deadline() }
+func (c *lateContext) Deadline() (time.Time, bool) {
+	if !c.ends.IsZero() {
+		return c.ends, true
+	}
+	return c.parent.Deadline()
+}
 
 // Done implements [context.Context].
 func (c *lateContext) Done() <-chan struct{} { return c.context().Done() }

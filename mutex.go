@@ -1,6 +1,7 @@
 package pathlock
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -29,12 +30,19 @@ const MutexNamespace = "mutex"
 // write [Lock.Fence] along, which grows with every grant of a name, and have the writes refused
 // that bring a smaller one than the last.
 //
+// A holder that hangs while its process lives keeps the lease, so bound the hold: by MaxHold, or by
+// a deadline of the context given to Lock. At the earlier of the two, the lock is released, and its
+// context ends with a cause that matches [context.DeadlineExceeded], and by MaxHold
+// [ErrHeldTooLong], too. A mutex that is locked under that context is released at the same time. To
+// bound the wait alone, use TryLockFor.
+//
 // Each name has its own record in the store, so names never wait for each other. The price is that
 // a deadlock across names goes undetected: lock them in one order everywhere, or bound the wait.
 type Mutex struct {
-	// Lease and Note are those of every request: see [Request]. Set them before the first use.
-	Lease time.Duration
-	Note  string
+	// Lease, MaxHold and Note are those of every request: see [Request]. Set them before the first
+	// use. Where MaxHold is 0, only a deadline of the context bounds the hold.
+	Lease, MaxHold time.Duration
+	Note           string
 
 	locker *Locker
 	name   string
@@ -49,7 +57,7 @@ type Mutex struct {
 // A reader becomes a writer by Lock under the context of its read lock. It keeps reading while it
 // waits for the other readers. If one of those becomes a writer too, each would wait for the other,
 // and the second gets [ErrDeadlock] at once. A read lock that is acquired under the context of a
-// write lock keeps the write lock's hold alive.
+// write lock keeps the write lock's hold alive. A writer becomes a reader by [Lock.Downgrade].
 type RWMutex struct{ Mutex }
 
 // Mutex returns the mutex of a name, without asking the store. The name is any text that can be the
@@ -102,6 +110,33 @@ func (m *Mutex) acquire(ctx context.Context, claim Claim, wait time.Duration) (*
 	if wait <= 0 {
 		wait = NoWait
 	}
-	req := Request{Tree: tree, Claims: []Claim{claim}, Wait: wait, Lease: m.Lease, Note: m.Note}
+	req := Request{Tree: tree, Claims: []Claim{claim}, Wait: wait, Lease: m.Lease, MaxHold: cmp.Or(m.MaxHold, Forever), Note: m.Note}
 	return m.locker.acquire(ctx, req, true)
+}
+
+// Downgrade makes a write lock a read lock, without letting another writer in between: what the
+// lock has exclusively, it then shares. Readers that came before the first waiting writer get in,
+// others wait behind it. The lock keeps its context, its fence and its MaxHold. Other locks of the
+// scope that rely on the exclusive hold keep it.
+//
+// It does not wait for others. Errors are those of [Lock.Release] and [Locker.Acquire], and match
+// [ErrInvalidRequest] for the gate of a tree and for a lock on a hold that [Locker.Attach] has
+// returned. After an error the lock is as it was.
+func (k *Lock) Downgrade(ctx context.Context) error {
+	return k.exchange(ctx, func() (prepared, error) {
+		req := Request{Tree: k.holding.tree, Wait: NoWait, Lease: k.request.Lease, Note: k.request.Note, Operation: k.request.Operation}
+		for _, g := range k.pins {
+			if g.gate {
+				return prepared{}, fmt.Errorf("%w: downgrade in %s: a gate cannot be shared", ErrInvalidRequest, req.Tree)
+			}
+			for _, c := range g.claims {
+				mode := ModeS
+				if c.Mode <= ModeIX {
+					mode = ModeIS
+				}
+				req.Claims = append(req.Claims, Claim{c.Path, mode})
+			}
+		}
+		return prepared{Request: req, folded: req.Claims}, nil
+	}, func(fresh *Lock) { k.pins, fresh.pins = fresh.pins, k.pins })
 }

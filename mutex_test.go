@@ -84,6 +84,204 @@ func TestLockWaitsAsLongAsItsContext(t *testing.T) {
 	})
 }
 
+// A holder that hangs in a process that lives loses the mutex when MaxHold is over or at the
+// deadline of its context, whichever comes first, and is told so. So do those that have re-entered.
+// Whoever waits gets in at that moment.
+func TestAHolderThatHangsLosesTheMutexAtItsBound(t *testing.T) {
+	for _, tt := range []struct {
+		maxHold, deadline, want time.Duration // 0 is none
+	}{
+		{time.Hour, 0, time.Hour},
+		{0, time.Hour, time.Hour},
+		{time.Hour, 2 * time.Hour, time.Hour},
+		{2 * time.Hour, time.Hour, time.Hour},
+		{pathlock.Forever, time.Hour, time.Hour},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			j := &journal{}
+			l, _ := newLocker(pathlock.WithObserver(j))
+			m, next := l.Mutex("m"), l.Mutex("m")
+			m.MaxHold, next.MaxHold = tt.maxHold, time.Hour
+			ctx, stop := t.Context(), func() {}
+			if tt.deadline > 0 {
+				ctx, stop = context.WithTimeout(ctx, tt.deadline)
+			}
+			defer stop()
+			began := time.Now()
+			lock := locked(ctx, t, m.Lock)
+			time.Sleep(time.Minute)
+			inner := locked(lock.Context(), t, m.TryLock)
+			waited := locked(t.Context(), t, next.Lock)
+			if held := time.Since(began); held != tt.want {
+				t.Errorf("%+v: held for %v", tt, held)
+			}
+			want := []string{"acquiring X /", "granted X /", "granted X / (re-entrant)", "acquiring X /", "waiting X /"}
+			if ends, _ := lock.Context().Deadline(); !ends.Equal(began.Add(tt.want)) || !slices.Equal(j.events[:len(want)], want) {
+				t.Errorf("%+v: the deadline of the hold is %v after its begin, seen %q", tt, ends.Sub(began), j.events)
+			}
+			synctest.Wait()
+			rest := slices.Sorted(slices.Values(j.events[len(want):]))
+			if want := []string{"granted X /", "lost X / (re-entrant): error", "lost X /: error", "released X /", "released X / (re-entrant)"}; !slices.Equal(rest, want) {
+				t.Errorf("%+v: then seen %q, want %q", tt, rest, want)
+			}
+			for _, k := range []*pathlock.Lock{lock, inner} {
+				cause, err := context.Cause(k.Context()), k.Release(t.Context())
+				if !errors.Is(cause, context.DeadlineExceeded) || tt.want == tt.maxHold && !errors.Is(cause, pathlock.ErrHeldTooLong) {
+					t.Errorf("%+v: the context has ended because of %v", tt, cause)
+				}
+				if !errors.Is(err, pathlock.ErrHeldTooLong) || !errors.Is(err, pathlock.ErrLost) || !errors.Is(err, pathlock.ErrNotHeld) {
+					t.Errorf("%+v: released late: %v", tt, err)
+				}
+			}
+
+			time.Sleep(time.Hour - 1) // the wait does not count
+			synctest.Wait()
+			if err := waited.Context().Err(); err != nil {
+				t.Errorf("%+v: ended before its time: %v", tt, err)
+			}
+			release(t, waited)
+		})
+	}
+}
+
+// A transaction under a lock that was held for too long has to be rolled back, under its own lock.
+func TestWhatIsAcquiredWithoutABoundKeepsTheHold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, _ := newLocker()
+		req := request(t, "X /a")
+		req.MaxHold = time.Hour
+		lock, err := l.Acquire(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		transaction := acquire(lock.Context(), t, l, "X /a/b")
+		<-transaction.Context().Done()
+		if cause := context.Cause(transaction.Context()); !errors.Is(cause, pathlock.ErrHeldTooLong) {
+			t.Errorf("the transaction is cut off because of %v", cause)
+		}
+		time.Sleep(time.Hour)
+		free(t, l, "X /a", false)
+		release(t, transaction)
+		free(t, l, "X /a", true)
+
+		ctx, stop := context.WithTimeout(t.Context(), time.Hour)
+		defer stop()
+		plain := acquire(ctx, t, l, "X /a")
+		time.Sleep(24 * time.Hour)
+		free(t, l, "X /a", false) // no MaxHold: the deadline ends the context alone
+		release(t, plain)
+	})
+}
+
+// A lock whose time is over while it is being detached ends soon after, if that fails.
+func TestAFailedDetachDoesNotLiftTheBound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, store := newLocker()
+		m := l.Mutex("m")
+		m.MaxHold = time.Second
+		lock := locked(t.Context(), t, m.Lock)
+		store.hook(hooks{transfer: func(context.Context) error {
+			time.Sleep(2 * time.Second)
+			return pathlock.ErrUnavailable
+		}})
+		if _, err := lock.Detach(t.Context()); !errors.Is(err, pathlock.ErrUnavailable) || lock.Context().Err() != nil {
+			t.Errorf("detached: %v; the context: %v", err, lock.Context().Err())
+		}
+		release(t, locked(t.Context(), t, l.Mutex("m").Lock))
+		if cause := context.Cause(lock.Context()); !errors.Is(cause, pathlock.ErrHeldTooLong) {
+			t.Errorf("the context has ended because of %v", cause)
+		}
+	})
+}
+
+func TestADowngradeLetsReadersInAndNoWriter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, store := newLocker()
+		m := l.RWMutex("m")
+		lock := locked(t.Context(), t, m.Lock)
+		outer := locked(lock.Context(), t, m.Lock)
+		fence := lock.Fence()
+		order := make(chan string, 3)
+		for _, who := range []string{"early reader", "writer", "late reader"} {
+			method := m.RLock
+			if who == "writer" {
+				method = m.Lock
+			}
+			go func() {
+				k := locked(context.WithoutCancel(t.Context()), t, method)
+				order <- who
+				_ = k.Release(context.WithoutCancel(t.Context()))
+			}()
+			synctest.Wait()
+		}
+
+		store.hook(hooks{acquire: func(context.Context) error { return pathlock.ErrUnavailable }})
+		if err := lock.Downgrade(t.Context()); !errors.Is(err, pathlock.ErrUnavailable) || written(lock.Claims()) != "X /" {
+			t.Errorf("without the store: %v, has %s", err, written(lock.Claims()))
+		}
+		store.hook(hooks{})
+		if err := lock.Downgrade(t.Context()); err != nil || written(lock.Claims()) != "S /" || written(outer.Claims()) != "X /" {
+			t.Errorf("downgraded: %v, has %s, and another lock %s", err, written(lock.Claims()), written(outer.Claims()))
+		}
+		synctest.Wait()
+		if len(order) != 0 {
+			t.Errorf("the %s is in beside a writer of the scope", <-order)
+		}
+		release(t, outer) // the last that needs to write
+		if first := <-order; first != "early reader" {
+			t.Errorf("the %s is in first", first)
+		}
+		synctest.Wait()
+		if len(order) != 0 || lock.Context().Err() != nil || lock.Fence() != fence {
+			t.Errorf("%d others are in; the context: %v; fence %d after %d", len(order), lock.Context().Err(), lock.Fence(), fence)
+		}
+		release(t, lock)
+		if second, third := <-order, <-order; second != "writer" || third != "late reader" {
+			t.Errorf("then the %s, then the %s", second, third)
+		}
+		if err := lock.Downgrade(t.Context()); !errors.Is(err, pathlock.ErrNotHeld) {
+			t.Errorf("downgraded after the release: %v, want ErrNotHeld", err)
+		}
+		gate := acquire(t.Context(), t, l, "gate")
+		if err := gate.Downgrade(t.Context()); !errors.Is(err, pathlock.ErrInvalidRequest) {
+			t.Errorf("a gate downgraded: %v, want ErrInvalidRequest", err)
+		}
+		release(t, gate)
+		bearer := attach(t, l, detached(t, l, "X /a"))
+		if err := bearer.Downgrade(t.Context()); !errors.Is(err, pathlock.ErrInvalidRequest) {
+			t.Errorf("a hold with a token downgraded: %v, want ErrInvalidRequest", err)
+		}
+		release(t, bearer)
+	})
+}
+
+// A lock that ends during its downgrade leaves nothing behind.
+func TestALockThatEndsDuringItsDowngrade(t *testing.T) {
+	for says, end := range map[error]func(*testing.T, *watched, *pathlock.Lock){
+		pathlock.ErrNotHeld: func(t *testing.T, _ *watched, lock *pathlock.Lock) { release(t, lock) },
+		pathlock.ErrLost: func(_ *testing.T, store *watched, _ *pathlock.Lock) {
+			store.hook(down(pathlock.ErrUnavailable))
+			time.Sleep(pathlock.DefaultLease)
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			l, store := newLocker()
+			lock := locked(t.Context(), t, l.Mutex("m").Lock)
+			store.hook(hooks{acquire: func(context.Context) error {
+				store.hook(hooks{})
+				end(t, store, lock)
+				store.hook(hooks{})
+				return nil
+			}})
+			if err := lock.Downgrade(t.Context()); !errors.Is(err, says) {
+				t.Errorf("downgraded: %v, want %v", err, says)
+			}
+			_ = lock.Release(t.Context())
+			release(t, locked(t.Context(), t, l.Mutex("m").TryLock))
+		})
+	}
+}
+
 // bothMutexes are an RWMutex of this package and one of the standard library, which get the same
 // calls.
 type bothMutexes struct {
@@ -184,6 +382,20 @@ func (b *bothMutexes) unlock(t *rapid.T) {
 	b.writer = nil
 }
 
+// downgrade makes the writer a reader. Nobody waits for a writer here, so the other mutex does so
+// in two steps.
+func (b *bothMutexes) downgrade(t *rapid.T) {
+	if b.writer == nil {
+		t.Skip("nobody writes")
+	}
+	b.std.Unlock()
+	b.std.RLock()
+	if err := b.writer.Downgrade(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b.readers, b.writer = append(b.readers, b.writer), nil
+}
+
 // An RWMutex grants and refuses what that of the standard library does, also while a writer waits.
 func TestAnRWMutexAgreesWithThatOfTheStandardLibrary(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -191,6 +403,7 @@ func TestAnRWMutexAgreesWithThatOfTheStandardLibrary(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"TryLock":             b.tryLock,
 			"TryRLock":            b.tryRLock,
+			"Downgrade":           b.downgrade,
 			"Lock behind readers": b.lockBehindReaders,
 			"Unlock":              b.unlock,
 			"RUnlock": func(t *rapid.T) {

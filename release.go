@@ -1,6 +1,7 @@
 package pathlock
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,10 +15,11 @@ const releaseTimeout = 5 * time.Second
 // held until that one is released.
 //
 // It does its work even under a context that has ended, within five seconds. The error matches
-// [ErrNotHeld] if the lock has been released before, [ErrLost] if it was lost before, and
-// [ErrUnavailable] if the store did not answer. In the last case the locker retries in the
-// background, until the lease has ended and the store has nothing left to release. It renews the
-// hold only if the scope holds something else in the tree. [Locker.Shutdown] waits for the retries.
+// [ErrNotHeld] if the lock has been released before, and [ErrHeldTooLong] too if [Request.MaxHold]
+// has done so. It matches [ErrLost] if the lock was lost before, and [ErrUnavailable] if the store
+// did not answer. In the last case the locker retries in the background, until the lease has ended
+// and the store has nothing left to release. It renews the hold only if the scope holds something
+// else in the tree. [Locker.Shutdown] waits for the retries.
 //
 // Releasing a lock that [Locker.Attach] has returned ends the hold for everybody who has attached
 // its token, with everything acquired under their contexts. Where locks acquired under its own
@@ -75,9 +77,13 @@ func (k *Lock) giveBackInBackground(ctx context.Context, grants []GrantID, lost 
 	}()
 }
 
-// errReleased is the error of a lock that has ended, by itself or with its hold.
-func errReleased(tree Tree) error {
-	return fmt.Errorf("%w: this lock in %s has been released, or its hold has", ErrNotHeld, tree)
+// errReleased is the error of a lock that has ended, by itself or with its hold. It expects the
+// scope's mutex to be locked.
+func (k *Lock) errReleased() error {
+	if k.why != nil {
+		return fmt.Errorf("%w: %w", ErrNotHeld, k.why)
+	}
+	return fmt.Errorf("%w: this lock in %s has been released, or its hold has", ErrNotHeld, k.holding.tree)
 }
 
 // end takes the lock out of its scope, and ends its context with reason as the cause, if it is not
@@ -88,10 +94,11 @@ func (k *Lock) end(reason error) (grants []GrantID, err error) {
 	h.checkClock()
 	h.scope.mu.Lock()
 	if k.released || h.detaching {
+		err = k.errReleased()
 		h.scope.mu.Unlock()
-		return nil, errReleased(h.tree)
+		return nil, err
 	}
-	k.released = true
+	k.released, k.why = true, cmp.Or(h.lost, reason)
 	grants = h.removeLock(k)
 	if k.attached {
 		h.spent, grants = true, nil
@@ -103,6 +110,25 @@ func (k *Lock) end(reason error) (grants []GrantID, err error) {
 	h.scope.mu.Unlock()
 	k.ctx.cancel(reason)
 	return grants, err
+}
+
+// endOverdue ends the lock as a lost one when it has been held for too long, and releases it.
+func (k *Lock) endOverdue() {
+	h, why := k.holding, fmt.Errorf("%w: %w", ErrHeldTooLong, context.DeadlineExceeded)
+	err := fmt.Errorf("%w: %s: %w", ErrLost, h.tree, why)
+	grants, ended := k.end(err)
+	if errors.Is(ended, ErrNotHeld) {
+		h.scope.mu.Lock()
+		defer h.scope.mu.Unlock()
+		if !k.released { // it is being detached, which may fail
+			k.limit.Reset(releaseTimeout)
+		}
+		return
+	}
+	if ended == nil {
+		losses{{h, []*Lock{k}, why, err}}.report()
+	}
+	k.giveBackInBackground(&k.ctx, grants, ended)
 }
 
 // giveBack gives grants back to the store and reports the end of the lock. lost is not nil if the

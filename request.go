@@ -45,6 +45,16 @@ type Request struct {
 	// Lease is how long the hold outlives the last sign of life of this process. 0 means the
 	// locker's default. More than [Forever] counts as that. It is renewed while the lock is held.
 	Lease time.Duration
+	// MaxHold is how long the lock may be held, from its grant on, even if the process lives. Then
+	// it is released, and its context ends with a cause that matches [ErrHeldTooLong]. At a
+	// deadline of the context given to Acquire, that happens earlier, and the cause matches
+	// [context.DeadlineExceeded] at least. [Forever] means that the deadline alone counts, and 0
+	// that the lock is held until its release, also beyond the deadline.
+	//
+	// If the store does not answer at that moment, others get in one lease later at the latest.
+	// Locks that are acquired under [Lock.Context] without a MaxHold, such as those of a
+	// transaction that has to be rolled back, keep what they rely on. A detached hold has no bound.
+	MaxHold time.Duration
 	// Note says what the lock is for. It is shown to those that collide with the lock.
 	Note string
 	// Operation is that of the request's [Origin], in place of that of the context. It does not
@@ -59,6 +69,23 @@ type prepared struct {
 	folded []Claim
 	// origin is for observers, nil if there are none.
 	origin *Origin
+	// deadline is that of the context, zero where there is none.
+	deadline time.Time
+}
+
+// ends returns when a lock that is granted now has been held for too long, zero if never.
+func (a prepared) ends() time.Time {
+	if a.MaxHold == 0 {
+		return time.Time{}
+	}
+	switch own := time.Now().Add(a.MaxHold); {
+	case !a.deadline.IsZero() && a.deadline.Before(own):
+		return a.deadline
+	case a.MaxHold == Forever:
+		return time.Time{}
+	default:
+		return own
+	}
 }
 
 // defaults apply to requests that leave the field zero.
@@ -75,7 +102,7 @@ func (d defaults) prepare(req Request) (prepared, error) {
 	if req.Lease == 0 {
 		req.Lease = d.lease
 	}
-	req.Wait, req.Lease = min(req.Wait, Forever), min(req.Lease, Forever)
+	req.Wait, req.Lease, req.MaxHold = min(req.Wait, Forever), min(req.Lease, Forever), min(req.MaxHold, Forever)
 	if err := checkWait(req.Wait); err != nil {
 		return prepared{}, err
 	}
@@ -83,6 +110,8 @@ func (d defaults) prepare(req Request) (prepared, error) {
 		return prepared{}, err
 	}
 	switch {
+	case req.MaxHold < 0:
+		return prepared{}, fmt.Errorf("%w: negative hold %v", ErrInvalidRequest, req.MaxHold)
 	case req.Tree.IsZero():
 		return prepared{}, fmt.Errorf("%w: the request names no tree", ErrInvalidTree)
 	case len(req.Claims) == 0 && !req.Gate:

@@ -52,6 +52,7 @@ func TestRequestsThatMakeNoSenseAreRefusedBeforeTheStore(t *testing.T) {
 		"neither claims nor the gate": func(r *pathlock.Request) { r.Claims = nil },
 		"mode":                        func(r *pathlock.Request) { r.Claims = []pathlock.Claim{{Mode: 77}} },
 		"negative wait":               func(r *pathlock.Request) { r.Wait = -2 },
+		"negative hold":               func(r *pathlock.Request) { r.MaxHold = -1 },
 		"10ms":                        func(r *pathlock.Request) { r.Lease = time.Millisecond },
 		"513 bytes":                   func(r *pathlock.Request) { r.Note = strings.Repeat("x", pathlock.MaxNoteBytes+1) },
 		"UTF-8":                       func(r *pathlock.Request) { r.Note = "\xff" },

@@ -192,7 +192,7 @@ func (s *Scope) cover(ctx context.Context, a prepared) (*Lock, error) {
 		if h.detaching {
 			return nil, fmt.Errorf("%w: what the scope holds in %s is being detached", ErrInvalidRequest, a.Tree)
 		}
-		lock := &Lock{reentrant: true, origin: a.origin}
+		lock := &Lock{reentrant: true, origin: a.origin, ctx: lateContext{ends: a.ends()}}
 		if lock.pins = h.covering(a, lock.one[:0]); len(lock.pins) > 0 {
 			h.addLock(ctx, a.Request, lock)
 			return lock, nil
@@ -254,7 +254,7 @@ func (s *Scope) newGrantID() GrantID {
 func (s *Scope) hold(ctx context.Context, a prepared, acquisition Acquisition, granted Grant, askedAt time.Time) (*Lock, error) {
 	r := s.locker.renewer
 	g := newGrant(acquisition, granted)
-	lock := &Lock{origin: a.origin}
+	lock := &Lock{origin: a.origin, ctx: lateContext{ends: a.ends()}}
 	lock.pins = append(lock.one[:0], g)
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -24,7 +24,8 @@
 // the seat, for which all candidates queue, and a node of its own with a random name. Observers
 // wait for the latter with a shared lock, which is granted when the leader has gone, and stands in
 // no candidate's way. So the store wakes observers, and they neither delay an election nor take
-// part in one, even if they hang.
+// part in one, even if they hang. A leader that proclaims another value takes the seat and a new
+// node with it, and then gives up the grant that it had. The node's name begins with the term.
 //
 // While nobody leads, there is nothing to wait for. Then observers look at the store from time to
 // time: see [Election.Observe]. A candidate that waits is elected when the leader goes, so this is

@@ -1,10 +1,13 @@
 package election
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -36,6 +39,10 @@ type Election struct {
 	// Lease is how long a leader outlives the last sign of life of its process. 0 means the
 	// locker's default. Set it before the first use.
 	Lease time.Duration
+	// MaxHold is how long a term lasts at most, also if the leader hangs in a process that lives:
+	// see [pathlock.Request.MaxHold]. 0 means that only a deadline of the context given to Campaign
+	// bounds it. Set it before the first use.
+	MaxHold time.Duration
 
 	locker *pathlock.Locker
 	name   string
@@ -58,56 +65,80 @@ func (e *Election) Name() string { return e.name }
 // valid UTF-8 of at most [MaxValueBytes], and no secret: everybody who can read the lock store sees
 // it, as the hold's note in a [pathlock.Snapshot], in errors and in logs.
 //
-// The leadership's context descends from ctx. So a time-out of ctx would end the leadership too: to
-// bound only the wait, cancel ctx by a timer that is stopped on success.
+// The leadership's context descends from ctx, and a deadline of ctx ends the leadership too,
+// resigned or not. To bound only the wait, cancel ctx by a timer that is stopped on success.
 //
 // Under the context of a leadership of the same election, Campaign returns the same term at once,
-// with the first value. The candidate leads until both leaderships have resigned.
+// with the value that it has. The candidate leads until both leaderships have resigned.
 //
 // Errors are those of [pathlock.Locker.Acquire], and match [pathlock.ErrInvalidRequest] for an
 // impossible value. After an error nobody campaigns.
 func (e *Election) Campaign(ctx context.Context, value string) (*Leadership, error) {
-	if len(value) > MaxValueBytes || !utf8.ValidString(value) {
-		return nil, fmt.Errorf("%w: the value %q is not valid UTF-8 of at most %d bytes", pathlock.ErrInvalidRequest, shown.Cut(value), MaxValueBytes)
+	if err := checkValue(value); err != nil {
+		return nil, err
 	}
+	key := leadershipKey{e.locker, e.name}
+	own, again := ctx.Value(key).(*candidacy)
+	if again && own.led.Err() == nil {
+		lock, err := e.acquire(ctx, own.value(), pathlock.NoWait, pathlock.X(seat))
+		if err != nil {
+			return nil, err
+		}
+		if lock.Fence() == own.term {
+			return &Leadership{lock: lock, ctx: lock.Context(), own: own}, nil
+		}
+		lock.ReleaseInBackground(ctx) // the term has ended meanwhile
+	}
+	lock, err := e.acquire(ctx, value, pathlock.Forever, pathlock.X(seat), pathlock.X(newNode("")))
+	if err != nil {
+		return nil, err
+	}
+	own = &candidacy{term: lock.Fence(), led: lock.Context()}
+	own.latest.Store(&value)
+	return &Leadership{lock: lock, ctx: context.WithValue(lock.Context(), key, own), own: own}, nil
+}
+
+// acquire acquires nodes of the election's tree.
+func (e *Election) acquire(ctx context.Context, value string, wait time.Duration, claims ...pathlock.Claim) (*pathlock.Lock, error) {
 	tree, err := e.tree()
 	if err != nil {
 		return nil, err
 	}
-	key := leadershipKey{e.locker, e.name}
-	own, again := ctx.Value(key).(candidacy)
-	if !again || own.led.Err() != nil {
-		own = candidacy{node: pathlock.MustParsePath("/" + strings.ToLower(rand.Text())), value: value}
-	}
 	// Whatever else the caller holds, it is one candidate among others.
-	lock, err := e.locker.Acquire(bridge.OwnScope{Context: ctx}, pathlock.Request{
-		Tree:   tree,
-		Claims: []pathlock.Claim{pathlock.X(seat), pathlock.X(own.node)},
-		Wait:   pathlock.Forever,
-		Lease:  e.Lease,
-		Note:   own.value,
+	return e.locker.Acquire(bridge.OwnScope{Context: ctx}, pathlock.Request{
+		Tree: tree, Claims: claims, Wait: wait, Lease: e.Lease, MaxHold: cmp.Or(e.MaxHold, pathlock.Forever), Note: value,
 		// The work under the leadership is no campaign, and keeps the operation of ctx.
 		Operation: OperationCampaign,
 	})
-	if err != nil {
-		return nil, err
+}
+
+// checkValue refuses values that a leader cannot have.
+func checkValue(value string) error {
+	if len(value) > MaxValueBytes || !utf8.ValidString(value) {
+		return fmt.Errorf("%w: the value %q is not valid UTF-8 of at most %d bytes", pathlock.ErrInvalidRequest, shown.Cut(value), MaxValueBytes)
 	}
-	if own.led == nil {
-		own.led = lock.Context()
-	}
-	return &Leadership{lock: lock, ctx: context.WithValue(lock.Context(), key, own), value: own.value}, nil
+	return nil
 }
 
 // seat is the node that all candidates want.
 var seat = pathlock.MustParsePath("/seat")
 
-// candidacy is what a leader has beside the seat.
-type candidacy struct {
-	// node is the leader's own. It is random, and its name is folded.
-	node  pathlock.Path
-	value string
-	led   context.Context // ends with the first leadership
+// newNode returns a leader's own node, with a random name that is folded.
+func newNode(prefix string) pathlock.Path {
+	return pathlock.MustParsePath("/" + prefix + strings.ToLower(rand.Text()))
 }
+
+// candidacy is a term, as all leaderships in it share it.
+type candidacy struct {
+	term uint64
+	led  context.Context // ends with the first leadership
+
+	proclaiming sync.Mutex
+	latest      atomic.Pointer[string]
+}
+
+// value returns the value that the leader campaigned with, or has proclaimed since.
+func (c *candidacy) value() string { return *c.latest.Load() }
 
 // leadershipKey is the context key of a leader's candidacy.
 type leadershipKey struct {

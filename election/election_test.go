@@ -182,6 +182,98 @@ func TestALeaderThatIsCutOffEndsWithItsLease(t *testing.T) {
 	})
 }
 
+// A leader proclaims values in its term: observers are woken for each, and no candidate gets in.
+func TestALeaderProclaimsValuesInItsTerm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memstore.New()
+		counted := &fake{Store: store}
+		e, _ := newProcess(counted)
+		leader := campaign(t.Context(), t, e, "a")
+		inner := campaign(leader.Context(), t, e, "")
+		next := inBackground(t, store, "b")
+		leaders, _ := watch(t.Context(), t, process(store).Observe)
+		sees := func(value string, term uint64) {
+			t.Helper()
+			if got := <-leaders; got.err != nil || got.leader.Value != value || got.leader.Term != term {
+				t.Fatalf("an observer sees %v, want %q in term %d", got, value, term)
+			}
+		}
+		sees("a", leader.Term())
+		synctest.Wait()
+		counted.since()
+		for i, l := range []*election.Leadership{leader, inner, leader} {
+			value := fmt.Sprint("value ", i)
+			time.Sleep(time.Hour)
+			if err := l.Proclaim(t.Context(), value); err != nil {
+				t.Fatal(err)
+			}
+			sees(value, leader.Term())
+			now, err := e.Leader(t.Context())
+			if want := (election.Leader{Value: value, Term: leader.Term(), Since: time.Now()}); err != nil || now != want || leader.Value() != value || inner.Value() != value {
+				t.Errorf("%v leads, %v, want %v; it leads as %q and %q", now, err, want, leader.Value(), inner.Value())
+			}
+			if made := counted.since(); made != "acquire release snapshot" {
+				t.Errorf("a value and a look cost %q", made)
+			}
+		}
+		again := campaign(inner.Context(), t, e, "")
+		if again.Term() != leader.Term() || again.Value() != "value 2" || len(next) > 0 {
+			t.Errorf("term %d as %q within term %d", again.Term(), again.Value(), leader.Term())
+		}
+
+		counted.set(func(_ context.Context, call string) error {
+			if call == "acquire" {
+				return pathlock.ErrUnavailable
+			}
+			return nil
+		})
+		if err := leader.Proclaim(t.Context(), "c"); !errors.Is(err, pathlock.ErrUnavailable) || leader.Value() != "value 2" {
+			t.Errorf("without the store: %v, it leads as %q", err, leader.Value())
+		}
+		counted.set(nil)
+		if err := leader.Proclaim(t.Context(), "\xff"); !errors.Is(err, pathlock.ErrInvalidRequest) {
+			t.Errorf("an impossible value: %v, want ErrInvalidRequest", err)
+		}
+		for _, l := range []*election.Leadership{leader, inner, again} {
+			resign(t, l)
+			if err := l.Proclaim(t.Context(), "c"); !errors.Is(err, pathlock.ErrNotHeld) {
+				t.Errorf("proclaimed after the resignation: %v, want ErrNotHeld", err)
+			}
+		}
+		successor := <-next
+		if successor.Term() <= leader.Term() {
+			t.Errorf("term %d after term %d", successor.Term(), leader.Term())
+		}
+		sees("b", successor.Term())
+		resign(t, successor)
+	})
+}
+
+// A leader that hangs in a process that lives leads until its bound.
+func TestATermEndsAtItsBound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memstore.New()
+		e := process(store)
+		e.MaxHold = time.Hour
+		began, leader := time.Now(), campaign(t.Context(), t, e, "a")
+		next := campaign(t.Context(), t, process(store), "b")
+		if led := time.Since(began); led != time.Hour || leader.Context().Err() == nil {
+			t.Errorf("led for %v; the context: %v", led, leader.Context().Err())
+		}
+		if err := leader.Proclaim(t.Context(), "late"); !errors.Is(err, pathlock.ErrLost) {
+			t.Errorf("proclaimed after the end: %v, want ErrLost", err)
+		}
+		resign(t, next)
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		defer stop()
+		leader, next = campaign(ctx, t, e, "a"), campaign(t.Context(), t, process(store), "b")
+		if err := leader.Resign(t.Context()); !errors.Is(err, pathlock.ErrHeldTooLong) {
+			t.Errorf("resigned after the deadline: %v, want ErrHeldTooLong", err)
+		}
+		resign(t, next)
+	})
+}
+
 // Under its own context, a leader leads already, and goes when it has resigned as often.
 func TestALeaderCampaignsAgainInItsTerm(t *testing.T) {
 	e := process(memstore.New())

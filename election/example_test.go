@@ -31,6 +31,23 @@ func ExampleElection_Campaign() {
 	// context canceled
 }
 
+// A leader tells that it moves, and goes on leading.
+func ExampleLeadership_Proclaim() {
+	ctx := context.Background()
+	e := election.New(pathlock.New(memstore.New()), "primary")
+	leadership, _ := e.Campaign(ctx, "10.0.0.7:8080")
+	term := leadership.Term()
+
+	fmt.Println(leadership.Proclaim(ctx, "10.0.0.7:9090"))
+	leader, err := e.Leader(ctx)
+	fmt.Println(leader.Value, leader.Term == term, err)
+	fmt.Println(leadership.Resign(ctx))
+	// Output:
+	// <nil>
+	// 10.0.0.7:9090 true <nil>
+	// <nil>
+}
+
 // A client follows whoever leads. It needs no goroutine: the loop waits.
 func ExampleElection_Observe() {
 	ctx := context.Background()

@@ -2,17 +2,19 @@ package election
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/bridge"
 )
 
 // Leadership is a won election, from [Election.Campaign] until [Leadership.Resign]. It is safe for
 // concurrent use.
 type Leadership struct {
-	lock  *pathlock.Lock
-	ctx   context.Context
-	value string
+	lock *pathlock.Lock
+	ctx  context.Context
+	own  *candidacy
 }
 
 // Context returns the context to lead under. It ends with the context given to Campaign, and when
@@ -32,8 +34,29 @@ func (l *Leadership) Context() context.Context { return l.ctx }
 // lock. A late write of an earlier leader has a smaller one.
 func (l *Leadership) Term() uint64 { return l.lock.Fence() }
 
-// Value returns the value that the leader campaigned with.
-func (l *Leadership) Value() string { return l.value }
+// Value returns the value that the leader campaigned with, or has proclaimed since.
+func (l *Leadership) Value() string { return l.own.value() }
+
+// Proclaim changes the value in the same term, without an election. Observers are woken and see it
+// with the next look. Values are as in [Election.Campaign].
+//
+// Errors are those of [pathlock.Locker.Acquire], and match [pathlock.ErrNotHeld] after the
+// resignation. After one that does not match [pathlock.ErrLost] or ErrNotHeld, the leader leads
+// with the value that it had.
+func (l *Leadership) Proclaim(ctx context.Context, value string) error {
+	if err := checkValue(value); err != nil {
+		return err
+	}
+	l.own.proclaiming.Lock()
+	defer l.own.proclaiming.Unlock()
+	lock := l.lock.Context().Value(bridge.LockKey{}).(bridge.Exchanger[pathlock.Claim])
+	claims := []pathlock.Claim{pathlock.X(seat), pathlock.X(newNode(strconv.FormatUint(l.Term(), 10) + "-"))}
+	if err := lock.Exchange(ctx, claims, value); err != nil {
+		return err
+	}
+	l.own.latest.Store(&value)
+	return nil
+}
 
 // Until returns the end of the leadership's lease, as far as it is known here. It moves with every
 // renewal: see [pathlock.Lock.Until].

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"iter"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
@@ -12,11 +14,12 @@ import (
 
 // Leader is who leads an election, as others see it. The zero Leader says that nobody does.
 type Leader struct {
-	// Value is what the leader campaigned with.
+	// Value is what the leader campaigned with, or has proclaimed since.
 	Value string
 	// Term is [Leadership.Term].
 	Term uint64
-	// Since is when the term began, by the clock of the lock store.
+	// Since is when the leader got the value, by the clock of the lock store: when the term began,
+	// or at the latest [Leadership.Proclaim].
 	Since time.Time
 }
 
@@ -31,9 +34,9 @@ func (e *Election) Leader(ctx context.Context) (Leader, error) {
 	return leader, err
 }
 
-// Observe yields who leads now, and then every leader that comes after, until ctx ends. It yields
-// the zero Leader while nobody leads. A leader whose term was shorter than the way to the observer
-// may be left out, but never the latest one.
+// Observe yields who leads now, and then every leader that comes after and every value that is
+// proclaimed, until ctx ends. It yields the zero Leader while nobody leads. A leader whose term was
+// shorter than the way to the observer may be left out, and so may a value, but never the latest.
 //
 // What it yields may have changed already: a leader knows by its own context whether it leads, and
 // others must not conclude it from here.
@@ -94,17 +97,27 @@ func (e *Election) look(ctx context.Context) (tree pathlock.Tree, leader Leader,
 	if err != nil {
 		return tree, leader, node, err
 	}
-	for _, hold := range snapshot.Holders {
+	for _, hold := range snapshot.Holders { // what a leader has proclaimed last comes last
 		if !slices.Contains(hold.Claims, pathlock.X(folded)) {
 			continue // an observer, on its way
 		}
 		for _, c := range hold.Claims {
 			if c.Mode == pathlock.ModeX && c.Path != folded {
-				return tree, Leader{hold.Note, hold.Fence, hold.Since}, c.Path, nil
+				leader, node = Leader{hold.Note, termOf(c.Path, hold.Fence), hold.Since}, c.Path
 			}
 		}
 	}
 	return tree, leader, node, nil
+}
+
+// termOf returns the term of a leader that has an own node by a grant with a fence. What it has
+// proclaimed has another fence, so the name of the node begins with the term.
+func termOf(node pathlock.Path, fence uint64) uint64 {
+	term, _, proclaimed := strings.Cut(node.Base(), "-")
+	if n, err := strconv.ParseUint(term, 10, 64); proclaimed && err == nil {
+		return n
+	}
+	return fence
 }
 
 // awaitEnd waits until nobody has a leader's own node. It asks as an owner of its own: ctx may be

@@ -2,7 +2,6 @@ package middleware
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -11,8 +10,8 @@ import (
 )
 
 // ErrHeldTooLong is the cause with which the handler's context ends when the request has held its
-// locks for [Config.MaxHold].
-var ErrHeldTooLong = errors.New("middleware: the request has held its locks for too long")
+// locks for [Config.MaxHold]: that of [pathlock.Request.MaxHold].
+var ErrHeldTooLong = pathlock.ErrHeldTooLong
 
 // held is what one request holds, in the order in which it was taken. nil is nothing.
 type held struct {

@@ -19,6 +19,15 @@ type Lock interface {
 	Abandon(ctx context.Context, reason error)
 }
 
+// Exchanger is a [Lock] that can hold something else, with claims of type C.
+type Exchanger[C any] interface {
+	// Exchange makes the lock, and all that re-enter what it holds, hold the claims instead. Nobody
+	// is let in between, and the fence stays. Others see the note from then on, and the fence of
+	// the new grant. The lock was granted by the store in one piece. After an error everything is
+	// as it was.
+	Exchange(ctx context.Context, claims []C, note string) error
+}
+
 // LockKey is the key under which a lock's context has its [Lock].
 type LockKey struct{}
 

@@ -29,7 +29,8 @@
 //     is granted, refused, queued, handed over to or a deadlock, and who is named as in the way;
 //     that a set is granted whole or not at all; that fences grow; that nobody else's grant is
 //     changed. A failure tells its seed, which PATHLOCK_STORETEST_SEED in the environment repeats.
-//   - fairness: those behind a wait that ends are let in. A crowd is served.
+//   - fairness: those behind a wait that ends are let in. A holder exchanges what it has past those
+//     who wait for it. A crowd is served.
 //   - giving up: the end of the wait, deadlines and cancellation.
 //   - leases: they end for shared and exclusive holders, are renewed, and never get shorter. All
 //     grants of an owner share one. A waiter's lease runs from its last sign of life, and a wait
@@ -44,7 +45,7 @@
 //   - grants apart: a grant with a lease of its own.
 //   - snapshot: the ends of leases, notes of any text, and what Trees lists.
 //   - hostile text: ids and names that break carelessly built keys.
-//   - a locker on the store: what programs see, with renewals that hang.
+//   - a locker on the store: what programs see, with renewals and holders that hang.
 //   - workload: counters that only the locks guard.
 //   - between two clients: who waits in one process is woken by what happens in another, if [Crash]
 //     says how to make two.

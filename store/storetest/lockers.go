@@ -29,5 +29,21 @@ func lockers() topic {
 			f.requireIs(context.Cause(k.Context()), pathlock.ErrLost)
 			f.requireIs(k.Release(f.ctx), pathlock.ErrLost)
 		}},
+		{"a lock that is held for too long ends, and somebody else gets in", func(f *fixture) {
+			l := f.locker(f.store)
+			k, err := l.Acquire(f.ctx, pathlock.Request{Tree: f.tree, Claims: claims{x("/a")}, MaxHold: f.short})
+			if err != nil {
+				f.Fatalf("a locker asks for X /a: %v", err)
+			}
+			a := f.actor("next")
+			req := a.ask(x("/a"))
+			req.Wait = long
+			a.start(f.ctx, req).isGranted()
+			if err := k.Context().Err(); err == nil {
+				f.Error("somebody else holds what a lock has whose context has not ended")
+			}
+			f.requireIs(context.Cause(k.Context()), pathlock.ErrHeldTooLong)
+			f.requireIs(k.Release(f.ctx), pathlock.ErrHeldTooLong)
+		}},
 	}}
 }
