@@ -50,6 +50,9 @@ func (m *Locks) runLocked(c *gin.Context, spec lockspec.Spec) {
 	}
 	defer locks.release(outer)
 	defer v.follow(outer, locks)
+	if locks.degraded() {
+		c.Header(DegradedHeader, "true")
+	}
 	switch {
 	case c.IsAborted():
 	case len(locks.taken) > 0:
