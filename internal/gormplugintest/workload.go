@@ -62,7 +62,7 @@ func (l *workload) step(ctx context.Context) {
 // count enters an outcome. Whoever's locks the store plays games with may be told so.
 func (l *workload) count(err error) {
 	refusals := []error{
-		pathlock.ErrConflict, pathlock.ErrDeadlock, pathlock.ErrLost, gormplugin.ErrPathTooLong, gormplugin.ErrUnsupported, gormplugin.ErrStale, gormplugin.ErrRootRow,
+		pathlock.ErrConflict, pathlock.ErrDeadlock, pathlock.ErrLost, pathlock.ErrUnavailable, gormplugin.ErrPathTooLong, gormplugin.ErrUnsupported, gormplugin.ErrStale, gormplugin.ErrRootRow,
 	}
 	if l.dirtyReads {
 		refusals = append(refusals, gormplugin.ErrDamagedRow)
