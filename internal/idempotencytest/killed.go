@@ -21,8 +21,9 @@ const (
 	stepVariable = "PATHLOCK_TEST_IDEMPOTENCY_STEP"
 )
 
-// Child serves one request, or consumes one message, up to the step at which it is killed, where the program is a further
-// process of the tests. It reports whether that is so. Call it first in TestMain.
+// Child serves one request, or consumes one message, up to the step at which it is killed, where
+// the program is a further process of the tests. It reports whether that is so. Call it first in
+// TestMain.
 func Child(dialector func(url string) gorm.Dialector) bool {
 	url := os.Getenv(urlVariable)
 	if url == "" {

@@ -4,16 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/gin-gonic/gin"
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/idempotency"
+	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
 // oncePath is the path by which [Child] is told to consume a message instead of serving a request.
@@ -69,12 +74,42 @@ func (s *shop) consume(ctx context.Context, m idempotency.Key) (Order, error) {
 
 // checkOnce checks what is done once without HTTP, on a DB without the plugin.
 func (d Database) checkOnce(t *testing.T) {
+	t.Run("unguarded", d.checkUnguarded)
 	t.Run("repeated", d.checkOnceRepeated)
 	t.Run("failed", d.checkOnceFailed)
 	t.Run("concurrent", d.checkOnceConcurrent)
 	t.Run("taken over", d.checkOnceTakenOver)
 	t.Run("storm", d.checkOnceStorm)
 	t.Run("killed", d.checkOnceKilled)
+}
+
+// checkUnguarded handles requests on a DB whose plugin guards no table. Keys without a scope are
+// for no requests: not even those without a key are served.
+func (d Database) checkUnguarded(t *testing.T) {
+	s := d.openConsumer(t, idempotency.Config{Log: slog.New(slog.DiscardHandler)})
+	s.gin = gin.New()
+	s.gin.POST("/create", s.keys.Handle, s.create)
+	for _, k := range []string{"", key()} {
+		s.send(ask{path: "/create", key: k}).is(t, http.StatusInternalServerError, false, "internal")
+	}
+	config := idempotency.Config{Scope: idempotency.OneScope}
+	if _, err := idempotency.New(s.db, config); err == nil {
+		t.Error("requests are handled without the plugin")
+	}
+	err := s.db.Use(gormplugin.New(pathlock.New(memstore.New())))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.keys, err = idempotency.New(s.db, config); err != nil {
+		t.Fatal(err)
+	}
+	s.gin = gin.New()
+	s.gin.POST("/create", s.keys.Handle, s.create)
+	one := ask{path: "/create", key: key()}
+	for _, replayed := range []bool{false, true} {
+		s.send(one).is(t, http.StatusCreated, replayed, "")
+	}
+	s.expectOrders(t, one.key, 1)
 }
 
 // checkOnceRepeated repeats a message as it was, with another payload, to another consumer, with
