@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -25,11 +24,23 @@ func (w *watched) leave(err error) {
 	w.hook(away)
 }
 
-// newDegradable returns a locker that goes on without its store for a minute.
-func newDegradable(opts ...pathlock.Option) (*pathlock.Locker, *watched) {
-	store := &watched{Store: memstore.New()}
-	degradable := pathlock.Degrade(store, pathlock.Degradation{Limit: time.Minute, Log: slog.New(slog.DiscardHandler)})
-	return pathlock.New(degradable, append([]pathlock.Option{quiet}, opts...)...), store
+// newDegradable returns a locker that goes on without its store for a minute, and the log of that.
+func newDegradable(opts ...pathlock.Option) (*pathlock.Locker, *watched, *strings.Builder) {
+	store, log := &watched{Store: memstore.New()}, new(strings.Builder)
+	degradable := pathlock.Degrade(store, pathlock.Degradation{Limit: time.Minute, Log: slog.New(slog.NewTextHandler(log, nil))})
+	return pathlock.New(degradable, append(opts, quiet)...), store, log
+}
+
+// degradations counts the grants that observers see without a store.
+type degradations struct {
+	pathlock.NopObserver
+	n int
+}
+
+func (d *degradations) Granted(_ context.Context, e pathlock.Event) {
+	if e.Degraded {
+		d.n++
+	}
 }
 
 // asserted is a request whose work is asserted.
@@ -50,31 +61,30 @@ func goOn(ctx context.Context, t testing.TB, l *pathlock.Locker, text string) *p
 	return lock
 }
 
-// refusesUnavailable checks that requests are refused because the store is away.
-func refusesUnavailable(t testing.TB, what string, err error) {
-	t.Helper()
-	if !errors.Is(err, pathlock.ErrUnavailable) {
-		t.Errorf("%s: %v, want ErrUnavailable", what, err)
-	}
-}
-
 // What is asserted goes on, several owners at once, and nothing else does.
 func TestAssertedRequestsGoOnWithoutTheStore(t *testing.T) {
-	l, store := newDegradable()
-	real := acquire(t.Context(), t, l, "X /real")
+	l, store, _ := newDegradable()
+	known := acquire(t.Context(), t, l, "X /real")
 	store.leave(errAway)
 	first, second := goOn(t.Context(), t, l, "X /a"), goOn(t.Context(), t, l, "gate")
 
-	_, err := l.Acquire(t.Context(), request(t, "X /a"))
-	refusesUnavailable(t, "a request that is not asserted", err)
-	_, err = l.Acquire(first.Context(), request(t, "X /a/b"))
-	refusesUnavailable(t, "one under what was granted without the store", err)
-	_, err = l.Acquire(first.Context(), request(t, "X /b"))
-	refusesUnavailable(t, "one beside it", err)
-	_, err = l.Acquire(real.Context(), asserted(t, "X /b"))
-	refusesUnavailable(t, "an owner that holds something from the store", err)
-	_, err = l.Mutex("m").TryLock(first.Context())
-	refusesUnavailable(t, "a mutex", err)
+	for _, tt := range []struct {
+		what string
+		ctx  context.Context
+		req  pathlock.Request
+	}{
+		{"a request that is not asserted", t.Context(), request(t, "X /a")},
+		{"one under what was granted without the store", first.Context(), request(t, "X /a/b")},
+		{"one beside it", first.Context(), request(t, "X /b")},
+		{"an owner that holds something from the store", known.Context(), asserted(t, "X /b")},
+	} {
+		if _, err := l.Acquire(tt.ctx, tt.req); !errors.Is(err, pathlock.ErrUnavailable) {
+			t.Errorf("%s: %v, want ErrUnavailable", tt.what, err)
+		}
+	}
+	if _, err := l.Mutex("m").TryLock(first.Context()); !errors.Is(err, pathlock.ErrUnavailable) {
+		t.Errorf("a mutex: %v, want ErrUnavailable", err)
+	}
 	if _, err := first.Detach(t.Context()); err == nil {
 		t.Error("it was detached")
 	}
@@ -93,19 +103,17 @@ func TestAssertedRequestsGoOnWithoutTheStore(t *testing.T) {
 // store stay so, whatever they ask for, and their locks do not end.
 func TestTheStoreIsAskedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, store := newDegradable()
+		seen := new(degradations)
+		l, store, log := newDegradable(pathlock.WithObserver(seen))
 		store.leave(errAway)
 		before := time.Now()
 		old := goOn(t.Context(), t, l, "X /a")
 		for second := range 3 {
-			if since := l.Degraded(); !since.Equal(before) {
-				t.Errorf("degraded since %v, want %v", since, before)
-			}
 			for range 5 {
 				release(t, goOn(t.Context(), t, l, "X /a"))
 			}
-			if calls := store.called(); len(calls) != 1 {
-				t.Errorf("in second %d, the store was asked %v", second, calls)
+			if calls := store.called(); len(calls) != 1 || !l.Degraded().Equal(before) {
+				t.Errorf("in second %d, the store was asked %v, away since %v", second, calls, l.Degraded())
 			}
 			time.Sleep(time.Second)
 		}
@@ -126,97 +134,57 @@ func TestTheStoreIsAskedAgain(t *testing.T) {
 		release(t, old)
 		release(t, lock)
 		free(t, l, "X /a", true)
+		if lines := strings.Split(log.String(), "\n"); seen.n != 17 || len(lines) != 3 || !strings.Contains(lines[0], "is away") || !strings.Contains(lines[1], "is back") {
+			t.Errorf("%d grants without the store, and the log: %q", seen.n, lines)
+		}
 	})
 }
 
 // A program that has gone on for so long is told.
 func TestRequestsAreRefusedFromTheLimitOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, store := newDegradable()
-		store.leave(errAway)
-		release(t, goOn(t.Context(), t, l, "X /a"))
-		time.Sleep(time.Minute - time.Nanosecond)
-		release(t, goOn(t.Context(), t, l, "X /a"))
-		time.Sleep(time.Nanosecond)
-		for range 2 {
-			_, err := l.Acquire(t.Context(), asserted(t, "X /a"))
-			refusesUnavailable(t, "after a minute", err)
+		l, store, _ := newDegradable()
+		for range 2 { // each failure has a limit of its own
+			store.leave(errAway)
+			for _, wait := range []time.Duration{0, time.Minute - time.Nanosecond} {
+				time.Sleep(wait)
+				release(t, goOn(t.Context(), t, l, "X /a"))
+			}
+			time.Sleep(time.Nanosecond)
+			for range 2 {
+				if _, err := l.Acquire(t.Context(), asserted(t, "X /a")); !errors.Is(err, pathlock.ErrUnavailable) || !l.Degraded().IsZero() {
+					t.Errorf("after a minute: %v, degraded since %v", err, l.Degraded())
+				}
+			}
+			store.hook(hooks{})
+			release(t, acquire(t.Context(), t, l, "X /a"))
 		}
-		if since := l.Degraded(); !since.IsZero() {
-			t.Errorf("degraded since %v", since)
-		}
-		store.hook(hooks{})
-		release(t, acquire(t.Context(), t, l, "X /a"))
-		store.leave(errAway)
-		release(t, goOn(t.Context(), t, l, "X /a")) // a failure of its own
 	})
 }
 
 // Only a store that cannot serve is away, and only its answers say that it is back.
 func TestWhichErrorsSayThatTheStoreIsAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, store := newDegradable()
-		conflict := &pathlock.ConflictError{}
-		for _, err := range []error{conflict, &pathlock.DeadlockError{}, pathlock.ErrLost, errors.Join(pathlock.ErrClosed, errAway), pathlock.ErrInvalidRequest} {
-			store.leave(err)
-			if _, got := l.Acquire(t.Context(), asserted(t, "X /a")); !errors.Is(got, err) {
-				t.Errorf("%v: %v", err, got)
+		l, store, _ := newDegradable()
+		conflict, closed := &pathlock.ConflictError{}, errors.Join(pathlock.ErrClosed, errAway)
+		fails := func(want error) {
+			t.Helper()
+			store.leave(want)
+			if _, err := l.Acquire(t.Context(), asserted(t, "X /a")); !errors.Is(err, want) {
+				t.Errorf("%v: %v", want, err)
 			}
 		}
-		store.leave(errAway)
-		ending, end := context.WithCancel(t.Context())
-		store.hook(hooks{acquire: func(context.Context) error { end(); return errAway }})
-		if _, err := l.Acquire(ending, asserted(t, "X /a")); err == nil {
-			t.Error("granted to nobody")
+		for _, err := range []error{conflict, &pathlock.DeadlockError{}, pathlock.ErrLost, closed, pathlock.ErrInvalidRequest} {
+			fails(err)
 		}
 		store.leave(errAway)
 		release(t, goOn(t.Context(), t, l, "X /a"))
-		for _, tt := range []struct {
-			err  error
-			back bool
-		}{{pathlock.ErrInvalidRequest, false}, {errors.Join(pathlock.ErrClosed, errAway), false}, {conflict, true}} {
+		for _, err := range []error{pathlock.ErrInvalidRequest, closed, conflict} {
 			time.Sleep(time.Second)
-			store.leave(tt.err)
-			if _, err := l.Acquire(t.Context(), asserted(t, "X /a")); !errors.Is(err, tt.err) {
-				t.Errorf("%v: %v", tt.err, err)
+			fails(err)
+			if back := l.Degraded().IsZero(); back != (err == conflict) { //nolint:errorlint // It is this very one.
+				t.Errorf("%v says that the store is back: %v", err, back)
 			}
-			if back := l.Degraded().IsZero(); back != tt.back {
-				t.Errorf("%v says that the store is back: %v", tt.err, back)
-			}
-		}
-	})
-}
-
-// degradations is an observer that notes grants.
-type degradations struct {
-	pathlock.NopObserver
-	granted []bool
-}
-
-func (d *degradations) Granted(_ context.Context, e pathlock.Event) {
-	d.granted = append(d.granted, e.Degraded && e.Fence == 0)
-}
-
-// Observers see each grant without the store, and the log has its beginning and its end.
-func TestGoingOnIsSeen(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var log strings.Builder
-		seen, store := new(degradations), &watched{Store: memstore.New()}
-		degradable := pathlock.Degrade(store, pathlock.Degradation{Log: slog.New(slog.NewTextHandler(&log, nil))})
-		l := pathlock.New(degradable, quiet, pathlock.WithObserver(seen))
-		store.leave(errAway)
-		lock := goOn(t.Context(), t, l, "X /a")
-		release(t, goOn(lock.Context(), t, l, "X /a/b"))
-		release(t, lock)
-		time.Sleep(time.Second)
-		store.hook(hooks{})
-		release(t, acquire(t.Context(), t, l, "X /a"))
-		if want := []bool{true, true, false}; !slices.Equal(seen.granted, want) {
-			t.Errorf("granted without the store: %v, want %v", seen.granted, want)
-		}
-		lines := strings.Split(strings.TrimSpace(log.String()), "\n")
-		if len(lines) != 2 || !strings.Contains(lines[0], "is away") || !strings.Contains(lines[1], "is back") {
-			t.Errorf("the log: %s", log.String())
 		}
 	})
 }

@@ -2,9 +2,9 @@ package admin_test
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -23,24 +23,16 @@ func (a away) Degraded() time.Time { return a.since }
 func (away) Trees(context.Context) ([]pathlock.Tree, error) { return nil, pathlock.ErrUnavailable }
 
 func TestThePageSaysThatRequestsGoOnWithoutTheLockStore(t *testing.T) {
-	since := time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
-	for _, want := range []time.Time{{}, since} {
-		page, err := admin.New(away{since: want}, anybody())
+	for _, since := range []time.Time{{}, time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)} {
+		page, err := admin.New(away{since: since}, anybody())
 		if err != nil {
 			t.Fatal(err)
 		}
 		w := httptest.NewRecorder()
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost/admin/locks/api/trees", nil)
-		page.ServeHTTP(w, r)
-		var problem struct {
-			Type  string    `json:"type"`
-			Since time.Time `json:"degraded_since"`
-		}
-		if err := json.Unmarshal(w.Body.Bytes(), &problem); err != nil {
-			t.Fatal(err)
-		}
-		if problem.Type != "urn:pathlock:problem:lock-store-unavailable" || !problem.Since.Equal(want) {
-			t.Errorf("%d %s, want since %v", w.Code, w.Body, want)
+		page.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost/admin/locks/api/trees", nil))
+		body := w.Body.String()
+		if says := strings.Contains(body, `"degraded_since":"2026-11-26T12:00:00Z"`); !strings.Contains(body, ":lock-store-unavailable") || says == since.IsZero() {
+			t.Errorf("%d %s, since %v", w.Code, body, since)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package integration
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -26,118 +25,58 @@ import (
 	"github.com/pathlock-go/pathlock/store/redisstore"
 )
 
-// degradable is an instance of a service that goes on while its Redis is away.
-type degradable struct {
-	locker *pathlock.Locker
-	engine *gin.Engine
-
-	mu sync.Mutex
-	// phase is that of the test. Requests count that begin and end in it.
-	phase int
-	tally
-}
-
-// tally counts answers: with and without locks, and those of 500 and more.
-type tally struct {
-	with, without int
-	failed        []string
-}
-
-// next begins a phase, and returns what became of the requests of the one before.
-func (i *degradable) next() tally {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	before := i.tally
-	i.phase, i.tally = i.phase+1, tally{}
-	return before
-}
-
-// soFar returns what became of the requests of the phase.
-func (i *degradable) soFar() tally {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i.tally
-}
-
-// openDegradable opens an instance.
-func openDegradable(t *testing.T, d gormplugintest.Database, server *testredis.Server) (*degradable, *gorm.DB) {
+// openDegradable opens an instance of a service that goes on while its Redis is away.
+func openDegradable(t *testing.T, d gormplugintest.Database, server *testredis.Server) (*gin.Engine, *gorm.DB) {
 	t.Helper()
 	redis, err := redisstore.Open("redis://" + server.Addr)
 	must(t, err)
 	quiet := slog.New(slog.DiscardHandler)
-	i := &degradable{engine: gin.New()}
-	i.locker = pathlock.New(pathlock.Degrade(redis, pathlock.Degradation{Retry: 50 * time.Millisecond, Log: quiet}), pathlock.WithLogger(quiet))
+	locker := pathlock.New(pathlock.Degrade(redis, pathlock.Degradation{Retry: 50 * time.Millisecond, Log: quiet}), pathlock.WithLogger(quiet))
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
-		must(t, i.locker.Shutdown(ctx))
+		must(t, locker.Shutdown(ctx))
 		must(t, redis.Close(ctx))
 	})
 	type suite = gormplugintest.Suite
-	plugin := gormplugin.New(i.locker, gormplugin.Model(&suite{}))
+	plugin := gormplugin.New(locker, gormplugin.Model(&suite{}))
 	db := guardedBy(t, d, plugin, &suite{})
-	locks := middleware.New(i.locker, plugin.Resolver(&suite{}), middleware.Config{Log: quiet})
-	route := func(method, path string, spec lockspec.Spec, do func(db *gorm.DB, c *gin.Context, body suite) error) {
-		i.engine.Handle(method, path, locks.Lock(spec.Asserted()), func(c *gin.Context) {
+	locks := middleware.New(locker, plugin.Resolver(&suite{}), middleware.Config{Log: quiet})
+	engine := gin.New()
+	id, name, parent := lockspec.Param("id"), lockspec.JSON("Name"), lockspec.JSON("ParentID")
+	handle := func(do func(db *gorm.DB, c *gin.Context, body suite) error) gin.HandlerFunc {
+		return func(c *gin.Context) {
 			var body suite
 			_ = c.ShouldBindJSON(&body)
 			if err := do(db.WithContext(c.Request.Context()), c, body); err != nil {
 				locks.Fail(c, err)
 			}
-		})
-	}
-	id, name, parent := lockspec.Param("id"), lockspec.JSON("Name"), lockspec.JSON("ParentID")
-	route(http.MethodPost, "/suites", lockspec.Insert(parent, name), func(db *gorm.DB, _ *gin.Context, body suite) error {
-		return db.Create(&suite{ParentID: body.ParentID, Name: body.Name}).Error
-	})
-	route(http.MethodPatch, "/suites/:id", lockspec.Rename(id, name), func(db *gorm.DB, c *gin.Context, body suite) error {
-		return gormplugin.Rename(db, &suite{}, c.Param("id"), body.Name)
-	})
-	route(http.MethodPut, "/suites/:id", lockspec.Move(id, parent), func(db *gorm.DB, c *gin.Context, body suite) error {
-		return gormplugin.Move(db, &suite{}, c.Param("id"), gormplugin.Below(*body.ParentID))
-	})
-	return i, db
-}
-
-// send sends a request, and counts the answer.
-func (i *degradable) send(ctx context.Context, method, path string, body map[string]any) {
-	text, _ := json.Marshal(body)
-	i.mu.Lock()
-	phase := i.phase
-	i.mu.Unlock()
-	w := httptest.NewRecorder()
-	r := httptest.NewRequestWithContext(ctx, method, path, strings.NewReader(string(text)))
-	r.Header.Set("Content-Type", "application/json")
-	i.engine.ServeHTTP(w, r)
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	switch {
-	case phase != i.phase:
-	case w.Code >= http.StatusInternalServerError:
-		i.failed = append(i.failed, fmt.Sprint(w.Code, " ", w.Body))
-	case w.Code >= http.StatusBadRequest:
-	case w.Header().Get(middleware.DegradedHeader) == "true":
-		i.without++
-	default:
-		i.with++
-	}
-}
-
-// storm has a client of the instance change suites at random until ctx ends.
-func (i *degradable) storm(ctx context.Context, random *rand.Rand) {
-	for ctx.Err() == nil {
-		some, other := 2+random.Int64N(12), 1+random.Int64N(13)
-		name := fmt.Sprintf("n%d", random.IntN(30))
-		sent := context.WithoutCancel(ctx)
-		switch random.IntN(5) {
-		case 0:
-			i.send(sent, http.MethodPost, "/suites", map[string]any{"ParentID": other, "Name": name})
-		case 1, 2:
-			i.send(sent, http.MethodPut, fmt.Sprintf("/suites/%d", some), map[string]any{"ParentID": other})
-		default:
-			i.send(sent, http.MethodPatch, fmt.Sprintf("/suites/%d", some), map[string]any{"Name": name})
 		}
 	}
+	rename := handle(func(db *gorm.DB, c *gin.Context, body suite) error {
+		return gormplugin.Rename(db, &suite{}, c.Param("id"), body.Name)
+	})
+	engine.PATCH("/suites/:id", locks.Lock(lockspec.Rename(id, name).Asserted()), rename)
+	engine.PATCH("/unasserted/:id", locks.Lock(lockspec.Rename(id, name)), rename)
+	engine.PUT("/suites/:id", locks.Lock(lockspec.Move(id, parent).Asserted()), handle(func(db *gorm.DB, c *gin.Context, body suite) error {
+		return gormplugin.Move(db, &suite{}, c.Param("id"), gormplugin.Below(*body.ParentID))
+	}))
+	engine.PATCH("/detached/:id", locks.Lock(lockspec.None("it locks itself")), handle(func(_ *gorm.DB, c *gin.Context, _ suite) error {
+		_, _, err := locks.Detach(c, lockspec.Slot(id).Asserted(), time.Minute, "")
+		return err
+	}))
+	return engine, db
+}
+
+// change sends a request that renames or moves a suite. It returns the status, and whether the
+// answer says that there was no lock store.
+func change(t *testing.T, engine *gin.Engine, method, path string) (status int, degraded bool) {
+	w := httptest.NewRecorder()
+	body := fmt.Sprintf(`{"Name": "n%d", "ParentID": %d}`, rand.IntN(30), 1+rand.IntN(13))
+	r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	engine.ServeHTTP(w, r)
+	return w.Code, w.Header().Get(middleware.DegradedHeader) == "true"
 }
 
 // Two instances go on while their Redis is killed under a storm, and take locks again once it is
@@ -147,63 +86,75 @@ func TestRequestsGoOnWhileRedisIsAway(t *testing.T) {
 	d, server := postgresDatabase(t, byteOrder, nil), testredis.Start(t, testredis.Redis)
 	one, db := openDegradable(t, d, server)
 	other, _ := openDegradable(t, d, server)
-	instances := []*degradable{one, other}
 	must(t, db.Create(&gormplugintest.Suite{ID: 1, PlanID: 1}).Error)
 	for id := int64(2); id < 14; id++ {
 		must(t, db.Create(&gormplugintest.Suite{ID: id, ParentID: new(int64(1)), Name: fmt.Sprintf("s%d", id)}).Error)
 	}
-	must(t, db.Exec("SELECT setval('suites_id_seq', 100)").Error)
-
-	ctx, stop := context.WithCancel(t.Context())
-	var clients sync.WaitGroup
-	for n := range 6 {
-		i := instances[n%2]
-		clients.Go(func() { i.storm(ctx, rand.New(rand.NewPCG(rand.Uint64(), 0))) })
-	}
-	defer clients.Wait()
-	defer stop()
-	sound := func() {
+	// storm has six clients send requests, and returns how many had the effect, by whether their
+	// answers say that there was no lock store.
+	storm := func(what string, meanwhile func()) (done map[bool]int) {
 		t.Helper()
-		var wrong []string
-		must(t, db.Raw(`SELECT c.id || ': ' || c.path FROM suites c LEFT JOIN suites p ON p.id = c.parent_id
-			WHERE c.id <> 1 AND (p.id IS NULL OR c.path <> p.path || '/' || c.name)`).Scan(&wrong).Error)
-		if len(wrong) > 0 {
-			t.Fatal(wrong)
+		done = make(map[bool]int)
+		var clients sync.WaitGroup
+		var mu sync.Mutex
+		for n := range 6 {
+			clients.Go(func() {
+				for range 25 {
+					method := []string{http.MethodPatch, http.MethodPut}[rand.IntN(2)]
+					status, degraded := change(t, []*gin.Engine{one, other}[n%2], method, fmt.Sprintf("/suites/%d", 2+rand.IntN(12)))
+					mu.Lock()
+					if status < http.StatusBadRequest {
+						done[degraded]++
+					} else if status >= http.StatusInternalServerError && meanwhile == nil {
+						t.Errorf("%s: answered %d", what, status)
+					}
+					mu.Unlock()
+				}
+			})
 		}
-	}
-	// until waits for both instances, and begins a phase.
-	until := func(what string, holds func(tally) bool) {
-		t.Helper()
-		testserver.Await(t, what, func() bool {
-			sound()
-			return holds(one.soFar()) && holds(other.soFar())
-		})
-		for _, i := range instances {
-			if got := i.next(); len(got.failed) > 0 && !strings.Contains(what, "first") {
-				t.Errorf("%s: %v", what, got.failed)
+		ended := make(chan struct{})
+		go func() { clients.Wait(); close(ended) }()
+		if meanwhile != nil {
+			meanwhile()
+		}
+		for over := false; !over; {
+			select {
+			case <-ended:
+				over = true
+			default:
+			}
+			var wrong []string
+			if err := db.Raw(`SELECT c.id || ': ' || c.path FROM suites c LEFT JOIN suites p ON p.id = c.parent_id
+				WHERE c.id <> 1 AND (p.id IS NULL OR c.path <> p.path || '/' || c.name)`).Scan(&wrong).Error; err != nil || len(wrong) > 0 {
+				t.Errorf("%s: %v, %v", what, wrong, err)
 			}
 		}
+		return done
 	}
-	const n = 30
-	locked := func(got tally) bool { return got.with >= n && got.without == 0 }
-	unlocked := func(got tally) bool { return got.without >= n && got.with == 0 }
-
-	until("requests with locks", locked)
+	if done := storm("with locks", nil); done[false] == 0 || done[true] > 0 {
+		t.Errorf("with locks: %v", done)
+	}
 	server.Kill()
-	until("a first request without the lock store", func(got tally) bool { return got.without > 0 })
-	until("requests without the lock store, all of which say so", unlocked)
-	for _, i := range instances {
-		if i.locker.Degraded().IsZero() {
-			t.Error("the locker does not say so")
-		}
-		if _, err := i.locker.Mutex("m").TryLock(t.Context()); err == nil {
-			t.Error("a mutex was granted without the lock store")
+	if done := storm("without the lock store", nil); done[true] == 0 || done[false] > 0 {
+		t.Errorf("without the lock store: %v", done)
+	}
+	for _, path := range []string{"/unasserted/2", "/detached/2"} {
+		if status, _ := change(t, one, http.MethodPatch, path); status != http.StatusServiceUnavailable {
+			t.Errorf("%s without the lock store: answered %d", path, status)
 		}
 	}
 	server.Start()
-	until("a first request with locks again", func(got tally) bool { return got.with > 0 })
-	until("requests with locks again", locked)
-	stop()
-	clients.Wait()
-	sound()
+	for _, i := range []*gin.Engine{one, other} {
+		testserver.Await(t, "locks are taken again", func() bool {
+			_, degraded := change(t, i, http.MethodPatch, "/suites/2")
+			return !degraded
+		})
+	}
+	if done := storm("with locks again", nil); done[false] == 0 || done[true] > 0 {
+		t.Errorf("with locks again: %v", done)
+	}
+	storm("coming and going", func() {
+		server.Kill()
+		server.Start()
+	})
 }

@@ -160,29 +160,6 @@ func everything(t *testing.T, o *promobserver.Observer) string {
 }
 
 // A lock is lost once, whether the locker hears of it before the release or by it.
-// away is a store that cannot be reached.
-type away struct{ *memstore.Store }
-
-func (away) Acquire(context.Context, pathlock.Acquisition) (pathlock.Grant, error) {
-	return pathlock.Grant{}, pathlock.ErrUnavailable
-}
-
-func TestGrantsWithoutTheStoreAreCountedApart(t *testing.T) {
-	o := promobserver.New()
-	degradable := pathlock.Degrade(away{memstore.New()}, pathlock.Degradation{Log: slog.New(slog.DiscardHandler)})
-	l := pathlock.New(degradable, quiet, pathlock.WithObserver(o))
-	request := exclusive("/a", 0)
-	request.Asserted = true
-	lock, err := l.Acquire(doing(t.Context(), "rename"), request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := lock.Release(t.Context()); err != nil {
-		t.Error(err)
-	}
-	expect(t, o, "pathlock_acquisitions_total{operation=\"rename\",outcome=\"degraded\"} 1\n", "pathlock_acquisitions_total")
-}
-
 func TestLostLeasesAreCounted(t *testing.T) {
 	for _, isTold := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {

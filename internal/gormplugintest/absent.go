@@ -10,7 +10,6 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/store/memstore"
-	"gorm.io/gorm"
 )
 
 // comingAndGoing returns a lock store that is away again and again, as a server does behind a bad
@@ -45,25 +44,18 @@ func checkWithoutStore(t *testing.T, d Database) {
 	var away atomic.Bool
 	w := newWorld(t, d, settings{store: withoutStore(0, away.Load)})
 	old := w.build("/a/b")
-	outdated := *old
-	outdated.Fence, outdated.Name = 1, "d"
-	away.Store(true)
-	fence := func(id int64, want uint64) {
-		w.Helper()
+	fence := func(path string) uint64 {
 		var s Suite
-		if w.must(w.db.Take(&s, id).Error); s.Fence != want || s.Fence == 0 && id == old.ID {
-			w.Errorf("%s has the fence %d, want %d", s.Path, s.Fence, want)
-		}
+		w.must(w.db.Take(&s, "plan_id = ? AND path = ?", w.root.PlanID, path).Error)
+		return s.Fence
 	}
-	fence(old.ID, old.Fence)
+	before := fence("/a/b")
+	away.Store(true)
 	w.must(w.db.Model(&Suite{ID: old.ID}).Update("name", "c").Error)
-	fence(old.ID, old.Fence)
-	outdated.Path, outdated.Version = "", 0
-	w.must(w.db.Omit("path", "version").Save(&outdated).Error)
-	fence(old.ID, old.Fence)
-	w.must(w.db.Transaction(func(tx *gorm.DB) error {
-		return tx.Create(&Suite{ID: old.ID + 1000, ParentID: &old.ID, Name: "e"}).Error
-	}))
-	fence(old.ID+1000, 0)
-	w.has("/a", "/a/d", "/a/d/e")
+	w.must(w.db.Omit("path", "version").Save(&Suite{ID: old.ID, PlanID: old.PlanID, ParentID: old.ParentID, Name: "d", Fence: 1}).Error)
+	w.suiteIn(w.db, "e")
+	w.has("/a", "/a/d", "/e")
+	if now := fence("/a/d"); before == 0 || now != before || fence("/e") != 0 {
+		w.Errorf("the fence was %d and is %d", before, now)
+	}
 }

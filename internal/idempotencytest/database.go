@@ -76,6 +76,9 @@ func key() string { return fmt.Sprintf("%x", rand.Uint64()) }
 // checkTables makes the table of keys on several instances at once.
 func (d Database) checkTables(t *testing.T) {
 	first := d.open(t, idempotency.Config{})
+	if err := gormplugin.Verify(first.db); err == nil {
+		t.Error("a plugin that guards nothing is fine")
+	}
 	if err := first.keys.Check(t.Context()); err == nil || !strings.Contains(err.Error(), idempotency.DefaultTable) {
 		t.Errorf("without the table: %v", err)
 	}

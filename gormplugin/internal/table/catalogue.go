@@ -2,7 +2,6 @@ package table
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -31,9 +30,6 @@ type Catalogue struct {
 
 // InspectAll finds the columns of all registered models.
 func (c *Catalogue) InspectAll(db *gorm.DB, d *sqldialect.Dialect, specs []Spec, locker *pathlock.Locker, believed bool) error {
-	if len(specs) == 0 {
-		return errors.New("gormplugin: no model is registered")
-	}
 	c.recall, c.believed = recallKey{locker}, believed
 	c.All, c.Tables, c.Bases, c.Models = nil, make(map[string]*Table), make(map[string][]*Table), make(map[reflect.Type]*Table)
 	for _, spec := range specs {
