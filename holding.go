@@ -159,10 +159,12 @@ type grant struct {
 	pins int
 	// kept says that the grant belongs to a detached hold, and stays with it.
 	kept bool
+	// degraded says that no store has made it: see [Degrade].
+	degraded bool
 }
 
 func newGrant(a Acquisition, granted Grant) *grant {
-	return &grant{id: a.Grant, gate: a.Gate, claims: a.Claims, fence: granted.Fence}
+	return &grant{id: a.Grant, gate: a.Gate, claims: a.Claims, fence: granted.Fence, degraded: granted.Degraded}
 }
 
 // covers reports whether g gives everything that the claim c asks for. It does not look at the

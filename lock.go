@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -52,7 +53,14 @@ func (k *Lock) Context() context.Context { return &k.ctx }
 
 // Fence returns a number that grows strictly with every grant in the tree. A late write of an
 // earlier holder has a smaller one. A re-entrant lock has the fence of the grant that it relies on.
+// It is 0 if the lock is [Lock.Degraded].
 func (k *Lock) Fence() uint64 { return k.fence }
+
+// Degraded reports whether the lock keeps nobody out, because it was granted while the lock store
+// was away: see [Degrade].
+func (k *Lock) Degraded() bool {
+	return slices.ContainsFunc(k.pins, func(g *grant) bool { return g.degraded })
+}
 
 // Tree returns the tree that the lock is in.
 func (k *Lock) Tree() Tree { return k.request.Tree }
@@ -103,7 +111,7 @@ func (k *Lock) report(ctx context.Context, what string, method func(Observer, co
 	}
 	e := Event{
 		Tree: k.request.Tree, Owner: k.holding.scope.owner, Gate: k.request.Gate, Claims: k.request.Claims,
-		Note: k.request.Note, Reentrant: k.reentrant, Fence: k.fence, Elapsed: elapsed, Err: err,
+		Note: k.request.Note, Reentrant: k.reentrant, Fence: k.fence, Degraded: k.Degraded(), Elapsed: elapsed, Err: err,
 	}
 	if k.origin != nil {
 		e.Origin = *k.origin

@@ -51,6 +51,8 @@ type Event struct {
 	Reentrant bool
 	// Fence is the grant's, 0 before there is one.
 	Fence uint64
+	// Degraded says that the grant was made without the lock store: see [Degrade].
+	Degraded bool
 	// Elapsed is the time since the acquisition began for Waiting, Granted and Refused, and the
 	// time for which the lock was held for Lost and Released.
 	Elapsed time.Duration

@@ -60,6 +60,13 @@ type Request struct {
 	// Operation is that of the request's [Origin], in place of that of the context. It does not
 	// reach [Lock.Context]: what is done under the lock keeps the context's.
 	Operation string
+	// Asserted says that the tree is right even if the lock keeps nobody out, because all that is
+	// written under it is asserted in its transaction, as package gormplugin does. Then [Degrade]
+	// may grant it without the lock store. The plugin sets it, and package middleware does where
+	// the spec is [Asserted].
+	//
+	// [Asserted]: https://pkg.go.dev/github.com/pathlock-go/pathlock/lockspec#Spec.Asserted
+	Asserted bool
 }
 
 // prepared is a checked request, with defaults filled in and claims folded.
@@ -169,6 +176,7 @@ func (a prepared) acquisition(scope *Scope) (Acquisition, error) {
 	return Acquisition{
 		Tree: a.Tree, Owner: scope.owner, Grant: scope.newGrantID(), Gate: a.Gate, Claims: set,
 		Lease: a.Lease, Apart: base != nil, Wait: max(a.Wait, 0), Note: a.Note,
+		Asserted: a.Asserted,
 	}, nil
 }
 

@@ -194,6 +194,9 @@ func (s *Scope) cover(ctx context.Context, a prepared) (*Lock, error) {
 		}
 		lock := &Lock{reentrant: true, origin: a.origin, ctx: lateContext{ends: a.ends()}}
 		if lock.pins = h.covering(a, lock.one[:0]); len(lock.pins) > 0 {
+			if lock.Degraded() && !a.Asserted {
+				return nil, errUnasserted
+			}
 			h.addLock(ctx, a.Request, lock)
 			return lock, nil
 		}

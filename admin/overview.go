@@ -76,7 +76,7 @@ func stamp(t time.Time) *time.Time {
 func (p *Page) serveTrees(w http.ResponseWriter, r *http.Request) {
 	view, err := p.looks.of(r.Context(), pathlock.Tree{}, 2*p.config.Poll, p.lookAtTrees)
 	if err != nil {
-		fail(w, err)
+		p.failLook(w, err)
 		return
 	}
 	answer(w, r, view)
@@ -94,7 +94,7 @@ func (p *Page) serveTree(w http.ResponseWriter, r *http.Request) {
 		return p.view(s), err
 	})
 	if err != nil {
-		fail(w, err)
+		p.failLook(w, err)
 		return
 	}
 	answer(w, r, view)

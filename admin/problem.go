@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/pathlock-go/pathlock"
 )
@@ -20,6 +21,8 @@ type problem struct {
 	Detail string `json:"detail"`
 	// Field names what is wrong in the request.
 	Field string `json:"field,omitempty"`
+	// DegradedSince is since when requests of this process go on without the lock store.
+	DegradedSince *time.Time `json:"degraded_since,omitempty"`
 	// retryAfter is a number of seconds for the header Retry-After, 0 for none.
 	retryAfter int
 }
@@ -53,6 +56,15 @@ func problemOf(err error) *problem {
 	p := newProblem(http.StatusServiceUnavailable, "lock-store-unavailable", detail)
 	p.retryAfter = 1
 	return p
+}
+
+// failLook answers a request for locks that could not be read.
+func (p *Page) failLook(w http.ResponseWriter, err error) {
+	problem := problemOf(err)
+	if l, ok := p.locks.(interface{ Degraded() time.Time }); ok && problem.Status == http.StatusServiceUnavailable {
+		problem.DegradedSince = stamp(l.Degraded())
+	}
+	fail(w, problem)
 }
 
 // fail answers a request that failed.

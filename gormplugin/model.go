@@ -28,7 +28,8 @@ type Columns struct {
 	// changes.
 	Version string
 	// Fence, optional, is a whole number that gets the fence of the lock under which
-	// the row's place in the tree was last written.
+	// the row's place in the tree was last written. A write without one, by [pathlock.Degrade],
+	// leaves it as it is, and a new row has 0.
 	Fence string
 }
 

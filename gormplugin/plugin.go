@@ -51,7 +51,8 @@ func TransactionWait(d time.Duration) Option {
 // right. It exists to show what the assertion prevents: never use it on data that matters.
 func WithoutAssertion() Option { return func(p *Plugin) { p.engine.Asserts = false } }
 
-// New returns a plugin that takes its path locks with locker.
+// New returns a plugin that takes its path locks with locker. Without a [Model] it guards nothing,
+// and still knows the ends of transactions, for [AfterCommit] and package idempotency.
 func New(locker *pathlock.Locker, opts ...Option) *Plugin {
 	p := &Plugin{owner: txn.NewOwner(locker), catalogue: new(table.Catalogue)}
 	p.engine = &write.Engine{

@@ -110,7 +110,6 @@ func TestUse(t *testing.T) {
 		{"one column with two roles", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.Columns{Tree: "above"})}, "Above cannot be both the tree and the parent"},
 		{"columns named by field or column", "mysql", []gormplugin.Option{gormplugin.Model(&untagged{}, gormplugin.Columns{Tree: "plan_id", Parent: "Above", Name: "Title", Path: "route"})}, ""},
 		{"an unknown database", "oracle", []gormplugin.Option{gormplugin.Model(&tagged{})}, `"oracle"`},
-		{"no model", "mysql", nil, "no model"},
 		{"no tags", "mysql", []gormplugin.Option{gormplugin.Model(&untagged{})}, `pathlock:"tree"`},
 		{"a path of ids with keys of bytes", "mysql", []gormplugin.Option{gormplugin.Model(&bytesInPath{})}, "numbers or texts"},
 		{"a named column that is not there", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.Columns{Path: "nowhere"})}, `"nowhere"`},

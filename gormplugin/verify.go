@@ -85,12 +85,15 @@ func OneWriter() Option { return func(p *Plugin) { p.oneWriter = true } }
 //		return err
 //	}
 //
-// Another error means that the checks failed to run. In tables that [AutoMigrate] makes, Verify
-// finds nothing.
+// Another error means that the checks failed to run, or that no model is registered. In tables that
+// [AutoMigrate] makes, Verify finds nothing.
 func Verify(db *gorm.DB) error {
 	p, err := pluginOf(db)
 	if err != nil {
 		return err
+	}
+	if len(p.catalogue.All) == 0 {
+		return errors.New("gormplugin: no model is registered, so nothing is guarded")
 	}
 	findings, err := p.findings(db, treeschema.Run)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/internal/sqldialect"
 	"github.com/pathlock-go/pathlock/middleware"
 )
 
@@ -37,13 +38,14 @@ const (
 // NoWait has a repetition that comes while the first request runs refused at once.
 const NoWait time.Duration = -1
 
-// Config is how keys are handled. Scope is required.
+// Config is how keys are handled. Scope is required for requests.
 type Config struct {
 	// Scope returns who sends a request, such as the id of the user. Keys of different scopes have
 	// nothing to do with each other: nobody gets somebody else's answer. A request with a key whose
 	// scope is empty is answered with 500, and does nothing: it is one that nobody has
 	// authenticated, and others may have sent its key. [OneScope] is for services whose callers may
-	// see everything that any of them was answered.
+	// see everything that any of them was answered. Without a Scope, keys are for [Once] alone, and
+	// Handle answers every request with 500.
 	Scope func(c *gin.Context) string
 	// Required refuses requests without a key. By default they run as if Handle were not there.
 	Required bool
@@ -81,25 +83,26 @@ type Config struct {
 // OneScope is a [Config.Scope] for services whose callers may see everything.
 func OneScope(*gin.Context) string { return "*" }
 
-// Keys handles the keys of requests. Make it with [New].
+// Keys handles the keys of requests, and of what [Once] does. Make it with [New].
 type Keys struct {
 	config  Config
 	db      *gorm.DB
 	pool    *sql.DB
-	plugin  *gormplugin.Plugin
+	dialect *sqldialect.Dialect
 	sql     statements
 	headers []string
 }
 
-// New returns what handles keys in a table of a database. The plugin of package gormplugin has to
-// be in use by db, which should be the database of the effects.
+// New returns what handles keys in a table of a database, which should be that of the effects. For
+// requests, and so with a [Config.Scope], the plugin of package gormplugin has to be in use by db:
+// it may guard no table.
 func New(db *gorm.DB, config Config) (*Keys, error) {
-	if config.Scope == nil {
-		return nil, errors.New("idempotency: Config.Scope is missing: say whose keys they are, or use OneScope")
-	}
-	plugin, ok := db.Plugins[(*gormplugin.Plugin)(nil).Name()].(*gormplugin.Plugin)
-	if !ok {
+	if _, ok := db.Plugins[(*gormplugin.Plugin)(nil).Name()].(*gormplugin.Plugin); !ok && config.Scope != nil {
 		return nil, errors.New("idempotency: the DB does not use gormplugin: call db.Use first")
+	}
+	dialect, err := sqldialect.Of(db.Name())
+	if err != nil {
+		return nil, fmt.Errorf("idempotency: %w", err)
 	}
 	pool, err := db.DB()
 	if err != nil {
@@ -132,7 +135,7 @@ func New(db *gorm.DB, config Config) (*Keys, error) {
 			headers = append(headers, h)
 		}
 	}
-	return &Keys{config: config, db: db, pool: pool, plugin: plugin, sql: sql, headers: headers}, nil
+	return &Keys{config: config, db: db, pool: pool, dialect: dialect, sql: sql, headers: headers}, nil
 }
 
 // RecordsStatus is which answers are recorded by default: successes, redirections, and refusals

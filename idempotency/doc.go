@@ -1,6 +1,7 @@
 // Package idempotency lets clients send a request again without its effect taking place twice. It
 // is a gin middleware for the header Idempotency-Key, as the IETF draft
-// draft-ietf-httpapi-idempotency-key-header describes it.
+// draft-ietf-httpapi-idempotency-key-header describes it. [Once] does the same for consumers of
+// messages, and for jobs.
 //
 // A client makes up a key for what it wants done, and sends it with the request and with each
 // repetition. The first request runs. One that comes while it runs waits, and gets 409 if that
@@ -21,9 +22,9 @@
 // lost, of which a repetition is told. A claim that was taken over cannot commit anything any more.
 // Nothing here depends on the clocks of the instances.
 //
-// The plugin of package gormplugin has to be in use on the database, by every gorm.DB: it knows the
-// transactions. It rolls back what would be committed in another database, where nothing could note
-// it, unless that is begun under [AtLeastOnce]. What a handler does elsewhere, by statements
-// without a transaction, or in a transaction that was begun under another context than the
-// request's, is done at least once.
+// For requests, the plugin of package gormplugin has to be in use on the database, by every
+// gorm.DB: it knows the transactions. It rolls back what would be committed in another database,
+// where nothing could note it, unless that is begun under [AtLeastOnce]. What a handler does
+// elsewhere, by statements without a transaction, or in a transaction that was begun under another
+// context than the request's, is done at least once.
 package idempotency

@@ -153,6 +153,31 @@ func ExampleKeys_Purge() {
 	// Output: 0 <nil>
 }
 
+// A message is delivered twice. The suite and the result are committed together, once.
+func ExampleOnce() {
+	db, keys, drop := open()
+	defer drop()
+
+	consume := func(id, name string) (path string, err error) {
+		key := idempotency.Key{Scope: "imports: suites", ID: id, Payload: []byte(name)}
+		return idempotency.Once(context.Background(), keys, key, func(tx *gorm.DB) (string, error) {
+			suite := Suite{PlanID: 1, Name: name}
+			err := tx.Create(&suite).Error
+			return suite.Path, err
+		})
+	}
+	fmt.Println(consume("message-1", "login"))
+	fmt.Println(consume("message-1", "login"))
+	fmt.Println(consume("message-1", "logout"))
+	var suites int64
+	fmt.Println(db.Model(&Suite{}).Count(&suites).Error, suites)
+	// Output:
+	// /login <nil>
+	// /login <nil>
+	//  idempotency: the key was used for something else
+	// <nil> 1
+}
+
 // The table for a migration of your own.
 func ExampleSchema() {
 	sql, err := idempotency.Schema("postgres", "idempotency_keys")

@@ -55,6 +55,10 @@ func (k *Keys) Handle(c *gin.Context) {
 	if r := requestOf(c.Request.Context()); r != nil && r.keys == k {
 		return // it is there twice, or the request was handed on
 	}
+	if k.config.Scope == nil {
+		k.misplaced(c, "Config.Scope is missing: say whose keys they are, or use OneScope")
+		return
+	}
 	values := c.Request.Header.Values(Header)
 	if len(values) == 0 {
 		if k.config.Required {
@@ -103,9 +107,9 @@ func (k *Keys) fail(c *gin.Context, p *middleware.Problem) {
 func (k *Keys) refuse(c *gin.Context, err error) {
 	ctx := c.Request.Context()
 	switch {
-	case errors.Is(err, errInUse):
+	case errors.Is(err, ErrInUse):
 		k.fail(c, middleware.Later(http.StatusConflict, slugInUse, "a request with this "+Header+" is still running"))
-	case errors.Is(err, errReused):
+	case errors.Is(err, ErrReused):
 		k.fail(c, middleware.NewProblem(http.StatusUnprocessableEntity, slugReused, "this "+Header+" was used for another request: its method, URL or body differ"))
 	case errors.Is(err, errNoMore):
 		k.fail(c, middleware.NewProblem(http.StatusConflict, slugLost, "the request with this "+Header+" has taken place, at least in part, and its answer is not known: look before you send it with a new key"))
@@ -113,7 +117,7 @@ func (k *Keys) refuse(c *gin.Context, err error) {
 		c.AbortWithStatus(middleware.StatusClientGone)
 	default:
 		k.config.Log.ErrorContext(ctx, "idempotency: claiming a key failed", "route", c.FullPath(), "error", err)
-		switch k.plugin.FailureOf(err) {
+		switch k.failureOf(err) {
 		case pathlock.FailureDatabase, pathlock.FailureLocked:
 			k.fail(c, middleware.Later(http.StatusServiceUnavailable, string(pathlock.FailureDatabase), "the database cannot serve the request"))
 		default:

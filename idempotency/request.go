@@ -80,7 +80,7 @@ func (r *request) note(tx *gorm.DB, sql string, values ...any) error {
 	}
 	pool, err := tx.DB()
 	switch {
-	case pool != r.keys.pool && r.keys.plugin.FailureOf(done.Error) != pathlock.FailureLocked:
+	case pool != r.keys.pool && r.keys.failureOf(done.Error) != pathlock.FailureLocked:
 		return errors.Join(ErrElsewhere, err, done.Error)
 	case done.Error != nil:
 		return fmt.Errorf("idempotency: noting that the request takes place: %w", done.Error)

@@ -33,6 +33,14 @@ type row struct {
 	Lapsed, Expired int
 }
 
+// failureOf returns what an error means, also where the DB has no plugin that knows.
+func (k *Keys) failureOf(err error) pathlock.Failure {
+	if failure := pathlock.FailureOf(err); failure != "" || err == nil {
+		return failure
+	}
+	return k.dialect.FailureOf(err)
+}
+
 // session returns a session that runs SQL, past the callbacks of the caller's own statement.
 func (k *Keys) session(ctx context.Context) *gorm.DB {
 	return k.db.Session(&gorm.Session{NewDB: true, Context: ctx})
@@ -48,7 +56,7 @@ const (
 func (k *Keys) persist(ctx context.Context, statement func() error) error {
 	for try := 1; ; try++ {
 		err := statement()
-		if err == nil || try == tries || k.plugin.FailureOf(err) != pathlock.FailureLocked {
+		if err == nil || try == tries || k.failureOf(err) != pathlock.FailureLocked {
 			return err
 		}
 		if err := pause(ctx, rand.N(maxPause)); err != nil {
@@ -101,18 +109,24 @@ func (k *Keys) takeover(ctx context.Context, r *request, fingerprint, lapsed str
 		taken = done.RowsAffected == 1
 		return done.Error
 	})
-	if k.plugin.FailureOf(err) == pathlock.FailureLocked {
+	if k.failureOf(err) == pathlock.FailureLocked {
 		return false, nil
 	}
 	return taken && err == nil, err
 }
 
-// The ways in which a key is not claimed, beside errors of the database.
+// The ways in which [Once] does not get its key, beside errors of the database. Requests are
+// answered instead.
 var (
-	errInUse  = errors.New("idempotency: a request with the key is running")
-	errReused = errors.New("idempotency: the key was used for another request")
-	errNoMore = errors.New("idempotency: the answer is lost")
+	// ErrInUse: whoever came before with the key was still at it after [Config.Wait]. Come again
+	// later.
+	ErrInUse = errors.New("idempotency: somebody with the key is still at it")
+	// ErrReused: the key was used for something else.
+	ErrReused = errors.New("idempotency: the key was used for something else")
 )
+
+// errNoMore: what the key stands for has taken place, and its answer is not known.
+var errNoMore = errors.New("idempotency: the answer is lost")
 
 // The pauses between two looks at a key whose request is running. No database can wake who waits
 // for a row of it without holding a connection.
@@ -142,7 +156,7 @@ func (k *Keys) claim(ctx context.Context, r *request, fingerprint string) (*row,
 		case found.Expired != 0:
 			claimed, err = k.takeover(ctx, r, fingerprint, found.Attempt)
 		case found.Fingerprint != fingerprint:
-			return nil, errReused
+			return nil, ErrReused
 		case found.State == answered:
 			return found, nil
 		case found.State == committed && found.Lapsed != 0:
@@ -155,7 +169,7 @@ func (k *Keys) claim(ctx context.Context, r *request, fingerprint string) (*row,
 		}
 		left := k.config.Wait - time.Since(begun)
 		if left <= 0 {
-			return nil, errInUse
+			return nil, ErrInUse
 		}
 		if err := pause(ctx, min(left, look/2+rand.N(look/2))); err != nil {
 			return nil, err

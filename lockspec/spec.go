@@ -218,6 +218,8 @@ func (s Spec) SnapshotSource() Spec {
 // fails with [pathlock.ErrPathChanged]. Two kinds of handlers must not use it: those that write by
 // raw SQL without gormplugin.Assert, and those that rely on what they read under the lock.
 //
+// While the lock store is away, [pathlock.Degrade] lets requests of such routes go on without it.
+//
 // A [Read] cannot be asserted, since it writes nothing. An [All] is asserted if each of its specs
 // is, or if the whole is: All(a.Asserted(), b) is not.
 func (s Spec) Asserted() Spec {

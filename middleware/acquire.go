@@ -142,6 +142,7 @@ func (v *visit) take(ctx context.Context, requests []pathlock.Request) (*held, e
 // add takes one request under the locks that there are.
 func (v *visit) add(ctx context.Context, locks *held, req pathlock.Request) error {
 	req.Wait, req.Lease = v.budget.remaining(), v.config.Lease
+	req.Asserted = v.asserted
 	lock, err := v.locker.Acquire(locks.context(ctx), req)
 	if err == nil {
 		locks.taken = append(locks.taken, lock)

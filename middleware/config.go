@@ -19,6 +19,11 @@ const (
 	defaultMaxHold     = time.Minute
 )
 
+// DegradedHeader is the header of an answer that says "true" where the lock store was away, and the
+// request went on without it: see [pathlock.Degrade]. Only requests do whose specs are
+// [lockspec.Spec.Asserted].
+const DegradedHeader = "Lock-Degraded"
+
 // Config says how locks are taken. The zero Config is a usable one.
 type Config struct {
 	// Resolvers find the nodes of ids with a [lockspec.Source.Kind], by that kind.

@@ -41,7 +41,7 @@ func (m *Locks) Detach(c *gin.Context, spec lockspec.Spec, lasting time.Duration
 	if err != nil {
 		return "", time.Time{}, err
 	}
-	v.carried, v.note = carried{}, note
+	v.carried, v.note, v.asserted = carried{}, note, false
 	ctx := m.withOrigin(c, spec)
 	locks, err := v.acquire(ctx)
 	if err != nil {

@@ -47,6 +47,9 @@ func (h *held) release(ctx context.Context) {
 // waited reports whether any acquisition had to wait.
 func (h *held) waited() bool { return slices.ContainsFunc(h.taken, (*pathlock.Lock).Waited) }
 
+// degraded reports whether any of the locks keeps nobody out.
+func (h *held) degraded() bool { return slices.ContainsFunc(h.taken, (*pathlock.Lock).Degraded) }
+
 // budget is the time that one request may wait for others, in all trees and tries together.
 type budget struct{ ends time.Time }
 

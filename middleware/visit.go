@@ -22,6 +22,8 @@ type visit struct {
 	moves []lockspec.Moved
 	// note replaces the spec's, unless it is "".
 	note string
+	// asserted says that the request can go on without the lock store.
+	asserted bool
 	// authorized are the nodes of the latest call of [Config.Authorize].
 	authorized []lockspec.Node
 	asked      bool
@@ -47,6 +49,9 @@ func (m *Locks) runLocked(c *gin.Context, spec lockspec.Spec) {
 	}
 	defer locks.release(outer)
 	defer v.follow(outer, locks)
+	if locks.degraded() {
+		c.Header(DegradedHeader, "true")
+	}
 	switch {
 	case c.IsAborted():
 	case len(locks.taken) > 0:
@@ -70,7 +75,7 @@ func (m *Locks) visit(c *gin.Context, spec lockspec.Spec) (*visit, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &visit{Locks: m, c: c, spec: spec, values: read, budget: newBudget(m.wait), carried: token}, nil
+	return &visit{Locks: m, c: c, spec: spec, values: read, budget: newBudget(m.wait), carried: token, asserted: spec.IsAsserted()}, nil
 }
 
 // isUnrouted reports whether gin has no route for the request and is about to say so. Middleware of

@@ -127,7 +127,7 @@ func blame(span trace.Span, err error) {
 // Granted implements [pathlock.Observer].
 func (o *Observer) Granted(ctx context.Context, e pathlock.Event) {
 	if !e.Reentrant {
-		o.end(ctx, e, "granted")
+		o.end(ctx, e, label.Grant(e))
 	}
 }
 

@@ -38,7 +38,7 @@ func histogram(name, help string, buckets []float64, labels ...string) *promethe
 func newMetrics() metrics {
 	return metrics{
 		acquisitions: counter("pathlock_acquisitions_total",
-			"Acquisitions by operation and outcome: granted, reentrant, conflict, deadlock, lost, unavailable, cancelled or error.",
+			"Acquisitions by operation and outcome: granted, reentrant, degraded, conflict, deadlock, lost, unavailable, cancelled or error.",
 			"operation", "outcome"),
 		acquiring: histogram("pathlock_acquire_duration_seconds",
 			"How long acquisitions took, waits included, by operation and outcome. Re-entrant ones take no time.",

@@ -97,9 +97,10 @@ func (o *Observer) Granted(ctx context.Context, e pathlock.Event) {
 		o.acquisitions.WithLabelValues(operation, "reentrant").Inc()
 		return
 	}
+	outcome := label.Grant(e)
 	o.endWait(ctx, e, operation)
-	o.acquisitions.WithLabelValues(operation, "granted").Inc()
-	o.observe(ctx, o.acquiring.WithLabelValues(operation, "granted"), e.Elapsed.Seconds())
+	o.acquisitions.WithLabelValues(operation, outcome).Inc()
+	o.observe(ctx, o.acquiring.WithLabelValues(operation, outcome), e.Elapsed.Seconds())
 }
 
 // Refused implements [pathlock.Observer].
@@ -161,6 +162,7 @@ func (o *Observer) operation(name string) string {
 	if _, begun := o.begun.LoadOrStore(operation, true); !begun {
 		o.acquisitions.WithLabelValues(operation, "conflict")
 		o.acquisitions.WithLabelValues(operation, "unavailable")
+		o.acquisitions.WithLabelValues(operation, "degraded")
 		o.waiting.WithLabelValues(operation)
 		o.lost.WithLabelValues(operation)
 		o.retries.WithLabelValues(operation)

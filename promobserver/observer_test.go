@@ -250,7 +250,7 @@ func TestRareCountersBeginAtZero(t *testing.T) {
 			`pathlock_assertion_failures_total{attempt="1",operation="`+operation+`"}`,
 			`pathlock_assertion_failures_total{attempt="2",operation="`+operation+`"}`,
 			`pathlock_acquisitions_total{operation="`+operation+`",outcome="conflict"}`,
-			`pathlock_acquisitions_total{operation="`+operation+`",outcome="unavailable"}`, `pathlock_waiting{operation="`+operation+`"}`)
+			`pathlock_acquisitions_total{operation="`+operation+`",outcome="unavailable"}`, `pathlock_acquisitions_total{operation="`+operation+`",outcome="degraded"}`, `pathlock_waiting{operation="`+operation+`"}`)
 	}
 	of("none")
 	begun(`pathlock_step_duration_seconds_count{outcome="outcome-unknown",step="commit"}`,

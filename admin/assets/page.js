@@ -92,16 +92,16 @@ function draw() {
 // drawLink says how up to date everything is. The status line is read aloud when it changes.
 function drawLink() {
 	const at = asOf ? time(asOf) : "–", kind = link.kind;
-	const text = t(kind === "broken" ? "link.trouble" : `link.${kind}`, { time: at });
+	const text = t(kind === "broken" || kind === "degraded" ? "link.trouble" : `link.${kind}`, { time: at });
 	if (byId("link").textContent !== text) byId("link").textContent = text;
 	byId("link").dataset.kind = kind;
 	const well = kind === "live" || kind === "connecting";
 	byId("page").classList.toggle("stale", !well);
 	byId("banner").hidden = well;
-	const said = well ? "" : t(`banner.${kind}`, { time: at, detail: link.detail });
+	const said = well ? "" : t(`banner.${kind}`, { time: at, detail: kind === "degraded" ? time(link.detail) : link.detail });
 	if (byId("banner").dataset.said === said) return;
 	byId("banner").dataset.said = said;
-	replace(byId("banner"), h("span", null, said), kind !== "trouble" && !well && h("button", { type: "button", onclick: () => location.reload() }, t("reload")));
+	replace(byId("banner"), h("span", null, said), kind !== "trouble" && kind !== "degraded" && !well && h("button", { type: "button", onclick: () => location.reload() }, t("reload")));
 }
 
 // drawTrees lists the trees, those first in which somebody has waited longest.

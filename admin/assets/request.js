@@ -5,6 +5,7 @@
 //   ended      whoever looks is not signed in
 //   forbidden  they are, and may not
 //   trouble    the lock store does not answer
+//   degraded   nor does it here, and requests go on without it; detail is since when
 //   broken     the server said no, in detail; type is the last part of the problem's type
 export class Failure extends Error {
 	constructor(kind, type = "", detail = "") {
@@ -35,6 +36,7 @@ export async function ask(path, options = {}) {
 	// A page for signing in answers 200, too.
 	if (response.type === "opaqueredirect" || response.status === 401 || response.ok && body === null) throw new Failure("ended", "unauthenticated");
 	if (response.status === 403) throw new Failure("forbidden", type, body?.detail);
+	if (body?.degraded_since) throw new Failure("degraded", type, body.degraded_since);
 	if (type === "lock-store-unavailable") throw new Failure("trouble", type, body.detail);
 	// A proxy in front answers in its own way while the server restarts.
 	if (!response.ok) throw new Failure(body === null && response.status >= 500 ? "away" : "broken", type, body?.detail ?? String(response.status));

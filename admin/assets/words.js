@@ -26,6 +26,7 @@ const words = {
 	"banner.ended": ["Your session has ended. What you see is as of {time}. Sign in again, then reload.", "会话已结束。所见为 {time} 的状态。请重新登录，然后刷新页面。"],
 	"banner.forbidden": ["You may not look at the locks here, or no longer. Ask whoever runs this service for access.", "您无权（或不再有权）查看这里的锁。请向服务的负责人申请权限。"],
 	"banner.trouble": ["The lock store does not answer. What you see is as of {time}. Requests that need a lock are refused meanwhile; nothing is written without one.", "锁存储没有应答。所见为 {time} 的状态。在此期间，需要锁的请求会被拒绝；没有锁就不会写入任何数据。"],
+	"banner.degraded": ["The lock store does not answer. What you see is as of {time}. Since {detail}, requests whose writes are asserted go on without locks in the instance that answers; others are refused.", "锁存储没有应答。所见为 {time} 的状态。自 {detail} 起，应答的实例中，写入由断言核对的请求在没有锁的情况下继续；其他请求会被拒绝。"],
 	"banner.away": ["The server does not answer. What you see is as of {time}. The page goes on trying.", "服务器没有应答。所见为 {time} 的状态。页面会继续重试。"],
 	"banner.broken": ["The server answered: {detail}", "服务器应答：{detail}"],
 

@@ -41,3 +41,12 @@ func routeOnce(r *gin.Engine, db *gorm.DB, keys *idempotency.Keys, locks *middle
 		c.JSON(http.StatusCreated, suite)
 	})
 }
+
+func consume(ctx context.Context, keys *idempotency.Keys, id string, body []byte) (suite int64, err error) {
+	key := idempotency.Key{Scope: "imports: suites", ID: id, Payload: body}
+	return idempotency.Once(ctx, keys, key, func(tx *gorm.DB) (int64, error) {
+		suite := Suite{PlanID: 1, Name: string(body)}
+		err := tx.Create(&suite).Error
+		return suite.ID, err
+	})
+}

@@ -87,6 +87,7 @@ func RunStatements(t *testing.T, d Database) {
 		{"depths", checkDepths},
 		{"loose keys", checkLooseKeys},
 		{"targets", checkTargets},
+		{"without the lock store", checkWithoutStore},
 	})
 }
 

@@ -66,6 +66,7 @@ func lyingStores() []lyingStore {
 		{"locks", func() pathlock.Store { return memstore.New() }},
 		{"grants everything", func() pathlock.Store { return offstore.New() }},
 		{"forgets everything", func() pathlock.Store { return forgetting(memory) }},
+		{"comes and goes", func() pathlock.Store { return comingAndGoing(memory) }},
 	}
 }
 

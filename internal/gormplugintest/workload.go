@@ -75,7 +75,7 @@ func (l *workload) count(err error) {
 		return
 	}
 	refusals := []error{
-		pathlock.ErrConflict, pathlock.ErrDeadlock, pathlock.ErrLost, gormplugin.ErrPathTooLong, gormplugin.ErrUnsupported, gormplugin.ErrStale, gormplugin.ErrRootRow,
+		pathlock.ErrConflict, pathlock.ErrDeadlock, pathlock.ErrLost, pathlock.ErrUnavailable, gormplugin.ErrPathTooLong, gormplugin.ErrUnsupported, gormplugin.ErrStale, gormplugin.ErrRootRow,
 	}
 	if l.dirtyReads {
 		refusals = append(refusals, gormplugin.ErrDamagedRow)

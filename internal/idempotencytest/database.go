@@ -36,8 +36,15 @@ func (d Database) open(t *testing.T, config idempotency.Config) *shop {
 	if err != nil {
 		t.Fatal(err)
 	}
+	closeAtEnd(t, s.db)
+	return s
+}
+
+// closeAtEnd closes an instance's pool at the end of the test.
+func closeAtEnd(t *testing.T, db *gorm.DB) {
+	t.Helper()
 	t.Cleanup(func() {
-		pool, err := s.db.DB()
+		pool, err := db.DB()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +55,6 @@ func (d Database) open(t *testing.T, config idempotency.Config) *shop {
 			t.Error(err)
 		}
 	})
-	return s
 }
 
 // Run checks what depends on the database.
@@ -61,6 +67,7 @@ func Run(t *testing.T, d Database) {
 	t.Run("expiry", d.checkExpiry)
 	t.Run("storm", d.checkStorm)
 	t.Run("killed", d.checkKilled)
+	t.Run("once", d.checkOnce)
 }
 
 // key returns a key that nobody else uses.
@@ -69,6 +76,9 @@ func key() string { return fmt.Sprintf("%x", rand.Uint64()) }
 // checkTables makes the table of keys on several instances at once.
 func (d Database) checkTables(t *testing.T) {
 	first := d.open(t, idempotency.Config{})
+	if err := gormplugin.Verify(first.db); err == nil {
+		t.Error("a plugin that guards nothing is fine")
+	}
 	if err := first.keys.Check(t.Context()); err == nil || !strings.Contains(err.Error(), idempotency.DefaultTable) {
 		t.Errorf("without the table: %v", err)
 	}

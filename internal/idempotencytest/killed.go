@@ -21,27 +21,41 @@ const (
 	stepVariable = "PATHLOCK_TEST_IDEMPOTENCY_STEP"
 )
 
-// Child serves one request, up to the step at which it is killed, where the program is a further
-// process of the tests. It reports whether that is so. Call it first in TestMain.
+// Child serves one request, or consumes one message, up to the step at which it is killed, where
+// the program is a further process of the tests. It reports whether that is so. Call it first in
+// TestMain.
 func Child(dialector func(url string) gorm.Dialector) bool {
 	url := os.Getenv(urlVariable)
 	if url == "" {
 		return false
+	}
+	at := func(step string) {
+		if step == os.Getenv(stepVariable) {
+			fmt.Println("at", step)
+			select {}
+		}
+	}
+	if os.Getenv(pathVariable) == oncePath {
+		fmt.Println("failed:", consumeOnce(dialector(url), os.Getenv(keyVariable), at))
+		return true
 	}
 	s, err := openShop(dialector(url), idempotency.Config{Lease: time.Second})
 	if err != nil {
 		fmt.Println("failed:", err)
 		return true
 	}
-	s.at = func(step string) {
-		if step == os.Getenv(stepVariable) {
-			fmt.Println("at", step)
-			select {}
-		}
-	}
+	s.at = at
 	a := s.send(ask{path: os.Getenv(pathVariable), key: os.Getenv(keyVariable), body: item(os.Getenv(keyVariable))})
 	fmt.Println("failed:", a.status, a.body)
 	return true
+}
+
+// killChild has a further process come to a step, and kills it there.
+func (d Database) killChild(t *testing.T, path, key, step string) {
+	t.Helper()
+	child := testchild.Start(t, urlVariable+"="+d.URL, pathVariable+"="+path, keyVariable+"="+key, stepVariable+"="+step)
+	child.Says("at " + step)
+	child.Kill()
 }
 
 // checkKilled kills the process of the first request at each step, and sends a repetition.
@@ -51,9 +65,7 @@ func (d Database) checkKilled(t *testing.T) {
 		for _, step := range []string{"claimed", "written", "recorded", "committed", "answered", "finished"} {
 			t.Run(path[1:]+" "+step, func(t *testing.T) {
 				k := key()
-				child := testchild.Start(t, urlVariable+"="+d.URL, pathVariable+"="+path, keyVariable+"="+k, stepVariable+"="+step)
-				child.Says("at " + step)
-				child.Kill()
+				d.killChild(t, path, k, step)
 				one := ask{path: path, key: k, body: item(k)}
 				a := s.send(one)
 				switch {

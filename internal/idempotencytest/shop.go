@@ -21,7 +21,6 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/idempotency"
-	"github.com/pathlock-go/pathlock/internal/gormplugintest"
 	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
@@ -48,7 +47,7 @@ func openShop(dialector gorm.Dialector, config idempotency.Config) (s *shop, err
 		return nil, err
 	}
 	s = &shop{db: db}
-	if err := db.Use(gormplugintest.NewPlugin(pathlock.New(memstore.New()))); err != nil {
+	if err := db.Use(gormplugin.New(pathlock.New(memstore.New()))); err != nil {
 		return nil, err
 	}
 	if config.Scope == nil {

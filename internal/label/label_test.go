@@ -25,6 +25,11 @@ func TestOperationsHaveRoomForSoMany(t *testing.T) {
 
 // A program may answer with types of its own.
 func TestOutcomesAreAClosedSet(t *testing.T) {
+	for degraded, want := range map[bool]string{false: "granted", true: "degraded"} {
+		if got := label.Grant(pathlock.Event{Degraded: degraded}); got != want {
+			t.Errorf("the grant is %q, want %q", got, want)
+		}
+	}
 	for _, tt := range []struct {
 		err                    error
 		refusal, step, problem string

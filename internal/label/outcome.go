@@ -7,6 +7,14 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
+// Grant returns the outcome of an acquisition that was granted by a store, or without one.
+func Grant(e pathlock.Event) string {
+	if e.Degraded {
+		return "degraded"
+	}
+	return "granted"
+}
+
 // Refusal returns the outcome of an acquisition that was refused.
 func Refusal(err error) string {
 	switch {

@@ -1,7 +1,6 @@
 package table
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -25,9 +24,6 @@ type Catalogue struct {
 
 // InspectAll finds the columns of all registered models.
 func (c *Catalogue) InspectAll(db *gorm.DB, d *sqldialect.Dialect, specs []Spec) error {
-	if len(specs) == 0 {
-		return errors.New("gormplugin: no model is registered")
-	}
 	c.All, c.Tables, c.Bases, c.Models = nil, make(map[string]*Table), make(map[string][]*Table), make(map[reflect.Type]*Table)
 	for _, spec := range specs {
 		t, err := inspect(db, spec)

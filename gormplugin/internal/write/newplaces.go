@@ -35,6 +35,9 @@ func complete(t *table.Table, a *assignment, moves []plan.Move, rows int, fence 
 		a.replace(t, t.Version, ids, versions, others)
 	}
 	if t.Fence != nil {
+		if fence == 0 {
+			ids = nil // a fence does not fall: the column keeps the last one
+		}
 		a.replace(t, t.Fence, ids, fences, others)
 	}
 }

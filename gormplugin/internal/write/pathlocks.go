@@ -22,7 +22,8 @@ type held struct {
 	// scope owns the locks that were taken before the transaction began.
 	scope *pathlock.Scope
 	locks []*pathlock.Lock
-	// Fence is the highest fence of the locks that were taken within the transaction.
+	// Fence is the highest fence of the locks that were taken within the transaction, 0 if the lock
+	// store was away.
 	Fence uint64
 }
 
@@ -46,6 +47,7 @@ func (e *Engine) acquire(ctx context.Context, scope *pathlock.Scope, given func(
 	}()
 	ctx = h.origin(ctx)
 	for _, request := range d.Requests(h.Note, wait) {
+		request.Asserted = e.Asserts
 		lock, err := e.Locker.Acquire(scope.Context(ctx), request)
 		if err != nil {
 			return nil, e.blocked(ctx, scope, request, given(), err)

@@ -1,0 +1,194 @@
+package pathlock
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Defaults of a [Degradation].
+const (
+	DefaultDegradationLimit = 15 * time.Minute
+	DefaultDegradationRetry = time.Second
+)
+
+// Degradation says how [Degrade] goes on without a lock store.
+type Degradation struct {
+	// Limit is how long it does, from the first request that the store has failed:
+	// [DefaultDegradationLimit] if it is 0. Then requests are refused until the store answers.
+	Limit time.Duration
+	// Retry is how often a request asks the store meanwhile, and waits for its time-out if it does
+	// not answer: [DefaultDegradationRetry] if it is 0.
+	Retry time.Duration
+	// Log gets a warning when the store fails, when it answers again, and when the limit is
+	// reached. It is [slog.Default] if it is nil.
+	Log *slog.Logger
+}
+
+// Degrade wraps a store for programs that prefer aborted writes to refused ones while the store is
+// away. An acquisition that [Request.Asserted] marks, and that fails with [ErrUnavailable], is then
+// granted without the store, to any number of owners at once. So are those after it, without a
+// question, but for one in each [Degradation.Retry]: as soon as the store answers that, all ask it
+// again. Each process finds out by itself.
+//
+// Such a lock has [Lock.Degraded] set. It keeps nobody out and has no fence: [Lock.Fence] is 0. It
+// stays so until its release, when the store may have granted the same nodes to others. What keeps
+// the tree right is the assertion of package gormplugin, in each transaction. Under such a lock,
+// acquisitions without Asserted fail with [ErrUnavailable], and [Lock.Detach] fails.
+//
+// All else fails as before: acquisitions without Asserted, such as those of a [Mutex] or of package
+// election, those of an owner that holds something from the store in the tree, and tokens.
+// docs/stores.md says what is not promised meanwhile.
+func Degrade(store Store, how Degradation) Store {
+	how.Limit = cmp.Or(how.Limit, DefaultDegradationLimit)
+	how.Retry = cmp.Or(how.Retry, DefaultDegradationRetry)
+	how.Log = cmp.Or(how.Log, slog.Default())
+	return &degradable{Store: store, how: how, held: make(map[treeOwner][]GrantID)}
+}
+
+// Degraded returns since when this process grants locks without the lock store, by [Degrade], and
+// the zero time if it does not.
+func (l *Locker) Degraded() time.Time {
+	if d, ok := l.store.(*degradable); ok {
+		return d.degraded()
+	}
+	return time.Time{}
+}
+
+// degradable is a store that requests can go on without.
+type degradable struct {
+	Store
+	how Degradation
+
+	mu sync.Mutex
+	// since is when the store failed first, zero while it answers. next is when it is asked again,
+	// and over is set once the limit has been reached.
+	since, next time.Time
+	over        bool
+	// held has the grants that were made without the store.
+	held map[treeOwner][]GrantID
+}
+
+// treeOwner is an owner in one tree.
+type treeOwner struct {
+	tree  Tree
+	owner Owner
+}
+
+// errUnasserted refuses what has no assertion behind it, for an owner that the store does not know.
+var errUnasserted = fmt.Errorf("%w: the locks were granted without it, and the request is not Asserted", ErrUnavailable)
+
+// Acquire implements [Store].
+func (d *degradable) Acquire(ctx context.Context, a Acquisition) (Grant, error) {
+	if d.holds(a.Tree, a.Owner) {
+		// The store does not know the owner, and may be back.
+		if !a.Asserted {
+			return Grant{}, errUnasserted
+		}
+		return d.grant(a), nil
+	}
+	degrades := a.Asserted && !a.Held
+	if degrades && d.skips() {
+		return d.grant(a), nil
+	}
+	granted, err := d.Store.Acquire(ctx, a)
+	if ctx.Err() == nil && d.note(ctx, err) && degrades {
+		return d.grant(a), nil
+	}
+	return granted, err
+}
+
+// grant makes a grant without the store.
+func (d *degradable) grant(a Acquisition) Grant {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	at := treeOwner{a.Tree, a.Owner}
+	if !slices.Contains(d.held[at], a.Grant) {
+		d.held[at] = append(d.held[at], a.Grant)
+	}
+	return Grant{Degraded: true}
+}
+
+// holds reports whether an owner holds anything without the store.
+func (d *degradable) holds(tree Tree, owner Owner) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.held[treeOwner{tree, owner}]) > 0
+}
+
+// skips reports whether a request is granted without a question.
+func (d *degradable) skips() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now := time.Now()
+	if d.since.IsZero() || d.over || now.Sub(d.since) >= d.how.Limit {
+		return false
+	}
+	if !now.Before(d.next) {
+		d.next = now.Add(d.how.Retry)
+		return false
+	}
+	return true
+}
+
+// note notes what the store has answered, and reports whether it is away and requests go on
+// without it. The error of a request that makes no sense says nothing of the store.
+func (d *degradable) note(ctx context.Context, err error) bool {
+	away := errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrClosed)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now := time.Now()
+	switch {
+	case away && d.since.IsZero():
+		d.since, d.next, d.over = now, now.Add(d.how.Retry), false
+		d.how.Log.WarnContext(ctx, "pathlock: the lock store is away: requests go on with the assertion alone", "limit", d.how.Limit, "error", err)
+	case away && !d.over && now.Sub(d.since) >= d.how.Limit:
+		d.over = true
+		d.how.Log.WarnContext(ctx, "pathlock: the lock store is away for too long: requests are refused", "since", d.since, "error", err)
+	case !d.since.IsZero() && (err == nil || errors.Is(err, ErrConflict)):
+		d.how.Log.WarnContext(ctx, "pathlock: the lock store is back", "since", d.since)
+		d.since = time.Time{}
+	}
+	return away && !d.over
+}
+
+// degraded returns since when requests go on without the store, zero if they do not.
+func (d *degradable) degraded() time.Time {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.over {
+		return time.Time{}
+	}
+	return d.since
+}
+
+// Release implements [Store].
+func (d *degradable) Release(ctx context.Context, tree Tree, owner Owner, id GrantID) error {
+	d.mu.Lock()
+	at := treeOwner{tree, owner}
+	i := slices.Index(d.held[at], id)
+	if i >= 0 {
+		if d.held[at] = slices.Delete(d.held[at], i, i+1); len(d.held[at]) == 0 {
+			delete(d.held, at)
+		}
+	}
+	d.mu.Unlock()
+	if i >= 0 {
+		return nil
+	}
+	return d.Store.Release(ctx, tree, owner, id)
+}
+
+// Renew implements [Store]. Nobody waits for the end of what the store does not know.
+func (d *degradable) Renew(ctx context.Context, tree Tree, leases []Lease) (lost []Owner, err error) {
+	known := slices.DeleteFunc(slices.Clone(leases), func(l Lease) bool { return d.holds(tree, l.Owner) })
+	if len(known) == 0 {
+		return nil, nil
+	}
+	return d.Store.Renew(ctx, tree, known)
+}
