@@ -36,8 +36,8 @@ func (f Form) Print(path string) string {
 	if path == "" {
 		return f.root()
 	}
-	if stored, damaged := strings.CutPrefix(path, f.damage()); damaged {
-		return stored
+	if path[0] != '/' {
+		return strings.TrimPrefix(path, f.damage())
 	}
 	return f.Lead + strings.ReplaceAll(path[1:], "/", f.Separator) + f.Trail
 }
