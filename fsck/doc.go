@@ -18,7 +18,8 @@
 // parent: NULL, 0, an empty text, the nil UUID, or bytes that are all zero.
 //
 // The right path of a row follows from names and parents alone. A row at the top has "/name", or ""
-// if it is the root row. Any other row has its parent's right path + "/" + name.
+// if it is the root row. Any other row has its parent's right path + "/" + name. A column may spell
+// its paths in another form: see [Table.PathForm].
 //
 // A check reads the table into memory, in one state of the database, and compares there. Only names
 // that a collation treats as equal are looked for by the database. A million rows with names
