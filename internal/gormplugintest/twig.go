@@ -35,7 +35,7 @@ type (
 		ID       int64
 		ParentID *int64 `pathlock:"parent"`
 		Name     string `pathlock:"name" gorm:"size:100"`
-		Path     string `pathlock:"path" gorm:"size:500"`
+		Path     string `pathlock:"path,form:/*/*/" gorm:"size:500"`
 		Version  int64  `pathlock:"version"`
 		Deleted  gorm.DeletedAt
 	}
