@@ -1,0 +1,112 @@
+// Package menus is the menus of a back end, as many programs on gin and GORM have them.
+package menus
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+	"github.com/redis/go-redis/v9"
+	"gorm.io/gorm"
+	"gorm.io/plugin/soft_delete"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/lockspec"
+	"github.com/pathlock-go/pathlock/middleware"
+	"github.com/pathlock-go/pathlock/store/redisstore"
+)
+
+// Menu is a menu, a page or a button in it. Its path is "/0/1/7": the ids from the top, its own
+// included. Most have no name.
+type Menu struct {
+	MenuID    int                   `json:"menuId" gorm:"primaryKey"`
+	MenuName  string                `json:"menuName" gorm:"size:128"`
+	Title     string                `json:"title" gorm:"size:128"`
+	ParentID  int                   `json:"parentId" pathlock:"parent"`
+	Paths     string                `json:"paths" gorm:"size:128" pathlock:"idpath,form:/0/*/*"`
+	DeletedAt soft_delete.DeletedAt `json:"-" gorm:"softDelete:milli;default:0"`
+}
+
+// TableName is the table's name.
+func (Menu) TableName() string { return "sys_menu" }
+
+// form is what clients send.
+type form struct {
+	ParentID int    `json:"parentId"`
+	MenuName string `json:"menuName"`
+	Title    string `json:"title"`
+}
+
+type handlers struct {
+	db *gorm.DB
+
+	locks *middleware.Locks
+}
+
+// Routes serves the menus of a database until ctx ends. The Redis has the sessions.
+func Routes(ctx context.Context, db *gorm.DB, client redis.UniversalClient) (*gin.Engine, error) {
+	store := redisstore.New(client)
+	context.AfterFunc(ctx, func() { _ = store.Close(context.WithoutCancel(ctx)) })
+	locker := pathlock.New(store)
+	plugin := gormplugin.New(locker, gormplugin.Model(&Menu{}, gormplugin.SingleTree("menus")))
+	if err := errors.Join(db.Use(plugin), gormplugin.AutoMigrate(db.WithContext(ctx))); err != nil {
+		return nil, err
+	}
+	h := handlers{db, middleware.New(locker, plugin.Resolver(&Menu{}), middleware.Config{})}
+	r := gin.New()
+	r.Use(gin.Recovery())
+	r.GET("/menu", h.list)
+	r.POST("/menu", h.create)
+	r.PUT("/menu/:id", h.locks.Lock(lockspec.Move(lockspec.Param("id"), lockspec.JSON("parentId").OrTop())), h.update)
+	r.DELETE("/menu", h.locks.Lock(lockspec.Delete(lockspec.JSON("ids").Each())), h.remove)
+	return r, nil
+}
+
+func (h handlers) list(c *gin.Context) {
+	var all []Menu
+	h.answer(c, &all, h.db.WithContext(c.Request.Context()).Order("menu_id").Find(&all).Error)
+}
+
+func (h handlers) create(c *gin.Context) {
+	var in form
+	if err := c.ShouldBindJSON(&in); err != nil {
+		h.answer(c, nil, err)
+		return
+	}
+	db, m := h.db.WithContext(c.Request.Context()), Menu{ParentID: in.ParentID, MenuName: in.MenuName, Title: in.Title}
+	h.answer(c, &m, db.Create(&m).Error)
+}
+
+// update gives a menu another title, another parent, or both.
+func (h handlers) update(c *gin.Context) {
+	var in form
+	var m Menu
+	db := h.db.WithContext(c.Request.Context())
+	if err := errors.Join(c.ShouldBindJSON(&in), db.First(&m, c.Param("id")).Error); err != nil {
+		h.answer(c, nil, err)
+		return
+	}
+	m.ParentID, m.MenuName, m.Title = in.ParentID, in.MenuName, in.Title
+	h.answer(c, &m, db.Save(&m).Error)
+}
+
+func (h handlers) remove(c *gin.Context) {
+	var in struct {
+		IDs []int `json:"ids"`
+	}
+	if err := c.ShouldBindJSON(&in); err != nil {
+		h.answer(c, nil, err)
+		return
+	}
+	h.answer(c, in.IDs, h.db.WithContext(c.Request.Context()).Delete(&Menu{}, in.IDs).Error)
+}
+
+func (h handlers) answer(c *gin.Context, data any, err error) {
+	if err != nil {
+		h.locks.Fail(c, err)
+		return
+	}
+	c.JSON(http.StatusOK, gin.H{"code": 200, "data": data})
+}
