@@ -21,10 +21,10 @@ var (
 	hunkTitle = regexp.MustCompile(`(?m)^@@ .* @@\n`)
 )
 
-// The diffs of the pages lead to the adopted program: the lines after a change stand in it,
-// together and once.
-func TestTheDiffsOfThePagesLeadToTheProgram(t *testing.T) {
-	adopted := readPage(t, filepath.Join("adopting", "adopted", "main.go"))
+// The diffs of the pages lead to the adopted programs: the lines after a change stand in one of
+// them, together and once.
+func TestTheDiffsOfThePagesLeadToThePrograms(t *testing.T) {
+	adopted := readPage(t, filepath.Join("adopting", "adopted", "main.go")) + readPage(t, filepath.Join("..", "departments", "after", "departments.go"))
 	for _, page := range []string{"README.md", "README.zh-CN.md", "docs/adopting.md", "docs/adopting.zh-CN.md"} {
 		found := diffBlock.FindAllStringSubmatch(readPage(t, filepath.Join("..", "..", page)), -1)
 		if len(found) == 0 {
@@ -39,7 +39,7 @@ func TestTheDiffsOfThePagesLeadToTheProgram(t *testing.T) {
 					}
 				}
 				if strings.Count(adopted, after.String()) != 1 {
-					t.Errorf("%s shows a change to what the program does not have:\n%s", page, hunk)
+					t.Errorf("%s shows a change to what no program has:\n%s", page, hunk)
 				}
 			}
 		}
@@ -94,6 +94,23 @@ func TestTheStepsOfAdopting(t *testing.T) {
 		}
 	})
 	fsck(found[0], 0)
+}
+
+// With the flags that docs/adopting.md has for the departments, fsck understands their table as it
+// is.
+func TestTheFlagsForTheDepartments(t *testing.T) {
+	flags := regexp.MustCompile("(?s)`(--table sys_dept .*?)`").FindStringSubmatch(readPage(t, filepath.Join("..", "..", "docs", "adopting.md")))
+	if flags == nil {
+		t.Fatal("the page has no flags for sys_dept")
+	}
+	file := filepath.Join(t.TempDir(), "admin.db")
+	database(t, file,
+		"CREATE TABLE sys_dept (dept_id INTEGER PRIMARY KEY, parent_id INTEGER, dept_path TEXT, dept_name TEXT, deleted_at BIGINT DEFAULT 0)",
+		"INSERT INTO sys_dept VALUES (1, 0, '/0/1/', '', 0), (7, 1, '/0/1/7/', 'a/b', 0), (8, 7, '/0/9/8/', 'a/b', 0), (9, 3, '', '', 1700000000000)")
+	code, out := inShell(t, "pathlock fsck --db sqlite://"+file+" "+strings.ReplaceAll(flags[1], "\n", " "))
+	if want := `row 8 "8": its id path is wrong (is "/0/9/8/", should be "/0/1/7/8/")`; code != 4 || strings.Count(out, "row ") != 1 || !strings.Contains(out, want) {
+		t.Errorf("exit code %d, want 4 and only %s: %s", code, want, out)
+	}
 }
 
 // exchange sends a request, which has to succeed, and decodes the answer.
