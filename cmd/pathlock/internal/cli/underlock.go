@@ -223,7 +223,7 @@ func codeOfStart(err error) int {
 
 // codeOfState returns the exit code of a command that has ended, as a shell reports it.
 func codeOfState(state *os.ProcessState) int {
-	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signal() > 0 { // -1 without one
 		return codeOfSignal(status.Signal())
 	}
 	return state.ExitCode()
