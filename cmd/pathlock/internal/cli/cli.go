@@ -5,12 +5,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
 
 	"github.com/alecthomas/kong"
-	"github.com/redis/go-redis/v9/logging"
 
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
@@ -67,7 +67,7 @@ func newParser(commands *commands, stores storeOptions, opts ...kong.Option) (*k
 // Main runs a command line and returns the exit code. SIGINT and SIGTERM end a repair between two
 // transactions. A second signal ends the process at once. Lock stores are opened with the options.
 func Main(ctx context.Context, args []string, out, errs io.Writer, stores ...anystore.Option) int {
-	logging.Disable() // the client of Redis would write between the lines of a report
+	slog.SetLogLoggerLevel(slog.LevelError) // the client of Redis would warn between the lines of a report
 	var commands commands
 	exit := -1
 	parser, err := newParser(&commands, stores, kong.Writers(out, errs), kong.Exit(func(code int) { exit = code }))

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/election"
 )
@@ -41,8 +43,8 @@ pathlock ls election/NAME shows who leads and who waits.`
 }
 
 // Run implements the command.
-func (c *electCommand) Run(ctx context.Context, streams streams, code *int) (err error) {
-	*code, err = c.run(ctx, streams, c.Name, c.Command, func(ctx context.Context, locker *pathlock.Locker) (held, error) {
+func (c *electCommand) Run(ctx context.Context, streams streams, parsed *kong.Context, code *int) (err error) {
+	*code, err = c.run(ctx, streams, parsed.Args, c.Name, c.Command, func(ctx context.Context, locker *pathlock.Locker) (held, error) {
 		e := election.New(locker, c.Name)
 		e.Lease = c.Lease
 		leadership, err := e.Campaign(ctx, cmp.Or(c.Value, noteOf(c.Command)))

@@ -150,10 +150,29 @@ func (c *explainCommand) operation() (tree pathlock.Tree, o operation.Operation,
 	} else if err == nil && c.To != "" {
 		o.Dest, err = parsePath(c.To)
 	}
-	if err == nil && o.Kind == operation.Move && o.Node.Contains(o.Dest) {
-		err = fmt.Errorf("%w: %s cannot be moved below itself, to %s", errUsage, o.Node, o.Dest)
+	if err == nil && c.NewName != "" {
+		if _, err = pathlock.Root().Child(c.NewName); err != nil {
+			err = fmt.Errorf("%w: --new-name: %w", errUsage, err)
+		}
+	}
+	if err == nil {
+		err = refused(o)
 	}
 	return tree, o, err
+}
+
+// refused returns why middleware and plugin refuse an operation before they lock anything.
+func refused(o operation.Operation) error {
+	switch o.Kind {
+	case operation.Rename, operation.Move, operation.Delete:
+		if o.Node.IsRoot() {
+			return fmt.Errorf("%w: the root of a tree cannot be the target of a %s", errUsage, o.Kind)
+		}
+	}
+	if o.Kind == operation.Move && o.Node.Contains(o.Dest) {
+		return fmt.Errorf("%w: %s cannot be moved below itself, to %s", errUsage, o.Node, o.Dest)
+	}
+	return nil
 }
 
 func parsePath(text string) (pathlock.Path, error) {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/pathlock-go/pathlock"
 )
 
@@ -47,13 +49,13 @@ pathlock ls mutex/NAME shows who holds a name and who waits for it.`
 }
 
 // Run implements the command.
-func (c *lockCommand) Run(ctx context.Context, streams streams, code *int) (err error) {
+func (c *lockCommand) Run(ctx context.Context, streams streams, parsed *kong.Context, code *int) (err error) {
 	request, name, command, err := c.request()
 	if err != nil {
 		*code = exitUsage
 		return err
 	}
-	*code, err = c.run(ctx, streams, name, command, func(ctx context.Context, locker *pathlock.Locker) (held, error) {
+	*code, err = c.run(ctx, streams, parsed.Args, name, command, func(ctx context.Context, locker *pathlock.Locker) (held, error) {
 		lock, err := locker.Acquire(ctx, request)
 		if err != nil {
 			return held{}, err

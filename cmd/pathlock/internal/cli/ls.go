@@ -203,11 +203,19 @@ func snapshotText(s pathlock.Snapshot, now time.Time) []string {
 		g.add("WAITER", "WANTS", "FOR", "GIVES UP IN", "WAITS FOR", "WHAT")
 		blockers := s.Blockers()
 		for i, w := range s.Waiters {
-			g.add(shortOf(w.Owner), claimsOf(w), lasting(now.Sub(w.Since)), lasting(w.Until.Sub(now)), names(blockers[i]), about(w))
+			g.add(shortOf(w.Owner), claimsOf(w), lasting(now.Sub(w.Since)), patience(w.Until.Sub(now)), names(blockers[i]), about(w))
 		}
 		lines = append(lines, g.lines()...)
 	}
 	return lines
+}
+
+// patience returns for how long a request will still wait.
+func patience(d time.Duration) string {
+	if d > pathlock.Forever/2 {
+		return "never"
+	}
+	return lasting(d)
 }
 
 // flushed returns the error of a report, which is that of the buffer behind it if there is none

@@ -18,6 +18,9 @@ func heeded(foreground bool) []os.Signal {
 	return all
 }
 
+// endsWait reports whether a signal ends pathlock before the command runs.
+func endsWait(s os.Signal) bool { return s != syscall.SIGTSTP }
+
 // setGroup has a command run in a process group of its own.
 func setGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -51,11 +52,19 @@ func noteOf(command []string) string {
 	return strings.ToValidUTF8(filepath.Base(command[0]), "?") + " by " + whoAmI()
 }
 
-// run runs a command while it holds what acquire acquires, and returns the exit code.
-func (u *underLock) run(ctx context.Context, streams streams, name string, command []string, acquire func(context.Context, *pathlock.Locker) (held, error)) (int, error) {
+// run runs a command while it holds what acquire acquires, and returns the exit code. The command
+// has to be all that args, the command line, has behind --: without a name before it, its first
+// word would be the name.
+func (u *underLock) run(ctx context.Context, streams streams, args []string, name string, command []string, acquire func(context.Context, *pathlock.Locker) (held, error)) (int, error) {
+	var behind []string
+	if dashes := slices.Index(args, "--"); dashes >= 0 {
+		behind = args[dashes+1:]
+	}
 	switch {
-	case len(command) == 0:
+	case len(behind) == 0:
 		return exitUsage, fmt.Errorf("%w: no command: give it behind --", errUsage)
+	case !slices.Equal(command, behind):
+		return exitUsage, fmt.Errorf("%w: give what is locked before --, and nothing but the command behind it", errUsage)
 	case u.Grace < 0, u.Grace > u.Lease/2:
 		return exitUsage, fmt.Errorf("%w: --grace must be from 0 to half of --lease", errUsage)
 	}
@@ -85,14 +94,20 @@ func (u *underLock) run(ctx context.Context, streams streams, name string, comma
 		h, err = acquire(own, locker)
 		acquired <- err
 	}()
-	select {
-	case err = <-acquired:
-	case s := <-signals:
-		cancel()
-		if err := <-acquired; err == nil {
-			_ = h.release(ctx)
+	for waits := true; waits; {
+		select {
+		case err = <-acquired:
+			waits = false
+		case s := <-signals:
+			if !endsWait(s) {
+				continue
+			}
+			cancel()
+			if err := <-acquired; err == nil {
+				_ = h.release(ctx)
+			}
+			return codeOfSignal(s), fmt.Errorf("interrupted before the command: %v", s)
 		}
-		return codeOfSignal(s), fmt.Errorf("interrupted before the command: %v", s)
 	}
 	if err != nil {
 		return codeWithoutLock(err), failed("waiting for "+name, err)
@@ -208,7 +223,7 @@ func codeOfStart(err error) int {
 
 // codeOfState returns the exit code of a command that has ended, as a shell reports it.
 func codeOfState(state *os.ProcessState) int {
-	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signal() > 0 { // -1 without one
 		return codeOfSignal(status.Signal())
 	}
 	return state.ExitCode()

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
 	"strings"
 	"syscall"
 	"time"
@@ -56,6 +58,9 @@ func (c *watchCommand) Run(ctx context.Context, streams streams, code *int) (err
 		return err
 	}
 	defer end()
+	broken := make(chan os.Signal, 1)
+	signal.Notify(broken, syscall.SIGPIPE) // which would end the program before an error says so
+	defer signal.Stop(broken)
 	show := newChanges(streams, c.JSON)
 	tick := time.NewTicker(c.Interval)
 	defer tick.Stop()
@@ -70,7 +75,7 @@ func (c *watchCommand) Run(ctx context.Context, streams streams, code *int) (err
 			show.missed(err)
 		default:
 			err = show.saw(all)
-			if errors.Is(err, syscall.EPIPE) { // a program is ended by SIGPIPE only on its standard output
+			if errors.Is(err, syscall.EPIPE) {
 				return nil
 			}
 			if err != nil {

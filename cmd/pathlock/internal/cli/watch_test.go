@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"syscall"
 	"testing"
 	"time"
@@ -96,6 +97,25 @@ func TestWatchWritesChanges(t *testing.T) {
 	}
 	if err := cmd.Wait(); err != nil || errs.Len() > 0 {
 		t.Errorf("it ends with %v: %s", err, &errs)
+	}
+}
+
+// A pipe that nobody reads ends watch with exit code 0.
+func TestWatchEndsWithItsReader(t *testing.T) {
+	t.Parallel()
+	url, _, _ := heldInFile(t, "plan-001")
+	in, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = out.Close() }()
+	if err := in.Close(); err != nil {
+		t.Fatal(err)
+	}
+	cmd := program(t, "watch", "--locks", url, "--interval", "100ms")
+	cmd.Stdout = out
+	if err := cmd.Run(); err != nil {
+		t.Errorf("it ends with %v", err)
 	}
 }
 
