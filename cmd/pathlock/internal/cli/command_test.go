@@ -29,7 +29,7 @@ func TestCommandsUnderLocks(t *testing.T) {
 	for name, url := range map[string]func(t *testing.T) string{
 		"SQLite":     func(*testing.T) string { return "sqlite://$WORK/app.db" },
 		"Redis":      func(t *testing.T) string { return "redis://" + testredis.Start(t, testredis.Redis).Addr },
-		"MySQL":      func(t *testing.T) string { return "mysql://" + testserver.MySQLServers(t)[0].Scratch(t) },
+		"MySQL":      func(t *testing.T) string { return "mysql://" + testserver.MySQLServer{DSN: testserver.MySQL(t)}.Scratch(t) },
 		"PostgreSQL": func(t *testing.T) string { return testserver.Postgres(t) },
 		"ZooKeeper":  func(t *testing.T) string { return "zk://" + testzk.Start(t).Addr },
 		"etcd":       func(t *testing.T) string { return "etcd://" + testetcd.Start(t).Addr },
