@@ -104,7 +104,7 @@ func runMachine(t *testing.T, d Database, s shape) {
 		}
 		most := 30
 		switch {
-		case s.scarce:
+		case s.scarce || s.brief:
 			most = 10
 		case s.leaf != nil:
 			most = 80

@@ -31,8 +31,9 @@ type shape struct {
 	// copies is set for what can be copied, and keys gives the option that makes the copies' keys.
 	copies bool
 	keys   func(number int) []gormplugin.CopyOption
-	// scarce is set for tables that few steps will do for.
-	scarce bool
+	// scarce and brief are set for tables that few steps will do for, scarce also for those in which
+	// keys and trees are of special types.
+	scarce, brief bool
 	// stormy is set for the tables of the storms, which [NewPlugin] guards.
 	stormy bool
 }
@@ -64,9 +65,9 @@ func shapes() []shape {
 		{name: "UUIDs in several spellings", model: uuidKeyed{}, key: someUUID, tree: someUUID, room: 500, depth: 8},
 		{name: "paths of ids, /0/*/*/", model: Dept{}, stormy: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth},
 		{name: "*.* and *,*,", model: Topic{}, stormy: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted", copies: true, keys: none},
-		{name: "*/*/ and /0/*/*", model: code{}, key: text, tree: integer, room: 500, depth: suiteDepth, copies: true, keys: textKeys},
-		{name: "parent:/*/* and parent:*,*,", model: file{}, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth},
-		{name: "parent:/0/*/*/ of ids", model: volume{}, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth},
-		{name: "all:*:*:", model: region{}, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, copies: true, keys: none},
+		{name: "*/*/ and /0/*/*", model: code{}, brief: true, key: text, tree: integer, room: 500, depth: suiteDepth, copies: true, keys: textKeys},
+		{name: "parent:/*/* and parent:*,*,", model: file{}, brief: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth},
+		{name: "parent:/0/*/*/ of ids", model: volume{}, brief: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth},
+		{name: "all:*:*:", model: region{}, brief: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, copies: true, keys: none},
 	}
 }
