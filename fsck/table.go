@@ -50,7 +50,8 @@ func DefaultTable(name string) Table {
 }
 
 // ErrTable is matched by the error for a [Table] that is incomplete or contradictory, or that names
-// a table or a column that the database does not have, and for a table with a row in no tree.
+// a table or a column that the database does not have, and for a table with a row in no tree, or
+// with a path of ids and a key that none can have.
 var ErrTable = errors.New("fsck: table")
 
 // ErrNoColumn is matched, besides [ErrTable], if the table exists and lacks a column.
