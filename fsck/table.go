@@ -73,7 +73,11 @@ func (t Table) described() []described {
 func (t *Table) validate() error {
 	for _, column := range append([]described{{"table name", t.Table}}, t.described()[:4]...) {
 		optional := column.what == "tree column" && t.SingleTree != "" || column.what == "name column" && t.Path == ""
-		if column.name == "" && !optional {
+		switch {
+		case column.name != "" || optional:
+		case column.what == "tree column":
+			return fmt.Errorf("%w: neither a tree column nor a single tree is given", ErrTable)
+		default:
 			return fmt.Errorf("%w: no %s is given", ErrTable, column.what)
 		}
 	}
