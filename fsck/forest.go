@@ -119,6 +119,9 @@ func (f *forest) readRows(ctx context.Context, tx *sql.Tx, tree Key, withDeleted
 		if r.tree.String() == "" {
 			return nil, fmt.Errorf("%w %q: row %v has no %q: give each row the tree of the rows above it", ErrTable, f.table.Table, r.key, f.table.Tree)
 		}
+		if err := f.checkKey(r.key); err != nil {
+			return nil, fmt.Errorf("%w %q: row %v cannot be in a path of ids: %w", ErrTable, f.table.Table, r.key, err)
+		}
 		key, err := f.readKey(f.table.Key, up)
 		if err != nil {
 			return nil, err

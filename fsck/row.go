@@ -3,6 +3,7 @@ package fsck
 import (
 	"fmt"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/treerow"
 )
 
@@ -36,6 +37,17 @@ func (c *catalogue) checkName(s *seat) error {
 		err = c.pathForm.Check(s.name)
 	}
 	return err
+}
+
+// checkKey returns an error if no path of ids of the table can have a row's key.
+func (c *catalogue) checkKey(key Key) error {
+	if c.table.IDPath == "" {
+		return nil
+	}
+	if _, err := pathlock.Root().Child(key.String()); err != nil {
+		return err
+	}
+	return c.idForm.Check(key.String())
 }
 
 // row is a row of the table.

@@ -50,7 +50,8 @@ func DefaultTable(name string) Table {
 }
 
 // ErrTable is matched by the error for a [Table] that is incomplete or contradictory, or that names
-// a table or a column that the database does not have, and for a table with a row in no tree.
+// a table or a column that the database does not have, and for a table with a row in no tree, or
+// with a path of ids and a key that none can have.
 var ErrTable = errors.New("fsck: table")
 
 // ErrNoColumn is matched, besides [ErrTable], if the table exists and lacks a column.
@@ -72,7 +73,11 @@ func (t Table) described() []described {
 func (t *Table) validate() error {
 	for _, column := range append([]described{{"table name", t.Table}}, t.described()[:4]...) {
 		optional := column.what == "tree column" && t.SingleTree != "" || column.what == "name column" && t.Path == ""
-		if column.name == "" && !optional {
+		switch {
+		case column.name != "" || optional:
+		case column.what == "tree column":
+			return fmt.Errorf("%w: neither a tree column nor a single tree is given", ErrTable)
+		default:
 			return fmt.Errorf("%w: no %s is given", ErrTable, column.what)
 		}
 	}

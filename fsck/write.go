@@ -76,7 +76,11 @@ func (w *writer) write(ctx context.Context, edits []*edit) error {
 		}
 		err := do(ctx, e)
 		if why, skipped := errors.AsType[skipError](err); skipped {
-			w.skips = append(w.skips, Skip{Tree: w.tree, ID: e.row.key, Why: e.why, Reason: why.Error()})
+			kind := e.why
+			if kind == WrongPath && w.table.Path == "" {
+				kind = WrongIDPath
+			}
+			w.skips = append(w.skips, Skip{Tree: w.tree, ID: e.row.key, Why: kind, Reason: why.Error()})
 		} else if err != nil {
 			return err
 		}
@@ -255,8 +259,12 @@ func (w *writer) command(ctx context.Context, statement string) error {
 // note records changes of a row.
 func (w *writer) note(tree, id Key, why Kind, insert bool, set []assignment) {
 	for _, a := range set {
+		kind := why
+		if kind == WrongPath && a.column == w.table.IDPath {
+			kind = WrongIDPath
+		}
 		w.changes = append(w.changes, Change{
-			Transaction: w.number, Table: w.table.Table, Tree: tree, ID: id, Insert: insert, Column: a.column, Old: a.old, New: a.new, Why: why,
+			Transaction: w.number, Table: w.table.Table, Tree: tree, ID: id, Insert: insert, Column: a.column, Old: a.old, New: a.new, Why: kind,
 		})
 	}
 }

@@ -15,7 +15,8 @@ import (
 //
 // It reads the row's place, and makes of it a range of the index over tree and path. On
 // db.Unscoped(), softly deleted rows are included, and the row may be one. The returned DB has the
-// error, such as one that matches [pathlock.ErrNotFound], and so has what is called on it.
+// error, such as one that matches [pathlock.ErrNotFound] or, where the row has no path that any
+// could have, [ErrDamagedRow], and so has what is called on it.
 //
 // The query runs later than the look-up. Where the row has moved in between, the result is empty,
 // and never has rows of another subtree. To rule that out, run both in a transaction that sees one
@@ -25,10 +26,7 @@ func Subtree(db *gorm.DB, model, id any) *gorm.DB {
 	if err != nil {
 		return failed(db, model, err)
 	}
-	n, err := t.LookUp(db, id)
-	if err == nil && t.IsLeaf() {
-		err = t.Unsupported("nothing lies below a leaf")
-	}
+	n, err := topOf(db, t, id)
 	if err != nil {
 		return failed(db, model, err)
 	}
@@ -46,7 +44,7 @@ func Leaves(db *gorm.DB, leaf, id any) *gorm.DB {
 	if !t.IsLeaf() {
 		return failed(db, leaf, t.Unsupported("the model is not registered as a leaf"))
 	}
-	n, err := t.Above.LookUp(db, id)
+	n, err := topOf(db, t.Above, id)
 	if err != nil {
 		return failed(db, leaf, err)
 	}
@@ -54,6 +52,20 @@ func Leaves(db *gorm.DB, leaf, id any) *gorm.DB {
 	above.Statement.Unscoped = db.Statement.Unscoped
 	parents := above.Select("?", table.Column(t.Above.Key)).Where(t.Above.Within(n.Tree, n.ID, n.Path))
 	return db.Model(t.Fresh()).Where(clause.Expr{SQL: "? IN (?)", Vars: []any{table.Column(t.Parent), parents}}).Where(&unmoved{t.Above, n})
+}
+
+// topOf returns the row at the top of a subtree, which has a path: what lies below none would be
+// the whole table.
+func topOf(db *gorm.DB, t *table.Table, id any) (*table.Node, error) {
+	n, err := t.LookUp(db, id)
+	switch {
+	case err != nil:
+		return nil, err
+	case t.IsLeaf():
+		return nil, t.Unsupported("nothing lies below a leaf")
+	}
+	_, err = t.Location(n)
+	return n, err
 }
 
 // Children returns a query, which you can refine, for the rows of model whose parent is the row
@@ -86,7 +98,7 @@ func Ancestors(db *gorm.DB, model, id any) *gorm.DB {
 }
 
 // At returns a query, which you can refine, for the row that has a path in a tree. The tree is
-// given by the value of the model's tree column:
+// given by the value of the model's tree column, or by the id of [SingleTree]:
 //
 //	err := gormplugin.At(db, &Suite{}, plan.ID, pathlock.MustParsePath("/login/errors")).Take(&suite).Error
 //
@@ -95,6 +107,9 @@ func At(db *gorm.DB, model, tree any, path pathlock.Path) *gorm.DB {
 	_, t, err := subject(db, model)
 	if err != nil {
 		return failed(db, model, err)
+	}
+	if sole := t.Above.SingleTree(); sole != "" && fmt.Sprint(tree) != sole {
+		return failed(db, model, t.Unsupported("all rows are in the tree %q, and none in %v", sole, tree))
 	}
 	if !t.IsLeaf() {
 		return db.Model(t.Fresh()).Where(t.HasPath(tree, path))

@@ -83,6 +83,12 @@ type (
 		Name   string `pathlock:"name"`
 		Path   string `pathlock:"path,form:*.*" gorm:"type:ltree"`
 	}
+	numbered struct {
+		ID     int64
+		PlanID int64  `pathlock:"tree"`
+		Above  *int64 `pathlock:"parent"`
+		IDs    int64  `pathlock:"idpath"`
+	}
 	formedLeaf struct {
 		ID    int64
 		Above int64  `pathlock:"parent"`
@@ -111,6 +117,9 @@ func TestUse(t *testing.T) {
 		{"columns named by field or column", "mysql", []gormplugin.Option{gormplugin.Model(&untagged{}, gormplugin.Columns{Tree: "plan_id", Parent: "Above", Name: "Title", Path: "route"})}, ""},
 		{"an unknown database", "oracle", []gormplugin.Option{gormplugin.Model(&tagged{})}, `"oracle"`},
 		{"no tags", "mysql", []gormplugin.Option{gormplugin.Model(&untagged{})}, `pathlock:"tree"`},
+		{"no tree at all", "mysql", []gormplugin.Option{gormplugin.Model(&untagged{}, gormplugin.SingleTree(""))}, "by SingleTree"},
+		{"a single tree with an id that none can have", "mysql", []gormplugin.Option{gormplugin.Model(&untagged{}, gormplugin.SingleTree("a\nb"))}, pathlock.ErrInvalidTree.Error()},
+		{"a path that is a number", "mysql", []gormplugin.Option{gormplugin.Model(&numbered{})}, "has to be a text"},
 		{"a path of ids with keys of bytes", "mysql", []gormplugin.Option{gormplugin.Model(&bytesInPath{})}, "numbers or texts"},
 		{"a named column that is not there", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.Columns{Path: "nowhere"})}, `"nowhere"`},
 		{"a form whose subtrees are no range", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.Columns{PathForm: "/*/*|"})}, "range of the index"},

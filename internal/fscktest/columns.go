@@ -39,6 +39,16 @@ func testColumns(t *testing.T, database Database) {
 			t.Errorf("error %v, want one that matches ErrTable and names row 7", err)
 		}
 	})
+	t.Run("a key that no path of ids can have", func(t *testing.T) {
+		for _, key := range []string{"a/b", "a-b", ".."} {
+			w := newWorld(t, database, schema{key: "VARCHAR(40) " + database.Binary, table: func(d *fsck.Table) { d.IDPathForm = "*-*-" }})
+			w.put(t, key, 1, nil, "x", "/x")
+			_, err := w.checker(t).Check(t.Context(), fsck.Options{}, func(fsck.Problem) error { return nil })
+			if !errors.Is(err, fsck.ErrTable) || !strings.Contains(err.Error(), "row "+key) {
+				t.Errorf("error %v, want one that matches ErrTable and names row %s", err, key)
+			}
+		}
+	})
 	t.Run("one tree of several", func(t *testing.T) {
 		w := newWorld(t, database, schema{})
 		w.insert(t, with(Node{5, 1, 1, "x", "/wrong", "/1/5", false}, Node{6, 2, 0, "x", "/wrong", "/6", false})...)

@@ -240,6 +240,9 @@ func (w *world) repair(t testing.TB, opts fsck.RepairOptions) ([]fsck.Change, fs
 	t.Helper()
 	var changes []fsck.Change
 	opts.Changed = func(c fsck.Change) error {
+		if c.Column == "path" && c.Why == fsck.WrongIDPath || c.Column == "id_path" && c.Why == fsck.WrongPath {
+			t.Errorf("the change %+v is one of the other path", c)
+		}
 		changes = append(changes, c)
 		return nil
 	}

@@ -77,6 +77,7 @@ func RunStatements(t *testing.T, d Database) {
 		{"callbacks", checkCallbacks},
 		{"portions", checkPortions},
 		{"id paths", each(idPathChecks())},
+		{"no names", checkUnnamed},
 		{"raw", each(rawChecks())},
 		{"raw ends", each(rawEndChecks())},
 		{"queries", each(queryChecks())},

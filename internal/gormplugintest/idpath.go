@@ -2,6 +2,8 @@ package gormplugintest
 
 import (
 	"math/rand/v2"
+	"strings"
+	"testing"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
@@ -34,13 +36,26 @@ type Shelf struct {
 func idPathChecks() []check {
 	return []check{
 		{"ids: a text in another form is a damaged row", func(w *world) {
-			top := &Dept{FirmID: rand.Int64N(1 << 50), Name: "top"}
-			w.must(w.db.Create(top).Error)
-			w.must(gormplugin.AllowRawWrites(w.db).Exec("UPDATE depts SET dept_path = ? WHERE id = ?", "/1/", top.ID).Error)
-			_, err := gormplugin.Resolve(w.db, &Dept{}, top.ID)
-			w.fails(err, gormplugin.ErrDamagedRow)
-			w.fails(w.db.Create(&Dept{ParentID: top.ID, Name: "below"}).Error, gormplugin.ErrDamagedRow)
-			w.fails(w.db.Delete(top).Error, gormplugin.ErrDamagedRow)
+			for _, text := range []any{"/1/", "1,", "", nil} {
+				top := &Dept{FirmID: rand.Int64N(1 << 50), Name: "top"}
+				w.must(w.db.Create(top).Error)
+				w.must(gormplugin.AllowRawWrites(w.db).Exec("UPDATE depts SET dept_path = ? WHERE id = ?", text, top.ID).Error)
+				w.isDamaged(&Dept{}, top.ID)
+				w.fails(w.db.Create(&Dept{ParentID: top.ID, Name: "below"}).Error, gormplugin.ErrDamagedRow)
+			}
+		}},
+		{"an empty path that is none of a root row's is a damaged row", func(w *world) {
+			entry := &Entry{DriveID: w.tree().ID(), Name: "top"}
+			w.must(w.db.Create(entry).Error)
+			w.must(gormplugin.AllowRawWrites(w.db).Exec("UPDATE entries SET ids = '' WHERE id = ?", entry.ID).Error)
+			w.isDamaged(&Entry{}, entry.ID)
+			top := w.build("/a/b")
+			is := func(path string) {
+				w.must(gormplugin.AllowRawWrites(w.db).Exec("UPDATE suites SET path = ? WHERE id = ?", path, top.ID).Error)
+			}
+			is("")
+			w.isDamaged(&Suite{}, top.ID)
+			is("/a/b")
 		}},
 		{"ids: what cannot be known beforehand is refused", func(w *world) {
 			top := &Entry{DriveID: w.tree().ID(), Name: "top"}
@@ -50,4 +65,39 @@ func idPathChecks() []check {
 			w.fails(w.db.Create(&Entry{ParentID: top.ID, Name: "a", IDs: "/elsewhere"}).Error, pathlock.ErrPathChanged)
 		}},
 	}
+}
+
+// ward is in the only tree of its table, and has neither a name nor a key that the database makes.
+type ward struct {
+	ID    string `gorm:"primaryKey;size:36"`
+	Above string `pathlock:"parent" gorm:"size:36"`
+	IDs   string `pathlock:"idpath" gorm:"column:ids;size:500"`
+}
+
+// checkUnnamed checks that errors about new rows without names say what is wrong with the rows, and
+// that none is written without a path.
+func checkUnnamed(t *testing.T, d Database) {
+	w := machineWorld(t, d, settings{}, []gormplugin.Option{gormplugin.Model(&ward{}, gormplugin.SingleTree("wards"))})
+	w.must(w.db.AutoMigrate(&ward{}))
+	w.must(w.db.Create(&ward{ID: "a"}).Error)
+	w.fails(w.db.Create(&ward{Above: "a"}).Error, gormplugin.ErrUnsupported)
+	w.fails(w.db.Create([]ward{{Above: "a", ID: "b"}, {Above: "a"}}).Error, gormplugin.ErrUnsupported)
+	if err := w.db.Create([]ward{{Above: "a", ID: "c"}, {Above: "a", ID: "c"}}).Error; err == nil || isA(err, gormplugin.ErrNameTaken) {
+		t.Errorf("two rows with one key: %v, want the error of the database", err)
+	}
+	if err := w.db.Create(&ward{Above: "gone"}).Error; !isA(err, pathlock.ErrNotFound) || strings.Contains(err.Error(), "new-") {
+		t.Errorf("a row below none: %v, want an error without a name that was made up", err)
+	}
+	w.hits(w.db.Find(&[]ward{}), 1)
+}
+
+// isDamaged checks that nothing says where a row is that no path leads to, or what lies below it,
+// and that it can be neither moved nor deleted.
+func (w *world) isDamaged(model any, id int64) {
+	w.Helper()
+	_, err := gormplugin.Resolve(w.db, model, id)
+	w.fails(err, gormplugin.ErrDamagedRow)
+	w.fails(gormplugin.Subtree(w.db, model, id).Find(&[]map[string]any{}).Error, gormplugin.ErrDamagedRow)
+	w.fails(gormplugin.Move(w.db, model, id, gormplugin.Top()), gormplugin.ErrDamagedRow)
+	w.fails(w.db.Delete(model, id).Error, gormplugin.ErrDamagedRow)
 }

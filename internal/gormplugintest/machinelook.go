@@ -43,6 +43,9 @@ func (m *machine) look(w *world) {
 		if x.path != "" {
 			tree := m.trees[m.rows[id].tree]
 			m.finds("At", gormplugin.At(db, x.new(), tree, at.Path), []int{id})
+			if x.sole != "" && !isA(gormplugin.At(db, x.new(), "elsewhere", at.Path).Error, gormplugin.ErrUnsupported) {
+				m.Fatal("a row is looked for in a tree that there is not")
+			}
 			// A name that the column would spell as two is nobody's.
 			if joined, err := at.Path.Parent().Parent().Child(at.Path.Parent().Base() + m.form.separator + at.Path.Base()); err == nil && at.Path.Depth() > 1 {
 				m.finds("At two names in one", gormplugin.At(db, x.new(), tree, joined), nil)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/shown"
 )
 
 // Column returns what the column of a row with a path holds.
@@ -57,6 +58,16 @@ func (f Form) Read(stored string) string {
 		return f.damage() + stored
 	}
 	return "/" + strings.ReplaceAll(rest, f.Separator, "/")
+}
+
+// Refuse returns an error about the path that [Form.Read] has made of a text in another form, and
+// nil about any other path.
+func (f Form) Refuse(path string) error {
+	stored, damaged := strings.CutPrefix(path, f.damage())
+	if !damaged || f.isDefault() {
+		return nil
+	}
+	return fmt.Errorf("%w: %q is not in the form %s", pathlock.ErrInvalidPath, shown.Cut(stored), f)
 }
 
 // isDefault reports whether paths are stored as they are. The zero Form stores them so, too.

@@ -95,7 +95,11 @@ func (s *Shape) aboveNew(row *Arrival, rows []*Arrival, parents map[any]*Node, d
 		s.Follow(&n, above)
 		return &n, nil
 	}
-	return nil, fmt.Errorf("%w: %s, the parent of %q", pathlock.ErrNotFound, s.Above.RowName(row.Parent), shown.Cut(row.Name))
+	of := fmt.Sprintf("%q", shown.Cut(row.Name))
+	if s.Nameless {
+		of = "a new row" // its name is made up
+	}
+	return nil, fmt.Errorf("%w: %s, the parent of %s", pathlock.ErrNotFound, s.Above.RowName(row.Parent), of)
 }
 
 // LandingsOf returns where new rows come to the top of their trees.

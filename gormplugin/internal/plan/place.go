@@ -100,11 +100,22 @@ func (s *Shape) Location(n *Node) (pathlock.Location, error) {
 	if err != nil {
 		return pathlock.Location{}, s.Damaged(n.ID, err)
 	}
-	path, err := pathlock.ParsePath(n.Path)
+	if n.Path == "" && !s.IsLeaf() && (s.ByIDs || !n.IsRoot()) {
+		return pathlock.Location{}, s.Damaged(n.ID, fmt.Errorf("%w: it is empty, as only that of a root row may be", pathlock.ErrInvalidPath))
+	}
+	path, err := s.parse(n.Path)
 	if err != nil {
 		return pathlock.Location{}, s.Damaged(n.ID, err)
 	}
 	return pathlock.Location{Tree: tree, Path: path}, nil
+}
+
+// parse parses a path that was read from the database.
+func (s *Shape) parse(path string) (pathlock.Path, error) {
+	if err := s.PathForm.Refuse(path); err != nil {
+		return pathlock.Root(), err
+	}
+	return pathlock.ParsePath(path)
 }
 
 // checkedLocation returns the name slot of a row, once it has checked the name and the paths
@@ -118,7 +129,7 @@ func (s *Shape) checkedLocation(n *Node, atTop bool) (pathlock.Location, error) 
 	if n.Name == "" && atTop {
 		return pathlock.Location{Tree: tree, Path: pathlock.Root()}, nil
 	}
-	above, err := pathlock.ParsePath(n.Path[:max(strings.LastIndexByte(n.Path, '/'), 0)])
+	above, err := s.Above.parse(n.Path[:max(strings.LastIndexByte(n.Path, '/'), 0)])
 	if err != nil {
 		return pathlock.Location{}, s.Above.Damaged(n.Parent, err)
 	}

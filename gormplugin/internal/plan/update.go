@@ -237,7 +237,7 @@ func (u *updating) relocate(n, after *Node, restored bool) error {
 	s := u.shape
 	switch {
 	case s.IsLeaf():
-	case !restored && (n.Path == "" || n.IsRoot()):
+	case !restored && n.IsRoot():
 		return s.Misplaced("the root row %s can be neither renamed nor moved", shown.ID(n.ID))
 	case restored && n.IsRoot() && after.Parent != nil && after.Name == "":
 		return s.Misplaced("the root row %s needs a name to be restored below another row", shown.ID(n.ID))

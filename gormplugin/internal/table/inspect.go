@@ -62,7 +62,7 @@ func inspect(db *gorm.DB, s Spec) (*Table, error) {
 	if t.Namespace == "" {
 		t.Namespace = t.TableName
 	}
-	if _, err := pathlock.NewTree(t.Namespace, "0"); err != nil {
+	if _, err := pathlock.NewTree(t.Namespace, cmp.Or(s.SingleTree, "0")); err != nil {
 		return nil, fmt.Errorf("gormplugin: %s: %w", parsed.Name, err)
 	}
 	if t.Key == nil || len(parsed.PrimaryFields) != 1 {
@@ -98,7 +98,11 @@ func inspect(db *gorm.DB, s Spec) (*Table, error) {
 			return nil, err
 		}
 		if field == nil && column.required {
-			return nil, fmt.Errorf("gormplugin: %s: no field has the tag `%s:%q`", parsed.Name, tagName, column.tag)
+			hint := ""
+			if column.tag == "tree" {
+				hint = ": where all rows are in one tree, give that an id by SingleTree"
+			}
+			return nil, fmt.Errorf("gormplugin: %s: no field has the tag `%s:%q`%s", parsed.Name, tagName, column.tag, hint)
 		}
 		if other := roles[field]; field != nil && other != "" {
 			return nil, fmt.Errorf("gormplugin: %s: %s cannot be both the %s and the %s", parsed.Name, field.Name, other, column.tag)
@@ -193,6 +197,15 @@ func (t *Table) checkColumns() error {
 			return fmt.Errorf("gormplugin: %s: %s cannot have a serializer", t.Schema.Name, f.Name)
 		case !f.Creatable, !f.Updatable && f != t.Tree && f != t.Name && f != t.Parent, !f.Readable:
 			return fmt.Errorf("gormplugin: %s: %s has to be readable and writable: its tag `gorm:\"%s\"` forbids it", t.Schema.Name, f.Name, f.Tag.Get("gorm"))
+		}
+	}
+	for _, f := range []*schema.Field{t.Name, t.Path, t.IDs} {
+		if f == nil {
+			continue
+		}
+		value, err := Plain(reflect.Zero(f.IndirectFieldType).Interface())
+		if _, text := value.(string); err != nil || value != nil && !text {
+			return fmt.Errorf("gormplugin: %s: %s has to be a text, not a %v", t.Schema.Name, f.Name, f.FieldType)
 		}
 	}
 	if t.Path != nil && t.Path.HasDefaultValue && strings.Trim(t.Path.DefaultValue, `'"`) != "" {

@@ -119,7 +119,7 @@ func (k *inserting) prepare(db *gorm.DB, tx *txn.Transaction, st *Statement) (in
 	}
 	taken := make(map[pathlock.Location]bool, len(rows))
 	for _, row := range rows {
-		if taken[row.At] {
+		if taken[row.At] && !t.Nameless { // two rows with one key, which the database refuses
 			return 0, &fault.NameTakenError{Table: t.TableName, Tree: row.At.Tree, Path: row.At.Path}
 		}
 		taken[row.At] = true
@@ -197,6 +197,9 @@ func (e *Engine) writeIDs(db *gorm.DB, t *table.Table, rows []*arrival) error {
 			id, err := row.Get(t.Key)
 			if err != nil {
 				return err
+			}
+			if id == nil {
+				return t.Unsupported("neither the row nor the database states the key of a new row, which its path of ids needs")
 			}
 			if err := t.CheckID(id); err != nil {
 				return err

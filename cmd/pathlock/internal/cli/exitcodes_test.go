@@ -59,6 +59,8 @@ func TestExitCodes(t *testing.T) {
 		{"fsck --table suites --parent father --db " + soundURL, 8, `table "suites": the parent column, "father": `},
 		{"fsck --table suites --key plan_id --tree-column id --db " + brokenURL, 8, `the key column, "plan_id", has 1 in several rows`},
 		{"fsck --table suites --tree 7 --db " + soundURL, 8, `no live row of "suites" has "7" as its "plan_id"`},
+		{"fsck --table suites --tree 7 --single-tree 8 --db " + soundURL, 16, "--tree and --single-tree"},
+		{"fsck --table suites --tree-column= --db " + soundURL, 8, "neither a tree column nor a single tree"},
 		{"fsck --table suites --db " + emptyURL, 8, `"suites" has no live row (rows are deleted by "deleted_at")`},
 		{"fsck --table suites --db mysql://root:secret@tcp(127.0.0.1:1)/x", 8, "connect to the database: "},
 		{"fsck --table suites --db sqlite:///no/such/file", 8, "no such file"},

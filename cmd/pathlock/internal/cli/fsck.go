@@ -93,7 +93,7 @@ func (c *fsckCommand) Run(ctx context.Context, streams streams, code *int) (err 
 	defer func() { err = flushed(err, report.out) }()
 	checker, err := fsck.New(ctx, db, dialect, c.describe(c.Table, c.Namespace))
 	if errors.Is(err, fsck.ErrNoColumn) {
-		return fmt.Errorf("%w; name the columns by --key, --deleted and so on, or give --deleted= if rows are deleted for good", err)
+		return fmt.Errorf("%w; name the columns by --key, --deleted and so on, or say that there is none: --single-tree, --name=, --deleted=", err)
 	}
 	if err != nil {
 		return err

@@ -56,6 +56,7 @@ func (c *fsckCommand) validate() error {
 		{c.Wait <= 0, "--wait must be positive"},
 		{c.Log != "" && !c.Apply, "--log without --apply: a dry run changes nothing"},
 		{c.Tree != nil && *c.Tree == "", "--tree is empty; without it, all trees are checked"},
+		{c.Tree != nil && c.SingleTree != "" && *c.Tree != c.SingleTree, "--tree and --single-tree are different trees"},
 	} {
 		if flaw.there {
 			return fmt.Errorf("%w: %s", errUsage, flaw.says)
