@@ -31,8 +31,8 @@ type shape struct {
 	// copies is set for what can be copied, and keys gives the option that makes the copies' keys.
 	copies bool
 	keys   func(number int) []gormplugin.CopyOption
-	// scarce and brief are set for tables that few steps will do for, scarce also for those in which
-	// keys and trees are of special types.
+	// scarce and brief are set for tables that few steps will do for, scarce also for those in
+	// which keys and trees are of special types.
 	scarce, brief bool
 	// stormy is set for the tables of the storms, which [NewPlugin] guards.
 	stormy bool

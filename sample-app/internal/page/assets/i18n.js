@@ -1,7 +1,7 @@
 // The page's words.
 import { remembered } from './dom.js';
-const words = async (file) => (await fetch(new URL(file, import.meta.url))).json();
-const [en, zh] = await Promise.all([words('./en.json'), words('./zh.json')]);
+import en from './en.json' with { type: 'json' };
+import zh from './zh.json' with { type: 'json' };
 
 const stored = remembered('localStorage', 'language');
 const dictionaries = { en, 'zh-CN': zh };
