@@ -1,5 +1,7 @@
 package queue
 
+// Redis has the same rule in Lua: store/redisstore/scripts/lib/waits.lua.
+
 import "iter"
 
 // Obstacle returns what r waits for, if anything. It prefers the waiter just before r: so the

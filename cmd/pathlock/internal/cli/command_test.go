@@ -27,9 +27,11 @@ import (
 func TestCommandsUnderLocks(t *testing.T) {
 	t.Parallel()
 	for name, url := range map[string]func(t *testing.T) string{
-		"SQLite":     func(*testing.T) string { return "sqlite://$WORK/app.db" },
-		"Redis":      func(t *testing.T) string { return "redis://" + testredis.Start(t, testredis.Redis).Addr },
-		"MySQL":      func(t *testing.T) string { return "mysql://" + testserver.MySQLServer{DSN: testserver.MySQL(t)}.Scratch(t) },
+		"SQLite": func(*testing.T) string { return "sqlite://$WORK/app.db" },
+		"Redis":  func(t *testing.T) string { return "redis://" + testredis.Start(t, testredis.Redis).Addr },
+		"MySQL": func(t *testing.T) string {
+			return "mysql://" + testserver.MySQLServer{DSN: testserver.MySQL(t)}.Scratch(t)
+		},
 		"PostgreSQL": func(t *testing.T) string { return testserver.Postgres(t) },
 		"ZooKeeper":  func(t *testing.T) string { return "zk://" + testzk.Start(t).Addr },
 		"etcd":       func(t *testing.T) string { return "etcd://" + testetcd.Start(t).Addr },

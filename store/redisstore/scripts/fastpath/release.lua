@@ -2,7 +2,7 @@
 -- back its only grant, waits for nothing, and nobody waits for what it has.
 --
 -- Every other case is left to the rest of the script. Where both could answer, they do the same:
--- TestEarly compares them.
+-- TestChaos compares them.
 
 do
   local owner = 'o' .. ARGV[1]

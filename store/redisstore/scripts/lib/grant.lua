@@ -1,4 +1,5 @@
--- Whether a request can be granted, and granting it.
+-- Whether a request can be granted, and granting it. fastpath/acquire.lua decides the common case
+-- by the same rule, without this.
 
 -- first_waiter returns the ticket of the first request that waits for a node in mode, before ticket
 -- before. It skips own, the asking owner's tickets.

@@ -1,0 +1,92 @@
+package idempotency
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// The ways in which [Once] does not get its key, beside errors of the database. Requests are
+// answered instead.
+var (
+	// ErrInUse: whoever came before with the key was still at it after [Config.Wait]. Come again
+	// later.
+	ErrInUse = errors.New("idempotency: somebody with the key is still at it")
+	// ErrReused: the key was used for something else.
+	ErrReused = errors.New("idempotency: the key was used for something else")
+)
+
+// errNoMore: what the key stands for has taken place, and its answer is not known.
+var errNoMore = errors.New("idempotency: the answer is lost")
+
+// The pauses between two looks at a key whose request is running. No database can wake who waits
+// for a row of it without holding a connection.
+const (
+	firstLook   = 10 * time.Millisecond
+	longestLook = 250 * time.Millisecond
+)
+
+// claim makes the request the one that runs under a key, or returns the recorded answer.
+func (k *Keys) claim(ctx context.Context, r *request, fingerprint string) (*row, error) {
+	lease, keep := k.config.Lease.Milliseconds(), k.config.Keep.Milliseconds()
+	begun := time.Now()
+	for look := firstLook; ; look = min(2*look, longestLook) {
+		found, err := k.read(ctx, r.id)
+		if err != nil {
+			return nil, err
+		}
+		var claimed bool
+		switch {
+		case found == nil:
+			var rows int64
+			rows, err = k.exec(ctx, k.sql.insert, r.id, fingerprint, r.attempt, lease, keep)
+			if err == nil && rows == 0 {
+				continue // somebody else has just claimed it
+			}
+			claimed = rows == 1
+		case found.Expired != 0:
+			claimed, err = k.takeover(ctx, r, fingerprint, found.Attempt)
+		case found.Fingerprint != fingerprint:
+			return nil, ErrReused
+		case found.State == answered:
+			return found, nil
+		case found.State == committed && found.Lapsed != 0:
+			return nil, errNoMore
+		case found.Lapsed != 0:
+			claimed, err = k.takeover(ctx, r, fingerprint, found.Attempt)
+		}
+		if err != nil || claimed {
+			return nil, err
+		}
+		left := k.config.Wait - time.Since(begun)
+		if left <= 0 {
+			return nil, ErrInUse
+		}
+		if err := pause(ctx, min(left, look/2+rand.N(look/2))); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// takeover claims a key whose row has the attempt lapsed. It does not wait for a transaction of
+// that attempt: until its end, the request counts as running, and taken is false.
+func (k *Keys) takeover(ctx context.Context, r *request, fingerprint, lapsed string) (taken bool, err error) {
+	lease, keep := k.config.Lease.Milliseconds(), k.config.Keep.Milliseconds()
+	err = k.session(ctx).Transaction(func(tx *gorm.DB) error {
+		if err := tx.Exec(k.sql.seize, r.id).Error; err != nil {
+			return err
+		}
+		done := tx.Exec(k.sql.takeover, fingerprint, r.attempt, lease, keep, r.id, lapsed)
+		taken = done.RowsAffected == 1
+		return done.Error
+	})
+	if k.failureOf(err) == pathlock.FailureLocked {
+		return false, nil
+	}
+	return taken && err == nil, err
+}
