@@ -132,15 +132,12 @@ func (p part) isDropped(v values) bool {
 // refuse returns why an operation can never be done, whatever the tree looks like under the locks.
 // What depends on the tree is for the handler to refuse.
 func (p part) refuse(op operation.Operation, from, to pathlock.Tree, v values) error {
-	if op.Node.IsRoot() {
-		switch {
-		case op.Kind == operation.Rename, op.Kind == operation.Move, op.Kind == operation.Delete:
-			return &InvalidError{Field: p.node.Name(), Reason: fmt.Sprintf("the root of a tree cannot be the target of a %s", op.Kind)}
-		case op.Kind == operation.Copy && !v.dest.ok && !v.toTop:
-			return &InvalidError{Field: p.node.Name(), Reason: "there is no place beside the root of a tree for a copy of it"}
-		}
-	}
-	if op.Kind == operation.Move && from == to && op.Node.Contains(op.Dest) {
+	switch {
+	case op.DisplacesRoot():
+		return &InvalidError{Field: p.node.Name(), Reason: fmt.Sprintf("the root of a tree cannot be the target of a %s", op.Kind)}
+	case op.Node.IsRoot() && op.Kind == operation.Copy && !v.dest.ok && !v.toTop:
+		return &InvalidError{Field: p.node.Name(), Reason: "there is no place beside the root of a tree for a copy of it"}
+	case from == to && op.MovesIntoItself():
 		return fmt.Errorf("%w: %s to below %s", ErrWouldCycle, op.Node, op.Dest)
 	}
 	if name := op.NewName(); name != "" {

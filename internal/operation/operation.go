@@ -73,3 +73,11 @@ type Operation struct {
 	// changing until the copy is written.
 	Snapshot bool
 }
+
+// DisplacesRoot reports whether the operation would take the root of a tree away, which none can.
+func (o Operation) DisplacesRoot() bool {
+	return o.Node.IsRoot() && (o.Kind == Rename || o.Kind == Move || o.Kind == Delete)
+}
+
+// MovesIntoItself reports whether the operation, within one tree, would put a node below itself.
+func (o Operation) MovesIntoItself() bool { return o.Kind == Move && o.Node.Contains(o.Dest) }

@@ -163,16 +163,14 @@ func (c *explainCommand) operation() (tree pathlock.Tree, o operation.Operation,
 
 // refused returns why middleware and plugin refuse an operation before they lock anything.
 func refused(o operation.Operation) error {
-	switch o.Kind {
-	case operation.Rename, operation.Move, operation.Delete:
-		if o.Node.IsRoot() {
-			return fmt.Errorf("%w: the root of a tree cannot be the target of a %s", errUsage, o.Kind)
-		}
-	}
-	if o.Kind == operation.Move && o.Node.Contains(o.Dest) {
+	switch {
+	case o.DisplacesRoot():
+		return fmt.Errorf("%w: the root of a tree cannot be the target of a %s", errUsage, o.Kind)
+	case o.MovesIntoItself():
 		return fmt.Errorf("%w: %s cannot be moved below itself, to %s", errUsage, o.Node, o.Dest)
+	default:
+		return nil
 	}
-	return nil
 }
 
 func parsePath(text string) (pathlock.Path, error) {
