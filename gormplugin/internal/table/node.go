@@ -62,10 +62,7 @@ func (t *Table) nodeOf(ctx context.Context, row reflect.Value) (*Node, error) {
 		value, err = Plain(value)
 		return t.Spell(f, value)
 	}
-	n.ID, n.Tree = get(t.Key), t.sole
-	if t.Tree != nil {
-		n.Tree = get(t.Tree)
-	}
+	n.ID, n.Tree = get(t.Key), t.treeBy(get)
 	n.Parent = t.ParentOrNil(get(t.Parent))
 	if n.Name, _ = TextOf(get(t.Name)); t.Name == nil {
 		n.Name = plan.IDText(n.ID)

@@ -128,10 +128,7 @@ func (t *Table) NodeIn(r Record) (*Node, error) {
 		}
 		return text
 	}
-	n := &Node{ID: get(t.Key), Parent: t.ParentOrNil(get(t.Parent)), Tree: t.sole, Name: text(t.Name), Path: Stated(t.PathForm, text(t.Path)), IDs: Stated(t.IDsForm, text(t.IDs))}
-	if t.Tree != nil {
-		n.Tree = get(t.Tree)
-	}
+	n := &Node{ID: get(t.Key), Parent: t.ParentOrNil(get(t.Parent)), Tree: t.treeBy(get), Name: text(t.Name), Path: Stated(t.PathForm, text(t.Path)), IDs: Stated(t.IDsForm, text(t.IDs))}
 	if t.Name == nil {
 		n.Name = nameOfNew(n.ID)
 	}

@@ -1,11 +1,22 @@
 package table
 
-import "gorm.io/gorm/clause"
+import (
+	"gorm.io/gorm/clause"
+	"gorm.io/gorm/schema"
+)
 
 // SingleTree is the id of the only tree of a table without a tree column, "" for others.
 func (t *Table) SingleTree() string {
 	id, _ := t.sole.(string)
 	return id
+}
+
+// treeBy returns the tree of a row: the table's only one, or what get returns of its column.
+func (t *Table) treeBy(get func(*schema.Field) any) any {
+	if t.Tree == nil {
+		return t.sole
+	}
+	return get(t.Tree)
 }
 
 // InTree is the condition that a row, under an alias or [clause.CurrentTable], is in one of the
