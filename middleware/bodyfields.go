@@ -58,7 +58,8 @@ func (v *values) jsonField(src lockspec.Source) ([]string, error) {
 	return single(field.Text, field.OK)
 }
 
-// parseJSON finds the fields of all JSON sources of the spec. A missing body has none.
+// parseJSON finds the fields of all JSON sources of the spec that are no lists. A missing body has
+// none.
 func (v *values) parseJSON() error {
 	if err := v.wantJSON(); err != nil {
 		return err
@@ -67,13 +68,13 @@ func (v *values) parseJSON() error {
 		return err
 	}
 	fields := map[string]lockspec.JSONValue{}
-	if len(v.body) > 0 {
-		var names []string
-		for _, src := range v.spec.Sources() {
-			if src.From() == lockspec.FromJSON && !src.IsEach() {
-				names = append(names, src.Name())
-			}
+	var names []string
+	for _, src := range v.spec.Sources() {
+		if src.From() == lockspec.FromJSON && !src.IsEach() { // a list is read by itself
+			names = append(names, src.Name())
 		}
+	}
+	if len(v.body) > 0 && len(names) > 0 {
 		values, err := lockspec.JSONFields(v.body, names...)
 		if err != nil {
 			return err
