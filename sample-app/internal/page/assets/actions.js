@@ -19,7 +19,8 @@ export class Actions {
 
   /** Carries out an action and resolves with the answer, or null if it was given up.
    *
-   * title says what is done; send(key) does it; then(answer) shows it, and may take its time; ok is what to say then. */
+   * title says what is done; send(key) does it; then(answer) shows it, and may take its time; ok is
+   * what to say then. */
   run(action) {
     return new Promise((resolve) => {
       let card = null, refusal = null, key = newKey(), running = false, waiting = false, timer = 0;
