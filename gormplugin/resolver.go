@@ -19,7 +19,9 @@ import (
 //   - [pathlock.ErrNotFound] for a row that is not there, or deleted, and for a leaf whose parent is;
 //   - [ErrDamagedRow] for a row with a path that none can be.
 //
-// It is a [pathlock.BatchResolver], which reads the rows of several ids by one statement.
+// The middleware prepares a context for each request, and the first write of the request does not
+// read again what the resolver has read under that context. It is a [pathlock.BatchResolver], which
+// reads the rows of several ids by one statement.
 func (p *Plugin) Resolver(model any) pathlock.Resolver { return resolver{p, model} }
 
 // resolver finds the rows of a model.
@@ -29,6 +31,12 @@ type resolver struct {
 }
 
 var _ pathlock.BatchResolver = resolver{}
+
+// Prepare returns a context under which Resolve keeps what it reads. A write under a context that
+// was derived from it takes what was kept.
+func (r resolver) Prepare(ctx context.Context) context.Context {
+	return r.plugin.catalogue.WithRecall(ctx)
+}
 
 // Resolve implements [pathlock.Resolver].
 func (r resolver) Resolve(ctx context.Context, id string) (pathlock.Location, error) {

@@ -2,6 +2,7 @@ package middleware
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -19,10 +20,20 @@ type Locks struct {
 	locker    *pathlock.Locker
 	resolvers map[string]pathlock.Resolver // by kind
 	config    Config
+	// prepared are the resolvers that keep what they read for the handlers.
+	prepared []preparer
 	// wait bounds the waiting of a request.
 	wait time.Duration
 	// explainers are the resolvers that know errors which state no failure.
 	explainers []pathlock.FailureExplainer
+}
+
+// preparer is a resolver that can keep what it reads, so that a write later in the same request
+// need not read it again.
+type preparer interface {
+	// Prepare returns a context under which Resolve keeps what it reads. A write under a context
+	// derived from it takes what was kept.
+	Prepare(ctx context.Context) context.Context
 }
 
 // New returns middleware that takes locks from locker. It finds nodes by resolver, or by
@@ -37,6 +48,9 @@ func New(locker *pathlock.Locker, resolver pathlock.Resolver, config Config) *Lo
 	}
 	maps.Copy(m.resolvers, config.Resolvers)
 	for _, r := range m.resolvers {
+		if r, ok := r.(preparer); ok {
+			m.prepared = append(m.prepared, r)
+		}
 		if r, ok := r.(pathlock.FailureExplainer); ok {
 			m.explainers = append(m.explainers, r)
 		}

@@ -41,6 +41,9 @@ func (m *Locks) runLocked(c *gin.Context, spec lockspec.Spec) {
 	}
 	outer := c.Request.Context()
 	ctx := m.withOrigin(c, spec)
+	for _, r := range m.prepared {
+		ctx = r.Prepare(ctx)
+	}
 	defer v.detach(outer)
 	locks, err := v.acquire(ctx)
 	if err != nil {

@@ -48,16 +48,18 @@ func checkCosts(t *testing.T, d Database) {
 			w.build("/first/x")
 			w.must(gormplugin.Rename(w.db, &Suite{}, w.build("/first").ID, "the first one"))
 			few := 0
-			for i, n := range []int{10, 500} {
-				s := w.broad(fmt.Sprint("top", i), n)
-				w.trace.reset()
-				w.must(c.do(w.db, s, other))
-				all, writes := w.counted()
-				if i == 0 {
-					few = all
+			for i, n := range []int{10, 500, 10} {
+				s, want := w.broad(fmt.Sprint("top", i), n), few
+				db := w.db
+				if i == 2 && (c.name == "create" || c.name == "Copy") {
+					// A request that has looked the rows up saves one.
+					db, want = w.resolved(s, other), few-1
 				}
-				if all != few || all > c.most || writes != c.writes {
-					t.Errorf("with %d descendants, %d statements, of which %d write, want %d, at most %d, of which %d", n, all, writes, few, c.most, c.writes)
+				w.trace.reset()
+				w.must(c.do(db, s, other))
+				all, writes := w.counted()
+				if few = max(few, all); i > 0 && all != want || all > c.most || writes != c.writes {
+					t.Errorf("with %d descendants, %d statements, of which %d write, want %d of %d", n, all, writes, c.writes, max(want, all))
 				}
 			}
 		})
@@ -78,6 +80,19 @@ func (w *world) counted() (all, writes int) {
 		}
 	}
 	return all, writes
+}
+
+// resolved is a request that has looked rows up by their ids, as the middleware does before its
+// handler writes.
+func (w *world) resolved(rows ...*Suite) *gorm.DB {
+	w.Helper()
+	resolver := w.plugin.Resolver(&Suite{}).(preparer)
+	ctx := resolver.Prepare(w.Context())
+	for _, s := range rows {
+		_, err := resolver.Resolve(ctx, fmt.Sprint(s.ID))
+		w.must(err)
+	}
+	return w.db.WithContext(ctx)
 }
 
 // broad makes a row with n children, and a leaf below the first of them.

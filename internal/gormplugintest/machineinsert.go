@@ -67,7 +67,7 @@ func (m *machine) insert() statement {
 
 // stated has a new row state its path at times, rightly or wrongly.
 func (m *machine) stated(g forest, fresh []int, values []map[string]any, s *statement) bool {
-	if m.table.path == "" || !m.rarely(5, "states its path") {
+	if m.table.path == "" || m.knows || !m.rarely(5, "states its path") {
 		return false
 	}
 	id, row := fresh[0], values[0]

@@ -1,6 +1,7 @@
 package gormplugintest
 
 import (
+	"context"
 	"fmt"
 	"reflect"
 	"slices"
@@ -12,10 +13,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// look asks for rows by the functions that find them, and compares with the forest.
+// look asks for rows by the functions that find them, and compares with the forest. What a request
+// has found, one of its later statements knows.
 func (m *machine) look(w *world) {
 	x, db := m.table, w.db.WithContext(m.Context())
-	resolver := w.plugin.Resolver(x.new()).(pathlock.BatchResolver)
+	resolver := w.plugin.Resolver(x.new()).(preparer)
+	ctx := resolver.Prepare(m.Context())
+	m.requests[w] = ctx
 	ids := append(m.live(), m.dead()...)
 	if len(ids) == 0 {
 		return
@@ -26,7 +30,7 @@ func (m *machine) look(w *world) {
 		for _, id := range ids {
 			texts = append(texts, x.text(m.keys[id]))
 		}
-		for i, found := range resolver.ResolveAll(m.Context(), texts) {
+		for i, found := range resolver.ResolveAll(ctx, texts) {
 			m.isAt(ids[i], found.Location, found.Err)
 		}
 	}
@@ -52,6 +56,12 @@ func (m *machine) look(w *world) {
 			}
 		}
 	}
+}
+
+// preparer is a resolver whose answers a later write knows.
+type preparer interface {
+	pathlock.BatchResolver
+	Prepare(ctx context.Context) context.Context
 }
 
 // isAt checks where a row was found.

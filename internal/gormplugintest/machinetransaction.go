@@ -33,8 +33,9 @@ type transaction struct {
 // transact runs a few statements in a transaction: each as it is or behind a savepoint, and each
 // savepoint, and the whole, to stay or to be taken back.
 func (m *machine) transact(w *world) {
-	t := &transaction{machine: m, world: w, certain: true}
+	t := &transaction{machine: m, world: w}
 	db := m.session(w)
+	t.certain = !m.knows
 	db = db.WithContext(gormplugin.WithBeforeCommit(db.Statement.Context, func(tx *gorm.DB) error {
 		t.before++
 		m.compare(tx)

@@ -152,5 +152,11 @@ func rawChecks() []check {
 			}
 			put("/a/b")
 		}},
+		{"a new parent that was deleted since the request has read it is not there", func(w *world) {
+			a, c := w.build("/a"), w.build("/a/b/c")
+			request := w.resolved(a, c)
+			w.must(w.db.Delete(&Suite{}, c.ID).Error)
+			w.fails(request.Model(&Suite{}).Where("id = ?", a.ID).Update("parent_id", c.ID).Error, pathlock.ErrNotFound)
+		}},
 	}
 }

@@ -12,6 +12,8 @@ import (
 // tree, and the softly deleted ones.
 type Hits struct {
 	Live, Dead map[any]*Node
+	// Recalled is set where the rows were read earlier in the request, and may be outdated.
+	Recalled bool
 }
 
 // NewHits returns hits without any row.

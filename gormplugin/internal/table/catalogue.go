@@ -1,11 +1,13 @@
 package table
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"reflect"
 	"slices"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
 	"github.com/pathlock-go/pathlock/internal/sqldialect"
 	"gorm.io/gorm"
@@ -20,17 +22,22 @@ type Catalogue struct {
 	Models map[reflect.Type]*Table
 	// Names are those of the tables.
 	Names *rawsql.Names
+	// recall is the context key of what a request has read of the trees, and believed is set where
+	// a write may be planned on that.
+	recall   recallKey
+	believed bool
 }
 
 // InspectAll finds the columns of all registered models.
-func (c *Catalogue) InspectAll(db *gorm.DB, d *sqldialect.Dialect, specs []Spec) error {
+func (c *Catalogue) InspectAll(db *gorm.DB, d *sqldialect.Dialect, specs []Spec, locker *pathlock.Locker, believed bool) error {
+	c.recall, c.believed = recallKey{locker}, believed
 	c.All, c.Tables, c.Bases, c.Models = nil, make(map[string]*Table), make(map[string][]*Table), make(map[reflect.Type]*Table)
 	for _, spec := range specs {
 		t, err := inspect(db, spec)
 		if err != nil {
 			return err
 		}
-		t.Dialect = d
+		t.Dialect, t.recall, t.believed = d, c.recall, believed
 		if d.TextsNeedSize {
 			t.limitTexts()
 		}
@@ -71,6 +78,14 @@ func (c *Catalogue) TableFor(model any) (*Table, error) {
 		return t, nil
 	}
 	return nil, fmt.Errorf("gormplugin: the model %T is not registered", model)
+}
+
+// WithRecall returns a context in which a resolver leaves what it reads.
+func (c *Catalogue) WithRecall(ctx context.Context) context.Context {
+	if !c.believed || ctx.Value(c.recall) != nil {
+		return ctx
+	}
+	return context.WithValue(ctx, c.recall, new(recall))
 }
 
 // learnNames notes the names of the guarded tables. It refuses two that some database would take

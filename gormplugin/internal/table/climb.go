@@ -96,7 +96,9 @@ func (t *Table) Rows(db *gorm.DB, known map[any]*Node, ids []any, lock string) (
 	case lock != "":
 		rows, err = t.ByID(db, missing, lock)
 	default:
-		rows, err = t.Climb(db, missing)
+		if rows = t.ChainsIn(t.Recalled(db), missing); rows == nil {
+			rows, err = t.Climb(db, missing)
+		}
 	}
 	if err != nil {
 		return nil, err

@@ -27,16 +27,17 @@ func (t *Table) LocateAll(db *gorm.DB, ids []any) []pathlock.Resolution {
 	return results
 }
 
-// locateRows returns the live rows with the ids, and for leaves their parents.
+// locateRows returns the live rows with the ids, and for leaves the rows above.
 func (t *Table) locateRows(db *gorm.DB, ids []any) (rows, above map[any]*Node, err error) {
 	if !t.IsLeaf() {
-		rows, err = t.ByID(db, ids, "")
+		rows, err = t.withAbove(db, ids)
 		return rows, nil, err
 	}
 	if rows, err = t.ByID(db, ids, ""); err != nil || len(rows) == 0 {
 		return nil, nil, err
 	}
-	above, err = t.Above.ByID(db, ParentsOf(rows), "")
+	t.remember(db.Statement.Context, rows)
+	above, err = t.Above.withAbove(db, ParentsOf(rows))
 	return rows, above, err
 }
 
@@ -60,4 +61,17 @@ func (t *Table) located(id any, n *Node, above map[any]*Node) (pathlock.Location
 		return pathlock.Location{}, t.Damaged(id, err)
 	}
 	return location, nil
+}
+
+// withAbove returns the live rows with the ids. In a request that remembers rows for its write, it
+// returns all live rows above them, too.
+func (t *Table) withAbove(db *gorm.DB, ids []any) (map[any]*Node, error) {
+	if db.Statement.Context.Value(t.recall) == nil {
+		return t.ByID(db, ids, "")
+	}
+	rows, err := t.Climb(db, ids)
+	if err == nil {
+		t.remember(db.Statement.Context, rows)
+	}
+	return rows, err
 }

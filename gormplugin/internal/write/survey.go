@@ -9,23 +9,19 @@ import (
 	"gorm.io/gorm/clause"
 )
 
-// survey reads, by plain reads, the live rows that stmt hits, those with the ids in also, and all
-// rows above both: by one recursive read, unless it is known which row is hit. It returns the rows
-// that the statement hits and, by id, everything that it has read.
+// survey reads, by one plain read, the live rows that stmt hits, those with the ids in also, and
+// all rows above both. It returns the rows that the statement hits and, by id, everything that it
+// has read.
 //
 // Of leaves, and where the statement may mean deleted rows, it reads only the rows that are hit.
 func (e *Engine) survey(db *gorm.DB, t *table.Table, stmt *gorm.Statement, also ...any) (plan.Hits, map[any]*table.Node, error) {
+	// A survey believes what the request has read before, or reads all of it.
+	if hit, known, ok := recallOperation(t, operationOf(db), t.Recalled(db), also); ok {
+		return hit, known, nil
+	}
 	if t.IsLeaf() || stmt.Unscoped {
 		hit, err := e.targetsOf(db, t, stmt, nil, "")
 		return hit, nil, err
-	}
-	if op := operationOf(db); op != nil && op.Alone {
-		known, err := t.Rows(db, nil, append([]any{op.ID}, also...), "")
-		hit := plan.NewHits()
-		if n := known[op.ID]; n != nil {
-			hit.Live[op.ID] = n
-		}
-		return hit, known, err
 	}
 	d := t.Source(db)
 	addSurvey(t, d, hits(t, stmt, nil, ""), also)
@@ -71,4 +67,29 @@ func addSurvey(t *table.Table, d *table.Direct, hits table.Selection, also []any
 	}
 	d.Add(" UNION SELECT s.?, s.?, 0 FROM ? AS s JOIN up ON s.? = up.above)", key, parent, name, key)
 	d.Add(" SELECT ?, up.hit = 1 FROM up JOIN ? ON ? = up.id WHERE ?", t.List, name, table.Column(t.Key), t.Alive)
+}
+
+// recallOperation returns what [Engine.survey] would return for the statement of an operation, from
+// what the request has read before.
+func recallOperation(t *table.Table, op *Operation, read map[string]map[any]*table.Node, also []any) (hit plan.Hits, known map[any]*table.Node, ok bool) {
+	if op == nil || !op.Alone {
+		return hit, nil, false
+	}
+	n := read[t.TableName][op.ID]
+	if n == nil {
+		return hit, nil, false
+	}
+	ids := []any{n.Parent}
+	for _, id := range also {
+		if id != nil {
+			ids = append(ids, id)
+		}
+	}
+	if known = t.Above.ChainsIn(read, ids); known == nil {
+		return hit, nil, false
+	}
+	if !t.IsLeaf() {
+		known[n.ID] = n
+	}
+	return plan.Hits{Live: map[any]*table.Node{n.ID: n}, Recalled: true}, known, true
 }

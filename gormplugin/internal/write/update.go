@@ -53,7 +53,12 @@ func (e *Engine) surveyRelocation(db *gorm.DB, t *table.Table, a *assignment, st
 	if err != nil {
 		return nil, err
 	}
-	return e.relocationBy(db, t, a, hit, known, "")
+	x, err := e.relocationBy(db, t, a, hit, known, "")
+	if hit.Recalled && (err != nil || x.staysPut()) {
+		// Nothing will be asserted, and the rows may be elsewhere by now.
+		return e.surveyRelocation(db, t, a, stmt)
+	}
+	return x, err
 }
 
 // Write carries out the UPDATE: it locks, asserts, has GORM write the rows with their new paths,
