@@ -2,6 +2,7 @@ package middleware
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/pathlock-go/pathlock"
@@ -12,8 +13,41 @@ var packageNames = strings.NewReplacer("pathlock: ", "", "lockspec: ", "", "midd
 
 // Detail returns the message of an error of pathlock's packages for people who know the interface
 // and not the code. It leaves out the names of Go packages, and what a driver, the network or
-// another library said, which may reveal addresses, statements and tables.
-func Detail(err error) string { return withoutForeign(err.Error(), err) }
+// another library said, which may reveal addresses, statements and tables. What another library
+// wraps the error in, such as a stack, is left out with its words.
+func Detail(err error) string {
+	err = stating(err)
+	return withoutForeign(err.Error(), err)
+}
+
+// stating returns the error that states a failure, of those that are joined, or that types of other
+// packages wrap.
+func stating(err error) error {
+	for {
+		_, states := err.(interface{ Failure() pathlock.Failure })
+		if from := packageOf(err); states || from == "fmt" || strings.HasPrefix(from, modulePath) {
+			return err
+		}
+		i := slices.IndexFunc(wrappedBy(err), func(err error) bool { return pathlock.FailureOf(err) != "" })
+		if i < 0 {
+			return err
+		}
+		err = wrappedBy(err)[i]
+	}
+}
+
+// wrappedBy returns the errors that one wraps itself.
+func wrappedBy(err error) []error {
+	switch e := err.(type) { //nolint:errorlint // Its callers walk the tree themselves.
+	case interface{ Unwrap() error }:
+		if wrapped := e.Unwrap(); wrapped != nil {
+			return []error{wrapped}
+		}
+	case interface{ Unwrap() []error }:
+		return e.Unwrap()
+	}
+	return nil
+}
 
 // withoutForeign is [Detail] of a text. err is the error in the text, or nil.
 func withoutForeign(text string, err error) string {
@@ -32,18 +66,11 @@ func foreign(err error) []string {
 	if t := packageOf(err); t != "fmt" && t != "errors" && !strings.HasPrefix(t, modulePath) {
 		return []string{err.Error()}
 	}
-	switch e := err.(type) { //nolint:errorlint // This walks the tree itself.
-	case interface{ Unwrap() error }:
-		return foreign(e.Unwrap())
-	case interface{ Unwrap() []error }:
-		var all []string
-		for _, wrapped := range e.Unwrap() {
-			all = append(all, foreign(wrapped)...)
-		}
-		return all
-	default:
-		return nil
+	var all []string
+	for _, wrapped := range wrappedBy(err) {
+		all = append(all, foreign(wrapped)...)
 	}
+	return all
 }
 
 // modulePath begins the import paths of pathlock's packages.

@@ -2,8 +2,14 @@ package middleware_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -43,6 +49,24 @@ func TestFailuresAreAnsweredBeforeTheHandler(t *testing.T) {
 			}
 		}
 		f.nothingLeft()
+	}
+}
+
+// However an error is wrapped, what a driver said stays behind the interface.
+func TestNoDetailIsADriversOwn(t *testing.T) {
+	taken := fmt.Errorf("%w: a sibling: %w", pathlock.FailureNameTaken.New("name taken"), &os.PathError{Op: "insert", Path: "suites", Err: io.EOF})
+	for name, err := range map[string]error{
+		"alone":                    taken,
+		"joined":                   errors.Join(&os.PathError{Op: "rollback", Path: "suites", Err: io.EOF}, taken),
+		"by another library":       &url.Error{Op: "save", URL: "suites", Err: taken},
+		"by two":                   &url.Error{Op: "save", URL: "suites", Err: &net.OpError{Op: "suites", Err: taken}},
+		"joined by a library's":    errors.Join(&url.Error{Op: "save", URL: "suites", Err: taken}),
+		"a library's within fmt's": fmt.Errorf("name taken: a sibling: %w", &url.Error{Op: "save", URL: "suites", Err: taken}),
+	} {
+		p := middleware.ProblemOf(err)
+		if p == nil || p.Slug() != "name-taken" || p.Detail != "name taken: a sibling" {
+			t.Errorf("%s: %v", name, p)
+		}
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/pathlock-go/pathlock"
@@ -44,7 +43,7 @@ func ProblemOf(err error) *Problem {
 	case errors.Is(err, pathlock.ErrLost):
 		return lost()
 	default:
-		return problemOfFailure(pathlock.FailureOf(err), Detail(stating(err)))
+		return problemOfFailure(pathlock.FailureOf(err), Detail(err))
 	}
 }
 
@@ -90,22 +89,6 @@ func problemOfFailure(failure pathlock.Failure, said string) *Problem {
 		return NewProblem(http.StatusServiceUnavailable, slug, "whether the change was made is not known: look before sending it again")
 	default:
 		return nil
-	}
-}
-
-// stating returns the one of joined errors that states a failure. Clients do not see the others.
-func stating(err error) error {
-	for {
-		joined, ok := err.(interface{ Unwrap() []error })
-		if !ok || packageOf(err) != "errors" {
-			return err
-		}
-		wrapped := joined.Unwrap()
-		i := slices.IndexFunc(wrapped, func(err error) bool { return pathlock.FailureOf(err) != "" })
-		if i < 0 {
-			return err
-		}
-		err = wrapped[i]
 	}
 }
 
