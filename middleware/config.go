@@ -106,6 +106,11 @@ type Config struct {
 	// OnError answers a request that failed, and has been aborted. The default is [Locks.Fail].
 	OnError func(c *gin.Context, err error)
 
+	// WriteProblem writes the answers of [Locks.Fail], such as in the form that a program's clients
+	// know. Fail decides, logs and counts, and sets the header Retry-After. The default is
+	// [WriteProblem].
+	WriteProblem func(c *gin.Context, p *Problem)
+
 	// Log gets the requests that [Locks.Fail] answers with 500 or 503, and the clients that went
 	// away. The default is [slog.Default].
 	Log *slog.Logger

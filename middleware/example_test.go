@@ -85,7 +85,8 @@ func ExampleLocks_Table() {
 	// 	POST /suites/:id/copy: has no spec; if it needs no lock, say so with None
 }
 
-// Authorize is asked before anything is locked, and Redact decides what a refusal shows.
+// Authorize is asked before anything is locked, Redact decides what a refusal shows, and
+// WriteProblem gives it the form that clients know.
 func ExampleConfig() {
 	locks := middleware.New(pathlock.New(memstore.New()), suites, middleware.Config{
 		Token: middleware.NoToken, // requests never work under a hold of their own
@@ -98,6 +99,9 @@ func ExampleConfig() {
 		Redact: func(_ *gin.Context, p *middleware.Problem) {
 			p.Detail = "not allowed"
 		},
+		WriteProblem: func(c *gin.Context, p *middleware.Problem) {
+			c.JSON(p.Status, gin.H{"code": p.Slug(), "msg": p.Detail})
+		},
 	})
 	r := gin.New()
 	r.DELETE("/suites/:id", locks.Lock(lockspec.Delete(lockspec.Param("id"))), done)
@@ -107,7 +111,7 @@ func ExampleConfig() {
 	// Output:
 	// DELETE /suites/17 204
 	// DELETE /suites/17 403
-	// {"type":"urn:pathlock:problem:forbidden","title":"Forbidden","status":403,"detail":"not allowed"}
+	// {"code":"forbidden","msg":"not allowed"}
 }
 
 // Handlers answer their own errors as the middleware does. What it does not know is a 500 that says

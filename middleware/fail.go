@@ -17,6 +17,7 @@ var errAnswered = errors.New("middleware: the request has been answered by Autho
 
 // Fail answers a request that failed with err by the problem of [Locks.ProblemOf], and an unknown
 // error by 500 without detail. It aborts the request. It writes nothing if the response has begun.
+// [Config.WriteProblem] gives the answer another form.
 //
 // A lost lock comes before the errors that follow from it. It is answered by 503, or by 409 if the
 // hold of the request's token has ended. If the client has gone away, the answer is
@@ -57,7 +58,8 @@ func (m *Locks) Fail(c *gin.Context, err error) {
 		m.config.Redact(c, &shown)
 		p = &shown
 	}
-	WriteProblem(c, p)
+	p.announceRetry(c)
+	m.config.WriteProblem(c, p)
 }
 
 // answerTo returns the answer to err under a request's context, nil if the client has gone.

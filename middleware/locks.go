@@ -70,6 +70,9 @@ func New(locker *pathlock.Locker, resolver pathlock.Resolver, config Config) *Lo
 	if m.config.RequestID == nil {
 		m.config.RequestID = headerRequestID
 	}
+	if m.config.WriteProblem == nil {
+		m.config.WriteProblem = WriteProblem
+	}
 	if m.config.OnError == nil {
 		m.config.OnError = m.Fail
 	}

@@ -19,8 +19,9 @@ const ProblemType = "urn:pathlock:problem:"
 // Nobody receives it. The number is nginx's.
 const StatusClientGone = 499
 
-// Problem is the application/problem+json body of a failure (RFC 9457). It is an error too, so that
-// a handler can return one, and [Locks.Fail] answers with it.
+// Problem is the application/problem+json body of a failure, with Type, Title, Status, Detail and
+// Instance as RFC 9457 has them. It is an error too, so that a handler can return one, and
+// [Locks.Fail] answers with it.
 type Problem struct {
 	problems.Problem
 	// Field names what is wrong in the request.
@@ -70,13 +71,18 @@ func Later(status int, slug, detail string) *Problem {
 	return p
 }
 
-// WriteProblem answers with p and aborts the request.
-func WriteProblem(c *gin.Context, p *Problem) {
-	c.Abort()
+// announceRetry sets the header Retry-After, in whole seconds.
+func (p *Problem) announceRetry(c *gin.Context) {
 	if p.RetryAfter > 0 {
 		seconds := (p.RetryAfter + time.Second - 1) / time.Second
 		c.Header("Retry-After", strconv.Itoa(int(seconds)))
 	}
+}
+
+// WriteProblem answers with p and aborts the request.
+func WriteProblem(c *gin.Context, p *Problem) {
+	c.Abort()
+	p.announceRetry(c)
 	body, err := json.Marshal(p)
 	if err != nil {
 		c.AbortWithStatus(p.Status)

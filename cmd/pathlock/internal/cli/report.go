@@ -109,7 +109,7 @@ func (r *report) repaired(s fsck.RepairSummary, applied, complete bool) error {
 	case !complete:
 		return r.print("ended early after %d changes in %d transactions; run it again to continue\n", s.Changes, s.Transactions)
 	case !applied:
-		return r.print("%s\n%d values would be changed, %d problems would be left; nothing has been written (--apply does)\n", count(s.Before), s.Changes, s.After.Total())
+		return r.print("%s\n%d values would be changed, %d problems would be left if the database takes them all; nothing has been written (--apply does)\n", count(s.Before), s.Changes, s.After.Total())
 	default:
 		skipped := ""
 		if s.Skipped > 0 {
