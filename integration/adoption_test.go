@@ -29,36 +29,64 @@ import (
 	handwritten "github.com/pathlock-go/pathlock/integration/departments/before"
 	menus "github.com/pathlock-go/pathlock/integration/menus/after"
 	handwrittenmenus "github.com/pathlock-go/pathlock/integration/menus/before"
+	tags "github.com/pathlock-go/pathlock/integration/tags/after"
+	handwrittentags "github.com/pathlock-go/pathlock/integration/tags/before"
 	"github.com/pathlock-go/pathlock/internal/gormplugintest"
+	"github.com/pathlock-go/pathlock/internal/testetcd"
 	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/internal/testzk"
+	"github.com/pathlock-go/pathlock/store/anystore"
 	"github.com/pathlock-go/pathlock/store/offstore"
 )
 
 // backEnd is a program before and after it has adopted pathlock.
 type backEnd struct {
 	name, route   string
+	moves         string // what the route of a move has more than that of a rename
 	before, after func(context.Context, *gorm.DB, redis.UniversalClient) (*gin.Engine, error)
 	// lines is how many lines the adopted program may have that the other has not.
 	lines int
 	table fsck.Table
-	// broken counts the live rows whose path is not their parent's with their own id. Where there
-	// are none there are no cycles, either, since a path is longer than the parent's.
+	// fill adds to the table what fsck needs, and recode writes what follows from a repair.
+	fill, recode func(*gorm.DB) error
+	// broken counts the live rows whose path is not their parent's with their own id or code, or is
+	// that of another row. Where there are none there are no cycles, either, since a path is longer
+	// than the parent's.
 	broken string
 }
 
 var backEnds = []backEnd{
 	{
-		name: "departments", route: "/dept", before: handwritten.Routes, after: departments.Routes, lines: 20,
+		name: "departments", route: "/dept", before: handwritten.Routes, after: departments.Routes, lines: 20, fill: nothing, recode: nothing,
 		table: fsck.Table{Table: "sys_dept", Key: "dept_id", SingleTree: "departments", Parent: "parent_id", IDPath: "dept_path", IDPathForm: "/0/*/*/", Deleted: "deleted_at"},
 		broken: `SELECT COUNT(*) FROM sys_dept d LEFT JOIN sys_dept p ON p.dept_id = d.parent_id AND p.deleted_at = 0 WHERE d.deleted_at = 0
 			AND NOT (d.dept_path = CONCAT(COALESCE(p.dept_path, '/0/'), d.dept_id, '/') AND (d.parent_id = 0 OR p.dept_id IS NOT NULL))`,
 	},
 	{
-		name: "menus", route: "/menu", before: handwrittenmenus.Routes, after: menus.Routes, lines: 25,
+		name: "menus", route: "/menu", before: handwrittenmenus.Routes, after: menus.Routes, lines: 25, fill: nothing, recode: nothing,
 		table: fsck.Table{Table: "sys_menu", Key: "menu_id", SingleTree: "menus", Parent: "parent_id", IDPath: "paths", IDPathForm: "/0/*/*", Deleted: "deleted_at"},
 		broken: `SELECT COUNT(*) FROM sys_menu m LEFT JOIN sys_menu p ON p.menu_id = m.parent_id AND p.deleted_at = 0 WHERE m.deleted_at = 0
 			AND NOT (m.paths = CONCAT(COALESCE(p.paths, '/0'), '/', m.menu_id) AND (m.parent_id = 0 OR p.menu_id IS NOT NULL))`,
 	},
+}
+
+func nothing(*gorm.DB) error { return nil }
+
+// tagTree is a back end that has its locks in the store of a URL.
+func tagTree(locks string) backEnd {
+	return backEnd{
+		name: "tags", route: "/tag", moves: "/parent", lines: 60, fill: tags.Fill, recode: tags.Recode,
+		before: func(ctx context.Context, db *gorm.DB, _ redis.UniversalClient) (*gin.Engine, error) {
+			return handwrittentags.Routes(ctx, db)
+		},
+		after: func(ctx context.Context, db *gorm.DB, _ redis.UniversalClient) (*gin.Engine, error) {
+			return tags.Routes(ctx, db, locks)
+		},
+		table: fsck.Table{Table: "t_tag_tree", Key: "id", SingleTree: "tags", Parent: "parent_id", Name: "segment", Path: "code_path", PathForm: "*/*/", Deleted: "is_deleted"},
+		broken: `WITH tag AS (SELECT *, CASE type WHEN 0 THEN code ELSE CONCAT(type, '|', code) END AS own FROM t_tag_tree WHERE is_deleted = 0)
+			SELECT COUNT(*) FROM tag t WHERE EXISTS (SELECT 1 FROM tag o WHERE o.code_path = t.code_path AND o.id <> t.id) OR
+			NOT (t.code_path = CONCAT(t.own, '/') OR EXISTS (SELECT 1 FROM tag p WHERE t.code_path = CONCAT(p.code_path, t.own, '/')))`,
+	}
 }
 
 // A back end that keeps paths by hand breaks its tree under a storm of requests to three instances.
@@ -67,17 +95,62 @@ var backEnds = []backEnd{
 func TestBackEndsAdoptPathlock(t *testing.T) {
 	for _, b := range backEnds {
 		t.Run(b.name, func(t *testing.T) {
-			file := "/" + b.name + ".go"
-			diff, _ := exec.CommandContext(t.Context(), "diff", "-U0", b.name+"/before"+file, b.name+"/after"+file).Output()
-			added, removed := len(addedLine.FindAll(diff, -1)), len(removedLine.FindAll(diff, -1))
-			if added == 0 || added > b.lines {
-				t.Errorf("%d lines are new or changed, want 1 to %d", added, b.lines)
-			}
-			t.Logf("the diff adds %d lines and takes %d away", added, removed)
+			b.countLines(t)
 			t.Run("MariaDB", func(t *testing.T) { b.adopt(t, mariaDatabase(t)) })
 			t.Run("PostgreSQL", func(t *testing.T) { b.adopt(t, postgresDatabase(t, wordOrder, nil)) })
 		})
 	}
+}
+
+// A table that knows parents by the paths alone needs two new columns. Then its tree stays right as
+// well, with locks in every store that has servers.
+func TestABackEndOnEveryStore(t *testing.T) {
+	tagTree("").countLines(t)
+	keeper, etcd, redis := testzk.Start(t).Addr, testetcd.Start(t).Addr, testserver.Redis(t)
+	for name, locks := range map[string]string{
+		"Redis":      redis,
+		"MariaDB":    "mysql://" + testserver.MySQLServer{DSN: testserver.MySQL(t)}.Scratch(t),
+		"PostgreSQL": testserver.Postgres(t),
+		"ZooKeeper":  "zk://" + keeper + "/locks",
+		"etcd":       "etcd://" + etcd + "/locks",
+		"quorum":     "quorum:" + redis + "|zk://" + keeper + "/member|etcd://" + etcd + "/member",
+	} {
+		t.Run(name+"/MariaDB", func(t *testing.T) { adoptWithLocksIn(t, locks, mariaDatabase(t)) })
+		t.Run(name+"/PostgreSQL", func(t *testing.T) { adoptWithLocksIn(t, locks, postgresDatabase(t, wordOrder, nil)) })
+	}
+}
+
+// adoptWithLocksIn has the tags adopt locks in the store of a URL. When everything is done, their
+// whole tree can be locked there, and the next change waits for that.
+func adoptWithLocksIn(t *testing.T, locks string, d gormplugintest.Database) {
+	engines := tagTree(locks).adopt(t, d)
+	store, err := anystore.Open(t.Context(), locks)
+	must(t, err)
+	defer func() { must(t, store.Close(t.Context())) }()
+	locker := pathlock.New(store)
+	tree, err := pathlock.NewTree("t_tag_tree", "tags")
+	must(t, err)
+	lock, err := locker.Acquire(t.Context(), pathlock.Request{Tree: tree, Gate: true})
+	must(t, err)
+	var change sync.WaitGroup
+	change.Go(func() { send(t, engines[0], "POST", "/tag", gin.H{"code": "late"}, nil) })
+	testserver.Await(t, "a change waits", func() bool {
+		now, err := locker.Snapshot(t.Context(), tree)
+		return err == nil && len(now.Waiters) > 0
+	})
+	must(t, lock.Release(t.Context()))
+	change.Wait()
+}
+
+// countLines looks at how much has changed in the program.
+func (b backEnd) countLines(t *testing.T) {
+	file := "/" + b.name + ".go"
+	diff, _ := exec.CommandContext(t.Context(), "diff", "-U0", b.name+"/before"+file, b.name+"/after"+file).Output()
+	added, removed := len(addedLine.FindAll(diff, -1)), len(removedLine.FindAll(diff, -1))
+	if added == 0 || added > b.lines {
+		t.Errorf("%d lines are new or changed, want 1 to %d", added, b.lines)
+	}
+	t.Logf("the diff adds %d lines and takes %d away", added, removed)
 }
 
 // Lines of code that a diff adds, and that it takes away.
@@ -86,11 +159,14 @@ var (
 	removedLine = regexp.MustCompile(`(?m)^-[ \t]*[^-\s]`)
 )
 
-// adopt takes a database from the program before to the one after.
-func (b backEnd) adopt(t *testing.T, d gormplugintest.Database) {
+// adopt takes a database from the program before to the one after, whose instances it returns.
+func (b backEnd) adopt(t *testing.T, d gormplugintest.Database) (engines []*gin.Engine) {
 	pool := poolOf(t, d.Connector)
+	db, err := gorm.Open(d.Dialector(pool), &gorm.Config{Logger: logger.Discard})
+	must(t, err)
 	old := b.instances(t, d, b.before)
 	b.plant(t, old[0])
+	must(t, b.fill(db))
 	checker, err := fsck.New(t.Context(), pool, fsck.Dialect(d.Dialector(pool).Name()), b.table)
 	must(t, err)
 	b.wantSound(t, checker, pool)
@@ -98,21 +174,24 @@ func (b backEnd) adopt(t *testing.T, d gormplugintest.Database) {
 	found, broken := int64(0), 0
 	for n := 0; n < storms && found == 0; n++ {
 		t.Logf("before: %v", b.storm(t, old))
+		must(t, b.fill(db))
 		found, broken = b.problems(t, checker, pool)
 	}
 	if found == 0 || broken == 0 {
 		t.Fatalf("before: fsck finds %d problems and SQL %d after up to %d storms, want some", found, broken, storms)
 	}
 	_, err = checker.Repair(t.Context(), fsck.RepairOptions{Apply: true, Locker: pathlock.New(offstore.New())})
-	must(t, err)
+	must(t, errors.Join(err, b.recode(db)))
 	b.wantSound(t, checker, pool)
 
-	answers := b.storm(t, b.instances(t, d, b.after))
+	engines = b.instances(t, d, b.after)
+	answers := b.storm(t, engines)
 	t.Logf("after: %v", answers)
-	if answers[http.StatusOK] < 60 || answers[http.StatusInternalServerError] > 0 {
+	if answers[http.StatusOK] < 60 || answers[http.StatusInternalServerError]+answers[http.StatusServiceUnavailable] > 0 {
 		t.Error("after: want most requests to succeed, and none to fail for no known reason")
 	}
 	b.wantSound(t, checker, pool)
+	return engines
 }
 
 // instances starts three instances with pools and clients of their own. Where the schema is unsafe
@@ -148,9 +227,9 @@ func (b backEnd) instances(t *testing.T, d gormplugintest.Database, program func
 }
 
 // row is what the lists answer with.
-type row struct{ DeptID, MenuID, ParentID int }
+type row struct{ ID, DeptID, MenuID, ParentID int }
 
-func (r row) id() int { return max(r.DeptID, r.MenuID) }
+func (r row) id() int { return max(r.ID, r.DeptID, r.MenuID) }
 
 // send sends a request to an instance, and returns the status. It decodes the data of a success.
 func send(t *testing.T, engine *gin.Engine, method, target string, body gin.H, data any) int {
@@ -170,7 +249,7 @@ func (b backEnd) plant(t *testing.T, engine *gin.Engine) {
 	t.Helper()
 	for n := range 12 {
 		parent := max(0, n-2)
-		if status := send(t, engine, "POST", b.route, gin.H{"parentId": parent, "deptName": "same", "title": "a/b"}, nil); status != http.StatusOK {
+		if status := send(t, engine, "POST", b.route, gin.H{"parentId": parent, "deptName": "same", "title": "a/b", "code": fmt.Sprint("t", n), "type": n % 3}, nil); status != http.StatusOK {
 			t.Fatalf("row %d: %d", n, status)
 		}
 	}
@@ -185,7 +264,7 @@ func (b backEnd) storm(t *testing.T, engines []*gin.Engine) map[int]int {
 	for client := range 6 {
 		draw := rand.New(rand.NewPCG(21, uint64(client)))
 		clients.Go(func() {
-			for range 20 {
+			for n := range 20 {
 				engine := engines[client%len(engines)]
 				var all []row
 				if status := send(t, engine, "GET", b.route, nil, &all); status != http.StatusOK {
@@ -194,17 +273,17 @@ func (b backEnd) storm(t *testing.T, engines []*gin.Engine) map[int]int {
 				}
 				all = append(all, row{}) // the top, behind the newest rows
 				one, other := all[draw.IntN(len(all))], all[draw.IntN(len(all))]
-				target := fmt.Sprintf("%s/%d", b.route, one.id())
+				target, code := fmt.Sprintf("%s/%d", b.route, one.id()), fmt.Sprint("c", n)
 				var status int
 				switch draw.IntN(16) {
 				case 0, 1, 2, 3, 4:
-					status = send(t, engine, "POST", b.route, gin.H{"parentId": other.id(), "deptName": "new"}, nil)
+					status = send(t, engine, "POST", b.route, gin.H{"parentId": other.id(), "deptName": "new", "code": code, "type": n % 2}, nil)
 				case 5, 6:
-					status = send(t, engine, "PUT", target, gin.H{"parentId": one.ParentID, "deptName": "renamed"}, nil)
+					status = send(t, engine, "PUT", target, gin.H{"parentId": one.ParentID, "deptName": "renamed", "code": code}, nil)
 				case 7:
 					status = send(t, engine, "DELETE", b.route, gin.H{"ids": []int{all[max(0, len(all)-3)].id(), all[max(0, len(all)-2)].id()}}, nil)
 				default:
-					status = send(t, engine, "PUT", target, gin.H{"parentId": other.id(), "deptName": "moved"}, nil)
+					status = send(t, engine, "PUT", target+b.moves, gin.H{"parentId": other.id(), "deptName": "moved"}, nil)
 				}
 				mu.Lock()
 				answers[status]++

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/integration/internal/rest"
 	"github.com/pathlock-go/pathlock/lockspec"
 	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/store/redisstore"
@@ -37,6 +38,7 @@ type form struct {
 	ParentID int    `json:"parentId"`
 	MenuName string `json:"menuName"`
 	Title    string `json:"title"`
+	IDs      []int  `json:"ids"`
 }
 
 type handlers struct {
@@ -58,9 +60,9 @@ func Routes(ctx context.Context, db *gorm.DB, client redis.UniversalClient) (*gi
 	r := gin.New()
 	r.Use(gin.Recovery())
 	r.GET("/menu", h.list)
-	r.POST("/menu", h.create)
-	r.PUT("/menu/:id", h.locks.Lock(lockspec.Move(lockspec.Param("id"), lockspec.JSON("parentId").OrTop())), h.update)
-	r.DELETE("/menu", h.locks.Lock(lockspec.Delete(lockspec.JSON("ids").Each())), h.remove)
+	r.POST("/menu", rest.Change(h.db, h.answer, create))
+	r.PUT("/menu/:id", h.locks.Lock(lockspec.Move(lockspec.Param("id"), lockspec.JSON("parentId").OrTop())), rest.Change(h.db, h.answer, update))
+	r.DELETE("/menu", h.locks.Lock(lockspec.Delete(lockspec.JSON("ids").Each())), rest.Change(h.db, h.answer, remove))
 	return r, nil
 }
 
@@ -69,39 +71,18 @@ func (h handlers) list(c *gin.Context) {
 	h.answer(c, &all, h.db.WithContext(c.Request.Context()).Order("menu_id").Find(&all).Error)
 }
 
-func (h handlers) create(c *gin.Context) {
-	var in form
-	if err := c.ShouldBindJSON(&in); err != nil {
-		h.answer(c, nil, err)
-		return
-	}
-	db, m := h.db.WithContext(c.Request.Context()), Menu{ParentID: in.ParentID, MenuName: in.MenuName, Title: in.Title}
-	h.answer(c, &m, db.Create(&m).Error)
+func create(db *gorm.DB, m *Menu, in form) error {
+	m.ParentID, m.MenuName, m.Title = in.ParentID, in.MenuName, in.Title
+	return db.Create(m).Error
 }
 
 // update gives a menu another title, another parent, or both.
-func (h handlers) update(c *gin.Context) {
-	var in form
-	var m Menu
-	db := h.db.WithContext(c.Request.Context())
-	if err := errors.Join(c.ShouldBindJSON(&in), db.First(&m, c.Param("id")).Error); err != nil {
-		h.answer(c, nil, err)
-		return
-	}
+func update(db *gorm.DB, m *Menu, in form) error {
 	m.ParentID, m.MenuName, m.Title = in.ParentID, in.MenuName, in.Title
-	h.answer(c, &m, db.Save(&m).Error)
+	return db.Save(m).Error
 }
 
-func (h handlers) remove(c *gin.Context) {
-	var in struct {
-		IDs []int `json:"ids"`
-	}
-	if err := c.ShouldBindJSON(&in); err != nil {
-		h.answer(c, nil, err)
-		return
-	}
-	h.answer(c, in.IDs, h.db.WithContext(c.Request.Context()).Delete(&Menu{}, in.IDs).Error)
-}
+func remove(db *gorm.DB, _ *Menu, in form) error { return db.Delete(&Menu{}, in.IDs).Error }
 
 func (h handlers) answer(c *gin.Context, data any, err error) {
 	if err != nil {

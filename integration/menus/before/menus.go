@@ -12,6 +12,8 @@ import (
 	"github.com/redis/go-redis/v9"
 	"gorm.io/gorm"
 	"gorm.io/plugin/soft_delete"
+
+	"github.com/pathlock-go/pathlock/integration/internal/rest"
 )
 
 // Menu is a menu, a page or a button in it. Its path is "/0/1/7": the ids from the top, its own
@@ -33,6 +35,7 @@ type form struct {
 	ParentID int    `json:"parentId"`
 	MenuName string `json:"menuName"`
 	Title    string `json:"title"`
+	IDs      []int  `json:"ids"`
 }
 
 type handlers struct {
@@ -48,9 +51,9 @@ func Routes(ctx context.Context, db *gorm.DB, _ redis.UniversalClient) (*gin.Eng
 	r := gin.New()
 	r.Use(gin.Recovery())
 	r.GET("/menu", h.list)
-	r.POST("/menu", h.create)
-	r.PUT("/menu/:id", h.update)
-	r.DELETE("/menu", h.remove)
+	r.POST("/menu", rest.Change(h.db, h.answer, create))
+	r.PUT("/menu/:id", rest.Change(h.db, h.answer, update))
+	r.DELETE("/menu", rest.Change(h.db, h.answer, remove))
 	return r, nil
 }
 
@@ -59,40 +62,19 @@ func (h handlers) list(c *gin.Context) {
 	h.answer(c, &all, h.db.WithContext(c.Request.Context()).Order("menu_id").Find(&all).Error)
 }
 
-func (h handlers) create(c *gin.Context) {
-	var in form
-	if err := c.ShouldBindJSON(&in); err != nil {
-		h.answer(c, nil, err)
-		return
-	}
-	db, m := h.db.WithContext(c.Request.Context()), Menu{ParentID: in.ParentID, MenuName: in.MenuName, Title: in.Title}
-	h.answer(c, &m, errors.Join(db.Create(&m).Error, place(db, &m)))
+func create(db *gorm.DB, m *Menu, in form) error {
+	m.ParentID, m.MenuName, m.Title = in.ParentID, in.MenuName, in.Title
+	return errors.Join(db.Create(m).Error, place(db, m))
 }
 
 // update gives a menu another title, another parent, or both.
-func (h handlers) update(c *gin.Context) {
-	var in form
-	var m Menu
-	db := h.db.WithContext(c.Request.Context())
-	if err := errors.Join(c.ShouldBindJSON(&in), db.First(&m, c.Param("id")).Error); err != nil {
-		h.answer(c, nil, err)
-		return
-	}
+func update(db *gorm.DB, m *Menu, in form) error {
 	old := m.Paths
 	m.ParentID, m.MenuName, m.Title = in.ParentID, in.MenuName, in.Title
-	h.answer(c, &m, errors.Join(db.Save(&m).Error, place(db, &m), follow(db, old, m.Paths)))
+	return errors.Join(db.Save(m).Error, place(db, m), follow(db, old, m.Paths))
 }
 
-func (h handlers) remove(c *gin.Context) {
-	var in struct {
-		IDs []int `json:"ids"`
-	}
-	if err := c.ShouldBindJSON(&in); err != nil {
-		h.answer(c, nil, err)
-		return
-	}
-	h.answer(c, in.IDs, h.db.WithContext(c.Request.Context()).Delete(&Menu{}, in.IDs).Error)
-}
+func remove(db *gorm.DB, _ *Menu, in form) error { return db.Delete(&Menu{}, in.IDs).Error }
 
 // place writes the path of a menu below its parent.
 func place(db *gorm.DB, m *Menu) error {
