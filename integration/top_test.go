@@ -55,7 +55,14 @@ func openFolders(t *testing.T) *folders {
 	t.Helper()
 	f := new(folders)
 	f.locker = pathlock.New(memstore.New(), pathlock.WithObserver(&f.grants))
-	f.plugin = gormplugin.New(f.locker, gormplugin.Model(&Folder{}, gormplugin.Namespace("drive")))
+	f.open(t, "drive")
+	return f
+}
+
+// open opens a new database, whose trees are in a namespace.
+func (f *folders) open(t *testing.T, namespace string) {
+	t.Helper()
+	f.plugin = gormplugin.New(f.locker, gormplugin.Model(&Folder{}, gormplugin.Namespace(namespace)))
 	db, err := gorm.Open(gormlite.Open(fileName(t, "&_txlock=immediate")), &gorm.Config{Logger: logger.Discard})
 	must(t, err)
 	t.Cleanup(func() {
@@ -65,7 +72,6 @@ func openFolders(t *testing.T) *folders {
 	})
 	must(t, errors.Join(db.Use(f.plugin), gormplugin.AutoMigrate(db)))
 	f.DB = db
-	return f
 }
 
 type folderBody struct {
