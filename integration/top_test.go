@@ -108,10 +108,7 @@ func (f *folders) handle(write func(*gin.Context, *gorm.DB, folderBody) error) g
 func TestTheTopOfATreeIsLockedByTheSpec(t *testing.T) {
 	f, engine := openFolders(t), gin.New()
 	locks := middleware.New(f.locker, f.plugin.Resolver(&Folder{}), middleware.Config{Resolvers: map[string]pathlock.Resolver{
-		"drive": pathlock.ResolverFunc(func(_ context.Context, id string) (pathlock.Location, error) {
-			tree, err := pathlock.NewTree("drive", id)
-			return pathlock.Location{Tree: tree}, err
-		}),
+		"drive": pathlock.TreeResolver("drive"),
 	}})
 	drive, parent := lockspec.Param("drive").Kind("drive"), lockspec.JSON("parent_id")
 	name := lockspec.JSON("name").Map(strings.TrimSpace)
