@@ -150,6 +150,18 @@ func ExampleFailureOf() {
 	// true
 }
 
+// Trees without a root row have no node whose id could stand for the top.
+func ExampleTreeResolver() {
+	plans := pathlock.TreeResolver("testplan")
+	at, err := plans.Resolve(context.Background(), "plan-001")
+	fmt.Println(at.Tree, at.Path, err)
+	_, err = plans.Resolve(context.Background(), "")
+	fmt.Println(errors.Is(err, pathlock.ErrInvalidID))
+	// Output:
+	// testplan/plan-001 / <nil>
+	// true
+}
+
 // Where nodes are is for the program to say. The resolver of package gormplugin reads its tables.
 func ExampleResolverFunc() {
 	suites := map[string]string{"17": "/api/login"}

@@ -77,6 +77,19 @@ type ResolverFunc func(ctx context.Context, id string) (Location, error)
 // Resolve implements [Resolver].
 func (f ResolverFunc) Resolve(ctx context.Context, id string) (Location, error) { return f(ctx, id) }
 
+// TreeResolver returns a [Resolver] of the ids of a namespace's trees. It finds the top of each,
+// and reads nothing: whether there is such a tree, and its id in another spelling, is not its
+// business.
+func TreeResolver(namespace string) Resolver {
+	return ResolverFunc(func(_ context.Context, id string) (Location, error) {
+		tree, err := NewTree(namespace, id)
+		if err != nil {
+			return Location{}, fmt.Errorf("%w: %w", ErrInvalidID, err)
+		}
+		return Location{Tree: tree}, nil
+	})
+}
+
 // Resolution is where the node with an id is, or the error of [Resolver.Resolve].
 type Resolution struct {
 	Location

@@ -90,7 +90,7 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 		return fmt.Errorf("%w: %w", ErrUnsupportedDatabase, err)
 	}
 	p.owner.Dialect, p.owner.DB = d, db
-	if err := p.catalogue.InspectAll(db, d, p.specs, p.owner.Locker, p.engine.Asserts); err != nil {
+	if err := p.catalogue.InspectAll(db, d, p.specs, p.engine.Asserts); err != nil {
 		return err
 	}
 	if err := p.guard(db); err != nil {

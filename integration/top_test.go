@@ -55,7 +55,14 @@ func openFolders(t *testing.T) *folders {
 	t.Helper()
 	f := new(folders)
 	f.locker = pathlock.New(memstore.New(), pathlock.WithObserver(&f.grants))
-	f.plugin = gormplugin.New(f.locker, gormplugin.Model(&Folder{}, gormplugin.Namespace("drive")))
+	f.open(t, "drive")
+	return f
+}
+
+// open opens a new database, whose trees are in a namespace.
+func (f *folders) open(t *testing.T, namespace string) {
+	t.Helper()
+	f.plugin = gormplugin.New(f.locker, gormplugin.Model(&Folder{}, gormplugin.Namespace(namespace)))
 	db, err := gorm.Open(gormlite.Open(fileName(t, "&_txlock=immediate")), &gorm.Config{Logger: logger.Discard})
 	must(t, err)
 	t.Cleanup(func() {
@@ -65,7 +72,6 @@ func openFolders(t *testing.T) *folders {
 	})
 	must(t, errors.Join(db.Use(f.plugin), gormplugin.AutoMigrate(db)))
 	f.DB = db
-	return f
 }
 
 type folderBody struct {
@@ -102,10 +108,7 @@ func (f *folders) handle(write func(*gin.Context, *gorm.DB, folderBody) error) g
 func TestTheTopOfATreeIsLockedByTheSpec(t *testing.T) {
 	f, engine := openFolders(t), gin.New()
 	locks := middleware.New(f.locker, f.plugin.Resolver(&Folder{}), middleware.Config{Resolvers: map[string]pathlock.Resolver{
-		"drive": pathlock.ResolverFunc(func(_ context.Context, id string) (pathlock.Location, error) {
-			tree, err := pathlock.NewTree("drive", id)
-			return pathlock.Location{Tree: tree}, err
-		}),
+		"drive": pathlock.TreeResolver("drive"),
 	}})
 	drive, parent := lockspec.Param("drive").Kind("drive"), lockspec.JSON("parent_id")
 	name := lockspec.JSON("name").Map(strings.TrimSpace)

@@ -94,7 +94,7 @@ func (s Spec) Read(get Get) (Values, error) {
 //
 // The error is one of:
 //   - an [*InvalidError] for a value that makes no sense where its node is. It also matches
-//     [pathlock.ErrInvalidID] if resolve calls an id invalid.
+//     [pathlock.ErrInvalidID] if resolve calls an id invalid, unless that is a [Const].
 //   - one that matches [ErrWouldCycle] for a move into the node's own subtree
 //   - an error of resolve
 func (v Values) Bind(resolve Resolve) (Binding, error) {
@@ -208,6 +208,8 @@ func (s Source) explain(err error) error {
 	switch {
 	case errors.Is(err, ErrInvalid):
 		return err
+	case s.from == FromConst && errors.Is(err, pathlock.ErrInvalidID): // a mistake of the program's, not of the client's
+		return fmt.Errorf("lockspec: %s is no id of the kind %q: %s", s, s.kind, err.Error())
 	case errors.Is(err, pathlock.ErrInvalidID):
 		return &InvalidError{Field: s.name, Reason: err.Error(), Err: err}
 	default:

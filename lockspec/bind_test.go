@@ -135,6 +135,7 @@ func TestBind(t *testing.T) {
 		{"insert at the top, the zero id", insertTop, request{"json parent_id": "0", "query plan": "7", "json name": "n"}, "plans/p: X /n"},
 		{"insert at the top, the zero UUID", insertTop, request{"json parent_id": "00000000-0000-0000-0000-000000000000", "query plan": "7", "json name": "n"}, "plans/p: X /n"},
 		{"insert below a parent, no plan", insertTop, request{"json parent_id": "2", "json name": "n"}, "plans/p: X /a/n"},
+		{"insert at the top of the only plan", lockspec.Insert(parent.OrTop(lockspec.Const("7").Kind("plan")), name), request{"json name": "n"}, "plans/p: X /n"},
 		{"optional, no parent", lockspec.Insert(parent.OrTop(plan).Optional(), name), request{"query plan": "7", "json name": "n"}, ""},
 		{"optional, null", lockspec.Insert(parent.Optional().OrTop(plan), name), request{"json parent_id": null, "query plan": "7", "json name": "n"}, "plans/p: X /n"},
 		{"move of what is at the top", moveTop, request{"param id": "2"}, "plans/p: X /a; to /a"},
@@ -244,6 +245,13 @@ func TestErrorsOfOthersReachTheCaller(t *testing.T) {
 		if err == nil || len(answers) == 1 && !errors.Is(err, broken) || len(b.Requests) > 0 {
 			t.Errorf("%v: got %v beside %v", answers, err, b)
 		}
+	}
+	// No client can mend a constant.
+	_, err = values.Bind(func([]lockspec.Node) []pathlock.Resolution {
+		return []pathlock.Resolution{{Err: pathlock.ErrInvalidID}}
+	})
+	if want := `lockspec: const 2 is no id of the kind "": pathlock: invalid id`; err == nil || err.Error() != want || pathlock.FailureOf(err) != "" {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }
 

@@ -142,8 +142,9 @@ func (s Source) Map(change func(string) string) Source {
 // The tree is that of the moved or copied node, or that of the node whose id the source tree finds:
 // OrTop(lockspec.Param("plan").Kind("plan")). Insert always needs the latter, but reads it only if
 // the request has no parent. Only the tree of that node counts, so an id of a tree that has no kind
-// of its own is taken for the id of a node, which may be in another tree. If the name is not known,
-// an operation at the top locks the whole tree, which is everything below the top.
+// of its own is taken for the id of a node, which may be in another tree. A [pathlock.TreeResolver]
+// resolves such a kind. Where all nodes are in one tree, its id is a [Const]. If the name is not
+// known, an operation at the top locks the whole tree, which is everything below the top.
 //
 //	plan := lockspec.Param("plan").Kind("plan")
 //	lockspec.Insert(lockspec.JSON("parent_id").OrTop(plan), name)    X(/name) if there is no parent_id
@@ -213,7 +214,8 @@ func (s Source) checkTop(kind operation.Kind) error {
 	case !s.top:
 		return nil
 	case s.topOf == nil && kind == operation.Insert:
-		return fmt.Errorf("OrTop of %s has to be given the tree", s)
+		return fmt.Errorf("OrTop of %s has to be given the tree: an id of a kind that pathlock.TreeResolver resolves, "+
+			"by Const if there is one tree only", s)
 	case s.topOf == nil:
 		return nil
 	case s.topOf.optional || s.topOf.top:

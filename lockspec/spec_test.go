@@ -28,7 +28,7 @@ func TestSpecCheck(t *testing.T) {
 		{"names of too long a namespace", lockspec.Names(strings.Repeat("n", 256), id), "256 bytes long"},
 		{"JSON here and a form there", lockspec.All(lockspec.Rename(id, name), lockspec.Delete(lockspec.Form("other").Optional())), "either JSON or a form"},
 		{"a form, and the tree of the top in JSON", lockspec.Move(id, lockspec.Form("to").OrTop(name)), "either JSON or a form"},
-		{"an insert at the top of no tree", lockspec.Insert(id.OrTop(), name), "has to be given the tree"},
+		{"an insert at the top of no tree", lockspec.Insert(id.OrTop(), name), "by Const if there is one tree only"},
 		{"two trees for the top", lockspec.Move(id, id.OrTop(id, id)), "given 2 trees"},
 		{"an optional tree for the top", lockspec.Insert(id.OrTop(id.Optional()), name), "can be missing itself"},
 		{"a tree for the top that is no source", lockspec.Move(id, id.OrTop(lockspec.Source{})), "a source is missing"},

@@ -63,6 +63,44 @@ func Example() {
 	// PATCH /suites/19 404
 }
 
+// An engine that serves several databases has a Locks for each, and chooses it as it chooses the
+// database. The trees of each have a namespace of their own: see gormplugin.Namespace.
+func ExampleNew_databases() {
+	locker := pathlock.New(memstore.New())
+	databases := make(map[string]*middleware.Locks) // by host
+	for _, host := range []string{"a.example.com", "b.example.com"} {
+		resolver := pathlock.ResolverFunc(func(context.Context, string) (pathlock.Location, error) {
+			fmt.Println("looking in the database of", host)
+			plan, err := pathlock.NewTree(host+"/testplan", "plan-001")
+			return pathlock.Location{Tree: plan, Path: pathlock.MustParsePath("/dir1")}, err
+		})
+		databases[host] = middleware.New(locker, resolver, middleware.Config{})
+	}
+	// lock is to all of them what Locks.Lock is to one.
+	lock := func(spec lockspec.Spec) gin.HandlerFunc {
+		handlers := make(map[string]gin.HandlerFunc)
+		for host, locks := range databases {
+			handlers[host] = locks.Lock(spec)
+		}
+		return func(c *gin.Context) {
+			if handler, ok := handlers[c.Request.Host]; ok {
+				handler(c)
+				return
+			}
+			c.AbortWithStatus(http.StatusNotFound)
+		}
+	}
+	r := gin.New()
+	r.DELETE("/suites/:id", lock(lockspec.Delete(lockspec.Param("id")).Asserted()), done)
+
+	request(r, "DELETE", "http://b.example.com/suites/17", "")
+	request(r, "DELETE", "http://c.example.com/suites/17", "")
+	// Output:
+	// looking in the database of b.example.com
+	// DELETE http://b.example.com/suites/17 204
+	// DELETE http://c.example.com/suites/17 404
+}
+
 // One table annotates many routes. At start it is compared with the routes that the engine serves.
 func ExampleLocks_Table() {
 	id := lockspec.Param("id")

@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
 	"github.com/pathlock-go/pathlock/internal/sqldialect"
 	"gorm.io/gorm"
@@ -29,8 +28,8 @@ type Catalogue struct {
 }
 
 // InspectAll finds the columns of all registered models.
-func (c *Catalogue) InspectAll(db *gorm.DB, d *sqldialect.Dialect, specs []Spec, locker *pathlock.Locker, believed bool) error {
-	c.recall, c.believed = recallKey{locker}, believed
+func (c *Catalogue) InspectAll(db *gorm.DB, d *sqldialect.Dialect, specs []Spec, believed bool) error {
+	c.recall, c.believed = recallKey{c}, believed
 	c.All, c.Tables, c.Bases, c.Models = nil, make(map[string]*Table), make(map[string][]*Table), make(map[reflect.Type]*Table)
 	for _, spec := range specs {
 		t, err := inspect(db, spec)

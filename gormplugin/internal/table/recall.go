@@ -5,7 +5,6 @@ import (
 	"maps"
 	"sync"
 
-	"github.com/pathlock-go/pathlock"
 	"gorm.io/gorm"
 )
 
@@ -18,9 +17,9 @@ type recall struct {
 	rows map[string]map[any]*Node
 }
 
-// recallKey is the key by which a request's context has its [recall]. Plugins that share a locker
-// lock the same trees.
-type recallKey struct{ locker *pathlock.Locker }
+// recallKey is the key by which a request's context has its [recall]. Another plugin's tables may
+// be in another database, where the same id is another row's.
+type recallKey struct{ of *Catalogue }
 
 // remember keeps rows for the request's first write.
 func (t *Table) remember(ctx context.Context, rows map[any]*Node) {
