@@ -55,12 +55,6 @@ func TestDocumentationIsCurrent(t *testing.T) {
 				}
 			}
 		}
-		for _, c := range causes {
-			said := words{c.name + " (" + strconv.Itoa(sum.byCause[c.name]) + ")", c.chinese + "（" + strconv.Itoa(sum.byCause[c.name]) + "）"}
-			if !strings.Contains(strings.Join(strings.Fields(want), " "), said[lang]) {
-				t.Errorf("%s does not say: %s", file, said[lang])
-			}
-		}
 		if *update {
 			if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
 				t.Fatal(err)

@@ -51,41 +51,41 @@ func slotOf(op operation.Operation) pathlock.Path {
 	return slot
 }
 
-// cause is a reason why one operation waits for another without need, in the words of the page.
+// cause is a reason why one operation waits for another without need.
 type cause struct {
-	name, chinese string
-	is            func(tree table, p pair) bool
+	name string
+	is   func(tree table, p pair) bool
 }
 
 // causes are all such reasons by the name-slot rule. A pair has the first that fits.
 var causes = []cause{{
-	name: "the name is taken", chinese: "名称已被占用",
-	is: func(t table, p pair) bool { return refused(t, p.a) || refused(t, p.b) },
+	name: "the name is taken",
+	is:   func(t table, p pair) bool { return refused(t, p.a) || refused(t, p.b) },
 }, {
-	name: "nothing to do", chinese: "无事可做",
-	is: func(t table, p pair) bool { return idle(t, p.a) || idle(t, p.b) },
+	name: "nothing to do",
+	is:   func(t table, p pair) bool { return idle(t, p.a) || idle(t, p.b) },
 }, {
-	name: "the whole plan", chinese: "整个计划",
-	is: func(_ table, p pair) bool { return p.a.op.Kind == operation.Gate || p.b.op.Kind == operation.Gate },
+	name: "the whole plan",
+	is:   func(_ table, p pair) bool { return p.a.op.Kind == operation.Gate || p.b.op.Kind == operation.Gate },
 }, {
-	name: "the other one is gone", chinese: "对方的节点已不存在",
+	name: "the other one is gone",
 	is: func(t table, p pair) bool {
 		ab, ba := play(t, p.a.do, p.b.do, schedules[0]), play(t, p.a.do, p.b.do, schedules[1])
 		return errors.Is(ab.b.err, errNotFound) || errors.Is(ba.a.err, errNotFound)
 	},
 }, {
-	name: "attributes of a moving node", chinese: "正在移动的节点的属性",
+	name: "attributes of a moving node",
 	is: func(_ table, p pair) bool {
 		return p.a.op.Kind == operation.Edit && relocates(p.b) || relocates(p.a) && p.b.op.Kind == operation.Edit
 	},
 }, {
-	name: "the same change twice", chinese: "同样的修改做了两次",
+	name: "the same change twice",
 	is: func(t table, p pair) bool {
 		return relocates(p.a) && relocates(p.b) && p.a.op.Node == p.b.op.Node &&
 			maps.Equal(play(t, p.a.do, p.b.do, "AA").tree, play(t, p.a.do, p.b.do, "BB").tree)
 	},
 }, {
-	name: "a node without children", chinese: "没有子节点的节点",
+	name: "a node without children",
 	is: func(t table, p pair) bool {
 		return takesAway(p.a) && takesAway(p.b) && (childless(t, p.a) || childless(t, p.b))
 	},
