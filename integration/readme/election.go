@@ -3,11 +3,7 @@ package readme
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
-
-	"gorm.io/gorm"
-	"gorm.io/gorm/clause"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/election"
@@ -50,23 +46,4 @@ func lead(leadership *election.Leadership, nights <-chan time.Time, report func(
 			}
 		}
 	}
-}
-
-// Report is a row that keeps the term of its latest writer.
-type Report struct {
-	Day    string `gorm:"primaryKey"`
-	Visits int64
-	Term   uint64
-}
-
-// save refuses a leader whose term is over.
-func save(db *gorm.DB, r Report) error {
-	if err := db.Clauses(clause.OnConflict{DoNothing: true}).Create(&Report{Day: r.Day}).Error; err != nil {
-		return err
-	}
-	saved := db.Where("term <= ?", r.Term).Select("*").Updates(&r)
-	if saved.Error == nil && saved.RowsAffected == 0 {
-		return fmt.Errorf("%w: a later leader has written the report of %s", pathlock.ErrLost, r.Day)
-	}
-	return saved.Error
 }
