@@ -15,10 +15,10 @@ import (
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
-// repairs returns the three fsck commands of a page: a look, a rehearsal and a repair.
-func repairs(t *testing.T, page string) (found []string) {
+// repairs returns the three fsck commands of docs/repair.md: a look, a rehearsal and a repair.
+func repairs(t *testing.T) (found []string) {
 	t.Helper()
-	for _, block := range shellBlock.FindAllStringSubmatch(readPage(t, filepath.Join("..", "..", "docs", page)), -1) {
+	for _, block := range shellBlock.FindAllStringSubmatch(readPage(t, filepath.Join("..", "..", "docs", "repair.md")), -1) {
 		for line := range strings.Lines(strings.ReplaceAll(block[1], "\\\n", "")) {
 			if strings.HasPrefix(line, "pathlock fsck ") {
 				found = append(found, line)
@@ -26,7 +26,7 @@ func repairs(t *testing.T, page string) (found []string) {
 		}
 	}
 	if len(found) != 3 {
-		t.Fatalf("%s has the commands %q, want a look, a rehearsal and a repair", page, found)
+		t.Fatalf("the page has the commands %q, want a look, a rehearsal and a repair", found)
 	}
 	return found
 }
@@ -77,7 +77,7 @@ func TestTheRepairOfThePageWorks(t *testing.T) {
 		"CREATE TABLE suites (id INTEGER PRIMARY KEY, plan_id INTEGER, parent_id INTEGER, name TEXT, path TEXT, version INTEGER, deleted_at INTEGER)",
 		"INSERT INTO suites VALUES (1, 1, NULL, '', '', 1, NULL), (2, 1, 1, 'new', '/new', 1, NULL), (3, 1, 2, 'child', '/old/child', 1, NULL)")
 	env := []string{"PATHLOCK_DB=sqlite://" + file, "PATHLOCK_LOCKS=" + testserver.Redis(t)}
-	found := repairs(t, "repair.md")
+	found := repairs(t)
 	for i, want := range []struct {
 		code int
 		says string

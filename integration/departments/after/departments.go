@@ -47,8 +47,8 @@ type handlers struct {
 // Routes serves the departments of a database until ctx ends. The Redis has the sessions.
 func Routes(ctx context.Context, db *gorm.DB, client redis.UniversalClient) (*gin.Engine, error) {
 	store := redisstore.New(client)
-	locker := pathlock.New(store)
-	context.AfterFunc(ctx, func() { _ = errors.Join(locker.Shutdown(context.WithoutCancel(ctx)), store.Close(context.WithoutCancel(ctx))) })
+	locker, end := pathlock.New(store), context.WithoutCancel(ctx)
+	context.AfterFunc(ctx, func() { _ = errors.Join(locker.Shutdown(end), store.Close(end)) })
 	plugin := gormplugin.New(locker, gormplugin.Model(&Dept{}, gormplugin.SingleTree("departments")))
 	if err := errors.Join(db.Use(plugin), gormplugin.AutoMigrate(db.WithContext(ctx))); err != nil {
 		return nil, err

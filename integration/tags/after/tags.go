@@ -64,8 +64,8 @@ func Routes(ctx context.Context, db *gorm.DB, locks string) (*gin.Engine, error)
 	if err != nil {
 		return nil, err
 	}
-	locker := pathlock.New(store)
-	context.AfterFunc(ctx, func() { _ = errors.Join(locker.Shutdown(context.WithoutCancel(ctx)), store.Close(context.WithoutCancel(ctx))) })
+	locker, end := pathlock.New(store), context.WithoutCancel(ctx)
+	context.AfterFunc(ctx, func() { _ = errors.Join(locker.Shutdown(end), store.Close(end)) })
 	plugin := gormplugin.New(locker, gormplugin.Model(&Tag{}, gormplugin.SingleTree("tags")))
 	if err := errors.Join(db.Use(plugin), gormplugin.AutoMigrate(db.WithContext(ctx))); err != nil {
 		return nil, err
