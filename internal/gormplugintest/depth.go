@@ -16,7 +16,7 @@ func checkDepths(t *testing.T, d Database) {
 	w := newWorld(t, d, settings{})
 	deepest, old, sibling := w.build("/a/b/c/d"), w.build("/1/2/3/4/5"), w.build("/1/2/3/4/6")
 	limited := machineWorld(t, d, settings{}, []gormplugin.Option{
-		gormplugin.Model(&Suite{}, gormplugin.Namespace(Namespace), gormplugin.MaxDepth(depthLimit)), gormplugin.Leaf(&Case{}, &Suite{}),
+		gormplugin.Model(&Suite{}, gormplugin.Namespace(Namespace), gormplugin.MaxDepth(depthLimit)), gormplugin.Leaf(&Case{}, &Suite{}, gormplugin.Columns{Path: "path_column"}),
 	})
 	for _, c := range []struct {
 		what string

@@ -17,8 +17,10 @@ type forest struct {
 	rows, leaves map[int]node
 	// room is how many characters a path may have, and depth how many names.
 	room, depth int
-	// form is how paths of names are stored.
-	form spelling
+	// form is how paths of names are stored, and leafForm how those of leaves are.
+	form, leafForm spelling
+	// leafPaths are the path columns of leaves.
+	leafPaths gormplugin.Columns
 	// nameless is set where names have nothing to do with places.
 	nameless bool
 	// byIDs is set where paths are of ids only, in which a root row counts, too.
@@ -158,7 +160,7 @@ func (f forest) leafProblems(id int) (reasons []error) {
 	if _, err := f.line(leaf.parent); err != nil {
 		reasons = append(reasons, err)
 	}
-	if !validName(leaf.name) {
+	if !validName(leaf.name) || f.leafPaths.Path != "" && !f.leafForm.ofParent && strings.Contains(leaf.name, f.leafForm.separator) {
 		reasons = append(reasons, pathlock.ErrInvalidPath)
 	}
 	for other, o := range f.leaves {
@@ -167,6 +169,12 @@ func (f forest) leafProblems(id int) (reasons []error) {
 		}
 	}
 	return reasons
+}
+
+// hasPlace reports whether what is above a leaf is there.
+func (f forest) hasPlace(leaf node) bool {
+	_, err := f.line(leaf.parent)
+	return leaf.parent != 0 && err == nil
 }
 
 // validName reports whether a name can stand in a path.

@@ -195,11 +195,49 @@ func (m *machine) compareLeaves(db *gorm.DB) {
 	if err := db.Session(&gorm.Session{NewDB: true}).Where("suite_id IN ?", keys).Find(&found).Error; err != nil {
 		m.Fatal(err)
 	}
+	keyed := make(map[any]map[string]int64) // by parent and name
 	for _, c := range found {
-		got = append(got, fmt.Sprintf("below %d: %q, %q", c.SuiteID, c.Name, c.Body))
+		if keyed[c.SuiteID] == nil {
+			keyed[c.SuiteID] = make(map[string]int64)
+		}
+		keyed[c.SuiteID][c.Name] = c.ID
+		got = append(got, leafLine(c))
 	}
 	for _, n := range m.leaves {
-		want = append(want, fmt.Sprintf("below %d: %q, %q", m.keys[n.parent], n.name, n.note))
+		parent, _ := m.keys[n.parent].(int64)
+		c := Case{ID: keyed[parent][n.name], SuiteID: parent, Name: n.name, Body: n.note, Version: int64(n.version)}
+		if c.Column, c.IDs = m.leafColumns(m.forest, n, c.ID); c.Column+c.IDs == "" { // they wait for the parent
+			for _, is := range found {
+				if is.ID == c.ID {
+					c.Column, c.IDs = is.Column, is.IDs
+				}
+			}
+		}
+		want = append(want, leafLine(c))
 	}
 	m.same(got, want)
+}
+
+// leafLine is a leaf as it is stored.
+func leafLine(c Case) string {
+	c.Path = ""
+	return fmt.Sprintf("%+v", c)
+}
+
+// leafColumns is what a leaf's path columns hold, "" where its parent is deleted.
+func (m *machine) leafColumns(f forest, n node, key int64) (path, ids string) {
+	line, err := f.line(n.parent)
+	if err != nil {
+		return "", ""
+	}
+	if m.leafPaths.Path != "" {
+		path = m.leafForm.of(f.path(n.parent) + "/" + n.name)
+	}
+	if m.leafPaths.IDPath != "" {
+		for _, at := range line {
+			ids += "/" + m.table.text(m.keys[at])
+		}
+		ids = spellingOf(m.leafPaths.IDPathForm).of(fmt.Sprint(ids, "/", key))
+	}
+	return path, ids
 }

@@ -37,6 +37,15 @@ func (m *machine) placed(g forest, changed []int, s statement) statement {
 			g.rows[id] = n
 		}
 	}
+	for id, leaf := range g.leaves {
+		was, stays := m.leaves[id]
+		path, ids := m.leafColumns(g, leaf, 0)
+		before, idsBefore := m.leafColumns(m.forest, was, 0)
+		if restored := m.rows[leaf.parent].dead && !g.rows[leaf.parent].dead; stays && (restored || path+ids != "" && (path != before || ids != idsBefore)) {
+			leaf.version++
+			g.leaves[id] = leaf
+		}
+	}
 	return s
 }
 

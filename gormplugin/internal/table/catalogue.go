@@ -65,6 +65,9 @@ func (c *Catalogue) InspectAll(db *gorm.DB, d *sqldialect.Dialect, specs []Spec,
 			return fmt.Errorf("gormplugin: %s hangs below %s, which has no path column", leaf.Schema.Name, above.Schema.Name)
 		}
 		leaf.setAbove(above)
+		if err := leaf.findLeafPaths(); err != nil {
+			return err
+		}
 	}
 	for _, t := range c.Tables {
 		t.findZeroKeys()

@@ -219,10 +219,7 @@ func (t *Table) SetPaths(r Record, n *Node) error {
 // TellPlace writes a row's paths into a struct of the model, and that of a leaf where it has a
 // field for it.
 func (t *Table) TellPlace(ctx context.Context, row reflect.Value, n *Node) error {
-	if t.IsLeaf() {
-		return t.Tell(ctx, row, n.Path)
-	}
-	return t.SetPaths(Record{Ctx: ctx, Row: row}, n)
+	return errors.Join(t.SetPaths(Record{Ctx: ctx, Row: row}, n), t.Tell(ctx, row, n.Path))
 }
 
 // EachRow calls do for every struct of the model that rows, one of them or a list, holds.

@@ -1,6 +1,7 @@
 package write
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"unicode/utf8"
@@ -56,11 +57,14 @@ func (e *Engine) copyRows(db *gorm.DB, tx *txn.Transaction, st *Statement, req *
 	if err == nil && inserted > 1 {
 		err = e.adopt(db, t, x, names, inserted-1)
 	}
-	if err == nil && t.IDs != nil {
+	if err == nil && t.IDs != nil && !t.IsLeaf() {
 		err = e.numberCopies(db, t, x)
 	}
 	if err == nil {
 		err = e.fetchCopy(db, req, x)
+	}
+	if err == nil && t.IDs != nil && t.IsLeaf() {
+		err = e.numberLeaf(db, req, x)
 	}
 	if err != nil {
 		// From the insert on, a failure leaves rows without their parents. The transaction ends
@@ -136,6 +140,9 @@ func (e *Engine) insertCopies(db *gorm.DB, st *Statement, req *CopyRequest, x *c
 	where := clause.Expression(isTop)
 	if t.IsLeaf() {
 		placed[t.Parent], placed[t.Name] = typed(parent, t.Parent), typed(x.After.Name, t.Name)
+		for _, p := range t.LeafPaths {
+			placed[p.Column] = typed(p.Written(x.After), p.Column)
+		}
 	} else {
 		placed[t.Parent] = pendingParent(t, parent, ofTop)
 		placed[t.Name] = ofTop(x.After.Name, clause.Expr{SQL: e.Dialect.Numbered, Vars: []any{string(names)}})
@@ -154,6 +161,18 @@ func (e *Engine) insertCopies(db *gorm.DB, st *Statement, req *CopyRequest, x *c
 		return err
 	})
 	return rows, err
+}
+
+// numberLeaf completes the path of ids of the copy of a leaf, which has its id now.
+func (e *Engine) numberLeaf(db *gorm.DB, req *CopyRequest, x *copying) error {
+	t := req.Table
+	id, err := t.KeyOfRow(db.Statement.Context, req.Made)
+	if err != nil || t.IDsForm.OfParent {
+		return err
+	}
+	path := t.IDsForm.Column(x.After.IDs + plan.IDText(id))
+	err = t.UpdateDirect(db, t.IDs, path, clause.Eq{Column: table.Column(t.Key), Value: id})
+	return errors.Join(err, t.IDs.Set(db.Statement.Context, req.Made, path))
 }
 
 // fetchCopy reads the new top row.

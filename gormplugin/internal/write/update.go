@@ -183,6 +183,9 @@ func (k *updating) updateMoved(w *writing, a *assignment, x *relocation) error {
 	if err != nil {
 		return err
 	}
+	if err := k.checkLeaves(db, t, x.Moves); err != nil {
+		return err
+	}
 	moves := make(map[any]plan.Move, len(x.Moves))
 	for _, m := range x.Moves {
 		moves[m.ID] = m
@@ -213,6 +216,9 @@ func (k *updating) updateMoved(w *writing, a *assignment, x *relocation) error {
 		if err := k.rewriteMoved(db, w.Tx, t, x.Moves); err != nil {
 			return err
 		}
+	}
+	if err := k.rewriteLeaves(db, w.Tx, t, x.Moves); err != nil {
+		return err
 	}
 	if err := writeBack(t, db.Statement, x, false); err != nil {
 		return err

@@ -1,0 +1,117 @@
+package write
+
+import (
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+)
+
+// A leaf with a path column is found through the row above. So no leaf of another tree, which may
+// have the same path, is touched or locked, and it does not matter what the column has held before.
+// Whoever gives a leaf a place has locked all rows above for sharing, and so waits for a move, or
+// the move for it.
+
+// rewriteLeaves gives the leaves below the rows that an UPDATE has moved, or brought back, their
+// paths. What was deleted has kept an old path, and its leaves with it. A failure ends the
+// transaction: see rewriteMoved.
+func (e *Engine) rewriteLeaves(db *gorm.DB, tx *txn.Transaction, t *table.Table, moves []plan.Move) error {
+	for _, leaf := range t.Leaves {
+		concerned := slices.DeleteFunc(slices.Clone(moves), func(m plan.Move) bool {
+			return !m.Restored && !slices.ContainsFunc(leaf.LeafPaths, func(p table.LeafPath) bool { from, to := p.FromTo(m); return from != to })
+		})
+		for chunk := range slices.Chunk(concerned, maxRanges) {
+			ranges := make([]clause.Expression, len(chunk))
+			for i, m := range chunk {
+				ranges[i] = t.Within(m.Tree, m.ID, m.Path)
+			}
+			if err := e.followAbove(db, leaf, table.AnyOf(ranges), true); err != nil {
+				tx.Abandon(err)
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// followAbove gives the leaves below ranges of the table above the paths that follow from these
+// rows. It counts their versions up if they have had a path before.
+func (e *Engine) followAbove(db *gorm.DB, leaf *table.Table, ranges clause.Expression, again bool) error {
+	var set clause.Set
+	if leaf.Version != nil && again {
+		next := clause.Expr{SQL: "? + 1", Vars: []any{clause.Column{Table: "c", Name: leaf.Version.DBName}}}
+		set = append(set, clause.Assignment{Column: clause.Column{Name: leaf.Version.DBName}, Value: next})
+	}
+	for _, p := range leaf.LeafPaths {
+		set = append(set, clause.Assignment{Column: clause.Column{Name: p.Column.DBName}, Value: leaf.Follows(p)})
+	}
+	err := leaf.OnLeaves(db, ranges, func(above, leaves, where clause.Expression) error {
+		_, err := leaf.Direct(db).Add("?", e.assignBy(e.Dialect.AssignBelow, above, leaves, set, belowAbove(leaf), where)).Exec()
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("gormplugin: writing the paths of %s: %w", leaf.TableName, err)
+	}
+	return nil
+}
+
+// belowAbove is the condition that a leaf, called c, hangs below a row, called p.
+func belowAbove(leaf *table.Table) clause.Expression {
+	return clause.Eq{Column: clause.Column{Table: "c", Name: leaf.Parent.DBName}, Value: clause.Column{Table: "p", Name: leaf.Above.Key.DBName}}
+}
+
+// checkLeaves refuses moves by which the path of a leaf would become longer than its column, before
+// anything is written. It reads without locks: a path that comes in the meantime is refused by the
+// database.
+func (e *Engine) checkLeaves(db *gorm.DB, t *table.Table, moves []plan.Move) error {
+	for _, leaf := range t.Leaves {
+		for _, p := range leaf.LeafPaths {
+			longer := slices.DeleteFunc(slices.Clone(moves), func(m plan.Move) bool { return p.Room.Size == 0 || m.Restored || growth(p, m) <= 0 })
+			for chunk := range slices.Chunk(longer, maxRanges) {
+				if err := e.checkLeafRoom(db, leaf, p, chunk); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// growth is by how many characters a path of leaves grows.
+func growth(p table.LeafPath, m plan.Move) int {
+	from, to := p.FromTo(m)
+	return utf8.RuneCountInString(to) - utf8.RuneCountInString(from)
+}
+
+// checkLeafRoom looks for a leaf below the rows that move whose path would not fit.
+func (e *Engine) checkLeafRoom(db *gorm.DB, leaf *table.Table, p table.LeafPath, moves []plan.Move) error {
+	path := clause.Column{Table: "c", Name: p.Column.DBName}
+	misfits := make([]clause.Expression, len(moves))
+	for i, m := range moves {
+		tight := clause.Expr{SQL: e.Dialect.Length + "(?) > ?", Vars: []any{path, p.Room.Size - growth(p, m)}}
+		misfits[i] = clause.And(leaf.Above.Within(m.Tree, m.ID, m.Node.Path), tight)
+	}
+	var found string
+	err := leaf.OnLeaves(db, table.AnyOf(misfits), func(above, leaves, where clause.Expression) error {
+		return leaf.Direct(db).Add("SELECT ? FROM ? JOIN ? ON ? WHERE ? LIMIT 1", path, above, leaves, belowAbove(leaf), where).
+			Query(func(rows *sql.Rows) error { return rows.Scan(&found) })
+	})
+	if err != nil || found == "" {
+		return err
+	}
+	m := moves[0]
+	for _, other := range moves {
+		if from, _ := p.FromTo(other); strings.HasPrefix(p.Form.Read(found)+"/", from+"/") {
+			m = other
+		}
+	}
+	_, to := p.FromTo(m)
+	return p.Room.Fits(utf8.RuneCountInString(found)+growth(p, m), p.Form.Print(to))
+}
