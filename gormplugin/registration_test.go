@@ -144,6 +144,7 @@ func TestUse(t *testing.T) {
 		{"a leaf with a path of ids below rows without", "mysql", leafPath(gormplugin.Columns{IDPath: "IDs"}), "tagged has no path of that kind"},
 		{"a leaf with a path in another form", "mysql", leafPath(gormplugin.Columns{Path: "Path", PathForm: "parent:/*/*/"}), "/*/*, alone or behind parent:"},
 		{"a leaf with a unique path", "mysql", leafPath(gormplugin.Columns{Path: "Sole"}), "make the parent and the name unique"},
+		{"a leaf below a leaf", "mysql", append(leafPath(gormplugin.Columns{Path: "Path"}), gormplugin.Leaf(&leaf{}, &pathLeaf{})), "which is a leaf"},
 		{"a leaf with the path of its parent", "mysql", leafPath(gormplugin.Columns{Path: "Path", PathForm: "parent:/*/*"}), ""},
 		{"a path that is an ltree", "postgres", []gormplugin.Option{gormplugin.Model(&labels{})}, "a text with the form *.*"},
 		{"a primary key of two columns", "mysql", []gormplugin.Option{gormplugin.Model(&composite{})}, "make the id the primary key"},

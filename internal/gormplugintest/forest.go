@@ -146,9 +146,19 @@ func (f forest) problems(changed []int) (reasons []error) {
 			if len(line) > 0 && names > f.depth {
 				add(gormplugin.ErrPathTooLong)
 			}
+			for _, leaf := range f.leaves {
+				if leaf.parent == other && f.isTooLong(leaf) {
+					add(gormplugin.ErrPathTooLong)
+				}
+			}
 		}
 	}
 	return reasons
+}
+
+// isTooLong reports whether the path of a leaf is.
+func (f forest) isTooLong(leaf node) bool {
+	return f.leafPaths.Path != "" && utf8.RuneCountInString(f.leafForm.of(f.path(leaf.parent)+"/"+leaf.name)) > f.room
 }
 
 // leafProblems are the reasons for which a leaf cannot have its place.
@@ -162,6 +172,9 @@ func (f forest) leafProblems(id int) (reasons []error) {
 	}
 	if !validName(leaf.name) || f.leafPaths.Path != "" && !f.leafForm.ofParent && strings.Contains(leaf.name, f.leafForm.separator) {
 		reasons = append(reasons, pathlock.ErrInvalidPath)
+	}
+	if f.isTooLong(leaf) {
+		reasons = append(reasons, gormplugin.ErrPathTooLong)
 	}
 	for other, o := range f.leaves {
 		if other != id && o.parent == leaf.parent && o.name == leaf.name {

@@ -31,7 +31,7 @@ type Case struct {
 	Name    string `pathlock:"name" gorm:"size:255;uniqueIndex:case_sibling"`
 	Body    string
 	Path    string `pathlock:"path" gorm:"-"`
-	Column  string `gorm:"column:path_column;size:760"`
+	Column  string `gorm:"column:path_column;size:500"`
 	IDs     string `gorm:"column:ids;size:700"`
 	Version int64  `pathlock:"version"`
 }

@@ -21,15 +21,15 @@ type LeafPath struct {
 	Room            plan.Room
 	// last is the column of the last name in the path of a leaf, and lastAbove that of the row above.
 	last, lastAbove *schema.Field
-	// ofIDs is set for a path of ids, and beside where the rows above have theirs beside one of names.
-	ofIDs, beside bool
+	// OfIDs is set for a path of ids, and beside where the rows above have theirs beside one of names.
+	OfIDs, beside bool
 }
 
 // findLeafPaths notes the path columns of a leaf. It refuses those that could not be kept right.
 func (t *Table) findLeafPaths() error {
 	above := t.Above
 	names := LeafPath{Column: t.Path, Form: t.PathForm, Room: t.PathRoom, last: t.Name, Above: above.Path, AboveForm: above.PathForm, lastAbove: above.Name}
-	ids := LeafPath{Column: t.IDs, Form: t.IDsForm, Room: t.IDsRoom, last: t.Key, Above: above.IDs, AboveForm: above.IDsForm, lastAbove: above.Key, ofIDs: true, beside: true}
+	ids := LeafPath{Column: t.IDs, Form: t.IDsForm, Room: t.IDsRoom, last: t.Key, Above: above.IDs, AboveForm: above.IDsForm, lastAbove: above.Key, OfIDs: true, beside: true}
 	if above.ByIDs {
 		ids.Above, ids.AboveForm, ids.beside, names.Above = above.Path, above.PathForm, false, nil
 	}
@@ -47,8 +47,8 @@ func (t *Table) findLeafPaths() error {
 			return refuse("%s has no path of that kind, from which it could follow", above.Schema.Name)
 		case p.Form != spelled:
 			return refuse("its form has to be that of %s in %s, %s, alone or behind parent:", p.Above.Name, above.Schema.Name, strings.TrimPrefix(p.AboveForm.String(), "parent:"))
-		case !p.ofIDs && t.isUniqueByPath():
-			return refuse("it is unique, but leaves of several trees, and deleted ones, have one path: make the parent and the name unique")
+		case !p.OfIDs && t.isUniqueByPath():
+			return refuse("it is in a unique index, but leaves of several trees have one path: make the parent and the name unique instead")
 		}
 		t.LeafPaths = append(t.LeafPaths, p)
 	}
@@ -58,29 +58,20 @@ func (t *Table) findLeafPaths() error {
 	return nil
 }
 
-// isUniqueByPath reports whether the model asks for a unique index that has the path of names, and
-// neither the parent nor a column that is none of the place's, such as a tree's id.
+// isUniqueByPath reports whether the model asks for a unique index that has the path of names.
 func (t *Table) isUniqueByPath() bool {
-	if t.Path.Unique {
-		return true
-	}
-	return slices.ContainsFunc(t.Schema.ParseIndexes(), func(i *schema.Index) bool {
-		has := func(f *schema.Field) bool {
-			return slices.ContainsFunc(i.Fields, func(o schema.IndexOption) bool { return o.Field == f })
-		}
-		return i.Class == "UNIQUE" && has(t.Path) && !slices.ContainsFunc(i.Fields, func(o schema.IndexOption) bool {
-			return o.Field != t.Path && o.Field != t.Name && o.Field != t.IDs
-		})
+	return t.Path.Unique || slices.ContainsFunc(t.Schema.ParseIndexes(), func(i *schema.Index) bool {
+		return i.Class == "UNIQUE" && slices.ContainsFunc(i.Fields, func(o schema.IndexOption) bool { return o.Field == t.Path })
 	})
 }
 
 // LacksID reports whether the path of a leaf ends in an id that the database may have yet to give.
-func (p LeafPath) LacksID() bool { return p.ofIDs && !p.Form.OfParent }
+func (p LeafPath) LacksID() bool { return p.OfIDs && !p.Form.OfParent }
 
 // Written is what a new leaf has in the column, "" where the column waits for the leaf's id.
 func (p LeafPath) Written(n *Node) string {
 	switch {
-	case !p.ofIDs:
+	case !p.OfIDs:
 		return p.Form.Column(n.Path)
 	case p.LacksID() && plan.LacksID(n.IDs):
 		return ""
@@ -104,7 +95,7 @@ func (t *Table) Follows(p LeafPath) clause.Expression {
 	if p.AboveForm.OfParent {
 		name := clause.Column{Table: "p", Name: p.lastAbove.DBName}
 		own := t.child(p, above, name)
-		if !p.ofIDs { // a root row has no name, and the path of its children is in its own column
+		if !p.OfIDs { // a root row has no name, and the path of its children is in its own column
 			own = clause.Expr{SQL: "CASE WHEN " + t.Dialect.Length + "(?) = 0 THEN ? ELSE ? END", Vars: []any{name, above, own}}
 		}
 		above = own
@@ -118,7 +109,7 @@ func (t *Table) Follows(p LeafPath) clause.Expression {
 // child is what a column that holds rows' own paths has of a child of a row, of which it has above.
 func (t *Table) child(p LeafPath, above any, last clause.Column) clause.Expression {
 	beside := func(text any) clause.Expression {
-		if p.ofIDs {
+		if p.OfIDs {
 			return clause.Expr{SQL: t.Dialect.First, Vars: []any{text, last}}
 		}
 		return clause.Expr{SQL: t.Dialect.Join, Vars: []any{text, last, 1}}

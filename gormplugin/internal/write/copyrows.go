@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
@@ -34,6 +35,16 @@ func (e *Engine) copyRows(db *gorm.DB, tx *txn.Transaction, st *Statement, req *
 	}
 	if err := e.checkSlot(db, t, x); err != nil {
 		return err
+	}
+	for _, l := range req.Leaves {
+		leaf, err := e.TableFor(l.Model)
+		if err != nil {
+			return err
+		}
+		names := slices.DeleteFunc(slices.Clone(leaf.LeafPaths), func(p table.LeafPath) bool { return p.OfIDs }) // new ids are not known
+		if err := e.checkLeaves(db, leaf, names, []plan.Move{{Node: x.Source, Path: x.After.Path}}); err != nil {
+			return err
+		}
 	}
 	l := make(plan.Landings)
 	l.Add(x.After, x.To.Tree)

@@ -70,14 +70,12 @@ func belowAbove(leaf *table.Table) clause.Expression {
 // checkLeaves refuses moves by which the path of a leaf would become longer than its column, before
 // anything is written. It reads without locks: a path that comes in the meantime is refused by the
 // database.
-func (e *Engine) checkLeaves(db *gorm.DB, t *table.Table, moves []plan.Move) error {
-	for _, leaf := range t.Leaves {
-		for _, p := range leaf.LeafPaths {
-			longer := slices.DeleteFunc(slices.Clone(moves), func(m plan.Move) bool { return p.Room.Size == 0 || m.Restored || growth(p, m) <= 0 })
-			for chunk := range slices.Chunk(longer, maxRanges) {
-				if err := e.checkLeafRoom(db, leaf, p, chunk); err != nil {
-					return err
-				}
+func (e *Engine) checkLeaves(db *gorm.DB, leaf *table.Table, paths []table.LeafPath, moves []plan.Move) error {
+	for _, p := range paths {
+		longer := slices.DeleteFunc(slices.Clone(moves), func(m plan.Move) bool { return p.Room.Size == 0 || growth(p, m) <= 0 })
+		for chunk := range slices.Chunk(longer, maxRanges) {
+			if err := e.checkLeafRoom(db, leaf, p, chunk); err != nil {
+				return err
 			}
 		}
 	}
@@ -93,16 +91,27 @@ func growth(p table.LeafPath, m plan.Move) int {
 // checkLeafRoom looks for a leaf below the rows that move whose path would not fit.
 func (e *Engine) checkLeafRoom(db *gorm.DB, leaf *table.Table, p table.LeafPath, moves []plan.Move) error {
 	path := clause.Column{Table: "c", Name: p.Column.DBName}
-	misfits := make([]clause.Expression, len(moves))
-	for i, m := range moves {
+	var below, restored []clause.Expression
+	for _, m := range moves {
 		tight := clause.Expr{SQL: e.Dialect.Length + "(?) > ?", Vars: []any{path, p.Room.Size - growth(p, m)}}
-		misfits[i] = clause.And(leaf.Above.Within(m.Tree, m.ID, m.Node.Path), tight)
+		if m.Restored { // only its own leaves are alive
+			restored = append(restored, clause.And(clause.Eq{Column: table.Column(leaf.Parent), Value: m.ID}, tight))
+		} else {
+			below = append(below, clause.And(leaf.Above.Within(m.Tree, m.ID, m.Node.Path), tight))
+		}
 	}
 	var found string
-	err := leaf.OnLeaves(db, table.AnyOf(misfits), func(above, leaves, where clause.Expression) error {
-		return leaf.Direct(db).Add("SELECT ? FROM ? JOIN ? ON ? WHERE ? LIMIT 1", path, above, leaves, belowAbove(leaf), where).
-			Query(func(rows *sql.Rows) error { return rows.Scan(&found) })
-	})
+	read := func(rows *sql.Rows) error { return rows.Scan(&found) }
+	var err error
+	if len(below) > 0 {
+		err = leaf.OnLeaves(db, table.AnyOf(below), func(above, leaves, where clause.Expression) error {
+			return leaf.Direct(db).Add("SELECT ? FROM ? JOIN ? ON ? WHERE ? LIMIT 1", path, above, leaves, belowAbove(leaf), where).Query(read)
+		})
+	}
+	if len(restored) > 0 && err == nil {
+		where := table.Under("c", clause.And(table.AnyOf(restored), leaf.Alive))
+		err = leaf.Direct(db).Add("SELECT ? FROM ? AS c WHERE ? LIMIT 1", path, clause.Table{Name: leaf.TableName}, where).Query(read)
+	}
 	if err != nil || found == "" {
 		return err
 	}

@@ -183,8 +183,10 @@ func (k *updating) updateMoved(w *writing, a *assignment, x *relocation) error {
 	if err != nil {
 		return err
 	}
-	if err := k.checkLeaves(db, t, x.Moves); err != nil {
-		return err
+	for _, leaf := range t.Leaves {
+		if err := k.checkLeaves(db, leaf, leaf.LeafPaths, x.Moves); err != nil {
+			return err
+		}
 	}
 	moves := make(map[any]plan.Move, len(x.Moves))
 	for _, m := range x.Moves {
