@@ -17,21 +17,42 @@ func (m *machine) leaf() statement {
 	g := m.clone()
 	ids := slices.Sorted(maps.Keys(m.leaves))
 	name, parent := m.name(), m.parentOf()
+	key := func(db *gorm.DB, id int) (key int64, err error) {
+		n := m.leaves[id]
+		err = db.Session(&gorm.Session{NewDB: true}).Model(&Case{}).Where("suite_id = ? AND name = ?", m.keys[n.parent], n.name).Pluck("id", &key).Error
+		return key, err
+	}
 	if len(ids) == 0 || m.rarely(3, "new") {
-		id := m.id()
-		g.leaves[id] = node{parent: parent, name: name}
+		id, source := m.id(), 0
+		if len(ids) > 0 && m.rarely(3, "a copy") {
+			source = pick(m, ids, "source")
+		}
+		g.leaves[id] = node{parent: parent, name: name, note: m.leaves[source].note}
 		made := &Case{Name: name}
 		if key, ok := m.keys[parent].(int64); ok {
 			made.SuiteID = key
 		}
 		s := statement{
 			what: fmt.Sprintf("a leaf %q below %v", name, m.paths([]int{parent})), run: func(db *gorm.DB) error {
-				err := db.Create(made).Error
-				m.leafKeys[id] = made.ID
+				if source == 0 {
+					return db.Create(made).Error
+				}
+				key, err := key(db, source)
+				if err == nil {
+					_, err = gormplugin.Copy(db, made, key, gormplugin.Below(m.keys[parent]), gormplugin.CopyAs(name))
+				}
 				return err
 			}, told: func(f forest) { m.toldLeaf(f, id, made) },
 		}
-		if m.leafPaths.Path != "" && !strings.Contains(name, m.leafForm.separator) && m.rarely(4, "stated") {
+		if source != 0 {
+			s.what = fmt.Sprintf("a copy of the leaf %v as %s", m.leaves[source], s.what)
+			if !m.hasPlace(m.leaves[source]) {
+				s.reasons = append(s.reasons, pathlock.ErrNotFound)
+			}
+			if name == "" {
+				g.leaves[id] = node{parent: parent, name: m.leaves[source].name, note: m.leaves[source].note}
+			}
+		} else if m.leafPaths.Path != "" && !strings.Contains(name, m.leafForm.separator) && m.rarely(4, "stated") {
 			if made.Column, _ = m.leafColumns(g, g.leaves[id], 0); m.rarely(3, "wrong") {
 				made.Column += m.leafForm.separator + "x"
 				s.reasons = append(s.reasons, pathlock.ErrPathChanged)
@@ -41,16 +62,11 @@ func (m *machine) leaf() statement {
 	}
 	id := pick(m, ids, "leaf")
 	n := g.leaves[id]
-	key := func(db *gorm.DB) (key int64, err error) {
-		n := m.leaves[id]
-		err = db.Session(&gorm.Session{NewDB: true}).Model(&Case{}).Where("suite_id = ? AND name = ?", m.keys[n.parent], n.name).Pluck("id", &key).Error
-		return key, err
-	}
 	switch rapid.IntRange(0, 4).Draw(m.T, "of the leaf") {
 	case 0:
 		delete(g.leaves, id)
 		s := statement{what: "delete a leaf", after: g, run: func(db *gorm.DB) error {
-			key, err := key(db)
+			key, err := key(db, id)
 			if err != nil {
 				return err
 			}
@@ -65,7 +81,7 @@ func (m *machine) leaf() statement {
 		g.leaves[id] = n
 		read, save := new(Case), rapid.Bool().Draw(m.T, "by Save")
 		return statement{what: "edit a leaf", after: g, run: func(db *gorm.DB) error {
-			key, err := key(db)
+			key, err := key(db, id)
 			if err != nil {
 				return err
 			}
@@ -94,7 +110,7 @@ func (m *machine) leaf() statement {
 	s := statement{what: fmt.Sprintf("a leaf %v to %v", was, n), told: func(f forest) { m.toldLeaf(f, id, dest) }}
 	function := rapid.Bool().Draw(m.T, "by a function")
 	s.run = func(db *gorm.DB) error {
-		key, err := key(db)
+		key, err := key(db, id)
 		if err != nil {
 			return err
 		}

@@ -45,7 +45,7 @@ type (
 		Parent *int64 `pathlock:"parent"`
 		Name   string `pathlock:"name" gorm:"size:100"`
 		Folder string `pathlock:"path,form:parent:/*/*" gorm:"size:500"`
-		Above  string `pathlock:"idpath,form:parent:*,*," gorm:"size:200"`
+		Above  string `pathlock:"idpath,form:parent:*.*" gorm:"size:200"`
 		Note   string
 	}
 	volume struct {

@@ -88,17 +88,12 @@ func (p LeafPath) FromTo(m plan.Move) (from, to string) {
 	return m.Node.Path, m.Path
 }
 
-// Follows is what the path column of a leaf, called c, holds below the row that is called p. It
-// needs nothing but the row's own path, and mends what has gone stale.
+// Follows is what the path column of a leaf, called c, holds below the row that is called p, which
+// is no root row. It needs nothing but the row's own path, and mends what has gone stale.
 func (t *Table) Follows(p LeafPath) clause.Expression {
 	above := clause.Expression(clause.Expr{SQL: "?", Vars: []any{clause.Column{Table: "p", Name: p.Above.DBName}}})
 	if p.AboveForm.OfParent {
-		name := clause.Column{Table: "p", Name: p.lastAbove.DBName}
-		own := t.child(p, above, name)
-		if !p.OfIDs { // a root row has no name, and the path of its children is in its own column
-			own = clause.Expr{SQL: "CASE WHEN " + t.Dialect.Length + "(?) = 0 THEN ? ELSE ? END", Vars: []any{name, above, own}}
-		}
-		above = own
+		above = t.child(p, above, clause.Column{Table: "p", Name: p.lastAbove.DBName})
 	}
 	if p.Form.OfParent {
 		return above
@@ -120,7 +115,7 @@ func (t *Table) child(p LeafPath, above any, last clause.Column) clause.Expressi
 		return clause.Expr{SQL: follow, Vars: []any{beside(above), ""}}
 	case p.Form.Lead != "":
 		return clause.Expr{SQL: follow, Vars: []any{above, last}}
-	default: // nothing stands before the first name
+	default: // nothing stands before the first name, and above is empty there
 		return clause.Expr{SQL: "CASE WHEN " + t.Dialect.Length + "(?) = 0 THEN ? ELSE " + follow + " END", Vars: []any{above, beside(""), above, last}}
 	}
 }
