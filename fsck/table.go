@@ -39,8 +39,8 @@ type Table struct {
 	// "" if there is none.
 	Version string
 	// Leaves are other tables whose rows hang below rows of this one, and have paths: of their
-	// parent, or of their own. In their descriptions, Tree, SingleTree, Namespace and Leaves are
-	// empty. What they have besides paths is not checked.
+	// parent, or of their own. They are in the trees of this table, whatever their descriptions say
+	// of trees. What they have besides paths is not checked.
 	Leaves []Table
 	// Namespace is the first argument of [pathlock.NewTree] for the trees' locks. The second
 	// argument is the value of the tree column, or SingleTree. "" means the table's name, as in
@@ -118,10 +118,7 @@ func (t *Table) validateLeaves() error {
 	t.Leaves = slices.Clone(t.Leaves)
 	for i := range t.Leaves {
 		leaf := &t.Leaves[i]
-		if leaf.Tree != "" || leaf.SingleTree != "" || leaf.Namespace != "" || leaf.Leaves != nil {
-			return fmt.Errorf("%w: the leaves %q are in the trees of %q, and have none of their own", ErrTable, leaf.Table, t.Table)
-		}
-		leaf.SingleTree = t.Table
+		leaf.Tree, leaf.SingleTree = "", t.Table
 		if err := leaf.validate(); err != nil {
 			return fmt.Errorf("the leaves %q: %w", leaf.Table, err)
 		}

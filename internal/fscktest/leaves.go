@@ -3,7 +3,6 @@ package fscktest
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -27,64 +26,44 @@ func leavesOf(table fsck.Table) fsck.Table {
 	return leaves
 }
 
-// insertLeaves writes leaves, of which some have no right path.
+// insertLeaves writes leaves with wrong paths: a root row's may be right.
 func (w *world) insertLeaves(t *testing.T, random *rand.Rand, nodes []Node) {
 	t.Helper()
 	for id := range random.IntN(2 * len(nodes)) {
 		parent := nodes[random.IntN(len(nodes))].ID
 		w.exec(t, "INSERT INTO cases (id, suite_id, name, path, id_path) VALUES (?, ?, ?, ?, ?)", id, parent+random.IntN(10)/9*10000, fmt.Sprint("l", id), "", nil)
 	}
-	if random.IntN(2) == 0 { // what is wrong with them later are the rows above
-		for id, right := range w.rightLeaves(t) {
-			w.exec(t, "UPDATE cases SET path = ?, id_path = ? WHERE id = ?", right[0], right[1], id)
-		}
-	}
-}
-
-// rightLeaves has the right paths of the leaves that have some.
-func (w *world) rightLeaves(t *testing.T) map[int][2]string {
-	all := make(map[int][2]string)
-	w.eachLeaf(t, func(n Node, path, ids string) { all[n.ID] = [2]string{path, ids} })
-	return all
 }
 
 // wrongLeaves returns "kind id" and the table for each leaf with a wrong path.
 func (w *world) wrongLeaves(t *testing.T) (found []string) {
-	w.eachLeaf(t, func(n Node, path, ids string) {
-		if w.table.Path != "" && n.Path != path {
-			found = append(found, fmt.Sprintf("%s %dcases", fsck.WrongPath, n.ID))
-		}
-		if w.table.IDPath != "" && n.IDPath != ids {
-			found = append(found, fmt.Sprintf("%s %dcases", fsck.WrongIDPath, n.ID))
-		}
-	})
-	return found
-}
-
-// eachLeaf calls do for each leaf that has right paths.
-func (w *world) eachLeaf(t *testing.T, do func(n Node, path, ids string)) {
 	t.Helper()
 	m := w.model(w.rows(t))
 	leaves := w.table.Leaves[0]
 	m.pathForm, m.idForm = cmp.Or(leaves.PathForm, "/*/*"), cmp.Or(leaves.IDPathForm, "/*/*")
-	rows, err := w.db.QueryContext(context.WithoutCancel(t.Context()), "SELECT id, suite_id, name, path, id_path FROM cases")
+	rows, err := w.db.QueryContext(context.WithoutCancel(t.Context()), "SELECT id, suite_id, name, path, COALESCE(id_path, '') FROM cases")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		var n Node
-		var path, ids sql.NullString
-		if err := rows.Scan(&n.ID, &n.Parent, &n.Name, &path, &ids); err != nil {
+		if err := rows.Scan(&n.ID, &n.Parent, &n.Name, &n.Path, &n.IDPath); err != nil {
 			t.Fatal(err)
 		}
 		up, there := m.rows[n.Parent]
-		n.Tree, n.Path, n.IDPath = up.Tree, path.String, ids.String
-		if path, ids, has := m.right(n); there && !up.Deleted && has {
-			do(n, path, ids)
+		n.Tree = up.Tree
+		path, ids, has := m.right(n)
+		has = has && there && !up.Deleted
+		if has && w.table.Path != "" && n.Path != path {
+			found = append(found, fmt.Sprintf("%s %dcases", fsck.WrongPath, n.ID))
+		}
+		if has && w.table.IDPath != "" && n.IDPath != ids {
+			found = append(found, fmt.Sprintf("%s %dcases", fsck.WrongIDPath, n.ID))
 		}
 	}
 	if err := rows.Err(); err != nil {
 		t.Fatal(err)
 	}
+	return found
 }

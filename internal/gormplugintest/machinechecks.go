@@ -195,33 +195,23 @@ func (m *machine) compareLeaves(db *gorm.DB) {
 	if err := db.Session(&gorm.Session{NewDB: true}).Where("suite_id IN ?", keys).Find(&found).Error; err != nil {
 		m.Fatal(err)
 	}
-	keyed := make(map[any]map[string]int64) // by parent and name
-	for _, c := range found {
-		if keyed[c.SuiteID] == nil {
-			keyed[c.SuiteID] = make(map[string]int64)
-		}
-		keyed[c.SuiteID][c.Name] = c.ID
-		got = append(got, leafLine(c))
-	}
+	nodes := make(map[string]node)
 	for _, n := range m.leaves {
-		parent, _ := m.keys[n.parent].(int64)
-		c := Case{ID: keyed[parent][n.name], SuiteID: parent, Name: n.name, Body: n.note, Version: int64(n.version)}
-		if c.Column, c.IDs = m.leafColumns(m.forest, n, c.ID); c.Column+c.IDs == "" { // they wait for the parent
-			for _, is := range found {
-				if is.ID == c.ID {
-					c.Column, c.IDs = is.Column, is.IDs
-				}
-			}
+		nodes[fmt.Sprint(m.keys[n.parent], n.name)] = n
+	}
+	if len(found) != len(nodes) {
+		m.Fatalf("there are %d leaves, want %d", len(found), len(nodes))
+	}
+	for _, is := range found {
+		n := nodes[fmt.Sprint(is.SuiteID, is.Name)]
+		c := is
+		c.Body, c.Version = n.note, int64(n.version)
+		if path, ids := m.leafColumns(m.forest, n, is.ID); path+ids != "" { // or it waits for the parent
+			c.Column, c.IDs = path, ids
 		}
-		want = append(want, leafLine(c))
+		got, want = append(got, fmt.Sprintf("%+v", is)), append(want, fmt.Sprintf("%+v", c))
 	}
 	m.same(got, want)
-}
-
-// leafLine is a leaf as it is stored.
-func leafLine(c Case) string {
-	c.Path = ""
-	return fmt.Sprintf("%+v", c)
 }
 
 // leafColumns is what a leaf's path columns hold, "" where its parent is deleted.

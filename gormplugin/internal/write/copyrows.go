@@ -1,7 +1,6 @@
 package write
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -75,7 +74,8 @@ func (e *Engine) copyRows(db *gorm.DB, tx *txn.Transaction, st *Statement, req *
 		err = e.fetchCopy(db, req, x)
 	}
 	if err == nil && t.IDs != nil && t.IsLeaf() {
-		err = e.numberLeaf(db, req, x)
+		made := table.Record{Ctx: db.Statement.Context, Table: t, Row: req.Made}
+		err = e.writeIDs(db, t, []*arrival{{plan.Arrival{Node: x.After}, made}})
 	}
 	if err != nil {
 		// From the insert on, a failure leaves rows without their parents. The transaction ends
@@ -172,18 +172,6 @@ func (e *Engine) insertCopies(db *gorm.DB, st *Statement, req *CopyRequest, x *c
 		return err
 	})
 	return rows, err
-}
-
-// numberLeaf completes the path of ids of the copy of a leaf, which has its id now.
-func (e *Engine) numberLeaf(db *gorm.DB, req *CopyRequest, x *copying) error {
-	t := req.Table
-	id, err := t.KeyOfRow(db.Statement.Context, req.Made)
-	if err != nil || t.IDsForm.OfParent {
-		return err
-	}
-	path := t.IDsForm.Column(x.After.IDs + plan.IDText(id))
-	err = t.UpdateDirect(db, t.IDs, path, clause.Eq{Column: table.Column(t.Key), Value: id})
-	return errors.Join(err, t.IDs.Set(db.Statement.Context, req.Made, path))
 }
 
 // fetchCopy reads the new top row.

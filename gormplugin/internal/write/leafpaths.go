@@ -72,8 +72,7 @@ func belowAbove(leaf *table.Table) clause.Expression {
 // database.
 func (e *Engine) checkLeaves(db *gorm.DB, leaf *table.Table, paths []table.LeafPath, moves []plan.Move) error {
 	for _, p := range paths {
-		longer := slices.DeleteFunc(slices.Clone(moves), func(m plan.Move) bool { return p.Room.Size == 0 || growth(p, m) <= 0 })
-		for chunk := range slices.Chunk(longer, maxRanges) {
+		for chunk := range slices.Chunk(moves, maxRanges) {
 			if err := e.checkLeafRoom(db, leaf, p, chunk); err != nil {
 				return err
 			}
@@ -93,6 +92,9 @@ func (e *Engine) checkLeafRoom(db *gorm.DB, leaf *table.Table, p table.LeafPath,
 	path := clause.Column{Table: "c", Name: p.Column.DBName}
 	var below, restored []clause.Expression
 	for _, m := range moves {
+		if p.Room.Size == 0 || growth(p, m) <= 0 {
+			continue
+		}
 		tight := clause.Expr{SQL: e.Dialect.Length + "(?) > ?", Vars: []any{path, p.Room.Size - growth(p, m)}}
 		if m.Restored { // only its own leaves are alive
 			restored = append(restored, clause.And(clause.Eq{Column: table.Column(leaf.Parent), Value: m.ID}, tight))
