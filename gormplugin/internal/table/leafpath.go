@@ -19,9 +19,11 @@ type LeafPath struct {
 	// holds the path of the parent.
 	Form, AboveForm pathform.Form
 	Room            plan.Room
-	// last is the column of the last name in the path of a leaf, and lastAbove that of the row above.
+	// last is the column of the last name in the path of a leaf, and lastAbove that of the row
+	// above.
 	last, lastAbove *schema.Field
-	// OfIDs is set for a path of ids, and beside where the rows above have theirs beside one of names.
+	// OfIDs is set for a path of ids, and beside where the rows above have theirs beside one of
+	// names.
 	OfIDs, beside bool
 }
 
@@ -67,18 +69,6 @@ func (t *Table) isUniqueByPath() bool {
 
 // LacksID reports whether the path of a leaf ends in an id that the database may have yet to give.
 func (p LeafPath) LacksID() bool { return p.OfIDs && !p.Form.OfParent }
-
-// Written is what a new leaf has in the column, "" where the column waits for the leaf's id.
-func (p LeafPath) Written(n *Node) string {
-	switch {
-	case !p.OfIDs:
-		return p.Form.Column(n.Path)
-	case p.LacksID() && plan.LacksID(n.IDs):
-		return ""
-	default:
-		return p.Form.Column(n.IDs)
-	}
-}
 
 // FromTo returns the path above a leaf before and after a move.
 func (p LeafPath) FromTo(m plan.Move) (from, to string) {

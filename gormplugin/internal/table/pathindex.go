@@ -72,8 +72,8 @@ func (t *Table) OnLeaves(db *gorm.DB, ranges clause.Expression, statement func(a
 	return onIndexes(db, func(from []Hinted) error {
 		above, where := clause.Expression(from[0].As("p")), Under("p", ranges)
 		if from[0].index != "" {
-			// An UPDATE of a join takes a lock on the first row behind a range, unless it reads that
-			// range from the index alone.
+			// An UPDATE of a join locks the first row behind a range, unless it reads the range
+			// from the index alone.
 			key := func(alias string) clause.Column { return clause.Column{Table: alias, Name: t.Above.Key.DBName} }
 			above = clause.Expr{SQL: "? STRAIGHT_JOIN ? " + t.Dialect.PrimaryKeyHint + " ON ? = ?", Vars: []any{
 				from[0].As("r"), Hinted{table: t.Above.TableName, alias: "p"}, key("p"), key("r"),

@@ -204,16 +204,18 @@ func (t *Table) canonicalNames(pairs map[string]any) {
 	}
 }
 
-// SetPaths writes a row's paths into the record. A path that still lacks the row's own id is left
-// empty: see fillIDs in package write.
+// SetPaths writes a row's paths into the record.
 func (t *Table) SetPaths(r Record, n *Node) error {
-	written := func(form pathform.Form, path string) string {
-		if plan.LacksID(path) {
-			return ""
-		}
-		return form.Column(path)
+	return errors.Join(r.Set(t.Path, FirstWritten(t.PathForm, n.Path)), r.Set(t.IDs, FirstWritten(t.IDsForm, n.IDs)))
+}
+
+// FirstWritten is what a column holds of a row with a path. A path that still lacks the row's own id is
+// left empty: see fillIDs in package write.
+func FirstWritten(form pathform.Form, path string) string {
+	if plan.LacksID(path) {
+		return ""
 	}
-	return errors.Join(r.Set(t.Path, written(t.PathForm, n.Path)), r.Set(t.IDs, written(t.IDsForm, n.IDs)))
+	return form.Column(path)
 }
 
 // TellPlace writes a row's paths into a struct of the model, and that of a leaf where it has a

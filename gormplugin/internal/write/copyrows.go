@@ -151,8 +151,10 @@ func (e *Engine) insertCopies(db *gorm.DB, st *Statement, req *CopyRequest, x *c
 	where := clause.Expression(isTop)
 	if t.IsLeaf() {
 		placed[t.Parent], placed[t.Name] = typed(parent, t.Parent), typed(x.After.Name, t.Name)
-		for _, p := range t.LeafPaths {
-			placed[p.Column] = typed(p.Written(x.After), p.Column)
+		for column, path := range map[*schema.Field]string{t.Path: table.FirstWritten(t.PathForm, x.After.Path), t.IDs: table.FirstWritten(t.IDsForm, x.After.IDs)} {
+			if column != nil {
+				placed[column] = typed(path, column)
+			}
 		}
 	} else {
 		placed[t.Parent] = pendingParent(t, parent, ofTop)
