@@ -93,7 +93,9 @@ func runMachine(t *testing.T, d Database, s shape) {
 	x, err := newTable(db, s)
 	worlds[0].must(err)
 	empty := func(table string) { worlds[0].must(gormplugin.AllowRawWrites(db).Exec("DELETE FROM " + table).Error) }
-	empty("cases") // whose parents have had the same keys in another table
+	if s.leaf != nil {
+		empty("cases") // whose parents have had the same keys in another table
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		m := &machine{
 			T: t, table: x, worlds: worlds, keys: make(map[int]any), requests: make(map[*world]context.Context),
@@ -104,7 +106,9 @@ func runMachine(t *testing.T, d Database, s shape) {
 			m.trees = append(m.trees, s.tree())
 		} else {
 			empty(x.quoted(db))
-			empty("cases")
+			if s.leaf != nil {
+				empty("cases")
+			}
 		}
 		most := 30
 		switch {
