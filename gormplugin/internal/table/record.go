@@ -209,8 +209,8 @@ func (t *Table) SetPaths(r Record, n *Node) error {
 	return errors.Join(r.Set(t.Path, FirstWritten(t.PathForm, n.Path)), r.Set(t.IDs, FirstWritten(t.IDsForm, n.IDs)))
 }
 
-// FirstWritten is what a column holds of a row with a path. A path that still lacks the row's own id is
-// left empty: see fillIDs in package write.
+// FirstWritten is what a column holds of a new row with a path. A path that still lacks the row's
+// own id is left empty: see fillIDs in package write.
 func FirstWritten(form pathform.Form, path string) string {
 	if plan.LacksID(path) {
 		return ""
