@@ -18,23 +18,24 @@ func asidePath(key Key, most limit) string {
 
 // clear gives another path to rows that wrongly have one that a row is to get, and reports whether
 // there were any.
-func (w *writer) clear(ctx context.Context, key Key, set []assignment) (cleared bool, err error) {
+func (w *writer) clear(ctx context.Context, r *row, set []assignment) (cleared bool, err error) {
 	for _, a := range set {
-		if a.column != w.table.Path && a.column != w.table.IDPath {
+		// No index over the paths of leaves is known to be right.
+		if r.leaf != nil || a.column != w.table.Path && a.column != w.table.IDPath {
 			continue
 		}
-		asides, err := w.wrongHolders(ctx, key, a)
+		asides, err := w.wrongHolders(ctx, r.key, a)
 		if err != nil {
 			return false, err
 		}
 		for _, r := range slices.SortedFunc(maps.Keys(asides), func(a, b *row) int { return cmp.Compare(a.order, b.order) }) {
 			aside := asidePath(r.key, w.limits[a.column])
 			set := []assignment{{a.column, asides[r], aside}}
-			if err := w.update(ctx, r.key, set); err != nil {
+			if err := w.update(ctx, r, set); err != nil {
 				return false, err
 			}
-			w.note(r.tree, r.key, WrongPath, false, set)
-			if now := w.now[r.key]; now != nil {
+			w.note(r, WrongPath, false, set)
+			if now := w.now[r.id()]; now != nil {
 				w.setPath(now, a.column, aside)
 			}
 			cleared = true

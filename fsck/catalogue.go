@@ -20,6 +20,8 @@ type catalogue struct {
 	db      *sql.DB
 	dialect *sqldialect.Dialect
 	table   Table
+	// leaves are the tables of the leaves.
+	leaves []*catalogue
 	// pathForm and idForm are how the columns spell paths, which are "/a/b" in memory.
 	pathForm, idForm pathform.Form
 	// kinds says what each column holds, limits how long its texts may be. PostgreSQL pads the

@@ -27,13 +27,26 @@ func New(ctx context.Context, db *sql.DB, dialect Dialect, table Table) (*Checke
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrTable, err)
 	}
-	c := &catalogue{db: db, dialect: d, table: table}
-	c.pathForm, _ = pathform.Parse(table.PathForm) // validated
-	c.idForm, _ = pathform.Parse(table.IDPathForm)
-	if err := c.inspect(ctx); err != nil {
+	c, err := newCatalogue(ctx, db, d, table)
+	if err != nil {
 		return nil, err
 	}
+	for _, leaf := range table.Leaves {
+		l, err := newCatalogue(ctx, db, d, leaf)
+		if err != nil {
+			return nil, err
+		}
+		c.leaves = append(c.leaves, l)
+	}
 	return &Checker{c}, nil
+}
+
+// newCatalogue asks the database about a table, whose description is valid.
+func newCatalogue(ctx context.Context, db *sql.DB, d *sqldialect.Dialect, table Table) (*catalogue, error) {
+	c := &catalogue{db: db, dialect: d, table: table}
+	c.pathForm, _ = pathform.Parse(table.PathForm)
+	c.idForm, _ = pathform.Parse(table.IDPathForm)
+	return c, c.inspect(ctx)
 }
 
 // Options are the options of [Checker.Check]. The zero value checks the whole table.
@@ -56,7 +69,7 @@ func (c *Checker) Check(ctx context.Context, opts Options, report func(Problem) 
 
 // tell reports and counts the problems.
 func (f *forest) tell(report func(Problem) error) (Summary, error) {
-	summary := Summary{Rows: int64(len(f.rows)), Problems: make(map[Kind]int64)}
+	summary := Summary{Rows: int64(len(f.rows) + len(f.leafRows)), Problems: make(map[Kind]int64)}
 	err := f.problems(func(p Problem) error {
 		summary.Problems[p.Kind]++
 		return report(p)

@@ -19,7 +19,7 @@ func (w *writer) create(ctx context.Context, home *creation, like Key) error {
 	r := home.row
 	w.inserted = append(w.inserted, home)
 	var set []assignment
-	err := w.attempt(ctx, &home.edit, func() (bool, error) { return w.clear(ctx, r.key, set) }, func() error {
+	err := w.attempt(ctx, &home.edit, func() (bool, error) { return w.clear(ctx, r, set) }, func() error {
 		set = []assignment{{column: w.table.Parent, new: r.parent.value()}, {column: w.table.Name, new: r.name}}
 		if w.table.Path != "" {
 			set = append(set, assignment{column: w.table.Path, new: w.pathForm.Column("/" + r.name)})
@@ -35,14 +35,14 @@ func (w *writer) create(ctx context.Context, home *creation, like Key) error {
 				above = "/" + r.up.key.String()
 			}
 			set = append(set, assignment{column: w.table.IDPath, new: w.idForm.Column(above + "/" + r.key.String())})
-			if err := w.update(ctx, r.key, set[len(set)-1:]); err != nil {
+			if err := w.update(ctx, r, set[len(set)-1:]); err != nil {
 				return err
 			}
 		}
-		w.note(r.tree, r.key, Orphan, true, set)
+		w.note(r, Orphan, true, set)
 		home.made = true
 		if w.now != nil {
-			w.now[r.key] = &row{key: r.key, seat: r.seat}
+			w.now[r.id()] = &row{key: r.key, seat: r.seat}
 		}
 		return nil
 	})

@@ -29,6 +29,9 @@
 // below an orphan, a cycle or a bad name has no right path. The check reports nothing about its
 // path until the row above is repaired. Rows that are marked as deleted are not part of the tree.
 //
+// Of leaves, rows of other tables that hang below these, only the paths are checked and repaired:
+// see [Table.Leaves]. They are read into memory, too.
+//
 // # How it repairs
 //
 // In this order:
@@ -100,7 +103,7 @@ package fsck
 //
 //   - what callers say and get: key, table, problem, dialect, repairoptions, changelog;
 //   - what the database says about the table, and its errors: catalogue, failure;
-//   - the table in memory, and where rows belong: row, forest, place;
+//   - the table in memory, and where rows belong: row, forest, leaf, place;
 //   - what is wrong with them: findings, check;
 //   - what becomes of them, in memory alone: plan, freename, lostfound, name;
 //   - transactions that assert and write it: wait, write, aside, create, transact;

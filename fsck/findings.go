@@ -17,6 +17,13 @@ func (f *forest) problems(report func(Problem) error) error {
 			}
 		}
 	}
+	for _, r := range f.leafRows {
+		for _, check := range []func(*row) *Problem{f.wrongPath, f.wrongIDPath} {
+			if err := reportIf(report, check(r)); err != nil {
+				return err
+			}
+		}
+	}
 	for _, r := range f.rows {
 		if err := reportIf(report, f.besideRoot(r)); err != nil {
 			return err
@@ -85,11 +92,13 @@ func tooFarDown(r *row) *Problem {
 }
 
 func (f *forest) wrongPath(r *row) *Problem {
-	return f.wrong(r, WrongPath, "path", f.table.Path, r.path, f.pathForm.Column(r.wantPath))
+	c := f.of(r)
+	return f.wrong(r, WrongPath, "path", c.table.Path, r.path, c.pathForm.Column(r.wantPath))
 }
 
 func (f *forest) wrongIDPath(r *row) *Problem {
-	return f.wrong(r, WrongIDPath, "id path", f.table.IDPath, r.idPath, f.idForm.Column(r.wantIDPath))
+	c := f.of(r)
+	return f.wrong(r, WrongIDPath, "id path", c.table.IDPath, r.idPath, c.idForm.Column(r.wantIDPath))
 }
 
 // wrong compares one path of a row with what it should be.
@@ -98,7 +107,7 @@ func (f *forest) wrong(r *row, kind Kind, what, column string, is *string, want 
 		return nil
 	}
 	p := r.problem(kind, "its %s is wrong", what)
-	if !f.limits[column].holds(want) {
+	if !f.of(r).limits[column].holds(want) {
 		p = r.problem(PathTooLong, "its %s does not fit into the column %s", what, column)
 	}
 	p.Is, p.Want = is, &want

@@ -15,6 +15,8 @@ type forest struct {
 	// asked for.
 	rows, deleted []*row
 	byKey         map[Key]*row
+	// leafRows are the live leaves of live rows.
+	leafRows []*row
 	// roots has the root row of each tree, of several the one with the smallest key.
 	roots map[Key]*row
 	// cycles has the rows of each cycle by the one with the smallest key.
@@ -53,6 +55,11 @@ func (c *catalogue) read(ctx context.Context, tree Key, withDeleted bool) (f *fo
 	}
 	if err := f.readAlike(ctx, tx, tree); err != nil {
 		return nil, failed(err)
+	}
+	for _, leaf := range c.leaves {
+		if err := f.readLeaves(ctx, tx, leaf, tree); err != nil {
+			return nil, fmt.Errorf("fsck: read %s: %w", leaf.table.Table, err)
+		}
 	}
 	f.locate()
 	return f, nil

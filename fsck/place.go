@@ -52,6 +52,9 @@ func (f *forest) locate() {
 			}
 		}
 	}
+	for _, r := range f.leafRows {
+		f.settleLeaf(r)
+	}
 }
 
 // addCycle notes the cycle that a row is on, upwards from the row with the smallest key.

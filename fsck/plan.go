@@ -134,7 +134,7 @@ func (p *plan) renameTwins(kind Kind) {
 
 // allows reports whether a row may be changed. If not, it is skipped.
 func (p *plan) allows(r *row) bool {
-	if p.skippedRows[r.key] || p.skippedTrees[r.tree] {
+	if p.skippedRows[r.id()] || p.skippedTrees[r.tree] {
 		return false
 	}
 	if _, err := p.lockable(r.tree); err != nil {
@@ -147,7 +147,7 @@ func (p *plan) allows(r *row) bool {
 // planPaths returns the edits of rows with wrong paths.
 func (r *repair) planPaths(f *forest) []*edit {
 	p := &plan{forest: f, repair: r}
-	for _, row := range f.rows {
+	for _, row := range slices.Concat(f.rows, f.leafRows) {
 		if len(f.wrongPaths(row, row)) > 0 && p.allows(row) {
 			p.edits = append(p.edits, &edit{row: row, why: WrongPath})
 		}
@@ -158,12 +158,13 @@ func (r *repair) planPaths(f *forest) []*edit {
 // wrongPaths returns what has to be written into the path columns of a row, whose values are those
 // of is.
 func (f *forest) wrongPaths(r, is *row) (set []assignment) {
+	c := f.of(r)
 	for _, path := range []struct {
 		column string
 		is     *string
 		want   string
-	}{{f.table.Path, is.path, f.pathForm.Column(r.wantPath)}, {f.table.IDPath, is.idPath, f.idForm.Column(r.wantIDPath)}} {
-		if path.column == "" || r.state != placed || path.is != nil && *path.is == path.want || !f.limits[path.column].holds(path.want) {
+	}{{c.table.Path, is.path, c.pathForm.Column(r.wantPath)}, {c.table.IDPath, is.idPath, c.idForm.Column(r.wantIDPath)}} {
+		if path.column == "" || r.state != placed || path.is != nil && *path.is == path.want || !c.limits[path.column].holds(path.want) {
 			continue
 		}
 		a := assignment{column: path.column, new: path.want}
@@ -177,7 +178,7 @@ func (f *forest) wrongPaths(r, is *row) (set []assignment) {
 
 // setPath notes what a path column of a row holds now.
 func (f *forest) setPath(r *row, column, path string) {
-	if column == f.table.IDPath {
+	if column == f.of(r).table.IDPath {
 		r.idPath = &path
 	} else {
 		r.path = &path

@@ -44,8 +44,10 @@ const (
 // Problem is one thing that is wrong with one row.
 type Problem struct {
 	Kind Kind `json:"problem"`
-	Tree Key  `json:"tree"`
-	ID   Key  `json:"id"`
+	// Leaves is the table of a leaf, "" for a row of the table itself.
+	Leaves string `json:"leaves,omitempty"`
+	Tree   Key    `json:"tree"`
+	ID     Key    `json:"id"`
 	// Others are the other rows of the problem: an orphan's parent, the next members of a cycle (at
 	// most 15), the sibling with the same name, or the root row.
 	Others []Key  `json:"others,omitempty"`
@@ -60,7 +62,7 @@ type Problem struct {
 
 // String writes the problem for people.
 func (p Problem) String() string {
-	text := fmt.Sprintf("%s: tree %v, row %v %q: %s", p.Kind, p.Tree, p.ID, p.Name, p.Detail)
+	text := fmt.Sprintf("%s: tree %v, row %v%s %q: %s", p.Kind, p.Tree, p.ID, ofLeaves(p.Leaves), p.Name, p.Detail)
 	if p.Want != nil {
 		is := "NULL"
 		if p.Is != nil {
@@ -71,9 +73,17 @@ func (p Problem) String() string {
 	return text
 }
 
+// ofLeaves says in which table a leaf is.
+func ofLeaves(table string) string {
+	if table == "" {
+		return ""
+	}
+	return " of " + table
+}
+
 // Summary is the outcome of a check.
 type Summary struct {
-	// Rows is the number of live rows that were checked.
+	// Rows is the number of live rows that were checked, with the leaves.
 	Rows int64 `json:"rows"`
 	// Problems counts the problems by kind.
 	Problems map[Kind]int64 `json:"problems"`

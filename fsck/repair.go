@@ -17,7 +17,7 @@ type repair struct {
 	// skippedTrees and skippedRows stay as they are, the rows until their paths are written. skips
 	// are those that have to be reported.
 	skippedTrees map[Key]bool
-	skippedRows  map[Key]bool
+	skippedRows  map[rowID]bool
 	skips        []Skip
 	// created counts the lost+founds that were planned, creations are the edits that create them.
 	created   int
@@ -35,7 +35,7 @@ const rounds = 10
 func (c *Checker) Repair(ctx context.Context, opts RepairOptions) (summary RepairSummary, err error) {
 	defer func() { err = canceled(ctx, err) }()
 	r := &repair{
-		Checker: c, opts: opts.withDefaults(), log: changeLog{opts.Log}, skippedTrees: make(map[Key]bool), skippedRows: make(map[Key]bool),
+		Checker: c, opts: opts.withDefaults(), log: changeLog{opts.Log}, skippedTrees: make(map[Key]bool), skippedRows: make(map[rowID]bool),
 		creations: make(map[*row]*creation),
 	}
 	f, err := c.read(ctx, opts.Tree, true)
@@ -137,8 +137,8 @@ func (r *repair) skipTree(tree Key, why error) {
 
 // skipRow skips a row, until its path is repaired.
 func (r *repair) skipRow(s Skip) {
-	if !r.skippedRows[s.ID] {
-		r.skippedRows[s.ID] = true
+	if id := (rowID{s.Leaves, s.ID}); !r.skippedRows[id] {
+		r.skippedRows[id] = true
 		r.skips = append(r.skips, s)
 	}
 }

@@ -84,6 +84,8 @@ type RepairSummary struct {
 // others.
 type Skip struct {
 	Tree Key `json:"tree"`
+	// Leaves is the table of a leaf, "" for a row of the table itself.
+	Leaves string `json:"leaves,omitempty"`
 	// ID is the row; the zero Key for a whole tree, such as one that another session keeps busy.
 	ID Key `json:"id"`
 	// Why is the problem that stays.
@@ -97,5 +99,5 @@ func (s Skip) String() string {
 	if s.ID.IsZero() {
 		return fmt.Sprintf("tree %v: %s", s.Tree, s.Reason)
 	}
-	return fmt.Sprintf("tree %v, row %v (%s): %s", s.Tree, s.ID, s.Why, s.Reason)
+	return fmt.Sprintf("tree %v, row %v%s (%s): %s", s.Tree, s.ID, ofLeaves(s.Leaves), s.Why, s.Reason)
 }

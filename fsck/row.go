@@ -50,9 +50,11 @@ func (c *catalogue) checkKey(key Key) error {
 	return c.idForm.Check(key.String())
 }
 
-// row is a row of the table.
+// row is a row of the table, or a leaf.
 type row struct {
 	key Key
+	// leaf is the table that a leaf is in, nil for the others.
+	leaf *catalogue
 	seat
 	// path and idPath are nil for NULL.
 	path, idPath *string
@@ -73,9 +75,31 @@ func (r *row) above() *row {
 	return r.up
 }
 
+// rowID says which row it is, in which table of leaves, if in one.
+type rowID struct {
+	leaves string
+	key    Key
+}
+
+// id returns the row's.
+func (r *row) id() rowID {
+	if r.leaf == nil {
+		return rowID{key: r.key}
+	}
+	return rowID{r.leaf.table.Table, r.key}
+}
+
+// of returns what is known of the table that a row is in.
+func (c *catalogue) of(r *row) *catalogue {
+	if r.leaf != nil {
+		return r.leaf
+	}
+	return c
+}
+
 // problem returns a problem of the row, without Others and Want.
 func (r *row) problem(kind Kind, format string, args ...any) *Problem {
-	return &Problem{Kind: kind, Tree: r.tree, ID: r.key, Name: r.name, Is: r.path, Detail: fmt.Sprintf(format, args...)}
+	return &Problem{Kind: kind, Leaves: r.id().leaves, Tree: r.tree, ID: r.key, Name: r.name, Is: r.path, Detail: fmt.Sprintf(format, args...)}
 }
 
 // fault says what is wrong with a row's parent.

@@ -3,6 +3,7 @@ package fsck
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/pathlock-go/pathlock/internal/pathform"
 )
@@ -37,6 +38,10 @@ type Table struct {
 	// Version is the column of a whole number that a repair increments whenever it changes the row;
 	// "" if there is none.
 	Version string
+	// Leaves are other tables whose rows hang below rows of this one, and have paths: of their
+	// parent, or of their own. They are in the trees of this table, whatever their descriptions say
+	// of trees. What they have besides paths is not checked.
+	Leaves []Table
 	// Namespace is the first argument of [pathlock.NewTree] for the trees' locks. The second
 	// argument is the value of the tree column, or SingleTree. "" means the table's name, as in
 	// gormplugin.
@@ -104,6 +109,22 @@ func (t *Table) validate() error {
 	}
 	if t.Namespace == "" {
 		t.Namespace = t.Table
+	}
+	return t.validateLeaves()
+}
+
+// validateLeaves checks the descriptions of the leaves.
+func (t *Table) validateLeaves() error {
+	t.Leaves = slices.Clone(t.Leaves)
+	for i := range t.Leaves {
+		leaf := &t.Leaves[i]
+		leaf.Tree, leaf.SingleTree = "", t.Table
+		if err := leaf.validate(); err != nil {
+			return fmt.Errorf("the leaves %q: %w", leaf.Table, err)
+		}
+		if leaf.Path != "" && t.Path == "" || leaf.IDPath != "" && t.IDPath == "" {
+			return fmt.Errorf("%w: the leaves %q have a path of a kind that %q has not", ErrTable, leaf.Table, t.Table)
+		}
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ type writer struct {
 	tx     *sql.Tx
 	number int
 	// now has the rows that the transaction has locked, as they are.
-	now     map[Key]*row
+	now     map[rowID]*row
 	changes []Change
 	// skips are the rows that stay as they are, and outdated is set if others have changed some.
 	skips    []Skip
@@ -41,7 +41,7 @@ type assignment struct {
 
 // restart begins another try.
 func (w *writer) restart(tx *sql.Tx, number int) {
-	w.tx, w.number, w.now = tx, number, make(map[Key]*row)
+	w.tx, w.number, w.now = tx, number, make(map[rowID]*row)
 	w.changes, w.skips, w.inserted, w.outdated = nil, nil, nil, false
 }
 
@@ -77,10 +77,10 @@ func (w *writer) write(ctx context.Context, edits []*edit) error {
 		err := do(ctx, e)
 		if why, skipped := errors.AsType[skipError](err); skipped {
 			kind := e.why
-			if kind == WrongPath && w.table.Path == "" {
+			if kind == WrongPath && w.of(e.row).table.Path == "" {
 				kind = WrongIDPath
 			}
-			w.skips = append(w.skips, Skip{Tree: w.tree, ID: e.row.key, Why: kind, Reason: why.Error()})
+			w.skips = append(w.skips, Skip{Tree: w.tree, Leaves: e.row.id().leaves, ID: e.row.key, Why: kind, Reason: why.Error()})
 		} else if err != nil {
 			return err
 		}
@@ -100,13 +100,13 @@ const chunk = 500
 
 // lock reads and locks the rows of edits, all rows above them, and those that are the reason.
 func (w *writer) lock(ctx context.Context, edits []*edit) error {
-	var keys []Key
+	keys := make(map[*catalogue][]Key)
 	wanted := make(map[*row]bool)
 	add := func(r *row) {
 		for ; r != nil && !wanted[r]; r = r.above() {
 			wanted[r] = true
 			if !r.key.isFresh() {
-				keys = append(keys, r.key)
+				keys[r.leaf] = append(keys[r.leaf], r.key)
 			}
 		}
 	}
@@ -117,18 +117,33 @@ func (w *writer) lock(ctx context.Context, edits []*edit) error {
 			add(other.row)
 		}
 	}
-	c := w.columnsAs("c")
+	// Leaves come last, as in the writes of others.
+	for _, leaf := range append([]*catalogue{nil}, w.leaves...) {
+		if err := w.lockKeys(ctx, leaf, keys[leaf]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lockKeys reads and locks rows of the table, or of one of leaves.
+func (w *writer) lockKeys(ctx context.Context, leaf *catalogue, keys []Key) error {
+	of := w.of(&row{leaf: leaf})
+	c := of.columnsAs("c")
 	for part := range slices.Chunk(keys, chunk) {
 		args := make([]any, len(part))
 		for i, k := range part {
 			args[i] = k.arg()
 		}
 		query := fmt.Sprintf("SELECT %s FROM %s AS c WHERE %s AND %s IN (?%s) %s", strings.Join([]string{c.key, c.tree, c.parent, c.name, c.path, c.idPath}, ", "),
-			w.dialect.Quote(w.table.Table), c.live, c.key, strings.Repeat(", ?", len(part)-1), w.dialect.Update)
+			w.dialect.Quote(of.table.Table), c.live, c.key, strings.Repeat(", ?", len(part)-1), w.dialect.Update)
 		if err := w.each(ctx, query, args, func(rows *sql.Rows) error {
-			r := &row{}
-			err := w.scan(rows, r)
-			w.now[r.key] = r
+			r := &row{leaf: leaf}
+			err := of.scan(rows, r)
+			if leaf != nil {
+				r.tree = w.tree
+			}
+			w.now[r.id()] = r
 			return err
 		}); err != nil {
 			return err
@@ -158,7 +173,7 @@ func (w *writer) isOutdated(e *edit) bool {
 		if r.key.isFresh() {
 			return true
 		}
-		now := w.now[r.key]
+		now := w.now[r.id()]
 		if w.creations[r] != nil {
 			was = r.seat // an index may have refused the planned name
 		}
@@ -197,11 +212,11 @@ func (w *writer) move(ctx context.Context, e *edit) error {
 		if to.name != e.was.name || e.was.nullName {
 			set = append(set, assignment{w.table.Name, e.was.nameValue(), to.name})
 		}
-		if err := w.update(ctx, e.row.key, set); err != nil {
+		if err := w.update(ctx, e.row, set); err != nil {
 			return err
 		}
-		w.note(e.row.tree, e.row.key, e.why, false, set)
-		if now := w.now[e.row.key]; now != nil {
+		w.note(e.row, e.why, false, set)
+		if now := w.now[e.row.id()]; now != nil {
 			now.seat = to
 		}
 		return nil
@@ -257,35 +272,37 @@ func (w *writer) command(ctx context.Context, statement string) error {
 }
 
 // note records changes of a row.
-func (w *writer) note(tree, id Key, why Kind, insert bool, set []assignment) {
+func (w *writer) note(r *row, why Kind, insert bool, set []assignment) {
+	table := w.of(r).table
 	for _, a := range set {
 		kind := why
-		if kind == WrongPath && a.column == w.table.IDPath {
+		if kind == WrongPath && a.column == table.IDPath {
 			kind = WrongIDPath
 		}
 		w.changes = append(w.changes, Change{
-			Transaction: w.number, Table: w.table.Table, Tree: tree, ID: id, Insert: insert, Column: a.column, Old: a.old, New: a.new, Why: kind,
+			Transaction: w.number, Table: table.Table, Tree: r.tree, ID: r.key, Insert: insert, Column: a.column, Old: a.old, New: a.new, Why: kind,
 		})
 	}
 }
 
 // update changes columns of a row.
-func (w *writer) update(ctx context.Context, key Key, set []assignment) error {
+func (w *writer) update(ctx context.Context, r *row, set []assignment) error {
 	if w.tx == nil || len(set) == 0 {
 		return nil
 	}
+	table := w.of(r).table
 	var columns []string
 	var args []any
 	for _, a := range set {
 		columns, args = append(columns, w.dialect.Quote(a.column)+" = ?"), append(args, argument(a.new))
 	}
-	if w.table.Version != "" {
-		version := w.dialect.Quote(w.table.Version)
+	if table.Version != "" {
+		version := w.dialect.Quote(table.Version)
 		columns = append(columns, version+" = "+version+" + 1")
 	}
-	query := fmt.Sprintf("UPDATE %s SET %s WHERE %s = ?", w.dialect.Quote(w.table.Table), strings.Join(columns, ", "), w.dialect.Quote(w.table.Key))
-	if _, err := w.tx.ExecContext(ctx, w.dialect.Bind(query), append(args, key.arg())...); err != nil {
-		return fmt.Errorf("fsck: change row %v of %s: %w", key, w.table.Table, err)
+	query := fmt.Sprintf("UPDATE %s SET %s WHERE %s = ?", w.dialect.Quote(table.Table), strings.Join(columns, ", "), w.dialect.Quote(table.Key))
+	if _, err := w.tx.ExecContext(ctx, w.dialect.Bind(query), append(args, r.key.arg())...); err != nil {
+		return fmt.Errorf("fsck: change row %v of %s: %w", r.key, table.Table, err)
 	}
 	return nil
 }
@@ -302,14 +319,14 @@ func argument(v any) any {
 func (w *writer) writePaths(ctx context.Context, e *edit) error {
 	is := e.row
 	if w.tx != nil {
-		is = w.now[e.row.key]
+		is = w.now[e.row.id()]
 	}
 	set := w.wrongPaths(e.row, is)
-	return w.attempt(ctx, e, func() (bool, error) { return w.clear(ctx, e.row.key, set) }, func() error {
-		if err := w.update(ctx, e.row.key, set); err != nil {
+	return w.attempt(ctx, e, func() (bool, error) { return w.clear(ctx, e.row, set) }, func() error {
+		if err := w.update(ctx, e.row, set); err != nil {
 			return err
 		}
-		w.note(e.row.tree, e.row.key, WrongPath, false, set)
+		w.note(e.row, WrongPath, false, set)
 		for _, a := range set { // a dry run looks there for what is left
 			w.setPath(is, a.column, fmt.Sprint(a.new))
 		}

@@ -97,13 +97,14 @@ func ExampleModel() {
 	// <nil> /1/2
 }
 
-// A leaf has a name below a row of the model above, and no path column. A field that is no column
-// is told where the leaf is.
+// A leaf has a name below a row of the model above. It may have a path column, here with the path
+// of that row. A field that is no column is told where the leaf is.
 func ExampleLeaf() {
 	type Photo struct {
 		ID          int64
 		DirectoryID int64  `pathlock:"parent"`
 		Name        string `pathlock:"name"`
+		Directory   string `pathlock:"path,form:parent:/*/*" gorm:"column:directory_path"`
 		Path        string `pathlock:"path" gorm:"-"`
 	}
 	plugin := gormplugin.New(pathlock.New(memstore.New()),
@@ -115,10 +116,14 @@ func ExampleLeaf() {
 	june := &Directory{DriveID: 1, Name: "june"}
 	fmt.Println(db.Create(june).Error, june.Path)
 	beach := &Photo{DirectoryID: june.ID, Name: "beach.jpg"}
-	fmt.Println(db.Create(beach).Error, beach.Path)
+	fmt.Println(db.Create(beach).Error, beach.Path, beach.Directory)
+	fmt.Println(gormplugin.Rename(db, june, june.ID, "july"))
+	fmt.Println(db.Take(beach).Error, beach.Directory)
 	// Output:
 	// <nil> /june
-	// <nil> /june/beach.jpg
+	// <nil> /june/beach.jpg /june
+	// <nil>
+	// <nil> /july
 }
 
 // The trees of a model are named after it: whoever locks them without the plugin says the same.

@@ -76,9 +76,17 @@ func SingleTree(id string) ModelOption {
 // too.
 func Model(model any, opts ...ModelOption) Option { return addModel(table.Spec{Model: model}, opts) }
 
-// Leaf registers a model whose rows hang below the rows of another registered model and have no
-// path column of their own, such as the cases of suites. Its "parent" column is the other's primary
-// key, its "name" column the name below it.
+// Leaf registers a model whose rows hang below the rows of another registered model, such as the
+// cases of suites. Its "parent" column is the other's primary key, its "name" column the name below
+// it. It is in the tree of its parent, and has no column for that.
+//
+// A leaf may have path columns, with the tags or [Columns] of a [Model]:
+//
+//	Folder string `pathlock:"path,form:parent:/*/*"` // the path of the row above
+//
+// They are set and checked as those of a model are, and rewritten in one statement when a row above
+// moves or is renamed. The model above needs a path of the same kind, names or ids, and in the same
+// form, except that one may be of the parent. A path of names cannot be unique by itself.
 //
 // A leaf may have a field that is no column, `pathlock:"path" gorm:"-"`. Whatever gives the leaf
 // its place writes the leaf's path there: Create, [Rename], [Move], [Copy], and an update of a
@@ -113,9 +121,10 @@ type Description struct {
 	// Namespace is the first argument of [pathlock.NewTree] for the model's trees. SingleTree is
 	// the second one where the table has no tree column, "" for others.
 	Namespace, SingleTree string
-	// Columns are the other columns, by the database's names. Tree, Path and IDPath of a leaf are
-	// empty.
+	// Columns are the other columns, by the database's names. Tree of a leaf is empty.
 	Columns Columns
+	// Leaves are the leaf models that hang below the model and have paths.
+	Leaves []Description
 	// Marks are the columns that mark a row as deleted; none if rows are deleted for good.
 	Marks []Mark
 }
@@ -135,6 +144,15 @@ func Describe(db *gorm.DB, model any) (Description, error) {
 	if err != nil {
 		return Description{}, err
 	}
+	d := describe(t)
+	for _, leaf := range t.Leaves {
+		d.Leaves = append(d.Leaves, describe(leaf))
+	}
+	return d, nil
+}
+
+// describe describes one table.
+func describe(t *table.Table) Description {
 	column := func(f *schema.Field) string {
 		if f == nil {
 			return ""
@@ -151,16 +169,18 @@ func Describe(db *gorm.DB, model any) (Description, error) {
 		return form.String()
 	}
 	layout := t.Layout()
-	for i, path := range layout.Paths {
-		form := pattern([]pathform.Form{t.PathForm, t.IDsForm}[i])
-		if path.OfIDs {
-			d.Columns.IDPath, d.Columns.IDPathForm = path.Column, form
-		} else {
-			d.Columns.Path, d.Columns.PathForm = path.Column, form
+	for _, path := range layout.Paths {
+		switch {
+		case path.OfIDs && t.ByIDs:
+			d.Columns.IDPath, d.Columns.IDPathForm = path.Column, pattern(t.PathForm)
+		case path.OfIDs:
+			d.Columns.IDPath, d.Columns.IDPathForm = path.Column, pattern(t.IDsForm)
+		default:
+			d.Columns.Path, d.Columns.PathForm = path.Column, pattern(t.PathForm)
 		}
 	}
 	for _, mark := range layout.Marks {
 		d.Marks = append(d.Marks, Mark{Column: mark.Column, Live: mark.Live})
 	}
-	return d, nil
+	return d
 }

@@ -38,12 +38,15 @@ func TestLargeSubtreesLockNoOtherTree(t *testing.T) {
 					plantLarge(t, db, a)
 					elsewhere := &suite{PlanID: 2}
 					must(t, db.Create(elsewhere).Error)
+					ours, theirs := &gormplugintest.Case{SuiteID: a.ID, Name: "leaf"}, &gormplugintest.Case{SuiteID: elsewhere.ID, Name: "leaf"}
+					must(t, db.Create([]*gormplugintest.Case{ours, theirs}).Error)
 					must(t, db.Exec("ANALYZE TABLE suites").Error)
 
 					editing := db.Begin()
 					// By the primary key: MariaDB would take the index over the marks of deletion,
 					// and lock a gap of that.
 					must(t, editing.Exec("SELECT id FROM suites FORCE INDEX (PRIMARY) WHERE id = ? FOR UPDATE", elsewhere.ID).Error)
+					must(t, editing.Exec("SELECT id FROM cases FORCE INDEX (PRIMARY) WHERE id = ? FOR UPDATE", theirs.ID).Error)
 					if err := change(db, a, b); err != nil {
 						t.Error(err)
 					}

@@ -95,6 +95,15 @@ type (
 		Name  string `pathlock:"name"`
 		Path  string `pathlock:"path,form:*.*" gorm:"-"`
 	}
+	pathLeaf struct {
+		ID      int64
+		Above   int64  `pathlock:"parent"`
+		Name    string `pathlock:"name" gorm:"uniqueIndex:twice"`
+		Path    string
+		Sole    string `gorm:"uniqueIndex:twice"`
+		IDs     string
+		Another int64
+	}
 	composite struct {
 		A int64 `gorm:"primaryKey;autoIncrement:false"`
 		B int64 `gorm:"primaryKey;autoIncrement:false"`
@@ -105,6 +114,11 @@ type (
 		Name  string `pathlock:"name"`
 	}
 )
+
+// leafPath registers a leaf with columns.
+func leafPath(columns gormplugin.Columns) []gormplugin.Option {
+	return []gormplugin.Option{gormplugin.Model(&tagged{}), gormplugin.Leaf(&pathLeaf{}, &tagged{}, columns)}
+}
 
 func TestUse(t *testing.T) {
 	for _, c := range []struct {
@@ -126,6 +140,12 @@ func TestUse(t *testing.T) {
 		{"a form of no column", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.Columns{IDPathForm: "*,*,"})}, "of no column"},
 		{"a form of a name", "mysql", []gormplugin.Option{gormplugin.Model(&misformed{})}, `pathlock:"name,form:*,*,"`},
 		{"a leaf that is told its path in a form", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}), gormplugin.Leaf(&formedLeaf{}, &tagged{})}, "has no form"},
+		{"a leaf with a tree", "mysql", leafPath(gormplugin.Columns{Tree: "Another"}), "in the tree of its parent"},
+		{"a leaf with a path of ids below rows without", "mysql", leafPath(gormplugin.Columns{IDPath: "IDs"}), "tagged has no path of that kind"},
+		{"a leaf with a path in another form", "mysql", leafPath(gormplugin.Columns{Path: "Path", PathForm: "parent:/*/*/"}), "/*/*, alone or behind parent:"},
+		{"a leaf with a unique path", "mysql", leafPath(gormplugin.Columns{Path: "Sole"}), "make the parent and the name unique"},
+		{"a leaf below a leaf", "mysql", append(leafPath(gormplugin.Columns{Path: "Path"}), gormplugin.Leaf(&leaf{}, &pathLeaf{})), "which is a leaf"},
+		{"a leaf with the path of its parent", "mysql", leafPath(gormplugin.Columns{Path: "Path", PathForm: "parent:/*/*"}), ""},
 		{"a path that is an ltree", "postgres", []gormplugin.Option{gormplugin.Model(&labels{})}, "a text with the form *.*"},
 		{"a primary key of two columns", "mysql", []gormplugin.Option{gormplugin.Model(&composite{})}, "make the id the primary key"},
 		{"a model twice", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}), gormplugin.Model(&tagged{})}, "twice"},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"github.com/ncruces/go-sqlite3/gormlite"
@@ -33,12 +34,13 @@ type leafOfIDs struct {
 	ID    int64
 	Above string `pathlock:"parent" gorm:"size:36"`
 	Title string `pathlock:"name" gorm:"size:100"`
+	Way   string `pathlock:"idpath,form:parent:/0/*/*/" gorm:"size:500"`
 }
 
 func TestGormfsck(t *testing.T) {
 	plugin := gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(byFlagAndTime{}),
 		gormplugin.Model(ofIDs{}, gormplugin.Columns{Parent: "Above", IDPathForm: "/0/*/*/"}, gormplugin.Namespace("forests")), gormplugin.Leaf(leafOfIDs{}, ofIDs{}))
-	db := guardedBy(t, gormplugintest.Database{Connector: connectorTo(t, ""), Dialector: func(pool *sql.DB) gorm.Dialector { return gormlite.OpenDB(pool) }}, plugin, ofIDs{})
+	db := guardedBy(t, gormplugintest.Database{Connector: connectorTo(t, ""), Dialector: func(pool *sql.DB) gorm.Dialector { return gormlite.OpenDB(pool) }}, plugin, ofIDs{}, leafOfIDs{})
 	for _, tt := range []struct {
 		model any
 		want  fsck.Table
@@ -46,9 +48,11 @@ func TestGormfsck(t *testing.T) {
 		{&byFlagAndTime{}, fsck.Table{
 			Table: "by_flag_and_times", Key: "id", Tree: "tree", Parent: "parent", Name: "name", Path: "path", Namespace: "by_flag_and_times", Deleted: "is_deleted",
 		}},
-		{ofIDs{}, fsck.Table{Table: "of_ids", Key: "code", Tree: "forest", Parent: "above", Name: "title", IDPath: "way", IDPathForm: "/0/*/*/", Version: "changes", Namespace: "forests"}},
+		{ofIDs{}, fsck.Table{Table: "of_ids", Key: "code", Tree: "forest", Parent: "above", Name: "title", IDPath: "way", IDPathForm: "/0/*/*/", Version: "changes", Namespace: "forests", Leaves: []fsck.Table{
+			{Table: "leaf_of_ids", Key: "id", Parent: "above", Name: "title", IDPath: "way", IDPathForm: "parent:/0/*/*/"},
+		}}},
 	} {
-		if got, err := gormfsck.Table(db, tt.model); got != tt.want || err != nil {
+		if got, err := gormfsck.Table(db, tt.model); !reflect.DeepEqual(got, tt.want) || err != nil {
 			t.Errorf("%T: %+v (%v), want %+v", tt.model, got, err, tt.want)
 		}
 	}

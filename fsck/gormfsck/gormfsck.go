@@ -4,6 +4,7 @@ package gormfsck
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/pathlock-go/pathlock/fsck"
@@ -27,17 +28,28 @@ func New(ctx context.Context, db *gorm.DB, model any) (*fsck.Checker, error) {
 	return fsck.New(ctx, pool, fsck.Dialect(db.Name()), table)
 }
 
-// Table describes the table of a registered model. The caller may change the description and pass
-// it to [fsck.New]. If several columns mark a row as deleted, it names the first: they change
-// together.
+// Table describes the table of a registered model, with those of its leaves that have paths. The
+// caller may change the description and pass it to [fsck.New]. If several columns mark a row as
+// deleted, it names the first: they change together.
 func Table(db *gorm.DB, model any) (fsck.Table, error) {
 	d, err := gormplugin.Describe(db, model)
 	if err != nil {
 		return fsck.Table{}, fmt.Errorf("gormfsck: %w", err)
 	}
 	if d.Columns.Tree == "" && d.SingleTree == "" {
-		return fsck.Table{}, fmt.Errorf("%w: %s holds leaves, which have no paths", fsck.ErrTable, d.Table)
+		return fsck.Table{}, fmt.Errorf("%w: %s holds leaves, which are checked with the model above", fsck.ErrTable, d.Table)
 	}
+	table, err := describe(d)
+	for _, leaf := range d.Leaves {
+		l, failed := describe(leaf)
+		l.Namespace, err = "", errors.Join(err, failed)
+		table.Leaves = append(table.Leaves, l)
+	}
+	return table, err
+}
+
+// describe describes one table.
+func describe(d gormplugin.Description) (fsck.Table, error) {
 	table := fsck.Table{
 		Table: d.Table, Key: d.Key, Tree: d.Columns.Tree, SingleTree: d.SingleTree, Parent: d.Columns.Parent, Name: d.Columns.Name,
 		Path: d.Columns.Path, IDPath: d.Columns.IDPath, PathForm: d.Columns.PathForm, IDPathForm: d.Columns.IDPathForm, Version: d.Columns.Version, Namespace: d.Namespace,

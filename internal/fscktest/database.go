@@ -49,6 +49,8 @@ type schema struct {
 	loose bool
 	// unique adds the unique index over the names of siblings, uniquePaths those over paths.
 	unique, uniquePaths bool
+	// leaves has a table of leaves.
+	leaves bool
 	// table changes the description.
 	table func(*fsck.Table)
 	// key, tree, name and mark are types of columns, "" for the usual ones. more are further
@@ -75,6 +77,11 @@ func newWorld(t testing.TB, database Database, s schema) *world {
 		deleted_at %s NULL, version BIGINT NOT NULL DEFAULT 1%s)`,
 		cmp.Or(s.key, key), cmp.Or(s.tree, "BIGINT"), cmp.Or(s.key, "BIGINT"), cmp.Or(s.name, "VARCHAR(40) "+collation), collation, collation, cmp.Or(s.mark, "TIMESTAMP"), s.more))
 	w.exec(t, `CREATE INDEX suites_path ON suites (plan_id, path)`)
+	w.exec(t, fmt.Sprintf(`CREATE TABLE cases (id BIGINT PRIMARY KEY, suite_id %s NULL, name VARCHAR(40) NULL, path VARCHAR(200) %s, id_path VARCHAR(200) %s)`,
+		cmp.Or(s.key, "BIGINT"), collation, collation))
+	if s.leaves {
+		w.table.Leaves = []fsck.Table{leavesOf(w.table)}
+	}
 	if s.unique {
 		w.exec(t, `CREATE UNIQUE INDEX suites_sibling ON suites (plan_id, parent_id, name)`)
 	} else {

@@ -2,6 +2,7 @@ package gormplugintest
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/pathlock-go/pathlock/gormplugin"
@@ -16,7 +17,7 @@ func checkDepths(t *testing.T, d Database) {
 	w := newWorld(t, d, settings{})
 	deepest, old, sibling := w.build("/a/b/c/d"), w.build("/1/2/3/4/5"), w.build("/1/2/3/4/6")
 	limited := machineWorld(t, d, settings{}, []gormplugin.Option{
-		gormplugin.Model(&Suite{}, gormplugin.Namespace(Namespace), gormplugin.MaxDepth(depthLimit)), gormplugin.Leaf(&Case{}, &Suite{}),
+		gormplugin.Model(&Suite{}, gormplugin.Namespace(Namespace), gormplugin.MaxDepth(depthLimit)), gormplugin.Leaf(&Case{}, &Suite{}, gormplugin.Columns{Path: "path_column"}),
 	})
 	for _, c := range []struct {
 		what string
@@ -36,4 +37,18 @@ func checkDepths(t *testing.T, d Database) {
 		}
 	}
 	w.has("/1", "/1/2", "/1/2/3", "/1/2/3/4", "/1/2/3/4/z", "/1/2/3/5", "/a", "/a/b", "/a/b/c", "/a/b/c/d")
+	// The path of a leaf may not fit, where that of the row above does.
+	long := strings.Repeat("x", 250)
+	narrow, wide, bin := w.build("/a"), w.build("/"+long), w.build("/e")
+	for _, above := range []*Suite{narrow, bin} {
+		w.must(w.db.Create(&Case{SuiteID: above.ID, Name: long}).Error)
+	}
+	w.must(w.db.Delete(bin).Error)
+	_, copied := gormplugin.Copy(w.db, &Suite{}, narrow.ID, gormplugin.Below(wide.ID), gormplugin.CopyLeaves(&Case{}, nil))
+	for _, err := range []error{
+		copied, gormplugin.Rename(w.db, &Suite{}, narrow.ID, long[1:]), gormplugin.Move(w.db, &Suite{}, narrow.ID, gormplugin.Below(wide.ID)),
+		w.db.Unscoped().Model(&Suite{ID: bin.ID}).Updates(map[string]any{"deleted": nil, "parent_id": wide.ID}).Error,
+	} {
+		w.fails(err, gormplugin.ErrPathTooLong)
+	}
 }

@@ -17,8 +17,10 @@ type forest struct {
 	rows, leaves map[int]node
 	// room is how many characters a path may have, and depth how many names.
 	room, depth int
-	// form is how paths of names are stored.
-	form spelling
+	// form is how paths of names are stored, and leafForm how those of leaves are.
+	form, leafForm spelling
+	// leafPaths are the path columns of leaves.
+	leafPaths gormplugin.Columns
 	// nameless is set where names have nothing to do with places.
 	nameless bool
 	// byIDs is set where paths are of ids only, in which a root row counts, too.
@@ -144,9 +146,19 @@ func (f forest) problems(changed []int) (reasons []error) {
 			if len(line) > 0 && names > f.depth {
 				add(gormplugin.ErrPathTooLong)
 			}
+			for _, leaf := range f.leaves {
+				if leaf.parent == other && f.isTooLong(leaf) {
+					add(gormplugin.ErrPathTooLong)
+				}
+			}
 		}
 	}
 	return reasons
+}
+
+// isTooLong reports whether the path of a leaf is.
+func (f forest) isTooLong(leaf node) bool {
+	return f.leafPaths.Path != "" && utf8.RuneCountInString(f.leafForm.of(f.path(leaf.parent)+"/"+leaf.name)) > f.room
 }
 
 // leafProblems are the reasons for which a leaf cannot have its place.
@@ -158,8 +170,11 @@ func (f forest) leafProblems(id int) (reasons []error) {
 	if _, err := f.line(leaf.parent); err != nil {
 		reasons = append(reasons, err)
 	}
-	if !validName(leaf.name) {
+	if !validName(leaf.name) || f.leafPaths.Path != "" && !f.leafForm.ofParent && strings.Contains(leaf.name, f.leafForm.separator) {
 		reasons = append(reasons, pathlock.ErrInvalidPath)
+	}
+	if f.isTooLong(leaf) {
+		reasons = append(reasons, gormplugin.ErrPathTooLong)
 	}
 	for other, o := range f.leaves {
 		if other != id && o.parent == leaf.parent && o.name == leaf.name {
@@ -167,6 +182,12 @@ func (f forest) leafProblems(id int) (reasons []error) {
 		}
 	}
 	return reasons
+}
+
+// hasPlace reports whether what is above a leaf is there.
+func (f forest) hasPlace(leaf node) bool {
+	_, err := f.line(leaf.parent)
+	return leaf.parent != 0 && err == nil
 }
 
 // validName reports whether a name can stand in a path.

@@ -195,11 +195,39 @@ func (m *machine) compareLeaves(db *gorm.DB) {
 	if err := db.Session(&gorm.Session{NewDB: true}).Where("suite_id IN ?", keys).Find(&found).Error; err != nil {
 		m.Fatal(err)
 	}
-	for _, c := range found {
-		got = append(got, fmt.Sprintf("below %d: %q, %q", c.SuiteID, c.Name, c.Body))
-	}
+	nodes := make(map[string]node)
 	for _, n := range m.leaves {
-		want = append(want, fmt.Sprintf("below %d: %q, %q", m.keys[n.parent], n.name, n.note))
+		nodes[fmt.Sprint(m.keys[n.parent], n.name)] = n
+	}
+	if len(found) != len(nodes) {
+		m.Fatalf("there are %d leaves, want %d", len(found), len(nodes))
+	}
+	for _, is := range found {
+		n := nodes[fmt.Sprint(is.SuiteID, is.Name)]
+		c := is
+		c.Body, c.Version = n.note, int64(n.version)
+		if path, ids := m.leafColumns(m.forest, n, is.ID); path+ids != "" { // or it waits for the parent
+			c.Column, c.IDs = path, ids
+		}
+		got, want = append(got, fmt.Sprintf("%+v", is)), append(want, fmt.Sprintf("%+v", c))
 	}
 	m.same(got, want)
+}
+
+// leafColumns is what a leaf's path columns hold, "" where its parent is deleted.
+func (m *machine) leafColumns(f forest, n node, key int64) (path, ids string) {
+	line, err := f.line(n.parent)
+	if err != nil {
+		return "", ""
+	}
+	if m.leafPaths.Path != "" {
+		path = m.leafForm.of(f.path(n.parent) + "/" + n.name)
+	}
+	if m.leafPaths.IDPath != "" {
+		for _, at := range line {
+			ids += "/" + m.table.text(m.keys[at])
+		}
+		ids = spellingOf(m.leafPaths.IDPathForm).of(fmt.Sprint(ids, "/", key))
+	}
+	return path, ids
 }

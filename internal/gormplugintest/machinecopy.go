@@ -60,7 +60,7 @@ func (m *machine) copied() statement {
 	if leaves {
 		for _, leaf := range m.leaves {
 			if made, ok := fresh[leaf.parent]; ok {
-				leaf.parent = made
+				leaf.parent, leaf.version = made, 0
 				g.leaves[m.id()] = leaf
 			}
 		}

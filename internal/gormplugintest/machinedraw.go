@@ -48,7 +48,7 @@ func (m *machine) name() string {
 			"A", "a ", " a", "a%", "a_", "%", "_", "'q'", `"q"`, "`q`", `b\s`, "?", "@name", "{}", "--", ";DROP", "测试", "é", "😀", "a/b", "", ".", "..", "x\x00y", "\xff",
 			strings.Repeat("é", 90), strings.Repeat("x", 99), strings.Repeat("😀", 100),
 		}
-		if m.table.leaf != nil {
+		if m.table.full {
 			// Two of them fill a path, or are one character too long.
 			unusual = append(unusual, strings.Repeat("x", 249), strings.Repeat("é", 249), strings.Repeat("😀", 250), strings.Repeat("测", 249))
 		}

@@ -37,6 +37,19 @@ func (m *machine) placed(g forest, changed []int, s statement) statement {
 			g.rows[id] = n
 		}
 	}
+	for id, leaf := range g.leaves {
+		was, stays := m.leaves[id]
+		path, ids := m.leafColumns(g, leaf, 0)
+		before, idsBefore := m.leafColumns(m.forest, was, 0)
+		changes := path != before || ids != idsBefore
+		if m.rows[leaf.parent].dead { // what is restored gives its leaves a path, but for a root row
+			changes = g.byIDs || !g.isRoot(leaf.parent)
+		}
+		if stays && changes && path+ids != "" {
+			leaf.version++
+			g.leaves[id] = leaf
+		}
+	}
 	return s
 }
 

@@ -23,13 +23,17 @@ type Suite struct {
 	Deleted  gorm.DeletedAt `gorm:"index"`
 }
 
-// Case is a leaf below a suite.
+// Case is a leaf below a suite or, in the state machine, a row of any other table whose keys are
+// numbers. It has path columns, of which each table names those that there can be.
 type Case struct {
 	ID      int64
 	SuiteID int64  `pathlock:"parent" gorm:"uniqueIndex:case_sibling"`
 	Name    string `pathlock:"name" gorm:"size:255;uniqueIndex:case_sibling"`
 	Body    string
 	Path    string `pathlock:"path" gorm:"-"`
+	Column  string `gorm:"column:path_column;size:500"`
+	IDs     string `gorm:"column:ids;size:700"`
+	Version int64  `pathlock:"version"`
 }
 
 // Folder is a tree without a root row, whose rows are deleted for good.
@@ -54,7 +58,7 @@ const Namespace = "gormplugintest"
 func NewPlugin(locker *pathlock.Locker, opts ...gormplugin.Option) *gormplugin.Plugin {
 	models := []gormplugin.Option{
 		gormplugin.Model(&Suite{}, gormplugin.Namespace(Namespace)),
-		gormplugin.Leaf(&Case{}, &Suite{}),
+		gormplugin.Leaf(&Case{}, &Suite{}, gormplugin.Columns{Path: "path_column"}),
 		gormplugin.Model(&Folder{}),
 		gormplugin.Model(&Page{}),
 		gormplugin.Leaf(&Block{}, &Page{}),

@@ -39,6 +39,7 @@ type Block struct {
 	PageID int64 `pathlock:"parent" gorm:"uniqueIndex:block_sibling"`
 	Page   *Page
 	Name   string `pathlock:"name" gorm:"size:100;uniqueIndex:block_sibling"`
+	Under  string `pathlock:"path,form:parent:/*/*" gorm:"size:500"`
 }
 
 // Label is what pages have many of, and the other way round.

@@ -24,6 +24,9 @@ func (x *table) problems(db *gorm.DB, tree any) (paths, found []string) {
 			byKey[r.key] = r
 		}
 	}
+	if x.full {
+		found = x.leafProblems(db, tree)
+	}
 	slots := make(map[string]string)
 	root, atTop := "", 0
 	for key, r := range byKey {
@@ -57,6 +60,21 @@ func (x *table) problems(db *gorm.DB, tree any) (paths, found []string) {
 	slices.Sort(paths)
 	slices.Sort(found)
 	return paths, found
+}
+
+// leafProblems says of which leaves the path is not that of the row above and their own name.
+func (x *table) leafProblems(db *gorm.DB, tree any) (found []string) {
+	var leaves []struct{ Above, Name, Held string }
+	err := db.Raw("SELECT s.path AS above, c.name AS name, c.path_column AS held FROM cases c JOIN suites s ON s.id = c.suite_id WHERE s.deleted IS NULL AND s.plan_id = ?", tree).Scan(&leaves).Error
+	if err != nil {
+		return []string{err.Error()}
+	}
+	for _, leaf := range leaves {
+		if leaf.Held != leaf.Above+"/"+leaf.Name {
+			found = append(found, fmt.Sprintf("the leaf %q below %q has the path %q", leaf.Name, leaf.Above, leaf.Held))
+		}
+	}
+	return found
 }
 
 // recomputed works a row's paths out from the rows above it.

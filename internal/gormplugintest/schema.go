@@ -23,6 +23,7 @@ type Fruit struct {
 	ID       int64
 	BranchID int64  `pathlock:"parent"`
 	Name     string `pathlock:"name" gorm:"size:100"`
+	Route    string `pathlock:"path" gorm:"size:700"`
 }
 
 // Plain is a tree as short as it can be written: no sizes, and ids that are texts.
@@ -58,6 +59,7 @@ func flaws() []flaw {
 	dropSibling, dropSiblingIndex := drop("branches_sibling")
 	dropTop, dropTopIndex := drop("branches_top")
 	dropPath, dropPathIndex := drop("branches_path")
+	dropFruit, dropFruitIndex := drop("fruits_sibling")
 	branches := func(rest string) string {
 		return "CREATE TABLE branches (id BIGINT NOT NULL AUTO_INCREMENT, tree_id BIGINT NOT NULL, parent_id BIGINT, name VARCHAR(100) NOT NULL, path VARCHAR(500) NOT NULL, " +
 			"note TEXT, deleted DATETIME(3), " + rest
@@ -85,6 +87,16 @@ func flaws() []flaw {
 		{
 			name: "no index over tree and path", want: "warning path index",
 			mysql: dropPath, postgres: dropPathIndex, sqlite: dropPathIndex,
+		},
+		{
+			name: "no index that finds the leaves below a row", want: "warning path index",
+			mysql:    and(dropFruit, "CREATE UNIQUE INDEX backwards ON fruits (name, branch_id)"),
+			postgres: and(dropFruitIndex, "CREATE UNIQUE INDEX backwards ON fruits (name, branch_id)"),
+			sqlite:   and(dropFruitIndex, "CREATE UNIQUE INDEX backwards ON fruits (name, branch_id)"),
+		},
+		{
+			name: "a leaf's path in the order of a language", want: "warning collation",
+			mysql: []string{"ALTER TABLE fruits MODIFY route VARCHAR(700) COLLATE utf8mb4_unicode_ci"},
 		},
 		{
 			name: "a path in the order of a language, with more to its definition", want: "unsafe collation in words",
@@ -143,7 +155,7 @@ func flaws() []flaw {
 			name: "conflicts that replace rows", want: "unsafe conflicts in words, unsafe conflicts in words",
 			sqlite: []string{
 				"DROP TABLE fruits",
-				"CREATE TABLE fruits (id INTEGER PRIMARY KEY, branch_id INT, name TEXT NOT NULL ON CONFLICT IGNORE DEFAULT ('ON CONFLICT FAIL'), UNIQUE (branch_id, name) ON CONFLICT REPLACE)",
+				"CREATE TABLE fruits (id INTEGER PRIMARY KEY, branch_id INT, name TEXT NOT NULL ON CONFLICT IGNORE DEFAULT ('ON CONFLICT FAIL'), route TEXT, UNIQUE (branch_id, name) ON CONFLICT REPLACE)",
 			},
 		},
 		{

@@ -26,8 +26,11 @@ type shape struct {
 	// and mark the column that it is about, which restored brings back.
 	live, mark string
 	restored   any
-	// leaf is the model of the leaves, if there are any.
-	leaf any
+	// leaf is the model of the leaves, if there are any, and leafPaths are their path columns.
+	leaf      any
+	leafPaths gormplugin.Columns
+	// full is set for the table that gets the most steps, and the longest names.
+	full bool
 	// copies is set for what can be copied, and keys gives the option that makes the copies' keys.
 	copies bool
 	keys   func(number int) []gormplugin.CopyOption
@@ -52,11 +55,11 @@ func shapes() []shape {
 	drive := func() any { return fmt.Sprint(integer()) }
 	binary := func() any { return Binary(someBytes()) }
 	return []shape{
-		{name: "suites", model: Suite{}, stormy: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted", leaf: Case{}, copies: true, keys: none},
-		{name: "paths of ids", model: Entry{}, stormy: true, key: integer, tree: drive, given: true, room: 500, depth: suiteDepth},
-		{name: "both kinds of path", model: Shelf{}, stormy: true, key: integer, tree: drive, given: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted", copies: true, keys: none},
-		{name: "one tree", model: Department{}, key: integer, tree: func() any { return "all" }, sole: "all", given: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted", copies: true, keys: none},
-		{name: "ids alone, without names", model: Menu{}, key: integer, tree: func() any { return "menus" }, sole: "menus", nameless: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted"},
+		{name: "suites", model: Suite{}, stormy: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted", copies: true, keys: none, leaf: Case{}, leafPaths: gormplugin.Columns{Path: "path_column"}, full: true},
+		{name: "paths of ids", model: Entry{}, stormy: true, key: integer, tree: drive, given: true, room: 500, depth: suiteDepth, leaf: Case{}, leafPaths: gormplugin.Columns{IDPath: "ids"}},
+		{name: "both kinds of path", model: Shelf{}, stormy: true, key: integer, tree: drive, given: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted", copies: true, keys: none, leaf: Case{}, leafPaths: gormplugin.Columns{Path: "path_column", PathForm: "parent:/*/*", IDPath: "ids"}},
+		{name: "one tree", model: Department{}, key: integer, tree: func() any { return "all" }, sole: "all", given: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted", copies: true, keys: none, leaf: Case{}, leafPaths: gormplugin.Columns{Path: "path_column", PathForm: "/*/*/"}},
+		{name: "ids alone, without names", model: Menu{}, key: integer, tree: func() any { return "menus" }, sole: "menus", nameless: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted", leaf: Case{}, leafPaths: gormplugin.Columns{IDPath: "ids", IDPathForm: "parent:/0/*/*/"}},
 		{name: "no unique index, keys of texts", model: Folder{}, key: text, tree: drive, room: 500, depth: 256, copies: true, keys: textKeys},
 		{name: "a foreign key", model: Twig{}, key: integer, tree: integer, given: true, room: 500, depth: 256, copies: true, keys: none},
 		{name: "keys of texts, and parents that cannot be NULL", model: Stem{}, key: text, tree: integer, room: 500, depth: 256, copies: true, keys: textKeys, scarce: true},
@@ -64,10 +67,10 @@ func shapes() []shape {
 		{name: "bytes", model: binaryKeyed{}, key: binary, tree: binary, room: 500, depth: 256, scarce: true},
 		{name: "UUIDs in several spellings", model: uuidKeyed{}, key: someUUID, tree: someUUID, room: 500, depth: 8},
 		{name: "paths of ids, /0/*/*/", model: Dept{}, stormy: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth},
-		{name: "*.* and *,*,", model: Topic{}, stormy: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted", copies: true, keys: none},
+		{name: "*.* and *,*,", model: Topic{}, stormy: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted", copies: true, keys: none, leaf: Case{}, leafPaths: gormplugin.Columns{Path: "path_column", PathForm: "*.*", IDPath: "ids", IDPathForm: "*,*,"}},
 		{name: "*/*/ and /0/*/*", model: code{}, brief: true, key: text, tree: integer, room: 500, depth: suiteDepth, copies: true, keys: textKeys},
-		{name: "parent:/*/* and parent:*,*,", model: file{}, brief: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth},
-		{name: "parent:/0/*/*/ of ids", model: volume{}, brief: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth},
-		{name: "all:*:*:", model: region{}, brief: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, copies: true, keys: none},
+		{name: "parent:/*/* and parent:*.*", model: file{}, brief: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, leaf: Case{}, leafPaths: gormplugin.Columns{Path: "path_column", PathForm: "/*/*", IDPath: "ids", IDPathForm: "*.*"}},
+		{name: "parent:/0/*/*/ of ids", model: volume{}, brief: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, leaf: Case{}, leafPaths: gormplugin.Columns{IDPath: "ids", IDPathForm: "/0/*/*/"}},
+		{name: "all:*:*:", model: region{}, brief: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, copies: true, keys: none, leaf: Case{}, leafPaths: gormplugin.Columns{Path: "path_column", PathForm: "parent:all:*:*:"}},
 	}
 }

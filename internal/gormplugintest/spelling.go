@@ -1,6 +1,7 @@
 package gormplugintest
 
 import (
+	"cmp"
 	"strings"
 
 	"gorm.io/gorm"
@@ -44,7 +45,7 @@ type (
 		Parent *int64 `pathlock:"parent"`
 		Name   string `pathlock:"name" gorm:"size:100"`
 		Folder string `pathlock:"path,form:parent:/*/*" gorm:"size:500"`
-		Above  string `pathlock:"idpath,form:parent:*,*," gorm:"size:200"`
+		Above  string `pathlock:"idpath,form:parent:*.*" gorm:"size:200"`
 		Note   string
 	}
 	volume struct {
@@ -71,14 +72,16 @@ type spelling struct {
 
 // spellingIn reads a tag: what the column is, and how it spells paths.
 func spellingIn(tag string) (role string, s spelling) {
-	role, form, stated := strings.Cut(tag, ",form:")
-	if !stated {
-		form = "/*/*"
-	}
-	form, s.ofParent = strings.CutPrefix(form, "parent:")
+	role, form, _ := strings.Cut(tag, ",form:")
+	return role, spellingOf(form)
+}
+
+// spellingOf reads a form.
+func spellingOf(form string) (s spelling) {
+	form, s.ofParent = strings.CutPrefix(cmp.Or(form, "/*/*"), "parent:")
 	parts := strings.Split(form, "*")
 	s.lead, s.separator, s.trail = parts[0], parts[1], parts[2]
-	return role, s
+	return s
 }
 
 // of spells a path, as "/a/b".

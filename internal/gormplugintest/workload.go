@@ -212,14 +212,18 @@ func (l *workload) copy(tx *gorm.DB, live, named []actual) error {
 	if len(live) > most/2 || below == nil || !l.of.copies {
 		return nil
 	}
-	_, err := gormplugin.Copy(tx, l.of.new(), l.of.keyOf(l.any(named).key), gormplugin.Below(below), gormplugin.CopyAs(l.name()))
+	options := []gormplugin.CopyOption{gormplugin.CopyAs(l.name())}
+	if l.of.full {
+		options = append(options, gormplugin.CopyLeaves(&Case{}, nil))
+	}
+	_, err := gormplugin.Copy(tx, l.of.new(), l.of.keyOf(l.any(named).key), gormplugin.Below(below), options...)
 	return err
 }
 
 // leaves makes a leaf, or moves or removes another one.
 func (l *workload) leaves(tx *gorm.DB, live []actual) error {
 	id, ok := l.of.keyOf(l.any(live).key).(int64)
-	if l.of.leaf == nil || !ok {
+	if !l.of.full || !ok {
 		return nil
 	}
 	var cases []Case

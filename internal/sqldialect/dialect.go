@@ -67,6 +67,9 @@ type Dialect struct {
 	// be c's by name.
 	Assign          string
 	AssignQualifies bool
+	// AssignBelow is such an UPDATE in which @table and @others have their aliases. It finds the
+	// rows of @others first, and those of @table by them: others are not locked.
+	AssignBelow string
 	// Isolation is an expression for the transaction's isolation level and the session's usual one.
 	// At levels where an UPDATE might miss rows below those that the assertion has locked, Refuse
 	// says why and what to do instead. Both are empty where no level is unsafe.
@@ -195,6 +198,7 @@ const (
 	// but slashes off its end.
 	baseByTrim = "SUBSTR(@path, LENGTH(RTRIM(@path, REPLACE(@path, '/', ''))) + 1)"
 	// assignFrom came to SQLite with version 3.33.
-	assignFrom = "UPDATE @table AS c @set FROM @others AS p WHERE @belongs AND @where"
-	joinTexts  = "? || SUBSTR(?, ?)"
+	assignFrom  = "UPDATE @table AS c @set FROM @others AS p WHERE @belongs AND @where"
+	assignBelow = "UPDATE @table @set FROM @others WHERE @belongs AND @where"
+	joinTexts   = "? || SUBSTR(?, ?)"
 )

@@ -40,6 +40,7 @@ var MySQL = &Dialect{
 	Base:            "SUBSTRING_INDEX(@path, '/', -1)",
 	Assign:          "UPDATE @table AS c JOIN @others AS p ON @belongs @set WHERE @where",
 	AssignQualifies: true,
+	AssignBelow:     "UPDATE @others STRAIGHT_JOIN @table ON @belongs @set WHERE @where",
 	AsksLater:       true,
 	ChildrenFirst:   true,
 	ColumnTypes:     "SELECT COLUMN_NAME, DATA_TYPE FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ?",

@@ -26,6 +26,7 @@ var SQLite = &Dialect{
 	Numbered:    "? || ROW_NUMBER() OVER ()",
 	Base:        baseByTrim,
 	Assign:      assignFrom,
+	AssignBelow: assignBelow,
 	Classify:    classifySQLite,
 	Refuses:     refusesSQLite,
 	Duplicate:   duplicateSQLite,

@@ -9,16 +9,22 @@ import (
 // formats of InnoDB have room for as many.
 const leastPrefix = 191
 
-// checkPathIndex looks for the index that finds the rows below a path.
+// checkPathIndex looks for the index that finds the rows below a path, or the leaves below a row.
 func (c *checker) checkPathIndex() {
 	if len(c.table.Paths) == 0 {
 		return
 	}
-	path := c.table.Paths[0]
+	path, why := c.table.Paths[0], "a rename reads the whole table, and may lock all of it"
+	if c.table.IsLeaf { // found by its parent
+		path.Column, why = c.table.Parent, "a rename above reads the whole table, and may lock all of it"
+		if slices.ContainsFunc(c.findings, func(f Finding) bool { return f.Check == Siblings && f.Adds() }) {
+			return // by an index that begins so
+		}
+	}
 	if !slices.ContainsFunc(c.indexes, func(i index) bool { return c.leadsTo(i, path) }) {
 		c.found(c.indexed(Finding{
 			Severity: Warning, Check: PathIndex, Missing: "no index begins with " + strings.Join(c.table.inTree(path.Column), ", "),
-			Why: "a rename reads the whole table, and may lock all of it",
+			Why: why,
 		}, func() ([]string, string) { return c.pathIndex(path) }))
 	}
 }
@@ -31,6 +37,6 @@ func (c *checker) leadsTo(i index, path Text) bool {
 	}
 	last := i[len(begin)-1]
 	var of rows
-	return (last.Prefix == 0 || last.Prefix >= leastPrefix) && bool(last.Ordered) &&
+	return (last.Prefix == 0 || last.Prefix >= leastPrefix) && (bool(last.Ordered) || c.table.IsLeaf) &&
 		(i[0].Condition == "" || c.restrict(&of, normal(i[0].Condition)) && of == rows{live: true})
 }

@@ -16,8 +16,8 @@ type Table struct {
 	Parent string
 	// Name is the row's name among its siblings, without a column where rows have no names.
 	Name Text
-	// Paths are the columns with materialised paths; none for a table of leaves. Subtrees are
-	// ranges of the first one.
+	// Paths are the columns with materialised paths, which leaves may lack. Subtrees are ranges of
+	// the first one.
 	Paths []Text
 	// Marks are the columns that mark a row as deleted, if rows are deleted softly.
 	Marks []Mark

@@ -64,7 +64,7 @@ func (c *checker) compares(col Column, isPath bool) (Severity, string) {
 		}
 		return Warning, ""
 	case loose:
-		if isPath && c.isMySQL() {
+		if isPath && c.isMySQL() && !c.table.IsLeaf {
 			return Unsafe, "in its order a path can come before its parent's, and a rename then misses it"
 		}
 		return Warning, "it treats texts as equal that differ"

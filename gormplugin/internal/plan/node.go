@@ -11,7 +11,7 @@ type Node struct {
 	// keys. Parent is nil at the top, where the column is NULL or a zero value.
 	ID, Parent, Tree any
 	Name             string
-	// Path is the path column. A leaf's is derived from its parent's.
+	// Path is the path column. A leaf's follows from its parent's, whether it has a column or not.
 	Path string
 	// IDs is the path of ids beside a path of names.
 	IDs     string

@@ -15,6 +15,12 @@ import (
 func (s *Shape) Follow(n, above *Node) {
 	if s.IsLeaf() {
 		n.Tree, n.Path = above.Tree, above.Path+"/"+n.Name
+		if ids := above.IDs; s.BothPaths {
+			if s.Above.ByIDs {
+				ids = above.Path
+			}
+			n.IDs = ids + "/" + IDText(n.ID)
+		}
 		return
 	}
 	var path, ids string
@@ -134,7 +140,7 @@ func (s *Shape) checkedLocation(n *Node, atTop bool) (pathlock.Location, error) 
 		return pathlock.Location{}, s.Above.Damaged(n.Parent, err)
 	}
 	path, err := above.Child(n.Name)
-	if err == nil && !s.ByIDs && !s.IsLeaf() {
+	if nowhere := s.IsLeaf() && s.PathForm.OfParent; err == nil && !s.ByIDs && !nowhere {
 		err = s.PathForm.Check(n.Name)
 	}
 	if err != nil {

@@ -31,7 +31,7 @@ type Shape struct {
 	NameRoom, PathRoom, IDsRoom Room
 }
 
-// IsLeaf reports whether the rows have no path column of their own.
+// IsLeaf reports whether the rows hang below those of another table.
 func (s *Shape) IsLeaf() bool { return s.Above != s }
 
 // HasIDs reports whether the table has a path of ids, alone or beside one of names.
@@ -102,7 +102,7 @@ const longestID = 20
 
 // checkLengths refuses a name or a path that its column cannot hold.
 func (s *Shape) checkLengths(n *Node) error {
-	if err := s.NameRoom.Fits(utf8.RuneCountInString(n.Name), n.Name); err != nil || s.IsLeaf() {
+	if err := s.NameRoom.Fits(utf8.RuneCountInString(n.Name), n.Name); err != nil {
 		return err
 	}
 	for _, of := range []struct {

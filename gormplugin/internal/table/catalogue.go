@@ -60,10 +60,13 @@ func (c *Catalogue) InspectAll(db *gorm.DB, d *sqldialect.Dialect, specs []Spec,
 		if err != nil {
 			return err
 		}
-		if above.Path == nil {
-			return fmt.Errorf("gormplugin: %s hangs below %s, which has no path column", leaf.Schema.Name, above.Schema.Name)
+		if slices.ContainsFunc(specs, func(s Spec) bool { return s.Parent != nil && c.Models[Pointee(s.Model)] == above }) {
+			return fmt.Errorf("gormplugin: %s hangs below %s, which is a leaf", leaf.Schema.Name, above.Schema.Name)
 		}
 		leaf.setAbove(above)
+		if err := leaf.findLeafPaths(); err != nil {
+			return err
+		}
 	}
 	for _, t := range c.Tables {
 		t.findZeroKeys()

@@ -72,10 +72,14 @@ func inspect(db *gorm.DB, s Spec) (*Table, error) {
 		return nil, err
 	}
 	if s.Parent != nil {
-		if t.told, err = findTold(parsed, s.Columns.Path); err != nil {
+		named := s.Columns.Path
+		if f := parsed.LookUpField(named); f != nil && f.DBName != "" {
+			named = ""
+		}
+		if t.told, err = findTold(parsed, named); err != nil {
 			return nil, err
 		}
-		if t.told != nil {
+		if t.told != nil && named != "" {
 			s.Columns.Path = ""
 		}
 	}
@@ -137,8 +141,8 @@ func inspect(db *gorm.DB, s Spec) (*Table, error) {
 			return nil, fmt.Errorf("gormplugin: %s: a path of ids needs keys that are numbers or texts: %s is written as bytes", parsed.Name, t.Key.Name)
 		}
 	}
-	if s.Parent != nil && (t.Tree != nil || t.Path != nil || t.IDs != nil) {
-		return nil, fmt.Errorf("gormplugin: %s: a leaf has neither a tree nor a path column: both follow from its parent (a field that is told its path has the tag `gorm:\"-\"`)", parsed.Name)
+	if s.Parent != nil && t.Tree != nil {
+		return nil, fmt.Errorf("gormplugin: %s: a leaf has no tree column: it is in the tree of its parent", parsed.Name)
 	}
 	for _, f := range parsed.Fields {
 		if marksDeletion(db, parsed, f) {

@@ -30,7 +30,7 @@ func (t *Table) IsTooLong(err error) bool {
 	}
 	return slices.ContainsFunc([]*schema.Field{t.Name, t.Path, t.IDs}, func(f *schema.Field) bool {
 		return f != nil && f.DBName == names
-	})
+	}) || slices.ContainsFunc(t.Leaves, func(leaf *Table) bool { return leaf.IsTooLong(err) })
 }
 
 // The sizes, in characters, of text columns whose fields state none, where the database needs one.

@@ -2,6 +2,7 @@ package table
 
 import (
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -40,7 +41,10 @@ type Hinted struct{ table, alias, index string }
 
 // Build implements [clause.Expression].
 func (h Hinted) Build(b clause.Builder) {
-	b.WriteQuoted(clause.Table{Name: h.table, Alias: h.alias})
+	b.WriteQuoted(clause.Table{Name: h.table})
+	if h.alias != "" {
+		clause.Expr{SQL: " AS ?", Vars: []any{clause.Column{Name: h.alias}}}.Build(b) // an UPDATE of SQLite needs the AS
+	}
 	if h.index != "" {
 		clause.Expr{SQL: " FORCE INDEX (?)", Vars: []any{clause.Column{Name: h.index}}}.Build(b)
 	}
@@ -55,24 +59,60 @@ func (h Hinted) As(alias string) Hinted {
 // OnPathIndex runs a statement about ranges of the index over tree and path. It calls statement
 // with the table as the statement has to name it, and once more where the index is gone.
 func (t *Table) OnPathIndex(db *gorm.DB, statement func(from Hinted) error) error {
-	plain := Hinted{table: t.TableName}
-	if !t.Dialect.NamesIndexes || t.IsLeaf() {
-		return statement(plain)
+	if t.IsLeaf() {
+		return statement(Hinted{table: t.TableName})
 	}
-	name, err := t.pathIndexName(db)
-	if err != nil || name == "" {
-		return errors.Join(err, statement(plain))
+	return onIndexes(db, func(from []Hinted) error { return statement(from[0]) }, t)
+}
+
+// OnLeaves runs a statement about the leaves, called c, below ranges of the index over tree and
+// path, as [Table.OnPathIndex] does. It calls statement with the rows above, called p, with the
+// leaves, and with the condition for both to be live and in the ranges.
+func (t *Table) OnLeaves(db *gorm.DB, ranges clause.Expression, statement func(above, leaves, where clause.Expression) error) error {
+	return onIndexes(db, func(from []Hinted) error {
+		above, where := clause.Expression(from[0].As("p")), Under("p", ranges)
+		if from[0].index != "" {
+			// An UPDATE of a join locks the first row behind a range, unless it reads the range
+			// from the index alone.
+			key := func(alias string) clause.Column { return clause.Column{Table: alias, Name: t.Above.Key.DBName} }
+			above = clause.Expr{SQL: "? STRAIGHT_JOIN ? " + t.Dialect.PrimaryKeyHint + " ON ? = ?", Vars: []any{
+				from[0].As("r"), Hinted{table: t.Above.TableName, alias: "p"}, key("p"), key("r"),
+			}}
+			where = Under("r", ranges)
+		}
+		return statement(above, from[1].As("c"), clause.And(where, Under("p", t.Above.Alive), Under("c", t.Alive)))
+	}, t.Above, t)
+}
+
+// onIndexes runs a statement on tables by their indexes, and once more without where one is gone.
+func onIndexes(db *gorm.DB, statement func(from []Hinted) error, tables ...*Table) error {
+	plain := make([]Hinted, len(tables))
+	for i, t := range tables {
+		plain[i].table = t.TableName
 	}
-	err = statement(Hinted{table: t.TableName, index: name})
+	hinted := slices.Clone(plain)
+	for i, t := range tables {
+		if !t.Dialect.NamesIndexes {
+			break
+		}
+		name, err := t.pathIndexName(db)
+		if err != nil {
+			return err
+		}
+		hinted[i].index = name
+	}
+	err := statement(hinted)
 	if sqldialect.MySQLNumber(err) != errNoSuchIndex {
 		return err
 	}
-	t.forgetPathIndex()
+	for _, t := range tables {
+		t.forgetPathIndex()
+	}
 	return statement(plain)
 }
 
-// pathIndexName returns the name of the index over tree and path, "" if there is none. It asks the
-// database once, and every [lookAgain] where there is none.
+// pathIndexName returns the name of the index over tree and path, of a leaf that over its parent,
+// "" if there is none. It asks the database once, and every [lookAgain] where there is none.
 func (t *Table) pathIndexName(db *gorm.DB) (string, error) {
 	t.index.mu.Lock()
 	defer t.index.mu.Unlock()
@@ -80,11 +120,14 @@ func (t *Table) pathIndexName(db *gorm.DB) (string, error) {
 		return t.index.name, nil
 	}
 	schema, name := schemaOf(t.TableName)
-	first, number := t.Path, 1
-	if t.Tree != nil {
+	first, last, number := t.Path, t.Path, 1
+	switch {
+	case t.IsLeaf():
+		first, last = t.Parent, t.Parent
+	case t.Tree != nil:
 		first, number = t.Tree, 2
 	}
-	err := t.Direct(db).Add(indexQuery, schema, name, first.DBName, number, t.Path.DBName).One(&t.index.name)
+	err := t.Direct(db).Add(indexQuery, schema, name, first.DBName, number, last.DBName).One(&t.index.name)
 	if err != nil && !errors.Is(err, gorm.ErrRecordNotFound) {
 		return "", err
 	}

@@ -204,25 +204,24 @@ func (t *Table) canonicalNames(pairs map[string]any) {
 	}
 }
 
-// SetPaths writes a row's paths into the record. A path that still lacks the row's own id is left
-// empty: see fillIDs in package write.
+// SetPaths writes a row's paths into the record.
 func (t *Table) SetPaths(r Record, n *Node) error {
-	written := func(form pathform.Form, path string) string {
-		if plan.LacksID(path) {
-			return ""
-		}
-		return form.Column(path)
+	return errors.Join(r.Set(t.Path, FirstWritten(t.PathForm, n.Path)), r.Set(t.IDs, FirstWritten(t.IDsForm, n.IDs)))
+}
+
+// FirstWritten is what a column holds of a new row with a path. A path that still lacks the row's
+// own id is left empty: see fillIDs in package write.
+func FirstWritten(form pathform.Form, path string) string {
+	if plan.LacksID(path) {
+		return ""
 	}
-	return errors.Join(r.Set(t.Path, written(t.PathForm, n.Path)), r.Set(t.IDs, written(t.IDsForm, n.IDs)))
+	return form.Column(path)
 }
 
 // TellPlace writes a row's paths into a struct of the model, and that of a leaf where it has a
 // field for it.
 func (t *Table) TellPlace(ctx context.Context, row reflect.Value, n *Node) error {
-	if t.IsLeaf() {
-		return t.Tell(ctx, row, n.Path)
-	}
-	return t.SetPaths(Record{Ctx: ctx, Row: row}, n)
+	return errors.Join(t.SetPaths(Record{Ctx: ctx, Row: row}, n), t.Tell(ctx, row, n.Path))
 }
 
 // EachRow calls do for every struct of the model that rows, one of them or a list, holds.

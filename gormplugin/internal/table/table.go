@@ -22,9 +22,10 @@ type Table struct {
 	// sole is the only tree of a table without a tree column, nil for others.
 	sole any
 	// Path is the column that says where a row is, and from which its locks follow: the path of
-	// names or, where there is none, that of ids. It is nil for a leaf.
+	// names or, where there is none, that of ids. Of a leaf it is the path of names, and optional.
 	Path *schema.Field
-	// IDs is the column of a path of ids that stands beside a path of names; optional.
+	// IDs is the column of a path of ids that stands beside a path of names, or of a leaf's;
+	// optional.
 	IDs     *schema.Field
 	Version *schema.Field // optional
 	Fence   *schema.Field // optional
@@ -38,8 +39,11 @@ type Table struct {
 	zeroKeys []any
 	// Above is the table that the parents are in: the table itself, or a leaf's other one.
 	Above *Table
+	// LeafPaths are the path columns of a leaf, and Leaves the leaves below a table that have some.
+	LeafPaths []LeafPath
+	Leaves    []*Table
 
-	// index is what is known of the index over tree and path.
+	// index is what is known of the index over tree and path, or of a leaf's over its parent.
 	index pathIndex
 	// LearnedChildrenFirst is set once a foreign key has turned out to want rows deleted from the
 	// leaves upwards.

@@ -15,7 +15,7 @@ func (e *Engine) CheckCopy(req *CopyRequest) error {
 	if req.Table.ByIDs {
 		return req.Table.Unsupported("rows that have a path of ids only cannot be copied by Copy, which finds the copies' parents by the path of names; use Create")
 	}
-	if req.Table.PathForm.OfParent || req.Table.IDsForm.OfParent {
+	if !req.Table.IsLeaf() && (req.Table.PathForm.OfParent || req.Table.IDsForm.OfParent) {
 		return req.Table.Unsupported("rows that have the path of their parent cannot be copied by Copy, which finds the copies' names and parents in their own paths; use Create")
 	}
 	if err := checkValues(req.Table, req.Values); err != nil {
@@ -70,7 +70,22 @@ func (e *Engine) copyAttached(db *gorm.DB, st *Statement, req *CopyRequest, x *c
 		}
 		placed := map[*schema.Field]any{leaf.Parent: clause.Column{Table: "m", Name: "new_id"}}
 		from := clause.Expr{SQL: "? AS c JOIN (?) AS m ON m.old_id = ?", Vars: []any{clause.Table{Name: leaf.TableName}, pairs, table.Column(leaf.Parent)}}
-		if _, err := insertFrom(leaf, db, from, nil, placed, l.Values, st.Fence); err != nil {
+		lacking := false
+		for _, p := range leaf.LeafPaths {
+			if placed[p.Column] = leaf.Follows(p); p.LacksID() {
+				placed[p.Column], lacking = typed("", p.Column), true
+			}
+		}
+		if len(leaf.LeafPaths) > 0 {
+			from.SQL += " JOIN ? AS p ON ? = m.new_id"
+			from.Vars = append(from.Vars, clause.Table{Name: req.Table.TableName}, clause.Column{Table: "p", Name: req.Table.Key.DBName})
+		}
+		_, err = insertFrom(leaf, db, from, nil, placed, l.Values, st.Fence)
+		if err == nil && lacking {
+			top, _ := req.Table.Key.ValueOf(db.Statement.Context, req.Made)
+			err = e.followAbove(db, leaf, req.Table.Within(x.After.Tree, top, x.After.Path), false)
+		}
+		if err != nil {
 			return err
 		}
 	}

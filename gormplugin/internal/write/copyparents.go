@@ -4,12 +4,10 @@ import (
 	"crypto/rand"
 	"fmt"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
-	"github.com/pathlock-go/pathlock/internal/pathform"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
@@ -63,7 +61,7 @@ func (e *Engine) adopt(db *gorm.DB, t *table.Table, x *copying, names standIn, r
 	if t.PathForm.Trail != "" {
 		named = clause.Expr{SQL: "SUBSTR(?, 1, " + length + "(?) - 1)", Vars: []any{path, path}}
 	}
-	name := clause.NamedExpr{SQL: separatedBy(t.PathForm, e.Dialect.Base), Vars: []any{map[string]any{"path": named}}}
+	name := clause.NamedExpr{SQL: table.Separated(t.PathForm, e.Dialect.Base), Vars: []any{map[string]any{"path": named}}}
 	parentPath := clause.Expr{SQL: "SUBSTR(?, 1, " + length + "(?) - " + length + "(?) - 1)", Vars: []any{path, path, name}}
 	belongs := clause.And(
 		t.InSameTree("p", "c"),
@@ -91,12 +89,17 @@ func (e *Engine) adopt(db *gorm.DB, t *table.Table, x *copying, names standIn, r
 // assign is an UPDATE that sets columns of a table, called c, to expressions of them and of the
 // rows of others, called p, that belong to them.
 func (e *Engine) assign(others any, guarded clause.Table, set clause.Set, belongs, where clause.Expression) clause.Expression {
+	return e.assignBy(e.Dialect.Assign, others, guarded, set, belongs, where)
+}
+
+// assignBy is assign in one of the dialect's forms.
+func (e *Engine) assignBy(form string, others, guarded any, set clause.Set, belongs, where clause.Expression) clause.Expression {
 	if e.Dialect.AssignQualifies {
 		for i := range set {
 			set[i].Column.Table = "c"
 		}
 	}
-	return clause.NamedExpr{SQL: e.Dialect.Assign, Vars: []any{map[string]any{
+	return clause.NamedExpr{SQL: form, Vars: []any{map[string]any{
 		"table": guarded, "others": others, "set": set, "belongs": belongs, "where": where,
 	}}}
 }
@@ -112,14 +115,14 @@ func (e *Engine) numberCopies(db *gorm.DB, t *table.Table, x *copying) error {
 	}
 	ids := clause.Expr{SQL: "ids"}
 	if t.IDsForm.Trail != "" {
-		ids = clause.Expr{SQL: separatedBy(t.IDsForm, e.Dialect.Follow) + " AS ids", Vars: []any{clause.Column{Name: "ids"}, ""}}
+		ids = clause.Expr{SQL: table.Separated(t.IDsForm, e.Dialect.Follow) + " AS ids", Vars: []any{clause.Column{Name: "ids"}, ""}}
 	}
 	down := clause.Expr{
 		SQL: "WITH RECURSIVE down (id, ids) AS (SELECT ?, ? FROM ? AS c WHERE ? UNION ALL SELECT ?, ? FROM ? AS c JOIN down ON ? = down.id WHERE ?) SELECT id, ? FROM down",
 		Vars: []any{
 			of("c", key), clause.Expr{SQL: e.Dialect.First, Vars: []any{above, of("c", key)}}, name,
 			table.Under("c", clause.And(e.slot(t, x), t.Alive)),
-			of("c", key), clause.Expr{SQL: separatedBy(t.IDsForm, e.Dialect.Follow), Vars: []any{of("down", "ids"), of("c", key)}}, name,
+			of("c", key), clause.Expr{SQL: table.Separated(t.IDsForm, e.Dialect.Follow), Vars: []any{of("down", "ids"), of("c", key)}}, name,
 			of("c", t.Parent.DBName), table.Under("c", t.Alive), ids,
 		},
 	}
@@ -138,9 +141,4 @@ func (e *Engine) numberCopies(db *gorm.DB, t *table.Table, x *copying) error {
 		return fmt.Errorf("gormplugin: writing the paths of ids below %q: %w", x.After.Path, err)
 	}
 	return nil
-}
-
-// separatedBy is SQL of a dialect about paths with slashes, for paths with the separator of a form.
-func separatedBy(form pathform.Form, sql string) string {
-	return strings.ReplaceAll(sql, "'/'", "'"+form.Separator+"'")
 }

@@ -3,6 +3,7 @@ package write
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
@@ -34,6 +35,16 @@ func (e *Engine) copyRows(db *gorm.DB, tx *txn.Transaction, st *Statement, req *
 	if err := e.checkSlot(db, t, x); err != nil {
 		return err
 	}
+	for _, l := range req.Leaves {
+		leaf, err := e.TableFor(l.Model)
+		if err != nil {
+			return err
+		}
+		names := slices.DeleteFunc(slices.Clone(leaf.LeafPaths), func(p table.LeafPath) bool { return p.OfIDs }) // new ids are not known
+		if err := e.checkLeaves(db, leaf, names, []plan.Move{{Node: x.Source, Path: x.After.Path}}); err != nil {
+			return err
+		}
+	}
 	l := make(plan.Landings)
 	l.Add(x.After, x.To.Tree)
 	tops, err := e.guardTop(db, t, l)
@@ -56,11 +67,15 @@ func (e *Engine) copyRows(db *gorm.DB, tx *txn.Transaction, st *Statement, req *
 	if err == nil && inserted > 1 {
 		err = e.adopt(db, t, x, names, inserted-1)
 	}
-	if err == nil && t.IDs != nil {
+	if err == nil && t.IDs != nil && !t.IsLeaf() {
 		err = e.numberCopies(db, t, x)
 	}
 	if err == nil {
 		err = e.fetchCopy(db, req, x)
+	}
+	if err == nil && t.IDs != nil && t.IsLeaf() {
+		made := table.Record{Ctx: db.Statement.Context, Table: t, Row: req.Made}
+		err = e.writeIDs(db, t, []*arrival{{plan.Arrival{Node: x.After}, made}})
 	}
 	if err != nil {
 		// From the insert on, a failure leaves rows without their parents. The transaction ends
@@ -136,6 +151,11 @@ func (e *Engine) insertCopies(db *gorm.DB, st *Statement, req *CopyRequest, x *c
 	where := clause.Expression(isTop)
 	if t.IsLeaf() {
 		placed[t.Parent], placed[t.Name] = typed(parent, t.Parent), typed(x.After.Name, t.Name)
+		for column, path := range map[*schema.Field]string{t.Path: table.FirstWritten(t.PathForm, x.After.Path), t.IDs: table.FirstWritten(t.IDsForm, x.After.IDs)} {
+			if column != nil {
+				placed[column] = typed(path, column)
+			}
+		}
 	} else {
 		placed[t.Parent] = pendingParent(t, parent, ofTop)
 		placed[t.Name] = ofTop(x.After.Name, clause.Expr{SQL: e.Dialect.Numbered, Vars: []any{string(names)}})

@@ -22,14 +22,14 @@ func complete(t *table.Table, a *assignment, moves []plan.Move, rows int, fence 
 		fences = append(fences, fence)
 	}
 	others := len(moves) < rows
-	if !t.IsLeaf() {
-		if t.Tree != nil {
-			a.drop(t.Tree)
-		}
+	if t.Tree != nil {
+		a.drop(t.Tree)
+	}
+	if t.Path != nil {
 		a.replace(t, t.Path, ids, paths, others)
-		if t.IDs != nil {
-			a.replace(t, t.IDs, ids, idPaths, others)
-		}
+	}
+	if t.IDs != nil {
+		a.replace(t, t.IDs, ids, idPaths, others)
 	}
 	if t.Version != nil && len(ids) > 0 {
 		a.replace(t, t.Version, ids, versions, others)
@@ -47,7 +47,7 @@ func complete(t *table.Table, a *assignment, moves []plan.Move, rows int, fence 
 // what the structs state may be outdated.
 func writeBack(t *table.Table, stmt *gorm.Statement, x *relocation, stayed bool) error {
 	now := make(map[any]*table.Node, len(x.Moves))
-	if stayed && !t.IsLeaf() {
+	if stayed {
 		maps.Copy(now, x.Live)
 	}
 	for _, m := range x.Moves {

@@ -76,11 +76,8 @@ func parentsOf(db *gorm.DB, t *table.Table, rows []*arrival, known map[any]*tabl
 
 // store writes what follows from a row's place into the row.
 func store(t *table.Table, row *arrival, fence uint64) error {
-	err := row.Set(t.Fence, fence)
-	switch {
-	case !t.IsLeaf():
-		return errors.Join(err, row.Set(t.Tree, row.Tree), t.SetPaths(row.Record, row.Node))
-	case row.Pairs == nil:
+	err := errors.Join(row.Set(t.Fence, fence), row.Set(t.Tree, row.Tree), t.SetPaths(row.Record, row.Node))
+	if row.Pairs == nil {
 		return errors.Join(err, t.Tell(row.Ctx, row.Row, row.Path))
 	}
 	return err

@@ -183,6 +183,11 @@ func (k *updating) updateMoved(w *writing, a *assignment, x *relocation) error {
 	if err != nil {
 		return err
 	}
+	for _, leaf := range t.Leaves {
+		if err := k.checkLeaves(db, leaf, leaf.LeafPaths, x.Moves); err != nil {
+			return err
+		}
+	}
 	moves := make(map[any]plan.Move, len(x.Moves))
 	for _, m := range x.Moves {
 		moves[m.ID] = m
@@ -213,6 +218,9 @@ func (k *updating) updateMoved(w *writing, a *assignment, x *relocation) error {
 		if err := k.rewriteMoved(db, w.Tx, t, x.Moves); err != nil {
 			return err
 		}
+	}
+	if err := k.rewriteLeaves(db, w.Tx, t, x.Moves); err != nil {
+		return err
 	}
 	if err := writeBack(t, db.Statement, x, false); err != nil {
 		return err

@@ -174,9 +174,5 @@ func (row *arrival) isStale(n *table.Node) bool {
 // restate makes an upsert write what the row has already: the caller cannot change what follows
 // from its place.
 func restate(t *table.Table, row *arrival) error {
-	err := errors.Join(row.Set(t.Version, row.Version), row.Set(t.Fence, row.Fence))
-	if t.IsLeaf() {
-		return err
-	}
-	return errors.Join(err, row.Set(t.Tree, row.Tree), t.SetPaths(row.Record, row.Node))
+	return errors.Join(row.Set(t.Version, row.Version), row.Set(t.Fence, row.Fence), row.Set(t.Tree, row.Tree), t.SetPaths(row.Record, row.Node))
 }

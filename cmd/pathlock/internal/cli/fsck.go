@@ -19,6 +19,8 @@ type fsckCommand struct {
 	Tree  *string `help:"Check only the tree with this id. If ids are bytes, give them in hexadecimal (default: all trees)." placeholder:"ID" group:"What to check:"`
 
 	columns
+	Leaves []string `help:"Further table whose rows hang below these and have paths, with its columns: files?parent=folder_id&path=folder&path-form=parent:/*/*. Names are those of the flags (defaults: key=id, name=name). May be given several times." name:"leaves" sep:"none" placeholder:"TABLE?parent=NAME&path=NAME" group:"Columns of the table:"`
+
 	ownStores
 
 	Repair bool `help:"Show what a repair would change. With --apply, repair." group:"Repair:"`
@@ -84,14 +86,18 @@ func (c *fsckCommand) Run(ctx context.Context, streams streams, code *int) (err 
 	if err := c.validate(); err != nil {
 		return err
 	}
+	table := c.describe(c.Table, c.Namespace)
+	if table.Leaves, err = c.leafTables(); err != nil {
+		return err
+	}
 	db, dialect, err := database.Open(c.DB)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	report := &report{out: bufio.NewWriter(streams.out), errs: streams.errs, json: c.JSON, quiet: c.Quiet}
+	report := &report{out: bufio.NewWriter(streams.out), errs: streams.errs, table: c.Table, json: c.JSON, quiet: c.Quiet}
 	defer func() { err = flushed(err, report.out) }()
-	checker, err := fsck.New(ctx, db, dialect, c.describe(c.Table, c.Namespace))
+	checker, err := fsck.New(ctx, db, dialect, table)
 	if errors.Is(err, fsck.ErrNoColumn) {
 		return fmt.Errorf("%w; name the columns by --key, --deleted and so on, or say that there is none: --single-tree, --name=, --deleted=", err)
 	}

@@ -95,3 +95,26 @@ func TestLocksAndLog(t *testing.T) {
 		t.Errorf("the log ends with %s, want the commit of transaction 2", lines[len(lines)-1])
 	}
 }
+
+// Tables whose rows carry the paths of the rows above are checked and repaired along with these.
+func TestLeaves(t *testing.T) {
+	url, db := table(t, broken)
+	if _, err := db.ExecContext(t.Context(), `CREATE TABLE files (id INTEGER PRIMARY KEY, folder INT, name TEXT, place TEXT);
+		INSERT INTO files VALUES (3, 3, 'x', '/a/b/'), (5, 5, 'y', '/old/b/')`); err != nil {
+		t.Fatal(err)
+	}
+	const files = "files?parent=folder&path=place&path-form=parent:/*/*/"
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"--leaves", "files?parent=folder&way=place"}, 16, "way is not known"},
+		{[]string{"--leaves", files, "--repair", "--apply", "--locks", "off"}, 1, `change: tree 1, row 5 of files, place: "/old/b/" -> "/a/b (2)/" (wrong-path)`},
+	} {
+		code, out, errs := run(t, append([]string{"fsck", "--table", "suites", "--db", url}, c.args...)...)
+		if code != c.code || !strings.Contains(out+errs, c.want) {
+			t.Errorf("%q: exit code %d, want %d, and %q in\n%s%s", c.args, code, c.code, c.want, out, errs)
+		}
+	}
+}

@@ -13,8 +13,10 @@ import (
 
 // report writes what fsck finds and changes, for people or as JSON.
 type report struct {
-	out         *bufio.Writer
-	errs        io.Writer
+	out  *bufio.Writer
+	errs io.Writer
+	// table is the one with the trees.
+	table       string
 	json, quiet bool
 }
 
@@ -65,7 +67,11 @@ func (r *report) change(c fsck.Change) error {
 	if c.Insert {
 		verb = "create"
 	}
-	return r.detail(changeLine{"change", c}, "%s: tree %v, row %v, %s: %s -> %s (%s)\n", verb, c.Tree, c.ID, c.Column, written(c.Old), written(c.New), c.Why)
+	of := ""
+	if c.Table != r.table {
+		of = " of " + c.Table // a leaf
+	}
+	return r.detail(changeLine{"change", c}, "%s: tree %v, row %v%s, %s: %s -> %s (%s)\n", verb, c.Tree, c.ID, of, c.Column, written(c.Old), written(c.New), c.Why)
 }
 
 // detail writes a line of the report, unless only the summary is wanted.

@@ -4,6 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/fsck"
@@ -25,6 +29,30 @@ type columns struct {
 	IDPathForm string `help:"How the path of ids is written (default: /*/*)." name:"id-path-form" placeholder:"FORM" group:"Columns of the table:"`
 	Deleted    string `help:"Column that marks a row as deleted. In a live row it is NULL, 0, false or empty. Give --deleted= if rows are deleted for good (default: deleted_at)." default:"deleted_at" placeholder:"NAME" group:"Columns of the table:"`
 	Version    string `help:"Column of a number that grows with each change of a row, those of a repair, too (default: none)." name:"version-column" placeholder:"NAME" group:"Columns of the table:"`
+}
+
+// leafTables describes the tables of --leaves.
+func (c *fsckCommand) leafTables() (tables []fsck.Table, err error) {
+	for _, text := range c.Leaves {
+		name, query, _ := strings.Cut(text, "?")
+		given, err := url.ParseQuery(query)
+		if err != nil {
+			return nil, fmt.Errorf("%w: --leaves %s: %w", errUsage, text, err)
+		}
+		leaf := fsck.Table{Table: name, Key: "id", Name: "name"}
+		known := map[string]*string{
+			"key": &leaf.Key, "parent": &leaf.Parent, "name": &leaf.Name, "path": &leaf.Path, "id-path": &leaf.IDPath,
+			"path-form": &leaf.PathForm, "id-path-form": &leaf.IDPathForm, "deleted": &leaf.Deleted, "version-column": &leaf.Version,
+		}
+		for option, values := range given {
+			if known[option] == nil || len(values) > 1 {
+				return nil, fmt.Errorf("%w: --leaves %s: %s is not known, or given twice; known are %s", errUsage, text, option, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+			}
+			*known[option] = values[0]
+		}
+		tables = append(tables, leaf)
+	}
+	return tables, nil
 }
 
 // describe describes a table to package fsck.

@@ -1,0 +1,128 @@
+package write
+
+import (
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+)
+
+// A leaf with a path column is found through the row above. So no leaf of another tree, which may
+// have the same path, is touched or locked, and it does not matter what the column has held before.
+// Whoever gives a leaf a place has locked all rows above for sharing, and so waits for a move, or
+// the move for it.
+
+// rewriteLeaves gives the leaves below the rows that an UPDATE has moved, or brought back, their
+// paths. What was deleted has kept an old path, and its leaves with it, but for a root row, whose
+// path is always empty. A failure ends the transaction: see rewriteMoved.
+func (e *Engine) rewriteLeaves(db *gorm.DB, tx *txn.Transaction, t *table.Table, moves []plan.Move) error {
+	for _, leaf := range t.Leaves {
+		concerned := slices.DeleteFunc(slices.Clone(moves), func(m plan.Move) bool {
+			return m.Path == "" || !m.Restored && !slices.ContainsFunc(leaf.LeafPaths, func(p table.LeafPath) bool { from, to := p.FromTo(m); return from != to })
+		})
+		for chunk := range slices.Chunk(concerned, maxRanges) {
+			ranges := make([]clause.Expression, len(chunk))
+			for i, m := range chunk {
+				ranges[i] = t.Within(m.Tree, m.ID, m.Path)
+			}
+			if err := e.followAbove(db, leaf, table.AnyOf(ranges), true); err != nil {
+				tx.Abandon(err)
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// followAbove gives the leaves below ranges of the table above the paths that follow from these
+// rows. It counts their versions up if they have had a path before.
+func (e *Engine) followAbove(db *gorm.DB, leaf *table.Table, ranges clause.Expression, again bool) error {
+	var set clause.Set
+	if leaf.Version != nil && again {
+		next := clause.Expr{SQL: "? + 1", Vars: []any{clause.Column{Table: "c", Name: leaf.Version.DBName}}}
+		set = append(set, clause.Assignment{Column: clause.Column{Name: leaf.Version.DBName}, Value: next})
+	}
+	for _, p := range leaf.LeafPaths {
+		set = append(set, clause.Assignment{Column: clause.Column{Name: p.Column.DBName}, Value: leaf.Follows(p)})
+	}
+	err := leaf.OnLeaves(db, ranges, func(above, leaves, where clause.Expression) error {
+		_, err := leaf.Direct(db).Add("?", e.assignBy(e.Dialect.AssignBelow, above, leaves, set, belowAbove(leaf), where)).Exec()
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("gormplugin: writing the paths of %s: %w", leaf.TableName, err)
+	}
+	return nil
+}
+
+// belowAbove is the condition that a leaf, called c, hangs below a row, called p.
+func belowAbove(leaf *table.Table) clause.Expression {
+	return clause.Eq{Column: clause.Column{Table: "c", Name: leaf.Parent.DBName}, Value: clause.Column{Table: "p", Name: leaf.Above.Key.DBName}}
+}
+
+// checkLeaves refuses moves by which the path of a leaf would become longer than its column, before
+// anything is written. It reads without locks: a path that comes in the meantime is refused by the
+// database.
+func (e *Engine) checkLeaves(db *gorm.DB, leaf *table.Table, paths []table.LeafPath, moves []plan.Move) error {
+	for _, p := range paths {
+		for chunk := range slices.Chunk(moves, maxRanges) {
+			if err := e.checkLeafRoom(db, leaf, p, chunk); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// growth is by how many characters a path of leaves grows.
+func growth(p table.LeafPath, m plan.Move) int {
+	from, to := p.FromTo(m)
+	return utf8.RuneCountInString(to) - utf8.RuneCountInString(from)
+}
+
+// checkLeafRoom looks for a leaf below the rows that move whose path would not fit.
+func (e *Engine) checkLeafRoom(db *gorm.DB, leaf *table.Table, p table.LeafPath, moves []plan.Move) error {
+	path := clause.Column{Table: "c", Name: p.Column.DBName}
+	var below, restored []clause.Expression
+	for _, m := range moves {
+		if p.Room.Size == 0 || growth(p, m) <= 0 {
+			continue
+		}
+		tight := clause.Expr{SQL: e.Dialect.Length + "(?) > ?", Vars: []any{path, p.Room.Size - growth(p, m)}}
+		if m.Restored { // only its own leaves are alive
+			restored = append(restored, clause.And(clause.Eq{Column: table.Column(leaf.Parent), Value: m.ID}, tight))
+		} else {
+			below = append(below, clause.And(leaf.Above.Within(m.Tree, m.ID, m.Node.Path), tight))
+		}
+	}
+	var found string
+	read := func(rows *sql.Rows) error { return rows.Scan(&found) }
+	var err error
+	if len(below) > 0 {
+		err = leaf.OnLeaves(db, table.AnyOf(below), func(above, leaves, where clause.Expression) error {
+			return leaf.Direct(db).Add("SELECT ? FROM ? JOIN ? ON ? WHERE ? LIMIT 1", path, above, leaves, belowAbove(leaf), where).Query(read)
+		})
+	}
+	if len(restored) > 0 && err == nil {
+		where := table.Under("c", clause.And(table.AnyOf(restored), leaf.Alive))
+		err = leaf.Direct(db).Add("SELECT ? FROM ? AS c WHERE ? LIMIT 1", path, clause.Table{Name: leaf.TableName}, where).Query(read)
+	}
+	if err != nil || found == "" {
+		return err
+	}
+	m := moves[0]
+	for _, other := range moves {
+		if from, _ := p.FromTo(other); strings.HasPrefix(p.Form.Read(found)+"/", from+"/") {
+			m = other
+		}
+	}
+	_, to := p.FromTo(m)
+	return p.Room.Fits(utf8.RuneCountInString(found)+growth(p, m), p.Form.Print(to))
+}
