@@ -80,6 +80,14 @@ func (m *machine) save() statement {
 	}
 	g.rows[at.id] = want
 	switch {
+	case exists && now.dead && x.shown:
+		want.version = now.version + 1
+		g.rows[at.id] = want
+		s.may = []error{pathlock.ErrPathChanged, gormplugin.ErrMisplaced} // it may state any place
+		if s = m.placed(g, []int{at.id}, s); len(s.reasons) > 0 {
+			s.reasons = append(s.reasons, s.may...)
+		}
+		return s
 	case exists && now.dead:
 		s.after, s.reasons = g, []error{gormplugin.ErrUnsupported}
 		return s

@@ -114,11 +114,6 @@ func saveForms() []form {
 		{name: "Save of a slice of old rows and new ones", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
 			return tx.Save([]*Suite{w.at("/d/e"), {ParentID: w.parent("/d"), Name: "x"}}).Error
 		}},
-		{name: "Save with the deletion mark", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
-			a := w.at("/a")
-			a.Deleted = gorm.DeletedAt{Time: w.db.NowFunc(), Valid: true}
-			return tx.Save(a).Error
-		}},
 		{name: "an upsert of the name to a value", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
 			return tx.Clauses(byKey(clause.Assignments(map[string]any{"name": "x"}))).Create(&Suite{ID: w.ids["/d/e"], ParentID: w.parent("/d"), Name: "e"}).Error
 		}},

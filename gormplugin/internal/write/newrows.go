@@ -47,7 +47,7 @@ func (row *arrival) settleMarks() error {
 		return nil
 	}
 	for _, f := range row.Table.Deletion {
-		if live := table.LiveMark(f); live != nil && !row.States(f) {
+		if live := row.Table.LiveMark(f); live != nil && !row.States(f) {
 			if err := row.Set(f, live); err != nil {
 				return err
 			}
