@@ -32,7 +32,7 @@ func (m *machine) refused() statement {
 		{"a path as expression", unsupported, func(db *gorm.DB) error { return byID(db).Update(path, gorm.Expr("'/x'")).Error }},
 		{"another key", unsupported, func(db *gorm.DB) error { return byID(db).Update("id", x.missing()).Error }},
 		{"a row without its table's model", unsupported, func(db *gorm.DB) error {
-			return db.Table(x.schema.Table).Where("id = ?", key).Update(x.label, "z").Error
+			return db.Table(x.schema.Table).Where("id = ?", key).Update(x.parent, key).Error
 		}},
 		{"an alias", unsupported, func(db *gorm.DB) error {
 			return db.Table(x.quoted(db)+" AS s").Model(x.new()).Where("s.id = ?", key).Update(x.label, "z").Error

@@ -26,6 +26,9 @@ type updating struct {
 func (k *updating) Survey(db *gorm.DB, st *Statement) (bool, error) {
 	t := st.Table
 	a, stmt, err := rehearse(t, db)
+	if err == nil {
+		err = checkForeign(t, stmt, a)
+	}
 	if err != nil || !a.touches() || !HasCondition(stmt) && !db.AllowGlobalUpdate {
 		return false, err
 	}
@@ -74,10 +77,15 @@ func (e *Engine) surveyRelocation(db *gorm.DB, t *table.Table, a *assignment, st
 // and rewrites the paths below them.
 func (k *updating) Write(w *writing) error {
 	t, db, stmt := w.St.Table, w.DB, w.DB.Statement
-	if err := w.Apply(stmt.Schema.UpdateClauses); err != nil {
-		return err
+	if stmt.Schema != nil {
+		if err := w.Apply(stmt.Schema.UpdateClauses); err != nil {
+			return err
+		}
 	}
 	a, err := assignmentIn(t, stmt)
+	if err == nil {
+		err = checkForeign(t, stmt, a)
+	}
 	if err != nil {
 		return err
 	}
