@@ -29,6 +29,8 @@ type catalogue struct {
 	kinds  map[string]treerow.Kind
 	padded map[string]bool
 	limits map[string]limit
+	// when is Table.DeletedWhen as SQL.
+	when string
 }
 
 // columns are the table's quoted columns, prefixed by an alias.
@@ -53,7 +55,7 @@ func (c *catalogue) columnsAs(alias string) columns {
 	}
 	d := treerow.Dialect(c.dialect.Name)
 	if mark := t.Deleted; mark != "" {
-		cols.live = d.Live(column(mark), c.kinds[mark])
+		cols.live = d.Live(column(mark), c.kinds[mark], c.when)
 	}
 	cols.isTop = d.NoParent(cols.parent, c.kinds[t.Parent])
 	return cols
@@ -162,6 +164,11 @@ func (c *catalogue) inspect(ctx context.Context) error {
 		column := there.Columns[i]
 		c.kinds[name], c.limits[name] = treerow.KindOf(column.Type), limit{column.Length, column.Bytes}
 		c.padded[name] = strings.HasPrefix(column.Type, "character(") // PostgreSQL's CHAR(n)
+	}
+	if c.table.DeletedWhen != "" {
+		if c.when, err = treerow.Literal(c.table.DeletedWhen, c.kinds[c.table.Deleted] == treerow.Number); err != nil {
+			return fmt.Errorf("%w %q: %w", ErrTable, c.table.Table, err)
+		}
 	}
 	return nil
 }

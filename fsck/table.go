@@ -35,6 +35,9 @@ type Table struct {
 	// Deleted is the column that marks rows as deleted; "" if there is none. A row is live if the
 	// column is NULL, 0, false or the empty text. Any time marks the row as deleted.
 	Deleted string
+	// DeletedWhen is the only value by which Deleted marks rows as deleted: "archived", "2". ""
+	// means any value but those above.
+	DeletedWhen string
 	// Version is the column of a whole number that a repair increments whenever it changes the row;
 	// "" if there is none.
 	Version string
@@ -106,6 +109,9 @@ func (t *Table) validate() error {
 		if path.column == "" && path.form != "" {
 			return fmt.Errorf("%w: the form %q is that of no column", ErrTable, path.form)
 		}
+	}
+	if t.DeletedWhen != "" && t.Deleted == "" {
+		return fmt.Errorf("%w: %q marks rows as deleted in no column", ErrTable, t.DeletedWhen)
 	}
 	if t.Namespace == "" {
 		t.Namespace = t.Table

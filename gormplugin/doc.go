@@ -44,7 +44,7 @@
 // any number of rows at the top and no root row. Anything else is refused with [ErrRootRow]. Softly
 // deleted rows are not part of the tree: they collide with nothing and are not rewritten. Unscoped
 // updates may change them freely. An update that clears the deletion mark gives the row a place
-// again, as an insert would.
+// again, as an insert would, and one that sets it deletes the row with all that is below it.
 //
 // # Transactions
 //

@@ -1,6 +1,8 @@
 package gormplugin
 
 import (
+	"strings"
+
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/internal/pathform"
 	"gorm.io/gorm"
@@ -31,6 +33,9 @@ type Columns struct {
 	// the row's place in the tree was last written. A write without one, by [pathlock.Degrade],
 	// leaves it as it is, and a new row has 0.
 	Fence string
+	// Deleted, optional, is a plain column that marks rows as deleted. A row is live while it is
+	// NULL, 0, false or "" or, where DeletedWhen is given, any value but that one: "archived", "2".
+	Deleted, DeletedWhen string
 }
 
 // apply implements [ModelOption].
@@ -70,6 +75,16 @@ func SingleTree(id string) ModelOption {
 // column of a root row holds. With "parent:" before the form, the column holds the path of the
 // row's parent; [Copy] refuses such rows. All but the columns and their fields (locks, errors,
 // [pathlock.Location], [At], leaves) has paths as "/a/b".
+//
+// A type such as gorm.DeletedAt marks rows as deleted by itself. A plain column does so by the tag
+// "deleted": a row is live while it is NULL, 0, false or "" or, with a value in the tag, any other:
+//
+//	Status string `pathlock:"deleted,when:archived"`
+//
+// An update that marks a row as deleted deletes it: all that lies below it gets the same mark. One
+// that takes the mark away restores the row, and nothing below it. A plain mark hides nothing:
+// Delete removes rows for good, and the conditions of other statements hold of deleted rows, too,
+// but for those of this package's functions.
 //
 // A row without a parent is either at the top, with the path "/name", or, with an empty name and
 // the path "", the root row of its tree. In a path of ids every row has its own id, the root row
@@ -135,6 +150,8 @@ type Mark struct {
 	// Live is the column's value in a row that is not deleted, as SQL: NULL, or a literal such as
 	// 0.
 	Live string
+	// When, if it is not "", is the value in a deleted row instead: any other one is live.
+	When string
 }
 
 // Describe says which columns of which table a model's fields are. The model has to be registered
@@ -180,7 +197,7 @@ func describe(t *table.Table) Description {
 		}
 	}
 	for _, mark := range layout.Marks {
-		d.Marks = append(d.Marks, Mark{Column: mark.Column, Live: mark.Live})
+		d.Marks = append(d.Marks, Mark{Column: mark.Column, Live: mark.Live, When: strings.Trim(mark.When, "'")})
 	}
 	return d
 }

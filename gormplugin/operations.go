@@ -137,9 +137,9 @@ func Move(db *gorm.DB, model, id any, to Place) error {
 
 // Delete deletes the row with the id and all its descendants, and returns how many rows it has
 // deleted. It works as db.Delete(model, id), which counts the row alone, with the same lock: X on
-// the row. Where the model deletes softly, it marks the rows; on db.Unscoped() it removes them for
-// good. Rows that had been deleted before stay as they are. It does not delete the leaves in the
-// subtree: see [Leaves].
+// the row. Where a type marks deleted rows, such as gorm.DeletedAt, it marks the rows; on
+// db.Unscoped(), and where the mark is a plain column, it removes them for good. Rows that had been
+// deleted before stay as they are. It does not delete the leaves in the subtree: see [Leaves].
 //
 // Delete takes part in a transaction of the caller's. Otherwise it makes one of its own, and runs
 // it again while the database gives it up. The error for a row that is not there, or deleted

@@ -30,7 +30,7 @@ func Subtree(db *gorm.DB, model, id any) *gorm.DB {
 	if err != nil {
 		return failed(db, model, err)
 	}
-	return db.Model(t.Fresh()).Where(t.Within(n.Tree, n.ID, n.Path)).Where(&unmoved{t, n})
+	return t.Query(db).Where(t.Within(n.Tree, n.ID, n.Path)).Where(&unmoved{t, n})
 }
 
 // Leaves returns a query, which you can refine, for the rows of a leaf model that hang anywhere in
@@ -48,10 +48,8 @@ func Leaves(db *gorm.DB, leaf, id any) *gorm.DB {
 	if err != nil {
 		return failed(db, leaf, err)
 	}
-	above := t.Above.LiveRows(db)
-	above.Statement.Unscoped = db.Statement.Unscoped
-	parents := above.Select("?", table.Column(t.Above.Key)).Where(t.Above.Within(n.Tree, n.ID, n.Path))
-	return db.Model(t.Fresh()).Where(clause.Expr{SQL: "? IN (?)", Vars: []any{table.Column(t.Parent), parents}}).Where(&unmoved{t.Above, n})
+	parents := t.Above.Part(db, db.Statement.Unscoped).Select("?", table.Column(t.Above.Key)).Where(t.Above.Within(n.Tree, n.ID, n.Path))
+	return t.Query(db).Where(clause.Expr{SQL: "? IN (?)", Vars: []any{table.Column(t.Parent), parents}}).Where(&unmoved{t.Above, n})
 }
 
 // topOf returns the row at the top of a subtree, which has a path: what lies below none would be
@@ -80,7 +78,7 @@ func Children(db *gorm.DB, model, id any) *gorm.DB {
 	if err != nil {
 		return failed(db, model, err)
 	}
-	return db.Model(t.Fresh()).Where(clause.Eq{Column: table.Column(t.Parent), Value: key})
+	return t.Query(db).Where(clause.Eq{Column: table.Column(t.Parent), Value: key})
 }
 
 // Ancestors returns a query, which you can refine, for the rows above the row with the id. Ordered
@@ -91,10 +89,8 @@ func Ancestors(db *gorm.DB, model, id any) *gorm.DB {
 	if err != nil {
 		return failed(db, model, err)
 	}
-	self := t.LiveRows(db)
-	self.Statement.Unscoped = db.Statement.Unscoped
-	parent := self.Select("?", table.Column(t.Parent)).Where(clause.Eq{Column: table.Column(t.Key), Value: key})
-	return db.Model(t.Above.Fresh()).Where(t.Above.Lineage(clause.Expr{SQL: "(?)", Vars: []any{parent}}))
+	parent := t.Part(db, db.Statement.Unscoped).Select("?", table.Column(t.Parent)).Where(clause.Eq{Column: table.Column(t.Key), Value: key})
+	return t.Above.Query(db).Where(t.Above.Lineage(clause.Expr{SQL: "(?)", Vars: []any{parent}}))
 }
 
 // At returns a query, which you can refine, for the row that has a path in a tree. The tree is
@@ -112,13 +108,13 @@ func At(db *gorm.DB, model, tree any, path pathlock.Path) *gorm.DB {
 		return failed(db, model, t.Unsupported("all rows are in the tree %q, and none in %v", sole, tree))
 	}
 	if !t.IsLeaf() {
-		return db.Model(t.Fresh()).Where(t.HasPath(tree, path))
+		return t.Query(db).Where(t.HasPath(tree, path))
 	}
 	if path.IsRoot() {
 		return failed(db, model, fmt.Errorf("%w: %s: the root of a tree is not a leaf", pathlock.ErrInvalidPath, t.TableName))
 	}
-	parent := t.Above.LiveRows(db).Select("?", table.Column(t.Above.Key)).Where(t.Above.HasPath(tree, path.Parent()))
-	return db.Model(t.Fresh()).
+	parent := t.Above.Part(db, false).Select("?", table.Column(t.Above.Key)).Where(t.Above.HasPath(tree, path.Parent()))
+	return t.Query(db).
 		Where(clause.Expr{SQL: "? IN (?)", Vars: []any{table.Column(t.Parent), parent}}).
 		Where(t.Exactly(table.Column(t.Name), path.Base()))
 }

@@ -89,6 +89,26 @@ type (
 		Above  *int64 `pathlock:"parent"`
 		IDs    int64  `pathlock:"idpath"`
 	}
+	marked struct {
+		ID     int64
+		PlanID int64  `pathlock:"tree"`
+		Above  *int64 `pathlock:"parent"`
+		Name   string `pathlock:"name"`
+		Path   string `pathlock:"path"`
+		Gone   bool   `pathlock:"deleted"`
+		Hidden gorm.DeletedAt
+	}
+	unhidden struct {
+		ID     int64
+		PlanID int64     `pathlock:"tree"`
+		Above  *int64    `pathlock:"parent"`
+		Name   string    `pathlock:"name"`
+		Path   string    `pathlock:"path"`
+		Gone   time.Time `pathlock:"deleted"`
+		Flag   *bool
+		Status int
+		Note   string
+	}
 	formedLeaf struct {
 		ID    int64
 		Above int64  `pathlock:"parent"`
@@ -147,6 +167,12 @@ func TestUse(t *testing.T) {
 		{"a leaf below a leaf", "mysql", append(leafPath(gormplugin.Columns{Path: "Path"}), gormplugin.Leaf(&leaf{}, &pathLeaf{})), "which is a leaf"},
 		{"a leaf with the path of its parent", "mysql", leafPath(gormplugin.Columns{Path: "Path", PathForm: "parent:/*/*"}), ""},
 		{"a path that is an ltree", "postgres", []gormplugin.Option{gormplugin.Model(&labels{})}, "a text with the form *.*"},
+		{"a mark of deletion that GORM knows", "mysql", []gormplugin.Option{gormplugin.Model(&marked{})}, "by its type"},
+		{"a mark of deletion with two live values", "mysql", []gormplugin.Option{gormplugin.Model(&unhidden{}, gormplugin.Columns{Deleted: "flag"})}, "not a *bool"},
+		{"a time that cannot be NULL as a mark", "mysql", []gormplugin.Option{gormplugin.Model(&unhidden{})}, "not a time.Time"},
+		{"a mark that GORM leaves out", "mysql", []gormplugin.Option{gormplugin.Model(&unhidden{}, gormplugin.Columns{Deleted: "status", DeletedWhen: "0"})}, "a number other than 0"},
+		{"a mark with quotes", "mysql", []gormplugin.Option{gormplugin.Model(&unhidden{}, gormplugin.Columns{Deleted: "note", DeletedWhen: "a'b"})}, "without quotes"},
+		{"a name as mark", "mysql", []gormplugin.Option{gormplugin.Model(&unhidden{}, gormplugin.Columns{Deleted: "name"})}, "a column of the tree"},
 		{"a primary key of two columns", "mysql", []gormplugin.Option{gormplugin.Model(&composite{})}, "make the id the primary key"},
 		{"a model twice", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}), gormplugin.Model(&tagged{})}, "twice"},
 		{"a leaf below a model that is not registered", "mysql", []gormplugin.Option{gormplugin.Leaf(&leaf{}, &tagged{})}, "not registered"},

@@ -37,8 +37,17 @@ type leafOfIDs struct {
 	Way   string `pathlock:"idpath,form:parent:/0/*/*/" gorm:"size:500"`
 }
 
+// ofStatus is deleted by a plain column.
+type ofStatus struct {
+	ID     int64
+	Parent int64  `pathlock:"parent"`
+	Name   string `pathlock:"name"`
+	Path   string `pathlock:"path"`
+	Status string `pathlock:"deleted,when:archived"`
+}
+
 func TestGormfsck(t *testing.T) {
-	plugin := gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(byFlagAndTime{}),
+	plugin := gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(byFlagAndTime{}), gormplugin.Model(ofStatus{}, gormplugin.SingleTree("all")),
 		gormplugin.Model(ofIDs{}, gormplugin.Columns{Parent: "Above", IDPathForm: "/0/*/*/"}, gormplugin.Namespace("forests")), gormplugin.Leaf(leafOfIDs{}, ofIDs{}))
 	db := guardedBy(t, gormplugintest.Database{Connector: connectorTo(t, ""), Dialector: func(pool *sql.DB) gorm.Dialector { return gormlite.OpenDB(pool) }}, plugin, ofIDs{}, leafOfIDs{})
 	for _, tt := range []struct {
@@ -47,6 +56,9 @@ func TestGormfsck(t *testing.T) {
 	}{
 		{&byFlagAndTime{}, fsck.Table{
 			Table: "by_flag_and_times", Key: "id", Tree: "tree", Parent: "parent", Name: "name", Path: "path", Namespace: "by_flag_and_times", Deleted: "is_deleted",
+		}},
+		{ofStatus{}, fsck.Table{
+			Table: "of_statuses", Key: "id", SingleTree: "all", Parent: "parent", Name: "name", Path: "path", Namespace: "of_statuses", Deleted: "status", DeletedWhen: "archived",
 		}},
 		{ofIDs{}, fsck.Table{Table: "of_ids", Key: "code", Tree: "forest", Parent: "above", Name: "title", IDPath: "way", IDPathForm: "/0/*/*/", Version: "changes", Namespace: "forests", Leaves: []fsck.Table{
 			{Table: "leaf_of_ids", Key: "id", Parent: "above", Name: "title", IDPath: "way", IDPathForm: "parent:/0/*/*/"},

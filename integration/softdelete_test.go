@@ -2,11 +2,15 @@ package integration
 
 import (
 	"database/sql"
+	"errors"
 	"testing"
 	"time"
 
 	"github.com/ncruces/go-sqlite3/gormlite"
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/internal/gormplugintest"
+	"github.com/pathlock-go/pathlock/store/memstore"
 	"gorm.io/gorm"
 	"gorm.io/plugin/soft_delete"
 )
@@ -42,9 +46,30 @@ type (
 )
 
 var softDeletes = []gormplugintest.SoftDeleted{
-	{Name: "seconds", Model: bySecond{}, Live: "deleted_at = 0", Mark: "deleted_at", Restored: 0},
-	{Name: "a flag and a time", Model: byFlagAndTime{}, Live: "is_deleted = 0", Mark: "is_deleted", Restored: 0},
-	{Name: "seconds or NULL", Model: bySecondOrNull{}, Live: "deleted_at IS NULL", Mark: "deleted_at"},
+	{Name: "seconds", Model: bySecond{}, Live: "deleted_at = 0", Mark: "deleted_at", Restored: 0, Gone: 1},
+	{Name: "a flag and a time", Model: byFlagAndTime{}, Live: "is_deleted = 0", Mark: "is_deleted", Restored: 0, Gone: 1},
+	{Name: "seconds or NULL", Model: bySecondOrNull{}, Live: "deleted_at IS NULL", Mark: "deleted_at", Gone: 1},
+}
+
+// NULL hides a row from GORM, where 0 is live, but does not mark it as deleted: fsck says so, too.
+func TestSoftDeletedByNull(t *testing.T) {
+	plugin := gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(byFlagAndTime{}))
+	db := guardedBy(t, gormplugintest.Database{Connector: connectorTo(t, ""), Dialector: func(pool *sql.DB) gorm.Dialector { return gormlite.OpenDB(pool) }}, plugin, byFlagAndTime{})
+	rows := []byFlagAndTime{{ID: 1, Tree: 1, Name: "a"}, {ID: 2, Parent: new(int64), Name: "b"}}
+	*rows[1].Parent = 1
+	err := errors.Join(db.Create(rows).Error, gormplugin.AllowRawWrites(db).Exec("UPDATE by_flag_and_times SET is_deleted = NULL WHERE id = 2").Error)
+	if at, resolved := gormplugin.Resolve(db, byFlagAndTime{}, 2); err != nil || resolved != nil || at.Path.String() != "/a/b" {
+		t.Errorf("%v: it is at %v, %v", err, at, resolved)
+	}
+	if found := db.Model(byFlagAndTime{}).Where("id > 1").Update("name", "x"); found.Error != nil || found.RowsAffected != 0 {
+		t.Errorf("%v: %d rows that GORM hides were renamed", found.Error, found.RowsAffected)
+	}
+	if err := db.Delete(&byFlagAndTime{ID: 1}).Error; err != nil {
+		t.Error(err)
+	}
+	if _, err := gormplugin.Resolve(db, byFlagAndTime{}, 2); !errors.Is(err, pathlock.ErrNotFound) {
+		t.Errorf("below a deleted row: %v", err)
+	}
 }
 
 func TestSoftDeletePlugin(t *testing.T) {

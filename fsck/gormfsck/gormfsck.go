@@ -58,9 +58,9 @@ func describe(d gormplugin.Description) (fsck.Table, error) {
 		return table, nil
 	}
 	mark := d.Marks[0]
-	if mark.Live != "NULL" && mark.Live != "0" && mark.Live != "FALSE" {
-		return fsck.Table{}, fmt.Errorf("%w: live rows of %s have %s in %s, where NULL, 0 or false is needed", fsck.ErrTable, d.Table, mark.Live, mark.Column)
+	if mark.Live != "NULL" && mark.Live != "0" && mark.Live != "FALSE" && mark.Live != "''" && mark.When == "" {
+		return fsck.Table{}, fmt.Errorf("%w: live rows of %s have %s in %s, where NULL, 0, false or the empty text is needed", fsck.ErrTable, d.Table, mark.Live, mark.Column)
 	}
-	table.Deleted = mark.Column
+	table.Deleted, table.DeletedWhen = mark.Column, mark.When
 	return table, nil
 }

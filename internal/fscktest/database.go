@@ -41,6 +41,8 @@ type world struct {
 	table fsck.Table
 	// loose is set if names are equal that differ in case alone.
 	loose bool
+	// gone and live are those of the schema.
+	gone, live string
 }
 
 // schema describes the table to create.
@@ -56,12 +58,15 @@ type schema struct {
 	// key, tree, name and mark are types of columns, "" for the usual ones. more are further
 	// columns and constraints.
 	key, tree, name, mark, more string
+	// gone is what mark has in deleted rows, and live what it has in every other live one, instead
+	// of NULL; "" for a time, and NULL.
+	gone, live string
 }
 
 // newWorld creates a table.
 func newWorld(t testing.TB, database Database, s schema) *world {
 	t.Helper()
-	w := &world{Database: database, db: database.Open(t), table: fsck.DefaultTable("suites"), loose: s.loose}
+	w := &world{Database: database, db: database.Open(t), table: fsck.DefaultTable("suites"), loose: s.loose, gone: cmp.Or(s.gone, "2026-01-01 00:00:00"), live: s.live}
 	w.table.IDPath = "id_path"
 	if s.table != nil {
 		s.table(&w.table)
@@ -143,7 +148,7 @@ func (w *world) rows(t testing.TB) map[int]Node {
 	all := make(map[int]Node)
 	for key, is := range w.dump(t) {
 		id, tree, parent := number(fsck.TextKey(key)), number(fsck.TextKey(is[0])), number(fsck.TextKey(is[1]))
-		all[id] = w.understood(Node{ID: id, Tree: tree, Parent: parent, Name: is[2], Path: is[3], IDPath: strings.TrimPrefix(is[4], null), Deleted: is[5] != null})
+		all[id] = w.understood(Node{ID: id, Tree: tree, Parent: parent, Name: is[2], Path: is[3], IDPath: strings.TrimPrefix(is[4], null), Deleted: is[5] != null && is[5] != w.live})
 	}
 	return all
 }
@@ -184,7 +189,7 @@ func number(key fsck.Key) int {
 const insertion = "INSERT INTO suites (id, plan_id, parent_id, name, path, id_path, deleted_at) VALUES (?, ?, ?, ?, ?, ?, ?)"
 
 // values are the arguments of an insertion.
-func (n Node) values() []any {
+func (w *world) values(n Node) []any {
 	orNull := func(v any, isNull bool) any {
 		if isNull {
 			return nil
@@ -193,7 +198,7 @@ func (n Node) values() []any {
 	}
 	return []any{
 		n.ID, orNull(n.Tree, n.Tree == 0), orNull(n.Parent, n.Parent == 0), orNull(n.Name, n.Name == null), orNull(n.Path, n.Path == null), n.IDPath,
-		orNull("2026-01-01 00:00:00", !n.Deleted),
+		orNull(map[bool]string{true: w.gone, false: w.live}[n.Deleted], !n.Deleted && (w.live == "" || n.ID%2 == 0)),
 	}
 }
 
@@ -203,7 +208,7 @@ func (w *world) insert(t testing.TB, nodes ...Node) {
 	for batch := range slices.Chunk(nodes, 100) {
 		var args []any
 		for _, n := range batch {
-			args = append(args, n.values()...)
+			args = append(args, w.values(n)...)
 		}
 		w.exec(t, insertion+strings.Repeat(", (?, ?, ?, ?, ?, ?, ?)", len(batch)-1), args...)
 	}

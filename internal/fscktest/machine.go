@@ -42,6 +42,8 @@ var shapes = map[string]schema{
 	"paths of the parent":            {table: func(d *fsck.Table) { d.PathForm, d.IDPathForm = "parent:/*/*", "parent:/0/*/*/" }},
 	"two other forms":                {uniquePaths: true, table: func(d *fsck.Table) { d.PathForm, d.IDPathForm = "*,*,", "*.*" }},
 	"one tree":                       {table: func(d *fsck.Table) { d.Tree, d.SingleTree = "", "all" }},
+	"a flag":                         {mark: "BIGINT", gone: "7", live: "0"},
+	"a status":                       {mark: "VARCHAR(20)", gone: "archived", live: "draft", table: func(d *fsck.Table) { d.DeletedWhen = "archived" }},
 	"ids alone":                      {table: func(d *fsck.Table) { d.Tree, d.SingleTree, d.Name, d.Path = "", "all", "", "" }},
 }
 
@@ -198,7 +200,7 @@ func (w *world) insertAsAllowed(t *testing.T, nodes []Node) []Node {
 			func() {}, func() { n.Path, n.IDPath = fmt.Sprint("/u", n.ID), fmt.Sprint("/u", n.ID) }, func() { n.Name = fmt.Sprint("m", n.ID) },
 		} {
 			change()
-			if _, err := w.db.ExecContext(t.Context(), w.bind(insertion), n.values()...); err == nil {
+			if _, err := w.db.ExecContext(t.Context(), w.bind(insertion), w.values(*n)...); err == nil {
 				break
 			}
 		}

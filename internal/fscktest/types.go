@@ -94,12 +94,16 @@ func testMarks(t *testing.T, database Database) {
 		typ        string
 		only       fsck.Dialect
 		live, dead any
+		when       string
 	}{
 		{typ: "BIGINT", live: 0, dead: 1735689600},
 		{typ: "BOOLEAN", live: false, dead: true},
 		{typ: "BIT(1)", only: fsck.MySQL, live: []byte{0}, dead: []byte{1}},
 		{typ: "VARCHAR(40)", live: "", dead: "2026-01-01"},
 		{typ: "TIMESTAMP", dead: "2026-01-01 00:00:00"},
+		{typ: "BIGINT", live: 1, dead: 2, when: "2"},
+		{typ: "VARCHAR(40)", live: "draft", dead: "archived", when: "archived"},
+		{typ: "ENUM('draft', 'archived')", only: fsck.MySQL, live: "draft", dead: "archived", when: "archived"},
 		{typ: "TIMESTAMP", only: fsck.SQLite, live: 0, dead: 1735689600},
 	} {
 		if tt.only != "" && tt.only != database.Dialect {
@@ -107,6 +111,7 @@ func testMarks(t *testing.T, database Database) {
 		}
 		t.Run(fmt.Sprintf("%s %v", tt.typ, tt.live), func(t *testing.T) {
 			w := putWorld(t, database, schema{mark: tt.typ})
+			w.table.DeletedWhen = tt.when
 			w.put(t, 1, 1, nil, "a", "/a")
 			w.put(t, 2, 1, 99, "b", "/b")
 			w.put(t, 3, 1, 98, "c", "/c")

@@ -1,6 +1,7 @@
 package gormplugintest
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -25,6 +26,13 @@ func (m *machine) remove() statement {
 		}
 	}
 	s := statement{what: fmt.Sprintf("delete %v, for good: %t", m.paths(ids), hard), claims: make(map[int][]string)}
+	marks := map[string]any{}
+	if x.mark != "" && !hard && (x.shown || m.rarely(3, "by an update")) {
+		marks[x.mark] = x.gone
+		if m.rarely(3, "renamed") {
+			marks[x.label] = "deleted"
+		}
+	}
 	gone := 0
 	for _, id := range ids {
 		below := []int{id}
@@ -39,7 +47,9 @@ func (m *machine) remove() statement {
 				}
 				delete(g.rows, each)
 			} else {
-				n.dead = true
+				if n.dead = true; marks[x.label] != nil && slices.Contains(ids, each) {
+					n.name = "deleted"
+				}
 				g.rows[each] = n
 				gone++
 			}
@@ -54,7 +64,7 @@ func (m *machine) remove() statement {
 	s.after = g
 	keys := m.keysOf(ids)
 	of := func(db *gorm.DB) *gorm.DB {
-		if hard && x.live != "" {
+		if hard && x.live != "" && !x.shown {
 			return db.Unscoped()
 		}
 		return db
@@ -76,7 +86,21 @@ func (m *machine) remove() statement {
 			return count(of(db).Delete(x.slice(rows)))
 		},
 	}
-	if len(ids) == 1 && !m.rows[ids[0]].dead {
+	if len(marks) > 0 {
+		forms = []func(db *gorm.DB) error{func(db *gorm.DB) error {
+			return count(db.Model(x.new()).Where("id IN ?", keys).Updates(marks))
+		}}
+		if len(ids) == 1 {
+			forms = append(forms, func(db *gorm.DB) error {
+				row := x.new()
+				err := db.Session(&gorm.Session{NewDB: true}).Where("id = ?", keys[0]).Take(row).Error
+				for column, value := range marks {
+					x.set(row, column, value)
+				}
+				return errors.Join(err, count(db.Save(row)))
+			})
+		}
+	} else if len(ids) == 1 && !m.rows[ids[0]].dead {
 		forms = append(forms, func(db *gorm.DB) error {
 			rows, err := gormplugin.Delete(of(db), x.new(), keys[0])
 			if err == nil && rows != int64(gone) {
@@ -95,6 +119,16 @@ func (m *machine) bringBack() statement {
 		return m.remove()
 	}
 	ids, g := m.some(m.dead(), "rows"), m.clone()
+	if m.table.shown && m.rarely(4, "renamed where they are") {
+		for _, id := range ids {
+			n := g.rows[id]
+			n.name = "renamed"
+			g.rows[id] = n
+		}
+		return statement{what: fmt.Sprintf("rename the deleted %v", ids), after: g, run: func(db *gorm.DB) error {
+			return db.Model(m.table.new()).Where("id IN ?", m.keysOf(ids)).Update(m.table.label, "renamed").Error
+		}}
+	}
 	values := map[string]any{m.table.mark: m.table.restored}
 	name, parent := "", 0
 	if m.rarely(3, "renamed") {
@@ -129,7 +163,10 @@ func (m *machine) bringBack() statement {
 		s.reasons = append(s.reasons, gormplugin.ErrDamagedRow) // one below another
 	}
 	s.run = func(db *gorm.DB) error {
-		return db.Unscoped().Model(m.table.new()).Where("id IN ?", m.keysOf(ids)).Updates(values).Error
+		if !m.table.shown {
+			db = db.Unscoped()
+		}
+		return db.Model(m.table.new()).Where("id IN ?", m.keysOf(ids)).Updates(values).Error
 	}
 	return s
 }

@@ -24,6 +24,13 @@ func (m *machine) look(w *world) {
 	if len(ids) == 0 {
 		return
 	}
+	if live := m.live(); x.shown && len(live) > 0 {
+		// Another program's row: NULL is live, too.
+		err := gormplugin.AllowRawWrites(db).Exec("UPDATE "+x.quoted(db)+" SET "+x.mark+" = NULL WHERE id = ?", m.keys[pick(m, live, "NULL")]).Error
+		if err != nil {
+			m.Fatal(err)
+		}
+	}
 	ids = m.some(ids, "looked up")
 	if m.table.restored == nil && x.get(x.new(), "id") == any(int64(0)) || x.get(x.new(), "id") == any("") {
 		var texts []string

@@ -32,7 +32,7 @@ func (m *machine) refused() statement {
 		{"a path as expression", unsupported, func(db *gorm.DB) error { return byID(db).Update(path, gorm.Expr("'/x'")).Error }},
 		{"another key", unsupported, func(db *gorm.DB) error { return byID(db).Update("id", x.missing()).Error }},
 		{"a row without its table's model", unsupported, func(db *gorm.DB) error {
-			return db.Table(x.schema.Table).Where("id = ?", key).Update(x.label, "z").Error
+			return db.Table(x.schema.Table).Where("id = ?", key).Update(x.parent, key).Error
 		}},
 		{"an alias", unsupported, func(db *gorm.DB) error {
 			return db.Table(x.quoted(db)+" AS s").Model(x.new()).Where("s.id = ?", key).Update(x.label, "z").Error
@@ -79,16 +79,10 @@ func (m *machine) refused() statement {
 			}})
 	}
 	if x.mark != "" {
-		all = append(all, refusal{"the mark of deletion", unsupported, func(db *gorm.DB) error { return byID(db).Update(x.mark, m.gone()).Error }})
+		all = append(all, refusal{"a deleted row", unsupported, func(db *gorm.DB) error {
+			return db.Create(x.row(map[string]any{x.parent: key, x.label: "z", x.mark: x.gone})).Error
+		}})
 	}
 	one := all[rapid.IntRange(0, len(all)-1).Draw(m.T, "which")]
 	return statement{what: "refused: " + one.what, run: one.run, after: m.forest, reasons: one.reasons}
-}
-
-// gone is a mark of deletion.
-func (m *machine) gone() any {
-	if m.table.restored == nil {
-		return m.worlds[0].db.NowFunc()
-	}
-	return 7
 }

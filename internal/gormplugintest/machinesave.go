@@ -3,6 +3,7 @@ package gormplugintest
 import (
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
@@ -80,6 +81,14 @@ func (m *machine) save() statement {
 	}
 	g.rows[at.id] = want
 	switch {
+	case exists && now.dead && x.shown:
+		want.version = now.version + 1
+		g.rows[at.id] = want
+		s.may = []error{pathlock.ErrPathChanged, gormplugin.ErrMisplaced} // it may state any place
+		if s = m.placed(g, []int{at.id}, s); len(s.reasons) > 0 {
+			s.reasons = append(s.reasons, s.may...)
+		}
+		return s
 	case exists && now.dead:
 		s.after, s.reasons = g, []error{gormplugin.ErrUnsupported}
 		return s
@@ -101,35 +110,60 @@ func (m *machine) save() statement {
 	return s
 }
 
-// upsert inserts rows that are there: what it says of their place has to be so.
+// upsert inserts a row that is there, at times in another place, or beside a new one.
 func (m *machine) upsert() statement {
 	x, g := m.table, m.clone()
 	id := pick(m, append(m.live(), m.dead()...), "row")
 	n := m.rows[id]
-	values := map[string]any{"id": m.keys[id], x.label: n.name, x.parent: m.value(n.parent)}
-	x.putIn(values, m.trees[n.tree])
-	s := statement{what: fmt.Sprintf("upsert of %v", m.paths([]int{id}))}
 	conflict := clause.OnConflict{UpdateAll: true}
-	nothing := m.rarely(3, "nothing")
-	if nothing {
+	columns := pick(m, [][]string{{x.label, x.parent, x.note}, {x.label, x.parent, x.note}, {x.label}, {x.parent}, nil}, "columns")
+	switch {
+	case columns == nil:
 		conflict = clause.OnConflict{DoNothing: true}
+	case len(columns) == 1:
+		conflict = clause.OnConflict{Columns: []clause.Column{{Name: "id"}}, DoUpdates: clause.AssignmentColumns(columns)}
 	}
-	displaced := false
+	label, parent := n.name, n.parent
 	if m.rarely(3, "renamed") {
-		values[x.label], displaced = "other", n.name != "other" && !m.nameless
-		if m.nameless && !nothing {
-			n.name = "other"
-		}
+		label = m.name()
 	}
-	if x.note != "" && !nothing {
+	if m.rarely(3, "moved") {
+		parent = m.parentOf()
+	}
+	values := map[string]any{"id": m.keys[id], x.label: label, x.parent: m.value(parent)}
+	x.putIn(values, m.trees[n.tree])
+	if slices.Contains(columns, x.label) {
+		n.name = label
+	}
+	if slices.Contains(columns, x.parent) {
+		n.parent = parent
+	}
+	if x.note != "" && len(columns) > 1 {
 		n.note = "upserted"
 		values[x.note] = n.note
 	}
 	g.rows[id] = n
-	s.after = g
-	if n.dead || displaced && !nothing {
-		s.reasons = []error{gormplugin.ErrUnsupported}
+	var changed []int
+	s := statement{what: fmt.Sprintf("upsert of %v as %q below %d", m.paths([]int{id}), label, parent)}
+	if m.moved(m.rows[id], n) {
+		changed = []int{id}
+		if m.isRoot(id) || n.name == "" && !m.nameless {
+			s.reasons = append(s.reasons, gormplugin.ErrMisplaced, pathlock.ErrInvalidPath, gormplugin.ErrUnsupported)
+		}
 	}
-	s.run = func(db *gorm.DB) error { return db.Clauses(conflict).Create(x.row(values)).Error }
+	rows := []any{x.row(values)}
+	if x.key != nil && !m.open && m.rarely(2, "and a new row") {
+		made := m.id()
+		m.keys[made] = x.key()
+		values := map[string]any{"id": m.keys[made], x.label: m.name(), x.parent: m.keys[id]}
+		g.rows[made] = node{tree: n.tree, parent: id, name: fmt.Sprint(values[x.label])}
+		rows, changed = append([]any{x.row(values)}, rows...), append(changed, made)
+		s.parts = true // a slot of ids is known once the row has moved
+	}
+	dead := n.dead
+	if s = m.placed(g, changed, s); dead {
+		s.reasons = append(s.reasons, gormplugin.ErrUnsupported)
+	}
+	s.run = func(db *gorm.DB) error { return db.Clauses(conflict).Create(x.slice(rows)).Error }
 	return s
 }

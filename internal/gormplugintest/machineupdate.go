@@ -15,6 +15,9 @@ import (
 // update draws another name or parent for one to three rows, or another note.
 func (m *machine) update() statement {
 	ids := m.some(m.live(), "rows")
+	if dead := m.dead(); m.table.shown && len(dead) > 0 && m.rarely(2, "a deleted one") {
+		ids = append(ids, pick(m, dead, "deleted"))
+	}
 	g := m.clone()
 	values := make(map[string]any)
 	name, parent, note := m.name(), m.parentOf(), pick(m, []string{"n", "m", "k"}, "note")
@@ -47,7 +50,7 @@ func (m *machine) update() statement {
 			n.note = note
 		}
 		g.rows[id] = n
-		if m.moved(n, was) {
+		if m.moved(n, was) && !n.dead {
 			changed = append(changed, id)
 			if m.isRoot(id) || n.name == "" && !m.nameless {
 				s.reasons = append(s.reasons, gormplugin.ErrMisplaced, pathlock.ErrInvalidPath, gormplugin.ErrUnsupported)
@@ -74,7 +77,10 @@ func (m *machine) updating(s *statement, ids []int, values map[string]any, named
 	x, keys := m.table, m.keysOf(ids)
 	assigned := func() map[string]any { return maps.Clone(values) }
 	// Conditions hold of deleted rows, too, which are not hit.
-	hit := append(m.keysOf(m.dead()), keys...)
+	hit := keys
+	if !x.shown {
+		hit = append(m.keysOf(m.dead()), keys...)
+	}
 	byID := func(db *gorm.DB) *gorm.DB { return db.Model(x.new()).Where("id IN ?", hit) }
 	forms := map[string]func(db *gorm.DB) error{
 		"by a condition":   func(db *gorm.DB) error { return byID(db).Updates(assigned()).Error },
@@ -87,7 +93,7 @@ func (m *machine) updating(s *statement, ids []int, values map[string]any, named
 			return db.Model(x.new()).Where("id IN (?)", db.Session(&gorm.Session{NewDB: true}).Model(x.new()).Select("id").Where(x.of(hit...))).Updates(assigned()).Error
 		},
 		"a SET clause": func(db *gorm.DB) error {
-			return byID(db).Clauses(clause.Assignments(assigned())).Updates(map[string]any{}).Error
+			return byID(db).Clauses(clause.Assignments(assigned())).Omit("*").Updates(map[string]any{}).Error
 		},
 		"Select": func(db *gorm.DB) error {
 			return byID(db).Select(slices.Sorted(maps.Keys(values))).Updates(x.row(values)).Error

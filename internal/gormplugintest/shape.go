@@ -3,6 +3,7 @@ package gormplugintest
 import (
 	"fmt"
 	"math/rand/v2"
+	"time"
 
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"gorm.io/gorm"
@@ -26,6 +27,9 @@ type shape struct {
 	// and mark the column that it is about, which restored brings back.
 	live, mark string
 	restored   any
+	// gone is what marks a row as deleted. shown is set where GORM does not hide such rows.
+	gone  any
+	shown bool
 	// leaf is the model of the leaves, if there are any, and leafPaths are their path columns.
 	leaf      any
 	leafPaths gormplugin.Columns
@@ -41,6 +45,9 @@ type shape struct {
 	stormy bool
 }
 
+// someTime is one at which rows were deleted.
+var someTime = time.Date(2026, 11, 26, 18, 0, 0, 0, time.UTC)
+
 // none is the option of a copy whose keys the database gives.
 func none(int) []gormplugin.CopyOption { return nil }
 
@@ -55,19 +62,22 @@ func shapes() []shape {
 	drive := func() any { return fmt.Sprint(integer()) }
 	binary := func() any { return Binary(someBytes()) }
 	return []shape{
-		{name: "suites", model: Suite{}, stormy: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted", copies: true, keys: none, leaf: Case{}, leafPaths: gormplugin.Columns{Path: "path_column"}, full: true},
+		{name: "suites", model: Suite{}, stormy: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted", gone: someTime, copies: true, keys: none, leaf: Case{}, leafPaths: gormplugin.Columns{Path: "path_column"}, full: true},
 		{name: "paths of ids", model: Entry{}, stormy: true, key: integer, tree: drive, given: true, room: 500, depth: suiteDepth, leaf: Case{}, leafPaths: gormplugin.Columns{IDPath: "ids"}},
-		{name: "both kinds of path", model: Shelf{}, stormy: true, key: integer, tree: drive, given: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted", copies: true, keys: none, leaf: Case{}, leafPaths: gormplugin.Columns{Path: "path_column", PathForm: "parent:/*/*", IDPath: "ids"}},
-		{name: "one tree", model: Department{}, key: integer, tree: func() any { return "all" }, sole: "all", given: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted", copies: true, keys: none, leaf: Case{}, leafPaths: gormplugin.Columns{Path: "path_column", PathForm: "/*/*/"}},
-		{name: "ids alone, without names", model: Menu{}, key: integer, tree: func() any { return "menus" }, sole: "menus", nameless: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted", leaf: Case{}, leafPaths: gormplugin.Columns{IDPath: "ids", IDPathForm: "parent:/0/*/*/"}},
+		{name: "both kinds of path", model: Shelf{}, stormy: true, key: integer, tree: drive, given: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted", gone: someTime, copies: true, keys: none, leaf: Case{}, leafPaths: gormplugin.Columns{Path: "path_column", PathForm: "parent:/*/*", IDPath: "ids"}},
+		{name: "one tree", model: Department{}, key: integer, tree: func() any { return "all" }, sole: "all", given: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted", gone: someTime, copies: true, keys: none, leaf: Case{}, leafPaths: gormplugin.Columns{Path: "path_column", PathForm: "/*/*/"}},
+		{name: "ids alone, without names", model: Menu{}, key: integer, tree: func() any { return "menus" }, sole: "menus", nameless: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted", gone: someTime, leaf: Case{}, leafPaths: gormplugin.Columns{IDPath: "ids", IDPathForm: "parent:/0/*/*/"}},
 		{name: "no unique index, keys of texts", model: Folder{}, key: text, tree: drive, room: 500, depth: 256, copies: true, keys: textKeys},
 		{name: "a foreign key", model: Twig{}, key: integer, tree: integer, given: true, room: 500, depth: 256, copies: true, keys: none},
 		{name: "keys of texts, and parents that cannot be NULL", model: Stem{}, key: text, tree: integer, room: 500, depth: 256, copies: true, keys: textKeys, scarce: true},
 		{name: "a type of its own, 0 at the top", model: zeroKeyed{}, key: func() any { return number(rand.Uint32N(1 << 30)) }, tree: func() any { return number(rand.Uint32N(1 << 30)) }, given: true, room: 500, depth: 256, copies: true, keys: none, scarce: true},
 		{name: "bytes", model: binaryKeyed{}, key: binary, tree: binary, room: 500, depth: 256, scarce: true},
 		{name: "UUIDs in several spellings", model: uuidKeyed{}, key: someUUID, tree: someUUID, room: 500, depth: 8},
+		{name: "a plain flag", model: flagged{}, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, live: "gone = 0 OR gone IS NULL", mark: "gone", restored: 0, gone: 1, shown: true, copies: true, keys: none},
+		{name: "a plain time", model: stamped{}, brief: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, live: "removed IS NULL", mark: "removed", gone: someTime, shown: true, copies: true, keys: none},
+		{name: "a status", model: filed{}, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, live: "status IS NULL OR status <> 'archived'", mark: "status", restored: "active", gone: "archived", shown: true, copies: true, keys: none},
 		{name: "paths of ids, /0/*/*/", model: Dept{}, stormy: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth},
-		{name: "*.* and *,*,", model: Topic{}, stormy: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted", copies: true, keys: none, leaf: Case{}, leafPaths: gormplugin.Columns{Path: "path_column", PathForm: "*.*", IDPath: "ids", IDPathForm: "*,*,"}},
+		{name: "*.* and *,*,", model: Topic{}, stormy: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted", gone: someTime, copies: true, keys: none, leaf: Case{}, leafPaths: gormplugin.Columns{Path: "path_column", PathForm: "*.*", IDPath: "ids", IDPathForm: "*,*,"}},
 		{name: "*/*/ and /0/*/*", model: code{}, brief: true, key: text, tree: integer, room: 500, depth: suiteDepth, copies: true, keys: textKeys},
 		{name: "parent:/*/* and parent:*.*", model: file{}, brief: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, leaf: Case{}, leafPaths: gormplugin.Columns{Path: "path_column", PathForm: "/*/*", IDPath: "ids", IDPathForm: "*.*"}},
 		{name: "parent:/0/*/*/ of ids", model: volume{}, brief: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, leaf: Case{}, leafPaths: gormplugin.Columns{IDPath: "ids", IDPathForm: "/0/*/*/"}},

@@ -1,6 +1,7 @@
 package gormplugintest
 
 import (
+	"errors"
 	"strings"
 
 	"gorm.io/gorm"
@@ -105,20 +106,41 @@ func suiteForms() []form {
 	}
 }
 
+// note is a suite as a part of a program sees it.
+type note struct {
+	ID   int64
+	Note string
+}
+
+// TableName implements [schema.Tabler].
+func (note) TableName() string { return "suites" }
+
 // saveForms are the forms of Save, and of INSERT that may become an UPDATE.
 func saveForms() []form {
 	byKey := func(assigned clause.Set) clause.OnConflict {
 		return clause.OnConflict{Columns: []clause.Column{{Name: "id"}}, DoUpdates: assigned}
 	}
 	return []form{
-		{name: "Save of a slice of old rows and new ones", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
-			return tx.Save([]*Suite{w.at("/d/e"), {ParentID: w.parent("/d"), Name: "x"}}).Error
+		{name: "Save of a slice of old rows, one of them renamed, and new ones", tree: "/a /a/b /a/b/c /x /x/e /x/y", write: func(w *world, tx *gorm.DB) error {
+			d, e, fresh := w.at("/d"), w.at("/d/e"), &Suite{ParentID: w.parent("/d"), Name: "y"}
+			d.Name = "x"
+			err := tx.Save([]*Suite{fresh, e, d}).Error
+			if fresh.Path != "/x/y" || fresh.ID == 0 || d.Path != "/x" || e.Path != "/x/e" {
+				w.Errorf("got %+v, %+v, %+v", fresh, d, e)
+			}
+			return err
 		}},
-		{name: "Save with the deletion mark", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
-			a := w.at("/a")
-			a.Deleted = gorm.DeletedAt{Time: w.db.NowFunc(), Valid: true}
-			return tx.Save(a).Error
+		{name: "a slim struct, without the columns of the place", tree: suiteTree, write: func(w *world, tx *gorm.DB) error {
+			slim := &note{ID: w.ids["/d"], Note: "slim"}
+			err := errors.Join(tx.Model(slim).Updates(slim).Error, tx.Table("suites").Where("id = ?", w.ids["/a"]).Update("note", "slim").Error)
+			var written []note
+			if w.must(tx.Where("note = ?", "slim").Find(&written, []int64{w.ids["/a"], w.ids["/d"]}).Error); len(written) != 2 {
+				w.Errorf("written are %v", written)
+			}
+			return err
 		}},
+		{name: "a slim struct that is created", refused: unsupported, write: func(w *world, tx *gorm.DB) error { return tx.Create(&note{Note: "new"}).Error }},
+		{name: "a slim struct and a version", refused: unsupported, write: func(w *world, tx *gorm.DB) error { return tx.Model(&note{ID: w.ids["/d"]}).Update("version", 7).Error }},
 		{name: "an upsert of the name to a value", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
 			return tx.Clauses(byKey(clause.Assignments(map[string]any{"name": "x"}))).Create(&Suite{ID: w.ids["/d/e"], ParentID: w.parent("/d"), Name: "e"}).Error
 		}},

@@ -34,6 +34,7 @@ var kinds = []struct {
 	kind Kind
 }{
 	{"uuid", UUID}, {"uniqueidentifier", UUID},
+	{"enum", Text},
 	{"bool", Bool}, {"bit", Bits},
 	{"interval", Other},
 	{"int", Number}, {"serial", Number},

@@ -112,7 +112,7 @@ func (c *checker) restrict(r *rows, condition string) bool {
 			r.top = true
 		case term == parent+" is not null":
 			r.below = true
-		case slices.ContainsFunc(c.table.Marks, func(m Mark) bool { return m.is(term) }):
+		case slices.ContainsFunc(c.table.Marks, func(m Mark) bool { return m.is(term, bool(c.columns[m.Column].Nullable)) }):
 			r.live = true
 		default:
 			return false
@@ -121,15 +121,22 @@ func (c *checker) restrict(r *rows, condition string) bool {
 	return true
 }
 
-// is reports whether a condition says that the mark is that of a live row.
-func (m Mark) is(term string) bool {
+// is reports whether a condition says that the mark is that of a live row. nullable is set where
+// the column can be NULL.
+func (m Mark) is(term string, nullable bool) bool {
 	column := strings.ToLower(m.Column)
-	if m.Live == "NULL" {
+	term = strings.NewReplacer("_utf8mb4'", "'", " != ", " <> ").Replace(term)
+	if m.When == "" && m.Live == "NULL" {
 		return term == column+" is null"
 	}
-	return slices.Contains([]string{
-		column + " = " + strings.ToLower(m.Live), column + " = false", column + " = 0", column + " is false", column + " is not true", "not " + column,
-	}, term)
+	values := []string{" = " + strings.ToLower(m.Live), " = false", " = 0", " is false"}
+	if m.When != "" {
+		values = []string{" <> " + strings.ToLower(m.When)}
+	} else if term == column+" is not true" || term == "not "+column && (!m.OrNull || !nullable) {
+		return true
+	}
+	whole, orNull := strings.CutPrefix(term, column+" is null or ")
+	return (orNull || !nullable || m.When == "" && !m.OrNull) && slices.ContainsFunc(values, func(v string) bool { return whole == column+v })
 }
 
 // mentionsOther reports whether an expression mentions a column other than those allowed.

@@ -39,8 +39,25 @@ type Text struct {
 // Mark is a column that marks a row as deleted.
 type Mark struct {
 	Column string
-	// Live is the column's value in a live row, as SQL: NULL, or a literal such as 0.
-	Live string
+	// Live is the column's value in a live row, as SQL: NULL, or a literal such as 0. When, if it
+	// is given, is the one in deleted rows instead, a literal other than NULL.
+	Live, When string
+	// OrNull is set where NULL, besides Live, is in live rows.
+	OrNull bool
+}
+
+// condition is the condition that a column means a live row.
+func (m Mark) condition(column string) string {
+	switch {
+	case m.When != "":
+		return "(" + column + " IS NULL OR " + column + " <> " + m.When + ")"
+	case m.Live == "NULL":
+		return column + " IS NULL"
+	case m.OrNull:
+		return "(" + column + " IS NULL OR " + column + " = " + m.Live + ")"
+	default:
+		return column + " = " + m.Live
+	}
 }
 
 // texts are the columns that must compare byte by byte.
@@ -101,12 +118,7 @@ func (t Table) siblings() []string {
 func (t Table) live(keyword string, quote func(string) string) string {
 	condition := ""
 	for _, mark := range t.Marks {
-		condition += keyword + quote(mark.Column)
-		if mark.Live == "NULL" {
-			condition += " IS NULL"
-		} else {
-			condition += " = " + mark.Live
-		}
+		condition += keyword + mark.condition(quote(mark.Column))
 		keyword = " AND "
 	}
 	return condition

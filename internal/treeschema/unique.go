@@ -6,7 +6,12 @@ import "slices"
 // siblings, and rows at the top. It does so if the rows meet the index's conditions, and no part of
 // the index's key is NULL or something by which siblings differ.
 func (c *checker) keepsApart(i index) (siblings, top bool) {
-	same := append(c.table.siblings(), c.table.markColumns()...)
+	same := c.table.siblings()
+	for _, m := range c.table.Marks {
+		if m.When == "" { // live rows have one value
+			same = append(same, m.Column)
+		}
+	}
 	var of rows
 	nullParent := false
 	ok := bool(i[0].Unique) && (i[0].Condition == "" || c.restrict(&of, normal(i[0].Condition)))
@@ -20,7 +25,9 @@ func (c *checker) keepsApart(i index) (siblings, top bool) {
 			ok = ok && guards && !bool(i[0].NullsEqual) && c.restrict(&of, condition) && !c.mentionsOther(value, same...)
 			continue
 		}
-		isNull := func(m Mark) bool { return m.Column == p.Column && m.Live == "NULL" && !bool(i[0].NullsEqual) }
+		isNull := func(m Mark) bool {
+			return m.Column == p.Column && (m.Live == "NULL" || m.OrNull && bool(col.Nullable)) && !bool(i[0].NullsEqual)
+		}
 		ok = ok && slices.Contains(same, p.Column) && !slices.ContainsFunc(c.table.Marks, isNull)
 		nullParent = nullParent || p.Column == c.table.Parent && bool(col.Nullable) && !bool(i[0].NullsEqual)
 	}

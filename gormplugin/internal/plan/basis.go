@@ -19,6 +19,17 @@ type Hits struct {
 // NewHits returns hits without any row.
 func NewHits() Hits { return Hits{Live: make(map[any]*Node), Dead: make(map[any]*Node)} }
 
+// Add adds rows to the live ones, or to the dead ones.
+func (h Hits) Add(rows []*Node) {
+	for _, n := range rows {
+		if n.Dead {
+			h.Dead[n.ID] = n
+		} else {
+			h.Live[n.ID] = n
+		}
+	}
+}
+
 // IDs returns the ids of all rows.
 func (h Hits) IDs() []any {
 	return append(slices.Collect(maps.Keys(h.Live)), slices.Collect(maps.Keys(h.Dead))...)

@@ -160,7 +160,6 @@ func TestUpdates(t *testing.T) {
 		{"deeper than allowed", update{move(12), []int{4}}, "", fault.ErrPathTooLong},
 		{"a restored row that is too deep", update{plan.Change{Restores: true}, []int{-14}}, "", fault.ErrPathTooLong},
 		{"a row and one further below", update{rename("z"), []int{1, 3}}, "1 to /z v1 carries:true deeper:0; 3 to /z/b/z v1 carries:true deeper:0 | t X/a, t X/z | 2 | ", nil},
-		{"the deletion mark", update{plan.Change{Removes: true}, []int{2}}, "", fault.ErrUnsupported},
 		{"another key", update{plan.Change{Key: 3}, []int{2}}, "", fault.ErrUnsupported},
 		{"its own key", update{plan.Change{Key: 2}, []int{2}}, " |  |  | ", nil},
 		{"a restored row", update{plan.Change{Restores: true}, []int{-5}}, "5 to /a/e v1 carries:false deeper:0 | t X/a/e | 1 | ", nil},
@@ -382,7 +381,7 @@ func TestPlansThatDiffer(t *testing.T) {
 func TestSameChanges(t *testing.T) {
 	changes := []plan.Change{
 		{}, {Name: as("a")}, {Name: as("b")}, {Parent: as[any](nil)}, {Parent: as[any](1)}, {Parent: as[any](2)}, {Name: as("a"), Parent: as[any](1)},
-		{Key: 1}, {Tree: "t"}, {Path: "/a"}, {IDs: "/1"}, {Restores: true}, {Removes: true},
+		{Key: 1}, {Tree: "t"}, {Path: "/a"}, {IDs: "/1"}, {Restores: true},
 	}
 	for i, a := range changes {
 		for j, b := range changes {

@@ -19,6 +19,8 @@ type Node struct {
 	Fence   any
 	// Hit is set where a survey's statement means the row.
 	Hit bool
+	// Dead is set for a row that is marked as deleted.
+	Dead bool
 }
 
 // IsRoot reports whether a row is the root row of its tree.

@@ -22,8 +22,8 @@ type Change struct {
 	// others follow from the place.
 	Key, Tree any
 	Path, IDs string
-	// Restores and Removes are set if the deletion mark is assigned: to live, or to deleted.
-	Restores, Removes bool
+	// Restores is set if the deletion mark is assigned to be that of a live row.
+	Restores bool
 }
 
 // ParentOf returns a row's parent after the change.
@@ -47,7 +47,7 @@ func (c *Change) SameAs(d *Change) bool {
 	name := c.Name == d.Name || c.Name != nil && d.Name != nil && *c.Name == *d.Name
 	parent := c.Parent == d.Parent || c.Parent != nil && d.Parent != nil && *c.Parent == *d.Parent
 	return name && parent && c.Key == d.Key && c.Tree == d.Tree && c.Path == d.Path && c.IDs == d.IDs &&
-		c.Restores == d.Restores && c.Removes == d.Removes
+		c.Restores == d.Restores
 }
 
 // Relocation is what an UPDATE does to the tree: which of the rows that it hits move where.
@@ -83,9 +83,6 @@ func (m Move) Deeper() int { return strings.Count(m.Path, "/") - strings.Count(m
 
 // CheckChange refuses a change that no row that it hits can undergo.
 func (s *Shape) CheckChange(c *Change, hit Hits) error {
-	if c.Removes && len(hit.Live) > 0 {
-		return s.Unsupported("rows are deleted by Delete, not by setting the deletion mark")
-	}
 	if c.Key == nil || s.IsLeaf() {
 		return nil
 	}

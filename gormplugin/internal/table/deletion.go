@@ -2,19 +2,80 @@ package table
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 
+	"github.com/pathlock-go/pathlock/internal/treerow"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
 )
 
-// marksDeletion reports whether a column marks rows as deleted: its type hides rows from queries,
-// and turns a DELETE into an UPDATE of the column. A type that only hides rows is a condition of
-// the caller's, such as a tenant's.
-func marksDeletion(db *gorm.DB, parsed *schema.Schema, f *schema.Field) bool {
+// A mark of deletion is a column whose type has GORM hide deleted rows, and turn a DELETE into an
+// UPDATE; or a plain column with the tag "deleted", which hides nothing. A row is live while its
+// mark is NULL or a zero value or, where the tag names the value of deleted rows, any other value.
+
+// findMarks finds the columns that mark rows as deleted: those whose types do, or the plain one
+// that is named or tagged. when is the value that the latter has in deleted rows, "" for that of
+// the tag.
+func (t *Table) findMarks(db *gorm.DB, named, when string) error {
+	for _, f := range t.Schema.Fields {
+		if hidesDeleted(db, t.Schema, f) {
+			t.Deletion = append(t.Deletion, f)
+		}
+	}
+	f, err := findColumn(t.Schema, "deleted", named)
+	if err != nil || f == nil {
+		return err
+	}
+	if when == "" {
+		if _, when, err = roleOf(f); err != nil {
+			return err
+		}
+	}
+	switch {
+	case len(t.Deletion) > 0:
+		err = fmt.Errorf("%s is a mark of deletion by its type, and there can be no other one", t.Deletion[0].Name)
+	case f == t.Key || f == t.Version || slices.Contains(t.PlaceColumns(), f):
+		err = errors.New("a column of the tree cannot be a mark of deletion")
+	default:
+		t.Deletion, t.plainMark, t.when = []*schema.Field{f}, true, when
+		t.whenLiteral, err = checkMark(f, when)
+	}
+	if err != nil {
+		return fmt.Errorf("gormplugin: %s.%s: %w", t.Schema.Name, f.Name, err)
+	}
+	return nil
+}
+
+// checkMark refuses plain columns whose live rows could have several values, or one that GORM
+// leaves out. It returns when as SQL.
+func checkMark(f *schema.Field, when string) (literal string, err error) {
+	zero, err := Plain(reflect.Zero(f.FieldType).Interface())
+	_, number := zero.(int64)
+	_, text := zero.(string)
+	switch {
+	case err != nil:
+		return "", err
+	case when != "":
+		if literal, err = treerow.Literal(when, number); err == nil && !text && (!number || literal == "0") {
+			err = fmt.Errorf("%q cannot be what marks rows as deleted: it takes a text, or a number other than 0, in a column that is no pointer", when)
+		}
+		return literal, err
+	case number || text || zero == false || zero == nil && f.DataType == schema.Time:
+		return "", nil
+	default:
+		return "", fmt.Errorf("a mark of deletion is a number, a bool, a text or a *time.Time, not a %v", f.FieldType)
+	}
+}
+
+// hidesDeleted reports whether a column marks rows as deleted by its type: it hides rows from
+// queries, and turns a DELETE into an UPDATE of the column. A type that only hides rows is a
+// condition of the caller's, such as a tenant's.
+func hidesDeleted(db *gorm.DB, parsed *schema.Schema, f *schema.Field) bool {
 	if f.DBName == "" {
 		return false
 	}
@@ -39,9 +100,57 @@ func marksDeletion(db *gorm.DB, parsed *schema.Schema, f *schema.Field) bool {
 	return stmt.SQL.Len() > 0 || slices.ContainsFunc(set, func(a clause.Assignment) bool { return a.Column.Name == f.DBName })
 }
 
-// LiveMark is the value of a deletion mark in a live row: what GORM writes for a new one, NULL or a
-// zero value.
-func LiveMark(f *schema.Field) any {
+// MayHitDeleted reports whether the conditions of a statement can hold of deleted rows.
+func (t *Table) MayHitDeleted(stmt *gorm.Statement) bool {
+	return len(t.Deletion) > 0 && (stmt.Unscoped || t.plainMark)
+}
+
+// setConditions sets the conditions that a row is live, and that GORM does not hide it. NULL means
+// a live row everywhere, even where a type hides it.
+func (t *Table) setConditions(db *gorm.DB) {
+	all := clause.Expr{SQL: "1 = 1"}
+	t.Alive, t.Seen = all, all
+	if len(t.Deletion) == 0 {
+		return
+	}
+	f := t.Deletion[0]
+	null := clause.Expr{SQL: "? IS NULL", Vars: []any{Column(f)}}
+	if t.plainMark {
+		t.Alive = null
+		if t.when != "" {
+			t.Alive = AnyOf([]clause.Expression{null, clause.Expr{SQL: "? <> " + t.whenLiteral, Vars: []any{Column(f)}}})
+		} else if liveMark(f) != nil {
+			t.Alive = AnyOf([]clause.Expression{null, clause.Expr{SQL: "? = " + liveLiteral(f), Vars: []any{Column(f)}}})
+		}
+		return
+	}
+	stmt := db.Session(&gorm.Session{NewDB: true}).Model(t.Fresh()).Statement
+	for _, f := range t.Deletion {
+		mark, _ := reflect.New(f.IndirectFieldType).Interface().(schema.QueryClausesInterface)
+		for _, c := range mark.QueryClauses(f) {
+			stmt.AddClause(c)
+		}
+	}
+	if where, _ := stmt.Clauses["WHERE"].Expression.(clause.Where); len(where.Exprs) > 0 {
+		t.Seen = clause.And(where.Exprs...)
+	}
+	t.Alive = t.Seen
+	if len(t.Deletion) == 1 && liveMark(f) != nil {
+		t.Alive = AnyOf([]clause.Expression{null, t.Seen})
+	}
+}
+
+// LiveMark is the value of a deletion mark in a live row: see [liveMark]. It is nil where a row may
+// have any other than that of deleted ones.
+func (t *Table) LiveMark(f *schema.Field) any {
+	if t.when != "" {
+		return nil
+	}
+	return liveMark(f)
+}
+
+// liveMark is what GORM writes for a new row: NULL, or a zero value.
+func liveMark(f *schema.Field) any {
 	if strings.EqualFold(f.DefaultValue, "NULL") {
 		return nil
 	}
@@ -50,14 +159,25 @@ func LiveMark(f *schema.Field) any {
 	return live
 }
 
-// MarksLive reports whether a value that is assigned to a deletion mark means a live row.
-func (t *Table) MarksLive(ctx context.Context, f *schema.Field, assigned any) (bool, error) {
+// MarksLive reports whether a value that is assigned to a deletion mark means a live row, and what
+// to write for it.
+func (t *Table) MarksLive(ctx context.Context, f *schema.Field, assigned any) (live bool, write any, err error) {
 	value, err := t.Convert(ctx, f, assigned)
 	if err != nil {
-		return false, err
+		return false, nil, err
 	}
-	live := LiveMark(f)
+	if t.when != "" {
+		text := fmt.Sprint(value)
+		if text != t.when && strings.EqualFold(strings.TrimSpace(text), t.when) {
+			return false, nil, t.Unsupported("%q can be set to %q, but not to %q, which the database may hold equal", f.DBName, t.when, text)
+		}
+		return text != t.when, assigned, nil
+	}
 	// A mark of 0 in a struct may have been NULL, and a flag may be given as NULL or as a zero
 	// value.
-	return value == live || value == nil || live == nil && reflect.ValueOf(value).IsZero(), nil
+	write = liveMark(f)
+	if value == write || value == nil || write == nil && reflect.ValueOf(value).IsZero() {
+		return true, write, nil
+	}
+	return false, assigned, nil
 }

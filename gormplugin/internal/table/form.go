@@ -13,19 +13,20 @@ import (
 // Nodes, plans and locks have paths as "/a/b". The columns, and the fields of the caller's structs,
 // have them in the form that the model states: see package pathform.
 
-// formTag precedes the form of a path in a field's tag. It comes last, and goes to the end: a form
-// may have commas.
-const formTag = "form:"
+// options are what may follow a role in a field's tag: the form of a path, and the value that a
+// mark has in deleted rows. One comes last, and goes to the end: a form may have commas.
+var options = map[string]string{"path": "form:", "idpath": "form:", "deleted": "when:"}
 
-// roleOf returns what a field's tag says that the field is, and the form of a path.
-func roleOf(f *schema.Field) (role, form string, err error) {
+// roleOf returns what a field's tag says that the field is, and the option that follows.
+func roleOf(f *schema.Field) (role, option string, err error) {
 	tag := f.Tag.Get(tagName)
 	role, option, more := strings.Cut(tag, ",")
-	form, ok := strings.CutPrefix(option, formTag)
-	if more && (!ok || form == "" || role != "path" && role != "idpath") {
-		return role, "", fmt.Errorf("gormplugin: %s.%s: the tag `%s:%q` is none: a path may have a form, as in `%s:%q`", f.Schema.Name, f.Name, tagName, tag, tagName, "path,form:/*/*")
+	option, ok := strings.CutPrefix(option, options[role])
+	if more && (!ok || option == "" || options[role] == "") {
+		return role, "", fmt.Errorf("gormplugin: %s.%s: the tag `%s:%q` is none: a path may have a form, as in `%s:%q`, and a mark of deletion a value, as in `%s:%q`",
+			f.Schema.Name, f.Name, tagName, tag, tagName, "path,form:/*/*", tagName, "deleted,when:archived")
 	}
-	return role, form, nil
+	return role, option, nil
 }
 
 // formOf returns how a column of paths, nil for none, spells them: as is stated, or else tagged.

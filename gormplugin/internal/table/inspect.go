@@ -34,6 +34,8 @@ type Columns struct {
 	// PathForm and IDPathForm are patterns of package pathform; those of the tags where empty.
 	PathForm, IDPathForm string
 	Version, Fence       string
+	// Deleted marks rows as deleted, and DeletedWhen is its value in these.
+	Deleted, DeletedWhen string
 }
 
 // depthLimit returns how deep the rows of a model may lie.
@@ -144,10 +146,8 @@ func inspect(db *gorm.DB, s Spec) (*Table, error) {
 	if s.Parent != nil && t.Tree != nil {
 		return nil, fmt.Errorf("gormplugin: %s: a leaf has no tree column: it is in the tree of its parent", parsed.Name)
 	}
-	for _, f := range parsed.Fields {
-		if marksDeletion(db, parsed, f) {
-			t.Deletion = append(t.Deletion, f)
-		}
+	if err := t.findMarks(db, s.Columns.Deleted, s.Columns.DeletedWhen); err != nil {
+		return nil, err
 	}
 	for _, f := range parsed.Fields {
 		adds, ok := reflect.New(f.IndirectFieldType).Interface().(schema.DeleteClausesInterface)
@@ -156,12 +156,13 @@ func inspect(db *gorm.DB, s Spec) (*Table, error) {
 		}
 	}
 	t.setAbove(t)
+	t.setConditions(db)
 	t.List = t.selectList()
-	t.Alive = t.liveCondition(db)
 	return t, t.checkColumns()
 }
 
-// selectList fills columns, and returns the columns as a SELECT lists them.
+// selectList fills columns, and returns the columns as a SELECT lists them, and whether the row is
+// live where rows can be marked as deleted.
 func (t *Table) selectList() clause.Expression {
 	for _, f := range []*schema.Field{t.Key, t.Parent, t.Name, t.Tree, t.Path, t.IDs, t.Version, t.Fence} {
 		if f != nil {
@@ -172,23 +173,10 @@ func (t *Table) selectList() clause.Expression {
 	for i, f := range t.columns {
 		vars[i] = Column(f)
 	}
+	if len(t.Deletion) > 0 {
+		vars = append(vars, clause.Expr{SQL: "(?)", Vars: []any{t.Alive}})
+	}
 	return clause.Expr{SQL: strings.Repeat(", ?", len(vars))[2:], Vars: vars}
-}
-
-// liveCondition returns the condition by which GORM's queries leave out softly deleted rows.
-func (t *Table) liveCondition(db *gorm.DB) clause.Expression {
-	stmt := db.Session(&gorm.Session{NewDB: true}).Model(t.Fresh()).Statement
-	for _, f := range t.Deletion {
-		mark, _ := reflect.New(f.IndirectFieldType).Interface().(schema.QueryClausesInterface)
-		for _, c := range mark.QueryClauses(f) {
-			stmt.AddClause(c)
-		}
-	}
-	where, _ := stmt.Clauses["WHERE"].Expression.(clause.Where)
-	if len(where.Exprs) == 0 {
-		return clause.Expr{SQL: "1 = 1"}
-	}
-	return clause.And(where.Exprs...)
 }
 
 // checkColumns refuses models whose settings would keep the plugin from writing a column, or change

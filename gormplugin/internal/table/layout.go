@@ -37,7 +37,7 @@ func (t *Table) Layout() treeschema.Table {
 		}
 	}
 	for _, f := range t.Deletion {
-		l.Marks = append(l.Marks, treeschema.Mark{Column: f.DBName, Live: liveLiteral(f)})
+		l.Marks = append(l.Marks, treeschema.Mark{Column: f.DBName, Live: liveLiteral(f), When: t.whenLiteral, OrNull: t.plainMark})
 	}
 	for _, f := range t.Schema.Fields {
 		if f.DBName != "" && !slices.Contains(l.Columns(), f.DBName) {
@@ -57,7 +57,7 @@ func sizeOf(f *schema.Field) int {
 
 // liveLiteral returns the value of a deletion mark in a new row, as SQL.
 func liveLiteral(f *schema.Field) string {
-	switch live := LiveMark(f).(type) {
+	switch live := liveMark(f).(type) {
 	case nil:
 		return "NULL"
 	case int64:

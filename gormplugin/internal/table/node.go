@@ -22,6 +22,10 @@ func (t *Table) scan(ctx context.Context, rows *sql.Rows, locked, surveyed bool)
 		values[i] = f.NewValuePool.Get()
 		defer f.NewValuePool.Put(values[i])
 	}
+	live := true
+	if len(t.Deletion) > 0 {
+		values = append(values, &live)
+	}
 	var isolation string
 	if locked && t.Dialect.Isolation != "" {
 		values = append(values, &isolation)
@@ -45,7 +49,7 @@ func (t *Table) scan(ctx context.Context, rows *sql.Rows, locked, surveyed bool)
 		}
 	}
 	n, err := t.nodeOf(ctx, row)
-	n.Hit = hit
+	n.Hit, n.Dead = hit, !live
 	return n, err
 }
 

@@ -114,9 +114,19 @@ func (t *Table) LookUp(db *gorm.DB, id any) (*Node, error) {
 	return found[0], nil
 }
 
-// LiveRows starts a query for live rows of t, to be a part of a query of the caller's.
-func (t *Table) LiveRows(db *gorm.DB) *gorm.DB {
-	tx := db.Session(&gorm.Session{NewDB: true, SkipHooks: true}).Model(t.Fresh())
-	tx.Statement.Unscoped = false
-	return tx
+// Query has db query rows of t, of live ones unless db is Unscoped.
+func (t *Table) Query(db *gorm.DB) *gorm.DB {
+	db = db.Model(t.Fresh())
+	if t.plainMark && !db.Statement.Unscoped {
+		db = db.Where(t.Alive) // GORM hides the others by itself
+	}
+	return db
+}
+
+// Part starts a query for rows of t, of live ones unless unscoped is set, to be a part of a query
+// of the caller's.
+func (t *Table) Part(db *gorm.DB, unscoped bool) *gorm.DB {
+	tx := db.Session(&gorm.Session{NewDB: true, SkipHooks: true}).Model(nil)
+	tx.Statement.Unscoped = unscoped
+	return t.Query(tx)
 }

@@ -140,8 +140,8 @@ func (t *Table) NodeIn(r Record) (*Node, error) {
 		if err != nil {
 			return nil, err
 		}
-		if live, err := t.MarksLive(r.Ctx, f, mark); err != nil || !live {
-			return nil, t.Unsupported("a row cannot be created as a deleted one: Create it and Delete it")
+		if live, _, err := t.MarksLive(r.Ctx, f, mark); err != nil || !live {
+			return nil, t.Unsupported("a row cannot be created as a deleted one, or saved so by an upsert: Create it and delete it, or Update its mark")
 		}
 	}
 	return n, nil

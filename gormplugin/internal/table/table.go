@@ -33,6 +33,10 @@ type Table struct {
 	told *schema.Field
 	// Deletion holds the columns that mark a row as deleted, if rows are deleted softly.
 	Deletion []*schema.Field
+	// plainMark is set where that is a plain column, which has GORM hide nothing, and when is what
+	// it holds in deleted rows, "" for all but NULL and the zero value.
+	plainMark         bool
+	when, whenLiteral string
 	// types are the names of the columns' types, by column, once they are known.
 	types atomic.Pointer[map[string]string]
 	// zeroKeys are the values, in plain form, of keys that no row has.
@@ -57,8 +61,9 @@ type Table struct {
 	// columns are those that say where a row is, and List is how a SELECT names them.
 	columns []*schema.Field
 	List    clause.Expression
-	// Alive is the condition that a row is not deleted softly.
-	Alive clause.Expression
+	// Alive is the condition that a row is not deleted softly, and Seen that GORM does not hide it
+	// for that.
+	Alive, Seen clause.Expression
 	// ClausesOfDelete are the clauses that column types add to a DELETE, apart from the marks of
 	// deletion.
 	ClausesOfDelete []clause.Interface

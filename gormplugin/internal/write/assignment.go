@@ -22,13 +22,18 @@ type assignment struct {
 	set clause.Set
 	// version is what is assigned to the version, if anything.
 	version any
+	// marks are the marks of deletion that are assigned to be those of deleted rows.
+	marks clause.Set
 	// place is set if anything, even a zero value, is assigned to a column that says where a row
 	// is.
 	place bool
 }
 
 // touches reports whether the assignment can change the tree.
-func (a *assignment) touches() bool { return a.place || a.Restores || a.Removes }
+func (a *assignment) touches() bool { return a.place || a.Restores || a.deletes() }
+
+// deletes reports whether the assignment marks rows as deleted.
+func (a *assignment) deletes() bool { return len(a.marks) > 0 }
 
 // assignmentIn returns what the update in stmt assigns, as GORM itself works it out. It adds the
 // conditions on the primary key to stmt.
@@ -64,15 +69,16 @@ func assignmentIn(t *table.Table, stmt *gorm.Statement) (*assignment, error) {
 		// However it was named: the plugin may have another value for it.
 		a.set[i].Column = clause.Column{Name: f.DBName}
 		if slices.Contains(t.Deletion, f) {
-			live, err := t.MarksLive(stmt.Context, f, assigned.Value)
+			live, value, err := t.MarksLive(stmt.Context, f, assigned.Value)
 			if err != nil {
 				return nil, err
 			}
-			if live {
-				a.set[i].Value = table.LiveMark(f)
+			a.set[i].Value = value
+			if !live {
+				a.marks = append(a.marks, a.set[i])
 			}
 			// A statement that leaves deleted rows out restores none.
-			a.Restores, a.Removes = live && stmt.Unscoped, !live
+			a.Restores = live && t.MayHitDeleted(stmt)
 			continue
 		}
 		a.place = a.place || f != t.Fence
@@ -187,6 +193,8 @@ func (a *assignment) orNothing(t *table.Table) {
 // operation returns what the assignment does, in a word.
 func (a *assignment) operation() string {
 	switch {
+	case a.deletes():
+		return "delete"
 	case a.Restores:
 		return "restore"
 	case a.Parent != nil && a.Name == nil:

@@ -75,7 +75,7 @@ func (e *Engine) copyRows(db *gorm.DB, tx *txn.Transaction, st *Statement, req *
 	}
 	if err == nil && t.IDs != nil && t.IsLeaf() {
 		made := table.Record{Ctx: db.Statement.Context, Table: t, Row: req.Made}
-		err = e.writeIDs(db, t, []*arrival{{plan.Arrival{Node: x.After}, made}})
+		err = e.writeIDs(db, t, []*arrival{{Arrival: plan.Arrival{Node: x.After}, Record: made}})
 	}
 	if err != nil {
 		// From the insert on, a failure leaves rows without their parents. The transaction ends

@@ -75,7 +75,7 @@ func (k *deleting) Write(w *writing) error {
 		w.Tx.Abandon(err)
 		return err
 	}
-	below, err := k.removeBelow(db, t, gone.Tops)
+	below, err := k.removeBelow(db, t, gone.Tops, nil)
 	if err != nil {
 		w.Tx.Abandon(err)
 		return err

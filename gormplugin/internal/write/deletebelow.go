@@ -14,13 +14,17 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// deleteBelow deletes the live rows in ranges of the index over tree and path as GORM would:
-// softly, unless unscoped is set or the rows have no mark of deletion. It returns their number.
-func deleteBelow(t *table.Table, db *gorm.DB, ranges clause.Expression, unscoped bool) (rows int64, err error) {
+// deleteBelow deletes the live rows in ranges of the index over tree and path: it gives them marks
+// or, where there are none, does as GORM would: softly, unless the statement is Unscoped or no type
+// marks the rows. It returns their number.
+func deleteBelow(t *table.Table, db *gorm.DB, ranges clause.Expression, marks clause.Set) (rows int64, err error) {
 	err = t.OnPathIndex(db, func(from table.Hinted) error {
 		d := t.Direct(db)
-		if !unscoped {
-			addSoftDelete(t, d, from, ranges)
+		switch {
+		case marks != nil:
+			d.Add("UPDATE ? ? WHERE ? AND ?", from, marks, ranges, t.Alive)
+		case !db.Statement.Unscoped:
+			addSoftDelete(t, d, from, clause.And(ranges, t.Alive))
 		}
 		if d.SQL.Len() == 0 {
 			rows, err = deleteForGood(t, db, from, ranges)
@@ -40,6 +44,7 @@ func addSoftDelete(t *table.Table, d *table.Direct, from, where clause.Expressio
 	name := t.Direct(d.DB).Add("?", from).SQL.String()
 	d.AddClause(clause.Update{Table: clause.Table{Name: name, Raw: true}})
 	d.AddClause(clause.Where{Exprs: []clause.Expression{where}})
+	d.Clauses["soft_delete_enabled"] = clause.Clause{} // where knows what is live
 	for _, f := range t.Deletion {
 		if mark, ok := reflect.New(f.IndirectFieldType).Interface().(schema.DeleteClausesInterface); ok {
 			for _, c := range mark.DeleteClauses(f) {
@@ -97,8 +102,8 @@ func removeDead(w *writing, dead map[any]*table.Node) error {
 
 // removeBelow deletes the descendants of rows that are being deleted, in the same way: softly, or
 // for good where the statement is Unscoped. It returns their number. Descendants that were deleted
-// before are not part of the tree, and stay as they are.
-func (e *Engine) removeBelow(db *gorm.DB, t *table.Table, tops []*table.Node) (rows int64, err error) {
+// before are not part of the tree, and stay as they are. Where there are marks, they get these.
+func (e *Engine) removeBelow(db *gorm.DB, t *table.Table, tops []*table.Node, marks clause.Set) (rows int64, err error) {
 	if t.IsLeaf() || len(tops) == 0 {
 		return 0, nil
 	}
@@ -110,7 +115,7 @@ func (e *Engine) removeBelow(db *gorm.DB, t *table.Table, tops []*table.Node) (r
 		for i, n := range chunk {
 			ranges[i] = t.Below(n.Tree, n.Path)
 		}
-		deleted, err := deleteBelow(t, db, table.AnyOf(ranges), db.Statement.Unscoped)
+		deleted, err := deleteBelow(t, db, table.AnyOf(ranges), marks)
 		if err != nil {
 			return rows, fmt.Errorf("gormplugin: deleting the rows below: %w", err)
 		}

@@ -82,12 +82,29 @@ func clausesOf(stmt *gorm.Statement) (c clauses) {
 	return c
 }
 
+// isForeign reports whether a statement on a guarded table is by another model, or by none. It may
+// update columns that say nothing of places: see [checkForeign].
+func isForeign(t *table.Table, stmt *gorm.Statement) bool {
+	return stmt.Schema == nil || stmt.Schema.ModelType != t.Schema.ModelType
+}
+
+// checkForeign refuses an UPDATE by another model that assigns more than it may.
+func checkForeign(t *table.Table, stmt *gorm.Statement, a *assignment) error {
+	own := append(slices.Concat(t.PlaceColumns(), t.Deletion), t.Key, t.Version)
+	for _, assigned := range a.set {
+		if f := t.ColumnNamed(assigned.Column.Name); f != nil && isForeign(t, stmt) && slices.Contains(own, f) {
+			return t.Unsupported("writes of %q need the registered model: use db.Model(&%s{})", f.DBName, t.Schema.Name)
+		}
+	}
+	return nil
+}
+
 // checkStatement refuses forms of write to a guarded table whose effect the plugin could not know.
 func checkStatement(t *table.Table, stmt *gorm.Statement) error {
 	c := clausesOf(stmt)
 	switch {
-	case stmt.Schema == nil || stmt.Schema.ModelType != t.Schema.ModelType:
-		return t.Unsupported("writes need the registered model: use db.Model(&%s{})", t.Schema.Name)
+	case isForeign(t, stmt) && (len(stmt.BuildClauses) == 0 || stmt.BuildClauses[0] != "UPDATE"):
+		return t.Unsupported("rows are created and deleted by the registered model: use db.Model(&%s{})", t.Schema.Name)
 	case len(stmt.Joins) > 0:
 		return t.Unsupported("a write cannot have joins: state the rows by a subquery, as in Where(\"id IN (?)\", …)")
 	case c.insert.Modifier != "":

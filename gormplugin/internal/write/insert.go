@@ -33,15 +33,25 @@ func (k *inserting) Survey(db *gorm.DB, st *Statement) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	wanted := make(plan.Claims)
 	if isUpsert(db) {
-		if stay, err := k.settleUpsert(db, st.Table, rows, ""); err != nil || stay {
+		fresh, present, err := k.settleUpsert(db, st.Table, rows, "")
+		if err != nil {
 			return false, err
 		}
+		rows = slices.Concat(fresh, slices.DeleteFunc(present, func(row *arrival) bool { return row.from == nil }))
+		for _, row := range rows[len(fresh):] {
+			if at, err := st.Table.Above.Location(row.from); err == nil && !st.Table.IsLeaf() {
+				wanted.Add(at)
+			}
+		}
+	}
+	if len(rows) == 0 {
+		return false, nil
 	}
 	if k.seen, err = parentsOf(db, st.Table, rows, nil, ""); err != nil {
 		return false, err
 	}
-	wanted := make(plan.Claims)
 	all := planned(rows)
 	for _, row := range all {
 		if err := st.Table.Place(row, all, k.seen); err == nil {
@@ -62,6 +72,14 @@ func (k *inserting) Write(w *writing) error {
 	if err := w.ensureTransaction(); err != nil {
 		return err
 	}
+	if isUpsert(w.DB) {
+		return k.upsert(w)
+	}
+	return k.insert(w)
+}
+
+// insert inserts the rows of the statement.
+func (k *inserting) insert(w *writing) error {
 	rows, err := k.prepare(w.DB, w.Tx, w.St)
 	if err != nil {
 		return err
@@ -76,29 +94,12 @@ func (k *inserting) Write(w *writing) error {
 }
 
 // prepare gives every row its path, and asserts that the row's parent is, and stays, where the path
-// says. It returns how many rows are to be inserted: none where the statement is an upsert of rows
-// that are in the table.
+// says. It returns how many rows are to be inserted.
 func (k *inserting) prepare(db *gorm.DB, tx *txn.Transaction, st *Statement) (int, error) {
 	t := st.Table
 	rows, err := arrivals(db, t)
 	if err != nil {
 		return 0, err
-	}
-	if isUpsert(db) {
-		stay, err := k.settleUpsert(db, t, rows, k.Dialect.Update)
-		if err != nil {
-			return 0, err
-		}
-		if stay {
-			for _, row := range rows {
-				if err := errors.Join(restate(t, row), row.settleParent()); err != nil {
-					return 0, err
-				}
-			}
-			return 0, nil
-		}
-		delete(db.Statement.Clauses, conflictClause)
-		st.Absent = true
 	}
 	if err := selectPlace(t, db.Statement, rows); err != nil {
 		return 0, err

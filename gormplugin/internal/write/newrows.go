@@ -12,6 +12,8 @@ import (
 type arrival struct {
 	plan.Arrival
 	table.Record
+	// from is where a row of an upsert is that the statement moves or renames.
+	from *table.Node
 }
 
 // planned returns what rows are to a plan.
@@ -35,7 +37,7 @@ func arrivals(db *gorm.DB, t *table.Table) ([]*arrival, error) {
 		if err != nil {
 			return nil, err
 		}
-		rows[i] = &arrival{plan.Arrival{Node: n, Stated: n.Path, StatedIDs: n.IDs}, r}
+		rows[i] = &arrival{plan.Arrival{Node: n, Stated: n.Path, StatedIDs: n.IDs}, r, nil}
 	}
 	return rows, nil
 }
@@ -47,7 +49,7 @@ func (row *arrival) settleMarks() error {
 		return nil
 	}
 	for _, f := range row.Table.Deletion {
-		if live := table.LiveMark(f); live != nil && !row.States(f) {
+		if live := row.Table.LiveMark(f); live != nil && !row.States(f) {
 			if err := row.Set(f, live); err != nil {
 				return err
 			}

@@ -41,7 +41,7 @@ func (e *Engine) lockRest(db *gorm.DB, t *table.Table, c *plan.Chains) (map[any]
 // the statement hits among those of the plan.
 func (e *Engine) lockPlanned(db *gorm.DB, t *table.Table, stmt *gorm.Statement, on *plan.Basis) (locked map[any]*table.Node, hit plan.Hits, err error) {
 	ids := on.IDs()
-	if t.IsLeaf() || stmt.Unscoped || len(ids) > table.MaxPlaceholders || len(ids) == 0 {
+	if t.IsLeaf() || len(ids) > table.MaxPlaceholders || len(ids) == 0 {
 		if locked, err = e.lockChains(db, t.Above, on.Chains, on.Parents); err != nil {
 			return nil, hit, err
 		}
@@ -66,10 +66,10 @@ func (e *Engine) lockPlanned(db *gorm.DB, t *table.Table, stmt *gorm.Statement, 
 	}
 	for _, n := range rows {
 		if slices.Contains(ids, n.ID) {
-			hit.Live[n.ID] = n
+			hit.Add([]*table.Node{n})
 		}
 	}
-	c.Found(slices.Values(rows))
+	c.Found(slices.Values(slices.DeleteFunc(rows, func(n *table.Node) bool { return n.Dead })))
 	locked, err = e.lockRest(db, t, c)
 	return locked, hit, err
 }

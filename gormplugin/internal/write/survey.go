@@ -9,22 +9,20 @@ import (
 	"gorm.io/gorm/clause"
 )
 
-// survey reads, by one plain read, the live rows that stmt hits, those with the ids in also, and
-// all rows above both. It returns the rows that the statement hits and, by id, everything that it
-// has read.
-//
-// Of leaves, and where the statement may mean deleted rows, it reads only the rows that are hit.
+// survey reads, by one plain read, the rows that stmt hits, those with the ids in also, and all
+// rows above both. It returns the rows that the statement hits and, by id, the live ones of all
+// that it has read. Of leaves, it reads only the rows that are hit.
 func (e *Engine) survey(db *gorm.DB, t *table.Table, stmt *gorm.Statement, also ...any) (plan.Hits, map[any]*table.Node, error) {
 	// A survey believes what the request has read before, or reads all of it.
 	if hit, known, ok := recallOperation(t, operationOf(db), t.Recalled(db), also); ok {
 		return hit, known, nil
 	}
-	if t.IsLeaf() || stmt.Unscoped {
+	if t.IsLeaf() {
 		hit, err := e.targetsOf(db, t, stmt, nil, "")
 		return hit, nil, err
 	}
 	d := t.Source(db)
-	addSurvey(t, d, hits(t, stmt, nil, ""), also)
+	addSurvey(t, d, hits(t, stmt, nil, ""), also, t.MayHitDeleted(stmt))
 	rows, err := t.Collect(d, false, true)
 	if err != nil {
 		return plan.Hits{}, nil, err
@@ -33,19 +31,19 @@ func (e *Engine) survey(db *gorm.DB, t *table.Table, stmt *gorm.Statement, also 
 	known := make(map[any]*table.Node, len(rows))
 	for _, n := range rows {
 		// A row that is hit and lies above another one was found twice.
-		if known[n.ID] == nil || n.Hit {
+		if !n.Dead && (known[n.ID] == nil || n.Hit) {
 			known[n.ID] = n
 		}
 		if n.Hit {
-			hit.Live[n.ID] = n
+			hit.Add([]*table.Node{n})
 		}
 	}
 	return hit, known, nil
 }
 
-// addSurvey adds the survey's SQL: the rows that are hit, from there up by the parents, and for
-// each the columns of its place.
-func addSurvey(t *table.Table, d *table.Direct, hits table.Selection, also []any) {
+// addSurvey adds the survey's SQL: the rows that are hit, deleted ones too if dead is set, from
+// there up by the parents, and for each the columns of its place.
+func addSurvey(t *table.Table, d *table.Direct, hits table.Selection, also []any, dead bool) {
 	name, key, parent := clause.Table{Name: t.TableName}, clause.Column{Name: t.Key.DBName}, clause.Column{Name: t.Parent.DBName}
 	// UNION, unlike UNION ALL, comes to an end where rows are each other's parents.
 	d.Add("WITH RECURSIVE up (id, above, hit) AS (")
@@ -66,7 +64,11 @@ func addSurvey(t *table.Table, d *table.Direct, hits table.Selection, also []any
 		d.Add(" UNION SELECT ?, ?, 0 FROM ? WHERE ?", key, parent, name, t.KeyIn(table.Column(t.Key), also))
 	}
 	d.Add(" UNION SELECT s.?, s.?, 0 FROM ? AS s JOIN up ON s.? = up.above)", key, parent, name, key)
-	d.Add(" SELECT ?, up.hit = 1 FROM up JOIN ? ON ? = up.id WHERE ?", t.List, name, table.Column(t.Key), t.Alive)
+	d.Add(" SELECT ?, up.hit = 1 FROM up JOIN ? ON ? = up.id WHERE (?", t.List, name, table.Column(t.Key), t.Alive)
+	if dead {
+		d.Add(" OR up.hit = 1")
+	}
+	d.Add(")")
 }
 
 // recallOperation returns what [Engine.survey] would return for the statement of an operation, from

@@ -27,10 +27,15 @@ func HasCondition(stmt *gorm.Statement) bool {
 // hits selects the rows that stmt means: by the same conditions, order and limit; or, unless ids is
 // nil, by the conditions among those with the given ids.
 func hits(t *table.Table, stmt *gorm.Statement, ids []any, lock string) table.Selection {
-	s := table.Selection{Unscoped: stmt.Unscoped, Lock: lock}
+	s := table.Selection{Unscoped: true, Lock: lock}
 	if stated, ok := stmt.Clauses["WHERE"].Expression.(clause.Where); ok && len(stated.Exprs) > 0 {
 		// Cloned, as building them reorders them in place.
 		s.Where = clause.And(slices.Clone(stated.Exprs)...)
+	}
+	if !stmt.Unscoped && s.Where == nil {
+		s.Where = t.Seen
+	} else if !stmt.Unscoped {
+		s.Where = clause.Expr{SQL: "(?) AND ?", Vars: []any{s.Where, t.Seen}}
 	}
 	if ids != nil {
 		s.ByPrimaryKey = true
@@ -64,45 +69,17 @@ func (e *Engine) targetsOf(db *gorm.DB, t *table.Table, stmt *gorm.Statement, id
 		if err != nil {
 			return found, err
 		}
-		return found, e.classify(db, t, stmt, found, all, lock)
+		found.Add(all)
+		return found, nil
 	}
 	for chunk := range slices.Chunk(ids, table.MaxPlaceholders) {
 		all, err := t.Read(db, hits(t, stmt, chunk, lock))
 		if err != nil {
 			return found, err
 		}
-		if err := e.classify(db, t, stmt, found, all, lock); err != nil {
-			return found, err
-		}
+		found.Add(all)
 	}
 	return found, nil
-}
-
-// classify adds rows that stmt hits to the live ones found, or to the dead ones.
-func (e *Engine) classify(db *gorm.DB, t *table.Table, stmt *gorm.Statement, found plan.Hits, rows []*table.Node, lock string) error {
-	if !stmt.Unscoped || len(t.Deletion) == 0 {
-		// By GORM's own condition, the statement hits live rows only.
-		for _, n := range rows {
-			found.Live[n.ID] = n
-		}
-		return nil
-	}
-	ids := make([]any, len(rows))
-	for i, n := range rows {
-		ids[i] = n.ID
-	}
-	live, err := t.ByID(db, ids, lock)
-	if err != nil {
-		return err
-	}
-	for _, n := range rows {
-		if live[n.ID] == nil {
-			found.Dead[n.ID] = n
-		} else {
-			found.Live[n.ID] = n
-		}
-	}
-	return nil
 }
 
 // pin makes a statement mean exactly the rows with the ids, which were locked and checked, under
@@ -119,7 +96,7 @@ func pin(t *table.Table, stmt *gorm.Statement, ids []any, conditions ...clause.E
 	}
 	if !stmt.Unscoped {
 		// GORM takes a first condition for its own, and adds another one.
-		where = append(where, t.Alive)
+		where = append(where, t.Seen)
 	}
 	stmt.Clauses["WHERE"] = clause.Clause{Name: "WHERE", Expression: clause.Where{Exprs: where}}
 	// The order and the limit have already chosen the rows.

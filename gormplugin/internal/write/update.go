@@ -3,6 +3,7 @@ package write
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
@@ -14,8 +15,10 @@ import (
 // updating is an UPDATE.
 type updating struct {
 	*Engine
-	// plan is what the survey found; nil if there was none.
-	plan *relocation
+	// plan is what the survey found, and removal that of an update that deletes rows; nil if there
+	// was none.
+	plan    *relocation
+	removal *plan.Removal
 }
 
 // Survey takes the locks that the update will need, as far as they are known before its transaction
@@ -23,10 +26,19 @@ type updating struct {
 func (k *updating) Survey(db *gorm.DB, st *Statement) (bool, error) {
 	t := st.Table
 	a, stmt, err := rehearse(t, db)
+	if err == nil {
+		err = checkForeign(t, stmt, a)
+	}
 	if err != nil || !a.touches() || !HasCondition(stmt) && !db.AllowGlobalUpdate {
 		return false, err
 	}
 	st.Operation, st.Note = a.operation(), fmt.Sprintf("%s in %s", a, t.TableName)
+	if a.deletes() {
+		if k.removal, err = k.surveyRemoval(db, t, stmt); err != nil {
+			return false, err
+		}
+		return true, k.acquireEarly(db, &st.held, k.removal.Claims)
+	}
 	found, err := k.surveyRelocation(db, t, a, stmt)
 	if err != nil {
 		if errors.Is(err, pathlock.ErrNotFound) || hasMoved(err) {
@@ -65,10 +77,15 @@ func (e *Engine) surveyRelocation(db *gorm.DB, t *table.Table, a *assignment, st
 // and rewrites the paths below them.
 func (k *updating) Write(w *writing) error {
 	t, db, stmt := w.St.Table, w.DB, w.DB.Statement
-	if err := w.Apply(stmt.Schema.UpdateClauses); err != nil {
-		return err
+	if stmt.Schema != nil {
+		if err := w.Apply(stmt.Schema.UpdateClauses); err != nil {
+			return err
+		}
 	}
 	a, err := assignmentIn(t, stmt)
+	if err == nil {
+		err = checkForeign(t, stmt, a)
+	}
 	if err != nil {
 		return err
 	}
@@ -85,6 +102,9 @@ func (k *updating) Write(w *writing) error {
 		return nil
 	}
 	w.St.Operation, w.St.Note = a.operation(), fmt.Sprintf("%s in %s", a, t.TableName)
+	if a.deletes() {
+		return k.mark(w, a)
+	}
 	if w.Tx != nil {
 		if err := w.ensureTransaction(); err != nil {
 			return err
@@ -122,7 +142,7 @@ func (k *updating) plannedRelocation(w *writing, a *assignment) (*relocation, er
 // staysPut reports whether the tree is the same after the update as before, and no row of it is
 // deleted or restored.
 func (x *relocation) staysPut() bool {
-	return len(x.Moves) == 0 && len(x.Dead) == 0 && !x.assignment.Restores && !x.assignment.Removes
+	return len(x.Moves) == 0 && len(x.Dead) == 0
 }
 
 // updateInPlace writes the other columns of rows that stay where they are. It does not write the
@@ -140,8 +160,12 @@ func (k *updating) updateInPlace(w *writing, a *assignment, x *relocation) error
 	a.orNothing(t)
 	stmt.AddClause(a.set)
 	where, _ := stmt.Clauses["WHERE"].Expression.(clause.Where)
+	conditions := slices.Clone(where.Exprs)
+	if a.Restores {
+		conditions = append(conditions, t.Alive) // nobody has locked the place of a row that is deleted meanwhile
+	}
 	_, err := w.writeParts(x.IDs(), func(ids []any) int {
-		pin(t, stmt, ids, where.Exprs...)
+		pin(t, stmt, ids, conditions...)
 		return 0
 	})
 	if err != nil {

@@ -3,6 +3,8 @@ package write
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
@@ -27,61 +29,176 @@ func isUpsert(db *gorm.DB) bool {
 }
 
 // settleUpsert decides about an upsert. MySQL's form of it matches any unique key, so that a new
-// row could silently take over a sibling of the same name. Hence
-//
-//   - rows of which none is in the table are plainly inserted,
-//   - rows that all are, and that stay where they are in the tree, are left to the clause, and
-//   - anything else is refused.
-//
-// It reports whether the rows stay.
-func (e *Engine) settleUpsert(db *gorm.DB, t *table.Table, rows []*arrival, lock string) (stay bool, err error) {
+// row could silently take over a sibling of the same name. Hence rows that are not in the table are
+// plainly inserted, and only the others are left to the clause. Those that it would move or rename
+// have from set: that comes first.
+func (e *Engine) settleUpsert(db *gorm.DB, t *table.Table, rows []*arrival, lock string) (fresh, present []*arrival, err error) {
 	var ids []any
 	for _, row := range rows {
 		if row.ID != nil {
 			ids = append(ids, row.ID)
 		}
 	}
-	present, err := t.ByID(db, ids, lock)
+	found, err := t.ByID(db, ids, lock)
 	if err != nil {
-		return false, err
+		return nil, nil, err
 	}
-	if err := refuseDeleted(t, db, ids, present); err != nil {
-		return false, err
+	if err := refuseDeleted(t, db, ids, found); err != nil {
+		return nil, nil, err
 	}
-	if len(present) == 0 {
-		return false, nil
+	if len(found) == 0 {
+		return rows, nil, nil
 	}
 	conflict, _ := db.Statement.Clauses[conflictClause].Expression.(clause.OnConflict)
 	if err := checkConflict(t, conflict); err != nil {
-		return false, err
+		return nil, nil, err
 	}
 	for _, row := range rows {
-		n := present[row.ID]
+		n := found[row.ID]
+		if n == nil {
+			fresh = append(fresh, row)
+			continue
+		}
+		present = append(present, row)
 		_, associated := db.Get(associationsKey)
-		switch {
-		case n == nil:
-			return false, t.Unsupported("an upsert cannot mix new rows with old ones: use Create and Updates, and Omit(clause.Associations) where an association is meant to stay as it is")
+		switch moves := displaces(t, conflict, row, n); {
 		case !associated && isSave(db.Statement) && row.isStale(n):
-			return false, displaced(t, db.Statement, row, n, associated)
-		case !displaces(t, conflict, row, n):
-			// The stated path may be outdated, as a row above may have moved: it is not written.
-		case row.isStale(n):
+			return nil, nil, displaced(t, db.Statement, row, n, associated)
+		case moves && row.isStale(n):
 			// Somebody has moved the row since it was loaded, which the caller does not mean to
 			// undo.
-			return false, &fault.PathChangedError{Table: t.TableName, ID: n.ID, Planned: row.Stated, Actual: n.Path}
-		default:
-			return false, displaced(t, db.Statement, row, n, associated)
-		}
-		if n.Name != row.Name {
-			// The database does not write the name, but must not find that it collides with a
-			// sibling's.
-			if err := row.Set(t.Name, n.Name); err != nil {
-				return false, err
+			return nil, nil, &fault.PathChangedError{Table: t.TableName, ID: n.ID, Planned: row.Stated, Actual: n.Path}
+		case moves && (associated || isSave(db.Statement)):
+			return nil, nil, displaced(t, db.Statement, row, n, associated)
+		case moves:
+			row.from = n
+			if !writes(conflict, t.Parent) {
+				row.Parent = n.Parent
+			}
+			if row.Tree == nil || t.Tree == nil || !writes(conflict, t.Tree) {
+				row.Tree = n.Tree
 			}
 		}
-		row.Node = n
+		if name := row.Name; row.from == nil || t.Name != nil && !writes(conflict, t.Name) {
+			// The database does not write the name, but must not find that it collides with a
+			// sibling's.
+			if row.Name = n.Name; name != n.Name {
+				if err := row.Set(t.Name, n.Name); err != nil {
+					return nil, nil, err
+				}
+			}
+		}
+		if row.from == nil {
+			// The stated path may be outdated, as a row above may have moved: it is not written.
+			row.Node = n
+		}
 	}
-	return true, nil
+	return fresh, present, nil
+}
+
+// upsert gives the rows of the statement that are in the table the places that it states, inserts
+// the others, and has the clause write the other columns.
+func (k *inserting) upsert(w *writing) error {
+	t, stmt := w.St.Table, w.DB.Statement
+	rows, err := arrivals(w.DB, t)
+	if err != nil {
+		return err
+	}
+	fresh, present, err := k.settleUpsert(w.DB, t, rows, k.Dialect.Update)
+	if err != nil {
+		return err
+	}
+	clauses, dest, value := stmt.Clauses, stmt.Dest, stmt.ReflectValue
+	defer func() { stmt.Dest, stmt.ReflectValue = dest, value }()
+	written, err := k.moveFirst(w, present)
+	if written > 0 {
+		k.seen = nil // new rows may lie below
+	}
+	var affected int64
+	if err == nil && len(fresh) > 0 {
+		stmt.Clauses = maps.Clone(clauses)
+		delete(stmt.Clauses, conflictClause)
+		w.St.Absent = true
+		if len(present) > 0 {
+			only(stmt, fresh)
+		}
+		if err = k.insert(w); err == nil {
+			written, affected = written+len(fresh), w.DB.RowsAffected
+		}
+	}
+	if err == nil && len(present) > 0 {
+		stmt.Clauses = clauses
+		stmt.SQL.Reset()
+		stmt.Vars = nil
+		if len(fresh) > 0 {
+			only(stmt, present)
+		}
+		for _, row := range present {
+			err = errors.Join(err, restate(t, row))
+		}
+		if err == nil {
+			w.GORMWrite(w.DB)
+			err = w.DB.Error
+		}
+		w.DB.RowsAffected += affected
+	}
+	if err != nil && len(present) > 0 && written > 0 {
+		w.Tx.Abandon(err) // some rows may be written
+	}
+	return err
+}
+
+// only restricts a statement that creates rows to some of them.
+func only(stmt *gorm.Statement, rows []*arrival) {
+	if rows[0].Pairs != nil {
+		pairs := make([]map[string]any, len(rows))
+		for i, row := range rows {
+			pairs[i] = row.Pairs
+		}
+		stmt.Dest, stmt.ReflectValue = pairs, reflect.ValueOf(pairs)
+		return
+	}
+	structs := reflect.MakeSlice(reflect.SliceOf(reflect.PointerTo(rows[0].Row.Type())), len(rows), len(rows))
+	for i, row := range rows {
+		structs.Index(i).Set(row.Row.Addr())
+	}
+	stmt.Dest, stmt.ReflectValue = structs.Interface(), structs
+}
+
+// moveFirst gives the rows of an upsert that are elsewhere their new places, one by one, as an
+// update would, and returns how many it has moved.
+func (e *Engine) moveFirst(w *writing, rows []*arrival) (moved int, err error) {
+	t := w.St.Table
+	for _, row := range rows {
+		if row.from == nil {
+			continue
+		}
+		values := make(map[string]any)
+		for f, value := range map[*schema.Field]any{t.Parent: row.Parent, t.Name: row.Name, t.Tree: row.Tree} {
+			if f != nil {
+				values[f.DBName] = value
+			}
+		}
+		db := w.DB.Session(&gorm.Session{NewDB: true, SkipHooks: true})
+		if err := db.Model(t.Fresh()).Where(clause.Eq{Column: table.Column(t.Key), Value: row.ID}).UpdateColumns(values).Error; err != nil {
+			return moved, err
+		}
+		moved++
+	}
+	if moved == 0 {
+		return 0, nil
+	}
+	ids := make([]any, len(rows))
+	for i, row := range rows {
+		ids[i] = row.ID
+	}
+	now, err := t.ByID(w.DB, ids, e.Dialect.Update)
+	for _, row := range rows {
+		if row.Node = now[row.ID]; row.Node == nil && err == nil {
+			return moved, w.missed(int64(len(ids)), int64(len(now)))
+		}
+	}
+	return moved, err
 }
 
 // displaced is the error of an upsert of row that would give n, the row in the table, another
@@ -95,10 +212,8 @@ func displaced(t *table.Table, stmt *gorm.Statement, row *arrival, n *table.Node
 	case associated && n.Parent != row.Parent:
 		return t.Unsupported("an association (Append, Replace, or a field of what is saved) cannot take over the row %s, which has another parent: "+
 			"use gormplugin.Move(db, &%s{}, %s, gormplugin.Below(%s)), and Omit(clause.Associations) where it is meant to stay", shown.ID(n.ID), model, shown.ID(n.ID), shown.ID(row.Parent))
-	case associated:
-		return t.Unsupported("a row that is saved along with others cannot be renamed, as %s would be: use gormplugin.Rename(db, &%s{}, %s, %q)", shown.ID(n.ID), model, shown.ID(n.ID), shown.Cut(row.Name))
 	default:
-		return t.Unsupported("an upsert can neither move nor rename rows, as it would the row %s: use Updates", shown.ID(n.ID))
+		return t.Unsupported("a row that is saved along with others cannot be renamed, as %s would be: use gormplugin.Rename(db, &%s{}, %s, %q)", shown.ID(n.ID), model, shown.ID(n.ID), shown.Cut(row.Name))
 	}
 }
 
@@ -122,7 +237,7 @@ func refuseDeleted(t *table.Table, db *gorm.DB, ids []any, present map[any]*tabl
 			return err
 		}
 		for _, n := range all {
-			return t.Unsupported("the row %s is deleted: bring it back by Unscoped().Model(…).Update(%q, nil) first", shown.ID(n.ID), t.Deletion[0].DBName)
+			return t.Unsupported("the row %s is deleted: bring it back by an update of %q first, of a db.Unscoped() where GORM hides the row", shown.ID(n.ID), t.Deletion[0].DBName)
 		}
 	}
 	return nil
@@ -174,5 +289,12 @@ func (row *arrival) isStale(n *table.Node) bool {
 // restate makes an upsert write what the row has already: the caller cannot change what follows
 // from its place.
 func restate(t *table.Table, row *arrival) error {
-	return errors.Join(row.Set(t.Version, row.Version), row.Set(t.Fence, row.Fence), row.Set(t.Tree, row.Tree), t.SetPaths(row.Record, row.Node))
+	parent := row.Parent
+	if parent == nil {
+		parent = t.NoParent()
+	}
+	return errors.Join(
+		row.Set(t.Version, row.Version), row.Set(t.Fence, row.Fence), row.Set(t.Tree, row.Tree), t.SetPaths(row.Record, row.Node),
+		row.Set(t.Parent, nil), row.Set(t.Parent, parent), // not through the pointer that the caller's may be
+	)
 }

@@ -28,6 +28,7 @@ type columns struct {
 	PathForm   string `help:"How the path is written, as the path of two names: /0/*/*/ for /0/a/b/c/ (default: /*/*)." name:"path-form" placeholder:"FORM" group:"Columns of the table:"`
 	IDPathForm string `help:"How the path of ids is written (default: /*/*)." name:"id-path-form" placeholder:"FORM" group:"Columns of the table:"`
 	Deleted    string `help:"Column that marks a row as deleted. In a live row it is NULL, 0, false or empty. Give --deleted= if rows are deleted for good (default: deleted_at)." default:"deleted_at" placeholder:"NAME" group:"Columns of the table:"`
+	When       string `help:"Value by which that column marks a row as deleted: archived, 2. All others are then live (default: see --deleted)." name:"deleted-when" placeholder:"VALUE" group:"Columns of the table:"`
 	Version    string `help:"Column of a number that grows with each change of a row, those of a repair, too (default: none)." name:"version-column" placeholder:"NAME" group:"Columns of the table:"`
 }
 
@@ -63,7 +64,7 @@ func (c columns) describe(table, namespace string) fsck.Table {
 	return fsck.Table{
 		Table: table, Key: c.Key, Tree: c.TreeColumn, SingleTree: c.SingleTree, Parent: c.Parent, Name: c.Name, Path: c.Path, IDPath: c.IDPath,
 		PathForm: c.PathForm, IDPathForm: c.IDPathForm,
-		Deleted: c.Deleted, Version: c.Version, Namespace: namespace,
+		Deleted: c.Deleted, DeletedWhen: c.When, Version: c.Version, Namespace: namespace,
 	}
 }
 

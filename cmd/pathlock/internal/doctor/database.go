@@ -8,6 +8,7 @@ import (
 
 	"github.com/pathlock-go/pathlock/fsck"
 	"github.com/pathlock-go/pathlock/internal/sqldialect"
+	"github.com/pathlock-go/pathlock/internal/treerow"
 	"github.com/pathlock-go/pathlock/internal/treeschema"
 )
 
@@ -77,7 +78,11 @@ func shapeOf(t fsck.Table, columns []treeschema.Column) treeschema.Table {
 	}
 	for _, c := range columns {
 		if strings.EqualFold(c.Name, t.Deleted) {
-			shape.Marks = []treeschema.Mark{markOf(c)}
+			mark := markOf(c)
+			if t.DeletedWhen != "" {
+				mark.When, _ = treerow.Literal(t.DeletedWhen, treerow.KindOf(c.Type) == treerow.Number) // fsck.New has taken it
+			}
+			shape.Marks = []treeschema.Mark{mark}
 		}
 	}
 	return shape
