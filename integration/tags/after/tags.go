@@ -10,7 +10,6 @@ import (
 
 	"github.com/gin-gonic/gin"
 	"gorm.io/gorm"
-	"gorm.io/plugin/soft_delete"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
@@ -23,13 +22,13 @@ import (
 // Tag is a tag, or a resource where it has a type. Its path is "a/b/1|x/": the segments from the
 // top, its own included.
 type Tag struct {
-	ID        int                   `json:"id" gorm:"primaryKey"`
-	Type      int8                  `json:"type" gorm:"not null;default:0"`
-	Code      string                `json:"code" gorm:"size:50"`
-	CodePath  string                `json:"codePath" gorm:"size:700" pathlock:"path,form:*/*/"`
-	IsDeleted soft_delete.DeletedAt `json:"-" gorm:"softDelete:flag;not null;default:0"`
-	ParentID  int                   `json:"parentId" pathlock:"parent"`
-	Segment   string                `json:"-" gorm:"size:60" pathlock:"name"`
+	ID        int    `json:"id" gorm:"primaryKey"`
+	Type      int8   `json:"type" gorm:"not null;default:0"`
+	Code      string `json:"code" gorm:"size:50"`
+	CodePath  string `json:"codePath" gorm:"size:700" pathlock:"path,form:*/*/"`
+	IsDeleted int8   `json:"-" gorm:"not null;default:0" pathlock:"deleted"`
+	ParentID  int    `json:"parentId" pathlock:"parent"`
+	Segment   string `json:"-" gorm:"size:60" pathlock:"name"`
 }
 
 // TableName is the table's name.
@@ -70,7 +69,7 @@ func Routes(ctx context.Context, db *gorm.DB, locks string) (*gin.Engine, error)
 	if err := errors.Join(db.Use(plugin), gormplugin.AutoMigrate(db.WithContext(ctx))); err != nil {
 		return nil, err
 	}
-	h := handlers{db, middleware.New(locker, plugin.Resolver(&Tag{}), middleware.Config{})}
+	h := handlers{db.Where("is_deleted = 0").Session(&gorm.Session{}), middleware.New(locker, plugin.Resolver(&Tag{}), middleware.Config{})}
 	r := gin.New()
 	r.Use(gin.Recovery())
 	r.GET("/tag", h.list)
@@ -118,7 +117,9 @@ func move(db *gorm.DB, t *Tag, in form) error {
 	return db.Save(t).Error
 }
 
-func remove(db *gorm.DB, _ *Tag, in form) error { return db.Delete(&Tag{}, in.IDs).Error }
+func remove(db *gorm.DB, _ *Tag, in form) error {
+	return db.Model(&Tag{}).Where("id IN ?", in.IDs).Updates(Tag{IsDeleted: 1}).Error
+}
 
 func (h handlers) answer(c *gin.Context, data any, err error) {
 	if err != nil {
