@@ -348,6 +348,13 @@ func TestPathsOfIDs(t *testing.T) {
 			t.Errorf("%s: got the error %v", s.TableName, err)
 		}
 	}
+	// Below a root row, a row keeps its path of names, and those below get new ones of ids.
+	above[7] = &plan.Node{ID: 7, IDs: "/7", Tree: "t"}
+	top := map[any]*plan.Node{8: {ID: 8, Name: "n", Path: "/n", IDs: "/8", Tree: "t"}}
+	x, err := beside.Update(&plan.Change{Parent: as[any](7)}, plan.Hits{Live: top}, above)
+	if err != nil || len(x.Moves) != 1 || !x.Moves[0].Rewrites() || x.Moves[0].IDs != "/7/8" {
+		t.Errorf("below a root row: %+v, %v", x, err)
+	}
 }
 
 func TestPlansThatDiffer(t *testing.T) {
