@@ -96,7 +96,7 @@ func (s *statement) truncated(i int) (string, bool) {
 
 // copied: COPY table [(columns)] FROM. COPY table TO only reads.
 func (s *statement) copied(i int) (string, bool) {
-	if !s.grammar.dollarQuotes || s.at(i+1).isSign('(') {
+	if !s.grammar.dollarQuotes {
 		return "", false
 	}
 	table, next, found := s.table(s.skip(i+1, "BINARY"))

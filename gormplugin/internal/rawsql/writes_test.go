@@ -39,6 +39,8 @@ func TestFindWrite(t *testing.T) {
 		{"mysql", "LOAD DATA INFILE 'suites' INTO TABLE others", ""},
 		{"postgres", "DO $$ BEGIN UPDATE suites SET name = 'x'; END $$", "DO"},
 		{"mysql", "DO GET_LOCK('suites', 1)", ""},
+		{"postgres", "INSERT INTO others VALUES ($$; DELETE FROM suites$$)", ""},
+		{"mysql", "UPDATE others JOIN (SELECT id FROM suites) s ON s.id = others.id SET x = 1", ""},
 		{"mysql", "PREPARE s FROM 'DELETE FROM suites'", "PREPARE"},
 		{"mysql", "EXECUTE IMMEDIATE 'DELETE FROM suites'", "EXECUTE"},
 		{"postgres", "PREPARE s AS DELETE FROM suites", "DELETE"},
@@ -127,7 +129,7 @@ func TestFindWrite(t *testing.T) {
 	} {
 		for in := range strings.FieldsSeq(c.in) {
 			w, found := dialects[in].FindWrite(c.sql)
-			if found != (c.want != "") || w.Statement != c.want {
+			if found != (c.want != "") || w.Statement != c.want || found && strings.Contains(c.sql, "suites") != (w.Table == "suites") {
 				t.Errorf("%s: %q: got %+v, want %q", in, c.sql, w, c.want)
 			}
 		}
@@ -155,7 +157,7 @@ func TestIsPlainRead(t *testing.T) {
 // Whatever the text is, reading it comes to an end, and what is found is one of the names that were
 // asked for.
 func FuzzFindWrite(f *testing.F) {
-	for _, sql := range []string{"UPDATE suites SET x = 'a\\'b'", "/*!5 x */", "$a$ $a$", `U&"x`, "DELETE a.b.c.* FROM (suites)", "[", "E'\\"} {
+	for _, sql := range []string{"UPDATE suites SET x = 'a\\'b'", "/*!5 x */", "$a$ $a$", `U&"x`, "DELETE a.b.c.* FROM (suites)", "[", "E'\\", "1e"} {
 		f.Add(sql)
 	}
 	f.Fuzz(func(t *testing.T, sql string) {
