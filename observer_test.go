@@ -29,6 +29,8 @@ func (j *journal) add(what string, e pathlock.Event) {
 	line := what + " " + written(e.Claims)
 	if e.Reentrant {
 		line += " (re-entrant)"
+	} else if e.Origin.Trace == "" && what != "acquiring" {
+		line += " (untraced)"
 	}
 	if e.Err != nil {
 		line += ": error"
@@ -45,7 +47,7 @@ func (j *journal) count() int {
 
 func (j *journal) Acquiring(ctx context.Context, e pathlock.Event) context.Context {
 	j.add("acquiring", e)
-	return ctx
+	return pathlock.WithOrigin(ctx, pathlock.Origin{Trace: "begun here"})
 }
 
 func (j *journal) Waiting(_ context.Context, e pathlock.Event) { j.add("waiting", e) }
@@ -119,6 +121,19 @@ func TestALossThatOnlyTheReleaseFindsIsReported(t *testing.T) {
 				t.Errorf("logged: %s", s)
 			}
 		})
+	}
+}
+
+func TestConflictsTellWhatIsInTheWay(t *testing.T) {
+	since := time.Date(2026, time.January, 2, 3, 4, 5, 0, time.UTC)
+	for says, b := range map[string]pathlock.Blocker{
+		`held by "anna", which has X since 2026-01-02T03:04:05Z until 2026-01-02T03:05:05Z`: {Note: "anna", Mode: pathlock.ModeX, Since: since, Until: since.Add(time.Minute)},
+		`in the way: "anna", which waits for the gate`:                                      {Note: "anna", Gate: true, Waiting: true},
+		"held by another owner": {},
+	} {
+		if got := (&pathlock.ConflictError{Blocker: b}).Error(); !strings.HasSuffix(got, says) {
+			t.Errorf("%q, want %q at the end", got, says)
+		}
 	}
 }
 
