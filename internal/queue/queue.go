@@ -185,8 +185,7 @@ func (q *Queue) passing() (unwatched []*Request) {
 	q.freed = q.version
 	for _, l := range q.gate.waiting.lists { // every request claims the gate
 		for c := l.first; c != nil; c = c.next {
-			r := c.request
-			if v := r.watching; v != nil && v.state == waiting && q.mayPass(r, v) {
+			if r := c.request; q.mayPass(r, r.watching) {
 				r.unwatch()
 				unwatched = append(unwatched, r)
 			}
