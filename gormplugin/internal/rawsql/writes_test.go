@@ -43,6 +43,7 @@ func TestFindWrite(t *testing.T) {
 		{"mysql", "UPDATE others JOIN (SELECT id FROM suites) s ON s.id = others.id SET x = 1", ""},
 		{"mysql", "PREPARE s FROM 'DELETE FROM suites'", "PREPARE"},
 		{"mysql", "EXECUTE IMMEDIATE 'DELETE FROM suites'", "EXECUTE"},
+		{"mysql", "UPDATE others SET prepare = (SELECT id FROM suites)", ""},
 		{"postgres", "PREPARE s AS DELETE FROM suites", "DELETE"},
 		{"mysql", "SET STATEMENT max_statement_time = 1 FOR UPDATE suites SET name = 'x'", "UPDATE"},
 		{"postgres", "EXPLAIN (ANALYZE) DELETE FROM suites", "DELETE"}, //nolint:misspell // as SQL spells it
