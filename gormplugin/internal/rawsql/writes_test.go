@@ -39,7 +39,7 @@ func TestFindWrite(t *testing.T) {
 		{"mysql", "LOAD DATA INFILE 'suites' INTO TABLE others", ""},
 		{"postgres", "DO $$ BEGIN UPDATE suites SET name = 'x'; END $$", "DO"},
 		{"mysql", "DO GET_LOCK('suites', 1)", ""},
-		{"postgres", "INSERT INTO others VALUES ($$; DELETE FROM suites$$)", ""},
+		{"postgres", "INSERT INTO others VALUES ($$; DELETE FROM suites; $$)", ""},
 		{"mysql", "UPDATE others JOIN (SELECT id FROM suites) s ON s.id = others.id SET x = 1", ""},
 		{"mysql", "PREPARE s FROM 'DELETE FROM suites'", "PREPARE"},
 		{"mysql", "EXECUTE IMMEDIATE 'DELETE FROM suites'", "EXECUTE"},
@@ -121,6 +121,7 @@ func TestFindWrite(t *testing.T) {
 		{"mysql", "LOAD XML INFILE 'x' INTO TABLE suites", "LOAD"},
 		{"mysql", "/*!1*/ /*!2*/ /*!3*/ /*!4*/ /*!5*/ SELECT * FROM suites", "SCRIPT"},
 		{"mysql", "/*!1*/ /*!2*/ /*!3*/ /*!4*/ /*!5*/ SELECT * FROM others", ""},
+		{"mysql", "/* 1 */ /* 2 */ SELECT * FROM suites", ""},
 		{"mysql", "SELECT 1 --\x7f'\n; DELETE FROM suites -- '", "DELETE"},
 
 		{"sqlite", "\xef\xbb\xbfDELETE FROM suites", "DELETE"},
