@@ -40,6 +40,7 @@ func TestEndsTransaction(t *testing.T) {
 		{"postgres", "ABORT", "ABORT"},
 		{"postgres", "COMMIT AND CHAIN", "COMMIT"},
 		{"postgres", "PREPARE TRANSACTION 'x'", "PREPARE TRANSACTION"},
+		{"postgres", "PREPARE s AS DELETE FROM x", ""},
 		{"postgres", "CREATE FUNCTION f() RETURNS int BEGIN ATOMIC SELECT 1; END", "END"},
 		{"sqlite", "CREATE TRIGGER t AFTER INSERT ON x BEGIN DELETE FROM y; END", "END"},
 		{"sqlite", "INSERT OR ROLLBACK INTO x VALUES (1)", "INSERT OR ROLLBACK"},

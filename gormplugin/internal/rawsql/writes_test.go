@@ -121,7 +121,7 @@ func TestFindWrite(t *testing.T) {
 		{"mysql", "LOAD XML INFILE 'x' INTO TABLE suites", "LOAD"},
 		{"mysql", "/*!1*/ /*!2*/ /*!3*/ /*!4*/ /*!5*/ SELECT * FROM suites", "SCRIPT"},
 		{"mysql", "/*!1*/ /*!2*/ /*!3*/ /*!4*/ /*!5*/ SELECT * FROM others", ""},
-		{"mysql", "/* 1 */ /* 2 */ SELECT * FROM suites", ""},
+		{"mysql", "/* 1 */ /*!2*/ SELECT * FROM suites", ""},
 		{"mysql", "SELECT 1 --\x7f'\n; DELETE FROM suites -- '", "DELETE"},
 
 		{"sqlite", "\xef\xbb\xbfDELETE FROM suites", "DELETE"},
