@@ -161,6 +161,9 @@ func (p *pair) request(n int, owner pathlock.Owner, id pathlock.GrantID) pathloc
 // sound checks by what a snapshot shows that no two holders conflict, and that nobody waits for
 // nobody.
 func sound(t *Table) error {
+	if n := reflect.ValueOf(t.queue).FieldByName("root").FieldByName("uses").Int(); n > 0 && t.IsEmpty() {
+		return fmt.Errorf("an empty table has %d nodes", n)
+	}
 	s := t.Snapshot()
 	for i, h := range s.Holders {
 		alone := pathlock.Snapshot{Holders: s.Holders[:i]}
