@@ -67,6 +67,9 @@ func (p *pair) restore() {
 	var records []*Record
 	for r := range p.restored.Requests {
 		rec := r.Record()
+		if !r.Changed() {
+			rec = *r.restored // a store writes what has changed
+		}
 		records = append(records, &rec)
 	}
 	last := Last{Fence: p.restored.fence, Ticket: p.restored.ticket}
