@@ -50,7 +50,7 @@ func TestACrowdIsServedWithAFewUpdatesEach(t *testing.T) {
 }
 
 // What comes while an update is under way is written together by the next ones. Whoever asks for
-// too much is alone in that.
+// too much, or goes away, is alone in that.
 func TestWhatComesTogetherIsWrittenTogether(t *testing.T) {
 	inBubble(t, func(s *fixture) {
 		const crowd = 200
@@ -79,8 +79,16 @@ func TestWhatComesTogetherIsWrittenTogether(t *testing.T) {
 		synctest.Wait() // its update is under way
 		ask("next", "/next", nil)
 		ask("greedy", strings.Repeat("/"+strings.Repeat("n", 200), 30), pathlock.ErrInvalidRequest)
+		ctx, leave := context.WithCancel(s.Context())
+		gone := s.begin(ctx, store, s.ask("gone", "/gone"))
+		p.set(func() { close(p.answers); p.answers = make(chan struct{}) }) // the first update's alone
+		synctest.Wait()
+		leave()
 		synctest.Wait()
 		p.resume()
+		if err := <-gone; !errors.Is(err, context.Canceled) {
+			t.Errorf("who went away gets %v", err)
+		}
 		all.Wait()
 	})
 }
