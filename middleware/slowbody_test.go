@@ -9,12 +9,10 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"testing/iotest"
 	"time"
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
@@ -136,9 +134,4 @@ func TestABodyThatCannotBeReadIs400WithoutInternals(t *testing.T) {
 	if status != http.StatusBadRequest || !strings.Contains(body, "the body could not be read") || strings.Contains(body, "chunk") {
 		t.Errorf("answer %d: %s", status, body)
 	}
-	ctx, end := context.WithCancelCause(t.Context())
-	end(pathlock.FailureDatabase.New("draining"))
-	w := httptest.NewRecorder()
-	f.engine.ServeHTTP(w, httptest.NewRequestWithContext(ctx, "PATCH", "/suites/3", iotest.ErrReader(io.ErrUnexpectedEOF)))
-	f.is("a cause of the program's own", w, http.StatusServiceUnavailable, "database-unavailable")
 }

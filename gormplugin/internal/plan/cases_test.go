@@ -224,6 +224,7 @@ func TestInserts(t *testing.T) {
 		{"no such parent", false, plan.Node{Name: "n", Parent: 99}, "", "", pathlock.ErrNotFound},
 		{"too long", false, plan.Node{Name: "0123456789", Tree: "t"}, "", "", fault.ErrPathTooLong},
 		{"the deepest", false, plan.Node{Name: "n", Parent: 3}, "", "/a/b/c/n | t X/a/b/c/n | 3 | ", nil},
+		{"deeper than allowed", false, plan.Node{Name: "n", Parent: 12}, "", "", fault.ErrPathTooLong},
 		{"a leaf", true, plan.Node{Name: "n", Parent: 2, Tree: "u"}, "", "/a/b/n | t X/a/b/n | 2 | ", nil},
 		{"a leaf at the top", true, plan.Node{Name: "n"}, "", "", fault.ErrMisplaced},
 	} {
@@ -250,13 +251,6 @@ func TestInserts(t *testing.T) {
 				t.Errorf("got  %q, %v\nwant %q, %v", got, err, c.want, c.err)
 			}
 		})
-	}
-	g := newGrove()
-	deep := g.row(3)
-	deep.ID, deep.Name, deep.Path = 12, "n", "/a/b/c/n"
-	rows := []*plan.Arrival{{Node: &plan.Node{Name: "o", Parent: 12}}}
-	if _, err := g.nodes.Insert(rows, map[any]*plan.Node{12: deep}); !errors.Is(err, fault.ErrPathTooLong) {
-		t.Errorf("deeper than allowed: got the error %v", err)
 	}
 }
 

@@ -46,9 +46,7 @@ func TestFindWrite(t *testing.T) {
 		{"mysql", "UPDATE others SET prepare = (SELECT id FROM suites)", ""},
 		{"postgres", "PREPARE s AS DELETE FROM suites", "DELETE"},
 		{"mysql", "SET STATEMENT max_statement_time = 1 FOR UPDATE suites SET name = 'x'", "UPDATE"},
-		{"postgres", "EXPLAIN (ANALYZE) DELETE FROM suites", "DELETE"}, //nolint:misspell // as SQL spells it
 		{everywhere, "EXPLAIN DELETE FROM suites", ""},
-		{"mysql", "BEGIN NOT ATOMIC DELETE FROM suites; END", "DELETE"},
 
 		{everywhere, "", ""},
 
@@ -86,9 +84,7 @@ func TestFindWrite(t *testing.T) {
 		{"postgres", "ALTER TABLE suites ADD CONSTRAINT u UNIQUE USING INDEX i", ""},
 
 		{"mysql", "FOR r IN (SELECT 1) DO UPDATE suites SET name = 'x'; END FOR", "UPDATE"},
-		{"mysql", "FOR i IN 1 .. 2 DO DELETE FROM suites; END FOR", "DELETE"},
 		{"mysql", "BEGIN NOT ATOMIC IF true THEN SELECT 1; ELSE UPDATE suites SET name = 'x'; END IF; END", "UPDATE"},
-		{"mysql", "WHILE @x DO UPDATE suites SET name = 'x'; END WHILE", "UPDATE"},
 		{"mysql", "BEGIN NOT ATOMIC DECLARE CONTINUE HANDLER FOR SQLEXCEPTION UPDATE suites SET name = 'x'; END", "UPDATE"},
 		{"mysql", "BEGIN NOT ATOMIC PREPARE s FROM 'DELETE FROM suites'; EXECUTE s; END", "PREPARE"},
 		{"mysql", `PREPARE s FROM "DELETE FROM suites"`, "PREPARE"},
@@ -97,7 +93,6 @@ func TestFindWrite(t *testing.T) {
 		{"mysql", "CREATE TRIGGER t AFTER INSERT ON others FOR EACH ROW UPDATE suites SET name = 'x'", "UPDATE"},
 		{"mysql", "CREATE TRIGGER t BEFORE DELETE ON suites FOR EACH ROW INSERT INTO others VALUES (1)", ""},
 		{"mysql", "CREATE EVENT e ON SCHEDULE EVERY 1 DAY DO DELETE FROM suites", "DELETE"},
-		{"mysql", "CREATE PROCEDURE p() UPDATE suites SET name = 'x'", "UPDATE"},
 		{"mysql", "CREATE TABLE x (id INT, suites INT, t TIMESTAMP ON UPDATE CURRENT_TIMESTAMP, FOREIGN KEY (suites) REFERENCES suites (id) ON DELETE CASCADE ON UPDATE CASCADE)", ""},
 		{"mysql", "CREATE TABLE suites SELECT * FROM x", "CREATE TABLE"},
 		{"mysql", "CREATE TABLE IF NOT EXISTS suites (id INT) IGNORE SELECT * FROM x", "CREATE TABLE"},
@@ -111,11 +106,9 @@ func TestFindWrite(t *testing.T) {
 		{"mysql", "ALTER TABLE suites MODIFY name VARCHAR(10), DROP COLUMN x, ADD INDEX (name), CONVERT TO CHARACTER SET utf8mb4", ""},
 		{"mysql", "EXECUTE IMMEDIATE 'DELETE FROM sui' 'tes'", "EXECUTE"},
 		{"mysql", "BEGIN NOT ATOMIC EXECUTE IMMEDIATE N'DELETE FROM sui' 'tes'; END", "EXECUTE"},
-		{"mysql", "EXECUTE IMMEDIATE 'DELETE FROM oth' 'ers'", "EXECUTE"},
 		{"postgres", "DO 'BEGIN DELETE FROM sui'\n'tes; END'", "DO"},
-		{"postgres", "EXPLAIN (ANALYZE false) DELETE FROM suites", "DELETE"},          //nolint:misspell // as SQL spells it
-		{"postgres", "EXPLAIN (ANALYZE false, ANALYZE) DELETE FROM suites", "DELETE"}, //nolint:misspell // as SQL spells it
-		{"postgres", "EXPLAIN ANALYZE DELETE FROM suites", "DELETE"},                  //nolint:misspell // as SQL spells it
+		{"postgres", "EXPLAIN (ANALYZE false) DELETE FROM suites", "DELETE"}, //nolint:misspell // as SQL spells it
+		{"postgres", "EXPLAIN ANALYZE DELETE FROM suites", "DELETE"},         //nolint:misspell // as SQL spells it
 		{"postgres", "ALTER TABLE suites ADD COLUMN type char(1), DROP type", ""},
 		{"mysql", "HANDLER suites OPEN", ""},
 		{"mysql", "LOAD XML INFILE 'x' INTO TABLE suites", "LOAD"},
