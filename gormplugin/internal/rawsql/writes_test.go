@@ -111,7 +111,6 @@ func TestFindWrite(t *testing.T) {
 		{"postgres", "EXPLAIN ANALYZE DELETE FROM suites", "DELETE"},         //nolint:misspell // as SQL spells it
 		{"postgres", "ALTER TABLE suites ADD COLUMN type char(1), DROP type", ""},
 		{"mysql", "HANDLER suites OPEN", ""},
-		{"mysql", "LOAD XML INFILE 'x' INTO TABLE suites", "LOAD"},
 		{"mysql", "/*!1*/ /*!2*/ /*!3*/ /*!4*/ /*!5*/ SELECT * FROM suites", "SCRIPT"},
 		{"mysql", "/*!1*/ /*!2*/ /*!3*/ /*!4*/ /*!5*/ SELECT * FROM others", ""},
 		{"mysql", "/* 1 */ /*!2*/ SELECT * FROM suites", ""},
