@@ -17,7 +17,7 @@ import (
 // grove is a tree, t, of the rows 1 /a, 2 /a/b, 3 /a/b/c and 4 /d, with the deleted rows 5 /a/e and
 // 6 /f; a tree u with a root row, 7, and 8 /x below it; and, in the other table, the leaves 9 and
 // 10 below 2, and 11, whose parent is deleted. 12 and 13 are below 3, one deeper than is allowed,
-// and so is the deleted 14. 15 and 16 are deleted root rows.
+// and so is the deleted 14. 15 and 16 are deleted root rows, and 17 has a name that none can have.
 type grove struct{ nodes, leaves *plan.Shape }
 
 func newGrove() grove {
@@ -37,7 +37,7 @@ func (g grove) row(id int) *plan.Node {
 		7: {ID: 7, Path: "", Tree: "u"}, 8: {ID: 8, Name: "x", Path: "/x", Tree: "u", Parent: seven},
 		12: {ID: 12, Name: "o", Path: "/a/b/c/o", Tree: "t", Parent: any(3)}, 13: {ID: 13, Name: "p", Path: "/a/b/c/o/p", Tree: "t", Parent: any(12)},
 		14: {ID: 14, Name: "q", Path: "/a/b/c/o/q", Tree: "t", Parent: any(12)},
-		15: {ID: 15, Tree: "v"}, 16: {ID: 16, Tree: "u"},
+		15: {ID: 15, Tree: "v"}, 16: {ID: 16, Tree: "u"}, 17: {ID: 17, Name: "y/z", Path: "/y/z", Tree: "t"},
 		9: {ID: 9, Name: "i", Parent: two}, 10: {ID: 10, Name: "j", Parent: two}, 11: {ID: 11, Name: "k", Parent: five},
 	}[id]
 }
@@ -149,7 +149,7 @@ func TestUpdates(t *testing.T) {
 		{"below itself", update{move(2), []int{2}}, "", fault.ErrWouldCycle},
 		{"below a descendant", update{move(3), []int{1}}, "", fault.ErrWouldCycle},
 		{"below a row that is not there", update{move(99), []int{2}}, "suites 99", pathlock.ErrNotFound},
-		{"below a deleted row", update{move(5), []int{2}}, "", pathlock.ErrNotFound},
+		{"a row whose name none can be", update{move(4), []int{17}}, "", fault.ErrDamagedRow},
 		{"a root row's name", update{rename("z"), []int{7}}, "", fault.ErrMisplaced},
 		{"a name that none can be", update{rename("a/b"), []int{2}}, "", pathlock.ErrInvalidPath},
 		{"a name that is too long", update{rename("0123456789"), []int{2}}, "", fault.ErrPathTooLong},
@@ -191,17 +191,22 @@ func TestUpdates(t *testing.T) {
 	}
 }
 
-// Rows that were read one after another may disagree about what is above them.
+// Rows that were read one after another may disagree about what is above them. Where they agree on
+// a path of ids that is damaged, all of it is mended.
 func TestAnUpdateOfRowsWhosePathsDisagree(t *testing.T) {
 	s := &plan.Shape{TableName: "s", Namespace: "s", BothPaths: true, MaxDepth: 9}
 	s.Above = s
 	hit := plan.NewHits()
-	hit.Live[1] = &plan.Node{ID: 1, Name: "a", Path: "/a", IDs: "/1", Tree: "t"}
+	hit.Live[1] = &plan.Node{ID: 1, Name: "a", Path: "/a", IDs: "/9/1", Tree: "t"}
 	hit.Live[3] = &plan.Node{ID: 3, Name: "a", Path: "/a/b/a", IDs: "/8/2/3", Tree: "t", Parent: 2}
 	parents := maps.Clone(hit.Live)
 	parents[2] = &plan.Node{ID: 2, Name: "b", Path: "/a/b", IDs: "/8/2", Tree: "t", Parent: 1}
 	if _, err := s.Update(&plan.Change{Name: as("z")}, hit, parents); !errors.Is(err, pathlock.ErrPathChanged) {
 		t.Errorf("got %v", err)
+	}
+	hit.Live[3].IDs, parents[2].IDs = "/9/1/2/3", "/9/1/2"
+	if x, err := s.Update(&plan.Change{Name: as("z")}, hit, parents); err != nil || x.Moves[1].IDs != "/1/2/3" {
+		t.Errorf("the moves %+v, %v", x.Moves, err)
 	}
 }
 
