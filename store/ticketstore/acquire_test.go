@@ -86,7 +86,7 @@ func TestWhatComesTogetherIsWrittenTogether(t *testing.T) {
 		leave()
 		synctest.Wait()
 		p.resume()
-		<-gone
+		_ = <-gone
 		all.Wait()
 	})
 }
