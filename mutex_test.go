@@ -115,11 +115,11 @@ func TestAHolderThatHangsLosesTheMutexAtItsBound(t *testing.T) {
 			if held := time.Since(began); held != tt.want {
 				t.Errorf("%+v: held for %v", tt, held)
 			}
+			synctest.Wait()
 			want := []string{"acquiring X /", "granted X /", "granted X / (re-entrant)", "acquiring X /", "waiting X /"}
 			if ends, _ := lock.Context().Deadline(); !ends.Equal(began.Add(tt.want)) || !slices.Equal(j.events[:len(want)], want) {
 				t.Errorf("%+v: the deadline of the hold is %v after its begin, seen %q", tt, ends.Sub(began), j.events)
 			}
-			synctest.Wait()
 			rest := slices.Sorted(slices.Values(j.events[len(want):]))
 			if want := []string{"granted X /", "lost X / (re-entrant): error", "lost X /: error", "released X /", "released X / (re-entrant)"}; !slices.Equal(rest, want) {
 				t.Errorf("%+v: then seen %q, want %q", tt, rest, want)

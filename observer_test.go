@@ -29,6 +29,8 @@ func (j *journal) add(what string, e pathlock.Event) {
 	line := what + " " + written(e.Claims)
 	if e.Reentrant {
 		line += " (re-entrant)"
+	} else if e.Origin.Trace == "" && what != "acquiring" {
+		line += " (untraced)"
 	}
 	if e.Err != nil {
 		line += ": error"
@@ -45,7 +47,7 @@ func (j *journal) count() int {
 
 func (j *journal) Acquiring(ctx context.Context, e pathlock.Event) context.Context {
 	j.add("acquiring", e)
-	return ctx
+	return pathlock.WithOrigin(ctx, pathlock.Origin{Trace: "begun here"})
 }
 
 func (j *journal) Waiting(_ context.Context, e pathlock.Event) { j.add("waiting", e) }
@@ -139,7 +141,7 @@ func TestOwnersAndTokensAreNeverShownWhole(t *testing.T) {
 	}
 	slog.New(slog.NewTextHandler(&log, nil)).Info("", "owner", owner, "token", token)
 	shown := log.String() + conflict.Error()
-	if strings.Contains(shown, string(owner)) || strings.Contains(shown, string(token)) || !strings.Contains(shown, owner.Short()) {
+	if strings.Contains(shown, string(owner)) || strings.Contains(shown, string(token)) || !strings.Contains(shown, "owner "+owner.Short()+", which has X since 2") {
 		t.Errorf("the owner %s or the token %s is shown whole, or not at all, in:\n%s", owner, token, shown)
 	}
 }

@@ -147,21 +147,27 @@ func TestObserversOutliveAnOutage(t *testing.T) {
 		a := campaign(t.Context(), t, e, "a")
 		fail(fmt.Errorf("%w: an outage", pathlock.ErrUnavailable))
 		leaders, _ := watch(t.Context(), t, e.Observe)
-		for range 3 {
-			if got := <-leaders; !errors.Is(got.err, pathlock.ErrUnavailable) || !got.leader.IsZero() {
-				t.Fatalf("during the outage: %v", got)
+		for _, term := range []uint64{a.Term(), 0} {
+			for range 3 {
+				if got := <-leaders; !errors.Is(got.err, pathlock.ErrUnavailable) || !got.leader.IsZero() {
+					t.Fatalf("during the outage: %v", got)
+				}
 			}
-		}
-		store.set(nil)
-		got := <-leaders
-		for got.err != nil {
-			got = <-leaders
-		}
-		if got.leader.Term != a.Term() {
-			t.Errorf("after the outage: %v", got)
+			store.set(nil)
+			got := <-leaders
+			for got.err != nil {
+				got = <-leaders
+			}
+			if got.leader.Term != term {
+				t.Errorf("after the outage: %v, want the term %d", got, term)
+			}
+			if term != 0 {
+				resign(t, a)
+				<-leaders // nobody leads, and observers look now and then
+			}
+			fail(fmt.Errorf("%w: an outage", pathlock.ErrUnavailable))
 		}
 		fail(fmt.Errorf("%w: closed: %w", pathlock.ErrUnavailable, pathlock.ErrClosed))
-		resign(t, a)
 		if got := <-leaders; !errors.Is(got.err, pathlock.ErrClosed) {
 			t.Errorf("after the close: %v", got)
 		}

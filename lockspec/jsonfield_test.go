@@ -38,7 +38,7 @@ func TestJSONFields(t *testing.T) {
 		{`{"` + strings.Repeat("k", 100_000) + `":1,"` + strings.Repeat("k", 100_000) + `":2}`, strings.Repeat("k", 100_000), nil, "occurs twice"},
 		{" \n", "name", nil, "the body is empty"},
 		{`{"name":"x",}`, "name", nil, "malformed JSON near byte 13"},
-		{`{"name":"x"}{"name":"y"}`, "name", nil, "malformed JSON"},
+		{`{"name":"x"}{"name":"y"}`, "name", nil, "malformed JSON near byte 13"},
 		{"{\"name\":\"\xff\"}", "name", nil, "not valid UTF-8"},
 		{`{"name":"a\ud83d"}`, "name", nil, "name: has half of a surrogate pair"},
 	} {

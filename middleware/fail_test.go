@@ -37,7 +37,7 @@ func TestWhatFailedDecidesTheAnswer(t *testing.T) {
 	}{
 		{pathlock.FailureInvalid.New("x"), 400, "invalid-request", false},
 		{fmt.Errorf("%w: suite 7", pathlock.ErrNotFound), 404, "not-found", false},
-		{pathlock.FailureNameTaken.New("x"), 409, "name-taken", false},
+		{fmt.Errorf("%w: %w", pathlock.FailureNameTaken.New("x"), refused), 409, "name-taken", false},
 		{pathlock.ErrPathChanged, 409, "path-changed", false},
 		{lockspec.ErrWouldCycle, 409, "would-cycle", false},
 		{pathlock.FailureStale.New("x"), 409, "stale", false},

@@ -40,6 +40,9 @@ func TestTheHoldOutlivesTheRequestHoweverThatEnds(t *testing.T) {
 			f.is(tt.what, f.send("DELETE", path, "", token(mine)...), tt.status, "")
 			f.only(tt.what, "X /dir1")
 		}
+		if tt.status == http.StatusNoContent && f.logged() > 0 {
+			t.Errorf("%s: logged %s", tt.what, &f.log)
+		}
 		f.end(mine)
 		f.nothingLeft()
 	}

@@ -2,6 +2,7 @@ package idempotencytest
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -9,7 +10,9 @@ import (
 	"testing"
 
 	"github.com/gin-gonic/gin"
+	"gorm.io/gorm"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/idempotency"
 )
 
@@ -29,6 +32,7 @@ func RunHTTP(t *testing.T, d Database) {
 	t.Run("handled twice", d.checkHandledTwice)
 	t.Run("handed on", d.checkHandleContext)
 	t.Run("a request of nobody", d.checkNobody)
+	t.Run("statements that fail", d.checkFailing)
 	t.Run("outer request", d.checkOuterRequest)
 }
 
@@ -52,7 +56,7 @@ func (s *shop) expectOrders(t *testing.T, item string, want int64) {
 
 // checkReplays sends each kind of request twice.
 func (d Database) checkReplays(t *testing.T) {
-	s := d.open(t, idempotency.Config{})
+	s := d.open(t, idempotency.Config{Headers: []string{"set-cookie"}}) // which it never keeps
 	for _, path := range []string{"/recorded", "/plain", "/implicit", "/nothing"} {
 		k := key()
 		one := ask{path: path, key: k, body: item(k)}
@@ -166,8 +170,39 @@ func (d Database) checkRecorded(t *testing.T) {
 	k := key()
 	s.send(ask{path: "/large", key: k}).is(t, http.StatusOK, false, "")
 	s.send(ask{path: "/large", key: k}).is(t, http.StatusConflict, false, "idempotency-answer-lost")
+	s.gin.POST("/empty", s.keys.Handle, func(c *gin.Context) { c.Status(http.StatusNotFound) })
+	for _, again := range []bool{false, true} {
+		s.send(ask{path: "/empty", key: k + "e"}).is(t, http.StatusNotFound, again, "")
+	}
 	// A transaction that only reads has no effect.
 	for range 2 {
 		s.send(ask{path: "/read", key: k + "r"}).is(t, http.StatusServiceUnavailable, false, "")
 	}
+}
+
+// checkFailing has the database fail when a key is claimed, and when its answer is recorded. What
+// it gives up in favour of others is tried again.
+func (d Database) checkFailing(t *testing.T) {
+	var log strings.Builder
+	s := d.open(t, idempotency.Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	var next []error // of the statements that come
+	_ = s.db.Callback().Raw().Before("gorm:raw").Register("idempotencytest:fails", func(db *gorm.DB) {
+		if len(next) > 0 {
+			_ = db.AddError(next[0])
+			next = next[1:]
+		}
+	})
+	fails := func(status int, problem, logged string, failures ...error) {
+		t.Helper()
+		log.Reset()
+		next = failures
+		s.send(ask{path: "/nothing", key: key()}).is(t, status, false, problem)
+		if said := log.String(); !strings.Contains(said, logged) || strings.Count(said, "\n") > len(logged) {
+			t.Errorf("%v: logged %q, want %q", failures, said, logged)
+		}
+	}
+	locked, gone := pathlock.FailureLocked.New("a deadlock"), pathlock.FailureDatabase.New("no connection")
+	fails(http.StatusCreated, "", "", locked, locked, nil, locked)
+	fails(http.StatusServiceUnavailable, "database-unavailable", "claiming a key failed", gone)
+	fails(http.StatusCreated, "", "recording the end of a request failed", nil, gone)
 }

@@ -5,13 +5,7 @@ import "math"
 // Deadlock returns a holder in r's way that waits, directly or through others, for r's owner. It
 // returns none where there is none, as always if the owner holds nothing.
 func (q *Queue) Deadlock(r *Request) Conflict {
-	if q.waiters == 0 || !r.Owner.Holds() {
-		return Conflict{}
-	}
 	found := q.waitFor(r.Owner, math.MaxUint64)
-	if len(found) == 0 {
-		return Conflict{}
-	}
 	for c := range r.Holders {
 		for _, w := range c.By.Owner.Waits {
 			if found[w] {

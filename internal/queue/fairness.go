@@ -47,7 +47,7 @@ func (r *Request) earlier(yield func(Conflict) bool) {
 }
 
 // mayPass reports whether r need not wait for v, an earlier waiter that it conflicts with: r's
-// owner holds something, and v waits for that owner.
+// owner holds something, and v waits for that owner. It reports false for a holder, and for nil.
 func (q *Queue) mayPass(r, v *Request) bool {
 	if !r.Owner.Holds() {
 		return false

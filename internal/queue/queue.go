@@ -25,8 +25,6 @@ type Queue struct {
 	// begins to wait makes no such change: where it would free a conversion it is a deadlock. Nor
 	// does a grant or a release of an owner that does not wait: nobody waits for others through it.
 	version, freed uint64
-	// converting are the owners with conversions.
-	converting map[*Owner]struct{}
 }
 
 // Waiters returns how many requests wait.
@@ -58,7 +56,6 @@ func (q *Queue) Wait(r, watching *Request) {
 	}
 	r.Owner.Waits = append(r.Owner.Waits, r)
 	q.waiters++
-	q.count(r.Owner)
 	if watching != nil {
 		r.watch(watching)
 	}
@@ -75,7 +72,6 @@ func (q *Queue) leave(r *Request) {
 	}
 	r.Owner.Waits = without(r.Owner.Waits, r)
 	q.waiters--
-	q.count(r.Owner)
 }
 
 // Remove takes r out of the queue. [Queue.Settle] has to be told of those that it returns.
@@ -125,19 +121,6 @@ func (q *Queue) Move(from, to *Owner) {
 func (q *Queue) regranted(o *Owner) {
 	if len(o.Waits) > 0 {
 		q.version++
-	}
-	q.count(o)
-}
-
-// count notes whether an owner has conversions.
-func (q *Queue) count(o *Owner) {
-	if o.Holds() && len(o.Waits) > 0 {
-		if q.converting == nil {
-			q.converting = make(map[*Owner]struct{})
-		}
-		q.converting[o] = struct{}{}
-	} else {
-		delete(q.converting, o)
 	}
 }
 
@@ -200,9 +183,9 @@ func (q *Queue) passing() (unwatched []*Request) {
 		return nil
 	}
 	q.freed = q.version
-	for o := range q.converting {
-		for _, r := range o.Waits {
-			if v := r.watching; v != nil && v.state == waiting && q.mayPass(r, v) {
+	for _, l := range q.gate.waiting.lists { // every request claims the gate
+		for c := l.first; c != nil; c = c.next {
+			if r := c.request; q.mayPass(r, r.watching) {
 				r.unwatch()
 				unwatched = append(unwatched, r)
 			}

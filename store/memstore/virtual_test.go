@@ -104,7 +104,8 @@ func TestAlarmOutlivesTheWaiterWhoLeaves(t *testing.T) {
 		defer cancel()
 		leaver := w.acquire(ctx, w.ask("leaver"))
 		stayer := w.acquire(w.Context(), w.ask("stayer"))
-		if o := <-leaver; !errors.Is(o.err, context.DeadlineExceeded) || o.after != 10*time.Second {
+		shown := w.snapshot().Waiters[0].Until
+		if o := <-leaver; !errors.Is(o.err, context.DeadlineExceeded) || o.after != 10*time.Second || shown.Sub(w.began) != o.after {
 			w.Errorf("ended after %v with %v, want the deadline after 10s", o.after, o.err)
 		}
 		w.requireGranted(<-stayer, 30*time.Second)

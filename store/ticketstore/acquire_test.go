@@ -50,7 +50,7 @@ func TestACrowdIsServedWithAFewUpdatesEach(t *testing.T) {
 }
 
 // What comes while an update is under way is written together by the next ones. Whoever asks for
-// too much is alone in that.
+// too much, or goes away, is alone in that.
 func TestWhatComesTogetherIsWrittenTogether(t *testing.T) {
 	inBubble(t, func(s *fixture) {
 		const crowd = 200
@@ -58,15 +58,15 @@ func TestWhatComesTogetherIsWrittenTogether(t *testing.T) {
 		p.largest = 10_000
 		p.stop()
 		var all sync.WaitGroup
-		ask := func(owner, path string, want error) {
+		ask := func(ctx context.Context, owner, path string, want error) {
 			all.Go(func() {
-				if _, err := store.Acquire(s.Context(), s.ask(owner, path)); !errors.Is(err, want) {
+				if _, err := store.Acquire(ctx, s.ask(owner, path)); !errors.Is(err, want) {
 					t.Errorf("%s gets %v, want %v", owner, err, want)
 				}
 			})
 		}
 		for i := range crowd {
-			ask(fmt.Sprint(i), fmt.Sprint("/n", i), nil)
+			ask(s.Context(), fmt.Sprint(i), fmt.Sprint("/n", i), nil)
 		}
 		synctest.Wait()
 		p.resume()
@@ -75,10 +75,16 @@ func TestWhatComesTogetherIsWrittenTogether(t *testing.T) {
 			t.Errorf("%d updates for %d requests that came at once", p.updates, crowd)
 		}
 		p.stop()
-		ask("first", "/first", nil)
+		ask(s.Context(), "first", "/first", nil)
 		synctest.Wait() // its update is under way
-		ask("next", "/next", nil)
-		ask("greedy", strings.Repeat("/"+strings.Repeat("n", 200), 30), pathlock.ErrInvalidRequest)
+		ask(s.Context(), "next", "/next", nil)
+		ask(s.Context(), "greedy", strings.Repeat("/"+strings.Repeat("n", 200), 30), pathlock.ErrInvalidRequest)
+		ctx, leave := context.WithCancel(s.Context())
+		ask(ctx, "gone", "/gone", context.Canceled)
+		synctest.Wait()
+		p.set(func() { close(p.answers); p.answers = make(chan struct{}) }) // the first update's alone
+		synctest.Wait()
+		leave()
 		synctest.Wait()
 		p.resume()
 		all.Wait()

@@ -73,7 +73,7 @@ func (s *Shape) checkStated(id any, path, ids string, nodes ...*Node) error {
 
 // AsStated reports whether the columns of a row hold the stated paths, "" where none is stated.
 func (s *Shape) AsStated(n *Node, path, ids string) bool {
-	return (path == "" || path == s.PathForm.Holds(n.Path)) && (ids == "" || ids == s.IDsForm.Holds(n.IDs))
+	return s.checkStated(n.ID, path, ids, n) == nil
 }
 
 // CheckID refuses a key that cannot be a part of a path.

@@ -186,9 +186,9 @@ func (f *forest) update(t *rapid.T) {
 	if collide(after) {
 		return
 	}
-	above := f.live()
-	maps.Copy(above, affected)
-	x, err := f.shape.Update(change, hit, above)
+	parents := f.live()
+	maps.Copy(parents, affected)
+	x, err := f.shape.Update(change, hit, parents)
 	if err != nil {
 		f.refused(t, err, after, pathlock.ErrNotFound, fault.ErrWouldCycle, pathlock.ErrInvalidPath, fault.ErrPathTooLong)
 		return
@@ -219,15 +219,19 @@ func (f *forest) update(t *rapid.T) {
 			}
 		}
 	}
+	above, locked := make(map[any]bool), make(map[any]bool)
 	for _, m := range x.Moves {
 		for _, id := range []any{m.Node.Parent, change.ParentOf(m.Node)} {
-			if id == nil || m.Restored && id != change.ParentOf(m.Node) || hit.Dead[id] != nil {
-				continue
-			}
-			if !slices.ContainsFunc(x.Chains, func(n *plan.Node) bool { return n.ID == id }) {
-				t.Fatalf("%v moves, and nobody locks %v above it", m.ID, id)
+			if id != nil && (!m.Restored || id == change.ParentOf(m.Node)) && hit.Dead[id] == nil {
+				above[id] = true
 			}
 		}
+	}
+	for _, n := range x.Chains {
+		locked[n.ID] = true
+	}
+	if !maps.Equal(locked, above) {
+		t.Fatalf("locks %v, and %v are above what moves", locked, above)
 	}
 }
 

@@ -110,9 +110,6 @@ func (s *Shape) checkLengths(n *Node) error {
 		form pathform.Form
 		path string
 	}{{s.PathRoom, s.PathForm, n.Path}, {s.IDsRoom, s.IDsForm, n.IDs}} {
-		if of.path == "" {
-			continue
-		}
 		stored := of.form.Column(of.path)
 		length := utf8.RuneCountInString(stored)
 		if LacksID(of.path) && !of.form.OfParent {

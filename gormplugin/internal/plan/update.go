@@ -165,7 +165,6 @@ func (u *updating) consider(n *Node) error {
 		if parent.Tree != tree {
 			return s.Misplaced("a row cannot move from the tree %s to the tree %s", shown.ID(tree), shown.ID(parent.Tree))
 		}
-		after.Tree = parent.Tree
 	}
 	if c.Tree != nil && c.Tree != tree {
 		return s.Misplaced("a row cannot move from the tree %s to the tree %s", shown.ID(tree), shown.ID(c.Tree))

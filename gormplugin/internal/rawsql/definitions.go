@@ -8,7 +8,7 @@ import (
 // created looks for rows in a CREATE TABLE of a guarded table. What the routines of PostgreSQL do
 // is in a string: they are refused where that may mention a table.
 func (s *statement) created(i int) (verb, table string, found bool) {
-	replaces := s.at(i+1).is("OR") && s.at(i+2).is("REPLACE")
+	replaces := s.at(i + 1).is("OR")
 	i = s.skip(i+1, "OR", "REPLACE", "TEMPORARY", "TEMP", "LOCAL", "GLOBAL", "UNLOGGED")
 	switch {
 	case s.at(i).isAny("FUNCTION", "PROCEDURE") && s.grammar.dollarQuotes && s.hasText():

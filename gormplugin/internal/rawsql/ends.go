@@ -115,7 +115,7 @@ func (s *statement) commits(i int) (string, bool) {
 
 // sets: SET PASSWORD, SET DEFAULT ROLE, and SET autocommit in any form.
 func (s *statement) sets(i int) (string, bool) {
-	if s.at(i).is("PASSWORD") || s.at(i).is("DEFAULT") && s.at(i+1).is("ROLE") {
+	if s.at(i).isAny("PASSWORD", "DEFAULT") {
 		return "SET " + strings.ToUpper(s.at(i).text), true
 	}
 	return "SET autocommit", slices.ContainsFunc(s.tokens[i:], func(t token) bool {

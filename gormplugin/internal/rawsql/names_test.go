@@ -57,5 +57,8 @@ func TestFindWriteUnquotes(t *testing.T) {
 		if w, found := names.FindWrite(sql); !found {
 			t.Errorf("%s: got %+v", sql, w)
 		}
+		if name, found := names.FirstIn(sql); !found || name != names.names[0] {
+			t.Errorf("%s: the first name is %q", sql, name)
+		}
 	}
 }

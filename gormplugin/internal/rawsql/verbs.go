@@ -96,7 +96,7 @@ func (s *statement) truncated(i int) (string, bool) {
 
 // copied: COPY table [(columns)] FROM. COPY table TO only reads.
 func (s *statement) copied(i int) (string, bool) {
-	if !s.grammar.dollarQuotes || s.at(i+1).isSign('(') {
+	if !s.grammar.dollarQuotes {
 		return "", false
 	}
 	table, next, found := s.table(s.skip(i+1, "BINARY"))
@@ -109,8 +109,8 @@ func (s *statement) copied(i int) (string, bool) {
 // loaded: LOAD DATA … INTO TABLE table.
 func (s *statement) loaded(i int) (string, bool) {
 	for ; i < len(s.tokens); i++ {
-		if s.tokens[i].is("INTO") && s.at(i+1).is("TABLE") {
-			table, _, found := s.table(i + 2)
+		if s.tokens[i].is("TABLE") {
+			table, _, found := s.table(i + 1)
 			return table, found
 		}
 	}

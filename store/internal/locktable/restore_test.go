@@ -67,6 +67,9 @@ func (p *pair) restore() {
 	var records []*Record
 	for r := range p.restored.Requests {
 		rec := r.Record()
+		if !r.Changed() {
+			rec = *r.restored // a store writes what has changed
+		}
 		records = append(records, &rec)
 	}
 	last := Last{Fence: p.restored.fence, Ticket: p.restored.ticket}
@@ -161,6 +164,9 @@ func (p *pair) request(n int, owner pathlock.Owner, id pathlock.GrantID) pathloc
 // sound checks by what a snapshot shows that no two holders conflict, and that nobody waits for
 // nobody.
 func sound(t *Table) error {
+	if n := reflect.ValueOf(t.queue).FieldByName("root").FieldByName("uses").Int(); n > 0 && t.IsEmpty() {
+		return fmt.Errorf("an empty table has %d nodes", n)
+	}
 	s := t.Snapshot()
 	for i, h := range s.Holders {
 		alone := pathlock.Snapshot{Holders: s.Holders[:i]}

@@ -45,7 +45,7 @@ func TestListIsAMapOfPlaces(t *testing.T) {
 				t.Fatalf("%d tickets of %d, %d, error %v", len(got.Tickets), len(list.Tickets), len(want), err)
 			}
 			for i, ticket := range got.Tickets {
-				if !reflect.DeepEqual(ticket, want[ticket.Place]) || i > 0 && got.Tickets[i-1].Place >= ticket.Place {
+				if !reflect.DeepEqual(ticket, want[ticket.Place]) || !reflect.DeepEqual(ticket, list.Tickets[i]) || i > 0 && got.Tickets[i-1].Place >= ticket.Place {
 					t.Fatalf("%+v is read, want %+v", ticket, want[ticket.Place])
 				}
 			}
