@@ -18,7 +18,7 @@ func (f *forest) problems(report func(Problem) error) error {
 		}
 	}
 	for _, r := range f.leafRows {
-		for _, check := range []func(*row) *Problem{f.wrongPath, f.wrongIDPath} {
+		for _, check := range []func(*row) *Problem{f.unfit, f.wrongPath, f.wrongIDPath} {
 			if err := reportIf(report, check(r)); err != nil {
 				return err
 			}
@@ -51,7 +51,7 @@ func (f *forest) badName(r *row) *Problem {
 	if r.nullName {
 		return r.problem(BadName, "its name is NULL")
 	}
-	if err := f.checkName(&r.seat); err != nil {
+	if err := f.of(r).checkName(&r.seat); err != nil {
 		reason := strings.TrimPrefix(err.Error(), fmt.Sprintf("%v: ", pathlock.ErrInvalidPath))
 		reason = strings.TrimPrefix(reason, fmt.Sprintf("below %q: ", pathlock.Root()))
 		return r.problem(BadName, "%s", reason)
@@ -93,6 +93,9 @@ func tooFarDown(r *row) *Problem {
 
 func (f *forest) wrongPath(r *row) *Problem {
 	c := f.of(r)
+	if r.unnamed {
+		return nil
+	}
 	return f.wrong(r, WrongPath, "path", c.table.Path, r.path, c.pathForm.Column(r.wantPath))
 }
 

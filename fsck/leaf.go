@@ -37,18 +37,29 @@ func (f *forest) readLeaves(ctx context.Context, tx *sql.Tx, leaf *catalogue, tr
 	return rows.Err()
 }
 
-// settleLeaf sets the place of a leaf from that of the row above. One with a name, or a key, that
-// its path cannot have has none.
+// settleLeaf sets the place of a leaf from that of the row above. One with a key that its path of
+// ids cannot have has none.
 func (f *forest) settleLeaf(r *row) {
 	name, leaf := r.name, r.leaf
 	r.place = place{state: detached}
-	switch {
-	case r.up.state != placed, !leaf.idForm.OfParent && leaf.checkKey(r.key) != nil:
-		return
-	case leaf.pathForm.OfParent:
-		name = "-" // it is not in the column
-	case leaf.table.Path != "" && leaf.checkName(&r.seat) != nil:
+	if r.up.state != placed || !leaf.idForm.OfParent && leaf.checkKey(r.key) != nil {
 		return
 	}
-	r.place = place{state: placed, wantPath: r.up.wantPath + "/" + name, wantIDPath: r.up.wantIDPath + "/" + r.key.String()}
+	if leaf.pathForm.OfParent {
+		name = "-" // it is not in the column
+	}
+	unnamed := leaf.table.Path != "" && !leaf.pathForm.OfParent && leaf.checkName(&r.seat) != nil
+	r.place = place{state: placed, wantPath: r.up.wantPath + "/" + name, wantIDPath: r.up.wantIDPath + "/" + r.key.String(), unnamed: unnamed}
+}
+
+// unfit reports a leaf with a name, or a key, that its path cannot have.
+func (f *forest) unfit(r *row) *Problem {
+	switch {
+	case r.unnamed:
+		return f.badName(r)
+	case r.state != placed && r.up.state == placed:
+		return r.problem(BadName, "no path of ids can have its key")
+	default:
+		return nil
+	}
 }

@@ -9,6 +9,8 @@ type place struct {
 	depth uint16
 	// wantPath and wantIDPath are the row's right paths, as "/a/b".
 	wantPath, wantIDPath string
+	// unnamed is set for a leaf whose path cannot have its name. It keeps the path that it has.
+	unnamed bool
 }
 
 // state says how the way up from a row ends.

@@ -164,7 +164,7 @@ func (f *forest) wrongPaths(r, is *row) (set []assignment) {
 		is     *string
 		want   string
 	}{{c.table.Path, is.path, c.pathForm.Column(r.wantPath)}, {c.table.IDPath, is.idPath, c.idForm.Column(r.wantIDPath)}} {
-		if path.column == "" || r.state != placed || path.is != nil && *path.is == path.want || !c.limits[path.column].holds(path.want) {
+		if path.column == "" || r.state != placed || r.unnamed && path.column == c.table.Path || path.is != nil && *path.is == path.want || !c.limits[path.column].holds(path.want) {
 			continue
 		}
 		a := assignment{column: path.column, new: path.want}

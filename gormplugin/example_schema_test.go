@@ -77,9 +77,9 @@ func ExampleDescribe() {
 	d, err := gormplugin.Describe(db, &Node{})
 	fmt.Println(d.Table, d.Key, d.Namespace, err)
 	fmt.Println(d.Columns.Tree, d.Columns.Parent, d.Columns.Name, d.Columns.Path)
-	fmt.Println(d.Marks)
+	fmt.Printf("%+v\n", d.Marks)
 	// Output:
 	// nodes id nodes <nil>
 	// plan_no parent name path
-	// [{deleted_at NULL}]
+	// [{Column:deleted_at Live:NULL When:}]
 }

@@ -1,6 +1,7 @@
 package middleware
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"strings"
@@ -51,19 +52,22 @@ func wrappedBy(err error) []error {
 
 // withoutForeign is [Detail] of a text. err is the error in the text, or nil.
 func withoutForeign(text string, err error) string {
-	for _, said := range foreign(err) {
-		text = strings.ReplaceAll(text, ": "+said, "")
+	all := foreign(err)
+	slices.SortFunc(all, func(a, b string) int { return cmp.Compare(len(b), len(a)) }) // one may be in another
+	for _, said := range all {
+		text = strings.NewReplacer(": "+said, "", " ("+said+")", "", " ["+said+"]", "", said, "").Replace(text)
 	}
-	return packageNames.Replace(text)
+	return strings.Trim(packageNames.Replace(text), " \n:;,-=")
 }
 
 // foreign returns the texts within an error that are not of pathlock's packages. The wrappers of
-// fmt and errors do not count.
+// fmt and errors do not count, nor do types that state a failure themselves.
 func foreign(err error) []string {
-	if err == nil {
+	if err == nil || err.Error() == "" {
 		return nil
 	}
-	if t := packageOf(err); t != "fmt" && t != "errors" && !strings.HasPrefix(t, modulePath) {
+	_, states := err.(interface{ Failure() pathlock.Failure })
+	if t := packageOf(err); !states && t != "fmt" && t != "errors" && !strings.HasPrefix(t, modulePath) {
 		return []string{err.Error()}
 	}
 	var all []string

@@ -46,17 +46,15 @@ func (m *Locks) Fail(c *gin.Context, err error) {
 		c.Status(p.Status) // the client does not get it, but package idempotency learns of it
 		return
 	}
-	if p.RetryAfter > 0 && p.RetryAfter < m.config.RetryAfter {
-		later := *p
-		later.RetryAfter = m.config.RetryAfter
-		p = &later
+	own := *p // what is answered with may be shared
+	p = &own
+	if p.RetryAfter > 0 {
+		p.RetryAfter = max(p.RetryAfter, m.config.RetryAfter)
 	}
 	m.log(c, p.Status, err)
 	m.locker.Answered(c.Request.Context(), pathlock.Failure(p.Slug()))
 	if m.config.Redact != nil {
-		shown := *p
-		m.config.Redact(c, &shown)
-		p = &shown
+		m.config.Redact(c, p)
 	}
 	p.announceRetry(c)
 	m.config.WriteProblem(c, p)

@@ -167,3 +167,18 @@ func TestLocksThatAreHeldForTooLongAreLetGo(t *testing.T) {
 	f.is("the answer", f.send("DELETE", "/suites/3", ""), http.StatusServiceUnavailable, "timeout")
 	f.nothingLeft()
 }
+
+// What is written may be changed, though handlers share a problem.
+func TestASharedProblemStaysAsItIs(t *testing.T) {
+	shared := middleware.NewProblem(http.StatusForbidden, "forbidden", "not yours")
+	f := newFixture(t, memstore.New(), middleware.Config{WriteProblem: func(c *gin.Context, p *middleware.Problem) {
+		p.Detail += "!"
+		middleware.WriteProblem(c, p)
+	}})
+	f.failing(func(*gin.Context) error { return shared })
+	for range 2 {
+		if got := f.problem(f.send("DELETE", "/suites/3", "")).Detail; got != "not yours!" {
+			t.Errorf("the detail is %q", got)
+		}
+	}
+}

@@ -93,6 +93,15 @@ func testDamage(t *testing.T, database Database) {
 			t.Errorf("skipped %q, and the rows are %v", skips, w.rows(t))
 		}
 	})
+	t.Run("a leaf whose name no path can have", func(t *testing.T) {
+		w := newWorld(t, database, schema{leaves: true, table: func(d *fsck.Table) { d.PathForm = "parent:/*/*" }}) // the leaves have their own
+		w.insert(t, Node{5, 1, 0, "b", "", "/5", false})
+		w.exec(t, "INSERT INTO cases (id, suite_id, name, path, id_path) VALUES (9, 5, 'p/q', '/junk', '/junk')")
+		_, summary := w.repair(t, fsck.RepairOptions{Apply: true})
+		if before, left := summary.Before.Problems, summary.After.Problems; before[fsck.BadName] != 1 || before[fsck.WrongIDPath] != 1 || before[fsck.WrongPath] != 0 || left[fsck.BadName] != 1 || summary.After.Total() != 1 {
+			t.Errorf("found %v, left %v", before, left)
+		}
+	})
 	t.Run("a chain that is longer than a path can be", func(t *testing.T) {
 		w := newWorld(t, database, schema{})
 		var nodes []Node

@@ -144,6 +144,29 @@ func saveForms() []form {
 		{name: "an upsert of the name to a value", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
 			return tx.Clauses(byKey(clause.Assignments(map[string]any{"name": "x"}))).Create(&Suite{ID: w.ids["/d/e"], ParentID: w.parent("/d"), Name: "e"}).Error
 		}},
+		{name: "an upsert without the column of the parent", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			return tx.Omit("ParentID").Clauses(clause.OnConflict{UpdateAll: true}).Create(&Suite{ID: w.ids["/d/e"], Name: "e"}).Error
+		}},
+		{name: "an upsert of selected columns, which does not write the place", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			return tx.Select("ID", "PlanID", "Note").Clauses(clause.OnConflict{UpdateAll: true}).Create(&Suite{ID: w.ids["/d/e"], ParentID: w.parent("/a"), Name: "z"}).Error
+		}},
+		{name: "an upsert of a map without a parent", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			return tx.Model(&Suite{}).Clauses(clause.OnConflict{UpdateAll: true}).Create(map[string]any{"id": w.ids["/d/e"], "plan_id": 1, "name": "e"}).Error
+		}},
+		{name: "an upsert with a condition", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			c := clause.OnConflict{UpdateAll: true, Where: clause.Where{Exprs: []clause.Expression{clause.Expr{SQL: "1 = 0"}}}}
+			return tx.Clauses(c).Create(&Suite{ID: w.ids["/d/e"], ParentID: w.parent("/d"), Name: "z"}).Error
+		}},
+		{name: "an upsert of one row twice", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			row := Suite{ID: w.ids["/d/e"], ParentID: w.parent("/d"), Name: "z"}
+			back := row
+			back.Name = "e"
+			return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create([]Suite{row, back}).Error
+		}},
+		{name: "an upsert of old and new rows that returns them", tree: "/a /a/b /a/b/c /d /d/y /d/z", write: func(w *world, tx *gorm.DB) error {
+			rows := []Suite{{ParentID: w.parent("/d"), Name: "y"}, {ID: w.ids["/d/e"], ParentID: w.parent("/d"), Name: "z"}}
+			return tx.Clauses(clause.OnConflict{UpdateAll: true}, clause.Returning{}).Create(&rows).Error
+		}},
 		{name: "an upsert by the name", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
 			c := byKey(clause.AssignmentColumns([]string{"note"}))
 			c.Columns = []clause.Column{{Name: "plan_id"}, {Name: "parent_id"}, {Name: "name"}}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pathlock-go/pathlock/internal/treerow"
@@ -61,7 +62,7 @@ func checkMark(f *schema.Field, when string) (literal string, err error) {
 	case err != nil:
 		return "", err
 	case when != "":
-		if literal, err = treerow.Literal(when, number); err == nil && !text && (!number || literal == "0") {
+		if literal, err = treerow.Literal(when, number); err == nil && !text && (!number || literal == "0" || !isPlainNumber(when)) {
 			err = fmt.Errorf("%q cannot be what marks rows as deleted: it takes a text, or a number other than 0, in a column that is no pointer", when)
 		}
 		return literal, err
@@ -70,6 +71,12 @@ func checkMark(f *schema.Field, when string) (literal string, err error) {
 	default:
 		return "", fmt.Errorf("a mark of deletion is a number, a bool, a text or a *time.Time, not a %v", f.FieldType)
 	}
+}
+
+// isPlainNumber reports whether a number is spelled as the database shows it, and not as 02.
+func isPlainNumber(text string) bool {
+	n, err := strconv.ParseInt(text, 10, 64)
+	return err == nil && strconv.FormatInt(n, 10) == text
 }
 
 // hidesDeleted reports whether a column marks rows as deleted by its type: it hides rows from

@@ -141,7 +141,7 @@ func (t *Table) NodeIn(r Record) (*Node, error) {
 			return nil, err
 		}
 		if live, _, err := t.MarksLive(r.Ctx, f, mark); err != nil || !live {
-			return nil, t.Unsupported("a row cannot be created as a deleted one, or saved so by an upsert: Create it and delete it, or Update its mark")
+			return nil, t.Unsupported("a row cannot be created as a deleted one, or saved so by an upsert or along with another: Create it and delete it, Update its mark, or leave it out by Omit(clause.Associations)")
 		}
 	}
 	return n, nil

@@ -53,6 +53,7 @@ func (e *Engine) settleUpsert(db *gorm.DB, t *table.Table, rows []*arrival, lock
 	if err := checkConflict(t, conflict); err != nil {
 		return nil, nil, err
 	}
+	seen := make(map[any]*arrival, len(rows))
 	for _, row := range rows {
 		n := found[row.ID]
 		if n == nil {
@@ -60,6 +61,8 @@ func (e *Engine) settleUpsert(db *gorm.DB, t *table.Table, rows []*arrival, lock
 			continue
 		}
 		present = append(present, row)
+		earlier := seen[row.ID]
+		seen[row.ID] = row
 		_, associated := db.Get(associationsKey)
 		switch moves := displaces(t, conflict, row, n); {
 		case !associated && isSave(db.Statement) && row.isStale(n):
@@ -70,6 +73,10 @@ func (e *Engine) settleUpsert(db *gorm.DB, t *table.Table, rows []*arrival, lock
 			return nil, nil, &fault.PathChangedError{Table: t.TableName, ID: n.ID, Planned: row.Stated, Actual: n.Path}
 		case moves && (associated || isSave(db.Statement)):
 			return nil, nil, displaced(t, db.Statement, row, n, associated)
+		case moves && !writesPlace(db.Statement, conflict, row):
+			return nil, nil, t.Unsupported("an upsert with Select, Omit, a Where, or a map that does not state the whole place cannot give the row %s another one: use Updates, or gormplugin.Move", shown.ID(n.ID))
+		case earlier != nil && (moves || earlier.from != nil):
+			return nil, nil, t.Unsupported("an upsert has the row %s twice, and gives it another place: leave one out", shown.ID(n.ID))
 		case moves:
 			row.from = n
 			if !writes(conflict, t.Parent) {
@@ -158,7 +165,9 @@ func only(stmt *gorm.Statement, rows []*arrival) {
 		stmt.Dest, stmt.ReflectValue = pairs, reflect.ValueOf(pairs)
 		return
 	}
-	structs := reflect.MakeSlice(reflect.SliceOf(reflect.PointerTo(rows[0].Row.Type())), len(rows), len(rows))
+	of := reflect.SliceOf(reflect.PointerTo(rows[0].Row.Type()))
+	structs := reflect.New(of).Elem() // GORM sets its length where rows are returned
+	structs.Set(reflect.MakeSlice(of, len(rows), len(rows)))
 	for i, row := range rows {
 		structs.Index(i).Set(row.Row.Addr())
 	}
@@ -279,6 +288,18 @@ func writes(c clause.OnConflict, f *schema.Field) bool {
 	}
 	return c.UpdateAll || len(c.DoUpdates) == 0 ||
 		slices.ContainsFunc(c.DoUpdates, func(a clause.Assignment) bool { return a.Column.Name == f.DBName })
+}
+
+// writesPlace reports whether an upsert surely writes what a row states of its place. Select and
+// Omit leave columns out, a map may not have them, and a condition may leave out the row.
+func writesPlace(stmt *gorm.Statement, c clause.OnConflict, row *arrival) bool {
+	t := row.Table
+	for _, f := range []*schema.Field{t.Parent, t.Name} {
+		if f != nil && row.Pairs != nil && !row.States(f) {
+			return false
+		}
+	}
+	return len(stmt.Omits) == 0 && len(stmt.Selects) == 0 && len(c.Where.Exprs) == 0 && len(c.TargetWhere.Exprs) == 0
 }
 
 // isStale reports whether the row has moved since it was loaded.
