@@ -38,9 +38,8 @@ bench: ## Compares with other locks and with no locks, on servers that it starts
 
 ##@ To change it
 
-fmt: ## Formats all Go files, and wraps comments at 100 columns
+fmt: ## Formats all Go files
 	gofmt -w $$(git ls-files '*.go')
-	$(GO) run ./test/columns -fix $$(git ls-files '*.go' '*.lua' '*.sql')
 
 tidy: ## Runs go mod tidy in every module
 	./test/tidy.sh

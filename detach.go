@@ -24,8 +24,8 @@ import (
 //
 // docs/beyond-requests.md says what becomes of the hold when processes die.
 //
-// Detach does its work even under a context that has ended. It takes at most five seconds, and after
-// [Locker.Shutdown] at most ten. The error matches:
+// Detach does its work even under a context that has ended. It takes at most five seconds, and
+// after [Locker.Shutdown] at most ten. The error matches:
 //   - [ErrInvalidRequest] where the scope of a lock that is not attached holds anything else in
 //     the tree. The lock stays as it is.
 //   - [ErrUnavailable] when the store did not answer. The lock still has to be released.
