@@ -3,6 +3,7 @@ package gormplugintest
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/pathlock-go/pathlock"
@@ -88,7 +89,11 @@ func (m *machine) remove() statement {
 	}
 	if len(marks) > 0 {
 		forms = []func(db *gorm.DB) error{func(db *gorm.DB) error {
-			return count(db.Model(x.new()).Where("id IN ?", keys).Updates(marks))
+			values := maps.Clone(marks)
+			if x.shown && x.gone == 1 {
+				values[x.mark] = true // as programs on MySQL have it
+			}
+			return count(db.Model(x.new()).Where("id IN ?", keys).Updates(values))
 		}}
 		if len(ids) == 1 {
 			forms = append(forms, func(db *gorm.DB) error {

@@ -169,6 +169,7 @@ func liveMark(f *schema.Field) any {
 // MarksLive reports whether a value that is assigned to a deletion mark means a live row, and what
 // to write for it.
 func (t *Table) MarksLive(ctx context.Context, f *schema.Field, assigned any) (live bool, write any, err error) {
+	assigned = asFlag(f, assigned)
 	value, err := t.Convert(ctx, f, assigned)
 	if err != nil {
 		return false, nil, err
@@ -187,4 +188,19 @@ func (t *Table) MarksLive(ctx context.Context, f *schema.Field, assigned any) (l
 		return true, write, nil
 	}
 	return false, assigned, nil
+}
+
+// asFlag gives a flag the type of its column: programs write 1 into a bool, and true into a number.
+func asFlag(f *schema.Field, assigned any) any {
+	of, value := reflect.New(f.IndirectFieldType).Elem(), reflect.ValueOf(assigned)
+	switch {
+	case of.Kind() == reflect.Bool && value.CanInt():
+		return value.Int() != 0
+	case (of.CanInt() || of.CanUint()) && value.Kind() == reflect.Bool && value.Bool():
+		return 1
+	case (of.CanInt() || of.CanUint()) && value.Kind() == reflect.Bool:
+		return 0
+	default:
+		return assigned
+	}
 }
