@@ -2,8 +2,11 @@ package table
 
 import (
 	"database/sql"
+	"sync"
 	"testing"
 	"time"
+
+	"gorm.io/gorm/schema"
 )
 
 func TestPlain(t *testing.T) {
@@ -30,5 +33,24 @@ func TestPlain(t *testing.T) {
 	}
 	if _, err := Plain([]int{7}); err == nil {
 		t.Error("a slice became a key")
+	}
+}
+
+func TestAsFlag(t *testing.T) {
+	type row struct {
+		Gone  bool
+		Count int8
+	}
+	parsed, err := schema.Parse(&row{}, new(sync.Map), schema.NamingStrategy{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		field          string
+		assigned, want any
+	}{{"Gone", 1, true}, {"Gone", int8(0), false}, {"Gone", true, true}, {"Gone", "1", "1"}, {"Count", true, 1}, {"Count", false, 0}, {"Count", 7, 7}, {"Count", nil, nil}} {
+		if got := asFlag(parsed.LookUpField(c.field), c.assigned); got != c.want {
+			t.Errorf("%v in %s: got %v, want %v", c.assigned, c.field, got, c.want)
+		}
 	}
 }
