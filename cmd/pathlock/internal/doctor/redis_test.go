@@ -1,12 +1,14 @@
 package doctor_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/doctor"
 	"github.com/pathlock-go/pathlock/internal/testredis"
+	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
 func urlOf(s *testredis.Server) string { return "redis://" + s.Addr + "/0" }
@@ -45,6 +47,9 @@ func TestRedisReplicas(t *testing.T) {
 	want(t, locks(t, urlOf(primary), doctor.Options{}), doctor.Warning, "replicas", "min-replicas-to-write is 0")
 	primary.Do("CONFIG", "SET", "min-replicas-to-write", 1)
 	primary.Do("CONFIG", "SET", "min-replicas-max-lag", 10)
+	testserver.Await(t, "the replica is in time", func() bool {
+		return strings.Contains(fmt.Sprint(primary.Do("INFO", "replication")), "min_slaves_good_slaves:1")
+	})
 	r := locks(t, urlOf(primary), doctor.Options{})
 	want(t, r, doctor.Fine, "replicas", "min-replicas-to-write is 1")
 	r = locks(t, urlOf(replica), doctor.Options{})
