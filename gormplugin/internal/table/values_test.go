@@ -54,3 +54,29 @@ func TestAsFlag(t *testing.T) {
 		}
 	}
 }
+
+func TestCheckMark(t *testing.T) {
+	type row struct {
+		Gone    bool
+		Count   int8
+		Pointer *int8
+		Name    string
+		At      time.Time
+		Removed *time.Time
+	}
+	parsed, err := schema.Parse(&row{}, new(sync.Map), schema.NamingStrategy{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		field, when string
+		taken       bool
+	}{
+		{"Gone", "", true}, {"Count", "", true}, {"Name", "", true}, {"Removed", "", true}, {"Pointer", "", false}, {"At", "", false},
+		{"Count", "2", true}, {"Count", "02", false}, {"Count", "0", false}, {"Name", "archived", true}, {"Gone", "true", false}, {"Pointer", "2", false},
+	} {
+		if _, err := checkMark(parsed.LookUpField(c.field), c.when); (err == nil) != c.taken {
+			t.Errorf("%s, when %q: %v", c.field, c.when, err)
+		}
+	}
+}
