@@ -36,7 +36,7 @@ func (c *Catalogue) InspectAll(db *gorm.DB, d *sqldialect.Dialect, specs []Spec,
 		if err != nil {
 			return err
 		}
-		t.Dialect, t.recall, t.believed = d, c.recall, believed
+		t.Dialect, t.recall = d, c.recall
 		if d.TextsNeedSize {
 			t.limitTexts()
 		}

@@ -42,7 +42,7 @@ func (t *Table) remember(ctx context.Context, rows map[any]*Node) {
 // twice: a second write reads for itself what the first one may have changed.
 func (t *Table) Recalled(db *gorm.DB) map[string]map[any]*Node {
 	r, _ := db.Statement.Context.Value(t.recall).(*recall)
-	if r == nil || !t.believed {
+	if r == nil {
 		return nil
 	}
 	r.mu.Lock()

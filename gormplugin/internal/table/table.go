@@ -54,10 +54,8 @@ type Table struct {
 	LearnedChildrenFirst atomic.Bool
 
 	ancestry ancestry
-	// recall is the context key of what a request has read of its trees, and believed is set where
-	// a write may be planned on that.
-	recall   recallKey
-	believed bool
+	// recall is the context key of what a request has read of its trees.
+	recall recallKey
 	// columns are those that say where a row is, and List is how a SELECT names them.
 	columns []*schema.Field
 	List    clause.Expression

@@ -47,15 +47,7 @@ func (k *deleting) Write(w *writing) error {
 	if err := w.ensureTransaction(); err != nil {
 		return err
 	}
-	first := func() (*plan.Removal, error) {
-		if k.removal != nil {
-			return k.removal, nil
-		}
-		return k.surveyRemoval(db, t, stmt)
-	}
-	gone, err := assertTargets(k.Engine, w, stmt, first, func(hit plan.Hits, known map[any]*table.Node, lock string) (*plan.Removal, error) {
-		return removalOf(db, t, hit, known, lock)
-	})
+	gone, err := k.assertRemoval(w, stmt, k.removal)
 	if err != nil {
 		return err
 	}
@@ -98,6 +90,21 @@ func (k *deleting) Write(w *writing) error {
 	db.RowsAffected += int64(len(gone.Live) - len(gone.Tops) + len(dead))
 	operationOf(db).wentAlong(below)
 	return nil
+}
+
+// assertRemoval locks the rows that a statement deletes, and asserts what their deletion rests on.
+// planned is what the survey found; nil if there was none.
+func (e *Engine) assertRemoval(w *writing, stmt *gorm.Statement, planned *plan.Removal) (*plan.Removal, error) {
+	t, db := w.St.Table, w.DB
+	first := func() (*plan.Removal, error) {
+		if planned != nil {
+			return planned, nil
+		}
+		return e.surveyRemoval(db, t, stmt)
+	}
+	return assertTargets(e, w, stmt, first, func(hit plan.Hits, known map[any]*table.Node, lock string) (*plan.Removal, error) {
+		return removalOf(db, t, hit, known, lock)
+	})
 }
 
 // surveyRemoval works out by plain reads what a DELETE does.

@@ -3,9 +3,6 @@ package write
 import (
 	"maps"
 	"slices"
-
-	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 )
 
 // mark carries out an UPDATE that marks rows as deleted, as a soft DELETE: it locks, asserts, has
@@ -16,15 +13,7 @@ func (k *updating) mark(w *writing, a *assignment) error {
 	if err := w.ensureTransaction(); err != nil {
 		return err
 	}
-	first := func() (*plan.Removal, error) {
-		if k.removal != nil {
-			return k.removal, nil
-		}
-		return k.surveyRemoval(db, t, stmt)
-	}
-	gone, err := assertTargets(k.Engine, w, stmt, first, func(hit plan.Hits, known map[any]*table.Node, lock string) (*plan.Removal, error) {
-		return removalOf(db, t, hit, known, lock)
-	})
+	gone, err := k.assertRemoval(w, stmt, k.removal)
 	if err != nil {
 		return err
 	}
