@@ -46,7 +46,7 @@ type (
 )
 
 var softDeletes = []gormplugintest.SoftDeleted{
-	{Name: "seconds", Model: bySecond{}, Live: "deleted_at = 0", Mark: "deleted_at", Restored: 0, Gone: 1},
+	{Name: "seconds", Model: bySecond{}, Live: "deleted_at = 0", Mark: "deleted_at", Restored: 0},
 	{Name: "a flag and a time", Model: byFlagAndTime{}, Live: "is_deleted = 0", Mark: "is_deleted", Restored: 0, Gone: 1},
 	{Name: "seconds or NULL", Model: bySecondOrNull{}, Live: "deleted_at IS NULL", Mark: "deleted_at", Gone: 1},
 }

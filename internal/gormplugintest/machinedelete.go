@@ -29,9 +29,11 @@ func (m *machine) remove() statement {
 	s := statement{what: fmt.Sprintf("delete %v, for good: %t", m.paths(ids), hard), claims: make(map[int][]string)}
 	marks := map[string]any{}
 	if x.mark != "" && !hard && (x.shown || m.rarely(3, "by an update")) {
-		marks[x.mark] = x.gone
-		if m.rarely(3, "renamed") {
-			marks[x.label] = "deleted"
+		if marks[x.mark] = x.gone; x.gone == nil { // a time, of which an index may want each once
+			marks[x.mark] = 1000 + m.id()
+		}
+		if m.rarely(3, "renamed") && len(ids) == 1 {
+			marks[x.label] = fmt.Sprint("deleted", m.id()) // an index may be over the names of deleted rows, too
 		}
 	}
 	gone := 0
@@ -49,7 +51,7 @@ func (m *machine) remove() statement {
 				delete(g.rows, each)
 			} else {
 				if n.dead = true; marks[x.label] != nil && slices.Contains(ids, each) {
-					n.name = "deleted"
+					n.name = marks[x.label].(string)
 				}
 				g.rows[each] = n
 				gone++

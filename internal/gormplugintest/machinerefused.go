@@ -1,6 +1,7 @@
 package gormplugintest
 
 import (
+	"cmp"
 	"reflect"
 
 	"github.com/pathlock-go/pathlock"
@@ -80,7 +81,7 @@ func (m *machine) refused() statement {
 	}
 	if x.mark != "" {
 		all = append(all, refusal{"a deleted row", unsupported, func(db *gorm.DB) error {
-			return db.Create(x.row(map[string]any{x.parent: key, x.label: "z", x.mark: x.gone})).Error
+			return db.Create(x.row(map[string]any{x.parent: key, x.label: "z", x.mark: cmp.Or(x.gone, any(1))})).Error
 		}})
 	}
 	one := all[rapid.IntRange(0, len(all)-1).Draw(m.T, "which")]
