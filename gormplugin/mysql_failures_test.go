@@ -25,7 +25,7 @@ type (
 // openMySQL returns a DB with the plugin on a new database, with a root row and two suites in it.
 func openMySQL(t *testing.T, server testserver.MySQLServer, config gorm.Config, settings map[string]string) (db *gorm.DB, locker *pathlock.Locker, a, b *suite) {
 	t.Helper()
-	d := mysqlDatabase(t, server, settings)
+	d := gormplugintest.OnMySQL(t, server, settings)
 	pool := sql.OpenDB(d.Connector)
 	t.Cleanup(func() {
 		if n := pool.Stats().InUse; n != 0 {

@@ -5,17 +5,9 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock/gormplugin"
-	"github.com/pathlock-go/pathlock/internal/gormplugintest"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 	"gorm.io/gorm"
 )
-
-func TestMySQLSchema(t *testing.T) {
-	testserver.NotUnderRace(t)
-	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
-		gormplugintest.RunSchema(t, func(t *testing.T) gormplugintest.Database { return mysqlDatabase(t, server, nil) })
-	})
-}
 
 // Where the database's column is shorter than the model's, its error comes back as the plugin's
 // own.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/integration/internal/databases"
 	"github.com/pathlock-go/pathlock/internal/gormplugintest"
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"gorm.io/driver/postgres"
@@ -21,7 +22,7 @@ import (
 // their transaction is none of the plugin's.
 func TestDBResolver(t *testing.T) {
 	t.Parallel()
-	source, replica := postgresDatabase(t, byteOrder, nil), postgresDatabase(t, byteOrder, nil)
+	source, replica := databases.Postgres(t, databases.ByteOrder, nil), databases.Postgres(t, databases.ByteOrder, nil)
 	guarded(t, replica)
 	guarded(t, source)
 	plan := int64(0)
@@ -45,7 +46,7 @@ func TestDBResolver(t *testing.T) {
 				plan++
 				t.Run(order+", "+c.name+mode, func(t *testing.T) {
 					open := func(d gormplugintest.Database) *sql.DB {
-						pool := poolOf(t, d.Connector)
+						pool := databases.Pool(t, d.Connector)
 						t.Cleanup(func() {
 							if n := pool.Stats().InUse; n != 0 {
 								t.Errorf("%d connections are in use", n)
@@ -135,7 +136,7 @@ func TestDBResolver(t *testing.T) {
 		return
 	}
 	var rows int64
-	err := poolOf(t, replica.Connector).QueryRowContext(t.Context(),
+	err := databases.Pool(t, replica.Connector).QueryRowContext(t.Context(),
 		"SELECT (SELECT COUNT(*) FROM suites) + (SELECT COUNT(*) FROM pg_tables WHERE tablename = 'others')").Scan(&rows)
 	if err != nil || rows != 0 {
 		t.Errorf("%d rows and tables in the replica (%v)", rows, err)

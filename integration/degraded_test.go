@@ -17,6 +17,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/integration/internal/databases"
 	"github.com/pathlock-go/pathlock/internal/gormplugintest"
 	"github.com/pathlock-go/pathlock/internal/testredis"
 	"github.com/pathlock-go/pathlock/internal/testserver"
@@ -83,7 +84,7 @@ func change(t *testing.T, engine *gin.Engine, method, path string) (status int, 
 // back. The tree is right at every moment, whoever has locks.
 func TestRequestsGoOnWhileRedisIsAway(t *testing.T) {
 	gin.SetMode(gin.ReleaseMode)
-	d, server := postgresDatabase(t, byteOrder, nil), testredis.Start(t, testredis.Redis)
+	d, server := databases.Postgres(t, databases.ByteOrder, nil), testredis.Start(t, testredis.Redis)
 	one, db := openDegradable(t, d, server)
 	other, _ := openDegradable(t, d, server)
 	must(t, db.Create(&gormplugintest.Suite{ID: 1, PlanID: 1}).Error)

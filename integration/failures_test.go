@@ -18,6 +18,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/integration/internal/databases"
 	"github.com/pathlock-go/pathlock/internal/gormplugintest"
 	"github.com/pathlock-go/pathlock/lockspec"
 	"github.com/pathlock-go/pathlock/middleware"
@@ -82,7 +83,7 @@ func TestThePluginsErrorsAreAnswered(t *testing.T) {
 		{"ErrMissedRows, which is the program's fault", returned(&gormplugin.MissedRowsError{}), 500, "internal"},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
-			pool := sql.OpenDB(connectorTo(t, "&_txlock=immediate"))
+			pool := sql.OpenDB(databases.SQLiteConnector(t, "&_txlock=immediate"))
 			defer func() { _ = pool.Close() }()
 			db, err := gorm.Open(gormlite.OpenDB(pool), &gorm.Config{Logger: logger.Discard})
 			must(t, err)

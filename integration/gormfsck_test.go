@@ -14,6 +14,7 @@ import (
 	"github.com/pathlock-go/pathlock/fsck"
 	"github.com/pathlock-go/pathlock/fsck/gormfsck"
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/integration/internal/databases"
 	"github.com/pathlock-go/pathlock/internal/gormplugintest"
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"gorm.io/gorm"
@@ -49,7 +50,7 @@ type ofStatus struct {
 func TestGormfsck(t *testing.T) {
 	plugin := gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(byFlagAndTime{}), gormplugin.Model(ofStatus{}, gormplugin.SingleTree("all")),
 		gormplugin.Model(ofIDs{}, gormplugin.Columns{Parent: "Above", IDPathForm: "/0/*/*/"}, gormplugin.Namespace("forests")), gormplugin.Leaf(leafOfIDs{}, ofIDs{}))
-	db := guardedBy(t, gormplugintest.Database{Connector: connectorTo(t, ""), Dialector: func(pool *sql.DB) gorm.Dialector { return gormlite.OpenDB(pool) }}, plugin, ofIDs{}, leafOfIDs{})
+	db := guardedBy(t, gormplugintest.Database{Connector: databases.SQLiteConnector(t, ""), Dialector: func(pool *sql.DB) gorm.Dialector { return gormlite.OpenDB(pool) }}, plugin, ofIDs{}, leafOfIDs{})
 	for _, tt := range []struct {
 		model any
 		want  fsck.Table
@@ -78,7 +79,7 @@ func TestGormfsck(t *testing.T) {
 
 // A role that sees some rows only would take the parents of others for missing.
 func TestFsckUnderRowLevelSecurity(t *testing.T) {
-	database := postgresDatabase(t, byteOrder, nil)
+	database := databases.Postgres(t, databases.ByteOrder, nil)
 	pool := sql.OpenDB(database.Connector)
 	pool.SetMaxOpenConns(1) // whose role the statements set
 	t.Cleanup(func() { _ = pool.Close() })

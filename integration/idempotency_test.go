@@ -13,6 +13,7 @@ import (
 	"gorm.io/driver/postgres"
 	"gorm.io/gorm"
 
+	"github.com/pathlock-go/pathlock/integration/internal/databases"
 	"github.com/pathlock-go/pathlock/internal/idempotencytest"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
@@ -26,7 +27,7 @@ func dialectorOf(url string) gorm.Dialector {
 }
 
 func TestIdempotencyOnSQLite(t *testing.T) {
-	d := idempotencytest.Database{URL: fileName(t, "&_txlock=immediate"), Other: fileName(t, "&_txlock=immediate"), Dialector: dialectorOf}
+	d := idempotencytest.Database{URL: databases.SQLiteFile(t, "&_txlock=immediate"), Other: databases.SQLiteFile(t, "&_txlock=immediate"), Dialector: dialectorOf}
 	idempotencytest.Run(t, d)
 	idempotencytest.RunHTTP(t, d)
 }

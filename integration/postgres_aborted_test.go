@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/integration/internal/databases"
 	"github.com/pathlock-go/pathlock/internal/gormplugintest"
 	"github.com/pathlock-go/pathlock/internal/sqldialect"
 	"gorm.io/gorm"
@@ -16,7 +17,7 @@ import (
 // a savepoint: what is refused says which statement failed.
 func TestPostgresAbortedTransaction(t *testing.T) {
 	t.Parallel()
-	db := guarded(t, postgresDatabase(t, byteOrder, nil))
+	db := guarded(t, databases.Postgres(t, databases.ByteOrder, nil))
 	root := &gormplugintest.Suite{PlanID: 1}
 	must(t, db.Create(root).Error)
 	create := func(tx *gorm.DB, name string) error {
@@ -55,7 +56,7 @@ func TestPostgresAbortedTransaction(t *testing.T) {
 // told why.
 func TestPostgresErrorsThatOnlyTheCallerSees(t *testing.T) {
 	t.Parallel()
-	db := guarded(t, postgresDatabase(t, byteOrder, nil))
+	db := guarded(t, databases.Postgres(t, databases.ByteOrder, nil))
 	root := &gormplugintest.Suite{PlanID: 1}
 	must(t, db.Create(root).Error)
 	const query = "SELECT 1 / (3 - n) FROM generate_series(1, 4) AS n"

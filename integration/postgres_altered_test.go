@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/integration/internal/databases"
 )
 
 // pgx prepares each statement once for a connection, and PostgreSQL refuses one whose columns have
@@ -24,8 +25,8 @@ func TestPostgresWritesAfterColumnsChanged(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			d := postgresDatabase(t, wordOrder, nil)
-			db := openMigrated(t, d.Dialector(poolOf(t, d.Connector)), gormplugin.MaxTries(c.tries))
+			d := databases.Postgres(t, databases.WordOrder, nil)
+			db := openMigrated(t, d.Dialector(databases.Pool(t, d.Connector)), gormplugin.MaxTries(c.tries))
 			pool, err := db.DB()
 			must(t, err)
 			pool.SetMaxOpenConns(1)
@@ -33,7 +34,7 @@ func TestPostgresWritesAfterColumnsChanged(t *testing.T) {
 			a := branch(t, db, root, "a")
 			rename := func(name string) error { return db.Model(a).Update("name", name).Error }
 			must(t, rename("b"))
-			other := poolOf(t, d.Connector) // which is another program
+			other := databases.Pool(t, d.Connector) // which is another program
 			for _, statement := range []string{"ALTER TABLE branches ALTER COLUMN path TYPE varchar(600)", "ALTER TABLE branches ALTER COLUMN name TYPE varchar(101)"} {
 				_, err := other.ExecContext(t.Context(), statement)
 				must(t, err)

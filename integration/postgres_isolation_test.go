@@ -7,6 +7,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/integration/internal/databases"
 	"github.com/pathlock-go/pathlock/internal/gormplugintest"
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"gorm.io/gorm"
@@ -64,7 +65,7 @@ func TestPostgresUnsafeLevels(t *testing.T) {
 			})
 		},
 	}
-	db := guarded(t, postgresDatabase(t, byteOrder, nil))
+	db := guarded(t, databases.Postgres(t, databases.ByteOrder, nil))
 	root := &gormplugintest.Suite{PlanID: 1}
 	must(t, errors.Join(db.Create(root).Error, db.Create(&gormplugintest.Suite{ParentID: &root.ID, Name: "a"}).Error))
 	check := func(err error) {
@@ -104,7 +105,7 @@ func TestPostgresSerializableBesideOthers(t *testing.T) {
 		{"serializable", sql.LevelDefault, nil},
 	} {
 		t.Run(c.asked.String()+" beside "+c.byDefault, func(t *testing.T) {
-			db := guarded(t, postgresDatabase(t, byteOrder, map[string]string{"default_transaction_isolation": c.byDefault}))
+			db := guarded(t, databases.Postgres(t, databases.ByteOrder, map[string]string{"default_transaction_isolation": c.byDefault}))
 			root := &gormplugintest.Suite{PlanID: 1}
 			err := db.Transaction(func(tx *gorm.DB) error {
 				if err := tx.Create(root).Error; err != nil {

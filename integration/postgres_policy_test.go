@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/integration/internal/databases"
 	"github.com/pathlock-go/pathlock/internal/gormplugintest"
 	"github.com/pathlock-go/pathlock/internal/treeschema"
 	"gorm.io/gorm"
@@ -76,7 +77,7 @@ func TestPostgresPolicies(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			d := postgresDatabase(t, byteOrder, nil)
+			d := databases.Postgres(t, databases.ByteOrder, nil)
 			db := openMigrated(t, d.Dialector(sql.OpenDB(d.Connector)))
 			runAll(t, db, append([]string{"GRANT ALL ON ALL TABLES IN SCHEMA public TO pg_monitor"}, c.statements...)...)
 			runAll(t, db, "GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO pg_monitor")

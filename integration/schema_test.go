@@ -11,39 +11,22 @@ import (
 	"github.com/ncruces/go-sqlite3/gormlite"
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/integration/internal/databases"
 	"github.com/pathlock-go/pathlock/internal/gormplugintest"
-	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/internal/treeschema"
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 )
 
-func TestPostgresSchema(t *testing.T) {
-	t.Parallel()
-	gormplugintest.RunSchema(t, func(t *testing.T) gormplugintest.Database { return postgresDatabase(t, wordOrder, nil) })
-}
-
-func TestSQLiteSchema(t *testing.T) {
-	t.Parallel()
-	testserver.NotUnderRace(t)
-	gormplugintest.RunSchema(t, func(t *testing.T) gormplugintest.Database {
-		return gormplugintest.Database{
-			Connector: connectorTo(t, "&_txlock=immediate"),
-			Dialector: func(pool *sql.DB) gorm.Dialector { return gormlite.OpenDB(pool) },
-		}
-	})
-}
-
 // Instances that migrate one file at once all start, also where their transactions begin as those
 // of readers, and whether or not readers see the file while it is written.
 func TestSQLiteMigrationsAtOnce(t *testing.T) {
 	t.Parallel()
-	testserver.NotUnderRace(t)
 	for _, parameters := range []string{"", "&_txlock=immediate", "&_pragma=journal_mode(delete)"} {
 		t.Run(parameters, func(t *testing.T) {
 			gormplugintest.CheckAtOnce(t, gormplugintest.Database{
-				Connector: connectorTo(t, parameters),
+				Connector: databases.SQLiteConnector(t, parameters),
 				Dialector: func(pool *sql.DB) gorm.Dialector { return gormlite.OpenDB(pool) },
 			})
 		})
@@ -96,7 +79,7 @@ func TestPostgresIsolationFlaws(t *testing.T) {
 	t.Parallel()
 	for level, want := range map[string][]treeschema.Check{"repeatable read": {treeschema.Isolation}, "serializable": nil} {
 		t.Run(level, func(t *testing.T) {
-			d := postgresDatabase(t, byteOrder, map[string]string{"default_transaction_isolation": level})
+			d := databases.Postgres(t, databases.ByteOrder, map[string]string{"default_transaction_isolation": level})
 			finds(t, openMigrated(t, d.Dialector(sql.OpenDB(d.Connector))), want...)
 		})
 	}
@@ -105,7 +88,7 @@ func TestPostgresIsolationFlaws(t *testing.T) {
 // In a database whose encoding is not UTF-8, lengths are not what the plugin takes them for.
 func TestPostgresEncodingFlaw(t *testing.T) {
 	t.Parallel()
-	d := postgresDatabase(t, "ENCODING 'SQL_ASCII' LOCALE 'C'", map[string]string{"client_encoding": "UTF8"})
+	d := databases.Postgres(t, "ENCODING 'SQL_ASCII' LOCALE 'C'", map[string]string{"client_encoding": "UTF8"})
 	finds(t, openMigrated(t, d.Dialector(sql.OpenDB(d.Connector))), treeschema.Encoding)
 }
 
@@ -113,7 +96,7 @@ func TestPostgresEncodingFlaw(t *testing.T) {
 // the database is not, even where that order is the same.
 func TestPostgresPathIndex(t *testing.T) {
 	t.Parallel()
-	d := postgresDatabase(t, byteOrder, nil)
+	d := databases.Postgres(t, databases.ByteOrder, nil)
 	db := openMigrated(t, d.Dialector(sql.OpenDB(d.Connector)))
 	serves := func() bool {
 		var plan []string
@@ -159,7 +142,7 @@ type Unsized struct {
 // about, and nothing of the statement is left.
 func TestPostgresPathTooLongForIndex(t *testing.T) {
 	t.Parallel()
-	d := postgresDatabase(t, byteOrder, nil)
+	d := databases.Postgres(t, databases.ByteOrder, nil)
 	db := openMigrated(t, d.Dialector(sql.OpenDB(d.Connector)), gormplugin.Model(&Unsized{}))
 	// What can be compressed would fit.
 	random := func(length int) string {

@@ -12,6 +12,7 @@ import (
 	"github.com/ncruces/go-sqlite3/gormlite"
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/integration/internal/databases"
 	"github.com/pathlock-go/pathlock/internal/gormplugintest"
 	"github.com/pathlock-go/pathlock/lockspec"
 	"github.com/pathlock-go/pathlock/middleware"
@@ -47,7 +48,7 @@ func (*shardingPool) Rollback() error { return nil }
 func TestShardingIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, before := range []bool{true, false} {
-		db, err := gorm.Open(gormlite.Open(fileName(t, "&_txlock=immediate")), &gorm.Config{Logger: logger.Discard})
+		db, err := gorm.Open(gormlite.Open(databases.SQLiteFile(t, "&_txlock=immediate")), &gorm.Config{Logger: logger.Discard})
 		must(t, err)
 		plugin := gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&gormplugintest.Branch{}))
 		errs := make(map[string]error)

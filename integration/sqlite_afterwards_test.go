@@ -9,6 +9,7 @@ import (
 	"github.com/ncruces/go-sqlite3/gormlite"
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/integration/internal/databases"
 	"github.com/pathlock-go/pathlock/internal/gormplugintest"
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"gorm.io/gorm"
@@ -21,8 +22,8 @@ import (
 func TestSQLiteRefusesACommit(t *testing.T) {
 	t.Parallel()
 	for name, dialector := range map[string]gorm.Dialector{
-		"ncruces":  gormlite.Open(fileName(t, "&_pragma=foreign_keys(1)")),
-		"glebarez": sqlite.Open(fileName(t, "&_pragma=foreign_keys(1)")),
+		"ncruces":  gormlite.Open(databases.SQLiteFile(t, "&_pragma=foreign_keys(1)")),
+		"glebarez": sqlite.Open(databases.SQLiteFile(t, "&_pragma=foreign_keys(1)")),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

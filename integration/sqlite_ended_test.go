@@ -8,6 +8,7 @@ import (
 	"github.com/glebarez/sqlite"
 	"github.com/ncruces/go-sqlite3/gormlite"
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/integration/internal/databases"
 	"github.com/pathlock-go/pathlock/internal/gormplugintest"
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"gorm.io/gorm"
@@ -19,8 +20,8 @@ import (
 // on.
 func TestSQLiteErrorsThatEndTheTransaction(t *testing.T) {
 	for name, dialector := range map[string]func(t *testing.T) gorm.Dialector{
-		"ncruces":  func(t *testing.T) gorm.Dialector { return gormlite.Open(fileName(t, "&_txlock=immediate")) },
-		"glebarez": func(t *testing.T) gorm.Dialector { return sqlite.Open(fileName(t, "&_txlock=immediate")) },
+		"ncruces":  func(t *testing.T) gorm.Dialector { return gormlite.Open(databases.SQLiteFile(t, "&_txlock=immediate")) },
+		"glebarez": func(t *testing.T) gorm.Dialector { return sqlite.Open(databases.SQLiteFile(t, "&_txlock=immediate")) },
 	} {
 		for _, c := range []struct {
 			name  string

@@ -14,6 +14,7 @@ import (
 	"github.com/ncruces/go-sqlite3/gormlite"
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/integration/internal/databases"
 	"github.com/pathlock-go/pathlock/lockspec"
 	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/store/memstore"
@@ -63,7 +64,7 @@ func openFolders(t *testing.T) *folders {
 func (f *folders) open(t *testing.T, namespace string) {
 	t.Helper()
 	f.plugin = gormplugin.New(f.locker, gormplugin.Model(&Folder{}, gormplugin.Namespace(namespace)))
-	db, err := gorm.Open(gormlite.Open(fileName(t, "&_txlock=immediate")), &gorm.Config{Logger: logger.Discard})
+	db, err := gorm.Open(gormlite.Open(databases.SQLiteFile(t, "&_txlock=immediate")), &gorm.Config{Logger: logger.Discard})
 	must(t, err)
 	t.Cleanup(func() {
 		if pool, err := db.DB(); err == nil {

@@ -3,8 +3,6 @@
 package testserver
 
 import (
-	"errors"
-	"fmt"
 	"os"
 	"testing"
 )
@@ -22,38 +20,6 @@ const (
 	// who may create others, such as postgres://postgres@127.0.0.1:5432/postgres.
 	PostgresVariable = "PATHLOCK_TEST_POSTGRES"
 )
-
-// leftVariable names a file. [NotUnderRace] adds a line to it for each test that it skips: the
-// package's folder and the test's name. test/run.sh runs exactly these without the race detector.
-const leftVariable = "PATHLOCK_TEST_LEFT"
-
-// NotUnderRace leaves a test to the part of the test command without the race detector.
-func NotUnderRace(t testing.TB) {
-	t.Helper()
-	if !underRace {
-		return
-	}
-	if name := os.Getenv(leftVariable); name != "" {
-		if err := leave(name, t.Name()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Skip("test/run.sh runs this without the race detector")
-}
-
-// leave adds a test of this process to a file, which several processes write to.
-func leave(file, test string) error {
-	folder, err := os.Getwd()
-	if err != nil {
-		return err
-	}
-	left, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(left, folder, test)
-	return errors.Join(err, left.Close())
-}
 
 // Redis returns the URL of a Redis that others use as well, or skips the test.
 func Redis(t testing.TB) string {

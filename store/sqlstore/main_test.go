@@ -235,7 +235,6 @@ func TestServers(t *testing.T) {
 }
 
 func TestSQLite(t *testing.T) {
-	testserver.NotUnderRace(t)
 	conforms(t, sqliteFile(t))
 }
 

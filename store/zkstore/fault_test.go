@@ -165,7 +165,6 @@ func TestNoQuorum(t *testing.T) {
 // A waiter has one watch, whoever else waits, and a release costs the same number of requests,
 // however many wait.
 func TestNoHerd(t *testing.T) {
-	testserver.NotUnderRace(t)
 	const turns = 20
 	cost := func(n int) int {
 		server := testzk.Start(t)

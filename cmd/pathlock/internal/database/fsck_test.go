@@ -32,7 +32,6 @@ func open(t testing.TB, name string) *sql.DB {
 
 // The suite of package fsck runs here on SQLite, since its own module has no driver.
 func TestSQLite(t *testing.T) {
-	testserver.NotUnderRace(t)
 	fscktest.Run(t, fscktest.Database{
 		Dialect: fsck.SQLite,
 		Loose:   "COLLATE NOCASE",

@@ -1,4 +1,4 @@
-package integration
+package adoption
 
 import (
 	"bytes"
@@ -27,6 +27,7 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin"
 	departments "github.com/pathlock-go/pathlock/integration/departments/after"
 	handwritten "github.com/pathlock-go/pathlock/integration/departments/before"
+	"github.com/pathlock-go/pathlock/integration/internal/databases"
 	menus "github.com/pathlock-go/pathlock/integration/menus/after"
 	handwrittenmenus "github.com/pathlock-go/pathlock/integration/menus/before"
 	tags "github.com/pathlock-go/pathlock/integration/tags/after"
@@ -97,7 +98,7 @@ func TestBackEndsAdoptPathlock(t *testing.T) {
 		t.Run(b.name, func(t *testing.T) {
 			b.countLines(t)
 			t.Run("MariaDB", func(t *testing.T) { b.adopt(t, mariaDatabase(t)) })
-			t.Run("PostgreSQL", func(t *testing.T) { b.adopt(t, postgresDatabase(t, wordOrder, nil)) })
+			t.Run("PostgreSQL", func(t *testing.T) { b.adopt(t, databases.Postgres(t, databases.WordOrder, nil)) })
 		})
 	}
 }
@@ -116,7 +117,7 @@ func TestABackEndOnEveryStore(t *testing.T) {
 		"quorum":     "quorum:" + redis + "|zk://" + keeper + "/member|etcd://" + etcd + "/member",
 	} {
 		t.Run(name+"/MariaDB", func(t *testing.T) { adoptWithLocksIn(t, locks, mariaDatabase(t)) })
-		t.Run(name+"/PostgreSQL", func(t *testing.T) { adoptWithLocksIn(t, locks, postgresDatabase(t, wordOrder, nil)) })
+		t.Run(name+"/PostgreSQL", func(t *testing.T) { adoptWithLocksIn(t, locks, databases.Postgres(t, databases.WordOrder, nil)) })
 	}
 }
 
@@ -145,7 +146,7 @@ func adoptWithLocksIn(t *testing.T, locks string, d gormplugintest.Database) {
 // countLines looks at how much has changed in the program.
 func (b backEnd) countLines(t *testing.T) {
 	file := "/" + b.name + ".go"
-	diff, _ := exec.CommandContext(t.Context(), "diff", "-U0", b.name+"/before"+file, b.name+"/after"+file).Output()
+	diff, _ := exec.CommandContext(t.Context(), "diff", "-U0", "../"+b.name+"/before"+file, "../"+b.name+"/after"+file).Output()
 	added, removed := len(addedLine.FindAll(diff, -1)), len(removedLine.FindAll(diff, -1))
 	if added == 0 || added > b.lines {
 		t.Errorf("%d lines are new or changed, want 1 to %d", added, b.lines)
@@ -161,7 +162,7 @@ var (
 
 // adopt takes a database from the program before to the one after, whose instances it returns.
 func (b backEnd) adopt(t *testing.T, d gormplugintest.Database) (engines []*gin.Engine) {
-	pool := poolOf(t, d.Connector)
+	pool := databases.Pool(t, d.Connector)
 	db, err := gorm.Open(d.Dialector(pool), &gorm.Config{Logger: logger.Discard})
 	must(t, err)
 	old := b.instances(t, d, b.before)
@@ -205,7 +206,7 @@ func (b backEnd) instances(t *testing.T, d gormplugintest.Database, program func
 		client := redis.NewClient(options)
 		t.Cleanup(func() { _ = client.Close() })
 		start := func() (*gin.Engine, error) {
-			db, err := gorm.Open(d.Dialector(poolOf(t, d.Connector)), &gorm.Config{Logger: logger.Discard})
+			db, err := gorm.Open(d.Dialector(databases.Pool(t, d.Connector)), &gorm.Config{Logger: logger.Discard})
 			must(t, err)
 			return program(t.Context(), db, client)
 		}
@@ -214,7 +215,7 @@ func (b backEnd) instances(t *testing.T, d gormplugintest.Database, program func
 			for _, finding := range unsafe.Findings {
 				t.Log(finding)
 				for _, statement := range finding.Statements {
-					_, err := poolOf(t, d.Connector).ExecContext(t.Context(), statement)
+					_, err := databases.Pool(t, d.Connector).ExecContext(t.Context(), statement)
 					must(t, err)
 				}
 			}
@@ -323,7 +324,14 @@ func mariaDatabase(t *testing.T) gormplugintest.Database {
 	must(t, err)
 	connector, err := mysqldriver.NewConnector(config)
 	must(t, err)
-	_, err = poolOf(t, connector).ExecContext(t.Context(), "ALTER DATABASE CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci")
+	_, err = databases.Pool(t, connector).ExecContext(t.Context(), "ALTER DATABASE CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci")
 	must(t, err)
 	return gormplugintest.Database{Connector: connector, Dialector: func(pool *sql.DB) gorm.Dialector { return mysql.New(mysql.Config{Conn: pool}) }}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

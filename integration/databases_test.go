@@ -1,0 +1,26 @@
+package integration
+
+import (
+	"testing"
+
+	"github.com/pathlock-go/pathlock/integration/internal/databases"
+	"github.com/pathlock-go/pathlock/internal/gormplugintest"
+)
+
+// Package gormplugin has the races on MySQL and MariaDB, under the race detector.
+
+func TestStatements(t *testing.T) {
+	databases.Each(t, func(t *testing.T, fresh func(*testing.T) gormplugintest.Database) {
+		gormplugintest.RunStatements(t, fresh(t))
+	})
+}
+
+func TestTransactions(t *testing.T) {
+	databases.Each(t, func(t *testing.T, fresh func(*testing.T) gormplugintest.Database) {
+		gormplugintest.RunTransactions(t, fresh(t))
+	})
+}
+
+func TestSchema(t *testing.T) {
+	databases.Each(t, gormplugintest.RunSchema)
+}

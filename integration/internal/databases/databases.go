@@ -1,0 +1,119 @@
+// Package databases has the databases of the tests that need more drivers than the root module has.
+package databases
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/ncruces/go-sqlite3"
+	ncruces "github.com/ncruces/go-sqlite3/driver"
+	"github.com/ncruces/go-sqlite3/gormlite"
+	"gorm.io/driver/postgres"
+	"gorm.io/gorm"
+
+	"github.com/pathlock-go/pathlock/internal/gormplugintest"
+	"github.com/pathlock-go/pathlock/internal/testserver"
+)
+
+// The locales of a PostgreSQL database: in ByteOrder an index can serve the ranges that the plugin
+// reads; in WordOrder slashes count for little, so that "/d1" + "/x" comes after "/d10".
+const (
+	ByteOrder = "ENCODING 'UTF8' LOCALE 'C'"
+	WordOrder = "ENCODING 'UTF8' LOCALE_PROVIDER icu ICU_LOCALE 'en-u-ka-shifted' LOCALE 'C'"
+)
+
+// Postgres creates a database on the PostgreSQL server of the tests, and drops it after the test.
+// The locale decides how text columns are ordered. Settings are those of the sessions, such as
+// default_transaction_isolation.
+func Postgres(t *testing.T, locale string, settings map[string]string) gormplugintest.Database {
+	t.Helper()
+	config, err := pgx.ParseConfig(testserver.Postgres(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := fmt.Sprintf("pathlock_gormplugin_%d", rand.Uint64())
+	administer := func(ctx context.Context, statement string) {
+		admin := stdlib.OpenDB(*config)
+		defer func() { _ = admin.Close() }()
+		if _, err := admin.ExecContext(ctx, statement); err != nil {
+			t.Errorf("%s: %v", statement, err)
+		}
+	}
+	administer(t.Context(), "CREATE DATABASE "+name+" TEMPLATE template0 "+locale)
+	t.Cleanup(func() { administer(context.Background(), "DROP DATABASE "+name) })
+	own := config.Copy()
+	own.Database = name
+	// A deadlock is looked for after a second by default, in which all others wait.
+	own.RuntimeParams["deadlock_timeout"] = "50ms"
+	for key, value := range settings {
+		own.RuntimeParams[key] = value
+	}
+	return gormplugintest.Database{
+		Connector: stdlib.GetConnector(*own),
+		Dialector: func(pool *sql.DB) gorm.Dialector { return postgres.New(postgres.Config{Conn: pool}) },
+		GivenUp:   &pgconn.PgError{Severity: "ERROR", Code: "40P01", Message: "deadlock detected"},
+	}
+}
+
+// SQLiteFile names a new SQLite file, as the drivers ncruces and glebarez both understand it.
+func SQLiteFile(t *testing.T, parameters string) string {
+	t.Helper()
+	return "file:" + filepath.Join(t.TempDir(), "test.db") + "?_pragma=busy_timeout(10000)&_pragma=journal_mode(wal)&_pragma=synchronous(off)" + parameters
+}
+
+// SQLiteConnector returns a connector to a new SQLite file.
+func SQLiteConnector(t *testing.T, parameters string) driver.Connector {
+	t.Helper()
+	connector, err := (&ncruces.SQLite{}).OpenConnector(SQLiteFile(t, parameters))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return connector
+}
+
+// SQLite is a new file, whose transactions begin as writers.
+func SQLite(t *testing.T) gormplugintest.Database {
+	t.Helper()
+	return gormplugintest.Database{
+		Connector:  SQLiteConnector(t, "&_txlock=immediate"),
+		Dialector:  func(pool *sql.DB) gorm.Dialector { return gormlite.OpenDB(pool) },
+		SoleWriter: true,
+		GivenUp:    sqlite3.BUSY,
+	}
+}
+
+// Pool opens a pool until the end of the test.
+func Pool(t *testing.T, connector driver.Connector) *sql.DB {
+	t.Helper()
+	pool := sql.OpenDB(connector)
+	t.Cleanup(func() { _ = pool.Close() })
+	return pool
+}
+
+// Each runs a test on every database at once, as parallel subtests. The subtest of a server that
+// there is none of is skipped; in CI it fails.
+func Each(t *testing.T, test func(t *testing.T, fresh func(*testing.T) gormplugintest.Database)) {
+	t.Helper()
+	t.Run("SQLite", func(t *testing.T) {
+		t.Parallel()
+		test(t, SQLite)
+	})
+	// In the order of a language, in which slashes hardly count, the plugin's ranges must not miss
+	// rows, or take in others.
+	t.Run("PostgreSQL", func(t *testing.T) {
+		t.Parallel()
+		test(t, func(t *testing.T) gormplugintest.Database { return Postgres(t, WordOrder, nil) })
+	})
+	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
+		t.Parallel()
+		test(t, func(t *testing.T) gormplugintest.Database { return gormplugintest.OnMySQL(t, server, nil) })
+	})
+}
