@@ -8,11 +8,16 @@ import (
 	"gorm.io/driver/mysql"
 
 	"github.com/pathlock-go/pathlock/internal/idempotencytest"
+	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
 func TestMain(m *testing.M) {
 	if idempotencytest.Child(mysql.Open) {
 		os.Exit(0)
+	}
+	// ExampleSchema alone needs no database.
+	if err := testserver.SkipExamples("^Example($|Record|Keys|Once|AtLeastOnce)", testserver.MySQLVariable, testserver.MariaDBVariable); err != nil {
+		panic(err)
 	}
 	goleak.VerifyTestMain(m)
 }

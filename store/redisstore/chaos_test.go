@@ -13,6 +13,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/testlock"
+	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/store/redisstore/internal/calls"
 	"github.com/pathlock-go/pathlock/store/redisstore/internal/lua"
 )
@@ -30,6 +31,7 @@ return '0'`)
 // separately, in copies of the tree: where the fast path answers, the rest gives the same answer,
 // and leaves the same table.
 func TestChaos(t *testing.T) {
+	testserver.Redis(t) // or the test is skipped as a whole, its last check included
 	acquired, released := 0, 0
 	for seed := range uint64(8) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
@@ -53,6 +55,7 @@ func TestChaos(t *testing.T) {
 // TestScriptsFailHalfway: a script that fails is not rolled back. Whichever of its commands fails,
 // the next script finds a whole table, or leaves none.
 func TestScriptsFailHalfway(t *testing.T) {
+	testserver.Redis(t)
 	failures := 0
 	for seed := range uint64(8) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
