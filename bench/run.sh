@@ -28,24 +28,28 @@ results=$PWD/bench/results.txt
 for round in $(seq "$rounds"); do
 	echo "== round $round of $rounds"
 	# The other packages have benchmarks of what needs no server.
-	go test -run '^$' -bench "(?i)$chosen" -benchtime "$time" -timeout 30m ./bench ./middleware . | tee -a "$results"
+	# go test matches each alternative by itself, so each has to say that the case does not count.
+	go test -run '^$' -bench "(?i)${chosen//|/|(?i)}" -benchtime "$time" -timeout 30m ./bench ./middleware . | tee -a "$results"
 done
 
+# compare NAMES TITLE ARGUMENT…: compares the benchmarks of these names, if they ran.
 compare() {
+	grep -qE "^Benchmark($1)\b" "$results" || return 0
 	echo
-	echo "== $1"
-	(cd bench && go tool benchstat "${@:2}" "$results") | grep -vE '^(goos|goarch|pkg|cpu):'
+	echo "== $2"
+	(cd bench && go tool benchstat "${@:3}" "$results") | grep -vE '^(goos|goarch|pkg|cpu):'
 }
-compare "latency, against redislock of one key" -filter '.name:Latency' -table '' -row /depth \
+compare Latency "latency, against redislock of one key" -filter '.name:Latency' -table '' -row /depth \
 	-col '/lock@(redislock ObtainMulti pathlock.Store pathlock.Locker)'
-compare "latency, against ObtainMulti on the same nodes" -filter '.name:Latency /lock:(ObtainMulti OR pathlock.Store)' \
+compare Latency "latency, against ObtainMulti on the same nodes" -filter '.name:Latency /lock:(ObtainMulti OR pathlock.Store)' \
 	-table '' -row /depth -col '/lock@(ObtainMulti pathlock.Store)'
-compare "from a release to the grant of its waiter" -filter '.name:WakeUp' -table '' -row .name \
+compare WakeUp "from a release to the grant of its waiter" -filter '.name:WakeUp' -table '' -row .name \
 	-col '/lock@(rueidislock redislock pathlock.Store pathlock.Locker)'
-compare "faults of requests with deadlines: all but granted should be 0" -filter '.name:Deadlines' -table '' -row .name
-compare "lock stores, against Redis" -filter '.name:Stores' -table '' -row /work -col "/store@(Redis memory SQLite PostgreSQL MariaDB MySQL ZooKeeper etcd quorum)"
-compare "HTTP, against no protection" -filter '.name:HTTP' -table '' -row /clients \
+compare Deadlines "faults of requests with deadlines: all but granted should be 0" -filter '.name:Deadlines' -table '' -row .name
+compare Stores "lock stores, against Redis" -filter '.name:Stores' -table '' -row /work -col "/store@(Redis memory SQLite PostgreSQL MariaDB MySQL ZooKeeper etcd quorum)"
+compare HTTP "HTTP, against no protection" -filter '.name:HTTP' -table '' -row /clients \
 	-col '/rule@(none assertion whole-plan parent-exclusive name-slots)'
-compare "HTTP, against one lock for the plan" -filter '.name:HTTP /rule:(whole-plan OR name-slots)' -table '' -row /clients \
+compare HTTP "HTTP, against one lock for the plan" -filter '.name:HTTP /rule:(whole-plan OR name-slots)' -table '' -row /clients \
 	-col '/rule@(whole-plan name-slots)'
-compare "in one process" -filter '.name:(Middleware OR Reentry)' -table '' -row .fullname
+compare 'Middleware|Reentry' "in one process" -filter '.name:(Middleware OR Reentry)' -table '' -row .fullname
+grep -q '^Benchmark' "$results" || { echo "bench: no benchmark matches $chosen" >&2 && exit 2; }
