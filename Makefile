@@ -2,7 +2,7 @@
 
 GO ?= go
 
-.PHONY: help run check test soak bench lint fmt tidy release
+.PHONY: help run check test soak lint platforms vulnerabilities bench fmt tidy release
 
 help: ## Lists the targets
 	@awk 'BEGIN { FS = ": ## " } \
@@ -20,15 +20,22 @@ run: ## Runs the sample app on embedded defaults: no server needed
 check: ## Lints, and runs the tests that need no server, in about two minutes
 	./test/check.sh
 
-test: ## Lints, and runs every test, most under -race, on real servers that it starts and stops
+test: ## Runs every test, on real servers that it starts and stops
 	./test/run.sh
 
-soak: ## Runs every test over and over, with more tries at each anomaly and more storms
+soak: ## Runs every test under the race detector, over and over, with more tries and storms
 #: make soak COUNT=5 TRIES=200 SEEDS=50
-	PATHLOCK_TEST_TRIES=$(or $(TRIES),200) PATHLOCK_TEST_SEEDS=$(or $(SEEDS),50) ./test/run.sh -timeout 3h -count=$(or $(COUNT),5)
+	PATHLOCK_TEST_RACE=all PATHLOCK_TEST_TRIES=$(or $(TRIES),200) PATHLOCK_TEST_SEEDS=$(or $(SEEDS),50) ./test/run.sh -timeout 3h -count=$(or $(COUNT),5)
 
 lint: ## Runs gofmt, the check of comments' width, and golangci-lint with go vet in every module
 	./test/lint.sh
+
+platforms: ## Builds every module for Windows, and compiles its tests for a 32-bit processor
+	GOOS=windows $(GO) build $$($(GO) list -m -f '{{.Dir}}/...')
+	GOARCH=386 CGO_ENABLED=0 $(GO) vet -tests=true $$($(GO) list -m -f '{{.Dir}}/...')
+
+vulnerabilities: ## Looks for known vulnerabilities in what every module uses
+	$(GO) run golang.org/x/vuln/cmd/govulncheck@v1.8.0 $$($(GO) list -m -f '{{.Dir}}/...')
 
 ##@ To measure it
 
