@@ -17,6 +17,7 @@ import (
 )
 
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	storetest.Run(t, func(t *testing.T) pathlock.Store {
 		return newQuorum(t, memstores(5), quorum.WithTimeout(generous))
 	}, storetest.Leases(time.Second))
@@ -24,6 +25,7 @@ func TestConformance(t *testing.T) {
 
 // TestConformanceOneDown: one of three members never answers, or refuses from the start.
 func TestConformanceOneDown(t *testing.T) {
+	t.Parallel()
 	for name, down := range map[string]struct {
 		member int
 		mode   mode
@@ -73,6 +75,7 @@ func redisMembers(t testing.TB, servers []*testredis.Server, network *testnet.Ne
 }
 
 func TestConformanceRedis(t *testing.T) {
+	t.Parallel()
 	var servers []*testredis.Server
 	for range 3 {
 		servers = append(servers, testredis.Start(t, testredis.Redis))
