@@ -18,8 +18,9 @@ import (
 	"golang.org/x/mod/zip"
 )
 
-// empty has the test begin with an empty module cache, as on a machine that has never seen pathlock.
-// CONTRIBUTING.md asks for that before a release. It takes minutes, and downloads everything.
+// empty has the test begin with an empty module cache, as on a machine that has never seen
+// pathlock. CONTRIBUTING.md asks for that before a release. It takes minutes, and downloads
+// everything.
 var empty = flag.Bool("empty", false, "begin with an empty module cache")
 
 // nextVersion returns the version that the tests publish. Each content has its own, so that the
@@ -71,9 +72,9 @@ func publish(t *testing.T, r repository, next string) (proxy string) {
 }
 
 // outside returns the environment of somebody who has a module proxy, but none of this checkout's
-// settings. What the proxy lacks comes from the machine's own proxy, or from the module cache, which
-// lets the compiler use what this checkout's tests have compiled. The published modules leave the
-// cache after the test. The checksum database is off, because it does not know the version.
+// settings. What the proxy lacks comes from the machine's own proxy, or from the module cache,
+// which lets the compiler use what this checkout's tests have compiled. The published modules leave
+// the cache after the test. The checksum database is off, because it does not know the version.
 func outside(t *testing.T, proxy, next string) []string {
 	t.Helper()
 	env := func(name string) string {

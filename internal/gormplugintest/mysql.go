@@ -17,7 +17,8 @@ import (
 )
 
 // OnMySQL creates a database on a MySQL or MariaDB server, and drops it after the test. Settings
-// are those of the sessions, by MySQL's names, such as {"transaction_isolation": "'READ-COMMITTED'"}.
+// are those of the sessions, by MySQL's names, such as {"transaction_isolation":
+// "'READ-COMMITTED'"}.
 func OnMySQL(t *testing.T, server testserver.MySQLServer, settings map[string]string) Database {
 	t.Helper()
 	config, err := mysqldriver.ParseDSN(server.DSN)
