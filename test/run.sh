@@ -13,8 +13,9 @@ cd "$(dirname "$0")/.."
 
 # A module runs in one of the two parts. In each, the packages that take longest come first, so that
 # no core idles at the end.
-watched=(./gormplugin ./store/redisstore ./store/etcdstore ./store/zkstore ./store/quorum)
-unwatched=(./integration ./cmd/pathlock/internal/cli ./integration/release ./sample-app/internal/cli ./store/sqlstore)
+watched=(./store/zkstore ./store/redisstore ./gormplugin ./store/etcdstore ./store/quorum ./fsck)
+unwatched=(./integration ./store/sqlstore ./integration/samplepage ./integration/release
+	./sample-app/internal/cli ./sample-app/internal/httpapi ./cmd/pathlock/internal/cli)
 while read -r module; do
 	case ${module#"$PWD"}/ in
 	/gormplugin/internal/rawsql/sqloracle/) oracle=$module/... ;;
@@ -24,11 +25,12 @@ while read -r module; do
 	esac
 done < <(go list -m -f '{{.Dir}}')
 
-# Four packages at a time, because they wait for servers, and for leases to end, for half of their
-# time. The linter vets them. A program that ends need not wait a second for further races.
+# They wait for servers, and for leases to end, for half of their time: four packages run at a time,
+# and four tests of each that may. The linter vets them. A program that ends need not wait a second
+# for further races.
 export GORACE="${GORACE:-atexit_sleep_ms=10}"
 run() {
-	go test -vet=off -p 4 -timeout 30m -count=1 "$@"
+	go test -vet=off -p 4 -parallel 4 -timeout 30m -count=1 "$@"
 }
 status=0
 if [ "${PATHLOCK_TEST_RACE:-}" = all ]; then
