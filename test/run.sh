@@ -9,7 +9,6 @@
 # Arguments go to `go test`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-. test/servers.sh
 
 # A module runs in one of the two parts. In each, the packages that take longest come first, so that
 # no core idles at the end.
@@ -24,6 +23,18 @@ while read -r module; do
 	*) watched+=("$module/...") ;;
 	esac
 done < <(go list -m -f '{{.Dir}}')
+if [ "${PATHLOCK_TEST_RACE:-}" = all ]; then
+	watched+=("${unwatched[@]}" "$oracle")
+	unwatched=()
+fi
+
+# Everything is compiled while servers are installed and started.
+compile() { go list -export -test -deps -f '{{""}}' "$@" >/dev/null; }
+{ compile -race "${watched[@]}" && { [ ${#unwatched[@]} = 0 ] || compile "${unwatched[@]}"; }; } &
+compiling=$!
+. test/servers.sh
+pids+=("$compiling")
+wait "$compiling"
 
 # They wait for servers, and for leases to end, for half of their time: four packages run at a time,
 # and four tests of each that may. The linter vets them. A program that ends need not wait a second
@@ -33,12 +44,9 @@ run() {
 	go test -vet=off -p 4 -parallel 4 -timeout 30m -count=1 "$@"
 }
 status=0
-if [ "${PATHLOCK_TEST_RACE:-}" = all ]; then
-	echo "== test, all under the race detector"
-	run -race "$@" "${watched[@]}" "${unwatched[@]}" "$oracle" || status=$?
-else
-	echo "== test, under the race detector"
-	run -race "$@" "${watched[@]}" || status=$?
+echo "== test, under the race detector"
+run -race "$@" "${watched[@]}" || status=$?
+if [ ${#unwatched[@]} != 0 ]; then
 	echo "== test, without it"
 	run "$@" "${unwatched[@]}" || status=$?
 	CGO_ENABLED=0 run "$@" "$oracle" || status=$? # or a parser is built of C that is not used
