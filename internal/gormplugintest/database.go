@@ -82,6 +82,7 @@ func RunStatements(t *testing.T, d Database) {
 		{"raw ends", each(rawEndChecks())},
 		{"queries", each(queryChecks())},
 		{"copy", each(copyChecks())},
+		{"handed", each(handedChecks())},
 		{"costs", checkCosts},
 		{"outdated parents", checkOutdatedParents},
 		{"panics", checkPanics},
@@ -124,6 +125,7 @@ func RunRaces(t *testing.T, d Database) {
 
 func races() []topic {
 	return []topic{
+		{"shared", checkShared},
 		{"storm", func(t *testing.T, d Database) { checkStorms(t, d) }},
 		{"anomalies", checkAnomalies},
 	}

@@ -73,5 +73,5 @@ func holdsNull(f *schema.Field) bool {
 // of [Table.NoParent].
 func (t *Table) ClearParents(ctx context.Context, rows reflect.Value) error {
 	none := t.NoParent()
-	return t.EachRow(rows, func(row reflect.Value) error { return t.Parent.Set(ctx, row, none) })
+	return t.EachRow(rows, func(row reflect.Value) error { return SetAnew(ctx, t.Parent, row, none) })
 }

@@ -51,7 +51,7 @@ func (r Record) Set(f *schema.Field, value any) error {
 	case f == nil:
 		return nil
 	case r.Pairs == nil:
-		return f.Set(r.Ctx, r.Row, value)
+		return SetAnew(r.Ctx, f, r.Row, value)
 	}
 	r.Pairs[f.DBName] = value
 	return nil
@@ -256,5 +256,14 @@ func (t *Table) Tell(ctx context.Context, row reflect.Value, path string) error 
 	if t.told == nil || path == "" {
 		return nil
 	}
-	return t.told.Set(ctx, row, path)
+	return SetAnew(ctx, t.told, row, path)
+}
+
+// SetAnew sets a field of a struct. GORM would assign through a pointer that is there already, which
+// may be shared: with another row, or with the field of the parent.
+func SetAnew(ctx context.Context, f *schema.Field, row reflect.Value, value any) error {
+	if place := f.ReflectValueOf(ctx, row); place.Kind() == reflect.Pointer {
+		place.SetZero()
+	}
+	return f.Set(ctx, row, value)
 }

@@ -121,14 +121,19 @@ func (m *Memento) note(place reflect.Value) {
 // Restore puts everything back. It does not write what was not changed: others may be reading that.
 func (m *Memento) Restore() {
 	for _, f := range slices.Backward(m.fields) {
-		if f.place.Comparable() && f.value.Comparable() && f.place.Equal(f.value) {
-			continue
+		if f.place.Comparable() && f.value.Comparable() {
+			if !f.place.Equal(f.value) {
+				f.place.Set(f.value)
+			}
+		} else if !reflect.DeepEqual(f.place.Interface(), f.value.Interface()) {
+			f.place.Set(f.value)
 		}
-		f.place.Set(f.value)
 	}
 	for _, p := range m.pairs {
-		clear(p.row)
-		maps.Copy(p.row, p.entries)
+		if !reflect.DeepEqual(p.row, p.entries) {
+			clear(p.row)
+			maps.Copy(p.row, p.entries)
+		}
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
 	"gorm.io/gorm/callbacks"
 	"gorm.io/gorm/clause"
@@ -91,9 +90,6 @@ func assignmentIn(t *table.Table, stmt *gorm.Statement) (*assignment, error) {
 		}
 		if f == t.Parent && *a.Parent == nil {
 			a.set[i].Value = t.NoParent()
-			if err := t.ClearParents(stmt.Context, stmt.ReflectValue); err != nil {
-				return nil, err
-			}
 		}
 	}
 	return a, nil
@@ -143,13 +139,16 @@ func takeAssigned(ctx context.Context, t *table.Table, a *assignment, f *schema.
 }
 
 // rehearse works out the assignments of an update early, before the hooks, and returns them with a
-// copy of the statement. That changes neither the model's fields nor the statement's conditions.
+// copy of the statement. GORM writes what it assigns into the model, unless it cannot address that:
+// so nothing of the caller's changes.
 func rehearse(t *table.Table, db *gorm.DB) (*assignment, *gorm.Statement, error) {
-	defer txn.Remember(db.Statement).Restore()
 	copied := db.Session(&gorm.Session{Initialized: true}).Statement
-	copied.ReflectValue = reflect.ValueOf(db.Statement.Model)
-	for copied.ReflectValue.Kind() == reflect.Pointer || copied.ReflectValue.Kind() == reflect.Interface {
-		copied.ReflectValue = copied.ReflectValue.Elem()
+	model := reflect.ValueOf(db.Statement.Model)
+	for model.Kind() == reflect.Pointer || model.Kind() == reflect.Interface {
+		model = model.Elem()
+	}
+	if copied.ReflectValue = model; model.CanAddr() {
+		copied.ReflectValue = reflect.ValueOf(model.Interface())
 	}
 	a, err := assignmentIn(t, copied)
 	return a, copied, err

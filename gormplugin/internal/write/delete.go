@@ -44,6 +44,8 @@ func (k *deleting) Write(w *writing) error {
 		w.GORMWrite(db)
 		return nil
 	}
+	db.Statement.Clauses = stmt.Clauses // as GORM leaves them
+	defer w.unpinned()()
 	if err := w.ensureTransaction(); err != nil {
 		return err
 	}

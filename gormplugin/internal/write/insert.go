@@ -64,8 +64,11 @@ func (k *inserting) Survey(db *gorm.DB, st *Statement) (bool, error) {
 // Write carries out the INSERT: it gives every row its path, asserts that the row's parent is, and
 // stays, where the path says, has GORM write the rows, and fills in paths of ids.
 func (k *inserting) Write(w *writing) error {
-	if !w.DB.Statement.Unscoped {
-		if err := w.Apply(w.DB.Statement.Schema.CreateClauses); err != nil {
+	stmt := w.DB.Statement
+	selects, omits := stmt.Selects, stmt.Omits
+	defer func() { stmt.Selects, stmt.Omits = selects, omits }()
+	if !stmt.Unscoped {
+		if err := w.Apply(stmt.Schema.CreateClauses); err != nil {
 			return err
 		}
 	}
@@ -84,7 +87,7 @@ func (k *inserting) insert(w *writing) error {
 	if err != nil {
 		return err
 	}
-	if w.GORMWrite(w.DB); w.DB.Error != nil {
+	if w.create(); w.DB.Error != nil {
 		return w.DB.Error
 	}
 	if written := w.DB.RowsAffected; rows > 0 && written != int64(rows) {
@@ -92,6 +95,9 @@ func (k *inserting) insert(w *writing) error {
 	}
 	return k.fillIDs(w.DB, w.Tx, w.St)
 }
+
+// create has GORM write the rows.
+func (w *writing) create() { w.St.maps.note(func() { w.GORMWrite(w.DB) }) }
 
 // prepare gives every row its path, and asserts that the row's parent is, and stays, where the path
 // says. It returns how many rows are to be inserted.

@@ -60,7 +60,7 @@ func writeBack(t *table.Table, stmt *gorm.Statement, x *relocation, stayed bool)
 			return err
 		}
 		if t.Version != nil && (!stayed || x.hasOutdatedPath(t)) {
-			if err := t.Version.Set(stmt.Context, row, n.Version); err != nil {
+			if err := table.SetAnew(stmt.Context, t.Version, row, n.Version); err != nil {
 				return err
 			}
 		}
@@ -87,12 +87,7 @@ func reportPlace(ctx context.Context, t *table.Table, op *Operation, x *relocati
 		if part.field == nil {
 			continue
 		}
-		// GORM assigns through a pointer that is there already, which may point to the old parent's
-		// own id.
-		if place := part.field.ReflectValueOf(ctx, op.Into); place.Kind() == reflect.Pointer {
-			place.SetZero()
-		}
-		if err := part.field.Set(ctx, op.Into, part.value); err != nil {
+		if err := table.SetAnew(ctx, part.field, op.Into, part.value); err != nil {
 			return err
 		}
 	}

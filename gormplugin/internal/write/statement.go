@@ -36,6 +36,8 @@ type Statement struct {
 	Slots []pathlock.Location
 	// Absent is set where an upsert inserts, because none of its rows are in the table.
 	Absent bool
+	// maps are what a Create is handed as maps.
+	maps *handedMaps
 	// retry is set where the statement can be run again if the database gives it up.
 	retry *retry
 }
@@ -94,9 +96,15 @@ func (e *Engine) beginGuarded(w *Writer, db *gorm.DB, t *table.Table) error {
 	}
 	if tx != nil {
 		txn.NoteHanded(db.Statement)
+	} else {
+		st.retry = e.newRetry(db)
+	}
+	if w.Operation == "insert" {
+		st.maps = replaceMaps(db.Statement)
+	}
+	if tx != nil {
 		return nil
 	}
-	st.retry = e.newRetry(db)
 	defer st.releaseUnlessBegun(db)
 	touches, err := st.Kind.Survey(db, st)
 	if err != nil || !touches && !elsewhere {
@@ -148,6 +156,7 @@ func (e *Engine) End(execute func(*gorm.DB) *gorm.DB) func(*gorm.DB) {
 		if st.Begun != nil {
 			e.endTransaction(db, st)
 		}
+		st.maps.giveBack(db)
 		if st.retry != nil && errors.Is(db.Error, fault.ErrRetry) {
 			st.retry.try(db, e.MaxTries, e.Locker.Step, execute)
 		}

@@ -86,6 +86,9 @@ func (k *updating) Write(w *writing) error {
 	if err == nil {
 		err = checkForeign(t, stmt, a)
 	}
+	if err == nil && a.Parent != nil && *a.Parent == nil {
+		err = t.ClearParents(stmt.Context, stmt.ReflectValue)
+	}
 	if err != nil {
 		return err
 	}
@@ -101,6 +104,7 @@ func (k *updating) Write(w *writing) error {
 		w.GORMWrite(db)
 		return nil
 	}
+	defer w.unpinned()()
 	w.St.Operation, w.St.Note = a.operation(), fmt.Sprintf("%s in %s", a, t.TableName)
 	if a.deletes() {
 		return k.mark(w, a)

@@ -116,7 +116,7 @@ func (k *inserting) upsert(w *writing) error {
 		return err
 	}
 	clauses, dest, value := stmt.Clauses, stmt.Dest, stmt.ReflectValue
-	defer func() { stmt.Dest, stmt.ReflectValue = dest, value }()
+	defer func() { stmt.Clauses, stmt.Dest, stmt.ReflectValue = clauses, dest, value }()
 	written, err := k.moveFirst(w, present)
 	if written > 0 {
 		k.seen = nil // new rows may lie below
@@ -144,7 +144,7 @@ func (k *inserting) upsert(w *writing) error {
 			err = errors.Join(err, restate(t, row))
 		}
 		if err == nil {
-			w.GORMWrite(w.DB)
+			w.create()
 			err = w.DB.Error
 		}
 		w.DB.RowsAffected += affected
@@ -316,6 +316,6 @@ func restate(t *table.Table, row *arrival) error {
 	}
 	return errors.Join(
 		row.Set(t.Version, row.Version), row.Set(t.Fence, row.Fence), row.Set(t.Tree, row.Tree), t.SetPaths(row.Record, row.Node),
-		row.Set(t.Parent, nil), row.Set(t.Parent, parent), // not through the pointer that the caller's may be
+		row.Set(t.Parent, parent),
 	)
 }

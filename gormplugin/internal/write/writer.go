@@ -3,6 +3,7 @@ package write
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"time"
@@ -117,6 +118,14 @@ func (w *writing) Apply(clauses []clause.Interface) error {
 func (w *writing) builds(name string) bool {
 	_, stated := w.DB.Statement.Clauses[name]
 	return stated && slices.Contains(w.DB.Statement.BuildClauses, name)
+}
+
+// unpinned has the statement state its own conditions again once it is written: a caller may use it
+// further.
+func (w *writing) unpinned() (restore func()) {
+	stmt, clauses := w.DB.Statement, w.DB.Statement.Clauses
+	stmt.Clauses = maps.Clone(clauses)
+	return func() { stmt.Clauses = clauses }
 }
 
 // ensureTransaction makes sure that the statement runs in a transaction and, in databases that have

@@ -1,0 +1,97 @@
+package gormplugintest
+
+import (
+	"fmt"
+	"maps"
+	"sync"
+	"testing"
+
+	"gorm.io/gorm"
+)
+
+// Stated is a tree whose every column of the place is a pointer, which rows may share.
+type Stated struct {
+	ID     int64
+	Tree   *int64  `pathlock:"tree" gorm:"uniqueIndex:stated_path,priority:1"`
+	Parent *int64  `pathlock:"parent"`
+	Name   *string `pathlock:"name" gorm:"size:100"`
+	Path   *string `pathlock:"path" gorm:"size:500;uniqueIndex:stated_path,priority:2"`
+}
+
+// handedChecks are about what callers hand over: the plugin writes only where GORM writes itself.
+func handedChecks() []check {
+	return []check{
+		{"Create of a map adds no column to it", func(w *world) {
+			row := map[string]any{"Name": "a", "parent_id": w.root.ID}
+			for _, name := range []string{"a", "b"} {
+				row["Name"] = name
+				w.must(w.db.Model(&Suite{}).Create(row).Error)
+				made := maps.Clone(row)
+				// What GORM adds itself.
+				delete(made, "id")
+				delete(made, "alive")
+				if want := (map[string]any{"Name": name, "parent_id": w.root.ID}); !maps.Equal(made, want) {
+					w.Errorf("the map is %v", row)
+				}
+				if row["id"] == nil {
+					w.Errorf("GORM tells the key, but the map is %v", row)
+				}
+				delete(row, "id")
+			}
+			w.has("/a", "/b")
+		}},
+		{"Create of rows that share pointers", func(w *world) {
+			tree, path := w.root.PlanID, ""
+			w.must(w.db.Create(&Stated{ID: tree, Tree: &tree, Name: new("t")}).Error)
+			shared := []*Stated{
+				{Parent: &tree, Name: new("a"), Path: &path}, {Parent: &tree, Name: new("b"), Path: &path},
+			}
+			w.must(w.db.Create(shared).Error)
+			if path != "" || *shared[0].Path != "/t/a" || *shared[1].Path != "/t/b" {
+				w.Errorf("the shared path is %q, the rows' %q and %q", path, *shared[0].Path, *shared[1].Path)
+			}
+			var paths []string
+			w.must(w.db.Model(&Stated{}).Where("tree = ?", tree).Order("path").Pluck("path", &paths).Error)
+			if fmt.Sprint(paths) != "[/t /t/a /t/b]" {
+				w.Errorf("the paths are %q", paths)
+			}
+		}},
+		{"Update leaves the conditions of a statement that is used again", func(w *world) {
+			a := w.build("/a")
+			w.build("/a/b")
+			q := w.db.Model(&Suite{}).Where("parent_id = ?", a.ID)
+			w.must(q.Update("name", "c").Error)
+			w.suite(a, "d")
+			w.must(q.Update("note", "n").Error)
+			var n int64
+			w.must(w.db.Model(&Suite{}).Where("note = 'n' AND plan_id = ?", w.root.PlanID).Count(&n).Error)
+			if n != 2 {
+				w.Errorf("the second update hit %d rows", n)
+			}
+			q = w.db.Where("parent_id = ?", a.ID)
+			w.must(q.Delete(&Suite{}).Error)
+			w.suite(a, "e")
+			w.must(q.Delete(&Suite{}).Error)
+			w.has("/a")
+		}},
+	}
+}
+
+// checkShared has several handlers update rows by the same values, as they may without the plugin.
+// It is the race detector that sees the plugin write to these.
+func checkShared(t *testing.T, d Database) {
+	w := newWorld(t, d, settings{})
+	plantPages(w)
+	gone, patch := map[string]any{"meta": `{"a":"b"}`}, &Page{Meta: map[string]string{"a": "b"}, Children: []Page{}}
+	var all sync.WaitGroup
+	for _, path := range []string{"/a", "/a/b", "/d"} {
+		all.Go(func() {
+			for range 20 {
+				at := w.db.Model(&Page{}).Where("id = ?", w.ids[path])
+				w.isA(at.Session(&gorm.Session{}).Updates(gone).Error, nil)
+				w.isA(at.Session(&gorm.Session{}).Updates(patch).Error, nil)
+			}
+		})
+	}
+	all.Wait()
+}
