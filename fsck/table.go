@@ -33,7 +33,7 @@ type Table struct {
 	// "/0/*/*/" for "/0/1/17/203/". "" means "/*/*". See gormplugin.Model.
 	PathForm, IDPathForm string
 	// Deleted is the column that marks rows as deleted; "" if there is none. A row is live if the
-	// column is NULL, 0, false or the empty text. Any time marks the row as deleted.
+	// column is NULL, 0, false, "" or "0". Any time marks the row as deleted.
 	Deleted string
 	// DeletedWhen is the only value by which Deleted marks rows as deleted: "archived", "2". ""
 	// means any value but those above.

@@ -77,7 +77,8 @@ func SingleTree(id string) ModelOption {
 // [pathlock.Location], [At], leaves) has paths as "/a/b".
 //
 // A type such as gorm.DeletedAt marks rows as deleted by itself. A plain column does so by the tag
-// "deleted": a row is live while it is NULL, 0, false or "" or, with a value in the tag, any other:
+// "deleted": a row is live while it is NULL, 0, false, "" or "0" or, with a value in the tag, any
+// other:
 //
 //	Status string `pathlock:"deleted,when:archived"`
 //

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/pathlock-go/pathlock/fsck"
 	"github.com/pathlock-go/pathlock/gormplugin"
@@ -58,7 +59,7 @@ func describe(d gormplugin.Description) (fsck.Table, error) {
 		return table, nil
 	}
 	mark := d.Marks[0]
-	if mark.Live != "NULL" && mark.Live != "0" && mark.Live != "FALSE" && mark.Live != "''" && mark.When == "" {
+	if mark.When == "" && !slices.Contains([]string{"NULL", "0", "FALSE", "''", "'0'"}, mark.Live) {
 		return fsck.Table{}, fmt.Errorf("%w: live rows of %s have %s in %s, where NULL, 0, false or the empty text is needed", fsck.ErrTable, d.Table, mark.Live, mark.Column)
 	}
 	table.Deleted, table.DeletedWhen = mark.Column, mark.When

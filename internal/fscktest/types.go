@@ -100,6 +100,8 @@ func testMarks(t *testing.T, database Database) {
 		{typ: "BOOLEAN", live: false, dead: true},
 		{typ: "BIT(1)", only: fsck.MySQL, live: []byte{0}, dead: []byte{1}},
 		{typ: "VARCHAR(40)", live: "", dead: "2026-01-01"},
+		{typ: "CHAR(1)", live: "0", dead: "1"},
+		{typ: "ENUM('0', '1')", only: fsck.MySQL, live: "0", dead: "1"},
 		{typ: "TIMESTAMP", dead: "2026-01-01 00:00:00"},
 		{typ: "BIGINT", live: 1, dead: 2, when: "2"},
 		{typ: "VARCHAR(40)", live: "draft", dead: "archived", when: "archived"},

@@ -88,6 +88,7 @@ func RunStatements(t *testing.T, d Database) {
 		{"panics", checkPanics},
 		{"depths", checkDepths},
 		{"loose keys", checkLooseKeys},
+		{"text marks", checkTextMarks},
 		{"targets", checkTargets},
 		{"without the lock store", checkWithoutStore},
 	})

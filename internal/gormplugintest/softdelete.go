@@ -2,8 +2,12 @@ package gormplugintest
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
 )
 
 // flagged, stamped and filed are trees whose rows are marked as deleted by plain columns.
@@ -64,4 +68,53 @@ func RunSoftDeleted(t *testing.T, d Database, ways []SoftDeleted) {
 			})
 		})
 	}
+}
+
+// lettered is a tree whose rows have the text "0" as long as they are live, as many schemas do.
+type lettered struct {
+	ID     int64
+	Parent int64  `pathlock:"parent"`
+	Name   string `pathlock:"name" gorm:"size:100"`
+	Path   string `pathlock:"path" gorm:"size:500"`
+	Gone   string `pathlock:"deleted" gorm:"size:1;not null;default:0"`
+}
+
+// checkTextMarks checks that "" and "0" mark live rows, which an index keeps apart whatever they
+// have of the two, and that no text is written that a collation could hold equal to a mark.
+func checkTextMarks(t *testing.T, d Database) {
+	w := machineWorld(t, d, settings{}, []gormplugin.Option{gormplugin.Model(&lettered{}, gormplugin.SingleTree("letters")), gormplugin.Model(&filed{})})
+	w.must(gormplugin.AutoMigrate(w.db))
+	rows := []*lettered{{ID: 1, Name: "a"}, {ID: 2, Parent: 1, Name: "b", Gone: "0"}, {ID: 3, Parent: 2, Name: "c"}}
+	w.must(w.db.Create(rows).Error)
+	w.must(gormplugin.AllowRawWrites(w.db).Exec("UPDATE lettereds SET gone = '' WHERE id = 3").Error)
+	live := func(want ...int64) {
+		t.Helper()
+		for _, r := range rows {
+			_, err := gormplugin.Resolve(w.db, &lettered{}, r.ID)
+			if want := slices.Contains(want, r.ID); want && err != nil || !want && !isA(err, pathlock.ErrNotFound) {
+				t.Errorf("row %d: %v, live: %t", r.ID, err, want)
+			}
+		}
+	}
+	live(1, 2, 3)
+	w.fails(w.db.Create(&lettered{ID: 4, Parent: 2, Name: "c"}).Error, gormplugin.ErrNameTaken)
+	w.must(w.db.Model(&lettered{ID: 2}).Update("gone", "1").Error)
+	live(1)
+	w.must(w.db.Model(&lettered{ID: 2}).Update("gone", "0").Error)
+	live(1, 2)
+	w.must(w.db.Model(&lettered{}).Create(map[string]any{"id": 5, "parent": 1, "name": "e"}).Error)
+	var marks []string
+	w.must(w.db.Model(&lettered{}).Where("id IN (2, 5)").Pluck("gone", &marks).Error)
+	if want := []string{"0", "0"}; !slices.Equal(marks, want) {
+		t.Errorf("the marks are %q, want %q", marks, want)
+	}
+	for _, like := range []string{" ", "０", "\u00ad"} {
+		w.fails(w.db.Model(&lettered{ID: 1}).Update("gone", like).Error, gormplugin.ErrUnsupported)
+	}
+	w.must(w.db.Create(&filed{ID: 1, PlanID: 1, Name: "a", Status: "草稿"}).Error)
+	for _, like := range []string{"archivéd", "ARCHIVED", "archived ", "ａrchived", "arch\u00adived"} {
+		w.fails(w.db.Model(&filed{ID: 1}).Update("status", like).Error, gormplugin.ErrUnsupported)
+		w.fails(w.db.Create(&filed{PlanID: 1, Name: "b", Status: like}).Error, gormplugin.ErrUnsupported)
+	}
+	live(1, 2)
 }

@@ -7,8 +7,8 @@
 //
 //   - No parent: NULL, or whatever the zero value of a parent field becomes in the database. That is
 //     0, the empty text, the nil UUID as text or as its own type, or bytes that are all zero.
-//   - Live: the deletion mark is NULL or a zero value (0, false, the empty text). Any time marks a
-//     deleted row, even the zero time, since GORM asks for NULL alone there.
+//   - Live: the deletion mark is NULL or a zero value (0, false, the texts "" and "0"). Any time
+//     marks a deleted row, even the zero time, since GORM asks for NULL alone there.
 //   - A name: a text that [pathlock.Path.Child] accepts. NULL is no name. The empty name of a root
 //     row is one.
 package treerow

@@ -18,11 +18,11 @@ func (d Dialect) Live(column string, kind Kind, when string) string {
 	case d == SQLite && kind != Text:
 		// In SQLite, any column can hold any value, except that one of affinity TEXT holds no
 		// number.
-		return fmt.Sprintf("(%s OR %s = 0 OR %s = '')", null, column, column)
+		return fmt.Sprintf("(%s OR %s IN (0, '', '0'))", null, column)
 	case kind == Number, kind == Bool, kind == Bits && d == MySQL:
 		return fmt.Sprintf("(%s OR %s = 0)", null, column)
 	case kind == Text:
-		return fmt.Sprintf("(%s OR %s = '')", null, column)
+		return fmt.Sprintf("(%s OR %s IN ('', '0'))", null, column)
 	default:
 		return null
 	}

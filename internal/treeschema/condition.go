@@ -135,6 +135,9 @@ func (m Mark) is(term string, nullable bool) bool {
 	} else if term == column+" is not true" || term == "not "+column && (!m.OrNull || !nullable) {
 		return true
 	}
+	if m.isText() {
+		values = []string{" = '' or " + column + " = '0'"}
+	}
 	whole, orNull := strings.CutPrefix(term, column+" is null or ")
 	return (orNull || !nullable || m.When == "" && !m.OrNull) && slices.ContainsFunc(values, func(v string) bool { return whole == column+v })
 }

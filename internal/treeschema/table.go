@@ -1,6 +1,9 @@
 package treeschema
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Table says which columns of a table form a tree.
 type Table struct {
@@ -42,9 +45,12 @@ type Mark struct {
 	// Live is the column's value in a live row, as SQL: NULL, or a literal such as 0. When, if it
 	// is given, is the one in deleted rows instead, a literal other than NULL.
 	Live, When string
-	// OrNull is set where NULL, besides Live, is in live rows.
+	// OrNull is set where NULL, besides Live, is in live rows; of texts, both '' and '0' are.
 	OrNull bool
 }
+
+// isText reports whether live rows have one of two texts.
+func (m Mark) isText() bool { return m.When == "" && m.OrNull && strings.HasPrefix(m.Live, "'") }
 
 // condition is the condition that a column means a live row.
 func (m Mark) condition(column string) string {
@@ -53,6 +59,8 @@ func (m Mark) condition(column string) string {
 		return "(" + column + " IS NULL OR " + column + " <> " + m.When + ")"
 	case m.Live == "NULL":
 		return column + " IS NULL"
+	case m.isText():
+		return "(" + column + " IS NULL OR " + column + " = '' OR " + column + " = '0')"
 	case m.OrNull:
 		return "(" + column + " IS NULL OR " + column + " = " + m.Live + ")"
 	default:

@@ -8,7 +8,7 @@ import "slices"
 func (c *checker) keepsApart(i index) (siblings, top bool) {
 	same := c.table.siblings()
 	for _, m := range c.table.Marks {
-		if m.When == "" { // live rows have one value
+		if m.When == "" && !m.isText() { // live rows have one value
 			same = append(same, m.Column)
 		}
 	}

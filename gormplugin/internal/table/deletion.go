@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/pathlock-go/pathlock/internal/treerow"
+	"golang.org/x/text/collate"
+	"golang.org/x/text/language"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
@@ -17,7 +19,8 @@ import (
 
 // A mark of deletion is a column whose type has GORM hide deleted rows, and turn a DELETE into an
 // UPDATE; or a plain column with the tag "deleted", which hides nothing. A row is live while its
-// mark is NULL or a zero value or, where the tag names the value of deleted rows, any other value.
+// mark is NULL or a zero value, the text "0" included, or, where the tag names the value of deleted
+// rows, any other value.
 
 // findMarks finds the columns that mark rows as deleted: those whose types do, or the plain one
 // that is named or tagged. when is the value that the latter has in deleted rows, "" for that of
@@ -126,6 +129,8 @@ func (t *Table) setConditions(db *gorm.DB) {
 		t.Alive = null
 		if t.when != "" {
 			t.Alive = AnyOf([]clause.Expression{null, clause.Expr{SQL: "? <> " + t.whenLiteral, Vars: []any{Column(f)}}})
+		} else if _, isText := liveMark(f).(string); isText {
+			t.Alive = AnyOf([]clause.Expression{null, clause.Expr{SQL: "? IN ('', '0')", Vars: []any{Column(f)}}})
 		} else if liveMark(f) != nil {
 			t.Alive = AnyOf([]clause.Expression{null, clause.Expr{SQL: "? = " + liveLiteral(f), Vars: []any{Column(f)}}})
 		}
@@ -158,8 +163,11 @@ func (t *Table) LiveMark(f *schema.Field) any {
 
 // liveMark is what GORM writes for a new row: NULL, or a zero value.
 func liveMark(f *schema.Field) any {
-	if strings.EqualFold(f.DefaultValue, "NULL") {
+	switch {
+	case strings.EqualFold(f.DefaultValue, "NULL"):
 		return nil
+	case f.DefaultValueInterface == "0":
+		return "0" // of a text
 	}
 	// A zero value has a plain form, unless the type is none that a column could have.
 	live, _ := Plain(reflect.Zero(f.FieldType).Interface())
@@ -174,16 +182,25 @@ func (t *Table) MarksLive(ctx context.Context, f *schema.Field, assigned any) (l
 	if err != nil {
 		return false, nil, err
 	}
-	if t.when != "" {
-		text := fmt.Sprint(value)
-		if text != t.when && strings.EqualFold(strings.TrimSpace(text), t.when) {
-			return false, nil, t.Unsupported("%q can be set to %q, but not to %q, which the database may hold equal", f.DBName, t.when, text)
+	known := []string{t.when}
+	if t.when == "" {
+		known = []string{"", "0"}
+	}
+	text, isText := value.(string)
+	for _, k := range known {
+		if isText && t.plainMark && !slices.Contains(known, text) && collate.New(language.Und, collate.Loose).CompareString(strings.TrimSpace(text), k) == 0 {
+			return false, nil, t.Unsupported("%q can be set to %q, but not to %q, which a collation may hold equal", f.DBName, k, text)
 		}
-		return text != t.when, assigned, nil
+	}
+	if t.when != "" {
+		return fmt.Sprint(value) != t.when, assigned, nil
 	}
 	// A mark of 0 in a struct may have been NULL, and a flag may be given as NULL or as a zero
 	// value.
 	write = liveMark(f)
+	if value == "0" && t.plainMark {
+		return true, assigned, nil
+	}
 	if value == write || value == nil || write == nil && reflect.ValueOf(value).IsZero() {
 		return true, write, nil
 	}

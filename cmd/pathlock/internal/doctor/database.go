@@ -89,7 +89,7 @@ func shapeOf(t fsck.Table, columns []treeschema.Column) treeschema.Table {
 }
 
 // markOf describes the column that marks a row as deleted: a flag or a number is 0 in a live row,
-// and anything else NULL.
+// a text "" or "0", and anything else NULL.
 func markOf(c treeschema.Column) treeschema.Mark {
 	switch typ := strings.ToLower(c.Type); {
 	case typ == "boolean": // of PostgreSQL; MySQL calls it tinyint(1)
@@ -98,6 +98,8 @@ func markOf(c treeschema.Column) treeschema.Mark {
 		return treeschema.Mark{Column: c.Name, Live: "0"}
 	case strings.Contains(typ, "int") && !bool(c.Nullable):
 		return treeschema.Mark{Column: c.Name, Live: "0"}
+	case treerow.KindOf(typ) == treerow.Text:
+		return treeschema.Mark{Column: c.Name, Live: "''", OrNull: true}
 	default:
 		return treeschema.Mark{Column: c.Name, Live: "NULL"}
 	}
