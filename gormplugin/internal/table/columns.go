@@ -2,8 +2,11 @@ package table
 
 import (
 	"context"
+	"database/sql"
+	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gorm.io/gorm"
@@ -34,16 +37,49 @@ func (t *Table) Convert(ctx context.Context, f *schema.Field, value any) (any, e
 	case []any:
 		return nil, t.Unsupported("%q can be set to a value only, not to an expression", f.DBName)
 	}
-	if _, err := Plain(value); err != nil {
+	value, err := exactly(f, value)
+	if err != nil {
 		return nil, t.Unsupported("%q can be set to a value only: %v", f.DBName, err)
 	}
 	row := reflect.New(t.Schema.ModelType).Elem()
 	if err := f.Set(ctx, row, value); err != nil {
-		return nil, t.Unsupported("%q cannot hold a %T", f.DBName, value)
+		return nil, t.Unsupported("%q cannot hold %v, a %T", f.DBName, value, value)
 	}
 	held, _ := f.ValueOf(ctx, row)
-	held, err := Plain(held)
+	held, err = Plain(held)
 	return t.Spell(f, held), err
+}
+
+// exactly returns a value such that GORM sets a field to just that. GORM itself rounds floats, cuts
+// integers to the size of the field, and knows no digits for a pointer to a number; for a pointer to
+// a text, it takes a number for a character.
+func exactly(f *schema.Field, value any) (any, error) {
+	plain, err := Plain(value)
+	if err != nil {
+		return nil, err
+	}
+	_, isText := plain.(string)
+	isNumber := reflect.ValueOf(plain).CanInt() || reflect.ValueOf(plain).CanUint()
+	_, scans := reflect.New(f.IndirectFieldType).Interface().(sql.Scanner)
+	of := reflect.Zero(f.IndirectFieldType)
+	switch {
+	case isNumber && (scans || of.Kind() == reflect.Bool):
+		return plain, nil
+	case isNumber && of.Kind() == reflect.String:
+		return fmt.Sprint(plain), nil
+	case scans || !isNumber && !isText:
+		return value, nil
+	case of.CanInt():
+		plain, err = strconv.ParseInt(fmt.Sprint(plain), 10, of.Type().Bits())
+	case of.CanUint():
+		plain, err = strconv.ParseUint(fmt.Sprint(plain), 10, of.Type().Bits())
+	default:
+		return value, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%v is no number that it can hold", value)
+	}
+	return plain, nil
 }
 
 // IsWritten reports whether a statement that creates rows writes a column, after its Select and

@@ -204,6 +204,9 @@ func (t *Table) MarksLive(ctx context.Context, f *schema.Field, assigned any) (l
 	if value == write || value == nil || write == nil && reflect.ValueOf(value).IsZero() {
 		return true, write, nil
 	}
+	if _, number := value.(int64); number {
+		assigned = Written(assigned, value)
+	}
 	return false, assigned, nil
 }
 

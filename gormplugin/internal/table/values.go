@@ -3,6 +3,7 @@ package table
 import (
 	"database/sql/driver"
 	"fmt"
+	"math"
 	"reflect"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
@@ -15,7 +16,7 @@ import (
 type Bytes = plan.Bytes
 
 // Plain reduces a column's value to one that can be compared: it follows pointers, asks Valuers and
-// widens numbers. NULL is nil. An expression, which only the database can evaluate, has no plain
+// widens numbers, of floats the whole ones. NULL is nil. An expression, which only the database can evaluate, has no plain
 // form.
 func Plain(value any) (any, error) {
 	for range 8 {
@@ -48,6 +49,16 @@ func Plain(value any) (any, error) {
 				return u, nil
 			}
 			return int64(v.Uint()), nil
+		case reflect.Float32, reflect.Float64:
+			// A greater one may stand for another number than was meant.
+			least := float64(1 << 53)
+			if v.Kind() == reflect.Float32 {
+				least = 1 << 24
+			}
+			if n := v.Float(); n == math.Trunc(n) && math.Abs(n) < least {
+				return int64(n), nil
+			}
+			return nil, fmt.Errorf("%w: %v is no whole number that a float surely holds: state an integer or a text", fault.ErrUnsupported, value)
 		case reflect.String:
 			return v.String(), nil
 		case reflect.Slice:

@@ -2,10 +2,16 @@ package table
 
 import (
 	"database/sql"
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"gorm.io/gorm/schema"
 )
 
@@ -33,6 +39,51 @@ func TestPlain(t *testing.T) {
 	}
 	if _, err := Plain([]int{7}); err == nil {
 		t.Error("a slice became a key")
+	}
+}
+
+func TestConvert_numbers(t *testing.T) {
+	type row struct {
+		ID      int64
+		Small   int8
+		Count   uint16
+		Pointer *int64
+		Text    string
+		Label   *string
+		Null    sql.NullInt64
+		Maybe   sql.NullString
+		Gone    bool
+	}
+	parsed, err := schema.Parse(&row{}, new(sync.Map), schema.NamingStrategy{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := &Table{Shape: plan.Shape{TableName: "rows"}, Schema: parsed}
+	number := []string{"ID", "Small", "Count", "Pointer", "Null"}
+	for _, c := range []struct {
+		fields []string
+		value  any
+		want   any // nil where it is refused
+	}{
+		{number, 5, int64(5)}, {number, 5.0, int64(5)}, {number, float32(5), int64(5)}, {number, uint8(5), int64(5)},
+		{number, "5", int64(5)}, {number, json.Number("5"), int64(5)}, {number, new(5.0), int64(5)},
+		{number, 5.9, nil}, {number, "5.9", nil}, {number, json.Number("5.9"), nil}, {number, "x", nil}, {number, math.Inf(1), nil}, {number, math.NaN(), nil},
+		{[]string{"ID", "Pointer"}, float64(1 << 53), nil}, {[]string{"ID", "Pointer"}, float32(1 << 24), nil}, {[]string{"ID", "Pointer"}, 1<<53 + 1, int64(1<<53 + 1)},
+		{[]string{"Small"}, 300, nil}, {[]string{"Small"}, "300", nil}, {[]string{"Count"}, -1, nil}, {[]string{"Count"}, 1 << 16, nil},
+		{[]string{"ID"}, uint64(1 << 63), nil},
+		{[]string{"Text", "Label", "Maybe"}, 65, "65"}, {[]string{"Text", "Label", "Maybe"}, 65.0, "65"}, {[]string{"Text", "Label", "Maybe"}, 4.6, nil},
+		{[]string{"Text", "Label", "Maybe"}, json.Number("4.6"), "4.6"},
+		{[]string{"Gone"}, 1, true}, {[]string{"Gone"}, 0.4, nil},
+	} {
+		for _, name := range c.fields {
+			got, err := table.Convert(t.Context(), parsed.LookUpField(name), c.value)
+			if got != c.want || (err == nil) != (c.want != nil) {
+				t.Errorf("%s = %#v: got %#v, %v; want %#v", name, c.value, got, err, c.want)
+			}
+			if text := fmt.Sprint(reflect.Indirect(reflect.ValueOf(c.value))); err != nil && !strings.Contains(err.Error(), text) {
+				t.Errorf("%s = %s: the error does not name the value: %v", name, text, err)
+			}
+		}
 	}
 }
 
