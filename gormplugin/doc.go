@@ -77,7 +77,8 @@
 //     rows,
 //   - joins, aliases and clauses that name another table,
 //   - INSERT IGNORE,
-//   - expressions as name or parent,
+//   - expressions and fractions as name or parent,
+//   - Association(…).Replace outside of a transaction, which GORM does by two statements,
 //   - a change of a primary key,
 //   - rows created as deleted ones.
 //

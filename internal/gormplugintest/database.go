@@ -89,6 +89,7 @@ func RunStatements(t *testing.T, d Database) {
 		{"depths", checkDepths},
 		{"loose keys", checkLooseKeys},
 		{"text marks", checkTextMarks},
+		{"Replace", checkReplace},
 		{"targets", checkTargets},
 		{"without the lock store", checkWithoutStore},
 	})

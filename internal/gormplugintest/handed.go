@@ -3,9 +3,11 @@ package gormplugintest
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"testing"
 
+	"github.com/pathlock-go/pathlock/gormplugin"
 	"gorm.io/gorm"
 )
 
@@ -74,6 +76,34 @@ func handedChecks() []check {
 			w.must(q.Delete(&Suite{}).Error)
 			w.has("/a")
 		}},
+	}
+}
+
+// checkReplace replaces associations, of which GORM lets the old rows go only once the new ones are
+// saved: what is refused leaves nothing behind, and in a transaction what is right takes place.
+func checkReplace(t *testing.T, d Database) {
+	w := newWorld(t, d, settings{})
+	plantPages(w)
+	x := w.tableOf(shape{model: Page{}})
+	blocks := func() (names []string) {
+		w.must(w.db.Model(&Block{}).Where("page_id = ?", w.ids["/a/b"]).Order("name").Pluck("name", &names).Error)
+		return names
+	}
+	before := w.rowsOf(x)
+	w.fails(w.db.Model(w.page("/a/b")).Association("Blocks").Replace(&Block{Name: "q"}), gormplugin.ErrUnsupported)
+	w.fails(w.db.Model(w.page("/a")).Association("Children").Replace(&Page{Place: named("q")}), gormplugin.ErrUnsupported)
+	w.fails(w.db.Transaction(func(tx *gorm.DB) error {
+		return tx.Model(w.page("/a/b")).Association("Blocks").Replace(&Block{Name: "q"})
+	}), gormplugin.ErrMisplaced)
+	if now := w.rowsOf(x); now != before || !slices.Equal(blocks(), []string{"t"}) {
+		t.Errorf("blocks %q, and of the pages:\n%s", blocks(), difference(before, now))
+	}
+	w.must(w.db.Model(w.page("/a/b")).Association("Blocks").Append(&Block{Name: "q"}))
+	w.must(w.db.Transaction(func(tx *gorm.DB) error {
+		return tx.Model(w.page("/a/b")).Association("Blocks").Unscoped().Replace(&Block{Name: "r"})
+	}))
+	if got := blocks(); !slices.Equal(got, []string{"r"}) {
+		t.Errorf("the blocks are %q", got)
 	}
 }
 

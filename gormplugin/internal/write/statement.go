@@ -70,6 +70,9 @@ func (e *Engine) Begin(w *Writer) func(*gorm.DB) {
 			return
 		}
 		t, err := e.guardedTable(db.Statement, w.Deletes)
+		if err == nil {
+			err = e.refuseReplace(db.Statement)
+		}
 		if err == nil && t != nil {
 			err = e.beginGuarded(w, db, t)
 		}
