@@ -167,6 +167,22 @@ func saveForms() []form {
 			rows := []Suite{{ParentID: w.parent("/d"), Name: "y"}, {ID: w.ids["/d/e"], ParentID: w.parent("/d"), Name: "z"}}
 			return tx.Clauses(clause.OnConflict{UpdateAll: true}, clause.Returning{}).Create(&rows).Error
 		}},
+		{name: "an upsert counts each row once, renamed, moved, changed, as it was, and new", tree: "/a /a/b /a/b/c /a/x /d /d/y /e", write: func(w *world, tx *gorm.DB) error {
+			rows := []*Suite{
+				{ID: w.ids["/d/e"], PlanID: w.root.PlanID, ParentID: w.parent("/d"), Name: "y"}, {ID: w.ids["/a"], PlanID: w.root.PlanID, ParentID: w.parent(""), Name: "a", Note: "changed"},
+				{ID: w.ids["/d"], PlanID: w.root.PlanID, ParentID: w.parent(""), Name: "d"}, {ParentID: w.parent("/a"), Name: "x"}, {ParentID: w.parent(""), Name: "e"},
+			}
+			for _, row := range rows {
+				w.hits(tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(row), 1)
+			}
+			for _, row := range rows {
+				row.Note += "!"
+			}
+			created := tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(rows)
+			w.hits(created, int64(len(rows)))
+			w.hits(tx.Save(w.at("/d")), 1)
+			return created.Error
+		}},
 		{name: "an upsert by the name", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
 			c := byKey(clause.AssignmentColumns([]string{"note"}))
 			c.Columns = []clause.Column{{Name: "plan_id"}, {Name: "parent_id"}, {Name: "name"}}

@@ -147,7 +147,14 @@ func (k *inserting) upsert(w *writing) error {
 			w.create()
 			err = w.DB.Error
 		}
-		w.DB.RowsAffected += affected
+		c, _ := clauses[conflictClause].Expression.(clause.OnConflict)
+		if err == nil && !c.DoNothing && len(c.Where.Exprs) == 0 {
+			// MySQL counts two for each row, and none for one that the plugin has moved before.
+			w.DB.RowsAffected = int64(len(present))
+		}
+		if w.DB.RowsAffected += affected; stmt.Result != nil {
+			stmt.Result.RowsAffected = w.DB.RowsAffected
+		}
 	}
 	if err != nil && len(present) > 0 && written > 0 {
 		w.Tx.Abandon(err) // some rows may be written
