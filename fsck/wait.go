@@ -3,8 +3,9 @@ package fsck
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"fmt"
+
+	"github.com/pathlock-go/pathlock/internal/sqldialect"
 )
 
 // begin begins a transaction that waits at most [RepairOptions.Wait] for locked rows. end gives the
@@ -18,7 +19,7 @@ func (r *repair) begin(working, held context.Context) (tx *sql.Tx, end func(), e
 	bounded := false
 	giveBack := func() {
 		if bounded { // nobody else gets it with this setting
-			_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+			sqldialect.Discard(conn)
 		}
 		_ = conn.Close()
 	}

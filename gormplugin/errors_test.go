@@ -43,6 +43,7 @@ func TestFailureOf(t *testing.T) {
 		{"no connection in time", "postgres", connecting(context.DeadlineExceeded), pathlock.FailureDatabase},
 		{"a deadlock", "mysql", number(1213), pathlock.FailureLocked},
 		{"a lock wait timeout", "mysql", number(1205), pathlock.FailureLocked},
+		{"a session that only reads", "mysql", number(1792), pathlock.FailureDatabase},
 		{"a duplicate key", "mysql", number(1062), ""},
 		{"a text that is too long", "mysql", number(1406), pathlock.FailureInvalid},
 		{"NUL in a text", "postgres", state("22021"), pathlock.FailureInvalid},

@@ -115,6 +115,7 @@ func RunTransactions(t *testing.T, d Database) {
 		{"savepoints", checkSavepoints},
 		{"handlers", checkHandlers},
 		{"steps", checkSteps},
+		{"sessions that only read", checkReadOnly},
 	})
 }
 

@@ -111,6 +111,9 @@ type Dialect struct {
 	Duplicate func(error) Duplicate
 	// unavailable reports whether an error of the driver says that the database cannot serve.
 	unavailable func(error) bool
+	// ReadOnly reports whether an error says that the server, or the session, only reads: see
+	// [Discard].
+	ReadOnly func(error) bool
 	// unfit reports whether an error of the driver says that a column cannot hold a value.
 	unfit func(error) bool
 	// Refuses reports whether an error says that the database does not take a row, because of a

@@ -40,13 +40,19 @@ func (d *Dialect) FailureOf(err error) pathlock.Failure {
 	switch {
 	case d.Classify(err).IsRetryable():
 		return pathlock.FailureLocked
-	case unreachable(err), d.unavailable(err):
+	case unreachable(err), d.unavailable(err), d.ReadOnly(err):
 		return pathlock.FailureDatabase
 	case d.unfit(err):
 		return pathlock.FailureInvalid
 	default:
 		return ""
 	}
+}
+
+// Discard closes a connection, and keeps it from its pool. After a failover, a pool would go on
+// using the sessions of a server that now only reads, though new ones could write.
+func Discard(conn *sql.Conn) {
+	_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // which is what it returns, too
 }
 
 // unreachable reports whether an error says that there is no connection to the database. It asks

@@ -56,6 +56,7 @@ var MySQL = &Dialect{
 	TooLong:         tooLongMySQL,
 	Answered:        answeredByMySQL,
 	unavailable:     unavailableMySQL,
+	ReadOnly:        readOnlyMySQL,
 	unfit:           unfitMySQL,
 }
 
@@ -143,11 +144,20 @@ func unavailableMySQL(err error) bool {
 		1194, // ER_CRASHED_ON_USAGE
 		1203, // ER_TOO_MANY_USER_CONNECTIONS
 		1226, // ER_USER_LIMIT_REACHED
-		1290, // ER_OPTION_PREVENTS_STATEMENT: read-only
 		1317, // ER_QUERY_INTERRUPTED
-		1836, // ER_READ_ONLY_MODE
 		1927, // ER_CONNECTION_KILLED of MariaDB
 		3169: // ER_SESSION_WAS_KILLED of MySQL
+		return true
+	}
+	return false
+}
+
+// readOnlyMySQL reads the error numbers of MySQL and MariaDB.
+func readOnlyMySQL(err error) bool {
+	switch MySQLNumber(err) {
+	case 1290, // ER_OPTION_PREVENTS_STATEMENT
+		1792, // ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION
+		1836: // ER_READ_ONLY_MODE
 		return true
 	}
 	return false

@@ -46,6 +46,7 @@ var PostgreSQL = &Dialect{
 	TooLong:        tooLongPostgres,
 	Answered:       answeredByPostgres,
 	unavailable:    unavailablePostgres,
+	ReadOnly:       readOnlyPostgres,
 	unfit:          unfitPostgres,
 	Aborts:         true,
 	MisjudgesLists: true,
@@ -164,13 +165,15 @@ func refusesPostgres(err error) bool {
 	return len(state) == 5 && slices.Contains([]string{"22", "23", "P0", "54", "44"}, state[:2])
 }
 
+// readOnlyPostgres reads the SQLSTATE read_only_sql_transaction, as of a standby.
+func readOnlyPostgres(err error) bool { return SQLState(err) == "25006" }
+
 // unavailablePostgres reports whether the server says that it cannot serve.
 // See https://www.postgresql.org/docs/current/errcodes-appendix.html.
 func unavailablePostgres(err error) bool {
 	state := SQLState(err)
 	return slices.ContainsFunc([]string{
 		"08",    // connection exception
-		"25006", // read_only_sql_transaction: a standby
 		"28",    // invalid authorization
 		"3D",    // no such database
 		"42501", // insufficient_privilege

@@ -31,6 +31,7 @@ var SQLite = &Dialect{
 	Refuses:     refusesSQLite,
 	Duplicate:   duplicateSQLite,
 	unavailable: unavailableSQLite,
+	ReadOnly:    func(error) bool { return false }, // another session would not write either
 	unfit:       unfitSQLite,
 	Probe:       probeSQLite(),
 }

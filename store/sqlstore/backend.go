@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	mathrand "math/rand/v2"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/sqldialect"
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
@@ -42,8 +44,8 @@ func newHome() string { return "pathlock_" + rand.Text() }
 
 // Update implements [ticketstore.Backend].
 func (b *backend) Update(ctx context.Context, tree pathlock.Tree, change func(ticketstore.State) ticketstore.Changes) error {
-	return b.again(ctx, func(ctx context.Context) (bool, error) {
-		r, err := b.table.read(ctx, tree)
+	return b.again(ctx, func(table table) (bool, error) {
+		r, err := table.read(ctx, tree)
 		if err != nil {
 			return false, err
 		}
@@ -59,7 +61,7 @@ func (b *backend) Update(ctx context.Context, tree pathlock.Tree, change func(ti
 			}
 		}
 		next := r.tickets.With(c)
-		written, err := b.table.write(ctx, r, next, c.Fence, told)
+		written, err := table.write(ctx, r, next, c.Fence, told)
 		if written {
 			b.crowd(tree, waiting(next))
 			b.watcher.wake(told...)
@@ -103,12 +105,16 @@ func (b *backend) isFull(tree pathlock.Tree) bool {
 
 // again does something until it is done, and nobody is in its way. A store that makes tables makes
 // one again that is gone, as after a failover to an empty server: nobody holds anything then.
-func (b *backend) again(ctx context.Context, do func(context.Context) (done bool, err error)) error {
+func (b *backend) again(ctx context.Context, do func(table) (done bool, err error)) error {
 	if err := b.prepare(ctx); err != nil {
 		return err
 	}
 	for try := 1; ; try++ {
-		done, err := do(ctx)
+		var done bool
+		err := b.inSession(ctx, func(conn *sql.Conn) (err error) {
+			done, err = do(b.table.on(conn))
+			return err
+		})
 		switch {
 		case err == nil && done:
 			return nil
@@ -121,6 +127,33 @@ func (b *backend) again(ctx context.Context, do func(context.Context) (done bool
 			return b.advised(err)
 		}
 		if err := rest(ctx, try); err != nil {
+			return err
+		}
+	}
+}
+
+// inSession runs statements in one session of the pool. A session that has broken, or that only
+// reads, as after a failover, is closed, and another one runs them: the last of the tries has a new
+// one.
+func (b *backend) inSession(ctx context.Context, do func(*sql.Conn) error) error {
+	for try, last := 0, 0; ; try++ {
+		conn, err := b.db.Conn(ctx)
+		if err != nil {
+			return err
+		}
+		err = do(conn)
+		stale := errors.Is(err, errReadOnly) || b.table.ReadOnly(err)
+		if stale {
+			sqldialect.Discard(conn)
+		}
+		_ = conn.Close() // do has its answer
+		if !stale && !errors.Is(err, driver.ErrBadConn) {
+			return err
+		}
+		if try == 0 {
+			last = b.db.Stats().OpenConnections + 1
+		}
+		if try == last {
 			return err
 		}
 	}
@@ -140,8 +173,8 @@ func rest(ctx context.Context, try int) error {
 
 // View implements [ticketstore.Backend].
 func (b *backend) View(ctx context.Context, tree pathlock.Tree) (state ticketstore.State, err error) {
-	err = b.again(ctx, func(ctx context.Context) (bool, error) {
-		r, err := b.table.read(ctx, tree)
+	err = b.again(ctx, func(table table) (bool, error) {
+		r, err := table.read(ctx, tree)
 		if err == nil {
 			state = r.state()
 		}
@@ -152,15 +185,15 @@ func (b *backend) View(ctx context.Context, tree pathlock.Tree) (state ticketsto
 
 // Trees implements [ticketstore.Backend].
 func (b *backend) Trees(ctx context.Context) (trees []pathlock.Tree, err error) {
-	err = b.again(ctx, func(ctx context.Context) (bool, error) {
-		trees, err = b.trees(ctx)
+	err = b.again(ctx, func(table table) (bool, error) {
+		trees, err = table.trees(ctx)
 		return true, err
 	})
 	return trees, err
 }
 
-func (b *backend) trees(ctx context.Context) (trees []pathlock.Tree, err error) {
-	rows, err := b.table.QueryContext(ctx, b.table.text("SELECT namespace, id FROM {table} WHERE ends > {now}"))
+func (t table) trees(ctx context.Context) (trees []pathlock.Tree, err error) {
+	rows, err := t.QueryContext(ctx, t.text("SELECT namespace, id FROM {table} WHERE ends > {now}"))
 	if err != nil {
 		return nil, err
 	}
@@ -196,8 +229,8 @@ func (b *backend) Limit() int { return 0 }
 
 // Ping implements [ticketstore.Backend]: it reads the table.
 func (b *backend) Ping(ctx context.Context) error {
-	return b.again(ctx, func(ctx context.Context) (bool, error) {
-		_, err := b.table.read(ctx, pathlock.Tree{})
+	return b.again(ctx, func(table table) (bool, error) {
+		_, err := table.read(ctx, pathlock.Tree{})
 		return true, err
 	})
 }

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -25,6 +26,8 @@ type dialect struct {
 	*sqldialect.Dialect
 	// clock is the server's time in µs since 1970, "" where it is this host's.
 	clock string
+	// onlyReads is an expression that is true where the server or the session only reads.
+	onlyReads string
 	// table creates the table, unless it is there.
 	table string
 	// notify is what an update ends in that has to tell other processes, "" where it cannot.
@@ -75,7 +78,8 @@ func dialectOf(d Dialect) (dialect, error) {
 			Dialect: sqldialect.MySQL,
 			// It is when the statement began, whatever the session's time zone. A connection that
 			// does not commit by itself gets none.
-			clock: "IF(@@autocommit, TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', UTC_TIMESTAMP(6)), NULL)",
+			clock:     "IF(@@autocommit, TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', UTC_TIMESTAMP(6)), NULL)",
+			onlyReads: "CONCAT(@@read_only) NOT IN ('0', 'OFF')",
 			// By the key, a sweep locks no more rows than it deletes.
 			table: `CREATE TABLE IF NOT EXISTS {table} (
 				tree BINARY(32) NOT NULL PRIMARY KEY, namespace VARBINARY(255) NOT NULL, id VARBINARY(255) NOT NULL,
@@ -92,7 +96,8 @@ func dialectOf(d Dialect) (dialect, error) {
 		return dialect{
 			Dialect: sqldialect.PostgreSQL,
 			// now() would be when the transaction began.
-			clock: "(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000)::bigint",
+			clock:     "(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000)::bigint",
+			onlyReads: "current_setting('transaction_read_only') = 'on'",
 			// The free space keeps the new version of a row on its page.
 			table: `CREATE TABLE IF NOT EXISTS {table} (
 				tree bytea NOT NULL PRIMARY KEY, namespace bytea NOT NULL, id bytea NOT NULL,
@@ -106,7 +111,8 @@ func dialectOf(d Dialect) (dialect, error) {
 		}, nil
 	case SQLite:
 		return dialect{
-			Dialect: sqldialect.SQLite,
+			Dialect:   sqldialect.SQLite,
+			onlyReads: "0",
 			table: `CREATE TABLE IF NOT EXISTS {table} (
 				tree BLOB NOT NULL PRIMARY KEY, namespace BLOB NOT NULL, id BLOB NOT NULL,
 				version INTEGER NOT NULL, fence INTEGER NOT NULL, ends INTEGER NOT NULL, tickets BLOB NOT NULL
@@ -126,6 +132,8 @@ func (d dialect) is(err error) fault {
 		return busy
 	case f == sqldialect.FailureDuplicate:
 		return duplicate
+	case errors.Is(err, errReadOnly), d.ReadOnly(err):
+		return readOnly
 	default:
 		return d.further(err)
 	}
@@ -139,8 +147,6 @@ func mysqlFault(err error) fault {
 		return noTable
 	case 1054: // ER_BAD_FIELD_ERROR
 		return noColumn
-	case 1290, 1836, 1792: // ER_OPTION_PREVENTS_STATEMENT, ER_READ_ONLY_MODE, ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION
-		return readOnly
 	case 1142: // ER_TABLEACCESS_DENIED_ERROR
 		return forbidden
 	case 1153: // ER_NET_PACKET_TOO_LARGE
@@ -159,8 +165,6 @@ func postgresFault(err error) fault {
 		return noTable
 	case "42703":
 		return noColumn
-	case "25006":
-		return readOnly
 	case "42501":
 		return forbidden
 	default:

@@ -46,11 +46,17 @@ type table struct {
 	decoder *ticketlist.Decoder
 }
 
-// querier is a pool, or a transaction of it.
+// querier is a pool, a session of it, or a transaction.
 type querier interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// on returns the table as a session or a transaction has it.
+func (t table) on(q querier) table {
+	t.querier = q
+	return t
 }
 
 // text returns a statement as it is sent.
@@ -77,10 +83,14 @@ func (t table) read(ctx context.Context, tree pathlock.Tree) (*record, error) {
 	key := keyOf(tree)
 	var now, version, fence sql.NullInt64
 	var text []byte
-	err := t.QueryRowContext(ctx, t.text(`SELECT {now}, t.version, t.fence, t.tickets
-		FROM (SELECT 1 AS one) AS c LEFT JOIN {table} AS t ON t.tree = ?`), key[:]).Scan(&now, &version, &fence, &text)
+	var onlyReads bool
+	err := t.QueryRowContext(ctx, t.text(`SELECT {now}, `+t.onlyReads+`, t.version, t.fence, t.tickets
+		FROM (SELECT 1 AS one) AS c LEFT JOIN {table} AS t ON t.tree = ?`), key[:]).Scan(&now, &onlyReads, &version, &fence, &text)
 	if err != nil {
 		return nil, err
+	}
+	if onlyReads {
+		return nil, errReadOnly
 	}
 	if !now.Valid {
 		return nil, errNoCommit
@@ -94,6 +104,9 @@ func (t table) read(ctx context.Context, tree pathlock.Tree) (*record, error) {
 
 // errNoCommit is for a pool of MySQL whose statements commit nothing.
 var errNoCommit = errors.New("the pool's connections do not commit: give them autocommit=1")
+
+// errReadOnly is for a session that only reads. What it reads may be out of date: it is a replica's.
+var errReadOnly = errors.New("the server or the session is read-only")
 
 // state is a record as the lock table wants it.
 func (r *record) state() ticketstore.State {

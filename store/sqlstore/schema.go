@@ -37,7 +37,10 @@ func (b *backend) inTime(ctx context.Context, ask func(context.Context) error) e
 // create creates the table. IF NOT EXISTS alone fails where two processes run it at once.
 func (b *backend) create(ctx context.Context) error {
 	for try := 1; ; try++ {
-		_, err := b.table.changed(ctx, b.table.dialect.table)
+		err := b.inSession(ctx, func(conn *sql.Conn) error {
+			_, err := b.table.on(conn).changed(ctx, b.table.dialect.table)
+			return err
+		})
 		if err == nil {
 			return nil
 		}
@@ -77,7 +80,7 @@ func (s *Store) Check(ctx context.Context) error { return s.backend.inTime(ctx, 
 
 func (b *backend) check(ctx context.Context) error {
 	for try := 1; ; try++ {
-		err := b.rehearse(ctx)
+		err := b.inSession(ctx, func(conn *sql.Conn) error { return b.rehearse(ctx, conn) })
 		if err == nil {
 			return nil
 		}
@@ -100,19 +103,18 @@ func (b *backend) check(ctx context.Context) error {
 const checkNamespace = "check "
 
 // rehearse writes and deletes as updates do, in a tree that nobody has, and undoes it.
-func (b *backend) rehearse(ctx context.Context) error {
+func (b *backend) rehearse(ctx context.Context, conn *sql.Conn) error {
 	name := checkNamespace + newHome()
 	tree, err := pathlock.NewTree(name, name)
 	if err != nil {
 		return err
 	}
-	tx, err := b.db.BeginTx(ctx, nil)
+	tx, err := conn.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }()
-	table := b.table
-	table.querier = tx
+	table := b.table.on(tx)
 	for range 2 {
 		r, err := table.read(ctx, tree)
 		if err != nil {
@@ -126,5 +128,3 @@ func (b *backend) rehearse(ctx context.Context) error {
 	_, err = table.changed(ctx, "DELETE FROM {table} WHERE tree = ?", key[:])
 	return err
 }
-
-var _ querier = (*sql.Tx)(nil)

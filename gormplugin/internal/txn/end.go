@@ -9,6 +9,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/internal/sqldialect"
 )
 
 // Commit ends the transaction.
@@ -34,7 +35,9 @@ func (t *Transaction) commit() error {
 	outcome := Unknown
 	defer func() { t.finish(outcome) }() // also when the driver panics
 	_, done := t.owner.Locker.Step(t.ctx, pathlock.Step{Kind: pathlock.StepCommit})
-	err := t.whyNotCommitted(t.Tx.Commit())
+	err := t.Tx.Commit()
+	t.noteReadOnly(err)
+	err = t.whyNotCommitted(err)
 	if err != nil && t.owner.Dialect.SoleWriter {
 		// SQLite leaves a transaction open that it has refused to commit, and so do some drivers.
 		// It must not be committed by whoever uses the connection next.
@@ -129,6 +132,9 @@ func (t *Transaction) finish(outcome Outcome) {
 	t.ended = true
 	t.unwatch()
 	t.cancel()
+	if t.readOnly.Load() {
+		sqldialect.Discard(t.conn)
+	}
 	_ = t.conn.Close() // the outcome is known already
 	t.mu.Lock()
 	locks := t.locks

@@ -15,6 +15,7 @@ import (
 // that the server has ended. more explains errors that only statements on guarded tables have; it
 // is nil for others.
 func Explain(d *sqldialect.Dialect, db *gorm.DB, more func(err error, kind sqldialect.Failure)) {
+	NoteReadOnly(db)
 	err := db.Error
 	if err == nil && !d.Aborts {
 		return

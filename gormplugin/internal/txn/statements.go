@@ -65,8 +65,24 @@ func (t *Transaction) keepRow(row *sql.Row) {
 
 // endBy ends the transaction here where an error says that the server has ended it.
 func (t *Transaction) endBy(err error) {
+	t.noteReadOnly(err)
 	if err != nil && t.owner.Dialect.Classify(err) == sqldialect.FailureEnded {
 		t.Abandon(fault.Retry(err))
+	}
+}
+
+// noteReadOnly notes that an error says that the session only reads.
+func (t *Transaction) noteReadOnly(err error) {
+	if err != nil && t.owner.Dialect.ReadOnly(err) {
+		t.readOnly.Store(true)
+	}
+}
+
+// NoteReadOnly notes that a statement has failed because its session only reads, by whichever pool
+// of prepared statements.
+func NoteReadOnly(db *gorm.DB) {
+	if h, ok := Unwrapped(db.Statement.ConnPool).(*Handle); ok {
+		h.noteReadOnly(db.Error)
 	}
 }
 
@@ -77,7 +93,9 @@ func (t *Transaction) endBy(err error) {
 func (t *Transaction) settleRows() {
 	if rows := t.rows.Load(); rows != nil {
 		d := t.owner.Dialect
-		if err := rows.Err(); err != nil && t.rows.CompareAndSwap(rows, nil) && !t.abandonAfter(err) && d.Aborts && d.Answered(err) {
+		err := rows.Err()
+		t.noteReadOnly(err)
+		if err != nil && t.rows.CompareAndSwap(rows, nil) && !t.abandonAfter(err) && d.Aborts && d.Answered(err) {
 			t.abortedBy(err)
 		}
 	}

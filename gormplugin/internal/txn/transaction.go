@@ -58,6 +58,9 @@ type Transaction struct {
 	rows atomic.Pointer[sql.Rows]
 	// unseen is set while nobody knows how the scan of a single row has ended.
 	unseen atomic.Bool
+	// readOnly is set once a statement has failed because the session only reads. The pool is not
+	// to have it back.
+	readOnly atomic.Bool
 	// rawEnd knows whether raw SQL may end the transaction, and whether it has.
 	rawEnd rawEnd
 }
