@@ -89,6 +89,9 @@ func (f *forgetful) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock
 	return memory.Transfer(ctx, t)
 }
 
+// Close implements [pathlock.Store].
+func (f *forgetful) Close(context.Context) error { return nil }
+
 // Local implements [pathlock.Store].
 func (f *forgetful) Local() bool { return false }
 

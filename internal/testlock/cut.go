@@ -1,7 +1,6 @@
 package testlock
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -10,16 +9,10 @@ import (
 	"github.com/pathlock-go/pathlock/internal/testnet"
 )
 
-// Closer is a store that is closed.
-type Closer interface {
-	pathlock.Store
-	Close(ctx context.Context) error
-}
-
 // Cut cuts the connection to a server once, at each message of a store in turn, before it reaches
 // the server and after it was carried out. Every operation succeeds all the same, and is carried
 // out once. open returns a store on an address, and other is another client of the server.
-func Cut(t *testing.T, server string, open func(addr string) Closer, other pathlock.Store) {
+func Cut(t *testing.T, server string, open func(addr string) pathlock.Store, other pathlock.Store) {
 	for _, answers := range []bool{false, true} {
 		t.Run(fmt.Sprintf("answers=%v", answers), func(t *testing.T) {
 			t.Parallel()

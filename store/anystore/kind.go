@@ -137,7 +137,8 @@ func opensLocal(open func() pathlock.Store) func(context.Context, string, option
 		if form := schemeOf(url) + "://"; url != form {
 			return opened{}, errors.New("nothing follows " + form)
 		}
-		return opened{store: open()}, nil
+		store := open()
+		return opened{store: store, close: store.Close}, nil
 	}
 }
 

@@ -3,7 +3,6 @@ package anystore
 import (
 	"context"
 	"fmt"
-	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,8 +14,7 @@ import (
 // scheme://, also as a member of a quorum. It is an option and no registration, so that a program
 // says in one place which stores it knows, and what it imports adds none.
 //
-// A store that has a method Close, with or without a context, is closed with [Store.Close]. The
-// URL's user and password stand before the last @, and [WithPassword] puts a password there,
+// The URL's user and password stand before the last @, and [WithPassword] puts a password there,
 // percent-encoded. The error of open quotes neither, and names options that it does not know.
 //
 // A scheme that is none, or that is taken, makes [Open] fail.
@@ -29,7 +27,7 @@ func WithScheme(scheme string, open func(ctx context.Context, url string) (pathl
 				if err != nil {
 					return opened{}, err
 				}
-				return opened{store: store, close: closes(store)}, nil
+				return opened{store: store, close: store.Close}, nil
 			},
 		})
 	}
@@ -61,18 +59,4 @@ func showOwn(url string) string {
 		return schemeOf(base) + "://"
 	}
 	return withoutUser(url)
-}
-
-// closes returns what closes a store, nil if nothing does.
-func closes(store pathlock.Store) func(context.Context) error {
-	switch store := store.(type) {
-	case interface {
-		Close(ctx context.Context) error
-	}:
-		return store.Close
-	case io.Closer:
-		return func(context.Context) error { return store.Close() }
-	default:
-		return nil
-	}
 }

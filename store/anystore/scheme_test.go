@@ -20,7 +20,7 @@ type consul struct {
 	url    string
 }
 
-func (c consul) Close() error { *c.closed = append(*c.closed, c.url); return nil }
+func (c consul) Close(context.Context) error { *c.closed = append(*c.closed, c.url); return nil }
 
 // A store of the program's own is opened by its URL, also in a quorum, with the password that is
 // given beside it. It is shown without that, and closed with the others.

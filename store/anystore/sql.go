@@ -27,7 +27,7 @@ func openSQL(_ context.Context, url string, o options) (opened, error) {
 	if err != nil {
 		return opened{}, err
 	}
-	return opened{store: store, close: func(context.Context) error { return store.Close() }}, nil
+	return opened{store: store, close: store.Close}, nil
 }
 
 // lockFile is what the file of the locks is called beside the path of its URL. A transaction in a

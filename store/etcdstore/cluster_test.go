@@ -77,7 +77,7 @@ func TestThreeMembers(t *testing.T) {
 func TestCut(t *testing.T) {
 	t.Parallel()
 	server, client := newServer(t)
-	testlock.Cut(t, server.Addr, func(addr string) testlock.Closer {
+	testlock.Cut(t, server.Addr, func(addr string) pathlock.Store {
 		store, err := Open("etcd://" + addr)
 		if err != nil {
 			t.Fatal(err)

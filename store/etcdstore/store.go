@@ -9,6 +9,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/internal/ended"
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
@@ -37,17 +38,20 @@ func New(client *clientv3.Client, opts ...Option) *Store {
 // and everything that the store does in the background. It closes the client if [Open] made it.
 //
 // It releases no locks: that is up to their holders. What is still held ends with its lease. Close
-// waits for the end of what is under way, but no longer than ctx lasts. It may be called again.
+// waits for the end of what is under way. If ctx ends first, the error matches ctx's. It may be
+// called again.
 func (s *Store) Close(ctx context.Context) error {
 	defer context.AfterFunc(ctx, s.backend.cancel)()
-	_ = s.Store.Close() // it has no errors
-	s.backend.cancel()
-	if s.own != nil {
-		if err := s.own.Close(); err != nil && !errors.Is(err, context.Canceled) {
-			return fmt.Errorf("etcdstore: closing the client: %w", err)
+	return ended.Within(ctx, func() error {
+		err := s.Store.Close(ctx)
+		s.backend.cancel()
+		if s.own != nil {
+			if failed := s.own.Close(); failed != nil && !errors.Is(failed, context.Canceled) {
+				err = errors.Join(err, fmt.Errorf("etcdstore: closing the client: %w", failed))
+			}
 		}
-	}
-	return nil
+		return err
+	})
 }
 
 // Client returns the client that the store works with, for what only etcd can tell, such as its

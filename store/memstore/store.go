@@ -11,14 +11,18 @@ import (
 	"github.com/pathlock-go/pathlock/store/internal/ended"
 )
 
-// Store is a [pathlock.Store] in the memory of the process. It needs no clean-up. Lockers see each
-// other's locks only if they share one Store.
+// Store is a [pathlock.Store] in the memory of the process. It starts nothing that Close would have
+// to end. Lockers see each other's locks only if they share one Store.
 //
 // Contexts matter to Acquire alone: the other methods never wait.
 type Store struct {
 	fences fences
 
+	// closing is closed by Close.
+	closing chan struct{}
+
 	mu     sync.Mutex
+	closed bool
 	tables map[pathlock.Tree]*table
 	// empty has tables that nobody uses, for any tree: a request that nobody competes with
 	// allocates nothing.
@@ -29,7 +33,7 @@ var _ pathlock.Store = (*Store)(nil)
 
 // New returns a store in which nobody holds anything.
 func New() *Store {
-	return &Store{tables: make(map[pathlock.Tree]*table)}
+	return &Store{tables: make(map[pathlock.Tree]*table), closing: make(chan struct{})}
 }
 
 // Acquire implements [pathlock.Store]. The error matches [pathlock.ErrLost] if ForceRelease takes
@@ -44,7 +48,10 @@ func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 	if ctx.Err() != nil {
 		return pathlock.Grant{}, fmt.Errorf("pathlock/memstore: acquiring in %s: %w", req.Tree, ended.By(ctx))
 	}
-	t := s.use(req.Tree)
+	t, err := s.use(req.Tree)
+	if err != nil {
+		return pathlock.Grant{}, err
+	}
 	defer s.unuse(t)
 
 	grant, a, err := t.acquire(ctx, req)
@@ -54,59 +61,52 @@ func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 	if req.Waiting != nil {
 		t.announce(ctx, a, req.Waiting)
 	}
-	return t.await(ctx, a)
+	return t.await(ctx, a, s.closing)
 }
 
 // Release implements [pathlock.Store].
 func (s *Store) Release(_ context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
-	t := s.use(tree)
-	defer s.unuse(t)
-	t.enter()
-	defer t.leave()
-	return t.Table.Release(owner, id)
+	return s.within(tree, func(t *table) error { return t.Table.Release(owner, id) })
 }
 
 // Renew implements [pathlock.Store].
-func (s *Store) Renew(_ context.Context, tree pathlock.Tree, renewals []pathlock.Lease) ([]pathlock.Owner, error) {
-	t := s.use(tree)
-	defer s.unuse(t)
-	t.enter()
-	defer t.leave()
-	return t.Table.Renew(renewals), nil
+func (s *Store) Renew(_ context.Context, tree pathlock.Tree, renewals []pathlock.Lease) (lost []pathlock.Owner, err error) {
+	err = s.within(tree, func(t *table) error {
+		lost = t.Table.Renew(renewals)
+		return nil
+	})
+	return lost, err
 }
 
 // Transfer implements [pathlock.Store]. The error matches [pathlock.ErrInvalidRequest] if To is
 // another owner and takes part in the tree already while From holds something.
-func (s *Store) Transfer(_ context.Context, tr pathlock.Transfer) (pathlock.Transferred, error) {
-	t := s.use(tr.Tree)
-	defer s.unuse(t)
-	t.enter()
-	defer t.leave()
-	return t.Table.Transfer(tr)
+func (s *Store) Transfer(_ context.Context, tr pathlock.Transfer) (got pathlock.Transferred, err error) {
+	err = s.within(tr.Tree, func(t *table) error {
+		got, err = t.Table.Transfer(tr)
+		return err
+	})
+	return got, err
 }
 
 // ForceRelease implements [pathlock.Store].
 func (s *Store) ForceRelease(_ context.Context, tree pathlock.Tree, owner pathlock.Owner) error {
-	t := s.use(tree)
-	defer s.unuse(t)
-	t.enter()
-	defer t.leave()
-	return t.Table.ForceRelease(owner)
+	return s.within(tree, func(t *table) error { return t.Table.ForceRelease(owner) })
 }
 
 // Snapshot implements [pathlock.Store]. A tree that nobody uses has no fence on record.
-func (s *Store) Snapshot(_ context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
-	t := s.use(tree)
-	defer s.unuse(t)
-	t.enter()
-	defer t.leave()
-	return t.Table.Snapshot(), nil
+func (s *Store) Snapshot(_ context.Context, tree pathlock.Tree) (seen pathlock.Snapshot, err error) {
+	err = s.within(tree, func(t *table) error {
+		seen = t.Table.Snapshot()
+		return nil
+	})
+	return seen, err
 }
 
 // Trees implements [pathlock.Store].
 func (s *Store) Trees(context.Context) ([]pathlock.Tree, error) {
+	all, err := s.useAll()
 	var trees []pathlock.Tree
-	for _, t := range s.useAll() {
+	for _, t := range all {
 		t.enter()
 		if !t.IsEmpty() {
 			trees = append(trees, t.Tree())
@@ -114,19 +114,60 @@ func (s *Store) Trees(context.Context) ([]pathlock.Tree, error) {
 		t.leave()
 		s.unuse(t)
 	}
-	return trees, nil
+	return trees, err
 }
 
 // Local implements [pathlock.Store].
 func (s *Store) Local() bool { return true }
 
-// Ping implements [pathlock.Store]. It never fails.
-func (s *Store) Ping(context.Context) error { return nil }
-
-// use returns a tree's table, a new one if there is none, and keeps it until unuse.
-func (s *Store) use(tree pathlock.Tree) *table {
+// Ping implements [pathlock.Store]. It fails only after Close.
+func (s *Store) Ping(context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.refusal()
+}
+
+// Close implements [pathlock.Store]. Nobody can ask for the locks any more.
+func (s *Store) Close(context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		s.closed = true
+		close(s.closing)
+	}
+	return nil
+}
+
+// errClosed is the error of every call to a store that has been closed.
+var errClosed = fmt.Errorf("pathlock/memstore: %w: %w", pathlock.ErrUnavailable, pathlock.ErrClosed)
+
+// refusal returns errClosed after Close. It expects mu to be locked.
+func (s *Store) refusal() error {
+	if s.closed {
+		return errClosed
+	}
+	return nil
+}
+
+// within does something with a tree's table.
+func (s *Store) within(tree pathlock.Tree, do func(*table) error) error {
+	t, err := s.use(tree)
+	if err != nil {
+		return err
+	}
+	defer s.unuse(t)
+	t.enter()
+	defer t.leave()
+	return do(t)
+}
+
+// use returns a tree's table, a new one if there is none, and keeps it until unuse.
+func (s *Store) use(tree pathlock.Tree) (*table, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.refusal(); err != nil {
+		return nil, err
+	}
 	t := s.tables[tree]
 	if t == nil {
 		if t, _ = s.empty.Get().(*table); t == nil {
@@ -136,11 +177,11 @@ func (s *Store) use(tree pathlock.Tree) *table {
 		s.tables[tree] = t
 	}
 	t.users++
-	return t
+	return t, nil
 }
 
 // useAll is use for all tables.
-func (s *Store) useAll() []*table {
+func (s *Store) useAll() ([]*table, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all := make([]*table, 0, len(s.tables))
@@ -148,7 +189,7 @@ func (s *Store) useAll() []*table {
 		t.users++
 		all = append(all, t)
 	}
-	return all
+	return all, s.refusal()
 }
 
 // unuse undoes use. A table that is empty and without users is forgotten.

@@ -57,9 +57,9 @@ func (t *table) announce(ctx context.Context, a *attempt, waiting func()) {
 	returned = true
 }
 
-// await returns when the request is granted, when the attempt's time is up, or when ctx ends. It
-// expects mu to be unlocked.
-func (t *table) await(ctx context.Context, a *attempt) (pathlock.Grant, error) {
+// await returns when the request is granted, when the attempt's time is up, when ctx ends, or when
+// the store is closed. It expects mu to be unlocked.
+func (t *table) await(ctx context.Context, a *attempt, closing <-chan struct{}) (pathlock.Grant, error) {
 	timer := time.NewTimer(time.Until(a.began.Add(a.longest)))
 	defer timer.Stop()
 	for {
@@ -70,6 +70,12 @@ func (t *table) await(ctx context.Context, a *attempt) (pathlock.Grant, error) {
 			return t.giveUp(ctx, a)
 		case <-ctx.Done():
 			return t.giveUp(ctx, a)
+		case <-closing:
+			grant, err := t.giveUp(ctx, a)
+			if err != nil {
+				err = errClosed
+			}
+			return grant, err
 		case <-a.ticks:
 			t.enter()
 			t.leave()

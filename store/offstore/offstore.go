@@ -60,6 +60,9 @@ func (s *Store) ForceRelease(_ context.Context, tree pathlock.Tree, owner pathlo
 	return fmt.Errorf("%w: owner %s in %s: the store holds nothing", pathlock.ErrNotHeld, owner.Short(), tree)
 }
 
+// Close does nothing: there is nothing to end, and later calls are answered as before.
+func (s *Store) Close(context.Context) error { return nil }
+
 // Ping never fails.
 func (s *Store) Ping(context.Context) error { return nil }
 

@@ -139,4 +139,6 @@ func (l *link) ForceRelease(ctx context.Context, tree pathlock.Tree, owner pathl
 
 func (l *link) Ping(ctx context.Context) error { return l.tell(ctx, l.store.Ping) }
 
+func (l *link) Close(context.Context) error { return nil }
+
 func (l *link) Local() bool { return false }

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/internal/ended"
 )
 
 // mostMembers is how many members there can be: fences have room for the numbers of so many.
@@ -72,17 +73,10 @@ func (s *Store) Close(ctx context.Context) error {
 	s.mu.Lock()
 	s.end()
 	s.mu.Unlock()
-	over := make(chan struct{})
-	go func() {
-		defer close(over)
+	return ended.Within(ctx, func() error {
 		s.running.Wait()
-	}()
-	select {
-	case <-over:
 		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("quorum: closing the store: %w", ctx.Err())
-	}
+	})
 }
 
 // Local implements [pathlock.Store].

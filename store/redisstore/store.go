@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/internal/ended"
 	"github.com/pathlock-go/pathlock/store/redisstore/internal/calls"
 	"github.com/pathlock-go/pathlock/store/redisstore/internal/pubsub"
 )
@@ -89,18 +90,11 @@ var errRing = fmt.Errorf("%w: a redis.Ring moves trees between its shards and fo
 // may be called again.
 func (s *Store) Close(ctx context.Context) error {
 	first := s.calls.Close()
-	over := make(chan struct{})
-	go func() {
-		defer close(over)
+	err := ended.Within(ctx, func() error {
 		s.calls.Wait()
 		s.listener.Close()
-	}()
-	var err error
-	select {
-	case <-over:
-	case <-ctx.Done():
-		err = fmt.Errorf("redisstore: closing the store: %w", ctx.Err())
-	}
+		return nil
+	})
 	if first && s.own != nil {
 		if failed := s.own.Close(); failed != nil {
 			err = errors.Join(err, fmt.Errorf("redisstore: closing the client: %w", failed))

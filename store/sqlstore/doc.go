@@ -6,7 +6,7 @@
 //	if err != nil {
 //		return err
 //	}
-//	defer store.Close()
+//	defer store.Close(ctx)
 //	if err := store.Create(ctx); err != nil {           // once: it needs CREATE
 //		return err
 //	}

@@ -36,7 +36,7 @@ func ExampleNew() {
 		fmt.Println(err)
 		return
 	}
-	defer func() { _ = store.Close() }()
+	defer func() { _ = store.Close(ctx) }()
 
 	tree, err := pathlock.NewTree("testplan", "plan-001")
 	if err != nil {

@@ -149,7 +149,7 @@ func (d database) store(t testing.TB, opts ...sqlstore.Option) *sqlstore.Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
+		if err := s.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Errorf("closing the store: %v", err)
 		}
 	})
@@ -206,7 +206,7 @@ func (d database) on(t testing.TB, db *sql.DB, opts ...sqlstore.Option) *sqlstor
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = s.Close() })
+	t.Cleanup(func() { _ = s.Close(context.WithoutCancel(t.Context())) })
 	return s
 }
 

@@ -27,7 +27,7 @@ func TestCreateAtOnce(t *testing.T) {
 						t.Error(err)
 						return
 					}
-					if err := errors.Join(s.Create(t.Context()), s.Check(t.Context()), s.Close()); err != nil {
+					if err := errors.Join(s.Create(t.Context()), s.Check(t.Context()), s.Close(t.Context())); err != nil {
 						t.Error(err)
 					}
 				})
@@ -49,7 +49,7 @@ func TestTablesThatAreMissing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = s.Close() }()
+		defer func() { _ = s.Close(t.Context()) }()
 		db := d.pool(t)
 		faulty := func(faults ...string) {
 			t.Helper()
@@ -71,7 +71,7 @@ func TestTablesThatAreMissing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = makes.Close() }()
+		defer func() { _ = makes.Close(t.Context()) }()
 		held := testlock.Ask(testlock.Tree(t), x("/a"))
 		fence := testlock.Take(t, makes, held).Fence
 		if err := s.Check(t.Context()); err != nil {

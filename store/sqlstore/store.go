@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/internal/ended"
 	"github.com/pathlock-go/pathlock/store/internal/ticketlist"
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
@@ -79,14 +80,16 @@ func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 
 // Close ends all calls that wait, with errors that match [pathlock.ErrUnavailable], and what the
 // store has started. It gives nothing back: leases see to what is held. The pool stays open unless
-// [WithOwnPool] says otherwise. Further calls fail.
-func (s *Store) Close() error {
-	err := s.Store.Close()
-	s.backend.work.close()
-	if s.backend.ownPool {
-		err = errors.Join(err, s.backend.db.Close())
-	}
-	return err
+// [WithOwnPool] says otherwise. Further calls fail. If ctx ends first, the error matches ctx's.
+func (s *Store) Close(ctx context.Context) error {
+	return ended.Within(ctx, func() error {
+		err := s.Store.Close(ctx)
+		s.backend.work.close()
+		if s.backend.ownPool {
+			err = errors.Join(err, s.backend.db.Close())
+		}
+		return err
+	})
 }
 
 // DB returns the pool that the store works with, for what only the database can tell, such as its

@@ -79,21 +79,7 @@ func (r *suite) silences() topic {
 			f = r.newFixture(f.T, s.Store)
 			h := f.actor("holder").takes(x("/a"))
 			s.Stop()
-			for name, call := range map[string]func() error{
-				"Release":      func() error { return s.Store.Release(f.ctx, f.tree, h.owner, "another") },
-				"ForceRelease": func() error { return s.Store.ForceRelease(f.ctx, f.tree, "nobody") },
-				"Renew": func() error {
-					_, err := s.Store.Renew(f.ctx, f.tree, []pathlock.Lease{{Owner: h.owner, For: long}})
-					return err
-				},
-				"Transfer": func() error {
-					_, err := s.Store.Transfer(f.ctx, pathlock.Transfer{Tree: f.tree, From: h.owner, To: h.owner, Lease: long})
-					return err
-				},
-				"Snapshot": func() error { _, err := s.Store.Snapshot(f.ctx, f.tree); return err },
-				"Trees":    func() error { _, err := s.Store.Trees(f.ctx); return err },
-				"Ping":     func() error { return s.Store.Ping(f.ctx) },
-			} {
+			for name, call := range f.calls(h) {
 				f.Run(name, func(t *testing.T) { // one after the other
 					if reads := []string{"Snapshot", "Trees", "Ping"}; s.Reads && slices.Contains(reads, name) {
 						if err := h.inTime(s, 0, call); err != nil {
@@ -109,6 +95,25 @@ func (r *suite) silences() topic {
 		}})
 	}
 	return t
+}
+
+// calls are all that a store can be asked for besides an acquisition, of a holder's owner.
+func (f *fixture) calls(h *held) map[string]func() error {
+	return map[string]func() error{
+		"Release":      func() error { return f.store.Release(f.ctx, f.tree, h.owner, "another") },
+		"ForceRelease": func() error { return f.store.ForceRelease(f.ctx, f.tree, "nobody") },
+		"Renew": func() error {
+			_, err := f.store.Renew(f.ctx, f.tree, []pathlock.Lease{{Owner: h.owner, For: long}})
+			return err
+		},
+		"Transfer": func() error {
+			_, err := f.store.Transfer(f.ctx, pathlock.Transfer{Tree: f.tree, From: h.owner, To: h.owner, Lease: long})
+			return err
+		},
+		"Snapshot": func() error { _, err := f.store.Snapshot(f.ctx, f.tree); return err },
+		"Trees":    func() error { _, err := f.store.Trees(f.ctx); return err },
+		"Ping":     func() error { return f.store.Ping(f.ctx) },
+	}
 }
 
 // resumes has the server go on, and waits until the store has found it again.

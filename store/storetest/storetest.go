@@ -18,7 +18,7 @@ func Run(t *testing.T, newStore func(t *testing.T) pathlock.Store, options ...Op
 	for _, option := range options {
 		option(&s)
 	}
-	for _, topic := range append(topics(), s.betweenClients(), s.crashes(), s.silences()) {
+	for _, topic := range append(topics(), s.closing(newStore), s.betweenClients(), s.crashes(), s.silences()) {
 		t.Run(topic.name, func(t *testing.T) {
 			for _, promise := range topic.promises {
 				t.Run(promise.name, func(t *testing.T) {

@@ -148,7 +148,7 @@ func TestAClosedStoreEndsWaits(t *testing.T) {
 		p.set(func() { p.abandons = true })
 		asks := s.begin(s.Context(), silent, s.ask("asker", "/b"))
 		began := time.Now()
-		if err := errors.Join(store.Close(), silent.Close(), store.Close()); err != nil {
+		if err := errors.Join(store.Close(s.Context()), silent.Close(s.Context()), store.Close(s.Context())); err != nil {
 			t.Fatal(err)
 		}
 		if took := time.Since(began); took > 5*time.Second {

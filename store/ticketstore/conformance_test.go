@@ -1,6 +1,7 @@
 package ticketstore_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -15,7 +16,7 @@ func TestConformance(t *testing.T) {
 		p := newProcess(d)
 		p.limit, p.late = 60, 3*time.Millisecond
 		s := ticketstore.New("memory", p, timeout)
-		t.Cleanup(func() { _ = s.Close() })
+		t.Cleanup(func() { _ = s.Close(context.WithoutCancel(t.Context())) })
 		return p, s
 	}
 	storetest.Run(t, func(t *testing.T) pathlock.Store {

@@ -103,7 +103,7 @@ func Example() {
 	ctx := context.Background()
 	shared := newDrawer()
 	here, there := ticketstore.New("drawer", shared, 5*time.Second), ticketstore.New("drawer", shared, 5*time.Second)
-	defer func() { fmt.Println(here.Close(), there.Close()) }()
+	defer func() { fmt.Println(here.Close(ctx), there.Close(ctx)) }()
 
 	lock, err := pathlock.New(here).Mutex("job").Lock(ctx)
 	if err != nil {

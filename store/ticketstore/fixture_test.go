@@ -181,7 +181,7 @@ func inBubble(t *testing.T, test func(s *fixture)) {
 func (s *fixture) process() (*process, *ticketstore.Store) {
 	p := newProcess(s.drawer)
 	store := ticketstore.New("memory", p, 5*time.Minute)
-	s.Cleanup(func() { _ = store.Close() })
+	s.Cleanup(func() { _ = store.Close(context.WithoutCancel(s.Context())) })
 	return p, store
 }
 

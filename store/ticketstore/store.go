@@ -53,22 +53,26 @@ var errClosed = fmt.Errorf("%w: %w", pathlock.ErrUnavailable, pathlock.ErrClosed
 
 // Close ends all calls that wait, with errors that match [pathlock.ErrClosed], and takes their
 // requests out of the queue, which takes two seconds at most. It returns when nothing of the
-// store uses the backend any more. What is held is left to its leases. Further calls fail.
-func (s *Store) Close() error {
+// store uses the backend any more, or with ctx, whose end has the backend's calls end. What is held
+// is left to its leases. Further calls fail.
+func (s *Store) Close(ctx context.Context) error {
 	s.mu.Lock()
 	if !s.isClosing() {
 		close(s.closing)
 	}
 	s.mu.Unlock()
-	last := time.AfterFunc(2*cleanupTime, s.shut) // a backend that does not answer keeps nobody
-	defer last.Stop()
-	s.attempts.Wait()
-	s.mu.Lock()
-	s.closed = true
-	s.mu.Unlock()
-	s.running.Wait()
-	s.shut()
-	return nil
+	defer context.AfterFunc(ctx, s.shut)()
+	return ended.Within(ctx, func() error {
+		last := time.AfterFunc(2*cleanupTime, s.shut) // a backend that does not answer keeps nobody
+		defer last.Stop()
+		s.attempts.Wait()
+		s.mu.Lock()
+		s.closed = true
+		s.mu.Unlock()
+		s.running.Wait()
+		s.shut()
+		return nil
+	})
 }
 
 // isClosing reports whether the store takes no more calls.

@@ -25,7 +25,7 @@ func manyClaims(n int) []pathlock.Claim {
 
 func TestCut(t *testing.T) {
 	server := testzk.Start(t)
-	testlock.Cut(t, server.Addr, func(addr string) testlock.Closer { return newStore(t, addr) }, newStore(t, server.Addr))
+	testlock.Cut(t, server.Addr, func(addr string) pathlock.Store { return newStore(t, addr) }, newStore(t, server.Addr))
 }
 
 // A server that has forgotten everything is taken up, and locks are lost.

@@ -1,4 +1,4 @@
-// Package ended says why a call has ended with its context.
+// Package ended is about calls that end with their contexts.
 package ended
 
 import (
@@ -6,6 +6,18 @@ import (
 	"errors"
 	"fmt"
 )
+
+// Within returns the error of do, or that of ctx if it ends first. Then do goes on behind the call.
+func Within(ctx context.Context, do func() error) error {
+	over := make(chan error, 1)
+	go func() { over <- do() }()
+	select {
+	case err := <-over:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("closing the store: %w", By(ctx))
+	}
+}
 
 // By returns the error of a context that has ended, with its cause.
 func By(ctx context.Context) error {

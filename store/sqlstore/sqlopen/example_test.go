@@ -24,7 +24,7 @@ func ExampleOpen() {
 		fmt.Println(err)
 		return
 	}
-	defer func() { _ = store.Close() }()
+	defer func() { _ = store.Close(ctx) }()
 	if err := store.Create(ctx); err != nil { // does nothing where the tables are there
 		fmt.Println(err)
 		return
