@@ -11,6 +11,9 @@ import (
 // Snapshot is what a tree's lock table held at one instant.
 type Snapshot struct {
 	Tree Tree `json:"tree"`
+	// Now is when that was, by the store's clock, as all times of the entries are: how long
+	// something has lasted, and will last, counts from then.
+	Now time.Time `json:"now"`
 	// Fence is the fence of the latest grant, 0 if none is on record.
 	Fence uint64 `json:"fence"`
 	// Holders has one entry per grant, in order of their fences.
@@ -34,7 +37,7 @@ type Entry struct {
 	// Fence is the grant's; 0 while the request waits.
 	Fence uint64 `json:"fence"`
 	// Since is when the grant was made or the wait began. Until is when the grant's lease or the
-	// wait ends. Both are by the store's clock. An apart grant ends with the owner's lease where
+	// wait ends, by the clock of [Snapshot.Now]. An apart grant ends with the owner's lease where
 	// that ends first.
 	Since time.Time `json:"since"`
 	Until time.Time `json:"until"`

@@ -56,5 +56,5 @@ func (p *Page) serveHistory(w http.ResponseWriter, r *http.Request) {
 		}
 		got.Waits = append(got.Waits, line)
 	}
-	answer(w, r, got)
+	answer(w, r, got, 0)
 }

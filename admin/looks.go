@@ -71,8 +71,8 @@ func (l *looks) forget(tree pathlock.Tree) {
 }
 
 // answer sends what a look has seen, with the time of the answer, or 304 to a client that has the
-// same.
-func answer(w http.ResponseWriter, r *http.Request, view any) {
+// same. The time is by the clock that the view's times are by, which is ahead of this process's.
+func answer(w http.ResponseWriter, r *http.Request, view any, ahead time.Duration) {
 	body := encode(view)
 	etag := `"` + hashed(string(body)) + `"`
 	w.Header().Set("ETag", etag)
@@ -81,7 +81,7 @@ func answer(w http.ResponseWriter, r *http.Request, view any) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(append([]byte(`{"now":"`+time.Now().UTC().Format(time.RFC3339Nano)+`",`), body[1:]...))
+	_, _ = w.Write(append([]byte(`{"now":"`+time.Now().Add(ahead).UTC().Format(time.RFC3339Nano)+`",`), body[1:]...))
 }
 
 // encode returns JSON. What it is given can always be encoded.

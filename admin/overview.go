@@ -18,6 +18,8 @@ const namedPerCounted = 10
 type overview struct {
 	Trees []treeLine `json:"trees"`
 	Total int        `json:"total"`
+	// ahead is how much the lock store's clock is ahead.
+	ahead time.Duration
 }
 
 // treeLine is one tree of the overview.
@@ -47,6 +49,7 @@ func (p *Page) lookAtTrees(ctx context.Context) (any, error) {
 			if err != nil {
 				return nil, err
 			}
+			o.ahead = time.Until(s.Now)
 			line.Holders, line.Waiters = new(len(s.Holders)), new(len(s.Waiters))
 			line.HeldSince, line.WaitingSince = oldest(s.Holders), oldest(s.Waiters)
 		}
@@ -79,7 +82,7 @@ func (p *Page) serveTrees(w http.ResponseWriter, r *http.Request) {
 		p.failLook(w, err)
 		return
 	}
-	answer(w, r, view)
+	answer(w, r, view, view.(overview).ahead)
 }
 
 func (p *Page) serveTree(w http.ResponseWriter, r *http.Request) {
@@ -97,7 +100,7 @@ func (p *Page) serveTree(w http.ResponseWriter, r *http.Request) {
 		p.failLook(w, err)
 		return
 	}
-	answer(w, r, view)
+	answer(w, r, view, view.(treeView).ahead)
 }
 
 // treeOf returns the tree that a request names.

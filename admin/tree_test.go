@@ -56,6 +56,21 @@ func TestATreeShowsWhoHoldsAndWhoWaitsForWhom(t *testing.T) {
 	}
 }
 
+// The page counts how long something has lasted by the clock that the times are by: the store's.
+func TestNow_IsByTheStoresClock(t *testing.T) {
+	f := newFixture(t, anybody())
+	f.hold("/a", "import")
+	behind := time.Now().Add(-5 * time.Minute)
+	f.store.now = &pathlock.Snapshot{Now: behind, Holders: []pathlock.Entry{{Owner: "x", Since: behind.Add(-time.Second), Until: behind.Add(time.Minute)}}}
+	for _, path := range []string{"/api/tree?namespace=testplan&id=7", "/api/trees"} {
+		var got struct{ Now time.Time }
+		f.get(path, &got)
+		if off := got.Now.Sub(behind); off < -time.Second || off > time.Minute {
+			t.Errorf("%s: it says %v, the store's clock %v", path, got.Now, behind)
+		}
+	}
+}
+
 func TestAnUnchangedTreeIsNotSentAgain(t *testing.T) {
 	f := newFixture(t, anybody())
 	lock := f.hold("/dir1", "import")

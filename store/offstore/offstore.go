@@ -49,7 +49,7 @@ func (s *Store) Renew(context.Context, pathlock.Tree, []pathlock.Lease) ([]pathl
 
 // Snapshot shows a tree in which nobody holds or waits.
 func (s *Store) Snapshot(_ context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
-	return pathlock.Snapshot{Tree: tree, Holders: []pathlock.Entry{}, Waiters: []pathlock.Entry{}}, nil
+	return pathlock.Snapshot{Tree: tree, Now: time.Now(), Holders: []pathlock.Entry{}, Waiters: []pathlock.Entry{}}, nil
 }
 
 // Trees returns none.

@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/pathlock-go/pathlock"
 )
 
 // Snapshot implements [pathlock.Store]. It shows the grants that a majority has, as far as the
 // members that answer can tell, and everybody who waits in the queue of some member. Times are
-// those of the first member that has the grant.
+// those of the first member that has the grant, by the clock of the first that answers.
 func (s *Store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
 	if err := s.begin(); err != nil {
 		return pathlock.Snapshot{}, err
@@ -24,14 +25,19 @@ func (s *Store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snap
 	if answers.silent() >= s.majority {
 		return pathlock.Snapshot{}, answers.unavailable(ctx)
 	}
+	var now time.Time
 	var fence uint64
 	var holders, waiters shared
 	for _, a := range answers.all {
 		fence = max(fence, a.member.fenceOf(a.value.Fence))
-		holders.add(a.member, a.value.Holders)
-		waiters.add(a.member, a.value.Waiters)
+		if now.IsZero() {
+			now = a.value.Now
+		}
+		behind := now.Sub(a.value.Now)
+		holders.add(a.member, a.value.Holders, behind)
+		waiters.add(a.member, a.value.Waiters, behind)
 	}
-	out := pathlock.Snapshot{Tree: tree, Fence: fence, Holders: holders.by(s.majority - answers.silent()), Waiters: waiters.by(1)}
+	out := pathlock.Snapshot{Tree: tree, Now: now, Fence: fence, Holders: holders.by(s.majority - answers.silent()), Waiters: waiters.by(1)}
 	slices.SortFunc(out.Holders, func(a, b pathlock.Entry) int { return cmp.Compare(a.Fence, b.Fence) })
 	return out, nil
 }
@@ -44,8 +50,8 @@ type shared struct {
 	alike   map[string][]int // indexes of entries, by what they have in common at all members
 }
 
-// add counts the entries of one more member.
-func (s *shared) add(m *member, entries []pathlock.Entry) {
+// add counts the entries of one more member, whose clock is behind.
+func (s *shared) add(m *member, entries []pathlock.Entry, behind time.Duration) {
 	if s.alike == nil {
 		s.alike = make(map[string][]int)
 	}
@@ -59,6 +65,11 @@ func (s *shared) add(m *member, entries []pathlock.Entry) {
 			s.members[i]++
 			s.entries[i].Fence = max(s.entries[i].Fence, e.Fence)
 			continue
+		}
+		for _, at := range []*time.Time{&e.Since, &e.Until} {
+			if !at.IsZero() { // as of a gate that another program took
+				*at = at.Add(behind)
+			}
 		}
 		s.alike[look] = append(s.alike[look], len(s.entries))
 		s.entries, s.members = append(s.entries, e), append(s.members, 1)

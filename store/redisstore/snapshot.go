@@ -45,7 +45,7 @@ func decodeSnapshot(tree pathlock.Tree, got lua.Reply) (pathlock.Snapshot, error
 		return pathlock.Snapshot{}, fmt.Errorf("unexpected reply of %d strings", len(got.Rest))
 	}
 	gate, gateTTL, ours := got.Text(1), got.Text(2), false
-	out := pathlock.Snapshot{Tree: tree, Fence: got.Number(0), Holders: []pathlock.Entry{}, Waiters: []pathlock.Entry{}}
+	out := pathlock.Snapshot{Tree: tree, Now: instant(got.Status), Fence: got.Number(0), Holders: []pathlock.Entry{}, Waiters: []pathlock.Entry{}}
 	for f := range slices.Chunk(got.Rest[head:], each) {
 		e, err := decodeEntry(pathlock.Owner(f[1]), f[5], f[6], f[7])
 		if err != nil {
@@ -69,18 +69,17 @@ func decodeSnapshot(tree pathlock.Tree, got lua.Reply) (pathlock.Snapshot, error
 		out.Waiters[i].Fence = 0 // it was the ticket
 	}
 	if gateTTL != "-2" && !ours {
-		out.Holders = slices.Insert(out.Holders, 0, foreignGate(gate, got))
+		out.Holders = slices.Insert(out.Holders, 0, foreignGate(gate, got, out.Now))
 	}
 	return out, nil
 }
 
 // foreignGate describes a gate key that no owner of the tree has.
-func foreignGate(gate string, got lua.Reply) pathlock.Entry {
+func foreignGate(gate string, got lua.Reply, now time.Time) pathlock.Entry {
 	n := min(tokenBytes, len(gate))
 	e := pathlock.Entry{Owner: pathlock.Owner(cmp.Or(gate[:n], emptyGate)), Gate: true, Claims: []pathlock.Claim{}, Note: gate[n:]}
-	now, _ := strconv.ParseInt(got.Status, 10, 64)
 	if ttl := int64(got.Number(2)); ttl > 0 { // -1 is no number: the key stays
-		e.Until = time.UnixMilli(now + ttl)
+		e.Until = now.Add(time.Duration(ttl) * time.Millisecond)
 	}
 	return e
 }

@@ -20,6 +20,21 @@ func snapshots() topic {
 				f.Errorf("the lease lasts %v from the second grant, want %v", lease, 2*long)
 			}
 		}},
+		{"it says when it was, by the clock of its times", func(f *fixture) {
+			a := f.actor("holder")
+			a.leases(long, x("/a"))
+			a.actorIn(f.tree, "waiter").queuesFor(x("/a"))
+			s := f.snapshot(f.tree)
+			const tick = time.Millisecond // of the coarsest clock
+			for what, e := range map[string]pathlock.Entry{"the hold": s.Holders[0], "the wait": s.Waiters[0]} {
+				if lasted, left := s.Now.Sub(e.Since), e.Until.Sub(s.Now); lasted < -tick || lasted > patience || left <= 0 || left > long+patience {
+					f.Errorf("%s began %v ago and has %v left", what, lasted, left)
+				}
+			}
+			if later := f.snapshot(f.tree).Now; later.Before(s.Now) {
+				f.Errorf("the next one was at %v, and this one at %v", later, s.Now)
+			}
+		}},
 		{"notes of any text come back", func(f *fixture) {
 			for _, note := range []string{"", "rename", `{"quoted": "\u0000"}`, "line\nbreak", "zażółć 套件 😀", "a:b|c,d;e", "{}}{"} {
 				a := f.actor(note)

@@ -13,8 +13,10 @@ const maxShown = 500
 
 // Locks are the holds in a plan's tree, and the requests that wait.
 type Locks struct {
-	Holders []Hold `json:"holders"`
-	Waiters []Hold `json:"waiters"`
+	// Now is when that was, by the lock store's clock, as the other times are.
+	Now     time.Time `json:"now"`
+	Holders []Hold    `json:"holders"`
+	Waiters []Hold    `json:"waiters"`
 	// Truncated says that there are more of them.
 	Truncated bool `json:"truncated,omitempty"`
 }
@@ -47,7 +49,7 @@ type Claim struct {
 }
 
 // planLocks answers who holds what in a plan, and the plan's revision, which windows ask for again
-// and again. With the server's clock, they can tell how long ago a hold began.
+// and again.
 func (a *api) planLocks(r request) (any, error) {
 	revision, err := a.Service.Revision(r.ctx, r.id)
 	if err != nil {
@@ -55,10 +57,9 @@ func (a *api) planLocks(r request) (any, error) {
 	}
 	locks, err := a.locksAt(r.ctx, r.id, revision)
 	return struct {
-		Revision uint32    `json:"revision"`
-		Now      time.Time `json:"now"`
+		Revision uint32 `json:"revision"`
 		Locks
-	}{revision, time.Now().UTC(), locks}, err
+	}{revision, locks}, err
 }
 
 func (a *api) locksAt(ctx context.Context, plan int64, revision uint32) (Locks, error) {
@@ -68,6 +69,7 @@ func (a *api) locksAt(ctx context.Context, plan int64, revision uint32) (Locks, 
 		return locks, err
 	}
 	snapshot, err := a.Locker.Snapshot(ctx, tree)
+	locks.Now = snapshot.Now.UTC()
 	if err != nil || len(snapshot.Holders)+len(snapshot.Waiters) == 0 {
 		return locks, err
 	}

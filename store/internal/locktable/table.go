@@ -288,7 +288,7 @@ func (t *Table) transferred(o *owner) pathlock.Transferred {
 
 // Snapshot returns what the table holds.
 func (t *Table) Snapshot() pathlock.Snapshot {
-	s := pathlock.Snapshot{Tree: t.tree, Fence: t.fence, Holders: []pathlock.Entry{}, Waiters: []pathlock.Entry{}}
+	s := pathlock.Snapshot{Tree: t.tree, Now: t.now, Fence: t.fence, Holders: []pathlock.Entry{}, Waiters: []pathlock.Entry{}}
 	all := slices.SortedFunc(t.Requests, func(a, b *Request) int {
 		return cmp.Or(cmp.Compare(a.fence, b.fence), cmp.Compare(a.entry.Order, b.entry.Order))
 	})

@@ -103,7 +103,7 @@ func (c *explainCommand) Run(ctx context.Context, streams streams, code *int) (e
 		*code = exitLeft
 	}
 	if !c.JSON {
-		return writeLines(out, inTheWayText(inTheWay, time.Now()))
+		return writeLines(out, inTheWayText(inTheWay, snapshot.Now))
 	}
 	for _, b := range inTheWay {
 		if err := line(out, inTheWayLine{"in-the-way", newBlockerLine(b)}); err != nil {
@@ -222,7 +222,7 @@ func claimsLines(tree pathlock.Tree, o operation.Operation, claims []pathlock.Cl
 	return append(lines, g.lines()...)
 }
 
-// inTheWayText shows to people who is in the way.
+// inTheWayText shows to people who is in the way now, by the store's clock.
 func inTheWayText(all []pathlock.Blocking, now time.Time) []string {
 	if len(all) == 0 {
 		return []string{"nobody is in the way: it would be granted at once"}
@@ -238,7 +238,7 @@ func inTheWayText(all []pathlock.Blocking, now time.Time) []string {
 		if b.Entry.Gate {
 			where = state + " the whole tree"
 		}
-		g.add(shortOf(b.Entry.Owner), where, lasting(now.Sub(b.Entry.Since)), lasting(b.Entry.Until.Sub(now)), about(*b.Entry))
+		g.add(shortOf(b.Entry.Owner), where, lasting(now.Sub(b.Entry.Since)), patience(b.Entry.Until.Sub(now)), about(*b.Entry))
 	}
 	return g.lines()
 }

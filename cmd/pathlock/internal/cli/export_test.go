@@ -1,6 +1,11 @@
 package cli
 
-import "io"
+import (
+	"io"
+	"strings"
+
+	"github.com/pathlock-go/pathlock"
+)
 
 // Parse reads a command line and runs nothing.
 func Parse(args ...string) error {
@@ -16,6 +21,13 @@ var (
 	NameOf    = nameOf
 	ParseTree = parseTree
 )
+
+// Texts returns what ls, explain and release say of a snapshot.
+func Texts(s pathlock.Snapshot) string {
+	var all []string
+	all = append(append(append(all, snapshotText(s)...), treesText([]pathlock.Snapshot{s})...), holdTexts(s)...)
+	return strings.Join(append(all, inTheWayText(s.InTheWay("", true, nil), s.Now)...), "\n")
+}
 
 // Outage writes what watch says of looks that fail with an error, or succeed.
 func Outage(errs io.Writer, looks ...error) {

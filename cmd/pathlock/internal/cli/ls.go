@@ -30,7 +30,7 @@ Examples:
     pathlock ls testplan/plan-001
 
 A holder is shown by the beginning of its owner, which release takes. Paths are folded: names that differ in case alone are one name to locks.
-Times are by the store's clock, and spans of time by that of this host.
+All times are by the store's clock.
 
 Exit codes: 0, or 8 if the lock store does not answer, or not about a tree, and 16 if the command line is invalid.
 
@@ -72,9 +72,9 @@ func (c *lsCommand) Run(ctx context.Context, streams streams, code *int) (err er
 		}
 		return nil
 	case c.Tree != "":
-		return writeLines(out, snapshotText(all[0], time.Now()))
+		return writeLines(out, snapshotText(all[0]))
 	default:
-		return writeLines(out, treesText(all, time.Now()))
+		return writeLines(out, treesText(all))
 	}
 }
 
@@ -150,7 +150,7 @@ func oldest(holds []pathlock.Entry) *time.Time {
 }
 
 // treesText is the list of trees for people.
-func treesText(all []pathlock.Snapshot, now time.Time) []string {
+func treesText(all []pathlock.Snapshot) []string {
 	if len(all) == 0 {
 		return []string{"nobody holds or waits for anything"}
 	}
@@ -161,7 +161,7 @@ func treesText(all []pathlock.Snapshot, now time.Time) []string {
 			if since == nil {
 				return "-"
 			}
-			return lasting(now.Sub(*since))
+			return lasting(s.Now.Sub(*since))
 		}
 		g.add(nameOf(s.Tree), fmt.Sprint(len(s.Holders)), fmt.Sprint(len(s.Waiters)), span(oldest(s.Holders)), span(oldest(s.Waiters)))
 	}
@@ -188,13 +188,13 @@ func snapshotLines(out *bufio.Writer, s pathlock.Snapshot, whole bool) error {
 }
 
 // snapshotText shows a tree to people.
-func snapshotText(s pathlock.Snapshot, now time.Time) []string {
+func snapshotText(s pathlock.Snapshot) []string {
 	lines := []string{fmt.Sprintf("%s: %d hold, %d wait", nameOf(s.Tree), len(s.Holders), len(s.Waiters))}
 	if len(s.Holders) > 0 {
 		g := grid{}
 		g.add("HOLDER", "HOLDS", "FOR", "ENDS IN", "FENCE", "WHAT")
 		for _, h := range s.Holders {
-			g.add(shortOf(h.Owner), claimsOf(h), lasting(now.Sub(h.Since)), lasting(h.Until.Sub(now)), fmt.Sprint(h.Fence), about(h))
+			g.add(shortOf(h.Owner), claimsOf(h), lasting(s.Now.Sub(h.Since)), lasting(h.Until.Sub(s.Now)), fmt.Sprint(h.Fence), about(h))
 		}
 		lines = append(lines, g.lines()...)
 	}
@@ -203,7 +203,7 @@ func snapshotText(s pathlock.Snapshot, now time.Time) []string {
 		g.add("WAITER", "WANTS", "FOR", "GIVES UP IN", "WAITS FOR", "WHAT")
 		blockers := s.Blockers()
 		for i, w := range s.Waiters {
-			g.add(shortOf(w.Owner), claimsOf(w), lasting(now.Sub(w.Since)), patience(w.Until.Sub(now)), names(blockers[i]), about(w))
+			g.add(shortOf(w.Owner), claimsOf(w), lasting(s.Now.Sub(w.Since)), patience(w.Until.Sub(s.Now)), names(blockers[i]), about(w))
 		}
 		lines = append(lines, g.lines()...)
 	}

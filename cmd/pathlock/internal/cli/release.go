@@ -96,7 +96,7 @@ func (c *releaseCommand) Run(ctx context.Context, streams streams, code *int) (e
 		return line(streams.out, newReleasedLine(mine, c.Reason, nil))
 	}
 	text := fmt.Sprintf("released in %s by %s: %s\n", nameOf(tree), whoAmI(), c.Reason)
-	for _, each := range holdTexts(mine, time.Now()) {
+	for _, each := range holdTexts(mine) {
 		text += "  " + each + "\n"
 	}
 	if _, err := io.WriteString(streams.out, printable(text)); err != nil {
@@ -126,7 +126,7 @@ func find(s pathlock.Snapshot, name string) (pathlock.Owner, error) {
 	default:
 		text := fmt.Sprintf("%d are called %s in %s: name one by its fence:", len(owners), name, nameOf(s.Tree))
 		for _, owner := range owners {
-			for _, line := range holdTexts(of(s, owner), time.Now()) {
+			for _, line := range holdTexts(of(s, owner)) {
 				text += "\n  " + line
 			}
 		}
@@ -136,7 +136,7 @@ func find(s pathlock.Snapshot, name string) (pathlock.Owner, error) {
 
 // of returns what an owner has in a snapshot.
 func of(s pathlock.Snapshot, owner pathlock.Owner) pathlock.Snapshot {
-	mine := pathlock.Snapshot{Tree: s.Tree, Fence: s.Fence}
+	mine := pathlock.Snapshot{Tree: s.Tree, Now: s.Now, Fence: s.Fence}
 	for _, h := range s.Holders {
 		if h.Owner == owner {
 			mine.Holders = append(mine.Holders, h)
@@ -151,13 +151,13 @@ func of(s pathlock.Snapshot, owner pathlock.Owner) pathlock.Snapshot {
 }
 
 // holdTexts lists what an owner has.
-func holdTexts(s pathlock.Snapshot, now time.Time) []string {
+func holdTexts(s pathlock.Snapshot) []string {
 	g := grid{}
 	for _, h := range s.Holders {
-		g.add(shortOf(h.Owner), "holds "+claimsOf(h), "for "+lasting(now.Sub(h.Since)), "fence "+strconv.FormatUint(h.Fence, 10), about(h))
+		g.add(shortOf(h.Owner), "holds "+claimsOf(h), "for "+lasting(s.Now.Sub(h.Since)), "fence "+strconv.FormatUint(h.Fence, 10), about(h))
 	}
 	for _, w := range s.Waiters {
-		g.add(shortOf(w.Owner), "waits for "+claimsOf(w), "for "+lasting(now.Sub(w.Since)), "", about(w))
+		g.add(shortOf(w.Owner), "waits for "+claimsOf(w), "for "+lasting(s.Now.Sub(w.Since)), "", about(w))
 	}
 	return g.lines()
 }
