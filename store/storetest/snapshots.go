@@ -27,7 +27,7 @@ func snapshots() topic {
 			s := f.snapshot(f.tree)
 			const tick = time.Millisecond // of the coarsest clock
 			for what, e := range map[string]pathlock.Entry{"the hold": s.Holders[0], "the wait": s.Waiters[0]} {
-				if lasted, left := s.Now.Sub(e.Since), e.Until.Sub(s.Now); lasted < -tick || lasted > patience || left <= 0 || left > long+patience {
+				if lasted, left := s.Now.Sub(e.Since), e.Until.Sub(s.Now); lasted < -tick || lasted > patience || left <= 0 || left > 3*long {
 					f.Errorf("%s began %v ago and has %v left", what, lasted, left)
 				}
 			}
