@@ -13,6 +13,9 @@ import (
 const (
 	// MaxNodes is the largest number of nodes in a claim set after [Normalize].
 	MaxNodes = 4096
+	// MaxPathBytes is how many bytes the paths of such a set have together at most. Each level of a
+	// deep node counts: its ancestors are claimed, too.
+	MaxPathBytes = 256 << 10
 	// MaxNoteBytes is the longest [Request.Note], in bytes.
 	MaxNoteBytes = 512
 	// MinLease is the shortest lease. Shorter ones would end before a renewal can arrive.
@@ -168,6 +171,14 @@ func (a prepared) acquisition(scope *Scope) (Acquisition, error) {
 	set := Normalize(a.folded...)
 	if len(set) > MaxNodes {
 		return Acquisition{}, fmt.Errorf("%w: %d nodes are to be locked, at most %d are allowed", ErrInvalidRequest, len(set), MaxNodes)
+	}
+	size := 0
+	for _, c := range set {
+		size += len(c.Path.s)
+	}
+	if size > MaxPathBytes {
+		return Acquisition{}, fmt.Errorf("%w: the paths of the %d nodes to be locked have %d bytes, at most %d are allowed (MaxPathBytes): claim an ancestor, or the gate",
+			ErrInvalidRequest, len(set), size, MaxPathBytes)
 	}
 	base, err := scope.baseIn(a.Tree)
 	if err != nil {

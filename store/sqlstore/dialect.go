@@ -89,7 +89,7 @@ func dialectOf(d Dialect) (dialect, error) {
 			further: mysqlFault,
 			hints: hints(map[fault]string{
 				readOnly: "a replica cannot serve, nor a session that only reads: name the primary",
-				tooLarge: "raise max_allowed_packet, or lower sqlstore.WithMaxRequest",
+				tooLarge: "raise max_allowed_packet",
 			}),
 		}, nil
 	case Postgres:

@@ -78,7 +78,6 @@
 //
 // # Limits
 //
-//   - The claims of a request may have 1 MiB of text: see [WithMaxRequest].
 //   - 2,000 requests may wait in one tree: see [WithMaxWaiters]. A process counts those that it has
 //     seen in its last update. Each update writes all that hold and wait, some 300 bytes each.
 //   - The updates of one tree happen one after the other, and a process that is far from the server

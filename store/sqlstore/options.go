@@ -16,10 +16,6 @@ const DefaultPrefix = "pathlock_"
 // otherwise.
 const DefaultTimeout = 10 * time.Second
 
-// DefaultMaxRequest is how many bytes the claims of a request may have, unless [WithMaxRequest]
-// says otherwise.
-const DefaultMaxRequest = 1 << 20
-
 // DefaultMaxWaiters is how many requests may wait in one tree, unless [WithMaxWaiters] says
 // otherwise. An update reads them all.
 const DefaultMaxWaiters = 2_000
@@ -30,7 +26,6 @@ type Option func(*config)
 type config struct {
 	prefix     string
 	timeout    time.Duration
-	maxRequest int
 	maxWaiters int
 	listener   func(context.Context) (*pgx.Conn, error)
 	// pollFrom and pollTo bound the pauses between two looks for news. pollListening is the pause
@@ -47,7 +42,7 @@ type config struct {
 
 func newConfig(opts []Option) (config, error) {
 	c := config{
-		prefix: DefaultPrefix, timeout: DefaultTimeout, maxRequest: DefaultMaxRequest, maxWaiters: DefaultMaxWaiters,
+		prefix: DefaultPrefix, timeout: DefaultTimeout, maxWaiters: DefaultMaxWaiters,
 		pollFrom: time.Millisecond, pollTo: 50 * time.Millisecond, pollListening: time.Second,
 		keep: 10 * time.Minute, sweepEvery: time.Minute,
 	}
@@ -76,18 +71,6 @@ func WithTimeout(d time.Duration) Option {
 	return func(c *config) {
 		if d > 0 {
 			c.timeout = d
-		}
-	}
-}
-
-// WithMaxRequest sets how many bytes the paths of a request's claims may have together, in place of
-// [DefaultMaxRequest]. A larger one is refused with an error that matches
-// [pathlock.ErrInvalidRequest]; a claim on an ancestor, or the gate, does in its place. Values that
-// are not positive are ignored.
-func WithMaxRequest(bytes int) Option {
-	return func(c *config) {
-		if bytes > 0 {
-			c.maxRequest = bytes
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
@@ -55,17 +54,8 @@ func New(db *sql.DB, name Dialect, opts ...Option) (*Store, error) {
 	return &Store{Store: ticketstore.New("sqlstore", b, c.timeout), backend: b}, nil
 }
 
-// Acquire implements [pathlock.Store]. The error matches [pathlock.ErrInvalidRequest] if the
-// acquisition makes no sense, or is larger than [WithMaxRequest] allows.
+// Acquire implements [pathlock.Store].
 func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
-	size := len(req.Note) + len(req.Owner) + len(req.Grant)
-	for _, c := range req.Claims {
-		size += len(c.Path.String()) + len(c.Mode.String())
-	}
-	if limit := s.backend.maxRequest; size > limit {
-		return pathlock.Grant{}, fmt.Errorf("%w: pathlock/sqlstore: a request of %d bytes, at most %d are allowed: claim an ancestor, or the gate",
-			pathlock.ErrInvalidRequest, size, limit)
-	}
 	if req.Wait <= 0 || !s.backend.isFull(req.Tree) {
 		return s.Store.Acquire(ctx, req)
 	}

@@ -41,9 +41,8 @@ const connectTimeout = 5 * time.Second
 //	sqlite://PATH                                a file
 //
 // ?timeout=5s sets the time-out of calls: see [sqlstore.WithTimeout]. On MySQL, where it is the
-// driver's time-out for connecting, it is that, too. The options prefix, max_request and
-// max_waiters are those of [sqlstore.WithPrefix], [sqlstore.WithMaxRequest] and
-// [sqlstore.WithMaxWaiters]. Others are the driver's, or settings of a session, which the server
+// driver's time-out for connecting, it is that, too. The options prefix and max_waiters
+// are those of [sqlstore.WithPrefix] and [sqlstore.WithMaxWaiters]. Others are the driver's, or settings of a session, which the server
 // refuses by name at the first use if it does not know them; a file has none.
 //
 // On PostgreSQL, statements have no names, so that they work behind a pgbouncer in transaction
@@ -56,16 +55,15 @@ func Open(rawURL string, opts ...sqlstore.Option) (*sqlstore.Store, error) {
 	if !ok {
 		return nil, errors.New("sqlopen: the URL has no scheme: give " + forms)
 	}
-	names := []string{"prefix", "max_request", "max_waiters"}
+	names := []string{"prefix", "max_waiters"}
 	if scheme != "mysql" { // whose driver knows it, too
 		names = append(names, "timeout")
 	}
 	rawURL, options := storeurl.Cut(rawURL, names...)
 	_, rest, _ := strings.Cut(rawURL, "://")
 	timeout, late := storeurl.TakeTimeout(options)
-	request, few := storeurl.TakeNumber(options, "max_request", 1)
 	waiters, none := storeurl.TakeNumber(options, "max_waiters", 1)
-	if err := cmp.Or(late, few, none); err != nil {
+	if err := cmp.Or(late, none); err != nil {
 		return nil, fmt.Errorf("sqlopen: %w", err)
 	}
 	var db *sql.DB
@@ -87,7 +85,7 @@ func Open(rawURL string, opts ...sqlstore.Option) (*sqlstore.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	fromURL := []sqlstore.Option{sqlstore.WithTimeout(timeout), sqlstore.WithMaxRequest(request), sqlstore.WithMaxWaiters(waiters), sqlstore.WithOwnPool()}
+	fromURL := []sqlstore.Option{sqlstore.WithTimeout(timeout), sqlstore.WithMaxWaiters(waiters), sqlstore.WithOwnPool()}
 	if options.Has("prefix") {
 		fromURL = append(fromURL, sqlstore.WithPrefix(options.Get("prefix")))
 	}
