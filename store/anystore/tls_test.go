@@ -73,8 +73,8 @@ func TestTLS(t *testing.T) {
 				t.Error(err)
 			}
 			for _, leftOut := range []string{"ca_file", "server_name", "cert_file"} {
-				if ping(leftOut) == nil {
-					t.Errorf("it connects without %s", leftOut)
+				if err := ping(leftOut); err == nil || !strings.Contains(err.Error(), "tls") {
+					t.Errorf("without %s: %v, want an error of TLS", leftOut, err)
 				}
 			}
 		})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -38,12 +39,28 @@ func (b *backend) ask(ctx context.Context, what string, request func(context.Con
 		case b.ctx.Err() != nil:
 			return pathlock.ErrClosed
 		case !isPassing(err) || time.Until(last) <= pause:
-			return fmt.Errorf("%s: %w", what, err)
+			return fmt.Errorf("%s: %w", what, b.why(ctx, err))
 		}
 		if err := b.sleep(ctx, pause); err != nil {
 			return err
 		}
 	}
+}
+
+// why returns why there is no connection to any member, such as a certificate that is refused, in
+// the place of the deadline that the client's own tries have come to; err where there is one.
+func (b *backend) why(ctx context.Context, err error) error {
+	if !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, pause)
+	defer cancel()
+	// The bare call fails at once, with what gRPC knows.
+	_, failed := etcdserverpb.NewMaintenanceClient(b.client.ActiveConnection()).Status(ctx, &etcdserverpb.StatusRequest{})
+	if status.Code(failed) != codes.Unavailable {
+		return err
+	}
+	return failed
 }
 
 // sleep waits, unless ctx ends first or the store is closed.

@@ -13,10 +13,10 @@ import (
 	"github.com/pathlock-go/pathlock/internal/storeurl"
 )
 
-// A member that has vanished without a word is noticed after both of these. Members refuse clients
-// that ask more often than every five seconds, by default.
+// A member that has vanished without a word is noticed after both of these. gRPC asks no more often
+// than every ten seconds, whatever it is told.
 const (
-	keepAliveTime    = 6 * time.Second
+	keepAliveTime    = 10 * time.Second
 	keepAliveTimeout = 2 * time.Second
 )
 
