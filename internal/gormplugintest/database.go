@@ -85,6 +85,7 @@ func RunStatements(t *testing.T, d Database) {
 		{"handed", each(handedChecks())},
 		{"costs", checkCosts},
 		{"outdated parents", checkOutdatedParents},
+		{"left leaves", each(leftLeafChecks())},
 		{"panics", checkPanics},
 		{"depths", checkDepths},
 		{"loose keys", checkLooseKeys},

@@ -53,9 +53,8 @@ func (m *machine) leaf() statement {
 				g.leaves[id] = node{parent: parent, name: m.leaves[source].name, note: m.leaves[source].note}
 			}
 		} else if m.leafPaths.Path != "" && !strings.Contains(name, m.leafForm.separator) && m.rarely(4, "stated") {
-			if made.Column, _ = m.leafColumns(g, g.leaves[id], 0); m.rarely(3, "wrong") {
+			if made.Column, _ = m.leafColumns(g, g.leaves[id], 0); m.rarely(3, "outdated") {
 				made.Column += m.leafForm.separator + "x"
-				s.reasons = append(s.reasons, pathlock.ErrPathChanged)
 			}
 		}
 		return m.placedLeaf(g, id, s)

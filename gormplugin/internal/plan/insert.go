@@ -60,8 +60,10 @@ func (s *Shape) Place(row *Arrival, rows []*Arrival, parents map[any]*Node) erro
 		return err
 	}
 	s.Follow(row.Node, above)
-	if err := s.checkStated(row.ID, row.Stated, row.StatedIDs, row.Node); err != nil {
-		return err
+	if above == nil { // a parent that is stated decides: the path may be older
+		if err := s.checkStated(row.ID, row.Stated, row.StatedIDs, row.Node); err != nil {
+			return err
+		}
 	}
 	if row.At, err = s.checkedLocation(row.Node, above == nil); err != nil {
 		return err

@@ -90,61 +90,70 @@ func (k *inserting) insert(w *writing) error {
 	if w.create(); w.DB.Error != nil {
 		return w.DB.Error
 	}
-	if written := w.DB.RowsAffected; rows > 0 && written != int64(rows) {
-		return w.missed(int64(rows), written)
+	if planned, written := int64(len(rows)), w.DB.RowsAffected; planned > 0 && written != planned {
+		return w.missed(planned, written)
 	}
-	return k.fillIDs(w.DB, w.Tx, w.St)
+	if err := k.fillIDs(w.DB, w.Tx, w.St); err != nil {
+		return err
+	}
+	var stated []any
+	for _, row := range rows {
+		if row.ID != nil {
+			stated = append(stated, row.ID)
+		}
+	}
+	return k.adoptLeaves(w.DB, w.Tx, w.St.Table, stated)
 }
 
 // create has GORM write the rows.
 func (w *writing) create() { w.St.maps.note(func() { w.GORMWrite(w.DB) }) }
 
 // prepare gives every row its path, and asserts that the row's parent is, and stays, where the path
-// says. It returns how many rows are to be inserted.
-func (k *inserting) prepare(db *gorm.DB, tx *txn.Transaction, st *Statement) (int, error) {
+// says. It returns the rows.
+func (k *inserting) prepare(db *gorm.DB, tx *txn.Transaction, st *Statement) ([]*arrival, error) {
 	t := st.Table
 	rows, err := arrivals(db, t)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	if err := selectPlace(t, db.Statement, rows); err != nil {
-		return 0, err
+		return nil, err
 	}
 	if !table.IsWritten(db.Statement, t.Key) {
 		for _, row := range rows {
 			if row.ID != nil && t.HasIDs() {
-				return 0, t.Unsupported("a row that states a key and leaves it out (by Select or Omit) does not say which it was given, which its path of ids needs")
+				return nil, t.Unsupported("a row that states a key and leaves it out (by Select or Omit) does not say which it was given, which its path of ids needs")
 			}
 			row.ID = nil // the database makes its own
 		}
 	}
 	if err := k.settle(db, tx, st, rows); err != nil {
-		return 0, err
+		return nil, err
 	}
 	if k.tops, err = k.guardTop(db, t, t.LandingsOf(planned(rows))); err != nil {
-		return 0, err
+		return nil, err
 	}
 	taken := make(map[pathlock.Location]bool, len(rows))
 	for _, row := range rows {
 		if taken[row.At] && !t.Nameless { // two rows with one key, which the database refuses
-			return 0, &fault.NameTakenError{Table: t.TableName, Tree: row.At.Tree, Path: row.At.Path}
+			return nil, &fault.NameTakenError{Table: t.TableName, Tree: row.At.Tree, Path: row.At.Path}
 		}
 		taken[row.At] = true
 		st.Slots = append(st.Slots, row.At)
 		if err := errors.Join(row.Settle(t.Name), row.Settle(t.Parent), row.settleParent()); err != nil {
-			return 0, err
+			return nil, err
 		}
 		if row.ID == nil && t.HasIDs() {
 			if row.Pairs != nil {
-				return 0, t.Unsupported("GORM does not say which key a row in a map was given, which its path of ids needs: use a struct, or state the key")
+				return nil, t.Unsupported("GORM does not say which key a row in a map was given, which its path of ids needs: use a struct, or state the key")
 			}
 			k.keyless = append(k.keyless, row)
 		}
 		if err := errors.Join(row.settleMarks(), store(t, row, st.Fence)); err != nil {
-			return 0, err
+			return nil, err
 		}
 	}
-	return len(rows), nil
+	return rows, nil
 }
 
 // settle finds the rows' places and locks them.

@@ -41,6 +41,36 @@ func (e *Engine) rewriteLeaves(db *gorm.DB, tx *txn.Transaction, t *table.Table,
 	return nil
 }
 
+// adoptLeaves gives the leaves below new rows, whose keys the caller has stated, their paths. There
+// are some where a row with the same key was deleted for good, and has left them behind. Hardly any
+// new row has any, so that a plain read, which locks nothing, looks for them first.
+func (e *Engine) adoptLeaves(db *gorm.DB, tx *txn.Transaction, t *table.Table, ids []any) error {
+	for _, leaf := range t.Leaves {
+		for chunk := range slices.Chunk(ids, maxRanges) {
+			left, err := leaf.Read(db, table.Selection{Where: t.KeyIn(table.Column(leaf.Parent), chunk)})
+			if err != nil {
+				return err
+			}
+			if len(left) == 0 {
+				continue
+			}
+			above, err := t.ByID(db, chunk, "")
+			if err == nil {
+				ranges := make([]clause.Expression, 0, len(above))
+				for _, n := range above {
+					ranges = append(ranges, t.Within(n.Tree, n.ID, n.Path))
+				}
+				err = e.followAbove(db, leaf, table.AnyOf(ranges), true)
+			}
+			if err != nil {
+				tx.Abandon(err)
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // followAbove gives the leaves below ranges of the table above the paths that follow from these
 // rows. It counts their versions up if they have had a path before.
 func (e *Engine) followAbove(db *gorm.DB, leaf *table.Table, ranges clause.Expression, again bool) error {

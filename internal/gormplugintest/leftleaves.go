@@ -1,0 +1,45 @@
+package gormplugintest
+
+import (
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"github.com/pathlock-go/pathlock/gormplugin"
+)
+
+// leftLeafChecks check the leaves that a row has left behind: the row is deleted for good, and one
+// with its id comes again under another name, or somewhere else.
+func leftLeafChecks() []check {
+	insert := func(name string, create func(db *gorm.DB, s *Suite) error) check {
+		return check{"left leaves: " + name, func(w *world) {
+			gone, other := w.build("/a/old"), w.build("/b")
+			files := []*Case{{SuiteID: gone.ID, Name: "f"}, {SuiteID: gone.ID, Name: "g"}}
+			w.must(w.db.Create(files).Error)
+			_, err := gormplugin.Delete(w.db.Unscoped(), &Suite{}, gone.ID)
+			w.must(err)
+			w.must(create(w.db, &Suite{ID: gone.ID, ParentID: &other.ID, Name: "new"}))
+			for _, file := range files {
+				var now Case
+				w.must(w.db.Take(&now, file.ID).Error)
+				if want := "/b/new/" + file.Name; now.Column != want || now.Version != file.Version+1 {
+					w.Errorf("the leaf is at %s, version %d, want %s, %d", now.Column, now.Version, want, file.Version+1)
+				}
+			}
+			w.sound()
+		}}
+	}
+	return []check{
+		insert("Create", func(db *gorm.DB, s *Suite) error { return db.Create(s).Error }),
+		insert("a batch with a row between", func(db *gorm.DB, s *Suite) error {
+			between := &Suite{ID: s.ID + 1<<40, ParentID: s.ParentID, Name: "between"}
+			return db.Create([]*Suite{between, s}).Error
+		}),
+		insert("a map", func(db *gorm.DB, s *Suite) error {
+			return db.Model(&Suite{}).Create(map[string]any{"id": s.ID, "parent_id": *s.ParentID, "name": s.Name}).Error
+		}),
+		insert("an upsert", func(db *gorm.DB, s *Suite) error {
+			return db.Clauses(clause.OnConflict{UpdateAll: true}).Create(s).Error
+		}),
+		insert("Save", func(db *gorm.DB, s *Suite) error { return db.Save(s).Error }),
+	}
+}
