@@ -187,6 +187,9 @@ const (
 	FailurePathChanged Failure = "path-changed"
 	// FailureStale: the request is based on an outdated state of a row.
 	FailureStale Failure = "stale"
+	// FailureReference: a foreign key refuses the write, as other rows refer to the row, or a row
+	// that it refers to is not there.
+	FailureReference Failure = "reference"
 	// FailureWouldCycle: a node would end up in its own subtree.
 	FailureWouldCycle Failure = "would-cycle"
 	// FailureLocked: others were in the way. The same request may succeed later.

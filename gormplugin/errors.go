@@ -159,7 +159,9 @@ type TransactionEndError = fault.TransactionEndError
 //   - [gorm.ErrRecordNotFound] is [pathlock.FailureNotFound];
 //   - a deadlock, a lock wait that took too long and their kind are [pathlock.FailureLocked];
 //   - a database that cannot be reached, or that cannot serve, is [pathlock.FailureDatabase];
-//   - a value that the database cannot hold is [pathlock.FailureInvalid].
+//   - a value that the database cannot hold is [pathlock.FailureInvalid];
+//   - a foreign key that refuses a write, and [gorm.ErrForeignKeyViolated], is
+//     [pathlock.FailureReference].
 //
 // Where GORM has joined two errors of one statement, only the second one counts.
 func (p *Plugin) FailureOf(err error) pathlock.Failure {
@@ -168,6 +170,9 @@ func (p *Plugin) FailureOf(err error) pathlock.Failure {
 	}
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return pathlock.FailureNotFound
+	}
+	if errors.Is(err, gorm.ErrForeignKeyViolated) {
+		return pathlock.FailureReference
 	}
 	if p.owner.Dialect == nil {
 		return ""

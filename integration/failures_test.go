@@ -71,19 +71,30 @@ func TestThePluginsErrorsAreAnswered(t *testing.T) {
 		{"a row that is not there", func(db *gorm.DB, _ *sql.DB) error {
 			return db.Take(&suite{}, "id = ?", 99).Error
 		}, 404, "not-found"},
+		{"a Save of a row that was deleted since it was read", func(db *gorm.DB, _ *sql.DB) error {
+			var read suite
+			must(t, errors.Join(db.Take(&read, 3).Error, db.Delete(&suite{ID: 3}).Error))
+			read.Note = "edited"
+			return db.Save(&read).Error
+		}, 409, "stale"},
+		{"a row that others refer to", func(db *gorm.DB, _ *sql.DB) error {
+			must(t, errors.Join(db.Exec("CREATE TABLE others (suite_id INTEGER REFERENCES suites(id))").Error, db.Exec("INSERT INTO others VALUES (2)").Error))
+			return db.Unscoped().Delete(&suite{ID: 2}).Error
+		}, 409, "reference"},
 		{"a database that was closed", func(db *gorm.DB, pool *sql.DB) error {
 			return errors.Join(pool.Close(), db.Take(&suite{}, "id = ?", 2).Error)
 		}, 503, "database-unavailable"},
 		{"ErrRetry", returned(gormplugin.ErrRetry), 423, "locked"},
 		{"ErrIsolation", returned(gormplugin.ErrIsolation), 503, "database-unavailable"},
 		{"ErrUnsupportedDatabase", returned(&gormplugin.UnsupportedDatabaseError{}), 503, "database-unavailable"},
+		{"GORM's ErrForeignKeyViolated", returned(gorm.ErrForeignKeyViolated), 409, "reference"},
 		{"ErrOutcomeUnknown", returned(gormplugin.ErrOutcomeUnknown), 503, "outcome-unknown"},
 		{"ErrPathChanged", returned(&gormplugin.PathChangedError{}), 409, "path-changed"},
 		{"ErrUnsupported, which is the program's fault", returned(gormplugin.ErrUnsupported), 500, "internal"},
 		{"ErrMissedRows, which is the program's fault", returned(&gormplugin.MissedRowsError{}), 500, "internal"},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
-			pool := sql.OpenDB(databases.SQLiteConnector(t, "&_txlock=immediate"))
+			pool := sql.OpenDB(databases.SQLiteConnector(t, "&_txlock=immediate&_pragma=foreign_keys(1)"))
 			defer func() { _ = pool.Close() }()
 			db, err := gorm.Open(gormlite.OpenDB(pool), &gorm.Config{Logger: logger.Discard})
 			must(t, err)

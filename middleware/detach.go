@@ -12,11 +12,8 @@ import (
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
-// The misuses of [Locks.Detach].
-var (
-	errUnderLocks   = errors.New("middleware: Detach under the locks of the request, which end with it: let the route's spec be lockspec.None")
-	errSeveralTrees = errors.New("middleware: a detached hold is in one tree, and the spec does not lock in exactly one")
-)
+// errUnderLocks is a misuse of [Locks.Detach].
+var errUnderLocks = errors.New("middleware: Detach under the locks of the request, which end with it: let the route's spec be lockspec.None")
 
 // Detach takes what the spec says for the request, as [Locks.Lock] does around a handler, and
 // leaves it in the lock store as a hold that outlives the request. The hold ends after lasting,
@@ -28,7 +25,8 @@ var (
 // defaults to the spec's note. A token that the request carries is checked but not used, so the
 // request collides with the token's hold.
 //
-// The spec has to lock in exactly one tree. [Locks.Fail] answers the errors. Nothing stays held if
+// What the request names has to be in exactly one tree: else the error is a
+// [*lockspec.InvalidError]. [Locks.Fail] answers the errors. Nothing stays held if
 // the client has gone away meanwhile, or if lasting is shorter than [pathlock.MinLease].
 func (m *Locks) Detach(c *gin.Context, spec lockspec.Spec, lasting time.Duration, note string) (pathlock.Token, time.Time, error) {
 	if m.isUnderLocks(c.Request.Context()) {
@@ -52,7 +50,7 @@ func (m *Locks) Detach(c *gin.Context, spec lockspec.Spec, lasting time.Duration
 	case c.IsAborted():
 		return "", time.Time{}, errAnswered
 	case len(locks.taken) != 1:
-		return "", time.Time{}, errSeveralTrees
+		return "", time.Time{}, &lockspec.InvalidError{Reason: fmt.Sprintf("a detached hold is in one tree, and what the request names is in %d", len(locks.taken))}
 	}
 	token, err := locks.taken[0].Detach(ctx)
 	if err != nil {

@@ -66,7 +66,7 @@ func Problem(f pathlock.Failure) string {
 func isKnown(f pathlock.Failure) bool {
 	switch f {
 	case pathlock.FailureInvalid, pathlock.FailureNotFound, pathlock.FailureNameTaken, pathlock.FailurePathChanged,
-		pathlock.FailureStale, pathlock.FailureWouldCycle, pathlock.FailureLocked, pathlock.FailureLockLost,
+		pathlock.FailureStale, pathlock.FailureReference, pathlock.FailureWouldCycle, pathlock.FailureLocked, pathlock.FailureLockLost,
 		pathlock.FailureLockStore, pathlock.FailureDatabase, pathlock.FailureOutcomeUnknown:
 		return true
 	default:

@@ -44,6 +44,8 @@ func (d *Dialect) FailureOf(err error) pathlock.Failure {
 		return pathlock.FailureDatabase
 	case d.unfit(err):
 		return pathlock.FailureInvalid
+	case breaksReference(err):
+		return pathlock.FailureReference
 	default:
 		return ""
 	}
@@ -53,6 +55,19 @@ func (d *Dialect) FailureOf(err error) pathlock.Failure {
 // using the sessions of a server that now only reads, though new ones could write.
 func Discard(conn *sql.Conn) {
 	_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // which is what it returns, too
+}
+
+// breaksReference reports whether a foreign key has refused a write.
+func breaksReference(err error) bool {
+	switch MySQLNumber(err) {
+	case 1216, 1217, 1451, 1452: // ER_NO_REFERENCED_ROW, ER_ROW_IS_REFERENCED, and both with the key
+		return true
+	}
+	switch SQLState(err) {
+	case "23503", "23001": // foreign_key_violation, restrict_violation
+		return true
+	}
+	return sqliteSaysAny(err, "FOREIGN KEY constraint failed")
 }
 
 // unreachable reports whether an error says that there is no connection to the database. It asks

@@ -439,3 +439,33 @@ func TestChainsSayWhereARowIs(t *testing.T) {
 		}
 	}
 }
+
+// A path can have no more names than [pathlock.MaxDepth]: what lies deeper is too deep, and neither
+// an invalid name nor a damaged row.
+func TestTooDeepForAnyPath(t *testing.T) {
+	g := newGrove()
+	at := strings.Repeat("/a", pathlock.MaxDepth)
+	deepest := &plan.Node{ID: 500, Tree: "t", Name: "a", Path: at, Parent: 3}
+	rows := g.live()
+	rows[deepest.ID] = deepest
+	to := any(deepest.ID)
+	for what, work := range map[string]func() error{
+		"an insert": func() error {
+			_, err := g.nodes.Insert([]*plan.Arrival{{Node: &plan.Node{Name: "n", Parent: deepest.ID}}}, rows)
+			return err
+		},
+		"a move": func() error {
+			_, err := g.nodes.Update(&plan.Change{Parent: &to}, plan.Hits{Live: g.rows(4)}, rows)
+			return err
+		},
+		"a copy": func() error {
+			_, err := g.nodes.Copy(rows[4], deepest, "", false)
+			return err
+		},
+	} {
+		deep, ok := errors.AsType[*fault.TooDeepError](work())
+		if !ok || deep.Depth != pathlock.MaxDepth+1 {
+			t.Errorf("%s: %v", what, deep)
+		}
+	}
+}

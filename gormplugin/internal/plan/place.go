@@ -139,6 +139,9 @@ func (s *Shape) checkedLocation(n *Node, atTop bool) (pathlock.Location, error) 
 	if err != nil {
 		return pathlock.Location{}, s.Above.Damaged(n.Parent, err)
 	}
+	if depth := above.Depth() + 1; depth > pathlock.MaxDepth {
+		return pathlock.Location{}, &fault.TooDeepError{Table: s.TableName, Path: n.Path, Depth: depth, Limit: s.MaxDepth}
+	}
 	path, err := above.Child(n.Name)
 	if nowhere := s.IsLeaf() && s.PathForm.OfParent; err == nil && !s.ByIDs && !nowhere {
 		err = s.PathForm.Check(n.Name)

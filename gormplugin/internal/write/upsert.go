@@ -253,7 +253,8 @@ func refuseDeleted(t *table.Table, db *gorm.DB, ids []any, present map[any]*tabl
 			return err
 		}
 		for _, n := range all {
-			return t.Unsupported("the row %s is deleted: bring it back by an update of %q first, of a db.Unscoped() where GORM hides the row", shown.ID(n.ID), t.Deletion[0].DBName)
+			err := t.Unsupported("the row %s is deleted: bring it back by an update of %q first, of a db.Unscoped() where GORM hides the row", shown.ID(n.ID), t.Deletion[0].DBName)
+			return fmt.Errorf("%w: %w", fault.ErrStale, err) // the caller may have read it before
 		}
 	}
 	return nil
