@@ -12,8 +12,11 @@ import (
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
-// errUnderLocks is a misuse of [Locks.Detach].
-var errUnderLocks = errors.New("middleware: Detach under the locks of the request, which end with it: let the route's spec be lockspec.None")
+// The misuses of [Locks.Detach].
+var (
+	errUnderLocks   = errors.New("middleware: Detach under the locks of the request, which end with it: let the route's spec be lockspec.None")
+	errSeveralTrees = errors.New("middleware: a detached hold is in one tree, and the spec does not lock in exactly one")
+)
 
 // Detach takes what the spec says for the request, as [Locks.Lock] does around a handler, and
 // leaves it in the lock store as a hold that outlives the request. The hold ends after lasting,
@@ -25,8 +28,8 @@ var errUnderLocks = errors.New("middleware: Detach under the locks of the reques
 // defaults to the spec's note. A token that the request carries is checked but not used, so the
 // request collides with the token's hold.
 //
-// What the request names has to be in exactly one tree: else the error is a
-// [*lockspec.InvalidError]. [Locks.Fail] answers the errors. Nothing stays held if
+// The spec has to lock in exactly one tree; ids of a [lockspec.Source.Each] that are in several are
+// a [*lockspec.InvalidError]. [Locks.Fail] answers the errors. Nothing stays held if
 // the client has gone away meanwhile, or if lasting is shorter than [pathlock.MinLease].
 func (m *Locks) Detach(c *gin.Context, spec lockspec.Spec, lasting time.Duration, note string) (pathlock.Token, time.Time, error) {
 	if m.isUnderLocks(c.Request.Context()) {
@@ -50,7 +53,12 @@ func (m *Locks) Detach(c *gin.Context, spec lockspec.Spec, lasting time.Duration
 	case c.IsAborted():
 		return "", time.Time{}, errAnswered
 	case len(locks.taken) != 1:
-		return "", time.Time{}, &lockspec.InvalidError{Reason: fmt.Sprintf("a detached hold is in one tree, and what the request names is in %d", len(locks.taken))}
+		for _, source := range spec.Sources() {
+			if source.IsEach() { // the client has chosen the trees
+				return "", time.Time{}, &lockspec.InvalidError{Field: source.Name(), Reason: fmt.Sprintf("a hold is in one tree, and these are in %d", len(locks.taken))}
+			}
+		}
+		return "", time.Time{}, errSeveralTrees
 	}
 	token, err := locks.taken[0].Detach(ctx)
 	if err != nil {

@@ -90,6 +90,30 @@ func TestDetachLeavesNothingBehindWhenItFails(t *testing.T) {
 	}
 }
 
+// farther has a node in another tree, beside those of nodes.
+type farther struct{ *nodes }
+
+func (n farther) Resolve(ctx context.Context, id string) (pathlock.Location, error) {
+	if id == "5" {
+		return pathlock.Location{Tree: elsewhere, Path: pathlock.MustParsePath("/far")}, nil
+	}
+	return n.nodes.Resolve(ctx, id)
+}
+
+// A client chooses what is in a list of ids, and is told that a hold is in one tree.
+func TestDetachOfIDsInSeveralTreesIsRefused(t *testing.T) {
+	f := newFixture(t, memstore.New(), middleware.Config{})
+	f.locks = middleware.New(f.locker, farther{f.nodes}, middleware.Config{})
+	f.lending(lockspec.Slot(lockspec.JSON("ids").Each()), time.Hour)
+	w := f.send("POST", "/suites/1/lock", `{"ids":[3,5]}`)
+	f.is("two trees", w, http.StatusBadRequest, "invalid-request")
+	if p := f.problem(w); p.Field != "ids" {
+		t.Errorf("the field is %q: %s", p.Field, p.Detail)
+	}
+	f.nothingLeft()
+	f.is("one tree", f.send("POST", "/suites/1/lock", `{"ids":[3,4]}`), http.StatusCreated, "")
+}
+
 // leaving is a store whose caller's client goes away once the hold is detached.
 type leaving struct {
 	*memstore.Store

@@ -61,6 +61,20 @@ func associationForms() []form {
 				return tx.Session(&gorm.Session{FullSaveAssociations: true}).Save(a).Error
 			})
 		}},
+		{name: "FullSaveAssociations with a renamed row and a renamed child", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			return tx.Transaction(func(tx *gorm.DB) error {
+				a := w.page("/a")
+				a.Place.Name, a.Children[0].Place.Name = "x", "y"
+				return tx.Session(&gorm.Session{FullSaveAssociations: true}).Save(a).Error
+			})
+		}},
+		{name: "FullSaveAssociations with a child that was renamed meanwhile", refused: pathlock.ErrPathChanged, write: func(w *world, tx *gorm.DB) error {
+			return tx.Transaction(func(tx *gorm.DB) error {
+				a := w.page("/a")
+				w.must(tx.Model(&Page{ID: w.ids["/a/b"]}).Update("at_name", "z").Error)
+				return tx.Session(&gorm.Session{FullSaveAssociations: true}).Save(a).Error
+			})
+		}},
 		{name: "Save of a row with children one of which was renamed meanwhile", tree: "/d /z /z/b /z/y", write: func(w *world, tx *gorm.DB) error {
 			a := w.page("/a")
 			// Its name is another one's by now.

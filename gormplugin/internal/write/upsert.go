@@ -6,6 +6,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
@@ -67,7 +68,7 @@ func (e *Engine) settleUpsert(db *gorm.DB, t *table.Table, rows []*arrival, lock
 		switch moves := displaces(t, conflict, row, n); {
 		case !associated && isSave(db.Statement) && row.isStale(n):
 			return nil, nil, displaced(t, db.Statement, row, n, associated)
-		case moves && row.isStale(n):
+		case moves && row.isStale(n) && !(associated && row.renames(n)):
 			// Somebody has moved the row since it was loaded, which the caller does not mean to
 			// undo.
 			return nil, nil, &fault.PathChangedError{Table: t.TableName, ID: n.ID, Planned: row.Stated, Actual: n.Path}
@@ -313,6 +314,14 @@ func writesPlace(stmt *gorm.Statement, c clause.OnConflict, row *arrival) bool {
 // isStale reports whether the row has moved since it was loaded.
 func (row *arrival) isStale(n *table.Node) bool {
 	return !row.Table.AsStated(n, row.Stated, row.StatedIDs)
+}
+
+// renames reports whether the caller has given the row as it was read, below n's parent and under
+// n's name, another name. Its path may be outdated all the same: the row above, with which it is
+// saved, has just been renamed.
+func (row *arrival) renames(n *table.Node) bool {
+	form := row.Table.PathForm
+	return n.Parent == row.Parent && n.Name != row.Name && !row.Table.ByIDs && !form.OfParent && strings.HasSuffix(row.Stated, "/"+n.Name)
 }
 
 // restate makes an upsert write what the row has already: the caller cannot change what follows
