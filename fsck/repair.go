@@ -2,6 +2,7 @@ package fsck
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/pathlock-go/pathlock"
@@ -30,7 +31,8 @@ const rounds = 10
 
 // Repair checks the table and repairs what it finds, as the package documentation says, in
 // transactions of a bounded number of rows. When ctx ends, Repair stops between two transactions,
-// and returns an error that matches the context's. However a repair ended, another one completes
+// and returns an error that matches the context's. A repair that would move most rows returns one
+// that matches [ErrMoves]. However a repair ended, another one completes
 // it, with the same outcome.
 func (c *Checker) Repair(ctx context.Context, opts RepairOptions) (summary RepairSummary, err error) {
 	defer func() { err = canceled(ctx, err) }()
@@ -39,6 +41,16 @@ func (c *Checker) Repair(ctx context.Context, opts RepairOptions) (summary Repai
 		creations: make(map[*row]*creation),
 	}
 	f, err := c.read(ctx, opts.Tree, true)
+	if err != nil {
+		return summary, err
+	}
+	moves := f.moves()
+	switch {
+	case !opts.Apply:
+		err = r.opts.Moves(moves)
+	case moves.Reason != "" && !opts.AllowMoves:
+		err = fmt.Errorf("%w: %d of %d of %s: %s", ErrMoves, moves.Moves, moves.Rows, c.table.Table, moves.Reason)
+	}
 	if err != nil {
 		return summary, err
 	}

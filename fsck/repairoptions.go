@@ -16,6 +16,8 @@ type RepairOptions struct {
 	// Apply makes the changes. Without it, nothing is written, and Changed gets the changes that a
 	// repair would make.
 	Apply bool
+	// AllowMoves makes changes that move most rows, too. See [Moves] and [ErrMoves].
+	AllowMoves bool
 	// Locker, if set, takes the tree's gate for each transaction. Without it, row locks alone keep
 	// the changes right while others write.
 	Locker *pathlock.Locker
@@ -29,6 +31,8 @@ type RepairOptions struct {
 	// Log, if set, gets each change as a line of JSON before the commit, and one more line after
 	// it. A regular [os.File] is synced each time.
 	Log io.Writer
+	// Moves, if set, is what a dry run calls first.
+	Moves func(Moves) error
 	// Report, if set, gets the problems that the first check finds.
 	Report func(Problem) error
 	// Changed, if set, gets each committed change or, in a dry run, each change that a repair would
@@ -54,6 +58,7 @@ func (o RepairOptions) withDefaults() RepairOptions {
 		o.Wait = defaultGateWait
 	}
 	o.Report, o.Left = orIgnore(o.Report), orIgnore(o.Left)
+	o.Moves = orIgnore(o.Moves)
 	o.Changed, o.Skipped = orIgnore(o.Changed), orIgnore(o.Skipped)
 	return o
 }

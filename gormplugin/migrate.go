@@ -28,9 +28,10 @@ import (
 // one at a time. If the database gives the work up in favour of others who write, it is done again.
 //
 // Where siblings have the same name, the database refuses the unique index, and the error matches
-// [ErrNameTaken]: rename them, or run pathlock fsck --repair. On PostgreSQL and SQLite AutoMigrate
-// runs in one transaction. MySQL and MariaDB commit each statement by itself: the next call
-// completes what a failure has left undone.
+// [ErrNameTaken]: rename them, or run pathlock fsck --repair. If the parent column is new, fill it
+// first: with no parents, all rows are siblings. On PostgreSQL and SQLite AutoMigrate runs in one
+// transaction. MySQL and MariaDB commit each statement by itself: the next call completes what a
+// failure has left undone.
 //
 // On MySQL and MariaDB a text column without a size cannot be indexed as a whole. In a new table, a
 // name without a size gets 255 characters, a path 766, which is the most that an index holds beside
@@ -98,7 +99,7 @@ func (p *Plugin) unmade(err error) error {
 	if p.owner.Dialect.Classify(err) != sqldialect.FailureDuplicate && !errors.Is(err, gorm.ErrDuplicatedKey) {
 		return err
 	}
-	return fmt.Errorf("%w: rename siblings of one name, or run pathlock fsck --repair: %w", ErrNameTaken, err)
+	return fmt.Errorf("%w: rename siblings of one name, or have pathlock fsck --repair do it, after filling a parent column that is new: %w", ErrNameTaken, err)
 }
 
 // migrateModel makes or completes the table of a model.

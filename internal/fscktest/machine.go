@@ -130,7 +130,7 @@ func testMachineOn(t *testing.T, database Database, shape schema, random *rand.R
 	if slices.Sort(found); !slices.Equal(found, wrong) {
 		t.Fatalf("found\n%q, want\n%q, in\n%v", found, wrong, nodes)
 	}
-	planned, dry := w.repair(t, fsck.RepairOptions{BatchRows: 1 + random.IntN(5)})
+	planned, dry := w.repair(t, fsck.RepairOptions{AllowMoves: true, BatchRows: 1 + random.IntN(5)})
 	if after := w.rows(t); !maps.Equal(before, after) {
 		t.Fatalf("the dry run changed\n%s", difference(before, after))
 	}
@@ -141,13 +141,13 @@ func testMachineOn(t *testing.T, database Database, shape schema, random *rand.R
 		}
 		whole := newWorld(t, database, shape)
 		whole.insertAsAllowed(t, nodes)
-		whole.repair(t, fsck.RepairOptions{Apply: true})
+		whole.repair(t, fsck.RepairOptions{Apply: true, AllowMoves: true})
 		// The keys of created rows may differ.
 		if want, got := places(whole.rows(t), len(nodes)), places(w.rows(t), len(nodes)); !maps.Equal(want, got) {
 			t.Errorf("after interruptions, and after none:\n%s", difference(got, want))
 		}
 	} else {
-		done, summary := w.repair(t, fsck.RepairOptions{Apply: true, BatchRows: 1 + random.IntN(5)})
+		done, summary := w.repair(t, fsck.RepairOptions{Apply: true, AllowMoves: true, BatchRows: 1 + random.IntN(5)})
 		// In a dry run, nobody knows which names the collation treats as equal.
 		said, did := values(planned), values(done)
 		maps.DeleteFunc(did, func(place, value string) bool { // a path that was put aside meanwhile
@@ -159,7 +159,7 @@ func testMachineOn(t *testing.T, database Database, shape schema, random *rand.R
 		}
 	}
 	w.mended(t, before, wrong)
-	if again, _ := w.repair(t, fsck.RepairOptions{Apply: true}); len(again) > 0 {
+	if again, _ := w.repair(t, fsck.RepairOptions{Apply: true, AllowMoves: true}); len(again) > 0 {
 		t.Errorf("a second repair changed %v", again)
 	}
 }
@@ -252,7 +252,7 @@ func (w *world) repairInPieces(t *testing.T, random *rand.Rand) map[int]Node {
 	replayed := w.rows(t)
 	for {
 		log := &killer{lines: 1 + random.IntN(30)}
-		_, err := w.checker(t).Repair(t.Context(), fsck.RepairOptions{Apply: true, BatchRows: 3, Log: log})
+		_, err := w.checker(t).Repair(t.Context(), fsck.RepairOptions{Apply: true, AllowMoves: true, BatchRows: 3, Log: log})
 		w.replay(t, replayed, log)
 		if err == nil {
 			return replayed

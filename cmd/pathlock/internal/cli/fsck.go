@@ -26,6 +26,8 @@ type fsckCommand struct {
 	Repair bool `help:"Show what a repair would change. With --apply, repair." group:"Repair:"`
 	Apply  bool `help:"Write the changes of --repair to the database. Needs --locks." group:"Repair:"`
 
+	Moves bool `help:"Repair although most rows would move." name:"allow-moves" group:"Repair:"`
+
 	Locks         string        `help:"Lock store of the programs that write the table: ${stores}. Give off if no program writes the table." env:"PATHLOCK_LOCKS" placeholder:"URL" group:"Repair:"`
 	LocksPassword string        `help:"Password of the lock store, not encoded, if its URL has none. Set the environment variable: other users can see the command line." env:"PATHLOCK_LOCKS_PASSWORD" placeholder:"PASSWORD" group:"Repair:"`
 	Namespace     string        `help:"Namespace of the trees' locks, as the writing programs have it (default: the table's name)." placeholder:"NAME" group:"Repair:"`
@@ -73,6 +75,7 @@ Exit codes, as of fsck(8):
 
 --json writes one object per line. Its "type" says what it is:
 
+    moves     how many rows would move, first in a dry run
     problem   a problem that the check found
     change    a change that was made or, without --apply, would be
     skipped   a row or a tree that the repair skipped
@@ -149,7 +152,7 @@ func (c *fsckCommand) nothing(s fsck.Summary) error {
 
 func (c *fsckCommand) repair(ctx context.Context, checker *fsck.Checker, report *report) (code int, err error) {
 	opts := fsck.RepairOptions{
-		Tree: c.tree(), Apply: c.Apply, Wait: c.Wait,
+		Tree: c.tree(), Apply: c.Apply, AllowMoves: c.Moves, Wait: c.Wait, Moves: report.moves,
 		Report: report.problem, Changed: report.change, Left: report.left, Skipped: report.skipped,
 	}
 	if c.Apply {
@@ -168,6 +171,9 @@ func (c *fsckCommand) repair(ctx context.Context, checker *fsck.Checker, report 
 		}
 	}
 	summary, err := checker.Repair(ctx, opts)
+	if errors.Is(err, fsck.ErrMoves) {
+		return exitFailure, fmt.Errorf("%w; --allow-moves repairs all the same", err)
+	}
 	if err != nil {
 		return exitFailure, errors.Join(err, report.repaired(summary, c.Apply, false))
 	}

@@ -25,6 +25,10 @@ func (r *report) warn(text string) { _, _ = fmt.Fprintln(r.errs, "pathlock:", pr
 
 // The lines of the JSON report.
 type (
+	movesLine struct {
+		Type string `json:"type"`
+		fsck.Moves
+	}
 	problemLine struct {
 		Type string `json:"type"`
 		fsck.Problem
@@ -49,6 +53,18 @@ type (
 		fsck.RepairSummary
 	}
 )
+
+// moves begins the report of a dry run, also of a quiet one.
+func (r *report) moves(m fsck.Moves) error {
+	if r.json {
+		return line(r.out, movesLine{"moves", m})
+	}
+	refused := ""
+	if m.Reason != "" {
+		refused = "; --apply refuses that without --allow-moves: " + m.Reason
+	}
+	return r.print("%d of %d rows would move below lost+found or up%s\n", m.Moves, m.Rows, refused)
+}
 
 func (r *report) problem(p fsck.Problem) error {
 	return r.detail(problemLine{"problem", p}, "%v\n", p)
