@@ -31,11 +31,12 @@ func (p *plan) lostFound(tree Key) *row {
 	home := p.lostFounds[tree]
 	for n := 1; home == nil; n++ {
 		top.name = numbered(LostFound, n, p.limits[p.table.Name])
-		holders := p.named[p.slot(&top)]
+		at := p.slot(&top)
+		taken := p.taken(at)
 		// A live row has the name, nobody, or a deleted row.
-		if i := slices.IndexFunc(holders, func(r *row) bool { return r.state != unknown }); i >= 0 {
-			home = holders[i]
-		} else if len(holders) == 0 {
+		if i := slices.IndexFunc(p.named[at], func(r *row) bool { return r.state != unknown && p.slot(&r.seat) == at }); i >= 0 {
+			home = p.named[at][i]
+		} else if !taken {
 			home = p.createdRow(top, root, n)
 		}
 	}
