@@ -108,13 +108,13 @@ func markOf(c treeschema.Column) treeschema.Mark {
 // writable tries, with the user's rights, to lock, change and delete rows of a table: none, because
 // the condition holds for no row.
 func (e *exam) writable(ctx context.Context, db *sql.DB, d *sqldialect.Dialect, t treeschema.Table) {
-	table, name := d.Quote(t.Table), d.Quote(t.Name.Column)
+	table, parent := d.Quote(t.Table), d.Quote(t.Parent)
 	statements := []string{
-		"UPDATE " + table + " SET " + name + " = " + name + " WHERE 1 = 0",
+		"UPDATE " + table + " SET " + parent + " = " + parent + " WHERE 1 = 0",
 		"DELETE FROM " + table + " WHERE 1 = 0",
 	}
 	if d.Update != "" {
-		statements = append([]string{"SELECT " + name + " FROM " + table + " WHERE 1 = 0 " + d.Update}, statements...)
+		statements = append([]string{"SELECT " + parent + " FROM " + table + " WHERE 1 = 0 " + d.Update}, statements...)
 	}
 	err := e.ask(ctx, func(ctx context.Context) error {
 		tx, err := db.BeginTx(ctx, nil)

@@ -154,6 +154,16 @@ func TestTable(t *testing.T) {
 		for _, f := range r.Findings {
 			do(t, db, f.Statements...)
 		}
+		// A path of ids needs no name.
+		do(t, db, "CREATE TABLE depts (id INTEGER PRIMARY KEY, parent_id INTEGER, ancestors VARCHAR(500))")
+		for _, single := range []string{"company", ""} {
+			depts := &fsck.Table{Table: "depts", Key: "id", Parent: "parent_id", IDPath: "ancestors", SingleTree: single}
+			if single == "" {
+				do(t, db, "ALTER TABLE depts ADD COLUMN org_id INTEGER NOT NULL")
+				depts.Tree = "org_id"
+			}
+			want(t, examine(t, open(t, url), dialect, depts), doctor.Fine, "writes", "depts")
+		}
 		// PostgreSQL refuses plans that were prepared for other types.
 		for _, f := range examine(t, open(t, url), dialect, suitesTable).Findings {
 			if f.About == "suites" && f.Level > doctor.Advice {
