@@ -29,6 +29,11 @@ type catalogue struct {
 	kinds  map[string]treerow.Kind
 	padded map[string]bool
 	limits map[string]limit
+	// required are the columns that [Table] does not describe and an INSERT has to give, with the zero
+	// values of their types. orphans is the parent of the rows at the top of a table that has none:
+	// NULL, or what stands for it in a column that is NOT NULL.
+	required []assignment
+	orphans  Key
 	// when is Table.DeletedWhen as SQL.
 	when string
 }
@@ -165,10 +170,48 @@ func (c *catalogue) inspect(ctx context.Context) error {
 		c.kinds[name], c.limits[name] = treerow.KindOf(column.Type), limit{column.Length, column.Bytes}
 		c.padded[name] = strings.HasPrefix(column.Type, "character(") // PostgreSQL's CHAR(n)
 	}
+	for _, column := range there.Columns {
+		_, known := c.kinds[column.Name]
+		switch {
+		case column.Name == c.table.Parent && !bool(column.Nullable):
+			c.orphans, _ = c.readKey(column.Name, zero(column.Type))
+		case !known && bool(column.Required):
+			c.required = append(c.required, assignment{column: column.Name, new: zero(column.Type)})
+		}
+	}
 	if c.table.DeletedWhen != "" {
 		if c.when, err = treerow.Literal(c.table.DeletedWhen, c.kinds[c.table.Deleted] == treerow.Number); err != nil {
 			return fmt.Errorf("%w %q: %w", ErrTable, c.table.Table, err)
 		}
 	}
 	return nil
+}
+
+// zero is the zero value of a column's type, in which rows are live and at the top.
+func zero(typ string) any {
+	typ = strings.ToLower(typ)
+	has := func(any ...string) bool {
+		return slices.ContainsFunc(any, func(s string) bool { return strings.HasPrefix(typ, s) })
+	}
+	switch kind := treerow.KindOf(typ); {
+	case has("bool"):
+		return false
+	case has("enum"):
+		first, _, _ := strings.Cut(strings.TrimPrefix(typ, "enum('"), "'")
+		return first
+	case has("date", "timestamp"):
+		return "1970-01-02 00:00:00"
+	case has("time"):
+		return "00:00:00"
+	case has("json"):
+		return "{}"
+	case has("uuid"):
+		return "00000000-0000-0000-0000-000000000000"
+	case kind == treerow.Number, has("double", "float", "real", "decimal", "numeric"):
+		return int64(0)
+	case kind == treerow.Bytes:
+		return []byte{}
+	default:
+		return ""
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pathlock-go/pathlock/internal/sqldialect"
@@ -11,7 +12,7 @@ import (
 )
 
 // create inserts a lost+found at the top of its tree, with a key of the same kind as the key like.
-// All columns that [Table] does not describe get their defaults.
+// All columns that [Table] does not describe get their defaults, or the zero values of their types.
 func (w *writer) create(ctx context.Context, home *creation, like Key) error {
 	if home.impossible != nil {
 		return skipError{home.impossible}
@@ -56,7 +57,7 @@ func (w *writer) create(ctx context.Context, home *creation, like Key) error {
 // insert inserts a row and sets its key. Rows below a missing one must not become children of the
 // new row, whose key may be that of the missing one again.
 func (w *writer) insert(ctx context.Context, r *row, set []assignment, like Key) error {
-	set = set[:len(set):len(set)]
+	set = slices.Concat(set, w.required)
 	if w.table.Tree != "" {
 		set = append(set, assignment{column: w.table.Tree, new: r.tree.value()})
 	}

@@ -99,7 +99,8 @@
 //
 //   - a primary key of one column: whole numbers below 2^63, texts, UUIDs or bytes;
 //   - a tree in every live row, neither NULL nor empty;
-//   - for lost+found, defaults for all columns that [Table] does not describe.
+//   - for lost+found, columns that [Table] does not describe and that are NULL, or take their default
+//     or the zero value of their type.
 package fsck
 
 // From the bottom up, the code has

@@ -55,7 +55,7 @@ func (p *plan) createdRow(at seat, root *row, number int) *row {
 }
 
 // noParent returns the parent value of the rows at the top: NULL, 0, or the nil UUID. It looks in
-// the tree first, then in all others. Without any row at the top it is NULL.
+// the tree first, then in all others. Without any row at the top it is NULL, if the column can be.
 func (p *plan) noParent(tree Key) Key {
 	if p.tops == nil {
 		p.tops = make(map[Key]Key)
@@ -73,7 +73,10 @@ func (p *plan) noParent(tree Key) Key {
 	if none, known := p.tops[tree]; known {
 		return none
 	}
-	return p.tops[Key{}]
+	if none, known := p.tops[Key{}]; known {
+		return none
+	}
+	return p.orphans
 }
 
 // derivedKey makes the key of a tree's lost+found, if keys are not numbers that the database

@@ -93,6 +93,21 @@ func testDamage(t *testing.T, database Database) {
 			t.Errorf("skipped %q, and the rows are %v", skips, w.rows(t))
 		}
 	})
+	t.Run("a table of columns that are NOT NULL and have no default", func(t *testing.T) {
+		text, when, flag := "VARCHAR(40)", "TIMESTAMP", "BOOLEAN"
+		if database.Dialect == fsck.MySQL {
+			when = "DATETIME"
+		}
+		w := newWorld(t, database, schema{more: fmt.Sprintf(", title %s NOT NULL, made_at %s NOT NULL, hidden %s NOT NULL, rank_no INTEGER NOT NULL", text, when, flag)})
+		notNull := map[fsck.Dialect]string{fsck.MySQL: "ALTER TABLE suites MODIFY parent_id BIGINT NOT NULL", fsck.PostgreSQL: "ALTER TABLE suites ALTER parent_id SET NOT NULL"}[database.Dialect]
+		if notNull != "" {
+			w.exec(t, notNull)
+		}
+		w.exec(t, "INSERT INTO suites (id, plan_id, parent_id, name, path, id_path, title, made_at, hidden, rank_no) VALUES (5, 1, 99, 'x', '/x', '/5', 't', '2026-01-01 00:00:00', TRUE, 7)")
+		if skips := w.skips(t, fsck.RepairOptions{AllowMoves: true}); len(skips) > 0 || w.rows(t)[5].Path != "/lost+found/x" {
+			t.Errorf("skipped %q, and the rows are %v", skips, w.rows(t))
+		}
+	})
 	t.Run("a leaf whose name no path can have", func(t *testing.T) {
 		w := newWorld(t, database, schema{leaves: true, table: func(d *fsck.Table) { d.PathForm = "parent:/*/*" }}) // the leaves have their own
 		w.insert(t, Node{5, 1, 0, "b", "", "/5", false})

@@ -68,6 +68,8 @@ type Column struct {
 	Bytes  int64 `json:"bytes"`
 	// Nullable and Key are set if it can be NULL, and if it is part of SQLite's primary key.
 	Nullable flag `json:"nullable"`
+	// Required is set if an INSERT has to give it.
+	Required flag `json:"required"`
 	Key      int  `json:"key"`
 	// Plain is set if a statement with the type and the collation alone keeps the rest of the
 	// definition.

@@ -16,6 +16,7 @@ SELECT 'column', JSON_OBJECT(
          'name', COLUMN_NAME, 'type', COLUMN_TYPE, 'collation', COALESCE(COLLATION_NAME, ''), 'charset', COALESCE(CHARACTER_SET_NAME, ''),
          'length', IF(DATA_TYPE LIKE '%text', 0, COALESCE(CHARACTER_MAXIMUM_LENGTH, 0)),
          'bytes', COALESCE(CHARACTER_OCTET_LENGTH, IF(DATA_TYPE = 'uuid', 16, 8)), 'nullable', IS_NULLABLE = 'YES',
+         'required', IS_NULLABLE = 'NO' AND COLUMN_DEFAULT IS NULL AND EXTRA = '',
          'expression', COALESCE(GENERATION_EXPRESSION, ''),
          'plain', COALESCE(COLUMN_DEFAULT, 'NULL') = 'NULL' AND EXTRA = '' AND COLUMN_COMMENT = '' AND COLUMN_TYPE NOT LIKE '%/*%'
                   AND COLUMN_NAME NOT IN (SELECT CONSTRAINT_NAME FROM information_schema.CHECK_CONSTRAINTS
