@@ -9,6 +9,7 @@ import (
 // redisRefusals are the beginnings of a Redis server's errors. An error may be quoted in another.
 var redisRefusals = []refusal{
 	{"WRONGPASS", "refuses the user or the password"},
+	{"unauthenticated", "refuses the user or the password"}, // before its size, what is longer than a login
 	{"NOAUTH", "refuses the user or the password"},
 	{"ERR AUTH", "refuses the user or the password"},
 	{"ERR invalid password", "refuses the user or the password"},

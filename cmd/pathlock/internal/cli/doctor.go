@@ -15,7 +15,7 @@ import (
 
 type doctorCommand struct {
 	lockStore
-	DB    string `help:"Database with trees: sqlite://PATH, mysql://user:password@tcp(host:3306)/name or postgres://user:password@host:5432/name." env:"PATHLOCK_DB" placeholder:"URL" group:"Database:"`
+	DB    string `help:"Database with trees: sqlite://PATH, mysql://user:password@tcp(host:3306)/name or postgres://user:password@host:5432/name. Set the environment variable: other users can see the command line." env:"PATHLOCK_DB" placeholder:"URL" group:"Database:"`
 	Table string `help:"Table that holds the trees: suites or schema.suites (default: the server alone is examined)." placeholder:"NAME" group:"Database:"`
 
 	columns

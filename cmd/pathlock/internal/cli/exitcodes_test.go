@@ -54,6 +54,7 @@ func TestExitCodes(t *testing.T) {
 		{"fsck --table suites --apply --db " + brokenURL, 16, "--apply without --repair"},
 		{"fsck --table suites --repair --apply --db " + brokenURL, 16, "--locks off"},
 		{"fsck --table suites --repair --apply --locks nonsense:// --db " + brokenURL, 16, "scheme"},
+		{"fsck --table suites --repair --apply --locks etcd://root:secret@127.0.0.1:1?timeout=100ms --db " + brokenURL, 8, "--locks: "},
 		{"fsck --table suites --id-path path --db " + brokenURL, 8, `the path column and the id path column are both "path"`},
 		{"fsck --table nothing --db " + soundURL, 8, `table "nothing": `},
 		{"fsck --table suites --parent father --db " + soundURL, 8, `table "suites": the parent column, "father": `},

@@ -13,7 +13,7 @@ import (
 )
 
 type fsckCommand struct {
-	DB string `help:"Database to check: sqlite://PATH, mysql://user:password@tcp(host:3306)/name or postgres://user:password@host:5432/name." required:"" env:"PATHLOCK_DB" placeholder:"URL" group:"What to check:"`
+	DB string `help:"Database to check: sqlite://PATH, mysql://user:password@tcp(host:3306)/name or postgres://user:password@host:5432/name. Set the environment variable: other users can see the command line." required:"" env:"PATHLOCK_DB" placeholder:"URL" group:"What to check:"`
 
 	Table string  `help:"Table that holds the trees: suites or schema.suites." required:"" placeholder:"NAME" group:"What to check:"`
 	Tree  *string `help:"Check only the tree with this id. If ids are bytes, give them in hexadecimal (default: all trees)." placeholder:"ID" group:"What to check:"`

@@ -111,8 +111,11 @@ func (c *fsckCommand) openLocks(ctx context.Context, opts *fsck.RepairOptions, r
 		return nil, fmt.Errorf("%w: --locks: no other program sees the locks of this one's memory; give off if no program writes the table", errUsage)
 	}
 	store, err := anystore.Open(ctx, c.Locks, append(c.stores, anystore.WithPassword(c.LocksPassword))...)
-	if err != nil {
+	switch {
+	case errors.Is(err, anystore.ErrURL):
 		return nil, fmt.Errorf("%w: --locks: %w", errUsage, err)
+	case err != nil:
+		return nil, fmt.Errorf("--locks: %w", err)
 	}
 	opts.Locker = pathlock.New(store)
 	return func() error {
