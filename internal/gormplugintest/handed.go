@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"gorm.io/gorm"
 )
@@ -56,6 +57,18 @@ func handedChecks() []check {
 			w.must(w.db.Model(&Stated{}).Where("tree = ?", tree).Order("path").Pluck("path", &paths).Error)
 			if fmt.Sprint(paths) != "[/t /t/a /t/b]" {
 				w.Errorf("the paths are %q", paths)
+			}
+		}},
+		{"Save that is refused leaves the rows that it would save along", func(w *world) {
+			plantPages(w)
+			w.must(w.db.Create(&Page{ParentID: w.parent("/a"), Place: named("c")}).Error)
+			a := w.page("/a")
+			w.must(w.db.Model(&Page{ID: a.Children[0].ID}).Update("at_name", "y").Error)
+			w.must(gormplugin.Move(w.db, &Page{}, a.Children[1].ID, gormplugin.Below(w.ids["/d"])))
+			before := a.Children[0].Place
+			w.fails(w.db.Save(a).Error, pathlock.ErrPathChanged)
+			if now := a.Children[0].Place; now != before {
+				w.Errorf("the child was handed over as %v, and is %v", before, now)
 			}
 		}},
 		{"Update leaves the conditions of a statement that is used again", func(w *world) {

@@ -87,14 +87,10 @@ func (e *Engine) settleUpsert(db *gorm.DB, t *table.Table, rows []*arrival, lock
 				row.Tree = n.Tree
 			}
 		}
-		if name := row.Name; row.from == nil || t.Name != nil && !writes(conflict, t.Name) {
+		if row.from == nil || t.Name != nil && !writes(conflict, t.Name) {
 			// The database does not write the name, but must not find that it collides with a
 			// sibling's.
-			if row.Name = n.Name; name != n.Name {
-				if err := row.Set(t.Name, n.Name); err != nil {
-					return nil, nil, err
-				}
-			}
+			row.Name = n.Name
 		}
 		if row.from == nil {
 			// The stated path may be outdated, as a row above may have moved: it is not written.
@@ -333,6 +329,6 @@ func restate(t *table.Table, row *arrival) error {
 	}
 	return errors.Join(
 		row.Set(t.Version, row.Version), row.Set(t.Fence, row.Fence), row.Set(t.Tree, row.Tree), t.SetPaths(row.Record, row.Node),
-		row.Set(t.Parent, parent),
+		row.Set(t.Parent, parent), row.Set(t.Name, row.Name),
 	)
 }
