@@ -14,11 +14,12 @@ type lockCommand struct {
 	Name    string   `arg:"" optional:"" help:"Name of the lock, such as billing/nightly: that of Locker.Mutex in programs. There is none with --tree." placeholder:"NAME"`
 	Command []string `arg:"" optional:"" help:"Behind --: the command and its arguments." placeholder:"COMMAND"`
 
-	Tree   string         `help:"Lock a node of a tree, such as testplan/plan-001, in place of a name." placeholder:"TREE"`
-	Path   string         `help:"Path of the node (default: /, the whole tree)." placeholder:"PATH"`
-	Shared bool           `help:"Let others that give --shared in, too, and keep writers out."`
-	Wait   *time.Duration `help:"How long to wait for others; 0 is not to wait (default: for as long as it takes)." placeholder:"DURATION"`
-	Note   string         `help:"What others see of the lock (default: the command's name and the user)." placeholder:"TEXT"`
+	Tree    string         `help:"Lock a node of a tree, such as testplan/plan-001, in place of a name." placeholder:"TREE"`
+	Path    string         `help:"Path of the node (default: /, the whole tree)." placeholder:"PATH"`
+	Shared  bool           `help:"Let others that give --shared in, too, and keep writers out."`
+	Wait    *time.Duration `help:"How long to wait for others; 0 is not to wait (default: for as long as it takes)." placeholder:"DURATION"`
+	MaxHold time.Duration  `help:"How long the command may run: then it is ended as if the lock were lost (default: for as long as it takes)." placeholder:"DURATION"`
+	Note    string         `help:"What others see of the lock (default: the command's name and the user)." placeholder:"TEXT"`
 
 	underLock
 }
@@ -84,7 +85,7 @@ func (c *lockCommand) request() (r pathlock.Request, name string, command []stri
 			name += " " + path.String()
 		}
 	}
-	r.Claims, r.Lease, r.Note = []pathlock.Claim{pathlock.X(path)}, c.Lease, c.Note
+	r.Claims, r.Lease, r.MaxHold, r.Note = []pathlock.Claim{pathlock.X(path)}, c.Lease, c.MaxHold, c.Note
 	if c.Shared {
 		r.Claims[0].Mode = pathlock.ModeS
 	}

@@ -5,18 +5,18 @@ import (
 	"os/exec"
 )
 
-// heeded returns the signals that do not end pathlock: the console sends them to the command, too.
-func heeded(bool) []os.Signal { return []os.Signal{os.Interrupt} }
+// heeded are the signals that do not end pathlock: the console sends them to the command, too.
+func heeded() []os.Signal { return []os.Signal{os.Interrupt} }
 
 func endsWait(os.Signal) bool { return true }
 
-func setGroup(*exec.Cmd) {}
+func setGroup(*exec.Cmd) (giveBack func()) { return func() {} }
 
-func pass(*exec.Cmd, os.Signal, bool) {}
+func pass(*exec.Cmd, os.Signal) (warning string) { return "" }
 
 // terminate kills, as nothing else ends a program on Windows.
-func terminate(cmd *exec.Cmd, foreground bool) { kill(cmd, foreground) }
+func terminate(cmd *exec.Cmd) { kill(cmd) }
 
-func kill(cmd *exec.Cmd, _ bool) { _ = cmd.Process.Kill() }
+func kill(cmd *exec.Cmd) { _ = cmd.Process.Kill() }
 
 func groupLives(*exec.Cmd) bool { return false }

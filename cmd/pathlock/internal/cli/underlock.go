@@ -21,9 +21,8 @@ import (
 // underLock has the flags of the commands that run another command while they hold something.
 type underLock struct {
 	lockStore
-	Lease      time.Duration `help:"How long it stays if this process is killed (default: 30s)." default:"30s" placeholder:"DURATION"`
-	Grace      time.Duration `help:"Time from SIGTERM to SIGKILL if it is lost; at most half of --lease (default: 5s)." default:"5s" placeholder:"DURATION"`
-	Foreground bool          `help:"Leave the command in pathlock's process group, so that it can read from the terminal and gets its Ctrl-C and Ctrl-Z. If the lock is lost, only the command itself is ended."`
+	Lease time.Duration `help:"How long it stays if this process is killed (default: 30s)." default:"30s" placeholder:"DURATION"`
+	Grace time.Duration `help:"Time from SIGTERM to SIGKILL if it is lost; at most half of --lease (default: 5s)." default:"5s" placeholder:"DURATION"`
 }
 
 // underLockHelp says what the help of these commands has in common.
@@ -32,8 +31,9 @@ func underLockHelp(what string) string {
 --grace before its end. Then the command's process group gets SIGTERM, and SIGKILL after --grace: when the lease ends, the command has. If
 pathlock itself is killed, the command runs on, and the lease ends.
 
-The command has the standard streams of pathlock, which passes on SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2. In its environment
-are PATHLOCK_NAME and PATHLOCK_FENCE, a number that grows with every holder: let what it writes to refuse smaller ones.`
+The command has the standard streams of pathlock and, if pathlock is in the foreground of a terminal, that terminal: it can read, and gets
+Ctrl-C. Ctrl-Z stops nothing while a lock is held. pathlock passes on SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2, and continues a command
+that is stopped with them. In its environment are PATHLOCK_NAME and PATHLOCK_FENCE, a number that grows with every holder: let what it writes to refuse smaller ones.`
 }
 
 // held is a lock or a leadership.
@@ -76,7 +76,7 @@ func (u *underLock) run(ctx context.Context, streams streams, args []string, nam
 		return codeOfStart(cmd.Err), cmd.Err
 	}
 	signals := make(chan os.Signal, 8)
-	for _, s := range heeded(u.Foreground) {
+	for _, s := range heeded() {
 		if !signal.Ignored(s) { // what nohup has pathlock ignore, the command ignores, too
 			signal.Notify(signals, s)
 		}
@@ -114,18 +114,17 @@ func (u *underLock) run(ctx context.Context, streams streams, args []string, nam
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, streams.out, streams.errs
 	cmd.Env = append(os.Environ(), "PATHLOCK_NAME="+name, "PATHLOCK_FENCE="+strconv.FormatUint(h.fence, 10))
-	return u.runHeld(own, cmd, h, signals)
+	return u.runHeld(own, cmd, h, signals, streams)
 }
 
 // runHeld runs the command, releases what is held, and returns the exit code.
-func (u *underLock) runHeld(ctx context.Context, cmd *exec.Cmd, h held, signals <-chan os.Signal) (int, error) {
-	if !u.Foreground {
-		setGroup(cmd)
-	}
+func (u *underLock) runHeld(ctx context.Context, cmd *exec.Cmd, h held, signals <-chan os.Signal, streams streams) (int, error) {
+	giveBack := setGroup(cmd)
+	defer giveBack()
 	if err := cmd.Start(); err != nil {
 		return codeOfStart(err), errors.Join(err, h.release(ctx))
 	}
-	err := u.watch(cmd, h, signals)
+	err := u.watch(cmd, h, signals, streams)
 	released := h.release(ctx)
 	switch {
 	case err != nil:
@@ -141,7 +140,7 @@ func (u *underLock) runHeld(ctx context.Context, cmd *exec.Cmd, h held, signals 
 
 // watch waits for the end of the command, and passes signals on. If what is held is lost, or about
 // to be, it ends the command, and returns the reason.
-func (u *underLock) watch(cmd *exec.Cmd, h held, signals <-chan os.Signal) error {
+func (u *underLock) watch(cmd *exec.Cmd, h held, signals <-chan os.Signal, streams streams) error {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -155,7 +154,9 @@ func (u *underLock) watch(cmd *exec.Cmd, h held, signals <-chan os.Signal) error
 		case <-ended:
 			return nil
 		case s := <-signals:
-			pass(cmd, s, u.Foreground)
+			if warning := pass(cmd, s); warning != "" {
+				_, _ = fmt.Fprintln(streams.errs, "pathlock:", warning)
+			}
 		case <-h.ctx.Done():
 			u.end(cmd, ended)
 			return fmt.Errorf("the command was ended: %w", context.Cause(h.ctx))
@@ -172,7 +173,7 @@ func (u *underLock) watch(cmd *exec.Cmd, h held, signals <-chan os.Signal) error
 
 // end ends the command and its process group.
 func (u *underLock) end(cmd *exec.Cmd, ended <-chan struct{}) {
-	terminate(cmd, u.Foreground)
+	terminate(cmd)
 	grace := time.NewTimer(u.Grace)
 	defer grace.Stop()
 	look := time.NewTicker(groupInterval)
@@ -180,14 +181,14 @@ func (u *underLock) end(cmd *exec.Cmd, ended <-chan struct{}) {
 	for {
 		select {
 		case <-grace.C:
-			kill(cmd, u.Foreground)
+			kill(cmd)
 			<-ended
 			return
 		case <-look.C:
 		}
 		select {
 		case <-ended:
-			if u.Foreground || !groupLives(cmd) {
+			if !groupLives(cmd) {
 				return
 			}
 		default:

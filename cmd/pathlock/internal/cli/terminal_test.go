@@ -1,0 +1,80 @@
+//go:build linux
+
+package cli_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// On a terminal, a command reads from it, gets its Ctrl-C, and goes on after Ctrl-Z.
+func TestLock_terminal(t *testing.T) {
+	url, _ := table(t, sound)
+	master := got(os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0))
+	defer func() { _ = master.Close() }()
+	fd := int(master.Fd())
+	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	slave := got(os.OpenFile(fmt.Sprint("/dev/pts/", got(unix.IoctlGetInt(fd, unix.TIOCGPTN))), os.O_RDWR|syscall.O_NOCTTY, 0))
+	cmd := program(t, "lock", "--locks", url, "n", "--", "sh", "-c", `trap "exit 9" INT; echo ask; read x; echo "got $x"; while :; do sleep 1; done`)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = slave.Close()
+	lines := bufio.NewScanner(master)
+	for _, step := range []struct{ says, types string }{{"ask", "hello\n"}, {"got hello", "\x1a"}, {"goes on", "\x03"}} {
+		for lines.Scan() && !strings.Contains(lines.Text(), step.says) {
+		}
+		if lines.Err() != nil {
+			t.Fatalf("nothing says %q: %v", step.says, lines.Err())
+		}
+		if _, err := io.WriteString(master, step.types); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for lines.Scan() {
+	}
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != 9 {
+		t.Errorf("the exit code is %d, want 9", code)
+	}
+}
+
+// A command that is stopped is said to be, and ended by a signal to pathlock all the same.
+func TestLock_stopped(t *testing.T) {
+	url, _ := table(t, sound)
+	cmd := program(t, "lock", "--locks", url, "n", "--", "sh", "-c", "kill -STOP $$")
+	errs := got(cmd.StderrPipe())
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(errs)
+	if !lines.Scan() || !strings.Contains(lines.Text(), "is stopped, and its lock stays held") {
+		t.Errorf("it says %q", lines.Text())
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != 143 {
+		t.Errorf("the exit code is %d, want 143", code)
+	}
+}
+
+// got is a value that a test needs.
+func got[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
