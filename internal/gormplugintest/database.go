@@ -86,6 +86,7 @@ func RunStatements(t *testing.T, d Database) {
 		{"costs", checkCosts},
 		{"outdated parents", checkOutdatedParents},
 		{"left leaves", each(leftLeafChecks())},
+		{"references", checkReferences},
 		{"panics", checkPanics},
 		{"depths", checkDepths},
 		{"loose keys", checkLooseKeys},
