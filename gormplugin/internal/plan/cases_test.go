@@ -448,7 +448,7 @@ func TestTooDeepForAnyPath(t *testing.T) {
 	deepest := &plan.Node{ID: 500, Tree: "t", Name: "a", Path: at, Parent: 3}
 	rows := g.live()
 	rows[deepest.ID] = deepest
-	to := any(deepest.ID)
+	to := deepest.ID
 	for what, work := range map[string]func() error{
 		"an insert": func() error {
 			_, err := g.nodes.Insert([]*plan.Arrival{{Node: &plan.Node{Name: "n", Parent: deepest.ID}}}, rows)

@@ -68,7 +68,7 @@ func (e *Engine) settleUpsert(db *gorm.DB, t *table.Table, rows []*arrival, lock
 		switch moves := displaces(t, conflict, row, n); {
 		case !associated && isSave(db.Statement) && row.isStale(n):
 			return nil, nil, displaced(t, db.Statement, row, n, associated)
-		case moves && row.isStale(n) && !(associated && row.renames(n)):
+		case moves && row.isStale(n) && (!associated || !row.renames(n)):
 			// Somebody has moved the row since it was loaded, which the caller does not mean to
 			// undo.
 			return nil, nil, &fault.PathChangedError{Table: t.TableName, ID: n.ID, Planned: row.Stated, Actual: n.Path}
