@@ -96,7 +96,7 @@ func (m addingMigrator) FullDataTypeOf(f *schema.Field) clause.Expr {
 	expr := m.Migrator.FullDataTypeOf(f)
 	t := m.plugin.catalogue.Models[f.Schema.ModelType]
 	typ := strings.ToLower(expr.SQL)
-	if t == nil || strings.Contains(typ, "collate") || !strings.HasPrefix(typ, "text") && !strings.HasPrefix(typ, "varchar") {
+	if t == nil || strings.Contains(typ, "collate") || !strings.HasPrefix(typ, "text") && !strings.HasPrefix(strings.TrimPrefix(typ, "var"), "char") {
 		return expr
 	}
 	layout := t.Layout()

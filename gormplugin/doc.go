@@ -68,13 +68,13 @@
 // # Forms of write
 //
 // An upsert (OnConflict, Save of a slice) of new rows is a plain insert: if the name is taken, the
-// error is [ErrNameTaken], with DoNothing too, and the other row is never updated. Existing rows
-// stay where they are and get the other columns; DoNothing leaves them alone.
+// error is [ErrNameTaken], with DoNothing too, and the other row is never updated. Existing rows are
+// updated: one whose whole place is given, tree, parent and name, moves or is renamed. DoNothing
+// leaves them alone.
 //
 // [ErrUnsupported] refuses:
 //
-//   - an upsert that would move, rename, delete or restore a row, or that mixes new and existing
-//     rows,
+//   - an upsert that would delete or restore a row,
 //   - joins, aliases and clauses that name another table,
 //   - INSERT IGNORE,
 //   - expressions and fractions as name or parent,

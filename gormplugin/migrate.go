@@ -19,7 +19,7 @@ import (
 // CASCADE. For the same reason AutoMigrate adds no constraint to an existing table of SQLite.
 //
 // It ends with [Verify], and returns what that finds if it is unsafe, in the table, the server or
-// the session: that is yours to mend. It may be called again at any time, also on tables with rows.
+// the session: that is yours to mend. Warnings go to GORM's logger. It may be called again at any time, also on tables with rows.
 //
 // Several programs may call it at once, such as instances that start together: one does the work,
 // and the others wait for it, for a minute at most. An advisory lock of the database keeps them
@@ -54,9 +54,11 @@ func AutoMigrate(db *gorm.DB, others ...any) error {
 	if err != nil {
 		return err
 	}
-	if err := Verify(db); !isSchemaError(err) || errors.Is(err, ErrUnsafeSchema) {
+	err = Verify(db)
+	if !isSchemaError(err) || errors.Is(err, ErrUnsafeSchema) {
 		return err
 	}
+	db.Logger.Warn(db.Statement.Context, "%v", err)
 	return nil
 }
 

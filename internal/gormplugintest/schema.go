@@ -75,6 +75,10 @@ func flaws() []flaw {
 			mysql: dropSibling, postgres: dropSiblingIndex, sqlite: dropSiblingIndex,
 		},
 		{
+			name: "a unique index over the beginning of names", want: "warning siblings in words, unsafe siblings",
+			mysql: and(dropSibling, "CREATE UNIQUE INDEX short ON branches (parent_id, name(10))"),
+		},
+		{
 			name: "a unique index with a column that is NULL in live rows", want: "unsafe siblings",
 			mysql:    and(dropSibling, "CREATE UNIQUE INDEX hollow ON branches (tree_id, parent_id, name, deleted)"),
 			postgres: and(dropSiblingIndex, "CREATE UNIQUE INDEX hollow ON branches (tree_id, parent_id, name, deleted)"),
@@ -115,13 +119,48 @@ func flaws() []flaw {
 			},
 		},
 		{
-			name: "a table with other collations", want: "warning collation in words, warning collation in words",
+			name: "a table with other collations", want: "warning collation in words, unsafe type in words",
 			sqlite: []string{
 				"DROP TABLE branches",
 				"CREATE TABLE branches (id INTEGER PRIMARY KEY, tree_id INT, parent_id INT, name TEXT DEFAULT ('COLLATE, x') COLLATE NOCASE, `path` NUMERIC, note TEXT, deleted DATETIME)",
 				"CREATE UNIQUE INDEX branches_sibling ON branches (tree_id, parent_id, name COLLATE BINARY) WHERE deleted IS NULL",
 				"CREATE UNIQUE INDEX branches_top ON branches (tree_id, name COLLATE BINARY) WHERE parent_id IS NULL AND deleted IS NULL",
 				"CREATE INDEX branches_path ON branches (tree_id, path COLLATE BINARY)",
+			},
+		},
+		{
+			name: "names in a column that changes their spaces", want: "unsafe type",
+			mysql:    []string{"ALTER TABLE branches MODIFY name CHAR(100) COLLATE ${binary}"},
+			postgres: []string{"ALTER TABLE branches ALTER COLUMN name TYPE char(100)"},
+		},
+		{
+			name: "paths in a column that changes their spaces", want: "unsafe type",
+			mysql:    []string{"ALTER TABLE fruits MODIFY route CHAR(200) COLLATE ${binary}"},
+			postgres: []string{`ALTER TABLE fruits ALTER COLUMN route TYPE char(700) COLLATE "C"`},
+		},
+		{
+			name: "names in a column that changes their letter case or their length", want: "unsafe type",
+			mysql:    []string{"ALTER TABLE branches MODIFY name ENUM ('a', 'bc') COLLATE ${binary}"},
+			postgres: []string{"ALTER TABLE branches ALTER COLUMN name TYPE name"},
+		},
+		{
+			name: "names in a column of bytes", want: "unsafe type in words",
+			mysql: []string{"ALTER TABLE branches MODIFY name VARBINARY(100)"}, postgres: []string{"ALTER TABLE branches ALTER COLUMN name TYPE bytea USING ''"},
+		},
+		{
+			name: "keys that are texts in columns of numbers", want: "unsafe type in words",
+			mysql: []string{"ALTER TABLE plains MODIFY tree_id INT"}, postgres: []string{"ALTER TABLE plains ALTER COLUMN tree_id TYPE int USING 0"},
+		},
+		{
+			name: "keys that are numbers in columns that round them", want: "unsafe type in words",
+			mysql: []string{"ALTER TABLE branches MODIFY tree_id DOUBLE"}, postgres: []string{"ALTER TABLE branches ALTER COLUMN tree_id TYPE real"},
+		},
+		{
+			name: "columns of numbers for names and keys", want: "unsafe type in words, unsafe type in words",
+			sqlite: []string{
+				"DROP TABLE fruits",
+				"CREATE TABLE fruits (id INTEGER PRIMARY KEY, branch_id REAL, name STRING, route TEXT)",
+				"CREATE UNIQUE INDEX fruits_sibling ON fruits (branch_id, name)",
 			},
 		},
 		{

@@ -40,6 +40,8 @@ const (
 	TopRows Check = "top rows"
 	// PathIndex: an index leads to the rows below a path.
 	PathIndex Check = "path index"
+	// Type: what a column returns is what was written.
+	Type Check = "type"
 	// Collation: names, paths and keys are compared byte by byte.
 	Collation Check = "collation"
 	// Length: the columns hold what the model says.

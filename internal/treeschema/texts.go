@@ -2,17 +2,37 @@ package treeschema
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/pathlock-go/pathlock/internal/sqldialect"
 )
 
-// checkTexts checks how names, paths and keys are compared, and how long names and paths may be.
+// Types that return what was written. A CHAR loses or gains spaces at its end, which the plugin
+// knows of keys; so it knows the spelling of a uuid. On SQLite the affinity decides, not the name.
+var (
+	keepsTexts = regexp.MustCompile(`^(varchar|character varying|(tiny|medium|long)?text)\b`)
+	keepsNames = regexp.MustCompile(keepsTexts.String() + `|^(\w+\.)?citext$`)
+	keepsKeys  = regexp.MustCompile(keepsNames.String() + `|^(char|character|uuid|varbinary)\b`)
+	keepsMarks = regexp.MustCompile(keepsKeys.String() + `|^(enum|set)\b`)
+	rounds     = regexp.MustCompile(`(?i)float|real|double`)
+)
+
+// checkTexts checks how names, paths, keys and marks are stored and compared, and how long names
+// and paths may be.
 func (c *checker) checkTexts() {
 	for _, text := range c.table.texts() {
-		col, isPath := c.columns[text.Column], text != c.table.Name
-		c.checkCollation(col, func() (Severity, string) { return c.compares(col, isPath) }, c.retyped(col, col.Length))
+		col, isPath, keeps := c.columns[text.Column], text != c.table.Name, keepsNames
+		if isPath {
+			keeps = keepsTexts
+		}
+		if !c.isKept(col, keeps) {
+			c.foundText(Type, Unsafe, col, "it may return another text than was written, and paths are wrong then", c.retyped(col, max(col.Length, int64(text.Size))))
+			continue
+		}
+		severity, why := c.compares(col, isPath)
+		c.foundText(Collation, severity, col, why, c.retyped(col, col.Length))
 		if col.Length > 0 && col.Length < int64(text.Size) {
 			c.found(withStatement(Finding{
 				Severity: Warning, Check: Length, Missing: fmt.Sprintf("the column %s has room for %d characters, the model says %d", col.Name, col.Length, text.Size),
@@ -22,8 +42,28 @@ func (c *checker) checkTexts() {
 	}
 	for _, key := range append([]string{c.table.Tree, c.table.Parent}, c.table.Key...) {
 		col := c.columns[key]
-		c.checkCollation(col, func() (Severity, string) { return c.comparesKeys(col) }, "")
+		isText := slices.ContainsFunc(c.table.Keys, func(text Text) bool { return text.Column == key })
+		switch severity, why := c.comparesKeys(col); {
+		case rounds.MatchString(col.Type), isText && !c.isKept(col, keepsKeys):
+			c.foundText(Type, Unsafe, col, "it may return another key than was written", "")
+		default:
+			c.foundText(Collation, severity, col, why, "")
+		}
 	}
+	for _, m := range c.table.Marks {
+		if col := c.columns[m.Column]; strings.HasPrefix(m.When, "'") && !c.isKept(col, keepsMarks) {
+			c.foundText(Type, Unsafe, col, "it may hold other values equal to "+m.When, "")
+		}
+	}
+}
+
+// isKept reports whether a column returns the texts that were written.
+func (c *checker) isKept(col Column, types *regexp.Regexp) bool {
+	if c.dialect == sqldialect.SQLite {
+		// A UUID with its hyphens is no number.
+		return col.Equality != "" || strings.EqualFold(col.Type, "uuid") && types != keepsTexts && types != keepsNames
+	}
+	return types.MatchString(col.Type)
 }
 
 // withStatement puts a statement in the place of the advice, if there is one.
@@ -34,21 +74,23 @@ func withStatement(f Finding, statement string) Finding {
 	return f
 }
 
-// checkCollation reports a column of texts that does not compare as it should.
-func (c *checker) checkCollation(col Column, judged func() (Severity, string), statement string) {
-	severity, why := judged()
+// foundText reports a column whose type or collation is wrong, unless there is no why.
+func (c *checker) foundText(check Check, severity Severity, col Column, why, statement string) {
 	if why == "" {
 		return
 	}
 	missing := fmt.Sprintf("the column %s has the type %s", col.Name, col.Type)
-	if col.Collation != "" {
+	if check == Collation && col.Collation != "" {
 		missing = fmt.Sprintf("the column %s has the collation %s", col.Name, col.Collation)
 	}
 	advice := map[*sqldialect.Dialect]string{
 		sqldialect.MySQL:      "give it a VARCHAR with the collation " + BinaryMySQL(c.Version) + ", and keep the rest of its definition; the columns that foreign keys connect with it need the same",
 		sqldialect.PostgreSQL: `give it a text type with the collation "C", and the columns that are compared with it`, sqldialect.SQLite: "recreate the table with TEXT there, see https://sqlite.org/lang_altertable.html#otheralter",
 	}[c.dialect]
-	c.found(withStatement(Finding{Severity: severity, Check: Collation, Missing: missing, Why: why, Advice: advice}, statement))
+	if rounds.MatchString(col.Type) {
+		advice = "give it a type of whole numbers or of texts, as the model says"
+	}
+	c.found(withStatement(Finding{Severity: severity, Check: check, Missing: missing, Why: why, Advice: advice}, statement))
 }
 
 // compares says what is wrong with how a name or a path compares.
@@ -69,10 +111,7 @@ func (c *checker) compares(col Column, isPath bool) (Severity, string) {
 		}
 		return Warning, "it treats texts as equal that differ"
 	default:
-		if c.isMySQL() {
-			return Unsafe, "it counts bytes, but the plugin counts characters"
-		}
-		return Warning, "its type may turn a text into a number"
+		return Warning, ""
 	}
 }
 
@@ -107,7 +146,7 @@ func (c *checker) retyped(col Column, length int64) string {
 			typ = fmt.Sprintf("varchar(%d)", length)
 		}
 		return fmt.Sprintf(`%s ALTER COLUMN %s TYPE %s COLLATE "C"`, table, c.dialect.QuotePart(col.Name), typ)
-	case c.isMySQL() && !strings.HasPrefix(col.Type, "char("):
+	case c.isMySQL():
 		typ := col.Type
 		if length > 0 {
 			typ = fmt.Sprintf("varchar(%d)", length)

@@ -28,7 +28,7 @@ func (c *checker) keepsApart(i index) (siblings, top bool) {
 		isNull := func(m Mark) bool {
 			return m.Column == p.Column && (m.Live == "NULL" || m.OrNull && bool(col.Nullable)) && !bool(i[0].NullsEqual)
 		}
-		ok = ok && slices.Contains(same, p.Column) && !slices.ContainsFunc(c.table.Marks, isNull)
+		ok = ok && p.Prefix == 0 && slices.Contains(same, p.Column) && !slices.ContainsFunc(c.table.Marks, isNull)
 		nullParent = nullParent || p.Column == c.table.Parent && bool(col.Nullable) && !bool(i[0].NullsEqual)
 	}
 	return ok && !of.top, ok && !of.below && !nullParent
@@ -46,6 +46,14 @@ func (c *checker) checkUnique() {
 	for _, i := range c.indexes {
 		s, t := c.keepsApart(i)
 		siblings, top = siblings || s, top || t
+	}
+	for _, i := range c.indexes {
+		if slices.ContainsFunc(i, func(p part) bool { return bool(p.Unique) && p.Prefix > 0 && p.Column == c.table.Name.Column }) {
+			c.found(Finding{
+				Severity: Warning, Check: Siblings, Missing: "the unique index " + i[0].Index + " compares only the beginning of " + c.table.Name.Column,
+				Why: "it refuses a free name as taken", Advice: "drop it; there has to be one over the whole names",
+			})
+		}
 	}
 	if !siblings {
 		c.found(c.indexed(Finding{

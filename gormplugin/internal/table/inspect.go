@@ -155,6 +155,11 @@ func inspect(db *gorm.DB, s Spec) (*Table, error) {
 			t.ClausesOfDelete = append(t.ClausesOfDelete, adds.DeleteClauses(f)...)
 		}
 	}
+	for _, rel := range parsed.Relationships.Relations {
+		if own := rel.ParseConstraint(); own != nil && strings.EqualFold(own.OnDelete, "CASCADE") && slices.Contains(own.ForeignKeys, t.Parent) {
+			t.Cascades = true
+		}
+	}
 	t.setAbove(t)
 	t.setConditions(db)
 	t.List = t.selectList()

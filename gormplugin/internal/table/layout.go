@@ -2,6 +2,7 @@ package table
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -32,7 +33,7 @@ func (t *Table) Layout() treeschema.Table {
 		l.Paths = append(l.Paths, ids)
 	}
 	for _, f := range []*schema.Field{t.Tree, t.Parent, t.Key} {
-		if f != nil && f.DataType == schema.String {
+		if f != nil && (f.GORMDataType == schema.String || isText(f)) {
 			l.Keys = append(l.Keys, text(f))
 		}
 	}
@@ -47,9 +48,17 @@ func (t *Table) Layout() treeschema.Table {
 	return l
 }
 
-// sizeOf returns the number of characters that a model gives a text column, 0 if it states none.
+// isText reports whether a field writes a text, whatever the type of its column, as UUIDs do.
+func isText(f *schema.Field) bool {
+	zero, _ := Plain(reflect.Zero(f.IndirectFieldType).Interface())
+	_, ok := zero.(string)
+	return ok
+}
+
+// sizeOf returns the number of characters that a model gives a text column, 0 if it states none: a
+// table from before keeps its own.
 func sizeOf(f *schema.Field) int {
-	if f.DataType != schema.String {
+	if f.DataType != schema.String || f.TagSettings["SIZE"] == "" {
 		return 0
 	}
 	return f.Size

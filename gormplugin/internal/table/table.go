@@ -52,6 +52,8 @@ type Table struct {
 	// LearnedChildrenFirst is set once a foreign key has turned out to want rows deleted from the
 	// leaves upwards.
 	LearnedChildrenFirst atomic.Bool
+	// Cascades is set where the model says ON DELETE CASCADE of the parent.
+	Cascades bool
 
 	ancestry ancestry
 	// recall is the context key of what a request has read of its trees.

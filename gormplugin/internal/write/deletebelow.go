@@ -55,16 +55,27 @@ func addSoftDelete(t *table.Table, d *table.Direct, from, where clause.Expressio
 }
 
 // deleteForGood removes the live rows that match where. MySQL checks foreign keys row by row: where
-// one wants the leaves removed first, so does it.
+// one wants the leaves removed first, so does it. It also counts the rows that ON DELETE CASCADE
+// removes before the statement comes to them.
 func deleteForGood(t *table.Table, db *gorm.DB, from, where clause.Expression) (int64, error) {
 	name := clause.Table{Name: t.TableName}
 	if !t.Dialect.ChildrenFirst {
+		if t.Cascades && t.Dialect == sqldialect.SQLite {
+			var rows int64
+			if err := t.Direct(db).Add("SELECT COUNT(*) FROM ? WHERE ? AND ?", from, where, t.Alive).One(&rows); err != nil {
+				return 0, err
+			}
+			_, err := t.Direct(db).Add("DELETE FROM ? WHERE ? AND ?", from, where, t.Alive).Exec()
+			return rows, err
+		}
 		return t.Direct(db).Add("DELETE FROM ? WHERE ? AND ?", from, where, t.Alive).Exec()
 	}
-	if !t.LearnedChildrenFirst.Load() {
+	if !t.Cascades && !t.LearnedChildrenFirst.Load() {
 		// In this form, a DELETE may name an index.
 		rows, err := t.Direct(db).Add("DELETE ? FROM ? WHERE ? AND ?", name, from, where, t.Alive).Exec()
-		if number := sqldialect.MySQLNumber(err); number != errRowReferenced && number != errRowReferenced2 {
+		switch sqldialect.MySQLNumber(err) {
+		case errRowReferenced, errRowReferenced2, errCascadeDepth, errCascadeDepthMariaDB:
+		default:
 			return rows, err
 		}
 		t.LearnedChildrenFirst.Store(true)
@@ -76,6 +87,10 @@ func deleteForGood(t *table.Table, db *gorm.DB, from, where clause.Expression) (
 const (
 	errRowReferenced  = 1217 // ER_ROW_IS_REFERENCED
 	errRowReferenced2 = 1451 // ER_ROW_IS_REFERENCED_2
+
+	// A foreign key with ON DELETE CASCADE goes down 15 levels at most.
+	errCascadeDepth        = 3008 // ER_FK_DEPTH_EXCEEDED
+	errCascadeDepthMariaDB = 1296 // ER_GET_ERRMSG, as the engine's error 193
 )
 
 // removeDead deletes rows for good that were deleted softly before, the lower ones first.
