@@ -78,6 +78,7 @@ func RunSchema(t *testing.T, fresh func(*testing.T) Database) {
 	t.Run("flaws", func(t *testing.T) { checkFlaws(t, fresh(t)) })
 	t.Run("kept", func(t *testing.T) { checkKept(t, fresh(t)) })
 	t.Run("fixed", func(t *testing.T) { checkFixedKeys(t, fresh(t)) })
+	t.Run("old model", func(t *testing.T) { checkOldModel(t, fresh(t)) })
 	t.Run("cascade", func(t *testing.T) { checkCascade(t, fresh(t)) })
 	t.Run("at once", func(t *testing.T) { CheckAtOnce(t, fresh(t)) })
 	t.Run("duplicates", func(t *testing.T) { checkDuplicates(t, fresh(t)) })
