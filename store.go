@@ -81,8 +81,8 @@ type Store interface {
 
 	// Close ends what this client does. Calls that wait end with an error that matches [ErrClosed],
 	// and so do later ones. No lock is released: what is held is left to its lease, and to its
-	// release by another client. If ctx ends first, the error matches ctx's error, and the rest ends
-	// behind the call, within about the store's time-out. Close may be called again.
+	// release by another client. If ctx ends first, the error matches ctx's error, and the rest
+	// ends behind the call, within about the store's time-out. Close may be called again.
 	Close(ctx context.Context) error
 
 	// Local reports whether Release returns without waiting for anything outside of the process,

@@ -29,9 +29,9 @@ type catalogue struct {
 	kinds  map[string]treerow.Kind
 	padded map[string]bool
 	limits map[string]limit
-	// required are the columns that [Table] does not describe and an INSERT has to give, with the zero
-	// values of their types. orphans is the parent of the rows at the top of a table that has none:
-	// NULL, or what stands for it in a column that is NOT NULL.
+	// required are the columns that [Table] does not describe and an INSERT has to give, with the
+	// zero values of their types. orphans is the parent of the rows at the top of a table that has
+	// none: NULL, or what stands for it in a column that is NOT NULL.
 	required []assignment
 	orphans  Key
 	// when is Table.DeletedWhen as SQL.

@@ -64,8 +64,8 @@
 // the root row and the lost+found. So no concurrent write makes a path wrong. What others have
 // changed meanwhile is read and planned anew. Each change is logged before it is committed.
 //
-// A repair trusts the parents. If these are wrong for most rows, such as in a new column that nobody
-// has filled, it refuses to begin: see [ErrMoves].
+// A repair trusts the parents. If these are wrong for most rows, such as in a new column that
+// nobody has filled, it refuses to begin: see [ErrMoves].
 //
 // A dry run plans, and writes nothing. If a collation or an index treats different names as equal,
 // a dry run may announce another number than the repair takes.

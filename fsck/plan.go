@@ -51,7 +51,8 @@ type plan struct {
 	passed map[slot]passing
 	// moving is the row that gets a name.
 	moving *row
-	// below has the longest name for each row with which its path and those below it fit, at the top.
+	// below has the longest name for each row with which its path and those below it fit, at the
+	// top.
 	below map[*row]limit
 	// lostFounds has the lost+found of each tree, and tops the parent value of the rows at the top;
 	// that of the zero Key is for trees without any.

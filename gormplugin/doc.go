@@ -68,9 +68,9 @@
 // # Forms of write
 //
 // An upsert (OnConflict, Save of a slice) of new rows is a plain insert: if the name is taken, the
-// error is [ErrNameTaken], with DoNothing too, and the other row is never updated. Existing rows are
-// updated: one whose whole place is given, tree, parent and name, moves or is renamed. DoNothing
-// leaves them alone.
+// error is [ErrNameTaken], with DoNothing too, and the other row is never updated. Existing rows
+// are updated: one whose whole place is given, tree, parent and name, moves or is renamed.
+// DoNothing leaves them alone.
 //
 // [ErrUnsupported] refuses:
 //

@@ -19,7 +19,8 @@ import (
 // CASCADE. For the same reason AutoMigrate adds no constraint to an existing table of SQLite.
 //
 // It ends with [Verify], and returns what that finds if it is unsafe, in the table, the server or
-// the session: that is yours to mend. Warnings go to GORM's logger. It may be called again at any time, also on tables with rows.
+// the session: that is yours to mend. Warnings go to GORM's logger. It may be called again at any
+// time, also on tables with rows.
 //
 // Several programs may call it at once, such as instances that start together: one does the work,
 // and the others wait for it, for a minute at most. An advisory lock of the database keeps them

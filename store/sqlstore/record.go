@@ -105,7 +105,8 @@ func (t table) read(ctx context.Context, tree pathlock.Tree) (*record, error) {
 // errNoCommit is for a pool of MySQL whose statements commit nothing.
 var errNoCommit = errors.New("the pool's connections do not commit: give them autocommit=1")
 
-// errReadOnly is for a session that only reads. What it reads may be out of date: it is a replica's.
+// errReadOnly is for a session that only reads. What it reads may be out of date: it is a
+// replica's.
 var errReadOnly = errors.New("the server or the session is read-only")
 
 // state is a record as the lock table wants it.

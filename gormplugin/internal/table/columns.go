@@ -51,8 +51,8 @@ func (t *Table) Convert(ctx context.Context, f *schema.Field, value any) (any, e
 }
 
 // exactly returns a value such that GORM sets a field to just that. GORM itself rounds floats, cuts
-// integers to the size of the field, and knows no digits for a pointer to a number; for a pointer to
-// a text, it takes a number for a character.
+// integers to the size of the field, and knows no digits for a pointer to a number; for a pointer
+// to a text, it takes a number for a character.
 func exactly(f *schema.Field, value any) (any, error) {
 	plain, err := Plain(value)
 	if err != nil {

@@ -259,8 +259,8 @@ func (t *Table) Tell(ctx context.Context, row reflect.Value, path string) error 
 	return SetAnew(ctx, t.told, row, path)
 }
 
-// SetAnew sets a field of a struct. GORM would assign through a pointer that is there already, which
-// may be shared: with another row, or with the field of the parent.
+// SetAnew sets a field of a struct. GORM would assign through a pointer that is there already,
+// which may be shared: with another row, or with the field of the parent.
 func SetAnew(ctx context.Context, f *schema.Field, row reflect.Value, value any) error {
 	if place := f.ReflectValueOf(ctx, row); place.Kind() == reflect.Pointer {
 		place.SetZero()

@@ -16,8 +16,8 @@ import (
 type Bytes = plan.Bytes
 
 // Plain reduces a column's value to one that can be compared: it follows pointers, asks Valuers and
-// widens numbers, of floats the whole ones. NULL is nil. An expression, which only the database can evaluate, has no plain
-// form.
+// widens numbers, of floats the whole ones. NULL is nil. An expression, which only the database can
+// evaluate, has no plain form.
 func Plain(value any) (any, error) {
 	for range 8 {
 		v := reflect.ValueOf(value)

@@ -8,8 +8,9 @@ import (
 	"gorm.io/gorm"
 )
 
-// handedMaps are the rows that a Create is handed as maps. Callers may share a map between requests.
-// So the plugin writes places into copies, and passes on what GORM adds, such as new keys.
+// handedMaps are the rows that a Create is handed as maps. Callers may share a map between
+// requests. So the plugin writes places into copies, and passes on what GORM adds, such as new
+// keys.
 type handedMaps struct {
 	dest        any
 	rows, own   []map[string]any

@@ -41,9 +41,10 @@ const connectTimeout = 5 * time.Second
 //	sqlite://PATH                                a file
 //
 // ?timeout=5s sets the time-out of calls: see [sqlstore.WithTimeout]. On MySQL, where it is the
-// driver's time-out for connecting, it is that, too. The options prefix and max_waiters
-// are those of [sqlstore.WithPrefix] and [sqlstore.WithMaxWaiters]. Others are the driver's, or settings of a session, which the server
-// refuses by name at the first use if it does not know them; a file has none.
+// driver's time-out for connecting, it is that, too. The options prefix and max_waiters are those
+// of [sqlstore.WithPrefix] and [sqlstore.WithMaxWaiters]. Others are the driver's, or settings of a
+// session, which the server refuses by name at the first use if it does not know them; a file has
+// none.
 //
 // On PostgreSQL, statements have no names, so that they work behind a pgbouncer in transaction
 // mode. Where there is none, ?default_query_exec_mode=cache_statement lets the server keep their
