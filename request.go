@@ -15,7 +15,7 @@ const (
 	MaxNodes = 4096
 	// MaxPathBytes is how many bytes the paths of such a set have together at most. Each level of a
 	// deep node counts: its ancestors are claimed, too.
-	MaxPathBytes = 256 << 10
+	MaxPathBytes = 1 << 20
 	// MaxNoteBytes is the longest [Request.Note], in bytes.
 	MaxNoteBytes = 512
 	// MinLease is the shortest lease. Shorter ones would end before a renewal can arrive.

@@ -60,7 +60,7 @@ func TestRequestsThatMakeNoSenseAreRefusedBeforeTheStore(t *testing.T) {
 		"UTF-8":                       func(r *pathlock.Request) { r.Note = "\xff" },
 		"4097 claims":                 func(r *pathlock.Request) { r.Claims = make([]pathlock.Claim, 4097) },
 		"MaxPathBytes": func(r *pathlock.Request) { // with all ancestors
-			r.Claims = []pathlock.Claim{pathlock.X(pathlock.MustParsePath(strings.Repeat("/"+strings.Repeat("n", pathlock.MaxNameBytes), 16)))}
+			r.Claims = []pathlock.Claim{pathlock.X(pathlock.MustParsePath(strings.Repeat("/"+strings.Repeat("n", pathlock.MaxNameBytes), 48)))}
 		},
 		"4099 nodes": func(r *pathlock.Request) {
 			r.Claims = nil

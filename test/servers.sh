@@ -223,7 +223,7 @@ start_postgres() {
 		chown postgres "$data"
 		as=(setpriv --reuid=postgres --regid=postgres --init-groups)
 	fi
-	"${as[@]}" "$bin/initdb" -D "$data/data" -U postgres -A trust --no-sync >"$scratch/postgres-init.log" 2>&1 || return 1
+	"${as[@]}" "$bin/initdb" -D "$data/data" -U postgres -A trust --locale=C.UTF-8 --no-sync >"$scratch/postgres-init.log" 2>&1 || return 1
 	"${as[@]}" "$bin/postgres" -D "$data/data" -p "$port" -c listen_addresses=127.0.0.1 -c unix_socket_directories="$data" \
 		-c max_connections=500 -c fsync=off >"$scratch/postgres.log" 2>&1 &
 	pids+=($!)

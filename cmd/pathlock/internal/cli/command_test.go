@@ -145,11 +145,16 @@ func (l *lastWrite) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// lasting is a server's store: a command that closes its client leaves it to the others.
+type lasting struct{ pathlock.Store }
+
+func (lasting) Close(context.Context) error { return nil }
+
 // A program that is built with a lock store of its own has all commands on it.
 func TestOwnStore(t *testing.T) {
 	t.Parallel()
 	servers := map[string]pathlock.Store{"own://h1": memstore.New(), "own://h2": memstore.New(), "own://h3": memstore.New()}
-	own := anystore.WithScheme("own", func(_ context.Context, url string) (pathlock.Store, error) { return servers[url], nil })
+	own := anystore.WithScheme("own", func(_ context.Context, url string) (pathlock.Store, error) { return lasting{servers[url]}, nil })
 	for _, tt := range []struct{ args, says string }{
 		{"lock a --locks own://h1 -- echo runs", "runs"},
 		{"elect a --locks own://h1 -- echo leads", "leads"},
