@@ -34,14 +34,6 @@ type Database struct {
 	GivenUp error
 }
 
-// Run checks everything: [RunStatements], [RunTransactions] and [RunRaces].
-func Run(t *testing.T, d Database) {
-	t.Helper()
-	RunStatements(t, d)
-	RunTransactions(t, d)
-	RunRaces(t, d)
-}
-
 // topic is a part of the suite.
 type topic struct {
 	name  string
@@ -97,7 +89,8 @@ func RunStatements(t *testing.T, d Database) {
 	})
 }
 
-// RunMachine runs the state machine only, for the further drivers of a database that passes [Run].
+// RunMachine runs the state machine only, for the further drivers of a database that passes
+// [RunStatements].
 func RunMachine(t *testing.T, d Database) {
 	t.Helper()
 	migrate(t, d)
