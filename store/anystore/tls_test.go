@@ -79,8 +79,8 @@ func TestTLS(t *testing.T) {
 					t.Errorf("without %s: %v, want an error of TLS", leftOut, err)
 				}
 			}
-			// In TLS 1.3 the server refuses a client after the client's handshake (RFC 8446, 4.4.2.4):
-			// the client may write to the closed connection before it reads why.
+			// In TLS 1.3 the server refuses a client after the client's handshake (RFC 8446,
+			// 4.4.2.4): the client may write to the closed connection before it reads why.
 			testserver.Await(t, "an error of TLS without cert_file", func() bool {
 				err := ping("cert_file")
 				if err == nil {
