@@ -22,7 +22,8 @@ type Moves struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// moves counts the rows that a repair would move. Those below an orphan or a cycle stay below it.
+// moves counts the rows that a repair would move. Those below an orphan, a cycle or another row
+// that moves stay below it.
 func (f *forest) moves() Moves {
 	m := Moves{Rows: int64(len(f.rows))}
 	flat := true
@@ -42,12 +43,23 @@ func (f *forest) moves() Moves {
 	return m
 }
 
-// rises reports whether a path of a row names more rows above it than its parents are.
+// rises reports whether a path of a row names more rows above it than its parents are. What the
+// paths above name too many is not its own.
 func (f *forest) rises(r *row) bool {
-	if r.state != placed {
-		return false
+	return f.surplus(r) > max(0, f.surplus(r.up))
+}
+
+// surplus is how many more rows above a row its paths name than its parents are.
+func (f *forest) surplus(r *row) (n int) {
+	if r == nil || r.state != placed {
+		return 0
 	}
 	names := func(path string) int { return strings.Count(path, "/") }
-	return r.path != nil && f.table.Path != "" && names(f.pathForm.Read(*r.path)) > names(f.pathForm.Holds(r.wantPath)) ||
-		r.idPath != nil && f.table.IDPath != "" && names(f.idForm.Read(*r.idPath)) > names(f.idForm.Holds(r.wantIDPath))
+	if r.path != nil && f.table.Path != "" {
+		n = max(n, names(f.pathForm.Read(*r.path))-names(f.pathForm.Holds(r.wantPath)))
+	}
+	if r.idPath != nil && f.table.IDPath != "" {
+		n = max(n, names(f.idForm.Read(*r.idPath))-names(f.idForm.Holds(r.wantIDPath)))
+	}
+	return n
 }

@@ -5,6 +5,19 @@ import (
 	"testing"
 )
 
+// A row whose path has gone stale takes all that is below it back to the top.
+func TestFsck_movesASubtreeAsOne(t *testing.T) {
+	url, db := table(t, `WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 40)
+		SELECT 1, 1, 0, 'a', '/old/a' UNION ALL SELECT i, 1, 1, 'n' || i, '/old/a/n' || i FROM n`)
+	if code, out, errs := run(t, "fsck", "--table", "suites", "--db", url, "--repair", "--apply", "--locks", "off"); code != 1 {
+		t.Errorf("exit code %d, %s%s", code, out, errs)
+	}
+	var wrong int
+	if err := db.QueryRowContext(t.Context(), `SELECT COUNT(*) FROM suites AS s LEFT JOIN suites AS p ON p.id = s.parent_id WHERE s.path <> COALESCE(p.path, '') || '/' || s.name`).Scan(&wrong); err != nil || wrong > 0 {
+		t.Errorf("%d paths are wrong: %v", wrong, err)
+	}
+}
+
 // A parent column that nobody has filled flattens no tree, and neither does one with other keys.
 func TestFsck_refusesToMoveMostRows(t *testing.T) {
 	for _, c := range []struct{ rows, says string }{
