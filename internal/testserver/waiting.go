@@ -10,22 +10,27 @@ import (
 // anything else.
 const (
 	waitTogether = 4
-	idleTogether = 12
+	idleTogether = 8
 )
 
 // WaitTogether has more parallel tests run at a time than there are cores, unless the command line
-// says how many. It is for the TestMain of a package whose tests wait most of the time.
+// asks for one at a time, or for more. It is for the TestMain of a package whose tests wait most of
+// the time.
 func WaitTogether() error { return together(waitTogether) }
 
-// IdleTogether is WaitTogether for tests that hardly use a core, such as those of leases in memory.
+// IdleTogether is WaitTogether for tests that hardly use a core, such as those of leases.
 func IdleTogether() error { return together(idleTogether) }
 
 func together(n int) error {
 	const parallel = "test.parallel"
 	flag.Parse()
-	given := false
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == parallel })
-	if given {
+	asked := 0 // the default is the number of cores
+	flag.Visit(func(f *flag.Flag) {
+		if f.Name == parallel {
+			asked, _ = strconv.Atoi(f.Value.String())
+		}
+	})
+	if asked == 1 || asked >= n {
 		return nil
 	}
 	return flag.Set(parallel, strconv.Itoa(n))

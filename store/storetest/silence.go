@@ -60,7 +60,7 @@ func (r *suite) silences() topic {
 			req.Lease = soon + time.Second/2
 			s.Stop()
 			a.endsInTime(s, 0, func() error { _, err := s.Store.Acquire(f.ctx, req); return err })
-			time.Sleep(3 * (req.Lease + s.Timeout))
+			time.Sleep(2 * (req.Lease + s.Timeout))
 			s.Resume()
 			a.isSoonFree(s)
 		}}, promise{fmt.Sprintf("%d: a wait ends in time", i+1), func(f *fixture) {

@@ -18,16 +18,19 @@ func Run(t *testing.T, newStore func(t *testing.T) pathlock.Store, options ...Op
 	for _, option := range options {
 		option(&s)
 	}
-	for _, topic := range append(topics(), s.closing(newStore), s.betweenClients(), s.crashes(), s.silences()) {
-		t.Run(topic.name, func(t *testing.T) {
-			for _, promise := range topic.promises {
-				t.Run(promise.name, func(t *testing.T) {
-					t.Parallel()
-					promise.check(s.newFixture(t, newStore(t)))
-				})
-			}
-		})
-	}
+	t.Run("promises", func(t *testing.T) { // which waits for all of them
+		for _, topic := range append([]topic{s.silences(), s.crashes(), s.closing(newStore), s.betweenClients()}, topics()...) {
+			t.Run(topic.name, func(t *testing.T) {
+				t.Parallel()
+				for _, promise := range topic.promises {
+					t.Run(promise.name, func(t *testing.T) {
+						t.Parallel()
+						promise.check(s.newFixture(t, newStore(t)))
+					})
+				}
+			})
+		}
+	})
 }
 
 // topic is a chapter of the specification.
