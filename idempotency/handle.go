@@ -86,8 +86,13 @@ func (k *Keys) Handle(c *gin.Context) {
 		return
 	}
 	r := &request{keys: k, id: hash(scope, key), attempt: rand.Text()}
-	found, err := k.claim(c.Request.Context(), r, fingerprint)
+	asking := c.Request
+	found, err := k.claim(asking.Context(), r, fingerprint)
 	switch {
+	case c.Request != asking: // it was answered meanwhile, and c is another request's
+		if err == nil && found == nil {
+			r.giveBack(asking.Context())
+		}
 	case err != nil:
 		k.refuse(c, err)
 	case found != nil:
@@ -156,24 +161,23 @@ func (k *Keys) replay(c *gin.Context, found *row) {
 
 // run has the handlers that follow serve the request, and records how it ended.
 func (r *request) run(c *gin.Context) {
-	outer, writer, w := c.Request, c.Writer, newCapture(c, r.keys.config.MaxAnswer)
+	outer, w := c.Request, newCapture(c, r.keys.config.MaxAnswer)
 	ctx := gormplugin.WithBeforeCommit(context.WithValue(outer.Context(), requestKey{}, r), r.mark)
 	ctx, running := gincontext.New(ctx)
-	c.Request, c.Writer = outer.WithContext(ctx), w
+	inner := outer.WithContext(ctx)
+	c.Request, c.Writer = inner, w
 	c.Set(r, true)
 	returned, errorsBefore := false, len(c.Errors)
-	// What outer middleware writes afterwards is none of the request's effects.
 	defer func() {
-		if inner := c.Request; inner != nil {
-			*outer = *inner.WithContext(outer.Context())
+		if left := gincontext.Restore(&c.Request, outer, inner); left != nil {
+			*outer = *left.WithContext(outer.Context())
 		}
-		c.Request = outer
 	}()
 	defer func() {
 		// gin.Engine.HandleContext takes away what was set, and the writer: nobody saw the answer.
 		w.incomplete = w.incomplete || !c.GetBool(r)
 		w.broken = w.broken || isAborted(c.Errors[min(errorsBefore, len(c.Errors)):])
-		c.Writer = writer
+		// c.Writer stays: c may be another request's by now. What comes is passed on.
 		running.End()
 		r.ended.Store(true)
 		final := returned && w.final(len(c.Errors) > errorsBefore)

@@ -19,7 +19,9 @@ func (v *visit) plan(ctx context.Context, attempt int) (lockspec.Binding, error)
 		return bound, nil
 	}
 	v.asked, v.authorized = true, bound.Nodes
-	if err := v.config.Authorize(v.c, slices.Clone(bound.Nodes)); err != nil {
+	err = v.config.Authorize(v.c, slices.Clone(bound.Nodes))
+	v.request = v.c.Request
+	if err != nil {
 		return lockspec.Binding{}, err
 	}
 	if v.c.IsAborted() {

@@ -43,16 +43,14 @@ func (m *Locks) serve(ctx context.Context, c *gin.Context, locked bool) {
 		ctx, request = gincontext.New(ctx)
 		end = request.End
 	}
-	c.Request = outer.WithContext(ctx)
+	inner := outer.WithContext(ctx)
+	c.Request = inner
 	defer func() {
 		end() // nobody reads c.Request from now on
-		inner := c.Request
-		c.Request = outer
-		if inner == nil {
-			return
+		if left := gincontext.Restore(&c.Request, outer, inner); left != nil {
+			// Such as files of the form, which net/http removes for its own request.
+			*outer = *left.WithContext(outer.Context())
 		}
-		// Such as files of the form, which net/http removes for its own request.
-		*outer = *inner.WithContext(outer.Context())
 	}()
 	c.Next()
 }

@@ -118,3 +118,46 @@ func TestUnknownRoutesStayUnknown(t *testing.T) {
 		f.is(request, f.send(method, path, `{"name":"n"}`), want, "")
 	}
 }
+
+// gin gives its context to another request when a middleware further out does not wait for the
+// handlers, as gin-contrib/timeout did not before v1.2.1.
+func TestLock_LeavesGinsContextToTheNextRequest(t *testing.T) {
+	next := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/next", nil)
+	for _, when := range []string{"while it waits", "while its handler runs"} {
+		for _, fails := range []bool{false, true} {
+			for name, spec := range map[string]lockspec.Spec{"locks": lockspec.Delete(lockspec.Param("id")), "no locks": lockspec.None("none")} {
+				if when == "while it waits" && name == "no locks" {
+					continue
+				}
+				store := &spy{Store: memstore.New()}
+				f := newFixture(t, store, middleware.Config{})
+				var gins *gin.Context
+				ctx, leave := context.WithCancel(t.Context())
+				handOn := func() {
+					gins.Request = next
+					if fails {
+						leave()
+					}
+				}
+				if when == "while it waits" {
+					store.before = handOn
+				}
+				served := false
+				f.engine.POST("/late/:id", func(c *gin.Context) { gins = c }, f.locks.Lock(spec), func(c *gin.Context) {
+					served = true
+					if when != "while it waits" {
+						c.Request = c.Request.WithContext(context.WithValue(c.Request.Context(), t, "the handler's own"))
+						handOn()
+					} else if owner := f.locker.Scope(c.Request.Context()).Owner(); c.Request != next || f.locker.Serves(owner) {
+						t.Errorf("%s, %s: the next request has the locks of the one before", when, name)
+					}
+				})
+				w := f.sendUnder(ctx, http.MethodPost, "/late/3", "")
+				if gins.Request != next || gins.IsAborted() || len(gins.Errors) > 0 || w.Code != http.StatusOK || !served {
+					t.Errorf("%s, %s, fails = %t: the next request was changed (%v, aborted = %t, %v, %d)", when, name, fails, gins.Request.URL, gins.IsAborted(), gins.Errors, w.Code)
+				}
+				f.nothingLeft()
+			}
+		}
+	}
+}

@@ -11,10 +11,12 @@ import (
 // visit is one request on its way through the middleware.
 type visit struct {
 	*Locks
-	c      *gin.Context
-	spec   lockspec.Spec
-	values lockspec.Values
-	budget budget
+	c *gin.Context
+	// request is what c has, unless gin has given c to another request.
+	request *http.Request
+	spec    lockspec.Spec
+	values  lockspec.Values
+	budget  budget
 	// carried is the request's token. hold is what it names, nil until the request uses it.
 	carried carried
 	hold    *hold
@@ -44,13 +46,17 @@ func (m *Locks) runLocked(c *gin.Context, spec lockspec.Spec) {
 	for _, r := range m.prepared {
 		ctx = r.Prepare(ctx)
 	}
+	v.request = c.Request
 	defer v.detach(outer)
 	locks, err := v.acquire(ctx)
-	if err != nil {
+	defer locks.release(outer)
+	switch {
+	case c.Request != v.request:
+		return // it was answered meanwhile, and c is another request's
+	case err != nil:
 		m.refuse(c, err)
 		return
 	}
-	defer locks.release(outer)
 	defer v.follow(outer, locks)
 	if locks.degraded() {
 		c.Header(DegradedHeader, "true")

@@ -13,7 +13,9 @@ import (
 	"context"
 	"reflect"
 	"sync"
+	"sync/atomic"
 	"time"
+	"unsafe"
 )
 
 // Request is a request whose handlers are running.
@@ -55,6 +57,29 @@ func (r *Request) valueOf(ctx context.Context, key any) any {
 		return nil
 	}
 	return ctx.Value(key)
+}
+
+// Restore puts outer back into the field of gin's context that has its request, when the handlers
+// have returned. It returns the request that was there: inner, or what other middleware has made of
+// that. It changes nothing and returns nil where gin has given its context to another request, as
+// it does when a middleware further out does not wait for the handlers.
+func Restore[T any, R interface {
+	*T
+	Context() context.Context
+}](field *R, outer, inner R) R {
+	place := (*unsafe.Pointer)(unsafe.Pointer(field))
+	found := R(atomic.LoadPointer(place))
+	if found != nil && found != inner {
+		of := inner.Context().Value(requestKey{})
+		if of == nil || found.Context().Value(requestKey{}) != of {
+			return nil
+		}
+	}
+	// gin may change the field at any time.
+	if !atomic.CompareAndSwapPointer(place, unsafe.Pointer(found), unsafe.Pointer(outer)) {
+		return nil
+	}
+	return found
 }
 
 // ginKey is gin.ContextKey, by which gin's context is found in those derived from it. requestField

@@ -278,3 +278,23 @@ func (d Database) checkOuterRequest(t *testing.T) {
 		s.expectOrders(t, k, 1)
 	}
 }
+
+// checkNextRequest has gin give its context to another request before the handler has returned, as
+// it does where a middleware further out does not wait for the handlers.
+func (d Database) checkNextRequest(t *testing.T) {
+	s := d.open(t, idempotency.Config{})
+	k, next := key(), request(t, "/next", key())
+	var gins *gin.Context
+	var writer gin.ResponseWriter
+	s.gin.POST("/first", func(c *gin.Context) { gins = c }, s.keys.Handle, func(c *gin.Context) {
+		s.create(c)
+		writer = labelling{c.Writer}
+		c.Request, c.Writer = next, writer
+	})
+	s.send(ask{path: "/first", key: k}).is(t, http.StatusCreated, false, "")
+	if gins.Request != next || gins.Writer != writer {
+		t.Errorf("the next request was changed: %v, %T", gins.Request.URL, gins.Writer)
+	}
+	s.send(ask{path: "/first", key: k}).is(t, http.StatusCreated, true, "")
+	s.expectOrders(t, k, 1)
+}

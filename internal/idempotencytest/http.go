@@ -34,6 +34,7 @@ func RunHTTP(t *testing.T, d Database) {
 	t.Run("a request of nobody", d.checkNobody)
 	t.Run("statements that fail", d.checkFailing)
 	t.Run("outer request", d.checkOuterRequest)
+	t.Run("next request", d.checkNextRequest)
 }
 
 // create makes an order named as the key, and answers with it.
