@@ -226,5 +226,5 @@ func (s Source) values(get Get) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return texts, nil
+	return s.split(texts), nil
 }

@@ -3,6 +3,7 @@ package lockspec
 import (
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/pathlock-go/pathlock/internal/operation"
 )
@@ -56,7 +57,9 @@ type Source struct {
 	kind     string
 	optional bool
 	each     bool
-	extract  Extract
+	// separator is what Each was given.
+	separator []string
+	extract   Extract
 	// mapped is what Map was given.
 	mapped func(string) string
 	// top is set by OrTop. topOf is OrTop's argument, nil if it had none.
@@ -112,10 +115,26 @@ const MaxEach = 100
 // nothing. Each is for the node of a [Move], a [Copy], a [Delete], an [Edit], a [Read] or a [Slot]
 // without a new name. A request with an empty list lacks the value.
 //
-//	lockspec.Delete(lockspec.JSON("ids").Each())
-func (s Source) Each() Source {
-	s.each = true
+// Each field of a query or a form is one id, whatever characters it has, unless the handler takes
+// it apart, as gin does for a collection_format. Then Each is given what it is separated by.
+//
+//	lockspec.Delete(lockspec.JSON("ids").Each())        {"ids": [3, 5]}
+//	lockspec.Delete(lockspec.Query("ids").Each())       ?ids=3&ids=5
+//	lockspec.Delete(lockspec.Query("ids").Each(","))    ?ids=3,5, collection_format:"csv"
+func (s Source) Each(separator ...string) Source {
+	s.each, s.separator = true, separator
 	return s
+}
+
+// split takes the values of an Each apart where they are separated.
+func (s Source) split(texts []string) (parts []string) {
+	if len(s.separator) == 0 {
+		return texts
+	}
+	for _, text := range texts {
+		parts = append(parts, strings.Split(text, s.separator[0])...)
+	}
+	return parts
 }
 
 // Map returns s for a value that the handler changes before it uses it, such as by
@@ -203,6 +222,9 @@ func (s Source) check() error {
 	}
 	if s.each && s.from != FromJSON && s.from != FromQuery && s.from != FromForm {
 		return fmt.Errorf("%s is no list: Each is for JSON, a query or a form", s)
+	}
+	if len(s.separator) > 0 && (s.from == FromJSON || len(s.separator) > 1 || s.separator[0] == "") {
+		return fmt.Errorf("%s is separated by %q: Each takes one text, for a query or a form", s, s.separator)
 	}
 	return s.wrong
 }

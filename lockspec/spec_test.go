@@ -34,6 +34,8 @@ func TestSpecCheck(t *testing.T) {
 		{"a tree for the top that is no source", lockspec.Move(id, id.OrTop(lockspec.Source{})), "a source is missing"},
 		{"a node at the top", lockspec.Delete(id.OrTop()), "OrTop is for the parent"},
 		{"a list that is a parameter", lockspec.Delete(id.Each()), "Each is for JSON"},
+		{"a JSON list with commas", lockspec.Delete(name.Each(",")), "Each takes one text"},
+		{"a list without separator", lockspec.Delete(lockspec.Query("ids").Each("")), "Each takes one text"},
 		{"one name for several nodes", lockspec.Move(name.Each(), id, name), "without a new name"},
 		{"several destinations", lockspec.Move(id, name.Each()), "without a new name"},
 		{"several parents", lockspec.Insert(name.Each()), "without a new name"},
