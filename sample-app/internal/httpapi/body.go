@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/shown"
 	"github.com/pathlock-go/pathlock/lockspec"
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
@@ -119,8 +121,8 @@ type fields struct {
 	err error
 }
 
-// parseFields reads an object. lockspec refuses text that two parsers could read differently, such
-// as a key that occurs twice: a request could then lock one name and write another.
+// parseFields reads an object. It refuses text that two parsers could read differently, such as a
+// key that occurs twice: a request could then lock one name and write another.
 func parseFields(raw []byte) (*fields, error) {
 	if _, err := lockspec.JSONFields(raw); err != nil {
 		return nil, err
@@ -129,7 +131,36 @@ func parseFields(raw []byte) (*fields, error) {
 	if json.Unmarshal(raw, &f.values) != nil || f.values == nil {
 		return nil, &lockspec.InvalidError{Reason: "the body is not a JSON object"}
 	}
+	if key, found := twice(json.NewDecoder(bytes.NewReader(raw))); found {
+		key = shown.Cut(key)
+		return nil, &lockspec.InvalidError{Field: key, Reason: fmt.Sprintf("the key %q occurs twice in one object, in whichever case of letters", key)}
+	}
 	return f, nil
+}
+
+// twice reads a value, and finds a key that occurs twice in one object of it.
+func twice(value *json.Decoder) (key string, found bool) {
+	start, _ := value.Token()
+	if start != json.Delim('{') && start != json.Delim('[') {
+		return "", false
+	}
+	seen := map[string]bool{}
+	for value.More() {
+		if start == json.Delim('{') {
+			token, _ := value.Token()
+			key, _ = token.(string)
+			folded := strings.ToLower(key)
+			if seen[folded] {
+				return key, true
+			}
+			seen[folded] = true
+		}
+		if key, found = twice(value); found {
+			return key, true
+		}
+	}
+	_, _ = value.Token() // the end
+	return "", false
 }
 
 // invalid records a fault, if it is the first.

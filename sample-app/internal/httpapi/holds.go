@@ -77,7 +77,7 @@ func (a *api) locksAt(ctx context.Context, plan int64, revision uint32) (Locks, 
 	if err != nil {
 		return locks, err
 	}
-	locks.Holders, locks.Waiters = shown(snapshot.Holders, at), shown(snapshot.Waiters, at)
+	locks.Holders, locks.Waiters = viewed(snapshot.Holders, at), viewed(snapshot.Waiters, at)
 	locks.Truncated = len(snapshot.Holders) > maxShown || len(snapshot.Waiters) > maxShown
 	return locks, nil
 }
@@ -115,8 +115,8 @@ func (a *api) placesAt(ctx context.Context, plan int64, revision uint32) (map[pa
 	return ids, nil
 }
 
-// shown returns holds as the view shows them.
-func shown(holds []pathlock.Entry, at map[pathlock.Path]int64) []Hold {
+// viewed returns holds as the view shows them.
+func viewed(holds []pathlock.Entry, at map[pathlock.Path]int64) []Hold {
 	all := []Hold{}
 	for _, h := range holds[:min(len(holds), maxShown)] {
 		one := Hold{

@@ -93,10 +93,11 @@ type play struct {
 
 var (
 	repeated  = regexp.MustCompile(`\{([^{}]+)\*(\d+)\}`)
-	stepLine  = regexp.MustCompile(`^((?:\[[A-Z].*?: .*?\] )*)([A-Z]+) (\S+)(?: (.*?))?(?: => (\w+))?$`)
+	stepLine  = regexp.MustCompile(`^((?:\[[A-Z].*?: .*?\] )*)([A-Z]+) (\S+)(?: ([^=].*?))?(?: => (\w+))?$`)
 	headers   = regexp.MustCompile(`\[([A-Z].*?): (.*?)\] `)
 	longRun   = regexp.MustCompile(`n{60,}|a{60,}|😀{60,}`)
 	deepPath  = regexp.MustCompile(`(?:/\{n\*250\}){2,}`)
+	unfilled  = regexp.MustCompile(`\{[a-z]\w*\}`)
 	saves     = regexp.MustCompile(`"(?:id|token)":"?([^",]+)`)
 	varieties = []struct{ pattern, as string }{ // what differs from run to run
 		{`"((?:[a-z]+_)?id)":\d+`, `"$1":#`},
@@ -129,7 +130,8 @@ func (p play) part(t *testing.T, steps string) string {
 }
 
 // filled replaces what stands in braces.
-func (p play) filled(text string) string {
+func (p play) filled(t *testing.T, text string) string {
+	t.Helper()
 	text = repeated.ReplaceAllStringFunc(text, func(all string) string {
 		match := repeated.FindStringSubmatch(all)
 		count, _ := strconv.Atoi(match[2])
@@ -138,18 +140,22 @@ func (p play) filled(text string) string {
 	for name, value := range p.saved {
 		text = strings.ReplaceAll(text, "{"+name+"}", value)
 	}
-	return strings.NewReplacer("{project}", p.project, "{host}", strings.TrimPrefix(p.api.URL, "http://")).Replace(text)
+	text = strings.NewReplacer("{project}", p.project, "{host}", strings.TrimPrefix(p.api.URL, "http://")).Replace(text)
+	if left := unfilled.FindString(text); left != "" {
+		t.Errorf("nothing was kept as %s", left)
+	}
+	return text
 }
 
 // send sends the request of a line, and returns the answer as the transcript has it.
 func (p play) send(t *testing.T, step []string) string {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), step[2], p.api.URL+p.filled(step[3]), strings.NewReader(p.filled(step[4])))
+	req, err := http.NewRequestWithContext(t.Context(), step[2], p.api.URL+p.filled(t, step[3]), strings.NewReader(p.filled(t, step[4])))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, header := range headers.FindAllStringSubmatch(step[1], -1) {
-		req.Header.Add(header[1], p.filled(header[2]))
+		req.Header.Add(header[1], p.filled(t, header[2]))
 	}
 	req.Host = req.Header.Get("Host")
 	var resp *http.Response

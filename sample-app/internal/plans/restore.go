@@ -2,6 +2,7 @@ package plans
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -25,7 +26,7 @@ func (s *Service) RestoreLocation(ctx context.Context, id string) (pathlock.Loca
 	}
 	at, err := s.suites.Resolve(ctx, strconv.FormatInt(item.ParentID, 10))
 	if err != nil {
-		return at, fmt.Errorf("the suite that it was in: %w", err)
+		return at, inBin(err, item)
 	}
 	at.Path, err = at.Path.Child(item.Name)
 	return at, err
@@ -50,18 +51,29 @@ func (s *Service) Restore(ctx context.Context, id int64) (any, error) {
 		}
 		parent, err := gormplugin.Assert(tx, &model.Suite{}, item.ParentID)
 		if err != nil {
-			return nil, err
+			return nil, inBin(err, item)
 		}
 		if item.Kind == model.KindCase {
 			restored, err = restoreCase(tx, item, parent)
 		} else {
 			restored, err = restoreSuite(tx, item)
 		}
+		if errors.Is(err, ErrNameTaken) {
+			err = &NameTakenError{item.Name}
+		}
 		if err != nil {
 			return nil, err
 		}
 		return restored, tx.Where("item_id = ?", id).Delete(&model.RecycledNode{}).Error
 	})
+}
+
+// inBin says of an item's old parent that is not found where it is.
+func inBin(err error, item model.RecycledItem) error {
+	if !errors.Is(err, pathlock.ErrNotFound) {
+		return err
+	}
+	return fmt.Errorf("%w: suite %d, which %q was in, is in the recycle bin: restore that first", pathlock.ErrNotFound, item.ParentID, item.Name)
 }
 
 // nodesOf selects the ids of an item's suites or cases.
