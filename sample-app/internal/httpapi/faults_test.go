@@ -24,6 +24,8 @@ func TestLockStoreUnavailable(t *testing.T) {
 	refused(t, api, ids, "lock-store-unavailable")
 	step{request: "GET /api/suites/{a}", status: 200, want: `"name":"a","path":"/a","version":1`}.run(t, api, ids)
 	step{request: "GET /healthz", status: 200}.run(t, api, ids)
+	step{request: "GET /readyz/reads", status: 200, want: `"writes":"the lock store does not answer"`}.run(t, api, ids)
+	counted(t, api, "lock-store-unavailable", 7) // the refusals before, and this look
 }
 
 // Without its database, the backend says so.
@@ -45,6 +47,7 @@ func TestDatabaseUnavailable(t *testing.T) {
 	}
 	refused(t, api, ids, "database-unavailable")
 	step{request: "GET /healthz", status: 200}.run(t, api, ids)
+	step{request: "GET /readyz/reads", status: 503, problem: "database-unavailable"}.run(t, api, ids)
 	step{request: "GET /api/suites/{a}", status: 503, problem: "database-unavailable"}.run(t, api, ids)
 }
 
@@ -66,8 +69,14 @@ func refused(t *testing.T, api *apitest.API, ids map[string]int64, problem strin
 	if seconds, err := strconv.Atoi(answer.Header.Get("Retry-After")); err != nil || seconds < 1 {
 		t.Errorf("Retry-After: %q, want whole seconds", answer.Header.Get("Retry-After"))
 	}
-	counted := fmt.Sprintf("\npathlock_problems_total{type=%q} %d\n", problem, len(requests)+1)
-	if metrics := string(api.Do(t, "GET", "/metrics", "").Body); !strings.Contains(metrics, counted) {
-		t.Errorf("the metrics lack %q", counted)
+	counted(t, api, problem, len(requests)+1)
+}
+
+// counted checks how many problems of a type have been counted.
+func counted(t *testing.T, api *apitest.API, problem string, want int) {
+	t.Helper()
+	line := fmt.Sprintf("\npathlock_problems_total{type=%q} %d\n", problem, want)
+	if metrics := string(api.Do(t, "GET", "/metrics", "").Body); !strings.Contains(metrics, line) {
+		t.Errorf("the metrics lack %q", line)
 	}
 }

@@ -16,25 +16,56 @@ import (
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
-// pingTimeout is how long the database and the lock store together may take to answer.
-const pingTimeout = 2 * time.Second
+// pingTimeout is how long the database and the lock store together may take to answer. lookTimeout
+// is how long the lock store may where reads alone matter: balancers wait for a second.
+const (
+	pingTimeout = 2 * time.Second
+	lookTimeout = 500 * time.Millisecond
+)
 
-// ready checks that the database answers and lets this instance in, and that the lock store grants
-// locks. Otherwise it says what is wrong. Whether the database could write it does not ask: that
-// takes a commit, and an instance whose database is full still serves reads, as all others do.
+// ready checks that the instance serves reads, and that the lock store grants locks. Otherwise it
+// says what is wrong.
 func (a *api) ready(r request) (any, error) {
-	if a.Draining() {
-		return nil, middleware.Later(http.StatusServiceUnavailable, "stopping", "this instance ends")
-	}
 	ctx, cancel := context.WithTimeout(r.ctx, pingTimeout)
 	defer cancel()
-	if err := a.DB.Ping(ctx); err != nil {
-		return nil, notReady("database", database.Trouble(err), err)
+	if err := a.serves(ctx); err != nil {
+		return nil, err
 	}
 	if err := a.grants(ctx); err != nil {
 		return nil, notReady("lock store", anystore.Trouble(err), err)
 	}
 	return gin.H{"status": "ready"}, nil
+}
+
+// readyToRead is for load balancers: without locks, reads go on. It asks the lock store all the
+// same, and has its failure counted as that of ready, since the alerts go by the count and nobody
+// may be writing.
+func (a *api) readyToRead(r request) (any, error) {
+	ctx, cancel := context.WithTimeout(r.ctx, pingTimeout)
+	defer cancel()
+	if err := a.serves(ctx); err != nil {
+		return nil, err
+	}
+	ctx, cancel = context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	if err := a.grants(ctx); err != nil {
+		a.Locker.Answered(r.ctx, pathlock.FailureLockStore)
+		return gin.H{"status": "ready", "writes": "the lock store " + anystore.Trouble(err)}, nil
+	}
+	return gin.H{"status": "ready"}, nil
+}
+
+// serves checks that the instance does not end, and that the database answers and lets it in.
+// Whether the database could write it does not ask: that takes a commit, and an instance whose
+// database is full still serves reads, as all others do.
+func (a *api) serves(ctx context.Context) error {
+	if a.Draining() {
+		return middleware.Later(http.StatusServiceUnavailable, "stopping", "this instance ends")
+	}
+	if err := a.DB.Ping(ctx); err != nil {
+		return notReady("database", database.Trouble(err), err)
+	}
+	return nil
 }
 
 // grants takes a lock that nobody else asks for, and releases it. A store that is full answers, and

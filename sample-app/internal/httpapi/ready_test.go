@@ -6,9 +6,11 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/pathlock-go/pathlock/internal/testnet"
 	"github.com/pathlock-go/pathlock/internal/testredis"
 	"github.com/pathlock-go/pathlock/sample-app/internal/apitest"
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
@@ -63,6 +65,7 @@ func TestAFullLockStoreIsNotReady(t *testing.T) {
 	if err := client.ConfigSet(t.Context(), "maxmemory", "1").Err(); err != nil {
 		t.Fatal(err)
 	}
+	step{request: "GET /readyz/reads", status: http.StatusOK, want: "the lock store is out of memory"}.run(t, api, ids)
 	for _, request := range []string{"GET /readyz", `PATCH /api/suites/{a} {"name":"x"}`} {
 		step{request: request, status: http.StatusServiceUnavailable, want: "the lock store is out of memory, and takes no writes"}.run(t, api, ids)
 	}
@@ -84,4 +87,23 @@ func TestAFullDatabaseIsNamed(t *testing.T) {
 		t.Errorf("%d %s, want 503: %s", answer.Status, answer.Body, says)
 	}
 	step{request: "GET /readyz", status: http.StatusOK}.run(t, api, ids)
+}
+
+// Balancers wait for a second. A lock store that hangs takes no reads away.
+func TestReadyz_ReadsGoOnWhereTheLockStoreHangs(t *testing.T) {
+	server := testredis.Start(t, testredis.Redis)
+	proxy, err := testnet.StartProxy(t.Context(), server.Addr, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = proxy.Close() }()
+	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "redis://" + proxy.Addr() + "/0", Assert: true})
+	step{request: "GET /readyz", status: http.StatusOK}.run(t, api, nil)
+	proxy.Pause()
+	defer proxy.Resume()
+	begun := time.Now()
+	step{request: "GET /readyz/reads", status: http.StatusOK, want: `"writes":"the lock store does not answer"`}.run(t, api, nil)
+	if took := time.Since(begun); took >= time.Second {
+		t.Errorf("it took %v", took)
+	}
 }
