@@ -87,7 +87,7 @@ func ExampleMissedRowsError() {
 	err := errors.Join(
 		db.Create(&Draft{PlanID: 1, Name: "api"}).Error,
 		db.Create(&Draft{ParentID: new(int64(1)), Name: "login"}).Error,
-		db.Exec("CREATE TRIGGER keep BEFORE UPDATE ON drafts FOR EACH ROW SET NEW.deleted_at = IF(NEW.id = 1, NULL, NEW.deleted_at)").Error,
+		gormplugin.AllowRawWrites(db).Exec("CREATE TRIGGER keep BEFORE UPDATE ON drafts FOR EACH ROW SET NEW.deleted_at = IF(NEW.id = 1, NULL, NEW.deleted_at)").Error,
 	)
 	fmt.Println(err)
 

@@ -40,7 +40,7 @@ func TestLargeSubtreesLockNoOtherTree(t *testing.T) {
 					must(t, db.Create(elsewhere).Error)
 					ours, theirs := &gormplugintest.Case{SuiteID: a.ID, Name: "leaf"}, &gormplugintest.Case{SuiteID: elsewhere.ID, Name: "leaf"}
 					must(t, db.Create([]*gormplugintest.Case{ours, theirs}).Error)
-					must(t, db.Exec("ANALYZE TABLE suites").Error)
+					must(t, gormplugin.AllowRawWrites(db).Exec("ANALYZE TABLE suites").Error)
 
 					editing := db.Begin()
 					// By the primary key: MariaDB would take the index over the marks of deletion,

@@ -2,60 +2,65 @@ package rawsql
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 )
 
 // Grammar is what tells one dialect from the others.
 type Grammar struct {
+	// quotes begin a string or a quoted name; $ is for $tag$ strings.
+	quotes string
+	// escaped has, for each setting of the server, the quotes in which a backslash takes the next
+	// byte along.
+	escaped []string
+	// lineEnds end a comment of one line.
+	lineEnds string
 	// hashComments is set where # begins a comment.
 	hashComments bool
-	// dashesNeedSpace is set where -- begins a comment only before a space or a control character.
+	// dashesNeedSpace is set where -- begins a comment only before a blank or a control character.
 	dashesNeedSpace bool
-	// returnEndsLine is set where a carriage return ends a comment of one line.
-	returnEndsLine bool
 	// nestedComments is set where comments nest.
 	nestedComments bool
-	// versionComments is set where comments such as /*!50000 … */ are executed.
-	versionComments bool
-	// backquotes is set where identifiers may be in `backquotes`.
-	backquotes bool
-	// brackets is set where identifiers may be in [brackets]; in MariaDB where sql_mode says so.
-	brackets bool
-	// dollarQuotes is set where there are $tag$ strings, E'strings', U&'strings' and
-	// U&"identifiers".
-	dollarQuotes bool
-	// byteOrderMarks is set where a byte order mark is a space.
-	byteOrderMarks bool
-	// stringsName is set where a string in single quotes may name a table, and doubleQuotedStrings
-	// where settings decide whether double quotes hold a string or a name.
-	stringsName, doubleQuotedStrings bool
-	// joinedTargets is set where one statement writes to several tables of a join.
-	joinedTargets bool
-	// backslashes is set where settings of the server decide what a backslash in a string is.
-	backslashes bool
-	// selectInto is set where SELECT … INTO makes a table.
-	selectInto bool
-	// commitsDDL is set where a statement that defines something commits the transaction.
-	commitsDDL bool
+	// executedComments is set where comments such as /*!50000 … */ may be executed.
+	executedComments bool
+	// prefixedQuotes is set where there are E'strings', U&'strings' and U&"names".
+	prefixedQuotes bool
 	// storedFunctions is set where a function that a SELECT calls may write.
 	storedFunctions bool
-	// hiding finds what may hide a name: escapes, strings in pieces, and texts that are run.
-	hiding *regexp.Regexp
+	// runsText finds, in a shape, a statement that runs a text, and hides, in the SQL in small
+	// letters, what may hide a name there.
+	runsText *regexp.Regexp
+	hides    func(string) bool
+	// ends finds, at the beginning of a shape, what ends the transaction or a part of it, and stays
+	// what does not after all.
+	ends, stays *regexp.Regexp
 }
 
-// The dialects.
+// The dialects. MySQL is MariaDB, too, where sql_mode may allow [names], and compound statements
+// hold others. Of double quotes settings decide whether they hold a string or a name.
 var (
 	MySQL = Grammar{
-		backquotes: true, brackets: true, hashComments: true, dashesNeedSpace: true, versionComments: true, doubleQuotedStrings: true,
-		joinedTargets: true, backslashes: true, commitsDDL: true, storedFunctions: true,
-		hiding: regexp.MustCompile(`\\|[^\x00-\x7f]|(?i:prepare|execute)`),
+		quotes: "'\"`[", escaped: []string{"", "'", `'"`}, lineEnds: "\n", hashComments: true, dashesNeedSpace: true, executedComments: true, storedFunctions: true,
+		runsText: regexp.MustCompile(`(^| )(PREPARE \S+ FROM|EXECUTE IMMEDIATE) `),
+		hides:    func(sql string) bool { return strings.Contains(sql, "prepare") || strings.Contains(sql, "execute") },
+		ends: regexp.MustCompile(`^(SCRIPT|SAVEPOINT|RELEASE|ROLLBACK|COMMIT|TRUNCATE|BEGIN|IF|WHILE|FOR|LOOP|REPEAT|CASE|DECLARE|\S+ :|` +
+			`SET (STATEMENT|PASSWORD|DEFAULT)|LOAD INDEX|ANALYZE (TABLE|LOCAL|NO_WRITE_TO_BINLOG)|` + //nolint:misspell // as SQL spells it
+			`(ALTER|BACKUP|CACHE|CHANGE|CHECK|CLONE|CREATE|DROP|EXECUTE|FLUSH|GRANT|IMPORT|INSTALL|LOCK|OPTIMIZE|RENAME|REPAIR|` + //nolint:misspell // as SQL spells it
+			`RESET|RESTART|REVOKE|SHUTDOWN|START|STOP|UNINSTALL|UNLOCK|XA)( \w+)?) `),
+		stays: regexp.MustCompile(`^(CREATE (OR REPLACE )?TEMPORARY|DROP (TEMPORARY|PREPARE)|XA RECOVER) `),
 	}
 	PostgreSQL = Grammar{
-		returnEndsLine: true, nestedComments: true, dollarQuotes: true, backslashes: true, selectInto: true, storedFunctions: true,
-		hiding: regexp.MustCompile(`\\|[^\x00-\x7f]|&['"]|'\s*--|'[ \t\v\f]*[\n\r]`),
+		quotes: "'\"$", escaped: []string{"", "'"}, lineEnds: "\n\r", nestedComments: true, prefixedQuotes: true, storedFunctions: true,
+		runsText: regexp.MustCompile(`(^|; )(DO|CREATE (OR REPLACE )?(FUNCTION|PROCEDURE)) `),
+		hides:    regexp.MustCompile(`\\|'\s*(--.*)?[\n\r]`).MatchString,
+		ends:     regexp.MustCompile(`^(SAVEPOINT|RELEASE|ROLLBACK|COMMIT|END|ABORT|PREPARE TRANSACTION) `), stays: never,
 	}
-	SQLite = Grammar{backquotes: true, brackets: true, byteOrderMarks: true, stringsName: true, hiding: regexp.MustCompile(`[^\x00-\x7f]`)}
+	// The END of a trigger's body is taken for one of the transaction.
+	SQLite = Grammar{
+		quotes: "'\"`[", escaped: []string{""}, lineEnds: "\n",
+		runsText: never, hides: never.MatchString,
+		ends: regexp.MustCompile(`^(SAVEPOINT|RELEASE|ROLLBACK|COMMIT|END|ABORT) |(^| )(INSERT|UPDATE) OR ROLLBACK `), stays: never,
+	}
+	never = regexp.MustCompile(`$.`)
 )
 
 // GrammarOf returns the grammar of a dialect, by GORM's name for it.
@@ -70,74 +75,55 @@ func GrammarOf(dialect string) *Grammar {
 	}
 }
 
-// reading is one way to read SQL of which there are several.
-type reading struct {
-	// backslashes is set where a backslash in a string takes the next byte along.
-	backslashes bool
-	// quotedNames is set where what is in double quotes is a name, in which a backslash is a
-	// character like any other.
-	quotedNames bool
-	// executed is set where comments such as /*!50000 … */ are.
-	executed bool
-}
-
-// readings returns the ways in which sql can be read; where [Grammar.isAmbiguous], only some of
-// them.
+// readings returns the ways in which sql can be read.
 func (g *Grammar) readings(sql string) []reading {
-	all := []reading{{}}
-	if g.backslashes && strings.IndexByte(sql, '\\') >= 0 {
-		all = append(all, reading{backslashes: true})
-		if g.doubleQuotedStrings && strings.IndexByte(sql, '"') >= 0 {
-			all = append(all, reading{backslashes: true, quotedNames: true})
-		}
+	escaped := g.escaped
+	if strings.IndexByte(sql, '\\') < 0 {
+		escaped = escaped[:1]
 	}
-	if g.versionComments && len(versionMarks(sql)) > 0 {
-		for _, r := range slices.Clone(all) {
-			r.executed = true
-			all = append(all, r)
+	var all []reading
+	for _, quotes := range escaped {
+		all = append(all, reading{g, quotes, false})
+		if g.mayExecute(sql) {
+			all = append(all, reading{g, quotes, true})
 		}
 	}
 	return all
 }
 
-// isAmbiguous reports whether sql can be read in more ways than are tried: whether it has comments
-// that different versions of a server execute.
-func (g *Grammar) isAmbiguous(sql string) bool {
-	return g.versionComments && len(versionMarks(sql)) > 1
+// mayExecute reports whether sql has a comment that some version of the server executes.
+func (g *Grammar) mayExecute(sql string) bool {
+	return g.executedComments && (strings.Contains(sql, "/*!") || strings.Contains(sql, "/*M!"))
 }
 
-// versionMarks returns the different beginnings of comments that some version of MySQL or MariaDB
-// executes.
-func versionMarks(sql string) []string {
-	var marks []string
-	for {
-		next := strings.Index(sql, "/*")
-		if next < 0 {
-			return marks
-		}
-		sql = sql[next:]
-		if mark := versionMark(sql); mark != "" && !slices.Contains(marks, mark) {
-			marks = append(marks, mark)
-		}
-		sql = sql[1:]
-	}
+// isUnclear reports whether there are more readings of sql than are tried: whether it has several
+// comments, of which a version of the server may execute some.
+func (g *Grammar) isUnclear(sql string) bool {
+	return g.mayExecute(sql) && strings.Count(sql, "/*") > 1
 }
 
-// versionMark returns the beginning of a comment that may be executed, with its version; "" for any
-// other.
-func versionMark(sql string) string {
-	var n int
-	switch {
-	case strings.HasPrefix(sql, "/*!"):
-		n = len("/*!")
-	case strings.HasPrefix(sql, "/*M!"):
-		n = len("/*M!")
-	default:
-		return ""
+// script is the shape of a text that is unclear, or that has several statements.
+const script = "SCRIPT "
+
+// shapes returns what rules look at, for each reading of sql: its words in capitals, " for a quoted
+// name, ' for a string, and all other signs, each with a blank behind it.
+func (g *Grammar) shapes(sql string) []string {
+	var all []string
+	if g.isUnclear(sql) {
+		all = append(all, script)
 	}
-	// A version has five digits or six.
-	for digits := 0; digits < 6 && n < len(sql) && isDigit(sql[n]); digits++ {
-		n++
+	for _, r := range g.readings(sql) {
+		var b strings.Builder
+		b.Grow(2 * len(sql))
+		for t := range r.tokens(sql) {
+			if t.kind == 'w' {
+				b.WriteString(t.text)
+			} else {
+				b.WriteByte(t.kind)
+			}
+			b.WriteByte(' ')
+		}
+		all = append(all, strings.ToUpper(b.String()))
 	}
-	return sql[:n]
+	return all
 }

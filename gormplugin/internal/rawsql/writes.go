@@ -1,234 +1,199 @@
 package rawsql
 
 import (
-	"iter"
+	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 )
 
-// Write is a statement that writes to a table.
+// Names are the guarded tables' names, without schemas. Letter case does not count, wherever it
+// does in the database: in doubt, a name is one of them.
+type Names struct {
+	grammar *Grammar
+	names   []string
+}
+
+// NewNames returns the names for SQL of the grammar.
+func NewNames(grammar *Grammar, names ...string) *Names { return &Names{grammar, names} }
+
+// Same reports whether two names are taken for one.
+func (n *Names) Same(a, b string) bool { return folded(a) == folded(b) }
+
+// folded returns a text without the differences of letter case.
+func folded(text string) string { return strings.ToLower(strings.ToUpper(text)) }
+
+// FirstIn returns the first of the names that sql has as an identifier. The name is "" where sql
+// may have one, but does not say which.
+func (n *Names) FirstIn(sql string) (guarded string, found bool) {
+	for _, r := range n.grammar.readings(sql) {
+		for t := range r.tokens(sql) {
+			i := slices.IndexFunc(n.names, func(guarded string) bool { return n.Same(t.text, guarded) })
+			if i >= 0 && (t.kind != '\'' || n.grammar == &SQLite) { // there, a string may be a name
+				return n.names[i], true
+			}
+		}
+	}
+	return "", n.grammar.isUnclear(sql) || n.escapes(sql)
+}
+
+// escapes reports whether sql may have a name that is written in escapes.
+func (n *Names) escapes(sql string) bool { return n.grammar.prefixedQuotes && escaped.MatchString(sql) }
+
+var escaped = regexp.MustCompile(`(?i)\bu&['"]`)
+
+// mentioned returns the first of the names that stands somewhere in sql, be it in a string or a
+// comment. The name is "" where sql may hide one.
+func (n *Names) mentioned(sql string) (guarded string, found bool) {
+	text := folded(sql)
+	for _, name := range n.names {
+		if stands(text, folded(name)) || stands(undoubled.Replace(text), folded(name)) {
+			return name, true
+		}
+	}
+	runs := n.grammar.hides(text) && slices.ContainsFunc(n.grammar.shapes(sql), n.grammar.runsText.MatchString)
+	return "", runs || n.escapes(sql)
+}
+
+// undoubled makes one of two quotes, by which a quote stands for itself.
+var undoubled = strings.NewReplacer("``", "`", `""`, `"`, "''", "'")
+
+// stands reports whether a name is in a text, and in no longer word, also of those with a dash.
+func stands(text, name string) bool {
+	for end := 0; ; {
+		i := strings.Index(text[end:], name)
+		if i < 0 {
+			return false
+		}
+		before := text[:end+i]
+		end += i + len(name)
+		if !endsWord.MatchString(before[max(0, len(before)-1):]) && !beginsWord.MatchString(text[end:]) {
+			return true
+		}
+	}
+}
+
+var (
+	endsWord   = regexp.MustCompile(`[0-9a-z_-]$`)
+	beginsWord = regexp.MustCompile(`^([0-9a-z_]|-[^-])`)
+)
+
+// Write is a statement that may write to a guarded table.
 type Write struct {
-	// Statement is its kind: "UPDATE", "INSERT".
+	// Statement is the word that it begins with, SCRIPT where there are several statements, or
+	// where its comments may be executed.
 	Statement string
-	// Table is the table as the statement names it; "" where that may be put together from pieces.
+	// Table is the guarded table; "" where the text hides which.
 	Table string
 }
 
-// FindWrite returns the first statement in sql that writes, or may write, to one of the tables.
-//
-// Definitions of tables and indexes are no writes, and neither are DROP, RENAME and reads that
-// lock. TRUNCATE is one, and so are a CREATE TABLE that takes rows from a query, an ALTER TABLE
-// that adds or removes rows or changes their type, and definitions of triggers, rules, events and
-// routines with a write in their text.
+// FindWrite reports whether sql may write one of the tables: whether it mentions one, and is not a
+// statement that plainly reads or defines.
 func (n *Names) FindWrite(sql string) (Write, bool) {
-	if n.grammar.isPlainRead(sql) || !n.MayMention(sql) {
+	table, found := n.mentioned(sql)
+	if !found {
 		return Write{}, false
 	}
-	if n.grammar.isAmbiguous(sql) {
-		return Write{"SCRIPT", n.mentionedBy(sql)}, true
-	}
-	for _, r := range n.grammar.readings(sql) {
-		for piece := range pieces(n.grammar.tokens(sql, r)) {
-			s := statement{grammar: n.grammar, tokens: piece, names: n}
-			if w, found := s.write(); found {
-				if w.Table == "" {
-					w.Table = n.mentionedBy(sql)
-				}
-				return w, true
-			}
+	for _, s := range n.grammar.shapes(sql) {
+		first, more, _ := strings.Cut(s, "; ")
+		if more == "" && (reads(first, sql) || defines(first) || n.copies(sql)) {
+			continue
 		}
+		if more != "" {
+			first = script
+		}
+		return Write{cmp.Or(firstWord.FindString(first), "SCRIPT"), table}, true
 	}
 	return Write{}, false
 }
 
-// pieces yields the tokens between semicolons.
-func pieces(rest []token) iter.Seq[[]token] {
-	return func(yield func([]token) bool) {
-		for len(rest) > 0 {
-			n := slices.IndexFunc(rest, func(t token) bool { return t.isSign(';') })
-			if n < 0 {
-				n = len(rest)
-			}
-			if !yield(rest[:n]) {
-				return
-			}
-			rest = rest[min(n+1, len(rest)):]
-		}
-	}
-}
+var firstWord = regexp.MustCompile(`[A-Z]\S*`)
 
-// isPlainRead reports whether sql is certainly one SELECT that writes nothing. It is quick: it asks
-// for the first word, and for the absence of a few others.
-func (g *Grammar) isPlainRead(sql string) bool {
-	const read = "SELECT"
-	sql = strings.TrimLeft(sql, " \t\r\n(")
-	if len(sql) <= len(read) || !strings.EqualFold(sql[:len(read)], read) || isIdentifier(sql[len(read)]) {
-		return false
-	}
-	intoOrWith := g.selectInto && (containsWord(sql, "INTO") || containsWord(sql, "WITH"))
-	return !intoOrWith && strings.IndexByte(sql, ';') < 0
-}
-
-// containsWord reports whether a word, given in capitals, is in sql, be it in a longer one.
-func containsWord(sql, word string) bool {
-	for i := 0; i+len(word) <= len(sql); i++ {
-		if sql[i]|0x20 == word[0]|0x20 && strings.EqualFold(sql[i:i+len(word)], word) {
-			return true
-		}
-	}
-	return false
-}
-
-// statement is one of the statements in a piece of SQL.
-type statement struct {
-	grammar *Grammar
-	tokens  []token
-	// names are the tables to which writes are looked for; nil where the end of a transaction is.
-	names *Names
-}
-
-// guards reports whether a token names, or may name, one of the tables.
-func (s *statement) guards(t token) bool {
-	return s.names != nil && s.names.guards(t)
-}
-
-// reads are the first words of statements that write no rows of a table that they name. In
-// PostgreSQL that holds for those without INTO and WITH.
-var reads = []string{"SELECT", "VALUES", "TABLE", "SHOW", "DROP", "RENAME", "COMMENT", "GRANT", "REVOKE", "LOCK", "UNLOCK"}
-
-// write returns the first write in the statement.
-func (s *statement) write() (Write, bool) {
-	first := 0
-	for s.at(first).isSign('(') {
-		first++
-	}
-	opening := s.at(first)
+// reads reports whether a statement is a SELECT or an EXPLAIN that writes nothing.
+func reads(shape, sql string) bool {
 	switch {
-	case opening.isAny(reads...) && (!s.grammar.selectInto || !s.holds("INTO") && !s.holds("WITH")):
-		return Write{}, false
-	case opening.isAny("EXPLAIN", "DESCRIBE", "DESC") && !s.analyses():
-		return Write{}, false
-	case opening.is("DO") && s.grammar.dollarQuotes:
-		return Write{"DO", ""}, true // what runs is in the string
-	}
-	for i := range s.tokens {
-		if verb, table, found := s.written(i); found {
-			return Write{verb, table}, true
-		}
-	}
-	return Write{}, false
-}
-
-// analyses reports whether an EXPLAIN runs what it explains.
-func (s *statement) analyses() bool {
-	for _, t := range s.tokens {
-		if t.kind == opaque || (t.kind == word || t.kind == name) &&
-			(strings.EqualFold(t.text, "ANALYZE") || strings.EqualFold(t.text, "ANALYSE")) { //nolint:misspell // as SQL spells it
-			return true
-		}
-	}
-	return false
-}
-
-// at returns a token, one of kind end where there is none.
-func (s *statement) at(i int) token {
-	if i < 0 || i >= len(s.tokens) {
-		return token{}
-	}
-	return s.tokens[i]
-}
-
-// skip returns the first place from i on that has none of the words.
-func (s *statement) skip(i int, words ...string) int {
-	for s.at(i).isAny(words...) {
-		i++
-	}
-	return i
-}
-
-// behind returns the place behind the words, if they stand at i, and otherwise i.
-func (s *statement) behind(i int, words ...string) int {
-	for n, w := range words {
-		if !s.at(i + n).is(w) {
-			return i
-		}
-	}
-	return i + len(words)
-}
-
-// table reads the name of a table at i, with or without a schema before it, and reports whether it
-// is guarded. next is where the statement goes on.
-func (s *statement) table(i int) (table string, next int, found bool) {
-	for s.at(i).isSign('(') {
-		i++
-	}
-	i = s.skip(i, "ONLY")
-	for s.at(i).isSign('(') || s.at(i).isSign('.') {
-		i++
-	}
-	for s.canName(s.at(i)) && s.at(i+1).isSign('.') && s.canName(s.at(i+2)) {
-		i += 2
-	}
-	t := s.at(i)
-	if !s.canName(t) {
-		return "", i, false
-	}
-	return t.text, i + 1, s.guards(t)
-}
-
-// tables reads a list of names at i, as table does, and returns the first guarded one.
-func (s *statement) tables(i int) (table string, next int, found bool) {
-	for {
-		table, i, found = s.table(i)
-		if found {
-			return table, i, true
-		}
-		for s.at(i).isSign(')') || s.at(i).isSign('*') || s.at(i).isSign('.') {
-			i++
-		}
-		if !s.at(i).isSign(',') {
-			return "", i, false
-		}
-		i++
-	}
-}
-
-// between returns the first guarded table that is named from i up to a keyword at the same depth of
-// parentheses; not in subqueries, which only read.
-func (s *statement) between(i int, keyword string) (string, bool) {
-	depth, query := 0, 0
-	for ; i < len(s.tokens); i++ {
-		t := s.tokens[i]
-		switch {
-		case t.isSign('('):
-			depth++
-			if query == 0 && s.at(i+1).isAny("SELECT", "WITH", "VALUES", "TABLE") {
-				query = depth
-			}
-		case t.isSign(')'):
-			if depth == query {
-				query = 0
-			}
-			depth--
-		}
-		if depth < 0 || depth == 0 && t.is(keyword) {
-			break
-		}
-		if query == 0 && s.canName(t) && s.guards(t) {
-			return t.text, true
-		}
-	}
-	return "", false
-}
-
-// canName reports whether a token can be the name of a table.
-func (s *statement) canName(t token) bool {
-	switch t.kind {
-	case word, name, opaque:
-		return true
-	case literal:
-		return s.grammar.stringsName
+	case shows.MatchString(shape):
+		return !analyses.MatchString(sql) || explainsRead.MatchString(shape) && !writes(shape)
+	case selects.MatchString(shape):
+		return !strings.Contains(shape, "INTO ") && (!strings.Contains(shape, "WITH ") || !writes(shape))
 	default:
 		return false
 	}
 }
+
+var (
+	selects = regexp.MustCompile(`^(\( )*(SELECT|WITH) `)
+	shows   = regexp.MustCompile(`^(EXPLAIN|DESCRIBE|DESC|SHOW|PRAGMA) `)
+	// analyses finds in SQL what has an EXPLAIN run what it explains.
+	analyses     = regexp.MustCompile(`(?i)analy[sz]e`)
+	explainsRead = regexp.MustCompile(`^\S+ (ANALY[SZ]E |VERBOSE |FORMAT = \S+ |\( [^()]*\) )*(\( )*(SELECT|WITH) `)
+	writing      = regexp.MustCompile(`(^| )(INSERT|UPDATE|DELETE|MERGE|INTO) `)
+	locking      = strings.NewReplacer("FOR UPDATE ", "", "KEY UPDATE ", "")
+)
+
+// writes reports whether a statement has a word that writes, be it a column's name.
+func writes(shape string) bool { return writing.MatchString(locking.Replace(shape)) }
+
+// defines reports whether a statement defines a table, a view or an index, as GORM's migrators do,
+// and changes no row: no partition, engine or, on PostgreSQL, type.
+func defines(shape string) bool {
+	for _, d := range definitions {
+		if form := d.form.FindString(shape); form != "" {
+			return !d.changes.MatchString(shape[len(form)-1:])
+		}
+	}
+	return false
+}
+
+var definitions = []struct{ form, changes *regexp.Regexp }{
+	{regexp.MustCompile(`^CREATE ((UNIQUE|FULLTEXT|SPATIAL) )?INDEX `), never},
+	{regexp.MustCompile(`^CREATE ((TEMPORARY|TEMP|UNLOGGED) )?TABLE `), regexp.MustCompile(` (SELECT|TABLE|EXECUTE|VALUES \(|VALUES ROW) `)},
+	{regexp.MustCompile(`^ALTER TABLE `), regexp.MustCompile(` (PARTITION|SUBPARTITION|TABLESPACE|INHERIT|ENGINE|(ALTER|COLUMN) \S+ TYPE|DATA TYPE) `)},
+	{regexp.MustCompile(`^(CREATE (OR REPLACE )?VIEW|ALTER (INDEX|SEQUENCE)|DROP|RENAME|COMMENT) `), never},
+}
+
+// copies reports whether sql copies rows to another table, as GORM's migrators for SQLite do where
+// they make a table anew.
+func (n *Names) copies(sql string) bool {
+	to := copied.FindStringSubmatch(sql)
+	return n.grammar == &SQLite && to != nil && !slices.ContainsFunc(n.names, func(guarded string) bool { return n.Same(to[1], guarded) })
+}
+
+var copied = regexp.MustCompile("^INSERT INTO `([^`]+__temp)`\\(")
+
+// OnlyReads reports whether sql is one SELECT that only reads, or a plain statement about a
+// savepoint. A function that only a view calls is not seen.
+func (g *Grammar) OnlyReads(sql string) bool {
+	if _, savepoint := PlainSavepoint(sql); savepoint {
+		return true
+	}
+	for _, s := range g.shapes(sql) {
+		if !strings.HasPrefix(strings.TrimLeft(s, "( "), "SELECT ") || strings.Contains(s, "; ") || !reads(s, sql) || g.storedFunctions && callsStored(s) {
+			return false
+		}
+	}
+	return true
+}
+
+// callsStored reports whether a SELECT may call a function that somebody has stored: one with a
+// schema or in quotes, or one that is not known to be the server's own.
+func callsStored(shape string) bool {
+	for _, call := range calls.FindAllStringSubmatch(shape, -1) {
+		if call[1] != "" || !slices.Contains(readers, call[2]) {
+			return true
+		}
+	}
+	return false
+}
+
+var calls = regexp.MustCompile(`(\. )?("|[\w[:^ascii:]]\S*) \(`)
+
+// readers are the words that may stand before a parenthesis in a SELECT that writes nothing:
+// keywords, the standard aggregates, and what the plugin's own queries call. Any other function
+// counts as a write, which costs a call of the functions before the COMMIT.
+var readers = strings.Fields(`
+	ALL AND ANY BETWEEN BY CASE DISTINCT ELSE EXCEPT EXISTS FROM IN INTERSECT JOIN LATERAL LIKE LIMIT NOT ON OR SELECT THEN UNION
+	USING VALUES WHEN WHERE WITH
+	AVG COUNT MAX MIN SUM
+	CAST CHAR CHAR_LENGTH COALESCE CONVERT LEFT LENGTH REPLACE
+	AS`)

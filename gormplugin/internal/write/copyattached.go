@@ -90,7 +90,7 @@ func (e *Engine) copyAttached(db *gorm.DB, st *Statement, req *CopyRequest, x *c
 		}
 	}
 	for _, attach := range req.Attach {
-		if err := attach(db.Session(&gorm.Session{NewDB: true}), db.Session(&gorm.Session{NewDB: true}).Raw("?", pairs)); err != nil {
+		if err := attach(Allow(db.Session(&gorm.Session{NewDB: true})), db.Session(&gorm.Session{NewDB: true}).Raw("?", pairs)); err != nil {
 			return err
 		}
 	}

@@ -133,9 +133,6 @@ func (e *Engine) checkClauses(stmt *gorm.Statement, deletes bool) error {
 		}
 	}
 	for _, text := range texts {
-		if !e.Names.MayMention(text) {
-			continue
-		}
 		if guarded, found := e.Names.FirstIn(text); found {
 			t := e.named(guarded)[0]
 			return t.Unsupported("the table cannot be named by a clause: use db.Model(&%s{})", t.Schema.Name)
