@@ -2,8 +2,11 @@ package pathlock
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
+	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/pathlock-go/pathlock/internal/lease"
@@ -88,8 +91,45 @@ func (l *Locker) Snapshot(ctx context.Context, tree Tree) (Snapshot, error) {
 	return snapshot, err
 }
 
-// Trees returns the trees in which somebody holds or waits, in no particular order.
-func (l *Locker) Trees(ctx context.Context) ([]Tree, error) { return l.store.Trees(ctx) }
+// Trees returns the trees in which somebody holds or waits, in no particular order. The tree that
+// [Locker.StoreID] keeps is none of them.
+func (l *Locker) Trees(ctx context.Context) ([]Tree, error) {
+	trees, err := l.store.Trees(ctx)
+	return slices.DeleteFunc(trees, func(t Tree) bool { return t == identity }), err
+}
+
+// idWait is how long a process waits for others that give the store its id.
+const idWait = 100 * time.Millisecond
+
+// identity is the tree in which a store keeps its id: the note of a hold that nobody releases.
+var identity = Tree{namespace: "pathlock-store", id: "id"}
+
+// StoreID returns the id of the lock store: the same in every process that takes its locks there,
+// and another one in every other store, whatever their URLs are. The first call gives the store
+// its id, which names the day of that. A store that loses its locks loses its id, too. A store
+// that one process keeps for itself has none: "".
+func (l *Locker) StoreID(ctx context.Context) (string, error) {
+	if l.local {
+		return "", nil
+	}
+	var err error
+	for range 10 {
+		var snapshot Snapshot
+		if snapshot, err = l.store.Snapshot(ctx, identity); err == nil && len(snapshot.Holders) > 0 {
+			return snapshot.Holders[0].Note, nil
+		}
+		if err == nil {
+			_, err = l.store.Acquire(ctx, Acquisition{
+				Tree: identity, Owner: newOwner(), Grant: "id", Claims: Normalize(X(Root())), Lease: Forever, Wait: idWait,
+				Note: rand.Text()[:8] + " of " + time.Now().UTC().Format(time.DateOnly),
+			})
+		}
+		if err != nil && !errors.Is(err, ErrConflict) { // with another process, which is first
+			break
+		}
+	}
+	return "", fmt.Errorf("pathlock: the id of the lock store: %w", err)
+}
 
 // ForceRelease takes away everything that an owner of a [Locker.Snapshot] holds in the tree, and
 // its places in the queue. The owner learns of it as of a lost lease: at once if this locker holds

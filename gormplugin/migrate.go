@@ -43,16 +43,7 @@ func AutoMigrate(db *gorm.DB, others ...any) error {
 	if err != nil {
 		return err
 	}
-	err = p.inTurn(db, func() error {
-		migrate := func(tx *gorm.DB) error {
-			return p.locked(tx, func(tx *gorm.DB) error { return p.migrate(tx, others) })
-		}
-		if p.owner.Dialect.CommitsDDL {
-			return pinned(db, migrate)
-		}
-		return db.Transaction(migrate)
-	})
-	if err != nil {
+	if err := p.alone(db, func(tx *gorm.DB) error { return p.migrate(tx, others) }); err != nil {
 		return err
 	}
 	err = Verify(db)
@@ -61,6 +52,17 @@ func AutoMigrate(db *gorm.DB, others ...any) error {
 	}
 	db.Logger.Warn(db.Statement.Context, "%v", err)
 	return nil
+}
+
+// alone runs migrate while no other program migrates.
+func (p *Plugin) alone(db *gorm.DB, migrate func(*gorm.DB) error) error {
+	return p.inTurn(db, func() error {
+		locked := func(tx *gorm.DB) error { return p.locked(tx, migrate) }
+		if p.owner.Dialect.CommitsDDL {
+			return pinned(db, locked)
+		}
+		return db.Transaction(locked)
+	})
 }
 
 // isSchemaError reports whether an error is one of [Verify]'s findings.

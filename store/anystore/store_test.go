@@ -3,6 +3,7 @@ package anystore_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 
@@ -44,6 +45,53 @@ func TestProcessesMeetByTheirURL(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Processes agree on the id of their store, also those that begin at once, those that come when all
+// others have ended, and those that spell its URL otherwise. No listing shows where it is kept.
+func TestStoreID_IsTheStores(t *testing.T) {
+	ids := make(map[string]string)
+	for name, url := range servers {
+		t.Run(name, func(t *testing.T) {
+			url := url(t)
+			var first [3]string
+			var group sync.WaitGroup
+			for i := range first {
+				locker := pathlock.New(open(t, url))
+				group.Go(func() { first[i] = storeID(t, locker) })
+			}
+			group.Wait()
+			option := "?timeout=4s"
+			if name == "quorum" {
+				option = "|timeout=4s"
+			}
+			locker := pathlock.New(open(t, url+option))
+			id := storeID(t, locker)
+			if first != [3]string{id, id, id} || id == "" {
+				t.Errorf("a later process has the id %q, those before %q", id, first)
+			}
+			if other := ids[id]; other != "" {
+				t.Errorf("%s has the id of %s", name, other)
+			}
+			ids[id] = name
+			trees, err := locker.Trees(t.Context())
+			if err != nil || slices.ContainsFunc(trees, func(t pathlock.Tree) bool { return t.Namespace() == "pathlock-store" }) {
+				t.Errorf("the trees in use are %v (%v)", trees, err)
+			}
+		})
+	}
+	if id := storeID(t, pathlock.New(open(t, "memory://"))); id != "" {
+		t.Errorf("a store of one process has the id %q", id)
+	}
+}
+
+func storeID(t *testing.T, locker *pathlock.Locker) string {
+	t.Helper()
+	id, err := locker.StoreID(t.Context())
+	if err != nil {
+		t.Error(err)
+	}
+	return id
 }
 
 // open opens a store for the time of the test.

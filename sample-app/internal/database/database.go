@@ -43,9 +43,9 @@ type DB struct {
 	pools []*sql.DB
 }
 
-// connections is how many an instance has to a server at most. It leaves room for several instances
-// on a server with the usual limit of about 150.
-const connections = 20
+// DefaultConnections is how many connections to a server a pool has at most, unless [DB.Limit] says
+// otherwise. It leaves room for several instances on a server with the usual limit of about 150.
+const DefaultConnections = 20
 
 // Open opens the database that url names. It does not connect: the first statement does. A url is
 //   - sqlite://PATH;
@@ -97,6 +97,14 @@ func (d *DB) Ping(ctx context.Context) error {
 	return nil
 }
 
+// Limit sets how many connections to a server there are at most. A file keeps the number it needs.
+func (d *DB) Limit(connections int) {
+	if d.Dialect != SQLite {
+		d.Pool().SetMaxOpenConns(connections)
+		d.Pool().SetMaxIdleConns(connections)
+	}
+}
+
 // Pool returns the connection pool that writes.
 func (d *DB) Pool() *sql.DB { return d.pools[0] }
 
@@ -140,8 +148,8 @@ func (d *DB) finish(dialector func(*sql.DB) gorm.Dialector) (*DB, error) {
 // poolOf returns a pool of connections to a server.
 func poolOf(connector driver.Connector) *sql.DB {
 	pool := sql.OpenDB(connector)
-	pool.SetMaxOpenConns(connections)
-	pool.SetMaxIdleConns(connections)
+	pool.SetMaxOpenConns(DefaultConnections)
+	pool.SetMaxIdleConns(DefaultConnections)
 	pool.SetConnMaxIdleTime(time.Minute)
 	return pool
 }

@@ -38,6 +38,9 @@ type Config struct {
 	// DB and Locks are URLs: see [database.Open] and [anystore.Open].
 	DB    string
 	Locks string
+	// Connections is how many connections to a database server there are at most. 0 means
+	// [database.DefaultConnections].
+	Connections int
 	// LocksPassword is the password of the lock store if its URL has none.
 	LocksPassword string
 	// Namespace keeps the locks of several databases apart on one lock store. "" means
@@ -107,6 +110,7 @@ func (i *Instance) assemble(ctx context.Context, config Config) (err error) {
 	if i.DB, err = database.Open(config.DB); err != nil {
 		return err
 	}
+	i.DB.Limit(cmp.Or(config.Connections, database.DefaultConnections))
 	i.last = append(i.last, func(context.Context) error { return i.DB.Close() })
 	i.Unprotected = i.Store.Scheme() == "off" && !config.Assert
 
@@ -189,14 +193,19 @@ func (i *Instance) assemble(ctx context.Context, config Config) (err error) {
 // greetTimeout is how long the lock store may take to answer.
 const greetTimeout = 3 * time.Second
 
-// greet logs a warning if the lock store does not answer. An instance starts without it all the
-// same: it serves reads, and refuses writes until the store is back.
+// greet logs if the lock store does not answer, or is not the one of the other instances. An
+// instance starts all the same: without it, it serves reads, and refuses writes until the store is
+// back.
 func (i *Instance) greet(ctx context.Context, log *slog.Logger) {
 	limited, cancel := context.WithTimeout(ctx, greetTimeout)
 	defer cancel()
-	if err := i.locker.Ping(limited); err != nil && ctx.Err() == nil {
+	switch err := gormplugin.VerifyLocks(i.DB.Write.WithContext(limited)); {
+	case err == nil, ctx.Err() != nil:
+	case errors.Is(err, pathlock.ErrUnavailable):
 		log.WarnContext(ctx, "the lock store "+anystore.Trouble(err)+"; nothing is written until it serves",
 			"locks", i.Store.String(), "error", err)
+	default:
+		log.ErrorContext(ctx, "see that all instances have the same lock store and namespace", "locks", i.Store.String(), "error", err)
 	}
 }
 

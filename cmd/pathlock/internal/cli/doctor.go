@@ -130,6 +130,10 @@ func (c *doctorCommand) examine(ctx context.Context) (report doctor.Report, err 
 	}
 	more, err := doctor.Database(ctx, db, dialect, "the database", table, doctor.Options{})
 	report.Findings = append(report.Findings, more.Findings...)
+	if err == nil && c.Locks != "" && !report.Unanswered() {
+		more, err = doctor.Same(ctx, c.Locks, c.LocksPassword, db, dialect, doctor.Options{Stores: c.stores})
+		report.Findings = append(report.Findings, more.Findings...)
+	}
 	return report, err
 }
 

@@ -2,12 +2,17 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/database"
 	"github.com/pathlock-go/pathlock/fsck"
 )
@@ -111,7 +116,8 @@ func (c *fsckCommand) Run(ctx context.Context, streams streams, code *int) (err 
 		*code, err = c.check(ctx, checker, report)
 		return err
 	}
-	*code, err = c.repair(ctx, checker, report)
+	elsewhere := func(locker *pathlock.Locker) error { return c.elsewhere(ctx, locker, db, dialect, table) }
+	*code, err = c.repair(ctx, checker, report, elsewhere)
 	return err
 }
 
@@ -150,7 +156,26 @@ func (c *fsckCommand) nothing(s fsck.Summary) error {
 	}
 }
 
-func (c *fsckCommand) repair(ctx context.Context, checker *fsck.Checker, report *report) (code int, err error) {
+// elsewhere returns an error if the programs on the database are known to take their locks in
+// another place than the repair would.
+func (c *fsckCommand) elsewhere(ctx context.Context, locker *pathlock.Locker, db *sql.DB, dialect fsck.Dialect, table fsck.Table) error {
+	places, err := database.LockPlaces(ctx, db, dialect)
+	i := slices.IndexFunc(places, func(p database.LockPlace) bool { return p.Table == c.Table })
+	if err != nil || i < 0 {
+		return err
+	}
+	store, err := locker.StoreID(ctx)
+	if err != nil {
+		return failed("asking for its id", err)
+	}
+	here := database.LockPlace{Table: c.Table, Namespace: strings.TrimSuffix(cmp.Or(table.Namespace, c.Table)+"/"+table.SingleTree, "/"), Store: store}
+	if there := places[i]; there != here {
+		return fmt.Errorf("the programs take the locks of %s in the lock store %s, namespace %s, and --locks and --namespace are %s, %s: give theirs", c.Table, there.Store, there.Namespace, here.Store, here.Namespace)
+	}
+	return nil
+}
+
+func (c *fsckCommand) repair(ctx context.Context, checker *fsck.Checker, report *report, elsewhere func(*pathlock.Locker) error) (code int, err error) {
 	opts := fsck.RepairOptions{
 		Tree: c.tree(), Apply: c.Apply, AllowMoves: c.Moves, Wait: c.Wait, Moves: report.moves,
 		Report: report.problem, Changed: report.change, Left: report.left, Skipped: report.skipped,
@@ -161,6 +186,11 @@ func (c *fsckCommand) repair(ctx context.Context, checker *fsck.Checker, report 
 			return exitFailure, failed
 		}
 		defer func() { err = errors.Join(err, closeLocks()) }()
+		if opts.Locker != nil {
+			if err := elsewhere(opts.Locker); err != nil {
+				return exitFailure, err
+			}
+		}
 		if c.Log != "" {
 			log, failed := os.OpenFile(c.Log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 			if failed != nil {

@@ -118,3 +118,39 @@ func TestLeaves(t *testing.T) {
 		}
 	}
 }
+
+// A repair under locks that are not those of the programs on the database changes nothing, and
+// says where theirs are.
+func TestFsck_RefusesOtherLocks(t *testing.T) {
+	url, db := table(t, broken)
+	id, err := opened(t, url).StoreID(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range []string{
+		"CREATE TABLE pathlock_stores (guarded VARCHAR(191) PRIMARY KEY, namespace VARCHAR(255), store VARCHAR(64))",
+		"INSERT INTO pathlock_stores VALUES ('suites', 'testplan', 'ABCDEFGH of 2026-01-01')",
+	} {
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	args := []string{"fsck", "--table", "suites", "--db", url, "--repair", "--apply", "--locks", url}
+	refused := func(args []string, says ...string) {
+		t.Helper()
+		code, out, errs := run(t, args...)
+		for _, part := range says {
+			if code != 8 || out != "" || !strings.Contains(errs, part) {
+				t.Errorf("exit code %d, want 8 and %q: %s%s", code, part, out, errs)
+			}
+		}
+	}
+	refused(append(args, "--namespace", "testplan"), "ABCDEFGH of 2026-01-01", id)
+	if _, err := db.ExecContext(t.Context(), "UPDATE pathlock_stores SET store = ?", id); err != nil {
+		t.Fatal(err)
+	}
+	refused(args, "namespace testplan", "suites")
+	if code, out, errs := run(t, append(args, "--namespace", "testplan")...); code != 1 {
+		t.Errorf("exit code %d, want 1: %s%s", code, out, errs)
+	}
+}

@@ -194,7 +194,7 @@ func snapshotText(s pathlock.Snapshot) []string {
 		g := grid{}
 		g.add("HOLDER", "HOLDS", "FOR", "ENDS IN", "FENCE", "WHAT")
 		for _, h := range s.Holders {
-			g.add(shortOf(h.Owner), claimsOf(h), lasting(s.Now.Sub(h.Since)), lasting(h.Until.Sub(s.Now)), fmt.Sprint(h.Fence), about(h))
+			g.add(shortOf(h.Owner), claimsOf(h), lasting(s.Now.Sub(h.Since)), patience(h.Until.Sub(s.Now)), fmt.Sprint(h.Fence), about(h))
 		}
 		lines = append(lines, g.lines()...)
 	}
@@ -210,7 +210,7 @@ func snapshotText(s pathlock.Snapshot) []string {
 	return lines
 }
 
-// patience returns for how long a request will still wait.
+// patience returns for how long a request will still wait, or a lock last.
 func patience(d time.Duration) string {
 	if d > pathlock.Forever/2 {
 		return "never"

@@ -1,0 +1,35 @@
+package database
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/pathlock-go/pathlock/fsck"
+	"github.com/pathlock-go/pathlock/internal/treeschema"
+)
+
+// LockPlace is where the programs on a database take the locks of a table, as
+// gormplugin.VerifyLocks records it.
+type LockPlace struct{ Table, Namespace, Store string }
+
+// LockPlaces returns what is recorded, nothing where no program has.
+func LockPlaces(ctx context.Context, db *sql.DB, dialect fsck.Dialect) (places []LockPlace, err error) {
+	there, err := treeschema.Look(ctx, db, string(dialect), "pathlock_stores")
+	if err != nil || !there.Exists {
+		return nil, err
+	}
+	rows, err := db.QueryContext(ctx, "SELECT guarded, namespace, store FROM pathlock_stores ORDER BY guarded")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var p LockPlace
+		if err := rows.Scan(&p.Table, &p.Namespace, &p.Store); err != nil {
+			return nil, err
+		}
+		places = append(places, p)
+	}
+	return places, rows.Err()
+}

@@ -1,0 +1,48 @@
+package doctor_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/database"
+	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/doctor"
+	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/store/anystore"
+)
+
+// A lock store that is not the one of the programs on the database is a problem, on each database.
+func TestSame_FindsAnotherStore(t *testing.T) {
+	t.Parallel()
+	test := func(t *testing.T, url string) {
+		t.Parallel()
+		locks := "sqlite://" + filepath.Join(t.TempDir(), "locks.db")
+		used(t, locks)
+		db, dialect, err := database.Open(url)
+		must(t, err)
+		t.Cleanup(func() { must(t, db.Close()) })
+		same := func() doctor.Report {
+			r, err := doctor.Same(t.Context(), locks, "", db, dialect, doctor.Options{})
+			must(t, err)
+			return r
+		}
+		want(t, same(), doctor.Advice, "same store", "have not recorded")
+		do(t, db, "CREATE TABLE pathlock_stores (guarded VARCHAR(191) PRIMARY KEY, namespace VARCHAR(255) NOT NULL, store VARCHAR(64) NOT NULL)",
+			"INSERT INTO pathlock_stores VALUES ('suites', 'testplan', 'ABCDEFGH of 2026-01-01')")
+		want(t, same(), doctor.Problem, "same store", "take the locks of suites in ABCDEFGH of 2026-01-01")
+		store, err := anystore.Open(t.Context(), locks)
+		must(t, err)
+		id, err := pathlock.New(store).StoreID(t.Context())
+		must(t, err)
+		must(t, store.Close(t.Context()))
+		do(t, db, "UPDATE pathlock_stores SET store = '"+id+"'")
+		want(t, same(), doctor.Fine, "same store", "take the locks of suites here, in the namespace testplan")
+	}
+	t.Run("SQLite", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "app.db")
+		used(t, "sqlite://"+path) // makes the file
+		test(t, "sqlite://"+path+"-locks")
+	})
+	t.Run("PostgreSQL", func(t *testing.T) { test(t, postgres(t)) })
+	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) { test(t, mysql(t, server)) })
+}
