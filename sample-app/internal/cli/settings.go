@@ -19,7 +19,7 @@ import (
 // backend is the flags of serve and import.
 type backend struct {
 	DB            string        `help:"Database: sqlite://PATH, mysql://user:password@tcp(host:3306)/name or postgres://user:password@host:5432/name." default:"${db}" env:"PATHLOCK_DB" placeholder:"URL"`
-	Connections   int           `name:"db-connections" help:"Most connections to a database server, 2 to 1000. An SQLite file keeps its own number." default:"20" env:"PATHLOCK_DB_CONNECTIONS" placeholder:"N"`
+	Connections   int           `name:"db-connections" help:"Most connections to a database server. An SQLite file keeps its own number." default:"20" env:"PATHLOCK_DB_CONNECTIONS" placeholder:"N"`
 	Locks         string        `help:"Lock store: ${stores}." default:"memory://" env:"PATHLOCK_LOCKS" placeholder:"URL"`
 	LocksPassword string        `help:"Password of the lock store, not encoded, if its URL has none. Set the environment variable: other users can see the command line." env:"PATHLOCK_LOCKS_PASSWORD" placeholder:"PASSWORD"`
 	Assert        bool          `help:"Assert in every transaction that the paths which the work rests on are still right." default:"true" negatable:"" env:"PATHLOCK_ASSERT"`
@@ -36,8 +36,7 @@ const (
 	// minLease leaves time for a slow answer to a renewal, which is due after a third of the lease.
 	minLease = 100 * time.Millisecond
 	maxLease = 24 * time.Hour
-	// minConnections are one for the migration's lock and one for its statements.
-	minConnections = 2
+	// maxConnections is more than most servers allow.
 	maxConnections = 1000
 )
 
@@ -46,7 +45,7 @@ const (
 func (b *backend) Validate() error {
 	return errors.Join(
 		refused("--db", "PATHLOCK_DB", database.Check(b.DB)),
-		refused("--db-connections", "PATHLOCK_DB_CONNECTIONS", within(b.Connections, minConnections, maxConnections)),
+		refused("--db-connections", "PATHLOCK_DB_CONNECTIONS", within(b.Connections, 1, maxConnections)),
 		checkLocks(b.Locks, b.LocksPassword),
 		refused("--namespace", "PATHLOCK_NAMESPACE", httpapi.CheckNamespace(b.Namespace)),
 		refused("--wait", "PATHLOCK_WAIT", within(b.Wait, 0, server.MaxWait)),

@@ -31,7 +31,7 @@ func TestUsage(t *testing.T) {
 		{"", []string{"storm", "--clients", "0"}, 2, "positive"},
 		{"", []string{"storm", "--locks", "memory://"}, 2, "processes"},
 		{"", []string{"--lease=1ms"}, 2, "100ms to 24h"},
-		{"PATHLOCK_DB_CONNECTIONS=1", nil, 2, "2 to 1000"},
+		{"PATHLOCK_DB_CONNECTIONS=0", nil, 2, "1 to 1000"},
 		{"PATHLOCK_LEASE=soon", nil, 2, "duration"},
 		{"PATHLOCK_WAIT=-1s", nil, 2, "0s to 30s"},
 		{"", []string{"import", "--plan=p", ".", "--namespace=" + strings.Repeat("n", 250)}, 2, "at most 255"},

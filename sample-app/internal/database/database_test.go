@@ -46,6 +46,25 @@ func TestOpen(t *testing.T) {
 	}
 }
 
+// A limit holds for connections to servers. A file keeps its one writer.
+func TestLimit_OfServers(t *testing.T) {
+	for url, want := range map[string]int{
+		"mysql://user@tcp(db.example:3306)/x": 3, "postgres://user@db.example/x": 3, "sqlite://" + filepath.Join(t.TempDir(), "test.db"): 1,
+	} {
+		db, err := database.Open(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		db.Limit(3)
+		if got := db.Pool().Stats().MaxOpenConnections; got != want {
+			t.Errorf("%s: at most %d connections, want %d", url, got, want)
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // Reads work while a transaction writes, and the reading connections cannot write.
 func TestSQLiteReadsBesideWriter(t *testing.T) {
 	db, err := database.Open("sqlite://" + filepath.Join(t.TempDir(), "test.db"))
