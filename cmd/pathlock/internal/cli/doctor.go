@@ -128,7 +128,9 @@ func (c *doctorCommand) examine(ctx context.Context) (report doctor.Report, err 
 		described := c.describe(c.Table, "")
 		table = &described
 	}
-	more, err := doctor.Database(ctx, db, dialect, "the database", table, doctor.Options{})
+	more, err := doctor.Database(ctx, db, dialect, "the database", table, doctor.Options{
+		Nameless: strings.Contains(c.DB, "default_query_exec_mode=") && !strings.Contains(c.DB, "=cache_statement"),
+	})
 	report.Findings = append(report.Findings, more.Findings...)
 	if err == nil && c.Locks != "" && !report.Unanswered() {
 		more, err = doctor.Same(ctx, c.Locks, c.LocksPassword, db, dialect, doctor.Options{Stores: c.stores})

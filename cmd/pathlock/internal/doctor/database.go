@@ -33,6 +33,7 @@ func (e *exam) database(ctx context.Context, db *sql.DB, of fsck.Dialect, about 
 	dialect := d.Name
 	e.server(ctx, db, about, dialect)
 	e.settings(ctx, db, about, dialect)
+	e.pooler(ctx, db, about, dialect, "what a session was told, such as by SET, holds for no later transaction", !e.Nameless)
 	if table == nil {
 		return
 	}

@@ -16,6 +16,8 @@ type Options struct {
 	Patience time.Duration
 	// Stores are further options for opening a lock store.
 	Stores []anystore.Option
+	// Nameless says that the programs' statements have no names on the server.
+	Nameless bool
 }
 
 const defaultPatience = 5 * time.Second

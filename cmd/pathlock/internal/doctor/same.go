@@ -30,20 +30,21 @@ func (e *exam) same(ctx context.Context, url, password string, db *sql.DB, diale
 	var id string
 	var places []database.LockPlace
 	err = e.ask(ctx, func(ctx context.Context) (err error) {
-		if id, err = pathlock.New(stores[0].Store).StoreID(ctx); err != nil || id == "" {
-			return err
+		if places, err = database.LockPlaces(ctx, db, dialect); err == nil && len(places) > 0 {
+			id, err = pathlock.New(stores[0].Store).StoreID(ctx)
 		}
-		places, err = database.LockPlaces(ctx, db, dialect)
 		return err
 	})
 	switch {
 	case err != nil:
 		e.unknown(about, check, err, "")
-	case id == "":
 	case len(places) == 0:
 		e.found(Advice, about, check, "the programs have not recorded their lock store in the database", "one that uses another goes unnoticed", "have them call gormplugin.VerifyLocks when they start")
 	}
 	for _, p := range places {
+		if id == "" {
+			break // of a private store, which Locks has found
+		}
 		if p.Store == id {
 			e.fine(about, check, "the programs take the locks of %s here, in the namespace %s", p.Table, p.Namespace)
 			continue

@@ -37,6 +37,7 @@ func (e *exam) sqlLocks(ctx context.Context, about, scheme string, store *sqlsto
 		return false
 	}
 	e.settings(ctx, db, about, dialect)
+	e.pooler(ctx, db, about, dialect, "no notification gets through: waiters look once in a second", false)
 	return e.lockTables(ctx, about, store)
 }
 

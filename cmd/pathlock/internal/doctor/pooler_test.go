@@ -1,0 +1,90 @@
+package doctor_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/database"
+	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/doctor"
+	"github.com/pathlock-go/pathlock/fsck"
+	"github.com/pathlock-go/pathlock/internal/testnet"
+	"github.com/pathlock-go/pathlock/internal/testserver"
+)
+
+// A pgbouncer in transaction mode is found, and a problem only for programs whose prepared
+// statements it loses. One in session mode, and none, are nothing to speak of.
+func TestPooler_IsFound(t *testing.T) {
+	for name, c := range map[string]struct {
+		mode     string
+		nameless bool
+		want     doctor.Level
+	}{
+		"none":        {"", false, doctor.Fine},
+		"session":     {"session", false, doctor.Fine},
+		"transaction": {"transaction", false, doctor.Problem},
+		"nameless":    {"transaction", true, doctor.Advice},
+	} {
+		t.Run(name, func(t *testing.T) {
+			url := postgres(t)
+			if c.mode != "" {
+				url = bouncer(t, url, c.mode)
+			}
+			db, _, err := database.Open(url)
+			must(t, err)
+			defer func() { must(t, db.Close()) }()
+			r, err := doctor.Database(t.Context(), db, fsck.PostgreSQL, "the database", nil, doctor.Options{Nameless: c.nameless})
+			must(t, err)
+			got := doctor.Fine
+			for _, f := range r.Findings {
+				if f.Check == "pooler" {
+					got = f.Level
+				}
+			}
+			if got != c.want {
+				t.Errorf("found %v, want %v: %v", got, c.want, r.Findings)
+			}
+		})
+	}
+}
+
+// bouncer starts a pgbouncer that keeps no prepared statements in front of a database, and returns
+// the URL of the database there.
+func bouncer(t *testing.T, server, mode string) string {
+	t.Helper()
+	path, err := exec.LookPath("pgbouncer")
+	if err != nil {
+		t.Skip("there is no pgbouncer")
+	}
+	u, err := url.Parse(server)
+	must(t, err)
+	port, err := testnet.FreePort(t.Context())
+	must(t, err)
+	config := filepath.Join(t.TempDir(), "pgbouncer.ini")
+	must(t, os.WriteFile(config, fmt.Appendf(nil, "[databases]\n* = host=%s port=%s user=%s\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = %s\nunix_socket_dir =\nauth_type = any\npool_mode = %s\n",
+		u.Hostname(), u.Port(), u.User.Username(), port, mode), 0o600))
+	args := []string{config}
+	if os.Geteuid() == 0 {
+		args = []string{"-u", "nobody", config} // it refuses to run as root
+	}
+	command := exec.CommandContext(context.Background(), path, args...)
+	must(t, command.Start())
+	t.Cleanup(func() {
+		_ = command.Process.Kill()
+		_ = command.Wait()
+	})
+	u.Host = net.JoinHostPort("127.0.0.1", port)
+	testserver.Await(t, "pgbouncer serves", func() bool {
+		conn, err := net.Dial("tcp", u.Host)
+		if err == nil {
+			err = conn.Close()
+		}
+		return err == nil
+	})
+	return u.String()
+}
