@@ -190,6 +190,9 @@ const (
 	// FailureReference: a foreign key refuses the write, as other rows refer to the row, or a row
 	// that it refers to is not there.
 	FailureReference Failure = "reference"
+	// FailureDuplicate: a unique index refuses the write, as another row has the value. Where that
+	// is a sibling's name, the failure is FailureNameTaken.
+	FailureDuplicate Failure = "duplicate"
 	// FailureWouldCycle: a node would end up in its own subtree.
 	FailureWouldCycle Failure = "would-cycle"
 	// FailureLocked: others were in the way. The same request may succeed later.

@@ -159,25 +159,34 @@ type TransactionEndError = fault.TransactionEndError
 //   - [gorm.ErrRecordNotFound] is [pathlock.FailureNotFound];
 //   - a deadlock, a lock wait that took too long and their kind are [pathlock.FailureLocked];
 //   - a database that cannot be reached, or that cannot serve, is [pathlock.FailureDatabase];
-//   - a value that the database cannot hold is [pathlock.FailureInvalid];
+//   - a value that a column cannot hold, or that NOT NULL or a CHECK forbids, and
+//     [gorm.ErrCheckConstraintViolated], is [pathlock.FailureInvalid];
 //   - a foreign key that refuses a write, and [gorm.ErrForeignKeyViolated], is
-//     [pathlock.FailureReference].
+//     [pathlock.FailureReference];
+//   - a unique index that does, and [gorm.ErrDuplicatedKey], is [pathlock.FailureDuplicate].
+//
+// What a trigger says for itself is none of them, as nobody knows what it means.
 //
 // Where GORM has joined two errors of one statement, only the second one counts.
 func (p *Plugin) FailureOf(err error) pathlock.Failure {
 	if failure := pathlock.FailureOf(err); failure != "" || err == nil {
 		return failure
 	}
-	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return pathlock.FailureNotFound
-	}
-	if errors.Is(err, gorm.ErrForeignKeyViolated) {
-		return pathlock.FailureReference
+	for is, failure := range failures {
+		if errors.Is(err, is) {
+			return failure
+		}
 	}
 	if p.owner.Dialect == nil {
 		return ""
 	}
 	return p.owner.Dialect.FailureOf(err)
+}
+
+// failures are what GORM's own errors mean.
+var failures = map[error]pathlock.Failure{
+	gorm.ErrRecordNotFound: pathlock.FailureNotFound, gorm.ErrForeignKeyViolated: pathlock.FailureReference,
+	gorm.ErrDuplicatedKey: pathlock.FailureDuplicate, gorm.ErrCheckConstraintViolated: pathlock.FailureInvalid,
 }
 
 // FailureOf implements [pathlock.FailureExplainer].

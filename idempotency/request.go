@@ -81,7 +81,8 @@ func (r *request) note(tx *gorm.DB, sql string, values ...any) error {
 	pool, err := tx.DB()
 	switch {
 	case pool != r.keys.pool && r.keys.failureOf(done.Error) != pathlock.FailureLocked:
-		return errors.Join(ErrElsewhere, err, done.Error)
+		// What the other database says, such as that there is no table, asks for no repetition.
+		return fmt.Errorf("%w: %v", ErrElsewhere, errors.Join(err, done.Error)) //nolint:errorlint // see above
 	case done.Error != nil:
 		return fmt.Errorf("idempotency: noting that the request takes place: %w", done.Error)
 	default:

@@ -50,6 +50,21 @@ func TestThePluginsErrorsAreAnswered(t *testing.T) {
 		{"a name that is too long", func(db *gorm.DB, _ *sql.DB) error {
 			return db.Model(&suite{ID: 2}).Update("name", strings.Repeat("x", 1000)).Error
 		}, 400, "invalid-request"},
+		{"a fraction for the parent, from JSON", func(db *gorm.DB, _ *sql.DB) error {
+			return db.Model(&suite{ID: 2}).Updates(map[string]any{"parent_id": 1.5}).Error
+		}, 400, "invalid-request"},
+		{"a list for the parent", func(db *gorm.DB, _ *sql.DB) error {
+			return db.Model(&suite{ID: 2}).Updates(map[string]any{"parent_id": []any{1.0}}).Error
+		}, 400, "invalid-request"},
+		{"a word for the parent", func(db *gorm.DB, _ *sql.DB) error {
+			return db.Model(&suite{}).Create(map[string]any{"parent_id": "one", "name": "x"}).Error
+		}, 400, "invalid-request"},
+		{"an object for the name", func(db *gorm.DB, _ *sql.DB) error {
+			return db.Model(&suite{}).Create(map[string]any{"parent_id": 1.0, "name": map[string]any{"x": 1}}).Error
+		}, 400, "invalid-request"},
+		{"an expression for the parent, which is the program's fault", func(db *gorm.DB, _ *sql.DB) error {
+			return db.Model(&suite{ID: 2}).Updates(map[string]any{"parent_id": gorm.Expr("1")}).Error
+		}, 500, "internal"},
 		{"a parent that is not there", func(db *gorm.DB, _ *sql.DB) error {
 			return db.Create(&suite{ParentID: new(int64(99)), Name: "x"}).Error
 		}, 404, "not-found"},
@@ -81,6 +96,9 @@ func TestThePluginsErrorsAreAnswered(t *testing.T) {
 			must(t, errors.Join(db.Exec("CREATE TABLE others (suite_id INTEGER REFERENCES suites(id))").Error, db.Exec("INSERT INTO others VALUES (2)").Error))
 			return db.Unscoped().Delete(&suite{ID: 2}).Error
 		}, 409, "reference"},
+		{"a key that is taken", func(db *gorm.DB, _ *sql.DB) error {
+			return db.Create(&suite{ID: 2, ParentID: new(int64(1)), Name: "x"}).Error
+		}, 409, "duplicate"},
 		{"a database that was closed", func(db *gorm.DB, pool *sql.DB) error {
 			return errors.Join(pool.Close(), db.Take(&suite{}, "id = ?", 2).Error)
 		}, 503, "database-unavailable"},

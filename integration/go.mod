@@ -15,6 +15,7 @@ require (
 	github.com/pathlock-go/pathlock v0.0.0
 	github.com/pathlock-go/pathlock/promobserver v0.0.0
 	github.com/pathlock-go/pathlock/store/anystore v0.0.0
+	github.com/pathlock-go/pathlock/store/sqlstore v0.0.0
 	github.com/prometheus/client_golang v1.25.0
 	github.com/redis/go-redis/v9 v9.23.0
 	go.uber.org/goleak v1.3.0
@@ -54,7 +55,6 @@ require (
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
 	github.com/ncruces/go-strftime v1.0.0 // indirect
 	github.com/pathlock-go/pathlock/store/etcdstore v0.0.0 // indirect
-	github.com/pathlock-go/pathlock/store/sqlstore v0.0.0 // indirect
 	github.com/pathlock-go/pathlock/store/zkstore v0.0.0 // indirect
 	github.com/paulmach/orb v0.11.1 // indirect
 	github.com/pb33f/go-yaml v0.1.1 // indirect

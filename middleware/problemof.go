@@ -81,6 +81,8 @@ func problemOfFailure(failure pathlock.Failure, said string) *Problem {
 		return NewProblem(http.StatusConflict, slug, said)
 	case pathlock.FailureReference:
 		return NewProblem(http.StatusConflict, slug, "other rows refer to the row, or a row that it refers to is not there")
+	case pathlock.FailureDuplicate:
+		return NewProblem(http.StatusConflict, slug, "another row has a value that only one may have")
 	case pathlock.FailureLocked:
 		return Later(http.StatusLocked, slug, "other transactions were in the way, again and again")
 	case pathlock.FailureLockStore:

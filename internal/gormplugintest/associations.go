@@ -54,19 +54,31 @@ func associationForms() []form {
 			}
 			return err
 		}},
-		{name: "FullSaveAssociations with a renamed child", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
-			return tx.Transaction(func(tx *gorm.DB) error {
-				a := w.page("/a")
-				a.Children[0].Place.Name = "x"
-				return tx.Session(&gorm.Session{FullSaveAssociations: true}).Save(a).Error
-			})
+		{name: "FullSaveAssociations with a renamed child", tree: "/a /a/x /d", write: func(w *world, tx *gorm.DB) error {
+			a := w.page("/a")
+			a.Children[0].Place.Name = "x"
+			return tx.Session(&gorm.Session{FullSaveAssociations: true}).Save(a).Error
 		}},
-		{name: "FullSaveAssociations with a renamed row and a renamed child", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
-			return tx.Transaction(func(tx *gorm.DB) error {
-				a := w.page("/a")
-				a.Place.Name, a.Children[0].Place.Name = "x", "y"
-				return tx.Session(&gorm.Session{FullSaveAssociations: true}).Save(a).Error
-			})
+		{name: "FullSaveAssociations with a renamed row, child and leaf", tree: "/d /x /x/y", write: func(w *world, tx *gorm.DB) error {
+			a := new(Page)
+			w.must(w.db.Preload("Children.Blocks").Take(a, w.ids["/a"]).Error)
+			child := &a.Children[0]
+			a.Place.Name, child.Place.Name, child.Blocks[0].Name = "x", "y", "v"
+			err := tx.Session(&gorm.Session{FullSaveAssociations: true}).Save(a).Error
+			if child.Place.Path != "/x/y" || child.Blocks[0].Under != "/x/y" {
+				w.Errorf("the structs have the paths %q and %q", child.Place.Path, child.Blocks[0].Under)
+			}
+			return err
+		}},
+		{name: "FullSaveAssociations with a row that moves and a renamed child", tree: "/d /d/a /d/a/y", write: func(w *world, tx *gorm.DB) error {
+			a := w.page("/a")
+			a.ParentID, a.Children[0].Place.Name = w.parent("/d"), "y"
+			return tx.Session(&gorm.Session{FullSaveAssociations: true}).Save(a).Error
+		}},
+		{name: "FullSaveAssociations with a renamed row and a renamed one above", tree: "/d /x /x/y", write: func(w *world, tx *gorm.DB) error {
+			b := w.page("/a/b")
+			b.Above.Place.Name, b.Place.Name = "x", "y"
+			return tx.Session(&gorm.Session{FullSaveAssociations: true}).Save(b).Error
 		}},
 		{name: "FullSaveAssociations with a child that was renamed meanwhile", refused: pathlock.ErrPathChanged, write: func(w *world, tx *gorm.DB) error {
 			return tx.Transaction(func(tx *gorm.DB) error {

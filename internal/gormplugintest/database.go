@@ -78,7 +78,7 @@ func RunStatements(t *testing.T, d Database) {
 		{"costs", checkCosts},
 		{"outdated parents", checkOutdatedParents},
 		{"left leaves", each(leftLeafChecks())},
-		{"references", checkReferences},
+		{"constraints", checkConstraints},
 		{"panics", checkPanics},
 		{"depths", checkDepths},
 		{"loose keys", checkLooseKeys},

@@ -98,7 +98,8 @@ func (m *machine) save() statement {
 	var changed []int
 	if m.moved(now, want) {
 		changed = []int{at.id}
-		if outdated {
+		above := want.parent == now.parent && (m.byIDs || at.path == m.form.of("") || at.node.name == now.name)
+		if outdated && !above {
 			s.reasons = append(s.reasons, pathlock.ErrPathChanged)
 		}
 		if m.isRoot(at.id) || want.name == "" && !m.nameless {

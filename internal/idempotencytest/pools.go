@@ -68,6 +68,11 @@ func (d Database) checkPools(t *testing.T) {
 				if !errors.Is(err, want) || errors.Is(err, idempotency.ErrTakenOver) {
 					t.Errorf("recorded: %s: %v, want %v", recorded, err, want)
 				}
+				// That the other database has no table would ask the client to come again.
+				explains, _ := other.db.Plugins[(*gormplugin.Plugin)(nil).Name()].(*gormplugin.Plugin)
+				if f := explains.FailureOf(err); want != nil && f != "" {
+					t.Errorf("recorded: %s: it counts as %q: %v", recorded, f, err)
+				}
 				written := int64(1)
 				switch again := s.send(one); {
 				case want != nil:

@@ -66,8 +66,8 @@ func Problem(f pathlock.Failure) string {
 func isKnown(f pathlock.Failure) bool {
 	switch f {
 	case pathlock.FailureInvalid, pathlock.FailureNotFound, pathlock.FailureNameTaken, pathlock.FailurePathChanged,
-		pathlock.FailureStale, pathlock.FailureReference, pathlock.FailureWouldCycle, pathlock.FailureLocked, pathlock.FailureLockLost,
-		pathlock.FailureLockStore, pathlock.FailureDatabase, pathlock.FailureOutcomeUnknown:
+		pathlock.FailureStale, pathlock.FailureReference, pathlock.FailureDuplicate, pathlock.FailureWouldCycle, pathlock.FailureLocked,
+		pathlock.FailureLockLost, pathlock.FailureLockStore, pathlock.FailureDatabase, pathlock.FailureOutcomeUnknown:
 		return true
 	default:
 		return false

@@ -46,6 +46,8 @@ func (d *Dialect) FailureOf(err error) pathlock.Failure {
 		return pathlock.FailureInvalid
 	case breaksReference(err):
 		return pathlock.FailureReference
+	case d.Classify(err) == FailureDuplicate, SQLState(err) == "23P01": // exclusion_violation
+		return pathlock.FailureDuplicate
 	default:
 		return ""
 	}

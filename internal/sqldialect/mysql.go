@@ -163,16 +163,25 @@ func readOnlyMySQL(err error) bool {
 	return false
 }
 
-// unfitMySQL reports whether the server says that a column cannot hold a value.
+// unfitMySQL reports whether the server says that a column cannot hold a value, or must not.
 func unfitMySQL(err error) bool {
 	switch MySQLNumber(err) {
-	case 1264, // ER_WARN_DATA_OUT_OF_RANGE
+	case 1048, // ER_BAD_NULL_ERROR
+		1118, // ER_TOO_BIG_ROWSIZE
+		1153, // ER_NET_PACKET_TOO_LARGE
+		1264, // ER_WARN_DATA_OUT_OF_RANGE
 		1265, // WARN_DATA_TRUNCATED
 		1267, // ER_CANT_AGGREGATE_2COLLATIONS: a text that the column's character set lacks
 		1292, // ER_TRUNCATED_WRONG_VALUE
+		1364, // ER_NO_DEFAULT_FOR_FIELD
 		1366, // ER_TRUNCATED_WRONG_VALUE_FOR_FIELD: characters that its character set lacks, too
 		1406, // ER_DATA_TOO_LONG
-		3988: // ER_CANNOT_CONVERT_STRING
+		1690, // ER_DATA_OUT_OF_RANGE
+		1713, // ER_INDEX_COLUMN_TOO_LONG, of an index record
+		3140, // ER_INVALID_JSON_TEXT
+		3819, // ER_CHECK_CONSTRAINT_VIOLATED of MySQL
+		3988, // ER_CANNOT_CONVERT_STRING
+		4025: // ER_CONSTRAINT_FAILED of MariaDB, a CHECK
 		return true
 	}
 	return false

@@ -2,6 +2,7 @@ package sqldialect
 
 import (
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -152,11 +153,18 @@ func tooLongPostgres(err error) (string, bool) {
 	return "", SQLState(err) == "54000" && postgresSays(err, "index row")
 }
 
-// unfitPostgres reports whether the server says that a column cannot hold a value: class 22, to
-// which NUL in a text belongs.
+// unfitPostgres reports whether the server says that a column cannot hold a value, or must not:
+// class 22, to which NUL in a text belongs, NOT NULL, a CHECK, and an index row that is too long.
+// pgx compares numbers with the column before it sends them.
 func unfitPostgres(err error) bool {
-	return strings.HasPrefix(SQLState(err), "22")
+	state := SQLState(err)
+	_, tooLong := tooLongPostgres(err)
+	walk(err, func(e error) { tooLong = tooLong || tooLargeForPgx.MatchString(e.Error()) })
+	return strings.HasPrefix(state, "22") || state == "23502" || state == "23514" || tooLong
 }
+
+// tooLargeForPgx is what pgx says of a number that a column cannot hold.
+var tooLargeForPgx = regexp.MustCompile(`^failed to encode args\[\d+\]: unable to encode .+ (?:greater than maximum|less than minimum) value for int\d$`)
 
 // refusesPostgres goes by the classes of SQLSTATE: data, constraints, a trigger's own errors,
 // limits such as that of an index row, and views WITH CHECK OPTION.

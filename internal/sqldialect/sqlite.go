@@ -88,7 +88,9 @@ func refusesSQLite(err error) bool {
 }
 
 // unfitSQLite reads SQLite's messages.
-func unfitSQLite(err error) bool { return sqliteSaysAny(err, sqliteTooBig) }
+func unfitSQLite(err error) bool {
+	return sqliteSaysAny(err, sqliteTooBig, "NOT NULL constraint failed", "CHECK constraint failed", "datatype mismatch", "cannot store ")
+}
 
 // unavailableSQLite reads SQLite's messages. See https://www.sqlite.org/rescode.html.
 func unavailableSQLite(err error) bool {

@@ -31,6 +31,18 @@ var (
 	ErrUnsupportedDatabase  = pathlock.FailureDatabase.New("gormplugin: unsupported database")
 )
 
+// Unfit returns err as one for which a value of the request is to blame, and not the program.
+func Unfit(err error) error { return unfit{err} }
+
+// unfit is the error of [Unfit].
+type unfit struct{ error }
+
+// Failure says who is to blame.
+func (unfit) Failure() pathlock.Failure { return pathlock.FailureInvalid }
+
+// Unwrap returns the error.
+func (e unfit) Unwrap() error { return e.error }
+
 // Retry wraps a database error as one that asks for the transaction to be run again.
 func Retry(err error) error { return fmt.Errorf("%w: %w", ErrRetry, err) }
 

@@ -76,6 +76,13 @@ func (s *Shape) AsStated(n *Node, path, ids string) bool {
 	return s.checkStated(n.ID, path, ids, n) == nil
 }
 
+// StatedBelow reports whether a path that a caller states is, if it is outdated, so because a row
+// above n has changed its place, and not n itself: n, which is to stay below its parent, still has
+// the name that the path ends in.
+func (s *Shape) StatedBelow(n *Node, path string) bool {
+	return path == "" || s.ByIDs || s.PathForm.OfParent || strings.HasSuffix(path, "/"+n.Name)
+}
+
 // CheckID refuses a key that cannot be a part of a path.
 func (s *Shape) CheckID(id any) error {
 	if id == nil || !s.HasIDs() {

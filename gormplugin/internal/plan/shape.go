@@ -56,6 +56,11 @@ func (s *Shape) Unsupported(format string, args ...any) error {
 	return fmt.Errorf("%w: %s: %s", fault.ErrUnsupported, s.TableName, fmt.Sprintf(format, args...))
 }
 
+// Unfit is the error of a value that a column cannot have: a map may hold what a client has sent.
+func (s *Shape) Unfit(format string, args ...any) error {
+	return fault.Unfit(s.Unsupported(format, args...))
+}
+
 // Misplaced is the error of a row that cannot have the place that was asked for.
 func (s *Shape) Misplaced(format string, args ...any) error {
 	return &fault.MisplacedError{Table: s.TableName, Why: fmt.Sprintf(format, args...)}

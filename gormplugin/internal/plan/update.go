@@ -179,15 +179,15 @@ func (u *updating) consider(n *Node) error {
 }
 
 // checkStated checks the paths that the caller states. A statement with a name and a parent, as a
-// Save, writes a row as it was read: where both are those of the database, the row stays, and a
-// path that is outdated means that a row above has changed its place. With another name or parent,
-// the outdated path shows that the row itself has: the statement would undo that.
+// Save, writes a row as it was read. Where the path is outdated because a row above has changed its
+// place, that is none of the statement's business. Where the row itself has changed its own, the
+// statement would undo that.
 func (u *updating) checkStated(n, after *Node, restored bool) error {
 	s, c := u.shape, u.change
 	switch {
 	case restored || c.Name == nil && !s.Nameless || c.Parent == nil:
 		return s.checkStated(n.ID, c.Path, c.IDs, after, n)
-	case after.Parent == n.Parent && after.Name == n.Name:
+	case after.Parent == n.Parent && (after.Name == n.Name || s.StatedBelow(n, c.Path)):
 		return nil
 	default:
 		return s.checkStated(n.ID, c.Path, c.IDs, n)

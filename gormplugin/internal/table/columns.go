@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
 )
 
@@ -34,16 +35,16 @@ func (t *Table) Convert(ctx context.Context, f *schema.Field, value any) (any, e
 	switch value.(type) {
 	case nil:
 		return nil, nil
-	case []any:
+	case clause.Expression, gorm.Valuer, *gorm.DB:
 		return nil, t.Unsupported("%q can be set to a value only, not to an expression", f.DBName)
 	}
 	value, err := exactly(f, value)
 	if err != nil {
-		return nil, t.Unsupported("%q can be set to a value only: %v", f.DBName, err)
+		return nil, t.Unfit("%q can be set to a value only: %v", f.DBName, err)
 	}
 	row := reflect.New(t.Schema.ModelType).Elem()
 	if err := f.Set(ctx, row, value); err != nil {
-		return nil, t.Unsupported("%q cannot hold %v, a %T", f.DBName, value, value)
+		return nil, t.Unfit("%q cannot hold %v, a %T", f.DBName, value, value)
 	}
 	held, _ := f.ValueOf(ctx, row)
 	held, err = Plain(held)

@@ -189,7 +189,7 @@ func (t *Table) MarksLive(ctx context.Context, f *schema.Field, assigned any) (l
 	text, isText := value.(string)
 	for _, k := range known {
 		if isText && t.plainMark && !slices.Contains(known, text) && collate.New(language.Und, collate.Loose).CompareString(strings.TrimSpace(text), k) == 0 {
-			return false, nil, t.Unsupported("%q can be set to %q, but not to %q, which a collation may hold equal", f.DBName, k, text)
+			return false, nil, t.Unfit("%q can be set to %q, but not to %q, which a collation may hold equal", f.DBName, k, text)
 		}
 	}
 	if t.when != "" {

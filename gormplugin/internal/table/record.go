@@ -124,7 +124,7 @@ func (t *Table) NodeIn(r Record) (*Node, error) {
 		value := get(f)
 		text, ok := TextOf(value)
 		if !ok && value != nil && err == nil {
-			err = t.Unsupported("the column %q needs a text, not a %T", f.DBName, value)
+			err = t.Unfit("the column %q needs a text, not a %T", f.DBName, value)
 		}
 		return text
 	}

@@ -115,7 +115,7 @@ func takeAssigned(ctx context.Context, t *table.Table, a *assignment, f *schema.
 	case t.Name:
 		name, ok := table.TextOf(value)
 		if !ok {
-			return nil, t.Unsupported("the name must be a text, not %v", value)
+			return nil, t.Unfit("the name must be a text, not %v", value)
 		}
 		value = name
 		a.Name = &name

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
@@ -66,18 +65,19 @@ func (e *Engine) settleUpsert(db *gorm.DB, t *table.Table, rows []*arrival, lock
 		seen[row.ID] = row
 		_, associated := db.Get(associationsKey)
 		switch moves := displaces(t, conflict, row, n); {
-		case !associated && isSave(db.Statement) && row.isStale(n):
-			return nil, nil, displaced(t, db.Statement, row, n, associated)
-		case moves && row.isStale(n) && (!associated || !row.renames(n)):
+		case isSave(db.Statement) && (moves || row.isStale(n)):
+			return nil, nil, stale(t, n)
+		case moves && row.isStale(n) && (n.Parent != row.Parent || !t.StatedBelow(n, row.Stated)):
 			// Somebody has moved the row since it was loaded, which the caller does not mean to
 			// undo.
 			return nil, nil, &fault.PathChangedError{Table: t.TableName, ID: n.ID, Planned: row.Stated, Actual: n.Path}
-		case moves && (associated || isSave(db.Statement)):
-			return nil, nil, displaced(t, db.Statement, row, n, associated)
+		case moves && associated && n.Parent != row.Parent:
+			return nil, nil, t.Unsupported("an association (Append, Replace, or a field of what is saved) cannot take over the row %s, which has another parent: "+
+				"use gormplugin.Move(db, &%s{}, %[1]s, gormplugin.Below(%[3]s)), and Omit(clause.Associations) where it is meant to stay", shown.ID(n.ID), t.Schema.Name, shown.ID(row.Parent))
 		case moves && !writesPlace(db.Statement, conflict, row):
 			return nil, nil, t.Unsupported("an upsert with Select, Omit, a Where, or a map that does not state the whole place cannot give the row %s another one: use Updates, or gormplugin.Move", shown.ID(n.ID))
 		case earlier != nil && (moves || earlier.from != nil):
-			return nil, nil, t.Unsupported("an upsert has the row %s twice, and gives it another place: leave one out", shown.ID(n.ID))
+			return nil, nil, t.Unfit("an upsert has the row %s twice, and gives it another place: leave one out", shown.ID(n.ID))
 		case moves:
 			row.from = n
 			if !writes(conflict, t.Parent) {
@@ -214,20 +214,10 @@ func (e *Engine) moveFirst(w *writing, rows []*arrival) (moved int, err error) {
 	return moved, err
 }
 
-// displaced is the error of an upsert of row that would give n, the row in the table, another
-// place.
-func displaced(t *table.Table, stmt *gorm.Statement, row *arrival, n *table.Node, associated bool) error {
-	model := t.Schema.Name
-	switch {
-	case isSave(stmt) && !associated:
-		return fmt.Errorf("%w: %s: the UPDATE of Save hit no row, though %s is there: its version is another by now, or a condition does not hold; "+
-			"read the row again, or change its place by Updates, which reports RowsAffected 0", fault.ErrStale, t.TableName, shown.ID(n.ID))
-	case associated && n.Parent != row.Parent:
-		return t.Unsupported("an association (Append, Replace, or a field of what is saved) cannot take over the row %s, which has another parent: "+
-			"use gormplugin.Move(db, &%s{}, %s, gormplugin.Below(%s)), and Omit(clause.Associations) where it is meant to stay", shown.ID(n.ID), model, shown.ID(n.ID), shown.ID(row.Parent))
-	default:
-		return t.Unsupported("a row that is saved along with others cannot be renamed, as %s would be: use gormplugin.Rename(db, &%s{}, %s, %q)", shown.ID(n.ID), model, shown.ID(n.ID), shown.Cut(row.Name))
-	}
+// stale is the error of a Save whose UPDATE has hit no row, though n is there.
+func stale(t *table.Table, n *table.Node) error {
+	return fmt.Errorf("%w: %s: the UPDATE of Save hit no row, though %s is there: its version is another by now, or a condition does not hold; "+
+		"read the row again, or change its place by Updates, which reports RowsAffected 0", fault.ErrStale, t.TableName, shown.ID(n.ID))
 }
 
 // isSave reports whether an upsert is the second half of a Save of one row, whose UPDATE has hit
@@ -300,24 +290,16 @@ func writes(c clause.OnConflict, f *schema.Field) bool {
 func writesPlace(stmt *gorm.Statement, c clause.OnConflict, row *arrival) bool {
 	t := row.Table
 	for _, f := range []*schema.Field{t.Parent, t.Name} {
-		if f != nil && row.Pairs != nil && !row.States(f) {
+		if f != nil && (row.Pairs != nil && !row.States(f) || !table.IsWritten(stmt, f)) {
 			return false
 		}
 	}
-	return len(stmt.Omits) == 0 && len(stmt.Selects) == 0 && len(c.Where.Exprs) == 0 && len(c.TargetWhere.Exprs) == 0
+	return len(c.Where.Exprs) == 0 && len(c.TargetWhere.Exprs) == 0
 }
 
 // isStale reports whether the row has moved since it was loaded.
 func (row *arrival) isStale(n *table.Node) bool {
 	return !row.Table.AsStated(n, row.Stated, row.StatedIDs)
-}
-
-// renames reports whether the caller has given the row as it was read, below n's parent and under
-// n's name, another name. Its path may be outdated all the same: the row above, with which it is
-// saved, has just been renamed.
-func (row *arrival) renames(n *table.Node) bool {
-	form := row.Table.PathForm
-	return n.Parent == row.Parent && n.Name != row.Name && !row.Table.ByIDs && !form.OfParent && strings.HasSuffix(row.Stated, "/"+n.Name)
 }
 
 // restate makes an upsert write what the row has already: the caller cannot change what follows

@@ -1,0 +1,195 @@
+package integration
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ncruces/go-sqlite3/gormlite"
+	"gorm.io/gorm"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/idempotency"
+	"github.com/pathlock-go/pathlock/integration/internal/databases"
+	"github.com/pathlock-go/pathlock/internal/gormplugintest"
+	"github.com/pathlock-go/pathlock/lockspec"
+	"github.com/pathlock-go/pathlock/middleware"
+	"github.com/pathlock-go/pathlock/store/anystore"
+	"github.com/pathlock-go/pathlock/store/memstore"
+	"github.com/pathlock-go/pathlock/store/quorum"
+	"github.com/pathlock-go/pathlock/store/sqlstore"
+)
+
+// Why an error is answered by 500: who sends the request can do nothing about it.
+const (
+	programs = "internal: the program is to blame"
+	rows     = "internal: the database's rows are to blame"
+	starts   = "internal: no request gets it, only who starts the program"
+	jobs     = "internal: no request gets it, only Once"
+	part     = "no error, only a part of one"
+)
+
+// answers has the ends of the problems by which the errors are answered that a program may hand to
+// [middleware.Locks.Fail].
+func answers() map[string]map[string]answer {
+	return map[string]map[string]answer{
+		".": {
+			"ErrConflict":       {pathlock.ErrConflict, "locked"},
+			"ErrQueueFull":      {pathlock.ErrQueueFull, "locked"},
+			"ErrDeadlock":       {pathlock.ErrDeadlock, "locked"},
+			"ErrLost":           {pathlock.ErrLost, "lock-store-unavailable"},
+			"ErrHeldTooLong":    {pathlock.ErrHeldTooLong, "timeout"},
+			"ErrNotHeld":        {pathlock.ErrNotHeld, programs},
+			"ErrUnavailable":    {pathlock.ErrUnavailable, "lock-store-unavailable"},
+			"ErrClosed":         {pathlock.ErrClosed, "lock-store-unavailable"},
+			"ErrInvalidPath":    {pathlock.ErrInvalidPath, "invalid-request"},
+			"ErrInvalidTree":    {pathlock.ErrInvalidTree, "invalid-request"},
+			"ErrInvalidRequest": {pathlock.ErrInvalidRequest, "invalid-request"},
+			"ErrInvalidToken":   {pathlock.ErrInvalidToken, "invalid-request"},
+			"ErrInvalidID":      {pathlock.ErrInvalidID, "invalid-request"},
+			"ErrPathChanged":    {pathlock.ErrPathChanged, "path-changed"},
+			"ErrNotFound":       {pathlock.ErrNotFound, "not-found"},
+			"ConflictError":     {&pathlock.ConflictError{}, "locked"},
+			"DeadlockError":     {&pathlock.DeadlockError{}, "locked"},
+		},
+		"gormplugin": {
+			"ErrRetry":                 {gormplugin.ErrRetry, "locked"},
+			"ErrOutcomeUnknown":        {gormplugin.ErrOutcomeUnknown, "outcome-unknown"},
+			"ErrNameTaken":             {gormplugin.ErrNameTaken, "name-taken"},
+			"ErrMisplaced":             {gormplugin.ErrMisplaced, "invalid-request"},
+			"ErrRootRow":               {gormplugin.ErrRootRow, "invalid-request"},
+			"ErrWouldCycle":            {gormplugin.ErrWouldCycle, "would-cycle"},
+			"ErrPathTooLong":           {gormplugin.ErrPathTooLong, "invalid-request"},
+			"ErrUnmanagedTransaction":  {gormplugin.ErrUnmanagedTransaction, programs},
+			"ErrUnsupported":           {gormplugin.ErrUnsupported, programs},
+			"ErrStale":                 {gormplugin.ErrStale, "stale"},
+			"ErrDamagedRow":            {gormplugin.ErrDamagedRow, rows},
+			"ErrMissedRows":            {gormplugin.ErrMissedRows, programs},
+			"ErrCallbacks":             {gormplugin.ErrCallbacks, programs},
+			"ErrNoRequestContext":      {gormplugin.ErrNoRequestContext, programs},
+			"ErrIsolation":             {gormplugin.ErrIsolation, "database-unavailable"},
+			"ErrUnsupportedDatabase":   {gormplugin.ErrUnsupportedDatabase, "database-unavailable"},
+			"ErrUnsafeSchema":          {gormplugin.ErrUnsafeSchema, starts},
+			"PathChangedError":         {&gormplugin.PathChangedError{}, "path-changed"},
+			"NameTakenError":           {&gormplugin.NameTakenError{}, "name-taken"},
+			"TooDeepError":             {&gormplugin.TooDeepError{}, "invalid-request"},
+			"RootRowError":             {&gormplugin.RootRowError{}, "invalid-request"},
+			"MisplacedError":           {&gormplugin.MisplacedError{}, "invalid-request"},
+			"DamagedRowError":          {&gormplugin.DamagedRowError{Err: pathlock.ErrInvalidPath}, rows},
+			"MissedRowsError":          {&gormplugin.MissedRowsError{}, programs},
+			"UnsupportedDatabaseError": {&gormplugin.UnsupportedDatabaseError{}, "database-unavailable"},
+			"RawWriteError":            {&gormplugin.RawWriteError{}, programs},
+			"TransactionEndError":      {&gormplugin.TransactionEndError{}, programs},
+			"SchemaError":              {&gormplugin.SchemaError{}, starts},
+		},
+		"lockspec": {
+			"ErrInvalid":    {lockspec.ErrInvalid, "invalid-request"},
+			"ErrWouldCycle": {lockspec.ErrWouldCycle, "would-cycle"},
+			"ErrNull":       {lockspec.ErrNull, programs},
+			"ErrSpec":       {lockspec.ErrSpec, starts},
+			"InvalidError":  {&lockspec.InvalidError{Err: lockspec.ErrNull}, "invalid-request"},
+		},
+		"middleware": {
+			"ErrHeldTooLong": {middleware.ErrHeldTooLong, "timeout"},
+		},
+		"idempotency": {
+			"ErrInUse":     {idempotency.ErrInUse, jobs},
+			"ErrReused":    {idempotency.ErrReused, jobs},
+			"ErrTakenOver": {idempotency.ErrTakenOver, programs},
+			"ErrEnded":     {idempotency.ErrEnded, programs},
+			"ErrElsewhere": {idempotency.ErrElsewhere, programs},
+		},
+		"store/anystore": {"ErrURL": {anystore.ErrURL, starts}},
+		"store/sqlstore": {"ErrTables": {sqlstore.ErrTables, starts}},
+		"store/quorum": {
+			"ErrMembers":    {quorum.ErrMembers, starts},
+			"MajorityError": {&quorum.MajorityError{}, "lock-store-unavailable"},
+			"MemberError":   {nil, part},
+		},
+	}
+}
+
+// answer is an error, and the end of the problem that answers it.
+type answer struct {
+	err  error
+	kind string
+}
+
+// Each error that a package exports has an answer, or a reason why it has none.
+func TestErrors_AreAnswered(t *testing.T) {
+	locker := pathlock.New(memstore.New())
+	plugin := gormplugin.New(locker, gormplugin.Model(&gormplugintest.Suite{}))
+	db, err := gorm.Open(gormlite.OpenDB(databases.Pool(t, databases.SQLiteConnector(t, ""))), &gorm.Config{})
+	must(t, err)
+	must(t, db.Use(plugin))
+	locks := middleware.New(locker, plugin.Resolver(&gormplugintest.Suite{}), middleware.Config{})
+	retries := []string{"locked", "lock-store-unavailable", "database-unavailable", "timeout"}
+	wanted := answers()
+	stores, err := filepath.Glob("../store/*")
+	must(t, err)
+	packages := slices.Collect(maps.Keys(wanted))
+	for _, store := range stores {
+		packages = append(packages, strings.TrimPrefix(store, "../"))
+	}
+	for _, name := range packages {
+		exported := errorsOf(t, filepath.Join("..", name))
+		for e, a := range wanted[name] {
+			if !slices.Contains(exported, e) {
+				t.Errorf("%s.%s is there no more", name, e)
+			}
+			p := locks.ProblemOf(a.err)
+			switch {
+			case a.err == nil || p == nil && strings.HasPrefix(a.kind, "internal: "):
+			case p == nil || p.Slug() != a.kind:
+				t.Errorf("%s.%s is answered by %v, want %s", name, e, p, a.kind)
+			case p.Status < http.StatusBadRequest || (p.RetryAfter > 0) != slices.Contains(retries, a.kind):
+				t.Errorf("%s.%s is answered by %v, to be sent again after %v", name, e, p, p.RetryAfter)
+			}
+		}
+		for _, e := range exported {
+			if _, ok := wanted[name][e]; !ok {
+				t.Errorf("%s.%s has no row: which answer does it get?", name, e)
+			}
+		}
+	}
+}
+
+// errorsOf returns the exported errors of a package, and the types of errors, as its source
+// declares them.
+func errorsOf(t *testing.T, folder string) (names []string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
+	must(t, err)
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		must(t, err)
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				return false
+			case *ast.ValueSpec:
+				for _, name := range n.Names {
+					if name.IsExported() && strings.HasPrefix(name.Name, "Err") {
+						names = append(names, name.Name)
+					}
+				}
+			case *ast.TypeSpec:
+				if n.Name.IsExported() && strings.HasSuffix(n.Name.Name, "Error") {
+					names = append(names, n.Name.Name)
+				}
+			}
+			return true
+		})
+	}
+	return names
+}
