@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -21,19 +22,58 @@ func OneOf(f *schema.Field, values []any) clause.Expression {
 	return clause.IN{Column: Column(f), Values: values}
 }
 
-// KeyIn is the condition that a column of keys has one of the values. Where the planner would
-// misjudge a long list, the values are rows to join with, if their type is known.
+// KeyIn is the condition that a column of keys has one of the values. A planner that would misjudge
+// a list does not see how long it is, if the type of keys is known.
 func (t *Table) KeyIn(column clause.Column, ids []any) clause.Expression {
 	const few = 16
-	isOther := func(id any) bool { _, ok := id.(int64); return !ok }
-	kind := t.Key.DataType
-	if !t.Dialect.MisjudgesLists || len(ids) <= few || kind != schema.Int && kind != schema.Uint || slices.ContainsFunc(ids, isOther) {
+	typ := t.keyType()
+	isOther := func(id any) bool {
+		_, number := id.(int64)
+		_, text := id.(string)
+		return !number && typ == integers || !text && typ != integers
+	}
+	if !t.Dialect.MisjudgesLists || len(ids) <= few || typ == "" || slices.ContainsFunc(ids, isOther) {
 		return clause.IN{Column: column, Values: ids}
 	}
 	return clause.Expr{
-		SQL:  "? IN (VALUES (CAST(? AS BIGINT))" + strings.Repeat(", (?)", len(ids)-1) + ")",
+		SQL:  "? = ANY (ARRAY(VALUES (CAST(? AS " + typ + "))" + strings.Repeat(", (?)", len(ids)-1) + "))",
 		Vars: append([]any{column}, ids...),
 	}
+}
+
+// integers is the type of all keys that are numbers.
+const integers = "BIGINT"
+
+// keyType is the type of keys in SQL, "" where it is not known.
+func (t *Table) keyType() string {
+	if kind := t.Key.DataType; kind == schema.Int || kind == schema.Uint {
+		return integers
+	}
+	if types := t.types.Load(); types != nil {
+		return (*types)[t.Key.DBName]
+	}
+	return ""
+}
+
+// Aside is a condition beside a list of keys. A planner that misjudges lists would prefer an index
+// for the condition.
+func (t *Table) Aside(condition clause.Expression) clause.Expression {
+	if !t.Dialect.MisjudgesLists {
+		return condition
+	}
+	return clause.Expr{SQL: "CASE WHEN ? THEN 1 ELSE 0 END = 1", Vars: []any{condition}}
+}
+
+// TextIn is the condition that a text column holds one of the texts, or one that its collation
+// takes for the same. A planner that misjudges lists gets their range, too.
+func (t *Table) TextIn(column clause.Column, texts []any) clause.Expression {
+	in := clause.Expr{SQL: t.Dialect.Binary + " IN ?", Vars: []any{column, texts}}
+	if t.Dialect.MisjudgesLists {
+		inOrder := func(a, b any) int { return cmp.Compare(a.(string), b.(string)) }
+		in.SQL += " AND " + t.Dialect.Binary + " BETWEEN ? AND ?"
+		in.Vars = append(in.Vars, column, slices.MinFunc(texts, inOrder), slices.MaxFunc(texts, inOrder))
+	}
+	return in
 }
 
 // AnyOf is the condition that one of the conditions holds. GORM's own clause.Or would join the

@@ -12,15 +12,15 @@ import (
 
 // Selection says which rows of a table are read, and how.
 type Selection struct {
-	// Where is the condition; nil for all rows. Softly deleted rows are left out unless Unscoped is
-	// set.
+	// From is what is read from; nil for the table.
+	From clause.Expression
+	// Where is the condition, and Keys are those of the rows; nil for all rows. Softly deleted rows
+	// are left out unless Unscoped is set.
 	Where    clause.Expression
+	Keys     []any
 	Unscoped bool
 	// Lock is what the rows are locked with; "" for a plain read.
 	Lock string
-	// ByPrimaryKey is set where Where selects by the primary key. It keeps a locking read from
-	// scanning, and so locking, a table that the database takes for small.
-	ByPrimaryKey bool
 	// Order and Limit are clauses of the statement for which the rows are read.
 	Order, Limit clause.Expression
 }
@@ -32,11 +32,20 @@ func (s Selection) AppendTo(d *Direct) {
 	if s.Lock != "" && t.Dialect.Isolation != "" {
 		d.Add(", " + t.Dialect.Isolation)
 	}
-	d.Add(" FROM ?", clause.Table{Name: t.TableName})
-	if s.ByPrimaryKey && s.Lock != "" && t.Dialect.PrimaryKeyHint != "" {
-		d.Add(" " + t.Dialect.PrimaryKeyHint)
+	if s.From == nil {
+		s.From = Hinted{table: t.TableName}
 	}
-	d.Add(" WHERE ?", t.Matching(s.Where, s.Unscoped))
+	d.Add(" FROM ?", s.From)
+	where := t.Matching(s.Where, s.Unscoped)
+	if s.Keys != nil {
+		// The hint keeps a locking read from scanning, and so locking, a table that the database
+		// takes for small.
+		if t.Dialect.PrimaryKeyHint != "" {
+			d.Add(" " + t.Dialect.PrimaryKeyHint)
+		}
+		where = clause.Expr{SQL: "? AND (?)", Vars: []any{t.KeyIn(Column(t.Key), s.Keys), t.Aside(where)}}
+	}
+	d.Add(" WHERE ?", where)
 	for _, c := range []clause.Expression{s.Order, s.Limit} {
 		if c != nil {
 			d.Add(" ?", c)
@@ -74,7 +83,7 @@ func (t *Table) Read(db *gorm.DB, s Selection) ([]*Node, error) {
 func (t *Table) ByID(db *gorm.DB, ids []any, lock string) (map[any]*Node, error) {
 	found := make(map[any]*Node, len(ids))
 	for chunk := range slices.Chunk(ids, MaxPlaceholders) {
-		nodes, err := t.Read(db, Selection{Where: t.KeyIn(Column(t.Key), chunk), Lock: lock, ByPrimaryKey: true})
+		nodes, err := t.Read(db, Selection{Keys: chunk, Lock: lock})
 		if err != nil {
 			return nil, err
 		}

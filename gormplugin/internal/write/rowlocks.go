@@ -54,7 +54,7 @@ func (e *Engine) lockPlanned(db *gorm.DB, t *table.Table, stmt *gorm.Statement, 
 	var end string
 	if above := c.Next(); len(above) > 0 {
 		both.Add(e.Dialect.Both[0])
-		table.Selection{Where: t.KeyIn(table.Column(t.Key), above), Lock: e.Dialect.Share, ByPrimaryKey: true}.AppendTo(both)
+		table.Selection{Keys: above, Lock: e.Dialect.Share}.AppendTo(both)
 		both.Add(e.Dialect.Both[1])
 		end = e.Dialect.Both[2]
 	}

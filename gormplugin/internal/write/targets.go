@@ -38,12 +38,7 @@ func hits(t *table.Table, stmt *gorm.Statement, ids []any, lock string) table.Se
 		s.Where = clause.Expr{SQL: "(?) AND ?", Vars: []any{s.Where, t.Seen}}
 	}
 	if ids != nil {
-		s.ByPrimaryKey = true
-		if s.Where == nil {
-			s.Where = t.KeyIn(table.Column(t.Key), ids)
-		} else {
-			s.Where = clause.Expr{SQL: "? AND (?)", Vars: []any{t.KeyIn(table.Column(t.Key), ids), s.Where}}
-		}
+		s.Keys = ids
 		return s
 	}
 	if c, ok := stmt.Clauses["ORDER BY"]; ok {
@@ -92,11 +87,11 @@ func pin(t *table.Table, stmt *gorm.Statement, ids []any, conditions ...clause.E
 	}
 	where := []clause.Expression{pinned}
 	if len(conditions) > 0 {
-		where = append(where, clause.And(slices.Clone(conditions)...))
+		where = append(where, t.Aside(clause.And(slices.Clone(conditions)...)))
 	}
 	if !stmt.Unscoped {
 		// GORM takes a first condition for its own, and adds another one.
-		where = append(where, t.Seen)
+		where = append(where, t.Aside(t.Seen))
 	}
 	stmt.Clauses["WHERE"] = clause.Clause{Name: "WHERE", Expression: clause.Where{Exprs: where}}
 	// The order and the limit have already chosen the rows.

@@ -234,8 +234,8 @@ func refuseDeleted(t *table.Table, db *gorm.DB, ids []any, present map[any]*tabl
 	}
 	for chunk := range slices.Chunk(ids, table.MaxPlaceholders) {
 		// Asked for by their marks: a live row may have come since the live ones were read.
-		dead := clause.Expr{SQL: "? AND (?) IS NOT TRUE", Vars: []any{t.KeyIn(table.Column(t.Key), chunk), t.Alive}}
-		all, err := t.Read(db, table.Selection{Where: dead, Unscoped: true})
+		dead := clause.Expr{SQL: "(?) IS NOT TRUE", Vars: []any{t.Alive}}
+		all, err := t.Read(db, table.Selection{Keys: chunk, Where: dead, Unscoped: true})
 		if err != nil {
 			return err
 		}
