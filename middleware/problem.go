@@ -3,12 +3,12 @@ package middleware
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
-	"github.com/moogar0880/problems"
 )
 
 // ProblemType begins the types of pathlock's problems. A slug such as "locked" follows. The types
@@ -19,11 +19,16 @@ const ProblemType = "urn:pathlock:problem:"
 // Nobody receives it. The number is nginx's.
 const StatusClientGone = 499
 
-// Problem is the application/problem+json body of a failure, with Type, Title, Status, Detail and
-// Instance as RFC 9457 has them. It is an error too, so that a handler can return one, and
-// [Locks.Fail] answers with it.
+// Problem is the application/problem+json body of a failure (RFC 9457). It is an error too, so that
+// a handler can return one, and [Locks.Fail] answers with it.
 type Problem struct {
-	problems.Problem
+	// Type names the kind of failure, and Title says what its status means. Detail is for people,
+	// and Instance names the occurrence.
+	Type     string `json:"type"`
+	Title    string `json:"title"`
+	Status   int    `json:"status,omitempty"`
+	Detail   string `json:"detail,omitempty"`
+	Instance string `json:"instance,omitempty"`
 	// Field names what is wrong in the request.
 	Field string `json:"field,omitempty"`
 	// Path and Mode are the refused claim, where others hold the node.
@@ -52,8 +57,7 @@ type Holder struct {
 
 // NewProblem returns a problem with a status, the type that ends in slug, and a detail for people.
 func NewProblem(status int, slug, detail string) *Problem {
-	p := problems.NewDetailedProblem(status, detail).WithType(ProblemType + slug)
-	return &Problem{Problem: *p}
+	return &Problem{Type: ProblemType + slug, Title: http.StatusText(status), Status: status, Detail: detail}
 }
 
 // Slug returns what follows [ProblemType] in the problem's type: the slug of [NewProblem], which is
@@ -88,5 +92,5 @@ func WriteProblem(c *gin.Context, p *Problem) {
 		c.AbortWithStatus(p.Status)
 		return
 	}
-	c.Data(p.Status, problems.ProblemMediaType, body)
+	c.Data(p.Status, "application/problem+json", body)
 }
