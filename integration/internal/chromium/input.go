@@ -57,6 +57,16 @@ func (tab *Tab) Click(selector string) {
 	tab.run(chromedp.MouseClickXY(at.X, at.Y))
 }
 
+// ClickTwice clicks as [Tab.Click] does, and once more at the same place: the second half of a
+// double click, which comes when between has returned.
+func (tab *Tab) ClickTwice(selector string, between func()) {
+	tab.t.Helper()
+	at := tab.place(selector)
+	tab.run(chromedp.MouseClickXY(at.X, at.Y))
+	between()
+	tab.run(chromedp.MouseClickXY(at.X, at.Y, chromedp.ClickCount(2)))
+}
+
 // Fill clicks a field, and types a text in place of what is there.
 func (tab *Tab) Fill(selector, text string) {
 	tab.t.Helper()

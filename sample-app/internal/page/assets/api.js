@@ -32,7 +32,8 @@ export const address = (path) => new URL(path, location.origin);
 export async function send(method, path, { body, key, lock, keepalive, time = method === 'GET' ? questionTime : changeTime } = {}) {
   const headers = { Accept: 'application/json' };
   if (body !== undefined) headers['Content-Type'] = 'application/json';
-  if (method === 'POST') headers['Idempotency-Key'] = key ?? newKey();
+  // What a PUT asks for is the same however often it is done.
+  if (method !== 'GET' && method !== 'PUT') headers['Idempotency-Key'] = key ?? newKey();
   const held = method === 'GET' ? null : lock === undefined ? token() : lock;
   if (held) headers['Lock-Token'] = held;
   let response, text;

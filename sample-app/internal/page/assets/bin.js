@@ -18,7 +18,7 @@ export function openBin(app) {
     list.replaceChildren(...items.map((item) => h('li', {},
       h('div', {}, h('strong', {}, item.name), h('p', { class: 'faint' }, t(item.kind === 'case' ? 'binCase' : 'binItem',
         { path: item.path, when: clock(Date.parse(item.deleted_at)), suites: t('counted', { count: item.suites }), cases: t('countedCases', { count: item.cases }) }))),
-      h('button', { type: 'button', 'data-do': 'restore', onclick: async () => { await app.operations.restore(app.plan.id, item.name, (one) => one.id === item.id); draw(); } }, t('restore')))));
+      h('button', { type: 'button', 'data-do': 'restore', onclick: async () => { await app.operations.restore(app.plan.id, item.name, `item ${item.id}`, (one) => one.id === item.id); draw(); } }, t('restore')))));
     foot.replaceChildren(...(items.length ? [h('button', { type: 'button', class: 'danger', onclick: async () => { await app.operations.purge(items.length); draw(); } }, t('purge'))] : []));
   };
   const off = app.connection.on('asked', () => read().then(show, () => {}));

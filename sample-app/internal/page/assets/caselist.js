@@ -2,13 +2,13 @@
 import { ask, okCancel, validName } from './dialogs.js';
 import { h, text } from './dom.js';
 import { t } from './i18n.js';
-import { refused } from './notices.js';
 
 export class CaseList {
   element = h('section', { class: 'cases' });
   #app;
   #suite = 0;
   #cases = [];
+  #drafts = new Map(); // names that were typed and not sent, by suite
   #list;
   #empty;
 
@@ -20,19 +20,23 @@ export class CaseList {
     this.#cases = [];
     this.#list = h('ul', { class: 'case-list' });
     this.#empty = h('p', { class: 'faint late' }, t('casesAsked'));
-    const input = h('input', { type: 'text', 'aria-label': t('caseName'), placeholder: t('newCase'), autocomplete: 'off', maxLength: 300 });
-    const create = async (e) => {
+    const input = h('input', { type: 'text', value: this.#drafts.get(suite) ?? '', 'aria-label': t('caseName'), placeholder: t('newCase'), autocomplete: 'off' });
+    const wrong = h('p', { class: 'wrong', role: 'alert' });
+    input.addEventListener('input', () => {
+      this.#drafts.set(suite, input.value);
+      text(wrong, '');
+    });
+    const create = (e) => {
       e.preventDefault();
       const name = input.value;
-      if (!validName(name)) {
-        if (name) refused(t('do.createCase', { name }), t('err.badName'), []);
-        return;
-      }
+      text(wrong, !name || validName(name) ? '' : t('err.badName'));
+      if (!validName(name)) return;
       input.value = '';
-      if (!await this.#app.operations.createCase(suite, name)) input.value ||= name;
+      this.#drafts.delete(suite);
+      this.#app.operations.createCase(suite, name);
     };
     this.element.replaceChildren(h('h2', {}, t('cases')), this.#empty, this.#list,
-      h('form', { class: 'add', onsubmit: create }, input, h('button', { type: 'submit' }, t('addCase'))));
+      h('form', { class: 'add', onsubmit: create }, input, h('button', { type: 'submit' }, t('addCase'))), wrong);
   }
 
   /** The cases could not be read. */
@@ -68,21 +72,23 @@ export class CaseList {
 
   /** Writing needs the edit lock of the suite: others see it, and nothing is overwritten. */
   async #edit(id) {
-    const draft = { was: this.#cases.find((c) => c.id === id) };
+    const before = this.#cases.find((c) => c.id === id);
     if (!await this.#app.operations.edit(this.#suite)) return;
-    draft.was = this.#cases.find((c) => c.id === id) ?? draft.was;
-    ask(t('editCase'), (close) => {
-      const name = h('input', { type: 'text', value: draft.was.name, 'aria-label': t('caseName'), maxLength: 300 });
-      const body = h('textarea', { value: draft.was.body, 'aria-label': t('body'), rows: 10, spellcheck: false, autofocus: true });
-      const wrong = h('p', { class: 'wrong', role: 'alert' });
+    const was = this.#cases.find((c) => c.id === id) ?? before;
+    const name = h('input', { type: 'text', value: was.name, 'aria-label': t('caseName') });
+    const body = h('textarea', { value: was.body, 'aria-label': t('body'), rows: 10, spellcheck: false, autofocus: true });
+    const wrong = h('p', { class: 'wrong', role: 'alert' });
+    const saving = this.#app.operations.saveCase(was, () => ({ name: name.value, body: body.value }));
+    await ask(t('editCase'), (close) => {
       const save = async (e) => {
         e.preventDefault();
         text(wrong, validName(name.value) ? '' : t('err.badName'));
         if (wrong.textContent) name.focus();
-        else if (await this.#app.operations.saveCase(draft, name.value, body.value)) close(true);
+        else if (await saving.go()) close(true);
       };
       return h('form', { onsubmit: save }, h('label', {}, h('span', {}, t('caseName')), name), h('label', {}, h('span', {}, t('body')), body), wrong,
         okCancel(close, t('save')));
     }, { wide: true, stays: true });
+    saving.drop();
   }
 }

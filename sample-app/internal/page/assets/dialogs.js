@@ -3,8 +3,8 @@ import { $, h, text } from './dom.js';
 import { t } from './i18n.js';
 
 /** Opens a dialog and resolves with what close was called with, null if it was left. build gets
- * close and returns the content. A click beside it leaves it, as Escape does. What somebody writes at length
- * stays until they say so. */
+ * close and returns the content. A click beside it leaves it unless something was typed, and Escape does. What
+ * somebody writes at length stays until they say so. */
 export function ask(title, build, { wide, stays } = {}) {
   return new Promise((resolve) => {
     const notices = $('notices'), around = notices.parentElement;
@@ -21,6 +21,10 @@ export function ask(title, build, { wide, stays } = {}) {
     });
     // Not every browser knows closedby yet.
     if (stays) dialog.addEventListener('keydown', (e) => { if (e.key === 'Escape') e.preventDefault(); });
+    dialog.addEventListener('input', () => {
+      dialog.dataset.typed = '';
+      if (!stays) dialog.setAttribute('closedby', 'closerequest');
+    });
     document.body.append(dialog);
     // What is outside of a dialog cannot be clicked. Messages can be, and they come below its buttons.
     dialog.append(notices);

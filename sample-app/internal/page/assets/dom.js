@@ -28,6 +28,22 @@ export function text(element, value) {
   if (element.textContent !== value) element.textContent = value;
 }
 
+/** Has the later clicks of a double click count only where the first one hit: that may have put
+ * something else under the pointer. */
+export function guardClicks() {
+  let hit = null;
+  const guard = (e) => {
+    const target = e.target.closest('button, a, summary, label, [role=treeitem]');
+    if (e.detail <= 1) hit = target;
+    else if (hit !== target) {
+      e.preventDefault();
+      e.stopPropagation();
+    }
+  };
+  document.addEventListener('click', guard, true);
+  document.addEventListener('dblclick', guard, true);
+}
+
 /** Runs a function, unless its last run has not ended: a double click is one click. */
 export function once(run) {
   let running = false;

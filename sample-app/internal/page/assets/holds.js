@@ -51,6 +51,6 @@ export class Holds extends Emitter {
     return found;
   }
 
-  /** Whether somebody holds the suite itself beyond a request. */
-  holdsDetached(id) { return this.#bySuite.get(id)?.some(({ hold, claim }) => hold.detached && claim.exact && claim.mode === 'X') ?? false; }
+  /** The hold of the suite itself that outlives requests. */
+  detached(id) { return this.#bySuite.get(id)?.find(({ hold, claim }) => hold.detached && claim.exact && claim.mode === 'X')?.hold; }
 }

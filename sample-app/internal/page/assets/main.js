@@ -4,7 +4,7 @@ import { get } from './api.js';
 import { openBin } from './bin.js';
 import { Connection } from './connection.js';
 import { Detail } from './detail.js';
-import { $, once, text } from './dom.js';
+import { $, guardClicks, once, text } from './dom.js';
 import { Holds } from './holds.js';
 import { ago, clock, lang, setLanguage, t, translate } from './i18n.js';
 import { Tree } from './model.js';
@@ -32,10 +32,13 @@ class App {
   #again = false;
 
   async start() {
+    guardClicks();
     this.holds.on('change', () => this.#showHolds());
     this.session.on('change', () => this.#showHolds());
-    this.session.on('lost', (lock) => notices.refused(t('do.edit', { name: lock.name }), t('err.lock-lost'), [
-      { label: t('edit'), kind: 'primary', run: () => this.operations.edit(lock.suite) }]));
+    this.session.on('lost', (lock) => {
+      const card = notices.refused(t('do.edit', { name: lock.name }), t('err.lock-lost'), [
+        { label: t('edit'), kind: 'primary', run: () => { card.close(); this.operations.edit(lock.suite); } }]);
+    });
     this.connection.on('locks', (news) => {
       this.holds.set(news);
       if (this.session.lock?.plan === this.plan?.id) this.session.look(this.holds);
@@ -64,7 +67,7 @@ class App {
     $('filter').addEventListener('keydown', (e) => { if (e.key === 'ArrowDown') { e.preventDefault(); this.view.focus(); } });
     $('me').addEventListener('click', () => this.operations.askVisitor());
     addEventListener('hashchange', () => this.#follow());
-    addEventListener('beforeunload', (e) => { if (document.querySelector('dialog textarea')) e.preventDefault(); });
+    addEventListener('beforeunload', (e) => { if (this.actions.unsaved || document.querySelector('dialog[data-typed], .add input:not(:placeholder-shown)')) e.preventDefault(); });
     new ResizeObserver(([notices]) => $('work').style.setProperty('--notices', notices.contentRect.height + 'px')).observe($('notices'));
     $('language').addEventListener('click', () => { setLanguage(lang() === 'en' ? 'zh-CN' : 'en'); this.#words(); });
     this.#words();

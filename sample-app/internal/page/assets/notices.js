@@ -12,15 +12,7 @@ export function done(message, action) {
 }
 
 /** Shows a refusal. Buttons are {label, run, kind}. The card stays until it is closed. */
-export function refused(title, message, buttons) {
-  overcome(title); // nobody need be told the same twice
-  return show('bad', title, message, buttons);
-}
-
-/** Takes refusals off the page: what they are about has been done, or refused again. */
-export function overcome(title) {
-  for (const card of $('notices').querySelectorAll('.notice.bad')) if (card.querySelector('strong').textContent === title) card.closeNotice();
-}
+export const refused = (title, message, buttons) => show('bad', title, message, buttons);
 
 function show(kind, title, message, buttons) {
   const heading = h('strong', {}, title), body = h('p', {}, message ?? ''), foot = h('div', { class: 'buttons' });
@@ -49,7 +41,6 @@ function show(kind, title, message, buttons) {
     get open() { return card.isConnected; },
   };
   self.update(kind, message, buttons);
-  card.closeNotice = () => self.close();
   $('notices').append(card);
   if (card.closest('dialog')) card.scrollIntoView({ block: 'nearest' });
   return self;

@@ -12,37 +12,39 @@ export class Operations {
   get #tree() { return this.#app.tree; }
   #run(action) { return this.#app.actions.run(action); }
 
-  async create(parent) {
-    const name = await askText(t('suiteIn', { name: this.#app.nameOf(parent) }), t('suiteName'), '', { button: t('create') });
+  async create(parent, typed = '') {
+    const name = await askText(t('suiteIn', { name: this.#app.nameOf(parent) }), t('suiteName'), typed, { button: t('create') });
     if (!name) return;
     const made = await this.#run({
-      title: t('do.create', { name }), ok: t('ok.create', { name }),
+      title: t('do.create', { name }), ok: t('ok.create', { name }), change: () => this.create(parent, name),
       send: (key) => send('POST', `/api/plans/${this.#app.plan.id}/suites`, { body: { parent_id: parent, name }, key }),
       then: () => this.#app.reload(),
     });
     if (made) this.#app.view.choose(made.id);
   }
 
-  async rename(id) {
-    const name = this.#app.nameOf(id), to = await askText(t('rename'), t('suiteName'), name);
+  async rename(id, typed) {
+    const name = this.#app.nameOf(id), to = await askText(t('rename'), t('suiteName'), typed ?? name);
     if (!to || to === name) return;
     this.#run({
-      title: t('do.rename', { name, to }), ok: t('ok.rename', { to }),
-      send: () => send('PATCH', `/api/suites/${id}`, { body: { name: to } }), then: () => this.#app.reload(),
+      title: t('do.rename', { name, to }), ok: t('ok.rename', { to }), change: () => this.rename(id, to),
+      send: (key) => send('PATCH', `/api/suites/${id}`, { body: { name: to }, key }), then: () => this.#app.reload(),
     });
   }
 
   /** Moves or copies a suite, as {kind: 'suite', id, name, parent}, or a case to where somebody says. */
-  async place({ kind, id, name, parent }, copies) {
-    const ofSuite = kind === 'suite', free = ofSuite ? this.#tree.freeName(parent, name) : name + ' 2';
+  async place(node, copies, typed = {}) {
+    const { kind, id, name, parent } = node, ofSuite = kind === 'suite';
+    const free = typed.name ?? (ofSuite ? this.#tree.freeName(parent, name) : name + ' 2');
     const place = await askPlace(t(copies ? 'copyTo' : 'moveTo', { name }), this.#tree, this.#app.plan.name, {
-      start: parent, button: t(copies ? 'copyHere' : 'moveHere'), name: copies ? free : undefined,
+      start: typed.to ?? parent, button: t(copies ? 'copyHere' : 'moveHere'), name: copies ? free : undefined,
       refuses: (other) => ofSuite && !copies && this.#tree.contains(id, other),
     });
     if (!place || !copies && place.to === parent) return;
     const values = { name, to: this.#app.nameOf(place.to) };
     const placed = await this.#run({
       title: t(copies ? 'do.copy' : 'do.move', values), ok: t(copies ? 'ok.copy' : 'ok.move', values),
+      change: () => this.place(node, copies, place),
       send: (key) => send('POST', `/api/${kind}s/${id}/${copies ? 'copy' : 'move'}`, { body: { [ofSuite ? 'parent_id' : 'suite_id']: place.to, name: place.name }, key }),
       then: () => (ofSuite ? this.#app.reload() : this.#app.casesChanged()),
     });
@@ -53,9 +55,9 @@ export class Operations {
   remove({ kind, id, name }) {
     const plan = this.#app.plan.id, ofSuite = kind === 'suite';
     this.#run({
-      title: t('do.delete', { name }), ok: t('ok.delete', { name }),
-      undo: () => ({ label: t('undo'), run: () => this.restore(plan, name, (item) => item.kind === kind && item.node_id === id) }),
-      send: () => send('DELETE', `/api/${kind}s/${id}`),
+      title: t('do.delete', { name }), about: `delete ${kind} ${id}`, ok: t('ok.delete', { name }),
+      undo: () => ({ label: t('undo'), run: () => this.restore(plan, name, `${kind} ${id}`, (item) => item.kind === kind && item.node_id === id) }),
+      send: (key) => send('DELETE', `/api/${kind}s/${id}`, { key }),
       then: () => (ofSuite ? this.#removed(id) : this.#app.casesChanged()),
     });
   }
@@ -67,11 +69,11 @@ export class Operations {
     return this.#app.reload();
   }
 
-  /** Takes back the latest entry of a plan's recycle bin that is the one. */
-  restore(plan, name, isOne) {
+  /** Takes back the latest entry of a plan's recycle bin that is the one, which is called what. */
+  restore(plan, name, what, isOne) {
     let item = null;
     return this.#run({
-      title: t('do.restore', { name }), ok: t('ok.restore', { name }),
+      title: t('do.restore', { name }), about: `restore ${what}`, ok: t('ok.restore', { name }),
       send: async (key) => {
         item ??= (await get(`/api/plans/${plan}/recycle-bin`)).items.findLast(isOne);
         try {
@@ -90,8 +92,9 @@ export class Operations {
 
   async purge(count) {
     if (!await askYes(t('surePurge', { count }), t('purge'))) return null;
+    const { id } = this.#app.plan;
     return this.#run({
-      title: t('do.purge'), ok: t('ok.purge'), send: async () => { await send('DELETE', `/api/plans/${this.#app.plan.id}/recycle-bin`); return {}; },
+      title: t('do.purge'), about: `purge ${id}`, ok: t('ok.purge'), send: (key) => send('DELETE', `/api/plans/${id}/recycle-bin`, { key }),
     });
   }
 
@@ -111,38 +114,45 @@ export class Operations {
     if (session.edits(id)) return true;
     const who = visitor.get() || await this.askVisitor();
     if (!who) return false;
-    const name = this.#app.nameOf(id);
+    const name = this.#app.nameOf(id), plan = this.#app.plan.id;
     const begun = await this.#run({
-      title: t('do.edit', { name }),
-      send: async (key) => { await session.begin(this.#app.plan.id, id, name, t('note', { name: who }), key); return true; },
+      title: t('do.edit', { name }), about: `edit ${id}`,
+      send: async (key) => { await session.begin(plan, id, name, t('note', { name: who }), key); return true; },
     });
     return Boolean(begun);
   }
 
   done() {
-    return this.#run({ title: t('do.done'), send: async () => { await this.#app.session.end(); return true; } });
+    return this.#run({ title: t('do.done'), about: 'end editing', send: async (key) => { await this.#app.session.end(key); return true; } });
   }
 
   createCase(suite, name) {
+    const change = async () => {
+      const to = await askText(t('newCase'), t('caseName'), name, { button: t('addCase') });
+      if (to) this.createCase(suite, to);
+    };
     return this.#run({
-      title: t('do.createCase', { name }), ok: t('ok.create', { name }),
+      title: t('do.createCase', { name }), ok: t('ok.create', { name }), change,
       send: (key) => send('POST', `/api/suites/${suite}/cases`, { body: { name }, key }), then: () => this.#app.casesChanged(),
     });
   }
 
-  /** Saves a draft of a case, unless the case is no longer what it was when the writing began: the
-   * window may have lost its edit lock meanwhile, and somebody else have had it. The next try replaces
-   * what they wrote. */
-  saveCase(draft, name, body) {
-    return this.#run({
-      title: t('do.saveCase', { name: draft.was.name }), ok: t('ok.saveCase'),
-      send: async () => {
-        const { was } = draft, { cases } = await get(`/api/suites/${was.suite_id}/cases`), now = cases.find((c) => c.id === was.id);
-        if (now && (now.name !== was.name || now.body !== was.body)) {
-          draft.was = now;
+  /** The saving of what typed says, as {name, body}, of a case that was as it is given when the writing
+   * began. It is refused once where the case is neither that nor what is sent: the window may have
+   * lost its edit lock meanwhile, and somebody else have had it. The next try replaces what they wrote. */
+  saveCase(was, typed) {
+    const is = (one, other) => one.name === other.name && one.body === other.body;
+    return this.#app.actions.prepare({
+      title: t('do.saveCase', { name: was.name }), ok: t('ok.saveCase'), typed,
+      send: async (key, text) => {
+        const { cases } = await get(`/api/suites/${was.suite_id}/cases`), now = cases.find((c) => c.id === was.id);
+        if (now && !is(now, was) && !is(now, text)) {
+          was = now;
           throw new Refusal(412, { type: 'changed-elsewhere', detail: [now.name, now.body].join('\n') });
         }
-        return send('PATCH', `/api/cases/${was.id}`, { body: { name: name === was.name ? undefined : name, body } });
+        await send('PATCH', `/api/cases/${was.id}`, { body: { ...text, name: text.name === was.name ? undefined : text.name }, key });
+        was = { ...was, ...text };
+        return text;
       },
       then: () => this.#app.casesChanged(),
     });

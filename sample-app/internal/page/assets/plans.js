@@ -22,14 +22,14 @@ function beginnings(app, heading, opened) {
     const { name, ...names } = demos[lang()];
     let as = name;
     const plan = await app.actions.run({
-      title: t('do.createPlan', { name }),
+      title: t('do.createPlan', { name }), about: 'demo',
       send: async (key) => {
         const taken = new Set((await allPlans()).filter((p) => p.project === project).map((p) => p.name));
         for (let n = 2; taken.has(as); n++) as = `${name} ${n}`;
         return create(project, as, key);
       },
     });
-    if (!plan || !await app.actions.run({ title: t('do.import', { name: as }), send: () => send('POST', `/api/plans/${plan.id}/import`, { body: names }) })) return;
+    if (!plan || !await app.actions.run({ title: t('do.import', { name: as }), send: (key) => send('POST', `/api/plans/${plan.id}/import`, { body: names, key }) })) return;
     done(t('ok.create', { name: as }));
     opened(plan);
   };
@@ -42,10 +42,12 @@ function beginnings(app, heading, opened) {
 
 const create = (project, name, key) => send('POST', `/api/projects/${encodeURIComponent(project)}/plans`, { body: { name }, key });
 
-async function newPlan(app, project, opened) {
-  const name = await askText(t('newPlan'), t('name'), '', { button: t('create') });
+async function newPlan(app, project, opened, typed = '') {
+  const name = await askText(t('newPlan'), t('name'), typed, { button: t('create') });
   if (!name) return;
-  const plan = await app.actions.run({ title: t('do.createPlan', { name }), send: (key) => create(project, name, key) });
+  const plan = await app.actions.run({
+    title: t('do.createPlan', { name }), change: () => newPlan(app, project, opened, name), send: (key) => create(project, name, key),
+  });
   if (plan) opened(plan);
 }
 
@@ -84,12 +86,12 @@ export async function choosePlan(app) {
   }, { wide: true });
 }
 
-async function rename(app, plan) {
-  const to = await askText(t('renamePlan'), t('name'), plan.name);
+async function rename(app, plan, typed = plan.name) {
+  const to = await askText(t('renamePlan'), t('name'), typed);
   if (!to || to === plan.name) return;
   await app.actions.run({
-    title: t('do.renamePlan', { to }), ok: t('ok.rename', { to }),
-    send: () => send('PATCH', `/api/plans/${plan.id}`, { body: { name: to } }), then: (renamed) => app.planChanged(renamed),
+    title: t('do.renamePlan', { to }), ok: t('ok.rename', { to }), change: () => rename(app, plan, to),
+    send: (key) => send('PATCH', `/api/plans/${plan.id}`, { body: { name: to }, key }), then: (renamed) => app.planChanged(renamed),
   });
 }
 
@@ -97,7 +99,7 @@ async function remove(app, plan) {
   const { suites } = await get(`/api/plans/${plan.id}/tree`).catch(() => ({ suites: [] }));
   if (!await askYes(t('sureDeletePlan', { name: plan.name, suites: t('counted', { count: Math.max(0, suites.length - 1) }) }), t('delete'))) return;
   await app.actions.run({
-    title: t('do.deletePlan', { name: plan.name }), send: async () => { await send('DELETE', `/api/plans/${plan.id}`); return {}; },
+    title: t('do.deletePlan', { name: plan.name }), about: `delete plan ${plan.id}`, send: (key) => send('DELETE', `/api/plans/${plan.id}`, { key }),
     then: () => { if (plan.id === app.plan?.id) app.leave(); },
   });
 }

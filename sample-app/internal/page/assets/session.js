@@ -22,7 +22,8 @@ export const visitor = remembered('localStorage', 'name');
 export class Session extends Emitter {
   /** The lock that a page hands on to the next one in its window. It is stored between the two alone: a duplicate of the window copies the storage, and must not find the token there. */
   #handed = remembered('sessionStorage', 'handed');
-  /** {plan, suite, name, token, until}, or null. */
+  /** {plan, suite, name, token, until, fence}, or null. The fence is that of the hold which was there when the
+   * token was last good. */
   lock = null;
   #timer = 0;
   #ending = false;
@@ -59,18 +60,23 @@ export class Session extends Emitter {
     this.#later();
   }
 
-  /** Looks whether the lock is still among those that are held: an operator may have taken it. */
+  /** Asks whether the lock is still held once another hold is in its place, or none: it may have ended
+   * early, and somebody else have taken the suite. */
   look(holds) {
     const { lock } = this;
-    if (lock && !this.#ending && holds.known && !holds.holdsDetached(lock.suite)) this.#prolong();
+    if (!lock || this.#ending || !holds.known) return;
+    const fence = holds.detached(lock.suite)?.fence;
+    if (fence && fence === lock.fence) return;
+    this.lock = { ...lock, fence };
+    this.#prolong();
   }
 
-  async end() {
+  async end(key) {
     const { suite, token } = this.lock ?? {};
     if (!token) return;
     this.#ending = true;
     try {
-      await send('DELETE', `/api/suites/${suite}/lock`);
+      await send('DELETE', `/api/suites/${suite}/lock`, { key });
     } catch (refusal) {
       if (!notDone(refusal)) throw refusal;
     } finally {
@@ -91,7 +97,7 @@ export class Session extends Emitter {
     const lock = this.lock;
     try {
       const { until } = await send('PUT', `/api/suites/${lock.suite}/lock`, { body: { for: lasts }, lock: lock.token });
-      if (this.lock?.token === lock.token) this.#set({ ...lock, until }, true);
+      if (this.lock?.token === lock.token) this.#set({ ...this.lock, until }, true);
     } catch (refusal) {
       if (this.lock?.token !== lock.token) return;
       if (notDone(refusal)) {
