@@ -43,7 +43,8 @@ function draw() {
 	}
 	const worst = [...sums.values()].sort((a, b) => b.ms - a.ms).slice(0, 5);
 	replace(content, h("h2", null, t("history.title")),
-		h("p", { class: "quiet" }, t("history.scope", { instance: data.instance, time: time(data.since), n: data.capacity })),
+		h("p", { class: "quiet" }, t("history.scope", { instance: data.instance, time: time(data.since), n: data.capacity }),
+			data.dropped > 0 && ` ${t("history.dropped", { n: data.dropped })}`),
 		waits.length === 0 && h("p", null, t(data.waits.length ? "nomatch" : "history.none")),
 		waits.length > 0 && [
 			h("h3", null, t("history.places")),

@@ -115,8 +115,9 @@ function drawTrees() {
 	const found = trees.trees.filter(tree => `${tree.namespace}/${tree.id}`.toLowerCase().includes(wanted))
 		.toSorted((a, b) => (a.waiting_since ?? "~").localeCompare(b.waiting_since ?? "~"));
 	filter.hidden = trees.trees.length < 8;
-	treesNote.textContent = trees.total === 0 ? t("trees.none") : found.length === 0 ? t("nomatch")
-		: trees.total > trees.trees.length ? t("trees.truncated", { n: trees.total - trees.trees.length }) : "";
+	const hidden = trees.total - trees.trees.length;
+	treesNote.textContent = [trees.total === 0 ? t("trees.none") : found.length === 0 && t("nomatch"),
+		hidden > 0 && t("trees.truncated", { n: hidden })].filter(Boolean).join(" ");
 	keep(treeList, found.map(tree => ({ ...tree, key: fragment(tree), current: fragment(tree) === (chosen && fragment(chosen)), language: spoken() })), tree =>
 		h("li", null, h("a", { href: tree.key, id: "tree-" + tree.key, "aria-current": tree.current && "true" },
 			h("span", { class: "tree-name" }, h("span", { class: "quiet" }, foreign(tree.namespace), "/"), foreign(tree.id)),

@@ -102,6 +102,7 @@ const words = {
 	"history.off": ["No history is kept here: the service runs without a recorder (contention.New).", "这里没有保存历史：服务没有启用记录器（contention.New）。"],
 	"history.none": ["No request of this process has had to wait long.", "此进程没有请求等过很久。"],
 	"history.scope": ["Seen by {instance} since {time}. The last {n} are kept.", "由 {instance} 自 {time} 起观察到。保留最近 {n} 次。"],
+	"history.dropped": ["{n} earlier ones are not.", "更早的 {n} 次没有保留。"],
 	"history.places": ["Where most time was lost", "耗时最多的位置"],
 	"history.sum": ["{n} waits, {d}", "{n} 次等待，共 {d}"],
 	"col.began": ["Began", "开始"],

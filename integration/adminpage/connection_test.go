@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/admin"
 	"github.com/pathlock-go/pathlock/integration/internal/chromium"
 )
@@ -77,6 +78,27 @@ func TestReadOnly(t *testing.T) {
 	}
 	tab.Click("#view-history")
 	tab.AwaitText("#history", "No history is kept here")
+}
+
+// What is cut is said: trees beyond those that are listed, also where none of the listed ones
+// matches, and waits that were forgotten for later ones.
+func TestPage_WhatIsCutSaysSo(t *testing.T) {
+	s := newSite(t, func(c *admin.Config) { c.MaxTrees = 1 })
+	for i := range 12 {
+		s.tree = newTree(t, "testplan", fmt.Sprintf("p%02d", i))
+		s.hold(request{note: "import", claims: x("/a")})
+	}
+	tab := browser.Open(t, s.url(pathlock.Tree{}))
+	tab.AwaitText("#trees", "2 more trees are not listed.")
+	tab.Fill("#trees-filter", "p11")
+	tab.AwaitText("#trees", "Nothing matches.")
+	tab.AwaitText("#trees", "2 more trees are not listed.")
+	tab.Await("the history has dropped some", `(globalThis.fetch = (fetch => async (...asked) => {
+		const answer = await fetch(...asked);
+		return String(asked[0]).includes("api/history") ? Response.json({ ...await answer.json(), dropped: 7 }) : answer;
+	})(fetch), true)`)
+	tab.Click("#view-history")
+	tab.AwaitText("#history", "7 earlier ones are not.")
 }
 
 // Both languages say the same things about the same values, and all that the page says is there.

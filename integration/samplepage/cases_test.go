@@ -83,6 +83,22 @@ func TestADraftSurvives(t *testing.T) {
 	w.here.AwaitGone("dialog")
 }
 
+// A name of the longest length is not cut, and a hint that does not say all shows that.
+func TestCases_WhatIsCutSaysSo(t *testing.T) {
+	a := alone(t)
+	w := bench(t, a, a, "a")
+	name := strings.Repeat("🌳", 255)
+	w.here.choose(w.ids["a"])
+	for _, body := range []string{"one line", "first line\nsecond line"} {
+		ask[object](a, "POST", fmt.Sprintf("/api/suites/%d/cases", w.ids["a"]), object{"name": body[:5], "body": body})
+	}
+	w.here.Await("the hints say so", `JSON.stringify([...document.querySelectorAll(".case-hint")].map(e => e.textContent)) === '["first line…","one line"]'`)
+	w.here.do("rename")
+	w.here.Await("the name is typed", fmt.Sprintf(`(document.execCommand("insertText", false, %s), true)`, chromium.Quote(name)))
+	w.here.Press(chromium.KeyEnter)
+	w.there.shows(w.ids["a"], name)
+}
+
 // Names are text, whatever they look like.
 func TestHostileNamesAreText(t *testing.T) {
 	a := alone(t)

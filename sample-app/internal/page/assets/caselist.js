@@ -50,7 +50,8 @@ export class CaseList {
       const item = had.get(c.id) ?? this.#item(c.id);
       had.delete(c.id);
       text(item.querySelector('.case-name'), c.name);
-      text(item.querySelector('.case-hint'), c.body.split('\n')[0].slice(0, 120));
+      const hint = c.body.split('\n')[0].slice(0, 120);
+      text(item.querySelector('.case-hint'), hint === c.body ? hint : hint + '…');
       text(item.querySelector('.case-body'), c.body || '—');
       return item;
     });

@@ -61,7 +61,7 @@ export class Detail {
   #lock(over) {
     const { tree, session, holds, operations } = this.#app, p = this.#parts, id = this.#suite, now = holds.now();
     const mine = session.edits(id), found = mine ? null : over ?? holds.below(tree, id);
-    let kind = 'free', title = '', more = holds.known ? t('lock.free') : t('lock.unknown'), action = { key: 'edit', run: () => operations.edit(id) };
+    let kind = 'free', title = '', more = t(holds.complete ? 'lock.free' : holds.known ? 'lock.cut' : 'lock.unknown'), action = { key: 'edit', run: () => operations.edit(id) };
     if (mine) {
       kind = 'mine';
       title = t('lock.mine');

@@ -48,7 +48,7 @@ export function validName(name) {
 /** Asks for a name. */
 export function askText(title, label, value = '', { more, button, check = validName } = {}) {
   return ask(title, (close) => {
-    const input = h('input', { type: 'text', value, autocomplete: 'off', spellcheck: false, 'aria-label': label, maxLength: 300 });
+    const input = h('input', { type: 'text', value, autocomplete: 'off', spellcheck: false, 'aria-label': label });
     const wrong = h('p', { class: 'wrong', role: 'alert' });
     return form(() => {
       if (check(input.value)) close(input.value);

@@ -4,6 +4,8 @@ import { Emitter } from './dom.js';
 export class Holds extends Emitter {
   /** False while nobody says who holds what. */
   known = false;
+  /** False where there are holds beyond those that are listed. */
+  complete = false;
   holders = [];
   #bySuite = new Map();
   /** The server's clock less the page's, in milliseconds. */
@@ -12,6 +14,7 @@ export class Holds extends Emitter {
   set({ now, locks }) {
     if (now) this.#ahead = Date.parse(now) - Date.now();
     this.known = Boolean(locks);
+    this.complete = this.known && !locks.truncated;
     this.holders = locks?.holders ?? [];
     this.#bySuite = new Map();
     for (const hold of this.holders) {

@@ -66,7 +66,7 @@ export class Session extends Emitter {
     const { lock } = this;
     if (!lock || this.#ending || !holds.known) return;
     const fence = holds.detached(lock.suite)?.fence;
-    if (fence && fence === lock.fence) return;
+    if (fence ? fence === lock.fence : !holds.complete) return;
     this.lock = { ...lock, fence };
     this.#prolong();
   }
