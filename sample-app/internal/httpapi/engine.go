@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
+	"github.com/klauspost/compress/gzhttp"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/admin"
@@ -123,7 +124,7 @@ func New(config Config) (http.Handler, error) {
 	if err := middleware.CheckRoutes(engine, table); err != nil {
 		return nil, fmt.Errorf("httpapi: %w", err)
 	}
-	return engine, nil
+	return gzhttp.GzipHandler(engine), nil
 }
 
 // checkParams refuses a request whose URL has an invalid id, before anything is done for it.

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
@@ -10,6 +11,7 @@ import (
 	"github.com/pathlock-go/pathlock/idempotency"
 	"github.com/pathlock-go/pathlock/lockspec"
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
+	"github.com/pathlock-go/pathlock/sample-app/internal/page"
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 )
 
@@ -44,6 +46,9 @@ type route struct {
 	handle handler
 }
 
+// casesOfSuite is the path of a suite's cases.
+const casesOfSuite = "/api/suites/:id/cases"
+
 // all are the routes.
 func (a *api) all() []route {
 	s, w := a.Service, a.Suites
@@ -74,7 +79,7 @@ func (a *api) all() []route {
 		{"PUT", "/api/suites/:id/lock", "for", `{"for":"10m"}`, 200, a.refreshSuiteLock},
 		{"DELETE", "/api/suites/:id/lock", "", "", 204, a.unlockSuite},
 		{"POST", "/api/suites/:id/cases", "name body", `{"name":"wrong password","body":"1. …"}`, 201, func(r request) (any, error) { return s.CreateCase(r.ctx, r.id, r.name, r.body) }},
-		{"GET", "/api/suites/:id/cases", "", "", 200, func(r request) (any, error) { return under("cases")(s.Cases(r.ctx, r.id)) }},
+		{"GET", casesOfSuite, "", "", 200, func(r request) (any, error) { return under("cases")(s.Cases(r.ctx, r.id)) }},
 		{"PATCH", "/api/cases/:id", "change", `{"body":"2. …"}`, 200, func(r request) (any, error) { return s.EditCase(r.ctx, r.id, r.change) }},
 		{"POST", "/api/cases/:id/move", "suite_id", `{"suite_id":1}`, 200, func(r request) (any, error) { return s.MoveCase(r.ctx, r.id, r.parent) }},
 		{"POST", "/api/cases/:id/copy", "suite_id name", `{"suite_id":1,"name":"copy"}`, 201, func(r request) (any, error) { return s.CopyCase(r.ctx, r.id, r.parent, r.name) }},
@@ -158,7 +163,24 @@ func (a *api) answer(c *gin.Context, r route) {
 		a.fail(c, err)
 	case r.status == http.StatusNoContent:
 		c.Status(r.status)
+	case r.kept():
+		a.keep(c, body)
 	default:
 		c.JSON(r.status, body)
 	}
+}
+
+// kept reports whether browsers may keep the answers of a route: windows ask for the cases of a
+// suite once a second, texts and all.
+func (r route) kept() bool { return r.method == http.MethodGet && r.path == casesOfSuite }
+
+// keep answers with a body that browsers keep.
+func (a *api) keep(c *gin.Context, body any) {
+	content, err := json.Marshal(body)
+	if err != nil {
+		a.fail(c, err)
+		return
+	}
+	c.Header("Content-Type", "application/json; charset=utf-8")
+	page.Send(c.Writer, c.Request, "", content)
 }

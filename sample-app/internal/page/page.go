@@ -4,7 +4,9 @@ package page
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"embed"
+	"fmt"
 	"net/http"
 	"time"
 )
@@ -28,5 +30,13 @@ func Serve(w http.ResponseWriter, r *http.Request, name string) {
 	}
 	w.Header().Set("Content-Security-Policy", policy)
 	w.Header().Set("Referrer-Policy", "no-referrer")
+	Send(w, r, name, content)
+}
+
+// Send serves content that browsers may keep, and ask each time whether it has changed. Its tag is
+// weak: the answer may be compressed.
+func Send(w http.ResponseWriter, r *http.Request, name string, content []byte) {
+	w.Header().Set("Cache-Control", "private, no-cache")
+	w.Header().Set("ETag", fmt.Sprintf(`W/"%x"`, sha256.Sum224(content)))
 	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(content))
 }

@@ -39,7 +39,7 @@ export async function send(method, path, { body, key, lock, keepalive, time = me
   let response, text;
   try {
     response = await fetch(address(path), {
-      method, headers, keepalive, cache: 'no-store',
+      method, headers, keepalive, cache: method === 'GET' ? 'no-cache' : 'no-store',
       signal: AbortSignal.timeout(time),
       body: body === undefined ? undefined : JSON.stringify(body),
     });
