@@ -18,7 +18,7 @@ import (
 
 // backend is the flags of serve and import.
 type backend struct {
-	DB            string        `help:"Database: sqlite://PATH, mysql://user:password@tcp(host:3306)/name or postgres://user:password@host:5432/name." default:"${db}" env:"PATHLOCK_DB" placeholder:"URL"`
+	DB            string        `help:"Database: sqlite://PATH, mysql://user:password@tcp(host:3306)/name or postgres://user:password@host:5432/name. For a password, set the environment variable: other users can see the command line." default:"${db}" env:"PATHLOCK_DB" placeholder:"URL"`
 	Connections   int           `name:"db-connections" help:"Most connections to a database server. An SQLite file keeps its own number." default:"20" env:"PATHLOCK_DB_CONNECTIONS" placeholder:"N"`
 	Locks         string        `help:"Lock store: ${stores}." default:"memory://" env:"PATHLOCK_LOCKS" placeholder:"URL"`
 	LocksPassword string        `help:"Password of the lock store, not encoded, if its URL has none. Set the environment variable: other users can see the command line." env:"PATHLOCK_LOCKS_PASSWORD" placeholder:"PASSWORD"`

@@ -14,7 +14,7 @@ import (
 )
 
 type stormCommand struct {
-	DB            string        `help:"Database server or SQLite path. Each row gets a new database beside it, so the user needs the right to create one. The default is a temporary file." default:"sqlite://" env:"PATHLOCK_DB" placeholder:"URL"`
+	DB            string        `help:"Database server or SQLite path. Each row gets a new database beside it, so the user needs the right to create one. The default is a temporary file. For a password, set the environment variable: other users can see the command line." default:"sqlite://" env:"PATHLOCK_DB" placeholder:"URL"`
 	LocksPassword string        `help:"Password of the lock store, not encoded, if its URL has none. Set the environment variable: other users can see the command line." env:"PATHLOCK_LOCKS_PASSWORD" placeholder:"PASSWORD"`
 	Locks         string        `help:"Lock store: ${stores}. The default is the SQL lock store, in the database of each row." env:"PATHLOCK_LOCKS" placeholder:"URL"`
 	Instances     int           `help:"Number of instances." default:"3"`

@@ -36,7 +36,8 @@ What the programs' user may not see, such as settings of Redis, is reported as u
 Examples:
 
     pathlock doctor --locks redis://127.0.0.1:6379/0
-    pathlock doctor --locks "$PATHLOCK_LOCKS" --db "$PATHLOCK_DB" --table suites --strict -q
+    export PATHLOCK_LOCKS=redis://127.0.0.1:6379/0 PATHLOCK_DB='mysql://user:pass@tcp(127.0.0.1:3306)/testplan'
+    pathlock doctor --table suites --strict -q
 
 Levels:
 
