@@ -75,6 +75,74 @@ func TestANetworkThatHangs(t *testing.T) {
 	one.AwaitGone(".notice.bad")
 }
 
+// What takes long says so, while the answer is due.
+func TestWrite_TakesLong(t *testing.T) {
+	a := alone(t)
+	w := bench(t, a, a, "a")
+	one := w.here
+	one.meddle(`async (fetch, path, options) => {
+		if (options.method === "PATCH") await new Promise((go) => { globalThis.go = go; });
+		return fetch(path, options);
+	}`)
+	one.choose(w.ids["a"])
+	one.do("rename")
+	one.answer("b")
+	one.AwaitText(".notice.wait", "Rename “a” to “b”")
+	one.AwaitText(".notice.wait", "No answer yet…")
+	one.Await("the answer comes", `(globalThis.go(), true)`)
+	one.shows(w.ids["a"], "b")
+	one.AwaitGone(".notice.wait")
+}
+
+// Where the server answers, and what has changed does not come, the window is not live.
+func TestTree_HangsAlone(t *testing.T) {
+	a := alone(t)
+	w := bench(t, a, a, "a", "b")
+	one := w.here
+	c := ask[struct{ ID int64 }](a, "POST", fmt.Sprintf("/api/suites/%d/cases", w.ids["a"]), object{"name": "case", "body": "as it was"})
+	one.choose(w.ids["a"])
+	one.AwaitText(".case-list", "as it was")
+	one.meddle(`async (fetch, path, options) => {
+		if (/tree$/.test(path)) await globalThis.tree;
+		if (/cases$/.test(path) && globalThis.lost) throw new TypeError("lost");
+		return fetch(path, options);
+	}`)
+	one.Await("the tree hangs, and cases are lost", `(globalThis.tree = new Promise((go) => { globalThis.go = go; }), globalThis.lost = true)`)
+	ask[suite](a, "PATCH", fmt.Sprintf("/api/suites/%d", w.ids["b"]), object{"name": "c"})
+	ask[object](a, "PATCH", fmt.Sprintf("/api/cases/%d", c.ID), object{"body": "as it is"})
+	one.state("behind")
+	one.AwaitText("#banner", "has not come yet. What you see is as of")
+	one.AwaitText(".cases", "could not be read again")
+	one.Await("they come", `(globalThis.lost = false, globalThis.go(), true)`)
+	one.shows(w.ids["b"], "c")
+	one.state("live")
+	one.AwaitGone("#banner")
+	one.AwaitText(".case-list", "as it is")
+}
+
+// An answer that comes slowly comes: only silence ends a request.
+func TestTree_ComesSlowly(t *testing.T) {
+	a := alone(t)
+	w := bench(t, a, a, "a")
+	w.here.meddle(`async (fetch, path, options) => {
+		const answer = await fetch(path, options);
+		if (!/tree$/.test(path)) return answer;
+		const bytes = new Uint8Array(await answer.arrayBuffer()), parts = 6;
+		return new Response(new ReadableStream({
+			start(line) {
+				let part = 0;
+				const clock = setInterval(() => {
+					line.enqueue(bytes.slice(part * bytes.length / parts, ++part * bytes.length / parts));
+					if (part === parts) { clearInterval(clock); line.close(); }
+				}, 2000);
+				options.signal.addEventListener("abort", () => { clearInterval(clock); line.error(options.signal.reason); });
+			},
+		}));
+	}`)
+	ask[suite](a, "PATCH", fmt.Sprintf("/api/suites/%d", w.ids["a"]), object{"name": "名字"})
+	w.here.shows(w.ids["a"], "名字")
+}
+
 // state waits until the window's connection is in a state.
 func (w window) state(state string) {
 	w.T().Helper()

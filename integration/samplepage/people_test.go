@@ -39,6 +39,31 @@ func TestTheKeyboardAloneIsEnough(t *testing.T) {
 	one.AwaitText("#detail h1", "c")
 }
 
+// Whoever makes a suite from the keyboard goes on from there.
+func TestKeyboard_GoesOnFromWhatWasMade(t *testing.T) {
+	a := alone(t)
+	w := bench(t, a, a, "a")
+	one := w.here
+	one.choose(w.ids["a"])
+	for _, button := range []string{"#new-suite", "[data-do=newSuite]", "[data-do=copy]"} {
+		before := a.ids(w.plan)
+		one.Await("a button has the focus", fmt.Sprintf(`(document.querySelector(%q).focus(), true)`, button))
+		one.Press(chromium.KeyEnter)
+		one.AwaitShown("dialog[open]")
+		if button != "[data-do=copy]" {
+			one.Press("new")
+		}
+		one.Press(chromium.KeyEnter)
+		one.Await("the tree has the focus", `document.activeElement.id === "tree" && !document.querySelector("dialog")`)
+		chosen := chromium.Eval[string](one.Tab, `document.activeElement.getAttribute("aria-activedescendant")`)
+		for path, id := range before {
+			if row(id) == "#"+chosen {
+				t.Errorf("after %s, %q has the focus", button, path)
+			}
+		}
+	}
+}
+
 func TestThePageSpeaksChinese(t *testing.T) {
 	a := alone(t)
 	w := window{browser.Open(t, a.url)}
@@ -57,8 +82,9 @@ func TestThePageSpeaksChinese(t *testing.T) {
 	w.do("edit")
 	w.AwaitText(".lock-card", "你正在编辑")
 	other.Fill("#filter", "支付")
-	other.locked(ids["结算/支付"], "theirs", "安娜 正在编辑")
+	other.locked(ids["结算/支付"], "theirs", "安娜 is editing") // in the reader's language
 	other.Click("#language")
+	other.locked(ids["结算/支付"], "theirs", "安娜 正在编辑")
 	other.choose(ids["结算/支付"])
 	other.Allow("423")
 	other.do("rename")

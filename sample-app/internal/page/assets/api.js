@@ -16,7 +16,8 @@ export class Refusal extends Error {
 let token = () => null;
 export function useToken(source) { token = source; }
 
-/** How long the answer to a question, and to a change, which may wait for locks, can take. */
+/** How long the server may be silent after a question, and after a change, which may wait for locks. An
+ * answer that is large, or comes over a slow line, may take longer. */
 const questionTime = 10000, changeTime = 20000;
 
 /** A key that tells a request sent twice from two requests. */
@@ -36,16 +37,28 @@ export async function send(method, path, { body, key, lock, keepalive, time = me
   if (method !== 'GET' && method !== 'PUT') headers['Idempotency-Key'] = key ?? newKey();
   const held = method === 'GET' ? null : lock === undefined ? token() : lock;
   if (held) headers['Lock-Token'] = held;
-  let response, text;
+  const silence = new AbortController(), decoder = new TextDecoder();
+  let response, text = '', timer = 0;
+  const heard = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => silence.abort(), time);
+  };
   try {
+    heard();
     response = await fetch(address(path), {
       method, headers, keepalive, cache: method === 'GET' ? 'no-cache' : 'no-store',
-      signal: AbortSignal.timeout(time),
+      signal: silence.signal,
       body: body === undefined ? undefined : JSON.stringify(body),
     });
-    text = await response.text();
+    const reader = response.body?.getReader();
+    for (let part = {}; reader && !part.done; text += decoder.decode(part.value, { stream: !part.done })) {
+      heard();
+      part = await reader.read();
+    }
   } catch {
     throw new Refusal(0, {});
+  } finally {
+    clearTimeout(timer);
   }
   let answer = {};
   try { answer = text ? JSON.parse(text) : {}; } catch { /* a proxy's page */ }

@@ -40,7 +40,7 @@ export class CaseList {
   }
 
   /** The cases could not be read. */
-  miss() { if (!this.#cases.length) text(this.#empty, t('casesMissed')); }
+  miss() { text(this.#empty, t(this.#cases.length ? 'casesOld' : 'casesMissed')); }
 
   set(cases) {
     this.#cases = cases;

@@ -1,10 +1,11 @@
 // Questions to the person at the page.
+import { closedByBack } from './back.js';
 import { $, h, text } from './dom.js';
 import { t } from './i18n.js';
 
 /** Opens a dialog and resolves with what close was called with, null if it was left. build gets
- * close and returns the content. A click beside it leaves it unless something was typed, and Escape does. What
- * somebody writes at length stays until they say so. */
+ * close and returns the content. A click beside it leaves it unless something was typed; Escape and Back do.
+ * What somebody writes at length stays until they say so. */
 export function ask(title, build, { wide, stays } = {}) {
   return new Promise((resolve) => {
     const notices = $('notices'), around = notices.parentElement;
@@ -14,7 +15,10 @@ export function ask(title, build, { wide, stays } = {}) {
       h('div', { class: 'dialog-head' }, h('h2', {}, title),
         h('button', { type: 'button', class: 'quiet icon', 'aria-label': t('close'), title: t('close'), onclick: () => close(null) }, '×')),
       build(close));
+    const typed = () => 'typed' in dialog.dataset;
+    const closed = closedByBack(() => !(stays && typed()) && close(null));
     dialog.addEventListener('close', () => {
+      closed();
       (around.isConnected ? around : document.body).append(notices); // it may have been a dialog, too
       dialog.remove();
       resolve(answer);

@@ -1,6 +1,7 @@
 // The page as a whole: which plan and suite it shows, and what brings it up to date.
 import { Actions } from './actions.js';
 import { get } from './api.js';
+import { closedByBack, goTo } from './back.js';
 import { openBin } from './bin.js';
 import { Connection } from './connection.js';
 import { Detail } from './detail.js';
@@ -30,6 +31,10 @@ class App {
   #detail = new Detail($('detail'), this);
   #reading = null;
   #again = false;
+  /** How many news of the plan the tree is behind, and when it was not. */
+  #behind = 0;
+  #asOf = 0;
+  #panelClosed = () => {};
 
   async start() {
     guardClicks();
@@ -43,8 +48,14 @@ class App {
       this.holds.set(news);
       if (this.session.lock?.plan === this.plan?.id) this.session.look(this.holds);
     });
-    this.connection.on('changed', (revision) => { if (revision !== this.tree.revision) this.reload(); });
-    this.connection.on('asked', () => this.casesChanged());
+    this.connection.on('changed', (revision) => {
+      if (revision === this.tree.revision) return this.#current();
+      this.#behind++;
+      this.reload();
+      this.#showState();
+      this.#showHolds();
+    });
+    this.connection.on('asked', () => { if (this.plan) this.#detail.askCases(); });
     this.connection.on('gone', () => {
       notices.refused(this.plan.name, t('planGone'), []);
       this.leave();
@@ -115,7 +126,7 @@ class App {
     this.view.refresh();
     this.holds.clear();
     this.plan = null;
-    history.replaceState(null, '', location.pathname);
+    goTo(location.pathname);
     $('work').hidden = true;
     $('welcome').hidden = false;
     $('welcome').replaceChildren(...welcome(this, (plan) => this.open(plan)));
@@ -147,7 +158,18 @@ class App {
     if (plan.id !== this.plan?.id) return false;
     this.tree.load(answer);
     this.planChanged(now);
+    this.#current();
     return true;
+  }
+
+  /** The tree is what it is on the server. */
+  #current() {
+    const behind = this.#behind;
+    this.#behind = 0;
+    this.#asOf = Date.now();
+    if (!behind) return;
+    this.#showState();
+    this.#showHolds();
   }
 
   async #read() {
@@ -180,7 +202,18 @@ class App {
   /** On a phone, either the tree or the chosen suite is in sight. */
   showScreen(screen) {
     $('work').dataset.screen = screen;
-    if (screen === 'detail' && matchMedia('(max-width: 720px)').matches) $('detail').focus();
+    this.#panelClosed();
+    if (screen !== 'detail' || !matchMedia('(max-width: 720px)').matches) return;
+    this.#panelClosed = closedByBack(() => this.showScreen('tree'));
+    $('detail').focus();
+  }
+
+  /** Chooses a suite that was just made, and has keys go on from there. */
+  made(id) {
+    this.view.choose(id);
+    if (document.activeElement?.closest('dialog, input, textarea')) return; // somebody is at something else
+    this.view.focus();
+    if (document.activeElement !== $('tree')) $('detail').focus(); // on a phone, the tree is not in sight
   }
 
   showVisitor() { text($('me'), visitor.get() ?? t('whoAmI')); }
@@ -188,7 +221,7 @@ class App {
   #chosen(id) {
     this.#detail.show(id);
     const at = `#plan/${this.plan.id}/suite/${id}`;
-    if (location.hash !== at) history.replaceState(null, '', at);
+    goTo(at);
     $('second').href = at;
   }
 
@@ -211,7 +244,8 @@ class App {
     const banner = $('banner');
     let words = '';
     const { state, heard, trouble } = this.connection, time = clock(heard);
-    if (state === 'away') words = heard ? t('awaySince', { time }) : t('awayMore');
+    if (this.#state === 'behind') words = t('behindSince', { time: clock(this.#asOf) });
+    else if (state === 'away') words = heard ? t('awaySince', { time }) : t('awayMore');
     else if (trouble === 'database-unavailable') words = t('databaseUnknown', { time });
     else if (trouble) words = t('locksUnknown');
     else if (gate) words = t('planHeld', { what: doing(gate.what), since: ago(Date.parse(gate.since), this.holds.now()) });
@@ -221,8 +255,15 @@ class App {
     banner.hidden = !words;
   }
 
+  /** The connection's state, or that the server answers, and the tree does not come: the news after those
+   * that the page reads it for find it unread. */
+  get #state() {
+    const { state } = this.connection;
+    return !this.plan ? '' : state === 'live' && this.#behind > 1 ? 'behind' : state || 'connecting';
+  }
+
   #showState() {
-    const state = this.plan ? this.connection.state || 'connecting' : '';
+    const state = this.#state;
     $('live').dataset.state = state;
     text($('live').lastElementChild, state ? t(state) : '');
     $('live').title = state ? t(state + 'More') : '';

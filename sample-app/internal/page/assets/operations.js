@@ -2,6 +2,7 @@
 import { get, Refusal, send } from './api.js';
 import { askPlace, askText, askYes } from './dialogs.js';
 import { t } from './i18n.js';
+import { noteOf } from './problems.js';
 import { maxVisitor, visitor } from './session.js';
 
 export class Operations {
@@ -20,7 +21,7 @@ export class Operations {
       send: (key) => send('POST', `/api/plans/${this.#app.plan.id}/suites`, { body: { parent_id: parent, name }, key }),
       then: () => this.#app.reload(),
     });
-    if (made) this.#app.view.choose(made.id);
+    if (made) this.#app.made(made.id);
   }
 
   async rename(id, typed) {
@@ -48,7 +49,7 @@ export class Operations {
       send: (key) => send('POST', `/api/${kind}s/${id}/${copies ? 'copy' : 'move'}`, { body: { [ofSuite ? 'parent_id' : 'suite_id']: place.to, name: place.name }, key }),
       then: () => (ofSuite ? this.#app.reload() : this.#app.casesChanged()),
     });
-    if (placed && ofSuite) this.#app.view.choose(placed.id);
+    if (placed && ofSuite) this.#app.made(placed.id);
   }
 
   /** Puts a suite or a case into the recycle bin. */
@@ -117,7 +118,7 @@ export class Operations {
     const name = this.#app.nameOf(id), plan = this.#app.plan.id;
     const begun = await this.#run({
       title: t('do.edit', { name }), about: `edit ${id}`,
-      send: async (key) => { await session.begin(plan, id, name, t('note', { name: who }), key); return true; },
+      send: async (key) => { await session.begin(plan, id, name, noteOf(who), key); return true; },
     });
     return Boolean(begun);
   }

@@ -1,8 +1,15 @@
 // What a refusal means, in words.
 import { ago, clock, has, t } from './i18n.js';
 
+/** The note of somebody who edits. Notes are English in the lock store, whatever language the writer has. */
+export const noteOf = (name) => name + editing;
+const editing = ' is editing';
+
 /** What a holder does: its note, or a translation if the note is one of the app's own. */
-export function doing(note) { return has('op.' + note) ? t('op.' + note) : note; }
+export function doing(note) {
+  if (note.endsWith(editing)) return t('note', { name: note.slice(0, -editing.length) });
+  return has('op.' + note) ? t('op.' + note) : note;
+}
 
 /** Whether the request may succeed if it is simply sent again. */
 export const mayRepeat = (refusal) => refusal.unanswered || [408, 423, 429, 502, 503, 504].includes(refusal.status)
