@@ -20,6 +20,7 @@ import (
 	"github.com/pathlock-go/pathlock/internal/testredis"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/internal/testzk"
+	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
 // serverName is in the certificate of the servers.
@@ -75,8 +76,9 @@ func TestTLS(t *testing.T) {
 			}
 			saysTLS := func(err error) bool { return err != nil && strings.Contains(err.Error(), "tls") }
 			for _, leftOut := range []string{"ca_file", "server_name"} {
-				if err := ping(leftOut); !saysTLS(err) {
-					t.Errorf("without %s: %v, want an error of TLS", leftOut, err)
+				err := ping(leftOut)
+				if says := anystore.Trouble(err); !saysTLS(err) || says != "has a certificate that is not trusted" {
+					t.Errorf("without %s: %v (%s), want an error of TLS", leftOut, err, says)
 				}
 			}
 			// In TLS 1.3 the server refuses a client after the client's handshake (RFC 8446,

@@ -20,7 +20,14 @@ func Trouble(err error) string {
 			return cmp.Or(means, "refuses what it is asked for")
 		}
 	}
-	return "does not answer"
+	return cmp.Or(meaning(err.Error(), tlsRefusals), "does not answer")
+}
+
+// tlsRefusals are what the handshake says, with any server.
+var tlsRefusals = []refusal{
+	{"failed to verify certificate", "has a certificate that is not trusted"},
+	{"remote error: tls", "refuses this client's TLS"},
+	{"server does not support TLS", "does not speak TLS"},
 }
 
 // refusal is what a server means that answers but does not serve, by a part of what it says.

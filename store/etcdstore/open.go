@@ -2,6 +2,7 @@ package etcdstore
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"time"
 
@@ -44,7 +45,7 @@ func Open(rawURL string, opts ...Option) (*Store, error) {
 		return nil, fmt.Errorf("etcdstore: %w", err)
 	}
 	config := newConfig(append(u.options, opts...))
-	client, err := clientv3.New(clientv3.Config{
+	settings := clientv3.Config{
 		Endpoints:            u.endpoints,
 		Username:             u.User,
 		Password:             u.Password,
@@ -54,13 +55,26 @@ func Open(rawURL string, opts ...Option) (*Store, error) {
 		DialKeepAliveTimeout: keepAliveTimeout,
 		Logger:               zap.NewNop(), // errors are returned
 		DialOptions:          u.dial,
-	})
+	}
+	client, err := clientv3.New(settings)
 	if err != nil {
-		return nil, fmt.Errorf("%w: etcdstore: connecting: %w", pathlock.ErrUnavailable, err)
+		return nil, fmt.Errorf("%w: etcdstore: logging in: %w", pathlock.ErrUnavailable, whyNoLogin(settings, err))
 	}
 	s := New(client, append(u.options, opts...)...)
 	s.own = client
 	return s, nil
+}
+
+// whyNoLogin returns why there is no connection, where a login says no more than that its time is
+// up.
+func whyNoLogin(settings clientv3.Config, err error) error {
+	settings.Username, settings.Password = "", ""
+	client, failed := clientv3.New(settings)
+	if failed != nil {
+		return err
+	}
+	defer func() { _ = client.Close() }()
+	return (&backend{client: client}).why(context.Background(), err)
 }
 
 // location is what a URL says.

@@ -201,6 +201,9 @@ func (c *fsckCommand) repair(ctx context.Context, checker *fsck.Checker, report 
 		}
 	}
 	summary, err := checker.Repair(ctx, opts)
+	if errors.Is(err, pathlock.ErrUnavailable) {
+		err = failed("repairing", err)
+	}
 	if errors.Is(err, fsck.ErrMoves) {
 		return exitFailure, fmt.Errorf("%w; --allow-moves repairs all the same", err)
 	}

@@ -119,6 +119,17 @@ func TestLeaves(t *testing.T) {
 	}
 }
 
+// A repair for which the lock store is not there says so, as every other command does.
+func TestFsck_SaysThatTheLockStoreIsAway(t *testing.T) {
+	url, _ := table(t, broken)
+	for _, locks := range []string{"redis://127.0.0.1:1/0", "etcd://user:hidden@127.0.0.1:1?timeout=500ms"} {
+		code, out, errs := run(t, "fsck", "--table", "suites", "--db", url, "--repair", "--apply", "--locks", locks)
+		if code != 8 || !strings.Contains(errs, "the lock store does not answer") || !strings.Contains(errs, "connection refused") || strings.Contains(errs, "hidden") {
+			t.Errorf("%s: exit code %d: %s%s", locks, code, out, errs)
+		}
+	}
+}
+
 // A repair under locks that are not those of the programs on the database changes nothing, and
 // says where theirs are.
 func TestFsck_RefusesOtherLocks(t *testing.T) {

@@ -72,7 +72,7 @@ func (s lockStore) openShared(ctx context.Context, opts ...anystore.Option) (*pa
 	case errors.Is(err, anystore.ErrURL):
 		return nil, nil, fmt.Errorf("%w: --locks: %w", errUsage, err)
 	case err != nil:
-		return nil, nil, fmt.Errorf("--locks: %w", err)
+		return nil, nil, failed("--locks", err)
 	}
 	quiet := slog.New(slog.DiscardHandler)
 	return pathlock.New(store, pathlock.WithLogger(quiet)), func() { doctor.Close(ctx, store) }, nil
@@ -115,7 +115,7 @@ func (c *fsckCommand) openLocks(ctx context.Context, opts *fsck.RepairOptions, r
 	case errors.Is(err, anystore.ErrURL):
 		return nil, fmt.Errorf("%w: --locks: %w", errUsage, err)
 	case err != nil:
-		return nil, fmt.Errorf("--locks: %w", err)
+		return nil, failed("--locks", err)
 	}
 	opts.Locker = pathlock.New(store)
 	return func() error {

@@ -65,7 +65,7 @@ func (e *exam) ask(ctx context.Context, f func(context.Context) error) error {
 
 // unanswered adds that a server does not serve.
 func (e *exam) unanswered(about string, err error) {
-	const change = "see that the server runs and takes more clients, and that the URL, the user and the password are right"
+	const change = "see that the server runs and takes more clients, and that the URL, its TLS, the user and the password are right"
 	e.found(Problem, about, answerCheck, fmt.Sprintf("it does not serve: %v", err), "the lock store "+anystore.Trouble(err)+": nothing is granted", change)
 }
 
