@@ -8,7 +8,6 @@ import "testing"
 // Run runs the whole suite.
 func Run(t *testing.T, database Database) {
 	t.Run("Damage", func(t *testing.T) { testDamage(t, database) })
-	t.Run("Many", func(t *testing.T) { testMany(t, database) })
 	t.Run("Fits", func(t *testing.T) { testFits(t, database) })
 	t.Run("Columns", func(t *testing.T) { testColumns(t, database) })
 	t.Run("Machine", func(t *testing.T) { testMachine(t, database) })

@@ -1,0 +1,78 @@
+package fsck
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/pathform"
+	"github.com/pathlock-go/pathlock/internal/sqldialect"
+)
+
+// damages are kinds of damage, as the nth of many rows has each below the root row.
+var damages = map[string]func(n int64) *row{
+	"siblings of one name": func(int64) *row { return &row{seat: seat{parent: Key{int64(1)}, name: "x"}} },
+	"names that share a stem": func(n int64) *row {
+		return &row{seat: seat{parent: Key{int64(1)}, name: fmt.Sprint(strings.Repeat("x", pathlock.MaxNameBytes-6), n/2)}}
+	},
+	"orphans of one parent": func(int64) *row {
+		return &row{seat: seat{parent: Key{int64(1 << 40)}, name: "x"}, fault: faultMissing}
+	},
+	"names that no path can have": func(int64) *row { return &row{seat: seat{parent: Key{int64(1)}, name: "x/"}} },
+	"cycles":                      func(n int64) *row { return &row{seat: seat{parent: Key{n ^ 1}, name: "x"}} },
+	"rows beside a root row":      func(int64) *row { return &row{seat: seat{name: "x"}} },
+}
+
+// plantDamage returns a table of so many rows with one kind of damage.
+func plantDamage(rows int64, damaged func(n int64) *row) *forest {
+	f := &forest{
+		catalogue: &catalogue{
+			dialect: sqldialect.SQLite, table: Table{Table: "t", Namespace: "n", Key: "id", Parent: "parent", Name: "name", Path: "path", SingleTree: "t"},
+			pathForm: pathform.Default, limits: map[string]limit{"path": {characters: 3000}},
+		},
+		byKey: make(map[Key]*row), roots: make(map[Key]*row), alike: make(map[*row]*row),
+	}
+	for n := int64(1); n <= rows; n++ {
+		r := &row{}
+		if n > 1 {
+			r = damaged(n)
+		}
+		r.key, r.tree, r.order = Key{n}, TextKey("t"), int32(n)
+		f.rows, f.byKey[r.key] = append(f.rows, r), r
+	}
+	for _, r := range f.rows {
+		r.up = f.byKey[r.parent]
+	}
+	f.roots[TextKey("t")] = f.rows[0]
+	f.locate()
+	return f
+}
+
+// What the plan of a repair costs grows with the rows, and not with their square: each name that is
+// tried is a new text, and each list that grows is memory.
+func TestPlan_CostsWhatItsRowsCost(t *testing.T) {
+	for what, damaged := range damages {
+		t.Run(what, func(t *testing.T) {
+			costs := func(rows int64) float64 {
+				return testing.AllocsPerRun(1, func() {
+					f := plantDamage(rows, damaged)
+					r := &repair{Checker: &Checker{f.catalogue}, creations: make(map[*row]*creation)}
+					if p := r.newPlan(f); len(p.edits) < int(rows)/2-1 {
+						t.Fatalf("%d of %d rows are edited", len(p.edits), rows)
+					}
+					f.locate()
+					left, err := f.tell(func(Problem) error { return nil })
+					if delete(left.Problems, WrongPath); err != nil || left.Total() > 0 {
+						t.Fatalf("left are %v: %v", left.Problems, err)
+					}
+				})
+			}
+			const few, many = 500, 4000
+			// Maps grow in steps, so that a quarter more is none of the rows' cost.
+			if a, b := costs(few), costs(many); b > 1.25*a*many/few {
+				t.Errorf("%d rows take %.0f allocations, %d take %.0f", few, a, many, b)
+			}
+		})
+	}
+}
