@@ -40,7 +40,8 @@ func CopyLeaves(leaf any, values map[string]any) CopyOption {
 //	tx.Exec(`INSERT INTO labels (suite_id, text)
 //		SELECT m.new_id, l.text FROM labels l JOIN (?) m ON m.old_id = l.suite_id`, pairs)
 //
-// Copy returns an error of attach.
+// Raw SQL of tx is not checked, since the query names the guarded table. Copy returns an error of
+// attach.
 func CopyAttached(attach func(tx, pairs *gorm.DB) error) CopyOption {
 	return func(c *write.CopyRequest) { c.Attach = append(c.Attach, attach) }
 }

@@ -88,11 +88,12 @@
 //
 // # What it does not see
 //
-// Raw SQL by [gorm.DB.Exec] and [gorm.DB.Raw] that writes to a guarded table, or that may, is
-// refused with a [*RawWriteError], and raw SQL that ends a transaction with a
+// Raw SQL by [gorm.DB.Exec] and [gorm.DB.Raw] that names a guarded table is refused with a
+// [*RawWriteError], unless it plainly reads or defines, and raw SQL that ends a transaction with a
 // [*TransactionEndError]. The plugin does not see:
 //
-//   - calls of procedures, triggers and views, and prepared statements that are run by their name;
+//   - calls of functions, procedures, triggers and views, also by a SELECT, and prepared statements
+//     that are run by their name;
 //   - SQL that the database assembles itself;
 //   - SQL in the text of a clause or an expression (gorm.Expr, Where, Order);
 //   - what is sent to a statement's ConnPool without GORM;

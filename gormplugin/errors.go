@@ -134,11 +134,12 @@ type MissedRowsError = fault.MissedRowsError
 // Product is its name, Version what it answered itself, and Why the reason.
 type UnsupportedDatabaseError = fault.UnsupportedDatabaseError
 
-// RawWriteError says which raw SQL was refused: it would have gone past the plugin. Nothing of it
-// has run. It matches [ErrUnsupported].
+// RawWriteError says which raw SQL was refused: it names a guarded table, and does not plainly read
+// or define, so that it may go past the plugin. Nothing of it has run. It matches [ErrUnsupported].
 //
-// Table is the guarded table, as the SQL names it, "" where that does not say which. Statement is
-// the kind of write: "UPDATE", "INSERT", "DELETE".
+// Table is the guarded table, without its schema, "" where the SQL may hide which. Statement is the
+// first word: "UPDATE", "WITH", or "SCRIPT" for several statements and texts that can be read in
+// several ways.
 type RawWriteError = fault.RawWriteError
 
 // TransactionEndError says that raw SQL ends a transaction on whose end something relies, because
@@ -148,9 +149,9 @@ type RawWriteError = fault.RawWriteError
 // the transaction mean nothing, and every later statement is committed by itself. It
 // matches [ErrUnsupported].
 //
-// Statement is what ends the transaction: "COMMIT", "CREATE TABLE". Ended is set where the
-// statement ran before anything relied on the end: what would do so later is refused. Otherwise the
-// statement itself is refused.
+// Statement is what ends the transaction: "COMMIT", "CREATE TABLE", or "SCRIPT" for a text with a
+// comment that MySQL may execute. Ended is set where the statement ran before anything relied on
+// the end: what would do so later is refused. Otherwise the statement itself is refused.
 type TransactionEndError = fault.TransactionEndError
 
 // FailureOf returns what an error means to the sender of a request. It knows what

@@ -62,9 +62,10 @@ func guardNodes(tx *gorm.DB, model any, ids []any, lock bool) ([]pathlock.Locati
 }
 
 // AllowRawWrites returns a DB on which [gorm.DB.Exec] and [gorm.DB.Raw] may write to guarded
-// tables; db itself stays as it is. The plugin does not keep the tree right there: the caller is
-// responsible for paths, descendants, leaves and locks, and calls [LockSubtrees] or [Assert] first,
-// in the same transaction.
+// tables, or read them in a write to others; db itself stays as it is. The plugin does not keep the
+// tree right there: the caller is responsible for paths, descendants, leaves and locks, and calls
+// [LockSubtrees] or [Assert] first, in the same transaction. The generic API, gorm.G, drops the
+// permission, as all settings of a session.
 //
 //	gormplugin.AllowRawWrites(tx).Exec("UPDATE suites SET note = '' WHERE plan_id = ?", plan)
 //

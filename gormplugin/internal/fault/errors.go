@@ -230,18 +230,18 @@ func (e *UnsupportedDatabaseError) Error() string {
 // Unwrap returns [ErrUnsupportedDatabase].
 func (e *UnsupportedDatabaseError) Unwrap() error { return ErrUnsupportedDatabase }
 
-// RawWriteError says which raw SQL was refused: it would have gone past the plugin. Nothing of it
-// has run. It matches [ErrUnsupported].
+// RawWriteError says which raw SQL was refused: it may go past the plugin. Nothing of it has run.
+// It matches [ErrUnsupported].
 type RawWriteError struct {
-	// Table is the guarded table, as the SQL names it; "" where that does not say which.
+	// Table is the guarded table, without its schema; "" where the SQL may hide which.
 	Table string
-	// Statement is the kind of write: "UPDATE", "INSERT", "DELETE".
+	// Statement is the first word: "UPDATE", "WITH", or "SCRIPT" for several statements.
 	Statement string
 }
 
 // Error implements error.
 func (e *RawWriteError) Error() string {
-	return fmt.Sprintf("%v: %s: a raw %s would go past the plugin: write by the model, or use gormplugin.AllowRawWrites(tx) after gormplugin.LockSubtrees or gormplugin.Assert",
+	return fmt.Sprintf("%v: %s: a raw %s that is no plain read may go past the plugin: write by the model, or use gormplugin.AllowRawWrites(tx) after gormplugin.LockSubtrees or gormplugin.Assert",
 		ErrUnsupported, cmp.Or(e.Table, "a guarded table"), e.Statement)
 }
 
@@ -255,7 +255,7 @@ func (e *RawWriteError) Unwrap() error { return ErrUnsupported }
 // the transaction mean nothing, and every later statement is committed by itself. Statements about
 // savepoints are refused likewise, unless they have GORM's own form. It matches [ErrUnsupported].
 type TransactionEndError struct {
-	// Statement is what ends the transaction: "COMMIT", "CREATE TABLE".
+	// Statement is what ends the transaction: "COMMIT", "CREATE TABLE", or "SCRIPT" in doubt.
 	Statement string
 	// Ended is set where the statement ran before anything relied on the end: what would do so
 	// later is refused. Otherwise the statement itself is refused.

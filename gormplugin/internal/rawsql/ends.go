@@ -12,13 +12,15 @@ func (g *Grammar) EndsTransaction(sql string) (ended string, found bool) {
 	for _, shape := range g.shapes(sql) {
 		for s := range strings.SplitSeq(shape, "; ") {
 			switch end := g.ends.FindString(s); {
+			case s == script:
+				return "SCRIPT", true
 			case strings.HasPrefix(s, "RELEASE "):
 				return string(ReleaseSavepoint), true
 			case strings.HasPrefix(s, "ROLLBACK ") && strings.Contains(s, " TO "):
 				return string(BackToSavepoint), true
 			case end != "" && !g.stays.MatchString(s):
 				return strings.Trim(end, " :"), true
-			case g == &MySQL && strings.HasPrefix(s, "SET ") && strings.Contains(folded(sql), "autocommit"):
+			case strings.HasPrefix(s, "SET ") && strings.Contains(folded(sql), "autocommit"):
 				return "SET autocommit", true
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"testing"
 )
 
-// The servers' own answers are asked for by sqloracle's TestImplicitCommits.
 func TestEndsTransaction(t *testing.T) {
 	for _, c := range []struct {
 		in, sql string
@@ -25,8 +24,11 @@ func TestEndsTransaction(t *testing.T) {
 		{everywhere, "SELECT savepoint FROM x", ""},
 		{everywhere, "UPDATE x SET y = 'ROLLBACK TO s'", ""},
 		{"postgres sqlite", "RELEASE a", "RELEASE SAVEPOINT"},
-		{"mysql", "/*! ROLLBACK TO s */", "ROLLBACK TO SAVEPOINT"},
-		{"mysql", "ROLLBACK /*!50000 TO */ s", "ROLLBACK"},
+		{"mysql", "/*! ROLLBACK TO s */", "SCRIPT"},
+		{"mysql", "INSERT /*!50000 IGNORE */ INTO x VALUES (1)", "SCRIPT"},
+		{"mysql", "/*!99999 /* */ SELECT */ COMMIT", "SCRIPT"},
+		{"postgres sqlite", "/*!50000 COMMIT */", ""},
+		{everywhere, "/* /* */ ' */ COMMIT -- '", "SCRIPT"},
 		{"mysql", "EXECUTE s", "EXECUTE S"},
 		{"mysql", "BEGIN NOT ATOMIC ROLLBACK TO s; END", "BEGIN"},
 		{"mysql", "SET STATEMENT max_statement_time = 1 FOR ROLLBACK TO s", "SET STATEMENT"},

@@ -18,8 +18,8 @@ func Allow(db *gorm.DB) *gorm.DB {
 
 // trips returns the error for sql that writes to a guarded table, nil for any other.
 func (e *Engine) trips(sql string) error {
-	if found, ok := e.Names.FindWrite(sql); ok {
-		return &fault.RawWriteError{Table: found.Table, Statement: found.Statement}
+	if statement, table := e.Names.FindWrite(sql); statement != "" {
+		return &fault.RawWriteError{Table: table, Statement: statement}
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 func BenchmarkTripwire(b *testing.B) {
 	w := &Engine{
 		Owner:     &txn.Owner{Dialect: &sqldialect.Dialect{Name: "mysql"}},
-		Catalogue: &table.Catalogue{Names: rawsql.NewNames(&rawsql.MySQL, "suites", "cases", "folders")},
+		Catalogue: &table.Catalogue{Names: rawsql.NewNames(rawsql.GrammarOf("mysql"), "suites", "cases", "folders")},
 	}
 	for name, sql := range map[string]string{
 		"another table": "INSERT INTO `others` (`id`, `name`, `created_at`, `updated_at`) VALUES (?, ?, ?, ?) ON DUPLICATE KEY UPDATE name = VALUES(name), updated_at = VALUES(updated_at)",
