@@ -11,7 +11,8 @@ import (
 // CopyOption says more about a [Copy].
 type CopyOption func(*write.CopyRequest)
 
-// CopyAs gives the copy's top row a name; the default is the name of the row that is copied.
+// CopyAs gives the copy's top row a name; the default is the name of the row that is copied. A
+// table without names refuses it.
 func CopyAs(name string) CopyOption { return func(c *write.CopyRequest) { c.Name = name } }
 
 // SnapshotSource takes no path lock on what is copied, as [lockspec.Spec.SnapshotSource] does in a
@@ -28,14 +29,14 @@ func CopyValues(values map[string]any) CopyOption {
 }
 
 // CopyLeaves also copies the leaves in the subtree, those of a registered leaf model, with values
-// as for [CopyValues]. It takes one statement for any number of them.
+// as for [CopyValues].
 func CopyLeaves(leaf any, values map[string]any) CopyOption {
 	return func(c *write.CopyRequest) { c.Leaves = append(c.Leaves, write.LeafCopy{Model: leaf, Values: values}) }
 }
 
-// CopyAttached calls attach, once the rows have been copied, to copy what else belongs to them.
-// attach gets the transaction, and a query that says which row is the copy of which, with the
-// columns old_id and new_id, to join in SQL:
+// CopyAttached calls attach, once the rows have been copied, to copy what else belongs to them:
+// once for every hundred rows. attach gets the transaction, and a query that says which of these
+// rows is the copy of which, with the columns old_id and new_id, to join in SQL:
 //
 //	tx.Exec(`INSERT INTO labels (suite_id, text)
 //		SELECT m.new_id, l.text FROM labels l JOIN (?) m ON m.old_id = l.suite_id`, pairs)
@@ -59,22 +60,20 @@ func CopyAttached(attach func(tx, pairs *gorm.DB) error) CopyOption {
 //   - the times of creation and update, which are now.
 //
 // Softly deleted rows are not copied, and no hooks run. Columns that the model does not have get
-// their defaults. Tables that have only a path of ids are refused. Until the copied rows have their
-// parents, their names are a slash and a number: the name column has to have room for the number of
-// rows, and no CHECK may refuse the slash.
+// their defaults.
 //
 // The locks are S on the row, unless there is [SnapshotSource], and X on the new name slot.
-// Whatever the lock store does, the database locks the copied rows for sharing until the
-// transaction ends, so that the copy shows the subtree as it was at one instant. Where a row joins
-// the subtree meanwhile, all of the copy runs again ([ErrRetry]). The number of statements does not
-// depend on the number of rows.
+// Whatever the lock store does, the database locks the copied rows, and leaves, for sharing until
+// the transaction ends, so that the copy shows the subtree as it was at one instant. Where a row
+// joins the subtree meanwhile, all of the copy runs again ([ErrRetry]). Two or three statements
+// copy up to a hundred rows of one level.
 //
 // Copy takes part in a transaction of the caller's. Otherwise it makes one of its own, and runs it
 // again while the database gives it up; it may then call what is given to [CopyAttached] more than
 // once.
 //
-// Errors match the following, or what every write may fail with. Nothing is written then, with one
-// exception: whether a path of ids fits is known only with the new keys, and that failure ends the
+// Errors match the following, or what every write may fail with. Nothing is written then. Where the
+// database refuses a row below the top, or a path of ids turns out not to fit, that ends the
 // transaction.
 //
 //   - [pathlock.ErrNotFound];
@@ -84,8 +83,7 @@ func CopyAttached(attach func(tx, pairs *gorm.DB) error) CopyOption {
 //   - [pathlock.ErrInvalidPath];
 //   - [ErrPathTooLong] where the path of a copied row would not fit;
 //   - [ErrUnsupported];
-//   - [pathlock.ErrPathChanged] where rows below have other paths than follow from their parents':
-//     found after the insert, it ends the transaction, too.
+//   - [pathlock.ErrPathChanged] where rows below have other paths than follow from their parents'.
 func Copy(db *gorm.DB, dest, id any, to Place, opts ...CopyOption) (rows int64, err error) {
 	p, t, err := subject(db, dest)
 	if err != nil {

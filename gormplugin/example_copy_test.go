@@ -10,8 +10,7 @@ import (
 	"gorm.io/gorm"
 )
 
-// A copy takes the same few statements for three rows as for three thousand. Beside its original,
-// it needs another name.
+// Beside its original, a copy needs another name.
 func ExampleCopy() {
 	db, drop := openPlan("/api/login/errors")
 	defer drop()

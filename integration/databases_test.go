@@ -24,3 +24,9 @@ func TestTransactions(t *testing.T) {
 func TestSchema(t *testing.T) {
 	databases.Each(t, gormplugintest.RunSchema)
 }
+
+func TestWithoutStatistics(t *testing.T) {
+	databases.Each(t, func(t *testing.T, fresh func(*testing.T) gormplugintest.Database) {
+		gormplugintest.RunWithoutStatistics(t, fresh(t))
+	})
+}

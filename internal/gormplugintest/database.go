@@ -70,6 +70,7 @@ func RunStatements(t *testing.T, d Database) {
 		{"portions", checkPortions},
 		{"id paths", each(idPathChecks())},
 		{"no names", checkUnnamed},
+		{"copy without names", checkCopyUnnamed},
 		{"raw", each(rawChecks())},
 		{"raw ends", each(rawEndChecks())},
 		{"queries", each(queryChecks())},

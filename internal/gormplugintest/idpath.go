@@ -1,6 +1,7 @@
 package gormplugintest
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -89,6 +90,57 @@ func checkUnnamed(t *testing.T, d Database) {
 		t.Errorf("a row below none: %v, want an error without a name that was made up", err)
 	}
 	w.hits(w.db.Find(&[]ward{}), 1)
+}
+
+// unit is a tree in which rows have nothing but ids to tell them apart.
+type unit struct {
+	ID    int64
+	Above *int64 `pathlock:"parent"`
+	Path  string `pathlock:"idpath,form:/0/*/*/" gorm:"size:200"`
+	Title string `gorm:"size:20"`
+}
+
+// checkCopyUnnamed copies twins, each with a row of its own below.
+func checkCopyUnnamed(t *testing.T, d Database) {
+	w := machineWorld(t, d, settings{}, []gormplugin.Option{gormplugin.Model(&unit{}, gormplugin.SingleTree("units"))})
+	w.must(w.db.AutoMigrate(&unit{}))
+	top := &unit{Title: "top"}
+	w.must(w.db.Create(top).Error)
+	twins := []*unit{{Above: &top.ID, Title: "twin"}, {Above: &top.ID, Title: "twin"}}
+	w.must(w.db.Create(&twins).Error)
+	w.must(w.db.Create([]*unit{{Above: &twins[0].ID, Title: "first"}, {Above: &twins[1].ID, Title: "second"}}).Error)
+	_, err := gormplugin.Copy(w.db, &unit{}, top.ID, gormplugin.Top(), gormplugin.CopyAs("name"))
+	w.fails(err, gormplugin.ErrUnsupported)
+	var made unit
+	rows, err := gormplugin.Copy(w.db, &made, top.ID, gormplugin.Below(twins[0].ID))
+	w.must(err)
+	if rows != 5 || *made.Above != twins[0].ID || made.Path != fmt.Sprintf("/0/%d/%d/%d/", top.ID, twins[0].ID, made.ID) {
+		t.Errorf("%d rows, the top one %+v", rows, made)
+	}
+	var all []unit
+	w.must(w.db.Order("title, id").Find(&all).Error)
+	at := map[int64]unit{made.ID: made}
+	for _, u := range all {
+		at[u.ID] = u
+	}
+	var below []string
+	parents := make(map[int64]bool)
+	for _, u := range all {
+		above := unit{Path: "/0/"}
+		if u.Above != nil {
+			above = at[*u.Above]
+		}
+		if u.Path != fmt.Sprintf("%s%d/", above.Path, u.ID) {
+			t.Errorf("%+v is below %+v", u, above)
+		}
+		if strings.HasPrefix(u.Path, made.Path) {
+			below = append(below, above.Title+"/"+u.Title)
+			parents[above.ID] = true
+		}
+	}
+	if got := strings.Join(below, " "); got != "twin/first twin/second twin/top top/twin top/twin" || len(parents) != 4 {
+		t.Errorf("below the copy are %s, below %d rows", got, len(parents))
+	}
 }
 
 // isDamaged checks that nothing says where a row is that no path leads to, or what lies below it,

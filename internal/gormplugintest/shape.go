@@ -35,7 +35,7 @@ type shape struct {
 	leafPaths gormplugin.Columns
 	// full is set for the table that gets the most steps, and the longest names.
 	full bool
-	// copies is set for what can be copied, and keys gives the option that makes the copies' keys.
+	// copies is set where copies get keys, and keys gives the option that makes them.
 	copies bool
 	keys   func(number int) []gormplugin.CopyOption
 	// scarce and brief are set for tables that few steps will do for, scarce also for those in
@@ -63,7 +63,7 @@ func shapes() []shape {
 	binary := func() any { return Binary(someBytes()) }
 	return []shape{
 		{name: "suites", model: Suite{}, stormy: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted", gone: someTime, copies: true, keys: none, leaf: Case{}, leafPaths: gormplugin.Columns{Path: "path_column"}, full: true},
-		{name: "paths of ids", model: Entry{}, stormy: true, key: integer, tree: drive, given: true, room: 500, depth: suiteDepth, leaf: Case{}, leafPaths: gormplugin.Columns{IDPath: "ids"}},
+		{name: "paths of ids", model: Entry{}, stormy: true, key: integer, tree: drive, given: true, room: 500, depth: suiteDepth, copies: true, keys: none, leaf: Case{}, leafPaths: gormplugin.Columns{IDPath: "ids"}},
 		{name: "both kinds of path", model: Shelf{}, stormy: true, key: integer, tree: drive, given: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted", gone: someTime, copies: true, keys: none, leaf: Case{}, leafPaths: gormplugin.Columns{Path: "path_column", PathForm: "parent:/*/*", IDPath: "ids"}},
 		{name: "one tree", model: Department{}, key: integer, tree: func() any { return "all" }, sole: "all", given: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted", gone: someTime, copies: true, keys: none, leaf: Case{}, leafPaths: gormplugin.Columns{Path: "path_column", PathForm: "/*/*/"}},
 		{name: "ids alone, without names", model: Menu{}, key: integer, tree: func() any { return "menus" }, sole: "menus", nameless: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted", gone: someTime, leaf: Case{}, leafPaths: gormplugin.Columns{IDPath: "ids", IDPathForm: "parent:/0/*/*/"}},
@@ -76,11 +76,11 @@ func shapes() []shape {
 		{name: "a plain flag", model: flagged{}, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, live: "gone = 0 OR gone IS NULL", mark: "gone", restored: 0, gone: 1, shown: true, copies: true, keys: none},
 		{name: "a plain time", model: stamped{}, brief: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, live: "removed IS NULL", mark: "removed", gone: someTime, shown: true, copies: true, keys: none},
 		{name: "a status", model: filed{}, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, live: "status IS NULL OR status <> 'archived'", mark: "status", restored: "active", gone: "archived", shown: true, copies: true, keys: none},
-		{name: "paths of ids, /0/*/*/", model: Dept{}, stormy: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth},
+		{name: "paths of ids, /0/*/*/", model: Dept{}, stormy: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, copies: true, keys: none},
 		{name: "*.* and *,*,", model: Topic{}, stormy: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted", gone: someTime, copies: true, keys: none, leaf: Case{}, leafPaths: gormplugin.Columns{Path: "path_column", PathForm: "*.*", IDPath: "ids", IDPathForm: "*,*,"}},
 		{name: "*/*/ and /0/*/*", model: code{}, brief: true, key: text, tree: integer, room: 500, depth: suiteDepth, copies: true, keys: textKeys},
-		{name: "parent:/*/* and parent:*.*", model: file{}, brief: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, leaf: Case{}, leafPaths: gormplugin.Columns{Path: "path_column", PathForm: "/*/*", IDPath: "ids", IDPathForm: "*.*"}},
-		{name: "parent:/0/*/*/ of ids", model: volume{}, brief: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, leaf: Case{}, leafPaths: gormplugin.Columns{IDPath: "ids", IDPathForm: "/0/*/*/"}},
+		{name: "parent:/*/* and parent:*.*", model: file{}, brief: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, copies: true, keys: none, leaf: Case{}, leafPaths: gormplugin.Columns{Path: "path_column", PathForm: "/*/*", IDPath: "ids", IDPathForm: "*.*"}},
+		{name: "parent:/0/*/*/ of ids", model: volume{}, brief: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, copies: true, keys: none, leaf: Case{}, leafPaths: gormplugin.Columns{IDPath: "ids", IDPathForm: "/0/*/*/"}},
 		{name: "all:*:*:", model: region{}, brief: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, copies: true, keys: none, leaf: Case{}, leafPaths: gormplugin.Columns{Path: "path_column", PathForm: "parent:all:*:*:"}},
 	}
 }

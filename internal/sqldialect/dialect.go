@@ -57,19 +57,12 @@ type Dialect struct {
 	// Join appends to a string the end of a column's text, from a character on, counted from 1. Its
 	// arguments are the string, the column and the number of the character.
 	Join string
-	// Numbered appends the number of the row to a string, its argument.
-	Numbered string
-	// Base is the last name of the path @path.
-	Base string
-	// Assign is an UPDATE that joins the rows of @table, called c in it, each with the row of
-	// @others, called p, that @belongs to it, and sets columns of c by the clause @set, SET
-	// included, where @where holds. AssignQualifies is set where the columns of the clause have to
-	// be c's by name.
-	Assign          string
+	// AssignBelow is an UPDATE that joins the rows of @table, called c, each with the row of
+	// @others that @belongs to it, and sets columns of c by the clause @set, SET included, where
+	// @where holds. It finds the rows of @others first, and those of @table by them: others are not
+	// locked. AssignQualifies is set where the columns of the clause have to be c's by name.
+	AssignBelow     string
 	AssignQualifies bool
-	// AssignBelow is such an UPDATE in which @table and @others have their aliases. It finds the
-	// rows of @others first, and those of @table by them: others are not locked.
-	AssignBelow string
 	// Isolation is an expression for the transaction's isolation level and the session's usual one.
 	// At levels where an UPDATE might miss rows below those that the assertion has locked, Refuse
 	// says why and what to do instead. Both are empty where no level is unsafe.
@@ -198,11 +191,7 @@ type probe struct {
 
 // The forms that PostgreSQL and SQLite share.
 const (
-	// baseByTrim finds where the last name of a path begins: it trims every character of the path
-	// but slashes off its end.
-	baseByTrim = "SUBSTR(@path, LENGTH(RTRIM(@path, REPLACE(@path, '/', ''))) + 1)"
-	// assignFrom came to SQLite with version 3.33.
-	assignFrom  = "UPDATE @table AS c @set FROM @others AS p WHERE @belongs AND @where"
+	// assignBelow came to SQLite with version 3.33.
 	assignBelow = "UPDATE @table @set FROM @others WHERE @belongs AND @where"
 	joinTexts   = "? || SUBSTR(?, ?)"
 )

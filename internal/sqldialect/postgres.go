@@ -32,9 +32,6 @@ var PostgreSQL = &Dialect{
 	// Of a domain, the type is the one below.
 	ColumnTypes: "SELECT a.attname, COALESCE(b.typname, y.typname) FROM pg_attribute AS a JOIN pg_type AS y ON y.oid = a.atttypid LEFT JOIN pg_type AS b ON b.oid = y.typbasetype " +
 		"WHERE a.attrelid = to_regclass(COALESCE(quote_ident(?) || '.', '') || quote_ident(?)) AND a.attnum > 0",
-	Numbered:    "CAST(? AS TEXT) || ROW_NUMBER() OVER ()",
-	Base:        baseByTrim,
-	Assign:      assignFrom,
 	AssignBelow: assignBelow,
 	LockTop:     "pg_advisory_xact_lock(?)",
 	ShareTop:    "pg_advisory_xact_lock_shared(?)",

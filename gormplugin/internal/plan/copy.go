@@ -2,9 +2,14 @@ package plan
 
 import (
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/internal/operation"
 )
 
@@ -45,6 +50,83 @@ func (s *Shape) Copy(source, above *Node, name string, snapshot bool) (*Copy, er
 	}
 	x.From, err = s.Location(source)
 	return x, err
+}
+
+// Copied is a row that is copied.
+type Copied struct {
+	Of *Node
+	// Node is the copy, and Above the row that it hangs below, nil for the top.
+	*Node
+	Above *Node
+}
+
+// Levels returns the copies of the rows of the subtree, the top row first, then its children, and
+// so on. It refuses a copy of which a path of names would not fit, or a row would lie too deep, and
+// rows that are not where their parents say.
+func (s *Shape) Levels(x *Copy, rows []*Node) (levels [][]*Copied, err error) {
+	below := make(map[any][]*Node, len(rows))
+	// Neighbours are copied together.
+	for _, n := range slices.SortedFunc(slices.Values(rows), func(a, b *Node) int { return strings.Compare(a.Path, b.Path) }) {
+		if n.ID == x.Source.ID {
+			levels = [][]*Copied{{{Of: n, Node: x.After, Above: x.Above}}}
+		} else {
+			below[n.Parent] = append(below[n.Parent], n)
+		}
+	}
+	changed := &fault.PathChangedError{Table: s.TableName, ID: x.Source.ID, Planned: x.Source.Path}
+	if levels == nil {
+		return nil, changed
+	}
+	placed := 1
+	for level := levels[0]; ; levels = append(levels, level) {
+		var next []*Copied
+		for _, above := range level {
+			for _, n := range below[above.Of.ID] {
+				if _, ok := s.inPlace(n, above.Of); !ok {
+					continue
+				}
+				c := &Copied{Of: n, Node: &Node{Tree: x.After.Tree, Name: n.Name}, Above: above.Node}
+				if err := s.Settle(c, nil); err != nil {
+					return nil, err
+				}
+				next = append(next, c)
+			}
+		}
+		if level = next; len(level) == 0 {
+			break
+		}
+		if depth := x.To.Path.Depth() + len(levels); depth > s.MaxDepth {
+			return nil, &fault.TooDeepError{Table: s.TableName, Path: x.After.Path, Depth: depth, Limit: s.MaxDepth}
+		}
+		placed += len(level)
+	}
+	if placed < len(rows) {
+		changed.Actual = x.Source.Path
+		return nil, fmt.Errorf("gormplugin: %d of the %d rows below are not where their parents are: %w", len(rows)-placed, len(rows)-1, changed)
+	}
+	return levels, nil
+}
+
+// Settle gives a copy its id, nil while there is none, and what follows from the row above. It
+// refuses a path that its column cannot hold, as far as ids are known.
+func (s *Shape) Settle(c *Copied, id any) error {
+	if err := s.CheckID(id); err != nil {
+		return err
+	}
+	if c.ID = id; c.Above != nil {
+		c.Parent = c.Above.ID
+	}
+	s.Follow(c.Node, c.Above)
+	for _, of := range s.paths(c.Node) {
+		if LacksID(of.path) && !of.form.OfParent {
+			continue
+		}
+		stored := of.form.Column(of.path)
+		if err := of.room.Fits(utf8.RuneCountInString(stored), stored); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Requests implements [Demand].

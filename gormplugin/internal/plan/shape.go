@@ -110,11 +110,7 @@ func (s *Shape) checkLengths(n *Node) error {
 	if err := s.NameRoom.Fits(utf8.RuneCountInString(n.Name), n.Name); err != nil {
 		return err
 	}
-	for _, of := range []struct {
-		room Room
-		form pathform.Form
-		path string
-	}{{s.PathRoom, s.PathForm, n.Path}, {s.IDsRoom, s.IDsForm, n.IDs}} {
+	for _, of := range s.paths(n) {
 		stored := of.form.Column(of.path)
 		length := utf8.RuneCountInString(stored)
 		if LacksID(of.path) && !of.form.OfParent {
@@ -125,6 +121,18 @@ func (s *Shape) checkLengths(n *Node) error {
 		}
 	}
 	return nil
+}
+
+// storedPath is a path, and the column that holds it.
+type storedPath struct {
+	room Room
+	form pathform.Form
+	path string
+}
+
+// paths returns a row's paths, the second one "" where there is none.
+func (s *Shape) paths(n *Node) []storedPath {
+	return []storedPath{{s.PathRoom, s.PathForm, n.Path}, {s.IDsRoom, s.IDsForm, n.IDs}}
 }
 
 // LacksID reports whether a path of ids still lacks the row's own: "/17/".

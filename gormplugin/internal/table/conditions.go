@@ -27,11 +27,7 @@ func OneOf(f *schema.Field, values []any) clause.Expression {
 func (t *Table) KeyIn(column clause.Column, ids []any) clause.Expression {
 	const few = 16
 	typ := t.keyType()
-	isOther := func(id any) bool {
-		_, number := id.(int64)
-		_, text := id.(string)
-		return !number && typ == integers || !text && typ != integers
-	}
+	isOther := func(id any) bool { _, ok := id.(int64); return ok != (typ == integers) }
 	if !t.Dialect.MisjudgesLists || len(ids) <= few || typ == "" || slices.ContainsFunc(ids, isOther) {
 		return clause.IN{Column: column, Values: ids}
 	}
@@ -55,10 +51,11 @@ func (t *Table) keyType() string {
 	return ""
 }
 
-// Aside is a condition beside a list of keys. A planner that misjudges lists would prefer an index
-// for the condition.
+// Aside is a condition beside one that has to find the rows, by their keys or by ranges of an
+// index. A planner that has no statistics would prefer an index for the condition, such as one over
+// marks of deletion, unless the statement names the right index.
 func (t *Table) Aside(condition clause.Expression) clause.Expression {
-	if !t.Dialect.MisjudgesLists {
+	if t.Dialect.NamesIndexes || len(t.Deletion) == 0 {
 		return condition
 	}
 	return clause.Expr{SQL: "CASE WHEN ? THEN 1 ELSE 0 END = 1", Vars: []any{condition}}

@@ -68,9 +68,9 @@ func (t *Table) OnPathIndex(db *gorm.DB, statement func(from Hinted) error) erro
 // OnLeaves runs a statement about the leaves, called c, below ranges of the index over tree and
 // path, as [Table.OnPathIndex] does. It calls statement with the rows above, called p, with the
 // leaves, and with the condition for both to be live and in the ranges.
-func (t *Table) OnLeaves(db *gorm.DB, ranges clause.Expression, statement func(above, leaves, where clause.Expression) error) error {
+func (t *Table) OnLeaves(db *gorm.DB, ranges []clause.Expression, statement func(above, leaves, where clause.Expression) error) error {
 	return onIndexes(db, func(from []Hinted) error {
-		above, where := clause.Expression(from[0].As("p")), Under("p", ranges)
+		above, where := clause.Expression(from[0].As("p")), Under("p", t.Above.Matching(AnyOf(ranges), false))
 		if from[0].index != "" {
 			// An UPDATE of a join locks the first row behind a range, unless it reads the range
 			// from the index alone.
@@ -78,9 +78,9 @@ func (t *Table) OnLeaves(db *gorm.DB, ranges clause.Expression, statement func(a
 			above = clause.Expr{SQL: "? STRAIGHT_JOIN ? " + t.Dialect.PrimaryKeyHint + " ON ? = ?", Vars: []any{
 				from[0].As("r"), Hinted{table: t.Above.TableName, alias: "p"}, key("p"), key("r"),
 			}}
-			where = Under("r", ranges)
+			where = clause.And(Under("r", AnyOf(ranges)), Under("p", t.Above.Alive))
 		}
-		return statement(above, from[1].As("c"), clause.And(where, Under("p", t.Above.Alive), Under("c", t.Alive)))
+		return statement(above, from[1].As("c"), Under("c", t.Matching(where, false)))
 	}, t.Above, t)
 }
 

@@ -66,7 +66,7 @@ func (t *Table) Matching(where clause.Expression, unscoped bool) clause.Expressi
 	case where == nil:
 		return t.Alive
 	default:
-		return clause.Expr{SQL: "(?) AND ?", Vars: []any{where, t.Alive}}
+		return clause.Expr{SQL: "(?) AND ?", Vars: []any{where, t.Aside(t.Alive)}}
 	}
 }
 

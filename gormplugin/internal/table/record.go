@@ -130,7 +130,7 @@ func (t *Table) NodeIn(r Record) (*Node, error) {
 	}
 	n := &Node{ID: get(t.Key), Parent: t.ParentOrNil(get(t.Parent)), Tree: t.treeBy(get), Name: text(t.Name), Path: Stated(t.PathForm, text(t.Path)), IDs: Stated(t.IDsForm, text(t.IDs))}
 	if t.Name == nil {
-		n.Name = nameOfNew(n.ID)
+		n.Name = NameOfNew(n.ID)
 	}
 	if err != nil {
 		return nil, err
@@ -147,9 +147,9 @@ func (t *Table) NodeIn(r Record) (*Node, error) {
 	return n, nil
 }
 
-// nameOfNew is the name of a new row of a table without names: its id or, where the database is
+// NameOfNew is the name of a new row of a table without names: its id or, where the database is
 // going to make that, a name that no other row has, so that its slot keeps nobody out.
-func nameOfNew(id any) string {
+func NameOfNew(id any) string {
 	if id == nil {
 		return "new-" + rand.Text()
 	}
@@ -209,10 +209,10 @@ func (t *Table) SetPaths(r Record, n *Node) error {
 	return errors.Join(r.Set(t.Path, FirstWritten(t.PathForm, n.Path)), r.Set(t.IDs, FirstWritten(t.IDsForm, n.IDs)))
 }
 
-// FirstWritten is what a column holds of a new row with a path. A path that still lacks the row's
+// FirstWritten is what a column holds of a new row with a path. One that would still lack the row's
 // own id is left empty: see fillIDs in package write.
 func FirstWritten(form pathform.Form, path string) string {
-	if plan.LacksID(path) {
+	if plan.LacksID(path) && !form.OfParent {
 		return ""
 	}
 	return form.Column(path)

@@ -163,17 +163,25 @@ func (a *assignment) replace(t *table.Table, f *schema.Field, ids, values []any,
 	}
 	value := values[0]
 	if len(ids) > 1 || others {
-		var sql strings.Builder
-		sql.WriteString("CASE ?")
-		vars := []any{table.Column(t.Key)}
-		for i := range ids {
-			sql.WriteString(" WHEN ? THEN ?")
-			vars = append(vars, ids[i], values[i])
-		}
-		sql.WriteString(" ELSE ? END")
-		value = clause.Expr{SQL: sql.String(), Vars: append(vars, table.Column(f))}
+		value = eachOf(t, f, ids, values)
 	}
 	a.set = append(a.set, clause.Assignment{Column: clause.Column{Name: f.DBName}, Value: value})
+}
+
+// eachOf is the value of a column for each of the rows with the ids. Other rows keep what they
+// have, which also tells the database of what type the values are.
+func eachOf(t *table.Table, f *schema.Field, ids, values []any) clause.Expression {
+	each := clause.Expr{SQL: "CASE ?" + strings.Repeat(" WHEN ? THEN ?", len(ids)) + " ELSE ? END", Vars: []any{table.Column(t.Key)}}
+	for i := range ids {
+		each.Vars = append(each.Vars, ids[i], values[i])
+	}
+	each.Vars = append(each.Vars, table.Column(f))
+	return each
+}
+
+// writeEach writes a column of the rows with the ids.
+func writeEach(db *gorm.DB, t *table.Table, f *schema.Field, ids, values []any) error {
+	return t.UpdateDirect(db, f, eachOf(t, f, ids, values), t.KeyIn(table.Column(t.Key), ids))
 }
 
 // drop removes what is assigned to a column.

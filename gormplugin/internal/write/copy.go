@@ -32,6 +32,9 @@ type CopyRequest struct {
 type LeafCopy struct {
 	Model  any
 	Values map[string]any
+
+	table  *table.Table
+	copies []*plan.Copied
 }
 
 // Copy copies what was asked for: in the transaction that db is in, or else in one of its own,
@@ -97,6 +100,8 @@ type copying struct {
 	// above them.
 	chains []*table.Node
 	known  map[any]*table.Node
+	// written is set once there are new rows.
+	written bool
 }
 
 // planCopy reads where the row is and where its copy is to be.

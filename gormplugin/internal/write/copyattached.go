@@ -4,29 +4,30 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
-	"gorm.io/gorm/schema"
 )
 
 // CheckCopy refuses options that cannot be followed.
 func (e *Engine) CheckCopy(req *CopyRequest) error {
-	if req.Table.ByIDs {
-		return req.Table.Unsupported("rows that have a path of ids only cannot be copied by Copy, which finds the copies' parents by the path of names; use Create")
-	}
-	if !req.Table.IsLeaf() && (req.Table.PathForm.OfParent || req.Table.IDsForm.OfParent) {
-		return req.Table.Unsupported("rows that have the path of their parent cannot be copied by Copy, which finds the copies' names and parents in their own paths; use Create")
+	if req.Table.Name == nil {
+		if req.Name != "" {
+			return req.Table.Unsupported("the model has no column for the name that CopyAs gives")
+		}
+		req.Name = table.NameOfNew(nil)
 	}
 	if err := checkValues(req.Table, req.Values); err != nil {
 		return err
 	}
-	for _, l := range req.Leaves {
+	for i := range req.Leaves {
+		l := &req.Leaves[i]
 		leaf, err := e.TableFor(l.Model)
 		if err != nil {
 			return err
 		}
-		if leaf.Above != req.Table || !leaf.IsLeaf() {
+		if l.table = leaf; leaf.Above != req.Table || !leaf.IsLeaf() {
 			return leaf.Unsupported("it is not a leaf of %s: use CopyAttached", req.Table.TableName)
 		}
 		if err := checkValues(leaf, l.Values); err != nil {
@@ -57,64 +58,71 @@ func checkValues(t *table.Table, values map[string]any) error {
 	return nil
 }
 
-// copyAttached copies the leaves of the copied rows, and calls what was given to CopyAttached.
-func (e *Engine) copyAttached(db *gorm.DB, st *Statement, req *CopyRequest, x *copying) error {
-	if len(req.Leaves) == 0 && len(req.Attach) == 0 {
-		return nil
+// readLeaves reads the leaves that are to be copied along, and refuses those whose paths would not
+// fit.
+func (e *Engine) readLeaves(db *gorm.DB, req *CopyRequest, x *copying, all []*plan.Copied) error {
+	above := make(map[any]*table.Node)
+	for _, c := range all {
+		above[c.Of.ID] = c.Node
 	}
-	pairs := e.pairs(db, req, x)
-	for _, l := range req.Leaves {
-		leaf, err := e.TableFor(l.Model)
+	ranges := []clause.Expression{req.Table.Within(x.Source.Tree, x.Source.ID, x.Source.Path)}
+	for i := range req.Leaves {
+		l := &req.Leaves[i]
+		var rows []*table.Node
+		err := l.table.OnLeaves(db, ranges, func(p, c, where clause.Expression) (err error) {
+			from := clause.Expr{SQL: "? JOIN ? ON ?", Vars: []any{p, c, belowAbove(l.table)}}
+			rows, err = e.whole(db, l.table, from, where)
+			return err
+		})
 		if err != nil {
 			return err
 		}
-		placed := map[*schema.Field]any{leaf.Parent: clause.Column{Table: "m", Name: "new_id"}}
-		from := clause.Expr{SQL: "? AS c JOIN (?) AS m ON m.old_id = ?", Vars: []any{clause.Table{Name: leaf.TableName}, pairs, table.Column(leaf.Parent)}}
-		lacking := false
-		for _, p := range leaf.LeafPaths {
-			if placed[p.Column] = leaf.Follows(p); p.LacksID() {
-				placed[p.Column], lacking = typed("", p.Column), true
+		l.copies = nil
+		for _, n := range rows {
+			if above[n.Parent] == nil {
+				continue // without an assertion, it may have come after the rows were read
 			}
-		}
-		if len(leaf.LeafPaths) > 0 {
-			from.SQL += " JOIN ? AS p ON ? = m.new_id"
-			from.Vars = append(from.Vars, clause.Table{Name: req.Table.TableName}, clause.Column{Table: "p", Name: req.Table.Key.DBName})
-		}
-		_, err = insertFrom(leaf, db, from, nil, placed, l.Values, st.Fence)
-		if err == nil && lacking {
-			top, _ := req.Table.Key.ValueOf(db.Statement.Context, req.Made)
-			err = e.followAbove(db, leaf, req.Table.Within(x.After.Tree, top, x.After.Path), false)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	for _, attach := range req.Attach {
-		if err := attach(Allow(db.Session(&gorm.Session{NewDB: true})), db.Session(&gorm.Session{NewDB: true}).Raw("?", pairs)); err != nil {
-			return err
+			c := &plan.Copied{Of: n, Node: &table.Node{Name: n.Name}, Above: above[n.Parent]}
+			if err := l.table.Settle(c, nil); err != nil {
+				return err
+			}
+			l.copies = append(l.copies, c)
 		}
 	}
 	return nil
 }
 
-// pairs is a SELECT of which row is the copy of which. A copy's path is that of its source, with
-// another beginning.
-func (e *Engine) pairs(db *gorm.DB, req *CopyRequest, x *copying) clause.Expression {
+// copyLeaves inserts copies of the leaves.
+func (e *Engine) copyLeaves(db *gorm.DB, st *Statement, req *CopyRequest, x *copying) error {
+	for _, l := range req.Leaves {
+		for part := range slices.Chunk(l.copies, copiedAtOnce) {
+			if _, err := e.insertCopies(db, st, l.table, part, l.Values); err != nil {
+				return err
+			}
+		}
+		if len(l.copies) > 0 && slices.ContainsFunc(l.table.LeafPaths, table.LeafPath.LacksID) {
+			if err := e.followAbove(db, l.table, []*table.Node{x.After}, false); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// copyAttached calls what was given to CopyAttached, with some of the copies each time.
+func copyAttached(db *gorm.DB, req *CopyRequest, copies []*plan.Copied) error {
 	t := req.Table
-	of := func(alias string, f *schema.Field) clause.Column { return clause.Column{Table: alias, Name: f.DBName} }
-	var same, source clause.Expression
-	if t.IsLeaf() {
-		value, _ := t.Key.ValueOf(db.Statement.Context, req.Made)
-		same = clause.Eq{Column: of("n", t.Key), Value: value}
-		source = clause.Eq{Column: table.Column(t.Key), Value: x.Source.ID}
-	} else {
-		path := t.Rebased(t.PathForm, of("s", t.Path), x.Source.Path, x.After.Path)
-		same = clause.And(t.InTree("n", x.After.Tree), t.Exactly(of("n", t.Path), path), table.Under("n", t.Alive))
-		source = t.Within(x.Source.Tree, x.Source.ID, x.Source.Path)
+	for part := range slices.Chunk(copies, copiedAtOnce) {
+		ids := valuesOf(part, keyOf)
+		key := clause.Column{Table: "s", Name: t.Key.DBName}
+		pairs := table.Under("s", clause.Expr{SQL: "SELECT ? AS old_id, ? AS new_id FROM ? AS s WHERE ?", Vars: []any{
+			key, eachOf(t, t.Key, ids, valuesOf(part, newKeyOf)), clause.Table{Name: t.TableName}, t.KeyIn(key, ids),
+		}})
+		for _, attach := range req.Attach {
+			if err := attach(Allow(db.Session(&gorm.Session{NewDB: true})), db.Session(&gorm.Session{NewDB: true}).Raw("?", pairs)); err != nil {
+				return err
+			}
+		}
 	}
-	name := clause.Table{Name: t.TableName}
-	return clause.Expr{
-		SQL:  "SELECT ? AS old_id, ? AS new_id FROM ? AS s JOIN ? AS n ON ? WHERE ?",
-		Vars: []any{of("s", t.Key), of("n", t.Key), name, name, same, table.Under("s", t.Matching(source, false))},
-	}
+	return nil
 }

@@ -1,38 +1,81 @@
 package write
 
 import (
+	"crypto/rand"
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
 )
 
-// slot is the condition that a row is where the copy's top is to be.
-func (e *Engine) slot(t *table.Table, x *copying) clause.Expression {
-	if !t.IsLeaf() {
-		return t.HasPath(x.After.Tree, x.To.Path)
+// valuesOf lists a value of each copy.
+func valuesOf(copies []*plan.Copied, value func(c *plan.Copied) any) []any {
+	values := make([]any, len(copies))
+	for i, c := range copies {
+		values[i] = value(c)
 	}
-	return clause.And(clause.Eq{Column: table.Column(t.Parent), Value: x.After.Parent}, t.Exactly(table.Column(t.Name), x.After.Name))
+	return values
 }
 
-// insertFrom runs an INSERT … SELECT of live rows of the table, called c in from, into the table,
-// and returns their number. placed are the values that follow from the copy's place, values those
-// of the caller.
-func insertFrom(t *table.Table, db *gorm.DB, from, where clause.Expression, placed map[*schema.Field]any, values map[string]any, fence uint64) (int64, error) {
-	columns, list := copiedColumns(t, db, placed, values, fence)
+// keyOf and newKeyOf are the ids of a row that is copied and of its copy.
+func keyOf(c *plan.Copied) any    { return c.Of.ID }
+func newKeyOf(c *plan.Copied) any { return c.ID }
+
+// insertCopies copies some rows to below rows that are there. It returns what it has written of
+// their paths.
+func (e *Engine) insertCopies(db *gorm.DB, st *Statement, t *table.Table, part []*plan.Copied, given map[string]any) (paths []any, err error) {
+	standIn := rand.Text()[:12]
+	for i, c := range part {
+		if err := t.Settle(c, nil); err != nil {
+			return nil, err
+		}
+		path := table.FirstWritten(t.PathForm, c.Path)
+		if isApart(t) {
+			path = t.PathForm.Print("/" + standIn + strconv.Itoa(i))
+		}
+		paths = append(paths, path)
+	}
+	ids := valuesOf(part, keyOf)
+	placed := make(map[*schema.Field]any)
+	place := func(f *schema.Field, values []any) {
+		if f != nil {
+			placed[f] = eachOf(t, f, ids, values)
+		}
+	}
+	place(t.Parent, valuesOf(part, func(c *plan.Copied) any {
+		if c.Parent == nil {
+			return t.NoParent()
+		}
+		return c.Parent
+	}))
+	place(t.Path, paths)
+	place(t.IDs, valuesOf(part, func(c *plan.Copied) any { return table.FirstWritten(t.IDsForm, c.IDs) }))
+	if top := part[0]; top.Name != top.Of.Name {
+		place(t.Name, []any{top.Name})
+	}
+	if t.Tree != nil {
+		placed[t.Tree] = typed(part[0].Tree, t.Tree)
+	}
+	columns, list := copiedColumns(t, db, placed, given, st.Fence)
 	placeholders := strings.Repeat(", ?", len(list))[len(", "):]
 	d := t.Direct(db).Add("INSERT INTO ? (", clause.Table{Name: t.TableName}).Add(placeholders, columns...)
 	d.Table, d.TableExpr = "c", nil
-	d.Add(") SELECT "+placeholders, list...).Add(" FROM ? WHERE ?", from, t.Matching(where, false))
-	rows, err := d.Exec()
-	if err != nil {
-		return 0, fmt.Errorf("gormplugin: copying rows of %s: %w", t.TableName, err)
+	d.Add(") SELECT "+placeholders, list...).Add(" FROM ? AS c "+e.Dialect.PrimaryKeyHint, clause.Table{Name: t.TableName})
+	rows, err := d.Add(" WHERE ? AND ?", t.KeyIn(table.Column(t.Key), ids), t.Aside(t.Alive)).Exec()
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("gormplugin: copying rows of %s: %w", t.TableName, err)
+	case rows != int64(len(ids)):
+		return nil, fault.Retry(fmt.Errorf("gormplugin: %d of %d rows of %s were there to be copied", rows, len(ids), t.TableName))
 	}
-	return rows, nil
+	return paths, nil
 }
 
 // copiedColumns returns the columns that a copy writes, and the values that it writes there.
@@ -75,13 +118,5 @@ func copiedColumns(t *table.Table, db *gorm.DB, placed map[*schema.Field]any, va
 
 // typed is a value with the type of a column, which some databases would have to guess in a SELECT.
 func typed(value any, f *schema.Field) clause.Expression {
-	if c, err := table.Plain(value); err == nil && c == nil {
-		return none(f)
-	}
-	return clause.Expr{SQL: "COALESCE(?, ?)", Vars: []any{value, table.Column(f)}}
-}
-
-// none is NULL, of the type of a column.
-func none(f *schema.Field) clause.Expression {
-	return clause.Expr{SQL: "NULLIF(?, ?)", Vars: []any{table.Column(f), table.Column(f)}}
+	return clause.Expr{SQL: "CASE WHEN 1 = 1 THEN ? ELSE ? END", Vars: []any{value, table.Column(f)}}
 }

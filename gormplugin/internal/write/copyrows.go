@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
@@ -13,173 +12,189 @@ import (
 	"github.com/pathlock-go/pathlock/internal/sqldialect"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
-	"gorm.io/gorm/schema"
 )
 
-// One INSERT … SELECT copies the rows, and writes the new paths. It cannot know the ids that the
-// database gives the new rows, and hence not their parents. A second statement finds these: it
-// joins every new row with the one that has the beginning of its path. Until then every row below
-// the top has a stand-in for its name: see [standIn].
+// The subtree is read once, by a range of the path index. Go works out the places of the copies.
+// The database inserts them from the top down, since rows need the ids of those above, and some
+// with each statement, which means them by their keys: how long it takes does not depend on what a
+// planner knows of the table.
 
-// copyRows carries out a plan whose rows are locked.
+// copiedAtOnce is how many rows a statement copies: it lists some of them seven times.
+const copiedAtOnce = 100
+
+// copyRows carries out a plan whose rows are locked. Where that fails once there are new rows, the
+// transaction ends, even if the caller ignores the error.
 func (e *Engine) copyRows(db *gorm.DB, tx *txn.Transaction, st *Statement, req *CopyRequest, x *copying) error {
-	t := req.Table
-	below, err := e.measureCopy(db, t, x)
+	all, err := e.copyAll(db, tx, st, req, x)
 	if err != nil {
+		if x.written {
+			if e.Dialect.Classify(err) != sqldialect.FailureOther {
+				err = fault.Retry(err)
+			}
+			tx.Abandon(err)
+		}
 		return err
 	}
-	names, err := standInFor(t, below)
+	req.Rows = int64(len(all))
+	return copyAttached(db, req, all)
+}
+
+// copyAll copies the subtree and its leaves, and returns the copies.
+func (e *Engine) copyAll(db *gorm.DB, tx *txn.Transaction, st *Statement, req *CopyRequest, x *copying) (all []*plan.Copied, err error) {
+	t := req.Table
+	levels, err := e.subtree(db, t, x)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	all = slices.Concat(levels...)
+	if err := e.readLeaves(db, req, x, all); err != nil {
+		return nil, err
 	}
 	if err := e.checkSlot(db, t, x); err != nil {
-		return err
-	}
-	for _, l := range req.Leaves {
-		leaf, err := e.TableFor(l.Model)
-		if err != nil {
-			return err
-		}
-		names := slices.DeleteFunc(slices.Clone(leaf.LeafPaths), func(p table.LeafPath) bool { return p.OfIDs }) // new ids are not known
-		if err := e.checkLeaves(db, leaf, names, []plan.Move{{Node: x.Source, Path: x.After.Path}}); err != nil {
-			return err
-		}
+		return nil, err
 	}
 	l := make(plan.Landings)
 	l.Add(x.After, x.To.Tree)
 	tops, err := e.guardTop(db, t, l)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	inserted, err := e.insertCopies(db, st, req, x, names)
-	if err != nil {
-		return err
+	for _, level := range levels {
+		for part := range slices.Chunk(level, copiedAtOnce) {
+			paths, err := e.insertCopies(db, st, t, part, req.Values)
+			if err != nil {
+				return nil, err
+			}
+			x.written = true
+			if err := e.completeCopies(db, t, x, part, paths); err != nil {
+				return nil, err
+			}
+		}
 	}
 	if err := e.recheckTop(db, tx, t, tops); err != nil {
-		return err
+		return nil, err
 	}
-	switch {
-	case inserted == 0:
-		return &fault.PathChangedError{Table: t.TableName, ID: x.Source.ID, Planned: x.Source.Path}
-	case e.Asserts && inserted != below+1:
-		err = fault.Retry(fmt.Errorf("gormplugin: copying %s: the subtree had %d rows, of which %d were copied", t.RowName(x.Source.ID), below+1, inserted))
+	if err := e.fetchCopy(db, req, x); err != nil {
+		return nil, err
 	}
-	if err == nil && inserted > 1 {
-		err = e.adopt(db, t, x, names, inserted-1)
-	}
-	if err == nil && t.IDs != nil && !t.IsLeaf() {
-		err = e.numberCopies(db, t, x)
-	}
-	if err == nil {
-		err = e.fetchCopy(db, req, x)
-	}
-	if err == nil && t.IDs != nil && t.IsLeaf() {
-		made := table.Record{Ctx: db.Statement.Context, Table: t, Row: req.Made}
-		err = e.writeIDs(db, t, []*arrival{{Arrival: plan.Arrival{Node: x.After}, Record: made}})
-	}
-	if err != nil {
-		// From the insert on, a failure leaves rows without their parents. The transaction ends
-		// even if the caller ignores the error.
-		if e.Dialect.Classify(err) != sqldialect.FailureOther {
-			err = fault.Retry(err)
-		}
-		tx.Abandon(err)
-		return err
-	}
-	req.Rows = inserted
-	return e.copyAttached(db, st, req, x)
+	return all, e.copyLeaves(db, st, req, x)
 }
 
-// measureCopy locks the rows below the row for sharing, and returns their number. It refuses a copy
-// of which a path would be too long, or a row too deep.
-func (e *Engine) measureCopy(db *gorm.DB, t *table.Table, x *copying) (int64, error) {
+// subtree reads the row and those below, and returns their copies, level by level.
+func (e *Engine) subtree(db *gorm.DB, t *table.Table, x *copying) ([][]*plan.Copied, error) {
 	if t.IsLeaf() {
-		return 0, nil
+		return [][]*plan.Copied{{{Of: x.Source, Node: x.After, Above: x.Above}}}, nil
 	}
-	lock := ""
+	var rows []*table.Node
+	err := t.OnPathIndex(db, func(from table.Hinted) (err error) {
+		rows, err = e.whole(db, t, from.As("c"), t.Within(x.Source.Tree, x.Source.ID, x.Source.Path))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return t.Levels(x.Copy, rows)
+}
+
+// whole reads the live rows, called c, that match where, and locks them for sharing. Some databases
+// do not lock, or do not show, what comes to them meanwhile: so it counts them again.
+func (e *Engine) whole(db *gorm.DB, t *table.Table, from, where clause.Expression) ([]*table.Node, error) {
+	begin := func() *table.Direct {
+		d := t.Direct(db)
+		d.Table, d.TableExpr = "c", nil
+		return d
+	}
+	lock := e.Dialect.Newest
 	if e.Asserts {
 		lock = e.Dialect.Share
 	}
-	length := e.Dialect.Length
-	var most struct{ Count, Length, Separators int64 }
-	err := t.OnPathIndex(db, func(from table.Hinted) error {
-		d := t.Direct(db).Add("SELECT COUNT(*), COALESCE(MAX("+length+"(s.path)), 0), COALESCE(MAX("+countSeparators(t, "s.path")+"), 0)").
-			Add(" FROM (SELECT ? AS path FROM ? WHERE ? AND ? ", table.Column(t.Path), from, t.Below(x.Source.Tree, x.Source.Path), t.Alive).
-			Add(lock + ") AS s")
-		return d.One(&most.Count, &most.Length, &most.Separators)
-	})
-	if err != nil {
-		return 0, fmt.Errorf("gormplugin: measuring the paths below %q: %w", x.Source.Path, err)
+	d := begin()
+	table.Selection{From: from, Where: where, Lock: lock}.AppendTo(d)
+	rows, err := t.Collect(d, lock != "", false)
+	if err != nil || !e.Asserts || lock == "" {
+		return rows, err
 	}
-	if most.Count == 0 {
-		return 0, nil
+	var now int
+	d = begin().Add("SELECT COUNT(*) FROM ? WHERE ?", from, t.Matching(where, false))
+	e.addNewest(d)
+	if err := d.One(&now); err != nil {
+		return nil, fmt.Errorf("gormplugin: counting rows of %s: %w", t.TableName, err)
 	}
-	from, _ := t.PathForm.Below(x.Source.Path)
-	to, _ := t.PathForm.Below(x.After.Path)
-	longer := utf8.RuneCountInString(to) - utf8.RuneCountInString(from)
-	if err := t.PathRoom.Fits(int(most.Length)+longer, to); err != nil {
-		return 0, err
+	if now != len(rows) {
+		return nil, fault.Retry(fmt.Errorf("gormplugin: copying rows of %s: there were %d, and are %d", t.TableName, len(rows), now))
 	}
-	if depth := int(most.Separators) - t.PathForm.Separators() + x.To.Path.Depth() - x.From.Path.Depth(); depth > t.MaxDepth {
-		return 0, &fault.TooDeepError{Table: t.TableName, Path: x.After.Path, Depth: depth, Limit: t.MaxDepth}
+	return rows, nil
+}
+
+// slot is the condition that a row is where the copy's top is to be.
+func slot(t *table.Table, x *copying) clause.Expression {
+	if !t.IsLeaf() {
+		return t.HasPath(x.After.Tree, x.To.Path)
 	}
-	return most.Count, nil
+	return clause.And(clause.Eq{Column: table.Column(t.Parent), Value: x.After.Parent}, t.Exactly(table.Column(t.Name), x.After.Name))
 }
 
 // checkSlot refuses a name that is taken, even where no unique index would.
 func (e *Engine) checkSlot(db *gorm.DB, t *table.Table, x *copying) error {
-	taken, err := t.Read(db, table.Selection{Where: e.slot(t, x)})
+	if t.ByIDs {
+		return nil // a path has no name
+	}
+	taken, err := t.Read(db, table.Selection{Where: slot(t, x)})
 	if err != nil || len(taken) == 0 {
 		return err
 	}
 	return &fault.NameTakenError{Table: t.TableName, Tree: x.To.Tree, Path: x.To.Path}
 }
 
-// insertCopies copies the rows, those below the top without their parents and names, and returns
-// their number.
-func (e *Engine) insertCopies(db *gorm.DB, st *Statement, req *CopyRequest, x *copying, names standIn) (int64, error) {
-	t := req.Table
-	isTop := clause.Eq{Column: table.Column(t.Key), Value: x.Source.ID}
-	ofTop := func(top, others any) any {
-		return clause.Expr{SQL: "CASE WHEN ? THEN ? ELSE ? END", Vars: []any{isTop, top, others}}
+// isApart reports whether the path of a new row cannot be written before the row has its id, or
+// does not tell the row from its siblings. Until then, it is a name that no row has, at the top.
+func isApart(t *table.Table) bool { return !t.IsLeaf() && (t.ByIDs || t.PathForm.OfParent) }
+
+// completeCopies finds new rows by what was written of their paths, and writes what follows from
+// their ids.
+func (e *Engine) completeCopies(db *gorm.DB, t *table.Table, x *copying, part []*plan.Copied, paths []any) error {
+	where, pathOf := slot(t, x), func(*table.Node) any { return paths[0] }
+	if !t.IsLeaf() {
+		where = clause.And(t.InTree(clause.CurrentTable, x.After.Tree), t.TextIn(table.Column(t.Path), paths))
+		pathOf = func(n *table.Node) any { return t.PathForm.Column(n.Path) }
 	}
-	parent := x.After.Parent
-	if parent == nil {
-		parent = t.NoParent()
-	}
-	placed := map[*schema.Field]any{}
-	where := clause.Expression(isTop)
-	if t.IsLeaf() {
-		placed[t.Parent], placed[t.Name] = typed(parent, t.Parent), typed(x.After.Name, t.Name)
-		for column, path := range map[*schema.Field]string{t.Path: table.FirstWritten(t.PathForm, x.After.Path), t.IDs: table.FirstWritten(t.IDsForm, x.After.IDs)} {
-			if column != nil {
-				placed[column] = typed(path, column)
-			}
-		}
-	} else {
-		placed[t.Parent] = pendingParent(t, parent, ofTop)
-		placed[t.Name] = ofTop(x.After.Name, clause.Expr{SQL: e.Dialect.Numbered, Vars: []any{string(names)}})
-		if t.Tree != nil {
-			placed[t.Tree] = typed(x.After.Tree, t.Tree)
-		}
-		if t.IDs != nil {
-			placed[t.IDs] = typed("", t.IDs)
-		}
-		placed[t.Path] = t.Rebased(t.PathForm, table.Column(t.Path), x.Source.Path, x.After.Path)
-		where = t.Within(x.Source.Tree, x.Source.ID, x.Source.Path)
-	}
-	var rows int64
+	var rows []*table.Node
 	err := t.OnPathIndex(db, func(from table.Hinted) (err error) {
-		rows, err = insertFrom(t, db, from.As("c"), where, placed, req.Values, st.Fence)
+		rows, err = t.Read(db, table.Selection{From: from, Where: where, Unscoped: true})
 		return err
 	})
-	return rows, err
+	if err != nil {
+		return err
+	}
+	made := make(map[any]*table.Node, len(rows))
+	for _, n := range rows {
+		if !n.Dead {
+			made[[2]any{n.Parent, pathOf(n)}] = n
+		}
+	}
+	for i, c := range part {
+		n := made[[2]any{c.Parent, paths[i]}]
+		if n == nil {
+			return &fault.PathChangedError{Table: t.TableName, ID: c.Of.ID, Planned: c.Of.Path}
+		}
+		if err := t.Settle(c, n.ID); err != nil {
+			return err
+		}
+	}
+	ids := valuesOf(part, newKeyOf)
+	if isApart(t) {
+		err = writeEach(db, t, t.Path, ids, valuesOf(part, func(c *plan.Copied) any { return t.PathForm.Column(c.Path) }))
+	}
+	if err == nil && t.IDs != nil && !t.IDsForm.OfParent {
+		err = writeEach(db, t, t.IDs, ids, valuesOf(part, func(c *plan.Copied) any { return t.IDsForm.Column(c.IDs) }))
+	}
+	return err
 }
 
 // fetchCopy reads the new top row.
 func (e *Engine) fetchCopy(db *gorm.DB, req *CopyRequest, x *copying) error {
 	made := reflect.New(req.Table.Schema.ModelType)
-	d := req.Table.Direct(db).Add("SELECT * FROM ? WHERE ? AND ?", clause.Table{Name: req.Table.TableName}, e.slot(req.Table, x), req.Table.Alive)
+	d := req.Table.Direct(db).Add("SELECT * FROM ? WHERE ?", clause.Table{Name: req.Table.TableName}, clause.Eq{Column: table.Column(req.Table.Key), Value: x.After.ID})
 	if err := d.Into(made); err != nil {
 		return fmt.Errorf("gormplugin: reading the copy at %q: %w", x.After.Path, err)
 	}

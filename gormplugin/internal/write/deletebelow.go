@@ -14,20 +14,20 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// deleteBelow deletes the live rows in ranges of the index over tree and path: it gives them marks
-// or, where there are none, does as GORM would: softly, unless the statement is Unscoped or no type
-// marks the rows. It returns their number.
-func deleteBelow(t *table.Table, db *gorm.DB, ranges clause.Expression, marks clause.Set) (rows int64, err error) {
+// deleteBelow deletes the rows that match where, which are in ranges of the index over tree and
+// path: it gives them marks or, where there are none, does as GORM would: softly, unless the
+// statement is Unscoped or no type marks the rows. It returns their number.
+func deleteBelow(t *table.Table, db *gorm.DB, where clause.Expression, marks clause.Set) (rows int64, err error) {
 	err = t.OnPathIndex(db, func(from table.Hinted) error {
 		d := t.Direct(db)
 		switch {
 		case marks != nil:
-			d.Add("UPDATE ? ? WHERE ? AND ?", from, marks, ranges, t.Alive)
+			d.Add("UPDATE ? ? WHERE ?", from, marks, where)
 		case !db.Statement.Unscoped:
-			addSoftDelete(t, d, from, clause.And(ranges, t.Alive))
+			addSoftDelete(t, d, from, where)
 		}
 		if d.SQL.Len() == 0 {
-			rows, err = deleteForGood(t, db, from, ranges)
+			rows, err = deleteForGood(t, db, from, where)
 		} else {
 			rows, err = d.Exec()
 		}
@@ -54,7 +54,7 @@ func addSoftDelete(t *table.Table, d *table.Direct, from, where clause.Expressio
 	}
 }
 
-// deleteForGood removes the live rows that match where. MySQL checks foreign keys row by row: where
+// deleteForGood removes the rows that match where. MySQL checks foreign keys row by row: where
 // one wants the leaves removed first, so does it. It also counts the rows that ON DELETE CASCADE
 // removes before the statement comes to them.
 func deleteForGood(t *table.Table, db *gorm.DB, from, where clause.Expression) (int64, error) {
@@ -62,17 +62,17 @@ func deleteForGood(t *table.Table, db *gorm.DB, from, where clause.Expression) (
 	if !t.Dialect.ChildrenFirst {
 		if t.Cascades && t.Dialect == sqldialect.SQLite {
 			var rows int64
-			if err := t.Direct(db).Add("SELECT COUNT(*) FROM ? WHERE ? AND ?", from, where, t.Alive).One(&rows); err != nil {
+			if err := t.Direct(db).Add("SELECT COUNT(*) FROM ? WHERE ?", from, where).One(&rows); err != nil {
 				return 0, err
 			}
-			_, err := t.Direct(db).Add("DELETE FROM ? WHERE ? AND ?", from, where, t.Alive).Exec()
+			_, err := t.Direct(db).Add("DELETE FROM ? WHERE ?", from, where).Exec()
 			return rows, err
 		}
-		return t.Direct(db).Add("DELETE FROM ? WHERE ? AND ?", from, where, t.Alive).Exec()
+		return t.Direct(db).Add("DELETE FROM ? WHERE ?", from, where).Exec()
 	}
 	if !t.Cascades && !t.LearnedChildrenFirst.Load() {
 		// In this form, a DELETE may name an index.
-		rows, err := t.Direct(db).Add("DELETE ? FROM ? WHERE ? AND ?", name, from, where, t.Alive).Exec()
+		rows, err := t.Direct(db).Add("DELETE ? FROM ? WHERE ?", name, from, where).Exec()
 		switch sqldialect.MySQLNumber(err) {
 		case errRowReferenced, errRowReferenced2, errCascadeDepth, errCascadeDepthMariaDB:
 		default:
@@ -80,7 +80,7 @@ func deleteForGood(t *table.Table, db *gorm.DB, from, where clause.Expression) (
 		}
 		t.LearnedChildrenFirst.Store(true)
 	}
-	return t.Direct(db).Add("DELETE FROM ? WHERE ? AND ? ORDER BY ? DESC", name, where, t.Alive, clause.Column{Name: t.Path.DBName}).Exec()
+	return t.Direct(db).Add("DELETE FROM ? WHERE ? ORDER BY ? DESC", name, where, clause.Column{Name: t.Path.DBName}).Exec()
 }
 
 // The errors of MySQL and MariaDB for a row that other rows refer to.
@@ -130,7 +130,7 @@ func (e *Engine) removeBelow(db *gorm.DB, t *table.Table, tops []*table.Node, ma
 		for i, n := range chunk {
 			ranges[i] = t.Below(n.Tree, n.Path)
 		}
-		deleted, err := deleteBelow(t, db, table.AnyOf(ranges), marks)
+		deleted, err := deleteBelow(t, db, t.Matching(table.AnyOf(ranges), false), marks)
 		if err != nil {
 			return rows, fmt.Errorf("gormplugin: deleting the rows below: %w", err)
 		}

@@ -207,7 +207,6 @@ func (e *Engine) writeIDs(db *gorm.DB, t *table.Table, rows []*arrival) error {
 		f, form = t.Path, t.PathForm
 	}
 	for chunk := range slices.Chunk(rows, table.MaxPlaceholders/3) {
-		a := new(assignment)
 		ids, paths := make([]any, len(chunk)), make([]any, len(chunk))
 		for i, row := range chunk {
 			id, err := row.Get(t.Key)
@@ -229,8 +228,7 @@ func (e *Engine) writeIDs(db *gorm.DB, t *table.Table, rows []*arrival) error {
 				return err
 			}
 		}
-		a.replace(t, f, ids, paths, false)
-		if err := t.UpdateDirect(db, f, a.set[0].Value, t.KeyIn(table.Column(t.Key), ids)); err != nil {
+		if err := writeEach(db, t, f, ids, paths); err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@ package write
 import (
 	"database/sql"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -27,15 +28,13 @@ func (e *Engine) rewriteLeaves(db *gorm.DB, tx *txn.Transaction, t *table.Table,
 		concerned := slices.DeleteFunc(slices.Clone(moves), func(m plan.Move) bool {
 			return m.Path == "" || !m.Restored && !slices.ContainsFunc(leaf.LeafPaths, func(p table.LeafPath) bool { from, to := p.FromTo(m); return from != to })
 		})
-		for chunk := range slices.Chunk(concerned, maxRanges) {
-			ranges := make([]clause.Expression, len(chunk))
-			for i, m := range chunk {
-				ranges[i] = t.Within(m.Tree, m.ID, m.Path)
-			}
-			if err := e.followAbove(db, leaf, table.AnyOf(ranges), true); err != nil {
-				tx.Abandon(err)
-				return err
-			}
+		tops := make([]*table.Node, len(concerned))
+		for i, m := range concerned {
+			tops[i] = &table.Node{Tree: m.Tree, ID: m.ID, Path: m.Path}
+		}
+		if err := e.followAbove(db, leaf, tops, true); err != nil {
+			tx.Abandon(err)
+			return err
 		}
 	}
 	return nil
@@ -56,11 +55,7 @@ func (e *Engine) adoptLeaves(db *gorm.DB, tx *txn.Transaction, t *table.Table, i
 			}
 			above, err := t.ByID(db, chunk, "")
 			if err == nil {
-				ranges := make([]clause.Expression, 0, len(above))
-				for _, n := range above {
-					ranges = append(ranges, t.Within(n.Tree, n.ID, n.Path))
-				}
-				err = e.followAbove(db, leaf, table.AnyOf(ranges), true)
+				err = e.followAbove(db, leaf, slices.Collect(maps.Values(above)), true)
 			}
 			if err != nil {
 				tx.Abandon(err)
@@ -71,9 +66,9 @@ func (e *Engine) adoptLeaves(db *gorm.DB, tx *txn.Transaction, t *table.Table, i
 	return nil
 }
 
-// followAbove gives the leaves below ranges of the table above the paths that follow from these
-// rows. It counts their versions up if they have had a path before.
-func (e *Engine) followAbove(db *gorm.DB, leaf *table.Table, ranges clause.Expression, again bool) error {
+// followAbove gives the leaves below rows of the table above the paths that follow from these, and
+// from those below them. It counts their versions up if they have had a path before.
+func (e *Engine) followAbove(db *gorm.DB, leaf *table.Table, tops []*table.Node, again bool) error {
 	var set clause.Set
 	if leaf.Version != nil && again {
 		next := clause.Expr{SQL: "? + 1", Vars: []any{clause.Column{Table: "c", Name: leaf.Version.DBName}}}
@@ -82,14 +77,48 @@ func (e *Engine) followAbove(db *gorm.DB, leaf *table.Table, ranges clause.Expre
 	for _, p := range leaf.LeafPaths {
 		set = append(set, clause.Assignment{Column: clause.Column{Name: p.Column.DBName}, Value: leaf.Follows(p)})
 	}
-	err := leaf.OnLeaves(db, ranges, func(above, leaves, where clause.Expression) error {
-		_, err := leaf.Direct(db).Add("?", e.assignBy(e.Dialect.AssignBelow, above, leaves, set, belowAbove(leaf), where)).Exec()
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("gormplugin: writing the paths of %s: %w", leaf.TableName, err)
+	if e.Dialect.AssignQualifies {
+		for i := range set {
+			set[i].Column.Table = "c"
+		}
+	}
+	for chunk := range slices.Chunk(topmost(tops), maxRanges) {
+		ranges := make([]clause.Expression, len(chunk))
+		for i, n := range chunk {
+			ranges[i] = leaf.Above.Within(n.Tree, n.ID, n.Path)
+		}
+		err := leaf.OnLeaves(db, ranges, func(above, leaves, where clause.Expression) error {
+			_, err := leaf.Direct(db).Add("?", clause.NamedExpr{SQL: e.Dialect.AssignBelow, Vars: []any{map[string]any{
+				"table": leaves, "others": above, "set": set, "belongs": belowAbove(leaf), "where": where,
+			}}}).Exec()
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("gormplugin: writing the paths of %s: %w", leaf.TableName, err)
+		}
 	}
 	return nil
+}
+
+// topmost leaves out the rows that lie below others of them.
+func topmost(rows []*table.Node) []*table.Node {
+	type place struct {
+		tree any
+		path string
+	}
+	among := make(map[place]bool, len(rows))
+	for _, n := range rows {
+		among[place{n.Tree, n.Path}] = true
+	}
+	return slices.DeleteFunc(slices.Clone(rows), func(n *table.Node) bool {
+		for path := n.Path; path != ""; {
+			path = path[:max(strings.LastIndexByte(path, '/'), 0)]
+			if among[place{n.Tree, path}] {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // belowAbove is the condition that a leaf, called c, hangs below a row, called p.
@@ -136,12 +165,12 @@ func (e *Engine) checkLeafRoom(db *gorm.DB, leaf *table.Table, p table.LeafPath,
 	read := func(rows *sql.Rows) error { return rows.Scan(&found) }
 	var err error
 	if len(below) > 0 {
-		err = leaf.OnLeaves(db, table.AnyOf(below), func(above, leaves, where clause.Expression) error {
+		err = leaf.OnLeaves(db, below, func(above, leaves, where clause.Expression) error {
 			return leaf.Direct(db).Add("SELECT ? FROM ? JOIN ? ON ? WHERE ? LIMIT 1", path, above, leaves, belowAbove(leaf), where).Query(read)
 		})
 	}
 	if len(restored) > 0 && err == nil {
-		where := table.Under("c", clause.And(table.AnyOf(restored), leaf.Alive))
+		where := table.Under("c", leaf.Matching(table.AnyOf(restored), false))
 		err = leaf.Direct(db).Add("SELECT ? FROM ? AS c WHERE ? LIMIT 1", path, clause.Table{Name: leaf.TableName}, where).Query(read)
 	}
 	if err != nil || found == "" {

@@ -53,7 +53,7 @@ func (e *Engine) rewrite(db *gorm.DB, t *table.Table, moves []plan.Move) error {
 				d.Add(", ")
 			}
 		}
-		_, err := d.Add(" WHERE ? AND ?", table.AnyOf(ranges), t.Alive).Exec()
+		_, err := d.Add(" WHERE ?", t.Matching(table.AnyOf(ranges), false)).Exec()
 		return err
 	})
 }

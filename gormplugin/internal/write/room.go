@@ -76,7 +76,7 @@ func addBelow(t *table.Table, d *table.Direct, above []*table.Node) {
 		}
 		ids = append(ids, n.ID)
 	}
-	d.Add("SELECT 1 FROM ? WHERE ? AND ? AND ? LIMIT 1", clause.Table{Name: t.TableName}, t.InTree(clause.CurrentTable, trees...), table.OneOf(t.Parent, ids), t.Alive)
+	d.Add("SELECT 1 FROM ? WHERE ? AND ? AND ? LIMIT 1", clause.Table{Name: t.TableName}, t.InTree(clause.CurrentTable, trees...), table.OneOf(t.Parent, ids), t.Aside(t.Alive))
 }
 
 // addEachBelow is addBelow for a planner that, without statistics, takes a list of parents for most
@@ -90,7 +90,7 @@ func addEachBelow(t *table.Table, d *table.Direct, above []*table.Node) {
 	name := clause.Table{Name: t.TableName}
 	of := func(alias string, f *schema.Field) clause.Column { return clause.Column{Table: alias, Name: f.DBName} }
 	d.Add("SELECT 1 FROM ? AS above CROSS JOIN LATERAL (SELECT 1 FROM ? AS child WHERE ? AND ? = ? AND ? LIMIT 1) AS below WHERE ? LIMIT 1",
-		name, name, t.InSameTree("child", "above"), of("child", t.Parent), of("above", t.Key), table.Under("child", t.Alive),
+		name, name, t.InSameTree("child", "above"), of("child", t.Parent), of("above", t.Key), table.Under("child", t.Aside(t.Alive)),
 		t.KeyIn(of("above", t.Key), ids))
 }
 
@@ -127,7 +127,7 @@ func (e *Engine) checkRoom(db *gorm.DB, t *table.Table, moves []plan.Move) error
 		for _, size := range sizes {
 			d.Add(", ?", size)
 		}
-		d.Add(" FROM ? WHERE ? AND ? LIMIT 1", from, table.AnyOf(misfits), t.Alive)
+		d.Add(" FROM ? WHERE ? LIMIT 1", from, t.Matching(table.AnyOf(misfits), false))
 		e.addNewest(d)
 		found, count, lengths, err = firstMisfit(d, len(sizes))
 		return err

@@ -64,7 +64,7 @@ func addSurvey(t *table.Table, d *table.Direct, hits table.Selection, also []any
 		d.Add(" UNION SELECT ?, ?, 0 FROM ? WHERE ?", key, parent, name, t.KeyIn(table.Column(t.Key), also))
 	}
 	d.Add(" UNION SELECT s.?, s.?, 0 FROM ? AS s JOIN up ON s.? = up.above)", key, parent, name, key)
-	d.Add(" SELECT ?, up.hit = 1 FROM up JOIN ? ON ? = up.id WHERE (?", t.List, name, table.Column(t.Key), t.Alive)
+	d.Add(" SELECT ?, up.hit = 1 FROM up JOIN ? ON ? = up.id WHERE (?", t.List, name, table.Column(t.Key), t.Aside(t.Alive))
 	if dead {
 		d.Add(" OR up.hit = 1")
 	}

@@ -1,0 +1,174 @@
+package gormplugintest
+
+import (
+	"database/sql"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"gorm.io/gorm"
+)
+
+// RunWithoutStatistics checks that a database reads no more rows than a write concerns, some times
+// each, where it knows nothing of how many rows a table has: before the first ANALYZE, or where a
+// table was empty when it looked last.
+func RunWithoutStatistics(t *testing.T, d Database) {
+	t.Helper()
+	migrate(t, d)
+	db := open(t, d, settings{}, new(trace))
+	for _, table := range []string{"suites", "cases"} {
+		var err error
+		switch db.Name() {
+		case "mysql":
+			err = db.Exec("ALTER TABLE " + table + " STATS_PERSISTENT = 1, STATS_AUTO_RECALC = 0").Error
+		case "postgres":
+			err = db.Exec("ALTER TABLE " + table + " SET (autovacuum_enabled = off)").Error
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := newWorld(t, d, settings{connections: 1})
+	const suites, cases = 2000, 2
+	top, other := w.deep("top", suites, cases), w.suite(w.root, "other")
+	ids := func(db *gorm.DB) (ids []int64) {
+		w.must(gormplugin.Subtree(db.Unscoped(), &Suite{}, top.ID).Where("id <> ?", top.ID).Pluck("id", &ids).Error)
+		return ids
+	}
+	all := ids(w.db)
+	for _, c := range []struct {
+		name string
+		do   func(db *gorm.DB) error
+	}{
+		{"Copy", func(db *gorm.DB) error {
+			_, err := gormplugin.Copy(db, &Suite{}, top.ID, gormplugin.Below(other.ID), gormplugin.CopyLeaves(&Case{}, nil))
+			return err
+		}},
+		{"CopyAttached", func(db *gorm.DB) error {
+			_, err := gormplugin.Copy(db, &Suite{}, top.ID, gormplugin.Below(other.ID), gormplugin.CopyAs("2"), gormplugin.CopyAttached(func(_, pairs *gorm.DB) error {
+				var rows []struct{ OldID, NewID int64 }
+				return pairs.Scan(&rows).Error
+			}))
+			return err
+		}},
+		{"Rename", func(db *gorm.DB) error { return gormplugin.Rename(db, &Suite{}, top.ID, "another") }},
+		{"an update of many", func(db *gorm.DB) error { return db.Model(&Suite{}).Where("id", all).Update("note", "n").Error }},
+		{"a deletion of many", func(db *gorm.DB) error { return db.Where("id", all).Delete(&Suite{}).Error }},
+		{"a restoration of many", func(db *gorm.DB) error {
+			return db.Unscoped().Model(&Suite{}).Where("id", all).Update("deleted", nil).Error
+		}},
+		{"a move of many", func(db *gorm.DB) error {
+			return db.Model(&Suite{}).Where("id", all).Update("parent_id", other.ID).Error
+		}},
+		{"Delete", func(db *gorm.DB) error { _, err := gormplugin.Delete(db, &Suite{}, other.ID); return err }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			const most = 100 * (suites + suites*cases)
+			read := w.within(t, c.do)
+			t.Log(read, "rows were read")
+			if read > most {
+				t.Errorf("%d rows were read for %d suites and %d cases, want %d at most", read, suites, suites*cases, most)
+			}
+		})
+	}
+}
+
+// within carries out a write, and returns how many rows the database has read for it.
+func (w *world) within(t *testing.T, do func(db *gorm.DB) error) (read int64) {
+	t.Helper()
+	w.trace.reset()
+	err := w.db.Transaction(func(tx *gorm.DB) error {
+		before := rowsRead(t, tx)
+		if err := do(tx); err != nil {
+			return err
+		}
+		read = rowsRead(t, tx) - before
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if w.db.Name() == "sqlite" {
+		for _, s := range w.trace.ran() {
+			w.scansNothing(t, s)
+		}
+	}
+	return read
+}
+
+// rowsRead is how many rows were read in the transaction, or in its session; none where the
+// database does not count them.
+func rowsRead(t *testing.T, tx *gorm.DB) (read int64) {
+	t.Helper()
+	var err error
+	switch tx.Name() {
+	case "mysql":
+		var rows *sql.Rows
+		if rows, err = tx.Raw("SHOW SESSION STATUS WHERE Variable_name LIKE 'Handler_read%'").Rows(); err != nil {
+			break
+		}
+		for rows.Next() {
+			var name string
+			var n int64
+			if err = rows.Scan(&name, &n); err != nil {
+				break
+			}
+			read += n
+		}
+		_ = rows.Close()
+	case "postgres":
+		err = tx.Raw("SELECT COALESCE(SUM(seq_tup_read + COALESCE(idx_tup_fetch, 0)), 0) FROM pg_stat_xact_user_tables").Row().Scan(&read)
+	}
+	if err != nil {
+		t.Error(err)
+	}
+	return read
+}
+
+// scansNothing checks that SQLite looks up in an index what a statement reads of a guarded table,
+// and in another one than that of all live rows.
+func (w *world) scansNothing(t *testing.T, statement string) {
+	t.Helper()
+	verb, _, _ := strings.Cut(statement, " ")
+	if !strings.Contains("SELECT INSERT UPDATE DELETE WITH", verb) || strings.Contains(statement, "1 = 0") || strings.HasPrefix(statement, "SELECT COUNT(*) FROM pragma") {
+		return
+	}
+	var plan []struct{ Detail string }
+	if err := gormplugin.AllowRawWrites(w.db).Raw("EXPLAIN QUERY PLAN "+statement, make([]any, strings.Count(statement, "?"))...).Scan(&plan).Error; err != nil {
+		t.Error(err)
+	}
+	for _, step := range plan {
+		for _, table := range []string{"suites", "cases", "c", "p", "s"} {
+			if strings.HasPrefix(step.Detail+" ", "SCAN "+table+" ") || step.Detail == "SEARCH "+table+" USING INDEX idx_suites_deleted (deleted=?)" {
+				t.Errorf("%s: %.300s", step.Detail, statement)
+			}
+		}
+	}
+}
+
+// deep makes n rows below a new one, ten below each, and cases below every row.
+func (w *world) deep(name string, n, cases int) *Suite {
+	w.Helper()
+	top := w.suite(w.root, name)
+	level := []*Suite{top}
+	for made := 0; made < n; {
+		var next []*Suite
+		for _, above := range level {
+			for i := 0; i < 10 && made < n; i++ {
+				next = append(next, &Suite{ParentID: &above.ID, Name: fmt.Sprint("s", made)})
+				made++
+			}
+		}
+		w.must(w.db.CreateInBatches(next, 400).Error)
+		var leaves []*Case
+		for _, s := range next {
+			for i := range cases {
+				leaves = append(leaves, &Case{SuiteID: s.ID, Name: fmt.Sprint(i)})
+			}
+		}
+		w.must(w.db.CreateInBatches(leaves, 400).Error)
+		level = next
+	}
+	return top
+}
