@@ -61,6 +61,9 @@ func checkValues(t *table.Table, values map[string]any) error {
 // readLeaves reads the leaves that are to be copied along, and refuses those whose paths would not
 // fit.
 func (e *Engine) readLeaves(db *gorm.DB, req *CopyRequest, x *copying, all []*plan.Copied) error {
+	if len(req.Leaves) == 0 {
+		return nil
+	}
 	above := make(map[any]*table.Node)
 	for _, c := range all {
 		above[c.Of.ID] = c.Node
