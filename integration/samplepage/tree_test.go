@@ -84,6 +84,20 @@ func TestWhatIsDeletedComesBack(t *testing.T) {
 	w.there.lists(planName(w), "a", "b", "d")
 }
 
+// A list of projects that may have been cut says so.
+func TestPlans_MoreProjectsThanAreListed(t *testing.T) {
+	a := alone(t)
+	w := bench(t, a, a, "a")
+	w.here.meddle(`(fetch, path, options) => {
+		const project = /projects\/(.+)\/plans$/.exec(path)?.[1];
+		if (project) return Response.json({ plans: [{ id: 1, project, name: "plan", root_id: 1 }] });
+		if (/projects$/.test(path)) return Response.json({ projects: Array.from({ length: 1000 }, (_, i) => ({ name: "p" + i, plans: 1 })) });
+		return fetch(path, options);
+	}`)
+	w.here.Click("#plan-button")
+	w.here.AwaitText(".plan-list", "These are the first 1000 projects.")
+}
+
 func TestPlansAreMadeRenamedAndDeleted(t *testing.T) {
 	a := alone(t)
 	w := bench(t, a, a, "a")

@@ -10,7 +10,11 @@ export function ask(title, build, { wide, stays } = {}) {
   return new Promise((resolve) => {
     const notices = $('notices'), around = notices.parentElement;
     let answer = null;
-    const close = (value) => { answer = value; dialog.close(); };
+    const close = (value) => {
+      answer = value;
+      closed();
+      dialog.close();
+    };
     const dialog = h('dialog', { class: wide ? 'wide-dialog' : '', 'aria-label': title, closedby: stays ? 'none' : 'any' },
       h('div', { class: 'dialog-head' }, h('h2', {}, title),
         h('button', { type: 'button', class: 'quiet icon', 'aria-label': t('close'), title: t('close'), onclick: () => close(null) }, '×')),

@@ -7,6 +7,8 @@ import { lang, t } from './i18n.js';
 import { done } from './notices.js';
 
 const firstProject = 'demo';
+/** How many projects the server lists. */
+const listed = 1000;
 
 /** All plans, by project. */
 export async function allPlans() {
@@ -80,6 +82,8 @@ export async function choosePlan(app) {
           h('button', { type: 'button', class: 'quiet icon', 'aria-label': t('deletePlan'), title: t('deletePlan'), onclick: async () => { await remove(app, plan); draw(await read()); } }, h('span', { class: 'sign-bin', 'aria-hidden': 'true' }))));
       }
       if (!plans.length) list.append(h('p', { class: 'faint' }, t('noPlans')));
+      const { size } = new Set(plans.map((plan) => plan.project));
+      if (size >= listed) list.append(h('p', { class: 'faint' }, t('projectsListed', { count: size })));
     };
     draw(found);
     return h('div', {}, list, h('h3', { class: 'ruled' }, t('newPlan')), beginnings(app, 'h4', close));
