@@ -97,6 +97,28 @@ func TestWrite_AnswerLost(t *testing.T) {
 	}
 }
 
+// What is tried again goes to the plan that it was meant for, whichever is shown by then. Nor does
+// a window that shows another plan take the suites of the one before for deleted.
+func TestWrite_TriedAgainFromAnotherPlan(t *testing.T) {
+	a := alone(t)
+	w := bench(t, a, a, "a")
+	other, _ := a.planOf("b")
+	w.there.do("edit") // the root
+	w.there.locked(w.plan.RootID, "mine", "You are editing")
+	w.here.Allow("423")
+	w.here.Click("#new-suite")
+	w.here.answer("new")
+	w.here.refused("Ben is editing")
+	w.here.Await("another plan is asked for", fmt.Sprintf(`(location.hash = "#plan/%d")`, other.ID))
+	w.here.AwaitShown(row(other.RootID))
+	w.there.do("done")
+	w.there.free(w.plan.RootID)
+	w.here.card("Try again")
+	w.there.lists(planName(&workbench{here: w.there}), "a", "new")
+	w.here.AwaitGone(".notice.bad")
+	w.here.Await("the other plan is shown", fmt.Sprintf(`location.hash.startsWith("#plan/%d/")`, other.ID))
+}
+
 // A window whose lock has ended early, and been followed by somebody else's, says so at once.
 func TestEditLock_FollowedByAnother(t *testing.T) {
 	a := alone(t)

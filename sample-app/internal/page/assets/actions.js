@@ -48,7 +48,11 @@ export class Actions {
     const become = (next) => {
       state = next;
       clearTimeout(timer);
-      if (state === 'waiting') timer = setTimeout(attempt, pause);
+      if (state === 'waiting') {
+        // It is not sent in the middle of a word.
+        const before = typed?.();
+        timer = setTimeout(() => (same(before, typed?.()) ? attempt() : become('waiting')), pause);
+      }
       if (state === 'sending' && !card) timer = setTimeout(draw, soon);
       else draw();
     };

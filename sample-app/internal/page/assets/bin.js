@@ -1,7 +1,7 @@
 // The recycle bin.
 import { get } from './api.js';
 import { ask } from './dialogs.js';
-import { h } from './dom.js';
+import { h, once } from './dom.js';
 import { clock, t } from './i18n.js';
 
 /** Opens the recycle bin. It shows what others put in and take out. */
@@ -21,7 +21,7 @@ export function openBin(app) {
       h('button', { type: 'button', 'data-do': 'restore', onclick: async () => { await app.operations.restore(app.plan.id, item.name, `item ${item.id}`, (one) => one.id === item.id); draw(); } }, t('restore')))));
     foot.replaceChildren(...(items.length ? [h('button', { type: 'button', class: 'danger', onclick: async () => { await app.operations.purge(items.length); draw(); } }, t('purge'))] : []));
   };
-  const off = app.connection.on('asked', () => read().then(show, () => {}));
+  const off = app.connection.on('asked', once(() => read().then(show, () => {})));
   draw();
   ask(t('bin'), () => h('div', {}, empty, list, foot), { wide: true }).then(off);
 }

@@ -1,7 +1,7 @@
 // The chosen suite: where it is, who has it, and its cases.
 import { get } from './api.js';
 import { CaseList } from './caselist.js';
-import { h, text } from './dom.js';
+import { h, once, text } from './dom.js';
 import { ago, clock, t } from './i18n.js';
 import { doing } from './problems.js';
 
@@ -11,8 +11,7 @@ export class Detail {
   #suite = 0;
   #parts = {};
   #cases;
-  #asked = 0; // the number of the last question about cases, and of the last one that was answered
-  #answered = 0;
+  #asked = 0;
 
   constructor(element, app) {
     this.#element = element;
@@ -90,22 +89,20 @@ export class Detail {
     p.lock.run = action.run;
   }
 
-  /** Reads the cases again, unless an answer is due: on a slow line, questions must not pile up. */
-  askCases() { if (this.#asked === this.#answered) this.loadCases(); }
+  /** Reads the cases again, unless an answer is due: questions must not pile up on a slow line. */
+  askCases = once(() => this.loadCases());
 
   /** Reads the cases again. */
   async loadCases() {
     const suite = this.#suite, asked = ++this.#asked;
+    if (!suite) return;
     try {
-      if (!suite) return;
       const { cases } = await get(`/api/suites/${suite}/cases`);
       if (asked === this.#asked) this.#cases.set(cases);
     } catch (refusal) {
       if (!('status' in refusal)) throw refusal;
       if (asked !== this.#asked) return;
       if (refusal.status !== 404) this.#cases.miss(); // the tree tells that the suite is gone
-    } finally {
-      this.#answered = Math.max(this.#answered, asked);
     }
   }
 }

@@ -210,6 +210,7 @@ class App {
 
   /** Chooses a suite that was just made, and has keys go on from there. */
   made(id) {
+    if (!this.tree.has(id)) return; // another plan is shown by now
     this.view.choose(id);
     if (document.activeElement?.closest('dialog, input, textarea')) return; // somebody is at something else
     this.view.focus();

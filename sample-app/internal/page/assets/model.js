@@ -10,6 +10,7 @@ export class Tree {
   /** Replaces everything. */
   load({ suites, revision }) {
     this.revision = revision;
+    this.root = 0;
     this.suites = new Map(suites.map((s) => [s.id, { id: s.id, parent: s.parent_id, name: s.name }]));
     this.#children = new Map();
     for (const { id, parent } of this.suites.values()) {

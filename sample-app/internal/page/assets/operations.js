@@ -16,9 +16,10 @@ export class Operations {
   async create(parent, typed = '') {
     const name = await askText(t('suiteIn', { name: this.#app.nameOf(parent) }), t('suiteName'), typed, { button: t('create') });
     if (!name) return;
+    const plan = this.#app.plan.id; // another one may be shown when it is tried again
     const made = await this.#run({
       title: t('do.create', { name }), ok: t('ok.create', { name }), change: () => this.create(parent, name),
-      send: (key) => send('POST', `/api/plans/${this.#app.plan.id}/suites`, { body: { parent_id: parent, name }, key }),
+      send: (key) => send('POST', `/api/plans/${plan}/suites`, { body: { parent_id: parent, name }, key }),
       then: () => this.#app.reload(),
     });
     if (made) this.#app.made(made.id);
