@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
-	"sync/atomic"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -66,8 +65,6 @@ const adminPath = admin.DefaultPrefix
 type api struct {
 	Config
 	locks *middleware.Locks
-	// places are those of the plan that was asked for last.
-	places atomic.Pointer[places]
 }
 
 // New returns the interface. It fails if a route that changes something does not say what it locks.

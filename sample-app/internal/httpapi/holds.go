@@ -2,10 +2,12 @@ package httpapi
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 )
 
 // maxShown is how many holds, and how many waiters, a view has at most.
@@ -51,20 +53,24 @@ type Claim struct {
 // planLocks answers who holds what in a plan, and the plan's revision, which windows ask for again
 // and again.
 func (a *api) planLocks(r request) (any, error) {
-	revision, err := a.Service.Revision(r.ctx, r.id)
+	plan, err := a.Service.Plan(r.ctx, r.id)
 	if err != nil {
 		return nil, err
 	}
-	locks, err := a.locksAt(r.ctx, r.id, revision)
+	revision, err := a.Service.Revision(r.ctx, plan)
+	if err != nil {
+		return nil, err
+	}
+	locks, err := a.locksOf(r.ctx, plan)
 	return struct {
 		Revision uint32 `json:"revision"`
 		Locks
 	}{revision, locks}, err
 }
 
-func (a *api) locksAt(ctx context.Context, plan int64, revision uint32) (Locks, error) {
+func (a *api) locksOf(ctx context.Context, plan model.Plan) (Locks, error) {
 	locks := Locks{Holders: []Hold{}, Waiters: []Hold{}}
-	tree, err := pathlock.NewTree(a.Namespace, strconv.FormatInt(plan, 10))
+	tree, err := pathlock.NewTree(a.Namespace, strconv.FormatInt(plan.ID, 10))
 	if err != nil {
 		return locks, err
 	}
@@ -73,60 +79,43 @@ func (a *api) locksAt(ctx context.Context, plan int64, revision uint32) (Locks, 
 	if err != nil || len(snapshot.Holders)+len(snapshot.Waiters) == 0 {
 		return locks, err
 	}
-	at, err := a.placesAt(ctx, plan, revision)
+	locks.Truncated = len(snapshot.Holders) > maxShown || len(snapshot.Waiters) > maxShown
+	holders, waiters := first(snapshot.Holders), first(snapshot.Waiters)
+	var paths []pathlock.Path
+	for _, h := range slices.Concat(holders, waiters) {
+		for _, c := range h.Claims {
+			paths = append(paths, c.Path)
+		}
+	}
+	at, err := a.Service.Places(ctx, plan, paths, a.Locker.Folded)
 	if err != nil {
 		return locks, err
 	}
-	locks.Holders, locks.Waiters = viewed(snapshot.Holders, at), viewed(snapshot.Waiters, at)
-	locks.Truncated = len(snapshot.Holders) > maxShown || len(snapshot.Waiters) > maxShown
+	locks.Holders, locks.Waiters = viewed(holders, at), viewed(waiters, at)
 	return locks, nil
 }
 
-// places are the suites of a plan by their folded paths, as of a revision.
-type places struct {
-	plan     int64
-	revision uint32
-	ids      map[pathlock.Path]int64
-}
-
-// placesAt returns the suites of a plan. It reads them again if the plan has changed.
-func (a *api) placesAt(ctx context.Context, plan int64, revision uint32) (map[pathlock.Path]int64, error) {
-	if known := a.places.Load(); known != nil && known.plan == plan && known.revision == revision {
-		return known.ids, nil
+// first returns those that are shown, without claims that only announce others below them.
+func first(entries []pathlock.Entry) []pathlock.Entry {
+	entries = slices.Clone(entries[:min(len(entries), maxShown)])
+	for i, h := range entries {
+		entries[i].Claims = slices.DeleteFunc(slices.Clone(h.Claims), func(c pathlock.Claim) bool {
+			return c.Mode == pathlock.ModeIS || c.Mode == pathlock.ModeIX && announces(h.Claims, c.Path)
+		})
 	}
-	suites, err := a.Service.Tree(ctx, plan)
-	if err != nil {
-		return nil, err
-	}
-	ids := make(map[pathlock.Path]int64, len(suites))
-	for _, s := range suites {
-		path, err := pathlock.Root(), error(nil)
-		if s.Path != "" {
-			path, err = pathlock.ParsePath(s.Path)
-		}
-		if err == nil { // a tree without protection can have other rows
-			path, err = a.Locker.Folded(path)
-		}
-		if err == nil {
-			ids[path] = s.ID
-		}
-	}
-	a.places.Store(&places{plan, revision, ids})
-	return ids, nil
+	return entries
 }
 
 // viewed returns holds as the view shows them.
 func viewed(holds []pathlock.Entry, at map[pathlock.Path]int64) []Hold {
 	all := []Hold{}
-	for _, h := range holds[:min(len(holds), maxShown)] {
+	for _, h := range holds {
 		one := Hold{
 			Fence: h.Fence, What: h.Note, Gate: h.Gate, Detached: h.Detached,
 			Since: h.Since.UTC(), Until: h.Until.UTC(), Claims: []Claim{},
 		}
 		for _, c := range h.Claims {
-			if c.Mode != pathlock.ModeIS && (c.Mode != pathlock.ModeIX || !announces(h.Claims, c.Path)) {
-				one.Claims = append(one.Claims, place(c, at))
-			}
+			one.Claims = append(one.Claims, place(c, at))
 		}
 		all = append(all, one)
 	}

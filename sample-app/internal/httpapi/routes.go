@@ -97,7 +97,11 @@ func under(name string) func(list any, err error) (any, error) {
 
 func (a *api) tree(r request) (any, error) {
 	// The revision is read first: a reader never takes an older tree for that of a newer revision.
-	revision, err := a.Service.Revision(r.ctx, r.id)
+	plan, err := a.Service.Plan(r.ctx, r.id)
+	if err != nil {
+		return nil, err
+	}
+	revision, err := a.Service.Revision(r.ctx, plan)
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,14 @@ type Plan struct {
 	RootID int64 `json:"root_id"`
 }
 
+// PlanChange counts changes of a plan's tree. A plan has several counters, so that its writers do
+// not wait for each other's commits.
+type PlanChange struct {
+	PlanID int64 `gorm:"primaryKey;autoIncrement:false"`
+	Shard  int   `gorm:"primaryKey;autoIncrement:false"`
+	Number int64
+}
+
 // Suite is one node of a plan's tree. Its tags tell gormplugin what the columns mean, and
 // gormplugin keeps Path and Version right.
 type Suite struct {

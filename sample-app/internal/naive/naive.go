@@ -42,7 +42,7 @@ func (s *Suites) CreateSuite(ctx context.Context, planID, parentID int64, name s
 		return model.Suite{}, err
 	}
 	suite := model.Suite{PlanID: planID, ParentID: &parentID, Name: name, Path: parent.Path + "/" + name, Version: 1}
-	err = s.later(ctx, func(tx *gorm.DB) error { return tx.Create(&suite).Error })
+	err = s.later(ctx, planID, func(tx *gorm.DB) error { return tx.Create(&suite).Error })
 	return suite, err
 }
 
@@ -78,7 +78,7 @@ func (s *Suites) MoveSuite(ctx context.Context, id, parentID int64) (model.Suite
 // relocate writes a rename or a move.
 func (s *Suites) relocate(ctx context.Context, suite, parent model.Suite, name string) (model.Suite, error) {
 	path, version := parent.Path+"/"+name, gorm.Expr("version + 1")
-	err := s.later(ctx, func(tx *gorm.DB) error {
+	err := s.later(ctx, suite.PlanID, func(tx *gorm.DB) error {
 		err := tx.Model(&model.Suite{}).Where("id = ?", suite.ID).
 			Updates(map[string]any{"parent_id": parent.ID, "name": name, "path": path, "version": version}).Error
 		if err != nil {
@@ -110,7 +110,7 @@ func (s *Suites) CopySuite(ctx context.Context, id, parentID int64, name string)
 		return source, err
 	}
 	var top model.Suite
-	err = s.later(ctx, func(tx *gorm.DB) error {
+	err = s.later(ctx, source.PlanID, func(tx *gorm.DB) error {
 		top = model.Suite{PlanID: source.PlanID, ParentID: &parentID, Name: name, Path: parent.Path + "/" + name, Version: 1}
 		if err := tx.Create(&top).Error; err != nil {
 			return err
@@ -138,7 +138,7 @@ func (s *Suites) DeleteSuite(ctx context.Context, id int64) error {
 	if err != nil {
 		return err
 	}
-	return s.later(ctx, func(tx *gorm.DB) error {
+	return s.later(ctx, suite.PlanID, func(tx *gorm.DB) error {
 		return tx.Where("id = ?", id).Or(below, suite.PlanID, suite.Path+"/", suite.Path+"0").Delete(&model.Suite{}).Error
 	})
 }
@@ -178,11 +178,16 @@ func (s *Suites) target(ctx context.Context, planID, parentID, id int64, name st
 	return parent, err
 }
 
-// later runs do in a transaction after a random part of [Think].
-func (s *Suites) later(ctx context.Context, do func(*gorm.DB) error) error {
+// later changes a plan in a transaction after a random part of [Think].
+func (s *Suites) later(ctx context.Context, planID int64, do func(*gorm.DB) error) error {
 	select {
 	case <-time.After(rand.N(Think)):
-		return s.db.Plain.WithContext(ctx).Transaction(do, s.isolation())
+		return s.db.Plain.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
+			if err := do(tx); err != nil {
+				return err
+			}
+			return plans.Changed(tx, planID)
+		}, s.isolation())
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}

@@ -86,7 +86,12 @@ func (s *Service) importSuites(ctx context.Context, planID int64, paths []string
 	if len(rows) == 0 {
 		return 0, nil
 	}
-	err = s.write(ctx, func(tx *gorm.DB) error { return tx.Create(&rows).Error })
+	err = s.write(ctx, func(tx *gorm.DB) error {
+		if err := tx.Create(&rows).Error; err != nil {
+			return err
+		}
+		return Changed(tx, planID)
+	})
 	note(rows)
 	return len(rows), err
 }

@@ -25,7 +25,7 @@ func Migrate(ctx context.Context, db *database.DB, protected bool) error {
 		}
 		write = write.Set("gorm:table_options", "DEFAULT CHARACTER SET utf8mb4 COLLATE "+treeschema.BinaryMySQL(version)).Session(&gorm.Session{})
 	}
-	all := []any{&model.Plan{}, &model.RecycledItem{}, &model.RecycledNode{}}
+	all := []any{&model.Plan{}, &model.PlanChange{}, &model.RecycledItem{}, &model.RecycledNode{}}
 	if protected {
 		return gormplugin.AutoMigrate(write, all...)
 	}

@@ -103,6 +103,9 @@ func (s *Service) DeletePlan(ctx context.Context, id int64) error {
 		if err := eachBatch(tx, `DELETE FROM suites WHERE id IN ?`, suites); err != nil {
 			return err
 		}
+		if err := tx.Where("plan_id = ?", id).Delete(&model.PlanChange{}).Error; err != nil {
+			return err
+		}
 		return tx.Delete(&plan).Error
 	})
 }

@@ -57,7 +57,10 @@ func recycleSuite(tx *gorm.DB, id int64) error {
 	if err := recycleNodes(tx, item.ID, model.KindSuite, suites); err != nil {
 		return err
 	}
-	return recycleNodes(tx, item.ID, model.KindCase, cases)
+	if err := recycleNodes(tx, item.ID, model.KindCase, cases); err != nil {
+		return err
+	}
+	return Changed(tx, suite.PlanID)
 }
 
 // recycleNodes records the suites or cases of an item.

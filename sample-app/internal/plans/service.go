@@ -63,6 +63,11 @@ func put[T any](ctx context.Context, s *Service, do func(tx *gorm.DB) (T, error)
 		if result, err = do(tx); err != nil {
 			return err
 		}
+		if suite, ok := any(result).(model.Suite); ok {
+			if err := Changed(tx, suite.PlanID); err != nil {
+				return err
+			}
+		}
 		if record, ok := ctx.Value(recorderKey{}).(func(*gorm.DB, any) error); ok {
 			return record(tx, result)
 		}

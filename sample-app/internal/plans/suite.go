@@ -3,7 +3,6 @@ package plans
 import (
 	"context"
 	"fmt"
-	"hash/crc32"
 	"slices"
 	"strings"
 
@@ -31,20 +30,6 @@ func (s *Service) Tree(ctx context.Context, planID int64) ([]model.Suite, error)
 	// MySQL would compare only the beginnings of long paths (max_sort_length).
 	slices.SortFunc(suites, func(a, b model.Suite) int { return strings.Compare(a.Path, b.Path) })
 	return suites, nil
-}
-
-// Revision returns a number that is another one when the plan's name or tree has changed. It says
-// nothing of cases.
-func (s *Service) Revision(ctx context.Context, planID int64) (uint32, error) {
-	plan, err := s.Plan(ctx, planID)
-	if err != nil {
-		return 0, err
-	}
-	// Every change of a row raises its version.
-	var suites struct{ Number, Versions, Last int64 }
-	err = s.db.Read.WithContext(ctx).Model(&model.Suite{}).Where("plan_id = ?", planID).
-		Select("COUNT(*) AS number, COALESCE(SUM(version), 0) AS versions, COALESCE(MAX(id), 0) AS last").Scan(&suites).Error
-	return crc32.ChecksumIEEE(fmt.Appendf(nil, "%s %v", plan.Name, suites)), err
 }
 
 // CreateSuite creates a suite below another one of the plan.
