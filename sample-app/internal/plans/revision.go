@@ -18,11 +18,16 @@ const shards = 16
 // Changed notes in a transaction that the tree of a plan has changed. It belongs at the end: the
 // counter is locked until the commit.
 func Changed(tx *gorm.DB, planID int64) error {
-	more := clause.OnConflict{
+	change := model.PlanChange{PlanID: planID, Shard: rand.N(shards), Number: 1}
+	counted := tx.Exec(`UPDATE plan_changes SET number = number + 1 WHERE plan_id = ? AND shard = ?`, change.PlanID, change.Shard)
+	if counted.Error != nil || counted.RowsAffected > 0 {
+		return counted.Error
+	}
+	first := clause.OnConflict{
 		Columns:   []clause.Column{{Name: "plan_id"}, {Name: "shard"}},
 		DoUpdates: clause.Assignments(map[string]any{"number": gorm.Expr("plan_changes.number + 1")}),
 	}
-	return tx.Clauses(more).Create(&model.PlanChange{PlanID: planID, Shard: rand.N(shards), Number: 1}).Error
+	return tx.Clauses(first).Create(&change).Error
 }
 
 // Revision returns a number that is another one when the plan's name has changed, or its tree by
