@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -93,7 +94,8 @@ func Main(ctx context.Context, args []string, out, errs io.Writer, stores ...any
 	var code int
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	if err := parsed.Run(streams{out, errs}, &code); err != nil {
-		_, _ = fmt.Fprintln(errs, "pathlock:", printable(err.Error()))
+		// PostgreSQL's driver gives each address a line.
+		_, _ = fmt.Fprintln(errs, "pathlock:", printable(strings.ReplaceAll(err.Error(), "\n\t", " ")))
 	}
 	return code
 }

@@ -126,6 +126,7 @@ func (c *explainCommand) validate() error {
 		{goes && c.To == "", "a " + c.Operation + " needs --to"},
 		{c.Snapshot && c.Operation != "copy", "--snapshot is for copy"},
 		{c.Node == "" && c.Operation != "gate", "no path: name the node, such as /a/b"},
+		{c.Node != "" && c.Operation == "gate", "a gate is the whole tree's, and takes no path"},
 	} {
 		if flaw.there {
 			return fmt.Errorf("%w: %s", errUsage, flaw.says)

@@ -16,6 +16,9 @@ func Parse(args ...string) error {
 	return err
 }
 
+// Reach connects to a database.
+var Reach = reach
+
 // NameOf and ParseTree write and read the names of trees.
 var (
 	NameOf    = nameOf

@@ -15,6 +15,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/database"
 	"github.com/pathlock-go/pathlock/fsck"
+	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
 type fsckCommand struct {
@@ -103,6 +104,9 @@ func (c *fsckCommand) Run(ctx context.Context, streams streams, code *int) (err 
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := reach(ctx, db, connecting); err != nil {
+		return err
+	}
 	report := &report{out: bufio.NewWriter(streams.out), errs: streams.errs, table: c.Table, json: c.JSON, quiet: c.Quiet}
 	defer func() { err = flushed(err, report.out) }()
 	checker, err := fsck.New(ctx, db, dialect, table)
@@ -119,6 +123,23 @@ func (c *fsckCommand) Run(ctx context.Context, streams streams, code *int) (err 
 	elsewhere := func(locker *pathlock.Locker) error { return c.elsewhere(ctx, locker, db, dialect, table) }
 	*code, err = c.repair(ctx, checker, report, elsewhere)
 	return err
+}
+
+// connecting is how long a database may take to connect: what is behind a wrong port never answers.
+const connecting = 10 * time.Second
+
+// reach returns an error if the database does not answer in time.
+func reach(ctx context.Context, db *sql.DB, patience time.Duration) error {
+	limited, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("no answer within %v", patience))
+	defer cancel()
+	err := db.PingContext(limited)
+	if err != nil && limited.Err() != nil {
+		err = context.Cause(limited)
+	}
+	if err != nil {
+		return fmt.Errorf("connect to the database, which %s: %w", anystore.Trouble(err), err)
+	}
+	return nil
 }
 
 func (c *fsckCommand) tree() fsck.Key {

@@ -1,12 +1,17 @@
 package cli_test
 
 import (
+	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/cli"
+	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/database"
 )
 
 const (
@@ -116,6 +121,25 @@ func TestLeaves(t *testing.T) {
 		if code != c.code || !strings.Contains(out+errs, c.want) {
 			t.Errorf("%q: exit code %d, want %d, and %q in\n%s%s", c.args, code, c.code, c.want, out, errs)
 		}
+	}
+}
+
+// A server that takes connections and says nothing is given up.
+func TestFsck_GivesUpASilentDatabase(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = silent.Close() }()
+	for _, url := range []string{"mysql://x@tcp(%s)/x", "postgres://x@%s/x"} {
+		db, _, err := database.Open(fmt.Sprintf(url, silent.Addr()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cli.Reach(t.Context(), db, 50*time.Millisecond); err == nil || err.Error() != "connect to the database, which does not answer: no answer within 50ms" {
+			t.Errorf("%s: %v", url, err)
+		}
+		_ = db.Close()
 	}
 }
 

@@ -71,7 +71,9 @@ func (c *lockCommand) request() (r pathlock.Request, name string, command []stri
 	name, command = c.Name, c.Command
 	path := pathlock.Root()
 	if c.Tree == "" {
-		r.Tree, err = pathlock.NewTree(pathlock.MutexNamespace, name)
+		if r.Tree, err = pathlock.NewTree(pathlock.MutexNamespace, name); err != nil {
+			err = fmt.Errorf("%w: the name of the lock, without --tree: %w", errUsage, err)
+		}
 		if c.Path != "" {
 			err = fmt.Errorf("%w: --path is for --tree", errUsage)
 		}

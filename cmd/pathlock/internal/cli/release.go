@@ -122,9 +122,9 @@ func find(s pathlock.Snapshot, name string) (pathlock.Owner, error) {
 	case 1:
 		return owners[0], nil
 	case 0:
-		return "", fmt.Errorf("nobody called %s holds or waits in %s: see pathlock ls %[2]s", name, nameOf(s.Tree))
+		return "", fmt.Errorf("nobody called %q holds or waits in %s: see pathlock ls %[2]s", name, nameOf(s.Tree))
 	default:
-		text := fmt.Sprintf("%d are called %s in %s: name one by its fence:", len(owners), name, nameOf(s.Tree))
+		text := fmt.Sprintf("%d are called %q in %s: name one by its fence:", len(owners), name, nameOf(s.Tree))
 		for _, owner := range owners {
 			for _, line := range holdTexts(of(s, owner)) {
 				text += "\n  " + line

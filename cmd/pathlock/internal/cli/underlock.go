@@ -66,7 +66,7 @@ func (u *underLock) run(ctx context.Context, streams streams, args []string, nam
 	case !slices.Equal(command, behind):
 		return exitUsage, fmt.Errorf("%w: give what is locked before --, and nothing but the command behind it", errUsage)
 	case u.Grace < 0, u.Grace > u.Lease/2:
-		return exitUsage, fmt.Errorf("%w: --grace must be from 0 to half of --lease", errUsage)
+		return exitUsage, fmt.Errorf("%w: --grace must be from 0 to half of --lease, and is %v of %v", errUsage, u.Grace, u.Lease)
 	}
 	// It is not the end of ctx that ends what is held, but the end of the command.
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))

@@ -10,6 +10,7 @@ import (
 	"github.com/pathlock-go/pathlock/internal/sqldialect"
 	"github.com/pathlock-go/pathlock/internal/treerow"
 	"github.com/pathlock-go/pathlock/internal/treeschema"
+	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
 // Database examines a database with trees, and calls it about. Without a table, it examines the
@@ -22,7 +23,7 @@ func Database(ctx context.Context, db *sql.DB, dialect fsck.Dialect, about strin
 
 func (e *exam) database(ctx context.Context, db *sql.DB, of fsck.Dialect, about string, table *fsck.Table) {
 	if err := e.ask(ctx, db.PingContext); err != nil {
-		e.found(Problem, about, answerCheck, fmt.Sprintf("the database does not answer: %v", err), "nothing can be read or written", "see that the server runs, and that the URL, the user and the password are right")
+		e.found(Problem, about, answerCheck, fmt.Sprintf("the database %s: %v", anystore.Trouble(err), err), "nothing can be read or written", "see that the server runs, and that the URL, its TLS, the user and the password are right")
 		return
 	}
 	d, err := sqldialect.Of(string(of))
