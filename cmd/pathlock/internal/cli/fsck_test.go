@@ -126,7 +126,7 @@ func TestLeaves(t *testing.T) {
 
 // A server that takes connections and says nothing is given up.
 func TestFsck_GivesUpASilentDatabase(t *testing.T) {
-	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	silent, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

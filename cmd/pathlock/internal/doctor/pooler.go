@@ -47,10 +47,12 @@ func sessions(ctx context.Context, db *sql.DB) (pooled, forgets bool, err error)
 				return false, false, err
 			}
 			defer func() { _ = conn.Close() }()
-			if statements[client], err = conn.PrepareContext(ctx, "SELECT pg_backend_pid() /* pathlock doctor */"); err != nil {
+			statement, err := conn.PrepareContext(ctx, "SELECT pg_backend_pid() /* pathlock doctor */")
+			if err != nil {
 				return lost(err)
 			}
-			defer func() { _ = statements[client].Close() }()
+			defer func() { _ = statement.Close() }()
+			statements[client] = statement
 		}
 		var session int
 		if err := statements[client].QueryRowContext(ctx).Scan(&session); err != nil {

@@ -80,7 +80,7 @@ func bouncer(t *testing.T, server, mode string) string {
 	})
 	u.Host = net.JoinHostPort("127.0.0.1", port)
 	testserver.Await(t, "pgbouncer serves", func() bool {
-		conn, err := net.Dial("tcp", u.Host)
+		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", u.Host)
 		if err == nil {
 			err = conn.Close()
 		}
