@@ -76,6 +76,7 @@ func described(findings []gormplugin.Finding) string {
 func RunSchema(t *testing.T, fresh func(*testing.T) Database) {
 	t.Helper()
 	t.Run("flaws", func(t *testing.T) { checkFlaws(t, fresh(t)) })
+	t.Run("types", func(t *testing.T) { checkTypes(t, fresh(t)) })
 	t.Run("kept", func(t *testing.T) { checkKept(t, fresh(t)) })
 	t.Run("fixed", func(t *testing.T) { checkFixedKeys(t, fresh(t)) })
 	t.Run("old model", func(t *testing.T) { checkOldModel(t, fresh(t)) })

@@ -19,7 +19,7 @@ UNION ALL
 -- Of a domain, the type and the length are those of its base type, and so is what the collation can
 -- tell apart.
 SELECT 'column', a.attname, a.attnum, json_build_object(
-         'name', a.attname, 'type', format_type(base.type_oid, base.modifier), 'collation', COALESCE(co.collname, ''), 'nullable', NOT a.attnotnull,
+         'name', a.attname, 'type', CASE ty.typtype WHEN 'e' THEN 'enum ' ELSE '' END || format_type(base.type_oid, base.modifier), 'collation', COALESCE(co.collname, ''), 'nullable', NOT a.attnotnull,
          'required', a.attnotnull AND d.adbin IS NULL AND a.attidentity = '',
          'length', CASE WHEN ty.typname IN ('varchar', 'bpchar') AND base.modifier > 4 THEN base.modifier - 4 ELSE 0 END, 'plain', ty.oid = a.atttypid,
          'expression', CASE WHEN a.attgenerated <> '' THEN pg_get_expr(d.adbin, d.adrelid) ELSE '' END,
