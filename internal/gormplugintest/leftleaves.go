@@ -40,6 +40,18 @@ func leftLeafChecks() []check {
 		insert("an upsert", func(db *gorm.DB, s *Suite) error {
 			return db.Clauses(clause.OnConflict{UpdateAll: true}).Create(s).Error
 		}),
+		insert("Copy with keys", func(db *gorm.DB, s *Suite) error {
+			source := &Suite{ParentID: s.ParentID, Name: "source"}
+			if err := db.Create(source).Error; err != nil {
+				return err
+			}
+			if err := db.Create(&Suite{ParentID: &source.ID, Name: "below"}).Error; err != nil {
+				return err
+			}
+			keys := gorm.Expr("CASE WHEN c.id = ? THEN ? ELSE c.id + ? END", source.ID, s.ID, 1<<40)
+			_, err := gormplugin.Copy(db, new(Suite), source.ID, gormplugin.Below(*s.ParentID), gormplugin.CopyAs(s.Name), gormplugin.CopyValues(map[string]any{"id": keys}))
+			return err
+		}),
 		insert("Save", func(db *gorm.DB, s *Suite) error { return db.Save(s).Error }),
 	}
 }

@@ -2,6 +2,7 @@ package write
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
@@ -40,7 +41,6 @@ func (e *Engine) CheckCopy(req *CopyRequest) error {
 // checkValues refuses values for columns that follow from the copy's place, and a copy whose key
 // neither the database nor the caller gives.
 func checkValues(t *table.Table, values map[string]any) error {
-	keyed := t.Key.AutoIncrement || t.Key.HasDefaultValue
 	for name := range values {
 		f := t.Schema.LookUpField(name)
 		switch {
@@ -48,14 +48,17 @@ func checkValues(t *table.Table, values map[string]any) error {
 			return fmt.Errorf("gormplugin: %s has no column %q", t.Schema.Name, name)
 		case slices.Contains(t.PlaceColumns(), f), slices.Contains(t.Deletion, f):
 			return t.Unsupported("%q of a copy follows from its place", f.DBName)
-		case f == t.Key:
-			keyed = true
 		}
 	}
-	if !keyed {
+	if !t.Key.AutoIncrement && !t.Key.HasDefaultValue && !hasKeys(t, values) {
 		return t.Unsupported("the database does not give keys: CopyValues has to, such as {%q: gorm.Expr(%q)}", t.Key.DBName, "UUID()")
 	}
 	return nil
+}
+
+// hasKeys reports whether the caller gives the keys of a copy.
+func hasKeys(t *table.Table, values map[string]any) bool {
+	return slices.ContainsFunc(slices.Collect(maps.Keys(values)), func(name string) bool { return t.Schema.LookUpField(name) == t.Key })
 }
 
 // readLeaves reads the leaves that are to be copied along, and refuses those whose paths would not

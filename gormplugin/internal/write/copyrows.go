@@ -77,6 +77,13 @@ func (e *Engine) copyAll(db *gorm.DB, tx *txn.Transaction, st *Statement, req *C
 	if err := e.fetchCopy(db, req, x); err != nil {
 		return nil, err
 	}
+	if hasKeys(t, req.Values) {
+		for _, leaf := range t.Leaves { // those that deleted rows with the same keys have left behind
+			if err := e.followAbove(db, leaf, []*table.Node{x.After}, true); err != nil {
+				return nil, err
+			}
+		}
+	}
 	return all, e.copyLeaves(db, st, req, x)
 }
 
