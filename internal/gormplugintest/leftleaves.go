@@ -10,13 +10,12 @@ import (
 // leftLeafChecks check the leaves that a row has left behind: the row is deleted for good, and one
 // with its id comes again under another name, or somewhere else.
 func leftLeafChecks() []check {
-	insert := func(name string, create func(db *gorm.DB, s *Suite) error) check {
+	left := func(name string, remove, create func(db *gorm.DB, s *Suite) error) check {
 		return check{"left leaves: " + name, func(w *world) {
 			gone, other := w.build("/a/old"), w.build("/b")
 			files := []*Case{{SuiteID: gone.ID, Name: "f"}, {SuiteID: gone.ID, Name: "g"}}
 			w.must(w.db.Create(files).Error)
-			_, err := gormplugin.Delete(w.db.Unscoped(), &Suite{}, gone.ID)
-			w.must(err)
+			w.must(remove(w.db, gone))
 			w.must(create(w.db, &Suite{ID: gone.ID, ParentID: &other.ID, Name: "new"}))
 			for _, file := range files {
 				var now Case
@@ -28,7 +27,13 @@ func leftLeafChecks() []check {
 			w.sound()
 		}}
 	}
+	insert := func(name string, create func(db *gorm.DB, s *Suite) error) check {
+		return left(name, func(db *gorm.DB, s *Suite) error { return db.Unscoped().Delete(s).Error }, create)
+	}
 	return []check{
+		left("a restored row", func(db *gorm.DB, s *Suite) error { return db.Delete(s).Error }, func(db *gorm.DB, s *Suite) error {
+			return db.Unscoped().Model(&Suite{ID: s.ID}).Updates(map[string]any{"deleted": nil, "name": s.Name, "parent_id": *s.ParentID}).Error
+		}),
 		insert("Create", func(db *gorm.DB, s *Suite) error { return db.Create(s).Error }),
 		insert("a batch with a row between", func(db *gorm.DB, s *Suite) error {
 			between := &Suite{ID: s.ID + 1<<40, ParentID: s.ParentID, Name: "between"}
