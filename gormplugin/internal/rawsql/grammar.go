@@ -38,7 +38,7 @@ var grammars = map[string]*Grammar{
 	"mysql": {
 		quotes: "'\"`[", escaped: []string{"", "'", `'"`}, dashes: regexp.MustCompile(`^--([\x00- \x7f]|$)`), hashComments: true, lineEnds: "\n",
 		executes: regexp.MustCompile(`^m?!`), storedFunctions: true, copies: never,
-		runsText: regexp.MustCompile(`(^| )(PREPARE (\d+ )?\S+ FROM|EXECUTE IMMEDIATE) `), hides: regexp.MustCompile(`prepare|execute`),
+		runsText: regexp.MustCompile(`(^| )(SCRIPT|PREPARE (\d+ )?(\S+ )?FROM|EXECUTE IMMEDIATE) `), hides: regexp.MustCompile(`prepare|execute`),
 		ends: regexp.MustCompile(`^(SAVEPOINT|RELEASE|ROLLBACK|COMMIT|TRUNCATE|BEGIN|IF|WHILE|FOR|LOOP|REPEAT|CASE|DECLARE|\S+ :|` +
 			`SET (STATEMENT|PASSWORD|DEFAULT)|LOAD INDEX|ANALYZE (TABLE|LOCAL|NO_WRITE_TO_BINLOG)|` + //nolint:misspell // as SQL spells it
 			`(ALTER|BACKUP|CACHE|CHANGE|CHECK|CLONE|CREATE|DROP|EXECUTE|FLUSH|GRANT|IMPORT|INSTALL|LOCK|OPTIMIZE|RENAME|REPAIR|` + //nolint:misspell // as SQL spells it
@@ -47,7 +47,7 @@ var grammars = map[string]*Grammar{
 	},
 	"postgres": {
 		quotes: `'"`, escaped: []string{"", "'"}, dashes: regexp.MustCompile(`^--`), lineEnds: "\n\r", dollars: true, executes: never, storedFunctions: true, copies: never,
-		runsText: regexp.MustCompile(`(^|; )(DO|CREATE (OR REPLACE )?(FUNCTION|PROCEDURE)) `), hides: regexp.MustCompile(`\\|'\s*(--.*)?[\n\r]`),
+		runsText: regexp.MustCompile(`(^|; )(SCRIPT|DO|CREATE (OR REPLACE )?(FUNCTION|PROCEDURE)) `), hides: regexp.MustCompile(`\\|'\s*(--.*)?[\n\r]`),
 		ends: regexp.MustCompile(`^(SAVEPOINT|RELEASE|ROLLBACK|COMMIT|END|ABORT|PREPARE TRANSACTION) `), stays: never,
 	},
 	"sqlite": {

@@ -134,11 +134,13 @@ func TestFindWrite(t *testing.T) {
 		// What runs a text, or hides one.
 		{"mysql", "PREPARE s FROM 'DELETE FROM sui' 'tes'", "PREPARE"},
 		{"mysql", `PREPARE $1 FROM 'DELETE FROM\nsuites'`, "PREPARE"},
+		{"mysql", `PREPARE s FROM 'DELETE FROM\nsuites' /*! */`, "SCRIPT"},
 		{"mysql", `PREPARE 1s FROM 'DELETE FROM\nsuites'`, "PREPARE"},
 		{"mysql", "BEGIN NOT ATOMIC EXECUTE IMMEDIATE @x; END", "SCRIPT"},
 		{"mysql", "UPDATE others SET prepare = 1", ""},
 		{"postgres", "DO $$ BEGIN EXECUTE 'DELETE FROM suites'; END $$", "DO"},
 		{"postgres", `DO E'BEGIN DELETE FROM su\151tes; END'`, "DO"},
+		{"postgres", `DO /* /* */ */ E'BEGIN DELETE FROM su\151tes; END'`, "SCRIPT"},
 		{"postgres", `DO U&'BEGIN DELETE FROM su\0069tes; END'`, "DO"},
 		{"postgres", "DO 'BEGIN DELETE FROM sui'\n'tes; END'", "DO"},
 		{"postgres", "CREATE OR REPLACE FUNCTION f() RETURNS void LANGUAGE sql AS 'DELETE FROM sui'\n'tes'", "CREATE"},
