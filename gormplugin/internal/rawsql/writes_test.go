@@ -112,6 +112,7 @@ func TestFindWrite(t *testing.T) {
 		{"mysql", "ANALYZE UPDATE suites SET name = 'x'", "ANALYZE"},                                                 //nolint:misspell // as SQL spells it
 		{"mysql postgres", `SELECT 'a\'; DELETE FROM suites; -- '`, "SCRIPT"},
 		{"mysql", `SELECT 'a\'b', "a\"; DELETE FROM suites; -- "`, "SCRIPT"},
+		{"mysql", `SELECT "\"" ; DELETE FROM suites -- "`, "SCRIPT"},
 		{"mysql", "SELECT 5 --1; DELETE FROM suites", "SCRIPT"},
 		{"mysql", "SELECT 1 --\x7f'\n; DELETE FROM suites -- '", "SCRIPT"},
 		{"mysql", "# SELECT\nDELETE FROM suites", "DELETE"},
