@@ -143,16 +143,16 @@ start_mariadb() {
 	need mariadbd mariadb-server || return 1
 	port=$(free_port) || return 1
 	data="$scratch/mariadb"
-	mkdir "$data"
+	mkdir "$data" "$data/tmp" # a MariaDB that starts removes temporary tables of others from /tmp
 	as=()
 	if [ "$(id -u)" = 0 ]; then
-		chown mysql "$data"
+		chown mysql "$data" "$data/tmp"
 		as=(--user=mysql)
 	fi
 	mariadb-install-db --no-defaults "${as[@]}" --datadir="$data/data" \
 		--auth-root-authentication-method=normal --skip-test-db >"$scratch/mariadb-install.log" 2>&1 || return 1
 	PATH="$PATH:/usr/sbin" mariadbd --no-defaults "${as[@]}" --datadir="$data/data" --port="$port" --bind-address=127.0.0.1 \
-		--socket="$data/socket" --pid-file="$data/pid" --max-connections=500 \
+		--socket="$data/socket" --pid-file="$data/pid" --max-connections=500 --tmpdir="$data/tmp" \
 		--innodb-flush-log-at-trx-commit=0 >"$scratch/mariadb.log" 2>&1 &
 	pids+=($!)
 	wait_for mariadb mariadb --no-defaults -h127.0.0.1 -P"$port" -uroot -e 'select 1' || return 1

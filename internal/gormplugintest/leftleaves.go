@@ -1,10 +1,17 @@
 package gormplugintest
 
 import (
+	"cmp"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/internal/sqldialect"
 )
 
 // leftLeafChecks check the leaves that a row has left behind: the row is deleted for good, and one
@@ -58,5 +65,71 @@ func leftLeafChecks() []check {
 			return err
 		}),
 		insert("Save", func(db *gorm.DB, s *Suite) error { return db.Save(s).Error }),
+		{"left leaves: somebody else changes them", func(w *world) { w.others(outdateLeft) }},
+		{"left leaves: an old snapshot", func(w *world) { w.others(snapshotLeft) }},
+	}
+}
+
+// others has a row come back at every isolation level while somebody else writes its leaves.
+func (w *world) others(check func(w *world, level sql.IsolationLevel, create func(db *gorm.DB, s *Suite) error)) {
+	if d, err := sqldialect.Of(w.db.Name()); err != nil || d.SoleWriter {
+		return
+	}
+	for _, level := range []sql.IsolationLevel{sql.LevelReadUncommitted, sql.LevelReadCommitted, sql.LevelRepeatableRead, sql.LevelSerializable} {
+		for how, create := range map[string]func(db *gorm.DB, s *Suite) error{
+			"Create": func(db *gorm.DB, s *Suite) error { return db.Create(s).Error },
+			"Save":   func(db *gorm.DB, s *Suite) error { return db.Save(s).Error },
+		} {
+			w.root = w.newPlan()
+			check(w, level, create)
+			if found := w.problems(); len(found) > 0 {
+				w.Errorf("%s at %s: %v", how, level, found)
+			}
+		}
+	}
+}
+
+// outdateLeft has somebody delete a leaf that was left behind, and roll that back once the row is
+// there again.
+func outdateLeft(w *world, level sql.IsolationLevel, create func(db *gorm.DB, s *Suite) error) {
+	gone := w.build("/a/old")
+	leaf := &Case{SuiteID: gone.ID, Name: "f"}
+	w.must(w.db.Create(leaf).Error)
+	w.must(w.db.Unscoped().Delete(gone).Error)
+	other := w.db.Begin(&sql.TxOptions{Isolation: sql.LevelReadCommitted})
+	w.must(other.Delete(leaf).Error)
+	w.mayGiveUp(w.db.Transaction(func(tx *gorm.DB) error {
+		w.impatient(tx)
+		return create(tx, &Suite{ID: gone.ID, ParentID: gone.ParentID, Name: "new"})
+	}, &sql.TxOptions{Isolation: level}))
+	w.must(other.Rollback().Error)
+}
+
+// snapshotLeft has somebody make a leaf, and delete the row above for good, while a transaction
+// that brings the row back has read what was before.
+func snapshotLeft(w *world, level sql.IsolationLevel, create func(db *gorm.DB, s *Suite) error) {
+	gone := w.build("/a/old")
+	w.mayGiveUp(w.db.Transaction(func(tx *gorm.DB) error {
+		w.must(tx.Find(&[]Other{}).Error)
+		w.must(w.db.Create(&Case{SuiteID: gone.ID, Name: "f"}).Error)
+		w.must(w.db.Unscoped().Delete(gone).Error)
+		return create(tx, &Suite{ID: gone.ID, ParentID: gone.ParentID, Name: "new"})
+	}, &sql.TxOptions{Isolation: level}))
+}
+
+// impatient has a transaction wait for a row no longer than a second.
+func (w *world) impatient(tx *gorm.DB) {
+	w.Helper()
+	d, err := sqldialect.Of(tx.Name())
+	w.must(err)
+	w.must(tx.Exec(fmt.Sprintf(cmp.Or(d.LockWait.Set, d.LockWait.Local), time.Second/d.LockWait.Unit)).Error)
+}
+
+// mayGiveUp fails the test on an error that asks for neither another try nor another level.
+func (w *world) mayGiveUp(err error) {
+	w.Helper()
+
+	if err != nil && !errors.Is(err, gormplugin.ErrRetry) && !errors.Is(err, gormplugin.ErrIsolation) {
+		w.Fatal(err)
 	}
 }

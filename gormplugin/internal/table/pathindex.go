@@ -65,20 +65,25 @@ func (t *Table) OnPathIndex(db *gorm.DB, statement func(from Hinted) error) erro
 	return onIndexes(db, func(from []Hinted) error { return statement(from[0]) }, t)
 }
 
-// OnLeaves runs a statement about the leaves, called c, below ranges of the index over tree and
-// path, as [Table.OnPathIndex] does. It calls statement with the rows above, called p, with the
-// leaves, and with the condition for both to be live and in the ranges.
-func (t *Table) OnLeaves(db *gorm.DB, ranges []clause.Expression, statement func(above, leaves, where clause.Expression) error) error {
+// OnLeaves runs a statement about the leaves, called c, below rows of the table above: those of
+// ranges of the index over tree and path, as [Table.OnPathIndex] does, or those with some keys. It
+// calls statement with the rows above, called p, with the leaves, and with the condition for both
+// to be live and selected.
+func (t *Table) OnLeaves(db *gorm.DB, rows Selection, statement func(above, leaves, where clause.Expression) error) error {
 	return onIndexes(db, func(from []Hinted) error {
-		above, where := clause.Expression(from[0].As("p")), Under("p", t.Above.Matching(AnyOf(ranges), false))
-		if from[0].index != "" {
+		above, where := clause.Expression(from[0].As("p")), Under("p", t.Above.Matching(rows.Where, false))
+		switch {
+		case rows.Keys != nil:
+			above = clause.Expr{SQL: "? " + t.Dialect.PrimaryKeyHint, Vars: []any{Hinted{table: t.Above.TableName, alias: "p"}}}
+			where = Under("p", t.Above.Matching(t.Above.KeyIn(Column(t.Above.Key), rows.Keys), false))
+		case from[0].index != "":
 			// An UPDATE of a join locks the first row behind a range, unless it reads the range
 			// from the index alone.
 			key := func(alias string) clause.Column { return clause.Column{Table: alias, Name: t.Above.Key.DBName} }
 			above = clause.Expr{SQL: "? STRAIGHT_JOIN ? " + t.Dialect.PrimaryKeyHint + " ON ? = ?", Vars: []any{
 				from[0].As("r"), Hinted{table: t.Above.TableName, alias: "p"}, key("p"), key("r"),
 			}}
-			where = clause.And(Under("r", AnyOf(ranges)), Under("p", t.Above.Alive))
+			where = clause.And(Under("r", rows.Where), Under("p", t.Above.Alive))
 		}
 		return statement(above, from[1].As("c"), Under("c", t.Matching(where, false)))
 	}, t.Above, t)

@@ -71,20 +71,20 @@ func (e *Engine) readLeaves(db *gorm.DB, req *CopyRequest, x *copying, all []*pl
 	for _, c := range all {
 		above[c.Of.ID] = c.Node
 	}
-	ranges := []clause.Expression{req.Table.Within(x.Source.Tree, x.Source.ID, x.Source.Path)}
+	rows := table.Selection{Where: req.Table.Within(x.Source.Tree, x.Source.ID, x.Source.Path)}
 	for i := range req.Leaves {
 		l := &req.Leaves[i]
-		var rows []*table.Node
-		err := l.table.OnLeaves(db, ranges, func(p, c, where clause.Expression) (err error) {
+		var found []*table.Node
+		err := l.table.OnLeaves(db, rows, func(p, c, where clause.Expression) (err error) {
 			from := clause.Expr{SQL: "? JOIN ? ON ?", Vars: []any{p, c, belowAbove(l.table)}}
-			rows, err = e.whole(db, l.table, from, where)
+			found, err = e.whole(db, l.table, from, where)
 			return err
 		})
 		if err != nil {
 			return err
 		}
 		l.copies = nil
-		for _, n := range rows {
+		for _, n := range found {
 			if above[n.Parent] == nil {
 				continue // without an assertion, it may have come after the rows were read
 			}
@@ -107,7 +107,7 @@ func (e *Engine) copyLeaves(db *gorm.DB, st *Statement, req *CopyRequest, x *cop
 			}
 		}
 		if len(l.copies) > 0 && slices.ContainsFunc(l.table.LeafPaths, table.LeafPath.LacksID) {
-			if err := e.followAbove(db, l.table, []*table.Node{x.After}, false); err != nil {
+			if err := e.followSubtrees(db, l.table, []*table.Node{x.After}, false); err != nil {
 				return err
 			}
 		}

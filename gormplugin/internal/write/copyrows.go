@@ -79,7 +79,7 @@ func (e *Engine) copyAll(db *gorm.DB, tx *txn.Transaction, st *Statement, req *C
 	}
 	if hasKeys(t, req.Values) {
 		for _, leaf := range t.Leaves { // those that deleted rows with the same keys have left behind
-			if err := e.followAbove(db, leaf, []*table.Node{x.After}, true); err != nil {
+			if err := e.followSubtrees(db, leaf, []*table.Node{x.After}, true); err != nil {
 				return nil, err
 			}
 		}

@@ -3,7 +3,6 @@ package write
 import (
 	"database/sql"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -32,7 +31,7 @@ func (e *Engine) rewriteLeaves(db *gorm.DB, tx *txn.Transaction, t *table.Table,
 		for i, m := range concerned {
 			tops[i] = &table.Node{Tree: m.Tree, ID: m.ID, Path: m.Path}
 		}
-		if err := e.followAbove(db, leaf, tops, true); err != nil {
+		if err := e.followSubtrees(db, leaf, tops, true); err != nil {
 			tx.Abandon(err)
 			return err
 		}
@@ -41,23 +40,13 @@ func (e *Engine) rewriteLeaves(db *gorm.DB, tx *txn.Transaction, t *table.Table,
 }
 
 // adoptLeaves gives the leaves below new rows, whose keys the caller has stated, their paths. There
-// are some where a row with the same key was deleted for good, and has left them behind. Hardly any
-// new row has any, so that a plain read, which locks nothing, looks for them first.
+// are some where a row with the same key was deleted for good, and has left them behind. No plain
+// read says whether there are any: a snapshot may be older than they are, and a dirty read misses
+// those whose deletion is rolled back. A failure ends the transaction, as the rows are written.
 func (e *Engine) adoptLeaves(db *gorm.DB, tx *txn.Transaction, t *table.Table, ids []any) error {
 	for _, leaf := range t.Leaves {
 		for chunk := range slices.Chunk(ids, maxRanges) {
-			left, err := leaf.Read(db, table.Selection{Where: t.KeyIn(table.Column(leaf.Parent), chunk)})
-			if err != nil {
-				return err
-			}
-			if len(left) == 0 {
-				continue
-			}
-			above, err := t.ByID(db, chunk, "")
-			if err == nil {
-				err = e.followAbove(db, leaf, slices.Collect(maps.Values(above)), true)
-			}
-			if err != nil {
+			if err := e.followAbove(db, leaf, table.Selection{Keys: chunk}, true); err != nil {
 				tx.Abandon(err)
 				return err
 			}
@@ -66,9 +55,23 @@ func (e *Engine) adoptLeaves(db *gorm.DB, tx *txn.Transaction, t *table.Table, i
 	return nil
 }
 
-// followAbove gives the leaves below rows of the table above the paths that follow from these, and
-// from those below them. It counts their versions up if they have had a path before.
-func (e *Engine) followAbove(db *gorm.DB, leaf *table.Table, tops []*table.Node, again bool) error {
+// followSubtrees is followAbove for the leaves below rows, and below those below them.
+func (e *Engine) followSubtrees(db *gorm.DB, leaf *table.Table, tops []*table.Node, again bool) error {
+	for chunk := range slices.Chunk(topmost(tops), maxRanges) {
+		ranges := make([]clause.Expression, len(chunk))
+		for i, n := range chunk {
+			ranges[i] = leaf.Above.Within(n.Tree, n.ID, n.Path)
+		}
+		if err := e.followAbove(db, leaf, table.Selection{Where: table.AnyOf(ranges)}, again); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// followAbove gives the leaves below rows of the table above the paths that follow from these. It
+// counts their versions up if they have had a path before.
+func (e *Engine) followAbove(db *gorm.DB, leaf *table.Table, rows table.Selection, again bool) error {
 	var set clause.Set
 	if leaf.Version != nil && again {
 		next := clause.Expr{SQL: "? + 1", Vars: []any{clause.Column{Table: "c", Name: leaf.Version.DBName}}}
@@ -82,20 +85,14 @@ func (e *Engine) followAbove(db *gorm.DB, leaf *table.Table, tops []*table.Node,
 			set[i].Column.Table = "c"
 		}
 	}
-	for chunk := range slices.Chunk(topmost(tops), maxRanges) {
-		ranges := make([]clause.Expression, len(chunk))
-		for i, n := range chunk {
-			ranges[i] = leaf.Above.Within(n.Tree, n.ID, n.Path)
-		}
-		err := leaf.OnLeaves(db, ranges, func(above, leaves, where clause.Expression) error {
-			_, err := leaf.Direct(db).Add("?", clause.NamedExpr{SQL: e.Dialect.AssignBelow, Vars: []any{map[string]any{
-				"table": leaves, "others": above, "set": set, "belongs": belowAbove(leaf), "where": where,
-			}}}).Exec()
-			return err
-		})
-		if err != nil {
-			return fmt.Errorf("gormplugin: writing the paths of %s: %w", leaf.TableName, err)
-		}
+	err := leaf.OnLeaves(db, rows, func(above, leaves, where clause.Expression) error {
+		_, err := leaf.Direct(db).Add("?", clause.NamedExpr{SQL: e.Dialect.AssignBelow, Vars: []any{map[string]any{
+			"table": leaves, "others": above, "set": set, "belongs": belowAbove(leaf), "where": where,
+		}}}).Exec()
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("gormplugin: writing the paths of %s: %w", leaf.TableName, err)
 	}
 	return nil
 }
@@ -165,7 +162,7 @@ func (e *Engine) checkLeafRoom(db *gorm.DB, leaf *table.Table, p table.LeafPath,
 	read := func(rows *sql.Rows) error { return rows.Scan(&found) }
 	var err error
 	if len(below) > 0 {
-		err = leaf.OnLeaves(db, below, func(above, leaves, where clause.Expression) error {
+		err = leaf.OnLeaves(db, table.Selection{Where: table.AnyOf(below)}, func(above, leaves, where clause.Expression) error {
 			return leaf.Direct(db).Add("SELECT ? FROM ? JOIN ? ON ? WHERE ? LIMIT 1", path, above, leaves, belowAbove(leaf), where).Query(read)
 		})
 	}
