@@ -65,6 +65,27 @@ func leftLeafChecks() []check {
 			return err
 		}),
 		insert("Save", func(db *gorm.DB, s *Suite) error { return db.Save(s).Error }),
+		{"left leaves: the row comes back as the root row", func(w *world) {
+			plan := w.newPlan()
+			w.must(w.db.Unscoped().Delete(plan).Error)
+			for _, soft := range []bool{true, false} {
+				gone := &Suite{PlanID: plan.PlanID, Name: "a"}
+				w.must(w.db.Create(gone).Error)
+				leaf := &Case{SuiteID: gone.ID, Name: "f"}
+				w.must(w.db.Create(leaf).Error)
+				if soft {
+					w.must(w.db.Delete(&Suite{}, gone.ID).Error)
+					w.must(w.db.Unscoped().Model(&Suite{}).Where("id = ?", gone.ID).Updates(map[string]any{"deleted": nil, "name": ""}).Error)
+				} else {
+					w.must(w.db.Unscoped().Delete(&Suite{}, gone.ID).Error)
+					w.must(w.db.Create(&Suite{ID: gone.ID, PlanID: plan.PlanID}).Error)
+				}
+				if w.must(w.db.Take(leaf, leaf.ID).Error); leaf.Column != "/f" {
+					w.Errorf("soft: %t: the leaf is at %s, want /f", soft, leaf.Column)
+				}
+				w.must(w.db.Unscoped().Delete(&Suite{}, gone.ID).Error)
+			}
+		}},
 		{"left leaves: somebody else changes them", func(w *world) { w.others(outdateLeft) }},
 		{"left leaves: an old snapshot", func(w *world) { w.others(snapshotLeft) }},
 	}

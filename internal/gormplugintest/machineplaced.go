@@ -42,8 +42,8 @@ func (m *machine) placed(g forest, changed []int, s statement) statement {
 		path, ids := m.leafColumns(g, leaf, 0)
 		before, idsBefore := m.leafColumns(m.forest, was, 0)
 		changes := path != before || ids != idsBefore
-		if m.rows[leaf.parent].dead { // what is restored gives its leaves a path, but for a root row
-			changes = g.byIDs || !g.isRoot(leaf.parent)
+		if above := m.rows[leaf.parent]; above.dead { // what is restored gives its leaves a path, but for what stays a root row
+			changes = g.byIDs || !g.isRoot(leaf.parent) || above.name != "" || above.parent != 0
 		}
 		if stays && changes && path+ids != "" {
 			leaf.version++

@@ -78,12 +78,17 @@ func (p LeafPath) FromTo(m plan.Move) (from, to string) {
 	return m.Node.Path, m.Path
 }
 
-// Follows is what the path column of a leaf, called c, holds below the row that is called p, which
-// is no root row. It needs nothing but the row's own path, and mends what has gone stale.
+// Follows is what the path column of a leaf, called c, holds below the row that is called p. It
+// needs nothing but the row's own path, and mends what has gone stale.
 func (t *Table) Follows(p LeafPath) clause.Expression {
 	above := clause.Expression(clause.Expr{SQL: "?", Vars: []any{clause.Column{Table: "p", Name: p.Above.DBName}}})
 	if p.AboveForm.OfParent {
-		above = t.child(p, above, clause.Column{Table: "p", Name: p.lastAbove.DBName})
+		last := clause.Column{Table: "p", Name: p.lastAbove.DBName}
+		below := t.child(p, above, last)
+		if !p.OfIDs { // a root row has no name
+			below = clause.Expr{SQL: "CASE WHEN " + t.Dialect.Length + "(?) = 0 THEN ? ELSE ? END", Vars: []any{last, above, below}}
+		}
+		above = below
 	}
 	if p.Form.OfParent {
 		return above

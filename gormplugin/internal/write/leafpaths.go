@@ -20,12 +20,12 @@ import (
 // the move for it.
 
 // rewriteLeaves gives the leaves below the rows that an UPDATE has moved, or brought back, their
-// paths. What was deleted has kept an old path, and its leaves with it, but for a root row, whose
-// path is always empty. A failure ends the transaction: see rewriteMoved.
+// paths. What was deleted has kept an old path, and its leaves with it, but for what stays a root
+// row, whose path is always empty. A failure ends the transaction: see rewriteMoved.
 func (e *Engine) rewriteLeaves(db *gorm.DB, tx *txn.Transaction, t *table.Table, moves []plan.Move) error {
 	for _, leaf := range t.Leaves {
 		concerned := slices.DeleteFunc(slices.Clone(moves), func(m plan.Move) bool {
-			return m.Path == "" || !m.Restored && !slices.ContainsFunc(leaf.LeafPaths, func(p table.LeafPath) bool { from, to := p.FromTo(m); return from != to })
+			return m.Path == "" && m.Node.Path == "" || !m.Restored && !slices.ContainsFunc(leaf.LeafPaths, func(p table.LeafPath) bool { from, to := p.FromTo(m); return from != to })
 		})
 		tops := make([]*table.Node, len(concerned))
 		for i, m := range concerned {
