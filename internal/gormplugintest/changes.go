@@ -34,8 +34,11 @@ func changes() []change {
 			return db.Create(&Case{SuiteID: at["/a"].ID, Name: "leaf"}).Error
 		}},
 		{"Copy", func(db *gorm.DB, at map[string]*Suite) error {
-			_, err := gormplugin.Copy(db, &Suite{}, at["/a"].ID, gormplugin.Below(at["/d"].ID))
+			_, err := gormplugin.Copy(db, &Suite{}, at["/a"].ID, gormplugin.Below(at["/d"].ID), gormplugin.CopyLeaves(&Case{}, nil))
 			return err
+		}},
+		{"insert above leaves", func(db *gorm.DB, at map[string]*Suite) error {
+			return db.Create(&Suite{ID: at["/left"].ID, ParentID: &at["/a"].ID, Name: "new"}).Error
 		}},
 	}
 }
@@ -45,10 +48,14 @@ func (w *world) changeable() map[string]*Suite {
 	w.Helper()
 	w.root = w.newPlan()
 	at := make(map[string]*Suite)
-	for _, p := range []string{"/a", "/a/b", "/a/b/c", "/d", "/gone"} {
+	for _, p := range []string{"/a", "/a/b", "/a/b/c", "/d", "/gone", "/left"} {
 		at[p] = w.build(p)
+		if p == "/a/b" || p == "/left" {
+			w.must(w.db.Create(&Case{SuiteID: at[p].ID, Name: "f"}).Error)
+		}
 	}
 	w.must(w.db.Delete(&Suite{ID: at["/gone"].ID}).Error)
+	w.must(w.db.Unscoped().Delete(&Suite{ID: at["/left"].ID}).Error)
 	return at
 }
 
@@ -80,7 +87,7 @@ func ways() []way {
 func (w *world) state() string {
 	w.Helper()
 	var leaves []string
-	w.must(w.db.Raw("SELECT cases.name FROM cases JOIN suites ON suites.id = cases.suite_id WHERE suites.plan_id = ?", w.root.PlanID).Scan(&leaves).Error)
+	w.must(w.db.Raw("SELECT cases.path_column FROM cases JOIN suites ON suites.id = cases.suite_id WHERE suites.plan_id = ? ORDER BY 1", w.root.PlanID).Scan(&leaves).Error)
 	state := w.paths()
 	for _, leaf := range leaves {
 		state += " +" + leaf

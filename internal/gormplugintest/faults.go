@@ -12,13 +12,18 @@ import (
 	"gorm.io/gorm"
 )
 
-var errLost = errors.New("the connection is lost")
+var (
+	errLost   = errors.New("the connection is lost")
+	errFailed = errors.New("the statement fails")
+)
 
 // fault is something that goes wrong at one call of the driver's.
 type fault struct {
 	name string
 	// silent is set where GORM's drivers do not say that a SAVEPOINT has failed.
 	silent bool
+	// ignored is set where a caller goes on in the transaction, and commits it.
+	ignored bool
 	// applies reports whether it can strike at a call, in a transaction or before it.
 	applies func(d Database, c call, begun bool) bool
 	// strike has it happen, and returns what the driver says.
@@ -56,7 +61,7 @@ func (o aftermath) outcome() gormplugin.Outcome {
 // up.
 func faults() []fault {
 	return []fault{
-		{"the context ends", false, func(Database, call, bool) bool { return true }, func(_ Database, _ call, cancel func()) error {
+		{"the context ends", false, false, func(Database, call, bool) bool { return true }, func(_ Database, _ call, cancel func()) error {
 			cancel()
 			return nil
 		}, func(w *world, _ Database, o aftermath) {
@@ -65,7 +70,7 @@ func faults() []fault {
 			}
 		}},
 		// A database in the process has no connection to lose, but its COMMIT can fail.
-		{"the connection is lost", true, func(d Database, c call, _ bool) bool { return !d.SoleWriter || c.kind == "commit" }, func(d Database, c call, _ func()) error {
+		{"the connection is lost", true, false, func(d Database, c call, _ bool) bool { return !d.SoleWriter || c.kind == "commit" }, func(d Database, c call, _ func()) error {
 			switch {
 			case !d.SoleWriter:
 				c.drop()
@@ -80,7 +85,7 @@ func faults() []fault {
 				w.Errorf("lost at the %s: changed: %t, the error %v", o.at.kind, o.changed, o.err)
 			}
 		}},
-		{"the database gives up", true, func(d Database, c call, begun bool) bool {
+		{"the database gives up", true, false, func(d Database, c call, begun bool) bool {
 			return d.GivenUp != nil && begun && !c.after && c.kind != "rollback"
 		}, func(d Database, c call, _ func()) error {
 			if c.kind == "commit" {
@@ -93,6 +98,13 @@ func faults() []fault {
 			refused := errors.Is(o.err, gormplugin.ErrRetry) && !o.changed && o.commits == 0
 			if o.within && !refused || !o.within && !tried {
 				w.Errorf("given up at the %s: committed %d times, changed: %t, the error %v", o.at.kind, o.commits, o.changed, o.err)
+			}
+		}},
+		{"a statement fails, and the caller goes on", true, true, func(_ Database, c call, begun bool) bool {
+			return begun && !c.after && c.kind != "begin" && c.kind != "commit" && c.kind != "rollback"
+		}, func(Database, call, func()) error { return errFailed }, func(w *world, _ Database, o aftermath) {
+			if o.changed || !o.within && !errors.Is(o.err, errFailed) {
+				w.Errorf("failed at the %s of %d calls: changed: %t, the error %v", o.at.kind, o.later, o.changed, o.err)
 			}
 		}},
 	}
@@ -164,7 +176,11 @@ func (f fault) strikes(w *world, d Database, change change, way way, at map[stri
 				registered++
 			}
 		}
-		return change.run(db, at)
+		err := change.run(db, at)
+		if f.ignored && o.within {
+			return nil
+		}
+		return err
 	})
 	w.trace.intercept(nil)
 	w.settled(o.err)

@@ -36,7 +36,10 @@ func (e *Engine) copyRows(db *gorm.DB, tx *txn.Transaction, st *Statement, req *
 		return err
 	}
 	req.Rows = int64(len(all))
-	return copyAttached(db, req, all)
+	if err = copyAttached(db, req, all); err != nil {
+		tx.Abandon(err) // it would leave rows without what belongs to them
+	}
+	return err
 }
 
 // copyAll copies the subtree and its leaves, and returns the copies.
