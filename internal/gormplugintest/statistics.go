@@ -16,19 +16,8 @@ import (
 func RunWithoutStatistics(t *testing.T, d Database) {
 	t.Helper()
 	migrate(t, d)
-	db := open(t, d, settings{}, new(trace))
-	for _, table := range []string{"suites", "cases"} {
-		var err error
-		switch db.Name() {
-		case "mysql":
-			err = db.Exec("ALTER TABLE " + table + " STATS_PERSISTENT = 1, STATS_AUTO_RECALC = 0").Error
-		case "postgres":
-			err = db.Exec("ALTER TABLE " + table + " SET (autovacuum_enabled = off)").Error
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+	t.Run("long paths", func(t *testing.T) { copyOfLongPaths(t, d) })
+	noStatistics(t, open(t, d, settings{}, new(trace)), "suites", "cases")
 	w := newWorld(t, d, settings{connections: 1})
 	const suites, cases = 2000, 2
 	top, other := w.deep("top", suites, cases), w.suite(w.root, "other")
@@ -71,6 +60,79 @@ func RunWithoutStatistics(t *testing.T, d Database) {
 				t.Errorf("%d rows were read for %d suites and %d cases, want %d at most", read, suites, suites*cases, most)
 			}
 		})
+	}
+}
+
+// Tome and Sheet are a tree and its leaves as AutoMigrate makes their columns and indexes, with
+// paths that may be long: a planner then expects long rows, and few of them.
+type (
+	Tome struct {
+		ID       int64
+		PlanID   int64  `pathlock:"tree" gorm:"not null"`
+		ParentID *int64 `pathlock:"parent"`
+		Name     string `pathlock:"name" gorm:"size:255;not null"`
+		Path     string `pathlock:"path" gorm:"size:65536;not null"`
+		Deleted  gorm.DeletedAt
+	}
+	Sheet struct {
+		ID     int64
+		TomeID int64  `pathlock:"parent" gorm:"not null"`
+		Name   string `pathlock:"name" gorm:"size:255;not null"`
+	}
+)
+
+// copyOfLongPaths copies tomes and sheets, without statistics.
+func copyOfLongPaths(t *testing.T, d Database) {
+	w := machineWorld(t, d, settings{}, []gormplugin.Option{gormplugin.Model(&Tome{}), gormplugin.Leaf(&Sheet{}, &Tome{})})
+	w.must(gormplugin.AutoMigrate(w.db.Set("gorm:table_options", d.TableOptions).Session(&gorm.Session{})))
+	noStatistics(t, w.db, "tomes", "sheets")
+	top := &Tome{PlanID: 1, Name: "top"}
+	w.must(w.db.Create(top).Error)
+	const n, wide = 2000, 50
+	folders := make([]*Tome, n/wide)
+	for i := range folders {
+		folders[i] = &Tome{ParentID: &top.ID, Name: fmt.Sprint(i)}
+	}
+	w.must(w.db.CreateInBatches(folders, 400).Error)
+	var rows []*Tome
+	for _, f := range folders {
+		for i := range wide {
+			rows = append(rows, &Tome{ParentID: &f.ID, Name: fmt.Sprint(i)})
+		}
+	}
+	w.must(w.db.CreateInBatches(rows, 400).Error)
+	sheets := make([]*Sheet, n)
+	for i := range sheets {
+		sheets[i] = &Sheet{TomeID: rows[i].ID, Name: "sheet"}
+	}
+	w.must(w.db.CreateInBatches(sheets, 400).Error)
+	read := w.within(t, func(db *gorm.DB) error {
+		copied, err := gormplugin.Copy(db, &Tome{}, top.ID, gormplugin.Top(), gormplugin.CopyAs("copy"), gormplugin.CopyLeaves(&Sheet{}, nil))
+		if want := int64(1 + n/wide + n); err == nil && copied != want {
+			t.Errorf("%d rows were copied, want %d", copied, want)
+		}
+		return err
+	})
+	t.Log(read, "rows were read")
+	if read > 100*2*n {
+		t.Errorf("%d rows were read for %d tomes and sheets, want %d at most", read, 2*n, 100*2*n)
+	}
+}
+
+// noStatistics has a database learn nothing more of tables, which are empty.
+func noStatistics(t *testing.T, db *gorm.DB, tables ...string) {
+	t.Helper()
+	for _, table := range tables {
+		var err error
+		switch db.Name() {
+		case "mysql":
+			err = gormplugin.AllowRawWrites(db).Exec("ALTER TABLE " + table + " STATS_PERSISTENT = 1, STATS_AUTO_RECALC = 0").Error
+		case "postgres":
+			err = gormplugin.AllowRawWrites(db).Exec("ALTER TABLE " + table + " SET (autovacuum_enabled = off)").Error
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -139,7 +201,7 @@ func (w *world) scansNothing(t *testing.T, statement string) {
 		t.Error(err)
 	}
 	for _, step := range plan {
-		for _, table := range []string{"suites", "cases", "c", "p", "s"} {
+		for _, table := range []string{"suites", "cases", "tomes", "sheets", "c", "p", "s"} {
 			if strings.HasPrefix(step.Detail+" ", "SCAN "+table+" ") || step.Detail == "SEARCH "+table+" USING INDEX idx_suites_deleted (deleted=?)" {
 				t.Errorf("%s: %.300s", step.Detail, statement)
 			}
