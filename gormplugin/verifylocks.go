@@ -28,10 +28,10 @@ func (lockPlace) TableName() string { return "pathlock_stores" }
 // each tree in the table pathlock_stores, which it makes, and later ones compare. Call it when the
 // program starts, after [AutoMigrate] or [Verify].
 //
-// The error matches [ErrOtherLocks] where they differ, and names both and the statement that
-// accepts the new place. A store that was set up anew, or has lost its data, is another one, so the
-// error is for the log. Locks that one process keeps for itself, by memstore or offstore, differ
-// from those of a shared store, and are not recorded.
+// The error matches [ErrOtherLocks] where they differ, and names both and, where others can take
+// them there, the statement that accepts the new place. A store that was set up anew, or has lost
+// its data, is another one, so the error is for the log. Locks that one process keeps for itself,
+// by memstore or offstore, differ from those of a shared store, and are not recorded.
 //
 // The error matches [pathlock.ErrUnavailable] if the lock store does not answer. Any other says
 // that the table could not be made, read or written.
@@ -54,6 +54,8 @@ func VerifyLocks(db *gorm.DB) error {
 		switch {
 		case err != nil:
 			return fmt.Errorf("gormplugin: VerifyLocks: %w", err)
+		case here.Store == "" && there.Store != "":
+			errs = append(errs, fmt.Errorf("%w: those of %s in %s, and this one in %s", ErrOtherLocks, t.TableName, there, here))
 		case here != there:
 			errs = append(errs, fmt.Errorf("%w: those of %s in %s, and this one in %s; if all are to take them here, DELETE FROM %s WHERE guarded = '%s'",
 				ErrOtherLocks, t.TableName, there, here, there.TableName(), t.TableName))

@@ -44,6 +44,7 @@ func TestEndsTransaction(t *testing.T) {
 		{"sqlite", "INSERT OR ROLLBACK INTO x VALUES (1)", "INSERT OR ROLLBACK"},
 		{"sqlite", "INSERT OR REPLACE INTO x VALUES ('rollback')", ""},
 		{"mysql", "CREATE TABLE x (id INT)", "CREATE TABLE"},
+		{"mysql", "COMMIT\xa0WORK", "SCRIPT"},
 		{"mysql", "CREATE OR REPLACE TEMPORARY TABLE x (id INT)", ""},
 		{"mysql", "BEGIN", "BEGIN"},
 		{"mysql", "SET x = 1, @@SESSION.`autocommit` := ON", "SET autocommit"},

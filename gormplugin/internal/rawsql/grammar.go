@@ -22,6 +22,8 @@ type Grammar struct {
 	lineEnds     string
 	// executes finds, behind its mark, a comment that may be executed, such as /*!50000 … */.
 	executes *regexp.Regexp
+	// charsets is set where the connection may have another character set than UTF-8.
+	charsets bool
 	// dollars is set where there are $tag$ strings, E'strings', U&'strings' and U&"names".
 	dollars bool
 	// storedFunctions is set where a function that a SELECT calls may write.
@@ -44,7 +46,7 @@ var never = regexp.MustCompile(`$.`)
 var grammars = map[string]*Grammar{
 	"mysql": {
 		quotes: "'\"`[", escaped: []string{"", "'", `'"`}, dashes: regexp.MustCompile(`^--([\x00- \x7f]|$)`), hashComments: true, lineEnds: "\n",
-		executes: regexp.MustCompile(`^m?!`), storedFunctions: true, copies: never,
+		charsets: true, executes: regexp.MustCompile(`^m?!`), storedFunctions: true, copies: never,
 		runsText: regexp.MustCompile(`(^| )(SCRIPT|PREPARE (\d+ )?(\S+ )?FROM|EXECUTE IMMEDIATE) `), hides: regexp.MustCompile(`prepare|execute`),
 		ends: regexp.MustCompile(`^(SAVEPOINT|RELEASE|ROLLBACK|COMMIT|TRUNCATE|BEGIN|IF|WHILE|FOR|LOOP|REPEAT|CASE|DECLARE|\S+ :|` +
 			`SET (STATEMENT|PASSWORD|DEFAULT)|LOAD INDEX|ANALYZE (TABLE|LOCAL|NO_WRITE_TO_BINLOG)|` + //nolint:misspell // as SQL spells it

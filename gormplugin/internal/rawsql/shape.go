@@ -3,6 +3,7 @@ package rawsql
 import (
 	"regexp"
 	"strings"
+	"unicode/utf8"
 )
 
 // script is the shape of a text in doubt.
@@ -10,8 +11,12 @@ const script = "SCRIPT "
 
 // shapes returns what rules look at, for each way to read sql: its words in capitals, the quote of
 // each string and quoted name, and all other signs, each with a blank behind it. Blanks and
-// comments are left out; a comment that some server executes, or ends elsewhere, is in doubt.
+// comments are left out. A comment that some server executes, or ends elsewhere, is in doubt, and
+// so are bytes that another character set reads differently.
 func (g *Grammar) shapes(sql string) []string {
+	if g.charsets && (!utf8.ValidString(sql) || swallowed.MatchString(sql)) {
+		return []string{script}
+	}
 	readings := g.escaped
 	if !strings.Contains(sql, `\`) {
 		readings = readings[:1]
@@ -37,6 +42,9 @@ func (g *Grammar) shapes(sql string) []string {
 	}
 	return all
 }
+
+// swallowed finds a backslash that may be the second byte of a character, as in GBK and Shift JIS.
+var swallowed = regexp.MustCompile(`[^[:ascii:]]\\`)
 
 // Kinds of what SQL consists of. Strings and quoted names are of the kind of their quote, and signs
 // of their own.

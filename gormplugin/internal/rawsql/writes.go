@@ -35,7 +35,7 @@ func (n *Names) Same(a, b string) bool { return folded(a) == folded(b) }
 // FirstIn returns the first of the names that stands somewhere in sql, be it in a string or a
 // comment, and in no longer word, also of those with a dash. The name is "" where sql may hide one.
 func (n *Names) FirstIn(sql string) (guarded string, found bool) {
-	text := folded(sql)
+	text := folded(strings.ToValidUTF8(sql, " "))
 	for i, name := range n.names {
 		for _, at := range n.stand[i].FindAllStringIndex(text, -1) {
 			if at[0] == 0 || text[at[0]-1] != '-' && !isWord(text[at[0]-1]) {
@@ -81,21 +81,22 @@ func reads(shape, sql string) bool {
 	if shows.MatchString(shape) {
 		return !analyses.MatchString(sql) || explainsRead.MatchString(shape) && !writes(shape)
 	}
-	return selects.MatchString(shape) && !strings.Contains(shape, "INTO ") && (!strings.Contains(shape, "WITH ") || !writes(shape))
+	return selects.MatchString(shape) && !into.MatchString(shape) && (!strings.Contains(shape, "WITH ") || !writes(shape))
 }
 
 var (
 	selects = regexp.MustCompile(`^(\( )*(SELECT|WITH) `)
+	into    = regexp.MustCompile(`(^| )INTO `)
 	shows   = regexp.MustCompile(`^(EXPLAIN|DESCRIBE|DESC|SHOW|PRAGMA) `)
 	// analyses finds in SQL what has an EXPLAIN run what it explains.
 	analyses     = regexp.MustCompile(`(?i)analy[sz]e|u&"`)
 	explainsRead = regexp.MustCompile(`^\S+ (ANALY[SZ]E |VERBOSE |FORMAT = \S+ |\( [^()]*\) )*(\( )*(SELECT|WITH) `)
 	writing      = regexp.MustCompile(`(^| )(INSERT|UPDATE|DELETE|MERGE|INTO) `)
-	locking      = strings.NewReplacer("FOR UPDATE ", "", "KEY UPDATE ", "")
+	locking      = regexp.MustCompile(`(^| )FOR (NO KEY )?UPDATE `)
 )
 
 // writes reports whether a statement has a word that writes, be it a column's name.
-func writes(shape string) bool { return writing.MatchString(locking.Replace(shape)) }
+func writes(shape string) bool { return writing.MatchString(locking.ReplaceAllString(shape, " ")) }
 
 // defines reports whether a statement defines a table, a view or an index, as GORM's migrators do,
 // and changes no row.
@@ -109,7 +110,7 @@ func defines(shape string) bool {
 }
 
 var definitions = []struct{ form, changes *regexp.Regexp }{
-	{regexp.MustCompile(`^CREATE ((TEMPORARY|TEMP|UNLOGGED) )?TABLE `), regexp.MustCompile(` (SELECT|TABLE|EXECUTE|VALUES \(|VALUES ROW) `)},
+	{regexp.MustCompile(`^CREATE (UNLOGGED )?TABLE `), regexp.MustCompile(` (SELECT|TABLE|EXECUTE|VALUES \(|VALUES ROW|INHERITS|PARTITION OF) `)},
 	{regexp.MustCompile(`^ALTER TABLE `), regexp.MustCompile(` (PARTITION|SUBPARTITION|TABLESPACE|INHERIT|ENGINE|(ALTER|COLUMN) \S+ TYPE|DATA TYPE) `)},
 	{regexp.MustCompile(`^(CREATE ((UNIQUE|FULLTEXT|SPATIAL) )?INDEX|CREATE (OR REPLACE )?VIEW|ALTER (INDEX|SEQUENCE)|DROP|RENAME|COMMENT) `), never},
 }
