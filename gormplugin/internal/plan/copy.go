@@ -77,10 +77,10 @@ func (s *Shape) Levels(x *Copy, rows []*Node) (levels [][]*Copied, err error) {
 	if levels == nil {
 		return nil, changed
 	}
-	placed := 1
-	for level := levels[0]; ; levels = append(levels, level) {
+	placed := 0
+	for i := 0; i < len(levels); i++ {
 		var next []*Copied
-		for _, above := range level {
+		for _, above := range levels[i] {
 			for _, n := range below[above.Of.ID] {
 				if _, ok := s.inPlace(n, above.Of); !ok {
 					continue
@@ -92,13 +92,12 @@ func (s *Shape) Levels(x *Copy, rows []*Node) (levels [][]*Copied, err error) {
 				next = append(next, c)
 			}
 		}
-		if level = next; len(level) == 0 {
-			break
-		}
-		if depth := x.To.Path.Depth() + len(levels); depth > s.MaxDepth {
+		if depth := x.To.Path.Depth() + i + 1; len(next) > 0 && depth > s.MaxDepth {
 			return nil, &fault.TooDeepError{Table: s.TableName, Path: x.After.Path, Depth: depth, Limit: s.MaxDepth}
+		} else if len(next) > 0 {
+			levels = append(levels, next)
 		}
-		placed += len(level)
+		placed += len(levels[i])
 	}
 	if placed < len(rows) {
 		changed.Actual = x.Source.Path

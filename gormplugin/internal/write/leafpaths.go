@@ -29,7 +29,7 @@ func (e *Engine) rewriteLeaves(db *gorm.DB, tx *txn.Transaction, t *table.Table,
 		})
 		tops := make([]*table.Node, len(concerned))
 		for i, m := range concerned {
-			tops[i] = &table.Node{Tree: m.Tree, ID: m.ID, Path: m.Path}
+			tops[i] = m.After()
 		}
 		if err := e.followSubtrees(db, leaf, tops, true); err != nil {
 			tx.Abandon(err)

@@ -58,16 +58,11 @@ func (w whole) Build(b clause.Builder) { w.Clause.Build(b) }
 
 // targetsOf reads the rows that stmt hits; among those with the given ids, unless ids is nil.
 func (e *Engine) targetsOf(db *gorm.DB, t *table.Table, stmt *gorm.Statement, ids []any, lock string) (plan.Hits, error) {
-	found := plan.NewHits()
-	if ids == nil {
-		all, err := t.Read(db, hits(t, stmt, nil, lock))
-		if err != nil {
-			return found, err
-		}
-		found.Add(all)
-		return found, nil
+	found, chunks := plan.NewHits(), [][]any{nil}
+	if ids != nil {
+		chunks = slices.Collect(slices.Chunk(ids, table.MaxPlaceholders))
 	}
-	for chunk := range slices.Chunk(ids, table.MaxPlaceholders) {
+	for _, chunk := range chunks {
 		all, err := t.Read(db, hits(t, stmt, chunk, lock))
 		if err != nil {
 			return found, err
