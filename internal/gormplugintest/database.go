@@ -79,6 +79,7 @@ func RunStatements(t *testing.T, d Database) {
 		{"costs", checkCosts},
 		{"outdated parents", checkOutdatedParents},
 		{"left leaves", each(leftLeafChecks())},
+		{"leaves of root rows", checkRootLeaves},
 		{"constraints", checkConstraints},
 		{"panics", checkPanics},
 		{"depths", checkDepths},

@@ -76,8 +76,8 @@ func checkMachine(t *testing.T, d Database) {
 	}
 }
 
-// runMachine runs the machine on one kind of table.
-func runMachine(t *testing.T, d Database, s shape) {
+// options are those of a plugin that guards tables of the kind.
+func (s shape) options() []gormplugin.Option {
 	model := []gormplugin.ModelOption{gormplugin.MaxDepth(s.depth)}
 	if s.sole != "" {
 		model = append(model, gormplugin.SingleTree(s.sole))
@@ -86,6 +86,12 @@ func runMachine(t *testing.T, d Database, s shape) {
 	if s.leaf != nil {
 		options = append(options, gormplugin.Leaf(s.leaf, s.model, s.leafPaths))
 	}
+	return options
+}
+
+// runMachine runs the machine on one kind of table.
+func runMachine(t *testing.T, d Database, s shape) {
+	options := s.options()
 	var worlds []*world
 	for i, config := range []gorm.Config{{}, {PrepareStmt: true}, {SkipDefaultTransaction: true, TranslateError: true}, {PrepareStmt: true, SkipDefaultTransaction: true}} {
 		if s.scarce {
