@@ -154,13 +154,10 @@ func (e *Engine) planCopy(db *gorm.DB, req *CopyRequest, lock string) (*copying,
 // assertCopy row-locks the row, the new parent, and everything above both, and checks that all of
 // them are where they were planned to be.
 func (e *Engine) assertCopy(db *gorm.DB, t *table.Table, x *copying) error {
-	if _, err := e.lockChains(db, t.Above, x.chains, x.known); err != nil {
-		return err
+	found, err := e.lockChains(db, t.Above, x.chains, x.known)
+	if err == nil && t.IsLeaf() {
+		found, err = t.ByID(db, []any{x.Source.ID}, e.Dialect.Share)
 	}
-	if !t.IsLeaf() {
-		return nil
-	}
-	found, err := t.ByID(db, []any{x.Source.ID}, e.Dialect.Share)
 	if err != nil {
 		return err
 	}
