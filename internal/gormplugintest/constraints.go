@@ -72,6 +72,9 @@ func checkConstraints(t *testing.T, d Database) {
 			}, pathlock.FailureInvalid, true},
 			{"a primary key that is taken", row(func(l *Limited) { l.ID = 1 }), pathlock.FailureDuplicate, false},
 			{"a value that is taken", row(func(l *Limited) { l.Code = "c" }), pathlock.FailureDuplicate, false},
+			{"a division by zero", func() error {
+				return w.db.Model(&Limited{ID: 1}).Update("amount", gorm.Expr("amount / ?", 0)).Error
+			}, pathlock.FailureInvalid, true},
 			{"a row that is not there", row(func(l *Limited) { l.SuiteID = new(int64(-1)) }), pathlock.FailureReference, false},
 			{"a row that is referred to", func() error { return w.db.Unscoped().Delete(&Suite{ID: below.ID}).Error }, pathlock.FailureReference, false},
 			{"a row above one that is referred to", func() error {

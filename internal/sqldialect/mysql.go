@@ -171,6 +171,7 @@ func unfitMySQL(err error) bool {
 		1267, // ER_CANT_AGGREGATE_2COLLATIONS: a text that the column's character set lacks
 		1292, // ER_TRUNCATED_WRONG_VALUE
 		1364, // ER_NO_DEFAULT_FOR_FIELD
+		1365, // ER_DIVISION_BY_ZERO
 		1366, // ER_TRUNCATED_WRONG_VALUE_FOR_FIELD: characters that its character set lacks, too
 		1406, // ER_DATA_TOO_LONG
 		1690, // ER_DATA_OUT_OF_RANGE
