@@ -51,8 +51,11 @@ var (
 	ErrUnsupported = fault.ErrUnsupported
 	// ErrStale: a Save would have renamed or moved a row, or states an outdated path, but its
 	// UPDATE did not hit the row though it is there. The version of an optimistic lock has changed,
-	// or another condition does not hold. GORM would continue with an upsert, which bypasses that
-	// condition. Nothing was written: read the row again.
+	// or another condition does not hold, or the row is deleted. GORM would continue with an
+	// upsert, which bypasses that condition. Nothing was written, associations included, unless the
+	// row changed between the UPDATE and the upsert, which are two transactions: Save in a
+	// transaction where that matters. Read the row again. The same goes for an Updates of a whole
+	// struct with Select("*").
 	ErrStale = fault.ErrStale
 	// ErrDamagedRow: a row of the database has a tree, a name or a path that none can have, so that
 	// nobody knows where it is. Whoever sends a request is not to blame. The error is a

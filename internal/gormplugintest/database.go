@@ -81,6 +81,7 @@ func RunStatements(t *testing.T, d Database) {
 		{"left leaves", each(leftLeafChecks())},
 		{"leaves of root rows", checkRootLeaves},
 		{"constraints", checkConstraints},
+		{"saves", checkSaves},
 		{"panics", checkPanics},
 		{"depths", checkDepths},
 		{"loose keys", checkLooseKeys},

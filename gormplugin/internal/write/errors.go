@@ -25,6 +25,9 @@ func (e *Engine) Explain(db *gorm.DB, st *Statement) {
 		return
 	}
 	txn.Explain(e.Dialect, db, func(err error, kind sqldialect.Failure) {
+		if _, named := errors.AsType[*fault.NameTakenError](err); named {
+			return // by a statement within this one, on an association
+		}
 		switch {
 		case kind.IsRetryable():
 			db.Error = fault.Retry(err)

@@ -3,6 +3,7 @@ package write
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/pathlock-go/pathlock"
@@ -10,6 +11,7 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
+	"gorm.io/gorm/schema"
 )
 
 // updating is an UPDATE.
@@ -135,12 +137,20 @@ func (k *updating) Write(w *writing) error {
 }
 
 // plannedRelocation returns what the update does according to plain reads. The survey's plan is as
-// good as a new read.
+// good as a new read, unless an association has been saved since that may have moved the row.
 func (k *updating) plannedRelocation(w *writing, a *assignment) (*relocation, error) {
-	if k.plan != nil && k.plan.assignment.SameAs(&a.Change) {
+	if k.plan != nil && k.plan.assignment.SameAs(&a.Change) && !(k.plan.staysPut() && savesAbove(w.St.Table, w.DB.Statement)) {
 		return k.plan, nil
 	}
 	return k.surveyRelocation(w.DB, w.St.Table, a, w.DB.Statement)
+}
+
+// savesAbove reports whether a row of the table above is saved along with the one of the statement.
+func savesAbove(t *table.Table, stmt *gorm.Statement) bool {
+	return stmt.ReflectValue.Kind() == reflect.Struct && slices.ContainsFunc(t.Schema.Relationships.BelongsTo, func(r *schema.Relationship) bool {
+		_, zero := r.Field.ValueOf(stmt.Context, stmt.ReflectValue)
+		return !zero && r.FieldSchema.Table == t.Above.TableName
+	})
 }
 
 // staysPut reports whether the tree is the same after the update as before, and no row of it is
@@ -175,29 +185,55 @@ func (k *updating) updateInPlace(w *writing, a *assignment, x *relocation) error
 	if err != nil {
 		return err
 	}
-	if a.Path+a.IDs != "" {
-		hit := stmt.DB.RowsAffected > 0
-		if !hit && x.hasOutdatedPath(t) {
-			// MySQL does not count a row that has the values already. Save would take it for stale.
-			if hit, err = k.stillHits(w.DB, t, stmt, x.IDs()); err != nil {
-				return err
-			}
+	hit := stmt.DB.RowsAffected > 0
+	if !hit && len(x.Live) > 0 && (x.hasOutdatedPath(t) || savesOne(stmt)) {
+		// MySQL does not count a row that has the values already. Save would take it for stale.
+		if hit, err = k.stillHits(w.DB, t, stmt, x); err != nil {
+			return err
 		}
-		if hit {
-			if err := writeBack(t, stmt, x, true); err != nil {
-				return err
-			}
-		}
+	}
+	if hit && a.Path+a.IDs != "" {
+		err = writeBack(t, stmt, x, true)
+	} else if !hit {
+		err = k.refuseMissed(w)
+	}
+	if err != nil {
+		return err
 	}
 	return reportPlace(stmt.Context, t, operationOf(w.DB), x)
 }
 
 // stillHits reports whether the conditions of an update that changed nothing hit rows, those of an
-// optimistic lock included. It reads under row locks: a snapshot may be older than what the update
-// has seen.
-func (k *updating) stillHits(db *gorm.DB, t *table.Table, stmt *gorm.Statement, ids []any) (bool, error) {
-	rows, err := t.Read(db, hits(t, stmt, ids, k.Dialect.Update))
+// optimistic lock included, and notes where the rows are. It reads under row locks: a snapshot may
+// be older than what the update has seen.
+func (k *updating) stillHits(db *gorm.DB, t *table.Table, stmt *gorm.Statement, x *relocation) (bool, error) {
+	rows, err := t.Read(db, hits(t, stmt, x.IDs(), k.Dialect.Update))
+	for _, n := range rows {
+		if x.Live[n.ID] != nil {
+			x.Live[n.ID] = n
+		}
+	}
 	return len(rows) > 0, err
+}
+
+// refuseMissed refuses the Save of a row that its UPDATE has missed, as the upsert would be refused
+// by which GORM goes on. That has a transaction of its own: here, the associations that were saved
+// with the row are rolled back.
+func (k *updating) refuseMissed(w *writing) error {
+	stmt := w.DB.Statement
+	if !savesOne(stmt) {
+		return nil
+	}
+	rows, err := arrivals(w.DB, w.St.Table)
+	if err != nil {
+		return nil //nolint:nilerr // A new row may be meant, of which the upsert will say what is wrong.
+	}
+	skip := stmt.SkipHooks
+	defer func() { stmt.SkipHooks = skip }()
+	stmt.SkipHooks = true
+	stmt.AddClause(clause.OnConflict{UpdateAll: true}) // until the statement is unpinned
+	_, _, err = k.settleUpsert(w.DB, w.St.Table, rows, k.Dialect.Update)
+	return err
 }
 
 // updateMoved writes rows, some of which move, and the paths of all that is below these.
@@ -236,8 +272,11 @@ func (k *updating) updateMoved(w *writing, a *assignment, x *relocation) error {
 		pin(t, db.Statement, ids)
 		return len(moved)
 	})
-	if err != nil || written == 0 && len(x.Moves) > 0 {
+	if err != nil {
 		return err
+	}
+	if written == 0 && (len(x.Moves) > 0 || len(x.IDs()) == 0) {
+		return k.refuseMissed(w)
 	}
 	if err := k.recheckTop(db, w.Tx, t, tops); err != nil {
 		return err

@@ -227,6 +227,12 @@ func isSave(stmt *gorm.Statement) bool {
 	return ok && conflict.UpdateAll && len(conflict.Columns) == 0 && stmt.SkipHooks && slices.Contains(stmt.Selects, "*")
 }
 
+// savesOne reports whether an update is the first half of a Save of one row. GORM runs an Updates
+// of a whole struct, with Select("*"), in the same form.
+func savesOne(stmt *gorm.Statement) bool {
+	return slices.Equal(stmt.Selects, []string{"*"}) && stmt.ReflectValue.Kind() == reflect.Struct && stmt.ReflectValue.CanAddr() && stmt.Model == stmt.Dest
+}
+
 // refuseDeleted refuses an upsert of a row that is in the table, but not among the live ones.
 func refuseDeleted(t *table.Table, db *gorm.DB, ids []any, present map[any]*table.Node) error {
 	if len(t.Deletion) == 0 || len(present) == len(ids) {
