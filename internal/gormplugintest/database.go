@@ -82,6 +82,7 @@ func RunStatements(t *testing.T, d Database) {
 		{"leaves of root rows", checkRootLeaves},
 		{"constraints", checkConstraints},
 		{"saves", checkSaves},
+		{"duplicates", checkTaken},
 		{"panics", checkPanics},
 		{"depths", checkDepths},
 		{"loose keys", checkLooseKeys},

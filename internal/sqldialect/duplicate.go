@@ -14,7 +14,8 @@ import (
 type Duplicate struct {
 	// Index is its name. MySQL puts the table's name and a dot before it.
 	Index string
-	// Columns are those of the index, each as table.column, where the error lists them instead.
+	// Columns are those of the index, each as table.column, where the error lists them: SQLite in
+	// the place of the name, PostgreSQL with all words of an expression for columns.
 	Columns []string
 }
 
@@ -36,24 +37,46 @@ func duplicateMySQL(err error) Duplicate {
 // postgresDuplicate is the message of PostgreSQL, which holds no values of the row.
 var postgresDuplicate = regexp.MustCompile(`^(?:\w+: )?duplicate key value violates unique constraint "(.+?)"(?: \(|$)`)
 
-// duplicatePostgres reads the field that the server sends with the error, whatever its language.
-// The drivers share no type: it is ConstraintName in pgx and Constraint in lib/pq.
+// postgresKey is what the detail of PostgreSQL's error says of the index, whatever the language:
+// "Key (a, lower(b))=(…) already exists." The values come after it.
+var (
+	postgresKey  = regexp.MustCompile(`^[^(]*\((.+?)\)=\(`)
+	postgresWord = regexp.MustCompile(`"(?:[^"]|"")+"|[\pL_][\pL\pN_$]*`)
+)
+
+// duplicatePostgres reads the fields that the server sends with the error. The drivers share no
+// type: the index is ConstraintName and the table TableName in pgx, Constraint and Table in lib/pq.
+// The server sends no detail to a user who may not read the columns.
 func duplicatePostgres(err error) Duplicate {
 	e, ok := stateErrorOf(err)
 	if !ok {
 		return Duplicate{}
 	}
-	if v := reflect.Indirect(reflect.ValueOf(e)); v.Kind() == reflect.Struct {
-		for _, name := range []string{"ConstraintName", "Constraint"} {
-			if f := v.FieldByName(name); f.IsValid() && f.Kind() == reflect.String {
-				return Duplicate{Index: f.String()}
+	v := reflect.Indirect(reflect.ValueOf(e))
+	field := func(names ...string) (value string, ok bool) {
+		for _, name := range names {
+			if v.Kind() == reflect.Struct && v.FieldByName(name).Kind() == reflect.String {
+				return v.FieldByName(name).String(), true
 			}
 		}
+		return "", false
 	}
-	if found := postgresDuplicate.FindStringSubmatch(e.Error()); found != nil {
-		return Duplicate{Index: found[1]}
+	index, ok := field("ConstraintName", "Constraint")
+	if !ok {
+		if found := postgresDuplicate.FindStringSubmatch(e.Error()); found != nil {
+			index = found[1]
+		}
+		return Duplicate{Index: index}
 	}
-	return Duplicate{}
+	taken := Duplicate{Index: index}
+	detail, _ := field("Detail")
+	table, _ := field("TableName", "Table")
+	if key := postgresKey.FindStringSubmatch(detail); key != nil && index != "" {
+		for _, word := range postgresWord.FindAllString(key[1], -1) {
+			taken.Columns = append(taken.Columns, table+"."+strings.ReplaceAll(strings.Trim(word, `"`), `""`, `"`))
+		}
+	}
+	return taken
 }
 
 // sqliteNumber is the code that a driver may write behind SQLite's message.

@@ -15,6 +15,12 @@ type constraintError struct {
 	ConstraintName string
 }
 
+// detailedError is one with the detail and the table, too.
+type detailedError struct {
+	quotedError
+	ConstraintName, Detail, TableName string
+}
+
 // quotedError is an error of PostgreSQL without that field.
 type quotedError string
 
@@ -38,6 +44,8 @@ func TestDuplicate(t *testing.T) {
 		{"another language", "mysql", entry("Duplicata du champ 'x for key 'PRIMARY'' pour la clef 'sibling'"), Duplicate{}},
 		{"the field", "postgres", &constraintError{`ERROR: said otherwise`, "sibling"}, index("sibling")},
 		{"the field, which is empty for a trigger's error", "postgres", &constraintError{`ERROR: duplicate key value violates unique constraint "t_pkey"`, ""}, Duplicate{}},
+		{"the detail", "postgres", &detailedError{"", "sibling", `Key (parent_id, "a(""b")=(1, x)=(y) already exists.`, "t"}, Duplicate{Index: "sibling", Columns: []string{"t.parent_id", `t.a("b`}}},
+		{"the detail of an expression, in German", "postgres", &detailedError{"", "sibling", `Schlüssel »(COALESCE(parent_id, 0), name)=(1, x)« existiert bereits.`, "t"}, Duplicate{Index: "sibling", Columns: []string{"t.COALESCE", "t.parent_id", "t.name"}}},
 		{"no field", "postgres", quotedError(`ERROR: duplicate key value violates unique constraint "sibling" (SQLSTATE 23505)`), index("sibling")},
 		{"no field, and a trigger's words", "postgres", quotedError(`ERROR: refused: duplicate key value violates unique constraint "t_pkey"`), Duplicate{}},
 		{"ncruces", "sqlite", errors.New("sqlite3: constraint failed: UNIQUE constraint failed: t.a, t.b"), Duplicate{Columns: []string{"t.a", "t.b"}}},

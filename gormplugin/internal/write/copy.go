@@ -4,7 +4,6 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
@@ -89,7 +88,7 @@ func (e *Engine) copyWithin(db *gorm.DB, tx *txn.Transaction, st *Statement, req
 	if err != nil {
 		return err
 	}
-	st.Slots = []pathlock.Location{x.To}
+	st.Slots = []nameSlot{{x.To, x.After.Tree, x.After.Parent, x.After.Name}}
 	return e.copyRows(db, tx, st, req, x)
 }
 

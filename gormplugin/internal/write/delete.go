@@ -41,7 +41,7 @@ func (k *deleting) Write(w *writing) error {
 	stmt := db.Session(&gorm.Session{Initialized: true}).Statement
 	addKeys(t, stmt)
 	if !HasCondition(stmt) && !db.AllowGlobalUpdate {
-		w.GORMWrite(db)
+		w.write()
 		return nil
 	}
 	db.Statement.Clauses = stmt.Clauses // as GORM leaves them

@@ -11,6 +11,7 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"github.com/pathlock-go/pathlock/internal/sqldialect"
 	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
 )
 
@@ -26,16 +27,16 @@ func (e *Engine) Explain(db *gorm.DB, st *Statement) {
 	}
 	txn.Explain(e.Dialect, db, func(err error, kind sqldialect.Failure) {
 		if _, named := errors.AsType[*fault.NameTakenError](err); named {
-			return // by a statement within this one, on an association
+			return // by a statement within this one, as on an association
 		}
 		switch {
 		case kind.IsRetryable():
 			db.Error = fault.Retry(err)
 		case kind == sqldialect.FailureDuplicate, errors.Is(err, gorm.ErrDuplicatedKey):
 			switch {
-			case st.namesIndex(err):
+			case e.takesName(db, st):
 				db.Error = st.nameTaken(err)
-			case st.Absent && st.keyTaken(err):
+			case st.Absent && st.keyTaken():
 				// Somebody has inserted the row meanwhile; the next try finds it.
 				db.Error = fault.Retry(err)
 			}
@@ -56,40 +57,79 @@ func (st *Statement) nameTaken(err error) error {
 	return taken
 }
 
-// namesIndex reports whether the unique index in a database's error is one that keeps names or
-// paths apart. Every index that the model does not describe is taken for one, apart from the
-// primary key.
-func (st *Statement) namesIndex(err error) bool {
+// takesName reports whether the unique index by which a statement's own write has failed is one
+// that keeps siblings' names or paths apart. Of an index that neither the error nor the model
+// describes, the rows tell.
+func (e *Engine) takesName(db *gorm.DB, st *Statement) bool {
 	t := st.Table
-	if t.Name == nil {
+	if t.Name == nil || st.cause == nil {
 		return false
 	}
-	taken := t.Dialect.Duplicate(err)
-	if len(taken.Columns) > 0 {
-		return names(t, taken.Columns, t.Name) || t.Path != nil && names(t, taken.Columns, t.Path)
+	taken := t.Dialect.Duplicate(st.cause)
+	columns := taken.Columns
+	if len(columns) == 0 {
+		columns = indexed(t, withoutTable(t, taken.Index))
 	}
-	if taken.Index == "" {
-		return len(st.Slots) > 0
-	}
-	if isPrimary(t, taken.Index) {
+	switch {
+	case t.Path != nil && names(t, columns, t.Path), names(t, columns, t.Name) && names(t, columns, t.Parent):
+		return true
+	case len(columns) > 0 && !names(t, columns, t.Name), isPrimary(t, taken.Index):
 		return false
+	case len(columns) > 0 && !slices.ContainsFunc(st.Slots, func(s nameSlot) bool { return s.parent != nil }):
+		return true // rows at the top
+	default:
+		return slices.ContainsFunc(st.Slots, func(s nameSlot) bool { return e.hasRow(db, t, s) })
 	}
-	for _, index := range t.Schema.ParseIndexes() {
-		if index.Name == withoutTable(t, taken.Index) {
-			return slices.ContainsFunc(index.Fields, func(f schema.IndexOption) bool { return f.Field == t.Name || f.Field == t.Path })
-		}
-	}
-	return true
 }
 
-// keyTaken reports whether a database's error says that a row has the primary key already.
-func (st *Statement) keyTaken(err error) bool {
-	t := st.Table
-	taken := t.Dialect.Duplicate(err)
-	if len(taken.Columns) > 0 {
-		return len(taken.Columns) == 1 && names(t, taken.Columns, t.Key)
+// hasRow reports whether a slot has a row, as far as the database can be asked: after an error,
+// PostgreSQL answers nothing until the transaction ends.
+func (e *Engine) hasRow(db *gorm.DB, t *table.Table, s nameSlot) bool {
+	if e.Dialect.Aborts {
+		return false
 	}
-	return isPrimary(t, taken.Index)
+	if s.parent == nil {
+		s.parent = t.NoParent()
+	}
+	is := func(f *schema.Field, value any) clause.Expression {
+		return clause.Eq{Column: table.Column(f), Value: value}
+	}
+	where := clause.And(t.InTree(clause.CurrentTable, s.tree), is(t.Name, s.name))
+	if t.Parent != nil {
+		where = clause.And(where, is(t.Parent, s.parent))
+	}
+	rows, err := t.Read(db, table.Selection{Where: where, Unscoped: true, Lock: e.Dialect.Share})
+	return err == nil && len(rows) > 0
+}
+
+// indexed returns the columns of a unique index that the model describes, each as table.column.
+func indexed(t *table.Table, index string) (columns []string) {
+	add := func(f *schema.Field) { columns = append(columns, table.BaseName(t.TableName)+"."+f.DBName) }
+	if u, ok := t.Schema.ParseUniqueConstraints()[index]; ok {
+		add(u.Field)
+	}
+	for _, i := range t.Schema.ParseIndexes() {
+		if i.Name == index {
+			for _, option := range i.Fields {
+				add(option.Field)
+			}
+		}
+	}
+	return columns
+}
+
+// keyTaken reports whether the error of a statement's own write says that a row has the primary key
+// already.
+func (st *Statement) keyTaken() bool {
+	if st.cause == nil {
+		return false
+	}
+	t := st.Table
+	taken := t.Dialect.Duplicate(st.cause)
+	if isPrimary(t, taken.Index) {
+		return true
+	}
+	return len(taken.Columns) == 1 && names(t, taken.Columns, t.Key)
 }
 
 // names reports whether columns, each as table.column, have a field's column of the table.
@@ -118,6 +158,9 @@ func withoutTable(t *table.Table, index string) string {
 func (e *Engine) explained(db *gorm.DB, st *Statement, err error) error {
 	if err == nil {
 		return nil
+	}
+	if st != nil {
+		st.cause = err
 	}
 	_ = db.AddError(err)
 	e.Explain(db, st)

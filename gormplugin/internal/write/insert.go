@@ -106,7 +106,7 @@ func (k *inserting) insert(w *writing) error {
 }
 
 // create has GORM write the rows.
-func (w *writing) create() { w.St.maps.note(func() { w.GORMWrite(w.DB) }) }
+func (w *writing) create() { w.St.maps.note(w.write) }
 
 // prepare gives every row its path, and asserts that the row's parent is, and stays, where the path
 // says. It returns the rows.
@@ -139,7 +139,7 @@ func (k *inserting) prepare(db *gorm.DB, tx *txn.Transaction, st *Statement) ([]
 			return nil, &fault.NameTakenError{Table: t.TableName, Tree: row.At.Tree, Path: row.At.Path}
 		}
 		taken[row.At] = true
-		st.Slots = append(st.Slots, row.At)
+		st.Slots = append(st.Slots, nameSlot{row.At, row.Tree, row.Parent, row.Name})
 		if err := errors.Join(row.Settle(t.Name), row.Settle(t.Parent), row.settleParent()); err != nil {
 			return nil, err
 		}

@@ -33,13 +33,23 @@ type Statement struct {
 	Begun *txn.Handle
 	outer gorm.ConnPool
 	// Slots are the places that the statement gives to rows.
-	Slots []pathlock.Location
+	Slots []nameSlot
+	// cause is the error of the database that made the statement's own write fail, before GORM
+	// translated it; nil where something else failed, such as an association.
+	cause error
 	// Absent is set where an upsert inserts, because none of its rows are in the table.
 	Absent bool
 	// maps are what a Create is handed as maps.
 	maps *handedMaps
 	// retry is set where the statement can be run again if the database gives it up.
 	retry *retry
+}
+
+// nameSlot is where a statement puts a row.
+type nameSlot struct {
+	pathlock.Location
+	tree, parent any
+	name         string
 }
 
 // statementKey is where a statement's state is kept, per instance.

@@ -103,7 +103,7 @@ func (k *updating) Write(w *writing) error {
 		if _, limited := stmt.Clauses["LIMIT"]; limited && !w.builds("LIMIT") {
 			return t.Unsupported("GORM leaves the LIMIT out of an UPDATE on this database: state the rows by a subquery, as in Where(\"id IN (?)\", …)")
 		}
-		w.GORMWrite(db)
+		w.write()
 		return nil
 	}
 	defer w.unpinned()()
@@ -255,7 +255,7 @@ func (k *updating) updateMoved(w *writing, a *assignment, x *relocation) error {
 	moves := make(map[any]plan.Move, len(x.Moves))
 	for _, m := range x.Moves {
 		moves[m.ID] = m
-		w.St.Slots = append(w.St.Slots, m.To)
+		w.St.Slots = append(w.St.Slots, nameSlot{m.To, m.Tree, a.ParentOf(m.Node), a.NameOf(m.Node)})
 	}
 	assigned := a.set
 	written, err := w.writeParts(x.IDs(), func(ids []any) int {

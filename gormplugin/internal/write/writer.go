@@ -1,6 +1,7 @@
 package write
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -67,6 +68,7 @@ func (e *Engine) callback(w *Writer) func(*gorm.DB) {
 			return
 		}
 		if err := e.run(w, db, st); err != nil && !errors.Is(db.Error, err) {
+			st.cause = cmp.Or(st.cause, err)
 			_ = db.AddError(err)
 		}
 	}
@@ -104,6 +106,21 @@ func (w *Writer) check() error {
 		return nil
 	}
 	return fmt.Errorf("%w: %s was replaced: register that plugin before this one", fault.ErrCallbacks, w.Name)
+}
+
+// write has GORM write the statement. GORM's translation of an error does not tell which index a
+// row collides in: so the error is noted before it is translated.
+func (w *writing) write() {
+	db, config := w.DB, w.DB.Config
+	plain := *config
+	plain.TranslateError = false
+	db.Config = &plain
+	w.GORMWrite(db)
+	db.Config = config
+	if w.St.cause = db.Error; w.St.cause != nil {
+		db.Error = nil
+		_ = db.AddError(w.St.cause)
+	}
 }
 
 // Apply adds the clauses to the statement that the types of the model's columns would add when it
@@ -168,7 +185,7 @@ func (w *writing) writeParts(ids []any, pin func(ids []any) (must int)) (written
 		part := ids[i*size : min((i+1)*size, len(ids))]
 		must := pin(part)
 		began := time.Now()
-		w.GORMWrite(db)
+		w.write()
 		if db.Error != nil {
 			if written > 0 {
 				w.Tx.Abandon(db.Error)

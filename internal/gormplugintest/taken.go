@@ -1,0 +1,46 @@
+package gormplugintest
+
+import (
+	"testing"
+
+	"github.com/pathlock-go/pathlock"
+	"gorm.io/gorm"
+)
+
+// checkTaken checks that only a sibling's name is a name that is taken, whether or not GORM
+// translates the error.
+func checkTaken(t *testing.T, d Database) {
+	for _, translated := range []bool{false, true} {
+		w := cardWorld(t, d, gorm.Config{TranslateError: translated}, "/a", "/a/b", "/a/c")
+		a, code := w.ids["/a"], "k"
+		w.must(w.db.Model(&card{ID: w.ids["/a/b"]}).Update("code", code).Error)
+		for what, write := range map[string]func(db *gorm.DB) error{
+			"a key":  func(db *gorm.DB) error { return db.Create(&card{ID: a, ParentID: &a, Name: "free"}).Error },
+			"a code": func(db *gorm.DB) error { return db.Create(&card{ParentID: &a, Name: "free", Code: &code}).Error },
+			"a code, of a rename": func(db *gorm.DB) error {
+				return db.Model(&card{ID: w.ids["/a/c"]}).Updates(&card{Name: "free", Code: &code}).Error
+			},
+			"a code, of a child": func(db *gorm.DB) error {
+				return db.Create(&card{Name: "top", Children: []card{{Name: "free", Code: &code}}}).Error
+			},
+		} {
+			for _, err := range []error{write(w.db), w.db.Transaction(write)} {
+				if got := w.plugin.FailureOf(err); got != pathlock.FailureDuplicate || isA(err, gorm.ErrDuplicatedKey) != translated {
+					t.Errorf("%s, translated=%v: got %q for %v", what, translated, got, err)
+				}
+			}
+		}
+		for what, write := range map[string]func(db *gorm.DB) error{
+			"a create": func(db *gorm.DB) error { return db.Create(&card{ParentID: &a, Name: "b"}).Error },
+			"a rename": func(db *gorm.DB) error { return db.Model(&card{ID: w.ids["/a/c"]}).Update("name", "b").Error },
+		} {
+			for _, err := range []error{write(w.db), w.db.Transaction(write)} {
+				if w.namesTaken(err, "/a/b"); isA(err, gorm.ErrDuplicatedKey) != translated {
+					t.Errorf("%s, translated=%v: got %v", what, translated, err)
+				}
+			}
+		}
+		w.cards("/a", "/a/b", "/a/c")
+		w.must(w.db.Migrator().DropTable(&card{}))
+	}
+}
