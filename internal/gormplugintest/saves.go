@@ -21,6 +21,7 @@ type card struct {
 	Name     string  `pathlock:"name" gorm:"size:100;uniqueIndex:card_sibling"`
 	Path     string  `pathlock:"path" gorm:"size:500"`
 	Code     *string `gorm:"size:20;unique"`
+	Title    *string `gorm:"size:20"`
 	Deleted  gorm.DeletedAt
 }
 

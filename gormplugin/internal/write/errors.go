@@ -75,8 +75,8 @@ func (e *Engine) takesName(db *gorm.DB, st *Statement) bool {
 		return true
 	case len(columns) > 0 && !names(t, columns, t.Name), isPrimary(t, taken.Index):
 		return false
-	case len(columns) > 0 && !slices.ContainsFunc(st.Slots, func(s nameSlot) bool { return s.parent != nil }):
-		return true // rows at the top
+	case len(columns) > 0 && slices.ContainsFunc(st.Slots, func(s nameSlot) bool { return s.parent == nil }):
+		return true // of rows at the top
 	default:
 		return slices.ContainsFunc(st.Slots, func(s nameSlot) bool { return e.hasRow(db, t, s) })
 	}
