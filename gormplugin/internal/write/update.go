@@ -139,7 +139,7 @@ func (k *updating) Write(w *writing) error {
 // plannedRelocation returns what the update does according to plain reads. The survey's plan is as
 // good as a new read, unless an association has been saved since that may have moved the row.
 func (k *updating) plannedRelocation(w *writing, a *assignment) (*relocation, error) {
-	if k.plan != nil && k.plan.assignment.SameAs(&a.Change) && !(k.plan.staysPut() && savesAbove(w.St.Table, w.DB.Statement)) {
+	if k.plan != nil && k.plan.assignment.SameAs(&a.Change) && (!k.plan.staysPut() || !savesAbove(w.St.Table, w.DB.Statement)) {
 		return k.plan, nil
 	}
 	return k.surveyRelocation(w.DB, w.St.Table, a, w.DB.Statement)
