@@ -77,6 +77,7 @@ func answers() map[string]map[string]answer {
 			"ErrIsolation":             {gormplugin.ErrIsolation, "database-unavailable"},
 			"ErrUnsupportedDatabase":   {gormplugin.ErrUnsupportedDatabase, "database-unavailable"},
 			"ErrUnsafeSchema":          {gormplugin.ErrUnsafeSchema, starts},
+			"ErrOtherLocks":            {gormplugin.ErrOtherLocks, starts},
 			"PathChangedError":         {&gormplugin.PathChangedError{}, "path-changed"},
 			"NameTakenError":           {&gormplugin.NameTakenError{}, "name-taken"},
 			"TooDeepError":             {&gormplugin.TooDeepError{}, "invalid-request"},
