@@ -14,8 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// heeded are the signals that [pass] gets. Ctrl-Z does nothing: it would stop the renewals, and not
-// the command.
+// heeded are the signals that [pass] gets, and Ctrl-Z, which stops no wait.
 func heeded() []os.Signal {
 	return []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGTSTP, syscall.SIGCHLD}
 }
@@ -24,8 +23,11 @@ func heeded() []os.Signal {
 func endsWait(s os.Signal) bool { return s != syscall.SIGTSTP && s != syscall.SIGCHLD }
 
 // setGroup has a command run in a process group of its own, and in the foreground of the terminal
-// if pathlock is there. The caller calls giveBack when the command has ended.
+// if pathlock is there. It and the command ignore Ctrl-Z: of a shell that is just starting a
+// program, it would stop the half that tells nobody. The caller calls giveBack when the command has
+// ended.
 func setGroup(cmd *exec.Cmd) (giveBack func()) {
+	signal.Ignore(syscall.SIGTSTP)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	terminal := int(os.Stdin.Fd()) //nolint:gosec // a descriptor
 	if group, err := unix.IoctlGetInt(terminal, unix.TIOCGPGRP); err != nil || group != syscall.Getpgrp() {
@@ -41,23 +43,20 @@ func setGroup(cmd *exec.Cmd) (giveBack func()) {
 // pass passes a signal on to the command's group, which a stopped command would not get. It returns
 // a warning if the command has stopped.
 func pass(cmd *exec.Cmd, s os.Signal) (warning string) {
-	switch {
-	case s == syscall.SIGTSTP:
-	case s != syscall.SIGCHLD:
+	if s != syscall.SIGCHLD {
 		send(cmd, s)
 		send(cmd, syscall.SIGCONT)
-	default:
-		reap(cmd)
-		if state, _ := stat(fmt.Sprint("/proc/", cmd.Process.Pid)); state != "T" {
-			break
-		}
-		if cmd.SysProcAttr.Foreground {
-			send(cmd, syscall.SIGCONT)
-			return "the command was stopped, and goes on: others wait for its lock"
-		}
-		return fmt.Sprintf("the command is stopped, and its lock stays held: kill -CONT -%d continues it", cmd.Process.Pid)
+		return ""
 	}
-	return ""
+	reap(cmd)
+	if state, _ := stat(fmt.Sprint("/proc/", cmd.Process.Pid)); state != "T" {
+		return ""
+	}
+	if cmd.SysProcAttr.Foreground {
+		send(cmd, syscall.SIGCONT)
+		return "the command was stopped, and goes on: others wait for its lock"
+	}
+	return fmt.Sprintf("the command is stopped, and its lock stays held: kill -CONT -%d continues it", cmd.Process.Pid)
 }
 
 // reap collects what others have left behind, as the first process of a container has to.

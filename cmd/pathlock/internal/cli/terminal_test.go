@@ -14,7 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// On a terminal, a command reads from it, gets its Ctrl-C, and goes on after Ctrl-Z.
+// On a terminal, a command reads from it, gets its Ctrl-C, ignores Ctrl-Z, and goes on where it has
+// stopped itself.
 func TestLock_terminal(t *testing.T) {
 	url, _ := table(t, sound)
 	master := got(os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0))
@@ -24,7 +25,7 @@ func TestLock_terminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	slave := got(os.OpenFile(fmt.Sprint("/dev/pts/", got(unix.IoctlGetInt(fd, unix.TIOCGPTN))), os.O_RDWR|syscall.O_NOCTTY, 0))
-	cmd := program(t, "lock", "--locks", url, "n", "--", "sh", "-c", `trap "exit 9" INT; echo ask; read x; echo "got $x"; while :; do sleep 1; done`)
+	cmd := program(t, "lock", "--locks", url, "n", "--", "sh", "-c", `trap "exit 9" INT; echo ask; read x; echo "got $x"; read y; echo "got $y"; kill -STOP $$; while :; do sleep 1; done`)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := cmd.Start(); err != nil {
@@ -32,7 +33,7 @@ func TestLock_terminal(t *testing.T) {
 	}
 	_ = slave.Close()
 	lines := bufio.NewScanner(master)
-	for _, step := range []struct{ says, types string }{{"ask", "hello\n"}, {"got hello", "\x1a"}, {"goes on", "\x03"}} {
+	for _, step := range []struct{ says, types string }{{"ask", "hello\n"}, {"got hello", "\x1aagain\n"}, {"got again", ""}, {"goes on", "\x03"}} {
 		for lines.Scan() && !strings.Contains(lines.Text(), step.says) {
 		}
 		if lines.Err() != nil {
