@@ -35,7 +35,10 @@ func started(t *testing.T, cmd *exec.Cmd) *apitest.Output {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
 	return out
 }
 

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/gin-gonic/gin"
 
@@ -212,6 +213,15 @@ func (f *fields) storable(name, text string) {
 	}
 }
 
+// written records a fault if a text of a list cannot be stored as it was sent. What stands for half
+// a character has been replaced.
+func (f *fields) written(name, text string) {
+	f.storable(name, text)
+	if strings.ContainsRune(text, utf8.RuneError) {
+		f.invalid(name, "must not contain half a character, or U+FFFD, which stands for it")
+	}
+}
+
 // id reads a field that has to be an id.
 func (f *fields) id(name string) int64 {
 	value := parsed(string(f.values[name]))
@@ -260,8 +270,12 @@ func (f *fields) names() (names plans.Import) {
 	if f.has("cases") && json.Unmarshal(f.values["cases"], &names.Cases) != nil {
 		f.invalid("cases", "must be an array of objects with a path and a body")
 	}
+	for _, name := range names.Suites {
+		f.written("suites", name)
+	}
 	for _, c := range names.Cases {
-		f.storable("cases", c.Body)
+		f.written("cases", c.Path)
+		f.written("cases", c.Body)
 	}
 	if len(names.Suites)+len(names.Cases) == 0 {
 		f.invalid("suites", "or cases are missing")

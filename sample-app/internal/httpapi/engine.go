@@ -100,7 +100,7 @@ func New(config Config) (http.Handler, error) {
 	engine.Use(a.readBody)
 	routes := a.index(engine)
 	handle(engine, "GET", "/", func(c *gin.Context) {
-		c.Header("Vary", "Accept")
+		c.Writer.Header().Add("Vary", "Accept")
 		if c.NegotiateFormat(gin.MIMEPlain, gin.MIMEHTML) == gin.MIMEHTML {
 			page.Serve(c.Writer, c.Request, page.Main)
 			return

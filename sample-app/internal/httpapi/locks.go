@@ -61,7 +61,7 @@ func (a *api) table() (lockspec.Table, error) {
 		"DELETE /api/plans/:plan/recycle-bin": lockspec.None("touches no live path"),
 
 		// Each of its statements is a job of its own, as those of the importer are.
-		"POST /api/plans/:plan/import": lockspec.None("the plugin locks the names that each statement creates"),
+		"POST " + importPath: lockspec.None("the plugin locks the names that each statement creates"),
 
 		"POST /admin/locks/*any": lockspec.None("an operator releases locks, and writes no tree"),
 

@@ -66,7 +66,7 @@ func (a *api) all() []route {
 		{"GET", "/api/plans/:plan/locks", "", "", 200, a.planLocks},
 		{"GET", "/api/plans/:plan/fsck", "", "", 200, func(r request) (any, error) { return s.Check(r.ctx, r.id) }},
 		{
-			"POST", "/api/plans/:plan/import", "names", `{"suites":["shop/basket"],"cases":[{"path":"shop/pay by card","body":"1. …"}]}`, 200,
+			"POST", importPath, "names", `{"suites":["shop/basket"],"cases":[{"path":"shop/pay by card","body":"1. …"}]}`, 200,
 			func(r request) (any, error) { return s.ImportNames(r.ctx, r.id, r.names) },
 		},
 		{"POST", "/api/plans/:plan/suites", "parent_id name", `{"parent_id":1,"name":"login"}`, 201, func(r request) (any, error) { return w.CreateSuite(r.ctx, r.id, r.parent, r.name) }},
@@ -109,11 +109,14 @@ func (a *api) tree(r request) (any, error) {
 	return gin.H{"revision": revision, "suites": suites}, err
 }
 
+// importPath is the path of an import, which goes on where it was refused when it is sent again.
+const importPath = "/api/plans/:plan/import"
+
 // register registers a route behind its checks. A request that is sent again under its key takes no
 // locks, and one with an invalid body waits for none.
 func (a *api) register(engine *gin.Engine, table lockspec.Table, r route) {
 	chain := []gin.HandlerFunc{func(c *gin.Context) { a.check(c, r.takes) }}
-	if r.method != http.MethodPut { // what a PUT asks for is the same however often it is done
+	if r.method != http.MethodPut && r.path != importPath { // which may be done any number of times
 		chain = append(chain, a.Keys.Handle) // GETs pass
 	}
 	if spec, ok := table[r.method+" "+r.path]; ok {

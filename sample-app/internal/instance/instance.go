@@ -185,28 +185,9 @@ func (i *Instance) assemble(ctx context.Context, config Config) (err error) {
 	if i.Unprotected {
 		api.Suites = naive.New(i.DB)
 	}
-	i.greet(ctx, config.Log)
+	i.watchLockStore(ctx, config.Log)
 	i.Handler, err = httpapi.New(api)
 	return err
-}
-
-// greetTimeout is how long the lock store may take to answer.
-const greetTimeout = 3 * time.Second
-
-// greet logs if the lock store does not answer, or is not the one of the other instances. An
-// instance starts all the same: without it, it serves reads, and refuses writes until the store is
-// back.
-func (i *Instance) greet(ctx context.Context, log *slog.Logger) {
-	limited, cancel := context.WithTimeout(ctx, greetTimeout)
-	defer cancel()
-	switch err := gormplugin.VerifyLocks(i.DB.Write.WithContext(limited)); {
-	case err == nil, ctx.Err() != nil:
-	case errors.Is(err, pathlock.ErrUnavailable):
-		log.WarnContext(ctx, "the lock store "+anystore.Trouble(err)+"; nothing is written until it serves",
-			"locks", i.Store.String(), "error", err)
-	default:
-		log.ErrorContext(ctx, "see that all instances have the same lock store and namespace", "locks", i.Store.String(), "error", err)
-	}
 }
 
 // guard registers the plugin for the tables of the tree.
