@@ -33,8 +33,11 @@ func (e *Engine) Explain(db *gorm.DB, st *Statement) {
 		case kind.IsRetryable():
 			db.Error = fault.Retry(err)
 		case kind == sqldialect.FailureDuplicate, errors.Is(err, gorm.ErrDuplicatedKey):
+			taken, failed := e.takesName(db, st)
 			switch {
-			case e.takesName(db, st):
+			case failed != nil && e.Dialect.Classify(failed).IsRetryable():
+				db.Error = fault.Retry(failed) // the question met a deadlock
+			case taken:
 				db.Error = st.nameTaken(err)
 			case st.Absent && st.keyTaken():
 				// Somebody has inserted the row meanwhile; the next try finds it.
@@ -60,33 +63,37 @@ func (st *Statement) nameTaken(err error) error {
 // takesName reports whether the unique index by which a statement's own write has failed is one
 // that keeps siblings' names or paths apart. Of an index that neither the error nor the model
 // describes, the rows tell.
-func (e *Engine) takesName(db *gorm.DB, st *Statement) bool {
+func (e *Engine) takesName(db *gorm.DB, st *Statement) (taken bool, failed error) {
 	t := st.Table
 	if t.Name == nil || st.cause == nil {
-		return false
+		return false, nil
 	}
-	taken := t.Dialect.Duplicate(st.cause)
-	columns := taken.Columns
+	duplicate := t.Dialect.Duplicate(st.cause)
+	columns := duplicate.Columns
 	if len(columns) == 0 {
-		columns = indexed(t, withoutTable(t, taken.Index))
+		columns = indexed(t, withoutTable(t, duplicate.Index))
 	}
 	switch {
 	case t.Path != nil && names(t, columns, t.Path), names(t, columns, t.Name) && names(t, columns, t.Parent):
-		return true
-	case len(columns) > 0 && !names(t, columns, t.Name), isPrimary(t, taken.Index):
-		return false
+		return true, nil
+	case len(columns) > 0 && !names(t, columns, t.Name), isPrimary(t, duplicate.Index):
+		return false, nil
 	case len(columns) > 0 && slices.ContainsFunc(st.Slots, func(s nameSlot) bool { return s.parent == nil }):
-		return true // of rows at the top
-	default:
-		return slices.ContainsFunc(st.Slots, func(s nameSlot) bool { return e.hasRow(db, t, s) })
+		return true, nil // of rows at the top
 	}
+	for _, slot := range st.Slots {
+		if taken, failed = e.hasRow(db, t, slot); taken || failed != nil {
+			break
+		}
+	}
+	return taken, failed
 }
 
 // hasRow reports whether a slot has a row, as far as the database can be asked: after an error,
 // PostgreSQL answers nothing until the transaction ends.
-func (e *Engine) hasRow(db *gorm.DB, t *table.Table, s nameSlot) bool {
+func (e *Engine) hasRow(db *gorm.DB, t *table.Table, s nameSlot) (bool, error) {
 	if e.Dialect.Aborts {
-		return false
+		return false, nil
 	}
 	if s.parent == nil {
 		s.parent = t.NoParent()
@@ -99,7 +106,7 @@ func (e *Engine) hasRow(db *gorm.DB, t *table.Table, s nameSlot) bool {
 		where = clause.And(where, is(t.Parent, s.parent))
 	}
 	rows, err := t.Read(db, table.Selection{Where: where, Unscoped: true, Lock: e.Dialect.Share})
-	return err == nil && len(rows) > 0
+	return len(rows) > 0, err
 }
 
 // indexed returns the columns of a unique index that the model describes, each as table.column.
