@@ -29,36 +29,31 @@ if [ "${PATHLOCK_TEST_RACE:-}" = all ]; then
 fi
 
 # What is watched is compiled while servers are installed and started. It waits for servers, and for
-# leases to end, for half of its time: meanwhile the rest is compiled, and then runs beside it.
+# leases to end, for half of its time: meanwhile the rest is compiled.
 compile=(go list -export -test -deps -f '{{""}}')
 "${compile[@]}" -race "${watched[@]}" >/dev/null &
 compiling=$!
 . test/servers.sh
 pids+=("$compiling")
 wait "$compiling"
+if [ ${#unwatched[@]} != 0 ]; then
+	nice -n 10 "${compile[@]}" "${unwatched[@]}" >/dev/null &
+	compiling=$!
+	pids+=("$compiling")
+fi
 
-# Three packages of each part run at a time, and four tests of each that may. The linter vets them. A
-# program that ends need not wait a second for further races.
+# Four packages run at a time, and four tests of each that may. The linter vets them. A program that
+# ends need not wait a second for further races.
 export GORACE="${GORACE:-atexit_sleep_ms=10}"
 run() {
-	go test -vet=off -p 3 -parallel 4 -timeout 30m -count=1 "$@"
+	go test -vet=off -p 4 -parallel 4 -timeout 30m -count=1 "$@"
 }
-rest() {
-	nice -n 10 "${compile[@]}" "${unwatched[@]}" >/dev/null
-	run "$@" "${unwatched[@]}"
-}
-beside=""
-if [ ${#unwatched[@]} != 0 ]; then
-	rest "$@" >"$scratch/rest.log" 2>&1 &
-	beside=$!
-	pids+=("$beside")
-fi
 status=0
 echo "== test, under the race detector"
 run -race "$@" "${watched[@]}" || status=$?
-if [ -n "$beside" ]; then
+if [ ${#unwatched[@]} != 0 ]; then
+	wait "$compiling"
 	echo "== test, without it"
-	wait "$beside" || status=$?
-	cat "$scratch/rest.log"
+	run "$@" "${unwatched[@]}" || status=$?
 fi
 exit "$status"

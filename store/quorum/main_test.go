@@ -9,7 +9,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if err := testserver.IdleTogether(); err != nil {
+	if err := testserver.WaitTogether(); err != nil {
 		panic(err)
 	}
 	goleak.VerifyTestMain(m)
