@@ -3,6 +3,7 @@ package write
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -80,6 +81,8 @@ func (e *Engine) takesName(db *gorm.DB, st *Statement) (taken bool, failed error
 		return false, nil
 	case len(columns) > 0 && slices.ContainsFunc(st.Slots, func(s nameSlot) bool { return s.parent == nil }):
 		return true, nil // of rows at the top
+	case len(columns) == 0 && madeForNames.MatchString(duplicate.Index):
+		return true, nil
 	}
 	for _, slot := range st.Slots {
 		if taken, failed = e.hasRow(db, t, slot); taken || failed != nil {
@@ -88,6 +91,9 @@ func (e *Engine) takesName(db *gorm.DB, st *Statement) (taken bool, failed error
 	}
 	return taken, failed
 }
+
+// madeForNames finds the names of the indexes that AutoMigrate makes for names: see treeschema.
+var madeForNames = regexp.MustCompile(`_(sibling|top)\d*$`)
 
 // hasRow reports whether a slot has a row, as far as the database can be asked: after an error,
 // PostgreSQL answers nothing until the transaction ends.
