@@ -14,7 +14,7 @@
 #      redis-server, mariadb-server and postgresql, installed if they are missing and this is root,
 #      and Oracle's MySQL, which test/mysql.sh fetches without installing it.
 # Sentinels, clusters, valkey and ZooKeeper are started by the tests themselves from the
-# programs redis-server, valkey-server, mariadbd and java, which are installed in the same way. So is
+# programs redis-server, valkey-server, mariadbd, pgbouncer and java, which are installed in the same way. So is
 # etcd, which the tests build from its Go module.
 
 # scratch_parent: the file system in memory, where it has room. The tests make and drop hundreds of
@@ -267,6 +267,7 @@ need nginx nginx-light || echo "== NOT TESTED: the proxy of docker-compose.yml, 
 need promtool prometheus || echo "== NOT TESTED: alerts and dashboards on a Prometheus, since there is none here" >&2
 need curl curl || echo "== NOT TESTED: the commands of the READMEs, since there is no curl here" >&2
 need_chromium || echo "== NOT TESTED: pages in a browser, since there is no Chromium here" >&2
+need pgbouncer pgbouncer || echo "== NOT TESTED: doctor behind a pooler, since there is no pgbouncer here" >&2
 need_valkey || echo "== NOT TESTED: anything on valkey, since there is no valkey-server here" >&2
 
 echo "== redis: ${PATHLOCK_TEST_REDIS:-none}"

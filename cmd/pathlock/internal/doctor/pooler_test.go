@@ -59,7 +59,7 @@ func bouncer(t *testing.T, server, mode string) string {
 	t.Helper()
 	path, err := exec.LookPath("pgbouncer")
 	if err != nil {
-		t.Skip("there is no pgbouncer")
+		testserver.Missing(t, "there is no pgbouncer")
 	}
 	u, err := url.Parse(server)
 	must(t, err)
