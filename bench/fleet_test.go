@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pathlock-go/pathlock/internal/testnet"
-	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/internal/test/testnet"
+	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
 // fleet is a contender of the benchmark by HTTP: instances of the sample app, and a plan.

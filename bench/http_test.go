@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
 const (

@@ -15,7 +15,7 @@ import (
 	"github.com/redis/rueidis/rueidislock"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/store/redisstore"
 )
 

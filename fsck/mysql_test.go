@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock/fsck"
-	"github.com/pathlock-go/pathlock/internal/fscktest"
-	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/internal/test/fscktest"
+	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
 // The suite on MariaDB and MySQL; SQLite and PostgreSQL are in cmd/pathlock, whose module has their

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/gin-gonic/gin"
-	"github.com/pathlock-go/pathlock/internal/gormplugintest"
-	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/internal/test/gormplugintest"
+	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"go.uber.org/goleak"
 )
 

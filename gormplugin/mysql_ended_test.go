@@ -7,7 +7,7 @@ import (
 
 	mysqldriver "github.com/go-sql-driver/mysql"
 	"github.com/pathlock-go/pathlock/gormplugin"
-	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"gorm.io/gorm"
 )
 

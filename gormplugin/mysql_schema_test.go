@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock/gormplugin"
-	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"gorm.io/gorm"
 )
 

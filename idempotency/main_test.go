@@ -7,8 +7,8 @@ import (
 	"go.uber.org/goleak"
 	"gorm.io/driver/mysql"
 
-	"github.com/pathlock-go/pathlock/internal/idempotencytest"
-	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/internal/test/idempotencytest"
+	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
 func TestMain(m *testing.M) {

@@ -10,8 +10,8 @@ import (
 	mysqldriver "github.com/go-sql-driver/mysql"
 	"gorm.io/driver/mysql"
 
-	"github.com/pathlock-go/pathlock/internal/idempotencytest"
-	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/internal/test/idempotencytest"
+	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
 func TestMySQL(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock/integration/internal/databases"
-	"github.com/pathlock-go/pathlock/internal/gormplugintest"
+	"github.com/pathlock-go/pathlock/internal/test/gormplugintest"
 )
 
 // Package gormplugin has the races on MySQL and MariaDB, under the race detector.

@@ -14,8 +14,8 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/pathlock-go/pathlock/integration/internal/databases"
-	"github.com/pathlock-go/pathlock/internal/idempotencytest"
-	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/internal/test/idempotencytest"
+	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
 // dialectorOf knows the kind of database by its URL.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/integration/internal/databases"
-	"github.com/pathlock-go/pathlock/internal/gormplugintest"
 	"github.com/pathlock-go/pathlock/internal/sqldialect"
+	"github.com/pathlock-go/pathlock/internal/test/gormplugintest"
 	"gorm.io/gorm"
 )
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock/integration/internal/databases"
-	"github.com/pathlock-go/pathlock/internal/gormplugintest"
+	"github.com/pathlock-go/pathlock/internal/test/gormplugintest"
 )
 
 func TestPostgresRaces(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/pathlock-go/pathlock/integration/internal/databases"
-	"github.com/pathlock-go/pathlock/internal/gormplugintest"
-	"github.com/pathlock-go/pathlock/internal/idempotencytest"
+	"github.com/pathlock-go/pathlock/internal/test/gormplugintest"
+	"github.com/pathlock-go/pathlock/internal/test/idempotencytest"
 )
 
 func TestMain(m *testing.M) {

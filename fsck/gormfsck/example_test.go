@@ -12,7 +12,7 @@ import (
 	"github.com/pathlock-go/pathlock/fsck"
 	"github.com/pathlock-go/pathlock/fsck/gormfsck"
 	"github.com/pathlock-go/pathlock/gormplugin"
-	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 

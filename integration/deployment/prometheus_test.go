@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
 // The alert rules do what their unit tests say, and Prometheus understands every query of the

@@ -16,8 +16,8 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock/integration/internal/program"
-	"github.com/pathlock-go/pathlock/internal/testnet"
-	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/internal/test/testnet"
+	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
 // startProxy runs nginx with deploy/nginx.conf before one instance, and returns its address. Only

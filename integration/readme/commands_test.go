@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock/integration/internal/program"
-	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
 var shellBlock = regexp.MustCompile("(?s)```sh\n(.*?)```")

@@ -12,7 +12,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/pathlock-go/pathlock/integration/internal/program"
-	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
 // repairs returns the three fsck commands of docs/repair.md: a look, a rehearsal and a repair.

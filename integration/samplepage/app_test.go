@@ -17,7 +17,7 @@ import (
 
 	"github.com/pathlock-go/pathlock/integration/internal/chromium"
 	"github.com/pathlock-go/pathlock/integration/internal/program"
-	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
 var browser chromium.Browser

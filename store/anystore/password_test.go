@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pathlock-go/pathlock/internal/testredis"
+	"github.com/pathlock-go/pathlock/internal/test/testredis"
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
 

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pathlock-go/pathlock/internal/testetcd"
-	"github.com/pathlock-go/pathlock/internal/testredis"
-	"github.com/pathlock-go/pathlock/internal/testserver"
-	"github.com/pathlock-go/pathlock/internal/testzk"
+	"github.com/pathlock-go/pathlock/internal/test/testetcd"
+	"github.com/pathlock-go/pathlock/internal/test/testredis"
+	"github.com/pathlock-go/pathlock/internal/test/testserver"
+	"github.com/pathlock-go/pathlock/internal/test/testzk"
 )
 
 // servers are the lock stores that several processes share, by how to get the URL of one. Tests

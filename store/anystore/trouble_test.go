@@ -9,8 +9,8 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/testserver"
-	"github.com/pathlock-go/pathlock/internal/testzk"
+	"github.com/pathlock-go/pathlock/internal/test/testserver"
+	"github.com/pathlock-go/pathlock/internal/test/testzk"
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
 

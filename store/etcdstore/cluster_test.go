@@ -10,9 +10,9 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/testetcd"
-	"github.com/pathlock-go/pathlock/internal/testlock"
-	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/internal/test/testetcd"
+	"github.com/pathlock-go/pathlock/internal/test/testlock"
+	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
 // leader returns the member of a cluster that leads it.

@@ -13,11 +13,11 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/testetcd"
-	"github.com/pathlock-go/pathlock/internal/testlock"
-	"github.com/pathlock-go/pathlock/internal/testnet"
-	"github.com/pathlock-go/pathlock/internal/testprocesses"
-	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/internal/test/testetcd"
+	"github.com/pathlock-go/pathlock/internal/test/testlock"
+	"github.com/pathlock-go/pathlock/internal/test/testnet"
+	"github.com/pathlock-go/pathlock/internal/test/testprocesses"
+	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/store/storetest"
 )
 

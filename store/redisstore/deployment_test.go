@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/testlock"
-	"github.com/pathlock-go/pathlock/internal/testredis"
-	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/internal/test/testlock"
+	"github.com/pathlock-go/pathlock/internal/test/testredis"
+	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
 // deployment is a way to run Redis. Where it has replicas, its primaries can be failed over, as far

@@ -9,7 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/testlock"
+	"github.com/pathlock-go/pathlock/internal/test/testlock"
 )
 
 // obtain requires that another program gets the gate with redislock alone.

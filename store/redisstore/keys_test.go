@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/testlock"
+	"github.com/pathlock-go/pathlock/internal/test/testlock"
 )
 
 // TestKeysAreSafe: whatever the tree is called, its keys have one hash tag, which no other tree

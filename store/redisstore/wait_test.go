@@ -8,7 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/testlock"
+	"github.com/pathlock-go/pathlock/internal/test/testlock"
 )
 
 // TestHandOverCounts: each release wakes exactly the one that it lets in, who has nothing more to

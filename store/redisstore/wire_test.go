@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/testlock"
+	"github.com/pathlock-go/pathlock/internal/test/testlock"
 )
 
 // TestManyClaims: the number of claims in a request is not bounded by what one call in Lua can

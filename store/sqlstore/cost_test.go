@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/pathlock-go/pathlock/internal/testlock"
+	"github.com/pathlock-go/pathlock/internal/test/testlock"
 )
 
 // An acquisition is two round trips, and so is a release.

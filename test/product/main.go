@@ -7,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
 func main() {

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pathlock-go/pathlock/internal/testnet"
-	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/internal/test/testnet"
+	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
 // longestEnd is how long a program may take to end after the signal.

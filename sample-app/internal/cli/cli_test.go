@@ -18,8 +18,8 @@ import (
 	"github.com/gin-gonic/gin"
 	"go.uber.org/goleak"
 
-	"github.com/pathlock-go/pathlock/internal/testredis"
-	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/internal/test/testredis"
+	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/sample-app/internal/cli"
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"

@@ -8,8 +8,8 @@ import (
 
 	mysqldriver "github.com/go-sql-driver/mysql"
 
-	"github.com/pathlock-go/pathlock/internal/testnet"
-	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/internal/test/testnet"
+	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/sample-app/internal/apitest"
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"

@@ -15,10 +15,10 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/cmd/pathlock/command"
-	"github.com/pathlock-go/pathlock/internal/testetcd"
-	"github.com/pathlock-go/pathlock/internal/testredis"
-	"github.com/pathlock-go/pathlock/internal/testserver"
-	"github.com/pathlock-go/pathlock/internal/testzk"
+	"github.com/pathlock-go/pathlock/internal/test/testetcd"
+	"github.com/pathlock-go/pathlock/internal/test/testredis"
+	"github.com/pathlock-go/pathlock/internal/test/testserver"
+	"github.com/pathlock-go/pathlock/internal/test/testzk"
 	"github.com/pathlock-go/pathlock/store/anystore"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )

@@ -14,7 +14,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/cli"
-	"github.com/pathlock-go/pathlock/internal/testredis"
+	"github.com/pathlock-go/pathlock/internal/test/testredis"
 )
 
 // heldInFile takes the gates of trees in an SQLite file. It returns the store's URL, the locks, and

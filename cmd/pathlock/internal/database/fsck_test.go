@@ -14,8 +14,8 @@ import (
 
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/database"
 	"github.com/pathlock-go/pathlock/fsck"
-	"github.com/pathlock-go/pathlock/internal/fscktest"
-	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/internal/test/fscktest"
+	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -13,8 +13,8 @@ import (
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/database"
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/doctor"
 	"github.com/pathlock-go/pathlock/fsck"
-	"github.com/pathlock-go/pathlock/internal/testnet"
-	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/internal/test/testnet"
+	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
 // A pgbouncer in transaction mode is found, and a problem only for programs whose prepared

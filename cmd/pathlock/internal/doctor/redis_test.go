@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/doctor"
-	"github.com/pathlock-go/pathlock/internal/testredis"
-	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/internal/test/testredis"
+	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
 func urlOf(s *testredis.Server) string { return "redis://" + s.Addr + "/0" }

@@ -14,7 +14,7 @@ import (
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/database"
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/doctor"
 	"github.com/pathlock-go/pathlock/fsck"
-	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
 

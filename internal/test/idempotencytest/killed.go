@@ -10,7 +10,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/pathlock-go/pathlock/idempotency"
-	"github.com/pathlock-go/pathlock/internal/testchild"
+	"github.com/pathlock-go/pathlock/internal/test/testchild"
 )
 
 // The variables that tell a further process of the test program what to do.

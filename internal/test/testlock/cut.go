@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/testnet"
+	"github.com/pathlock-go/pathlock/internal/test/testnet"
 )
 
 // Cut cuts the connection to a server once, at each message of a store in turn, before it reaches

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/testchild"
+	"github.com/pathlock-go/pathlock/internal/test/testchild"
 )
 
 // The variables that make a test program another process: what it does, in which store, in which

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pathlock-go/pathlock/internal/testchild"
-	"github.com/pathlock-go/pathlock/internal/testnet"
-	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/internal/test/testchild"
+	"github.com/pathlock-go/pathlock/internal/test/testnet"
+	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
 // jar is where Debian has ZooKeeper, and codec what its manifest lacks for connections with TLS.

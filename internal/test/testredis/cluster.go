@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
 // slots is how many slots a cluster has.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
 // MasterName is what the sentinels call the primary that they watch.
