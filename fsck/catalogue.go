@@ -9,24 +9,23 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pathlock-go/pathlock/internal/pathform"
-	"github.com/pathlock-go/pathlock/internal/sqldialect"
-	"github.com/pathlock-go/pathlock/internal/treerow"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 	"github.com/pathlock-go/pathlock/internal/treeschema"
+	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
 // catalogue is the table in its database: how to reach it, and what inspect learned about it.
 type catalogue struct {
 	db      *sql.DB
-	dialect *sqldialect.Dialect
+	dialect *dialect.Dialect
 	table   Table
 	// leaves are the tables of the leaves.
 	leaves []*catalogue
 	// pathForm and idForm are how the columns spell paths, which are "/a/b" in memory.
-	pathForm, idForm pathform.Form
+	pathForm, idForm treetable.Form
 	// kinds says what each column holds, limits how long its texts may be. PostgreSQL pads the
 	// padded ones.
-	kinds  map[string]treerow.Kind
+	kinds  map[string]dialect.Kind
 	padded map[string]bool
 	limits map[string]limit
 	// required are the columns that [Table] does not describe and an INSERT has to give, with the
@@ -58,11 +57,10 @@ func (c *catalogue) columnsAs(alias string) columns {
 		key: column(t.Key), tree: column(t.Tree), parent: column(t.Parent), name: column(t.Name),
 		path: column(t.Path), idPath: column(t.IDPath), live: "1 = 1",
 	}
-	d := treerow.Dialect(c.dialect.Name)
 	if mark := t.Deleted; mark != "" {
-		cols.live = d.Live(column(mark), c.kinds[mark], c.when)
+		cols.live = c.dialect.Live(column(mark), c.kinds[mark], c.when)
 	}
-	cols.isTop = d.NoParent(cols.parent, c.kinds[t.Parent])
+	cols.isTop = c.dialect.NoParent(cols.parent, c.kinds[t.Parent])
 	return cols
 }
 
@@ -82,7 +80,7 @@ func (c *catalogue) readKey(column string, value any) (Key, error) {
 		return c.textKey(column, v)
 	case []byte:
 		// The MySQL driver returns texts as bytes.
-		if c.dialect == sqldialect.MySQL && kind != treerow.Bytes {
+		if c.dialect == dialect.MySQL && kind != dialect.Bytes {
 			return c.textKey(column, string(v))
 		}
 		return Key{binaryKey(v)}, nil
@@ -99,7 +97,7 @@ func (c *catalogue) noKey(column string, value any) error {
 
 // textKey returns the key that a text stands for. Some drivers return numbers as text.
 func (c *catalogue) textKey(column, text string) (Key, error) {
-	if c.kinds[column] == treerow.Number && c.dialect != sqldialect.SQLite {
+	if c.kinds[column] == dialect.Number && c.dialect != dialect.SQLite {
 		if k, ok := numberKey(text); ok {
 			return k, nil
 		}
@@ -126,11 +124,11 @@ func (c *catalogue) treeArg(tree Key) any {
 		return tree.arg()
 	}
 	switch c.kinds[c.table.Tree] {
-	case treerow.Number:
+	case dialect.Number:
 		if k, ok := numberKey(text); ok {
 			return k.arg()
 		}
-	case treerow.Bytes:
+	case dialect.Bytes:
 		if b, err := hex.DecodeString(strings.ReplaceAll(text, "-", "")); err == nil {
 			return b
 		}
@@ -142,11 +140,11 @@ func (c *catalogue) treeArg(tree Key) any {
 // values than the table has is refused: a repair would take hidden parents for missing ones, and
 // move sound rows.
 func (c *catalogue) inspect(ctx context.Context) error {
-	c.kinds, c.padded, c.limits = make(map[string]treerow.Kind), make(map[string]bool), make(map[string]limit)
+	c.kinds, c.padded, c.limits = make(map[string]dialect.Kind), make(map[string]bool), make(map[string]limit)
 	if err := c.db.PingContext(ctx); err != nil {
 		return fmt.Errorf("fsck: connect to the database: %w", err)
 	}
-	there, err := treeschema.Look(ctx, c.db, c.dialect.Name, c.table.Table)
+	there, err := treeschema.Look(ctx, c.db, c.dialect, c.table.Table)
 	switch {
 	case err != nil:
 		return fmt.Errorf("%w %q: %w", ErrTable, c.table.Table, err)
@@ -161,13 +159,13 @@ func (c *catalogue) inspect(ctx context.Context) error {
 			continue
 		}
 		i := slices.IndexFunc(there.Columns, func(column treeschema.Column) bool {
-			return column.Name == name || c.dialect != sqldialect.PostgreSQL && strings.EqualFold(column.Name, name)
+			return column.Name == name || c.dialect != dialect.PostgreSQL && strings.EqualFold(column.Name, name)
 		})
 		if i < 0 {
 			return fmt.Errorf("%w %q: the %s, %q: %w", ErrTable, c.table.Table, described.what, name, ErrNoColumn)
 		}
 		column := there.Columns[i]
-		c.kinds[name], c.limits[name] = treerow.KindOf(column.Type), limit{column.Length, column.Bytes}
+		c.kinds[name], c.limits[name] = dialect.KindOf(column.Type), limit{column.Length, column.Bytes}
 		c.padded[name] = strings.HasPrefix(column.Type, "character(") // PostgreSQL's CHAR(n)
 	}
 	for _, column := range there.Columns {
@@ -180,7 +178,7 @@ func (c *catalogue) inspect(ctx context.Context) error {
 		}
 	}
 	if c.table.DeletedWhen != "" {
-		if c.when, err = treerow.Literal(c.table.DeletedWhen, c.kinds[c.table.Deleted] == treerow.Number); err != nil {
+		if c.when, err = dialect.MarkLiteral(c.table.DeletedWhen, c.kinds[c.table.Deleted] == dialect.Number); err != nil {
 			return fmt.Errorf("%w %q: %w", ErrTable, c.table.Table, err)
 		}
 	}
@@ -193,7 +191,7 @@ func zero(typ string) any {
 	has := func(any ...string) bool {
 		return slices.ContainsFunc(any, func(s string) bool { return strings.HasPrefix(typ, s) })
 	}
-	switch kind := treerow.KindOf(typ); {
+	switch kind := dialect.KindOf(typ); {
 	case has("bool"):
 		return false
 	case has("enum"):
@@ -207,9 +205,9 @@ func zero(typ string) any {
 		return "{}"
 	case has("uuid"):
 		return "00000000-0000-0000-0000-000000000000"
-	case kind == treerow.Number, has("double", "float", "real", "decimal", "numeric"):
+	case kind == dialect.Number, has("double", "float", "real", "decimal", "numeric"):
 		return int64(0)
-	case kind == treerow.Bytes:
+	case kind == dialect.Bytes:
 		return []byte{}
 	default:
 		return ""

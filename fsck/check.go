@@ -5,8 +5,8 @@ import (
 	"database/sql"
 	"fmt"
 
-	"github.com/pathlock-go/pathlock/internal/pathform"
-	"github.com/pathlock-go/pathlock/internal/sqldialect"
+	"github.com/pathlock-go/pathlock/internal/dialect"
+	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
 // Checker checks and repairs the trees of one table.
@@ -19,11 +19,11 @@ type Checker struct{ *catalogue }
 //   - [ErrTable] if the description is incomplete or contradictory, or the database has no such table
 //     or column;
 //   - [ErrNoColumn], too, if the table exists and lacks a column.
-func New(ctx context.Context, db *sql.DB, dialect Dialect, table Table) (*Checker, error) {
+func New(ctx context.Context, db *sql.DB, of Dialect, table Table) (*Checker, error) {
 	if err := table.validate(); err != nil {
 		return nil, err
 	}
-	d, err := sqldialect.Of(string(dialect))
+	d, err := dialect.Of(of)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrTable, err)
 	}
@@ -42,10 +42,10 @@ func New(ctx context.Context, db *sql.DB, dialect Dialect, table Table) (*Checke
 }
 
 // newCatalogue asks the database about a table, whose description is valid.
-func newCatalogue(ctx context.Context, db *sql.DB, d *sqldialect.Dialect, table Table) (*catalogue, error) {
+func newCatalogue(ctx context.Context, db *sql.DB, d *dialect.Dialect, table Table) (*catalogue, error) {
 	c := &catalogue{db: db, dialect: d, table: table}
-	c.pathForm, _ = pathform.Parse(table.PathForm)
-	c.idForm, _ = pathform.Parse(table.IDPathForm)
+	c.pathForm, _ = treetable.ParseForm(table.PathForm)
+	c.idForm, _ = treetable.ParseForm(table.IDPathForm)
 	return c, c.inspect(ctx)
 }
 

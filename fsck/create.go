@@ -7,8 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pathlock-go/pathlock/internal/sqldialect"
-	"github.com/pathlock-go/pathlock/internal/treerow"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
 // create inserts a lost+found at the top of its tree, with a key of the same kind as the key like.
@@ -64,7 +63,7 @@ func (w *writer) insert(ctx context.Context, r *row, set []assignment, like Key)
 	if w.table.IDPath != "" { // it contains the key, which is not known yet
 		set = append(set, assignment{column: w.table.IDPath, new: asidePath(TextKey("tree "+r.tree.String()), w.limits[w.table.IDPath])})
 	}
-	generated := w.kinds[w.table.Key] == treerow.Number
+	generated := w.kinds[w.table.Key] == dialect.Number
 	if !generated {
 		r.key = derivedKey(w.table.Table, r.tree, like, w.limits[w.table.Key])
 		set = append(set, assignment{column: w.table.Key, new: r.key})
@@ -92,7 +91,7 @@ func (w *writer) insertRow(ctx context.Context, r *row, set []assignment, genera
 		columns, args = append(columns, w.dialect.Quote(a.column)), append(args, argument(a.new))
 	}
 	query := fmt.Sprintf("INSERT INTO %s (%s) VALUES (?%s)", w.dialect.Quote(w.table.Table), strings.Join(columns, ", "), strings.Repeat(", ?", len(set)-1))
-	if w.dialect == sqldialect.PostgreSQL {
+	if w.dialect == dialect.PostgreSQL {
 		return w.each(ctx, query+" RETURNING "+w.dialect.Quote(w.table.Key), args, func(rows *sql.Rows) (err error) {
 			var value any
 			if err = rows.Scan(&value); err == nil {

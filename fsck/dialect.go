@@ -1,7 +1,9 @@
 package fsck
 
+import "github.com/pathlock-go/pathlock/internal/dialect"
+
 // Dialect is a database's dialect of SQL, by GORM's name for it.
-type Dialect string
+type Dialect = dialect.Name
 
 // The dialects.
 const (

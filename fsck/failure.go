@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/pathlock-go/pathlock/internal/sqldialect"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
 // The database's answer to a failed statement decides how the repair goes on. It retries a
@@ -14,12 +14,12 @@ import (
 
 // isRetryable reports whether the database gave a transaction up in favour of another.
 func (c *catalogue) isRetryable(err error) bool {
-	return c.dialect.Classify(err) == sqldialect.FailureEnded
+	return c.dialect.Classify(err) == dialect.FailureEnded
 }
 
 // isBusy reports whether another session held a lock for longer than the transaction waits.
 func (c *catalogue) isBusy(err error) bool {
-	return c.dialect.Classify(err) == sqldialect.FailureRetry
+	return c.dialect.Classify(err) == dialect.FailureRetry
 }
 
 // isRefused reports whether the database refused a statement because of the row that it writes. It

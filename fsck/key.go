@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/pathlock-go/pathlock/internal/treerow"
+	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
 // Key is the value of a key column: the key of a row, of its parent, or of its tree. A Key is a
@@ -108,4 +108,4 @@ func (k Key) value() any {
 }
 
 // none reports whether k, as a parent, means that there is no parent.
-func (k Key) none() bool { return treerow.NoParent(k.arg()) }
+func (k Key) none() bool { return treetable.NoParent(k.arg()) }

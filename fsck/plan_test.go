@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/pathform"
-	"github.com/pathlock-go/pathlock/internal/sqldialect"
+	"github.com/pathlock-go/pathlock/internal/dialect"
+	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
 // damages are kinds of damage, as the nth of many rows has each below the root row.
@@ -28,8 +28,8 @@ var damages = map[string]func(n int64) *row{
 func plantDamage(rows int64, damaged func(n int64) *row) *forest {
 	f := &forest{
 		catalogue: &catalogue{
-			dialect: sqldialect.SQLite, table: Table{Table: "t", Namespace: "n", Key: "id", Parent: "parent", Name: "name", Path: "path", SingleTree: "t"},
-			pathForm: pathform.Default, limits: map[string]limit{"path": {characters: 3000}},
+			dialect: dialect.SQLite, table: Table{Table: "t", Namespace: "n", Key: "id", Parent: "parent", Name: "name", Path: "path", SingleTree: "t"},
+			pathForm: treetable.DefaultForm, limits: map[string]limit{"path": {characters: 3000}},
 		},
 		byKey: make(map[Key]*row), roots: make(map[Key]*row), alike: make(map[*row]*row),
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/treerow"
+	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
 // seat is where a row is in its tree. A repair changes it only if the database still has it as it
@@ -32,7 +32,7 @@ func (s *seat) nameValue() any {
 
 // checkName returns an error if no path can have the name of a row.
 func (c *catalogue) checkName(s *seat) error {
-	_, err := treerow.Name(s.nameValue())
+	_, err := treetable.RowName(s.nameValue())
 	if err == nil && c.table.Path != "" {
 		err = c.pathForm.Check(s.name)
 	}

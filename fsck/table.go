@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/pathlock-go/pathlock/internal/pathform"
+	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
 // Table describes a table that holds trees. The names are those of the database.
@@ -103,7 +103,7 @@ func (t *Table) validate() error {
 		return fmt.Errorf("%w: neither a path nor an id path column is given", ErrTable)
 	}
 	for _, path := range []struct{ column, form string }{{t.Path, t.PathForm}, {t.IDPath, t.IDPathForm}} {
-		if _, err := pathform.Parse(path.form); err != nil {
+		if _, err := treetable.ParseForm(path.form); err != nil {
 			return fmt.Errorf("%w: %w", ErrTable, err)
 		}
 		if path.column == "" && path.form != "" {

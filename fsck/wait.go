@@ -5,7 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 
-	"github.com/pathlock-go/pathlock/internal/sqldialect"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
 // begin begins a transaction that waits at most [RepairOptions.Wait] for locked rows. end gives the
@@ -19,7 +19,7 @@ func (r *repair) begin(working, held context.Context) (tx *sql.Tx, end func(), e
 	bounded := false
 	giveBack := func() {
 		if bounded { // nobody else gets it with this setting
-			sqldialect.Discard(conn)
+			dialect.Discard(conn)
 		}
 		_ = conn.Close()
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pathlock-go/pathlock/internal/sqldialect"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
 // writer makes edits of one tree in a transaction or, in a dry run, in memory alone.
@@ -59,7 +59,7 @@ func (w *writer) write(ctx context.Context, edits []*edit) error {
 			return err
 		}
 		// PostgreSQL otherwise checks deferred constraints at the commit.
-		if w.dialect == sqldialect.PostgreSQL {
+		if w.dialect == dialect.PostgreSQL {
 			if err := w.command(ctx, "SET CONSTRAINTS ALL IMMEDIATE"); err != nil {
 				return err
 			}
@@ -247,7 +247,7 @@ func (w *writer) attempt(ctx context.Context, e *edit, free func() (freed bool, 
 		if err := w.command(ctx, "ROLLBACK TO SAVEPOINT pathlock"); err != nil {
 			return errors.Join(refusal, err)
 		}
-		if w.dialect.Classify(refusal) != sqldialect.FailureDuplicate {
+		if w.dialect.Classify(refusal) != dialect.FailureDuplicate {
 			return skipError{refusal}
 		}
 		switch freed, err := free(); {

@@ -6,12 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
-	"github.com/pathlock-go/pathlock/internal/treeschema"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/migrator"
 	"gorm.io/gorm/schema"
+
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
+	"github.com/pathlock-go/pathlock/internal/treeschema"
 )
 
 // adding is a dialector whose migrator adds to the tables of registered models, and changes nothing
@@ -61,7 +62,7 @@ func (m addingMigrator) present(model any) (there treeschema.Present, ok bool, e
 		return there, false, nil
 	}
 	err = m.plugin.onCatalogue(m.db, func(ctx context.Context, conn treeschema.Conn) (err error) {
-		there, err = treeschema.Look(ctx, conn, m.plugin.owner.Dialect.Name, t.TableName)
+		there, err = treeschema.Look(ctx, conn, m.plugin.owner.Dialect, t.TableName)
 		return err
 	})
 	return there, true, err

@@ -117,7 +117,7 @@
 //	  txn              transactions, when they have really ended, and their retry
 //	  fault     rawsql the errors; SQL texts
 //
-// What each database says and needs is the repository's internal/sqldialect. [Verify] is its
+// What each database says and needs is the repository's internal/dialect. [Verify] is its
 // internal/treeschema, which knows neither GORM nor models.
 //
 // The documentation of internal/write follows an UPDATE from the survey to the release of the

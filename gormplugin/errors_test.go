@@ -9,11 +9,12 @@ import (
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
+	"gorm.io/gorm"
+
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
-	"github.com/pathlock-go/pathlock/internal/sqldialect"
-	"gorm.io/gorm"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
 // state is an error of PostgreSQL.
@@ -64,7 +65,7 @@ func TestFailureOf(t *testing.T) {
 		{"a name with the words of a failure", "postgres", errors.New(`"(SQLSTATE 40001)" is no name`), ""},
 	} {
 		t.Run(tt.dialect+": "+tt.what, func(t *testing.T) {
-			d, err := sqldialect.Of(tt.dialect)
+			d, err := dialect.Of(dialect.Name(tt.dialect))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -4,9 +4,10 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/pathlock-go/pathlock/internal/sqldialect"
-	"github.com/pathlock-go/pathlock/internal/treeschema"
 	"gorm.io/gorm"
+
+	"github.com/pathlock-go/pathlock/internal/dialect"
+	"github.com/pathlock-go/pathlock/internal/treeschema"
 )
 
 // AutoMigrate makes the tables of all registered models, and of others, by GORM's own AutoMigrate,
@@ -101,7 +102,7 @@ func (p *Plugin) migrate(db *gorm.DB, others []any) error {
 
 // unmade says what to do about an index that the rows keep from being made.
 func (p *Plugin) unmade(err error) error {
-	if p.owner.Dialect.Classify(err) != sqldialect.FailureDuplicate && !errors.Is(err, gorm.ErrDuplicatedKey) {
+	if p.owner.Dialect.Classify(err) != dialect.FailureDuplicate && !errors.Is(err, gorm.ErrDuplicatedKey) {
 		return err
 	}
 	return fmt.Errorf("%w: rename siblings of one name, or have pathlock fsck --repair do it, after filling a parent column that is new: %w", ErrNameTaken, err)

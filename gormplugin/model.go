@@ -3,10 +3,11 @@ package gormplugin
 import (
 	"strings"
 
-	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
-	"github.com/pathlock-go/pathlock/internal/pathform"
 	"gorm.io/gorm"
 	"gorm.io/gorm/schema"
+
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
+	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
 // Columns names the columns of a model by field or by column name, instead of by tags. An empty one
@@ -180,8 +181,8 @@ func describe(t *table.Table) Description {
 	d := Description{Table: t.TableName, Key: t.Key.DBName, Namespace: t.Above.Namespace, SingleTree: t.SingleTree(), Columns: Columns{
 		Tree: column(t.Tree), Parent: column(t.Parent), Name: column(t.Name), Version: column(t.Version), Fence: column(t.Fence),
 	}}
-	pattern := func(form pathform.Form) string {
-		if form == pathform.Default {
+	pattern := func(form treetable.Form) string {
+		if form == treetable.DefaultForm {
 			return ""
 		}
 		return form.String()

@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"time"
 
+	"gorm.io/gorm"
+
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/write"
-	"github.com/pathlock-go/pathlock/internal/sqldialect"
-	"gorm.io/gorm"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
 // pluginName is what [gorm.DB.Use] knows the plugin by.
@@ -77,7 +78,7 @@ func (p *Plugin) Name() string { return pluginName }
 func (p *Plugin) Initialize(db *gorm.DB) error {
 	if p.db != nil {
 		// dbresolver opens a further DB of the same configuration for each source and replica.
-		if db.Plugins[pluginName] != gorm.Plugin(p) || db.Name() != p.owner.Dialect.Name {
+		if db.Plugins[pluginName] != gorm.Plugin(p) || db.Name() != string(p.owner.Dialect.Name) {
 			return errors.New("gormplugin: the plugin is in use by a DB already: make one for each")
 		}
 		return p.guard(db)
@@ -85,7 +86,7 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 	if err := errors.Join(p.owner.Locker.Check(), txn.RefuseSharding(db)); err != nil {
 		return err
 	}
-	d, err := sqldialect.Of(db.Name())
+	d, err := dialect.Of(dialect.Name(db.Name()))
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrUnsupportedDatabase, err)
 	}

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"slices"
 
+	"gorm.io/gorm"
+
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 	"github.com/pathlock-go/pathlock/internal/treeschema"
-	"gorm.io/gorm"
 )
 
 // ErrUnsafeSchema means that something is missing without which a tree can be broken, or nothing
@@ -109,9 +111,9 @@ func Verify(db *gorm.DB) error {
 }
 
 // findings checks the tables, and whatever else check does.
-func (p *Plugin) findings(db *gorm.DB, check func(context.Context, treeschema.Conn, string, []treeschema.Table) ([]Finding, error)) (findings []Finding, err error) {
+func (p *Plugin) findings(db *gorm.DB, check func(context.Context, treeschema.Conn, *dialect.Dialect, []treeschema.Table) ([]Finding, error)) (findings []Finding, err error) {
 	err = p.onCatalogue(db, func(ctx context.Context, conn treeschema.Conn) error {
-		findings, err = check(ctx, conn, p.owner.Dialect.Name, layout(p.catalogue))
+		findings, err = check(ctx, conn, p.owner.Dialect, layout(p.catalogue))
 		return err
 	})
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/pathlock-go/pathlock/gormplugin"
-	"github.com/pathlock-go/pathlock/internal/sqldialect"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 	"github.com/pathlock-go/pathlock/middleware"
 )
 
@@ -88,7 +88,7 @@ type Keys struct {
 	config  Config
 	db      *gorm.DB
 	pool    *sql.DB
-	dialect *sqldialect.Dialect
+	dialect *dialect.Dialect
 	sql     statements
 	headers []string
 }
@@ -100,7 +100,7 @@ func New(db *gorm.DB, config Config) (*Keys, error) {
 	if _, ok := db.Plugins[(*gormplugin.Plugin)(nil).Name()].(*gormplugin.Plugin); !ok && config.Scope != nil {
 		return nil, errors.New("idempotency: the DB does not use gormplugin: call db.Use first")
 	}
-	dialect, err := sqldialect.Of(db.Name())
+	d, err := dialect.Of(dialect.Name(db.Name()))
 	if err != nil {
 		return nil, fmt.Errorf("idempotency: %w", err)
 	}
@@ -125,7 +125,7 @@ func New(db *gorm.DB, config Config) (*Keys, error) {
 	if config.Fail == nil {
 		config.Fail = middleware.WriteProblem
 	}
-	sql, err := newStatements(db.Name(), config.Table)
+	sql, err := newStatements(d, config.Table)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func New(db *gorm.DB, config Config) (*Keys, error) {
 			headers = append(headers, h)
 		}
 	}
-	return &Keys{config: config, db: db, pool: pool, dialect: dialect, sql: sql, headers: headers}, nil
+	return &Keys{config: config, db: db, pool: pool, dialect: d, sql: sql, headers: headers}, nil
 }
 
 // RecordsStatus is which answers are recorded by default: successes, redirections, and refusals

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
 func TestKeysAreReadWithAndWithoutQuotes(t *testing.T) {
@@ -35,11 +37,11 @@ func TestHashesTellListsApart(t *testing.T) {
 
 func TestTableNamesNeedNoQuotes(t *testing.T) {
 	for name, ok := range map[string]bool{"keys_2": true, "app.keys": true, "Keys": false, "k; DROP": false, "": false, "a.b.c": false, "2k": false} {
-		if _, err := newStatements("mysql", name); (err == nil) != ok {
+		if _, err := newStatements(dialect.MySQL, name); (err == nil) != ok {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
-	if _, err := newStatements("oracle", "keys"); err == nil {
+	if _, err := Schema("oracle", "keys"); err == nil {
 		t.Error("oracle is known")
 	}
 }

@@ -4,16 +4,22 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
 // purgeBatch is how many rows are deleted by one statement.
 const purgeBatch = 500
 
 // Schema returns the SQL that makes the table of keys, for migrations of your own: several
-// statements, each of which ends with a semicolon at the end of a line. The dialect is "mysql" (for
-// MariaDB, too), "postgres" or "sqlite".
-func Schema(dialect, table string) (string, error) {
-	s, err := newStatements(dialect, table)
+// statements, each of which ends with a semicolon at the end of a line. The database is "mysql",
+// which stands for MariaDB, too, "postgres" or "sqlite".
+func Schema(database, table string) (string, error) {
+	d, err := dialect.Of(dialect.Name(database))
+	if err != nil {
+		return "", fmt.Errorf("idempotency: %w", err)
+	}
+	s, err := newStatements(d, table)
 	return s.create + "\n", err
 }
 

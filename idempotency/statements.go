@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
 // DefaultTable is the table of keys unless [Config.Table] names another one.
@@ -12,14 +14,6 @@ const DefaultTable = "pathlock_idempotency"
 
 //go:embed sql
 var files embed.FS
-
-// clocks are the databases' expressions for the time, in milliseconds since 1970. They do not
-// depend on a time zone.
-var clocks = map[string]string{
-	"mysql":    "CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)",
-	"postgres": "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)",
-	"sqlite":   "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",
-}
 
 // tableName is what [Config.Table] can be: it needs no quotes in any dialect.
 var tableName = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,50}(\.[a-z_][a-z0-9_]{0,50})?$`)
@@ -29,12 +23,8 @@ type statements struct {
 	create, check, read, insert, seize, takeover, mark, record, finish, settle, release, purge string
 }
 
-// newStatements reads the files of a dialect.
-func newStatements(dialect, table string) (s statements, err error) {
-	clock, known := clocks[dialect]
-	if !known {
-		return s, fmt.Errorf("idempotency: the dialect %q is not known; known are mysql, postgres and sqlite", dialect)
-	}
+// newStatements reads the files of a database.
+func newStatements(d *dialect.Dialect, table string) (s statements, err error) {
 	if !tableName.MatchString(table) {
 		return s, fmt.Errorf("idempotency: the table's name %q has to be of lower-case letters, digits and underscores", table)
 	}
@@ -42,10 +32,11 @@ func newStatements(dialect, table string) (s statements, err error) {
 	if !found {
 		base = table
 	}
-	fill := strings.NewReplacer("${table}", table, "${index}", base+"_expiry", "${now}", clock)
+	own := string(d.Name)
+	fill := strings.NewReplacer("${table}", table, "${index}", base+"_expiry", "${now}", d.Millis)
 	for name, to := range map[string]*string{
-		dialect + "/create": &s.create, dialect + "/insert": &s.insert, dialect + "/purge": &s.purge,
-		dialect + "/seize": &s.seize, "check": &s.check, "read": &s.read, "takeover": &s.takeover, "mark": &s.mark, "record": &s.record, "finish": &s.finish,
+		own + "/create": &s.create, own + "/insert": &s.insert, own + "/purge": &s.purge,
+		own + "/seize": &s.seize, "check": &s.check, "read": &s.read, "takeover": &s.takeover, "mark": &s.mark, "record": &s.record, "finish": &s.finish,
 		"settle": &s.settle, "release": &s.release,
 	} {
 		text, err := files.ReadFile("sql/" + name + ".sql")

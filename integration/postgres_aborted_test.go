@@ -6,11 +6,12 @@ import (
 	"slices"
 	"testing"
 
+	"gorm.io/gorm"
+
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/integration/internal/databases"
-	"github.com/pathlock-go/pathlock/internal/sqldialect"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 	"github.com/pathlock-go/pathlock/internal/test/gormplugintest"
-	"gorm.io/gorm"
 )
 
 // After a failed statement PostgreSQL runs nothing until the transaction is rolled back, or back to
@@ -87,7 +88,7 @@ func TestPostgresErrorsThatOnlyTheCallerSees(t *testing.T) {
 			if err == nil || errors.Is(err, gormplugin.ErrOutcomeUnknown) || !slices.Equal(outcomes, []gormplugin.Outcome{gormplugin.RolledBack}) {
 				t.Errorf("the commit: %v, told %v", err, outcomes)
 			}
-			if divided := sqldialect.SQLState(err) == "22012"; divided != (name == "rows") {
+			if divided := dialect.SQLState(err) == "22012"; divided != (name == "rows") {
 				t.Errorf("the commit does not say what has failed: %v", err)
 			}
 		})

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pathlock-go/pathlock/internal/sqldialect"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
 // sqlFiles are the queries on the databases' catalogues.
@@ -126,19 +126,19 @@ type foreignKey struct {
 type named struct{ what, name string }
 
 // read describes a table.
-func read(ctx context.Context, conn Conn, d *sqldialect.Dialect, t Table) (*catalogue, error) {
+func read(ctx context.Context, conn Conn, d *dialect.Dialect, t Table) (*catalogue, error) {
 	schema, name := splitName(t.Table)
 	c := &catalogue{columns: make(map[string]Column)}
 	var args []any
 	switch d {
-	case sqldialect.MySQL:
+	case dialect.MySQL:
 		args = slices.Repeat([]any{schema, name}, 7)
-	case sqldialect.PostgreSQL:
+	case dialect.PostgreSQL:
 		args = []any{d.Quote(t.Table), t.Tree}
 	default:
 		args = []any{name}
 	}
-	records, err := ask(ctx, conn, d.Name+"_table.sql", args...)
+	records, err := ask(ctx, conn, string(d.Name)+"_table.sql", args...)
 	if err != nil {
 		return nil, err
 	}
@@ -147,16 +147,16 @@ func read(ctx context.Context, conn Conn, d *sqldialect.Dialect, t Table) (*cata
 			return nil, fmt.Errorf("treeschema: %s: %w", r["doc"], err)
 		}
 	}
-	if d == sqldialect.MySQL && c.exists {
+	if d == dialect.MySQL && c.exists {
 		err = c.readMySQLIndexes(ctx, conn, schema, name)
 	}
-	if d == sqldialect.MySQL {
+	if d == dialect.MySQL {
 		for name, col := range c.columns {
 			col.Equality = mysqlEquality(col)
 			c.columns[name] = col
 		}
 	}
-	if d == sqldialect.SQLite {
+	if d == dialect.SQLite {
 		c.readSQLiteTexts()
 	}
 	return c, err

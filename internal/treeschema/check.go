@@ -6,29 +6,24 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pathlock-go/pathlock/internal/sqldialect"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
-// Run checks the server, the session of conn and the tables. dialectName is GORM's name for the
-// dialect: mysql, postgres or sqlite. The findings' statements can be run in the order of the
-// findings.
-func Run(ctx context.Context, conn Conn, dialectName string, tables []Table) ([]Finding, error) {
-	d, err := sqldialect.Of(dialectName)
+// Run checks the server, the session of conn and the tables. The findings' statements can be run in
+// the order of the findings.
+func Run(ctx context.Context, conn Conn, d *dialect.Dialect, tables []Table) ([]Finding, error) {
+	settings, err := ask(ctx, conn, string(d.Name)+"_settings.sql")
 	if err != nil {
 		return nil, err
 	}
-	settings, err := ask(ctx, conn, dialectName+"_settings.sql")
-	if err != nil {
-		return nil, err
-	}
-	findings, err := Tables(ctx, conn, dialectName, tables)
+	findings, err := Tables(ctx, conn, d, tables)
 	return append(judge(d, settings), findings...), err
 }
 
 // Tables checks the tables alone, as [Run] does.
-func Tables(ctx context.Context, conn Conn, dialectName string, tables []Table) ([]Finding, error) {
+func Tables(ctx context.Context, conn Conn, d *dialect.Dialect, tables []Table) ([]Finding, error) {
 	var findings []Finding
-	err := eachTable(ctx, conn, dialectName, tables, func(c *checker) error {
+	err := eachTable(ctx, conn, d, tables, func(c *checker) error {
 		c.check()
 		findings = append(findings, c.findings...)
 		return nil
@@ -37,11 +32,7 @@ func Tables(ctx context.Context, conn Conn, dialectName string, tables []Table) 
 }
 
 // eachTable reads the tables, and calls f with a checker of each.
-func eachTable(ctx context.Context, conn Conn, dialectName string, tables []Table, f func(*checker) error) error {
-	d, err := sqldialect.Of(dialectName)
-	if err != nil {
-		return err
-	}
+func eachTable(ctx context.Context, conn Conn, d *dialect.Dialect, tables []Table, f func(*checker) error) error {
 	for _, t := range tables {
 		c, err := read(ctx, conn, d, t)
 		if err != nil {
@@ -57,7 +48,7 @@ func eachTable(ctx context.Context, conn Conn, dialectName string, tables []Tabl
 // checker checks one table.
 type checker struct {
 	*catalogue
-	dialect  *sqldialect.Dialect
+	dialect  *dialect.Dialect
 	table    Table
 	findings []Finding
 }

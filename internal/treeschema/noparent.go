@@ -3,21 +3,16 @@ package treeschema
 import (
 	"strings"
 
-	"github.com/pathlock-go/pathlock/internal/sqldialect"
-	"github.com/pathlock-go/pathlock/internal/treerow"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
 // noParent is the condition that a row has no parent: NULL, or the zero value of the column's kind.
 func (c *checker) noParent(parent Column) string {
-	of, kind := treerow.Dialect(c.dialect.Name), treerow.KindOf(parent.Type)
-	if of == treerow.SQLite && (kind == treerow.Number || kind == treerow.Text) {
-		of = treerow.MySQL // programs write keys of one kind
-	}
-	return of.NoParent(c.dialect.QuotePart(parent.Name), kind)
+	return c.dialect.NoParentOfKind(c.dialect.QuotePart(parent.Name), dialect.KindOf(parent.Type))
 }
 
 // isMySQL reports whether the table is on MySQL or MariaDB.
-func (c *checker) isMySQL() bool { return c.dialect == sqldialect.MySQL }
+func (c *checker) isMySQL() bool { return c.dialect == dialect.MySQL }
 
 // BinaryMySQL returns the collation by which texts differ if their bytes do, on a server of a
 // version.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"maps"
 	"slices"
+
+	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
 // Present says how much of a table exists.
@@ -21,8 +23,8 @@ type Present struct {
 }
 
 // Look returns what exists of the table that statements find by its name.
-func Look(ctx context.Context, conn Conn, dialectName, table string) (there Present, err error) {
-	err = eachTable(ctx, conn, dialectName, []Table{{Table: table}}, func(c *checker) error {
+func Look(ctx context.Context, conn Conn, d *dialect.Dialect, table string) (there Present, err error) {
+	err = eachTable(ctx, conn, d, []Table{{Table: table}}, func(c *checker) error {
 		there = Present{Exists: c.exists, IsTable: c.exists && c.Kind == "", Hides: bool(c.Hides)}
 		for _, name := range slices.Sorted(maps.Keys(c.columns)) {
 			there.Columns = append(there.Columns, c.columns[name])

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pathlock-go/pathlock/internal/sqldialect"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
 // setting is a setting of the server or the session, and what is found where its value is wrong.
@@ -20,7 +20,7 @@ type setting struct {
 
 // judge returns what is wrong with the settings, a record for each. A server without a setting has
 // nothing wrong with it.
-func judge(d *sqldialect.Dialect, records []record) []Finding {
+func judge(d *dialect.Dialect, records []record) []Finding {
 	values := make(map[string]string)
 	for _, r := range records {
 		name := r["name"] + r["variable_name"]
@@ -39,15 +39,15 @@ func judge(d *sqldialect.Dialect, records []record) []Finding {
 }
 
 // settingsOf are the settings of a dialect that matter.
-func settingsOf(d *sqldialect.Dialect) []setting {
+func settingsOf(d *dialect.Dialect) []setting {
 	readOnly := Finding{
 		Severity: Unsafe, Check: ReadOnly, Missing: "the server is read only", Why: "it is a replica: writes fail here, or another server writes, too", Advice: "connect to the primary",
 	}
 	switch d {
-	case sqldialect.MySQL:
+	case dialect.MySQL:
 		return append(mysqlSettings(),
 			setting{"read_only", isOn, readOnly}, setting{"innodb_read_only", isOn, readOnly})
-	case sqldialect.PostgreSQL:
+	case dialect.PostgreSQL:
 		return append(postgresSettings(),
 			setting{"in_recovery", func(v string) bool { return v == "true" }, readOnly})
 	default:

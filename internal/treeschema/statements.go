@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pathlock-go/pathlock/internal/sqldialect"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
 const (
@@ -155,9 +155,9 @@ func (c *checker) parts(columns []string) []string {
 		key[i] = c.dialect.QuotePart(name)
 		isText := func(t Text) bool { return t.Column == name }
 		switch {
-		case c.dialect == sqldialect.SQLite && slices.ContainsFunc(c.table.texts(), isText):
+		case c.dialect == dialect.SQLite && slices.ContainsFunc(c.table.texts(), isText):
 			key[i] += " COLLATE BINARY"
-		case c.dialect == sqldialect.PostgreSQL && slices.ContainsFunc(c.table.Paths, isText):
+		case c.dialect == dialect.PostgreSQL && slices.ContainsFunc(c.table.Paths, isText):
 			key[i] += ` COLLATE "C"`
 		}
 	}
@@ -170,7 +170,7 @@ func (c *checker) create(unique, want string, key []string, condition string) st
 	if c.isMySQL() {
 		return fmt.Sprintf("ALTER TABLE %s ADD %sKEY %s (%s)", on, unique, name, strings.Join(key, ", "))
 	}
-	if schema, table := splitName(c.table.Table); c.dialect == sqldialect.SQLite && schema != "" {
+	if schema, table := splitName(c.table.Table); c.dialect == dialect.SQLite && schema != "" {
 		name, on = c.dialect.QuotePart(schema)+"."+name, c.dialect.QuotePart(table)
 	}
 	return fmt.Sprintf("CREATE %sINDEX %s ON %s (%s)%s", unique, name, on, strings.Join(key, ", "), condition)

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pathlock-go/pathlock/internal/sqldialect"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
 // Types that return what was written. A CHAR loses or gains spaces at its end, which the plugin
@@ -59,7 +59,7 @@ func (c *checker) checkTexts() {
 
 // isKept reports whether a column returns the texts that were written.
 func (c *checker) isKept(col Column, types *regexp.Regexp) bool {
-	if c.dialect == sqldialect.SQLite {
+	if c.dialect == dialect.SQLite {
 		// A UUID with its hyphens is no number.
 		return col.Equality != "" || strings.EqualFold(col.Type, "uuid") && types != keepsTexts && types != keepsNames
 	}
@@ -83,9 +83,9 @@ func (c *checker) foundText(check Check, severity Severity, col Column, why, sta
 	if check == Collation && col.Collation != "" {
 		missing = fmt.Sprintf("the column %s has the collation %s", col.Name, col.Collation)
 	}
-	advice := map[*sqldialect.Dialect]string{
-		sqldialect.MySQL:      "give it a VARCHAR with the collation " + BinaryMySQL(c.Version) + ", and keep the rest of its definition; the columns that foreign keys connect with it need the same",
-		sqldialect.PostgreSQL: `give it a text type with the collation "C", and the columns that are compared with it`, sqldialect.SQLite: "recreate the table with TEXT there, see https://sqlite.org/lang_altertable.html#otheralter",
+	advice := map[*dialect.Dialect]string{
+		dialect.MySQL:      "give it a VARCHAR with the collation " + BinaryMySQL(c.Version) + ", and keep the rest of its definition; the columns that foreign keys connect with it need the same",
+		dialect.PostgreSQL: `give it a text type with the collation "C", and the columns that are compared with it`, dialect.SQLite: "recreate the table with TEXT there, see https://sqlite.org/lang_altertable.html#otheralter",
 	}[c.dialect]
 	if rounds.MatchString(col.Type) {
 		advice = "give it a type of whole numbers or of texts, as the model says"
@@ -140,7 +140,7 @@ func (c *checker) retyped(col Column, length int64) string {
 	}
 	table := "ALTER TABLE " + c.dialect.Quote(c.table.Table)
 	switch {
-	case c.dialect == sqldialect.PostgreSQL:
+	case c.dialect == dialect.PostgreSQL:
 		typ := "text"
 		if length > 0 {
 			typ = fmt.Sprintf("varchar(%d)", length)

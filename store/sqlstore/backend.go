@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/sqldialect"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
@@ -144,7 +144,7 @@ func (b *backend) inSession(ctx context.Context, do func(*sql.Conn) error) error
 		err = do(conn)
 		stale := errors.Is(err, errReadOnly) || b.table.ReadOnly(err)
 		if stale {
-			sqldialect.Discard(conn)
+			dialect.Discard(conn)
 		}
 		_ = conn.Close() // do has its answer
 		if !stale && !errors.Is(err, driver.ErrBadConn) {

@@ -23,7 +23,7 @@
 //
 //	Store ─── ticketstore.Store   the lock table: queue, passing, deadlocks, leases, transfers
 //	 └─ backend                   reads, decides, writes; tries again if another was faster
-//	     ├─ table ─── dialect     the statements; what differs from database to database
+//	     ├─ table ─── database    the statements; what differs from database to database
 //	     ├─ watcher               who waits here, and what has become of them
 //	     └─ listener              LISTEN
 //

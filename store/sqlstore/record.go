@@ -41,7 +41,7 @@ type record struct {
 // the table's name, and {now} for the database's time.
 type table struct {
 	querier
-	dialect
+	database
 	name    string
 	decoder *ticketlist.Decoder
 }

@@ -38,7 +38,7 @@ func (b *backend) inTime(ctx context.Context, ask func(context.Context) error) e
 func (b *backend) create(ctx context.Context) error {
 	for try := 1; ; try++ {
 		err := b.inSession(ctx, func(conn *sql.Conn) error {
-			_, err := b.table.on(conn).changed(ctx, b.table.dialect.table)
+			_, err := b.table.on(conn).changed(ctx, b.table.database.table)
 			return err
 		})
 		if err == nil {

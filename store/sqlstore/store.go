@@ -36,14 +36,14 @@ func New(db *sql.DB, name Dialect, opts ...Option) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := dialectOf(name)
+	d, err := databaseOf(name)
 	if err != nil {
 		return nil, err
 	}
 	b := &backend{
 		config: c, db: db, home: newHome(), work: newWork(), prepared: !c.makesTables,
 		swept: time.Now(), crowds: make(map[pathlock.Tree]int),
-		table: table{querier: db, dialect: d, name: c.prefix + "trees", decoder: new(ticketlist.Decoder)},
+		table: table{querier: db, database: d, name: c.prefix + "trees", decoder: new(ticketlist.Decoder)},
 	}
 	b.watcher = newWatcher(b)
 	if name == Postgres {

@@ -7,8 +7,8 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
-	"github.com/pathlock-go/pathlock/internal/pathform"
 	"github.com/pathlock-go/pathlock/internal/shown"
+	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
 // Shape is what plans have to know of a table.
@@ -22,7 +22,7 @@ type Shape struct {
 	// names.
 	ByIDs, BothPaths bool
 	// PathForm and IDsForm are how the columns spell Path and IDs, which are always "/a/b" here.
-	PathForm, IDsForm pathform.Form
+	PathForm, IDsForm treetable.Form
 	// Nameless is set where rows have no names: their ids stand in their place.
 	Nameless bool
 	// MaxDepth is how many names the path of a row has at most.
@@ -126,7 +126,7 @@ func (s *Shape) checkLengths(n *Node) error {
 // storedPath is a path, and the column that holds it.
 type storedPath struct {
 	room Room
-	form pathform.Form
+	form treetable.Form
 	path string
 }
 

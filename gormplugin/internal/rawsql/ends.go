@@ -3,22 +3,24 @@ package rawsql
 import (
 	"regexp"
 	"strings"
+
+	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
 // EndsTransaction returns the first statement in sql that ends the transaction that it runs in, or
 // a part of it: "COMMIT", "CREATE TABLE" which commits implicitly, "ROLLBACK TO SAVEPOINT". It is
 // known by its first words.
-func (g *Grammar) EndsTransaction(sql string) (ended string, found bool) {
-	for _, shape := range g.shapes(sql) {
+func EndsTransaction(g *dialect.Grammar, sql string) (ended string, found bool) {
+	for _, shape := range shapes(g, sql) {
 		for s := range strings.SplitSeq(shape, "; ") {
-			switch end := g.ends.FindString(s); {
+			switch end := g.Ends.FindString(s); {
 			case s == script:
 				return "SCRIPT", true
 			case strings.HasPrefix(s, "RELEASE "):
 				return string(ReleaseSavepoint), true
 			case strings.HasPrefix(s, "ROLLBACK ") && strings.Contains(s, " TO "):
 				return string(BackToSavepoint), true
-			case end != "" && !g.stays.MatchString(s):
+			case end != "" && !g.Stays.MatchString(s):
 				return strings.Trim(end, " :"), true
 			case strings.HasPrefix(s, "SET ") && strings.Contains(folded(sql), "autocommit"):
 				return "SET autocommit", true

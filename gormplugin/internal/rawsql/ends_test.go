@@ -56,7 +56,7 @@ func TestEndsTransaction(t *testing.T) {
 		{"mysql", "l: LOOP COMMIT; LEAVE l; END LOOP", "L"},
 	} {
 		for in := range strings.FieldsSeq(c.in) {
-			if got, _ := dialects[in].grammar.EndsTransaction(c.sql); got != c.want {
+			if got, _ := EndsTransaction(dialects[in].grammar, c.sql); got != c.want {
 				t.Errorf("%s: %q: got %q, want %q", in, c.sql, got, c.want)
 			}
 		}

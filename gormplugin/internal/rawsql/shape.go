@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
 // script is the shape of a text in doubt.
@@ -13,11 +15,11 @@ const script = "SCRIPT "
 // each string and quoted name, and all other signs, each with a blank behind it. Blanks and
 // comments are left out. A comment that some server executes, or ends elsewhere, is in doubt, and
 // so are bytes that another character set reads differently.
-func (g *Grammar) shapes(sql string) []string {
-	if g.charsets && (!utf8.ValidString(sql) || swallowed.MatchString(sql)) {
+func shapes(g *dialect.Grammar, sql string) []string {
+	if g.Charsets && (!utf8.ValidString(sql) || swallowed.MatchString(sql)) {
 		return []string{script}
 	}
-	readings := g.escaped
+	readings := g.Escaped
 	if !strings.Contains(sql, `\`) {
 		readings = readings[:1]
 	}
@@ -26,7 +28,7 @@ func (g *Grammar) shapes(sql string) []string {
 		var b strings.Builder
 		b.Grow(2 * len(sql))
 		for rest := folded(sql); rest != ""; {
-			n, kind := g.next(rest, escaped)
+			n, kind := next(g, rest, escaped)
 			switch kind {
 			case blank:
 			case doubt:
@@ -56,34 +58,34 @@ const (
 
 // next returns the length and the kind of what sql, in small letters, begins with. In the quotes
 // that are escaped, a backslash takes the next byte along.
-func (g *Grammar) next(sql, escaped string) (int, rune) {
+func next(g *dialect.Grammar, sql, escaped string) (int, rune) {
 	switch b := sql[0]; {
 	case b == ' ' || b >= '\t' && b <= '\r':
 		return 1, blank
-	case b == '-' && g.dashes.MatchString(sql), b == '#' && g.hashComments:
-		if n := strings.IndexAny(sql, g.lineEnds); n >= 0 {
+	case b == '-' && g.Dashes.MatchString(sql), b == '#' && g.HashComments:
+		if n := strings.IndexAny(sql, g.LineEnds); n >= 0 {
 			return n, blank
 		}
 		return len(sql), blank
 	case strings.HasPrefix(sql, "/*"):
 		text, _, _ := strings.Cut(sql[len("/*"):], "*/")
 		n := min(len("/*")+len(text)+len("*/"), len(sql))
-		if strings.Contains(text, "/*") || g.executes.MatchString(text) {
+		if strings.Contains(text, "/*") || g.Executes.MatchString(text) {
 			return n, doubt
 		}
 		return n, blank
-	case g.dollars && (b == 'e' || b == 'u') && prefixed.MatchString(sql):
+	case g.Dollars && (b == 'e' || b == 'u') && prefixed.MatchString(sql):
 		n := strings.IndexAny(sql, `'"`)
 		length, kind := quoted(sql[n:], b == 'e')
 		return n + length, kind
-	case g.dollars && b == '$':
+	case g.Dollars && b == '$':
 		tag := dollarTag.FindString(sql)
 		if tag == "" {
 			return 1, '$'
 		}
 		_, rest, _ := strings.Cut(sql[len(tag):], tag)
 		return len(sql) - len(rest), '\''
-	case strings.IndexByte(g.quotes, b) >= 0:
+	case strings.IndexByte(g.Quotes, b) >= 0:
 		return quoted(sql, strings.IndexByte(escaped, b) >= 0)
 	case b >= '0' && b <= '9': // older versions of PostgreSQL take 1INTO for a number and a word
 		return len(number.FindString(sql)), word

@@ -1,3 +1,10 @@
+// Package rawsql says of hand-written SQL whether it may write a guarded table, and whether it ends
+// the transaction that it runs in. It knows words, quotes and comments, and no grammar: what names
+// a guarded table has to be one statement that plainly reads, or one that defines, and all else
+// counts as a write.
+//
+// What the text does not show is not seen: functions that a SELECT calls, procedures, triggers,
+// views, prepared statements by their name, and SQL that the database puts together itself.
 package rawsql
 
 import (
@@ -5,19 +12,21 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
 // Names are the guarded tables' names, without schemas. Letter case does not count, wherever it
 // does in the database: in doubt, a name is one of them.
 type Names struct {
-	grammar *Grammar
+	grammar *dialect.Grammar
 	names   []string
 	// stand find the names in a text in small letters, with no longer word behind them.
 	stand []*regexp.Regexp
 }
 
 // NewNames returns the names for SQL of the grammar.
-func NewNames(grammar *Grammar, names ...string) *Names {
+func NewNames(grammar *dialect.Grammar, names ...string) *Names {
 	n := &Names{grammar: grammar, names: names}
 	for _, name := range names {
 		// A quote in a quoted name may be doubled.
@@ -44,8 +53,8 @@ func (n *Names) FirstIn(sql string) (guarded string, found bool) {
 		}
 	}
 	g := n.grammar
-	runs := g.hides.MatchString(text) && slices.ContainsFunc(g.shapes(sql), g.runsText.MatchString)
-	return "", runs || g.dollars && escapes.MatchString(text)
+	runs := g.Hides.MatchString(text) && slices.ContainsFunc(shapes(g, sql), g.RunsText.MatchString)
+	return "", runs || g.Dollars && escapes.MatchString(text)
 }
 
 // escapes finds a name, or a text, that is written in escapes.
@@ -60,9 +69,9 @@ func (n *Names) FindWrite(sql string) (statement, table string) {
 	if !found {
 		return "", ""
 	}
-	_, copiesTo := n.FirstIn(n.grammar.copies.FindString(sql))
-	copies := !copiesTo && n.grammar.copies.MatchString(sql)
-	for _, s := range n.grammar.shapes(sql) {
+	_, copiesTo := n.FirstIn(n.grammar.Copies.FindString(sql))
+	copies := !copiesTo && n.grammar.Copies.MatchString(sql)
+	for _, s := range shapes(n.grammar, sql) {
 		one, more, _ := strings.Cut(s, "; ")
 		switch {
 		case more != "":
@@ -112,18 +121,18 @@ func defines(shape string) bool {
 var definitions = []struct{ form, changes *regexp.Regexp }{
 	{regexp.MustCompile(`^CREATE (UNLOGGED )?TABLE `), regexp.MustCompile(` (SELECT|TABLE|EXECUTE|VALUES \(|VALUES ROW|INHERITS|PARTITION OF) `)},
 	{regexp.MustCompile(`^ALTER TABLE `), regexp.MustCompile(` (PARTITION|SUBPARTITION|TABLESPACE|INHERIT|ENGINE|(ALTER|COLUMN) \S+ TYPE|DATA TYPE) `)},
-	{regexp.MustCompile(`^(CREATE ((UNIQUE|FULLTEXT|SPATIAL) )?INDEX|CREATE (OR REPLACE )?VIEW|ALTER (INDEX|SEQUENCE)|DROP|RENAME|COMMENT) `), never},
+	{regexp.MustCompile(`^(CREATE ((UNIQUE|FULLTEXT|SPATIAL) )?INDEX|CREATE (OR REPLACE )?VIEW|ALTER (INDEX|SEQUENCE)|DROP|RENAME|COMMENT) `), regexp.MustCompile(`$.`)},
 }
 
 // OnlyReads reports whether sql is one SELECT that only reads, or a plain statement about a
 // savepoint. A function that only a view calls is not seen.
-func (g *Grammar) OnlyReads(sql string) bool {
+func OnlyReads(g *dialect.Grammar, sql string) bool {
 	if _, savepoint := PlainSavepoint(sql); savepoint {
 		return true
 	}
-	return !slices.ContainsFunc(g.shapes(sql), func(s string) bool {
+	return !slices.ContainsFunc(shapes(g, sql), func(s string) bool {
 		plain := strings.HasPrefix(strings.TrimLeft(s, "( "), "SELECT ") && reads(s, sql) && !strings.Contains(s, "; ")
-		return !plain || g.storedFunctions && slices.ContainsFunc(calls.FindAllStringSubmatch(s, -1), isStored)
+		return !plain || g.StoredFunctions && slices.ContainsFunc(calls.FindAllStringSubmatch(s, -1), isStored)
 	})
 }
 

@@ -3,13 +3,15 @@ package rawsql
 import (
 	"strings"
 	"testing"
+
+	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
 // dialects know one guarded table.
 var dialects = map[string]*Names{
-	"mysql":    NewNames(GrammarOf("mysql"), "suites"),
-	"postgres": NewNames(GrammarOf("postgres"), "suites"),
-	"sqlite":   NewNames(GrammarOf("sqlite"), "suites"),
+	"mysql":    NewNames(dialect.MySQL.Grammar, "suites"),
+	"postgres": NewNames(dialect.PostgreSQL.Grammar, "suites"),
+	"sqlite":   NewNames(dialect.SQLite.Grammar, "suites"),
 }
 
 // everywhere stands for all dialects.
@@ -216,7 +218,7 @@ func TestFindWrite_Names(t *testing.T) {
 		{"sqlite", `sui"t es`, `DELETE FROM [sui"t es]`, true},
 		{"mysql", "a``b", "DELETE FROM my.`a````b`", true},
 	} {
-		n := NewNames(GrammarOf(c.in), "others", c.name)
+		n := NewNames(dialects[c.in].grammar, "others", c.name)
 		if statement, table := n.FindWrite(c.sql); (statement != "") != c.want || c.want && table != c.name {
 			t.Errorf("%q: got %q, %q", c.sql, statement, table)
 		}
@@ -276,7 +278,7 @@ func TestOnlyReads(t *testing.T) {
 		{"mysql", "SELECT `a`.`id` FROM `a` JOIN `b` USING (`id`) WHERE (`a`.`x`, `a`.`y`) IN ((1, 2))", true},
 	} {
 		for in := range strings.FieldsSeq(c.in) {
-			if got := dialects[in].grammar.OnlyReads(c.sql); got != c.want {
+			if got := OnlyReads(dialects[in].grammar, c.sql); got != c.want {
 				t.Errorf("%s: %q: got %t, want %t", in, c.sql, got, c.want)
 			}
 		}
@@ -298,8 +300,8 @@ func FuzzFindWrite(f *testing.F) {
 			}
 			g.FindWrite(before)
 			g.FirstIn(before)
-			g.grammar.EndsTransaction(before)
-			g.grammar.OnlyReads(before)
+			EndsTransaction(g.grammar, before)
+			OnlyReads(g.grammar, before)
 		}
 	})
 }

@@ -7,9 +7,10 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
-	"github.com/pathlock-go/pathlock/internal/sqldialect"
 	"gorm.io/gorm"
+
+	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
 // Catalogue knows the guarded tables. It is filled once, when the plugin comes into use.
@@ -28,7 +29,7 @@ type Catalogue struct {
 }
 
 // InspectAll finds the columns of all registered models.
-func (c *Catalogue) InspectAll(db *gorm.DB, d *sqldialect.Dialect, specs []Spec, believed bool) error {
+func (c *Catalogue) InspectAll(db *gorm.DB, d *dialect.Dialect, specs []Spec, believed bool) error {
 	c.recall, c.believed = recallKey{c}, believed
 	c.All, c.Tables, c.Bases, c.Models = nil, make(map[string]*Table), make(map[string][]*Table), make(map[reflect.Type]*Table)
 	for _, spec := range specs {
@@ -92,8 +93,8 @@ func (c *Catalogue) WithRecall(ctx context.Context) context.Context {
 
 // learnNames notes the names of the guarded tables. It refuses two that some database would take
 // for one.
-func (c *Catalogue) learnNames(d *sqldialect.Dialect) error {
-	c.Names = rawsql.NewNames(rawsql.GrammarOf(d.Name), slices.Sorted(maps.Keys(c.Bases))...)
+func (c *Catalogue) learnNames(d *dialect.Dialect) error {
+	c.Names = rawsql.NewNames(d.Grammar, slices.Sorted(maps.Keys(c.Bases))...)
 	for i, a := range c.All {
 		for _, b := range c.All[:i] {
 			if c.Names.Same(a.TableName, b.TableName) {

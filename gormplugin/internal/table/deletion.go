@@ -9,12 +9,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pathlock-go/pathlock/internal/treerow"
 	"golang.org/x/text/collate"
 	"golang.org/x/text/language"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
+
+	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
 // A mark of deletion is a column whose type has GORM hide deleted rows, and turn a DELETE into an
@@ -65,7 +66,7 @@ func checkMark(f *schema.Field, when string) (literal string, err error) {
 	case err != nil:
 		return "", err
 	case when != "":
-		if literal, err = treerow.Literal(when, number); err == nil && !text && (!number || literal == "0" || !isPlainNumber(when)) {
+		if literal, err = dialect.MarkLiteral(when, number); err == nil && !text && (!number || literal == "0" || !isPlainNumber(when)) {
 			err = fmt.Errorf("%q cannot be what marks rows as deleted: it takes a text, or a number other than 0, in a column that is no pointer", when)
 		}
 		return literal, err

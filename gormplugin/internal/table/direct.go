@@ -7,11 +7,12 @@ import (
 	"reflect"
 	"time"
 
-	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
-	"github.com/pathlock-go/pathlock/internal/sqldialect"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
+
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
 // Direct is a statement of the plugin's own on a guarded table. It runs on the connection, and in
@@ -121,7 +122,7 @@ func (d *Direct) run(statement func(context.Context) (rows int64, err error)) er
 func (d *Direct) explained(err error) error {
 	d.DB.Error = err
 	txn.Explain(d.table.Dialect, d.DB, nil)
-	if err != nil && d.table.Dialect.Classify(err) == sqldialect.FailureOther {
+	if err != nil && d.table.Dialect.Classify(err) == dialect.FailureOther {
 		d.DB.Error = txn.Interrupted(d.Context, d.DB.Error)
 	}
 	return d.DB.Error

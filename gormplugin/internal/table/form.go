@@ -5,13 +5,14 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/pathlock-go/pathlock/internal/pathform"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
+
+	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
 // Nodes, plans and locks have paths as "/a/b". The columns, and the fields of the caller's structs,
-// have them in the form that the model states: see package pathform.
+// have them in the form that the model states: see package treetable.
 
 // options are what may follow a role in a field's tag: the form of a path, and the value that a
 // mark has in deleted rows. One comes last, and goes to the end: a form may have commas.
@@ -30,7 +31,7 @@ func roleOf(f *schema.Field) (role, option string, err error) {
 }
 
 // formOf returns how a column of paths, nil for none, spells them: as is stated, or else tagged.
-func formOf(parsed *schema.Schema, f *schema.Field, stated string) (form pathform.Form, err error) {
+func formOf(parsed *schema.Schema, f *schema.Field, stated string) (form treetable.Form, err error) {
 	if f == nil {
 		if stated != "" {
 			return form, fmt.Errorf("gormplugin: %s: the form %q is that of no column", parsed.Name, stated)
@@ -45,14 +46,14 @@ func formOf(parsed *schema.Schema, f *schema.Field, stated string) (form pathfor
 	if strings.EqualFold(f.TagSettings["TYPE"], "ltree") {
 		return form, fmt.Errorf("gormplugin: %s: %s cannot be an ltree, which has neither the order of its bytes nor substrings: make it a text with the form *.*", parsed.Name, f.Name)
 	}
-	if form, err = pathform.Parse(stated); err != nil {
+	if form, err = treetable.ParseForm(stated); err != nil {
 		return form, fmt.Errorf("gormplugin: %s: %s: %w", parsed.Name, f.Name, err)
 	}
 	return form, nil
 }
 
 // Stated returns what a caller states by the text of a path column: "" for none.
-func Stated(form pathform.Form, text string) string {
+func Stated(form treetable.Form, text string) string {
 	if text == "" {
 		return ""
 	}
@@ -60,7 +61,7 @@ func Stated(form pathform.Form, text string) string {
 }
 
 // Rebased is what a column holds of a row at or below a path, once the path is another one.
-func (t *Table) Rebased(form pathform.Form, column clause.Column, from, to string) clause.Expression {
+func (t *Table) Rebased(form treetable.Form, column clause.Column, from, to string) clause.Expression {
 	// SUBSTRING and SUBSTR count characters, from 1.
 	moved := func(from, to string) clause.Expression {
 		return clause.Expr{SQL: t.Dialect.Join, Vars: []any{to, column, utf8.RuneCountInString(from) + 1}}

@@ -7,11 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 )
 
 // Spec is a model as it is registered.
@@ -31,7 +32,7 @@ type Spec struct {
 // tags.
 type Columns struct {
 	Tree, Parent, Name, Path, IDPath string
-	// PathForm and IDPathForm are patterns of package pathform; those of the tags where empty.
+	// PathForm and IDPathForm are patterns of package treetable; those of the tags where empty.
 	PathForm, IDPathForm string
 	Version, Fence       string
 	// Deleted marks rows as deleted, and DeletedWhen is its value in these.

@@ -5,10 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
-	"github.com/pathlock-go/pathlock/internal/pathform"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
+
+	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
+	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
 // LeafPath is a path column of a leaf. What it holds follows from a column of the row above, and
@@ -17,7 +18,7 @@ type LeafPath struct {
 	Column, Above *schema.Field
 	// Form is how the column spells paths. Above differs in one thing at most: which of the two
 	// holds the path of the parent.
-	Form, AboveForm pathform.Form
+	Form, AboveForm treetable.Form
 	Room            plan.Room
 	// last is the column of the last name in the path of a leaf, and lastAbove that of the row
 	// above.
@@ -116,6 +117,6 @@ func (t *Table) child(p LeafPath, above any, last clause.Column) clause.Expressi
 }
 
 // Separated is SQL of a dialect about paths with slashes, for paths with the separator of a form.
-func Separated(form pathform.Form, sql string) string {
+func Separated(form treetable.Form, sql string) string {
 	return strings.ReplaceAll(sql, "'/'", "'"+form.Separator+"'")
 }

@@ -6,8 +6,9 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/pathlock-go/pathlock/internal/treerow"
 	"gorm.io/gorm/schema"
+
+	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
 // A row without a parent has NULL in its parent column, or the zero value of the column's type: 0,
@@ -16,7 +17,7 @@ import (
 
 // isNoParent reports whether the parent column's value, in plain form, is the id of no row.
 func (t *Table) isNoParent(value any) bool {
-	return treerow.NoParent(value) || slices.Contains(t.zeroKeys, value)
+	return treetable.NoParent(value) || slices.Contains(t.zeroKeys, value)
 }
 
 // findZeroKeys notes the plain forms of the zero values of the key's and the parent's type: a type

@@ -6,9 +6,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pathlock-go/pathlock/internal/sqldialect"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
+
+	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
 // MySQL and MariaDB scan a table, and lock all of it, where a range is a large part of it: writers
@@ -107,7 +108,7 @@ func onIndexes(db *gorm.DB, statement func(from []Hinted) error, tables ...*Tabl
 		hinted[i].index = name
 	}
 	err := statement(hinted)
-	if sqldialect.MySQLNumber(err) != errNoSuchIndex {
+	if dialect.MySQLNumber(err) != errNoSuchIndex {
 		return err
 	}
 	for _, t := range tables {

@@ -8,10 +8,11 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
-	"github.com/pathlock-go/pathlock/internal/pathform"
 	"gorm.io/gorm"
 	"gorm.io/gorm/schema"
+
+	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
+	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
 // Record is a row as the caller hands it to Create: a struct of the model, or a map.
@@ -211,7 +212,7 @@ func (t *Table) SetPaths(r Record, n *Node) error {
 
 // FirstWritten is what a column holds of a new row with a path. One that would still lack the row's
 // own id is left empty: see fillIDs in package write.
-func FirstWritten(form pathform.Form, path string) string {
+func FirstWritten(form treetable.Form, path string) string {
 	if plan.LacksID(path) && !form.OfParent {
 		return ""
 	}

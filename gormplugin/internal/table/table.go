@@ -4,16 +4,17 @@ import (
 	"reflect"
 	"sync/atomic"
 
-	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
-	"github.com/pathlock-go/pathlock/internal/sqldialect"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
+
+	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
 // Table is a guarded table.
 type Table struct {
 	plan.Shape
-	Dialect *sqldialect.Dialect
+	Dialect *dialect.Dialect
 	Schema  *schema.Schema
 	Key     *schema.Field
 	Parent  *schema.Field

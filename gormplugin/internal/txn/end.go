@@ -9,7 +9,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
-	"github.com/pathlock-go/pathlock/internal/sqldialect"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
 // Commit ends the transaction.
@@ -133,7 +133,7 @@ func (t *Transaction) finish(outcome Outcome) {
 	t.unwatch()
 	t.cancel()
 	if t.readOnly.Load() {
-		sqldialect.Discard(t.conn)
+		dialect.Discard(t.conn)
 	}
 	_ = t.conn.Close() // the outcome is known already
 	t.mu.Lock()

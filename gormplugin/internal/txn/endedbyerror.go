@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 
-	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
-	"github.com/pathlock-go/pathlock/internal/sqldialect"
 	"gorm.io/gorm"
+
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
 // Some errors end a transaction on the server, or may do so by a setting: whatever is run
@@ -18,7 +19,7 @@ import (
 // hasEnded reports whether the failure of a statement has ended the transaction on the server, or
 // may have.
 func (t *Transaction) hasEnded(err error) bool {
-	if t.owner.Dialect.Classify(err) == sqldialect.FailureEnded {
+	if t.owner.Dialect.Classify(err) == dialect.FailureEnded {
 		return true
 	}
 	probe := t.owner.Dialect.Probe

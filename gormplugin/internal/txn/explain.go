@@ -6,15 +6,16 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
-	"github.com/pathlock-go/pathlock/internal/sqldialect"
 	"gorm.io/gorm"
+
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
 // Explain replaces the database's error by the one that a caller should see, and ends a transaction
 // that the server has ended. more explains errors that only statements on guarded tables have; it
 // is nil for others.
-func Explain(d *sqldialect.Dialect, db *gorm.DB, more func(err error, kind sqldialect.Failure)) {
+func Explain(d *dialect.Dialect, db *gorm.DB, more func(err error, kind dialect.Failure)) {
 	NoteReadOnly(db)
 	err := db.Error
 	if err == nil && !d.Aborts {
@@ -70,7 +71,7 @@ func Interrupted(ctx context.Context, err error) error {
 
 // explainAborted says which earlier failure kept the server from running a statement. It reports
 // whether there is nothing else to explain.
-func explainAborted(d *sqldialect.Dialect, db *gorm.DB, tx *Transaction) bool {
+func explainAborted(d *dialect.Dialect, db *gorm.DB, tx *Transaction) bool {
 	if db.Error == nil {
 		// An earlier failure, if there was one, has been rolled back.
 		if !db.DryRun {
@@ -82,7 +83,7 @@ func explainAborted(d *sqldialect.Dialect, db *gorm.DB, tx *Transaction) bool {
 		return true
 	}
 	first := tx.whyAborted()
-	if first == nil || d.Classify(db.Error) != sqldialect.FailureAborted {
+	if first == nil || d.Classify(db.Error) != dialect.FailureAborted {
 		return false
 	}
 	db.Error = &abortedError{first: first, err: db.Error}

@@ -8,19 +8,20 @@ import (
 	"time"
 	"weak"
 
+	"gorm.io/gorm"
+
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 	"github.com/pathlock-go/pathlock/internal/gincontext"
-	"github.com/pathlock-go/pathlock/internal/sqldialect"
-	"gorm.io/gorm"
 )
 
 // Owner begins transactions. Their path locks are those of its locker.
 type Owner struct {
 	Locker *pathlock.Locker
 	// Dialect is known once the plugin is in use.
-	Dialect *sqldialect.Dialect
+	Dialect *dialect.Dialect
 	// DB is the one that uses the plugin.
 	DB *gorm.DB
 	// recognised has a weak.Pointer[sql.DB] for all connections whose database is known to be
@@ -56,7 +57,7 @@ const QuestionTimeout = 5 * time.Second
 // recognise returns an [*fault.UnsupportedDatabaseError] if the server at the end of one of the
 // connections is no database that the plugin supports. A server that gives no answer is asked again
 // the next time: it is a test's fake, or about to fail anyway.
-func (o *Owner) recognise(ctx context.Context, connections *sql.DB, on sqldialect.Asker) error {
+func (o *Owner) recognise(ctx context.Context, connections *sql.DB, on dialect.Asker) error {
 	key := weak.Make(connections)
 	if _, done := o.recognised.Load(key); done {
 		return nil
@@ -75,7 +76,7 @@ func (o *Owner) recognise(ctx context.Context, connections *sql.DB, on sqldialec
 // prepared notes what a statement does that was prepared in a transaction or outside of any; stmt
 // is nil if that has failed. GORM caches it, and runs it in further transactions.
 func (o *Owner) prepared(query string, stmt *sql.Stmt) {
-	if stmt == nil || !rawsql.GrammarOf(o.Dialect.Name).OnlyReads(query) {
+	if stmt == nil || !rawsql.OnlyReads(o.Dialect.Grammar, query) {
 		return
 	}
 	key := weak.Make(stmt)

@@ -3,9 +3,10 @@ package txn
 import (
 	"sync"
 
+	"gorm.io/gorm"
+
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
-	"gorm.io/gorm"
 )
 
 // WatchEnd refuses raw SQL that would end a transaction on which the plugin relies, or a part of it
@@ -24,7 +25,7 @@ func (o *Owner) WatchEnd(db *gorm.DB, sql string, writes, executed bool) error {
 	if _, savepoint := rawsql.PlainSavepoint(sql); savepoint && executed {
 		return nil // which ExecContext notes
 	}
-	if statement, ends := rawsql.GrammarOf(o.Dialect.Name).EndsTransaction(sql); ends {
+	if statement, ends := rawsql.EndsTransaction(o.Dialect.Grammar, sql); ends {
 		return h.rawEnd.end(statement)
 	}
 	return nil

@@ -6,10 +6,11 @@ import (
 	"database/sql"
 	"errors"
 
+	"gorm.io/gorm"
+
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
-	"github.com/pathlock-go/pathlock/internal/sqldialect"
-	"gorm.io/gorm"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
 // ExecContext implements [gorm.ConnPool].
@@ -66,7 +67,7 @@ func (t *Transaction) keepRow(row *sql.Row) {
 // endBy ends the transaction here where an error says that the server has ended it.
 func (t *Transaction) endBy(err error) {
 	t.noteReadOnly(err)
-	if err != nil && t.owner.Dialect.Classify(err) == sqldialect.FailureEnded {
+	if err != nil && t.owner.Dialect.Classify(err) == dialect.FailureEnded {
 		t.Abandon(fault.Retry(err))
 	}
 }
@@ -149,7 +150,7 @@ func (t *Transaction) StmtContext(ctx context.Context, stmt *sql.Stmt) *sql.Stmt
 
 // noteWrite notes that a statement may write, where somebody wants to know.
 func (t *Transaction) noteWrite(query string) {
-	if t.before != nil && !t.wrote.Load() && !rawsql.GrammarOf(t.owner.Dialect.Name).OnlyReads(query) {
+	if t.before != nil && !t.wrote.Load() && !rawsql.OnlyReads(t.owner.Dialect.Grammar, query) {
 		t.wrote.Store(true)
 	}
 }

@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
+	"gorm.io/gorm"
+
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
-	"github.com/pathlock-go/pathlock/internal/sqldialect"
-	"gorm.io/gorm"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
 // How long the pauses between tries are, and after which time no further try begins: nobody waits
@@ -85,6 +86,6 @@ func IsRetryable(db *gorm.DB, err error) bool {
 	if errors.Is(err, fault.ErrRetry) {
 		return true
 	}
-	d, unknown := sqldialect.Of(db.Name())
+	d, unknown := dialect.Of(dialect.Name(db.Name()))
 	return unknown == nil && d.Classify(err).IsRetryable()
 }

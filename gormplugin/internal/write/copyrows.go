@@ -5,13 +5,14 @@ import (
 	"reflect"
 	"slices"
 
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
-	"github.com/pathlock-go/pathlock/internal/sqldialect"
-	"gorm.io/gorm"
-	"gorm.io/gorm/clause"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
 // The subtree is read once, by a range of the path index. Go works out the places of the copies.
@@ -28,7 +29,7 @@ func (e *Engine) copyRows(db *gorm.DB, tx *txn.Transaction, st *Statement, req *
 	all, err := e.copyAll(db, tx, st, req, x)
 	if err != nil {
 		if x.written {
-			if e.Dialect.Classify(err) != sqldialect.FailureOther {
+			if e.Dialect.Classify(err) != dialect.FailureOther {
 				err = fault.Retry(err)
 			}
 			tx.Abandon(err)

@@ -7,11 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
-	"github.com/pathlock-go/pathlock/internal/sqldialect"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
+
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
 // deleteBelow deletes the rows that match where, which are in ranges of the index over tree and
@@ -60,7 +61,7 @@ func addSoftDelete(t *table.Table, d *table.Direct, from, where clause.Expressio
 func deleteForGood(t *table.Table, db *gorm.DB, from, where clause.Expression) (int64, error) {
 	name := clause.Table{Name: t.TableName}
 	if !t.Dialect.ChildrenFirst {
-		if t.Cascades && t.Dialect == sqldialect.SQLite {
+		if t.Cascades && t.Dialect == dialect.SQLite {
 			var rows int64
 			if err := t.Direct(db).Add("SELECT COUNT(*) FROM ? WHERE ?", from, where).One(&rows); err != nil {
 				return 0, err
@@ -73,7 +74,7 @@ func deleteForGood(t *table.Table, db *gorm.DB, from, where clause.Expression) (
 	if !t.Cascades && !t.LearnedChildrenFirst.Load() {
 		// In this form, a DELETE may name an index.
 		rows, err := t.Direct(db).Add("DELETE ? FROM ? WHERE ?", name, from, where).Exec()
-		switch sqldialect.MySQLNumber(err) {
+		switch dialect.MySQLNumber(err) {
 		case errRowReferenced, errRowReferenced2, errCascadeDepth, errCascadeDepthMariaDB:
 		default:
 			return rows, err

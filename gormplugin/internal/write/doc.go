@@ -40,5 +40,5 @@
 // of GORM's: copy.go.
 //
 // The SQL of the locking reads is in package table (read.go), and what each database calls them in
-// internal/sqldialect.
+// internal/dialect.
 package write

@@ -7,13 +7,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
-	"github.com/pathlock-go/pathlock/internal/sqldialect"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
+
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
 // EndRead is the last callback of a chain that reads or runs raw SQL.
@@ -26,14 +27,14 @@ func (e *Engine) Explain(db *gorm.DB, st *Statement) {
 		txn.Explain(e.Dialect, db, nil)
 		return
 	}
-	txn.Explain(e.Dialect, db, func(err error, kind sqldialect.Failure) {
+	txn.Explain(e.Dialect, db, func(err error, kind dialect.Failure) {
 		if _, named := errors.AsType[*fault.NameTakenError](err); named {
 			return // by a statement within this one, as on an association
 		}
 		switch {
 		case kind.IsRetryable():
 			db.Error = fault.Retry(err)
-		case kind == sqldialect.FailureDuplicate, errors.Is(err, gorm.ErrDuplicatedKey):
+		case kind == dialect.FailureDuplicate, errors.Is(err, gorm.ErrDuplicatedKey):
 			taken, failed := e.takesName(db, st)
 			switch {
 			case failed != nil && e.Dialect.Classify(failed).IsRetryable():

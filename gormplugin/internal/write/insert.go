@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"slices"
 
+	"gorm.io/gorm"
+
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
-	"github.com/pathlock-go/pathlock/internal/sqldialect"
-	"gorm.io/gorm"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
 // inserting is an INSERT.
@@ -192,7 +193,7 @@ func (k *inserting) fillIDs(db *gorm.DB, tx *txn.Transaction, st *Statement) err
 	err := k.writeIDs(db, st.Table, k.keyless)
 	if err != nil {
 		err = fmt.Errorf("gormplugin: writing the paths of ids: %w", err)
-		if k.Dialect.Classify(err) != sqldialect.FailureOther {
+		if k.Dialect.Classify(err) != dialect.FailureOther {
 			err = fault.Retry(err)
 		}
 		tx.Abandon(err)

@@ -6,13 +6,13 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
-	"github.com/pathlock-go/pathlock/internal/sqldialect"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
 func BenchmarkTripwire(b *testing.B) {
 	w := &Engine{
-		Owner:     &txn.Owner{Dialect: &sqldialect.Dialect{Name: "mysql"}},
-		Catalogue: &table.Catalogue{Names: rawsql.NewNames(rawsql.GrammarOf("mysql"), "suites", "cases", "folders")},
+		Owner:     &txn.Owner{Dialect: &dialect.Dialect{Name: "mysql"}},
+		Catalogue: &table.Catalogue{Names: rawsql.NewNames(dialect.MySQL.Grammar, "suites", "cases", "folders")},
 	}
 	for name, sql := range map[string]string{
 		"another table": "INSERT INTO `others` (`id`, `name`, `created_at`, `updated_at`) VALUES (?, ?, ?, ?) ON DUPLICATE KEY UPDATE name = VALUES(name), updated_at = VALUES(updated_at)",

@@ -7,13 +7,14 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
-	"github.com/pathlock-go/pathlock/internal/pathform"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
+
+	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
+	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
 // rewriteMoved gives the descendants of the rows that an UPDATE has moved their new paths. From
@@ -80,7 +81,7 @@ func rewritten(t *table.Table, moves []plan.Move, ranges []clause.Expression, wh
 type change struct {
 	column *schema.Field
 	room   plan.Room
-	form   pathform.Form
+	form   treetable.Form
 	// from and to are paths, as "/a/b".
 	from, to string
 }

@@ -5,12 +5,13 @@ import (
 	"maps"
 	"slices"
 
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
-	"github.com/pathlock-go/pathlock/internal/sqldialect"
-	"gorm.io/gorm"
-	"gorm.io/gorm/clause"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
 // lockChains row-locks the nodes and everything above them for sharing, and checks that each is
@@ -88,7 +89,7 @@ func (e *Engine) becomeWriter(db *gorm.DB, tx *txn.Transaction, t *table.Table) 
 	case err == nil:
 		tx.IsWriter.Store(true)
 		return nil
-	case e.Dialect.Classify(err) != sqldialect.FailureOther:
+	case e.Dialect.Classify(err) != dialect.FailureOther:
 		return fmt.Errorf("gormplugin: becoming the database's writer (begin transactions IMMEDIATE: _txlock=immediate): %w", err)
 	default:
 		// The table or the column is missing, or nothing can be written at all.

@@ -9,7 +9,8 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock/fsck"
-	"github.com/pathlock-go/pathlock/internal/treerow"
+	"github.com/pathlock-go/pathlock/internal/dialect"
+	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
 func uuid(n int) string { return fmt.Sprintf("01a3b5c7-0000-7000-8000-%012d", n) }
@@ -22,6 +23,10 @@ func raw(last byte) []byte { return append([]byte("kkkkkkkkkkkkkkk"), last) }
 // repaired. That a database pads a CHAR(n) with spaces is no damage.
 func testTypes(t *testing.T, database Database) {
 	char := "CHAR(40) " + database.Binary
+	d, err := dialect.Of(database.Dialect)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var uuids, binaries [3]any
 	for i := range uuids {
 		uuids[i], binaries[i] = uuid(i+1), raw([]byte{1, 2, 0xff}[i])
@@ -36,10 +41,10 @@ func testTypes(t *testing.T, database Database) {
 		zeros []any
 	}{
 		{keys: [3]any{1, 2, 3}, zeros: []any{nil, 0}},
-		{typ: "CHAR(36) " + database.Binary, keys: uuids, zeros: []any{"", treerow.NilUUID}},
+		{typ: "CHAR(36) " + database.Binary, keys: uuids, zeros: []any{"", treetable.NilUUID}},
 		{typ: "VARCHAR(36) " + database.Binary, keys: uuids, zeros: []any{nil, "", strings.Repeat("0", 32)}},
 		{typ: char, name: char, keys: [3]any{"1", "2", "3"}, zeros: []any{nil}},
-		{typ: "UUID", only: fsck.PostgreSQL, keys: uuids, zeros: []any{nil, treerow.NilUUID}},
+		{typ: "UUID", only: fsck.PostgreSQL, keys: uuids, zeros: []any{nil, treetable.NilUUID}},
 		{typ: "BINARY(16)", only: fsck.MySQL, keys: binaries, zeros: []any{nil, make([]byte, 16)}},
 		{typ: "BYTEA", only: fsck.PostgreSQL, keys: binaries, zeros: []any{[]byte{}, make([]byte, 16)}},
 		{typ: "BLOB", only: fsck.SQLite, keys: binaries, zeros: []any{[]byte{}, make([]byte, 16)}},
@@ -68,7 +73,7 @@ func testTypes(t *testing.T, database Database) {
 					}
 				}
 				// The SQL condition agrees with the database.
-				count(treerow.Dialect(database.Dialect).NoParent("parent_id", treerow.KindOf(cmp.Or(tt.typ, "BIGINT"))), 1)
+				count(d.NoParent("parent_id", dialect.KindOf(cmp.Or(tt.typ, "BIGINT"))), 1)
 				// A row that is created at the top gets the same parent value as the other rows
 				// there.
 				w.put(t, tt.keys[2], tree, tree, "c", "/c") // its own parent

@@ -12,7 +12,7 @@ import (
 	"gorm.io/gorm/clause"
 
 	"github.com/pathlock-go/pathlock/gormplugin"
-	"github.com/pathlock-go/pathlock/internal/sqldialect"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
 // leftLeafChecks check the leaves that a row has left behind: the row is deleted for good, and one
@@ -73,7 +73,7 @@ func leftLeafChecks() []check {
 
 // others has a row come back at every isolation level while somebody else writes its leaves.
 func (w *world) others(check func(w *world, level sql.IsolationLevel, create func(db *gorm.DB, s *Suite) error)) {
-	if d, err := sqldialect.Of(w.db.Name()); err != nil || d.SoleWriter {
+	if d, err := dialect.Of(dialect.Name(w.db.Name())); err != nil || d.SoleWriter {
 		return
 	}
 	for _, level := range []sql.IsolationLevel{sql.LevelReadUncommitted, sql.LevelReadCommitted, sql.LevelRepeatableRead, sql.LevelSerializable} {
@@ -121,7 +121,7 @@ func snapshotLeft(w *world, level sql.IsolationLevel, create func(db *gorm.DB, s
 // impatient has a transaction wait for a row no longer than a second.
 func (w *world) impatient(tx *gorm.DB) {
 	w.Helper()
-	d, err := sqldialect.Of(tx.Name())
+	d, err := dialect.Of(dialect.Name(tx.Name()))
 	w.must(err)
 	w.must(tx.Exec(fmt.Sprintf(cmp.Or(d.LockWait.Set, d.LockWait.Local), time.Second/d.LockWait.Unit)).Error)
 }

@@ -9,10 +9,11 @@ import (
 	"slices"
 	"strings"
 
+	"gorm.io/gorm"
+
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
-	"github.com/pathlock-go/pathlock/internal/sqldialect"
-	"gorm.io/gorm"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
 // workload is one of several workers that change the same tree at once: a random mix of all that
@@ -69,7 +70,7 @@ func (e readError) Unwrap() error { return e.error }
 
 // count enters an outcome. Whoever's locks the store plays games with may be told so.
 func (l *workload) count(err error) {
-	dialect, unknown := sqldialect.Of(l.db.Name())
+	dialect, unknown := dialect.Of(dialect.Name(l.db.Name()))
 	if read, ok := errors.AsType[readError](err); ok && unknown == nil && dialect.Classify(read).IsRetryable() {
 		l.did.retries++
 		return

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/pathlock-go/pathlock/fsck"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 	"github.com/pathlock-go/pathlock/internal/treeschema"
 )
 
@@ -14,8 +15,12 @@ import (
 type LockPlace struct{ Table, Namespace, Store string }
 
 // LockPlaces returns what is recorded, nothing where no program has.
-func LockPlaces(ctx context.Context, db *sql.DB, dialect fsck.Dialect) (places []LockPlace, err error) {
-	there, err := treeschema.Look(ctx, db, string(dialect), "pathlock_stores")
+func LockPlaces(ctx context.Context, db *sql.DB, of fsck.Dialect) (places []LockPlace, err error) {
+	d, err := dialect.Of(of)
+	if err != nil {
+		return nil, err
+	}
+	there, err := treeschema.Look(ctx, db, d, "pathlock_stores")
 	if err != nil || !there.Exists {
 		return nil, err
 	}

@@ -7,8 +7,7 @@ import (
 	"strings"
 
 	"github.com/pathlock-go/pathlock/fsck"
-	"github.com/pathlock-go/pathlock/internal/sqldialect"
-	"github.com/pathlock-go/pathlock/internal/treerow"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 	"github.com/pathlock-go/pathlock/internal/treeschema"
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
@@ -26,22 +25,21 @@ func (e *exam) database(ctx context.Context, db *sql.DB, of fsck.Dialect, about 
 		e.found(Problem, about, answerCheck, fmt.Sprintf("the database %s: %v", anystore.Trouble(err), err), "nothing can be read or written", "see that the server runs, and that the URL, its TLS, the user and the password are right")
 		return
 	}
-	d, err := sqldialect.Of(string(of))
+	d, err := dialect.Of(of)
 	if err != nil {
 		e.unknown(about, "server", err, "")
 		return
 	}
-	dialect := d.Name
-	e.server(ctx, db, about, dialect)
-	e.settings(ctx, db, about, dialect)
-	e.pooler(ctx, db, about, dialect, "what a session was told, such as by SET, holds for no later transaction", !e.Nameless)
+	e.server(ctx, db, about, d)
+	e.settings(ctx, db, about, d)
+	e.pooler(ctx, db, about, d, "what a session was told, such as by SET, holds for no later transaction", !e.Nameless)
 	if table == nil {
 		return
 	}
 	var there treeschema.Present
 	if err := e.ask(ctx, func(ctx context.Context) (err error) {
 		if _, err = fsck.New(ctx, db, of, *table); err == nil {
-			there, err = treeschema.Look(ctx, db, dialect, table.Table)
+			there, err = treeschema.Look(ctx, db, d, table.Table)
 		}
 		return err
 	}); err != nil {
@@ -51,7 +49,7 @@ func (e *exam) database(ctx context.Context, db *sql.DB, of fsck.Dialect, about 
 	shape := shapeOf(*table, there.Columns)
 	var found []treeschema.Finding
 	err = e.ask(ctx, func(ctx context.Context) (err error) {
-		found, err = treeschema.Tables(ctx, db, dialect, []treeschema.Table{shape})
+		found, err = treeschema.Tables(ctx, db, d, []treeschema.Table{shape})
 		return err
 	})
 	if err != nil {
@@ -82,7 +80,7 @@ func shapeOf(t fsck.Table, columns []treeschema.Column) treeschema.Table {
 		if strings.EqualFold(c.Name, t.Deleted) {
 			mark := markOf(c)
 			if t.DeletedWhen != "" {
-				mark.When, _ = treerow.Literal(t.DeletedWhen, treerow.KindOf(c.Type) == treerow.Number) // fsck.New has taken it
+				mark.When, _ = dialect.MarkLiteral(t.DeletedWhen, dialect.KindOf(c.Type) == dialect.Number) // fsck.New has taken it
 			}
 			shape.Marks = []treeschema.Mark{mark}
 		}
@@ -100,7 +98,7 @@ func markOf(c treeschema.Column) treeschema.Mark {
 		return treeschema.Mark{Column: c.Name, Live: "0"}
 	case strings.Contains(typ, "int") && !bool(c.Nullable):
 		return treeschema.Mark{Column: c.Name, Live: "0"}
-	case treerow.KindOf(typ) == treerow.Text:
+	case dialect.KindOf(typ) == dialect.Text:
 		return treeschema.Mark{Column: c.Name, Live: "''", OrNull: true}
 	default:
 		return treeschema.Mark{Column: c.Name, Live: "NULL"}
@@ -109,7 +107,7 @@ func markOf(c treeschema.Column) treeschema.Mark {
 
 // writable tries, with the user's rights, to lock, change and delete rows of a table: none, because
 // the condition holds for no row.
-func (e *exam) writable(ctx context.Context, db *sql.DB, d *sqldialect.Dialect, t treeschema.Table) {
+func (e *exam) writable(ctx context.Context, db *sql.DB, d *dialect.Dialect, t treeschema.Table) {
 	table, parent := d.Quote(t.Table), d.Quote(t.Parent)
 	statements := []string{
 		"UPDATE " + table + " SET " + parent + " = " + parent + " WHERE 1 = 0",

@@ -6,12 +6,14 @@ import (
 	"errors"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
 // pooler looks whether a pooler gives each transaction another session of PostgreSQL, which means
 // what is given. A program whose statements have names needs one that keeps them.
-func (e *exam) pooler(ctx context.Context, db *sql.DB, about, dialect, means string, named bool) {
-	if dialect != "postgres" {
+func (e *exam) pooler(ctx context.Context, db *sql.DB, about string, d *dialect.Dialect, means string, named bool) {
+	if d != dialect.PostgreSQL {
 		return
 	}
 	var pooled, forgets bool

@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
 // databaseRules say what the settings of a session mean, on which package treeschema has no
 // opinion.
-var databaseRules = map[string][]rule{
-	"postgres": {
+var databaseRules = map[dialect.Name][]rule{
+	dialect.PostgreSQL.Name: {
 		{"durability", func(f facts) Finding {
 			if f["fsync"] == "off" {
 				return bad(Problem, "fsync is off", "a crash of the host destroys the database", "set fsync = on in postgresql.conf, and reload")
@@ -33,7 +35,7 @@ var databaseRules = map[string][]rule{
 				"ALTER SYSTEM SET idle_in_transaction_session_timeout = '1min', or SET it for the role, and reload")
 		}},
 	},
-	"mysql": {
+	dialect.MySQL.Name: {
 		{"durability", func(f facts) Finding {
 			if flush := f["innodb_flush_log_at_trx_commit"]; flush != "1" {
 				return bad(Warning, "innodb_flush_log_at_trx_commit is "+flush, "a crash of the host forgets the commits of the last second, locks and changes of trees alike", "SET GLOBAL innodb_flush_log_at_trx_commit = 1, and the same in my.cnf")
@@ -64,16 +66,16 @@ func judgeIdleMySQL(f facts) Finding {
 }
 
 // settings looks at the settings of a session.
-func (e *exam) settings(ctx context.Context, db *sql.DB, about, dialect string) {
-	if dialect == "sqlite" {
+func (e *exam) settings(ctx context.Context, db *sql.DB, about string, d *dialect.Dialect) {
+	if d == dialect.SQLite {
 		return
 	}
 	f := make(facts)
-	if err := e.ask(ctx, func(ctx context.Context) error { return readSettings(ctx, db, dialect+"_settings.sql", f) }); err != nil {
+	if err := e.ask(ctx, func(ctx context.Context) error { return readSettings(ctx, db, string(d.Name)+"_settings.sql", f) }); err != nil {
 		e.unknown(about, "settings", err, "")
 		return
 	}
-	e.judge(about, f, databaseRules[dialect])
+	e.judge(about, f, databaseRules[d.Name])
 }
 
 // readSettings adds the names and values that a question answers.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pathlock-go/pathlock/internal/dialect"
 	"github.com/pathlock-go/pathlock/internal/treeschema"
 	"github.com/pathlock-go/pathlock/store/sqlstore"
 )
@@ -16,37 +17,42 @@ import (
 //go:embed sql/*.sql
 var sqlFiles embed.FS
 
-// dialectOf returns the name of a URL's dialect as GORM and treeschema have it.
-func dialectOf(scheme string) string {
+// dialectOf returns the dialect of a URL's database.
+func dialectOf(scheme string) (*dialect.Dialect, error) {
 	if scheme == "postgresql" {
-		return "postgres"
+		return dialect.PostgreSQL, nil
 	}
-	return scheme
+	return dialect.Of(dialect.Name(scheme))
 }
 
 // sqlLocks examines the database behind a lock store, and its tables. It reports whether locks can
 // be tried out.
 func (e *exam) sqlLocks(ctx context.Context, about, scheme string, store *sqlstore.Store) bool {
-	db, dialect := store.DB(), dialectOf(scheme)
+	db := store.DB()
+	d, err := dialectOf(scheme)
+	if err != nil {
+		e.unknown(about, "server", err, "")
+		return false
+	}
 	if err := e.ask(ctx, db.PingContext); err != nil {
 		e.unanswered(about, err)
 		return false
 	}
 	// The store's statements are right at any isolation level, SQL mode and encoding.
-	if !e.server(ctx, db, about, dialect, treeschema.Version, treeschema.Writers, treeschema.ReadOnly) {
+	if !e.server(ctx, db, about, d, treeschema.Version, treeschema.Writers, treeschema.ReadOnly) {
 		return false
 	}
-	e.settings(ctx, db, about, dialect)
-	e.pooler(ctx, db, about, dialect, "no notification gets through: waiters look once in a second", false)
+	e.settings(ctx, db, about, d)
+	e.pooler(ctx, db, about, d, "no notification gets through: waiters look once in a second", false)
 	return e.lockTables(ctx, about, store)
 }
 
 // server adds what package treeschema finds wrong with the server and the session; all of it, or
 // what the given checks find. It reports whether the server takes writes.
-func (e *exam) server(ctx context.Context, db treeschema.Conn, about, dialect string, only ...treeschema.Check) bool {
+func (e *exam) server(ctx context.Context, db treeschema.Conn, about string, d *dialect.Dialect, only ...treeschema.Check) bool {
 	var all []treeschema.Finding
 	err := e.ask(ctx, func(ctx context.Context) (err error) {
-		all, err = treeschema.Run(ctx, db, dialect, nil)
+		all, err = treeschema.Run(ctx, db, d, nil)
 		return err
 	})
 	if err != nil {

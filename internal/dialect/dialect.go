@@ -1,4 +1,4 @@
-package sqldialect
+package dialect
 
 import (
 	"context"
@@ -9,15 +9,23 @@ import (
 	"time"
 )
 
+// Name is GORM's name for a database. MariaDB has MySQL's.
+type Name string
+
 // Dialect is what differs from database to database.
 type Dialect struct {
-	// Name is GORM's name for it.
-	Name string
+	Name Name
 	// mark is what names are quoted with.
 	mark string
 	// identity is the question what the server is, and imitations are products that answer it, too.
 	identity   string
 	imitations []imitation
+	row        rowSQL
+	// Millis is an expression for the server's time in milliseconds since 1970, whatever the
+	// session's time zone.
+	Millis string
+	// Grammar is that of hand-written SQL.
+	Grammar *Grammar
 	// Numbers is set where arguments of a statement are numbered, as [Dialect.Bind] does.
 	Numbers bool
 	// Share and Update are appended to a SELECT that locks the rows it reads. Both are empty where
@@ -130,14 +138,14 @@ type Dialect struct {
 // dialects are the known ones.
 var dialects = []*Dialect{MySQL, PostgreSQL, SQLite}
 
-// Of returns the dialect with GORM's name for it.
-func Of(name string) (*Dialect, error) {
+// Of returns the dialect of a database.
+func Of(name Name) (*Dialect, error) {
 	var known []string
 	for _, d := range dialects {
 		if d.Name == name {
 			return d, nil
 		}
-		known = append(known, d.Name)
+		known = append(known, string(d.Name))
 	}
 	return nil, fmt.Errorf("the dialect %q is not known; known are %s", name, strings.Join(known, ", "))
 }

@@ -1,16 +1,6 @@
-package treerow
+package dialect
 
 import "strings"
-
-// Dialect is a database's dialect, by GORM's name for it.
-type Dialect string
-
-// The dialects.
-const (
-	MySQL    Dialect = "mysql"
-	Postgres Dialect = "postgres"
-	SQLite   Dialect = "sqlite"
-)
 
 // Kind says what a column holds, as far as zero values differ.
 type Kind uint8

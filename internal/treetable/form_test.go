@@ -1,4 +1,4 @@
-package pathform
+package treetable
 
 import (
 	"errors"
@@ -6,8 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pathlock-go/pathlock"
 	"pgregory.net/rapid"
+
+	"github.com/pathlock-go/pathlock"
 )
 
 // forms are those that people have.
@@ -18,7 +19,7 @@ var forms = []string{"/*/*", "/0/*/*/", "/0/*/*", "*,*,", "*.*", "*/*/", "/*/*/"
 var names = []string{"a", "0", "1", "17", "a b", " ", "-", "+", ".", "/", "0a", "é", "😀", "\U0010ffff", "parent:", "not in the form *.*: ", "..a", ",,", "a/b", "a,b", "a.b", "a:b"}
 
 func drawForm(t *rapid.T) Form {
-	f, err := Parse(rapid.SampledFrom(forms).Draw(t, "form"))
+	f, err := ParseForm(rapid.SampledFrom(forms).Draw(t, "form"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +53,7 @@ func TestFormsAreReadAsTheyArePrinted(t *testing.T) {
 		if again := f.Print(f.Read(text)); again != text {
 			t.Fatalf("%s: %q is read as %q, and printed as %q", f, text, f.Read(text), again)
 		}
-		if again, err := Parse(f.String()); err != nil || again != f {
+		if again, err := ParseForm(f.String()); err != nil || again != f {
 			t.Fatalf("%s is parsed as %v, %v", f, again, err)
 		}
 	})
@@ -67,7 +68,7 @@ func TestWhatIsNotInTheForm(t *testing.T) {
 		"*.*":     {".", "a.", ".a", "a..b", "a/b"},
 		"*/*/":    {"a", "/", "/a/", "a//"},
 	} {
-		f, err := Parse(pattern)
+		f, err := ParseForm(pattern)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,17 +112,17 @@ func TestWhatCannotBeAForm(t *testing.T) {
 		"/*": "two stars", "/*/*/*": "two stars", "**": "between names", "*ab*": "between names", "*_*": "between names", "*→*": "between names",
 		"/*/*|": "last name", "a*/*": "end in", "/0*/*": "end in", "\x01/*/*": "legible",
 	} {
-		if _, err := Parse(pattern); err == nil || !strings.Contains(err.Error(), reason) {
+		if _, err := ParseForm(pattern); err == nil || !strings.Contains(err.Error(), reason) {
 			t.Errorf("%q: got the error %v, want one about %q", pattern, err, reason)
 		}
 	}
-	if f, err := Parse(""); f != Default || err != nil {
+	if f, err := ParseForm(""); f != DefaultForm || err != nil {
 		t.Errorf("the empty pattern is %v, %v", f, err)
 	}
 	if err := (Form{Separator: ","}).Check("a,b"); !errors.Is(err, pathlock.ErrInvalidPath) {
 		t.Errorf("got the error %v", err)
 	}
-	if !slices.Contains(forms, Default.String()) {
-		t.Errorf("the default is %s", Default)
+	if !slices.Contains(forms, DefaultForm.String()) {
+		t.Errorf("the default is %s", DefaultForm)
 	}
 }

@@ -1,4 +1,4 @@
-package sqldialect
+package dialect
 
 import (
 	"errors"
@@ -53,7 +53,7 @@ func TestDuplicate(t *testing.T) {
 		{"an expression", "sqlite", errors.New("sqlite3: constraint failed: UNIQUE constraint failed: index 'sibling'"), index("sibling")},
 		{"an error that is not the driver's", "sqlite", errors.New(`refused: "UNIQUE constraint failed: t.a"`), Duplicate{}},
 	} {
-		d, err := Of(c.dialect)
+		d, err := Of(Name(c.dialect))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package sqldialect
+package dialect
 
 import (
 	"errors"
@@ -35,7 +35,7 @@ func TestAnswered(t *testing.T) {
 		{"a ROLLBACK, of pgx", "postgres", errors.New("commit unexpectedly resulted in rollback"), true},
 		{"a ROLLBACK, of lib/pq", "postgres", errors.New("pq: Could not complete operation in a failed transaction"), true},
 	} {
-		d, err := Of(c.dialect)
+		d, err := Of(Name(c.dialect))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package sqldialect
+package dialect
 
 import (
 	"errors"
@@ -11,6 +11,9 @@ import (
 // PostgreSQL is for PostgreSQL 13 and later.
 var PostgreSQL = &Dialect{
 	Name:       "postgres",
+	Millis:     "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)",
+	Grammar:    postgresGrammar,
+	row:        rowSQL{bool: true, bytes: `'\x%s'::bytea`},
 	mark:       `"`,
 	identity:   "SELECT version()",
 	imitations: postgresImitations,
@@ -188,4 +191,11 @@ func unavailablePostgres(err error) bool {
 		"58",    // system error
 		"XX",    // internal error, corrupted data
 	}, func(class string) bool { return strings.HasPrefix(state, class) })
+}
+
+// postgresGrammar takes the END of a body for that of the transaction.
+var postgresGrammar = &Grammar{
+	Quotes: `'"`, Escaped: []string{"", "'"}, Dashes: regexp.MustCompile(`^--`), LineEnds: "\n\r", Dollars: true, Executes: never, StoredFunctions: true, Copies: never,
+	RunsText: regexp.MustCompile(`(^|; )(SCRIPT|DO|CREATE (OR REPLACE )?(FUNCTION|PROCEDURE)) `), Hides: regexp.MustCompile(`\\|'\s*(--.*)?[\n\r]`),
+	Ends: regexp.MustCompile(`^(SAVEPOINT|RELEASE|ROLLBACK|COMMIT|END|ABORT|PREPARE TRANSACTION) `), Stays: never,
 }

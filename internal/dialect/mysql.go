@@ -1,9 +1,10 @@
-package sqldialect
+package dialect
 
 import (
 	"context"
 	"database/sql"
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +15,9 @@ import (
 // MySQL is for MySQL 8 and later, and MariaDB 10.6 and later.
 var MySQL = &Dialect{
 	Name:       "mysql",
+	Millis:     "CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)",
+	Grammar:    mysqlGrammar,
+	row:        rowSQL{bits: true, bytes: "x'%s'"},
 	mark:       "`",
 	identity:   "SELECT CONCAT(VERSION(), ' ', COALESCE(@@version_comment, ''))",
 	imitations: mysqlImitations,
@@ -241,4 +245,17 @@ func probeMySQL() *probe {
 			return err == nil, err
 		},
 	}
+}
+
+// mysqlGrammar is MariaDB's, too, where sql_mode may allow [names], and compound statements hold
+// others.
+var mysqlGrammar = &Grammar{
+	Quotes: "'\"`[", Escaped: []string{"", "'", `'"`}, Dashes: regexp.MustCompile(`^--([\x00- \x7f]|$)`), HashComments: true, LineEnds: "\n",
+	Charsets: true, Executes: regexp.MustCompile(`^m?!`), StoredFunctions: true, Copies: never,
+	RunsText: regexp.MustCompile(`(^| )(SCRIPT|PREPARE (\d+ )?(\S+ )?FROM|EXECUTE IMMEDIATE) `), Hides: regexp.MustCompile(`prepare|execute`),
+	Ends: regexp.MustCompile(`^(SAVEPOINT|RELEASE|ROLLBACK|COMMIT|TRUNCATE|BEGIN|IF|WHILE|FOR|LOOP|REPEAT|CASE|DECLARE|\S+ :|` +
+		`SET (STATEMENT|PASSWORD|DEFAULT)|LOAD INDEX|ANALYZE (TABLE|LOCAL|NO_WRITE_TO_BINLOG)|` + //nolint:misspell // as SQL spells it
+		`(ALTER|BACKUP|CACHE|CHANGE|CHECK|CLONE|CREATE|DROP|EXECUTE|FLUSH|GRANT|IMPORT|INSTALL|LOCK|OPTIMIZE|RENAME|REPAIR|` + //nolint:misspell // as SQL spells it
+		`RESET|RESTART|REVOKE|SHUTDOWN|START|STOP|UNINSTALL|UNLOCK|XA)( \w+)?) `),
+	Stays: regexp.MustCompile(`^(CREATE (OR REPLACE )?TEMPORARY|DROP (TEMPORARY|PREPARE)|XA RECOVER) `),
 }

@@ -1,4 +1,4 @@
-package pathform
+package treetable
 
 import (
 	"fmt"
@@ -16,8 +16,8 @@ type Form struct {
 	OfParent bool
 }
 
-// Default is the form of [pathlock.Path.Column]: "/a/b".
-var Default = Form{Lead: "/", Separator: "/"}
+// DefaultForm is the form of [pathlock.Path.Column]: "/a/b".
+var DefaultForm = Form{Lead: "/", Separator: "/"}
 
 // parent is the beginning of the patterns of forms that are of the parent.
 const parent = "parent:"
@@ -26,12 +26,12 @@ const parent = "parent:"
 // and are in no number and in no UUID but for the hyphen.
 const separators = "/.,:;|>~-"
 
-// Parse reads a pattern: a form with two names, each written as a star, such as "/0/*/*/".
-// "parent:" before it makes it the path of the parent. The empty pattern is [Default]. The error
-// says why a form cannot be.
-func Parse(pattern string) (Form, error) {
+// ParseForm reads a pattern: a form with two names, each written as a star, such as "/0/*/*/".
+// "parent:" before it makes it the path of the parent. The empty pattern is [DefaultForm]. The
+// error says why a form cannot be.
+func ParseForm(pattern string) (Form, error) {
 	if pattern == "" {
-		return Default, nil
+		return DefaultForm, nil
 	}
 	invalid := func(format string, args ...any) (Form, error) {
 		return Form{}, fmt.Errorf("the form %q of a path: %s", pattern, fmt.Sprintf(format, args...))

@@ -1,4 +1,4 @@
-package treerow_test
+package treetable_test
 
 import (
 	"errors"
@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/treerow"
+	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
 // These are types as models have them.
@@ -31,9 +31,9 @@ func TestNoParent(t *testing.T) {
 		{"a pointer to zero", &zero, true},
 		{"the empty text", "", true},
 		{"the empty text of another type", text(""), true},
-		{"the nil UUID", treerow.NilUUID, true},
+		{"the nil UUID", treetable.NilUUID, true},
 		{"the nil UUID without hyphens", strings.Repeat("0", 32), true},
-		{"the nil UUID as a driver returns texts", []byte(treerow.NilUUID), true},
+		{"the nil UUID as a driver returns texts", []byte(treetable.NilUUID), true},
 		{"the nil UUID as bytes", make([]byte, 16), true},
 		{"the nil UUID as an array", binary{}, true},
 		{"the nil UUID as bytes in a string", strings.Repeat("\x00", 16), true},
@@ -53,14 +53,14 @@ func TestNoParent(t *testing.T) {
 		{"more zeros than any key has", make([]byte, 65), false},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
-			if none := treerow.NoParent(tt.value); none != tt.none {
+			if none := treetable.NoParent(tt.value); none != tt.none {
 				t.Errorf("NoParent(%#v) is %v", tt.value, none)
 			}
 		})
 	}
 }
 
-func TestName(t *testing.T) {
+func TestRowName(t *testing.T) {
 	for _, tt := range []struct {
 		what  string
 		value any
@@ -70,35 +70,18 @@ func TestName(t *testing.T) {
 		{what: "a name", value: "a", name: "a"},
 		{what: "a name as a driver returns it", value: []byte("a"), name: "a"},
 		{what: "the empty name", value: "", err: pathlock.ErrInvalidPath},
-		{what: "NULL", value: nil, err: treerow.ErrNoName},
-		{what: "NULL as a driver returns it", value: []byte(nil), err: treerow.ErrNoName},
-		{what: "a number", value: 7, err: treerow.ErrNoName},
+		{what: "NULL", value: nil, err: treetable.ErrNoName},
+		{what: "NULL as a driver returns it", value: []byte(nil), err: treetable.ErrNoName},
+		{what: "a number", value: 7, err: treetable.ErrNoName},
 		{what: "a slash", value: "a/b", name: "a/b", err: pathlock.ErrInvalidPath},
 		{what: "a NUL", value: "\x00", name: "\x00", err: pathlock.ErrInvalidPath},
 		{what: "no UTF-8", value: []byte{0xff}, name: "\xff", err: pathlock.ErrInvalidPath},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
-			name, err := treerow.Name(tt.value)
+			name, err := treetable.RowName(tt.value)
 			if name != tt.name || !errors.Is(err, tt.err) {
 				t.Errorf("Name is %q, %v; want %q, %v", name, err, tt.name, tt.err)
 			}
 		})
-	}
-}
-
-func TestKindOf(t *testing.T) {
-	for typ, want := range map[string]treerow.Kind{
-		"BIGINT": treerow.Number, "bigint(20) unsigned": treerow.Number, "UNSIGNED BIGINT": treerow.Number, "INT8": treerow.Number,
-		"numeric": treerow.Number, "DECIMAL": treerow.Number,
-		"VARCHAR": treerow.Text, "char(36)": treerow.Text, "bpchar": treerow.Text, "character varying": treerow.Text, "longtext": treerow.Text,
-		"uuid": treerow.UUID, "UUID": treerow.UUID,
-		"BINARY": treerow.Bytes, "varbinary(16)": treerow.Bytes, "bytea": treerow.Bytes, "BLOB": treerow.Bytes,
-		"boolean": treerow.Bool, "BOOL": treerow.Bool, "bit(1)": treerow.Bits,
-		"timestamp without time zone": treerow.Time, "DATETIME": treerow.Time, "TIMESTAMPTZ": treerow.Time,
-		"json": treerow.Other, "": treerow.Other, "interval": treerow.Other,
-	} {
-		if kind := treerow.KindOf(typ); kind != want {
-			t.Errorf("KindOf(%q) is %d, want %d", typ, kind, want)
-		}
 	}
 }

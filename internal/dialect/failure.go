@@ -1,4 +1,4 @@
-package sqldialect
+package dialect
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/go-sql-driver/mysql"
+
 	"github.com/pathlock-go/pathlock"
 )
 

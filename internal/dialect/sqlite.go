@@ -1,4 +1,4 @@
-package sqldialect
+package dialect
 
 import (
 	"context"
@@ -12,6 +12,9 @@ import (
 // SQLite is for SQLite.
 var SQLite = &Dialect{
 	Name:        "sqlite",
+	Millis:      "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",
+	Grammar:     sqliteGrammar,
+	row:         rowSQL{anyType: true, bytes: "x'%s'"},
 	mark:        `"`,
 	LockWait:    LockWait{Read: "PRAGMA busy_timeout", Set: "PRAGMA busy_timeout = %d", Unit: time.Millisecond},
 	SoleWriter:  true,
@@ -108,4 +111,11 @@ func probeSQLite() *probe {
 			return false, err
 		},
 	}
+}
+
+// sqliteGrammar takes the END of a body for that of the transaction.
+var sqliteGrammar = &Grammar{
+	Quotes: "'\"`[", Escaped: []string{""}, Dashes: regexp.MustCompile(`^--`), LineEnds: "\n", Executes: never, Copies: regexp.MustCompile("^INSERT INTO `[^`]+__temp`\\("),
+	RunsText: never, Hides: never,
+	Ends: regexp.MustCompile(`^(SAVEPOINT|RELEASE|ROLLBACK|COMMIT|END|ABORT) |(^| )(INSERT|UPDATE) OR ROLLBACK `), Stays: never,
 }

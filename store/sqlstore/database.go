@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pathlock-go/pathlock/internal/sqldialect"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
 // Dialect says which SQL a database speaks.
-type Dialect string
+type Dialect = dialect.Name
 
 // The dialects.
 const (
@@ -21,9 +21,9 @@ const (
 	SQLite Dialect = "sqlite"
 )
 
-// dialect is what differs between the databases.
-type dialect struct {
-	*sqldialect.Dialect
+// database is what differs between the databases.
+type database struct {
+	*dialect.Dialect
 	// clock is the server's time in µs since 1970, "" where it is this host's.
 	clock string
 	// onlyReads is an expression that is true where the server or the session only reads.
@@ -69,13 +69,13 @@ func hints(more map[fault]string) map[fault]string {
 	return all
 }
 
-// dialectOf returns what is special about a dialect. Binary types keep collations, character sets
+// databaseOf returns what is special about one. Binary types keep collations, character sets
 // and SQL modes out.
-func dialectOf(d Dialect) (dialect, error) {
+func databaseOf(d Dialect) (database, error) {
 	switch d {
 	case MySQL:
-		return dialect{
-			Dialect: sqldialect.MySQL,
+		return database{
+			Dialect: dialect.MySQL,
 			// It is when the statement began, whatever the session's time zone. A connection that
 			// does not commit by itself gets none.
 			clock:     "IF(@@autocommit, TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', UTC_TIMESTAMP(6)), NULL)",
@@ -93,8 +93,8 @@ func dialectOf(d Dialect) (dialect, error) {
 			}),
 		}, nil
 	case Postgres:
-		return dialect{
-			Dialect: sqldialect.PostgreSQL,
+		return database{
+			Dialect: dialect.PostgreSQL,
 			// now() would be when the transaction began.
 			clock:     "(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000)::bigint",
 			onlyReads: "current_setting('transaction_read_only') = 'on'",
@@ -110,8 +110,8 @@ func dialectOf(d Dialect) (dialect, error) {
 			hints:   hints(map[fault]string{readOnly: "a standby cannot serve, nor a session that only reads: name the primary"}),
 		}, nil
 	case SQLite:
-		return dialect{
-			Dialect:   sqldialect.SQLite,
+		return database{
+			Dialect:   dialect.SQLite,
 			onlyReads: "0",
 			table: `CREATE TABLE IF NOT EXISTS {table} (
 				tree BLOB NOT NULL PRIMARY KEY, namespace BLOB NOT NULL, id BLOB NOT NULL,
@@ -121,16 +121,16 @@ func dialectOf(d Dialect) (dialect, error) {
 			hints:   hints(map[fault]string{readOnly: "the process has to be able to write the file and its folder"}),
 		}, nil
 	default:
-		return dialect{}, fmt.Errorf("sqlstore: the dialect %q: give sqlstore.MySQL, sqlstore.Postgres or sqlstore.SQLite", d)
+		return database{}, fmt.Errorf("sqlstore: the dialect %q: give sqlstore.MySQL, sqlstore.Postgres or sqlstore.SQLite", d)
 	}
 }
 
 // is reports what an error of the server means.
-func (d dialect) is(err error) fault {
+func (d database) is(err error) fault {
 	switch f := d.Classify(err); {
 	case f.IsRetryable():
 		return busy
-	case f == sqldialect.FailureDuplicate:
+	case f == dialect.FailureDuplicate:
 		return duplicate
 	case errors.Is(err, errReadOnly), d.ReadOnly(err):
 		return readOnly
@@ -142,7 +142,7 @@ func (d dialect) is(err error) fault {
 // mysqlFault knows the numbers of MySQL's and MariaDB's errors. See
 // https://dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html.
 func mysqlFault(err error) fault {
-	switch sqldialect.MySQLNumber(err) {
+	switch dialect.MySQLNumber(err) {
 	case 1146: // ER_NO_SUCH_TABLE
 		return noTable
 	case 1054: // ER_BAD_FIELD_ERROR
@@ -158,7 +158,7 @@ func mysqlFault(err error) fault {
 
 // postgresFault knows the SQLSTATEs of PostgreSQL's errors.
 func postgresFault(err error) fault {
-	switch sqldialect.SQLState(err) {
+	switch dialect.SQLState(err) {
 	case "42P07", "42710": // a table that others create at the same time, and its type
 		return duplicate
 	case "42P01":

@@ -1,4 +1,4 @@
-package pathform
+package treetable
 
 import (
 	"fmt"
@@ -71,7 +71,7 @@ func (f Form) Refuse(path string) error {
 }
 
 // isDefault reports whether paths are stored as they are. The zero Form stores them so, too.
-func (f Form) isDefault() bool { return f == Default || f == Form{} }
+func (f Form) isDefault() bool { return f == DefaultForm || f == Form{} }
 
 // root is the spelling of the path without names.
 func (f Form) root() string {
