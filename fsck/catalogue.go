@@ -28,7 +28,7 @@ type catalogue struct {
 	kinds  map[string]dialect.Kind
 	padded map[string]bool
 	limits map[string]limit
-	// required are the columns that [Table] does not describe and an INSERT has to give, with the
+	// required are the columns that no other value is known for and an INSERT has to give, with the
 	// zero values of their types. orphans is the parent of the rows at the top of a table that has
 	// none: NULL, or what stands for it in a column that is NOT NULL.
 	required []assignment
@@ -153,8 +153,8 @@ func (c *catalogue) inspect(ctx context.Context) error {
 	case there.Hides:
 		return fmt.Errorf("%w %q: %s", ErrTable, c.table.Table, c.dialect.Hides)
 	}
-	for _, described := range c.table.described() {
-		name := described.name
+	for _, role := range treetable.Roles {
+		name := *role.Column(&c.table)
 		if name == "" {
 			continue
 		}
@@ -162,7 +162,7 @@ func (c *catalogue) inspect(ctx context.Context) error {
 			return column.Name == name || c.dialect != dialect.PostgreSQL && strings.EqualFold(column.Name, name)
 		})
 		if i < 0 {
-			return fmt.Errorf("%w %q: the %s, %q: %w", ErrTable, c.table.Table, described.what, name, ErrNoColumn)
+			return fmt.Errorf("%w %q: the %s, %q: %w", ErrTable, c.table.Table, role.What, name, ErrNoColumn)
 		}
 		column := there.Columns[i]
 		c.kinds[name], c.limits[name] = dialect.KindOf(column.Type), limit{column.Length, column.Bytes}
@@ -173,7 +173,7 @@ func (c *catalogue) inspect(ctx context.Context) error {
 		switch {
 		case column.Name == c.table.Parent && !bool(column.Nullable):
 			c.orphans, _ = c.readKey(column.Name, zero(column.Type))
-		case !known && bool(column.Required):
+		case (!known || column.Name == c.table.Version) && bool(column.Required):
 			c.required = append(c.required, assignment{column: column.Name, new: zero(column.Type)})
 		}
 	}

@@ -20,8 +20,9 @@ type Checker struct{ *catalogue }
 //     or column;
 //   - [ErrNoColumn], too, if the table exists and lacks a column.
 func New(ctx context.Context, db *sql.DB, of Dialect, table Table) (*Checker, error) {
-	if err := table.validate(); err != nil {
-		return nil, err
+	table = checked(table)
+	if err := table.Check(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrTable, err)
 	}
 	d, err := dialect.Of(of)
 	if err != nil {

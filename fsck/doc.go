@@ -7,9 +7,8 @@
 //	summary, err := checker.Check(ctx, fsck.Options{}, func(p fsck.Problem) error { … })
 //	outcome, err := checker.Repair(ctx, fsck.RepairOptions{Apply: true, Locker: locker, Log: file})
 //
-// For a model that is registered with gormplugin, use
-// [github.com/pathlock-go/pathlock/fsck/gormfsck.New], which finds the table and the columns. From
-// a shell, run `pathlock fsck`.
+// For a model that is registered with gormplugin, gormplugin.Describe returns the [Table]. From a
+// shell, run `pathlock fsck`.
 //
 // # How it checks
 //

@@ -9,7 +9,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if err := testserver.SkipExamples("^ExampleChecker", testserver.MySQLVariable, testserver.MariaDBVariable); err != nil {
+	if err := testserver.SkipExamples("^Example(Checker|New)", testserver.MySQLVariable, testserver.MariaDBVariable); err != nil {
 		panic(err)
 	}
 	goleak.VerifyTestMain(m)

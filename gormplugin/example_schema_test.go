@@ -4,10 +4,11 @@ import (
 	"errors"
 	"fmt"
 
+	"gorm.io/gorm"
+
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/store/memstore"
-	"gorm.io/gorm"
 )
 
 // AutoMigrate makes the tables of the registered models, and of others, with the indexes and the
@@ -76,10 +77,8 @@ func ExampleDescribe() {
 
 	d, err := gormplugin.Describe(db, &Node{})
 	fmt.Println(d.Table, d.Key, d.Namespace, err)
-	fmt.Println(d.Columns.Tree, d.Columns.Parent, d.Columns.Name, d.Columns.Path)
-	fmt.Printf("%+v\n", d.Marks)
+	fmt.Println(d.Tree, d.Parent, d.Name, d.Path, d.Deleted)
 	// Output:
 	// nodes id nodes <nil>
-	// plan_no parent name path
-	// [{Column:deleted_at Live:NULL When:}]
+	// plan_no parent name path deleted_at
 }

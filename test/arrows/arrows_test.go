@@ -30,7 +30,6 @@ gormplugin/internal/table:     . gormplugin/internal/txn gormplugin/internal/pla
 gormplugin/internal/write:     . gormplugin/internal/table gormplugin/internal/txn gormplugin/internal/plan gormplugin/internal/fault internal/… gorm
 gormplugin:                    . lockspec gormplugin/internal/… internal/… gorm
 fsck:                          . internal/…
-fsck/gormfsck:                 . fsck gormplugin gorm
 idempotency:                   . gormplugin middleware internal/… gin gorm
 store/internal/ended:
 store/internal/locktable:      . internal/queue

@@ -6,10 +6,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/pathlock-go/pathlock"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
+
+	"github.com/pathlock-go/pathlock"
 )
 
 // Column names a column of the table that the statement is on.

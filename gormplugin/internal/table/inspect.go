@@ -13,30 +13,17 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
+	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
 // Spec is a model as it is registered.
 type Spec struct {
-	Model   any
-	Parent  any // of a leaf; nil for a model with a path of its own
-	Columns Columns
-	// Namespace is the first argument of [pathlock.NewTree]; "" for the table's name.
-	Namespace string
-	// SingleTree is the id of the only tree, of a model without a tree column; "" for others.
-	SingleTree string
+	Model  any
+	Parent any // of a leaf; nil for a model with a path of its own
+	// Table names columns by field or by column name. An empty one is looked for among the tags.
+	Table treetable.Table
 	// MaxDepth is how many names a path has at most, nil if that was not given.
 	MaxDepth *int
-}
-
-// Columns names a model's columns by field or by column name. An empty one is looked for among the
-// tags.
-type Columns struct {
-	Tree, Parent, Name, Path, IDPath string
-	// PathForm and IDPathForm are patterns of package treetable; those of the tags where empty.
-	PathForm, IDPathForm string
-	Version, Fence       string
-	// Deleted marks rows as deleted, and DeletedWhen is its value in these.
-	Deleted, DeletedWhen string
 }
 
 // depthLimit returns how deep the rows of a model may lie.
@@ -52,6 +39,20 @@ func (m Spec) depthLimit() (int, error) {
 	return *m.MaxDepth, nil
 }
 
+// checkModel refuses what the model itself says.
+func (m Spec) checkModel(parsed *schema.Schema) error {
+	named := m.Table
+	switch {
+	case named.Table != "" && named.Table != parsed.Table:
+		return fmt.Errorf("gormplugin: %s: the table is %q: give the model a method TableName for %q", parsed.Name, parsed.Table, named.Table)
+	case named.Key != "" && parsed.LookUpField(named.Key) != parsed.PrioritizedPrimaryField:
+		return fmt.Errorf("gormplugin: %s: the key is %s: give %q the tag `gorm:\"primaryKey\"`", parsed.Name, parsed.PrioritizedPrimaryField.Name, named.Key)
+	case len(named.Leaves) > 0:
+		return fmt.Errorf("gormplugin: %s: register the models of the leaves by Leaf", parsed.Name)
+	}
+	return nil
+}
+
 // tagName is the struct tag that marks the tree's columns.
 const tagName = "pathlock"
 
@@ -61,21 +62,24 @@ func inspect(db *gorm.DB, s Spec) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{Shape: plan.Shape{TableName: parsed.Table, Namespace: s.Namespace}, Schema: parsed, Key: parsed.PrioritizedPrimaryField}
+	t := &Table{Shape: plan.Shape{TableName: parsed.Table, Namespace: s.Table.Namespace}, Schema: parsed, Key: parsed.PrioritizedPrimaryField}
 	if t.Namespace == "" {
 		t.Namespace = t.TableName
 	}
-	if _, err := pathlock.NewTree(t.Namespace, cmp.Or(s.SingleTree, "0")); err != nil {
+	if _, err := pathlock.NewTree(t.Namespace, cmp.Or(s.Table.SingleTree, "0")); err != nil {
 		return nil, fmt.Errorf("gormplugin: %s: %w", parsed.Name, err)
 	}
 	if t.Key == nil || len(parsed.PrimaryFields) != 1 {
 		return nil, fmt.Errorf("gormplugin: %s: the model needs a primary key of exactly one column, which the parent column refers to: of a key over the tree and an id, make the id the primary key and the two a unique index", parsed.Name)
 	}
+	if err := s.checkModel(parsed); err != nil {
+		return nil, err
+	}
 	if t.MaxDepth, err = s.depthLimit(); err != nil {
 		return nil, err
 	}
 	if s.Parent != nil {
-		named := s.Columns.Path
+		named := s.Table.Path
 		if f := parsed.LookUpField(named); f != nil && f.DBName != "" {
 			named = ""
 		}
@@ -83,7 +87,7 @@ func inspect(db *gorm.DB, s Spec) (*Table, error) {
 			return nil, err
 		}
 		if t.told != nil && named != "" {
-			s.Columns.Path = ""
+			s.Table.Path = ""
 		}
 	}
 	roles := make(map[*schema.Field]string)
@@ -92,13 +96,13 @@ func inspect(db *gorm.DB, s Spec) (*Table, error) {
 		field      **schema.Field
 		required   bool
 	}{
-		{"tree", s.Columns.Tree, &t.Tree, s.Parent == nil && s.SingleTree == ""},
-		{"parent", s.Columns.Parent, &t.Parent, true},
-		{"name", s.Columns.Name, &t.Name, s.Parent != nil},
-		{"path", s.Columns.Path, &t.Path, false},
-		{"idpath", s.Columns.IDPath, &t.IDs, false},
-		{"version", s.Columns.Version, &t.Version, false},
-		{"fence", s.Columns.Fence, &t.Fence, false},
+		{"tree", s.Table.Tree, &t.Tree, s.Parent == nil && s.Table.SingleTree == ""},
+		{"parent", s.Table.Parent, &t.Parent, true},
+		{"name", s.Table.Name, &t.Name, s.Parent != nil},
+		{"path", s.Table.Path, &t.Path, false},
+		{"idpath", s.Table.IDPath, &t.IDs, false},
+		{"version", s.Table.Version, &t.Version, false},
+		{"fence", s.Table.Fence, &t.Fence, false},
 	} {
 		field, err := findColumn(parsed, column.tag, column.named)
 		if err != nil {
@@ -117,17 +121,17 @@ func inspect(db *gorm.DB, s Spec) (*Table, error) {
 		roles[field] = column.tag
 		*column.field = field
 	}
-	if t.PathForm, err = formOf(parsed, t.Path, s.Columns.PathForm); err != nil {
+	if t.PathForm, err = formOf(parsed, t.Path, s.Table.PathForm); err != nil {
 		return nil, err
 	}
-	if t.IDsForm, err = formOf(parsed, t.IDs, s.Columns.IDPathForm); err != nil {
+	if t.IDsForm, err = formOf(parsed, t.IDs, s.Table.IDPathForm); err != nil {
 		return nil, err
 	}
-	if s.SingleTree != "" {
+	if s.Table.SingleTree != "" {
 		if s.Parent != nil || t.Tree != nil {
-			return nil, fmt.Errorf("gormplugin: %s: SingleTree(%q) is for a model that is no leaf and has no tree column", parsed.Name, s.SingleTree)
+			return nil, fmt.Errorf("gormplugin: %s: SingleTree(%q) is for a model that is no leaf and has no tree column", parsed.Name, s.Table.SingleTree)
 		}
-		t.sole = s.SingleTree
+		t.sole = s.Table.SingleTree
 	}
 	if s.Parent == nil && t.Path == nil {
 		if t.IDs == nil {
@@ -147,7 +151,7 @@ func inspect(db *gorm.DB, s Spec) (*Table, error) {
 	if s.Parent != nil && t.Tree != nil {
 		return nil, fmt.Errorf("gormplugin: %s: a leaf has no tree column: it is in the tree of its parent", parsed.Name)
 	}
-	if err := t.findMarks(db, s.Columns.Deleted, s.Columns.DeletedWhen); err != nil {
+	if err := t.findMarks(db, s.Table.Deleted, s.Table.DeletedWhen); err != nil {
 		return nil, err
 	}
 	for _, f := range parsed.Fields {

@@ -10,9 +10,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"gorm.io/gorm"
+
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/shown"
-	"gorm.io/gorm"
 )
 
 // KeyOf returns an id in plain form, see [Plain], and as the database spells it.

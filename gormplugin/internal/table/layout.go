@@ -6,9 +6,53 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pathlock-go/pathlock/internal/treeschema"
 	"gorm.io/gorm/schema"
+
+	"github.com/pathlock-go/pathlock/internal/treeschema"
+	"github.com/pathlock-go/pathlock/internal/treetable"
 )
+
+// Describe says which columns the fields are, without the leaves.
+func (t *Table) Describe() (treetable.Table, error) {
+	column := func(f *schema.Field) string {
+		if f == nil {
+			return ""
+		}
+		return f.DBName
+	}
+	pattern := func(form treetable.Form) string {
+		if form == treetable.DefaultForm {
+			return ""
+		}
+		return form.String()
+	}
+	d := treetable.Table{
+		Table: t.TableName, Key: t.Key.DBName, SingleTree: t.SingleTree(), Tree: column(t.Tree), Parent: column(t.Parent), Name: column(t.Name),
+		Path: column(t.Path), IDPath: column(t.IDs), Version: column(t.Version), Fence: column(t.Fence),
+	}
+	if !t.IsLeaf() {
+		d.Namespace = t.Namespace
+	}
+	if t.ByIDs {
+		d.Path, d.IDPath, d.IDPathForm = "", d.Path, pattern(t.PathForm)
+	} else {
+		d.PathForm, d.IDPathForm = pattern(t.PathForm), pattern(t.IDsForm)
+	}
+	if t.Path == nil {
+		d.PathForm = ""
+	}
+	if t.IDs == nil && !t.ByIDs {
+		d.IDPathForm = ""
+	}
+	if len(t.Deletion) == 0 {
+		return d, nil
+	}
+	d.Deleted, d.DeletedWhen = t.Deletion[0].DBName, t.when
+	if live := liveLiteral(t.Deletion[0]); t.when == "" && !slices.Contains([]string{"NULL", "0", "FALSE", "''", "'0'"}, live) {
+		return d, t.Unsupported("live rows have %s in %q, where NULL, 0, false or the empty text is needed", live, d.Deleted)
+	}
+	return d, nil
+}
 
 // Layout says which columns form the tree.
 func (t *Table) Layout() treeschema.Table {

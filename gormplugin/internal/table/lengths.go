@@ -3,8 +3,9 @@ package table
 import (
 	"slices"
 
-	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"gorm.io/gorm/schema"
+
+	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 )
 
 // roomOf returns how many characters a column can hold, as far as the model says so.

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/pathlock-go/pathlock"
 	"gorm.io/gorm"
+
+	"github.com/pathlock-go/pathlock"
 )
 
 // Locate returns where the live row with the id is.

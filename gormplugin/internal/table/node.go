@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"reflect"
 
+	"gorm.io/gorm/schema"
+
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
-	"gorm.io/gorm/schema"
 )
 
 // Node is a row reduced to the columns that say where it is.

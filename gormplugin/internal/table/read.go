@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/shown"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/shown"
 )
 
 // Selection says which rows of a table are read, and how.

@@ -6,10 +6,11 @@ import (
 	"math"
 	"reflect"
 
-	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
+
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 )
 
 // Bytes is a binary key.

@@ -11,8 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"gorm.io/gorm/schema"
+
+	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 )
 
 func TestPlain(t *testing.T) {

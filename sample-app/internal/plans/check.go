@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/pathlock-go/pathlock/fsck"
-	"github.com/pathlock-go/pathlock/fsck/gormfsck"
+	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 )
 
@@ -22,7 +22,15 @@ func (s *Service) Check(ctx context.Context, planID int64) (Report, error) {
 	if _, err := s.Plan(ctx, planID); err != nil {
 		return report, err
 	}
-	checker, err := gormfsck.New(ctx, s.db.Read, &model.Suite{})
+	table, err := gormplugin.Describe(s.db.Read, &model.Suite{})
+	if err != nil {
+		return report, err
+	}
+	pool, err := s.db.Read.DB()
+	if err != nil {
+		return report, err
+	}
+	checker, err := fsck.New(ctx, pool, fsck.Dialect(s.db.Read.Name()), table)
 	if err != nil {
 		return report, err
 	}

@@ -1,4 +1,4 @@
-package gormfsck_test
+package fsck_test
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/fsck"
-	"github.com/pathlock-go/pathlock/fsck/gormfsck"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/store/memstore"
@@ -53,8 +52,7 @@ func openDrive(ctx context.Context, locker *pathlock.Locker) (*gorm.DB, func(), 
 	}, gormplugin.AllowRawWrites(db).Exec(swap).Error
 }
 
-// The model's tags name the columns. A program may change the description before it makes a checker
-// by [fsck.New].
+// The tags of a model that is registered with the plugin name the columns.
 func ExampleNew() {
 	ctx := context.Background()
 	locker := pathlock.New(memstore.New())
@@ -65,12 +63,17 @@ func ExampleNew() {
 	}
 	defer drop()
 
-	checker, err := gormfsck.New(ctx, db, &Directory{})
+	table, err := gormplugin.Describe(db, &Directory{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	table, err := gormfsck.Table(db, &Directory{})
+	pool, err := db.DB()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	checker, err := fsck.New(ctx, pool, fsck.Dialect(db.Name()), table)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -10,14 +10,14 @@ import (
 	"testing"
 
 	"github.com/ncruces/go-sqlite3/gormlite"
+	"gorm.io/gorm"
+
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/fsck"
-	"github.com/pathlock-go/pathlock/fsck/gormfsck"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/integration/internal/databases"
 	"github.com/pathlock-go/pathlock/internal/test/gormplugintest"
 	"github.com/pathlock-go/pathlock/store/memstore"
-	"gorm.io/gorm"
 )
 
 // ofIDs has id paths alone, under names of its own.
@@ -47,7 +47,7 @@ type ofStatus struct {
 	Status string `pathlock:"deleted,when:archived"`
 }
 
-func TestGormfsck(t *testing.T) {
+func TestDescribe(t *testing.T) {
 	plugin := gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(byFlagAndTime{}), gormplugin.Model(ofStatus{}, gormplugin.SingleTree("all")),
 		gormplugin.Model(ofIDs{}, gormplugin.Columns{Parent: "Above", IDPathForm: "/0/*/*/"}, gormplugin.Namespace("forests")), gormplugin.Leaf(leafOfIDs{}, ofIDs{}))
 	db := guardedBy(t, gormplugintest.Database{Connector: databases.SQLiteConnector(t, ""), Dialector: func(pool *sql.DB) gorm.Dialector { return gormlite.OpenDB(pool) }}, plugin, ofIDs{}, leafOfIDs{})
@@ -65,14 +65,26 @@ func TestGormfsck(t *testing.T) {
 			{Table: "leaf_of_ids", Key: "id", Parent: "above", Name: "title", IDPath: "way", IDPathForm: "parent:/0/*/*/"},
 		}}},
 	} {
-		if got, err := gormfsck.Table(db, tt.model); !reflect.DeepEqual(got, tt.want) || err != nil {
+		if got, err := gormplugin.Describe(db, tt.model); !reflect.DeepEqual(got, tt.want) || err != nil {
 			t.Errorf("%T: %+v (%v), want %+v", tt.model, got, err, tt.want)
 		}
 	}
-	if _, err := gormfsck.New(t.Context(), db, leafOfIDs{}); !errors.Is(err, fsck.ErrTable) {
+	pool, err := db.DB()
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf, err := gormplugin.Describe(db, leafOfIDs{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fsck.New(t.Context(), pool, fsck.SQLite, leaf); !errors.Is(err, fsck.ErrTable) {
 		t.Errorf("a leaf: %v, want an error that matches ErrTable", err)
 	}
-	if _, err := gormfsck.New(t.Context(), db.Session(&gorm.Session{NewDB: true}), ofIDs{}); err != nil {
+	table, err := gormplugin.Describe(db.Session(&gorm.Session{NewDB: true}), ofIDs{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fsck.New(t.Context(), pool, fsck.SQLite, table); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,0 +1,139 @@
+package treetable
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Table says which columns make a table one of trees, or of leaves below them. An empty name stands
+// for a column that the table does not have.
+type Table struct {
+	// Table is the table's name: "suites" or "schema.suites".
+	Table string
+	// Key is the column of the primary key, which must have one column only.
+	Key string
+	// Tree is the column of the tree's id, such as a plan's; "" if all rows are in one tree.
+	Tree string
+	// SingleTree is the id of the only tree of a table without a column for it.
+	SingleTree string
+	// Parent is the column of the parent's key. It is NULL, or a zero value such as 0 or the nil
+	// UUID, in a row at the top.
+	Parent string
+	// Name is the column of the row's name among its siblings. It is "" in a root row. A table with
+	// a path of ids alone may have none: an id then stands in the place of a name.
+	Name string
+	// Path is the column of the materialised path: "/a/b", and "" for a root row. It may be "" if
+	// IDPath is not.
+	Path string
+	// IDPath is the column of the path of keys from the top, the row's own included: "/1/17/203".
+	// It replaces Path, or stands beside it.
+	IDPath string
+	// PathForm and IDPathForm are how these columns spell paths, as the path of two names:
+	// "/0/*/*/" for "/0/1/17/203/". "" means "/*/*".
+	PathForm, IDPathForm string
+	// Deleted is a column that marks rows as deleted. A row is live if the column is NULL, 0,
+	// false, "" or "0". Any time marks the row as deleted.
+	Deleted string
+	// DeletedWhen is the only value by which Deleted marks rows as deleted: "archived", "2". ""
+	// means any value but those above.
+	DeletedWhen string
+	// Version is the column of a whole number that grows whenever the row's path, parent or name
+	// changes.
+	Version string
+	// Fence is the column of a whole number that gets the fence of the lock under which the row's
+	// place in the tree was last written. A write without one leaves it as it is, and a new row has
+	// 0.
+	Fence string
+	// Leaves are other tables whose rows hang below rows of this one, and have paths: of their
+	// parent, or of their own. They are in the trees of this table.
+	Leaves []Table
+	// Namespace is the first argument of pathlock.NewTree for the trees' locks. The second one is
+	// the value of the tree column, or SingleTree. "" means the table's name.
+	Namespace string
+}
+
+// Role is what a column is to the tree.
+type Role struct {
+	// Tag is the word for it in a field's tag, "" for the key, which needs none. Flag is the one
+	// for it on the command line, and What says it in messages.
+	Tag, Flag, What string
+	column          func(*Table) *string
+}
+
+// Roles are those that a column can have.
+var Roles = []Role{
+	{"", "key", "key column", func(t *Table) *string { return &t.Key }},
+	{"tree", "tree-column", "tree column", func(t *Table) *string { return &t.Tree }},
+	{"parent", "parent", "parent column", func(t *Table) *string { return &t.Parent }},
+	{"name", "name", "name column", func(t *Table) *string { return &t.Name }},
+	{"path", "path", "path column", func(t *Table) *string { return &t.Path }},
+	{"idpath", "id-path", "id path column", func(t *Table) *string { return &t.IDPath }},
+	{"deleted", "deleted", "column of the deletion mark", func(t *Table) *string { return &t.Deleted }},
+	{"version", "version-column", "version column", func(t *Table) *string { return &t.Version }},
+	{"fence", "fence-column", "fence column", func(t *Table) *string { return &t.Fence }},
+}
+
+// Column is the name of the column of t that has the role.
+func (r Role) Column(t *Table) *string { return r.column(t) }
+
+// Check returns an error if the description is incomplete or contradictory.
+func (t *Table) Check() error { return t.check(false) }
+
+func (t *Table) check(leaf bool) error {
+	if t.Table == "" {
+		return errors.New("no table name is given")
+	}
+	if err := t.checkRoles(leaf); err != nil {
+		return err
+	}
+	for _, path := range []struct{ column, form string }{{t.Path, t.PathForm}, {t.IDPath, t.IDPathForm}} {
+		if _, err := ParseForm(path.form); err != nil {
+			return err
+		}
+		if path.column == "" && path.form != "" {
+			return fmt.Errorf("the form %q is that of no column", path.form)
+		}
+	}
+	if t.DeletedWhen != "" && t.Deleted == "" {
+		return fmt.Errorf("%q marks rows as deleted in no column", t.DeletedWhen)
+	}
+	for i := range t.Leaves {
+		below := &t.Leaves[i]
+		if err := below.check(true); err != nil {
+			return fmt.Errorf("the leaves %q: %w", below.Table, err)
+		}
+		if below.Path != "" && t.Path == "" || below.IDPath != "" && t.IDPath == "" {
+			return fmt.Errorf("the leaves %q have a path of a kind that %q has not", below.Table, t.Table)
+		}
+	}
+	return nil
+}
+
+// checkRoles checks that the table has the columns that it needs, each for one purpose.
+func (t *Table) checkRoles(leaf bool) error {
+	switch {
+	case t.Key == "":
+		return errors.New("no key column is given")
+	case t.Tree == "" && t.SingleTree == "" && !leaf:
+		return errors.New("neither a tree column nor a single tree is given")
+	case t.Tree != "" && leaf:
+		return errors.New("a leaf is in the tree of its parent, and has no column for it")
+	case t.Tree != "" && t.SingleTree != "":
+		return errors.New("both a tree column and a single tree are given")
+	case t.Parent == "":
+		return errors.New("no parent column is given")
+	case t.Name == "" && t.Path != "":
+		return errors.New("no name column is given")
+	case t.Path == "" && t.IDPath == "":
+		return errors.New("neither a path nor an id path column is given")
+	}
+	for i, role := range Roles {
+		name := *role.column(t)
+		other := slices.IndexFunc(Roles[:i], func(r Role) bool { return *r.column(t) == name })
+		if name != "" && other >= 0 {
+			return fmt.Errorf("the %s and the %s are both %q", Roles[other].What, role.What, name)
+		}
+	}
+	return nil
+}
