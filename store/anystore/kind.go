@@ -3,6 +3,8 @@ package anystore
 import (
 	"context"
 	"errors"
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -11,6 +13,8 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"github.com/pathlock-go/pathlock/store/offstore"
 	"github.com/pathlock-go/pathlock/store/redisstore"
+	"github.com/pathlock-go/pathlock/store/sqlstore"
+	"github.com/pathlock-go/pathlock/store/sqlstore/sqlopen"
 	"github.com/pathlock-go/pathlock/store/zkstore"
 )
 
@@ -21,63 +25,50 @@ type kind struct {
 	// forms are examples of its URLs, for messages.
 	forms []string
 	// open opens a store. Its errors quote no more of the URL than its options.
-	open func(ctx context.Context, url string, o options) (opened, error)
+	open func(ctx context.Context, url string, o options) (*Store, error)
 	// show returns a URL without what is secret.
 	show func(url string) string
 	// secure puts a password into a URL that has none. Its errors quote nothing of the URL.
 	secure func(url, password string) (string, error)
-	// trouble says what an error means with which a server of this kind answers, "" if that is not
-	// known. ok is false for other errors. A kind without servers has none.
-	trouble func(error) (means string, ok bool)
 	// alone says that the store cannot be one of a quorum.
 	alone bool
-}
-
-// opened is an open store, and what closes it.
-type opened struct {
-	store pathlock.Store
-	close func(context.Context) error
 }
 
 // kinds returns all kinds, the program's own included.
 func (o options) kinds() []kind {
 	return append([]kind{
 		{
-			schemes: []string{"memory"}, forms: []string{"memory://"},
-			open: opensLocal(func() pathlock.Store { return memstore.New() }), show: always("memory:// (this process only)"), secure: noPassword,
+			schemes: []string{"memory"}, forms: []string{"memory://"}, show: always("memory:// (this process only)"), secure: noPassword,
+			open: opensLocal(func() pathlock.Store { return memstore.New() }),
 		},
 		{
-			schemes: []string{"off"}, forms: []string{"off://"},
-			open: opensLocal(func() pathlock.Store { return offstore.New() }), show: always("off:// (no locks)"), secure: noPassword, alone: true,
+			schemes: []string{"off"}, forms: []string{"off://"}, show: always("off:// (no locks)"), secure: noPassword, alone: true,
+			open: opensLocal(func() pathlock.Store { return offstore.New() }),
 		},
 		{
 			schemes: []string{"redis", "redis+cluster", "redis+sentinel", "rediss", "rediss+cluster", "rediss+sentinel"},
-			forms:   []string{"redis://host:6379/0", "redis+cluster://h1,h2,h3", "redis+sentinel://master@h1,h2"},
-			open:    opens(func(url string) (*redisstore.Store, error) { return redisstore.Open(url) }), show: withoutUser, secure: withPassword, trouble: redisTrouble,
+			forms:   []string{"redis://host:6379/0", "redis+cluster://h1,h2,h3", "redis+sentinel://master@h1,h2"}, show: withoutUser, secure: withPassword,
+			open: func(_ context.Context, url string, _ options) (*Store, error) { return opened(redisstore.Open(url)) },
+		},
+		{schemes: []string{"mysql"}, forms: []string{"mysql://user:password@tcp(host:3306)/name"}, show: showSQL, secure: secureMySQL, open: openSQL},
+		{schemes: []string{"postgres", "postgresql"}, forms: []string{"postgres://user:password@host:5432/name"}, show: showSQL, secure: withPassword, open: openSQL},
+		{
+			schemes: []string{"sqlite"}, forms: []string{"sqlite://PATH"}, show: showSQLite, secure: noPassword,
+			open: func(ctx context.Context, url string, o options) (*Store, error) {
+				return openSQL(ctx, besideData(url), o)
+			},
 		},
 		{
-			schemes: []string{"mysql"}, forms: []string{"mysql://user:password@tcp(host:3306)/name"},
-			open: openSQL, show: showMySQL, secure: secureMySQL, trouble: sqlTrouble,
+			schemes: []string{"zk", "zks"}, forms: []string{"zk://h1,h2,h3/root"}, show: withoutUser, secure: withUsersPassword,
+			open: func(_ context.Context, url string, _ options) (*Store, error) { return opened(zkstore.Open(url)) },
 		},
 		{
-			schemes: []string{"postgres", "postgresql"}, forms: []string{"postgres://user:password@host:5432/name"},
-			open: openSQL, show: showPostgres, secure: withPassword, trouble: sqlTrouble,
+			schemes: []string{"etcd", "etcds"}, forms: []string{"etcd://h1,h2,h3/prefix"}, show: withoutUser, secure: withUsersPassword,
+			open: func(_ context.Context, url string, _ options) (*Store, error) { return opened(etcdstore.Open(url)) },
 		},
 		{
-			schemes: []string{"sqlite"}, forms: []string{"sqlite://PATH"},
-			open: openSQLite, show: showSQLite, secure: noPassword, trouble: sqlTrouble,
-		},
-		{
-			schemes: []string{"zk", "zks"}, forms: []string{"zk://h1,h2,h3/root"},
-			open: opens(func(url string) (*zkstore.Store, error) { return zkstore.Open(url) }), show: withoutUser, secure: withUsersPassword, trouble: zkTrouble,
-		},
-		{
-			schemes: []string{"etcd", "etcds"}, forms: []string{"etcd://h1,h2,h3/prefix"},
-			open: opens(func(url string) (*etcdstore.Store, error) { return etcdstore.Open(url) }), show: withoutUser, secure: withUsersPassword, trouble: etcdTrouble,
-		},
-		{
-			schemes: []string{"quorum"}, forms: []string{"quorum:URL|URL|URL"},
-			open: openQuorum, show: o.showMembers, secure: o.secureMembers, trouble: quorumTrouble, alone: true,
+			schemes: []string{"quorum"}, forms: []string{"quorum:URL|URL|URL"}, show: o.showMembers, secure: o.secureMembers, alone: true,
+			open: openQuorum,
 		},
 	}, o.own...)
 }
@@ -102,50 +93,65 @@ func schemeOf(url string) string {
 
 // kindOf returns the kind of store that a URL names. Of other texts, the error quotes nothing.
 func (o options) kindOf(url string) (kind, error) {
-	scheme := schemeOf(url)
+	scheme, rest, _ := strings.Cut(url, ":")
 	for _, k := range o.kinds() {
-		// The examples show what follows the scheme.
-		_, slashes, _ := strings.Cut(k.forms[0], ":")
-		prefix := scheme + ":"
-		if strings.HasPrefix(slashes, "//") {
-			prefix += "//"
-		}
-		if slices.Contains(k.schemes, scheme) && strings.HasPrefix(url, prefix) {
+		if slices.Contains(k.schemes, scheme) && (scheme == "quorum" || strings.HasPrefix(rest, "//")) {
 			return k, nil
 		}
 	}
 	return kind{}, errors.New("its scheme is unknown: supported are " + strings.Join(o.forms(), ", "))
 }
 
-// opens is how a kind opens its stores that reads the whole URL.
-func opens[S interface {
-	pathlock.Store
-	Close(ctx context.Context) error
-}](open func(url string) (S, error)) func(context.Context, string, options) (opened, error) {
-	return func(_ context.Context, url string, _ options) (opened, error) {
-		store, err := open(url)
-		if err != nil {
-			return opened{}, err
+// schemes are those that URLs may have.
+var schemes = regexp.MustCompile(`^[a-z][a-z0-9+.-]*$`)
+
+// checkSchemes refuses schemes that are none, or that several kinds have.
+func (o options) checkSchemes() error {
+	taken := options{}.kinds()
+	for _, k := range o.own {
+		scheme := k.schemes[0]
+		switch {
+		case !schemes.MatchString(scheme):
+			return fmt.Errorf("WithScheme: %q is no scheme", scheme)
+		case slices.ContainsFunc(taken, func(other kind) bool { return slices.Contains(other.schemes, scheme) }):
+			return fmt.Errorf("WithScheme: the scheme %s is taken", scheme)
 		}
-		return opened{store: store, close: store.Close}, nil
+		taken = append(taken, k)
 	}
+	return nil
 }
 
 // opensLocal is how a kind opens its stores that has no servers, and nothing to set.
-func opensLocal(open func() pathlock.Store) func(context.Context, string, options) (opened, error) {
-	return func(_ context.Context, url string, _ options) (opened, error) {
+func opensLocal(open func() pathlock.Store) func(context.Context, string, options) (*Store, error) {
+	return func(_ context.Context, url string, _ options) (*Store, error) {
 		if form := schemeOf(url) + "://"; url != form {
-			return opened{}, errors.New("nothing follows " + form)
+			return nil, errors.New("nothing follows " + form)
 		}
-		store := open()
-		return opened{store: store, close: store.Close}, nil
+		return opened(open(), nil)
 	}
 }
 
-// always shows one text for all URLs.
-func always(text string) func(string) string { return func(string) string { return text } }
+// openSQL opens a store in a table of a database, which it creates if it is missing and may be
+// created.
+func openSQL(_ context.Context, url string, o options) (*Store, error) {
+	var opts []sqlstore.Option
+	if !o.noTables {
+		opts = append(opts, sqlstore.WithTables())
+	}
+	return opened(sqlopen.Open(url, opts...))
+}
 
-// noPassword refuses passwords.
-func noPassword(url, _ string) (string, error) {
-	return "", errors.New(schemeOf(url) + ":// is a lock store without a password")
+// besideData returns the URL of the file of locks beside the SQLite file of a URL. A transaction in
+// a SQLite file keeps everybody else from writing there, even the locks that the same transaction
+// needs. So the path may be that of the file with a program's data, and the locks are in another
+// one, for all programs that name it.
+func besideData(url string) string {
+	path, options, found := strings.Cut(strings.TrimPrefix(url, "sqlite://"), "?")
+	if path != "" && path != ":memory:" {
+		path += "-locks"
+	}
+	if found {
+		path += "?" + options
+	}
+	return "sqlite://" + path
 }

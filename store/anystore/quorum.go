@@ -88,56 +88,39 @@ func (o options) secureMembers(url, password string) (string, error) {
 }
 
 // openQuorum opens a store over an odd number of others.
-func openQuorum(ctx context.Context, url string, o options) (_ opened, err error) {
+func openQuorum(ctx context.Context, url string, o options) (_ *Store, err error) {
 	all, err := o.membersOf(url)
 	if err != nil {
-		return opened{}, err
+		return nil, err
 	}
+	var opened []*Store
 	var stores []pathlock.Store
-	var closers []func(context.Context) error
-	closeAll := func(ctx context.Context) error {
-		var errs []error
-		for _, closeOne := range closers {
-			errs = append(errs, closeOne(ctx))
-		}
-		return errors.Join(errs...)
-	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, closeAll(ctx))
+			err = errors.Join(err, closeAll(ctx, opened))
 		}
 	}()
 	for i, m := range all {
 		// Two stores in memory are different ones.
 		first := slices.IndexFunc(all, func(other member) bool { return other.url == m.url })
 		if first < i && schemeOf(m.url) != "memory" {
-			return opened{}, inMember(i, fmt.Errorf("it is member %d again, and fails with that one", first+1))
+			return nil, inMember(i, fmt.Errorf("it is member %d again, and fails with that one", first+1))
 		}
 		store, err := m.openStore(ctx, m.url, o)
 		if err != nil {
-			return opened{}, inMember(i, err)
+			return nil, inMember(i, err)
 		}
-		stores = append(stores, store)
-		closers = append(closers, store.Close)
+		opened, stores = append(opened, store), append(stores, store)
 	}
 	_, option := cutOption(url)
 	_, taken := storeurl.Cut("?"+option, "timeout")
 	timeout, err := storeurl.TakeTimeout(taken)
 	if err != nil {
-		return opened{}, err
+		return nil, err
 	}
 	store, err := quorum.New(stores, quorum.WithNames(shown(all)...), quorum.WithTimeout(timeout))
 	if err != nil {
-		return opened{}, err
+		return nil, err
 	}
-	closers = slices.Insert(closers, 0, store.Close)
-	return opened{store: store, close: closeAll}, nil
-}
-
-// quorumTrouble says what it means that a majority does not serve.
-func quorumTrouble(err error) (means string, ok bool) {
-	if _, ok := errors.AsType[*quorum.MajorityError](err); !ok {
-		return "", false
-	}
-	return "is a quorum of which too few members serve", true
+	return &Store{Store: store, members: opened}, nil
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/store/sqlstore"
-	"github.com/pathlock-go/pathlock/store/sqlstore/sqlopen"
 )
 
 // readOnly has sessions become read-only as a failover does, in several ways: what each does once
@@ -61,7 +60,7 @@ func TestReadOnlySessions_AreReplaced(t *testing.T) {
 func inAllSessions(t *testing.T, db *sql.DB, statement string) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
-	for range sqlopen.Connections {
+	for range db.Stats().MaxOpenConnections {
 		conn, err := db.Conn(ctx)
 		if err == nil {
 			defer func() { _ = conn.Close() }()

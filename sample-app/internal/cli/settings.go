@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 	"github.com/pathlock-go/pathlock/sample-app/internal/httpapi"
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
 	"github.com/pathlock-go/pathlock/sample-app/internal/server"
 	"github.com/pathlock-go/pathlock/store/anystore"
+	"github.com/pathlock-go/pathlock/store/sqlstore/sqlopen"
 )
 
 // backend is the flags of serve and import.
@@ -44,13 +44,19 @@ const (
 // command line.
 func (b *backend) Validate() error {
 	return errors.Join(
-		refused("--db", "PATHLOCK_DB", database.Check(b.DB)),
+		refused("--db", "PATHLOCK_DB", checkDB(b.DB)),
 		refused("--db-connections", "PATHLOCK_DB_CONNECTIONS", within(b.Connections, 1, maxConnections)),
 		checkLocks(b.Locks, b.LocksPassword),
 		refused("--namespace", "PATHLOCK_NAMESPACE", httpapi.CheckNamespace(b.Namespace)),
 		refused("--wait", "PATHLOCK_WAIT", within(b.Wait, 0, server.MaxWait)),
 		refused("--lease", "PATHLOCK_LEASE", within(b.Lease, minLease, maxLease)),
 	)
+}
+
+// checkDB says why a database cannot be opened. It connects to none.
+func checkDB(url string) error {
+	_, err := sqlopen.Parse(url)
+	return err
 }
 
 // checkLocks refuses the settings of a lock store that cannot be opened.

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"time"
 
-	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 	"github.com/pathlock-go/pathlock/sample-app/internal/storm"
 )
 
@@ -27,7 +26,7 @@ type stormCommand struct {
 func (c *stormCommand) Validate() error {
 	var db error
 	if c.DB != "sqlite://" { // a temporary file
-		db = database.Check(c.DB)
+		db = checkDB(c.DB)
 	}
 	var positive error
 	if c.Instances < 1 || c.Clients < 1 || c.Duration <= 0 {

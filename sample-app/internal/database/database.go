@@ -3,34 +3,31 @@
 package database
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/ncruces/go-sqlite3"
+	"github.com/ncruces/go-sqlite3/gormlite"
+	"gorm.io/driver/mysql"
+	"gorm.io/driver/postgres"
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 
-	"github.com/pathlock-go/pathlock/internal/dburl"
-)
-
-// Dialect names an SQL dialect as GORM does.
-type Dialect string
-
-// The dialects that the program speaks.
-const (
-	SQLite   Dialect = "sqlite"
-	MySQL    Dialect = "mysql"
-	Postgres Dialect = "postgres"
+	"github.com/pathlock-go/pathlock/store/anystore"
+	"github.com/pathlock-go/pathlock/store/sqlstore"
+	"github.com/pathlock-go/pathlock/store/sqlstore/sqlopen"
 )
 
 // DB is an open database. Read and Write have pools of their own if the database lets only one
 // connection write at once, and are the same otherwise.
 type DB struct {
-	Dialect Dialect
+	Dialect sqlstore.Dialect
 	// Write is for everything that changes rows.
 	Write *gorm.DB
 	// Read is for statements and transactions that change nothing.
@@ -47,45 +44,96 @@ type DB struct {
 // otherwise. It leaves room for several instances on a server with the usual limit of about 150.
 const DefaultConnections = 20
 
-// Open opens the database that url names. It does not connect: the first statement does. A url is
-//   - sqlite://PATH;
-//   - mysql://DSN for MySQL and MariaDB, with a DSN of go-sql-driver/mysql, such as
-//     user:password@tcp(127.0.0.1:3306)/testplan;
-//   - a postgres:// URL of libpq.
+// readConnections is the number of connections that only read an SQLite file.
+const readConnections = 4
+
+// answerTimeout is after how long a silent server counts as gone, unless the URL says otherwise. A
+// wait for row locks has to end well before that.
+const answerTimeout = 30 * time.Second
+
+// Open opens the database that a URL names, as [sqlopen.Parse] reads it. It does not connect: the
+// first statement does.
 func Open(url string) (*DB, error) {
-	if err := Check(url); err != nil {
+	d, err := sqlopen.Parse(url)
+	if err != nil {
 		return nil, err
 	}
-	scheme, rest, _ := strings.Cut(url, "://")
-	switch scheme {
-	case "sqlite":
-		return openSQLite(rest)
-	case "mysql":
-		return openMySQL(rest)
+	db := &DB{Dialect: d.Dialect, Where: d.String()}
+	switch d.Dialect {
+	case sqlstore.MySQL:
+		c := d.MySQL
+		c.ParseTime, c.Loc = true, time.UTC
+		c.ReadTimeout, c.WriteTimeout = cmp.Or(c.ReadTimeout, answerTimeout), cmp.Or(c.WriteTimeout, answerTimeout)
+		c.Params["innodb_lock_wait_timeout"] = cmp.Or(c.Params["innodb_lock_wait_timeout"], "10")
+		err = db.pool(d, DefaultConnections)
+	case sqlstore.Postgres:
+		set := d.Postgres.RuntimeParams
+		set["lock_timeout"] = cmp.Or(set["lock_timeout"], "10s")
+		set["application_name"] = cmp.Or(set["application_name"], "pathlock-sample")
+		if !strings.Contains(url, "default_query_exec_mode=") {
+			d.Postgres.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement // the server keeps plans
+		}
+		err = db.pool(d, DefaultConnections)
 	default:
-		return openPostgres(url)
+		// One connection writes: requests of this process then wait in the pool, and not in SQLite,
+		// which waits by sleeping. It takes the write lock when a transaction begins, because a
+		// later upgrade may end in SQLITE_BUSY however long one waits. The write-ahead log lets
+		// other connections read meanwhile. busy_timeout comes first: the other pragmas may already
+		// have to wait for another process.
+		const shared = "_pragma=busy_timeout(30000)&_pragma=journal_mode(wal)&_pragma=synchronous(normal)"
+		d.SQLite.RawQuery = shared + "&_txlock=immediate"
+		if err = db.pool(d, 1); err == nil {
+			d.SQLite.RawQuery = shared + "&_pragma=query_only(1)"
+			err = db.pool(d, readConnections)
+		}
 	}
+	if err == nil {
+		err = db.useGORM()
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("database: open %s: %w", db.Where, err), db.Close())
+	}
+	return db, nil
 }
 
-// Check says why [Open] refuses url. Its errors quote no more of url than its options: if another
-// part is missing or mistyped, the password may stand in its place.
-func Check(url string) error {
-	scheme, rest, ok := strings.Cut(url, "://")
-	if !ok {
-		return errors.New("the database URL has no scheme: give sqlite://PATH, mysql://user:password@tcp(host:3306)/name or postgres://user:password@host:5432/name")
+// pool opens a pool of connections.
+func (d *DB) pool(database *sqlopen.Database, connections int) error {
+	pool, err := database.Open()
+	if err != nil {
+		return err
 	}
-	var err error
-	switch scheme {
-	case "sqlite":
-		err = dburl.SQLite(rest)
-	case "mysql":
-		_, err = dburl.MySQL(rest)
-	case "postgres", "postgresql":
-		_, err = parsePostgres(url)
-	default:
-		err = errors.New("unknown database scheme: supported are sqlite://, mysql:// and postgres://")
+	pool.SetMaxOpenConns(connections)
+	pool.SetMaxIdleConns(connections)
+	if d.Dialect != sqlstore.SQLite {
+		pool.SetConnMaxIdleTime(time.Minute)
 	}
-	return err
+	d.pools = append(d.pools, pool)
+	return nil
+}
+
+// useGORM makes the gorm.DBs on the pools, the first of which writes, and the last of which reads.
+// GORM logs nothing: errors reach the caller, who knows which of them to log.
+func (d *DB) useGORM() error {
+	use := func(pool *sql.DB) (*gorm.DB, error) {
+		var dialector gorm.Dialector
+		switch d.Dialect {
+		case sqlstore.MySQL:
+			// GORM would ask for the version, and the server need not be up yet.
+			dialector = mysql.New(mysql.Config{Conn: pool, SkipInitializeWithVersion: true})
+		case sqlstore.Postgres:
+			dialector = postgres.New(postgres.Config{Conn: pool})
+		default:
+			dialector = gormlite.OpenDB(pool)
+		}
+		return gorm.Open(dialector, &gorm.Config{Logger: logger.Discard, TranslateError: true, DisableAutomaticPing: true})
+	}
+	var errs [3]error
+	d.Write, errs[0] = use(d.pools[0])
+	d.Plain, errs[1] = use(d.pools[0])
+	if d.Read = d.Write; len(d.pools) > 1 {
+		d.Read, errs[2] = use(d.pools[1])
+	}
+	return errors.Join(errs[:]...)
 }
 
 // Ping reports whether the database answers.
@@ -99,7 +147,7 @@ func (d *DB) Ping(ctx context.Context) error {
 
 // Limit sets how many connections to a server there are at most. A file keeps the number it needs.
 func (d *DB) Limit(connections int) {
-	if d.Dialect != SQLite {
+	if d.Dialect != sqlstore.SQLite {
 		d.Pool().SetMaxOpenConns(connections)
 		d.Pool().SetMaxIdleConns(connections)
 	}
@@ -107,16 +155,6 @@ func (d *DB) Limit(connections int) {
 
 // Pool returns the connection pool that writes.
 func (d *DB) Pool() *sql.DB { return d.pools[0] }
-
-// Splice returns the SQL of a text followed by the end of a column's text. Its placeholders are the
-// text and the number, from 1, of the first character that stays.
-func (d Dialect) Splice(column string) string {
-	if d == Postgres {
-		// PostgreSQL cannot tell the types of these placeholders.
-		return `CAST(? AS TEXT) || SUBSTRING(` + column + `, CAST(? AS INTEGER))`
-	}
-	return `CONCAT(?, SUBSTRING(` + column + `, ?))`
-}
 
 // Close closes all connections.
 func (d *DB) Close() error {
@@ -127,29 +165,11 @@ func (d *DB) Close() error {
 	return errors.Join(errs...)
 }
 
-// finish makes the gorm.DBs on the pools, the first of which writes, and the last of which reads.
-// GORM logs nothing: errors reach the caller, who knows which of them to log.
-func (d *DB) finish(dialector func(*sql.DB) gorm.Dialector) (*DB, error) {
-	use := func(pool *sql.DB) (*gorm.DB, error) {
-		return gorm.Open(dialector(pool), &gorm.Config{Logger: logger.Discard, TranslateError: true, DisableAutomaticPing: true})
+// Trouble says in a few words why a database does not serve. Its text continues "the database …",
+// and has no addresses, so that clients may see it.
+func Trouble(err error) string {
+	if errors.Is(err, sqlite3.FULL) {
+		return "is out of disk space"
 	}
-	var errs [3]error
-	d.Write, errs[0] = use(d.pools[0])
-	d.Plain, errs[1] = use(d.pools[0])
-	if d.Read = d.Write; len(d.pools) > 1 {
-		d.Read, errs[2] = use(d.pools[1])
-	}
-	if err := errors.Join(errs[:]...); err != nil {
-		return nil, errors.Join(fmt.Errorf("database: open %s: %w", d.Where, err), d.Close())
-	}
-	return d, nil
-}
-
-// poolOf returns a pool of connections to a server.
-func poolOf(connector driver.Connector) *sql.DB {
-	pool := sql.OpenDB(connector)
-	pool.SetMaxOpenConns(DefaultConnections)
-	pool.SetMaxIdleConns(DefaultConnections)
-	pool.SetConnMaxIdleTime(time.Minute)
-	return pool
+	return anystore.Trouble(err)
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
+	"github.com/pathlock-go/pathlock/store/sqlstore"
 )
 
 // Think is how long at most a handler waits between a read and a write, as one does that validates,
@@ -84,7 +85,11 @@ func (s *Suites) relocate(ctx context.Context, suite, parent model.Suite, name s
 		if err != nil {
 			return err
 		}
-		spliced := gorm.Expr(s.db.Dialect.Splice("path"), path, utf8.RuneCountInString(suite.Path)+1)
+		splice := `CONCAT(?, SUBSTRING(path, ?))`
+		if s.db.Dialect == sqlstore.Postgres {
+			splice = `CAST(? AS TEXT) || SUBSTRING(path, CAST(? AS INTEGER))` // whose types it cannot tell
+		}
+		spliced := gorm.Expr(splice, path, utf8.RuneCountInString(suite.Path)+1)
 		return tx.Model(&model.Suite{}).Where(below, suite.PlanID, suite.Path+"/", suite.Path+"0").
 			Updates(map[string]any{"path": spliced, "version": version}).Error
 	})
@@ -196,7 +201,7 @@ func (s *Suites) later(ctx context.Context, planID int64, do func(*gorm.DB) erro
 // isolation is that of [plans.Service]. At the stricter level that is MySQL's own, the ranges that
 // the writes lock would keep others out of the whole plan.
 func (s *Suites) isolation() *sql.TxOptions {
-	if s.db.Dialect == database.SQLite {
+	if s.db.Dialect == sqlstore.SQLite {
 		return nil
 	}
 	return &sql.TxOptions{Isolation: sql.LevelReadCommitted}

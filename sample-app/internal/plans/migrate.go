@@ -9,6 +9,7 @@ import (
 	"github.com/pathlock-go/pathlock/internal/treeschema"
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
+	"github.com/pathlock-go/pathlock/store/sqlstore"
 )
 
 // Migrate makes the tables, or adds what they lack. Any number of instances may call it at once:
@@ -18,7 +19,7 @@ import (
 // index is a protection, too.
 func Migrate(ctx context.Context, db *database.DB, protected bool) error {
 	write := db.Write.WithContext(ctx)
-	if db.Dialect == database.MySQL {
+	if db.Dialect == sqlstore.MySQL {
 		var version string
 		if err := write.Raw(`SELECT VERSION()`).Scan(&version).Error; err != nil {
 			return err

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
+	"github.com/pathlock-go/pathlock/store/sqlstore"
 )
 
 // fold gives a path the spelling that locks have.
@@ -49,7 +49,7 @@ func levels(paths []pathlock.Path) (levels [][]pathlock.Path) {
 // foldsTo is the condition of names that may be folded to others. No database folds all that locks
 // do, so it holds for every name with letters beyond ASCII.
 func (s *Service) foldsTo() string {
-	if s.db.Dialect == database.MySQL {
+	if s.db.Dialect == sqlstore.MySQL {
 		return "LOWER(name) IN ? OR OCTET_LENGTH(name) <> CHAR_LENGTH(name)"
 	}
 	return "LOWER(name) IN ? OR OCTET_LENGTH(name) <> LENGTH(name)"

@@ -19,6 +19,7 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
+	"github.com/pathlock-go/pathlock/store/sqlstore"
 )
 
 // Service does the work of the HTTP interface and the importer. Its errors match [ErrInvalid],
@@ -80,7 +81,7 @@ func put[T any](ctx context.Context, s *Service, do func(tx *gorm.DB) (T, error)
 // server, its reads must not be older than the lock: so every statement sees what was committed
 // before it. SQLite has one writer at a time anyway.
 func (s *Service) isolation() *sql.TxOptions {
-	if s.db.Dialect == database.SQLite {
+	if s.db.Dialect == sqlstore.SQLite {
 		return nil
 	}
 	return &sql.TxOptions{Isolation: sql.LevelReadCommitted}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/database"
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/doctor"
 	"github.com/pathlock-go/pathlock/fsck"
 	"github.com/pathlock-go/pathlock/store/anystore"
@@ -119,9 +118,9 @@ func (c *doctorCommand) examine(ctx context.Context) (report doctor.Report, err 
 	if c.DB == "" {
 		return report, nil
 	}
-	db, dialect, err := database.Open(c.DB)
+	db, dialect, err := openDB(c.DB)
 	if err != nil {
-		return report, fmt.Errorf("--db: %w", err)
+		return report, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	var table *fsck.Table

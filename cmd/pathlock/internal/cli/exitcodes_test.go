@@ -69,6 +69,8 @@ func TestExitCodes(t *testing.T) {
 		{"fsck --table suites --db postgres://root:secret@127.0.0.1:1/x", 8, "`user=root database=x`: 127.0.0.1:1 "},
 		{"doctor --db postgres://root:secret@127.0.0.1:1/x", 8, "the database does not answer: "},
 		{"fsck --table suites --db sqlite:///no/such/file", 8, "no such file"},
+		{"fsck --table suites --db " + brokenURL + "-missing", 8, "has a file that cannot be used"},
+		{"doctor --db mysql://root:secret@tcp(127.0.0.1:3306)/", 16, "--db: sqlopen: the MySQL DSN names no database"},
 		{"fsck --table suites mysql://root:secret@tcp(127.0.0.1:1)/x --db " + soundURL, 16, "unexpected argument"},
 		{"fsck --table suites --database=mysql://root:secret@tcp(127.0.0.1:1)/x --db " + soundURL, 16, "unknown flag"},
 		{"fsck --table suites --repair --apply --locks redis://:se/secret@127.0.0.1:1 --db " + brokenURL, 16, "--locks"},

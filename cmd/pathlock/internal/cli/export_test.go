@@ -16,8 +16,11 @@ func Parse(args ...string) error {
 	return err
 }
 
-// Reach connects to a database.
-var Reach = reach
+// OpenDB and Reach open a database, and connect to it.
+var (
+	OpenDB = openDB
+	Reach  = reach
+)
 
 // NameOf and ParseTree write and read the names of trees.
 var (

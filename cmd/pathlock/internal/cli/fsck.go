@@ -13,9 +13,8 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/database"
+	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/doctor"
 	"github.com/pathlock-go/pathlock/fsck"
-	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
 type fsckCommand struct {
@@ -99,7 +98,7 @@ func (c *fsckCommand) Run(ctx context.Context, streams streams, code *int) (err 
 	if table.Leaves, err = c.leafTables(); err != nil {
 		return err
 	}
-	db, dialect, err := database.Open(c.DB)
+	db, dialect, err := openDB(c.DB)
 	if err != nil {
 		return err
 	}
@@ -123,23 +122,6 @@ func (c *fsckCommand) Run(ctx context.Context, streams streams, code *int) (err 
 	elsewhere := func(locker *pathlock.Locker) error { return c.elsewhere(ctx, locker, db, dialect, table) }
 	*code, err = c.repair(ctx, checker, report, elsewhere)
 	return err
-}
-
-// connecting is how long a database may take to connect: what is behind a wrong port never answers.
-const connecting = 10 * time.Second
-
-// reach returns an error if the database does not answer in time.
-func reach(ctx context.Context, db *sql.DB, patience time.Duration) error {
-	limited, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("no answer within %v", patience))
-	defer cancel()
-	err := db.PingContext(limited)
-	if err != nil && limited.Err() != nil {
-		err = context.Cause(limited)
-	}
-	if err != nil {
-		return fmt.Errorf("connect to the database, which %s: %w", anystore.Trouble(err), err)
-	}
-	return nil
 }
 
 func (c *fsckCommand) tree() fsck.Key {
@@ -180,8 +162,8 @@ func (c *fsckCommand) nothing(s fsck.Summary) error {
 // elsewhere returns an error if the programs on the database are known to take their locks in
 // another place than the repair would.
 func (c *fsckCommand) elsewhere(ctx context.Context, locker *pathlock.Locker, db *sql.DB, dialect fsck.Dialect, table fsck.Table) error {
-	places, err := database.LockPlaces(ctx, db, dialect)
-	i := slices.IndexFunc(places, func(p database.LockPlace) bool { return p.Table == c.Table })
+	places, err := doctor.LockPlaces(ctx, db, dialect)
+	i := slices.IndexFunc(places, func(p doctor.LockPlace) bool { return p.Table == c.Table })
 	if err != nil || i < 0 {
 		return err
 	}
@@ -189,7 +171,7 @@ func (c *fsckCommand) elsewhere(ctx context.Context, locker *pathlock.Locker, db
 	if err != nil {
 		return failed("asking for its id", err)
 	}
-	here := database.LockPlace{Table: c.Table, Namespace: strings.TrimSuffix(cmp.Or(table.Namespace, c.Table)+"/"+table.SingleTree, "/"), Store: store}
+	here := doctor.LockPlace{Table: c.Table, Namespace: strings.TrimSuffix(cmp.Or(table.Namespace, c.Table)+"/"+table.SingleTree, "/"), Store: store}
 	if there := places[i]; there != here {
 		return fmt.Errorf("the programs take the locks of %s in the lock store %s, namespace %s, and --locks and --namespace are %s, %s: give theirs", c.Table, there.Store, there.Namespace, here.Store, here.Namespace)
 	}

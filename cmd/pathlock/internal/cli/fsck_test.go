@@ -11,7 +11,6 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/cli"
-	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/database"
 )
 
 const (
@@ -132,7 +131,7 @@ func TestFsck_GivesUpASilentDatabase(t *testing.T) {
 	}
 	defer func() { _ = silent.Close() }()
 	for _, url := range []string{"mysql://x@tcp(%s)/x", "postgres://x@%s/x"} {
-		db, _, err := database.Open(fmt.Sprintf(url, silent.Addr()))
+		db, _, err := cli.OpenDB(fmt.Sprintf(url, silent.Addr()))
 		if err != nil {
 			t.Fatal(err)
 		}

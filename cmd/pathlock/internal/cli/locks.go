@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/database"
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/doctor"
 	"github.com/pathlock-go/pathlock/fsck"
 	"github.com/pathlock-go/pathlock/store/anystore"
@@ -90,7 +89,7 @@ func failed(what string, err error) error {
 func codeOf(ctx context.Context, err error, code *int) error {
 	switch {
 	case err == nil:
-	case errors.Is(err, errUsage), errors.Is(err, database.ErrURL):
+	case errors.Is(err, errUsage):
 		*code = exitUsage
 	case ctx.Err() != nil:
 		*code = exitInterrupted

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pathlock-go/pathlock/internal/dburl"
 	"github.com/pathlock-go/pathlock/store/anystore"
 	"github.com/pathlock-go/pathlock/store/etcdstore"
 	"github.com/pathlock-go/pathlock/store/redisstore"
@@ -158,7 +157,7 @@ func (e *exam) openTwo(ctx context.Context, url, password string) (stores [2]*an
 func MissingFile(url string) (file string, missing bool) {
 	path, ok := strings.CutPrefix(url, "sqlite://")
 	path, _, _ = strings.Cut(path, "?")
-	if !ok || dburl.SQLite(path) != nil {
+	if !ok || path == "" || path == ":memory:" {
 		return "", false
 	}
 	file = path + "-locks" // as package anystore calls it

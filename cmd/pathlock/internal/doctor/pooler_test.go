@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/database"
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/doctor"
 	"github.com/pathlock-go/pathlock/fsck"
 	"github.com/pathlock-go/pathlock/internal/test/testnet"
@@ -35,10 +34,7 @@ func TestPooler_IsFound(t *testing.T) {
 			if c.mode != "" {
 				url = bouncer(t, url, c.mode)
 			}
-			db, _, err := database.Open(url)
-			must(t, err)
-			defer func() { must(t, db.Close()) }()
-			r, err := doctor.Database(t.Context(), db, fsck.PostgreSQL, "the database", nil, doctor.Options{Nameless: c.nameless})
+			r, err := doctor.Database(t.Context(), open(t, url), fsck.PostgreSQL, "the database", nil, doctor.Options{Nameless: c.nameless})
 			must(t, err)
 			got := doctor.Fine
 			for _, f := range r.Findings {

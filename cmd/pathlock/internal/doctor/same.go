@@ -5,7 +5,6 @@ import (
 	"database/sql"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/database"
 	"github.com/pathlock-go/pathlock/fsck"
 )
 
@@ -28,9 +27,9 @@ func (e *exam) same(ctx context.Context, url, password string, db *sql.DB, diale
 	const check = "same store"
 	about := stores[0].String()
 	var id string
-	var places []database.LockPlace
+	var places []LockPlace
 	err = e.ask(ctx, func(ctx context.Context) (err error) {
-		if places, err = database.LockPlaces(ctx, db, dialect); err == nil && len(places) > 0 {
+		if places, err = LockPlaces(ctx, db, dialect); err == nil && len(places) > 0 {
 			id, err = pathlock.New(stores[0].Store).StoreID(ctx)
 		}
 		return err

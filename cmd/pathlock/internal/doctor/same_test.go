@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/database"
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/doctor"
+	"github.com/pathlock-go/pathlock/fsck"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
@@ -14,13 +14,11 @@ import (
 // A lock store that is not the one of the programs on the database is a problem, on each database.
 func TestSame_FindsAnotherStore(t *testing.T) {
 	t.Parallel()
-	test := func(t *testing.T, url string) {
+	test := func(t *testing.T, url string, dialect fsck.Dialect) {
 		t.Parallel()
 		locks := "sqlite://" + filepath.Join(t.TempDir(), "locks.db")
 		used(t, locks)
-		db, dialect, err := database.Open(url)
-		must(t, err)
-		t.Cleanup(func() { must(t, db.Close()) })
+		db := open(t, url)
 		same := func() doctor.Report {
 			r, err := doctor.Same(t.Context(), locks, "", db, dialect, doctor.Options{})
 			must(t, err)
@@ -41,8 +39,8 @@ func TestSame_FindsAnotherStore(t *testing.T) {
 	t.Run("SQLite", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "app.db")
 		used(t, "sqlite://"+path) // makes the file
-		test(t, "sqlite://"+path+"-locks")
+		test(t, "sqlite://"+path+"-locks", fsck.SQLite)
 	})
-	t.Run("PostgreSQL", func(t *testing.T) { test(t, postgres(t)) })
-	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) { test(t, mysql(t, server)) })
+	t.Run("PostgreSQL", func(t *testing.T) { test(t, postgres(t), fsck.PostgreSQL) })
+	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) { test(t, mysql(t, server), fsck.MySQL) })
 }

@@ -11,17 +11,19 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/database"
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/doctor"
 	"github.com/pathlock-go/pathlock/fsck"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/store/anystore"
+	"github.com/pathlock-go/pathlock/store/sqlstore/sqlopen"
 )
 
 // open opens a database by its URL.
 func open(t *testing.T, url string) *sql.DB {
 	t.Helper()
-	db, _, err := database.Open(url)
+	d, err := sqlopen.Parse(url)
+	must(t, err)
+	db, err := d.Open()
 	must(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	return db

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"net/url"
 	"strings"
+
+	"github.com/pathlock-go/pathlock/store/sqlstore/sqlopen"
 )
 
 // errTwoPasswords is for a URL that has a password, or so many @ that it may have one.
@@ -11,6 +13,14 @@ var errTwoPasswords = errors.New("the password is given beside the URL, so the U
 
 // errNoUser is for a URL without a user to whom a password could belong.
 var errNoUser = errors.New("the password is given beside the URL, which names no user")
+
+// noPassword refuses passwords.
+func noPassword(url, _ string) (string, error) {
+	return "", errors.New(schemeOf(url) + ":// is a lock store without a password")
+}
+
+// always shows one text for all URLs.
+func always(text string) func(string) string { return func(string) string { return text } }
 
 // names says how many parts that end with an @ stand between the user and the hosts of a URL.
 func names(scheme string) int {
@@ -32,6 +42,30 @@ func withoutUser(rawURL string) string {
 		}
 	}
 	return scheme + "://" + rest[at+1:]
+}
+
+// showOwn shows a URL of whose form nothing is known. What follows a ? that precedes an @ may be a
+// password's end.
+func showOwn(url string) string {
+	if base, query, _ := strings.Cut(url, "?"); strings.Contains(query, "@") {
+		return schemeOf(base) + "://"
+	}
+	return withoutUser(url)
+}
+
+// showSQL shows the address and the database.
+func showSQL(url string) string {
+	d, err := sqlopen.Parse(url)
+	if err != nil {
+		return schemeOf(url) + "://"
+	}
+	return d.String()
+}
+
+// showSQLite shows the file of the locks.
+func showSQLite(url string) string {
+	file, _, _ := strings.Cut(besideData(url), "?")
+	return file
 }
 
 // withPassword puts a password into a URL with a user before its hosts, and percent-encodes it.
@@ -62,4 +96,19 @@ func withUsersPassword(rawURL, password string) (string, error) {
 		return "", errNoUser
 	}
 	return withPassword(rawURL, password)
+}
+
+// secureMySQL puts a password into a DSN, which does not encode it.
+func secureMySQL(url, password string) (string, error) {
+	dsn := strings.TrimPrefix(url, "mysql://")
+	// As the driver reads it: what precedes the last slash ends its user with the last @.
+	slash := strings.LastIndexByte(dsn, '/')
+	at := strings.LastIndexByte(dsn[:max(slash, 0)], '@')
+	switch {
+	case at <= 0:
+		return "", errNoUser
+	case strings.Contains(dsn[:at], ":"):
+		return "", errTwoPasswords
+	}
+	return "mysql://" + dsn[:at] + ":" + password + dsn[at:], nil
 }

@@ -1,59 +1,50 @@
-package database_test
+package integration
 
 import (
 	"context"
 	"crypto/rand"
 	"database/sql"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
-
-	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/database"
 	"github.com/pathlock-go/pathlock/fsck"
 	"github.com/pathlock-go/pathlock/internal/test/fscktest"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-func open(t testing.TB, name string) *sql.DB {
+// opened opens a database until the end of the test, and runs statements.
+func opened(t testing.TB, driver, name string, statements ...string) *sql.DB {
 	t.Helper()
-	db, _, err := database.Open(name)
+	db, err := sql.Open(driver, name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
+	for _, statement := range statements {
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
 	return db
 }
 
-// The suite of package fsck runs here on SQLite, since its own module has no driver.
-func TestSQLite(t *testing.T) {
+func TestFsck_OnSQLite(t *testing.T) {
 	fscktest.Run(t, fscktest.Database{
 		Dialect: fsck.SQLite,
 		Loose:   "COLLATE NOCASE",
 		Open: func(t testing.TB) *sql.DB {
 			t.Helper()
-			path := filepath.Join(t.TempDir(), "test.db")
-			if err := os.WriteFile(path, nil, 0o600); err != nil { // an empty file is an empty database
-				t.Fatal(err)
-			}
-			db := open(t, "sqlite://"+path)
-			if _, err := db.ExecContext(t.Context(), "PRAGMA journal_mode = wal"); err != nil {
-				t.Fatal(err)
-			}
-			return db
+			path := filepath.ToSlash(filepath.Join(t.TempDir(), "test.db"))
+			return opened(t, "sqlite3", "file:"+path+"?_pragma=busy_timeout(30000)", "PRAGMA journal_mode = wal")
 		},
 	})
 }
 
-// The suite of package fsck runs here on PostgreSQL, since its own module has no driver.
-func TestPostgreSQL(t *testing.T) {
+func TestFsck_OnPostgreSQL(t *testing.T) {
 	server := testserver.Postgres(t)
-	admin := open(t, server)
+	admin := opened(t, "pgx", server)
 	fscktest.Run(t, fscktest.Database{
 		Dialect: fsck.PostgreSQL,
 		Binary:  `COLLATE "C"`,
@@ -76,11 +67,7 @@ func TestPostgreSQL(t *testing.T) {
 			query := u.Query()
 			query.Set("search_path", name)
 			u.RawQuery = query.Encode()
-			db := open(t, u.String())
-			if _, err := db.ExecContext(t.Context(), "CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false)"); err != nil {
-				t.Fatal(err)
-			}
-			return db
+			return opened(t, "pgx", u.String(), "CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false)")
 		},
 	})
 }
