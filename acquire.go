@@ -82,7 +82,7 @@ func (l *Locker) ask(parent context.Context, scope *Scope, a prepared) (*Lock, e
 		ctx = l.observers.acquiring(ctx, a.event(scope))
 	}
 	origin := l.origin(ctx, a.Operation)
-	acquisition.Note = origin.sealed(a.Note)
+	acquisition.Origin = origin
 	if a.origin != nil {
 		a.origin = new(origin)
 	}
@@ -192,10 +192,8 @@ func (l *Locker) sendOnce(ctx context.Context, scope *Scope, acquisition Acquisi
 func (a prepared) explain(err error) error {
 	if conflict, ok := errors.AsType[*ConflictError](err); ok {
 		conflict.Path = a.spelling(conflict.Path)
-		conflict.Blocker.unseal()
 	} else if deadlock, ok := errors.AsType[*DeadlockError](err); ok {
 		deadlock.Path = a.spelling(deadlock.Path)
-		deadlock.Blocker.unseal()
 	}
 	return err
 }

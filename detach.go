@@ -257,7 +257,7 @@ func (s *Scope) holdToken(ctx context.Context, token Token, tree Tree, got Trans
 		req.Gate = req.Gate || t.Gate
 		req.Claims = append(req.Claims, t.Claims...)
 		if req.Note == "" {
-			req.Note, _ = unsealed(t.Note)
+			req.Note = t.Note
 		}
 	}
 	req.Claims = Normalize(req.Claims...)

@@ -86,9 +86,7 @@ func (l *Locker) Wait() time.Duration { return l.wait }
 
 // Snapshot returns who holds and who waits in a tree at one instant.
 func (l *Locker) Snapshot(ctx context.Context, tree Tree) (Snapshot, error) {
-	snapshot, err := l.store.Snapshot(ctx, tree)
-	snapshot.unseal()
-	return snapshot, err
+	return l.store.Snapshot(ctx, tree)
 }
 
 // Trees returns the trees in which somebody holds or waits, in no particular order. The tree that

@@ -11,11 +11,10 @@ import (
 )
 
 // Origin says where a request for locks comes from, to people who look at the locks. Every field is
-// optional. A [Locker] takes it from the context of [Locker.Acquire], adds its own instance, and
-// keeps it in the store beside the note. So everybody who uses the store sees it in [Entry] and
-// [Blocker].
+// optional. A [Locker] takes it from the context of [Locker.Acquire] and adds its own instance. The
+// store keeps it, so everybody who uses the store sees it in [Entry] and [Blocker].
 //
-// Control characters are removed, and so are those that turn the direction of what follows: clients
+// The locker removes control characters, and those that turn the direction of what follows: clients
 // choose request ids. Text beyond 128 bytes of a field is cut off.
 type Origin struct {
 	// Operation is what is done, as one of a small set of words: "rename". It is fit for a metric's
@@ -81,7 +80,7 @@ func (l *Locker) origin(ctx context.Context, operation string) Origin {
 	return o
 }
 
-// fields returns the fields in the order in which they are sealed.
+// fields returns the fields.
 func (o *Origin) fields() [5]*string {
 	return [...]*string{&o.Operation, &o.Route, &o.Instance, &o.RequestID, &o.Trace}
 }
@@ -110,50 +109,3 @@ func printable(s string) string {
 	}
 	return s[:end]
 }
-
-// A store keeps one text for a request. It is the note, and behind it the fields of the origin, if
-// there are any: each follows a separator, and sealEnd is last. No field has either character. A
-// note alone that ends in sealEnd is sealed too, so that it cannot be taken for a sealed one.
-const (
-	sealSeparator = "\x1f"
-	sealEnd       = "\x1e"
-)
-
-// sealed returns the text that the store keeps for a note.
-func (o Origin) sealed(note string) string {
-	if o.IsZero() && !strings.HasSuffix(note, sealEnd) {
-		return note
-	}
-	f := o.fields()
-	return note + sealSeparator + *f[0] + sealSeparator + *f[1] + sealSeparator + *f[2] + sealSeparator + *f[3] + sealSeparator + *f[4] + sealEnd
-}
-
-// unsealed returns the note and the origin that a store's text has.
-func unsealed(text string) (note string, o Origin) {
-	rest, ok := strings.CutSuffix(text, sealEnd)
-	if !ok {
-		return text, Origin{}
-	}
-	fields := o.fields()
-	for i := len(fields) - 1; i >= 0; i-- {
-		at := strings.LastIndex(rest, sealSeparator)
-		if at < 0 {
-			return text, Origin{}
-		}
-		*fields[i] = rest[at+len(sealSeparator):]
-		rest = rest[:at]
-	}
-	return rest, o
-}
-
-// unseal parts the notes and the origins of a store's snapshot.
-func (s *Snapshot) unseal() {
-	for _, holds := range [][]Entry{s.Holders, s.Waiters} {
-		for i := range holds {
-			holds[i].Note, holds[i].Origin = unsealed(holds[i].Note)
-		}
-	}
-}
-
-// unseal parts the blocker's note and origin.
-func (b *Blocker) unseal() { b.Note, b.Origin = unsealed(b.Note) }

@@ -163,7 +163,7 @@ func TestCheckRefusesWhatEveryRequestWouldBeRefusedWith(t *testing.T) {
 	}
 }
 
-// The store keeps the note and the origin as one text. Whatever they contain, all see them apart.
+// Whatever a note and an origin contain, everybody sees them.
 func TestTheOriginOfAHoldIsSeenByAll(t *testing.T) {
 	for note, tt := range map[string]struct{ in, want pathlock.Origin }{
 		"edit": {pathlock.Origin{}, pathlock.Origin{Instance: "here"}},

@@ -32,7 +32,7 @@ type Entry struct {
 	// Claims is the normalised claim set, in folded paths.
 	Claims []Claim `json:"claims"`
 	Note   string  `json:"note"`
-	// Origin is where the request came from. A [Locker] fills it in, a [Store] does not know it.
+	// Origin is where the request came from.
 	Origin Origin `json:"origin,omitzero"`
 	// Fence is the grant's; 0 while the request waits.
 	Fence uint64 `json:"fence"`

@@ -119,9 +119,10 @@ type Acquisition struct {
 	Wait time.Duration
 	// Asserted is [Request.Asserted]. It is for [Degrade]; other stores ignore it.
 	Asserted bool
-	// Note says what the lock is for and where the request came from, to people who look at the
-	// locks. A [Locker] reads it, so a store keeps it as it is.
+	// Note says what the lock is for, to people who look at the locks.
 	Note string
+	// Origin says where the request came from, to the same people.
+	Origin Origin
 	// Waiting, where not nil, is called once when the request has taken its place in the queue and
 	// begins to wait. It must not block.
 	Waiting func()

@@ -58,7 +58,7 @@ func (s *shared) add(m *member, entries []pathlock.Entry, behind time.Duration) 
 	seen := make(map[string]int)
 	for _, e := range entries {
 		e.Fence = m.fenceOf(e.Fence)
-		look := fmt.Sprintf("%q %v %q %v", e.Owner, e.Gate, e.Note, e.Claims)
+		look := fmt.Sprintf("%q %v %q %q %v", e.Owner, e.Gate, e.Note, e.Origin, e.Claims)
 		n := seen[look]
 		if seen[look]++; n < len(s.alike[look]) {
 			i := s.alike[look][n]

@@ -133,9 +133,10 @@ func (r *request) ended(asked time.Time) bool {
 // queued all the same is withdrawn in the background.
 func (s *Store) ask(ctx context.Context, r *request, ref string, wait time.Duration) (lua.Reply, error) {
 	lease, left, channel := leaseTime(r.Lease), milliseconds(wait), s.listener.Channel
-	held, apart := flag(r.Held), flag(r.Apart)
+	origin, held, apart := encodeOrigin(r.Origin), flag(r.Held), flag(r.Apart)
 	args := []any{
-		&r.call.Sent, (*string)(&r.Grant), &lease, &left, &channel, &ref, &r.set.claims, &r.set.paths, &r.Note, &held, s.config.maxWaiters, &apart,
+		&r.call.Sent, (*string)(&r.Grant), &lease, &left, &channel, &ref, &r.set.claims, &r.set.paths, &r.Note, &origin, &held,
+		s.config.maxWaiters, &apart,
 	}
 	return calls.Ask(ctx, s.calls, r.what, r.call, s.left(r), func(ctx context.Context) (lua.Reply, error) {
 		r.call.Asked.Add(1)

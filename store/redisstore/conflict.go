@@ -74,7 +74,10 @@ func (s *Store) blocker(ctx context.Context, r *request, i int, only pathlock.Ow
 		return pathlock.Blocker{}
 	}
 	e := found.Entry
-	return pathlock.Blocker{Owner: e.Owner, Note: e.Note, Gate: e.Gate, Mode: found.Mode, Waiting: found.Waiting, Since: e.Since, Until: e.Until}
+	return pathlock.Blocker{
+		Owner: e.Owner, Note: e.Note, Origin: e.Origin, Gate: e.Gate, Mode: found.Mode, Waiting: found.Waiting,
+		Since: e.Since, Until: e.Until,
+	}
 }
 
 // notHeld returns the error for something that is not on record.

@@ -40,7 +40,7 @@ func (s *Store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snap
 
 // decodeSnapshot reads the snapshot script's reply.
 func decodeSnapshot(tree pathlock.Tree, got lua.Reply) (pathlock.Snapshot, error) {
-	const head, each = 3, 8
+	const head, each = 3, 9
 	if len(got.Rest) < head || (len(got.Rest)-head)%each != 0 {
 		return pathlock.Snapshot{}, fmt.Errorf("unexpected reply of %d strings", len(got.Rest))
 	}
@@ -51,7 +51,7 @@ func decodeSnapshot(tree pathlock.Tree, got lua.Reply) (pathlock.Snapshot, error
 		if err != nil {
 			return pathlock.Snapshot{}, err
 		}
-		e.Until, e.Since = instant(f[3]), instant(f[4])
+		e.Until, e.Since, e.Origin = instant(f[3]), instant(f[4]), decodeOrigin(f[8])
 		if e.Fence, err = strconv.ParseUint(f[2], 10, 64); err != nil {
 			return pathlock.Snapshot{}, fmt.Errorf("a fence: %w", err)
 		}

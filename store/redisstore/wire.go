@@ -2,6 +2,7 @@ package redisstore
 
 import (
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -71,6 +72,21 @@ func decodePaths(s string) ([]pathlock.Claim, error) {
 		claims = append(claims, pathlock.Claim{Path: path, Mode: pathlock.Mode(text[0] - '0')})
 	}
 	return claims, nil
+}
+
+// encodeOrigin writes an origin as snapshots show it: as JSON, or "" where nothing is known.
+func encodeOrigin(o pathlock.Origin) string {
+	if o.IsZero() {
+		return ""
+	}
+	text, _ := json.Marshal(o) // strings always have a form
+	return string(text)
+}
+
+// decodeOrigin undoes encodeOrigin.
+func decodeOrigin(s string) (o pathlock.Origin) {
+	_ = json.Unmarshal([]byte(s), &o) // nothing is known of an origin in another form
+	return o
 }
 
 // forever bounds all times: the server counts a hundred years with exact numbers.

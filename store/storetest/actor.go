@@ -38,6 +38,7 @@ func (a *actor) ask(claims ...pathlock.Claim) pathlock.Acquisition {
 		Claims: pathlock.Normalize(claims...),
 		Lease:  long,
 		Note:   a.name,
+		Origin: pathlock.Origin{Operation: "test", Instance: a.name},
 	}
 }
 

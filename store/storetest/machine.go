@@ -184,7 +184,7 @@ func (r *shadow) isRefusedFor(other *shadow, c pathlock.ConflictError) bool {
 	case c.Gate || b.Gate:
 		return (!c.Gate || r.req.Gate) && (!b.Gate || other.req.Gate)
 	default:
-		return b.Note == other.req.Note && !mayMeet(c.Mode, b.Mode) && slices.Contains(r.req.Claims, pathlock.Claim{Path: c.Path, Mode: c.Mode})
+		return b.Note == other.req.Note && b.Origin == other.req.Origin && !mayMeet(c.Mode, b.Mode) && slices.Contains(r.req.Claims, pathlock.Claim{Path: c.Path, Mode: c.Mode})
 	}
 }
 
@@ -388,8 +388,8 @@ func (m *machine) compare() {
 		want []*shadow
 	}{{"holders", snap.Holders, m.holds}, {"waiters", snap.Waiters, m.waits}} {
 		same := func(e pathlock.Entry, r *shadow) bool {
-			return e.Owner == r.owner && e.Note == r.req.Note && e.Gate == r.req.Gate && e.Detached == r.owner.Detached() &&
-				e.Fence == r.fence && slices.Equal(e.Claims, r.req.Claims) && e.Until.After(e.Since) && !e.Since.IsZero()
+			return e.Owner == r.owner && e.Note == r.req.Note && e.Origin == r.req.Origin && e.Gate == r.req.Gate &&
+				e.Detached == r.owner.Detached() && e.Fence == r.fence && slices.Equal(e.Claims, r.req.Claims) && e.Until.After(e.Since) && !e.Since.IsZero()
 		}
 		if !slices.EqualFunc(list.got, list.want, same) {
 			m.Fatalf("%s are %+v, want %v", list.name, list.got, list.want)

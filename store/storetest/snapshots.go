@@ -35,12 +35,17 @@ func snapshots() topic {
 				f.Errorf("the next one was at %v, and this one at %v", later, s.Now)
 			}
 		}},
-		{"notes of any text come back", func(f *fixture) {
+		{"notes and origins of any text come back", func(f *fixture) {
 			for _, note := range []string{"", "rename", `{"quoted": "\u0000"}`, "line\nbreak", "zażółć 套件 😀", "a:b|c,d;e", "{}}{"} {
 				a := f.actor(note)
-				h := a.takes(x("/a"))
-				if got := f.onlyHolder().Note; got != note {
-					f.Errorf("the note %q came back as %q", note, got)
+				req := a.ask(x("/a"))
+				req.Origin = pathlock.Origin{Operation: "rename", Route: note, RequestID: note, Trace: note}
+				h := a.take(req)
+				if got := f.onlyHolder(); got.Note != note || got.Origin != req.Origin {
+					f.Errorf("the note %q came back as %q, and the origin as %+v", note, got.Note, got.Origin)
+				}
+				if b := f.actor("other").isRefused(x("/a")).Blocker; b.Note != note || b.Origin != req.Origin {
+					f.Errorf("the note %q came back as %q in a conflict, and the origin as %+v", note, b.Note, b.Origin)
 				}
 				h.release()
 			}

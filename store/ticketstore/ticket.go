@@ -26,6 +26,7 @@ type Ticket struct {
 	Apart  bool             `json:"apart,omitempty"`
 	Claims []pathlock.Claim `json:"claims,omitempty"`
 	Note   string           `json:"note,omitempty"`
+	Origin pathlock.Origin  `json:"origin,omitzero"`
 	Lease  time.Duration    `json:"lease"`
 	State  TicketState      `json:"state"`
 	Fence  uint64           `json:"fence,omitempty"`

@@ -49,7 +49,8 @@ func openTransaction(tree pathlock.Tree, state State, limit int) *transaction {
 func (t *Ticket) record() *locktable.Record {
 	return &locktable.Record{
 		Acquisition: pathlock.Acquisition{
-			Owner: t.Owner, Grant: t.Grant, Gate: t.Gate, Apart: t.Apart, Claims: t.Claims, Note: t.Note, Lease: t.Lease, Held: t.Held,
+			Owner: t.Owner, Grant: t.Grant, Gate: t.Gate, Apart: t.Apart, Claims: t.Claims, Note: t.Note, Origin: t.Origin,
+			Lease: t.Lease, Held: t.Held,
 		},
 		Ticket: t.Place, Fence: t.Fence, Since: t.Since,
 		Until: t.Until, OwnerUntil: t.OwnerUntil, WaitUntil: t.WaitUntil, Data: t,
@@ -191,7 +192,7 @@ func ticketOf(r *locktable.Request) Ticket {
 	rec := r.Record()
 	t := Ticket{
 		Place: rec.Ticket, Owner: rec.Owner, Grant: rec.Grant, Gate: rec.Gate, Apart: rec.Apart, Claims: rec.Claims, Note: rec.Note,
-		Lease: rec.Lease, State: Waiting, Since: rec.Since, Until: rec.Until, WaitUntil: rec.WaitUntil,
+		Origin: rec.Origin, Lease: rec.Lease, State: Waiting, Since: rec.Since, Until: rec.Until, WaitUntil: rec.WaitUntil,
 	}
 	if t.Held = rec.Held; rec.Fence != 0 {
 		t.State, t.Fence, t.OwnerUntil, t.WaitUntil = Granted, rec.Fence, rec.OwnerUntil, time.Time{}

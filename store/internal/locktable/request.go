@@ -140,7 +140,10 @@ func (r *Request) describe(c queue.Conflict) (asked pathlock.Claim, blocker path
 	if c.Claim != queue.GateClaim {
 		asked = r.Claims[c.Claim]
 	}
-	b := pathlock.Blocker{Owner: by.Owner, Note: by.Note, Gate: by.Gate, Mode: mode, Waiting: by.Queued(), Since: by.since, Until: by.waitUntil}
+	b := pathlock.Blocker{
+		Owner: by.Owner, Note: by.Note, Origin: by.Origin, Gate: by.Gate, Mode: mode, Waiting: by.Queued(),
+		Since: by.since, Until: by.waitUntil,
+	}
 	if !by.Queued() {
 		b.Until = by.Ends()
 	}

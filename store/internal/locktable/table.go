@@ -294,7 +294,7 @@ func (t *Table) Snapshot() pathlock.Snapshot {
 	})
 	for _, r := range all {
 		e := pathlock.Entry{
-			Owner: r.Owner, Gate: r.Gate, Detached: r.Owner.Detached(), Claims: slices.Clone(r.Claims), Note: r.Note,
+			Owner: r.Owner, Gate: r.Gate, Detached: r.Owner.Detached(), Claims: slices.Clone(r.Claims), Note: r.Note, Origin: r.Origin,
 			Fence: r.fence, Since: r.since, Until: r.waitUntil,
 		}
 		if r.entry.Granted() {

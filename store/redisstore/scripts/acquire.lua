@@ -3,9 +3,9 @@
 -- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate, 6 withdrawn
 -- ARGV  1 owner, 2 grant id, 3 lease in ms, 4 how much longer to wait in ms (0: not at all),
 --       5 channel and 6 reference to wake the waiter by, 7 claims, 8 paths, 9 note,
---       10 '1' if the owner believes that it holds something already,
---       11 how many requests may wait in the tree,
---       12 '1' for a grant with a lease of its own
+--       10 origin, 11 '1' if the owner believes that it holds something already,
+--       12 how many requests may wait in the tree,
+--       13 '1' for a grant with a lease of its own
 -- Reply {status, ...}
 --       {'granted', fence}     the lease runs from now on, even if the grant is older
 --       {'queued', claim, ms}  ask again after so long if no message came until then
@@ -24,7 +24,8 @@ local GATE_RECHECK = 200 -- ms; another program's gate key goes away without a m
 
 local r = {
   owner = ARGV[1], id = ARGV[2], lease = ARGV[3], channel = ARGV[5], ref = ARGV[6],
-  claims = ARGV[7], paths = ARGV[8], note = ARGV[9], apart = ARGV[12],
+  claims = ARGV[7], paths = ARGV[8], note = ARGV[9], origin = ARGV[10],
+  apart = ARGV[13],
 }
 local wait = tonumber(ARGV[4])
 r.till, r.seen = int(NOW + wait), int(NOW)
@@ -67,7 +68,7 @@ if ticket then r.ticket, r.since = ticket, earlier.since end
 if not r.ticket and call('EXISTS', WITHDRAWN) == 1 then return finish('withdrawn') end
 -- An owner with a request in the queue was not evicted: it gave back what it held in good order. So
 -- only an owner without one has lost its holds.
-if ARGV[10] == '1' and not held and not r.ticket then
+if ARGV[11] == '1' and not held and not r.ticket then
   return finish('lost')
 end
 
@@ -113,7 +114,7 @@ if not r.ticket and (held or gate_is_of(r.owner)) then
   end
 end
 
-if not r.ticket and lists.waiters() >= tonumber(ARGV[11]) then
+if not r.ticket and lists.waiters() >= tonumber(ARGV[12]) then
   give_up()
   return finish('full', at)
 end

@@ -5,7 +5,7 @@
 -- Every other case is left to the rest of the script. Where both could answer, they do the same:
 -- TestChaos compares them.
 
-if ARGV[10] ~= '1' and byte(ARGV[7], CLAIM_BYTES) ~= 48 + X and #ARGV[7] <= MOST_CLAIMS * CLAIM_BYTES then
+if ARGV[11] ~= '1' and byte(ARGV[7], CLAIM_BYTES) ~= 48 + X and #ARGV[7] <= MOST_CLAIMS * CLAIM_BYTES then
   local owner, id, claims = 'o' .. ARGV[1], ARGV[2], ARGV[7]
   local fields, modes = split(claims)
   local n = #fields
@@ -43,6 +43,7 @@ if ARGV[10] ~= '1' and byte(ARGV[7], CLAIM_BYTES) ~= 48 + X and #ARGV[7] <= MOST
     writes[2 * n + 1] = owner
     writes[2 * n + 2] = cmsgpack.pack({
       id = id, fence = fence, since = int(NOW), claims = claims, paths = ARGV[8], note = ARGV[9],
+      origin = ARGV[10],
     })
     -- A deadline of an owner that holds nothing does no harm, should this script fail here.
     call('ZADD', DEADLINES, till, owner)

@@ -143,7 +143,7 @@ local function grant(r)
     end
   end
   held.grants[#held.grants + 1] =
-    { id = r.id, fence = fence, since = int(NOW), claims = r.claims, paths = r.paths, note = r.note }
+    { id = r.id, fence = fence, since = int(NOW), claims = r.claims, paths = r.paths, note = r.note, origin = r.origin }
   write_holding(r.owner, held)
   if r.gate then take_gate(r.owner, r.note, till) end
   if not is_apart then prolong(r.owner, nil, till) end

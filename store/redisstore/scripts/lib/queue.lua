@@ -23,7 +23,8 @@ local function write_request(r)
   state.requests[r.ticket] = r
   call('HSET', LOCKS, 'w' .. r.ticket, cmsgpack.pack({
     owner = r.owner, id = r.id, lease = r.lease, till = r.till, since = r.since, seen = r.seen,
-    channel = r.channel, ref = r.ref, claims = r.claims, paths = r.paths, note = r.note, apart = r.apart,
+    channel = r.channel, ref = r.ref, claims = r.claims, paths = r.paths, note = r.note, origin = r.origin,
+    apart = r.apart,
   }))
 end
 

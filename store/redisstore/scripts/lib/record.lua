@@ -1,11 +1,12 @@
 -- The written form of claims, grants and requests.
 
 -- An owner's field is its grants, one after the other. Each is a table, packed by cmsgpack: id,
--- fence, since (ms), claims, paths, note. Paths are only for snapshots; no script reads them.
+-- fence, since (ms), claims, paths, note, origin. Paths and the origin are only for snapshots; no
+-- script reads them.
 --
 -- A queued request's field is such a table too: owner, id, lease (ms), till when it waits (ms),
 -- since when (ms), when it was last seen to ask (ms), the channel and the ref to wake it by,
--- claims, paths, note, and apart = '1' if it asks for a grant apart.
+-- claims, paths, note, origin, and apart = '1' if it asks for a grant apart.
 
 -- split reads a claim set into names and modes.
 local function split(claims)
