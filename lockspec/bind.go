@@ -53,7 +53,7 @@ type Values struct {
 // boundPart is a part of a spec with what a request has for it. A part whose node is a list is one
 // for each node.
 type boundPart struct {
-	part
+	*part
 	values
 }
 
@@ -68,7 +68,8 @@ func (s Spec) Read(get Get) (Values, error) {
 		return Values{}, err
 	}
 	parts := make([]boundPart, 0, len(s.parts))
-	for _, p := range s.parts {
+	for i := range s.parts {
+		p := &s.parts[i]
 		v, nodes, err := p.read(get)
 		if err != nil {
 			return Values{}, err
@@ -99,14 +100,14 @@ func (s Spec) Read(get Get) (Values, error) {
 //   - an error of resolve
 func (v Values) Bind(resolve Resolve) (Binding, error) {
 	var b plan
-	for _, p := range v.parts {
-		b.addNodes(p.part, p.values)
+	for i := range v.parts {
+		b.addNodes(v.parts[i].part, &v.parts[i].values)
 	}
 	if err := b.locateAll(resolve); err != nil {
 		return Binding{}, err
 	}
-	for _, p := range v.parts {
-		if err := b.add(p.part, p.values); err != nil {
+	for i := range v.parts {
+		if err := b.add(v.parts[i].part, &v.parts[i].values); err != nil {
 			return Binding{}, err
 		}
 	}
@@ -129,7 +130,7 @@ type values struct {
 
 // read gets the values of a part, and checks the name. nodes are those of its node, of which the
 // values have none.
-func (p part) read(get Get) (v values, nodes []value, err error) {
+func (p *part) read(get Get) (v values, nodes []value, err error) {
 	if nodes, err = p.node.readAll(get, !p.node.optional); err != nil {
 		return values{}, nil, err
 	}
@@ -138,7 +139,7 @@ func (p part) read(get Get) (v values, nodes []value, err error) {
 }
 
 // readOthers gets the values of a part but for its node.
-func (p part) readOthers(get Get) (v values, err error) {
+func (p *part) readOthers(get Get) (v values, err error) {
 	if v.dest, err = p.dest.read(get, !p.dest.optional && !p.dest.top); err != nil {
 		return values{}, err
 	}
@@ -165,8 +166,11 @@ func (p part) readOthers(get Get) (v values, err error) {
 // noParent are the ids that mean the top where [Source.OrTop] allows it.
 var noParent = []string{"", "0", "00000000-0000-0000-0000-000000000000"}
 
-// read gets the value of a source that is no list.
-func (s Source) read(get Get, needed bool) (value, error) {
+// read gets the value of a source that is no list. The zero source has none.
+func (s *Source) read(get Get, needed bool) (value, error) {
+	if s.isZero() {
+		return value{}, nil
+	}
 	all, err := s.readAll(get, needed)
 	if err != nil {
 		return value{}, err
@@ -176,7 +180,7 @@ func (s Source) read(get Get, needed bool) (value, error) {
 
 // readAll gets the values of a source, changed by [Source.Map]. Where there are none, as of the
 // zero source, it returns a value that is not ok.
-func (s Source) readAll(get Get, needed bool) ([]value, error) {
+func (s *Source) readAll(get Get, needed bool) ([]value, error) {
 	if s.isZero() {
 		return []value{{}}, nil
 	}
@@ -204,7 +208,7 @@ func (s Source) readAll(get Get, needed bool) ([]value, error) {
 }
 
 // explain adds the source to an error of get or resolve.
-func (s Source) explain(err error) error {
+func (s *Source) explain(err error) error {
 	switch {
 	case errors.Is(err, ErrInvalid):
 		return err
@@ -218,11 +222,11 @@ func (s Source) explain(err error) error {
 }
 
 // values gets the source's values. A constant does not depend on the request.
-func (s Source) values(get Get) ([]string, error) {
+func (s *Source) values(get Get) ([]string, error) {
 	if s.from == FromConst {
 		return []string{s.name}, nil
 	}
-	texts, err := get(s)
+	texts, err := get(*s)
 	if err != nil {
 		return nil, err
 	}

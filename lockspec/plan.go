@@ -14,35 +14,29 @@ type plan struct {
 	nodes []Node
 	found []pathlock.Resolution // of each node
 	moves []Moved
-	trees []treePlan
+	// requests has one for each tree.
+	requests []pathlock.Request
 	// gated are the namespaces of the gates, in the order of the spec.
 	gated []string
 }
 
-// treePlan is what is locked in one tree.
-type treePlan struct {
-	tree   pathlock.Tree
-	gate   bool
-	claims []pathlock.Claim
-}
-
 // addNodes adds the nodes whose ids a part of the request has, each once.
-func (b *plan) addNodes(p part, v values) {
+func (b *plan) addNodes(p *part, v *values) {
 	if p.isDropped(v) || p.kind == operation.Gate && p.namespace != "" {
 		return
 	}
 	if v.node.ok {
-		b.addNode(p.node, v.node)
+		b.addNode(&p.node, v.node)
 	}
 	if v.dest.ok {
-		b.addNode(p.dest, v.dest)
+		b.addNode(&p.dest, v.dest)
 	}
 	if v.toTop && p.dest.topOf != nil {
-		b.addNode(*p.dest.topOf, v.tree)
+		b.addNode(p.dest.topOf, v.tree)
 	}
 }
 
-func (b *plan) addNode(src Source, id value) {
+func (b *plan) addNode(src *Source, id value) {
 	if n := (Node{Kind: src.kind, ID: id.text}); !slices.Contains(b.nodes, n) {
 		b.nodes = append(b.nodes, n)
 	}
@@ -64,7 +58,7 @@ func (b *plan) locateAll(resolve Resolve) error {
 }
 
 // add plans one part.
-func (b *plan) add(p part, v values) error {
+func (b *plan) add(p *part, v *values) error {
 	if p.kind == operation.Gate {
 		return b.addGate(p, v.node)
 	}
@@ -75,7 +69,7 @@ func (b *plan) add(p part, v values) error {
 	var node, dest pathlock.Location
 	if v.node.ok {
 		var err error
-		if node, err = b.locate(p.node, v.node.text); err != nil {
+		if node, err = b.locate(&p.node, v.node.text); err != nil {
 			return err
 		}
 		op.Node = node.Path
@@ -84,14 +78,14 @@ func (b *plan) add(p part, v values) error {
 	}
 	if v.dest.ok {
 		var err error
-		if dest, err = b.locate(p.dest, v.dest.text); err != nil {
+		if dest, err = b.locate(&p.dest, v.dest.text); err != nil {
 			return err
 		}
 	}
 	if v.toTop {
 		dest.Path = pathlock.Root()
 		if p.dest.topOf != nil {
-			at, err := b.locate(*p.dest.topOf, v.tree.text)
+			at, err := b.locate(p.dest.topOf, v.tree.text)
 			if err != nil {
 				return err
 			}
@@ -113,7 +107,7 @@ func (b *plan) add(p part, v values) error {
 
 // noteMove notes the new path of a part's node, if it is known. It may be the path that the node
 // has at the moment.
-func (b *plan) noteMove(p part, v values, op operation.Operation, node, dest pathlock.Location) {
+func (b *plan) noteMove(p *part, v *values, op operation.Operation, node, dest pathlock.Location) {
 	if op.Kind != operation.Rename && op.Kind != operation.Move || node.Tree != dest.Tree {
 		return
 	}
@@ -125,13 +119,13 @@ func (b *plan) noteMove(p part, v values, op operation.Operation, node, dest pat
 }
 
 // isDropped reports whether the request lacks what the part is about.
-func (p part) isDropped(v values) bool {
+func (p *part) isDropped(v *values) bool {
 	return !p.node.isZero() && !v.node.ok || p.kind == operation.Insert && !v.dest.ok && !v.toTop
 }
 
 // refuse returns why an operation can never be done, whatever the tree looks like under the locks.
 // What depends on the tree is for the handler to refuse.
-func (p part) refuse(op operation.Operation, from, to pathlock.Tree, v values) error {
+func (p *part) refuse(op operation.Operation, from, to pathlock.Tree, v *values) error {
 	switch {
 	case op.DisplacesRoot():
 		return &InvalidError{Field: p.node.Name(), Reason: fmt.Sprintf("the root of a tree cannot be the target of a %s", op.Kind)}
@@ -142,9 +136,9 @@ func (p part) refuse(op operation.Operation, from, to pathlock.Tree, v values) e
 	}
 	if name := op.NewName(); name != "" {
 		if _, err := op.Dest.Child(name); err != nil {
-			field := p.name
+			field := &p.name
 			if !v.name.ok {
-				field = p.node
+				field = &p.node
 			}
 			return &InvalidError{Field: field.Name(), Reason: nameReason(err), Err: err}
 		}
@@ -153,7 +147,7 @@ func (p part) refuse(op operation.Operation, from, to pathlock.Tree, v values) e
 }
 
 // addGate plans the gate of a tree, which may be that of a project's names.
-func (b *plan) addGate(p part, v value) error {
+func (b *plan) addGate(p *part, v value) error {
 	if !v.ok {
 		return nil
 	}
@@ -164,13 +158,13 @@ func (b *plan) addGate(p part, v value) error {
 			return &InvalidError{Field: p.node.Name(), Reason: err.Error(), Err: err}
 		}
 	} else {
-		at, err := b.locate(p.node, v.text)
+		at, err := b.locate(&p.node, v.text)
 		if err != nil {
 			return err
 		}
 		tree = at.Tree
 	}
-	b.treePlanOf(tree).gate = true
+	b.requestIn(tree).Gate = true
 	if !slices.Contains(b.gated, tree.Namespace()) {
 		b.gated = append(b.gated, tree.Namespace())
 	}
@@ -178,7 +172,7 @@ func (b *plan) addGate(p part, v value) error {
 }
 
 // locate returns where the node with an id is.
-func (b *plan) locate(src Source, id string) (pathlock.Location, error) {
+func (b *plan) locate(src *Source, id string) (pathlock.Location, error) {
 	i := slices.IndexFunc(b.nodes, func(n Node) bool { return n.Kind == src.kind && n.ID == id })
 	if err := b.found[i].Err; err != nil {
 		return pathlock.Location{}, src.explain(err)
@@ -186,14 +180,14 @@ func (b *plan) locate(src Source, id string) (pathlock.Location, error) {
 	return b.found[i].Location, nil
 }
 
-// treePlanOf returns the plan of a tree.
-func (b *plan) treePlanOf(tree pathlock.Tree) *treePlan {
-	i := slices.IndexFunc(b.trees, func(t treePlan) bool { return t.tree == tree })
+// requestIn returns what is locked in a tree.
+func (b *plan) requestIn(tree pathlock.Tree) *pathlock.Request {
+	i := slices.IndexFunc(b.requests, func(r pathlock.Request) bool { return r.Tree == tree })
 	if i < 0 {
-		i = len(b.trees)
-		b.trees = append(b.trees, treePlan{tree: tree})
+		i = len(b.requests)
+		b.requests = append(b.requests, pathlock.Request{Tree: tree})
 	}
-	return &b.trees[i]
+	return &b.requests[i]
 }
 
 // claim adds claims in a tree.
@@ -201,32 +195,30 @@ func (b *plan) claim(tree pathlock.Tree, claims []pathlock.Claim) {
 	if len(claims) == 0 {
 		return
 	}
-	t := b.treePlanOf(tree)
-	t.claims = operation.Union(t.claims, claims)
+	r := b.requestIn(tree)
+	r.Claims = operation.Union(r.Claims, claims)
 }
 
 // binding returns what was planned, with the trees in order.
 func (b *plan) binding(note string) Binding {
-	rank := func(t treePlan) int {
-		if i := slices.Index(b.gated, t.tree.Namespace()); i >= 0 {
+	rank := func(r pathlock.Request) int {
+		if i := slices.Index(b.gated, r.Tree.Namespace()); i >= 0 {
 			return i
 		}
 		return len(b.gated)
 	}
-	slices.SortFunc(b.trees, func(x, y treePlan) int {
+	slices.SortFunc(b.requests, func(x, y pathlock.Request) int {
 		return cmp.Or(
 			cmp.Compare(rank(x), rank(y)),
-			cmp.Compare(x.tree.Namespace(), y.tree.Namespace()),
-			cmp.Compare(x.tree.ID(), y.tree.ID()),
+			cmp.Compare(x.Tree.Namespace(), y.Tree.Namespace()),
+			cmp.Compare(x.Tree.ID(), y.Tree.ID()),
 		)
 	})
-	bound := Binding{Nodes: b.nodes, Moves: b.moves}
-	for _, t := range b.trees {
-		req := pathlock.Request{Tree: t.tree, Claims: t.claims, Gate: t.gate, Note: note}
-		if t.gate {
-			req.Claims = nil // they add nothing to the gate
+	for i := range b.requests {
+		r := &b.requests[i]
+		if r.Note = note; r.Gate {
+			r.Claims = nil // they add nothing to the gate
 		}
-		bound.Requests = append(bound.Requests, req)
 	}
-	return bound
+	return Binding{Requests: b.requests, Nodes: b.nodes, Moves: b.moves}
 }

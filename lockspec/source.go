@@ -197,7 +197,7 @@ func (s Source) KindName() string { return s.kind }
 func (s Source) IsEach() bool { return s.each }
 
 // isZero reports whether s is the zero Source.
-func (s Source) isZero() bool { return s.from == 0 }
+func (s *Source) isZero() bool { return s.from == 0 }
 
 // Extract calls the function of a [Func]. It returns false for any other source.
 func (s Source) Extract(r *http.Request, param func(name string) string) (value string, ok bool, err error) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/lockspec"
 )
 
 // acquire takes what the spec says for the request. It resolves, locks, and resolves again, until
@@ -26,7 +27,7 @@ func (v *visit) acquire(ctx context.Context) (taken *held, err error) {
 	attempt := 1
 	retried := func(error) {}
 	defer func() { retried(err) }()
-	planned, err := v.plan(ctx, attempt)
+	planned, err := v.plan(ctx, attempt, lockspec.Binding{})
 	if err != nil {
 		return nil, because(ctx, err)
 	}

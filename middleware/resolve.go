@@ -9,9 +9,10 @@ import (
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
-// plan returns what the spec means for the request at the moment, if Authorize allows it.
-func (v *visit) plan(ctx context.Context, attempt int) (lockspec.Binding, error) {
-	bound, err := v.bindInStep(ctx, attempt)
+// plan returns what the spec means for the request at the moment, if Authorize allows it. That is
+// the plan before, which may be zero, unless one of its nodes has moved.
+func (v *visit) plan(ctx context.Context, attempt int, before lockspec.Binding) (lockspec.Binding, error) {
+	bound, err := v.bindInStep(ctx, attempt, before)
 	if err != nil {
 		return lockspec.Binding{}, err
 	}
@@ -31,17 +32,26 @@ func (v *visit) plan(ctx context.Context, attempt int) (lockspec.Binding, error)
 }
 
 // bindInStep is bind as a step that observers see.
-func (v *visit) bindInStep(ctx context.Context, attempt int) (bound lockspec.Binding, err error) {
+func (v *visit) bindInStep(ctx context.Context, attempt int, before lockspec.Binding) (bound lockspec.Binding, err error) {
 	work, done := v.locker.Step(ctx, pathlock.Step{Kind: pathlock.StepResolve, Attempt: attempt})
 	err = errPanicked
 	defer func() { done(err) }()
-	bound, err = v.bind(work)
+	bound, err = v.bind(work, before)
 	return bound, err
 }
 
-// bind returns what the spec means for the request at the moment.
-func (v *visit) bind(ctx context.Context) (lockspec.Binding, error) {
-	return v.values.Bind(func(nodes []lockspec.Node) []pathlock.Resolution { return v.resolve(ctx, nodes) })
+// bind returns what the spec means for the request at the moment: see plan.
+func (v *visit) bind(ctx context.Context, before lockspec.Binding) (lockspec.Binding, error) {
+	if len(before.Nodes) == 0 {
+		return v.values.Bind(func(nodes []lockspec.Node) []pathlock.Resolution { return v.resolve(ctx, nodes) })
+	}
+	found := v.resolve(ctx, before.Nodes)
+	for i, f := range found {
+		if f.Err != nil || f.Location != before.Nodes[i].Location {
+			return v.values.Bind(func([]lockspec.Node) []pathlock.Resolution { return found })
+		}
+	}
+	return before, nil
 }
 
 // resolve finds nodes, those of a kind at once where its resolver can.

@@ -16,7 +16,7 @@ func (v *visit) lookAgain(ctx context.Context, planned lockspec.Binding, locks *
 		return planned, false, nil
 	}
 	under := locks.context(ctx)
-	if found, err = v.plan(under, attempt); err != nil {
+	if found, err = v.plan(under, attempt, planned); err != nil {
 		return found, false, because(under, err)
 	}
 	return found, !slices.Equal(planned.Nodes, found.Nodes), nil
