@@ -22,17 +22,10 @@ func at(nodes []lockspec.Node) []pathlock.Resolution {
 // request is for the suite /api/login.
 func bind(spec lockspec.Spec, body string) (lockspec.Binding, error) {
 	values, err := spec.Read(func(src lockspec.Source) ([]string, error) {
-		switch {
-		case src.From() != lockspec.FromJSON:
+		if src.From() != lockspec.FromJSON {
 			return []string{"/api/login"}, nil
-		case src.IsEach():
-			return lockspec.JSONList([]byte(body), src.Name())
 		}
-		values, err := lockspec.JSONFields([]byte(body), src.Name())
-		if err != nil || !values[0].OK {
-			return nil, err
-		}
-		return []string{values[0].Text}, nil
+		return lockspec.JSONValues([]byte(body), src)
 	})
 	if err != nil {
 		return lockspec.Binding{}, err
@@ -90,19 +83,14 @@ func ExampleSource_Each() {
 
 // A body in which two decoders could find two names is refused: the name that is locked has to be
 // the one that is written.
-func ExampleJSONFields() {
+func ExampleJSONValues() {
 	for _, body := range []string{
 		`{"name": "smoke", "target": {"parent_id": 90071992547409931}}`,
-		`{"name": "smoke", "Name": "login"}`,
+		`{"target": {"parent_id": 1, "Parent_ID": 2}}`,
 	} {
-		values, err := lockspec.JSONFields([]byte(body), "name", "target.parent_id")
-		if err != nil {
-			fmt.Println(err)
-			continue
-		}
-		fmt.Println(values[0].Text, values[1].Text)
+		fmt.Println(lockspec.JSONValues([]byte(body), lockspec.JSON("target.parent_id")))
 	}
 	// Output:
-	// smoke 90071992547409931
-	// lockspec: invalid request: name: the key "Name" occurs twice in one object, in whichever case of letters
+	// [90071992547409931] <nil>
+	// [] lockspec: invalid request: target.parent_id: the key "Parent_ID" occurs twice in one object, in whichever case of letters
 }

@@ -79,7 +79,7 @@ func Query(name string) Source { return Source{from: FromQuery, name: name} }
 func Header(name string) Source { return Source{from: FromHeader, name: name} }
 
 // JSON is a field of the JSON body. Names of nested objects and fields are joined by dots:
-// JSON("target.parent_id"). [JSONFields] says how it is read.
+// JSON("target.parent_id"). [JSONValues] says how it is read.
 func JSON(field string) Source { return Source{from: FromJSON, name: field} }
 
 // Form is the field called name of a form body.

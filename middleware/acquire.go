@@ -16,8 +16,8 @@ import (
 // if a resolver panics.
 //
 // If the request uses its token, it takes everything as the owner of the token's hold.
-func (v *visit) acquire(ctx context.Context) (taken *held, err error) {
-	var locks *held
+func (v *visit) acquire(ctx context.Context) (taken *lockSet, err error) {
+	var locks *lockSet
 	done := false
 	defer func() {
 		if !done {
@@ -74,7 +74,7 @@ func (v *visit) acquire(ctx context.Context) (taken *held, err error) {
 // passes those that wait for it, and the request has waited its turn already. If that would be a
 // deadlock, or the locks are in other trees, takeOver releases everything and begins anew after a
 // pause.
-func (v *visit) takeOver(ctx context.Context, before *held, requests []pathlock.Request, pause time.Duration) (*held, error) {
+func (v *visit) takeOver(ctx context.Context, before *lockSet, requests []pathlock.Request, pause time.Duration) (*lockSet, error) {
 	if before == nil || len(before.taken) == 0 {
 		return v.take(ctx, requests)
 	}
@@ -110,8 +110,8 @@ func (v *visit) pause(ctx context.Context, length time.Duration) error {
 // take acquires requests, one per tree, all or none, within the budget. It waits for one tree after
 // the other and keeps what it has. The order is the same for everybody. After an error it holds
 // nothing.
-func (v *visit) take(ctx context.Context, requests []pathlock.Request) (*held, error) {
-	locks, whole := new(held), false
+func (v *visit) take(ctx context.Context, requests []pathlock.Request) (*lockSet, error) {
+	locks, whole := newLockSet(), false
 	defer func() {
 		if !whole {
 			locks.release(ctx)
@@ -141,7 +141,7 @@ func (v *visit) take(ctx context.Context, requests []pathlock.Request) (*held, e
 }
 
 // add takes one request under the locks that there are.
-func (v *visit) add(ctx context.Context, locks *held, req pathlock.Request) error {
+func (v *visit) add(ctx context.Context, locks *lockSet, req pathlock.Request) error {
 	req.Wait, req.Lease = v.budget.remaining(), v.config.Lease
 	req.Asserted = v.asserted
 	lock, err := v.locker.Acquire(locks.context(ctx), req)
@@ -149,6 +149,43 @@ func (v *visit) add(ctx context.Context, locks *held, req pathlock.Request) erro
 		locks.taken = append(locks.taken, lock)
 	}
 	return err
+}
+
+// lookAgain resolves the nodes again under their locks, and reports whether any of them has moved
+// since the locks were planned.
+func (v *visit) lookAgain(ctx context.Context, planned lockspec.Binding, locks *lockSet, attempt int) (found lockspec.Binding, moved bool, err error) {
+	if !v.mustLookAgain(planned, locks) {
+		return planned, false, nil
+	}
+	under := locks.context(ctx)
+	if found, err = v.plan(under, attempt, planned); err != nil {
+		return found, false, because(under, err)
+	}
+	return found, !slices.Equal(planned.Nodes, found.Nodes), nil
+}
+
+// mustLookAgain reports whether the middleware has to find out if nodes moved before they were
+// locked. After a wait it always has to: earlier holders may well have moved them, and the
+// assertion could only refuse. If the hold has to follow a node, it has to know where the node is.
+// Under Authorize it always has to as well, because the assertion knows nothing of who may write
+// where.
+func (v *visit) mustLookAgain(planned lockspec.Binding, locks *lockSet) bool {
+	if len(planned.Nodes) == 0 {
+		return false
+	}
+	follows := v.hold != nil && len(planned.Moves) > 0
+	return !v.spec.IsAsserted() || v.config.Authorize != nil || follows || locks.waited()
+}
+
+// changed names a node whose path changed.
+func changed(planned, found lockspec.Binding) error {
+	for i, was := range planned.Nodes {
+		if i < len(found.Nodes) && found.Nodes[i] != was {
+			return fmt.Errorf("%w: %s is now %s, again and again while its lock was being taken",
+				pathlock.ErrPathChanged, was.Path, found.Nodes[i].Path)
+		}
+	}
+	return fmt.Errorf("%w: again and again while the locks were being taken", pathlock.ErrPathChanged)
 }
 
 // because adds the cause of a context that has ended to an error. The error of a driver, or of a

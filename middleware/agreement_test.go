@@ -136,8 +136,8 @@ func TestBodiesAreReadAsWhatTheySayTheyAre(t *testing.T) {
 		{"POST", "form", form + "; charset=iso-8859-1", "name=n", "", 415, "in UTF-8"},
 		{"POST", "form", parts, multipartBody("name", "n"), "", 204, "X /dir1/n"},
 		{"POST", "form", form, "name=n", "?name=n", 400, "name: is in the query"},
-		{"POST", "form", parts, multipartBody(`name"; filename="f`, "n"), "", 400, "name: is a file"},
-		{"POST", "form", none, "name=n", "", 415, "the body has none, and should be " + form + " or multipart/form-data"},
+		{"POST", "form", parts, multipartBody(`name"; filename="f`, "n"), "", 204, "X /dir1/dir2"},
+		{"POST", "form", none, "name=n", "", 415, `the body is said to be "", and should be ` + form + " or multipart/form-data"},
 		{"POST", "form", "multipart/form-data", multipartBody("name", "n"), "", 400, "has no boundary"},
 		{"POST", "form", form, "a=b;name=n", "", 400, "the form is malformed"},
 	} {

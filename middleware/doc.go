@@ -60,8 +60,8 @@
 //     take it for a form. Any other type is answered with 415.
 //   - A [lockspec.Form] source reads url-encoded and multipart forms; others are answered with 415.
 //     The first of several values counts, as it does for gin. (gin's binding.FormPost is for
-//     url-encoded forms alone: it finds nothing in a multipart one.) A field that is a file, or
-//     that is in the query, is answered with 400.
+//     url-encoded forms alone: it finds nothing in a multipart one.) A field that is in the query
+//     is answered with 400, and one that is a file counts as missing.
 //   - Several content types, a malformed one, and a charset other than UTF-8 are answered with 415.
 //     gin knows types in lower case only: one in other letters is rewritten before the handler sees
 //     it.
@@ -72,7 +72,7 @@
 //     handler that binds a form by [gin.Context.ShouldBind] would look in the body first.
 //   - A request without a body lacks the values, which is fine where they are optional.
 //
-// [lockspec.JSONFields] says how JSON is read, and what is refused there. If your handler changes a
+// [lockspec.JSONValues] says how JSON is read, and what is refused there. If your handler changes a
 // value before it uses it, use [lockspec.Source.Map]. If your handler or earlier middleware reads
 // the body itself, use [Locks.ReadJSON]. A [lockspec.Func] finds gin's context by [GinContext].
 //

@@ -194,7 +194,7 @@ func ExampleLocks_ReadJSON() {
 	check := func(c *gin.Context) {
 		body, err := locks.ReadJSON(c)
 		if err == nil {
-			_, err = lockspec.JSONFields(body, "name")
+			_, err = lockspec.JSONValues(body, lockspec.JSON("name"))
 		}
 		if err != nil {
 			locks.Fail(c, err)

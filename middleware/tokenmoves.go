@@ -55,7 +55,7 @@ func graft(p, from, to pathlock.Path) (pathlock.Path, error) {
 
 // follow leaves with the hold what was taken for it at a node's new path, if the node has moved, or
 // if follow cannot learn where it is: too much, but not too little.
-func (v *visit) follow(ctx context.Context, locks *held) {
+func (v *visit) follow(ctx context.Context, locks *lockSet) {
 	if locks.along == nil {
 		return
 	}

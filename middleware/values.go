@@ -1,25 +1,32 @@
 package middleware
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"mime"
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/gin-gonic/gin"
+	"github.com/gin-gonic/gin/binding"
 
+	"github.com/pathlock-go/pathlock/internal/shown"
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
 // values finds the values of a spec's sources in one request. It looks into the body for the first
 // value in it, and leaves it to the handler as if it had not been read.
 type values struct {
-	c      *gin.Context
-	spec   lockspec.Spec
-	config *Config
-	body   []byte
-	read   bool
-	json   map[string]lockspec.JSONValue
-	form   *http.Request
+	locks *Locks
+	c     *gin.Context
+	read  bool
+	body  []byte        // once read is set
+	form  *http.Request // nil unless the body is a form
 }
 
 // get is the [lockspec.Get] of the request.
@@ -37,11 +44,8 @@ func (v *values) get(src lockspec.Source) ([]string, error) {
 			return nil, err
 		}
 		return single(value, ok)
-	case lockspec.FromJSON:
-		return v.jsonField(src)
-	case lockspec.FromForm:
-		values, err := v.formField(src.Name())
-		return fieldValues(src, values), err
+	case lockspec.FromJSON, lockspec.FromForm:
+		return v.fromBody(src)
 	default:
 		return nil, fmt.Errorf("middleware: there is no way to get a %s", src)
 	}
@@ -62,6 +66,103 @@ func fieldValues(src lockspec.Source, values []string) []string {
 		return values
 	}
 	return values[:min(len(values), 1)]
+}
+
+// fromBody finds a field of the body, which has the same format for all sources of the spec.
+// A missing body lacks it.
+//
+// It refuses a field of a form that is in the query too: of gin's and net/http's ways to read a
+// form, some look there first, some last and some not at all.
+func (v *values) fromBody(src lockspec.Source) ([]string, error) {
+	isForm := src.From() == lockspec.FromForm
+	if !v.read {
+		if err := v.readBody(isForm); err != nil {
+			return nil, err
+		}
+		v.read = true
+	}
+	switch {
+	case isForm && v.c.Request.URL.Query().Has(src.Name()):
+		return nil, &lockspec.InvalidError{Field: src.Name(), Reason: "is in the query, and should be in the body alone"}
+	case isForm:
+		return fieldValues(src, v.form.PostForm[src.Name()]), nil
+	case len(v.body) == 0:
+		return nil, nil
+	}
+	return lockspec.JSONValues(v.body, src)
+}
+
+// readBody reads the body as JSON or as a form, if that is how handlers read it, too.
+func (v *values) readBody(isForm bool) (err error) {
+	// Of these, gin binds the query and not the body.
+	if method := v.c.Request.Method; method == http.MethodGet || method == http.MethodHead {
+		return &lockspec.InvalidError{Reason: fmt.Sprintf("the values of a %s cannot be in its body", method)}
+	}
+	if !isForm {
+		if err := v.locks.wantJSON(v.c); err != nil {
+			return err
+		}
+		v.body, err = v.locks.bodyOf(v.c)
+		return err
+	}
+	if v.body, err = v.locks.bodyOf(v.c); err != nil {
+		return err
+	}
+	return v.parseForm()
+}
+
+// parseForm reads the body as a form, in a copy of the request. A missing body needs no type.
+func (v *values) parseForm() error {
+	if len(v.body) > 0 || !hasNoType(v.c.Request.Header) {
+		if err := wantType(v.c, binding.MIMEPOSTForm, binding.MIMEMultipartPOSTForm); err != nil {
+			return err
+		}
+	}
+	v.form = v.c.Request.Clone(v.c.Request.Context())
+	v.form.Body = io.NopCloser(bytes.NewReader(v.body))
+	err := v.form.ParseForm()
+	if err == nil {
+		// The whole body is in memory already, so its files may stay there too.
+		err = v.form.ParseMultipartForm(v.locks.config.MaxBody)
+	}
+	if err != nil && !errors.Is(err, http.ErrNotMultipart) {
+		return &lockspec.InvalidError{Reason: "the form is malformed, or the query is, or the content type has no boundary", Err: err}
+	}
+	return nil
+}
+
+// wantJSON makes sure that handlers read the body as JSON, by whichever of gin's methods. It sets
+// the type of a request that has none to JSON: [gin.Context.ShouldBind] would take the body for a
+// form, and look into the query.
+func (m *Locks) wantJSON(c *gin.Context) error {
+	if hasNoType(c.Request.Header) {
+		c.Request.Header.Set("Content-Type", binding.MIMEJSON)
+		return nil
+	}
+	return wantType(c, append([]string{binding.MIMEJSON}, m.config.JSONTypes...)...)
+}
+
+// hasNoType reports whether a request has no content type.
+func hasNoType(header http.Header) bool {
+	return strings.Join(header.Values("Content-Type"), ",") == ""
+}
+
+// wantType refuses a body of another type than those in want, and one that is not in UTF-8. gin
+// compares what is before the first space or semicolon byte by byte. So wantType rewrites a header
+// that means one of the types by RFC 9110, in capitals for example.
+func wantType(c *gin.Context, want ...string) error {
+	headers := c.Request.Header.Values("Content-Type")
+	said := strings.Join(headers, ", ")
+	parsed, params, err := mime.ParseMediaType(said)
+	isUTF8 := slices.Contains([]string{"", "utf-8", "utf8", "us-ascii"}, strings.ToLower(params["charset"]))
+	if err != nil || len(headers) != 1 || !slices.Contains(want, parsed) || !isUTF8 {
+		return NewProblem(http.StatusUnsupportedMediaType, "unsupported-media-type", fmt.Sprintf(
+			"unsupported content type: the body is said to be %q, and should be %s, in UTF-8", shown.Cut(said), strings.Join(want, " or ")))
+	}
+	if parsed != c.ContentType() {
+		c.Request.Header.Set("Content-Type", cmp.Or(mime.FormatMediaType(parsed, params), parsed))
+	}
+	return nil
 }
 
 // ginContextKey is the key under which the request of a [lockspec.Func] has its gin context.

@@ -1,10 +1,13 @@
 package middleware
 
 import (
+	"cmp"
+	"context"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
@@ -15,6 +18,7 @@ type visit struct {
 	// request is what c has, unless gin has given c to another request.
 	request *http.Request
 	spec    lockspec.Spec
+	reads   values // those of the spec's sources
 	values  lockspec.Values
 	budget  budget
 	// carried is the request's token. hold is what it names, nil until the request uses it.
@@ -80,11 +84,28 @@ func (m *Locks) visit(c *gin.Context, spec lockspec.Spec) (*visit, error) {
 	if err := m.readAhead(c); err != nil {
 		return nil, err
 	}
-	read, err := spec.Read((&values{c: c, spec: spec, config: &m.config}).get)
-	if err != nil {
-		return nil, err
+	v := &visit{
+		Locks: m, c: c, spec: spec, reads: values{locks: m, c: c}, budget: newBudget(m.wait), carried: token, asserted: spec.IsAsserted(),
 	}
-	return &visit{Locks: m, c: c, spec: spec, values: read, budget: newBudget(m.wait), carried: token, asserted: spec.IsAsserted()}, nil
+	v.values, err = spec.Read(v.reads.get)
+	return v, err
+}
+
+// requestIDHeader is the header that [headerRequestID] reads.
+const requestIDHeader = "X-Request-Id"
+
+// headerRequestID is the default of [Config.RequestID].
+func headerRequestID(c *gin.Context) string {
+	return cmp.Or(c.GetHeader(requestIDHeader), c.Writer.Header().Get(requestIDHeader))
+}
+
+// withOrigin returns the context of a request with where its locks come from.
+func (m *Locks) withOrigin(c *gin.Context, spec lockspec.Spec) context.Context {
+	return pathlock.WithOrigin(c.Request.Context(), pathlock.Origin{
+		Operation: spec.Operation(),
+		Route:     c.Request.Method + " " + c.FullPath(),
+		RequestID: m.config.RequestID(c),
+	})
 }
 
 // isUnrouted reports whether gin has no route for the request and is about to say so. Middleware of

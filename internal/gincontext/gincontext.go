@@ -18,8 +18,9 @@ import (
 	"unsafe"
 )
 
-// Request is a request whose handlers are running.
+// Request is a request whose handlers are running, and the context that they have.
 type Request struct {
+	context.Context
 	mu   sync.RWMutex // held while gin's context is asked
 	over bool
 }
@@ -30,8 +31,16 @@ type requestKey struct{}
 // New returns ctx with a request, for the handlers that are about to run. It is found by gin's
 // context once gin's request has the one that New returns.
 func New(ctx context.Context) (context.Context, *Request) {
-	r := new(Request)
-	return context.WithValue(ctx, requestKey{}, r), r
+	r := &Request{Context: ctx}
+	return r, r
+}
+
+// Value implements [context.Context].
+func (r *Request) Value(key any) any {
+	if key == (requestKey{}) {
+		return r
+	}
+	return r.Context.Value(key)
 }
 
 // End marks the end of the request. From then on nobody asks gin's context for anything, and copies

@@ -117,6 +117,7 @@ func parse(raw []byte, takes string) (in input, err error) {
 // fields are the fields of a JSON object by their exact names. encoding/json would take "NAME" for
 // the field "name" of a struct.
 type fields struct {
+	body   []byte
 	values map[string]json.RawMessage
 	// err is the first fault found in a field.
 	err error
@@ -125,10 +126,10 @@ type fields struct {
 // parseFields reads an object. It refuses text that two parsers could read differently, such as a
 // key that occurs twice: a request could then lock one name and write another.
 func parseFields(raw []byte) (*fields, error) {
-	if _, err := lockspec.JSONFields(raw); err != nil {
+	if err := lockspec.CheckJSON(raw); err != nil {
 		return nil, err
 	}
-	f := &fields{}
+	f := &fields{body: raw}
 	if json.Unmarshal(raw, &f.values) != nil || f.values == nil {
 		return nil, &lockspec.InvalidError{Reason: "the body is not a JSON object"}
 	}
@@ -198,12 +199,17 @@ func (f *fields) text(name string) string {
 	if !f.has(name) {
 		return ""
 	}
-	text, err := lockspec.JSONText(f.values[name])
+	if f.values[name][0] != '"' {
+		f.invalid(name, "is not a text")
+		return ""
+	}
+	texts, err := lockspec.JSONValues(f.body, lockspec.JSON(name))
 	if invalid, ok := errors.AsType[*lockspec.InvalidError](err); ok {
 		f.invalid(name, invalid.Reason)
+		return ""
 	}
-	f.storable(name, text)
-	return text
+	f.storable(name, texts[0])
+	return texts[0]
 }
 
 // storable records a fault if not every database can store a text.

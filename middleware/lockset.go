@@ -13,42 +13,49 @@ import (
 // locks for [Config.MaxHold]: that of [pathlock.Request.MaxHold].
 var ErrHeldTooLong = pathlock.ErrHeldTooLong
 
-// held is what one request holds, in the order in which it was taken. nil is nothing.
-type held struct {
+// lockSet is what one request holds, in the order in which it was taken. nil is nothing.
+type lockSet struct {
 	taken []*pathlock.Lock
+	one   [1]*pathlock.Lock // the place of taken, which is hardly ever longer
 	limit *time.Timer
 	// along is the lock among them with which the token's hold follows a node that moves, nil if
 	// there is none.
 	along *pathlock.Lock
 }
 
+func newLockSet() *lockSet {
+	s := new(lockSet)
+	s.taken = s.one[:0]
+	return s
+}
+
 // context returns the context of the innermost lock, which carries the scope of all and ends with
 // each.
-func (h *held) context(outer context.Context) context.Context {
-	if h == nil || len(h.taken) == 0 {
+func (s *lockSet) context(outer context.Context) context.Context {
+	if s == nil || len(s.taken) == 0 {
 		return outer
 	}
-	return h.taken[len(h.taken)-1].Context()
+	return s.taken[len(s.taken)-1].Context()
 }
 
 // release releases everything, the last lock first. The locker logs and retries what fails.
-func (h *held) release(ctx context.Context) {
-	if h == nil {
+func (s *lockSet) release(ctx context.Context) {
+	if s == nil {
 		return
 	}
-	if h.limit != nil {
-		h.limit.Stop()
+	if s.limit != nil {
+		s.limit.Stop()
 	}
-	for i := len(h.taken) - 1; i >= 0; i-- {
-		h.taken[i].ReleaseInBackground(ctx)
+	for i := len(s.taken) - 1; i >= 0; i-- {
+		s.taken[i].ReleaseInBackground(ctx)
 	}
 }
 
 // waited reports whether any acquisition had to wait.
-func (h *held) waited() bool { return slices.ContainsFunc(h.taken, (*pathlock.Lock).Waited) }
+func (s *lockSet) waited() bool { return slices.ContainsFunc(s.taken, (*pathlock.Lock).Waited) }
 
 // degraded reports whether any of the locks keeps nobody out.
-func (h *held) degraded() bool { return slices.ContainsFunc(h.taken, (*pathlock.Lock).Degraded) }
+func (s *lockSet) degraded() bool { return slices.ContainsFunc(s.taken, (*pathlock.Lock).Degraded) }
 
 // budget is the time that one request may wait for others, in all trees and tries together.
 type budget struct{ ends time.Time }
@@ -68,7 +75,7 @@ func (b budget) remaining() time.Duration {
 
 // limit ends locks that are held for longer than [Config.MaxHold]. It spares the lock that may have
 // to stay with a hold, which the end of the request decides.
-func (m *Locks) limit(ctx context.Context, locks *held) *time.Timer {
+func (m *Locks) limit(ctx context.Context, locks *lockSet) *time.Timer {
 	if m.config.MaxHold < 0 || len(locks.taken) == 0 {
 		return nil
 	}

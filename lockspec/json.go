@@ -1,0 +1,122 @@
+package lockspec
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pathlock-go/pathlock/internal/shown"
+)
+
+// JSONValues returns what a JSON body has for a source, as a [Get] does: the text of a string, or
+// the literal text of a number. So no id is rounded, and the resolver decides whether "1e3" is an
+// id. A [Source.Each] has to be an array of them. JSONValues returns none where the field, or an
+// object on the way to it, is missing, and [ErrNull] where the field is null.
+//
+// The lock has to be on the node that the handler works on. So the error is an [*InvalidError]
+// wherever the handler's decoder might read the field in another way. As in [encoding/json], a key
+// also matches in another case of letters. These are errors, beside those of [CheckJSON]:
+//
+//   - in one object, two keys that match the same name, of which decoders take one or the other
+//   - half of a surrogate pair ("\ud83d") in a field, which decoders silently replace by U+FFFD,
+//     and U+FFFD itself beside any escape
+//   - a field that is neither text nor a number nor null
+func JSONValues(body []byte, src Source) ([]string, error) {
+	if err := CheckJSON(body); err != nil {
+		return nil, err
+	}
+	refuse := func(format string, args ...any) error {
+		return &InvalidError{Field: src.name, Reason: fmt.Sprintf(format, args...)}
+	}
+	value := bytes.TrimSpace(body)
+	names := strings.Split(src.name, ".")
+	for depth, name := range names {
+		switch {
+		case value[0] == 'n':
+			return nil, nil
+		case value[0] != '{' && depth == 0:
+			return nil, &InvalidError{Reason: "the body is not a JSON object"}
+		case value[0] != '{':
+			return nil, refuse("%q is not an object", strings.Join(names[:depth], "."))
+		}
+		var twice string
+		if value, twice = member(value, name); twice != "" {
+			return nil, refuse("the key %q occurs twice in one object, in whichever case of letters", shown.Cut(twice))
+		}
+		if value == nil {
+			return nil, nil
+		}
+	}
+	if value[0] == 'n' {
+		return nil, ErrNull
+	}
+	items := []json.RawMessage{value}
+	if src.each && json.Unmarshal(value, &items) != nil {
+		return nil, refuse("is not a list")
+	}
+	var texts []string
+	for _, item := range items {
+		text, wrong := scalar(item)
+		if wrong != "" {
+			return nil, refuse("%s", wrong)
+		}
+		texts = append(texts, text)
+	}
+	return texts, nil
+}
+
+// CheckJSON returns an [*InvalidError] for a body that is not one JSON value in valid UTF-8, and
+// says where it is malformed.
+func CheckJSON(body []byte) error {
+	switch {
+	case !utf8.Valid(body):
+		return &InvalidError{Reason: "the body is not valid UTF-8"}
+	case len(bytes.TrimSpace(body)) == 0:
+		return &InvalidError{Reason: "the body is empty, and should be JSON"}
+	case json.Valid(body):
+		return nil
+	}
+	at := len(body)
+	if syntax, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(body, new(json.RawMessage))); ok {
+		at = int(syntax.Offset)
+	}
+	return &InvalidError{Reason: fmt.Sprintf("malformed JSON near byte %d", at)}
+}
+
+// member returns what an object has for a name, nil if that is nothing. twice is a key that matches
+// the name as another one before does. The object is valid JSON.
+func member(object []byte, name string) (value json.RawMessage, twice string) {
+	dec := json.NewDecoder(bytes.NewReader(object))
+	_, _ = dec.Token() // the brace
+	for dec.More() {
+		token, _ := dec.Token()
+		var one json.RawMessage
+		_ = dec.Decode(&one)
+		if key, _ := token.(string); strings.EqualFold(key, name) {
+			if value != nil {
+				return nil, key
+			}
+			value = one
+		}
+	}
+	return value, ""
+}
+
+// scalar returns the text of a string or a number, or what is wrong with a value.
+func scalar(value []byte) (text, wrong string) {
+	switch c := value[0]; {
+	case c == '-' || '0' <= c && c <= '9':
+		return string(value), ""
+	case c != '"':
+		return "", "is neither text nor a number"
+	case bytes.IndexByte(value, '\\') < 0:
+		return string(value[1 : len(value)-1]), ""
+	}
+	if json.Unmarshal(value, &text) != nil || strings.ContainsRune(text, utf8.RuneError) {
+		return "", "has half of a surrogate pair, which is no character"
+	}
+	return text, ""
+}

@@ -1,0 +1,179 @@
+package lockspec_test
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/pathlock-go/pathlock/lockspec"
+)
+
+func TestJSONValues(t *testing.T) {
+	null := []string{"null"}
+	for _, c := range []struct {
+		body, field string
+		want        []string // null where it is that
+		says        string
+	}{
+		{`{"id":18446744073709551617,"b":-1.50}`, "id", []string{"18446744073709551617"}, ""},
+		{`{"id":1,"b":-1.50 }`, "b", []string{"-1.50"}, ""},
+		{`{"b": 1e3}`, "b", []string{"1e3"}, ""},
+		{`{"a":{"id":1},"id":2,"b":{"id":3,"c":{"d":0}}}`, "a.id", []string{"1"}, ""},
+		{`{"a":{"id":1},"id":2,"b":{"id":3,"c":{"d":0}}}`, "id", []string{"2"}, ""},
+		{`{"a":{"id":1},"id":2,"b":{"id":3,"c":{"d":0}}}`, "b.c.d", []string{"0"}, ""},
+		{`{"a":{"id":1},"id":2,"b":{"id":3,"c":{"d":0}}}`, "b.x", nil, ""},
+		{"{\"ta\u017f\u212a\":\"x\",\"TO\":{\"ID\":7}}", "task", []string{"x"}, ""},
+		{"{\"ta\u017f\u212a\":\"x\",\"TO\":{\"ID\":7}}", "to.id", []string{"7"}, ""},
+		{`{"labels":{"os":1,"OS":2},"b":1,"b":2,"name":"x"}`, "name", []string{"x"}, ""},
+		{`{"a":null,"to":null}`, "a", null, ""},
+		{`{"a":null,"to":null}`, "to.id", nil, ""},
+		{`{"a":null,"to":null}`, "c.d", nil, ""},
+		{`null`, "a", nil, ""},
+		{"{\"name\":\"\ufffd\"}", "name", []string{"\ufffd"}, ""},
+		{`{"name":"caf\u00e9"}`, "name", []string{"café"}, ""},
+
+		{`{"name":{"name":"x"}}`, "name", nil, "name: is neither text nor a number"},
+		{`{"name":true}`, "name", nil, "name: is neither text nor a number"},
+		{`{"to":"x"}`, "to.id", nil, `to.id: "to" is not an object`},
+		{`[{"name":"x"}]`, "name", nil, "the body is not a JSON object"},
+		{`{"name":null,"n\u0061me":"y"}`, "name", nil, `name: the key "name" occurs twice`},
+		{`{"to":{"id":1},"To":{}}`, "to.id", nil, `to.id: the key "To" occurs twice`},
+		{`{"` + strings.Repeat("k", 100_000) + `":1,"` + strings.Repeat("k", 100_000) + `":2}`, strings.Repeat("k", 100_000), nil, "occurs twice"},
+		{" \n", "name", nil, "the body is empty"},
+		{`{"name":"x",}`, "name", nil, "malformed JSON near byte 13"},
+		{`{"name":"x"}{"name":"y"}`, "name", nil, "malformed JSON near byte 13"},
+		{"{\"name\":\"\xff\"}", "name", nil, "not valid UTF-8"},
+		{`{"name":"a\ud83d"}`, "name", nil, "name: has half of a surrogate pair"},
+	} {
+		values, err := lockspec.JSONValues([]byte(c.body), lockspec.JSON(c.field))
+		if errors.Is(err, lockspec.ErrNull) && values == nil {
+			values, err = null, nil
+		}
+		what := c.body[:min(len(c.body), 60)] + " " + c.field[:min(len(c.field), 60)]
+		expect(t, what, values, err, c.want, c.says)
+		if err != nil && len(c.field) < 100 && len(err.Error()) > 200 {
+			t.Errorf("%s: got an error of %d bytes", what, len(err.Error()))
+		}
+	}
+}
+
+// expect compares values, or what the error says, with those that are wanted.
+func expect(t *testing.T, what string, values []string, err error, want []string, says string) {
+	t.Helper()
+	switch {
+	case says == "" && (err != nil || !slices.Equal(values, want)):
+		t.Errorf("%s: got %q, %v; want %q", what, values, err, want)
+	case says != "" && (!errors.Is(err, lockspec.ErrInvalid) || !strings.Contains(err.Error(), says) || values != nil):
+		t.Errorf("%s: got %q, %v; want an error that says %q", what, values, err, says)
+	}
+}
+
+func TestJSONValuesOfAList(t *testing.T) {
+	for _, c := range []struct {
+		body string
+		want []string
+		says string
+	}{
+		{`{"to":{"IDS":[1, "a", 18446744073709551617]}}`, []string{"1", "a", "18446744073709551617"}, ""},
+		{`{"to":{"ids":[]}}`, nil, ""},
+		{`{"to":null}`, nil, ""},
+		{`{"to":{"ids":7}}`, nil, "to.ids: is not a list"},
+		{`{"to":{"ids":{}}}`, nil, "to.ids: is not a list"},
+		{`{"to":{"ids":[1, null]}}`, nil, "to.ids: is neither text nor a number"},
+		{`{"to":{"ids":[[1]]}}`, nil, "to.ids: is neither text nor a number"},
+		{`{"to":{"ids":["\ud83d"]}}`, nil, "to.ids: has half of a surrogate pair"},
+		{`{"to":{"ids":[1],"Ids":[2]}}`, nil, "occurs twice"},
+		{`{"to":{"ids":[1]}`, nil, "malformed JSON"},
+	} {
+		values, err := lockspec.JSONValues([]byte(c.body), lockspec.JSON("to.ids").Each())
+		expect(t, c.body, values, err, c.want, c.says)
+	}
+	if values, err := lockspec.JSONValues([]byte(`{"to":{"ids":null}}`), lockspec.JSON("to.ids").Each()); values != nil || !errors.Is(err, lockspec.ErrNull) {
+		t.Errorf("null: got %q, %v", values, err)
+	}
+}
+
+// Wherever JSONValues finds a value or none, the decoder that a handler is most likely to use finds
+// the same one. What either calls malformed is malformed to both.
+func TestJSONValuesAgreeWithTheDecoder(t *testing.T) { rapid.Check(t, compareWithDecoder) }
+
+func FuzzJSONValuesAgreeWithTheDecoder(f *testing.F) { f.Fuzz(rapid.MakeFuzz(compareWithDecoder)) }
+
+func compareWithDecoder(t *rapid.T) {
+	var decoded struct {
+		Task json.RawMessage `json:"task"`
+		To   struct {
+			Task json.RawMessage `json:"task"`
+		} `json:"to"`
+	}
+	body := []byte(anyJSON(3).Draw(t, "body"))
+	if at := rapid.IntRange(-3*len(body), len(body)-1).Draw(t, "at"); at >= 0 {
+		body[at] = rapid.SampledFrom([]byte("\"\\{}[],:0-.eE+tnu \x00\n\xff")).Draw(t, "byte")
+	}
+	decodeErr := json.Unmarshal(body, &decoded)
+	for field, raw := range map[string]*json.RawMessage{"task": &decoded.Task, "to.task": &decoded.To.Task} {
+		values, err := lockspec.JSONValues(body, lockspec.JSON(field))
+		null := errors.Is(err, lockspec.ErrNull)
+		if err != nil && (values != nil || !null && !errors.Is(err, lockspec.ErrInvalid)) {
+			t.Fatalf("%q: got %v beside %v", body, err, values)
+		}
+		if malformed := err != nil && strings.Contains(err.Error(), "malformed"); malformed != !json.Valid(body) && (err == nil || malformed) {
+			t.Fatalf("%q: got %v", body, err)
+		}
+		if err != nil && !null || decodeErr != nil {
+			continue // The one refuses what the other takes where it has more than one meaning.
+		}
+		var want []string
+		switch text := string(*raw); {
+		case text == "" || text == "null":
+		case text[0] == '"':
+			if err := json.Unmarshal(*raw, &text); err != nil {
+				t.Fatal(err)
+			}
+			want = []string{text}
+		default:
+			want = []string{text}
+		}
+		if null != (string(*raw) == "null") || !slices.Equal(values, want) {
+			t.Fatalf("%q: %s: got %q, %v; the decoder has %s", body, field, values, err, *raw)
+		}
+	}
+}
+
+// anyJSON generates JSON values that nest at most so deep, in the spellings that matter.
+func anyJSON(depth int) *rapid.Generator[string] {
+	keys := rapid.SampledFrom([]string{`task`, `TASK`, `to`, `To`, `\u0074ask`, `a`, `\ud83d\ude00`, ``, "ta\u017f\u212a"})
+	texts := rapid.SliceOfN(rapid.SampledFrom([]string{`x`, `é`, `\u00e9`, `\n`, `\"`, `\\`, `\ud83d\uDE00`, `\ud83d`, `\udc00`, `\ufffd`, ` `}), 0, 3)
+	scalars := rapid.SampledFrom([]string{`1`, `-0`, `1.50`, `0.1E-7`, `true`, `null`})
+	return rapid.Custom(func(t *rapid.T) string {
+		space := rapid.SampledFrom([]string{"", "", " ", "\n\t"}).Draw(t, "space")
+		kind := rapid.IntRange(0, 5).Draw(t, "kind")
+		if depth == 3 {
+			kind = 0
+		}
+		var items []string
+		for range rapid.IntRange(0, 4).Draw(t, "items") {
+			switch {
+			case depth == 0:
+			case kind < 3:
+				items = append(items, `"`+keys.Draw(t, "key")+`"`+space+`:`+anyJSON(depth-1).Draw(t, "value"))
+			case kind == 3:
+				items = append(items, anyJSON(depth-1).Draw(t, "item"))
+			}
+		}
+		switch {
+		case kind < 3 && depth > 0:
+			return space + `{` + strings.Join(items, ",") + space + `}`
+		case kind == 3 && depth > 0:
+			return `[` + strings.Join(items, ",") + `]` + space
+		case kind == 4:
+			return space + `"` + strings.Join(texts.Draw(t, "text"), "") + `"`
+		default:
+			return scalars.Draw(t, "scalar") + space
+		}
+	})
+}
