@@ -78,7 +78,7 @@ func RunSchema(t *testing.T, fresh func(*testing.T) Database) {
 	t.Run("flaws", func(t *testing.T) { checkFlaws(t, fresh(t)) })
 	t.Run("types", func(t *testing.T) { checkTypes(t, fresh(t)) })
 	t.Run("kept", func(t *testing.T) { checkKept(t, fresh(t)) })
-	t.Run("fixed", func(t *testing.T) { checkFixedKeys(t, fresh(t)) })
+	t.Run("known", func(t *testing.T) { checkKnown(t, fresh(t)) })
 	t.Run("old model", func(t *testing.T) { checkOldModel(t, fresh(t)) })
 	t.Run("cascade", func(t *testing.T) { checkCascade(t, fresh(t)) })
 	t.Run("at once", func(t *testing.T) { CheckAtOnce(t, fresh(t)) })
