@@ -3,6 +3,11 @@ package plan
 import (
 	"database/sql/driver"
 	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 )
 
 // Node is a row of a guarded table, or one that is about to be.
@@ -39,4 +44,73 @@ func IDText(id any) string {
 		return ""
 	}
 	return fmt.Sprint(id)
+}
+
+// Hits are the rows that an UPDATE or DELETE hits, by id: the live ones, which are part of the
+// tree, and the softly deleted ones.
+type Hits struct {
+	Live, Dead map[any]*Node
+	// Recalled is set where the rows were read earlier in the request, and may be outdated.
+	Recalled bool
+}
+
+// NewHits returns hits without any row.
+func NewHits() Hits { return Hits{Live: make(map[any]*Node), Dead: make(map[any]*Node)} }
+
+// Add adds rows to the live ones, or to the dead ones.
+func (h Hits) Add(rows []*Node) {
+	for _, n := range rows {
+		if n.Dead {
+			h.Dead[n.ID] = n
+		} else {
+			h.Live[n.ID] = n
+		}
+	}
+}
+
+// IDs returns the ids of all rows.
+func (h Hits) IDs() []any {
+	return append(slices.Collect(maps.Keys(h.Live)), slices.Collect(maps.Keys(h.Dead))...)
+}
+
+// Basis is what the plan of an UPDATE or a DELETE was made on, and what it needs locked.
+type Basis struct {
+	shape *Shape
+	Hits
+	// Parents are the rows above those that are hit, before the change and after it, with what was
+	// read of the rows above these.
+	Parents map[any]*Node
+	// Claims are the old places and the new slots.
+	Claims
+	// Chains are the nodes that must stay where they are, with everything above them.
+	Chains []*Node
+	// places say from where to where the rows go that the plan gives or takes a place, by id.
+	places map[any]route
+}
+
+// route is where a row is and where it will be; zero where it has no place.
+type route struct{ from, to pathlock.Location }
+
+// newBasis returns the basis of a plan for rows.
+func newBasis(s *Shape, hit Hits, parents map[any]*Node) Basis {
+	return Basis{shape: s, Hits: hit, Parents: parents, Claims: make(Claims), places: make(map[any]route)}
+}
+
+// On returns the basis itself, as a part of whatever plan.
+func (b *Basis) On() *Basis { return b }
+
+// Differs compares a plan with the one that the locking reads led to. The locks are right only if
+// every place is the same, and every node above was locked.
+func (b *Basis) Differs(actual *Basis, locked map[any]*Node) error {
+	for id, at := range actual.places {
+		if before, planned := b.places[id]; !planned || before != at {
+			return &fault.PathChangedError{Table: b.shape.TableName, ID: id, Planned: before.from.Path.Column(), Actual: at.from.Path.Column()}
+		}
+	}
+	for _, n := range actual.Chains {
+		if locked[n.ID] == nil {
+			return &fault.PathChangedError{Table: b.shape.Above.TableName, ID: n.ID, Actual: n.Path}
+		}
+	}
+	return nil
 }

@@ -1,14 +1,16 @@
 package table
 
 import (
+	"context"
 	"fmt"
+	"maps"
 	"slices"
-
-	"gorm.io/gorm"
-	"gorm.io/gorm/clause"
+	"sync"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/shown"
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
 )
 
 // Selection says which rows of a table are read, and how.
@@ -139,4 +141,126 @@ func (t *Table) Part(db *gorm.DB, unscoped bool) *gorm.DB {
 	tx := db.Session(&gorm.Session{NewDB: true, SkipHooks: true}).Model(nil)
 	tx.Statement.Unscoped = unscoped
 	return t.Query(tx)
+}
+
+// Locate returns where the live row with the id is.
+func (t *Table) Locate(db *gorm.DB, id any) (pathlock.Location, error) {
+	found := t.LocateAll(db, []any{id})[0]
+	return found.Location, found.Err
+}
+
+// LocateAll returns where the live rows with the ids are.
+func (t *Table) LocateAll(db *gorm.DB, ids []any) []pathlock.Resolution {
+	rows, above, err := t.locateRows(db, ids)
+	results := slices.Repeat([]pathlock.Resolution{{Err: err}}, len(ids))
+	if err != nil {
+		return results
+	}
+	for i, id := range ids {
+		results[i].Location, results[i].Err = t.located(id, rows[id], above)
+	}
+	return results
+}
+
+// locateRows returns the live rows with the ids, and for leaves the rows above.
+func (t *Table) locateRows(db *gorm.DB, ids []any) (rows, above map[any]*Node, err error) {
+	if !t.IsLeaf() {
+		rows, err = t.withAbove(db, ids)
+		return rows, nil, err
+	}
+	if rows, err = t.ByID(db, ids, ""); err != nil || len(rows) == 0 {
+		return nil, nil, err
+	}
+	t.remember(db.Statement.Context, rows)
+	above, err = t.Above.withAbove(db, ParentsOf(rows))
+	return rows, above, err
+}
+
+// located returns where a row is: n, nil if there is none. above has the parents of leaves.
+func (t *Table) located(id any, n *Node, above map[any]*Node) (pathlock.Location, error) {
+	if n == nil {
+		return pathlock.Location{}, t.Missing(id)
+	}
+	if !t.IsLeaf() {
+		return t.Location(n)
+	}
+	parent := above[n.Parent]
+	if parent == nil {
+		return pathlock.Location{}, fmt.Errorf("the parent of %s: %w", t.RowName(id), t.Above.Missing(n.Parent))
+	}
+	location, err := t.Above.Location(parent)
+	if err != nil {
+		return pathlock.Location{}, err
+	}
+	if location.Path, err = location.Path.Child(n.Name); err != nil {
+		return pathlock.Location{}, t.Damaged(id, err)
+	}
+	return location, nil
+}
+
+// withAbove returns the live rows with the ids. In a request that remembers rows for its write, it
+// returns all live rows above them, too.
+func (t *Table) withAbove(db *gorm.DB, ids []any) (map[any]*Node, error) {
+	if db.Statement.Context.Value(t.recall) == nil {
+		return t.ByID(db, ids, "")
+	}
+	rows, err := t.Climb(db, ids)
+	if err == nil {
+		t.remember(db.Statement.Context, rows)
+	}
+	return rows, err
+}
+
+// recall holds what a request has read of trees while its ids were resolved. The first write of the
+// request uses it instead of its first plain read. That is safe: every plan is asserted under row
+// locks, and where that fails the write is planned again on what the locks show.
+type recall struct {
+	mu sync.Mutex
+	// rows are those of each table, by its name, by id.
+	rows map[string]map[any]*Node
+}
+
+// recallKey is the key by which a request's context has its [recall]. Another plugin's tables may
+// be in another database, where the same id is another row's.
+type recallKey struct{ of *Catalogue }
+
+// remember keeps rows for the request's first write.
+func (t *Table) remember(ctx context.Context, rows map[any]*Node) {
+	r, _ := ctx.Value(t.recall).(*recall)
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.rows == nil {
+		r.rows = make(map[string]map[any]*Node)
+	}
+	if r.rows[t.TableName] == nil {
+		r.rows[t.TableName] = make(map[any]*Node)
+	}
+	maps.Copy(r.rows[t.TableName], rows)
+}
+
+// Recalled takes what was read for the statement's request, nil if nothing was. Nobody gets it
+// twice: a second write reads for itself what the first one may have changed.
+func (t *Table) Recalled(db *gorm.DB) map[string]map[any]*Node {
+	r, _ := db.Statement.Context.Value(t.recall).(*recall)
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	rows := r.rows
+	r.rows = nil
+	return rows
+}
+
+// ChainsIn returns the rows of t with the ids, and all above them, from what was read before; nil
+// if any is missing.
+func (t *Table) ChainsIn(read map[string]map[any]*Node, ids []any) map[any]*Node {
+	found, missing := chainsIn(read[t.TableName], ids)
+	if len(missing) > 0 {
+		return nil
+	}
+	return found
 }

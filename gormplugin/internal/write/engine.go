@@ -1,11 +1,19 @@
 package write
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
 	"time"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
 )
 
 // Engine carries out the writes of one DB: it knows the guarded tables, and begins transactions.
@@ -29,4 +37,198 @@ func (e *Engine) Writers(db *gorm.DB) (create, update, remove *Writer) {
 	update = &Writer{Name: "gorm:update", Chain: cb.Update().Get, Kind: func() Kind { return &updating{Engine: e} }, Operation: "update", Note: "update of "}
 	remove = &Writer{Name: "gorm:delete", Chain: cb.Delete().Get, Kind: func() Kind { return &deleting{Engine: e} }, Deletes: true, Operation: "delete", Note: "delete from "}
 	return create, update, remove
+}
+
+// Writer carries out one kind of write. It takes the place of GORM's own callback, so that no other
+// callback runs between the assertion and the write, in whatever order the plugins were registered.
+type Writer struct {
+	// Name is that of GORM's callback.
+	Name string
+	// Chain returns the callbacks of the chain by name.
+	Chain func(name string) func(*gorm.DB)
+	// GORMWrite is the callback that had that place before: as a rule, GORM's own.
+	GORMWrite func(*gorm.DB)
+	// Kind makes the Kind of one statement.
+	Kind    func() Kind
+	Deletes bool
+	// Operation is what its statements do, in a word, and Note the same before a table's name.
+	Operation, Note string
+	// code tells the callback from other plugins'.
+	code uintptr
+}
+
+// writing is one statement that is about to be written.
+type writing struct {
+	*Writer
+	*Engine
+	DB *gorm.DB
+	St *Statement
+	// Tx is the transaction in which it runs; nil until ensureTransaction was called, if the caller
+	// began none.
+	Tx *txn.Transaction
+}
+
+// Install puts a writer in the place of GORM's callback.
+func (e *Engine) Install(w *Writer, replace func(name string, fn func(*gorm.DB)) error) error {
+	if w.GORMWrite = w.Chain(w.Name); w.GORMWrite == nil {
+		return fmt.Errorf("gormplugin: %w: there is no callback %s", fault.ErrCallbacks, w.Name)
+	}
+	callback := e.callback(w)
+	w.code = reflect.ValueOf(callback).Pointer()
+	return replace(w.Name, callback)
+}
+
+// callback makes the callback for w.
+func (e *Engine) callback(w *Writer) func(*gorm.DB) {
+	return func(db *gorm.DB) {
+		defer txn.NoteReadOnly(db) // before the transaction ends, which GORM may have begun
+		st := stateOf(db)
+		if st == nil || db.Error != nil {
+			if db.Error == nil && !db.DryRun {
+				e.checkUnguarded(db, w.Deletes)
+			}
+			w.GORMWrite(db)
+			return
+		}
+		if err := e.run(w, db, st); err != nil && !errors.Is(db.Error, err) {
+			st.cause = cmp.Or(st.cause, err)
+			_ = db.AddError(err)
+		}
+	}
+}
+
+// run carries out a guarded statement.
+func (e *Engine) run(w *Writer, db *gorm.DB, st *Statement) error {
+	tx, err := e.TransactionOf(db)
+	if err != nil {
+		return err
+	}
+	if db.Statement.SQL.Len() > 0 {
+		return fmt.Errorf("%w: the SQL of a write to %s was built before %s", fault.ErrCallbacks, st.Table.TableName, w.Name)
+	}
+	if t, err := e.guardedTable(db.Statement, w.Deletes); err != nil || t != st.Table {
+		return errors.Join(err, fmt.Errorf("%w: the table of a write to %s was changed before %s", fault.ErrCallbacks, st.Table.TableName, w.Name))
+	}
+	return st.Kind.Write(&writing{Writer: w, Engine: e, DB: db, St: st, Tx: tx})
+}
+
+// checkUnguarded refuses a statement that another callback has directed to a guarded table since
+// the chain began.
+func (e *Engine) checkUnguarded(db *gorm.DB, deletes bool) {
+	if db.Statement.SQL.Len() > 0 {
+		return // raw SQL, which watch has seen
+	}
+	if t, err := e.guardedTable(db.Statement, deletes); err != nil || t != nil {
+		_ = db.AddError(errors.Join(err, fmt.Errorf("%w: a write to %s was one to another table when it began", fault.ErrCallbacks, db.Statement.Table)))
+	}
+}
+
+// check refuses the statement where another plugin has taken the writer's place.
+func (w *Writer) check() error {
+	if now := w.Chain(w.Name); now != nil && reflect.ValueOf(now).Pointer() == w.code {
+		return nil
+	}
+	return fmt.Errorf("%w: %s was replaced: register that plugin before this one", fault.ErrCallbacks, w.Name)
+}
+
+// write has GORM write the statement. GORM's translation of an error does not tell which index a
+// row collides in: so the error is noted before it is translated.
+func (w *writing) write() {
+	db, config := w.DB, w.DB.Config
+	plain := *config
+	plain.TranslateError = false
+	db.Config = &plain
+	w.GORMWrite(db)
+	db.Config = config
+	if w.St.cause = db.Error; w.St.cause != nil {
+		db.Error = nil
+		_ = db.AddError(w.St.cause)
+	}
+}
+
+// Apply adds the clauses to the statement that the types of the model's columns would add when it
+// is written, such as a condition on the version that was read. Later plans take them into account.
+func (w *writing) Apply(clauses []clause.Interface) error {
+	for _, c := range clauses {
+		w.DB.Statement.AddClause(c)
+	}
+	return w.DB.Error
+}
+
+// builds reports whether the statement has a clause that GORM writes on this database.
+func (w *writing) builds(name string) bool {
+	_, stated := w.DB.Statement.Clauses[name]
+	return stated && slices.Contains(w.DB.Statement.BuildClauses, name)
+}
+
+// unpinned has the statement state its own conditions again once it is written: a caller may use it
+// further.
+func (w *writing) unpinned() (restore func()) {
+	stmt, clauses := w.DB.Statement, w.DB.Statement.Clauses
+	stmt.Clauses = maps.Clone(clauses)
+	return func() { stmt.Clauses = clauses }
+}
+
+// ensureTransaction makes sure that the statement runs in a transaction and, in databases that have
+// no row locks, that nobody else writes meanwhile.
+func (w *writing) ensureTransaction() error {
+	if w.Tx == nil {
+		// Hooks have run already, each on its own, and cannot be undone.
+		w.St.retry = nil
+		if err := w.beginTransaction(w.DB, w.St); err != nil {
+			return err
+		}
+		w.Tx = w.St.Begun.Transaction
+	}
+	return w.becomeWriter(w.DB, w.Tx, w.St.Table.Above)
+}
+
+// missed ends the transaction, because a write has hit other rows than those that were locked and
+// checked for it.
+func (w *writing) missed(want, got int64) error {
+	err := &fault.MissedRowsError{Table: w.St.Table.TableName, Planned: want, Written: got}
+	if w.Tx != nil {
+		w.Tx.Abandon(err)
+	}
+	return err
+}
+
+// writeParts writes the statement in parts, so that its size does not depend on the number of rows.
+// For each part, pin restricts the statement to the rows with the ids, and returns how many of them
+// it has to hit.
+func (w *writing) writeParts(ids []any, pin func(ids []any) (must int)) (written int64, err error) {
+	db, stmt := w.DB, w.DB.Statement
+	_, returning := stmt.Clauses["RETURNING"]
+	size := table.MaxPlaceholders
+	if returning && len(ids) > size {
+		return 0, w.St.Table.Unsupported("RETURNING of more than %d rows: write them in portions", size)
+	}
+	parts := max((len(ids)+size-1)/size, 1)
+	for i := range parts {
+		part := ids[i*size : min((i+1)*size, len(ids))]
+		must := pin(part)
+		began := time.Now()
+		w.write()
+		if db.Error != nil {
+			if written > 0 {
+				w.Tx.Abandon(db.Error)
+			}
+			return written, db.Error
+		}
+		if rows := db.RowsAffected; rows > int64(len(part)) || rows < int64(must) && (rows > 0 || len(ids) > 1) {
+			return written, w.missed(int64(must), rows)
+		}
+		written += db.RowsAffected
+		if i < parts-1 {
+			sql, vars := stmt.SQL.String(), stmt.Vars
+			db.Logger.Trace(stmt.Context, began, func() (string, int64) { return db.Dialector.Explain(sql, vars...), db.RowsAffected }, nil)
+			stmt.SQL.Reset()
+			stmt.Vars = nil
+		}
+	}
+	db.RowsAffected = written
+	if stmt.Result != nil {
+		stmt.Result.RowsAffected = written
+	}
+	return written, nil
 }

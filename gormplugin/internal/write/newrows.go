@@ -1,11 +1,16 @@
 package write
 
 import (
+	"context"
 	"errors"
+	"maps"
+	"reflect"
+	"slices"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"gorm.io/gorm"
+	"gorm.io/gorm/schema"
 )
 
 // arrival is a row that a Create is to insert.
@@ -83,4 +88,173 @@ func store(t *table.Table, row *arrival, fence uint64) error {
 		return errors.Join(err, t.Tell(row.Ctx, row.Row, row.Path))
 	}
 	return err
+}
+
+// complete adds the new paths, versions and fences to what the statement assigns to a number of
+// rows, some of which move.
+func complete(t *table.Table, a *assignment, moves []plan.Move, rows int, fence uint64) {
+	var ids, paths, idPaths, versions, fences []any
+	for _, m := range moves {
+		ids = append(ids, m.ID)
+		paths, idPaths = append(paths, t.PathForm.Column(m.Path)), append(idPaths, t.IDsForm.Column(m.IDs))
+		versions = append(versions, m.Version+1)
+		fences = append(fences, fence)
+	}
+	others := len(moves) < rows
+	if t.Tree != nil {
+		a.drop(t.Tree)
+	}
+	if t.Path != nil {
+		a.replace(t, t.Path, ids, paths, others)
+	}
+	if t.IDs != nil {
+		a.replace(t, t.IDs, ids, idPaths, others)
+	}
+	if t.Version != nil && len(ids) > 0 {
+		a.replace(t, t.Version, ids, versions, others)
+	}
+	if t.Fence != nil {
+		if fence == 0 {
+			ids = nil // a fence does not fall: the column keeps the last one
+		}
+		a.replace(t, t.Fence, ids, fences, others)
+	}
+}
+
+// writeBack writes into the caller's structs the paths and versions of rows that have moved, as
+// GORM does with all other columns, and if stayed is set those of rows that stay where they are:
+// what the structs state may be outdated.
+func writeBack(t *table.Table, stmt *gorm.Statement, x *relocation, stayed bool) error {
+	now := make(map[any]*table.Node, len(x.Moves))
+	if stayed {
+		maps.Copy(now, x.Live)
+	}
+	for _, m := range x.Moves {
+		now[m.ID] = m.After()
+	}
+	return t.EachRow(stmt.ReflectValue, func(row reflect.Value) error {
+		id, err := t.KeyOfRow(stmt.Context, row)
+		n := now[id]
+		if err != nil || n == nil {
+			return err
+		}
+		if t.Version != nil && (!stayed || x.hasOutdatedPath(t)) {
+			if err := table.SetAnew(stmt.Context, t.Version, row, n.Version); err != nil {
+				return err
+			}
+		}
+		return t.TellPlace(stmt.Context, row, n)
+	})
+}
+
+// reportPlace writes into the caller's struct where the row is after an update.
+func reportPlace(ctx context.Context, t *table.Table, op *Operation, x *relocation) error {
+	if op == nil || !op.Into.IsValid() || x.Live[op.ID] == nil {
+		return nil
+	}
+	n := *x.Live[op.ID]
+	for _, m := range x.Moves {
+		if m.ID == op.ID {
+			n = *m.After()
+		}
+	}
+	n.Parent, n.Name = x.assignment.ParentOf(&n), x.assignment.NameOf(&n)
+	for _, part := range []struct {
+		field *schema.Field
+		value any
+	}{{t.Key, n.ID}, {t.Tree, n.Tree}, {t.Parent, n.Parent}, {t.Name, n.Name}, {t.Version, n.Version}} {
+		if part.field == nil {
+			continue
+		}
+		if err := table.SetAnew(ctx, part.field, op.Into, part.value); err != nil {
+			return err
+		}
+	}
+	return t.TellPlace(ctx, op.Into, &n)
+}
+
+// handedMaps are the rows that a Create is handed as maps. Callers may share a map between
+// requests. So the plugin writes places into copies, and passes on what GORM adds, such as new
+// keys.
+type handedMaps struct {
+	dest        any
+	rows, own   []map[string]any
+	added       []map[string]any
+	list, given *[]map[string]any
+}
+
+// replaceMaps has a statement create copies of the maps that it is handed. It returns nil if it is
+// handed none.
+func replaceMaps(stmt *gorm.Statement) *handedMaps {
+	h := &handedMaps{dest: stmt.Dest}
+	switch dest := stmt.Dest.(type) {
+	case map[string]any:
+		h.rows = []map[string]any{dest}
+	case *map[string]any:
+		h.rows = []map[string]any{*dest}
+	case []map[string]any:
+		h.rows = dest
+	case *[]map[string]any:
+		h.rows, h.list = *dest, dest
+	default:
+		return nil
+	}
+	for _, row := range h.rows {
+		own := make(map[string]any, len(row))
+		maps.Copy(own, row)
+		h.own = append(h.own, own)
+	}
+	h.added = make([]map[string]any, len(h.rows))
+	switch stmt.Dest.(type) {
+	case map[string]any, *map[string]any:
+		stmt.Dest = h.own[0]
+	case []map[string]any:
+		stmt.Dest = h.own
+	default:
+		h.given = new(slices.Clone(h.own)) // to which GORM appends the rows that are returned
+		stmt.Dest = h.given
+	}
+	stmt.ReflectValue = reflect.Indirect(reflect.ValueOf(stmt.Dest))
+	return h
+}
+
+// note notes what GORM adds to the copies while it writes.
+func (h *handedMaps) note(write func()) {
+	if h == nil {
+		write()
+		return
+	}
+	before := make([]map[string]any, len(h.own))
+	for i, row := range h.own {
+		before[i] = maps.Clone(row)
+	}
+	write()
+	for i, row := range h.own {
+		for name, value := range row {
+			if was, stated := before[i][name]; !stated || !reflect.DeepEqual(was, value) {
+				if h.added[i] == nil {
+					h.added[i] = make(map[string]any)
+				}
+				h.added[i][name] = value
+			}
+		}
+	}
+}
+
+// giveBack gives the statement what it was handed, and the caller what GORM has added, if the
+// statement has succeeded.
+func (h *handedMaps) giveBack(db *gorm.DB) {
+	if h == nil {
+		return
+	}
+	db.Statement.Dest, db.Statement.ReflectValue = h.dest, reflect.Indirect(reflect.ValueOf(h.dest))
+	if db.Error != nil {
+		return
+	}
+	for i, row := range h.rows {
+		maps.Copy(row, h.added[i])
+	}
+	if h.list != nil {
+		*h.list = append(*h.list, (*h.given)[len(h.rows):]...)
+	}
 }
