@@ -1,3 +1,47 @@
+// Package queue is the rule by which requests for locks of one tree are granted and wait. It knows
+// owners, nodes, modes and an order of arrival, and neither clocks, leases nor stores. Package
+// storetest has the same rule in the plainest form, as the oracle of the stores' tests.
+//
+// # The rule
+//
+// Two requests of different owners conflict if their modes are incompatible on some node. The gate
+// is a node above the root: every request claims it in mode IX, and one for the gate in mode X.
+//
+// A request is granted as soon as it conflicts with no granted request and is behind no waiting
+// one. It is behind every earlier waiter that it conflicts with, except those that it may pass: a
+// request of an owner that holds something may pass a waiter that waits for that owner. A request
+// waits for the owners of the grants that it conflicts with, for those whom these owners wait for,
+// and for those whom the waiters wait for that it is behind.
+//
+// A request that is in the way of its own owner's holder is a deadlock: see [Queue.Deadlock]. Since
+// it is refused, the graph of waits has no cycle, and no waiter has to look for one.
+//
+// Whether a request is behind a waiter can depend on whether another one is, and the other way
+// round. The earlier of the two is judged first, as if the other were behind nobody.
+//
+// # The nodes
+//
+// A [Queue] is a tree of the nodes on which somebody holds or waits. Each has two lists for each
+// mode, in order of arrival. One descent by the names of a path serves a whole claim set, and a
+// request without any conflict on its own nodes is granted after one look at each of them, no
+// matter who waits elsewhere.
+//
+//	├── gate          granted IX: r1 r2 r3     waiting IX: r4
+//	└── root          granted IX: r1 r2 r3     waiting IX: r4
+//	    ├── dir1      granted IX: r1 r2        waiting X:  r4
+//	    │   ├── new   granted X:  r1
+//	    │   └── old   granted X:  r2
+//	    └── dir2      granted X:  r3
+//
+// # Waiting
+//
+// A request that has to wait watches one request in its way, preferably the waiter just before it,
+// as the lock recipes of ZooKeeper do. It is looked at again when that one has gone. So a release
+// costs as much as it lets in.
+//
+// Only a conversion, the waiting request of an owner that holds something, can become free while
+// the request that it watches stays: when that one begins to wait for its owner. There are hardly
+// ever any. After each change those that watch a waiter are judged anew.
 package queue
 
 import (
@@ -195,3 +239,31 @@ func (q *Queue) passing() (unwatched []*Request) {
 }
 
 func byOrder(a, b *Request) int { return cmp.Compare(a.Order, b.Order) }
+
+// Mode is a lock mode of multi-granularity locking.
+type Mode uint8
+
+// The modes, from the weakest to the strongest. 0 claims nothing.
+const (
+	IS Mode = iota + 1
+	IX
+	S
+	SIX
+	X
+)
+
+// modes is a set of modes, with a bit for each.
+type modes uint8
+
+// incompatible has, for each mode, those that another owner may not have on the same node. The
+// table is that of Gray, Lorie, Putzolu and Traiger, 1976, table 1.
+var incompatible = [X + 1]modes{
+	IS:  1 << X,
+	IX:  1<<S | 1<<SIX | 1<<X,
+	S:   1<<IX | 1<<SIX | 1<<X,
+	SIX: 1<<IX | 1<<S | 1<<SIX | 1<<X,
+	X:   1<<IS | 1<<IX | 1<<S | 1<<SIX | 1<<X,
+}
+
+// Compatible reports whether two owners may have a and b on one node at once.
+func Compatible(a, b Mode) bool { return incompatible[a]&(1<<b) == 0 }
