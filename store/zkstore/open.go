@@ -42,7 +42,7 @@ func parse(rawURL string) (servers []string, opts []Option, err error) {
 	if u.Path != "" {
 		opts = append(opts, WithRoot("/"+u.Path))
 	}
-	timeout, _, late := u.Duration("timeout")
+	timeout, late := storeurl.TakeTimeout(u.Options)
 	opts = append(opts, WithTimeout(timeout))
 	return u.Addrs, opts, cmp.Or(late, u.Unknown("timeout"))
 }
