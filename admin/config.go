@@ -15,14 +15,13 @@ import (
 	"github.com/pathlock-go/pathlock/internal/ownhost"
 )
 
-// Defaults of a [Config].
+// DefaultPrefix is the path below which the page is mounted.
+const DefaultPrefix = "/admin/locks"
+
+// Further defaults of a [Config].
 const (
-	// DefaultPrefix is the path below which the page is mounted.
-	DefaultPrefix = "/admin/locks"
-	// DefaultPoll is the pause between two looks at a tree that somebody watches.
-	DefaultPoll = time.Second
-	// DefaultMaxTrees is how many trees the overview counts.
-	DefaultMaxTrees = 100
+	defaultPoll     = time.Second
+	defaultMaxTrees = 100
 )
 
 // minPoll protects the lock store from a Poll that was meant as a number of seconds.
@@ -57,10 +56,10 @@ type Config struct {
 	// what listens there. A proxy has to pass on the name that the browser asked for.
 	Hosts []string
 
-	// Redact returns the text to show instead of a name in a path, or of a note. Equal names have
-	// to give equal texts. An empty text for a name is shown as "…". It is called often and must be
-	// fast.
-	Redact func(kind Kind, text string) string
+	// Redact returns the text to show instead of a name in a path, or of the note of a lock. Equal
+	// names have to give equal texts. An empty text for a name is shown as "…". It is called often
+	// and must be fast.
+	Redact func(text string, isNote bool) string
 	// History has the last waits to show. The page has none if it is nil.
 	History *contention.Recorder
 	// Instance names the process that answers. The default is the host's name and the process id,
@@ -71,32 +70,20 @@ type Config struct {
 	Log *slog.Logger
 
 	// Poll is the pause between two looks at a tree that somebody watches, and how often the page
-	// asks: [DefaultPoll] if it is 0.
+	// asks. Defaults to a second.
 	Poll time.Duration
-	// MaxTrees is how many trees the overview counts: [DefaultMaxTrees] if it is 0. It names ten
-	// times as many.
+	// MaxTrees is how many trees the overview counts. It names ten times as many. Defaults to 100.
 	MaxTrees int
 }
-
-// Kind is what a text that [Config.Redact] may replace is.
-type Kind int
-
-// The kinds.
-const (
-	// KindName is a name in a path.
-	KindName Kind = iota + 1
-	// KindNote is the note of a lock.
-	KindNote
-)
 
 // withDefaults returns the configuration with all fields filled in. Its error matches [ErrConfig].
 func (c Config) withDefaults() (Config, error) {
 	c.Prefix = strings.TrimSuffix(cmp.Or(c.Prefix, DefaultPrefix), "/")
-	c.Poll = cmp.Or(c.Poll, DefaultPoll)
-	c.MaxTrees = cmp.Or(c.MaxTrees, DefaultMaxTrees)
+	c.Poll = cmp.Or(c.Poll, defaultPoll)
+	c.MaxTrees = cmp.Or(c.MaxTrees, defaultMaxTrees)
 	c.Log = cmp.Or(c.Log, slog.Default())
 	if c.Redact == nil {
-		c.Redact = func(_ Kind, text string) string { return text }
+		c.Redact = func(text string, _ bool) string { return text }
 	}
 	if c.Instance == "" {
 		host, err := os.Hostname()

@@ -14,7 +14,7 @@ import (
 
 // away are the locks of a store that is away, without which requests go on.
 type away struct {
-	admin.Locks
+	*pathlock.Locker
 	since time.Time
 }
 

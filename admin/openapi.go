@@ -61,7 +61,7 @@ func describe(all map[string]*operation) []byte {
 		answers := object{}
 		for _, fails := range []map[string]string{common, o.fails} {
 			for status, what := range fails {
-				answers[status] = body("application/problem+json", what, schema(reflect.TypeFor[problem]()))
+				answers[status] = body("application/problem+json", what, schema(reflect.TypeFor[refusal]()))
 			}
 		}
 		given := schema(reflect.TypeOf(o.gives))

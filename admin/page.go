@@ -3,7 +3,9 @@ package admin
 import (
 	"bytes"
 	"context"
+	"errors"
 	"html/template"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
@@ -14,18 +16,18 @@ import (
 	"github.com/pathlock-go/pathlock/internal/ownhost"
 )
 
-// Locks is what a page needs of a [pathlock.Locker].
-type Locks interface {
+// locker is what a page needs of a [pathlock.Locker].
+type locker interface {
 	Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error)
 	Trees(ctx context.Context) ([]pathlock.Tree, error)
 	ForceRelease(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner) error
 }
 
-var _ Locks = (*pathlock.Locker)(nil)
+var _ locker = (*pathlock.Locker)(nil)
 
 // Page is the admin page with its API: see the package. Any number of goroutines may use it.
 type Page struct {
-	locks   Locks
+	locks   locker
 	config  Config
 	hosts   ownhost.Names
 	origins *http.CrossOriginProtection
@@ -42,9 +44,9 @@ type route struct {
 	api *operation
 }
 
-// New returns a page of the locks. The error matches [ErrConfig] if the configuration makes no
-// sense; above all, it has to say who may look.
-func New(locks Locks, config Config) (*Page, error) {
+// New returns a page of the locks, which are those of a [pathlock.Locker]. The error matches
+// [ErrConfig] if the configuration makes no sense; above all, it has to say who may look.
+func New(locks locker, config Config) (*Page, error) {
 	config, err := config.withDefaults()
 	if err != nil {
 		return nil, err
@@ -96,6 +98,35 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		at.serve(w, r)
 	}
+}
+
+// authorized turns an authorisation callback's error into the answer.
+func (p *Page) authorized(r *http.Request, err error) error {
+	if err == nil {
+		return nil
+	}
+	p.config.Log.DebugContext(r.Context(), "pathlock admin: refused", slog.String("method", r.Method), slog.Any("error", err))
+	if errors.Is(err, ErrUnauthorized) {
+		return newProblem(http.StatusUnauthorized, "unauthenticated", "sign in first")
+	}
+	return newProblem(http.StatusForbidden, "forbidden", "you may not do this")
+}
+
+// mayRelease returns who asks if the request may release, and the answer if it may not.
+func (p *Page) mayRelease(r *http.Request) (who string, err error) {
+	if p.config.AuthorizeRelease == nil {
+		return "", newProblem(http.StatusForbidden, "read-only", "the page is read-only: it was mounted without AuthorizeRelease")
+	}
+	who, err = p.config.AuthorizeRelease(r)
+	return who, p.authorized(r, err)
+}
+
+// isForeign reports whether a page of another origin has the browser ask. Programs are none. The
+// browser would keep the answer of a GET from the foreign page, but the work would be done.
+func (p *Page) isForeign(r *http.Request) bool {
+	asPost := *r
+	asPost.Method = http.MethodPost
+	return p.origins.Check(&asPost) != nil
 }
 
 // redirect sends a browser to the path with a slash at the end, against which the page's links are

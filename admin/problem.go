@@ -4,17 +4,14 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/problem"
 )
 
-// problemType begins the types of the page's problems, as it does in package middleware.
-const problemType = "urn:pathlock:problem:"
-
-// problem is the application/problem+json body of a failure (RFC 9457).
-type problem struct {
+// refusal is the problem of a request that failed.
+type refusal struct {
 	Type   string `json:"type"`
 	Title  string `json:"title"`
 	Status int    `json:"status"`
@@ -23,27 +20,27 @@ type problem struct {
 	Field string `json:"field,omitempty"`
 	// DegradedSince is since when requests of this process go on without the lock store.
 	DegradedSince *time.Time `json:"degraded_since,omitempty"`
-	// retryAfter is a number of seconds for the header Retry-After, 0 for none.
-	retryAfter int
+	// retryAfter is for the header Retry-After, 0 for none.
+	retryAfter time.Duration
 }
 
 // Error implements error.
-func (p *problem) Error() string { return p.Detail }
+func (p *refusal) Error() string { return p.Detail }
 
-func newProblem(status int, slug, detail string) *problem {
-	return &problem{Type: problemType + slug, Title: http.StatusText(status), Status: status, Detail: detail}
+func newProblem(status int, slug, detail string) *refusal {
+	return &refusal{Type: problem.Type + slug, Title: http.StatusText(status), Status: status, Detail: detail}
 }
 
 // invalid is the problem of a request that makes no sense.
-func invalid(field, detail string) *problem {
+func invalid(field, detail string) *refusal {
 	p := newProblem(http.StatusBadRequest, "invalid-request", detail)
 	p.Field = field
 	return p
 }
 
 // problemOf returns the answer for an error. What a driver says is for the log.
-func problemOf(err error) *problem {
-	if p, ok := errors.AsType[*problem](err); ok {
+func problemOf(err error) *refusal {
+	if p, ok := errors.AsType[*refusal](err); ok {
 		return p
 	}
 	if errors.Is(err, errNoAnswer) {
@@ -54,26 +51,21 @@ func problemOf(err error) *problem {
 		detail = "the lock store does not answer"
 	}
 	p := newProblem(http.StatusServiceUnavailable, "lock-store-unavailable", detail)
-	p.retryAfter = 1
+	p.retryAfter = time.Second
 	return p
 }
 
 // failLook answers a request for locks that could not be read.
 func (p *Page) failLook(w http.ResponseWriter, err error) {
-	problem := problemOf(err)
-	if l, ok := p.locks.(interface{ Degraded() time.Time }); ok && problem.Status == http.StatusServiceUnavailable {
-		problem.DegradedSince = stamp(l.Degraded())
+	refused := problemOf(err)
+	if l, ok := p.locks.(interface{ Degraded() time.Time }); ok && refused.Status == http.StatusServiceUnavailable {
+		refused.DegradedSince = stamp(l.Degraded())
 	}
-	fail(w, problem)
+	fail(w, refused)
 }
 
 // fail answers a request that failed.
 func fail(w http.ResponseWriter, err error) {
 	p := problemOf(err)
-	if p.retryAfter > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(p.retryAfter))
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(p.Status)
-	_, _ = w.Write(encode(p))
+	problem.Write(w, p.Status, p, p.retryAfter)
 }

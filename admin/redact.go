@@ -15,7 +15,7 @@ const hidden = "…"
 
 // shown turns texts into those to show, and remembers the paths: most of them occur many times.
 type shown struct {
-	redact func(kind Kind, text string) string
+	redact func(text string, isNote bool) string
 	paths  map[pathlock.Path]string
 }
 
@@ -31,7 +31,7 @@ func (s *shown) path(p pathlock.Path) string {
 	text, ok := s.paths[p]
 	if !ok {
 		// A redacted name stays one name.
-		text = strings.TrimSuffix(s.path(p.Parent()), "/") + "/" + cmp.Or(strings.ReplaceAll(s.redact(KindName, p.Base()), "/", "∕"), hidden)
+		text = strings.TrimSuffix(s.path(p.Parent()), "/") + "/" + cmp.Or(strings.ReplaceAll(s.redact(p.Base(), false), "/", "∕"), hidden)
 		s.paths[p] = text
 	}
 	return text
@@ -42,7 +42,7 @@ func (s *shown) note(note string) string {
 	if note == "" {
 		return ""
 	}
-	return s.redact(KindNote, note)
+	return s.redact(note, true)
 }
 
 // modeOf names a mode, or returns "" if none is known.

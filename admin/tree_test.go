@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/admin"
 )
 
 func TestATreeShowsWhoHoldsAndWhoWaitsForWhom(t *testing.T) {
@@ -93,9 +92,9 @@ func TestAnUnchangedTreeIsNotSentAgain(t *testing.T) {
 // is redacted to nothing is still the name of a node below others.
 func TestNamesAndNotesCanBeRedacted(t *testing.T) {
 	config := anybody()
-	config.Redact = func(kind admin.Kind, text string) string {
+	config.Redact = func(text string, isNote bool) string {
 		switch {
-		case kind == admin.KindNote:
+		case isNote:
 			return "a note"
 		case text == "salaries":
 			return ""

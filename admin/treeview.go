@@ -26,13 +26,9 @@ type treeView struct {
 
 // party is who holds, waits, or waited.
 type party struct {
-	Owner     string `json:"owner"`
-	Note      string `json:"note,omitempty"`
-	Operation string `json:"operation,omitempty"`
-	Route     string `json:"route,omitempty"`
-	Instance  string `json:"instance,omitempty"`
-	RequestID string `json:"request_id,omitempty"`
-	Trace     string `json:"trace,omitempty"`
+	Owner string `json:"owner"`
+	Note  string `json:"note,omitempty"`
+	pathlock.Origin
 }
 
 // entry is a grant or a queued request, whose Fence is 0.
@@ -100,10 +96,7 @@ func (p *Page) view(s pathlock.Snapshot) treeView {
 }
 
 func newParty(owner pathlock.Owner, note string, o pathlock.Origin, shown *shown) party {
-	return party{
-		Owner: owner.Short(), Note: shown.note(note), Operation: o.Operation, Route: o.Route, Instance: o.Instance,
-		RequestID: o.RequestID, Trace: o.Trace,
-	}
+	return party{owner.Short(), shown.note(note), o}
 }
 
 // holderID names an owner in a tree to those who may not know the owner itself. It is 80 bits of a

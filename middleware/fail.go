@@ -9,6 +9,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/problem"
 )
 
 // errAnswered is the error of a [Locks.Detach] that took nothing because [Config.Authorize] has
@@ -56,7 +57,7 @@ func (m *Locks) Fail(c *gin.Context, err error) {
 	if m.config.Redact != nil {
 		m.config.Redact(c, p)
 	}
-	p.announceRetry(c)
+	problem.AnnounceRetry(c.Writer.Header(), p.RetryAfter)
 	m.config.WriteProblem(c, p)
 }
 

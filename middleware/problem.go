@@ -1,19 +1,19 @@
 package middleware
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
+
+	"github.com/pathlock-go/pathlock/internal/problem"
 )
 
 // ProblemType begins the types of pathlock's problems. A slug such as "locked" follows. The types
 // are identifiers, and no addresses.
-const ProblemType = "urn:pathlock:problem:"
+const ProblemType = problem.Type
 
 // StatusClientGone is logged as the status of a request whose client went away while it waited.
 // Nobody receives it. The number is nginx's.
@@ -75,22 +75,8 @@ func Later(status int, slug, detail string) *Problem {
 	return p
 }
 
-// announceRetry sets the header Retry-After, in whole seconds.
-func (p *Problem) announceRetry(c *gin.Context) {
-	if p.RetryAfter > 0 {
-		seconds := (p.RetryAfter + time.Second - 1) / time.Second
-		c.Header("Retry-After", strconv.Itoa(int(seconds)))
-	}
-}
-
 // WriteProblem answers with p and aborts the request.
 func WriteProblem(c *gin.Context, p *Problem) {
 	c.Abort()
-	p.announceRetry(c)
-	body, err := json.Marshal(p)
-	if err != nil {
-		c.AbortWithStatus(p.Status)
-		return
-	}
-	c.Data(p.Status, "application/problem+json", body)
+	problem.Write(c.Writer, p.Status, p, p.RetryAfter)
 }
