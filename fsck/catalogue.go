@@ -25,7 +25,7 @@ type catalogue struct {
 	pathForm, idForm treetable.Form
 	// kinds says what each column holds, limits how long its texts may be. PostgreSQL pads the
 	// padded ones.
-	kinds  map[string]dialect.Kind
+	kinds  map[string]dialect.ColumnKind
 	padded map[string]bool
 	limits map[string]limit
 	// required are the columns that no other value is known for and an INSERT has to give, with the
@@ -140,7 +140,7 @@ func (c *catalogue) treeArg(tree Key) any {
 // values than the table has is refused: a repair would take hidden parents for missing ones, and
 // move sound rows.
 func (c *catalogue) inspect(ctx context.Context) error {
-	c.kinds, c.padded, c.limits = make(map[string]dialect.Kind), make(map[string]bool), make(map[string]limit)
+	c.kinds, c.padded, c.limits = make(map[string]dialect.ColumnKind), make(map[string]bool), make(map[string]limit)
 	if err := c.db.PingContext(ctx); err != nil {
 		return fmt.Errorf("fsck: connect to the database: %w", err)
 	}

@@ -31,7 +31,7 @@ type adding struct {
 func (p *Plugin) addingOnly(db *gorm.DB) (*gorm.DB, error) {
 	tx := db.Session(&gorm.Session{})
 	binary := ""
-	if p.owner.Dialect.Name == "mysql" {
+	if p.guard.Dialect.Name == "mysql" {
 		var version string
 		if err := tx.Raw("SELECT VERSION()").Row().Scan(&version); err != nil {
 			return nil, err
@@ -62,7 +62,7 @@ func (m addingMigrator) present(model any) (there treeschema.Present, ok bool, e
 		return there, false, nil
 	}
 	err = m.plugin.onCatalogue(m.db, func(ctx context.Context, conn treeschema.Conn) (err error) {
-		there, err = treeschema.Look(ctx, conn, m.plugin.owner.Dialect, t.TableName)
+		there, err = treeschema.Look(ctx, conn, m.plugin.guard.Dialect, t.TableName)
 		return err
 	})
 	return there, true, err
@@ -103,7 +103,7 @@ func (m addingMigrator) FullDataTypeOf(f *schema.Field) clause.Expr {
 	layout := t.Layout()
 	paths := slices.ContainsFunc(layout.Paths, func(path treeschema.Text) bool { return path.Column == f.DBName })
 	keys := slices.ContainsFunc(layout.Keys, func(key treeschema.Text) bool { return key.Column == f.DBName }) && !m.refersElsewhere(f)
-	switch name := f.DBName == layout.Name.Column; m.plugin.owner.Dialect.Name {
+	switch name := f.DBName == layout.Name.Column; m.plugin.guard.Dialect.Name {
 	case "postgres":
 		if paths {
 			expr.SQL += ` COLLATE "C"`
@@ -195,4 +195,4 @@ func (m addingMigrator) BuildIndexOptions(fields []schema.IndexOption, stmt *gor
 
 // remakes reports whether GORM changes a table by making it anew. Foreign keys cannot be switched
 // off within a transaction, and any model's table may have the tree below it by ON DELETE CASCADE.
-func (m addingMigrator) remakes() bool { return m.plugin.owner.Dialect.Name == "sqlite" }
+func (m addingMigrator) remakes() bool { return m.plugin.guard.Dialect.Name == "sqlite" }

@@ -84,7 +84,7 @@ func AfterEnd(tx *gorm.DB, fn func(ctx context.Context, outcome Outcome)) error 
 	if tx.DryRun {
 		return nil
 	}
-	t, err := p.owner.TransactionOf(tx)
+	t, err := p.guard.TransactionOf(tx)
 	switch {
 	case err != nil:
 		return err

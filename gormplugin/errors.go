@@ -181,10 +181,10 @@ func (p *Plugin) FailureOf(err error) pathlock.Failure {
 			return failure
 		}
 	}
-	if p.owner.Dialect == nil {
+	if p.guard.Dialect == nil {
 		return ""
 	}
-	return p.owner.Dialect.FailureOf(err)
+	return p.guard.Dialect.FailureOf(err)
 }
 
 // failures are what GORM's own errors mean.

@@ -69,7 +69,7 @@ func TestFailureOf(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := &Plugin{owner: &txn.Owner{Dialect: d}}
+			p := &Plugin{guard: &txn.Guard{Dialect: d}}
 			if got := p.FailureOf(tt.err); got != tt.want {
 				t.Errorf("FailureOf(%v) = %q, want %q", tt.err, got, tt.want)
 			}

@@ -59,7 +59,7 @@ func AutoMigrate(db *gorm.DB, others ...any) error {
 func (p *Plugin) alone(db *gorm.DB, migrate func(*gorm.DB) error) error {
 	return p.inTurn(db, func() error {
 		locked := func(tx *gorm.DB) error { return p.locked(tx, migrate) }
-		if p.owner.Dialect.CommitsDDL {
+		if p.guard.Dialect.CommitsDDL {
 			return pinned(db, locked)
 		}
 		return db.Transaction(locked)
@@ -102,7 +102,7 @@ func (p *Plugin) migrate(db *gorm.DB, others []any) error {
 
 // unmade says what to do about an index that the rows keep from being made.
 func (p *Plugin) unmade(err error) error {
-	if p.owner.Dialect.Classify(err) != dialect.FailureDuplicate && !errors.Is(err, gorm.ErrDuplicatedKey) {
+	if p.guard.Dialect.Classify(err) != dialect.FailureDuplicate && !errors.Is(err, gorm.ErrDuplicatedKey) {
 		return err
 	}
 	return fmt.Errorf("%w: rename siblings of one name, or have pathlock fsck --repair do it, after filling a parent column that is new: %w", ErrNameTaken, err)

@@ -46,17 +46,17 @@ func (p *Plugin) operate(db *gorm.DB, do func(db *gorm.DB) error) error {
 	if db.Error != nil {
 		return db.Error
 	}
-	running, err := p.owner.TransactionOf(db)
+	running, err := p.guard.TransactionOf(db)
 	if err != nil {
 		return err
 	}
 	db = begun(db)
 	under := func(ctx context.Context) error { return do(db.Session(&gorm.Session{Context: ctx})) }
-	ctx := p.owner.Join(db.Statement.Context)
+	ctx := p.guard.Join(db.Statement.Context)
 	if running != nil {
 		return under(ctx)
 	}
-	return txn.Persist(ctx, db, p.engine.MaxTries, p.owner.Locker.Step, under)
+	return txn.Persist(ctx, db, p.engine.MaxTries, p.guard.Locker.Step, under)
 }
 
 // Rename gives the row with the id another name, and all its descendants the paths that follow from

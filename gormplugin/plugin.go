@@ -30,7 +30,7 @@ type Plugin struct {
 	specs     []table.Spec
 	oneWriter bool
 
-	owner     *txn.Owner
+	guard     *txn.Guard
 	catalogue *table.Catalogue
 	engine    *write.Engine
 
@@ -55,9 +55,9 @@ func WithoutAssertion() Option { return func(p *Plugin) { p.engine.Asserts = fal
 // New returns a plugin that takes its path locks with locker. Without a [Model] it guards nothing,
 // and still knows the ends of transactions, for [AfterCommit] and package idempotency.
 func New(locker *pathlock.Locker, opts ...Option) *Plugin {
-	p := &Plugin{owner: txn.NewOwner(locker), catalogue: new(table.Catalogue)}
+	p := &Plugin{guard: txn.NewGuard(locker), catalogue: new(table.Catalogue)}
 	p.engine = &write.Engine{
-		Owner: p.owner, Catalogue: p.catalogue, Asserts: true, Tripwire: true, TransactionWait: DefaultTransactionWait, MaxTries: DefaultMaxTries,
+		Guard: p.guard, Catalogue: p.catalogue, Asserts: true, Tripwire: true, TransactionWait: DefaultTransactionWait, MaxTries: DefaultMaxTries,
 	}
 	for _, opt := range opts {
 		opt(p)
@@ -78,35 +78,35 @@ func (p *Plugin) Name() string { return pluginName }
 func (p *Plugin) Initialize(db *gorm.DB) error {
 	if p.db != nil {
 		// dbresolver opens a further DB of the same configuration for each source and replica.
-		if db.Plugins[pluginName] != gorm.Plugin(p) || db.Name() != string(p.owner.Dialect.Name) {
+		if db.Plugins[pluginName] != gorm.Plugin(p) || db.Name() != string(p.guard.Dialect.Name) {
 			return errors.New("gormplugin: the plugin is in use by a DB already: make one for each")
 		}
-		return p.guard(db)
+		return p.attach(db)
 	}
-	if err := errors.Join(p.owner.Locker.Check(), txn.RefuseSharding(db)); err != nil {
+	if err := errors.Join(p.guard.Locker.Check(), txn.RefuseSharding(db)); err != nil {
 		return err
 	}
 	d, err := dialect.Of(dialect.Name(db.Name()))
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrUnsupportedDatabase, err)
 	}
-	p.owner.Dialect, p.owner.DB = d, db
+	p.guard.Dialect, p.guard.DB = d, db
 	if err := p.catalogue.InspectAll(db, d, p.specs, p.engine.Asserts); err != nil {
 		return err
 	}
-	if err := p.guard(db); err != nil {
+	if err := p.attach(db); err != nil {
 		return err
 	}
 	p.db = db
 	return nil
 }
 
-// guard puts the plugin into a DB.
-func (p *Plugin) guard(db *gorm.DB) error {
-	if err := p.owner.RecogniseNow(db); err != nil {
+// attach puts the plugin into a DB.
+func (p *Plugin) attach(db *gorm.DB) error {
+	if err := p.guard.RecogniseNow(db); err != nil {
 		return err
 	}
-	if err := p.owner.WrapPool(db); err != nil {
+	if err := p.guard.WrapPool(db); err != nil {
 		return err
 	}
 	if err := p.register(db); err != nil {
@@ -146,7 +146,7 @@ func (p *Plugin) register(db *gorm.DB) error {
 		db.Callback().Query().Before("*").Register("pathlock:watch_query", p.engine.WatchQuery),
 		db.Callback().Row().Before("*").Register("pathlock:watch_row", p.engine.WatchRow),
 		db.Callback().Raw().Before("*").Register("pathlock:watch_raw", p.engine.WatchExec),
-		db.Callback().Raw().Before("gorm:raw").Register("pathlock:bare_savepoint", p.owner.BareSavepoint),
+		db.Callback().Raw().Before("gorm:raw").Register("pathlock:bare_savepoint", p.guard.BareSavepoint),
 		db.Callback().Raw().After("gorm:raw").Register("pathlock:cached_again", txn.CachedAgain),
 
 		db.Callback().Query().After("*").Register("pathlock:end_query", p.engine.EndRead),
@@ -158,4 +158,4 @@ func (p *Plugin) register(db *gorm.DB) error {
 
 // Pool wraps the connections of a further database, such as another source of dbresolver's, so that
 // the plugin guards the transactions on them. Use it as the Conn of the source's dialector.
-func (p *Plugin) Pool(db *sql.DB) gorm.ConnPool { return p.owner.Pool(db) }
+func (p *Plugin) Pool(db *sql.DB) gorm.ConnPool { return p.guard.Pool(db) }

@@ -57,7 +57,7 @@ func guardNodes(tx *gorm.DB, model any, ids []any, lock bool) ([]pathlock.Locati
 			return nil, err
 		}
 	}
-	db := tx.Session(&gorm.Session{NewDB: true, Context: p.owner.Join(tx.Statement.Context)}).Model(t.Fresh())
+	db := tx.Session(&gorm.Session{NewDB: true, Context: p.guard.Join(tx.Statement.Context)}).Model(t.Fresh())
 	return p.engine.AssertNodes(db, t, keys, lock)
 }
 

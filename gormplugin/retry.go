@@ -28,7 +28,7 @@ func Transaction(ctx context.Context, db *gorm.DB, fn func(tx *gorm.DB) error, o
 	ctx, handed := txn.WithJournal(ctx)
 	var steps txn.Steps
 	if p, err := pluginOf(db); err == nil {
-		steps = p.owner.Locker.Step
+		steps = p.guard.Locker.Step
 	}
 	return txn.Persist(ctx, db, DefaultMaxTries, steps, func(ctx context.Context) error {
 		err := db.WithContext(ctx).Transaction(fn, opts...)

@@ -113,7 +113,7 @@ func Verify(db *gorm.DB) error {
 // findings checks the tables, and whatever else check does.
 func (p *Plugin) findings(db *gorm.DB, check func(context.Context, treeschema.Conn, *dialect.Dialect, []treeschema.Table) ([]Finding, error)) (findings []Finding, err error) {
 	err = p.onCatalogue(db, func(ctx context.Context, conn treeschema.Conn) error {
-		findings, err = check(ctx, conn, p.owner.Dialect, layout(p.catalogue))
+		findings, err = check(ctx, conn, p.guard.Dialect, layout(p.catalogue))
 		return err
 	})
 	if err != nil {

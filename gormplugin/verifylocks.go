@@ -40,7 +40,7 @@ func VerifyLocks(db *gorm.DB) error {
 	if err != nil {
 		return err
 	}
-	store, err := p.owner.Locker.StoreID(db.Statement.Context)
+	store, err := p.guard.Locker.StoreID(db.Statement.Context)
 	if err != nil {
 		return fmt.Errorf("gormplugin: VerifyLocks: %w", err)
 	}

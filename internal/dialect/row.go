@@ -22,7 +22,7 @@ type rowSQL struct {
 // Live is the condition that a deletion mark, given as SQL, means a live row: NULL or a zero value
 // or, where when is given, all but this literal. Any time marks a deleted row, even the zero time,
 // since GORM asks for NULL alone there. The condition is never NULL.
-func (d *Dialect) Live(column string, kind Kind, when string) string {
+func (d *Dialect) Live(column string, kind ColumnKind, when string) string {
 	null := column + " IS NULL"
 	switch {
 	case when != "":
@@ -55,18 +55,18 @@ func MarkLiteral(when string, number bool) (string, error) {
 // NoParent is the condition that a parent column, given as SQL, means that there is no parent, as
 // [treetable.NoParent] says of a value. An index over the column can answer it, and it is never
 // NULL.
-func (d *Dialect) NoParent(column string, kind Kind) string {
+func (d *Dialect) NoParent(column string, kind ColumnKind) string {
 	return "(" + strings.Join(d.noParents(column, kind, d.row.anyType), " OR ") + ")"
 }
 
 // NoParentOfKind is [Dialect.NoParent] for a column that holds values of one kind, whatever its
 // type allows.
-func (d *Dialect) NoParentOfKind(column string, kind Kind) string {
+func (d *Dialect) NoParentOfKind(column string, kind ColumnKind) string {
 	return "(" + strings.Join(d.noParents(column, kind, d.row.anyType && kind != Number && kind != Text), " OR ") + ")"
 }
 
 // noParents are the alternatives, of which at most one holds.
-func (d *Dialect) noParents(column string, kind Kind, anyType bool) []string {
+func (d *Dialect) noParents(column string, kind ColumnKind, anyType bool) []string {
 	conditions := []string{column + " IS NULL"}
 	switch {
 	case anyType:
@@ -95,13 +95,13 @@ func (d *Dialect) zeros() string {
 	return fmt.Sprintf(d.row.bytes, strings.Repeat("00", treetable.MostZeros))
 }
 
-// Kind says what a column holds, as far as zero values differ.
-type Kind uint8
+// ColumnKind says what a column holds, as far as zero values differ.
+type ColumnKind uint8
 
 // The kinds of columns.
 const (
 	// Other has no zero value but NULL.
-	Other Kind = iota
+	Other ColumnKind = iota
 	Number
 	Text
 	UUID
@@ -114,7 +114,7 @@ const (
 // kinds are the parts of type names that say what a column holds. The first match counts.
 var kinds = []struct {
 	part string
-	kind Kind
+	kind ColumnKind
 }{
 	{"uuid", UUID}, {"uniqueidentifier", UUID},
 	{"enum", Text},
@@ -129,7 +129,7 @@ var kinds = []struct {
 
 // KindOf returns the kind of a column with a type, as the database's catalogue or its driver writes
 // it: "bigint(20) unsigned", "CHAR(36)", "bpchar", "BINARY".
-func KindOf(typ string) Kind {
+func KindOf(typ string) ColumnKind {
 	typ = strings.ToLower(typ)
 	for _, k := range kinds {
 		if strings.Contains(typ, k.part) {

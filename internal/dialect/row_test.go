@@ -7,7 +7,7 @@ import (
 )
 
 func TestKindOf(t *testing.T) {
-	for typ, want := range map[string]dialect.Kind{
+	for typ, want := range map[string]dialect.ColumnKind{
 		"BIGINT": dialect.Number, "bigint(20) unsigned": dialect.Number, "UNSIGNED BIGINT": dialect.Number, "INT8": dialect.Number,
 		"numeric": dialect.Number, "DECIMAL": dialect.Number,
 		"VARCHAR": dialect.Text, "char(36)": dialect.Text, "bpchar": dialect.Text, "character varying": dialect.Text, "longtext": dialect.Text,

@@ -44,7 +44,7 @@ func (t *Transaction) AtEnd(ctx context.Context, fn func(context.Context, Outcom
 	if err := t.relyOn(); err != nil {
 		return err
 	}
-	call := endCall{ctx: context.WithoutCancel(t.owner.Join(ctx)), fn: fn}
+	call := endCall{ctx: context.WithoutCancel(t.guard.Join(ctx)), fn: fn}
 	t.mu.Lock()
 	closed := t.closed
 	if !closed {
@@ -75,7 +75,7 @@ func (t *Transaction) callBack() {
 
 // callBackAside is callBack on a goroutine of the plugin's, where a panic would end the process.
 func (t *Transaction) callBackAside() {
-	defer t.owner.contain(t.ctx)
+	defer t.guard.contain(t.ctx)
 	t.callBack()
 }
 

@@ -78,7 +78,7 @@ func (h *Handle) prepare() error {
 	// Transactions that the functions begin under the context of tx call nothing: they would call
 	// each other without end.
 	ctx := context.WithValue(h.ctx, beforeCommitKey{}, (*beforeCommit)(nil))
-	session := h.owner.DB.Session(&gorm.Session{NewDB: true, Context: ctx})
+	session := h.guard.DB.Session(&gorm.Session{NewDB: true, Context: ctx})
 	session.Statement.ConnPool = h
 	if err := h.before.run(session); err != nil {
 		h.Abandon(err)
@@ -88,11 +88,11 @@ func (h *Handle) prepare() error {
 }
 
 // contain, deferred, logs a panic of a function that was called on a goroutine of the plugin's.
-func (o *Owner) contain(ctx context.Context) {
+func (g *Guard) contain(ctx context.Context) {
 	r := recover()
 	if r == nil {
 		return
 	}
 	defer func() { _ = recover() }()
-	o.DB.Logger.Error(ctx, "%s", fmt.Sprintf("gormplugin: a function that was called after a transaction panicked: %v\n%s", r, debug.Stack()))
+	g.DB.Logger.Error(ctx, "%s", fmt.Sprintf("gormplugin: a function that was called after a transaction panicked: %v\n%s", r, debug.Stack()))
 }

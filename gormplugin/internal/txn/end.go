@@ -34,11 +34,11 @@ func (t *Transaction) Commit() error {
 func (t *Transaction) commit() error {
 	outcome := Unknown
 	defer func() { t.finish(outcome) }() // also when the driver panics
-	_, done := t.owner.Locker.Step(t.ctx, pathlock.Step{Kind: pathlock.StepCommit})
+	_, done := t.guard.Locker.Step(t.ctx, pathlock.Step{Kind: pathlock.StepCommit})
 	err := t.Tx.Commit()
 	t.noteReadOnly(err)
 	err = t.whyNotCommitted(err)
-	if err != nil && t.owner.Dialect.SoleWriter {
+	if err != nil && t.guard.Dialect.SoleWriter {
 		// SQLite leaves a transaction open that it has refused to commit, and so do some drivers.
 		// It must not be committed by whoever uses the connection next.
 		_, _ = t.conn.ExecContext(context.WithoutCancel(t.ctx), "ROLLBACK")
@@ -57,7 +57,7 @@ func (t *Transaction) commit() error {
 // in a step that observers see.
 func (t *Transaction) rollback(cause error) error {
 	defer t.finish(RolledBack)
-	_, done := t.owner.Locker.Step(t.ctx, pathlock.Step{Kind: pathlock.StepRollback})
+	_, done := t.guard.Locker.Step(t.ctx, pathlock.Step{Kind: pathlock.StepRollback})
 	err := t.Tx.Rollback()
 	done(cause)
 	return err
@@ -71,7 +71,7 @@ func (t *Transaction) whyNotCommitted(err error) error {
 	if first := t.whyAborted(); first != nil {
 		return &abortedError{first: first, err: err}
 	}
-	d := t.owner.Dialect
+	d := t.guard.Dialect
 	switch {
 	case d.Classify(err).IsRetryable():
 		return fault.Retry(err)
@@ -119,7 +119,7 @@ func (t *Transaction) abandon(cause error) {
 	if t.ended {
 		return
 	}
-	if !errors.Is(cause, fault.ErrRetry) && t.owner.Dialect.Classify(cause).IsRetryable() {
+	if !errors.Is(cause, fault.ErrRetry) && t.guard.Dialect.Classify(cause).IsRetryable() {
 		cause = fault.Retry(cause)
 	}
 	t.cause = cause

@@ -132,10 +132,10 @@ func (t *Transaction) whyAborted() error {
 // hasEnded reports whether the failure of a statement has ended the transaction on the server, or
 // may have.
 func (t *Transaction) hasEnded(err error) bool {
-	if t.owner.Dialect.Classify(err) == dialect.FailureEnded {
+	if t.guard.Dialect.Classify(err) == dialect.FailureEnded {
 		return true
 	}
-	probe := t.owner.Dialect.Probe
+	probe := t.guard.Dialect.Probe
 	if probe == nil || t.Failed() != nil || errors.Is(err, gorm.ErrRecordNotFound) || probe.Harmless(err) {
 		return false
 	}

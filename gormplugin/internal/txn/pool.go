@@ -15,7 +15,7 @@ import (
 // GORM has no callback for the commit of a transaction that the caller began.
 type pool struct {
 	*sql.DB
-	owner *Owner
+	guard *Guard
 }
 
 var (
@@ -25,8 +25,8 @@ var (
 )
 
 // Pool returns the connections of a database in a form in which transactions on them are the
-// owner's.
-func (o *Owner) Pool(db *sql.DB) gorm.ConnPool { return &pool{DB: db, owner: o} }
+// guard's.
+func (g *Guard) Pool(db *sql.DB) gorm.ConnPool { return &pool{DB: db, guard: g} }
 
 // GetDBConn implements [gorm.GetDBConnector].
 func (p *pool) GetDBConn() (*sql.DB, error) { return p.DB, nil }
@@ -34,7 +34,7 @@ func (p *pool) GetDBConn() (*sql.DB, error) { return p.DB, nil }
 // PrepareContext implements [gorm.ConnPool].
 func (p *pool) PrepareContext(ctx context.Context, query string) (*sql.Stmt, error) {
 	stmt, err := p.DB.PrepareContext(ctx, query)
-	p.owner.prepared(query, stmt)
+	p.guard.prepared(query, stmt)
 	return stmt, err
 }
 
@@ -42,7 +42,7 @@ func (p *pool) PrepareContext(ctx context.Context, query string) (*sql.Stmt, err
 // database/sql would do so, too, but would report the transaction as done before the rollback, so
 // that the locks would be released too early.
 func (p *pool) BeginTx(ctx context.Context, opts *sql.TxOptions) (gorm.ConnPool, error) {
-	ctx = p.owner.Join(ctx)
+	ctx = p.guard.Join(ctx)
 	// The context given to database/sql ends with ctx only until the transaction has begun.
 	begin, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, cancel)
@@ -56,7 +56,7 @@ func (p *pool) BeginTx(ctx context.Context, opts *sql.TxOptions) (gorm.ConnPool,
 	}
 	if err != nil {
 		cancel()
-		if p.owner.Dialect.Classify(err).IsRetryable() {
+		if p.guard.Dialect.Classify(err).IsRetryable() {
 			return nil, fault.Retry(err)
 		}
 		return nil, Interrupted(ctx, err)
@@ -74,7 +74,7 @@ func (p *pool) begin(ctx context.Context, opts *sql.TxOptions) (*sql.Conn, *sql.
 		if err != nil {
 			return nil, nil, err
 		}
-		if err := p.owner.recognise(ctx, p.DB, conn); err != nil {
+		if err := p.guard.recognise(ctx, p.DB, conn); err != nil {
 			return nil, nil, errors.Join(err, conn.Close())
 		}
 		tx, err := conn.BeginTx(ctx, opts)
@@ -90,8 +90,8 @@ func (p *pool) begin(ctx context.Context, opts *sql.TxOptions) (*sql.Conn, *sql.
 
 // WrapPool replaces the DB's connections by a pool, inside the cache of prepared statements where
 // there is one.
-func (o *Owner) WrapPool(db *gorm.DB) error {
-	if c, ok := Unwrapped(db.ConnPool).(*pool); ok && c.owner == o {
+func (g *Guard) WrapPool(db *gorm.DB) error {
+	if c, ok := Unwrapped(db.ConnPool).(*pool); ok && c.guard == g {
 		return nil // it was opened on gormplugin.Plugin.Pool
 	}
 	if prepared, ok := db.ConnPool.(*gorm.PreparedStmtDB); ok {
@@ -99,14 +99,14 @@ func (o *Owner) WrapPool(db *gorm.DB) error {
 		if !ok {
 			return fmt.Errorf("%w: the prepared statements' pool is a %T, not a *sql.DB", fault.ErrUnmanagedTransaction, prepared.ConnPool)
 		}
-		prepared.ConnPool = &pool{DB: inner, owner: o}
+		prepared.ConnPool = &pool{DB: inner, guard: g}
 		return nil
 	}
 	inner, ok := db.ConnPool.(*sql.DB)
 	if !ok {
 		return fmt.Errorf("%w: the DB's pool is a %T, not a *sql.DB: use this plugin before any other", fault.ErrUnmanagedTransaction, db.ConnPool)
 	}
-	wrapped := &pool{DB: inner, owner: o}
+	wrapped := &pool{DB: inner, guard: g}
 	db.ConnPool = wrapped
 	db.Statement.ConnPool = wrapped
 	return nil
@@ -116,24 +116,24 @@ func (o *Owner) WrapPool(db *gorm.DB) error {
 // no transaction: dbresolver's own callback may come after the plugin's. It then puts the plugin's
 // pool around them, so that the plugin begins the statement's transaction. It reports whether these
 // are other connections than the DB's.
-func (o *Owner) ChooseManaged(db *gorm.DB, resolve func(*gorm.DB)) (elsewhere bool) {
+func (g *Guard) ChooseManaged(db *gorm.DB, resolve func(*gorm.DB)) (elsewhere bool) {
 	if _, running := db.Statement.ConnPool.(gorm.TxCommitter); running || resolve == nil {
 		return false
 	}
 	resolve(db)
-	managed, elsewhere := o.manage(db.Statement.ConnPool)
+	managed, elsewhere := g.manage(db.Statement.ConnPool)
 	db.Statement.ConnPool = managed
 	return elsewhere
 }
 
 // manage puts the plugin's pool around bare connections, inside the cache of prepared statements
 // where there is one. It does not change the cache itself, which belongs to another plugin.
-func (o *Owner) manage(connections gorm.ConnPool) (managed gorm.ConnPool, changed bool) {
+func (g *Guard) manage(connections gorm.ConnPool) (managed gorm.ConnPool, changed bool) {
 	switch c := connections.(type) {
 	case *sql.DB:
-		return &pool{DB: c, owner: o}, true
+		return &pool{DB: c, guard: g}, true
 	case *gorm.PreparedStmtDB:
-		if inner, changed := o.manage(c.ConnPool); changed {
+		if inner, changed := g.manage(c.ConnPool); changed {
 			return &gorm.PreparedStmtDB{Stmts: c.Stmts, Mux: c.Mux, ConnPool: inner}, true
 		}
 	}
@@ -143,7 +143,7 @@ func (o *Owner) manage(connections gorm.ConnPool) (managed gorm.ConnPool, change
 // RecogniseNow asks the database of db what it is. There may be no database yet: a session that
 // only builds SQL has none, and GORM can be configured not to connect. The question is then asked
 // before the first transaction.
-func (o *Owner) RecogniseNow(db *gorm.DB) error {
+func (g *Guard) RecogniseNow(db *gorm.DB) error {
 	if db.DryRun {
 		return nil
 	}
@@ -158,19 +158,19 @@ func (o *Owner) RecogniseNow(db *gorm.DB) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), QuestionTimeout)
 	defer cancel()
-	return o.recognise(ctx, connections, connections)
+	return g.recognise(ctx, connections, connections)
 }
 
 // TransactionOf returns the transaction of the plugin's in which a statement runs, nil if it runs
 // on the plugin's pool. Anything else is an error that matches [fault.ErrUnmanagedTransaction].
-func (o *Owner) TransactionOf(db *gorm.DB) (*Transaction, error) {
+func (g *Guard) TransactionOf(db *gorm.DB) (*Transaction, error) {
 	switch c := Unwrapped(db.Statement.ConnPool).(type) {
 	case *Handle:
-		if c.owner == o {
+		if c.guard == g {
 			return c.Transaction, c.relyOn()
 		}
 	case *pool:
-		if c.owner == o {
+		if c.guard == g {
 			return nil, nil
 		}
 	}

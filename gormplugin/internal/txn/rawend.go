@@ -12,9 +12,9 @@ import (
 // WatchEnd refuses raw SQL that would end a transaction on which the plugin relies, or a part of it
 // in another form than GORM's. writes is set where the SQL writes to a guarded table with the
 // caller's permission, and executed where it returns no rows.
-func (o *Owner) WatchEnd(db *gorm.DB, sql string, writes, executed bool) error {
+func (g *Guard) WatchEnd(db *gorm.DB, sql string, writes, executed bool) error {
 	h, ok := Unwrapped(db.Statement.ConnPool).(*Handle)
-	if !ok || h.owner != o {
+	if !ok || h.guard != g {
 		return nil
 	}
 	if writes {
@@ -25,7 +25,7 @@ func (o *Owner) WatchEnd(db *gorm.DB, sql string, writes, executed bool) error {
 	if _, savepoint := rawsql.PlainSavepoint(sql); savepoint && executed {
 		return nil // which ExecContext notes
 	}
-	if statement, ends := rawsql.EndsTransaction(o.Dialect.Grammar, sql); ends {
+	if statement, ends := rawsql.EndsTransaction(g.Dialect.Grammar, sql); ends {
 		return h.rawEnd.end(statement)
 	}
 	return nil
@@ -38,7 +38,7 @@ const cachedKey = "pathlock:prepared"
 // what a cached statement does, and MySQL cannot prepare this one (error 1295). GORM itself avoids
 // only one cache, and lays two around a transaction where both the DB and a session of it have
 // PrepareStmt.
-func (o *Owner) BareSavepoint(db *gorm.DB) {
+func (g *Guard) BareSavepoint(db *gorm.DB) {
 	prepared, ok := db.Statement.ConnPool.(*gorm.PreparedStmtTX)
 	if !ok {
 		return

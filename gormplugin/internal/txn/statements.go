@@ -67,14 +67,14 @@ func (t *Transaction) keepRow(row *sql.Row) {
 // endBy ends the transaction here where an error says that the server has ended it.
 func (t *Transaction) endBy(err error) {
 	t.noteReadOnly(err)
-	if err != nil && t.owner.Dialect.Classify(err) == dialect.FailureEnded {
+	if err != nil && t.guard.Dialect.Classify(err) == dialect.FailureEnded {
 		t.Abandon(fault.Retry(err))
 	}
 }
 
 // noteReadOnly notes that an error says that the session only reads.
 func (t *Transaction) noteReadOnly(err error) {
-	if err != nil && t.owner.Dialect.ReadOnly(err) {
+	if err != nil && t.guard.Dialect.ReadOnly(err) {
 		t.readOnly.Store(true)
 	}
 }
@@ -93,14 +93,14 @@ func NoteReadOnly(db *gorm.DB) {
 // on the transaction, the server is asked whether it is still open.
 func (t *Transaction) settleRows() {
 	if rows := t.rows.Load(); rows != nil {
-		d := t.owner.Dialect
+		d := t.guard.Dialect
 		err := rows.Err()
 		t.noteReadOnly(err)
 		if err != nil && t.rows.CompareAndSwap(rows, nil) && !t.abandonAfter(err) && d.Aborts && d.Answered(err) {
 			t.abortedBy(err)
 		}
 	}
-	probe := t.owner.Dialect.Probe
+	probe := t.guard.Dialect.Probe
 	if probe == nil || !t.unseen.Load() || !t.rawEnd.isRelied() || !t.unseen.CompareAndSwap(true, false) || t.Failed() != nil {
 		return
 	}
@@ -135,14 +135,14 @@ func (t *Transaction) PrepareContext(ctx context.Context, query string) (*sql.St
 	t.settleRows()
 	t.noteWrite(query)
 	stmt, err := t.Tx.PrepareContext(ctx, query)
-	t.owner.prepared(query, stmt)
+	t.guard.prepared(query, stmt)
 	return stmt, err
 }
 
 // StmtContext implements [gorm.Tx].
 func (t *Transaction) StmtContext(ctx context.Context, stmt *sql.Stmt) *sql.Stmt {
 	t.settleRows()
-	if !t.owner.onlyReads(stmt) {
+	if !t.guard.onlyReads(stmt) {
 		t.wrote.Store(true)
 	}
 	return t.Tx.StmtContext(ctx, stmt)
@@ -150,7 +150,7 @@ func (t *Transaction) StmtContext(ctx context.Context, stmt *sql.Stmt) *sql.Stmt
 
 // noteWrite notes that a statement may write, where somebody wants to know.
 func (t *Transaction) noteWrite(query string) {
-	if t.before != nil && !t.wrote.Load() && !rawsql.OnlyReads(t.owner.Dialect.Grammar, query) {
+	if t.before != nil && !t.wrote.Load() && !rawsql.OnlyReads(t.guard.Dialect.Grammar, query) {
 		t.wrote.Store(true)
 	}
 }

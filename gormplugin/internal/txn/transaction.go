@@ -17,7 +17,7 @@ import (
 // well: the assertion covers who comes next.
 type Transaction struct {
 	*sql.Tx
-	owner *Owner
+	guard *Guard
 	// db is where conn belongs.
 	db *sql.DB
 	// conn is what the transaction runs on; closing it gives the connection back to the pool.
@@ -70,7 +70,7 @@ type Transaction struct {
 
 // newTransaction watches over tx until it ends.
 func newTransaction(ctx context.Context, p *pool, conn *sql.Conn, tx *sql.Tx, cancel context.CancelFunc) *Transaction {
-	t := &Transaction{Tx: tx, owner: p.owner, db: p.DB, conn: conn, ctx: ctx, cancel: cancel, before: beforeCommitOf(ctx)}
+	t := &Transaction{Tx: tx, guard: p.guard, db: p.DB, conn: conn, ctx: ctx, cancel: cancel, before: beforeCommitOf(ctx)}
 	// What is called before the COMMIT has to see the end of the transaction.
 	t.rawEnd.relied = t.before != nil
 	t.ending.Lock()
@@ -80,7 +80,7 @@ func newTransaction(ctx context.Context, p *pool, conn *sql.Conn, tx *sql.Tx, ca
 }
 
 // HasScope reports whether scope came with the context that the transaction was begun under.
-func (t *Transaction) HasScope(scope *pathlock.Scope) bool { return t.owner.HasScope(t.ctx, scope) }
+func (t *Transaction) HasScope(scope *pathlock.Scope) bool { return t.guard.HasScope(t.ctx, scope) }
 
 // Inherit gives the transaction, which has just begun, the locks that were taken for its statement
 // before.
@@ -93,7 +93,7 @@ func (t *Transaction) Inherit(scope *pathlock.Scope, locks []*pathlock.Lock) {
 // if any, and otherwise the one scope of the transaction. So the statements of a transaction never
 // block each other.
 func (t *Transaction) ScopeFor(ctx context.Context) *pathlock.Scope {
-	locker := t.owner.Locker
+	locker := t.guard.Locker
 	scope := locker.Scope(ctx)
 	t.mu.Lock()
 	defer t.mu.Unlock()

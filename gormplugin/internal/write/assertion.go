@@ -33,7 +33,7 @@ type steps[P plan.Demand] struct {
 // transaction. At first it believes plain reads. Where these turn out to be out of date, which they
 // always are in a transaction with an old snapshot, it starts again with locking reads. It then
 // does not wait for path locks: others may need the rows that are locked by then.
-func planAndAssert[P plan.Demand](e *Engine, db *gorm.DB, tx *txn.Transaction, h *held, r steps[P]) (P, error) {
+func planAndAssert[P plan.Demand](e *Engine, db *gorm.DB, tx *txn.Transaction, h *pathLocks, r steps[P]) (P, error) {
 	attempt := 1
 	for wait, locking := e.TransactionWait, false; ; wait, locking, attempt = pathlock.NoWait, true, 2 {
 		planned, err := r.Plan(locking)
@@ -70,7 +70,7 @@ type targeting interface {
 // planOn makes one on the rows that the statement hits, and on known rows above them.
 func assertTargets[P targeting](e *Engine, w *writing, stmt *gorm.Statement, first func() (P, error), planOn func(plan.Hits, map[any]*table.Node, string) (P, error)) (P, error) {
 	db, t := w.DB, w.St.Table
-	return planAndAssert(e, db, w.Tx, &w.St.held, steps[P]{
+	return planAndAssert(e, db, w.Tx, &w.St.pathLocks, steps[P]{
 		// A caller who asks for nothing but the assertion gets it.
 		Always: w.Writer == nil,
 		Plan: func(locking bool) (none P, err error) {

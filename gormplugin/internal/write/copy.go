@@ -49,7 +49,7 @@ func (e *Engine) Copy(db *gorm.DB, req *CopyRequest) error {
 	if err != nil {
 		return err
 	}
-	st := &Statement{Table: req.Table, held: held{Operation: "copy", Note: "copy in " + req.Table.TableName}}
+	st := &Statement{Table: req.Table, pathLocks: pathLocks{Operation: "copy", Note: "copy in " + req.Table.TableName}}
 	if tx != nil {
 		return e.explained(db, st, e.copyWithin(db, tx, st, req, nil))
 	}
@@ -57,7 +57,7 @@ func (e *Engine) Copy(db *gorm.DB, req *CopyRequest) error {
 	if err != nil {
 		return e.explained(db, nil, err)
 	}
-	if err := e.acquireEarly(db, &st.held, planned); err != nil {
+	if err := e.acquireEarly(db, &st.pathLocks, planned); err != nil {
 		return err
 	}
 	defer st.releaseUnlessBegun(db)
@@ -78,7 +78,7 @@ func (e *Engine) copyWithin(db *gorm.DB, tx *txn.Transaction, st *Statement, req
 	if err := e.becomeWriter(db, tx, req.Table.Above); err != nil {
 		return err
 	}
-	x, err := planAndAssert(e, db, tx, &st.held, steps[*copying]{
+	x, err := planAndAssert(e, db, tx, &st.pathLocks, steps[*copying]{
 		Plan: func(locking bool) (*copying, error) {
 			switch {
 			case locking:

@@ -28,7 +28,7 @@ func (k *deleting) Survey(db *gorm.DB, st *Statement) (bool, error) {
 		return false, err
 	}
 	k.removal = planned
-	return true, k.acquireEarly(db, &st.held, planned.Claims)
+	return true, k.acquireEarly(db, &st.pathLocks, planned.Claims)
 }
 
 // Write carries out the DELETE: it locks, asserts, deletes what lies below the rows, and has GORM

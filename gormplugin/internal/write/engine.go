@@ -18,7 +18,7 @@ import (
 
 // Engine carries out the writes of one DB: it knows the guarded tables, and begins transactions.
 type Engine struct {
-	*txn.Owner
+	*txn.Guard
 	*table.Catalogue
 	// Asserts is set unless the path locks alone are to keep the tree right.
 	Asserts bool
@@ -33,9 +33,9 @@ type Engine struct {
 // Writers returns the writers of a DB's three chains.
 func (e *Engine) Writers(db *gorm.DB) (create, update, remove *Writer) {
 	cb := db.Callback()
-	create = &Writer{Name: "gorm:create", Chain: cb.Create().Get, Kind: func() Kind { return &inserting{Engine: e} }, Operation: "insert", Note: "insert into "}
-	update = &Writer{Name: "gorm:update", Chain: cb.Update().Get, Kind: func() Kind { return &updating{Engine: e} }, Operation: "update", Note: "update of "}
-	remove = &Writer{Name: "gorm:delete", Chain: cb.Delete().Get, Kind: func() Kind { return &deleting{Engine: e} }, Deletes: true, Operation: "delete", Note: "delete from "}
+	create = &Writer{Name: "gorm:create", Chain: cb.Create().Get, Verb: func() Verb { return &inserting{Engine: e} }, Operation: "insert", Note: "insert into "}
+	update = &Writer{Name: "gorm:update", Chain: cb.Update().Get, Verb: func() Verb { return &updating{Engine: e} }, Operation: "update", Note: "update of "}
+	remove = &Writer{Name: "gorm:delete", Chain: cb.Delete().Get, Verb: func() Verb { return &deleting{Engine: e} }, Deletes: true, Operation: "delete", Note: "delete from "}
 	return create, update, remove
 }
 
@@ -48,8 +48,8 @@ type Writer struct {
 	Chain func(name string) func(*gorm.DB)
 	// GORMWrite is the callback that had that place before: as a rule, GORM's own.
 	GORMWrite func(*gorm.DB)
-	// Kind makes the Kind of one statement.
-	Kind    func() Kind
+	// Verb makes the Verb of one statement.
+	Verb    func() Verb
 	Deletes bool
 	// Operation is what its statements do, in a word, and Note the same before a table's name.
 	Operation, Note string
@@ -109,7 +109,7 @@ func (e *Engine) run(w *Writer, db *gorm.DB, st *Statement) error {
 	if t, err := e.guardedTable(db.Statement, w.Deletes); err != nil || t != st.Table {
 		return errors.Join(err, fmt.Errorf("%w: the table of a write to %s was changed before %s", fault.ErrCallbacks, st.Table.TableName, w.Name))
 	}
-	return st.Kind.Write(&writing{Writer: w, Engine: e, DB: db, St: st, Tx: tx})
+	return st.Verb.Write(&writing{Writer: w, Engine: e, DB: db, St: st, Tx: tx})
 }
 
 // checkUnguarded refuses a statement that another callback has directed to a guarded table since

@@ -59,7 +59,7 @@ func (k *inserting) Survey(db *gorm.DB, st *Statement) (bool, error) {
 			wanted.Add(row.At)
 		}
 	}
-	return true, k.acquireEarly(db, &st.held, wanted)
+	return true, k.acquireEarly(db, &st.pathLocks, wanted)
 }
 
 // Write carries out the INSERT: it gives every row its path, asserts that the row's parent is, and
@@ -161,7 +161,7 @@ func (k *inserting) prepare(db *gorm.DB, tx *txn.Transaction, st *Statement) ([]
 func (k *inserting) settle(db *gorm.DB, tx *txn.Transaction, st *Statement, rows []*arrival) error {
 	t := st.Table
 	var parents map[any]*table.Node
-	_, err := planAndAssert(k.Engine, db, tx, &st.held, steps[*plan.Insertion]{
+	_, err := planAndAssert(k.Engine, db, tx, &st.pathLocks, steps[*plan.Insertion]{
 		Plan: func(locking bool) (_ *plan.Insertion, err error) {
 			if locking {
 				parents, err = parentsOf(db, t, rows, nil, k.Dialect.Share)

@@ -13,8 +13,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// held has the path locks of a statement.
-type held struct {
+// pathLocks are the path locks of a statement.
+type pathLocks struct {
 	// Operation is what the statement does, in a word, where its context names no operation.
 	Operation string
 	// Note says what the statement does, to those whom its locks block.
@@ -28,7 +28,7 @@ type held struct {
 }
 
 // origin returns ctx with the statement's operation, unless ctx is of a larger one.
-func (h *held) origin(ctx context.Context) context.Context {
+func (h *pathLocks) origin(ctx context.Context) context.Context {
 	if pathlock.OriginOf(ctx).Operation != "" {
 		return ctx
 	}
@@ -37,7 +37,7 @@ func (h *held) origin(ctx context.Context) context.Context {
 
 // acquire takes a plan.Demand's locks for h in scope. given reports whether scope came with the
 // statement's context. After an error, or a panic of the lock store's, it holds none of them.
-func (e *Engine) acquire(ctx context.Context, scope *pathlock.Scope, given func() bool, d plan.Demand, h *held, wait time.Duration) ([]*pathlock.Lock, error) {
+func (e *Engine) acquire(ctx context.Context, scope *pathlock.Scope, given func() bool, d plan.Demand, h *pathLocks, wait time.Duration) ([]*pathlock.Lock, error) {
 	var locks []*pathlock.Lock
 	complete := false
 	defer func() {
@@ -59,7 +59,7 @@ func (e *Engine) acquire(ctx context.Context, scope *pathlock.Scope, given func(
 }
 
 // acquireEarly takes the path locks of a statement whose transaction has not begun.
-func (e *Engine) acquireEarly(db *gorm.DB, h *held, d plan.Demand) error {
+func (e *Engine) acquireEarly(db *gorm.DB, h *pathLocks, d plan.Demand) error {
 	ctx := db.Statement.Context
 	if h.scope == nil {
 		h.scope = e.Locker.Scope(ctx)
@@ -77,7 +77,7 @@ const soleWriterWait = 20 * time.Millisecond
 // acquireWithin takes the path locks of a statement within its transaction. Those that the scope
 // has already cost nothing. wait is [pathlock.NoWait] where the statement holds row locks that the
 // holders may need before they release.
-func (e *Engine) acquireWithin(db *gorm.DB, tx *txn.Transaction, h *held, d plan.Demand, wait time.Duration) error {
+func (e *Engine) acquireWithin(db *gorm.DB, tx *txn.Transaction, h *pathLocks, d plan.Demand, wait time.Duration) error {
 	ctx := db.Statement.Context
 	alone := e.Dialect.SoleWriter && wait > soleWriterWait
 	if alone {

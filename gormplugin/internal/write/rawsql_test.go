@@ -11,7 +11,7 @@ import (
 
 func BenchmarkTripwire(b *testing.B) {
 	w := &Engine{
-		Owner:     &txn.Owner{Dialect: &dialect.Dialect{Name: "mysql"}},
+		Guard:     &txn.Guard{Dialect: &dialect.Dialect{Name: "mysql"}},
 		Catalogue: &table.Catalogue{Names: rawsql.NewNames(dialect.MySQL.Grammar, "suites", "cases", "folders")},
 	}
 	for name, sql := range map[string]string{

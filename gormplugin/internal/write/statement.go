@@ -13,9 +13,9 @@ import (
 	"gorm.io/gorm/clause"
 )
 
-// Kind does what is particular to an INSERT, an UPDATE or a DELETE. Every statement has a Kind of
+// Verb does what is particular to an INSERT, an UPDATE or a DELETE. Every statement has a Verb of
 // its own, which may keep what it finds out.
-type Kind interface {
+type Verb interface {
 	// Survey takes the path locks that are known before the transaction. It reports whether the
 	// statement touches the tree.
 	Survey(db *gorm.DB, st *Statement) (touches bool, err error)
@@ -26,10 +26,10 @@ type Kind interface {
 
 // Statement is the state that the plugin's callbacks on one statement share.
 type Statement struct {
-	held
+	pathLocks
 	Table *table.Table
-	// Kind knows how the statement is written; nil for a copy, which is no statement of GORM's.
-	Kind Kind
+	// Verb knows how the statement is written; nil for a copy, which is no statement of GORM's.
+	Verb Verb
 	// Begun is the transaction that the plugin began for the statement, and outer the connections
 	// that the statement had before.
 	Begun *txn.Handle
@@ -99,7 +99,7 @@ func (e *Engine) beginGuarded(w *Writer, db *gorm.DB, t *table.Table) error {
 	if err := w.check(); err != nil {
 		return err
 	}
-	st := &Statement{Table: t, Kind: w.Kind(), held: held{Operation: w.Operation, Note: w.Note + t.TableName}}
+	st := &Statement{Table: t, Verb: w.Verb(), pathLocks: pathLocks{Operation: w.Operation, Note: w.Note + t.TableName}}
 	db.InstanceSet(statementKey, st)
 	elsewhere := e.ChooseManaged(db, w.Chain(table.ResolverCallback))
 	tx, err := e.TransactionOf(db)
@@ -121,7 +121,7 @@ func (e *Engine) beginGuarded(w *Writer, db *gorm.DB, t *table.Table) error {
 		return nil
 	}
 	defer st.releaseUnlessBegun(db)
-	touches, err := st.Kind.Survey(db, st)
+	touches, err := st.Verb.Survey(db, st)
 	if err != nil || !touches && !elsewhere {
 		return err
 	}

@@ -39,7 +39,7 @@ func (k *updating) Survey(db *gorm.DB, st *Statement) (bool, error) {
 		if k.removal, err = k.surveyRemoval(db, t, stmt); err != nil {
 			return false, err
 		}
-		return true, k.acquireEarly(db, &st.held, k.removal.Claims)
+		return true, k.acquireEarly(db, &st.pathLocks, k.removal.Claims)
 	}
 	found, err := k.surveyRelocation(db, t, a, stmt)
 	if err != nil {
@@ -54,7 +54,7 @@ func (k *updating) Survey(db *gorm.DB, st *Statement) (bool, error) {
 	if found.staysPut() {
 		return false, nil
 	}
-	return true, k.acquireEarly(db, &st.held, found.Claims)
+	return true, k.acquireEarly(db, &st.pathLocks, found.Claims)
 }
 
 // surveyRelocation works out by plain reads what an assignment does to the rows that stmt hits.

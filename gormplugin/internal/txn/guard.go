@@ -1,6 +1,6 @@
 // Package txn knows when a transaction has really ended, and releases its path locks only then.
 //
-// GORM has no callback for the end of a transaction that the caller began. So an [Owner] puts its
+// GORM has no callback for the end of a transaction that the caller began. So a [Guard] puts its
 // own pool around the connections of a DB. The pool begins a [Transaction], to which GORM has a
 // [Handle]. A transaction ends
 //
@@ -35,8 +35,8 @@ import (
 	"github.com/pathlock-go/pathlock/internal/gincontext"
 )
 
-// Owner begins transactions. Their path locks are those of its locker.
-type Owner struct {
+// Guard begins transactions. Their path locks are those of its locker.
+type Guard struct {
 	Locker *pathlock.Locker
 	// Dialect is known once the plugin is in use.
 	Dialect *dialect.Dialect
@@ -49,15 +49,15 @@ type Owner struct {
 	readers sync.Map
 }
 
-// NewOwner returns an owner with a locker.
-func NewOwner(locker *pathlock.Locker) *Owner {
-	return &Owner{Locker: locker}
+// NewGuard returns a guard with a locker.
+func NewGuard(locker *pathlock.Locker) *Guard {
+	return &Guard{Locker: locker}
 }
 
 // Join returns the context under which a statement or a transaction runs that was given ctx. Where
 // ctx carries the locks of a request but does not end with them, as gin's own context does not, the
 // returned one does: a lost lock ends the work.
-func (o *Owner) Join(ctx context.Context) context.Context {
+func (g *Guard) Join(ctx context.Context) context.Context {
 	if ctx == nil {
 		return nil // of a statement that GORM has not begun
 	}
@@ -65,8 +65,8 @@ func (o *Owner) Join(ctx context.Context) context.Context {
 }
 
 // HasScope reports whether scope comes with ctx. Otherwise ctx would get a new one.
-func (o *Owner) HasScope(ctx context.Context, scope *pathlock.Scope) bool {
-	return o.Locker.Scope(ctx) == scope
+func (g *Guard) HasScope(ctx context.Context, scope *pathlock.Scope) bool {
+	return g.Locker.Scope(ctx) == scope
 }
 
 // QuestionTimeout bounds the questions that Use asks, which have no context of the caller's.
@@ -75,35 +75,35 @@ const QuestionTimeout = 5 * time.Second
 // recognise returns an [*fault.UnsupportedDatabaseError] if the server at the end of one of the
 // connections is no database that the plugin supports. A server that gives no answer is asked again
 // the next time: it is a test's fake, or about to fail anyway.
-func (o *Owner) recognise(ctx context.Context, connections *sql.DB, on dialect.Asker) error {
+func (g *Guard) recognise(ctx context.Context, connections *sql.DB, on dialect.Asker) error {
 	key := weak.Make(connections)
-	if _, done := o.recognised.Load(key); done {
+	if _, done := g.recognised.Load(key); done {
 		return nil
 	}
-	found, answered := o.Dialect.Imitation(ctx, on)
+	found, answered := g.Dialect.Imitation(ctx, on)
 	if found != nil {
 		return &fault.UnsupportedDatabaseError{Product: found.Product, Version: found.Version, Why: found.Why}
 	}
 	if !answered {
 		return nil
 	}
-	o.recognised.Store(key, nil)
+	g.recognised.Store(key, nil)
 	return nil
 }
 
 // prepared notes what a statement does that was prepared in a transaction or outside of any; stmt
 // is nil if that has failed. GORM caches it, and runs it in further transactions.
-func (o *Owner) prepared(query string, stmt *sql.Stmt) {
-	if stmt == nil || !rawsql.OnlyReads(o.Dialect.Grammar, query) {
+func (g *Guard) prepared(query string, stmt *sql.Stmt) {
+	if stmt == nil || !rawsql.OnlyReads(g.Dialect.Grammar, query) {
 		return
 	}
 	key := weak.Make(stmt)
-	o.readers.Store(key, nil)
-	runtime.AddCleanup(stmt, func(key weak.Pointer[sql.Stmt]) { o.readers.Delete(key) }, key)
+	g.readers.Store(key, nil)
+	runtime.AddCleanup(stmt, func(key weak.Pointer[sql.Stmt]) { g.readers.Delete(key) }, key)
 }
 
 // onlyReads reports whether a prepared statement is known to only read.
-func (o *Owner) onlyReads(stmt *sql.Stmt) bool {
-	_, reads := o.readers.Load(weak.Make(stmt))
+func (g *Guard) onlyReads(stmt *sql.Stmt) bool {
+	_, reads := g.readers.Load(weak.Make(stmt))
 	return reads
 }
