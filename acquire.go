@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/pathlock-go/pathlock/internal/bridge"
 	"github.com/pathlock-go/pathlock/internal/gincontext"
+	"github.com/pathlock-go/pathlock/internal/lease"
 )
 
 // Acquire takes everything that req states, or nothing.
@@ -32,34 +32,24 @@ import (
 // A context may carry the locks of a request, as gin's own does in a handler behind package
 // middleware. Such a context ends here with those locks, even if it has no end of its own.
 func (l *Locker) Acquire(ctx context.Context, req Request) (*Lock, error) {
-	own, ok := ctx.(bridge.OwnScope)
-	if ok {
-		ctx = own.Context
-	}
-	return l.acquire(ctx, req, ok)
-}
-
-// acquire is Acquire, in a scope that holds in one tree alone if ownScope is set.
-func (l *Locker) acquire(ctx context.Context, req Request, ownScope bool) (*Lock, error) {
 	a, err := l.prepare(req)
 	if err != nil {
 		return nil, err
 	}
-	ctx = gincontext.Join(ctx)
-	if ctx.Err() != nil {
-		return nil, fmt.Errorf("pathlock: acquire in %s: %w", req.Tree, withCause(ctx, ctx.Err()))
+	if _, ours := ctx.(*lockContext); !ours { // which descends from one that was joined
+		ctx = gincontext.Join(ctx)
 	}
-	var scope *Scope
-	if ownScope {
-		scope = l.ownScope(ctx, a.Tree)
-	} else {
-		scope = l.Scope(ctx)
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("pathlock: acquire in %s: %w", req.Tree, withCause(ctx, err))
 	}
+	scope := l.scopeOf(ctx, req)
 	if !l.observers.none() {
-		a.origin = new(l.origin(ctx, a.Operation))
+		a.observed = &observed{origin: l.origin(ctx, a.Operation)}
 	}
-	a.deadline, _ = ctx.Deadline()
-	lock, err := scope.reenter(ctx, a)
+	if a.MaxHold != 0 {
+		a.deadline, _ = ctx.Deadline()
+	}
+	lock, err := scope.reenter(ctx, &a)
 	if err != nil {
 		return nil, err
 	}
@@ -81,10 +71,9 @@ func (l *Locker) ask(parent context.Context, scope *Scope, a prepared) (*Lock, e
 		start = time.Now()
 		ctx = l.observers.acquiring(ctx, a.event(scope))
 	}
-	origin := l.origin(ctx, a.Operation)
-	acquisition.Origin = origin
-	if a.origin != nil {
-		a.origin = new(origin)
+	acquisition.Origin = l.origin(ctx, a.Operation)
+	if a.observed != nil {
+		a.observed.origin = acquisition.Origin
 	}
 	var waited atomic.Bool
 	acquisition.Waiting = func() {
@@ -98,21 +87,21 @@ func (l *Locker) ask(parent context.Context, scope *Scope, a prepared) (*Lock, e
 	answered := false
 	defer func() {
 		if !answered {
-			_ = l.refuse(ctx, scope, a, start, errStorePanicked)
+			_ = l.refuse(ctx, scope, &a, start, errStorePanicked)
 		}
 	}()
 	grant, sent, err := l.send(ctx, scope, acquisition)
 	answered = true
 	if err != nil {
-		return nil, l.refuse(ctx, scope, a, start, withCause(parent, err))
+		return nil, l.refuse(ctx, scope, &a, start, withCause(parent, err))
 	}
 	if !grant.Asked.IsZero() {
 		sent = grant.Asked
 	}
-	lock, err := scope.hold(parent, a, acquisition, grant, sent)
+	lock, err := scope.hold(parent, &a, acquisition, grant, sent)
 	if err != nil {
 		l.takeBack(parent, acquisition.unneeded(scope))
-		return nil, l.refuse(ctx, scope, a, start, err)
+		return nil, l.refuse(ctx, scope, &a, start, err)
 	}
 	lock.waited = waited.Load()
 	lock.report(ctx, "Granted", Observer.Granted, time.Since(start), nil)
@@ -132,7 +121,7 @@ func withCause(ctx context.Context, err error) error {
 }
 
 // refuse reports that the store refused a, and returns the error for the caller.
-func (l *Locker) refuse(ctx context.Context, scope *Scope, a prepared, start time.Time, err error) error {
+func (l *Locker) refuse(ctx context.Context, scope *Scope, a *prepared, start time.Time, err error) error {
 	err = a.explain(err)
 	if !l.observers.none() {
 		event := a.event(scope)
@@ -148,10 +137,13 @@ func (l *Locker) refuse(ctx context.Context, scope *Scope, a prepared, start tim
 // A request that does not wait must not be refused because of what this process released before it
 // asked. It waits for the releases that are under way for the first time, and is sent again.
 func (l *Locker) send(ctx context.Context, scope *Scope, acquisition Acquisition) (granted Grant, sent time.Time, err error) {
-	underWay, _ := l.releases.UnderWay(acquisition.Tree)
+	var underWay lease.Tries
+	if acquisition.Wait == 0 {
+		underWay, _ = l.releases.UnderWay(acquisition.Tree)
+	}
 	sent = time.Now()
 	granted, err = l.sendOnce(ctx, scope, acquisition)
-	if acquisition.Wait > 0 || len(underWay) == 0 || !errors.Is(err, ErrConflict) {
+	if len(underWay) == 0 || !errors.Is(err, ErrConflict) {
 		return granted, sent, err
 	}
 	acquisition.Waiting()
@@ -167,17 +159,17 @@ func (l *Locker) send(ctx context.Context, scope *Scope, acquisition Acquisition
 // on it are lost. If the scope has released all that meanwhile, there was nothing to lose, and
 // sendOnce sends the acquisition again.
 func (l *Locker) sendOnce(ctx context.Context, scope *Scope, acquisition Acquisition) (Grant, error) {
-	var held []*grant
+	var builtOn []*grant
 	h := scope.holding(acquisition.Tree)
 	if h != nil {
-		held = h.currentGrants()
+		builtOn = h.currentGrants()
 	}
-	acquisition.Held = len(held) > 0 || acquisition.Apart
+	acquisition.Held = len(builtOn) > 0 || acquisition.Apart
 	granted, err := l.store.Acquire(ctx, acquisition)
 	if !acquisition.Held || !errors.Is(err, ErrLost) {
 		return granted, err
 	}
-	lost := h != nil && h.lose(held, errLeaseGone)
+	lost := h != nil && h.lose(builtOn, errLeaseGone)
 	switch {
 	case scope.isAttachedIn(acquisition.Tree):
 		return Grant{}, scope.attached.lostError(err)
@@ -189,7 +181,7 @@ func (l *Locker) sendOnce(ctx context.Context, scope *Scope, acquisition Acquisi
 }
 
 // explain gives the contested path in a store's error the caller's spelling.
-func (a prepared) explain(err error) error {
+func (a *prepared) explain(err error) error {
 	if conflict, ok := errors.AsType[*ConflictError](err); ok {
 		conflict.Path = a.spelling(conflict.Path)
 	} else if deadlock, ok := errors.AsType[*DeadlockError](err); ok {

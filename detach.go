@@ -52,7 +52,7 @@ func (k *Lock) Detach(ctx context.Context) (Token, error) {
 	if err := h.endDetaching(k); err != nil {
 		return "", err
 	}
-	k.ctx.cancel(nil)
+	k.endContext(nil)
 	k.reportReleased(ctx, nil)
 	return token, nil
 }
@@ -64,7 +64,7 @@ func (k *Lock) leave(ctx context.Context) (Token, error) {
 	if err := h.endDetaching(k); err != nil {
 		return "", err
 	}
-	k.ctx.cancel(nil)
+	k.endContext(nil)
 	k.reportReleased(ctx, nil)
 	return h.token, nil
 }
@@ -95,7 +95,7 @@ func (k *Lock) handOut(ctx context.Context) (Token, error) {
 		return "", fmt.Errorf("%w: detach in %s: %d releases are under way", ErrUnavailable, h.tree, left+retried)
 	}
 	sent := time.Now()
-	got, err := l.store.Transfer(ctx, Transfer{Tree: h.tree, From: h.scope.owner, To: owner, Lease: k.request.Lease})
+	got, err := l.store.Transfer(ctx, Transfer{Tree: h.tree, From: h.scope.owner, To: owner, Lease: k.lease})
 	switch {
 	case err == nil:
 		k.until.Store(new(sent.Add(got.Left)))
@@ -103,7 +103,7 @@ func (k *Lock) handOut(ctx context.Context) (Token, error) {
 	case !errors.Is(err, ErrLost):
 		// The new owner may have got the hold, and nobody will ever have its token. The store has
 		// just failed, so only the background tries to release it.
-		l.retryRelease(unneeded{h.tree, owner, everything, h.scope, k.request.Lease}, err)
+		l.retryRelease(unneeded{h.tree, owner, everything, h.scope, k.lease}, err)
 	}
 	return "", fmt.Errorf("pathlock: detach in %s: %w", h.tree, err)
 }
@@ -168,7 +168,7 @@ func (k *Lock) stay(ctx context.Context) (Token, error) {
 	}
 	shared := Acquisition{
 		Tree: h.tree, Owner: h.scope.owner, Grant: h.scope.newGrantID(), Gate: g.gate, Held: true, Claims: slices.Clone(g.claims),
-		Lease: min(k.request.Lease, (left+1)/2), Note: k.request.Note, Waiting: func() {},
+		Lease: min(k.lease, (left+1)/2), Note: k.note, Waiting: func() {},
 	}
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer stop()
@@ -237,11 +237,10 @@ func (l *Locker) Attach(ctx context.Context, token Token, opts ...AttachOption) 
 
 // holdToken enters what a token's owner holds, and returns the lock on it.
 func (s *Scope) holdToken(ctx context.Context, token Token, tree Tree, got Transferred, sent time.Time, opts []AttachOption) *Lock {
-	lock := &Lock{attached: true}
+	a := prepared{Request: Request{Tree: tree, Lease: min(s.locker.lease, Forever)}}
 	if !s.locker.observers.none() {
-		lock.origin = new(s.locker.origin(ctx, ""))
+		a.observed = &observed{origin: s.locker.origin(ctx, "")}
 	}
-	req := Request{Tree: tree, Lease: min(s.locker.lease, Forever)}
 	h := s.newHolding(tree)
 	h.token, h.lease.Shared = token, true
 	for _, opt := range opts {
@@ -254,19 +253,19 @@ func (s *Scope) holdToken(ctx context.Context, token Token, tree Tree, got Trans
 		g := newGrant(Acquisition{Grant: t.ID, Gate: t.Gate, Claims: t.Claims}, Grant{Fence: t.Fence})
 		g.kept = true
 		h.grants = append(h.grants, g)
-		req.Gate = req.Gate || t.Gate
-		req.Claims = append(req.Claims, t.Claims...)
-		if req.Note == "" {
-			req.Note = t.Note
+		a.Gate = a.Gate || t.Gate
+		a.Claims = append(a.Claims, t.Claims...)
+		if a.Note == "" {
+			a.Note = t.Note
 		}
 	}
-	req.Claims = Normalize(req.Claims...)
-	lock.pins = append(lock.one[:0], h.grants...)
+	a.Claims = Normalize(a.Claims...)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.attached = h
 	s.holdings = append(s.holdings, h)
-	s.locker.renewer.Adopt(&h.lease, req.Lease, got.Left, sent)
-	h.addLock(ctx, req, lock)
+	s.locker.renewer.Adopt(&h.lease, a.Lease, got.Left, sent)
+	lock := h.addLock(ctx, &a, h.grants, false)
+	lock.attached = true
 	return lock
 }

@@ -42,8 +42,7 @@
 //	token, detach            holds that outlive their process
 //	store, snapshot          what a lock store has to do, and what it shows
 //	observer, origin, errors what others learn
-//	internal/lease           which leases are due, and until when each counts
-//	internal/release         releases in the background, and those that failed
+//	internal/lease           which leases are due, until when each counts, and what is to be released
 //
 // # Order
 //

@@ -60,7 +60,7 @@ func (h *holding) currentGrants() []*grant {
 //
 // A single grant has to cover a claim. An S of one grant and an IX of another make an SIX that only
 // the store knows of, so a request for it asks the store.
-func (h *holding) covering(a prepared, pins []*grant) []*grant {
+func (h *holding) covering(a *prepared, pins []*grant) []*grant {
 	grants := h.grants
 	if h.base != nil {
 		grants = slices.Concat(h.base.grants, h.grants)
@@ -84,27 +84,28 @@ func (h *holding) covering(a prepared, pins []*grant) []*grant {
 	return pins
 }
 
-// addLock adds lock, which relies on its pins, to the holding. It must not call anything that
-// may panic or end the goroutine: the grant has no lock yet that could give it back.
-func (h *holding) addLock(ctx context.Context, req Request, lock *Lock) {
-	// The caller may reuse its slice, and only observers get a lock's claims.
-	if h.observers.none() {
-		req.Claims = nil
-	} else {
-		req.Claims = slices.Clone(req.Claims)
-		lock.since = time.Now()
+// addLock adds a lock to the holding that relies on pins, which it copies, and whose context
+// descends from ctx. It must not call anything that may panic or end the goroutine: the grant has
+// no lock yet that could give it back.
+func (h *holding) addLock(ctx context.Context, a *prepared, pins []*grant, reentrant bool) *Lock {
+	lock := &Lock{
+		holding: h, parent: ctx, note: a.Note, operation: a.Operation, lease: a.Lease,
+		observed: a.observed, reentrant: reentrant, index: len(h.locks),
 	}
-	lock.holding, lock.request = h, req
-	for _, g := range lock.pins {
+	if o := a.observed; o != nil {
+		// The caller may reuse its slice.
+		o.gate, o.claims, o.since = a.Gate, slices.Clone(a.Claims), time.Now()
+	}
+	lock.pins = append(lock.one[:0], pins...)
+	for _, g := range pins {
 		g.pins++
 		lock.fence = max(lock.fence, g.fence)
 	}
-	lock.ctx.parent, lock.ctx.lock = ctx, lock
-	if ends := lock.ctx.ends; !ends.IsZero() {
-		lock.limit = time.AfterFunc(time.Until(ends), lock.endOverdue)
+	if ends := a.ends(); !ends.IsZero() {
+		lock.limit = &limit{ends, time.AfterFunc(time.Until(ends), lock.endOverdue)}
 	}
-	lock.index = len(h.locks)
 	h.locks = append(h.locks, lock)
+	return lock
 }
 
 // removeLock takes a lock off the holding. It returns the grants that no lock relies on then, for
@@ -167,6 +168,8 @@ func newGrant(a Acquisition, granted Grant) *grant {
 	return &grant{id: a.Grant, gate: a.Gate, claims: a.Claims, fence: granted.Fence, degraded: granted.Degraded}
 }
 
+func (g *grant) isDegraded() bool { return g.degraded }
+
 // covers reports whether g gives everything that the claim c asks for. It does not look at the
 // intentions above c: a grant of c, or of a node above it in a mode that covers c, includes them.
 func (g *grant) covers(c Claim) bool {
@@ -175,8 +178,8 @@ func (g *grant) covers(c Claim) bool {
 	}
 	// The deepest claims come last, and are those that were asked for.
 	for i := len(g.claims) - 1; i >= 0; i-- {
-		held := g.claims[i]
-		if held.Path.Contains(c.Path) && (held.Mode.CoversBelow(c.Mode) || held.Path == c.Path && held.Mode.Covers(c.Mode)) {
+		own := g.claims[i]
+		if own.Path.Contains(c.Path) && (own.Mode.CoversBelow(c.Mode) || own.Path == c.Path && own.Mode.Covers(c.Mode)) {
 			return true
 		}
 	}

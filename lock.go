@@ -8,24 +8,23 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/pathlock-go/pathlock/internal/bridge"
 )
 
 // Lock is held from [Locker.Acquire] until [Lock.Release], while its lease is renewed in the
 // background. It is safe for concurrent use.
 type Lock struct {
-	holding   *holding
-	request   Request
-	origin    *Origin // nil where no observer wants it
-	reentrant bool
-	waited    bool
-	attached  bool      // Attach has returned it
-	since     time.Time // zero where no observer wants it
-	fence     uint64
-	ctx       lateContext
+	holding         *holding
+	note, operation string        // of the request
+	lease           time.Duration // of the request
+	fence           uint64
+	observed        *observed // nil if there are no observers
+	reentrant       bool
+	waited          bool
+	attached        bool // Attach has returned it
 	// until is the end of the detached hold, nil before Detach.
 	until atomic.Pointer[time.Time]
+	// limit ends a lock that is held for too long, nil if it may be held for any time.
+	limit *limit
 
 	// pins are the grants that the lock relies on. Their array is one, since there is hardly ever a
 	// second.
@@ -37,8 +36,28 @@ type Lock struct {
 	index    int
 	released bool
 	why      error
-	// limit calls endOverdue, nil if the lock may be held for any time.
-	limit *time.Timer
+
+	// What follows is for the lock's context: see [lockContext].
+	parent context.Context
+	mu     sync.Mutex
+	actual *actualContext // nil until it is needed
+	ended  bool           // by endContext, with cause
+	late   bool           // the parent ended before endContext
+	cause  error
+}
+
+// observed is what only observers want to know of a lock.
+type observed struct {
+	gate   bool
+	claims []Claim
+	origin Origin
+	since  time.Time
+}
+
+// limit is when a lock has been held for too long, and what ends it then.
+type limit struct {
+	ends  time.Time
+	timer *time.Timer
 }
 
 // Context returns the context to work under while the lock is held. It carries the scope, so that
@@ -49,7 +68,7 @@ type Lock struct {
 // somebody else may hold the nodes by then. At the latest it is cancelled when the lease ends by
 // the clock, whether the store answers or not. After the host was suspended, its Err is right at
 // once, and Done is closed within a second.
-func (k *Lock) Context() context.Context { return &k.ctx }
+func (k *Lock) Context() context.Context { return (*lockContext)(k) }
 
 // Fence returns a number that grows strictly with every grant in the tree. A late write of an
 // earlier holder has a smaller one. A re-entrant lock has the fence of the grant that it relies on.
@@ -59,14 +78,14 @@ func (k *Lock) Fence() uint64 { return k.fence }
 // Degraded reports whether the lock keeps nobody out, because it was granted while the lock store
 // was away: see [Degrade].
 func (k *Lock) Degraded() bool {
-	return slices.ContainsFunc(k.pins, func(g *grant) bool { return g.degraded })
+	return slices.ContainsFunc(k.pins, (*grant).isDegraded)
 }
 
 // Tree returns the tree that the lock is in.
-func (k *Lock) Tree() Tree { return k.request.Tree }
+func (k *Lock) Tree() Tree { return k.holding.tree }
 
 // Note returns [Request.Note], or the hold's note for a lock that [Locker.Attach] has returned.
-func (k *Lock) Note() string { return k.request.Note }
+func (k *Lock) Note() string { return k.note }
 
 // Until returns the end of the lock's lease, as far as it is known here. It moves with every
 // renewal. The store's lease ends no earlier, unless a bearer of the lock's token sets an earlier
@@ -97,26 +116,22 @@ func (k *Lock) Waited() bool { return k.waited }
 
 // elapsed returns how long the lock has been held, or 0 if that is not recorded.
 func (k *Lock) elapsed() time.Duration {
-	if k.since.IsZero() {
+	if k.observed == nil {
 		return 0
 	}
-	return time.Since(k.since)
+	return time.Since(k.observed.since)
 }
 
 // report tells the observers what has become of the lock.
 func (k *Lock) report(ctx context.Context, what string, method func(Observer, context.Context, Event), elapsed time.Duration, err error) {
-	observers := k.holding.observers
-	if observers.none() {
+	o := k.observed
+	if o == nil {
 		return
 	}
-	e := Event{
-		Tree: k.request.Tree, Owner: k.holding.scope.owner, Gate: k.request.Gate, Claims: k.request.Claims,
-		Note: k.request.Note, Reentrant: k.reentrant, Fence: k.fence, Degraded: k.Degraded(), Elapsed: elapsed, Err: err,
-	}
-	if k.origin != nil {
-		e.Origin = *k.origin
-	}
-	observers.tell(ctx, what, method, e)
+	k.holding.observers.tell(ctx, what, method, Event{
+		Tree: k.holding.tree, Owner: k.holding.scope.owner, Gate: o.gate, Claims: o.claims, Note: k.note, Origin: o.origin,
+		Reentrant: k.reentrant, Fence: k.fence, Degraded: k.Degraded(), Elapsed: elapsed, Err: err,
+	})
 }
 
 // exchange has the store grant something else to the lock's owner, then has swap put it in the
@@ -138,7 +153,7 @@ func (k *Lock) exchange(ctx context.Context, request func() (prepared, error), s
 		return err
 	}
 	if !l.observers.none() {
-		a.origin = new(l.origin(ctx, a.Operation))
+		a.observed = &observed{origin: l.origin(ctx, a.Operation)}
 	}
 	fresh, err := l.ask(ctx, h.scope, a)
 	if err != nil {
@@ -172,72 +187,68 @@ func (k *Lock) mayExchange() error {
 	}
 }
 
-// bridged is the lock for the packages of this module.
-type bridged struct{ *Lock }
-
-var (
-	_ bridge.Lock             = bridged{}
-	_ bridge.Exchanger[Claim] = bridged{}
-)
-
-// Exchange implements [bridge.Exchanger].
-func (b bridged) Exchange(ctx context.Context, claims []Claim, note string) error {
-	l := b.holding.scope.locker
-	a, err := l.prepare(Request{Tree: b.Tree(), Claims: claims, Wait: NoWait, Lease: b.request.Lease, Note: note, Operation: b.request.Operation})
+// Exchange makes the lock, and all that re-enter what it holds, hold other claims instead. Nobody
+// is let in between, and the fence stays. Others see the note from then on, and the fence of the
+// new grant. It is for a lock that the store has granted in one piece, and does not wait for
+// others. Errors are those of [Lock.Downgrade]. After an error the lock is as it was.
+func (k *Lock) Exchange(ctx context.Context, claims []Claim, note string) error {
+	req := k.again()
+	req.Claims, req.Note = claims, note
+	a, err := k.holding.scope.locker.prepare(req)
 	if err != nil {
 		return err
 	}
-	return b.exchange(ctx, func() (prepared, error) { return a, nil }, func(fresh *Lock) {
-		was, is := b.pins[0], fresh.pins[0]
+	return k.exchange(ctx, func() (prepared, error) { return a, nil }, func(fresh *Lock) {
+		was, is := k.pins[0], fresh.pins[0]
 		was.id, is.id = is.id, was.id
 		was.claims, is.claims = is.claims, was.claims
 	})
 }
 
-// lateContext is a [Lock]'s context. It costs nothing until it is asked for more than the scope.
-// Only then does it make the standard library's context that does the work. Most locks, and nearly
-// all re-entrant ones, are released before that.
-type lateContext struct {
-	parent context.Context
-	lock   *Lock
-	ends   time.Time // when the lock has been held for too long, zero if never
-
-	mu     sync.Mutex
-	actual context.Context // does the work, nil until it is needed
-	stop   context.CancelCauseFunc
-	ended  bool // by cancel, with cause
-	cause  error
-	late   bool // the parent ended before cancel
+// again returns a request like the lock's own, without claims, that does not wait.
+func (k *Lock) again() Request {
+	return Request{Tree: k.holding.tree, Wait: NoWait, Lease: k.lease, Note: k.note, Operation: k.operation}
 }
 
-// cancel ends the context, as a [context.CancelCauseFunc] does.
-func (c *lateContext) cancel(cause error) {
-	c.mu.Lock()
-	stop := c.stop
-	if limit := c.lock.limit; limit != nil {
-		limit.Stop()
+// lockContext is a [Lock] as its context. It costs nothing until it is asked for more than the
+// scope. Only then does it make the standard library's context that does the work. Most locks, and
+// nearly all re-entrant ones, are released before that.
+type lockContext Lock
+
+// actualContext is a context of the standard library, and its end.
+type actualContext struct {
+	context.Context
+	end context.CancelCauseFunc
+}
+
+// endContext ends the lock's context, as a [context.CancelCauseFunc] does.
+func (k *Lock) endContext(cause error) {
+	k.mu.Lock()
+	actual := k.actual
+	if k.limit != nil {
+		k.limit.timer.Stop()
 	}
-	if !c.ended {
-		c.ended, c.cause, c.late = true, cause, endedSoFar(c.parent) != nil
+	if !k.ended {
+		k.ended, k.cause, k.late = true, cause, endedSoFar(k.parent) != nil
 	}
-	c.mu.Unlock()
-	if stop != nil {
-		stop(cause)
+	k.mu.Unlock()
+	if actual != nil {
+		actual.end(cause)
 	}
 }
 
 // endedSoFar is ctx.Err for whoever has just looked at the clock, which costs more than all else in
 // a re-entrant acquisition.
 func endedSoFar(ctx context.Context) error {
-	if c, ok := ctx.(*lateContext); ok {
+	if c, ok := ctx.(*lockContext); ok {
 		return c.err()
 	}
 	return ctx.Err()
 }
 
 // checkClock ends the context if the lease has ended by the clock, before the renewer's timer does.
-func (c *lateContext) checkClock() {
-	for h := c.lock.holding; h != nil; h = h.base {
+func (c *lockContext) checkClock() {
+	for h := c.holding; h != nil; h = h.base {
 		if !h.renewer.HasEnded(&h.lease) {
 			continue
 		}
@@ -245,71 +256,70 @@ func (c *lateContext) checkClock() {
 		ended := c.ended
 		c.mu.Unlock()
 		if !ended {
-			c.cancel(h.expire())
+			(*Lock)(c).endContext(h.expire())
 		}
 	}
 }
 
 // context returns the context that does the work. It may lock the parent's mutex under its own,
 // never the other way round.
-func (c *lateContext) context() context.Context {
+func (c *lockContext) context() context.Context {
 	c.checkClock()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.actual != nil {
-		return c.actual
+		return c.actual.Context
 	}
 	parent := c.parent
 	if c.ended && !c.late {
-		// cancel came first, so its cause counts and not the parent's.
+		// endContext came first, so its cause counts and not the parent's.
 		parent = context.WithoutCancel(parent)
 	}
-	c.actual, c.stop = context.WithCancelCause(parent)
+	ctx, end := context.WithCancelCause(parent)
+	c.actual = &actualContext{ctx, end}
 	if c.ended {
-		c.stop(c.cause)
+		end(c.cause)
 	}
-	return c.actual
+	return ctx
 }
 
 // Value implements [context.Context]. Only the standard library's key for a context's cancellation,
 // which is a *int, needs the context that does the work.
-func (c *lateContext) Value(key any) any {
-	scope := c.lock.holding.scope
-	if scope.only.IsZero() {
-		if k, ok := key.(scopeKey); ok && k.locker == scope.locker {
+func (c *lockContext) Value(key any) any {
+	switch k := key.(type) {
+	case scopeKey:
+		if scope := c.holding.scope; k.locker == scope.locker && scope.only.IsZero() {
 			return scope
 		}
-	} else if k, ok := key.(treeScopeKey); ok && k.locker == scope.locker && k.tree == scope.only {
-		return scope
-	}
-	if key == (bridge.LockKey{}) {
-		return bridged{c.lock}
-	}
-	if _, ok := key.(*int); ok {
+	case treeScopeKey:
+		if scope := c.holding.scope; k.locker == scope.locker && k.tree == scope.only {
+			return scope
+		}
+	case *int:
 		return c.context().Value(key)
 	}
 	return c.parent.Value(key)
 }
 
 // Deadline implements [context.Context].
-func (c *lateContext) Deadline() (time.Time, bool) {
-	if !c.ends.IsZero() {
-		return c.ends, true
+func (c *lockContext) Deadline() (time.Time, bool) {
+	if c.limit != nil {
+		return c.limit.ends, true
 	}
 	return c.parent.Deadline()
 }
 
 // Done implements [context.Context].
-func (c *lateContext) Done() <-chan struct{} { return c.context().Done() }
+func (c *lockContext) Done() <-chan struct{} { return c.context().Done() }
 
 // Err implements [context.Context].
-func (c *lateContext) Err() error {
+func (c *lockContext) Err() error {
 	c.checkClock()
 	return c.err()
 }
 
 // err is Err without a look at the clock by this lock.
-func (c *lateContext) err() error {
+func (c *lockContext) err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {

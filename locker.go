@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock/internal/lease"
-	"github.com/pathlock-go/pathlock/internal/release"
 )
 
 // Defaults of a [Locker].
@@ -35,7 +34,7 @@ type Locker struct {
 	// instance names this process in the origin of its requests.
 	instance string
 	renewer  *lease.Renewer[Tree, *holding]
-	releases release.Pending[Tree]
+	releases lease.Releases[Tree]
 	serving  serving
 }
 

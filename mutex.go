@@ -110,8 +110,10 @@ func (m *Mutex) acquire(ctx context.Context, claim Claim, wait time.Duration) (*
 	if wait <= 0 {
 		wait = NoWait
 	}
-	req := Request{Tree: tree, Claims: []Claim{claim}, Wait: wait, Lease: m.Lease, MaxHold: cmp.Or(m.MaxHold, Forever), Note: m.Note}
-	return m.locker.acquire(ctx, req, true)
+	return m.locker.Acquire(ctx, Request{
+		Tree: tree, Claims: []Claim{claim}, Wait: wait, Lease: m.Lease, MaxHold: cmp.Or(m.MaxHold, Forever), Note: m.Note,
+		OwnScope: true,
+	})
 }
 
 // Downgrade makes a write lock a read lock, without letting another writer in between: what the
@@ -124,7 +126,7 @@ func (m *Mutex) acquire(ctx context.Context, claim Claim, wait time.Duration) (*
 // returned. After an error the lock is as it was.
 func (k *Lock) Downgrade(ctx context.Context) error {
 	return k.exchange(ctx, func() (prepared, error) {
-		req := Request{Tree: k.holding.tree, Wait: NoWait, Lease: k.request.Lease, Note: k.request.Note, Operation: k.request.Operation}
+		req := k.again()
 		for _, g := range k.pins {
 			if g.gate {
 				return prepared{}, fmt.Errorf("%w: downgrade in %s: a gate cannot be shared", ErrInvalidRequest, req.Tree)

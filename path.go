@@ -8,7 +8,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/pathlock-go/pathlock/internal/fold"
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/pathlock-go/pathlock/internal/shown"
 )
 
@@ -197,7 +199,42 @@ func (p *Path) UnmarshalText(text []byte) error {
 //
 // Only lock keys are folded, never the data. Folding more than the database's collation does costs
 // false conflicts. Folding less lets two requests run into the unique index at once.
-func Fold(name string) string { return fold.Name(name) }
+func Fold(name string) string {
+	if isFolded(name) {
+		return name
+	}
+	// A Caser has state, so each call makes its own.
+	folded := norm.NFC.String(strings.Map(foldCherokee, cases.Fold().String(norm.NFD.String(name))))
+	switch trimmed := strings.TrimRight(folded, " "); trimmed {
+	case "", ".", "..":
+		return trimmed + " "
+	default:
+		return trimmed
+	}
+}
+
+// foldCherokee corrects x/text's fold of Cherokee, the one script whose capitals are its folded
+// form: x/text swaps the two cases, so that they never meet.
+func foldCherokee(r rune) rune {
+	if unicode.Is(unicode.Cherokee, r) {
+		return unicode.ToUpper(r)
+	}
+	return r
+}
+
+// isFolded reports whether a name, or every name of a path, is printable ASCII without capitals and
+// trailing spaces, as most are. Folding changes no such name.
+func isFolded(s string) bool {
+	last := byte(0)
+	for i := range len(s) {
+		c := s[i]
+		if c >= 0x80 || 'A' <= c && c <= 'Z' || c == '/' && last == ' ' {
+			return false
+		}
+		last = c
+	}
+	return last != ' '
+}
 
 // FoldNothing makes every name its own lock key, for databases whose collation holds no two names
 // equal.
@@ -209,7 +246,7 @@ func (p Path) folded(by func(string) string) (Path, error) {
 	switch {
 	case by != nil:
 		return p.foldedBy(by)
-	case fold.IsFolded(p.s): // as nearly all are
+	case isFolded(p.s): // as nearly all are
 		return p, nil
 	default:
 		return p.foldedBy(Fold)

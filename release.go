@@ -44,13 +44,16 @@ func (k *Lock) Release(ctx context.Context) error {
 // Everything is done on return where there is no round trip to wait for, because the store is local
 // ([Store.Local]) or an enclosing or an inner lock still needs the hold, and after
 // [Locker.Shutdown].
-func (k *Lock) ReleaseInBackground(ctx context.Context) { bridged{k}.Abandon(ctx, nil) }
+func (k *Lock) ReleaseInBackground(ctx context.Context) { k.Abandon(ctx, nil) }
 
-// Abandon implements [bridge.Lock].
-func (b bridged) Abandon(ctx context.Context, reason error) {
-	grants, lost := b.end(reason)
+// Abandon releases the lock as [Lock.ReleaseInBackground] does, for code other than its holder's
+// that watches over it, and makes reason the cause with which the lock's context ends. What was
+// acquired under that context keeps what it relies on until its own release. So a database
+// transaction that the end of the context rolls back keeps it until the rollback is done.
+func (k *Lock) Abandon(ctx context.Context, reason error) {
+	grants, lost := k.end(reason)
 	if !errors.Is(lost, ErrNotHeld) {
-		b.giveBackInBackground(ctx, grants, lost)
+		k.giveBackInBackground(ctx, grants, lost)
 	}
 }
 
@@ -108,7 +111,7 @@ func (k *Lock) end(reason error) (grants []GrantID, err error) {
 	}
 	err = h.lost
 	h.scope.mu.Unlock()
-	k.ctx.cancel(reason)
+	k.endContext(reason)
 	return grants, err
 }
 
@@ -121,14 +124,14 @@ func (k *Lock) endOverdue() {
 		h.scope.mu.Lock()
 		defer h.scope.mu.Unlock()
 		if !k.released { // it is being detached, which may fail
-			k.limit.Reset(releaseTimeout)
+			k.limit.timer.Reset(releaseTimeout)
 		}
 		return
 	}
 	if ended == nil {
 		losses{{h, []*Lock{k}, why, err}}.report()
 	}
-	k.giveBackInBackground(&k.ctx, grants, ended)
+	k.giveBackInBackground(k.Context(), grants, ended)
 }
 
 // giveBack gives grants back to the store and reports the end of the lock. lost is not nil if the
@@ -167,7 +170,7 @@ func (k *Lock) releaseGrants(ctx context.Context, grants []GrantID, lost error) 
 	}
 	err := lost
 	for _, id := range grants {
-		failed := l.releaseOrRetry(ctx, unneeded{h.tree, h.scope.owner, id, h.scope, k.request.Lease})
+		failed := l.releaseOrRetry(ctx, unneeded{h.tree, h.scope.owner, id, h.scope, k.lease})
 		switch {
 		case err != nil:
 			// The loss is known and reported. The store was asked in case it still has something.

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/bridge"
 )
 
 // What the scope let go of itself, while the next request was on its way, is no loss.
@@ -315,7 +314,7 @@ func TestAbandonedLockEndsWithItsReason(t *testing.T) {
 	why := errors.New("enough")
 	outer := acquire(t.Context(), t, l, "X /a")
 	inner := acquire(outer.Context(), t, l, "X /a/b")
-	bridge.LockOf(outer.Context()).Abandon(t.Context(), why)
+	outer.Abandon(t.Context(), why)
 	for name, ctx := range map[string]context.Context{"the lock's": outer.Context(), "an inner lock's": inner.Context()} {
 		if ctx.Err() == nil || !errors.Is(context.Cause(ctx), why) {
 			t.Errorf("%s context ends with %v, %v", name, ctx.Err(), context.Cause(ctx))

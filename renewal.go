@@ -14,8 +14,8 @@ import (
 // the outcome for each.
 func (l *Locker) renew(c *lease.Call[Tree, *holding]) {
 	grants := make([][]*grant, len(c.Leases))
-	for i, held := range c.Leases {
-		grants[i] = held.Holder.currentGrants()
+	for i, due := range c.Leases {
+		grants[i] = due.Holder.currentGrants()
 	}
 	ctx, stop := context.WithTimeout(context.Background(), c.Patience)
 	defer stop()
@@ -25,16 +25,16 @@ func (l *Locker) renew(c *lease.Call[Tree, *holding]) {
 		// The call's own timeout would look like the end of the holder's context.
 		err = fmt.Errorf("%w: no answer in time", ErrUnavailable)
 	}
-	for i, held := range c.Leases {
-		switch owner := held.Holder.scope.owner; {
+	for i, due := range c.Leases {
+		switch owner := due.Holder.scope.owner; {
 		case got.lost[owner]:
-			held.Holder.lose(grants[i], errLeaseGone)
+			due.Holder.lose(grants[i], errLeaseGone)
 		case err != nil:
-			if l.renewer.Failed(c, held, err) {
+			if l.renewer.Failed(c, due, err) {
 				l.log.WarnContext(ctx, "pathlock: renewal failed", "tree", c.Key, "owner", owner, "error", err)
 			}
 		default:
-			l.renewer.Answered(c, held, got.left[owner])
+			l.renewer.Answered(c, due, got.left[owner])
 		}
 	}
 }
@@ -52,9 +52,9 @@ func (l *Locker) askToRenew(ctx context.Context, c *lease.Call[Tree, *holding]) 
 	}
 	got.left = make(map[Owner]time.Duration, len(c.Leases))
 	leases := make([]Lease, len(c.Leases))
-	for i, held := range c.Leases {
-		owner := held.Holder.scope.owner
-		leases[i] = Lease{Owner: owner, Grant: held.Holder.apart, For: c.Lengths[i]}
+	for i, due := range c.Leases {
+		owner := due.Holder.scope.owner
+		leases[i] = Lease{Owner: owner, Grant: due.Holder.apart, For: c.Lengths[i]}
 		got.left[owner] = max(got.left[owner], c.Lengths[i])
 	}
 	lost, err := l.store.Renew(ctx, c.Key, leases)
@@ -178,7 +178,7 @@ type losses []loss
 func (all losses) cancel() {
 	for _, l := range all {
 		for _, lock := range l.locks {
-			lock.ctx.cancel(l.err)
+			lock.endContext(l.err)
 		}
 	}
 }
@@ -190,7 +190,7 @@ func (all losses) report() {
 		h.observers.log.WarnContext(context.Background(), "pathlock: lock lost",
 			"tree", h.tree, "owner", h.scope.owner, "locks", len(l.locks), "error", l.why)
 		for _, lock := range l.locks {
-			lock.report(&lock.ctx, "Lost", Observer.Lost, lock.elapsed(), l.err)
+			lock.report(lock.Context(), "Lost", Observer.Lost, lock.elapsed(), l.err)
 		}
 	}
 }

@@ -63,6 +63,11 @@ type Request struct {
 	// Operation is that of the request's [Origin], in place of that of the context. It does not
 	// reach [Lock.Context]: what is done under the lock keeps the context's.
 	Operation string
+	// OwnScope asks in a scope that holds in Tree alone: that of a lock in the tree whose context
+	// the given one descends from, or else a new one. So whoever works under locks of other trees
+	// conflicts with others who do, and the lock's context leaves those locks their own scope. A
+	// [Mutex] asks so, and package election does.
+	OwnScope bool
 	// Asserted says that the tree is right even if the lock keeps nobody out, because all that is
 	// written under it is asserted in its transaction, as package gormplugin does. Then [Degrade]
 	// may grant it without the lock store. The plugin sets it, and package middleware does where
@@ -77,14 +82,14 @@ type prepared struct {
 	Request
 	// folded[i] is Claims[i] with its path folded. It is Claims itself where nothing has to change.
 	folded []Claim
-	// origin is for observers, nil if there are none.
-	origin *Origin
-	// deadline is that of the context, zero where there is none.
+	// observed is for observers, nil if there are none.
+	observed *observed
+	// deadline is that of the context, zero where there is none, or no MaxHold.
 	deadline time.Time
 }
 
 // ends returns when a lock that is granted now has been held for too long, zero if never.
-func (a prepared) ends() time.Time {
+func (a *prepared) ends() time.Time {
 	if a.MaxHold == 0 {
 		return time.Time{}
 	}
@@ -167,7 +172,7 @@ func checkLease(lease time.Duration) error {
 }
 
 // acquisition is what the store gets.
-func (a prepared) acquisition(scope *Scope) (Acquisition, error) {
+func (a *prepared) acquisition(scope *Scope) (Acquisition, error) {
 	set := Normalize(a.folded...)
 	if len(set) > MaxNodes {
 		return Acquisition{}, fmt.Errorf("%w: %d nodes are to be locked, at most %d are allowed", ErrInvalidRequest, len(set), MaxNodes)
@@ -192,12 +197,12 @@ func (a prepared) acquisition(scope *Scope) (Acquisition, error) {
 }
 
 // event describes the request to observers.
-func (a prepared) event(scope *Scope) Event {
-	return Event{Tree: a.Tree, Owner: scope.owner, Gate: a.Gate, Claims: a.Claims, Note: a.Note, Origin: *a.origin}
+func (a *prepared) event(scope *Scope) Event {
+	return Event{Tree: a.Tree, Owner: scope.owner, Gate: a.Gate, Claims: a.Claims, Note: a.Note, Origin: a.observed.origin}
 }
 
 // spelling returns a folded path as the caller wrote it, for error messages.
-func (a prepared) spelling(folded Path) Path {
+func (a *prepared) spelling(folded Path) Path {
 	for i, c := range a.folded {
 		if !folded.Contains(c.Path) {
 			continue

@@ -76,7 +76,7 @@ type Scope struct {
 	// prefix begins the scope's grant ids where other scopes have the same owner.
 	prefix string
 	// only is the one tree that the scope holds in, zero if it holds in any: see
-	// [bridge.OwnScope].
+	// [Request.OwnScope].
 	only Tree
 	// attached is the attached hold that the scope is for, nil if there is none. It stays when the
 	// hold has ended.
@@ -101,22 +101,30 @@ func (l *Locker) Scope(ctx context.Context) *Scope {
 	return &Scope{locker: l, owner: newOwner()}
 }
 
+// scopeOf returns the scope of a request under ctx, which was joined: a new one if ctx carries
+// none.
+func (l *Locker) scopeOf(ctx context.Context, req Request) *Scope {
+	if req.OwnScope {
+		if s, ok := ctx.Value(treeScopeKey{l, req.Tree}).(*Scope); ok {
+			return s
+		}
+	}
+	s, _ := ctx.Value(scopeKey{l}).(*Scope)
+	switch {
+	// A hold in the tree that was attached, or acquired in another way, is the caller's own.
+	case s != nil && (!req.OwnScope || s.isAttachedIn(req.Tree) || s.holding(req.Tree) != nil):
+		return s
+	case req.OwnScope:
+		return &Scope{locker: l, owner: newOwner(), only: req.Tree}
+	default:
+		return &Scope{locker: l, owner: newOwner()}
+	}
+}
+
 // treeScopeKey is the context key of a scope that holds in one tree alone.
 type treeScopeKey struct {
 	locker *Locker
 	tree   Tree
-}
-
-// ownScope returns the scope that ctx carries for a tree alone, or a new one.
-func (l *Locker) ownScope(ctx context.Context, tree Tree) *Scope {
-	if s, ok := ctx.Value(treeScopeKey{l, tree}).(*Scope); ok {
-		return s
-	}
-	// A hold in the tree that was attached, or acquired in another way, is the caller's own.
-	if s := l.carried(ctx); s != nil && (s.isAttachedIn(tree) || s.holding(tree) != nil) {
-		return s
-	}
-	return &Scope{locker: l, owner: newOwner(), only: tree}
 }
 
 // carried returns the scope that ctx carries, nil if it carries none.
@@ -164,7 +172,7 @@ func (s *Scope) Owner() Owner { return s.owner }
 
 // reenter returns a lock on what a asks for if the scope's grants cover all of it. Otherwise it
 // returns nil: the caller asks the store.
-func (s *Scope) reenter(ctx context.Context, a prepared) (*Lock, error) {
+func (s *Scope) reenter(ctx context.Context, a *prepared) (*Lock, error) {
 	s.mu.Lock()
 	if h := s.find(a.Tree); h != nil && !isContextOf(ctx, h) && s.locker.renewer.HasEnded(&h.lease) {
 		// The observers that checkClock calls may use the scope.
@@ -182,32 +190,32 @@ func (s *Scope) reenter(ctx context.Context, a prepared) (*Lock, error) {
 // isContextOf reports whether ctx is that of a lock of the holding. Then the caller, which has
 // asked it for its error, has looked at the clock.
 func isContextOf(ctx context.Context, h *holding) bool {
-	c, ok := ctx.(*lateContext)
-	return ok && c.lock.holding == h
+	c, ok := ctx.(*lockContext)
+	return ok && c.holding == h
 }
 
 // cover is reenter without the look at the clock. It expects the mutex to be locked.
-func (s *Scope) cover(ctx context.Context, a prepared) (*Lock, error) {
-	if h := s.find(a.Tree); h != nil {
-		if h.detaching {
-			return nil, fmt.Errorf("%w: what the scope holds in %s is being detached", ErrInvalidRequest, a.Tree)
+func (s *Scope) cover(ctx context.Context, a *prepared) (*Lock, error) {
+	h := s.find(a.Tree)
+	if h == nil {
+		return nil, nil
+	}
+	if h.detaching {
+		return nil, fmt.Errorf("%w: what the scope holds in %s is being detached", ErrInvalidRequest, a.Tree)
+	}
+	var one [1]*grant
+	if pins := h.covering(a, one[:0]); len(pins) > 0 {
+		if !a.Asserted && slices.ContainsFunc(pins, (*grant).isDegraded) {
+			return nil, errUnasserted
 		}
-		lock := &Lock{reentrant: true, origin: a.origin, ctx: lateContext{ends: a.ends()}}
-		if lock.pins = h.covering(a, lock.one[:0]); len(lock.pins) > 0 {
-			if lock.Degraded() && !a.Asserted {
-				return nil, errUnasserted
-			}
-			h.addLock(ctx, a.Request, lock)
-			return lock, nil
+		return h.addLock(ctx, a, pins, true), nil
+	}
+	for _, part := range h.parts {
+		if s.locker.renewer.HasEnded(&part.lease) {
+			continue
 		}
-		for _, part := range h.parts {
-			if s.locker.renewer.HasEnded(&part.lease) {
-				continue
-			}
-			if lock.pins = part.covering(a, lock.one[:0]); len(lock.pins) > 0 {
-				part.addLock(ctx, a.Request, lock)
-				return lock, nil
-			}
+		if pins := part.covering(a, one[:0]); len(pins) > 0 {
+			return part.addLock(ctx, a, pins, true), nil
 		}
 	}
 	return nil, nil
@@ -254,11 +262,9 @@ func (s *Scope) newGrantID() GrantID {
 
 // hold enters a grant that the store has made, and returns the lock on it. If the lease has ended
 // by the clock, it enters nothing, and the error matches ErrLost.
-func (s *Scope) hold(ctx context.Context, a prepared, acquisition Acquisition, granted Grant, askedAt time.Time) (*Lock, error) {
+func (s *Scope) hold(ctx context.Context, a *prepared, acquisition Acquisition, granted Grant, askedAt time.Time) (*Lock, error) {
 	r := s.locker.renewer
 	g := newGrant(acquisition, granted)
-	lock := &Lock{origin: a.origin, ctx: lateContext{ends: a.ends()}}
-	lock.pins = append(lock.one[:0], g)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := s.find(a.Tree)
@@ -280,9 +286,7 @@ func (s *Scope) hold(ctx context.Context, a prepared, acquisition Acquisition, g
 	if acquisition.Apart {
 		h.partOf(s.attached, g.id)
 	}
-	r.Extend(&h.lease, acquisition.Lease, askedAt)
-	if r.HasEnded(&h.lease) {
-		r.Remove(&h.lease)
+	if !r.Extend(&h.lease, acquisition.Lease, askedAt) {
 		h.leaveBase()
 		return nil, h.lostError(errLate)
 	}
@@ -290,6 +294,5 @@ func (s *Scope) hold(ctx context.Context, a prepared, acquisition Acquisition, g
 		s.holdings = append(s.holdings, h)
 	}
 	h.grants = append(h.grants, g)
-	h.addLock(ctx, a.Request, lock)
-	return lock, nil
+	return h.addLock(ctx, a, []*grant{g}, false), nil
 }

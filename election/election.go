@@ -12,7 +12,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/bridge"
 	"github.com/pathlock-go/pathlock/internal/shown"
 )
 
@@ -105,10 +104,11 @@ func (e *Election) acquire(ctx context.Context, value string, wait time.Duration
 		return nil, err
 	}
 	// Whatever else the caller holds, it is one candidate among others.
-	return e.locker.Acquire(bridge.OwnScope{Context: ctx}, pathlock.Request{
+	return e.locker.Acquire(ctx, pathlock.Request{
 		Tree: tree, Claims: claims, Wait: wait, Lease: e.Lease, MaxHold: cmp.Or(e.MaxHold, pathlock.Forever), Note: value,
 		// The work under the leadership is no campaign, and keeps the operation of ctx.
 		Operation: OperationCampaign,
+		OwnScope:  true,
 	})
 }
 

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/bridge"
 )
 
 // Leadership is a won election, from [Election.Campaign] until [Leadership.Resign]. It is safe for
@@ -49,9 +48,8 @@ func (l *Leadership) Proclaim(ctx context.Context, value string) error {
 	}
 	l.own.proclaiming.Lock()
 	defer l.own.proclaiming.Unlock()
-	lock := l.lock.Context().Value(bridge.LockKey{}).(bridge.Exchanger[pathlock.Claim])
 	claims := []pathlock.Claim{pathlock.X(seat), pathlock.X(newNode(strconv.FormatUint(l.Term(), 10) + "-"))}
-	if err := lock.Exchange(ctx, claims, value); err != nil {
+	if err := l.lock.Exchange(ctx, claims, value); err != nil {
 		return err
 	}
 	l.own.latest.Store(&value)

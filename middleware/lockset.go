@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/bridge"
 )
 
 // ErrHeldTooLong is the cause with which the handler's context ends when the request has held its
@@ -82,7 +81,7 @@ func (m *Locks) limit(ctx context.Context, locks *lockSet) *time.Timer {
 	return time.AfterFunc(m.config.MaxHold, func() {
 		for i := len(locks.taken) - 1; i >= 0; i-- {
 			if locks.taken[i] != locks.along {
-				bridge.LockOf(locks.taken[i].Context()).Abandon(ctx, ErrHeldTooLong)
+				locks.taken[i].Abandon(ctx, ErrHeldTooLong)
 			}
 		}
 	})

@@ -73,8 +73,8 @@ func (r *Renewer[K, H]) Suspend(d time.Duration) {
 }
 
 // Extend notes that a lease, which may be new, is certain to last for at least length from a moment
-// on.
-func (r *Renewer[K, H]) Extend(l *Lease[H], length time.Duration, from time.Time) {
+// on. It reports whether the lease lasts: one that has ended by the clock meanwhile is removed.
+func (r *Renewer[K, H]) Extend(l *Lease[H], length time.Duration, from time.Time) (lasts bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !l.Fixed {
@@ -84,6 +84,11 @@ func (r *Renewer[K, H]) Extend(l *Lease[H], length time.Duration, from time.Time
 		l.renew = from.Add(l.pause())
 	}
 	r.enter(l)
+	if r.HasEnded(l) {
+		r.drop(l)
+		return false
+	}
+	return true
 }
 
 // Adopt enters a shared lease that has that long left from a moment on.

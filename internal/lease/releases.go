@@ -1,6 +1,4 @@
-// Package release keeps the releases that are under way in the background: first tries, and the
-// retries of those that failed. It knows neither stores nor locks.
-package release
+package lease
 
 import (
 	"context"
@@ -14,8 +12,9 @@ const (
 	lastPause  = time.Second
 )
 
-// Pending are the releases under way. Those of an equal key go together. The zero Pending has none.
-type Pending[K comparable] struct {
+// Releases are the releases that are under way in the background: first tries, and the retries of
+// those that failed. Those of an equal key go together. The zero Releases has none.
+type Releases[K comparable] struct {
 	mu       sync.Mutex
 	underWay map[K]map[*release]struct{}
 	// closed says that no further first try may begin.
@@ -33,26 +32,26 @@ type release struct {
 }
 
 // Begin enters a first try, whose end the caller reports by end. It returns nil after Close.
-func (p *Pending[K]) Begin(key K) (end func()) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
+func (rs *Releases[K]) Begin(key K) (end func()) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	if rs.closed {
 		return nil
 	}
-	r := p.add(key, false)
-	return func() { p.remove(key, r) }
+	r := rs.add(key, false)
+	return func() { rs.remove(key, r) }
 }
 
 // Retry calls try after a pause, and again and again until it returns true.
-func (p *Pending[K]) Retry(key K, try func() (over bool)) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	r := p.add(key, true)
+func (rs *Releases[K]) Retry(key K, try func() (over bool)) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	r := rs.add(key, true)
 	pause := firstPause
 	var again func()
 	again = func() {
 		if try() {
-			p.remove(key, r)
+			rs.remove(key, r)
 			return
 		}
 		pause = min(2*pause, lastPause)
@@ -61,23 +60,23 @@ func (p *Pending[K]) Retry(key K, try func() (over bool)) {
 	time.AfterFunc(pause, again)
 }
 
-func (p *Pending[K]) add(key K, retries bool) *release {
+func (rs *Releases[K]) add(key K, retries bool) *release {
 	r := &release{retries, make(chan struct{})}
-	if p.underWay == nil {
-		p.underWay = make(map[K]map[*release]struct{})
+	if rs.underWay == nil {
+		rs.underWay = make(map[K]map[*release]struct{})
 	}
-	if p.underWay[key] == nil {
-		p.underWay[key] = make(map[*release]struct{})
+	if rs.underWay[key] == nil {
+		rs.underWay[key] = make(map[*release]struct{})
 	}
-	p.underWay[key][r] = struct{}{}
+	rs.underWay[key][r] = struct{}{}
 	return r
 }
 
-func (p *Pending[K]) remove(key K, r *release) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if delete(p.underWay[key], r); len(p.underWay[key]) == 0 {
-		delete(p.underWay, key)
+func (rs *Releases[K]) remove(key K, r *release) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	if delete(rs.underWay[key], r); len(rs.underWay[key]) == 0 {
+		delete(rs.underWay, key)
 	}
 	close(r.ended)
 }
@@ -86,10 +85,10 @@ func (p *Pending[K]) remove(key K, r *release) {
 type Tries []<-chan struct{}
 
 // UnderWay returns the first tries of a key, and how many releases of it are retried.
-func (p *Pending[K]) UnderWay(key K) (tries Tries, retried int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for r := range p.underWay[key] {
+func (rs *Releases[K]) UnderWay(key K) (tries Tries, retried int) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	for r := range rs.underWay[key] {
 		if r.retries {
 			retried++
 		} else {
@@ -112,28 +111,28 @@ func (t Tries) Wait(ctx context.Context) (left int) {
 }
 
 // GiveUp notes that a release failed for good.
-func (p *Pending[K]) GiveUp(why error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.failed++
-	p.why = why
+func (rs *Releases[K]) GiveUp(why error) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	rs.failed++
+	rs.why = why
 }
 
 // Close lets no further first try begin, and waits for the end of all that are under way, retries
 // included. It returns how many are left when ctx has ended, and how many have failed for good,
 // with the last one's error.
-func (p *Pending[K]) Close(ctx context.Context) (left, failed int, why error) {
+func (rs *Releases[K]) Close(ctx context.Context) (left, failed int, why error) {
 	for {
-		p.mu.Lock()
-		p.closed = true
-		failed, why = p.failed, p.why
+		rs.mu.Lock()
+		rs.closed = true
+		failed, why = rs.failed, rs.why
 		var all Tries
-		for _, releases := range p.underWay {
+		for _, releases := range rs.underWay {
 			for r := range releases {
 				all = append(all, r.ended)
 			}
 		}
-		p.mu.Unlock()
+		rs.mu.Unlock()
 		// A release that fails begins a retry.
 		if left = all.Wait(ctx); left > 0 || len(all) == 0 {
 			return left, failed, why

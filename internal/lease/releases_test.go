@@ -1,16 +1,16 @@
-package release_test
+package lease_test
 
 import (
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/pathlock-go/pathlock/internal/release"
+	"github.com/pathlock-go/pathlock/internal/lease"
 )
 
-func TestARetryIsTriedUntilItIsOver(t *testing.T) {
+func TestReleases_ARetryIsTriedUntilItIsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var p release.Pending[string]
+		var p lease.Releases[string]
 		begun, tries := time.Now(), make(chan time.Duration, 9)
 		p.Retry("a", func() bool {
 			tries <- time.Since(begun)
