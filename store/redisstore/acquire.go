@@ -87,6 +87,8 @@ type request struct {
 	began time.Time
 	// until is when the call ends at the latest.
 	until time.Time
+	// sent is what the acquire script gets of the request besides the set.
+	sent struct{ lease, left, channel, ref, origin, held, apart string }
 	// call is taken back if nobody waits for the answer.
 	call *calls.Request
 	// inTheWay is the number of the claim that was last in the way.
@@ -132,11 +134,13 @@ func (r *request) ended(asked time.Time) bool {
 // ask calls the acquire script. After an error nothing stays: what the server may have granted or
 // queued all the same is withdrawn in the background.
 func (s *Store) ask(ctx context.Context, r *request, ref string, wait time.Duration) (lua.Reply, error) {
-	lease, left, channel := leaseTime(r.Lease), milliseconds(wait), s.listener.Channel
-	origin, held, apart := encodeOrigin(r.Origin), flag(r.Held), flag(r.Apart)
+	a := &r.sent
+	a.lease, a.left, a.channel, a.ref = leaseTime(r.Lease), milliseconds(wait), s.listener.Channel, ref
+	a.origin, a.held, a.apart = encodeOrigin(r.Origin), flag(r.Held), flag(r.Apart)
+	// A pointer to a text is an argument as the text is, and costs no copy.
 	args := []any{
-		&r.call.Sent, (*string)(&r.Grant), &lease, &left, &channel, &ref, &r.set.claims, &r.set.paths, &r.Note, &origin, &held,
-		s.config.maxWaiters, &apart,
+		&r.call.Sent, (*string)(&r.Grant), &a.lease, &a.left, &a.channel, &a.ref, &r.set.claims, &r.set.paths, &r.Note,
+		&a.origin, &a.held, s.config.maxWaiters, &a.apart,
 	}
 	return calls.Ask(ctx, s.calls, r.what, r.call, s.left(r), func(ctx context.Context) (lua.Reply, error) {
 		r.call.Asked.Add(1)

@@ -1,7 +1,6 @@
 package redisstore
 
 import (
-	"fmt"
 	"net/url"
 	"strings"
 
@@ -56,24 +55,48 @@ type keys struct {
 
 func newKeys(prefix string) keys { return keys{escape(prefix)} }
 
-// of returns the keys of a tree in the order in which every script expects them.
+// scriptKeys are the last parts of the keys of a tree in the order in which every script expects
+// them.
+var scriptKeys = [...]string{locksKey, deadlinesKey, queueKey, fenceKey, gateKey}
+
+// of returns the keys of a tree for a script. They share one text, since every call makes them.
 func (k keys) of(tree pathlock.Tree) []string {
 	base := k.base(tree)
-	return []string{base + locksKey, base + deadlinesKey, base + queueKey, base + fenceKey, base + gateKey}
+	text, ends := make([]byte, 0, keyRoom), [len(scriptKeys)]int{}
+	for i, last := range scriptKeys {
+		text = append(append(text, base...), last...)
+		ends[i] = len(text)
+	}
+	whole, begin := string(text), 0
+	all := make([]string, 0, len(scriptKeys)+1)
+	for _, end := range ends {
+		all, begin = append(all, whole[begin:end]), end
+	}
+	return all
 }
 
 // about returns the keys of a request's tree, and behind them the one that remembers its
 // withdrawal.
 func (k keys) about(r calls.Key) []string {
-	return append(k.of(r.Tree), k.base(r.Tree)+withdrawnKey+escape(string(r.Owner))+":"+escape(string(r.Grant)))
+	all := k.of(r.Tree)
+	b := append(make([]byte, 0, keyRoom), strings.TrimSuffix(all[0], locksKey)...)
+	b = appendEscaped(append(b, withdrawnKey...), string(r.Owner))
+	b = appendEscaped(append(b, ':'), string(r.Grant))
+	return append(all, string(b))
 }
 
 func (k keys) locks(tree pathlock.Tree) string { return k.base(tree) + locksKey }
 
 func (k keys) gate(tree pathlock.Tree) string { return k.base(tree) + gateKey }
 
+// keyRoom has room for the keys of most trees.
+const keyRoom = 512
+
 func (k keys) base(tree pathlock.Tree) string {
-	return k.prefix + ":{" + escape(tree.Namespace()) + "/" + escape(tree.ID()) + "}"
+	b := append(append(make([]byte, 0, keyRoom), k.prefix...), ":{"...)
+	b = appendEscaped(b, tree.Namespace())
+	b = appendEscaped(append(b, '/'), tree.ID())
+	return string(append(b, '}'))
 }
 
 // channel returns the name of the pub/sub channel on which one store is told what it waits for.
@@ -109,17 +132,18 @@ func (k keys) treeInUse(key string) (pathlock.Tree, bool) {
 
 // escape writes letters, digits, dot, dash and underscore as they are and every other byte as %XX:
 // no text can end the hash tag, begin another, or be taken for a part of the name that it is not.
-func escape(s string) string {
-	plain := func(c byte) bool {
-		return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '.' || c == '-' || c == '_'
-	}
-	var b strings.Builder
+func escape(s string) string { return string(appendEscaped(nil, s)) }
+
+// appendEscaped appends what escape returns.
+func appendEscaped(b []byte, s string) []byte {
+	const digits = "0123456789ABCDEF"
 	for i := range len(s) {
-		if plain(s[i]) {
-			b.WriteByte(s[i])
-		} else {
-			fmt.Fprintf(&b, "%%%02X", s[i])
+		switch c := s[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '.', c == '-', c == '_':
+			b = append(b, c)
+		default:
+			b = append(b, '%', digits[c>>4], digits[c&15])
 		}
 	}
-	return b.String()
+	return b
 }

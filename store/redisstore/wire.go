@@ -50,6 +50,11 @@ const pathEnd = "\x00"
 // encodePaths writes claims as snapshots show them: for each, the mode and the path.
 func encodePaths(claims []pathlock.Claim) string {
 	var b strings.Builder
+	room := 0
+	for _, c := range claims {
+		room += 1 + len(c.Path.Column()) + len(pathEnd)
+	}
+	b.Grow(room)
 	for _, c := range claims {
 		b.WriteByte(digit(c.Mode))
 		b.WriteString(c.Path.Column())
