@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -98,4 +100,14 @@ func Main(ctx context.Context, args []string, out, errs io.Writer, stores ...any
 		_, _ = fmt.Fprintln(errs, "pathlock:", printable(strings.ReplaceAll(err.Error(), "\n\t", " ")))
 	}
 	return code
+}
+
+// version describes the program's version, which names the source revision of a build from a
+// checkout, and the Go version.
+func version() string {
+	version := "unknown version"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		version = info.Main.Version
+	}
+	return "pathlock " + version + ", " + runtime.Version()
 }

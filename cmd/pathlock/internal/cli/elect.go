@@ -44,14 +44,14 @@ pathlock ls election/NAME shows who leads and who waits.`
 
 // Run implements the command.
 func (c *electCommand) Run(ctx context.Context, streams streams, parsed *kong.Context, code *int) (err error) {
-	*code, err = c.run(ctx, streams, parsed.Args, c.Name, c.Command, func(ctx context.Context, locker *pathlock.Locker) (held, error) {
+	*code, err = c.run(ctx, streams, parsed.Args, c.Name, c.Command, func(ctx context.Context, locker *pathlock.Locker) (heldLock, error) {
 		e := election.New(locker, c.Name)
 		e.Lease = c.Lease
 		leadership, err := e.Campaign(ctx, cmp.Or(c.Value, noteOf(c.Command)))
 		if err != nil {
-			return held{}, err
+			return heldLock{}, err
 		}
-		return held{leadership.Context(), leadership.Term(), leadership.Until, leadership.Resign}, nil
+		return heldLock{leadership.Context(), leadership.Term(), leadership.Until, leadership.Resign}, nil
 	})
 	return err
 }

@@ -56,12 +56,12 @@ func (c *lockCommand) Run(ctx context.Context, streams streams, parsed *kong.Con
 		*code = exitUsage
 		return err
 	}
-	*code, err = c.run(ctx, streams, parsed.Args, name, command, func(ctx context.Context, locker *pathlock.Locker) (held, error) {
+	*code, err = c.run(ctx, streams, parsed.Args, name, command, func(ctx context.Context, locker *pathlock.Locker) (heldLock, error) {
 		lock, err := locker.Acquire(ctx, request)
 		if err != nil {
-			return held{}, err
+			return heldLock{}, err
 		}
-		return held{lock.Context(), lock.Fence(), lock.Until, lock.Release}, nil
+		return heldLock{lock.Context(), lock.Fence(), lock.Until, lock.Release}, nil
 	})
 	return err
 }

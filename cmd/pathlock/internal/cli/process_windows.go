@@ -5,14 +5,14 @@ import (
 	"os/exec"
 )
 
-// heeded are the signals that do not end pathlock: the console sends them to the command, too.
+// heeded returns the signals that do not end pathlock: the console sends them to the command, too.
 func heeded() []os.Signal { return []os.Signal{os.Interrupt} }
 
-func endsWait(os.Signal) bool { return true }
+func ignoreStop() {}
 
-func setGroup(*exec.Cmd) (giveBack func()) { return func() {} }
+func setGroup(*exec.Cmd, chan<- os.Signal) (giveBack func()) { return func() {} }
 
-func pass(*exec.Cmd, os.Signal) (warning string) { return "" }
+func pass(*exec.Cmd, os.Signal) {}
 
 // terminate kills, as nothing else ends a program on Windows.
 func terminate(cmd *exec.Cmd) { kill(cmd) }

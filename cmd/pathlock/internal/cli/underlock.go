@@ -36,8 +36,8 @@ Ctrl-C. Ctrl-Z stops nothing while a lock is held. pathlock passes on SIGINT, SI
 that is stopped with them. In its environment are PATHLOCK_NAME and PATHLOCK_FENCE, a number that grows with every holder: let what it writes to refuse smaller ones.`
 }
 
-// held is a lock or a leadership.
-type held struct {
+// heldLock is a lock or a leadership.
+type heldLock struct {
 	ctx     context.Context // ends when it is lost
 	fence   uint64
 	until   func() time.Time
@@ -55,7 +55,7 @@ func noteOf(command []string) string {
 // run runs a command while it holds what acquire acquires, and returns the exit code. The command
 // has to be all that args, the command line, has behind --: without a name before it, its first
 // word would be the name.
-func (u *underLock) run(ctx context.Context, streams streams, args []string, name string, command []string, acquire func(context.Context, *pathlock.Locker) (held, error)) (int, error) {
+func (u *underLock) run(ctx context.Context, streams streams, args []string, name string, command []string, acquire func(context.Context, *pathlock.Locker) (heldLock, error)) (int, error) {
 	var behind []string
 	if dashes := slices.Index(args, "--"); dashes >= 0 {
 		behind = args[dashes+1:]
@@ -75,6 +75,7 @@ func (u *underLock) run(ctx context.Context, streams streams, args []string, nam
 	if cmd.Err != nil {
 		return codeOfStart(cmd.Err), cmd.Err
 	}
+	ignoreStop()
 	signals := make(chan os.Signal, 8)
 	for _, s := range heeded() {
 		if !signal.Ignored(s) { // what nohup has pathlock ignore, the command ignores, too
@@ -87,44 +88,38 @@ func (u *underLock) run(ctx context.Context, streams streams, args []string, nam
 		return codeWithoutLock(err), err
 	}
 	defer end()
-	var h held
+	var h heldLock
 	acquired := make(chan error, 1)
 	go func() {
 		var err error
 		h, err = acquire(own, locker)
 		acquired <- err
 	}()
-	for waits := true; waits; {
-		select {
-		case err = <-acquired:
-			waits = false
-		case s := <-signals:
-			if !endsWait(s) {
-				continue
-			}
-			cancel()
-			if err := <-acquired; err == nil {
-				_ = h.release(ctx)
-			}
-			return codeOfSignal(s), fmt.Errorf("interrupted before the command: %v", s)
+	select {
+	case err = <-acquired:
+	case s := <-signals:
+		cancel()
+		if err := <-acquired; err == nil {
+			_ = h.release(ctx)
 		}
+		return codeOfSignal(s), fmt.Errorf("interrupted before the command: %v", s)
 	}
 	if err != nil {
 		return codeWithoutLock(err), failed("waiting for "+name, err)
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, streams.out, streams.errs
 	cmd.Env = append(os.Environ(), "PATHLOCK_NAME="+name, "PATHLOCK_FENCE="+strconv.FormatUint(h.fence, 10))
-	return u.runHeld(own, cmd, h, signals, streams)
+	return u.runHeld(own, cmd, h, signals)
 }
 
 // runHeld runs the command, releases what is held, and returns the exit code.
-func (u *underLock) runHeld(ctx context.Context, cmd *exec.Cmd, h held, signals <-chan os.Signal, streams streams) (int, error) {
-	giveBack := setGroup(cmd)
+func (u *underLock) runHeld(ctx context.Context, cmd *exec.Cmd, h heldLock, signals chan os.Signal) (int, error) {
+	giveBack := setGroup(cmd, signals)
 	defer giveBack()
 	if err := cmd.Start(); err != nil {
 		return codeOfStart(err), errors.Join(err, h.release(ctx))
 	}
-	err := u.watch(cmd, h, signals, streams)
+	err := u.watch(cmd, h, signals)
 	released := h.release(ctx)
 	switch {
 	case err != nil:
@@ -140,7 +135,7 @@ func (u *underLock) runHeld(ctx context.Context, cmd *exec.Cmd, h held, signals 
 
 // watch waits for the end of the command, and passes signals on. If what is held is lost, or about
 // to be, it ends the command, and returns the reason.
-func (u *underLock) watch(cmd *exec.Cmd, h held, signals <-chan os.Signal, streams streams) error {
+func (u *underLock) watch(cmd *exec.Cmd, h heldLock, signals <-chan os.Signal) error {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -154,9 +149,7 @@ func (u *underLock) watch(cmd *exec.Cmd, h held, signals <-chan os.Signal, strea
 		case <-ended:
 			return nil
 		case s := <-signals:
-			if warning := pass(cmd, s); warning != "" {
-				_, _ = fmt.Fprintln(streams.errs, "pathlock:", warning)
-			}
+			pass(cmd, s)
 		case <-h.ctx.Done():
 			u.end(cmd, ended)
 			return fmt.Errorf("the command was ended: %w", context.Cause(h.ctx))
@@ -174,26 +167,11 @@ func (u *underLock) watch(cmd *exec.Cmd, h held, signals <-chan os.Signal, strea
 // end ends the command and its process group.
 func (u *underLock) end(cmd *exec.Cmd, ended <-chan struct{}) {
 	terminate(cmd)
-	grace := time.NewTimer(u.Grace)
-	defer grace.Stop()
-	look := time.NewTicker(groupInterval)
-	defer look.Stop()
-	for {
-		select {
-		case <-grace.C:
-			kill(cmd)
-			<-ended
-			return
-		case <-look.C:
-		}
-		select {
-		case <-ended:
-			if !groupLives(cmd) {
-				return
-			}
-		default:
-		}
+	for until := time.Now().Add(u.Grace); groupLives(cmd) && time.Now().Before(until); {
+		time.Sleep(groupInterval)
 	}
+	kill(cmd)
+	<-ended
 }
 
 // groupInterval is how often to look whether a process group has ended, which the system does not
