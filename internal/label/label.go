@@ -1,8 +1,11 @@
+// Package label names operations and outcomes in metrics, by few words that no client can make up.
+// The modules promobserver and otelobserver share it.
 package label
 
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"github.com/pathlock-go/pathlock"
 )
@@ -77,4 +80,52 @@ func isKnown(f pathlock.Failure) bool {
 // isInterruption reports whether an error is that of a context that has ended.
 func isInterruption(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// The labels of operations that have none of their own.
+const (
+	// NoOperation is for work whose origin names none.
+	NoOperation = "none"
+	// OtherOperation is for those that there was no room for.
+	OtherOperation = "other"
+)
+
+// The operations of elections, as package election names them.
+const (
+	campaignOperation = "campaign"
+	observeOperation  = "observe"
+)
+
+// MaxOperations is how many distinct operations are labels in a process.
+const MaxOperations = 24
+
+// Operations are those that are labels. There is room for a fixed number, beside those of
+// elections: alerts leave these out, and would take them for requests that are held up if they were
+// "other".
+type Operations struct {
+	mu    sync.Mutex
+	known map[string]bool
+	room  int
+}
+
+// NewOperations returns operations with room for at most n.
+func NewOperations(n int) *Operations {
+	return &Operations{known: make(map[string]bool), room: max(n, 0)}
+}
+
+// Of returns the label of an operation.
+func (o *Operations) Of(operation string) string {
+	switch operation {
+	case "":
+		return NoOperation
+	case campaignOperation, observeOperation:
+		return operation
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.known[operation] && len(o.known) >= o.room {
+		return OtherOperation
+	}
+	o.known[operation] = true
+	return operation
 }
