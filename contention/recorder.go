@@ -14,10 +14,8 @@ import (
 
 // Defaults of a [Config].
 const (
-	// DefaultThreshold is how long a wait has to last to be recorded.
-	DefaultThreshold = 50 * time.Millisecond
-	// DefaultCapacity is how many waits are kept.
-	DefaultCapacity = 256
+	defaultThreshold = 50 * time.Millisecond
+	defaultCapacity  = 256
 )
 
 // Bounds of the looks at the store.
@@ -33,9 +31,9 @@ const elections = "election"
 
 // Config changes what a [Recorder] does. All fields are optional.
 type Config struct {
-	// Threshold is how long a wait has to last to be recorded: [DefaultThreshold] if it is 0.
+	// Threshold is how long a wait has to last to be recorded. Defaults to 50 ms.
 	Threshold time.Duration
-	// Capacity is how many waits are kept: [DefaultCapacity] if it is 0.
+	// Capacity is how many waits are kept. Defaults to 256.
 	Capacity int
 	// Log gets snapshots that failed, at debug level: [slog.Default] if it is nil.
 	Log *slog.Logger
@@ -66,8 +64,8 @@ type Recorder struct {
 // New returns a recorder that learns from store who is in the way of those that wait. Give it to
 // the locker on the same store with [pathlock.WithObserver], and close it at the end.
 func New(store pathlock.Store, config Config) *Recorder {
-	config.Threshold = max(cmp.Or(config.Threshold, DefaultThreshold), 0)
-	config.Capacity = max(cmp.Or(config.Capacity, DefaultCapacity), 1)
+	config.Threshold = max(cmp.Or(config.Threshold, defaultThreshold), 0)
+	config.Capacity = max(cmp.Or(config.Capacity, defaultCapacity), 1)
 	config.Log = cmp.Or(config.Log, slog.Default())
 	ctx, stop := context.WithCancel(context.Background())
 	r := &Recorder{

@@ -46,7 +46,7 @@ func TestWaitsAreRemembered(t *testing.T) {
 			{"export", "GET /export", pathlock.ModeX, 3 * time.Second, contention.Cancelled},
 			{"delete", "DELETE /suites/:id", pathlock.ModeIX, 2 * time.Second, contention.TimedOut},
 		}
-		if len(h.Waits) != len(want) || h.Dropped != 0 || h.Capacity != contention.DefaultCapacity || !h.Since.Equal(began) {
+		if len(h.Waits) != len(want) || h.Dropped != 0 || h.Capacity != 256 || !h.Since.Equal(began) {
 			f.Fatalf("%+v, want %d waits since %v", h, len(want), began)
 		}
 		for i, w := range h.Waits {
@@ -70,7 +70,7 @@ func TestAWaitBelowTheThresholdLeavesNothing(t *testing.T) {
 	in(t, contention.Config{}, func(f *fixture) {
 		lock := f.hold(f.Context(), "/a", "")
 		f.wait(f.Context(), "/a", "", time.Minute)
-		time.Sleep(contention.DefaultThreshold - time.Millisecond) // virtual
+		time.Sleep(50*time.Millisecond - time.Millisecond) // virtual
 		f.release(lock)
 		f.waiting.Wait()
 		time.Sleep(time.Minute) // virtual

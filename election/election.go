@@ -21,8 +21,8 @@ import (
 // [pathlock.Locker.ForceRelease].
 const Namespace = "election"
 
-// MaxValueBytes is the longest value of a candidate, in bytes.
-const MaxValueBytes = pathlock.MaxNoteBytes
+// maxValueBytes is the longest value of a candidate, in bytes.
+const maxValueBytes = pathlock.MaxNoteBytes
 
 // The operations of an election's requests, in their [pathlock.Origin]. Candidates and observers
 // wait for as long as a term lasts, in the best of health. By the operation, metrics and alerts
@@ -62,7 +62,7 @@ func (e *Election) Name() string { return e.name }
 // leadership has been lost.
 //
 // The value says who leads, such as a name or an address, to all that observe the election. It is
-// valid UTF-8 of at most [MaxValueBytes], and no secret: everybody who can read the lock store sees
+// valid UTF-8 of at most 512 bytes, and no secret: everybody who can read the lock store sees
 // it, as the hold's note in a [pathlock.Snapshot], in errors and in logs.
 //
 // The leadership's context descends from ctx, and a deadline of ctx ends the leadership too,
@@ -115,8 +115,8 @@ func (e *Election) acquire(ctx context.Context, value string, wait time.Duration
 
 // checkValue refuses values that a leader cannot have.
 func checkValue(value string) error {
-	if len(value) > MaxValueBytes || !utf8.ValidString(value) {
-		return fmt.Errorf("%w: the value %q is not valid UTF-8 of at most %d bytes", pathlock.ErrInvalidRequest, shown.Cut(value), MaxValueBytes)
+	if len(value) > maxValueBytes || !utf8.ValidString(value) {
+		return fmt.Errorf("%w: the value %q is not valid UTF-8 of at most %d bytes", pathlock.ErrInvalidRequest, shown.Cut(value), maxValueBytes)
 	}
 	return nil
 }

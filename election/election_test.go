@@ -332,12 +332,12 @@ func TestImpossibleElectionsAreRefused(t *testing.T) {
 		}
 	}
 	e = election.New(locker, "office")
-	for _, value := range []string{"\xff", strings.Repeat("x", election.MaxValueBytes+1)} {
+	for _, value := range []string{"\xff", strings.Repeat("x", pathlock.MaxNoteBytes+1)} {
 		if _, err := e.Campaign(t.Context(), value); !errors.Is(err, pathlock.ErrInvalidRequest) {
 			t.Errorf("the value %.10q: %v, want ErrInvalidRequest", value, err)
 		}
 	}
-	longest := strings.Repeat("x", election.MaxValueBytes)
+	longest := strings.Repeat("x", pathlock.MaxNoteBytes)
 	l := campaign(t.Context(), t, e, longest)
 	if leader, err := e.Leader(t.Context()); err != nil || leader.Value != longest {
 		t.Errorf("%q leads, %v", leader.Value, err)

@@ -70,7 +70,16 @@ type Config struct {
 	// Content-Language, Content-Location, ETag, Last-Modified, Link and Location. Set-Cookie is
 	// never recorded.
 	Headers []string
-	// Records reports whether an answer with a status is recorded; nil means [RecordsStatus].
+	// Records reports whether an answer with a status is recorded. By default successes are,
+	// redirections, and refusals that the same request would get again. These are not:
+	//
+	//   - 5xx: something failed, and the repetition may succeed;
+	//   - 408, 409, 412, 421, 423, 425, 429 and the like, which depend on what else goes on;
+	//   - 206, 401, 403, 406, 407, 411, 415-417, 426, 428 and 431, which depend on what is not part
+	//     of the request's fingerprint.
+	//
+	// Nothing has taken place then, as a rule, and a repetition runs. Where something was committed
+	// nevertheless, a repetition gets 409.
 	Records func(status int) bool
 	// Table is the table of keys, [DefaultTable] if it is "".
 	Table string
@@ -120,7 +129,7 @@ func New(db *gorm.DB, config Config) (*Keys, error) {
 		return nil, fmt.Errorf("idempotency: the lease (%v) has to be a second at least, and the answers have to be kept as long (%v)", config.Lease, config.Keep)
 	}
 	if config.Records == nil {
-		config.Records = RecordsStatus
+		config.Records = recordsStatus
 	}
 	if config.Fail == nil {
 		config.Fail = middleware.WriteProblem
@@ -138,17 +147,8 @@ func New(db *gorm.DB, config Config) (*Keys, error) {
 	return &Keys{config: config, db: db, pool: pool, dialect: d, sql: sql, headers: headers}, nil
 }
 
-// RecordsStatus is which answers are recorded by default: successes, redirections, and refusals
-// that the same request would get again. It is not true for
-//
-//   - 5xx: something failed, and the repetition may succeed;
-//   - 408, 409, 412, 421, 423, 425, 429 and the like, which depend on what else goes on;
-//   - 206, 401, 403, 406, 407, 411, 415-417, 426, 428 and 431, which depend on what is not part of
-//     the request's fingerprint.
-//
-// Nothing has taken place then, as a rule, and a repetition runs. Where something was committed
-// nevertheless, a repetition gets 409.
-func RecordsStatus(status int) bool {
+// recordsStatus is the default of [Config.Records].
+func recordsStatus(status int) bool {
 	switch status {
 	case http.StatusPartialContent, http.StatusNotAcceptable, http.StatusLengthRequired, http.StatusUnsupportedMediaType,
 		http.StatusRequestedRangeNotSatisfiable, http.StatusExpectationFailed, http.StatusRequestHeaderFieldsTooLarge,

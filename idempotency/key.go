@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// MaxKey is the length of the longest key, in bytes.
-const MaxKey = 255
+// maxKey is the length of the longest key, in bytes.
+const maxKey = 255
 
 // errKey says what is wrong with a key.
 var errKey = errors.New("idempotency: malformed key")
@@ -38,8 +38,8 @@ func parseKey(values []string) (key string, err error) {
 		return "", err
 	case key == "":
 		return "", fmt.Errorf("%w: it is empty", errKey)
-	case len(key) > MaxKey:
-		return "", fmt.Errorf("%w: it has more than %d bytes", errKey, MaxKey)
+	case len(key) > maxKey:
+		return "", fmt.Errorf("%w: it has more than %d bytes", errKey, maxKey)
 	}
 	return key, nil
 }

@@ -11,13 +11,13 @@ import (
 func TestKeysAreReadWithAndWithoutQuotes(t *testing.T) {
 	for header, want := range map[string]string{
 		`"8e03978e-40d5-43e8"`: "8e03978e-40d5-43e8", "8e03978e-40d5-43e8": "8e03978e-40d5-43e8", `"a b"`: "a b",
-		`"a\"b\\c"`: `a"b\c`, "a:b/c=+_.": "a:b/c=+_.", strings.Repeat("k", MaxKey): strings.Repeat("k", MaxKey),
+		`"a\"b\\c"`: `a"b\c`, "a:b/c=+_.": "a:b/c=+_.", strings.Repeat("k", maxKey): strings.Repeat("k", maxKey),
 	} {
 		if got, err := parseKey([]string{header}); err != nil || got != want {
 			t.Errorf("%s: got %q, %v", header, got, err)
 		}
 	}
-	for _, header := range []string{"", `"`, `"a`, `"a\`, `"a\n"`, "\"a\nb\"", "a\tb", "ü", `a"`, strings.Repeat("k", MaxKey+1)} {
+	for _, header := range []string{"", `"`, `"a`, `"a\`, `"a\n"`, "\"a\nb\"", "a\tb", "ü", `a"`, strings.Repeat("k", maxKey+1)} {
 		if got, err := parseKey([]string{header}); !errors.Is(err, errKey) {
 			t.Errorf("%q: got %q, %v", header, got, err)
 		}

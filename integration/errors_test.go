@@ -97,9 +97,6 @@ func answers() map[string]map[string]answer {
 			"ErrSpec":       {lockspec.ErrSpec, starts},
 			"InvalidError":  {&lockspec.InvalidError{Err: lockspec.ErrNull}, "invalid-request"},
 		},
-		"middleware": {
-			"ErrHeldTooLong": {middleware.ErrHeldTooLong, "timeout"},
-		},
 		"idempotency": {
 			"ErrInUse":     {idempotency.ErrInUse, jobs},
 			"ErrReused":    {idempotency.ErrReused, jobs},

@@ -192,8 +192,8 @@ func (s *Source) readAll(get Get, needed bool) ([]value, error) {
 		return nil, &InvalidError{Field: s.Name(), Reason: "is missing"}
 	case len(texts) == 0:
 		return []value{{null: null}}, nil
-	case len(texts) > MaxEach:
-		return nil, &InvalidError{Field: s.Name(), Reason: fmt.Sprintf("has %d values, at most %d are allowed", len(texts), MaxEach)}
+	case len(texts) > maxEach:
+		return nil, &InvalidError{Field: s.Name(), Reason: fmt.Sprintf("has %d values, at most %d are allowed", len(texts), maxEach)}
 	case len(texts) > 1 && !s.each:
 		return nil, &InvalidError{Field: s.Name(), Reason: "has several values"}
 	}

@@ -107,10 +107,10 @@ func (s Source) Optional() Source {
 	return s
 }
 
-// MaxEach is how many values a [Source.Each] of a request has at most.
-const MaxEach = 100
+// maxEach is how many values a [Source.Each] of a request has at most.
+const maxEach = 100
 
-// Each returns s for a list of ids, at most [MaxEach]: a JSON array, or a field that a query or a
+// Each returns s for a list of ids, at most 100: a JSON array, or a field that a query or a
 // form repeats. The operation is done to every node of the list, and one request locks them all or
 // nothing. Each is for the node of a [Move], a [Copy], a [Delete], an [Edit], a [Read] or a [Slot]
 // without a new name. A request with an empty list lacks the value.

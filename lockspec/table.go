@@ -13,27 +13,19 @@ import (
 // the route as the router has it.
 type Table map[string]Spec
 
-// Route is one route that a router serves.
-type Route struct {
-	Method string
-	Path   string
-}
-
-// String returns the route as a [Table] has it.
-func (r Route) String() string { return r.Method + " " + r.Path }
-
 // readOnly are the methods that are safe by RFC 9110, section 9.2.1, and by the documents that
 // define further ones. CONNECT leads elsewhere. All other methods may change something.
 var readOnly = []string{"GET", "HEAD", "OPTIONS", "TRACE", "CONNECT", "PROPFIND", "REPORT", "SEARCH", "QUERY"}
 
-// Check compares the table with the routes that a router serves, and returns an error unless
+// Check compares the table with the routes that a router serves, in the form of the table's keys.
+// It returns an error unless
 //
 //   - every route whose method may change something is in the table: POST, PUT, PATCH, DELETE, and
 //     any other that is not known to be safe
 //   - every entry of the table has a route
 //   - every spec makes sense by itself ([Spec.Check]) and names only parameters that its route has
 //   - no spec of a GET or HEAD needs a value in the body, which handlers do not read there
-func (t Table) Check(routes []Route) error {
+func (t Table) Check(routes []string) error {
 	problems := map[string][]string{}
 	report := func(route, format string, args ...any) {
 		problem := route + ": " + fmt.Sprintf(format, args...)
@@ -41,11 +33,10 @@ func (t Table) Check(routes []Route) error {
 			problems[route] = append(problems[route], problem)
 		}
 	}
-	served := map[string]Route{}
-	for _, r := range routes {
-		served[r.String()] = r
-		if _, ok := t[r.String()]; !ok && !slices.Contains(readOnly, r.Method) {
-			report(r.String(), "has no spec; if it needs no lock, say so with None")
+	for _, route := range routes {
+		method, _, _ := strings.Cut(route, " ")
+		if _, ok := t[route]; !ok && !slices.Contains(readOnly, method) {
+			report(route, "has no spec; if it needs no lock, say so with None")
 		}
 	}
 	for key, spec := range t {
@@ -56,16 +47,16 @@ func (t Table) Check(routes []Route) error {
 			report(key, "not a method in capitals, one space, and a path that begins with a slash")
 			continue
 		}
-		route, ok := served[key]
-		if !ok {
+		if !slices.Contains(routes, key) {
 			report(key, "there is no such route")
 			continue
 		}
-		params := paramsOf(route.Path)
+		method, path, _ := strings.Cut(key, " ")
+		params := paramsOf(path)
 		for _, src := range spec.Sources() {
 			body := src.From() == FromJSON || src.From() == FromForm
-			if body && (route.Method == http.MethodGet || route.Method == http.MethodHead) {
-				report(key, "the spec needs %s, and the body of a %s means nothing", src, route.Method)
+			if body && (method == http.MethodGet || method == http.MethodHead) {
+				report(key, "the spec needs %s, and the body of a %s means nothing", src, method)
 			}
 			if src.From() == FromParam && !slices.Contains(params, src.Name()) {
 				report(key, "the spec needs the parameter %q, which the route does not have", src.Name())

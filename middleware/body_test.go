@@ -111,7 +111,7 @@ func TestEach_LocksTheListThatGinBinds(t *testing.T) {
 		CSV   []int `form:"csv" collection_format:"csv"`
 		Pipes []int `form:"pipes" collection_format:"pipes"`
 	}
-	many := strings.Repeat("3,", lockspec.MaxEach) + "3"
+	many := strings.Repeat("3,", 100) + "3"
 	form := []string{"Content-Type", "application/x-www-form-urlencoded"}
 	for _, c := range []struct {
 		what, target, body string

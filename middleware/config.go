@@ -66,9 +66,9 @@ type Config struct {
 	Wait time.Duration
 
 	// MaxHold is how long a request may hold its locks. Then they are released, and the handler's
-	// context ends with the cause [ErrHeldTooLong]. A transaction of package gormplugin is rolled
-	// back. So neither a slow client nor a handler that hangs keeps a tree locked. 0 means
-	// a minute, and a negative value no limit, for routes that stream under their locks.
+	// context ends with the cause [pathlock.ErrHeldTooLong]. A transaction of package gormplugin is
+	// rolled back. So neither a slow client nor a handler that hangs keeps a tree locked. 0 means a
+	// minute, and a negative value no limit, for routes that stream under their locks.
 	MaxHold time.Duration
 
 	// BodyTimeout is how long the body may take to arrive. It is read before the locks are taken.

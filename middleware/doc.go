@@ -15,8 +15,8 @@
 // The context of the handler's request carries the locks: package gormplugin finds them there and
 // takes none of its own, and the handler's own acquisitions re-enter. The context ends when a lease
 // is lost, with a cause that matches [pathlock.ErrLost], and when the locks are held for longer
-// than [Config.MaxHold], with [ErrHeldTooLong]. gin's own context, c, carries the locks too,
-// whatever gin's ContextWithFallback says, until the request is over; so do its copies.
+// than [Config.MaxHold], with [pathlock.ErrHeldTooLong]. gin's own context, c, carries the locks
+// too, whatever gin's ContextWithFallback says, until the request is over; so do its copies.
 //
 // Afterwards, outer middleware finds its own request, with the parsed form, and without the locks
 // and whatever else inner middleware put into its context.

@@ -132,9 +132,9 @@ func (m *Locks) Table(table lockspec.Table) gin.HandlerFunc {
 // [lockspec.Table.Check]. Call it when all routes are registered. It does not know which handlers
 // a route has: use the table's middleware before the routes are registered, and in their group.
 func CheckRoutes(engine *gin.Engine, table lockspec.Table) error {
-	var routes []lockspec.Route
+	var routes []string
 	for _, r := range engine.Routes() {
-		routes = append(routes, lockspec.Route{Method: r.Method, Path: r.Path})
+		routes = append(routes, r.Method+" "+r.Path)
 	}
 	return table.Check(routes)
 }

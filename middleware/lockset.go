@@ -8,10 +8,6 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// ErrHeldTooLong is the cause with which the handler's context ends when the request has held its
-// locks for [Config.MaxHold]: that of [pathlock.Request.MaxHold].
-var ErrHeldTooLong = pathlock.ErrHeldTooLong
-
 // lockSet is what one request holds, in the order in which it was taken. nil is nothing.
 type lockSet struct {
 	taken []*pathlock.Lock
@@ -81,7 +77,7 @@ func (m *Locks) limit(ctx context.Context, locks *lockSet) *time.Timer {
 	return time.AfterFunc(m.config.MaxHold, func() {
 		for i := len(locks.taken) - 1; i >= 0; i-- {
 			if locks.taken[i] != locks.along {
-				locks.taken[i].Abandon(ctx, ErrHeldTooLong)
+				locks.taken[i].Abandon(ctx, pathlock.ErrHeldTooLong)
 			}
 		}
 	})

@@ -11,8 +11,8 @@ import (
 	"github.com/pathlock-go/pathlock/internal/problem"
 )
 
-// ProblemType begins the types of pathlock's problems. A slug such as "locked" follows. The types
-// are identifiers, and no addresses.
+// ProblemType begins the types of pathlock's problems: "urn:pathlock:problem:". A slug such as
+// "locked" follows. The types are identifiers, and no addresses.
 const ProblemType = problem.Type
 
 // StatusClientGone is logged as the status of a request whose client went away while it waited.

@@ -38,7 +38,7 @@ func ProblemOf(err error) *Problem {
 		return NewProblem(StatusClientGone, "client-gone", Detail(errClientGone))
 	case pathlock.FailureOf(err) == pathlock.FailureLockLost:
 		return holdEnded()
-	case errors.Is(err, ErrHeldTooLong): // a mutex that was held for too long is lost, too
+	case errors.Is(err, pathlock.ErrHeldTooLong): // a mutex that was held for too long is lost, too
 		return timeout()
 	case errors.Is(err, pathlock.ErrLost):
 		return lost()
