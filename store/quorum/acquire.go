@@ -1,22 +1,27 @@
 package quorum
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"math/rand/v2"
+	"fmt"
 	"slices"
 	"time"
+
+	"github.com/cenkalti/backoff/v5"
 
 	"github.com/pathlock-go/pathlock"
 )
 
 const (
-	// longestRound is how long a request waits in the queues of those that follow before it lets go
-	// what they have granted, and asks again.
-	longestRound = 100 * time.Millisecond
-	// linger is how long a request that has a majority waits for the others, where a release may be
-	// under way: the more members have a grant, the more may fail.
+	// longestConfirmation is how long a request waits in the queues of the members that confirm a
+	// grant, where a release is on its way.
+	longestConfirmation = 100 * time.Millisecond
+	// linger is how long a request that has a majority waits for the others: the more members have
+	// a grant, the more may fail.
 	linger = 50 * time.Millisecond
+	// firstPause and longestPause bound the pauses between two tries.
+	firstPause, longestPause = 10 * time.Millisecond, 200 * time.Millisecond
 )
 
 // Acquire implements [pathlock.Store]. The first member that serves decides the order, and a
@@ -29,179 +34,235 @@ func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 		return pathlock.Grant{}, err
 	}
 	defer s.running.Done()
-	r := s.newRequest(ctx, req)
-	var granted []*ask
-	defer func() { r.end(granted) }() // also where the caller's Waiting panics
-	if r.ctx.Err() != nil {
+	req.Wait, req.Lease = min(req.Wait, pathlock.Forever), min(req.Lease, pathlock.Forever)
+	r := &request{Acquisition: req, store: s, key: key{req.Tree, req.Owner, req.Grant}, began: time.Now()}
+	r.among = s.whoGranted(r.key)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.life, cancel)()
+	r.ctx = ctx
+	if ctx.Err() != nil {
 		return pathlock.Grant{}, r.interrupted()
 	}
-	got, err := r.acquire()
+	granted, err := r.acquire()
 	if err != nil {
+		s.forget(r.key)
 		return pathlock.Grant{}, err
 	}
-	if s.settleFence(r.ctx, got); r.ctx.Err() != nil {
-		return pathlock.Grant{}, r.interrupted()
-	}
-	granted = got
-	return pathlock.Grant{Fence: fence(got), Asked: s.asked(got)}, nil
+	s.remember(r.key, granted, r.Lease)
+	return pathlock.Grant{Fence: granted.fence(), Asked: granted.asked(s.majority)}, nil
 }
 
-// acquire asks the lead, and then the others, until a majority has granted the request or it has to
-// end.
+// request is an acquisition under way.
+type request struct {
+	pathlock.Acquisition
+	store *Store
+	key   key
+	// ctx ends with the caller's, and with the store.
+	ctx   context.Context
+	began time.Time
+	// told says that the caller knows that the request waits.
+	told bool
+	// among, where not nil, are the members that have granted the request before: another one would
+	// add its fence.
+	among []*member
+
+	// Of the latest try: the questions, why members did not grant, and one of their conflicts.
+	asks    []*ask
+	failed  map[*member]error
+	refused error
+}
+
+// acquire tries until a majority has granted the request, or it has to end.
 //
-// What is in the way at the others is about to go: somebody releases, or gives up. Members also
-// queue requests of processes that another member leads because they do not reach the same ones.
-// Then each may have a part of the members, and none a majority. So everybody lets go of the others
-// after a round, and of a lead that is not the first, too: in the end the first member decides.
-func (r *request) acquire() ([]*ask, error) {
-	var lead *ask
+// Processes that do not reach the same members may have different leads. Then each may have a part
+// of the members, and none a majority. So a try that fails leaves nothing, and the next one begins
+// after a random pause.
+func (r *request) acquire() (grants, error) {
+	pauses := backoff.NewExponentialBackOff()
+	pauses.InitialInterval, pauses.MaxInterval = firstPause, longestPause
 	for {
-		var err error
-		if lead == nil {
-			if lead, err = r.lead(); err != nil {
-				return nil, err
-			}
+		if granted, err := r.try(); granted != nil || err != nil {
+			return granted, err
 		}
-		if granted := r.follow(lead); len(granted) >= r.store.majority {
-			return granted, nil
+		if r.remaining() > 0 {
+			r.announce()
+			pause(r.ctx, min(pauses.NextBackOff(), r.remaining()))
 		}
-		if err := r.over(); err != nil {
+		switch err := r.hopeless(); {
+		case err != nil:
 			return nil, err
-		}
-		index := lead.member.index
-		if index > 0 || time.Since(lead.grant.Asked) >= r.Lease/2 {
-			lead = nil
-		}
-		r.giveBackAllBut(lead)
-		r.pause(index)
-	}
-}
-
-// lead has the first member that serves grant the request, and returns the question. The order in
-// which it grants is that of the queue.
-func (r *request) lead() (*ask, error) {
-	for {
-		serving := r.available()
-		if len(serving) < r.store.majority {
+		case r.remaining() > 0 && r.ctx.Err() == nil:
+		case r.refused == nil:
 			return nil, r.unavailable()
-		}
-		// A member that has nothing of the owner was away at its grants: the next one leads.
-		holding := slices.DeleteFunc(slices.Clone(serving), func(m *member) bool { return isLost(r.failed[m.index]) })
-		if len(serving)-len(holding) >= r.store.majority || len(holding) == 0 {
-			return nil, r.lost()
-		}
-		lead := r.add(holding[0], r.remaining(), r.Held)
-		err := r.awaitLead(lead)
-		if err == nil {
-			return lead, nil
-		}
-		r.giveBackAllBut(nil)
-		switch {
-		case r.ctx.Err() != nil && !isAnswer(err):
-			return nil, r.interrupted()
-		case !isAnswer(err), isLost(err) && r.Held:
-			r.failed[lead.member.index] = err // the next one leads
 		default:
-			return nil, r.conflict(err)
+			return nil, r.conflict(r.refused)
 		}
 	}
 }
 
-// awaitLead returns the lead's answer, or why the lead has fallen silent.
-func (r *request) awaitLead(lead *ask) error {
-	for {
-		over, queued, err := lead.state()
-		switch {
-		case over:
-			return err
-		case queued:
-			r.announce()
+// try has the lead grant the request, and then the others confirm that. It returns nil if no
+// majority does. Then everything is given back, and also where the caller's Waiting panics.
+func (r *request) try() (granted grants, err error) {
+	r.asks, r.failed, r.refused = nil, make(map[*member]error), nil
+	defer func() { r.settle(granted) }()
+	lead, err := r.lead()
+	if err != nil {
+		return nil, err
+	}
+	got := r.confirm(lead)
+	if len(got) < r.store.majority {
+		return nil, nil
+	}
+	if got.outlast(r.ctx, r.store.majority); r.ctx.Err() != nil {
+		return nil, r.interrupted()
+	}
+	return got, nil
+}
+
+// lead has the first member that serves grant the request. The order in which it grants is that of
+// the queue. A member that has nothing of the owner's was away when that was granted: the next one
+// leads.
+func (r *request) lead() (grant, error) {
+	for _, m := range r.members() {
+		if m.whySilent() != nil {
+			continue
 		}
+		if err := r.hopeless(); err != nil {
+			return grant{}, err
+		}
+		got := r.await(r.ask(m, r.remaining(), r.Held, make(chan grant, 1)))
+		if got.err == nil {
+			return got, nil
+		}
+		if isAnswer(got.err) && !(r.Held && isLost(got.err)) {
+			return grant{}, r.conflict(got.err)
+		}
+		r.failed[m] = got.err
+		r.settle(nil)
+	}
+	return grant{}, cmp.Or(r.hopeless(), r.unavailable())
+}
+
+// confirm has the other members grant what the lead has granted, once, and returns what is granted
+// then.
+//
+// What is in the way at the others is about to go: somebody releases, or gives up. So the request
+// waits there for a moment, even one that must not wait; for less than a lease, since what has been
+// granted is not renewed meanwhile.
+func (r *request) confirm(lead grant) grants {
+	wait := min(longestConfirmation, max(r.Lease/8, time.Millisecond))
+	answers := make(chan grant, len(r.store.members))
+	pending := make(map[*member]bool)
+	for _, m := range r.serving() {
+		if m != lead.member {
+			// Who has waited may have given back meanwhile what it held.
+			r.ask(m, wait, r.Held && (r.Apart || !r.told), answers)
+			pending[m] = true
+		}
+	}
+	granted := grants{lead}
+	late := time.NewTimer(wait + r.store.config.timeout)
+	defer late.Stop()
+	for len(pending) > 0 {
 		select {
-		case <-r.news:
-		case <-lead.member.lost():
-			return errTimeout
-		}
-	}
-}
-
-// follow has the other members grant what the lead has granted, and returns what is granted after
-// one round.
-func (r *request) follow(lead *ask) []*ask {
-	wait := r.round()
-	_, queued, _ := lead.state()
-	for _, m := range r.unasked() {
-		// Who has waited may have given back meanwhile what it held.
-		r.add(m, wait, r.Held && (r.Apart || !queued))
-	}
-	return r.collect()
-}
-
-// round returns how long to wait in the queues of those that follow: less than a lease, since what
-// has been granted is not renewed meanwhile. A request that must not wait gives a release that is
-// under way that time to arrive.
-func (r *request) round() time.Duration { return min(longestRound, max(r.Lease/8, time.Millisecond)) }
-
-// collect waits until all have answered, or a majority has granted the request and the others take
-// their time.
-func (r *request) collect() []*ask {
-	var late <-chan time.Time
-	for {
-		granted, queued, pending := r.tally()
-		majority := len(granted) >= r.store.majority
-		switch {
-		case len(queued)+len(pending) == 0:
+		case got := <-answers:
+			delete(pending, got.member)
+			if got.err != nil {
+				r.failed[got.member] = got.err
+				if errors.Is(got.err, pathlock.ErrConflict) {
+					r.refused = got.err
+				}
+				continue
+			}
+			if granted = append(granted, got); len(granted) == r.store.majority {
+				late.Reset(min(linger, r.Lease/8))
+			}
+		case <-late.C:
+			for m := range pending {
+				if len(granted) < r.store.majority {
+					m.silence(errTimeout)
+				}
+			}
 			return granted
-		case majority && late == nil:
-			late = time.After(min(linger, r.Lease/8))
-		case !majority && len(pending) == 0:
-			r.announce()
-		}
-		select {
-		case <-r.news:
 		case <-r.ctx.Done():
 			return granted
-		case <-late:
-			r.giveBack(slices.Concat(queued, pending))
-			return granted
 		}
 	}
+	return granted
 }
 
-// over returns why a request that no majority has granted has to end, nil if it goes on.
-func (r *request) over() error {
-	lost, refused := 0, error(nil)
-	for i, err := range r.failed {
-		switch {
-		case r.store.members[i].whySilent() != nil:
-		case isLost(err):
+// hopeless returns why no majority can grant the request any more, nil if one can.
+func (r *request) hopeless() error {
+	serving, lost := r.serving(), 0
+	for _, m := range serving {
+		if isLost(r.failed[m]) {
 			lost++
-		case errors.Is(err, pathlock.ErrConflict):
-			refused = err
 		}
 	}
-	switch {
-	case r.store.life.Err() != nil, errors.Is(r.ctx.Err(), context.Canceled), r.ctx.Err() != nil && refused == nil:
+	switch canceled := errors.Is(r.ctx.Err(), context.Canceled); {
+	case canceled, r.ctx.Err() != nil && r.refused == nil:
 		return r.interrupted()
-	case lost > 0 && !r.Held, lost >= r.store.majority:
-		return r.lost()
-	case len(r.available())-lost < r.store.majority:
+	case lost >= r.store.majority, lost > 0 && (!r.Held || lost == len(serving)):
+		return fmt.Errorf("quorum: %s: %w: owner %s holds nothing any more", r.operation(), pathlock.ErrLost, r.Owner.Short())
+	case len(serving) < r.store.majority:
 		return r.unavailable()
-	case r.ctx.Err() != nil || r.remaining() == 0 && time.Since(r.began) > r.round():
-		if refused == nil {
-			return r.unavailable()
-		}
-		return r.conflict(refused)
+	default:
+		return nil
 	}
-	return nil
 }
 
-// pause lets others go ahead, for a random time that is longer for those whose lead comes later.
-func (r *request) pause(index int) {
-	timer := time.NewTimer(rand.N(r.round()/8+time.Millisecond) * time.Duration(1+index))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-r.ctx.Done():
+// announce tells the caller, once, that the request waits.
+func (r *request) announce() {
+	if !r.told && r.Wait > 0 {
+		r.told = true
+		if r.Waiting != nil {
+			r.Waiting()
+		}
 	}
+}
+
+// remaining returns how much of the wait is left.
+func (r *request) remaining() time.Duration { return max(0, r.Wait-time.Since(r.began)) }
+
+// members returns the members that the request is for, in their order.
+func (r *request) members() []*member {
+	if r.among != nil {
+		return r.among
+	}
+	return r.store.members
+}
+
+// serving returns those of them that serve.
+func (r *request) serving() []*member {
+	return slices.DeleteFunc(slices.Clone(r.members()), func(m *member) bool { return m.whySilent() != nil })
+}
+
+func (r *request) operation() string { return "acquire in " + r.Tree.String() }
+
+// interrupted returns the error of a request whose context has ended, or whose store has.
+func (r *request) interrupted() error {
+	if r.store.life.Err() != nil {
+		return errClosed
+	}
+	return fmt.Errorf("quorum: %s: %w", r.operation(), r.ctx.Err())
+}
+
+// unavailable returns the error of a request that too few members answer.
+func (r *request) unavailable() error {
+	return r.store.unavailable(r.ctx, r.operation(), func(m *member) error { return cmp.Or(m.whySilent(), r.failed[m]) })
+}
+
+// conflict returns the error for what a member has refused, with the whole time of the wait.
+func (r *request) conflict(err error) error {
+	conflict, ok := errors.AsType[*pathlock.ConflictError](err)
+	if !ok {
+		return fmt.Errorf("quorum: %w", err)
+	}
+	whole := *conflict
+	whole.Waited = time.Since(r.began)
+	if cause := r.ctx.Err(); errors.Is(cause, context.DeadlineExceeded) && !errors.Is(&whole, cause) {
+		whole.Err = errors.Join(whole.Err, cause)
+	}
+	return &whole
 }

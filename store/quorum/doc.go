@@ -16,7 +16,8 @@
 // decides: it is the lead.
 //
 //	Acquire   the lead:   grants, or queues the request until it is its turn, or refuses it
-//	          the others: grant what the lead has granted; queue it while a release is under way
+//	          the others: confirm what the lead has granted; queue it while a release is under way
+//	          all:        give it back where no majority confirms it
 //	Release   all members at once
 //
 // So the order of arrival, passing, conversions, deadlocks and gates are those of one store, and
@@ -29,10 +30,9 @@
 // does not grant, the others are not asked.
 //
 // Processes that do not reach the same members may have different leads. Exclusion does not depend
-// on that, but each of them may then have a part of the members. So what the others have granted is
-// given back after a tenth of a second without a majority, and asked for again after a random
-// pause. A lead that is not the first member is given back, too. In the end the first member
-// decides.
+// on that, but each of them may then have a part of the members. So what no majority has confirmed
+// within a tenth of a second is given back by all, the lead too. A request that waits tries again
+// after a random pause, behind those that have queued meanwhile.
 //
 // # Silence
 //
@@ -98,9 +98,10 @@
 //
 // # What else to know
 //
-//   - The order of arrival holds while the lead stays the same. When it falls silent, those who
-//     wait queue at the next member in any order. When a former lead comes back, newcomers queue
-//     there, and may come before those who wait elsewhere, once each.
+//   - The order of arrival holds while the lead stays the same and a majority confirms what it
+//     grants. When the lead falls silent, those who wait queue at the next member in any order.
+//     When a former lead comes back, newcomers queue there, and may come before those who wait
+//     elsewhere, once each.
 //   - A deadlock is found by the lead, at once. One between a hold that the lead does not have, as
 //     it was away when that was made, and one that it has goes undetected: the waits end in time.
 //   - A release that a silent member has missed blocks that member alone, until it answers or the

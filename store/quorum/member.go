@@ -3,8 +3,6 @@ package quorum
 import (
 	"context"
 	"errors"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -92,7 +90,9 @@ func (m *member) look() {
 		case <-m.quorum.life.Done():
 			return
 		}
-		err := m.inBackground(m.store.Ping)
+		ctx, cancel := m.quorum.bound(m.quorum.life)
+		err := m.store.Ping(ctx)
+		cancel()
 		if err == nil {
 			err = m.comeBack()
 		}
@@ -115,22 +115,24 @@ func (m *member) needsLook() bool {
 func (m *member) comeBack() error {
 	for {
 		m.mu.Lock()
-		missed := slices.Collect(maps.Keys(m.releases))
-		if len(missed) == 0 && m.silent != nil {
+		var missed *key
+		for k := range m.releases {
+			missed = &k
+			break
+		}
+		if missed == nil && m.silent != nil {
 			m.silent, m.gone = nil, make(chan struct{})
 		}
 		m.mu.Unlock()
-		if len(missed) == 0 {
+		if missed == nil {
 			return nil
 		}
-		for _, k := range missed { // there may be more meanwhile
-			if err := m.giveBack(k); err != nil {
-				return err
-			}
-			m.mu.Lock()
-			delete(m.releases, k)
-			m.mu.Unlock()
+		if err := m.giveBack(*missed); err != nil {
+			return err
 		}
+		m.mu.Lock()
+		delete(m.releases, *missed)
+		m.mu.Unlock()
 	}
 }
 
@@ -148,13 +150,21 @@ func (m *member) giveBackLater(k key) {
 	m.silence(errTimeout)
 }
 
-// giveBack gives something back once. That there is nothing is no error.
-func (m *member) giveBack(k key) error {
-	err := m.inBackground(func(ctx context.Context) error { return m.release(ctx, k) })
-	if isNotHeld(err) {
-		return nil
+// giveBackOrLater gives something back, now or when the member answers again.
+func (m *member) giveBackOrLater(k key) {
+	if m.whySilent() != nil || m.giveBack(k) != nil {
+		m.giveBackLater(k)
 	}
-	return err
+}
+
+// giveBack gives something back, for nobody who waits. That there is nothing is no error.
+func (m *member) giveBack(k key) error {
+	ctx, cancel := m.quorum.bound(m.quorum.life)
+	defer cancel()
+	if err := m.release(ctx, k); !errors.Is(err, pathlock.ErrNotHeld) {
+		return err
+	}
+	return nil
 }
 
 // release gives back a grant, or all that an owner has.
@@ -163,22 +173,4 @@ func (m *member) release(ctx context.Context, k key) error {
 		return m.store.ForceRelease(ctx, k.tree, k.owner)
 	}
 	return m.store.Release(ctx, k.tree, k.owner, k.grant)
-}
-
-// giveBackOrLater gives something back, now or when the member answers again.
-func (m *member) giveBackOrLater(k key) {
-	if m.whySilent() != nil || m.giveBack(k) != nil {
-		m.giveBackLater(k)
-	}
-}
-
-// inBackground asks the member something that no caller waits for.
-func (m *member) inBackground(ask func(context.Context) error) error {
-	ctx, cancel := m.quorum.bound(m.quorum.life)
-	defer cancel()
-	err := ask(ctx)
-	if err != nil && errors.Is(context.Cause(ctx), errTimeout) {
-		return errTimeout
-	}
-	return err
 }

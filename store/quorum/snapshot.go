@@ -25,66 +25,56 @@ func (s *Store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snap
 	if answers.silent() >= s.majority {
 		return pathlock.Snapshot{}, answers.unavailable(ctx)
 	}
-	var now time.Time
-	var fence uint64
-	var holders, waiters shared
+	out := pathlock.Snapshot{Tree: tree}
 	for _, a := range answers.all {
-		fence = max(fence, a.member.fenceOf(a.value.Fence))
-		if now.IsZero() {
-			now = a.value.Now
+		out.Fence = max(out.Fence, a.member.fenceOf(a.value.Fence))
+		if out.Now.IsZero() {
+			out.Now = a.value.Now
 		}
-		behind := now.Sub(a.value.Now)
-		holders.add(a.member, a.value.Holders, behind)
-		waiters.add(a.member, a.value.Waiters, behind)
 	}
-	out := pathlock.Snapshot{Tree: tree, Now: now, Fence: fence, Holders: holders.by(s.majority - answers.silent()), Waiters: waiters.by(1)}
+	out.Holders = shared(answers.all, out.Now, s.majority-answers.silent(), func(s pathlock.Snapshot) []pathlock.Entry { return s.Holders })
+	out.Waiters = shared(answers.all, out.Now, 1, func(s pathlock.Snapshot) []pathlock.Entry { return s.Waiters })
 	slices.SortFunc(out.Holders, func(a, b pathlock.Entry) int { return cmp.Compare(a.Fence, b.Fence) })
 	return out, nil
 }
 
-// shared are the entries of all members, each once, in the order of the first member that has it.
-// Entries do not tell the id of their grant: those that look alike are told apart by their order.
-type shared struct {
-	entries []pathlock.Entry
-	members []int            // how many have the entry
-	alike   map[string][]int // indexes of entries, by what they have in common at all members
-}
-
-// add counts the entries of one more member, whose clock is behind.
-func (s *shared) add(m *member, entries []pathlock.Entry, behind time.Duration) {
-	if s.alike == nil {
-		s.alike = make(map[string][]int)
+// shared returns the entries that so many members have, each once, in the order of the first member
+// that has it, with times as if its clock had shown now. Entries do not tell the id of their grant:
+// those that look alike are told apart by their order.
+func shared(all []answer[pathlock.Snapshot], now time.Time, least int, of func(pathlock.Snapshot) []pathlock.Entry) []pathlock.Entry {
+	type alike struct {
+		look string
+		nth  int
 	}
-	seen := make(map[string]int)
-	for _, e := range entries {
-		e.Fence = m.fenceOf(e.Fence)
-		look := fmt.Sprintf("%q %v %q %q %v", e.Owner, e.Gate, e.Note, e.Origin, e.Claims)
-		n := seen[look]
-		if seen[look]++; n < len(s.alike[look]) {
-			i := s.alike[look][n]
-			s.members[i]++
-			s.entries[i].Fence = max(s.entries[i].Fence, e.Fence)
-			continue
-		}
-		for _, at := range []*time.Time{&e.Since, &e.Until} {
-			if !at.IsZero() { // as of a gate that another program took
-				*at = at.Add(behind)
+	known := make(map[alike]*pathlock.Entry)
+	members := make(map[alike]int)
+	var order []alike
+	for _, a := range all {
+		seen := make(map[string]int)
+		for _, e := range of(a.value) {
+			e.Fence = a.member.fenceOf(e.Fence)
+			one := alike{look: fmt.Sprintf("%q %v %q %q %v", e.Owner, e.Gate, e.Note, e.Origin, e.Claims)}
+			seen[one.look]++
+			one.nth = seen[one.look]
+			if members[one]++; members[one] > 1 {
+				known[one].Fence = max(known[one].Fence, e.Fence)
+				continue
 			}
-		}
-		s.alike[look] = append(s.alike[look], len(s.entries))
-		s.entries, s.members = append(s.entries, e), append(s.members, 1)
-	}
-}
-
-// by returns the entries that so many members have.
-func (s *shared) by(members int) []pathlock.Entry {
-	some := []pathlock.Entry{}
-	for i, e := range s.entries {
-		if s.members[i] >= members {
-			some = append(some, e)
+			for _, at := range []*time.Time{&e.Since, &e.Until} {
+				if !at.IsZero() { // as of a gate that another program took
+					*at = at.Add(now.Sub(a.value.Now))
+				}
+			}
+			known[one], order = &e, append(order, one)
 		}
 	}
-	return some
+	entries := []pathlock.Entry{}
+	for _, one := range order {
+		if members[one] >= least {
+			entries = append(entries, *known[one])
+		}
+	}
+	return entries
 }
 
 // Trees implements [pathlock.Store]: the trees that some member lists.

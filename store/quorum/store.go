@@ -2,12 +2,20 @@ package quorum
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strconv"
 	"sync"
+	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/store/internal/ended"
 )
+
+// ErrMembers says that [New] was given no odd number of stores that can serve.
+var ErrMembers = errors.New("quorum: not an odd number of stores")
+
+// errClosed is how calls end on a store that has been closed.
+var errClosed = fmt.Errorf("quorum: %w: %w", pathlock.ErrUnavailable, pathlock.ErrClosed)
 
 // mostMembers is how many members there can be: fences have room for the numbers of so many.
 const mostMembers = 1<<fenceBits - 1
@@ -55,6 +63,42 @@ func New(stores []pathlock.Store, opts ...Option) (*Store, error) {
 	return s, nil
 }
 
+// DefaultTimeout is how long a member has to answer, unless [WithTimeout] says otherwise.
+const DefaultTimeout = 500 * time.Millisecond
+
+// Option configures a [Store].
+type Option func(*config)
+
+type config struct {
+	timeout time.Duration
+	names   []string
+}
+
+// name returns what errors call a member.
+func (c *config) name(i int) string {
+	if i < len(c.names) && c.names[i] != "" {
+		return c.names[i]
+	}
+	return "member " + strconv.Itoa(i+1)
+}
+
+// WithTimeout sets how long a member has to answer a question, in place of [DefaultTimeout]. One
+// that does not is silent: it is asked in the background alone until it answers. A wait in a
+// member's queue may last longer. Values that are not positive are ignored.
+func WithTimeout(d time.Duration) Option {
+	return func(c *config) {
+		if d > 0 {
+			c.timeout = d
+		}
+	}
+}
+
+// WithNames sets what errors call the members, in their order. Without it they are "member 1" and
+// so on.
+func WithNames(names ...string) Option {
+	return func(c *config) { c.names = names }
+}
+
 // begin notes a call that is under way. The error matches [pathlock.ErrClosed] after Close.
 func (s *Store) begin() error {
 	s.mu.Lock()
@@ -73,10 +117,17 @@ func (s *Store) Close(ctx context.Context) error {
 	s.mu.Lock()
 	s.end()
 	s.mu.Unlock()
-	return ended.Within(ctx, func() error {
+	over := make(chan struct{})
+	go func() {
 		s.running.Wait()
+		close(over)
+	}()
+	select {
+	case <-over:
 		return nil
-	})
+	case <-ctx.Done():
+		return fmt.Errorf("quorum: closing the store: %w", ctx.Err())
+	}
 }
 
 // Local implements [pathlock.Store].
@@ -89,7 +140,7 @@ func (s *Store) Ping(ctx context.Context) error {
 	}
 	defer s.running.Done()
 	answers := poll(ctx, s, "ping", func(ctx context.Context, m *member) (struct{}, error) { return struct{}{}, m.store.Ping(ctx) })
-	if answers.count(isDone) >= s.majority {
+	if answers.count(nil) >= s.majority {
 		return nil
 	}
 	return answers.unavailable(ctx)

@@ -26,31 +26,23 @@ func (s *Store) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Tra
 	got := poll(ctx, s, what, func(ctx context.Context, m *member) (pathlock.Transferred, error) {
 		return m.store.Transfer(ctx, t)
 	})
-	if got.count(isDone) >= s.majority {
+	if got.count(nil) >= s.majority {
 		return s.merge(got), nil
 	}
-	if t.From != t.To {
-		got.takeBack(t)
+	err := got.unavailable(ctx)
+	if got.count(pathlock.ErrLost) >= s.majority {
+		err = fmt.Errorf("quorum: %s: %w: the owner holds nothing any more", what, pathlock.ErrLost)
 	}
 	for _, a := range got.all {
 		if errors.Is(a.err, pathlock.ErrInvalidRequest) {
-			return pathlock.Transferred{}, fmt.Errorf("quorum: %w", a.err)
+			err = fmt.Errorf("quorum: %w", a.err)
+		}
+		// What has been transferred without a majority, or may have been, is nobody's.
+		if t.From != t.To && (a.err == nil || !isAnswer(a.err)) {
+			a.member.giveBackOrLater(key{tree: t.Tree, owner: t.To})
 		}
 	}
-	if got.count(isLost) < s.majority {
-		return pathlock.Transferred{}, got.unavailable(ctx)
-	}
-	return pathlock.Transferred{}, fmt.Errorf("quorum: %s: %w: the owner holds nothing any more", what, pathlock.ErrLost)
-}
-
-// takeBack has the members that have transferred something without a majority, or may have, give it
-// back: nobody is to have it.
-func (a answers[T]) takeBack(t pathlock.Transfer) {
-	for _, one := range a.all {
-		if one.err == nil || !isAnswer(one.err) {
-			one.member.giveBackOrLater(key{tree: t.Tree, owner: t.To})
-		}
-	}
+	return pathlock.Transferred{}, err
 }
 
 // merge returns what a majority has transferred.

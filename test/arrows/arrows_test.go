@@ -36,7 +36,7 @@ store/internal/locktable:      . internal/queue
 store/internal/ticketlist:     store/ticketstore
 store/memstore, store/ticketstore: . store/internal/ended store/internal/locktable
 store/offstore:                .
-store/quorum:                  . store/internal/ended
+store/quorum:                  .
 store/redisstore/internal/lua:
 store/redisstore/internal/…:   . store/redisstore/internal/lua
 store/redisstore:              . internal/storeurl store/internal/ended store/redisstore/internal/…

@@ -1,0 +1,153 @@
+package quorum
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// grant is what one member has answered to a request.
+type grant = answer[pathlock.Grant]
+
+// grants are what a majority has granted.
+type grants []grant
+
+// of reports whether a member is among those that have granted.
+func (g grants) of(m *member) bool {
+	return slices.ContainsFunc(g, func(one grant) bool { return one.member == m })
+}
+
+// asked returns the moment from which a majority holds the grant for at least its lease.
+func (g grants) asked(majority int) time.Time {
+	times := make([]time.Time, 0, len(g))
+	for _, one := range g {
+		times = append(times, one.value.Asked)
+	}
+	slices.SortFunc(times, func(a, b time.Time) int { return b.Compare(a) })
+	return times[majority-1]
+}
+
+// fenceBits is how many bits of a fence are the number of the member that it comes from.
+const fenceBits = 4
+
+// fenceOf returns what a member's fence counts for among those of all members. Two members never
+// have the same one.
+func (m *member) fenceOf(fence uint64) uint64 {
+	if fence == 0 {
+		return 0
+	}
+	return fence<<fenceBits | uint64(m.index)
+}
+
+// fence returns the greatest of the fences of a grant.
+func (g grants) fence() uint64 {
+	var greatest uint64
+	for _, one := range g {
+		greatest = max(greatest, one.member.fenceOf(one.value.Fence))
+	}
+	return greatest
+}
+
+// skew is how far apart the members' clocks may be for fences that grow whichever members answer.
+const skew = 10 * time.Millisecond
+
+// outlast waits until every later grant gets a greater fence, whichever majority makes it: the
+// clocks of a majority have passed the fence by then, and every other majority has one of them in
+// it. A member's clock was at its fence when that arrived, or past it. Members whose fences are
+// further apart than [skew] are not waited for.
+func (g grants) outlast(ctx context.Context, majority int) {
+	greatest := g.fence() >> fenceBits
+	behind := make([]time.Duration, 0, len(g))
+	for _, one := range g {
+		micros := min(greatest-one.value.Fence, uint64(time.Hour/time.Microsecond))
+		behind = append(behind, time.Duration(micros)*time.Microsecond-time.Since(one.at))
+	}
+	slices.Sort(behind)
+	if lag := behind[majority-1]; lag <= skew {
+		pause(ctx, lag)
+	}
+}
+
+// pause waits, at most until ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// allowance returns by how much clocks may differ after a time: by 50 millionths, which is what
+// quartz clocks do, and by two milliseconds at least, since members may keep time in those.
+func allowance(d time.Duration) time.Duration { return max(2*time.Millisecond, d/20_000) }
+
+// drifted returns the lease that members are asked for, so that it lasts for as long as was asked
+// for by this process's clock.
+func drifted(lease time.Duration) time.Duration {
+	if lease <= 0 || lease >= pathlock.Forever {
+		return min(lease, pathlock.Forever)
+	}
+	return lease + allowance(lease)
+}
+
+// undrifted returns how much of a lease that members have is certain.
+func undrifted(left time.Duration) time.Duration { return max(0, left-allowance(left)) }
+
+// key names a request, and its grant. Without a grant it is all that an owner has.
+type key struct {
+	tree  pathlock.Tree
+	owner pathlock.Owner
+	grant pathlock.GrantID
+}
+
+// granted are the members that have granted a request of this process. A call that repeats the
+// request is for them, so that it gets the same fence.
+type granted struct {
+	members []*member
+	// expiry forgets them when the lease has passed: what has been renewed or transferred since is
+	// not asked for again.
+	expiry *time.Timer
+}
+
+// remember notes who has granted a request.
+func (s *Store) remember(k key, g grants, lease time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if known := s.granted[k]; known != nil {
+		known.expiry.Reset(lease)
+		return
+	}
+	known := &granted{expiry: time.AfterFunc(lease, func() { s.forget(k) })}
+	for _, m := range s.members {
+		if g.of(m) {
+			known.members = append(known.members, m)
+		}
+	}
+	s.granted[k] = known
+}
+
+// forget notes that a grant has been given back, or that its lease has passed.
+func (s *Store) forget(k key) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if known := s.granted[k]; known != nil {
+		known.expiry.Stop()
+		delete(s.granted, k)
+	}
+}
+
+// whoGranted returns who has granted a request before, nil if nobody is known to have.
+func (s *Store) whoGranted(k key) []*member {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if known := s.granted[k]; known != nil {
+		return known.members
+	}
+	return nil
+}

@@ -1,0 +1,170 @@
+package quorum
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// MajorityError says that no majority of the members could be brought to do something. It matches
+// [pathlock.ErrUnavailable].
+type MajorityError struct {
+	// Operation is what was being done.
+	Operation string
+	// Members is how many members there are, and Needed how many make a majority.
+	Members, Needed int
+	// Failed are the members that did not do it, in their order.
+	Failed []MemberError
+}
+
+// MemberError is why a member did not do what it was asked to.
+type MemberError struct {
+	// Member is the member's index in the slice that [New] was given. Name is what [WithNames]
+	// calls it.
+	Member int
+	Name   string
+	// Err is the member's answer, or why there was none.
+	Err error
+}
+
+// Error implements error.
+func (e *MajorityError) Error() string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "quorum: %s: %v: %d of %d members are needed", e.Operation, pathlock.ErrUnavailable, e.Needed, e.Members)
+	for _, f := range e.Failed {
+		fmt.Fprintf(&s, "; %s: %v", f.Name, f.Err)
+	}
+	return s.String()
+}
+
+// Unwrap returns [pathlock.ErrUnavailable]. What the members answered is not matched: the failure
+// of one says nothing of the majority.
+func (e *MajorityError) Unwrap() error { return pathlock.ErrUnavailable }
+
+// unavailable returns the error for an operation that no majority stands behind, given why each
+// member does not. It matches ctx's error if ctx has ended, and pathlock.ErrClosed if the store
+// has.
+func (s *Store) unavailable(ctx context.Context, operation string, why func(*member) error) error {
+	if s.life.Err() != nil {
+		return errClosed
+	}
+	e := &MajorityError{Operation: operation, Members: len(s.members), Needed: s.majority}
+	for _, m := range s.members {
+		if err := why(m); err != nil {
+			e.Failed = append(e.Failed, MemberError{m.index, m.name, err})
+		}
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("%w: %w", e, ctx.Err())
+	}
+	return e
+}
+
+// errTimeout is why a member counts as silent that has not answered in time.
+var errTimeout = errors.New("no answer in time")
+
+// isAnswer reports whether an error, or nil, is what a member that serves can say.
+func isAnswer(err error) bool {
+	if err == nil {
+		return true
+	}
+	for _, said := range []error{
+		pathlock.ErrConflict, pathlock.ErrDeadlock, pathlock.ErrLost, pathlock.ErrNotHeld, pathlock.ErrInvalidRequest,
+	} {
+		if errors.Is(err, said) {
+			return true
+		}
+	}
+	return false
+}
+
+func isLost(err error) bool { return errors.Is(err, pathlock.ErrLost) }
+
+// answer is what a member said.
+type answer[T any] struct {
+	member *member
+	value  T
+	err    error
+	at     time.Time
+}
+
+// answers are what the members said, in their order.
+type answers[T any] struct {
+	store     *Store
+	operation string
+	all       []answer[T]
+}
+
+// poll asks all members that are not silent at once what each of them answers without waiting for
+// anybody. It returns when all have answered, or have had the time to, or when ctx ends: those that
+// have not answered may do what they are asked all the same.
+func poll[T any](ctx context.Context, s *Store, operation string, question func(context.Context, *member) (T, error)) answers[T] {
+	ctx, cancel := s.bound(ctx)
+	defer cancel()
+	out := answers[T]{s, operation, make([]answer[T], len(s.members))}
+	came := make(chan answer[T], len(s.members))
+	pending := 0
+	for i, m := range s.members {
+		if out.all[i] = (answer[T]{member: m, err: m.whySilent()}); out.all[i].err != nil {
+			continue
+		}
+		out.all[i].err = errTimeout
+		pending++
+		s.running.Go(func() {
+			value, err := question(ctx, m)
+			came <- answer[T]{m, value, err, time.Now()}
+		})
+	}
+	for ; pending > 0 && ctx.Err() == nil; pending-- {
+		select {
+		case a := <-came:
+			out.all[a.member.index] = a
+		case <-ctx.Done():
+		}
+	}
+	if cause := context.Cause(ctx); cause == nil || errors.Is(cause, errTimeout) {
+		for _, a := range out.all {
+			if !isAnswer(a.err) {
+				a.member.silence(a.err)
+			}
+		}
+	}
+	return out
+}
+
+// bound returns a context that ends with ctx, with the store, and after the time that a member has
+// to answer, with errTimeout as the cause in that case.
+func (s *Store) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeoutCause(ctx, s.config.timeout, errTimeout)
+	stop := context.AfterFunc(s.life, cancel)
+	return ctx, func() { stop(); cancel() }
+}
+
+// count returns how many members answered with an error, or with nil.
+func (a answers[T]) count(wanted error) (n int) {
+	for _, one := range a.all {
+		if errors.Is(one.err, wanted) {
+			n++
+		}
+	}
+	return n
+}
+
+// silent returns how many members have not answered.
+func (a answers[T]) silent() (n int) {
+	for _, one := range a.all {
+		if !isAnswer(one.err) {
+			n++
+		}
+	}
+	return n
+}
+
+// unavailable returns the error for answers that no majority stands behind.
+func (a answers[T]) unavailable(ctx context.Context) error {
+	return a.store.unavailable(ctx, a.operation, func(m *member) error { return a.all[m.index].err })
+}
