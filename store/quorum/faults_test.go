@@ -68,7 +68,7 @@ func TestOneMemberFails(t *testing.T) {
 // TestTwoMembersFail: without a majority nothing is granted, that is said at once, and nothing is
 // left when they are back.
 func TestTwoMembersFail(t *testing.T) {
-	for _, mode := range []mode{refusing, hanging} {
+	for _, mode := range []mode{refusing, hanging, deaf} {
 		members := memstores(3)
 		p := newProcesses(t, 1, members, quorum.WithTimeout(timeout), quorum.WithNames("a", "b", "c"))[0]
 		tree := testlock.Tree(t)
@@ -111,6 +111,28 @@ func TestTwoMembersFail(t *testing.T) {
 			testserver.Await(t, fmt.Sprintf("nothing is left at member %d", i+1), func() bool { return holders(t, m, tree) == 0 })
 		}
 	}
+}
+
+// TestAcquire_GivesAllBackWithoutAMajority: what only the lead grants is left to nobody, and a
+// request that waits asks for it again.
+func TestAcquire_GivesAllBackWithoutAMajority(t *testing.T) {
+	members := memstores(3)
+	p := newProcesses(t, 1, members, quorum.WithTimeout(generous))[0]
+	other := testlock.Ask(testlock.Tree(t), x("/a")) // of a process that does not reach the lead
+	for _, m := range members[1:] {
+		testlock.Take(t, m, other)
+	}
+	if _, err := p.store.Acquire(t.Context(), testlock.Ask(other.Tree, x("/a"))); !errors.Is(err, pathlock.ErrConflict) {
+		t.Errorf("without a majority: %v, want a conflict", err)
+	}
+	if n := holders(t, members[0], other.Tree); n > 0 {
+		t.Errorf("%d grants are left at the lead", n)
+	}
+	w := testlock.Queue(t, p.store, testlock.Ask(other.Tree, x("/a")))
+	testlock.Release(t, members[1], other)
+	w.Granted()
+	testlock.Release(t, members[2], other)
+	testlock.Release(t, p.store, w.Acquisition)
 }
 
 // TestRestartedEmpty: a renewal does not bring back what a member has lost, so that a hold ends

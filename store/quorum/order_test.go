@@ -43,7 +43,8 @@ func TestOrderWhileOthersFail(t *testing.T) {
 // TestLeadFallsSilent: a request that waits in the queue of a member that falls silent waits in
 // that of the next one, and its caller is told once that it waits.
 func TestLeadFallsSilent(t *testing.T) {
-	processes := newProcesses(t, 2, memstores(3), quorum.WithTimeout(100*time.Millisecond))
+	members := memstores(3)
+	processes := newProcesses(t, 2, members, quorum.WithTimeout(100*time.Millisecond))
 	held := testlock.Ask(testlock.Tree(t), x("/a"))
 	testlock.Take(t, processes[0].store, held)
 	// A second call of Waiting would close a closed channel.
@@ -52,7 +53,7 @@ func TestLeadFallsSilent(t *testing.T) {
 		p.links[0].set(hanging)
 	}
 	testserver.Await(t, "it waits with the next member", func() bool {
-		snap, err := processes[1].store.Snapshot(t.Context(), held.Tree)
+		snap, err := members[1].Snapshot(t.Context(), held.Tree) // which tells the process nothing
 		return err == nil && len(snap.Waiters) == 1
 	})
 	testlock.Release(t, processes[0].store, held)
