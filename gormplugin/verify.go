@@ -66,16 +66,16 @@ func OneWriter() Option { return func(p *Plugin) { p.oneWriter = true } }
 //
 //   - the unique indexes that keep siblings apart, and indexes over tree and path;
 //   - binary collations, and columns that are long enough;
-//   - no foreign key, policy or conflict clause that changes the tree by itself;
+//   - no foreign key or conflict clause that changes the tree by itself;
 //   - the server's version, strict mode and isolation level, and no other servers that write, too.
 //
 // It changes nothing, reads no rows, and takes a few milliseconds: call it when the program starts.
-// The settings that it sees are those of one connection. It names the triggers, rules and
-// partitions of the tables, without a judgement: the plugin does not see what they write.
+// The settings that it sees are those of one connection.
 //
-// It judges a unique index by its columns, and by those conditions, expressions and generated
-// columns that it knows: the ones that [AutoMigrate] writes, and the like. To any other index it is
-// blind, and asks for one that it knows.
+// It judges plain columns, indexes over plain columns, and the conditions and generated columns
+// that [AutoMigrate] writes. Where only another unique index could keep siblings apart, it asks for
+// one that it knows. It names triggers, rules, partitions and row-level policies, and cannot judge
+// them: docs/gorm.md says what they must leave alone.
 //
 // It returns what it finds as a [*SchemaError], in which every finding comes with the statements
 // that mend it ([AllowRawWrites] lets them pass), or with advice where one plain statement does

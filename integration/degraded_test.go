@@ -42,6 +42,7 @@ func openDegradable(t *testing.T, d gormplugintest.Database, server *testredis.S
 	type suite = gormplugintest.Suite
 	plugin := gormplugin.New(locker, gormplugin.Model(&suite{}))
 	db := guardedBy(t, d, plugin, &suite{})
+	must(t, gormplugin.AutoMigrate(db))
 	locks := middleware.New(locker, plugin.Resolver(&suite{}), middleware.Config{Log: quiet})
 	engine := gin.New()
 	id, name, parent := lockspec.Param("id"), lockspec.JSON("Name"), lockspec.JSON("ParentID")

@@ -19,6 +19,7 @@ import (
 func TestPostgresAbortedTransaction(t *testing.T) {
 	t.Parallel()
 	db := guarded(t, databases.Postgres(t, databases.ByteOrder, nil))
+	must(t, gormplugin.AutoMigrate(db))
 	root := &gormplugintest.Suite{PlanID: 1}
 	must(t, db.Create(root).Error)
 	create := func(tx *gorm.DB, name string) error {

@@ -42,7 +42,7 @@ func runAll(t *testing.T, db *gorm.DB, statements ...string) {
 	}
 }
 
-// Verify tells a policy that hides single rows, which are left behind, from one that hides trees.
+// Verify names a policy, whether it hides single rows, which are left behind, or whole trees.
 func TestPostgresPolicies(t *testing.T) {
 	t.Parallel()
 	const asUser = "SET LOCAL ROLE pg_monitor"
@@ -73,6 +73,7 @@ func TestPostgresPolicies(t *testing.T) {
 			name:       "a policy that hides trees",
 			statements: []string{"CREATE POLICY mine ON branches USING (tree_id = 1)"},
 			paths:      []string{"", "/b", "/b/x"},
+			want:       []treeschema.Check{treeschema.RowSecurity},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

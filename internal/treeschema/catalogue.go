@@ -7,6 +7,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -33,8 +34,6 @@ type catalogue struct {
 	// Engine is the storage engine, and Version the server's, on MySQL and MariaDB.
 	Engine  string `json:"engine"`
 	Version string `json:"version"`
-	// PartitionedBy is what the table is partitioned by, "" for a table without partitions.
-	PartitionedBy string `json:"partitioned_by"`
 	// Hides is set where the session sees other rows or values than the table has.
 	Hides flag `json:"hides"`
 	// Text is the statement that made the table, on SQLite.
@@ -94,121 +93,125 @@ const (
 	loose equality = "loose"
 )
 
-// part is one part of an index's key, a column or else an expression, with what is true of the
-// whole index.
+// part is one part of an index's key, with what is true of the whole index.
 type part struct {
 	Index      string `json:"index"`
 	Unique     flag   `json:"unique"`
 	Idle       flag   `json:"idle"`
 	NullsEqual flag   `json:"nulls_equal"`
-	Condition  string `json:"condition"`
-	Column     string `json:"column"`
-	Expression string `json:"expression"`
+	// Condition is that of the rows in the index, "" for all rows.
+	Condition string `json:"condition"`
+	// Column is "" for an expression.
+	Column string `json:"column"`
 	// Prefix is how many characters of the column the index holds, 0 for all.
 	Prefix int `json:"prefix"`
 	// Ordered is set if the part is in the order of bytes.
 	Ordered flag `json:"ordered"`
-	// Text is the statement that made the index, on SQLite.
-	Text string `json:"text"`
 }
 
 // index is an index as the database has it, by the parts of its key. What is true of the whole
 // index stands in the first part, at least.
 type index []part
 
-// foreignKey is a foreign key of the table.
+// foreignKey is a column of a foreign key.
 type foreignKey struct {
-	name, actions string
-	columns       []string
+	Column   string `json:"column"`
+	OnDelete string `json:"on_delete"`
+	OnUpdate string `json:"on_update"`
 }
 
 // named is something of which the name says enough, such as a trigger.
 type named struct{ what, name string }
 
-// read describes a table.
-func read(ctx context.Context, conn Conn, d *dialect.Dialect, t Table) (*catalogue, error) {
-	schema, name := splitName(t.Table)
-	c := &catalogue{columns: make(map[string]Column)}
-	var args []any
-	switch d {
-	case dialect.MySQL:
-		args = slices.Repeat([]any{schema, name}, 7)
-	case dialect.PostgreSQL:
-		args = []any{d.Quote(t.Table), t.Tree}
-	default:
-		args = []any{name}
-	}
-	records, err := ask(ctx, conn, string(d.Name)+"_table.sql", args...)
+// Present says how much of a table exists.
+type Present struct {
+	// Exists is set if the name stands for anything, IsTable if it stands for a table.
+	Exists, IsTable bool
+	// Hides is set where the session sees other rows or values than the table has.
+	Hides bool
+	// Columns are in the order of their names.
+	Columns []Column
+	// Indexes are names.
+	Indexes []string
+	// Unique are the columns with a unique index of their own.
+	Unique []string
+}
+
+// Look returns what exists of the table that statements find by its name.
+func Look(ctx context.Context, conn Conn, d *dialect.Dialect, table string) (Present, error) {
+	c, err := read(ctx, conn, d, table)
 	if err != nil {
-		return nil, err
+		return Present{}, err
 	}
+	there := Present{Exists: c.exists, IsTable: c.exists && c.Kind == "", Hides: bool(c.Hides)}
+	for _, name := range slices.Sorted(maps.Keys(c.columns)) {
+		there.Columns = append(there.Columns, c.columns[name])
+	}
+	for _, i := range c.indexes {
+		there.Indexes = append(there.Indexes, i[0].Index)
+		if bool(i[0].Unique) && len(i) == 1 && i[0].Condition == "" && i[0].Prefix == 0 {
+			there.Unique = append(there.Unique, i[0].Column)
+		}
+	}
+	return there, nil
+}
+
+// read describes the table that statements find by a name.
+func read(ctx context.Context, conn Conn, d *dialect.Dialect, table string) (*catalogue, error) {
+	schema, name := splitName(table)
+	args := map[*dialect.Dialect][]any{
+		dialect.MySQL: slices.Repeat([]any{schema, name}, 7), dialect.PostgreSQL: {d.Quote(table)}, dialect.SQLite: {name},
+	}
+	c := &catalogue{columns: make(map[string]Column)}
+	records, err := ask(ctx, conn, string(d.Name)+"_table.sql", args[d]...)
 	for _, r := range records {
 		if err := c.add(r["what"], []byte(r["doc"])); err != nil {
-			return nil, fmt.Errorf("treeschema: %s: %w", r["doc"], err)
+			return nil, fmt.Errorf("treeschema: the table %s: %s: %w", table, r["doc"], err)
 		}
 	}
-	if d == dialect.MySQL && c.exists {
-		err = c.readMySQLIndexes(ctx, conn, schema, name)
-	}
-	if d == dialect.MySQL {
-		for name, col := range c.columns {
-			col.Equality = mysqlEquality(col)
-			c.columns[name] = col
+	switch d {
+	case dialect.MySQL:
+		if err == nil && c.exists {
+			err = c.readMySQLIndexes(ctx, conn, schema, name)
 		}
-	}
-	if d == dialect.SQLite {
+	case dialect.SQLite:
 		c.readSQLiteTexts()
 	}
-	return c, err
+	if err != nil {
+		return nil, fmt.Errorf("treeschema: reading the catalogue on %s: %w", table, err)
+	}
+	return c, nil
 }
 
 // add adds what a document describes.
-func (c *catalogue) add(what string, doc []byte) error {
+func (c *catalogue) add(what string, doc []byte) (err error) {
 	switch what {
 	case "table":
 		c.exists = true
 		return json.Unmarshal(doc, c)
 	case "column":
 		var col Column
-		err := json.Unmarshal(doc, &col)
+		err = json.Unmarshal(doc, &col)
+		if col.Equality == "" && col.Charset != "" {
+			col.Equality = mysqlEquality(col)
+		}
 		c.columns[col.Name] = col
-		return err
 	case "part":
 		var p part
-		err := json.Unmarshal(doc, &p)
+		err = json.Unmarshal(doc, &p)
 		c.addPart(p)
-		return err
 	case "key":
-		var k struct {
-			Name     string `json:"name"`
-			Column   string `json:"column"`
-			OnDelete string `json:"on_delete"`
-			OnUpdate string `json:"on_update"`
-		}
-		err := json.Unmarshal(doc, &k)
-		i := slices.IndexFunc(c.foreignKeys, func(f foreignKey) bool { return f.name == k.Name })
-		if i < 0 {
-			i = len(c.foreignKeys)
-			c.foreignKeys = append(c.foreignKeys, foreignKey{name: k.Name, actions: actions(" ON DELETE ", k.OnDelete) + actions(" ON UPDATE ", k.OnUpdate)})
-		}
-		c.foreignKeys[i].columns = append(c.foreignKeys[i].columns, k.Column)
-		return err
+		var k foreignKey
+		err = json.Unmarshal(doc, &k)
+		c.foreignKeys = append(c.foreignKeys, k)
 	default:
 		var n struct {
 			Name string `json:"name"`
 		}
-		err := json.Unmarshal(doc, &n)
+		err = json.Unmarshal(doc, &n)
 		c.named = append(c.named, named{what, n.Name})
-		return err
 	}
-}
-
-// actions returns an action of a foreign key that changes rows, "" for others.
-func actions(on, action string) string {
-	if strings.HasPrefix(action, "SET ") || action == "CASCADE" {
-		return on + action
-	}
-	return ""
+	return err
 }
 
 // addPart adds the next part of an index.
@@ -225,21 +228,17 @@ func (c *catalogue) addPart(p part) {
 type record map[string]string
 
 // ask returns the rows of the query in a file.
-func ask(ctx context.Context, conn Conn, file string, args ...any) ([]record, error) {
+func ask(ctx context.Context, conn Conn, file string, args ...any) (records []record, err error) {
 	query, err := sqlFiles.ReadFile("sql/" + file)
 	if err != nil {
 		return nil, fmt.Errorf("treeschema: %w", err)
 	}
-	records, err := rowsOf(ctx, conn, string(query), args...)
-	if err != nil {
-		return nil, fmt.Errorf("treeschema: %s: %w", file, err)
-	}
-	return records, nil
-}
-
-// rowsOf returns the rows of a query.
-func rowsOf(ctx context.Context, conn Conn, query string, args ...any) (records []record, err error) {
-	rows, err := conn.QueryContext(ctx, query, args...)
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("treeschema: %s: %w", file, err)
+		}
+	}()
+	rows, err := conn.QueryContext(ctx, string(query), args...)
 	if err != nil {
 		return nil, err
 	}

@@ -1,8 +1,20 @@
+// Package treeschema checks the tables in which package gormplugin keeps trees, the server and the
+// session, for what the plugin's promises rest on.
+//
+// A check returns [Finding] values. Each says what is missing, why that matters, and which SQL
+// mends it, or what to do where one plain statement does not. Programs call gormplugin.Verify,
+// which fills in the [Table] values from the models. This package knows neither GORM nor models.
+//
+// It reads one database's catalogue by a query or two, which end in the same values for all, and
+// judges those. It runs nothing else. It judges columns, plain indexes, and the conditions and
+// generated columns that AutoMigrate writes. What else could break a promise is named, without a
+// judgement.
 package treeschema
 
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -12,37 +24,27 @@ import (
 // Run checks the server, the session of conn and the tables. The findings' statements can be run in
 // the order of the findings.
 func Run(ctx context.Context, conn Conn, d *dialect.Dialect, tables []Table) ([]Finding, error) {
-	settings, err := ask(ctx, conn, string(d.Name)+"_settings.sql")
+	values, err := ask(ctx, conn, string(d.Name)+"_settings.sql")
 	if err != nil {
 		return nil, err
 	}
 	findings, err := Tables(ctx, conn, d, tables)
-	return append(judge(d, settings), findings...), err
+	return append(judge(d, values), findings...), err
 }
 
 // Tables checks the tables alone, as [Run] does.
 func Tables(ctx context.Context, conn Conn, d *dialect.Dialect, tables []Table) ([]Finding, error) {
 	var findings []Finding
-	err := eachTable(ctx, conn, d, tables, func(c *checker) error {
+	for _, t := range tables {
+		there, err := read(ctx, conn, d, t.Table)
+		if err != nil {
+			return findings, err
+		}
+		c := checker{dialect: d, table: t, catalogue: there}
 		c.check()
 		findings = append(findings, c.findings...)
-		return nil
-	})
-	return findings, err
-}
-
-// eachTable reads the tables, and calls f with a checker of each.
-func eachTable(ctx context.Context, conn Conn, d *dialect.Dialect, tables []Table, f func(*checker) error) error {
-	for _, t := range tables {
-		c, err := read(ctx, conn, d, t)
-		if err != nil {
-			return fmt.Errorf("treeschema: reading the catalogue on %s: %w", t.Table, err)
-		}
-		if err := f(&checker{dialect: d, table: t, catalogue: c}); err != nil {
-			return err
-		}
 	}
-	return nil
+	return findings, nil
 }
 
 // checker checks one table.
@@ -66,7 +68,7 @@ func (c *checker) check() {
 	}
 	c.checkConflicts()
 	c.checkKey()
-	c.checkTexts()
+	c.checkColumns()
 	c.checkUnique()
 	c.checkPathIndex()
 	c.checkForeignKeys()
@@ -82,13 +84,8 @@ func (c *checker) missing() (what, why, advice string) {
 	if c.Kind != "" {
 		return "it is " + c.Kind, "rows can be written past it, and no index keeps them apart", "register the model with the table behind it"
 	}
-	var absent []string
-	for _, name := range c.table.Columns() {
-		if _, ok := c.columns[name]; !ok {
-			absent = append(absent, name)
-		}
-	}
-	if absent != nil {
+	absent := slices.DeleteFunc(c.table.Columns(), func(name string) bool { _, ok := c.columns[name]; return ok })
+	if len(absent) > 0 {
 		return "there is no column " + strings.Join(absent, ", "), nothing, create
 	}
 	return "", "", ""
@@ -125,4 +122,83 @@ func (c *checker) checkKey() {
 		Severity: Unsafe, Check: PrimaryKey, Missing: "no unique index is over " + strings.Join(c.table.Key, ", ") + " alone",
 		Why: "two rows may have one id, and a lock on one row locks them all", Advice: "make that the primary key",
 	})
+}
+
+// onConflict matches what a constraint of SQLite does in the place of failing. A default in the
+// place of NULL does no harm.
+var onConflict = regexp.MustCompile(`(not null )?on conflict (replace|ignore|fail|rollback)`)
+
+// checkConflicts looks for the clauses of SQLite that turn a conflict into something else than a
+// plain error.
+func (c *checker) checkConflicts() {
+	for _, m := range onConflict.FindAllStringSubmatch(withoutLiterals(c.Text), -1) {
+		if m[1] != "" && m[2] == "replace" {
+			continue
+		}
+		c.found(Finding{
+			Severity: Unsafe, Check: Conflicts, Missing: "a constraint says ON CONFLICT " + strings.ToUpper(m[2]),
+			Why:    "a conflicting write does not fail as a whole: it deletes the other row, is skipped, or is half done",
+			Advice: "recreate the table without it, see https://sqlite.org/lang_altertable.html#otheralter",
+		})
+	}
+}
+
+// checkForeignKeys looks for foreign keys that change rows of the tree on their own.
+func (c *checker) checkForeignKeys() {
+	for _, k := range c.foreignKeys {
+		actions := ""
+		for _, action := range []string{"DELETE " + k.OnDelete, "UPDATE " + k.OnUpdate} {
+			if strings.Contains(action, " SET ") || strings.HasSuffix(action, " CASCADE") {
+				actions += " ON " + action
+			}
+		}
+		if actions == "" || !slices.Contains(c.table.shaping(), k.Column) {
+			continue
+		}
+		f := Finding{
+			Severity: Warning, Check: ForeignKeys, Missing: "the foreign key on " + k.Column + " says" + actions,
+			Why: "rows change or vanish without path locks, and without soft deletion", Advice: "make it again without that, where the database can; SQLite needs a new table",
+		}
+		if strings.Contains(actions, "SET ") {
+			f.Severity, f.Why = Unsafe, "a row whose parent is deleted moves to the top, but keeps its path"
+		}
+		c.found(f)
+	}
+}
+
+// aboutNamed are the findings about what else the database does with the rows of a table, by the
+// word that the queries have for it. What has no severity but [Warning] is not judged.
+var aboutNamed = map[string]Finding{
+	"heir": {
+		Severity: Unsafe, Check: Inheritance, Missing: "the table %s inherits from it",
+		Why: "statements see the rows of both, but no unique index spans both", Advice: "separate the tables (ALTER TABLE … NO INHERIT …)",
+	},
+	"ancestor": {
+		Severity: Unsafe, Check: Inheritance, Missing: "its rows are also those of %s",
+		Why: "writes by that name are not guarded", Advice: "register the model with that table if it is partitioned; otherwise separate the tables",
+	},
+	"policy": {
+		Check: RowSecurity, Missing: "cannot judge the row-level security: %s",
+		Why: "a rename or a deletion misses the rows below that are hidden from this user", Advice: "see that it hides whole trees or nothing, by the tree's id alone, or connect as a user with BYPASSRLS",
+	},
+	"trigger":   {Check: Triggers, Missing: "cannot judge the trigger %s", Why: unseen, Advice: unseenAdvice},
+	"rule":      {Check: Rules, Missing: "cannot judge the rule %s", Why: unseen, Advice: unseenAdvice},
+	"partition": {Check: Partitions, Missing: "cannot judge the partitions by %s", Why: "the plugin does not see what is written to a partition by its own name", Advice: "write by the table's name alone"},
+}
+
+// unseen and unseenAdvice say of what writes by itself that nobody has judged it.
+const (
+	unseen       = "the plugin does not see what it writes"
+	unseenAdvice = "see that it leaves the columns of the tree alone, skips no row, and writes to no other registered table"
+)
+
+// checkNamed reports the things for which there is a finding.
+func (c *checker) checkNamed() {
+	for _, n := range c.named {
+		// A policy on leaves hides no part of a subtree.
+		if f, ok := aboutNamed[n.what]; ok && (n.what != "policy" || len(c.table.Paths) > 0) {
+			f.Missing = fmt.Sprintf(f.Missing, n.name)
+			c.found(f)
+		}
+	}
 }

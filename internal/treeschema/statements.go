@@ -16,14 +16,11 @@ const (
 	mysqlCharacter  = 4
 )
 
-// indexed adds the statements that make a unique index, or words if none can.
-func (c *checker) indexed(f Finding, statements func() ([]string, string)) Finding {
-	f.Statements, f.Advice = statements()
-	return f
-}
-
 // refuses says why there can be no unique index over some columns, "" if there can.
 func (c *checker) refuses(columns []string) string {
+	if slices.ContainsFunc(c.named, func(n named) bool { return n.what == "partition" }) {
+		return "make it one table without partitions: each of its unique indexes has to contain what it is partitioned by"
+	}
 	var bytes int64
 	for _, name := range columns {
 		bytes += c.columns[name].Bytes
@@ -34,11 +31,6 @@ func (c *checker) refuses(columns []string) string {
 	if c.isMySQL() && bytes > mysqlIndexBytes {
 		return "make the columns " + strings.Join(columns, ", ") + " shorter: together they need more than an index holds"
 	}
-	for name := range c.columns {
-		if mentions(c.PartitionedBy, name) && !slices.Contains(columns, name) {
-			return "make it one table without partitions: its unique indexes must contain what it is partitioned by (" + c.PartitionedBy + ")"
-		}
-	}
 	return ""
 }
 
@@ -47,61 +39,85 @@ func isLong(c Column) bool {
 	return strings.HasSuffix(c.Type, "text") || strings.HasSuffix(c.Type, "blob")
 }
 
-// siblingIndex makes a unique index for rows with a parent.
-func (c *checker) siblingIndex() ([]string, string) {
+// siblingIndex makes a unique index for rows with a parent, or says why there can be none.
+func (c *checker) siblingIndex() (statements []string, words string) {
 	columns := c.table.siblings()
-	// A parent is in one tree only, and the tree may not fit.
-	if c.isMySQL() && c.refuses(columns) != "" && (c.table.Tree == "" || !mentions(c.PartitionedBy, c.table.Tree)) {
-		columns = []string{c.table.Parent, c.table.Name.Column}
+	if c.refuses(columns) != "" {
+		columns = columns[:2] // a parent is in one tree only, and the tree may not fit
 	}
 	if words := c.refuses(columns); words != "" {
 		return nil, words
 	}
-	if !c.isMySQL() {
-		return []string{c.create("UNIQUE ", "sibling", c.parts(columns), c.table.live(" WHERE ", c.dialect.QuotePart))}, ""
+	key, live := c.parts(columns), c.table.live(" WHERE ", c.dialect.QuotePart)
+	if c.isMySQL() && live != "" {
+		column, made := c.generated("live", "TINYINT", c.liveValue())
+		key, live, statements = append(key, column), "", made
 	}
-	mark, statements := c.mark()
-	return append(statements, c.create("UNIQUE ", "sibling", append(c.parts(columns), mark...), "")), ""
+	return append(statements, c.create("UNIQUE ", "sibling", key, live)), ""
 }
 
-// topIndex makes a unique index for rows without a parent. MySQL and MariaDB have no index over
-// some rows, but one over a generated column that is NULL for the others.
-func (c *checker) topIndex() ([]string, string) {
+// topIndex makes a unique index for rows without a parent, or says why there can be none.
+func (c *checker) topIndex() (statements []string, words string) {
 	tree, columns := c.table.Tree, c.table.inTree(c.table.Name.Column)
 	if words := c.refuses(columns); words != "" {
 		return nil, words
 	}
-	condition := c.noParent(c.columns[c.table.Parent]) + c.table.live(" AND ", c.dialect.QuotePart)
 	if !c.isMySQL() {
-		return []string{c.create("UNIQUE ", "top", c.parts(columns), " WHERE "+condition)}, ""
+		return []string{c.create("UNIQUE ", "top", c.parts(columns), " WHERE "+c.isTop())}, ""
 	}
-	var statements []string
-	column := c.generated(rows{top: true, live: len(c.table.Marks) > 0}, tree)
-	if column == "" {
-		column = c.free("top")
-		typ, value := "TINYINT", "1"
-		if tree != "" {
-			typ, value = c.columns[tree].Type, c.dialect.QuotePart(tree)
+	typ := "TINYINT"
+	if of := c.columns[tree]; tree != "" {
+		typ = of.Type
+		if isChar(of) {
+			typ = "var" + typ
 		}
-		if strings.HasPrefix(typ, "char(") {
-			// The sql_mode decides how a CHAR is padded. So MariaDB has no index over the column as
-			// it is.
-			typ, value = "var"+typ, "RTRIM("+value+")"
-		}
-		if of := c.columns[tree]; of.Collation != "" {
+		if of.Collation != "" {
 			typ += " CHARACTER SET " + of.Charset + " COLLATE " + of.Collation
 		}
-		statements = []string{fmt.Sprintf("ALTER TABLE %s ADD COLUMN %s %s AS (IF(%s, %s, NULL)) VIRTUAL", c.dialect.Quote(c.table.Table), c.dialect.QuotePart(column), typ, condition, value)}
 	}
-	key := c.parts([]string{column, c.table.Name.Column})
-	if tree != "" && mentions(c.PartitionedBy, tree) {
-		key = append(key, c.dialect.QuotePart(tree))
+	column, statements := c.generated("top", typ, c.topValue())
+	return append(statements, c.create("UNIQUE ", "top", append([]string{column}, c.parts(columns[len(columns)-1:])...), "")), ""
+}
+
+// isChar reports whether a column pads what it holds.
+func isChar(c Column) bool { return strings.HasPrefix(c.Type, "char(") }
+
+// liveValue is the expression of a generated column of MySQL that is NULL for deleted rows: there
+// is no index over some rows.
+func (c *checker) liveValue() string {
+	return "IF(" + c.table.live("", c.dialect.QuotePart) + ", 1, NULL)"
+}
+
+// topValue is the expression of a generated column of MySQL that is the tree's id for live rows
+// without a parent, and NULL for others.
+func (c *checker) topValue() string {
+	value := "1"
+	if tree := c.table.Tree; tree != "" {
+		value = c.dialect.QuotePart(tree)
+		if isChar(c.columns[tree]) {
+			// The sql_mode decides how a CHAR is padded. So MariaDB has no index over the column as
+			// it is.
+			value = "RTRIM(" + value + ")"
+		}
 	}
-	return append(statements, c.create("UNIQUE ", "top", key, "")), ""
+	return "IF(" + c.isTop() + ", " + value + ", NULL)"
+}
+
+// generated returns the generated column with an expression, quoted, and the statement that makes
+// it if it is missing. The key needs another statement: MySQL adds a virtual column, or a key,
+// while others write, but not both at once.
+func (c *checker) generated(want, typ, expression string) (column string, statements []string) {
+	for name, col := range c.columns {
+		if c.same(col.Expression, expression) {
+			return c.dialect.QuotePart(name), nil
+		}
+	}
+	column = c.dialect.QuotePart(c.free(want))
+	return column, []string{fmt.Sprintf("ALTER TABLE %s ADD COLUMN %s %s AS (%s) VIRTUAL", c.dialect.Quote(c.table.Table), column, typ, expression)}
 }
 
 // pathIndex makes an index over tree and path, or over as much of the path as an index holds.
-func (c *checker) pathIndex(path Text) ([]string, string) {
+func (c *checker) pathIndex(path Text) (statements []string, words string) {
 	columns := c.table.inTree(path.Column)
 	key := c.parts(columns)
 	if c.isMySQL() {
@@ -114,37 +130,6 @@ func (c *checker) pathIndex(path Text) ([]string, string) {
 		}
 	}
 	return []string{c.create("", path.Column, key, "")}, ""
-}
-
-// mark returns the generated column that is NULL for deleted rows, and the statement that makes it
-// if it is missing. The key needs another statement: MySQL adds a virtual column, or a key, while
-// others write, but not both at once.
-func (c *checker) mark() (key, statements []string) {
-	live := c.table.live("", c.dialect.QuotePart)
-	if live == "" {
-		return nil, nil
-	}
-	name := c.generated(rows{live: true}, "")
-	if name == "" {
-		name = c.free("live")
-		definition := fmt.Sprintf("IF(%s, 1, NULL)", live)
-		statements = []string{fmt.Sprintf("ALTER TABLE %s ADD COLUMN %s TINYINT AS (%s) VIRTUAL", c.dialect.Quote(c.table.Table), c.dialect.QuotePart(name), definition)}
-		c.columns[name] = Column{Name: name, Expression: definition, Bytes: 1}
-	}
-	return []string{c.dialect.QuotePart(name)}, statements
-}
-
-// generated returns the generated column that has a value for some rows, and is NULL for all
-// others: a column's value, or a constant if that is "".
-func (c *checker) generated(of rows, value string) string {
-	for name, col := range c.columns {
-		var r rows
-		condition, is, ok := guarded(col.Expression)
-		if ok && c.restrict(&r, condition) && r == of && !c.mentionsOther(is, value) && (value == "" || mentions(is, value)) {
-			return name
-		}
-	}
-	return ""
 }
 
 // parts quotes the columns of an index's key. Where the column's order may be another, the index

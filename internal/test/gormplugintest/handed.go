@@ -30,9 +30,7 @@ func handedChecks() []check {
 				row["Name"] = name
 				w.must(w.db.Model(&Suite{}).Create(row).Error)
 				made := maps.Clone(row)
-				// What GORM adds itself.
-				delete(made, "id")
-				delete(made, "alive")
+				delete(made, "id") // which GORM adds itself
 				if want := (map[string]any{"Name": name, "parent_id": w.root.ID}); !maps.Equal(made, want) {
 					w.Errorf("the map is %v", row)
 				}

@@ -8,17 +8,15 @@ import (
 	"gorm.io/gorm"
 )
 
-// Suite is a tree with everything that a model can have. Deleted rows do not
-// collide with live ones: Alive, which is NULL for them, is part of the unique index.
+// Suite is a tree with everything that a model can have.
 type Suite struct {
 	ID       int64
-	PlanID   int64          `pathlock:"tree" gorm:"uniqueIndex:sibling;index:path,priority:1"`
-	ParentID *int64         `pathlock:"parent" gorm:"uniqueIndex:sibling"`
-	Name     string         `pathlock:"name" gorm:"size:255;uniqueIndex:sibling"`
+	PlanID   int64          `pathlock:"tree" gorm:"index:path,priority:1"`
+	ParentID *int64         `pathlock:"parent"`
+	Name     string         `pathlock:"name" gorm:"size:255"`
 	Path     string         `pathlock:"path" gorm:"size:500;index:path,priority:2"`
 	Version  int64          `pathlock:"version"`
 	Fence    uint64         `pathlock:"fence"`
-	Alive    *bool          `gorm:"->;type:smallint GENERATED ALWAYS AS (CASE WHEN deleted IS NULL THEN 1 END) STORED;uniqueIndex:sibling"`
 	Note     string         `gorm:"size:255"`
 	Deleted  gorm.DeletedAt `gorm:"index"`
 }

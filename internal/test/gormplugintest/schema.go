@@ -85,6 +85,17 @@ func flaws() []flaw {
 			sqlite:   and(dropSiblingIndex, "CREATE UNIQUE INDEX hollow ON branches (tree_id, parent_id, name, deleted)"),
 		},
 		{
+			name: "a unique index whose condition is another", want: "unsafe siblings",
+			postgres: and(dropSiblingIndex, "CREATE UNIQUE INDEX odd ON branches (tree_id, parent_id, name) WHERE deleted IS NULL AND note <> 'x'"),
+			sqlite:   and(dropSiblingIndex, "CREATE UNIQUE INDEX odd ON branches (tree_id, parent_id, name)WHERE(deleted IS NULL AND note <> 'x')"),
+		},
+		{
+			name: "a unique index over an expression", want: "unsafe siblings",
+			mysql:    and(dropSibling, "ALTER TABLE branches ADD COLUMN odd VARCHAR(100) AS (IF(note IS NULL, name, NULL)) VIRTUAL, ADD UNIQUE KEY odd (tree_id, parent_id, odd)"),
+			postgres: and(dropSiblingIndex, "CREATE UNIQUE INDEX odd ON branches (tree_id, parent_id, name, COALESCE(note, ''))"),
+			sqlite:   and(dropSiblingIndex, "CREATE UNIQUE INDEX odd ON branches (tree_id, parent_id, name, COALESCE(note, ''))"),
+		},
+		{
 			name: "no unique index over rows at the top", want: "unsafe top rows",
 			mysql: dropTop, postgres: dropTopIndex, sqlite: dropTopIndex,
 		},
@@ -216,7 +227,7 @@ func flaws() []flaw {
 		},
 		{
 			name:  "partitions by the tree",
-			want:  "unsafe primary key in words, unsafe siblings, unsafe top rows, warning path index, warning partitions in words",
+			want:  "unsafe primary key in words, unsafe siblings in words, unsafe top rows in words, warning path index, warning partitions in words",
 			mysql: []string{"DROP TABLE branches", branches("PRIMARY KEY (id, tree_id)) COLLATE ${binary} PARTITION BY HASH (tree_id) PARTITIONS 4")},
 			postgres: []string{
 				"DROP TABLE branches", branchesOfPostgres("PRIMARY KEY (tree_id, id)) PARTITION BY HASH (tree_id)"),

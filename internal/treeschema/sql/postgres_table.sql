@@ -1,19 +1,10 @@
 -- What the catalogue says of a table, as one JSON document a row: no row if the name is unknown.
--- Arguments: the table's name, quoted, and the column of the tree.
-WITH t AS (SELECT *, row_security_active(oid) AS secured FROM pg_class WHERE oid = to_regclass($1::text)),
-policies AS (
-    SELECT p.polname, bool_or(a.attname IS DISTINCT FROM $2::text AND a.attname IS NOT NULL) AS hides_rows
-    FROM t
-    JOIN pg_policy p ON p.polrelid = t.oid
-    LEFT JOIN pg_depend d ON d.classid = 'pg_policy'::regclass AND d.objid = p.oid AND d.refclassid = 'pg_class'::regclass
-         AND d.refobjid = t.oid AND d.refobjsubid > 0
-    LEFT JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = d.refobjsubid
-    GROUP BY p.polname
-)
+-- Argument: the table's name, quoted.
+WITH t AS (SELECT *, row_security_active(oid) AS secured FROM pg_class WHERE oid = to_regclass($1::text))
 SELECT 'table' AS what, '' AS name, 0 AS n, json_build_object(
          'kind', CASE WHEN relkind IN ('r', 'p') THEN CASE WHEN relpersistence = 't' THEN 'a temporary table' ELSE '' END
                       ELSE COALESCE((jsonb '{"v": "a view", "m": "a stored view", "f": "a foreign table"}') ->> relkind::text, 'no table') END,
-         'hides', secured, 'partitioned_by', COALESCE(pg_get_partkeydef(oid), ''))::text AS doc
+         'hides', secured)::text AS doc
 FROM t
 UNION ALL
 -- Of a domain, the type and the length are those of its base type, and so is what the collation can
@@ -51,8 +42,7 @@ SELECT 'part', c.relname, k.n, json_build_object(
          'idle', NOT (i.indisvalid AND i.indisready) OR am.amname <> 'btree',
          'nulls_equal', COALESCE((to_jsonb(i) ->> 'indnullsnotdistinct')::boolean, FALSE),
          'condition', COALESCE(pg_get_expr(i.indpred, i.indrelid), ''),
-         'column', COALESCE(a.attname, ''), 'expression', CASE WHEN a.attname IS NULL THEN pg_get_indexdef(i.indexrelid, k.n, TRUE) ELSE '' END,
-         'ordered', co.collname = 'C' AND oc.opcdefault)::text
+         'column', COALESCE(a.attname, ''), 'ordered', co.collname = 'C' AND oc.opcdefault)::text
 FROM t
 JOIN pg_index i ON i.indrelid = t.oid
 JOIN pg_class c ON c.oid = i.indexrelid
@@ -77,9 +67,9 @@ FROM (
     UNION ALL
     SELECT 'rule', w.rulename FROM t JOIN pg_rewrite w ON w.ev_class = t.oid AND w.rulename <> '_RETURN' AND w.ev_enabled NOT IN ('D', 'R')
     UNION ALL
-    SELECT 'policy', polname FROM t, policies WHERE secured AND hides_rows
+    SELECT 'policy', COALESCE('the policy ' || p.polname, 'no policy shows any row') FROM t LEFT JOIN pg_policy p ON p.polrelid = t.oid WHERE secured
     UNION ALL
-    SELECT 'policy', 'no policy shows any' FROM t WHERE secured AND NOT EXISTS (SELECT FROM policies)
+    SELECT 'partition', pg_get_partkeydef(oid) FROM t WHERE relkind = 'p'
     UNION ALL
     SELECT 'heir', i.inhrelid::regclass::text FROM t JOIN pg_inherits i ON i.inhparent = t.oid WHERE t.relkind <> 'p'
     UNION ALL

@@ -16,8 +16,8 @@ SELECT 'column', name, cid, json_object(
 FROM pragma_table_xinfo(?1)
 UNION ALL
 SELECT 'part', l.name, x.seqno, json_object(
-         'index', l.name, 'unique', l."unique", 'column', coalesce(x.name, ''), 'number', x.seqno,
-         'ordered', x.coll = 'BINARY', 'text', (SELECT "sql" FROM sqlite_master m WHERE m.type = 'index' AND m.name = l.name))
+         'index', l.name, 'unique', l."unique", 'column', coalesce(x.name, ''),
+         'ordered', x.coll = 'BINARY', 'condition', CASE WHEN l.partial THEN coalesce((SELECT "sql" FROM sqlite_master m WHERE m.type = 'index' AND m.name = l.name), 'unknown') ELSE '' END)
 FROM pragma_index_list(?1) l, pragma_index_xinfo(l.name) x
 WHERE x."key" = 1
 UNION ALL

@@ -1,0 +1,155 @@
+package treeschema
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pathlock-go/pathlock/internal/dialect"
+)
+
+// Types that return what was written. A CHAR loses or gains spaces at its end, which the plugin
+// knows of keys; so it knows the spelling of a uuid. On SQLite the affinity decides, not the name.
+var (
+	keepsTexts = regexp.MustCompile(`^(varchar|character varying|(tiny|medium|long)?text)\b`)
+	keepsNames = regexp.MustCompile(keepsTexts.String() + `|^(\w+\.)?citext$`)
+	keepsKeys  = regexp.MustCompile(keepsNames.String() + `|^(char|character|uuid|varbinary)\b`)
+	keepsMarks = regexp.MustCompile(keepsKeys.String() + `|^(enum|set)\b`)
+	rounds     = regexp.MustCompile(`(?i)float|real|double`)
+)
+
+// checkColumns checks how names, paths, keys and marks are stored and compared, and how long names
+// and paths may be.
+func (c *checker) checkColumns() {
+	for _, text := range c.table.texts() {
+		c.checkText(text, text != c.table.Name)
+	}
+	for _, key := range append([]string{c.table.Tree, c.table.Parent}, c.table.Key...) {
+		col := c.columns[key]
+		isText := slices.ContainsFunc(c.table.Keys, func(text Text) bool { return text.Column == key })
+		if rounds.MatchString(col.Type) || isText && !c.isKept(col, keepsKeys) {
+			c.foundColumn(Type, Unsafe, col, "it may return another key than was written", "")
+			continue
+		}
+		severity, why := c.comparesKeys(col)
+		c.foundColumn(Collation, severity, col, why, "")
+	}
+	for _, m := range c.table.Marks {
+		if col := c.columns[m.Column]; strings.HasPrefix(m.When, "'") && !c.isKept(col, keepsMarks) {
+			c.foundColumn(Type, Unsafe, col, "it may hold other values equal to "+m.When, "")
+		}
+	}
+}
+
+// checkText checks the column of a name or a path.
+func (c *checker) checkText(text Text, isPath bool) {
+	col, keeps := c.columns[text.Column], keepsNames
+	if isPath {
+		keeps = keepsTexts
+	}
+	if !c.isKept(col, keeps) {
+		c.foundColumn(Type, Unsafe, col, "it may return another text than was written, and paths are wrong then", c.retyped(col, max(col.Length, int64(text.Size))))
+		return
+	}
+	severity, why := c.compares(col, isPath)
+	c.foundColumn(Collation, severity, col, why, c.retyped(col, col.Length))
+	if col.Length > 0 && col.Length < int64(text.Size) {
+		c.foundOr(c.retyped(col, int64(text.Size)), Finding{
+			Check: Length, Missing: fmt.Sprintf("the column %s has room for %d characters, the model says %d", col.Name, col.Length, text.Size),
+			Why: "the plugin accepts what the database refuses", Advice: fmt.Sprintf("make it longer, up to %d characters", text.Size),
+		})
+	}
+}
+
+// isKept reports whether a column returns the texts that were written.
+func (c *checker) isKept(col Column, types *regexp.Regexp) bool {
+	if c.dialect == dialect.SQLite {
+		// A UUID with its hyphens is no number.
+		return col.Equality != "" || strings.EqualFold(col.Type, "uuid") && types != keepsTexts && types != keepsNames
+	}
+	return types.MatchString(col.Type)
+}
+
+// foundColumn reports a column whose type or collation is wrong, unless there is no why.
+func (c *checker) foundColumn(check Check, severity Severity, col Column, why, statement string) {
+	if why == "" {
+		return
+	}
+	missing := fmt.Sprintf("the column %s has the type %s", col.Name, col.Type)
+	if check == Collation && col.Collation != "" {
+		missing = fmt.Sprintf("the column %s has the collation %s", col.Name, col.Collation)
+	}
+	advice := map[*dialect.Dialect]string{
+		dialect.MySQL:      "give it a VARCHAR with the collation " + BinaryMySQL(c.Version) + ", and keep the rest of its definition; the columns that foreign keys connect with it need the same",
+		dialect.PostgreSQL: `give it a text type with the collation "C", and the columns that are compared with it`, dialect.SQLite: "recreate the table with TEXT there, see https://sqlite.org/lang_altertable.html#otheralter",
+	}[c.dialect]
+	if rounds.MatchString(col.Type) {
+		advice = "give it a type of whole numbers or of texts, as the model says"
+	}
+	c.foundOr(statement, Finding{Severity: severity, Check: check, Missing: missing, Why: why, Advice: advice})
+}
+
+// foundOr adds a finding with a statement, if there is one, in the place of the advice.
+func (c *checker) foundOr(statement string, f Finding) {
+	if statement != "" {
+		f.Statements, f.Advice = []string{statement}, ""
+	}
+	c.found(f)
+}
+
+// compares says what is wrong with how a name or a path compares, "" if nothing is.
+func (c *checker) compares(col Column, isPath bool) (severity Severity, why string) {
+	switch {
+	case col.Equality == padded:
+		why = "it treats texts as equal that differ in trailing spaces"
+	case col.Equality == unordered && isPath:
+		why = `the rows below a path are no range in its order, for queries that do not say COLLATE "C" themselves`
+	case col.Equality == loose && isPath && c.isMySQL() && !c.table.IsLeaf:
+		return Unsafe, "in its order a path can come before its parent's, and a rename then misses it"
+	case col.Equality == loose:
+		why = "it treats texts as equal that differ"
+	}
+	return Warning, why
+}
+
+// comparesKeys says what is wrong with how a key, a parent or a tree's id compares, "" if nothing
+// is.
+func (c *checker) comparesKeys(col Column) (severity Severity, why string) {
+	padding := col.Equality == padded
+	switch {
+	case col.Equality != loose && !padding:
+	case padding && (strings.HasPrefix(col.Type, "char") || col.Charset != "" && col.Charset != "utf8mb4"):
+		// The plugin leaves the spaces at the end of a CHAR out, too, and MySQL has no stricter
+		// collation for other character sets.
+	case col.Name == c.table.Tree:
+		return Unsafe, "two trees whose ids it treats as equal are changed together, but locked apart"
+	default:
+		why = "the database finds a row by other spellings of its key, which the plugin refuses"
+	}
+	return Warning, why
+}
+
+// retyped returns the statement that gives a column of texts a length, 0 for none, and a binary
+// collation; "" if it would not keep the rest of the definition.
+func (c *checker) retyped(col Column, length int64) string {
+	inKey := slices.ContainsFunc(c.foreignKeys, func(k foreignKey) bool { return k.Column == col.Name })
+	if !bool(col.Plain) || col.Equality == "" || inKey {
+		return ""
+	}
+	table, column, typ := c.dialect.Quote(c.table.Table), c.dialect.QuotePart(col.Name), "text"
+	switch {
+	case length > 0:
+		typ = fmt.Sprintf("varchar(%d)", length)
+	case c.isMySQL():
+		typ = col.Type
+	}
+	if !c.isMySQL() {
+		return fmt.Sprintf(`ALTER TABLE %s ALTER COLUMN %s TYPE %s COLLATE "C"`, table, column, typ)
+	}
+	null := ""
+	if !col.Nullable {
+		null = " NOT NULL"
+	}
+	return fmt.Sprintf("ALTER TABLE %s MODIFY %s %s CHARACTER SET utf8mb4 COLLATE %s%s", table, column, typ, BinaryMySQL(c.Version), null)
+}

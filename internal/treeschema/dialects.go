@@ -1,0 +1,85 @@
+package treeschema
+
+import (
+	"context"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// BinaryMySQL returns the collation by which texts differ if their bytes do, on a server of a
+// version.
+func BinaryMySQL(version string) string {
+	if strings.Contains(version, "MariaDB") {
+		return "utf8mb4_nopad_bin"
+	}
+	return "utf8mb4_0900_bin"
+}
+
+// mysqlEquality says how a column of MySQL or MariaDB compares texts.
+func mysqlEquality(c Column) equality {
+	switch {
+	case c.Collation == "":
+		return ""
+	case !strings.HasSuffix(c.Collation, "_bin"):
+		return loose
+	case !isChar(c) && (c.Collation == "utf8mb4_nopad_bin" || c.Collation == "utf8mb4_0900_bin"):
+		return exact
+	default:
+		return padded
+	}
+}
+
+// readMySQLIndexes reads the indexes of MySQL and MariaDB.
+func (c *catalogue) readMySQLIndexes(ctx context.Context, conn Conn, schema, name string) error {
+	records, err := ask(ctx, conn, "mysql_indexes.sql", schema, name)
+	for _, r := range records {
+		// MariaDB adds the ROW END column to every unique index of a system-versioned table.
+		if c.columns[r["column_name"]].Expression == "ROW END" {
+			continue
+		}
+		prefix, _ := strconv.Atoi(r["sub_part"])
+		c.addPart(part{
+			Index: r["index_name"], Unique: r["non_unique"] == "0", Idle: flag(r["index_type"] != "BTREE" || r["is_visible"] == "NO" || r["ignored"] == "YES"),
+			Column: r["column_name"], Prefix: prefix,
+			Ordered: true, // as the column is, which is judged by itself
+		})
+	}
+	return err
+}
+
+// literal matches a text in SQL.
+var literal = regexp.MustCompile(`'(?:''|[^'])*'`)
+
+// withoutLiterals returns SQL as [normal] does, with empty texts.
+func withoutLiterals(text string) string {
+	return literal.ReplaceAllString(normal(text, " "), "''")
+}
+
+// readSQLiteTexts reads what SQLite has in the statement alone that made the table, and in those
+// that made its indexes.
+func (c *catalogue) readSQLiteTexts() {
+	var key index
+	made := withoutLiterals(c.Text)
+	for name, col := range c.columns {
+		stated := regexp.MustCompile(`(?:^|\W)` + regexp.QuoteMeta(strings.ToLower(name)) + ` [^,]*collate (nocase|rtrim)`).FindStringSubmatch(made)
+		if stated != nil && col.Equality != "" {
+			col.Collation = strings.ToUpper(stated[1])
+			col.Equality = map[string]equality{"NOCASE": loose, "RTRIM": padded}[col.Collation]
+			c.columns[name] = col
+		}
+		if col.Key > 0 {
+			key = append(key, part{Index: "PRIMARY", Unique: true, Column: name})
+		}
+	}
+	for _, i := range c.indexes {
+		// A condition that is not found remains the whole statement, which no known one is.
+		if _, condition, ok := strings.Cut(normal(i[0].Condition, " "), " where "); ok {
+			i[0].Condition = condition
+		}
+	}
+	if len(key) > 0 {
+		// An INTEGER PRIMARY KEY has no index of its own: the table is the index.
+		c.indexes = append(c.indexes, key)
+	}
+}

@@ -1,0 +1,185 @@
+package treeschema
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pathlock-go/pathlock/internal/dialect"
+)
+
+// Of a unique index over some rows, which have a condition or a value in a generated column, only
+// the forms are known that AutoMigrate writes. No other expression is judged.
+
+// noise is what databases add to an expression, or leave out, and literals, which are none.
+var noise = regexp.MustCompile(`(?s)'(?:''|[^'])*'|(?:\s|--[^\n]*|/\*.*?\*/)+|::(?:character varying|timestamp with(?:out)? time zone|\w+)(?:\(\d+\))?(?:\[\])?|["\x60\[\]()]`)
+
+// Databases write some things in another way than they were written.
+var (
+	spellings = strings.NewReplacer("=anyarray", "in", "=false", "=0", "_utf8mb4'", "'")
+	bytes     = regexp.MustCompile(`x'(\w+)'`)
+)
+
+// normal returns SQL in lower case, without comments, casts and the quotes of names, and with the
+// given text in the place of spaces. If that is "", parentheses are left out, too.
+func normal(text, space string) string {
+	text = noise.ReplaceAllStringFunc(strings.ReplaceAll(text, `\'`, "'"), func(s string) string {
+		switch {
+		case s[0] == '\'', space != "" && strings.Contains("()", s):
+			return s
+		case strings.ContainsAny(s[:1], ":\"`[]()"):
+			return ""
+		default:
+			return space
+		}
+	})
+	return strings.ToLower(text)
+}
+
+// spelt returns an expression in one spelling for all databases.
+func spelt(text string) string {
+	return bytes.ReplaceAllString(spellings.Replace(normal(text, "")), "0x$1")
+}
+
+// same reports whether an expression of the database is one that AutoMigrate writes. Parentheses do
+// not count: what AutoMigrate writes consists of alternatives that AND connects, and any other
+// grouping of them holds for more rows, never for fewer.
+func (c *checker) same(theirs, ours string) bool {
+	theirs, ours = spelt(theirs), spelt(ours)
+	for _, m := range c.table.Marks {
+		// Where NULL is in no row, or in none that is live, it may be allowed or not.
+		if m.When == "" && !m.OrNull || !bool(c.columns[m.Column].Nullable) {
+			orNull := strings.ToLower(m.Column) + "isnullor"
+			theirs, ours = strings.ReplaceAll(theirs, orNull, ""), strings.ReplaceAll(ours, orNull, "")
+		}
+	}
+	return theirs == ours
+}
+
+// isMySQL reports whether the table is on MySQL or MariaDB.
+func (c *checker) isMySQL() bool { return c.dialect == dialect.MySQL }
+
+// isTop is the condition that a row has no parent, which is NULL or the zero value of the column's
+// kind, and is live.
+func (c *checker) isTop() string {
+	parent := c.columns[c.table.Parent]
+	return c.dialect.NoParentOfKind(c.dialect.QuotePart(parent.Name), dialect.KindOf(parent.Type)) + c.table.live(" AND ", c.dialect.QuotePart)
+}
+
+// keepsApart says which live rows a unique index keeps apart that have the same parent and name:
+// siblings, and rows at the top. known is not set for an index that is not judged.
+func (c *checker) keepsApart(i index) (siblings, top, known bool) {
+	t := c.table
+	// What siblings have in common, as far as NULL is equal to NULL.
+	same := t.siblings()
+	for _, m := range t.Marks {
+		null, oneValue := m.Live == "NULL", m.When == "" && !m.isText()
+		if oneValue && (null && bool(i[0].NullsEqual) || !null && !(m.OrNull && bool(c.columns[m.Column].Nullable))) {
+			same = append(same, m.Column)
+		}
+	}
+	siblings, top = true, true
+	switch condition := i[0].Condition; {
+	case condition == "" || c.same(condition, t.live("", c.dialect.QuotePart)):
+	case c.same(condition, c.isTop()), c.same(condition, c.dialect.QuotePart(t.Parent)+" IS NULL"+t.live(" AND ", c.dialect.QuotePart)):
+		siblings = false
+	default:
+		return false, false, false
+	}
+	for _, p := range i {
+		col := c.columns[p.Column]
+		generated := c.isMySQL() && col.Expression != ""
+		switch {
+		case generated && c.same(col.Expression, c.liveValue()):
+		case generated && c.same(col.Expression, c.topValue()):
+			siblings = false
+		case p.Column == "" || col.Expression != "":
+			return false, false, false
+		case p.Prefix > 0 || !slices.Contains(same, p.Column):
+			return false, false, true
+		case p.Column == t.Parent && bool(col.Nullable) && !bool(i[0].NullsEqual):
+			top = false
+		}
+	}
+	return siblings, top, true
+}
+
+// checkUnique looks for the unique indexes that keep siblings, and rows at the top, apart.
+func (c *checker) checkUnique() {
+	t := c.table
+	if t.Name.Column == "" {
+		return
+	}
+	// If the parent cannot be NULL, the index over siblings covers the top, too. Leaves are never
+	// at the top.
+	siblings, top := false, t.IsLeaf || !bool(c.columns[t.Parent].Nullable)
+	var unknown []string
+	for _, i := range c.indexes {
+		if !i[0].Unique {
+			continue
+		}
+		s, t, known := c.keepsApart(i)
+		siblings, top = siblings || s, top || t
+		if !known {
+			unknown = append(unknown, i[0].Index)
+		}
+		if slices.ContainsFunc(i, func(p part) bool { return p.Prefix > 0 && p.Column == c.table.Name.Column }) {
+			c.found(Finding{
+				Severity: Warning, Check: Siblings, Missing: "the unique index " + i[0].Index + " compares only the beginning of " + c.table.Name.Column,
+				Why: "it refuses a free name as taken", Advice: "drop it; there has to be one over the whole names",
+			})
+		}
+	}
+	if !siblings {
+		c.lacksUnique(Siblings, "no unique index keeps apart live rows with the same "+t.Parent+" and "+t.Name.Column, "two siblings can have one name", unknown, c.siblingIndex)
+	}
+	if !top {
+		c.lacksUnique(TopRows, "no unique index keeps apart live rows whose "+t.Parent+" is NULL",
+			"two rows at the top of a tree, or two roots, can have one name, as NULL is not equal to NULL", unknown, c.topIndex)
+	}
+}
+
+// lacksUnique reports that a unique index is missing, unless one that is not known is it.
+func (c *checker) lacksUnique(check Check, missing, why string, unknown []string, statements func() ([]string, string)) {
+	f := Finding{Severity: Unsafe, Check: check, Missing: missing, Why: why}
+	f.Statements, f.Advice = statements()
+	if unknown != nil && f.Advice == "" {
+		f.Advice = "Verify cannot judge the expressions of " + strings.Join(unknown, ", ") + ": see the schema in docs/gorm.md"
+	}
+	c.found(f)
+}
+
+// leastPrefix is the least number of characters of a path that an index has to hold. The older row
+// formats of InnoDB have room for as many.
+const leastPrefix = 191
+
+// checkPathIndex looks for the index that finds the rows below a path, or the leaves below a row.
+func (c *checker) checkPathIndex() {
+	if len(c.table.Paths) == 0 {
+		return
+	}
+	path, why := c.table.Paths[0], "a rename reads the whole table, and may lock all of it"
+	if c.table.IsLeaf { // found by its parent
+		path.Column, why = c.table.Parent, "a rename above reads the whole table, and may lock all of it"
+		if slices.ContainsFunc(c.findings, func(f Finding) bool { return f.Check == Siblings && f.Adds() }) {
+			return // by an index that begins so
+		}
+	}
+	if slices.ContainsFunc(c.indexes, func(i index) bool { return c.leadsTo(i, path) }) {
+		return
+	}
+	f := Finding{Severity: Warning, Check: PathIndex, Missing: "no index begins with " + strings.Join(c.table.inTree(path.Column), ", "), Why: why}
+	f.Statements, f.Advice = c.pathIndex(path)
+	c.found(f)
+}
+
+// leadsTo reports whether an index holds the live rows of a tree in the order of a path.
+func (c *checker) leadsTo(i index, path Text) bool {
+	begin := c.table.inTree(path.Column)
+	if bool(i[0].Idle) || len(i) < len(begin) || i[0].Column != begin[0] || i[len(begin)-1].Column != path.Column {
+		return false
+	}
+	last := i[len(begin)-1]
+	return (last.Prefix == 0 || last.Prefix >= leastPrefix) && (bool(last.Ordered) || c.table.IsLeaf) &&
+		(i[0].Condition == "" || c.same(i[0].Condition, c.table.live("", c.dialect.QuotePart)))
+}
