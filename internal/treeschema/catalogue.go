@@ -121,7 +121,10 @@ type foreignKey struct {
 }
 
 // named is something of which the name says enough, such as a trigger.
-type named struct{ what, name string }
+type named struct {
+	what string
+	Name string `json:"name"`
+}
 
 // Present says how much of a table exists.
 type Present struct {
@@ -188,11 +191,11 @@ func (c *catalogue) add(what string, doc []byte) (err error) {
 	switch what {
 	case "table":
 		c.exists = true
-		return json.Unmarshal(doc, c)
+		err = json.Unmarshal(doc, c)
 	case "column":
 		var col Column
 		err = json.Unmarshal(doc, &col)
-		if col.Equality == "" && col.Charset != "" {
+		if col.Charset != "" {
 			col.Equality = mysqlEquality(col)
 		}
 		c.columns[col.Name] = col
@@ -205,11 +208,9 @@ func (c *catalogue) add(what string, doc []byte) (err error) {
 		err = json.Unmarshal(doc, &k)
 		c.foreignKeys = append(c.foreignKeys, k)
 	default:
-		var n struct {
-			Name string `json:"name"`
-		}
+		n := named{what: what}
 		err = json.Unmarshal(doc, &n)
-		c.named = append(c.named, named{what, n.Name})
+		c.named = append(c.named, n)
 	}
 	return err
 }

@@ -197,7 +197,7 @@ func (c *checker) checkNamed() {
 	for _, n := range c.named {
 		// A policy on leaves hides no part of a subtree.
 		if f, ok := aboutNamed[n.what]; ok && (n.what != "policy" || len(c.table.Paths) > 0) {
-			f.Missing = fmt.Sprintf(f.Missing, n.name)
+			f.Missing = fmt.Sprintf(f.Missing, n.Name)
 			c.found(f)
 		}
 	}

@@ -19,8 +19,6 @@ func BinaryMySQL(version string) string {
 // mysqlEquality says how a column of MySQL or MariaDB compares texts.
 func mysqlEquality(c Column) equality {
 	switch {
-	case c.Collation == "":
-		return ""
 	case !strings.HasSuffix(c.Collation, "_bin"):
 		return loose
 	case !isChar(c) && (c.Collation == "utf8mb4_nopad_bin" || c.Collation == "utf8mb4_0900_bin"):

@@ -144,7 +144,7 @@ func (c *checker) lacksUnique(check Check, missing, why string, unknown []string
 	f := Finding{Severity: Unsafe, Check: check, Missing: missing, Why: why}
 	f.Statements, f.Advice = statements()
 	if unknown != nil && f.Advice == "" {
-		f.Advice = "Verify cannot judge the expressions of " + strings.Join(unknown, ", ") + ": see the schema in docs/gorm.md"
+		f.Advice = "the check cannot judge " + strings.Join(unknown, ", ") + ": see docs/gorm.md, The schema"
 	}
 	c.found(f)
 }
