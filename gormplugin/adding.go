@@ -101,9 +101,9 @@ func (m addingMigrator) FullDataTypeOf(f *schema.Field) clause.Expr {
 		return expr
 	}
 	layout := t.Layout()
-	paths := slices.ContainsFunc(layout.Paths, func(path treeschema.Text) bool { return path.Column == f.DBName })
-	keys := slices.ContainsFunc(layout.Keys, func(key treeschema.Text) bool { return key.Column == f.DBName }) && !m.refersElsewhere(f)
-	switch name := f.DBName == layout.Name.Column; m.plugin.guard.Dialect.Name {
+	paths := f.DBName == layout.Path || f.DBName == layout.IDPath
+	keys := slices.Contains(layout.TextKeys, f.DBName) && !m.refersElsewhere(f)
+	switch name := f.DBName == layout.Name; m.plugin.guard.Dialect.Name {
 	case "postgres":
 		if paths {
 			expr.SQL += ` COLLATE "C"`

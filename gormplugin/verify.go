@@ -111,7 +111,7 @@ func Verify(db *gorm.DB) error {
 }
 
 // findings checks the tables, and whatever else check does.
-func (p *Plugin) findings(db *gorm.DB, check func(context.Context, treeschema.Conn, *dialect.Dialect, []treeschema.Table) ([]Finding, error)) (findings []Finding, err error) {
+func (p *Plugin) findings(db *gorm.DB, check func(context.Context, treeschema.Conn, *dialect.Dialect, []treeschema.Model) ([]Finding, error)) (findings []Finding, err error) {
 	err = p.onCatalogue(db, func(ctx context.Context, conn treeschema.Conn) error {
 		findings, err = check(ctx, conn, p.guard.Dialect, layout(p.catalogue))
 		return err
@@ -146,8 +146,8 @@ func (p *Plugin) onCatalogue(db *gorm.DB, read func(context.Context, treeschema.
 }
 
 // layout says which columns form the trees, in the order in which the models were registered.
-func layout(p *table.Catalogue) []treeschema.Table {
-	layout := make([]treeschema.Table, 0, len(p.All))
+func layout(p *table.Catalogue) []treeschema.Model {
+	layout := make([]treeschema.Model, 0, len(p.All))
 	for _, t := range p.All {
 		layout = append(layout, t.Layout())
 	}

@@ -23,7 +23,7 @@ import (
 
 // Run checks the server, the session of conn and the tables. The findings' statements can be run in
 // the order of the findings.
-func Run(ctx context.Context, conn Conn, d *dialect.Dialect, tables []Table) ([]Finding, error) {
+func Run(ctx context.Context, conn Conn, d *dialect.Dialect, tables []Model) ([]Finding, error) {
 	values, err := ask(ctx, conn, string(d.Name)+"_settings.sql")
 	if err != nil {
 		return nil, err
@@ -33,10 +33,10 @@ func Run(ctx context.Context, conn Conn, d *dialect.Dialect, tables []Table) ([]
 }
 
 // Tables checks the tables alone, as [Run] does.
-func Tables(ctx context.Context, conn Conn, d *dialect.Dialect, tables []Table) ([]Finding, error) {
+func Tables(ctx context.Context, conn Conn, d *dialect.Dialect, tables []Model) ([]Finding, error) {
 	var findings []Finding
 	for _, t := range tables {
-		there, err := read(ctx, conn, d, t.Table)
+		there, err := read(ctx, conn, d, t.name())
 		if err != nil {
 			return findings, err
 		}
@@ -51,13 +51,13 @@ func Tables(ctx context.Context, conn Conn, d *dialect.Dialect, tables []Table) 
 type checker struct {
 	*catalogue
 	dialect  *dialect.Dialect
-	table    Table
+	table    Model
 	findings []Finding
 }
 
 // found adds a finding about the table.
 func (c *checker) found(f Finding) {
-	f.Table = c.table.Table
+	f.Table = c.table.name()
 	c.findings = append(c.findings, f)
 }
 
@@ -100,7 +100,7 @@ func (c *checker) isThere() bool {
 	if c.Engine != "" && c.Engine != "InnoDB" {
 		c.found(Finding{
 			Severity: Unsafe, Check: Engine, Missing: "the storage engine is " + c.Engine, Why: "no assertion holds without InnoDB's transactions and row locks",
-			Statements: []string{"ALTER TABLE " + c.dialect.Quote(c.table.Table) + " ENGINE = InnoDB"}, Advice: "then check the table again",
+			Statements: []string{"ALTER TABLE " + c.dialect.Quote(c.table.name()) + " ENGINE = InnoDB"}, Advice: "then check the table again",
 		})
 		return false
 	}
@@ -110,16 +110,13 @@ func (c *checker) isThere() bool {
 // checkKey checks that the database keeps the model's keys apart: rows are locked by them.
 func (c *checker) checkKey() {
 	for _, i := range c.indexes {
-		same := bool(i[0].Unique && !i[0].Idle) && i[0].Condition == "" && len(i) == len(c.table.Key)
-		for _, p := range i {
-			same = same && slices.Contains(c.table.Key, p.Column)
-		}
+		same := bool(i[0].Unique && !i[0].Idle) && i[0].Condition == "" && len(i) == 1 && i[0].Column == c.table.Key
 		if same {
 			return
 		}
 	}
 	c.found(Finding{
-		Severity: Unsafe, Check: PrimaryKey, Missing: "no unique index is over " + strings.Join(c.table.Key, ", ") + " alone",
+		Severity: Unsafe, Check: PrimaryKey, Missing: "no unique index is over " + c.table.Key + " alone",
 		Why: "two rows may have one id, and a lock on one row locks them all", Advice: "make that the primary key",
 	})
 }
@@ -196,7 +193,7 @@ const (
 func (c *checker) checkNamed() {
 	for _, n := range c.named {
 		// A policy on leaves hides no part of a subtree.
-		if f, ok := aboutNamed[n.what]; ok && (n.what != "policy" || len(c.table.Paths) > 0) {
+		if f, ok := aboutNamed[n.what]; ok && (n.what != "policy" || len(c.table.paths()) > 0) {
 			f.Missing = fmt.Sprintf(f.Missing, n.Name)
 			c.found(f)
 		}

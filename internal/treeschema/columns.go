@@ -25,9 +25,9 @@ func (c *checker) checkColumns() {
 	for _, text := range c.table.texts() {
 		c.checkText(text, text != c.table.Name)
 	}
-	for _, key := range append([]string{c.table.Tree, c.table.Parent}, c.table.Key...) {
+	for _, key := range []string{c.table.Tree, c.table.Parent, c.table.Key} {
 		col := c.columns[key]
-		isText := slices.ContainsFunc(c.table.Keys, func(text Text) bool { return text.Column == key })
+		isText := slices.Contains(c.table.TextKeys, key)
 		if rounds.MatchString(col.Type) || isText && !c.isKept(col, keepsKeys) {
 			c.foundColumn(Type, Unsafe, col, "it may return another key than was written", "")
 			continue
@@ -43,21 +43,21 @@ func (c *checker) checkColumns() {
 }
 
 // checkText checks the column of a name or a path.
-func (c *checker) checkText(text Text, isPath bool) {
-	col, keeps := c.columns[text.Column], keepsNames
+func (c *checker) checkText(name string, isPath bool) {
+	col, size, keeps := c.columns[name], c.table.Sizes[name], keepsNames
 	if isPath {
 		keeps = keepsTexts
 	}
 	if !c.isKept(col, keeps) {
-		c.foundColumn(Type, Unsafe, col, "it may return another text than was written, and paths are wrong then", c.retyped(col, max(col.Length, int64(text.Size))))
+		c.foundColumn(Type, Unsafe, col, "it may return another text than was written, and paths are wrong then", c.retyped(col, max(col.Length, int64(size))))
 		return
 	}
 	severity, why := c.compares(col, isPath)
 	c.foundColumn(Collation, severity, col, why, c.retyped(col, col.Length))
-	if col.Length > 0 && col.Length < int64(text.Size) {
-		c.foundOr(c.retyped(col, int64(text.Size)), Finding{
-			Check: Length, Missing: fmt.Sprintf("the column %s has room for %d characters, the model says %d", col.Name, col.Length, text.Size),
-			Why: "the plugin accepts what the database refuses", Advice: fmt.Sprintf("make it longer, up to %d characters", text.Size),
+	if col.Length > 0 && col.Length < int64(size) {
+		c.foundOr(c.retyped(col, int64(size)), Finding{
+			Check: Length, Missing: fmt.Sprintf("the column %s has room for %d characters, the model says %d", col.Name, col.Length, size),
+			Why: "the plugin accepts what the database refuses", Advice: fmt.Sprintf("make it longer, up to %d characters", size),
 		})
 	}
 }
@@ -105,7 +105,7 @@ func (c *checker) compares(col Column, isPath bool) (severity Severity, why stri
 		why = "it treats texts as equal that differ in trailing spaces"
 	case col.Equality == unordered && isPath:
 		why = `the rows below a path are no range in its order, for queries that do not say COLLATE "C" themselves`
-	case col.Equality == loose && isPath && c.isMySQL() && !c.table.IsLeaf:
+	case col.Equality == loose && isPath && c.isMySQL() && !c.table.isLeaf():
 		return Unsafe, "in its order a path can come before its parent's, and a rename then misses it"
 	case col.Equality == loose:
 		why = "it treats texts as equal that differ"
@@ -137,7 +137,7 @@ func (c *checker) retyped(col Column, length int64) string {
 	if !bool(col.Plain) || col.Equality == "" || inKey {
 		return ""
 	}
-	table, column, typ := c.dialect.Quote(c.table.Table), c.dialect.QuotePart(col.Name), "text"
+	table, column, typ := c.dialect.Quote(c.table.name()), c.dialect.QuotePart(col.Name), "text"
 	switch {
 	case length > 0:
 		typ = fmt.Sprintf("varchar(%d)", length)

@@ -107,12 +107,12 @@ func (c *checker) keepsApart(i index) (siblings, top, known bool) {
 // checkUnique looks for the unique indexes that keep siblings, and rows at the top, apart.
 func (c *checker) checkUnique() {
 	t := c.table
-	if t.Name.Column == "" {
+	if t.Name == "" {
 		return
 	}
 	// If the parent cannot be NULL, the index over siblings covers the top, too. Leaves are never
 	// at the top.
-	siblings, top := false, t.IsLeaf || !bool(c.columns[t.Parent].Nullable)
+	siblings, top := false, t.isLeaf() || !bool(c.columns[t.Parent].Nullable)
 	var unknown []string
 	for _, i := range c.indexes {
 		if !i[0].Unique {
@@ -123,15 +123,15 @@ func (c *checker) checkUnique() {
 		if !known {
 			unknown = append(unknown, i[0].Index)
 		}
-		if slices.ContainsFunc(i, func(p part) bool { return p.Prefix > 0 && p.Column == c.table.Name.Column }) {
+		if slices.ContainsFunc(i, func(p part) bool { return p.Prefix > 0 && p.Column == c.table.Name }) {
 			c.found(Finding{
-				Severity: Warning, Check: Siblings, Missing: "the unique index " + i[0].Index + " compares only the beginning of " + c.table.Name.Column,
+				Severity: Warning, Check: Siblings, Missing: "the unique index " + i[0].Index + " compares only the beginning of " + c.table.Name,
 				Why: "it refuses a free name as taken", Advice: "drop it; there has to be one over the whole names",
 			})
 		}
 	}
 	if !siblings {
-		c.lacksUnique(Siblings, "no unique index keeps apart live rows with the same "+t.Parent+" and "+t.Name.Column, "two siblings can have one name", unknown, c.siblingIndex)
+		c.lacksUnique(Siblings, "no unique index keeps apart live rows with the same "+t.Parent+" and "+t.Name, "two siblings can have one name", unknown, c.siblingIndex)
 	}
 	if !top {
 		c.lacksUnique(TopRows, "no unique index keeps apart live rows whose "+t.Parent+" is NULL",
@@ -155,12 +155,12 @@ const leastPrefix = 191
 
 // checkPathIndex looks for the index that finds the rows below a path, or the leaves below a row.
 func (c *checker) checkPathIndex() {
-	if len(c.table.Paths) == 0 {
+	if len(c.table.paths()) == 0 {
 		return
 	}
-	path, why := c.table.Paths[0], "a rename reads the whole table, and may lock all of it"
-	if c.table.IsLeaf { // found by its parent
-		path.Column, why = c.table.Parent, "a rename above reads the whole table, and may lock all of it"
+	path, why := c.table.paths()[0], "a rename reads the whole table, and may lock all of it"
+	if c.table.isLeaf() { // found by its parent
+		path, why = c.table.Parent, "a rename above reads the whole table, and may lock all of it"
 		if slices.ContainsFunc(c.findings, func(f Finding) bool { return f.Check == Siblings && f.Adds() }) {
 			return // by an index that begins so
 		}
@@ -168,18 +168,18 @@ func (c *checker) checkPathIndex() {
 	if slices.ContainsFunc(c.indexes, func(i index) bool { return c.leadsTo(i, path) }) {
 		return
 	}
-	f := Finding{Severity: Warning, Check: PathIndex, Missing: "no index begins with " + strings.Join(c.table.inTree(path.Column), ", "), Why: why}
+	f := Finding{Severity: Warning, Check: PathIndex, Missing: "no index begins with " + strings.Join(c.table.inTree(path), ", "), Why: why}
 	f.Statements, f.Advice = c.pathIndex(path)
 	c.found(f)
 }
 
 // leadsTo reports whether an index holds the live rows of a tree in the order of a path.
-func (c *checker) leadsTo(i index, path Text) bool {
-	begin := c.table.inTree(path.Column)
-	if bool(i[0].Idle) || len(i) < len(begin) || i[0].Column != begin[0] || i[len(begin)-1].Column != path.Column {
+func (c *checker) leadsTo(i index, path string) bool {
+	begin := c.table.inTree(path)
+	if bool(i[0].Idle) || len(i) < len(begin) || i[0].Column != begin[0] || i[len(begin)-1].Column != path {
 		return false
 	}
 	last := i[len(begin)-1]
-	return (last.Prefix == 0 || last.Prefix >= leastPrefix) && (bool(last.Ordered) || c.table.IsLeaf) &&
+	return (last.Prefix == 0 || last.Prefix >= leastPrefix) && (bool(last.Ordered) || c.table.isLeaf()) &&
 		(i[0].Condition == "" || c.same(i[0].Condition, c.table.live("", c.dialect.QuotePart)))
 }

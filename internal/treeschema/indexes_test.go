@@ -1,13 +1,17 @@
 package treeschema
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/pathlock-go/pathlock/internal/treetable"
+)
 
 // What databases make of a condition is known, and any other grouping of it, which holds for more
 // rows. Nothing else is.
 func TestSame(t *testing.T) {
 	t.Parallel()
 	c := checker{
-		table:     Table{Parent: "parent", Marks: []Mark{{Column: "gone", Live: "FALSE", OrNull: true}, {Column: "kind", When: "'old one'", OrNull: true}}},
+		table:     Model{Table: treetable.Table{Parent: "parent"}, Marks: []Mark{{Column: "gone", Live: "FALSE", OrNull: true}, {Column: "kind", When: "'old one'", OrNull: true}}},
 		catalogue: &catalogue{columns: map[string]Column{"parent": {}, "gone": {}, "kind": {Nullable: true}}},
 	}
 	quote := func(name string) string { return `"` + name + `"` }

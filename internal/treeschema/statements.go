@@ -58,7 +58,7 @@ func (c *checker) siblingIndex() (statements []string, words string) {
 
 // topIndex makes a unique index for rows without a parent, or says why there can be none.
 func (c *checker) topIndex() (statements []string, words string) {
-	tree, columns := c.table.Tree, c.table.inTree(c.table.Name.Column)
+	tree, columns := c.table.Tree, c.table.inTree(c.table.Name)
 	if words := c.refuses(columns); words != "" {
 		return nil, words
 	}
@@ -113,15 +113,15 @@ func (c *checker) generated(want, typ, expression string) (column string, statem
 		}
 	}
 	column = c.dialect.QuotePart(c.free(want))
-	return column, []string{fmt.Sprintf("ALTER TABLE %s ADD COLUMN %s %s AS (%s) VIRTUAL", c.dialect.Quote(c.table.Table), column, typ, expression)}
+	return column, []string{fmt.Sprintf("ALTER TABLE %s ADD COLUMN %s %s AS (%s) VIRTUAL", c.dialect.Quote(c.table.name()), column, typ, expression)}
 }
 
 // pathIndex makes an index over tree and path, or over as much of the path as an index holds.
-func (c *checker) pathIndex(path Text) (statements []string, words string) {
-	columns := c.table.inTree(path.Column)
+func (c *checker) pathIndex(path string) (statements []string, words string) {
+	columns := c.table.inTree(path)
 	key := c.parts(columns)
 	if c.isMySQL() {
-		col, tree := c.columns[path.Column], c.columns[c.table.Tree]
+		col, tree := c.columns[path], c.columns[c.table.Tree]
 		if c.table.Tree != "" && isLong(tree) {
 			return nil, c.refuses(columns)
 		}
@@ -129,7 +129,7 @@ func (c *checker) pathIndex(path Text) (statements []string, words string) {
 			key[len(key)-1] += fmt.Sprintf("(%d)", most)
 		}
 	}
-	return []string{c.create("", path.Column, key, "")}, ""
+	return []string{c.create("", path, key, "")}, ""
 }
 
 // parts quotes the columns of an index's key. Where the column's order may be another, the index
@@ -138,11 +138,10 @@ func (c *checker) parts(columns []string) []string {
 	key := make([]string, len(columns))
 	for i, name := range columns {
 		key[i] = c.dialect.QuotePart(name)
-		isText := func(t Text) bool { return t.Column == name }
 		switch {
-		case c.dialect == dialect.SQLite && slices.ContainsFunc(c.table.texts(), isText):
+		case c.dialect == dialect.SQLite && slices.Contains(c.table.texts(), name):
 			key[i] += " COLLATE BINARY"
-		case c.dialect == dialect.PostgreSQL && slices.ContainsFunc(c.table.Paths, isText):
+		case c.dialect == dialect.PostgreSQL && slices.Contains(c.table.paths(), name):
 			key[i] += ` COLLATE "C"`
 		}
 	}
@@ -151,11 +150,11 @@ func (c *checker) parts(columns []string) []string {
 
 // create is the statement that makes an index. SQLite wants the schema with the index.
 func (c *checker) create(unique, want string, key []string, condition string) string {
-	name, on := c.dialect.QuotePart(c.free(want)), c.dialect.Quote(c.table.Table)
+	name, on := c.dialect.QuotePart(c.free(want)), c.dialect.Quote(c.table.name())
 	if c.isMySQL() {
 		return fmt.Sprintf("ALTER TABLE %s ADD %sKEY %s (%s)", on, unique, name, strings.Join(key, ", "))
 	}
-	if schema, table := splitName(c.table.Table); c.dialect == dialect.SQLite && schema != "" {
+	if schema, table := splitName(c.table.name()); c.dialect == dialect.SQLite && schema != "" {
 		name, on = c.dialect.QuotePart(schema)+"."+name, c.dialect.QuotePart(table)
 	}
 	return fmt.Sprintf("CREATE %sINDEX %s ON %s (%s)%s", unique, name, on, strings.Join(key, ", "), condition)
@@ -165,7 +164,7 @@ func (c *checker) create(unique, want string, key []string, condition string) st
 func (c *checker) free(want string) string {
 	// PostgreSQL's names hold 63 bytes, MySQL's 64 characters, and the number needs room, too.
 	const longest = 58
-	_, base := splitName(c.table.Table)
+	_, base := splitName(c.table.name())
 	if room := longest - len(want) - 1; len(base) > room {
 		base = strings.ToValidUTF8(base[:room], "")
 	}

@@ -3,40 +3,22 @@ package treeschema
 import (
 	"slices"
 	"strings"
+
+	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
-// Table says which columns of a table form a tree.
-type Table struct {
-	// Table is the table's name: "suites" or "schema.suites".
-	Table string
-	// Key is the primary key.
-	Key []string
-	// Tree is the tree's id, "" for a table of leaves, and for one whose rows are in one tree.
-	Tree string
-	// IsLeaf is set for a table of leaves.
-	IsLeaf bool
-	// Parent is the parent's key.
-	Parent string
-	// Name is the row's name among its siblings, without a column where rows have no names.
-	Name Text
-	// Paths are the columns with materialised paths, which leaves may lack. Subtrees are ranges of
-	// the first one.
-	Paths []Text
+// Model is a table of trees, or of leaves, with what its model says besides.
+type Model struct {
+	treetable.Table
 	// Marks are the columns that mark a row as deleted, if rows are deleted softly.
 	Marks []Mark
-	// Keys are the tree's id, the parent and the primary key, as far as they are texts.
-	Keys []Text
+	// Sizes are the numbers of characters that the model allows in columns of texts, without those
+	// that it does not limit.
+	Sizes map[string]int
+	// TextKeys are those of the tree's id, the parent and the primary key that are texts.
+	TextKeys []string
 	// Others are the model's other columns.
 	Others []string
-}
-
-// Text is a text column.
-type Text struct {
-	Column string
-	// Size is the number of characters that the model allows, 0 for no limit.
-	Size int
-	// OfIDs is set for a path of ids, which differs for each row.
-	OfIDs bool
 }
 
 // Mark is a column that marks a row as deleted.
@@ -68,64 +50,47 @@ func (m Mark) condition(column string) string {
 	}
 }
 
+// name is the table's name.
+func (m Model) name() string { return m.Table.Table }
+
+// isLeaf reports whether it is a table of leaves.
+func (m Model) isLeaf() bool { return m.Tree == "" && m.SingleTree == "" }
+
+// paths are the columns with materialised paths, which leaves may lack. Subtrees are ranges of the
+// first one.
+func (m Model) paths() []string { return stated(m.Path, m.IDPath) }
+
 // texts are the columns that must compare byte by byte.
-func (t Table) texts() []Text {
-	if t.Name.Column == "" {
-		return t.Paths
-	}
-	return append([]Text{t.Name}, t.Paths...)
-}
+func (m Model) texts() []string { return append(stated(m.Name), m.paths()...) }
 
 // Columns are all the columns of the model.
-func (t Table) Columns() []string {
-	return slices.Concat(t.Key, t.shaping(), t.markColumns(), t.Others)
+func (m Model) Columns() []string {
+	columns := append(stated(m.Key), m.shaping()...)
+	for _, mark := range m.Marks {
+		columns = append(columns, mark.Column)
+	}
+	return append(columns, m.Others...)
 }
 
-// shaping are the columns that a row's place follows from, or that say it: the tree, the parent,
-// the name and the paths.
-func (t Table) shaping() []string {
-	var columns []string
-	if t.Tree != "" {
-		columns = append(columns, t.Tree)
-	}
-	columns = append(columns, t.Parent)
-	for _, text := range t.texts() {
-		columns = append(columns, text.Column)
-	}
-	return columns
-}
-
-// markColumns are the columns that mark a row as deleted.
-func (t Table) markColumns() []string {
-	columns := make([]string, len(t.Marks))
-	for i, mark := range t.Marks {
-		columns[i] = mark.Column
-	}
-	return columns
-}
+// shaping are the columns that a row's place follows from, or that say it.
+func (m Model) shaping() []string { return append(stated(m.Tree, m.Parent), m.texts()...) }
 
 // inTree are the columns of an index over the tree's id and another column.
-func (t Table) inTree(column string) []string {
-	if t.Tree == "" {
-		return []string{column}
-	}
-	return []string{t.Tree, column}
-}
+func (m Model) inTree(column string) []string { return stated(m.Tree, column) }
 
 // siblings are the columns of a unique index over the names of siblings.
-func (t Table) siblings() []string {
-	columns := []string{t.Parent, t.Name.Column}
-	if t.Tree != "" {
-		columns = append(columns, t.Tree)
-	}
-	return columns
+func (m Model) siblings() []string { return stated(m.Parent, m.Name, m.Tree) }
+
+// stated returns the columns that a table has.
+func stated(columns ...string) []string {
+	return slices.DeleteFunc(columns, func(name string) bool { return name == "" })
 }
 
 // live is the condition that a row is live, behind a keyword such as WHERE or AND; "" if rows are
 // deleted for good.
-func (t Table) live(keyword string, quote func(string) string) string {
+func (m Model) live(keyword string, quote func(string) string) string {
 	condition := ""
-	for _, mark := range t.Marks {
+	for _, mark := range m.Marks {
 		condition += keyword + mark.condition(quote(mark.Column))
 		keyword = " AND "
 	}

@@ -54,39 +54,25 @@ func (t *Table) Describe() (treetable.Table, error) {
 	return d, nil
 }
 
-// Layout says which columns form the tree.
-func (t *Table) Layout() treeschema.Table {
-	text := func(f *schema.Field) treeschema.Text {
-		return treeschema.Text{Column: f.DBName, Size: sizeOf(f)}
-	}
-	l := treeschema.Table{Table: t.TableName, Key: t.Schema.PrimaryFieldDBNames, Parent: t.Parent.DBName, IsLeaf: t.IsLeaf()}
-	if t.Name != nil {
-		l.Name = text(t.Name)
-	}
-	if t.Tree != nil {
-		l.Tree = t.Tree.DBName
-	}
-	if t.Path != nil {
-		path := text(t.Path)
-		path.OfIDs = t.ByIDs
-		l.Paths = append(l.Paths, path)
-	}
-	if t.IDs != nil {
-		ids := text(t.IDs)
-		ids.OfIDs = true
-		l.Paths = append(l.Paths, ids)
-	}
-	for _, f := range []*schema.Field{t.Tree, t.Parent, t.Key} {
-		if f != nil && (f.GORMDataType == schema.String || isText(f)) {
-			l.Keys = append(l.Keys, text(f))
-		}
-	}
+// Layout says what the table's schema has to be like.
+func (t *Table) Layout() treeschema.Model {
+	described, _ := t.Describe() // the marks are described here, whatever their live values
+	described.Deleted, described.DeletedWhen = "", ""
+	l := treeschema.Model{Table: described, Sizes: make(map[string]int)}
 	for _, f := range t.Deletion {
 		l.Marks = append(l.Marks, treeschema.Mark{Column: f.DBName, Live: liveLiteral(f), When: t.whenLiteral, OrNull: t.plainMark})
 	}
 	for _, f := range t.Schema.Fields {
+		if size := sizeOf(f); size > 0 {
+			l.Sizes[f.DBName] = size
+		}
 		if f.DBName != "" && !slices.Contains(l.Columns(), f.DBName) {
 			l.Others = append(l.Others, f.DBName)
+		}
+	}
+	for _, f := range []*schema.Field{t.Tree, t.Parent, t.Key} {
+		if f != nil && (f.GORMDataType == schema.String || isText(f)) {
+			l.TextKeys = append(l.TextKeys, f.DBName)
 		}
 	}
 	return l

@@ -46,10 +46,10 @@ func (e *exam) database(ctx context.Context, db *sql.DB, of fsck.Dialect, about 
 		e.found(Problem, table.Table, "table", err.Error(), "nothing more of the table can be examined", "see that the table and its columns are named right, by --table, --key, --deleted and so on")
 		return
 	}
-	shape := shapeOf(*table, there.Columns)
+	model := modelOf(*table, there.Columns)
 	var found []treeschema.Finding
 	err = e.ask(ctx, func(ctx context.Context) (err error) {
-		found, err = treeschema.Tables(ctx, db, d, []treeschema.Table{shape})
+		found, err = treeschema.Tables(ctx, db, d, []treeschema.Model{model})
 		return err
 	})
 	if err != nil {
@@ -61,20 +61,15 @@ func (e *exam) database(ctx context.Context, db *sql.DB, of fsck.Dialect, about 
 	if err == nil && len(found) == 0 {
 		e.fine(table.Table, "schema", "the table has the indexes and types that trees need")
 	}
-	e.writable(ctx, db, d, shape)
+	e.writable(ctx, db, d, model)
 }
 
-// shapeOf describes a table as package treeschema takes it. The types of the columns say what a
+// modelOf describes a table as package treeschema takes it. The types of the columns say what a
 // deletion mark is in a live row.
-func shapeOf(t fsck.Table, columns []treeschema.Column) treeschema.Table {
-	shape := treeschema.Table{Table: t.Table, Key: []string{t.Key}, Tree: t.Tree, Parent: t.Parent, Name: treeschema.Text{Column: t.Name}}
-	for _, path := range []treeschema.Text{{Column: t.Path}, {Column: t.IDPath, OfIDs: true}} {
-		if path.Column != "" {
-			shape.Paths = append(shape.Paths, path)
-		}
-	}
-	if t.Version != "" {
-		shape.Others = append(shape.Others, t.Version)
+func modelOf(t fsck.Table, columns []treeschema.Column) treeschema.Model {
+	model := treeschema.Model{Table: t, Others: []string{t.Version}}
+	if t.Version == "" {
+		model.Others = nil
 	}
 	for _, c := range columns {
 		if strings.EqualFold(c.Name, t.Deleted) {
@@ -82,10 +77,10 @@ func shapeOf(t fsck.Table, columns []treeschema.Column) treeschema.Table {
 			if t.DeletedWhen != "" {
 				mark.When, _ = dialect.MarkLiteral(t.DeletedWhen, dialect.KindOf(c.Type) == dialect.Number) // fsck.New has taken it
 			}
-			shape.Marks = []treeschema.Mark{mark}
+			model.Marks = []treeschema.Mark{mark}
 		}
 	}
-	return shape
+	return model
 }
 
 // markOf describes the column that marks a row as deleted: a flag or a number is 0 in a live row,
@@ -107,8 +102,8 @@ func markOf(c treeschema.Column) treeschema.Mark {
 
 // writable tries, with the user's rights, to lock, change and delete rows of a table: none, because
 // the condition holds for no row.
-func (e *exam) writable(ctx context.Context, db *sql.DB, d *dialect.Dialect, t treeschema.Table) {
-	table, parent := d.Quote(t.Table), d.Quote(t.Parent)
+func (e *exam) writable(ctx context.Context, db *sql.DB, d *dialect.Dialect, t treeschema.Model) {
+	table, parent := d.Quote(t.Table.Table), d.Quote(t.Parent)
 	statements := []string{
 		"UPDATE " + table + " SET " + parent + " = " + parent + " WHERE 1 = 0",
 		"DELETE FROM " + table + " WHERE 1 = 0",
@@ -130,8 +125,8 @@ func (e *exam) writable(ctx context.Context, db *sql.DB, d *dialect.Dialect, t t
 		return nil
 	})
 	if err != nil {
-		e.found(Problem, t.Table, "writes", err.Error(), "a program with this user cannot change the tree", "grant SELECT, INSERT, UPDATE and DELETE on the table; connect to the primary")
+		e.found(Problem, t.Table.Table, "writes", err.Error(), "a program with this user cannot change the tree", "grant SELECT, INSERT, UPDATE and DELETE on the table; connect to the primary")
 		return
 	}
-	e.fine(t.Table, "writes", "rows can be locked, changed and deleted")
+	e.fine(t.Table.Table, "writes", "rows can be locked, changed and deleted")
 }
