@@ -79,8 +79,7 @@ func (c *catalogue) readKey(column string, value any) (Key, error) {
 	case string:
 		return c.textKey(column, v)
 	case []byte:
-		// The MySQL driver returns texts as bytes.
-		if c.dialect == dialect.MySQL && kind != dialect.Bytes {
+		if c.dialect.TextsAsBytes && kind != dialect.Bytes {
 			return c.textKey(column, string(v))
 		}
 		return Key{binaryKey(v)}, nil
@@ -97,7 +96,7 @@ func (c *catalogue) noKey(column string, value any) error {
 
 // textKey returns the key that a text stands for. Some drivers return numbers as text.
 func (c *catalogue) textKey(column, text string) (Key, error) {
-	if c.kinds[column] == dialect.Number && c.dialect != dialect.SQLite {
+	if c.kinds[column] == dialect.Number && !c.dialect.AnyType {
 		if k, ok := numberKey(text); ok {
 			return k, nil
 		}
@@ -159,7 +158,7 @@ func (c *catalogue) inspect(ctx context.Context) error {
 			continue
 		}
 		i := slices.IndexFunc(there.Columns, func(column treeschema.Column) bool {
-			return column.Name == name || c.dialect != dialect.PostgreSQL && strings.EqualFold(column.Name, name)
+			return column.Name == name || !c.dialect.ExactNames && strings.EqualFold(column.Name, name)
 		})
 		if i < 0 {
 			return fmt.Errorf("%w %q: the %s, %q: %w", ErrTable, c.table.Table, role.What, name, ErrNoColumn)

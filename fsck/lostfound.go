@@ -181,7 +181,7 @@ func (w *writer) insertRow(ctx context.Context, r *row, set []assignment, genera
 		columns, args = append(columns, w.dialect.Quote(a.column)), append(args, argument(a.new))
 	}
 	query := fmt.Sprintf("INSERT INTO %s (%s) VALUES (?%s)", w.dialect.Quote(w.table.Table), strings.Join(columns, ", "), strings.Repeat(", ?", len(set)-1))
-	if w.dialect == dialect.PostgreSQL {
+	if w.dialect.ReturnsKeys {
 		return w.each(ctx, query+" RETURNING "+w.dialect.Quote(w.table.Key), args, func(rows *sql.Rows) (err error) {
 			var value any
 			if err = rows.Scan(&value); err == nil {

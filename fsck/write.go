@@ -58,9 +58,8 @@ func (w *writer) write(ctx context.Context, edits []*edit) error {
 		if err := w.lock(ctx, edits); err != nil {
 			return err
 		}
-		// PostgreSQL otherwise checks deferred constraints at the commit.
-		if w.dialect == dialect.PostgreSQL {
-			if err := w.command(ctx, "SET CONSTRAINTS ALL IMMEDIATE"); err != nil {
+		if now := w.dialect.CheckDeferred; now != "" { // and not at the commit
+			if err := w.command(ctx, now); err != nil {
 				return err
 			}
 		}

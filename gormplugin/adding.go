@@ -23,7 +23,7 @@ import (
 type adding struct {
 	gorm.Dialector
 	plugin *Plugin
-	// binary is the collation by which different texts differ, on MySQL and MariaDB.
+	// binary is the collation that paths need, "" where they need not state one.
 	binary string
 }
 
@@ -31,12 +31,12 @@ type adding struct {
 func (p *Plugin) addingOnly(db *gorm.DB) (*gorm.DB, error) {
 	tx := db.Session(&gorm.Session{})
 	binary := ""
-	if p.guard.Dialect.Name == "mysql" {
+	if d := p.guard.Dialect; d.Collation != nil {
 		var version string
 		if err := tx.Raw("SELECT VERSION()").Row().Scan(&version); err != nil {
 			return nil, err
 		}
-		binary = treeschema.BinaryMySQL(version)
+		binary = d.Collation(version)
 	}
 	tx.Dialector = adding{tx.Dialector, p, binary}
 	return tx, nil
@@ -103,15 +103,8 @@ func (m addingMigrator) FullDataTypeOf(f *schema.Field) clause.Expr {
 	layout := t.Layout()
 	paths := f.DBName == layout.Path || f.DBName == layout.IDPath
 	keys := slices.Contains(layout.TextKeys, f.DBName) && !m.refersElsewhere(f)
-	switch name := f.DBName == layout.Name; m.plugin.guard.Dialect.Name {
-	case "postgres":
-		if paths {
-			expr.SQL += ` COLLATE "C"`
-		}
-	case "mysql":
-		if paths || name || keys {
-			expr.SQL += " COLLATE " + m.binary
-		}
+	if m.binary != "" && (paths || m.plugin.guard.Dialect.CollatesKeys && (keys || f.DBName == layout.Name)) {
+		expr.SQL += " COLLATE " + m.binary
 	}
 	return expr
 }
@@ -195,4 +188,4 @@ func (m addingMigrator) BuildIndexOptions(fields []schema.IndexOption, stmt *gor
 
 // remakes reports whether GORM changes a table by making it anew. Foreign keys cannot be switched
 // off within a transaction, and any model's table may have the tree below it by ON DELETE CASCADE.
-func (m addingMigrator) remakes() bool { return m.plugin.guard.Dialect.Name == "sqlite" }
+func (m addingMigrator) remakes() bool { return m.plugin.guard.Dialect.RemakesTables }

@@ -96,8 +96,33 @@ type Dialect struct {
 	// table's schema, NULL for the one that statements find it in, and its name. It is "" where
 	// each text is a value of its own, whatever the type.
 	ColumnTypes string
+	// Collation returns the collation by which texts differ if their bytes do, and are in the order
+	// of these, on a server of a version. CollatesKeys is set where names and keys need it, too, to
+	// be told apart. Collation is nil where columns have it unless they state another.
+	Collation    func(version string) string
+	CollatesKeys bool
 	// TextsNeedSize is set where a text column without a size cannot be indexed as a whole.
 	TextsNeedSize bool
+	// PartialIndexes is set where an index can be over the rows of a condition, without a generated
+	// column.
+	PartialIndexes bool
+	// RemakesTables is set where GORM changes a table by making it anew.
+	RemakesTables bool
+	// ExactNames is set where the letter case of a column's name counts.
+	ExactNames bool
+	// TextsAsBytes is set where drivers return texts as bytes.
+	TextsAsBytes bool
+	// AnyType is set where any column can hold a value of any type, except that one of affinity
+	// TEXT holds no number.
+	AnyType bool
+	// ReturnsKeys is set where an INSERT tells the key that the database gives by RETURNING alone.
+	ReturnsKeys bool
+	// CheckDeferred is the statement that has the database check deferred constraints at once; ""
+	// where none is deferred.
+	CheckDeferred string
+	// HidesCascades is set where the rows that a DELETE counts lack those that ON DELETE CASCADE
+	// removes before the statement comes to them.
+	HidesCascades bool
 	// CommitsDDL is set where a statement that changes a table commits the transaction that it is
 	// in.
 	CommitsDDL bool

@@ -14,13 +14,16 @@ import (
 
 // MySQL is for MySQL 8 and later, and MariaDB 10.6 and later.
 var MySQL = &Dialect{
-	Name:       "mysql",
-	Millis:     "CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)",
-	Grammar:    mysqlGrammar,
-	row:        rowSQL{bits: true, bytes: "x'%s'"},
-	mark:       "`",
-	identity:   "SELECT CONCAT(VERSION(), ' ', COALESCE(@@version_comment, ''))",
-	imitations: mysqlImitations,
+	Name:         "mysql",
+	Collation:    mysqlCollation,
+	CollatesKeys: true,
+	TextsAsBytes: true,
+	Millis:       "CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)",
+	Grammar:      mysqlGrammar,
+	row:          rowSQL{bits: true, bytes: "x'%s'"},
+	mark:         "`",
+	identity:     "SELECT CONCAT(VERSION(), ' ', COALESCE(@@version_comment, ''))",
+	imitations:   mysqlImitations,
 	LockWait: LockWait{
 		Read: "SELECT GREATEST(@@SESSION.innodb_lock_wait_timeout, @@SESSION.lock_wait_timeout)",
 		Set:  "SET SESSION innodb_lock_wait_timeout = %[1]d, lock_wait_timeout = %[1]d", Unit: time.Second,
@@ -59,6 +62,14 @@ var MySQL = &Dialect{
 	unavailable:     unavailableMySQL,
 	ReadOnly:        readOnlyMySQL,
 	unfit:           unfitMySQL,
+}
+
+// mysqlCollation is that of utf8mb4.
+func mysqlCollation(version string) string {
+	if strings.Contains(version, "MariaDB") {
+		return "utf8mb4_nopad_bin"
+	}
+	return "utf8mb4_0900_bin"
 }
 
 // mysqlMigration is the name of the lock for migrations. It holds for the whole server and has at

@@ -10,9 +10,6 @@ import (
 
 // rowSQL is how a database writes the zero values by which a row has no parent, or is live.
 type rowSQL struct {
-	// anyType is set where any column can hold a value of any type, except that one of affinity
-	// TEXT holds no number.
-	anyType bool
 	// bool is set where a boolean compares with no number, and bits where bits compare with one.
 	bool, bits bool
 	// bytes is a literal of bytes, given in hexadecimal.
@@ -29,7 +26,7 @@ func (d *Dialect) Live(column string, kind ColumnKind, when string) string {
 		return fmt.Sprintf("(%s OR %s <> %s)", null, column, when)
 	case kind == Bool && d.row.bool:
 		return column + " IS NOT TRUE"
-	case d.row.anyType && kind != Text:
+	case d.AnyType && kind != Text:
 		return fmt.Sprintf("(%s OR %s IN (0, '', '0'))", null, column)
 	case kind == Number, kind == Bool, kind == Bits && d.row.bits:
 		return fmt.Sprintf("(%s OR %s = 0)", null, column)
@@ -56,13 +53,13 @@ func MarkLiteral(when string, number bool) (string, error) {
 // [treetable.NoParent] says of a value. An index over the column can answer it, and it is never
 // NULL.
 func (d *Dialect) NoParent(column string, kind ColumnKind) string {
-	return "(" + strings.Join(d.noParents(column, kind, d.row.anyType), " OR ") + ")"
+	return "(" + strings.Join(d.noParents(column, kind, d.AnyType), " OR ") + ")"
 }
 
 // NoParentOfKind is [Dialect.NoParent] for a column that holds values of one kind, whatever its
 // type allows.
 func (d *Dialect) NoParentOfKind(column string, kind ColumnKind) string {
-	return "(" + strings.Join(d.noParents(column, kind, d.row.anyType && kind != Number && kind != Text), " OR ") + ")"
+	return "(" + strings.Join(d.noParents(column, kind, d.AnyType && kind != Number && kind != Text), " OR ") + ")"
 }
 
 // noParents are the alternatives, of which at most one holds.

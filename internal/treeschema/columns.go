@@ -81,7 +81,7 @@ func (c *checker) foundColumn(check Check, severity Severity, col Column, why, s
 		missing = fmt.Sprintf("the column %s has the collation %s", col.Name, col.Collation)
 	}
 	advice := map[*dialect.Dialect]string{
-		dialect.MySQL:      "give it a VARCHAR with the collation " + BinaryMySQL(c.Version) + ", and keep the rest of its definition; the columns that foreign keys connect with it need the same",
+		dialect.MySQL:      "give it a VARCHAR with the collation " + dialect.MySQL.Collation(c.Version) + ", and keep the rest of its definition; the columns that foreign keys connect with it need the same",
 		dialect.PostgreSQL: `give it a text type with the collation "C", and the columns that are compared with it`, dialect.SQLite: "recreate the table with TEXT there, see https://sqlite.org/lang_altertable.html#otheralter",
 	}[c.dialect]
 	if rounds.MatchString(col.Type) {
@@ -151,5 +151,5 @@ func (c *checker) retyped(col Column, length int64) string {
 	if !col.Nullable {
 		null = " NOT NULL"
 	}
-	return fmt.Sprintf("ALTER TABLE %s MODIFY %s %s CHARACTER SET utf8mb4 COLLATE %s%s", table, column, typ, BinaryMySQL(c.Version), null)
+	return fmt.Sprintf("ALTER TABLE %s MODIFY %s %s CHARACTER SET utf8mb4 COLLATE %s%s", table, column, typ, dialect.MySQL.Collation(c.Version), null)
 }

@@ -7,15 +7,6 @@ import (
 	"strings"
 )
 
-// BinaryMySQL returns the collation by which texts differ if their bytes do, on a server of a
-// version.
-func BinaryMySQL(version string) string {
-	if strings.Contains(version, "MariaDB") {
-		return "utf8mb4_nopad_bin"
-	}
-	return "utf8mb4_0900_bin"
-}
-
 // mysqlEquality says how a column of MySQL or MariaDB compares texts.
 func mysqlEquality(c Column) equality {
 	switch {

@@ -88,7 +88,7 @@ func (c *checker) keepsApart(i index) (siblings, top, known bool) {
 	}
 	for _, p := range i {
 		col := c.columns[p.Column]
-		generated := c.isMySQL() && col.Expression != ""
+		generated := !c.dialect.PartialIndexes && col.Expression != ""
 		switch {
 		case generated && c.same(col.Expression, c.liveValue()):
 		case generated && c.same(col.Expression, c.topValue()):

@@ -49,7 +49,7 @@ func (c *checker) siblingIndex() (statements []string, words string) {
 		return nil, words
 	}
 	key, live := c.parts(columns), c.table.live(" WHERE ", c.dialect.QuotePart)
-	if c.isMySQL() && live != "" {
+	if !c.dialect.PartialIndexes && live != "" {
 		column, made := c.generated("live", "TINYINT", c.liveValue())
 		key, live, statements = append(key, column), "", made
 	}
@@ -62,7 +62,7 @@ func (c *checker) topIndex() (statements []string, words string) {
 	if words := c.refuses(columns); words != "" {
 		return nil, words
 	}
-	if !c.isMySQL() {
+	if c.dialect.PartialIndexes {
 		return []string{c.create("UNIQUE ", "top", c.parts(columns), " WHERE "+c.isTop())}, ""
 	}
 	typ := "TINYINT"

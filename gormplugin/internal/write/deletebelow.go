@@ -61,7 +61,7 @@ func addSoftDelete(t *table.Table, d *table.Direct, from, where clause.Expressio
 func deleteForGood(t *table.Table, db *gorm.DB, from, where clause.Expression) (int64, error) {
 	name := clause.Table{Name: t.TableName}
 	if !t.Dialect.ChildrenFirst {
-		if t.Cascades && t.Dialect == dialect.SQLite {
+		if t.Cascades && t.Dialect.HidesCascades {
 			var rows int64
 			if err := t.Direct(db).Add("SELECT COUNT(*) FROM ? WHERE ?", from, where).One(&rows); err != nil {
 				return 0, err

@@ -6,7 +6,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/pathlock-go/pathlock/gormplugin"
-	"github.com/pathlock-go/pathlock/internal/treeschema"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 	"github.com/pathlock-go/pathlock/store/sqlstore"
@@ -24,7 +24,7 @@ func Migrate(ctx context.Context, db *database.DB, protected bool) error {
 		if err := write.Raw(`SELECT VERSION()`).Scan(&version).Error; err != nil {
 			return err
 		}
-		write = write.Set("gorm:table_options", "DEFAULT CHARACTER SET utf8mb4 COLLATE "+treeschema.BinaryMySQL(version)).Session(&gorm.Session{})
+		write = write.Set("gorm:table_options", "DEFAULT CHARACTER SET utf8mb4 COLLATE "+dialect.MySQL.Collation(version)).Session(&gorm.Session{})
 	}
 	all := []any{&model.Plan{}, &model.PlanChange{}, &model.RecycledItem{}, &model.RecycledNode{}}
 	if protected {
