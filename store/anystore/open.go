@@ -119,6 +119,9 @@ func (k kind) openStore(ctx context.Context, url string, o options) (*Store, err
 // everything is off.
 func (s *Store) Scheme() string { return s.scheme }
 
+// Members returns the stores of a quorum, in the order of the URL. Other stores have none.
+func (s *Store) Members() []*Store { return s.members }
+
 // String describes the store to people by its URL, without user, password and options.
 func (s *Store) String() string { return s.where }
 

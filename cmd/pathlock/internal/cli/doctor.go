@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/doctor"
-	"github.com/pathlock-go/pathlock/fsck"
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
@@ -106,35 +105,23 @@ func (c *doctorCommand) validate() error {
 }
 
 func (c *doctorCommand) examine(ctx context.Context) (report doctor.Report, err error) {
-	if c.Locks != "" {
-		report, err = doctor.Locks(ctx, c.Locks, c.LocksPassword, doctor.Options{Stores: c.stores})
-		if errors.Is(err, anystore.ErrURL) {
-			err = fmt.Errorf("%w: --locks: %w", errUsage, err)
-		}
-		if err != nil {
+	subject := doctor.Subject{
+		Locks: c.Locks, Stores: append(c.stores, anystore.WithPassword(c.LocksPassword)),
+		Nameless: strings.Contains(c.DB, "default_query_exec_mode=") && !strings.Contains(c.DB, "=cache_statement"),
+	}
+	if c.DB != "" {
+		if subject.DB, subject.Dialect, err = openDB(c.DB); err != nil {
 			return report, err
 		}
+		defer func() { err = errors.Join(err, subject.DB.Close()) }()
 	}
-	if c.DB == "" {
-		return report, nil
-	}
-	db, dialect, err := openDB(c.DB)
-	if err != nil {
-		return report, err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	var table *fsck.Table
 	if c.Table != "" {
-		described := c.describe(c.Table, "")
-		table = &described
+		table := c.describe(c.Table, "")
+		subject.Table = &table
 	}
-	more, err := doctor.Database(ctx, db, dialect, "the database", table, doctor.Options{
-		Nameless: strings.Contains(c.DB, "default_query_exec_mode=") && !strings.Contains(c.DB, "=cache_statement"),
-	})
-	report.Findings = append(report.Findings, more.Findings...)
-	if err == nil && c.Locks != "" && !report.Unanswered() {
-		more, err = doctor.Same(ctx, c.Locks, c.LocksPassword, db, dialect, doctor.Options{Stores: c.stores})
-		report.Findings = append(report.Findings, more.Findings...)
+	report, err = doctor.Examine(ctx, subject)
+	if errors.Is(err, anystore.ErrURL) {
+		err = fmt.Errorf("%w: --locks: %w", errUsage, err)
 	}
 	return report, err
 }

@@ -50,31 +50,44 @@ type lockStore struct {
 // open opens the lock store for looking: it creates no tables. The caller calls the function that
 // it returns in the end.
 func (s lockStore) open(ctx context.Context) (*pathlock.Locker, func(), error) {
-	if file, missing := doctor.MissingFile(s.Locks); missing {
-		return nil, nil, fmt.Errorf("--locks: there is no file %s: no program has used this lock store", file)
+	store, err := s.openShared(ctx, anystore.WithoutTables())
+	if err != nil {
+		return nil, nil, err
 	}
-	return s.openShared(ctx, anystore.WithoutTables())
+	if doctor.MissingFile(store) {
+		doctor.Close(ctx, store)
+		return nil, nil, fmt.Errorf("--locks: there is no file %s: no program has used this lock store", strings.TrimPrefix(store.String(), "sqlite://"))
+	}
+	locker, end := lockerOn(ctx, store)
+	return locker, end, nil
 }
 
-// openShared opens the lock store, which has to be one that other programs see. The caller calls
-// the function that it returns in the end.
-func (s lockStore) openShared(ctx context.Context, opts ...anystore.Option) (*pathlock.Locker, func(), error) {
+// lockerOn returns a locker on a lock store, and what closes the store in the end.
+func lockerOn(ctx context.Context, store *anystore.Store) (*pathlock.Locker, func()) {
+	return pathlock.New(store, pathlock.WithLogger(slog.New(slog.DiscardHandler))), func() { doctor.Close(ctx, store) }
+}
+
+// openShared opens the lock store, which has to be one that other programs see.
+func (s lockStore) openShared(ctx context.Context, opts ...anystore.Option) (*anystore.Store, error) {
 	switch {
 	case s.Locks == "":
-		return nil, nil, fmt.Errorf("%w: no lock store: give --locks, or set PATHLOCK_LOCKS", errUsage)
+		return nil, fmt.Errorf("%w: no lock store: give --locks, or set PATHLOCK_LOCKS", errUsage)
 	case s.Locks == "off", isPrivate(s.Locks):
-		return nil, nil, fmt.Errorf("%w: --locks: this lock store shows its locks to no other program", errUsage)
+		return nil, fmt.Errorf("%w: --locks: this lock store shows its locks to no other program", errUsage)
 	}
-	opts = append(append(opts, anystore.WithPassword(s.LocksPassword)), s.stores...)
-	store, err := anystore.Open(ctx, s.Locks, opts...)
+	return openStore(ctx, s.Locks, append(append(opts, anystore.WithPassword(s.LocksPassword)), s.stores...)...)
+}
+
+// openStore opens the lock store that --locks names.
+func openStore(ctx context.Context, url string, opts ...anystore.Option) (*anystore.Store, error) {
+	store, err := anystore.Open(ctx, url, opts...)
 	switch {
 	case errors.Is(err, anystore.ErrURL):
-		return nil, nil, fmt.Errorf("%w: --locks: %w", errUsage, err)
+		return nil, fmt.Errorf("%w: --locks: %w", errUsage, err)
 	case err != nil:
-		return nil, nil, failed("--locks", err)
+		return nil, failed("--locks", err)
 	}
-	quiet := slog.New(slog.DiscardHandler)
-	return pathlock.New(store, pathlock.WithLogger(quiet)), func() { doctor.Close(ctx, store) }, nil
+	return store, nil
 }
 
 // failed says what an error of the lock store means.
@@ -109,12 +122,9 @@ func (c *fsckCommand) openLocks(ctx context.Context, opts *fsck.RepairOptions, r
 	case isPrivate(c.Locks):
 		return nil, fmt.Errorf("%w: --locks: no other program sees the locks of this one's memory; give off if no program writes the table", errUsage)
 	}
-	store, err := anystore.Open(ctx, c.Locks, append(c.stores, anystore.WithPassword(c.LocksPassword))...)
-	switch {
-	case errors.Is(err, anystore.ErrURL):
-		return nil, fmt.Errorf("%w: --locks: %w", errUsage, err)
-	case err != nil:
-		return nil, failed("--locks", err)
+	store, err := openStore(ctx, c.Locks, append(c.stores, anystore.WithPassword(c.LocksPassword))...)
+	if err != nil {
+		return nil, err
 	}
 	opts.Locker = pathlock.New(store)
 	return func() error {

@@ -83,10 +83,11 @@ func (u *underLock) run(ctx context.Context, streams streams, args []string, nam
 		}
 	}
 	defer signal.Stop(signals)
-	locker, end, err := u.openShared(ctx)
+	store, err := u.openShared(ctx)
 	if err != nil {
 		return codeWithoutLock(err), err
 	}
+	locker, end := lockerOn(ctx, store)
 	defer end()
 	var h heldLock
 	acquired := make(chan error, 1)

@@ -3,63 +3,58 @@ package doctor
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/fsck"
 	"github.com/pathlock-go/pathlock/internal/dialect"
 	"github.com/pathlock-go/pathlock/internal/treeschema"
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
-// Database examines a database with trees, and calls it about. Without a table, it examines the
-// server alone.
-func Database(ctx context.Context, db *sql.DB, dialect fsck.Dialect, about string, table *fsck.Table, opts Options) (Report, error) {
-	e := newExam(opts)
-	e.database(ctx, db, dialect, about, table)
-	return Report{e.findings}, ctx.Err()
-}
-
-func (e *exam) database(ctx context.Context, db *sql.DB, of fsck.Dialect, about string, table *fsck.Table) {
+// database examines the database with trees.
+func (e *exam) database(ctx context.Context) {
+	const about = "the database"
+	db, table := e.DB, e.Table
 	if err := e.ask(ctx, db.PingContext); err != nil {
 		e.found(Problem, about, answerCheck, fmt.Sprintf("the database %s: %v", anystore.Trouble(err), err), "nothing can be read or written", "see that the server runs, and that the URL, its TLS, the user and the password are right")
 		return
 	}
-	d, err := dialect.Of(of)
+	d, err := dialect.Of(e.Dialect)
 	if err != nil {
 		e.unknown(about, "server", err, "")
 		return
 	}
-	e.server(ctx, db, about, d)
+	e.server(ctx, db, about, d, false)
 	e.settings(ctx, db, about, d)
 	e.pooler(ctx, db, about, d, "what a session was told, such as by SET, holds for no later transaction", !e.Nameless)
 	if table == nil {
 		return
 	}
-	var there treeschema.Present
-	if err := e.ask(ctx, func(ctx context.Context) (err error) {
-		if _, err = fsck.New(ctx, db, of, *table); err == nil {
-			there, err = treeschema.Look(ctx, db, d, table.Table)
+	there, err := answer(ctx, e, func(ctx context.Context) (there treeschema.Present, err error) {
+		if _, err = fsck.New(ctx, db, e.Dialect, *table); err != nil {
+			return there, err
 		}
-		return err
-	}); err != nil {
+		return treeschema.Look(ctx, db, d, table.Table)
+	})
+	if err != nil {
 		e.found(Problem, table.Table, "table", err.Error(), "nothing more of the table can be examined", "see that the table and its columns are named right, by --table, --key, --deleted and so on")
 		return
 	}
 	model := modelOf(*table, there.Columns)
-	var found []treeschema.Finding
-	err = e.ask(ctx, func(ctx context.Context) (err error) {
-		found, err = treeschema.Tables(ctx, db, d, []treeschema.Model{model})
-		return err
+	found, err := answer(ctx, e, func(ctx context.Context) ([]treeschema.Finding, error) {
+		return treeschema.Tables(ctx, db, d, []treeschema.Model{model})
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		e.unknown(table.Table, "schema", err, "")
+	case len(found) == 0:
+		e.fine(table.Table, "schema", "the table has the indexes and types that trees need")
 	}
 	for _, f := range found {
 		e.schema(table.Table, f)
-	}
-	if err == nil && len(found) == 0 {
-		e.fine(table.Table, "schema", "the table has the indexes and types that trees need")
 	}
 	e.writable(ctx, db, d, model)
 }
@@ -129,4 +124,64 @@ func (e *exam) writable(ctx context.Context, db *sql.DB, d *dialect.Dialect, t t
 		return
 	}
 	e.fine(t.Table.Table, "writes", "rows can be locked, changed and deleted")
+}
+
+// same compares a lock store with the one that the programs on the database have.
+func (e *exam) same(ctx context.Context, store *anystore.Store) {
+	if MissingFile(store) {
+		return
+	}
+	const check = "same store"
+	about, id := store.String(), ""
+	places, err := answer(ctx, e, func(ctx context.Context) (places []LockPlace, err error) {
+		if places, err = LockPlaces(ctx, e.DB, e.Dialect); err == nil && len(places) > 0 {
+			id, err = pathlock.New(store.Store).StoreID(ctx)
+		}
+		return places, err
+	})
+	switch {
+	case err != nil:
+		e.unknown(about, check, err, "")
+	case len(places) == 0:
+		e.found(Advice, about, check, "the programs have not recorded their lock store in the database", "one that uses another goes unnoticed", "have them call gormplugin.VerifyLocks when they start")
+	}
+	for _, p := range places {
+		switch id {
+		case "": // of a private store
+		case p.Store:
+			e.fine(about, check, fmt.Sprintf("the programs take the locks of %s here, in the namespace %s", p.Table, p.Namespace))
+		default:
+			e.found(Problem, about, check, "it is the lock store "+id+", and the programs take the locks of "+p.Table+" in "+p.Store, "a program with this store does not see the locks of the others",
+				"give all programs one lock store; if it is this one, new or emptied, DELETE FROM pathlock_stores WHERE guarded = '"+p.Table+"'")
+		}
+	}
+}
+
+// LockPlace is where the programs on a database take the locks of a table, as
+// gormplugin.VerifyLocks records it.
+type LockPlace struct{ Table, Namespace, Store string }
+
+// LockPlaces returns what is recorded, nothing where no program has.
+func LockPlaces(ctx context.Context, db *sql.DB, of fsck.Dialect) (places []LockPlace, err error) {
+	d, err := dialect.Of(of)
+	if err != nil {
+		return nil, err
+	}
+	there, err := treeschema.Look(ctx, db, d, "pathlock_stores")
+	if err != nil || !there.Exists {
+		return nil, err
+	}
+	rows, err := db.QueryContext(ctx, "SELECT guarded, namespace, store FROM pathlock_stores ORDER BY guarded")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var p LockPlace
+		if err := rows.Scan(&p.Table, &p.Namespace, &p.Store); err != nil {
+			return nil, err
+		}
+		places = append(places, p)
+	}
+	return places, rows.Err()
 }

@@ -17,21 +17,21 @@ func TestZooKeeper(t *testing.T) {
 	t.Parallel()
 	servers := testzk.StartEnsemble(t)
 	url := "zk://" + servers.Hosts() + "/locks"
-	r := locks(t, url, doctor.Options{})
+	r := locks(t, url)
 	want(t, r, doctor.Fine, "trial", "handed over")
 	servers.Follower().Kill()
 	servers.Leader().Kill()
 	for _, s := range servers.Servers {
 		testserver.Await(t, "no server serves", func() bool { return s.Mode() == "" })
 	}
-	want(t, locks(t, url, doctor.Options{Patience: time.Second}), doctor.Problem, "answer", "nothing is granted")
+	want(t, locks(t, url, time.Second), doctor.Problem, "answer", "nothing is granted")
 }
 
 func TestEtcd(t *testing.T) {
 	t.Parallel()
 	t.Run("alone", func(t *testing.T) {
 		t.Parallel()
-		r := locks(t, "etcd://"+testetcd.Start(t).Addr, doctor.Options{})
+		r := locks(t, "etcd://"+testetcd.Start(t).Addr)
 		want(t, r, doctor.Fine, "version", "etcd 3.")
 		want(t, r, doctor.Warning, "members", "one member")
 		want(t, r, doctor.Fine, "trial", "handed over")
@@ -53,7 +53,7 @@ func TestEtcd(t *testing.T) {
 		}
 		_, err = auth.AuthEnable(t.Context())
 		must(t, err)
-		f := want(t, locks(t, "etcd://locks:secret@"+server.Addr, doctor.Options{}), doctor.Problem, "service", "does not let the user")
+		f := want(t, locks(t, "etcd://locks:secret@"+server.Addr), doctor.Problem, "service", "does not let the user")
 		if !strings.Contains(f.Change, "readwrite") || strings.Contains(f.Change, "secret") {
 			t.Errorf("the change is %q", f.Change)
 		}
@@ -62,10 +62,10 @@ func TestEtcd(t *testing.T) {
 		t.Parallel()
 		members := testetcd.StartCluster(t, 3)
 		url := "etcd://" + strings.Join(members.Addrs(), ",")
-		r := locks(t, url, doctor.Options{})
+		r := locks(t, url)
 		want(t, r, doctor.Fine, "members", "there are 3")
 		members[2].Kill()
-		want(t, locks(t, url, doctor.Options{Patience: 10 * time.Second}), doctor.Warning, "member", members[2].Addr) // it may have been the leader
+		want(t, locks(t, url, 10*time.Second), doctor.Warning, "member", members[2].Addr) // it may have been the leader
 	})
 }
 
@@ -79,11 +79,11 @@ func TestQuorum(t *testing.T) {
 		servers, urls = append(servers, server), append(urls, urlOf(server))
 	}
 	all := "quorum:" + strings.Join(urls, "|")
-	r := locks(t, all, doctor.Options{})
+	r := locks(t, all)
 	want(t, r, doctor.Fine, "trial", "the quorum")
 	want(t, r, doctor.Fine, "replicas", "stand in")
 	servers[2].Kill()
-	r = locks(t, all, doctor.Options{})
+	r = locks(t, all)
 	want(t, r, doctor.Warning, "answer", servers[2].Addr)
 	want(t, r, doctor.Warning, "members", "0 more members may fail")
 	want(t, r, doctor.Fine, "trial", "the quorum")
@@ -91,7 +91,7 @@ func TestQuorum(t *testing.T) {
 		t.Error("one of three members is held to be all that matters")
 	}
 	servers[0].Kill()
-	r = locks(t, all, doctor.Options{Patience: time.Second})
+	r = locks(t, all, time.Second)
 	want(t, r, doctor.Problem, "members", "2 of 3 have problems: [1 3]")
 	if !r.Unanswered() {
 		t.Error("the report does not say that the quorum does not answer")

@@ -1,166 +1,203 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/dialect"
 	"github.com/pathlock-go/pathlock/store/anystore"
 	"github.com/pathlock-go/pathlock/store/etcdstore"
 	"github.com/pathlock-go/pathlock/store/redisstore"
 	"github.com/pathlock-go/pathlock/store/sqlstore"
 )
 
-// Locks examines the lock store that a URL names, as [anystore.Open] reads it. The error matches
-// [anystore.ErrURL] if the URL names none. A store that does not answer is a finding.
-func Locks(ctx context.Context, url, password string, opts Options) (Report, error) {
-	e := newExam(opts)
-	if err := e.locks(ctx, url, password); err != nil {
-		return Report{}, err
+// locks examines a lock store.
+func (e *exam) locks(ctx context.Context, store *anystore.Store) {
+	about := store.String()
+	switch scheme := store.Scheme(); {
+	case scheme == "quorum":
+		e.quorum(ctx, store)
+	case scheme == "memory", scheme == "off":
+		e.found(Warning, about, "store", "no other program sees the locks of this store", "programs that share a tree are not kept apart", "give the programs a lock store that they share")
+	case MissingFile(store):
+		e.found(Warning, about, "tables", "there is no such file yet", "no program has used this lock store", "see that the path is right, or start a program")
+	case e.store(ctx, about, store):
+		e.probe(ctx, about, store)
 	}
-	return Report{e.findings}, ctx.Err()
 }
 
-// locks examines one lock store.
-func (e *exam) locks(ctx context.Context, url, password string) error {
-	if strings.HasPrefix(url, "quorum:") {
-		return e.quorum(ctx, url, password)
+// store examines one lock store that is no quorum. It reports whether locks can be tried out.
+func (e *exam) store(ctx context.Context, about string, opened *anystore.Store) (serves bool) {
+	sql, isSQL := opened.Store.(*sqlstore.Store)
+	ping := opened.Ping
+	if isSQL {
+		ping = sql.DB().PingContext // the tables are looked at below
 	}
-	if file, missing := MissingFile(url); missing {
-		e.found(Warning, "sqlite://"+file, "tables", "there is no such file yet", "no program has used this lock store", "see that the path is right, or start a program")
-		return nil
-	}
-	stores, end, err := e.openTwo(ctx, url, password)
+	err := e.ask(ctx, ping)
+	serves = err == nil
 	switch {
-	case errors.Is(err, anystore.ErrURL):
-		return err
-	case err != nil: // an etcd with users refuses to log in
-		e.unanswered("the lock store", err)
-		return nil
-	}
-	defer end()
-	one, other := stores[0].Store, stores[1].Store
-	about := stores[0].String()
-	if scheme := stores[0].Scheme(); scheme == "memory" || scheme == "off" {
-		e.found(Warning, about, "store", "no other program sees the locks of this store", "programs that share a tree are not kept apart", "give the programs a lock store that they share")
-		return nil
-	}
-	var tries bool
-	switch store := one.(type) {
-	case *redisstore.Store:
-		tries = e.redis(ctx, about, store)
-	case *sqlstore.Store:
-		tries = e.sqlLocks(ctx, about, stores[0].Scheme(), store)
-	case *etcdstore.Store:
-		tries = e.etcd(ctx, about, store)
-	default: // ZooKeeper, and a store of the program's own
-		if err := e.ask(ctx, store.Ping); err != nil {
-			e.unanswered(about, err)
-			return nil
+	case serves:
+	case !isSQL && onlyRefuses(err):
+		e.found(Problem, about, "service", err.Error(), "the lock store "+anystore.Trouble(err)+": nothing is granted", remedy(about, err))
+	default:
+		e.unanswered(about, err)
+		if !strings.Contains(opened.Scheme(), "+cluster") { // of which it may be one shard alone
+			return false
 		}
-		e.fine(about, answerCheck, "it serves")
-		tries = true
 	}
-	if tries {
-		e.probe(ctx, about, one, other)
+	switch store := opened.Store.(type) {
+	case *redisstore.Store:
+		return e.redis(ctx, about, store.Client()) && serves
+	case *sqlstore.Store:
+		d, err := dialect.Of(dialect.Name(strings.Replace(opened.Scheme(), "postgresql", "postgres", 1)))
+		if err != nil {
+			e.unknown(about, "server", err, "")
+			return false
+		}
+		return e.sqlLocks(ctx, about, d, store)
+	case *etcdstore.Store:
+		e.etcd(ctx, about, store.Client())
 	}
-	return nil
+	return serves
+}
+
+// onlyRefuses reports whether a server grants nothing, and can be examined all the same.
+func onlyRefuses(err error) bool {
+	trouble := anystore.Trouble(err)
+	return slices.ContainsFunc([]string{"takes no writes", "does not let the user do", "is a cluster", "refuses what it is asked for"}, func(part string) bool { return strings.Contains(trouble, part) })
+}
+
+// remedy says what to change where a lock store, as it is shown, refuses to serve. An etcd without
+// rights is the one that no other finding is about.
+func remedy(shown string, err error) string {
+	if errors.Is(err, rpctypes.ErrPermissionDenied) {
+		return "as root of etcd, grant a role of the user readwrite on the prefix of " + shown + ": " + etcdstore.DefaultPrefix + " if it names none"
+	}
+	return "see the other findings"
 }
 
 // quorum examines the members of a quorum. What is a problem of a store by itself is none of a
 // minority of members.
-func (e *exam) quorum(ctx context.Context, url, password string) error {
-	const about = "the quorum"
-	members := strings.Split(strings.TrimPrefix(url, "quorum:"), "|")
-	stores, end, err := e.openTwo(ctx, url, password)
-	switch {
-	case errors.Is(err, anystore.ErrURL):
-		return err
-	case err != nil:
-		e.unanswered(about, err)
-		return nil
-	}
-	defer end()
-	e.members = len(members)
+func (e *exam) quorum(ctx context.Context, store *anystore.Store) {
+	const about, change = "the quorum", "mend the members: see their findings"
+	e.members = len(store.Members())
 	var failing []int
-	for i, member := range members {
+	for i, member := range store.Members() {
 		begin := len(e.findings)
-		if err := e.locks(ctx, member, password); err != nil {
-			return fmt.Errorf("member %d of the quorum: %w", i+1, err)
-		}
+		e.locks(ctx, member)
 		if slices.ContainsFunc(e.findings[begin:], func(f Finding) bool { return f.Level == Problem }) {
 			failing = append(failing, i+1)
 		}
 	}
-	is := fmt.Sprintf("%d of %d have problems: %v", len(failing), len(members), failing)
-	switch spare := (len(members)-1)/2 - len(failing); {
+	is := fmt.Sprintf("%d of %d have problems: %v", len(failing), e.members, failing)
+	switch spare := (e.members-1)/2 - len(failing); {
 	case len(failing) == 0:
 	case spare < 0:
-		e.found(Problem, about, "members", is, "no majority is sound: nothing is granted, or locks are lost", "mend the members: see their findings")
+		e.found(Problem, about, "members", is, "no majority is sound: nothing is granted, or locks are lost", change)
 	default:
 		for i := range e.findings {
 			f := &e.findings[i]
 			f.Level, f.Means = min(f.Level, Warning), strings.ReplaceAll(f.Means, "nothing is granted", "this member grants nothing")
 		}
-		e.found(Warning, about, "members", is, fmt.Sprintf("locks are granted, and %d more members may fail", spare), "mend the members: see their findings")
+		e.found(Warning, about, "members", is, fmt.Sprintf("locks are granted, and %d more members may fail", spare), change)
 	}
-	// The methods of members make their tables, so the trial is for those whose tables are there.
+	// A trial would make the file of a member that is not there.
 	if !slices.ContainsFunc(e.findings, func(f Finding) bool { return f.Check == "tables" && f.Level >= Warning }) {
-		e.probe(ctx, about, stores[0].Store, stores[1].Store)
+		e.probe(ctx, about, store)
 	}
-	return nil
 }
 
-// How long the stores may take to end, and how long if the command was interrupted.
-const (
-	closing = 10 * time.Second
-	hurried = 200 * time.Millisecond
-)
-
-// Close closes lock stores, or nil, in which nothing is held that would have to be given back.
-func Close(ctx context.Context, stores ...*anystore.Store) {
-	within := closing
-	if ctx.Err() != nil {
-		within = hurried
+// Close closes a lock store in which nothing is held that would have to be given back: what a trial
+// has left behind ends with its lease.
+func Close(ctx context.Context, store *anystore.Store) {
+	within := 10 * time.Second
+	if ctx.Err() != nil { // the command was interrupted
+		within = 200 * time.Millisecond
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
 	defer cancel()
-	for _, store := range stores {
-		if store != nil {
-			_ = store.Close(ctx) // what a trial has left behind ends with its lease
-		}
-	}
+	_ = store.Close(ctx)
 }
 
-// openTwo opens a lock store twice, as two processes do. The caller calls end, unless there is an
-// error.
-func (e *exam) openTwo(ctx context.Context, url, password string) (stores [2]*anystore.Store, end func(), err error) {
-	end = func() { Close(ctx, stores[:]...) }
-	opts := append([]anystore.Option{anystore.WithPassword(password), anystore.WithoutTables()}, e.Stores...)
-	for i := range stores {
-		if stores[i], err = anystore.Open(ctx, url, opts...); err != nil {
-			stores[i] = nil
-			end()
-			return stores, nil, err
-		}
+// MissingFile reports whether a lock store that was opened is in a SQLite file that does not exist:
+// its first use would create it.
+func MissingFile(store *anystore.Store) bool {
+	file, ok := strings.CutPrefix(store.String(), "sqlite://")
+	if !ok {
+		return false
 	}
-	return stores, end, nil
-}
-
-// MissingFile reports whether a URL names a lock store in a SQLite file that does not exist, and
-// which file that is. To open it would create it.
-func MissingFile(url string) (file string, missing bool) {
-	path, ok := strings.CutPrefix(url, "sqlite://")
-	path, _, _ = strings.Cut(path, "?")
-	if !ok || path == "" || path == ":memory:" {
-		return "", false
-	}
-	file = path + "-locks" // as package anystore calls it
 	_, err := os.Stat(file)
-	return file, errors.Is(err, fs.ErrNotExist)
+	return errors.Is(err, fs.ErrNotExist)
 }
+
+// probe tries locks, and says what comes of it.
+func (e *exam) probe(ctx context.Context, about string, store *anystore.Store) {
+	took, err := trial(ctx, store.Store)
+	switch {
+	case err == nil:
+		e.fine(about, "trial", fmt.Sprintf("a lock was taken, waited for, handed over in %v, and released", took.Round(10*time.Microsecond)))
+	case errors.Is(err, pathlock.ErrUnavailable):
+		e.found(Problem, about, "trial", err.Error(), "the lock store "+anystore.Trouble(err), remedy(about, err))
+	default:
+		e.found(Problem, about, "trial", err.Error(), "programs fail in the same way", "")
+	}
+}
+
+// trial does what programs do with a lock store, in a tree of its own: it takes a lock, waits for
+// it with another owner, hands it over, and releases it, so that every right is really used. It
+// returns how long the hand-over took. If the program dies, what is held ends within ten seconds.
+func trial(ctx context.Context, store pathlock.Store) (took time.Duration, err error) {
+	// A store remembers a tree for days, so there are a few, since a cluster has each on one of its
+	// shards. Other doctors may use the same one; the node is this one's.
+	id := rand.Text()
+	tree, failed := pathlock.NewTree("pathlock-doctor", fmt.Sprintf("trial-%d", id[0]%16))
+	node, err := pathlock.ParsePath("/" + id)
+	if err = cmp.Or(failed, err); err != nil {
+		return 0, err
+	}
+	request := pathlock.Request{Tree: tree, Claims: []pathlock.Claim{pathlock.X(node)}, Lease: 10 * time.Second, Wait: 3 * time.Second, Note: "pathlock doctor"}
+	quiet := pathlock.WithLogger(slog.New(slog.DiscardHandler))
+	first, err := pathlock.New(store, quiet).Acquire(ctx, request)
+	if err != nil {
+		return 0, fmt.Errorf("taking a lock: %w", err)
+	}
+	release := sync.OnceValue(func() error { return first.Release(context.WithoutCancel(ctx)) })
+	var began time.Time
+	second, err := pathlock.New(store, quiet, pathlock.WithObserver(onWait{do: func() {
+		began = time.Now()
+		_ = release()
+	}})).Acquire(ctx, request)
+	took = time.Since(began)
+	switch {
+	case err != nil:
+		return 0, errors.Join(fmt.Errorf("waiting for a lock: %w", err), release())
+	case began.IsZero():
+		err = errors.New("waiting for a lock: it was granted while another owner held it")
+	}
+	if ended := errors.Join(release(), second.Release(ctx)); ended != nil {
+		err = errors.Join(err, fmt.Errorf("releasing a lock: %w", ended))
+	}
+	return took, err
+}
+
+// onWait does something when a request waits.
+type onWait struct {
+	pathlock.NopObserver
+	do func()
+}
+
+// Waiting implements [pathlock.Observer].
+func (o onWait) Waiting(context.Context, pathlock.Event) { o.do() }

@@ -3,6 +3,7 @@ package doctor_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9/logging"
 	"go.uber.org/goleak"
@@ -15,14 +16,20 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// locks examines a lock store.
-func locks(t *testing.T, url string, opts doctor.Options) doctor.Report {
+// examine examines a subject.
+func examine(t *testing.T, s doctor.Subject) doctor.Report {
 	t.Helper()
-	r, err := doctor.Locks(t.Context(), url, "", opts)
+	r, err := doctor.Examine(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// locks examines a lock store.
+func locks(t *testing.T, url string, patience ...time.Duration) doctor.Report {
+	t.Helper()
+	return examine(t, doctor.Subject{Locks: url, Patience: append(patience, 0)[0]})
 }
 
 // want requires a finding of a check at a level whose text contains something, and returns it.

@@ -34,8 +34,7 @@ func TestPooler_IsFound(t *testing.T) {
 			if c.mode != "" {
 				url = bouncer(t, url, c.mode)
 			}
-			r, err := doctor.Database(t.Context(), open(t, url), fsck.PostgreSQL, "the database", nil, doctor.Options{Nameless: c.nameless})
-			must(t, err)
+			r := examine(t, doctor.Subject{DB: open(t, url), Dialect: fsck.PostgreSQL, Nameless: c.nameless})
 			got := doctor.Fine
 			for _, f := range r.Findings {
 				if f.Check == "pooler" {

@@ -34,7 +34,7 @@ func TestRedisSettings(t *testing.T) {
 		t.Run(c.args+" "+c.check, func(t *testing.T) {
 			t.Parallel()
 			server := testredis.Start(t, testredis.Redis, strings.Fields(c.args)...)
-			want(t, locks(t, urlOf(server), doctor.Options{}), c.level, c.check, c.contains)
+			want(t, locks(t, urlOf(server)), c.level, c.check, c.contains)
 		})
 	}
 }
@@ -44,15 +44,15 @@ func TestRedisReplicas(t *testing.T) {
 	t.Parallel()
 	servers := testredis.StartReplicated(t, testredis.Redis, 1)
 	primary, replica := servers.Primary, servers.Replicas[0]
-	want(t, locks(t, urlOf(primary), doctor.Options{}), doctor.Warning, "replicas", "min-replicas-to-write is 0")
+	want(t, locks(t, urlOf(primary)), doctor.Warning, "replicas", "min-replicas-to-write is 0")
 	primary.Do("CONFIG", "SET", "min-replicas-to-write", 1)
 	primary.Do("CONFIG", "SET", "min-replicas-max-lag", 10)
 	testserver.Await(t, "the replica is in time", func() bool {
 		return strings.Contains(fmt.Sprint(primary.Do("INFO", "replication")), "min_slaves_good_slaves:1")
 	})
-	r := locks(t, urlOf(primary), doctor.Options{})
+	r := locks(t, urlOf(primary))
 	want(t, r, doctor.Fine, "replicas", "min-replicas-to-write is 1")
-	r = locks(t, urlOf(replica), doctor.Options{})
+	r = locks(t, urlOf(replica))
 	want(t, r, doctor.Problem, "service", "is a replica, which takes no writes")
 	want(t, r, doctor.Problem, "role", "nothing is granted")
 }
@@ -66,13 +66,13 @@ func TestRedisCluster(t *testing.T) {
 		addrs = append(addrs, n.Addr)
 	}
 	url := "redis+cluster://" + strings.Join(addrs, ",")
-	r := locks(t, url, doctor.Options{})
+	r := locks(t, url)
 	want(t, r, doctor.Fine, "cluster", "16384 of 16384 slots")
 	want(t, r, doctor.Fine, "trial", "handed over")
 	want(t, r, doctor.Warning, "replicas", "min-replicas-to-write is 0")
-	want(t, locks(t, urlOf(cluster.Nodes[0]), doctor.Options{}), doctor.Problem, "role", "the URL is that of a single server")
+	want(t, locks(t, urlOf(cluster.Nodes[0])), doctor.Problem, "role", "the URL is that of a single server")
 	cluster.Nodes[0].Pause()
-	r = locks(t, url, doctor.Options{Patience: 4 * time.Second}) // a node of the URL that hangs takes three
+	r = locks(t, url, 4*time.Second) // a node of the URL that hangs takes three
 	if !r.Unanswered() {
 		t.Error("the report does not say that a shard does not answer")
 	}
@@ -84,13 +84,13 @@ func TestNoServer(t *testing.T) {
 	t.Parallel()
 	server := testredis.Start(t, testredis.Redis)
 	server.Kill()
-	r := locks(t, urlOf(server), doctor.Options{})
+	r := locks(t, urlOf(server))
 	want(t, r, doctor.Problem, "answer", "does not answer")
 	if !r.Unanswered() {
 		t.Error("the report does not say that no server answered")
 	}
-	want(t, locks(t, "redis+sentinel://m@"+server.Addr, doctor.Options{}), doctor.Problem, "answer", "connection refused")
-	if _, err := doctor.Locks(t.Context(), "nonsense://x", "", doctor.Options{}); err == nil {
+	want(t, locks(t, "redis+sentinel://m@"+server.Addr), doctor.Problem, "answer", "connection refused")
+	if _, err := doctor.Examine(t.Context(), doctor.Subject{Locks: "nonsense://x"}); err == nil {
 		t.Error("there is no error")
 	}
 }
@@ -100,7 +100,7 @@ func TestRedisRights(t *testing.T) {
 	t.Parallel()
 	server := testredis.Start(t, testredis.Redis)
 	server.Do("ACL", "SETUSER", "mute", "on", ">password", "~*", "&*", "+@all", "-info", "-evalsha")
-	r := locks(t, "redis://mute:password@"+server.Addr+"/0", doctor.Options{})
+	r := locks(t, "redis://mute:password@"+server.Addr+"/0")
 	want(t, r, doctor.Unknown, "info", server.Addr)
 	want(t, r, doctor.Problem, "trial", "does not let the user do what locks need")
 }

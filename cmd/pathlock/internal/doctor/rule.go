@@ -2,39 +2,64 @@ package doctor
 
 import (
 	"fmt"
-	"strconv"
+	"regexp"
 	"strings"
 )
 
 // facts are what a server has said of itself.
 type facts map[string]string
 
-// number is a fact as a number, 0 if it is none.
-func (f facts) number(name string) float64 {
-	n, _ := strconv.ParseFloat(f[name], 64)
-	return n
-}
-
-// rule says what one thing among the facts means. A finding without Is says nothing.
+// rule says what facts mean. Of the rules of one check, the first that holds counts.
 type rule struct {
 	check string
-	judge func(facts) Finding
+	level Level
+	// when are conditions, all of which have to hold: "role=master", "appendfsync!=no". What the
+	// server has not said is "".
+	when string
+	// is, means and change are those of the finding, with {name} in the place of a fact. Where is
+	// is empty, there is none.
+	is, means, change string
 }
 
 // judge applies rules to what a server has said.
 func (e *exam) judge(about string, f facts, rules []rule) {
+	judged := map[string]bool{}
 	for _, r := range rules {
-		if found := r.judge(f); found.Is != "" {
-			found.About, found.Check = about, r.check
-			e.findings = append(e.findings, found)
+		if judged[r.check] || !f.hold(r.when) {
+			continue
+		}
+		judged[r.check] = true
+		if r.is != "" {
+			e.found(r.level, about, r.check, f.fill(r.is), f.fill(r.means), f.fill(r.change))
 		}
 	}
 }
 
-func fine(format string, args ...any) Finding { return Finding{Is: fmt.Sprintf(format, args...)} }
+// hold reports whether the facts meet conditions.
+func (f facts) hold(conditions string) bool {
+	for condition := range strings.FieldsSeq(conditions) {
+		name, value, _ := strings.Cut(condition, "=")
+		name, differs := strings.CutSuffix(name, "!")
+		if (f[name] == value) == differs {
+			return false
+		}
+	}
+	return true
+}
 
-func bad(level Level, is, means, change string) Finding {
-	return Finding{Level: level, Is: is, Means: means, Change: change}
+var place = regexp.MustCompile(`\{[a-z_-]+\}`)
+
+// fill puts facts in their places in a text.
+func (f facts) fill(text string) string {
+	return place.ReplaceAllStringFunc(text, func(name string) string { return f[name[1:len(name)-1]] })
+}
+
+// flag is how a condition that is no comparison becomes a fact.
+func flag(holds bool) string {
+	if holds {
+		return "yes"
+	}
+	return ""
 }
 
 // fieldsOf reads lines of names and values.
@@ -49,8 +74,9 @@ func fieldsOf(text string) facts {
 }
 
 // older reports whether a version such as 7.0.15 is older than another.
-func older(version string, than [2]int) bool {
-	var is [2]int
+func older(version, than string) bool {
+	var is, other [2]int
 	_, err := fmt.Sscanf(version, "%d.%d", &is[0], &is[1])
-	return err != nil || is[0] < than[0] || is[0] == than[0] && is[1] < than[1]
+	_, bad := fmt.Sscanf(than, "%d.%d", &other[0], &other[1])
+	return err != nil || bad != nil || is[0] < other[0] || is[0] == other[0] && is[1] < other[1]
 }

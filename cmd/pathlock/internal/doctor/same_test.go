@@ -20,9 +20,7 @@ func TestSame_FindsAnotherStore(t *testing.T) {
 		used(t, locks)
 		db := open(t, url)
 		same := func() doctor.Report {
-			r, err := doctor.Same(t.Context(), locks, "", db, dialect, doctor.Options{})
-			must(t, err)
-			return r
+			return examine(t, doctor.Subject{Locks: locks, DB: db, Dialect: dialect})
 		}
 		want(t, same(), doctor.Advice, "same store", "have not recorded")
 		do(t, db, "CREATE TABLE pathlock_stores (guarded VARCHAR(191) PRIMARY KEY, namespace VARCHAR(255) NOT NULL, store VARCHAR(64) NOT NULL)",

@@ -2,84 +2,125 @@ package doctor
 
 import (
 	"context"
-	"embed"
+	"database/sql"
 	"errors"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/pathlock-go/pathlock/internal/dialect"
 	"github.com/pathlock-go/pathlock/internal/treeschema"
 	"github.com/pathlock-go/pathlock/store/sqlstore"
 )
 
-// sqlFiles are the questions to databases. Each file says what it answers.
-//
-//go:embed sql/*.sql
-var sqlFiles embed.FS
-
-// dialectOf returns the dialect of a URL's database.
-func dialectOf(scheme string) (*dialect.Dialect, error) {
-	if scheme == "postgresql" {
-		return dialect.PostgreSQL, nil
-	}
-	return dialect.Of(dialect.Name(scheme))
+// databaseRules say what the settings of a session mean, on which package treeschema has no
+// opinion.
+var databaseRules = map[*dialect.Dialect][]rule{
+	dialect.PostgreSQL: {
+		{"durability", Warning, "synchronous_commit=off", "synchronous_commit is off", "a crash of the server forgets the last commits, locks and changes of trees alike", "set synchronous_commit = on"},
+		{"durability", Fine, "", "synchronous_commit is {synchronous_commit}", "", ""},
+		{"time-outs", Advice, "idle_in_transaction_session_timeout=0", "idle_in_transaction_session_timeout is 0", "a transaction whose program hangs keeps its row locks for ever", "ALTER SYSTEM SET idle_in_transaction_session_timeout = '1min', or SET it for the role, and reload"},
+	},
+	dialect.MySQL: {
+		{"durability", Fine, "innodb_flush_log_at_trx_commit=1", "innodb_flush_log_at_trx_commit is 1, sync_binlog {sync_binlog}", "", ""},
+		{"durability", Warning, "", "innodb_flush_log_at_trx_commit is {innodb_flush_log_at_trx_commit}", "a crash of the host forgets the commits of the last second, locks and changes of trees alike", "SET GLOBAL innodb_flush_log_at_trx_commit = 1, and the same in my.cnf"},
+		// MariaDB has a time-out for idle transactions, and MySQL only the one for all idle
+		// connections.
+		{"time-outs", Advice, "long=yes idle_transaction_timeout=0", "idle_transaction_timeout is 0", keepsLocks, "SET GLOBAL idle_transaction_timeout = 60, and the same in my.cnf, or idle_transaction_timeout=60 in the programs' URL"},
+		{"time-outs", Advice, "long=yes idle_transaction_timeout=", "wait_timeout is {lasts}", keepsLocks, "SET GLOBAL wait_timeout = 300, and the same in my.cnf, or wait_timeout=300 in the programs' URL; have their pools close idle connections sooner"},
+	},
 }
 
-// sqlLocks examines the database behind a lock store, and its tables. It reports whether locks can
-// be tried out.
-func (e *exam) sqlLocks(ctx context.Context, about, scheme string, store *sqlstore.Store) bool {
-	db := store.DB()
-	d, err := dialectOf(scheme)
-	if err != nil {
-		e.unknown(about, "server", err, "")
-		return false
-	}
-	if err := e.ask(ctx, db.PingContext); err != nil {
-		e.unanswered(about, err)
-		return false
-	}
-	// The store's statements are right at any isolation level, SQL mode and encoding.
-	if !e.server(ctx, db, about, d, treeschema.Version, treeschema.Writers, treeschema.ReadOnly) {
-		return false
-	}
-	e.settings(ctx, db, about, d)
-	e.pooler(ctx, db, about, d, "no notification gets through: waiters look once in a second", false)
-	return e.lockTables(ctx, about, store)
+// fsyncRules are further ones of PostgreSQL's durability.
+var fsyncRules = []rule{
+	{"durability", Problem, "fsync=off", "fsync is off", "a crash of the host destroys the database", "set fsync = on in postgresql.conf, and reload"},
+	{"durability", Fine, "fsync=on", "fsync is on", "", ""},
 }
 
-// server adds what package treeschema finds wrong with the server and the session; all of it, or
-// what the given checks find. It reports whether the server takes writes.
-func (e *exam) server(ctx context.Context, db treeschema.Conn, about string, d *dialect.Dialect, only ...treeschema.Check) bool {
-	var all []treeschema.Finding
-	err := e.ask(ctx, func(ctx context.Context) (err error) {
-		all, err = treeschema.Run(ctx, db, d, nil)
-		return err
+const keepsLocks = "a transaction whose program hangs keeps its row locks for {lasts}, or until its connection breaks"
+
+// mostIdle is how long a transaction may keep its row locks whose program hangs, before that is
+// worth a word.
+const mostIdle = 10 * time.Minute
+
+// settingsOf are the questions for the settings of the rules.
+var settingsOf = map[*dialect.Dialect]string{
+	dialect.PostgreSQL: "SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'synchronous_commit', 'idle_in_transaction_session_timeout')",
+	dialect.MySQL:      "SHOW VARIABLES WHERE Variable_name IN ('innodb_flush_log_at_trx_commit', 'sync_binlog', 'wait_timeout', 'idle_transaction_timeout')",
+}
+
+// settings looks at the settings of a session.
+func (e *exam) settings(ctx context.Context, db *sql.DB, about string, d *dialect.Dialect) {
+	if settingsOf[d] == "" {
+		return
+	}
+	f, err := answer(ctx, e, func(ctx context.Context) (_ facts, err error) {
+		rows, err := db.QueryContext(ctx, settingsOf[d])
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, rows.Close()) }()
+		f := make(facts)
+		for rows.Next() {
+			var name, value string
+			if err := rows.Scan(&name, &value); err != nil {
+				return nil, err
+			}
+			f[name] = value
+		}
+		return f, rows.Err()
 	})
+	if err != nil {
+		e.unknown(about, "settings", err, "")
+		return
+	}
+	lasts, _ := time.ParseDuration(f["wait_timeout"] + "s")
+	f["lasts"], f["long"] = lasts.String(), flag(lasts > mostIdle)
+	e.judge(about, f, fsyncRules)
+	e.judge(about, f, databaseRules[d])
+}
+
+// serverChecks are those of package treeschema that matter for locks alone, too: the statements of
+// a lock store are right at any isolation level, SQL mode and encoding.
+var serverChecks = []struct {
+	check treeschema.Check
+	fine  string
+}{
+	{treeschema.Version, "the server's version is supported"},
+	{treeschema.ReadOnly, "the server takes writes"},
+	{treeschema.Writers, "no other server is known to write, too"},
+}
+
+// server adds what package treeschema finds wrong with the server and the session. It reports
+// whether the server takes writes.
+func (e *exam) server(ctx context.Context, db *sql.DB, about string, d *dialect.Dialect, locksAlone bool) (writable bool) {
+	all, err := answer(ctx, e, func(ctx context.Context) ([]treeschema.Finding, error) { return treeschema.Run(ctx, db, d, nil) })
 	if err != nil {
 		e.unknown(about, "server", err, "")
 		return true
 	}
-	writable := true
+	wrong := map[treeschema.Check]bool{}
+	for _, c := range serverChecks {
+		if wrong[c.check] = slices.ContainsFunc(all, func(f treeschema.Finding) bool { return f.Check == c.check }); !wrong[c.check] {
+			e.fine(about, string(c.check), c.fine)
+		}
+	}
 	for _, f := range all {
-		if len(only) > 0 && !slices.Contains(only, f.Check) {
-			continue
-		}
-		writable = writable && f.Check != treeschema.ReadOnly
-		e.schema(about, f)
-	}
-	for _, check := range []treeschema.Check{treeschema.Version, treeschema.ReadOnly, treeschema.Writers} {
-		if !slices.ContainsFunc(all, func(f treeschema.Finding) bool { return f.Check == check }) {
-			e.fine(about, string(check), "%s", map[treeschema.Check]string{
-				treeschema.Version: "the server's version is supported", treeschema.ReadOnly: "the server takes writes", treeschema.Writers: "no other server is known to write, too",
-			}[check])
+		if wrong[f.Check] || !locksAlone {
+			e.schema(about, f)
 		}
 	}
-	return writable
+	return !wrong[treeschema.ReadOnly]
 }
 
 // schema adds a finding of package treeschema.
 func (e *exam) schema(about string, f treeschema.Finding) {
-	level := map[treeschema.Severity]Level{treeschema.Warning: Warning, treeschema.Unsafe: Problem}[f.Severity]
+	level := Warning
+	if f.Severity == treeschema.Unsafe {
+		level = Problem
+	}
 	if f.Table != "" {
 		about = f.Table
 	}
@@ -88,8 +129,14 @@ func (e *exam) schema(about string, f treeschema.Finding) {
 	})
 }
 
-// lockTables checks the tables of the locks. It reports whether they can be used.
-func (e *exam) lockTables(ctx context.Context, about string, store *sqlstore.Store) bool {
+// sqlLocks examines the database behind a lock store, and its tables. It reports whether locks can
+// be tried out.
+func (e *exam) sqlLocks(ctx context.Context, about string, d *dialect.Dialect, store *sqlstore.Store) bool {
+	if !e.server(ctx, store.DB(), about, d, true) {
+		return false
+	}
+	e.settings(ctx, store.DB(), about, d)
+	e.pooler(ctx, store.DB(), about, d, "no notification gets through: waiters look once in a second", false)
 	err := e.ask(ctx, store.Check)
 	switch {
 	case err == nil:
@@ -103,4 +150,60 @@ func (e *exam) lockTables(ctx context.Context, about string, store *sqlstore.Sto
 		e.found(Problem, about, "tables", err.Error(), "nothing is granted", "drop the table while no program runs, and let one make it anew")
 	}
 	return false
+}
+
+// pooler looks whether a pooler gives each transaction another session of PostgreSQL, which means
+// what is given. A program whose statements have names needs one that keeps them.
+func (e *exam) pooler(ctx context.Context, db *sql.DB, about string, d *dialect.Dialect, means string, named bool) {
+	if d != dialect.PostgreSQL {
+		return
+	}
+	pooled, err := answer(ctx, e, func(ctx context.Context) (bool, error) { return sessionsMeet(ctx, db) })
+	// The server does not know a statement that is in another session, or knows it already.
+	refused, _ := errors.AsType[*pgconn.PgError](err)
+	forgets := refused != nil && (refused.Code == "42P05" || refused.Code == "26000")
+	switch {
+	case err != nil && !forgets:
+		e.unknown(about, "pooler", err, "")
+	case forgets && named:
+		e.found(Problem, about, "pooler", "a pooler gives each transaction another session, and keeps no prepared statements", "requests of programs with pgx's default mode fail at random",
+			"add default_query_exec_mode=cache_describe to the programs' URL, or set pool_mode = session, or max_prepared_statements of pgbouncer 1.21")
+	case forgets, pooled:
+		e.found(Advice, about, "pooler", "a pooler gives each transaction another session", means, "connect to the server itself, or accept it")
+	}
+}
+
+// rounds is how often two clients look for their sessions. A pooler mostly gives the session that
+// was used last, at the first try.
+const rounds = 10
+
+// sessionsMeet reports whether two clients with prepared statements meet in one session.
+func sessionsMeet(ctx context.Context, db *sql.DB) (met bool, err error) {
+	var statements [2]*sql.Stmt
+	seen := make(map[int]int)
+	for try := range rounds * len(statements) {
+		client := try % len(statements)
+		if statements[client] == nil {
+			conn, err := db.Conn(ctx)
+			if err != nil {
+				return false, err
+			}
+			defer func() { _ = conn.Close() }()
+			statement, err := conn.PrepareContext(ctx, "SELECT pg_backend_pid() /* pathlock doctor */")
+			if err != nil {
+				return false, err
+			}
+			defer func() { _ = statement.Close() }()
+			statements[client] = statement
+		}
+		var session int
+		if err := statements[client].QueryRowContext(ctx).Scan(&session); err != nil {
+			return false, err
+		}
+		if other, ok := seen[session]; ok && other != client {
+			met = true
+		}
+		seen[session] = client
+	}
+	return met, nil
 }

@@ -68,16 +68,16 @@ func TestLocksInDatabases(t *testing.T) {
 	t.Parallel()
 	test := func(t *testing.T, url, file string) {
 		t.Parallel()
-		want(t, locks(t, url, doctor.Options{}), doctor.Warning, "tables", file)
-		want(t, locks(t, url, doctor.Options{}), doctor.Warning, "tables", file) // the first look has made none
+		want(t, locks(t, url), doctor.Warning, "tables", file)
+		want(t, locks(t, url), doctor.Warning, "tables", file) // the first look has made none
 		used(t, url)
-		r := locks(t, url, doctor.Options{})
+		r := locks(t, url)
 		want(t, r, doctor.Fine, "tables", "may write them")
 		want(t, r, doctor.Fine, "trial", "handed over")
 		want(t, r, doctor.Fine, "version", "supported")
 		if file == "" {
 			do(t, open(t, url), "ALTER TABLE pathlock_trees DROP COLUMN version")
-			want(t, locks(t, url, doctor.Options{}), doctor.Problem, "tables", "version")
+			want(t, locks(t, url), doctor.Problem, "tables", "version")
 		}
 	}
 	t.Run("SQLite", func(t *testing.T) { test(t, "sqlite://"+filepath.Join(t.TempDir(), "app.db"), "no such file") })
@@ -85,7 +85,7 @@ func TestLocksInDatabases(t *testing.T) {
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
 		test(t, mysql(t, server), "")
 		idle := map[string]string{testserver.MariaDB: "idle_transaction_timeout is 0", testserver.Oracle: "wait_timeout is"}[server.Product]
-		want(t, locks(t, mysql(t, server), doctor.Options{}), doctor.Advice, "time-outs", idle)
+		want(t, locks(t, mysql(t, server)), doctor.Advice, "time-outs", idle)
 	})
 }
 
@@ -110,11 +110,10 @@ func TestPostgresSettings(t *testing.T) {
 			var name string
 			must(t, db.QueryRowContext(t.Context(), "SELECT current_database()").Scan(&name))
 			do(t, db, "ALTER DATABASE "+name+" SET "+c.set)
-			r, err := doctor.Database(t.Context(), open(t, url), fsck.PostgreSQL, "the database", nil, doctor.Options{})
-			must(t, err)
+			r := examine(t, doctor.Subject{DB: open(t, url), Dialect: fsck.PostgreSQL})
 			want(t, r, c.level, c.check, c.contains)
 			if c.check == "read only" {
-				want(t, locks(t, url, doctor.Options{}), c.level, c.check, c.contains)
+				want(t, locks(t, url), c.level, c.check, c.contains)
 			}
 		})
 	}
@@ -130,9 +129,7 @@ func TestTable(t *testing.T) {
 	t.Parallel()
 	examine := func(t *testing.T, db *sql.DB, dialect fsck.Dialect, table *fsck.Table) doctor.Report {
 		t.Helper()
-		r, err := doctor.Database(t.Context(), db, dialect, "the database", table, doctor.Options{})
-		must(t, err)
-		return r
+		return examine(t, doctor.Subject{DB: db, Dialect: dialect, Table: table})
 	}
 	missing := *suitesTable
 	missing.Parent = "up"
