@@ -75,7 +75,9 @@ func (l *Locker) origin(ctx context.Context, operation string) Origin {
 		o.Instance = l.instance
 	}
 	for _, field := range o.fields() {
-		*field = printable(*field)
+		if *field != "" {
+			*field = printable(*field)
+		}
 	}
 	return o
 }

@@ -96,10 +96,11 @@ func newSnapshotQueue(s Snapshot) *snapshotQueue {
 				owners[e.Owner] = new(queue.Owner)
 			}
 			r := &queue.Request{Value: e}
-			q.Ask(r, owners[e.Owner], uint64(len(q.requests)), e.Gate, len(e.Claims))
-			for _, c := range e.Claims {
-				q.Claim(r, c.Path.s, queue.Mode(c.Mode))
+			set := make([]queue.Claim, len(e.Claims))
+			for i, c := range e.Claims {
+				set[i] = queue.Claim{Node: c.Path.s, Mode: queue.Mode(c.Mode)}
 			}
+			q.Ask(r, owners[e.Owner], uint64(len(q.requests)), e.Gate, set)
 			q.requests = append(q.requests, r)
 		}
 	}

@@ -60,9 +60,6 @@ type Queue struct {
 	Full func() bool
 
 	nodes
-	// at and path are the latest claim of the request that is being prepared.
-	at      *node
-	path    string
 	waiters int
 	// version counts the changes after which a waiter may wait for other owners than before, and
 	// freed is the one for which no conversion is known to watch whom it may pass. A request that
@@ -173,7 +170,10 @@ func (q *Queue) regranted(o *Owner) {
 func (q *Queue) Settle(unwatched []*Request) {
 	more := unwatched
 	unwatched = nil
-	for q.Full == nil || !q.Full() {
+	for len(unwatched)+len(more) > 0 || q.freed != q.version {
+		if q.Full != nil && q.Full() {
+			return
+		}
 		if more = append(more, q.passing()...); len(more) > 0 {
 			unwatched = append(unwatched, more...)
 			slices.SortFunc(unwatched, byOrder)

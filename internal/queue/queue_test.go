@@ -57,7 +57,6 @@ func (m *machine) ask() *Request {
 		}
 		set[name] = max(set[name], mode) // not the supremum: any set will do
 	}
-	m.queue.Ask(r, rapid.SampledFrom(m.owners).Draw(m.T, "owner"), m.order, rapid.IntRange(0, 20).Draw(m.T, "gate") == 0, len(set))
 	names := make([]string, 0, len(set))
 	for name := range set {
 		names = append(names, name)
@@ -65,9 +64,12 @@ func (m *machine) ask() *Request {
 	slices.SortFunc(names, func(a, b string) int {
 		return slices.Compare(strings.Split(a, "/"), strings.Split(b, "/"))
 	})
+	claims := make([]Claim, 0, len(names))
 	for _, name := range names {
-		m.queue.Claim(r, name, set[name])
+		claims = append(claims, Claim{name, set[name]})
 	}
+	gate := rapid.IntRange(0, 20).Draw(m.T, "gate") == 0
+	m.queue.Ask(r, rapid.SampledFrom(m.owners).Draw(m.T, "owner"), m.order, gate, claims)
 	return r
 }
 
@@ -254,8 +256,7 @@ func TestADirectoryGrowsAndShrinks(t *testing.T) {
 	var all []*Request
 	take := func(name string) {
 		r := new(Request)
-		q.Ask(r, new(Owner), 1, false, 1)
-		q.Claim(r, name, X)
+		q.Ask(r, new(Owner), 1, false, []Claim{{name, X}})
 		q.Grant(r)
 		all = append(all, r)
 	}
@@ -282,12 +283,11 @@ func TestAFullQueueGrantsNobodyElse(t *testing.T) {
 	grants := 0
 	q := Queue{Granted: func(*Request) { grants++ }, Full: func() bool { return grants == 2 }}
 	first := new(Request)
-	q.Ask(first, new(Owner), 0, true, 0)
+	q.Ask(first, new(Owner), 0, true, nil)
 	q.Grant(first)
 	for i := range 5 {
 		r := new(Request)
-		q.Ask(r, new(Owner), uint64(i+1), false, 1)
-		q.Claim(r, fmt.Sprint("/", i), X)
+		q.Ask(r, new(Owner), uint64(i+1), false, []Claim{{fmt.Sprint("/", i), X}})
 		q.Wait(r, first)
 	}
 	left := q.Remove(first)

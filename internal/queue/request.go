@@ -51,6 +51,13 @@ type claim struct {
 	index      int32
 }
 
+// Claim is a claim to ask for.
+type Claim struct {
+	// Node is named as the root's "", or "/dir1/dir2". It need not be there.
+	Node string
+	Mode Mode
+}
+
 // GateClaim is the index of the claim that every request has on the gate.
 const GateClaim = -1
 
@@ -67,24 +74,22 @@ func (r *Request) Watching() *Request { return r.watching }
 // Watchers returns the requests that watch this one.
 func (r *Request) Watchers() []*Request { return r.watchers }
 
-// Ask prepares a request, which may be one that has left the queue: so many claims will be added.
-func (q *Queue) Ask(r *Request, o *Owner, order uint64, gate bool, claims int) {
-	*r = Request{Value: r.Value, Owner: o, Order: order, claims: slices.Grow(r.claims[:0], claims+1)}
+// Ask prepares a request, which may be one that has left the queue. Claims on ancestors are the
+// caller's business. The set is not kept.
+func (q *Queue) Ask(r *Request, o *Owner, order uint64, gate bool, set []Claim) {
+	*r = Request{Value: r.Value, Owner: o, Order: order, claims: slices.Grow(r.claims[:0], len(set)+1)}
 	r.claims = append(r.claims, claim{request: r, node: &q.gate, mode: IX, index: GateClaim})
 	if gate {
 		r.claims[0].mode = X
 	}
-	q.at, q.path = &q.root, ""
-}
-
-// Claim adds a claim to a request that is being prepared. A node is named as the root's "", or
-// "/dir1/dir2". It need not be there. Claims on ancestors are the caller's business.
-func (q *Queue) Claim(r *Request, node string, mode Mode) {
-	for !strings.HasPrefix(node, q.path) || len(node) > len(q.path) && node[len(q.path)] != '/' {
-		q.at, q.path = q.at.parent, q.path[:strings.LastIndexByte(q.path, '/')]
+	at, path := &q.root, "" // of the claim before
+	for i, c := range set {
+		for !strings.HasPrefix(c.Node, path) || len(c.Node) > len(path) && c.Node[len(path)] != '/' {
+			at, path = at.parent, path[:strings.LastIndexByte(path, '/')]
+		}
+		at, path = q.nodes.find(at, c.Node[len(path):]), c.Node
+		r.claims = append(r.claims, claim{request: r, node: at, mode: c.Mode, index: int32(i)})
 	}
-	q.at, q.path = q.nodes.find(q.at, node[len(q.path):]), node
-	r.claims = append(r.claims, claim{request: r, node: q.at, mode: mode, index: int32(len(r.claims) - 1)})
 }
 
 // Drop forgets a request that has been prepared and is not in the queue.

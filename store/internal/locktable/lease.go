@@ -14,7 +14,7 @@ import (
 // lease returns the end of a request's lease: its own, if it waits or is apart, or else the one
 // that all grants of its owner share.
 func (r *Request) lease() *time.Time {
-	if r.apart || r.Queued() {
+	if r.apart || r.fence == 0 {
 		return &r.until
 	}
 	return &r.owner.until
@@ -146,5 +146,11 @@ func (t *Table) OwnerEnd(r *Request) (time.Time, bool) {
 	return r.owner.until, r.owner.Holds()
 }
 
-// FirstEnd returns a time before which no lease ends. It reports false if none runs.
-func (t *Table) FirstEnd() (time.Time, bool) { return t.first, !t.first.IsZero() }
+// Due returns when somebody has to enter the table for the sake of those who wait: no lease ends
+// before. It is zero where nobody waits, or no lease runs.
+func (t *Table) Due() time.Time {
+	if t.queue.Waiters() == 0 {
+		return time.Time{}
+	}
+	return t.first
+}

@@ -45,10 +45,11 @@ func (t *Table) newRequest(acq *pathlock.Acquisition, order uint64) *Request {
 	claims = append(claims, acq.Claims...) // not the caller's
 	*r = Request{Acquisition: *acq, entry: r.entry, owner: t.ownerOf(acq.Owner), since: t.now}
 	r.Claims, r.Waiting, r.entry.Value = claims, nil, r
-	t.queue.Ask(&r.entry, &r.owner.Owner, order, acq.Gate, len(claims))
+	t.asked = t.asked[:0]
 	for _, c := range claims {
-		t.queue.Claim(&r.entry, c.Path.Column(), queue.Mode(c.Mode))
+		t.asked = append(t.asked, queue.Claim{Node: c.Path.Column(), Mode: queue.Mode(c.Mode)})
 	}
+	t.queue.Ask(&r.entry, &r.owner.Owner, order, acq.Gate, t.asked)
 	return r
 }
 

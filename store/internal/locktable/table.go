@@ -31,6 +31,8 @@ type Table struct {
 	// nobody competes with allocates nothing.
 	spare      *Request
 	spareOwner *owner
+	// asked is the claims of the latest request, as the queue gets them.
+	asked []queue.Claim
 }
 
 // owner is one owner's part in a table. It exists while the owner holds or waits there.
@@ -61,9 +63,6 @@ func (t *Table) Reset(tree pathlock.Tree) {
 
 // IsEmpty reports whether nobody holds or waits.
 func (t *Table) IsEmpty() bool { return len(t.owners) == 0 }
-
-// Waiters returns how many requests wait.
-func (t *Table) Waiters() int { return t.queue.Waiters() }
 
 // Enter clears the table of leases that have ended.
 func (t *Table) Enter(now time.Time) {
@@ -228,6 +227,9 @@ func (t *Table) tidy(r *Request) {
 	const fewClaims = 64
 	if !r.waited && cap(r.Claims) <= fewClaims {
 		t.spare = r
+	}
+	if cap(t.asked) > fewClaims {
+		t.asked = nil
 	}
 }
 
