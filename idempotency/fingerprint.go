@@ -15,33 +15,14 @@ var errBodyGone = errors.New("idempotency: the body has been read")
 
 // fingerprint tells requests apart that were sent under one key.
 func (k *Keys) fingerprint(c *gin.Context) (string, error) {
-	body, err := k.body(c)
+	body, err := readahead.Read(c, k.config.MaxBody, k.config.BodyTimeout)
+	if err == nil && len(body) == 0 && c.Request.ContentLength > 0 {
+		err = errBodyGone
+	}
 	if err != nil {
 		return "", err
 	}
 	return hash(c.Request.Method, c.Request.URL.EscapedPath(), c.Request.URL.RawQuery, string(body)), nil
-}
-
-// body reads the body and puts it back. Where somebody has read it before, it returns the copy that
-// gin keeps.
-func (k *Keys) body(c *gin.Context) (body []byte, err error) {
-	if err = readahead.Read(c.Writer, c.Request, k.config.MaxBody, k.config.BodyTimeout); err != nil {
-		return nil, err
-	}
-	if ahead, ok := c.Request.Body.(*readahead.Body); ok {
-		if body, err = ahead.Bytes(); err != nil || len(body) > 0 {
-			return body, err
-		}
-	}
-	if kept, ok := c.Get(gin.BodyBytesKey); ok && c.Request.ContentLength != 0 {
-		if kept, ok := kept.([]byte); ok {
-			return kept, nil
-		}
-	}
-	if c.Request.ContentLength > 0 {
-		return nil, errBodyGone
-	}
-	return nil, nil
 }
 
 // unreadable is the problem of a body that could not be read.

@@ -1,7 +1,6 @@
 package middleware
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -32,40 +31,9 @@ func (m *Locks) ReadJSON(c *gin.Context) ([]byte, error) {
 	if err := m.wantJSON(c); err != nil {
 		return nil, err
 	}
-	if err := m.readAhead(c); err != nil {
-		return nil, err
-	}
-	return m.bodyOf(c)
-}
-
-// readAhead reads the request's body before anything is locked, up to [Config.MaxBody].
-func (m *Locks) readAhead(c *gin.Context) error {
-	if err := readahead.Read(c.Writer, c.Request, m.config.MaxBody, m.config.BodyTimeout); err != nil {
-		return m.unreadBody(c.Request.Context(), err)
-	}
-	return nil
-}
-
-// bodyOf returns the body that [Locks.readAhead] has read, and leaves it to the handler. Earlier
-// middleware may have read it by [gin.Context.ShouldBindBodyWith], which keeps what it reads, and
-// may have replaced it since. Then the request has the body that it has now, and what gin keeps is
-// the same afterwards: handlers read either.
-func (m *Locks) bodyOf(c *gin.Context) (body []byte, err error) {
-	if ahead, ok := c.Request.Body.(*readahead.Body); ok {
-		if body, err = ahead.Bytes(); err != nil {
-			return nil, m.unreadBody(c.Request.Context(), err)
-		}
-	}
-	kept, _ := c.Get(gin.BodyBytesKey)
-	switch kept, _ := kept.([]byte); {
-	case kept == nil:
-	case len(body) > 0:
-		c.Set(gin.BodyBytesKey, body)
-	default:
-		body, c.Request.Body = kept, io.NopCloser(bytes.NewReader(kept))
-	}
-	if int64(len(body)) > m.config.MaxBody {
-		return nil, tooLarge(m.config.MaxBody)
+	body, err := readahead.Read(c, m.config.MaxBody, m.config.BodyTimeout)
+	if err != nil {
+		return nil, m.unreadBody(r.Context(), err)
 	}
 	return body, nil
 }

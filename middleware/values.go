@@ -19,14 +19,16 @@ import (
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
-// values finds the values of a spec's sources in one request. It looks into the body for the first
-// value in it, and leaves it to the handler as if it had not been read.
+// values finds the values of a spec's sources in one request.
 type values struct {
 	locks *Locks
 	c     *gin.Context
-	read  bool
-	body  []byte        // once read is set
-	form  *http.Request // nil unless the body is a form
+	// body was read ahead, or unread says why not.
+	body   []byte
+	unread error
+	// parsed is set once it is known how handlers read the body. form has it if it is a form.
+	parsed bool
+	form   *http.Request
 }
 
 // get is the [lockspec.Get] of the request.
@@ -75,11 +77,11 @@ func fieldValues(src lockspec.Source, values []string) []string {
 // form, some look there first, some last and some not at all.
 func (v *values) fromBody(src lockspec.Source) ([]string, error) {
 	isForm := src.From() == lockspec.FromForm
-	if !v.read {
-		if err := v.readBody(isForm); err != nil {
+	if !v.parsed {
+		if err := v.parse(isForm); err != nil {
 			return nil, err
 		}
-		v.read = true
+		v.parsed = true
 	}
 	switch {
 	case isForm && v.c.Request.URL.Query().Has(src.Name()):
@@ -92,8 +94,8 @@ func (v *values) fromBody(src lockspec.Source) ([]string, error) {
 	return lockspec.JSONValues(v.body, src)
 }
 
-// readBody reads the body as JSON or as a form, if that is how handlers read it, too.
-func (v *values) readBody(isForm bool) (err error) {
+// parse makes sure that handlers read the body as JSON, or as a form.
+func (v *values) parse(isForm bool) error {
 	// Of these, gin binds the query and not the body.
 	if method := v.c.Request.Method; method == http.MethodGet || method == http.MethodHead {
 		return &lockspec.InvalidError{Reason: fmt.Sprintf("the values of a %s cannot be in its body", method)}
@@ -102,13 +104,14 @@ func (v *values) readBody(isForm bool) (err error) {
 		if err := v.locks.wantJSON(v.c); err != nil {
 			return err
 		}
-		v.body, err = v.locks.bodyOf(v.c)
-		return err
 	}
-	if v.body, err = v.locks.bodyOf(v.c); err != nil {
-		return err
+	if v.unread != nil {
+		return v.locks.unreadBody(v.c.Request.Context(), v.unread)
 	}
-	return v.parseForm()
+	if isForm {
+		return v.parseForm()
+	}
+	return nil
 }
 
 // parseForm reads the body as a form, in a copy of the request. A missing body needs no type.

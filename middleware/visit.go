@@ -3,11 +3,13 @@ package middleware
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/readahead"
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
@@ -81,11 +83,12 @@ func (m *Locks) visit(c *gin.Context, spec lockspec.Spec) (*visit, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := m.readAhead(c); err != nil {
-		return nil, err
+	body, unread := readahead.Read(c, m.config.MaxBody, m.config.BodyTimeout)
+	if errors.Is(unread, readahead.ErrTimeout) {
+		return nil, m.unreadBody(c.Request.Context(), unread)
 	}
 	v := &visit{
-		Locks: m, c: c, spec: spec, reads: values{locks: m, c: c}, budget: newBudget(m.wait), carried: token, asserted: spec.IsAsserted(),
+		Locks: m, c: c, spec: spec, reads: values{locks: m, c: c, body: body, unread: unread}, budget: newBudget(m.wait), carried: token, asserted: spec.IsAsserted(),
 	}
 	v.values, err = spec.Read(v.reads.get)
 	return v, err

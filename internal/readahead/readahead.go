@@ -11,79 +11,71 @@ import (
 	"os"
 	"reflect"
 	"time"
+
+	"github.com/gin-gonic/gin"
 )
 
 var (
 	// ErrTimeout: the body took too long to arrive.
 	ErrTimeout = errors.New("readahead: the body took too long to arrive")
-	// ErrTooLarge: the body is longer than what was to be read of it.
+	// ErrTooLarge: the body is longer than the limit.
 	ErrTooLarge = errors.New("readahead: the body is too large")
 )
 
-// Body is a body of which the first part has been read. Its reader does not notice.
-type Body struct {
-	ahead bytes.Buffer
-	err   error // what came after that part, nil if there is more to come
-	rest  io.ReadCloser
-}
-
-// Read reads the body of r, which w answers, up to a limit in bytes, and makes it a [Body]. A body
-// that is known to be longer stays unread, since most of it would be waited for in any case, and so
-// does the rest of one that turns out to be longer.
+// Read returns the body of a request, unless it is longer than a limit in bytes. Handlers read it
+// as if it had not been read, after an error, too. A body that is known to be longer stays unread,
+// since most of it would be waited for in any case.
 //
-// The wait for it is bounded if the timeout is positive, the connection takes read deadlines and
-// the server has no limit of its own. The error is ErrTimeout if either bound is reached. Then the
-// bound stays, and the connection is closed after the answer: the rest of the body would look like
-// another request.
-func Read(w http.ResponseWriter, r *http.Request, limit int64, timeout time.Duration) error {
-	if r.Body == nil || r.Body == http.NoBody || r.Method == http.MethodConnect {
-		return nil
-	}
-	if b, ok := r.Body.(*Body); ok && (b.err != nil || int64(b.ahead.Len()) > limit) {
-		return nil
-	}
-	b := &Body{rest: r.Body}
-	if r.ContentLength <= limit {
-		lift := bound(w, r, timeout)
-		_, b.err = b.ahead.ReadFrom(io.LimitReader(r.Body, limit+1))
-		if isTimeout(b.err) {
-			w.Header().Set("Connection", "close")
-			return ErrTimeout
-		}
-		lift()
-		if b.err == nil && int64(b.ahead.Len()) <= limit {
-			b.err = io.EOF
-		}
-	}
-	r.Body = b
-	return nil
-}
-
-// Bytes returns the body, as far as nobody has read it. The error is [ErrTooLarge], unless all of
-// it was read ahead, or that of the read.
-func (b *Body) Bytes() ([]byte, error) {
-	switch {
-	case b.err == nil:
+// Earlier middleware may have read the body by [gin.Context.ShouldBindBodyWith], which keeps what
+// it reads, and may have replaced it since. Then the request has the body that it has now, and what
+// gin keeps is the same afterwards: handlers read either.
+//
+// The wait for the body is bounded if the timeout is positive, the connection takes read deadlines
+// and the server has no limit of its own. The error is ErrTimeout if either bound is reached. Then
+// the bound stays, and the connection is closed after the answer: the rest of the body would look
+// like another request.
+func Read(c *gin.Context, limit int64, timeout time.Duration) ([]byte, error) {
+	body, err := read(c.Writer, c.Request, limit, timeout)
+	kept, _ := c.Get(gin.BodyBytesKey)
+	switch kept, _ := kept.([]byte); {
+	case err != nil:
+		return nil, err
+	case kept == nil:
+	case len(body) > 0:
+		c.Set(gin.BodyBytesKey, body)
+	case int64(len(kept)) > limit:
 		return nil, ErrTooLarge
-	case !errors.Is(b.err, io.EOF):
-		return nil, b.err
+	default:
+		body, c.Request.Body = kept, io.NopCloser(bytes.NewReader(kept))
 	}
-	return b.ahead.Bytes(), nil
+	return body, nil
 }
 
-// Read implements [io.Reader].
-func (b *Body) Read(p []byte) (int, error) {
-	switch {
-	case b.ahead.Len() > 0:
-		return b.ahead.Read(p)
-	case b.err != nil:
-		return 0, b.err
+// read is Read of what the request itself has.
+func read(w http.ResponseWriter, r *http.Request, limit int64, timeout time.Duration) ([]byte, error) {
+	if r.Body == nil || r.Body == http.NoBody || r.Method == http.MethodConnect {
+		return nil, nil
 	}
-	return b.rest.Read(p)
+	if r.ContentLength > limit {
+		return nil, ErrTooLarge
+	}
+	lift := bound(w, r, timeout)
+	body, err := io.ReadAll(io.LimitReader(r.Body, limit+1))
+	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() || errors.Is(err, os.ErrDeadlineExceeded) {
+		w.Header().Set("Connection", "close")
+		return nil, ErrTimeout
+	}
+	lift()
+	// What came after it comes again: there is more, its end, or the error.
+	r.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(body), r.Body), r.Body}
+	if err == nil && int64(len(body)) > limit {
+		err = ErrTooLarge
+	}
+	return body, err
 }
-
-// Close implements [io.Closer].
-func (b *Body) Close() error { return b.rest.Close() }
 
 // bound sets the time until which the body may be waited for. It returns a function that lifts the
 // bound.
@@ -114,10 +106,4 @@ func embedded(w http.ResponseWriter) http.ResponseWriter {
 	}
 	inner, _ := field.Interface().(http.ResponseWriter)
 	return inner
-}
-
-// isTimeout reports whether a read has ended by a deadline.
-func isTimeout(err error) bool {
-	timeout, ok := errors.AsType[net.Error](err)
-	return ok && timeout.Timeout() || errors.Is(err, os.ErrDeadlineExceeded)
 }
