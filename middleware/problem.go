@@ -1,6 +1,8 @@
 package middleware
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -8,7 +10,9 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/problem"
+	"github.com/pathlock-go/pathlock/lockspec"
 )
 
 // ProblemType begins the types of pathlock's problems: "urn:pathlock:problem:". A slug such as
@@ -79,4 +83,118 @@ func Later(status int, slug, detail string) *Problem {
 func WriteProblem(c *gin.Context, p *Problem) {
 	c.Abort()
 	problem.Write(c.Writer, p.Status, p, p.RetryAfter)
+}
+
+// ProblemOf returns the answer to an error of pathlock's packages, the plugin's and the stores'
+// included, or to any other that states a failure: see [pathlock.FailureOf]. It returns nil for the
+// rest. An error that wraps a [*Problem] is that problem. See [Locks.ProblemOf].
+func ProblemOf(err error) *Problem {
+	if err == nil {
+		return nil
+	}
+	if p, ok := errors.AsType[*Problem](err); ok {
+		return p
+	}
+	if e, ok := errors.AsType[*pathlock.ConflictError](err); ok {
+		return locked(e, e.Path, e.Mode, e.Gate, e.Blocker)
+	}
+	if e, ok := errors.AsType[*pathlock.DeadlockError](err); ok {
+		return locked(e, e.Path, e.Mode, e.Gate, e.Blocker)
+	}
+	if invalid, ok := errors.AsType[*lockspec.InvalidError](err); ok {
+		p := NewProblem(http.StatusBadRequest, "invalid-request", withoutForeign(invalid.Reason, invalid.Err))
+		if p.Field = invalid.Field; p.Field != "" {
+			p.Detail = p.Field + ": " + p.Detail
+		}
+		return p
+	}
+	switch {
+	case errors.Is(err, errClientGone):
+		return NewProblem(StatusClientGone, "client-gone", Detail(errClientGone))
+	case pathlock.FailureOf(err) == pathlock.FailureLockLost:
+		return holdEnded()
+	case errors.Is(err, pathlock.ErrHeldTooLong): // a mutex that was held for too long is lost, too
+		return timeout()
+	case errors.Is(err, pathlock.ErrLost):
+		return lost()
+	default:
+		return problemOfFailure(pathlock.FailureOf(err), Detail(err))
+	}
+}
+
+// ProblemOf returns what [ProblemOf] does, and knows the errors that the resolvers explain too.
+// Those of gormplugin explain [gorm.ErrRecordNotFound], and the drivers' errors of a database that
+// is down or in which other transactions were in the way.
+//
+// [gorm.ErrRecordNotFound]: https://pkg.go.dev/gorm.io/gorm#pkg-variables
+func (m *Locks) ProblemOf(err error) *Problem {
+	if p := ProblemOf(err); p != nil {
+		return p
+	}
+	for _, explainer := range m.explainers {
+		// The database's own words are for the log alone.
+		if p := problemOfFailure(explainer.FailureOf(err), ""); p != nil {
+			return p
+		}
+	}
+	return nil
+}
+
+// problemOfFailure returns the problem of a failure, nil if there is none. said describes it, and
+// may be "".
+func problemOfFailure(failure pathlock.Failure, said string) *Problem {
+	switch slug := string(failure); failure {
+	case pathlock.FailureLockLost:
+		return holdEnded()
+	case pathlock.FailureInvalid:
+		return NewProblem(http.StatusBadRequest, slug, cmp.Or(said, "a value of the request cannot be stored"))
+	case pathlock.FailureNotFound:
+		// Which code looked for it, and where, is of no use to clients.
+		_, what, _ := strings.Cut(said, packageNames.Replace(pathlock.ErrNotFound.Error()))
+		return NewProblem(http.StatusNotFound, slug, "not found"+what)
+	case pathlock.FailureNameTaken, pathlock.FailureWouldCycle, pathlock.FailurePathChanged, pathlock.FailureStale:
+		return NewProblem(http.StatusConflict, slug, said)
+	case pathlock.FailureReference:
+		return NewProblem(http.StatusConflict, slug, "other rows refer to the row, or a row that it refers to is not there")
+	case pathlock.FailureDuplicate:
+		return NewProblem(http.StatusConflict, slug, "another row has a value that only one may have")
+	case pathlock.FailureLocked:
+		return Later(http.StatusLocked, slug, "other transactions were in the way, again and again")
+	case pathlock.FailureLockStore:
+		return Later(http.StatusServiceUnavailable, slug, "the lock store does not answer")
+	case pathlock.FailureDatabase:
+		return Later(http.StatusServiceUnavailable, slug, "the database cannot serve the request")
+	case pathlock.FailureOutcomeUnknown:
+		return NewProblem(http.StatusServiceUnavailable, slug, "whether the change was made is not known: look before sending it again")
+	default:
+		return nil
+	}
+}
+
+// lost is the problem of a request whose lock was lost while it was served.
+func lost() *Problem {
+	return Later(http.StatusServiceUnavailable, string(pathlock.FailureLockStore), "the lock was lost while the request was served")
+}
+
+// holdEnded is the problem of a request whose hold has ended.
+func holdEnded() *Problem {
+	return NewProblem(http.StatusConflict, string(pathlock.FailureLockLost), "the hold that the lock token names has ended")
+}
+
+// locked is the problem of a request that others kept from its locks.
+func locked(err error, path pathlock.Path, mode pathlock.Mode, gate bool, blocker pathlock.Blocker) *Problem {
+	p := Later(http.StatusLocked, string(pathlock.FailureLocked), Detail(err))
+	p.Path, p.Mode = path.String(), mode.String()
+	if gate {
+		p.Path, p.Mode = pathlock.Root().String(), pathlock.ModeX.String()
+	}
+	if !blocker.IsZero() {
+		p.Holder = &Holder{What: blocker.Note, Waiting: blocker.Waiting, Detached: blocker.Owner.Detached(), Since: blocker.Since.UTC(), Until: blocker.Until.UTC()}
+	}
+	return p
+}
+
+// timeout is the problem of a request that ran out of its time.
+func timeout() *Problem {
+	return Later(http.StatusServiceUnavailable, "timeout", "the request took too long")
 }
