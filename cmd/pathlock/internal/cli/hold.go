@@ -68,16 +68,22 @@ func newBlockerLine(b pathlock.Blocking) blockerLine {
 	}
 }
 
-// claimsOf says what is held or wanted, without the intentions that follow from it.
-func claimsOf(h pathlock.Entry) string {
-	if h.Gate {
-		return "the whole tree"
+// eachEntry calls f with each holder in a snapshot, and with each waiter and those in its way.
+func eachEntry(s pathlock.Snapshot, f func(kind string, e pathlock.Entry, waitsFor []pathlock.Blocking)) {
+	for _, h := range s.Holders {
+		f("holder", h, nil)
 	}
-	return claimsText(h.Claims)
+	blockers := s.Blockers()
+	for i, w := range s.Waiters {
+		f("waiter", w, blockers[i])
+	}
 }
 
-// claimsText leaves out the intentions above another claim.
-func claimsText(claims []pathlock.Claim) string {
+// wanted says what is held or wanted, without the intentions that follow from it.
+func wanted(gate bool, claims []pathlock.Claim) string {
+	if gate {
+		return "the whole tree"
+	}
 	var shown []string
 	for _, c := range claims {
 		implied := false

@@ -170,21 +170,16 @@ func treesText(all []pathlock.Snapshot) []string {
 
 // snapshotLines writes a tree in JSON and, if wanted, who holds and waits there.
 func snapshotLines(out *bufio.Writer, s pathlock.Snapshot, whole bool) error {
-	if err := line(out, newTreeLine(s)); err != nil || !whole {
+	err := line(out, newTreeLine(s))
+	if !whole {
 		return err
 	}
-	for _, h := range s.Holders {
-		if err := line(out, newHoldLine("holder", s.Tree, h, nil)); err != nil {
-			return err
+	eachEntry(s, func(kind string, e pathlock.Entry, waitsFor []pathlock.Blocking) {
+		if err == nil {
+			err = line(out, newHoldLine(kind, s.Tree, e, waitsFor))
 		}
-	}
-	blockers := s.Blockers()
-	for i, w := range s.Waiters {
-		if err := line(out, newHoldLine("waiter", s.Tree, w, blockers[i])); err != nil {
-			return err
-		}
-	}
-	return nil
+	})
+	return err
 }
 
 // snapshotText shows a tree to people.
@@ -194,7 +189,7 @@ func snapshotText(s pathlock.Snapshot) []string {
 		g := grid{}
 		g.add("HOLDER", "HOLDS", "FOR", "ENDS IN", "FENCE", "WHAT")
 		for _, h := range s.Holders {
-			g.add(shortOf(h.Owner), claimsOf(h), lasting(s.Now.Sub(h.Since)), patience(h.Until.Sub(s.Now)), fmt.Sprint(h.Fence), about(h))
+			g.add(shortOf(h.Owner), wanted(h.Gate, h.Claims), lasting(s.Now.Sub(h.Since)), patience(h.Until.Sub(s.Now)), fmt.Sprint(h.Fence), about(h))
 		}
 		lines = append(lines, g.lines()...)
 	}
@@ -203,7 +198,7 @@ func snapshotText(s pathlock.Snapshot) []string {
 		g.add("WAITER", "WANTS", "FOR", "GIVES UP IN", "WAITS FOR", "WHAT")
 		blockers := s.Blockers()
 		for i, w := range s.Waiters {
-			g.add(shortOf(w.Owner), claimsOf(w), lasting(s.Now.Sub(w.Since)), patience(w.Until.Sub(s.Now)), names(blockers[i]), about(w))
+			g.add(shortOf(w.Owner), wanted(w.Gate, w.Claims), lasting(s.Now.Sub(w.Since)), patience(w.Until.Sub(s.Now)), names(blockers[i]), about(w))
 		}
 		lines = append(lines, g.lines()...)
 	}

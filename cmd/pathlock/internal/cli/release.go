@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/user"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -111,11 +112,10 @@ func find(s pathlock.Snapshot, name string) (pathlock.Owner, error) {
 	fence, err := strconv.ParseUint(name, 10, 64)
 	isFence := err == nil && fence > 0
 	var owners []pathlock.Owner
-	seen := make(map[pathlock.Owner]bool)
-	for _, h := range append(s.Holders[:len(s.Holders):len(s.Holders)], s.Waiters...) {
-		if !seen[h.Owner] && (shortOf(h.Owner) == short || isFence && h.Fence == fence) {
-			seen[h.Owner] = true
-			owners = append(owners, h.Owner)
+	for _, e := range slices.Concat(s.Holders, s.Waiters) {
+		called := shortOf(e.Owner) == short || isFence && e.Fence == fence
+		if called && !slices.Contains(owners, e.Owner) {
+			owners = append(owners, e.Owner)
 		}
 	}
 	switch len(owners) {
@@ -136,28 +136,20 @@ func find(s pathlock.Snapshot, name string) (pathlock.Owner, error) {
 
 // of returns what an owner has in a snapshot.
 func of(s pathlock.Snapshot, owner pathlock.Owner) pathlock.Snapshot {
-	mine := pathlock.Snapshot{Tree: s.Tree, Now: s.Now, Fence: s.Fence}
-	for _, h := range s.Holders {
-		if h.Owner == owner {
-			mine.Holders = append(mine.Holders, h)
-		}
-	}
-	for _, w := range s.Waiters {
-		if w.Owner == owner {
-			mine.Waiters = append(mine.Waiters, w)
-		}
-	}
-	return mine
+	others := func(e pathlock.Entry) bool { return e.Owner != owner }
+	s.Holders = slices.DeleteFunc(slices.Clone(s.Holders), others)
+	s.Waiters = slices.DeleteFunc(slices.Clone(s.Waiters), others)
+	return s
 }
 
 // holdTexts lists what an owner has.
 func holdTexts(s pathlock.Snapshot) []string {
 	g := grid{}
 	for _, h := range s.Holders {
-		g.add(shortOf(h.Owner), "holds "+claimsOf(h), "for "+lasting(s.Now.Sub(h.Since)), "fence "+strconv.FormatUint(h.Fence, 10), about(h))
+		g.add(shortOf(h.Owner), "holds "+wanted(h.Gate, h.Claims), "for "+lasting(s.Now.Sub(h.Since)), "fence "+strconv.FormatUint(h.Fence, 10), about(h))
 	}
 	for _, w := range s.Waiters {
-		g.add(shortOf(w.Owner), "waits for "+claimsOf(w), "for "+lasting(s.Now.Sub(w.Since)), "", about(w))
+		g.add(shortOf(w.Owner), "waits for "+wanted(w.Gate, w.Claims), "for "+lasting(s.Now.Sub(w.Since)), "", about(w))
 	}
 	return g.lines()
 }
@@ -168,12 +160,9 @@ func newReleasedLine(mine pathlock.Snapshot, reason string, unanswered error) re
 	record := releasedLine{
 		Type: "released-by-force", At: time.Now().UTC(), By: whoAmI(), Reason: reason, Namespace: mine.Tree.Namespace(), Tree: mine.Tree.ID(),
 	}
-	for _, h := range mine.Holders {
-		record.Holds = append(record.Holds, newHoldLine("holder", mine.Tree, h, nil))
-	}
-	for _, w := range mine.Waiters {
-		record.Holds = append(record.Holds, newHoldLine("waiter", mine.Tree, w, nil))
-	}
+	eachEntry(mine, func(kind string, e pathlock.Entry, _ []pathlock.Blocking) {
+		record.Holds = append(record.Holds, newHoldLine(kind, mine.Tree, e, nil))
+	})
 	record.Holder = record.Holds[0].Holder
 	if unanswered != nil {
 		record.Unanswered = unanswered.Error()

@@ -120,19 +120,12 @@ func (c *changes) saw(all []pathlock.Snapshot) error {
 	}
 	now := make(map[string]holdLine)
 	var order []string
-	enter := func(kind string, s pathlock.Snapshot, h pathlock.Entry, waitsFor []pathlock.Blocking) {
-		key := fmt.Sprintf("%q %q %s %s %d %d", s.Tree.Namespace(), s.Tree.ID(), kind, h.Owner, h.Fence, h.Since.UnixNano())
-		now[key] = newHoldLine(kind, s.Tree, h, waitsFor)
-		order = append(order, key)
-	}
 	for _, s := range all {
-		for _, h := range s.Holders {
-			enter("holder", s, h, nil)
-		}
-		blockers := s.Blockers()
-		for i, w := range s.Waiters {
-			enter("waiter", s, w, blockers[i])
-		}
+		eachEntry(s, func(kind string, e pathlock.Entry, waitsFor []pathlock.Blocking) {
+			key := fmt.Sprintf("%q %q %s %s %d %d", s.Tree.Namespace(), s.Tree.ID(), kind, e.Owner, e.Fence, e.Since.UnixNano())
+			now[key] = newHoldLine(kind, s.Tree, e, waitsFor)
+			order = append(order, key)
+		})
 	}
 	type place struct{ namespace, tree, holder string }
 	granted := make(map[place]bool)
@@ -175,18 +168,10 @@ func (c *changes) write(l holdLine) error {
 		return line(c.out, l)
 	}
 	said := map[string]string{"holder": "holds", "waiter": "waits for", "released": "has released", "left": "has left the queue for"}[l.Type]
-	text := fmt.Sprintf("%s: %s %s %s", name(l.Namespace, l.Tree), l.Holder, said, l.wants())
+	text := fmt.Sprintf("%s: %s %s %s", name(l.Namespace, l.Tree), l.Holder, said, wanted(l.Gate, l.Claims))
 	if l.Note != "" {
 		text += fmt.Sprintf(" (%q)", l.Note)
 	}
 	_, err := c.out.WriteString(strings.ReplaceAll(printable(text), "\n", `\n`) + "\n")
 	return err
-}
-
-// wants says what a hold holds or wants.
-func (l holdLine) wants() string {
-	if l.Gate {
-		return "the whole tree"
-	}
-	return claimsText(l.Claims)
 }
