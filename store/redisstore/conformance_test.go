@@ -13,7 +13,7 @@ import (
 func TestStore(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) pathlock.Store { return newStore(t) },
 		storetest.Crash(func(t *testing.T) (survivor, victim pathlock.Store, crash func()) {
-			client, network := distant(t)
+			client, network := distant(t, true)
 			return newStore(t), client, network.Vanish
 		}), storetest.Silence(func(t *testing.T) storetest.Silent {
 			server := startServer(t)

@@ -231,13 +231,14 @@ func TestSubscriptions(t *testing.T) {
 }
 
 // TestHostVanishes: a call ends within its time when the packets of its host are dropped, whether
-// the client has connections or has to dial. The store serves again when they pass again.
+// the client has connections or has to dial, and heeds deadlines or not. The store serves again
+// when they pass again.
 func TestHostVanishes(t *testing.T) {
 	const timeout = 200 * time.Millisecond
 	for name, connected := range map[string]bool{"while it is connected": true, "before it is dialled": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			store, network := distant(t, WithTimeout(timeout))
+			store, network := distant(t, !connected, WithTimeout(timeout))
 			if connected {
 				visit(t, store, testlock.Tree(t))
 			}

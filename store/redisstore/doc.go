@@ -103,13 +103,12 @@
 // # Clients
 //
 // A call ends at the latest its wait plus the time of [WithTimeout] after it began, and three
-// quarters of a second after the deadline of its context, whatever the network does. To that end
-// the client has to give its connections the deadlines of contexts: [New] refuses one without
-// ContextTimeoutEnabled. A wait ends when its context is cancelled. A command that is under way
-// then ends when the server answers, or with the time of [WithTimeout].
+// quarters of a second after its context has ended, whatever the client and the network do. To that
+// end commands run on goroutines of their own, which callers leave behind. With
+// ContextTimeoutEnabled, as [Open] has it, these end in time too.
 //
 // Commands share the client's pool of connections, of which a process needs about as many as it has
-// locks under way at once. A redis.Ring is refused, too.
+// locks under way at once. A redis.Ring is refused: see [New].
 //
 // # Gates and plain redislock
 //

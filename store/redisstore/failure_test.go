@@ -94,7 +94,7 @@ func TestClosed(t *testing.T) {
 // whatever that is, within the time of a few commands.
 func TestCloseIsBounded(t *testing.T) {
 	const timeout = 200 * time.Millisecond
-	store, network := distant(t, WithTimeout(timeout))
+	store, network := distant(t, true, WithTimeout(timeout))
 	visit(t, store, testlock.Tree(t))
 	network.Vanish()
 	if _, err := store.Acquire(t.Context(), testlock.Ask(testlock.Tree(t), x("/a"))); !errors.Is(err, pathlock.ErrUnavailable) {
@@ -117,24 +117,15 @@ func TestCloseIsBounded(t *testing.T) {
 	network.Heal()
 }
 
-// TestNew_RefusesClients: a redis.Ring, and clients that do not heed deadlines, are refused by all
-// calls.
-func TestNew_RefusesClients(t *testing.T) {
-	const nobody = "127.0.0.1:1"
-	for name, client := range map[string]redis.UniversalClient{
-		"a ring":                 redis.NewRing(&redis.RingOptions{Addrs: map[string]string{"a": nobody}, HeartbeatFrequency: time.Hour, ContextTimeoutEnabled: true}),
-		"a client":               redis.NewClient(&redis.Options{Addr: nobody}),
-		"a client in a wrapper":  struct{ *redis.Client }{redis.NewClient(&redis.Options{Addr: nobody})},
-		"a client of a cluster":  redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{nobody}}),
-		"a client for Sentinels": redis.NewFailoverClient(&redis.FailoverOptions{MasterName: "m", SentinelAddrs: []string{nobody}}),
-	} {
-		store := closeStore(t, New(client))
-		_, err := store.Acquire(t.Context(), testlock.Ask(testlock.Tree(t), x("/a")))
-		for call, err := range map[string]error{"acquire": err, "ping": store.Ping(t.Context())} {
-			if !errors.Is(err, errors.ErrUnsupported) || !errors.Is(err, pathlock.ErrUnavailable) {
-				t.Errorf("%s, %s: %v, want ErrUnsupported and ErrUnavailable", name, call, err)
-			}
+// TestRing: a redis.Ring is refused by all calls.
+func TestRing(t *testing.T) {
+	ring := redis.NewRing(&redis.RingOptions{Addrs: map[string]string{"a": "127.0.0.1:1"}, HeartbeatFrequency: time.Hour})
+	defer func() { _ = ring.Close() }()
+	store := closeStore(t, New(ring))
+	_, err := store.Acquire(t.Context(), testlock.Ask(testlock.Tree(t), x("/a")))
+	for name, err := range map[string]error{"acquire": err, "ping": store.Ping(t.Context())} {
+		if !errors.Is(err, errors.ErrUnsupported) || !errors.Is(err, pathlock.ErrUnavailable) {
+			t.Errorf("%s: %v, want ErrUnsupported and ErrUnavailable", name, err)
 		}
-		_ = client.Close()
 	}
 }

@@ -46,7 +46,7 @@ func startLossy(t testing.TB, retries int) (*Store, *lossy) {
 		t.Fatal(err)
 	}
 	l := &lossy{lost: make(chan struct{}, 100)}
-	options.MaxRetries, options.ContextTimeoutEnabled = retries, true
+	options.MaxRetries = retries
 	options.Dialer = func(ctx context.Context, network, addr string) (net.Conn, error) {
 		conn, err := (&net.Dialer{}).DialContext(ctx, network, addr)
 		return lossyConn{conn, l}, err

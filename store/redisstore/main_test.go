@@ -52,7 +52,7 @@ func closeClient(t testing.TB, client *redis.Client) *redis.Client {
 // newStore returns a store with a client of its own for the shared Redis.
 func newStore(t testing.TB, opts ...Option) *Store {
 	t.Helper()
-	store, _ := distant(t, opts...)
+	store, _ := distant(t, true, opts...)
 	return store
 }
 
@@ -156,16 +156,16 @@ func requireHeld(t testing.TB, s *Store, want ...pathlock.Acquisition) {
 	}
 }
 
-// distant returns a store whose network can vanish. Everything else is as go-redis has it by
-// default.
-func distant(t testing.TB, opts ...Option) (*Store, *testnet.Network) {
+// distant returns a store whose network can vanish, by a client that heeds deadlines or not.
+// Everything else is as go-redis has it by default.
+func distant(t testing.TB, punctual bool, opts ...Option) (*Store, *testnet.Network) {
 	t.Helper()
 	options, err := redis.ParseURL(testserver.Redis(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	n := testnet.NewNetwork()
-	options.Dialer, options.ContextTimeoutEnabled = n.Dial, true
+	options.Dialer, options.ContextTimeoutEnabled = n.Dial, punctual
 	store := closeStore(t, New(closeClient(t, redis.NewClient(options)), opts...))
 	t.Cleanup(n.Heal)
 	return store, n

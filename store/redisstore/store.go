@@ -34,14 +34,15 @@ var _ pathlock.Store = (*Store)(nil)
 // primary under Sentinel, or a Cluster. Stores on one Redis with one prefix see each other's
 // locks. The client remains the caller's.
 //
+// Make the client with ContextTimeoutEnabled, as [Open] does. Calls end in time with any client,
+// but one that does not heed the deadlines of contexts keeps connections and goroutines for longer.
 // In a Cluster, set MaxRedirects to 16, so that calls outlast the move of a slot. For a primary
-// under Sentinel use [Open]: a client of redis.NewFailoverClient does not notice a failover while
-// the one sentinel that it listens to hangs.
+// under Sentinel use Open: a client of redis.NewFailoverClient does not notice a failover while the
+// one sentinel that it listens to hangs.
 //
-// Some clients cannot serve: all calls fail with an error that matches [errors.ErrUnsupported] and
-// [pathlock.ErrUnavailable]. These are a client without ContextTimeoutEnabled, whose calls would
-// not end in time, and a redis.Ring, which gives a tree to another shard whenever one is added or
-// seems to be down.
+// A redis.Ring cannot serve, since it gives a tree to another shard whenever one is added or seems
+// to be down: all calls fail with an error that matches [errors.ErrUnsupported] and
+// [pathlock.ErrUnavailable].
 func New(client redis.UniversalClient, opts ...Option) *Store {
 	c, id := newConfig(opts), rand.Text()
 	k := newKeys(c.prefix)
@@ -52,9 +53,13 @@ func New(client redis.UniversalClient, opts ...Option) *Store {
 		scripts:  newScripts(),
 		listener: pubsub.New(client, k.channel(id)),
 	}
+	var refusal error
+	if _, ring := client.(*redis.Ring); ring {
+		refusal = errRing
+	}
 	s.calls = calls.New(calls.Config{
 		Timeout:    c.timeout,
-		Refusal:    refusal(client),
+		Refusal:    refusal,
 		Unanswered: s.relocate,
 		Withdraw:   s.withdraw,
 	})
@@ -70,28 +75,8 @@ func (s *Store) relocate(ctx context.Context) {
 	}
 }
 
-// Why a client cannot serve.
-var (
-	errRing     = fmt.Errorf("%w: a redis.Ring moves trees between its shards and forgets their locks; use a Cluster", errors.ErrUnsupported)
-	errUntimely = fmt.Errorf("%w: the client does not heed the deadlines of contexts; set ContextTimeoutEnabled in its options", errors.ErrUnsupported)
-)
-
-// refusal returns why a client cannot serve, nil if it can.
-func refusal(client redis.UniversalClient) error {
-	timely := true
-	switch c := client.(type) {
-	case *redis.Ring:
-		return errRing
-	case interface{ Options() *redis.Options }:
-		timely = c.Options().ContextTimeoutEnabled
-	case interface{ Options() *redis.ClusterOptions }:
-		timely = c.Options().ContextTimeoutEnabled
-	}
-	if !timely {
-		return errUntimely
-	}
-	return nil
-}
+// errRing is why a redis.Ring cannot serve.
+var errRing = fmt.Errorf("%w: a redis.Ring moves trees between its shards and forgets their locks; use a Cluster", errors.ErrUnsupported)
 
 // Close releases no locks: that is up to their holders, and their leases. It
 //

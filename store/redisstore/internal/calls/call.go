@@ -12,7 +12,8 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// Do runs one command, for no longer than the deadline of ctx and the caller's timeout allow.
+// Do runs one command, for no longer than ctx and the caller's timeout allow, whatever the client
+// and the network do.
 //
 // Errors match [pathlock.ErrUnavailable], or ctx's error, or both if ctx's deadline passed while
 // the server had the command.
@@ -20,33 +21,43 @@ func Do[T any](ctx context.Context, c *Caller, what Operation, command func(cont
 	return Ask(ctx, c, what, nil, c.config.Timeout, command)
 }
 
-// Ask is [Do], within a time, for a command about a request. If the command fails, the request is
-// taken back: the server may have carried out the command all the same.
+// Ask is [Do], within a time, for a command about a request. If the command fails, or is left
+// behind, the request is taken back: the server may have carried out the command all the same.
 //
-// The command has a deadline, which the client gives its connection. A client heeds its context's
-// Done only before the command is on its way: a context that is cancelled later ends the call when
-// the server answers, or at the deadline.
+// The command runs on a goroutine of its own, which the caller leaves behind when ctx ends or the
+// time is up. A client heeds its context's Done only before the command is on its way; from then on
+// it waits for the connection alone.
 func Ask[T any](
 	ctx context.Context, c *Caller, what Operation, r *Request, within time.Duration, command func(context.Context) (T, error),
 ) (T, error) {
-	var none T
+	var none, value T
 	if ctx.Err() != nil {
 		return none, Interrupted(ctx, what)
 	}
 	if err := c.Begin(); err != nil {
 		return none, Unavailable(what, err)
 	}
-	defer c.End()
-	before := r.writes()
+	var err error
+	ended, before := make(chan struct{}), r.writes()
 	bounded, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	value, err := command(bounded)
+	go func() {
+		defer c.End()
+		defer close(ended)
+		value, err = command(bounded)
+	}()
+	select {
+	case <-ended:
+	case <-bounded.Done():
+		c.takeBack(r, func() error { <-ended; return err })
+		return none, c.Failed(ctx, what, bounded.Err())
+	}
 	if err == nil {
 		return value, nil
 	}
 	// A script that finds no memory for its first write has done nothing.
 	if !redis.IsOOMError(err) || r.writes() > before+1 {
-		c.takeBack(r, err)
+		c.takeBack(r, func() error { return err })
 	}
 	return none, c.Failed(ctx, what, err)
 }

@@ -2,7 +2,10 @@
 // behind.
 //
 //	Caller   counts the commands under way, so that closing can wait for them
-//	Do       one command, with a deadline that the client gives its connection
-//	Request  what a command asks for; if the command fails, the request is taken back: it is
-//	         withdrawn, again and again, until the server answers
+//	Do       one command, on a goroutine that its caller can leave behind
+//	Request  what a command asks for; if the command fails or is left, the request is taken back:
+//	         it is withdrawn, again and again, until the server answers
+//
+// A client gives a command up only at its context's deadline, and some clients not even then. The
+// caller's time does not depend on it.
 package calls

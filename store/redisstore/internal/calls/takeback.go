@@ -35,11 +35,11 @@ type takeBack struct {
 	ended   chan struct{}
 }
 
-// takeBack takes a request back in the background whose last command has ended with an error, or
-// with none. A request that was never sent is not taken back. So there are no more of them than the
-// connections could carry that there were when the server fell silent. It is called during a
-// command, so that Wait waits for what begins here.
-func (c *Caller) takeBack(r *Request, err error) *takeBack {
+// takeBack takes a request back in the background when its last command has ended, as outcome waits
+// for and reports. A request that was never sent is not taken back. So there are no more of them
+// than the connections could carry that there were when the server fell silent. It is called during
+// a command, so that Wait waits for what begins here.
+func (c *Caller) takeBack(r *Request, outcome func() error) *takeBack {
 	if r == nil {
 		return nil
 	}
@@ -56,6 +56,7 @@ func (c *Caller) takeBack(r *Request, err error) *takeBack {
 			<-earlier.ended
 			t.lost = earlier.lost
 		}
+		err := outcome()
 		t.lost = t.lost || !Answered(err) || r.writes() > r.Asked.Load()
 		if r.writes() > 0 || earlier != nil {
 			c.withdraw(t)
@@ -121,7 +122,7 @@ func (c *Caller) Forget(ctx context.Context, r *Request, within time.Duration) e
 	case <-timer.C:
 	}
 	err := cmp.Or(ctx.Err(), fmt.Errorf("an earlier try has not ended within %v", within))
-	c.takeBack(t.request, err)
+	c.takeBack(t.request, func() error { return err })
 	return err
 }
 
@@ -130,7 +131,7 @@ func (c *Caller) Forget(ctx context.Context, r *Request, within time.Duration) e
 // server that takes its time is left to do it, and one that does not answer is asked again, in the
 // background.
 func (c *Caller) Undo(ctx context.Context, r *Request) {
-	t := c.takeBack(r, nil)
+	t := c.takeBack(r, func() error { return nil })
 	select {
 	case <-t.ended:
 	case <-ctx.Done():
