@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/store/redisstore/internal/calls"
-	"github.com/pathlock-go/pathlock/store/redisstore/internal/lua"
 )
 
 // Acquire implements [pathlock.Store]: one EVALSHA if the request is granted at once. A refusal
@@ -28,26 +27,26 @@ func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 		Acquisition: req,
 		set:         newClaimSet(req.Gate, req.Claims),
 		keys:        s.keys.about(keyOf(req)),
-		what:        calls.Operation{Verb: "acquire", Tree: req.Tree},
+		what:        operation{Verb: "acquire", Tree: req.Tree},
 		began:       began,
 		until:       began.Add(min(max(req.Wait, 0), forever)).Add(s.config.timeout),
-		call:        calls.NewRequest(keyOf(req), req.Lease),
+		sent:        counted{value: string(req.Owner)},
 	}
-	if err := s.calls.Begin(); err != nil {
-		return pathlock.Grant{}, calls.Unavailable(r.what, err)
+	if err := s.calls.begin(); err != nil {
+		return pathlock.Grant{}, unavailable(r.what, err)
 	}
-	defer s.calls.End()
+	defer s.calls.end()
 	defer r.end()
-	if err := s.calls.Forget(ctx, r.call, s.left(r)); ctx.Err() != nil {
-		return pathlock.Grant{}, calls.Interrupted(ctx, r.what)
+	if err := s.calls.forget(ctx, r, s.left(r)); ctx.Err() != nil {
+		return pathlock.Grant{}, interrupted(ctx, r.what)
 	} else if err != nil {
-		return pathlock.Grant{}, calls.Unavailable(r.what, err)
+		return pathlock.Grant{}, unavailable(r.what, err)
 	}
 	if req.Wait <= 0 {
 		return s.askOnce(ctx, r)
 	}
-	w := s.listener.Join()
-	defer s.listener.Leave(w)
+	w := s.listener.join()
+	defer s.listener.leave(w)
 	return s.wait(ctx, r, w)
 }
 
@@ -59,7 +58,7 @@ func (s *Store) askOnce(ctx context.Context, r *request) (pathlock.Grant, error)
 		if err != nil {
 			return pathlock.Grant{}, err
 		}
-		if answer.Status != statusGranted || !r.ended(asked) {
+		if answer.status != statusGranted || !r.ended(asked) {
 			return s.decided(ctx, r, answer, asked)
 		}
 		if late == mostLate {
@@ -74,23 +73,25 @@ const mostLate = 3
 
 // tooLate gives up a request whose grants have always ended before they arrived.
 func (s *Store) tooLate(ctx context.Context, r *request) error {
-	s.calls.Undo(r.grace(ctx), r.call)
-	return calls.Unavailable(r.what, fmt.Errorf("the grant took longer to arrive than its lease of %v lasts", r.Lease))
+	s.calls.undo(r.grace(ctx), r)
+	return unavailable(r.what, fmt.Errorf("the grant took longer to arrive than its lease of %v lasts", r.Lease))
 }
 
-// request is an acquisition on its way.
+// request is an acquisition on its way. It is taken back if nobody waits for the answer.
 type request struct {
 	pathlock.Acquisition
 	set   claimSet
 	keys  []string
-	what  calls.Operation
+	what  operation
 	began time.Time
 	// until is when the call ends at the latest.
 	until time.Time
-	// sent is what the acquire script gets of the request besides the set.
-	sent struct{ lease, left, channel, ref, origin, held, apart string }
-	// call is taken back if nobody waits for the answer.
-	call *calls.Request
+	// sent is the owner as scripts get it, and tells how often the request was sent. asked counts
+	// how often its script was called.
+	sent  counted
+	asked atomic.Int32
+	// args is what the acquire script gets of the request besides the set.
+	args struct{ lease, left, channel, ref, origin, held, apart string }
 	// inTheWay is the number of the claim that was last in the way.
 	inTheWay int
 	// graceful is the context that grace returns, nil before its first call.
@@ -100,11 +101,11 @@ type request struct {
 
 // grace returns the context for what the request still does after its own context has ended, or
 // after its answer: it leaves everything in order, and asks who is in the way. All of that shares
-// one [calls.GracePeriod], which begins with the first call, and ends when the request does at the
+// one [gracePeriod], which begins with the first call, and ends when the request does at the
 // latest.
 func (r *request) grace(ctx context.Context) context.Context {
 	if r.graceful == nil {
-		r.graceful, r.cancel = context.WithTimeout(context.WithoutCancel(ctx), min(calls.GracePeriod, time.Until(r.until)))
+		r.graceful, r.cancel = context.WithTimeout(context.WithoutCancel(ctx), min(gracePeriod, time.Until(r.until)))
 	}
 	return r.graceful
 }
@@ -119,9 +120,22 @@ func (r *request) end() {
 	}
 }
 
-func keyOf(a pathlock.Acquisition) calls.Key {
-	return calls.Key{Tree: a.Tree, Owner: a.Owner, Grant: a.Grant}
+// writes returns how often the request was sent; a command about no request has 0.
+func (r *request) writes() int32 {
+	if r == nil {
+		return 0
+	}
+	return r.sent.written()
 }
+
+// requestKey identifies a request.
+type requestKey struct {
+	tree  pathlock.Tree
+	owner pathlock.Owner
+	grant pathlock.GrantID
+}
+
+func keyOf(a pathlock.Acquisition) requestKey { return requestKey{a.Tree, a.Owner, a.Grant} }
 
 // ended reports whether a lease that was asked for at that time may have ended by now. While a host
 // is suspended the wall clock goes on, and the monotonic clock may stand still: the longer one
@@ -133,18 +147,18 @@ func (r *request) ended(asked time.Time) bool {
 
 // ask calls the acquire script. After an error nothing stays: what the server may have granted or
 // queued all the same is withdrawn in the background.
-func (s *Store) ask(ctx context.Context, r *request, ref string, wait time.Duration) (lua.Reply, error) {
-	a := &r.sent
-	a.lease, a.left, a.channel, a.ref = leaseTime(r.Lease), milliseconds(wait), s.listener.Channel, ref
+func (s *Store) ask(ctx context.Context, r *request, ref string, wait time.Duration) (reply, error) {
+	a := &r.args
+	a.lease, a.left, a.channel, a.ref = leaseTime(r.Lease), milliseconds(wait), s.listener.channel, ref
 	a.origin, a.held, a.apart = encodeOrigin(r.Origin), flag(r.Held), flag(r.Apart)
 	// A pointer to a text is an argument as the text is, and costs no copy.
 	args := []any{
-		&r.call.Sent, (*string)(&r.Grant), &a.lease, &a.left, &a.channel, &a.ref, &r.set.claims, &r.set.paths, &r.Note,
+		&r.sent, (*string)(&r.Grant), &a.lease, &a.left, &a.channel, &a.ref, &r.set.claims, &r.set.paths, &r.Note,
 		&a.origin, &a.held, s.config.maxWaiters, &a.apart,
 	}
-	return calls.Ask(ctx, s.calls, r.what, r.call, s.left(r), func(ctx context.Context) (lua.Reply, error) {
-		r.call.Asked.Add(1)
-		return s.scripts.acquire.Ask(ctx, s.client, r.keys, args...)
+	return doFor(ctx, s.calls, r.what, r, s.left(r), func(ctx context.Context) (reply, error) {
+		r.asked.Add(1)
+		return s.scripts.acquire.ask(ctx, s.client, r.keys, args...)
 	})
 }
 
@@ -153,30 +167,30 @@ func (s *Store) ask(ctx context.Context, r *request, ref string, wait time.Durat
 var errWithdrawn = errors.New("the request has been withdrawn")
 
 // decided returns what a final answer of the acquire script means; asked is when the question left.
-func (s *Store) decided(ctx context.Context, r *request, answer lua.Reply, asked time.Time) (pathlock.Grant, error) {
-	switch answer.Status {
+func (s *Store) decided(ctx context.Context, r *request, answer reply, asked time.Time) (pathlock.Grant, error) {
+	switch answer.status {
 	case statusGranted:
-		return s.granted(ctx, r, answer.Number(0), asked)
+		return s.granted(ctx, r, answer.number(0), asked)
 	case statusBusy:
-		return pathlock.Grant{}, s.conflict(ctx, r, int(answer.Number(0)), nil)
+		return pathlock.Grant{}, s.conflict(ctx, r, int(answer.number(0)), nil)
 	case statusFull:
-		return pathlock.Grant{}, s.conflict(ctx, r, int(answer.Number(0)), pathlock.ErrQueueFull)
+		return pathlock.Grant{}, s.conflict(ctx, r, int(answer.number(0)), pathlock.ErrQueueFull)
 	case statusLost:
 		return pathlock.Grant{}, fmt.Errorf("redisstore: %s: %w: owner %s holds nothing any more", r.what, pathlock.ErrLost, r.Owner.Short())
 	case statusWithdrawn:
-		return pathlock.Grant{}, calls.Unavailable(r.what, errWithdrawn)
+		return pathlock.Grant{}, unavailable(r.what, errWithdrawn)
 	case statusDeadlock:
-		return pathlock.Grant{}, s.deadlock(ctx, r, int(answer.Number(0)), pathlock.Owner(answer.Text(1)))
+		return pathlock.Grant{}, s.deadlock(ctx, r, int(answer.number(0)), pathlock.Owner(answer.text(1)))
 	default:
-		return pathlock.Grant{}, calls.Unavailable(r.what, fmt.Errorf("unexpected reply %q", answer.Status))
+		return pathlock.Grant{}, unavailable(r.what, fmt.Errorf("unexpected reply %q", answer.status))
 	}
 }
 
 // granted returns a grant. It gives the grant back if ctx has ended meanwhile.
 func (s *Store) granted(ctx context.Context, r *request, fence uint64, asked time.Time) (pathlock.Grant, error) {
 	if ctx.Err() != nil {
-		s.calls.Undo(r.grace(ctx), r.call)
-		return pathlock.Grant{}, calls.Interrupted(ctx, r.what)
+		s.calls.undo(r.grace(ctx), r)
+		return pathlock.Grant{}, interrupted(ctx, r.what)
 	}
 	return pathlock.Grant{Fence: fence, Asked: asked}, nil
 }

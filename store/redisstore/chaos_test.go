@@ -14,8 +14,6 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
-	"github.com/pathlock-go/pathlock/store/redisstore/internal/calls"
-	"github.com/pathlock-go/pathlock/store/redisstore/internal/lua"
 )
 
 // endLease has an owner's lease, and its places in the queue, end.
@@ -62,8 +60,8 @@ func TestScriptsFailHalfway(t *testing.T) {
 			c := chaos{t: t, rng: rand.New(rand.NewPCG(seed, 12)), store: newStore(t), tree: testlock.Tree(t), failing: true}
 			at := c.store.keys.base(c.tree) + ":fail-at"
 			sc := &c.store.scripts
-			for _, each := range []*lua.Script{&sc.acquire, &sc.release, &sc.withdraw, &sc.renew, &sc.transfer, &sc.force} {
-				*each = lua.NewScript(failAtCommand(t, each.Source, at))
+			for _, each := range []*script{&sc.acquire, &sc.release, &sc.withdraw, &sc.renew, &sc.transfer, &sc.force} {
+				*each = newScript(failAtCommand(t, each.source, at))
 			}
 			for c.step = range 250 {
 				c.done(c.store.client.Set(t.Context(), at, 1+c.rng.IntN(25), long).Err())
@@ -123,26 +121,26 @@ var (
 	releaseInTwo = inTwo("release")
 )
 
-func inTwo(name string) [2]lua.Script {
-	return [2]lua.Script{assemble(scriptText("fastpath/"+name), "return { 'left to the rest' }"), assemble("", scriptText(name))}
+func inTwo(name string) [2]script {
+	return [2]script{assemble(scriptText("fastpath/"+name), "return { 'left to the rest' }"), assemble("", scriptText(name))}
 }
 
 // compare asks both parts of a script, in copies of the tree, and counts what the fast path
 // answers.
-func (c *chaos) compare(parts [2]lua.Script, count *int, k calls.Key, args ...any) {
+func (c *chaos) compare(parts [2]script, count *int, k requestKey, args ...any) {
 	c.t.Helper()
 	var answers, tables [2]string
 	for i := range parts {
-		twin := calls.Key{Tree: testlock.Tree(c.t), Owner: k.Owner, Grant: k.Grant}
+		twin := requestKey{testlock.Tree(c.t), k.owner, k.grant}
 		keys := c.store.keys.about(twin)
 		c.done(copyTree.Run(c.t.Context(), c.store.client, slices.Concat(c.store.keys.about(k), keys)).Err())
-		got, err := parts[i].Ask(c.t.Context(), c.store.client, keys, args...)
+		got, err := parts[i].ask(c.t.Context(), c.store.client, keys, args...)
 		c.done(err)
-		if got.Status == "left to the rest" {
+		if got.status == "left to the rest" {
 			return
 		}
-		answers[i], tables[i] = got.Status, c.table(keys)
-		requireConsistent(c.t, c.store, twin.Tree)
+		answers[i], tables[i] = got.status, c.table(keys)
+		requireConsistent(c.t, c.store, twin.tree)
 		c.done(c.store.client.Del(c.t.Context(), keys...).Err())
 	}
 	*count++
@@ -198,7 +196,7 @@ func (c *chaos) live() string {
 	case n < 47:
 		req := c.made[c.rng.IntN(len(c.made))]
 		first, second := c.ask(req), c.ask(req)
-		if !c.failing && (first.Status != second.Status || first.Status == "granted" && first.Number(0) != second.Number(0)) {
+		if !c.failing && (first.status != second.status || first.status == "granted" && first.number(0) != second.number(0)) {
 			c.t.Errorf("answered with %v, and then with %v", first, second)
 		}
 		return fmt.Sprintf("acquire again %+v", req)
@@ -251,12 +249,12 @@ func (c *chaos) live() string {
 const age = 1000 * time.Second
 
 // ask sends one request. A request that is queued stays so: nobody listens.
-func (c *chaos) ask(req pathlock.Acquisition) lua.Reply {
+func (c *chaos) ask(req pathlock.Acquisition) reply {
 	args := acquisition(req, c.waits[req.Grant])
 	if !c.failing {
 		c.compare(acquireInTwo, &c.fast.acquired, keyOf(req), args...)
 	}
-	got, err := c.store.scripts.acquire.Ask(c.t.Context(), c.store.client, c.store.keys.about(keyOf(req)), args...)
+	got, err := c.store.scripts.acquire.ask(c.t.Context(), c.store.client, c.store.keys.about(keyOf(req)), args...)
 	if err != nil {
 		c.failed = req
 	}

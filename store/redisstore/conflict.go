@@ -9,7 +9,6 @@ import (
 	"github.com/bsm/redislock"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/store/redisstore/internal/calls"
 )
 
 // conflict returns the error for a request that was not granted because of its claim number i, and
@@ -81,6 +80,6 @@ func (s *Store) blocker(ctx context.Context, r *request, i int, only pathlock.Ow
 }
 
 // notHeld returns the error for something that is not on record.
-func notHeld(what calls.Operation) error {
+func notHeld(what operation) error {
 	return fmt.Errorf("%w: redis: %s", pathlock.ErrNotHeld, what)
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/store/redisstore/internal/calls"
 )
 
 // DefaultPrefix is what the names of all keys begin with unless [WithPrefix] says otherwise.
@@ -77,11 +76,11 @@ func (k keys) of(tree pathlock.Tree) []string {
 
 // about returns the keys of a request's tree, and behind them the one that remembers its
 // withdrawal.
-func (k keys) about(r calls.Key) []string {
-	all := k.of(r.Tree)
+func (k keys) about(r requestKey) []string {
+	all := k.of(r.tree)
 	b := append(make([]byte, 0, keyRoom), strings.TrimSuffix(all[0], locksKey)...)
-	b = appendEscaped(append(b, withdrawnKey...), string(r.Owner))
-	b = appendEscaped(append(b, ':'), string(r.Grant))
+	b = appendEscaped(append(b, withdrawnKey...), string(r.owner))
+	b = appendEscaped(append(b, ':'), string(r.grant))
 	return append(all, string(b))
 }
 

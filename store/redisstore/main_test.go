@@ -16,7 +16,6 @@ import (
 	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/internal/test/testnet"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
-	"github.com/pathlock-go/pathlock/store/redisstore/internal/lua"
 )
 
 const (
@@ -87,9 +86,9 @@ func wait(req pathlock.Acquisition) pathlock.Acquisition {
 
 // sendAs calls the acquire script for a request by hand, which may wait: nobody listens, and nobody
 // asks again.
-func sendAs(t *testing.T, s *Store, req pathlock.Acquisition) lua.Reply {
+func sendAs(t *testing.T, s *Store, req pathlock.Acquisition) reply {
 	t.Helper()
-	got, err := s.scripts.acquire.Ask(t.Context(), s.client, s.keys.about(keyOf(req)), acquisition(req, long)...)
+	got, err := s.scripts.acquire.ask(t.Context(), s.client, s.keys.about(keyOf(req)), acquisition(req, long)...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,11 +2,14 @@ package redisstore
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -166,4 +169,17 @@ func cutPrimary(rest string) (name, without string) {
 		return "", rest
 	}
 	return name, rest[:begin] + rest[at+1:]
+}
+
+// logOnce has what go-redis says go to the program's log, and not to standard error. The setting is
+// that of the whole process, so it is made once: a program that wants another makes it after its
+// first [Open].
+var logOnce = sync.OnceFunc(func() { redis.SetLogger(clientLog{}) })
+
+// clientLog writes to [slog.Default].
+type clientLog struct{}
+
+// Printf implements the interface that [redis.SetLogger] takes.
+func (clientLog) Printf(ctx context.Context, format string, values ...any) {
+	slog.WarnContext(ctx, "redis client", "message", fmt.Sprintf(format, values...))
 }

@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/store/redisstore/internal/calls"
-	"github.com/pathlock-go/pathlock/store/redisstore/internal/lua"
 )
 
 // tokenBytes is the length of the tokens in gate keys: redislock's own by default, and ours.
@@ -24,29 +22,29 @@ const emptyGate = "-"
 // that another program took with redislock is shown with its token as the owner and its metadata as
 // the note; it is not known since when it is held.
 func (s *Store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
-	what, keys := calls.Operation{Verb: "snapshot", Tree: tree}, s.keys.of(tree)
-	got, err := calls.Do(ctx, s.calls, what, func(ctx context.Context) (lua.Reply, error) {
-		return s.scripts.snapshot.Ask(ctx, s.client, keys)
+	what, keys := operation{Verb: "snapshot", Tree: tree}, s.keys.of(tree)
+	got, err := do(ctx, s.calls, what, func(ctx context.Context) (reply, error) {
+		return s.scripts.snapshot.ask(ctx, s.client, keys)
 	})
 	if err != nil {
 		return pathlock.Snapshot{}, err
 	}
 	snapshot, err := decodeSnapshot(tree, got)
 	if err != nil {
-		return pathlock.Snapshot{}, calls.Unavailable(what, err)
+		return pathlock.Snapshot{}, unavailable(what, err)
 	}
 	return snapshot, nil
 }
 
 // decodeSnapshot reads the snapshot script's reply.
-func decodeSnapshot(tree pathlock.Tree, got lua.Reply) (pathlock.Snapshot, error) {
+func decodeSnapshot(tree pathlock.Tree, got reply) (pathlock.Snapshot, error) {
 	const head, each = 3, 9
-	if len(got.Rest) < head || (len(got.Rest)-head)%each != 0 {
-		return pathlock.Snapshot{}, fmt.Errorf("unexpected reply of %d strings", len(got.Rest))
+	if len(got.rest) < head || (len(got.rest)-head)%each != 0 {
+		return pathlock.Snapshot{}, fmt.Errorf("unexpected reply of %d strings", len(got.rest))
 	}
-	gate, gateTTL, ours := got.Text(1), got.Text(2), false
-	out := pathlock.Snapshot{Tree: tree, Now: instant(got.Status), Fence: got.Number(0), Holders: []pathlock.Entry{}, Waiters: []pathlock.Entry{}}
-	for f := range slices.Chunk(got.Rest[head:], each) {
+	gate, gateTTL, ours := got.text(1), got.text(2), false
+	out := pathlock.Snapshot{Tree: tree, Now: instant(got.status), Fence: got.number(0), Holders: []pathlock.Entry{}, Waiters: []pathlock.Entry{}}
+	for f := range slices.Chunk(got.rest[head:], each) {
 		e, err := decodeEntry(pathlock.Owner(f[1]), f[5], f[6], f[7])
 		if err != nil {
 			return pathlock.Snapshot{}, err
@@ -75,10 +73,10 @@ func decodeSnapshot(tree pathlock.Tree, got lua.Reply) (pathlock.Snapshot, error
 }
 
 // foreignGate describes a gate key that no owner of the tree has.
-func foreignGate(gate string, got lua.Reply, now time.Time) pathlock.Entry {
+func foreignGate(gate string, got reply, now time.Time) pathlock.Entry {
 	n := min(tokenBytes, len(gate))
 	e := pathlock.Entry{Owner: pathlock.Owner(cmp.Or(gate[:n], emptyGate)), Gate: true, Claims: []pathlock.Claim{}, Note: gate[n:]}
-	if ttl := int64(got.Number(2)); ttl > 0 { // -1 is no number: the key stays
+	if ttl := int64(got.number(2)); ttl > 0 { // -1 is no number: the key stays
 		e.Until = now.Add(time.Duration(ttl) * time.Millisecond)
 	}
 	return e
@@ -100,4 +98,4 @@ func decodeEntry(owner pathlock.Owner, claims, paths, note string) (pathlock.Ent
 }
 
 // gateToken returns the token that an owner's gate key has: token_of in scripts/lib/gate.lua.
-func gateToken(owner pathlock.Owner) string { return lua.SHA1("gate:" + string(owner))[:tokenBytes] }
+func gateToken(owner pathlock.Owner) string { return sha1Hex("gate:" + string(owner))[:tokenBytes] }

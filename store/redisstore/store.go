@@ -10,9 +10,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/store/internal/ended"
-	"github.com/pathlock-go/pathlock/store/redisstore/internal/calls"
-	"github.com/pathlock-go/pathlock/store/redisstore/internal/pubsub"
 )
 
 // Store is a [pathlock.Store] in Redis. Make one per process with [New] or [Open], and
@@ -22,8 +19,8 @@ type Store struct {
 	config   config
 	keys     keys
 	scripts  scripts
-	calls    *calls.Caller
-	listener *pubsub.Listener
+	calls    *caller
+	listener *listener
 	// own is the client that Close closes; nil if the caller does.
 	own io.Closer
 }
@@ -51,25 +48,20 @@ func New(client redis.UniversalClient, opts ...Option) *Store {
 		config:   c,
 		keys:     k,
 		scripts:  newScripts(),
-		listener: pubsub.New(client, k.channel(id)),
+		listener: newListener(client, k.channel(id)),
 	}
 	var refusal error
 	if _, ring := client.(*redis.Ring); ring {
 		refusal = errRing
 	}
-	s.calls = calls.New(calls.Config{
-		Timeout:    c.timeout,
-		Refusal:    refusal,
-		Unanswered: s.relocate,
-		Withdraw:   s.withdraw,
-	})
+	s.calls = newCaller(c.timeout, refusal, s.relocate, s.withdraw)
 	return s
 }
 
 // relocate has the client find out anew which node has which keys, since the one that it knows may
 // be down. A cluster's client does so once a minute by itself.
 func (s *Store) relocate(ctx context.Context) {
-	s.listener.Relocate(ctx)
+	s.listener.relocate(ctx)
 	if c, ok := s.own.(sentinelClient); ok {
 		_, _ = c.sentinels.look(ctx) // the next connection will look again
 	}
@@ -89,12 +81,19 @@ var errRing = fmt.Errorf("%w: a redis.Ring moves trees between its shards and fo
 // the leases, and goroutines that are still under way end within the time of [WithTimeout]. Close
 // may be called again.
 func (s *Store) Close(ctx context.Context) error {
-	first := s.calls.Close()
-	err := ended.Within(ctx, func() error {
-		s.calls.Wait()
-		s.listener.Close()
-		return nil
-	})
+	first := s.calls.close()
+	over := make(chan struct{})
+	go func() {
+		s.calls.wait()
+		s.listener.close()
+		close(over)
+	}()
+	var err error
+	select {
+	case <-over:
+	case <-ctx.Done():
+		err = fmt.Errorf("redisstore: closing the store: %w", ctx.Err())
+	}
 	if first && s.own != nil {
 		if failed := s.own.Close(); failed != nil {
 			err = errors.Join(err, fmt.Errorf("redisstore: closing the client: %w", failed))
@@ -112,7 +111,7 @@ func (s *Store) Local() bool { return false }
 // Ping implements [pathlock.Store]. It asks for a write that changes nothing, so that it fails on a
 // replica and on a server that cannot save its data.
 func (s *Store) Ping(ctx context.Context) error {
-	_, err := calls.Do(ctx, s.calls, calls.Operation{Verb: "ping"}, func(ctx context.Context) (int64, error) {
+	_, err := do(ctx, s.calls, operation{Verb: "ping"}, func(ctx context.Context) (int64, error) {
 		return s.client.Del(ctx, s.keys.prefix+":ping").Result()
 	})
 	return err

@@ -9,14 +9,13 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/store/redisstore/internal/calls"
 )
 
 // Trees implements [pathlock.Store]. It scans the names of all keys, on every primary of a cluster,
 // so that no list of trees has to be kept or can go stale. Its cost grows with the number of keys
 // in Redis: Trees is for people who look at locks.
 func (s *Store) Trees(ctx context.Context) ([]pathlock.Tree, error) {
-	what := calls.Operation{Verb: "list the trees"}
+	what := operation{Verb: "list the trees"}
 	nodes, err := s.nodes(ctx, what)
 	if err != nil {
 		return nil, err
@@ -39,10 +38,10 @@ func (s *Store) Trees(ctx context.Context) ([]pathlock.Tree, error) {
 
 // scan hands the names of a node's keys to found, page by page. The store's timeout is for each
 // page, since there may be any number of them.
-func (s *Store) scan(ctx context.Context, what calls.Operation, node redis.Cmdable, found func(keys []string)) error {
+func (s *Store) scan(ctx context.Context, what operation, node redis.Cmdable, found func(keys []string)) error {
 	const page = 1000
 	for cursor := uint64(0); ; {
-		answer, err := calls.Do(ctx, s.calls, what, func(ctx context.Context) (*redis.ScanCmd, error) {
+		answer, err := do(ctx, s.calls, what, func(ctx context.Context) (*redis.ScanCmd, error) {
 			cmd := node.Scan(ctx, cursor, s.keys.pattern(), page)
 			return cmd, cmd.Err()
 		})
@@ -59,12 +58,12 @@ func (s *Store) scan(ctx context.Context, what calls.Operation, node redis.Cmdab
 }
 
 // nodes returns the nodes that have keys of their own.
-func (s *Store) nodes(ctx context.Context, what calls.Operation) ([]redis.Cmdable, error) {
+func (s *Store) nodes(ctx context.Context, what operation) ([]redis.Cmdable, error) {
 	cluster, ok := s.client.(*redis.ClusterClient)
 	if !ok {
 		return []redis.Cmdable{s.client}, nil
 	}
-	return calls.Do(ctx, s.calls, what, func(ctx context.Context) (nodes []redis.Cmdable, err error) {
+	return do(ctx, s.calls, what, func(ctx context.Context) (nodes []redis.Cmdable, err error) {
 		var mu sync.Mutex
 		err = cluster.ForEachMaster(ctx, func(_ context.Context, node *redis.Client) error {
 			mu.Lock()

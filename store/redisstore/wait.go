@@ -9,8 +9,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/store/redisstore/internal/calls"
-	"github.com/pathlock-go/pathlock/store/redisstore/internal/pubsub"
 )
 
 // heartbeats is how often in the time of a lease a waiter says that it is still there. Its place in
@@ -20,7 +18,7 @@ const heartbeats = 3
 // wait asks for r and waits until w hears of the grant, r.Wait is over or ctx ends. It asks again
 // when a lease may have ended that the server told it of, when messages may have been missed, and
 // often enough to keep its place.
-func (s *Store) wait(ctx context.Context, r *request, w *pubsub.Waiter) (pathlock.Grant, error) {
+func (s *Store) wait(ctx context.Context, r *request, w *waiter) (pathlock.Grant, error) {
 	deadline := r.began.Add(r.Wait)
 	// asked is when the last question left that was answered by a place in the queue, and place its
 	// number.
@@ -32,7 +30,7 @@ func (s *Store) wait(ctx context.Context, r *request, w *pubsub.Waiter) (pathloc
 		if remaining <= 0 {
 			return s.giveUp(ctx, r)
 		}
-		ref, number := w.Question()
+		ref, number := w.question()
 		answer, err := s.ask(ctx, r, ref, remaining)
 		// A server that is full keeps the place for its lease, and may have room again by then.
 		full := queued && redis.IsOOMError(err)
@@ -41,22 +39,22 @@ func (s *Store) wait(ctx context.Context, r *request, w *pubsub.Waiter) (pathloc
 		}
 		next := r.Lease / heartbeats
 		if !full {
-			if answer.Status == statusGranted && r.ended(now) {
+			if answer.status == statusGranted && r.ended(now) {
 				if late++; late > mostLate {
 					return pathlock.Grant{}, s.tooLate(ctx, r)
 				}
 				continue
 			}
-			if answer.Status != statusQueued {
+			if answer.status != statusQueued {
 				return s.decided(ctx, r, answer, now)
 			}
 			asked, place = now, number
-			r.inTheWay = int(answer.Number(0))
-			next = min(next, time.Duration(answer.Number(1))*time.Millisecond)
+			r.inTheWay = int(answer.number(0))
+			next = min(next, time.Duration(answer.number(1))*time.Millisecond)
 		}
 		// Until the subscription is established, messages are missed and the request is made again:
 		// only then does it really wait.
-		if listening := s.listener.Listen(); (listening || queued) && !told {
+		if listening := s.listener.listen(); (listening || queued) && !told {
 			told = true
 			if r.Waiting != nil {
 				r.Waiting()
@@ -66,20 +64,20 @@ func (s *Store) wait(ctx context.Context, r *request, w *pubsub.Waiter) (pathloc
 		timer := time.NewTimer(min(next, time.Until(deadline)))
 		select {
 		case <-timer.C:
-		case heard := <-w.Heard:
+		case heard := <-w.heard:
 			timer.Stop()
 			// The process may have stood still for a lease: who knows who holds a grant of then.
-			late := heard.Kind == pubsub.Granted && r.ended(asked)
-			if heard.Kind != pubsub.Again && !heard.IsOutdated(place) && !late {
+			late := heard.kind == messageGranted && r.ended(asked)
+			if heard.kind != messageAgain && !heard.isOutdated(place) && !late {
 				return s.heard(ctx, r, heard, asked)
 			}
 		case <-ctx.Done():
 			timer.Stop()
 			return s.giveUp(ctx, r)
-		case <-s.calls.Closing():
+		case <-s.calls.closing:
 			timer.Stop()
-			s.calls.Undo(r.grace(ctx), r.call)
-			return pathlock.Grant{}, calls.Unavailable(r.what, pathlock.ErrClosed)
+			s.calls.undo(r.grace(ctx), r)
+			return pathlock.Grant{}, unavailable(r.what, pathlock.ErrClosed)
 		}
 	}
 }
@@ -91,25 +89,25 @@ func (s *Store) unanswered(ctx context.Context, r *request, queued bool, err err
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return s.giveUp(ctx, r)
 	case ctx.Err() != nil || errors.Is(err, pathlock.ErrClosed):
-		s.calls.Undo(r.grace(ctx), r.call) // the question may not have been sent
+		s.calls.undo(r.grace(ctx), r) // the question may not have been sent
 	}
 	return pathlock.Grant{}, err
 }
 
 // heard returns what a message to the waiter means; asked is as in [pathlock.Grant].
-func (s *Store) heard(ctx context.Context, r *request, m pubsub.Message, asked time.Time) (pathlock.Grant, error) {
-	switch m.Kind {
-	case pubsub.Granted:
-		return s.granted(ctx, r, m.Number, asked)
-	case pubsub.Deadlock:
-		return pathlock.Grant{}, s.deadlock(ctx, r, int(m.Number), m.Owner)
-	case pubsub.Removed:
+func (s *Store) heard(ctx context.Context, r *request, m message, asked time.Time) (pathlock.Grant, error) {
+	switch m.kind {
+	case messageGranted:
+		return s.granted(ctx, r, m.number, asked)
+	case messageDeadlock:
+		return pathlock.Grant{}, s.deadlock(ctx, r, int(m.number), m.owner)
+	case messageRemoved:
 		// The request may have taken a new place while the message was on its way.
-		s.calls.Undo(r.grace(ctx), r.call)
+		s.calls.undo(r.grace(ctx), r)
 		return pathlock.Grant{}, fmt.Errorf("redisstore: %s: %w: the place in the queue was taken away", r.what, pathlock.ErrLost)
 	default:
-		s.calls.Undo(r.grace(ctx), r.call)
-		return pathlock.Grant{}, calls.Unavailable(r.what, fmt.Errorf("unexpected message %q", m.Kind))
+		s.calls.undo(r.grace(ctx), r)
+		return pathlock.Grant{}, unavailable(r.what, fmt.Errorf("unexpected message %q", m.kind))
 	}
 }
 
@@ -121,22 +119,22 @@ func (s *Store) giveUp(ctx context.Context, r *request) (pathlock.Grant, error) 
 		over = r.grace(ctx)
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
-		s.calls.Undo(over, r.call)
-		return pathlock.Grant{}, calls.Interrupted(ctx, r.what)
+		s.calls.undo(over, r)
+		return pathlock.Grant{}, interrupted(ctx, r.what)
 	}
 	// Asking once more without waiting leaves the queue, and says what was in the way.
-	if err := s.calls.Forget(over, r.call, s.left(r)); err != nil {
-		return pathlock.Grant{}, s.calls.Failed(over, r.what, err)
+	if err := s.calls.forget(over, r, s.left(r)); err != nil {
+		return pathlock.Grant{}, s.calls.failed(over, r.what, err)
 	}
 	asked := time.Now()
 	answer, err := s.ask(over, r, "", 0)
 	switch {
 	case err != nil:
 		return pathlock.Grant{}, err
-	case answer.Status == statusGranted && ctx.Err() != nil:
-		s.calls.Undo(over, r.call)
-	case answer.Status == statusBusy:
-		r.inTheWay = int(answer.Number(0))
+	case answer.status == statusGranted && ctx.Err() != nil:
+		s.calls.undo(over, r)
+	case answer.status == statusBusy:
+		r.inTheWay = int(answer.number(0))
 	default:
 		return s.decided(ctx, r, answer, asked)
 	}

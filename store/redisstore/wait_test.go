@@ -84,16 +84,16 @@ func TestAskerClosesCycle(t *testing.T) {
 	testlock.Take(t, store, holder)
 	asker := more(b, x("/r/n"))
 	for _, req := range []pathlock.Acquisition{a, b, asker, more(a, pathlock.S(pathlock.MustParsePath("/r/k"))), more(a, x("/r/n")), more(b, x("/r/k"))} {
-		if got := sendAs(t, store, req); got.Status != "queued" {
-			t.Fatalf("%v: %s, want it to be queued", req.Claims, got.Status)
+		if got := sendAs(t, store, req); got.status != "queued" {
+			t.Fatalf("%v: %s, want it to be queued", req.Claims, got.status)
 		}
 	}
 	ended := redis.Z{Score: 1, Member: "o" + string(holder.Owner)}
 	if err := store.client.ZAdd(t.Context(), store.keys.of(tree)[1], ended).Err(); err != nil {
 		t.Fatal(err)
 	}
-	if got := sendAs(t, store, asker); got.Status != "deadlock" || got.Text(1) != string(a.Owner) {
-		t.Errorf("%s %v, want a deadlock with the other owner", got.Status, got.Rest)
+	if got := sendAs(t, store, asker); got.status != "deadlock" || got.text(1) != string(a.Owner) {
+		t.Errorf("%s %v, want a deadlock with the other owner", got.status, got.rest)
 	}
 	requireConsistent(t, store, tree)
 }
@@ -109,7 +109,7 @@ func TestMessagesOfAnEarlierPlace(t *testing.T) {
 			w := testlock.Queue(t, s, testlock.Ask(holder.Tree, x("/a")))
 			heard := func() int64 {
 				// It is the first waiter of its store.
-				n, err := s.client.Publish(t.Context(), s.listener.Channel, kind+" 1.0 1 owner").Result()
+				n, err := s.client.Publish(t.Context(), s.listener.channel, kind+" 1.0 1 owner").Result()
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -142,11 +142,11 @@ func TestWithdrawnStaysWithdrawn(t *testing.T) {
 				t.Fatal(err)
 			}
 			requireConsistent(t, store, tree)
-			if got := sendAs(t, store, late); got.Status != "withdrawn" {
+			if got := sendAs(t, store, late); got.status != "withdrawn" {
 				t.Errorf("%v, want it refused as withdrawn", got)
 			}
 			pass(t, store, short)
-			if got := sendAs(t, store, late); got.Status == "withdrawn" {
+			if got := sendAs(t, store, late); got.status == "withdrawn" {
 				t.Error("it is remembered for ever")
 			}
 		})
@@ -162,7 +162,7 @@ func TestKeysDeleted(t *testing.T) {
 			a, b, w := testlock.Ask(tree, x("/a")), testlock.Ask(tree, x("/b")), testlock.Ask(tree, x("/a"))
 			testlock.Take(t, store, a)
 			testlock.Take(t, store, b)
-			if got := sendAs(t, store, w); got.Status != "queued" {
+			if got := sendAs(t, store, w); got.status != "queued" {
 				t.Fatalf("%v, want it queued", got)
 			}
 			keys, whole := store.keys.of(tree), name != "a record"

@@ -38,9 +38,7 @@ store/internal/ticketlist:     store/ticketstore
 store/memstore, store/ticketstore: . store/internal/ended store/internal/locktable
 store/offstore:                .
 store/quorum:                  .
-store/redisstore/internal/lua:
-store/redisstore/internal/…:   . store/redisstore/internal/lua
-store/redisstore:              . internal/storeurl store/internal/ended store/redisstore/internal/…
+store/redisstore:              . internal/storeurl
 store/sqlstore/…:              . internal/… store/ticketstore store/internal/… store/sqlstore
 store/zkstore/…:               . internal/… store/ticketstore store/internal/…
 store/etcdstore/…:             . internal/… store/ticketstore store/internal/…

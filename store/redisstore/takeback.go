@@ -1,15 +1,17 @@
-package calls
+package redisstore
 
 import (
 	"cmp"
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/cenkalti/backoff/v5"
 )
 
-// LongestDelay is how late a command that was left behind may come to a server that answers others:
+// longestDelay is how late a command that was left behind may come to a server that answers others:
 // operating systems give up sooner what a closed connection has not delivered.
-const LongestDelay = 2 * time.Minute
+const longestDelay = 2 * time.Minute
 
 const (
 	// firstTakeBackPause and longestTakeBackPause are the first and the longest pause between two
@@ -25,7 +27,7 @@ const (
 // on. One answer is enough: a request that was withdrawn is granted nothing, even if it reaches the
 // server later. If the answer is an error, the end of the lease is enough.
 type takeBack struct {
-	request *Request
+	request *request
 	// lost is set if the request may still be on its way: it was not answered, or was sent more
 	// than once.
 	lost bool
@@ -38,16 +40,16 @@ type takeBack struct {
 // takeBack takes a request back in the background when its last command has ended, as outcome waits
 // for and reports. A request that was never sent is not taken back. So there are no more of them
 // than the connections could carry that there were when the server fell silent. It is called during
-// a command, so that Wait waits for what begins here.
-func (c *Caller) takeBack(r *Request, outcome func() error) *takeBack {
+// a command, so that wait waits for what begins here.
+func (c *caller) takeBack(r *request, outcome func() error) *takeBack {
 	if r == nil {
 		return nil
 	}
 	t := &takeBack{request: r, ended: make(chan struct{})}
 	t.stopped, t.stop = context.WithCancel(context.Background())
 	c.mu.Lock()
-	earlier := c.takeBacks[r.Key]
-	c.takeBacks[r.Key] = t
+	earlier := c.takeBacks[keyOf(r.Acquisition)]
+	c.takeBacks[keyOf(r.Acquisition)] = t
 	c.mu.Unlock()
 	c.commands.Go(func() {
 		defer c.settled(t)
@@ -57,42 +59,44 @@ func (c *Caller) takeBack(r *Request, outcome func() error) *takeBack {
 			t.lost = earlier.lost
 		}
 		err := outcome()
-		t.lost = t.lost || !Answered(err) || r.writes() > r.Asked.Load()
+		t.lost = t.lost || !answered(err) || r.writes() > r.asked.Load()
 		if r.writes() > 0 || earlier != nil {
-			c.withdraw(t)
+			c.keepWithdrawing(t)
 		}
 	})
 	return t
 }
 
 // settled forgets t.
-func (c *Caller) settled(t *takeBack) {
+func (c *caller) settled(t *takeBack) {
 	t.stop()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.takeBacks[t.request.Key] == t {
-		delete(c.takeBacks, t.request.Key)
+	if c.takeBacks[keyOf(t.request.Acquisition)] == t {
+		delete(c.takeBacks, keyOf(t.request.Acquisition))
 	}
 	close(t.ended)
 }
 
-// withdraw withdraws t's request until the server answers. After Close, there is one more try; the
-// rest is left to the lease.
-func (c *Caller) withdraw(t *takeBack) {
-	until := time.Now().Add(t.request.Lease + c.config.Timeout)
+// keepWithdrawing withdraws t's request until the server answers. After close, there is one more
+// try; the rest is left to the lease.
+func (c *caller) keepWithdrawing(t *takeBack) {
+	until := time.Now().Add(t.request.Lease + c.timeout)
 	var remember time.Duration
 	if t.lost {
-		remember = LongestDelay
+		remember = longestDelay
 	}
-	for pause := firstTakeBackPause; t.stopped.Err() == nil; pause = min(2*pause, longestTakeBackPause) {
+	// No other process asks for the same, so there is no jitter.
+	pauses := backoff.ExponentialBackOff{InitialInterval: firstTakeBackPause, MaxInterval: longestTakeBackPause, Multiplier: 2}
+	for t.stopped.Err() == nil {
 		last := c.isClosing()
-		ctx, cancel := context.WithTimeout(context.Background(), c.config.Timeout)
-		err := c.config.Withdraw(ctx, t.request.Key, remember)
+		ctx, cancel := context.WithTimeout(context.Background(), c.timeout)
+		err := c.withdraw(ctx, keyOf(t.request.Acquisition), remember)
 		cancel()
-		if err == nil || last || Answered(err) && !time.Now().Before(until) {
+		if err == nil || last || answered(err) && !time.Now().Before(until) {
 			return
 		}
-		timer := time.NewTimer(pause)
+		timer := time.NewTimer(pauses.NextBackOff())
 		select {
 		case <-timer.C:
 		case <-c.closing:
@@ -102,12 +106,12 @@ func (c *Caller) withdraw(t *takeBack) {
 	}
 }
 
-// Forget is for a request that is made again: from now on somebody waits for it. Forget waits until
+// forget is for a request that is made again: from now on somebody waits for it. forget waits until
 // no command about the request is under way. If that is not so before ctx ends, or within a time,
 // it returns an error, and the request is taken back all the same.
-func (c *Caller) Forget(ctx context.Context, r *Request, within time.Duration) error {
+func (c *caller) forget(ctx context.Context, r *request, within time.Duration) error {
 	c.mu.Lock()
-	t := c.takeBacks[r.Key]
+	t := c.takeBacks[keyOf(r.Acquisition)]
 	c.mu.Unlock()
 	if t == nil {
 		return nil
@@ -126,11 +130,11 @@ func (c *Caller) Forget(ctx context.Context, r *Request, within time.Duration) e
 	return err
 }
 
-// Undo takes a request back that nobody waits for any more, while a command of the store is under
-// way. As a rule that is done when Undo returns. It returns when ctx has ended at the latest: a
+// undo takes a request back that nobody waits for any more, while a command of the store is under
+// way. As a rule that is done when undo returns. It returns when ctx has ended at the latest: a
 // server that takes its time is left to do it, and one that does not answer is asked again, in the
 // background.
-func (c *Caller) Undo(ctx context.Context, r *Request) {
+func (c *caller) undo(ctx context.Context, r *request) {
 	t := c.takeBack(r, func() error { return nil })
 	select {
 	case <-t.ended:

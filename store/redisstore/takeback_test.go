@@ -1,4 +1,4 @@
-package calls
+package redisstore
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 // deaf stands for a server: it notes when it is asked to withdraw what, and answers as the test
 // says. Time is the bubble's.
 type deaf struct {
-	caller *Caller
+	caller *caller
 	began  time.Time
 
 	mu    sync.Mutex
@@ -33,20 +33,16 @@ type try struct {
 	remember time.Duration
 }
 
-const timeout = 3 * time.Second
+const deafTimeout = 3 * time.Second
 
 // startDeaf returns a caller that has only the deaf server.
 func startDeaf(t *testing.T) *deaf {
 	d := &deaf{began: time.Now(), reply: io.ErrUnexpectedEOF}
-	d.caller = New(Config{
-		Timeout:    timeout,
-		Unanswered: func(context.Context) {},
-		Withdraw: func(_ context.Context, k Key, remember time.Duration) error {
-			d.mu.Lock()
-			defer d.mu.Unlock()
-			d.tries = append(d.tries, try{k.Grant, time.Since(d.began), remember})
-			return d.reply
-		},
+	d.caller = newCaller(deafTimeout, nil, func(context.Context) {}, func(_ context.Context, k requestKey, remember time.Duration) error {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.tries = append(d.tries, try{k.grant, time.Since(d.began), remember})
+		return d.reply
 	})
 	t.Cleanup(d.close)
 	return d
@@ -59,16 +55,18 @@ func (d *deaf) answers(reply error) {
 }
 
 func (d *deaf) close() {
-	d.caller.Close()
-	d.caller.Wait()
+	d.caller.close()
+	d.caller.wait()
 }
 
 // ask has a request sent, whose command ends with an error after a time.
-func (d *deaf) ask(id pathlock.GrantID, takes time.Duration, ends error) *Request {
-	r := NewRequest(Key{Owner: "owner", Grant: id}, time.Minute)
-	_, _ = Ask(context.Background(), d.caller, Operation{Verb: "acquire"}, r, timeout, func(context.Context) (int, error) {
-		r.Asked.Add(1)
-		_, err := r.Sent.MarshalBinary() // it is sent
+func (d *deaf) ask(id pathlock.GrantID, takes time.Duration, ends error) *request {
+	r := &request{
+		Acquisition: pathlock.Acquisition{Owner: "owner", Grant: id, Lease: time.Minute}, sent: counted{value: "owner"},
+	}
+	_, _ = doFor(context.Background(), d.caller, operation{Verb: "acquire"}, r, deafTimeout, func(context.Context) (int, error) {
+		r.asked.Add(1)
+		_, err := r.sent.MarshalBinary() // it is sent
 		time.Sleep(takes)
 		if ends != nil {
 			err = ends
@@ -98,11 +96,11 @@ func TestTakeBack(t *testing.T) {
 		begins   time.Duration
 		remember time.Duration
 	}{
-		"lost":                      {0, io.EOF, 0, LongestDelay},
-		"left, and lost":            {2 * timeout, io.EOF, 2 * timeout, LongestDelay},
-		"left, and granted":         {2 * timeout, nil, 2 * timeout, 0},
+		"lost":                      {0, io.EOF, 0, longestDelay},
+		"left, and lost":            {2 * deafTimeout, io.EOF, 2 * deafTimeout, longestDelay},
+		"left, and granted":         {2 * deafTimeout, nil, 2 * deafTimeout, 0},
 		"answered with a refusal":   {0, refused{io.EOF}, 0, 0},
-		"left, and refused at last": {2 * timeout, refused{io.EOF}, 2 * timeout, 0},
+		"left, and refused at last": {2 * deafTimeout, refused{io.EOF}, 2 * deafTimeout, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -168,7 +166,7 @@ func TestMadeAgain(t *testing.T) {
 		again := d.ask("again", 0, io.EOF)
 		d.ask("another", 0, io.EOF)
 		d.during(time.Second)
-		if err := d.caller.Forget(t.Context(), again, timeout); err != nil {
+		if err := d.caller.forget(t.Context(), again, deafTimeout); err != nil {
 			t.Fatal(err)
 		}
 		for _, try := range d.during(time.Minute) {
@@ -180,18 +178,18 @@ func TestMadeAgain(t *testing.T) {
 		d.during(time.Minute)
 
 		began := time.Now()
-		slow := d.ask("slow", 2*timeout, nil) // it is left behind after the time-out
-		if err := d.caller.Forget(t.Context(), slow, timeout/2); err == nil {
+		slow := d.ask("slow", 2*deafTimeout, nil) // it is left behind after the time-out
+		if err := d.caller.forget(t.Context(), slow, deafTimeout/2); err == nil {
 			t.Error("it is made again while its command is under way")
 		}
-		if tried := d.during(timeout); len(tried) != 1 || tried[0].id != "slow" {
+		if tried := d.during(deafTimeout); len(tried) != 1 || tried[0].id != "slow" {
 			t.Errorf("tried %v, want it taken back all the same", tried)
 		}
-		slow = d.ask("slow", 2*timeout, nil)
-		if err := d.caller.Forget(t.Context(), slow, 2*timeout); err != nil || time.Since(began) < 4*timeout {
+		slow = d.ask("slow", 2*deafTimeout, nil)
+		if err := d.caller.forget(t.Context(), slow, 2*deafTimeout); err != nil || time.Since(began) < 4*deafTimeout {
 			t.Errorf("%v after %v, want it to wait for its command", err, time.Since(began))
 		}
-		if tried := d.during(timeout); len(tried) > 0 {
+		if tried := d.during(deafTimeout); len(tried) > 0 {
 			t.Errorf("tried %v, want that it is forgotten", tried)
 		}
 	})
@@ -202,11 +200,11 @@ func TestUndo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := startDeaf(t)
 		granted := d.ask("granted", 0, nil)
-		ctx, cancel := context.WithTimeout(t.Context(), GracePeriod)
+		ctx, cancel := context.WithTimeout(t.Context(), gracePeriod)
 		defer cancel()
-		d.caller.Undo(ctx, granted)
-		if took := time.Since(d.began); took != GracePeriod {
-			t.Errorf("it took %v, want %v", took, GracePeriod)
+		d.caller.undo(ctx, granted)
+		if took := time.Since(d.began); took != gracePeriod {
+			t.Errorf("it took %v, want %v", took, gracePeriod)
 		}
 		d.during(0)
 		d.answers(nil)
@@ -214,7 +212,7 @@ func TestUndo(t *testing.T) {
 			t.Errorf("tried %v, want it once", tried)
 		}
 		undone := time.Since(d.began)
-		d.caller.Undo(t.Context(), granted)
+		d.caller.undo(t.Context(), granted)
 		if tried := d.during(time.Minute); len(tried) != 1 || tried[0].at != undone {
 			t.Errorf("tried %v, want it once, at %v", tried, undone)
 		}

@@ -1,18 +1,18 @@
-package pubsub
+package redisstore
 
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"net"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"github.com/redis/go-redis/v9"
 )
 
-// Pulse is how long the connection may be silent before it is pinged, and how long the answer may
+// pulse is how long the connection may be silent before it is pinged, and how long the answer may
 // take. A server that has gone without closing its connections is noticed in twice that time.
-const Pulse = 3 * time.Second
+const pulse = 3 * time.Second
 
 // How long a subscription that was lost waits before it is made again: a moment, in which the
 // client learns who serves the channel now, and twice as long after each attempt that failed.
@@ -21,10 +21,10 @@ const (
 	lastPause  = 500 * time.Millisecond
 )
 
-// Listen starts the subscription, which lasts until [Listener.Close], and reports whether the
+// listen starts the subscription, which lasts until [listener.close], and reports whether the
 // server is known to have it. Until it has, messages are missed; when it has, every waiter is told
 // to ask again.
-func (l *Listener) Listen() (established bool) {
+func (l *listener) listen() (established bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.begun && l.ctx.Err() == nil {
@@ -35,16 +35,17 @@ func (l *Listener) Listen() (established bool) {
 }
 
 // run keeps the subscription up until the listener is closed.
-func (l *Listener) run() {
-	for pause := firstPause; l.ctx.Err() == nil; pause = min(2*pause, lastPause) {
+func (l *listener) run() {
+	// Processes that have lost their subscriptions together do not all come back at once.
+	pauses := backoff.ExponentialBackOff{InitialInterval: firstPause, MaxInterval: lastPause, Multiplier: 2, RandomizationFactor: 0.5}
+	for l.ctx.Err() == nil {
 		if l.receive() {
-			pause = firstPause
+			pauses.Reset()
 		}
 		l.setEstablished(false)
-		l.Relocate(l.ctx)
-		// Processes that have lost their subscriptions together do not all come back at once.
+		l.relocate(l.ctx)
 		select {
-		case <-time.After(pause/2 + rand.N(pause)):
+		case <-time.After(pauses.NextBackOff()):
 		case <-l.ctx.Done():
 		}
 	}
@@ -55,16 +56,16 @@ func (l *Listener) run() {
 //
 // The client would repair a connection by itself, but it takes a ping that was sent for one that
 // was answered.
-func (l *Listener) receive() (established bool) {
+func (l *listener) receive() (established bool) {
 	subscription := l.client.Subscribe(l.ctx) // to nothing: it does not connect yet
 	defer func() { _ = subscription.Close() }()
 	stop := context.AfterFunc(l.ctx, func() { _ = subscription.Close() })
 	defer stop()
-	if bounded(l.ctx, func(ctx context.Context) error { return subscription.Subscribe(ctx, l.Channel) }) != nil {
+	if bounded(l.ctx, func(ctx context.Context) error { return subscription.Subscribe(ctx, l.channel) }) != nil {
 		return false
 	}
 	for pinged := false; ; {
-		event, err := subscription.ReceiveTimeout(l.ctx, Pulse)
+		event, err := subscription.ReceiveTimeout(l.ctx, pulse)
 		var network net.Error
 		switch e := event.(type) {
 		case *redis.Message:
@@ -84,39 +85,39 @@ func (l *Listener) receive() (established bool) {
 			}
 			pinged = true
 			// Another node may have failed, and those who wait in its trees will ask again.
-			l.Relocate(l.ctx)
+			l.relocate(l.ctx)
 		}
 	}
 }
 
-// Relocate has the client of a cluster find out anew which node has which slots.
-func (l *Listener) Relocate(ctx context.Context) {
+// relocate has the client of a cluster find out anew which node has which slots.
+func (l *listener) relocate(ctx context.Context) {
 	if cluster, ok := l.client.(*redis.ClusterClient); ok && ctx.Err() == nil {
 		cluster.ReloadState(ctx)
 	}
 }
 
 func bounded(ctx context.Context, do func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, Pulse)
+	ctx, cancel := context.WithTimeout(ctx, pulse)
 	defer cancel()
 	return do(ctx)
 }
 
 // setEstablished notes whether the server has the subscription. When it has, the waiters are told
 // that messages may have been missed before.
-func (l *Listener) setEstablished(yes bool) {
+func (l *listener) setEstablished(yes bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.established = yes
 	for _, w := range l.waiters {
 		if yes {
-			w.hear(Message{Kind: Again})
+			w.hear(message{kind: messageAgain})
 		}
 	}
 }
 
-// Close ends the subscription, and returns when its goroutine has ended.
-func (l *Listener) Close() {
-	l.close()
+// close ends the subscription, and returns when its goroutine has ended.
+func (l *listener) close() {
+	l.end()
 	l.running.Wait()
 }

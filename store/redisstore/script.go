@@ -1,0 +1,120 @@
+package redisstore
+
+import (
+	"context"
+	"crypto/sha1"
+	"embed"
+	"encoding/hex"
+	"strings"
+	"sync/atomic"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// scriptFiles has the Lua scripts' text; scripts/lib/keys.lua says how they are put together.
+//
+//go:embed scripts
+var scriptFiles embed.FS
+
+// library is the parts of the library, in their order.
+var library = []string{"state", "open", "nodes", "holdings", "gate", "queue", "waits", "grant", "deadlock", "reclaim", "handover"}
+
+func scriptText(name string) string {
+	text, err := scriptFiles.ReadFile("scripts/" + name + ".lua")
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	return string(text)
+}
+
+// assemble puts a script's text together: what all scripts begin with, its fast path, which may end
+// it, the library, and the script's own text.
+//
+// The library's parts, and what follows each of them, are functions inside each other. A function
+// takes what it uses from the one around it at once, but has to search for what belongs to the same
+// one, which is where most of the time goes that the library takes.
+func assemble(fastPath, own string) script {
+	texts := []string{scriptText("lib/keys"), scriptText("lib/record"), scriptText("lib/clock"), scriptText("lib/fence"), scriptText("lib/modes"), fastPath}
+	for _, part := range library {
+		texts = append(texts, "return (function()", scriptText("lib/"+part))
+	}
+	texts = append(texts, "return (function()", own, strings.Repeat("end)()\n", len(library)+1))
+	return newScript(strings.Join(texts, "\n"))
+}
+
+// scripts are all that a store calls.
+type scripts struct {
+	acquire, release, withdraw, renew, transfer, force, snapshot script
+}
+
+func newScripts() scripts {
+	whole := func(name string) script { return assemble("", scriptText(name)) }
+	return scripts{
+		acquire:  assemble(scriptText("fastpath/acquire"), scriptText("acquire")),
+		release:  assemble(scriptText("fastpath/release"), scriptText("release")),
+		withdraw: whole("withdraw"),
+		renew:    whole("renew"),
+		transfer: whole("transfer"),
+		force:    whole("force"),
+		snapshot: whole("snapshot"),
+	}
+}
+
+// script is a Lua script that Redis knows by the sha-1 of its text.
+type script struct {
+	// source is what Redis is sent, and keeps.
+	source string
+	// sha is what Redis names the script by.
+	sha string
+}
+
+// newScript returns the script with a text.
+func newScript(text string) script { return script{text, sha1Hex(text)} }
+
+// sha1Hex returns the sha-1 of a text in hexadecimal, as redis.sha1hex does.
+func sha1Hex(s string) string {
+	sum := sha1.Sum([]byte(s))
+	return hex.EncodeToString(sum[:])
+}
+
+// ask runs a script. Arguments are anything that the client can write. A server that does not know
+// the script, as after a restart or a failover, is sent its text.
+func (sc *script) ask(ctx context.Context, client redis.UniversalClient, keys []string, args ...any) (reply, error) {
+	answer, err := client.EvalSha(ctx, sc.sha, keys, args...).Result()
+	if redis.HasErrorPrefix(err, "NOSCRIPT") {
+		for _, arg := range args {
+			if c, ok := arg.(*counted); ok {
+				c.refused()
+			}
+		}
+		answer, err = client.Eval(ctx, sc.source, keys, args...).Result()
+	}
+	if err != nil {
+		return reply{}, err
+	}
+	return parseReply(answer)
+}
+
+// counted is an argument of a command that knows how often it was written to the server. The Redis
+// client sends a command again when it lost the reply. The server may have carried out the first
+// one, and a release that finds nothing the second time is then no error.
+type counted struct {
+	value  string
+	writes atomic.Int32
+}
+
+// MarshalBinary implements [encoding.BinaryMarshaler]. The client calls it whenever it writes the
+// command.
+func (c *counted) MarshalBinary() ([]byte, error) {
+	c.writes.Add(1)
+	return []byte(c.value), nil
+}
+
+// again reports whether the command was sent more than once.
+func (c *counted) again() bool { return c.writes.Load() > 1 }
+
+// refused notes that the last one written was not carried out.
+func (c *counted) refused() { c.writes.Add(-1) }
+
+// written returns how often the command was written and may have been carried out.
+func (c *counted) written() int32 { return c.writes.Load() }
