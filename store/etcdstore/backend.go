@@ -3,6 +3,9 @@ package etcdstore
 import (
 	"context"
 	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"sync/atomic"
@@ -29,21 +32,18 @@ type backend struct {
 	leases   leases
 	observed observations
 
-	// ctx ends when the store is closed.
-	ctx    context.Context
-	cancel context.CancelFunc
+	// own is the client that Close closes; nil if the caller does.
+	own io.Closer
 }
 
 var _ ticketstore.Backend = (*backend)(nil)
 
 func newBackend(client *clientv3.Client, c config) *backend {
 	const unique = 10 // characters of 5 bits: no two processes on one etcd have the same
-	b := &backend{
+	return &backend{
 		client: client, config: c, keys: newKeys(c.prefix), clock: newClock(), name: rand.Text()[:unique],
 		leases: leases{latest: map[time.Duration]lease{}}, observed: observations{latest: map[renewal]time.Time{}},
 	}
-	b.ctx, b.cancel = context.WithCancel(context.Background())
-	return b
 }
 
 // nextUpdate returns a name for an update that no other has.
@@ -51,6 +51,17 @@ func (b *backend) nextUpdate() string { return b.name + strconv.FormatUint(b.upd
 
 // Limit implements [ticketstore.Backend]: one operation is for the guard.
 func (b *backend) Limit() int { return b.config.maxOps - 1 }
+
+// Close closes the client if it is the store's own.
+func (b *backend) Close() error {
+	if b.own == nil {
+		return nil
+	}
+	if err := b.own.Close(); err != nil && !errors.Is(err, context.Canceled) { // it has been closed
+		return fmt.Errorf("etcdstore: closing the client: %w", err)
+	}
+	return nil
+}
 
 // View implements [ticketstore.Backend].
 func (b *backend) View(ctx context.Context, tree pathlock.Tree) (ticketstore.State, error) {

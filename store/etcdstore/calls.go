@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-
-	"github.com/pathlock-go/pathlock"
 )
 
 // pause is how long to wait before a request is sent again that was answered by an error at once.
@@ -21,29 +20,25 @@ const pause = 50 * time.Millisecond
 // call ends a little later, and says why. The request may be carried out more than once, and after
 // ask has failed. what says what is being done.
 func (b *backend) ask(ctx context.Context, what string, request func(context.Context) error) error {
-	if b.ctx.Err() != nil {
-		return pathlock.ErrClosed
-	}
-	last := time.Now().Add(b.config.timeout * 9 / 10)
-	for n := 0; ; n++ {
+	n, longest := 0, b.config.timeout*9/10
+	last := time.Now().Add(longest)
+	_, err := backoff.Retry(ctx, func() (struct{}, error) {
 		attempt, cancel := context.WithTimeout(ctx, min(b.config.patience(n), time.Until(last)))
-		unlink := context.AfterFunc(b.ctx, cancel)
+		defer cancel()
+		n++
 		err := request(attempt)
-		unlink()
-		cancel()
-		switch {
-		case err == nil:
-			return nil
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case b.ctx.Err() != nil:
-			return pathlock.ErrClosed
-		case !isPassing(err) || time.Until(last) <= pause:
-			return fmt.Errorf("%s: %w", what, b.why(ctx, err))
+		if err != nil && !isPassing(err) {
+			err = backoff.Permanent(err)
 		}
-		if err := b.sleep(ctx, pause); err != nil {
-			return err
-		}
+		return struct{}{}, err
+	}, backoff.WithBackOff(backoff.NewConstantBackOff(pause)), backoff.WithMaxElapsedTime(longest))
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	default:
+		return fmt.Errorf("%s: %w", what, b.why(ctx, err))
 	}
 }
 
@@ -63,8 +58,8 @@ func (b *backend) why(ctx context.Context, err error) error {
 	return failed
 }
 
-// sleep waits, unless ctx ends first or the store is closed.
-func (b *backend) sleep(ctx context.Context, d time.Duration) error {
+// sleep waits, unless ctx ends first.
+func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -72,8 +67,6 @@ func (b *backend) sleep(ctx context.Context, d time.Duration) error {
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-b.ctx.Done():
-		return pathlock.ErrClosed
 	}
 }
 

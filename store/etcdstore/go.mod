@@ -3,6 +3,7 @@ module github.com/pathlock-go/pathlock/store/etcdstore
 go 1.26.0
 
 require (
+	github.com/cenkalti/backoff/v5 v5.0.3
 	github.com/pathlock-go/pathlock v0.0.0
 	go.etcd.io/etcd/api/v3 v3.7.3
 	go.etcd.io/etcd/client/v3 v3.7.3

@@ -61,7 +61,7 @@ func Open(rawURL string, opts ...Option) (*Store, error) {
 		return nil, fmt.Errorf("%w: etcdstore: logging in: %w", pathlock.ErrUnavailable, whyNoLogin(settings, err))
 	}
 	s := New(client, append(u.options, opts...)...)
-	s.own = client
+	s.backend.own = client
 	return s, nil
 }
 

@@ -44,7 +44,7 @@ func (b *backend) Update(ctx context.Context, tree pathlock.Tree, change func(ti
 			continue
 		}
 		// Of several processes that try again, each waits for as long as a few tries take.
-		if err := b.sleep(ctx, rand.N(time.Since(began)*time.Duration(min(tries, 8))+1)); err != nil {
+		if err := sleep(ctx, rand.N(time.Since(began)*time.Duration(min(tries, 8))+1)); err != nil {
 			return err
 		}
 		if r, err = b.read(ctx, tree); err != nil {

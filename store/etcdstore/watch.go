@@ -50,7 +50,7 @@ func (b *backend) Watch(ctx context.Context, tree pathlock.Tree, ticket, before 
 		case len(response.Events) > 0:
 			return
 		case response.Err() != nil || !response.Created && !response.IsProgressNotify():
-			_ = b.sleep(ctx, watchAgain) // it cannot tell any more
+			_ = sleep(ctx, watchAgain) // it cannot tell any more
 			return
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/store/internal/ended"
 )
 
 // Store is a [pathlock.Store] in the memory of the process. It starts nothing that Close would have
@@ -46,7 +45,7 @@ func New() *Store {
 // request leaves the queue when the last of the calls gives up.
 func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
 	if ctx.Err() != nil {
-		return pathlock.Grant{}, fmt.Errorf("pathlock/memstore: acquiring in %s: %w", req.Tree, ended.By(ctx))
+		return pathlock.Grant{}, fmt.Errorf("pathlock/memstore: acquiring in %s: %w", req.Tree, ctx.Err())
 	}
 	t, err := s.use(req.Tree)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/store/internal/ended"
 	"github.com/pathlock-go/pathlock/store/internal/locktable"
 )
 
@@ -96,7 +95,7 @@ func (t *table) giveUp(ctx context.Context, a *attempt) (pathlock.Grant, error) 
 	if cause := ctx.Err(); cause == nil || errors.Is(cause, context.DeadlineExceeded) {
 		err = t.Conflict(r, now.Sub(a.began), cause)
 	} else {
-		err = fmt.Errorf("pathlock/memstore: waiting for a lock in %s: %w", t.Tree(), ended.By(ctx))
+		err = fmt.Errorf("pathlock/memstore: waiting for a lock in %s: %w", t.Tree(), cause)
 	}
 	a.calls--
 	if a.calls == 0 {

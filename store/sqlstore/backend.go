@@ -1,15 +1,17 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	mathrand "math/rand/v2"
 	"sync"
 	"time"
+
+	"github.com/cenkalti/backoff/v5"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/dialect"
@@ -109,8 +111,8 @@ func (b *backend) again(ctx context.Context, do func(table) (done bool, err erro
 	if err := b.prepare(ctx); err != nil {
 		return err
 	}
-	for try := 1; ; try++ {
-		var done bool
+	return retry(ctx, func() error {
+		done := false
 		err := b.inSession(ctx, func(conn *sql.Conn) (err error) {
 			done, err = do(b.table.on(conn))
 			return err
@@ -119,17 +121,34 @@ func (b *backend) again(ctx context.Context, do func(table) (done bool, err erro
 		case err == nil && done:
 			return nil
 		case err == nil, b.table.is(err) == busy:
+			return errBusy
 		case b.makesTables && b.table.is(err) == noTable:
-			if err := b.create(ctx); err != nil {
-				return err
-			}
+			return cmp.Or(b.create(ctx), errBusy)
 		default:
 			return b.advised(err)
 		}
-		if err := rest(ctx, try); err != nil {
-			return err
-		}
+	})
+}
+
+// errBusy is why something is done again.
+var errBusy = errors.New("others kept writing")
+
+// retry does something again, after random pauses of up to five milliseconds, for as long as its
+// error is errBusy.
+func retry(ctx context.Context, do func() error) (err error) {
+	pauses := &backoff.ExponentialBackOff{
+		InitialInterval: 250 * time.Microsecond, MaxInterval: 2500 * time.Microsecond, Multiplier: 1.5, RandomizationFactor: 1,
 	}
+	_, _ = backoff.Retry(ctx, func() (struct{}, error) {
+		if err = do(); err != nil && !errors.Is(err, errBusy) {
+			return struct{}{}, backoff.Permanent(err)
+		}
+		return struct{}{}, err
+	}, backoff.WithBackOff(pauses), backoff.WithMaxElapsedTime(0))
+	if errors.Is(err, errBusy) {
+		return fmt.Errorf("%w: %w", errBusy, ctx.Err())
+	}
+	return err
 }
 
 // inSession runs statements in one session of the pool. A session that has broken, or that only
@@ -156,18 +175,6 @@ func (b *backend) inSession(ctx context.Context, do func(*sql.Conn) error) error
 		if try == last {
 			return err
 		}
-	}
-}
-
-// rest waits a moment before the next try, a longer one after more tries.
-func rest(ctx context.Context, try int) error {
-	timer := time.NewTimer(mathrand.N(time.Duration(min(try, 10)) * 500 * time.Microsecond))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("others kept writing: %w", ctx.Err())
 	}
 }
 
@@ -233,6 +240,15 @@ func (b *backend) Ping(ctx context.Context) error {
 		_, err := table.read(ctx, pathlock.Tree{})
 		return true, err
 	})
+}
+
+// Close ends what the store has started, and its own pool.
+func (b *backend) Close() error {
+	b.work.close()
+	if b.ownPool {
+		return b.db.Close()
+	}
+	return nil
 }
 
 // sweepSometimes removes the rows that nobody has used for a while, now and then. What fails is

@@ -98,5 +98,5 @@ func WithListener(connect func(context.Context) (*pgx.Conn, error)) Option {
 // create tables.
 func WithTables() Option { return func(c *config) { c.makesTables = true } }
 
-// WithOwnPool has [Store.Close] close the pool too.
+// WithOwnPool has the store's Close close the pool too.
 func WithOwnPool() Option { return func(c *config) { c.ownPool = true } }

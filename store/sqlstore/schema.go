@@ -36,7 +36,7 @@ func (b *backend) inTime(ctx context.Context, ask func(context.Context) error) e
 
 // create creates the table. IF NOT EXISTS alone fails where two processes run it at once.
 func (b *backend) create(ctx context.Context) error {
-	for try := 1; ; try++ {
+	return retry(ctx, func() error {
 		err := b.inSession(ctx, func(conn *sql.Conn) error {
 			_, err := b.table.on(conn).changed(ctx, b.table.database.table)
 			return err
@@ -44,13 +44,11 @@ func (b *backend) create(ctx context.Context) error {
 		if err == nil {
 			return nil
 		}
-		if is := b.table.is(err); is != busy && is != duplicate {
-			return fmt.Errorf("creating the table: %w", b.advised(err))
+		if is := b.table.is(err); is == busy || is == duplicate {
+			return errBusy
 		}
-		if err := rest(ctx, try); err != nil {
-			return err
-		}
-	}
+		return fmt.Errorf("creating the table: %w", b.advised(err))
+	})
 }
 
 // prepare checks the table before the first operation, and creates it where it is missing, if the
@@ -79,7 +77,7 @@ func (b *backend) prepare(ctx context.Context) error {
 func (s *Store) Check(ctx context.Context) error { return s.backend.inTime(ctx, s.backend.check) }
 
 func (b *backend) check(ctx context.Context) error {
-	for try := 1; ; try++ {
+	return retry(ctx, func() error {
 		err := b.inSession(ctx, func(conn *sql.Conn) error { return b.rehearse(ctx, conn) })
 		if err == nil {
 			return nil
@@ -90,13 +88,11 @@ func (b *backend) check(ctx context.Context) error {
 		case noColumn:
 			return fmt.Errorf("%w: %s: %w: drop it, and create it by Store.Create", ErrTables, b.table.name, err)
 		case busy:
+			return errBusy
 		default:
 			return fmt.Errorf("writing into the table: %w", b.advised(err))
 		}
-		if err := rest(ctx, try); err != nil {
-			return err
-		}
-	}
+	})
 }
 
 // checkNamespace begins the names of trees that exist within a check only.

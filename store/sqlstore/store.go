@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/store/internal/ended"
 	"github.com/pathlock-go/pathlock/store/internal/ticketlist"
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
-// Store is a lock store in a table of a SQL database.
+// Store is a lock store in a table of a SQL database. [ticketstore.Store.Close] leaves the pool
+// open unless [WithOwnPool] says otherwise.
 type Store struct {
 	*ticketstore.Store
 	backend *backend
@@ -66,20 +66,6 @@ func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 		conflict.Err = errors.Join(conflict.Err, pathlock.ErrQueueFull)
 	}
 	return grant, err
-}
-
-// Close ends all calls that wait, with errors that match [pathlock.ErrUnavailable], and what the
-// store has started. It gives nothing back: leases see to what is held. The pool stays open unless
-// [WithOwnPool] says otherwise. Further calls fail. If ctx ends first, the error matches ctx's.
-func (s *Store) Close(ctx context.Context) error {
-	return ended.Within(ctx, func() error {
-		err := s.Store.Close(ctx)
-		s.backend.work.close()
-		if s.backend.ownPool {
-			err = errors.Join(err, s.backend.db.Close())
-		}
-		return err
-	})
 }
 
 // DB returns the pool that the store works with, for what only the database can tell, such as its

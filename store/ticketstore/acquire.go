@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/store/internal/ended"
 	"github.com/pathlock-go/pathlock/store/internal/locktable"
 )
 
@@ -18,7 +17,7 @@ import (
 // last of the calls in this process gives up.
 func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
 	if ctx.Err() != nil {
-		return pathlock.Grant{}, s.failed(fmt.Errorf("acquiring in %s: %w", req.Tree, ended.By(ctx)))
+		return pathlock.Grant{}, s.failed(fmt.Errorf("acquiring in %s: %w", req.Tree, ctx.Err()))
 	}
 	if err := s.begin(); err != nil {
 		return pathlock.Grant{}, err
@@ -278,7 +277,7 @@ func (a *attempt) giveUp(ctx context.Context) (pathlock.Grant, error) {
 func (a *attempt) inVain(ctx context.Context, conflict func(cause error) error) error {
 	cause := ctx.Err()
 	if cause != nil && !errors.Is(cause, context.DeadlineExceeded) {
-		return a.store.failed(fmt.Errorf("waiting for a lock in %s: %w", a.req.Tree, ended.By(ctx)))
+		return a.store.failed(fmt.Errorf("waiting for a lock in %s: %w", a.req.Tree, cause))
 	}
 	if conflict != nil {
 		return conflict(cause)

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/store/internal/ended"
 )
 
 // batcher has the operations of this process on one tree. Those that come while an update is under
@@ -60,14 +59,14 @@ func (s *Store) queue(ctx context.Context, tree pathlock.Tree, op *operation) er
 		return op.err
 	case <-ctx.Done():
 		if l.remove(op) {
-			return ended.By(ctx)
+			return ctx.Err()
 		}
 	}
 	select {
 	case <-op.done:
 		return op.err
 	case <-ctx.Done():
-		return ended.By(ctx)
+		return ctx.Err()
 	}
 }
 
@@ -190,7 +189,7 @@ func (l *batcher) step(ctx context.Context, ops []*operation) error {
 		return written
 	}))
 	if err == nil && tx == nil {
-		err = ended.By(ctx)
+		err = ctx.Err()
 	}
 	if err != nil {
 		return err

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/store/internal/ended"
 )
 
 // Store is a [pathlock.Store] on a [Backend].
@@ -52,9 +52,10 @@ func New(name string, backend Backend, timeout time.Duration) *Store {
 var errClosed = fmt.Errorf("%w: %w", pathlock.ErrUnavailable, pathlock.ErrClosed)
 
 // Close ends all calls that wait, with errors that match [pathlock.ErrClosed], and takes their
-// requests out of the queue, which takes two seconds at most. It returns when nothing of the
-// store uses the backend any more, or with ctx, whose end has the backend's calls end. What is held
-// is left to its leases. Further calls fail.
+// requests out of the queue, which takes two seconds at most. When nothing of the store uses the
+// backend any more, Close closes it if it is an [io.Closer]. If ctx ends first, the backend's calls
+// end, the error matches ctx's, and the rest goes on behind the call. What is held is left to its
+// leases. Further calls fail.
 func (s *Store) Close(ctx context.Context) error {
 	s.mu.Lock()
 	if !s.isClosing() {
@@ -62,17 +63,30 @@ func (s *Store) Close(ctx context.Context) error {
 	}
 	s.mu.Unlock()
 	defer context.AfterFunc(ctx, s.shut)()
-	return ended.Within(ctx, func() error {
-		last := time.AfterFunc(2*cleanupTime, s.shut) // a backend that does not answer keeps nobody
-		defer last.Stop()
-		s.attempts.Wait()
-		s.mu.Lock()
-		s.closed = true
-		s.mu.Unlock()
-		s.running.Wait()
-		s.shut()
-		return nil
-	})
+	over := make(chan error, 1)
+	go func() { over <- s.end() }()
+	select {
+	case err := <-over:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("closing the store: %w", ctx.Err())
+	}
+}
+
+// end waits for all that uses the backend, and closes it.
+func (s *Store) end() error {
+	last := time.AfterFunc(2*cleanupTime, s.shut) // a backend that does not answer keeps nobody
+	defer last.Stop()
+	s.attempts.Wait()
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.running.Wait()
+	s.shut()
+	if closer, ok := s.backend.(io.Closer); ok {
+		return closer.Close()
+	}
+	return nil
 }
 
 // isClosing reports whether the store takes no more calls.
@@ -106,7 +120,7 @@ func answered(ctx context.Context, err error) error {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
-		return ended.By(ctx)
+		return ctx.Err()
 	case errors.Is(err, pathlock.ErrInvalidRequest), errors.Is(err, pathlock.ErrUnavailable):
 		return err
 	default:
@@ -170,7 +184,7 @@ func question[T any](ctx context.Context, s *Store, what string, ask func(contex
 			got = a.value
 			return a.err
 		case <-ctx.Done():
-			return ended.By(ctx)
+			return ctx.Err()
 		}
 	})
 	return got, err

@@ -1,6 +1,10 @@
 package ticketstore
 
-import "time"
+import (
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+)
 
 // withdraw removes what the request may have left in the store. Where that takes longer than the
 // call may, it goes on in the background, until the store has answered. Where it does not, the
@@ -32,7 +36,8 @@ const (
 // lease has ended. A store that is being closed is asked once more.
 func (a *attempt) keepRemoving() {
 	end := time.Now().Add(a.req.Lease)
-	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+	pauses := backoff.ExponentialBackOff{InitialInterval: firstPause, MaxInterval: longestPause, Multiplier: 2}
+	for {
 		last := a.store.isClosing() || !time.Now().Before(end)
 		if a.remove(true) {
 			break
@@ -40,7 +45,7 @@ func (a *attempt) keepRemoving() {
 		if last {
 			return
 		}
-		timer := time.NewTimer(pause)
+		timer := time.NewTimer(pauses.NextBackOff())
 		select {
 		case <-timer.C:
 		case <-a.store.closing:

@@ -47,6 +47,14 @@ func (b *backend) Limit() int { return maxTickets }
 // maxTickets is how many tickets one update writes: no more than it has fences.
 const maxTickets = 1 << (fenceBits - 1)
 
+// Close ends the sweep that is under way, and the session.
+func (b *backend) Close() error {
+	b.close()
+	b.running.Wait()
+	b.client.end()
+	return nil
+}
+
 // Ping implements [ticketstore.Backend]. It writes, so it fails without a majority of the servers,
 // and where the root is another user's.
 func (b *backend) Ping(ctx context.Context) error {

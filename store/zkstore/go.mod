@@ -3,6 +3,7 @@ module github.com/pathlock-go/pathlock/store/zkstore
 go 1.26.0
 
 require (
+	github.com/cenkalti/backoff/v5 v5.0.3
 	github.com/go-zookeeper/zk v1.0.4
 	github.com/pathlock-go/pathlock v0.0.0
 	go.uber.org/goleak v1.3.0

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock/internal/storeurl"
-	"github.com/pathlock-go/pathlock/store/internal/ended"
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
@@ -64,13 +63,7 @@ const patience = 2 * time.Second
 // Close ends all calls that wait, and then the session. What this process still holds stays until
 // its leases end. If ctx ends first, the error matches ctx's.
 func (s *Store) Close(ctx context.Context) error {
-	s.backend.close()
+	time.AfterFunc(patience, s.backend.client.end) // of servers that do not answer
 	defer context.AfterFunc(ctx, s.backend.client.end)()
-	return ended.Within(ctx, func() error {
-		defer time.AfterFunc(patience, s.backend.client.end).Stop() // of servers that do not answer
-		err := s.Store.Close(ctx)
-		s.backend.running.Wait()
-		s.backend.client.end()
-		return err
-	})
+	return s.Store.Close(ctx)
 }

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"strconv"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"github.com/go-zookeeper/zk"
 
 	"github.com/pathlock-go/pathlock"
@@ -30,8 +30,8 @@ const fenceBits = 8
 // Update implements [ticketstore.Backend].
 func (b *backend) Update(ctx context.Context, tree pathlock.Tree, change func(ticketstore.State) ticketstore.Changes) error {
 	b.sweepSometimes()
-	current := false
-	for try := 0; ; {
+	current, pauses := false, newPauses()
+	for {
 		r, err := b.read(ctx, tree, current)
 		if err != nil {
 			return err
@@ -61,17 +61,23 @@ func (b *backend) Update(ctx context.Context, tree pathlock.Tree, change func(ti
 			return err
 		}
 		current = true // an answer may have been lost of a server that is ahead of the next one
-		try++
-		if err := pause(ctx, try); err != nil {
+		if err := pause(ctx, pauses.NextBackOff()); err != nil {
 			return err
 		}
 	}
 }
 
-// pause waits before a further try, for longer each time, with jitter.
-func pause(ctx context.Context, try int) error {
-	const first, longest = time.Millisecond, 50 * time.Millisecond
-	timer := time.NewTimer(rand.N(min(first<<min(try, 10), longest)))
+// newPauses returns the pauses between tries: random ones of up to two milliseconds at first, and
+// of up to fifty in the end.
+func newPauses() *backoff.ExponentialBackOff {
+	return &backoff.ExponentialBackOff{
+		InitialInterval: time.Millisecond, MaxInterval: 25 * time.Millisecond, Multiplier: 2, RandomizationFactor: 1,
+	}
+}
+
+// pause waits, at most until ctx ends.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:

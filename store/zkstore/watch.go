@@ -16,7 +16,7 @@ import (
 // it: an event wakes one waiter. Every deletion comes from an update, so the ticket before does not
 // matter.
 func (b *backend) Watch(ctx context.Context, tree pathlock.Tree, ticket, _ ticketstore.Ticket) {
-	for try := 0; ; {
+	for pauses := newPauses(); ; {
 		events, err := watching(ctx, b.client, func(conn *zk.Conn) (<-chan zk.Event, error) {
 			now, _, events, err := conn.GetW(b.names.waiter(tree, ticket))
 			if err == nil && !bytes.Equal(now, looks(ticket)) {
@@ -28,13 +28,12 @@ func (b *backend) Watch(ctx context.Context, tree pathlock.Tree, ticket, _ ticke
 		case ctx.Err() != nil, errors.Is(err, zk.ErrNoNode):
 			return
 		case err != nil:
-			try++
-			if pause(ctx, try) != nil {
+			if pause(ctx, pauses.NextBackOff()) != nil {
 				return
 			}
 			continue
 		}
-		try = 0
+		pauses.Reset()
 		select {
 		case <-events: // a connection that is lost is one, too
 		case <-ctx.Done():

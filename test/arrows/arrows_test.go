@@ -32,10 +32,9 @@ gormplugin/internal/write:     . gormplugin/internal/table gormplugin/internal/t
 gormplugin:                    . lockspec gormplugin/internal/… internal/… gorm
 fsck:                          . internal/…
 idempotency:                   . gormplugin middleware internal/… gin gorm
-store/internal/ended:
 store/internal/locktable:      . internal/queue
 store/internal/ticketlist:     store/ticketstore
-store/memstore, store/ticketstore: . store/internal/ended store/internal/locktable
+store/memstore, store/ticketstore: . store/internal/locktable
 store/offstore:                .
 store/quorum:                  .
 store/redisstore:              . internal/storeurl
