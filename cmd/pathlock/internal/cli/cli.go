@@ -41,11 +41,11 @@ const (
 
 // commands is the command line in the form that kong reads: each field is a subcommand or a flag.
 type commands struct {
-	Ls      lsCommand      `cmd:"" help:"Show the trees in which locks are held or waited for, or one of them."`
-	Watch   watchCommand   `cmd:"" help:"Show how that changes."`
-	Explain explainCommand `cmd:"" help:"Show what an operation would lock, and who is in the way now."`
+	Ls      lsCommand      `cmd:"" help:"Show the trees with holders or waiters, or one tree's."`
+	Watch   watchCommand   `cmd:"" help:"Show each change of holders and waiters."`
+	Explain explainCommand `cmd:"" help:"Show what an operation would lock, and who blocks it now."`
 	Release releaseCommand `cmd:"" help:"Take a lock away from its holder."`
-	Lock    lockCommand    `cmd:"" help:"Run a command while a lock is held."`
+	Lock    lockCommand    `cmd:"" help:"Run a command under a lock."`
 	Elect   electCommand   `cmd:"" help:"Run a command while this process leads an election."`
 	Doctor  doctorCommand  `cmd:"" help:"Examine a lock store, a database, or both."`
 	Fsck    fsckCommand    `cmd:"" help:"Check the trees of a table, and repair them."`

@@ -14,22 +14,22 @@ import (
 type doctorCommand struct {
 	lockStore
 	DB    string `help:"Database with trees: sqlite://PATH, mysql://user:password@tcp(host:3306)/name or postgres://user:password@host:5432/name. Set the environment variable: other users can see the command line." env:"PATHLOCK_DB" placeholder:"URL" group:"Database:"`
-	Table string `help:"Table that holds the trees: suites or schema.suites (default: the server alone is examined)." placeholder:"NAME" group:"Database:"`
+	Table string `help:"Table that holds the trees: suites or schema.suites (default: examine only the server)." placeholder:"NAME" group:"Database:"`
 
 	columns
 
-	Strict bool `help:"Warnings, and what could not be looked at, decide the exit code, too."`
+	Strict bool `help:"Let warnings, and what could not be examined, also decide the exit code."`
 	JSON   bool `help:"Write one JSON object per line." group:"Output:"`
 	Quiet  bool `help:"Leave out what is fine." short:"q" group:"Output:"`
 }
 
 // Help is the detailed help of the command.
 func (*doctorCommand) Help() string {
-	return `It asks the servers of a lock store, of a database, or of both, and says how things are, what that means, and what to change. Use the URLs, the
-users and the passwords of your programs: rights are tried out. For that, it takes and releases a lock in a tree of its own, pathlock-doctor/…,
+	return `It asks the servers of a lock store, of a database, or of both. It reports each setting, what the setting means, and what to change. Use the URLs,
+users and passwords of your programs, because it tries their rights: it takes and releases a lock in a tree of its own, pathlock-doctor/…,
 and runs statements that change no row. It changes no setting.
 
-What the programs' user may not see, such as settings of Redis, is reported as unknown. Run the doctor as an administrator, too.
+If the programs' user may not see something, such as a setting of Redis, the doctor reports it as unknown. So run it as an administrator, too.
 
 Examples:
 
@@ -39,19 +39,19 @@ Examples:
 
 Levels:
 
-    problem  locks are lost or not granted, or a tree can break, as things are
-    warning  locks may be lost or delayed if something else goes wrong; trees stay right
-    unknown  it could not be looked at
-    advice   nothing is wrong, and something could be better
-    fine     it is as it should be
+    problem  locks are lost or not granted now, or a tree can break
+    warning  locks may be lost or delayed if something else fails; trees stay correct
+    unknown  the doctor could not examine it
+    advice   nothing is wrong, but something could be better
+    fine     nothing to change
 
 Exit codes:
 
-    0    no problem was found; with --strict, no warning either, and nothing is unknown
-    2    with --strict: there are warnings, and no problem
-    4    there are problems
-    8    a server did not answer without which locks are not granted, or trees not read; or, with --strict, something could not be
-         looked at, and nothing worse was found
+    0    no problems; with --strict, also no warnings and nothing unknown
+    2    with --strict: warnings, but no problems
+    4    problems
+    8    a server that grants locks or holds trees did not answer; or, with --strict, something could not be examined,
+         and nothing worse was found
     16   the command line is invalid
     130  interrupted
 

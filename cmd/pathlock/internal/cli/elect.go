@@ -14,15 +14,15 @@ type electCommand struct {
 	Name    string   `arg:"" help:"Name of the election, such as billing/scheduler: that of election.New in programs." placeholder:"NAME"`
 	Command []string `arg:"" optional:"" help:"Behind --: the command and its arguments." placeholder:"COMMAND"`
 
-	Value string `help:"Who leads, such as an address, to those who observe the election (default: the command's name and the user)." placeholder:"TEXT"`
+	Value string `help:"What observers of the election see as the leader, such as an address (default: the command's name and the user)." placeholder:"TEXT"`
 
 	underLock
 }
 
 // Help is the detailed help of the command.
 func (*electCommand) Help() string {
-	return `It waits until this process leads, runs the command as the leader, and resigns when the command has ended. Candidates lead in the order in which
-they came, those of package election in programs included. Let a supervisor start it again when it ends: then it is a candidate again.
+	return `It waits until this process leads, runs the command as the leader, and resigns when the command has ended. Candidates lead in order of
+arrival, including those of package election in programs. Let a supervisor restart it when it ends, so that it becomes a candidate again.
 
 Example:
 
@@ -33,7 +33,7 @@ Example:
 Exit codes: that of the command, 128 and the signal that ended it, or
 
     16   the command line is invalid
-    123  the leadership was lost, and the command has been ended
+    123  the leadership was lost, and the command was ended
     125  the lock store does not answer; the command was not run
     126  the command cannot be run
     127  there is no such command

@@ -14,11 +14,11 @@ import (
 type explainCommand struct {
 	Operation string `arg:"" help:"Operation: ${enum}." enum:"insert,rename,move,copy,delete,edit,read,slot,gate"`
 	Tree      string `arg:"" help:"Tree: its namespace and id, such as testplan/plan-001, as ls shows it." placeholder:"TREE"`
-	Node      string `arg:"" optional:"" help:"Path of the node, such as /a/b; for an insert, that of the parent." placeholder:"PATH"`
+	Node      string `arg:"" optional:"" help:"Path of the node, such as /a/b; for an insert, the parent's path." placeholder:"PATH"`
 
-	To              string `help:"Path of the node below which a move or a copy puts the node." placeholder:"PATH"`
-	NewName         string `help:"Name that an insert, a rename, a move or a copy gives. Without it, the whole parent is locked." placeholder:"NAME"`
-	Snapshot        bool   `help:"The copy reads its source at one instant, and need not keep it from changing."`
+	To              string `help:"Path of the new parent, for a move or a copy." placeholder:"PATH"`
+	NewName         string `help:"New name, for an insert, a rename, a move or a copy. Without it, the operation locks the whole parent." placeholder:"NAME"`
+	Snapshot        bool   `help:"The copy reads its source from one snapshot, and does not lock it."`
 	ParentExclusive bool   `help:"Lock the parent instead of the name, as the parent-exclusive rule does."`
 
 	lockStore
@@ -27,8 +27,8 @@ type explainCommand struct {
 
 // Help is the detailed help of the command.
 func (*explainCommand) Help() string {
-	return `It shows what an operation locks, by the rules of the middleware and the plugin, and who is in the way now. It takes no lock. Without a lock
-store, it shows the locks alone. An operation on the whole tree is called gate.
+	return `It shows what an operation locks, by the rules of the middleware and the plugin, and who blocks it now. It takes no lock. Without a lock
+store, it shows only the locks. An operation on the whole tree is called gate.
 
 Examples:
 
@@ -37,8 +37,8 @@ Examples:
 
 Exit codes:
 
-    0    nobody is in the way, or no lock store was given
-    4    somebody is in the way
+    0    nobody blocks it, or no lock store was given
+    4    somebody blocks it
     8    the lock store does not answer
     16   the command line is invalid
 

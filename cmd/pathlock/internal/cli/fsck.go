@@ -24,7 +24,7 @@ type fsckCommand struct {
 	Tree  *string `help:"Check only the tree with this id. If ids are bytes, give them in hexadecimal (default: all trees)." placeholder:"ID" group:"What to check:"`
 
 	columns
-	Leaves []string `help:"Further table whose rows hang below these and have paths, with its columns: files?parent=folder_id&path=folder&path-form=parent:/*/*. Names are those of the flags (defaults: key=id, name=name). May be given several times." name:"leaves" sep:"none" placeholder:"TABLE?parent=NAME&path=NAME" group:"Columns of the table:"`
+	Leaves []string `help:"Another table whose rows are below these and have paths, with its columns: files?parent=folder_id&path=folder&path-form=parent:/*/*. Columns have the names of the flags (defaults: key=id, name=name). You can give the flag several times." name:"leaves" sep:"none" placeholder:"TABLE?parent=NAME&path=NAME" group:"Columns of the table:"`
 
 	ownStores
 
@@ -34,8 +34,8 @@ type fsckCommand struct {
 	Moves bool `help:"Repair although most rows would move." name:"allow-moves" group:"Repair:"`
 
 	Locks         string        `help:"Lock store of the programs that write the table: ${stores}. Give off if no program writes the table." env:"PATHLOCK_LOCKS" placeholder:"URL" group:"Repair:"`
-	LocksPassword string        `help:"Password of the lock store, not encoded, if its URL has none. Set the environment variable: other users can see the command line." env:"PATHLOCK_LOCKS_PASSWORD" placeholder:"PASSWORD" group:"Repair:"`
-	Namespace     string        `help:"Namespace of the trees' locks, as the writing programs have it (default: the table's name)." placeholder:"NAME" group:"Repair:"`
+	LocksPassword string        `help:"Password of the lock store, unencoded, if its URL has none. Set the environment variable: other users can see the command line." env:"PATHLOCK_LOCKS_PASSWORD" placeholder:"PASSWORD" group:"Repair:"`
+	Namespace     string        `help:"Namespace of the trees' locks, as in the programs that write the table (default: the table's name)." placeholder:"NAME" group:"Repair:"`
 	Wait          time.Duration `help:"How long to wait for the lock of a tree, or of a row. The repair skips a tree that is busy for longer (default: 1m)." default:"1m" placeholder:"DURATION" group:"Repair:"`
 	Log           string        `help:"File to which each change is appended before its commit, as a line of JSON." type:"path" placeholder:"FILE" group:"Repair:"`
 
@@ -57,7 +57,7 @@ The check reads every live row into memory, in one state of the database: up to 
   - beside-root: the row is at the top beside a root row
   - duplicate: a sibling has the same name
   - lookalike: a sibling has a name that only the collation treats as equal
-  - bad-name: no path can have the name
+  - bad-name: no path can contain the name
 
 --repair shows what a repair would change. --repair --apply changes it, in transactions that each hold the lock of a whole tree. You can stop a
 repair at any moment and run it again. It skips and reports what it cannot repair, such as a row that the database refuses to change or a
@@ -72,8 +72,8 @@ Examples:
 Exit codes, as of fsck(8):
 
     0    the table is sound
-    1    there were problems, and all are repaired
-    4    problems are left: nothing was to be changed, or rows or trees were skipped
+    1    there were problems, and the repair fixed all of them
+    4    problems remain, because there was no repair, or the repair skipped rows or trees
     8    the check or the repair failed, or the table or the tree has no live row
     16   the command line is invalid
     130  interrupted
@@ -84,7 +84,7 @@ Exit codes, as of fsck(8):
     problem   a problem that the check found
     change    a change that was made or, without --apply, would be
     skipped   a row or a tree that the repair skipped
-    left      a problem that the repair leaves
+    left      a problem that remains after the repair
     summary   the numbers, at the end`
 }
 

@@ -11,23 +11,23 @@ import (
 )
 
 type lockCommand struct {
-	Name    string   `arg:"" optional:"" help:"Name of the lock, such as billing/nightly: that of Locker.Mutex in programs. There is none with --tree." placeholder:"NAME"`
+	Name    string   `arg:"" optional:"" help:"Name of the lock, such as billing/nightly, as for Locker.Mutex in programs. With --tree, give none." placeholder:"NAME"`
 	Command []string `arg:"" optional:"" help:"Behind --: the command and its arguments." placeholder:"COMMAND"`
 
-	Tree    string         `help:"Lock a node of a tree, such as testplan/plan-001, in place of a name." placeholder:"TREE"`
+	Tree    string         `help:"Lock a node of a tree, such as testplan/plan-001, instead of a name." placeholder:"TREE"`
 	Path    string         `help:"Path of the node (default: /, the whole tree)." placeholder:"PATH"`
-	Shared  bool           `help:"Let others that give --shared in, too, and keep writers out."`
-	Wait    *time.Duration `help:"How long to wait for others; 0 is not to wait (default: for as long as it takes)." placeholder:"DURATION"`
-	MaxHold time.Duration  `help:"How long the command may run: then it is ended as if the lock were lost (default: for as long as it takes)." placeholder:"DURATION"`
-	Note    string         `help:"What others see of the lock (default: the command's name and the user)." placeholder:"TEXT"`
+	Shared  bool           `help:"Share the lock with others that give --shared, and keep writers out."`
+	Wait    *time.Duration `help:"How long to wait for others; 0 means not to wait (default: no limit)." placeholder:"DURATION"`
+	MaxHold time.Duration  `help:"How long the command may run. After that it is ended as if the lock were lost (default: no limit)." placeholder:"DURATION"`
+	Note    string         `help:"Note that others see on the lock (default: the command's name and the user)." placeholder:"TEXT"`
 
 	underLock
 }
 
 // Help is the detailed help of the command.
 func (*lockCommand) Help() string {
-	return `It waits for the lock, runs the command while the lock is held, and releases it when the command has ended. A name is the lock of
-Locker.Mutex(NAME) and RWMutex in programs. A node is locked with all below it: a command that locks it again would wait for this lock.
+	return `It waits for the lock, runs the command under it, and releases it when the command has ended. A name is the lock of Locker.Mutex(NAME) and
+RWMutex in programs. A node is locked with everything below it. If the command itself locks the node, it waits for this lock.
 
 Examples:
 
@@ -39,7 +39,7 @@ Examples:
 Exit codes: that of the command, 128 and the signal that ended it, or
 
     16   the command line is invalid
-    123  the lock was lost, and the command has been ended
+    123  the lock was lost, and the command was ended
     124  the lock was not granted in time
     125  the lock store does not answer; the command was not run
     126  the command cannot be run

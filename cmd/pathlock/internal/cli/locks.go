@@ -44,7 +44,7 @@ func (s *ownStores) BeforeApply(stores storeOptions) error {
 type lockStore struct {
 	ownStores
 	Locks         string `help:"Lock store: ${stores}." env:"PATHLOCK_LOCKS" placeholder:"URL" group:"Lock store:"`
-	LocksPassword string `help:"Password of the lock store, not encoded, if its URL has none. Set the environment variable: other users can see the command line." env:"PATHLOCK_LOCKS_PASSWORD" placeholder:"PASSWORD" group:"Lock store:"`
+	LocksPassword string `help:"Password of the lock store, unencoded, if its URL has none. Set the environment variable: other users can see the command line." env:"PATHLOCK_LOCKS_PASSWORD" placeholder:"PASSWORD" group:"Lock store:"`
 }
 
 // open opens the lock store for looking: it creates no tables. The caller calls the function that

@@ -29,10 +29,10 @@ Examples:
     pathlock ls
     pathlock ls testplan/plan-001
 
-A holder is shown by the beginning of its owner, which release takes. Paths are folded: names that differ in case alone are one name to locks.
+The list shows the beginning of a holder's owner, which release accepts. Paths are folded: names that differ only in case are one name to locks.
 All times are by the store's clock.
 
-Exit codes: 0, or 8 if the lock store does not answer, or not about a tree, and 16 if the command line is invalid.
+Exit codes: 0, 8 if the lock store does not answer, or not for one of the trees, and 16 if the command line is invalid.
 
 --json writes one object per line. Its "type" is tree, holder or waiter.`
 }

@@ -19,15 +19,15 @@ type releaseCommand struct {
 	Tree   string `arg:"" help:"Tree: its namespace and id, such as testplan/plan-001, as ls shows it." placeholder:"TREE"`
 	Holder string `arg:"" help:"Holder or waiter, as ls shows it, or the fence of its lock." placeholder:"HOLDER"`
 	lockStore
-	Reason string `help:"Why, for the output." required:"" placeholder:"TEXT"`
+	Reason string `help:"Reason, for the output." required:"" placeholder:"TEXT"`
 	JSON   bool   `help:"Write one line of JSON that says who released what, and why." group:"Output:"`
 }
 
 // Help is the detailed help of the command.
 func (*releaseCommand) Help() string {
-	return `It takes away everything that the holder holds in the tree, and its places in the queue. Those who wait get the lock at once. The holder is not
-stopped: it learns of it with its next renewal, after a third of its lease, and may write until then. What it writes through the plugin is
-checked all the same before it is committed.
+	return `It takes away everything that the holder holds in the tree, and its places in the queue. Waiters get the lock at once. This does not stop the
+holder: it learns of the release at its next renewal, at the latest after a third of its lease, and may write until then. The plugin still
+checks what the holder writes through it before the commit.
 
 Examples:
 
@@ -37,8 +37,8 @@ Examples:
 Exit codes:
 
     0    released
-    4    nothing was released: nobody is called that, or several are
-    8    the lock store does not answer, in which case the locks may be released or not
+    4    nothing was released: no holder or waiter matches, or several do
+    8    the lock store does not answer; the locks may or may not be released
     16   the command line is invalid
     130  interrupted`
 }

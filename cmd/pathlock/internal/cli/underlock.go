@@ -21,19 +21,20 @@ import (
 // underLock has the flags of the commands that run another command while they hold something.
 type underLock struct {
 	lockStore
-	Lease time.Duration `help:"How long it stays if this process is killed (default: 30s)." default:"30s" placeholder:"DURATION"`
-	Grace time.Duration `help:"Time from SIGTERM to SIGKILL if it is lost; at most half of --lease (default: 5s)." default:"5s" placeholder:"DURATION"`
+	Lease time.Duration `help:"How long the lock stays if this process is killed (default: 30s)." default:"30s" placeholder:"DURATION"`
+	Grace time.Duration `help:"Time from SIGTERM to SIGKILL if the lock is lost; at most half of --lease (default: 5s)." default:"5s" placeholder:"DURATION"`
 }
 
 // underLockHelp says what the help of these commands has in common.
 func underLockHelp(what string) string {
 	return what + ` is lost when somebody releases it by force, when the lock store forgets it, or when its lease cannot be renewed until
---grace before its end. Then the command's process group gets SIGTERM, and SIGKILL after --grace: when the lease ends, the command has. If
+--grace before its end. Then the command's process group gets SIGTERM, and SIGKILL after --grace, so that it ends before the lease does. If
 pathlock itself is killed, the command runs on, and the lease ends.
 
 The command has the standard streams of pathlock and, if pathlock is in the foreground of a terminal, that terminal: it can read, and gets
 Ctrl-C. Ctrl-Z stops nothing while a lock is held. pathlock passes on SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2, and continues a command
-that is stopped with them. In its environment are PATHLOCK_NAME and PATHLOCK_FENCE, a number that grows with every holder: let what it writes to refuse smaller ones.`
+that is stopped with them. Its environment has PATHLOCK_NAME and PATHLOCK_FENCE, a number that grows with every holder: where the
+command writes, refuse smaller numbers.`
 }
 
 // heldLock is a lock or a leadership.

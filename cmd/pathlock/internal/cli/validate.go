@@ -20,7 +20,7 @@ var errUsage = errors.New("usage")
 type columns struct {
 	Key        string `help:"Column of the primary key (default: id)." default:"id" placeholder:"NAME" group:"Columns of the table:"`
 	TreeColumn string `help:"Column of the tree's id (default: plan_id)." default:"plan_id" placeholder:"NAME" group:"Columns of the table:"`
-	SingleTree string `help:"Id of the only tree, of a table without a column for it." placeholder:"ID" group:"Columns of the table:"`
+	SingleTree string `help:"Id of the only tree, if the table has no column for it." placeholder:"ID" group:"Columns of the table:"`
 	Parent     string `help:"Column of the parent's key (default: parent_id)." default:"parent_id" placeholder:"NAME" group:"Columns of the table:"`
 	Name       string `help:"Column of the row's name. Give --name= if places follow from ids alone (default: name)." default:"name" placeholder:"NAME" group:"Columns of the table:"`
 	Path       string `help:"Column of the path, such as /a/b. Give --path= if the table has only paths of ids (default: path)." default:"path" placeholder:"NAME" group:"Columns of the table:"`
@@ -29,7 +29,7 @@ type columns struct {
 	IDPathForm string `help:"How the path of ids is written (default: /*/*)." name:"id-path-form" placeholder:"FORM" group:"Columns of the table:"`
 	Deleted    string `help:"Column that marks a row as deleted. In a live row it is NULL, 0, false or empty. Give --deleted= if rows are deleted for good (default: deleted_at)." default:"deleted_at" placeholder:"NAME" group:"Columns of the table:"`
 	When       string `help:"Value by which that column marks a row as deleted: archived, 2. All others are then live (default: see --deleted)." name:"deleted-when" placeholder:"VALUE" group:"Columns of the table:"`
-	Version    string `help:"Column of a number that grows with each change of a row, those of a repair, too (default: none)." name:"version-column" placeholder:"NAME" group:"Columns of the table:"`
+	Version    string `help:"Column of a number that grows with each change of a row, including those of a repair (default: none)." name:"version-column" placeholder:"NAME" group:"Columns of the table:"`
 }
 
 // leafTables describes the tables of --leaves.

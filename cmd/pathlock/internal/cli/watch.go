@@ -27,23 +27,23 @@ const leastInterval = 100 * time.Millisecond
 
 // Help is the detailed help of the command.
 func (*watchCommand) Help() string {
-	return `It looks at the trees, or at one tree, at an interval. It writes a line for each change, and at the beginning one for each who holds or waits. What
-begins and ends between two looks is not seen. To see what ls shows again and again, run watch(1): watch pathlock ls testplan/plan-001.
+	return `It looks at the trees, or at one tree, at an interval. It first writes a line for each holder and waiter, then one for each change. It misses what
+begins and ends between two looks. To repeat the output of ls, run watch(1): watch pathlock ls testplan/plan-001.
 
 Examples:
 
     pathlock watch testplan/plan-001
     pathlock watch --json --interval 200ms | jq -r 'select(.type == "waiter") | .holder'
 
-It ends with SIGINT (Ctrl-C), with SIGTERM, and with the first line that nobody reads, with exit code 0. It ends with 8 if the first look fails. If a
-later one does, it says so, goes on, and says when the lock store answers again.
+It ends with exit code 0 on SIGINT (Ctrl-C), on SIGTERM, and when nobody reads its output any more. It ends with 8 if the first look fails. If a
+later look fails, it says so, goes on, and says when the lock store answers again.
 
 --json writes one object per line. Its "type" says what happened:
 
-    holder    it holds
-    waiter    it waits
-    released  it holds no longer
-    left      it waits no longer, and holds nothing for it`
+    holder    somebody holds a lock
+    waiter    somebody waits
+    released  somebody no longer holds a lock
+    left      somebody has stopped waiting without getting the lock`
 }
 
 // Run implements the command. It looks until a signal ends it, nobody reads, or the first look
