@@ -2,6 +2,7 @@
 package apitest
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -10,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
@@ -125,4 +127,24 @@ func Made[T any](t testing.TB, a *API, method, path, body string, headers ...str
 		t.Fatal(err)
 	}
 	return result
+}
+
+// Output is a buffer that a process, or several goroutines, write to while a test reads it.
+type Output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write implements [io.Writer].
+func (o *Output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(p)
+}
+
+// String returns what has been written.
+func (o *Output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
 }

@@ -23,7 +23,6 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/cli"
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
-	"github.com/pathlock-go/pathlock/sample-app/internal/server"
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
 )
 
@@ -87,7 +86,7 @@ func serve(t *testing.T, cmd *exec.Cmd, lines int) *served {
 		s.message = append(s.message, strings.TrimSpace(line))
 	}
 	go func() { _, _ = io.Copy(io.Discard, reader) }()
-	addr, ok := strings.CutPrefix(s.message[0], server.Listening)
+	addr, ok := strings.CutPrefix(s.message[0], instance.Listening)
 	if !ok {
 		t.Fatalf("the first line is %q", s.message[0])
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/pathlock-go/pathlock/sample-app/internal/httpapi"
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
-	"github.com/pathlock-go/pathlock/sample-app/internal/server"
 )
 
 type serveCommand struct {
@@ -25,7 +24,7 @@ type serveCommand struct {
 func (c *serveCommand) Validate() error {
 	return errors.Join(
 		c.backend.Validate(),
-		refused("--drain", "PATHLOCK_DRAIN", within(c.Drain, 0, server.MaxDrain)),
+		refused("--drain", "PATHLOCK_DRAIN", within(c.Drain, 0, instance.MaxDrain)),
 	)
 }
 
@@ -42,14 +41,12 @@ func (c *serveCommand) Run(ctx context.Context, streams streams) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("listen: %w", err), i.Close())
 	}
-	_, _ = fmt.Fprintf(streams.out, "%s%s\n", server.Listening, listener.Addr())
+	_, _ = fmt.Fprintf(streams.out, "%s%s\n", instance.Listening, listener.Addr())
 	_, _ = fmt.Fprintf(streams.out, "  database  %s\n  locks     %s\n  assertion %s\n", i.DB.Where, i.Store, onOff(c.Assert))
 	if i.Unprotected {
 		_, _ = fmt.Fprintln(streams.out, "  no protection at all: trees will be corrupted")
 	}
-	err = server.Serve(ctx, listener, server.Config{
-		Handler: i.Handler, Log: streams.log, Drain: c.Drain, Draining: i.Drain,
-	})
+	err = i.Serve(ctx, listener, c.Drain, streams.log)
 	if err := errors.Join(err, i.Close()); err != nil {
 		return fmt.Errorf("%w: %w", errCutOff, err)
 	}

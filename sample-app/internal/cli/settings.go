@@ -11,7 +11,6 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/sample-app/internal/httpapi"
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
-	"github.com/pathlock-go/pathlock/sample-app/internal/server"
 	"github.com/pathlock-go/pathlock/store/anystore"
 	"github.com/pathlock-go/pathlock/store/sqlstore/sqlopen"
 )
@@ -48,7 +47,7 @@ func (b *backend) Validate() error {
 		refused("--db-connections", "PATHLOCK_DB_CONNECTIONS", within(b.Connections, 1, maxConnections)),
 		checkLocks(b.Locks, b.LocksPassword),
 		refused("--namespace", "PATHLOCK_NAMESPACE", httpapi.CheckNamespace(b.Namespace)),
-		refused("--wait", "PATHLOCK_WAIT", within(b.Wait, 0, server.MaxWait)),
+		refused("--wait", "PATHLOCK_WAIT", within(b.Wait, 0, instance.MaxWait)),
 		refused("--lease", "PATHLOCK_LEASE", within(b.Lease, minLease, maxLease)),
 	)
 }

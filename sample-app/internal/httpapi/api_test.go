@@ -11,7 +11,7 @@ import (
 
 	"github.com/pathlock-go/pathlock/sample-app/internal/apitest"
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
-	"github.com/pathlock-go/pathlock/sample-app/internal/model"
+	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
 )
 
@@ -45,16 +45,16 @@ type step struct {
 func fixture(t *testing.T, api *apitest.API, project string) map[string]int64 {
 	ids := map[string]int64{}
 	plan := func(key, root string) {
-		p := apitest.Made[model.Plan](t, api, "POST", "/api/projects/"+project+"/plans", `{"name":"`+key+`"}`)
+		p := apitest.Made[plans.Plan](t, api, "POST", "/api/projects/"+project+"/plans", `{"name":"`+key+`"}`)
 		ids[key], ids[root] = p.ID, p.RootID
 	}
 	plan("plan", "root")
 	plan("other", "oroot")
 	for _, s := range []struct{ key, parent string }{{"a", "root"}, {"b", "a"}, {"c", "b"}, {"d", "root"}} {
 		body := fmt.Sprintf(`{"parent_id":%d,"name":"%s"}`, ids[s.parent], s.key)
-		ids[s.key] = apitest.Made[model.Suite](t, api, "POST", fmt.Sprintf("/api/plans/%d/suites", ids["plan"]), body).ID
+		ids[s.key] = apitest.Made[plans.Suite](t, api, "POST", fmt.Sprintf("/api/plans/%d/suites", ids["plan"]), body).ID
 	}
-	ids["k"] = apitest.Made[model.Case](t, api, "POST", fmt.Sprintf("/api/suites/%d/cases", ids["b"]), `{"name":"k","body":"steps"}`).ID
+	ids["k"] = apitest.Made[plans.Case](t, api, "POST", fmt.Sprintf("/api/suites/%d/cases", ids["b"]), `{"name":"k","body":"steps"}`).ID
 	return ids
 }
 

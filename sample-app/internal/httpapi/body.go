@@ -16,7 +16,6 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/shown"
 	"github.com/pathlock-go/pathlock/lockspec"
-	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 )
 
@@ -187,7 +186,7 @@ func (f *fields) required(name string) bool {
 func (f *fields) name() (text string) {
 	if f.required("name") {
 		text = f.text("name")
-		if err := model.CheckName(text); err != nil {
+		if err := plans.CheckName(text); err != nil {
 			f.invalid("name", err.Error())
 		}
 	}

@@ -18,9 +18,9 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/admin"
 	"github.com/pathlock-go/pathlock/idempotency"
+	"github.com/pathlock-go/pathlock/internal/ownhost"
 	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
-	"github.com/pathlock-go/pathlock/sample-app/internal/page"
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 )
 
@@ -102,12 +102,12 @@ func New(config Config) (http.Handler, error) {
 	handle(engine, "GET", "/", func(c *gin.Context) {
 		c.Writer.Header().Add("Vary", "Accept")
 		if c.NegotiateFormat(gin.MIMEPlain, gin.MIMEHTML) == gin.MIMEHTML {
-			page.Serve(c.Writer, c.Request, page.Main)
+			servePage(c.Writer, c.Request, mainPage)
 			return
 		}
 		routes(c)
 	})
-	handle(engine, "GET", "/page/:file", func(c *gin.Context) { page.Serve(c.Writer, c.Request, c.Param("file")) })
+	handle(engine, "GET", "/page/:file", func(c *gin.Context) { servePage(c.Writer, c.Request, c.Param("file")) })
 	handle(engine, "GET", "/routes", routes)
 	handle(engine, "GET", "/metrics", gin.WrapH(a.Metrics))
 	engine.Use(a.checkParams)
@@ -147,4 +147,31 @@ func (a *api) checkParams(c *gin.Context) {
 // recovered answers a request whose handler panicked.
 func (a *api) recovered(c *gin.Context, cause any) {
 	a.fail(c, fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
+}
+
+// refuseForeignHosts keeps a page of another site from having a name of its own resolved to this
+// server's address: a browser would take the server for the site's own. It also says what browsers
+// are to do with answers: to take them for what they say they are, and to keep none, since some
+// contain the tokens of locks. The page's files, which browsers may keep, say so themselves.
+func (a *api) refuseForeignHosts() gin.HandlerFunc {
+	names := ownhost.New(a.Hosts...)
+	return func(c *gin.Context) {
+		c.Header("X-Content-Type-Options", "nosniff")
+		c.Header("Cache-Control", "no-store")
+		if !names.Are(c.Request) {
+			a.refuseUnread(c, middleware.NewProblem(http.StatusMisdirectedRequest, "misdirected",
+				"the server does not answer under this name; if it should, as behind a proxy on the same host, list the name in --hosts"))
+		}
+	}
+}
+
+// refuseForeignOrigins keeps a page of another site from writing through the browser of somebody
+// who can reach this server. It lets programs through that are not browsers: they send no origin.
+func (a *api) refuseForeignOrigins() gin.HandlerFunc {
+	protection := http.NewCrossOriginProtection()
+	return func(c *gin.Context) {
+		if protection.Check(c.Request) != nil {
+			a.refuseUnread(c, middleware.NewProblem(http.StatusForbidden, "foreign-origin", "a page of another origin may not write here"))
+		}
+	}
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/sample-app/internal/model"
+	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 )
 
 // maxShown is how many holds, and how many waiters, a view has at most.
@@ -68,7 +68,7 @@ func (a *api) planLocks(r request) (any, error) {
 	}{revision, locks}, err
 }
 
-func (a *api) locksOf(ctx context.Context, plan model.Plan) (Locks, error) {
+func (a *api) locksOf(ctx context.Context, plan plans.Plan) (Locks, error) {
 	locks := Locks{Holders: []Hold{}, Waiters: []Hold{}}
 	tree, err := pathlock.NewTree(a.Namespace, strconv.FormatInt(plan.ID, 10))
 	if err != nil {

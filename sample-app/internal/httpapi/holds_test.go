@@ -11,7 +11,7 @@ import (
 
 	"github.com/pathlock-go/pathlock/sample-app/internal/apitest"
 	"github.com/pathlock-go/pathlock/sample-app/internal/httpapi"
-	"github.com/pathlock-go/pathlock/sample-app/internal/model"
+	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 )
 
 // news is what a window asks for once a second.
@@ -38,7 +38,7 @@ func TestPlanLocks_FindsSuitesWithoutReadingThePlan(t *testing.T) {
 		parents := map[string]string{"Login Tests": "a", "Ärger & STRASSE": "a", "ﬁsh": "a", "测试": "a", "Below": "Login Tests", "Part X": "d", "deep": "Part X"}
 		for _, name := range []string{"Login Tests", "Ärger & STRASSE", "ﬁsh", "测试", "Below", "Part X", "deep"} {
 			body := fmt.Sprintf(`{"parent_id":%d,"name":%q}`, p.ids[parents[name]], name)
-			p.ids[name] = apitest.Made[model.Suite](p, p.here, "POST", p.path("/api/plans/{plan}/suites"), body).ID
+			p.ids[name] = apitest.Made[plans.Suite](p, p.here, "POST", p.path("/api/plans/{plan}/suites"), body).ID
 		}
 		for _, name := range []string{"Ärger & STRASSE", "ﬁsh", "测试", "Below", "deep"} {
 			tokens[name], _ = p.locked(p.here.Do(p, "POST", fmt.Sprintf("/api/suites/%d/lock", p.ids[name]), fmt.Sprintf(`{"for":"10m","note":%q}`, name)), http.StatusCreated)
@@ -99,7 +99,7 @@ func TestRevision_ChangesWithTheTreeAlone(t *testing.T) {
 		before := p.news(p.here).Revision
 		for _, c := range changes {
 			if strings.Contains(c.request, "{item}") {
-				bin := apitest.Made[struct{ Items []model.RecycledItem }](p, p.here, "GET", p.path("/api/plans/{plan}/recycle-bin"), "")
+				bin := apitest.Made[struct{ Items []plans.RecycledItem }](p, p.here, "GET", p.path("/api/plans/{plan}/recycle-bin"), "")
 				p.ids["item"] = bin.Items[0].ID
 			}
 			p.is(p.there, c.request, "", c.status, "")

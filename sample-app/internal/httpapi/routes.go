@@ -10,17 +10,15 @@ import (
 
 	"github.com/pathlock-go/pathlock/idempotency"
 	"github.com/pathlock-go/pathlock/lockspec"
-	"github.com/pathlock-go/pathlock/sample-app/internal/model"
-	"github.com/pathlock-go/pathlock/sample-app/internal/page"
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 )
 
 // SuiteWriter changes the tree of a plan.
 type SuiteWriter interface {
-	CreateSuite(ctx context.Context, planID, parentID int64, name string) (model.Suite, error)
-	RenameSuite(ctx context.Context, id int64, name string) (model.Suite, error)
-	MoveSuite(ctx context.Context, id, parentID int64) (model.Suite, error)
-	CopySuite(ctx context.Context, id, parentID int64, name string) (model.Suite, error)
+	CreateSuite(ctx context.Context, planID, parentID int64, name string) (plans.Suite, error)
+	RenameSuite(ctx context.Context, id int64, name string) (plans.Suite, error)
+	MoveSuite(ctx context.Context, id, parentID int64) (plans.Suite, error)
+	CopySuite(ctx context.Context, id, parentID int64, name string) (plans.Suite, error)
 	DeleteSuite(ctx context.Context, id int64) error
 }
 
@@ -189,5 +187,5 @@ func (a *api) keep(c *gin.Context, body any) {
 		return
 	}
 	c.Header("Content-Type", "application/json; charset=utf-8")
-	page.Send(c.Writer, c.Request, "", content)
+	send(c.Writer, c.Request, "", content)
 }

@@ -26,9 +26,6 @@ import (
 	"github.com/pathlock-go/pathlock/otelobserver"
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 	"github.com/pathlock-go/pathlock/sample-app/internal/httpapi"
-	"github.com/pathlock-go/pathlock/sample-app/internal/metrics"
-	"github.com/pathlock-go/pathlock/sample-app/internal/model"
-	"github.com/pathlock-go/pathlock/sample-app/internal/naive"
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
@@ -88,9 +85,6 @@ type Instance struct {
 	last    []func(context.Context) error
 }
 
-// Drain has /readyz say that the instance is about to end. Everything else works as before.
-func (i *Instance) Drain() { i.draining.Store(true) }
-
 // Open opens the database and the lock store, makes the tables, and assembles the rest.
 func Open(ctx context.Context, config Config) (*Instance, error) {
 	config.Log = cmp.Or(config.Log, slog.Default())
@@ -114,12 +108,12 @@ func (i *Instance) assemble(ctx context.Context, config Config) (err error) {
 	i.last = append(i.last, func(context.Context) error { return i.DB.Close() })
 	i.Unprotected = i.Store.Scheme() == "off" && !config.Assert
 
-	m := metrics.New(i.DB.Pool(), string(i.DB.Dialect))
+	m := newMetrics(i.DB.Pool(), string(i.DB.Dialect))
 	history := contention.New(i.Store.Store, contention.Config{Log: config.Log})
 	i.looking = append(i.looking, history.Close)
-	observers := []pathlock.Observer{m.Locks(), history}
-	observe := []gin.HandlerFunc{m.Observe}
-	tracer, err := metrics.Tracer(ctx)
+	observers := []pathlock.Observer{m.locks, history}
+	observe := []gin.HandlerFunc{m.observe}
+	tracer, err := newTracer(ctx)
 	if err != nil {
 		return err
 	}
@@ -127,7 +121,7 @@ func (i *Instance) assemble(ctx context.Context, config Config) (err error) {
 	if tracer != nil {
 		spans = otelobserver.New(otelobserver.TracerProvider(tracer))
 		i.last = append(i.last, tracer.Shutdown)
-		observers, observe = append(observers, spans), append([]gin.HandlerFunc{metrics.Traced(tracer)}, observe...)
+		observers, observe = append(observers, spans), append([]gin.HandlerFunc{traced(tracer)}, observe...)
 	}
 	options := []pathlock.Option{
 		pathlock.WithWait(cmp.Or(config.Wait, pathlock.DefaultWait)),
@@ -154,7 +148,7 @@ func (i *Instance) assemble(ctx context.Context, config Config) (err error) {
 	if err := plans.Migrate(ctx, i.DB, !i.Unprotected); err != nil {
 		return fmt.Errorf("make the tables of %s: %w", i.DB.Where, err)
 	}
-	suites := plugin.Resolver(&model.Suite{})
+	suites := plugin.Resolver(&plans.Suite{})
 	i.Service = plans.New(i.DB, suites)
 	keys, err := i.keys(ctx, config)
 	if err != nil {
@@ -169,21 +163,21 @@ func (i *Instance) assemble(ctx context.Context, config Config) (err error) {
 		Service:       i.Service,
 		Suites:        i.Service,
 		SuiteResolver: suites,
-		CaseResolver:  plugin.Resolver(&model.Case{}),
+		CaseResolver:  plugin.Resolver(&plans.Case{}),
 		Locker:        i.locker,
 		Admin:         i.Admin,
 		DB:            i.DB,
 		Asserted:      config.Assert,
 		Rule:          config.Rule,
 		Namespace:     config.Namespace,
-		Metrics:       m.Handler(),
+		Metrics:       m.handler(),
 		Observe:       observe,
 		Log:           config.Log,
 		Draining:      i.draining.Load,
 		BodyTimeout:   config.BodyTimeout,
 	}
 	if i.Unprotected {
-		api.Suites = naive.New(i.DB)
+		api.Suites = plans.NewUnprotected(i.DB)
 	}
 	i.watchLockStore(ctx, config.Log)
 	i.Handler, err = httpapi.New(api)
@@ -193,8 +187,8 @@ func (i *Instance) assemble(ctx context.Context, config Config) (err error) {
 // guard registers the plugin for the tables of the tree.
 func guard(db *gorm.DB, locker *pathlock.Locker, config Config) (*gormplugin.Plugin, error) {
 	options := []gormplugin.Option{
-		gormplugin.Model(&model.Suite{}, gormplugin.Namespace(config.Namespace), gormplugin.MaxDepth(model.MaxDepth)),
-		gormplugin.Leaf(&model.Case{}, &model.Suite{}),
+		gormplugin.Model(&plans.Suite{}, gormplugin.Namespace(config.Namespace), gormplugin.MaxDepth(plans.MaxDepth)),
+		gormplugin.Leaf(&plans.Case{}, &plans.Suite{}),
 	}
 	if !config.Assert {
 		options = append(options, gormplugin.WithoutAssertion())

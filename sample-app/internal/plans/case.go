@@ -6,16 +6,15 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/pathlock-go/pathlock/gormplugin"
-	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 )
 
 // Cases returns the cases of a suite, ordered by name.
-func (s *Service) Cases(ctx context.Context, suiteID int64) ([]model.Case, error) {
+func (s *Service) Cases(ctx context.Context, suiteID int64) ([]Case, error) {
 	suite, err := s.Suite(ctx, suiteID)
 	if err != nil {
 		return nil, err
 	}
-	cases := []model.Case{}
+	cases := []Case{}
 	err = s.db.Read.WithContext(ctx).Where("suite_id = ?", suiteID).Order("name").Find(&cases).Error
 	for i := range cases {
 		cases[i].Path = suite.Path + "/" + cases[i].Name
@@ -24,14 +23,14 @@ func (s *Service) Cases(ctx context.Context, suiteID int64) ([]model.Case, error
 }
 
 // CreateCase creates a case in a suite.
-func (s *Service) CreateCase(ctx context.Context, suiteID int64, name, body string) (model.Case, error) {
+func (s *Service) CreateCase(ctx context.Context, suiteID int64, name, body string) (Case, error) {
 	if err := checkName("name", name); err != nil {
-		return model.Case{}, err
+		return Case{}, err
 	}
-	return put(ctx, s, func(tx *gorm.DB) (model.Case, error) {
-		c := model.Case{SuiteID: suiteID, Name: name, Body: body}
+	return put(ctx, s, func(tx *gorm.DB) (Case, error) {
+		c := Case{SuiteID: suiteID, Name: name, Body: body}
 		return c, refused(tx.Create(&c).Error, func() error {
-			_, err := load[model.Suite](tx, "suite", suiteID)
+			_, err := load[Suite](tx, "suite", suiteID)
 			return err
 		})
 	})
@@ -44,11 +43,11 @@ type CaseChange struct {
 }
 
 // EditCase changes a case's name, its body, or both.
-func (s *Service) EditCase(ctx context.Context, id int64, change CaseChange) (model.Case, error) {
+func (s *Service) EditCase(ctx context.Context, id int64, change CaseChange) (Case, error) {
 	assignments := map[string]any{}
 	if change.Name != nil {
 		if err := checkName("name", *change.Name); err != nil {
-			return model.Case{}, err
+			return Case{}, err
 		}
 		assignments["name"] = *change.Name
 	}
@@ -56,46 +55,46 @@ func (s *Service) EditCase(ctx context.Context, id int64, change CaseChange) (mo
 		assignments["body"] = *change.Body
 	}
 	if len(assignments) == 0 {
-		return model.Case{}, &InvalidError{"name", "or body is missing"}
+		return Case{}, &InvalidError{"name", "or body is missing"}
 	}
-	return put(ctx, s, func(tx *gorm.DB) (model.Case, error) {
-		written := model.Case{ID: id}
+	return put(ctx, s, func(tx *gorm.DB) (Case, error) {
+		written := Case{ID: id}
 		if err := tx.Model(&written).Updates(assignments).Error; err != nil {
 			return written, err
 		}
 		// An UPDATE of a missing case changes no row.
-		c, err := load[model.Case](tx, "case", id)
+		c, err := load[Case](tx, "case", id)
 		if err != nil {
 			return c, err
 		}
-		suite, err := load[model.Suite](tx, "suite", c.SuiteID)
+		suite, err := load[Suite](tx, "suite", c.SuiteID)
 		c.Path = suite.Path + "/" + c.Name
 		return c, err
 	})
 }
 
 // MoveCase moves a case into another suite of the same plan.
-func (s *Service) MoveCase(ctx context.Context, id, suiteID int64) (model.Case, error) {
-	return put(ctx, s, func(tx *gorm.DB) (model.Case, error) {
-		var moved model.Case
+func (s *Service) MoveCase(ctx context.Context, id, suiteID int64) (Case, error) {
+	return put(ctx, s, func(tx *gorm.DB) (Case, error) {
+		var moved Case
 		if err := gormplugin.Move(tx, &moved, id, gormplugin.Below(suiteID)); err != nil {
 			return moved, refused(err, func() error {
 				_, err := caseBeside(tx, id, suiteID)
 				return err
 			})
 		}
-		c, err := load[model.Case](tx, "case", id)
+		c, err := load[Case](tx, "case", id)
 		c.Path = moved.Path
 		return c, err
 	})
 }
 
 // CopyCase copies a case into a suite of the same plan.
-func (s *Service) CopyCase(ctx context.Context, id, suiteID int64, name string) (model.Case, error) {
+func (s *Service) CopyCase(ctx context.Context, id, suiteID int64, name string) (Case, error) {
 	if err := checkName("name", name); err != nil {
-		return model.Case{}, err
+		return Case{}, err
 	}
-	return put(ctx, s, func(tx *gorm.DB) (model.Case, error) {
+	return put(ctx, s, func(tx *gorm.DB) (Case, error) {
 		c, err := caseBeside(tx, id, suiteID)
 		if err != nil {
 			return c, err
@@ -108,7 +107,7 @@ func (s *Service) CopyCase(ctx context.Context, id, suiteID int64, name string) 
 // DeleteCase moves a case into the recycle bin.
 func (s *Service) DeleteCase(ctx context.Context, id int64) error {
 	return s.write(ctx, func(tx *gorm.DB) error {
-		if _, err := gormplugin.Delete(tx, &model.Case{}, id); err != nil {
+		if _, err := gormplugin.Delete(tx, &Case{}, id); err != nil {
 			return err
 		}
 		return recycleCase(tx, id)
@@ -116,16 +115,16 @@ func (s *Service) DeleteCase(ctx context.Context, id int64) error {
 }
 
 // caseBeside loads a case for a suite of the same plan, and refuses a suite of another plan.
-func caseBeside(tx *gorm.DB, id, suiteID int64) (model.Case, error) {
-	c, err := load[model.Case](tx, "case", id)
+func caseBeside(tx *gorm.DB, id, suiteID int64) (Case, error) {
+	c, err := load[Case](tx, "case", id)
 	if err != nil {
 		return c, err
 	}
-	from, err := load[model.Suite](tx, "suite", c.SuiteID)
+	from, err := load[Suite](tx, "suite", c.SuiteID)
 	if err != nil {
 		return c, err
 	}
-	to, err := load[model.Suite](tx, "suite", suiteID)
+	to, err := load[Suite](tx, "suite", suiteID)
 	if err == nil && to.PlanID != from.PlanID {
 		err = &InvalidError{"suite_id", "is a suite of another plan"}
 	}

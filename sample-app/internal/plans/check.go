@@ -5,7 +5,6 @@ import (
 
 	"github.com/pathlock-go/pathlock/fsck"
 	"github.com/pathlock-go/pathlock/gormplugin"
-	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 )
 
 // Report is the outcome of a check.
@@ -22,7 +21,7 @@ func (s *Service) Check(ctx context.Context, planID int64) (Report, error) {
 	if _, err := s.Plan(ctx, planID); err != nil {
 		return report, err
 	}
-	table, err := gormplugin.Describe(s.db.Read, &model.Suite{})
+	table, err := gormplugin.Describe(s.db.Read, &Suite{})
 	if err != nil {
 		return report, err
 	}
@@ -41,8 +40,8 @@ func (s *Service) Check(ctx context.Context, planID int64) (Report, error) {
 	if err != nil {
 		return report, err
 	}
-	suites := s.db.Read.Model(&model.Suite{}).Select("id").Where("plan_id = ?", planID)
-	err = s.db.Read.WithContext(ctx).Model(&model.Case{}).Where("suite_id IN (?)", suites).Count(&report.Checked).Error
+	suites := s.db.Read.Model(&Suite{}).Select("id").Where("plan_id = ?", planID)
+	err = s.db.Read.WithContext(ctx).Model(&Case{}).Where("suite_id IN (?)", suites).Count(&report.Checked).Error
 	report.Checked += summary.Rows
 	return report, err
 }

@@ -9,8 +9,6 @@ import (
 	"strings"
 
 	"gorm.io/gorm"
-
-	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 )
 
 // MaxImport is how many suites and cases one import names at most.
@@ -67,11 +65,11 @@ func (s *Service) ImportNames(ctx context.Context, planID int64, names Import) (
 
 // importSuites creates those suites of one depth that the plan lacks. It records the ids of all.
 func (s *Service) importSuites(ctx context.Context, planID int64, paths []string, ids map[string]int64) (made int, err error) {
-	var found, rows []model.Suite
+	var found, rows []Suite
 	if err := s.db.Read.WithContext(ctx).Select("id", "path").Where("plan_id = ? AND path IN ?", planID, paths).Find(&found).Error; err != nil {
 		return 0, err
 	}
-	note := func(suites []model.Suite) {
+	note := func(suites []Suite) {
 		for _, suite := range suites {
 			ids[suite.Path] = suite.ID
 		}
@@ -80,7 +78,7 @@ func (s *Service) importSuites(ctx context.Context, planID int64, paths []string
 	for _, path := range paths {
 		if ids[path] == 0 {
 			parent, name := split(path)
-			rows = append(rows, model.Suite{PlanID: planID, ParentID: new(ids[parent]), Name: name, Version: 1})
+			rows = append(rows, Suite{PlanID: planID, ParentID: new(ids[parent]), Name: name, Version: 1})
 		}
 	}
 	if len(rows) == 0 {
@@ -110,19 +108,19 @@ func (s *Service) importCases(ctx context.Context, cases []ImportedCase, ids map
 			suites = append(suites, ids[suite])
 		}
 		slices.Sort(suites)
-		var found []model.Case
+		var found []Case
 		if err := s.db.Read.WithContext(ctx).Select("suite_id", "name").Where("suite_id IN ?", slices.Compact(suites)).Find(&found).Error; err != nil {
 			return err
 		}
 		for _, c := range found {
 			taken[slot{c.SuiteID, c.Name}] = true
 		}
-		var rows []model.Case
+		var rows []Case
 		for _, c := range some {
 			suite, name := split("/" + c.Path)
 			if at := (slot{ids[suite], name}); !taken[at] {
 				taken[at] = true
-				rows = append(rows, model.Case{SuiteID: at.suite, Name: name, Body: c.Body})
+				rows = append(rows, Case{SuiteID: at.suite, Name: name, Body: c.Body})
 			}
 		}
 		if len(rows) == 0 {
@@ -147,11 +145,11 @@ func (i Import) check() ([]string, error) {
 	add := func(field, path string, cases int) error {
 		names := strings.Split(path, "/")
 		for _, name := range names {
-			if err := model.CheckName(name); err != nil {
+			if err := CheckName(name); err != nil {
 				return &InvalidError{field, fmt.Sprintf("has the path %.300q, of which the name %.300q %s", path, name, err)}
 			}
 		}
-		if names = names[:len(names)-cases]; len(names) > model.MaxDepth {
+		if names = names[:len(names)-cases]; len(names) > MaxDepth {
 			return TooDeep(field, len(names))
 		}
 		for n := range names {

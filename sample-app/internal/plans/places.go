@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 	"github.com/pathlock-go/pathlock/store/sqlstore"
 )
 
@@ -15,7 +14,7 @@ type fold func(pathlock.Path) (pathlock.Path, error)
 
 // Places returns the suites of a plan that are at folded paths, and above them. It goes down from
 // the root, so it reads of a large plan no more than what is on the way.
-func (s *Service) Places(ctx context.Context, plan model.Plan, paths []pathlock.Path, fold fold) (map[pathlock.Path]int64, error) {
+func (s *Service) Places(ctx context.Context, plan Plan, paths []pathlock.Path, fold fold) (map[pathlock.Path]int64, error) {
 	at := map[pathlock.Path]int64{pathlock.Root(): plan.RootID}
 	for _, level := range levels(paths) {
 		// Most names are what they are folded to, and the index finds them.
@@ -56,13 +55,13 @@ func (s *Service) foldsTo() string {
 }
 
 // find adds suites at paths of one depth, those with names on a condition.
-func (s *Service) find(ctx context.Context, plan model.Plan, paths []pathlock.Path, named string, fold fold, at map[pathlock.Path]int64) error {
+func (s *Service) find(ctx context.Context, plan Plan, paths []pathlock.Path, named string, fold fold, at map[pathlock.Path]int64) error {
 	parents, names := map[int64]pathlock.Path{}, []string{}
 	for _, path := range paths {
 		parents[at[path.Parent()]] = path.Parent()
 		names = append(names, path.Base())
 	}
-	var rows []model.Suite
+	var rows []Suite
 	err := s.db.Read.WithContext(ctx).Select("id", "parent_id", "name").
 		Where("plan_id = ? AND parent_id IN ?", plan.ID, slices.Collect(maps.Keys(parents))).Where(named, names).Find(&rows).Error
 	for _, row := range rows {

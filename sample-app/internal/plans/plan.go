@@ -3,26 +3,28 @@ package plans
 import (
 	"context"
 	"errors"
+	"hash/crc32"
+	"math/rand/v2"
+	"strconv"
 
 	"gorm.io/gorm"
-
-	"github.com/pathlock-go/pathlock/sample-app/internal/model"
+	"gorm.io/gorm/clause"
 )
 
 // CreatePlan creates a plan with an empty tree.
-func (s *Service) CreatePlan(ctx context.Context, project, name string) (model.Plan, error) {
+func (s *Service) CreatePlan(ctx context.Context, project, name string) (Plan, error) {
 	if err := CheckProject(project); err != nil {
-		return model.Plan{}, err
+		return Plan{}, err
 	}
 	if err := checkName("name", name); err != nil {
-		return model.Plan{}, err
+		return Plan{}, err
 	}
-	return put(ctx, s, func(tx *gorm.DB) (model.Plan, error) {
-		plan := model.Plan{Project: project, Name: name}
+	return put(ctx, s, func(tx *gorm.DB) (Plan, error) {
+		plan := Plan{Project: project, Name: name}
 		if err := tx.Create(&plan).Error; err != nil {
 			return plan, planNameTaken(err, name)
 		}
-		root := model.Suite{PlanID: plan.ID, Version: 1}
+		root := Suite{PlanID: plan.ID, Version: 1}
 		if err := tx.Create(&root).Error; err != nil {
 			return plan, err
 		}
@@ -43,31 +45,31 @@ func planNameTaken(err error, name string) error {
 // that plans have.
 func CheckProject(project string) error {
 	// The tree of the project's name gate has a limit in bytes.
-	if len(project) > model.MaxNameLength {
+	if len(project) > MaxNameLength {
 		return &InvalidError{"project", "must have at most 255 bytes"}
 	}
 	return checkName("project", project)
 }
 
 // Plans returns the plans of a project, ordered by name.
-func (s *Service) Plans(ctx context.Context, project string) ([]model.Plan, error) {
-	plans := []model.Plan{}
+func (s *Service) Plans(ctx context.Context, project string) ([]Plan, error) {
+	plans := []Plan{}
 	err := s.db.Read.WithContext(ctx).Where("project = ?", project).Order("name").Find(&plans).Error
 	return plans, err
 }
 
 // Plan returns a plan.
-func (s *Service) Plan(ctx context.Context, id int64) (model.Plan, error) {
-	return load[model.Plan](s.db.Read.WithContext(ctx), "plan", id)
+func (s *Service) Plan(ctx context.Context, id int64) (Plan, error) {
+	return load[Plan](s.db.Read.WithContext(ctx), "plan", id)
 }
 
 // RenamePlan gives a plan another name.
-func (s *Service) RenamePlan(ctx context.Context, id int64, name string) (model.Plan, error) {
+func (s *Service) RenamePlan(ctx context.Context, id int64, name string) (Plan, error) {
 	if err := checkName("name", name); err != nil {
-		return model.Plan{}, err
+		return Plan{}, err
 	}
-	return put(ctx, s, func(tx *gorm.DB) (model.Plan, error) {
-		plan, err := load[model.Plan](forUpdate(tx), "plan", id)
+	return put(ctx, s, func(tx *gorm.DB) (Plan, error) {
+		plan, err := load[Plan](forUpdate(tx), "plan", id)
 		if err != nil {
 			return plan, err
 		}
@@ -79,19 +81,19 @@ func (s *Service) RenamePlan(ctx context.Context, id int64, name string) (model.
 // DeletePlan deletes a plan with its tree and its recycle bin for good.
 func (s *Service) DeletePlan(ctx context.Context, id int64) error {
 	return s.write(ctx, func(tx *gorm.DB) error {
-		plan, err := load[model.Plan](forUpdate(tx), "plan", id)
+		plan, err := load[Plan](forUpdate(tx), "plan", id)
 		if err != nil {
 			return err
 		}
 		// Writers in the tree lock the root row: this waits for them, or they find the row gone.
-		if err := tx.Delete(&model.Suite{ID: plan.RootID}).Error; err != nil {
+		if err := tx.Delete(&Suite{ID: plan.RootID}).Error; err != nil {
 			return err
 		}
 		var suites, items []int64
-		if err := tx.Unscoped().Model(&model.Suite{}).Where("plan_id = ?", id).Pluck("id", &suites).Error; err != nil {
+		if err := tx.Unscoped().Model(&Suite{}).Where("plan_id = ?", id).Pluck("id", &suites).Error; err != nil {
 			return err
 		}
-		if err := tx.Model(&model.RecycledItem{}).Where("plan_id = ?", id).Pluck("id", &items).Error; err != nil {
+		if err := tx.Model(&RecycledItem{}).Where("plan_id = ?", id).Pluck("id", &items).Error; err != nil {
 			return err
 		}
 		if err := purge(tx, items); err != nil {
@@ -103,7 +105,7 @@ func (s *Service) DeletePlan(ctx context.Context, id int64) error {
 		if err := eachBatch(tx, `DELETE FROM suites WHERE id IN ?`, suites); err != nil {
 			return err
 		}
-		if err := tx.Where("plan_id = ?", id).Delete(&model.PlanChange{}).Error; err != nil {
+		if err := tx.Where("plan_id = ?", id).Delete(&PlanChange{}).Error; err != nil {
 			return err
 		}
 		return tx.Delete(&plan).Error
@@ -122,7 +124,34 @@ const maxProjects = 1000
 // Projects returns the projects that have plans, ordered by name.
 func (s *Service) Projects(ctx context.Context) ([]Project, error) {
 	projects := []Project{}
-	err := s.db.Read.WithContext(ctx).Model(&model.Plan{}).Select("project AS name", "COUNT(*) AS plans").
+	err := s.db.Read.WithContext(ctx).Model(&Plan{}).Select("project AS name", "COUNT(*) AS plans").
 		Group("project").Order("project").Limit(maxProjects).Find(&projects).Error
 	return projects, err
+}
+
+// shards is how many counters a plan has.
+const shards = 16
+
+// Changed notes in a transaction that the tree of a plan has changed. It belongs at the end: the
+// counter is locked until the commit.
+func Changed(tx *gorm.DB, planID int64) error {
+	change := PlanChange{PlanID: planID, Shard: rand.N(shards), Number: 1}
+	counted := tx.Exec(`UPDATE plan_changes SET number = number + 1 WHERE plan_id = ? AND shard = ?`, change.PlanID, change.Shard)
+	if counted.Error != nil || counted.RowsAffected > 0 {
+		return counted.Error
+	}
+	first := clause.OnConflict{
+		Columns:   []clause.Column{{Name: "plan_id"}, {Name: "shard"}},
+		DoUpdates: clause.Assignments(map[string]any{"number": gorm.Expr("plan_changes.number + 1")}),
+	}
+	return tx.Clauses(first).Create(&change).Error
+}
+
+// Revision returns a number that is another one when the plan's name has changed, or its tree by
+// way of the app. It says nothing of cases.
+func (s *Service) Revision(ctx context.Context, plan Plan) (uint32, error) {
+	var changes int64
+	err := s.db.Read.WithContext(ctx).Model(&PlanChange{}).Where("plan_id = ?", plan.ID).
+		Select("COALESCE(SUM(number), 0)").Scan(&changes).Error
+	return crc32.ChecksumIEEE(strconv.AppendInt([]byte(plan.Name+" "), changes, 10)), err
 }

@@ -8,18 +8,17 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/pathlock-go/pathlock/gormplugin"
-	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 )
 
 // batch is the largest number of ids in one statement, and of rows in one INSERT.
 const batch = 500
 
 // RecycleBin returns the items of a plan's recycle bin, the oldest first.
-func (s *Service) RecycleBin(ctx context.Context, planID int64) ([]model.RecycledItem, error) {
+func (s *Service) RecycleBin(ctx context.Context, planID int64) ([]RecycledItem, error) {
 	if _, err := s.Plan(ctx, planID); err != nil {
 		return nil, err
 	}
-	items := []model.RecycledItem{}
+	items := []RecycledItem{}
 	err := s.db.Read.WithContext(ctx).Where("plan_id = ?", planID).Order("id").Find(&items).Error
 	return items, err
 }
@@ -28,24 +27,24 @@ func (s *Service) RecycleBin(ctx context.Context, planID int64) ([]model.Recycle
 // The item consists of the deleted rows of the subtree that no earlier item has. It reads the rows
 // again, because others could change them until the deletion locked them.
 func recycleSuite(tx *gorm.DB, id int64) error {
-	suite, err := load[model.Suite](tx.Unscoped(), "suite", id)
+	suite, err := load[Suite](tx.Unscoped(), "suite", id)
 	if err != nil {
 		return err
 	}
 	var suites, cases []int64
-	err = gormplugin.Subtree(tx.Unscoped(), &model.Suite{}, id).
+	err = gormplugin.Subtree(tx.Unscoped(), &Suite{}, id).
 		Where("deleted_at IS NOT NULL").
-		Where("NOT EXISTS (SELECT 1 FROM recycled_nodes n WHERE n.kind = ? AND n.node_id = suites.id)", model.KindSuite).
+		Where("NOT EXISTS (SELECT 1 FROM recycled_nodes n WHERE n.kind = ? AND n.node_id = suites.id)", KindSuite).
 		Pluck("id", &suites).Error
 	if err != nil {
 		return err
 	}
-	err = gormplugin.Leaves(tx.Unscoped(), &model.Case{}, id).Where("deleted_at IS NULL").Pluck("id", &cases).Error
+	err = gormplugin.Leaves(tx.Unscoped(), &Case{}, id).Where("deleted_at IS NULL").Pluck("id", &cases).Error
 	if err != nil {
 		return err
 	}
-	item, err := recycle(tx, model.RecycledItem{
-		PlanID: suite.PlanID, Kind: model.KindSuite, NodeID: suite.ID, ParentID: *suite.ParentID, Name: suite.Name, Path: suite.Path,
+	item, err := recycle(tx, RecycledItem{
+		PlanID: suite.PlanID, Kind: KindSuite, NodeID: suite.ID, ParentID: *suite.ParentID, Name: suite.Name, Path: suite.Path,
 		Suites: int64(len(suites)), Cases: int64(len(cases)),
 	})
 	if err != nil {
@@ -54,48 +53,48 @@ func recycleSuite(tx *gorm.DB, id int64) error {
 	if err := eachBatch(tx, `UPDATE cases SET deleted_at = ? WHERE id IN ?`, cases, item.DeletedAt); err != nil {
 		return err
 	}
-	if err := recycleNodes(tx, item.ID, model.KindSuite, suites); err != nil {
+	if err := recycleNodes(tx, item.ID, KindSuite, suites); err != nil {
 		return err
 	}
-	if err := recycleNodes(tx, item.ID, model.KindCase, cases); err != nil {
+	if err := recycleNodes(tx, item.ID, KindCase, cases); err != nil {
 		return err
 	}
 	return Changed(tx, suite.PlanID)
 }
 
 // recycleNodes records the suites or cases of an item.
-func recycleNodes(tx *gorm.DB, item int64, kind model.Kind, ids []int64) error {
+func recycleNodes(tx *gorm.DB, item int64, kind Kind, ids []int64) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	nodes := make([]model.RecycledNode, len(ids))
+	nodes := make([]RecycledNode, len(ids))
 	for i, id := range ids {
-		nodes[i] = model.RecycledNode{ItemID: item, Kind: kind, NodeID: id}
+		nodes[i] = RecycledNode{ItemID: item, Kind: kind, NodeID: id}
 	}
 	return tx.CreateInBatches(nodes, batch).Error
 }
 
 // recycleCase records a case that has just been deleted.
 func recycleCase(tx *gorm.DB, id int64) error {
-	c, err := load[model.Case](tx.Unscoped(), "case", id)
+	c, err := load[Case](tx.Unscoped(), "case", id)
 	if err != nil {
 		return err
 	}
-	suite, err := load[model.Suite](tx, "suite", c.SuiteID)
+	suite, err := load[Suite](tx, "suite", c.SuiteID)
 	if err != nil {
 		return err
 	}
-	item, err := recycle(tx, model.RecycledItem{
-		PlanID: suite.PlanID, Kind: model.KindCase, NodeID: c.ID, ParentID: suite.ID, Name: c.Name, Path: suite.Path + "/" + c.Name, Cases: 1,
+	item, err := recycle(tx, RecycledItem{
+		PlanID: suite.PlanID, Kind: KindCase, NodeID: c.ID, ParentID: suite.ID, Name: c.Name, Path: suite.Path + "/" + c.Name, Cases: 1,
 	})
 	if err != nil {
 		return err
 	}
-	return recycleNodes(tx, item.ID, model.KindCase, []int64{c.ID})
+	return recycleNodes(tx, item.ID, KindCase, []int64{c.ID})
 }
 
 // recycle creates an item.
-func recycle(tx *gorm.DB, item model.RecycledItem) (model.RecycledItem, error) {
+func recycle(tx *gorm.DB, item RecycledItem) (RecycledItem, error) {
 	item.DeletedAt = time.Now().UTC().Truncate(time.Microsecond)
 	return item, tx.Create(&item).Error
 }
@@ -103,12 +102,12 @@ func recycle(tx *gorm.DB, item model.RecycledItem) (model.RecycledItem, error) {
 // Purge empties the recycle bin of a plan for good. It leaves what is deleted meanwhile.
 func (s *Service) Purge(ctx context.Context, planID int64) error {
 	return s.write(ctx, func(tx *gorm.DB) error {
-		if _, err := load[model.Plan](tx, "plan", planID); err != nil {
+		if _, err := load[Plan](tx, "plan", planID); err != nil {
 			return err
 		}
 		// A restoration of one of the items waits here, or this waits for it.
 		var items []int64
-		err := forUpdate(tx).Model(&model.RecycledItem{}).Where("plan_id = ?", planID).Pluck("id", &items).Error
+		err := forUpdate(tx).Model(&RecycledItem{}).Where("plan_id = ?", planID).Pluck("id", &items).Error
 		if err != nil {
 			return err
 		}
@@ -120,12 +119,12 @@ func (s *Service) Purge(ctx context.Context, planID int64) error {
 // table for a DELETE with a subquery.
 func purge(tx *gorm.DB, items []int64) error {
 	for some := range slices.Chunk(items, batch) {
-		for kind, statement := range map[model.Kind]string{
-			model.KindSuite: `DELETE FROM suites WHERE id IN ?`,
-			model.KindCase:  `DELETE FROM cases WHERE id IN ?`,
+		for kind, statement := range map[Kind]string{
+			KindSuite: `DELETE FROM suites WHERE id IN ?`,
+			KindCase:  `DELETE FROM cases WHERE id IN ?`,
 		} {
 			var ids []int64
-			if err := tx.Model(&model.RecycledNode{}).Where("item_id IN ? AND kind = ?", some, kind).Pluck("node_id", &ids).Error; err != nil {
+			if err := tx.Model(&RecycledNode{}).Where("item_id IN ? AND kind = ?", some, kind).Pluck("node_id", &ids).Error; err != nil {
 				return err
 			}
 			if err := eachBatch(tx, statement, ids); err != nil {

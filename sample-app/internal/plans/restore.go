@@ -10,7 +10,6 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
-	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 )
 
 // RestoreLocation returns the place that an item of the recycle bin would be restored to: its name
@@ -20,7 +19,7 @@ func (s *Service) RestoreLocation(ctx context.Context, id string) (pathlock.Loca
 	if err != nil {
 		return pathlock.Location{}, fmt.Errorf("%w: %q", pathlock.ErrInvalidID, id)
 	}
-	item, err := load[model.RecycledItem](s.db.Read.WithContext(ctx), "item", itemID)
+	item, err := load[RecycledItem](s.db.Read.WithContext(ctx), "item", itemID)
 	if err != nil {
 		return pathlock.Location{}, err
 	}
@@ -32,11 +31,11 @@ func (s *Service) RestoreLocation(ctx context.Context, id string) (pathlock.Loca
 	return at, err
 }
 
-// Restore puts an item of the recycle bin back below its old parent. It returns a [model.Suite] or
-// a [model.Case].
+// Restore puts an item of the recycle bin back below its old parent. It returns a [Suite] or
+// a [Case].
 func (s *Service) Restore(ctx context.Context, id int64) (any, error) {
 	return put(ctx, s, func(tx *gorm.DB) (restored any, err error) {
-		item, err := load[model.RecycledItem](tx, "item", id)
+		item, err := load[RecycledItem](tx, "item", id)
 		if err != nil {
 			return nil, err
 		}
@@ -49,11 +48,11 @@ func (s *Service) Restore(ctx context.Context, id int64) (any, error) {
 		if deleted.Error != nil {
 			return nil, deleted.Error
 		}
-		parent, err := gormplugin.Assert(tx, &model.Suite{}, item.ParentID)
+		parent, err := gormplugin.Assert(tx, &Suite{}, item.ParentID)
 		if err != nil {
 			return nil, inBin(err, item)
 		}
-		if item.Kind == model.KindCase {
+		if item.Kind == KindCase {
 			restored, err = restoreCase(tx, item, parent)
 		} else {
 			restored, err = restoreSuite(tx, item)
@@ -64,12 +63,12 @@ func (s *Service) Restore(ctx context.Context, id int64) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		return restored, tx.Where("item_id = ?", id).Delete(&model.RecycledNode{}).Error
+		return restored, tx.Where("item_id = ?", id).Delete(&RecycledNode{}).Error
 	})
 }
 
 // inBin says of an item's old parent that is not found where it is.
-func inBin(err error, item model.RecycledItem) error {
+func inBin(err error, item RecycledItem) error {
 	if !errors.Is(err, pathlock.ErrNotFound) {
 		return err
 	}
@@ -77,33 +76,33 @@ func inBin(err error, item model.RecycledItem) error {
 }
 
 // nodesOf selects the ids of an item's suites or cases.
-func nodesOf(tx *gorm.DB, item int64, kind model.Kind) *gorm.DB {
-	return tx.Model(&model.RecycledNode{}).Select("node_id").Where("item_id = ? AND kind = ?", item, kind)
+func nodesOf(tx *gorm.DB, item int64, kind Kind) *gorm.DB {
+	return tx.Model(&RecycledNode{}).Select("node_id").Where("item_id = ? AND kind = ?", item, kind)
 }
 
 // restoreSuite restores the rows of a suite's subtree. The plugin gives them their paths, because
 // the old parent may have another one by now.
-func restoreSuite(tx *gorm.DB, item model.RecycledItem) (model.Suite, error) {
-	err := tx.Unscoped().Model(&model.Suite{}).Where("id IN (?)", nodesOf(tx, item.ID, model.KindSuite)).Update("deleted_at", nil).Error
+func restoreSuite(tx *gorm.DB, item RecycledItem) (Suite, error) {
+	err := tx.Unscoped().Model(&Suite{}).Where("id IN (?)", nodesOf(tx, item.ID, KindSuite)).Update("deleted_at", nil).Error
 	if err != nil {
-		return model.Suite{}, err
+		return Suite{}, err
 	}
 	var cases []int64
-	if err := nodesOf(tx, item.ID, model.KindCase).Scan(&cases).Error; err != nil {
-		return model.Suite{}, err
+	if err := nodesOf(tx, item.ID, KindCase).Scan(&cases).Error; err != nil {
+		return Suite{}, err
 	}
 	if err := eachBatch(tx, `UPDATE cases SET deleted_at = NULL WHERE id IN ?`, cases); err != nil {
-		return model.Suite{}, err
+		return Suite{}, err
 	}
-	return load[model.Suite](tx, "suite", item.NodeID)
+	return load[Suite](tx, "suite", item.NodeID)
 }
 
 // restoreCase restores the row of a case.
-func restoreCase(tx *gorm.DB, item model.RecycledItem, parent pathlock.Location) (model.Case, error) {
-	if err := tx.Unscoped().Model(&model.Case{}).Where("id = ?", item.NodeID).Update("deleted_at", nil).Error; err != nil {
-		return model.Case{}, err
+func restoreCase(tx *gorm.DB, item RecycledItem, parent pathlock.Location) (Case, error) {
+	if err := tx.Unscoped().Model(&Case{}).Where("id = ?", item.NodeID).Update("deleted_at", nil).Error; err != nil {
+		return Case{}, err
 	}
-	c, err := load[model.Case](tx, "case", item.NodeID)
+	c, err := load[Case](tx, "case", item.NodeID)
 	c.Path = parent.Path.Column() + "/" + c.Name
 	return c, err
 }

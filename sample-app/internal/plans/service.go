@@ -18,7 +18,6 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
-	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 	"github.com/pathlock-go/pathlock/store/sqlstore"
 )
 
@@ -42,7 +41,7 @@ const replans = 5
 // another one, or if the assertion found that a path had changed.
 func (s *Service) write(ctx context.Context, do func(tx *gorm.DB) error) error {
 	for again := 0; ; again++ {
-		err := gormplugin.Transaction(ctx, s.db.Write, do, s.isolation())
+		err := gormplugin.Transaction(ctx, s.db.Write, do, isolation(s.db))
 		if !errors.Is(err, pathlock.ErrPathChanged) || again == replans {
 			return inOwnTerms(err)
 		}
@@ -64,7 +63,7 @@ func put[T any](ctx context.Context, s *Service, do func(tx *gorm.DB) (T, error)
 		if result, err = do(tx); err != nil {
 			return err
 		}
-		if suite, ok := any(result).(model.Suite); ok {
+		if suite, ok := any(result).(Suite); ok {
 			if err := Changed(tx, suite.PlanID); err != nil {
 				return err
 			}
@@ -80,8 +79,8 @@ func put[T any](ctx context.Context, s *Service, do func(tx *gorm.DB) (T, error)
 // isolation returns how writing transactions are isolated. After a transaction has locked rows on a
 // server, its reads must not be older than the lock: so every statement sees what was committed
 // before it. SQLite has one writer at a time anyway.
-func (s *Service) isolation() *sql.TxOptions {
-	if s.db.Dialect == sqlstore.SQLite {
+func isolation(db *database.DB) *sql.TxOptions {
+	if db.Dialect == sqlstore.SQLite {
 		return nil
 	}
 	return &sql.TxOptions{Isolation: sql.LevelReadCommitted}
@@ -116,7 +115,7 @@ func (e *InvalidError) Unwrap() error { return ErrInvalid }
 
 // checkName refuses what cannot be a name.
 func checkName(field, name string) error {
-	if err := model.CheckName(name); err != nil {
+	if err := CheckName(name); err != nil {
 		return &InvalidError{field, err.Error()}
 	}
 	return nil
@@ -168,5 +167,5 @@ func inOwnTerms(err error) error {
 
 // TooDeep returns the error of a change after which the deepest suite would have a depth.
 func TooDeep(field string, depth int) error {
-	return &InvalidError{field, fmt.Sprintf("is too deep: something would lie %d suites deep, at most %d are allowed", depth, model.MaxDepth)}
+	return &InvalidError{field, fmt.Sprintf("is too deep: something would lie %d suites deep, at most %d are allowed", depth, MaxDepth)}
 }

@@ -10,17 +10,16 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
-	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 )
 
 // Suite returns a suite.
-func (s *Service) Suite(ctx context.Context, id int64) (model.Suite, error) {
-	return load[model.Suite](s.db.Read.WithContext(ctx), "suite", id)
+func (s *Service) Suite(ctx context.Context, id int64) (Suite, error) {
+	return load[Suite](s.db.Read.WithContext(ctx), "suite", id)
 }
 
 // Tree returns every suite of a plan, the root first, ordered by path.
-func (s *Service) Tree(ctx context.Context, planID int64) ([]model.Suite, error) {
-	var suites []model.Suite
+func (s *Service) Tree(ctx context.Context, planID int64) ([]Suite, error) {
+	var suites []Suite
 	if err := s.db.Read.WithContext(ctx).Where("plan_id = ?", planID).Find(&suites).Error; err != nil {
 		return nil, err
 	}
@@ -28,19 +27,19 @@ func (s *Service) Tree(ctx context.Context, planID int64) ([]model.Suite, error)
 		return nil, fmt.Errorf("%w: plan %d", pathlock.ErrNotFound, planID)
 	}
 	// MySQL would compare only the beginnings of long paths (max_sort_length).
-	slices.SortFunc(suites, func(a, b model.Suite) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(suites, func(a, b Suite) int { return strings.Compare(a.Path, b.Path) })
 	return suites, nil
 }
 
 // CreateSuite creates a suite below another one of the plan.
-func (s *Service) CreateSuite(ctx context.Context, planID, parentID int64, name string) (model.Suite, error) {
+func (s *Service) CreateSuite(ctx context.Context, planID, parentID int64, name string) (Suite, error) {
 	if err := checkName("name", name); err != nil {
-		return model.Suite{}, err
+		return Suite{}, err
 	}
-	return put(ctx, s, func(tx *gorm.DB) (model.Suite, error) {
-		suite := model.Suite{PlanID: planID, ParentID: &parentID, Name: name, Version: 1}
+	return put(ctx, s, func(tx *gorm.DB) (Suite, error) {
+		suite := Suite{PlanID: planID, ParentID: &parentID, Name: name, Version: 1}
 		return suite, refused(tx.Create(&suite).Error, func() error {
-			if _, err := load[model.Plan](tx, "plan", planID); err != nil {
+			if _, err := load[Plan](tx, "plan", planID); err != nil {
 				return err
 			}
 			return checkParent(tx, planID, parentID)
@@ -49,19 +48,19 @@ func (s *Service) CreateSuite(ctx context.Context, planID, parentID int64, name 
 }
 
 // RenameSuite gives a suite another name.
-func (s *Service) RenameSuite(ctx context.Context, id int64, name string) (model.Suite, error) {
+func (s *Service) RenameSuite(ctx context.Context, id int64, name string) (Suite, error) {
 	if err := checkName("name", name); err != nil {
-		return model.Suite{}, err
+		return Suite{}, err
 	}
-	return put(ctx, s, func(tx *gorm.DB) (suite model.Suite, err error) {
+	return put(ctx, s, func(tx *gorm.DB) (suite Suite, err error) {
 		err = gormplugin.Rename(tx, &suite, id, name)
 		return suite, refused(err, func() error { return checkBranch(tx, id) })
 	})
 }
 
 // MoveSuite moves a suite to below another one of the same plan.
-func (s *Service) MoveSuite(ctx context.Context, id, parentID int64) (model.Suite, error) {
-	return put(ctx, s, func(tx *gorm.DB) (suite model.Suite, err error) {
+func (s *Service) MoveSuite(ctx context.Context, id, parentID int64) (Suite, error) {
+	return put(ctx, s, func(tx *gorm.DB) (suite Suite, err error) {
 		err = gormplugin.Move(tx, &suite, id, gormplugin.Below(parentID))
 		return suite, refused(err, func() error {
 			suite, err := branch(tx, id)
@@ -75,11 +74,11 @@ func (s *Service) MoveSuite(ctx context.Context, id, parentID int64) (model.Suit
 
 // CopySuite copies a suite with its subtree and all cases to below another suite of the same plan.
 // That one may lie in the subtree: the copy is of the subtree as it was before.
-func (s *Service) CopySuite(ctx context.Context, id, parentID int64, name string) (model.Suite, error) {
+func (s *Service) CopySuite(ctx context.Context, id, parentID int64, name string) (Suite, error) {
 	if err := checkName("name", name); err != nil {
-		return model.Suite{}, err
+		return Suite{}, err
 	}
-	return put(ctx, s, func(tx *gorm.DB) (top model.Suite, err error) {
+	return put(ctx, s, func(tx *gorm.DB) (top Suite, err error) {
 		source, err := branch(tx, id)
 		if err != nil {
 			return top, err
@@ -88,7 +87,7 @@ func (s *Service) CopySuite(ctx context.Context, id, parentID int64, name string
 			return top, err
 		}
 		_, err = gormplugin.Copy(tx, &top, id, gormplugin.Below(parentID), gormplugin.CopyAs(name),
-			gormplugin.CopyValues(map[string]any{"version": 1}), gormplugin.CopyLeaves(&model.Case{}, nil))
+			gormplugin.CopyValues(map[string]any{"version": 1}), gormplugin.CopyLeaves(&Case{}, nil))
 		return top, err
 	})
 }
@@ -99,7 +98,7 @@ func (s *Service) DeleteSuite(ctx context.Context, id int64) error {
 		if err := checkBranch(tx, id); err != nil {
 			return err
 		}
-		if _, err := gormplugin.Delete(tx, &model.Suite{}, id); err != nil {
+		if _, err := gormplugin.Delete(tx, &Suite{}, id); err != nil {
 			return err
 		}
 		return recycleSuite(tx, id)
@@ -107,8 +106,8 @@ func (s *Service) DeleteSuite(ctx context.Context, id int64) error {
 }
 
 // branch loads a suite that is not the root of a plan.
-func branch(tx *gorm.DB, id int64) (model.Suite, error) {
-	suite, err := load[model.Suite](tx, "suite", id)
+func branch(tx *gorm.DB, id int64) (Suite, error) {
+	suite, err := load[Suite](tx, "suite", id)
 	if err == nil && suite.IsRoot() {
 		err = &InvalidError{"id", "is the root suite of a plan, which cannot be changed"}
 	}
@@ -123,7 +122,7 @@ func checkBranch(tx *gorm.DB, id int64) error {
 
 // checkParent refuses a parent that does not exist, or is of another plan.
 func checkParent(tx *gorm.DB, planID, id int64) error {
-	suite, err := load[model.Suite](tx, "suite", id)
+	suite, err := load[Suite](tx, "suite", id)
 	if err == nil && suite.PlanID != planID {
 		err = &InvalidError{"parent_id", "is a suite of another plan"}
 	}

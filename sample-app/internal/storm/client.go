@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pathlock-go/pathlock/sample-app/internal/model"
+	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 )
 
 // crowd is how many suites the clients share, and names how many names they give: few enough that
@@ -60,7 +60,7 @@ func (w *world) remove(id int64) {
 type client struct {
 	http  *http.Client
 	addrs []string
-	plan  model.Plan
+	plan  plans.Plan
 	world *world
 	rand  *rand.Rand
 	tally *tally
@@ -73,7 +73,7 @@ type fields map[string]any
 func (c *client) act(ctx context.Context) {
 	id, other := c.world.any(c.rand, true), c.world.any(c.rand, false)
 	suite, name := fmt.Sprintf("/api/suites/%d", id), fmt.Sprint("n", c.rand.IntN(names))
-	var made model.Suite
+	var made plans.Suite
 	switch n := c.rand.IntN(20); {
 	case n < 7:
 		c.send(ctx, http.MethodPost, fmt.Sprintf("/api/plans/%d/suites", c.plan.ID), fields{"parent_id": other, "name": name}, &made)
@@ -146,7 +146,7 @@ func drive(ctx context.Context, config Config, addrs []string) (*tally, error) {
 	transport := &http.Transport{MaxIdleConnsPerHost: 2 * config.Clients * config.Instances}
 	defer transport.CloseIdleConnections()
 	via := &http.Client{Transport: transport, Timeout: requestTimeout}
-	var plan model.Plan
+	var plan plans.Plan
 	if status, err := call(ctx, via, addrs[0], http.MethodPost, "/api/projects/storm/plans", fields{"name": "storm"}, &plan); err != nil || plan.ID == 0 {
 		return nil, fmt.Errorf("create the plan: status %d: %w", status, err)
 	}

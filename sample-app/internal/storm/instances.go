@@ -13,11 +13,10 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
-	"github.com/pathlock-go/pathlock/sample-app/internal/server"
 )
 
 // stopTimeout is how long an instance may drain before it is killed.
-const stopTimeout = server.DrainTimeout + instance.ReleaseTimeout + 5*time.Second
+const stopTimeout = instance.DrainTimeout + instance.ReleaseTimeout + 5*time.Second
 
 // instances are the instances of a row, each a process of its own.
 type instances struct {
@@ -53,7 +52,7 @@ func start(ctx context.Context, config Config, p protection, db, namespace strin
 		}
 		all.commands = append(all.commands, cmd)
 		first, _ := bufio.NewReader(out).ReadString('\n')
-		addr, ok := strings.CutPrefix(strings.TrimSpace(first), server.Listening)
+		addr, ok := strings.CutPrefix(strings.TrimSpace(first), instance.Listening)
 		if !ok {
 			return nil, errors.Join(errors.New("an instance did not say where it listens"), all.stop())
 		}

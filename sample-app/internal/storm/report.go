@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock/fsck"
-	"github.com/pathlock-go/pathlock/sample-app/internal/naive"
+	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 )
 
 // row is the outcome under one kind of protection.
@@ -76,7 +76,7 @@ func report(out io.Writer, rows []row) {
 	}
 	_, _ = fmt.Fprintf(out, "\nAn unprotected handler reads a path, waits for up to %s, as handlers do, and writes. Its table has no unique index\n"+
 		"over siblings. A conflict is a 409 or 423 answer. Any other answer that is neither a success nor a 404 is a failure.\n"+
-		"The check at the end is that of pathlock fsck.\n", naive.Think)
+		"The check at the end is that of pathlock fsck.\n", plans.Think)
 }
 
 func millis(d time.Duration) string { return fmt.Sprintf("%.1fms", float64(d.Microseconds())/1000) }

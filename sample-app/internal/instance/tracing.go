@@ -1,4 +1,4 @@
-package metrics
+package instance
 
 import (
 	"context"
@@ -19,10 +19,10 @@ import (
 // service is the name of the service unless OTEL_SERVICE_NAME says otherwise.
 const service = "pathlock-sample"
 
-// Tracer sends the spans of an instance over OTLP, where OTEL_EXPORTER_OTLP_ENDPOINT names a
+// newTracer sends the spans of an instance over OTLP, where OTEL_EXPORTER_OTLP_ENDPOINT names a
 // collector. OpenTelemetry's other variables count too, such as OTEL_TRACES_SAMPLER. It returns nil
 // where there is none. A collector that does not answer costs spans, and no request.
-func Tracer(ctx context.Context) (*tracesdk.TracerProvider, error) {
+func newTracer(ctx context.Context) (*tracesdk.TracerProvider, error) {
 	if os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") == "" && os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") == "" {
 		return nil, nil
 	}
@@ -37,8 +37,8 @@ func Tracer(ctx context.Context) (*tracesdk.TracerProvider, error) {
 	return tracesdk.NewTracerProvider(tracesdk.WithBatcher(exporter), tracesdk.WithResource(about)), nil
 }
 
-// Traced is middleware that makes a span of each request, below the client's own.
-func Traced(provider trace.TracerProvider) gin.HandlerFunc {
+// traced is middleware that makes a span of each request, below the client's own.
+func traced(provider trace.TracerProvider) gin.HandlerFunc {
 	tracer := provider.Tracer("github.com/pathlock-go/pathlock/sample-app")
 	return func(c *gin.Context) {
 		ctx := propagation.TraceContext{}.Extract(c.Request.Context(), propagation.HeaderCarrier(c.Request.Header))

@@ -1,13 +1,20 @@
-// Package model holds the rows of a test-plan backend: plans, the suites that form each plan's
-// tree, the cases in them, and the recycle bin.
-//
-// The JSON tags are those of the HTTP interface, which answers with rows as they are.
-package model
+package plans
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"gorm.io/gorm"
+
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/internal/dialect"
+	"github.com/pathlock-go/pathlock/sample-app/internal/database"
+	"github.com/pathlock-go/pathlock/store/sqlstore"
 )
 
 // Plan is one tree of suites, with a name of its own within its project.
@@ -91,4 +98,61 @@ type RecycledNode struct {
 	ItemID int64 `gorm:"primaryKey;autoIncrement:false"`
 	Kind   Kind  `gorm:"primaryKey;size:8;uniqueIndex:recycled_nodes_node"`
 	NodeID int64 `gorm:"primaryKey;autoIncrement:false;uniqueIndex:recycled_nodes_node"`
+}
+
+// Limits of names and trees.
+const (
+	// MaxNameLength is the longest name, in characters.
+	MaxNameLength = 255
+	// MaxDepth is the largest depth of a suite. The root suite has depth 0.
+	MaxDepth = 64
+)
+
+// CheckName says why a string cannot be the name of a plan, suite or case. It returns nil if it
+// can.
+func CheckName(name string) error {
+	switch {
+	case name == "":
+		return errors.New("must not be empty")
+	case !utf8.ValidString(name):
+		return errors.New("must be valid UTF-8")
+	case utf8.RuneCountInString(name) > MaxNameLength:
+		return fmt.Errorf("must have at most %d characters", MaxNameLength)
+	case name == "." || name == "..":
+		return fmt.Errorf("must not be %q", name)
+	case strings.Contains(name, "/"):
+		return errors.New("must not contain a slash")
+	case strings.ContainsFunc(name, unicode.IsControl):
+		return errors.New("must not contain control characters")
+	}
+	first, _ := utf8.DecodeRuneInString(name)
+	last, _ := utf8.DecodeLastRuneInString(name)
+	if unicode.IsSpace(first) || unicode.IsSpace(last) {
+		return errors.New("must not begin or end with a space")
+	}
+	return nil
+}
+
+// Migrate makes the tables, or adds what they lack. Any number of instances may call it at once:
+// one does the work, and the others wait for it. The plugin must be registered in db.Write.
+//
+// What is not protected gets tables by GORM alone, which have no unique index over siblings: that
+// index is a protection, too.
+func Migrate(ctx context.Context, db *database.DB, protected bool) error {
+	write := db.Write.WithContext(ctx)
+	if db.Dialect == sqlstore.MySQL {
+		var version string
+		if err := write.Raw(`SELECT VERSION()`).Scan(&version).Error; err != nil {
+			return err
+		}
+		write = write.Set("gorm:table_options", "DEFAULT CHARACTER SET utf8mb4 COLLATE "+dialect.MySQL.Collation(version)).Session(&gorm.Session{})
+	}
+	all := []any{&Plan{}, &PlanChange{}, &RecycledItem{}, &RecycledNode{}}
+	if protected {
+		return gormplugin.AutoMigrate(write, all...)
+	}
+	if write.Migrator().HasTable(&Suite{}) {
+		return nil
+	}
+	return write.AutoMigrate(append(all, &Suite{}, &Case{})...)
 }

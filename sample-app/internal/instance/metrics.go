@@ -1,5 +1,4 @@
-// Package metrics counts what an instance does, for Prometheus.
-package metrics
+package instance
 
 import (
 	"context"
@@ -14,20 +13,19 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/promobserver"
 )
 
-// Metrics are the metrics of one instance.
-type Metrics struct {
+// metrics are the metrics of one instance.
+type metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.HistogramVec
 	locks    *promobserver.Observer
 }
 
-// New returns metrics with a registry of their own, among them those of a database's pool.
-func New(pool *sql.DB, database string) *Metrics {
-	m := &Metrics{
+// newMetrics returns metrics with a registry of their own, among them those of a database's pool.
+func newMetrics(pool *sql.DB, database string) *metrics {
+	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "http_request_duration_seconds",
@@ -41,9 +39,6 @@ func New(pool *sql.DB, database string) *Metrics {
 	return m
 }
 
-// Locks returns the observer to give to a locker.
-func (m *Metrics) Locks() pathlock.Observer { return m.locks }
-
 // traceOf returns the trace of a request for its exemplars, "" if it is not recorded.
 func traceOf(ctx context.Context) string {
 	if span := trace.SpanContextFromContext(ctx); span.IsSampled() {
@@ -52,13 +47,13 @@ func traceOf(ctx context.Context) string {
 	return ""
 }
 
-// Handler answers with all metrics. Exemplars come in the OpenMetrics format.
-func (m *Metrics) Handler() http.Handler {
+// handler answers with all metrics. Exemplars come in the OpenMetrics format.
+func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry, EnableOpenMetrics: true})
 }
 
-// Observe is middleware that times requests.
-func (m *Metrics) Observe(c *gin.Context) {
+// observe is middleware that times requests.
+func (m *metrics) observe(c *gin.Context) {
 	start := time.Now()
 	c.Next()
 	route := c.FullPath()

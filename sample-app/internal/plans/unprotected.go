@@ -1,11 +1,7 @@
-// Package naive changes a plan's tree as code written by hand usually does: read the path, check,
-// write. Nothing keeps two requests apart between the read and the write, on one instance or on
-// several. The package exists to show what happens then. Each method is correct if it runs alone.
-package naive
+package plans
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -18,8 +14,6 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
-	"github.com/pathlock-go/pathlock/sample-app/internal/model"
-	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 	"github.com/pathlock-go/pathlock/store/sqlstore"
 )
 
@@ -30,25 +24,27 @@ const Think = 2 * time.Millisecond
 // below is the range of the rows below a path.
 const below = `plan_id = ? AND path >= ? AND path < ?`
 
-// Suites changes trees without any protection.
-type Suites struct{ db *database.DB }
+// Unprotected changes a plan's tree as code written by hand usually does: read the path, check,
+// write. Nothing keeps two requests apart between the read and the write, on one instance or on
+// several. It exists to show what happens then. Each method is correct if it runs alone.
+type Unprotected struct{ db *database.DB }
 
-// New returns a writer on a database.
-func New(db *database.DB) *Suites { return &Suites{db} }
+// NewUnprotected returns a writer on a database.
+func NewUnprotected(db *database.DB) *Unprotected { return &Unprotected{db} }
 
 // CreateSuite inserts a row if no sibling has its name.
-func (s *Suites) CreateSuite(ctx context.Context, planID, parentID int64, name string) (model.Suite, error) {
+func (s *Unprotected) CreateSuite(ctx context.Context, planID, parentID int64, name string) (Suite, error) {
 	parent, err := s.target(ctx, planID, parentID, 0, name)
 	if err != nil {
-		return model.Suite{}, err
+		return Suite{}, err
 	}
-	suite := model.Suite{PlanID: planID, ParentID: &parentID, Name: name, Path: parent.Path + "/" + name, Version: 1}
+	suite := Suite{PlanID: planID, ParentID: &parentID, Name: name, Path: parent.Path + "/" + name, Version: 1}
 	err = s.later(ctx, planID, func(tx *gorm.DB) error { return tx.Create(&suite).Error })
 	return suite, err
 }
 
 // RenameSuite changes the row, and the beginnings of the paths below it.
-func (s *Suites) RenameSuite(ctx context.Context, id int64, name string) (model.Suite, error) {
+func (s *Unprotected) RenameSuite(ctx context.Context, id int64, name string) (Suite, error) {
 	suite, err := s.branch(ctx, id, "id")
 	if err != nil {
 		return suite, err
@@ -61,7 +57,7 @@ func (s *Suites) RenameSuite(ctx context.Context, id int64, name string) (model.
 }
 
 // MoveSuite changes the row's parent, and the beginnings of the paths below it.
-func (s *Suites) MoveSuite(ctx context.Context, id, parentID int64) (model.Suite, error) {
+func (s *Unprotected) MoveSuite(ctx context.Context, id, parentID int64) (Suite, error) {
 	suite, err := s.branch(ctx, id, "parent_id")
 	if err != nil {
 		return suite, err
@@ -77,10 +73,10 @@ func (s *Suites) MoveSuite(ctx context.Context, id, parentID int64) (model.Suite
 }
 
 // relocate writes a rename or a move.
-func (s *Suites) relocate(ctx context.Context, suite, parent model.Suite, name string) (model.Suite, error) {
+func (s *Unprotected) relocate(ctx context.Context, suite, parent Suite, name string) (Suite, error) {
 	path, version := parent.Path+"/"+name, gorm.Expr("version + 1")
 	err := s.later(ctx, suite.PlanID, func(tx *gorm.DB) error {
-		err := tx.Model(&model.Suite{}).Where("id = ?", suite.ID).
+		err := tx.Model(&Suite{}).Where("id = ?", suite.ID).
 			Updates(map[string]any{"parent_id": parent.ID, "name": name, "path": path, "version": version}).Error
 		if err != nil {
 			return err
@@ -90,7 +86,7 @@ func (s *Suites) relocate(ctx context.Context, suite, parent model.Suite, name s
 			splice = `CAST(? AS TEXT) || SUBSTRING(path, CAST(? AS INTEGER))` // whose types it cannot tell
 		}
 		spliced := gorm.Expr(splice, path, utf8.RuneCountInString(suite.Path)+1)
-		return tx.Model(&model.Suite{}).Where(below, suite.PlanID, suite.Path+"/", suite.Path+"0").
+		return tx.Model(&Suite{}).Where(below, suite.PlanID, suite.Path+"/", suite.Path+"0").
 			Updates(map[string]any{"path": spliced, "version": version}).Error
 	})
 	if err != nil {
@@ -100,7 +96,7 @@ func (s *Suites) relocate(ctx context.Context, suite, parent model.Suite, name s
 }
 
 // CopySuite copies the rows of a subtree, but no cases.
-func (s *Suites) CopySuite(ctx context.Context, id, parentID int64, name string) (model.Suite, error) {
+func (s *Unprotected) CopySuite(ctx context.Context, id, parentID int64, name string) (Suite, error) {
 	source, err := s.branch(ctx, id, "parent_id")
 	if err != nil {
 		return source, err
@@ -109,24 +105,24 @@ func (s *Suites) CopySuite(ctx context.Context, id, parentID int64, name string)
 	if err != nil {
 		return source, err
 	}
-	var under []model.Suite // parents before their children
+	var under []Suite // parents before their children
 	err = s.db.Plain.WithContext(ctx).Where(below, source.PlanID, source.Path+"/", source.Path+"0").Order("path").Find(&under).Error
 	if err != nil {
 		return source, err
 	}
-	var top model.Suite
+	var top Suite
 	err = s.later(ctx, source.PlanID, func(tx *gorm.DB) error {
-		top = model.Suite{PlanID: source.PlanID, ParentID: &parentID, Name: name, Path: parent.Path + "/" + name, Version: 1}
+		top = Suite{PlanID: source.PlanID, ParentID: &parentID, Name: name, Path: parent.Path + "/" + name, Version: 1}
 		if err := tx.Create(&top).Error; err != nil {
 			return err
 		}
-		copies := map[int64]model.Suite{source.ID: top}
+		copies := map[int64]Suite{source.ID: top}
 		for _, suite := range under {
 			at, ok := copies[*suite.ParentID]
 			if !ok {
 				continue // its path is below the source but its parent is not: the tree is broken already
 			}
-			row := model.Suite{PlanID: at.PlanID, ParentID: &at.ID, Name: suite.Name, Path: at.Path + "/" + suite.Name, Version: 1}
+			row := Suite{PlanID: at.PlanID, ParentID: &at.ID, Name: suite.Name, Path: at.Path + "/" + suite.Name, Version: 1}
 			if err := tx.Create(&row).Error; err != nil {
 				return err
 			}
@@ -138,17 +134,17 @@ func (s *Suites) CopySuite(ctx context.Context, id, parentID int64, name string)
 }
 
 // DeleteSuite marks the row and those below it as deleted.
-func (s *Suites) DeleteSuite(ctx context.Context, id int64) error {
+func (s *Unprotected) DeleteSuite(ctx context.Context, id int64) error {
 	suite, err := s.branch(ctx, id, "id")
 	if err != nil {
 		return err
 	}
 	return s.later(ctx, suite.PlanID, func(tx *gorm.DB) error {
-		return tx.Where("id = ?", id).Or(below, suite.PlanID, suite.Path+"/", suite.Path+"0").Delete(&model.Suite{}).Error
+		return tx.Where("id = ?", id).Or(below, suite.PlanID, suite.Path+"/", suite.Path+"0").Delete(&Suite{}).Error
 	})
 }
 
-func (s *Suites) read(ctx context.Context, id int64) (suite model.Suite, err error) {
+func (s *Unprotected) read(ctx context.Context, id int64) (suite Suite, err error) {
 	err = s.db.Plain.WithContext(ctx).Take(&suite, id).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		err = fmt.Errorf("%w: suite %d", pathlock.ErrNotFound, id)
@@ -157,52 +153,43 @@ func (s *Suites) read(ctx context.Context, id int64) (suite model.Suite, err err
 }
 
 // branch reads a suite, and refuses a root. field is what that is the fault of.
-func (s *Suites) branch(ctx context.Context, id int64, field string) (model.Suite, error) {
+func (s *Unprotected) branch(ctx context.Context, id int64, field string) (Suite, error) {
 	suite, err := s.read(ctx, id)
 	if err == nil && suite.IsRoot() {
-		err = &plans.InvalidError{Field: field, Reason: "is the root suite of a plan"}
+		err = &InvalidError{Field: field, Reason: "is the root suite of a plan"}
 	}
 	return suite, err
 }
 
 // target reads the parent of a suite's new place. It refuses one in another plan, and a name that
 // another child has. That is the usual check, which two concurrent requests both pass.
-func (s *Suites) target(ctx context.Context, planID, parentID, id int64, name string) (model.Suite, error) {
+func (s *Unprotected) target(ctx context.Context, planID, parentID, id int64, name string) (Suite, error) {
 	parent, err := s.read(ctx, parentID)
 	if err != nil {
 		return parent, err
 	}
 	if parent.PlanID != planID {
-		return parent, &plans.InvalidError{Field: "parent_id", Reason: "is a suite of another plan"}
+		return parent, &InvalidError{Field: "parent_id", Reason: "is a suite of another plan"}
 	}
 	var taken int64
-	err = s.db.Plain.WithContext(ctx).Model(&model.Suite{}).Where("parent_id = ? AND name = ? AND id <> ?", parentID, name, id).Count(&taken).Error
+	err = s.db.Plain.WithContext(ctx).Model(&Suite{}).Where("parent_id = ? AND name = ? AND id <> ?", parentID, name, id).Count(&taken).Error
 	if err == nil && taken > 0 {
-		err = &plans.NameTakenError{Name: name}
+		err = &NameTakenError{Name: name}
 	}
 	return parent, err
 }
 
 // later changes a plan in a transaction after a random part of [Think].
-func (s *Suites) later(ctx context.Context, planID int64, do func(*gorm.DB) error) error {
+func (s *Unprotected) later(ctx context.Context, planID int64, do func(*gorm.DB) error) error {
 	select {
 	case <-time.After(rand.N(Think)):
 		return s.db.Plain.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
 			if err := do(tx); err != nil {
 				return err
 			}
-			return plans.Changed(tx, planID)
-		}, s.isolation())
+			return Changed(tx, planID)
+		}, isolation(s.db))
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-}
-
-// isolation is that of [plans.Service]. At the stricter level that is MySQL's own, the ranges that
-// the writes lock would keep others out of the whole plan.
-func (s *Suites) isolation() *sql.TxOptions {
-	if s.db.Dialect == sqlstore.SQLite {
-		return nil
-	}
-	return &sql.TxOptions{Isolation: sql.LevelReadCommitted}
 }

@@ -1,4 +1,4 @@
-package importer_test
+package cli_test
 
 import (
 	"bytes"
@@ -9,16 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
-
-	"github.com/pathlock-go/pathlock/sample-app/internal/importer"
+	"github.com/pathlock-go/pathlock/sample-app/internal/cli"
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
-	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // files are a small module with the features of real ones.
 var files = map[string]string{
@@ -47,7 +42,7 @@ func writeFiles(t *testing.T) string {
 	return dir
 }
 
-func open(t *testing.T, db string) *instance.Instance {
+func opened(t *testing.T, db string) *instance.Instance {
 	t.Helper()
 	i, err := instance.Open(t.Context(), instance.Config{DB: db, Locks: "memory://", Assert: true, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -68,7 +63,7 @@ func paths(t *testing.T, service *plans.Service) (suites, cases []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := slices.IndexFunc(all, func(p model.Plan) bool { return p.Name == "m" })
+	i := slices.IndexFunc(all, func(p plans.Plan) bool { return p.Name == "m" })
 	if i < 0 {
 		t.Fatal("there is no plan m")
 	}
@@ -100,36 +95,26 @@ var wantSuites = []string{"/a", "/a/b", "/a/b/c", "/a/testdata", "/doc"}
 var wantCases = []string{"/m_test.go", "/a/a_test.go", "/a/testdata/broken_test.go"}
 
 // A later import of the same directory adds nothing.
-func TestRun(t *testing.T) {
+func TestImport_AddsWhatIsMissing(t *testing.T) {
 	dir := writeFiles(t)
 	for _, db := range testdb.All(t) {
 		t.Run(db.Name, func(t *testing.T) {
-			i := open(t, db.URL)
-			var out bytes.Buffer
-			opts := importer.Options{Project: "default", Plan: "m", Dir: dir, Exclude: []string{".git"}, Out: &out}
-			if err := importer.Run(t.Context(), i.Service, opts); err != nil {
-				t.Fatal(err)
+			imports := func(says string) (suites, cases []string) {
+				t.Helper()
+				var out bytes.Buffer
+				if code := cli.Main(t.Context(), []string{"import", "--db", db.URL, "--plan", "m", "--exclude", ".git", dir}, &out, &out); code != 0 || !strings.Contains(out.String(), says) {
+					t.Fatalf("exit code %d, want something about %q:\n%s", code, says, &out)
+				}
+				return paths(t, opened(t, db.URL).Service)
 			}
-			suites, cases := paths(t, i.Service)
-			if !slices.Equal(suites, wantSuites) {
-				t.Errorf("suites %q, want %q", suites, wantSuites)
-			}
-			if !slices.Equal(cases, wantCases) {
-				t.Errorf("cases %q, want %q", cases, wantCases)
-			}
-			if warning := `"bad ": its name must not`; !strings.Contains(out.String(), warning) {
-				t.Errorf("the summary does not say %q:\n%s", warning, &out)
-			}
-			out.Reset()
-			if err := importer.Run(t.Context(), i.Service, opts); err != nil {
-				t.Fatal(err)
-			}
-			if !strings.Contains(out.String(), "of which 0 and 0 are new") {
-				t.Errorf("the later import added something:\n%s", &out)
-			}
-			again, _ := paths(t, i.Service)
-			if !slices.Equal(again, suites) {
-				t.Errorf("after a later import the suites are %q", again)
+			for _, says := range []string{`"bad ": its name must not`, "of which 0 and 0 are new"} {
+				suites, cases := imports(says)
+				if !slices.Equal(suites, wantSuites) {
+					t.Errorf("suites %q, want %q", suites, wantSuites)
+				}
+				if !slices.Equal(cases, wantCases) {
+					t.Errorf("cases %q, want %q", cases, wantCases)
+				}
 			}
 		})
 	}

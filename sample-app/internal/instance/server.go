@@ -1,6 +1,4 @@
-// Package server runs an HTTP server until it is asked to stop. It then finishes the requests that
-// it has accepted.
-package server
+package instance
 
 import (
 	"context"
@@ -9,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"sync/atomic"
 	"time"
 )
 
@@ -30,42 +27,31 @@ const MaxWait = RequestTimeout / 2
 // Listening precedes the address in the first line that an instance writes.
 const Listening = "test-plan backend on http://"
 
-// MaxDrain is the longest [Config.Drain].
+// MaxDrain is the longest time for which [Instance.Serve] drains.
 const MaxDrain = 10 * time.Minute
 
 // DrainTimeout is how long running requests get to finish, which is longer than any of them may
 // take.
 const DrainTimeout = RequestTimeout + 5*time.Second
 
-// Config is what [Serve] works with.
-type Config struct {
-	Handler http.Handler
-	Log     *slog.Logger
-	// Drain is for how long the server goes on accepting when it is asked to stop, so that whoever
-	// sends it clients can notice and send them elsewhere.
-	Drain time.Duration
-	// Draining is called when that time begins.
-	Draining func()
-}
-
-// Serve answers requests on listener until ctx ends. It then calls Draining, answers with the
+// Serve answers requests on listener until ctx ends. It then has /readyz say so, answers with the
 // header Connection: close, so that clients leave between two requests, and goes on for the time of
-// Drain. After that it stops accepting, and waits until running requests have finished. The error
-// is nil if all requests finished.
-func Serve(ctx context.Context, listener net.Listener, c Config) error {
-	var draining atomic.Bool
+// drain, so that whoever sends it clients can notice and send them elsewhere. After that it stops
+// accepting, and waits until running requests have finished. The error is nil if all requests
+// finished.
+func (i *Instance) Serve(ctx context.Context, listener net.Listener, drain time.Duration, log *slog.Logger) error {
 	srv := &http.Server{
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if draining.Load() {
+			if i.draining.Load() {
 				w.Header().Set("Connection", "close")
 			}
-			c.Handler.ServeHTTP(w, r)
+			i.Handler.ServeHTTP(w, r)
 		}),
 		ReadHeaderTimeout: readHeaderTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      RequestTimeout,
 		IdleTimeout:       idleTimeout,
-		ErrorLog:          slog.NewLogLogger(c.Log.Handler(), slog.LevelWarn),
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- srv.Serve(listener) }()
@@ -74,12 +60,11 @@ func Serve(ctx context.Context, listener net.Listener, c Config) error {
 		return fmt.Errorf("serve on %s: %w", listener.Addr(), err)
 	case <-ctx.Done():
 	}
-	draining.Store(true)
-	c.Draining()
+	i.draining.Store(true)
 	select {
 	case err := <-failed:
 		return fmt.Errorf("serve on %s: %w", listener.Addr(), err)
-	case <-time.After(c.Drain):
+	case <-time.After(drain):
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), DrainTimeout)
 	defer cancel()

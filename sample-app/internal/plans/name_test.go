@@ -1,10 +1,10 @@
-package model_test
+package plans_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/pathlock-go/pathlock/sample-app/internal/model"
+	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 )
 
 func TestCheckName(t *testing.T) {
@@ -29,7 +29,7 @@ func TestCheckName(t *testing.T) {
 		{"invalid UTF-8", "a\xff", false},
 	}
 	for _, tt := range tests {
-		if err := model.CheckName(tt.name); (err == nil) != tt.ok {
+		if err := plans.CheckName(tt.name); (err == nil) != tt.ok {
 			t.Errorf("%s: CheckName(%q) = %v, want ok = %t", tt.what, tt.name, err, tt.ok)
 		}
 	}
