@@ -142,7 +142,7 @@ func verify(ctx context.Context, url string) (problems []fsck.Problem, checked i
 		return nil, 0, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	checker, err := fsck.New(ctx, db.Pool(), fsck.Dialect(db.Dialect), fsck.DefaultTable("suites"))
+	checker, err := fsck.New(ctx, db.Pool(), db.Dialect, fsck.DefaultTable("suites"))
 	if err != nil {
 		return nil, 0, err
 	}
