@@ -21,8 +21,6 @@ import (
 	"github.com/pathlock-go/pathlock/admin"
 	"github.com/pathlock-go/pathlock/contention"
 	"github.com/pathlock-go/pathlock/gormplugin"
-	"github.com/pathlock-go/pathlock/idempotency"
-	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/otelobserver"
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 	"github.com/pathlock-go/pathlock/sample-app/internal/httpapi"
@@ -198,47 +196,6 @@ func guard(db *gorm.DB, locker *pathlock.Locker, config Config) (*gormplugin.Plu
 		return nil, fmt.Errorf("register the plugin: %w", err)
 	}
 	return plugin, nil
-}
-
-// purgeEvery is how often old keys of requests are deleted.
-const purgeEvery = time.Hour
-
-// keys returns what knows the keys of requests, and begins to delete old ones.
-func (i *Instance) keys(ctx context.Context, config Config) (*idempotency.Keys, error) {
-	keys, err := idempotency.New(i.DB.Write, idempotency.Config{
-		Scope: idempotency.OneScope, // whoever reaches the server may see everything
-		Table: "idempotency_keys", BodyTimeout: config.BodyTimeout, Log: config.Log,
-		Fail: func(c *gin.Context, p *middleware.Problem) {
-			i.locker.Answered(c.Request.Context(), pathlock.Failure(p.Slug()))
-			middleware.WriteProblem(c, p)
-		},
-	})
-	if err != nil {
-		return nil, err
-	}
-	if err := keys.Migrate(ctx); err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	var running sync.WaitGroup
-	running.Go(func() {
-		for ticker := time.NewTicker(purgeEvery); ctx.Err() == nil; {
-			select {
-			case <-ctx.Done():
-				ticker.Stop()
-				return
-			case <-ticker.C:
-			}
-			if _, err := keys.Purge(ctx); err != nil && ctx.Err() == nil {
-				config.Log.WarnContext(ctx, "old keys of requests stay for now", "error", err)
-			}
-		}
-	})
-	i.looking = append(i.looking, func() {
-		cancel()
-		running.Wait()
-	})
-	return keys, nil
 }
 
 // adminPage shows the locks, and the last waits. The backend has no authentication:

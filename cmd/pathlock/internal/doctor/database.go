@@ -104,16 +104,11 @@ func (e *exam) writable(ctx context.Context, db *sql.DB, d *dialect.Dialect, t t
 		"DELETE FROM " + table + " WHERE 1 = 0",
 	}
 	if d.Update != "" {
-		statements = append([]string{"SELECT " + parent + " FROM " + table + " WHERE 1 = 0 " + d.Update}, statements...)
+		statements = append(statements, "SELECT "+parent+" FROM "+table+" WHERE 1 = 0 "+d.Update)
 	}
 	err := e.ask(ctx, func(ctx context.Context) error {
-		tx, err := db.BeginTx(ctx, nil)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = tx.Rollback() }()
 		for _, statement := range statements {
-			if _, err := tx.ExecContext(ctx, statement); err != nil {
+			if _, err := db.ExecContext(ctx, statement); err != nil {
 				return fmt.Errorf("%s: %w", statement, err)
 			}
 		}

@@ -39,6 +39,11 @@ func (e *exam) locks(ctx context.Context, store *anystore.Store) {
 	}
 }
 
+// dialects are those of the lock stores in databases, by the schemes of their URLs.
+var dialects = map[string]*dialect.Dialect{
+	"mysql": dialect.MySQL, "postgres": dialect.PostgreSQL, "postgresql": dialect.PostgreSQL, "sqlite": dialect.SQLite,
+}
+
 // store examines one lock store that is no quorum. It reports whether locks can be tried out.
 func (e *exam) store(ctx context.Context, about string, opened *anystore.Store) (serves bool) {
 	sql, isSQL := opened.Store.(*sqlstore.Store)
@@ -62,12 +67,7 @@ func (e *exam) store(ctx context.Context, about string, opened *anystore.Store) 
 	case *redisstore.Store:
 		return e.redis(ctx, about, store.Client()) && serves
 	case *sqlstore.Store:
-		d, err := dialect.Of(dialect.Name(strings.Replace(opened.Scheme(), "postgresql", "postgres", 1)))
-		if err != nil {
-			e.unknown(about, "server", err, "")
-			return false
-		}
-		return e.sqlLocks(ctx, about, d, store)
+		return e.sqlLocks(ctx, about, dialects[opened.Scheme()], store)
 	case *etcdstore.Store:
 		e.etcd(ctx, about, store.Client())
 	}
