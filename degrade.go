@@ -48,7 +48,7 @@ func Degrade(store Store, how Degradation) Store {
 	how.Limit = cmp.Or(how.Limit, DefaultDegradationLimit)
 	how.Retry = cmp.Or(how.Retry, DefaultDegradationRetry)
 	how.Log = cmp.Or(how.Log, slog.Default())
-	return &degradable{Store: store, how: how, held: make(map[treeOwner][]GrantID)}
+	return &degradable{Store: store, how: how, granted: make(map[treeOwner][]GrantID)}
 }
 
 // Degraded returns since when this process grants locks without the lock store, by [Degrade], and
@@ -70,8 +70,8 @@ type degradable struct {
 	// and over is set once the limit has been reached.
 	since, next time.Time
 	over        bool
-	// held has the grants that were made without the store.
-	held map[treeOwner][]GrantID
+	// granted has the grants that were made without the store.
+	granted map[treeOwner][]GrantID
 }
 
 // treeOwner is an owner in one tree.
@@ -108,8 +108,8 @@ func (d *degradable) grant(a Acquisition) Grant {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	at := treeOwner{a.Tree, a.Owner}
-	if !slices.Contains(d.held[at], a.Grant) {
-		d.held[at] = append(d.held[at], a.Grant)
+	if !slices.Contains(d.granted[at], a.Grant) {
+		d.granted[at] = append(d.granted[at], a.Grant)
 	}
 	return Grant{Degraded: true}
 }
@@ -118,7 +118,7 @@ func (d *degradable) grant(a Acquisition) Grant {
 func (d *degradable) holds(tree Tree, owner Owner) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return len(d.held[treeOwner{tree, owner}]) > 0
+	return len(d.granted[treeOwner{tree, owner}]) > 0
 }
 
 // skips reports whether a request is granted without a question.
@@ -171,10 +171,10 @@ func (d *degradable) degraded() time.Time {
 func (d *degradable) Release(ctx context.Context, tree Tree, owner Owner, id GrantID) error {
 	d.mu.Lock()
 	at := treeOwner{tree, owner}
-	i := slices.Index(d.held[at], id)
+	i := slices.Index(d.granted[at], id)
 	if i >= 0 {
-		if d.held[at] = slices.Delete(d.held[at], i, i+1); len(d.held[at]) == 0 {
-			delete(d.held, at)
+		if d.granted[at] = slices.Delete(d.granted[at], i, i+1); len(d.granted[at]) == 0 {
+			delete(d.granted, at)
 		}
 	}
 	d.mu.Unlock()

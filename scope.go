@@ -98,8 +98,11 @@ func (l *Locker) Scope(ctx context.Context) *Scope {
 	if s := l.carried(ctx); s != nil {
 		return s
 	}
-	return &Scope{locker: l, owner: newOwner()}
+	return l.newScope(Tree{})
 }
+
+// newScope returns a scope that holds nothing, and will hold in only alone if that is not zero.
+func (l *Locker) newScope(only Tree) *Scope { return &Scope{locker: l, owner: newOwner(), only: only} }
 
 // scopeOf returns the scope of a request under ctx, which was joined: a new one if ctx carries
 // none.
@@ -115,9 +118,9 @@ func (l *Locker) scopeOf(ctx context.Context, req Request) *Scope {
 	case s != nil && (!req.OwnScope || s.isAttachedIn(req.Tree) || s.holding(req.Tree) != nil):
 		return s
 	case req.OwnScope:
-		return &Scope{locker: l, owner: newOwner(), only: req.Tree}
+		return l.newScope(req.Tree)
 	default:
-		return &Scope{locker: l, owner: newOwner()}
+		return l.newScope(Tree{})
 	}
 }
 

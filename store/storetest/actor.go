@@ -50,8 +50,8 @@ func (a *actor) askGate() pathlock.Acquisition {
 	return req
 }
 
-// held is a grant that an actor has. It is released at the end of the test at the latest.
-type held struct {
+// grant is one that an actor has. It is released at the end of the test at the latest.
+type grant struct {
 	*actor
 	id    pathlock.GrantID
 	fence uint64
@@ -60,8 +60,8 @@ type held struct {
 }
 
 // hold makes a grant known to the test.
-func (a *actor) hold(id pathlock.GrantID, g pathlock.Grant) *held {
-	h := &held{actor: a, id: id, fence: g.Fence, asked: g.Asked}
+func (a *actor) hold(id pathlock.GrantID, g pathlock.Grant) *grant {
+	h := &grant{actor: a, id: id, fence: g.Fence, asked: g.Asked}
 	a.Cleanup(func() {
 		if err := h.tryRelease(); err != nil && !a.mortal && !errors.Is(err, pathlock.ErrNotHeld) {
 			a.Errorf("%s releases in the end: %v", a.name, err)
@@ -71,7 +71,7 @@ func (a *actor) hold(id pathlock.GrantID, g pathlock.Grant) *held {
 }
 
 // take requires that a request is granted at once.
-func (a *actor) take(req pathlock.Acquisition) *held {
+func (a *actor) take(req pathlock.Acquisition) *grant {
 	a.Helper()
 	req.Waiting = func() { a.Errorf("%s is told to wait for %v, which is granted at once", a.name, req.Claims) }
 	g, err := a.store.Acquire(a.ctx, req)
@@ -84,7 +84,7 @@ func (a *actor) take(req pathlock.Acquisition) *held {
 }
 
 // takes requires that claims are granted at once.
-func (a *actor) takes(claims ...pathlock.Claim) *held {
+func (a *actor) takes(claims ...pathlock.Claim) *grant {
 	a.Helper()
 	return a.take(a.ask(claims...))
 }
@@ -134,10 +134,10 @@ func (a *actor) conflict(err error) pathlock.ConflictError {
 }
 
 // tryRelease gives the grant back.
-func (h *held) tryRelease() error { return h.store.Release(h.ctx, h.tree, h.owner, h.id) }
+func (h *grant) tryRelease() error { return h.store.Release(h.ctx, h.tree, h.owner, h.id) }
 
 // release requires that giving the grant back works.
-func (h *held) release() {
+func (h *grant) release() {
 	h.Helper()
 	if err := h.tryRelease(); err != nil {
 		h.Fatalf("%s releases: %v", h.name, err)
@@ -219,7 +219,7 @@ func (p *pending) over() {
 }
 
 // isGranted requires that the request is granted.
-func (p *pending) isGranted() *held {
+func (p *pending) isGranted() *grant {
 	p.Helper()
 	p.over()
 	if p.err != nil {

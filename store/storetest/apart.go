@@ -52,7 +52,7 @@ func apart() topic {
 			ended, released := a.takesApart(f.short, x("/b")), a.takesApart(long, x("/c"))
 			released.release()
 			f.pass(f.short)
-			for what, h := range map[string]*held{"ended": ended, "released": released} {
+			for what, h := range map[string]*grant{"ended": ended, "released": released} {
 				if !h.renewAlone(long) {
 					f.Errorf("one that has %s is renewed", what)
 				}
@@ -115,14 +115,14 @@ func (a *actor) askApart(lease time.Duration, claims ...pathlock.Claim) pathlock
 }
 
 // takesApart requires that claims are granted at once, with a lease of their own.
-func (a *actor) takesApart(lease time.Duration, claims ...pathlock.Claim) *held {
+func (a *actor) takesApart(lease time.Duration, claims ...pathlock.Claim) *grant {
 	a.Helper()
 	return a.take(a.askApart(lease, claims...))
 }
 
 // renewAlone asks for a lease of the grant's own that lasts from now for d and reports whether it
 // was lost.
-func (h *held) renewAlone(d time.Duration) (lost bool) {
+func (h *grant) renewAlone(d time.Duration) (lost bool) {
 	h.Helper()
 	gone, err := h.store.Renew(h.ctx, h.tree, []pathlock.Lease{{Owner: h.owner, Grant: h.id, For: d}})
 	if err != nil {

@@ -49,7 +49,7 @@ func gate() topic {
 }
 
 // takesGate requires that the gate is granted at once.
-func (a *actor) takesGate() *held {
+func (a *actor) takesGate() *grant {
 	a.Helper()
 	return a.take(a.askGate())
 }

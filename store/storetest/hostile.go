@@ -82,7 +82,7 @@ func (f *fixture) tryTree(namespace, id string) pathlock.Tree {
 
 // manyTrees holds the root of one tree per hostile text, all at once, and looks at each of them.
 func (f *fixture) manyTrees(name func(text string) (namespace, id string)) {
-	holders := make(map[pathlock.Tree]*held)
+	holders := make(map[pathlock.Tree]*grant)
 	for _, text := range hostileTexts {
 		tree := f.tryTree(name(text))
 		holders[tree] = f.actorIn(tree, text).takes(x("/"))

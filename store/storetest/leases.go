@@ -136,7 +136,7 @@ func leases() topic {
 }
 
 // leases requires that claims are granted at once, with a lease of d.
-func (a *actor) leases(d time.Duration, claims ...pathlock.Claim) *held {
+func (a *actor) leases(d time.Duration, claims ...pathlock.Claim) *grant {
 	a.Helper()
 	req := a.ask(claims...)
 	req.Lease = d
@@ -145,7 +145,7 @@ func (a *actor) leases(d time.Duration, claims ...pathlock.Claim) *held {
 
 // requireAsked checks what a grant tells of the moment from which its lease is certain to live,
 // given one before the request.
-func (a *actor) requireAsked(h *held, lease time.Duration, before time.Time) {
+func (a *actor) requireAsked(h *grant, lease time.Duration, before time.Time) {
 	a.Helper()
 	asking := time.Now()
 	left := a.transfers(a, 0).Left

@@ -98,7 +98,7 @@ func (r *suite) silences() topic {
 }
 
 // calls are all that a store can be asked for besides an acquisition, of a holder's owner.
-func (f *fixture) calls(h *held) map[string]func() error {
+func (f *fixture) calls(h *grant) map[string]func() error {
 	return map[string]func() error{
 		"Release":      func() error { return f.store.Release(f.ctx, f.tree, h.owner, "another") },
 		"ForceRelease": func() error { return f.store.ForceRelease(f.ctx, f.tree, "nobody") },

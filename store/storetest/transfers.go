@@ -63,7 +63,7 @@ func (a *actor) releases(id pathlock.GrantID) {
 }
 
 // requireGrants checks that a transfer names the given grants, and the claims that they have.
-func (f *fixture) requireGrants(got pathlock.Transferred, want ...*held) {
+func (f *fixture) requireGrants(got pathlock.Transferred, want ...*grant) {
 	f.Helper()
 	if len(got.Grants) != len(want) {
 		f.Fatalf("the transfer names %+v, want %d grants", got.Grants, len(want))
