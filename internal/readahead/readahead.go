@@ -16,9 +16,9 @@ import (
 )
 
 var (
-	// ErrTimeout: the body took too long to arrive.
+	// ErrTimeout is the error of a body that took too long to arrive.
 	ErrTimeout = errors.New("readahead: the body took too long to arrive")
-	// ErrTooLarge: the body is longer than the limit.
+	// ErrTooLarge is the error of a body that is longer than the limit.
 	ErrTooLarge = errors.New("readahead: the body is too large")
 )
 
