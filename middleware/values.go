@@ -94,33 +94,32 @@ func (v *values) fromBody(src lockspec.Source) ([]string, error) {
 	return lockspec.JSONValues(v.body, src)
 }
 
-// parse makes sure that handlers read the body as JSON, or as a form.
-func (v *values) parse(isForm bool) error {
+// parse makes sure that handlers read the body as JSON, or as a form. A form without a body needs
+// no type.
+func (v *values) parse(isForm bool) (err error) {
 	// Of these, gin binds the query and not the body.
 	if method := v.c.Request.Method; method == http.MethodGet || method == http.MethodHead {
 		return &lockspec.InvalidError{Reason: fmt.Sprintf("the values of a %s cannot be in its body", method)}
 	}
-	if !isForm {
-		if err := v.locks.wantJSON(v.c); err != nil {
-			return err
-		}
+	switch {
+	case !isForm:
+		err = v.locks.wantJSON(v.c)
+	case len(v.body) > 0 || !hasNoType(v.c.Request.Header):
+		err = wantType(v.c, binding.MIMEPOSTForm, binding.MIMEMultipartPOSTForm)
 	}
-	if v.unread != nil {
+	switch {
+	case err != nil:
+		return err
+	case v.unread != nil:
 		return v.locks.unreadBody(v.c.Request.Context(), v.unread)
-	}
-	if isForm {
+	case isForm:
 		return v.parseForm()
 	}
 	return nil
 }
 
-// parseForm reads the body as a form, in a copy of the request. A missing body needs no type.
+// parseForm reads the body as a form, in a copy of the request.
 func (v *values) parseForm() error {
-	if len(v.body) > 0 || !hasNoType(v.c.Request.Header) {
-		if err := wantType(v.c, binding.MIMEPOSTForm, binding.MIMEMultipartPOSTForm); err != nil {
-			return err
-		}
-	}
 	v.form = v.c.Request.Clone(v.c.Request.Context())
 	v.form.Body = io.NopCloser(bytes.NewReader(v.body))
 	err := v.form.ParseForm()
