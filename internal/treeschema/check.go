@@ -75,36 +75,25 @@ func (c *checker) check() {
 	c.checkNamed()
 }
 
-// missing says that there is nothing to check: something else, or only part of the table.
-func (c *checker) missing() (what, why, advice string) {
-	const nothing, create = "nothing can be written", "gormplugin.AutoMigrate creates what the model needs"
-	if !c.exists {
-		return "there is no such table", nothing, create
-	}
-	if c.Kind != "" {
-		return "it is " + c.Kind, "rows can be written past it, and no index keeps them apart", "register the model with the table behind it"
-	}
-	absent := slices.DeleteFunc(c.table.Columns(), func(name string) bool { _, ok := c.columns[name]; return ok })
-	if len(absent) > 0 {
-		return "there is no column " + strings.Join(absent, ", "), nothing, create
-	}
-	return "", "", ""
-}
-
 // isThere checks that there is a table with the model's columns, and with transactions.
 func (c *checker) isThere() bool {
-	if what, why, advice := c.missing(); what != "" {
-		c.found(Finding{Severity: Unsafe, Check: TableExists, Missing: what, Why: why, Advice: advice})
-		return false
+	f := Finding{Severity: Unsafe, Check: TableExists, Why: "nothing can be written", Advice: "gormplugin.AutoMigrate creates what the model needs"}
+	absent := slices.DeleteFunc(c.table.Columns(), func(name string) bool { _, ok := c.columns[name]; return ok })
+	switch {
+	case !c.exists:
+		f.Missing = "there is no such table"
+	case c.Kind != "":
+		f.Missing, f.Why, f.Advice = "it is "+c.Kind, "rows can be written past it, and no index keeps them apart", "register the model with the table behind it"
+	case len(absent) > 0:
+		f.Missing = "there is no column " + strings.Join(absent, ", ")
+	case c.Engine != "" && c.Engine != "InnoDB":
+		f.Check, f.Missing, f.Why = Engine, "the storage engine is "+c.Engine, "no assertion holds without InnoDB's transactions and row locks"
+		f.Statements, f.Advice = []string{"ALTER TABLE " + c.dialect.Quote(c.table.name()) + " ENGINE = InnoDB"}, "then check the table again"
+	default:
+		return true
 	}
-	if c.Engine != "" && c.Engine != "InnoDB" {
-		c.found(Finding{
-			Severity: Unsafe, Check: Engine, Missing: "the storage engine is " + c.Engine, Why: "no assertion holds without InnoDB's transactions and row locks",
-			Statements: []string{"ALTER TABLE " + c.dialect.Quote(c.table.name()) + " ENGINE = InnoDB"}, Advice: "then check the table again",
-		})
-		return false
-	}
-	return true
+	c.found(f)
+	return false
 }
 
 // checkKey checks that the database keeps the model's keys apart: rows are locked by them.

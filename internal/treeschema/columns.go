@@ -32,7 +32,7 @@ func (c *checker) checkColumns() {
 			c.foundColumn(Type, Unsafe, col, "it may return another key than was written", "")
 			continue
 		}
-		severity, why := c.comparesKeys(col)
+		severity, why := c.compares(col, false, true)
 		c.foundColumn(Collation, severity, col, why, "")
 	}
 	for _, m := range c.table.Marks {
@@ -52,7 +52,7 @@ func (c *checker) checkText(name string, isPath bool) {
 		c.foundColumn(Type, Unsafe, col, "it may return another text than was written, and paths are wrong then", c.retyped(col, max(col.Length, int64(size))))
 		return
 	}
-	severity, why := c.compares(col, isPath)
+	severity, why := c.compares(col, isPath, false)
 	c.foundColumn(Collation, severity, col, why, c.retyped(col, col.Length))
 	if col.Length > 0 && col.Length < int64(size) {
 		c.foundOr(c.retyped(col, int64(size)), Finding{
@@ -98,36 +98,26 @@ func (c *checker) foundOr(statement string, f Finding) {
 	c.found(f)
 }
 
-// compares says what is wrong with how a name or a path compares, "" if nothing is.
-func (c *checker) compares(col Column, isPath bool) (severity Severity, why string) {
-	switch {
-	case col.Equality == padded:
-		why = "it treats texts as equal that differ in trailing spaces"
+// compares says what is wrong with how a column compares, "" if nothing is.
+func (c *checker) compares(col Column, isPath, isKey bool) (severity Severity, why string) {
+	switch pads := col.Equality == padded; {
 	case col.Equality == unordered && isPath:
-		why = `the rows below a path are no range in its order, for queries that do not say COLLATE "C" themselves`
-	case col.Equality == loose && isPath && c.isMySQL() && !c.table.isLeaf():
-		return Unsafe, "in its order a path can come before its parent's, and a rename then misses it"
-	case col.Equality == loose:
-		why = "it treats texts as equal that differ"
-	}
-	return Warning, why
-}
-
-// comparesKeys says what is wrong with how a key, a parent or a tree's id compares, "" if nothing
-// is.
-func (c *checker) comparesKeys(col Column) (severity Severity, why string) {
-	padding := col.Equality == padded
-	switch {
-	case col.Equality != loose && !padding:
-	case padding && (strings.HasPrefix(col.Type, "char") || col.Charset != "" && col.Charset != "utf8mb4"):
+		return Warning, `the rows below a path are no range in its order, for queries that do not say COLLATE "C" themselves`
+	case col.Equality != loose && !pads:
+		return Warning, ""
+	case isKey && pads && (strings.HasPrefix(col.Type, "char") || col.Charset != "" && col.Charset != "utf8mb4"):
 		// The plugin leaves the spaces at the end of a CHAR out, too, and MySQL has no stricter
 		// collation for other character sets.
-	case col.Name == c.table.Tree:
+		return Warning, ""
+	case isKey && col.Name == c.table.Tree:
 		return Unsafe, "two trees whose ids it treats as equal are changed together, but locked apart"
+	case isPath && !pads && c.isMySQL() && !c.table.isLeaf():
+		return Unsafe, "in its order a path can come before its parent's, and a rename then misses it"
+	case isKey:
+		return Warning, "the database finds a row by other spellings of its key, which the plugin refuses"
 	default:
-		why = "the database finds a row by other spellings of its key, which the plugin refuses"
+		return Warning, "it treats texts as equal that differ, if only in trailing spaces"
 	}
-	return Warning, why
 }
 
 // retyped returns the statement that gives a column of texts a length, 0 for none, and a binary

@@ -25,7 +25,7 @@ var (
 func normal(text, space string) string {
 	text = noise.ReplaceAllStringFunc(strings.ReplaceAll(text, `\'`, "'"), func(s string) string {
 		switch {
-		case s[0] == '\'', space != "" && strings.Contains("()", s):
+		case s[0] == '\'', space != "" && strings.ContainsAny(s[:1], "()"):
 			return s
 		case strings.ContainsAny(s[:1], ":\"`[]()"):
 			return ""
@@ -73,8 +73,11 @@ func (c *checker) keepsApart(i index) (siblings, top, known bool) {
 	// What siblings have in common, as far as NULL is equal to NULL.
 	same := t.siblings()
 	for _, m := range t.Marks {
-		null, oneValue := m.Live == "NULL", m.When == "" && !m.isText()
-		if oneValue && (null && bool(i[0].NullsEqual) || !null && !(m.OrNull && bool(c.columns[m.Column].Nullable))) {
+		isOne := !m.OrNull || !bool(c.columns[m.Column].Nullable)
+		if m.Live == "NULL" {
+			isOne = bool(i[0].NullsEqual)
+		}
+		if isOne && m.When == "" && !m.isText() {
 			same = append(same, m.Column)
 		}
 	}

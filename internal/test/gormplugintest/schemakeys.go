@@ -25,8 +25,8 @@ type Blank struct {
 	Path     string `pathlock:"path"`
 }
 
-// Digest is a tree whose ids are bytes, and Toggled one whose deleted rows have a flag.
 type (
+	// Digest is a tree whose ids are bytes.
 	Digest struct {
 		ID       []byte `gorm:"primaryKey;size:16"`
 		ParentID []byte `pathlock:"parent" gorm:"size:16"`
@@ -34,6 +34,7 @@ type (
 		Path     string `pathlock:"path"`
 	}
 
+	// Toggled is a tree whose deleted rows have a flag.
 	Toggled struct {
 		ID       int64
 		ParentID int64  `pathlock:"parent"`
