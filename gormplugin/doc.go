@@ -67,14 +67,18 @@
 //
 // # Forms of write
 //
-// An upsert (OnConflict, Save of a slice) of new rows is a plain insert: if the name is taken, the
-// error is [ErrNameTaken], with DoNothing too, and the other row is never updated. Existing rows
-// are updated: one whose whole place is given, tree, parent and name, moves or is renamed.
-// DoNothing leaves them alone.
+// An upsert (OnConflict, Save of a slice) goes by the primary key. Rows that are not in the table
+// are plainly inserted: a name that is taken is [ErrNameTaken], with DoNothing too, and the row
+// that has it stays as it is. Rows that are in the table are updated, unless DoNothing leaves them
+// alone. One whose statement writes another parent or name moves or is renamed, as by Updates: an
+// outdated path beside another parent is [pathlock.ErrPathChanged].
 //
 // [ErrUnsupported] refuses:
 //
-//   - an upsert that would delete or restore a row,
+//   - an upsert by another key, of a softly deleted row (which is [ErrStale], too), or with a mark
+//     of deletion,
+//   - an upsert that may write only part of a new place: with Select, Omit or a condition, or a map
+//     without parent and name,
 //   - joins, aliases and clauses that name another table,
 //   - INSERT IGNORE,
 //   - expressions and fractions as name or parent,

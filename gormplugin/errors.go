@@ -149,8 +149,8 @@ type RawWriteError = fault.RawWriteError
 // guarded tables are asserted or written in it, or functions are called before or after it: a
 // COMMIT or a ROLLBACK of the caller's own, or, on MySQL and MariaDB, one of the many statements
 // that commit by themselves, such as CREATE TABLE. After that end, the assertions and path locks of
-// the transaction mean nothing, and every later statement is committed by itself. It
-// matches [ErrUnsupported].
+// the transaction mean nothing, and every later statement is committed by itself. Statements about
+// savepoints are refused likewise, unless they have GORM's own form. It matches [ErrUnsupported].
 //
 // Statement is what ends the transaction: "COMMIT", "CREATE TABLE", or "SCRIPT" for a text with a
 // comment that MySQL may execute. Ended is set where the statement ran before anything relied on

@@ -1,7 +1,7 @@
 // Package fault has the errors by which the plugin refuses a write, or gives one up.
 //
-// Every floor above says what went wrong by one of them. Package gormplugin re-exports them all, so
-// that errors.Is and errors.As work from outside; what each means to a caller stands there.
+// Every floor above says what went wrong by one of them. Package gormplugin re-exports them, so
+// that errors.Is and errors.As work from outside. It documents them, and the fields of their types.
 package fault
 
 import (
@@ -50,14 +50,10 @@ func (e unfit) Unwrap() error { return e.error }
 // Retry wraps a database error as one that asks for the transaction to be run again.
 func Retry(err error) error { return fmt.Errorf("%w: %w", ErrRetry, err) }
 
-// PathChangedError names a node that was not where the work was planned to find it, or could not be
-// proved to be there. It matches [pathlock.ErrPathChanged].
+// PathChangedError is the error of that name in package gormplugin.
 type PathChangedError struct {
-	// Table and ID name the row.
-	Table string
-	ID    any
-	// Planned is the path column that the work relied on. Actual is the one that the database has,
-	// or that follows from the row's ancestors; it is "" where the row is gone.
+	Table           string
+	ID              any
 	Planned, Actual string
 }
 
@@ -69,16 +65,12 @@ func (e *PathChangedError) Error() string {
 // Unwrap returns [pathlock.ErrPathChanged].
 func (e *PathChangedError) Unwrap() error { return pathlock.ErrPathChanged }
 
-// NameTakenError says where two siblings would have had one name. It matches
-// [ErrNameTaken] and the database's own error.
+// NameTakenError is the error of that name in package gormplugin.
 type NameTakenError struct {
 	Table string
-	// Tree and Path are the name slot; zero where the statement wrote several rows
-	// and the database did not say which of them collided.
-	Tree pathlock.Tree
-	Path pathlock.Path
-	// Err is the database's error, nil where the collision was seen before.
-	Err error
+	Tree  pathlock.Tree
+	Path  pathlock.Path
+	Err   error
 }
 
 // Error implements error.
@@ -101,12 +93,9 @@ func (e *NameTakenError) Unwrap() []error {
 	return []error{ErrNameTaken, e.Err}
 }
 
-// TooDeepError says by how much a tree would be too deep: see gormplugin.MaxDepth. It matches
-// [ErrPathTooLong].
+// TooDeepError is the error of that name in package gormplugin.
 type TooDeepError struct {
-	Table string
-	// Path is the path column that the row would get, and Depth how many names the path of the row,
-	// or of one below it, would have; at most Limit are allowed.
+	Table        string
 	Path         string
 	Depth, Limit int
 }
@@ -119,15 +108,12 @@ func (e *TooDeepError) Error() string {
 // Unwrap returns [ErrPathTooLong].
 func (e *TooDeepError) Unwrap() error { return ErrPathTooLong }
 
-// RootRowError says what is in the way of a row that was to be put at the top of a tree. It matches
-// [ErrRootRow] and [ErrUnsupported].
+// RootRowError is the error of that name in package gormplugin.
 type RootRowError struct {
 	Table string
 	Tree  pathlock.Tree
-	// ID is the row in the way, nil where it is of the same statement or not known; Root is set if
-	// it is the root row.
-	ID   any
-	Root bool
+	ID    any
+	Root  bool
 }
 
 // Error implements error.
@@ -145,12 +131,10 @@ func (e *RootRowError) Error() string {
 // Unwrap returns [ErrRootRow] and [ErrUnsupported].
 func (e *RootRowError) Unwrap() []error { return []error{ErrRootRow, ErrUnsupported} }
 
-// MisplacedError says why a row cannot have the place that was asked for. It matches
-// [ErrMisplaced] and [ErrUnsupported].
+// MisplacedError is the error of that name in package gormplugin.
 type MisplacedError struct {
 	Table string
-	// Why is the reason.
-	Why string
+	Why   string
 }
 
 // Error implements error.
@@ -183,14 +167,11 @@ func (e *NoRequestContextError) Error() string {
 // Unwrap returns [ErrNoRequestContext] and the conflict.
 func (e *NoRequestContextError) Unwrap() []error { return []error{ErrNoRequestContext, e.Conflict} }
 
-// DamagedRowError says which row of the database has a tree, a name or a path that none can have.
-// It matches [ErrDamagedRow], and not the error in it: that one blames who sent a request.
+// DamagedRowError is the error of that name in package gormplugin.
 type DamagedRowError struct {
-	// Table and ID name the row.
 	Table string
 	ID    any
-	// Err says what is wrong.
-	Err error
+	Err   error
 }
 
 // Error implements error.
@@ -201,8 +182,7 @@ func (e *DamagedRowError) Error() string {
 // Unwrap returns [ErrDamagedRow].
 func (e *DamagedRowError) Unwrap() error { return ErrDamagedRow }
 
-// MissedRowsError says how many rows a write should have hit, and how many it did. It matches
-// [ErrMissedRows].
+// MissedRowsError is the error of that name in package gormplugin.
 type MissedRowsError struct {
 	Table            string
 	Planned, Written int64
@@ -217,13 +197,10 @@ func (e *MissedRowsError) Error() string {
 // Unwrap returns [ErrMissedRows].
 func (e *MissedRowsError) Unwrap() error { return ErrMissedRows }
 
-// UnsupportedDatabaseError says which product answered in the place of a supported one. It matches
-// [ErrUnsupportedDatabase].
+// UnsupportedDatabaseError is the error of that name in package gormplugin.
 type UnsupportedDatabaseError struct {
-	// Product is its name, and Version what it answered itself.
 	Product, Version string
-	// Why is the reason.
-	Why string
+	Why              string
 }
 
 // Error implements error.
@@ -234,12 +211,9 @@ func (e *UnsupportedDatabaseError) Error() string {
 // Unwrap returns [ErrUnsupportedDatabase].
 func (e *UnsupportedDatabaseError) Unwrap() error { return ErrUnsupportedDatabase }
 
-// RawWriteError says which raw SQL was refused: it may go past the plugin. Nothing of it has run.
-// It matches [ErrUnsupported].
+// RawWriteError is the error of that name in package gormplugin.
 type RawWriteError struct {
-	// Table is the guarded table, without its schema; "" where the SQL may hide which.
-	Table string
-	// Statement is the first word: "UPDATE", "WITH", or "SCRIPT" for several statements.
+	Table     string
 	Statement string
 }
 
@@ -252,18 +226,10 @@ func (e *RawWriteError) Error() string {
 // Unwrap returns [ErrUnsupported].
 func (e *RawWriteError) Unwrap() error { return ErrUnsupported }
 
-// TransactionEndError says that raw SQL ends a transaction on whose end something relies, because
-// guarded tables are asserted or written in it, or functions are called before or after it: a
-// COMMIT or a ROLLBACK of the caller's own, or, on MySQL and MariaDB, one of the many statements
-// that commit by themselves, such as CREATE TABLE. After that end, the assertions and path locks of
-// the transaction mean nothing, and every later statement is committed by itself. Statements about
-// savepoints are refused likewise, unless they have GORM's own form. It matches [ErrUnsupported].
+// TransactionEndError is the error of that name in package gormplugin.
 type TransactionEndError struct {
-	// Statement is what ends the transaction: "COMMIT", "CREATE TABLE", or "SCRIPT" in doubt.
 	Statement string
-	// Ended is set where the statement ran before anything relied on the end: what would do so
-	// later is refused. Otherwise the statement itself is refused.
-	Ended bool
+	Ended     bool
 }
 
 // Error implements error.
