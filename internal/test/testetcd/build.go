@@ -66,7 +66,7 @@ func build() (path string, log []byte, err error) {
 func moduleFolder() (string, error) {
 	dir, err := os.Getwd()
 	for ; err == nil; dir = filepath.Dir(dir) {
-		module := filepath.Join(dir, "store", "etcdstore", "internal", "etcdserver")
+		module := filepath.Join(dir, "internal", "test", "testetcd", "etcdserver")
 		if _, err := os.Stat(module); err == nil || dir == filepath.Dir(dir) {
 			return module, err
 		}

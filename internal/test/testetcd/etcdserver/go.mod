@@ -1,4 +1,4 @@
-module github.com/pathlock-go/pathlock/store/etcdstore/internal/etcdserver
+module github.com/pathlock-go/pathlock/internal/test/testetcd/etcdserver
 
 go 1.26.0
 
