@@ -10,7 +10,16 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
+
 	"github.com/pathlock-go/pathlock"
+)
+
+// The first and the longest pause between two looks at a store that wakes nobody, a quarter more or
+// less: observers that began together soon look at different times.
+const (
+	firstPause   = 40 * time.Millisecond
+	longestPause = 800 * time.Millisecond
 )
 
 // Leader is who leads an election, as others see it. The zero Leader says that nobody does.
@@ -53,7 +62,7 @@ func (e *Election) Leader(ctx context.Context) (Leader, error) {
 func (e *Election) Observe(ctx context.Context) iter.Seq2[Leader, error] {
 	return func(yield func(Leader, error) bool) {
 		var known pathlock.Path // the own node of the leader that was yielded last, "/" for none
-		var looks pace
+		pauses := backoff.ExponentialBackOff{InitialInterval: firstPause, MaxInterval: longestPause, Multiplier: 2, RandomizationFactor: 0.25}
 		for first := true; ctx.Err() == nil; {
 			tree, leader, node, err := e.look(ctx)
 			isNews := first || node != known
@@ -65,7 +74,7 @@ func (e *Election) Observe(ctx context.Context) iter.Seq2[Leader, error] {
 			}
 			if err == nil && !leader.IsZero() {
 				if err = e.awaitEnd(ctx, tree, node); err == nil && isNews {
-					looks.reset()
+					pauses.Reset()
 					continue
 				}
 			}
@@ -80,7 +89,10 @@ func (e *Election) Observe(ctx context.Context) iter.Seq2[Leader, error] {
 					return
 				}
 			}
-			looks.pause(ctx)
+			select {
+			case <-time.After(pauses.NextBackOff()):
+			case <-ctx.Done():
+			}
 		}
 	}
 }

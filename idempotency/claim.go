@@ -3,9 +3,9 @@ package idempotency
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"gorm.io/gorm"
 
 	"github.com/pathlock-go/pathlock"
@@ -35,7 +35,8 @@ const (
 func (k *Keys) claim(ctx context.Context, r *request, fingerprint string) (*row, error) {
 	lease, keep := k.config.Lease.Milliseconds(), k.config.Keep.Milliseconds()
 	begun := time.Now()
-	for look := firstLook; ; look = min(2*look, longestLook) {
+	looks := backoff.ExponentialBackOff{InitialInterval: firstLook, MaxInterval: longestLook, Multiplier: 2, RandomizationFactor: 0.5}
+	for {
 		found, err := k.read(ctx, r.id)
 		if err != nil {
 			return nil, err
@@ -67,7 +68,7 @@ func (k *Keys) claim(ctx context.Context, r *request, fingerprint string) (*row,
 		if left <= 0 {
 			return nil, ErrInUse
 		}
-		if err := pause(ctx, min(left, look/2+rand.N(look/2))); err != nil {
+		if err := pause(ctx, min(left, looks.NextBackOff())); err != nil {
 			return nil, err
 		}
 	}

@@ -2,9 +2,9 @@ package idempotency
 
 import (
 	"context"
-	"math/rand/v2"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"gorm.io/gorm"
 
 	"github.com/pathlock-go/pathlock"
@@ -53,15 +53,15 @@ const (
 
 // persist runs a statement, and runs it again while the database gives it up in favour of others.
 func (k *Keys) persist(ctx context.Context, statement func() error) error {
-	for try := 1; ; try++ {
+	pauses := &backoff.ExponentialBackOff{InitialInterval: maxPause / 2, MaxInterval: maxPause / 2, Multiplier: 1, RandomizationFactor: 1}
+	_, err := backoff.Retry(ctx, func() (struct{}, error) {
 		err := statement()
-		if err == nil || try == tries || k.failureOf(err) != pathlock.FailureLocked {
-			return err
+		if err != nil && k.failureOf(err) != pathlock.FailureLocked {
+			err = backoff.Permanent(err)
 		}
-		if err := pause(ctx, rand.N(maxPause)); err != nil {
-			return err
-		}
-	}
+		return struct{}{}, err
+	}, backoff.WithBackOff(pauses), backoff.WithMaxTries(tries), backoff.WithMaxElapsedTime(0))
+	return err
 }
 
 // exec runs a statement by itself, and returns how many rows it has hit.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/cenkalti/backoff/v5"
+
 	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
@@ -25,17 +27,13 @@ func Schema(database, table string) (string, error) {
 
 // Migrate makes the table of keys where it is missing. Several instances may call it at once.
 func (k *Keys) Migrate(ctx context.Context) error {
-	var err error
-	for range tries {
-		if err = k.create(ctx); err == nil {
-			return nil
-		}
-		// PostgreSQL refuses one of two that create a table at the same instant.
-		if k.Check(ctx) != nil && pause(ctx, maxPause) != nil {
-			break
-		}
+	// PostgreSQL refuses one of two that create a table at the same instant.
+	_, err := backoff.Retry(ctx, func() (struct{}, error) { return struct{}{}, k.create(ctx) },
+		backoff.WithBackOff(backoff.NewConstantBackOff(maxPause)), backoff.WithMaxTries(tries))
+	if err != nil {
+		return fmt.Errorf("idempotency: creating the table %s: %w", k.config.Table, err)
 	}
-	return fmt.Errorf("idempotency: creating the table %s: %w", k.config.Table, err)
+	return nil
 }
 
 // create runs the statements of the schema.
