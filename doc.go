@@ -26,8 +26,8 @@
 //	   │                     ▼
 //	   └──────────────── background renewal, batched by tree, until Release
 //
-// A [Locker] adds to a [Store] what needs no store: re-entry through the context ([Scope]),
-// background renewal of leases, and the report of loss, which cancels [Lock.Context] with a cause
+// A [Locker] adds to a [Store] what needs no store: re-entry through the context ([Scope]) and
+// background renewal of leases. It reports a lost lease by cancelling [Lock.Context] with a cause
 // that matches [ErrLost]. [Lock.ReleaseInBackground] spares the caller the round trip of a release.
 // A release that fails is retried until the lease has ended. [Locker.Shutdown] awaits the last
 // ones.
@@ -47,8 +47,8 @@
 // # Order
 //
 // The waiters of one tree are served first come, first served. A request passes the waiters that it
-// does not conflict with. Of the others, only an owner that holds something passes any, and only
-// those that wait for it: a waiter is passed by 0 grants to owners that it does not wait for.
+// does not conflict with. It passes a waiter that it conflicts with only if that waiter waits for
+// its owner, which then holds something that the waiter needs.
 //
 // # Time
 //

@@ -6,25 +6,25 @@
 //	defer leadership.Resign(ctx)
 //	work(leadership.Context(), leadership.Term())
 //
-// Candidates lead in the order in which they came. A leader leads until it resigns or its lease
-// ends, which is renewed in the background. If its process crashes or hangs, the next candidate
-// leads within one lease of its last sign of life.
+// Candidates lead in order of arrival. A leader leads until it resigns or until its lease ends. The
+// lease is renewed in the background. If its process crashes or hangs, the next candidate leads
+// within one lease of its last sign of life.
 //
 // # What is guaranteed
 //
-// The lock store names one leader at a time, and terms grow with every leader. A leader that was
-// stopped past its lease is told so by its context before it acts, if it looks: see
-// [Leadership.Context]. Between that look and the act it may be stopped again, and no lock can rule
-// that out. So where an act of a late leader would do harm, give it the term and have it refused:
-// the written row keeps the term of its latest writer, and refuses smaller ones.
+// The lock store names one leader at a time, and terms grow with every leader. If a leader was
+// stopped past its lease, its context says so before it acts, if it looks: see
+// [Leadership.Context]. It may be stopped again between that look and the act, and no lock can
+// prevent that. So if a late act would do harm, pass the term along with it: the written row stores
+// the term of its latest writer, and refuses smaller ones.
 //
 // # How it works
 //
 // An election is a tree in the namespace [Namespace]. The leader has two nodes of it exclusively:
 // the seat, for which all candidates queue, and a node of its own with a random name. Observers
 // wait for the latter with a shared lock, which is granted when the leader has gone, and stands in
-// no candidate's way. So the store wakes observers, and they neither delay an election nor take
-// part in one, even if they hang. A leader that proclaims another value takes the seat and a new
+// no candidate's way. So the store wakes observers, and even observers that hang neither delay an
+// election nor take part in one. A leader that proclaims another value takes the seat and a new
 // node with it, and then gives up the grant that it had. The node's name begins with the term.
 //
 // While nobody leads, there is nothing to wait for. Then observers look at the store from time to

@@ -1,5 +1,5 @@
-// Package gormplugin keeps trees with materialised paths right in the tables of a
-// [gorm.DB], whoever writes them and however many write at once.
+// Package gormplugin keeps trees with materialised paths correct in the tables of a [gorm.DB],
+// whoever writes to them and however many write at once.
 //
 //	type Suite struct {
 //		ID       int64
@@ -20,39 +20,40 @@
 //     good. Leaves are rows of other tables, and deleting those is up to the caller. Leaves of a
 //     deleted row can be edited, but neither moved nor renamed;
 //   - take the path locks that they need from the locker, and hold them until the transaction has
-//     really ended. They take none where the context holds the locks already, because the
-//     middleware took them;
-//   - assert, under row locks of the database and in the same transaction, that every path that the
-//     work was planned on is still the path.
+//     really ended. If the middleware has already taken the locks, they find these in the context
+//     and take none;
+//   - assert, under row locks of the database and in the same transaction, that every path on which
+//     the write was planned is still the path.
 //
 // The plugin leaves other tables alone.
 //
 // A handler behind package middleware passes its request's context, and the plugin finds the
-// request's locks there. A statement without that context waits for the locks of its own request,
-// in vain, and fails with [ErrNoRequestContext].
+// request's locks there. Without that context, a statement waits for the locks of its own request,
+// and fails with [ErrNoRequestContext].
 //
 // # What is guaranteed
 //
-// At every commit, for every live row: path = parent's path + "/" + name, no orphan, no cycle. This
-// rests on the assertion, not on the lock store, and holds whatever the store does. The locks give
-// order: with them, the assertion hardly ever fails and the database hardly ever sees a deadlock.
+// At every commit, for every live row: path = parent's path + "/" + name, no orphan, no cycle. The
+// assertion guarantees this, not the lock store, so it holds whatever the store does. The locks
+// give order: with them, the assertion rarely fails and the database rarely sees a deadlock.
 //
-// The schema has to help: a unique index keeps siblings' names distinct, and all writes have to
-// reach one server ([OneWriter]). [AutoMigrate] makes such tables. [Verify] says what others lack.
+// The schema must help: a unique index keeps siblings' names distinct, and all writes must reach
+// one server ([OneWriter]). [AutoMigrate] creates such tables. [Verify] says what other tables
+// lack.
 //
 // A tree has either one root row, without a parent, name and path, and no other row at the top, or
 // any number of rows at the top and no root row. Anything else is refused with [ErrRootRow]. Softly
 // deleted rows are not part of the tree: they collide with nothing and are not rewritten. Unscoped
-// updates may change them freely. An update that clears the deletion mark gives the row a place
-// again, as an insert would, and one that sets it deletes the row with all that is below it.
+// updates may change them freely. An update that clears the deletion mark restores the row, as an
+// insert would. An update that sets the mark deletes the row and everything below it.
 //
 // # Transactions
 //
 // A statement outside of a transaction first takes its path locks and then begins its transaction.
 // Inside a transaction, [TransactionWait] bounds the wait for path locks, and all statements share
-// one owner, so that they never block each other. If a lock is not granted, nothing of the
-// statement is written, and the error is package pathlock's. If the database gives the transaction
-// up, the error is [ErrRetry]; [Transaction] tries again by itself.
+// one owner, so that they never block each other. If a lock is not granted, the statement writes
+// nothing and returns package pathlock's error. If the database aborts the transaction, the error
+// is [ErrRetry]; [Transaction] tries again by itself.
 //
 // After a panic in a hook of a statement outside of a transaction, GORM itself does not end the
 // transaction. The plugin rolls it back and releases its locks when the statement's context ends or
@@ -61,17 +62,17 @@
 // # Locks
 //
 // A new row locks its name slot, X(parent/name). A rename or a move locks the row and its new slot,
-// a deletion the row. A statement that needs more than 128 of them in one tree, or 200 with the
-// nodes above them, locks the deepest node above them all instead. Updates of other columns lock
-// nothing, and neither does a Save that leaves the row where it is.
+// a deletion the row. A statement that needs more than 128 of these locks in one tree, or 200
+// including the nodes above, locks the deepest common node above them instead. Updates of other
+// columns lock nothing, and neither does a Save that leaves the row where it is.
 //
 // # Forms of write
 //
-// An upsert (OnConflict, Save of a slice) goes by the primary key. Rows that are not in the table
-// are plainly inserted: a name that is taken is [ErrNameTaken], with DoNothing too, and the row
-// that has it stays as it is. Rows that are in the table are updated, unless DoNothing leaves them
-// alone. One whose statement writes another parent or name moves or is renamed, as by Updates: an
-// outdated path beside another parent is [pathlock.ErrPathChanged].
+// An upsert (OnConflict, Save of a slice) goes by the primary key. It inserts rows that are not in
+// the table: if the name is taken, the error is [ErrNameTaken], even with DoNothing, and the other
+// row stays as it is. It updates rows that are in the table, unless DoNothing leaves them alone. A
+// row whose statement writes another parent or name moves or is renamed, as by Updates: an outdated
+// path with another parent is [pathlock.ErrPathChanged].
 //
 // [ErrUnsupported] refuses:
 //
@@ -87,14 +88,14 @@
 //   - rows created as deleted ones.
 //
 // Association(…).Clear, Delete and Replace on the children set the parent to NULL, as GORM does:
-// the children move to the top, in a tree without a root row. A model is guarded in the table that
-// it was registered with: Table("archive") on it is another table, and left alone.
+// the children move to the top, in a tree without a root row. A model is guarded only in the table
+// that it was registered with: with Table("archive"), the plugin leaves it alone.
 //
 // # What it does not see
 //
-// Raw SQL by [gorm.DB.Exec] and [gorm.DB.Raw] that names a guarded table is refused with a
-// [*RawWriteError], unless it plainly reads or defines, and raw SQL that ends a transaction with a
-// [*TransactionEndError]. The plugin does not see:
+// The plugin refuses raw SQL by [gorm.DB.Exec] and [gorm.DB.Raw] that names a guarded table with a
+// [*RawWriteError], unless it plainly reads or defines. It refuses raw SQL that ends a transaction
+// with a [*TransactionEndError]. It does not see:
 //
 //   - calls of functions, procedures, triggers and views, also by a SELECT, and prepared statements
 //     that are run by their name;

@@ -18,26 +18,26 @@
 // than [Config.MaxHold], with [pathlock.ErrHeldTooLong]. gin's own context, c, carries the locks
 // too, whatever gin's ContextWithFallback says, until the request is over; so do its copies.
 //
-// Afterwards, outer middleware finds its own request, with the parsed form, and without the locks
-// and whatever else inner middleware put into its context.
+// Afterwards, outer middleware finds its own request again, with the parsed form, but without the
+// locks and without whatever else inner middleware put into the context.
 //
 // # Locks that outlive a request
 //
 // A request may carry the token of a hold that [pathlock.Lock.Detach] or [Locks.Detach] made: see
-// [Config.Token]. As soon as its spec locks in the token's tree, the request attaches the hold,
-// without renewing it, and takes everything as the hold's owner. So the holder's requests pass, and
+// [Config.Token]. If its spec locks in the token's tree, the request attaches the hold, without
+// renewing it, and takes all its locks as the hold's owner. So the holder's requests pass, and
 // others learn who the holder is. The hold stays when the request ends.
 //
-// When the holder moves a node, the hold goes along, where the spec knows the new path: the request
-// first locks there what the hold has, and leaves it with the hold if the node has moved. Of two
-// requests that move a node at once, the hold may miss the second.
+// If the holder moves a node and the spec knows the new path, the hold follows: the request first
+// locks at the new path what the hold has, and leaves these locks with the hold if the node has
+// moved. If two requests move a node at once, the hold may miss the second move.
 //
-// Requests with one token are one owner, in every tree that they lock in. If specs are nested and
+// Requests with the same token are one owner, in every tree that they lock. If specs are nested and
 // only an inner one locks in the token's tree, the request is refused: put the specs into one by
 // [lockspec.All].
 //
-// The middleware never shows the token. gin.Recovery does: it logs the headers of a request whose
-// connection broke. Give it a function of your own, or no writer.
+// The middleware never shows the token, but gin.Recovery does: it logs the headers of a request
+// whose connection broke. Give Recovery a function of your own, or no writer.
 //
 // # What it costs
 //
@@ -46,14 +46,14 @@
 // them. [lockspec.Spec.Asserted] saves the second time on routes whose writes are asserted in the
 // database.
 //
-// Each value is looked up once per request, that of a [lockspec.Func] included. What may change
-// while the request waits, such as the parent of a node, is for a resolver to find, not for a Func.
+// Each value is looked up once per request, including that of a [lockspec.Func]. If a value may
+// change while the request waits, such as the parent of a node, let a resolver find it, not a Func.
 //
 // # Which values a source has
 //
-// The handler must not read another value than the one that was locked. So a source reads what gin
-// binds for the request's content type, whichever of gin's methods the handler calls. Where that
-// cannot be, the request is refused:
+// The handler must read the same value that was locked. So a source reads what gin binds for the
+// request's content type, whichever of gin's methods the handler calls. Where that is impossible,
+// the middleware refuses the request:
 //
 //   - A [lockspec.JSON] source reads bodies of application/json and of [Config.JSONTypes]. A
 //     request without a content type gets application/json, since [gin.Context.ShouldBind] would
@@ -70,7 +70,7 @@
 //     read the copy that gin keeps.
 //   - A [lockspec.Query] source reads what [gin.Context.Query] does, whatever the body has. A
 //     handler that binds a form by [gin.Context.ShouldBind] would look in the body first.
-//   - A request without a body lacks the values, which is fine where they are optional.
+//   - A request without a body lacks the values, which is fine if they are optional.
 //
 // [lockspec.JSONValues] says how JSON is read, and what is refused there. If your handler changes a
 // value before it uses it, use [lockspec.Source.Map]. If your handler or earlier middleware reads

@@ -5,8 +5,7 @@
 //	locker := pathlock.New(store, pathlock.WithObserver(locks))
 //
 // No label is a path, an id, a tree, an owner or a route. Labels are the outcome, the step, and the
-// operation as [pathlock.Origin] has it: at most 24 distinct ones, and "other"
-// beyond these.
+// operation from [pathlock.Origin]: at most 24 different operations, and "other" for the rest.
 //
 // docs/operating.md lists the metrics, the alerts on them, and what to do about each.
 package promobserver
