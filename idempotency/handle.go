@@ -117,7 +117,7 @@ func (k *Keys) refuse(c *gin.Context, err error) {
 	case errors.Is(err, ErrReused):
 		k.fail(c, middleware.NewProblem(http.StatusUnprocessableEntity, slugReused, "this "+Header+" was used for another request: its method, URL or body differ"))
 	case errors.Is(err, errNoMore):
-		k.fail(c, middleware.NewProblem(http.StatusConflict, slugLost, "the request with this "+Header+" has taken place, at least in part, and its answer is not known: look before you send it with a new key"))
+		k.fail(c, middleware.NewProblem(http.StatusConflict, slugLost, "the request with this "+Header+" took effect, at least in part, but its answer was lost: check the outcome before you send it with a new key"))
 	case ctx.Err() != nil:
 		c.AbortWithStatus(middleware.StatusClientGone)
 	default:

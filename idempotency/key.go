@@ -102,5 +102,5 @@ func unreadable(err error) *middleware.Problem {
 	if _, limited := errors.AsType[*http.MaxBytesError](err); limited || errors.Is(err, readahead.ErrTooLarge) {
 		return middleware.NewProblem(http.StatusRequestEntityTooLarge, "too-large", "the body is too large for a request with an "+Header)
 	}
-	return middleware.NewProblem(http.StatusBadRequest, "invalid-request", "the body ends before all of it has been sent")
+	return middleware.NewProblem(http.StatusBadRequest, "invalid-request", "the body is incomplete")
 }

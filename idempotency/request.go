@@ -86,6 +86,6 @@ func (r *request) note(tx *gorm.DB, sql string, values ...any) error {
 	case done.Error != nil:
 		return fmt.Errorf("idempotency: noting that the request takes place: %w", done.Error)
 	default:
-		return fmt.Errorf("%w: %w", ErrTakenOver, middleware.Later(http.StatusConflict, slugInUse, "a repetition has taken the place of the request, which took too long"))
+		return fmt.Errorf("%w: %w", ErrTakenOver, middleware.Later(http.StatusConflict, slugInUse, "the request took too long, and a repetition has taken its place"))
 	}
 }

@@ -131,7 +131,7 @@ func TestBodiesAreReadAsWhatTheySayTheyAre(t *testing.T) {
 		{"PATCH", "json", "Application/JSON; Charset=UTF-8", json, "", 204, "X /dir1/n"},
 		{"PATCH", "json", none, "", "", 204, "X /dir1/dir2"},
 		{"PATCH", "json", none, " ", "", 400, "the body is empty"},
-		{"GET", "json", "application/json", json, "", 400, "the values of a GET cannot be in its body"},
+		{"GET", "json", "application/json", json, "", 400, "a GET cannot have its values in the body"},
 		{"POST", "form", form, "name=n", "", 204, "X /dir1/n"},
 		{"POST", "form", form + "; charset=iso-8859-1", "name=n", "", 415, "in UTF-8"},
 		{"POST", "form", parts, multipartBody("name", "n"), "", 204, "X /dir1/n"},
@@ -139,7 +139,7 @@ func TestBodiesAreReadAsWhatTheySayTheyAre(t *testing.T) {
 		{"POST", "form", parts, multipartBody(`name"; filename="f`, "n"), "", 204, "X /dir1/dir2"},
 		{"POST", "form", none, "name=n", "", 415, `the body is said to be "", and should be ` + form + " or multipart/form-data"},
 		{"POST", "form", "multipart/form-data", multipartBody("name", "n"), "", 400, "has no boundary"},
-		{"POST", "form", form, "a=b;name=n", "", 400, "the form is malformed"},
+		{"POST", "form", form, "a=b;name=n", "", 400, "the form or the query is malformed"},
 	} {
 		name := lockspec.JSON("name").Optional()
 		if tt.source == "form" {

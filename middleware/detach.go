@@ -14,8 +14,8 @@ import (
 
 // The misuses of [Locks.Detach].
 var (
-	errUnderLocks   = errors.New("middleware: Detach under the locks of the request, which end with it: let the route's spec be lockspec.None")
-	errSeveralTrees = errors.New("middleware: a detached hold is in one tree, and the spec does not lock in exactly one")
+	errUnderLocks   = errors.New("middleware: Detach was called under the request's locks, which end with the request: use lockspec.None as the route's spec")
+	errSeveralTrees = errors.New("middleware: a detached hold covers one tree, but the spec does not lock in exactly one")
 )
 
 // Detach takes what the spec says for the request, as [Locks.Lock] does around a handler, and
@@ -55,7 +55,7 @@ func (m *Locks) Detach(c *gin.Context, spec lockspec.Spec, lasting time.Duration
 	case len(locks.taken) != 1:
 		for _, source := range spec.Sources() {
 			if source.IsEach() { // the client has chosen the trees
-				return "", time.Time{}, &lockspec.InvalidError{Field: source.Name(), Reason: fmt.Sprintf("a hold is in one tree, and these are in %d", len(locks.taken))}
+				return "", time.Time{}, &lockspec.InvalidError{Field: source.Name(), Reason: fmt.Sprintf("a hold covers one tree, but these are in %d trees", len(locks.taken))}
 			}
 		}
 		return "", time.Time{}, errSeveralTrees

@@ -124,7 +124,7 @@ func ProblemOf(err error) *Problem {
 
 // ProblemOf returns what [ProblemOf] does, and knows the errors that the resolvers explain too.
 // Those of gormplugin explain [gorm.ErrRecordNotFound], and the drivers' errors of a database that
-// is down or in which other transactions were in the way.
+// is down or in which a write collided with other transactions.
 //
 // [gorm.ErrRecordNotFound]: https://pkg.go.dev/gorm.io/gorm#pkg-variables
 func (m *Locks) ProblemOf(err error) *Problem {
@@ -155,17 +155,17 @@ func problemOfFailure(failure pathlock.Failure, said string) *Problem {
 	case pathlock.FailureNameTaken, pathlock.FailureWouldCycle, pathlock.FailurePathChanged, pathlock.FailureStale:
 		return NewProblem(http.StatusConflict, slug, said)
 	case pathlock.FailureReference:
-		return NewProblem(http.StatusConflict, slug, "other rows refer to the row, or a row that it refers to is not there")
+		return NewProblem(http.StatusConflict, slug, "other rows refer to this row, or this row refers to a row that does not exist")
 	case pathlock.FailureDuplicate:
-		return NewProblem(http.StatusConflict, slug, "another row has a value that only one may have")
+		return NewProblem(http.StatusConflict, slug, "another row already has a value that must be unique")
 	case pathlock.FailureLocked:
-		return Later(http.StatusLocked, slug, "other transactions were in the way, again and again")
+		return Later(http.StatusLocked, slug, "the write collided with other transactions repeatedly")
 	case pathlock.FailureLockStore:
 		return Later(http.StatusServiceUnavailable, slug, "the lock store does not answer")
 	case pathlock.FailureDatabase:
 		return Later(http.StatusServiceUnavailable, slug, "the database cannot serve the request")
 	case pathlock.FailureOutcomeUnknown:
-		return NewProblem(http.StatusServiceUnavailable, slug, "whether the change was made is not known: look before sending it again")
+		return NewProblem(http.StatusServiceUnavailable, slug, "the change may or may not have been made: check before you send it again")
 	default:
 		return nil
 	}
@@ -173,7 +173,7 @@ func problemOfFailure(failure pathlock.Failure, said string) *Problem {
 
 // lost is the problem of a request whose lock was lost while it was served.
 func lost() *Problem {
-	return Later(http.StatusServiceUnavailable, string(pathlock.FailureLockStore), "the lock was lost while the request was served")
+	return Later(http.StatusServiceUnavailable, string(pathlock.FailureLockStore), "the lock was lost while the request was running")
 }
 
 // holdEnded is the problem of a request whose hold has ended.

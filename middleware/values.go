@@ -85,7 +85,7 @@ func (v *values) fromBody(src lockspec.Source) ([]string, error) {
 	}
 	switch {
 	case isForm && v.c.Request.URL.Query().Has(src.Name()):
-		return nil, &lockspec.InvalidError{Field: src.Name(), Reason: "is in the query, and should be in the body alone"}
+		return nil, &lockspec.InvalidError{Field: src.Name(), Reason: "is in the query, but may only be in the body"}
 	case isForm:
 		return fieldValues(src, v.form.PostForm[src.Name()]), nil
 	case len(v.body) == 0:
@@ -99,7 +99,7 @@ func (v *values) fromBody(src lockspec.Source) ([]string, error) {
 func (v *values) parse(isForm bool) (err error) {
 	// Of these, gin binds the query and not the body.
 	if method := v.c.Request.Method; method == http.MethodGet || method == http.MethodHead {
-		return &lockspec.InvalidError{Reason: fmt.Sprintf("the values of a %s cannot be in its body", method)}
+		return &lockspec.InvalidError{Reason: fmt.Sprintf("a %s cannot have its values in the body", method)}
 	}
 	switch {
 	case !isForm:
@@ -128,7 +128,7 @@ func (v *values) parseForm() error {
 		err = v.form.ParseMultipartForm(v.locks.config.MaxBody)
 	}
 	if err != nil && !errors.Is(err, http.ErrNotMultipart) {
-		return &lockspec.InvalidError{Reason: "the form is malformed, or the query is, or the content type has no boundary", Err: err}
+		return &lockspec.InvalidError{Reason: "the form or the query is malformed, or the content type has no boundary", Err: err}
 	}
 	return nil
 }
