@@ -45,6 +45,9 @@ func TestAStoreOfOnesOwn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if members := strings.Count(url, "|") + min(strings.Count(url, "|"), 1); len(store.Members()) != members {
+			t.Errorf("%s has %d members, want %d", url, len(store.Members()), members)
+		}
 		if store.String() != shown {
 			t.Errorf("%s is shown as %s, want %s", url, store, shown)
 		}

@@ -14,8 +14,6 @@ import (
 	"sync"
 	"time"
 
-	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
-
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/dialect"
 	"github.com/pathlock-go/pathlock/store/anystore"
@@ -78,15 +76,6 @@ func (e *exam) store(ctx context.Context, about string, opened *anystore.Store) 
 func onlyRefuses(err error) bool {
 	trouble := anystore.Trouble(err)
 	return slices.ContainsFunc([]string{"takes no writes", "does not let the user do", "is a cluster", "refuses what it is asked for"}, func(part string) bool { return strings.Contains(trouble, part) })
-}
-
-// remedy says what to change where a lock store, as it is shown, refuses to serve. An etcd without
-// rights is the one that no other finding is about.
-func remedy(shown string, err error) string {
-	if errors.Is(err, rpctypes.ErrPermissionDenied) {
-		return "as root of etcd, grant a role of the user readwrite on the prefix of " + shown + ": " + etcdstore.DefaultPrefix + " if it names none"
-	}
-	return "see the other findings"
 }
 
 // quorum examines the members of a quorum. What is a problem of a store by itself is none of a
