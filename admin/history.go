@@ -43,16 +43,16 @@ func (p *Page) serveHistory(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h := p.config.History.History()
-	shown := p.newShown()
+	texts := p.newRedactor()
 	got := history{Instance: p.config.Instance, Since: h.Since.UTC(), Capacity: h.Capacity, Dropped: h.Dropped, Waits: []wait{}}
 	for _, one := range h.Waits {
 		line := wait{
-			Namespace: one.Tree.Namespace(), ID: one.Tree.ID(), Path: shown.path(one.Path), Mode: modeOf(one.Mode), Gate: one.Gate,
+			Namespace: one.Tree.Namespace(), ID: one.Tree.ID(), Path: texts.path(one.Path), Mode: modeOf(one.Mode), Gate: one.Gate,
 			Began: one.Began.UTC(), WaitedMS: one.Ended.Sub(one.Began).Milliseconds(), Outcome: string(one.Outcome),
-			Waiter: newParty(one.Owner, one.Note, one.Origin, shown),
+			Waiter: newParty(one.Owner, one.Note, one.Origin, texts),
 		}
 		if b := one.Blocker; !b.IsZero() {
-			line.Blocker = &blocker{newParty(b.Owner, b.Note, b.Origin, shown), modeOf(b.Mode), b.Gate, b.Waiting, stamp(b.Since)}
+			line.Blocker = &blocker{newParty(b.Owner, b.Note, b.Origin, texts), modeOf(b.Mode), b.Gate, b.Waiting, stamp(b.Since)}
 		}
 		got.Waits = append(got.Waits, line)
 	}

@@ -11,9 +11,11 @@ import (
 	"net/http"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/shown"
 )
 
 const (
@@ -58,13 +60,13 @@ func (p *Page) serveRelease(w http.ResponseWriter, r *http.Request) {
 	defer stop()
 	seen, entries, err := p.release(ctx, asked)
 	log := []slog.Attr{
-		slog.String("who", printable(who)), slog.String("reason", asked.Reason), slog.String("tree", asked.tree.String()),
-		slog.String("key", printable(asked.Key)), slog.String("remote", r.RemoteAddr),
+		slog.String("who", shown.Text(who)), slog.String("reason", asked.Reason), slog.String("tree", asked.tree.String()),
+		slog.String("key", shown.Text(asked.Key)), slog.String("remote", r.RemoteAddr),
 	}
 	if seen.Owner != "" {
 		log = append(log, slog.Any("owner", seen.Owner), slog.Uint64("fence", seen.Fence), slog.Int("entries", entries),
-			slog.String("note", printable(p.newShown().note(seen.Note))), slog.String("route", printable(seen.Origin.Route)),
-			slog.String("instance", printable(seen.Origin.Instance)), slog.String("request_id", printable(seen.Origin.RequestID)))
+			slog.String("note", shown.Text(p.newRedactor().note(seen.Note))), slog.String("route", shown.Text(seen.Origin.Route)),
+			slog.String("instance", shown.Text(seen.Origin.Instance)), slog.String("request_id", shown.Text(seen.Origin.RequestID)))
 	}
 	if err != nil {
 		message := "pathlock admin: a release failed"
@@ -116,6 +118,13 @@ func (a *release) check() (err error) {
 		return invalid("reason", "the reason has control characters or line breaks")
 	}
 	return nil
+}
+
+// showable reports whether a character has a place in a line of text: no control character, and
+// nothing that turns the direction of what follows.
+func showable(r rune) bool {
+	const joiner = '\u200d' // within emoji
+	return unicode.IsPrint(r) || unicode.Is(unicode.Zs, r) || r == joiner
 }
 
 // errNoAnswer says that the store was asked to release, and has not said whether it did.

@@ -232,7 +232,7 @@ func TestOnlyOperatorsRelease(t *testing.T) {
 	f := newFixture(t, config)
 	f.hold("/dir1", "import")
 	f.send("POST", "/admin/locks/api/release", f.body("import"), asJSON, "X-User: root")
-	if log := f.log.String(); !strings.Contains(log, `who="rootlevel=INFO msg=forged"`) {
+	if log := f.log.String(); !strings.Contains(log, `who="root\\nlevel=INFO msg=forged"`) {
 		t.Errorf("the log: %s", log)
 	}
 }

@@ -1,9 +1,11 @@
 package admin
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base32"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
@@ -63,7 +65,7 @@ type edge struct {
 // view returns what to show of a snapshot.
 func (p *Page) view(s pathlock.Snapshot) treeView {
 	v := treeView{Namespace: s.Tree.Namespace(), ID: s.Tree.ID(), Fence: s.Fence, Holders: []entry{}, Waiters: []entry{}, ahead: time.Until(s.Now)}
-	shown := p.newShown()
+	texts := p.newRedactor()
 	keys := entryKeys(&s)
 	blockers := s.Blockers()
 	waitedFor := make(map[*pathlock.Entry]int)
@@ -74,15 +76,15 @@ func (p *Page) view(s pathlock.Snapshot) treeView {
 	}
 	show := func(h *pathlock.Entry, inTheWay []pathlock.Blocking) entry {
 		e := entry{
-			Key: keys[h], Holder: holderID(s.Tree, h.Owner), party: newParty(h.Owner, h.Note, h.Origin, shown), Fence: h.Fence,
+			Key: keys[h], Holder: holderID(s.Tree, h.Owner), party: newParty(h.Owner, h.Note, h.Origin, texts), Fence: h.Fence,
 			Gate: h.Gate, Detached: h.Detached, Claims: make([]claim, 0, len(h.Claims)), Since: stamp(h.Since), Until: stamp(h.Until),
 			WaitedFor: waitedFor[h], More: max(len(inTheWay)-mostEdges, 0),
 		}
 		for _, c := range h.Claims {
-			e.Claims = append(e.Claims, claim{shown.path(c.Path), c.Mode.String()})
+			e.Claims = append(e.Claims, claim{texts.path(c.Path), c.Mode.String()})
 		}
 		for _, b := range inTheWay[:len(inTheWay)-e.More] {
-			e.WaitsFor = append(e.WaitsFor, edge{keys[b.Entry], b.Entry.Gate || h.Gate, claim{shown.path(b.Path), b.Mode.String()}})
+			e.WaitsFor = append(e.WaitsFor, edge{keys[b.Entry], b.Entry.Gate || h.Gate, claim{texts.path(b.Path), b.Mode.String()}})
 		}
 		return e
 	}
@@ -95,8 +97,8 @@ func (p *Page) view(s pathlock.Snapshot) treeView {
 	return v
 }
 
-func newParty(owner pathlock.Owner, note string, o pathlock.Origin, shown *shown) party {
-	return party{owner.Short(), shown.note(note), o}
+func newParty(owner pathlock.Owner, note string, o pathlock.Origin, texts *redactor) party {
+	return party{owner.Short(), texts.note(note), o}
 }
 
 // holderID names an owner in a tree to those who may not know the owner itself. It is 80 bits of a
@@ -144,4 +146,48 @@ func entryKey(tree pathlock.Tree, h *pathlock.Entry) string {
 func hashed(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return base32.StdEncoding.EncodeToString(sum[:10])
+}
+
+// hidden stands for a name that is redacted to nothing: without it, a node would look like the one
+// above it.
+const hidden = "…"
+
+// redactor turns texts into those to show, and remembers the paths: most of them occur many times.
+type redactor struct {
+	redact func(text string, isNote bool) string
+	paths  map[pathlock.Path]string
+}
+
+func (p *Page) newRedactor() *redactor {
+	return &redactor{redact: p.config.Redact, paths: make(map[pathlock.Path]string)}
+}
+
+// path returns a path with each of its names redacted.
+func (s *redactor) path(p pathlock.Path) string {
+	if p.IsRoot() {
+		return "/"
+	}
+	text, ok := s.paths[p]
+	if !ok {
+		// A redacted name stays one name.
+		text = strings.TrimSuffix(s.path(p.Parent()), "/") + "/" + cmp.Or(strings.ReplaceAll(s.redact(p.Base(), false), "/", "∕"), hidden)
+		s.paths[p] = text
+	}
+	return text
+}
+
+// note returns a note, redacted.
+func (s *redactor) note(note string) string {
+	if note == "" {
+		return ""
+	}
+	return s.redact(note, true)
+}
+
+// modeOf names a mode, or returns "" if none is known.
+func modeOf(m pathlock.Mode) string {
+	if !m.IsValid() {
+		return ""
+	}
+	return m.String()
 }
