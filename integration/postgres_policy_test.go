@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/pathlock-go/pathlock/gormplugin"
@@ -42,58 +43,27 @@ func runAll(t *testing.T, db *gorm.DB, statements ...string) {
 	}
 }
 
-// Verify names a policy, whether it hides single rows, which are left behind, or whole trees.
-func TestPostgresPolicies(t *testing.T) {
+// Verify names a policy, which may hide rows from a user: they are left behind.
+func TestVerify_PostgresPolicy(t *testing.T) {
 	t.Parallel()
-	const asUser = "SET LOCAL ROLE pg_monitor"
-	rename := func(t *testing.T, db *gorm.DB) {
-		root := branch(t, db, nil, "")
-		a := branch(t, db, root, "a")
-		x := branch(t, db, a, "x")
-		runAll(t, db, "UPDATE branches SET note = 'secret' WHERE id = "+strconv.FormatInt(x.ID, 10))
-		err := db.Transaction(func(tx *gorm.DB) error {
-			runAll(t, tx, asUser)
-			return gormplugin.Rename(tx, &gormplugintest.Branch{}, a.ID, "b")
-		})
-		must(t, err)
-	}
-	for _, c := range []struct {
-		name       string
-		statements []string
-		paths      []string
-		want       []treeschema.Check
-	}{
-		{
-			name:       "a policy that hides rows",
-			statements: []string{"CREATE POLICY open ON branches USING (note IS DISTINCT FROM 'secret')"},
-			paths:      []string{"", "/a/x", "/b"},
-			want:       []treeschema.Check{treeschema.RowSecurity},
-		},
-		{
-			name:       "a policy that hides trees",
-			statements: []string{"CREATE POLICY mine ON branches USING (tree_id = 1)"},
-			paths:      []string{"", "/b", "/b/x"},
-			want:       []treeschema.Check{treeschema.RowSecurity},
-		},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			d := databases.Postgres(t, databases.ByteOrder, nil)
-			db := openMigrated(t, d.Dialector(sql.OpenDB(d.Connector)))
-			runAll(t, db, append([]string{"GRANT ALL ON ALL TABLES IN SCHEMA public TO pg_monitor"}, c.statements...)...)
-			runAll(t, db, "GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO pg_monitor")
-			runAll(t, db, "ALTER TABLE branches ENABLE ROW LEVEL SECURITY")
-			rename(t, db)
-			if got := livePaths(t, db); !slices.Equal(got, c.paths) {
-				t.Errorf("the paths are %q, want %q", got, c.paths)
-			}
-			if err := db.Transaction(func(tx *gorm.DB) error {
-				runAll(t, tx, asUser)
-				finds(t, tx, c.want...)
-				return nil
-			}); err != nil {
-				t.Fatal(err)
-			}
-		})
+	d := databases.Postgres(t, databases.ByteOrder, nil)
+	db := openMigrated(t, d.Dialector(sql.OpenDB(d.Connector)))
+	root := branch(t, db, nil, "")
+	a := branch(t, db, root, "a")
+	x := branch(t, db, a, "x")
+	runAll(t, db,
+		"UPDATE branches SET note = 'secret' WHERE id = "+strconv.FormatInt(x.ID, 10),
+		"GRANT ALL ON ALL TABLES IN SCHEMA public TO pg_monitor", "GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO pg_monitor",
+		"CREATE POLICY open ON branches USING (note IS DISTINCT FROM 'secret')", "ALTER TABLE branches ENABLE ROW LEVEL SECURITY")
+	finds(t, db) // the owner sees all rows
+	must(t, db.Transaction(func(tx *gorm.DB) error {
+		runAll(t, tx, "SET LOCAL ROLE pg_monitor")
+		if found := finds(t, tx, treeschema.RowSecurity); len(found) == 1 && (found[0].Severity != gormplugin.Warning || !strings.Contains(found[0].Missing, "cannot judge")) {
+			t.Errorf("found %v, want a warning", found)
+		}
+		return gormplugin.Rename(tx, &gormplugintest.Branch{}, a.ID, "b")
+	}))
+	if got, want := livePaths(t, db), []string{"", "/a/x", "/b"}; !slices.Equal(got, want) {
+		t.Errorf("the paths are %q, want %q", got, want)
 	}
 }
