@@ -12,22 +12,22 @@
 // share a member, and no member grants what conflicts, no two conflicting requests are granted at
 // once.
 //
-// Redlock leaves open who comes first when several want the same. Here the first member that serves
-// decides: it is the lead.
+// Redlock does not say who comes first when several requests want the same node. Here the first
+// member that answers decides: it is the lead.
 //
 //	Acquire   the lead:   grants, or queues the request until it is its turn, or refuses it
 //	          the others: confirm what the lead has granted; queue it while a release is under way
 //	          all:        give it back where no majority confirms it
 //	Release   all members at once
 //
-// So the order of arrival, passing, conversions, deadlocks and gates are those of one store, and
-// there is no contest of clients that each get a part and none a majority. A newcomer that a
-// majority would grant is refused, or queued, if the lead does not grant it: nobody barges past
-// those who wait. What the members behind the lead are asked for is granted there already, so they
-// queue nobody but for the moment in which a release is on its way.
+// So the order of arrival, passing, conversions, deadlocks and gates work as in one store, and
+// clients never compete so that each gets a part and nobody a majority. If a majority would grant a
+// newcomer but the lead does not, the newcomer is refused or queued: nobody passes the waiters. The
+// other members are asked only for what the lead has granted, so they queue nobody, except while a
+// release is on its way.
 //
-// So an acquisition is two round trips: one to the lead, and one to the others at once. If the lead
-// does not grant, the others are not asked.
+// So an acquisition takes two round trips: one to the lead, and then one to all others at once. If
+// the lead does not grant, the others are not asked.
 //
 // Processes that do not reach the same members may have different leads. Exclusion does not depend
 // on that, but each of them may then have a part of the members. So what no majority has confirmed
@@ -36,12 +36,12 @@
 //
 // # Silence
 //
-// A member that has not answered within [WithTimeout], or fails, is silent: from then on it is
-// asked in the background alone, a few times per time-out, until it answers. Before it takes part
-// again it gives back what it has missed the release of. So a silent member costs one time-out,
-// once per process, and then nothing. A member that has requests in its queue is looked at twice
-// per time-out, by one goroutine, however many wait. If it falls silent, they queue at the next
-// one.
+// A member that has not answered within [WithTimeout], or fails, is silent. From then on the
+// process asks it only in the background, a few times per time-out, until it answers. Before the
+// member takes part again, the process repeats the releases that the member has missed. So a silent
+// member costs each process one time-out, and then nothing. A member that has requests in its queue
+// is looked at twice per time-out, by one goroutine, however many wait. If it falls silent, they
+// queue at the next one.
 //
 // When too few members are left, requests fail with a [*MajorityError], which matches
 // [pathlock.ErrUnavailable] and says which members failed and why.
@@ -49,14 +49,14 @@
 // # Leases
 //
 // A grant lives for as long as a majority has it. [pathlock.Grant].Asked is the moment from which a
-// majority keeps it for its lease: each of them was asked then, or later. Members are asked for
-// leases that are longer than what is promised, by what their clocks may drift: 50 millionths.
+// majority keeps the grant for its lease: each member of it was asked then, or later. Members are
+// asked for leases that exceed the promised one by what their clocks may drift: 50 millionths.
 //
-// A renewal is one call to each member. An owner is lost when a majority has nothing of it. A
-// member that has lost a grant, or was silent when it was made, does not get it later: Redlock's
-// rule does not add it either, and its fence would be a new one. So a hold ends as soon as
-// fewer than a majority have it, even if they were restarted one after the other. Keep that in mind
-// for holds that are detached for days.
+// A renewal is one call to each member. An owner has lost its lock when a majority has no grant of
+// it. A member that has lost a grant, or was silent when it was made, does not get it later:
+// Redlock's rule does not add it either, and its fence would be a new one. So a hold ends as soon
+// as fewer than a majority have it, even if they were restarted one after the other. Keep that in
+// mind for holds that are detached for days.
 //
 // # Fences
 //
@@ -81,20 +81,20 @@
 // sense:
 //
 //   - A member that restarts must remember its grants, or stay away for longer than the longest
-//     lease. One that restarts empty and at once makes two majorities possible: two owners then
-//     hold the same node until the next renewal of the first. A member with asynchronous replicas
-//     that fails over is such a member.
+//     lease. If it restarts empty at once, two majorities are possible: two owners then hold the
+//     same node until the first one's next renewal. A member with asynchronous replicas does the
+//     same when it fails over.
 //   - A member's clock must run at the pace of the others, but for the drift. One whose leases end
 //     too soon counts as failing.
-//   - A process must not act on a lock after its lease. It can not know: it may stand still between
-//     the look at the clock and the write.
+//   - A process must not act on a lock after its lease. It cannot know this for sure: it may be
+//     stopped between its look at the clock and the write.
 //
-// Critics of Redlock (Martin Kleppmann, How to do distributed locking, 2016) argue from the last
-// two that correctness must not rest on it, and its author (Salvatore Sanfilippo, Is Redlock safe?,
-// 2016) that the last is the trouble of every lock with a lease. Here safety rests on neither: the
-// assertion in the database keeps the tree right whoever believes in a lock. With a quorum you get
-// order, and go on working when a minority of your Redis servers fails. If you run etcd or
-// ZooKeeper, prefer them to a quorum.
+// Critics of Redlock (Martin Kleppmann, How to do distributed locking, 2016) conclude from the last
+// two points that correctness must not depend on Redlock. Its author (Salvatore Sanfilippo, Is
+// Redlock safe?, 2016) replies that the last point concerns every lock with a lease. Here safety
+// depends on neither: the assertion in the database keeps the tree correct whoever believes in a
+// lock. With a quorum you get order, and keep working when a minority of your Redis servers fails.
+// If you run etcd or ZooKeeper, prefer them to a quorum.
 //
 // # What else to know
 //
@@ -102,8 +102,8 @@
 //     grants. When the lead falls silent, those who wait queue at the next member in any order.
 //     When a former lead comes back, newcomers queue there, and may come before those who wait
 //     elsewhere, once each.
-//   - A deadlock is found by the lead, at once. One between a hold that the lead does not have, as
-//     it was away when that was made, and one that it has goes undetected: the waits end in time.
+//   - The lead finds a deadlock at once. It cannot find one that involves a hold that was made
+//     while the lead was away: such waits end by their time-outs.
 //   - A release that a silent member has missed blocks that member alone, until it answers or the
 //     lease ends there, and so does a transfer, until the lease ends. If it is the lead, that is
 //     everybody.

@@ -36,8 +36,8 @@
 //	                ends       when the last lease in the tree ends, in µs since 1970, UTC
 //	                tickets    those who hold and wait, as JSON, a line each
 //
-// Nothing is compared as text, so that no collation, character set or SQL mode matters. The row of
-// a tree in which everything has ended ten minutes ago is removed after some update.
+// Nothing is compared as text, so that no collation, character set or SQL mode matters. If
+// everything in a tree ended ten minutes ago, a later update removes its row.
 //
 // # What an operation costs
 //
@@ -51,8 +51,8 @@
 //
 // # How waiters are woken
 //
-// A waiter holds no connection. Those of the process that lets them in are woken by a channel. For
-// those of other processes:
+// A waiter holds no connection. A channel wakes the waiters in the process that lets them in.
+// Waiters in other processes wake up as follows:
 //
 //   - PostgreSQL: the write notifies a channel that each process listens on, with one connection for
 //     all its waiters. When that is lost, the process looks for itself until it has another one. It
@@ -71,8 +71,8 @@
 //     the host's, by the process, because all processes are on one host. A clock that is set back
 //     makes leases longer, and one that is set forward ends them early.
 //   - Fences are max(last + 1, the clock in µs). They keep growing when a tree's row is removed.
-//   - What is committed is as durable as the database is. A failover that loses commits loses locks;
-//     the tree in the database is safe all the same.
+//   - Grants are as durable as the database's commits. A failover that loses commits loses locks;
+//     the tree in the database is still safe.
 //   - A connection that is lost in the middle of an operation leaves nothing half done. The error
 //     matches [pathlock.ErrUnavailable], and the operation may be repeated.
 //

@@ -1,4 +1,4 @@
-// Package ticketstore makes a lock store of anything that keeps records and can change a few of
+// Package ticketstore makes a lock store from anything that keeps records and can change a few of
 // them in one atomic step: a database, a coordination service, a file. [New] adds the lock table,
 // the queue, the leases and the search for deadlocks to a [Backend]. The result passes
 // store/storetest if the backend does what its interface says.
@@ -17,20 +17,20 @@
 //
 // # Tickets
 //
-// A request appends a [Ticket] with its whole claim set. The ticket waits, in the order of arrival,
-// until nothing is in its way. Then it holds, until it is released or its lease ends. An update
-// reads all tickets of one tree, so its cost grows with how many hold and wait in that tree, and
-// not with how many trees there are.
+// A request appends a [Ticket] with its whole claim set. The ticket waits, in order of arrival,
+// until nothing blocks it. Then it holds until it is released or its lease ends. An update reads
+// all tickets of one tree, so its cost grows with how many hold and wait in that tree, and not with
+// how many trees there are.
 //
-// Whoever changes a tree decides for all: a release writes the grants of those whom it lets in, in
-// the same step. A lease that has ended is noticed by the next update, of whichever process.
+// Whoever changes a tree decides for all: in the same step, a release writes the grants of those
+// whom it lets in. The next update, by any process, notices a lease that has ended.
 //
 // # Waiting
 //
-// A waiter looks at its ticket when the backend wakes it, when the lease ends of the one ticket
-// that it waits for, and at each third of its own lease, as a sign of life. So a release costs as
-// many looks as it lets requests in. A waiter that gives no sign of life for a lease loses its
-// place.
+// A waiter looks at its ticket when the backend wakes it, when the lease of the ticket that it
+// waits for ends, and after each third of its own lease, as a sign of life. So a release causes
+// only as many looks as it lets requests in. A waiter that gives no sign of life for a lease loses
+// its place.
 //
 // # Time
 //

@@ -35,9 +35,9 @@
 // # Leases and sessions
 //
 // Every ticket has a lease, which everybody heeds by the clock of ZooKeeper's leader. Nothing
-// depends on the session, and a lost connection is followed by another one. A crash costs others
-// what is left of the lease. The next update of the tree removes the ticket, or a sweep does, which
-// each process makes every ten minutes.
+// depends on the session, and a lost connection is followed by another one. After a crash, others
+// wait for the rest of the lease. The next update of the tree removes the ticket, or a sweep does,
+// which each process runs every ten minutes.
 //
 // # What is guaranteed
 //
@@ -45,8 +45,8 @@
 //     transaction of ZooKeeper, which a majority has on disk before anybody learns of it. No
 //     failover forgets it.
 //   - Fences are counted from the number of the tree's latest transaction, 256 for each. They grow
-//     over all leaders, and after a tree was empty and its znode removed. They begin anew only where
-//     an ensemble is set up anew, or restored from a backup.
+//     over all leaders, and after a tree was empty and its znode removed. They start again only if
+//     the ensemble is recreated, or restored from a backup.
 //   - An operation whose answer was lost is looked up, and done again only if it was not carried out.
 //     It fails with an error that matches [pathlock.ErrUnavailable] when no server answers in time.
 //   - What is refused is refused by the latest state, also where a server is behind: it asks the
@@ -70,7 +70,7 @@
 //     tickets together: some 3,000 of ordinary claims. The claims of one request have at most an
 //     eighth of it: some 2,000 of them. What is larger gets an error that matches
 //     [pathlock.ErrInvalidRequest].
-//   - An update writes at most 128 tickets. Crowds are let in in portions.
+//   - An update writes at most 128 tickets. Larger crowds are let in in batches.
 //   - Every grant is a write to all servers. An ensemble does a few thousand each second.
 //
 // # Looking
