@@ -19,7 +19,7 @@ func (e *exam) database(ctx context.Context) {
 	const about = "the database"
 	db, table := e.DB, e.Table
 	if err := e.ask(ctx, db.PingContext); err != nil {
-		e.found(Problem, about, answerCheck, fmt.Sprintf("the database %s: %v", anystore.Trouble(err), err), "nothing can be read or written", "see that the server runs, and that the URL, its TLS, the user and the password are right")
+		e.found(Problem, about, answerCheck, fmt.Sprintf("the database %s: %v", anystore.Trouble(err), err), "nothing can be read or written", "check that the server runs, and that the URL, its TLS, the user and the password are right")
 		return
 	}
 	d, err := dialect.Of(e.Dialect)
@@ -40,7 +40,7 @@ func (e *exam) database(ctx context.Context) {
 		return treeschema.Look(ctx, db, d, table.Table)
 	})
 	if err != nil {
-		e.found(Problem, table.Table, "table", err.Error(), "nothing more of the table can be examined", "see that the table and its columns are named right, by --table, --key, --deleted and so on")
+		e.found(Problem, table.Table, "table", err.Error(), "nothing more of the table can be examined", "check the names of the table and its columns: --table, --key, --deleted and so on")
 		return
 	}
 	model := modelOf(*table, there.Columns)

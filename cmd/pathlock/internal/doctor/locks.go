@@ -31,7 +31,7 @@ func (e *exam) locks(ctx context.Context, store *anystore.Store) {
 	case scheme == "memory", scheme == "off":
 		e.found(Warning, about, "store", "no other program sees the locks of this store", "programs that share a tree are not kept apart", "give the programs a lock store that they share")
 	case MissingFile(store):
-		e.found(Warning, about, "tables", "there is no such file yet", "no program has used this lock store", "see that the path is right, or start a program")
+		e.found(Warning, about, "tables", "there is no such file yet", "no program has used this lock store", "check the path, or start a program")
 	case e.store(ctx, about, store):
 		e.probe(ctx, about, store)
 	}
@@ -81,7 +81,7 @@ func onlyRefuses(err error) bool {
 // quorum examines the members of a quorum. What is a problem of a store by itself is none of a
 // minority of members.
 func (e *exam) quorum(ctx context.Context, store *anystore.Store) {
-	const about, change = "the quorum", "mend the members: see their findings"
+	const about, change = "the quorum", "repair the members: see their findings"
 	e.members = len(store.Members())
 	var failing []int
 	for i, member := range store.Members() {

@@ -25,8 +25,8 @@ var redisRules = []rule{
 	{"eviction", Warning, "maxmemory=0", "maxmemory-policy is {maxmemory_policy}, and there is no maxmemory", "locks are evicted as soon as somebody sets a limit", noEviction},
 	{"eviction", Problem, "", "maxmemory-policy is {maxmemory_policy}, and maxmemory {maxmemory_human}", "a full server evicts locks that are held, and grants them to others", noEviction},
 
-	{"persistence", Warning, "aof_enabled!=1", "the append-only file is off", "a restart forgets the locks of the time since the last snapshot: two owners may hold the same node until the next renewal, and detached holds are gone", "CONFIG SET appendonly yes, and the same in redis.conf"},
-	{"persistence", Warning, "appendfsync=no", "the append-only file is on, and appendfsync is no", "a crash of the host forgets the locks of the time since its system last wrote the file, mostly 30 s: two owners may hold the same node until the next renewal", "CONFIG SET appendfsync everysec, and the same in redis.conf"},
+	{"persistence", Warning, "aof_enabled!=1", "the append-only file is off", "a restart loses the locks granted since the last snapshot: two owners may hold the same node until the next renewal, and detached holds are gone", "CONFIG SET appendonly yes, and the same in redis.conf"},
+	{"persistence", Warning, "appendfsync=no", "the append-only file is on, and appendfsync is no", "a crash of the host loses the locks granted since its system last wrote the file, usually 30 s: two owners may hold the same node until the next renewal", "CONFIG SET appendfsync everysec, and the same in redis.conf"},
 	{"persistence", Fine, "appendfsync=", "the append-only file is on", "", ""},
 	{"persistence", Fine, "", "the append-only file is on, appendfsync is {appendfsync}", "", ""},
 
@@ -34,9 +34,9 @@ var redisRules = []rule{
 	{"replicas", Fine, "role!=master", "", "", ""},
 	{"replicas", Problem, "min_slaves_good_slaves=0", "{connected_slaves} connected, none of them in time", "the server takes no writes (NOREPLICAS): nothing is granted", "start the replicas, or see why they lag; until then, CONFIG SET min-replicas-to-write 0"},
 	{"replicas", Fine, "member=yes connected_slaves=0", "there is none: the other members of the quorum stand in", "", ""},
-	{"replicas", Advice, "member=yes", "{connected_slaves} connected", "one that takes its primary's place without its last grants is a member that lies", "let none of them take its place"},
+	{"replicas", Advice, "member=yes", "{connected_slaves} connected", "a replica that replaces its primary without the last grants makes the member forget locks", "let no replica replace its primary"},
 	{"replicas", Advice, "connected_slaves=0", "there is no replica", "while the server is down, no lock is granted", "run a replica, with sentinels or in a cluster that fail over to it; or accept it"},
-	{"replicas", Warning, "min_slaves_good_slaves=", "{connected_slaves} connected, and min-replicas-to-write is 0", "a primary that is cut off from its replicas goes on granting locks, which are lost when one of them takes its place", "CONFIG SET min-replicas-to-write 1, CONFIG SET min-replicas-max-lag 10, and the same in redis.conf of every node"},
+	{"replicas", Warning, "min_slaves_good_slaves=", "{connected_slaves} connected, and min-replicas-to-write is 0", "a primary that is cut off from its replicas continues to grant locks, which are lost when a replica replaces it", "CONFIG SET min-replicas-to-write 1, CONFIG SET min-replicas-max-lag 10, and the same in redis.conf of every node"},
 	{"replicas", Fine, "", "{connected_slaves} connected, {min_slaves_good_slaves} of them in time, min-replicas-to-write is {min-replicas-to-write}", "", ""},
 }
 
@@ -45,7 +45,7 @@ const noEviction = "CONFIG SET maxmemory-policy noeviction, and the same in redi
 // clusterRules say what CLUSTER INFO means.
 var clusterRules = []rule{
 	{"cluster", Fine, "cluster_state=ok cluster_slots_ok=16384", slotsServed, "", ""},
-	{"cluster", Problem, "", slotsServed, "trees in the other slots get no locks", "see which node is down: CLUSTER NODES; slots that nobody has: redis-cli --cluster fix"},
+	{"cluster", Problem, "", slotsServed, "trees in the other slots get no locks", "see which node is down: CLUSTER NODES; slots without a node: redis-cli --cluster fix"},
 }
 
 const slotsServed = "state {cluster_state}, {cluster_slots_ok} of 16384 slots are served"

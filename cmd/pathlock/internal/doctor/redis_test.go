@@ -22,7 +22,7 @@ func TestRedisSettings(t *testing.T) {
 		check, contains string
 	}{
 		{"--appendonly yes", doctor.Fine, "persistence", "appendfsync is everysec"},
-		{"--appendonly yes --appendfsync no", doctor.Warning, "persistence", "forgets the locks"},
+		{"--appendonly yes --appendfsync no", doctor.Warning, "persistence", "loses the locks"},
 		{"--appendonly no", doctor.Warning, "persistence", "two owners may hold the same node"},
 		{"--maxmemory 100mb --maxmemory-policy allkeys-lru", doctor.Problem, "eviction", "allkeys-lru"},
 		{"--maxmemory-policy allkeys-lru", doctor.Warning, "eviction", "as soon as somebody sets a limit"},

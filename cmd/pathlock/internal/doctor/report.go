@@ -160,7 +160,7 @@ func (e *exam) unknown(about, check string, err error, change string) {
 // unanswered adds that a server does not serve.
 func (e *exam) unanswered(about string, err error) {
 	e.found(Problem, about, answerCheck, fmt.Sprintf("it does not serve: %v", err), "the lock store "+anystore.Trouble(err)+": nothing is granted",
-		"see that the server runs and takes more clients, and that the URL, its TLS, the user and the password are right")
+		"check that the server runs and accepts more clients, and that the URL, its TLS, the user and the password are right")
 }
 
 // ask calls f with a context that ends after the server's time.

@@ -19,13 +19,13 @@ import (
 // opinion.
 var databaseRules = map[*dialect.Dialect][]rule{
 	dialect.PostgreSQL: {
-		{"durability", Warning, "synchronous_commit=off", "synchronous_commit is off", "a crash of the server forgets the last commits, locks and changes of trees alike", "set synchronous_commit = on"},
+		{"durability", Warning, "synchronous_commit=off", "synchronous_commit is off", "a crash of the server loses the last commits, both locks and changes of trees", "set synchronous_commit = on"},
 		{"durability", Fine, "", "synchronous_commit is {synchronous_commit}", "", ""},
 		{"time-outs", Advice, "idle_in_transaction_session_timeout=0", "idle_in_transaction_session_timeout is 0", "a transaction whose program hangs keeps its row locks for ever", "ALTER SYSTEM SET idle_in_transaction_session_timeout = '1min', or SET it for the role, and reload"},
 	},
 	dialect.MySQL: {
 		{"durability", Fine, "innodb_flush_log_at_trx_commit=1", "innodb_flush_log_at_trx_commit is 1, sync_binlog {sync_binlog}", "", ""},
-		{"durability", Warning, "", "innodb_flush_log_at_trx_commit is {innodb_flush_log_at_trx_commit}", "a crash of the host forgets the commits of the last second, locks and changes of trees alike", "SET GLOBAL innodb_flush_log_at_trx_commit = 1, and the same in my.cnf"},
+		{"durability", Warning, "", "innodb_flush_log_at_trx_commit is {innodb_flush_log_at_trx_commit}", "a crash of the host loses the commits of the last second, both locks and changes of trees", "SET GLOBAL innodb_flush_log_at_trx_commit = 1, and the same in my.cnf"},
 		// MariaDB has a time-out for idle transactions, and MySQL only the one for all idle
 		// connections.
 		{"time-outs", Advice, "long=yes idle_transaction_timeout=0", "idle_transaction_timeout is 0", keepsLocks, "SET GLOBAL idle_transaction_timeout = 60, and the same in my.cnf, or idle_transaction_timeout=60 in the programs' URL"},
@@ -90,7 +90,7 @@ var serverChecks = []struct {
 }{
 	{treeschema.Version, "the server's version is supported"},
 	{treeschema.ReadOnly, "the server takes writes"},
-	{treeschema.Writers, "no other server is known to write, too"},
+	{treeschema.Writers, "no other server seems to take writes"},
 }
 
 // server adds what package treeschema finds wrong with the server and the session. It reports
@@ -145,9 +145,9 @@ func (e *exam) sqlLocks(ctx context.Context, about string, d *dialect.Dialect, s
 	case !errors.Is(err, sqlstore.ErrTables):
 		e.unanswered(about, err)
 	case strings.Contains(err.Error(), "there is no table"):
-		e.found(Warning, about, "tables", "there is no table of the locks yet", "the first program that opens the store makes it, for which its user needs the right to", "start a program as a user who may create tables; thereafter, reading and writing them is enough")
+		e.found(Warning, about, "tables", "there is no table of the locks yet", "the first program that opens the store creates it; its user needs the right to do that", "start a program as a user who may create tables; after that, the right to read and write them is enough")
 	default:
-		e.found(Problem, about, "tables", err.Error(), "nothing is granted", "drop the table while no program runs, and let one make it anew")
+		e.found(Problem, about, "tables", err.Error(), "nothing is granted", "drop the table while no program runs, and let a program create it again")
 	}
 	return false
 }

@@ -99,7 +99,7 @@ func TestPostgresSettings(t *testing.T) {
 	}{
 		{"default_transaction_read_only = on", doctor.Problem, "read only", "nothing can be written"},
 		{"default_transaction_isolation = 'repeatable read'", doctor.Problem, "isolation", "REPEATABLE READ"},
-		{"synchronous_commit = off", doctor.Warning, "durability", "forgets the last commits"},
+		{"synchronous_commit = off", doctor.Warning, "durability", "loses the last commits"},
 		{"idle_in_transaction_session_timeout = 0", doctor.Advice, "time-outs", "for ever"},
 		{"idle_in_transaction_session_timeout = 60000", doctor.Fine, "durability", "synchronous_commit is on"},
 	} {
