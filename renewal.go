@@ -79,9 +79,9 @@ func (l *Locker) askForEnd(ctx context.Context, tree Tree, owner Owner) (renewed
 
 // Why a lock is lost.
 var (
-	errLeaseGone = errors.New("the store has it no more")
-	errLate      = errors.New("the lease ended before the grant was known of")
-	errNotThere  = errors.New("the store had it no more at the release")
+	errLeaseGone = errors.New("the store no longer has it")
+	errLate      = errors.New("the lease ended before the grant arrived")
+	errNotThere  = errors.New("the store no longer had it at the release")
 	errEndedHere = errors.New("the lock that this process attached has ended")
 )
 

@@ -11,7 +11,7 @@ import (
 
 // ErrOtherLocks means that this program takes the locks of a table elsewhere than others do: in
 // another lock store, or in another namespace. Neither sees the locks of the other.
-var ErrOtherLocks = errors.New("gormplugin: other programs take these locks elsewhere")
+var ErrOtherLocks = errors.New("gormplugin: other programs use another lock store or namespace")
 
 // lockPlace is where the locks of a table are taken, as the database has it.
 type lockPlace struct {
@@ -55,9 +55,9 @@ func VerifyLocks(db *gorm.DB) error {
 		case err != nil:
 			return fmt.Errorf("gormplugin: VerifyLocks: %w", err)
 		case here.Store == "" && there.Store != "":
-			errs = append(errs, fmt.Errorf("%w: those of %s in %s, and this one in %s", ErrOtherLocks, t.TableName, there, here))
+			errs = append(errs, fmt.Errorf("%w: for %s they use %s, and this one uses %s", ErrOtherLocks, t.TableName, there, here))
 		case here != there:
-			errs = append(errs, fmt.Errorf("%w: those of %s in %s, and this one in %s; if all are to take them here, DELETE FROM %s WHERE guarded = '%s'",
+			errs = append(errs, fmt.Errorf("%w: for %s they use %s, and this one uses %s; if all should use the latter, DELETE FROM %s WHERE guarded = '%s'",
 				ErrOtherLocks, t.TableName, there, here, there.TableName(), t.TableName))
 		}
 	}
