@@ -135,7 +135,7 @@ func (r *request) lead() (grant, error) {
 		if got.err == nil {
 			return got, nil
 		}
-		if isAnswer(got.err) && !(r.Held && isLost(got.err)) {
+		if isAnswer(got.err) && (!r.Held || !isLost(got.err)) {
 			return grant{}, r.conflict(got.err)
 		}
 		r.failed[m] = got.err
