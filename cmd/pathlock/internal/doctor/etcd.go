@@ -27,7 +27,8 @@ func (e *exam) etcd(ctx context.Context, about string, client *clientv3.Client) 
 		_, addr, _ := strings.Cut(endpoint, "://")
 		status, err := answer(ctx, e, func(ctx context.Context) (*clientv3.StatusResponse, error) { return client.Status(ctx, endpoint) })
 		if err != nil {
-			e.found(Warning, addr, "member", "it does not answer: "+err.Error(), "one more that does not may keep the others from granting anything", "start it, or take it out of the cluster and the URL")
+			e.found(Warning, addr, "member", "it does not answer: "+err.Error(), "one more that does not may keep the others from granting anything",
+				"start it, or take it out of the cluster and the URL")
 			continue
 		}
 		e.judge(addr, facts{"version": status.Version, "old": flag(older(status.Version, "3.5"))}, etcdRules)
