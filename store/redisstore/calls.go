@@ -22,6 +22,8 @@ const gracePeriod = 500 * time.Millisecond
 type caller struct {
 	// timeout is how long a command may take.
 	timeout time.Duration
+	// punctual says that the client gives its connections the deadlines of contexts.
+	punctual bool
 	// refusal is why no command may begin; nil if commands may.
 	refusal error
 	// unanswered is called in the background when a server has not answered a command. It ends in
@@ -104,9 +106,10 @@ func do[T any](ctx context.Context, c *caller, what operation, command func(cont
 // doFor is [do], within a time, for a command about a request. If the command fails, or is left
 // behind, the request is taken back: the server may have carried out the command all the same.
 //
-// The command runs on a goroutine of its own, which the caller leaves behind when ctx ends or the
-// time is up. A client heeds its context's Done only before the command is on its way; from then on
-// it waits for the connection alone.
+// The command of a punctual client runs on the goroutine of the caller. A client heeds its
+// context's Done only before the command is on its way: a context that is cancelled later ends the
+// call when the server answers, or when the time is up. The command of any other client runs on a
+// goroutine of its own, which the caller leaves behind when ctx ends or the time is up.
 func doFor[T any](
 	ctx context.Context, c *caller, what operation, r *request, within time.Duration, command func(context.Context) (T, error),
 ) (T, error) {
@@ -121,16 +124,21 @@ func doFor[T any](
 	ended, before := make(chan struct{}), r.writes()
 	bounded, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	go func() {
+	run := func() {
 		defer c.end()
 		defer close(ended)
 		value, err = command(bounded)
-	}()
-	select {
-	case <-ended:
-	case <-bounded.Done():
-		c.takeBack(r, func() error { <-ended; return err })
-		return none, c.failed(ctx, what, bounded.Err())
+	}
+	if c.punctual {
+		run()
+	} else {
+		go run()
+		select {
+		case <-ended:
+		case <-bounded.Done():
+			c.takeBack(r, func() error { <-ended; return err })
+			return none, c.failed(ctx, what, bounded.Err())
+		}
 	}
 	if err == nil {
 		return value, nil

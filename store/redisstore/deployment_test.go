@@ -235,11 +235,14 @@ func TestSubscriptions(t *testing.T) {
 // when they pass again.
 func TestHostVanishes(t *testing.T) {
 	const timeout = 200 * time.Millisecond
-	for name, connected := range map[string]bool{"while it is connected": true, "before it is dialled": false} {
+	for name, tt := range map[string]struct{ connected, punctual bool }{
+		"while it is connected": {true, true}, "while it is connected, and late": {true, false},
+		"before it is dialled": {false, true}, "before it is dialled, and late": {false, false},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			store, network := distant(t, !connected, WithTimeout(timeout))
-			if connected {
+			store, network := distant(t, tt.punctual, WithTimeout(timeout))
+			if tt.connected {
 				visit(t, store, testlock.Tree(t))
 			}
 			network.Vanish()

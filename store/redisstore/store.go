@@ -32,7 +32,8 @@ var _ pathlock.Store = (*Store)(nil)
 // locks. The client remains the caller's.
 //
 // Make the client with ContextTimeoutEnabled, as [Open] does. Calls end in time with any client,
-// but one that does not heed the deadlines of contexts keeps connections and goroutines for longer.
+// but one that does not heed the deadlines of contexts needs a goroutine for each command, and
+// keeps connections and goroutines for longer.
 // In a Cluster, set MaxRedirects to 16, so that calls outlast the move of a slot. For a primary
 // under Sentinel use Open: a client of redis.NewFailoverClient does not notice a failover while the
 // one sentinel that it listens to hangs.
@@ -55,7 +56,20 @@ func New(client redis.UniversalClient, opts ...Option) *Store {
 		refusal = errRing
 	}
 	s.calls = newCaller(c.timeout, refusal, s.relocate, s.withdraw)
+	s.calls.punctual = isPunctual(client)
 	return s
+}
+
+// isPunctual reports whether a client gives its connections the deadlines of contexts.
+func isPunctual(client redis.UniversalClient) bool {
+	switch c := client.(type) {
+	case interface{ Options() *redis.Options }:
+		return c.Options().ContextTimeoutEnabled
+	case interface{ Options() *redis.ClusterOptions }:
+		return c.Options().ContextTimeoutEnabled
+	default:
+		return false
+	}
 }
 
 // relocate has the client find out anew which node has which keys, since the one that it knows may

@@ -2,6 +2,7 @@ package redisstore
 
 import (
 	"context"
+	"errors"
 	"io"
 	"sync"
 	"testing"
@@ -119,6 +120,41 @@ func TestTakeBack(t *testing.T) {
 				d.answers(refused{io.EOF})
 				if tried := d.during(time.Minute); len(tried) != 1 {
 					t.Errorf("tried %v when the server answered, want it once", tried)
+				}
+			})
+		})
+	}
+}
+
+// TestCommand_OfACancelledContext: a punctual client's command that is under way ends with its
+// answer, which counts, or with its time, and the request is taken back.
+func TestCommand_OfACancelledContext(t *testing.T) {
+	for name, takes := range map[string]time.Duration{"answered": time.Second, "not answered": time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := startDeaf(t)
+				d.caller.punctual = true
+				ctx, cancel := context.WithCancel(t.Context())
+				time.AfterFunc(time.Millisecond, cancel)
+				r := &request{Acquisition: pathlock.Acquisition{Owner: "owner", Grant: "cancelled", Lease: time.Minute}, sent: counted{value: "owner"}}
+				_, err := doFor(ctx, d.caller, operation{Verb: "acquire"}, r, deafTimeout, func(ctx context.Context) (int, error) {
+					if _, err := r.sent.MarshalBinary(); err != nil { // it is sent
+						return 0, err
+					}
+					deadline, _ := ctx.Deadline() // all that a connection heeds
+					select {
+					case <-time.After(takes):
+						return 1, nil
+					case <-time.After(time.Until(deadline)):
+						return 0, context.DeadlineExceeded
+					}
+				})
+				took := time.Since(d.began)
+				if takes < deafTimeout && (err != nil || took != takes) {
+					t.Errorf("%v after %v, want the answer", err, took)
+				}
+				if takes > deafTimeout && (!errors.Is(err, context.Canceled) || took != deafTimeout || len(d.during(0)) != 1) {
+					t.Errorf("%v after %v, want context.Canceled with the time-out", err, took)
 				}
 			})
 		})
