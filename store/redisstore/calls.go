@@ -106,10 +106,10 @@ func do[T any](ctx context.Context, c *caller, what operation, command func(cont
 // doFor is [do], within a time, for a command about a request. If the command fails, or is left
 // behind, the request is taken back: the server may have carried out the command all the same.
 //
-// The command of a punctual client runs on the goroutine of the caller. A client heeds its
-// context's Done only before the command is on its way: a context that is cancelled later ends the
-// call when the server answers, or when the time is up. The command of any other client runs on a
-// goroutine of its own, which the caller leaves behind when ctx ends or the time is up.
+// The command of a punctual client that changes something runs on the goroutine of the caller. A
+// client heeds its context's Done only before the command is on its way: a context that is
+// cancelled later ends the call when the server answers, or when the time is up. Any other command
+// runs on a goroutine of its own, which the caller leaves behind when ctx ends or the time is up.
 func doFor[T any](
 	ctx context.Context, c *caller, what operation, r *request, within time.Duration, command func(context.Context) (T, error),
 ) (T, error) {
@@ -129,7 +129,7 @@ func doFor[T any](
 		defer close(ended)
 		value, err = command(bounded)
 	}
-	if c.punctual {
+	if c.punctual && !what.Looks {
 		run()
 	} else {
 		go run()
@@ -185,6 +185,9 @@ type operation struct {
 	Verb  string
 	Tree  pathlock.Tree
 	Owner pathlock.Owner
+	// Looks is set where nothing changes: whoever does not want the answer any more need not wait
+	// for it.
+	Looks bool
 }
 
 // String implements [fmt.Stringer].

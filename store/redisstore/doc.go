@@ -106,8 +106,8 @@
 // quarters of a second after the deadline of its context, whatever the client and the network do.
 // With ContextTimeoutEnabled, as [Open] has it, connections have that deadline. The commands of
 // other clients run on goroutines of their own, which callers leave behind, and which cost time. A
-// wait ends when its context is cancelled. With ContextTimeoutEnabled, a command that is under way
-// then ends when the server answers, or with the time of [WithTimeout].
+// wait ends when its context is cancelled. With ContextTimeoutEnabled, a command that changes
+// something and is under way then ends when the server answers, or with the time of [WithTimeout].
 //
 // Commands share the client's pool of connections, of which a process needs about as many as it has
 // locks under way at once. A redis.Ring is refused: see [New].

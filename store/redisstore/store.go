@@ -125,7 +125,7 @@ func (s *Store) Local() bool { return false }
 // Ping implements [pathlock.Store]. It asks for a write that changes nothing, so that it fails on a
 // replica and on a server that cannot save its data.
 func (s *Store) Ping(ctx context.Context) error {
-	_, err := do(ctx, s.calls, operation{Verb: "ping"}, func(ctx context.Context) (int64, error) {
+	_, err := do(ctx, s.calls, operation{Verb: "ping", Looks: true}, func(ctx context.Context) (int64, error) {
 		return s.client.Del(ctx, s.keys.prefix+":ping").Result()
 	})
 	return err

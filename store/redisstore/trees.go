@@ -15,7 +15,7 @@ import (
 // so that no list of trees has to be kept or can go stale. Its cost grows with the number of keys
 // in Redis: Trees is for people who look at locks.
 func (s *Store) Trees(ctx context.Context) ([]pathlock.Tree, error) {
-	what := operation{Verb: "list the trees"}
+	what := operation{Verb: "list the trees", Looks: true}
 	nodes, err := s.nodes(ctx, what)
 	if err != nil {
 		return nil, err
