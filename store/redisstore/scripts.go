@@ -5,6 +5,8 @@ import (
 	"crypto/sha1"
 	"embed"
 	"encoding/hex"
+	"fmt"
+	"strconv"
 	"strings"
 	"sync/atomic"
 
@@ -60,7 +62,7 @@ func newScripts() scripts {
 	}
 }
 
-// script is a Lua script that Redis knows by the sha-1 of its text.
+// script is a Lua script that Redis knows by the SHA-1 of its text.
 type script struct {
 	// source is what Redis is sent, and keeps.
 	source string
@@ -71,7 +73,7 @@ type script struct {
 // newScript returns the script with a text.
 func newScript(text string) script { return script{text, sha1Hex(text)} }
 
-// sha1Hex returns the sha-1 of a text in hexadecimal, as redis.sha1hex does.
+// sha1Hex returns the SHA-1 of a text in hexadecimal, as redis.sha1hex does.
 func sha1Hex(s string) string {
 	sum := sha1.Sum([]byte(s))
 	return hex.EncodeToString(sum[:])
@@ -118,3 +120,58 @@ func (c *counted) refused() { c.writes.Add(-1) }
 
 // written returns how often the command was written and may have been carried out.
 func (c *counted) written() int32 { return c.writes.Load() }
+
+// reply is what a script answers: an array whose first element says what the rest means.
+type reply struct {
+	status string
+	rest   []string
+}
+
+// parseReply reads an array of strings and numbers.
+func parseReply(answer any) (reply, error) {
+	items, ok := answer.([]any)
+	if !ok || len(items) == 0 {
+		return reply{}, fmt.Errorf("unexpected reply %v", answer)
+	}
+	all := make([]string, len(items))
+	for i, item := range items {
+		switch v := item.(type) {
+		case string:
+			all[i] = v
+		case int64:
+			all[i] = strconv.FormatInt(v, 10)
+		default:
+			return reply{}, fmt.Errorf("unexpected %T in a reply", item)
+		}
+	}
+	return reply{all[0], all[1:]}, nil
+}
+
+// text returns the i-th element after the status, or "" if there are not so many.
+func (r reply) text(i int) string {
+	if i >= len(r.rest) {
+		return ""
+	}
+	return r.rest[i]
+}
+
+// number returns the i-th element after the status as a number, 0 if it is none.
+func (r reply) number(i int) uint64 {
+	n, _ := strconv.ParseUint(r.text(i), 10, 64)
+	return n
+}
+
+// The statuses that begin the replies of the scripts. The header of each script in the folder
+// scripts says what follows them.
+const (
+	statusGranted     = "granted"
+	statusQueued      = "queued"
+	statusBusy        = "busy"
+	statusFull        = "full"
+	statusLost        = "lost"
+	statusWithdrawn   = "withdrawn"
+	statusDeadlock    = "deadlock"
+	statusReleased    = "released"
+	statusTransferred = "transferred"
+	statusTaken       = "taken"
+)
