@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
@@ -234,6 +235,51 @@ func TestWhatRestsOnAHoldThatTheServerHasEnded(t *testing.T) {
 		}
 		if err := <-waits; !errors.Is(err, pathlock.ErrLost) {
 			t.Errorf("the wait ends with %v, want ErrLost", err)
+		}
+	})
+}
+
+// closing is a backend that can be closed.
+type closing struct {
+	*process
+	closed chan struct{}
+	err    error
+}
+
+func (c *closing) Close() error {
+	close(c.closed)
+	return c.err
+}
+
+// TestClose_ClosesTheBackend: when nothing uses it any more, however the call of Close has ended.
+func TestClose_ClosesTheBackend(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		backend := &closing{newProcess(newDrawer()), make(chan struct{}), errors.New("already gone")}
+		s := ticketstore.New("memory", backend, time.Minute)
+		backend.stop()
+		asked := make(chan error)
+		go func() {
+			_, err := s.Acquire(t.Context(), testlock.Ask(testlock.Tree(t), testlock.X("/a")))
+			asked <- err
+		}()
+		synctest.Wait()
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := s.Close(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("Close in a context that has ended: %v", err)
+		}
+		<-asked
+		select {
+		case <-backend.closed:
+			t.Error("the backend is closed while a call uses it")
+		default:
+		}
+		backend.resume()
+		<-backend.closed
+
+		another := &closing{newProcess(newDrawer()), make(chan struct{}), errors.New("already gone")}
+		if err := ticketstore.New("memory", another, time.Minute).Close(t.Context()); !errors.Is(err, another.err) {
+			t.Errorf("Close: %v, want the backend's error", err)
 		}
 	})
 }
