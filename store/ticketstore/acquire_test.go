@@ -257,10 +257,10 @@ func TestClose_ClosesTheBackend(t *testing.T) {
 		backend := &closing{newProcess(newDrawer()), make(chan struct{}), errors.New("already gone")}
 		s := ticketstore.New("memory", backend, time.Minute)
 		backend.stop()
-		asked := make(chan error)
+		asked := make(chan struct{})
 		go func() {
-			_, err := s.Acquire(t.Context(), testlock.Ask(testlock.Tree(t), testlock.X("/a")))
-			asked <- err
+			defer close(asked)
+			_, _ = s.Acquire(t.Context(), testlock.Ask(testlock.Tree(t), testlock.X("/a")))
 		}()
 		synctest.Wait()
 		ctx, cancel := context.WithCancel(t.Context())
