@@ -26,9 +26,10 @@ type kind struct {
 	forms []string
 	// open opens a store. Its errors quote no more of the URL than its options.
 	open func(ctx context.Context, url string, o options) (*Store, error)
-	// show returns a URL without what is secret.
+	// show returns a URL without what is secret. A quorum shows its members instead.
 	show func(url string) string
-	// secure puts a password into a URL that has none. Its errors quote nothing of the URL.
+	// secure puts a password into a URL that has none. Its errors quote nothing of the URL. A
+	// quorum leaves it to its members.
 	secure func(url, password string) (string, error)
 	// alone says that the store cannot be one of a quorum.
 	alone bool
@@ -66,10 +67,7 @@ func (o options) kinds() []kind {
 			schemes: []string{"etcd", "etcds"}, forms: []string{"etcd://h1,h2,h3/prefix"}, show: withoutUser, secure: withUsersPassword,
 			open: func(_ context.Context, url string, _ options) (*Store, error) { return opened(etcdstore.Open(url)) },
 		},
-		{
-			schemes: []string{"quorum"}, forms: []string{"quorum:URL|URL|URL"}, show: o.showMembers, secure: o.secureMembers, alone: true,
-			open: openQuorum,
-		},
+		{schemes: []string{"quorum"}, forms: []string{"quorum:URL|URL|URL"}, alone: true, open: openQuorum},
 	}, o.own...)
 }
 

@@ -144,21 +144,23 @@ func (o options) open(ctx context.Context, url string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.password != "" {
-		if url, err = k.secure(url, o.password); err != nil {
-			return nil, err
-		}
-	}
 	return k.openStore(ctx, url, o)
 }
 
 // openStore opens the store of a URL of this kind.
-func (k kind) openStore(ctx context.Context, url string, o options) (*Store, error) {
-	s, err := k.open(ctx, url, o)
-	if err != nil {
+func (k kind) openStore(ctx context.Context, url string, o options) (s *Store, err error) {
+	if o.password != "" && k.secure != nil {
+		if url, err = k.secure(url, o.password); err != nil {
+			return nil, err
+		}
+	}
+	if s, err = k.open(ctx, url, o); err != nil {
 		return nil, err
 	}
-	s.scheme, s.where = schemeOf(url), k.show(url)
+	s.scheme = schemeOf(url)
+	if k.show != nil {
+		s.where = k.show(url)
+	}
 	return s, nil
 }
 
