@@ -15,6 +15,8 @@ func TestURLsThatNameAStore(t *testing.T) {
 	for _, tt := range []opening{
 		{url: "off://", shown: "off:// (no locks)"},
 		{url: "redis+sentinel://user:secret@main@h1,h2", shown: "redis+sentinel://main@h1,h2"},
+		{url: "rediss+sentinel://user:secret@main@h1,h2", shown: "rediss+sentinel://main@h1,h2"},
+		{url: "rediss+sentinel://user@main@h1", password: "secret", shown: "rediss+sentinel://main@h1"},
 		{url: "mysql://user:s/e?c@r:e(t)@unix(/tmp/mysql.sock)/locks", shown: "mysql:///tmp/mysql.sock/locks"},
 		{url: "postgres://user:secret@db.example/locks", shown: "postgres://db.example:5432/locks"},
 		{url: "sqlite://some.db?timeout=3s", shown: "sqlite://some.db-locks"},

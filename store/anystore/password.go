@@ -24,7 +24,7 @@ func always(text string) func(string) string { return func(string) string { retu
 
 // names says how many parts that end with an @ stand between the user and the hosts of a URL.
 func names(scheme string) int {
-	if scheme == "redis+sentinel" {
+	if scheme == "redis+sentinel" || scheme == "rediss+sentinel" {
 		return 1 // the primary's name
 	}
 	return 0
