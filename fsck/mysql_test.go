@@ -9,7 +9,7 @@ import (
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
-// The suite on MariaDB and MySQL; SQLite and PostgreSQL are in cmd/pathlock, whose module has their
+// The suite on MariaDB and MySQL; SQLite and PostgreSQL are in integration, whose module has their
 // drivers.
 func TestMySQL(t *testing.T) { testserver.EachMySQL(t, runOnMySQL) }
 
