@@ -125,7 +125,7 @@ func (r *request) try() (granted grants, err error) {
 // leads.
 func (r *request) lead() (grant, error) {
 	for _, m := range r.members() {
-		if m.whySilent() != nil {
+		if m.whySilent() != nil || m.isAsked(r.key) {
 			continue
 		}
 		if err := r.hopeless(); err != nil {
@@ -155,7 +155,7 @@ func (r *request) confirm(lead grant) grants {
 	answers := make(chan grant, len(r.store.members))
 	pending := make(map[*member]bool)
 	for _, m := range r.serving() {
-		if m != lead.member {
+		if !m.isAsked(r.key) { // as the lead is
 			// Who has waited may have given back meanwhile what it held.
 			r.ask(m, wait, r.Held && (r.Apart || !r.told), answers)
 			pending[m] = true

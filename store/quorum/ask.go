@@ -32,8 +32,10 @@ func (r *request) ask(m *member, wait time.Duration, held bool, answers chan gra
 		default:
 		}
 	}
+	end := m.ask(r.key)
 	r.store.running.Go(func() {
 		defer close(a.ended)
+		defer end()
 		asked := time.Now()
 		got, err := m.store.Acquire(ctx, acquisition)
 		if got.Asked.IsZero() {

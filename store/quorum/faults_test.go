@@ -1,8 +1,10 @@
 package quorum_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -133,6 +135,49 @@ func TestAcquire_GivesAllBackWithoutAMajority(t *testing.T) {
 	w.Granted()
 	testlock.Release(t, members[2], other)
 	testlock.Release(t, p.store, w.Acquisition)
+}
+
+// stubborn is a member whose first acquisition, where let is not nil, ends with its context only
+// when it is let go. It counts acquisitions.
+type stubborn struct {
+	pathlock.Store
+	let   chan struct{}
+	calls atomic.Int64
+}
+
+func (s *stubborn) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
+	if s.calls.Add(1) == 1 && s.let != nil {
+		<-s.let
+		return pathlock.Grant{}, silent(ctx)
+	}
+	return s.Store.Acquire(ctx, req)
+}
+
+// TestMember_IsNotAskedAgainBeforeItHasGivenBack: what comes of an earlier question takes nothing
+// from a grant that the request has got since.
+func TestMember_IsNotAskedAgainBeforeItHasGivenBack(t *testing.T) {
+	members := memstores(3)
+	slow, second := &stubborn{Store: members[0], let: make(chan struct{})}, &stubborn{Store: members[1]}
+	p := newProcesses(t, 1, []pathlock.Store{slow, second, members[2]}, quorum.WithTimeout(100*time.Millisecond))[0]
+	p.links[2].set(refusing)
+	other := testlock.Ask(testlock.Tree(t), x("/a"))
+	testlock.Take(t, members[1], other)
+	w := testlock.Queue(t, p.store, testlock.Ask(other.Tree, x("/a"))) // at the second
+	testserver.Await(t, "the first member is back", func() bool { return p.store.Ping(t.Context()) == nil })
+	testlock.Release(t, members[1], other)
+	testserver.Await(t, "the first member is asked again, or the second one in a further try", func() bool {
+		return holders(t, members[0], other.Tree) > 0 || second.calls.Load() > 1
+	})
+	close(slow.let)
+	w.Granted()
+	if err := p.store.Close(t.Context()); err != nil { // which waits for what is given back
+		t.Fatal(err)
+	}
+	for i, m := range members[:2] {
+		if n := holders(t, m, other.Tree); n != 1 {
+			t.Errorf("%d grants at member %d, want the request's", n, i+1)
+		}
+	}
 }
 
 // TestRestartedEmpty: a renewal does not bring back what a member has lost, so that a hold ends

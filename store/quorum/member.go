@@ -26,12 +26,15 @@ type member struct {
 	watched bool
 	// releases are what it has to give back when it answers again.
 	releases map[key]struct{}
+	// asked are the requests that it is asked to grant. While what has come of a question is to be
+	// given back, the request does not ask again, or that would take from what it gets then.
+	asked map[key]struct{}
 }
 
 func newMember(s *Store, index int, store pathlock.Store) *member {
 	return &member{
 		store: store, index: index, name: s.config.name(index), quorum: s,
-		gone: make(chan struct{}), releases: make(map[key]struct{}),
+		gone: make(chan struct{}), releases: make(map[key]struct{}), asked: make(map[key]struct{}),
 	}
 }
 
@@ -40,6 +43,26 @@ func (m *member) whySilent() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.silent
+}
+
+// isAsked reports whether a question of a request has not ended.
+func (m *member) isAsked(k key) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, asked := m.asked[k]
+	return asked
+}
+
+// ask notes that a question of a request begins, and returns what notes its end.
+func (m *member) ask(k key) (end func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.asked[k] = struct{}{}
+	return func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		delete(m.asked, k)
+	}
 }
 
 // lost returns a channel that is closed when the member falls silent.
