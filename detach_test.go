@@ -69,7 +69,7 @@ func gone(t *testing.T, what string, err error) {
 	}
 }
 
-func TestADetachedHoldLivesUntilItsLeaseEndsAndNoLonger(t *testing.T) {
+func TestDetach_holdLivesUntilItsLeaseEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newProcesses()
 		req := request(t, "X /a")
@@ -107,7 +107,7 @@ func TestADetachedHoldLivesUntilItsLeaseEndsAndNoLonger(t *testing.T) {
 	})
 }
 
-func TestWhoeverHasTheTokenMakesItALockAgain(t *testing.T) {
+func TestAttach_makesATokenALockAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newProcesses()
 		token := detached(t, p.here, "X /a, S /b")
@@ -129,7 +129,7 @@ func TestWhoeverHasTheTokenMakesItALockAgain(t *testing.T) {
 	})
 }
 
-func TestTheFirstToReleaseEndsItForAll(t *testing.T) {
+func TestAttach_firstReleaseEndsTheHoldForAll(t *testing.T) {
 	for name, end := range map[string]func(*testing.T, processes, *pathlock.Lock, pathlock.Token){
 		"released": func(t *testing.T, _ processes, lock *pathlock.Lock, _ pathlock.Token) { release(t, lock) },
 		"released by its token": func(t *testing.T, p processes, _ *pathlock.Lock, token pathlock.Token) {
@@ -203,7 +203,7 @@ func TestRefreshSetsAnotherEndAlsoAnEarlierOne(t *testing.T) {
 
 // Others may have ended the hold, or shortened it, since the store was asked last: where it does
 // not answer, nobody believes in the hold for longer than a lease, however long it was to last.
-func TestAnAttachedHoldIsBelievedInForOneLeaseAfterTheLastAnswer(t *testing.T) {
+func TestAttach_believesInAHoldForOneLease(t *testing.T) {
 	for _, opts := range [][]pathlock.AttachOption{nil, {pathlock.WithoutRenewal()}} {
 		synctest.Test(t, func(t *testing.T) {
 			p := newProcesses()
@@ -264,7 +264,7 @@ func (s *unheard) Acquire(ctx context.Context, a pathlock.Acquisition) (pathlock
 }
 
 // Nobody has the token then: what it names must not stay.
-func TestADetachWhoseAnswerIsLostLeavesNothingBehind(t *testing.T) {
+func TestDetach_lostAnswerLeavesNothingBehind(t *testing.T) {
 	store := &unheard{Store: memstore.New()}
 	l := pathlock.New(store, quiet)
 	lock := acquire(t.Context(), t, l, "X /a")
@@ -280,7 +280,7 @@ func TestADetachWhoseAnswerIsLostLeavesNothingBehind(t *testing.T) {
 	free(t, l, "X /", true)
 }
 
-func TestTokensThatAreNoneAreRefused(t *testing.T) {
+func TestToken_refusesWhatIsNone(t *testing.T) {
 	p := newProcesses()
 	good := string(detached(t, p.here, "X /a"))
 	none := []string{"", "x", good + "x", good[1:], strings.Replace(good, ".", "..", 1), strings.ToLower(good)}
@@ -312,7 +312,7 @@ func TestTokensThatAreNoneAreRefused(t *testing.T) {
 	}
 }
 
-func TestWhatAKilledProcessTookUnderAHoldEndsWithinOneLease(t *testing.T) {
+func TestAttach_locksOfAKilledProcessEnd(t *testing.T) {
 	for _, opts := range [][]pathlock.AttachOption{nil, {pathlock.WithoutRenewal()}} {
 		synctest.Test(t, func(t *testing.T) {
 			p := newProcesses()
@@ -341,7 +341,7 @@ func TestWhatAKilledProcessTookUnderAHoldEndsWithinOneLease(t *testing.T) {
 	}
 }
 
-func TestWhatIsTakenUnderAHoldEndsWithItAndSaysSo(t *testing.T) {
+func TestAttach_locksUnderAHoldEndWithIt(t *testing.T) {
 	for name, tt := range map[string]struct {
 		end  func(t *testing.T, p processes, token pathlock.Token) // ends it at once, or
 		wait time.Duration                                         // that long after the inner lock was taken
@@ -387,7 +387,7 @@ func refresh(t *testing.T, l *pathlock.Locker, token pathlock.Token, d time.Dura
 	}
 }
 
-func TestWhatStaysWithAHoldLivesAndEndsAsItDoes(t *testing.T) {
+func TestDetach_ofALockUnderAHoldStaysWithIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newProcesses()
 		token := detached(t, p.here, "X /a")
@@ -428,7 +428,7 @@ func TestWhatStaysWithAHoldLivesAndEndsAsItDoes(t *testing.T) {
 }
 
 // A hold that another process has released does not come to life again by what stays with it.
-func TestNothingStaysWithAHoldThatHasEndedElsewhere(t *testing.T) {
+func TestDetach_underAHoldThatHasEndedElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newProcesses()
 		token := detached(t, p.here, "X /a")
@@ -446,7 +446,7 @@ func TestNothingStaysWithAHoldThatHasEndedElsewhere(t *testing.T) {
 }
 
 // The release of an attached lock ends the hold when nothing relies on it here any more.
-func TestTheReleaseOfAHoldWaitsForWhatWasTakenUnderIt(t *testing.T) {
+func TestAttach_releaseWaitsForLocksUnderTheHold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newProcesses()
 		lock := attach(t, p.there, detached(t, p.here, "X /a"), pathlock.WithoutRenewal())
@@ -466,7 +466,7 @@ func TestTheReleaseOfAHoldWaitsForWhatWasTakenUnderIt(t *testing.T) {
 }
 
 // A store that fails while something is to stay keeps nothing of it, and the lock can be released.
-func TestAFailureToStayLeavesTheLockAsItIs(t *testing.T) {
+func TestDetach_underAHoldFailureLeavesTheLock(t *testing.T) {
 	store := &unheard{Store: memstore.New()}
 	l := pathlock.New(store, quiet)
 	lock := attach(t, l, detached(t, l, "X /a"), pathlock.WithoutRenewal())
@@ -486,7 +486,7 @@ func TestAFailureToStayLeavesTheLockAsItIs(t *testing.T) {
 
 // Several requests use a hold at once. What each takes under it is its own, and stays while the
 // others let go.
-func TestWhatIsTakenUnderAHoldIsTheTakersOwn(t *testing.T) {
+func TestAttach_locksUnderAHoldAreTheTakersOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newProcesses()
 		token := detached(t, p.here, "X /a")

@@ -35,7 +35,7 @@ func (s slow) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.G
 	return g, err
 }
 
-func TestALeaseIsCountedFromWhenTheGrantWasAskedFor(t *testing.T) {
+func TestLease_countsFromWhenTheGrantWasAskedFor(t *testing.T) {
 	const lease = 300 * time.Millisecond
 	for _, tt := range []struct {
 		what    string
@@ -93,7 +93,7 @@ func TestALeaseIsCountedFromWhenTheGrantWasAskedFor(t *testing.T) {
 }
 
 // Whoever asks is told at once.
-func TestAHostThatWasSuspendedPastALeaseDoesNotBelieveInIt(t *testing.T) {
+func TestLease_endsOnASuspendedHost(t *testing.T) {
 	for what, ask := range map[string]func(context.Context, *pathlock.Locker, *pathlock.Lock) error{
 		"Err":   func(ctx context.Context, _ *pathlock.Locker, _ *pathlock.Lock) error { return ctx.Err() },
 		"Cause": func(ctx context.Context, _ *pathlock.Locker, _ *pathlock.Lock) error { return context.Cause(ctx) },
@@ -141,7 +141,7 @@ func TestAHostThatWasSuspendedPastALeaseDoesNotBelieveInIt(t *testing.T) {
 	}
 }
 
-func TestLeasesAreRenewedAtAThirdOfThemAndByTree(t *testing.T) {
+func TestLease_renewedAtAThirdAndByTree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, store := newLocker(pathlock.WithLease(30 * time.Second))
 		first := acquire(t.Context(), t, l, "X /a")
@@ -168,7 +168,7 @@ func TestLeasesAreRenewedAtAThirdOfThemAndByTree(t *testing.T) {
 }
 
 // A new grant must not make a scope look alive that has lost what it held.
-func TestALossIsNoticedBeforeTheNextGrantHidesIt(t *testing.T) {
+func TestLease_lossIsNoticedBeforeTheNextGrant(t *testing.T) {
 	l, _ := newLocker()
 	lock := acquire(t.Context(), t, l, "X /a")
 	if err := l.ForceRelease(t.Context(), lock.Tree(), l.Scope(lock.Context()).Owner()); err != nil {
@@ -188,7 +188,7 @@ func TestALossIsNoticedBeforeTheNextGrantHidesIt(t *testing.T) {
 
 // The answer to a renewal that was under way while the scope let go of everything and took
 // something else must not be taken for the loss of the latter.
-func TestARenewalThatCrossesAReleaseIsNoLoss(t *testing.T) {
+func TestLease_renewalThatCrossesAReleaseIsNoLoss(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, store := newLocker(pathlock.WithLease(30 * time.Second))
 		scope := l.Scope(t.Context())
@@ -214,7 +214,7 @@ func TestARenewalThatCrossesAReleaseIsNoLoss(t *testing.T) {
 	})
 }
 
-func TestALossThatARenewalReportsBesideAnErrorCounts(t *testing.T) {
+func TestLease_lossBesideAnErrorCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, store := newLocker(pathlock.WithLease(30 * time.Second))
 		gone, stays := acquire(t.Context(), t, l, "X /gone"), acquire(t.Context(), t, l, "X /stays")
@@ -235,7 +235,7 @@ func TestALossThatARenewalReportsBesideAnErrorCounts(t *testing.T) {
 }
 
 // What a lock's context says must not depend on whether anybody asked it before.
-func TestALocksContextEndsWhetherItWasAskedOrNot(t *testing.T) {
+func TestContext_endsWhetherItWasAskedOrNot(t *testing.T) {
 	closing := errors.New("closing time")
 	for _, tt := range []struct {
 		what string
@@ -284,7 +284,7 @@ func TestALocksContextEndsWhetherItWasAskedOrNot(t *testing.T) {
 	}
 }
 
-func TestALocksContextCarriesWhatTheOuterOneDoes(t *testing.T) {
+func TestContext_carriesWhatTheOuterOneDoes(t *testing.T) {
 	type key struct{}
 	outer, stop := context.WithTimeout(context.WithValue(t.Context(), key{}, "value"), time.Hour)
 	defer stop()
@@ -307,7 +307,7 @@ func TestALocksContextCarriesWhatTheOuterOneDoes(t *testing.T) {
 
 // The context that ended first says how, as for any other context, also if nobody asked at that
 // time.
-func TestALocksContextSaysWhenADeadlineCameFirst(t *testing.T) {
+func TestContext_saysWhenADeadlineCameFirst(t *testing.T) {
 	for _, asked := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			l, _ := newLocker()
@@ -337,7 +337,7 @@ func TestALocksContextSaysWhenADeadlineCameFirst(t *testing.T) {
 
 // A release by force ends the context of a holder in the same process at once: in virtual time, no
 // moment passes.
-func TestAReleaseByForceEndsAHolderOfThisProcessAtOnce(t *testing.T) {
+func TestForceRelease_endsAHolderOfThisProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, _ := newLocker()
 		lock, other := acquire(t.Context(), t, l, "X /a"), acquire(t.Context(), t, l, "X /b")

@@ -41,7 +41,7 @@ func tryFor(m *pathlock.Mutex, d time.Duration) func(context.Context) (*pathlock
 	return func(ctx context.Context) (*pathlock.Lock, error) { return m.TryLockFor(ctx, d) }
 }
 
-func TestLockWaitsAsLongAsItsContext(t *testing.T) {
+func TestMutex_waitsAsLongAsItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := pathlock.New(memstore.New(), quiet)
 		m := l.Mutex("m")
@@ -87,7 +87,7 @@ func TestLockWaitsAsLongAsItsContext(t *testing.T) {
 // A holder that hangs in a process that lives loses the mutex when MaxHold is over or at the
 // deadline of its context, whichever comes first, and is told so. So do those that have re-entered.
 // Whoever waits gets in at that moment.
-func TestAHolderThatHangsLosesTheMutexAtItsBound(t *testing.T) {
+func TestMutex_isLostAtItsBound(t *testing.T) {
 	for _, tt := range []struct {
 		maxHold, deadline, want time.Duration // 0 is none
 	}{
@@ -145,7 +145,7 @@ func TestAHolderThatHangsLosesTheMutexAtItsBound(t *testing.T) {
 }
 
 // A transaction under a lock that was held for too long has to be rolled back, under its own lock.
-func TestWhatIsAcquiredWithoutABoundKeepsTheHold(t *testing.T) {
+func TestMaxHold_innerLockWithoutABoundKeepsTheHold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, _ := newLocker()
 		req := request(t, "X /a")
@@ -174,7 +174,7 @@ func TestWhatIsAcquiredWithoutABoundKeepsTheHold(t *testing.T) {
 }
 
 // A lock whose time is over while it is being detached ends soon after, if that fails.
-func TestAFailedDetachDoesNotLiftTheBound(t *testing.T) {
+func TestDetach_failureDoesNotLiftTheBound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, store := newLocker()
 		m := l.Mutex("m")
@@ -194,7 +194,7 @@ func TestAFailedDetachDoesNotLiftTheBound(t *testing.T) {
 	})
 }
 
-func TestADowngradeLetsReadersInAndNoWriter(t *testing.T) {
+func TestDowngrade_letsReadersInAndNoWriter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, store := newLocker()
 		m := l.RWMutex("m")
@@ -256,7 +256,7 @@ func TestADowngradeLetsReadersInAndNoWriter(t *testing.T) {
 }
 
 // A lock that ends during its downgrade leaves nothing behind.
-func TestALockThatEndsDuringItsDowngrade(t *testing.T) {
+func TestDowngrade_ofALockThatEndsMeanwhile(t *testing.T) {
 	for says, end := range map[error]func(*testing.T, *watched, *pathlock.Lock){
 		pathlock.ErrNotHeld: func(t *testing.T, _ *watched, lock *pathlock.Lock) { release(t, lock) },
 		pathlock.ErrLost: func(_ *testing.T, store *watched, _ *pathlock.Lock) {
@@ -397,7 +397,7 @@ func (b *bothMutexes) downgrade(t *rapid.T) {
 }
 
 // An RWMutex grants and refuses what that of the standard library does, also while a writer waits.
-func TestAnRWMutexAgreesWithThatOfTheStandardLibrary(t *testing.T) {
+func TestRWMutex_agreesWithTheStandardLibrary(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := newBothMutexes()
 		t.Repeat(map[string]func(*rapid.T){

@@ -60,7 +60,7 @@ func (j *journal) Released(_ context.Context, e pathlock.Event) { j.add("release
 
 func (j *journal) Lost(_ context.Context, e pathlock.Event) { j.add("lost", e) }
 
-func TestObserversSeeEverything(t *testing.T) {
+func TestObserver_seesEverything(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := &journal{}
 		l, _ := newLocker(pathlock.WithObserver(j), pathlock.WithObserver(pathlock.NopObserver{}))
@@ -93,7 +93,7 @@ func TestObserversSeeEverything(t *testing.T) {
 }
 
 // A loss that a release finds is a loss as any other, and one report of it.
-func TestALossThatOnlyTheReleaseFindsIsReported(t *testing.T) {
+func TestObserver_hearsOfALossThatReleaseFinds(t *testing.T) {
 	for name, release := range map[string]func(context.Context, *pathlock.Lock) error{
 		"Release": func(ctx context.Context, k *pathlock.Lock) error { return k.Release(ctx) },
 		"ReleaseInBackground": func(ctx context.Context, k *pathlock.Lock) error {
@@ -124,7 +124,7 @@ func TestALossThatOnlyTheReleaseFindsIsReported(t *testing.T) {
 	}
 }
 
-func TestOwnersAndTokensAreNeverShownWhole(t *testing.T) {
+func TestToken_isNeverShownWhole(t *testing.T) {
 	var log strings.Builder
 	l := pathlock.New(memstore.New(), pathlock.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 	req := request(t, "X /a")
@@ -164,7 +164,7 @@ func (o stepping) Step(ctx context.Context, s pathlock.Step) (context.Context, f
 	}
 }
 
-func TestStepsNestAsTheObserversDo(t *testing.T) {
+func TestStep_nestsAsTheObserversDo(t *testing.T) {
 	var lines []string
 	l := pathlock.New(memstore.New(), quiet,
 		pathlock.WithObserver(stepping{name: "first", lines: &lines}),

@@ -27,7 +27,7 @@ func somePath(t *rapid.T, label string) pathlock.Path {
 }
 
 // A path is a list of names, and its relations are those of the lists.
-func TestAPathIsAListOfNames(t *testing.T) {
+func TestPath_isAListOfNames(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, q := somePath(t, "p"), somePath(t, "q")
 		above, below := slices.Collect(p.Names()), slices.Collect(q.Names())
@@ -133,7 +133,7 @@ func TestFoldMakesEqualNamesMeet(t *testing.T) {
 }
 
 // A locker folds a whole path as it folds each of its names.
-func TestPathsFoldNameByName(t *testing.T) {
+func TestFold_goesNameByName(t *testing.T) {
 	for _, tt := range []struct {
 		held, asked string
 		free        bool
@@ -189,7 +189,7 @@ func atLeast(a, b pathlock.Mode) bool {
 	return true
 }
 
-func TestAModeCoversWhatItIsAtLeastAsStrongAs(t *testing.T) {
+func TestMode_covers(t *testing.T) {
 	for _, a := range pathlock.Modes() {
 		for _, b := range pathlock.Modes() {
 			if got, want := a.Covers(b), atLeast(a, b); got != want {

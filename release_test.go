@@ -15,7 +15,7 @@ import (
 )
 
 // What the scope let go of itself, while the next request was on its way, is no loss.
-func TestAReleaseThatOvertakesAnAcquireIsNoLoss(t *testing.T) {
+func TestRelease_overtakingAnAcquireIsNoLoss(t *testing.T) {
 	l, store := newLocker()
 	first := acquire(t.Context(), t, l, "X /a")
 	store.hook(hooks{acquire: func(context.Context) error {
@@ -29,7 +29,7 @@ func TestAReleaseThatOvertakesAnAcquireIsNoLoss(t *testing.T) {
 	release(t, second)
 }
 
-func TestAReleaseThatFailsIsTriedUntilTheLeaseHasEnded(t *testing.T) {
+func TestRelease_isTriedUntilTheLeaseHasEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, store := newLocker(pathlock.WithLease(30 * time.Second))
 		other := pathlock.New(store.Store, quiet)
@@ -53,7 +53,7 @@ func TestAReleaseThatFailsIsTriedUntilTheLeaseHasEnded(t *testing.T) {
 
 // The owner's lease lives on for what else it holds: what could not be released is not to live with
 // it.
-func TestAReleaseThatFailsIsTriedAsLongAsTheOwnerIsRenewed(t *testing.T) {
+func TestRelease_isTriedWhileTheOwnerIsRenewed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, store := newLocker(pathlock.WithLease(30 * time.Second))
 		other := pathlock.New(store.Store, quiet)
@@ -152,7 +152,7 @@ func (d *distant) begin(ctx context.Context, text string) <-chan error {
 	return done
 }
 
-func TestABackgroundReleaseReturnsBeforeTheStoreAnswers(t *testing.T) {
+func TestReleaseInBackground_returnsAtOnce(t *testing.T) {
 	inBackground(t, func(t *testing.T, d *distant) {
 		ctx, cancel := context.WithCancel(t.Context())
 		lock := acquire(ctx, t, d.locker, "X /a")
@@ -174,7 +174,7 @@ func TestABackgroundReleaseReturnsBeforeTheStoreAnswers(t *testing.T) {
 	})
 }
 
-func TestAReleaseUnderWayDoesNotRefuseItsOwnProcess(t *testing.T) {
+func TestReleaseInBackground_refusesNotItsOwnProcess(t *testing.T) {
 	inBackground(t, func(t *testing.T, d *distant) {
 		acquire(t.Context(), t, d.locker, "X /a").ReleaseInBackground(t.Context())
 		next := d.begin(t.Context(), "X /a")
@@ -190,7 +190,7 @@ func TestAReleaseUnderWayDoesNotRefuseItsOwnProcess(t *testing.T) {
 	})
 }
 
-func TestOnlyReleasesOfTheTreeAreWaitedForAndNotBeyondTheContext(t *testing.T) {
+func TestReleaseInBackground_othersWaitInTheTreeOnly(t *testing.T) {
 	inBackground(t, func(t *testing.T, d *distant) {
 		elsewhere := request(t, "X /a")
 		elsewhere.Tree = tree(t, "elsewhere")
@@ -229,7 +229,7 @@ func TestShutdownWaitsForReleasesAndLetsNoMoreBegin(t *testing.T) {
 	})
 }
 
-func TestABackgroundReleaseThatFailsEndsInTimeAndIsReported(t *testing.T) {
+func TestReleaseInBackground_failureIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
 		j := &journal{}
@@ -309,7 +309,7 @@ func TestObserverThatPanicsKeepsNothingLocked(t *testing.T) {
 }
 
 // The reason that an abandoned lock's context ends with is for those who work under it.
-func TestAbandonedLockEndsWithItsReason(t *testing.T) {
+func TestAbandon_endsTheLockWithItsReason(t *testing.T) {
 	l, _ := newLocker()
 	why := errors.New("enough")
 	outer := acquire(t.Context(), t, l, "X /a")
@@ -329,7 +329,7 @@ func TestAbandonedLockEndsWithItsReason(t *testing.T) {
 }
 
 // A store tells of an ended context by its error; why it ended is for the caller to know, too.
-func TestInterruptedWaitTellsTheContextsCause(t *testing.T) {
+func TestAcquire_interruptedTellsTheContextsCause(t *testing.T) {
 	l, store := newLocker()
 	why := errors.New("enough")
 	ctx, end := context.WithCancelCause(t.Context())

@@ -15,7 +15,7 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-func TestNamesThatFoldAlikeMeet(t *testing.T) {
+func TestAcquire_namesThatFoldAlikeMeet(t *testing.T) {
 	l, _ := newLocker()
 	lock := acquire(t.Context(), t, l, "X /Plan/Login")
 	_, err := l.Acquire(t.Context(), request(t, "X /plan/LOGIN/Sub"))
@@ -37,7 +37,7 @@ func TestNamesThatFoldAlikeMeet(t *testing.T) {
 	release(t, lock)
 }
 
-func TestAFoldThatMakesNoNameIsRefused(t *testing.T) {
+func TestAcquire_refusesAFoldThatMakesNoName(t *testing.T) {
 	for _, made := range []string{"", "a/b", ".."} {
 		l, store := newLocker(pathlock.WithFold(func(string) string { return made }))
 		_, err := l.Acquire(t.Context(), request(t, "X /n"))
@@ -47,7 +47,7 @@ func TestAFoldThatMakesNoNameIsRefused(t *testing.T) {
 	}
 }
 
-func TestRequestsThatMakeNoSenseAreRefusedBeforeTheStore(t *testing.T) {
+func TestAcquire_refusesSenselessRequests(t *testing.T) {
 	l, store := newLocker()
 	for says, spoil := range map[string]func(*pathlock.Request){
 		"no tree":                     func(r *pathlock.Request) { r.Tree = pathlock.Tree{} },
@@ -93,7 +93,7 @@ func TestAcquireUnderAnEndedContextAsksNothing(t *testing.T) {
 	}
 }
 
-func TestDefaultsOfWaitAndLease(t *testing.T) {
+func TestAcquire_defaultsOfWaitAndLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, _ := newLocker(pathlock.WithWait(3 * time.Second))
 		lock := acquire(t.Context(), t, l, "X /a")
@@ -117,7 +117,7 @@ func TestDefaultsOfWaitAndLease(t *testing.T) {
 }
 
 // A caller may use its slice of claims again once Acquire has returned.
-func TestALockKeepsNoClaimsOfItsCallers(t *testing.T) {
+func TestAcquire_keepsNoClaimsOfItsCallers(t *testing.T) {
 	j := &journal{}
 	l, _ := newLocker(pathlock.WithObserver(j))
 	req := request(t, "X /a, X /b")
@@ -164,7 +164,7 @@ func TestCheckRefusesWhatEveryRequestWouldBeRefusedWith(t *testing.T) {
 }
 
 // Whatever a note and an origin contain, everybody sees them.
-func TestTheOriginOfAHoldIsSeenByAll(t *testing.T) {
+func TestOrigin_isSeenByAll(t *testing.T) {
 	for note, tt := range map[string]struct{ in, want pathlock.Origin }{
 		"edit": {pathlock.Origin{}, pathlock.Origin{Instance: "here"}},
 		"whole": {pathlock.Origin{Operation: "rename", Route: "PATCH /a/:id", RequestID: "r1", Trace: "00-ab-cd-01"},
@@ -256,7 +256,7 @@ func goOn(ctx context.Context, t testing.TB, l *pathlock.Locker, text string) *p
 }
 
 // What is asserted goes on, several owners at once, and nothing else does.
-func TestAssertedRequestsGoOnWithoutTheStore(t *testing.T) {
+func TestDegrade_assertedRequestsGoOn(t *testing.T) {
 	l, store, _ := newDegradable()
 	known := acquire(t.Context(), t, l, "X /real")
 	store.leave(errAway)
@@ -295,7 +295,7 @@ func TestAssertedRequestsGoOnWithoutTheStore(t *testing.T) {
 
 // One request in each second asks the store, and from its answer on all do. Owners without the
 // store stay so, whatever they ask for, and their locks do not end.
-func TestTheStoreIsAskedAgain(t *testing.T) {
+func TestDegrade_asksTheStoreAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		seen := new(degradations)
 		l, store, log := newDegradable(pathlock.WithObserver(seen))
@@ -335,7 +335,7 @@ func TestTheStoreIsAskedAgain(t *testing.T) {
 }
 
 // A program that has gone on for so long is told.
-func TestRequestsAreRefusedFromTheLimitOn(t *testing.T) {
+func TestDegrade_refusesFromTheLimitOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, store, _ := newDegradable()
 		for range 2 { // each failure has a limit of its own
@@ -357,7 +357,7 @@ func TestRequestsAreRefusedFromTheLimitOn(t *testing.T) {
 }
 
 // Only a store that cannot serve is away, and only its answers say that it is back.
-func TestWhichErrorsSayThatTheStoreIsAway(t *testing.T) {
+func TestDegrade_knowsWhichErrorsSayAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, store, _ := newDegradable()
 		conflict, closed := &pathlock.ConflictError{}, errors.Join(pathlock.ErrClosed, errAway)

@@ -72,7 +72,7 @@ func TestReentryMayRelyOnSeveralGrants(t *testing.T) {
 	free(t, l, "X /", true)
 }
 
-func TestTheLastReleaseReleases(t *testing.T) {
+func TestReentry_lastReleaseReleases(t *testing.T) {
 	l, store := newLocker()
 	outer := acquire(t.Context(), t, l, "X /a")
 	inner := acquire(outer.Context(), t, l, "X /a/b")
@@ -97,7 +97,7 @@ func TestTheLastReleaseReleases(t *testing.T) {
 }
 
 // Between a gate and a node, the root is where two conflict.
-func TestAGateConflictsAtTheRoot(t *testing.T) {
+func TestGate_conflictsAtTheRoot(t *testing.T) {
 	l, _ := newLocker()
 	for _, tt := range []struct {
 		held, asked string
@@ -169,7 +169,7 @@ func TestScopeBindsAcquisitionsWhoseContextsAreStrangers(t *testing.T) {
 
 // Goroutines that work under one lock exclude each other by the mutexes of other names: each is an
 // owner of its own there.
-func TestWorkersUnderALockExcludeEachOtherByName(t *testing.T) {
+func TestMutex_workersUnderALockExcludeEachOther(t *testing.T) {
 	l, _ := newLocker()
 	for name, outer := range map[string]func() (*pathlock.Lock, error){
 		"a mutex": func() (*pathlock.Lock, error) { return l.Mutex("job").Lock(t.Context()) },
@@ -199,7 +199,7 @@ func TestWorkersUnderALockExcludeEachOtherByName(t *testing.T) {
 }
 
 // Who attaches the hold of a mutex has the mutex.
-func TestAMutexReentersItsAttachedHold(t *testing.T) {
+func TestMutex_reentersItsAttachedHold(t *testing.T) {
 	l, _ := newLocker()
 	lock, err := l.Mutex("job").Lock(t.Context())
 	if err != nil {
@@ -219,7 +219,7 @@ func TestAMutexReentersItsAttachedHold(t *testing.T) {
 }
 
 // The context of a mutex leaves the locks of the request around it where they are.
-func TestUnderAMutexTheOuterLocksAreStillHeld(t *testing.T) {
+func TestMutex_keepsTheOuterLocksHeld(t *testing.T) {
 	l, store := newLocker()
 	outer := acquire(t.Context(), t, l, "X /a")
 	defer release(t, outer)

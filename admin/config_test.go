@@ -11,7 +11,7 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-func TestAPageThatNobodyGuardsIsRefused(t *testing.T) {
+func TestNew_refusesAPageThatNobodyGuards(t *testing.T) {
 	allowed := func(*http.Request) error { return nil }
 	for _, tt := range []struct {
 		what   string

@@ -22,7 +22,7 @@ func (a away) Degraded() time.Time { return a.since }
 
 func (away) Trees(context.Context) ([]pathlock.Tree, error) { return nil, pathlock.ErrUnavailable }
 
-func TestThePageSaysThatRequestsGoOnWithoutTheLockStore(t *testing.T) {
+func TestPage_saysThatLockingIsDegraded(t *testing.T) {
 	for _, since := range []time.Time{{}, time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)} {
 		page, err := admin.New(away{since: since}, anybody())
 		if err != nil {

@@ -17,7 +17,7 @@ var everything = []string{
 	"/api/release", "/nothing", "/../secret",
 }
 
-func TestWithoutAuthorisationThereIsNothing(t *testing.T) {
+func TestPage_showsNothingWithoutAuthorisation(t *testing.T) {
 	for _, tt := range []struct {
 		err    error
 		status int
@@ -57,7 +57,7 @@ func (f *fixture) body(note string) string {
 
 const asJSON = "Content-Type: application/json"
 
-func TestAForeignPageCannotRelease(t *testing.T) {
+func TestRelease_refusesForeignPages(t *testing.T) {
 	f := newFixture(t, anybody())
 	lock := f.hold("/dir1", "import")
 	body := f.body("import")
@@ -96,7 +96,7 @@ func TestAForeignPageCannotRelease(t *testing.T) {
 	}
 }
 
-func TestAForeignPageCannotRead(t *testing.T) {
+func TestPage_refusesReadsOfForeignPages(t *testing.T) {
 	f := newFixture(t, anybody())
 	for _, path := range []string{"/api/trees", "/api/tree?namespace=a&id=b", "/api/history"} {
 		for _, site := range []string{"cross-site", "same-site"} {
@@ -109,7 +109,7 @@ func TestAForeignPageCannotRead(t *testing.T) {
 	}
 }
 
-func TestOnlyListedHostsAreServed(t *testing.T) {
+func TestPage_servesOnlyListedHosts(t *testing.T) {
 	config := anybody()
 	config.Hosts = []string{"Locks.example.com"}
 	f := newFixture(t, config)
@@ -122,7 +122,7 @@ func TestOnlyListedHostsAreServed(t *testing.T) {
 
 // A rule in a proxy knows one spelling of a path. So there is no other, wherever the page is
 // mounted.
-func TestAPathHasOneSpelling(t *testing.T) {
+func TestPage_pathsHaveOneSpelling(t *testing.T) {
 	for _, mount := range []struct{ prefix, strip, at string }{
 		{"", "", "/admin/locks"}, {"/x/y/", "", "/x/y"}, {"/", "/x/y", "/x/y"}, {"", "/x/y", "/x/y/admin/locks"},
 	} {
@@ -146,7 +146,7 @@ func TestAPathHasOneSpelling(t *testing.T) {
 }
 
 // The page leads from its path without the slash to the one with it, whatever a proxy has removed.
-func TestTheMountPointIsFoundBehindAProxy(t *testing.T) {
+func TestPage_findsItsMountPointBehindAProxy(t *testing.T) {
 	f := newFixture(t, anybody())
 	if r := f.send("GET", "/admin/locks?lang=zh-CN", ""); r.StatusCode != http.StatusPermanentRedirect || r.Header.Get("Location") != "./locks/?lang=zh-CN" {
 		t.Errorf("without the slash: %d to %q", r.StatusCode, r.Header.Get("Location"))
@@ -154,7 +154,7 @@ func TestTheMountPointIsFoundBehindAProxy(t *testing.T) {
 	f.send("GET", "/admin/locks/wrong", "").problem(t, 404, "not-found")
 }
 
-func TestEveryAnswerIsProtected(t *testing.T) {
+func TestPage_protectsEveryAnswer(t *testing.T) {
 	f := newFixture(t, anybody())
 	for _, path := range everything[1:] {
 		h := f.send("GET", "/admin/locks"+path, "").Header
@@ -174,7 +174,7 @@ func TestEveryAnswerIsProtected(t *testing.T) {
 }
 
 // A text that somebody wrote stays text in whatever the page sends.
-func TestHostileNamesStayText(t *testing.T) {
+func TestPage_hostileNamesStayText(t *testing.T) {
 	f := newFixture(t, anybody())
 	evil := "</script><img src=x onerror=alert(1)>\u2028'\"&"
 	f.hold("/"+strings.ReplaceAll(evil, "/", "_"), evil)

@@ -18,7 +18,7 @@ import (
 
 // A release goes on when its browser has gone, and those who look see it at once: not with the next
 // look, which is due an hour later.
-func TestAReleaseIsFinishedWithoutItsBrowser(t *testing.T) {
+func TestRelease_isFinishedWithoutItsBrowser(t *testing.T) {
 	config := anybody()
 	config.Poll = time.Hour
 	f := newFixture(t, config)
@@ -41,7 +41,7 @@ func TestAReleaseIsFinishedWithoutItsBrowser(t *testing.T) {
 
 // A release that the store does not answer may have taken place: the log has who asked for it and
 // why, and the operator is told to look.
-func TestAReleaseWithoutAnAnswerMayHaveTakenPlace(t *testing.T) {
+func TestRelease_withoutAnAnswerMayHaveTakenPlace(t *testing.T) {
 	f := newFixture(t, anybody())
 	f.hold("/dir1", "import")
 	body := f.body("import")
@@ -61,7 +61,7 @@ func (f *fixture) release(body string) reply {
 
 // A holder of this process learns of a release at once: not with its next renewal, which is due 10
 // s later.
-func TestAReleaseCancelsTheHoldersContext(t *testing.T) {
+func TestRelease_cancelsTheHoldersContext(t *testing.T) {
 	f := newFixture(t, anybody())
 	lock := f.hold("/dir1", "import")
 	waits := f.wait("/dir1", "rename")
@@ -96,7 +96,7 @@ func TestAReleaseCancelsTheHoldersContext(t *testing.T) {
 
 // What the operator has not seen is not released: the same owner may have released that lock and
 // taken another one.
-func TestOnlyWhatWasSeenIsReleased(t *testing.T) {
+func TestRelease_onlyOfTheLockThatWasSeen(t *testing.T) {
 	f := newFixture(t, anybody())
 	lock := f.hold("/dir1", "import")
 	body := f.body("import")
@@ -117,7 +117,7 @@ func TestOnlyWhatWasSeenIsReleased(t *testing.T) {
 
 // A request that waits has no fence: one owner's wait that is over is told from its next one by the
 // key.
-func TestOnlyTheWaitThatWasSeenIsReleased(t *testing.T) {
+func TestRelease_onlyOfTheWaitThatWasSeen(t *testing.T) {
 	f := newFixture(t, anybody())
 	blocker, base := f.hold("/a", "blocks"), f.hold("/job", "job")
 	job := f.locker.Scope(base.Context())
@@ -141,7 +141,7 @@ func TestOnlyTheWaitThatWasSeenIsReleased(t *testing.T) {
 }
 
 // Stores count time in microseconds or milliseconds, in which an owner can ask twice.
-func TestWaitsOfTheSameMomentHaveTheirOwnKeys(t *testing.T) {
+func TestRelease_tellsWaitsOfOneMomentApart(t *testing.T) {
 	wait := func(path string) pathlock.Entry {
 		return pathlock.Entry{
 			Owner: "0123456789abcdef", Note: path, Since: time.UnixMilli(1700000000000),
@@ -158,7 +158,7 @@ func TestWaitsOfTheSameMomentHaveTheirOwnKeys(t *testing.T) {
 	}
 }
 
-func TestAReleaseHasToMakeSense(t *testing.T) {
+func TestRelease_refusesBadRequests(t *testing.T) {
 	f := newFixture(t, anybody())
 	lock := f.hold("/dir1", "import")
 	good := map[string]any{}
@@ -197,7 +197,7 @@ func TestAReleaseHasToMakeSense(t *testing.T) {
 	}
 }
 
-func TestOnlyOperatorsRelease(t *testing.T) {
+func TestRelease_onlyByOperators(t *testing.T) {
 	config := anybody()
 	config.AuthorizeRelease = func(r *http.Request) (string, error) {
 		switch r.Header.Get("X-User") {
@@ -239,7 +239,7 @@ func TestOnlyOperatorsRelease(t *testing.T) {
 
 // Behind a proxy, the instance that releases is not the one that showed the holder, nor the one
 // that holds.
-func TestAnotherInstanceReleasesWhatThisOneShows(t *testing.T) {
+func TestRelease_byAnotherInstance(t *testing.T) {
 	f := newFixture(t, anybody())
 	f.hold("/a", "import")
 	body := f.body("import")

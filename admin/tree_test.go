@@ -13,7 +13,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-func TestATreeShowsWhoHoldsAndWhoWaitsForWhom(t *testing.T) {
+func TestTree_showsHoldersAndWhoWaitsForWhom(t *testing.T) {
 	f := newFixture(t, anybody())
 	first := f.hold("/Dir1/a", "import")
 	token, err := f.hold("/dir2", "Anna edits").Detach(t.Context())
@@ -70,7 +70,7 @@ func TestNow_IsByTheStoresClock(t *testing.T) {
 	}
 }
 
-func TestAnUnchangedTreeIsNotSentAgain(t *testing.T) {
+func TestTree_isNotSentAgainUnchanged(t *testing.T) {
 	f := newFixture(t, anybody())
 	lock := f.hold("/dir1", "import")
 	first := f.send("GET", "/admin/locks/api/tree?namespace=testplan&id=7", "")
@@ -90,7 +90,7 @@ func TestAnUnchangedTreeIsNotSentAgain(t *testing.T) {
 
 // What is redacted leaves the process neither in an answer nor in the log of a release. A name that
 // is redacted to nothing is still the name of a node below others.
-func TestNamesAndNotesCanBeRedacted(t *testing.T) {
+func TestRedact_namesAndNotes(t *testing.T) {
 	config := anybody()
 	config.Redact = func(text string, isNote bool) string {
 		switch {
@@ -135,7 +135,7 @@ func TestNamesAndNotesCanBeRedacted(t *testing.T) {
 	}
 }
 
-func TestTheOverviewCountsTrees(t *testing.T) {
+func TestOverview_countsTrees(t *testing.T) {
 	config := anybody()
 	config.MaxTrees = 2
 	f := newFixture(t, config)
@@ -174,7 +174,7 @@ func TestTheOverviewCountsTrees(t *testing.T) {
 
 // However many look, a tree is read once in the time of Poll. A failure is logged once, and says
 // nothing of its cause to those who look.
-func TestTheStoreIsReadOnceForAll(t *testing.T) {
+func TestPoll_readsTheStoreOnceForAll(t *testing.T) {
 	config := anybody()
 	config.Poll = time.Hour
 	f := newFixture(t, config)

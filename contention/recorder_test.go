@@ -21,7 +21,7 @@ func in(t *testing.T, config contention.Config, test func(f *fixture)) {
 
 // Each way a wait ends, with who was in the way: a snapshot tells it of those that are granted, and
 // the error of those that are refused.
-func TestWaitsAreRemembered(t *testing.T) {
+func TestRecorder_remembersWaits(t *testing.T) {
 	in(t, contention.Config{}, func(f *fixture) {
 		lock := f.hold(f.by("POST /import"), "/Dir1", "import")
 		began := time.Now()
@@ -66,7 +66,7 @@ func TestWaitsAreRemembered(t *testing.T) {
 	})
 }
 
-func TestAWaitBelowTheThresholdLeavesNothing(t *testing.T) {
+func TestRecorder_leavesOutWaitsBelowTheThreshold(t *testing.T) {
 	in(t, contention.Config{}, func(f *fixture) {
 		lock := f.hold(f.Context(), "/a", "")
 		f.wait(f.Context(), "/a", "", time.Minute)
@@ -80,7 +80,7 @@ func TestAWaitBelowTheThresholdLeavesNothing(t *testing.T) {
 	})
 }
 
-func TestWhoWaitsBehindAWaiterIsBlockedByIt(t *testing.T) {
+func TestRecorder_waitersBlockThoseBehindThem(t *testing.T) {
 	in(t, contention.Config{}, func(f *fixture) {
 		lock := f.hold(f.by("reader"), "/a/b", "")
 		f.wait(f.by("writer"), "/a", "export", time.Minute)
@@ -97,7 +97,7 @@ func TestWhoWaitsBehindAWaiterIsBlockedByIt(t *testing.T) {
 	})
 }
 
-func TestTheLastWaitsAreKept(t *testing.T) {
+func TestRecorder_keepsTheLastWaits(t *testing.T) {
 	in(t, contention.Config{Capacity: 3, Threshold: time.Second}, func(f *fixture) {
 		for i := range 5 {
 			lock, err := f.locker.Acquire(f.Context(), pathlock.Request{Tree: plan(f, "7"), Gate: true})
@@ -125,7 +125,7 @@ func TestTheLastWaitsAreKept(t *testing.T) {
 
 // While many wait in dozens of trees, the store is asked once for each tree, 20 times a second at
 // most.
-func TestLooksAreFew(t *testing.T) {
+func TestRecorder_looksAreFew(t *testing.T) {
 	in(t, contention.Config{}, func(f *fixture) {
 		ctx, leave := context.WithCancel(f.Context())
 		for i := range 60 {
@@ -154,7 +154,7 @@ func TestLooksAreFew(t *testing.T) {
 
 // Without a snapshot, as when the recorder is closed, a refusal still tells who was in the way, and
 // a grant counts.
-func TestWithoutASnapshot(t *testing.T) {
+func TestRecorder_withoutASnapshot(t *testing.T) {
 	for name, prepare := range map[string]func(f *fixture){
 		"closed": func(f *fixture) { f.recorder.Close() }, "the store gives none": func(f *fixture) { f.store.fail = errors.New("no") },
 	} {
@@ -178,7 +178,7 @@ func TestWithoutASnapshot(t *testing.T) {
 }
 
 // A candidate waits for as long as all is well.
-func TestElectionsAreNoStalls(t *testing.T) {
+func TestRecorder_electionsAreNoStalls(t *testing.T) {
 	in(t, contention.Config{}, func(f *fixture) {
 		e := election.New(f.locker, "leader")
 		leader, err := e.Campaign(f.Context(), "a")

@@ -18,7 +18,7 @@ import (
 
 // Many candidates of several processes lead in turn: never two at once, and each with a larger term
 // than all before. The race detector sees what a second leader would write.
-func TestOneLeadsAtATime(t *testing.T) {
+func TestElection_oneLeadsAtATime(t *testing.T) {
 	onAStore(t, func(t *testing.T, store pathlock.Store) {
 		const processes, candidates, terms = 3, 4, 5
 		var (
@@ -64,7 +64,7 @@ func TestOneLeadsAtATime(t *testing.T) {
 
 // The next candidate leads as soon as the leader resigns, without waiting for a lease, and
 // candidates lead in the order in which they came.
-func TestAResignationHandsOverAtOnce(t *testing.T) {
+func TestResign_handsOverAtOnce(t *testing.T) {
 	onAStore(t, func(t *testing.T, store pathlock.Store) {
 		leader := campaign(t.Context(), t, process(store), "a")
 		var queue []<-chan *election.Leadership
@@ -91,7 +91,7 @@ func TestAResignationHandsOverAtOnce(t *testing.T) {
 	})
 }
 
-func TestACampaignEndsWithItsContext(t *testing.T) {
+func TestCampaign_endsWithItsContext(t *testing.T) {
 	onAStore(t, func(t *testing.T, store pathlock.Store) {
 		leader := campaign(t.Context(), t, process(store), "the leader")
 		ctx, cancel := context.WithCancel(t.Context())
@@ -115,7 +115,7 @@ func TestACampaignEndsWithItsContext(t *testing.T) {
 
 // An operator who deposes a leader has the next one elected at once. The deposed one learns of it
 // with its next renewal.
-func TestALostLeadershipEndsItsContext(t *testing.T) {
+func TestLeadership_lossEndsItsContext(t *testing.T) {
 	onAStore(t, func(t *testing.T, store pathlock.Store) {
 		e := process(store)
 		e.Lease = 3 * time.Second
@@ -145,7 +145,7 @@ func TestALostLeadershipEndsItsContext(t *testing.T) {
 }
 
 // A leader that is cut off from the store leads no longer than its lease, by its own clock.
-func TestALeaderThatIsCutOffEndsWithItsLease(t *testing.T) {
+func TestLeadership_endsWithItsLeaseWhenCutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memstore.New()
 		cut := &fake{Store: store}
@@ -183,7 +183,7 @@ func TestALeaderThatIsCutOffEndsWithItsLease(t *testing.T) {
 }
 
 // A leader proclaims values in its term: observers are woken for each, and no candidate gets in.
-func TestALeaderProclaimsValuesInItsTerm(t *testing.T) {
+func TestProclaim_givesValuesInTheTerm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memstore.New()
 		counted := &fake{Store: store}
@@ -250,7 +250,7 @@ func TestALeaderProclaimsValuesInItsTerm(t *testing.T) {
 }
 
 // A leader that hangs in a process that lives leads until its bound.
-func TestATermEndsAtItsBound(t *testing.T) {
+func TestLeadership_endsAtItsBound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memstore.New()
 		e := process(store)
@@ -275,7 +275,7 @@ func TestATermEndsAtItsBound(t *testing.T) {
 }
 
 // Under its own context, a leader leads already, and goes when it has resigned as often.
-func TestALeaderCampaignsAgainInItsTerm(t *testing.T) {
+func TestCampaign_againInItsTerm(t *testing.T) {
 	e := process(memstore.New())
 	outer := campaign(t.Context(), t, e, "a")
 	inner := campaign(outer.Context(), t, e, "another value")
@@ -301,7 +301,7 @@ func TestALeaderCampaignsAgainInItsTerm(t *testing.T) {
 }
 
 // Elections of different names are apart, and apart from mutexes.
-func TestElectionsAreApart(t *testing.T) {
+func TestElection_namesAreApart(t *testing.T) {
 	locker := pathlock.New(memstore.New())
 	for _, name := range []string{"office", "Office", "office ", "{}", "夜间报告"} {
 		l := campaign(t.Context(), t, election.New(locker, name), name)
@@ -316,7 +316,7 @@ func TestElectionsAreApart(t *testing.T) {
 	}
 }
 
-func TestImpossibleElectionsAreRefused(t *testing.T) {
+func TestElection_refusesImpossibleNames(t *testing.T) {
 	locker := pathlock.New(memstore.New())
 	e := election.New(locker, "a\nb")
 	if _, err := e.Campaign(t.Context(), "a"); !errors.Is(err, pathlock.ErrInvalidTree) {
@@ -347,7 +347,7 @@ func TestImpossibleElectionsAreRefused(t *testing.T) {
 
 // Candidates that campaign under one lock, such as the leadership of another election, are
 // candidates like any others.
-func TestCandidatesUnderOneLockAreRivals(t *testing.T) {
+func TestCampaign_candidatesUnderOneLockAreRivals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		locker := pathlock.New(memstore.New())
 		node := campaign(t.Context(), t, election.New(locker, "node"), "host-1")

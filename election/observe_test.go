@@ -16,7 +16,7 @@ import (
 
 // While somebody leads, an observer asks the store nothing, and hears of the end at once. While
 // nobody does, it asks at most once a second after a while.
-func TestObserversDoNotPollALeader(t *testing.T) {
+func TestObserve_doesNotPollALeader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memstore.New()
 		counted := &fake{Store: store}
@@ -95,7 +95,7 @@ func TestObserversDoNotPollALeader(t *testing.T) {
 
 // Observers that hang with what they were granted delay no election, not even one of the same
 // candidate.
-func TestObserversDelayNoElection(t *testing.T) {
+func TestObserve_delaysNoElection(t *testing.T) {
 	onAStore(t, func(t *testing.T, store pathlock.Store) {
 		free := make(chan struct{})
 		stuck := &fake{Store: store}
@@ -132,7 +132,7 @@ func TestObserversDelayNoElection(t *testing.T) {
 
 // An observer reports that the store does not answer, goes on, and says who leads when it knows
 // again. It ends when the store was closed.
-func TestObserversOutliveAnOutage(t *testing.T) {
+func TestObserve_outlivesAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &fake{Store: memstore.New()}
 		fail := func(err error) {
@@ -180,7 +180,7 @@ func TestObserversOutliveAnOutage(t *testing.T) {
 }
 
 // Where no more may wait, an observer looks from time to time.
-func TestObserversGoOnWhereTheQueueIsFull(t *testing.T) {
+func TestObserve_goesOnWhereTheQueueIsFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memstore.New()
 		full := &fake{Store: store}

@@ -11,7 +11,7 @@ import (
 
 // The suite on MariaDB and MySQL; SQLite and PostgreSQL are in integration, whose module has their
 // drivers.
-func TestMySQL(t *testing.T) { testserver.EachMySQL(t, runOnMySQL) }
+func TestFsck_onMySQL(t *testing.T) { testserver.EachMySQL(t, runOnMySQL) }
 
 func runOnMySQL(t *testing.T, server testserver.MySQLServer) {
 	binary := "CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin"

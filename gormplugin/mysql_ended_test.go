@@ -14,7 +14,7 @@ import (
 // Whatever error has ended a transaction on the server, nothing more runs in it once the plugin
 // relies on it; after an error that has not, it goes on. A procedure fails with any number, with a
 // ROLLBACK before it or without one, as a server does by its version, its settings and its plugins.
-func TestErrorsThatEndTheTransaction(t *testing.T) {
+func TestTransaction_errorsThatEndIt(t *testing.T) {
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
 		for when, latent := range map[string]bool{"after a guarded table": false, "before one": true} {
 			t.Run(when, func(t *testing.T) { failWithEachNumber(t, server, gorm.Config{PrepareStmt: latent}, latent) })
@@ -100,7 +100,7 @@ func goOn(t *testing.T, db, tx *gorm.DB, a *suite, name string, ended bool) {
 
 // A row lock that is not given in time ends the statement or, where the server is set up so, all of
 // its transaction.
-func TestLockWaitTimeoutInATransaction(t *testing.T) {
+func TestTransaction_lockWaitTimeout(t *testing.T) {
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
 		db, locker, a, b := openMySQL(t, server, gorm.Config{}, map[string]string{"innodb_lock_wait_timeout": "1"})
 		var ends bool

@@ -56,7 +56,7 @@ func must(t *testing.T, err error) {
 
 // A deadlock ends the transaction on the server. The statements that the caller
 // goes on with would each commit by themselves, and survive the rollback.
-func TestDeadlockEndsTheTransaction(t *testing.T) {
+func TestTransaction_deadlockEndsIt(t *testing.T) {
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
 		for name, config := range map[string]gorm.Config{"plain": {}, "prepared": {PrepareStmt: true}} {
 			t.Run(name, func(t *testing.T) {
@@ -112,7 +112,7 @@ func noLocks(t *testing.T, locker *pathlock.Locker) {
 
 // A transaction under REPEATABLE READ sees the tree as it was at its first read. What it
 // writes is right for the tree as it is.
-func TestOldSnapshot(t *testing.T) {
+func TestTransaction_oldSnapshot(t *testing.T) {
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
 		for name, write := range map[string]func(tx *gorm.DB, a *suite) error{
 			"insert": func(tx *gorm.DB, a *suite) error { return tx.Create(&suite{ParentID: &a.ID, Name: "x"}).Error },
@@ -153,7 +153,7 @@ func TestOldSnapshot(t *testing.T) {
 
 // The row locks of an insert are those of the rows above it, and no gaps between
 // them: transactions that insert elsewhere go on.
-func TestInsertsElsewhereDoNotWait(t *testing.T) {
+func TestCreate_elsewhereDoesNotWait(t *testing.T) {
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
 		db, locker, a, b := openMySQL(t, server, gorm.Config{}, map[string]string{"innodb_lock_wait_timeout": "1"})
 		first, second := db.Begin(), db.Begin()

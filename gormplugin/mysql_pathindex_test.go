@@ -12,7 +12,7 @@ import (
 
 // A subtree may be most of a table. Who changes it locks the subtree, at every isolation level, and
 // not the table: an edit in another tree is not waited for.
-func TestLargeSubtreesLockNoOtherTree(t *testing.T) {
+func TestPathIndex_largeSubtreesLockNoOtherTree(t *testing.T) {
 	changes := map[string]func(db *gorm.DB, top, shelf *suite) error{
 		"rename": func(db *gorm.DB, top, _ *suite) error { return gormplugin.Rename(db, &suite{}, top.ID, "renamed") },
 		"move": func(db *gorm.DB, top, shelf *suite) error {

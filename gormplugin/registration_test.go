@@ -225,7 +225,7 @@ func TestUseOnce(t *testing.T) {
 }
 
 // A pool whose transactions nobody could see end is refused.
-func TestUnknownPool(t *testing.T) {
+func TestUse_refusesAnUnknownPool(t *testing.T) {
 	db := openNowhere(t, "mysql")
 	db.ConnPool = struct{ gorm.ConnPool }{db.ConnPool}
 	if err := db.Use(gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&tagged{}))); !errors.Is(err, gormplugin.ErrUnmanagedTransaction) {

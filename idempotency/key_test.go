@@ -8,7 +8,7 @@ import (
 	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
-func TestKeysAreReadWithAndWithoutQuotes(t *testing.T) {
+func TestKey_isReadWithAndWithoutQuotes(t *testing.T) {
 	for header, want := range map[string]string{
 		`"8e03978e-40d5-43e8"`: "8e03978e-40d5-43e8", "8e03978e-40d5-43e8": "8e03978e-40d5-43e8", `"a b"`: "a b",
 		`"a\"b\\c"`: `a"b\c`, "a:b/c=+_.": "a:b/c=+_.", strings.Repeat("k", maxKey): strings.Repeat("k", maxKey),
@@ -24,7 +24,7 @@ func TestKeysAreReadWithAndWithoutQuotes(t *testing.T) {
 	}
 }
 
-func TestHashesTellListsApart(t *testing.T) {
+func TestHash_tellsListsApart(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, list := range [][]string{{"ab", "c"}, {"a", "bc"}, {"abc"}, {"abc", ""}, {"", "abc"}, {}} {
 		if h := hash(list...); seen[h] {

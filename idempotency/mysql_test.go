@@ -14,7 +14,7 @@ import (
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
-func TestMySQL(t *testing.T) {
+func TestIdempotency_onMySQL(t *testing.T) {
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
 		idempotencytest.Run(t, idempotencytest.Database{URL: scratch(t, server.DSN), Other: scratch(t, server.DSN), Dialector: mysql.Open})
 	})

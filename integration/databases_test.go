@@ -25,7 +25,7 @@ func TestSchema(t *testing.T) {
 	databases.Each(t, gormplugintest.RunSchema)
 }
 
-func TestWithoutStatistics(t *testing.T) {
+func TestStatistics_missing(t *testing.T) {
 	databases.Each(t, func(t *testing.T, fresh func(*testing.T) gormplugintest.Database) {
 		gormplugintest.RunWithoutStatistics(t, fresh(t))
 	})

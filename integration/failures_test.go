@@ -27,7 +27,7 @@ import (
 
 // Every documented error of the plugin has its answer, as has what GORM and the driver say of
 // themselves: with the middleware and the plugin's resolver, and nothing else set up.
-func TestThePluginsErrorsAreAnswered(t *testing.T) {
+func TestErrors_ofThePluginAreAnswered(t *testing.T) {
 	type suite = gormplugintest.Suite
 	returned := func(err error) func(*gorm.DB, *sql.DB) error {
 		return func(*gorm.DB, *sql.DB) error { return err }

@@ -16,7 +16,7 @@ import (
 
 // After a failed statement PostgreSQL runs nothing until the transaction is rolled back, or back to
 // a savepoint: what is refused says which statement failed.
-func TestPostgresAbortedTransaction(t *testing.T) {
+func TestTransaction_abortedOnPostgres(t *testing.T) {
 	t.Parallel()
 	db := guarded(t, databases.Postgres(t, databases.ByteOrder, nil))
 	must(t, gormplugin.AutoMigrate(db))
@@ -56,7 +56,7 @@ func TestPostgresAbortedTransaction(t *testing.T) {
 // Where only the caller sees the error of a statement, as where the rows of a query are read, and
 // commits nevertheless, it is known that nothing was written, and what is run before the COMMIT is
 // told why.
-func TestPostgresErrorsThatOnlyTheCallerSees(t *testing.T) {
+func TestTransaction_errorsThatOnlyTheCallerSees(t *testing.T) {
 	t.Parallel()
 	db := guarded(t, databases.Postgres(t, databases.ByteOrder, nil))
 	root := &gormplugintest.Suite{PlanID: 1}

@@ -21,7 +21,7 @@ import (
 
 // Instances that migrate one file at once all start, also where their transactions begin as those
 // of readers, and whether or not readers see the file while it is written.
-func TestSQLiteMigrationsAtOnce(t *testing.T) {
+func TestAutoMigrate_sqliteAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, parameters := range []string{"", "&_txlock=immediate", "&_pragma=journal_mode(delete)"} {
 		t.Run(parameters, func(t *testing.T) {
@@ -75,7 +75,7 @@ func finds(t *testing.T, db *gorm.DB, want ...treeschema.Check) []gormplugin.Fin
 }
 
 // Sessions that would be REPEATABLE READ are found, wherever that is set.
-func TestPostgresIsolationFlaws(t *testing.T) {
+func TestVerify_postgresIsolation(t *testing.T) {
 	t.Parallel()
 	for level, want := range map[string][]treeschema.Check{"repeatable read": {treeschema.Isolation}, "serializable": nil} {
 		t.Run(level, func(t *testing.T) {
@@ -86,7 +86,7 @@ func TestPostgresIsolationFlaws(t *testing.T) {
 }
 
 // In a database whose encoding is not UTF-8, lengths are not what the plugin takes them for.
-func TestPostgresEncodingFlaw(t *testing.T) {
+func TestVerify_postgresEncoding(t *testing.T) {
 	t.Parallel()
 	d := databases.Postgres(t, "ENCODING 'SQL_ASCII' LOCALE 'C'", map[string]string{"client_encoding": "UTF8"})
 	finds(t, openMigrated(t, d.Dialector(sql.OpenDB(d.Connector))), treeschema.Encoding)
@@ -94,7 +94,7 @@ func TestPostgresEncodingFlaw(t *testing.T) {
 
 // The index that Verify asks for is the one that serves the plugin's ranges; one in the order of
 // the database is not, even where that order is the same.
-func TestPostgresPathIndex(t *testing.T) {
+func TestPathIndex_onPostgres(t *testing.T) {
 	t.Parallel()
 	d := databases.Postgres(t, databases.ByteOrder, nil)
 	db := openMigrated(t, d.Dialector(sql.OpenDB(d.Connector)))
@@ -140,7 +140,7 @@ type Unsized struct {
 
 // A path that no entry of the index can hold is refused as too long, on whichever way it would come
 // about, and nothing of the statement is left.
-func TestPostgresPathTooLongForIndex(t *testing.T) {
+func TestPathIndex_pathTooLong(t *testing.T) {
 	t.Parallel()
 	d := databases.Postgres(t, databases.ByteOrder, nil)
 	db := openMigrated(t, d.Dialector(sql.OpenDB(d.Connector)), gormplugin.Model(&Unsized{}))

@@ -75,7 +75,7 @@ func TestShardingIsRefused(t *testing.T) {
 // Databases of hosts or shards share a locker. Each has a plugin, whose namespace names the
 // database, and a middleware. A request waits for nobody who is in the same tree of another
 // database.
-func TestDatabasesByHost(t *testing.T) {
+func TestNamespace_tellsDatabasesApart(t *testing.T) {
 	locker := pathlock.New(memstore.New(), pathlock.WithWait(pathlock.NoWait))
 	of, locked := make(map[string]*folders), make(map[string]gin.HandlerFunc)
 	for _, host := range []string{"a", "b"} {

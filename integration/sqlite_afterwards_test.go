@@ -19,7 +19,7 @@ import (
 // SQLite refuses a COMMIT while a deferred foreign key is broken, and leaves the transaction open.
 // It is rolled back, as its functions are told, and not committed by whoever comes next on the
 // connection.
-func TestSQLiteRefusesACommit(t *testing.T) {
+func TestTransaction_commitRefusedBySQLite(t *testing.T) {
 	t.Parallel()
 	for name, dialector := range map[string]gorm.Dialector{
 		"ncruces":  gormlite.Open(databases.SQLiteFile(t, "&_pragma=foreign_keys(1)")),

@@ -18,7 +18,7 @@ import (
 // SQLite rolls a transaction back by itself where a statement that writes is interrupted, and where
 // a trigger or a constraint says so. Nothing more runs in it then; after any other error, it goes
 // on.
-func TestSQLiteErrorsThatEndTheTransaction(t *testing.T) {
+func TestTransaction_errorsThatEndItOnSQLite(t *testing.T) {
 	for name, dialector := range map[string]func(t *testing.T) gorm.Dialector{
 		"ncruces":  func(t *testing.T) gorm.Dialector { return gormlite.Open(databases.SQLiteFile(t, "&_txlock=immediate")) },
 		"glebarez": func(t *testing.T) gorm.Dialector { return sqlite.Open(databases.SQLiteFile(t, "&_txlock=immediate")) },

@@ -106,7 +106,7 @@ func (f *folders) handle(write func(*gin.Context, *gorm.DB, folderBody) error) g
 
 // What the spec locks at the top of a tree is all that the plugin needs there: it takes none
 // itself.
-func TestTheTopOfATreeIsLockedByTheSpec(t *testing.T) {
+func TestSpec_locksTheTopOfATree(t *testing.T) {
 	f, engine := openFolders(t), gin.New()
 	locks := middleware.New(f.locker, f.plugin.Resolver(&Folder{}), middleware.Config{Resolvers: map[string]pathlock.Resolver{
 		"drive": pathlock.TreeResolver("drive"),
@@ -144,7 +144,7 @@ func TestTheTopOfATreeIsLockedByTheSpec(t *testing.T) {
 
 // What the plugin locks on its own says what it does. Work of a larger operation keeps the name of
 // that.
-func TestTheLocksOfAWriteNameItsOperation(t *testing.T) {
+func TestOperation_namesTheLocksOfAWrite(t *testing.T) {
 	f := openFolders(t)
 	a, b := &Folder{DriveID: "1", Name: "a"}, &Folder{DriveID: "1", Name: "b"}
 	err := errors.Join(

@@ -223,7 +223,7 @@ func TestBindRefuses(t *testing.T) {
 }
 
 // An error of whoever gets the values or finds the nodes reaches the caller.
-func TestErrorsOfOthersReachTheCaller(t *testing.T) {
+func TestBind_errorsOfOthersReachTheCaller(t *testing.T) {
 	broken := errors.New("connection reset")
 	spec := lockspec.Rename(lockspec.Const("2"), lockspec.JSON("name"))
 	for want, said := range map[string]error{

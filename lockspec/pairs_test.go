@@ -173,7 +173,7 @@ func count(t table, judged []pair) tally {
 // The promise: whatever the oracle finds bad, the claims keep apart; by both rules, and where one
 // of the two goes by the one rule and the other by the other. Two snapshot copies into each other's
 // source are the exception. They never break the tree.
-func TestNoConflictIsMissed(t *testing.T) {
+func TestConflict_noneIsMissed(t *testing.T) {
 	rules := []operation.Rule{operation.NameSlot, operation.ParentExclusive}
 	for _, ruleA := range rules {
 		for _, ruleB := range rules {
@@ -186,7 +186,7 @@ func TestNoConflictIsMissed(t *testing.T) {
 	}
 }
 
-func TestEveryFalseConflictHasAName(t *testing.T) {
+func TestConflict_falseOnesHaveNames(t *testing.T) {
 	got := count(smallTree(), pairs())
 	if p, ok := got.example[""]; ok {
 		t.Errorf("%d pairs wait for no reason that has a name, such as %s and %s", got.byCause[""], p.a, p.b)

@@ -58,7 +58,7 @@ func TestSpecCheck(t *testing.T) {
 }
 
 // Specs are values: what is derived from one leaves it as it was.
-func TestSpecsAreImmutable(t *testing.T) {
+func TestSpec_isImmutable(t *testing.T) {
 	req := request{"param id": "3", "json parent_id": "4", "json name": "n"}
 	bind := func(s lockspec.Spec) string {
 		b, err := req.bind(s, nodes)
@@ -88,7 +88,7 @@ func TestSpecsAreImmutable(t *testing.T) {
 	}
 }
 
-func TestWhatAllExemptsIsExempt(t *testing.T) {
+func TestAll_exempt(t *testing.T) {
 	none := lockspec.None("a")
 	reason, ok := lockspec.All(none, lockspec.None("b")).Exempt()
 	if other, also := lockspec.All(none, lockspec.Edit(lockspec.Param("id"))).Exempt(); reason != "a, b" || !ok || also {

@@ -52,7 +52,7 @@ func boundWith(b binding.Binding) func(*gin.Context) string {
 
 // Whatever the request looks like, and whichever of gin's ways the handler has: if it is called and
 // reads a new name, that name is locked.
-func TestHandlersReadTheNameThatIsLocked(t *testing.T) {
+func TestBody_handlersReadTheNameThatIsLocked(t *testing.T) {
 	id := lockspec.Param("id")
 	types := []string{
 		none, "", "application/json", "application/json;charset=latin1", "application/json ; x", "application/json, text/plain",
@@ -116,7 +116,7 @@ func TestHandlersReadTheNameThatIsLocked(t *testing.T) {
 
 // What a handler might read in another way than the middleware is refused, and the answer says how
 // it should be.
-func TestBodiesAreReadAsWhatTheySayTheyAre(t *testing.T) {
+func TestBody_isReadAsWhatItSaysItIs(t *testing.T) {
 	const form, parts, json = "application/x-www-form-urlencoded", "multipart/form-data; boundary=b", `{"name":"n"}`
 	for _, tt := range []struct {
 		method, source, types, body, query string

@@ -17,7 +17,7 @@ import (
 
 // Who may not do what the request asks for learns no more than that, waits for nobody and keeps
 // nobody waiting.
-func TestAuthorizationComesBeforeTheLocks(t *testing.T) {
+func TestAuthorize_comesBeforeTheLocks(t *testing.T) {
 	for _, tt := range []struct {
 		what      string
 		authorize func(c *gin.Context, nodes []lockspec.Node) error
@@ -43,7 +43,7 @@ func TestAuthorizationComesBeforeTheLocks(t *testing.T) {
 
 // A node that turns out to be elsewhere is authorised where it is, asserted or not: the assertion
 // knows nothing of permissions. A node that rests is not asked about again.
-func TestAuthorizationIsAskedAgainWhereANodeMoved(t *testing.T) {
+func TestAuthorize_isAskedAgainWhereANodeMoved(t *testing.T) {
 	for what, vary := range map[string]func(lockspec.Spec) lockspec.Spec{
 		"plain": lockspec.Spec.ParentExclusive, "asserted": lockspec.Spec.Asserted,
 	} {

@@ -42,7 +42,7 @@ func (b *batches) ResolveAll(ctx context.Context, ids []string) []pathlock.Resol
 
 // The ids of a request are resolved together where the resolver can, and the request is answered as
 // if they had been resolved one after the other.
-func TestIDsOfOneKindAreResolvedTogether(t *testing.T) {
+func TestResolver_resolvesIDsOfOneKindTogether(t *testing.T) {
 	id, parent := lockspec.Param("id"), lockspec.Query("parent")
 	move := lockspec.Move(id, parent)
 	for _, tt := range []struct {

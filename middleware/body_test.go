@@ -18,7 +18,7 @@ import (
 
 // What a handler reads is what the client sent, however long it is; what the spec needs a value of
 // is limited.
-func TestBodiesAreHandedOnWhole(t *testing.T) {
+func TestBody_isHandedOnWhole(t *testing.T) {
 	const limit = 1000
 	for _, length := range []int{0, limit - len(`{"target":{"parent_id":4},"x":""}`), limit, limit + 1, 100 * limit} {
 		for _, chunked := range []bool{false, true} {
@@ -52,7 +52,7 @@ func TestBodiesAreHandedOnWhole(t *testing.T) {
 	}
 }
 
-func TestALimitOfOtherMiddlewareIsReportedAsItIs(t *testing.T) {
+func TestBody_limitOfOtherMiddlewareIsReported(t *testing.T) {
 	f := newFixture(t, memstore.New(), middleware.Config{})
 	f.engine.PUT("/limited/:id", func(c *gin.Context) { c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, 20) },
 		f.locks.Lock(lockspec.Rename(lockspec.Param("id"), lockspec.JSON("name"))))
@@ -65,7 +65,7 @@ func TestALimitOfOtherMiddlewareIsReportedAsItIs(t *testing.T) {
 // Middleware may bind the body, which gin keeps, and replace it afterwards. The request has the
 // body that it has now, for ReadJSON, the spec, and each of gin's ways to read it. Whoever closes
 // it closes what was there.
-func TestABodyThatWasReadOrReplacedIsTheRequests(t *testing.T) {
+func TestBody_readOrReplacedBeforeTheLocks(t *testing.T) {
 	type renaming struct {
 		Name string `json:"name"`
 	}

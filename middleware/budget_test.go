@@ -18,7 +18,7 @@ import (
 
 // A request that waited its turn and finds its node elsewhere does not queue up again behind those
 // who came later: it has the tree's turn already.
-func TestANewTryKeepsItsTurn(t *testing.T) {
+func TestRetry_keepsItsTurn(t *testing.T) {
 	store := &spy{Store: memstore.New(), queued: make(chan struct{})}
 	f := newFixture(t, store, middleware.Config{Wait: time.Minute})
 	var order []string
@@ -40,7 +40,7 @@ func TestANewTryKeepsItsTurn(t *testing.T) {
 
 // Where the new place is held by one who waits for the old one, the request lets go and starts
 // over.
-func TestANewTryThatWouldDeadlockStartsOver(t *testing.T) {
+func TestRetry_thatWouldDeadlockStartsOver(t *testing.T) {
 	store := &spy{Store: memstore.New(), queued: make(chan struct{}, 3)}
 	f := newFixture(t, store, middleware.Config{Wait: time.Minute})
 	other := f.acquire("/other")
@@ -66,7 +66,7 @@ func TestANewTryThatWouldDeadlockStartsOver(t *testing.T) {
 }
 
 // All that a request waits for together, in all tries and trees, takes no longer than Wait.
-func TestTriesAndTreesShareOneBudget(t *testing.T) {
+func TestWait_isSharedByTriesAndTrees(t *testing.T) {
 	const wait, took = 20 * time.Millisecond, 5 * time.Millisecond
 	for _, request := range []string{"DELETE /suites/3", "PUT /plans/7"} {
 		synctest.Test(t, func(t *testing.T) {

@@ -26,7 +26,7 @@ func (f *fixture) failing(err func(c *gin.Context) error) {
 	f.handler = func(c *gin.Context) { f.locks.Fail(c, err(c)) }
 }
 
-func TestWhatFailedDecidesTheAnswer(t *testing.T) {
+func TestFail_whatFailedDecidesTheAnswer(t *testing.T) {
 	refused := &net.OpError{Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(192, 0, 2, 7), Port: 3306}, Err: errors.New("refused")}
 	for _, tt := range []struct {
 		err    error
@@ -79,7 +79,7 @@ func TestWhatFailedDecidesTheAnswer(t *testing.T) {
 }
 
 // A handler that has waited for its own request is a bug of the program's.
-func TestAConflictWithTheOwnRequestIsLogged(t *testing.T) {
+func TestFail_logsAConflictWithTheOwnRequest(t *testing.T) {
 	for asked, status := range map[string]int{"/dir1": http.StatusInternalServerError, "/other": http.StatusLocked} {
 		f := newFixture(t, memstore.New(), middleware.Config{})
 		other := f.acquire("/other")
@@ -96,7 +96,7 @@ func TestAConflictWithTheOwnRequestIsLogged(t *testing.T) {
 
 // Work that is cut off stumbles over anything: over its context, over a driver that says
 // "canceled", over a database that seems to be gone. Why it was cut off decides the answer.
-func TestWhyTheWorkWasCutOffDecidesTheAnswer(t *testing.T) {
+func TestFail_whyTheWorkWasCutOffDecides(t *testing.T) {
 	broken := errors.New("interrupted")
 	stumbles := []error{context.Canceled, fmt.Errorf("reading: %w", errKnown), pathlock.FailureLocked.New("x"), broken}
 	for _, tt := range []struct {
@@ -145,7 +145,7 @@ func TestWhyTheWorkWasCutOffDecidesTheAnswer(t *testing.T) {
 	}
 }
 
-func TestAnErrorAfterTheResponseHasBegunIsLogged(t *testing.T) {
+func TestFail_logsAnErrorAfterTheResponseBegan(t *testing.T) {
 	f := newFixture(t, memstore.New(), middleware.Config{})
 	f.failing(func(c *gin.Context) error {
 		c.String(http.StatusOK, "half")
@@ -156,7 +156,7 @@ func TestAnErrorAfterTheResponseHasBegunIsLogged(t *testing.T) {
 	}
 }
 
-func TestLocksThatAreHeldForTooLongAreLetGo(t *testing.T) {
+func TestMaxHold_locksAreLetGo(t *testing.T) {
 	f := newFixture(t, memstore.New(), middleware.Config{MaxHold: time.Millisecond})
 	f.failing(func(c *gin.Context) error {
 		<-c.Request.Context().Done()
@@ -169,7 +169,7 @@ func TestLocksThatAreHeldForTooLongAreLetGo(t *testing.T) {
 }
 
 // What is written may be changed, though handlers share a problem.
-func TestASharedProblemStaysAsItIs(t *testing.T) {
+func TestProblem_sharedStaysAsItIs(t *testing.T) {
 	shared := middleware.NewProblem(http.StatusForbidden, "forbidden", "not yours")
 	f := newFixture(t, memstore.New(), middleware.Config{WriteProblem: func(c *gin.Context, p *middleware.Problem) {
 		p.Detail += "!"

@@ -16,7 +16,7 @@ import (
 )
 
 // Whatever ends a request, its hold stays as it is, and nothing else does.
-func TestTheHoldOutlivesTheRequestHoweverThatEnds(t *testing.T) {
+func TestToken_holdOutlivesTheRequest(t *testing.T) {
 	for _, tt := range []struct {
 		what    string
 		config  middleware.Config
@@ -50,7 +50,7 @@ func TestTheHoldOutlivesTheRequestHoweverThatEnds(t *testing.T) {
 
 // A hold that ends by the clock is the holder's loss wherever the request is: at its start, where
 // it locks besides the hold, or in its handler.
-func TestAHoldThatEndsByTheClockIs409(t *testing.T) {
+func TestToken_holdThatEndsByTheClockIs409(t *testing.T) {
 	for _, left := range []time.Duration{1, time.Second} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFixture(t, memstore.New(), middleware.Config{})
@@ -68,7 +68,7 @@ func TestAHoldThatEndsByTheClockIs409(t *testing.T) {
 }
 
 // The end of the hold ends the handler's context, and what it says of that is 409.
-func TestAHoldThatEndsUnderTheHandlerIs409(t *testing.T) {
+func TestToken_holdThatEndsUnderTheHandlerIs409(t *testing.T) {
 	for _, tt := range []struct {
 		what    string
 		err     error

@@ -18,7 +18,7 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-func TestHandlersRunUnderTheSpecsLocks(t *testing.T) {
+func TestLock_handlersRunUnderTheSpecsLocks(t *testing.T) {
 	for _, tt := range []struct {
 		method, target, body string
 		headers              []string
@@ -82,7 +82,7 @@ func (p *pauses) NextBackoff() time.Duration {
 
 // The path is read, the node moves, the lock is granted on the old path: the middleware notices and
 // locks where the node is now, and gives up after every retry. Observers see it step by step.
-func TestANodeThatMovesMeanwhileIsLockedWhereItIs(t *testing.T) {
+func TestRetry_locksAMovedNodeWhereItIs(t *testing.T) {
 	const resolved = "resolve 1: <nil>"
 	again := "retry 2: " + pathlock.ErrPathChanged.Error()
 	for _, tt := range []struct {

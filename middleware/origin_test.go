@@ -11,7 +11,7 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-func TestLocksSayWhichRequestTheyAreOf(t *testing.T) {
+func TestOrigin_saysWhichRequest(t *testing.T) {
 	own := func(c *gin.Context) string { return "id of " + c.Param("id") }
 	for _, tt := range []struct {
 		config              middleware.Config

@@ -16,7 +16,7 @@ import (
 )
 
 // Whatever panics around the handler, what was granted is given back, once.
-func TestPanicsLeaveNothingLocked(t *testing.T) {
+func TestPanic_leavesNothingLocked(t *testing.T) {
 	panicAt := func(at int) func(f *fixture) {
 		return func(f *fixture) {
 			f.nodes.after = func(_ string, looks int) {
@@ -65,7 +65,7 @@ func TestPanicsLeaveNothingLocked(t *testing.T) {
 
 // A lock that is lost while the nodes are looked at again is told as such, whatever the resolver
 // says of it; so is the reason for which the request's own context has ended.
-func TestWhatEndedALookIsTold(t *testing.T) {
+func TestFail_tellsWhatEndedALook(t *testing.T) {
 	for _, kind := range []string{"lock-store-unavailable", "enough"} {
 		f := newFixture(t, memstore.New(), middleware.Config{})
 		ctx, leave := context.WithCancelCause(t.Context())

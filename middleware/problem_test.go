@@ -21,7 +21,7 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-func TestFailuresAreAnsweredBeforeTheHandler(t *testing.T) {
+func TestProblem_answersFailuresBeforeTheHandler(t *testing.T) {
 	for _, tt := range []struct {
 		method, target, body string
 		status               int
@@ -60,7 +60,7 @@ func (e *stated) Failure() pathlock.Failure { return pathlock.FailureNameTaken }
 func (e *stated) Unwrap() error             { return e.err }
 
 // However an error is wrapped, what a driver said stays behind the interface.
-func TestNoDetailIsADriversOwn(t *testing.T) {
+func TestProblem_detailIsNoDriversOwn(t *testing.T) {
 	taken := fmt.Errorf("%w: a sibling: %w", pathlock.FailureNameTaken.New("name taken"), &os.PathError{Op: "insert", Path: "suites", Err: io.EOF})
 	for name, err := range map[string]error{
 		"alone":                     taken,
@@ -81,7 +81,7 @@ func TestNoDetailIsADriversOwn(t *testing.T) {
 	}
 }
 
-func TestLockedByOthersIs423WithTheHolder(t *testing.T) {
+func TestProblem_lockedByOthersIs423WithTheHolder(t *testing.T) {
 	f := newFixture(t, memstore.New(), middleware.Config{Wait: pathlock.NoWait, RetryAfter: 1500 * time.Millisecond})
 	lock := f.acquire("/dir1")
 	f.handler = f.mustNotServe
@@ -112,7 +112,7 @@ func TestLockedByOthersIs423WithTheHolder(t *testing.T) {
 	f.nothingLeft()
 }
 
-func TestAClientThatGoesAwayLeavesTheQueue(t *testing.T) {
+func TestLock_clientThatGoesAwayLeavesTheQueue(t *testing.T) {
 	store := &spy{Store: memstore.New(), queued: make(chan struct{})}
 	f := newFixture(t, store, middleware.Config{Wait: time.Hour})
 	lock := f.acquire("/")

@@ -16,7 +16,7 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-func TestTheResponseDoesNotWaitForTheRelease(t *testing.T) {
+func TestLock_responseDoesNotWaitForTheRelease(t *testing.T) {
 	store := &spy{Store: memstore.New(), through: make(chan struct{})}
 	f := newFixture(t, store, middleware.Config{})
 	server := httptest.NewServer(f.engine)
@@ -38,7 +38,7 @@ func TestTheResponseDoesNotWaitForTheRelease(t *testing.T) {
 }
 
 // A value of a Func costs what it costs once per request, however often the nodes are looked at.
-func TestAFuncIsCalledOncePerRequest(t *testing.T) {
+func TestFunc_isCalledOncePerRequest(t *testing.T) {
 	f := newFixture(t, memstore.New(), middleware.Config{})
 	calls := 0
 	which := lockspec.Func("which", func(_ *http.Request, param func(string) string) (string, bool, error) {
@@ -55,7 +55,7 @@ func TestAFuncIsCalledOncePerRequest(t *testing.T) {
 
 // Outer middleware finds its own request, without the locks and with the form that the handler has
 // parsed.
-func TestOuterMiddlewareFindsItsRequestWithoutTheLocks(t *testing.T) {
+func TestLock_outerMiddlewareFindsItsRequest(t *testing.T) {
 	f := newFixture(t, memstore.New(), middleware.Config{})
 	f.engine.POST("/outer/:id", func(c *gin.Context) {
 		original, owner := c.Request, f.locker.Scope(c.Request.Context()).Owner()
@@ -74,7 +74,7 @@ func TestOuterMiddlewareFindsItsRequestWithoutTheLocks(t *testing.T) {
 }
 
 // gin's own context, its copies too, has the locks as long as the request holds them.
-func TestGinsContextCarriesTheLocks(t *testing.T) {
+func TestLock_ginsContextCarriesTheLocks(t *testing.T) {
 	for _, fallback := range []bool{false, true} {
 		f := newFixture(t, memstore.New(), middleware.Config{MaxHold: -1})
 		f.engine.ContextWithFallback = fallback
@@ -107,7 +107,7 @@ func TestGinsContextCarriesTheLocks(t *testing.T) {
 	}
 }
 
-func TestUnknownRoutesStayUnknown(t *testing.T) {
+func TestLock_unknownRoutesStayUnknown(t *testing.T) {
 	f := newFixture(t, memstore.New(), middleware.Config{})
 	f.engine = gin.New()
 	f.engine.HandleMethodNotAllowed = true

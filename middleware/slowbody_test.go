@@ -59,7 +59,7 @@ type wrapped struct{ gin.ResponseWriter }
 
 // A client that does not send its body to the end is answered in time, and locks nothing meanwhile,
 // whether or not the spec needs a value of the body. The limit may be the server's own.
-func TestSlowBodiesLockNothing(t *testing.T) {
+func TestBodyTimeout_slowBodiesLockNothing(t *testing.T) {
 	const limit = 100 * time.Millisecond
 	for _, route := range []string{"PATCH /suites/3", "DELETE /suites/3"} {
 		for own, ours := range map[time.Duration]time.Duration{0: limit, limit: time.Hour} {
@@ -88,7 +88,7 @@ func TestSlowBodiesLockNothing(t *testing.T) {
 
 // The time for the body is that of the body alone: the deadline passes in the handler, and the
 // connection serves another request.
-func TestHandlersMayTakeLongerThanBodies(t *testing.T) {
+func TestBodyTimeout_handlersMayTakeLonger(t *testing.T) {
 	const limit = 200 * time.Millisecond
 	f := newFixture(t, memstore.New(), middleware.Config{BodyTimeout: limit})
 	f.handler = func(c *gin.Context) {
@@ -111,7 +111,7 @@ func TestHandlersMayTakeLongerThanBodies(t *testing.T) {
 	}
 }
 
-func TestAClientThatGoesAwayWithinTheBodyIsNotABadRequest(t *testing.T) {
+func TestBody_clientThatGoesAwayIsNoBadRequest(t *testing.T) {
 	statuses := make(chan int, 1)
 	var f *fixture
 	f = newFixture(t, memstore.New(), middleware.Config{OnError: func(c *gin.Context, err error) {
@@ -127,7 +127,7 @@ func TestAClientThatGoesAwayWithinTheBodyIsNotABadRequest(t *testing.T) {
 	f.nothingLeft()
 }
 
-func TestABodyThatCannotBeReadIs400WithoutInternals(t *testing.T) {
+func TestBody_unreadableIs400WithoutInternals(t *testing.T) {
 	f := newFixture(t, memstore.New(), middleware.Config{})
 	chunked := strings.Replace(half, "Content-Length: 100\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\nno length\r\n", 1)
 	status, body, _ := f.answer(f.dial("PATCH /suites/3"+chunked, 0))

@@ -13,7 +13,7 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-func TestSpecsThatCannotWorkStopTheProgramAtTheStart(t *testing.T) {
+func TestLock_panicsOnSpecsThatCannotWork(t *testing.T) {
 	locks := middleware.New(pathlock.New(memstore.New()), nil, middleware.Config{})
 	for what, spec := range map[string]lockspec.Spec{
 		"the zero spec":           {},

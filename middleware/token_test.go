@@ -28,7 +28,7 @@ func (f *fixture) having(path string) gin.HandlerFunc {
 	}
 }
 
-func TestAHoldersRequestsPassAndOthersAreToldTheHolder(t *testing.T) {
+func TestToken_letsTheHolderPass(t *testing.T) {
 	for _, vary := range []func(lockspec.Spec) lockspec.Spec{lockspec.Spec.ParentExclusive, lockspec.Spec.Asserted} {
 		f := newFixture(t, memstore.New(), middleware.Config{Wait: pathlock.NoWait}, vary)
 		mine := f.detached(plan, "/dir1")
@@ -48,7 +48,7 @@ func TestAHoldersRequestsPassAndOthersAreToldTheHolder(t *testing.T) {
 	}
 }
 
-func TestTokens(t *testing.T) {
+func TestToken(t *testing.T) {
 	forbid := func(*gin.Context, []lockspec.Node) error { return middleware.NewProblem(403, "forbidden", "no") }
 	inIf := func(r *http.Request) pathlock.Token { return pathlock.Token(r.Header.Get("If")) }
 	for _, tt := range []struct {
@@ -80,7 +80,7 @@ func TestTokens(t *testing.T) {
 
 // A node that moves while it is locked is locked where it is, under the hold all the same; also
 // where it comes into the hold's tree only then.
-func TestATokenOutlastsRetries(t *testing.T) {
+func TestToken_outlastsRetries(t *testing.T) {
 	inside, beside := pathlock.MustParsePath("/dir1/dir2"), pathlock.MustParsePath("/beside")
 	for what, found := range map[string][2]pathlock.Location{
 		"into the hold":                     {{Tree: plan, Path: beside}, {Tree: plan, Path: inside}},
@@ -104,7 +104,7 @@ func TestATokenOutlastsRetries(t *testing.T) {
 
 // Specs within specs share the hold that the outer one has attached; what the outer one has no use
 // for is refused.
-func TestATokenAndNestedSpecs(t *testing.T) {
+func TestToken_nestedSpecs(t *testing.T) {
 	f := newFixture(t, memstore.New(), middleware.Config{Wait: pathlock.NoWait})
 	mine := f.detached(plan, "/dir1")
 	again, inner := f.having("/dir1"), f.locks.Lock(lockspec.Delete(lockspec.Param("id")))

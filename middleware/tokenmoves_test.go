@@ -15,7 +15,7 @@ import (
 
 // A hold goes along with the nodes that its holder moves, if they are moved. What it was on before
 // stays with it, too.
-func TestAHoldGoesAlongWithTheNodesThatItsHolderMoves(t *testing.T) {
+func TestToken_holdGoesAlongWithMovedNodes(t *testing.T) {
 	for _, tt := range []struct {
 		what, hold            string
 		method, target, body  string
@@ -81,7 +81,7 @@ func TestAHoldGoesAlongWithTheNodesThatItsHolderMoves(t *testing.T) {
 }
 
 // It does so again and again.
-func TestAHoldGoesAlongAgainAndAgain(t *testing.T) {
+func TestToken_holdGoesAlongAgainAndAgain(t *testing.T) {
 	f := newFixture(t, memstore.New(), middleware.Config{Wait: pathlock.NoWait}, lockspec.Spec.Asserted)
 	mine := f.detached(plan, "/dir1/dir2")
 	for _, name := range []string{"new", "newer", "dir2"} {
@@ -96,7 +96,7 @@ func TestAHoldGoesAlongAgainAndAgain(t *testing.T) {
 }
 
 // A new place that others hold is not to be had, and nothing changes.
-func TestAHoldDoesNotGoAlongToWhereOthersAre(t *testing.T) {
+func TestToken_holdGoesNotToWhereOthersAre(t *testing.T) {
 	f := newFixture(t, memstore.New(), middleware.Config{Wait: pathlock.NoWait})
 	f.handler = f.mustNotServe
 	mine := f.detached(plan, "/dir1/dir2")

@@ -24,7 +24,7 @@ func (s *slow) Snapshot(ctx context.Context, _ pathlock.Tree) (pathlock.Snapshot
 	return pathlock.Snapshot{}, ctx.Err()
 }
 
-func TestSearchesForBlockersAreFewAndEnd(t *testing.T) {
+func TestObserver_searchesForBlockersAreFewAndEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &slow{Store: memstore.New()}
 		p := newProcess(t, store)

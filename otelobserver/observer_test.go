@@ -23,7 +23,7 @@ func doing(ctx context.Context, operation string) context.Context {
 
 // A wait in one process is linked to the acquisitions in another that it waits for: the holder, and
 // who is before it in the queue.
-func TestAWaitIsLinkedToThoseThatItWaitsFor(t *testing.T) {
+func TestObserver_linksAWaitToItsBlockers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memstore.New()
 		a, b := newProcess(t, store), newProcess(t, store)
@@ -73,7 +73,7 @@ func TestAWaitIsLinkedToThoseThatItWaitsFor(t *testing.T) {
 	})
 }
 
-func TestStepsNestInTheirContexts(t *testing.T) {
+func TestObserver_nestsStepsInTheirContexts(t *testing.T) {
 	p := newProcess(t, memstore.New())
 	ctx, request := p.tracers.Tracer("a program's own").Start(t.Context(), "request")
 	_, resolved := p.Step(ctx, pathlock.Step{Kind: pathlock.StepResolve})
@@ -122,7 +122,7 @@ func TestPathsAreNamedOnRequest(t *testing.T) {
 	}
 }
 
-func TestALostLeaseIsASpanOfItsRequest(t *testing.T) {
+func TestObserver_lostLeaseIsASpanOfItsRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newProcess(t, memstore.New())
 		ctx, request := p.tracers.Tracer("a program's own").Start(t.Context(), "request")

@@ -63,7 +63,7 @@ func expect(t *testing.T, o *promobserver.Observer, want string, names ...string
 	}
 }
 
-func TestAcquisitionsAreCountedByOperationAndOutcome(t *testing.T) {
+func TestObserver_countsAcquisitions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := promobserver.New()
 		l := pathlock.New(memstore.New(), quiet, pathlock.WithObserver(o))
@@ -160,7 +160,7 @@ func everything(t *testing.T, o *promobserver.Observer) string {
 }
 
 // A lock is lost once, whether the locker hears of it before the release or by it.
-func TestLostLeasesAreCounted(t *testing.T) {
+func TestObserver_countsLostLeases(t *testing.T) {
 	for _, isTold := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
 			o, store := promobserver.New(), memstore.New()
@@ -199,7 +199,7 @@ func expectNoAlarm(t *testing.T, o *promobserver.Observer) {
 	}
 }
 
-func TestStepsAreCountedByOutcome(t *testing.T) {
+func TestObserver_countsSteps(t *testing.T) {
 	o := promobserver.New()
 	l := pathlock.New(memstore.New(), quiet, pathlock.WithObserver(o))
 	for _, s := range []struct {
@@ -234,7 +234,7 @@ pathlock_retries_total{operation="move"} 1
 // What alerts are about is there before it happens: Prometheus sees no increase of a series that
 // begins at 1. They look at sums, so that a failure which brings the series of its operation with
 // it is an increase, too.
-func TestRareCountersBeginAtZero(t *testing.T) {
+func TestObserver_rareCountersBeginAtZero(t *testing.T) {
 	o := promobserver.New()
 	begun := func(names ...string) {
 		t.Helper()
@@ -264,7 +264,7 @@ func TestRareCountersBeginAtZero(t *testing.T) {
 	of("rename")
 }
 
-func TestAnswersAreCountedByTheTypeOfTheirProblem(t *testing.T) {
+func TestObserver_countsAnswersByProblem(t *testing.T) {
 	o := promobserver.New()
 	l := pathlock.New(memstore.New(), quiet, pathlock.WithObserver(o))
 	for _, f := range []pathlock.Failure{pathlock.FailureDatabase, pathlock.FailureDatabase, "plan-7-is-full", "plan-8-is-full"} {
@@ -275,7 +275,7 @@ func TestAnswersAreCountedByTheTypeOfTheirProblem(t *testing.T) {
 
 // Candidates and observers wait for as long as the term lasts. No metric mixes that with the waits
 // of requests.
-func TestElectionsAreCountedApart(t *testing.T) {
+func TestObserver_countsElectionsApart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := promobserver.New()
 		e := election.New(pathlock.New(memstore.New(), quiet, pathlock.WithObserver(o)), "office")
@@ -318,7 +318,7 @@ func TestElectionsAreCountedApart(t *testing.T) {
 
 // However many operations, trees, paths, notes and requests there are, the series stay few and say
 // nothing of them.
-func TestLabelsStayFew(t *testing.T) {
+func TestObserver_labelsStayFew(t *testing.T) {
 	o := promobserver.New()
 	l := pathlock.New(memstore.New(), quiet, pathlock.WithObserver(o))
 	for i := range 200 {
@@ -354,7 +354,7 @@ func TestLabelsStayFew(t *testing.T) {
 	}
 }
 
-func TestExemplarsNameTheTrace(t *testing.T) {
+func TestObserver_exemplarsNameTheTrace(t *testing.T) {
 	type traceKey struct{}
 	trace := func(ctx context.Context) string {
 		id, _ := ctx.Value(traceKey{}).(string)

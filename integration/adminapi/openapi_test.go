@@ -26,7 +26,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // The document is valid, and what the page answers is what it says, of every path.
-func TestTheDocumentSaysWhatIsAnswered(t *testing.T) {
+func TestOpenAPI_saysWhatIsAnswered(t *testing.T) {
 	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
 	store := memstore.New()
 	history := contention.New(store, contention.Config{Log: quiet})

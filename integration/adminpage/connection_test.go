@@ -14,7 +14,7 @@ import (
 
 // The page says that the server or the store is away, keeps what it knows, whose times stand still,
 // and goes on by itself when they are back.
-func TestServerAndStoreGoAndCome(t *testing.T) {
+func TestConnection_serverAndStoreGoAndCome(t *testing.T) {
 	s := newSite(t, nil)
 	s.instead.Store(http.StatusServiceUnavailable)
 	tab := browser.Open(t, strings.Replace(s.url(s.tree), "http://", "http://anna:secret@", 1)) // a bookmark may have that
@@ -46,7 +46,7 @@ func TestServerAndStoreGoAndCome(t *testing.T) {
 }
 
 // An ended session, and a right that is withdrawn, are said once; the page asks no more.
-func TestTheSessionEnds(t *testing.T) {
+func TestSession_ends(t *testing.T) {
 	s := newSite(t, nil)
 	s.hold(request{note: "import", claims: x("/a")})
 	tab := s.open()

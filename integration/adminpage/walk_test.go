@@ -53,7 +53,7 @@ const luminance = `getComputedStyle(document.body).backgroundColor.match(/[\d.]+
 // An operator finds a stuck holder: in the list of trees, by who waits for it, with all that is
 // known of it. The release asks why, the holder is cancelled, and who waits goes on. The history
 // has who waited afterwards.
-func TestAnOperatorAtWork(t *testing.T) {
+func TestPage_operatorAtWork(t *testing.T) {
 	s := newSite(t, nil)
 	tab := browser.Open(t, s.url(pathlock.Tree{}))
 	tab.AwaitText("#trees", "Nobody holds a lock anywhere.")
@@ -157,7 +157,7 @@ func TestAnOperatorAtWork(t *testing.T) {
 
 // A wait can be ended, too. What has ended by itself is not released, nor what the store does not
 // know.
-func TestReleases(t *testing.T) {
+func TestRelease(t *testing.T) {
 	s := newSite(t, nil)
 	lock := s.hold(request{note: "import", claims: x("/a")})
 	waits := s.wait(request{note: "rename", claims: x("/a")})

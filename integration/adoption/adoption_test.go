@@ -93,7 +93,7 @@ func tagTree(locks string) backEnd {
 // A back end that keeps paths by hand breaks its tree under a storm of requests to three instances.
 // fsck finds that in the table as it is, and repairs it. With a few lines and no new column, the
 // tree stays right.
-func TestBackEndsAdoptPathlock(t *testing.T) {
+func TestAdoption_ofBackEnds(t *testing.T) {
 	for _, b := range backEnds {
 		t.Run(b.name, func(t *testing.T) {
 			b.countLines(t)
@@ -105,7 +105,7 @@ func TestBackEndsAdoptPathlock(t *testing.T) {
 
 // A table that knows parents by the paths alone needs two new columns. Then its tree stays right as
 // well, with locks in every store that has servers. Locks and table are in different databases.
-func TestABackEndOnEveryStore(t *testing.T) {
+func TestAdoption_onEveryStore(t *testing.T) {
 	tagTree("").countLines(t)
 	keeper, etcd, redis := testzk.Start(t).Addr, testetcd.Start(t).Addr, testserver.Redis(t)
 	onMariaDB := map[string]string{

@@ -30,7 +30,7 @@ func load(t *testing.T, file string, env ...string) *types.Project {
 
 var pinned = regexp.MustCompile(`:v?\d+\.\d+(\.\d+)?(-[\w.]+)?$`)
 
-func TestImagesArePinnedAndEveryServiceHasAHealthCheck(t *testing.T) {
+func TestCompose_pinsImagesAndChecksHealth(t *testing.T) {
 	for _, file := range []string{"docker-compose.yml", "test/servers.yml"} {
 		for name, service := range load(t, file, "COMPOSE_PROFILES=metrics").Services {
 			if service.Build == nil && service.PullPolicy != types.PullPolicyNever && !pinned.MatchString(service.Image) {
@@ -55,7 +55,7 @@ func TestImagesArePinnedAndEveryServiceHasAHealthCheck(t *testing.T) {
 
 // Two instances stand behind one port, and wait for their servers. The image is asked of no
 // registry, where anybody may have one of that name.
-func TestTwoInstancesStandBehindOnePort(t *testing.T) {
+func TestCompose_twoInstancesBehindOnePort(t *testing.T) {
 	var instances, published []string
 	for name, service := range load(t, "docker-compose.yml").Services {
 		if len(service.Ports) > 0 {
@@ -76,7 +76,7 @@ func TestTwoInstancesStandBehindOnePort(t *testing.T) {
 }
 
 // Passwords come from the environment, and may have characters that a URL takes for its own.
-func TestPasswordsComeFromTheEnvironment(t *testing.T) {
+func TestCompose_passwordsComeFromTheEnvironment(t *testing.T) {
 	const password = `p/#?@%:s3cret`
 	project := load(t, "docker-compose.yml", "MYSQL_ROOT_PASSWORD=r00t", "MYSQL_PASSWORD="+password, "REDIS_PASSWORD="+password)
 	text, err := project.MarshalYAML()
@@ -100,7 +100,7 @@ func TestPasswordsComeFromTheEnvironment(t *testing.T) {
 
 // Prometheus and Grafana come only when they are asked for. What they read is where they look for
 // it, and each finds the next one by its name in the compose file.
-func TestMetricsAreAProfile(t *testing.T) {
+func TestCompose_metricsAreAProfile(t *testing.T) {
 	project := load(t, "docker-compose.yml", "COMPOSE_PROFILES=metrics")
 	if plain := load(t, "docker-compose.yml").Services; len(plain) != len(project.Services)-2 {
 		t.Errorf("%d services come without the profile", len(plain))

@@ -92,7 +92,7 @@ var (
 
 // The dashboard and the alerts name metrics and labels that promobserver has, and every metric of
 // it is on the dashboard.
-func TestEveryMetricAndLabelThatIsNamedExists(t *testing.T) {
+func TestDashboard_namesWhatExists(t *testing.T) {
 	known := metrics(t)
 	known["http_request_duration_seconds"] = []string{"method", "route", "status"} // the sample app's own
 	expressions := queries(t)
@@ -133,7 +133,7 @@ func TestEveryMetricAndLabelThatIsNamedExists(t *testing.T) {
 }
 
 // Every alert and every metric is explained on the page, in both languages.
-func TestEveryAlertIsExplained(t *testing.T) {
+func TestAlerts_areExplained(t *testing.T) {
 	for _, page := range []string{"operating.md", "operating.zh-CN.md"} {
 		text, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
 		if err != nil {

@@ -85,7 +85,7 @@ func exchange(t *testing.T, addr, request string) (int, http.Header, string) {
 // The proxy passes requests and answers on as they are. What fails at the proxy itself is a
 // problem, as an instance's failures are, and what an instance says of itself, its metrics, stays
 // inside.
-func TestTheProxy(t *testing.T) {
+func TestProxy(t *testing.T) {
 	instance := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/problem+json")
 		w.WriteHeader(http.StatusServiceUnavailable)

@@ -84,7 +84,7 @@ var others = map[string]func(t *testing.T, db *gorm.DB) (work func(first bool)){
 
 // What others do goes on beside the plugin, and what the plugin promises is kept beside others, in
 // either order. Only a session that was made before the plugin was registered is refused.
-func TestBesideOthers(t *testing.T) {
+func TestOtherPlugins(t *testing.T) {
 	for name, use := range others {
 		for _, first := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, the plugin first: %t", name, first), func(t *testing.T) {

@@ -15,7 +15,7 @@ var (
 
 // The diffs of the pages lead to the adopted program: the lines after a change stand in it,
 // together and once.
-func TestTheDiffsOfThePagesLeadToTheProgram(t *testing.T) {
+func TestAdoption_diffsLeadToTheProgram(t *testing.T) {
 	adopted := readPage(t, filepath.Join("..", "departments", "after", "departments.go"))
 	for _, page := range []string{"README.md", "README.zh-CN.md", "docs/adopting.md", "docs/adopting.zh-CN.md"} {
 		found := diffBlock.FindAllStringSubmatch(readPage(t, filepath.Join("..", "..", page)), -1)
@@ -40,7 +40,7 @@ func TestTheDiffsOfThePagesLeadToTheProgram(t *testing.T) {
 
 // The commands of docs/adopting.md understand the departments' table as it is, find what is wrong,
 // say what they would change, and change it.
-func TestTheStepsOfAdopting(t *testing.T) {
+func TestAdoption_steps(t *testing.T) {
 	file, log := filepath.Join(t.TempDir(), "admin.db"), filepath.Join(t.TempDir(), "changes.jsonl")
 	database(t, file,
 		"CREATE TABLE sys_dept (dept_id INTEGER PRIMARY KEY, parent_id INTEGER, dept_path TEXT, dept_name TEXT, deleted_at BIGINT DEFAULT 0)",

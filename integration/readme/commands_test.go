@@ -41,7 +41,7 @@ func sent(t *testing.T, documented, addr string) (answers []string) {
 
 // The commands of the README work one after the other, as they stand, on a new database of the
 // sample app, and on the program that it shows.
-func TestTheCommandsOfTheREADMEWork(t *testing.T) {
+func TestREADME_commandsWork(t *testing.T) {
 	for _, tool := range []string{"sh", "curl"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			testserver.Missing(t, err.Error())

@@ -9,7 +9,7 @@ import (
 )
 
 // A late writer, whose lock has ended and is another owner's, changes nothing.
-func TestTheFenceOfThePage(t *testing.T) {
+func TestFence_ofThePage(t *testing.T) {
 	db := open(t)
 	for _, statement := range []string{"CREATE TABLE prices (id INTEGER PRIMARY KEY, price INTEGER, fence INTEGER)", "INSERT INTO prices VALUES (1, 0, 0)"} {
 		if err := db.Exec(statement).Error; err != nil {

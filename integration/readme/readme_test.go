@@ -29,7 +29,7 @@ func compiled(t *testing.T) string {
 
 // Every Go block of the pages is part of a file that is compiled, to the letter. A page shows the
 // same code in both languages.
-func TestThePagesShowCodeThatCompiles(t *testing.T) {
+func TestPages_codeCompiles(t *testing.T) {
 	code := compiled(t)
 	for path, english := range pages(t) {
 		var shown [2][]string

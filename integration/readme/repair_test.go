@@ -71,7 +71,7 @@ func database(t *testing.T, file string, statements ...string) {
 
 // The commands of docs/repair.md find a wrong path, say what they would change, and change it, with
 // the exit codes of the help.
-func TestTheRepairOfThePageWorks(t *testing.T) {
+func TestRepair_ofThePage(t *testing.T) {
 	file, log := filepath.Join(t.TempDir(), "plans.db"), filepath.Join(t.TempDir(), "changes.jsonl")
 	database(t, file,
 		"CREATE TABLE suites (id INTEGER PRIMARY KEY, plan_id INTEGER, parent_id INTEGER, name TEXT, path TEXT, version INTEGER, deleted_at INTEGER)",

@@ -37,7 +37,7 @@ func open(t *testing.T) *gorm.DB {
 }
 
 // The code of the pages does what they say: the routes, and the job that tidies up.
-func TestTheCodeOfThePagesWorks(t *testing.T) {
+func TestPages_codeWorks(t *testing.T) {
 	db := open(t)
 	locker := pathlock.New(memstore.New())
 	plugin := gormplugin.New(locker, options()...)

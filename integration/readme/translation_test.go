@@ -119,7 +119,7 @@ func readPage(t *testing.T, path string) string {
 func translation(path string) string { return strings.TrimSuffix(path, ".md") + inChinese }
 
 // Every page for users has a Chinese version with the same parts, tables and code.
-func TestTheChinesePagesSayTheSame(t *testing.T) {
+func TestTranslation_saysTheSame(t *testing.T) {
 	for path, english := range pages(t) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			for _, difference := range differences(english, readPage(t, translation(path))) {
@@ -140,7 +140,7 @@ func anchors(text string) map[string]bool {
 
 // Readers stay in their language: a page links to its translation above its first part, and a
 // Chinese page links to Chinese ones. No link is broken.
-func TestPagesLinkToPagesOfTheirLanguage(t *testing.T) {
+func TestTranslation_linksStayInTheLanguage(t *testing.T) {
 	for path, english := range pages(t) {
 		chinese := readPage(t, translation(path))
 		for page, other := range map[string]struct{ text, link string }{

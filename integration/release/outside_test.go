@@ -129,7 +129,7 @@ var (
 
 // Once a release of this tree is published, what README.md shows works in an empty folder: its
 // program compiles against the published modules, and the commands are installed and run.
-func TestWhatTheREADMEShowsWorksOutside(t *testing.T) {
+func TestREADME_worksOutside(t *testing.T) {
 	r := copied(t)
 	next := nextVersion(t, r)
 	if out, err := r.try(t, []string{"WRITE=1"}, "test/release.sh", next); err != nil {

@@ -82,7 +82,7 @@ func (r repository) state(t *testing.T) string {
 	return r.run(t, "sh", "-c", "git rev-parse HEAD; git tag; git status --porcelain")
 }
 
-func TestARefusedReleaseChangesNothing(t *testing.T) {
+func TestRelease_refusedChangesNothing(t *testing.T) {
 	r := copied(t)
 	remote := t.TempDir()
 	r.run(t, "sh", "-c", "git tag cmd/pathlock/v0.1.0; git clone --quiet --bare . "+remote+"; git tag --delete cmd/pathlock/v0.1.0; git remote add origin "+remote)
@@ -120,7 +120,7 @@ var (
 // The two newest versions of Go are supported: the go directives keep code from using what the
 // older one lacks, and CI runs everything with both. All modules require one version of the
 // repository's published modules, which go.work replaces, and dependabot updates every module.
-func TestTheModulesAgree(t *testing.T) {
+func TestModules_agree(t *testing.T) {
 	versions := ciVersions.FindStringSubmatch(here.read(t, ".github/workflows/ci.yml"))
 	if versions == nil {
 		t.Fatal("the workflow does not name two versions of Go")

@@ -54,7 +54,7 @@ func TestCasesAreWritten(t *testing.T) {
 
 // What somebody is writing survives what others change, though it be the suite that they delete,
 // and no slip of a key or of the pointer ends it.
-func TestADraftSurvives(t *testing.T) {
+func TestDraft_survivesWhatOthersChange(t *testing.T) {
 	a := alone(t)
 	w := bench(t, a, a, "a", "b")
 	w.here.choose(w.ids["a"])
@@ -100,7 +100,7 @@ func TestCases_WhatIsCutSaysSo(t *testing.T) {
 }
 
 // Names are text, whatever they look like.
-func TestHostileNamesAreText(t *testing.T) {
+func TestNames_areText(t *testing.T) {
 	a := alone(t)
 	hostile := []string{
 		`<img src=x onerror=alert(1)>`, `"><script>alert(2)<`, `javascript:alert(3)`, `{{constructor}}`,

@@ -16,7 +16,7 @@ func (w window) meddle(function string) {
 
 // An answer that gets lost is asked for again with the same key, and every other request has a key
 // of its own.
-func TestALostAnswerIsAskedForWithTheSameKey(t *testing.T) {
+func TestWrite_lostAnswerIsAskedForWithTheSameKey(t *testing.T) {
 	a := alone(t)
 	w := bench(t, a, a, "a")
 	w.here.meddle(`async (fetch, path, options) => {
@@ -42,7 +42,7 @@ func TestALostAnswerIsAskedForWithTheSameKey(t *testing.T) {
 
 // Where nothing comes through, the window says so, and shows nothing as done that is not. It
 // catches up by itself when the network is back.
-func TestANetworkThatHangs(t *testing.T) {
+func TestNetwork_hangs(t *testing.T) {
 	a := alone(t)
 	w := bench(t, a, a, "a", "b")
 	one := w.here

@@ -53,7 +53,7 @@ func TestLocks_MoreThanAreListed(t *testing.T) {
 }
 
 // A plan of ten thousand suites has elements for those in sight only, and stays usable.
-func TestAPlanOfTenThousandSuites(t *testing.T) {
+func TestTree_ofTenThousandSuites(t *testing.T) {
 	a := alone(t)
 	var paths []string
 	for i := range 100 {

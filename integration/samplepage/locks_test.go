@@ -62,7 +62,7 @@ func waitsItsTurn(w *workbench) {
 }
 
 // The name that others see is asked for once.
-func TestTheNameIsAskedForOnce(t *testing.T) {
+func TestOwnName_isAskedForOnce(t *testing.T) {
 	a := alone(t)
 	p, ids := a.planOf("a", "b")
 	w, other := open(a, a.address(p)), open(a, a.address(p))
@@ -81,7 +81,7 @@ func TestTheNameIsAskedForOnce(t *testing.T) {
 }
 
 // A lock outlives a reload of its window, and not its end.
-func TestALockLivesAsLongAsItsWindow(t *testing.T) {
+func TestEditLock_livesAsLongAsItsWindow(t *testing.T) {
 	a := alone(t)
 	w := bench(t, a, a, "a")
 	second := window{w.here.Beside(a.address(w.plan))}
@@ -103,7 +103,7 @@ func TestALockLivesAsLongAsItsWindow(t *testing.T) {
 
 // A lock that an operator takes away is missed at once. What was being written can still be saved,
 // unless somebody else has changed it meanwhile: then both texts are there to choose from.
-func TestALostLockIsToldAndOvercome(t *testing.T) {
+func TestEditLock_lossIsToldAndOvercome(t *testing.T) {
 	a := alone(t)
 	w := bench(t, a, a, "a")
 	c := ask[struct{ ID int64 }](a, "POST", fmt.Sprintf("/api/suites/%d/cases", w.ids["a"]), object{"name": "case", "body": "as it was"})
@@ -141,7 +141,7 @@ func TestALostLockIsToldAndOvercome(t *testing.T) {
 }
 
 // The page keeps the rules for those who hear it or see little, in its states and on a phone.
-func TestThePageKeepsTheRules(t *testing.T) {
+func TestAccessibility_rulesAreKept(t *testing.T) {
 	a := alone(t)
 	w := bench(t, a, a, "a/b/c", "d")
 	check := func(what string) {

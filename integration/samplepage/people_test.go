@@ -8,7 +8,7 @@ import (
 )
 
 // The tree is a tree to a screen reader, and everything works from the keyboard.
-func TestTheKeyboardAloneIsEnough(t *testing.T) {
+func TestKeyboard_aloneIsEnough(t *testing.T) {
 	a := alone(t)
 	w := bench(t, a, a, "a/b/c", "d", "e")
 	one := w.here
@@ -64,7 +64,7 @@ func TestKeyboard_GoesOnFromWhatWasMade(t *testing.T) {
 	}
 }
 
-func TestThePageSpeaksChinese(t *testing.T) {
+func TestWords_inChinese(t *testing.T) {
 	a := alone(t)
 	w := window{browser.Open(t, a.url)}
 	w.Click("#language")

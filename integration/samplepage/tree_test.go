@@ -24,7 +24,7 @@ func bench(t *testing.T, a, b *app, paths ...string) *workbench {
 	return w
 }
 
-func TestSuitesAreChanged(t *testing.T) {
+func TestTree_suitesAreChanged(t *testing.T) {
 	a := alone(t)
 	w := bench(t, a, a, "a/b/c", "d/e")
 	w.here.choose(w.ids["d"])
@@ -56,7 +56,7 @@ func planName(w *workbench) string {
 	return chromium.Eval[string](w.here.Tab, `document.querySelector("#tree [aria-level='1'] .name").textContent`)
 }
 
-func TestWhatIsDeletedComesBack(t *testing.T) {
+func TestUndo_bringsBackWhatWasDeleted(t *testing.T) {
 	a := alone(t)
 	w := bench(t, a, a, "a/b", "c", "d")
 	w.here.choose(w.ids["a"])

@@ -8,7 +8,7 @@ import (
 
 // Both languages say the same things, about the same values, and have all that the page asks for. A
 // text for one thing alone is English's.
-func TestBothLanguagesHaveTheSameWords(t *testing.T) {
+func TestWords_sameInBothLanguages(t *testing.T) {
 	a := alone(t)
 	p, _ := a.planOf("a")
 	w := open(a, a.address(p))

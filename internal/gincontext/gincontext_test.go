@@ -30,7 +30,7 @@ func onBoth(t *testing.T, test func(t *testing.T, fallback bool)) {
 }
 
 // A joined context has the values of both, and ends with the request and with itself.
-func TestJoinedContextsEndWithTheRequestAndWithThemselves(t *testing.T) {
+func TestJoin_endsWithTheRequestAndWithItself(t *testing.T) {
 	lost, enough := errors.New("lost"), errors.New("enough")
 	onBoth(t, func(t *testing.T, fallback bool) {
 		for _, want := range []error{lost, enough} {
@@ -74,7 +74,7 @@ func valued(ctx context.Context) context.Context {
 
 // Under the race detector, this fails if anybody asks gin's context once its request is over: gin
 // gives it to another request, which has no locks.
-func TestGinsContextIsNotAskedOnceItsRequestIsOver(t *testing.T) {
+func TestJoin_asksNoContextWhoseRequestIsOver(t *testing.T) {
 	onBoth(t, func(t *testing.T, fallback bool) {
 		for range 30 {
 			request, end := context.WithCancel(context.WithValue(t.Context(), userKey("of"), "the first"))

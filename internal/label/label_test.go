@@ -24,7 +24,7 @@ func TestOperationsHaveRoomForSoMany(t *testing.T) {
 }
 
 // A program may answer with types of its own.
-func TestOutcomesAreAClosedSet(t *testing.T) {
+func TestOutcome_isOfAClosedSet(t *testing.T) {
 	for degraded, want := range map[bool]string{false: "granted", true: "degraded"} {
 		if got := label.Grant(pathlock.Event{Degraded: degraded}); got != want {
 			t.Errorf("the grant is %q, want %q", got, want)

@@ -28,7 +28,7 @@ func key(holder int) string { return fmt.Sprint(holder % 2) }
 // A store that answers late, not at all, or with an error, by turns: every lease is renewed in time
 // as long as the store answers, nothing is renewed that has ended or was removed, and a lease ends
 // exactly when the store last said so.
-func TestLeasesAreRenewedInTimeOrEndByTheClock(t *testing.T) {
+func TestRenewer_renewsInTimeOrEndsByTheClock(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		lengths := rapid.SliceOfN(rapid.IntRange(1, 60), 1, 8).Draw(rt, "seconds of each lease")
 		outage := time.Duration(rapid.IntRange(0, 90).Draw(rt, "seconds until the store fails")) * time.Second
@@ -108,7 +108,7 @@ func TestLeasesAreRenewedInTimeOrEndByTheClock(t *testing.T) {
 }
 
 // The answer to a call that a later one has overtaken neither plans a renewal nor sets an end.
-func TestALateAnswerCountsForLess(t *testing.T) {
+func TestRenewer_lateAnswerCountsForLess(t *testing.T) {
 	for _, fixed := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			calls := make(chan *call, 10)
@@ -140,7 +140,7 @@ func TestALateAnswerCountsForLess(t *testing.T) {
 
 // What has expired has ended at once, and neither a renewal that is under way nor a later grant of
 // its store brings it back.
-func TestAnExpiredLeaseHasEnded(t *testing.T) {
+func TestRenewer_expiredLeaseHasEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		calls, ended := make(chan *call, 1), make(chan *held, 1)
 		r := lease.NewRenewer(key, func(c *call) {

@@ -11,7 +11,7 @@ import (
 )
 
 // The tests of package admin have servers with listed names.
-func TestOnLoopbackARequestNamesLocalhost(t *testing.T) {
+func TestNames_onLoopbackAreLocalhost(t *testing.T) {
 	loopback, wide := "127.0.0.1", "192.0.2.7"
 	for _, tt := range []struct {
 		arrives  string

@@ -234,7 +234,7 @@ func (m *machine) deadlocks(r *Request) bool {
 
 // Random requests, releases and transfers of owners that may wait for several things at once: who
 // is granted, who waits for whom and who is refused is what the rule says, and nothing is left.
-func TestTheQueueKeepsTheRule(t *testing.T) {
+func TestQueue_keepsTheRule(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newMachine(t)
 		t.Repeat(map[string]func(*rapid.T){"acquire": m.acquire, "again": m.acquire, "remove": m.remove, "move": m.move, "": m.check})
@@ -250,7 +250,7 @@ func TestTheQueueKeepsTheRule(t *testing.T) {
 }
 
 // The records of a directory are a list, then a map, then gone, and few of them are kept.
-func TestADirectoryGrowsAndShrinks(t *testing.T) {
+func TestDirectory_growsAndShrinks(t *testing.T) {
 	const many = 10 * fewChildren
 	var q Queue
 	var all []*Request
@@ -279,7 +279,7 @@ func TestADirectoryGrowsAndShrinks(t *testing.T) {
 }
 
 // A queue that may grant no more leaves the others for the next time.
-func TestAFullQueueGrantsNobodyElse(t *testing.T) {
+func TestQueue_fullGrantsNobodyElse(t *testing.T) {
 	grants := 0
 	q := Queue{Granted: func(*Request) { grants++ }, Full: func() bool { return grants == 2 }}
 	first := new(Request)

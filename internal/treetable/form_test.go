@@ -38,7 +38,7 @@ func drawPath(t *rapid.T, f Form) string {
 }
 
 // Every path is read as it was printed, and every text is printed as it was read.
-func TestFormsAreReadAsTheyArePrinted(t *testing.T) {
+func TestForm_isReadAsItIsPrinted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := drawForm(t)
 		path := drawPath(t, f)
@@ -60,7 +60,7 @@ func TestFormsAreReadAsTheyArePrinted(t *testing.T) {
 }
 
 // A text that is no path of the form is read as none.
-func TestWhatIsNotInTheForm(t *testing.T) {
+func TestForm_readsNothingElse(t *testing.T) {
 	for pattern, texts := range map[string][]string{
 		"/0/*/*/": {"", "/", "/0", "/0/1", "/1/7/", "/0//", "/0/1//7/", "0/1/"},
 		"/0/*/*":  {"", "/", "/0/", "/0/1/", "/00", "/00/1"},
@@ -82,7 +82,7 @@ func TestWhatIsNotInTheForm(t *testing.T) {
 
 // In the order of bytes, what lies below a path is the range that Below says, and nothing else is
 // that begins with its first text. A move replaces the beginning of what is stored.
-func TestSubtreesAreRanges(t *testing.T) {
+func TestForm_subtreesAreRanges(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := drawForm(t)
 		top, other, to := drawPath(t, f), drawPath(t, f), drawPath(t, f)
@@ -107,7 +107,7 @@ func TestSubtreesAreRanges(t *testing.T) {
 }
 
 // What cannot be a form is refused with the reason.
-func TestWhatCannotBeAForm(t *testing.T) {
+func TestParseForm_refuses(t *testing.T) {
 	for pattern, reason := range map[string]string{
 		"/*": "two stars", "/*/*/*": "two stars", "**": "between names", "*ab*": "between names", "*_*": "between names", "*→*": "between names",
 		"/*/*|": "last name", "a*/*": "end in", "/0*/*": "end in", "\x01/*/*": "legible",

@@ -11,7 +11,7 @@ import (
 // opening is a URL, and what comes of it: what the store is shown as, or what the error says.
 type opening struct{ url, password, shown, err string }
 
-func TestURLsThatNameAStore(t *testing.T) {
+func TestOpen(t *testing.T) {
 	for _, tt := range []opening{
 		{url: "off://", shown: "off:// (no locks)"},
 		{url: "redis+sentinel://user:secret@main@h1,h2", shown: "redis+sentinel://main@h1,h2"},
@@ -42,7 +42,7 @@ func TestURLsThatNameAStore(t *testing.T) {
 
 // Whatever is wrong with a URL, and wherever its password is, the error quotes no more of the URL
 // than its options. What the stores' own errors say, their own tests know.
-func TestURLsThatNameNone(t *testing.T) {
+func TestOpen_refuses(t *testing.T) {
 	const supported = "supported are memory://, "
 	for _, tt := range []opening{
 		{url: "", err: supported},
@@ -82,7 +82,7 @@ func TestURLsThatNameNone(t *testing.T) {
 
 // A password that is not encoded, and whatever else is wrong besides, shows in no error, and in no
 // store that is opened all the same.
-func TestNoPasswordIsShown(t *testing.T) {
+func TestOpen_showsNoPassword(t *testing.T) {
 	for _, form := range []string{
 		"redis://user:PASSWORD@127.0.0.1:6379/0", "rediss://:PASSWORD@127.0.0.1", "redis+cluster://user:PASSWORD@127.0.0.1:1",
 		"redis+sentinel://user:PASSWORD@main@127.0.0.1:1", "mysql://user:PASSWORD@tcp(127.0.0.1:1)/locks",

@@ -9,7 +9,7 @@ import (
 )
 
 // A server gets the password to the letter.
-func TestAPasswordBesideTheURLReachesTheServer(t *testing.T) {
+func TestWithPassword_reachesTheServer(t *testing.T) {
 	const password = `s/e#c?r@e%t:,;|+ $()'"\é`
 	server := testredis.Start(t, testredis.Redis)
 	server.Do("CONFIG", "SET", "requirepass", password)

@@ -24,7 +24,7 @@ func (c consul) Close(context.Context) error { *c.closed = append(*c.closed, c.u
 
 // A store of the program's own is opened by its URL, also in a quorum, with the password that is
 // given beside it. It is shown without that, and closed with the others.
-func TestAStoreOfOnesOwn(t *testing.T) {
+func TestWithScheme_opensAStoreOfOnesOwn(t *testing.T) {
 	var closed []string
 	own := anystore.WithScheme("consul", func(_ context.Context, url string) (pathlock.Store, error) {
 		if strings.Contains(url, "replicas") {
@@ -77,7 +77,7 @@ func TestAStoreOfOnesOwn(t *testing.T) {
 }
 
 // A scheme that is taken, or none, is refused, whatever is opened.
-func TestSchemesAreApart(t *testing.T) {
+func TestWithScheme_schemesAreApart(t *testing.T) {
 	open := func(context.Context, string) (pathlock.Store, error) { return memstore.New(), nil }
 	for scheme, says := range map[string]string{"rediss": "rediss is taken", "own": "own is taken", "Own:": "is no scheme", "": "is no scheme"} {
 		_, err := anystore.Open(t.Context(), "memory://", anystore.WithScheme("own", open), anystore.WithScheme(scheme, open))

@@ -14,7 +14,7 @@ import (
 
 // Whatever the URL, a call ends at the latest the URL's time-out after it began, the first one
 // included, which may have to make tables. Then the store does not answer.
-func TestCallsEndInTime(t *testing.T) {
+func TestTimeout_callsEndInTime(t *testing.T) {
 	const timeout, slack = 700 * time.Millisecond, 500 * time.Millisecond
 	for url, says := range map[string]string{
 		"redis://:hidden@ADDRESS?timeout=700ms":                                    "does not answer",

@@ -13,7 +13,7 @@ import (
 
 // Two processes that have nothing in common but a URL exclude each other. Nobody has to create
 // anything first, and both may be the first.
-func TestProcessesMeetByTheirURL(t *testing.T) {
+func TestOpen_processesMeetByTheirURL(t *testing.T) {
 	for name, url := range servers {
 		t.Run(name, func(t *testing.T) {
 			url := url(t)

@@ -36,7 +36,7 @@ func leader(t *testing.T, client *clientv3.Client, cluster testetcd.Cluster) *te
 
 // Locks outlive the death of the leader, one that hangs, and a restart of all members, with all
 // waiters in their places.
-func TestThreeMembers(t *testing.T) {
+func TestCluster_threeMembers(t *testing.T) {
 	for name, fault := range map[string]func(testetcd.Cluster, *testetcd.Server) (heal func()){
 		"the leader is killed": func(_ testetcd.Cluster, s *testetcd.Server) func() { s.Kill(); return s.Start },
 		"the leader is paused": func(_ testetcd.Cluster, s *testetcd.Server) func() { s.Pause(); return s.Resume },
@@ -86,7 +86,7 @@ func TestCut(t *testing.T) {
 	}, newStore(t, client))
 }
 
-func TestNoMajority(t *testing.T) {
+func TestCluster_noMajority(t *testing.T) {
 	t.Parallel()
 	cluster := testetcd.StartCluster(t, 3)
 	store := newStore(t, connect(t, cluster.Addrs()...), WithTimeout(time.Second))
@@ -135,7 +135,7 @@ func TestCompactionWhileOthersWait(t *testing.T) {
 
 // A queue of waiters in several processes is served one by one. What that costs grows with the
 // waiters, and not with their square: nobody hears of anybody else's turn.
-func TestNoHerd(t *testing.T) {
+func TestWaiters_areNoHerd(t *testing.T) {
 	server, client := newServer(t)
 	const waiters, processes = 100, 5
 	first, stores := testlock.Ask(testlock.Tree(t), x("/a")), make([]*Store, processes)

@@ -8,7 +8,7 @@ import (
 )
 
 // No tree's keys are in the range of another one.
-func TestTreesAreDisjoint(t *testing.T) {
+func TestKeys_treesAreDisjoint(t *testing.T) {
 	k := newKeys(DefaultPrefix)
 	names := []string{"a", "a/", "a/b", "b", "/", "%2F", "a%2Fb", ".", "..", "guards", "\u00ff", "a b"}
 	var all []string

@@ -26,7 +26,7 @@ func write(t *testing.T, s *Store, tree pathlock.Tree, first, n int, lease time.
 	})
 }
 
-func TestLimitOfAnUpdate(t *testing.T) {
+func TestLimits_ofAnUpdate(t *testing.T) {
 	t.Parallel()
 	_, client := newServer(t, "--max-txn-ops", "20")
 	few, many := newStore(t, client, WithMaxTxnOps(20)), newStore(t, client)
@@ -47,7 +47,7 @@ func TestLimitOfAnUpdate(t *testing.T) {
 }
 
 // More tickets than one update can delete go in several, if they have ended, and keep nobody out.
-func TestManyThatHaveEnded(t *testing.T) {
+func TestLimits_manyThatHaveEnded(t *testing.T) {
 	t.Parallel()
 	_, client := newServer(t)
 	store, tree := newStore(t, client), testlock.Tree(t)
@@ -66,7 +66,7 @@ func TestManyThatHaveEnded(t *testing.T) {
 	requireNoKeys(t, client)
 }
 
-func TestTooManyBytes(t *testing.T) {
+func TestLimits_tooManyBytes(t *testing.T) {
 	t.Parallel()
 	_, client := newServer(t)
 	store, tree := newStore(t, client), testlock.Tree(t)
@@ -83,7 +83,7 @@ func TestTooManyBytes(t *testing.T) {
 
 // A database that is full takes no new locks and renews none, and lets go of those that nobody
 // waits for.
-func TestFullDatabase(t *testing.T) {
+func TestLimits_fullDatabase(t *testing.T) {
 	t.Parallel()
 	_, client := newServer(t, "--quota-backend-bytes", "1000000")
 	store := newStore(t, client, WithTimeout(time.Second))

@@ -115,7 +115,7 @@ func TestProcesses(t *testing.T) {
 }
 
 // What nobody looks at ends, too.
-func TestEtcdEndsWhatNobodySees(t *testing.T) {
+func TestLease_endsThoughNobodyLooks(t *testing.T) {
 	t.Parallel()
 	_, client := newServer(t)
 	forgotten := testlock.Ask(testlock.Tree(t), x("/a"))

@@ -11,7 +11,7 @@ import (
 )
 
 // Calls that wait for one grant are all told of it, and leave the queue with the last of them.
-func TestCallsThatWaitForOneGrant(t *testing.T) {
+func TestAcquire_callsThatWaitForOneGrant(t *testing.T) {
 	inVirtualTime(t, func(w *world) {
 		<-w.acquire(w.Context(), w.ask("holder"))
 		req := w.ask("waiter")
@@ -62,7 +62,7 @@ func TestPanicInWaitingLeavesTheQueue(t *testing.T) {
 
 // A process that starts after another gives out greater fences, as a database that remembers them
 // expects.
-func TestFencesGrowOverRestarts(t *testing.T) {
+func TestFence_growsOverRestarts(t *testing.T) {
 	inVirtualTime(t, func(w *world) {
 		before := <-w.acquire(w.Context(), w.ask("owner"))
 		time.Sleep(time.Millisecond)

@@ -37,7 +37,7 @@ func Example() {
 	// bob <nil>
 }
 
-func TestNothingIsHeld(t *testing.T) {
+func TestStore_holdsNothing(t *testing.T) {
 	ctx, store := t.Context(), offstore.New()
 	tree, err := pathlock.NewTree("testplan", "plan-001")
 	if err != nil {
@@ -77,7 +77,7 @@ func TestNothingIsHeld(t *testing.T) {
 
 // A process that starts after another gives out greater fences, as a database that remembers them
 // expects.
-func TestFencesGrowOverRestarts(t *testing.T) {
+func TestFence_growsOverRestarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		before, err := offstore.New().Acquire(t.Context(), pathlock.Acquisition{})
 		if err != nil {

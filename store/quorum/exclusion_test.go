@@ -45,9 +45,10 @@ func nemesis(ctx context.Context, processes []process, most int, enough func(cut
 // crowd is what a writer counts as among the users of a node. A reader counts as one.
 const crowd = 1000
 
-// TestNoTwoHolders: while fewer than half of the members fail, no two conflicting owners hold at
-// once, and work goes on. Each process loses and finds other members than the others at times.
-func TestNoTwoHolders(t *testing.T) {
+// TestExclusion_noTwoHolders: while fewer than half of the members fail, no two conflicting owners
+// hold at once, and work goes on. Each process loses and finds other members than the others at
+// times.
+func TestExclusion_noTwoHolders(t *testing.T) {
 	for _, tt := range []struct{ members, failing int }{{3, 1}, {5, 2}} {
 		t.Run(fmt.Sprintf("%d of %d fail", tt.failing, tt.members), func(t *testing.T) {
 			processes := newProcesses(t, 3, memstores(tt.members), quorum.WithTimeout(100*time.Millisecond))

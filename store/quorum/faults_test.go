@@ -18,9 +18,9 @@ import (
 // timeout is what members have to answer in the tests in which some do not.
 const timeout = 500 * time.Millisecond
 
-// TestOneMemberFails: whichever of three fails, in the midst of holds and waits, everything works,
+// TestMember_oneFails: whichever of three fails, in the midst of holds and waits, everything works,
 // and it takes part again when it is back.
-func TestOneMemberFails(t *testing.T) {
+func TestMember_oneFails(t *testing.T) {
 	for _, mode := range []mode{refusing, hanging, deaf} {
 		for down := range 3 {
 			t.Run(fmt.Sprintf("%d, mode %d", down+1, mode), func(t *testing.T) {
@@ -67,9 +67,9 @@ func TestOneMemberFails(t *testing.T) {
 	}
 }
 
-// TestTwoMembersFail: without a majority nothing is granted, that is said at once, and nothing is
+// TestMember_twoFail: without a majority nothing is granted, that is said at once, and nothing is
 // left when they are back.
-func TestTwoMembersFail(t *testing.T) {
+func TestMember_twoFail(t *testing.T) {
 	for _, mode := range []mode{refusing, hanging, deaf} {
 		members := memstores(3)
 		p := newProcesses(t, 1, members, quorum.WithTimeout(timeout), quorum.WithNames("a", "b", "c"))[0]
@@ -180,9 +180,9 @@ func TestMember_IsNotAskedAgainBeforeItHasGivenBack(t *testing.T) {
 	}
 }
 
-// TestRestartedEmpty: a renewal does not bring back what a member has lost, so that a hold ends
-// when a majority of the members have been restarted in its time, and is not lost before that.
-func TestRestartedEmpty(t *testing.T) {
+// TestMember_restartedEmpty: a renewal does not bring back what a member has lost, so that a hold
+// ends when a majority of the members have been restarted in its time, and is not lost before that.
+func TestMember_restartedEmpty(t *testing.T) {
 	p := newProcesses(t, 1, memstores(3), quorum.WithTimeout(generous))[0]
 	held := testlock.Ask(testlock.Tree(t), x("/a"))
 	testlock.Take(t, p.store, held)

@@ -25,9 +25,9 @@ func (a ahead) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.
 	return g, err
 }
 
-// TestFencesGrow: whichever majority grants, the next one's fence is greater, where the clocks of
+// TestFence_grows: whichever majority grants, the next one's fence is greater, where the clocks of
 // the members agree or are a few milliseconds apart. Each process misses another member.
-func TestFencesGrow(t *testing.T) {
+func TestFence_grows(t *testing.T) {
 	for _, apart := range []time.Duration{0, 3 * time.Millisecond} {
 		var stores []pathlock.Store
 		for _, by := range []time.Duration{2 * apart, 0, apart} {

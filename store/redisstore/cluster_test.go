@@ -10,10 +10,10 @@ import (
 	"github.com/pathlock-go/pathlock/internal/test/testredis"
 )
 
-// TestHalfMoved goes through every state of a slot's move. As long as it lasts, the cluster refuses
-// what needs several keys of the slot; whatever it does not refuse has to be right. Somebody who
-// has waited since before hears of what happens on the new node.
-func TestHalfMoved(t *testing.T) {
+// TestCluster_halfMovedSlot goes through every state of a slot's move. As long as it lasts, the
+// cluster refuses what needs several keys of the slot; whatever it does not refuse has to be right.
+// Somebody who has waited since before hears of what happens on the new node.
+func TestCluster_halfMovedSlot(t *testing.T) {
 	t.Parallel()
 	c := testredis.StartCluster(t, testredis.Redis)
 	store, other, tree := openStore(t, cluster(c).url+"?max_redirects=3"), cluster(c).open(t), testlock.Tree(t)
@@ -67,8 +67,9 @@ func TestHalfMoved(t *testing.T) {
 	testlock.Release(t, store, everything)
 }
 
-// TestCallOutlastsMove: a call that meets a slot on its way ends well, if the move ends in time.
-func TestCallOutlastsMove(t *testing.T) {
+// TestCluster_callOutlastsAMove: a call that meets a slot on its way ends well, if the move ends in
+// time.
+func TestCluster_callOutlastsAMove(t *testing.T) {
 	t.Parallel()
 	c := testredis.StartCluster(t, testredis.Redis)
 	store, tree := cluster(c).open(t), testlock.Tree(t)
@@ -91,9 +92,10 @@ func TestCallOutlastsMove(t *testing.T) {
 	}
 }
 
-// TestShardHangs: while one shard hangs, calls for its trees end in time, and those for the trees
-// of others are served, by a client that knows the cluster and by one that comes to it only now.
-func TestShardHangs(t *testing.T) {
+// TestCluster_shardHangs: while one shard hangs, calls for its trees end in time, and those for the
+// trees of others are served, by a client that knows the cluster and by one that comes to it only
+// now.
+func TestCluster_shardHangs(t *testing.T) {
 	t.Parallel()
 	c := testredis.StartCluster(t, testredis.Redis)
 	url := cluster(c).url + "?timeout=1s"

@@ -10,7 +10,7 @@ import (
 	"github.com/pathlock-go/pathlock/store/storetest"
 )
 
-func TestStore(t *testing.T) {
+func TestConformance(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) pathlock.Store { return newStore(t) },
 		storetest.Crash(func(t *testing.T) (survivor, victim pathlock.Store, crash func()) {
 			client, network := distant(t, true)
@@ -25,9 +25,9 @@ func TestStore(t *testing.T) {
 		}))
 }
 
-// TestDocumentedUser: on valkey and on a cluster, the user of docs/stores.md, who may do what is
-// written there and nothing else, is enough for all promises.
-func TestDocumentedUser(t *testing.T) {
+// TestConformance_documentedUser: on valkey and on a cluster, the user of docs/stores.md, who may
+// do what is written there and nothing else, is enough for all promises.
+func TestConformance_documentedUser(t *testing.T) {
 	text, err := os.ReadFile("../../docs/stores.md")
 	if err != nil {
 		t.Fatal(err)

@@ -46,9 +46,9 @@ func TestFailover(t *testing.T) {
 	}
 }
 
-// TestLostWrites: a primary crashes with grants that no replica has. Who was granted them learns
-// that it has lost, who waited goes on, and fences rise above all that were ever given out.
-func TestLostWrites(t *testing.T) {
+// TestFailover_lostWrites: a primary crashes with grants that no replica has. Who was granted them
+// learns that it has lost, who waited goes on, and fences rise above all that were ever given out.
+func TestFailover_lostWrites(t *testing.T) {
 	forEach(t, replicated, func(t *testing.T, d *deployment) {
 		ours, theirs, tree := d.open(t), d.open(t), testlock.Tree(t)
 		key := ours.GateKey(tree)
@@ -89,10 +89,10 @@ func TestLostWrites(t *testing.T) {
 	})
 }
 
-// TestHostOfPrimaryAndSentinelHangs: with the primary, sentinels hang that the clients have asked
-// so far. A store comes back while they hang, whichever of the sentinels it is, and its waiters are
-// woken by the new primary.
-func TestHostOfPrimaryAndSentinelHangs(t *testing.T) {
+// TestFailover_hostOfPrimaryAndSentinelHangs: with the primary, sentinels hang that the clients
+// have asked so far. A store comes back while they hang, whichever of the sentinels it is, and its
+// waiters are woken by the new primary.
+func TestFailover_hostOfPrimaryAndSentinelHangs(t *testing.T) {
 	for i, name := range []string{"the first that is named", "the last"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

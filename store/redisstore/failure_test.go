@@ -71,7 +71,7 @@ func TestMemoryFull(t *testing.T) {
 	testlock.Release(t, store, w.Acquisition)
 }
 
-func TestClosed(t *testing.T) {
+func TestClose(t *testing.T) {
 	store, tree := newStore(t), testlock.Tree(t)
 	first := testlock.Ask(tree, x("/a"))
 	testlock.Take(t, store, first)

@@ -22,8 +22,8 @@ func obtain(t *testing.T, s *Store, tree pathlock.Tree) *redislock.Lock {
 	return lock
 }
 
-// TestForeignGate: a plain redislock.Obtain by another program stops new node locks and gates.
-func TestForeignGate(t *testing.T) {
+// TestGate_foreign: a plain redislock.Obtain by another program stops new node locks and gates.
+func TestGate_foreign(t *testing.T) {
 	store, tree := newStore(t), testlock.Tree(t)
 	early := testlock.Ask(tree, x("/early"))
 	testlock.Take(t, store, early)
@@ -58,9 +58,9 @@ func TestForeignGate(t *testing.T) {
 	requireConsistent(t, store, tree)
 }
 
-// TestOurGate: a gate keeps out redislock.Obtain while it is held and while it waits for node locks
-// to go, and gives the key back if it gives up.
-func TestOurGate(t *testing.T) {
+// TestGate_ours: a gate keeps out redislock.Obtain while it is held and while it waits for node
+// locks to go, and gives the key back if it gives up.
+func TestGate_ours(t *testing.T) {
 	store, tree := newStore(t), testlock.Tree(t)
 	requireTaken := func(when string) {
 		t.Helper()
@@ -134,10 +134,10 @@ func TestGateStolen(t *testing.T) {
 	}
 }
 
-// TestForeignGates: gate keys of any text, and of other libraries' types, such as the hash of
-// Redisson's lock, are somebody else's gate while they are there: they are shown, and can be taken
-// away.
-func TestForeignGates(t *testing.T) {
+// TestGate_foreignOfAnyType: gate keys of any text, and of other libraries' types, such as the hash
+// of Redisson's lock, are somebody else's gate while they are there: they are shown, and can be
+// taken away.
+func TestGate_foreignOfAnyType(t *testing.T) {
 	for _, value := range []string{"", "x", "a token of 22 letters.", "a token of 22 letters.and a note", "a hash"} {
 		store, tree := newStore(t), testlock.Tree(t)
 		early, key := testlock.Ask(tree, x("/early")), store.GateKey(tree)

@@ -161,9 +161,9 @@ func TestCommand_OfACancelledContext(t *testing.T) {
 	}
 }
 
-// TestRefusalWithinTheLease: as long as the lease may last, an error that the server answers is not
-// enough.
-func TestRefusalWithinTheLease(t *testing.T) {
+// TestTakeBack_refusalWithinTheLease: as long as the lease may last, an error that the server
+// answers is not enough.
+func TestTakeBack_refusalWithinTheLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := startDeaf(t)
 		d.answers(refused{io.EOF})
@@ -194,9 +194,9 @@ func TestTakeBackClosed(t *testing.T) {
 	})
 }
 
-// TestMadeAgain: a request that is made again is not taken back any more; others are. What is under
-// way about it has ended by then, or it cannot be made.
-func TestMadeAgain(t *testing.T) {
+// TestTakeBack_madeAgain: a request that is made again is not taken back any more; others are. What
+// is under way about it has ended by then, or it cannot be made.
+func TestTakeBack_madeAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := startDeaf(t)
 		again := d.ask("again", 0, io.EOF)

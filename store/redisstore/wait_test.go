@@ -75,10 +75,11 @@ func TestLimits(t *testing.T) {
 	requireFree(t, store, tree)
 }
 
-// TestAskerClosesCycle: a waiter asks again, and its question is the first to find that a lease has
-// ended. That lets in another request of its owner, which makes this one close a cycle, and then
-// ends the other of the two, too: it is answered that there was a deadlock, and not queued anew.
-func TestAskerClosesCycle(t *testing.T) {
+// TestDeadlock_askerClosesTheCycle: a waiter asks again, and its question is the first to find that
+// a lease has ended. That lets in another request of its owner, which makes this one close a cycle,
+// and then ends the other of the two, too: it is answered that there was a deadlock, and not queued
+// anew.
+func TestDeadlock_askerClosesTheCycle(t *testing.T) {
 	store, tree := newStore(t), testlock.Tree(t)
 	holder, a, b := testlock.Ask(tree, x("/r")), testlock.Ask(tree, pathlock.S(pathlock.MustParsePath("/r/n"))), testlock.Ask(tree, pathlock.S(pathlock.MustParsePath("/r/n")))
 	testlock.Take(t, store, holder)

@@ -9,9 +9,9 @@ import (
 	"github.com/pathlock-go/pathlock/internal/test/testlock"
 )
 
-// TestManyClaims: the number of claims in a request is not bounded by what one call in Lua can
+// TestClaims_many: the number of claims in a request is not bounded by what one call in Lua can
 // take.
-func TestManyClaims(t *testing.T) {
+func TestClaims_many(t *testing.T) {
 	store, tree := newStore(t, WithMaxClaims(10_000)), testlock.Tree(t)
 	var claims []pathlock.Claim
 	for i := range 9000 {

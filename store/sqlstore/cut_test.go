@@ -12,7 +12,7 @@ import (
 
 // Wherever the connection is cut, a request that is sent again is granted once, a release that is
 // sent again is carried out once, and nothing is left.
-func TestConnectionsThatAreCut(t *testing.T) {
+func TestCut(t *testing.T) {
 	eachServer(t, func(t *testing.T, d database) {
 		for _, late := range []bool{false, true} {
 			t.Run(map[bool]string{false: "before the server has a message", true: "before the client has the answer"}[late], func(t *testing.T) {

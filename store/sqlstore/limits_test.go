@@ -11,7 +11,7 @@ import (
 )
 
 // The largest request of a locker gets into the table.
-func TestLargeRequests(t *testing.T) {
+func TestLimits_largeRequests(t *testing.T) {
 	each(t, func(t *testing.T, d database) {
 		s := d.store(t, sqlstore.WithMaxWaiters(2))
 		tree := testlock.Tree(t)
@@ -28,7 +28,7 @@ func TestLargeRequests(t *testing.T) {
 }
 
 // A request too many neither waits nor keeps anybody from what is free.
-func TestQueueIsFull(t *testing.T) {
+func TestLimits_queueIsFull(t *testing.T) {
 	each(t, func(t *testing.T, d database) {
 		s := d.store(t, sqlstore.WithMaxWaiters(2))
 		tree := testlock.Tree(t)

@@ -227,14 +227,14 @@ func left(t *testing.T, s *sqlstore.Store, tree pathlock.Tree) {
 	}
 }
 
-func TestServers(t *testing.T) {
+func TestConformance_servers(t *testing.T) {
 	eachServer(t, func(t *testing.T, d database) {
 		t.Parallel()
 		conforms(t, d)
 	})
 }
 
-func TestSQLite(t *testing.T) {
+func TestConformance_sqlite(t *testing.T) {
 	t.Parallel()
 	conforms(t, sqliteFile(t))
 }

@@ -16,7 +16,7 @@ import (
 
 // A waiter holds no connection: one serves fifty waiters, and everybody else beside them. Where it
 // is used up, operations wait for it, and fail when their time is over.
-func TestOneConnectionServesManyWaiters(t *testing.T) {
+func TestWaiters_shareOneConnection(t *testing.T) {
 	each(t, func(t *testing.T, d database) {
 		other := d.store(t)
 		db := d.pool(t)

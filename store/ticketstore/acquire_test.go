@@ -16,7 +16,7 @@ import (
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
-func TestACrowdIsServedWithAFewUpdatesEach(t *testing.T) {
+func TestAcquire_crowdTakesFewUpdatesEach(t *testing.T) {
 	inBubble(t, func(s *fixture) {
 		const crowd = 50
 		other, holder := s.process()
@@ -52,7 +52,7 @@ func TestACrowdIsServedWithAFewUpdatesEach(t *testing.T) {
 
 // What comes while an update is under way is written together by the next ones. Whoever asks for
 // too much, or goes away, is alone in that.
-func TestWhatComesTogetherIsWrittenTogether(t *testing.T) {
+func TestAcquire_whatComesTogetherIsWrittenTogether(t *testing.T) {
 	inBubble(t, func(s *fixture) {
 		const crowd = 200
 		p, store := s.process()
@@ -94,7 +94,7 @@ func TestWhatComesTogetherIsWrittenTogether(t *testing.T) {
 
 // A reply is lost, or the request is given up while its update is on the way, which comes too late
 // then, however long it takes. Nothing is left: else a ticket would hold that nobody has.
-func TestARequestWhoseOutcomeIsUnknownIsTakenBack(t *testing.T) {
+func TestTakeBack_ofUnknownOutcomes(t *testing.T) {
 	for _, taken := range []bool{false, true} {
 		for _, abandoned := range []bool{false, true} {
 			t.Run(fmt.Sprintf("somebody is in the way: %v, abandoned: %v", taken, abandoned), func(t *testing.T) {
@@ -125,7 +125,7 @@ func TestARequestWhoseOutcomeIsUnknownIsTakenBack(t *testing.T) {
 
 // A request that failed, and is asked for again, is not taken back any more, even if the store
 // could not be reached so far.
-func TestARequestThatIsAskedForAgainIsKept(t *testing.T) {
+func TestTakeBack_keepsWhatIsAskedForAgain(t *testing.T) {
 	inBubble(t, func(s *fixture) {
 		p, store := s.process()
 		p.set(func() { p.dead = true })
@@ -140,7 +140,7 @@ func TestARequestThatIsAskedForAgainIsKept(t *testing.T) {
 	})
 }
 
-func TestAClosedStoreEndsWaits(t *testing.T) {
+func TestClose_endsWaits(t *testing.T) {
 	inBubble(t, func(s *fixture) {
 		_, store := s.process()
 		p, silent := s.process()
@@ -177,7 +177,7 @@ func TestAClosedStoreEndsWaits(t *testing.T) {
 
 // A place, or a hold that has just been handed over, is taken away while its process, which still
 // waits as far as it knows, is slow to learn of it. Meanwhile others ask.
-func TestTakenAwayBeforeItsProcessKnows(t *testing.T) {
+func TestAcquire_takenAwayBeforeItsProcessKnows(t *testing.T) {
 	for _, handedOver := range []bool{false, true} {
 		t.Run(fmt.Sprint("handed over: ", handedOver), func(t *testing.T) {
 			inBubble(t, func(s *fixture) {
@@ -212,7 +212,7 @@ func TestTakenAwayBeforeItsProcessKnows(t *testing.T) {
 
 // What rests on a hold ends with it, also where the server has ended the hold's ticket by itself:
 // a wait of its owner, and a grant that is apart from it.
-func TestWhatRestsOnAHoldThatTheServerHasEnded(t *testing.T) {
+func TestHold_endedByTheServerEndsWhatRestsOnIt(t *testing.T) {
 	inBubble(t, func(s *fixture) {
 		_, store := s.process()
 		s.takes(store, "reader", "/b")

@@ -14,7 +14,7 @@ import (
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
-func TestATicketIsReadAsItWasWritten(t *testing.T) {
+func TestTicket_isReadAsItWasWritten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		moment := rapid.Custom(func(t *rapid.T) time.Time {
 			if rapid.Bool().Draw(t, "none") {
@@ -51,7 +51,7 @@ func TestATicketIsReadAsItWasWritten(t *testing.T) {
 	})
 }
 
-func TestWhatIsNoTicketIsRefused(t *testing.T) {
+func TestTicket_refusesWhatIsNone(t *testing.T) {
 	for _, text := range []string{
 		"", "[]", `{"state":"elsewhere"}`, `{"state":"granted","claims":["Z /a"]}`, `{"state":"granted","claims":["X a"]}`,
 	} {

@@ -62,7 +62,7 @@ func unavailable(t *testing.T, s *Store) {
 	}
 }
 
-func TestNoServer(t *testing.T) {
+func TestServer_missing(t *testing.T) {
 	s := newStore(t, "127.0.0.1:1", WithTimeout(200*time.Millisecond), WithDigest("user", "sesame"))
 	unavailable(t, s)
 	if err := s.Close(t.Context()); err != nil {
@@ -148,7 +148,7 @@ func TestEnsemble(t *testing.T) {
 }
 
 // A server that has lost the others serves nobody, and the store says so.
-func TestNoQuorum(t *testing.T) {
+func TestEnsemble_noQuorum(t *testing.T) {
 	e := testzk.StartEnsemble(t)
 	s := newStore(t, e.Hosts(), WithTimeout(time.Second))
 	held := testlock.Ask(testlock.Tree(t), x("/n"))
@@ -164,7 +164,7 @@ func TestNoQuorum(t *testing.T) {
 
 // A waiter has one watch, whoever else waits, and a release costs the same number of requests,
 // however many wait.
-func TestNoHerd(t *testing.T) {
+func TestWaiters_areNoHerd(t *testing.T) {
 	const turns = 20
 	cost := func(n int) int {
 		server := testzk.Start(t)

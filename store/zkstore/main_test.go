@@ -29,8 +29,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// TestStore has clients on several servers, which may be behind the leader.
-func TestStore(t *testing.T) {
+// TestConformance has clients on several servers, which may be behind the leader.
+func TestConformance(t *testing.T) {
 	servers := testzk.StartEnsemble(t).Hosts()
 	first, _, _ := strings.Cut(servers, ",")
 	storetest.Run(t, func(t *testing.T) pathlock.Store { return newStore(t, servers) },

@@ -59,7 +59,7 @@ func TestSweep(t *testing.T) {
 }
 
 // Fences grow although nothing of a tree is left on record.
-func TestFencesAfterATree(t *testing.T) {
+func TestFence_growsAfterATree(t *testing.T) {
 	server := testzk.Start(t)
 	s, req := newStore(t, server.Addr, often), testlock.Ask(testlock.Tree(t), x("/n"))
 	fence := uint64(0)
@@ -78,7 +78,7 @@ func TestFencesAfterATree(t *testing.T) {
 
 // Between reading and writing, the tree's znode goes, and another one comes that has the same
 // version by chance. The update writes nothing.
-func TestStrayedUpdate(t *testing.T) {
+func TestUpdate_strayed(t *testing.T) {
 	server := testzk.Start(t)
 	s, tree := newStore(t, server.Addr, often), testlock.Tree(t)
 	cycle := func() *reading {
@@ -105,7 +105,7 @@ func TestStrayedUpdate(t *testing.T) {
 }
 
 // A claim set that no server would take is refused, and hurts nobody else.
-func TestTooLarge(t *testing.T) {
+func TestLimits_tooLarge(t *testing.T) {
 	server := testzk.Start(t)
 	s, tree := newStore(t, server.Addr), testlock.Tree(t)
 	req := testlock.Ask(tree, manyClaims(5000)...)

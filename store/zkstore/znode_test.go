@@ -7,7 +7,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-func TestNamesOfTrees(t *testing.T) {
+func TestZnode_namesOfTrees(t *testing.T) {
 	seen := make(map[string]pathlock.Tree)
 	for _, namespace := range []string{"a", "a:b", ".", "..", "a/b", "%3A", "zookeeper", "stamp-", "ä", " ", "+", strings.Repeat("/", 255)} {
 		for _, id := range []string{"a", "b:c", "..", "/", "../..", "%", "\u2028", "日本"} {

@@ -121,7 +121,7 @@ func (g grove) update(u update) (string, error) {
 	return strings.Join([]string{strings.Join(moves, "; "), locks(x), strings.Join(slices.Compact(chains), " "), strings.Join(tops, " ")}, " | "), nil
 }
 
-func TestUpdates(t *testing.T) {
+func TestUpdate(t *testing.T) {
 	rename := func(name string) plan.Change { return plan.Change{Name: &name} }
 	move := func(parent any) plan.Change { return plan.Change{Parent: &parent} }
 	save := func(name string, parent any, path string) plan.Change {
@@ -194,7 +194,7 @@ func TestUpdates(t *testing.T) {
 
 // Rows that were read one after another may disagree about what is above them. Where they agree on
 // a path of ids that is damaged, all of it is mended.
-func TestAnUpdateOfRowsWhosePathsDisagree(t *testing.T) {
+func TestUpdate_ofRowsWhosePathsDisagree(t *testing.T) {
 	s := &plan.Shape{TableName: "s", Namespace: "s", BothPaths: true, MaxDepth: 9}
 	s.Above = s
 	hit := plan.NewHits()
@@ -211,7 +211,7 @@ func TestAnUpdateOfRowsWhosePathsDisagree(t *testing.T) {
 	}
 }
 
-func TestInserts(t *testing.T) {
+func TestInsert(t *testing.T) {
 	for _, c := range []struct {
 		what string
 		leaf bool
@@ -261,7 +261,7 @@ func TestInserts(t *testing.T) {
 	}
 }
 
-func TestDeletesAndCopies(t *testing.T) {
+func TestDelete_andCopy(t *testing.T) {
 	g := newGrove()
 	hit := plan.Hits{Live: g.rows(9, 10, 11)}
 	x, err := g.leaves.Delete(hit, g.live())
@@ -363,7 +363,7 @@ func TestPathsOfIDs(t *testing.T) {
 	}
 }
 
-func TestPlansThatDiffer(t *testing.T) {
+func TestDiffers(t *testing.T) {
 	g := newGrove()
 	plans := make(map[string]*plan.Relocation)
 	for what, u := range map[string]update{
@@ -392,7 +392,7 @@ func TestPlansThatDiffer(t *testing.T) {
 	}
 }
 
-func TestSameChanges(t *testing.T) {
+func TestSameAs(t *testing.T) {
 	changes := []plan.Change{
 		{}, {Name: as("a")}, {Name: as("b")}, {Parent: as[any](nil)}, {Parent: as[any](1)}, {Parent: as[any](2)}, {Name: as("a"), Parent: as[any](1)},
 		{Key: 1}, {Tree: "t"}, {Path: "/a"}, {IDs: "/1"}, {Restores: true},

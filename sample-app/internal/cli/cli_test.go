@@ -233,7 +233,7 @@ func TestDrainKeepsServing(t *testing.T) {
 }
 
 // An instance whose lock store hangs ends in time: what could not be released is left to its lease.
-func TestAnEndWhileTheLockStoreHangs(t *testing.T) {
+func TestServe_endsWhileTheLockStoreHangs(t *testing.T) {
 	redis := testredis.Start(t, testredis.Redis)
 	url := testdb.SQLite(t)
 	s := serve(t, program(t, "--addr", "127.0.0.1:0", "--db", url, "--locks", "redis://"+redis.Addr+"/0"), 4)

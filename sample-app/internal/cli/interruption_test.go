@@ -43,7 +43,7 @@ func started(t *testing.T, cmd *exec.Cmd) *apitest.Output {
 }
 
 // A command can be stopped while it waits for the database before it begins.
-func TestASignalBeforeTheWorkBegins(t *testing.T) {
+func TestSignal_beforeTheWorkBegins(t *testing.T) {
 	for _, command := range [][]string{{"serve", "--addr", "127.0.0.1:0"}, {"import", "--plan", "p", "."}} {
 		listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 		if err != nil {
@@ -66,7 +66,7 @@ func TestASignalBeforeTheWorkBegins(t *testing.T) {
 
 // An import that is stopped in the middle of its work says so by its exit code, and can be
 // completed.
-func TestAnImportIsStopped(t *testing.T) {
+func TestImport_isStopped(t *testing.T) {
 	dir, url := t.TempDir(), testdb.SQLite(t)
 	for n := range 2000 {
 		if err := os.Mkdir(filepath.Join(dir, fmt.Sprint(n)), 0o700); err != nil {
@@ -90,7 +90,7 @@ func TestAnImportIsStopped(t *testing.T) {
 	}
 }
 
-func TestAStormIsStopped(t *testing.T) {
+func TestStorm_isStopped(t *testing.T) {
 	cmd := program(t, "storm", "--duration", "10m")
 	out := started(t, cmd)
 	testserver.Await(t, "the storm has begun", func() bool { return out.String() != "" })

@@ -21,7 +21,7 @@ func TestStorm(t *testing.T) {
 }
 
 // The instances of a storm get the password of the lock store, which nobody is told.
-func TestAStormWithAPassword(t *testing.T) {
+func TestStorm_withAPassword(t *testing.T) {
 	const password = "p/#?@%:s3cret"
 	redis := testredis.Start(t, testredis.Redis, "--requirepass", password)
 	if report := storm(t, password, "--locks", "redis://"+redis.Addr+"/0", "--duration", "500ms"); strings.Contains(report, "s3cret") {

@@ -15,7 +15,7 @@ import (
 
 // Somebody locks a suite on one instance and goes home. Whoever looks at the other instance sees
 // the hold, and can end it.
-func TestTheAdminPageShowsAndReleasesWhatAnotherInstanceHolds(t *testing.T) {
+func TestAdminPage_releasesWhatAnotherInstanceHolds(t *testing.T) {
 	lockers(t, func(p *pair) {
 		suite := fmt.Sprintf("/api/suites/%d", p.ids["a"])
 		if got := p.here.Do(t, "POST", suite+"/lock", `{"for":"10m","note":"Anna edits"}`); got.Status != http.StatusCreated {
@@ -50,7 +50,7 @@ func TestTheAdminPageShowsAndReleasesWhatAnotherInstanceHolds(t *testing.T) {
 	})
 }
 
-func TestTheAdminPageIsReadOnlyUnlessToldOtherwise(t *testing.T) {
+func TestAdminPage_isReadOnlyUnlessToldOtherwise(t *testing.T) {
 	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
 	release := `{"namespace":"a","id":"b","key":"c","reason":"because"}`
 	if got := api.Do(t, "POST", "/admin/locks/api/release", release, "Content-Type", "application/json"); got.Status != http.StatusForbidden || !strings.Contains(string(got.Body), "read-only") {

@@ -21,7 +21,7 @@ const asBrowser = "text/html,application/xhtml+xml,application/xml;q=0.9,image/a
 
 // A browser gets the page, whose policy allows nothing inline and no other host, and everything
 // that the page names.
-func TestABrowserGetsThePage(t *testing.T) {
+func TestPage_isSentToBrowsers(t *testing.T) {
 	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
 	page := api.Do(t, "GET", "/", "", "Accept", asBrowser)
 	policy := page.Header.Get("Content-Security-Policy")

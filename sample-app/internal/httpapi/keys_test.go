@@ -15,7 +15,7 @@ import (
 
 // A change and its answer are one transaction: where the answer cannot be recorded, nothing is
 // changed.
-func TestNothingChangesWithoutItsAnswer(t *testing.T) {
+func TestKeys_nothingChangesWithoutItsAnswer(t *testing.T) {
 	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
 	ids := fixture(t, api, "recorded")
 	failed := errors.New("the answer is not recorded")

@@ -19,7 +19,7 @@ import (
 
 // An instance that cannot write says why at start and at /readyz: a wrong password is not the same
 // as a silent server. Neither message has the password, and the answer has no address.
-func TestReadySaysWhatIsWrongWithTheLockStore(t *testing.T) {
+func TestReadyz_saysWhatIsWrongWithTheLockStore(t *testing.T) {
 	server := testredis.Start(t, testredis.Redis, "--requirepass", "s3cret")
 	for _, tt := range []struct {
 		name, url, password, says string
@@ -56,7 +56,7 @@ func TestReadySaysWhatIsWrongWithTheLockStore(t *testing.T) {
 
 // A lock store that is full answers, and grants nothing. The instance is not ready, clients are
 // told what it is.
-func TestAFullLockStoreIsNotReady(t *testing.T) {
+func TestReadyz_fullLockStoreIsNotReady(t *testing.T) {
 	server := testredis.Start(t, testredis.Redis)
 	client := redis.NewClient(&redis.Options{Addr: server.Addr})
 	defer func() { _ = client.Close() }()
@@ -72,7 +72,7 @@ func TestAFullLockStoreIsNotReady(t *testing.T) {
 }
 
 // A disk that is full is not a silent database. Reads go on, and so the instance stays ready.
-func TestAFullDatabaseIsNamed(t *testing.T) {
+func TestReadyz_fullDatabaseIsNamed(t *testing.T) {
 	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
 	ids := fixture(t, api, "full")
 	var pages int

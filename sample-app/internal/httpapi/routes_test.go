@@ -14,7 +14,7 @@ import (
 
 // The index lists every route. The routes take the bodies that it shows, and HEAD is wherever GET
 // is: it answers with the same status and type, and no body.
-func TestTheIndexIsTrue(t *testing.T) {
+func TestIndex_isTrue(t *testing.T) {
 	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
 	ids := fixture(t, api, "p")
 	existing := strings.NewReplacer(":project", "p", ":plan", fmt.Sprint(ids["plan"]), ":id", fmt.Sprint(ids["a"]), ":file", "main.js")
@@ -51,7 +51,7 @@ func TestTheIndexIsTrue(t *testing.T) {
 }
 
 // Where names are listed, the server answers under these alone, as behind a proxy.
-func TestListedNamesAreAnswered(t *testing.T) {
+func TestHosts_areAnswered(t *testing.T) {
 	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true, Hosts: []string{"plans.example"}})
 	for host, status := range map[string]int{"plans.example:443": http.StatusOK, "localhost": http.StatusMisdirectedRequest} {
 		for _, path := range []string{"/healthz", "/admin/locks/"} {

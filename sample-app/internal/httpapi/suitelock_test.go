@@ -76,7 +76,7 @@ func (p *pair) is(api *apitest.API, request, token string, status int, problem s
 
 // The other instance knows the lock, and its holder works, prolongs it and releases it there. A
 // request that is sent again there under its key gets the first answer.
-func TestALockedSuiteIsItsHoldersOnEveryInstance(t *testing.T) {
+func TestSuiteLock_isItsHoldersOnEveryInstance(t *testing.T) {
 	lockers(t, func(p *pair) {
 		before := time.Now()
 		token, until := p.lock(`{"for":"10m","note":"Anna edits"}`)
@@ -109,7 +109,7 @@ func TestALockedSuiteIsItsHoldersOnEveryInstance(t *testing.T) {
 }
 
 // The lock follows the suite when its holder moves it.
-func TestALockGoesAlongWithItsSuite(t *testing.T) {
+func TestSuiteLock_goesAlongWithItsSuite(t *testing.T) {
 	lockers(t, func(p *pair) {
 		for i, change := range []string{
 			`PATCH /api/suites/{b} {"name":"x"}`,

@@ -18,7 +18,7 @@ import (
 
 // A request that changes a tree is one trace in a collector, from the client's own span down to the
 // commit.
-func TestARequestIsOneTrace(t *testing.T) {
+func TestTracing_requestIsOneTrace(t *testing.T) {
 	const trace, above = "\x4b\xf9\x2f\x35\x77\xb3\x4d\xa6\xa3\xce\x92\x9d\x0e\x0e\x47\x36", "\x00\xf0\x67\xaa\x0b\xa9\x02\xb7"
 	var mu sync.Mutex
 	names, under := map[string]string{above: "client"}, map[string]string{} // by a span's id

@@ -14,7 +14,7 @@ import (
 // A table that is made anew from its records before each use does what one does that stays: random
 // requests, signs of life, releases, renewals, transfers, and leases that end. After every step,
 // both are sound and hold the same.
-func TestARestoredTableGoesOnAsOneThatStays(t *testing.T) {
+func TestRestore_goesOnAsATableThatStays(t *testing.T) {
 	for _, seed := range seeds() {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			p := newPair(t, seed)

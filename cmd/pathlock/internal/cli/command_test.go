@@ -24,7 +24,7 @@ import (
 )
 
 // The transcripts in testdata/commands say how commands run while something is held, on each store.
-func TestCommandsUnderLocks(t *testing.T) {
+func TestLock_transcripts(t *testing.T) {
 	t.Parallel()
 	for name, url := range map[string]func(t *testing.T) string{
 		"SQLite": func(*testing.T) string { return "sqlite://$WORK/app.db" },
@@ -74,7 +74,7 @@ func waiters(t testing.TB, locker *pathlock.Locker, name string) int {
 }
 
 // A signal ends a wait, and leaves nobody in the queue.
-func TestASignalEndsAWait(t *testing.T) {
+func TestLock_signalEndsAWait(t *testing.T) {
 	t.Parallel()
 	url, _ := table(t, sound)
 	locker := opened(t, url)
@@ -102,7 +102,7 @@ func TestASignalEndsAWait(t *testing.T) {
 }
 
 // A command whose lock cannot be renewed has ended when the lease ends, even if it ignores SIGTERM.
-func TestACommandEndsBeforeItsLease(t *testing.T) {
+func TestLock_commandEndsBeforeItsLease(t *testing.T) {
 	t.Parallel()
 	const lease, grace, slack = 4 * time.Second, 2 * time.Second, 500 * time.Millisecond
 	server := testredis.Start(t, testredis.Redis)
@@ -151,7 +151,7 @@ type lasting struct{ pathlock.Store }
 func (lasting) Close(context.Context) error { return nil }
 
 // A program that is built with a lock store of its own has all commands on it.
-func TestOwnStore(t *testing.T) {
+func TestStore_ofTheProgramsOwn(t *testing.T) {
 	t.Parallel()
 	servers := map[string]pathlock.Store{"own://h1": memstore.New(), "own://h2": memstore.New(), "own://h3": memstore.New()}
 	own := anystore.WithScheme("own", func(_ context.Context, url string) (pathlock.Store, error) { return lasting{servers[url]}, nil })

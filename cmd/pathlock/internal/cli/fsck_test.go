@@ -18,7 +18,7 @@ const (
 	broken = sound + `, (4, 1, 99, 'x', '/x'), (5, 1, 2, 'b', '/old/b')`
 )
 
-func TestJSON(t *testing.T) {
+func TestFsck_json(t *testing.T) {
 	url, _ := table(t, broken)
 	code, out, _ := run(t, "fsck", "--table", "suites", "--db", url, "--repair", "--apply", "--locks", "off", "--json")
 	if code != 1 {
@@ -45,7 +45,7 @@ func TestJSON(t *testing.T) {
 
 // The output escapes what a terminal would interpret, in a key, a name, a path, or the database's
 // message.
-func TestHostile(t *testing.T) {
+func TestFsck_escapesHostileTexts(t *testing.T) {
 	const hostile = "\x1b[2J\u009bk\u202e"
 	url, db := table(t, sound)
 	for _, statement := range []string{
@@ -69,7 +69,7 @@ func TestHostile(t *testing.T) {
 
 // A repair waits for the locks of other programs, and its log is complete. The locks may be named
 // by the file with the table.
-func TestLocksAndLog(t *testing.T) {
+func TestFsck_locksAndLog(t *testing.T) {
 	url, _ := table(t, broken)
 	locker := opened(t, url)
 	tree := must(pathlock.NewTree("fsck", "1"))
@@ -101,7 +101,7 @@ func TestLocksAndLog(t *testing.T) {
 }
 
 // Tables whose rows carry the paths of the rows above are checked and repaired along with these.
-func TestLeaves(t *testing.T) {
+func TestFsck_leaves(t *testing.T) {
 	url, db := table(t, broken)
 	if _, err := db.ExecContext(t.Context(), `CREATE TABLE files (id INTEGER PRIMARY KEY, folder INT, name TEXT, place TEXT);
 		INSERT INTO files VALUES (3, 3, 'x', '/a/b/'), (5, 5, 'y', '/old/b/')`); err != nil {

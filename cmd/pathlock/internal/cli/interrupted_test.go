@@ -12,7 +12,7 @@ import (
 )
 
 // SIGINT ends a repair after the transaction that it is in.
-func TestInterrupt(t *testing.T) {
+func TestFsck_interrupted(t *testing.T) {
 	url, _ := table(t, many(2000))
 	log := filepath.Join(t.TempDir(), "log")
 	if err := syscall.Mkfifo(log, 0o600); err != nil {

@@ -13,7 +13,7 @@ import (
 var words = regexp.MustCompile(`"[^"]*"|\S+`)
 
 // The commands of the page are valid.
-func TestThePageIsTrue(t *testing.T) {
+func TestOperatingPage_commandsAreValid(t *testing.T) {
 	for _, name := range []string{"operating.md", "operating.zh-CN.md"} {
 		text, err := os.ReadFile("../../../../docs/" + name)
 		if err != nil {

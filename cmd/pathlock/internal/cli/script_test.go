@@ -24,7 +24,7 @@ import (
 //	lost NAME                         he learns that he has lost what he held
 //	exits CODE COMMAND ARGUMENTS      a command that has this exit code
 //	await NAME                        somebody waits for a mutex or an election
-func TestTranscripts(t *testing.T) {
+func TestLooks_transcripts(t *testing.T) {
 	t.Parallel()
 	t.Run("SQLite", func(t *testing.T) { transcripts(t, "testdata/locks", "sqlite://$WORK/app.db") })
 	t.Run("Redis", func(t *testing.T) {

@@ -48,7 +48,7 @@ func heldInFile(t *testing.T, ids ...string) (url string, locks []*pathlock.Lock
 
 // A release of which the store's answer is missing may have happened: its line says who tried it
 // and why, and the message that it is not known.
-func TestAReleaseWithoutAnAnswerIsWritten(t *testing.T) {
+func TestRelease_withoutAnAnswerIsWritten(t *testing.T) {
 	t.Parallel()
 	url, locks, exec := heldInFile(t, "plan-001")
 	const trigger = ` ON pathlock_trees BEGIN SELECT RAISE(ABORT, 'a broken disk'); END`
@@ -64,7 +64,7 @@ func TestAReleaseWithoutAnAnswerIsWritten(t *testing.T) {
 }
 
 // A tree with a damaged record does not hide the others.
-func TestADamagedTreeIsNamed(t *testing.T) {
+func TestLs_namesADamagedTree(t *testing.T) {
 	t.Parallel()
 	url, _, exec := heldInFile(t, "plan-001", "plan-002")
 	exec(`UPDATE pathlock_trees SET tickets = x'ff' WHERE CAST(id AS TEXT) = 'plan-001'`)
@@ -77,7 +77,7 @@ func TestADamagedTreeIsNamed(t *testing.T) {
 }
 
 // Whoever interrupts a look at a store that hangs does not wait for the store.
-func TestAnInterruptedLookEndsAtOnce(t *testing.T) {
+func TestLs_interruptedEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	server := testredis.Start(t, testredis.Redis)
 	server.Pause()

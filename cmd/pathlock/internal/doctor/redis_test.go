@@ -80,7 +80,7 @@ func TestRedisCluster(t *testing.T) {
 }
 
 // A server that is not there is a finding, and a URL that names none is an error.
-func TestNoServer(t *testing.T) {
+func TestDoctor_noServer(t *testing.T) {
 	t.Parallel()
 	server := testredis.Start(t, testredis.Redis)
 	server.Kill()

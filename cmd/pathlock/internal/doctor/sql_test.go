@@ -64,7 +64,7 @@ func used(t *testing.T, url string) {
 }
 
 // The tables of the locks are looked at, and locks tried, on each database. Nothing is created.
-func TestLocksInDatabases(t *testing.T) {
+func TestSQL_locksInDatabases(t *testing.T) {
 	t.Parallel()
 	test := func(t *testing.T, url, file string) {
 		t.Parallel()
