@@ -60,7 +60,7 @@ func (c *catalogue) columnsAs(alias string) columns {
 	if mark := t.Deleted; mark != "" {
 		cols.live = c.dialect.Live(column(mark), c.kinds[mark], c.when)
 	}
-	cols.isTop = c.dialect.NoParent(cols.parent, c.kinds[t.Parent])
+	cols.isTop = c.dialect.NoParentSQL(cols.parent, c.kinds[t.Parent])
 	return cols
 }
 

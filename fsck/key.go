@@ -108,4 +108,4 @@ func (k Key) value() any {
 }
 
 // none reports whether k, as a parent, means that there is no parent.
-func (k Key) none() bool { return treetable.NoParent(k.arg()) }
+func (k Key) none() bool { return treetable.IsNoParent(k.arg()) }

@@ -125,7 +125,7 @@ func Move(db *gorm.DB, model, id any, to Place) error {
 		return err
 	}
 	if value == nil {
-		value = t.NoParent()
+		value = t.NoParentValue()
 	}
 	if err := t.IsWritable(t.Parent); err != nil {
 		return err

@@ -39,10 +39,10 @@ const (
 // MostZeros is the most zero bytes that mean no parent. No key is longer.
 const MostZeros = 64
 
-// NoParent reports whether a value of a parent column means that there is no parent. It accepts
+// IsNoParent reports whether a value of a parent column means that there is no parent. It accepts
 // numbers, texts and bytes of any Go type, pointers to them, and arrays of bytes. A text may come
 // as bytes, as from a driver, but without the padding of PostgreSQL's CHAR(n).
-func NoParent(value any) bool {
+func IsNoParent(value any) bool {
 	switch v := deref(value); v.Kind() {
 	case reflect.Invalid:
 		return true

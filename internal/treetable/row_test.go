@@ -16,7 +16,7 @@ type (
 	binary [16]byte
 )
 
-func TestNoParent(t *testing.T) {
+func TestIsNoParent(t *testing.T) {
 	zero, one := int64(0), int64(1)
 	for _, tt := range []struct {
 		what  string
@@ -53,8 +53,8 @@ func TestNoParent(t *testing.T) {
 		{"more zeros than any key has", make([]byte, 65), false},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
-			if none := treetable.NoParent(tt.value); none != tt.none {
-				t.Errorf("NoParent(%#v) is %v", tt.value, none)
+			if none := treetable.IsNoParent(tt.value); none != tt.none {
+				t.Errorf("IsNoParent(%#v) is %v", tt.value, none)
 			}
 		})
 	}

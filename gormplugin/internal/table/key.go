@@ -102,11 +102,11 @@ func (t *Table) ParentKey(db *gorm.DB, parent any) (any, error) {
 
 // A row without a parent has NULL in its parent column, or the zero value of the column's type: 0,
 // "", a nil UUID. No row has that as its key, since GORM takes such a key for none. Reads treat
-// both alike. Writes use what [Table.NoParent] returns, whatever the caller has stated.
+// both alike. Writes use what [Table.NoParentValue] returns, whatever the caller has stated.
 
 // isNoParent reports whether the parent column's value, in plain form, is the id of no row.
 func (t *Table) isNoParent(value any) bool {
-	return treetable.NoParent(value) || slices.Contains(t.zeroKeys, value)
+	return treetable.IsNoParent(value) || slices.Contains(t.zeroKeys, value)
 }
 
 // findZeroKeys notes the plain forms of the zero values of the key's and the parent's type: a type
@@ -127,9 +127,9 @@ func (t *Table) ParentOrNil(value any) any {
 	return value
 }
 
-// NoParent is what is written to the parent column of a row without a parent: NULL where the field
-// can hold it, and the zero value otherwise.
-func (t *Table) NoParent() any {
+// NoParentValue is what is written to the parent column of a row without a parent: NULL where the
+// field can hold it, and the zero value otherwise.
+func (t *Table) NoParentValue() any {
 	f := t.Parent
 	if f.NotNull {
 		zero := reflect.Zero(t.Above.Key.IndirectFieldType)
@@ -160,9 +160,9 @@ func holdsNull(f *schema.Field) bool {
 }
 
 // ClearParents gives the model's rows to which an UPDATE has just assigned a zero parent the value
-// of [Table.NoParent].
+// of [Table.NoParentValue].
 func (t *Table) ClearParents(ctx context.Context, rows reflect.Value) error {
-	none := t.NoParent()
+	none := t.NoParentValue()
 	return t.EachRow(rows, func(row reflect.Value) error { return SetAnew(ctx, t.Parent, row, none) })
 }
 

@@ -89,7 +89,7 @@ func assignmentIn(t *table.Table, stmt *gorm.Statement) (*assignment, error) {
 			a.set[i].Value = table.Written(assigned.Value, planned)
 		}
 		if f == t.Parent && *a.Parent == nil {
-			a.set[i].Value = t.NoParent()
+			a.set[i].Value = t.NoParentValue()
 		}
 	}
 	return a, nil

@@ -208,7 +208,7 @@ func (e *Engine) insertCopies(db *gorm.DB, st *Statement, t *table.Table, part [
 	}
 	place(t.Parent, valuesOf(part, func(c *plan.Copied) any {
 		if c.Parent == nil {
-			return t.NoParent()
+			return t.NoParentValue()
 		}
 		return c.Parent
 	}))

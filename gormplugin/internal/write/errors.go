@@ -104,7 +104,7 @@ func (e *Engine) hasRow(db *gorm.DB, t *table.Table, s nameSlot) (bool, error) {
 		return false, nil
 	}
 	if s.parent == nil {
-		s.parent = t.NoParent()
+		s.parent = t.NoParentValue()
 	}
 	is := func(f *schema.Field, value any) clause.Expression {
 		return clause.Eq{Column: table.Column(f), Value: value}

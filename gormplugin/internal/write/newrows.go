@@ -63,12 +63,12 @@ func (row *arrival) settleMarks() error {
 	return nil
 }
 
-// settleParent gives a new row without a parent the value of [table.Table.NoParent].
+// settleParent gives a new row without a parent the value of [table.Table.NoParentValue].
 func (row *arrival) settleParent() error {
 	if row.Parent != nil {
 		return nil
 	}
-	return row.Set(row.Table.Parent, row.Table.NoParent())
+	return row.Set(row.Table.Parent, row.Table.NoParentValue())
 }
 
 // parentsOf returns the known rows, and those of the rows' parents in the database that are missing

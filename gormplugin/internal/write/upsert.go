@@ -313,7 +313,7 @@ func (row *arrival) isStale(n *table.Node) bool {
 func restate(t *table.Table, row *arrival) error {
 	parent := row.Parent
 	if parent == nil {
-		parent = t.NoParent()
+		parent = t.NoParentValue()
 	}
 	return errors.Join(
 		row.Set(t.Version, row.Version), row.Set(t.Fence, row.Fence), row.Set(t.Tree, row.Tree), t.SetPaths(row.Record, row.Node),

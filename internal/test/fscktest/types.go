@@ -73,7 +73,7 @@ func testTypes(t *testing.T, database Database) {
 					}
 				}
 				// The SQL condition agrees with the database.
-				count(d.NoParent("parent_id", dialect.KindOf(cmp.Or(tt.typ, "BIGINT"))), 1)
+				count(d.NoParentSQL("parent_id", dialect.KindOf(cmp.Or(tt.typ, "BIGINT"))), 1)
 				// A row that is created at the top gets the same parent value as the other rows
 				// there.
 				w.put(t, tt.keys[2], tree, tree, "c", "/c") // its own parent

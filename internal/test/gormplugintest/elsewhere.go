@@ -71,7 +71,7 @@ func checkElsewhere(t *testing.T, d Database) {
 	}
 	same(right)
 	_, err = starts(wrong, "plans")
-	_, accept, _ := strings.Cut(err.Error(), "take them here, ")
+	_, accept, _ := strings.Cut(err.Error(), "the latter, ")
 	w.must(gormplugin.AllowRawWrites(w.db).Exec(accept).Error)
 	same(wrong)
 	if _, err := starts(right, "plans"); !errors.Is(err, gormplugin.ErrOtherLocks) {

@@ -138,9 +138,9 @@ func parsePostgres(rawURL string) (*pgx.ConnConfig, error) {
 	hosts, name, _ := strings.Cut(hosts, "/")
 	cfg, err := pgx.ParseConfig(rawURL)
 	switch {
-	// A # is never right. An @ behind the hosts means that the password has a slash, and that half
-	// of it was taken for a port.
-	case strings.Contains(rawURL, "#"), strings.Contains(name, "@"), err != nil && strings.Contains(options, "@"):
+	// A # is never right. A second @ would be in the host. One behind the hosts means that the
+	// password has a slash, and that half of it was taken for a port.
+	case strings.Contains(rawURL, "#"), strings.Count(hosts, "@") > 1, strings.Contains(name, "@"), err != nil && strings.Contains(options, "@"):
 		return nil, bad
 	case err == nil && cfg.Database == "":
 		return nil, errors.New("the PostgreSQL URL names no database" + give)

@@ -39,8 +39,8 @@ func isLong(c Column) bool {
 	return strings.HasSuffix(c.Type, "text") || strings.HasSuffix(c.Type, "blob")
 }
 
-// siblingIndex makes a unique index for rows with a parent, or says why there can be none.
-func (c *checker) siblingIndex() (statements []string, words string) {
+// createSiblingIndex makes a unique index for rows with a parent, or says why there can be none.
+func (c *checker) createSiblingIndex() (statements []string, words string) {
 	columns := c.table.siblings()
 	if c.refuses(columns) != "" {
 		columns = columns[:2] // a parent is in one tree only, and the tree may not fit
@@ -56,8 +56,8 @@ func (c *checker) siblingIndex() (statements []string, words string) {
 	return append(statements, c.create("UNIQUE ", "sibling", key, live)), ""
 }
 
-// topIndex makes a unique index for rows without a parent, or says why there can be none.
-func (c *checker) topIndex() (statements []string, words string) {
+// createTopIndex makes a unique index for rows without a parent, or says why there can be none.
+func (c *checker) createTopIndex() (statements []string, words string) {
 	tree, columns := c.table.Tree, c.table.inTree(c.table.Name)
 	if words := c.refuses(columns); words != "" {
 		return nil, words
@@ -116,8 +116,8 @@ func (c *checker) generated(want, typ, expression string) (column string, statem
 	return column, []string{fmt.Sprintf("ALTER TABLE %s ADD COLUMN %s %s AS (%s) VIRTUAL", c.dialect.Quote(c.table.name()), column, typ, expression)}
 }
 
-// pathIndex makes an index over tree and path, or over as much of the path as an index holds.
-func (c *checker) pathIndex(path string) (statements []string, words string) {
+// createPathIndex makes an index over tree and path, or over as much of the path as an index holds.
+func (c *checker) createPathIndex(path string) (statements []string, words string) {
 	columns := c.table.inTree(path)
 	key := c.parts(columns)
 	if c.isMySQL() {

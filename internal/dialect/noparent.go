@@ -49,16 +49,16 @@ func MarkLiteral(when string, number bool) (string, error) {
 	return "'" + when + "'", nil
 }
 
-// NoParent is the condition that a parent column, given as SQL, means that there is no parent, as
-// [treetable.NoParent] says of a value. An index over the column can answer it, and it is never
-// NULL.
-func (d *Dialect) NoParent(column string, kind ColumnKind) string {
+// NoParentSQL is the condition that a parent column, given as SQL, means that there is no parent,
+// as [treetable.IsNoParent] says of a value. An index over the column can answer it, and it is
+// never NULL.
+func (d *Dialect) NoParentSQL(column string, kind ColumnKind) string {
 	return "(" + strings.Join(d.noParents(column, kind, d.AnyType), " OR ") + ")"
 }
 
-// NoParentOfKind is [Dialect.NoParent] for a column that holds values of one kind, whatever its
-// type allows.
-func (d *Dialect) NoParentOfKind(column string, kind ColumnKind) string {
+// NoParentSQLOfKind is [Dialect.NoParentSQL] for a column that holds values of one kind, whatever
+// its type allows.
+func (d *Dialect) NoParentSQLOfKind(column string, kind ColumnKind) string {
 	return "(" + strings.Join(d.noParents(column, kind, d.AnyType && kind != Number && kind != Text), " OR ") + ")"
 }
 

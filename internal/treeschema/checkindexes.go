@@ -63,7 +63,7 @@ func (c *checker) isMySQL() bool { return c.dialect == dialect.MySQL }
 // kind, and is live.
 func (c *checker) isTop() string {
 	parent := c.columns[c.table.Parent]
-	return c.dialect.NoParentOfKind(c.dialect.QuotePart(parent.Name), dialect.KindOf(parent.Type)) + c.table.live(" AND ", c.dialect.QuotePart)
+	return c.dialect.NoParentSQLOfKind(c.dialect.QuotePart(parent.Name), dialect.KindOf(parent.Type)) + c.table.live(" AND ", c.dialect.QuotePart)
 }
 
 // keepsApart says which live rows a unique index keeps apart that have the same parent and name:
@@ -134,11 +134,11 @@ func (c *checker) checkUnique() {
 		}
 	}
 	if !siblings {
-		c.lacksUnique(Siblings, "no unique index keeps apart live rows with the same "+t.Parent+" and "+t.Name, "two siblings can have one name", unknown, c.siblingIndex)
+		c.lacksUnique(Siblings, "no unique index keeps apart live rows with the same "+t.Parent+" and "+t.Name, "two siblings can have one name", unknown, c.createSiblingIndex)
 	}
 	if !top {
 		c.lacksUnique(TopRows, "no unique index keeps apart live rows whose "+t.Parent+" is NULL",
-			"two rows at the top of a tree, or two roots, can have one name, as NULL is not equal to NULL", unknown, c.topIndex)
+			"two rows at the top of a tree, or two roots, can have one name, as NULL is not equal to NULL", unknown, c.createTopIndex)
 	}
 }
 
@@ -172,7 +172,7 @@ func (c *checker) checkPathIndex() {
 		return
 	}
 	f := Finding{Severity: Warning, Check: PathIndex, Missing: "no index begins with " + strings.Join(c.table.inTree(path), ", "), Why: why}
-	f.Statements, f.Advice = c.pathIndex(path)
+	f.Statements, f.Advice = c.createPathIndex(path)
 	c.found(f)
 }
 

@@ -1,0 +1,122 @@
+package quorum
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// try has the lead grant the request, and then the others confirm that. It returns nil if no
+// majority does. Then everything is given back, and also where the caller's Waiting panics.
+func (r *request) try() (granted grants, err error) {
+	r.asks, r.failed, r.refused = nil, make(map[*member]error), nil
+	defer func() { r.settle(granted) }()
+	lead, err := r.lead()
+	if err != nil {
+		return nil, err
+	}
+	got := r.confirm(lead)
+	if len(got) < r.store.majority {
+		return nil, nil
+	}
+	if got.outlast(r.ctx, r.store.majority); r.ctx.Err() != nil {
+		return nil, r.interrupted()
+	}
+	return got, nil
+}
+
+// lead has the first member that serves grant the request. The order in which it grants is that of
+// the queue. A member that has nothing of the owner's was away when that was granted: the next one
+// leads.
+func (r *request) lead() (grant, error) {
+	for _, m := range r.members() {
+		if m.whySilent() != nil || m.isAsked(r.key) {
+			continue
+		}
+		if err := r.hopeless(); err != nil {
+			return grant{}, err
+		}
+		got := r.await(r.ask(m, r.remaining(), r.Held, make(chan grant, 1)))
+		if got.err == nil {
+			return got, nil
+		}
+		if isAnswer(got.err) && (!r.Held || !isLost(got.err)) {
+			return grant{}, r.conflict(got.err)
+		}
+		r.failed[m] = got.err
+		r.settle(nil)
+	}
+	return grant{}, cmp.Or(r.hopeless(), r.unavailable())
+}
+
+// confirm has the other members grant what the lead has granted, once, and returns what is granted
+// then.
+//
+// What is in the way at the others is about to go: somebody releases, or gives up. So the request
+// waits there for a moment, even one that must not wait; for less than a lease, since what has been
+// granted is not renewed meanwhile.
+func (r *request) confirm(lead grant) grants {
+	wait := min(longestConfirmation, max(r.Lease/8, time.Millisecond))
+	answers := make(chan grant, len(r.store.members))
+	pending := make(map[*member]bool)
+	for _, m := range r.serving() {
+		if !m.isAsked(r.key) { // as the lead is
+			// Who has waited may have given back meanwhile what it held.
+			r.ask(m, wait, r.Held && (r.Apart || !r.told), answers)
+			pending[m] = true
+		}
+	}
+	granted := grants{lead}
+	late := time.NewTimer(wait + r.store.config.timeout)
+	defer late.Stop()
+	for len(pending) > 0 {
+		select {
+		case got := <-answers:
+			delete(pending, got.member)
+			if got.err != nil {
+				r.failed[got.member] = got.err
+				if errors.Is(got.err, pathlock.ErrConflict) {
+					r.refused = got.err
+				}
+				continue
+			}
+			if granted = append(granted, got); len(granted) == r.store.majority {
+				late.Reset(min(linger, r.Lease/8))
+			}
+		case <-late.C:
+			for m := range pending {
+				if len(granted) < r.store.majority {
+					m.silence(errTimeout)
+				}
+			}
+			return granted
+		case <-r.ctx.Done():
+			return granted
+		}
+	}
+	return granted
+}
+
+// hopeless returns why no majority can grant the request any more, nil if one can.
+func (r *request) hopeless() error {
+	serving, lost := r.serving(), 0
+	for _, m := range serving {
+		if isLost(r.failed[m]) {
+			lost++
+		}
+	}
+	switch canceled := errors.Is(r.ctx.Err(), context.Canceled); {
+	case canceled, r.ctx.Err() != nil && r.refused == nil:
+		return r.interrupted()
+	case lost >= r.store.majority, lost > 0 && (!r.Held || lost == len(serving)):
+		return fmt.Errorf("quorum: %s: %w: owner %s holds nothing any more", r.operation(), pathlock.ErrLost, r.Owner.Short())
+	case len(serving) < r.store.majority:
+		return r.unavailable()
+	default:
+		return nil
+	}
+}
