@@ -137,7 +137,7 @@ func operations() []docRow {
 		{words{"edit what no path depends on", "编辑与路径无关的内容"}, "Edit(id)", lockspec.Edit(nodeAt("/a/f"))},
 		{words{"list or export `/a/b`", "列出或导出 `/a/b`"}, "Read(id)", lockspec.Read(nodeAt("/a/b"))},
 		{words{"purge what is deleted", "清除已删除的内容"}, "None(reason)", lockspec.None("touches no live path")},
-		{words{"anything with the whole plan", "对整个计划的任何操作"}, "Gate(plan)", gate},
+		{words{"any operation on the whole plan", "对整个计划的任何操作"}, "Gate(plan)", gate},
 		{words{"create a plan", "新建计划"}, `Names("project", project)`, names},
 		{words{"rename or delete a plan", "重命名或删除计划"}, "All(Names(…), Gate(…))", lockspec.All(names, gate)},
 	}
