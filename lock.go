@@ -264,7 +264,6 @@ func (c *lockContext) checkClock() {
 // context returns the context that does the work. It may lock the parent's mutex under its own,
 // never the other way round.
 func (c *lockContext) context() context.Context {
-	c.checkClock()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.actual != nil {
@@ -284,7 +283,8 @@ func (c *lockContext) context() context.Context {
 }
 
 // Value implements [context.Context]. Only the standard library's key for a context's cancellation,
-// which is a *int, needs the context that does the work.
+// which is a *int, needs the context that does the work. Who asks for that has asked for Done, and
+// so for a look at the clock.
 func (c *lockContext) Value(key any) any {
 	switch k := key.(type) {
 	case scopeKey:
@@ -310,7 +310,10 @@ func (c *lockContext) Deadline() (time.Time, bool) {
 }
 
 // Done implements [context.Context].
-func (c *lockContext) Done() <-chan struct{} { return c.context().Done() }
+func (c *lockContext) Done() <-chan struct{} {
+	c.checkClock()
+	return c.context().Done()
+}
 
 // Err implements [context.Context].
 func (c *lockContext) Err() error {
