@@ -21,32 +21,61 @@ func heeded() []os.Signal {
 func ignoreStop() { signal.Ignore(syscall.SIGTSTP) }
 
 // setGroup has a command run in a process group of its own, and in the foreground of the terminal
-// if pathlock is there: then signals also gets SIGCHLD. The caller calls giveBack when the command
-// has ended.
+// if pathlock is there: then signals also gets SIGCHLD. It always gets what the terminal stops a
+// group in the background with: that must not stop pathlock, or the lease would end under the
+// command. The caller calls giveBack when the command has ended.
 func setGroup(cmd *exec.Cmd, signals chan<- os.Signal) (giveBack func()) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	signal.Notify(signals, syscall.SIGTTIN, syscall.SIGTTOU)
 	terminal := int(os.Stdin.Fd()) //nolint:gosec // a descriptor
 	if group, err := unix.IoctlGetInt(terminal, unix.TIOCGPGRP); err != nil || group != syscall.Getpgrp() {
 		return func() {}
 	}
 	cmd.SysProcAttr.Foreground, cmd.SysProcAttr.Ctty = true, terminal
 	signal.Notify(signals, syscall.SIGCHLD)
-	return func() {
-		signal.Ignore(syscall.SIGTTOU) // which a process in the background gets for it
-		_ = unix.IoctlSetPointerInt(terminal, unix.TIOCSPGRP, syscall.Getpgrp())
+	return func() { bringForward(terminal, syscall.Getpgrp()) }
+}
+
+// exchange brings forward the command's group or pathlock's own, in place of the other, if the
+// command was given the terminal. If a third group has it, such as a shell, that keeps it.
+func exchange(cmd *exec.Cmd, group int) {
+	if !cmd.SysProcAttr.Foreground {
+		return
+	}
+	terminal := cmd.SysProcAttr.Ctty
+	front, err := unix.IoctlGetInt(terminal, unix.TIOCGPGRP)
+	others := front != cmd.Process.Pid && front != syscall.Getpgrp() && syscall.Kill(-front, 0) == nil
+	if err == nil && !others {
+		bringForward(terminal, group)
 	}
 }
 
-// pass passes a signal on to the command's group, and continues it: a stopped command would not get
-// the signal. After SIGCHLD, it may have stopped itself, and then nobody could use the terminal.
-func pass(cmd *exec.Cmd, s os.Signal) {
-	if s != syscall.SIGCHLD {
+// bringForward puts a process group in the foreground of a terminal, and continues it.
+func bringForward(terminal, group int) {
+	signal.Ignore(syscall.SIGTTOU) // which a process in the background gets for it
+	_ = unix.IoctlSetPointerInt(terminal, unix.TIOCSPGRP, group)
+	_ = syscall.Kill(-group, syscall.SIGCONT)
+}
+
+// pass passes a signal on to the command's group. But SIGCHLD may say that the command has stopped,
+// and what stops a group in the background, that somebody of pathlock's own has: a pager behind a
+// pipe, for example. Whoever it is gets the terminal from the other, and goes on. signals are those
+// of [setGroup].
+func pass(cmd *exec.Cmd, s os.Signal, signals chan<- os.Signal) {
+	switch s {
+	case syscall.SIGCHLD:
+		exchange(cmd, cmd.Process.Pid)
+	case syscall.SIGTTIN, syscall.SIGTTOU:
+		exchange(cmd, syscall.Getpgrp())
+	default:
 		send(cmd, s)
+		send(cmd, syscall.SIGCONT) // a stopped command would not get the signal
+		return
 	}
-	send(cmd, syscall.SIGCONT)
+	signal.Notify(signals, syscall.SIGTTOU) // which exchange ignores
 }
 
-func terminate(cmd *exec.Cmd) { pass(cmd, syscall.SIGTERM) }
+func terminate(cmd *exec.Cmd) { pass(cmd, syscall.SIGTERM, nil) }
 
 func kill(cmd *exec.Cmd) { send(cmd, syscall.SIGKILL) }
 

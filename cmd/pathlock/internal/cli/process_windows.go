@@ -12,7 +12,7 @@ func ignoreStop() {}
 
 func setGroup(*exec.Cmd, chan<- os.Signal) (giveBack func()) { return func() {} }
 
-func pass(*exec.Cmd, os.Signal) {}
+func pass(*exec.Cmd, os.Signal, chan<- os.Signal) {}
 
 // terminate kills, as nothing else ends a program on Windows.
 func terminate(cmd *exec.Cmd) { kill(cmd) }

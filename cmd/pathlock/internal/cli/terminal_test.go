@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -20,14 +22,37 @@ import (
 // stopped itself.
 func TestLock_terminal(t *testing.T) {
 	url, _ := table(t, sound)
-	master := got(os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0))
-	defer func() { _ = master.Close() }()
-	fd := int(master.Fd())
-	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
+	master, slave := terminal(t)
+	cmd := program(t, "lock", "--locks", url, "n", "--", "sh", "-c", `trap "exit 9" INT; echo ask; read x; echo "got $x"; read y; echo "got $y"; kill -STOP $$; echo "goes on"; while :; do sleep 1; done`)
+	converse(t, cmd, master, slave, []line{{"ask", "hello\n"}, {"got hello", "\x1aagain\n"}, {"got again", ""}, {"goes on", "\x03"}})
+	if code := cmd.ProcessState.ExitCode(); code != 9 {
+		t.Errorf("the exit code is %d, want 9", code)
+	}
+}
+
+// A pager behind a pipe gets the terminal when it reads from it, and so does the command
+// afterwards. Nothing stops pathlock meanwhile: the lease would end, and the command would run on.
+func TestLock_pager(t *testing.T) {
+	url, _ := table(t, sound)
+	master, slave := terminal(t)
+	dir := t.TempDir()
+	if err := os.Symlink(got(os.Executable()), dir+"/pathlock"); err != nil {
 		t.Fatal(err)
 	}
-	slave := got(os.OpenFile(fmt.Sprint("/dev/pts/", got(unix.IoctlGetInt(fd, unix.TIOCGPTN))), os.O_RDWR|syscall.O_NOCTTY, 0))
-	cmd := program(t, "lock", "--locks", url, "n", "--", "sh", "-c", `trap "exit 9" INT; echo ask; read x; echo "got $x"; read y; echo "got $y"; kill -STOP $$; echo "goes on"; while :; do sleep 1; done`)
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", `set -m; "$0" lock --locks "$1" n -- sh -c "$2" | sh -c "$3"`, dir+"/pathlock", url,
+		`echo go; until [ -e `+dir+`/paged ]; do sleep 0.01; done; read x; echo "command has $x" >/dev/tty; while :; do sleep 1; done`,
+		`read go; read y </dev/tty; echo "pager has $y" >/dev/tty; : >`+dir+`/paged; cat`)
+	slow := time.AfterFunc(20*time.Second, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+	defer slow.Stop()
+	converse(t, cmd, master, slave, []line{{"", "page\n"}, {"pager has page", "more\n"}, {"command has more", "\x03"}})
+}
+
+// line is one that a program says, and what somebody types then.
+type line struct{ says, types string }
+
+// converse runs a program on a terminal to its end.
+func converse(t *testing.T, cmd *exec.Cmd, master, slave *os.File, steps []line) {
+	t.Helper()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := cmd.Start(); err != nil {
@@ -35,8 +60,8 @@ func TestLock_terminal(t *testing.T) {
 	}
 	_ = slave.Close()
 	lines := bufio.NewScanner(master)
-	for _, step := range []struct{ says, types string }{{"ask", "hello\n"}, {"got hello", "\x1aagain\n"}, {"got again", ""}, {"goes on", "\x03"}} {
-		for lines.Scan() && !strings.Contains(lines.Text(), step.says) {
+	for _, step := range steps {
+		for step.says != "" && lines.Scan() && !strings.Contains(lines.Text(), step.says) {
 		}
 		if lines.Err() != nil {
 			t.Fatalf("nothing says %q: %v", step.says, lines.Err())
@@ -48,9 +73,18 @@ func TestLock_terminal(t *testing.T) {
 	for lines.Scan() {
 	}
 	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != 9 {
-		t.Errorf("the exit code is %d, want 9", code)
+}
+
+// terminal returns both ends of a terminal.
+func terminal(t *testing.T) (master, slave *os.File) {
+	t.Helper()
+	master = got(os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0))
+	t.Cleanup(func() { _ = master.Close() })
+	fd := int(master.Fd())
+	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
 	}
+	return master, got(os.OpenFile(fmt.Sprint("/dev/pts/", got(unix.IoctlGetInt(fd, unix.TIOCGPTN))), os.O_RDWR|syscall.O_NOCTTY, 0))
 }
 
 // A command that is stopped is ended by a signal to pathlock all the same.

@@ -137,7 +137,7 @@ func (u *underLock) runHeld(ctx context.Context, cmd *exec.Cmd, h heldLock, sign
 
 // watch waits for the end of the command, and passes signals on. If what is held is lost, or about
 // to be, it ends the command, and returns the reason.
-func (u *underLock) watch(cmd *exec.Cmd, h heldLock, signals <-chan os.Signal) error {
+func (u *underLock) watch(cmd *exec.Cmd, h heldLock, signals chan os.Signal) error {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -151,7 +151,7 @@ func (u *underLock) watch(cmd *exec.Cmd, h heldLock, signals <-chan os.Signal) e
 		case <-ended:
 			return nil
 		case s := <-signals:
-			pass(cmd, s)
+			pass(cmd, s, signals)
 		case <-h.ctx.Done():
 			u.end(cmd, ended)
 			return fmt.Errorf("the command was ended: %w", context.Cause(h.ctx))
