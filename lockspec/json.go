@@ -21,6 +21,8 @@ import (
 // also matches in another case of letters. These are errors, beside those of [CheckJSON]:
 //
 //   - in one object, two keys that match the same name, of which decoders take one or the other
+//   - a key that matches by a letter of another length, such as the Kelvin sign or the dotted
+//     capital I, which gin's decoders (see its build tags) do not agree about
 //   - half of a surrogate pair ("\ud83d") in a field, which decoders silently replace by U+FFFD,
 //     and U+FFFD itself beside any escape
 //   - a field that is neither text nor a number nor null
@@ -42,9 +44,9 @@ func JSONValues(body []byte, src Source) ([]string, error) {
 		case value[0] != '{':
 			return nil, refuse("%q is not an object", strings.Join(names[:depth], "."))
 		}
-		var twice string
-		if value, twice = member(value, name); twice != "" {
-			return nil, refuse("the key %q occurs twice in one object, in whichever case of letters", shown.Cut(twice))
+		var wrong string
+		if value, wrong = member(value, name); wrong != "" {
+			return nil, refuse("%s", wrong)
 		}
 		if value == nil {
 			return nil, nil
@@ -86,21 +88,25 @@ func CheckJSON(body []byte) error {
 	return &InvalidError{Reason: fmt.Sprintf("malformed JSON near byte %d", at)}
 }
 
-// member returns what an object has for a name, nil if that is nothing. twice is a key that matches
-// the name as another one before does. The object is valid JSON.
-func member(object []byte, name string) (value json.RawMessage, twice string) {
+// member returns what an object has for a name, nil if that is nothing, or what is wrong with a key
+// that matches the name. The object is valid JSON.
+func member(object []byte, name string) (value json.RawMessage, wrong string) {
 	dec := json.NewDecoder(bytes.NewReader(object))
 	_, _ = dec.Token() // the brace
 	for dec.More() {
 		token, _ := dec.Token()
 		var one json.RawMessage
 		_ = dec.Decode(&one)
-		if key, _ := token.(string); strings.EqualFold(key, name) {
-			if value != nil {
-				return nil, key
-			}
-			value = one
+		key, _ := token.(string)
+		switch {
+		case !strings.EqualFold(key, name) && strings.ToLower(key) != strings.ToLower(name):
+			continue
+		case value != nil:
+			return nil, fmt.Sprintf("the key %q occurs twice in one object, in whichever case of letters", shown.Cut(key))
+		case len(key) != len(name):
+			return nil, fmt.Sprintf("the key %q is spelt in unusual letters", shown.Cut(key))
 		}
+		value = one
 	}
 	return value, ""
 }
