@@ -91,6 +91,8 @@ func CheckJSON(body []byte) error {
 // member returns what an object has for a name, nil if that is nothing, or what is wrong with a key
 // that matches the name. The object is valid JSON.
 func member(object []byte, name string) (value json.RawMessage, wrong string) {
+	// Some decoders fold letters, such as ſ to s, and others lower them, such as İ to i.
+	lower := strings.ToLower(name)
 	dec := json.NewDecoder(bytes.NewReader(object))
 	_, _ = dec.Token() // the brace
 	for dec.More() {
@@ -99,7 +101,7 @@ func member(object []byte, name string) (value json.RawMessage, wrong string) {
 		_ = dec.Decode(&one)
 		key, _ := token.(string)
 		switch {
-		case !strings.EqualFold(key, name) && strings.ToLower(key) != strings.ToLower(name):
+		case !strings.EqualFold(key, name) && strings.ToLower(key) != lower:
 			continue
 		case value != nil:
 			return nil, fmt.Sprintf("the key %q occurs twice in one object, in whichever case of letters", shown.Cut(key))
