@@ -72,7 +72,8 @@ type Source struct {
 // Param is the parameter called name of the route's path.
 func Param(name string) Source { return Source{from: FromParam, name: name} }
 
-// Query is the field called name of the query string.
+// Query is the field called name of the query string. The handler must not look for it in the body
+// too, as gin's ShouldBind and net/http's FormValue do: a client can put another value there.
 func Query(name string) Source { return Source{from: FromQuery, name: name} }
 
 // Header is the header field called name.

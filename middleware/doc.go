@@ -68,8 +68,9 @@
 //   - gin binds the query and not the body of a GET, and nobody reads that of a HEAD: 400.
 //   - If earlier middleware read the body by [gin.Context.ShouldBindBodyWith], sources and handler
 //     read the copy that gin keeps.
-//   - A [lockspec.Query] source reads what [gin.Context.Query] does, whatever the body has. A
-//     handler that binds a form by [gin.Context.ShouldBind] would look in the body first.
+//   - A [lockspec.Query] source reads what [gin.Context.Query] and [gin.Context.ShouldBindQuery]
+//     do, whatever the body has. A handler that uses [gin.Context.ShouldBind] or
+//     [http.Request.FormValue] would look in the body, too, and there first.
 //   - A request without a body lacks the values, which is fine if they are optional.
 //
 // [lockspec.JSONValues] says how JSON is read, and what is refused there. If your handler changes a
