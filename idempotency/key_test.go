@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock/internal/dialect"
+	"github.com/pathlock-go/pathlock/middleware"
 )
 
 func TestKey_isReadWithAndWithoutQuotes(t *testing.T) {
@@ -18,8 +19,12 @@ func TestKey_isReadWithAndWithoutQuotes(t *testing.T) {
 		}
 	}
 	for _, header := range []string{"", `"`, `"a`, `"a\`, `"a\n"`, "\"a\nb\"", "a\tb", "ü", `a"`, strings.Repeat("k", maxKey+1)} {
-		if got, err := parseKey([]string{header}); !errors.Is(err, errKey) {
-			t.Errorf("%q: got %q, %v", header, got, err)
+		got, err := parseKey([]string{header})
+		if !errors.Is(err, errKey) {
+			t.Fatalf("%q: got %q, %v", header, got, err)
+		}
+		if said := middleware.Detail(err); !strings.HasPrefix(said, "malformed key: ") {
+			t.Errorf("%q: clients read %q", header, said)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // packageNames removes the names of Go packages from an error's message.
-var packageNames = strings.NewReplacer("pathlock: ", "", "lockspec: ", "", "middleware: ", "", "gormplugin: ", "")
+var packageNames = strings.NewReplacer("pathlock: ", "", "lockspec: ", "", "middleware: ", "", "gormplugin: ", "", "idempotency: ", "")
 
 // Detail returns the message of an error of pathlock's packages for people who know the interface
 // and not the code. It leaves out the names of Go packages, and what a driver, the network or
