@@ -85,13 +85,14 @@ var errBodyGone = errors.New("idempotency: the body has been read")
 // fingerprint tells requests apart that were sent under one key.
 func (k *Keys) fingerprint(c *gin.Context) (string, error) {
 	body, err := readahead.Read(c, k.config.MaxBody, k.config.BodyTimeout)
-	if err == nil && len(body) == 0 && c.Request.ContentLength > 0 {
+	r := c.Request
+	if err == nil && len(body) == 0 && (r.ContentLength > 0 || len(r.PostForm) > 0 || r.MultipartForm != nil) {
 		err = errBodyGone
 	}
 	if err != nil {
 		return "", err
 	}
-	return hash(c.Request.Method, c.Request.URL.EscapedPath(), c.Request.URL.RawQuery, string(body)), nil
+	return hash(r.Method, r.URL.EscapedPath(), r.URL.RawQuery, string(body)), nil
 }
 
 // unreadable is the problem of a body that could not be read.

@@ -2,8 +2,12 @@ package idempotency
 
 import (
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/gin-gonic/gin"
 
 	"github.com/pathlock-go/pathlock/internal/dialect"
 	"github.com/pathlock-go/pathlock/middleware"
@@ -25,6 +29,23 @@ func TestKey_isReadWithAndWithoutQuotes(t *testing.T) {
 		}
 		if said := middleware.Detail(err); !strings.HasPrefix(said, "malformed key: ") {
 			t.Errorf("%q: clients read %q", header, said)
+		}
+	}
+}
+
+// Two forms that were parsed before would look the same, of whichever length they are.
+func TestFingerprint_missesABodyThatWasRead(t *testing.T) {
+	k := &Keys{config: Config{MaxBody: 100}}
+	for _, length := range []int64{6, -1} {
+		c, _ := gin.CreateTestContext(httptest.NewRecorder())
+		c.Request = httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader("name=x"))
+		c.Request.Header.Set("Content-Type", gin.MIMEPOSTForm)
+		c.Request.ContentLength = length
+		if got := c.PostForm("name"); got != "x" {
+			t.Fatalf("the form has %q", got)
+		}
+		if _, err := k.fingerprint(c); !errors.Is(err, errBodyGone) {
+			t.Errorf("of %d bytes: %v", length, err)
 		}
 	}
 }
