@@ -98,7 +98,10 @@ func testDamage(t *testing.T, database Database) {
 		if database.Dialect == fsck.MySQL {
 			when = "DATETIME"
 		}
-		w := newWorld(t, database, schema{more: fmt.Sprintf(", title %s NOT NULL, made_at %s NOT NULL, hidden %s NOT NULL, rank_no INTEGER NOT NULL", text, when, flag)})
+		w := newWorld(t, database, schema{
+			more:  fmt.Sprintf(", title %s NOT NULL, made_at %s NOT NULL, hidden %s NOT NULL, rank_no INTEGER NOT NULL", text, when, flag),
+			table: func(d *fsck.Table) { d.Version = "rank_no" },
+		})
 		notNull := map[fsck.Dialect]string{fsck.MySQL: "ALTER TABLE suites MODIFY parent_id BIGINT NOT NULL", fsck.PostgreSQL: "ALTER TABLE suites ALTER parent_id SET NOT NULL"}[database.Dialect]
 		if notNull != "" {
 			w.exec(t, notNull)
