@@ -113,30 +113,28 @@ func do[T any](ctx context.Context, c *caller, what operation, command func(cont
 func doFor[T any](
 	ctx context.Context, c *caller, what operation, r *request, within time.Duration, command func(context.Context) (T, error),
 ) (T, error) {
-	var none, value T
+	var none T
 	if ctx.Err() != nil {
 		return none, interrupted(ctx, what)
 	}
 	if err := c.begin(); err != nil {
 		return none, unavailable(what, err)
 	}
-	var err error
-	ended, before := make(chan struct{}), r.writes()
+	before := r.writes()
 	bounded, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	run := func() {
-		defer c.end()
-		defer close(ended)
-		value, err = command(bounded)
-	}
+	var value T
+	var err error
 	if c.punctual && !what.Looks {
-		run()
+		defer c.end()
+		value, err = command(bounded)
 	} else {
-		go run()
+		came := apart(bounded, c, command)
 		select {
-		case <-ended:
+		case got := <-came:
+			value, err = got.value, got.err
 		case <-bounded.Done():
-			c.takeBack(r, func() error { <-ended; return err })
+			c.takeBack(r, func() error { return (<-came).err })
 			return none, c.failed(ctx, what, bounded.Err())
 		}
 	}
@@ -148,6 +146,23 @@ func doFor[T any](
 		c.takeBack(r, func() error { return err })
 	}
 	return none, c.failed(ctx, what, err)
+}
+
+// result is what a command ends with.
+type result[T any] struct {
+	value T
+	err   error
+}
+
+// apart runs a command that has begun on a goroutine of its own, and ends it.
+func apart[T any](ctx context.Context, c *caller, command func(context.Context) (T, error)) <-chan result[T] {
+	came := make(chan result[T], 1)
+	go func() {
+		defer c.end()
+		value, err := command(ctx)
+		came <- result[T]{value, err}
+	}()
+	return came
 }
 
 // answered reports whether a command with that error got an answer from its server.
