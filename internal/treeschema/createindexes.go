@@ -2,6 +2,7 @@ package treeschema
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -39,6 +40,14 @@ func isLong(c Column) bool {
 	return strings.HasSuffix(c.Type, "text") || strings.HasSuffix(c.Type, "blob")
 }
 
+// The unique indexes for names are called table_sibling and table_top: see [checker.free].
+const siblingIndex, topIndex = "sibling", "top"
+
+var madeForNames = regexp.MustCompile(`_(` + siblingIndex + `|` + topIndex + `)\d*$`)
+
+// IsMadeForNames reports whether an index has the name of one that AutoMigrate makes for names.
+func IsMadeForNames(index string) bool { return madeForNames.MatchString(index) }
+
 // createSiblingIndex makes a unique index for rows with a parent, or says why there can be none.
 func (c *checker) createSiblingIndex() (statements []string, words string) {
 	columns := c.table.siblings()
@@ -53,7 +62,7 @@ func (c *checker) createSiblingIndex() (statements []string, words string) {
 		column, made := c.generated("live", "TINYINT", c.liveValue())
 		key, live, statements = append(key, column), "", made
 	}
-	return append(statements, c.create("UNIQUE ", "sibling", key, live)), ""
+	return append(statements, c.create("UNIQUE ", siblingIndex, key, live)), ""
 }
 
 // createTopIndex makes a unique index for rows without a parent, or says why there can be none.
@@ -63,7 +72,7 @@ func (c *checker) createTopIndex() (statements []string, words string) {
 		return nil, words
 	}
 	if c.dialect.PartialIndexes {
-		return []string{c.create("UNIQUE ", "top", c.parts(columns), " WHERE "+c.isTop())}, ""
+		return []string{c.create("UNIQUE ", topIndex, c.parts(columns), " WHERE "+c.isTop())}, ""
 	}
 	typ := "TINYINT"
 	if of := c.columns[tree]; tree != "" {
@@ -76,7 +85,7 @@ func (c *checker) createTopIndex() (statements []string, words string) {
 		}
 	}
 	column, statements := c.generated("top", typ, c.topValue())
-	return append(statements, c.create("UNIQUE ", "top", append([]string{column}, c.parts(columns[len(columns)-1:])...), "")), ""
+	return append(statements, c.create("UNIQUE ", topIndex, append([]string{column}, c.parts(columns[len(columns)-1:])...), "")), ""
 }
 
 // isChar reports whether a column pads what it holds.

@@ -68,27 +68,24 @@ type Table struct {
 
 // Role is what a column is to the tree.
 type Role struct {
-	// Tag is the word for it in a field's tag, "" for the key, which needs none. Flag is the one
-	// for it on the command line, and What says it in messages.
-	Tag, Flag, What string
-	column          func(*Table) *string
+	// What says it in messages.
+	What string
+	// Column is the name of the column of a table that has the role.
+	Column func(*Table) *string
 }
 
 // Roles are those that a column can have.
 var Roles = []Role{
-	{"", "key", "key column", func(t *Table) *string { return &t.Key }},
-	{"tree", "tree-column", "tree column", func(t *Table) *string { return &t.Tree }},
-	{"parent", "parent", "parent column", func(t *Table) *string { return &t.Parent }},
-	{"name", "name", "name column", func(t *Table) *string { return &t.Name }},
-	{"path", "path", "path column", func(t *Table) *string { return &t.Path }},
-	{"idpath", "id-path", "id path column", func(t *Table) *string { return &t.IDPath }},
-	{"deleted", "deleted", "column of the deletion mark", func(t *Table) *string { return &t.Deleted }},
-	{"version", "version-column", "version column", func(t *Table) *string { return &t.Version }},
-	{"fence", "fence-column", "fence column", func(t *Table) *string { return &t.Fence }},
+	{"key column", func(t *Table) *string { return &t.Key }},
+	{"tree column", func(t *Table) *string { return &t.Tree }},
+	{"parent column", func(t *Table) *string { return &t.Parent }},
+	{"name column", func(t *Table) *string { return &t.Name }},
+	{"path column", func(t *Table) *string { return &t.Path }},
+	{"id path column", func(t *Table) *string { return &t.IDPath }},
+	{"column of the deletion mark", func(t *Table) *string { return &t.Deleted }},
+	{"version column", func(t *Table) *string { return &t.Version }},
+	{"fence column", func(t *Table) *string { return &t.Fence }},
 }
-
-// Column is the name of the column of t that has the role.
-func (r Role) Column(t *Table) *string { return r.column(t) }
 
 // Check returns an error if the description is incomplete or contradictory.
 func (t *Table) Check() error { return t.check(false) }
@@ -142,8 +139,8 @@ func (t *Table) checkRoles(leaf bool) error {
 		return errors.New("neither a path nor an id path column is given")
 	}
 	for i, role := range Roles {
-		name := *role.column(t)
-		other := slices.IndexFunc(Roles[:i], func(r Role) bool { return *r.column(t) == name })
+		name := *role.Column(t)
+		other := slices.IndexFunc(Roles[:i], func(r Role) bool { return *r.Column(t) == name })
 		if name != "" && other >= 0 {
 			return fmt.Errorf("the %s and the %s are both %q", Roles[other].What, role.What, name)
 		}

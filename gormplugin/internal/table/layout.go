@@ -20,29 +20,23 @@ func (t *Table) Describe() (treetable.Table, error) {
 		}
 		return f.DBName
 	}
-	pattern := func(form treetable.Form) string {
-		if form == treetable.DefaultForm {
+	pattern := func(f *schema.Field, form treetable.Form) string {
+		if f == nil || form == treetable.DefaultForm {
 			return ""
 		}
 		return form.String()
 	}
+	path, ids, idsForm := t.Path, t.IDs, t.IDsForm
+	if t.ByIDs {
+		path, ids, idsForm = nil, t.Path, t.PathForm
+	}
 	d := treetable.Table{
 		Table: t.TableName, Key: t.Key.DBName, SingleTree: t.SingleTree(), Tree: column(t.Tree), Parent: column(t.Parent), Name: column(t.Name),
-		Path: column(t.Path), IDPath: column(t.IDs), Version: column(t.Version), Fence: column(t.Fence),
+		Path: column(path), PathForm: pattern(path, t.PathForm), IDPath: column(ids), IDPathForm: pattern(ids, idsForm),
+		Version: column(t.Version), Fence: column(t.Fence),
 	}
 	if !t.IsLeaf() {
 		d.Namespace = t.Namespace
-	}
-	if t.ByIDs {
-		d.Path, d.IDPath, d.IDPathForm = "", d.Path, pattern(t.PathForm)
-	} else {
-		d.PathForm, d.IDPathForm = pattern(t.PathForm), pattern(t.IDsForm)
-	}
-	if t.Path == nil {
-		d.PathForm = ""
-	}
-	if t.IDs == nil && !t.ByIDs {
-		d.IDPathForm = ""
 	}
 	if len(t.Deletion) == 0 {
 		return d, nil

@@ -4,18 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/cenkalti/backoff/v5"
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+	"gorm.io/gorm/schema"
+
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"github.com/pathlock-go/pathlock/internal/dialect"
-	"gorm.io/gorm"
-	"gorm.io/gorm/clause"
-	"gorm.io/gorm/schema"
+	"github.com/pathlock-go/pathlock/internal/treeschema"
 )
 
 // EndRead is the last callback of a chain that reads or runs raw SQL.
@@ -83,7 +84,7 @@ func (e *Engine) takesName(db *gorm.DB, st *Statement) (taken bool, failed error
 		return false, nil
 	case len(columns) > 0 && slices.ContainsFunc(st.Slots, func(s nameSlot) bool { return s.parent == nil }):
 		return true, nil // of rows at the top
-	case len(columns) == 0 && madeForNames.MatchString(duplicate.Index):
+	case len(columns) == 0 && treeschema.IsMadeForNames(duplicate.Index):
 		return true, nil
 	}
 	for _, slot := range st.Slots {
@@ -93,9 +94,6 @@ func (e *Engine) takesName(db *gorm.DB, st *Statement) (taken bool, failed error
 	}
 	return taken, failed
 }
-
-// madeForNames finds the names of the indexes that AutoMigrate makes for names: see treeschema.
-var madeForNames = regexp.MustCompile(`_(sibling|top)\d*$`)
 
 // hasRow reports whether a slot has a row, as far as the database can be asked: after an error,
 // PostgreSQL answers nothing until the transaction ends.
