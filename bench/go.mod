@@ -8,7 +8,9 @@ require (
 	github.com/bsm/redislock v0.10.0
 	github.com/go-sql-driver/mysql v1.10.1
 	github.com/pathlock-go/pathlock v0.0.0
-	github.com/pathlock-go/pathlock/store/anystore v0.0.0
+	github.com/pathlock-go/pathlock/store/etcdstore v0.0.0
+	github.com/pathlock-go/pathlock/store/sqlstore v0.0.0
+	github.com/pathlock-go/pathlock/store/zkstore v0.0.0
 	github.com/redis/go-redis/v9 v9.23.0
 	github.com/redis/rueidis v1.0.79
 )
@@ -30,9 +32,6 @@ require (
 	github.com/ncruces/go-sqlite3 v0.34.0 // indirect
 	github.com/ncruces/go-sqlite3-wasm/v2 v2.1.35300 // indirect
 	github.com/ncruces/julianday v1.0.0 // indirect
-	github.com/pathlock-go/pathlock/store/etcdstore v0.0.0 // indirect
-	github.com/pathlock-go/pathlock/store/sqlstore v0.0.0 // indirect
-	github.com/pathlock-go/pathlock/store/zkstore v0.0.0 // indirect
 	go.etcd.io/etcd/api/v3 v3.7.3 // indirect
 	go.etcd.io/etcd/client/pkg/v3 v3.7.3 // indirect
 	go.etcd.io/etcd/client/v3 v3.7.3 // indirect

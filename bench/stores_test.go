@@ -18,6 +18,10 @@ import (
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/internal/test/testzk"
 	"github.com/pathlock-go/pathlock/store/anystore"
+	"github.com/pathlock-go/pathlock/store/etcdstore"
+	"github.com/pathlock-go/pathlock/store/redisstore"
+	"github.com/pathlock-go/pathlock/store/sqlstore/sqlopen"
+	"github.com/pathlock-go/pathlock/store/zkstore"
 )
 
 // storeURLs names a place for the locks in each kind of store, Redis first. A kind whose server is
@@ -52,7 +56,7 @@ func storeURLs(b *testing.B) (names []string, urls map[string]string) {
 // openAny opens a store of any kind, as a process does. Those in memory are one for the program.
 func openAny(b *testing.B, rawURL string) pathlock.Store {
 	b.Helper()
-	store, err := anystore.Open(b.Context(), rawURL)
+	store, err := anystore.Open(b.Context(), rawURL, redisstore.Kind, sqlopen.Kind, zkstore.Kind, etcdstore.Kind)
 	if err != nil {
 		shown, _, _ := strings.Cut(rawURL, "?")
 		if u, parsed := url.Parse(shown); parsed == nil {

@@ -14,10 +14,12 @@ require (
 	github.com/ncruces/go-sqlite3/gormlite v0.34.0
 	github.com/pathlock-go/pathlock v0.0.0
 	github.com/pathlock-go/pathlock/promobserver v0.0.0
-	github.com/pathlock-go/pathlock/store/anystore v0.0.0
+	github.com/pathlock-go/pathlock/store/etcdstore v0.0.0
 	github.com/pathlock-go/pathlock/store/sqlstore v0.0.0
+	github.com/pathlock-go/pathlock/store/zkstore v0.0.0
 	github.com/prometheus/client_golang v1.25.0
 	github.com/redis/go-redis/v9 v9.23.0
+	go.etcd.io/etcd/api/v3 v3.7.3
 	go.uber.org/goleak v1.3.0
 	golang.org/x/mod v0.42.0
 	gorm.io/driver/postgres v1.6.3
@@ -54,8 +56,6 @@ require (
 	github.com/microsoft/go-mssqldb v1.9.5 // indirect
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
 	github.com/ncruces/go-strftime v1.0.0 // indirect
-	github.com/pathlock-go/pathlock/store/etcdstore v0.0.0 // indirect
-	github.com/pathlock-go/pathlock/store/zkstore v0.0.0 // indirect
 	github.com/paulmach/orb v0.11.1 // indirect
 	github.com/pb33f/go-yaml v0.1.1 // indirect
 	github.com/pb33f/jsonpath v0.8.5 // indirect
@@ -68,7 +68,6 @@ require (
 	github.com/prometheus/procfs v0.22.0 // indirect
 	github.com/segmentio/asm v1.2.0 // indirect
 	github.com/shopspring/decimal v1.4.0 // indirect
-	go.etcd.io/etcd/api/v3 v3.7.3 // indirect
 	go.etcd.io/etcd/client/pkg/v3 v3.7.3 // indirect
 	go.etcd.io/etcd/client/v3 v3.7.3 // indirect
 	go.opentelemetry.io/auto/sdk v1.2.1 // indirect

@@ -12,8 +12,9 @@ require (
 	github.com/pathlock-go/pathlock v0.0.0
 	github.com/pathlock-go/pathlock/otelobserver v0.0.0
 	github.com/pathlock-go/pathlock/promobserver v0.0.0
-	github.com/pathlock-go/pathlock/store/anystore v0.0.0
+	github.com/pathlock-go/pathlock/store/etcdstore v0.0.0
 	github.com/pathlock-go/pathlock/store/sqlstore v0.0.0
+	github.com/pathlock-go/pathlock/store/zkstore v0.0.0
 	github.com/prometheus/client_golang v1.25.0
 	github.com/schollz/progressbar/v3 v3.19.1
 	go.opentelemetry.io/otel v1.47.0
@@ -37,8 +38,6 @@ require (
 	github.com/golang/protobuf v1.5.4 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/grpc-ecosystem/grpc-gateway/v2 v2.30.0 // indirect
-	github.com/pathlock-go/pathlock/store/etcdstore v0.0.0 // indirect
-	github.com/pathlock-go/pathlock/store/zkstore v0.0.0 // indirect
 	go.etcd.io/etcd/api/v3 v3.7.3 // indirect
 	go.etcd.io/etcd/client/pkg/v3 v3.7.3 // indirect
 	go.etcd.io/etcd/client/v3 v3.7.3 // indirect

@@ -7,9 +7,9 @@ require (
 	github.com/jackc/pgx/v5 v5.13.0
 	github.com/ncruces/go-sqlite3 v0.34.0
 	github.com/pathlock-go/pathlock v0.0.0
-	github.com/pathlock-go/pathlock/store/anystore v0.0.0
 	github.com/pathlock-go/pathlock/store/etcdstore v0.0.0
 	github.com/pathlock-go/pathlock/store/sqlstore v0.0.0
+	github.com/pathlock-go/pathlock/store/zkstore v0.0.0
 	github.com/redis/go-redis/v9 v9.23.0
 	github.com/rivo/uniseg v0.4.7
 	github.com/rogpeppe/go-internal v1.16.0
@@ -36,7 +36,6 @@ require (
 	github.com/jackc/puddle/v2 v2.2.3 // indirect
 	github.com/ncruces/go-sqlite3-wasm/v2 v2.1.35300 // indirect
 	github.com/ncruces/julianday v1.0.0 // indirect
-	github.com/pathlock-go/pathlock/store/zkstore v0.0.0 // indirect
 	go.etcd.io/etcd/client/pkg/v3 v3.7.3 // indirect
 	go.uber.org/atomic v1.12.0 // indirect
 	go.uber.org/multierr v1.11.0 // indirect

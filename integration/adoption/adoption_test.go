@@ -37,7 +37,11 @@ import (
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/internal/test/testzk"
 	"github.com/pathlock-go/pathlock/store/anystore"
+	"github.com/pathlock-go/pathlock/store/etcdstore"
 	"github.com/pathlock-go/pathlock/store/offstore"
+	"github.com/pathlock-go/pathlock/store/redisstore"
+	"github.com/pathlock-go/pathlock/store/sqlstore/sqlopen"
+	"github.com/pathlock-go/pathlock/store/zkstore"
 )
 
 // backEnd is a program before and after it has adopted pathlock.
@@ -130,7 +134,7 @@ func TestAdoption_onEveryStore(t *testing.T) {
 // whole tree can be locked there, and the next change waits for that.
 func adoptWithLocksIn(t *testing.T, locks string, d gormplugintest.Database) {
 	engines := tagTree(locks).adopt(t, d)
-	store, err := anystore.Open(t.Context(), locks)
+	store, err := anystore.Open(t.Context(), locks, redisstore.Kind, sqlopen.Kind, zkstore.Kind, etcdstore.Kind)
 	must(t, err)
 	defer func() { must(t, store.Close(t.Context())) }()
 	locker := pathlock.New(store)

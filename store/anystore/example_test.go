@@ -7,13 +7,14 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/store/anystore"
 	"github.com/pathlock-go/pathlock/store/memstore"
+	"github.com/pathlock-go/pathlock/store/redisstore"
 )
 
 // The lock store is a setting of the program. A password of any characters stays out of the URL,
 // and out of what is shown of the store.
 func ExampleOpen() {
 	ctx := context.Background()
-	store, err := anystore.Open(ctx, "redis://app@127.0.0.1:6379/0", anystore.WithPassword("p@ss/w:rd"))
+	store, err := anystore.Open(ctx, "redis://app@127.0.0.1:6379/0", redisstore.Kind, anystore.WithPassword("p@ss/w:rd"))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -47,7 +48,7 @@ func ExampleWithScheme() {
 // A program whose lock store fails its Ping says why, to people who may not see addresses.
 func ExampleTrouble() {
 	ctx := context.Background()
-	store, err := anystore.Open(ctx, "redis://127.0.0.1:1/0")
+	store, err := anystore.Open(ctx, "redis://127.0.0.1:1/0", redisstore.Kind)
 	if err != nil {
 		fmt.Println(err)
 		return

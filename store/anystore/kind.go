@@ -9,147 +9,89 @@ import (
 	"strings"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/store/etcdstore"
+	"github.com/pathlock-go/pathlock/internal/storeurl"
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"github.com/pathlock-go/pathlock/store/offstore"
-	"github.com/pathlock-go/pathlock/store/redisstore"
-	"github.com/pathlock-go/pathlock/store/sqlstore"
-	"github.com/pathlock-go/pathlock/store/sqlstore/sqlopen"
-	"github.com/pathlock-go/pathlock/store/zkstore"
 )
 
-// kind is a kind of lock store. Another one is another entry in [options.kinds].
-type kind struct {
-	// schemes are what precedes the :// of its URLs.
-	schemes []string
-	// forms are examples of its URLs, for messages.
-	forms []string
-	// open opens a store. Its errors quote no more of the URL than its options.
-	open func(ctx context.Context, url string, o options) (*Store, error)
-	// show returns a URL without what is secret. A quorum shows its members instead.
-	show func(url string) string
-	// secure puts a password into a URL that has none. Its errors quote nothing of the URL. A
-	// quorum leaves it to its members.
-	secure func(url, password string) (string, error)
-	// alone says that the store cannot be one of a quorum.
-	alone bool
-}
-
-// kinds returns all kinds, the program's own included.
-func (o options) kinds() []kind {
-	return append([]kind{
+// newOptions applies options. The stores without a client are always among the kinds.
+func newOptions(opts []Option) storeurl.Options {
+	o := storeurl.Options{Kinds: []storeurl.Kind{
 		{
-			schemes: []string{"memory"}, forms: []string{"memory://"}, show: always("memory:// (this process only)"), secure: noPassword,
-			open: opensLocal(func() pathlock.Store { return memstore.New() }),
+			Schemes: []string{"memory"}, Forms: []string{"memory://"}, Show: storeurl.Always("memory:// (this process only)"), Secure: storeurl.NoPassword,
+			Open: opensLocal(func() pathlock.Store { return memstore.New() }),
 		},
 		{
-			schemes: []string{"off"}, forms: []string{"off://"}, show: always("off:// (no locks)"), secure: noPassword, alone: true,
-			open: opensLocal(func() pathlock.Store { return offstore.New() }),
+			Schemes: []string{"off"}, Forms: []string{"off://"}, Show: storeurl.Always("off:// (no locks)"), Secure: storeurl.NoPassword, Alone: true,
+			Open: opensLocal(func() pathlock.Store { return offstore.New() }),
 		},
-		{
-			schemes: []string{"redis", "redis+cluster", "redis+sentinel", "rediss", "rediss+cluster", "rediss+sentinel"},
-			forms:   []string{"redis://host:6379/0", "redis+cluster://h1,h2,h3", "redis+sentinel://master@h1,h2"}, show: withoutUser, secure: withPassword,
-			open: func(_ context.Context, url string, _ options) (*Store, error) { return opened(redisstore.Open(url)) },
-		},
-		{schemes: []string{"mysql"}, forms: []string{"mysql://user:password@tcp(host:3306)/name"}, show: showSQL, secure: secureMySQL, open: openSQL},
-		{schemes: []string{"postgres", "postgresql"}, forms: []string{"postgres://user:password@host:5432/name"}, show: showSQL, secure: withPassword, open: openSQL},
-		{
-			schemes: []string{"sqlite"}, forms: []string{"sqlite://PATH"}, show: showSQLite, secure: noPassword,
-			open: func(ctx context.Context, url string, o options) (*Store, error) {
-				return openSQL(ctx, besideData(url), o)
-			},
-		},
-		{
-			schemes: []string{"zk", "zks"}, forms: []string{"zk://h1,h2,h3/root"}, show: withoutUser, secure: withUsersPassword,
-			open: func(_ context.Context, url string, _ options) (*Store, error) { return opened(zkstore.Open(url)) },
-		},
-		{
-			schemes: []string{"etcd", "etcds"}, forms: []string{"etcd://h1,h2,h3/prefix"}, show: withoutUser, secure: withUsersPassword,
-			open: func(_ context.Context, url string, _ options) (*Store, error) { return opened(etcdstore.Open(url)) },
-		},
-		{schemes: []string{"quorum"}, forms: []string{"quorum:URL|URL|URL"}, alone: true, open: openQuorum},
-	}, o.own...)
+	}}
+	for _, opt := range opts {
+		opt(&o)
+	}
+	o.Kinds = append(o.Kinds, storeurl.Kind{Schemes: []string{"quorum"}, Forms: []string{"quorum:URL|URL|URL"}, Alone: true, Open: openQuorum})
+	return o
 }
 
 // Forms returns an example of each form of URL that [Open] takes with the same options, for
 // messages and help texts.
-func Forms(opts ...Option) []string { return newOptions(opts).forms() }
+func Forms(opts ...Option) []string { return forms(newOptions(opts)) }
 
-func (o options) forms() []string {
+func forms(o storeurl.Options) []string {
 	var forms []string
-	for _, k := range o.kinds() {
-		forms = append(forms, k.forms...)
+	for _, k := range o.Kinds {
+		forms = append(forms, k.Forms...)
 	}
 	return forms
 }
 
-// schemeOf returns what precedes the first colon of a URL.
-func schemeOf(url string) string {
-	scheme, _, _ := strings.Cut(url, ":")
-	return scheme
+// packages have the kinds that are options, by the beginnings of their schemes.
+var packages = map[string]string{
+	"redis": "redisstore", "rediss": "redisstore", "mysql": "sqlopen", "postgres": "sqlopen", "postgresql": "sqlopen", "sqlite": "sqlopen",
+	"zk": "zkstore", "zks": "zkstore", "etcd": "etcdstore", "etcds": "etcdstore",
 }
 
 // kindOf returns the kind of store that a URL names. Of other texts, the error quotes nothing.
-func (o options) kindOf(url string) (kind, error) {
+func kindOf(url string, o storeurl.Options) (storeurl.Kind, error) {
 	scheme, rest, _ := strings.Cut(url, ":")
-	for _, k := range o.kinds() {
-		if slices.Contains(k.schemes, scheme) && (scheme == "quorum" || strings.HasPrefix(rest, "//")) {
+	for _, k := range o.Kinds {
+		if slices.Contains(k.Schemes, scheme) && (scheme == "quorum" || strings.HasPrefix(rest, "//")) {
 			return k, nil
 		}
 	}
-	return kind{}, errors.New("its scheme is unknown: supported are " + strings.Join(o.forms(), ", "))
+	base, _, _ := strings.Cut(scheme, "+")
+	if name, ok := packages[base]; ok && strings.HasPrefix(rest, "//") {
+		return storeurl.Kind{}, fmt.Errorf("%s:// needs the option %s.Kind", base, name)
+	}
+	return storeurl.Kind{}, errors.New("its scheme is unknown: supported are " + strings.Join(forms(o), ", "))
 }
 
 // schemes are those that URLs may have.
 var schemes = regexp.MustCompile(`^[a-z][a-z0-9+.-]*$`)
 
 // checkSchemes refuses schemes that are none, or that several kinds have.
-func (o options) checkSchemes() error {
-	taken := options{}.kinds()
-	for _, k := range o.own {
-		scheme := k.schemes[0]
-		switch {
-		case !schemes.MatchString(scheme):
-			return fmt.Errorf("WithScheme: %q is no scheme", scheme)
-		case slices.ContainsFunc(taken, func(other kind) bool { return slices.Contains(other.schemes, scheme) }):
-			return fmt.Errorf("WithScheme: the scheme %s is taken", scheme)
+func checkSchemes(kinds []storeurl.Kind) error {
+	taken := map[string]bool{}
+	for _, k := range kinds {
+		for _, scheme := range k.Schemes {
+			switch {
+			case !schemes.MatchString(scheme):
+				return fmt.Errorf("WithScheme: %q is no scheme", scheme)
+			case taken[scheme]:
+				return fmt.Errorf("two options are for one scheme: %s is taken", scheme)
+			}
+			taken[scheme] = true
 		}
-		taken = append(taken, k)
 	}
 	return nil
 }
 
 // opensLocal is how a kind opens its stores that has no servers, and nothing to set.
-func opensLocal(open func() pathlock.Store) func(context.Context, string, options) (*Store, error) {
-	return func(_ context.Context, url string, _ options) (*Store, error) {
-		if form := schemeOf(url) + "://"; url != form {
+func opensLocal(open func() pathlock.Store) func(context.Context, string, storeurl.Options) (pathlock.Store, error) {
+	return func(_ context.Context, url string, _ storeurl.Options) (pathlock.Store, error) {
+		if form := storeurl.Scheme(url) + "://"; url != form {
 			return nil, errors.New("nothing follows " + form)
 		}
-		return opened(open(), nil)
+		return open(), nil
 	}
-}
-
-// openSQL opens a store in a table of a database, which it creates if it is missing and may be
-// created.
-func openSQL(_ context.Context, url string, o options) (*Store, error) {
-	var opts []sqlstore.Option
-	if !o.noTables {
-		opts = append(opts, sqlstore.WithTables())
-	}
-	return opened(sqlopen.Open(url, opts...))
-}
-
-// besideData returns the URL of the file of locks beside the SQLite file of a URL. A transaction in
-// a SQLite file keeps everybody else from writing there, even the locks that the same transaction
-// needs. So the path may be that of the file with a program's data, and the locks are in another
-// one, for all programs that name it.
-func besideData(url string) string {
-	path, options, found := strings.Cut(strings.TrimPrefix(url, "sqlite://"), "?")
-	if path != "" && path != ":memory:" {
-		path += "-locks"
-	}
-	if found {
-		path += "?" + options
-	}
-	return "sqlite://" + path
 }

@@ -1,8 +1,8 @@
 // Package anystore opens the lock store that a URL names, so that a program changes its store
-// without a change of its code. A program that always uses the same store needs only the package of
-// that store, and none of the clients of the others.
+// without a change of its code. The program gives the kinds of stores that it wants as options, and
+// links the clients of no others.
 //
-//	store, err := anystore.Open(ctx, os.Getenv("LOCKS"), anystore.WithPassword(os.Getenv("LOCKS_PASSWORD")))
+//	store, err := anystore.Open(ctx, os.Getenv("LOCKS"), redisstore.Kind, etcdstore.Kind)
 //	if err != nil {
 //		return err // it quotes no more of the URL than its options
 //	}
@@ -13,15 +13,27 @@
 //
 //	memory://                                                this process only
 //	off://                                                   no locks at all
+//
+// With redisstore.Kind:
+//
 //	redis://[user:password@]host[:port][/db]                 a single Redis
 //	redis+cluster://[user:password@]host1,host2              a cluster, by some of its nodes
 //	redis+sentinel://[user:password@]name@host1,host2[/db]   the primary called name
 //	rediss:// rediss+cluster:// rediss+sentinel://           the same with TLS
+//
+// With sqlopen.Kind, which has the drivers of all three:
+//
 //	mysql://user:password@tcp(host:3306)/name                MySQL and MariaDB
 //	postgres://user:password@host:5432/name                  PostgreSQL
 //	sqlite://PATH                                            the SQLite file PATH-locks
+//
+// With zkstore.Kind and etcdstore.Kind:
+//
 //	zk://[user:password@]host1,host2[/root]                  ZooKeeper; zks:// with TLS
 //	etcd://[user:password@]host1,host2[/prefix]              etcd; etcds:// with TLS
+//
+// Several of the others as one:
+//
 //	quorum:URL|URL|URL[|timeout=1s]                          an odd number of the others
 //
 // [WithScheme] adds those of a program's own stores.
@@ -51,41 +63,30 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/storeurl"
 )
 
 // ErrURL is matched by the error for a URL that names no lock store, or that does not go with the
 // options.
 var ErrURL = errors.New("anystore: not the URL of a lock store")
 
-// Option is a setting of [Open].
-type Option func(*options)
-
-type options struct {
-	password string
-	noTables bool
-	own      []kind // see WithScheme
-}
-
-func newOptions(opts []Option) options {
-	var o options
-	for _, opt := range opts {
-		opt(&o)
-	}
-	return o
-}
+// Option is a setting of [Open], or a kind of lock store that it takes: redisstore.Kind,
+// sqlopen.Kind, zkstore.Kind, etcdstore.Kind, or [WithScheme].
+type Option func(*storeurl.Options)
 
 // WithPassword puts a password, not encoded, into a URL that has none. It keeps the password out of
 // the URL, which programs like to show. "" changes nothing.
 func WithPassword(password string) Option {
-	return func(o *options) { o.password = password }
+	return func(o *storeurl.Options) { o.Password = password }
 }
 
 // WithoutTables has the store make no tables in a database. It is for programs that only look:
 // where there are none, no program has used the store.
 func WithoutTables() Option {
-	return func(o *options) { o.noTables = true }
+	return func(o *storeurl.Options) { o.NoTables = true }
 }
 
 // WithScheme adds a lock store of the program's own, which open opens for URLs that begin with
@@ -97,12 +98,23 @@ func WithoutTables() Option {
 //
 // A scheme that is none, or that is taken, makes [Open] fail.
 func WithScheme(scheme string, open func(ctx context.Context, url string) (pathlock.Store, error)) Option {
-	return func(o *options) {
-		o.own = append(o.own, kind{
-			schemes: []string{scheme}, forms: []string{scheme + "://…"}, show: showOwn, secure: withPassword,
-			open: func(ctx context.Context, url string, _ options) (*Store, error) { return opened(open(ctx, url)) },
+	return func(o *storeurl.Options) {
+		o.Kinds = append(o.Kinds, storeurl.Kind{
+			Schemes: []string{scheme}, Forms: []string{scheme + "://…"}, Show: showOwn,
+			Open: func(ctx context.Context, url string, _ storeurl.Options) (pathlock.Store, error) {
+				return open(ctx, url)
+			},
 		})
 	}
+}
+
+// showOwn shows a URL of whose form nothing is known. What follows a ? that precedes an @ may be a
+// password's end.
+func showOwn(url string) string {
+	if base, query, _ := strings.Cut(url, "?"); strings.Contains(query, "@") {
+		return storeurl.Scheme(base) + "://"
+	}
+	return storeurl.WithoutUser(url)
 }
 
 // Store is an open lock store of any kind.
@@ -114,14 +126,6 @@ type Store struct {
 	members       []*Store // of a quorum
 }
 
-// opened is a store of which more is to be said.
-func opened[S pathlock.Store](store S, err error) (*Store, error) {
-	if err != nil {
-		return nil, err
-	}
-	return &Store{Store: store}, nil
-}
-
 // Open opens the lock store that a URL names. It waits for no server: the first use of the store
 // does, and its Ping tells whether it can serve. Only in an etcd with users, Open logs in.
 //
@@ -129,39 +133,48 @@ func opened[S pathlock.Store](store S, err error) (*Store, error) {
 // quotes no more of the URL than its options: if another part is missing, the password may stand in
 // its place.
 func Open(ctx context.Context, url string, opts ...Option) (*Store, error) {
-	store, err := newOptions(opts).open(ctx, url)
+	o := newOptions(opts)
+	store, err := openAny(ctx, url, o)
 	if err != nil && !errors.Is(err, pathlock.ErrUnavailable) {
 		err = fmt.Errorf("%w: %w", ErrURL, err)
 	}
 	return store, err
 }
 
-func (o options) open(ctx context.Context, url string) (*Store, error) {
-	if err := o.checkSchemes(); err != nil {
+func openAny(ctx context.Context, url string, o storeurl.Options) (*Store, error) {
+	if err := checkSchemes(o.Kinds); err != nil {
 		return nil, err
 	}
-	k, err := o.kindOf(url)
+	k, err := kindOf(url, o)
 	if err != nil {
 		return nil, err
 	}
-	return k.openStore(ctx, url, o)
+	return openKind(ctx, k, url, o)
 }
 
-// openStore opens the store of a URL of this kind.
-func (k kind) openStore(ctx context.Context, url string, o options) (s *Store, err error) {
-	if o.password != "" && k.secure != nil {
-		if url, err = k.secure(url, o.password); err != nil {
+// openKind opens the store of a URL of a kind.
+func openKind(ctx context.Context, k storeurl.Kind, url string, o storeurl.Options) (_ *Store, err error) {
+	secure, show := k.Secure, k.Show
+	if secure == nil {
+		secure = storeurl.WithPassword
+	}
+	if show == nil {
+		show = storeurl.WithoutUser
+	}
+	several := k.Schemes[0] == "quorum" // which leaves both to its members
+	if o.Password != "" && !several {
+		if url, err = secure(url, o.Password); err != nil {
 			return nil, err
 		}
 	}
-	if s, err = k.open(ctx, url, o); err != nil {
+	store, err := k.Open(ctx, url, o)
+	if err != nil {
 		return nil, err
 	}
-	s.scheme = schemeOf(url)
-	if k.show != nil {
-		s.where = k.show(url)
+	if several {
+		return store.(*Store), nil
 	}
-	return s, nil
+	return &Store{Store: store, scheme: storeurl.Scheme(url), where: show(url)}, nil
 }
 
 // Scheme returns the scheme of the URL, such as redis+cluster. That of a store that grants

@@ -19,7 +19,7 @@ import (
 var quorumOption = regexp.MustCompile(`\|([a-z_]+)=([^:@/|]*)$`)
 
 // openQuorum opens a store over an odd number of others.
-func openQuorum(ctx context.Context, url string, o options) (_ *Store, err error) {
+func openQuorum(ctx context.Context, url string, o storeurl.Options) (_ pathlock.Store, err error) {
 	taken := neturl.Values{}
 	if option := quorumOption.FindStringSubmatch(url); option != nil {
 		url = strings.TrimSuffix(url, option[0])
@@ -41,7 +41,7 @@ func openQuorum(ctx context.Context, url string, o options) (_ *Store, err error
 	}()
 	urls := strings.Split(strings.TrimPrefix(url, "quorum:"), "|")
 	for i, url := range urls {
-		member, err := o.openMember(ctx, url, slices.Index(urls, url), i)
+		member, err := openMember(ctx, url, slices.Index(urls, url), i, o)
 		if err != nil {
 			return nil, fmt.Errorf("member %d of the quorum: %w", i+1, err)
 		}
@@ -51,19 +51,19 @@ func openQuorum(ctx context.Context, url string, o options) (_ *Store, err error
 	if err != nil {
 		return nil, err
 	}
-	return &Store{Store: store, members: members, where: "quorum:" + strings.Join(names, "|")}, nil
+	return &Store{Store: store, members: members, scheme: "quorum", where: "quorum:" + strings.Join(names, "|")}, nil
 }
 
 // openMember opens a member of a quorum, of whose URL first is the first member.
-func (o options) openMember(ctx context.Context, url string, first, i int) (*Store, error) {
-	k, err := o.kindOf(url)
+func openMember(ctx context.Context, url string, first, i int, o storeurl.Options) (*Store, error) {
+	k, err := kindOf(url, o)
 	switch {
 	case err != nil:
 		return nil, err
-	case k.alone:
-		return nil, errors.New(schemeOf(url) + " cannot be a member of a quorum")
-	case first < i && schemeOf(url) != "memory": // of which two are different ones
+	case k.Alone:
+		return nil, errors.New(storeurl.Scheme(url) + " cannot be a member of a quorum")
+	case first < i && storeurl.Scheme(url) != "memory": // of which two are different ones
 		return nil, fmt.Errorf("it is member %d again, and fails with that one", first+1)
 	}
-	return k.openStore(ctx, url, o)
+	return openKind(ctx, k, url, o)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/store/anystore"
 	"github.com/pathlock-go/pathlock/store/memstore"
+	"github.com/pathlock-go/pathlock/store/redisstore"
 )
 
 // consul is a store of a program's own.
@@ -79,10 +80,26 @@ func TestWithScheme_opensAStoreOfOnesOwn(t *testing.T) {
 // A scheme that is taken, or none, is refused, whatever is opened.
 func TestWithScheme_schemesAreApart(t *testing.T) {
 	open := func(context.Context, string) (pathlock.Store, error) { return memstore.New(), nil }
-	for scheme, says := range map[string]string{"rediss": "rediss is taken", "own": "own is taken", "Own:": "is no scheme", "": "is no scheme"} {
-		_, err := anystore.Open(t.Context(), "memory://", anystore.WithScheme("own", open), anystore.WithScheme(scheme, open))
+	for scheme, says := range map[string]string{"memory": "memory is taken", "rediss": "rediss is taken", "own": "own is taken", "Own:": "is no scheme", "": "is no scheme"} {
+		_, err := anystore.Open(t.Context(), "memory://", redisstore.Kind, anystore.WithScheme("own", open), anystore.WithScheme(scheme, open))
 		if !errors.Is(err, anystore.ErrURL) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v, want that it %s", scheme, err, says)
+		}
+	}
+}
+
+// A URL of a store that the program has not linked says what to link.
+func TestOpen_namesTheKindThatIsMissing(t *testing.T) {
+	for url, says := range map[string]string{
+		"etcds://u:secret@h1/locks":                      "etcds:// needs the option etcdstore.Kind",
+		"zk://h1":                                        "zk:// needs the option zkstore.Kind",
+		"postgresql://u:secret@h1/locks":                 "postgresql:// needs the option sqlopen.Kind",
+		"quorum:redis://:secret@h1|redis://h2|etcd://h3": "member 3 of the quorum: etcd:// needs the option etcdstore.Kind",
+		"consul://u:secret@h1":                           "supported are memory://, off://, redis://host:6379/0, redis+cluster://h1,h2,h3, redis+sentinel://master@h1,h2, quorum:",
+	} {
+		_, err := anystore.Open(t.Context(), url, redisstore.Kind)
+		if !errors.Is(err, anystore.ErrURL) || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v, want that %s, and no secret", url, err, says)
 		}
 	}
 }

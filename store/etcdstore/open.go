@@ -65,6 +65,14 @@ func Open(rawURL string, opts ...Option) (*Store, error) {
 	return s, nil
 }
 
+// Kind is the option with which anystore.Open takes the URLs of [Open].
+func Kind(o *storeurl.Options) {
+	o.Kinds = append(o.Kinds, storeurl.Kind{
+		Schemes: []string{"etcd", "etcds"}, Forms: []string{"etcd://h1,h2,h3/prefix"}, Secure: storeurl.WithUsersPassword,
+		Open: func(_ context.Context, url string, _ storeurl.Options) (pathlock.Store, error) { return Open(url) },
+	})
+}
+
 // whyNoLogin returns why there is no connection, where a login says no more than that its time is
 // up.
 func whyNoLogin(settings clientv3.Config, err error) error {

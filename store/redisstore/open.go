@@ -14,6 +14,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/storeurl"
 )
 
@@ -53,6 +54,15 @@ func Open(rawURL string, opts ...Option) (*Store, error) {
 	s := New(client, append(fromURL, opts...)...)
 	s.own = own
 	return s, nil
+}
+
+// Kind is the option with which anystore.Open takes the URLs of [Open].
+func Kind(o *storeurl.Options) {
+	o.Kinds = append(o.Kinds, storeurl.Kind{
+		Schemes: []string{"redis", "redis+cluster", "redis+sentinel", "rediss", "rediss+cluster", "rediss+sentinel"},
+		Forms:   []string{"redis://host:6379/0", "redis+cluster://h1,h2,h3", "redis+sentinel://master@h1,h2"},
+		Open:    func(_ context.Context, url string, _ storeurl.Options) (pathlock.Store, error) { return Open(url) },
+	})
 }
 
 var (

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/storeurl"
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
@@ -85,6 +86,14 @@ func Open(rawURL string, opts ...Option) (*Store, error) {
 		return nil, fmt.Errorf("pathlock/zkstore: %w", err)
 	}
 	return New(servers, append(opts, fromURL...)...)
+}
+
+// Kind is the option with which anystore.Open takes the URLs of [Open].
+func Kind(o *storeurl.Options) {
+	o.Kinds = append(o.Kinds, storeurl.Kind{
+		Schemes: []string{"zk", "zks"}, Forms: []string{"zk://h1,h2,h3/root"}, Secure: storeurl.WithUsersPassword,
+		Open: func(_ context.Context, url string, _ storeurl.Options) (pathlock.Store, error) { return Open(url) },
+	})
 }
 
 const defaultPort = "2181"

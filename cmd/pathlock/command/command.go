@@ -15,7 +15,8 @@ import (
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
-// Main runs a command line and returns its exit code. Lock stores are opened with the options.
+// Main runs a command line and returns its exit code. The options add lock stores to those that it
+// knows.
 // While it runs, it gets the process's signals.
 func Main(ctx context.Context, args []string, out, errs io.Writer, stores ...anystore.Option) int {
 	return cli.Main(ctx, args, out, errs, stores...)

@@ -17,6 +17,10 @@ import (
 	"github.com/pathlock-go/pathlock/lockspec"
 	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/store/anystore"
+	"github.com/pathlock-go/pathlock/store/etcdstore"
+	"github.com/pathlock-go/pathlock/store/redisstore"
+	"github.com/pathlock-go/pathlock/store/sqlstore/sqlopen"
+	"github.com/pathlock-go/pathlock/store/zkstore"
 )
 
 // Tag is a tag, or a resource where it has a type. Its path is "a/b/1|x/": the segments from the
@@ -59,7 +63,7 @@ type handlers struct {
 
 // Routes serves the tags of a database until ctx ends, with locks in the store of a URL.
 func Routes(ctx context.Context, db *gorm.DB, locks string) (*gin.Engine, error) {
-	store, err := anystore.Open(ctx, locks)
+	store, err := anystore.Open(ctx, locks, redisstore.Kind, sqlopen.Kind, zkstore.Kind, etcdstore.Kind)
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
@@ -53,7 +54,7 @@ func Main(ctx context.Context, args []string, out, errs io.Writer) int {
 	parser, err := kong.New(&commands,
 		kong.Name("sample-app"),
 		kong.Description("A test-plan backend whose tree stays right under concurrent changes. By default, it serves on http://127.0.0.1:8080."),
-		kong.Vars{"db": defaultDB, "stores": strings.Join(anystore.Forms(), ", ")},
+		kong.Vars{"db": defaultDB, "stores": strings.Join(anystore.Forms(instance.Stores...), ", ")},
 		kong.Writers(out, errs),
 		kong.Exit(func(code int) { exit = code }),
 	)

@@ -69,7 +69,7 @@ func checkLocks(url, password string) error {
 
 // openable says why a lock store cannot be opened. That it cannot be reached is no reason.
 func openable(url, password string) error {
-	store, err := anystore.Open(context.Background(), url, anystore.WithPassword(password))
+	store, err := anystore.Open(context.Background(), url, append(instance.Stores, anystore.WithPassword(password))...)
 	switch {
 	case errors.Is(err, pathlock.ErrUnavailable):
 		return nil

@@ -26,6 +26,10 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/httpapi"
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 	"github.com/pathlock-go/pathlock/store/anystore"
+	"github.com/pathlock-go/pathlock/store/etcdstore"
+	"github.com/pathlock-go/pathlock/store/redisstore"
+	"github.com/pathlock-go/pathlock/store/sqlstore/sqlopen"
+	"github.com/pathlock-go/pathlock/store/zkstore"
 )
 
 // Config says what an instance works with.
@@ -83,6 +87,9 @@ type Instance struct {
 	last    []func(context.Context) error
 }
 
+// Stores are the lock stores that the application knows.
+var Stores = []anystore.Option{redisstore.Kind, sqlopen.Kind, zkstore.Kind, etcdstore.Kind}
+
 // Open opens the database and the lock store, makes the tables, and assembles the rest.
 func Open(ctx context.Context, config Config) (*Instance, error) {
 	config.Log = cmp.Or(config.Log, slog.Default())
@@ -95,7 +102,7 @@ func Open(ctx context.Context, config Config) (*Instance, error) {
 }
 
 func (i *Instance) assemble(ctx context.Context, config Config) (err error) {
-	if i.Store, err = anystore.Open(ctx, config.Locks, anystore.WithPassword(config.LocksPassword)); err != nil {
+	if i.Store, err = anystore.Open(ctx, config.Locks, append(Stores, anystore.WithPassword(config.LocksPassword))...); err != nil {
 		return err
 	}
 	i.last = append(i.last, i.Store.Close)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/pathlock-go/pathlock/fsck"
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
+	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
@@ -117,7 +118,7 @@ func run(ctx context.Context, config Config, p protection) (row row, err error) 
 
 // left returns in how many trees of a row somebody holds or waits after all instances have ended.
 func left(ctx context.Context, config Config, db, namespace string) (trees int, err error) {
-	store, err := anystore.Open(ctx, cmp.Or(config.Locks, db), anystore.WithPassword(config.LocksPassword))
+	store, err := anystore.Open(ctx, cmp.Or(config.Locks, db), append(instance.Stores, anystore.WithPassword(config.LocksPassword))...)
 	if err != nil {
 		return 0, err
 	}

@@ -10,11 +10,13 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
 
+	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/doctor"
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
@@ -68,12 +70,13 @@ func newParser(commands *commands, stores storeOptions, opts ...kong.Option) (*k
 }
 
 // Main runs a command line and returns the exit code. SIGINT and SIGTERM end a repair between two
-// transactions. A second signal ends the process at once. Lock stores are opened with the options.
+// transactions. A second signal ends the process at once. The options add lock stores to
+// [doctor.Stores].
 func Main(ctx context.Context, args []string, out, errs io.Writer, stores ...anystore.Option) int {
 	slog.SetLogLoggerLevel(slog.LevelError) // the client of Redis would warn between the lines of a report
 	var commands commands
 	exit := -1
-	parser, err := newParser(&commands, stores, kong.Writers(out, errs), kong.Exit(func(code int) { exit = code }))
+	parser, err := newParser(&commands, slices.Concat(doctor.Stores, stores), kong.Writers(out, errs), kong.Exit(func(code int) { exit = code }))
 	if err != nil {
 		_, _ = fmt.Fprintln(errs, "pathlock:", err)
 		return exitFailure

@@ -106,7 +106,7 @@ func (c *doctorCommand) validate() error {
 
 func (c *doctorCommand) examine(ctx context.Context) (report doctor.Report, err error) {
 	subject := doctor.Subject{
-		Locks: c.Locks, Stores: append(c.stores, anystore.WithPassword(c.LocksPassword)),
+		Locks: c.Locks, Kinds: append(c.stores, anystore.WithPassword(c.LocksPassword)),
 		Nameless: strings.Contains(c.DB, "default_query_exec_mode=") && !strings.Contains(c.DB, "=cache_statement"),
 	}
 	if c.DB != "" {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/cli"
+	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/doctor"
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
@@ -84,7 +85,7 @@ func program(t *testing.T, args ...string) *exec.Cmd {
 // opened returns a locker on the store of a URL.
 func opened(t *testing.T, url string) *pathlock.Locker {
 	t.Helper()
-	store, err := anystore.Open(t.Context(), url)
+	store, err := anystore.Open(t.Context(), url, doctor.Stores...)
 	if err != nil {
 		t.Fatal(err)
 	}

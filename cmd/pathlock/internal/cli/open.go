@@ -26,7 +26,7 @@ func isPrivate(url string) bool {
 	return strings.HasPrefix(url, "memory:") || strings.HasPrefix(url, "off:")
 }
 
-// storeOptions have the lock stores of a program that is built with its own.
+// storeOptions are the lock stores that the command line knows.
 type storeOptions []anystore.Option
 
 // forms lists the URLs of the lock stores that programs share, for the help.

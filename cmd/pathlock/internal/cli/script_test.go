@@ -11,6 +11,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/doctor"
 	"github.com/pathlock-go/pathlock/internal/test/testredis"
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
@@ -39,7 +40,7 @@ func transcripts(t *testing.T, dir, url string) {
 		Dir: dir,
 		Setup: func(env *testscript.Env) error {
 			at := strings.ReplaceAll(url, "$WORK", env.WorkDir)
-			store, err := anystore.Open(t.Context(), at)
+			store, err := anystore.Open(t.Context(), at, doctor.Stores...)
 			if err != nil {
 				return err
 			}

@@ -19,6 +19,7 @@ func TestMain(m *testing.M) {
 // examine examines a subject.
 func examine(t *testing.T, s doctor.Subject) doctor.Report {
 	t.Helper()
+	s.Kinds = doctor.Stores
 	r, err := doctor.Examine(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)

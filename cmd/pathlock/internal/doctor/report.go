@@ -19,6 +19,10 @@ import (
 
 	"github.com/pathlock-go/pathlock/fsck"
 	"github.com/pathlock-go/pathlock/store/anystore"
+	"github.com/pathlock-go/pathlock/store/etcdstore"
+	"github.com/pathlock-go/pathlock/store/redisstore"
+	"github.com/pathlock-go/pathlock/store/sqlstore/sqlopen"
+	"github.com/pathlock-go/pathlock/store/zkstore"
 )
 
 // Level says how much a [Finding] matters.
@@ -91,11 +95,14 @@ func (r Report) Unanswered() bool {
 	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Check == answerCheck && f.Level == Problem })
 }
 
+// Stores are the lock stores that the command line knows.
+var Stores = []anystore.Option{redisstore.Kind, sqlopen.Kind, zkstore.Kind, etcdstore.Kind}
+
 // Subject is what to examine.
 type Subject struct {
-	// Locks is the URL of a lock store, and Stores how to open it. "" means none.
-	Locks  string
-	Stores []anystore.Option
+	// Locks is the URL of a lock store, and Kinds the stores that it may be. "" means none.
+	Locks string
+	Kinds []anystore.Option
 	// DB is a database with trees. nil means none.
 	DB      *sql.DB
 	Dialect fsck.Dialect
@@ -116,7 +123,7 @@ func Examine(ctx context.Context, s Subject) (Report, error) {
 	var store *anystore.Store
 	if s.Locks != "" {
 		var err error
-		store, err = anystore.Open(ctx, s.Locks, append(s.Stores, anystore.WithoutTables())...)
+		store, err = anystore.Open(ctx, s.Locks, append(s.Kinds, anystore.WithoutTables())...)
 		switch {
 		case errors.Is(err, anystore.ErrURL):
 			return Report{}, err

@@ -26,7 +26,7 @@ func TestSame_FindsAnotherStore(t *testing.T) {
 		do(t, db, "CREATE TABLE pathlock_stores (guarded VARCHAR(191) PRIMARY KEY, namespace VARCHAR(255) NOT NULL, store VARCHAR(64) NOT NULL)",
 			"INSERT INTO pathlock_stores VALUES ('suites', 'testplan', 'ABCDEFGH of 2026-01-01')")
 		want(t, same(), doctor.Problem, "same store", "take the locks of suites in ABCDEFGH of 2026-01-01")
-		store, err := anystore.Open(t.Context(), locks)
+		store, err := anystore.Open(t.Context(), locks, doctor.Stores...)
 		must(t, err)
 		id, err := pathlock.New(store).StoreID(t.Context())
 		must(t, err)

@@ -57,7 +57,7 @@ func mysql(t *testing.T, server testserver.MySQLServer) string { return "mysql:/
 // used opens the lock store, as a program does, so that the tables of the locks are there.
 func used(t *testing.T, url string) {
 	t.Helper()
-	store, err := anystore.Open(t.Context(), url)
+	store, err := anystore.Open(t.Context(), url, doctor.Stores...)
 	must(t, err)
 	must(t, store.Ping(t.Context()))
 	must(t, store.Close(t.Context()))

@@ -73,7 +73,7 @@ func TestOpen_refuses(t *testing.T) {
 		{url: "etcd://h1/locks", password: "secret", err: "names no user"},
 		{url: "quorum:redis://h1|redis://:secret@h2|redis://h3", password: "secret", err: "member 2 of the quorum: the password"},
 	} {
-		_, err := anystore.Open(t.Context(), tt.url, anystore.WithPassword(tt.password))
+		_, err := anystore.Open(t.Context(), tt.url, append(kinds, anystore.WithPassword(tt.password))...)
 		if !errors.Is(err, anystore.ErrURL) || !strings.Contains(err.Error(), tt.err) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v, want an ErrURL that says %q and no secret", tt.url, err, tt.err)
 		}
@@ -92,7 +92,7 @@ func TestOpen_showsNoPassword(t *testing.T) {
 		for _, password := range []string{"secret", "12/secret", "12#secret", "12?secret", "a@secret", "a:secret", "%secret", "1,secret", "12?a=b&secret"} {
 			url := strings.Replace(form, "PASSWORD", password, 1)
 			for _, url := range []string{url, url + "99999", url + "?other=1", url + "?timeout=-1s", url + "?ca_file=/no/such.pem&sslmode=odd"} {
-				store, err := anystore.Open(t.Context(), url)
+				store, err := anystore.Open(t.Context(), url, kinds...)
 				switch {
 				case err != nil && (!errors.Is(err, anystore.ErrURL) || strings.Contains(err.Error(), "secret")):
 					t.Errorf("%s: %v, want an ErrURL without the password", url, err)

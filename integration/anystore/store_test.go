@@ -97,7 +97,7 @@ func storeID(t *testing.T, locker *pathlock.Locker) string {
 // open opens a store for the time of the test.
 func open(t *testing.T, url string, opts ...anystore.Option) *anystore.Store {
 	t.Helper()
-	store, err := anystore.Open(t.Context(), url, opts...)
+	store, err := anystore.Open(t.Context(), url, append(opts, kinds...)...)
 	if err != nil {
 		t.Fatal(err)
 	}

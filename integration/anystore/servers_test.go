@@ -12,7 +12,14 @@ import (
 	"github.com/pathlock-go/pathlock/internal/test/testredis"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/internal/test/testzk"
+	"github.com/pathlock-go/pathlock/store/anystore"
+	"github.com/pathlock-go/pathlock/store/etcdstore"
+	"github.com/pathlock-go/pathlock/store/redisstore"
+	"github.com/pathlock-go/pathlock/store/sqlstore/sqlopen"
+	"github.com/pathlock-go/pathlock/store/zkstore"
 )
+
+var kinds = []anystore.Option{redisstore.Kind, sqlopen.Kind, zkstore.Kind, etcdstore.Kind}
 
 // servers are the lock stores that several processes share, by how to get the URL of one. Tests
 // that lack a server are skipped.
