@@ -1,0 +1,12 @@
+-- none: shelves, books, chapters and pages are levels, each a table of its own; a comment's
+--   parent is a number within its page
+CREATE TABLE books (id INTEGER PRIMARY KEY, name VARCHAR(180) NOT NULL, slug VARCHAR(180) NOT NULL, description TEXT, created_by INTEGER NOT NULL, owned_by INTEGER NOT NULL, created_at TIMESTAMP NULL, deleted_at TIMESTAMP NULL);
+INSERT INTO books VALUES (1, 'Harbour guide', 'harbour-guide', '', 1, 1, NULL, NULL), (2, 'Kitchen', 'kitchen', '', 1, 2, NULL, NULL), (3, 'Old guide', 'old-guide', '', 2, 2, NULL, '2024-04-01 10:00:00');
+CREATE TABLE chapters (id INTEGER PRIMARY KEY, book_id INTEGER NOT NULL, slug VARCHAR(180) NOT NULL, name VARCHAR(180) NOT NULL, priority INTEGER NOT NULL, created_by INTEGER NOT NULL, created_at TIMESTAMP NULL, deleted_at TIMESTAMP NULL);
+INSERT INTO chapters VALUES (1, 1, 'piers', 'Piers', 1, 1, NULL, NULL), (2, 1, 'tides', 'Tides', 2, 1, NULL, NULL), (3, 2, 'soups', 'Soups', 1, 2, NULL, NULL), (4, 2, 'breads', 'Breads', 2, 2, NULL, NULL);
+CREATE TABLE pages (id INTEGER PRIMARY KEY, book_id INTEGER NOT NULL, chapter_id INTEGER NOT NULL, name VARCHAR(180) NOT NULL, slug VARCHAR(180) NOT NULL, html TEXT, priority INTEGER NOT NULL, draft BOOLEAN NOT NULL DEFAULT false, revision_count INTEGER NOT NULL, created_by INTEGER NOT NULL, created_at TIMESTAMP NULL, deleted_at TIMESTAMP NULL);
+INSERT INTO pages VALUES
+  (1, 1, 1, 'North pier', 'north-pier', '', 1, false, 3, 1, NULL, NULL), (2, 1, 1, 'South pier', 'south-pier', '', 2, false, 1, 1, NULL, NULL), (3, 1, 2, 'Spring tide', 'spring-tide', '', 1, false, 2, 1, NULL, NULL), (4, 1, 0, 'Preface', 'preface', '', 0, false, 9, 1, NULL, NULL), (5, 2, 3, 'Fish soup', 'fish-soup', '', 1, false, 4, 2, NULL, NULL),
+  (6, 2, 3, 'Onion soup', 'onion-soup', '', 2, true, 1, 2, NULL, NULL), (7, 2, 4, 'Rye', 'rye', '', 1, false, 1, 2, NULL, NULL), (8, 2, 0, 'Index', 'index', '', 9, false, 1, 2, NULL, NULL), (9, 3, 0, 'Preface', 'preface', '', 0, false, 1, 2, NULL, '2024-04-01 10:00:00'), (10, 2, 4, 'Rolls', 'rolls', '', 2, false, 1, 2, NULL, NULL);
+CREATE TABLE comments (id INTEGER PRIMARY KEY, entity_id INTEGER NOT NULL, entity_type VARCHAR(191) NOT NULL, html TEXT, parent_id INTEGER, local_id INTEGER, created_by INTEGER NOT NULL, created_at TIMESTAMP NULL);
+INSERT INTO comments VALUES (21, 1, 'page', 'Closed in winter?', NULL, 1, 1, NULL), (22, 1, 'page', 'Yes.', 1, 2, 2, NULL), (23, 1, 'page', 'A pity.', 2, 3, 1, NULL), (24, 5, 'page', 'With cream?', NULL, 1, 3, NULL), (25, 5, 'page', 'Always.', 1, 2, 2, NULL);

@@ -1,0 +1,8 @@
+-- fsck: --table folders --tree-column owner_id --name= --path= --id-path +
+CREATE TABLE folders (id INTEGER PRIMARY KEY, created_at TIMESTAMP NULL, updated_at TIMESTAMP NULL, deleted_at TIMESTAMP NULL, name VARCHAR(255), parent_id INTEGER, owner_id INTEGER);
+INSERT INTO folders VALUES
+  (1, '2023-01-01 10:00:00', '2023-01-01 10:00:00', NULL, '/', NULL, 1), (2, '2023-01-01 10:01:00', '2023-01-01 10:01:00', NULL, 'music', 1, 1), (3, '2023-01-01 10:02:00', '2023-01-01 10:02:00', NULL, 'shanties', 2, 1), (4, '2023-01-01 10:03:00', '2023-01-01 10:03:00', NULL, 'live', 3, 1), (5, '2023-01-01 10:04:00', '2023-01-01 10:04:00', NULL, 'photos', 1, 1),
+  (6, '2023-01-02 10:00:00', '2023-01-02 10:00:00', NULL, '/', NULL, 2), (7, '2023-01-02 10:01:00', '2023-01-02 10:01:00', NULL, 'music', 6, 2), (8, '2023-01-02 10:02:00', '2023-01-02 10:02:00', NULL, 'live', 7, 2), (9, '2023-01-02 10:03:00', '2023-01-02 10:03:00', NULL, 'letters', 6, 2), (10, '2023-01-03 10:00:00', '2023-01-03 10:00:00', NULL, '/', NULL, 3), (11, '2023-01-03 10:01:00', '2023-01-03 10:01:00', NULL, 'inbox', 10, 3);
+CREATE TABLE files (id INTEGER PRIMARY KEY, created_at TIMESTAMP NULL, updated_at TIMESTAMP NULL, deleted_at TIMESTAMP NULL, name VARCHAR(255), source_name TEXT, user_id INTEGER, size BIGINT, pic_info VARCHAR(255), folder_id INTEGER, policy_id INTEGER);
+INSERT INTO files VALUES
+  (1, NULL, NULL, NULL, 'haul.ogg', 'uploads/1/x1_haul.ogg', 1, 99120, '', 3, 1), (2, NULL, NULL, NULL, 'haul.ogg', 'uploads/1/x2_haul.ogg', 1, 99121, '', 4, 1), (3, NULL, NULL, NULL, 'sea.jpg', 'uploads/1/x3_sea.jpg', 1, 5000, '800,600', 5, 1), (4, NULL, NULL, NULL, 'todo.txt', 'uploads/2/x4_todo.txt', 2, 12, '', 6, 2), (5, NULL, NULL, NULL, 'bank.md', 'uploads/2/x5_bank.md', 2, 44, '', 9, 1);

@@ -1,0 +1,7 @@
+-- fsck: --table testplans_testplan --single-tree plans --name= --path= --id-path + --deleted=
+CREATE TABLE testplans_testplan (id INTEGER PRIMARY KEY, name VARCHAR(255) NOT NULL, text TEXT NOT NULL, create_date TIMESTAMP NULL, is_active BOOLEAN NOT NULL, extra_link VARCHAR(1024), product_version_id INTEGER NOT NULL, author_id INTEGER NOT NULL, product_id INTEGER NOT NULL, type_id INTEGER NOT NULL, parent_id INTEGER REFERENCES testplans_testplan (id));
+INSERT INTO testplans_testplan VALUES
+  (1, 'Release 9', '', '2024-01-01 10:00:00', true, NULL, 4, 2, 1, 6, NULL), (2, 'Smoke', '', '2024-01-01 10:01:00', true, NULL, 4, 2, 1, 6, 1), (3, 'Login', '', '2024-01-01 10:02:00', false, NULL, 4, 3, 1, 2, 2), (4, 'Login by key', '', '2024-01-01 10:03:00', true, NULL, 5, 3, 1, 2, 3), (5, 'Library', 'shared', '2024-01-01 10:04:00', true, 'wiki', 7, 2, 2, 5, 1),
+  (6, 'Release 10', '', '2024-01-01 10:05:00', true, NULL, 5, 2, 1, 6, NULL), (7, 'Smoke', '', '2024-01-01 10:06:00', true, NULL, 5, 2, 1, 6, 6), (8, 'Smoke', '', '2024-01-01 10:07:00', true, NULL, 5, 4, 1, 5, 6), (9, 'Library', '', '2024-01-01 10:08:00', false, NULL, 7, 2, 2, 5, 6), (10, 'Codecs', '', '2024-01-01 10:09:00', true, NULL, 8, 4, 2, 2, 9);
+CREATE TABLE testcases_category (id INTEGER PRIMARY KEY, name VARCHAR(255) NOT NULL, description TEXT NOT NULL, product_id INTEGER NOT NULL);
+INSERT INTO testcases_category VALUES (1, 'default', '', 1), (2, 'default', '', 2), (3, 'slow', '', 1);

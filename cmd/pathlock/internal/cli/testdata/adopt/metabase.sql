@@ -1,0 +1,8 @@
+-- fsck: --table collection --single-tree collections --parent + --name= --path= --id-path
+--   location --id-path-form parent:/*/*/ --deleted archived
+-- or: --table collection --single-tree collections --parent + --name= --path= --id-path location
+--   --id-path-form parent:/*/*/ --deleted=
+CREATE TABLE collection (id INTEGER PRIMARY KEY, name VARCHAR(255) NOT NULL, description TEXT, archived BOOLEAN NOT NULL DEFAULT false, location VARCHAR(254) NOT NULL DEFAULT '/', personal_owner_id INTEGER, slug VARCHAR(254) NOT NULL, namespace VARCHAR(254), authority_level VARCHAR(255), entity_id VARCHAR(21), created_at TIMESTAMP NULL);
+INSERT INTO collection VALUES
+  (1, 'Sales', NULL, false, '/', NULL, 'sales', NULL, NULL, 'e01', '2024-01-01 10:00:00'), (2, 'Monthly', 'by region', false, '/1/', NULL, 'monthly', NULL, 'official', 'e02', '2024-01-01 10:01:00'), (3, 'North', NULL, false, '/1/2/', NULL, 'north', NULL, NULL, 'e03', '2024-01-01 10:02:00'), (4, 'Coast', NULL, false, '/1/2/3/', NULL, 'coast', NULL, NULL, 'e04', '2024-01-01 10:03:00'), (5, 'South', NULL, false, '/1/2/', NULL, 'south', NULL, NULL, 'e05', '2024-01-01 10:04:00'),
+  (6, 'Ann''s own', NULL, false, '/', 1, 'ann_s_own', NULL, NULL, 'e06', '2024-01-01 10:05:00'), (7, 'Tries', NULL, false, '/6/', NULL, 'tries', NULL, NULL, 'e07', '2024-01-01 10:06:00'), (8, 'Monthly', NULL, false, '/6/7/', NULL, 'monthly', NULL, NULL, 'e08', '2024-01-01 10:07:00'), (9, 'Closed', NULL, true, '/1/', NULL, 'closed', NULL, NULL, 'e09', '2024-01-01 10:08:00'), (10, '2019', NULL, true, '/1/9/', NULL, '2019', NULL, NULL, 'e10', '2024-01-01 10:09:00');
