@@ -40,6 +40,9 @@ func Tables(ctx context.Context, conn Conn, d *dialect.Dialect, tables []Model) 
 		if err != nil {
 			return findings, err
 		}
+		for _, column := range t.Planned {
+			there.columns[column.Name] = column
+		}
 		c := checker{dialect: d, table: t, catalogue: there}
 		c.check()
 		findings = append(findings, c.findings...)

@@ -19,6 +19,8 @@ type Model struct {
 	TextKeys []string
 	// Others are the model's other columns.
 	Others []string
+	// Planned are columns that the table will have before the statements of the findings are run.
+	Planned []Column
 }
 
 // Mark is a column that marks a row as deleted.

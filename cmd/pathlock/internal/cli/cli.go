@@ -51,6 +51,7 @@ type commands struct {
 	Elect   electCommand   `cmd:"" help:"Run a command while this process leads an election."`
 	Doctor  doctorCommand  `cmd:"" help:"Examine a lock store, a database, or both."`
 	Fsck    fsckCommand    `cmd:"" help:"Check the trees of a table, and repair them."`
+	Adopt   adoptCommand   `cmd:"" help:"Find the tables that hold trees, and say what a program has to write for them."`
 
 	Version kong.VersionFlag `help:"Show the version."`
 }

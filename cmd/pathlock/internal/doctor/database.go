@@ -43,7 +43,7 @@ func (e *exam) database(ctx context.Context) {
 		e.found(Problem, table.Table, "table", err.Error(), "nothing more of the table can be examined", "check the names of the table and its columns: --table, --key, --deleted and so on")
 		return
 	}
-	model := modelOf(*table, there.Columns)
+	model := ModelOf(*table, there.Columns)
 	found, err := answer(ctx, e, func(ctx context.Context) ([]treeschema.Finding, error) {
 		return treeschema.Tables(ctx, db, d, []treeschema.Model{model})
 	})
@@ -59,9 +59,9 @@ func (e *exam) database(ctx context.Context) {
 	e.writable(ctx, db, d, model)
 }
 
-// modelOf describes a table as package treeschema takes it. The types of the columns say what a
+// ModelOf describes a table as package treeschema takes it. The types of the columns say what a
 // deletion mark is in a live row.
-func modelOf(t fsck.Table, columns []treeschema.Column) treeschema.Model {
+func ModelOf(t fsck.Table, columns []treeschema.Column) treeschema.Model {
 	model := treeschema.Model{Table: t, Others: []string{t.Version}}
 	if t.Version == "" {
 		model.Others = nil

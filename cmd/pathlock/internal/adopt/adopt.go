@@ -1,0 +1,164 @@
+// Package adopt finds the tables of a database that hold trees, and says what a program on package
+// gormplugin has to write for them: tags, options, statements and flags.
+//
+// It judges by data: a column is a path if the parents, and the names or keys, of most rows say
+// what it has to hold. Names of columns decide only between columns that fit equally, and in tables
+// without rows. What the schema lacks is package treeschema's judgement, and what is wrong with the
+// rows package fsck's. It only reads.
+package adopt
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pathlock-go/pathlock/fsck"
+	"github.com/pathlock-go/pathlock/internal/dialect"
+)
+
+// Report is what adopt says about a database.
+type Report struct {
+	Trees       []Tree        `json:"trees"`
+	Unsupported []Unsupported `json:"unsupported"`
+}
+
+// Tree is a shape that the rows of a table have. A table with two shapes that fit equally has two.
+type Tree struct {
+	Table string `json:"table"`
+	// Fsck are the flags of pathlock fsck, without those at their defaults.
+	Fsck string `json:"fsck"`
+	// Rows counts the live rows that were looked at, and Agree those that have the shape.
+	Rows     int        `json:"rows"`
+	Agree    int        `json:"agree"`
+	Disagree []Disagree `json:"disagree"`
+	// Tags are fields of the model, and Options those of gormplugin.New.
+	Tags       []string    `json:"tags"`
+	Options    []string    `json:"options"`
+	Statements []Statement `json:"statements"`
+	// Findings are what fsck finds, at most [mostFindings], behind a line with their number.
+	Findings []string `json:"findings"`
+	Refused  []string `json:"refused"`
+	// Notes say how the shape was found, if not by all rows.
+	Notes []string `json:"notes,omitempty"`
+
+	shape shape
+}
+
+// Disagree is a row that does not have the shape.
+type Disagree struct {
+	Key string `json:"key"`
+	Why string `json:"why"`
+}
+
+// Statement is one that the schema needs.
+type Statement struct {
+	SQL   string `json:"sql"`
+	Why   string `json:"why"`
+	Locks string `json:"locks"`
+	Undo  string `json:"undo"`
+}
+
+// Unsupported is a table with a tree of another kind.
+type Unsupported struct {
+	Table string `json:"table"`
+	Why   string `json:"why"`
+}
+
+// MostRows is how many rows of a table are read. Of a larger one, it is those with the smallest
+// keys.
+const MostRows = 1_000_000
+
+// mostFindings is how many findings of fsck are listed.
+const mostFindings = 20
+
+// Options are the options of [Run].
+type Options struct {
+	// Table restricts the search to one table. "" means all of the database.
+	Table string
+	// Progress is called with what is being read. It may be nil.
+	Progress func(table string, rows int)
+}
+
+// Run looks at a database in read-only transactions.
+func Run(ctx context.Context, db *sql.DB, of fsck.Dialect, opts Options) (Report, error) {
+	d, err := dialect.Of(of)
+	if err != nil {
+		return Report{}, err
+	}
+	report := Report{Trees: []Tree{}, Unsupported: []Unsupported{}}
+	r := reader{db: db, dialect: d, progress: opts.Progress}
+	tables, err := r.readAll(ctx, opts.Table)
+	if err != nil {
+		return report, err
+	}
+	for _, t := range tables {
+		shapes, unsupported := t.shapes()
+		report.Unsupported = append(report.Unsupported, unsupported...)
+		for _, s := range shapes {
+			s.Leaves = leavesOf(s, tables)
+			tree, err := r.describe(ctx, s)
+			if err != nil {
+				return report, fmt.Errorf("%s: %w", t.name, err)
+			}
+			report.Trees = append(report.Trees, tree)
+		}
+	}
+	if opts.Table != "" && len(report.Trees)+len(report.Unsupported) == 0 {
+		return report, fmt.Errorf("%q holds no tree: no column of most rows has the keys of other rows, or a path that follows from them", opts.Table)
+	}
+	return report, nil
+}
+
+// describe says what to write for a shape.
+func (r *reader) describe(ctx context.Context, s shape) (Tree, error) {
+	v := s.judge()
+	tree := Tree{Table: s.Table.Table, Fsck: flags(s.Table, false), Rows: v.rows, Agree: v.agree, Disagree: v.disagree, Tags: s.tags(), Options: s.options(), shape: s, Notes: s.notes()}
+	found, err := r.statements(ctx, &s, &tree)
+	if err != nil {
+		return tree, err
+	}
+	tree.Refused = s.refused(v, found)
+	tree.Findings, err = r.check(ctx, s)
+	return tree, err
+}
+
+// check returns what fsck finds in a table, or why it was not asked.
+func (r *reader) check(ctx context.Context, s shape) (findings []string, err error) {
+	switch {
+	case len(s.added) > 0:
+		return []string{"not checked: the table lacks " + strings.Join(s.addedNames(), ", ") + ": run fsck after the statements"}, nil
+	case s.of.more:
+		return []string{fmt.Sprintf("not checked: the table has more than %d rows: run fsck", MostRows)}, nil
+	}
+	checker, err := fsck.New(ctx, r.db, r.dialect.Name, s.Table)
+	if err != nil {
+		return []string{err.Error()}, nil
+	}
+	summary, err := checker.Check(ctx, fsck.Options{}, func(p fsck.Problem) error {
+		if len(findings) < mostFindings {
+			findings = append(findings, p.String())
+		}
+		return nil
+	})
+	if errors.Is(err, fsck.ErrTable) {
+		return []string{err.Error()}, nil
+	}
+	return slices.Insert(findings, 0, fmt.Sprintf("%d rows, %d problems", summary.Rows, summary.Total())), err
+}
+
+// best returns the shapes that fit most rows; among these, those whose names fit best.
+func best(shapes []shape) []shape {
+	better := func(a, b shape) int {
+		return cmp.Or(cmp.Compare(b.agree, a.agree), cmp.Compare(b.hints, a.hints))
+	}
+	slices.SortStableFunc(shapes, better)
+	end := slices.IndexFunc(shapes, func(s shape) bool { return better(shapes[0], s) != 0 })
+	if end < 0 {
+		end = len(shapes)
+	}
+	return shapes[:end]
+}

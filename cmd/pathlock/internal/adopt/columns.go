@@ -1,0 +1,177 @@
+package adopt
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pathlock-go/pathlock/internal/dialect"
+	"github.com/pathlock-go/pathlock/internal/treeschema"
+)
+
+// addition is a column that the table lacks.
+type addition struct {
+	treeschema.Column
+	// fill sets it in all rows, as SQL; "" where fsck does.
+	fill string
+}
+
+// add adds a column with its values, and returns its name.
+func (s *shape) add(name string, column treeschema.Column, cells []cell) string {
+	with := *s.of
+	with.columns, with.cells = cloned(s.of.columns), cloned(s.of.cells)
+	column.Name = name
+	if cells == nil {
+		cells = make([]cell, s.of.rows)
+	}
+	with.columns[name], with.cells[name] = column, cells
+	s.of, s.added = &with, append(slices.Clone(s.added), addition{Column: column})
+	return name
+}
+
+func cloned[V any](m map[string]V) map[string]V {
+	c := make(map[string]V, len(m)+1)
+	for k, v := range m {
+		c[k] = v
+	}
+	return c
+}
+
+// isAdded reports whether the table lacks a column.
+func (s *shape) isAdded(name string) bool { return slices.Contains(s.addedNames(), name) }
+
+func (s *shape) addedNames() (names []string) {
+	for _, a := range s.added {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
+// free returns a name for a column that no other has.
+func (s *shape) free(want string) string {
+	name := want
+	for n := 2; s.of.columns[name].Name != ""; n++ {
+		name = fmt.Sprintf("%s%d", want, n)
+	}
+	return name
+}
+
+// pathType and nameType are the types of new columns.
+func (t *table) pathType(d *dialect.Dialect) treeschema.Column { return textType(d, 700) }
+func (t *table) nameType(d *dialect.Dialect) treeschema.Column { return textType(d, 255) }
+
+// textType is a column of texts that compares them byte by byte.
+func textType(d *dialect.Dialect, length int64) treeschema.Column {
+	c := treeschema.Column{Type: fmt.Sprintf("varchar(%d)", length), Length: length, Bytes: 4 * length, Nullable: true, Plain: true, Equality: "exact"}
+	if d == dialect.MySQL {
+		c.Charset = "utf8mb4"
+	}
+	return c
+}
+
+// Names that hint at deletion marks and at the columns of trees' ids.
+var (
+	markHint = regexp.MustCompile(`(?i)^(is_?)?(deleted|del|removed|trashed|delete)(_?(at|on|time|date|flag|mark|ts))?$|^(delete|del)_?(flag|time|at|mark)$`)
+	treeHint = regexp.MustCompile(`(?i)tenant|plan|project|owner|user|^uid$|^org|space|storage|root|collection|site|team|account|book|company|suite|community|drive|volume|library|repo`)
+	wordMark = regexp.MustCompile(`(?i)^(deleted|archived|trashed|removed)$`)
+)
+
+// mark returns the column that marks rows as deleted, and its value in these if it is no plain
+// mark.
+func (t *table) mark(s *shape) (column, when string) {
+	for _, name := range t.order {
+		kind := t.kind(name)
+		usable := kind == dialect.Time || kind == dialect.Number || kind == dialect.Bool || kind == dialect.Bits || kind == dialect.Text
+		if usable && markHint.MatchString(name) {
+			return name, ""
+		}
+	}
+	for _, name := range t.texts() {
+		if !strings.Contains(strings.ToLower(name), "stat") {
+			continue
+		}
+		for _, c := range t.cells[name] {
+			if wordMark.MatchString(c.String) {
+				return name, c.String
+			}
+		}
+	}
+	return "", ""
+}
+
+// settle finds the column of the trees' ids: it has one value from each row to the rows below, and
+// a name that says so, or the only difference between rows of one place.
+func (s *shape) settle() {
+	s.SingleTree = treeName(s.Table.Table)
+	roles := []string{s.Key, s.Parent, s.Name, s.Path, s.IDPath, s.Deleted}
+	rowOf := make(map[string]int, s.of.rows)
+	for i, c := range s.of.cells[s.Key] {
+		rowOf[c.String] = i
+	}
+	most := 0
+	for _, name := range s.of.order {
+		kind := s.of.kind(name)
+		if slices.Contains(roles, name) || s.of.rows > 0 && s.of.cells[name] == nil || !alike(kind, kind) {
+			continue
+		}
+		rank := s.treeRank(name, rowOf)
+		if rank > most {
+			most, s.Tree, s.SingleTree = rank, name, ""
+		}
+	}
+}
+
+// treeRank says how well a column fits for the trees' ids; 0 if it does not.
+func (s *shape) treeRank(name string, rowOf map[string]int) int {
+	values, pairs, kept, links := make(map[string]bool), make(map[string]int), 0, 0
+	for i := range s.of.rows {
+		if !s.isLive(i) {
+			continue
+		}
+		c := s.of.cells[name][i]
+		if !c.Valid || c.String == "" {
+			return 0
+		}
+		values[c.String] = true
+		if s.Path != "" {
+			pairs[s.of.cells[s.Path][i].String]++
+		}
+		if up, ok := rowOf[s.of.cells[s.Parent][i].String]; ok && !s.isTop(s.of.cells[s.Parent][i]) {
+			links++
+			if s.of.cells[name][up] == c {
+				kept++
+			}
+		}
+	}
+	hinted := treeHint.MatchString(name)
+	switch {
+	case s.of.rows > 0 && kept*10 < links*9, !hinted && len(values) < 2:
+		return 0
+	case hinted && len(values) > 1 && links > 0:
+		return 3
+	case hinted && (len(values) != s.of.rows || s.of.rows < 2) && strings.HasSuffix(strings.ToLower(name), "id"):
+		return 2
+	}
+	twins := false
+	for _, n := range pairs {
+		twins = twins || n > 1
+	}
+	if twins && links > 0 && len(values) < s.of.rows/2 && s.apart(name) {
+		return 1
+	}
+	return 0
+}
+
+// apart reports whether a column tells all rows of one path apart.
+func (s *shape) apart(name string) bool {
+	seen := make(map[[3]string]bool)
+	for i := range s.of.rows {
+		at := [3]string{s.of.cells[name][i].String, s.of.cells[s.Path][i].String, s.of.cells[s.Name][i].String}
+		if s.isLive(i) && seen[at] {
+			return false
+		}
+		seen[at] = s.isLive(i) || seen[at]
+	}
+	return true
+}

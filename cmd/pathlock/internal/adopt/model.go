@@ -1,0 +1,209 @@
+package adopt
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/pathlock-go/pathlock/internal/dialect"
+	"github.com/pathlock-go/pathlock/internal/treetable"
+)
+
+// flags are those of pathlock fsck, without those at their defaults. For a shell, patterns are
+// quoted, too.
+func flags(t treetable.Table, shell bool) string {
+	var b strings.Builder
+	for _, f := range []struct{ flag, is, usual string }{
+		{"table", t.Table, ""}, {"key", t.Key, "id"}, {"tree-column", t.Tree, "plan_id"}, {"single-tree", t.SingleTree, ""},
+		{"parent", t.Parent, "parent_id"}, {"name", t.Name, "name"}, {"path", t.Path, "path"}, {"id-path", t.IDPath, ""},
+		{"path-form", t.PathForm, ""}, {"id-path-form", t.IDPathForm, ""}, {"deleted", t.Deleted, "deleted_at"}, {"deleted-when", t.DeletedWhen, ""},
+	} {
+		switch {
+		case f.is == f.usual, f.flag == "tree-column" && t.SingleTree != "":
+		case f.is == "":
+			b.WriteString(" --" + f.flag + "=")
+		default:
+			b.WriteString(" --" + f.flag + " " + quoted(f.is, shell))
+		}
+	}
+	for _, l := range t.Leaves {
+		b.WriteString(" --leaves " + quoted(leafFlag(l), true))
+	}
+	return b.String()[1:]
+}
+
+// leafFlag is the value of --leaves for a table.
+func leafFlag(l treetable.Table) string {
+	text, mark := l.Table, "?"
+	for _, f := range []struct{ option, is, usual string }{
+		{"key", l.Key, "id"}, {"parent", l.Parent, ""}, {"name", l.Name, "name"}, {"path", l.Path, ""}, {"id-path", l.IDPath, ""},
+		{"path-form", l.PathForm, "/*/*"}, {"id-path-form", l.IDPathForm, "/*/*"}, {"deleted", l.Deleted, ""},
+	} {
+		if f.is != f.usual && (f.is != "" || f.option == "name") {
+			text, mark = text+mark+f.option+"="+strings.NewReplacer("%", "%25", "&", "%26", "+", "%2B", " ", "%20").Replace(f.is), "&"
+		}
+	}
+	return text
+}
+
+// quoted quotes a word for a shell, if necessary.
+func quoted(word string, patterns bool) string {
+	plain := regexp.MustCompile(`^[\w./:,=*~-]+$`)
+	if plain.MatchString(word) && (!patterns || !strings.ContainsAny(word, "*~")) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// decoration is what tables' names have besides the thing that their rows are.
+var decoration = regexp.MustCompile(`(?i)^(sys|system|t|tb|tbl|oc|zt|mdl|app|base|wp|auth|admin)_|_(tree|node|nodes|hierarchy|info|table)$`)
+
+// thing is what the rows of a table are, in snake case.
+func thing(table string) string {
+	_, name, ok := strings.Cut(table, ".")
+	if !ok {
+		name = table
+	}
+	for short := decoration.ReplaceAllString(name, ""); short != name && short != ""; short = decoration.ReplaceAllString(name, "") {
+		name = short
+	}
+	return name
+}
+
+// treeName is the id of the only tree of a table.
+func treeName(table string) string {
+	name := strings.ToLower(thing(table))
+	if name == "dept" || strings.HasSuffix(name, "_dept") {
+		name += "artment"
+		name = strings.Replace(name, "deptartment", "department", 1)
+	}
+	switch {
+	case strings.HasSuffix(name, "s"):
+		return name
+	case strings.HasSuffix(name, "y"):
+		return strings.TrimSuffix(name, "y") + "ies"
+	}
+	return name + "s"
+}
+
+// typeName is the name of the model.
+func typeName(table string) string {
+	name := goName(thing(table))
+	switch {
+	case strings.HasSuffix(name, "ies"):
+		return strings.TrimSuffix(name, "ies") + "y"
+	case strings.HasSuffix(name, "ss"), !strings.HasSuffix(name, "s"):
+		return name
+	}
+	return strings.TrimSuffix(name, "s")
+}
+
+// goName is the name of a field: GORM makes the column's of it.
+func goName(column string) string {
+	var b strings.Builder
+	for part := range strings.FieldsFuncSeq(column, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if upper := strings.ToUpper(part); upper == "ID" || upper == "UUID" || upper == "UID" {
+			b.WriteString(upper)
+			continue
+		}
+		b.WriteString(strings.ToUpper(part[:1]) + part[1:])
+	}
+	if text := b.String(); text != "" && unicode.IsLetter(rune(text[0])) {
+		return text
+	}
+	return "Column" + b.String()
+}
+
+// snake matches names of columns that GORM makes of the names of fields.
+var snake = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
+
+// tags are the fields of the model that pathlock has to know, with their tags.
+func (s *shape) tags() (fields []string) {
+	form := func(role, form string) string {
+		if form == "" {
+			return role
+		}
+		return role + ",form:" + form
+	}
+	for _, f := range []struct{ column, tag string }{
+		{s.Key, ""}, {s.Tree, "tree"}, {s.Parent, "parent"}, {s.Name, "name"},
+		{s.Path, form("path", s.PathForm)}, {s.IDPath, form("idpath", s.IDPathForm)}, {s.Deleted, s.markTag()},
+	} {
+		if f.column == "" || f.tag == "" {
+			continue
+		}
+		fields = append(fields, s.field(f.column, fmt.Sprintf("pathlock:%q", f.tag)))
+	}
+	return fields
+}
+
+// isTimestamp reports whether the deletion mark is a time, as gorm.DeletedAt and soft_delete write
+// it, which needs no tag.
+func (s *shape) isTimestamp() bool {
+	if s.of.kind(s.Deleted) == dialect.Time {
+		return true
+	}
+	whole := strings.Contains(strings.ToLower(s.of.columns[s.Deleted].Type), "int") && !strings.Contains(strings.ToLower(s.of.columns[s.Deleted].Type), "tiny")
+	return whole && regexp.MustCompile(`(?i)(at|time|on)$`).MatchString(s.Deleted)
+}
+
+// markTag is the tag of the deletion mark, "" where its type says enough.
+func (s *shape) markTag() string {
+	switch {
+	case s.Deleted == "", s.DeletedWhen == "" && s.isTimestamp():
+		return ""
+	case s.DeletedWhen != "":
+		return "deleted,when:" + s.DeletedWhen
+	}
+	return "deleted"
+}
+
+// field is a field of the model.
+func (s *shape) field(column, tag string) string {
+	c, typ := s.of.columns[column], "string"
+	switch s.of.kind(column) {
+	case dialect.Number:
+		typ = "int64"
+	case dialect.Bool, dialect.Bits:
+		typ = "bool"
+	}
+	if column == s.Parent && bool(c.Nullable) && !s.hasZero() {
+		typ = "*" + typ
+	}
+	var settings []string
+	if !snake.MatchString(column) {
+		settings = append(settings, "column:"+column)
+	}
+	if c.Length > 0 && s.of.kind(column) == dialect.Text {
+		settings = append(settings, fmt.Sprintf("size:%d", c.Length))
+	}
+	if len(settings) > 0 {
+		tag = fmt.Sprintf("gorm:%q ", strings.Join(settings, ";")) + tag
+	}
+	return fmt.Sprintf("%s %s `%s`", goName(column), typ, tag)
+}
+
+// hasZero reports whether rows at the top have a value in the parent column.
+func (s *shape) hasZero() bool {
+	for _, c := range s.of.cells[s.Parent] {
+		if c.Valid && s.isTop(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// options are those of gormplugin.New.
+func (s *shape) options() (options []string) {
+	model := "&" + typeName(s.Table.Table) + "{}"
+	single := ""
+	if s.SingleTree != "" {
+		single = fmt.Sprintf(", gormplugin.SingleTree(%q)", s.SingleTree)
+	}
+	options = append(options, "gormplugin.Model("+model+single+")")
+	for _, l := range s.Leaves {
+		options = append(options, "gormplugin.Leaf(&"+typeName(l.Table)+"{}, "+model+")")
+	}
+	return options
+}

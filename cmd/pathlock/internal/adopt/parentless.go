@@ -1,0 +1,251 @@
+package adopt
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pathlock-go/pathlock/internal/dialect"
+	"github.com/pathlock-go/pathlock/internal/treetable"
+)
+
+// parentless returns the shapes of a table that knows parents by the paths alone, with the columns
+// that have to be added.
+func (t *table) parentless(links []shape) (found []shape) {
+	if len(t.unique) == 0 || slices.ContainsFunc(links, func(s shape) bool { return parentHint.MatchString(s.Parent) }) {
+		return nil
+	}
+	for _, column := range t.texts() {
+		if column == t.unique[0] {
+			continue
+		}
+		s := shape{Table: treetable.Table{Table: t.name, Key: t.unique[0], SingleTree: treeName(t.name), Path: column}, of: t}
+		s.Deleted, s.DeletedWhen = t.mark(&s)
+		for _, separator := range strings.Split(separators, "") {
+			for _, trail := range []string{separator, ""} {
+				f := treetable.Form{Separator: separator, Trail: trail}
+				if own, ok := s.withOwnPath(f); ok {
+					found = append(found, own)
+				}
+				f.OfParent = true
+				found = append(found, s.withPathOfParent(f)...)
+			}
+		}
+	}
+	return best(found)
+}
+
+// withOwnPath takes what precedes the last name of each path for the path of the row above.
+func (s shape) withOwnPath(f treetable.Form) (shape, bool) {
+	t, rowOf, leads := s.of, make(map[string]int), make(map[string]int)
+	cells := t.cells[s.Path]
+	for i, c := range cells {
+		if s.isLive(i) {
+			if _, twice := rowOf[c.String]; !twice {
+				rowOf[c.String] = i
+			}
+		}
+	}
+	above := func(i int) (dir, name string, ok bool) {
+		rest, ok := strings.CutSuffix(cells[i].String, f.Trail)
+		at := strings.LastIndex(rest, f.Separator)
+		if dir, name = rest[:at+1], rest[at+1:]; f.Trail == "" {
+			dir = strings.TrimSuffix(dir, f.Separator)
+		}
+		return dir, name, ok && name != ""
+	}
+	live, below := 0, 0
+	for i := range cells {
+		if !s.isLive(i) {
+			continue
+		}
+		live++
+		dir, _, ok := above(i)
+		if _, known := rowOf[dir]; ok && known && dir != "" {
+			below++
+		} else if ok {
+			leads[dir]++
+		}
+	}
+	for dir, n := range leads { // a missing parent is rarer than the top
+		if n > leads[f.Lead] || leads[f.Lead] == 0 {
+			f.Lead = dir
+		}
+	}
+	top := f.Lead
+	if f.Trail == "" && top != "" || f.Trail == "" && leads[""] > 0 && strings.HasPrefix(cells[0].String, f.Separator) {
+		f.Lead += f.Separator
+	}
+	if _, err := treetable.ParseForm(f.String()); err != nil || below == 0 || !enough(below+leads[top], live) || len(rowOf)*10 < live*9 {
+		return s, false
+	}
+	parents, names := make([]cell, t.rows), make([]cell, t.rows)
+	for i := range cells {
+		dir, name, ok := above(i)
+		up, known := rowOf[dir]
+		names[i] = cell{String: name, Valid: ok}
+		switch {
+		case known && up != i:
+			parents[i] = t.cells[s.Key][up]
+		case dir != top:
+			parents[i] = cell{String: "-1", Valid: true}
+		}
+	}
+	s.setForm(f)
+	s.label(names, live)
+	s.parents(parents)
+	return s, true
+}
+
+// setForm states the form of the path.
+func (s *shape) setForm(f treetable.Form) {
+	if s.PathForm = f.String(); f == treetable.DefaultForm {
+		s.PathForm = ""
+	}
+}
+
+// label finds the column that has the last names of the paths, or adds one.
+func (s *shape) label(names []cell, live int) {
+	most := 0
+	for _, column := range append([]string{s.Key}, s.of.texts()...) {
+		same := 0
+		for i, c := range s.of.cells[column] {
+			if s.isLive(i) && c == names[i] {
+				same++
+			}
+		}
+		if column != s.Path && same > most && same*10 >= live*8 {
+			most, s.Name = same, column
+		}
+	}
+	switch s.Name {
+	case s.Key:
+		s.Path, s.PathForm, s.IDPath, s.IDPathForm, s.Name = "", "", s.Path, s.PathForm, ""
+	case "":
+		s.Name = s.add(s.free("segment"), s.of.nameType(s.of.dialect), names)
+	}
+}
+
+// parents adds the column of the parents, and counts the rows that agree.
+func (s *shape) parents(cells []cell) {
+	key := s.of.columns[s.Key]
+	key.Nullable, key.Required, key.Key, key.Plain, key.Expression = true, false, 0, true, ""
+	s.Parent = s.add(s.free("parent_id"), key, cells)
+	v := s.judge()
+	s.agree, s.hints = v.agree, s.hint()
+}
+
+// withPathOfParent takes the path together with a name for the row's own.
+func (s shape) withPathOfParent(f treetable.Form) (found []shape) {
+	t := s.of
+	cells := t.cells[s.Path]
+	for _, column := range t.texts() {
+		if column == s.Path {
+			continue
+		}
+		for _, f.Lead = range []string{"", f.Separator} {
+			root, rowOf := f.Column("/x"), make(map[string]int)
+			for i, c := range t.cells[column] {
+				if own := f.Own(cells[i].String, c.String); s.isLive(i) && c.String != "" {
+					rowOf[f.Print(own)] = i
+				}
+			}
+			live, fit, below, parents := 0, 0, 0, make([]cell, t.rows)
+			for i, c := range cells {
+				up, known := rowOf[c.String]
+				switch {
+				case c.String == root:
+				case known && up != i:
+					parents[i] = t.cells[s.Key][up]
+				default:
+					parents[i] = cell{String: "-1", Valid: true}
+				}
+				if s.isLive(i) {
+					live++
+					if known && c.String != root {
+						below++
+					}
+					if known || c.String == root {
+						fit++
+					}
+				}
+			}
+			if below == 0 || !enough(fit, live) {
+				continue
+			}
+			one := s
+			one.Name = column
+			one.setForm(f)
+			one.parents(parents)
+			found = append(found, one)
+		}
+	}
+	return best(found)
+}
+
+// fills are the statements that fill the added columns from the path.
+func (s *shape) fills(d *dialect.Dialect) (statements []Statement) {
+	column := s.Path
+	form, _ := treetable.ParseForm(s.PathForm)
+	if column == "" {
+		column = s.IDPath
+		form, _ = treetable.ParseForm(s.IDPathForm)
+	}
+	q, table := d.QuotePart, d.Quote(s.Table.Table)
+	length := "LENGTH"
+	if d == dialect.MySQL {
+		length = "CHAR_LENGTH"
+	}
+	// dir is the path up to the last name, with what separates them.
+	text := q(column)
+	if form.Trail != "" {
+		text = fmt.Sprintf("SUBSTR(%s, 1, %s(%s) - 1)", text, length, text)
+	}
+	dir := fmt.Sprintf("RTRIM(%s, REPLACE(%s, '%s', ''))", text, text, form.Separator)
+	if d == dialect.MySQL {
+		dir = fmt.Sprintf("LEFT(%s, CHAR_LENGTH(%s) - CHAR_LENGTH(SUBSTRING_INDEX(%s, '%s', -1)))", text, text, text, form.Separator)
+	}
+	above := dir
+	if form.Trail == "" {
+		above = fmt.Sprintf("SUBSTR(%s, 1, %s(%s) - 1)", dir, length, dir)
+	}
+	own := q(column)
+	if form.OfParent {
+		above, own = q(column), s.ownPath(d, form)
+	}
+	live := ""
+	if s.Deleted != "" {
+		live = " WHERE " + d.Live(q(s.Deleted), s.of.kind(s.Deleted), s.when())
+	}
+	missing := "'-1'"
+	if s.of.kind(s.Key) == dialect.Number {
+		missing = "-1"
+	}
+	if s.isAdded(s.Name) {
+		statements = append(statements, Statement{SQL: fmt.Sprintf("UPDATE %s SET %s = SUBSTR(%s, %s(%s) + 1)", table, q(s.Name), text, length, dir), Why: "the name is the last one of the path"})
+	}
+	return append(statements, Statement{
+		SQL: fmt.Sprintf("UPDATE %s SET %s = COALESCE((SELECT MIN(p.%s) FROM (SELECT %s, %s AS own FROM %s%s) AS p WHERE p.own = %s AND p.%s <> %s.%s), CASE WHEN %s = '%s' THEN NULL ELSE %s END)",
+			table, q(s.Parent), q(s.Key), q(s.Key), own, table, live, qualified(above, q(column), table), q(s.Key), table, q(s.Key), above, strings.ReplaceAll(form.Print(""), "'", "''"), missing),
+		Why: fmt.Sprintf("the parent is the row with the path above; %d rows have none, and get the parent %s, which fsck finds", s.judge().orphans, missing),
+	})
+}
+
+// qualified names the table of a column in an expression.
+func qualified(expression, column, table string) string {
+	return strings.ReplaceAll(expression, column, table+"."+column)
+}
+
+// ownPath is the expression for a row's own path, where the column has its parent's.
+func (s *shape) ownPath(d *dialect.Dialect, form treetable.Form) string {
+	parts := []string{d.QuotePart(s.Path), d.QuotePart(s.Name)}
+	if form.Trail != "" {
+		parts = append(parts, "'"+form.Trail+"'")
+	} else {
+		parts = slices.Insert(parts, 1, fmt.Sprintf("CASE WHEN %s = '' AND '%s' = '' THEN '' ELSE '%s' END", parts[0], form.Lead, form.Separator))
+	}
+	if d == dialect.MySQL {
+		return "CONCAT(" + strings.Join(parts, ", ") + ")"
+	}
+	return strings.Join(parts, " || ")
+}

@@ -1,0 +1,152 @@
+package adopt
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pathlock-go/pathlock/internal/treeschema"
+	"github.com/pathlock-go/pathlock/internal/treetable"
+)
+
+// refused says what programs could do that they can do no more.
+func (s *shape) refused(v verdict, found []treeschema.Finding) (refused []string) {
+	say := func(format string, args ...any) { refused = append(refused, fmt.Sprintf(format, args...)) }
+	say("raw SQL that names %s, unless it plainly reads: change it, or allow it by WithoutTripwire", s.Table.Table)
+	if s.Name != "" {
+		say("a sibling with the same %s: %d rows have one now, and prevent the unique index", s.Name, v.twins)
+	}
+	if s.Path != "" {
+		form, _ := treetable.ParseForm(s.PathForm)
+		say("a %s that is empty or contains %q: %d rows have one now", s.Name, form.Separator, v.unfit)
+	}
+	say("a %s that is no row's %s, deleted, below the row itself, or in another tree: %d rows have none now", s.Parent, s.Key, v.orphans)
+	if s.markTag() != "" {
+		say("setting %s deletes the rows below, too; clearing it restores the row alone. If the field is a soft_delete.DeletedAt, leave its tag out", s.Deleted)
+	} else {
+		say("Delete also deletes the rows below")
+	}
+	for _, name := range []string{s.Key, s.Tree, s.Parent, s.Name, s.Path, s.IDPath, s.Deleted} {
+		if e := s.of.columns[name].Expression; e != "" {
+			say("%s is generated from %s: no program can write it; make it a plain column", name, e)
+		}
+	}
+	alters := false
+	for _, f := range found {
+		switch f.Check {
+		case treeschema.ForeignKeys, treeschema.Triggers, treeschema.Rules, treeschema.Partitions, treeschema.RowSecurity, treeschema.Inheritance:
+			say("%s: %s: %s", f.Missing, f.Why, f.Advice)
+		case treeschema.Collation, treeschema.Type, treeschema.Length:
+			alters = true
+		}
+	}
+	if alters {
+		say("AutoMigrate of old models would undo the types, lengths and collations: give their fields the same size, or remove the call")
+	}
+	return refused
+}
+
+// Rollout lists the steps to the tree's protection.
+func (t Tree) rollout() (steps []string) {
+	fsck := "pathlock fsck " + flags(t.shape.Table, true)
+	if len(t.Statements) > 0 {
+		steps = append(steps, fmt.Sprintf("Run the statements above, one by one, and ANALYZE %s. Remove AutoMigrate of its old model.", t.Table))
+	}
+	steps = append(steps, "Stop the old instances, or let the proxy refuse everything but GET for them.")
+	if t.shape.isAdded(t.shape.Parent) {
+		steps = append(steps, "Run the UPDATE statements again: old code has written rows without the new columns.")
+	}
+	return append(steps,
+		"See what a repair would change: "+fsck+" --repair",
+		"Repair, as nobody writes now: "+fsck+" --repair --apply --locks off --log changes.jsonl",
+		"Start the new instances, with the tags and options above, first with offstore.New().",
+		"Check, now and after a day: "+fsck,
+		"Restart the instances with a lock store, one after the other.")
+}
+
+// Text is the report for people, with lines of any length.
+func (r Report) Text() string {
+	var b strings.Builder
+	for _, t := range r.Trees {
+		t.write(&b)
+	}
+	for _, u := range r.Unsupported {
+		fmt.Fprintf(&b, "%s: not supported: %s\n", u.Table, u.Why)
+	}
+	if len(r.Trees)+len(r.Unsupported) == 0 {
+		b.WriteString("no table holds a tree\n")
+	}
+	return b.String()
+}
+
+// write writes what is to be said about a tree.
+func (t Tree) write(b *strings.Builder) {
+	list := func(title string, lines []string) {
+		if len(lines) > 0 {
+			fmt.Fprintf(b, "\n%s\n\n", title)
+		}
+		for _, line := range lines {
+			fmt.Fprintf(b, "    %s\n", line)
+		}
+	}
+	fmt.Fprintf(b, "# %s: %d of %d live rows agree\n", t.Table, t.Agree, t.Rows)
+	list("Shape", t.shape.lines())
+	var rows []string
+	for _, d := range t.Disagree {
+		rows = append(rows, d.Key+": "+d.Why)
+	}
+	list("Rows that do not agree", rows)
+	list("Notes", t.Notes)
+	list("Tags of "+typeName(t.Table), t.Tags)
+	list("Options of gormplugin.New", t.Options)
+	var statements []string
+	for _, s := range t.Statements {
+		statements = append(statements, s.SQL+";", "  -- "+s.Why, "  -- locks: "+s.Locks)
+		if s.Undo != "" {
+			statements = append(statements, "  -- back: "+s.Undo+";")
+		}
+	}
+	list("Statements", statements)
+	list("What fsck finds", t.Findings)
+	list("Refused from then on, or different", t.Refused)
+	steps := t.rollout()
+	for i := range steps {
+		steps[i] = fmt.Sprintf("%d. %s", i+1, steps[i])
+	}
+	list("Roll-out", steps)
+	b.WriteString("\n")
+}
+
+// lines describe the shape.
+func (s *shape) lines() (lines []string) {
+	say := func(what, column, more string) {
+		if column == "" {
+			return
+		}
+		if s.isAdded(column) {
+			more += " (new)"
+		}
+		lines = append(lines, fmt.Sprintf("%-12s %s%s", what, column, more))
+	}
+	in := func(form string) string {
+		if form == "" {
+			return ""
+		}
+		return " in the form " + form
+	}
+	say("key", s.Key, "")
+	say("tree", s.Tree, "")
+	say("single tree", s.SingleTree, "")
+	say("parent", s.Parent, "")
+	say("name", s.Name, "")
+	say("path", s.Path, in(s.PathForm))
+	say("path of ids", s.IDPath, in(s.IDPathForm))
+	when := ""
+	if s.DeletedWhen != "" {
+		when = " when " + s.DeletedWhen
+	}
+	say("deleted", s.Deleted, when)
+	for _, l := range s.Leaves {
+		say("leaves", leafFlag(l), "")
+	}
+	return lines
+}

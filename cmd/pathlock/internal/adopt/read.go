@@ -1,0 +1,199 @@
+package adopt
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pathlock-go/pathlock/internal/dialect"
+	"github.com/pathlock-go/pathlock/internal/treeschema"
+)
+
+// reader reads a database.
+type reader struct {
+	db       *sql.DB
+	dialect  *dialect.Dialect
+	version  string
+	progress func(table string, rows int)
+}
+
+// cell is a value as text.
+type cell = sql.NullString
+
+// table is a table with its rows.
+type table struct {
+	name    string
+	dialect *dialect.Dialect
+	columns map[string]treeschema.Column
+	// order has the columns in the order of their names, and unique those that are unique by
+	// themselves, the primary key first.
+	order, unique []string
+	cells         map[string][]cell
+	rows          int
+	// more is set if the table has more rows than were read.
+	more bool
+}
+
+// catalogues are the questions for the tables of a database.
+var catalogues = map[*dialect.Dialect]string{
+	dialect.MySQL:      "SELECT TABLE_NAME, VERSION() FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED') ORDER BY 1",
+	dialect.PostgreSQL: "SELECT relname, '' FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition AND pg_table_is_visible(oid) AND relnamespace::regnamespace::text NOT IN ('pg_catalog', 'information_schema') ORDER BY 1",
+	dialect.SQLite:     "SELECT name, '' FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY 1",
+}
+
+// readAll reads the tables in one state of the database. With a name, the others are read only if
+// they are small enough to be looked at for leaves.
+func (r *reader) readAll(ctx context.Context, only string) (tables []*table, err error) {
+	tx, err := r.db.BeginTx(ctx, r.snapshot())
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if ended := tx.Rollback(); ended != nil && !errors.Is(ended, sql.ErrTxDone) {
+			err = errors.Join(err, ended)
+		}
+	}()
+	names, err := r.names(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	if only != "" {
+		if slices.Contains(names, only) || strings.Contains(only, ".") {
+			names = []string{only}
+		} else {
+			return nil, fmt.Errorf("there is no table %q", only)
+		}
+	}
+	for _, name := range names {
+		t, err := r.read(ctx, tx, name)
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", name, err)
+		}
+		tables = append(tables, t)
+	}
+	return tables, nil
+}
+
+// snapshot are the options of a read-only transaction that sees one state of the database.
+func (r *reader) snapshot() *sql.TxOptions {
+	if r.dialect.SoleWriter {
+		return &sql.TxOptions{ReadOnly: true}
+	}
+	return &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
+}
+
+// names lists the tables.
+func (r *reader) names(ctx context.Context, tx *sql.Tx) (names []string, err error) {
+	rows, err := tx.QueryContext(ctx, catalogues[r.dialect])
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name, &r.version); err != nil {
+			return nil, err
+		}
+		if !strings.HasPrefix(name, "pathlock_") {
+			names = append(names, name)
+		}
+	}
+	return names, rows.Err()
+}
+
+// read reads a table.
+func (r *reader) read(ctx context.Context, tx *sql.Tx, name string) (*table, error) {
+	there, err := treeschema.Look(ctx, tx, r.dialect, name)
+	if err != nil {
+		return nil, err
+	}
+	t := &table{name: name, dialect: r.dialect, columns: make(map[string]treeschema.Column), unique: there.Unique, cells: make(map[string][]cell)}
+	var selected []string
+	for _, c := range there.Columns {
+		t.columns[c.Name], t.order = c, append(t.order, c.Name)
+		if r.legible(c) != "" {
+			selected = append(selected, c.Name)
+		}
+	}
+	if len(selected) == 0 {
+		return t, nil
+	}
+	return t, r.readRows(ctx, tx, t, selected)
+}
+
+// longest is how many characters of a text are read: more than a path that can be indexed has.
+const longest = 1100
+
+// legible is the expression for a column's value as a text; "" for one that has no part in a tree.
+func (r *reader) legible(c treeschema.Column) string {
+	quoted := r.dialect.QuotePart(c.Name)
+	switch kind := dialect.KindOf(c.Type); {
+	case r.dialect == dialect.PostgreSQL && (kind == dialect.Text || kind == dialect.UUID || c.Type == "ltree"):
+		return fmt.Sprintf("SUBSTR(%s::text, 1, %d)", quoted, longest)
+	case kind == dialect.Text, kind == dialect.Other && c.Type == "":
+		return fmt.Sprintf("SUBSTR(%s, 1, %d)", quoted, longest)
+	case kind == dialect.Bits && r.dialect == dialect.MySQL:
+		return quoted + " + 0"
+	case kind == dialect.Bytes:
+		if c.Length > 0 && c.Length <= 64 {
+			return "HEX(" + quoted + ")"
+		}
+		return ""
+	case kind == dialect.Other, kind == dialect.Bits:
+		return ""
+	}
+	return quoted
+}
+
+// readRows reads the rows, those with the smallest keys first.
+func (r *reader) readRows(ctx context.Context, tx *sql.Tx, t *table, selected []string) (err error) {
+	var expressions []string
+	for _, name := range selected {
+		expressions = append(expressions, r.legible(t.columns[name]))
+		t.cells[name] = nil
+	}
+	query := "SELECT " + strings.Join(expressions, ", ") + " FROM " + r.dialect.Quote(t.name)
+	if len(t.unique) > 0 {
+		query += " ORDER BY " + r.dialect.QuotePart(t.unique[0])
+	}
+	rows, err := tx.QueryContext(ctx, fmt.Sprintf("%s LIMIT %d", query, MostRows+1))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	values, targets := make([]cell, len(selected)), make([]any, len(selected))
+	for i := range values {
+		targets[i] = &values[i]
+	}
+	for rows.Next() {
+		if t.rows == MostRows {
+			t.more = true
+			break
+		}
+		if err := rows.Scan(targets...); err != nil {
+			return err
+		}
+		for i, name := range selected {
+			t.cells[name] = append(t.cells[name], values[i])
+		}
+		if t.rows++; t.rows%50_000 == 0 && r.progress != nil {
+			r.progress(t.name, t.rows)
+		}
+	}
+	return rows.Err()
+}
+
+// kind says what a column holds.
+func (t *table) kind(column string) dialect.ColumnKind { return dialect.KindOf(t.columns[column].Type) }
+
+// texts are the columns that can hold a path or a name.
+func (t *table) texts() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(t.cells)), func(name string) bool {
+		kind := t.kind(name)
+		return kind != dialect.Text && (kind != dialect.Other || t.columns[name].Type == "ltree")
+	})
+}

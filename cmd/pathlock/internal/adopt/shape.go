@@ -1,0 +1,227 @@
+package adopt
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/dialect"
+	"github.com/pathlock-go/pathlock/internal/treetable"
+)
+
+// shape is one way to read a table as trees.
+type shape struct {
+	treetable.Table
+	of *table
+	// added are the columns that the table lacks, whose values in of are computed.
+	added []addition
+	// agree and hints rank shapes: by the rows that fit, then by the names of the columns.
+	agree, hints int
+	// guessed is set where only names say it, as there are no rows.
+	guessed bool
+}
+
+// Names of columns that hint at what they hold.
+var (
+	parentHint = regexp.MustCompile(`(?i)parent|^p_?id$|^pid|father|superior|^up_?id|_pid$`)
+	pathHint   = regexp.MustCompile(`(?i)path|ancestors|lineage|parent_?ids`)
+	nameHint   = regexp.MustCompile(`(?i)name$|^title|label|segment|slug`)
+)
+
+// hint is how much the names of columns speak for a shape.
+func (s *shape) hint() int {
+	n := 0
+	for _, h := range []struct {
+		column string
+		like   *regexp.Regexp
+	}{{s.Parent, parentHint}, {s.Path, pathHint}, {s.IDPath, pathHint}, {s.Name, nameHint}} {
+		if h.column != "" && h.like.MatchString(h.column) {
+			n++
+		}
+	}
+	if strings.EqualFold(s.Name, "name") {
+		n++
+	}
+	if len(s.of.unique) > 0 && s.Key == s.of.unique[0] {
+		n++
+	}
+	return n
+}
+
+// isTop reports whether a value of the parent column means that a row is at the top.
+func (s *shape) isTop(parent cell) bool {
+	return !parent.Valid || treetable.IsNoParent(parent.String) || parent.String == "0" && s.of.kind(s.Parent) == dialect.Number || strings.Trim(parent.String, "0") == "" && s.of.kind(s.Parent) == dialect.Bytes
+}
+
+// isLive reports whether a row is not marked as deleted.
+func (s *shape) isLive(i int) bool {
+	if s.Deleted == "" {
+		return true
+	}
+	mark := s.of.cells[s.Deleted][i]
+	if s.DeletedWhen != "" {
+		return mark.String != s.DeletedWhen
+	}
+	return !mark.Valid || slices.Contains([]string{"", "0", "false"}, mark.String)
+}
+
+// verdict says which rows have a shape.
+type verdict struct {
+	rows, agree, deep int
+	// twins are siblings with one name, and unfit rows whose name no path can have.
+	twins, unfit, orphans int
+	disagree              []Disagree
+}
+
+// mostExamples is how many rows that do not agree are shown.
+const mostExamples = 3
+
+// judge compares each live row with what its parent says.
+func (s *shape) judge() verdict {
+	v := verdict{disagree: []Disagree{}}
+	p := s.places()
+	path, _ := treetable.ParseForm(s.PathForm)
+	ids, _ := treetable.ParseForm(s.IDPathForm)
+	for i := range s.of.rows {
+		if !s.isLive(i) || p.unseen[i] {
+			continue
+		}
+		v.rows++
+		why := p.wrong[i]
+		for _, c := range []struct {
+			column, want string
+			form         treetable.Form
+		}{{s.Path, p.names[i], path}, {s.IDPath, p.keys[i], ids}} {
+			if c.column == "" || why != "" || s.isAdded(c.column) {
+				continue
+			}
+			if is := s.of.cells[c.column][i]; !is.Valid || is.String != c.form.Column(c.want) {
+				why = fmt.Sprintf("%s is %s, should be %q", c.column, shownCell(is), c.form.Column(c.want))
+			}
+		}
+		switch {
+		case why == "":
+			v.agree++
+			if p.depth[i] > 1 {
+				v.deep++
+			}
+		case len(v.disagree) < mostExamples:
+			v.disagree = append(v.disagree, Disagree{s.of.cells[s.Key][i].String, why})
+		}
+	}
+	v.twins, v.unfit, v.orphans = p.twins, p.unfit, p.orphans
+	return v
+}
+
+// shownCell is a value for people.
+func shownCell(c cell) string {
+	if !c.Valid {
+		return "NULL"
+	}
+	return fmt.Sprintf("%q", c.String)
+}
+
+// places says where the rows belong, by their parents.
+type places struct {
+	// names and keys are the paths, as package pathlock has them; wrong says why a row has none.
+	names, keys, wrong []string
+	depth              []int
+	// unseen rows are below ones that were not read.
+	unseen                []bool
+	twins, unfit, orphans int
+}
+
+// places follows the parents from each row to the top.
+func (s *shape) places() places {
+	n := s.of.rows
+	p := places{make([]string, n), make([]string, n), make([]string, n), make([]int, n), make([]bool, n), 0, 0, 0}
+	rowOf := make(map[string]int, n)
+	for i := range n {
+		if s.isLive(i) {
+			rowOf[s.of.cells[s.Key][i].String] = i
+		}
+	}
+	form, _ := treetable.ParseForm(s.PathForm)
+	state := make([]int8, n) // 1: being placed, 2: placed
+	var place func(i int)
+	place = func(i int) {
+		if state[i] != 0 {
+			return
+		}
+		state[i] = 1
+		defer func() { state[i] = 2 }()
+		key, parent, name := s.of.cells[s.Key][i].String, s.of.cells[s.Parent][i], cell{}
+		if s.Name != "" {
+			name = s.of.cells[s.Name][i]
+		}
+		above := -1
+		if !s.isTop(parent) {
+			up, ok := rowOf[parent.String]
+			switch {
+			case !ok && s.of.more:
+				p.unseen[i] = true
+				return
+			case !ok:
+				p.orphans++
+				p.wrong[i] = "its parent " + parent.String + " is missing or deleted"
+				return
+			}
+			if place(up); state[up] == 1 {
+				p.wrong[i] = "it is its own ancestor"
+				return
+			}
+			if above = up; p.wrong[up] != "" || p.unseen[up] {
+				p.unseen[i] = p.unseen[up]
+				p.wrong[i] = "a row above has no place: " + parent.String
+				return
+			}
+			p.names[i], p.keys[i], p.depth[i] = p.names[up], p.keys[up], p.depth[up]
+		}
+		p.depth[i]++
+		p.keys[i] += "/" + key
+		if s.Path == "" || above < 0 && name.Valid && name.String == "" {
+			return // the root row
+		}
+		if _, err := pathlock.Root().Child(name.String); err != nil || form.Check(name.String) != nil {
+			p.unfit++
+			p.wrong[i] = fmt.Sprintf("no path can have the name %s", shownCell(name))
+			return
+		}
+		p.names[i] += "/" + name.String
+	}
+	slots := make(map[[3]string]bool)
+	for i := range n {
+		if !s.isLive(i) {
+			continue
+		}
+		place(i)
+		if s.Name == "" {
+			continue
+		}
+		at := [3]string{"", s.of.cells[s.Parent][i].String, s.of.cells[s.Name][i].String}
+		if s.isTop(s.of.cells[s.Parent][i]) {
+			at[1] = ""
+		}
+		if s.Tree != "" {
+			at[0] = s.of.cells[s.Tree][i].String
+		}
+		if slots[at] {
+			p.twins++
+		}
+		slots[at] = true
+	}
+	return p
+}
+
+// notes say how the shape was found.
+func (s *shape) notes() (notes []string) {
+	if s.guessed {
+		notes = append(notes, "the table is empty: only the names of its columns say so; check the forms of paths")
+	}
+	if s.of.more {
+		notes = append(notes, fmt.Sprintf("a sample: the %d rows with the smallest keys", s.of.rows))
+	}
+	return notes
+}

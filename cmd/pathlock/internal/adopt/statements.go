@@ -1,0 +1,177 @@
+package adopt
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/doctor"
+	"github.com/pathlock-go/pathlock/internal/dialect"
+	"github.com/pathlock-go/pathlock/internal/treeschema"
+)
+
+// statements lists what the schema of a shape needs, and returns all that package treeschema finds.
+func (r *reader) statements(ctx context.Context, s *shape, tree *Tree) ([]treeschema.Finding, error) {
+	add := func(st Statement) {
+		st.Locks, st.Undo = r.locks(st.SQL, s.of), cmp.Or(st.Undo, r.undo(st.SQL, s.of))
+		tree.Statements = append(tree.Statements, st)
+	}
+	tree.Statements = []Statement{}
+	var planned []treeschema.Column
+	for _, a := range s.added {
+		c := a.Column
+		if c.Charset != "" && c.Equality == "exact" {
+			c.Collation = r.dialect.Collation(r.version)
+		}
+		planned = append(planned, c)
+		add(Statement{SQL: "ALTER TABLE " + r.dialect.Quote(s.Table.Table) + " ADD COLUMN " + r.dialect.QuotePart(c.Name) + " " + r.typeOf(c), Why: "pathlock keeps it; the table lacks it"})
+	}
+	if len(s.added) > 0 && s.isAdded(s.Parent) {
+		for _, st := range s.fills(r.dialect) {
+			add(st)
+		}
+	}
+	model := doctor.ModelOf(s.Table, s.columns())
+	model.Planned, model.TextKeys = planned, s.textKeys()
+	for i := range model.Marks {
+		s.zeroMark(&model.Marks[i])
+	}
+	found, err := treeschema.Tables(ctx, r.db, r.dialect, []treeschema.Model{model})
+	for _, f := range found {
+		for _, sql := range f.Statements {
+			add(Statement{SQL: sql, Why: f.Missing + ": " + f.Why})
+		}
+		if len(f.Statements) == 0 && f.Severity == treeschema.Unsafe {
+			tree.Notes = append(tree.Notes, f.String())
+		}
+	}
+	return found, err
+}
+
+// columns are the table's, with the added ones.
+func (s *shape) columns() (columns []treeschema.Column) {
+	for _, c := range s.of.columns {
+		columns = append(columns, c)
+	}
+	return columns
+}
+
+// textKeys are the columns of keys that are texts.
+func (s *shape) textKeys() (keys []string) {
+	for _, name := range []string{s.Tree, s.Parent, s.Key} {
+		if kind := s.of.kind(name); name != "" && (kind == dialect.Text || kind == dialect.UUID) {
+			keys = append(keys, name)
+		}
+	}
+	return keys
+}
+
+// zeroMark says of a mark of numbers that 0 is in live rows, where rows have it.
+func (s *shape) zeroMark(m *treeschema.Mark) {
+	if s.of.kind(m.Column) != dialect.Number || m.When != "" {
+		return
+	}
+	for _, c := range s.of.cells[m.Column] {
+		if c.Valid && c.String == "0" {
+			m.Live, m.OrNull = "0", !s.isTimestamp() && bool(s.of.columns[m.Column].Nullable)
+			return
+		}
+	}
+}
+
+// when is the value of the deletion mark as SQL.
+func (s *shape) when() string {
+	if s.DeletedWhen == "" {
+		return ""
+	}
+	literal, _ := dialect.MarkLiteral(s.DeletedWhen, s.of.kind(s.Deleted) == dialect.Number)
+	return literal
+}
+
+// typeOf is the definition of a column.
+func (r *reader) typeOf(c treeschema.Column) string {
+	typ := c.Type
+	switch {
+	case r.dialect == dialect.MySQL && c.Charset != "":
+		typ += " CHARACTER SET " + c.Charset + " COLLATE " + c.Collation
+	case r.dialect == dialect.PostgreSQL && c.Equality != "":
+		typ += " COLLATE " + r.dialect.QuotePart(cmp.Or(c.Collation, "C"))
+	}
+	if !c.Nullable {
+		typ += " NOT NULL"
+	}
+	return typ
+}
+
+// pace is about how many rows a server reads or writes in a second for a change of the schema.
+const pace = 100_000
+
+// locks says what a statement keeps out, and about how long.
+func (r *reader) locks(sql string, t *table) string {
+	size, took := fmt.Sprintf("%d rows", t.rows), "under a second"
+	if t.more {
+		size = fmt.Sprintf("more than %d rows", t.rows)
+	}
+	if t.rows >= pace {
+		took = "about " + (time.Duration(t.rows/pace) * time.Second).String()
+	}
+	says := "writers wait"
+	switch {
+	case r.dialect == dialect.SQLite:
+		says = "writers of the file wait"
+	case strings.HasPrefix(sql, "UPDATE"):
+		says = "writers of the same rows wait"
+	case strings.Contains(sql, " ADD COLUMN "):
+		return "nothing, once it has the table for an instant"
+	case r.dialect == dialect.MySQL && strings.Contains(sql, " KEY "):
+		says = "nothing, once it has the table for an instant"
+	case r.dialect == dialect.PostgreSQL && strings.HasPrefix(sql, "CREATE"):
+		says = "writers wait, unless it is CREATE INDEX CONCURRENTLY"
+	case r.dialect == dialect.PostgreSQL:
+		says = "readers and writers wait"
+	case strings.Contains(sql, " MODIFY "):
+		says = "writers wait while the table is copied"
+	}
+	return fmt.Sprintf("%s: %s, %s", says, size, took)
+}
+
+// name matches a quoted name in a statement.
+const name = "((?:[`\"](?:[^`\"]|``|\"\")+[`\"]\\.?)+)"
+
+var (
+	addsColumn  = regexp.MustCompile("^ALTER TABLE " + name + " ADD COLUMN " + name)
+	addsKey     = regexp.MustCompile("^ALTER TABLE " + name + " ADD (?:UNIQUE )?KEY " + name)
+	addsIndex   = regexp.MustCompile("^CREATE (?:UNIQUE )?INDEX " + name)
+	altersType  = regexp.MustCompile("^(ALTER TABLE " + name + " (?:MODIFY|ALTER COLUMN) )" + name + "( TYPE)?")
+	altersTable = regexp.MustCompile("^(ALTER TABLE " + name + ") ENGINE")
+)
+
+// undo is the way back from a statement; "" where the way back from another is its own, too.
+func (r *reader) undo(sql string, t *table) string {
+	if m := addsColumn.FindStringSubmatch(sql); m != nil {
+		return "ALTER TABLE " + m[1] + " DROP COLUMN " + m[2]
+	}
+	if m := addsKey.FindStringSubmatch(sql); m != nil {
+		return "ALTER TABLE " + m[1] + " DROP KEY " + m[2]
+	}
+	if m := addsIndex.FindStringSubmatch(sql); m != nil {
+		return "DROP INDEX " + m[1]
+	}
+	if m := altersType.FindStringSubmatch(sql); m != nil {
+		for _, c := range t.columns {
+			if r.dialect.QuotePart(c.Name) == m[3] {
+				if r.dialect == dialect.PostgreSQL {
+					c.Nullable = true // which the statement leaves as it is
+				}
+				return m[1] + m[3] + m[4] + " " + r.typeOf(c)
+			}
+		}
+	}
+	if m := altersTable.FindStringSubmatch(sql); m != nil {
+		return m[1] + " ENGINE = MyISAM"
+	}
+	return ""
+}
