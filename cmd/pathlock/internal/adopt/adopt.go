@@ -91,26 +91,60 @@ func Run(ctx context.Context, db *sql.DB, of fsck.Dialect, opts Options) (Report
 	}
 	report := Report{Trees: []Tree{}, Unsupported: []Unsupported{}}
 	r := reader{db: db, dialect: d, progress: opts.Progress}
-	tables, err := r.readAll(ctx, opts.Table)
+	shapes, err := r.shapes(ctx, opts.Table, &report)
 	if err != nil {
 		return report, err
 	}
-	for _, t := range tables {
-		shapes, unsupported := t.shapes()
-		report.Unsupported = append(report.Unsupported, unsupported...)
-		for _, s := range shapes {
-			s.Leaves = leavesOf(s, tables)
-			tree, err := r.describe(ctx, s)
-			if err != nil {
-				return report, fmt.Errorf("%s: %w", t.name, err)
-			}
-			report.Trees = append(report.Trees, tree)
+	for _, s := range shapes {
+		tree, err := r.describe(ctx, s)
+		if err != nil {
+			return report, fmt.Errorf("%s: %w", s.Table.Table, err)
 		}
+		report.Trees = append(report.Trees, tree)
 	}
 	if opts.Table != "" && len(report.Trees)+len(report.Unsupported) == 0 {
 		return report, fmt.Errorf("%q holds no tree: no column of most rows has the keys of other rows, or a path that follows from them", opts.Table)
 	}
 	return report, nil
+}
+
+// shapes returns those of all tables, or of one, in one state of the database.
+func (r *reader) shapes(ctx context.Context, only string, report *Report) (shapes []shape, err error) {
+	tx, err := r.db.BeginTx(ctx, r.snapshot())
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if ended := tx.Rollback(); ended != nil && !errors.Is(ended, sql.ErrTxDone) {
+			err = errors.Join(err, ended)
+		}
+	}()
+	tables, err := r.samples(ctx, tx, only)
+	if err != nil {
+		return nil, err
+	}
+	var carried [][2]string
+	for _, t := range tables {
+		found, unsupported := t.shapes()
+		if only == "" || t.name == only {
+			report.Unsupported = append(report.Unsupported, unsupported...)
+			for i := range found {
+				carried = append(carried, found[i].findLeaves(tables)...)
+			}
+			shapes = append(shapes, found...)
+		}
+	}
+	shapes = slices.DeleteFunc(shapes, func(s shape) bool {
+		return s.isAdded(s.Parent) && slices.Contains(carried, [2]string{s.Table.Table, cmp.Or(s.Path, s.IDPath)})
+	})
+	for i := range shapes {
+		if shapes[i].of.more {
+			if err := r.readFully(ctx, tx, &shapes[i]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return shapes, nil
 }
 
 // describe says what to write for a shape.

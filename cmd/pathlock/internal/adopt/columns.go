@@ -72,19 +72,19 @@ func textType(d *dialect.Dialect, length int64) treeschema.Column {
 
 // Names that hint at deletion marks and at the columns of trees' ids.
 var (
-	markHint = regexp.MustCompile(`(?i)^(is_?)?(deleted|del|removed|trashed|delete)(_?(at|on|time|date|flag|mark|ts))?$|^(delete|del)_?(flag|time|at|mark)$`)
+	markHint = regexp.MustCompile(`(?i)^(is_?)?(deleted|del|removed|delete)(_?(at|on|time|date|flag|mark|ts))?$|^trashed_?(at|on|time)$`)
 	treeHint = regexp.MustCompile(`(?i)tenant|plan|project|owner|user|^uid$|^org|space|storage|root|collection|site|team|account|book|company|suite|community|drive|volume|library|repo`)
 	wordMark = regexp.MustCompile(`(?i)^(deleted|archived|trashed|removed)$`)
 )
 
 // mark returns the column that marks rows as deleted, and its value in these if it is no plain
-// mark.
+// mark. A time beside a flag only says when that was set.
 func (t *table) mark(s *shape) (column, when string) {
-	for _, name := range t.order {
-		kind := t.kind(name)
-		usable := kind == dialect.Time || kind == dialect.Number || kind == dialect.Bool || kind == dialect.Bits || kind == dialect.Text
-		if usable && markHint.MatchString(name) {
-			return name, ""
+	for _, kinds := range [][]dialect.ColumnKind{{dialect.Number, dialect.Bool, dialect.Bits, dialect.Text}, {dialect.Time}} {
+		for _, name := range t.order {
+			if slices.Contains(kinds, t.kind(name)) && markHint.MatchString(name) {
+				return name, ""
+			}
 		}
 	}
 	for _, name := range t.texts() {
@@ -103,6 +103,9 @@ func (t *table) mark(s *shape) (column, when string) {
 // settle finds the column of the trees' ids: it has one value from each row to the rows below, and
 // a name that says so, or the only difference between rows of one place.
 func (s *shape) settle() {
+	if s.Tree != "" {
+		return
+	}
 	s.SingleTree = treeName(s.Table.Table)
 	roles := []string{s.Key, s.Parent, s.Name, s.Path, s.IDPath, s.Deleted}
 	rowOf := make(map[string]int, s.of.rows)
@@ -137,7 +140,7 @@ func (s *shape) treeRank(name string, rowOf map[string]int) int {
 		if s.Path != "" {
 			pairs[s.of.cells[s.Path][i].String]++
 		}
-		if up, ok := rowOf[s.of.cells[s.Parent][i].String]; ok && !s.isTop(s.of.cells[s.Parent][i]) {
+		if up, ok := rowOf[s.of.cells[s.Parent][i].String]; ok && !s.isTop(i) {
 			links++
 			if s.of.cells[name][up] == c {
 				kept++
@@ -157,7 +160,8 @@ func (s *shape) treeRank(name string, rowOf map[string]int) int {
 	for _, n := range pairs {
 		twins = twins || n > 1
 	}
-	if twins && links > 0 && len(values) < s.of.rows/2 && s.apart(name) {
+	isID := strings.HasSuffix(strings.ToLower(name), "_id") && links > 1 && kept == links
+	if isID || twins && links > 0 && len(values) < s.of.rows/2 && s.apart(name) {
 		return 1
 	}
 	return 0

@@ -33,44 +33,91 @@ func (t *table) shapes() (found []shape, unsupported []Unsupported) {
 	return found, unsupported
 }
 
-// leastShare is the part of the rows that has to fit: a tree that handlers maintain is damaged.
-const leastShare = 0.5
+// enough reports whether so many of the rows are enough: a tree that handlers maintain is damaged.
+func enough(some, all int) bool { return some > 0 && 2*some >= all }
 
-// enough reports whether so many of the rows are enough.
-func enough(some, all int) bool { return some > 0 && float64(some) >= leastShare*float64(all) }
+// most reports whether so many of the rows are nearly all.
+func most(some, all int) bool { return some > 0 && 5*some >= 4*all }
+
+// fits reports whether so many rows have a shape that it is no chance: most of all and of those
+// below others, and more where the names of the columns do not say it.
+func (v verdict) fits(parentHinted, pathHinted bool) bool {
+	switch {
+	case v.below == 0:
+		return pathHinted && most(v.agree, v.rows)
+	case !v.parted && !pathHinted:
+		return false
+	case parentHinted || pathHinted:
+		return enough(v.agree, v.rows) && enough(v.deep, v.below)
+	}
+	return most(v.agree, v.rows) && most(v.deep, v.below)
+}
 
 // links are the pairs of a key and a parent whose values are mostly keys, or whose name says so
 // where all rows are at the top.
 func (t *table) links() (links []shape) {
-	for _, key := range t.unique {
-		keys := make(map[string]bool, t.rows)
-		for _, c := range t.cells[key] {
-			keys[c.String] = true
+	for _, parent := range t.order {
+		if t.cells[parent] == nil && t.rows > 0 {
+			continue
 		}
-		for _, parent := range t.order {
-			if parent == key || t.cells[parent] == nil && t.rows > 0 || !alike(t.kind(key), t.kind(parent)) {
-				continue
-			}
+		for _, key := range t.keys(parent) {
 			s := shape{Table: treetable.Table{Table: t.name, Key: key, Parent: parent}, of: t}
-			below, known, self := 0, 0, 0
-			for i, c := range t.cells[parent] {
-				if s.isTop(c) {
-					continue
-				}
-				below++
-				if keys[c.String] {
-					known++
-				}
-				if c.String == t.cells[key][i].String {
-					self++
-				}
-			}
-			if below > 0 && enough(known-self, below) || below == 0 && parentHint.MatchString(parent) {
+			if parent != key && alike(t.kind(key), t.kind(parent)) && s.isLink() {
 				links = append(links, s)
 			}
 		}
 	}
 	return links
+}
+
+// keys are the columns that a parent can name: the unique ones, and those of whose names its own
+// consists, where each row has another value.
+func (t *table) keys(parent string) []string {
+	keys := slices.Clone(t.unique)
+	for _, key := range t.order {
+		distinct := make(map[string]bool, t.rows)
+		if slices.Contains(keys, key) || !parentHint.MatchString(parent) || !strings.HasSuffix(parent, key) || parent == key {
+			continue
+		}
+		for _, c := range t.cells[key] {
+			distinct[c.String] = c.Valid
+		}
+		if len(distinct) == t.rows && t.rows > 1 {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// isLink reports whether most parents are keys, and finds what marks the top.
+func (s *shape) isLink() bool {
+	t := s.of
+	keys, tops := make(map[string]bool, t.rows), 0
+	for i, c := range t.cells[s.Key] {
+		keys[c.String] = true
+		if s.isTop(i) {
+			tops++
+		}
+	}
+	below, known, self := 0, 0, 0
+	for i, c := range t.cells[s.Parent] {
+		switch {
+		case s.isTop(i):
+			continue
+		case c == t.cells[s.Key][i]:
+			self++
+		case keys[c.String]:
+			known++
+		case c.String == "-1" && tops == 0:
+			s.top = c.String
+			continue
+		}
+		below++
+	}
+	if s.self = tops == 0 && self > 0 && 2*self < t.rows; s.self {
+		below -= self
+	}
+	return below > 0 && enough(known, below) || below == 0 && parentHint.MatchString(s.Parent)
 }
 
 // alike reports whether a column can have the keys of another.
@@ -91,8 +138,8 @@ func (t *table) withPath(link shape, column string) (found []shape) {
 				s.Path, s.PathForm, s.Name, s.IDPath, s.IDPathForm = "", "", "", column, form
 			}
 			s.Deleted, s.DeletedWhen = t.mark(&s)
-			v := s.judge()
-			if s.agree, s.hints = v.agree, s.hint(); enough(v.agree, v.rows) && (v.deep > 0 || pathHint.MatchString(column)) {
+			if v := s.judge(); v.fits(parentHint.MatchString(s.Parent), pathHint.MatchString(column)) {
+				s.agree, s.hints = v.agree, s.hint()
 				found = append(found, s)
 			}
 		}
@@ -113,7 +160,7 @@ func (t *table) forms(link shape, column, label string) []string {
 	few := *t
 	few.rows = min(t.rows, looked)
 	link.of = &few
-	p := link.places()
+	p, asked := link.places(), 0
 	votes := make(map[treetable.Form]int)
 	for i := range few.rows {
 		stored, path := t.cells[column][i], p.names[i]
@@ -123,8 +170,10 @@ func (t *table) forms(link shape, column, label string) []string {
 		if !stored.Valid || p.wrong[i] != "" || path == "" {
 			continue
 		}
+		asked++
 		vote(votes, stored.String, path)
 	}
+	maps.DeleteFunc(votes, func(_ treetable.Form, n int) bool { return 4*n < asked })
 	ranked := slices.SortedFunc(maps.Keys(votes), func(a, b treetable.Form) int {
 		return cmp.Or(cmp.Compare(votes[b], votes[a]), strings.Index(separators, a.Separator)-strings.Index(separators, b.Separator), strings.Compare(a.String(), b.String()))
 	})
@@ -174,8 +223,11 @@ func merged(shapes []shape) []shape {
 		}
 	}
 	ids, names = best(ids), best(names)
-	if len(ids) == 0 || len(names) == 0 {
-		return append(ids, names...)
+	switch {
+	case len(ids) == 0, len(names) > 0 && !most(ids[0].agree, names[0].agree):
+		return names
+	case len(names) == 0, !most(names[0].agree, ids[0].agree):
+		return ids
 	}
 	if ids[0].Key == names[0].Key && ids[0].Parent == names[0].Parent {
 		both := names[0]

@@ -1,76 +1,129 @@
 package adopt
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
-// leavesOf returns the tables whose rows point to the rows of a shape, and have their paths.
-func leavesOf(s shape, tables []*table) (leaves []treetable.Table) {
-	if len(s.added) > 0 || s.of.rows == 0 {
-		return nil
-	}
-	rowOf, p := make(map[string]int, s.of.rows), s.places()
+// pointer is a column of another table whose values are keys of a tree's rows.
+type pointer struct {
+	from   *table
+	column string
+	// at has the row of the tree for each row of the table, -1 for none.
+	at    []int
+	known int
+}
+
+// pointers returns the columns of the other tables that point to rows of a shape.
+func (s *shape) pointers(tables []*table) (found []pointer) {
+	rowOf := make(map[string]int, s.of.rows)
 	for i, c := range s.of.cells[s.Key] {
 		rowOf[c.String] = i
 	}
 	for _, t := range tables {
-		if t.name == s.Table.Table || len(t.unique) == 0 {
-			continue
-		}
-		if leaf, ok := t.leaf(s, rowOf, p); ok {
-			leaves = append(leaves, leaf)
-		}
-	}
-	return leaves
-}
-
-// leaf describes the table as one of leaves of a shape.
-func (t *table) leaf(s shape, rowOf map[string]int, p places) (leaf treetable.Table, ok bool) {
-	most := 0
-	for _, parent := range t.order {
-		if parent == t.unique[0] || t.cells[parent] == nil || !alike(t.kind(parent), s.of.kind(s.Key)) {
-			continue
-		}
-		for _, column := range t.texts() {
-			for _, of := range []struct {
-				tree, form string
-				path       []string
-				apply      func(*treetable.Table, string)
-			}{
-				{s.Path, s.PathForm, p.names, func(l *treetable.Table, form string) { l.Path, l.PathForm = column, form }},
-				{s.IDPath, s.IDPathForm, p.keys, func(l *treetable.Table, form string) { l.IDPath, l.IDPathForm = column, form }},
-			} {
-				name := t.leafName(column)
-				if of.tree == "" || column == parent || name == "" && of.tree == s.Path {
+		for _, column := range t.order {
+			if t.name == s.Table.Table || len(t.unique) == 0 || column == t.unique[0] || t.cells[column] == nil || !alike(t.kind(column), s.of.kind(s.Key)) {
+				continue
+			}
+			p := pointer{t, column, make([]int, t.rows), 0}
+			for i, c := range t.cells[column] {
+				at, ok := rowOf[c.String]
+				if p.at[i] = at; !ok {
+					p.at[i] = -1
 					continue
 				}
-				f, _ := treetable.ParseForm(of.form)
-				f.OfParent = true
-				fit, all := 0, 0
-				for i, c := range t.cells[parent] {
-					at, known := rowOf[c.String]
-					if !known {
-						continue
-					}
-					if all++; of.path[at] != "" && t.cells[column][i].String == f.Print(of.path[at]) {
-						fit++
-					}
-				}
-				if fit > most && enough(fit, all) {
-					most, ok = fit, true
-					leaf = treetable.Table{Table: t.name, Key: t.unique[0], Parent: parent, Name: name}
-					of.apply(&leaf, f.String())
-				}
+				p.known++
+			}
+			if enough(p.known, t.rows) {
+				found = append(found, p)
 			}
 		}
 	}
-	if ok {
-		whole := shape{Table: leaf, of: t}
-		leaf.Deleted, leaf.DeletedWhen = t.mark(&whole)
+	return found
+}
+
+// carries reports whether most rows have the path of the row that they point to in a column.
+func (p pointer) carries(column string, paths []string, f treetable.Form) bool {
+	fit := 0
+	for i, at := range p.at {
+		if at >= 0 && paths[at] != "" && p.from.cells[column][i].String == f.Print(paths[at]) {
+			fit++
+		}
 	}
-	return leaf, ok
+	return column != p.column && most(fit, p.known)
+}
+
+// findLeaves adds the tables whose rows have the paths of rows of the shape. It returns the columns
+// with these, as table and column.
+func (s *shape) findLeaves(tables []*table) (carried [][2]string) {
+	if s.of.rows == 0 || s.isAdded(s.Parent) {
+		return nil
+	}
+	pointers, had := s.pointers(tables), s.places()
+	for _, p := range pointers {
+		for _, column := range p.from.texts() {
+			path, _ := treetable.ParseForm(s.PathForm)
+			ids, _ := treetable.ParseForm(s.IDPathForm)
+			switch {
+			case s.Path != "" && p.carries(column, had.names, path):
+				s.addLeaf(p, column, true, path)
+			case s.IDPath != "" && p.carries(column, had.keys, ids):
+				s.addLeaf(p, column, false, ids)
+			case s.isAdded(s.IDPath):
+				carried = append(carried, s.takeNames(p, column)...)
+				continue
+			default:
+				continue
+			}
+			carried = append(carried, [2]string{p.from.name, column})
+		}
+	}
+	return carried
+}
+
+// takeNames gives a shape without a path one of names, where another table has such paths of its
+// rows.
+func (s *shape) takeNames(p pointer, column string) [][2]string {
+	for _, label := range s.of.texts() {
+		named := *s
+		named.Name, named.Path = label, label
+		paths := named.places().names
+		for _, separator := range strings.Split(separators, "") {
+			for _, lead := range []string{separator, ""} {
+				f := treetable.Form{Lead: lead, Separator: separator}
+				deep := slices.ContainsFunc(paths, func(path string) bool { return strings.Count(path, "/") > 1 })
+				if !deep || !p.carries(column, paths, f) {
+					continue
+				}
+				if nameHint.MatchString(label) && len(s.Leaves) == 0 {
+					s.added, s.IDPath, s.IDPathForm, s.Name = nil, "", "", label
+					s.Path = s.add(s.free("path"), s.of.pathType(s.of.dialect), nil)
+					s.setForm(f)
+					s.addLeaf(p, column, true, f)
+				}
+				return [][2]string{{p.from.name, column}}
+			}
+		}
+	}
+	return nil
+}
+
+// addLeaf adds a table of leaves, with paths of names or of ids.
+func (s *shape) addLeaf(p pointer, column string, names bool, f treetable.Form) {
+	t := p.from
+	leaf := treetable.Table{Table: t.name, Key: t.unique[0], Parent: p.column, Name: t.leafName(column)}
+	f.OfParent = true
+	if leaf.Path, leaf.PathForm = column, f.String(); !names {
+		leaf.Path, leaf.PathForm, leaf.IDPath, leaf.IDPathForm = "", "", column, f.String()
+	}
+	if leaf.Name == "" && names || slices.ContainsFunc(s.Leaves, func(l treetable.Table) bool { return l.Table == t.name }) {
+		return
+	}
+	whole := shape{Table: leaf, of: t}
+	leaf.Deleted, leaf.DeletedWhen = t.mark(&whole)
+	s.Leaves = append(s.Leaves, leaf)
 }
 
 // leafName is the column of the names of leaves, by its own name.

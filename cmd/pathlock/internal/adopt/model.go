@@ -56,29 +56,30 @@ func quoted(word string, patterns bool) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// decoration is what tables' names have besides the thing that their rows are.
-var decoration = regexp.MustCompile(`(?i)^(sys|system|t|tb|tbl|oc|zt|mdl|app|base|wp|auth|admin)_|_(tree|node|nodes|hierarchy|info|table)$`)
+// Names of tables begin with what they have in common, and may end in what says no more.
+var (
+	beginning = regexp.MustCompile(`(?i)^(sys|system|t|tb|tbl|oc|zt|zp|ps|wp|mdl|app|base)_`)
+	ending    = regexp.MustCompile(`(?i)_(tree|hierarchy|info|table|entity|entities)$`)
+	hump      = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+)
 
 // thing is what the rows of a table are, in snake case.
 func thing(table string) string {
-	_, name, ok := strings.Cut(table, ".")
-	if !ok {
-		name = table
-	}
-	for short := decoration.ReplaceAllString(name, ""); short != name && short != ""; short = decoration.ReplaceAllString(name, "") {
+	name := table[strings.LastIndex(table, ".")+1:]
+	name = strings.ToLower(hump.ReplaceAllString(name, "${1}_$2"))
+	for short := beginning.ReplaceAllString(name, ""); short != name; short = beginning.ReplaceAllString(name, "") {
 		name = short
 	}
-	return name
+	return ending.ReplaceAllString(name, "")
 }
 
-// treeName is the id of the only tree of a table.
+// treeName is the id of the only tree of a table: the last word of its name.
 func treeName(table string) string {
-	name := strings.ToLower(thing(table))
-	if name == "dept" || strings.HasSuffix(name, "_dept") {
-		name += "artment"
-		name = strings.Replace(name, "deptartment", "department", 1)
-	}
+	name := thing(table)
+	name = name[strings.LastIndex(name, "_")+1:]
 	switch {
+	case name == "dept":
+		return "departments"
 	case strings.HasSuffix(name, "s"):
 		return name
 	case strings.HasSuffix(name, "y"):
@@ -186,8 +187,8 @@ func (s *shape) field(column, tag string) string {
 
 // hasZero reports whether rows at the top have a value in the parent column.
 func (s *shape) hasZero() bool {
-	for _, c := range s.of.cells[s.Parent] {
-		if c.Valid && s.isTop(c) {
+	for i, c := range s.of.cells[s.Parent] {
+		if c.Valid && s.isTop(i) {
 			return true
 		}
 	}

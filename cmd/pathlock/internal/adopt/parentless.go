@@ -1,7 +1,9 @@
 package adopt
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -19,30 +21,60 @@ func (t *table) parentless(links []shape) (found []shape) {
 		if column == t.unique[0] {
 			continue
 		}
-		s := shape{Table: treetable.Table{Table: t.name, Key: t.unique[0], SingleTree: treeName(t.name), Path: column}, of: t}
-		s.Deleted, s.DeletedWhen = t.mark(&s)
-		for _, separator := range strings.Split(separators, "") {
-			for _, trail := range []string{separator, ""} {
-				f := treetable.Form{Separator: separator, Trail: trail}
-				if own, ok := s.withOwnPath(f); ok {
-					found = append(found, own)
+		for _, tree := range append([]string{""}, t.trees(column)...) {
+			s := shape{Table: treetable.Table{Table: t.name, Key: t.unique[0], Tree: tree, Path: column}, of: t}
+			s.Deleted, s.DeletedWhen = t.mark(&s)
+			for _, separator := range strings.Split(separators, "") {
+				for _, trail := range []string{separator, ""} {
+					f := treetable.Form{Separator: separator, Trail: trail}
+					if own, ok := s.withOwnPath(f); ok {
+						found = append(found, own)
+					}
+					f.OfParent = true
+					found = append(found, s.withPathOfParent(f)...)
 				}
-				f.OfParent = true
-				found = append(found, s.withPathOfParent(f)...)
 			}
 		}
 	}
 	return best(found)
 }
 
+// trees are the columns that can have the trees' ids by their names.
+func (t *table) trees(path string) (columns []string) {
+	for _, name := range t.order {
+		if name == path || name == t.unique[0] || !treeHint.MatchString(name) || !alike(t.kind(name), t.kind(name)) {
+			continue
+		}
+		values := make(map[string]bool)
+		for _, c := range t.cells[name] {
+			values[c.String] = c.Valid
+		}
+		if len(values) > 1 && !slices.Contains(slices.Collect(maps.Values(values)), false) && !values[""] {
+			columns = append(columns, name)
+		}
+	}
+	return columns
+}
+
+// spot is a path in its tree.
+type spot struct{ tree, path string }
+
+// spot returns that of a path in the tree of a row.
+func (s *shape) spot(i int, path string) spot {
+	if s.Tree == "" {
+		return spot{"", path}
+	}
+	return spot{s.of.cells[s.Tree][i].String, path}
+}
+
 // withOwnPath takes what precedes the last name of each path for the path of the row above.
 func (s shape) withOwnPath(f treetable.Form) (shape, bool) {
-	t, rowOf, leads := s.of, make(map[string]int), make(map[string]int)
+	t, rowOf, leads := s.of, make(map[spot]int), make(map[string]int)
 	cells := t.cells[s.Path]
 	for i, c := range cells {
 		if s.isLive(i) {
-			if _, twice := rowOf[c.String]; !twice {
-				rowOf[c.String] = i
+			if _, twice := rowOf[s.spot(i, c.String)]; !twice {
+				rowOf[s.spot(i, c.String)] = i
 			}
 		}
 	}
@@ -61,9 +93,9 @@ func (s shape) withOwnPath(f treetable.Form) (shape, bool) {
 		}
 		live++
 		dir, _, ok := above(i)
-		if _, known := rowOf[dir]; ok && known && dir != "" {
+		if _, known := rowOf[s.spot(i, dir)]; ok && known && dir != "" {
 			below++
-		} else if ok {
+		} else if ok && len(dir) < 4 {
 			leads[dir]++
 		}
 	}
@@ -76,13 +108,13 @@ func (s shape) withOwnPath(f treetable.Form) (shape, bool) {
 	if f.Trail == "" && top != "" || f.Trail == "" && leads[""] > 0 && strings.HasPrefix(cells[0].String, f.Separator) {
 		f.Lead += f.Separator
 	}
-	if _, err := treetable.ParseForm(f.String()); err != nil || below == 0 || !enough(below+leads[top], live) || len(rowOf)*10 < live*9 {
+	if _, err := treetable.ParseForm(f.String()); err != nil || below == 0 || leads[top] == 0 || !enough(below+leads[top], live) || len(rowOf)*10 < live*9 {
 		return s, false
 	}
 	parents, names := make([]cell, t.rows), make([]cell, t.rows)
 	for i := range cells {
 		dir, name, ok := above(i)
-		up, known := rowOf[dir]
+		up, known := rowOf[s.spot(i, dir)]
 		names[i] = cell{String: name, Valid: ok}
 		switch {
 		case known && up != i:
@@ -132,29 +164,32 @@ func (s *shape) parents(cells []cell) {
 	key.Nullable, key.Required, key.Key, key.Plain, key.Expression = true, false, 0, true, ""
 	s.Parent = s.add(s.free("parent_id"), key, cells)
 	v := s.judge()
-	s.agree, s.hints = v.agree, s.hint()
+	if s.agree, s.hints = v.agree, s.hint(); s.Tree != "" {
+		s.hints++
+	}
 }
 
 // withPathOfParent takes the path together with a name for the row's own.
 func (s shape) withPathOfParent(f treetable.Form) (found []shape) {
 	t := s.of
 	cells := t.cells[s.Path]
-	for _, column := range t.texts() {
-		if column == s.Path {
+	deeper := slices.ContainsFunc(cells, func(c cell) bool { return len(c.String) > 1 && strings.Contains(c.String, f.Separator) })
+	for _, column := range append([]string{s.Key}, t.texts()...) {
+		if column == s.Path || !deeper {
 			continue
 		}
 		for _, f.Lead = range []string{"", f.Separator} {
-			root, rowOf := f.Column("/x"), make(map[string]int)
+			root, rowOf := f.Column("/x"), make(map[spot]int)
 			for i, c := range t.cells[column] {
 				if own := f.Own(cells[i].String, c.String); s.isLive(i) && c.String != "" {
-					rowOf[f.Print(own)] = i
+					rowOf[s.spot(i, f.Print(own))] = i
 				}
 			}
 			live, fit, below, parents := 0, 0, 0, make([]cell, t.rows)
 			for i, c := range cells {
-				up, known := rowOf[c.String]
+				up, known := rowOf[s.spot(i, c.String)]
 				switch {
-				case c.String == root:
+				case c.String == root && c.Valid:
 				case known && up != i:
 					parents[i] = t.cells[s.Key][up]
 				default:
@@ -165,7 +200,7 @@ func (s shape) withPathOfParent(f treetable.Form) (found []shape) {
 					if known && c.String != root {
 						below++
 					}
-					if known || c.String == root {
+					if known || c.String == root && c.Valid {
 						fit++
 					}
 				}
@@ -174,8 +209,10 @@ func (s shape) withPathOfParent(f treetable.Form) (found []shape) {
 				continue
 			}
 			one := s
-			one.Name = column
 			one.setForm(f)
+			if one.Name = column; column == s.Key {
+				one.Path, one.PathForm, one.IDPath, one.IDPathForm, one.Name = "", "", one.Path, one.PathForm, ""
+			}
 			one.parents(parents)
 			found = append(found, one)
 		}
@@ -238,7 +275,7 @@ func qualified(expression, column, table string) string {
 
 // ownPath is the expression for a row's own path, where the column has its parent's.
 func (s *shape) ownPath(d *dialect.Dialect, form treetable.Form) string {
-	parts := []string{d.QuotePart(s.Path), d.QuotePart(s.Name)}
+	parts := []string{d.QuotePart(cmp.Or(s.Path, s.IDPath)), d.QuotePart(cmp.Or(s.Name, s.Key))}
 	if form.Trail != "" {
 		parts = append(parts, "'"+form.Trail+"'")
 	} else {

@@ -45,28 +45,20 @@ var catalogues = map[*dialect.Dialect]string{
 	dialect.SQLite:     "SELECT name, '' FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY 1",
 }
 
-// readAll reads the tables in one state of the database. With a name, the others are read only if
-// they are small enough to be looked at for leaves.
-func (r *reader) readAll(ctx context.Context, only string) (tables []*table, err error) {
-	tx, err := r.db.BeginTx(ctx, r.snapshot())
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if ended := tx.Rollback(); ended != nil && !errors.Is(ended, sql.ErrTxDone) {
-			err = errors.Join(err, ended)
-		}
-	}()
+// sampled is how many rows of a table are read to find its shape.
+const sampled = 20_000
+
+// samples reads the tables, of large ones the rows with the smallest keys.
+func (r *reader) samples(ctx context.Context, tx *sql.Tx, only string) (tables []*table, err error) {
 	names, err := r.names(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
-	if only != "" {
-		if slices.Contains(names, only) || strings.Contains(only, ".") {
-			names = []string{only}
-		} else {
-			return nil, fmt.Errorf("there is no table %q", only)
-		}
+	if strings.Contains(only, ".") {
+		names = append(names, only)
+	}
+	if only != "" && !slices.Contains(names, only) {
+		return nil, fmt.Errorf("there is no table %q", only)
 	}
 	for _, name := range names {
 		t, err := r.read(ctx, tx, name)
@@ -76,6 +68,33 @@ func (r *reader) readAll(ctx context.Context, only string) (tables []*table, err
 		tables = append(tables, t)
 	}
 	return tables, nil
+}
+
+// readFully gives a shape all rows of its table, up to [MostRows].
+func (r *reader) readFully(ctx context.Context, tx *sql.Tx, s *shape) error {
+	t := *s.of
+	t.cells, t.rows, t.more = make(map[string][]cell), 0, false
+	var selected []string
+	for _, name := range []string{s.Key, s.Tree, s.Parent, s.Name, s.Path, s.IDPath, s.Deleted} {
+		if name != "" && !s.isAdded(name) {
+			selected = append(selected, name)
+		}
+	}
+	if err := r.readRows(ctx, tx, &t, selected, MostRows); err != nil {
+		return err
+	}
+	if s.isAdded(s.Parent) {
+		for _, again := range t.parentless(nil) {
+			again.settle()
+			*s = again
+			return nil
+		}
+	}
+	for _, name := range s.addedNames() {
+		t.cells[name] = make([]cell, t.rows)
+	}
+	s.of = &t
+	return nil
 }
 
 // snapshot are the options of a read-only transaction that sees one state of the database.
@@ -111,7 +130,12 @@ func (r *reader) read(ctx context.Context, tx *sql.Tx, name string) (*table, err
 	if err != nil {
 		return nil, err
 	}
-	t := &table{name: name, dialect: r.dialect, columns: make(map[string]treeschema.Column), unique: there.Unique, cells: make(map[string][]cell)}
+	t := &table{name: name, dialect: r.dialect, columns: make(map[string]treeschema.Column), cells: make(map[string][]cell)}
+	for _, name := range there.Unique {
+		if !slices.Contains(t.unique, name) {
+			t.unique = append(t.unique, name)
+		}
+	}
 	var selected []string
 	for _, c := range there.Columns {
 		t.columns[c.Name], t.order = c, append(t.order, c.Name)
@@ -122,7 +146,7 @@ func (r *reader) read(ctx context.Context, tx *sql.Tx, name string) (*table, err
 	if len(selected) == 0 {
 		return t, nil
 	}
-	return t, r.readRows(ctx, tx, t, selected)
+	return t, r.readRows(ctx, tx, t, selected, sampled)
 }
 
 // longest is how many characters of a text are read: more than a path that can be indexed has.
@@ -150,7 +174,7 @@ func (r *reader) legible(c treeschema.Column) string {
 }
 
 // readRows reads the rows, those with the smallest keys first.
-func (r *reader) readRows(ctx context.Context, tx *sql.Tx, t *table, selected []string) (err error) {
+func (r *reader) readRows(ctx context.Context, tx *sql.Tx, t *table, selected []string, limit int) (err error) {
 	var expressions []string
 	for _, name := range selected {
 		expressions = append(expressions, r.legible(t.columns[name]))
@@ -160,7 +184,7 @@ func (r *reader) readRows(ctx context.Context, tx *sql.Tx, t *table, selected []
 	if len(t.unique) > 0 {
 		query += " ORDER BY " + r.dialect.QuotePart(t.unique[0])
 	}
-	rows, err := tx.QueryContext(ctx, fmt.Sprintf("%s LIMIT %d", query, MostRows+1))
+	rows, err := tx.QueryContext(ctx, fmt.Sprintf("%s LIMIT %d", query, limit+1))
 	if err != nil {
 		return err
 	}
@@ -170,7 +194,7 @@ func (r *reader) readRows(ctx context.Context, tx *sql.Tx, t *table, selected []
 		targets[i] = &values[i]
 	}
 	for rows.Next() {
-		if t.rows == MostRows {
+		if t.rows == limit {
 			t.more = true
 			break
 		}

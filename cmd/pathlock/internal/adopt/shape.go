@@ -21,6 +21,10 @@ type shape struct {
 	agree, hints int
 	// guessed is set where only names say it, as there are no rows.
 	guessed bool
+	// top is what the parent column has at the top, where that is no zero value; self is set where
+	// a row at the top is its own parent.
+	top  string
+	self bool
 }
 
 // Names of columns that hint at what they hold.
@@ -50,9 +54,16 @@ func (s *shape) hint() int {
 	return n
 }
 
-// isTop reports whether a value of the parent column means that a row is at the top.
-func (s *shape) isTop(parent cell) bool {
-	return !parent.Valid || treetable.IsNoParent(parent.String) || parent.String == "0" && s.of.kind(s.Parent) == dialect.Number || strings.Trim(parent.String, "0") == "" && s.of.kind(s.Parent) == dialect.Bytes
+// isTop reports whether a row is at the top.
+func (s *shape) isTop(i int) bool {
+	parent := s.of.cells[s.Parent][i]
+	switch {
+	case !parent.Valid, treetable.IsNoParent(parent.String), s.top != "" && parent.String == s.top, s.self && parent == s.of.cells[s.Key][i]:
+		return true
+	case s.of.kind(s.Parent) == dialect.Number, s.of.kind(s.Parent) == dialect.Bytes:
+		return strings.Trim(parent.String, "0") == ""
+	}
+	return false
 }
 
 // isLive reports whether a row is not marked as deleted.
@@ -69,7 +80,11 @@ func (s *shape) isLive(i int) bool {
 
 // verdict says which rows have a shape.
 type verdict struct {
-	rows, agree, deep int
+	rows, agree int
+	// below are the rows that are not at the top, of which deep agree.
+	below, deep int
+	// parted is set if a path that agrees shows what separates its names.
+	parted bool
 	// twins are siblings with one name, and unfit rows whose name no path can have.
 	twins, unfit, orphans int
 	disagree              []Disagree
@@ -84,12 +99,18 @@ func (s *shape) judge() verdict {
 	p := s.places()
 	path, _ := treetable.ParseForm(s.PathForm)
 	ids, _ := treetable.ParseForm(s.IDPathForm)
+	parted := func(column string, f treetable.Form, i int) bool {
+		return column != "" && strings.Contains(s.of.cells[column][i].String, f.Separator)
+	}
 	for i := range s.of.rows {
 		if !s.isLive(i) || p.unseen[i] {
 			continue
 		}
 		v.rows++
 		why := p.wrong[i]
+		if !s.isTop(i) {
+			v.below++
+		}
 		for _, c := range []struct {
 			column, want string
 			form         treetable.Form
@@ -106,6 +127,7 @@ func (s *shape) judge() verdict {
 			v.agree++
 			if p.depth[i] > 1 {
 				v.deep++
+				v.parted = v.parted || parted(s.Path, path, i) || parted(s.IDPath, ids, i)
 			}
 		case len(v.disagree) < mostExamples:
 			v.disagree = append(v.disagree, Disagree{s.of.cells[s.Key][i].String, why})
@@ -157,7 +179,7 @@ func (s *shape) places() places {
 			name = s.of.cells[s.Name][i]
 		}
 		above := -1
-		if !s.isTop(parent) {
+		if !s.isTop(i) {
 			up, ok := rowOf[parent.String]
 			switch {
 			case !ok && s.of.more:
@@ -201,7 +223,7 @@ func (s *shape) places() places {
 			continue
 		}
 		at := [3]string{"", s.of.cells[s.Parent][i].String, s.of.cells[s.Name][i].String}
-		if s.isTop(s.of.cells[s.Parent][i]) {
+		if s.isTop(i) {
 			at[1] = ""
 		}
 		if s.Tree != "" {

@@ -34,6 +34,9 @@ func (r *reader) statements(ctx context.Context, s *shape, tree *Tree) ([]treesc
 			add(st)
 		}
 	}
+	if s.top != "" || s.self {
+		add(s.zeroTops(r.dialect))
+	}
 	model := doctor.ModelOf(s.Table, s.columns())
 	model.Planned, model.TextKeys = planned, s.textKeys()
 	for i := range model.Marks {
@@ -49,6 +52,23 @@ func (r *reader) statements(ctx context.Context, s *shape, tree *Tree) ([]treesc
 		}
 	}
 	return found, err
+}
+
+// zeroTops is the statement that gives rows at the top the zero value for a parent.
+func (s *shape) zeroTops(d *dialect.Dialect) Statement {
+	parent, is := d.QuotePart(s.Parent), d.QuotePart(s.Key)
+	if s.top != "" {
+		is = s.top
+	}
+	zero := "NULL"
+	if s.of.kind(s.Parent) == dialect.Number {
+		zero = "0"
+	}
+	update := "UPDATE " + d.Quote(s.Table.Table) + " SET " + parent + " = "
+	return Statement{
+		SQL: update + zero + " WHERE " + parent + " = " + is, Why: "a row at the top has no parent, or 0: change what reads and writes " + is + " there",
+		Undo: update + is + " WHERE " + parent + " = " + zero,
+	}
 }
 
 // columns are the table's, with the added ones.
