@@ -18,6 +18,7 @@ import (
 
 	"github.com/pathlock-go/pathlock/fsck"
 	"github.com/pathlock-go/pathlock/internal/dialect"
+	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
 // Report is what adopt says about a database.
@@ -138,6 +139,9 @@ func (r *reader) shapes(ctx context.Context, only string, report *Report) (shape
 		return s.isAdded(s.Parent) && slices.Contains(carried, [2]string{s.Table.Table, cmp.Or(s.Path, s.IDPath)})
 	})
 	for i := range shapes {
+		shapes[i].Leaves = slices.DeleteFunc(shapes[i].Leaves, func(l treetable.Table) bool {
+			return slices.ContainsFunc(shapes, func(s shape) bool { return s.Table.Table == l.Table && !s.isAdded(s.Parent) })
+		})
 		if shapes[i].of.more {
 			if err := r.readFully(ctx, tx, &shapes[i]); err != nil {
 				return nil, err

@@ -73,7 +73,8 @@ func textType(d *dialect.Dialect, length int64) treeschema.Column {
 // Names that hint at deletion marks and at the columns of trees' ids.
 var (
 	markHint = regexp.MustCompile(`(?i)^(is_?)?(deleted|del|removed|delete)(_?(at|on|time|date|flag|mark|ts))?$|^trashed_?(at|on|time)$`)
-	treeHint = regexp.MustCompile(`(?i)tenant|plan|project|owner|user|^uid$|^org|space|storage|root|collection|site|team|account|book|company|suite|community|drive|volume|library|repo`)
+	treeHint = regexp.MustCompile(`(?i)^(\w+_)?(tenant|plan|project|org|organi[sz]ation|(work)?space|storage|root|collection|site|team|book|company|suite|community|drive|volume|library|repo|repository)(_?u?u?id)?$`)
+	ownHint  = regexp.MustCompile(`(?i)^(\w+_)?(owner|user|account)(_?u?u?id)?$|^uid$`)
 	wordMark = regexp.MustCompile(`(?i)^(deleted|archived|trashed|removed)$`)
 )
 
@@ -147,13 +148,15 @@ func (s *shape) treeRank(name string, rowOf map[string]int) int {
 			}
 		}
 	}
-	hinted := treeHint.MatchString(name)
+	strong, weak := treeHint.MatchString(name), ownHint.MatchString(name)
 	switch {
-	case s.of.rows > 0 && kept*10 < links*9, !hinted && len(values) < 2:
+	case s.of.rows > 0 && kept*10 < links*9, !strong && len(values) < 2:
 		return 0
-	case hinted && len(values) > 1 && links > 0:
+	case strong && len(values) > 1 && links > 0:
+		return 4
+	case strong && (len(values) != s.of.rows || s.of.rows < 2):
 		return 3
-	case hinted && (len(values) != s.of.rows || s.of.rows < 2) && strings.HasSuffix(strings.ToLower(name), "id"):
+	case weak && links > 0:
 		return 2
 	}
 	twins := false

@@ -43,21 +43,19 @@ func most(some, all int) bool { return some > 0 && 5*some >= 4*all }
 // below others, and more where the names of the columns do not say it.
 func (v verdict) fits(parentHinted, pathHinted bool) bool {
 	switch {
-	case v.below == 0:
-		return pathHinted && most(v.agree, v.rows)
-	case !v.parted && !pathHinted:
-		return false
-	case parentHinted || pathHinted:
+	case v.below == 0, !v.parted:
+		return v.parted && pathHinted && most(v.agree, v.rows) || v.below > 0 && parentHinted && pathHinted && most(v.deep, v.below)
+	case parentHinted, pathHinted && v.deep > 1:
 		return enough(v.agree, v.rows) && enough(v.deep, v.below)
 	}
-	return most(v.agree, v.rows) && most(v.deep, v.below)
+	return v.deep > 1 && most(v.agree, v.rows) && most(v.deep, v.below)
 }
 
 // links are the pairs of a key and a parent whose values are mostly keys, or whose name says so
 // where all rows are at the top.
 func (t *table) links() (links []shape) {
 	for _, parent := range t.order {
-		if t.cells[parent] == nil && t.rows > 0 {
+		if t.cells[parent] == nil && t.rows > 0 || pathHint.MatchString(parent) {
 			continue
 		}
 		for _, key := range t.keys(parent) {
@@ -82,7 +80,7 @@ func (t *table) keys(parent string) []string {
 		for _, c := range t.cells[key] {
 			distinct[c.String] = c.Valid
 		}
-		if len(distinct) == t.rows && t.rows > 1 {
+		if len(distinct) == t.rows && t.rows != 1 {
 			keys = append(keys, key)
 		}
 	}
@@ -114,7 +112,7 @@ func (s *shape) isLink() bool {
 		}
 		below++
 	}
-	if s.self = tops == 0 && self > 0 && 2*self < t.rows; s.self {
+	if s.self = tops == 0 && self > 0 && self < t.rows; s.self {
 		below -= self
 	}
 	return below > 0 && enough(known, below) || below == 0 && parentHint.MatchString(s.Parent)
@@ -139,8 +137,11 @@ func (t *table) withPath(link shape, column string) (found []shape) {
 			}
 			s.Deleted, s.DeletedWhen = t.mark(&s)
 			if v := s.judge(); v.fits(parentHint.MatchString(s.Parent), pathHint.MatchString(column)) {
-				s.agree, s.hints = v.agree, s.hint()
+				s.agree, s.hints, s.formless = v.agree, s.hint(), !v.parted
 				found = append(found, s)
+			}
+			if s.formless {
+				break // any other separator would fit as well
 			}
 		}
 	}
@@ -261,18 +262,18 @@ func (t *table) pathless(links []shape) (found []shape) {
 	return best(found)
 }
 
-// guess names the path of an empty table.
+// guess names the path of an empty table: a column that may have other paths, as menus have, comes
+// last.
 func (s *shape) guess() {
 	for _, column := range s.of.order {
-		kind := s.of.kind(column)
-		switch {
-		case kind != dialect.Text || column == s.Key || column == s.Parent || !pathHint.MatchString(column):
-		case strings.Contains(strings.ToLower(column), "ancestors"):
-			s.IDPath, s.IDPathForm = column, "parent:0,*,*"
-			return
-		default:
-			s.IDPath = column
-			return
+		if s.of.kind(column) != dialect.Text || column == s.Key || column == s.Parent || !pathHint.MatchString(column) {
+			continue
 		}
+		if s.IDPath == "" || strings.EqualFold(s.IDPath, "path") {
+			s.IDPath = column
+		}
+	}
+	if strings.EqualFold(s.IDPath, "ancestors") {
+		s.IDPathForm = "parent:0,*,*"
 	}
 }

@@ -42,7 +42,7 @@ func (t *table) parentless(links []shape) (found []shape) {
 // trees are the columns that can have the trees' ids by their names.
 func (t *table) trees(path string) (columns []string) {
 	for _, name := range t.order {
-		if name == path || name == t.unique[0] || !treeHint.MatchString(name) || !alike(t.kind(name), t.kind(name)) {
+		if name == path || name == t.unique[0] || !treeHint.MatchString(name) && !ownHint.MatchString(name) || !alike(t.kind(name), t.kind(name)) {
 			continue
 		}
 		values := make(map[string]bool)

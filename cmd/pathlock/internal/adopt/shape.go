@@ -21,6 +21,8 @@ type shape struct {
 	agree, hints int
 	// guessed is set where only names say it, as there are no rows.
 	guessed bool
+	// formless is set where no path shows what separates names.
+	formless bool
 	// top is what the parent column has at the top, where that is no zero value; self is set where
 	// a row at the top is its own parent.
 	top  string
@@ -30,7 +32,7 @@ type shape struct {
 // Names of columns that hint at what they hold.
 var (
 	parentHint = regexp.MustCompile(`(?i)parent|^p_?id$|^pid|father|superior|^up_?id|_pid$`)
-	pathHint   = regexp.MustCompile(`(?i)path|ancestors|lineage|parent_?ids`)
+	pathHint   = regexp.MustCompile(`(?i)paths?$|^path|ancestors|lineage|parent_?ids`)
 	nameHint   = regexp.MustCompile(`(?i)name$|^title|label|segment|slug`)
 )
 
@@ -127,8 +129,8 @@ func (s *shape) judge() verdict {
 			v.agree++
 			if p.depth[i] > 1 {
 				v.deep++
-				v.parted = v.parted || parted(s.Path, path, i) || parted(s.IDPath, ids, i)
 			}
+			v.parted = v.parted || parted(s.Path, path, i) || parted(s.IDPath, ids, i)
 		case len(v.disagree) < mostExamples:
 			v.disagree = append(v.disagree, Disagree{s.of.cells[s.Key][i].String, why})
 		}
@@ -241,6 +243,9 @@ func (s *shape) places() places {
 func (s *shape) notes() (notes []string) {
 	if s.guessed {
 		notes = append(notes, "the table is empty: only the names of its columns say so; check the forms of paths")
+	}
+	if s.formless {
+		notes = append(notes, "no path shows what separates names: the form is a guess")
 	}
 	if s.of.more {
 		notes = append(notes, fmt.Sprintf("a sample: the %d rows with the smallest keys", s.of.rows))

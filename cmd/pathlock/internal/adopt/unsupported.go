@@ -33,8 +33,8 @@ func (t *table) otherTrees() (found []Unsupported) {
 
 // Names of the columns of nested sets and closures.
 var (
-	leftHint  = regexp.MustCompile(`(?i)^(lft|_?left|tree_?left|left_?(id|key|value)?|lf?t_?key)$`)
-	rightHint = regexp.MustCompile(`(?i)^(rght|rgt|_?right|tree_?right|right_?(id|key|value)?|rgt_?key)$`)
+	leftHint  = regexp.MustCompile(`(?i)^(lft|n?_?left|tree_?left|left_?(id|key|value)?|lf?t_?key)$`)
+	rightHint = regexp.MustCompile(`(?i)^(rght|rgt|n?_?right|tree_?right|right_?(id|key|value)?|rgt_?key)$`)
 	aboveHint = regexp.MustCompile(`(?i)ancestor|parent|^from`)
 	belowHint = regexp.MustCompile(`(?i)descendant|child|^to_?`)
 )
