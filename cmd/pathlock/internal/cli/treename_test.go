@@ -44,9 +44,9 @@ func TestTreeName_isReadAsItsTree(t *testing.T) {
 	}
 }
 
-func must(tree pathlock.Tree, err error) pathlock.Tree {
+func must[T any](value T, err error) T {
 	if err != nil {
 		panic(err)
 	}
-	return tree
+	return value
 }

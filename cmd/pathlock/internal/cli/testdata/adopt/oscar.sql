@@ -1,4 +1,4 @@
--- unsupported: catalogue_category: fixed
+-- unsupported: catalogue_category: steps of 4
 CREATE TABLE catalogue_category (id INTEGER PRIMARY KEY, path VARCHAR(255) NOT NULL UNIQUE, depth INTEGER NOT NULL, numchild INTEGER NOT NULL, name VARCHAR(255) NOT NULL, description TEXT NOT NULL, image VARCHAR(255), slug VARCHAR(255) NOT NULL, is_public BOOLEAN NOT NULL);
 INSERT INTO catalogue_category VALUES
   (1, '0001', 1, 2, 'Books', '', '', 'books', true), (2, '00010001', 2, 2, 'Fiction', '', '', 'fiction', true), (3, '000100010001', 3, 0, 'Sea stories', '', '', 'sea-stories', true), (4, '000100010002', 3, 0, 'Ghost stories', '', '', 'ghost-stories', false), (5, '00010002', 2, 1, 'Charts', '', '', 'charts', true),

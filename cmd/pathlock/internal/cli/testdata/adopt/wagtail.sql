@@ -1,4 +1,4 @@
--- unsupported: wagtailcore_page: fixed
+-- unsupported: wagtailcore_page: steps of 4
 CREATE TABLE wagtailcore_page (id INTEGER PRIMARY KEY, path VARCHAR(255) NOT NULL UNIQUE, depth INTEGER NOT NULL, numchild INTEGER NOT NULL, title VARCHAR(255) NOT NULL, slug VARCHAR(255) NOT NULL, live BOOLEAN NOT NULL, has_unpublished_changes BOOLEAN NOT NULL, url_path TEXT NOT NULL, content_type_id INTEGER NOT NULL, owner_id INTEGER, locale_id INTEGER NOT NULL);
 INSERT INTO wagtailcore_page VALUES
   (1, '0001', 1, 2, 'Root', 'root', true, false, '/', 1, NULL, 1),
