@@ -23,6 +23,8 @@ type catalogue struct {
 	leaves []*catalogue
 	// pathForm and idForm are how the columns spell paths, which are "/a/b" in memory.
 	pathForm, idForm treetable.Form
+	// following are the columns whose values follow from where a row is.
+	following []following
 	// kinds says what each column holds, limits how long its texts may be. PostgreSQL pads the
 	// padded ones.
 	kinds  map[string]dialect.ColumnKind
@@ -39,7 +41,9 @@ type catalogue struct {
 
 // columns are the table's quoted columns, prefixed by an alias.
 type columns struct {
-	key, tree, parent, name, path, idPath string
+	key, tree, parent, name string
+	// all lists those that [catalogue.scan] reads.
+	all string
 	// live and isTop are conditions.
 	live, isTop string
 }
@@ -54,8 +58,11 @@ func (c *catalogue) columnsAs(alias string) columns {
 	}
 	t := c.table
 	cols := columns{
-		key: column(t.Key), tree: column(t.Tree), parent: column(t.Parent), name: column(t.Name),
-		path: column(t.Path), idPath: column(t.IDPath), live: "1 = 1",
+		key: column(t.Key), tree: column(t.Tree), parent: column(t.Parent), name: column(t.Name), live: "1 = 1",
+	}
+	cols.all = strings.Join([]string{cols.key, cols.tree, cols.parent, cols.name}, ", ")
+	for _, f := range c.following {
+		cols.all += ", " + column(f.column)
 	}
 	if mark := t.Deleted; mark != "" {
 		cols.live = c.dialect.Live(column(mark), c.kinds[mark], c.when)

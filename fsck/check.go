@@ -47,6 +47,7 @@ func newCatalogue(ctx context.Context, db *sql.DB, d *dialect.Dialect, table Tab
 	c := &catalogue{db: db, dialect: d, table: table}
 	c.pathForm, _ = treetable.ParseForm(table.PathForm)
 	c.idForm, _ = treetable.ParseForm(table.IDPathForm)
+	c.setFollowing()
 	return c, c.inspect(ctx)
 }
 

@@ -11,17 +11,21 @@ import (
 // goes in the order of keys.
 func (f *forest) problems(report func(Problem) error) error {
 	for _, r := range f.rows {
-		for _, check := range []func(*row) *Problem{f.badName, orphan, f.onCycle, tooFarDown, f.wrongPath, f.wrongIDPath} {
+		for _, check := range []func(*row) *Problem{f.badName, orphan, f.onCycle, tooFarDown} {
 			if err := reportIf(report, check(r)); err != nil {
 				return err
 			}
 		}
+		if err := f.wrong(r, report); err != nil {
+			return err
+		}
 	}
 	for _, r := range f.leafRows {
-		for _, check := range []func(*row) *Problem{f.unfit, f.wrongPath, f.wrongIDPath} {
-			if err := reportIf(report, check(r)); err != nil {
-				return err
-			}
+		if err := reportIf(report, f.unfit(r)); err != nil {
+			return err
+		}
+		if err := f.wrong(r, report); err != nil {
+			return err
 		}
 	}
 	for _, r := range f.rows {
@@ -89,32 +93,6 @@ func tooFarDown(r *row) *Problem {
 		return nil
 	}
 	return r.problem(TooDeep, "more names lead to it than a path can have")
-}
-
-func (f *forest) wrongPath(r *row) *Problem {
-	c := f.of(r)
-	if r.unnamed {
-		return nil
-	}
-	return f.wrong(r, WrongPath, "path", c.table.Path, r.path, c.pathForm.Column(r.wantPath))
-}
-
-func (f *forest) wrongIDPath(r *row) *Problem {
-	c := f.of(r)
-	return f.wrong(r, WrongIDPath, "id path", c.table.IDPath, r.idPath, c.idForm.Column(r.wantIDPath))
-}
-
-// wrong compares one path of a row with what it should be.
-func (f *forest) wrong(r *row, kind Kind, what, column string, is *string, want string) *Problem {
-	if column == "" || r.state != placed || is != nil && *is == want {
-		return nil
-	}
-	p := r.problem(kind, "its %s is wrong", what)
-	if !f.of(r).limits[column].holds(want) {
-		p = r.problem(PathTooLong, "its %s does not fit into the column %s", what, column)
-	}
-	p.Is, p.Want = is, &want
-	return p
 }
 
 func (f *forest) besideRoot(r *row) *Problem {

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
 )
 
 // forest is the table in memory, as it was at one instant.
@@ -100,7 +99,7 @@ func (f *forest) readRows(ctx context.Context, tx *sql.Tx, tree Key, withDeleted
 	query := fmt.Sprintf(`SELECT %s, CASE WHEN %s THEN 1 ELSE 0 END, %s,
 		CASE WHEN %s IS NULL THEN %d WHEN NOT (%s) THEN %d WHEN %s THEN %d ELSE %d END
 		FROM %s AS c LEFT JOIN %s AS p ON %s = %s %s ORDER BY %s`,
-		strings.Join([]string{c.key, c.tree, c.parent, c.name, c.path, c.idPath}, ", "), c.live, p.key,
+		c.all, c.live, p.key,
 		p.key, faultMissing, p.live, faultDeleted, p.tree+" <> "+c.tree, faultForeign, faultNone,
 		table, table, p.key, c.parent, where, c.key)
 	rows, err := tx.QueryContext(ctx, f.dialect.Bind(query), args...)
@@ -139,31 +138,6 @@ func (f *forest) readRows(ctx context.Context, tx *sql.Tx, tree Key, withDeleted
 		f.rows, above, f.byKey[r.key] = append(f.rows, r), append(above, key), r
 	}
 	return above, rows.Err()
-}
-
-// scan reads a row: key, tree, parent, name, path and id path, and then what further receives.
-func (c *catalogue) scan(rows *sql.Rows, r *row, further ...any) error {
-	var key, tree, parent any
-	var name *string
-	if err := rows.Scan(append([]any{&key, &tree, &parent, &name, &r.path, &r.idPath}, further...)...); err != nil {
-		return err
-	}
-	t := c.table
-	var failed [3]error
-	r.key, failed[0] = c.readKey(t.Key, key)
-	if r.tree = TextKey(t.SingleTree); t.Tree != "" {
-		r.tree, failed[1] = c.readKey(t.Tree, tree)
-	}
-	r.parent, failed[2] = c.readKey(t.Parent, parent)
-	c.unpad(t.Name, name)
-	c.unpad(t.Path, r.path)
-	c.unpad(t.IDPath, r.idPath)
-	if t.Name == "" {
-		r.name = r.key.String()
-	} else if r.nullName = name == nil; name != nil {
-		r.name = *name
-	}
-	return errors.Join(failed[:]...)
 }
 
 // readAlike finds siblings with names that are equal to the database, but differ. Only the database

@@ -111,8 +111,11 @@ func (w *writer) create(ctx context.Context, home *creation, like Key) error {
 	var set []assignment
 	err := w.attempt(ctx, &home.edit, func() (bool, error) { return w.clear(ctx, r, set) }, func() error {
 		set = []assignment{{column: w.table.Parent, new: r.parent.value()}, {column: w.table.Name, new: r.name}}
-		if w.table.Path != "" {
-			set = append(set, assignment{column: w.table.Path, new: w.pathForm.Column("/" + r.name)})
+		r.wantPath = "/" + r.name
+		for _, f := range w.following {
+			if want, _ := f.want(r); f.column != w.table.IDPath {
+				set = append(set, assignment{column: f.column, new: want})
+			}
 		}
 		if w.tx != nil {
 			if err := w.insert(ctx, r, set, like); err != nil {

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/pathlock-go/pathlock"
 )
@@ -104,7 +103,7 @@ func (f *forest) readLeaves(ctx context.Context, tx *sql.Tx, leaf *catalogue, tr
 	where, args := f.among(tree, false)
 	l, c := leaf.columnsAs("l"), f.columnsAs("c")
 	query := fmt.Sprintf("SELECT %s, %s FROM %s AS l JOIN %s AS c ON %s = %s %s AND %s ORDER BY %s",
-		strings.Join([]string{l.key, l.tree, l.parent, l.name, l.path, l.idPath}, ", "), c.key,
+		l.all, c.key,
 		f.dialect.Quote(leaf.table.Table), f.dialect.Quote(f.table.Table), c.key, l.parent, where, l.live, l.key)
 	rows, err := tx.QueryContext(ctx, f.dialect.Bind(query), args...)
 	if err != nil {

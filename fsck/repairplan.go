@@ -152,33 +152,3 @@ func (r *repair) planPaths(f *forest) []*edit {
 	}
 	return p.edits
 }
-
-// wrongPaths returns what has to be written into the path columns of a row, whose values are those
-// of is.
-func (f *forest) wrongPaths(r, is *row) (set []assignment) {
-	c := f.of(r)
-	for _, path := range []struct {
-		column string
-		is     *string
-		want   string
-	}{{c.table.Path, is.path, c.pathForm.Column(r.wantPath)}, {c.table.IDPath, is.idPath, c.idForm.Column(r.wantIDPath)}} {
-		if path.column == "" || r.state != placed || r.unnamed && path.column == c.table.Path || path.is != nil && *path.is == path.want || !c.limits[path.column].holds(path.want) {
-			continue
-		}
-		a := assignment{column: path.column, new: path.want}
-		if path.is != nil {
-			a.old = *path.is
-		}
-		set = append(set, a)
-	}
-	return set
-}
-
-// setPath notes what a path column of a row holds now.
-func (f *forest) setPath(r *row, column, path string) {
-	if column == f.of(r).table.IDPath {
-		r.idPath = &path
-	} else {
-		r.path = &path
-	}
-}

@@ -134,7 +134,7 @@ func (w *writer) lockKeys(ctx context.Context, leaf *catalogue, keys []Key) erro
 		for i, k := range part {
 			args[i] = k.arg()
 		}
-		query := fmt.Sprintf("SELECT %s FROM %s AS c WHERE %s AND %s IN (?%s) %s", strings.Join([]string{c.key, c.tree, c.parent, c.name, c.path, c.idPath}, ", "),
+		query := fmt.Sprintf("SELECT %s FROM %s AS c WHERE %s AND %s IN (?%s) %s", c.all,
 			w.dialect.Quote(of.table.Table), c.live, c.key, strings.Repeat(", ?", len(part)-1), w.dialect.Update)
 		if err := w.each(ctx, query, args, func(rows *sql.Rows) error {
 			r := &row{leaf: leaf}
@@ -272,14 +272,14 @@ func (w *writer) command(ctx context.Context, statement string) error {
 
 // note records changes of a row.
 func (w *writer) note(r *row, why Kind, insert bool, set []assignment) {
-	table := w.of(r).table
+	of := w.of(r)
 	for _, a := range set {
 		kind := why
-		if kind == WrongPath && a.column == table.IDPath {
-			kind = WrongIDPath
+		if i := of.followingIn(a.column); kind == WrongPath && i >= 0 {
+			kind = of.following[i].kind
 		}
 		w.changes = append(w.changes, Change{
-			Transaction: w.number, Table: table.Table, Tree: r.tree, ID: r.key, Insert: insert, Column: a.column, Old: a.old, New: a.new, Why: kind,
+			Transaction: w.number, Table: of.table.Table, Tree: r.tree, ID: r.key, Insert: insert, Column: a.column, Old: a.old, New: a.new, Why: kind,
 		})
 	}
 }

@@ -68,23 +68,27 @@ type Table struct {
 
 // Role is what a column is to the tree.
 type Role struct {
-	// What says it in messages.
-	What string
+	// What says it in messages, and Tag in the tag of a model's field.
+	What, Tag string
 	// Column is the name of the column of a table that has the role.
 	Column func(*Table) *string
+	// Option is what a tag may say besides, up to its value, as in "form:", and Value is that value
+	// of a table. They are "" and nil where there is nothing to say.
+	Option string
+	Value  func(*Table) *string
 }
 
 // Roles are those that a column can have.
 var Roles = []Role{
-	{"key column", func(t *Table) *string { return &t.Key }},
-	{"tree column", func(t *Table) *string { return &t.Tree }},
-	{"parent column", func(t *Table) *string { return &t.Parent }},
-	{"name column", func(t *Table) *string { return &t.Name }},
-	{"path column", func(t *Table) *string { return &t.Path }},
-	{"id path column", func(t *Table) *string { return &t.IDPath }},
-	{"column of the deletion mark", func(t *Table) *string { return &t.Deleted }},
-	{"version column", func(t *Table) *string { return &t.Version }},
-	{"fence column", func(t *Table) *string { return &t.Fence }},
+	{What: "key column", Column: func(t *Table) *string { return &t.Key }},
+	{What: "tree column", Tag: "tree", Column: func(t *Table) *string { return &t.Tree }},
+	{What: "parent column", Tag: "parent", Column: func(t *Table) *string { return &t.Parent }},
+	{What: "name column", Tag: "name", Column: func(t *Table) *string { return &t.Name }},
+	{"path column", "path", func(t *Table) *string { return &t.Path }, "form:", func(t *Table) *string { return &t.PathForm }},
+	{"id path column", "idpath", func(t *Table) *string { return &t.IDPath }, "form:", func(t *Table) *string { return &t.IDPathForm }},
+	{"column of the deletion mark", "deleted", func(t *Table) *string { return &t.Deleted }, "when:", func(t *Table) *string { return &t.DeletedWhen }},
+	{What: "version column", Tag: "version", Column: func(t *Table) *string { return &t.Version }},
+	{What: "fence column", Tag: "fence", Column: func(t *Table) *string { return &t.Fence }},
 }
 
 // Check returns an error if the description is incomplete or contradictory.

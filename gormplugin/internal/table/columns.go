@@ -94,7 +94,11 @@ func IsWritten(stmt *gorm.Statement, f *schema.Field) bool {
 
 // PlaceColumns are the columns that hold a row's place in the tree, without the key.
 func (t *Table) PlaceColumns() []*schema.Field {
-	return slices.DeleteFunc([]*schema.Field{t.Name, t.Parent, t.Tree, t.Path, t.IDs, t.Fence}, func(f *schema.Field) bool { return f == nil })
+	columns := []*schema.Field{t.Name, t.Parent, t.Tree, t.Fence}
+	for _, f := range t.Following {
+		columns = append(columns, f.Field)
+	}
+	return slices.DeleteFunc(columns, func(f *schema.Field) bool { return f == nil })
 }
 
 // IsWritable refuses to change a column that GORM is told not to update: GORM would silently leave

@@ -15,20 +15,21 @@ import (
 // Nodes, plans and locks have paths as "/a/b". The columns, and the fields of the caller's structs,
 // have them in the form that the model states: see package treetable.
 
-// options are what may follow a role in a field's tag: the form of a path, and the value that a
-// mark has in deleted rows. One comes last, and goes to the end: a form may have commas.
-var options = map[string]string{"path": "form:", "idpath": "form:", "deleted": "when:"}
-
-// roleOf returns what a field's tag says that the field is, and the option that follows.
-func roleOf(f *schema.Field) (role, option string, err error) {
+// roleOf returns what a field's tag says that the field is, and the value of the option that
+// follows. An option goes to the end of the tag: a form may have commas.
+func roleOf(f *schema.Field) (role, value string, err error) {
 	tag := f.Tag.Get(tagName)
 	role, option, more := strings.Cut(tag, ",")
-	option, ok := strings.CutPrefix(option, options[role])
-	if more && (!ok || option == "" || options[role] == "") {
+	before := ""
+	if i := slices.IndexFunc(treetable.Roles, func(r treetable.Role) bool { return r.Tag == role }); i >= 0 {
+		before = treetable.Roles[i].Option
+	}
+	value, ok := strings.CutPrefix(option, before)
+	if more && (!ok || value == "" || before == "") {
 		return role, "", fmt.Errorf("gormplugin: %s.%s: the tag `%s:%q` is none: a path may have a form, as in `%s:%q`, and a mark of deletion a value, as in `%s:%q`",
 			f.Schema.Name, f.Name, tagName, tag, tagName, "path,form:/*/*", tagName, "deleted,when:archived")
 	}
-	return role, option, nil
+	return role, value, nil
 }
 
 // formOf returns how a column of paths, nil for none, spells them: as is stated, or else tagged.

@@ -90,36 +90,8 @@ func inspect(db *gorm.DB, s Spec) (*Table, error) {
 			s.Table.Path = ""
 		}
 	}
-	roles := make(map[*schema.Field]string)
-	for _, column := range []struct {
-		tag, named string
-		field      **schema.Field
-		required   bool
-	}{
-		{"tree", s.Table.Tree, &t.Tree, s.Parent == nil && s.Table.SingleTree == ""},
-		{"parent", s.Table.Parent, &t.Parent, true},
-		{"name", s.Table.Name, &t.Name, s.Parent != nil},
-		{"path", s.Table.Path, &t.Path, false},
-		{"idpath", s.Table.IDPath, &t.IDs, false},
-		{"version", s.Table.Version, &t.Version, false},
-		{"fence", s.Table.Fence, &t.Fence, false},
-	} {
-		field, err := findColumn(parsed, column.tag, column.named)
-		if err != nil {
-			return nil, err
-		}
-		if field == nil && column.required {
-			hint := ""
-			if column.tag == "tree" {
-				hint = ": where all rows are in one tree, give that an id by SingleTree"
-			}
-			return nil, fmt.Errorf("gormplugin: %s: no field has the tag `%s:%q`%s", parsed.Name, tagName, column.tag, hint)
-		}
-		if other := roles[field]; field != nil && other != "" {
-			return nil, fmt.Errorf("gormplugin: %s: %s cannot be both the %s and the %s", parsed.Name, field.Name, other, column.tag)
-		}
-		roles[field] = column.tag
-		*column.field = field
+	if err := t.findColumns(s); err != nil {
+		return nil, err
 	}
 	if t.PathForm, err = formOf(parsed, t.Path, s.Table.PathForm); err != nil {
 		return nil, err
@@ -166,9 +138,47 @@ func inspect(db *gorm.DB, s Spec) (*Table, error) {
 		}
 	}
 	t.setAbove(t)
+	t.setFollowing()
 	t.setConditions(db)
 	t.List = t.selectList()
 	return t, t.checkColumns()
+}
+
+// findColumns finds the columns that say where a row is, and describes them.
+func (t *Table) findColumns(s Spec) error {
+	required := map[string]bool{"tree": s.Parent == nil && s.Table.SingleTree == "", "parent": true, "name": s.Parent != nil}
+	tags, fields := make(map[*schema.Field]string), make(map[string]*schema.Field)
+	for _, role := range treetable.Roles {
+		if role.Tag == "" || role.Tag == "deleted" { // see findMarks
+			continue
+		}
+		field, err := findColumn(t.Schema, role.Tag, *role.Column(&s.Table))
+		if err != nil {
+			return err
+		}
+		switch {
+		case field == nil && role.Tag == "tree" && required[role.Tag]:
+			return fmt.Errorf("gormplugin: %s: no field has the tag `%s:%q`: where all rows are in one tree, give that an id by SingleTree", t.Schema.Name, tagName, role.Tag)
+		case field == nil && required[role.Tag]:
+			return fmt.Errorf("gormplugin: %s: no field has the tag `%s:%q`", t.Schema.Name, tagName, role.Tag)
+		case field == nil:
+			continue
+		case tags[field] != "":
+			return fmt.Errorf("gormplugin: %s: %s cannot be both the %s and the %s", t.Schema.Name, field.Name, tags[field], role.Tag)
+		}
+		tags[field], fields[role.Tag] = role.Tag, field
+		*role.Column(&t.described) = field.DBName
+		if role.Value != nil {
+			_, tagged, err := roleOf(field)
+			if err != nil {
+				return err
+			}
+			*role.Value(&t.described) = cmp.Or(*role.Value(&s.Table), tagged)
+		}
+	}
+	t.Tree, t.Parent, t.Name, t.Path, t.IDs = fields["tree"], fields["parent"], fields["name"], fields["path"], fields["idpath"]
+	t.Version, t.Fence = fields["version"], fields["fence"]
+	return nil
 }
 
 // selectList fills columns, and returns the columns as a SELECT lists them, and whether the row is

@@ -14,26 +14,12 @@ import (
 
 // Describe says which columns the fields are, without the leaves.
 func (t *Table) Describe() (treetable.Table, error) {
-	column := func(f *schema.Field) string {
-		if f == nil {
-			return ""
+	d := t.described
+	d.Table, d.Key, d.SingleTree = t.TableName, t.Key.DBName, t.SingleTree()
+	for _, form := range []*string{&d.PathForm, &d.IDPathForm} {
+		if *form == treetable.DefaultForm.String() {
+			*form = ""
 		}
-		return f.DBName
-	}
-	pattern := func(f *schema.Field, form treetable.Form) string {
-		if f == nil || form == treetable.DefaultForm {
-			return ""
-		}
-		return form.String()
-	}
-	path, ids, idsForm := t.Path, t.IDs, t.IDsForm
-	if t.ByIDs {
-		path, ids, idsForm = nil, t.Path, t.PathForm
-	}
-	d := treetable.Table{
-		Table: t.TableName, Key: t.Key.DBName, SingleTree: t.SingleTree(), Tree: column(t.Tree), Parent: column(t.Parent), Name: column(t.Name),
-		Path: column(path), PathForm: pattern(path, t.PathForm), IDPath: column(ids), IDPathForm: pattern(ids, idsForm),
-		Version: column(t.Version), Fence: column(t.Fence),
 	}
 	if !t.IsLeaf() {
 		d.Namespace = t.Namespace

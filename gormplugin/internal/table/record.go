@@ -12,7 +12,6 @@ import (
 	"gorm.io/gorm/schema"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
-	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
 // Record is a row as the caller hands it to Create: a struct of the model, or a map.
@@ -205,24 +204,10 @@ func (t *Table) canonicalNames(pairs map[string]any) {
 	}
 }
 
-// SetPaths writes a row's paths into the record.
-func (t *Table) SetPaths(r Record, n *Node) error {
-	return errors.Join(r.Set(t.Path, FirstWritten(t.PathForm, n.Path)), r.Set(t.IDs, FirstWritten(t.IDsForm, n.IDs)))
-}
-
-// FirstWritten is what a column holds of a new row with a path. One that would still lack the row's
-// own id is left empty: see fillIDs in package write.
-func FirstWritten(form treetable.Form, path string) string {
-	if plan.LacksID(path) && !form.OfParent {
-		return ""
-	}
-	return form.Column(path)
-}
-
-// TellPlace writes a row's paths into a struct of the model, and that of a leaf where it has a
-// field for it.
+// TellPlace writes what follows from a row's place into a struct of the model, and the path of a
+// leaf where it has a field for it.
 func (t *Table) TellPlace(ctx context.Context, row reflect.Value, n *Node) error {
-	return errors.Join(t.SetPaths(Record{Ctx: ctx, Row: row}, n), t.Tell(ctx, row, n.Path))
+	return errors.Join(t.SetFollowing(Record{Ctx: ctx, Row: row}, n), t.Tell(ctx, row, n.Path))
 }
 
 // EachRow calls do for every struct of the model that rows, one of them or a list, holds.

@@ -18,6 +18,7 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/internal/dialect"
+	"github.com/pathlock-go/pathlock/internal/treetable"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
 )
@@ -31,6 +32,8 @@ type Table struct {
 	Parent  *schema.Field
 	Name    *schema.Field // nil where the places of rows follow from their ids alone
 	Tree    *schema.Field // nil for a leaf, and where all rows are in one tree
+	// described has the names of the columns, and what the tags say of them.
+	described treetable.Table
 	// sole is the only tree of a table without a tree column, nil for others.
 	sole any
 	// Path is the column that says where a row is, and from which its locks follow: the path of
@@ -41,6 +44,8 @@ type Table struct {
 	IDs     *schema.Field
 	Version *schema.Field // optional
 	Fence   *schema.Field // optional
+	// Following are the columns whose values follow from the row's place.
+	Following []Following
 	// told is the field of a leaf, no column, that gets its path; optional.
 	told *schema.Field
 	// Deletion holds the columns that mark a row as deleted, if rows are deleted softly.

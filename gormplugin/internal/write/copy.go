@@ -212,8 +212,10 @@ func (e *Engine) insertCopies(db *gorm.DB, st *Statement, t *table.Table, part [
 		}
 		return c.Parent
 	}))
+	for _, f := range t.Following {
+		place(f.Field, valuesOf(part, func(c *plan.Copied) any { return f.Of(c.Node) }))
+	}
 	place(t.Path, paths)
-	place(t.IDs, valuesOf(part, func(c *plan.Copied) any { return table.FirstWritten(t.IDsForm, c.IDs) }))
 	if top := part[0]; top.Name != top.Of.Name {
 		place(t.Name, []any{top.Name})
 	}

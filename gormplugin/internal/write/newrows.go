@@ -83,20 +83,19 @@ func parentsOf(db *gorm.DB, t *table.Table, rows []*arrival, known map[any]*tabl
 
 // store writes what follows from a row's place into the row.
 func store(t *table.Table, row *arrival, fence uint64) error {
-	err := errors.Join(row.Set(t.Fence, fence), row.Set(t.Tree, row.Tree), t.SetPaths(row.Record, row.Node))
+	err := errors.Join(row.Set(t.Fence, fence), row.Set(t.Tree, row.Tree), t.SetFollowing(row.Record, row.Node))
 	if row.Pairs == nil {
 		return errors.Join(err, t.Tell(row.Ctx, row.Row, row.Path))
 	}
 	return err
 }
 
-// complete adds the new paths, versions and fences to what the statement assigns to a number of
-// rows, some of which move.
+// complete adds what follows from the new places, versions and fences to what the statement assigns
+// to a number of rows, some of which move.
 func complete(t *table.Table, a *assignment, moves []plan.Move, rows int, fence uint64) {
-	var ids, paths, idPaths, versions, fences []any
+	var ids, versions, fences []any
 	for _, m := range moves {
 		ids = append(ids, m.ID)
-		paths, idPaths = append(paths, t.PathForm.Column(m.Path)), append(idPaths, t.IDsForm.Column(m.IDs))
 		versions = append(versions, m.Version+1)
 		fences = append(fences, fence)
 	}
@@ -104,11 +103,12 @@ func complete(t *table.Table, a *assignment, moves []plan.Move, rows int, fence 
 	if t.Tree != nil {
 		a.drop(t.Tree)
 	}
-	if t.Path != nil {
-		a.replace(t, t.Path, ids, paths, others)
-	}
-	if t.IDs != nil {
-		a.replace(t, t.IDs, ids, idPaths, others)
+	for _, f := range t.Following {
+		var values []any
+		for _, m := range moves {
+			values = append(values, f.Of(m.After()))
+		}
+		a.replace(t, f.Field, ids, values, others)
 	}
 	if t.Version != nil && len(ids) > 0 {
 		a.replace(t, t.Version, ids, versions, others)

@@ -6,15 +6,12 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
-	"github.com/pathlock-go/pathlock/internal/treetable"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
-	"gorm.io/gorm/schema"
 )
 
 // rewriteMoved gives the descendants of the rows that an UPDATE has moved their new paths. From
@@ -45,57 +42,28 @@ func (e *Engine) rewrite(db *gorm.DB, t *table.Table, moves []plan.Move) error {
 		if t.Version != nil {
 			d.Add("? = ? + 1, ", clause.Column{Name: t.Version.DBName}, table.Column(t.Version))
 		}
-		changes := changes(t, moves[0])
-		// The column that the ranges are about comes last: MySQL works the columns out one by one,
-		// on what it has written already.
-		for i := len(changes) - 1; i >= 0; i-- {
-			d.Add("? = ?", clause.Column{Name: changes[i].column.DBName}, rewritten(t, moves, ranges, i))
+		for i, f := range t.Following {
 			if i > 0 {
 				d.Add(", ")
 			}
+			d.Add("? = ?", clause.Column{Name: f.DBName}, rewritten(f, moves, ranges))
 		}
 		_, err := d.Add(" WHERE ?", t.Matching(table.AnyOf(ranges), false)).Exec()
 		return err
 	})
 }
 
-// rewritten is the new value of a path column, the first or the second one, in the ranges of rows
-// that belong to the moves.
-func rewritten(t *table.Table, moves []plan.Move, ranges []clause.Expression, which int) clause.Expression {
-	begin := func(m plan.Move) clause.Expression {
-		c := changes(t, m)[which]
-		return t.Rebased(c.form, table.Column(c.column), c.from, c.to)
-	}
+// rewritten is the new value of a column in the ranges of rows that belong to the moves.
+func rewritten(f table.Following, moves []plan.Move, ranges []clause.Expression) clause.Expression {
 	if len(moves) == 1 {
-		return begin(moves[0])
+		return f.Moved(moves[0])
 	}
 	branches := clause.Expr{SQL: "CASE" + strings.Repeat(" WHEN ? THEN ?", len(moves)) + " ELSE ? END"}
 	for i, m := range moves {
-		branches.Vars = append(branches.Vars, ranges[i], begin(m))
+		branches.Vars = append(branches.Vars, ranges[i], f.Moved(m))
 	}
-	branches.Vars = append(branches.Vars, table.Column(changes(t, moves[0])[which].column))
+	branches.Vars = append(branches.Vars, table.Column(f.Field))
 	return branches
-}
-
-// change is how the beginning of a path column changes for a moved row and everything below it.
-type change struct {
-	column *schema.Field
-	room   plan.Room
-	form   treetable.Form
-	// from and to are paths, as "/a/b".
-	from, to string
-}
-
-// longer returns by how many characters the texts grow.
-func (c change) longer() int { return utf8.RuneCountInString(c.to) - utf8.RuneCountInString(c.from) }
-
-// changes returns what a move does to the path columns.
-func changes(t *table.Table, m plan.Move) []change {
-	all := []change{{t.Path, t.PathRoom, t.PathForm, m.Node.Path, m.Path}}
-	if t.IDs != nil {
-		all = append(all, change{t.IDs, t.IDsRoom, t.IDsForm, m.Node.IDs, m.IDs})
-	}
-	return all
 }
 
 // relocation is what an UPDATE does to the tree.

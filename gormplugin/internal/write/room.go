@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
+	"github.com/pathlock-go/pathlock/internal/treetable"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
@@ -101,11 +103,32 @@ func (e *Engine) addNewest(d *table.Direct) {
 	}
 }
 
+// change is how the beginning of a path column changes for a moved row and everything below it.
+type change struct {
+	column *schema.Field
+	room   plan.Room
+	form   treetable.Form
+	// from and to are paths, as "/a/b".
+	from, to string
+}
+
+// longer returns by how many characters the texts grow.
+func (c change) longer() int { return utf8.RuneCountInString(c.to) - utf8.RuneCountInString(c.from) }
+
+// changes returns what a move does to the path columns.
+func changes(t *table.Table, m plan.Move) []change {
+	all := []change{{t.Path, t.PathRoom, t.PathForm, m.Node.Path, m.Path}}
+	if t.IDs != nil {
+		all = append(all, change{t.IDs, t.IDsRoom, t.IDsForm, m.Node.IDs, m.IDs})
+	}
+	return all
+}
+
 // checkRoom looks below the rows that move for a row that would not fit. Where the rows have no
 // mark of deletion, it reads only the index over the paths.
 func (e *Engine) checkRoom(db *gorm.DB, t *table.Table, moves []plan.Move) error {
 	length, path := e.Dialect.Length, table.Column(t.Path)
-	separators := clause.Expr{SQL: countSeparators(t, "?"), Vars: []any{path, path}}
+	separators := t.CountSeparators()
 	var misfits []clause.Expression
 	for _, m := range moves {
 		if tight := e.misfits(t, m, separators); len(tight) > 0 {
@@ -139,12 +162,6 @@ func (e *Engine) checkRoom(db *gorm.DB, t *table.Table, moves []plan.Move) error
 		return nil
 	}
 	return misfit(t, moves, t.PathForm.Read(found), count-t.PathForm.Separators(), lengths)
-}
-
-// countSeparators is the number of separators in what is stored of a path.
-func countSeparators(t *table.Table, column string) string {
-	length := t.Dialect.Length
-	return length + "(" + column + ") - " + length + "(REPLACE(" + column + ", '" + t.PathForm.Separator + "', ''))"
 }
 
 // misfits are the conditions under which a row below a moving one would not fit.

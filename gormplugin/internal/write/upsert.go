@@ -316,7 +316,7 @@ func restate(t *table.Table, row *arrival) error {
 		parent = t.NoParentValue()
 	}
 	return errors.Join(
-		row.Set(t.Version, row.Version), row.Set(t.Fence, row.Fence), row.Set(t.Tree, row.Tree), t.SetPaths(row.Record, row.Node),
+		row.Set(t.Version, row.Version), row.Set(t.Fence, row.Fence), row.Set(t.Tree, row.Tree), t.SetFollowing(row.Record, row.Node),
 		row.Set(t.Parent, parent), row.Set(t.Name, row.Name),
 	)
 }

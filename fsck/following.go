@@ -1,0 +1,117 @@
+package fsck
+
+import (
+	"database/sql"
+	"errors"
+	"slices"
+)
+
+// following is a column whose value follows from where a row is.
+type following struct {
+	kind         Kind
+	what, column string
+	// is is where a row has what the column holds, nil for NULL.
+	is func(*row) **string
+	// want is what the column should hold; ok is not set where that is not known.
+	want func(*row) (value string, ok bool)
+}
+
+// setFollowing fills following.
+func (c *catalogue) setFollowing() {
+	add := func(kind Kind, what, column string, is func(*row) **string, want func(*row) (string, bool)) {
+		if column != "" {
+			c.following = append(c.following, following{kind, what, column, is, want})
+		}
+	}
+	add(WrongPath, "path", c.table.Path, func(r *row) **string { return &r.path }, func(r *row) (string, bool) { return c.pathForm.Column(r.wantPath), !r.unnamed })
+	add(WrongIDPath, "id path", c.table.IDPath, func(r *row) **string { return &r.idPath }, func(r *row) (string, bool) { return c.idForm.Column(r.wantIDPath), true })
+}
+
+// followingIn returns which of following a column is, -1 for any other.
+func (c *catalogue) followingIn(column string) int {
+	return slices.IndexFunc(c.following, func(f following) bool { return f.column == column })
+}
+
+// scan reads the columns of [columns], and then what further receives.
+func (c *catalogue) scan(rows *sql.Rows, r *row, further ...any) error {
+	var key, tree, parent any
+	var name *string
+	into := []any{&key, &tree, &parent, &name}
+	for _, f := range c.following {
+		into = append(into, f.is(r))
+	}
+	if err := rows.Scan(append(into, further...)...); err != nil {
+		return err
+	}
+	t := c.table
+	var failed [3]error
+	r.key, failed[0] = c.readKey(t.Key, key)
+	if r.tree = TextKey(t.SingleTree); t.Tree != "" {
+		r.tree, failed[1] = c.readKey(t.Tree, tree)
+	}
+	r.parent, failed[2] = c.readKey(t.Parent, parent)
+	c.unpad(t.Name, name)
+	for _, f := range c.following {
+		c.unpad(f.column, *f.is(r))
+	}
+	if t.Name == "" {
+		r.name = r.key.String()
+	} else if r.nullName = name == nil; name != nil {
+		r.name = *name
+	}
+	return errors.Join(failed[:]...)
+}
+
+// wrongs calls f for each column of a row that does not hold, in is, what follows from where the
+// row is.
+func (c *catalogue) wrongs(r, is *row, f func(at following, is *string, want string) error) error {
+	for _, at := range c.following {
+		value := *at.is(is)
+		want, known := at.want(r)
+		if r.state != placed || !known || value != nil && *value == want {
+			continue
+		}
+		if err := f(at, value, want); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wrong reports the columns of a row that do not hold what follows from where it is.
+func (f *forest) wrong(r *row, report func(Problem) error) error {
+	c := f.of(r)
+	return c.wrongs(r, r, func(at following, is *string, want string) error {
+		p := r.problem(at.kind, "its %s is wrong", at.what)
+		if !c.limits[at.column].holds(want) {
+			p = r.problem(PathTooLong, "its %s does not fit into the column %s", at.what, at.column)
+		}
+		p.Is, p.Want = is, &want
+		return report(*p)
+	})
+}
+
+// wrongPaths returns what has to be written into the columns that follow from where a row is, which
+// hold what is has.
+func (f *forest) wrongPaths(r, is *row) (set []assignment) {
+	c := f.of(r)
+	_ = c.wrongs(r, is, func(at following, is *string, want string) error {
+		if !c.limits[at.column].holds(want) {
+			return nil
+		}
+		a := assignment{column: at.column, new: want}
+		if is != nil {
+			a.old = *is
+		}
+		set = append(set, a)
+		return nil
+	})
+	return set
+}
+
+// setPath notes what a column that follows from where a row is holds now.
+func (f *forest) setPath(r *row, column, value string) {
+	if c := f.of(r); c.followingIn(column) >= 0 {
+		*c.following[c.followingIn(column)].is(r) = &value
+	}
+}
