@@ -140,8 +140,11 @@ func (p *part) read(get Get) (v values, nodes []value, err error) {
 
 // readOthers gets the values of a part but for its node.
 func (p *part) readOthers(get Get) (v values, err error) {
-	if v.dest, err = p.dest.read(get, !p.dest.optional && !p.dest.top); err != nil {
+	if v.dest, err = p.dest.read(get, !p.dest.optional && !p.dest.top && !p.dest.path); err != nil {
 		return values{}, err
+	}
+	if p.dest.path && !v.dest.ok && (v.dest.null || !p.dest.optional) {
+		v.dest = value{ok: true} // the top
 	}
 	if p.dest.top && v.dest.ok && slices.Contains(noParent, v.dest.text) {
 		v.dest = value{null: true}

@@ -80,7 +80,7 @@ var nodes = forest{
 	":1": "plans/p /", ":2": "plans/p /a", ":3": "plans/p /a/b", ":4": "plans/p /d",
 	":11": "plans/o /", ":12": "plans/o /x", ":13": "plans/o /a/b",
 	"case:2": "plans/p /a/f", "plan:7": "plans/p /", "plan:8": "plans/o /", "item:5": "plans/p /a/gone",
-	"other:1": "archive/z /q",
+	"other:1": "archive/z /q", "dir:": "plans/p /", "dir:a/b/": "plans/p /a/b", "dir:0": "plans/p /0",
 }
 
 // describe writes a binding: "plans/p: X /a, X /n; plans/q: gate; to /n".
@@ -102,6 +102,7 @@ func describe(b lockspec.Binding) string {
 func TestBind(t *testing.T) {
 	id, parent, name := lockspec.Param("id"), lockspec.JSON("parent_id"), lockspec.JSON("name")
 	plan, ids := lockspec.Query("plan").Kind("plan"), lockspec.JSON("ids").Each()
+	dir := lockspec.JSON("dir").Path("dir")
 	insertTop, moveTop := lockspec.Insert(parent.OrTop(plan), name), lockspec.Move(id, parent.OrTop())
 	either := lockspec.Move(id, parent.OrTop().Optional(), name.Optional())
 	for _, c := range []struct {
@@ -115,6 +116,15 @@ func TestBind(t *testing.T) {
 		{"rename to the same name", lockspec.Rename(id, name), request{"param id": "3", "json name": "b"}, "plans/p: X /a/b; to /a/b"},
 		{"rename of a leaf", lockspec.Rename(id.Kind("case"), name.Optional()), request{"param id": "2", "json name": "g"}, "plans/p: X /a/f, X /a/g; to /a/g"},
 		{"only the text, of the root", lockspec.Rename(id, name.Optional()), request{"param id": "1"}, "plans/p: X /"},
+		{"insert by a path", lockspec.Insert(dir, name), request{"json dir": "a/b/", "json name": "n"}, "plans/p: X /a/b/n"},
+		{"insert by an empty path", lockspec.Insert(dir, name), request{"json dir": "", "json name": "n"}, "plans/p: X /n"},
+		{"insert by a path that is null", lockspec.Insert(dir, name), request{"json dir": null, "json name": "n"}, "plans/p: X /n"},
+		{"insert by no path", lockspec.Insert(dir, name), request{"json name": "n"}, "plans/p: X /n"},
+		{"insert below a folder called 0", lockspec.Insert(dir, name), request{"json dir": "0", "json name": "n"}, "plans/p: X /0/n"},
+		{"move to the path of the top", lockspec.Move(id, dir), request{"param id": "3"}, "plans/p: X /a/b, X /b; to /b"},
+		{"move by an optional path that is null", lockspec.Move(id, dir.Optional()), request{"param id": "3", "json dir": null}, "plans/p: X /a/b, X /b; to /b"},
+		{"move by an optional path that is missing", lockspec.Move(id, dir.Optional()), request{"param id": "3"}, "plans/p: X /a/b; to /a/b"},
+		{"delete by a path", lockspec.Delete(dir), request{"json dir": "a/b/"}, "plans/p: X /a/b"},
 		{"move", lockspec.Move(id, parent), request{"param id": "3", "json parent_id": "4"}, "plans/p: X /a/b, X /d/b; to /d/b"},
 		{"move to where it is", lockspec.Move(id, parent), request{"param id": "3", "json parent_id": "2"}, "plans/p: X /a/b; to /a/b"},
 		{"move and rename", lockspec.Move(id, parent, name), request{"param id": "3", "json parent_id": "4", "json name": "n"}, "plans/p: X /a/b, X /d/n; to /d/n"},

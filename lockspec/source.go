@@ -42,7 +42,7 @@ func (f From) String() string { return fromNames[f] }
 //
 // It returns false if the request lacks the value. Return an [*InvalidError] for a request that
 // deserves a 400. Extract must not read the body, which is for the handler: use [JSON] and [Form].
-// Under package middleware, its GinContext returns gin's context of the request.
+// Under package middleware, its GinContext returns gin's context of the request's context.
 //
 // Extract is called once per request, before the locks. Its value stays when the request waits or
 // starts over. So it must not return what may change meanwhile, such as the parent of a node. Leave
@@ -57,6 +57,8 @@ type Source struct {
 	kind     string
 	optional bool
 	each     bool
+	// path is set by Path.
+	path bool
 	// separator is what Each was given.
 	separator []string
 	extract   Extract
@@ -98,6 +100,22 @@ func Func(name string, extract Extract) Source {
 // Kind returns s for an id that is for the resolver registered under kind. The default kind is "".
 func (s Source) Kind(kind string) Source {
 	s.kind = kind
+	return s
+}
+
+// Path returns s for a node that requests name by the text of its path, such as "a/b/", instead of
+// an id. As with [Source.Kind], the resolver registered under kind finds it, such as gormplugin's
+// ResolverBy of the path column, which also knows the tree: that of the signed-in user, for
+// example.
+//
+// A destination, and the parent of an [Insert], may be the top, whose text is empty. A null, and a
+// missing value unless it is [Source.Optional], mean the empty text there. So Path needs no OrTop.
+//
+//	dir := lockspec.JSON("dir").Path("dir")
+//	lockspec.Insert(dir, name)                              {"dir": "a/b/"}
+//	lockspec.Delete(lockspec.Query("path").Path("dir"))     ?path=a/b
+func (s Source) Path(kind string) Source {
+	s.kind, s.path = kind, true
 	return s
 }
 
@@ -220,6 +238,9 @@ func (s Source) check() error {
 		return fmt.Errorf("a %s source has no name", s.from)
 	case s.from == FromFunc && s.extract == nil:
 		return fmt.Errorf("the func source %q has no function", s.name)
+	}
+	if s.path && (s.kind == "" || s.top) {
+		return fmt.Errorf("%s is a path: Path takes the kind of its resolver, which knows the top without OrTop", s)
 	}
 	if s.each && s.from != FromJSON && s.from != FromQuery && s.from != FromForm {
 		return fmt.Errorf("%s is no list: Each is for JSON, a query or a form", s)

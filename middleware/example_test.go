@@ -222,7 +222,7 @@ func ExampleGinContext() {
 	locks := middleware.New(pathlock.New(memstore.New()), home, middleware.Config{})
 	authenticate := func(c *gin.Context) { c.Set("user", "anna") }
 	user := lockspec.Func("user", func(r *http.Request, _ func(string) string) (string, bool, error) {
-		name := middleware.GinContext(r).GetString("user")
+		name := middleware.GinContext(r.Context()).GetString("user")
 		return name, name != "", nil
 	})
 	r := gin.New()

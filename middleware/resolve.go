@@ -36,7 +36,7 @@ func (v *visit) bindInStep(ctx context.Context, attempt int, before lockspec.Bin
 	work, done := v.locker.Step(ctx, pathlock.Step{Kind: pathlock.StepResolve, Attempt: attempt})
 	err = errPanicked
 	defer func() { done(err) }()
-	bound, err = v.bind(work, before)
+	bound, err = v.bind(withGinContext(work, v.c), before)
 	return bound, err
 }
 

@@ -41,7 +41,7 @@ func (v *values) get(src lockspec.Source) ([]string, error) {
 	case lockspec.FromHeader:
 		return fieldValues(src, v.c.Request.Header.Values(src.Name())), nil
 	case lockspec.FromFunc:
-		value, ok, err := src.Extract(withGinContext(v.c), v.c.Param)
+		value, ok, err := src.Extract(v.c.Request.WithContext(withGinContext(v.c.Request.Context(), v.c)), v.c.Param)
 		if err != nil {
 			return nil, err
 		}
@@ -167,18 +167,19 @@ func wantType(c *gin.Context, want ...string) error {
 	return nil
 }
 
-// ginContextKey is the key under which the request of a [lockspec.Func] has its gin context.
+// ginContextKey is the key under which contexts have their gin context: see GinContext.
 type ginContextKey struct{}
 
-// GinContext returns the gin context of the request that a [lockspec.Extract] gets. It has what
-// earlier middleware has set, such as the user. GinContext returns nil for any other request, those
-// of handlers included.
-func GinContext(r *http.Request) *gin.Context {
-	c, _ := r.Context().Value(ginContextKey{}).(*gin.Context)
+// GinContext returns the gin context of the request whose ids a resolver looks up under ctx, or
+// which a [lockspec.Extract] gets: then ctx is the request's context. It has what earlier
+// middleware has set, such as the user. GinContext returns nil for any other context, those of
+// handlers included. Do not keep it: gin reuses it after the request.
+func GinContext(ctx context.Context) *gin.Context {
+	c, _ := ctx.Value(ginContextKey{}).(*gin.Context)
 	return c
 }
 
-// withGinContext returns the request of c for a [lockspec.Extract].
-func withGinContext(c *gin.Context) *http.Request {
-	return c.Request.WithContext(context.WithValue(c.Request.Context(), ginContextKey{}, c))
+// withGinContext returns a context in which [GinContext] finds c.
+func withGinContext(ctx context.Context, c *gin.Context) context.Context {
+	return context.WithValue(ctx, ginContextKey{}, c)
 }
