@@ -57,7 +57,8 @@ type Config struct {
 	RequestID func(c *gin.Context) string
 
 	// Redact removes from a refusal what the client must not see: the path, the holder, and what
-	// the detail says about them. [Locks.Fail] calls it with a copy of each problem before writing
+	// the detail says about them. It may also say the detail in the words or the language of the
+	// client, by [Problem.Slug]. [Locks.Fail] calls it with a copy of each problem before writing
 	// it.
 	Redact func(c *gin.Context, p *Problem)
 

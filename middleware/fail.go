@@ -25,16 +25,24 @@ var errAnswered = errors.New("middleware: the request has been answered by Autho
 // [StatusClientGone] without a body. A conflict of the handler with its own request is a bug of the
 // program's, such as gormplugin.ErrNoRequestContext, and answered by 500.
 //
+// With own, such as a helper of the program's, Fail leaves to it what it would answer by that 500,
+// and logs, counts and aborts nothing. If the response has begun, Fail does not call own.
+//
 // The observers of the locker count the answer by its type: see [pathlock.Locker.Answered]. An
 // answer of 500 or 503 is logged once by [Config.Log], with the route and the cause. A client
 // that went away is logged at level info.
-func (m *Locks) Fail(c *gin.Context, err error) {
-	_ = c.Error(err)
-	c.Abort()
-	if errors.Is(err, errAnswered) {
+func (m *Locks) Fail(c *gin.Context, err error, own ...func(c *gin.Context, err error)) {
+	answered := errors.Is(err, errAnswered)
+	p := m.answerTo(c.Request.Context(), err)
+	if len(own) > 0 && p == errInternal && !answered && !c.Writer.Written() {
+		own[0](c, err)
 		return
 	}
-	p := m.answerTo(c.Request.Context(), err)
+	_ = c.Error(err)
+	c.Abort()
+	if answered {
+		return
+	}
 	switch begun := c.Writer.Written(); {
 	case p == nil:
 		m.log(c, StatusClientGone, err)
@@ -47,8 +55,8 @@ func (m *Locks) Fail(c *gin.Context, err error) {
 		c.Status(p.Status) // the client does not get it, but package idempotency learns of it
 		return
 	}
-	own := *p // what is answered with may be shared
-	p = &own
+	answer := *p // what is answered with may be shared
+	p = &answer
 	if p.RetryAfter > 0 {
 		p.RetryAfter = max(p.RetryAfter, m.config.RetryAfter)
 	}
@@ -108,9 +116,12 @@ func (m *Locks) answerTo(ctx context.Context, err error) *Problem {
 	case errors.Is(err, context.DeadlineExceeded):
 		return timeout()
 	default:
-		return NewProblem(http.StatusInternalServerError, "internal", "an internal error; the log has more")
+		return errInternal
 	}
 }
+
+// errInternal is the answer to an error that nobody knows.
+var errInternal = NewProblem(http.StatusInternalServerError, "internal", "an internal error; the log has more")
 
 // log logs a failure that the client cannot do anything about, and a client that has gone. A status
 // of 0 means that the response had begun: then it logs any failure.

@@ -145,6 +145,38 @@ func TestFail_whyTheWorkWasCutOffDecides(t *testing.T) {
 	}
 }
 
+// What Fail has no answer to is left to the program's own helper, and nothing else is.
+func TestFail_leavesToTheProgramWhatNobodyKnows(t *testing.T) {
+	for _, tt := range []struct {
+		what  string
+		begun bool
+		err   error
+		own   bool
+		code  int
+	}{
+		{"an unknown error", false, errors.New("secret of the house"), true, http.StatusTeapot},
+		{"an unknown error, after the response began", true, errors.New("secret of the house"), false, http.StatusOK},
+		{"a refusal", false, pathlock.ErrPathChanged, false, http.StatusConflict},
+		{"a problem of the program's", false, middleware.NewProblem(500, "internal", "chosen"), false, 500},
+		{"an error that comes from a lost lock", false, pathlock.ErrLost, false, http.StatusServiceUnavailable},
+	} {
+		f, called := newFixture(t, memstore.New(), middleware.Config{}), false
+		f.handler = func(c *gin.Context) {
+			if tt.begun {
+				c.String(http.StatusOK, "half")
+			}
+			f.locks.Fail(c, tt.err, func(c *gin.Context, err error) {
+				called = errors.Is(err, tt.err) && !c.IsAborted() && len(c.Errors) == 0
+				c.String(http.StatusTeapot, "mine")
+			})
+		}
+		w := f.send("DELETE", "/suites/2", "")
+		if called != tt.own || w.Code != tt.code || tt.own && (f.logged() != 0 || len(f.seen.answered) != 0 || w.Body.String() != "mine") {
+			t.Errorf("%s: left to the program: %t; answered %d: %s; counted %q, logged %s", tt.what, called, w.Code, w.Body, f.seen.answered, &f.log)
+		}
+	}
+}
+
 func TestFail_logsAnErrorAfterTheResponseBegan(t *testing.T) {
 	f := newFixture(t, memstore.New(), middleware.Config{})
 	f.failing(func(c *gin.Context) error {

@@ -74,7 +74,7 @@ func New(locker *pathlock.Locker, resolver pathlock.Resolver, config Config) *Lo
 		m.config.WriteProblem = WriteProblem
 	}
 	if m.config.OnError == nil {
-		m.config.OnError = m.Fail
+		m.config.OnError = func(c *gin.Context, err error) { m.Fail(c, err) }
 	}
 	return m
 }
