@@ -63,7 +63,7 @@ func (w *writer) wrongHolders(ctx context.Context, key Key, a assignment) (map[*
 		holder, err := w.readKey(w.table.Key, value)
 		if r := w.byKey[holder]; r != nil && holder != key {
 			w.unpad(a.column, &is)
-			if r.state != placed || slices.ContainsFunc(w.wrongPaths(r, &row{path: &is, idPath: &is}), func(b assignment) bool { return a.column == b.column }) {
+			if r.state != placed || slices.ContainsFunc(w.wrongPaths(r, &row{held: held{path: &is, idPath: &is}}), func(b assignment) bool { return a.column == b.column }) {
 				holders[r] = is
 			}
 		}

@@ -12,19 +12,23 @@ type following struct {
 	what, column string
 	// is is where a row has what the column holds, nil for NULL.
 	is func(*row) **string
-	// want is what the column should hold; ok is not set where that is not known.
-	want func(*row) (value string, ok bool)
+	// want is what the column should hold, by the table of the trees; ok is not set where that is
+	// not known.
+	want func(trees *catalogue, r *row) (value string, ok bool)
 }
+
+// held is what the columns of a row hold that follow from where it is, nil for NULL.
+type held struct{ path, idPath *string }
 
 // setFollowing fills following.
 func (c *catalogue) setFollowing() {
-	add := func(kind Kind, what, column string, is func(*row) **string, want func(*row) (string, bool)) {
+	add := func(kind Kind, what, column string, is func(*row) **string, want func(*catalogue, *row) (string, bool)) {
 		if column != "" {
 			c.following = append(c.following, following{kind, what, column, is, want})
 		}
 	}
-	add(WrongPath, "path", c.table.Path, func(r *row) **string { return &r.path }, func(r *row) (string, bool) { return c.pathForm.Column(r.wantPath), !r.unnamed })
-	add(WrongIDPath, "id path", c.table.IDPath, func(r *row) **string { return &r.idPath }, func(r *row) (string, bool) { return c.idForm.Column(r.wantIDPath), true })
+	add(WrongPath, "path", c.table.Path, func(r *row) **string { return &r.path }, func(_ *catalogue, r *row) (string, bool) { return c.pathForm.Column(r.wantPath), !r.unnamed })
+	add(WrongIDPath, "id path", c.table.IDPath, func(r *row) **string { return &r.idPath }, func(_ *catalogue, r *row) (string, bool) { return c.idForm.Column(r.wantIDPath), true })
 }
 
 // followingIn returns which of following a column is, -1 for any other.
@@ -65,9 +69,9 @@ func (c *catalogue) scan(rows *sql.Rows, r *row, further ...any) error {
 // wrongs calls f for each column of a row that does not hold, in is, what follows from where the
 // row is.
 func (c *catalogue) wrongs(r, is *row, f func(at following, is *string, want string) error) error {
-	for _, at := range c.following {
+	for _, at := range c.of(r).following {
 		value := *at.is(is)
-		want, known := at.want(r)
+		want, known := at.want(c, r)
 		if r.state != placed || !known || value != nil && *value == want {
 			continue
 		}
@@ -81,7 +85,7 @@ func (c *catalogue) wrongs(r, is *row, f func(at following, is *string, want str
 // wrong reports the columns of a row that do not hold what follows from where it is.
 func (f *forest) wrong(r *row, report func(Problem) error) error {
 	c := f.of(r)
-	return c.wrongs(r, r, func(at following, is *string, want string) error {
+	return f.wrongs(r, r, func(at following, is *string, want string) error {
 		p := r.problem(at.kind, "its %s is wrong", at.what)
 		if !c.limits[at.column].holds(want) {
 			p = r.problem(PathTooLong, "its %s does not fit into the column %s", at.what, at.column)
@@ -95,7 +99,7 @@ func (f *forest) wrong(r *row, report func(Problem) error) error {
 // hold what is has.
 func (f *forest) wrongPaths(r, is *row) (set []assignment) {
 	c := f.of(r)
-	_ = c.wrongs(r, is, func(at following, is *string, want string) error {
+	_ = f.wrongs(r, is, func(at following, is *string, want string) error {
 		if !c.limits[at.column].holds(want) {
 			return nil
 		}

@@ -113,7 +113,7 @@ func (w *writer) create(ctx context.Context, home *creation, like Key) error {
 		set = []assignment{{column: w.table.Parent, new: r.parent.value()}, {column: w.table.Name, new: r.name}}
 		r.wantPath = "/" + r.name
 		for _, f := range w.following {
-			if want, _ := f.want(r); f.column != w.table.IDPath {
+			if want, _ := f.want(w.catalogue, r); f.column != w.table.IDPath {
 				set = append(set, assignment{column: f.column, new: want})
 			}
 		}

@@ -56,8 +56,7 @@ type row struct {
 	// leaf is the table that a leaf is in, nil for the others.
 	leaf *catalogue
 	seat
-	// path and idPath are nil for NULL.
-	path, idPath *string
+	held
 	// up is the row that the parent column names, nil if there is none or it is deleted. If fault
 	// is set, it is not a sound parent.
 	up    *row
