@@ -4,6 +4,8 @@ import (
 	"database/sql"
 	"errors"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // following is a column whose value follows from where a row is.
@@ -17,8 +19,9 @@ type following struct {
 	want func(trees *catalogue, r *row) (value string, ok bool)
 }
 
-// held is what the columns of a row hold that follow from where it is, nil for NULL.
-type held struct{ path, idPath *string }
+// held is what the columns of a row hold that follow from where it is, nil for NULL. The depth
+// is a text, too.
+type held struct{ path, idPath, level *string }
 
 // setFollowing fills following.
 func (c *catalogue) setFollowing() {
@@ -29,6 +32,21 @@ func (c *catalogue) setFollowing() {
 	}
 	add(WrongPath, "path", c.table.Path, func(r *row) **string { return &r.path }, func(_ *catalogue, r *row) (string, bool) { return c.pathForm.Column(r.wantPath), !r.unnamed })
 	add(WrongIDPath, "id path", c.table.IDPath, func(r *row) **string { return &r.idPath }, func(_ *catalogue, r *row) (string, bool) { return c.idForm.Column(r.wantIDPath), true })
+	add(WrongDepth, "depth", c.table.Depth, func(r *row) **string { return &r.level }, func(trees *catalogue, r *row) (string, bool) {
+		return strconv.Itoa(trees.table.DepthOf(trees.names(r))), true
+	})
+}
+
+// names returns how many names a row's right path has. Of a leaf, that of the row above counts.
+func (c *catalogue) names(r *row) int {
+	switch {
+	case r.leaf != nil:
+		return c.names(r.up) + 1
+	case c.table.Path != "":
+		return strings.Count(r.wantPath, "/")
+	default:
+		return strings.Count(r.wantIDPath, "/")
+	}
 }
 
 // followingIn returns which of following a column is, -1 for any other.

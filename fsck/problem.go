@@ -32,6 +32,8 @@ const (
 	// WrongIDPath: the id path is not the parent's right id path + "/" + the row's key, in the
 	// column's form.
 	WrongIDPath Kind = "wrong-id-path"
+	// WrongDepth: the depth is not that of the right path.
+	WrongDepth Kind = "wrong-depth"
 	// PathTooLong: the path is wrong, and the right one does not fit into the column. A repair
 	// leaves the path as it is.
 	PathTooLong Kind = "path-too-long"
@@ -57,7 +59,7 @@ type Problem struct {
 	Others []Key  `json:"others,omitempty"`
 	Name   string `json:"name"`
 	// Is is the current path, nil for NULL. Want is the right path, nil if there is none or the
-	// problem is not about the path. For [WrongIDPath], both are id paths.
+	// problem is not about the path. For [WrongIDPath], both are id paths, for [WrongDepth] depths.
 	Is   *string `json:"is"`
 	Want *string `json:"want"`
 	// Detail explains the problem to people.

@@ -14,9 +14,11 @@
 package treetable
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 )
 
 // Table says which columns make a table one of trees, or of leaves below them. An empty name stands
@@ -45,6 +47,10 @@ type Table struct {
 	// PathForm and IDPathForm are how these columns spell paths, as the path of two names:
 	// "/0/*/*/" for "/0/1/17/203/". "" means "/*/*".
 	PathForm, IDPathForm string
+	// Depth is the column of a whole number that says how deep the row lies: how many names, or
+	// ids, its path has, where DepthTop is not given. DepthTop is the depth of a row whose path has
+	// one: "0", "2". A root row without a name lies one less deep.
+	Depth, DepthTop string
 	// Deleted is a column that marks rows as deleted. A row is live if the column is NULL, 0,
 	// false, "" or "0". Any time marks the row as deleted.
 	Deleted string
@@ -86,6 +92,7 @@ var Roles = []Role{
 	{What: "name column", Tag: "name", Column: func(t *Table) *string { return &t.Name }},
 	{"path column", "path", func(t *Table) *string { return &t.Path }, "form:", func(t *Table) *string { return &t.PathForm }},
 	{"id path column", "idpath", func(t *Table) *string { return &t.IDPath }, "form:", func(t *Table) *string { return &t.IDPathForm }},
+	{"depth column", "depth", func(t *Table) *string { return &t.Depth }, "top:", func(t *Table) *string { return &t.DepthTop }},
 	{"column of the deletion mark", "deleted", func(t *Table) *string { return &t.Deleted }, "when:", func(t *Table) *string { return &t.DeletedWhen }},
 	{What: "version column", Tag: "version", Column: func(t *Table) *string { return &t.Version }},
 	{What: "fence column", Tag: "fence", Column: func(t *Table) *string { return &t.Fence }},
@@ -109,6 +116,9 @@ func (t *Table) check(leaf bool) error {
 			return fmt.Errorf("the form %q is that of no column", path.form)
 		}
 	}
+	if err := t.CheckDepth(leaf); err != nil {
+		return err
+	}
 	if t.DeletedWhen != "" && t.Deleted == "" {
 		return fmt.Errorf("%q marks rows as deleted in no column", t.DeletedWhen)
 	}
@@ -117,11 +127,28 @@ func (t *Table) check(leaf bool) error {
 		if err := below.check(true); err != nil {
 			return fmt.Errorf("the leaves %q: %w", below.Table, err)
 		}
+		if below.Depth != "" && t.Depth == "" {
+			return fmt.Errorf("the leaves %q have a depth, and %q has none", below.Table, t.Table)
+		}
 		if below.Path != "" && t.Path == "" || below.IDPath != "" && t.IDPath == "" {
 			return fmt.Errorf("the leaves %q have a path of a kind that %q has not", below.Table, t.Table)
 		}
 	}
 	return nil
+}
+
+// CheckDepth refuses a depth of rows at the top that none can have, or not in this table.
+func (t *Table) CheckDepth(leaf bool) error {
+	if _, err := strconv.ParseUint(cmp.Or(t.DepthTop, "1"), 10, 8); err != nil || t.DepthTop != "" && (t.Depth == "" || leaf) {
+		return fmt.Errorf("%q cannot be the depth of a row at the top: it takes a number from 0 to 255, and a table that has a depth and is none of leaves", t.DepthTop)
+	}
+	return nil
+}
+
+// DepthOf returns what the depth column has of a row whose path has a number of names.
+func (t *Table) DepthOf(names int) int {
+	top, _ := strconv.Atoi(cmp.Or(t.DepthTop, "1"))
+	return names - 1 + top
 }
 
 // checkRoles checks that the table has the columns that it needs, each for one purpose.

@@ -2,6 +2,8 @@ package table
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/internal/treetable"
@@ -30,12 +32,48 @@ func (t *Table) setFollowing() {
 			func(m plan.Move) clause.Expression { return t.Rebased(form, Column(f), of(m.Node), of(m.After())) },
 		})
 	}
+	if f := t.depth(); f != nil {
+		t.Following = append(t.Following, Following{f, t.depthOf, t.depthMoved})
+	}
 	path(t.IDs, t.IDsForm, func(n *Node) string { return n.IDs })
 	path(t.Path, t.PathForm, func(n *Node) string { return n.Path })
 }
 
+// depth is the column of the depth, nil where there is none.
+func (t *Table) depth() *schema.Field { return t.Schema.FieldsByDBName[t.described.Depth] }
+
+// checkDepth refuses a depth that could not be kept.
+func (t *Table) checkDepth(leaf bool) error {
+	f := t.depth()
+	if err := t.described.CheckDepth(leaf); err != nil {
+		return fmt.Errorf("gormplugin: %s: %w", t.Schema.Name, err)
+	}
+	if f != nil && f.GORMDataType != schema.Int && f.GORMDataType != schema.Uint {
+		return fmt.Errorf("gormplugin: %s: the depth %s has to be a whole number, not a %v", t.Schema.Name, f.Name, f.FieldType)
+	}
+	return nil
+}
+
+// depthOf is the depth of a row. A leaf without a path of names has one of ids.
+func (t *Table) depthOf(n *Node) any {
+	path := n.Path
+	if path == "" && t.IsLeaf() {
+		path = n.IDs
+	}
+	return t.Above.described.DepthOf(strings.Count(path, "/"))
+}
+
+// depthMoved is the new depth of a row below one that moves.
+func (t *Table) depthMoved(m plan.Move) clause.Expression {
+	count := t.CountSeparators()
+	return clause.Expr{SQL: fmt.Sprintf("%s + (%d)", count.SQL, t.described.DepthOf(m.Deeper()-t.PathForm.Separators())), Vars: count.Vars}
+}
+
+// FollowsAlone reports whether a column follows from a row's place, and no path states it.
+func (t *Table) FollowsAlone(f *schema.Field) bool { return f != nil && f == t.depth() }
+
 // CountSeparators is the number of separators in what is stored of a path.
-func (t *Table) CountSeparators() clause.Expression {
+func (t *Table) CountSeparators() clause.Expr {
 	length, path := t.Dialect.Length, Column(t.Path)
 	return clause.Expr{SQL: length + "(?) - " + length + "(REPLACE(?, '" + t.PathForm.Separator + "', ''))", Vars: []any{path, path}}
 }

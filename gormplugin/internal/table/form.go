@@ -26,8 +26,8 @@ func roleOf(f *schema.Field) (role, value string, err error) {
 	}
 	value, ok := strings.CutPrefix(option, before)
 	if more && (!ok || value == "" || before == "") {
-		return role, "", fmt.Errorf("gormplugin: %s.%s: the tag `%s:%q` is none: a path may have a form, as in `%s:%q`, and a mark of deletion a value, as in `%s:%q`",
-			f.Schema.Name, f.Name, tagName, tag, tagName, "path,form:/*/*", tagName, "deleted,when:archived")
+		return role, "", fmt.Errorf("gormplugin: %s.%s: the tag `%s:%q` is none: a path may have a form, as in `%s:%q`, a mark of deletion a value, as in `%s:%q`, and a depth that of the top, as in `%s:%q`",
+			f.Schema.Name, f.Name, tagName, tag, tagName, "path,form:/*/*", tagName, "deleted,when:archived", tagName, "depth,top:0")
 	}
 	return role, value, nil
 }
@@ -90,6 +90,8 @@ type LeafPath struct {
 	// OfIDs is set for a path of ids, and beside where the rows above have theirs beside one of
 	// names.
 	OfIDs, beside bool
+	// ofDepth is set for the depth, which follows in the same way.
+	ofDepth bool
 }
 
 // findLeafPaths notes the path columns of a leaf. It refuses those that could not be kept right.
@@ -119,6 +121,12 @@ func (t *Table) findLeafPaths() error {
 		}
 		t.LeafPaths = append(t.LeafPaths, p)
 	}
+	if f, of := t.depth(), above.depth(); f != nil {
+		if of == nil || !slices.ContainsFunc(t.LeafPaths, func(p LeafPath) bool { return !p.beside }) {
+			return fmt.Errorf("gormplugin: %s: the depth %s cannot be kept: it takes a depth in %s, and a path of the kind that locks there go by", t.Schema.Name, f.Name, above.Schema.Name)
+		}
+		t.LeafPaths = append(t.LeafPaths, LeafPath{Column: f, Above: of, ofDepth: true})
+	}
 	if len(t.LeafPaths) > 0 {
 		above.Leaves = append(above.Leaves, t)
 	}
@@ -147,6 +155,9 @@ func (p LeafPath) FromTo(m plan.Move) (from, to string) {
 // needs nothing but the row's own path, and mends what has gone stale.
 func (t *Table) Follows(p LeafPath) clause.Expression {
 	above := clause.Expression(clause.Expr{SQL: "?", Vars: []any{clause.Column{Table: "p", Name: p.Above.DBName}}})
+	if p.ofDepth {
+		return clause.Expr{SQL: "? + 1", Vars: []any{above}}
+	}
 	if p.AboveForm.OfParent {
 		last := clause.Column{Table: "p", Name: p.lastAbove.DBName}
 		below := t.child(p, above, last)

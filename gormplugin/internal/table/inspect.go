@@ -141,7 +141,7 @@ func inspect(db *gorm.DB, s Spec) (*Table, error) {
 	t.setFollowing()
 	t.setConditions(db)
 	t.List = t.selectList()
-	return t, t.checkColumns()
+	return t, cmp.Or(t.checkDepth(s.Parent != nil), t.checkColumns())
 }
 
 // findColumns finds the columns that say where a row is, and describes them.

@@ -48,6 +48,7 @@ func assignmentIn(t *table.Table, stmt *gorm.Statement) (*assignment, error) {
 	}
 	a.set = slices.Clone(a.set)
 	seen := make(map[*schema.Field]bool)
+	var alone *schema.Field
 	for i, assigned := range a.set {
 		f := t.ColumnNamed(assigned.Column.Name)
 		if f != nil && f == t.Version {
@@ -64,7 +65,9 @@ func assignmentIn(t *table.Table, stmt *gorm.Statement) (*assignment, error) {
 		if seen[f] {
 			return nil, t.Unsupported("an update sets %q twice", f.DBName)
 		}
-		seen[f] = true
+		if seen[f] = true; t.FollowsAlone(f) {
+			alone = f
+		}
 		// However it was named: the plugin may have another value for it.
 		a.set[i].Column = clause.Column{Name: f.DBName}
 		if slices.Contains(t.Deletion, f) {
@@ -91,6 +94,10 @@ func assignmentIn(t *table.Table, stmt *gorm.Statement) (*assignment, error) {
 		if f == t.Parent && *a.Parent == nil {
 			a.set[i].Value = t.NoParentValue()
 		}
+	}
+	// With the rest of a row, it is what was read of it.
+	if alone != nil && a.Name == nil && a.Parent == nil && a.Path+a.IDs == "" {
+		return nil, t.Unsupported("%q follows from the place of a row, and cannot be set: use gormplugin.Move", alone.DBName)
 	}
 	return a, nil
 }

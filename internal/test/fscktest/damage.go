@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -111,6 +112,41 @@ func testDamage(t *testing.T, database Database) {
 			t.Errorf("skipped %q, and the rows are %v", skips, w.rows(t))
 		}
 	})
+	t.Run("depths, of rows, of a root row, of leaves and of a lost+found", func(t *testing.T) {
+		for _, byIDs := range []bool{false, true} {
+			w := newWorld(t, database, schema{leaves: true, more: ", level INTEGER NOT NULL", table: func(d *fsck.Table) {
+				if d.Depth, d.DepthTop = "level", "2"; byIDs {
+					d.Path = ""
+				}
+			}})
+			w.exec(t, "ALTER TABLE cases ADD level BIGINT")
+			w.table.Leaves[0].Depth = "level"
+			row := "INSERT INTO suites (id, plan_id, parent_id, name, path, id_path, level) VALUES (?, ?, ?, ?, ?, ?, ?)"
+			w.exec(t, row, 1, 1, nil, "", "", "/1", 7)
+			w.exec(t, row, 2, 1, 1, "a", "/a", "/1/2", 2)
+			w.exec(t, row, 3, 2, nil, "x", "/wrong", "/wrong", 2)
+			w.exec(t, row, 4, 2, 99, "y", "/y", "/4", 0)
+			w.exec(t, "INSERT INTO cases (id, suite_id, name, path, id_path) VALUES (9, 2, 'l', '/a', '/1/2/9')")
+			planned, _ := w.repair(t, fsck.RepairOptions{})
+			done, summary := w.repair(t, fsck.RepairOptions{Apply: true})
+			if !maps.Equal(values(planned), values(done)) || summary.After.Total() > 0 {
+				t.Errorf("planned %v, done %v, left %v", planned, done, summary.After.Problems)
+			}
+			levels := make(map[string]int)
+			for _, c := range done {
+				if c.Column == "level" {
+					levels[fmt.Sprint(c.Table, " ", c.ID, " ", c.Why)], _ = strconv.Atoi(fmt.Sprint(c.New))
+				}
+			}
+			want := map[string]int{"suites 1 wrong-depth": 1, "cases 9 wrong-depth": 3, "suites 4 wrong-depth": 3, "suites " + w.idOf(t, fsck.LostFound) + " orphan": 2}
+			if byIDs { // the root row has an id, and names do not count
+				want = map[string]int{"suites 1 wrong-depth": 2, "suites 2 wrong-depth": 3, "cases 9 wrong-depth": 4, "suites 4 wrong-depth": 3, "suites " + w.idOf(t, fsck.LostFound) + " orphan": 2}
+			}
+			if !maps.Equal(levels, want) {
+				t.Errorf("the depths are %v, want %v", levels, want)
+			}
+		}
+	})
 	t.Run("a leaf whose name no path can have", func(t *testing.T) {
 		w := newWorld(t, database, schema{leaves: true, table: func(d *fsck.Table) { d.PathForm = "parent:/*/*" }}) // the leaves have their own
 		w.insert(t, Node{5, 1, 0, "b", "", "/5", false})
@@ -150,6 +186,17 @@ func testDamage(t *testing.T, database Database) {
 			t.Errorf("rows %v", rows)
 		}
 	})
+}
+
+// idOf returns the id of the row with a name.
+func (w *world) idOf(t testing.TB, name string) string {
+	t.Helper()
+	for id, is := range w.dump(t) {
+		if is[2] == name {
+			return id
+		}
+	}
+	return ""
 }
 
 // changed returns the rows that differ from before, as text.

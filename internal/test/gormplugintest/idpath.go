@@ -29,6 +29,7 @@ type Shelf struct {
 	Name     string `pathlock:"name" gorm:"size:100"`
 	Path     string `pathlock:"path" gorm:"size:500;index:shelf_path,priority:2"`
 	IDs      string `pathlock:"idpath" gorm:"column:ids;size:200"`
+	Grade    *int8  `pathlock:"depth,top:3"`
 	Version  int64  `pathlock:"version"`
 	Deleted  gorm.DeletedAt
 }

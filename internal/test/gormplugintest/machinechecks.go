@@ -146,7 +146,7 @@ func (m *machine) compare(db *gorm.DB) {
 				r.parent = ""
 			}
 			if !r.live {
-				r.path, r.ids, r.version = "", "", 0
+				r.path, r.ids, r.version, r.level = "", "", 0, 0
 			}
 			got = append(got, fmt.Sprintf("%d %+v", i, r))
 		}
@@ -163,6 +163,7 @@ func (m *machine) compare(db *gorm.DB) {
 			if m.table.ids != "" {
 				r.ids = m.table.idsForm.of(m.idPath(id))
 			}
+			r.level = m.level(m.forest, id)
 			if m.table.version != "" {
 				r.version = n.version
 			}
@@ -208,10 +209,26 @@ func (m *machine) compareLeaves(db *gorm.DB) {
 		c.Body, c.Version = n.note, int64(n.version)
 		if path, ids := m.leafColumns(m.forest, n, is.ID); path+ids != "" { // or it waits for the parent
 			c.Column, c.IDs = path, ids
+			if m.leafPaths.Depth != "" {
+				c.Level = m.level(m.forest, n.parent) + 1
+			}
 		}
 		got, want = append(got, fmt.Sprintf("%+v", is)), append(want, fmt.Sprintf("%+v", c))
 	}
 	m.same(got, want)
+}
+
+// level is what the depth column of a live row holds, 0 where there is none.
+func (m *machine) level(f forest, id int) int {
+	if m.table.level == "" {
+		return 0
+	}
+	names := strings.Count(f.path(id), "/")
+	if f.byIDs {
+		line, _ := f.line(id)
+		names = len(line)
+	}
+	return names - 1 + m.table.top
 }
 
 // leafColumns is what a leaf's path columns hold, "" where its parent is deleted.

@@ -1,6 +1,8 @@
 package gormplugintest
 
 import (
+	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -68,6 +70,9 @@ func (m *machine) toldPath(f forest, id int, row any) {
 	x := m.table
 	if x.path != "" && x.get(row, x.path) != f.form.of(f.path(id)) || x.ids != "" && x.get(row, x.ids) != x.idsForm.of(m.idPath(id)) {
 		m.Fatalf("the struct says %+v, the row is at %q, %q", row, f.path(id), m.idPath(id))
+	}
+	if x.level != "" && fmt.Sprint(reflect.Indirect(reflect.ValueOf(x.get(row, x.level)))) != fmt.Sprint(m.level(f, id)) {
+		m.Fatalf("the struct says %+v, and the row is %d deep", row, m.level(f, id))
 	}
 }
 

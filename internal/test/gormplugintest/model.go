@@ -15,6 +15,7 @@ type Suite struct {
 	ParentID *int64         `pathlock:"parent"`
 	Name     string         `pathlock:"name" gorm:"size:255"`
 	Path     string         `pathlock:"path" gorm:"size:500;index:path,priority:2"`
+	Level    int            `pathlock:"depth"`
 	Version  int64          `pathlock:"version"`
 	Fence    uint64         `pathlock:"fence"`
 	Note     string         `gorm:"size:255"`
@@ -31,7 +32,8 @@ type Case struct {
 	Path    string `pathlock:"path" gorm:"-"`
 	Column  string `gorm:"column:path_column;size:500"`
 	IDs     string `gorm:"column:ids;size:700"`
-	Version int64  `pathlock:"version"`
+	Level   int
+	Version int64 `pathlock:"version"`
 }
 
 // Folder is a tree without a root row, whose rows are deleted for good.

@@ -3,6 +3,7 @@ package gormplugintest
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"gorm.io/gorm"
 )
@@ -44,6 +45,8 @@ func (x *table) problems(db *gorm.DB, tree any) (paths, found []string) {
 			found = append(found, fmt.Sprintf("row %s: path %q, should be %q", key, r.path, x.pathForm.of(path)))
 		case x.ids != "" && x.idsForm.of(ids) != r.ids:
 			found = append(found, fmt.Sprintf("row %s: path of ids %q, should be %q", key, r.ids, x.idsForm.of(ids)))
+		case x.level != "" && x.path != "" && r.level != strings.Count(path, "/")-1+x.top:
+			found = append(found, fmt.Sprintf("row %s: the depth of %q is %d", key, r.path, r.level))
 		}
 		if path != "" {
 			paths = append(paths, path)

@@ -62,9 +62,9 @@ func shapes() []shape {
 	drive := func() any { return fmt.Sprint(integer()) }
 	binary := func() any { return Binary(someBytes()) }
 	return []shape{
-		{name: "suites", model: Suite{}, stormy: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted", gone: someTime, copies: true, keys: none, leaf: Case{}, leafPaths: gormplugin.Columns{Path: "path_column"}, full: true},
+		{name: "suites", model: Suite{}, stormy: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted", gone: someTime, copies: true, keys: none, leaf: Case{}, leafPaths: gormplugin.Columns{Path: "path_column", Depth: "level"}, full: true},
 		{name: "paths of ids", model: Entry{}, stormy: true, key: integer, tree: drive, given: true, room: 500, depth: suiteDepth, copies: true, keys: none, leaf: Case{}, leafPaths: gormplugin.Columns{IDPath: "ids"}},
-		{name: "both kinds of path", model: Shelf{}, stormy: true, key: integer, tree: drive, given: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted", gone: someTime, copies: true, keys: none, leaf: Case{}, leafPaths: gormplugin.Columns{Path: "path_column", PathForm: "parent:/*/*", IDPath: "ids"}},
+		{name: "both kinds of path", model: Shelf{}, stormy: true, key: integer, tree: drive, given: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted", gone: someTime, copies: true, keys: none, leaf: Case{}, leafPaths: gormplugin.Columns{Path: "path_column", PathForm: "parent:/*/*", IDPath: "ids", Depth: "level"}},
 		{name: "one tree", model: Department{}, key: integer, tree: func() any { return "all" }, sole: "all", given: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted", gone: someTime, copies: true, keys: none, leaf: Case{}, leafPaths: gormplugin.Columns{Path: "path_column", PathForm: "/*/*/"}},
 		{name: "ids alone, without names", model: Menu{}, key: integer, tree: func() any { return "menus" }, sole: "menus", nameless: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted", gone: someTime, leaf: Case{}, leafPaths: gormplugin.Columns{IDPath: "ids", IDPathForm: "parent:/0/*/*/"}},
 		{name: "no unique index, keys of texts", model: Folder{}, key: text, tree: drive, room: 500, depth: 256, copies: true, keys: textKeys},
@@ -80,7 +80,7 @@ func shapes() []shape {
 		{name: "*.* and *,*,", model: Topic{}, stormy: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, live: "deleted IS NULL", mark: "deleted", gone: someTime, copies: true, keys: none, leaf: Case{}, leafPaths: gormplugin.Columns{Path: "path_column", PathForm: "*.*", IDPath: "ids", IDPathForm: "*,*,"}},
 		{name: "*/*/ and /0/*/*", model: code{}, brief: true, key: text, tree: integer, room: 500, depth: suiteDepth, copies: true, keys: textKeys},
 		{name: "parent:/*/* and parent:*.*", model: file{}, brief: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, copies: true, keys: none, leaf: Case{}, leafPaths: gormplugin.Columns{Path: "path_column", PathForm: "/*/*", IDPath: "ids", IDPathForm: "*.*"}},
-		{name: "parent:/0/*/*/ of ids", model: volume{}, brief: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, copies: true, keys: none, leaf: Case{}, leafPaths: gormplugin.Columns{IDPath: "ids", IDPathForm: "/0/*/*/"}},
+		{name: "parent:/0/*/*/ of ids", model: volume{}, brief: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, copies: true, keys: none, leaf: Case{}, leafPaths: gormplugin.Columns{IDPath: "ids", IDPathForm: "/0/*/*/", Depth: "level"}},
 		{name: "all:*:*:", model: region{}, brief: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, copies: true, keys: none, leaf: Case{}, leafPaths: gormplugin.Columns{Path: "path_column", PathForm: "parent:all:*:*:"}},
 	}
 }

@@ -14,6 +14,7 @@ type Dept struct {
 	ParentID int64  `pathlock:"parent" gorm:"uniqueIndex:dept_sibling"`
 	Name     string `pathlock:"name" gorm:"size:100;uniqueIndex:dept_sibling"`
 	DeptPath string `pathlock:"idpath,form:/0/*/*/" gorm:"size:200;index:dept_ids,priority:2"`
+	Level    uint   `pathlock:"depth,top:0"`
 }
 
 // Topic is a tree whose paths begin with a name, in one form that ends in the separator and in one
@@ -25,6 +26,7 @@ type Topic struct {
 	Name     string `pathlock:"name" gorm:"size:100"`
 	Path     string `pathlock:"path,form:*.*" gorm:"size:500"`
 	IDs      string `pathlock:"idpath,form:*,*," gorm:"column:ids;size:200"`
+	Level    int    `pathlock:"depth,top:0"`
 	Version  int64  `pathlock:"version"`
 	Deleted  gorm.DeletedAt
 }
@@ -46,6 +48,7 @@ type (
 		Name   string `pathlock:"name" gorm:"size:100"`
 		Folder string `pathlock:"path,form:parent:/*/*" gorm:"size:500"`
 		Above  string `pathlock:"idpath,form:parent:*.*" gorm:"size:200"`
+		Level  int    `pathlock:"depth"`
 		Note   string
 	}
 	volume struct {
@@ -54,6 +57,7 @@ type (
 		Parent int64  `pathlock:"parent"`
 		Name   string `pathlock:"name" gorm:"size:100"`
 		Above  string `pathlock:"idpath,form:parent:/0/*/*/" gorm:"size:200"`
+		Level  int    `pathlock:"depth"`
 	}
 	region struct {
 		ID     int64
@@ -73,6 +77,7 @@ type spelling struct {
 // spellingIn reads a tag: what the column is, and how it spells paths.
 func spellingIn(tag string) (role string, s spelling) {
 	role, form, _ := strings.Cut(tag, ",form:")
+	role, _, _ = strings.Cut(role, ",top:")
 	return role, spellingOf(form)
 }
 

@@ -93,6 +93,18 @@ func suiteForms() []form {
 		{name: "RETURNING of rows in the bin and others", refused: unsupported, only: "postgres sqlite", write: func(w *world, tx *gorm.DB) error {
 			return returning(tx.Unscoped()).Delete(new([]Suite), []int64{w.ids["/a"], w.ids["/bin"]}).Error
 		}},
+		{name: "a depth by itself", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			return tx.Model(&Suite{ID: w.ids["/d"]}).Update("level", 7).Error
+		}},
+		{name: "a wrong depth with the rest of a row", tree: suiteTree, write: func(w *world, tx *gorm.DB) error {
+			d, e := w.at("/d"), w.at("/d/e")
+			d.Level, e.Level = 7, 7
+			err := errors.Join(tx.Save(d).Error, tx.Model(e).Updates(e).Error)
+			if d.Level != 1 || e.Level != 2 {
+				w.Errorf("got %+v, %+v", d, e)
+			}
+			return err
+		}},
 		{name: "a fence, which grows", tree: "/d /d/e /x /x/b /x/b/c", write: func(w *world, tx *gorm.DB) error {
 			before := w.at("/a").Fence
 			err := tx.Model(&Suite{ID: w.ids["/a"]}).Update("name", "x").Error

@@ -18,7 +18,9 @@ type table struct {
 	shape
 	schema *schema.Schema
 	// The columns; empty where there is none.
-	treeColumn, parent, label, path, ids, version, note string
+	treeColumn, parent, label, path, ids, version, note, level string
+	// top is the depth of a row whose path has one name.
+	top int
 	// pathForm and idsForm are how two of them spell paths.
 	pathForm, idsForm spelling
 }
@@ -30,7 +32,8 @@ func newTable(db *gorm.DB, s shape) (*table, error) {
 		return nil, err
 	}
 	x := &table{shape: s, schema: stmt.Schema}
-	columns := map[string]*string{"tree": &x.treeColumn, "parent": &x.parent, "name": &x.label, "path": &x.path, "idpath": &x.ids, "version": &x.version}
+	columns := map[string]*string{"tree": &x.treeColumn, "parent": &x.parent, "name": &x.label, "path": &x.path, "idpath": &x.ids, "version": &x.version, "depth": &x.level}
+	x.top = 1
 	for _, f := range stmt.Schema.Fields {
 		role, form := spellingIn(f.Tag.Get("pathlock"))
 		if column := columns[role]; column != nil {
@@ -41,6 +44,8 @@ func newTable(db *gorm.DB, s shape) (*table, error) {
 			x.pathForm = form
 		case "idpath":
 			x.idsForm = form
+		case "depth":
+			_, _ = fmt.Sscanf(f.Tag.Get("pathlock"), "depth,top:%d", &x.top)
 		}
 	}
 	if s.nameless {
@@ -113,7 +118,7 @@ func (x *table) of(keys ...any) clause.Expression {
 // actual is a row as it is in the database.
 type actual struct {
 	key, parent, name, path, ids, note string
-	version                            int
+	version, level                     int
 	live                               bool
 }
 
@@ -129,8 +134,8 @@ func (x *table) read(db *gorm.DB, tree any) (rows []actual, err error) {
 	if x.live != "" {
 		live = "CASE WHEN " + x.live + " THEN 1 ELSE 0 END"
 	}
-	query := fmt.Sprintf("SELECT id, %s, %s, %s, %s, %s, %s, %s FROM %s WHERE %s = ?", quote(x.parent, ""), quote(x.label, ""), quote(x.path, "''"), quote(x.ids, "''"),
-		"COALESCE("+quote(x.note, "''")+", '')", "COALESCE("+quote(x.version, "0")+", 0)", live, x.quoted(db), quote(x.treeColumn, "'"+x.sole+"'"))
+	query := fmt.Sprintf("SELECT id, %s, %s, %s, %s, %s, %s, %s, %s FROM %s WHERE %s = ?", quote(x.parent, ""), quote(x.label, ""), quote(x.path, "''"), quote(x.ids, "''"),
+		"COALESCE("+quote(x.note, "''")+", '')", "COALESCE("+quote(x.version, "0")+", 0)", "COALESCE("+quote(x.level, "0")+", 0)", live, x.quoted(db), quote(x.treeColumn, "'"+x.sole+"'"))
 	found, err := db.Raw(query, tree).Rows()
 	if err != nil {
 		return nil, err
@@ -140,7 +145,7 @@ func (x *table) read(db *gorm.DB, tree any) (rows []actual, err error) {
 		var r actual
 		var key, parent any
 		var name, path, ids, note sql.NullString
-		if err := found.Scan(&key, &parent, &name, &path, &ids, &note, &r.version, &r.live); err != nil {
+		if err := found.Scan(&key, &parent, &name, &path, &ids, &note, &r.version, &r.level, &r.live); err != nil {
 			return nil, err
 		}
 		r.key, r.name, r.path, r.ids, r.note = keyText(key), name.String, path.String, ids.String, note.String

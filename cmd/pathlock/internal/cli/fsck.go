@@ -53,6 +53,7 @@ The check reads every live row into memory, in one state of the database: up to 
   - orphan: the parent is missing, deleted or in another tree
   - cycle: the row is its own ancestor
   - wrong-path, wrong-id-path: the path does not follow from the parent's
+  - wrong-depth: the depth is not that of the right path
   - path-too-long, too-deep: the right path does not fit, or has too many names
   - beside-root: the row is at the top beside a root row
   - duplicate: a sibling has the same name

@@ -27,6 +27,8 @@ type columns struct {
 	IDPath     string `help:"Column of the path of ids, such as /1/17 (default: none)." name:"id-path" placeholder:"NAME" group:"Columns of the table:"`
 	PathForm   string `help:"How the path is written, as the path of two names: /0/*/*/ for /0/a/b/c/ (default: /*/*)." name:"path-form" placeholder:"FORM" group:"Columns of the table:"`
 	IDPathForm string `help:"How the path of ids is written (default: /*/*)." name:"id-path-form" placeholder:"FORM" group:"Columns of the table:"`
+	Depth      string `help:"Column of the depth of a row (default: none)." placeholder:"NAME" group:"Columns of the table:"`
+	DepthTop   string `help:"Depth of a row whose path has one name (default: 1)." name:"depth-top" placeholder:"NUMBER" group:"Columns of the table:"`
 	Deleted    string `help:"Column that marks a row as deleted. In a live row it is NULL, 0, false or empty. Give --deleted= if rows are deleted for good (default: deleted_at)." default:"deleted_at" placeholder:"NAME" group:"Columns of the table:"`
 	When       string `help:"Value by which that column marks a row as deleted: archived, 2. All others are then live (default: see --deleted)." name:"deleted-when" placeholder:"VALUE" group:"Columns of the table:"`
 	Version    string `help:"Column of a number that grows with each change of a row, including those of a repair (default: none)." name:"version-column" placeholder:"NAME" group:"Columns of the table:"`
@@ -43,7 +45,7 @@ func (c *fsckCommand) leafTables() (tables []fsck.Table, err error) {
 		leaf := fsck.Table{Table: name, Key: "id", Name: "name"}
 		known := map[string]*string{
 			"key": &leaf.Key, "parent": &leaf.Parent, "name": &leaf.Name, "path": &leaf.Path, "id-path": &leaf.IDPath,
-			"path-form": &leaf.PathForm, "id-path-form": &leaf.IDPathForm, "deleted": &leaf.Deleted, "version-column": &leaf.Version,
+			"path-form": &leaf.PathForm, "id-path-form": &leaf.IDPathForm, "depth": &leaf.Depth, "deleted": &leaf.Deleted, "version-column": &leaf.Version,
 		}
 		for option, values := range given {
 			if known[option] == nil || len(values) > 1 {
@@ -63,7 +65,7 @@ func (c columns) describe(table, namespace string) fsck.Table {
 	}
 	return fsck.Table{
 		Table: table, Key: c.Key, Tree: c.TreeColumn, SingleTree: c.SingleTree, Parent: c.Parent, Name: c.Name, Path: c.Path, IDPath: c.IDPath,
-		PathForm: c.PathForm, IDPathForm: c.IDPathForm,
+		PathForm: c.PathForm, IDPathForm: c.IDPathForm, Depth: c.Depth, DepthTop: c.DepthTop,
 		Deleted: c.Deleted, DeletedWhen: c.When, Version: c.Version, Namespace: namespace,
 	}
 }
