@@ -98,7 +98,7 @@ func suiteForms() []form {
 		}},
 		{name: "a wrong depth with the rest of a row", tree: suiteTree, write: func(w *world, tx *gorm.DB) error {
 			d, e := w.at("/d"), w.at("/d/e")
-			d.Level, e.Level = 7, 7
+			d.Level, e.Level, e.Note = 7, 7, "changed"
 			err := errors.Join(tx.Save(d).Error, tx.Model(e).Updates(e).Error)
 			if d.Level != 1 || e.Level != 2 {
 				w.Errorf("got %+v, %+v", d, e)
