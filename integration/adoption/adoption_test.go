@@ -52,6 +52,8 @@ type backEnd struct {
 	// lines is how many lines the adopted program may have that the other has not.
 	lines int
 	table fsck.Table
+	// flags describe the table to pathlock fsck.
+	flags string
 	// fill adds to the table what fsck needs, and recode writes what follows from a repair.
 	fill, recode func(*gorm.DB) error
 	// broken counts the live rows whose path is not their parent's with their own id or code, or is
@@ -64,12 +66,14 @@ var backEnds = []backEnd{
 	{
 		name: "departments", route: "/dept", before: handwritten.Routes, after: departments.Routes, lines: 20, fill: nothing, recode: nothing,
 		table: fsck.Table{Table: "sys_dept", Key: "dept_id", SingleTree: "departments", Parent: "parent_id", IDPath: "dept_path", IDPathForm: "/0/*/*/", Deleted: "deleted_at"},
+		flags: "--table sys_dept --key dept_id --single-tree departments --name= --path= --id-path dept_path --id-path-form /0/*/*/",
 		broken: `SELECT COUNT(*) FROM sys_dept d LEFT JOIN sys_dept p ON p.dept_id = d.parent_id AND p.deleted_at = 0 WHERE d.deleted_at = 0
 			AND NOT (d.dept_path = CONCAT(COALESCE(p.dept_path, '/0/'), d.dept_id, '/') AND (d.parent_id = 0 OR p.dept_id IS NOT NULL))`,
 	},
 	{
 		name: "menus", route: "/menu", before: handwrittenmenus.Routes, after: menus.Routes, lines: 25, fill: nothing, recode: nothing,
 		table: fsck.Table{Table: "sys_menu", Key: "menu_id", SingleTree: "menus", Parent: "parent_id", IDPath: "paths", IDPathForm: "/0/*/*", Deleted: "deleted_at"},
+		flags: "--table sys_menu --key menu_id --single-tree menus --name= --path= --id-path paths --id-path-form /0/*/*",
 		broken: `SELECT COUNT(*) FROM sys_menu m LEFT JOIN sys_menu p ON p.menu_id = m.parent_id AND p.deleted_at = 0 WHERE m.deleted_at = 0
 			AND NOT (m.paths = CONCAT(COALESCE(p.paths, '/0'), '/', m.menu_id) AND (m.parent_id = 0 OR p.menu_id IS NOT NULL))`,
 	},
@@ -88,6 +92,7 @@ func tagTree(locks string) backEnd {
 			return tags.Routes(ctx, db, locks)
 		},
 		table: fsck.Table{Table: "t_tag_tree", Key: "id", SingleTree: "tags", Parent: "parent_id", Name: "segment", Path: "code_path", PathForm: "*/*/", Deleted: "is_deleted"},
+		flags: "--table t_tag_tree --single-tree tags --name segment --path code_path --path-form */*/ --deleted is_deleted",
 		broken: `WITH tag AS (SELECT *, CASE type WHEN 0 THEN code ELSE CONCAT(type, '|', code) END AS own FROM t_tag_tree WHERE is_deleted = 0)
 			SELECT COUNT(*) FROM tag t WHERE EXISTS (SELECT 1 FROM tag o WHERE o.code_path = t.code_path AND o.id <> t.id) OR
 			NOT (t.code_path = CONCAT(t.own, '/') OR EXISTS (SELECT 1 FROM tag p WHERE t.code_path = CONCAT(p.code_path, t.own, '/')))`,
@@ -329,7 +334,13 @@ func mariaDatabase(t *testing.T) gormplugintest.Database {
 	if len(servers) == 0 || servers[0].Product != testserver.MariaDB {
 		testserver.Missing(t, "this test needs a MariaDB")
 	}
-	config, err := mysqldriver.ParseDSN(servers[0].Scratch(t))
+	return mysqlDatabase(t, servers[0].Scratch(t))
+}
+
+// mysqlDatabase has a database compare texts as those of MariaDB do by default.
+func mysqlDatabase(t *testing.T, dsn string) gormplugintest.Database {
+	t.Helper()
+	config, err := mysqldriver.ParseDSN(dsn)
 	must(t, err)
 	connector, err := mysqldriver.NewConnector(config)
 	must(t, err)

@@ -32,7 +32,7 @@ type shape struct {
 // Names of columns that hint at what they hold.
 var (
 	parentHint = regexp.MustCompile(`(?i)parent|^p_?id$|^pid|father|superior|^up_?id|_pid$`)
-	pathHint   = regexp.MustCompile(`(?i)paths?$|^path|ancestors|lineage|parent_?ids`)
+	pathHint   = regexp.MustCompile(`(?i)paths?(_?ids?)?$|ancestors|lineage|parent_?ids`)
 	nameHint   = regexp.MustCompile(`(?i)name$|^title|label|segment|slug`)
 )
 

@@ -35,8 +35,8 @@ func (t *table) otherTrees() (found []Unsupported) {
 var (
 	leftHint  = regexp.MustCompile(`(?i)^(lft|n?_?left|tree_?left|left_?(id|key|value)?|lf?t_?key)$`)
 	rightHint = regexp.MustCompile(`(?i)^(rght|rgt|n?_?right|tree_?right|right_?(id|key|value)?|rgt_?key)$`)
-	aboveHint = regexp.MustCompile(`(?i)ancestor|parent|^from`)
-	belowHint = regexp.MustCompile(`(?i)descendant|child|^to_?`)
+	aboveHint = regexp.MustCompile(`(?i)^(ancestor|parent)(_?id)?$`)
+	belowHint = regexp.MustCompile(`(?i)^(descendant|child)(_?id)?$`)
 )
 
 // numbers are the columns of numbers, without the key.

@@ -1,0 +1,85 @@
+package adoption
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+
+	"github.com/pathlock-go/pathlock/integration/internal/databases"
+	"github.com/pathlock-go/pathlock/integration/internal/program"
+	"github.com/pathlock-go/pathlock/internal/test/testserver"
+)
+
+// tagged matches a field of a model with a tag, but for its type.
+var tagged = regexp.MustCompile("(?m)^\\s*(\\w+) .*`.*(pathlock:\"[^\"]*\")`$")
+
+// pathlock adopt, of a table that the old program has filled, prints the tags and options of the
+// adopted program, and the flags of its table. With its statements, the adopted program starts.
+func TestAdopt_printsWhatTheProgramsHave(t *testing.T) {
+	adopt := program.Build(t, "cmd", "pathlock")
+	options, err := redis.ParseURL(testserver.Redis(t))
+	must(t, err)
+	for _, b := range append(slices.Clone(backEnds), tagTree("memory://")) {
+		testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
+			dsn := server.Scratch(t)
+			d := mysqlDatabase(t, dsn)
+			pool := databases.Pool(t, d.Connector)
+			b.plant(t, b.instances(t, d, b.before)[0])
+			out, err := exec.CommandContext(t.Context(), adopt, "adopt", "--db", "mysql://"+dsn, "--json").Output()
+			must(t, err)
+			var report struct {
+				Trees []struct {
+					Table, Fsck   string
+					Rows, Agree   int
+					Tags, Options []string
+					Statements    []struct{ SQL string }
+				}
+			}
+			must(t, json.Unmarshal(out, &report))
+			if len(report.Trees) != 1 || report.Trees[0].Agree != 12 || report.Trees[0].Rows != 12 {
+				t.Fatalf("%s: got %s, want one tree of 12 rows that agree", b.name, out)
+			}
+			tree := report.Trees[0]
+			if tree.Fsck != b.flags {
+				t.Errorf("%s: the flags are %q, want %q", b.name, tree.Fsck, b.flags)
+			}
+			after, err := os.ReadFile("../" + b.name + "/after/" + b.name + ".go")
+			must(t, err)
+			got, want := fields(strings.Join(tree.Tags, "\n")), fields(string(after))
+			if !slices.Equal(got, want) {
+				t.Errorf("%s: the tags are %q, want %q", b.name, got, want)
+			}
+			if len(tree.Options) != 1 || !strings.Contains(string(after), tree.Options[0]) {
+				t.Errorf("%s: the program has other options than %q", b.name, tree.Options)
+			}
+			for _, statement := range tree.Statements {
+				_, err := pool.ExecContext(t.Context(), statement.SQL)
+				must(t, err)
+			}
+			db, err := gorm.Open(d.Dialector(pool), &gorm.Config{Logger: logger.Discard})
+			must(t, err)
+			client := redis.NewClient(options)
+			defer func() { _ = client.Close() }()
+			if _, err := b.after(t.Context(), db, client); err != nil {
+				t.Errorf("%s: after the statements: %v", b.name, err)
+			}
+		})
+	}
+}
+
+// fields returns the names of fields with their tags of pathlock, in order.
+func fields(source string) (found []string) {
+	for _, m := range tagged.FindAllStringSubmatch(source, -1) {
+		found = append(found, m[1]+" "+m[2])
+	}
+	slices.Sort(found)
+	return found
+}
