@@ -45,7 +45,7 @@ func (v verdict) fits(parentHinted, pathHinted bool) bool {
 	switch {
 	case v.below == 0, !v.parted:
 		return v.parted && pathHinted && most(v.agree, v.rows) || v.below > 0 && parentHinted && pathHinted && most(v.deep, v.below)
-	case parentHinted, pathHinted && v.deep > 1:
+	case parentHinted, pathHinted && (v.deep > 1 || v.rows < 3):
 		return enough(v.agree, v.rows) && enough(v.deep, v.below)
 	}
 	return v.deep > 1 && most(v.agree, v.rows) && most(v.deep, v.below)
@@ -140,9 +140,6 @@ func (t *table) withPath(link shape, column string) (found []shape) {
 				s.agree, s.hints, s.formless = v.agree, s.hint(), !v.parted
 				found = append(found, s)
 			}
-			if s.formless {
-				break // any other separator would fit as well
-			}
 		}
 	}
 	return best(found)
@@ -197,6 +194,9 @@ func vote(votes map[treetable.Form]int, stored, path string) {
 	for _, f := range []treetable.Form{{}, {OfParent: true}} {
 		held := strings.TrimPrefix(f.Holds(path), "/")
 		if f.Holds(path) == "" {
+			if n := len(stored); n > 0 && strings.Contains(separators, stored[n-1:]) {
+				votes[treetable.Form{Lead: stored, Separator: stored[n-1:], Trail: stored[n-1:], OfParent: true}]++
+			}
 			continue
 		}
 		for _, separator := range strings.Split(separators, "") {
@@ -228,6 +228,9 @@ func merged(shapes []shape) []shape {
 	case len(ids) == 0, len(names) > 0 && !most(ids[0].agree, names[0].agree):
 		return names
 	case len(names) == 0, !most(names[0].agree, ids[0].agree):
+		return ids
+	}
+	if !nameHint.MatchString(names[0].Name) {
 		return ids
 	}
 	if ids[0].Key == names[0].Key && ids[0].Parent == names[0].Parent {

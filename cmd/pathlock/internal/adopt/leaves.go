@@ -36,7 +36,7 @@ func (s *shape) pointers(tables []*table) (found []pointer) {
 				}
 				p.known++
 			}
-			if enough(p.known, t.rows) {
+			if p.known > 0 {
 				found = append(found, p)
 			}
 		}
@@ -52,7 +52,7 @@ func (p pointer) carries(column string, paths []string, f treetable.Form) bool {
 			fit++
 		}
 	}
-	return column != p.column && most(fit, p.known)
+	return column != p.column && fit > 1 && most(fit, p.known)
 }
 
 // findLeaves adds the tables whose rows have the paths of rows of the shape. It returns the columns

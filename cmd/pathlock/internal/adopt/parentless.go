@@ -27,9 +27,7 @@ func (t *table) parentless(links []shape) (found []shape) {
 			for _, separator := range strings.Split(separators, "") {
 				for _, trail := range []string{separator, ""} {
 					f := treetable.Form{Separator: separator, Trail: trail}
-					if own, ok := s.withOwnPath(f); ok {
-						found = append(found, own)
-					}
+					found = append(found, s.withOwnPath(f)...)
 					f.OfParent = true
 					found = append(found, s.withPathOfParent(f)...)
 				}
@@ -68,7 +66,7 @@ func (s *shape) spot(i int, path string) spot {
 }
 
 // withOwnPath takes what precedes the last name of each path for the path of the row above.
-func (s shape) withOwnPath(f treetable.Form) (shape, bool) {
+func (s shape) withOwnPath(f treetable.Form) (found []shape) {
 	t, rowOf, leads := s.of, make(map[spot]int), make(map[string]int)
 	cells := t.cells[s.Path]
 	for i, c := range cells {
@@ -109,7 +107,7 @@ func (s shape) withOwnPath(f treetable.Form) (shape, bool) {
 		f.Lead += f.Separator
 	}
 	if _, err := treetable.ParseForm(f.String()); err != nil || below == 0 || leads[top] == 0 || !enough(below+leads[top], live) || len(rowOf)*10 < live*9 {
-		return s, false
+		return nil
 	}
 	parents, names := make([]cell, t.rows), make([]cell, t.rows)
 	for i := range cells {
@@ -124,9 +122,11 @@ func (s shape) withOwnPath(f treetable.Form) (shape, bool) {
 		}
 	}
 	s.setForm(f)
-	s.label(names, live)
-	s.parents(parents)
-	return s, true
+	for _, named := range s.labelled(names, live) {
+		named.parents(parents)
+		found = append(found, named)
+	}
+	return found
 }
 
 // setForm states the form of the path.
@@ -136,9 +136,10 @@ func (s *shape) setForm(f treetable.Form) {
 	}
 }
 
-// label finds the column that has the last names of the paths, or adds one.
-func (s *shape) label(names []cell, live int) {
-	most := 0
+// labelled returns the shape with the column that has the last names of the paths, or with a new
+// one; two rows say too little to choose.
+func (s shape) labelled(names []cell, live int) (found []shape) {
+	most, label := 0, ""
 	for _, column := range append([]string{s.Key}, s.of.texts()...) {
 		same := 0
 		for i, c := range s.of.cells[column] {
@@ -147,15 +148,21 @@ func (s *shape) label(names []cell, live int) {
 			}
 		}
 		if column != s.Path && same > most && same*10 >= live*8 {
-			most, s.Name = same, column
+			most, label = same, column
 		}
 	}
-	switch s.Name {
-	case s.Key:
-		s.Path, s.PathForm, s.IDPath, s.IDPathForm, s.Name = "", "", s.Path, s.PathForm, ""
-	case "":
-		s.Name = s.add(s.free("segment"), s.of.nameType(s.of.dialect), names)
+	if label == s.Key {
+		s.Path, s.PathForm, s.IDPath, s.IDPathForm = "", "", s.Path, s.PathForm
+		return []shape{s}
 	}
+	if s.Name = label; label != "" {
+		found = append(found, s)
+	}
+	if label == "" || live < 3 {
+		s.Name = s.add(s.free("segment"), s.of.nameType(s.of.dialect), names)
+		found = append(found, s)
+	}
+	return found
 }
 
 // parents adds the column of the parents, and counts the rows that agree.
@@ -246,6 +253,10 @@ func (s *shape) fills(d *dialect.Dialect) (statements []Statement) {
 	if form.Trail == "" {
 		above = fmt.Sprintf("SUBSTR(%s, 1, %s(%s) - 1)", dir, length, dir)
 	}
+	same, tree := "", ""
+	if s.Tree != "" {
+		same, tree = " AND p."+q(s.Tree)+" = "+table+"."+q(s.Tree), ", "+q(s.Tree)
+	}
 	own := q(column)
 	if form.OfParent {
 		above, own = q(column), s.ownPath(d, form)
@@ -262,8 +273,8 @@ func (s *shape) fills(d *dialect.Dialect) (statements []Statement) {
 		statements = append(statements, Statement{SQL: fmt.Sprintf("UPDATE %s SET %s = SUBSTR(%s, %s(%s) + 1)", table, q(s.Name), text, length, dir), Why: "the name is the last one of the path"})
 	}
 	return append(statements, Statement{
-		SQL: fmt.Sprintf("UPDATE %s SET %s = COALESCE((SELECT MIN(p.%s) FROM (SELECT %s, %s AS own FROM %s%s) AS p WHERE p.own = %s AND p.%s <> %s.%s), CASE WHEN %s = '%s' THEN NULL ELSE %s END)",
-			table, q(s.Parent), q(s.Key), q(s.Key), own, table, live, qualified(above, q(column), table), q(s.Key), table, q(s.Key), above, strings.ReplaceAll(form.Print(""), "'", "''"), missing),
+		SQL: fmt.Sprintf("UPDATE %s SET %s = COALESCE((SELECT MIN(p.%s) FROM (SELECT %s%s, %s AS own FROM %s%s) AS p WHERE p.own = %s AND p.%s <> %s.%s%s), CASE WHEN %s = '%s' THEN NULL ELSE %s END)",
+			table, q(s.Parent), q(s.Key), q(s.Key), tree, own, table, live, qualified(above, q(column), table), q(s.Key), table, q(s.Key), same, above, strings.ReplaceAll(form.Print(""), "'", "''"), missing),
 		Why: fmt.Sprintf("the parent is the row with the path above; %d rows have none, and get the parent %s, which fsck finds", s.judge().orphans, missing),
 	})
 }
