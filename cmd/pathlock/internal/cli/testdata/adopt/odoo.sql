@@ -14,7 +14,7 @@ INSERT INTO product_category VALUES
   (8, NULL, 2, 2, 'Rental', 'Rental', '8/', '2024-03-03 10:00:00', '2024-03-03 10:00:00', NULL),
   (9, 8, 1, 2, 'Boats', 'Rental / Boats', '8/9/', '2024-03-03 10:00:00', '2024-03-03 10:00:00', NULL),
   (10, 9, 1, 1, 'Canoes', 'Rental / Boats / Canoes', '8/9/10/', '2024-03-03 10:00:00', '2024-03-03 10:00:00', NULL);
-CREATE TABLE stock_location (id INTEGER PRIMARY KEY, location_id INTEGER, posx INTEGER, company_id INTEGER, name VARCHAR(128) NOT NULL, complete_name VARCHAR(255), usage VARCHAR(32) NOT NULL, parent_path VARCHAR(255), barcode VARCHAR(64), active BOOLEAN, scrap_location BOOLEAN, create_date TIMESTAMP NULL);
+CREATE TABLE stock_location (id INTEGER PRIMARY KEY, location_id INTEGER, posx INTEGER, company_id INTEGER, name VARCHAR(128) NOT NULL, complete_name VARCHAR(255), "usage" VARCHAR(32) NOT NULL, parent_path VARCHAR(255), barcode VARCHAR(64), active BOOLEAN, scrap_location BOOLEAN, create_date TIMESTAMP NULL);
 INSERT INTO stock_location VALUES
   (1, NULL, 0, NULL, 'Physical Locations', 'Physical Locations', 'view', '1/', NULL, true, false, '2024-03-01 10:00:00'),
   (2, NULL, 0, NULL, 'Partner Locations', 'Partner Locations', 'view', '2/', NULL, true, false, '2024-03-01 10:00:00'),
