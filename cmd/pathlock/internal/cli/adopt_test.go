@@ -197,14 +197,24 @@ func TestAdopt_programs(t *testing.T) {
 				a := tr.adopt(t)
 				tr.expect(t, a, true)
 				for _, tree := range a.Trees {
+					if tree.Rows == 0 || tree.Agree < tree.Rows {
+						t.Errorf("%d of %d rows agree with %s", tree.Agree, tree.Rows, tree.Fsck)
+					}
+					added := false
 					for _, s := range tree.Statements {
 						tr.exec(t, s.SQL)
+						added = added || strings.Contains(s.SQL, "ADD COLUMN")
 					}
 					args := append([]string{"fsck", "--db", tr.url}, strings.Fields(strings.NewReplacer("'", "").Replace(tree.Fsck))...)
-					if code, out, errs := run(t, append(args, "--repair", "--apply", "--locks", "off", "-q")...); code > 1 {
-						t.Errorf("%s: exit code %d: %s%s", tree.Fsck, code, out, errs)
+					code, out, errs := run(t, args...)
+					for line := range strings.Lines(out) { // a new column is filled, and nothing else is repaired
+						added = added && (strings.HasPrefix(line, "wrong-") || strings.Contains(line, " rows, "))
 					}
-					if code, out, errs := run(t, args...); code != 0 {
+					if added && code == 4 {
+						_, _, _ = run(t, append(args, "--repair", "--apply", "--locks", "off")...)
+						code, out, errs = run(t, args...)
+					}
+					if code != 0 {
 						t.Errorf("%s: exit code %d: %s%s", tree.Fsck, code, out, errs)
 					}
 				}
