@@ -1,5 +1,5 @@
 -- fsck: --table namespaces --single-tree namespaces --name= --path= --id-path + --deleted=
--- also: --table routes
+-- also: routes
 CREATE TABLE namespaces (id INTEGER PRIMARY KEY, name VARCHAR(255) NOT NULL, path VARCHAR(255) NOT NULL, owner_id INTEGER, created_at TIMESTAMP NULL, updated_at TIMESTAMP NULL, type VARCHAR(32) NOT NULL DEFAULT 'User', description VARCHAR(255) NOT NULL DEFAULT '', visibility_level INTEGER NOT NULL DEFAULT 20, parent_id INTEGER, traversal_ids VARCHAR(255) NOT NULL DEFAULT '{}');
 INSERT INTO namespaces VALUES
   (1, 'Ann', 'ann', 1, '2024-01-01 10:00:00', '2024-01-01 10:00:00', 'User', '', 20, NULL, '{1}'),
