@@ -5,8 +5,8 @@
 --   --id-path +
 -- fsck: --table sys_dictionary_details --tree-column sys_dictionary_id --name= --path= --id-path
 --   path --id-path-form parent:*,*
--- later: --table sys_dictionary_details --depth level
--- later: --table sys_base_menus --depth menu_level
+-- later: --table sys_dictionary_details --depth level --depth-top 0
+-- later: --table sys_base_menus --depth menu_level --depth-top 0
 CREATE TABLE sys_departments (id INTEGER PRIMARY KEY, created_at TIMESTAMP NULL, updated_at TIMESTAMP NULL, deleted_at TIMESTAMP NULL, name VARCHAR(191), parent_id BIGINT DEFAULT 0, ancestors VARCHAR(191), sort BIGINT DEFAULT 0, leader_id BIGINT, status BOOLEAN DEFAULT true);
 INSERT INTO sys_departments VALUES
   (1, '2025-01-06 10:00:00', '2025-01-06 10:00:00', NULL, 'Lighthouse', 0, '0', 0, 1, true),
