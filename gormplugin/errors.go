@@ -181,7 +181,7 @@ func (p *Plugin) FailureOf(err error) pathlock.Failure {
 			return failure
 		}
 	}
-	if p.guard.Dialect == nil {
+	if p.db.Load() == nil {
 		return ""
 	}
 	return p.guard.Dialect.FailureOf(err)
@@ -192,8 +192,3 @@ var failures = map[error]pathlock.Failure{
 	gorm.ErrRecordNotFound: pathlock.FailureNotFound, gorm.ErrForeignKeyViolated: pathlock.FailureReference,
 	gorm.ErrDuplicatedKey: pathlock.FailureDuplicate, gorm.ErrCheckConstraintViolated: pathlock.FailureInvalid,
 }
-
-// FailureOf implements [pathlock.FailureExplainer].
-func (r resolver) FailureOf(err error) pathlock.Failure { return r.plugin.FailureOf(err) }
-
-var _ pathlock.FailureExplainer = resolver{}

@@ -1,7 +1,6 @@
 package gormplugin_test
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -11,24 +10,6 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"gorm.io/gorm"
 )
-
-// A resolver finds rows by the text of their keys, as requests have them.
-func ExamplePlugin_Resolver() {
-	ctx := context.Background()
-	plugin := gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&Suite{}))
-	db, drop := openPlanWith(plugin, "/api/login")
-	defer drop()
-
-	suites := plugin.Resolver(&Suite{})
-	at, err := suites.Resolve(ctx, fmt.Sprint(suiteAt(db, "/api/login").ID))
-	fmt.Println(at.Tree, at.Path, err)
-
-	_, err = suites.Resolve(ctx, "seven")
-	fmt.Println(errors.Is(err, pathlock.ErrInvalidID))
-	// Output:
-	// suites/1 /api/login <nil>
-	// true
-}
 
 // What GORM and the database say counts, beside what the errors of pathlock's packages state.
 func ExamplePlugin_FailureOf() {

@@ -93,7 +93,10 @@ func (p *Plugin) migrate(db *gorm.DB, others []any) error {
 				break
 			}
 			if err := AllowRawWrites(db).Exec(run).Error; err != nil {
-				return fmt.Errorf("gormplugin: %s: %s: %s: %w", f.Table, f.Missing, run, p.unmade(err))
+				if f.Check != treeschema.Lookup {
+					err = p.unmade(err)
+				}
+				return fmt.Errorf("gormplugin: %s: %s: %s: %w", f.Table, f.Missing, run, err)
 			}
 		}
 	}

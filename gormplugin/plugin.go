@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"gorm.io/gorm"
@@ -34,8 +35,10 @@ type Plugin struct {
 	catalogue *table.Catalogue
 	engine    *write.Engine
 
-	// db is set once, by Initialize.
-	db *gorm.DB
+	// db is set once, by Initialize, when all else is: resolvers may be asked before.
+	db atomic.Pointer[gorm.DB]
+	// lookups are the resolvers by other columns than keys.
+	lookups []*resolver
 }
 
 // Option configures a [Plugin]; [Model] and [Leaf] are options too.
@@ -71,12 +74,12 @@ func (p *Plugin) Name() string { return pluginName }
 // Initialize implements [gorm.Plugin]; [gorm.DB.Use] calls it. It returns an error
 //
 //   - when the database is of an unknown kind, or only like a supported one,
-//   - when a registered model lacks a column,
+//   - when a registered model lacks a column, or one that a resolver looks rows up by,
 //   - when the DB uses gorm.io/sharding, which would send statements to other tables than the
 //     plugin has asserted, or
 //   - when the DB's connection pool cannot be wrapped.
 func (p *Plugin) Initialize(db *gorm.DB) error {
-	if p.db != nil {
+	if p.db.Load() != nil {
 		// dbresolver opens a further DB of the same configuration for each source and replica.
 		if db.Plugins[pluginName] != gorm.Plugin(p) || db.Name() != string(p.guard.Dialect.Name) {
 			return errors.New("gormplugin: the plugin is in use by a DB already: make one for each")
@@ -94,10 +97,15 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 	if err := p.catalogue.InspectAll(db, d, p.specs, p.engine.Asserts); err != nil {
 		return err
 	}
+	for _, r := range p.lookups {
+		if _, err := r.lookup(); err != nil {
+			return err
+		}
+	}
 	if err := p.attach(db); err != nil {
 		return err
 	}
-	p.db = db
+	p.db.Store(db)
 	return nil
 }
 

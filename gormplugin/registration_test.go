@@ -208,8 +208,9 @@ func TestUseOfSettings(t *testing.T) {
 
 func TestUseOnce(t *testing.T) {
 	plugin := gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&tagged{}))
-	if _, err := plugin.Resolver(&tagged{}).Resolve(t.Context(), "1"); err == nil {
-		t.Error("a resolver of a plugin that is not in use found something")
+	// A program may answer requests before it has a database.
+	if _, err := plugin.Resolver(&tagged{}).Resolve(t.Context(), "1"); pathlock.FailureOf(err) != pathlock.FailureDatabase || plugin.FailureOf(err) != pathlock.FailureDatabase {
+		t.Errorf("a resolver of a plugin that is not in use: %v", err)
 	}
 	db := openNowhere(t, "mysql")
 	if err := gormplugin.Verify(db); err == nil || !strings.Contains(err.Error(), "does not use the plugin") {
@@ -221,6 +222,34 @@ func TestUseOnce(t *testing.T) {
 	}
 	if _, err := plugin.Resolver(&leaf{}).Resolve(t.Context(), "1"); err == nil {
 		t.Error("a resolver of a model that is not registered found something")
+	}
+}
+
+// What no row could be found by is refused when the plugin comes into use, or by the look-up if it
+// is in use already.
+func TestResolverBy_refusesColumns(t *testing.T) {
+	one := func(context.Context) (any, error) { return 1, nil }
+	for _, c := range []struct {
+		model  any
+		column string
+		tree   []func(context.Context) (any, error)
+		says   string
+	}{
+		{&tagged{}, "alias", nil, "no such column"},
+		{&tagged{}, "path", nil, "say in which one to look"},
+		{&leaf{}, "name", []func(context.Context) (any, error){one}, "leave out the tree"},
+		{&Suite{}, "name", nil, "not registered"},
+	} {
+		plugin := gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&tagged{}), gormplugin.Leaf(&leaf{}, &tagged{}))
+		plugin.ResolverBy(c.model, c.column, c.tree...)
+		if err := openNowhere(t, "mysql").Use(plugin); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%T by %s: Use: %v", c.model, c.column, err)
+		}
+		plugin = gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&tagged{}), gormplugin.Leaf(&leaf{}, &tagged{}))
+		must(t, openNowhere(t, "sqlite").Use(plugin))
+		if _, err := plugin.ResolverBy(c.model, c.column, c.tree...).Resolve(t.Context(), "1"); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%T by %s: %v", c.model, c.column, err)
+		}
 	}
 }
 

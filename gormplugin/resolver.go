@@ -2,7 +2,6 @@ package gormplugin
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/pathlock-go/pathlock"
@@ -11,7 +10,9 @@ import (
 
 // Resolver returns a resolver for the middleware, which finds the rows of a registered model or
 // leaf by the text form of their primary key. It reads without locks, on the DB that uses the
-// plugin, and outside of any transaction. It may be made before [gorm.DB.Use] and used after it.
+// plugin, and outside of any transaction. It may be made before [gorm.DB.Use] and asked at any
+// time: until then, the error states [pathlock.FailureDatabase], which the middleware answers by
+// 503.
 //
 // Its errors match
 //
@@ -22,59 +23,118 @@ import (
 // The middleware prepares a context for each request, and the first write of the request does not
 // read again what the resolver has read under that context. It is a [pathlock.BatchResolver], which
 // reads the rows of several ids by one statement.
-func (p *Plugin) Resolver(model any) pathlock.Resolver { return resolver{p, model} }
+func (p *Plugin) Resolver(model any) pathlock.Resolver { return &resolver{plugin: p, model: model} }
 
-// resolver finds the rows of a model.
+// ResolverBy returns a [Plugin.Resolver] that finds live rows by another column than the key, which
+// is named by its field or by its own name: an alias in the URL, or the path of names. It reads
+// them by one statement, as they are spelled in the database, byte by byte.
+//
+// Each value has to be in one live row only: a unique index keeps it so, which [AutoMigrate] makes
+// and [Verify] looks for if they are called after ResolverBy. A value of two rows is an error.
+//
+// With tree, a function that returns what the tree column holds, such as the id of the signed-in
+// user, it finds rows of that tree alone, and the unique index is over the tree and the column. It
+// is called for each look-up, with the context of the request: see middleware.GinContext. Its error
+// is that of the resolver.
+//
+// Of the path column, which needs tree unless the model is a [SingleTree], the id in the request is
+// the text of a path: names with the separator of the column's form between them, and at either end
+// or not, as in "a/b/". "" and the separator are the top of the tree. A path that none can be
+// matches [pathlock.ErrInvalidID], one of no row [pathlock.ErrNotFound].
+//
+//	plugin.ResolverBy(&Folder{}, "alias")
+//	plugin.ResolverBy(&Folder{}, "path", func(ctx context.Context) (any, error) { return userOf(ctx) })
+//
+// A column that rows cannot be found by is an error of [gorm.DB.Use] or, if that came before, of
+// each look-up.
+func (p *Plugin) ResolverBy(model any, column string, tree ...func(ctx context.Context) (any, error)) pathlock.Resolver {
+	r := &resolver{plugin: p, model: model, column: column}
+	if len(tree) > 0 {
+		r.tree = tree[0]
+	}
+	p.lookups = append(p.lookups, r)
+	return r
+}
+
+// resolver finds the rows of a model, by their keys unless it has a column.
 type resolver struct {
 	plugin *Plugin
 	model  any
+	column string
+	// tree returns the tree of a request, nil if rows of all trees are found.
+	tree func(context.Context) (any, error)
 }
 
-var _ pathlock.BatchResolver = resolver{}
+var (
+	_ pathlock.BatchResolver    = (*resolver)(nil)
+	_ pathlock.FailureExplainer = (*resolver)(nil)
+)
 
 // Prepare returns a context under which Resolve keeps what it reads. A write under a context that
 // was derived from it takes what was kept.
-func (r resolver) Prepare(ctx context.Context) context.Context {
+func (r *resolver) Prepare(ctx context.Context) context.Context {
+	if r.plugin.db.Load() == nil {
+		return ctx
+	}
 	return r.plugin.catalogue.WithRecall(ctx)
 }
 
 // Resolve implements [pathlock.Resolver].
-func (r resolver) Resolve(ctx context.Context, id string) (pathlock.Location, error) {
+func (r *resolver) Resolve(ctx context.Context, id string) (pathlock.Location, error) {
 	found := r.ResolveAll(ctx, []string{id})[0]
 	return found.Location, found.Err
 }
 
+// FailureOf implements [pathlock.FailureExplainer].
+func (r *resolver) FailureOf(err error) pathlock.Failure { return r.plugin.FailureOf(err) }
+
 // ResolveAll implements [pathlock.BatchResolver].
-func (r resolver) ResolveAll(ctx context.Context, ids []string) []pathlock.Resolution {
-	t, err := r.table()
-	if err == nil {
-		err = t.LearnSpellings(r.plugin.db.WithContext(ctx))
-	}
-	results := slices.Repeat([]pathlock.Resolution{{Err: err}}, len(ids))
+func (r *resolver) ResolveAll(ctx context.Context, ids []string) []pathlock.Resolution {
+	results, err := r.resolveAll(ctx, ids)
 	if err != nil {
-		return results
-	}
-	var keys []any
-	var numbers []int
-	for i, id := range ids {
-		var key any
-		if key, results[i].Err = t.ParseKey(id); results[i].Err == nil {
-			keys, numbers = append(keys, key), append(numbers, i)
-		}
-	}
-	if len(keys) == 0 {
-		return results
-	}
-	for i, found := range t.LocateAll(r.plugin.db.WithContext(ctx), keys) {
-		results[numbers[i]] = found
+		return slices.Repeat([]pathlock.Resolution{{Err: err}}, len(ids))
 	}
 	return results
 }
 
-// table returns the model's table.
-func (r resolver) table() (*table.Table, error) {
-	if r.plugin.db == nil {
-		return nil, errors.New("gormplugin: the plugin is not in use by a DB yet")
+// errUnused means that a resolver was asked too early.
+var errUnused = pathlock.FailureDatabase.New("gormplugin: the plugin is not in use by a DB yet")
+
+// resolveAll does the work of ResolveAll. An error is that of all ids.
+func (r *resolver) resolveAll(ctx context.Context, ids []string) ([]pathlock.Resolution, error) {
+	db := r.plugin.db.Load()
+	if db == nil {
+		return nil, errUnused
 	}
-	return r.plugin.catalogue.TableFor(r.model)
+	db = db.WithContext(ctx)
+	t, err := r.plugin.catalogue.TableFor(r.model)
+	if err == nil {
+		err = t.LearnSpellings(db)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if r.column == "" {
+		return t.LocateTexts(db, ids), nil
+	}
+	l, err := r.lookup()
+	if err != nil {
+		return nil, err
+	}
+	var tree any
+	if r.tree != nil {
+		if tree, err = r.tree(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return l.Locate(db, tree, ids), nil
+}
+
+// lookup returns how the rows are found by the column.
+func (r *resolver) lookup() (table.Lookup, error) {
+	t, err := r.plugin.catalogue.TableFor(r.model)
+	if err != nil {
+		return table.Lookup{}, err
+	}
+	return t.LookupBy(r.column, r.tree != nil)
 }

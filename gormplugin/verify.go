@@ -9,7 +9,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"github.com/pathlock-go/pathlock/internal/dialect"
 	"github.com/pathlock-go/pathlock/internal/treeschema"
@@ -64,7 +63,8 @@ func OneWriter() Option { return func(p *Plugin) { p.oneWriter = true } }
 // Verify checks, for all registered tables, that the database has what the plugin's promises rest
 // on:
 //
-//   - the unique indexes that keep siblings apart, and indexes over tree and path;
+//   - the unique indexes that keep siblings apart, those of the columns that the resolvers made so
+//     far look rows up by, and indexes over tree and path;
 //   - binary collations, and columns that are long enough;
 //   - no foreign key or conflict clause that changes the tree by itself;
 //   - the server's version, strict mode and isolation level, and no other servers that write, too.
@@ -113,7 +113,10 @@ func Verify(db *gorm.DB) error {
 // findings checks the tables, and whatever else check does.
 func (p *Plugin) findings(db *gorm.DB, check func(context.Context, treeschema.Conn, *dialect.Dialect, []treeschema.Model) ([]Finding, error)) (findings []Finding, err error) {
 	err = p.onCatalogue(db, func(ctx context.Context, conn treeschema.Conn) error {
-		findings, err = check(ctx, conn, p.guard.Dialect, layout(p.catalogue))
+		tables, err := p.layout()
+		if err == nil {
+			findings, err = check(ctx, conn, p.guard.Dialect, tables)
+		}
 		return err
 	})
 	if err != nil {
@@ -145,11 +148,22 @@ func (p *Plugin) onCatalogue(db *gorm.DB, read func(context.Context, treeschema.
 	return read(ctx, conn)
 }
 
-// layout says which columns form the trees, in the order in which the models were registered.
-func layout(p *table.Catalogue) []treeschema.Model {
-	layout := make([]treeschema.Model, 0, len(p.All))
-	for _, t := range p.All {
-		layout = append(layout, t.Layout())
+// layout says which columns form the trees, in the order in which the models were registered, and
+// which ones resolvers look rows up by.
+func (p *Plugin) layout() ([]treeschema.Model, error) {
+	layout := make([]treeschema.Model, 0, len(p.catalogue.All))
+	for _, t := range p.catalogue.All {
+		model := t.Layout()
+		for _, r := range p.lookups {
+			l, err := r.lookup()
+			if err != nil {
+				return nil, err
+			}
+			if unique := l.Unique(); l.Table == t && unique != nil {
+				model.Lookups = append(model.Lookups, unique)
+			}
+		}
+		layout = append(layout, model)
 	}
-	return layout
+	return layout, nil
 }

@@ -74,6 +74,7 @@ func (c *checker) check() {
 	c.checkColumns()
 	c.checkUnique()
 	c.checkPathIndex()
+	c.checkLookups()
 	c.checkForeignKeys()
 	c.checkNamed()
 }

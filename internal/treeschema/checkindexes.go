@@ -70,17 +70,7 @@ func (c *checker) isTop() string {
 // siblings, and rows at the top. known is not set for an index that is not judged.
 func (c *checker) keepsApart(i index) (siblings, top, known bool) {
 	t := c.table
-	// What siblings have in common, as far as NULL is equal to NULL.
-	same := t.siblings()
-	for _, m := range t.Marks {
-		isOne := !m.OrNull || !bool(c.columns[m.Column].Nullable)
-		if m.Live == "NULL" {
-			isOne = bool(i[0].NullsEqual)
-		}
-		if isOne && m.When == "" && !m.isText() {
-			same = append(same, m.Column)
-		}
-	}
+	same := append(t.siblings(), c.alike(i)...)
 	siblings, top = true, true
 	switch condition := i[0].Condition; {
 	case condition == "" || c.same(condition, t.live("", c.dialect.QuotePart)):
@@ -105,6 +95,20 @@ func (c *checker) keepsApart(i index) (siblings, top, known bool) {
 		}
 	}
 	return siblings, top, true
+}
+
+// alike are the marks that have one value in all live rows, as far as NULL is equal to NULL.
+func (c *checker) alike(i index) (marks []string) {
+	for _, m := range c.table.Marks {
+		isOne := !m.OrNull || !bool(c.columns[m.Column].Nullable)
+		if m.Live == "NULL" {
+			isOne = bool(i[0].NullsEqual)
+		}
+		if isOne && m.When == "" && !m.isText() {
+			marks = append(marks, m.Column)
+		}
+	}
+	return marks
 }
 
 // checkUnique looks for the unique indexes that keep siblings, and rows at the top, apart.
@@ -174,6 +178,33 @@ func (c *checker) checkPathIndex() {
 	f := Finding{Severity: Warning, Check: PathIndex, Missing: "no index begins with " + strings.Join(c.table.inTree(path), ", "), Why: why}
 	f.Statements, f.Advice = c.createPathIndex(path)
 	c.found(f)
+}
+
+// checkLookups looks for the unique indexes of the columns that requests find rows by.
+func (c *checker) checkLookups() {
+	for _, columns := range c.table.Lookups {
+		if slices.ContainsFunc(c.indexes, func(i index) bool { return c.tellsApart(i, columns) }) {
+			continue
+		}
+		f := Finding{
+			Severity: Warning, Check: Lookup, Missing: "no unique index is over " + strings.Join(columns, ", "),
+			Why: "requests find rows by that: slowly, and not where two have the same",
+		}
+		if f.Advice = c.refuses(columns); f.Advice == "" {
+			f.Statements = []string{c.create("UNIQUE ", columns[len(columns)-1], c.parts(columns), "")}
+		}
+		c.found(f)
+	}
+}
+
+// tellsApart reports whether a unique index lets no two live rows have the same in some columns.
+func (c *checker) tellsApart(i index, columns []string) bool {
+	same := append(c.alike(i), columns...)
+	isOther := func(p part) bool {
+		return p.Prefix > 0 || !slices.Contains(same, p.Column) && !c.same(c.columns[p.Column].Expression, c.liveValue())
+	}
+	ofLive := i[0].Condition == "" || c.same(i[0].Condition, c.table.live("", c.dialect.QuotePart))
+	return bool(i[0].Unique && !i[0].Idle) && ofLive && !slices.ContainsFunc(i, isOther)
 }
 
 // leadsTo reports whether an index holds the live rows of a tree in the order of a path.

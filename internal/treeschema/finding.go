@@ -40,6 +40,8 @@ const (
 	TopRows Check = "top rows"
 	// PathIndex: an index leads to the rows below a path.
 	PathIndex Check = "path index"
+	// Lookup: an index leads to the one live row that a request means.
+	Lookup Check = "lookup"
 	// Type: what a column returns is what was written.
 	Type Check = "type"
 	// Collation: names, paths and keys are compared byte by byte.
@@ -103,7 +105,7 @@ type Finding struct {
 // Adds reports whether the statements add an index that is needed, and change nothing that is
 // there.
 func (f Finding) Adds() bool {
-	return len(f.Statements) > 0 && slices.Contains([]Check{Siblings, TopRows, PathIndex}, f.Check)
+	return len(f.Statements) > 0 && slices.Contains([]Check{Siblings, TopRows, PathIndex, Lookup}, f.Check)
 }
 
 // String is the finding on one line, the statements included.

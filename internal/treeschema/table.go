@@ -17,6 +17,8 @@ type Model struct {
 	Sizes map[string]int
 	// TextKeys are those of the tree's id, the parent and the primary key that are texts.
 	TextKeys []string
+	// Lookups are the columns of the unique indexes by which requests find rows.
+	Lookups [][]string
 	// Others are the model's other columns.
 	Others []string
 	// Planned are columns that the table will have before the statements of the findings are run.

@@ -53,14 +53,17 @@ func (t *Table) parsesKeys() bool {
 }
 
 // ParseKey reads the text form of a primary key, as the key's type does it.
-func (t *Table) ParseKey(text string) (any, error) {
+func (t *Table) ParseKey(text string) (any, error) { return t.parse(t.Key, text) }
+
+// parse reads the text form of a column's value.
+func (t *Table) parse(f *schema.Field, text string) (any, error) {
 	invalid := func(err error) error {
 		if number, ok := errors.AsType[*strconv.NumError](err); ok {
 			err = number.Err
 		}
 		return fmt.Errorf("%w: %s: %q: %w", pathlock.ErrInvalidID, t.TableName, shown.Cut(text), err)
 	}
-	target := reflect.New(t.Key.IndirectFieldType)
+	target := reflect.New(f.IndirectFieldType)
 	if u, ok := target.Interface().(encoding.TextUnmarshaler); ok {
 		if err := u.UnmarshalText([]byte(text)); err != nil {
 			return nil, invalid(err)
@@ -84,7 +87,7 @@ func (t *Table) ParseKey(text string) (any, error) {
 		if text == "" || !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
 			return nil, invalid(fmt.Errorf("not a text"))
 		}
-		return t.Spell(t.Key, text), nil
+		return t.Spell(f, text), nil
 	default:
 		return nil, invalid(fmt.Errorf("a %v has no text form", bits))
 	}

@@ -96,8 +96,9 @@ func (t *Table) Fresh() any { return reflect.New(t.Schema.ModelType).Interface()
 type Node = plan.Node
 
 // scan reads one row through the model's fields, which know their serializers and types. With a
-// locked row comes the isolation level, with a surveyed one whether the statement hits it.
-func (t *Table) scan(ctx context.Context, rows *sql.Rows, locked, surveyed bool) (*Node, error) {
+// locked row comes the isolation level, with a surveyed one whether the statement hits it. What the
+// statement selects besides comes last, and goes to more.
+func (t *Table) scan(ctx context.Context, rows *sql.Rows, locked, surveyed bool, more ...any) (*Node, error) {
 	values := make([]any, len(t.columns), len(t.columns)+1)
 	for i, f := range t.columns {
 		values[i] = f.NewValuePool.Get()
@@ -115,7 +116,7 @@ func (t *Table) scan(ctx context.Context, rows *sql.Rows, locked, surveyed bool)
 	if surveyed {
 		values = append(values, &hit)
 	}
-	if err := rows.Scan(values...); err != nil {
+	if err := rows.Scan(append(values, more...)...); err != nil {
 		return nil, fmt.Errorf("gormplugin: reading %s: %w", t.TableName, err)
 	}
 	if isolation != "" {

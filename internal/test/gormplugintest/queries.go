@@ -1,8 +1,20 @@
 package gormplugintest
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+
+	"github.com/gin-gonic/gin"
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/lockspec"
+	"github.com/pathlock-go/pathlock/middleware"
 	"gorm.io/gorm"
 )
 
@@ -34,5 +46,135 @@ func queryChecks() []check {
 			w.fails(gormplugin.Leaves(w.db, &Suite{}, b.ID).Find(&[]Suite{}).Error, gormplugin.ErrUnsupported)
 			w.fails(gormplugin.Subtree(w.db, &Case{}, b.ID).Error, pathlock.ErrNotFound)
 		}},
+		{"rows by another column", findByColumn},
+		{"rows by their paths", findByPath},
+		{"a destination by its path", placeByPath},
 	}
+}
+
+// finds checks what a resolver finds by one statement: each text's path, or else the error.
+func (w *world) finds(r pathlock.Resolver, want map[string]any) {
+	w.Helper()
+	for _, ctx := range []context.Context{w.Context(), r.(preparer).Prepare(w.Context())} {
+		texts := slices.Collect(maps.Keys(want))
+		r.(preparer).ResolveAll(ctx, texts) // once, some databases are asked for the types of keys
+		w.trace.reset()
+		for i, found := range r.(preparer).ResolveAll(ctx, texts) {
+			switch want := want[texts[i]].(type) {
+			case error:
+				w.fails(found.Err, want)
+			case string:
+				if found.Err != nil || found.Tree != w.tree() || found.Path.String() != want {
+					w.Errorf("%q is found at %v, %v, want %s", texts[i], found.Location, found.Err, want)
+				}
+			}
+		}
+		if all, _ := w.counted(); all != 1 {
+			w.Errorf("%d statements look %q up, want one", all, texts)
+		}
+	}
+}
+
+// findByColumn looks up rows by the note, which is unique as far as the test goes.
+func findByColumn(w *world) {
+	b, c, other := w.build("/a/b"), w.build("/a/c"), w.suite(w.newPlan(), "b")
+	w.must(w.db.Model(b).Update("note", "x").Error)
+	w.must(w.db.Model(c).Update("note", "x y%").Error)
+	w.must(w.db.Model(w.build("/gone")).Update("note", "gone").Error)
+	w.must(w.db.Delete(w.build("/gone")).Error)
+	everywhere := w.plugin.ResolverBy(&Suite{}, "Note")
+	want := map[string]any{"x": "/a/b", "x y%": "/a/c", "X": pathlock.ErrNotFound, "x ": pathlock.ErrNotFound, "gone": pathlock.ErrNotFound}
+	w.finds(everywhere, want)
+	tree := any(w.root.PlanID)
+	inPlan := w.plugin.ResolverBy(&Suite{}, "note", func(context.Context) (any, error) { return tree, nil })
+	w.must(w.db.Model(other).Update("note", "x").Error)
+	w.finds(inPlan, want)
+	if _, err := everywhere.Resolve(w.Context(), "x"); err == nil || errors.Is(err, pathlock.ErrNotFound) {
+		w.Errorf("one of two rows with the note is found: %v", err)
+	}
+	_, err := everywhere.Resolve(w.Context(), "")
+	w.fails(err, pathlock.ErrInvalidID)
+	for _, tree = range []any{nil, fmt.Sprintf("%d or 1", w.root.PlanID), gorm.Expr("plan_id")} {
+		if _, err := inPlan.Resolve(w.Context(), "x"); err == nil || pathlock.FailureOf(err) != "" {
+			w.Errorf("in the tree %v: %v, want a mistake of the program's", tree, err)
+		}
+	}
+	w.must(gormplugin.Rename(w.db, &Suite{}, c.ID, "c2")) // once, some databases are asked for their indexes
+	var counts []int
+	for _, r := range []pathlock.Resolver{w.plugin.Resolver(&Suite{}), inPlan} {
+		w.must(w.db.Model(b).Update("note", fmt.Sprint(b.ID)).Error)
+		tree = w.root.PlanID
+		ctx := r.(preparer).Prepare(w.Context())
+		at, err := r.Resolve(ctx, fmt.Sprint(b.ID))
+		w.must(err)
+		w.trace.reset()
+		w.must(gormplugin.Rename(w.db.WithContext(ctx), &Suite{}, b.ID, at.Path.Base()+"2"))
+		all, _ := w.counted()
+		counts = append(counts, all)
+	}
+	if counts[0] != counts[1] {
+		w.Errorf("a write needs %d statements after a look-up by the key, and %d by the note", counts[0], counts[1])
+	}
+	w.must(w.db.Create(&Case{SuiteID: b.ID, Name: "t", Body: "leaf"}).Error)
+	at, err := w.plugin.ResolverBy(&Case{}, "body").Resolve(w.Context(), "leaf")
+	w.must(err)
+	if at.Path.String() != "/a/b22/t" || at.Tree != w.tree() {
+		w.Errorf("the leaf is found at %v", at)
+	}
+}
+
+// findByPath looks up rows by what users type.
+func findByPath(w *world) {
+	w.build("/a/b%")
+	w.suite(w.suite(w.newPlan(), "a"), "other")
+	w.must(w.db.Delete(w.build("/gone")).Error)
+	w.finds(w.plugin.ResolverBy(&Suite{}, "path", func(context.Context) (any, error) { return w.root.PlanID, nil }), map[string]any{
+		"a": "/a", "/a/b%": "/a/b%", "a/b%/": "/a/b%", "": "/", "/": "/",
+		"a/other": pathlock.ErrNotFound, "A": pathlock.ErrNotFound, "a/b": pathlock.ErrNotFound, "a/b%%": pathlock.ErrNotFound, "gone": pathlock.ErrNotFound,
+		"a//b%": pathlock.ErrInvalidID, "//": pathlock.ErrInvalidID, "../a": pathlock.ErrInvalidID, "a\x00": pathlock.ErrInvalidID,
+	})
+	top := &Topic{WikiID: w.root.PlanID, Name: "a"}
+	w.must(w.db.Create(top).Error)
+	w.must(w.db.Create(&Topic{WikiID: top.WikiID, ParentID: &top.ID, Name: "b"}).Error)
+	topics := w.plugin.ResolverBy(&Topic{}, "Path", func(context.Context) (any, error) { return top.WikiID, nil })
+	for text, want := range map[string]string{"a.b": "/a/b", ".a.b.": "/a/b", ".": "/", "a.c": "", "a/b": "", "a..b": ""} {
+		at, err := topics.Resolve(w.Context(), text)
+		if (err != nil) != (want == "") || err == nil && at.Path.String() != want {
+			w.Errorf("the topic %q is found at %v, %v, want %s", text, at, err, want)
+		}
+	}
+}
+
+// placeByPath has a handler write below a path in the tree of the request's user.
+func placeByPath(w *world) {
+	gin.SetMode(gin.ReleaseMode)
+	w.build("/a/b")
+	locks := middleware.New(w.locker, nil, middleware.Config{Resolvers: map[string]pathlock.Resolver{
+		"dir": w.plugin.ResolverBy(&Suite{}, "path", func(ctx context.Context) (any, error) {
+			return middleware.GinContext(ctx).GetInt64("plan"), nil
+		}),
+	}})
+	engine := gin.New()
+	engine.Use(func(c *gin.Context) { c.Set("plan", w.root.PlanID) })
+	spec := lockspec.Insert(lockspec.JSON("dir").Path("dir"), lockspec.JSON("name")).Asserted()
+	engine.POST("/suites", locks.Lock(spec), func(c *gin.Context) {
+		var body struct{ Dir, Name string }
+		w.must(c.ShouldBindJSON(&body))
+		var parent Suite
+		db, held := w.db.WithContext(c.Request.Context()), w.held()
+		w.must(gormplugin.At(db, &Suite{}, w.root.PlanID, pathlock.MustParsePath("/"+strings.Trim(body.Dir, "/"))).Take(&parent).Error)
+		w.must(db.Create(&Suite{ParentID: &parent.ID, Name: body.Name}).Error)
+		c.String(http.StatusOK, held)
+	})
+	for body, want := range map[string]string{
+		`{"dir": "a/b/", "name": "n"}`: "200 X /a/b/n", `{"dir": "", "name": "n"}`: "200 X /n", `{"name": "m"}`: "200 X /m",
+		`{"dir": "a/c", "name": "n"}`: "404", `{"dir": "a/../b", "name": "n"}`: "400",
+	} {
+		answer := httptest.NewRecorder()
+		engine.ServeHTTP(answer, httptest.NewRequestWithContext(w.Context(), http.MethodPost, "/suites", strings.NewReader(body)))
+		if got := fmt.Sprintf("%d %s", answer.Code, answer.Body); !strings.HasPrefix(got, want) {
+			w.Errorf("%s: got %s, want %s", body, got, want)
+		}
+	}
+	w.has("/a", "/a/b", "/a/b/n", "/m", "/n")
 }

@@ -24,6 +24,7 @@ type Fruit struct {
 	BranchID int64  `pathlock:"parent"`
 	Name     string `pathlock:"name" gorm:"size:100"`
 	Route    string `pathlock:"path" gorm:"size:700"`
+	Code     string `gorm:"size:20"`
 }
 
 // Plain is a tree as short as it can be written: no sizes, and ids that are texts.
@@ -60,6 +61,7 @@ func flaws() []flaw {
 	dropTop, dropTopIndex := drop("branches_top")
 	dropPath, dropPathIndex := drop("branches_path")
 	dropFruit, dropFruitIndex := drop("fruits_sibling")
+	dropCode, dropCodeIndex := drop("fruits_code")
 	branches := func(rest string) string {
 		return "CREATE TABLE branches (id BIGINT NOT NULL AUTO_INCREMENT, tree_id BIGINT NOT NULL, parent_id BIGINT, name VARCHAR(100) NOT NULL, path VARCHAR(500) NOT NULL, " +
 			"note TEXT, deleted DATETIME(3), " + rest
@@ -70,6 +72,16 @@ func flaws() []flaw {
 	}
 	and := func(first []string, then ...string) []string { return append(slices.Clone(first), then...) }
 	return []flaw{
+		{
+			name: "no unique index over what a resolver looks rows up by", want: "warning lookup",
+			mysql: dropCode, postgres: dropCodeIndex, sqlite: dropCodeIndex,
+		},
+		{
+			name: "one over more than that", want: "warning lookup",
+			mysql:    and(dropCode, "ALTER TABLE fruits ADD UNIQUE KEY codes (code, name)"),
+			postgres: and(dropCodeIndex, "CREATE UNIQUE INDEX codes ON fruits (code, name)"),
+			sqlite:   and(dropCodeIndex, "CREATE UNIQUE INDEX codes ON fruits (code, name)"),
+		},
 		{
 			name: "no unique index over parent and name", want: "unsafe siblings",
 			mysql: dropSibling, postgres: dropSiblingIndex, sqlite: dropSiblingIndex,
@@ -170,7 +182,7 @@ func flaws() []flaw {
 			name: "columns of numbers for names and keys", want: "unsafe type in words, unsafe type in words",
 			sqlite: []string{
 				"DROP TABLE fruits",
-				"CREATE TABLE fruits (id INTEGER PRIMARY KEY, branch_id REAL, name STRING, route TEXT)",
+				"CREATE TABLE fruits (id INTEGER PRIMARY KEY, branch_id REAL, name STRING, route TEXT, code TEXT UNIQUE)",
 				"CREATE UNIQUE INDEX fruits_sibling ON fruits (branch_id, name)",
 			},
 		},
@@ -205,7 +217,7 @@ func flaws() []flaw {
 			name: "conflicts that replace rows", want: "unsafe conflicts in words, unsafe conflicts in words",
 			sqlite: []string{
 				"DROP TABLE fruits",
-				"CREATE TABLE fruits (id INTEGER PRIMARY KEY, branch_id INT, name TEXT NOT NULL ON CONFLICT IGNORE DEFAULT ('ON CONFLICT FAIL'), route TEXT, UNIQUE (branch_id, name) ON CONFLICT REPLACE)",
+				"CREATE TABLE fruits (id INTEGER PRIMARY KEY, branch_id INT, name TEXT NOT NULL ON CONFLICT IGNORE DEFAULT ('ON CONFLICT FAIL'), route TEXT, code TEXT UNIQUE, UNIQUE (branch_id, name) ON CONFLICT REPLACE)",
 			},
 		},
 		{

@@ -97,6 +97,7 @@ func checkFlaws(t *testing.T, d Database) {
 		}
 		t.Run(f.name, func(t *testing.T) {
 			w := newSchemaWorld(t, d)
+			w.plugin.ResolverBy(&Fruit{}, "code")
 			w.clear()
 			w.must(gormplugin.AutoMigrate(w.db, &Other{}))
 			if found := w.findings(); found != nil {

@@ -1,0 +1,152 @@
+package gormplugin_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+
+	"github.com/gin-gonic/gin"
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/lockspec"
+	"github.com/pathlock-go/pathlock/middleware"
+	"github.com/pathlock-go/pathlock/store/memstore"
+)
+
+// A resolver finds rows by the text of their keys, as requests have them.
+func ExamplePlugin_Resolver() {
+	ctx := context.Background()
+	plugin := gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&Suite{}))
+	db, drop := openPlanWith(plugin, "/api/login")
+	defer drop()
+
+	suites := plugin.Resolver(&Suite{})
+	at, err := suites.Resolve(ctx, fmt.Sprint(suiteAt(db, "/api/login").ID))
+	fmt.Println(at.Tree, at.Path, err)
+
+	_, err = suites.Resolve(ctx, "seven")
+	fmt.Println(errors.Is(err, pathlock.ErrInvalidID))
+	// Output:
+	// suites/1 /api/login <nil>
+	// true
+}
+
+// An installer opens the database when the routes are registered already. Until then, requests are
+// answered by 503.
+func ExamplePlugin_Resolver_installer() {
+	locker := pathlock.New(memstore.New())
+	plugin := gormplugin.New(locker, gormplugin.Model(&Suite{}))
+	locks := middleware.New(locker, plugin.Resolver(&Suite{}), middleware.Config{Log: slog.New(slog.DiscardHandler)})
+	r := gin.New()
+	r.DELETE("/suites/:id", locks.Lock(lockspec.Delete(lockspec.Param("id"))))
+	send := func() int {
+		w := httptest.NewRecorder()
+		r.ServeHTTP(w, httptest.NewRequestWithContext(context.Background(), http.MethodDelete, "/suites/1", nil))
+		return w.Code
+	}
+
+	fmt.Println("before", send())
+	_, drop := openPlanWith(plugin, "/api") // calls db.Use(plugin)
+	defer drop()
+	fmt.Println("after", send())
+	// Output:
+	// before 503
+	// after 200
+}
+
+// current is the plugin of the database that the program has at the moment.
+type current struct {
+	atomic.Pointer[gormplugin.Plugin]
+}
+
+func (p *current) Resolve(ctx context.Context, id string) (pathlock.Location, error) {
+	plugin := p.Load()
+	if plugin == nil {
+		return pathlock.Location{}, middleware.Later(http.StatusServiceUnavailable, "not-installed", "there is no database yet")
+	}
+	return plugin.Resolver(&Suite{}).Resolve(ctx, id)
+}
+
+func (p *current) FailureOf(err error) pathlock.Failure {
+	if plugin := p.Load(); plugin != nil {
+		return plugin.FailureOf(err)
+	}
+	return pathlock.FailureOf(err)
+}
+
+// A program opens its database anew when its settings change. Each DB has a plugin of its own, with
+// the same locker, and a resolver that asks the one of the moment.
+func ExamplePlugin_Resolver_openedAnew() {
+	locker, suites := pathlock.New(memstore.New()), new(current)
+	_ = middleware.New(locker, suites, middleware.Config{}) // for all routes, once
+
+	for _, path := range []string{"", "/api", "/web"} {
+		if path != "" {
+			plugin := gormplugin.New(locker, gormplugin.Model(&Suite{}))
+			_, drop := openPlanWith(plugin, path) // calls db.Use(plugin)
+			defer drop()
+			suites.Store(plugin)
+		}
+		at, err := suites.Resolve(context.Background(), "1")
+		fmt.Println(at.Path, err)
+	}
+	// Output:
+	// / 503 urn:pathlock:problem:not-installed: there is no database yet
+	// /api <nil>
+	// /web <nil>
+}
+
+// Requests name a folder by an alias, or by a path in the tree of whoever is signed in.
+func ExamplePlugin_ResolverBy() {
+	type Folder struct {
+		ID       int64
+		UserID   int64  `pathlock:"tree"`
+		ParentID *int64 `pathlock:"parent"`
+		Name     string `pathlock:"name"`
+		Path     string `pathlock:"path"`
+		Alias    string `gorm:"size:16"`
+	}
+	locker := pathlock.New(memstore.New())
+	plugin := gormplugin.New(locker, gormplugin.Model(&Folder{}))
+	locks := middleware.New(locker, plugin.ResolverBy(&Folder{}, "alias"), middleware.Config{
+		Resolvers: map[string]pathlock.Resolver{
+			"dir": plugin.ResolverBy(&Folder{}, "path", func(ctx context.Context) (any, error) {
+				return middleware.GinContext(ctx).GetInt64("user"), nil
+			}),
+		},
+	})
+	db, drop := open(plugin) // AutoMigrate makes the unique index of the aliases
+	defer drop()
+	fmt.Println(db.Create(&Folder{UserID: 7, Name: "photos", Alias: "x1"}).Error)
+
+	r := gin.New()
+	r.Use(func(c *gin.Context) { c.Set("user", int64(7)) }) // authenticates
+	show := func(c *gin.Context) {
+		tree, _ := pathlock.NewTree("folders", "7")
+		held, _ := locker.Snapshot(c, tree)
+		c.String(http.StatusOK, "%v", held.Holders[0].Claims)
+	}
+	r.DELETE("/folders/:alias", locks.Lock(lockspec.Delete(lockspec.Param("alias"))), show)
+	r.POST("/folders", locks.Lock(lockspec.Insert(lockspec.JSON("dir").Path("dir"), lockspec.JSON("name"))), show)
+	for _, request := range [][3]string{
+		{"DELETE", "/folders/x1", ""},
+		{"POST", "/folders", `{"dir": "photos/", "name": "june"}`},
+		{"POST", "/folders", `{"dir": "", "name": "music"}`},
+		{"POST", "/folders", `{"dir": "videos/", "name": "june"}`},
+	} {
+		w := httptest.NewRecorder()
+		r.ServeHTTP(w, httptest.NewRequestWithContext(context.Background(), request[0], request[1], strings.NewReader(request[2])))
+		fmt.Println(w.Code, w.Body)
+	}
+	// Output:
+	// <nil>
+	// 200 [IX / X /photos]
+	// 200 [IX / IX /photos X /photos/june]
+	// 200 [IX / X /music]
+	// 404 {"type":"urn:pathlock:problem:not-found","title":"Not Found","status":404,"detail":"not found: folders with the path \"/videos\""}
+}

@@ -1,0 +1,234 @@
+package table
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/shown"
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+	"gorm.io/gorm/schema"
+)
+
+// LocateTexts returns where the live rows are whose keys have the text forms.
+func (t *Table) LocateTexts(db *gorm.DB, texts []string) []pathlock.Resolution {
+	results := make([]pathlock.Resolution, len(texts))
+	var keys []any
+	var numbers []int
+	for i, text := range texts {
+		var key any
+		if key, results[i].Err = t.ParseKey(text); results[i].Err == nil {
+			keys, numbers = append(keys, key), append(numbers, i)
+		}
+	}
+	if len(keys) == 0 {
+		return results
+	}
+	for i, found := range t.LocateAll(db, keys) {
+		results[numbers[i]] = found
+	}
+	return results
+}
+
+// Lookup finds live rows by what a column other than the key holds, or by their paths.
+type Lookup struct {
+	*Table
+	column *schema.Field
+	// inTree is set where the column tells rows apart within one tree only.
+	inTree bool
+}
+
+// LookupBy returns how rows are found by a column, which is named by its field or its own name. It
+// refuses columns by which nobody could find a row.
+func (t *Table) LookupBy(column string, inTree bool) (Lookup, error) {
+	l := Lookup{t, t.Schema.LookUpField(column), inTree}
+	refuse := func(why string) (Lookup, error) {
+		return l, fmt.Errorf("gormplugin: %s: rows cannot be found by %q: %s", t.Schema.Name, column, why)
+	}
+	switch {
+	case l.column == nil || l.column.DBName == "":
+		return refuse("the model has no such column")
+	case inTree && t.Tree == nil:
+		return refuse("the model has no tree column: leave out the tree")
+	case !l.isPath():
+	case t.IsLeaf():
+		return refuse("the path of a leaf says nothing of its tree")
+	case t.ByIDs:
+		return refuse("a path of ids ends in the row's own, by which Resolver finds it")
+	case !inTree && t.Tree != nil:
+		return refuse("each tree has its own paths: say in which one to look")
+	}
+	return l, nil
+}
+
+// isPath reports whether the column has the rows' places.
+func (l Lookup) isPath() bool { return l.column == l.Path }
+
+// Unique returns the columns that a unique index has to keep apart; none for a path, which follows
+// from the names of siblings.
+func (l Lookup) Unique() []string {
+	switch {
+	case l.isPath():
+		return nil
+	case l.inTree:
+		return []string{l.Tree.DBName, l.column.DBName}
+	default:
+		return []string{l.column.DBName}
+	}
+}
+
+// Locate returns where the live rows with the texts are; in the given tree, if the column tells
+// rows apart within one only.
+func (l Lookup) Locate(db *gorm.DB, tree any, texts []string) []pathlock.Resolution {
+	results := make([]pathlock.Resolution, len(texts))
+	tree, err := l.treeColumn(db.Statement.Context, tree)
+	if err != nil {
+		return slices.Repeat([]pathlock.Resolution{{Err: err}}, len(texts))
+	}
+	values := make([]any, len(texts)) // nil for a text that needs no reading
+	for i, text := range texts {
+		values[i], results[i] = l.read(tree, text)
+	}
+	wanted := slices.DeleteFunc(slices.Clone(values), func(value any) bool { return value == nil })
+	if len(wanted) == 0 {
+		return results
+	}
+	found, above, err := l.rows(db, tree, wanted)
+	for i, value := range values {
+		switch {
+		case value == nil:
+		case err != nil:
+			results[i].Err = err
+		case len(found[value]) == 0:
+			results[i].Err = fmt.Errorf("%w: %s with the %s %s", pathlock.ErrNotFound, l.TableName, l.column.DBName, shown.ID(value))
+		case len(found[value]) > 1:
+			results[i].Err = fmt.Errorf("gormplugin: %s: %d rows have the %s %s: make it unique", l.TableName, len(found[value]), l.column.DBName, shown.ID(value))
+		default:
+			n := found[value][0]
+			results[i].Location, results[i].Err = l.located(n.ID, n, above)
+		}
+	}
+	return results
+}
+
+// treeColumn returns what the tree column holds in a tree.
+func (l Lookup) treeColumn(ctx context.Context, tree any) (any, error) {
+	if !l.inTree {
+		return l.sole, nil
+	}
+	value, err := l.Convert(ctx, l.Tree, tree)
+	if err == nil {
+		_, err = l.TreeOf(value)
+	}
+	if err != nil {
+		// The program's mistake, whatever the error would say of a client's.
+		return nil, fmt.Errorf("gormplugin: %s: no tree to look in: %s", l.TableName, err.Error())
+	}
+	return value, nil
+}
+
+// read returns the value of the column that a text of a request means. The top of a tree, and a
+// text that means none, are known without it.
+func (l Lookup) read(tree any, text string) (value any, known pathlock.Resolution) {
+	if !l.isPath() {
+		value, known.Err = l.parse(l.column, text)
+		return value, known
+	}
+	path, err := l.readPath(text)
+	switch {
+	case err != nil:
+		return nil, pathlock.Resolution{Err: fmt.Errorf("%w: %w", pathlock.ErrInvalidID, err)}
+	case path.IsRoot():
+		known.Tree, known.Err = l.TreeOf(tree)
+		return nil, known
+	default:
+		return path.Column(), known
+	}
+}
+
+// readPath reads a path as users write it: names with the separator of the column's form between
+// them, and at either end or not.
+func (l Lookup) readPath(text string) (pathlock.Path, error) {
+	separator := l.PathForm.Separator
+	if text == "" || text == separator {
+		return pathlock.Root(), nil
+	}
+	names := strings.Split(strings.TrimSuffix(strings.TrimPrefix(text, separator), separator), separator)
+	path := pathlock.Root()
+	for _, name := range names {
+		var err error
+		if path, err = path.Child(name); err != nil {
+			return path, fmt.Errorf("%w: %q", pathlock.ErrInvalidPath, shown.Cut(text))
+		}
+	}
+	return path, nil
+}
+
+// rows returns the live rows that have the values, by these, and for leaves the rows above. It
+// remembers them for the request's write, with all rows above them, as [Table.LocateAll] does.
+func (l Lookup) rows(db *gorm.DB, tree any, values []any) (found map[any][]*Node, above map[any]*Node, err error) {
+	where := l.matching(tree, values)
+	if !l.IsLeaf() && db.Statement.Context.Value(l.recall) != nil {
+		where = l.Lineage(clause.Expr{SQL: "(SELECT ? FROM ? WHERE ?)", Vars: []any{Column(l.Key), clause.Table{Name: l.TableName}, l.Matching(where, false)}})
+	}
+	d := l.Source(db).Add("SELECT ?, ? FROM ? WHERE ?", l.List, Column(l.column), clause.Table{Name: l.TableName}, l.Matching(where, false))
+	found, read := make(map[any][]*Node), make(map[any]*Node)
+	err = d.Query(func(rows *sql.Rows) error {
+		n, value, err := l.scanned(d.Context, rows)
+		if err == nil {
+			read[n.ID], found[value] = n, append(found[value], n)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	l.ancestry.learn(read)
+	l.remember(db.Statement.Context, read)
+	if l.IsLeaf() && len(read) > 0 {
+		above, err = l.Above.withAbove(db, ParentsOf(read))
+	}
+	return found, above, err
+}
+
+// matching is the condition that a row has one of the values, or of the paths.
+func (l Lookup) matching(tree any, values []any) clause.Expression {
+	if !l.isPath() {
+		where := OneOf(l.column, values)
+		if l.inTree {
+			where = clause.And(l.InTree(clause.CurrentTable, tree), where)
+		}
+		return where
+	}
+	paths := make([]clause.Expression, len(values))
+	for i, value := range values {
+		path, _ := pathlock.ParsePath(value.(string))
+		paths[i] = l.HasPath(tree, path)
+	}
+	return AnyOf(paths)
+}
+
+// scanned reads a row, and what the column holds in plain form: of a path, the path itself.
+func (l Lookup) scanned(ctx context.Context, rows *sql.Rows) (*Node, any, error) {
+	held := l.column.NewValuePool.Get()
+	defer l.column.NewValuePool.Put(held)
+	n, err := l.scan(ctx, rows, false, false, held)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case l.isPath():
+		return n, n.Path, nil
+	}
+	row := reflect.New(l.Schema.ModelType).Elem()
+	if err := l.column.Set(ctx, row, held); err != nil {
+		return nil, nil, fmt.Errorf("gormplugin: reading %s.%s: %w", l.TableName, l.column.DBName, err)
+	}
+	value, _ := l.column.ValueOf(ctx, row)
+	value, err = Plain(value)
+	return n, value, err
+}
