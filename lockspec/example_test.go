@@ -68,6 +68,23 @@ func ExampleSource_OrTop() {
 	// testplan/plan-001 [X /smoke]
 }
 
+// Clients of file managers name a folder by its path, and send an empty text for the top.
+func ExampleSource_Path() {
+	spec := lockspec.Insert(lockspec.JSON("dir").Path("dir"), lockspec.JSON("name"))
+	for _, body := range []string{`{"dir": "/api", "name": "smoke"}`, `{"dir": "", "name": "smoke"}`, `{"name": "smoke"}`} {
+		binding, err := bind(spec, body)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(binding.Requests[0].Claims)
+	}
+	// Output:
+	// [X /api/smoke]
+	// [X /smoke]
+	// [X /smoke]
+}
+
 // One request deletes several suites, and locks them all at once or none.
 func ExampleSource_Each() {
 	spec := lockspec.Delete(lockspec.JSON("ids").Each())

@@ -2,6 +2,7 @@ package middleware_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -150,6 +151,47 @@ func ExampleConfig() {
 	// DELETE /suites/17 204
 	// DELETE /suites/17 403
 	// {"code":"forbidden","msg":"not allowed"}
+}
+
+// The codes of problems stay what they are, and each client reads the details in its own language.
+func ExampleConfig_language() {
+	chinese := map[pathlock.Failure]string{
+		pathlock.FailureNotFound: "该目录不存在", pathlock.FailureNameTaken: "同级目录已有此名称", pathlock.FailureLocked: "其他人正在操作，请稍后重试",
+	}
+	locks := middleware.New(pathlock.New(memstore.New()), suites, middleware.Config{
+		Redact: func(c *gin.Context, p *middleware.Problem) {
+			if said, ok := chinese[pathlock.Failure(p.Slug())]; ok && c.GetHeader("Accept-Language") == "zh" {
+				p.Detail = said
+			}
+		},
+	})
+	r := gin.New()
+	r.DELETE("/suites/:id", locks.Lock(lockspec.Delete(lockspec.Param("id"))), done)
+
+	fmt.Println(request(r, "DELETE", "/suites/19", "", "Accept-Language", "zh").Body)
+	// Output:
+	// DELETE /suites/19 404
+	// {"type":"urn:pathlock:problem:not-found","title":"Not Found","status":404,"detail":"该目录不存在"}
+}
+
+// A program keeps its own words for what pathlock has no answer to.
+func ExampleLocks_Fail_own() {
+	locks := middleware.New(pathlock.New(memstore.New()), suites, middleware.Config{})
+	r := gin.New()
+	r.GET("/suites/:id", func(c *gin.Context) {
+		_, err := suites.Resolve(c.Request.Context(), c.Param("id"))
+		if err == nil {
+			err = errors.New("the report server is down")
+		}
+		locks.Fail(c, err, func(c *gin.Context, _ error) { c.String(http.StatusInternalServerError, "no report today") })
+	})
+
+	fmt.Println(request(r, "GET", "/suites/17", "").Body)
+	request(r, "GET", "/suites/19", "")
+	// Output:
+	// GET /suites/17 500
+	// no report today
+	// GET /suites/19 404
 }
 
 // Handlers answer their own errors as the middleware does. What it does not know is a 500 that says
