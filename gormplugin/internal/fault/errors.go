@@ -145,6 +145,21 @@ func (e *MisplacedError) Error() string {
 // Unwrap returns [ErrMisplaced] and [ErrUnsupported].
 func (e *MisplacedError) Unwrap() []error { return []error{ErrMisplaced, ErrUnsupported} }
 
+// RowError is the error of that name in package gormplugin.
+type RowError struct {
+	Table string
+	ID    any
+	Err   error
+}
+
+// Error implements error.
+func (e *RowError) Error() string {
+	return fmt.Sprintf("gormplugin: %s %s: %v", e.Table, shown.ID(e.ID), e.Err)
+}
+
+// Unwrap returns Err.
+func (e *RowError) Unwrap() error { return e.Err }
+
 // NoRequestContextError says which request is in the way of a statement whose context is of none.
 // It matches [ErrNoRequestContext] and, as nobody knows whether the statement is of that request's
 // handler, the conflict.

@@ -170,7 +170,12 @@ func (f *forest) update(t *rapid.T) {
 		}
 	}
 	change.Restores = restores
-	if rapid.Bool().Draw(t, "moves") {
+	if len(hit.Dead) == 0 && rapid.Bool().Draw(t, "arranges") {
+		change.Parents = make(map[any]any)
+		for _, id := range ids(hit.Live) {
+			change.Parents[id] = f.someID(t, "parent")
+		}
+	} else if rapid.Bool().Draw(t, "moves") {
 		parent := f.someID(t, "parent")
 		change.Parent = &parent
 	} else if name := f.newName(t); name != "" || !restores {

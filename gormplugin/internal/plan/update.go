@@ -18,6 +18,9 @@ type Change struct {
 	// Name and Parent are the assigned values, where they are assigned. The parent may be nil.
 	Name   *string
 	Parent *any
+	// Parents are the new parents of an arrangement instead, by the rows' ids. All of these rows
+	// have to be there, in one tree.
+	Parents map[any]any
 	// Key, Tree, Path and IDs are what the caller states, if anything. A key cannot change, and the
 	// others follow from the place.
 	Key, Tree any
@@ -28,6 +31,9 @@ type Change struct {
 
 // ParentOf returns a row's parent after the change.
 func (c *Change) ParentOf(n *Node) any {
+	if parent, ok := c.Parents[n.ID]; ok {
+		return parent
+	}
 	if c.Parent != nil {
 		return *c.Parent
 	}
@@ -47,7 +53,7 @@ func (c *Change) SameAs(d *Change) bool {
 	name := c.Name == d.Name || c.Name != nil && d.Name != nil && *c.Name == *d.Name
 	parent := c.Parent == d.Parent || c.Parent != nil && d.Parent != nil && *c.Parent == *d.Parent
 	return name && parent && c.Key == d.Key && c.Tree == d.Tree && c.Path == d.Path && c.IDs == d.IDs &&
-		c.Restores == d.Restores
+		c.Restores == d.Restores && maps.Equal(c.Parents, d.Parents)
 }
 
 // Relocation is what an UPDATE does to the tree: which of the rows that it hits move where.
@@ -83,6 +89,11 @@ func (m Move) Deeper() int { return strings.Count(m.Path, "/") - strings.Count(m
 
 // CheckChange refuses a change that no row that it hits can undergo.
 func (s *Shape) CheckChange(c *Change, hit Hits) error {
+	for id := range c.Parents {
+		if hit.Live[id] == nil {
+			return &fault.RowError{Table: s.TableName, ID: id, Err: s.Missing(id)}
+		}
+	}
 	if c.Key == nil || s.IsLeaf() {
 		return nil
 	}
@@ -107,20 +118,20 @@ func (c *Change) Affected(hit Hits) map[any]*Node {
 // these, before the change and after it, by id.
 func (s *Shape) Update(c *Change, hit Hits, parents map[any]*Node) (*Relocation, error) {
 	x := &Relocation{Basis: newBasis(s, hit, parents), Landings: make(Landings)}
-	u := updating{Relocation: x, change: c, affected: c.Affected(hit)}
+	u := &updating{Relocation: x, change: c, affected: c.Affected(hit), at: make(map[spot]*Node), taken: make(map[pathlock.Location]bool)}
+	for _, n := range hit.Live {
+		u.at[spot{n.Tree, n.Path}] = n
+	}
 	// From the top down, so that what is wrong with a row is not said of one below it.
 	down := slices.SortedFunc(maps.Values(u.affected), func(a, b *Node) int { return cmp.Compare(len(a.Path), len(b.Path)) })
 	for _, n := range down {
 		if err := u.consider(n); err != nil {
-			return nil, err
+			return nil, u.about(n, err)
 		}
-	}
-	if err := x.followUpper(); err != nil {
-		return nil, err
 	}
 	for _, m := range x.Moves {
 		if err := s.checkLengths(m.After()); err != nil {
-			return nil, err
+			return nil, u.about(m.Node, err)
 		}
 	}
 	return x, nil
@@ -131,6 +142,17 @@ type updating struct {
 	*Relocation
 	change   *Change
 	affected map[any]*Node
+	// at are the rows that are hit by their places, and taken are the slots of those that move.
+	at    map[spot]*Node
+	taken map[pathlock.Location]bool
+	// tree is the one that an arrangement is of, nil until a row has been considered.
+	tree any
+}
+
+// spot is where a row is.
+type spot struct {
+	tree any
+	path string
 }
 
 // consider enters one affected row into the relocation.
@@ -166,6 +188,10 @@ func (u *updating) consider(n *Node) error {
 			return s.Misplaced("a row cannot move from the tree %s to the tree %s", shown.ID(tree), shown.ID(parent.Tree))
 		}
 	}
+	if c.Parents != nil && u.tree != nil && u.tree != tree {
+		return s.Misplaced("the row is in the tree %s, and others of the arrangement in %s", shown.ID(tree), shown.ID(u.tree))
+	}
+	u.tree = tree
 	if c.Tree != nil && c.Tree != tree {
 		return s.Misplaced("a row cannot move from the tree %s to the tree %s", shown.ID(tree), shown.ID(c.Tree))
 	}
@@ -194,37 +220,36 @@ func (u *updating) checkStated(n, after *Node, restored bool) error {
 	}
 }
 
-// after returns a row as the change leaves it. The change may move rows above it as well.
+// after returns a row as the change leaves it, which may move rows above it as well. depth is how
+// many rows have been followed to it.
 func (u *updating) after(n *Node, depth int) (*Node, error) {
 	s := u.shape
 	after := *n
 	after.Parent, after.Name = u.change.ParentOf(n), u.change.NameOf(n)
-	if after.Parent == nil {
-		if s.IsLeaf() {
-			return nil, s.Misplaced("a leaf needs a parent")
+	var parent *Node
+	switch {
+	case after.Parent == nil && s.IsLeaf():
+		return nil, u.about(n, s.Misplaced("a leaf needs a parent"))
+	case after.Parent == nil:
+	case u.Parents[after.Parent] == nil:
+		return nil, u.about(n, s.parentGone(after.Parent, n))
+	case s.IsLeaf():
+		parent = u.Parents[after.Parent]
+	default:
+		above := u.Parents[after.Parent]
+		// Of the rows in a circle, one that comes into it is to blame.
+		if depth > pathlock.MaxDepth && after.Parent != n.Parent || depth > 2*pathlock.MaxDepth {
+			return nil, u.about(n, fmt.Errorf("%w: %s (%s) cannot go below %s", fault.ErrWouldCycle, s.RowName(n.ID), shown.Text(n.Path), shown.Text(above.Path)))
 		}
-		s.Follow(&after, nil)
-		return &after, nil
-	}
-	parent := u.Parents[after.Parent]
-	if parent == nil {
-		return nil, s.parentGone(after.Parent, n)
-	}
-	if s.IsLeaf() {
-		s.Follow(&after, parent)
-		return &after, nil
-	}
-	below := parent.Tree == n.Tree && strings.HasPrefix(parent.Path+"/", n.Path+"/")
-	if n.Path != "" && u.Dead[n.ID] == nil && below || depth > pathlock.MaxDepth {
-		return nil, fmt.Errorf("%w: %s (%s) cannot go below %s", fault.ErrWouldCycle, s.RowName(n.ID), shown.Text(n.Path), shown.Text(parent.Path))
-	}
-	if u.affected[after.Parent] != nil {
 		var err error
-		if parent, err = u.after(parent, depth+1); err != nil {
+		if parent, err = u.carried(above, depth); err != nil {
 			return nil, err
 		}
 	}
 	s.Follow(&after, parent)
+	if names := strings.Count(after.Path, "/"); names > pathlock.MaxDepth {
+		return nil, u.about(n, &fault.TooDeepError{Table: s.TableName, Path: after.Path, Depth: names, Limit: s.MaxDepth})
+	}
 	return &after, nil
 }
 
@@ -248,6 +273,10 @@ func (u *updating) relocate(n, after *Node, restored bool) error {
 	if err != nil {
 		return err
 	}
+	if u.change.Parents != nil && u.taken[to] && !s.Nameless {
+		return &fault.NameTakenError{Table: s.TableName, Tree: to.Tree, Path: to.Path}
+	}
+	u.taken[to] = true
 	u.Claims.Add(to)
 	if !s.IsLeaf() && (restored || after.Parent == nil && n.Parent != nil) {
 		u.Landings.Add(after, to.Tree)
@@ -268,44 +297,6 @@ func (u *updating) relocate(n, after *Node, restored bool) error {
 			continue
 		}
 		u.Chains = append(u.Chains, parent)
-	}
-	return nil
-}
-
-// followUpper corrects the new paths of rows that move within the subtree of another moving row.
-// These were worked out from the present paths of the rows in between, which move along with the
-// upper one. The error is a [*fault.PathChangedError] where the two paths of a row disagree about
-// what is above it, because the rows were read one after another.
-func (x *Relocation) followUpper() error {
-	if x.shape.IsLeaf() || len(x.Moves) < 2 {
-		return nil
-	}
-	slices.SortFunc(x.Moves, func(a, b Move) int { return cmp.Compare(len(a.Node.Path), len(b.Node.Path)) })
-	type place struct {
-		tree any
-		path string
-	}
-	moved := make(map[place]Move, len(x.Moves))
-	for i := range x.Moves {
-		m := &x.Moves[i]
-		for end := strings.LastIndexByte(m.Path, '/'); end > 0; end = strings.LastIndexByte(m.Path[:end], '/') {
-			upper, ok := moved[place{m.Node.Tree, m.Path[:end]}]
-			if !ok {
-				continue
-			}
-			m.Path = upper.Path + m.Path[end:]
-			if x.shape.BothPaths {
-				rest, ok := strings.CutPrefix(m.IDs, upper.Node.IDs)
-				if !ok {
-					return &fault.PathChangedError{Table: x.shape.TableName, ID: m.ID, Planned: m.IDs}
-				}
-				m.IDs = upper.IDs + rest
-			}
-			break
-		}
-		if !m.Restored {
-			moved[place{m.Node.Tree, m.Node.Path}] = *m
-		}
 	}
 	return nil
 }

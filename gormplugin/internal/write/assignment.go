@@ -36,7 +36,7 @@ func (a *assignment) deletes() bool { return len(a.marks) > 0 }
 
 // assignmentIn returns what the update in stmt assigns, as GORM itself works it out. It adds the
 // conditions on the primary key to stmt.
-func assignmentIn(t *table.Table, stmt *gorm.Statement) (*assignment, error) {
+func assignmentIn(t *table.Table, stmt *gorm.Statement, op *Operation) (*assignment, error) {
 	a := &assignment{}
 	if c, ok := stmt.Clauses["SET"]; ok {
 		a.set, _ = c.Expression.(clause.Set)
@@ -84,6 +84,10 @@ func assignmentIn(t *table.Table, stmt *gorm.Statement) (*assignment, error) {
 			continue
 		}
 		a.place = a.place || f != t.Fence
+		if r := op.arrangement(); r != nil && f == t.Parent {
+			a.Parents, a.Tree = r.Parents, r.tree
+			continue
+		}
 		planned, err := takeAssigned(stmt.Context, t, a, f, assigned.Value)
 		if err != nil {
 			return nil, err
@@ -157,7 +161,7 @@ func rehearse(t *table.Table, db *gorm.DB) (*assignment, *gorm.Statement, error)
 	if copied.ReflectValue = model; model.CanAddr() {
 		copied.ReflectValue = reflect.ValueOf(model.Interface())
 	}
-	a, err := assignmentIn(t, copied)
+	a, err := assignmentIn(t, copied, operationOf(db))
 	return a, copied, err
 }
 
@@ -207,6 +211,8 @@ func (a *assignment) orNothing(t *table.Table) {
 // operation returns what the assignment does, in a word.
 func (a *assignment) operation() string {
 	switch {
+	case a.Parents != nil:
+		return "arrange"
 	case a.deletes():
 		return "delete"
 	case a.Restores:

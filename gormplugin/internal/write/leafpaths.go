@@ -146,23 +146,25 @@ func growth(p table.LeafPath, m plan.Move) int {
 // checkLeafRoom looks for a leaf below the rows that move whose path would not fit.
 func (e *Engine) checkLeafRoom(db *gorm.DB, leaf *table.Table, p table.LeafPath, moves []plan.Move) error {
 	path := clause.Column{Table: "c", Name: p.Column.DBName}
-	var below, restored []clause.Expression
-	for _, m := range moves {
+	tight := func(m plan.Move) []clause.Expression {
 		if p.Room.Size == 0 || growth(p, m) <= 0 {
-			continue
+			return nil
 		}
-		tight := clause.Expr{SQL: e.Dialect.Length + "(?) > ?", Vars: []any{path, p.Room.Size - growth(p, m)}}
-		if m.Restored { // only its own leaves are alive
-			restored = append(restored, clause.And(clause.Eq{Column: table.Column(leaf.Parent), Value: m.ID}, tight))
-		} else {
-			below = append(below, clause.And(leaf.Above.Within(m.Tree, m.ID, m.Node.Path), tight))
+		return []clause.Expression{clause.Expr{SQL: e.Dialect.Length + "(?) > ?", Vars: []any{path, p.Room.Size - growth(p, m)}}}
+	}
+	var restored []clause.Expression
+	for _, m := range moves {
+		if m.Restored && tight(m) != nil { // only its own leaves are alive
+			restored = append(restored, clause.And(clause.Eq{Column: table.Column(leaf.Parent), Value: m.ID}, tight(m)[0]))
 		}
 	}
+	within := func(m plan.Move) clause.Expression { return leaf.Above.Within(m.Tree, m.ID, m.Node.Path) }
+	below := ofLowest(leaf.Above, lowestFirst(moves), within, tight)
 	var found string
 	read := func(rows *sql.Rows) error { return rows.Scan(&found) }
 	var err error
-	if len(below) > 0 {
-		err = leaf.OnLeaves(db, table.Selection{Where: table.AnyOf(below)}, func(above, leaves, where clause.Expression) error {
+	if below != nil {
+		err = leaf.OnLeaves(db, table.Selection{Where: below}, func(above, leaves, where clause.Expression) error {
 			return leaf.Direct(db).Add("SELECT ? FROM ? JOIN ? ON ? WHERE ? LIMIT 1", path, above, leaves, belowAbove(leaf), where).Query(read)
 		})
 	}

@@ -147,30 +147,41 @@ func writeBack(t *table.Table, stmt *gorm.Statement, x *relocation, stayed bool)
 	})
 }
 
-// reportPlace writes into the caller's struct where the row is after an update.
+// reportPlace writes into the caller's structs where the rows of an operation are after it.
 func reportPlace(ctx context.Context, t *table.Table, op *Operation, x *relocation) error {
-	if op == nil || !op.Into.IsValid() || x.Live[op.ID] == nil {
+	if op == nil || !op.Into.IsValid() {
 		return nil
 	}
-	n := *x.Live[op.ID]
+	moved := make(map[any]plan.Move, len(x.Moves))
 	for _, m := range x.Moves {
-		if m.ID == op.ID {
-			n = *m.After()
-		}
+		moved[m.ID] = m
 	}
-	n.Parent, n.Name = x.assignment.ParentOf(&n), x.assignment.NameOf(&n)
-	for _, part := range []struct {
-		field *schema.Field
-		value any
-	}{{t.Key, n.ID}, {t.Tree, n.Tree}, {t.Parent, n.Parent}, {t.Name, n.Name}, {t.Version, n.Version}} {
-		if part.field == nil {
-			continue
+	return t.EachRow(op.Into, func(row reflect.Value) (err error) {
+		id := op.ID
+		if op.Arranged != nil {
+			id, err = t.KeyOfRow(ctx, row)
 		}
-		if err := table.SetAnew(ctx, part.field, op.Into, part.value); err != nil {
+		if err != nil || x.Live[id] == nil {
 			return err
 		}
-	}
-	return t.TellPlace(ctx, op.Into, &n)
+		n := *x.Live[id]
+		if m, ok := moved[id]; ok {
+			n = *m.After()
+		}
+		n.Parent, n.Name = x.assignment.ParentOf(&n), x.assignment.NameOf(&n)
+		for _, part := range []struct {
+			field *schema.Field
+			value any
+		}{{t.Key, n.ID}, {t.Tree, n.Tree}, {t.Parent, n.Parent}, {t.Name, n.Name}, {t.Version, n.Version}} {
+			if part.field == nil {
+				continue
+			}
+			if err := table.SetAnew(ctx, part.field, row, part.value); err != nil {
+				return err
+			}
+		}
+		return t.TellPlace(ctx, row, &n)
+	})
 }
 
 // handedMaps are the rows that a Create is handed as maps. Callers may share a map between

@@ -16,13 +16,10 @@ import (
 
 // rewriteMoved gives the descendants of the rows that an UPDATE has moved their new paths. From
 // here on a failure leaves the subtree inconsistent. So it rolls the transaction back, even if the
-// caller ignores the error.
-func (e *Engine) rewriteMoved(db *gorm.DB, tx *txn.Transaction, t *table.Table, moves []plan.Move) error {
-	moves = slices.DeleteFunc(slices.Clone(moves), func(m plan.Move) bool { return !m.Rewrites() })
-	// Where one moved row lies below another, the rows below both follow the lower one.
-	slices.SortFunc(moves, func(a, b plan.Move) int { return cmp.Compare(len(b.Node.Path), len(a.Node.Path)) })
-	for chunk := range slices.Chunk(moves, maxRanges) {
-		if err := e.rewrite(db, t, chunk); err != nil {
+// caller ignores the error. Their versions count up if last is set.
+func (e *Engine) rewriteMoved(db *gorm.DB, tx *txn.Transaction, t *table.Table, moves []plan.Move, last bool) error {
+	for chunk := range slices.Chunk(lowestFirst(moves), maxRanges) {
+		if err := e.rewrite(db, t, chunk, last); err != nil {
 			err = fmt.Errorf("gormplugin: rewriting the paths below %q: %w", chunk[0].Node.Path, err)
 			tx.Abandon(err)
 			return err
@@ -31,15 +28,23 @@ func (e *Engine) rewriteMoved(db *gorm.DB, tx *txn.Transaction, t *table.Table, 
 	return nil
 }
 
+// lowestFirst returns the moves by which the rows below get new paths. Where one moved row lies
+// below another, the rows below both follow the lower one, which comes first.
+func lowestFirst(moves []plan.Move) []plan.Move {
+	moves = slices.DeleteFunc(slices.Clone(moves), func(m plan.Move) bool { return !m.Rewrites() })
+	slices.SortFunc(moves, func(a, b plan.Move) int { return cmp.Compare(len(b.Node.Path), len(a.Node.Path)) })
+	return moves
+}
+
 // rewrite moves subtrees, without their top rows, in one statement.
-func (e *Engine) rewrite(db *gorm.DB, t *table.Table, moves []plan.Move) error {
+func (e *Engine) rewrite(db *gorm.DB, t *table.Table, moves []plan.Move, last bool) error {
 	ranges := make([]clause.Expression, len(moves))
 	for i, m := range moves {
 		ranges[i] = t.Below(m.Tree, m.Node.Path)
 	}
 	return t.OnPathIndex(db, func(from table.Hinted) error {
 		d := t.Direct(db).Add("UPDATE ? SET ", from)
-		if t.Version != nil {
+		if t.Version != nil && last {
 			d.Add("? = ? + 1, ", clause.Column{Name: t.Version.DBName}, table.Column(t.Version))
 		}
 		for i, f := range t.Following {

@@ -28,7 +28,7 @@ func (e *Engine) checkSubtrees(db *gorm.DB, t *table.Table, moves []plan.Move) (
 	if t.IsLeaf() {
 		return false, nil
 	}
-	moves = slices.DeleteFunc(slices.Clone(moves), func(m plan.Move) bool { return !m.Rewrites() })
+	moves = lowestFirst(moves)
 	tops := make([]*table.Node, len(moves))
 	for i, m := range moves {
 		tops[i] = m.Node
@@ -129,13 +129,9 @@ func changes(t *table.Table, m plan.Move) []change {
 func (e *Engine) checkRoom(db *gorm.DB, t *table.Table, moves []plan.Move) error {
 	length, path := e.Dialect.Length, table.Column(t.Path)
 	separators := t.CountSeparators()
-	var misfits []clause.Expression
-	for _, m := range moves {
-		if tight := e.misfits(t, m, separators); len(tight) > 0 {
-			misfits = append(misfits, clause.And(t.Below(m.Tree, m.Node.Path), table.AnyOf(tight)))
-		}
-	}
-	if len(misfits) == 0 {
+	tight := func(m plan.Move) []clause.Expression { return e.misfits(t, m, separators) }
+	misfits := ofLowest(t, moves, func(m plan.Move) clause.Expression { return t.Below(m.Tree, m.Node.Path) }, tight)
+	if misfits == nil {
 		return nil
 	}
 	var sizes []clause.Expression
@@ -150,7 +146,7 @@ func (e *Engine) checkRoom(db *gorm.DB, t *table.Table, moves []plan.Move) error
 		for _, size := range sizes {
 			d.Add(", ?", size)
 		}
-		d.Add(" FROM ? WHERE ? LIMIT 1", from, t.Matching(table.AnyOf(misfits), false))
+		d.Add(" FROM ? WHERE ? LIMIT 1", from, t.Matching(misfits, false))
 		e.addNewest(d)
 		found, count, lengths, err = firstMisfit(d, len(sizes))
 		return err
@@ -162,6 +158,30 @@ func (e *Engine) checkRoom(db *gorm.DB, t *table.Table, moves []plan.Move) error
 		return nil
 	}
 	return misfit(t, moves, t.PathForm.Read(found), count-t.PathForm.Separators(), lengths)
+}
+
+// ofLowest is the condition that one of those holds which tight returns for the lowest move, the
+// first of several, that a row of t is in the subtree of; nil if there are none. rows is the
+// condition that finds those that go with a move.
+func ofLowest(t *table.Table, moves []plan.Move, rows func(plan.Move) clause.Expression, tight func(plan.Move) []clause.Expression) clause.Expression {
+	var found []clause.Expression
+	first := clause.Expr{SQL: "CASE" + strings.Repeat(" WHEN ? THEN ?", len(moves)) + " ELSE 1 = 0 END"}
+	for _, m := range moves {
+		conditions := tight(m)
+		switch {
+		case len(conditions) == 0:
+			conditions = append(conditions, clause.Expr{SQL: "1 = 0"})
+		case len(moves) == 1:
+			return clause.And(rows(m), table.AnyOf(conditions))
+		default:
+			found = append(found, rows(m))
+		}
+		first.Vars = append(first.Vars, t.Within(m.Tree, m.ID, m.Node.Path), table.AnyOf(conditions))
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	return clause.And(table.AnyOf(found), first)
 }
 
 // misfits are the conditions under which a row below a moving one would not fit.
@@ -185,12 +205,7 @@ func (e *Engine) misfits(t *table.Table, m plan.Move, separators clause.Expressi
 // misfit says why a row with a path, so many levels deep and with paths of these lengths, would not
 // fit after the move.
 func misfit(t *table.Table, moves []plan.Move, path string, levels int, lengths []int) error {
-	m := moves[0]
-	for _, other := range moves {
-		if strings.HasPrefix(path+"/", other.Node.Path+"/") && len(other.Node.Path) > len(m.Node.Path) {
-			m = other
-		}
-	}
+	m := moves[max(slices.IndexFunc(moves, func(m plan.Move) bool { return strings.HasPrefix(path+"/", m.Node.Path+"/") }), 0)]
 	for i, c := range changes(t, m) {
 		if err := c.room.Fits(lengths[i]+max(c.longer(), 0), c.form.Print(c.to)); err != nil {
 			return err

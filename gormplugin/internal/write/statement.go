@@ -3,7 +3,9 @@ package write
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
@@ -194,8 +196,11 @@ type Operation struct {
 	ID any
 	// Alone is set where the id is the statement's only condition.
 	Alone bool
-	// Into is the struct that gets the row's new place; invalid if the caller has none.
+	// Into is the struct that gets the row's new place, or the list of the arranged rows; invalid
+	// if the caller has none.
 	Into reflect.Value
+	// Arranged are the rows that get new places instead of the one with the ID, if any do.
+	Arranged *Arrangement
 	// Along is how many rows the statement changed beside the row.
 	Along int64
 }
@@ -210,16 +215,29 @@ func operationOf(db *gorm.DB) *Operation {
 	return op
 }
 
-// Statement begins the statement, on the one live row that op is about.
+// Statement begins the statement, on the one live row that op is about, or on the arranged ones.
 func (op *Operation) Statement(db *gorm.DB, t *table.Table) *gorm.DB {
+	if op.Arranged != nil {
+		db = db.Model(t.Fresh()).Where(t.KeyIn(table.Column(t.Key), slices.Collect(maps.Keys(op.Arranged.Parents))))
+		db.Statement.Selects, db.Statement.Omits = nil, nil
+		return db.InstanceSet(operationKey, op)
+	}
 	op.Alone = len(db.Statement.Clauses) == 0 && !db.Statement.Unscoped
 	return db.Model(t.Fresh()).Where(clause.Eq{Column: table.Column(t.Key), Value: op.ID}).InstanceSet(operationKey, op)
+}
+
+// arrangement returns what op arranges, nil if it is another operation, or none.
+func (op *Operation) arrangement() *Arrangement {
+	if op == nil {
+		return nil
+	}
+	return op.Arranged
 }
 
 // missed is the error of an operation's statement that hits no row. Any other statement may hit any
 // number.
 func (op *Operation) missed(t *table.Table, hits int) error {
-	if op == nil || hits > 0 {
+	if op == nil || hits > 0 || op.Arranged != nil {
 		return nil
 	}
 	return fmt.Errorf("%w: %s", pathlock.ErrNotFound, t.RowName(op.ID))

@@ -59,11 +59,7 @@ func (k *updating) Survey(db *gorm.DB, st *Statement) (bool, error) {
 
 // surveyRelocation works out by plain reads what an assignment does to the rows that stmt hits.
 func (e *Engine) surveyRelocation(db *gorm.DB, t *table.Table, a *assignment, stmt *gorm.Statement) (*relocation, error) {
-	var parent any
-	if a.Parent != nil {
-		parent = *a.Parent
-	}
-	hit, known, err := e.survey(db, t, stmt, parent)
+	hit, known, err := e.survey(db, t, stmt, a.newParents()...)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +80,7 @@ func (k *updating) Write(w *writing) error {
 			return err
 		}
 	}
-	a, err := assignmentIn(t, stmt)
+	a, err := assignmentIn(t, stmt, operationOf(db))
 	if err == nil {
 		err = checkForeign(t, stmt, a)
 	}
@@ -117,7 +113,7 @@ func (k *updating) Write(w *writing) error {
 		}
 	}
 	planned, err := k.plannedRelocation(w, a)
-	if err == nil && planned.staysPut() {
+	if err == nil && planned.staysPut() && a.Parents == nil {
 		return k.updateInPlace(w, a, planned)
 	}
 	if err != nil && (!k.Asserts || !isOutdated(err)) {
@@ -237,41 +233,25 @@ func (k *updating) refuseMissed(w *writing) error {
 }
 
 // updateMoved writes rows, some of which move, and the paths of all that is below these.
-func (k *updating) updateMoved(w *writing, a *assignment, x *relocation) error {
+func (k *updating) updateMoved(w *writing, a *assignment, x *relocation) (err error) {
 	t, db := w.St.Table, w.DB
-	tops, err := k.guardTop(db, t, x.Landings)
+	tops, descend, err := k.checkMoves(db, t, x)
 	if err != nil {
 		return err
 	}
-	descend, err := k.checkSubtrees(db, t, x.Moves)
-	if err != nil {
-		return err
-	}
-	for _, leaf := range t.Leaves {
-		if err := k.checkLeaves(db, leaf, leaf.LeafPaths, x.Moves); err != nil {
+	onward := x.Moves
+	if x.Crosses(&a.Change) {
+		// From here on, a failure leaves rows where none can be.
+		defer func() {
+			if err != nil {
+				w.Tx.Abandon(err)
+			}
+		}()
+		if onward, err = k.setAside(db, w.Tx, t, x.Moves, descend); err != nil {
 			return err
 		}
 	}
-	moves := make(map[any]plan.Move, len(x.Moves))
-	for _, m := range x.Moves {
-		moves[m.ID] = m
-		w.St.Slots = append(w.St.Slots, nameSlot{m.To, m.Tree, a.ParentOf(m.Node), a.NameOf(m.Node)})
-	}
-	assigned := a.set
-	written, err := w.writeParts(x.IDs(), func(ids []any) int {
-		var moved []plan.Move
-		for _, id := range ids {
-			if m, ok := moves[id]; ok {
-				moved = append(moved, m)
-			}
-		}
-		a.set = assigned
-		complete(t, a, moved, len(ids), w.St.Fence)
-		a.orNothing(t)
-		db.Statement.AddClause(a.set)
-		pin(t, db.Statement, ids)
-		return len(moved)
-	})
+	written, err := k.writeMoved(w, a, x)
 	if err != nil {
 		return err
 	}
@@ -282,7 +262,7 @@ func (k *updating) updateMoved(w *writing, a *assignment, x *relocation) error {
 		return err
 	}
 	if descend {
-		if err := k.rewriteMoved(db, w.Tx, t, x.Moves); err != nil {
+		if err := k.rewriteMoved(db, w.Tx, t, onward, true); err != nil {
 			return err
 		}
 	}
@@ -293,4 +273,54 @@ func (k *updating) updateMoved(w *writing, a *assignment, x *relocation) error {
 		return err
 	}
 	return reportPlace(db.Statement.Context, t, operationOf(db), x)
+}
+
+// checkMoves looks at what is where the rows are to be, and below them. It refuses what could not
+// be written, and reports whether there are rows below.
+func (k *updating) checkMoves(db *gorm.DB, t *table.Table, x *relocation) (tops []*plan.Landing, descend bool, err error) {
+	if x.assignment.Parents != nil {
+		if err := k.checkSlots(db, t, x); err != nil {
+			return nil, false, err
+		}
+	}
+	if tops, err = k.guardTop(db, t, x.Landings); err != nil {
+		return nil, false, err
+	}
+	if descend, err = k.checkSubtrees(db, t, x.Moves); err != nil {
+		return nil, false, err
+	}
+	for _, leaf := range t.Leaves {
+		if err := k.checkLeaves(db, leaf, leaf.LeafPaths, x.Moves); err != nil {
+			return nil, false, err
+		}
+	}
+	return tops, descend, nil
+}
+
+// writeMoved writes the rows that the update hits, in parts.
+func (k *updating) writeMoved(w *writing, a *assignment, x *relocation) (written int64, err error) {
+	t, db := w.St.Table, w.DB
+	moves := make(map[any]plan.Move, len(x.Moves))
+	for _, m := range x.Moves {
+		moves[m.ID] = m
+		w.St.Slots = append(w.St.Slots, nameSlot{m.To, m.Tree, a.ParentOf(m.Node), a.NameOf(m.Node)})
+	}
+	assigned := a.set
+	return w.writeParts(x.IDs(), func(ids []any) int {
+		var moved []plan.Move
+		for _, id := range ids {
+			if m, ok := moves[id]; ok {
+				moved = append(moved, m)
+			}
+		}
+		a.set = assigned
+		if r := operationOf(db).arrangement(); r != nil {
+			r.assign(db.Statement.Context, t, a, x, ids)
+		}
+		complete(t, a, moved, len(ids), w.St.Fence)
+		a.orNothing(t)
+		db.Statement.AddClause(a.set)
+		pin(t, db.Statement, ids)
+		return len(moved)
+	})
 }

@@ -128,6 +128,7 @@ func RunRaces(t *testing.T, d Database) {
 func races() []topic {
 	return []topic{
 		{"shared", checkShared},
+		{"arrangements", checkArrangements},
 		{"storm", func(t *testing.T, d Database) { checkStorms(t, d) }},
 		{"anomalies", checkAnomalies},
 	}

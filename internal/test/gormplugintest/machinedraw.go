@@ -11,7 +11,7 @@ import (
 
 // draw draws a statement.
 func (m *machine) draw() statement {
-	kinds := []func() statement{m.insert, m.insert, m.update, m.update, m.update, m.remove, m.save, m.upsert, m.refused}
+	kinds := []func() statement{m.insert, m.insert, m.update, m.update, m.update, m.arranged, m.arranged, m.remove, m.save, m.upsert, m.refused}
 	if !m.nameless { // copies of twins could not be told apart
 		kinds = append(kinds, m.copied, m.copied)
 	}

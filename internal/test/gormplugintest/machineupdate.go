@@ -64,10 +64,6 @@ func (m *machine) update() statement {
 		return m.refused() // the database finds what is too long by two renames only, and ends the transaction
 	}
 	s.what = fmt.Sprintf("update %v of %v", values, m.paths(ids))
-	if len(changed) > 1 {
-		// What goes from below one of the rows to elsewhere is counted with it.
-		s.may = []error{gormplugin.ErrPathTooLong}
-	}
 	m.updating(&s, ids, values, what&1 != 0, what&2 != 0, name, parent)
 	return s
 }

@@ -99,7 +99,7 @@ func (l *workload) anything(tx *gorm.DB) error {
 	slices.SortFunc(rows, func(a, b actual) int { return strings.Compare(a.key, b.key) })
 	live := slices.DeleteFunc(slices.Clone(rows), func(r actual) bool { return !r.live })
 	named := slices.DeleteFunc(slices.Clone(live), func(r actual) bool { return r.name == "" })
-	switch do := l.random.IntN(15); {
+	switch do := l.random.IntN(16); {
 	case len(named) < 5 || do < 3 && len(live) < most:
 		return l.insert(tx, live)
 	case do < 5 || len(live) >= most:
@@ -112,6 +112,8 @@ func (l *workload) anything(tx *gorm.DB) error {
 		return l.restore(tx, slices.DeleteFunc(rows, func(r actual) bool { return r.live }))
 	case do == 12:
 		return l.copy(tx, live, named)
+	case do == 13:
+		return l.arrange(tx, live, named)
 	default:
 		return l.leaves(tx, live)
 	}
@@ -219,6 +221,19 @@ func (l *workload) copy(tx *gorm.DB, live, named []actual) error {
 	}
 	_, err := gormplugin.Copy(tx, l.of.new(), l.of.keyOf(l.any(named).key), gormplugin.Below(below), options...)
 	return err
+}
+
+// arrange gives some rows each other's parents, or any.
+func (l *workload) arrange(tx *gorm.DB, live, named []actual) error {
+	var rows []any
+	for _, i := range l.random.Perm(len(named))[:2+l.random.IntN(4)] {
+		values := map[string]any{"id": l.of.keyOf(named[i].key), l.of.parent: l.below(live)}
+		if other := l.any(named); l.random.IntN(2) == 0 && !l.of.isNone(other.parent) {
+			values[l.of.parent] = l.of.keyOf(other.parent)
+		}
+		rows = append(rows, l.of.row(values))
+	}
+	return gormplugin.Arrange(tx, l.of.slice(rows))
 }
 
 // leaves makes a leaf, or moves or removes another one.

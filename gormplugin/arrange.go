@@ -1,0 +1,74 @@
+package gormplugin
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/write"
+	"gorm.io/gorm"
+)
+
+// RowError says which row of an [Arrange] cannot be as it is to be. It matches what Err matches.
+//
+// Table and ID name the row.
+type RowError = fault.RowError
+
+// Arrange gives rows of one tree new parents, all of them at once, as a page sends them in which a
+// tree was sorted by hand:
+//
+//	err := gormplugin.Arrange(db, []Suite{{ID: 7, ParentID: &api, Position: 1}, {ID: 8, Position: 2}}, "position")
+//
+// rows is a slice of structs of a registered model, or of pointers to them. Of each struct, Arrange
+// reads the key, the parent, which is the top where it is zero, and the named columns, which it
+// writes as they are. A tree that a struct states has to be the row's. Names, versions and paths
+// are not read. The order of the rows does not matter; rows of the tree that are not given stay
+// below their parents, and go along with these. Rows can change places: what was above can be below
+// afterwards, and two rows of one name can go to where the other one was.
+//
+// The locks are X on the old and the new place of every row that moves or goes along; in a spec of
+// a route, lockspec.Gate takes the whole tree. The database locks all given rows. A statement
+// writes up to 500 of them, and one rewrites up to a hundred subtrees, twice where rows come to
+// where others leave. The hooks of an update run once, on an empty row of the model, and the update
+// time of all given rows is set. The structs get the key, tree, name, paths and version of their
+// rows.
+//
+// Arrange takes part in a transaction of the caller's. Otherwise it makes one of its own, and runs
+// it again while the database gives it up.
+//
+// It writes everything or nothing. An error that one row is to blame for is a [*RowError], and
+// matches one of the following; others are those of every write. Where the database refuses rows
+// that have changed places, that ends the transaction.
+//
+//   - [pathlock.ErrNotFound] where the row or its parent is not there, or has been deleted;
+//   - [ErrWouldCycle] where the row would be below itself;
+//   - [ErrNameTaken] where two rows with one name would have one parent;
+//   - [ErrMisplaced] where the row or its parent is in another tree, where the row is given twice, for
+//     the root row of a tree, and for the top where the row is a leaf;
+//   - [ErrPathTooLong] where the path of the row would not fit. Where that of a row below would not,
+//     the error is no RowError.
+//   - [pathlock.ErrInvalidID] where a struct has no key.
+//
+// [ErrUnsupported] is the error of more than 10,000 rows, and of a column that says where a row is.
+func Arrange(db *gorm.DB, rows any, columns ...string) error {
+	list := reflect.Indirect(reflect.ValueOf(rows))
+	if list.Kind() != reflect.Slice {
+		return fmt.Errorf("%w: Arrange needs a slice of a registered model, not a %T", gorm.ErrInvalidValue, rows)
+	}
+	element := list.Type().Elem()
+	if element.Kind() == reflect.Pointer {
+		element = element.Elem()
+	}
+	p, t, err := subject(db, reflect.New(element).Interface())
+	if err != nil {
+		return err
+	}
+	arranged, err := write.NewArrangement(db, t, list, columns)
+	if err != nil || len(arranged.Parents) == 0 {
+		return err
+	}
+	return p.operate(db, func(db *gorm.DB) error {
+		e := &write.Operation{Arranged: arranged, Into: list}
+		return e.Statement(db, t).Updates(arranged.Assigned(t)).Error
+	})
+}

@@ -1,0 +1,149 @@
+package gormplugintest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"gorm.io/gorm"
+	"pgregory.net/rapid"
+)
+
+// arranged gives up to eight rows of one tree other parents at once, in any order, and all of them
+// another note. The parents are drawn, or those that the rows have, in another order: then rows
+// come to where others leave, at times in a circle.
+func (m *machine) arranged() statement {
+	x, g := m.table, m.clone()
+	live := m.live()
+	ids := rapid.SliceOfNDistinct(rapid.SampledFrom(live), 1, min(8, len(live)), rapid.ID).Draw(m.T, "rows")
+	if tree := m.rows[ids[0]].tree; !m.rarely(8, "of several trees") {
+		for i := len(ids) - 1; i >= 0; i-- {
+			if m.rows[ids[i]].tree != tree {
+				ids = append(ids[:i], ids[i+1:]...)
+			}
+		}
+	}
+	s := statement{what: fmt.Sprintf("arrange %v below", m.paths(ids))}
+	if dead := m.dead(); len(dead) > 0 && m.rarely(12, "a deleted one") {
+		ids = append(ids, pick(m, dead, "deleted"))
+		s.reasons = append(s.reasons, pathlock.ErrNotFound)
+	}
+	if m.rarely(20, "twice") {
+		ids = append(ids, ids[0])
+		s.reasons = append(s.reasons, gormplugin.ErrMisplaced)
+	}
+	before, swaps, columns := rapid.Permutation(ids).Draw(m.T, "parents of"), rapid.Bool().Draw(m.T, "swaps"), []string(nil)
+	if x.note != "" && rapid.Bool().Draw(m.T, "with notes") {
+		columns = append(columns, x.note)
+	}
+	var rows []any
+	var changed []int
+	for i, id := range ids {
+		n, was := g.rows[id], m.rows[id]
+		switch {
+		case swaps:
+			n.parent = m.rows[before[i]].parent
+		case !m.rarely(3, "stays"):
+			n.parent = m.parentOf()
+		}
+		values := map[string]any{"id": m.spelled(m.keys[id])}
+		if n.parent != 0 {
+			values[x.parent] = m.spelled(m.keys[n.parent])
+		}
+		if m.rarely(3, "states its tree") {
+			x.putIn(values, m.trees[n.tree])
+		}
+		if len(columns) > 0 {
+			n.note = fmt.Sprint("arranged ", i)
+			values[x.note] = n.note
+		}
+		s.what += fmt.Sprintf(" %v", m.paths([]int{n.parent}))
+		rows, g.rows[id] = append(rows, x.row(values)), n
+		if was.tree != m.rows[ids[0]].tree {
+			s.reasons = append(s.reasons, gormplugin.ErrMisplaced)
+		}
+		if m.moved(n, was) && !n.dead {
+			changed = append(changed, id)
+			if m.isRoot(id) {
+				s.reasons = append(s.reasons, gormplugin.ErrMisplaced)
+			}
+		}
+	}
+	s = m.placed(g, changed, s)
+	s.run = func(db *gorm.DB) error {
+		err := gormplugin.Arrange(db, x.slice(rows), columns...)
+		if _, named := errors.AsType[*gormplugin.RowError](err); !named && matches(err, []error{pathlock.ErrNotFound, gormplugin.ErrWouldCycle, gormplugin.ErrMisplaced, gormplugin.ErrNameTaken}) {
+			return fmt.Errorf("the error names no row: %v", err) //nolint:errorlint // It is none of those expected.
+		}
+		return err
+	}
+	s.told = func(f forest) {
+		for i, id := range ids {
+			m.toldPath(f, id, rows[i])
+		}
+	}
+	return s
+}
+
+// checkArrangements has two people sort one tree in opposite ways at once, while a third one puts
+// rows into it. What is left is what one of them sent, whole, and nobody's row is lost.
+func checkArrangements(t *testing.T, d Database) {
+	w := newWorld(t, d, settings{})
+	const rows, rounds = 6, 8
+	ids := []int64{w.root.ID}
+	for i := range rows {
+		ids = append(ids, w.suite(w.root, fmt.Sprint("row", i)).ID)
+	}
+	var all sync.WaitGroup
+	for person := range 2 {
+		all.Go(func() {
+			for range rounds {
+				chain := make([]Suite, rows)
+				for i := range chain {
+					at := i
+					if person == 1 {
+						at = rows - 1 - i
+					}
+					chain[at] = Suite{ID: ids[1+i], ParentID: &ids[0], Note: fmt.Sprint(person)}
+				}
+				for at := rows - 1; at > 0; at-- {
+					chain[at].ParentID = &chain[at-1].ID
+				}
+				if err := gormplugin.Arrange(w.db.WithContext(context.Background()), chain, "note"); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Go(func() {
+		for i := range rounds * 2 {
+			if err := w.db.Create(&Suite{ParentID: &ids[1+i%rows], Name: fmt.Sprint("new", i)}).Error; err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	all.Wait()
+	w.sound()
+	var found []Suite
+	w.must(w.db.Where("plan_id = ?", w.root.PlanID).Find(&found).Error)
+	if len(found) != 1+rows+rounds*2 {
+		t.Errorf("there are %d rows", len(found))
+	}
+	byID := make(map[int64]Suite)
+	for _, s := range found {
+		byID[s.ID] = s
+	}
+	for i := range rows {
+		above, last := ids[i], byID[ids[1]].Note
+		if last == "1" {
+			above = append(ids, ids[0])[i+2]
+		}
+		if s := byID[ids[1+i]]; s.Note != last || *s.ParentID != above {
+			t.Errorf("row %d is below %d, of %s; the first row is of %s", s.ID, *s.ParentID, s.Note, last)
+		}
+	}
+}
