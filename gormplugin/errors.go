@@ -80,9 +80,9 @@ var (
 	// level of everybody. Nothing was written; the message says what to set.
 	ErrIsolation = fault.ErrIsolation
 	// ErrUnsupportedDatabase: the database only speaks the protocol of a supported one, as TiDB and
-	// CockroachDB do, and it is not known to keep a tree right. The error is an
-	// [*UnsupportedDatabaseError]. [gorm.DB.Use] returns it or, where there is no connection yet,
-	// the first transaction.
+	// CockroachDB do, and it is not known to keep a tree right, or errors of its driver cannot be
+	// read, as those of go-mysql-org/go-mysql. The error is an [*UnsupportedDatabaseError].
+	// [gorm.DB.Use] returns it or, where there is no connection yet, the first transaction.
 	ErrUnsupportedDatabase = fault.ErrUnsupportedDatabase
 )
 

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/go-sql-driver/mysql"
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/store/memstore"
@@ -61,7 +62,7 @@ func (c pretended) QueryContext(_ context.Context, query string, _ []driver.Name
 	defer c.mu.Unlock()
 	c.sent = append(c.sent, query)
 	if !strings.Contains(strings.ToUpper(query), "VERSION()") || c.version == "" {
-		return nil, errPretended
+		return nil, &mysql.MySQLError{Number: 1064, Message: "pretended"}
 	}
 	return &oneText{c.version}, nil
 }
@@ -101,6 +102,9 @@ func TestUseKnowsImitations(t *testing.T) {
 		{"postgres", "CockroachDB CCL v24.1.0 (x86_64-pc-linux-gnu, built 2024/05/15 21:28:29, go1.22.2)", "CockroachDB"},
 		{"postgres", "PostgreSQL 11.2-YB-2.20.1.3-b0 on x86_64-pc-linux-gnu, compiled by clang version 16.0.6", "YugabyteDB"},
 		{"postgres", "PostgreSQL 8.0.2 on i686-pc-linux-gnu, compiled by GCC gcc (GCC) 3.4.2 20041017, Redshift 1.0.75379", "Redshift"},
+
+		{"postgres", "(openGauss 5.0.0 build a07d57c3) compiled at 2023-03-29 03:37:13 commit 0 last mr", "openGauss"},
+		{"postgres", "KingbaseES V008R006C008B0014 on x64, compiled by gcc", "KingbaseES"},
 
 		{"mysql", "8.4.6 MySQL Community Server - GPL", ""},
 		{"mysql", "8.0.36-28 Percona Server (GPL), Release 28, Revision 47601f19", ""},

@@ -26,7 +26,10 @@ type Dialect struct {
 	// identity is the question what the server is, and imitations are products that answer it, too.
 	identity   string
 	imitations []imitation
-	row        rowSQL
+	// mistake is a question that the server answers with an error. It is "" where every driver's
+	// errors are read.
+	mistake string
+	row     rowSQL
 	// Millis is an expression for the server's time in milliseconds since 1970, whatever the
 	// session's time zone.
 	Millis string

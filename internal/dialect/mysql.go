@@ -24,6 +24,7 @@ var MySQL = &Dialect{
 	mark:         "`",
 	identity:     "SELECT CONCAT(VERSION(), ' ', COALESCE(@@version_comment, ''))",
 	imitations:   mysqlImitations,
+	mistake:      "SELECT (",
 	LockWait: LockWait{
 		Read: "SELECT GREATEST(@@SESSION.innodb_lock_wait_timeout, @@SESSION.lock_wait_timeout)",
 		Set:  "SET SESSION innodb_lock_wait_timeout = %[1]d, lock_wait_timeout = %[1]d", Unit: time.Second,

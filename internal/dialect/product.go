@@ -3,6 +3,8 @@ package dialect
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
+	"reflect"
 	"strings"
 )
 
@@ -34,6 +36,9 @@ var postgresImitations = []imitation{
 	{"redshift", "Redshift", "it has no row locks"},
 	{"greenplum", "Greenplum", unproved},
 	{"spanner", "Spanner", unproved},
+	{"opengauss", "openGauss", unproved},
+	{"gaussdb", "GaussDB", unproved},
+	{"kingbase", "KingbaseES", unproved},
 }
 
 // Imitation is a product that only speaks the dialect, what it answered, and why its row locks are
@@ -57,6 +62,33 @@ func (d *Dialect) Imitation(ctx context.Context, on Asker) (found *Imitation, an
 		}
 	}
 	return nil, true
+}
+
+// Illegible asks the server at the end of a connection for an error, and returns what a driver is
+// that does not pass the error on in the form that is read here. A deadlock would go unseen, by
+// which the server has ended a transaction. It returns nil where all is well, and where there was
+// no answer.
+func (d *Dialect) Illegible(ctx context.Context, on Asker, through driver.Driver) *Imitation {
+	if d.mistake == "" {
+		return nil
+	}
+	var none any
+	err := on.QueryRowContext(ctx, d.mistake).Scan(&none)
+	if err == nil || ctx.Err() != nil || unreachable(err) || MySQLNumber(err) != 0 {
+		return nil
+	}
+	t := reflect.TypeOf(through)
+	for t != nil && t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	name := "unknown"
+	if t != nil {
+		name = t.PkgPath()
+	}
+	return &Imitation{
+		Product: "the driver " + name, Version: err.Error(),
+		Why: "its errors tell no error number, by which a deadlock is known: use github.com/go-sql-driver/mysql",
+	}
 }
 
 // Asker is a connection, or a pool of some.

@@ -81,6 +81,9 @@ func (g *Guard) recognise(ctx context.Context, connections *sql.DB, on dialect.A
 		return nil
 	}
 	found, answered := g.Dialect.Imitation(ctx, on)
+	if answered && found == nil {
+		found = g.Dialect.Illegible(ctx, on, connections.Driver())
+	}
 	if found != nil {
 		return &fault.UnsupportedDatabaseError{Product: found.Product, Version: found.Version, Why: found.Why}
 	}
