@@ -17,7 +17,7 @@ import (
 
 // processes are lockers on one store, as of several processes.
 type processes struct {
-	store       *memstore.Store
+	store       pathlock.Store
 	here, there *pathlock.Locker
 	another     *pathlock.Locker
 }
@@ -249,7 +249,7 @@ func TestDetachIsRefusedWhileOthersRelyOnTheHold(t *testing.T) {
 
 // unheard is a store that does what it is asked, and whose answers are lost.
 type unheard struct {
-	*memstore.Store
+	pathlock.Store
 	lost error
 }
 

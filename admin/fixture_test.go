@@ -24,7 +24,7 @@ import (
 
 // watched is a store that counts snapshots, and can be made to fail between two requests.
 type watched struct {
-	*memstore.Store
+	pathlock.Store
 	snapshots atomic.Int32
 	fail      error
 	// now, where not nil, is what there is in every tree.

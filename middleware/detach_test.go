@@ -116,7 +116,7 @@ func TestDetachOfIDsInSeveralTreesIsRefused(t *testing.T) {
 
 // leaving is a store whose caller's client goes away once the hold is detached.
 type leaving struct {
-	*memstore.Store
+	pathlock.Store
 	gone func()
 }
 

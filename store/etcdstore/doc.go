@@ -64,7 +64,7 @@
 //
 // # Limits
 //
-//   - etcd takes [DefaultMaxTxnOps] operations in a transaction, unless its --max-txn-ops says
+//   - etcd takes 128 operations in a transaction, unless its --max-txn-ops says
 //     otherwise: see [WithMaxTxnOps]. More requests than that are let in by several transactions.
 //   - etcd takes 1.5 MB in a transaction: see --max-request-bytes. A request for many thousands of
 //     nodes gets an error that matches [pathlock.ErrInvalidRequest].

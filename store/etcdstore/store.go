@@ -9,10 +9,10 @@ import (
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
-// Store is a [pathlock.Store] in etcd. Make one per process with [New] or [Open], and
-// [Store.Close] it in the end.
+// Store is a [pathlock.Store] in etcd. Make one per process with [New] or [Open], and close it
+// in the end.
 type Store struct {
-	*ticketstore.Store
+	pathlock.Store
 	backend *backend
 }
 
@@ -32,14 +32,7 @@ func New(client *clientv3.Client, opts ...Option) *Store {
 // alarms. It ends with the store if [Open] made it.
 func (s *Store) Client() *clientv3.Client { return s.backend.client }
 
-// DefaultTimeout is how long etcd has to answer a call, unless [WithTimeout] says otherwise. It is
-// longer than the choice of a new leader takes with etcd's default settings.
-const DefaultTimeout = 5 * time.Second
-
-// DefaultMaxTxnOps is etcd's own default for --max-txn-ops.
-const DefaultMaxTxnOps = 128
-
-// Option configures a [Store].
+// Option is a setting of a [Store].
 type Option func(*config)
 
 type config struct {
@@ -49,7 +42,7 @@ type config struct {
 }
 
 func newConfig(opts []Option) config {
-	c := config{prefix: DefaultPrefix, timeout: DefaultTimeout, maxOps: DefaultMaxTxnOps}
+	c := config{prefix: DefaultPrefix, timeout: 5 * time.Second, maxOps: 128}
 	for _, opt := range opts {
 		opt(&c)
 	}
@@ -66,14 +59,15 @@ func (c config) patience(n int) time.Duration {
 // longest is the longest time that one sending may go unanswered.
 func (c config) longest() time.Duration { return c.timeout / 4 }
 
-// WithPrefix sets what the names of all keys begin with, in place of [DefaultPrefix]. Stores with
-// different prefixes know nothing of each other's locks, unless one prefix begins with the other. A
-// slash is added if the prefix does not end in one.
+// WithPrefix sets what the names of all keys begin with. Stores with different prefixes know
+// nothing of each other's locks, unless one prefix begins with the other. A slash is added if the
+// prefix does not end in one. Defaults to [DefaultPrefix].
 func WithPrefix(prefix string) Option { return func(c *config) { c.prefix = prefix } }
 
-// WithTimeout sets how long etcd has to answer a call, in place of [DefaultTimeout]. A call ends at
-// the latest its wait plus the time-out after it began. The context's deadline bounds it too.
-// Values that are not positive are ignored.
+// WithTimeout sets how long etcd has to answer a call. A call ends at the latest its wait plus
+// the time-out after it began. The context's deadline bounds it too. Values that are not positive
+// are ignored. Defaults to 5 seconds, longer than the choice of a new leader takes with etcd's
+// default settings.
 func WithTimeout(d time.Duration) Option {
 	return func(c *config) {
 		if d > 0 {
@@ -82,8 +76,8 @@ func WithTimeout(d time.Duration) Option {
 	}
 }
 
-// WithMaxTxnOps says what the members' --max-txn-ops is, if it is not [DefaultMaxTxnOps]. An update
-// that writes n tickets has n+1 operations. Values under 10 are ignored.
+// WithMaxTxnOps says what the members' --max-txn-ops is. An update that writes n tickets has n+1
+// operations. Values under 10 are ignored. Defaults to 128, as etcd does.
 func WithMaxTxnOps(n int) Option {
 	return func(c *config) {
 		if n >= 10 {

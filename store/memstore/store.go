@@ -24,11 +24,8 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// Store is a [pathlock.Store] in the memory of the process. It starts nothing that Close would have
-// to end. Lockers see each other's locks only if they share one Store.
-//
-// Contexts matter to Acquire alone: the other methods never wait.
-type Store struct {
+// store is a [pathlock.Store] in the memory of the process.
+type store struct {
 	fences fences
 
 	// closing is closed by Close.
@@ -42,11 +39,14 @@ type Store struct {
 	empty sync.Pool
 }
 
-var _ pathlock.Store = (*Store)(nil)
+var _ pathlock.Store = (*store)(nil)
 
-// New returns a store in which nobody holds anything.
-func New() *Store {
-	return &Store{tables: make(map[pathlock.Tree]*table), closing: make(chan struct{})}
+// New returns a store in which nobody holds anything. It starts nothing that Close would have to
+// end. Lockers see each other's locks only if they share one store.
+//
+// Contexts matter to Acquire alone: the other methods never wait.
+func New() pathlock.Store {
+	return &store{tables: make(map[pathlock.Tree]*table), closing: make(chan struct{})}
 }
 
 // Acquire implements [pathlock.Store]. The error matches [pathlock.ErrLost] if ForceRelease takes
@@ -57,7 +57,7 @@ func New() *Store {
 //
 // A second call with the owner and grant id of a waiting request waits for the same grant. The
 // request leaves the queue when the last of the calls gives up.
-func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
+func (s *store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
 	if ctx.Err() != nil {
 		return pathlock.Grant{}, fmt.Errorf("pathlock/memstore: acquiring in %s: %w", req.Tree, ctx.Err())
 	}
@@ -78,12 +78,12 @@ func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 }
 
 // Release implements [pathlock.Store].
-func (s *Store) Release(_ context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
+func (s *store) Release(_ context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
 	return s.within(tree, func(t *table) error { return t.Table.Release(owner, id) })
 }
 
 // Renew implements [pathlock.Store].
-func (s *Store) Renew(_ context.Context, tree pathlock.Tree, renewals []pathlock.Lease) (lost []pathlock.Owner, err error) {
+func (s *store) Renew(_ context.Context, tree pathlock.Tree, renewals []pathlock.Lease) (lost []pathlock.Owner, err error) {
 	err = s.within(tree, func(t *table) error {
 		lost = t.Table.Renew(renewals)
 		return nil
@@ -93,7 +93,7 @@ func (s *Store) Renew(_ context.Context, tree pathlock.Tree, renewals []pathlock
 
 // Transfer implements [pathlock.Store]. The error matches [pathlock.ErrInvalidRequest] if To is
 // another owner and takes part in the tree already while From holds something.
-func (s *Store) Transfer(_ context.Context, tr pathlock.Transfer) (got pathlock.Transferred, err error) {
+func (s *store) Transfer(_ context.Context, tr pathlock.Transfer) (got pathlock.Transferred, err error) {
 	err = s.within(tr.Tree, func(t *table) error {
 		got, err = t.Table.Transfer(tr)
 		return err
@@ -102,12 +102,12 @@ func (s *Store) Transfer(_ context.Context, tr pathlock.Transfer) (got pathlock.
 }
 
 // ForceRelease implements [pathlock.Store].
-func (s *Store) ForceRelease(_ context.Context, tree pathlock.Tree, owner pathlock.Owner) error {
+func (s *store) ForceRelease(_ context.Context, tree pathlock.Tree, owner pathlock.Owner) error {
 	return s.within(tree, func(t *table) error { return t.Table.ForceRelease(owner) })
 }
 
 // Snapshot implements [pathlock.Store]. A tree that nobody uses has no fence on record.
-func (s *Store) Snapshot(_ context.Context, tree pathlock.Tree) (seen pathlock.Snapshot, err error) {
+func (s *store) Snapshot(_ context.Context, tree pathlock.Tree) (seen pathlock.Snapshot, err error) {
 	err = s.within(tree, func(t *table) error {
 		seen = t.Table.Snapshot()
 		return nil
@@ -116,7 +116,7 @@ func (s *Store) Snapshot(_ context.Context, tree pathlock.Tree) (seen pathlock.S
 }
 
 // Trees implements [pathlock.Store].
-func (s *Store) Trees(context.Context) ([]pathlock.Tree, error) {
+func (s *store) Trees(context.Context) ([]pathlock.Tree, error) {
 	all, err := s.useAll()
 	var trees []pathlock.Tree
 	for _, t := range all {
@@ -131,17 +131,17 @@ func (s *Store) Trees(context.Context) ([]pathlock.Tree, error) {
 }
 
 // Local implements [pathlock.Store].
-func (s *Store) Local() bool { return true }
+func (s *store) Local() bool { return true }
 
 // Ping implements [pathlock.Store]. It fails only after Close.
-func (s *Store) Ping(context.Context) error {
+func (s *store) Ping(context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.refusal()
 }
 
 // Close implements [pathlock.Store]. Nobody can ask for the locks any more.
-func (s *Store) Close(context.Context) error {
+func (s *store) Close(context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.closed {
@@ -155,7 +155,7 @@ func (s *Store) Close(context.Context) error {
 var errClosed = fmt.Errorf("pathlock/memstore: %w: %w", pathlock.ErrUnavailable, pathlock.ErrClosed)
 
 // refusal returns errClosed after Close. It expects mu to be locked.
-func (s *Store) refusal() error {
+func (s *store) refusal() error {
 	if s.closed {
 		return errClosed
 	}
@@ -163,7 +163,7 @@ func (s *Store) refusal() error {
 }
 
 // within does something with a tree's table.
-func (s *Store) within(tree pathlock.Tree, do func(*table) error) error {
+func (s *store) within(tree pathlock.Tree, do func(*table) error) error {
 	t, err := s.use(tree)
 	if err != nil {
 		return err
@@ -175,7 +175,7 @@ func (s *Store) within(tree pathlock.Tree, do func(*table) error) error {
 }
 
 // use returns a tree's table, a new one if there is none, and keeps it until unuse.
-func (s *Store) use(tree pathlock.Tree) (*table, error) {
+func (s *store) use(tree pathlock.Tree) (*table, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.refusal(); err != nil {
@@ -194,7 +194,7 @@ func (s *Store) use(tree pathlock.Tree) (*table, error) {
 }
 
 // useAll is use for all tables.
-func (s *Store) useAll() ([]*table, error) {
+func (s *store) useAll() ([]*table, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all := make([]*table, 0, len(s.tables))
@@ -206,7 +206,7 @@ func (s *Store) useAll() ([]*table, error) {
 }
 
 // unuse undoes use. A table that is empty and without users is forgotten.
-func (s *Store) unuse(t *table) {
+func (s *store) unuse(t *table) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t.users--

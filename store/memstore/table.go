@@ -15,7 +15,7 @@ import (
 // expect mu to be unlocked, unless they say otherwise.
 type table struct {
 	*locktable.Table
-	users int // calls that use the table, guarded by Store.mu
+	users int // calls that use the table, guarded by store.mu
 
 	mu    sync.Mutex
 	alarm alarm

@@ -16,7 +16,7 @@ import (
 // nothing.
 type world struct {
 	*testing.T
-	store *memstore.Store
+	store pathlock.Store
 	tree  pathlock.Tree
 	began time.Time
 	asked int

@@ -16,58 +16,58 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// Store is a [pathlock.Store] that holds nothing.
-type Store struct {
+// store is a [pathlock.Store] that holds nothing.
+type store struct {
 	fence atomic.Uint64
 }
 
-var _ pathlock.Store = (*Store)(nil)
+var _ pathlock.Store = (*store)(nil)
 
 // New returns a store that remembers only its last fence.
-func New() *Store { return new(Store) }
+func New() pathlock.Store { return new(store) }
 
 // Local implements [pathlock.Store].
-func (s *Store) Local() bool { return true }
+func (s *store) Local() bool { return true }
 
 // Acquire grants everything at once. The fences of a store grow strictly, over all trees. They
 // begin at the time in microseconds since 1970, so that they also grow across a restart of the
 // process.
-func (s *Store) Acquire(context.Context, pathlock.Acquisition) (pathlock.Grant, error) {
+func (s *store) Acquire(context.Context, pathlock.Acquisition) (pathlock.Grant, error) {
 	s.fence.CompareAndSwap(0, uint64(max(0, time.Now().UnixMicro())))
 	return pathlock.Grant{Fence: s.fence.Add(1)}, nil
 }
 
 // Release does nothing. It never fails, so a [pathlock.Locker] sees its locks end as usual.
-func (s *Store) Release(context.Context, pathlock.Tree, pathlock.Owner, pathlock.GrantID) error {
+func (s *store) Release(context.Context, pathlock.Tree, pathlock.Owner, pathlock.GrantID) error {
 	return nil
 }
 
 // Renew does nothing. No lease is ever lost.
-func (s *Store) Renew(context.Context, pathlock.Tree, []pathlock.Lease) ([]pathlock.Owner, error) {
+func (s *store) Renew(context.Context, pathlock.Tree, []pathlock.Lease) ([]pathlock.Owner, error) {
 	return nil, nil
 }
 
 // Snapshot shows a tree in which nobody holds or waits.
-func (s *Store) Snapshot(_ context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
+func (s *store) Snapshot(_ context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
 	return pathlock.Snapshot{Tree: tree, Now: time.Now(), Holders: []pathlock.Entry{}, Waiters: []pathlock.Entry{}}, nil
 }
 
 // Trees returns none.
-func (s *Store) Trees(context.Context) ([]pathlock.Tree, error) { return nil, nil }
+func (s *store) Trees(context.Context) ([]pathlock.Tree, error) { return nil, nil }
 
 // ForceRelease says that there is nothing to take away.
-func (s *Store) ForceRelease(_ context.Context, tree pathlock.Tree, owner pathlock.Owner) error {
+func (s *store) ForceRelease(_ context.Context, tree pathlock.Tree, owner pathlock.Owner) error {
 	return fmt.Errorf("%w: owner %s in %s: the store holds nothing", pathlock.ErrNotHeld, owner.Short(), tree)
 }
 
 // Close does nothing: there is nothing to end, and later calls are answered as before.
-func (s *Store) Close(context.Context) error { return nil }
+func (s *store) Close(context.Context) error { return nil }
 
 // Ping never fails.
-func (s *Store) Ping(context.Context) error { return nil }
+func (s *store) Ping(context.Context) error { return nil }
 
 // Transfer answers with a hold of no grants. Its lease lasts for t.Lease, or
 // [pathlock.DefaultLease].
-func (s *Store) Transfer(_ context.Context, t pathlock.Transfer) (pathlock.Transferred, error) {
+func (s *store) Transfer(_ context.Context, t pathlock.Transfer) (pathlock.Transferred, error) {
 	return pathlock.Transferred{Left: cmp.Or(t.Lease, pathlock.DefaultLease)}, nil
 }

@@ -29,7 +29,7 @@ const (
 //
 // A [*pathlock.ConflictError] and a [*pathlock.DeadlockError] are those of a member. The error is a
 // [*MajorityError] if no majority answers. A call that repeats another comes after that one's end.
-func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
+func (s *store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
 	if err := s.begin(); err != nil {
 		return pathlock.Grant{}, err
 	}
@@ -56,7 +56,7 @@ func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 // request is an acquisition under way.
 type request struct {
 	pathlock.Acquisition
-	store *Store
+	store *store
 	key   key
 	// ctx ends with the caller's, and with the store.
 	ctx   context.Context

@@ -116,7 +116,7 @@ type granted struct {
 }
 
 // remember notes who has granted a request.
-func (s *Store) remember(k key, g grants, lease time.Duration) {
+func (s *store) remember(k key, g grants, lease time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if known := s.granted[k]; known != nil {
@@ -133,7 +133,7 @@ func (s *Store) remember(k key, g grants, lease time.Duration) {
 }
 
 // forget notes that a grant has been given back, or that its lease has passed.
-func (s *Store) forget(k key) {
+func (s *store) forget(k key) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if known := s.granted[k]; known != nil {
@@ -143,7 +143,7 @@ func (s *Store) forget(k key) {
 }
 
 // whoGranted returns who has granted a request before, nil if nobody is known to have.
-func (s *Store) whoGranted(k key) []*member {
+func (s *store) whoGranted(k key) []*member {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if known := s.granted[k]; known != nil {

@@ -24,7 +24,7 @@ func memstores(n int) []pathlock.Store {
 }
 
 // newQuorum returns a quorum that is closed at the end of the test.
-func newQuorum(t testing.TB, stores []pathlock.Store, opts ...quorum.Option) *quorum.Store {
+func newQuorum(t testing.TB, stores []pathlock.Store, opts ...quorum.Option) pathlock.Store {
 	t.Helper()
 	s, err := quorum.New(stores, opts...)
 	if err != nil {
@@ -42,7 +42,7 @@ func newQuorum(t testing.TB, stores []pathlock.Store, opts ...quorum.Option) *qu
 
 // process is one of several processes with the same members, and links of its own to them.
 type process struct {
-	store *quorum.Store
+	store pathlock.Store
 	links []*link
 }
 

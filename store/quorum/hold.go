@@ -14,19 +14,19 @@ import (
 // The error matches [pathlock.ErrNotHeld] if a majority has no such grant, whatever the others had.
 // It is a [*MajorityError] if neither those that gave it back nor those that had nothing are a
 // majority.
-func (s *Store) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
+func (s *store) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
 	return s.giveBack(ctx, fmt.Sprintf("release in %s of owner %s", tree, owner.Short()), key{tree, owner, id}, s.majority)
 }
 
 // ForceRelease implements [pathlock.Store]. A waiting request is in the queue of one member, so it
 // is enough that one of a majority that answers has something to take away.
-func (s *Store) ForceRelease(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner) error {
+func (s *store) ForceRelease(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner) error {
 	return s.giveBack(ctx, fmt.Sprintf("force release in %s of owner %s", tree, owner.Short()), key{tree: tree, owner: owner}, 1)
 }
 
 // giveBack has all members give something back, now or when they answer again. It succeeds if so
 // many of them, and of a majority that answers, have had it.
-func (s *Store) giveBack(ctx context.Context, what string, k key, needed int) error {
+func (s *store) giveBack(ctx context.Context, what string, k key, needed int) error {
 	if err := s.begin(); err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (s *Store) giveBack(ctx context.Context, what string, k key, needed int) er
 //
 // A member that has lost an owner's grants does not get them again: they live on at the others for
 // as long as those are a majority.
-func (s *Store) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock.Lease) ([]pathlock.Owner, error) {
+func (s *store) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock.Lease) ([]pathlock.Owner, error) {
 	if len(leases) == 0 {
 		return nil, nil
 	}

@@ -14,7 +14,7 @@ type member struct {
 	store  pathlock.Store
 	index  int
 	name   string
-	quorum *Store
+	quorum *store
 
 	mu sync.Mutex
 	// silent is why the member is not asked at present, nil while it is. gone is closed then.
@@ -31,7 +31,7 @@ type member struct {
 	asked map[key]struct{}
 }
 
-func newMember(s *Store, index int, store pathlock.Store) *member {
+func newMember(s *store, index int, store pathlock.Store) *member {
 	return &member{
 		store: store, index: index, name: s.config.name(index), quorum: s,
 		gone: make(chan struct{}), releases: make(map[key]struct{}), asked: make(map[key]struct{}),

@@ -48,7 +48,7 @@ func (e *MajorityError) Unwrap() error { return pathlock.ErrUnavailable }
 // unavailable returns the error for an operation that no majority stands behind, given why each
 // member does not. It matches ctx's error if ctx has ended, and pathlock.ErrClosed if the store
 // has.
-func (s *Store) unavailable(ctx context.Context, operation string, why func(*member) error) error {
+func (s *store) unavailable(ctx context.Context, operation string, why func(*member) error) error {
 	if s.life.Err() != nil {
 		return errClosed
 	}
@@ -94,7 +94,7 @@ type answer[T any] struct {
 
 // answers are what the members said, in their order.
 type answers[T any] struct {
-	store     *Store
+	store     *store
 	operation string
 	all       []answer[T]
 }
@@ -102,7 +102,7 @@ type answers[T any] struct {
 // poll asks all members that are not silent at once what each of them answers without waiting for
 // anybody. It returns when all have answered, or have had the time to, or when ctx ends: those that
 // have not answered may do what they are asked all the same.
-func poll[T any](ctx context.Context, s *Store, operation string, question func(context.Context, *member) (T, error)) answers[T] {
+func poll[T any](ctx context.Context, s *store, operation string, question func(context.Context, *member) (T, error)) answers[T] {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
 	out := answers[T]{s, operation, make([]answer[T], len(s.members))}
@@ -138,7 +138,7 @@ func poll[T any](ctx context.Context, s *Store, operation string, question func(
 
 // bound returns a context that ends with ctx, with the store, and after the time that a member has
 // to answer, with errTimeout as the cause in that case.
-func (s *Store) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+func (s *store) bound(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.config.timeout, errTimeout)
 	stop := context.AfterFunc(s.life, cancel)
 	return ctx, func() { stop(); cancel() }

@@ -14,7 +14,7 @@ import (
 // Snapshot implements [pathlock.Store]. It shows the grants that a majority has, as far as the
 // members that answer can tell, and everybody who waits in the queue of some member. Times are
 // those of the first member that has the grant, by the clock of the first that answers.
-func (s *Store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
+func (s *store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
 	if err := s.begin(); err != nil {
 		return pathlock.Snapshot{}, err
 	}
@@ -78,7 +78,7 @@ func shared(all []answer[pathlock.Snapshot], now time.Time, least int, of func(p
 }
 
 // Trees implements [pathlock.Store]: the trees that some member lists.
-func (s *Store) Trees(ctx context.Context) ([]pathlock.Tree, error) {
+func (s *store) Trees(ctx context.Context) ([]pathlock.Tree, error) {
 	if err := s.begin(); err != nil {
 		return nil, err
 	}

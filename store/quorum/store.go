@@ -20,9 +20,8 @@ var errClosed = fmt.Errorf("quorum: %w: %w", pathlock.ErrUnavailable, pathlock.E
 // mostMembers is how many members there can be: fences have room for the numbers of so many.
 const mostMembers = 1<<fenceBits - 1
 
-// Store is a [pathlock.Store] whose locks are held by a majority of other stores. Make one
-// per process with [New], and [Store.Close] it in the end.
-type Store struct {
+// store is a [pathlock.Store] whose locks are held by a majority of other stores.
+type store struct {
 	config   config
 	members  []*member
 	majority int
@@ -36,23 +35,24 @@ type Store struct {
 	granted map[key]*granted
 }
 
-var _ pathlock.Store = (*Store)(nil)
+var _ pathlock.Store = (*store)(nil)
 
-// New returns a store over an odd number of others, at most fifteen. The members must be
-// independent: what fails one of them must not fail another. Every process lists the same members
-// in the same order. They remain the caller's, who closes them after [Store.Close].
+// New returns a store over an odd number of others, at most fifteen. Make one per process, and
+// close it in the end. The members must be independent: what fails one of them must not fail
+// another. Every process lists the same members in the same order. They remain the caller's, who
+// closes them after the store.
 //
 // New connects to nothing. The error matches [ErrMembers] if the number is even, or a member is
 // nil.
-func New(stores []pathlock.Store, opts ...Option) (*Store, error) {
+func New(stores []pathlock.Store, opts ...Option) (pathlock.Store, error) {
 	if n := len(stores); n%2 == 0 || n > mostMembers {
 		return nil, fmt.Errorf("%w: there are %d, want an odd number up to %d", ErrMembers, n, mostMembers)
 	}
-	config := config{timeout: DefaultTimeout}
+	config := config{timeout: defaultTimeout}
 	for _, opt := range opts {
 		opt(&config)
 	}
-	s := &Store{config: config, majority: len(stores)/2 + 1, granted: make(map[key]*granted)}
+	s := &store{config: config, majority: len(stores)/2 + 1, granted: make(map[key]*granted)}
 	for i, store := range stores {
 		if store == nil {
 			return nil, fmt.Errorf("%w: %s is nil", ErrMembers, config.name(i))
@@ -63,10 +63,9 @@ func New(stores []pathlock.Store, opts ...Option) (*Store, error) {
 	return s, nil
 }
 
-// DefaultTimeout is how long a member has to answer, unless [WithTimeout] says otherwise.
-const DefaultTimeout = 500 * time.Millisecond
+const defaultTimeout = 500 * time.Millisecond
 
-// Option configures a [Store].
+// Option is a setting of [New].
 type Option func(*config)
 
 type config struct {
@@ -82,9 +81,9 @@ func (c *config) name(i int) string {
 	return "member " + strconv.Itoa(i+1)
 }
 
-// WithTimeout sets how long a member has to answer a question, in place of [DefaultTimeout]. One
-// that does not is silent: it is asked in the background alone until it answers. A wait in a
-// member's queue may last longer. Values that are not positive are ignored.
+// WithTimeout sets how long a member has to answer a question. One that does not is
+// silent: it is asked in the background alone until it answers. A wait in a member's queue may last
+// longer. Values that are not positive are ignored. Defaults to half a second.
 func WithTimeout(d time.Duration) Option {
 	return func(c *config) {
 		if d > 0 {
@@ -100,7 +99,7 @@ func WithNames(names ...string) Option {
 }
 
 // begin notes a call that is under way. The error matches [pathlock.ErrClosed] after Close.
-func (s *Store) begin() error {
+func (s *store) begin() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.life.Err() != nil {
@@ -113,7 +112,7 @@ func (s *Store) begin() error {
 // Close releases no locks: that is up to their holders, and their leases. It ends the calls that
 // are under way, with errors that match [pathlock.ErrClosed], and returns when nothing runs in the
 // background. If ctx ends first, the error matches ctx's. Close may be called again.
-func (s *Store) Close(ctx context.Context) error {
+func (s *store) Close(ctx context.Context) error {
 	s.mu.Lock()
 	s.end()
 	s.mu.Unlock()
@@ -131,10 +130,10 @@ func (s *Store) Close(ctx context.Context) error {
 }
 
 // Local implements [pathlock.Store].
-func (s *Store) Local() bool { return false }
+func (s *store) Local() bool { return false }
 
 // Ping implements [pathlock.Store]. It succeeds if a majority serves.
-func (s *Store) Ping(ctx context.Context) error {
+func (s *store) Ping(ctx context.Context) error {
 	if err := s.begin(); err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 //
 // A fence is that of the grant unless the member with the greatest one is silent. Then it is less,
 // and still greater than those of all grants that had been made before.
-func (s *Store) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Transferred, error) {
+func (s *store) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Transferred, error) {
 	if err := s.begin(); err != nil {
 		return pathlock.Transferred{}, err
 	}
@@ -46,7 +46,7 @@ func (s *Store) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Tra
 }
 
 // merge returns what a majority has transferred.
-func (s *Store) merge(got answers[pathlock.Transferred]) pathlock.Transferred {
+func (s *store) merge(got answers[pathlock.Transferred]) pathlock.Transferred {
 	type grant struct {
 		pathlock.TransferredGrant
 		members int

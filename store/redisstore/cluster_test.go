@@ -83,7 +83,7 @@ func TestCluster_callOutlastsAMove(t *testing.T) {
 	case err := <-ended:
 		t.Errorf("acquire while keys are on two nodes: %v", err)
 		return
-	case <-time.After(DefaultTimeout / 6): // it is sent again in the meantime
+	case <-time.After(newConfig(nil).timeout / 6): // it is sent again in the meantime
 	}
 	move.MoveKeys()
 	move.Finish()

@@ -79,7 +79,7 @@
 //     reports the loss.
 //   - maxmemory-policy has to be noeviction, the default: with any other, Redis may drop locks when
 //     memory is short. With it, a full server refuses new locks, while releases and renewals go on.
-//   - A request may claim [DefaultMaxClaims] nodes, and [DefaultMaxWaiters] may wait in a tree,
+//   - A request may claim 300 nodes, and 2,000 may wait in a tree,
 //     unless [WithMaxClaims] and [WithMaxWaiters] say otherwise. Beyond that, requests are refused:
 //     see [pathlock.ErrQueueFull].
 //

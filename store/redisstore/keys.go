@@ -7,8 +7,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// DefaultPrefix is what the names of all keys begin with unless [WithPrefix] says otherwise.
-const DefaultPrefix = "pathlock"
+const defaultPrefix = "pathlock"
 
 // The last part of a key's name says what the key is. For the tree
 // ("testplan", "plan-001") they are
@@ -36,7 +35,7 @@ const (
 // anything in the tree. The scripts treat the gate as a node above the root.
 const gateNode = "gate-node"
 
-// GateKey returns the name of the Redis key that is the gate of a tree under [DefaultPrefix]: a
+// GateKey returns the name of the Redis key that is the gate of a tree under the default prefix: a
 // lock of github.com/bsm/redislock. A program that obtains it stops new node locks and gates in the
 // tree.
 //
@@ -44,7 +43,7 @@ const gateNode = "gate-node"
 // have the tree for itself, the program asks HEXISTS of the tree's key locks (the gate's key with
 // "locks" in place of "gate" at the end) with the field "gate-node" until the answer is 0, and
 // refreshes its lock meanwhile. In another language, it takes the gate by SET key value NX PX ttl.
-func GateKey(tree pathlock.Tree) string { return keys{DefaultPrefix}.gate(tree) }
+func GateKey(tree pathlock.Tree) string { return keys{defaultPrefix}.gate(tree) }
 
 // keys names the keys of trees.
 type keys struct {

@@ -101,7 +101,7 @@ func acquisition(req pathlock.Acquisition, wait time.Duration) []any {
 	set := newClaimSet(req.Gate, req.Claims)
 	return []any{
 		string(req.Owner), string(req.Grant), milliseconds(req.Lease), milliseconds(wait), "nobody listens here", "1",
-		set.claims, set.paths, req.Note, encodeOrigin(req.Origin), flag(req.Held), DefaultMaxWaiters, flag(req.Apart),
+		set.claims, set.paths, req.Note, encodeOrigin(req.Origin), flag(req.Held), defaultMaxWaiters, flag(req.Apart),
 	}
 }
 

@@ -2,19 +2,10 @@ package redisstore
 
 import "time"
 
-// DefaultTimeout is how long Redis has to answer a call, unless [WithTimeout] says otherwise.
-const DefaultTimeout = 3 * time.Second
+// defaultMaxWaiters is that of [WithMaxWaiters].
+const defaultMaxWaiters = 2_000
 
-// DefaultMaxClaims is how many nodes a request may claim, intentions included, unless
-// [WithMaxClaims] says otherwise. A script that grants so many keeps the server from its other work
-// for about a millisecond.
-const DefaultMaxClaims = 300
-
-// DefaultMaxWaiters is how many requests may wait in one tree, unless [WithMaxWaiters] says
-// otherwise. Each takes some 150 bytes of the server's memory for every node that it claims.
-const DefaultMaxWaiters = 2_000
-
-// Option configures a [Store].
+// Option is a setting of a [Store].
 type Option func(*config)
 
 type config struct {
@@ -26,8 +17,8 @@ type config struct {
 
 func newConfig(opts []Option) config {
 	c := config{
-		prefix: DefaultPrefix, timeout: DefaultTimeout,
-		maxClaims: DefaultMaxClaims, maxWaiters: DefaultMaxWaiters,
+		prefix: defaultPrefix, timeout: 3 * time.Second,
+		maxClaims: 300, maxWaiters: defaultMaxWaiters,
 	}
 	for _, opt := range opts {
 		opt(&c)
@@ -35,14 +26,14 @@ func newConfig(opts []Option) config {
 	return c
 }
 
-// WithPrefix sets what the names of all keys begin with, in place of [DefaultPrefix]: stores with
-// different prefixes know nothing of each other's locks, and [GateKey] names the gates of the
-// default prefix alone. Any text will do; it is escaped as the trees' names are.
+// WithPrefix sets what the names of all keys begin with: stores with different prefixes know
+// nothing of each other's locks, and [GateKey] names the gates of the default prefix alone. Any
+// text will do; it is escaped as the trees' names are. Defaults to pathlock.
 func WithPrefix(prefix string) Option { return func(c *config) { c.prefix = prefix } }
 
-// WithTimeout sets how long Redis has to answer a call, in place of [DefaultTimeout]. A call ends
-// at the latest its wait plus the time-out after it began; a Snapshot or Trees of many pages has it
-// for each. The context's deadline bounds it too. Values that are not positive are ignored.
+// WithTimeout sets how long Redis has to answer a call. A call ends at the latest its wait plus
+// the time-out after it began; a Snapshot or Trees of many pages has it for each. The context's
+// deadline bounds it too. Values that are not positive are ignored. Defaults to 3 seconds.
 func WithTimeout(d time.Duration) Option {
 	return func(c *config) {
 		if d > 0 {
@@ -51,9 +42,10 @@ func WithTimeout(d time.Duration) Option {
 	}
 }
 
-// WithMaxClaims sets how many nodes a request may claim, in place of [DefaultMaxClaims]. One that
-// claims more is refused with an error that matches [pathlock.ErrInvalidRequest]; a claim on an
-// ancestor, or the gate, does in its place. Values that are not positive are ignored.
+// WithMaxClaims sets how many nodes a request may claim, intentions included. One that claims
+// more is refused with an error that matches [pathlock.ErrInvalidRequest]; a claim on an ancestor,
+// or the gate, does in its place. A script that grants 300 keeps the server from its other work for
+// about a millisecond. Values that are not positive are ignored. Defaults to 300.
 func WithMaxClaims(n int) Option {
 	return func(c *config) {
 		if n > 0 {
@@ -62,9 +54,10 @@ func WithMaxClaims(n int) Option {
 	}
 }
 
-// WithMaxWaiters sets how many requests may wait in one tree, in place of [DefaultMaxWaiters]. A
-// request too many gets a conflict at once, which also matches [pathlock.ErrQueueFull]. Values that
-// are not positive are ignored.
+// WithMaxWaiters sets how many requests may wait in one tree. Each takes some 150 bytes of the
+// server's memory for every node that it claims. A request too many gets a conflict at once, which
+// also matches [pathlock.ErrQueueFull]. Values that are not positive are ignored. Defaults to
+// 2,000.
 func WithMaxWaiters(n int) Option {
 	return func(c *config) {
 		if n > 0 {

@@ -9,18 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// DefaultPrefix begins the name of the table unless [WithPrefix] says otherwise.
-const DefaultPrefix = "pathlock_"
-
-// DefaultTimeout is how long the database has to answer a call, unless [WithTimeout] says
-// otherwise.
-const DefaultTimeout = 10 * time.Second
-
-// DefaultMaxWaiters is how many requests may wait in one tree, unless [WithMaxWaiters] says
-// otherwise. An update reads them all.
-const DefaultMaxWaiters = 2_000
-
-// Option configures a [Store].
+// Option is a setting of a [Store].
 type Option func(*config)
 
 type config struct {
@@ -42,7 +31,7 @@ type config struct {
 
 func newConfig(opts []Option) (config, error) {
 	c := config{
-		prefix: DefaultPrefix, timeout: DefaultTimeout, maxWaiters: DefaultMaxWaiters,
+		prefix: "pathlock_", timeout: 10 * time.Second, maxWaiters: 2_000,
 		pollFrom: time.Millisecond, pollTo: 50 * time.Millisecond, pollListening: time.Second,
 		keep: 10 * time.Minute, sweepEvery: time.Minute,
 	}
@@ -59,14 +48,14 @@ func newConfig(opts []Option) (config, error) {
 // a name.
 var prefixes = regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
 
-// WithPrefix sets what the name of the table begins with, in place of [DefaultPrefix]. Stores with
-// different prefixes know nothing of each other's locks.
+// WithPrefix sets what the name of the table begins with. Stores with different prefixes know
+// nothing of each other's locks. Defaults to pathlock_.
 func WithPrefix(prefix string) Option { return func(c *config) { c.prefix = prefix } }
 
-// WithTimeout sets how long the database has to answer a call, in place of [DefaultTimeout]: to
-// give it a connection, and its turn beside those who write. A call ends at the latest its wait
-// plus the time-out after it began. The context's deadline bounds it too. Values that are not
-// positive are ignored.
+// WithTimeout sets how long the database has to answer a call: to give it a connection, and its
+// turn beside those who write. A call ends at the latest its wait plus the time-out after it began.
+// The context's deadline bounds it too. Values that are not positive are ignored. Defaults to 10
+// seconds.
 func WithTimeout(d time.Duration) Option {
 	return func(c *config) {
 		if d > 0 {
@@ -75,9 +64,9 @@ func WithTimeout(d time.Duration) Option {
 	}
 }
 
-// WithMaxWaiters sets how many requests may wait in one tree, in place of [DefaultMaxWaiters]. A
-// request too many gets a conflict at once, which also matches [pathlock.ErrQueueFull]. Values that
-// are not positive are ignored.
+// WithMaxWaiters sets how many requests may wait in one tree. An update reads them all. A request
+// too many gets a conflict at once, which also matches [pathlock.ErrQueueFull]. Values that are not
+// positive are ignored. Defaults to 2,000.
 func WithMaxWaiters(n int) Option {
 	return func(c *config) {
 		if n > 0 {
@@ -86,9 +75,10 @@ func WithMaxWaiters(n int) Option {
 	}
 }
 
-// WithListener sets how to connect to PostgreSQL for LISTEN, in place of a connection of the pool.
+// WithListener sets how to connect to PostgreSQL for LISTEN.
 // The connection has to lead to the database itself: a pgbouncer in transaction mode passes no
 // notifications on, so that waiters look once in a second. The store closes it.
+// Defaults to a connection with the settings of the pool's, if their driver is pgx.
 func WithListener(connect func(context.Context) (*pgx.Conn, error)) Option {
 	return func(c *config) { c.listener = connect }
 }

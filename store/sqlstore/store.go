@@ -12,10 +12,10 @@ import (
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
-// Store is a lock store in a table of a SQL database. [ticketstore.Store.Close] leaves the pool
-// open unless [WithOwnPool] says otherwise.
+// Store is a lock store in a table of a SQL database. Close leaves the pool open unless
+// [WithOwnPool] says otherwise.
 type Store struct {
-	*ticketstore.Store
+	pathlock.Store
 	backend *backend
 }
 

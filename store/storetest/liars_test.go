@@ -137,7 +137,7 @@ var liars = map[string]struct {
 
 // sluggish is a store whose calls take two seconds while its server is silent.
 type sluggish struct {
-	*memstore.Store
+	pathlock.Store
 	silent atomic.Bool
 }
 

@@ -14,7 +14,7 @@ import (
 // no more. What it waits for and holds ends one lease after its death, unless it is granted whole
 // leases.
 type mortal struct {
-	*memstore.Store
+	pathlock.Store
 	wholeLeases bool
 	dead        chan struct{}
 	under       sync.WaitGroup

@@ -15,7 +15,7 @@ import (
 // A request that does not wait gets a conflict and never a deadlock. A second call with the owner
 // and grant id of a waiting request waits for the same grant. The request leaves the queue when the
 // last of the calls in this process gives up.
-func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
+func (s *store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
 	if ctx.Err() != nil {
 		return pathlock.Grant{}, s.failed(fmt.Errorf("acquiring in %s: %w", req.Tree, ctx.Err()))
 	}
@@ -38,7 +38,7 @@ func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 
 // attempt is one call of Acquire.
 type attempt struct {
-	store *Store
+	store *store
 	req   pathlock.Acquisition
 	key   waiterKey
 	began time.Time

@@ -14,7 +14,7 @@ import (
 // way go into the next one together, so that a crowd costs a few updates, and the process never
 // competes with itself.
 type batcher struct {
-	store *Store
+	store *store
 	tree  pathlock.Tree
 
 	mu     sync.Mutex
@@ -42,12 +42,12 @@ const maxTogether = 64
 
 // do applies an operation to a tree, and returns when that is written, but no later than a moment.
 // After an error, the operation may still be applied, or not.
-func (s *Store) do(ctx context.Context, until time.Time, tree pathlock.Tree, op *operation) error {
+func (s *store) do(ctx context.Context, until time.Time, tree pathlock.Tree, op *operation) error {
 	return s.inTime(ctx, until, tree.String(), func(ctx context.Context) error { return s.queue(ctx, tree, op) })
 }
 
 // queue is do for as long as ctx lasts.
-func (s *Store) queue(ctx context.Context, tree pathlock.Tree, op *operation) error {
+func (s *store) queue(ctx context.Context, tree pathlock.Tree, op *operation) error {
 	op.ctx, op.done = ctx, make(chan struct{})
 	l, err := s.enter(tree)
 	if err != nil {
@@ -71,7 +71,7 @@ func (s *Store) queue(ctx context.Context, tree pathlock.Tree, op *operation) er
 }
 
 // enter returns a tree's batcher, which stays until it has run empty.
-func (s *Store) enter(tree pathlock.Tree) (*batcher, error) {
+func (s *store) enter(tree pathlock.Tree) (*batcher, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -204,7 +204,7 @@ func (l *batcher) step(ctx context.Context, ops []*operation) error {
 
 // together returns a context that ends when those of all operations have ended, or the store has to
 // be closed at last.
-func (s *Store) together(ops []*operation) (context.Context, func()) {
+func (s *store) together(ops []*operation) (context.Context, func()) {
 	if len(ops) == 1 {
 		ctx, cancel := context.WithCancel(ops[0].ctx)
 		stop := context.AfterFunc(s.open, cancel)

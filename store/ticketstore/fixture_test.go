@@ -178,7 +178,7 @@ func inBubble(t *testing.T, test func(s *fixture)) {
 }
 
 // process returns a process of its own, and its store.
-func (s *fixture) process() (*process, *ticketstore.Store) {
+func (s *fixture) process() (*process, pathlock.Store) {
 	p := newProcess(s.drawer)
 	store := ticketstore.New("memory", p, 5*time.Minute)
 	s.Cleanup(func() { _ = store.Close(context.WithoutCancel(s.Context())) })
@@ -194,7 +194,7 @@ func (s *fixture) ask(owner, path string) pathlock.Acquisition {
 }
 
 // takes requires that an owner is granted a node, if it has to wait for it.
-func (s *fixture) takes(store *ticketstore.Store, owner, path string) {
+func (s *fixture) takes(store pathlock.Store, owner, path string) {
 	s.Helper()
 	if _, err := store.Acquire(s.Context(), s.ask(owner, path)); err != nil {
 		s.Error(err)
@@ -202,7 +202,7 @@ func (s *fixture) takes(store *ticketstore.Store, owner, path string) {
 }
 
 // releases requires that the grant of an owner is given back that takes got.
-func (s *fixture) releases(store *ticketstore.Store, owner string) {
+func (s *fixture) releases(store pathlock.Store, owner string) {
 	s.Helper()
 	if err := store.Release(s.Context(), s.tree, pathlock.Owner(owner), pathlock.GrantID(owner)); err != nil {
 		s.Error(err)
@@ -210,7 +210,7 @@ func (s *fixture) releases(store *ticketstore.Store, owner string) {
 }
 
 // begin makes a request in the background, and returns when it has ended or waits.
-func (s *fixture) begin(ctx context.Context, store *ticketstore.Store, req pathlock.Acquisition) <-chan error {
+func (s *fixture) begin(ctx context.Context, store pathlock.Store, req pathlock.Acquisition) <-chan error {
 	ended := make(chan error, 1)
 	go func() {
 		_, err := store.Acquire(ctx, req)

@@ -11,8 +11,8 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// Store is a [pathlock.Store] on a [Backend].
-type Store struct {
+// store is a [pathlock.Store] on a [Backend].
+type store struct {
 	backend Backend
 	name    string
 	timeout time.Duration
@@ -30,18 +30,19 @@ type Store struct {
 	running  sync.WaitGroup // of batchers, of questions, and of watches
 }
 
-var _ pathlock.Store = (*Store)(nil)
+var _ pathlock.Store = (*store)(nil)
 
 // New returns a store that keeps its tickets in a backend. The name is that of the backend's
 // package, for errors.
 //
 // The backend has the time-out, which is positive, to answer. Every call ends at the latest its
 // wait plus the time-out after it began, whatever the backend does: it needs no bounds of its own.
-// What the backend does not give back by then goes on behind the call, and [Store.Close] waits for
-// it.
-func New(name string, backend Backend, timeout time.Duration) *Store {
+// What the backend does not give back by then goes on behind the call, and Close waits for it.
+// Close takes two seconds at most to take requests out of the queue, and closes a backend that is
+// an [io.Closer] when nothing uses it any more.
+func New(name string, backend Backend, timeout time.Duration) pathlock.Store {
 	open, shut := context.WithCancel(context.Background())
-	return &Store{
+	return &store{
 		backend: backend, name: name, timeout: timeout, closing: make(chan struct{}), open: open, shut: shut,
 		waiters:  waiters{waiting: make(map[waiterKey]*waiter), withdrawing: make(map[waiterKey]*attempt)},
 		batchers: make(map[pathlock.Tree]*batcher),
@@ -56,7 +57,7 @@ var errClosed = fmt.Errorf("%w: %w", pathlock.ErrUnavailable, pathlock.ErrClosed
 // backend any more, Close closes it if it is an [io.Closer]. If ctx ends first, the backend's calls
 // end, the error matches ctx's, and the rest goes on behind the call. What is held is left to its
 // leases. Further calls fail.
-func (s *Store) Close(ctx context.Context) error {
+func (s *store) Close(ctx context.Context) error {
 	s.mu.Lock()
 	if !s.isClosing() {
 		close(s.closing)
@@ -74,7 +75,7 @@ func (s *Store) Close(ctx context.Context) error {
 }
 
 // end waits for all that uses the backend, and closes it.
-func (s *Store) end() error {
+func (s *store) end() error {
 	last := time.AfterFunc(2*cleanupTime, s.shut) // a backend that does not answer keeps nobody
 	defer last.Stop()
 	s.attempts.Wait()
@@ -90,7 +91,7 @@ func (s *Store) end() error {
 }
 
 // isClosing reports whether the store takes no more calls.
-func (s *Store) isClosing() bool {
+func (s *store) isClosing() bool {
 	select {
 	case <-s.closing:
 		return true
@@ -100,7 +101,7 @@ func (s *Store) isClosing() bool {
 }
 
 // begin counts a call of Acquire, unless the store is closed.
-func (s *Store) begin() error {
+func (s *store) begin() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.isClosing() {
@@ -129,7 +130,7 @@ func answered(ctx context.Context, err error) error {
 }
 
 // latest is when a call ends at the latest that begins now and does not wait.
-func (s *Store) latest() time.Time { return time.Now().Add(s.timeout) }
+func (s *store) latest() time.Time { return time.Now().Add(s.timeout) }
 
 func earlier(a, b time.Time) time.Time {
 	if a.Before(b) {
@@ -140,7 +141,7 @@ func earlier(a, b time.Time) time.Time {
 
 // inTime asks something within the store's time-out, and until a moment at the latest. A deadline
 // that has passed, of whoever, says that the store is unavailable: it has not answered in time.
-func (s *Store) inTime(ctx context.Context, until time.Time, what string, ask func(context.Context) error) error {
+func (s *store) inTime(ctx context.Context, until time.Time, what string, ask func(context.Context) error) error {
 	within, cancel := context.WithDeadline(ctx, earlier(until, s.latest()))
 	defer cancel()
 	switch err := ask(within); {
@@ -157,7 +158,7 @@ func (s *Store) inTime(ctx context.Context, until time.Time, what string, ask fu
 }
 
 // question asks the backend something, on a goroutine that is left behind when the time is over.
-func question[T any](ctx context.Context, s *Store, what string, ask func(context.Context) (T, error)) (got T, err error) {
+func question[T any](ctx context.Context, s *store, what string, ask func(context.Context) (T, error)) (got T, err error) {
 	s.mu.Lock()
 	if s.isClosing() {
 		s.mu.Unlock()
@@ -191,7 +192,7 @@ func question[T any](ctx context.Context, s *Store, what string, ask func(contex
 }
 
 // call applies an operation until a moment, unless the store is closed.
-func (s *Store) call(ctx context.Context, until time.Time, tree pathlock.Tree, op *operation) error {
+func (s *store) call(ctx context.Context, until time.Time, tree pathlock.Tree, op *operation) error {
 	if s.isClosing() {
 		return s.failed(errClosed)
 	}
@@ -199,14 +200,14 @@ func (s *Store) call(ctx context.Context, until time.Time, tree pathlock.Tree, o
 }
 
 // failed says which store an error comes from.
-func (s *Store) failed(err error) error { return fmt.Errorf("pathlock/%s: %w", s.name, err) }
+func (s *store) failed(err error) error { return fmt.Errorf("pathlock/%s: %w", s.name, err) }
 
 // quota is how many requests one update may grant, 0 if any number.
-func (s *Store) quota() int { return s.backend.Limit() / 2 }
+func (s *store) quota() int { return s.backend.Limit() / 2 }
 
 // portion is how many operations go into one update: each of them writes a ticket or two, beside
 // those that it lets in.
-func (s *Store) portion() int {
+func (s *store) portion() int {
 	if limit := s.backend.Limit(); limit > 0 {
 		return min(maxTogether, max(1, limit/8))
 	}
@@ -214,13 +215,13 @@ func (s *Store) portion() int {
 }
 
 // Release implements [pathlock.Store].
-func (s *Store) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
+func (s *store) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
 	return s.takeAway(ctx, tree, func(tx *transaction) error { return tx.table.Release(owner, id) })
 }
 
 // takeAway applies an operation that takes something away. What one try of the update has taken
 // away is not there for the next one, if the reply to the first was lost.
-func (s *Store) takeAway(ctx context.Context, tree pathlock.Tree, take func(*transaction) error) error {
+func (s *store) takeAway(ctx context.Context, tree pathlock.Tree, take func(*transaction) error) error {
 	var taken bool
 	var refused error
 	err := s.call(ctx, s.latest(), tree, &operation{apply: func(tx *transaction) {
@@ -238,7 +239,7 @@ func (s *Store) takeAway(ctx context.Context, tree pathlock.Tree, take func(*tra
 }
 
 // Renew implements [pathlock.Store].
-func (s *Store) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock.Lease) (lost []pathlock.Owner, err error) {
+func (s *store) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock.Lease) (lost []pathlock.Owner, err error) {
 	portion, until := max(1, s.portion()), s.latest()
 	for len(leases) > 0 {
 		n := min(portion, len(leases))
@@ -273,7 +274,7 @@ func (tx *transaction) lateBy(lease time.Duration) time.Duration {
 }
 
 // Transfer implements [pathlock.Store].
-func (s *Store) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Transferred, error) {
+func (s *store) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Transferred, error) {
 	var got pathlock.Transferred
 	var refused error
 	op := &operation{apply: func(tx *transaction) {
@@ -296,12 +297,12 @@ func (s *Store) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Tra
 }
 
 // ForceRelease implements [pathlock.Store].
-func (s *Store) ForceRelease(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner) error {
+func (s *store) ForceRelease(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner) error {
 	return s.takeAway(ctx, tree, func(tx *transaction) error { return tx.forceRelease(owner) })
 }
 
 // Snapshot implements [pathlock.Store].
-func (s *Store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
+func (s *store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
 	until := s.latest()
 	state, err := question(ctx, s, tree.String(), func(ctx context.Context) (State, error) { return s.backend.View(ctx, tree) })
 	if err != nil {
@@ -324,15 +325,15 @@ func (s *Store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snap
 }
 
 // Trees implements [pathlock.Store].
-func (s *Store) Trees(ctx context.Context) ([]pathlock.Tree, error) {
+func (s *store) Trees(ctx context.Context) ([]pathlock.Tree, error) {
 	return question(ctx, s, "listing the trees", s.backend.Trees)
 }
 
 // Local implements [pathlock.Store].
-func (s *Store) Local() bool { return false }
+func (s *store) Local() bool { return false }
 
 // Ping implements [pathlock.Store].
-func (s *Store) Ping(ctx context.Context) error {
+func (s *store) Ping(ctx context.Context) error {
 	_, err := question(ctx, s, "ping", func(ctx context.Context) (struct{}, error) { return struct{}{}, s.backend.Ping(ctx) })
 	return err
 }

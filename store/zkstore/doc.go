@@ -60,7 +60,7 @@
 //     update: for that long, two owners may hold the same node. An update that finds the clock ahead
 //     by more than a second fails. Safety must not rest on the locks alone. The clocks of the
 //     processes themselves do not matter.
-//   - minSessionTimeout is at most [DefaultTimeout]. With a larger one, a server that hangs is left
+//   - minSessionTimeout is at most 6 seconds. With a larger one, a server that hangs is left
 //     for another one only after two thirds of it.
 //   - Nobody else writes below the root. [WithDigest] sees to that.
 //

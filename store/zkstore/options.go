@@ -9,10 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// DefaultTimeout is how long ZooKeeper has to answer a call: see [WithTimeout].
-const DefaultTimeout = 6 * time.Second
-
-// Option configures a [Store].
+// Option is a setting of a [Store].
 type Option func(*config)
 
 type config struct {
@@ -25,22 +22,22 @@ type config struct {
 }
 
 func newConfig(opts []Option) config {
-	c := config{root: DefaultRoot, timeout: DefaultTimeout, sweep: 10 * time.Minute}
+	c := config{root: defaultRoot, timeout: 6 * time.Second, sweep: 10 * time.Minute}
 	for _, opt := range opts {
 		opt(&c)
 	}
 	return c
 }
 
-// WithRoot sets the znode below which everything is kept, in place of [DefaultRoot]. Stores with
-// different roots know nothing of each other's locks. It is created when it is needed, with those
-// above it.
+// WithRoot sets the znode below which everything is kept. Stores with different roots know nothing
+// of each other's locks. It is created when it is needed, with those above it. Defaults to
+// /pathlock.
 func WithRoot(path string) Option { return func(c *config) { c.root = path } }
 
-// WithTimeout sets how long ZooKeeper has to answer a call, in place of [DefaultTimeout]. A call
-// ends at the latest its wait plus the time-out after it began. The context's deadline bounds it
-// too. It is the session's time-out as well: a server that does not answer within two thirds of it
-// is left for another one. Values that are not positive are ignored.
+// WithTimeout sets how long ZooKeeper has to answer a call. A call ends at the latest its
+// wait plus the time-out after it began. The context's deadline bounds it too. It is the session's
+// time-out as well: a server that does not answer within two thirds of it is left for another one.
+// Values that are not positive are ignored. Defaults to 6 seconds.
 func WithTimeout(d time.Duration) Option {
 	return func(c *config) {
 		if d > 0 {
@@ -50,7 +47,8 @@ func WithTimeout(d time.Duration) Option {
 }
 
 // WithDigest gives every session the credentials of ZooKeeper's digest scheme, and every znode that
-// is created an ACL that allows everything to that user and nothing to others.
+// is created an ACL that allows everything to that user and nothing to others. Defaults to an ACL
+// that allows everything to everybody.
 func WithDigest(user, password string) Option {
 	return func(c *config) { c.user, c.password = user, password }
 }

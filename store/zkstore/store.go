@@ -16,7 +16,7 @@ import (
 
 // Store is a lock store in ZooKeeper.
 type Store struct {
-	*ticketstore.Store
+	pathlock.Store
 	backend *backend
 }
 

@@ -15,9 +15,7 @@ import (
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
-// DefaultRoot is the znode below which everything is kept, unless [WithRoot] or the URL says
-// otherwise.
-const DefaultRoot = "/pathlock"
+const defaultRoot = "/pathlock"
 
 // The znodes of the tree ("testplan", "plan-001") are
 //

@@ -19,13 +19,13 @@ type forgetful struct {
 	every time.Duration
 
 	mu     sync.Mutex
-	memory *memstore.Store
+	memory pathlock.Store
 	// until is when the memory is lost.
 	until time.Time
 }
 
 // now returns the present memory and how long it lasts.
-func (f *forgetful) now() (*memstore.Store, time.Time) {
+func (f *forgetful) now() (pathlock.Store, time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if now := time.Now(); !now.Before(f.until) {
