@@ -47,7 +47,7 @@ sample-app/…:                  . internal/… store/… sample-app/… admin c
 `
 
 // drive are the packages that only tests link: they may import everything.
-var drive = regexp.MustCompile(`(^|/)(integration|bench|test|storetest|testdb|[a-z]+test|test[a-z]+)(/|$)`)
+var drive = regexp.MustCompile(`(^|/)(integration|bench|proof|test|storetest|testdb|[a-z]+test|test[a-z]+)(/|$)`)
 
 func TestArrows(t *testing.T) {
 	modules, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Path}}/...").Output()

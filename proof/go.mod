@@ -1,0 +1,20 @@
+module github.com/pathlock-go/pathlock/proof
+
+go 1.26.0
+
+require (
+	github.com/pathlock-go/pathlock v0.0.0
+	github.com/redis/go-redis/v9 v9.23.0
+	github.com/yuin/gopher-lua v1.1.2
+)
+
+require (
+	filippo.io/edwards25519 v1.2.0 // indirect
+	github.com/bsm/redislock v0.10.0 // indirect
+	github.com/cenkalti/backoff/v5 v5.0.3 // indirect
+	github.com/cespare/xxhash/v2 v2.3.0 // indirect
+	github.com/go-sql-driver/mysql v1.10.1 // indirect
+	go.uber.org/atomic v1.12.0 // indirect
+	golang.org/x/sys v0.48.0 // indirect
+	golang.org/x/text v0.44.0 // indirect
+)

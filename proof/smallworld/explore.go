@@ -1,0 +1,149 @@
+package smallworld
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+)
+
+// shards is how many parts the memory of what was seen has, so that goroutines seldom meet.
+const shards = 64
+
+// seen is the states that have been reached.
+type seen [shards]struct {
+	sync.Mutex
+	keys map[key]bool
+}
+
+// add reports whether a state is new.
+func (s *seen) add(k key) bool {
+	shard := &s[(uint64(k)*0x9E3779B97F4A7C15)>>58]
+	shard.Lock()
+	defer shard.Unlock()
+	if shard.keys == nil {
+		shard.keys = make(map[key]bool)
+	}
+	if shard.keys[k] {
+		return false
+	}
+	shard.keys[k] = true
+	return true
+}
+
+// Explored is how far an exploration has come.
+type Explored struct {
+	States, Commands int
+	// Depth is how many commands in a row have been tried in every order, and Whole says that there
+	// is nothing beyond them.
+	Depth int
+	Whole bool
+}
+
+// Explore tries every order of commands on the real queue, with at most so many requests at once,
+// breadth first, until a time has passed or so many states are known. In each state, the predicates
+// hold, and each command does what the rule says.
+func Explore(requests, limit int, within time.Duration) (Explored, error) {
+	var known seen
+	var done Explored
+	began := time.Now()
+	frontier := []key{keyOf(nil)}
+	known.add(frontier[0])
+	done.States = 1
+	for ; len(frontier) > 0; done.Depth++ {
+		var mu sync.Mutex
+		var next []key
+		var failed error
+		over := false
+		var workers sync.WaitGroup
+		for portion := range slices.Chunk(frontier, (len(frontier)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0)) {
+			workers.Go(func() {
+				t := newTable()
+				for few := range slices.Chunk(portion, 256) {
+					found, commands, err := t.step(few, requests, &known)
+					mu.Lock()
+					next = append(next, found...)
+					done.States, done.Commands = done.States+len(found), done.Commands+commands
+					if err != nil && failed == nil {
+						failed = err
+					}
+					over = over || failed != nil || done.States >= limit || time.Since(began) > within
+					stop := over
+					mu.Unlock()
+					if stop {
+						return
+					}
+				}
+			})
+		}
+		workers.Wait()
+		if over {
+			return done, failed
+		}
+		frontier = next
+	}
+	done.Whole = true
+	return done, nil
+}
+
+// step tries all commands in some states, and returns the new states.
+func (t *table) step(few []key, requests int, known *seen) (found []key, commands int, err error) {
+	for _, k := range few {
+		s := decode(k)
+		for _, c := range s.commands(requests) {
+			commands++
+			next, err := t.try(s, c)
+			if err == nil && known.add(keyOf(next)) {
+				found = append(found, keyOf(next))
+				err = lookAt(next).violated()
+			}
+			if err != nil {
+				return found, commands, fmt.Errorf("%w\nafter: %v\nin the state\n%v", err, c, s)
+			}
+		}
+	}
+	return found, commands, nil
+}
+
+// try has the queue carry out a command, and compares the outcome with the rule.
+func (t *table) try(s state, c command) (state, error) {
+	t.put(s)
+	want, wantRefused, wrong := s.after(c)
+	if wrong != "" {
+		return nil, fmt.Errorf("the rule contradicts itself: %s", wrong)
+	}
+	refused := t.do(c)
+	got, err := t.state()
+	switch {
+	case err != nil:
+		return nil, err
+	case refused != wantRefused:
+		return nil, fmt.Errorf("refused: %v, want %v", refused, wantRefused)
+	case !same(got, want):
+		return nil, fmt.Errorf("the queue has\n%vwant\n%v", got, want)
+	}
+	return got, nil
+}
+
+// same compares who holds and who waits.
+func same(a, b state) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	plain := func(s state) (held, waits []request) {
+		for _, r := range s {
+			r.watches = none
+			if r.granted {
+				held = append(held, r)
+			} else {
+				waits = append(waits, r)
+			}
+		}
+		slices.SortFunc(held, func(a, b request) int { return int(a.owner)<<5 + int(a.ask) - int(b.owner)<<5 - int(b.ask) })
+		return held, waits
+	}
+	heldA, waitsA := plain(a)
+	heldB, waitsB := plain(b)
+	return slices.Equal(heldA, heldB) && slices.Equal(waitsA, waitsB)
+}

@@ -1,0 +1,166 @@
+package smallworld
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/queue"
+)
+
+// table is the real queue, put into any state. What it keeps is used again.
+type table struct {
+	queue   queue.Queue
+	owners  [owners]queue.Owner
+	all     []*queue.Request // in it
+	spare   []*queue.Request
+	order   uint64
+	refused []*queue.Request
+}
+
+// claimed has the claims of each ask as a queue gets them.
+var claimed = func() (all [][]queue.Claim) {
+	for _, a := range asks {
+		var claims []queue.Claim
+		for _, c := range pathlock.Normalize(a.claims...) {
+			claims = append(claims, queue.Claim{Node: c.Path.Column(), Mode: queue.Mode(c.Mode)})
+		}
+		all = append(all, claims)
+	}
+	return all
+}()
+
+func newTable() *table {
+	t := new(table)
+	t.queue.Granted = func(*queue.Request) {}
+	t.queue.Refused = func(r *queue.Request, _ queue.Conflict) { t.refused = append(t.refused, r) }
+	return t
+}
+
+func (t *table) ask(o, a uint8) *queue.Request {
+	r := new(queue.Request)
+	if n := len(t.spare); n > 0 {
+		r, t.spare = t.spare[n-1], t.spare[:n-1]
+	}
+	t.order++
+	r.Value = a
+	t.queue.Ask(r, &t.owners[o], t.order, asks[a].gate, claimed[a])
+	return r
+}
+
+// put makes a state of the queue. It lets the waiters look at who is in their way, so that the
+// queue remembers what it then has to forget.
+func (t *table) put(s state) {
+	for _, r := range t.all {
+		t.queue.Remove(r)
+		t.spare = append(t.spare, r)
+	}
+	t.all = t.all[:0]
+	for _, r := range s {
+		q := t.ask(r.owner, r.ask)
+		t.all = append(t.all, q)
+		if r.granted {
+			t.queue.Grant(q)
+		} else {
+			t.queue.Wait(q, t.all[r.watches])
+		}
+	}
+	t.queue.Settle(nil)
+	for i, r := range s {
+		if !r.granted {
+			t.queue.InTheWay(t.all[i])
+		}
+	}
+}
+
+// do carries out a command, as store/internal/locktable does.
+func (t *table) do(c command) (refused bool) {
+	t.refused = t.refused[:0]
+	switch c.what {
+	case take:
+		r := t.ask(c.owner, c.ask)
+		obstacle := t.queue.Obstacle(r)
+		switch {
+		case obstacle.By == nil:
+			t.all = append(t.all, r)
+			t.queue.Grant(r)
+			t.queue.Settle(t.queue.Advance(r.Owner))
+		case t.queue.Deadlock(r).By != nil:
+			t.queue.Drop(r)
+			t.spare = append(t.spare, r)
+			return true
+		default:
+			t.all = append(t.all, r)
+			t.queue.Wait(r, obstacle.By)
+		}
+	case end:
+		t.queue.Settle(t.remove(t.all[c.ask]))
+	case evict:
+		o := &t.owners[c.owner]
+		var unwatched []*queue.Request
+		for _, list := range [][]*queue.Request{o.Waits, o.Grants} {
+			for _, r := range slices.Backward(slices.Clone(list)) {
+				unwatched = append(unwatched, t.remove(r)...)
+			}
+		}
+		t.queue.Settle(unwatched)
+	case move:
+		t.queue.Move(&t.owners[c.owner], &t.owners[c.ask])
+		t.queue.Settle(nil)
+	}
+	for _, r := range t.refused {
+		t.all = slices.DeleteFunc(t.all, func(other *queue.Request) bool { return other == r })
+	}
+	return false
+}
+
+func (t *table) remove(r *queue.Request) []*queue.Request {
+	t.all = slices.DeleteFunc(t.all, func(other *queue.Request) bool { return other == r })
+	return t.queue.Remove(r)
+}
+
+// state reads the queue's state.
+func (t *table) state() (state, error) {
+	place := func(r *queue.Request) int { return slices.Index(t.all, r) }
+	slices.SortStableFunc(t.all, func(a, b *queue.Request) int {
+		switch {
+		case a.Granted() == b.Granted():
+			return int(a.Order) - int(b.Order)
+		case a.Granted():
+			return -1
+		default:
+			return 1
+		}
+	})
+	s := make(state, len(t.all))
+	for i, r := range t.all {
+		s[i] = request{ask: r.Value.(uint8), granted: r.Granted(), watches: none}
+		for o := range t.owners {
+			if r.Owner == &t.owners[o] {
+				s[i].owner = uint8(o)
+			}
+		}
+		if r.Granted() {
+			s[i].watches = 7
+			continue
+		}
+		if w := place(r.Watching()); w >= 0 {
+			s[i].watches = uint8(w)
+		} else {
+			return s, fmt.Errorf("request %d watches nobody", i)
+		}
+	}
+	for i, r := range s { // whom each waits for
+		if r.granted {
+			continue
+		}
+		var got set
+		for _, c := range t.queue.InTheWay(t.all[i]) {
+			got |= 1 << place(c.By)
+		}
+		if want := lookAt(s).inTheWay(i); got != want {
+			return s, fmt.Errorf("in the way of request %d are %b, want %b", i, got, want)
+		}
+	}
+	return s, nil
+}

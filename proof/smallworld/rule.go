@@ -1,0 +1,383 @@
+// Package smallworld explores all that can happen in a small world: three owners, and the nodes /a,
+// /a/b and /a/c with all modes, and the gate. It states the rule of the queue as predicates over
+// states, from the definitions in storetest's doc.go, and compares what internal/queue and the
+// scripts of store/redisstore do with it.
+package smallworld
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+const (
+	owners = 3
+	most   = 6 // requests at once
+)
+
+// ask is what somebody can ask for.
+type ask struct {
+	gate   bool
+	claims []pathlock.Claim // as written, without intentions
+	twin   uint8            // the ask with /a/b and /a/c exchanged
+}
+
+// asks are all single claims, the gate, and the two names that a rename claims.
+var asks = func() (all []ask) {
+	at := func(path string, m pathlock.Mode) pathlock.Claim {
+		return pathlock.Claim{Path: pathlock.MustParsePath(path), Mode: m}
+	}
+	for i, m := range pathlock.Modes() {
+		n := uint8(3 * i)
+		all = append(all, ask{claims: []pathlock.Claim{at("/a", m)}, twin: n},
+			ask{claims: []pathlock.Claim{at("/a/b", m)}, twin: n + 2}, ask{claims: []pathlock.Claim{at("/a/c", m)}, twin: n + 1})
+	}
+	n := uint8(len(all))
+	return append(all, ask{gate: true, twin: n}, ask{claims: []pathlock.Claim{at("/a/b", pathlock.ModeX), at("/a/c", pathlock.ModeX)}, twin: n + 1})
+}()
+
+// collides has the bits of the asks of others that an ask excludes.
+var collides = func() (table [32]uint32) {
+	for i, a := range asks {
+		for j, b := range asks {
+			if a.excludes(b) {
+				table[i] |= 1 << j
+			}
+		}
+	}
+	return table
+}()
+
+// beside says which modes two owners may have on one node: Gray et al., 1976, table 1.
+var beside = map[pathlock.Mode]string{
+	pathlock.ModeIS: "IS IX S SIX", pathlock.ModeIX: "IS IX", pathlock.ModeS: "IS S", pathlock.ModeSIX: "IS", pathlock.ModeX: "",
+}
+
+func mayMeet(a, b pathlock.Mode) bool {
+	return slices.Contains(strings.Fields(beside[a]), b.String())
+}
+
+// excludes says whether two owners cannot have both. Whoever claims a node has an intention on all
+// above it.
+func (a ask) excludes(b ask) bool {
+	if a.gate || b.gate {
+		return true
+	}
+	intention := func(m pathlock.Mode) pathlock.Mode {
+		if m == pathlock.ModeIS || m == pathlock.ModeS {
+			return pathlock.ModeIS
+		}
+		return pathlock.ModeIX
+	}
+	for _, x := range a.claims {
+		for _, y := range b.claims {
+			switch {
+			case x.Path == y.Path && !mayMeet(x.Mode, y.Mode),
+				x.Path != y.Path && x.Path.Contains(y.Path) && !mayMeet(x.Mode, intention(y.Mode)),
+				x.Path != y.Path && y.Path.Contains(x.Path) && !mayMeet(intention(x.Mode), y.Mode):
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// request is one in a state.
+type request struct {
+	owner, ask uint8
+	granted    bool
+	watches    uint8 // the place in the state of the request that a waiting one watches, or none
+}
+
+const none = most
+
+// state is who holds, and who waits, in order of arrival: the granted ones come first.
+type state []request
+
+// set is a set of places in a state.
+type set uint8
+
+func (s set) has(i int) bool { return s&(1<<i) != 0 }
+
+// all yields the places in a set.
+func (s set) all(yield func(int) bool) {
+	for ; s != 0; s &= s - 1 {
+		if !yield(bits.TrailingZeros8(uint8(s))) {
+			return
+		}
+	}
+}
+
+// look is a state with what follows from it.
+type look struct {
+	state
+	granted, waiting set
+	of               [owners]set   // by owner
+	against          [most + 1]set // what a request conflicts with
+	passes           [most + 1]set // the earlier waiters that a waiting request need not wait for
+	waitsFor         [owners]set   // the requests that wait for an owner
+}
+
+// lookAt judges a state. Who may pass whom is decided in order of arrival: later requests of
+// holders count as behind nobody while an earlier one is judged.
+func lookAt(s state) *look {
+	l := &look{state: s}
+	for i, r := range s {
+		l.of[r.owner] |= 1 << i
+		if r.granted {
+			l.granted |= 1 << i
+		} else {
+			l.waiting |= 1 << i
+		}
+	}
+	for i, r := range s {
+		for j, other := range s {
+			if r.owner != other.owner && collides[r.ask]&(1<<other.ask) != 0 {
+				l.against[i] |= 1 << j
+			}
+		}
+	}
+	for i := range l.waiting.all {
+		if l.holds(s[i].owner) {
+			l.passes[i] = l.before(i) & l.waiters(s[i].owner, i)
+		}
+	}
+	for o := range uint8(owners) {
+		l.waitsFor[o] = l.waiters(o, len(s))
+	}
+	return l
+}
+
+func (l *look) holds(o uint8) bool { return l.of[o]&l.granted != 0 }
+
+// before returns the earlier waiters that a waiting request conflicts with.
+func (l *look) before(i int) set { return l.against[i] & l.waiting & (1<<i - 1) }
+
+// inTheWay returns the holders and the waiters that a waiting request is kept back by.
+func (l *look) inTheWay(i int) set {
+	return l.against[i]&l.granted | l.before(i)&^l.passes[i]
+}
+
+// waiters returns the requests that wait for an owner: those that conflict with what it holds, with
+// what a holder has that waits for it, or that are behind a request that waits for it. Requests of
+// holders that came after limit count as behind nobody.
+func (l *look) waiters(o uint8, limit int) (found set) {
+	for grew := true; grew; {
+		grew = false
+		for i := range (l.waiting &^ l.of[o] &^ found).all {
+			waits := false
+			for h := range (l.against[i] & l.granted).all {
+				waits = waits || l.state[h].owner == o || l.of[l.state[h].owner]&found != 0
+			}
+			if late := i > limit && l.holds(l.state[i].owner); !late {
+				waits = waits || l.before(i)&^l.passes[i]&found != 0
+			}
+			if waits {
+				found |= 1 << i
+				grew = true
+			}
+		}
+	}
+	return found
+}
+
+// deadlock says whether a waiting request would never end: a holder in its way waits for its owner.
+func (l *look) deadlock(i int) bool {
+	for h := range (l.against[i] & l.granted).all {
+		if l.of[l.state[h].owner]&l.waitsFor[l.state[i].owner] != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// circle says whether somebody waits in a circle: a request waits for those in its way, and where
+// that is a holder, for what that holder waits for.
+func (l *look) circle() bool {
+	left := l.waiting
+	for shrank := true; shrank; { // take away whoever waits for nobody who waits
+		shrank = false
+		for i := range left.all {
+			next := l.inTheWay(i) & l.waiting
+			for h := range (l.against[i] & l.granted).all {
+				next |= l.of[l.state[h].owner] & l.waiting
+			}
+			if next&left == 0 {
+				left &^= 1 << i
+				shrank = true
+			}
+		}
+	}
+	return left != 0
+}
+
+// violated returns which predicate does not hold in a state, nil if all do.
+func (l *look) violated() error {
+	for i := range l.granted.all {
+		if l.against[i]&l.granted != 0 {
+			return errors.New("two owners hold what conflicts")
+		}
+	}
+	for i := range l.waiting.all {
+		switch w := l.state[i].watches; {
+		case l.inTheWay(i) == 0:
+			return errors.New("a waiter could be let in, and is not")
+		case w != none && !l.inTheWay(i).has(int(w)):
+			return errors.New("a waiter watches somebody who is not in its way: nobody would wake it")
+		case l.deadlock(i):
+			return errors.New("a deadlock waits")
+		}
+	}
+	if l.circle() {
+		return errors.New("somebody waits in a circle")
+	}
+	return nil
+}
+
+// settle grants, in order of arrival, whoever may be granted, and refuses the waiting requests of
+// an owner that a grant to it has made deadlocks. It says what it finds wrong on the way.
+func settle(s state) (next state, wrong string) {
+	for {
+		l := lookAt(s)
+		first := -1
+		for i := range l.waiting.all {
+			if l.inTheWay(i) == 0 {
+				first = i
+				break
+			}
+		}
+		if first < 0 {
+			return s, wrong
+		}
+		r := s[first]
+		if passed := l.before(first) &^ l.waitsFor[r.owner]; passed != 0 {
+			wrong = "somebody is passed by an owner that it does not wait for"
+		}
+		r.granted = true
+		s = slices.Insert(slices.Delete(slices.Clone(s), first, first+1), 0, r)
+		for i := 0; i < len(s); i++ {
+			if s[i].owner == r.owner && !s[i].granted && lookAt(s).deadlock(i) {
+				s = slices.Delete(s, i, i+1)
+				i--
+			}
+		}
+	}
+}
+
+// command is something that may happen.
+type command struct {
+	what  byte  // one of the below
+	owner uint8 // for all but end
+	ask   uint8 // of take; the place of the request for end; the heir for move
+}
+
+const (
+	take  = 't' // an owner asks
+	end   = 'e' // a grant is released, or its own lease ends; a waiter gives up, or its place ends
+	evict = 'x' // an owner's lease ends, or somebody takes everything away by force
+	move  = 'm' // a transfer to an owner that takes no part
+)
+
+// commands returns everything that may happen in a state, where there are at most so many requests
+// at once.
+func (s state) commands(most int) (all []command) {
+	var part [owners]bool // who takes part
+	var asked [owners]uint32
+	for i, r := range s {
+		part[r.owner] = true
+		asked[r.owner] |= 1 << r.ask
+		all = append(all, command{end, 0, uint8(i)})
+	}
+	idle := slices.Index(part[:], false)
+	for o := range uint8(owners) {
+		if part[o] {
+			all = append(all, command{evict, o, 0})
+		}
+		holds := slices.ContainsFunc(s, func(r request) bool { return r.owner == o && r.granted })
+		if holds && idle >= 0 {
+			all = append(all, command{move, o, uint8(idle)})
+		}
+	}
+	for o := range uint8(owners) {
+		for a := range uint8(len(asks)) {
+			if len(s) < most && asked[o]&(1<<a) == 0 {
+				all = append(all, command{take, o, a})
+			}
+		}
+	}
+	return all
+}
+
+// after returns the state after a command, by the rule. refused says that an ask is a deadlock.
+func (s state) after(c command) (next state, refused bool, wrong string) {
+	s = slices.Clone(s)
+	switch c.what {
+	case take:
+		before := lookAt(s)
+		s = append(s, request{owner: c.owner, ask: c.ask, watches: none})
+		l, last := lookAt(s), len(s)-1
+		if l.inTheWay(last) != 0 {
+			// Whom the others may pass counts as it was: where one more who waits would let
+			// somebody pass, it closes a circle.
+			passes := l.passes[last]
+			l.passes, l.waitsFor = before.passes, before.waitsFor
+			l.passes[last] = passes
+			refused = l.deadlock(last)
+			if refused != l.circle() {
+				wrong = "a deadlock is not a circle, or the other way round"
+			}
+			if refused {
+				return s[:last], true, wrong
+			}
+		}
+	case end:
+		s = slices.Delete(s, int(c.ask), int(c.ask)+1)
+	case evict:
+		s = slices.DeleteFunc(s, func(r request) bool { return r.owner == c.owner })
+	case move:
+		for i := range s {
+			if s[i].owner == c.owner && s[i].granted {
+				s[i].owner = c.ask
+			}
+		}
+	}
+	next, passed := settle(s)
+	return next, false, wrong + passed
+}
+
+func (s state) String() string {
+	var b strings.Builder
+	for i, r := range s {
+		what := "waits for"
+		if r.granted {
+			what = "holds"
+		}
+		a := asks[r.ask]
+		fmt.Fprintf(&b, "  %d: owner %d %s %v", i, r.owner, what, a.claims)
+		if a.gate {
+			b.WriteString("the gate")
+		}
+		if !r.granted && r.watches != none {
+			fmt.Fprintf(&b, ", and watches %d", r.watches)
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+func (c command) String() string {
+	switch c.what {
+	case take:
+		return fmt.Sprintf("owner %d asks for %v (gate: %v)", c.owner, asks[c.ask].claims, asks[c.ask].gate)
+	case end:
+		return fmt.Sprintf("request %d ends", c.ask)
+	case evict:
+		return fmt.Sprintf("everything is taken from owner %d", c.owner)
+	default:
+		return fmt.Sprintf("owner %d hands over to owner %d", c.owner, c.ask)
+	}
+}

@@ -1,0 +1,350 @@
+package smallworld
+
+import (
+	"context"
+	"crypto/sha1"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/proof/simredis"
+	"github.com/pathlock-go/pathlock/store/redisstore"
+)
+
+// doer carries out a command: a simulated Redis, or a real one.
+type doer func(args ...string) (any, error)
+
+// The names that stand in recorded calls for those of each call.
+const (
+	someOwner = "SOME-OWNER"
+	heir      = "SOME-HEIR"
+	someGrant = "SOME-GRANT"
+)
+
+// calls are what the store sends to Redis, as it has sent it once: the scripts' arguments are its
+// business, and not this package's.
+type calls struct {
+	acquire                              [][]string // for each ask
+	release, withdraw, force, move, show []string
+	tree                                 pathlock.Tree
+}
+
+// record has the store make every call once.
+func record(tree pathlock.Tree) (*calls, error) {
+	server := simredis.New()
+	var sent [][]string
+	server.Ran = func(args []string) {
+		if strings.HasPrefix(args[0], "eval") {
+			sent = append(sent, args)
+		}
+	}
+	client := redis.NewClient(&redis.Options{Dialer: func(context.Context, string, string) (net.Conn, error) {
+		here, there := net.Pipe()
+		go server.Serve(there)
+		return here, nil
+	}, ContextTimeoutEnabled: true, PoolSize: 1})
+	defer func() { _ = client.Close() }()
+	store := redisstore.New(client)
+	ctx := context.Background()
+	defer func() { _ = store.Close(ctx) }()
+	texts := make(map[string]string)
+	last := func() []string { // with the script's text in the place of its name
+		call := slices.Clone(sent[len(sent)-1])
+		for _, args := range sent {
+			if args[0] == "eval" {
+				sum := sha1.Sum([]byte(args[1]))
+				texts[hex.EncodeToString(sum[:])] = args[1]
+			}
+		}
+		if call[0] == "evalsha" {
+			call[0], call[1] = "eval", texts[call[1]]
+		}
+		return call
+	}
+	c := &calls{tree: tree}
+	for _, a := range asks {
+		req := pathlock.Acquisition{
+			Tree: tree, Owner: someOwner, Grant: someGrant, Note: someGrant, Gate: a.gate, Claims: pathlock.Normalize(a.claims...),
+			Lease: time.Hour, Wait: time.Hour,
+		}
+		if _, err := store.Acquire(ctx, req); err != nil {
+			return nil, err
+		}
+		c.acquire = append(c.acquire, last())
+		if err := store.Release(ctx, tree, someOwner, someGrant); err != nil {
+			return nil, err
+		}
+		c.release = last()
+	}
+	first := pathlock.Acquisition{Tree: tree, Owner: "first", Grant: "first", Gate: true, Lease: time.Hour}
+	_, err := store.Acquire(ctx, first)
+	waits, cancel := context.WithCancel(ctx)
+	second := pathlock.Acquisition{Tree: tree, Owner: someOwner, Grant: someGrant, Gate: true, Lease: time.Hour, Wait: time.Hour, Waiting: cancel}
+	if _, cancelled := store.Acquire(waits, second); !errors.Is(cancelled, context.Canceled) {
+		err = errors.Join(err, fmt.Errorf("a wait that is cancelled ends with %w", cancelled))
+	}
+	c.withdraw = last()
+	_, failed := store.Snapshot(ctx, tree)
+	c.show = last()
+	_, transferred := store.Transfer(ctx, pathlock.Transfer{Tree: tree, From: "first", To: heir})
+	c.move = last()
+	err = errors.Join(err, failed, transferred, store.ForceRelease(ctx, tree, heir))
+	c.force = last()
+	for i := 2; i < len(c.move); i++ {
+		c.move[i] = strings.ReplaceAll(c.move[i], "first", someOwner)
+	}
+	for i := 2; i < len(c.force); i++ {
+		c.force[i] = strings.ReplaceAll(c.force[i], heir, someOwner)
+	}
+	return c, err
+}
+
+// scripts is the scripts' table of one tree.
+type scripts struct {
+	*calls
+	do   doer
+	ids  int               // given out
+	shas map[string]string // what Redis calls the scripts that it knows, by their texts
+}
+
+// send makes a call for an owner and a grant, and returns the strings of the reply.
+func (t *scripts) send(call []string, owner, to uint8, grant string) ([]string, error) {
+	name := func(o uint8) string { return "owner" + strconv.Itoa(int(o)) }
+	names := strings.NewReplacer(someOwner, name(owner), heir, name(to), someGrant, grant)
+	args := slices.Clone(call)
+	for i := 2; i < len(args); i++ {
+		args[i] = names.Replace(args[i])
+	}
+	sha, known := t.shas[args[1]]
+	if !known {
+		sum := sha1.Sum([]byte(args[1]))
+		sha = hex.EncodeToString(sum[:])
+		t.shas[args[1]] = sha
+		if _, err := t.do("script", "load", args[1]); err != nil {
+			return nil, err
+		}
+	}
+	args[0], args[1] = "evalsha", sha
+	reply, err := t.do(args...)
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	for _, item := range reply.([]any) {
+		all = append(all, fmt.Sprint(item))
+	}
+	return all, nil
+}
+
+// entry is a request as the table shows it.
+type entry struct {
+	request
+	grant string
+}
+
+// entries reads the table: the granted ones, and then those who wait, in order of arrival.
+func (t *scripts) entries() ([]entry, error) {
+	const head, each = 4, 9
+	shown, err := t.send(t.show, 0, 0, "")
+	if err != nil {
+		return nil, err
+	}
+	var all []entry
+	for f := range slices.Chunk(shown[head:], each) {
+		ask, _, _ := strings.Cut(f[7], ".")
+		n, _ := strconv.Atoi(ask)
+		all = append(all, entry{request{owner: f[1][len("owner")] - '0', ask: uint8(n), granted: f[0] == "holder", watches: none}, f[7]})
+		if f[0] == "waiter" {
+			all[len(all)-1].grant = f[7] + " " + f[2]
+		}
+	}
+	slices.SortStableFunc(all, func(a, b entry) int {
+		switch {
+		case a.granted && b.granted:
+			return 0
+		case a.granted:
+			return -1
+		case b.granted:
+			return 1
+		}
+		_, ticketA, _ := strings.Cut(a.grant, " ")
+		_, ticketB, _ := strings.Cut(b.grant, " ")
+		return strings.Compare(ticketA, ticketB)
+	})
+	for i := range all {
+		all[i].grant, _, _ = strings.Cut(all[i].grant, " ")
+	}
+	return all, nil
+}
+
+func plain(all []entry) state {
+	s := make(state, len(all))
+	for i, e := range all {
+		s[i] = e.request
+	}
+	return s
+}
+
+// run carries out a command in one of the ways that there are for it, which variant chooses.
+func (t *scripts) run(all []entry, c command, variant int) (refused bool, err error) {
+	var reply []string
+	switch c.what {
+	case take:
+		t.ids++
+		reply, err = t.send(t.acquire[c.ask], c.owner, 0, fmt.Sprintf("%d.%d", c.ask, t.ids))
+		return err == nil && reply[0] == "deadlock", err
+	case end:
+		r := all[c.ask]
+		switch {
+		case r.granted:
+			_, err = t.send(t.release, r.owner, 0, r.grant)
+		case variant%2 == 0:
+			_, err = t.send(t.withdraw, r.owner, 0, r.grant)
+		default: // ask once more, without waiting
+			again := slices.Clone(t.acquire[r.ask])
+			again[len(again)-10] = "0"
+			_, err = t.send(again, r.owner, 0, r.grant)
+		}
+	case evict:
+		if variant%2 == 0 {
+			_, err = t.send(t.force, c.owner, 0, "")
+			break
+		}
+		if err = t.endLease(all, c.owner); err == nil { // whoever comes next clears up
+			_, err = t.send(t.force, owners, 0, "")
+		}
+	case move:
+		_, err = t.send(t.calls.move, c.owner, c.ask, "")
+	}
+	return false, err
+}
+
+// endLease has the lease of an owner, and its places in the queue, end.
+func (t *scripts) endLease(all []entry, o uint8) error {
+	const deadlines = 4 // where the key is in a call
+	key := t.show[deadlines]
+	reply, err := t.do("ZRANGE", key, "0", "-1")
+	if err != nil {
+		return err
+	}
+	waits := slices.ContainsFunc(all, func(e entry) bool { return e.owner == o && !e.granted })
+	for _, member := range reply.([]any) {
+		name := fmt.Sprint(member)
+		mine := name == fmt.Sprintf("oowner%d", o)
+		if name[0] == 'w' && waits {
+			record, err := t.do("HGET", t.show[deadlines-1], "rowner"+strconv.Itoa(int(o)))
+			if err != nil {
+				return err
+			}
+			mine = strings.Contains(fmt.Sprint(record), name[1:])
+		}
+		if mine {
+			if _, err := t.do("ZADD", key, "1", name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// try has the scripts carry out a command, and compares the outcome with the rule.
+func (t *scripts) try(all []entry, c command, variant int) (state, error) {
+	s := plain(all)
+	want, wantRefused, _ := s.after(c)
+	refused, err := t.run(all, c, variant)
+	if err != nil {
+		return nil, err
+	}
+	next, err := t.entries()
+	got := plain(next)
+	switch {
+	case err != nil:
+		return nil, err
+	case refused != wantRefused:
+		err = fmt.Errorf("refused: %v, want %v", refused, wantRefused)
+	case !same(got, want):
+		err = fmt.Errorf("the scripts have\n%vwant\n%v", got, want)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w\nafter: %v\nin the state\n%v", err, c, s)
+	}
+	return got, nil
+}
+
+// alike leaves out what Redis may do otherwise than the rule: a gate is shut as soon as only
+// holders are in its way. So an owner that waits for the gate counts as one that holds something,
+// and a holder that asks for the gate shuts out newcomers.
+func (s state) alike(all []command) []command {
+	return slices.DeleteFunc(all, func(c command) bool {
+		return c.what == take && slices.ContainsFunc(s, func(r request) bool {
+			return r.owner == c.owner && (asks[c.ask].gate || !r.granted && asks[r.ask].gate)
+		})
+	})
+}
+
+// explore has the scripts carry out every order of commands, breadth first, until a time has
+// passed.
+func (t *scripts) explore(server *simredis.Server, until time.Time, known *seen) (done Explored, err error) {
+	frontier := []simredis.Image{nil}
+	for ; len(frontier) > 0; done.Depth++ {
+		var next []simredis.Image
+		for _, image := range frontier {
+			server.Restore(image)
+			all, err := t.entries()
+			if err != nil {
+				return done, err
+			}
+			for _, c := range plain(all).alike(plain(all).commands(most)) {
+				server.Restore(image)
+				done.Commands++
+				got, err := t.try(all, c, done.Commands)
+				if err != nil {
+					return done, err
+				}
+				if known.add(keyOf(got)) {
+					next = append(next, server.Image())
+				}
+			}
+			if done.States++; time.Now().After(until) {
+				return done, nil
+			}
+		}
+		frontier = next
+	}
+	return done, nil
+}
+
+// walk has the scripts carry out so many random commands, one after the other.
+func (t *scripts) walk(random *rand.Rand, steps int) error {
+	var history []string
+	for range steps {
+		all, err := t.entries()
+		if err != nil {
+			return err
+		}
+		possible := plain(all).alike(plain(all).commands(most))
+		c := possible[random.IntN(len(possible))]
+		if random.IntN(2) == 0 { // most commands are asks of those who hold nothing
+			c = possible[random.IntN(min(len(possible), 2*most))]
+		}
+		history = append(history, c.String())
+		if _, err := t.try(all, c, random.Int()); err != nil {
+			return fmt.Errorf("%w\nwhat happened:\n%s", err, strings.Join(history, "\n"))
+		}
+	}
+	for o := range uint8(owners) {
+		if _, err := t.send(t.force, o, 0, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}

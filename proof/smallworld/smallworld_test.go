@@ -1,0 +1,109 @@
+package smallworld
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testlock"
+	"github.com/pathlock-go/pathlock/internal/test/testserver"
+	"github.com/pathlock-go/pathlock/proof/budget"
+	"github.com/pathlock-go/pathlock/proof/simredis"
+)
+
+func seconds(since time.Time) int { return int(time.Since(since).Seconds()) }
+
+// TestQueue_smallWorld: whatever three owners do, in whatever order, the queue is in a state of the
+// rule: all of it with four requests at once, and as much as there is time for with six.
+func TestQueue_smallWorld(t *testing.T) {
+	for _, requests := range []int{4, most} {
+		began := time.Now()
+		done, err := Explore(requests, 50_000_000, budget.Time())
+		if err != nil {
+			t.Fatal(err)
+		}
+		budget.Report(t, "requests", requests, "states", done.States, "commands", done.Commands, "depth", done.Depth, "whole", done.Whole, "seconds", seconds(began))
+	}
+}
+
+// TestScripts_smallWorld: the scripts of Redis do what the rule says, in every order of the first
+// commands, and in random orders of more.
+func TestScripts_smallWorld(t *testing.T) {
+	c := recorded(t, "proof")
+	began, seed := time.Now(), budget.Seed()
+	until := began.Add(budget.Time())
+	var known seen
+	var states, commands, steps, depth int
+	var mu sync.Mutex
+	var workers sync.WaitGroup
+	for worker := range max(2, runtime.GOMAXPROCS(0)) {
+		server := simredis.New()
+		now := time.Unix(1_800_000_000, 0)
+		server.Clock = func() time.Time { now = now.Add(time.Millisecond); return now }
+		s := &scripts{calls: c, do: server.Do, shas: make(map[string]string)}
+		workers.Go(func() {
+			if worker == 0 {
+				done, err := s.explore(server, until, &known)
+				if err != nil {
+					t.Error(err)
+				}
+				states, commands, depth = done.States, done.Commands, done.Depth
+				return
+			}
+			for n := uint64(worker); time.Now().Before(until) && !t.Failed(); n += uint64(runtime.GOMAXPROCS(0)) {
+				if err := s.walk(rand.New(rand.NewPCG(seed, n)), 100); err != nil {
+					t.Errorf("%s=%d: %v", budget.SeedVariable, seed, err)
+				}
+				mu.Lock()
+				steps += 100
+				mu.Unlock()
+			}
+		})
+	}
+	workers.Wait()
+	budget.Report(t, "states", states, "commands", commands, "depth", depth, "random", steps, "seed", seed, "seconds", seconds(began))
+}
+
+// TestScripts_realRedis: what the small Redis shows of the scripts is what a real one does with
+// them.
+func TestScripts_realRedis(t *testing.T) {
+	options, err := redis.ParseURL(testserver.Redis(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := redis.NewClient(options)
+	t.Cleanup(func() { _ = client.Close() })
+	do := func(args ...string) (any, error) {
+		words := make([]any, len(args))
+		for i, arg := range args {
+			words[i] = arg
+		}
+		return client.Do(t.Context(), words...).Result()
+	}
+	s := &scripts{calls: recorded(t, testlock.Tree(t).ID()), do: do, shas: make(map[string]string)}
+	began, seed, steps := time.Now(), budget.Seed(), 0
+	for ; time.Since(began) < budget.Time(); steps += 20 {
+		if err := s.walk(rand.New(rand.NewPCG(seed, uint64(steps))), 20); err != nil {
+			t.Fatalf("%s=%d: %v", budget.SeedVariable, seed, err)
+		}
+	}
+	budget.Report(t, "random", steps, "seed", seed, "seconds", seconds(began))
+}
+
+func recorded(t *testing.T, id string) *calls {
+	t.Helper()
+	tree, err := pathlock.NewTree("proof", id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := record(tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
