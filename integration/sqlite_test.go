@@ -39,7 +39,7 @@ func TestSQLiteRaces(t *testing.T) {
 func TestSQLiteDeferred(t *testing.T) {
 	t.Parallel()
 	d := databases.SQLite(t)
-	d.Connector = databases.SQLiteConnector(t, "&_txlock=deferred")
+	d.Connector, d.Again = databases.SQLiteConnector(t, "&_txlock=deferred"), true
 	gormplugintest.RunTransactions(t, d)
 	gormplugintest.RunRaces(t, d)
 }
@@ -72,6 +72,7 @@ func TestSQLiteGlebarez(t *testing.T) {
 		Connector:  glebarezConnector{registered.Driver(), databases.SQLiteFile(t, "&_txlock=immediate")},
 		Dialector:  func(pool *sql.DB) gorm.Dialector { return &sqlite.Dialector{Conn: pool} },
 		SoleWriter: true,
+		Again:      true,
 	}
 	// The database is the same; what differs is the driver.
 	gormplugintest.RunMachine(t, d)

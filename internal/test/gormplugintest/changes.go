@@ -1,6 +1,9 @@
 package gormplugintest
 
 import (
+	"math/rand/v2"
+	"strings"
+
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"gorm.io/gorm"
 )
@@ -8,36 +11,38 @@ import (
 // change is one kind of write, to a plan that has the rows /a/b/c and /d.
 type change struct {
 	name string
-	run  func(db *gorm.DB, at map[string]*Suite) error
+	// typical is set for those that between them have each kind of statement.
+	typical bool
+	run     func(db *gorm.DB, at map[string]*Suite) error
 }
 
 // changes are those that differ in what they read, lock and write. All of them change what
 // [world.state] returns.
 func changes() []change {
 	return []change{
-		{"insert", func(db *gorm.DB, at map[string]*Suite) error {
+		{"insert", false, func(db *gorm.DB, at map[string]*Suite) error {
 			return db.Create([]*Suite{{ParentID: &at["/a"].ID, Name: "new"}, {ParentID: &at["/d"].ID, Name: "new"}}).Error
 		}},
-		{"rename", func(db *gorm.DB, at map[string]*Suite) error {
+		{"rename", true, func(db *gorm.DB, at map[string]*Suite) error {
 			return db.Model(&Suite{ID: at["/a"].ID}).Update("name", "z").Error
 		}},
-		{"move", func(db *gorm.DB, at map[string]*Suite) error {
+		{"move", false, func(db *gorm.DB, at map[string]*Suite) error {
 			return db.Model(&Suite{}).Where("id = ?", at["/a/b"].ID).Update("parent_id", at["/d"].ID).Error
 		}},
-		{"delete for good", func(db *gorm.DB, at map[string]*Suite) error {
+		{"delete for good", true, func(db *gorm.DB, at map[string]*Suite) error {
 			return db.Unscoped().Where("id = ?", at["/a"].ID).Delete(&Suite{}).Error
 		}},
-		{"restore", func(db *gorm.DB, at map[string]*Suite) error {
+		{"restore", false, func(db *gorm.DB, at map[string]*Suite) error {
 			return db.Unscoped().Model(&Suite{}).Where("id = ?", at["/gone"].ID).Update("deleted", nil).Error
 		}},
-		{"insert a leaf", func(db *gorm.DB, at map[string]*Suite) error {
+		{"insert a leaf", false, func(db *gorm.DB, at map[string]*Suite) error {
 			return db.Create(&Case{SuiteID: at["/a"].ID, Name: "leaf"}).Error
 		}},
-		{"Copy", func(db *gorm.DB, at map[string]*Suite) error {
+		{"Copy", true, func(db *gorm.DB, at map[string]*Suite) error {
 			_, err := gormplugin.Copy(db, &Suite{}, at["/a"].ID, gormplugin.Below(at["/d"].ID), gormplugin.CopyLeaves(&Case{}, nil))
 			return err
 		}},
-		{"insert above leaves", func(db *gorm.DB, at map[string]*Suite) error {
+		{"insert above leaves", false, func(db *gorm.DB, at map[string]*Suite) error {
 			return db.Create(&Suite{ID: at["/left"].ID, ParentID: &at["/a"].ID, Name: "new"}).Error
 		}},
 	}
@@ -47,13 +52,16 @@ func changes() []change {
 func (w *world) changeable() map[string]*Suite {
 	w.Helper()
 	w.root = w.newPlan()
-	at := make(map[string]*Suite)
-	for _, p := range []string{"/a", "/a/b", "/a/b/c", "/d", "/gone", "/left"} {
-		at[p] = w.build(p)
-		if p == "/a/b" || p == "/left" {
-			w.must(w.db.Create(&Case{SuiteID: at[p].ID, Name: "f"}).Error)
-		}
+	at := map[string]*Suite{"": w.root}
+	var rows []*Suite
+	for _, path := range []string{"/a", "/a/b", "/a/b/c", "/d", "/gone", "/left"} {
+		above, name := path[:strings.LastIndexByte(path, '/')], path[strings.LastIndexByte(path, '/')+1:]
+		// With keys of their own, rows are created together with those below them.
+		at[path] = &Suite{ID: rand.Int64N(1<<50) + 1, ParentID: &at[above].ID, Name: name}
+		rows = append(rows, at[path])
 	}
+	w.must(w.db.Create(rows).Error)
+	w.must(w.db.Create([]*Case{{SuiteID: at["/a/b"].ID, Name: "f"}, {SuiteID: at["/left"].ID, Name: "f"}}).Error)
 	w.must(w.db.Delete(&Suite{ID: at["/gone"].ID}).Error)
 	w.must(w.db.Unscoped().Delete(&Suite{ID: at["/left"].ID}).Error)
 	return at

@@ -28,6 +28,9 @@ type Database struct {
 	SoleWriter bool
 	// DirtyReads is set where sessions read what is not committed: READ UNCOMMITTED.
 	DirtyReads bool
+	// Again is set where another database, of which this one differs by its driver, its settings or
+	// its product, passes the whole suite: what differs shows in fewer runs and fewer writes.
+	Again bool
 	// GivenUp is an error by which the database says that it has given up a transaction, or a
 	// statement, in favour of another one, as the driver returns it. Without one, further tries are
 	// not tested.

@@ -54,6 +54,7 @@ func OnMySQL(t *testing.T, server testserver.MySQLServer, settings map[string]st
 		}
 	}
 	return Database{
+		Again:        server.Product == testserver.MariaDB, // the driver, and nearly all statements, are MySQL's
 		Connector:    mysqlConnector(t, own),
 		Dialector:    func(pool *sql.DB) gorm.Dialector { return mysql.New(mysql.Config{Conn: pool}) },
 		TableOptions: "COLLATE " + collation,
