@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
@@ -42,13 +43,9 @@ func detached(t *testing.T, l *pathlock.Locker, text string) pathlock.Token {
 	req := request(t, text)
 	req.Lease = 10 * time.Minute
 	lock, err := l.Acquire(t.Context(), req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	token, err := lock.Detach(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	return token
 }
 
@@ -75,14 +72,10 @@ func TestDetach_holdLivesUntilItsLeaseEnds(t *testing.T) {
 		req := request(t, "X /a")
 		req.Lease = 10 * time.Minute
 		lock, err := p.here.Acquire(t.Context(), req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		time.Sleep(5 * time.Minute)
 		token, err := lock.Detach(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		if want := time.Now().Add(10 * time.Minute); !lock.Until().Equal(want) {
 			t.Errorf("the hold ends at %v, want %v", lock.Until(), want)
 		}
@@ -133,14 +126,10 @@ func TestAttach_firstReleaseEndsTheHoldForAll(t *testing.T) {
 	for name, end := range map[string]func(*testing.T, processes, *pathlock.Lock, pathlock.Token){
 		"released": func(t *testing.T, _ processes, lock *pathlock.Lock, _ pathlock.Token) { release(t, lock) },
 		"released by its token": func(t *testing.T, p processes, _ *pathlock.Lock, token pathlock.Token) {
-			if err := p.here.ReleaseToken(t.Context(), token); err != nil {
-				t.Fatal(err)
-			}
+			testerr.Must(t, p.here.ReleaseToken(t.Context(), token))
 		},
 		"released by force": func(t *testing.T, p processes, lock *pathlock.Lock, _ pathlock.Token) {
-			if err := p.here.ForceRelease(t.Context(), lock.Tree(), p.there.Scope(lock.Context()).Owner()); err != nil {
-				t.Fatal(err)
-			}
+			testerr.Must(t, p.here.ForceRelease(t.Context(), lock.Tree(), p.there.Scope(lock.Context()).Owner()))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -157,9 +146,7 @@ func TestAttach_firstReleaseEndsTheHoldForAll(t *testing.T) {
 				synctest.Wait()
 				for _, lock := range append(others, besides...) {
 					gone(t, "the other's context", context.Cause(lock.Context()))
-					if err := lock.Release(t.Context()); !errors.Is(err, pathlock.ErrLost) {
-						t.Errorf("the other's release: %v, want ErrLost", err)
-					}
+					testerr.Is(t, "the other's release", lock.Release(t.Context()), pathlock.ErrLost)
 				}
 			})
 		})
@@ -274,9 +261,7 @@ func TestDetach_lostAnswerLeavesNothingBehind(t *testing.T) {
 	}
 	store.lost = nil
 	_ = lock.Release(t.Context())
-	if err := l.Shutdown(t.Context()); err != nil {
-		t.Error(err)
-	}
+	testerr.None(t, l.Shutdown(t.Context()))
 	free(t, l, "X /", true)
 }
 
@@ -434,9 +419,7 @@ func TestDetach_underAHoldThatHasEndedElsewhere(t *testing.T) {
 		token := detached(t, p.here, "X /a")
 		lock := attach(t, p.there, token)
 		inner := acquire(lock.Context(), t, p.there, "X /b")
-		if err := p.here.ReleaseToken(t.Context(), token); err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, p.here.ReleaseToken(t.Context(), token))
 		_, err := inner.Detach(t.Context())
 		gone(t, "detach", err)
 		free(t, p.here, "X /", true)

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
@@ -112,9 +113,7 @@ func newLocker(opts ...pathlock.Option) (*pathlock.Locker, *watched) {
 func tree(t testing.TB, id string) pathlock.Tree {
 	t.Helper()
 	tr, err := pathlock.NewTree("test", id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	return tr
 }
 

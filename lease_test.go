@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
@@ -64,9 +65,7 @@ func TestLease_countsFromWhenTheGrantWasAskedFor(t *testing.T) {
 					}
 					return
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				testerr.Must(t, err)
 				calls := []string{"acquire IX /, X /a"}
 				if tt.renewed > 0 {
 					time.Sleep(tt.renewed - 1)
@@ -148,9 +147,7 @@ func TestLease_renewedAtAThirdAndByTree(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		second := acquire(t.Context(), t, l, "X /b")
 		other, err := l.Acquire(t.Context(), pathlock.Request{Tree: tree(t, "other"), Gate: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		store.called()
 
 		time.Sleep(7*time.Second + time.Millisecond)
@@ -171,18 +168,14 @@ func TestLease_renewedAtAThirdAndByTree(t *testing.T) {
 func TestLease_lossIsNoticedBeforeTheNextGrant(t *testing.T) {
 	l, _ := newLocker()
 	lock := acquire(t.Context(), t, l, "X /a")
-	if err := l.ForceRelease(t.Context(), lock.Tree(), l.Scope(lock.Context()).Owner()); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, l.ForceRelease(t.Context(), lock.Tree(), l.Scope(lock.Context()).Owner()))
 	if _, err := l.Acquire(lock.Context(), request(t, "X /b")); !errors.Is(err, pathlock.ErrLost) {
 		t.Errorf("acquire: %v, want ErrLost", err)
 	}
 	if cause := context.Cause(lock.Context()); !errors.Is(cause, pathlock.ErrLost) {
 		t.Errorf("cause %v, want ErrLost", cause)
 	}
-	if err := lock.Release(t.Context()); !errors.Is(err, pathlock.ErrLost) {
-		t.Errorf("release: %v, want ErrLost", err)
-	}
+	testerr.Is(t, "release", lock.Release(t.Context()), pathlock.ErrLost)
 	free(t, l, "X /", true)
 }
 
@@ -251,9 +244,7 @@ func TestContext_endsWhetherItWasAskedOrNot(t *testing.T) {
 		{"by the loss, though the outer one ends later", func(t *testing.T, l *pathlock.Locker, store pathlock.Store, lock *pathlock.Lock, outer context.CancelCauseFunc) {
 			scope := l.Scope(lock.Context())
 			// Another process releases it, so that this one does not look at once.
-			if err := store.ForceRelease(t.Context(), lock.Tree(), scope.Owner()); err != nil {
-				t.Fatal(err)
-			}
+			testerr.Must(t, store.ForceRelease(t.Context(), lock.Tree(), scope.Owner()))
 			if _, err := l.Acquire(scope.Context(t.Context()), request(t, "X /b")); !errors.Is(err, pathlock.ErrLost) {
 				t.Fatalf("the loss is noticed as %v", err)
 			}
@@ -342,16 +333,12 @@ func TestForceRelease_endsAHolderOfThisProcess(t *testing.T) {
 		l, _ := newLocker()
 		lock, other := acquire(t.Context(), t, l, "X /a"), acquire(t.Context(), t, l, "X /b")
 		forced := time.Now()
-		if err := l.ForceRelease(t.Context(), lock.Tree(), l.Scope(lock.Context()).Owner()); err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, l.ForceRelease(t.Context(), lock.Tree(), l.Scope(lock.Context()).Owner()))
 		<-lock.Context().Done()
 		if cause := context.Cause(lock.Context()); !errors.Is(cause, pathlock.ErrLost) || time.Since(forced) > 0 {
 			t.Errorf("the context ended %v late, because of %v", time.Since(forced), cause)
 		}
-		if err := lock.Release(t.Context()); !errors.Is(err, pathlock.ErrLost) {
-			t.Errorf("release: %v, want ErrLost", err)
-		}
+		testerr.Is(t, "release", lock.Release(t.Context()), pathlock.ErrLost)
 		release(t, other)
 	})
 }

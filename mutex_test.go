@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
@@ -19,9 +20,7 @@ import (
 func locked(ctx context.Context, t testing.TB, method func(context.Context) (*pathlock.Lock, error)) *pathlock.Lock {
 	t.Helper()
 	lock, err := method(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	return lock
 }
 
@@ -151,9 +150,7 @@ func TestMaxHold_innerLockWithoutABoundKeepsTheHold(t *testing.T) {
 		req := request(t, "X /a")
 		req.MaxHold = time.Hour
 		lock, err := l.Acquire(t.Context(), req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		transaction := acquire(lock.Context(), t, l, "X /a/b")
 		<-transaction.Context().Done()
 		if cause := context.Cause(transaction.Context()); !errors.Is(cause, pathlock.ErrHeldTooLong) {
@@ -239,18 +236,12 @@ func TestDowngrade_letsReadersInAndNoWriter(t *testing.T) {
 		if second, third := <-order, <-order; second != "writer" || third != "late reader" {
 			t.Errorf("then the %s, then the %s", second, third)
 		}
-		if err := lock.Downgrade(t.Context()); !errors.Is(err, pathlock.ErrNotHeld) {
-			t.Errorf("downgraded after the release: %v, want ErrNotHeld", err)
-		}
+		testerr.Is(t, "downgraded after the release", lock.Downgrade(t.Context()), pathlock.ErrNotHeld)
 		gate := acquire(t.Context(), t, l, "gate")
-		if err := gate.Downgrade(t.Context()); !errors.Is(err, pathlock.ErrInvalidRequest) {
-			t.Errorf("a gate downgraded: %v, want ErrInvalidRequest", err)
-		}
+		testerr.Is(t, "a gate downgraded", gate.Downgrade(t.Context()), pathlock.ErrInvalidRequest)
 		release(t, gate)
 		bearer := attach(t, l, detached(t, l, "X /a"))
-		if err := bearer.Downgrade(t.Context()); !errors.Is(err, pathlock.ErrInvalidRequest) {
-			t.Errorf("a hold with a token downgraded: %v, want ErrInvalidRequest", err)
-		}
+		testerr.Is(t, "a hold with a token downgraded", bearer.Downgrade(t.Context()), pathlock.ErrInvalidRequest)
 		release(t, bearer)
 	})
 }
@@ -357,9 +348,7 @@ func (b *bothMutexes) lockBehindReaders(t *rapid.T) {
 // rUnlock ends the read lock at an index. The last one lets the pending writers in.
 func (b *bothMutexes) rUnlock(t *rapid.T, i int) {
 	b.std.RUnlock()
-	if err := b.readers[i].Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, b.readers[i].Release(t.Context()))
 	b.readers = slices.Delete(b.readers, i, i+1)
 	if len(b.readers) > 0 || b.pending == nil {
 		return
@@ -376,9 +365,7 @@ func (b *bothMutexes) unlock(t *rapid.T) {
 		t.Skip("nobody writes")
 	}
 	b.std.Unlock()
-	if err := b.writer.Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, b.writer.Release(t.Context()))
 	b.writer = nil
 }
 
@@ -390,9 +377,7 @@ func (b *bothMutexes) downgrade(t *rapid.T) {
 	}
 	b.std.Unlock()
 	b.std.RLock()
-	if err := b.writer.Downgrade(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, b.writer.Downgrade(t.Context()))
 	b.readers, b.writer = append(b.readers, b.writer), nil
 }
 

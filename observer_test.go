@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
@@ -73,9 +74,7 @@ func TestObserver_seesEverything(t *testing.T) {
 		release(t, inner)
 		release(t, lock)
 		lost := acquire(t.Context(), t, l, "X /b")
-		if err := l.ForceRelease(t.Context(), lost.Tree(), l.Scope(lost.Context()).Owner()); err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, l.ForceRelease(t.Context(), lost.Tree(), l.Scope(lost.Context()).Owner()))
 		time.Sleep(pathlock.DefaultLease)
 		_ = lost.Release(t.Context())
 
@@ -105,15 +104,11 @@ func TestObserver_hearsOfALossThatReleaseFinds(t *testing.T) {
 			j, log := &journal{}, &strings.Builder{}
 			l, store := newLocker(pathlock.WithObserver(j), pathlock.WithLogger(slog.New(slog.NewTextHandler(log, nil))))
 			lock := acquire(t.Context(), t, l, "X /a")
-			if err := store.ForceRelease(t.Context(), lock.Tree(), l.Scope(lock.Context()).Owner()); err != nil {
-				t.Fatal(err)
-			}
+			testerr.Must(t, store.ForceRelease(t.Context(), lock.Tree(), l.Scope(lock.Context()).Owner()))
 			if err := release(t.Context(), lock); err != nil && !errors.Is(err, pathlock.ErrLost) {
 				t.Errorf("release: %v, want ErrLost", err)
 			}
-			if err := l.Shutdown(t.Context()); err != nil {
-				t.Error(err)
-			}
+			testerr.None(t, l.Shutdown(t.Context()))
 			if want := []string{"acquiring X /a", "granted X /a", "lost X /a: error", "released X /a: error"}; !slices.Equal(j.events, want) {
 				t.Errorf("seen %q, want %q", j.events, want)
 			}
@@ -130,15 +125,11 @@ func TestToken_isNeverShownWhole(t *testing.T) {
 	req := request(t, "X /a")
 	req.Note = ""
 	lock, err := l.Acquire(t.Context(), req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	_, conflict := l.Acquire(t.Context(), req)
 	owner := l.Scope(lock.Context()).Owner()
 	token, err := lock.Detach(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	slog.New(slog.NewTextHandler(&log, nil)).Info("", "owner", owner, "token", token)
 	shown := log.String() + conflict.Error()
 	if strings.Contains(shown, string(owner)) || strings.Contains(shown, string(token)) || !strings.Contains(shown, "owner "+owner.Short()+", which has X since 2") {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"pgregory.net/rapid"
 )
 
@@ -18,9 +19,7 @@ func someNames(t *rapid.T, label string) []string {
 
 func somePath(t *rapid.T, label string) pathlock.Path {
 	p, err := pathlock.ParsePath("/" + strings.Join(someNames(t, label), "/"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	return p
 }
 
@@ -212,9 +211,7 @@ func claims(t testing.TB, s string) []pathlock.Claim {
 	for part := range strings.SplitSeq(s, ", ") {
 		mode, path, _ := strings.Cut(part, " ")
 		var m pathlock.Mode
-		if err := m.UnmarshalText([]byte(mode)); err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, m.UnmarshalText([]byte(mode)))
 		out = append(out, pathlock.Claim{Path: pathlock.MustParsePath(path), Mode: m})
 	}
 	return out

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 // What the scope let go of itself, while the next request was on its way, is no loss.
@@ -37,9 +38,7 @@ func TestRelease_isTriedUntilTheLeaseHasEnded(t *testing.T) {
 		store.hook(down(pathlock.ErrUnavailable))
 		begun := time.Now()
 		_ = lock.Release(t.Context())
-		if err := l.Shutdown(t.Context()); err != nil {
-			t.Error(err)
-		}
+		testerr.None(t, l.Shutdown(t.Context()))
 		if took := time.Since(begun); took < 30*time.Second || took > 31*time.Second {
 			t.Errorf("given up after %v, want the lease of 30s", took)
 		}
@@ -82,9 +81,7 @@ func TestShutdownAfterTheStoreIsClosedEndsWithTheError(t *testing.T) {
 		},
 		time.Second: func(store *watched, lock *pathlock.Lock) { // between two tries
 			store.hook(down(pathlock.ErrUnavailable))
-			if err := lock.Release(context.Background()); !errors.Is(err, pathlock.ErrUnavailable) {
-				t.Errorf("released: %v, want ErrUnavailable", err)
-			}
+			testerr.Is(t, "released", lock.Release(context.Background()), pathlock.ErrUnavailable)
 			store.hook(closed)
 		},
 	} {
@@ -130,9 +127,7 @@ func inBackground(t *testing.T, test func(t *testing.T, d *distant)) {
 func (d *distant) letThrough() {
 	d.Helper()
 	close(d.through)
-	if err := d.locker.Shutdown(d.Context()); err != nil {
-		d.Error(err)
-	}
+	testerr.None(d, d.locker.Shutdown(d.Context()))
 }
 
 // begin acquires on a goroutine and returns when that has ended or waits for something.
@@ -162,9 +157,7 @@ func TestReleaseInBackground_returnsAtOnce(t *testing.T) {
 			t.Error("the lock's context outlives it")
 		}
 		free(t, d.other, "X /a", false)
-		if err := lock.Release(t.Context()); !errors.Is(err, pathlock.ErrNotHeld) {
-			t.Errorf("released once more: %v, want ErrNotHeld", err)
-		}
+		testerr.Is(t, "released once more", lock.Release(t.Context()), pathlock.ErrNotHeld)
 		lock.ReleaseInBackground(t.Context())
 		d.letThrough()
 		if got, want := d.store.called(), []string{"acquire IX /, X /a", "release"}; !slices.Equal(got, want) {
@@ -184,9 +177,7 @@ func TestReleaseInBackground_refusesNotItsOwnProcess(t *testing.T) {
 		default:
 		}
 		d.letThrough()
-		if err := <-next; err != nil {
-			t.Error(err)
-		}
+		testerr.None(t, <-next)
 	})
 }
 
@@ -195,9 +186,7 @@ func TestReleaseInBackground_othersWaitInTheTreeOnly(t *testing.T) {
 		elsewhere := request(t, "X /a")
 		elsewhere.Tree = tree(t, "elsewhere")
 		lock, err := d.locker.Acquire(t.Context(), elsewhere)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		lock.ReleaseInBackground(t.Context())
 		held := acquire(t.Context(), t, d.other, "X /b")
 		free(t, d.locker, "X /b", false)
@@ -241,9 +230,7 @@ func TestReleaseInBackground_failureIsReported(t *testing.T) {
 		acquire(t.Context(), t, l, "X /a").ReleaseInBackground(t.Context())
 		begun, ended := time.Now(), make(chan time.Duration, 1)
 		go func() {
-			if err := l.Shutdown(t.Context()); err != nil {
-				t.Error(err)
-			}
+			testerr.None(t, l.Shutdown(t.Context()))
 			ended <- time.Since(begun)
 		}()
 		time.Sleep(5*time.Second - 1)
@@ -301,9 +288,7 @@ func TestObserverThatPanicsKeepsNothingLocked(t *testing.T) {
 		release(t, acquire(outer.Context(), t, l, "X /a/b"))
 		free(t, l, "X /a", false)
 		outer.ReleaseInBackground(t.Context())
-		if err := l.Shutdown(t.Context()); err != nil {
-			t.Error(err)
-		}
+		testerr.None(t, l.Shutdown(t.Context()))
 		free(t, pathlock.New(store.Store, quiet), "X /", true)
 	}
 }

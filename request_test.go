@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
@@ -122,13 +123,9 @@ func TestAcquire_keepsNoClaimsOfItsCallers(t *testing.T) {
 	l, _ := newLocker(pathlock.WithObserver(j))
 	req := request(t, "X /a, X /b")
 	outer, err := l.Acquire(t.Context(), req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	inner, err := l.Acquire(outer.Context(), req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	req.Claims[0], req.Claims[1] = pathlock.S(pathlock.MustParsePath("/z")), pathlock.S(pathlock.MustParsePath("/z"))
 	release(t, inner)
 	free(t, l, "X /a", false)
@@ -180,9 +177,7 @@ func TestOrigin_isSeenByAll(t *testing.T) {
 			req := request(t, "X /a")
 			req.Note = note
 			lock, err := l.Acquire(pathlock.WithOrigin(t.Context(), tt.in), req)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testerr.Must(t, err)
 			_, refusal := l.Acquire(t.Context(), req)
 			conflict, ok := errors.AsType[*pathlock.ConflictError](refusal)
 			if !ok || conflict.Blocker.Note != note || conflict.Blocker.Origin != tt.want {
@@ -192,9 +187,7 @@ func TestOrigin_isSeenByAll(t *testing.T) {
 				t.Errorf("the error quotes the origin: %q", refusal)
 			}
 			token, err := lock.Detach(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			testerr.Must(t, err)
 			attached := attach(t, l, token)
 			if lock.Note() != note || attached.Note() != note {
 				t.Errorf("the lock's note is %q, and %q where it is attached; want %q", lock.Note(), attached.Note(), note)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
@@ -108,9 +109,7 @@ func TestGate_conflictsAtTheRoot(t *testing.T) {
 	} {
 		lock, asked := acquire(t.Context(), t, l, tt.held), request(t, tt.asked)
 		snapshot, err := l.Snapshot(t.Context(), lock.Tree())
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		found := snapshot.InTheWay("", asked.Gate, asked.Claims)
 		if len(found) != 1 || !found[0].Path.IsRoot() || found[0].Mode != tt.mode {
 			t.Errorf("in the way: %+v, want %v at the root", found, tt.mode)
@@ -177,14 +176,10 @@ func TestMutex_workersUnderALockExcludeEachOther(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			job, err := outer()
-			if err != nil {
-				t.Fatal(err)
-			}
+			testerr.Must(t, err)
 			defer release(t, job)
 			first, err := l.Mutex("account").Lock(job.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			testerr.Must(t, err)
 			if _, err := l.Mutex("account").TryLock(job.Context()); !errors.Is(err, pathlock.ErrConflict) {
 				t.Errorf("a second worker gets %v, want a conflict", err)
 			}
@@ -202,18 +197,12 @@ func TestMutex_workersUnderALockExcludeEachOther(t *testing.T) {
 func TestMutex_reentersItsAttachedHold(t *testing.T) {
 	l, _ := newLocker()
 	lock, err := l.Mutex("job").Lock(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	token, err := lock.Detach(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	lock = attach(t, l, token)
 	again, err := l.Mutex("job").TryLock(lock.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	release(t, again)
 	release(t, lock)
 }
@@ -224,9 +213,7 @@ func TestMutex_keepsTheOuterLocksHeld(t *testing.T) {
 	outer := acquire(t.Context(), t, l, "X /a")
 	defer release(t, outer)
 	mutex, err := l.Mutex("cache").Lock(outer.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	defer release(t, mutex)
 	store.called()
 	inner := acquire(mutex.Context(), t, l, "X /a/b")
@@ -234,9 +221,7 @@ func TestMutex_keepsTheOuterLocksHeld(t *testing.T) {
 	if calls := store.called(); len(calls) > 0 {
 		t.Errorf("what the request holds was asked for again: %q", calls)
 	}
-	if err := context.Cause(mutex.Context()); err != nil {
-		t.Error(err)
-	}
+	testerr.None(t, context.Cause(mutex.Context()))
 }
 
 // A lock and its release under one that covers it.
@@ -254,19 +239,13 @@ func BenchmarkReentry(b *testing.B) {
 		b.Run(bench.name, func(b *testing.B) {
 			l := pathlock.New(memstore.New())
 			outer, err := l.Acquire(b.Context(), asking(b, bench.held))
-			if err != nil {
-				b.Fatal(err)
-			}
+			testerr.Must(b, err)
 			ctx, req := outer.Context(), asking(b, bench.asked)
 			b.ReportAllocs()
 			for b.Loop() {
 				lock, err := l.Acquire(ctx, req)
-				if err != nil {
-					b.Fatal(err)
-				}
-				if err := lock.Release(ctx); err != nil {
-					b.Fatal(err)
-				}
+				testerr.Must(b, err)
+				testerr.Must(b, lock.Release(ctx))
 			}
 			release(b, outer)
 		})
@@ -277,8 +256,6 @@ func BenchmarkReentry(b *testing.B) {
 func asking(b *testing.B, depth int) pathlock.Request {
 	b.Helper()
 	tree, err := pathlock.NewTree("testplan", "plan-001")
-	if err != nil {
-		b.Fatal(err)
-	}
+	testerr.Must(b, err)
 	return pathlock.Request{Tree: tree, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath(strings.Repeat("/node", depth)))}}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/admin"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 // away are the locks of a store that is away, without which requests go on.
@@ -25,9 +26,7 @@ func (away) Trees(context.Context) ([]pathlock.Tree, error) { return nil, pathlo
 func TestPage_saysThatLockingIsDegraded(t *testing.T) {
 	for _, since := range []time.Time{{}, time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)} {
 		page, err := admin.New(away{since: since}, anybody())
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		w := httptest.NewRecorder()
 		page.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost/admin/locks/api/trees", nil))
 		body := w.Body.String()

@@ -19,6 +19,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/admin"
 	"github.com/pathlock-go/pathlock/contention"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
@@ -108,9 +109,7 @@ func newFixture(t *testing.T, config admin.Config) *fixture {
 func plan(t testing.TB, id string) pathlock.Tree {
 	t.Helper()
 	tree, err := pathlock.NewTree("testplan", id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	return tree
 }
 
@@ -121,9 +120,7 @@ func (f *fixture) hold(path, note string) *pathlock.Lock {
 	lock, err := f.locker.Acquire(ctx, pathlock.Request{
 		Tree: plan(f, "7"), Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath(path))}, Note: note, Wait: pathlock.NoWait,
 	})
-	if err != nil {
-		f.Fatal(err)
-	}
+	testerr.Must(f, err)
 	f.owners = append(f.owners, f.locker.Scope(lock.Context()).Owner())
 	return lock
 }
@@ -157,9 +154,7 @@ func (f *fixture) waitAs(scope *pathlock.Scope, path, note string) <-chan error 
 func (f *fixture) waiters() int {
 	f.Helper()
 	s, err := f.store.Store.Snapshot(f.Context(), plan(f, "7"))
-	if err != nil {
-		f.Fatal(err)
-	}
+	testerr.Must(f, err)
 	return len(s.Waiters)
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/admin"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 // A release goes on when its browser has gone, and those who look see it at once: not with the next
@@ -101,13 +102,9 @@ func TestRelease_onlyOfTheLockThatWasSeen(t *testing.T) {
 	lock := f.hold("/dir1", "import")
 	body := f.body("import")
 	scope := f.locker.Scope(lock.Context())
-	if err := lock.Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, lock.Release(t.Context()))
 	next, err := f.locker.Acquire(scope.Context(t.Context()), pathlock.Request{Tree: plan(t, "7"), Claims: []pathlock.Claim{pathlock.X(pathlock.Root())}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	f.release(body).problem(t, 409, "gone")
 	if next.Context().Err() != nil {
 		t.Error("the later lock is gone")
@@ -123,9 +120,7 @@ func TestRelease_onlyOfTheWaitThatWasSeen(t *testing.T) {
 	job := f.locker.Scope(base.Context())
 	waits := f.waitAs(job, "/a/x", "wait 1")
 	body := f.body("wait 1")
-	if err := errors.Join(blocker.Release(t.Context()), <-waits); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, errors.Join(blocker.Release(t.Context()), <-waits))
 	blocker = f.hold("/a", "blocks again")
 	waits = f.waitAs(job, "/a/x", "wait 2")
 	f.release(body).problem(t, 409, "gone")
@@ -162,9 +157,7 @@ func TestRelease_refusesBadRequests(t *testing.T) {
 	f := newFixture(t, anybody())
 	lock := f.hold("/dir1", "import")
 	good := map[string]any{}
-	if err := json.Unmarshal([]byte(f.body("import")), &good); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, json.Unmarshal([]byte(f.body("import")), &good))
 	for _, tt := range []struct {
 		field string
 		value any
@@ -177,9 +170,7 @@ func TestRelease_refusesBadRequests(t *testing.T) {
 		changed := maps.Clone(good)
 		changed[tt.field] = tt.value
 		body, err := json.Marshal(changed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		if p := f.release(string(body)).problem(t, 400, "invalid-request"); p["field"] != tt.says {
 			t.Errorf("%s %q: the field is %v, want %s", tt.field, tt.value, p["field"], tt.says)
 		}

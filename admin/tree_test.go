@@ -11,15 +11,14 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 func TestTree_showsHoldersAndWhoWaitsForWhom(t *testing.T) {
 	f := newFixture(t, anybody())
 	first := f.hold("/Dir1/a", "import")
 	token, err := f.hold("/dir2", "Anna edits").Detach(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	waits := f.wait("/dir1", "export")
 	behind := f.wait("/dir1/b", "rename")
 	s := f.await(func(s shownTree) bool { return len(s.Waiters) == 2 && len(s.Holders) == 2 })
@@ -46,9 +45,7 @@ func TestTree_showsHoldersAndWhoWaitsForWhom(t *testing.T) {
 	if e := s.entry(t, "Anna edits"); !e.Detached || e.Gate {
 		t.Errorf("the detached hold is %+v", e)
 	}
-	if err := errors.Join(f.locker.ReleaseToken(t.Context(), token), first.Release(t.Context()), <-waits, <-behind); err != nil {
-		t.Error(err)
-	}
+	testerr.None(t, errors.Join(f.locker.ReleaseToken(t.Context(), token), first.Release(t.Context()), <-waits, <-behind))
 	f.await(func(s shownTree) bool { return len(s.entries()) == 0 })
 	if r := f.send("GET", "/admin/locks/api/tree?namespace=testplan&id=7", ""); !bytes.Contains(r.body, []byte(`"holders":[],"waiters":[]`)) {
 		t.Errorf("an empty tree: %s", r.body)
@@ -78,9 +75,7 @@ func TestTree_isNotSentAgainUnchanged(t *testing.T) {
 	if again.StatusCode != http.StatusNotModified || len(again.body) > 0 {
 		t.Errorf("%d with %d bytes, want 304", again.StatusCode, len(again.body))
 	}
-	if err := lock.Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, lock.Release(t.Context()))
 	f.await(func(s shownTree) bool { return len(s.entries()) == 0 })
 	again = f.send("GET", "/admin/locks/api/tree?namespace=testplan&id=7", "", "If-None-Match: "+first.Header.Get("ETag"))
 	if again.StatusCode != http.StatusOK {
@@ -105,9 +100,7 @@ func TestRedact_namesAndNotes(t *testing.T) {
 	f := newFixture(t, config)
 	lock := f.hold("/payroll/salaries", "fire Bob")
 	waits := f.wait("/payroll", "promote Ann")
-	if err := errors.Join(lock.Release(t.Context()), <-waits); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, errors.Join(lock.Release(t.Context()), <-waits))
 	f.hold("/payroll/salaries", "fire Bob")
 	entry := f.entry("a note")
 	if got := entry.Claims[len(entry.Claims)-1]; got.Path != "/n∕7/…" || got.Mode != "X" {

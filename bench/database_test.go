@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
@@ -16,9 +17,7 @@ import (
 func databaseOn(b *testing.B, server string) string {
 	b.Helper()
 	config, err := mysql.ParseDSN(server)
-	if err != nil {
-		b.Fatal(err)
-	}
+	testerr.Must(b, err)
 	pool := openPool(b, server)
 	config.DBName = "pathlock_bench_" + strings.ToLower(rand.Text()[:8])
 	if _, err := pool.ExecContext(b.Context(), "CREATE DATABASE "+config.DBName+" CHARACTER SET utf8mb4"); err != nil {
@@ -31,9 +30,7 @@ func databaseOn(b *testing.B, server string) string {
 func openPool(b *testing.B, dsn string) *sql.DB {
 	b.Helper()
 	pool, err := sql.Open("mysql", dsn)
-	if err != nil {
-		b.Fatal(err)
-	}
+	testerr.Must(b, err)
 	b.Cleanup(func() { _ = pool.Close() })
 	return pool
 }
@@ -51,9 +48,7 @@ func durableDatabase(b *testing.B) durable {
 	d := durable{dsn: testserver.MySQL(b)}
 	d.pool = openPool(b, d.dsn)
 	var was string
-	if err := d.pool.QueryRowContext(b.Context(), "SELECT @@GLOBAL."+flush).Scan(&was); err != nil {
-		b.Fatal(err)
-	}
+	testerr.Must(b, d.pool.QueryRowContext(b.Context(), "SELECT @@GLOBAL."+flush).Scan(&was))
 	if _, err := d.pool.ExecContext(b.Context(), "SET GLOBAL "+flush+" = 1"); err != nil {
 		b.Fatal(err)
 	}
@@ -65,8 +60,6 @@ func durableDatabase(b *testing.B) durable {
 func (d durable) statements(b *testing.B) (n int64) {
 	b.Helper()
 	var name string
-	if err := d.pool.QueryRowContext(b.Context(), "SHOW GLOBAL STATUS LIKE 'Questions'").Scan(&name, &n); err != nil {
-		b.Fatal(err)
-	}
+	testerr.Must(b, d.pool.QueryRowContext(b.Context(), "SHOW GLOBAL STATUS LIKE 'Questions'").Scan(&name, &n))
 	return n
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testnet"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
@@ -31,13 +32,9 @@ const (
 func BenchmarkDeadlines(b *testing.B) {
 	near := testserver.Redis(b)
 	u, err := url.Parse(near)
-	if err != nil {
-		b.Fatal(err)
-	}
+	testerr.Must(b, err)
 	proxy, err := testnet.StartProxy(b.Context(), u.Host, distance)
-	if err != nil {
-		b.Fatal(err)
-	}
+	testerr.Must(b, err)
 	b.Cleanup(func() { _ = proxy.Close() })
 	u.Host = proxy.Addr()
 	nearby, store := newStore(b, near), newStore(b, u.String())
@@ -47,9 +44,7 @@ func BenchmarkDeadlines(b *testing.B) {
 		turns++
 		locker := newLocker(store)
 		beside, err := locker.Acquire(b.Context(), pathlock.Request{Tree: treeOf(b, rand.Text()), Gate: true, Lease: besideLease})
-		if err != nil {
-			b.Fatal(err)
-		}
+		testerr.Must(b, err)
 		load := treeOf(b, rand.Text())
 		over := time.Now().Add(turn)
 		var work sync.WaitGroup
@@ -82,9 +77,7 @@ func BenchmarkDeadlines(b *testing.B) {
 		_ = locker.Shutdown(settle) // what is left is counted
 		stop()
 		snapshot, err := nearby.Snapshot(b.Context(), load)
-		if err != nil {
-			b.Fatal(err)
-		}
+		testerr.Must(b, err)
 		left.Add(int64(len(snapshot.Holders)))
 	}
 	for unit, n := range map[string]*atomic.Int64{"granted": &granted, "failed": &failed, "late": &late, "left": &left, "lost": &lost} {

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testnet"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
@@ -66,15 +67,11 @@ func startFleet(b *testing.B, program, name string, asserts bool, flags []string
 func serve(b *testing.B, program string, flags []string) (url string) {
 	b.Helper()
 	addr, err := testnet.FreeAddr(b.Context())
-	if err != nil {
-		b.Fatal(err)
-	}
+	testerr.Must(b, err)
 	var log bytes.Buffer
 	instance := exec.CommandContext(context.Background(), program, append([]string{"serve", "--addr", addr}, flags...)...)
 	instance.Stdout, instance.Stderr = &log, &log
-	if err := instance.Start(); err != nil {
-		b.Fatal(err)
-	}
+	testerr.Must(b, instance.Start())
 	b.Cleanup(func() {
 		_ = instance.Process.Signal(syscall.SIGTERM)
 		if err := instance.Wait(); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/redis/rueidis/rueidislock"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/store/redisstore"
 )
@@ -48,18 +49,14 @@ func leafAt(depth int, name string) pathlock.Path {
 func treeOf(b *testing.B, id string) pathlock.Tree {
 	b.Helper()
 	tree, err := pathlock.NewTree("bench", id)
-	if err != nil {
-		b.Fatal(err)
-	}
+	testerr.Must(b, err)
 	return tree
 }
 
 func newRedis(b *testing.B, url string) *redis.Client {
 	b.Helper()
 	o, err := redis.ParseURL(url)
-	if err != nil {
-		b.Fatal(err)
-	}
+	testerr.Must(b, err)
 	o.ContextTimeoutEnabled = true // as redisstore asks for
 	client := redis.NewClient(o)
 	b.Cleanup(func() { _ = client.Close() })
@@ -182,15 +179,11 @@ func (l *redislockLock) release(ctx context.Context) error { return l.held.Relea
 // for Redis 7.0.5 and newer is set, as its documentation recommends.
 var viaRueidislock = contender{"rueidislock", func(b *testing.B) func(string, pathlock.Path) lock {
 	o, err := rueidis.ParseURL(testserver.Redis(b))
-	if err != nil {
-		b.Fatal(err)
-	}
+	testerr.Must(b, err)
 	locker, err := rueidislock.NewLocker(rueidislock.LockerOption{
 		ClientOption: o, KeyPrefix: "bench", KeyMajority: 1, KeyValidity: lease, TryNextAfter: time.Second, NoLoopTracking: true,
 	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	testerr.Must(b, err)
 	b.Cleanup(locker.Close)
 	return func(tree string, leaf pathlock.Path) lock {
 		return &rueidisLock{locker: locker, key: keyOf(tree, leaf)}

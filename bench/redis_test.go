@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 // One acquisition and its release, in a tree that nobody else uses.
@@ -14,12 +16,8 @@ func BenchmarkLatency(b *testing.B) {
 			b.Run(fmt.Sprintf("depth=%d/lock=%s", depth, c.name), func(b *testing.B) {
 				l := c.open(b)(rand.Text(), leafAt(depth, "case"))
 				for b.Loop() {
-					if err := l.acquire(b.Context(), false); err != nil {
-						b.Fatal(err)
-					}
-					if err := l.release(b.Context()); err != nil {
-						b.Fatal(err)
-					}
+					testerr.Must(b, l.acquire(b.Context(), false))
+					testerr.Must(b, l.release(b.Context()))
 				}
 			})
 		}
@@ -45,9 +43,7 @@ func BenchmarkWakeUp(b *testing.B) {
 // handOver has one lock wait for the other, and returns the time from release to grant.
 func handOver(b *testing.B, holder, waiter lock) time.Duration {
 	b.Helper()
-	if err := holder.acquire(b.Context(), false); err != nil {
-		b.Fatal(err)
-	}
+	testerr.Must(b, holder.acquire(b.Context(), false))
 	type grant struct {
 		at  time.Time
 		err error
@@ -63,15 +59,11 @@ func handOver(b *testing.B, holder, waiter lock) time.Duration {
 	_, _ = rand.Read(pause)
 	time.Sleep(20*time.Millisecond + time.Duration(pause[0])*pollPause/256)
 	start := time.Now()
-	if err := holder.release(b.Context()); err != nil {
-		b.Fatal(err)
-	}
+	testerr.Must(b, holder.release(b.Context()))
 	g := <-granted
 	if g.err != nil {
 		b.Fatal(g.err)
 	}
-	if err := waiter.release(b.Context()); err != nil {
-		b.Fatal(err)
-	}
+	testerr.Must(b, waiter.release(b.Context()))
 	return g.at.Sub(start)
 }

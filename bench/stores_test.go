@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testetcd"
 	"github.com/pathlock-go/pathlock/internal/test/testredis"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
@@ -104,18 +105,14 @@ func takeTurnsAmong(b *testing.B, here, there pathlock.Store, held int) {
 	var locks []*pathlock.Lock
 	for i := range held {
 		l, err := other.Acquire(b.Context(), pathlock.Request{Tree: treeOf(b, tree), Claims: []pathlock.Claim{pathlock.X(leafAt(3, fmt.Sprint("other-", i)))}})
-		if err != nil {
-			b.Fatal(err)
-		}
+		testerr.Must(b, err)
 		locks = append(locks, l)
 	}
 	takeTurnsIn(b, here, tree, 1)
 	for _, l := range locks {
 		l.ReleaseInBackground(b.Context())
 	}
-	if err := other.Shutdown(b.Context()); err != nil {
-		b.Fatal(err)
-	}
+	testerr.Must(b, other.Shutdown(b.Context()))
 }
 
 func takeTurnsIn(b *testing.B, store pathlock.Store, tree string, goroutines int) {
@@ -142,9 +139,7 @@ func takeTurnsIn(b *testing.B, store pathlock.Store, tree string, goroutines int
 			})
 		}
 		all.Wait()
-		if err := errors.Join(errs...); err != nil {
-			b.Fatal(err)
-		}
+		testerr.Must(b, errors.Join(errs...))
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*each*goroutines), "ns/lock")
 	b.ReportMetric(0, "ns/op")
@@ -166,9 +161,7 @@ func wakeAcross(b *testing.B, here, there pathlock.Store) {
 	var total time.Duration
 	for b.Loop() {
 		held, err := holder.Acquire(b.Context(), request)
-		if err != nil {
-			b.Fatal(err)
-		}
+		testerr.Must(b, err)
 		granted := make(chan time.Time, 1)
 		go func() {
 			defer close(granted)
@@ -178,16 +171,12 @@ func wakeAcross(b *testing.B, here, there pathlock.Store) {
 				return
 			}
 			granted <- time.Now()
-			if err := l.Release(b.Context()); err != nil {
-				b.Error(err)
-			}
+			testerr.None(b, l.Release(b.Context()))
 		}()
 		<-waiting
 		time.Sleep(150 * time.Millisecond) // a store that polls asks more and more rarely
 		start := time.Now()
-		if err := held.Release(b.Context()); err != nil {
-			b.Fatal(err)
-		}
+		testerr.Must(b, held.Release(b.Context()))
 		total += (<-granted).Sub(start)
 		<-granted
 	}

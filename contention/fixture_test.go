@@ -11,6 +11,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/contention"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
@@ -55,9 +56,7 @@ func newFixture(t *testing.T, config contention.Config) *fixture {
 func plan(t testing.TB, id string) pathlock.Tree {
 	t.Helper()
 	tree, err := pathlock.NewTree("testplan", id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	return tree
 }
 
@@ -74,9 +73,7 @@ func (f *fixture) by(route string) context.Context {
 func (f *fixture) hold(ctx context.Context, path, note string) *pathlock.Lock {
 	f.Helper()
 	lock, err := f.locker.Acquire(ctx, pathlock.Request{Tree: plan(f, "7"), Claims: x(path), Note: note, Wait: pathlock.NoWait})
-	if err != nil {
-		f.Fatal(err)
-	}
+	testerr.Must(f, err)
 	return lock
 }
 
@@ -86,16 +83,12 @@ func (f *fixture) wait(ctx context.Context, path, note string, patience time.Dur
 		lock, err := f.locker.Acquire(ctx, pathlock.Request{Tree: plan(f, "7"), Claims: x(path), Note: note, Wait: patience})
 		if err == nil {
 			err = lock.Release(ctx)
-			if err != nil {
-				f.Error(err)
-			}
+			testerr.None(f, err)
 		}
 	})
 }
 
 func (f *fixture) release(lock *pathlock.Lock) {
 	f.Helper()
-	if err := lock.Release(context.WithoutCancel(f.Context())); err != nil {
-		f.Fatal(err)
-	}
+	testerr.Must(f, lock.Release(context.WithoutCancel(f.Context())))
 }

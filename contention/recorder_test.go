@@ -11,6 +11,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/contention"
 	"github.com/pathlock-go/pathlock/election"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 // in runs a test in virtual time.
@@ -101,9 +102,7 @@ func TestRecorder_keepsTheLastWaits(t *testing.T) {
 	in(t, contention.Config{Capacity: 3, Threshold: time.Second}, func(f *fixture) {
 		for i := range 5 {
 			lock, err := f.locker.Acquire(f.Context(), pathlock.Request{Tree: plan(f, "7"), Gate: true})
-			if err != nil {
-				f.Fatal(err)
-			}
+			testerr.Must(f, err)
 			f.wait(f.Context(), "/a", fmt.Sprint(i), time.Minute)
 			time.Sleep(2 * time.Second) // virtual
 			f.release(lock)
@@ -131,9 +130,7 @@ func TestRecorder_looksAreFew(t *testing.T) {
 		for i := range 60 {
 			gate := pathlock.Request{Tree: plan(f, fmt.Sprint(i)), Gate: true, Wait: time.Hour}
 			lock, err := f.locker.Acquire(f.Context(), gate)
-			if err != nil {
-				f.Fatal(err)
-			}
+			testerr.Must(f, err)
 			defer f.release(lock)
 			for range 3 {
 				f.waiting.Go(func() { _, _ = f.locker.Acquire(ctx, gate) })
@@ -182,17 +179,13 @@ func TestRecorder_electionsAreNoStalls(t *testing.T) {
 	in(t, contention.Config{}, func(f *fixture) {
 		e := election.New(f.locker, "leader")
 		leader, err := e.Campaign(f.Context(), "a")
-		if err != nil {
-			f.Fatal(err)
-		}
+		testerr.Must(f, err)
 		ctx, cancel := context.WithTimeout(f.Context(), time.Second)
 		defer cancel()
 		if _, err := e.Campaign(ctx, "b"); !errors.Is(err, pathlock.ErrConflict) {
 			f.Errorf("a second leader: %v", err)
 		}
-		if err := leader.Resign(f.Context()); err != nil {
-			f.Error(err)
-		}
+		testerr.None(f, leader.Resign(f.Context()))
 		if h := f.recorder.History(); len(h.Waits) > 0 || f.store.looks.Load() > 0 {
 			f.Errorf("%d looks, and the waits %+v", f.store.looks.Load(), h.Waits)
 		}

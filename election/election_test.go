@@ -13,6 +13,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/election"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
@@ -78,9 +79,7 @@ func TestResign_handsOverAtOnce(t *testing.T) {
 			if ctx.Err() == nil || errors.Is(context.Cause(ctx), pathlock.ErrLost) {
 				t.Errorf("the context after the resignation: %v, %v", ctx.Err(), context.Cause(ctx))
 			}
-			if err := leader.Resign(t.Context()); !errors.Is(err, pathlock.ErrNotHeld) {
-				t.Errorf("resigned twice: %v, want ErrNotHeld", err)
-			}
+			testerr.Is(t, "resigned twice", leader.Resign(t.Context()), pathlock.ErrNotHeld)
 			next := within(t, value+" leads", queue[i])
 			if next == nil || next.Value() != value || next.Term() <= leader.Term() {
 				t.Fatalf("after %s leads %v", leader.Value(), next)
@@ -126,17 +125,13 @@ func TestLeadership_lossEndsItsContext(t *testing.T) {
 		if err != nil || len(snapshot.Holders) != 1 || snapshot.Holders[0].Note != "a" {
 			t.Fatalf("holders %v, %v", snapshot.Holders, err)
 		}
-		if err := locker.ForceRelease(t.Context(), office, snapshot.Holders[0].Owner); err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, locker.ForceRelease(t.Context(), office, snapshot.Holders[0].Owner))
 		successor := within(t, "b leads", next)
 		within(t, "a learns of it", leader.Context().Done())
 		if cause := context.Cause(leader.Context()); !errors.Is(cause, pathlock.ErrLost) {
 			t.Errorf("the cause is %v, want ErrLost", cause)
 		}
-		if err := leader.Resign(t.Context()); !errors.Is(err, pathlock.ErrLost) {
-			t.Errorf("resigned after the loss: %v, want ErrLost", err)
-		}
+		testerr.Is(t, "resigned after the loss", leader.Resign(t.Context()), pathlock.ErrLost)
 		if successor.Context().Err() != nil {
 			t.Error("the late resignation has ended the successor's leadership")
 		}
@@ -204,9 +199,7 @@ func TestProclaim_givesValuesInTheTerm(t *testing.T) {
 		for i, l := range []*election.Leadership{leader, inner, leader} {
 			value := fmt.Sprint("value ", i)
 			time.Sleep(time.Hour)
-			if err := l.Proclaim(t.Context(), value); err != nil {
-				t.Fatal(err)
-			}
+			testerr.Must(t, l.Proclaim(t.Context(), value))
 			sees(value, leader.Term())
 			now, err := e.Leader(t.Context())
 			if want := (election.Leader{Value: value, Term: leader.Term(), Since: time.Now()}); err != nil || now != want || leader.Value() != value || inner.Value() != value {
@@ -231,14 +224,10 @@ func TestProclaim_givesValuesInTheTerm(t *testing.T) {
 			t.Errorf("without the store: %v, it leads as %q", err, leader.Value())
 		}
 		counted.set(nil)
-		if err := leader.Proclaim(t.Context(), "\xff"); !errors.Is(err, pathlock.ErrInvalidRequest) {
-			t.Errorf("an impossible value: %v, want ErrInvalidRequest", err)
-		}
+		testerr.Is(t, "an impossible value", leader.Proclaim(t.Context(), "\xff"), pathlock.ErrInvalidRequest)
 		for _, l := range []*election.Leadership{leader, inner, again} {
 			resign(t, l)
-			if err := l.Proclaim(t.Context(), "c"); !errors.Is(err, pathlock.ErrNotHeld) {
-				t.Errorf("proclaimed after the resignation: %v, want ErrNotHeld", err)
-			}
+			testerr.Is(t, "proclaimed after the resignation", l.Proclaim(t.Context(), "c"), pathlock.ErrNotHeld)
 		}
 		successor := <-next
 		if successor.Term() <= leader.Term() {
@@ -260,16 +249,12 @@ func TestLeadership_endsAtItsBound(t *testing.T) {
 		if led := time.Since(began); led != time.Hour || leader.Context().Err() == nil {
 			t.Errorf("led for %v; the context: %v", led, leader.Context().Err())
 		}
-		if err := leader.Proclaim(t.Context(), "late"); !errors.Is(err, pathlock.ErrLost) {
-			t.Errorf("proclaimed after the end: %v, want ErrLost", err)
-		}
+		testerr.Is(t, "proclaimed after the end", leader.Proclaim(t.Context(), "late"), pathlock.ErrLost)
 		resign(t, next)
 		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 		defer stop()
 		leader, next = campaign(ctx, t, e, "a"), campaign(t.Context(), t, process(store), "b")
-		if err := leader.Resign(t.Context()); !errors.Is(err, pathlock.ErrHeldTooLong) {
-			t.Errorf("resigned after the deadline: %v, want ErrHeldTooLong", err)
-		}
+		testerr.Is(t, "resigned after the deadline", leader.Resign(t.Context()), pathlock.ErrHeldTooLong)
 		resign(t, next)
 	})
 }
@@ -308,12 +293,8 @@ func TestElection_namesAreApart(t *testing.T) {
 		defer resign(t, l)
 	}
 	lock, err := locker.Mutex("office").TryLock(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := lock.Release(t.Context()); err != nil {
-		t.Error(err)
-	}
+	testerr.Must(t, err)
+	testerr.None(t, lock.Release(t.Context()))
 }
 
 func TestElection_refusesImpossibleNames(t *testing.T) {

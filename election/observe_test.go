@@ -11,6 +11,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/election"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
@@ -57,9 +58,7 @@ func TestObserve_doesNotPollALeader(t *testing.T) {
 		next := make(chan *election.Leadership)
 		go func() {
 			b, err := candidates.Campaign(t.Context(), "b")
-			if err != nil {
-				t.Error(err)
-			}
+			testerr.None(t, err)
 			next <- b
 		}()
 		synctest.Wait()

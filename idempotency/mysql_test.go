@@ -11,6 +11,7 @@ import (
 	"gorm.io/driver/mysql"
 
 	"github.com/pathlock-go/pathlock/internal/test/idempotencytest"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
@@ -24,15 +25,11 @@ func TestIdempotency_onMySQL(t *testing.T) {
 func scratch(t *testing.T, server string) string {
 	t.Helper()
 	config, err := mysqldriver.ParseDSN(server)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	name := fmt.Sprintf("pathlock_idempotency_%d", rand.Uint64())
 	administer := func(ctx context.Context, statement string) {
 		connector, err := mysqldriver.NewConnector(config)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		admin := sql.OpenDB(connector)
 		defer func() { _ = admin.Close() }()
 		if _, err := admin.ExecContext(ctx, statement+name); err != nil {

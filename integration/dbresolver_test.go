@@ -10,6 +10,7 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/integration/internal/databases"
 	"github.com/pathlock-go/pathlock/internal/test/gormplugintest"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"gorm.io/driver/postgres"
 	"gorm.io/gorm"
@@ -56,9 +57,7 @@ func TestDBResolver(t *testing.T) {
 					}
 					config.Logger = logger.Discard
 					db, err := gorm.Open(source.Dialector(open(source)), &config)
-					if err != nil {
-						t.Fatal(err)
-					}
+					testerr.Must(t, err)
 					locker := pathlock.New(memstore.New())
 					plugin := gormplugintest.NewPlugin(locker)
 					resolver := dbresolver.Register(dbresolver.Config{
@@ -70,9 +69,7 @@ func TestDBResolver(t *testing.T) {
 						slices.Reverse(plugins)
 					}
 					for _, p := range plugins {
-						if err := db.Use(p); err != nil {
-							t.Fatal(err)
-						}
+						testerr.Must(t, db.Use(p))
 					}
 					root := &gormplugintest.Suite{PlanID: plan}
 					life := func(tx *gorm.DB) error {
@@ -89,9 +86,7 @@ func TestDBResolver(t *testing.T) {
 					}
 					check := func(err error, want ...string) {
 						t.Helper()
-						if err != nil {
-							t.Error(err)
-						}
+						testerr.None(t, err)
 						var paths []string
 						err = db.Clauses(dbresolver.Write).Model(&gormplugintest.Suite{}).Where("plan_id = ? AND path <> ''", plan).Order("path").Pluck("path", &paths).Error
 						if err != nil || !slices.Equal(paths, want) {

@@ -19,6 +19,7 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/integration/internal/databases"
 	"github.com/pathlock-go/pathlock/internal/test/gormplugintest"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testredis"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/lockspec"
@@ -30,19 +31,19 @@ import (
 func openDegradable(t *testing.T, d gormplugintest.Database, server *testredis.Server) (*gin.Engine, *gorm.DB) {
 	t.Helper()
 	redis, err := redisstore.Open("redis://" + server.Addr)
-	must(t, err)
+	testerr.Must(t, err)
 	quiet := slog.New(slog.DiscardHandler)
 	locker := pathlock.New(pathlock.Degrade(redis, pathlock.Degradation{Retry: 50 * time.Millisecond, Log: quiet}), pathlock.WithLogger(quiet))
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
-		must(t, locker.Shutdown(ctx))
-		must(t, redis.Close(ctx))
+		testerr.Must(t, locker.Shutdown(ctx))
+		testerr.Must(t, redis.Close(ctx))
 	})
 	type suite = gormplugintest.Suite
 	plugin := gormplugin.New(locker, gormplugin.Model(&suite{}))
 	db := guardedBy(t, d, plugin, &suite{})
-	must(t, gormplugin.AutoMigrate(db))
+	testerr.Must(t, gormplugin.AutoMigrate(db))
 	locks := middleware.New(locker, plugin.Resolver(&suite{}), middleware.Config{Log: quiet})
 	engine := gin.New()
 	id, name, parent := lockspec.Param("id"), lockspec.JSON("Name"), lockspec.JSON("ParentID")
@@ -88,9 +89,9 @@ func TestDegrade_whileRedisIsAway(t *testing.T) {
 	d, server := databases.Postgres(t, databases.ByteOrder, nil), testredis.Start(t, testredis.Redis)
 	one, db := openDegradable(t, d, server)
 	other, _ := openDegradable(t, d, server)
-	must(t, db.Create(&gormplugintest.Suite{ID: 1, PlanID: 1}).Error)
+	testerr.Must(t, db.Create(&gormplugintest.Suite{ID: 1, PlanID: 1}).Error)
 	for id := int64(2); id < 14; id++ {
-		must(t, db.Create(&gormplugintest.Suite{ID: id, ParentID: new(int64(1)), Name: fmt.Sprintf("s%d", id)}).Error)
+		testerr.Must(t, db.Create(&gormplugintest.Suite{ID: id, ParentID: new(int64(1)), Name: fmt.Sprintf("s%d", id)}).Error)
 	}
 	// storm has six clients send requests, and returns how many had the effect, by whether their
 	// answers say that there was no lock store.

@@ -17,6 +17,7 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/integration/internal/databases"
 	"github.com/pathlock-go/pathlock/internal/test/gormplugintest"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
@@ -70,20 +71,14 @@ func TestDescribe(t *testing.T) {
 		}
 	}
 	pool, err := db.DB()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	leaf, err := gormplugin.Describe(db, leafOfIDs{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	if _, err := fsck.New(t.Context(), pool, fsck.SQLite, leaf); !errors.Is(err, fsck.ErrTable) {
 		t.Errorf("a leaf: %v, want an error that matches ErrTable", err)
 	}
 	table, err := gormplugin.Describe(db.Session(&gorm.Session{NewDB: true}), ofIDs{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	if _, err := fsck.New(t.Context(), pool, fsck.SQLite, table); err != nil {
 		t.Error(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/pathlock-go/pathlock/idempotency"
 	"github.com/pathlock-go/pathlock/integration/internal/databases"
 	"github.com/pathlock-go/pathlock/internal/test/gormplugintest"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/lockspec"
 	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/store/anystore"
@@ -125,13 +126,13 @@ func TestErrors_AreAnswered(t *testing.T) {
 	locker := pathlock.New(memstore.New())
 	plugin := gormplugin.New(locker, gormplugin.Model(&gormplugintest.Suite{}))
 	db, err := gorm.Open(gormlite.OpenDB(databases.Pool(t, databases.SQLiteConnector(t, ""))), &gorm.Config{})
-	must(t, err)
-	must(t, db.Use(plugin))
+	testerr.Must(t, err)
+	testerr.Must(t, db.Use(plugin))
 	locks := middleware.New(locker, plugin.Resolver(&gormplugintest.Suite{}), middleware.Config{})
 	retries := []string{"locked", "lock-store-unavailable", "database-unavailable", "timeout"}
 	wanted := answers()
 	stores, err := filepath.Glob("../store/*")
-	must(t, err)
+	testerr.Must(t, err)
 	packages := slices.Collect(maps.Keys(wanted))
 	for _, store := range stores {
 		packages = append(packages, strings.TrimPrefix(store, "../"))
@@ -164,13 +165,13 @@ func TestErrors_AreAnswered(t *testing.T) {
 func errorsOf(t *testing.T, folder string) (names []string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
-	must(t, err)
+	testerr.Must(t, err)
 	for _, name := range files {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-		must(t, err)
+		testerr.Must(t, err)
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.FuncDecl:

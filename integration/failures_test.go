@@ -20,6 +20,7 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/integration/internal/databases"
 	"github.com/pathlock-go/pathlock/internal/test/gormplugintest"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/lockspec"
 	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/store/memstore"
@@ -88,12 +89,12 @@ func TestErrors_ofThePluginAreAnswered(t *testing.T) {
 		}, 404, "not-found"},
 		{"a Save of a row that was deleted since it was read", func(db *gorm.DB, _ *sql.DB) error {
 			var read suite
-			must(t, errors.Join(db.Take(&read, 3).Error, db.Delete(&suite{ID: 3}).Error))
+			testerr.Must(t, errors.Join(db.Take(&read, 3).Error, db.Delete(&suite{ID: 3}).Error))
 			read.Note = "edited"
 			return db.Save(&read).Error
 		}, 409, "stale"},
 		{"a row that others refer to", func(db *gorm.DB, _ *sql.DB) error {
-			must(t, errors.Join(db.Exec("CREATE TABLE others (suite_id INTEGER REFERENCES suites(id))").Error, db.Exec("INSERT INTO others VALUES (2)").Error))
+			testerr.Must(t, errors.Join(db.Exec("CREATE TABLE others (suite_id INTEGER REFERENCES suites(id))").Error, db.Exec("INSERT INTO others VALUES (2)").Error))
 			return db.Unscoped().Delete(&suite{ID: 2}).Error
 		}, 409, "reference"},
 		{"a key that is taken", func(db *gorm.DB, _ *sql.DB) error {
@@ -115,12 +116,12 @@ func TestErrors_ofThePluginAreAnswered(t *testing.T) {
 			pool := sql.OpenDB(databases.SQLiteConnector(t, "&_txlock=immediate&_pragma=foreign_keys(1)"))
 			defer func() { _ = pool.Close() }()
 			db, err := gorm.Open(gormlite.OpenDB(pool), &gorm.Config{Logger: logger.Discard})
-			must(t, err)
+			testerr.Must(t, err)
 			locker := pathlock.New(memstore.New())
 			plugin := gormplugin.New(locker, gormplugin.Model(&suite{}), gormplugin.Leaf(&gormplugintest.Case{}, &suite{}))
-			must(t, errors.Join(db.Use(plugin), gormplugin.AutoMigrate(db)))
+			testerr.Must(t, errors.Join(db.Use(plugin), gormplugin.AutoMigrate(db)))
 			root := &suite{ID: 1, PlanID: 1}
-			must(t, errors.Join(db.Create(root).Error,
+			testerr.Must(t, errors.Join(db.Create(root).Error,
 				db.Create(&suite{ID: 2, ParentID: &root.ID, Name: "a"}).Error, db.Create(&suite{ID: 3, ParentID: &root.ID, Name: "b"}).Error,
 				db.Create(&suite{ID: 4, PlanID: 2}).Error, db.Create(&gormplugintest.Case{ID: 1, SuiteID: 3, Name: "t"}).Error))
 			var logged bytes.Buffer
@@ -144,9 +145,7 @@ func TestErrors_ofThePluginAreAnswered(t *testing.T) {
 					t.Errorf("the answer speaks of %q: %s", internal, w.Body)
 				}
 			}
-			if err := locker.Shutdown(t.Context()); err != nil {
-				t.Error(err)
-			}
+			testerr.None(t, locker.Shutdown(t.Context()))
 		})
 	}
 }

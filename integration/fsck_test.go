@@ -11,6 +11,7 @@ import (
 
 	"github.com/pathlock-go/pathlock/fsck"
 	"github.com/pathlock-go/pathlock/internal/test/fscktest"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
@@ -18,9 +19,7 @@ import (
 func opened(t testing.TB, driver, name string, statements ...string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open(driver, name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	for _, statement := range statements {
 		if _, err := db.ExecContext(t.Context(), statement); err != nil {
@@ -61,9 +60,7 @@ func TestFsck_OnPostgreSQL(t *testing.T) {
 				}
 			})
 			u, err := url.Parse(server)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testerr.Must(t, err)
 			query := u.Query()
 			query.Set("search_path", name)
 			u.RawQuery = query.Encode()

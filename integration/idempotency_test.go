@@ -15,6 +15,7 @@ import (
 
 	"github.com/pathlock-go/pathlock/integration/internal/databases"
 	"github.com/pathlock-go/pathlock/internal/test/idempotencytest"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
@@ -34,7 +35,7 @@ func TestIdempotencyOnSQLite(t *testing.T) {
 
 func TestIdempotencyOnPostgres(t *testing.T) {
 	config, err := pgx.ParseConfig(testserver.Postgres(t))
-	must(t, err)
+	testerr.Must(t, err)
 	administer := func(ctx context.Context, statement string) {
 		admin := stdlib.OpenDB(*config)
 		defer func() { _ = admin.Close() }()

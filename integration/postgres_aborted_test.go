@@ -12,6 +12,7 @@ import (
 	"github.com/pathlock-go/pathlock/integration/internal/databases"
 	"github.com/pathlock-go/pathlock/internal/dialect"
 	"github.com/pathlock-go/pathlock/internal/test/gormplugintest"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 // After a failed statement PostgreSQL runs nothing until the transaction is rolled back, or back to
@@ -19,9 +20,9 @@ import (
 func TestTransaction_abortedOnPostgres(t *testing.T) {
 	t.Parallel()
 	db := guarded(t, databases.Postgres(t, databases.ByteOrder, nil))
-	must(t, gormplugin.AutoMigrate(db))
+	testerr.Must(t, gormplugin.AutoMigrate(db))
 	root := &gormplugintest.Suite{PlanID: 1}
-	must(t, db.Create(root).Error)
+	testerr.Must(t, db.Create(root).Error)
 	create := func(tx *gorm.DB, name string) error {
 		return tx.Create(&gormplugintest.Suite{ParentID: &root.ID, Name: name}).Error
 	}
@@ -38,9 +39,7 @@ func TestTransaction_abortedOnPostgres(t *testing.T) {
 		wantTaken(tx.Transaction(func(inner *gorm.DB) error { return create(inner, "a") }))
 		return create(tx, "b") // the savepoint undid the failure
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	testerr.None(t, err)
 	wantTaken(db.Transaction(func(tx *gorm.DB) error {
 		wantTaken(create(tx, "a"))
 		wantTaken(create(tx, "c"))
@@ -60,7 +59,7 @@ func TestTransaction_errorsThatOnlyTheCallerSees(t *testing.T) {
 	t.Parallel()
 	db := guarded(t, databases.Postgres(t, databases.ByteOrder, nil))
 	root := &gormplugintest.Suite{PlanID: 1}
-	must(t, db.Create(root).Error)
+	testerr.Must(t, db.Create(root).Error)
 	const query = "SELECT 1 / (3 - n) FROM generate_series(1, 4) AS n"
 	for name, read := range map[string]func(tx *gorm.DB) error{
 		"a row": func(tx *gorm.DB) error { return tx.Raw(query).Row().Scan(new(int)) },
@@ -79,8 +78,8 @@ func TestTransaction_errorsThatOnlyTheCallerSees(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var outcomes []gormplugin.Outcome
 			err := db.Transaction(func(tx *gorm.DB) error {
-				must(t, gormplugin.AfterEnd(tx, func(_ context.Context, o gormplugin.Outcome) { outcomes = append(outcomes, o) }))
-				must(t, tx.Create(&gormplugintest.Suite{ParentID: &root.ID, Name: "a"}).Error)
+				testerr.Must(t, gormplugin.AfterEnd(tx, func(_ context.Context, o gormplugin.Outcome) { outcomes = append(outcomes, o) }))
+				testerr.Must(t, tx.Create(&gormplugintest.Suite{ParentID: &root.ID, Name: "a"}).Error)
 				if err := read(tx); err == nil {
 					t.Error("nothing failed")
 				}

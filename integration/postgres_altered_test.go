@@ -6,6 +6,7 @@ import (
 
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/integration/internal/databases"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 // pgx prepares each statement once for a connection, and PostgreSQL refuses one whose columns have
@@ -28,16 +29,16 @@ func TestPostgresWritesAfterColumnsChanged(t *testing.T) {
 			d := databases.Postgres(t, databases.WordOrder, nil)
 			db := openMigrated(t, d.Dialector(databases.Pool(t, d.Connector)), gormplugin.MaxTries(c.tries))
 			pool, err := db.DB()
-			must(t, err)
+			testerr.Must(t, err)
 			pool.SetMaxOpenConns(1)
 			root := branch(t, db, nil, "")
 			a := branch(t, db, root, "a")
 			rename := func(name string) error { return db.Model(a).Update("name", name).Error }
-			must(t, rename("b"))
+			testerr.Must(t, rename("b"))
 			other := databases.Pool(t, d.Connector) // which is another program
 			for _, statement := range []string{"ALTER TABLE branches ALTER COLUMN path TYPE varchar(600)", "ALTER TABLE branches ALTER COLUMN name TYPE varchar(101)"} {
 				_, err := other.ExecContext(t.Context(), statement)
-				must(t, err)
+				testerr.Must(t, err)
 			}
 			if err := rename("c"); !errors.Is(err, c.want) {
 				t.Errorf("got the error %v, want %v", err, c.want)

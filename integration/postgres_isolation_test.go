@@ -9,6 +9,7 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/integration/internal/databases"
 	"github.com/pathlock-go/pathlock/internal/test/gormplugintest"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
@@ -25,14 +26,12 @@ func guardedBy(t *testing.T, d gormplugintest.Database, plugin *gormplugin.Plugi
 	t.Helper()
 	pool := sql.OpenDB(d.Connector)
 	t.Cleanup(func() {
-		if err := pool.Close(); err != nil {
-			t.Error(err)
-		}
+		testerr.None(t, pool.Close())
 	})
 	db, err := gorm.Open(d.Dialector(pool), &gorm.Config{Logger: logger.Discard})
-	must(t, err)
-	must(t, db.AutoMigrate(models...))
-	must(t, db.Use(plugin))
+	testerr.Must(t, err)
+	testerr.Must(t, db.AutoMigrate(models...))
+	testerr.Must(t, db.Use(plugin))
 	return db
 }
 
@@ -67,7 +66,7 @@ func TestPostgresUnsafeLevels(t *testing.T) {
 	}
 	db := guarded(t, databases.Postgres(t, databases.ByteOrder, nil))
 	root := &gormplugintest.Suite{PlanID: 1}
-	must(t, errors.Join(db.Create(root).Error, db.Create(&gormplugintest.Suite{ParentID: &root.ID, Name: "a"}).Error))
+	testerr.Must(t, errors.Join(db.Create(root).Error, db.Create(&gormplugintest.Suite{ParentID: &root.ID, Name: "a"}).Error))
 	check := func(err error) {
 		t.Helper()
 		if !errors.Is(err, gormplugin.ErrIsolation) {

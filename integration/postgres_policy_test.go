@@ -10,6 +10,7 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/integration/internal/databases"
 	"github.com/pathlock-go/pathlock/internal/test/gormplugintest"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/treeschema"
 	"gorm.io/gorm"
 )
@@ -21,7 +22,7 @@ func branch(t *testing.T, db *gorm.DB, parent *gormplugintest.Branch, name strin
 	if parent != nil {
 		row.ParentID = &parent.ID
 	}
-	must(t, db.Create(row).Error)
+	testerr.Must(t, db.Create(row).Error)
 	return row
 }
 
@@ -29,7 +30,7 @@ func branch(t *testing.T, db *gorm.DB, parent *gormplugintest.Branch, name strin
 func livePaths(t *testing.T, db *gorm.DB) []string {
 	t.Helper()
 	var paths []string
-	must(t, db.Model(&gormplugintest.Branch{}).Order("path, id").Pluck("path", &paths).Error)
+	testerr.Must(t, db.Model(&gormplugintest.Branch{}).Order("path, id").Pluck("path", &paths).Error)
 	return paths
 }
 
@@ -56,7 +57,7 @@ func TestVerify_PostgresPolicy(t *testing.T) {
 		"GRANT ALL ON ALL TABLES IN SCHEMA public TO pg_monitor", "GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO pg_monitor",
 		"CREATE POLICY open ON branches USING (note IS DISTINCT FROM 'secret')", "ALTER TABLE branches ENABLE ROW LEVEL SECURITY")
 	finds(t, db) // the owner sees all rows
-	must(t, db.Transaction(func(tx *gorm.DB) error {
+	testerr.Must(t, db.Transaction(func(tx *gorm.DB) error {
 		runAll(t, tx, "SET LOCAL ROLE pg_monitor")
 		if found := finds(t, tx, treeschema.RowSecurity); len(found) == 1 && (found[0].Severity != gormplugin.Warning || !strings.Contains(found[0].Missing, "cannot judge")) {
 			t.Errorf("found %v, want a warning", found)

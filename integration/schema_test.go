@@ -13,6 +13,7 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/integration/internal/databases"
 	"github.com/pathlock-go/pathlock/internal/test/gormplugintest"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/treeschema"
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"gorm.io/gorm"
@@ -37,14 +38,14 @@ func TestAutoMigrate_sqliteAtOnce(t *testing.T) {
 func openMigrated(t *testing.T, dialector gorm.Dialector, leaves ...gormplugin.Option) *gorm.DB {
 	t.Helper()
 	db, err := gorm.Open(dialector, &gorm.Config{Logger: logger.Discard})
-	must(t, err)
+	testerr.Must(t, err)
 	t.Cleanup(func() {
 		if pool, err := db.DB(); err == nil {
 			_ = pool.Close()
 		}
 	})
 	options := append([]gormplugin.Option{gormplugin.Model(&gormplugintest.Branch{})}, leaves...)
-	must(t, db.Use(gormplugin.New(pathlock.New(memstore.New()), options...)))
+	testerr.Must(t, db.Use(gormplugin.New(pathlock.New(memstore.New()), options...)))
 	for range 2 {
 		if err := gormplugin.AutoMigrate(db); err != nil && !errors.Is(err, gormplugin.ErrUnsafeSchema) {
 			t.Fatal(err)
@@ -106,7 +107,7 @@ func TestPathIndex_onPostgres(t *testing.T) {
 			}
 			return tx.Raw(`EXPLAIN SELECT id FROM branches WHERE tree_id = 1 AND path COLLATE "C" >= '/a/' AND path COLLATE "C" < '/a0'`).Scan(&plan).Error
 		})
-		must(t, err)
+		testerr.Must(t, err)
 		return slices.ContainsFunc(plan, func(line string) bool {
 			return strings.Contains(line, "Index Cond:") && strings.Contains(line, ">= '/a/'")
 		})
@@ -114,15 +115,15 @@ func TestPathIndex_onPostgres(t *testing.T) {
 	if !serves() {
 		t.Error("the index that AutoMigrate made does not serve the range")
 	}
-	must(t, gormplugin.AllowRawWrites(db).Exec(`ALTER TABLE branches ALTER COLUMN path TYPE varchar(500) COLLATE "default"`).Error)
+	testerr.Must(t, gormplugin.AllowRawWrites(db).Exec(`ALTER TABLE branches ALTER COLUMN path TYPE varchar(500) COLLATE "default"`).Error)
 	for _, statement := range []string{"DROP INDEX branches_path", "CREATE INDEX branches_path ON branches (tree_id, path)"} {
-		must(t, db.Exec(statement).Error)
+		testerr.Must(t, db.Exec(statement).Error)
 	}
 	if serves() {
 		t.Error("an index in the order of the database serves the range")
 	}
 	for _, f := range finds(t, db, treeschema.Collation, treeschema.PathIndex) {
-		must(t, gormplugin.AllowRawWrites(db).Exec(f.Statements[0]).Error)
+		testerr.Must(t, gormplugin.AllowRawWrites(db).Exec(f.Statements[0]).Error)
 	}
 	if finds(t, db); !serves() {
 		t.Error("the index does not serve the range after the statements")
@@ -156,10 +157,10 @@ func TestPathIndex_pathTooLong(t *testing.T) {
 	below := func(parent *Unsized, name string) *Unsized {
 		t.Helper()
 		row := &Unsized{ParentID: &parent.ID, Name: name}
-		must(t, db.Create(row).Error)
+		testerr.Must(t, db.Create(row).Error)
 		return row
 	}
-	must(t, db.Create(root).Error)
+	testerr.Must(t, db.Create(root).Error)
 	a, b := below(root, "a"), below(root, random(2000))
 	below(a, random(1500))
 	for what, write := range map[string]func() error{

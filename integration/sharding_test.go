@@ -14,6 +14,7 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/integration/internal/databases"
 	"github.com/pathlock-go/pathlock/internal/test/gormplugintest"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/lockspec"
 	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/store/memstore"
@@ -49,14 +50,14 @@ func TestShardingIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, before := range []bool{true, false} {
 		db, err := gorm.Open(gormlite.Open(databases.SQLiteFile(t, "&_txlock=immediate")), &gorm.Config{Logger: logger.Discard})
-		must(t, err)
+		testerr.Must(t, err)
 		plugin := gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&gormplugintest.Branch{}))
 		errs := make(map[string]error)
 		if before {
-			must(t, db.Use(sharding{}))
+			testerr.Must(t, db.Use(sharding{}))
 			errs["Use"] = db.Use(plugin)
 		} else {
-			must(t, errors.Join(db.Use(plugin), db.Use(sharding{})))
+			testerr.Must(t, errors.Join(db.Use(plugin), db.Use(sharding{})))
 			errs["AutoMigrate"] = gormplugin.AutoMigrate(db)
 			errs["Create"] = db.Create(&gormplugintest.Branch{TreeID: 1}).Error
 			errs["Rename"] = gormplugin.Rename(db, &gormplugintest.Branch{}, 1, "b")
@@ -67,8 +68,8 @@ func TestShardingIsRefused(t *testing.T) {
 			}
 		}
 		pool, err := db.DB()
-		must(t, err)
-		must(t, pool.Close())
+		testerr.Must(t, err)
+		testerr.Must(t, pool.Close())
 	}
 }
 
@@ -81,26 +82,26 @@ func TestNamespace_tellsDatabasesApart(t *testing.T) {
 	for _, host := range []string{"a", "b"} {
 		f := &folders{locker: locker}
 		f.open(t, host+"/drive")
-		must(t, f.Create(&Folder{DriveID: "7", Name: "old"}).Error)
+		testerr.Must(t, f.Create(&Folder{DriveID: "7", Name: "old"}).Error)
 		locks := middleware.New(locker, f.plugin.Resolver(&Folder{}), middleware.Config{})
 		of[host], locked[host] = f, locks.Lock(lockspec.Rename(lockspec.Param("id"), lockspec.Query("name")))
 	}
 	engine := gin.New()
 	engine.POST("/:id", func(c *gin.Context) { locked[c.Request.Host](c) }, func(c *gin.Context) {
-		must(t, gormplugin.Rename(of[c.Request.Host].WithContext(c), &Folder{}, c.Param("id"), c.Query("name")))
+		testerr.Must(t, gormplugin.Rename(of[c.Request.Host].WithContext(c), &Folder{}, c.Param("id"), c.Query("name")))
 	})
 	at, err := gormplugin.Resolve(of["a"].DB, &Folder{}, 1)
-	must(t, err)
+	testerr.Must(t, err)
 	lock, err := locker.Acquire(t.Context(), pathlock.Request{Tree: at.Tree, Gate: true})
-	must(t, err)
+	testerr.Must(t, err)
 	for host, want := range map[string]string{"a": "423 /old", "b": "200 /new"} {
 		w := httptest.NewRecorder()
 		engine.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+host+"/1?name=new", nil))
 		var f Folder
-		must(t, of[host].First(&f).Error)
+		testerr.Must(t, of[host].First(&f).Error)
 		if got := fmt.Sprint(w.Code, " ", f.Path); got != want {
 			t.Errorf("%s: got %s, want %s: %s", host, got, want, w.Body)
 		}
 	}
-	must(t, lock.Release(t.Context()))
+	testerr.Must(t, lock.Release(t.Context()))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/integration/internal/databases"
 	"github.com/pathlock-go/pathlock/internal/test/gormplugintest"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"gorm.io/gorm"
 	"gorm.io/plugin/soft_delete"
@@ -65,9 +66,7 @@ func TestSoftDeletedByNull(t *testing.T) {
 	if found := db.Model(byFlagAndTime{}).Where("id > 1").Update("name", "x"); found.Error != nil || found.RowsAffected != 0 {
 		t.Errorf("%v: %d rows that GORM hides were renamed", found.Error, found.RowsAffected)
 	}
-	if err := db.Delete(&byFlagAndTime{ID: 1}).Error; err != nil {
-		t.Error(err)
-	}
+	testerr.None(t, db.Delete(&byFlagAndTime{ID: 1}).Error)
 	if _, err := gormplugin.Resolve(db, byFlagAndTime{}, 2); !errors.Is(err, pathlock.ErrNotFound) {
 		t.Errorf("below a deleted row: %v", err)
 	}

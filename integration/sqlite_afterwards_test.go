@@ -11,6 +11,7 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/integration/internal/databases"
 	"github.com/pathlock-go/pathlock/internal/test/gormplugintest"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
@@ -28,24 +29,24 @@ func TestTransaction_commitRefusedBySQLite(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			db, err := gorm.Open(dialector, &gorm.Config{Logger: logger.Discard})
-			must(t, err)
+			testerr.Must(t, err)
 			pool, err := db.DB()
-			must(t, err)
-			defer func() { must(t, pool.Close()) }()
+			testerr.Must(t, err)
+			defer func() { testerr.Must(t, pool.Close()) }()
 			pool.SetMaxOpenConns(1)
-			must(t, db.Use(gormplugintest.NewPlugin(pathlock.New(memstore.New()))))
-			must(t, db.Exec("CREATE TABLE orders (id INTEGER PRIMARY KEY, parent INTEGER REFERENCES orders (id) DEFERRABLE INITIALLY DEFERRED)").Error)
+			testerr.Must(t, db.Use(gormplugintest.NewPlugin(pathlock.New(memstore.New()))))
+			testerr.Must(t, db.Exec("CREATE TABLE orders (id INTEGER PRIMARY KEY, parent INTEGER REFERENCES orders (id) DEFERRABLE INITIALLY DEFERRED)").Error)
 			told := gormplugin.Unknown
 			err = db.Transaction(func(tx *gorm.DB) error {
-				must(t, gormplugin.AfterEnd(tx, func(_ context.Context, outcome gormplugin.Outcome) { told = outcome }))
+				testerr.Must(t, gormplugin.AfterEnd(tx, func(_ context.Context, outcome gormplugin.Outcome) { told = outcome }))
 				return tx.Exec("INSERT INTO orders (id, parent) VALUES (1, 7)").Error
 			})
 			if err == nil || told != gormplugin.RolledBack {
 				t.Errorf("the error is %v, the outcome %d", err, told)
 			}
-			must(t, db.Transaction(func(tx *gorm.DB) error { return tx.Exec("INSERT INTO orders (id) VALUES (7)").Error }, &sql.TxOptions{}))
+			testerr.Must(t, db.Transaction(func(tx *gorm.DB) error { return tx.Exec("INSERT INTO orders (id) VALUES (7)").Error }, &sql.TxOptions{}))
 			var orders []int
-			must(t, db.Raw("SELECT id FROM orders").Scan(&orders).Error)
+			testerr.Must(t, db.Raw("SELECT id FROM orders").Scan(&orders).Error)
 			if len(orders) != 1 {
 				t.Errorf("the orders are %v", orders)
 			}

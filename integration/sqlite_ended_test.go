@@ -10,6 +10,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/integration/internal/databases"
 	"github.com/pathlock-go/pathlock/internal/test/gormplugintest"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
@@ -44,13 +45,13 @@ func TestTransaction_errorsThatEndItOnSQLite(t *testing.T) {
 		} {
 			t.Run(name+": "+c.name, func(t *testing.T) {
 				db, err := gorm.Open(dialector(t), &gorm.Config{Logger: logger.Discard})
-				must(t, err)
+				testerr.Must(t, err)
 				pool, err := db.DB()
-				must(t, err)
+				testerr.Must(t, err)
 				pool.SetMaxOpenConns(1)
-				defer func() { must(t, pool.Close()) }()
-				must(t, db.AutoMigrate(append(gormplugintest.Models(), &gormplugintest.Other{})...))
-				must(t, db.Use(gormplugintest.NewPlugin(pathlock.New(memstore.New()))))
+				defer func() { testerr.Must(t, pool.Close()) }()
+				testerr.Must(t, db.AutoMigrate(append(gormplugintest.Models(), &gormplugintest.Other{})...))
+				testerr.Must(t, db.Use(gormplugintest.NewPlugin(pathlock.New(memstore.New()))))
 				for _, statement := range []string{
 					"CREATE TABLE picky (id INTEGER PRIMARY KEY ON CONFLICT ROLLBACK)",
 					"INSERT INTO picky (id) VALUES (1)",
@@ -59,11 +60,11 @@ func TestTransaction_errorsThatEndItOnSQLite(t *testing.T) {
 					"PRAGMA max_page_count = 300",
 				} {
 					_, err := pool.ExecContext(t.Context(), statement)
-					must(t, err)
+					testerr.Must(t, err)
 				}
 				folder := func(id string) *gormplugintest.Folder { return &gormplugintest.Folder{ID: id, DriveID: "d", Name: id} }
 				tx := db.Begin()
-				must(t, tx.Create(folder("before")).Error)
+				testerr.Must(t, tx.Create(folder("before")).Error)
 				if err := c.fail(tx.Session(&gorm.Session{})); err == nil {
 					t.Fatal("no error")
 				}
@@ -78,24 +79,17 @@ func TestTransaction_errorsThatEndItOnSQLite(t *testing.T) {
 				}
 				want := 0
 				if c.ended {
-					must(t, tx.Rollback().Error)
+					testerr.Must(t, tx.Rollback().Error)
 				} else {
-					must(t, tx.Commit().Error)
+					testerr.Must(t, tx.Commit().Error)
 					want = 4
 				}
 				var rows int
-				must(t, pool.QueryRowContext(t.Context(), "SELECT (SELECT COUNT(*) FROM folders) + (SELECT COUNT(*) FROM others)").Scan(&rows))
+				testerr.Must(t, pool.QueryRowContext(t.Context(), "SELECT (SELECT COUNT(*) FROM folders) + (SELECT COUNT(*) FROM others)").Scan(&rows))
 				if rows != want {
 					t.Errorf("%d rows are committed, want %d", rows, want)
 				}
 			})
 		}
-	}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

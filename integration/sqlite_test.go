@@ -15,6 +15,7 @@ import (
 	"github.com/pathlock-go/pathlock/integration/internal/databases"
 	"github.com/pathlock-go/pathlock/internal/test/gormplugintest"
 	"github.com/pathlock-go/pathlock/internal/test/idempotencytest"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 func TestMain(m *testing.M) {
@@ -62,12 +63,8 @@ func (c glebarezConnector) Driver() driver.Driver { return c.driver }
 func TestSQLiteGlebarez(t *testing.T) {
 	t.Parallel()
 	registered, err := sql.Open(sqlite.DriverName, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := registered.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
+	testerr.Must(t, registered.Close())
 	d := gormplugintest.Database{
 		Connector:  glebarezConnector{registered.Driver(), databases.SQLiteFile(t, "&_txlock=immediate")},
 		Dialector:  func(pool *sql.DB) gorm.Dialector { return &sqlite.Dialector{Conn: pool} },

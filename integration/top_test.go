@@ -15,6 +15,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/integration/internal/databases"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/lockspec"
 	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/store/memstore"
@@ -65,13 +66,13 @@ func (f *folders) open(t *testing.T, namespace string) {
 	t.Helper()
 	f.plugin = gormplugin.New(f.locker, gormplugin.Model(&Folder{}, gormplugin.Namespace(namespace)))
 	db, err := gorm.Open(gormlite.Open(databases.SQLiteFile(t, "&_txlock=immediate")), &gorm.Config{Logger: logger.Discard})
-	must(t, err)
+	testerr.Must(t, err)
 	t.Cleanup(func() {
 		if pool, err := db.DB(); err == nil {
 			_ = pool.Close()
 		}
 	})
-	must(t, errors.Join(db.Use(f.plugin), gormplugin.AutoMigrate(db)))
+	testerr.Must(t, errors.Join(db.Use(f.plugin), gormplugin.AutoMigrate(db)))
 	f.DB = db
 }
 
@@ -134,7 +135,7 @@ func TestSpec_locksTheTopOfATree(t *testing.T) {
 			t.Errorf("%s %s: got %d %s and %d locks, want one for everything", step.target, step.body, w.Code, w.Body, len(f.operations))
 		}
 		var paths []string
-		must(t, f.Model(&Folder{}).Pluck("path", &paths).Error)
+		testerr.Must(t, f.Model(&Folder{}).Pluck("path", &paths).Error)
 		slices.Sort(paths)
 		if got := strings.Join(paths, " "); got != step.paths {
 			t.Errorf("%s %s: the paths are %s, want %s", step.target, step.body, got, step.paths)
@@ -153,7 +154,7 @@ func TestOperation_namesTheLocksOfAWrite(t *testing.T) {
 	)
 	_, copied := gormplugin.Copy(f.DB, &Folder{}, a.ID, gormplugin.Below(b.ID))
 	ctx := pathlock.WithOrigin(t.Context(), pathlock.Origin{Operation: "import"})
-	must(t, errors.Join(err, copied, f.Delete(a).Error, f.WithContext(ctx).Create(&Folder{DriveID: "1", Name: "h"}).Error))
+	testerr.Must(t, errors.Join(err, copied, f.Delete(a).Error, f.WithContext(ctx).Create(&Folder{DriveID: "1", Name: "h"}).Error))
 	if got := fmt.Sprint(slices.Compact(f.operations)); got != "[insert rename move update copy delete import]" {
 		t.Errorf("the locks are of %s", got)
 	}

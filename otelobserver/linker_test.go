@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
@@ -29,9 +30,7 @@ func TestObserver_searchesForBlockersAreFewAndEnd(t *testing.T) {
 		store := &slow{Store: memstore.New()}
 		p := newProcess(t, store)
 		holder, err := p.Acquire(t.Context(), exclusive("/a", 0))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		expect := func(when string, waits, want int32) {
 			t.Helper()
@@ -49,8 +48,6 @@ func TestObserver_searchesForBlockersAreFewAndEnd(t *testing.T) {
 		expect("another wait", 1, 1)
 		cancel()
 		expect("after its end", 0, 0)
-		if err := holder.Release(t.Context()); err != nil {
-			t.Error(err)
-		}
+		testerr.None(t, holder.Release(t.Context()))
 	})
 }

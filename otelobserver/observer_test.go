@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/otel/codes"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/otelobserver"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
@@ -28,9 +29,7 @@ func TestObserver_linksAWaitToItsBlockers(t *testing.T) {
 		store := memstore.New()
 		a, b := newProcess(t, store), newProcess(t, store)
 		holder, err := a.Acquire(doing(t.Context(), "rename"), exclusive("/a", 0))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		ended := make(chan error)
 		wait := func(p *process, operation string, wait time.Duration) {
 			go func() {
@@ -60,9 +59,7 @@ func TestObserver_linksAWaitToItsBlockers(t *testing.T) {
 			value(second.Attributes, "pathlock.blocker.waiting") != "true" {
 			t.Errorf("the second link is %+v, want the earlier waiter", second)
 		}
-		if err := errors.Join(holder.Release(t.Context()), <-ended); err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, errors.Join(holder.Release(t.Context()), <-ended))
 		refused := b.spans.GetSpans()[1]
 		if refused.Name != "pathlock acquire" || refused.Status.Code != codes.Error || value(refused.Attributes, "pathlock.outcome") != "conflict" {
 			t.Errorf("the refused acquisition is %+v", refused)
@@ -79,18 +76,14 @@ func TestObserver_nestsStepsInTheirContexts(t *testing.T) {
 	_, resolved := p.Step(ctx, pathlock.Step{Kind: pathlock.StepResolve})
 	resolved(nil)
 	lock, err := p.Acquire(doing(ctx, "rename"), exclusive("/secret", 0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	under, handled := p.Step(lock.Context(), pathlock.Step{Kind: pathlock.StepHandler})
 	_, asserted := p.Step(under, pathlock.Step{Kind: pathlock.StepAssert, Attempt: 2})
 	asserted(fmt.Errorf("suites 3 at /secret: %w", pathlock.ErrPathChanged))
 	_, committed := p.Step(under, pathlock.Step{Kind: pathlock.StepCommit})
 	committed(nil)
 	handled(nil)
-	if err := lock.Release(ctx); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, lock.Release(ctx))
 	request.End()
 	want := "request\n  pathlock resolve\n  pathlock acquire\n  pathlock handler\n    pathlock assert\n    pathlock commit\n  pathlock release\n"
 	if got := p.tree(); got != want {
@@ -110,12 +103,8 @@ func TestObserver_nestsStepsInTheirContexts(t *testing.T) {
 func TestPathsAreNamedOnRequest(t *testing.T) {
 	p := newProcess(t, memstore.New(), otelobserver.Paths())
 	lock, err := p.Acquire(t.Context(), exclusive("/secret", 0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := lock.Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
+	testerr.Must(t, lock.Release(t.Context()))
 	span := p.span("pathlock acquire")
 	if got := value(span.Attributes, "pathlock.tree") + " " + value(span.Attributes, "pathlock.claims"); got != `testplan/secret-plan-id ["X /secret"]` {
 		t.Errorf("the span says %s", got)
@@ -127,12 +116,8 @@ func TestObserver_lostLeaseIsASpanOfItsRequest(t *testing.T) {
 		p := newProcess(t, memstore.New())
 		ctx, request := p.tracers.Tracer("a program's own").Start(t.Context(), "request")
 		lock, err := p.Acquire(ctx, exclusive("/a", 0))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := p.ForceRelease(t.Context(), plan, p.Scope(lock.Context()).Owner()); err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
+		testerr.Must(t, p.ForceRelease(t.Context(), plan, p.Scope(lock.Context()).Owner()))
 		<-lock.Context().Done()
 		synctest.Wait()
 		request.End()

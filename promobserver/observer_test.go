@@ -18,6 +18,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/election"
 	"github.com/pathlock-go/pathlock/internal/label"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/promobserver"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
@@ -49,9 +50,7 @@ func doing(ctx context.Context, operation string) context.Context {
 func expect(t *testing.T, o *promobserver.Observer, want string, names ...string) {
 	t.Helper()
 	text, err := testutil.CollectAndFormat(o, expfmt.TypeTextPlain, names...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	var got strings.Builder
 	for line := range strings.Lines(string(text)) {
 		if zero := strings.Contains(line, "_total") && strings.HasSuffix(line, " 0\n"); !zero && !strings.HasPrefix(line, "#") {
@@ -68,13 +67,9 @@ func TestObserver_countsAcquisitions(t *testing.T) {
 		o := promobserver.New()
 		l := pathlock.New(memstore.New(), quiet, pathlock.WithObserver(o))
 		rename, err := l.Acquire(doing(t.Context(), "rename"), exclusive("/a", 0))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		inner, err := l.Acquire(doing(rename.Context(), "rename"), exclusive("/a/b", 0))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		if _, err := l.Acquire(doing(t.Context(), "move"), exclusive("/a", 3*time.Second)); !errors.Is(err, pathlock.ErrConflict) {
 			t.Fatal(err)
 		}
@@ -102,9 +97,7 @@ pathlock_waiting{operation="rename"} 0
 			t.Fatal("granted for longer than the context lives")
 		}
 		time.Sleep(time.Second)
-		if err := errors.Join(inner.Release(t.Context()), rename.Release(t.Context()), <-ended); err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, errors.Join(inner.Release(t.Context()), rename.Release(t.Context()), <-ended))
 		synctest.Wait()
 		expect(t, o, `pathlock_acquisitions_total{operation="move",outcome="conflict"} 1
 pathlock_acquisitions_total{operation="move",outcome="granted"} 1
@@ -147,9 +140,7 @@ func sample(t *testing.T, o *promobserver.Observer, name string) string {
 func everything(t *testing.T, o *promobserver.Observer) string {
 	t.Helper()
 	families, err := registered(o).Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	var text strings.Builder
 	for _, f := range families {
 		if _, err := expfmt.MetricFamilyToText(&text, f); err != nil {
@@ -169,12 +160,8 @@ func TestObserver_countsLostLeases(t *testing.T) {
 				operator = l
 			}
 			lock, err := l.Acquire(doing(t.Context(), "delete"), exclusive("/a", 0))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := operator.ForceRelease(t.Context(), plan, l.Scope(lock.Context()).Owner()); err != nil {
-				t.Fatal(err)
-			}
+			testerr.Must(t, err)
+			testerr.Must(t, operator.ForceRelease(t.Context(), plan, l.Scope(lock.Context()).Owner()))
 			if isTold {
 				<-lock.Context().Done()
 			}
@@ -257,9 +244,7 @@ func TestObserver_rareCountersBeginAtZero(t *testing.T) {
 		`pathlock_step_duration_seconds_count{outcome="lock-store-unavailable",step="release"}`,
 		`pathlock_problems_total{type="database-unavailable"}`)
 	lock, err := pathlock.New(memstore.New(), quiet, pathlock.WithObserver(o)).Acquire(doing(t.Context(), "rename"), exclusive("/a", 0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	defer func() { _ = lock.Release(t.Context()) }()
 	of("rename")
 }
@@ -280,25 +265,19 @@ func TestObserver_countsElectionsApart(t *testing.T) {
 		o := promobserver.New()
 		e := election.New(pathlock.New(memstore.New(), quiet, pathlock.WithObserver(o)), "office")
 		leadership, err := e.Campaign(t.Context(), "a")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		var all sync.WaitGroup
 		all.Go(func() {
 			for _, err := range e.Observe(ctx) {
-				if err != nil {
-					t.Error(err)
-				}
+				testerr.None(t, err)
 			}
 		})
 		all.Go(func() { _, _ = e.Campaign(ctx, "b") })
 		time.Sleep(20 * time.Second)
 		cancel()
 		all.Wait()
-		if err := leadership.Resign(t.Context()); err != nil {
-			t.Error(err)
-		}
+		testerr.None(t, leadership.Resign(t.Context()))
 		for line := range strings.Lines(everything(t, o)) {
 			if strings.Contains(line, `operation="none"`) && !strings.HasSuffix(line, " 0\n") {
 				t.Errorf("an election counts as work: %s", line)
@@ -324,15 +303,11 @@ func TestObserver_labelsStayFew(t *testing.T) {
 	for i := range 200 {
 		ctx := doing(t.Context(), fmt.Sprintf("operation-%03d", i))
 		lock, err := l.Acquire(ctx, exclusive(fmt.Sprintf("/secret-path-%d", i), 0))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		if _, err := l.Acquire(ctx, exclusive(fmt.Sprintf("/secret-path-%d", i), pathlock.NoWait)); err == nil {
 			t.Fatal("granted twice")
 		}
-		if err := lock.Release(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, lock.Release(t.Context()))
 	}
 	var want strings.Builder
 	for i := range label.MaxOperations {
@@ -367,16 +342,10 @@ func TestObserver_exemplarsNameTheTrace(t *testing.T) {
 		o := promobserver.New(promobserver.TraceID(trace))
 		l := pathlock.New(memstore.New(), quiet, pathlock.WithObserver(o))
 		lock, err := l.Acquire(context.WithValue(t.Context(), traceKey{}, id), exclusive("/a", 0))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := lock.Release(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
+		testerr.Must(t, lock.Release(t.Context()))
 		text, err := testutil.CollectAndFormat(o, expfmt.TypeOpenMetrics, "pathlock_acquire_duration_seconds")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		if got := strings.Contains(string(text), `# {trace_id="`+id+`"}`); got != want {
 			t.Errorf("an exemplar of the trace %q: %v, want %v\n%s", id, got, want, text)
 		}

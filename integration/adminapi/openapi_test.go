@@ -20,6 +20,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/admin"
 	"github.com/pathlock-go/pathlock/contention"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
@@ -43,9 +44,7 @@ func TestOpenAPI_saysWhatIsAnswered(t *testing.T) {
 		},
 		AuthorizeRelease: func(*http.Request) (string, error) { return "ann", nil },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	send := func(method, path, body string, headers ...string) (*http.Request, *httptest.ResponseRecorder) {
 		request := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
 		if body != "" {
@@ -60,18 +59,12 @@ func TestOpenAPI_saysWhatIsAnswered(t *testing.T) {
 	}
 	_, served := send("GET", "/openapi.json", "")
 	var described map[string]any
-	if err := json.Unmarshal(served.Body.Bytes(), &described); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, json.Unmarshal(served.Body.Bytes(), &described))
 	delete(described, "servers") // paths are absolute here
 	text, err := json.Marshal(described)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	document, err := libopenapi.NewDocument(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	check, problems := validator.NewValidator(document)
 	if len(problems) > 0 {
 		t.Fatal(errors.Join(problems...))
@@ -83,9 +76,7 @@ func TestOpenAPI_saysWhatIsAnswered(t *testing.T) {
 	}
 
 	tree, err := pathlock.NewTree("testplan", "7")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	ctx := pathlock.WithOrigin(t.Context(), pathlock.Origin{Operation: "import", Route: "POST /import", RequestID: "r-1", Trace: "00-af-b7-01"})
 	request := pathlock.Request{Tree: tree, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/dir1"))}, Note: "import"}
 	if _, err := locker.Acquire(ctx, request); err != nil {

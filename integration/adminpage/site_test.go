@@ -18,6 +18,7 @@ import (
 	"github.com/pathlock-go/pathlock/admin"
 	"github.com/pathlock-go/pathlock/contention"
 	"github.com/pathlock-go/pathlock/integration/internal/chromium"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
@@ -69,9 +70,7 @@ func newSite(t *testing.T, change func(*admin.Config)) *site {
 func newTree(t *testing.T, namespace, id string) pathlock.Tree {
 	t.Helper()
 	tree, err := pathlock.NewTree(namespace, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	return tree
 }
 
@@ -86,9 +85,7 @@ var problems = map[int]string{
 func (s *site) start() {
 	s.t.Helper()
 	page, err := admin.New(s.locker, s.config)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	testerr.Must(s.t, err)
 	engine := gin.New()
 	engine.Any("/admin/locks/*any", gin.WrapH(page))
 	addr := s.addr
@@ -96,9 +93,7 @@ func (s *site) start() {
 		addr = "127.0.0.1:0"
 	}
 	listener, err := (&net.ListenConfig{}).Listen(s.t.Context(), "tcp", addr)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	testerr.Must(s.t, err)
 	s.addr = listener.Addr().String()
 	s.server = &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		status := int(s.instead.Load())
@@ -163,9 +158,7 @@ func from(operation, route string) pathlock.Origin {
 func (s *site) hold(r request) *pathlock.Lock {
 	s.t.Helper()
 	lock, err := s.acquire(s.t.Context(), r)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	testerr.Must(s.t, err)
 	s.t.Cleanup(func() { _ = lock.Release(context.WithoutCancel(s.t.Context())) })
 	return lock
 }
@@ -177,9 +170,7 @@ func (s *site) acquire(ctx context.Context, r request) (*pathlock.Lock, error) {
 // release gives a lock back.
 func (s *site) release(lock *pathlock.Lock) {
 	s.t.Helper()
-	if err := lock.Release(s.t.Context()); err != nil {
-		s.t.Error(err)
-	}
+	testerr.None(s.t, lock.Release(s.t.Context()))
 }
 
 // wait asks for locks in the background, and returns when the request is queued. The channel gets
@@ -206,8 +197,6 @@ func (s *site) wait(r request) <-chan error {
 func (s *site) snapshot() pathlock.Snapshot {
 	s.t.Helper()
 	snapshot, err := s.locker.Snapshot(s.t.Context(), s.tree)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	testerr.Must(s.t, err)
 	return snapshot
 }

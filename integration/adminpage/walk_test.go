@@ -10,6 +10,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/integration/internal/chromium"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 // tidy fails the test if the page, as it is now, breaks a rule of those who hear it or see little,
@@ -62,14 +63,10 @@ func TestPage_operatorAtWork(t *testing.T) {
 	long := "a name as long as names get" + strings.Repeat(" long", 30)
 	stuck := s.hold(request{note: "stuck import", origin: from("create", "POST /import"), claims: x("/a/" + long)})
 	again, err := s.acquire(stuck.Context(), request{note: "its second part", claims: x("/b")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	t.Cleanup(func() { _ = again.Release(context.WithoutCancel(t.Context())) })
 	edit, err := s.acquire(t.Context(), request{note: "Anna edits", claims: x("/c")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	if _, err := edit.Detach(t.Context()); err != nil {
 		t.Fatal(err)
 	}

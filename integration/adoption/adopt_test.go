@@ -15,6 +15,7 @@ import (
 
 	"github.com/pathlock-go/pathlock/integration/internal/databases"
 	"github.com/pathlock-go/pathlock/integration/internal/program"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
@@ -26,7 +27,7 @@ var tagged = regexp.MustCompile("(?m)^\\s*(\\w+) .*`.*(pathlock:\"[^\"]*\")`$")
 func TestAdopt_printsWhatTheProgramsHave(t *testing.T) {
 	adopt := program.Build(t, "cmd", "pathlock")
 	options, err := redis.ParseURL(testserver.Redis(t))
-	must(t, err)
+	testerr.Must(t, err)
 	for _, b := range append(slices.Clone(backEnds), tagTree("memory://")) {
 		testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
 			dsn := server.Scratch(t)
@@ -34,7 +35,7 @@ func TestAdopt_printsWhatTheProgramsHave(t *testing.T) {
 			pool := databases.Pool(t, d.Connector)
 			b.plant(t, b.instances(t, d, b.before)[0])
 			out, err := exec.CommandContext(t.Context(), adopt, "adopt", "--db", "mysql://"+dsn, "--json").Output()
-			must(t, err)
+			testerr.Must(t, err)
 			var report struct {
 				Trees []struct {
 					Table, Fsck   string
@@ -43,7 +44,7 @@ func TestAdopt_printsWhatTheProgramsHave(t *testing.T) {
 					Statements    []struct{ SQL string }
 				}
 			}
-			must(t, json.Unmarshal(out, &report))
+			testerr.Must(t, json.Unmarshal(out, &report))
 			if len(report.Trees) != 1 || report.Trees[0].Agree != 12 || report.Trees[0].Rows != 12 {
 				t.Fatalf("%s: got %s, want one tree of 12 rows that agree", b.name, out)
 			}
@@ -52,7 +53,7 @@ func TestAdopt_printsWhatTheProgramsHave(t *testing.T) {
 				t.Errorf("%s: the flags are %q, want %q", b.name, tree.Fsck, b.flags)
 			}
 			after, err := os.ReadFile("../" + b.name + "/after/" + b.name + ".go")
-			must(t, err)
+			testerr.Must(t, err)
 			got, want := fields(strings.Join(tree.Tags, "\n")), fields(string(after))
 			if !slices.Equal(got, want) {
 				t.Errorf("%s: the tags are %q, want %q", b.name, got, want)
@@ -62,10 +63,10 @@ func TestAdopt_printsWhatTheProgramsHave(t *testing.T) {
 			}
 			for _, statement := range tree.Statements {
 				_, err := pool.ExecContext(t.Context(), statement.SQL)
-				must(t, err)
+				testerr.Must(t, err)
 			}
 			db, err := gorm.Open(d.Dialector(pool), &gorm.Config{Logger: logger.Discard})
-			must(t, err)
+			testerr.Must(t, err)
 			client := redis.NewClient(options)
 			defer func() { _ = client.Close() }()
 			if _, err := b.after(t.Context(), db, client); err != nil {

@@ -33,6 +33,7 @@ import (
 	tags "github.com/pathlock-go/pathlock/integration/tags/after"
 	handwrittentags "github.com/pathlock-go/pathlock/integration/tags/before"
 	"github.com/pathlock-go/pathlock/internal/test/gormplugintest"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testetcd"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/internal/test/testzk"
@@ -140,20 +141,20 @@ func TestAdoption_onEveryStore(t *testing.T) {
 func adoptWithLocksIn(t *testing.T, locks string, d gormplugintest.Database) {
 	engines := tagTree(locks).adopt(t, d)
 	store, err := anystore.Open(t.Context(), locks, redisstore.Kind, sqlopen.Kind, zkstore.Kind, etcdstore.Kind)
-	must(t, err)
-	defer func() { must(t, store.Close(t.Context())) }()
+	testerr.Must(t, err)
+	defer func() { testerr.Must(t, store.Close(t.Context())) }()
 	locker := pathlock.New(store)
 	tree, err := pathlock.NewTree("t_tag_tree", "tags")
-	must(t, err)
+	testerr.Must(t, err)
 	lock, err := locker.Acquire(t.Context(), pathlock.Request{Tree: tree, Gate: true})
-	must(t, err)
+	testerr.Must(t, err)
 	var change sync.WaitGroup
 	change.Go(func() { send(t, engines[0], "POST", "/tag", gin.H{"code": "late"}, nil) })
 	testserver.Await(t, "a change waits", func() bool {
 		now, err := locker.Snapshot(t.Context(), tree)
 		return err == nil && len(now.Waiters) > 0
 	})
-	must(t, lock.Release(t.Context()))
+	testerr.Must(t, lock.Release(t.Context()))
 	change.Wait()
 }
 
@@ -178,25 +179,25 @@ var (
 func (b backEnd) adopt(t *testing.T, d gormplugintest.Database) (engines []*gin.Engine) {
 	pool := databases.Pool(t, d.Connector)
 	db, err := gorm.Open(d.Dialector(pool), &gorm.Config{Logger: logger.Discard})
-	must(t, err)
+	testerr.Must(t, err)
 	old := b.instances(t, d, b.before)
 	b.plant(t, old[0])
-	must(t, b.fill(db))
+	testerr.Must(t, b.fill(db))
 	checker, err := fsck.New(t.Context(), pool, fsck.Dialect(d.Dialector(pool).Name()), b.table)
-	must(t, err)
+	testerr.Must(t, err)
 	b.wantSound(t, checker, pool)
 	const storms = 10
 	found, broken := int64(0), 0
 	for n := 0; n < storms && found == 0; n++ {
 		t.Logf("before: %v", b.storm(t, old))
-		must(t, b.fill(db))
+		testerr.Must(t, b.fill(db))
 		found, broken = b.problems(t, checker, pool)
 	}
 	if found == 0 || broken == 0 {
 		t.Fatalf("before: fsck finds %d problems and SQL %d after up to %d storms, want some", found, broken, storms)
 	}
 	_, err = checker.Repair(t.Context(), fsck.RepairOptions{Apply: true, Locker: pathlock.New(offstore.New())})
-	must(t, errors.Join(err, b.recode(db)))
+	testerr.Must(t, errors.Join(err, b.recode(db)))
 	b.wantSound(t, checker, pool)
 
 	engines = b.instances(t, d, b.after)
@@ -214,14 +215,14 @@ func (b backEnd) adopt(t *testing.T, d gormplugintest.Database) (engines []*gin.
 func (b backEnd) instances(t *testing.T, d gormplugintest.Database, program func(context.Context, *gorm.DB, redis.UniversalClient) (*gin.Engine, error)) (engines []*gin.Engine) {
 	t.Helper()
 	options, err := redis.ParseURL(testserver.Redis(t))
-	must(t, err)
+	testerr.Must(t, err)
 	options.ContextTimeoutEnabled = true
 	for range 3 {
 		client := redis.NewClient(options)
 		t.Cleanup(func() { _ = client.Close() })
 		start := func() (*gin.Engine, error) {
 			db, err := gorm.Open(d.Dialector(databases.Pool(t, d.Connector)), &gorm.Config{Logger: logger.Discard})
-			must(t, err)
+			testerr.Must(t, err)
 			return program(t.Context(), db, client)
 		}
 		engine, err := start()
@@ -230,12 +231,12 @@ func (b backEnd) instances(t *testing.T, d gormplugintest.Database, program func
 				t.Log(finding)
 				for _, statement := range finding.Statements {
 					_, err := databases.Pool(t, d.Connector).ExecContext(t.Context(), statement)
-					must(t, err)
+					testerr.Must(t, err)
 				}
 			}
 			engine, err = start()
 		}
-		must(t, err)
+		testerr.Must(t, err)
 		engines = append(engines, engine)
 	}
 	return engines
@@ -250,11 +251,11 @@ func (r row) id() int { return max(r.ID, r.DeptID, r.MenuID) }
 func send(t *testing.T, engine *gin.Engine, method, target string, body gin.H, data any) int {
 	t.Helper()
 	text, err := json.Marshal(body)
-	must(t, err)
+	testerr.Must(t, err)
 	w := httptest.NewRecorder()
 	engine.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, target, bytes.NewReader(text)))
 	if w.Code == http.StatusOK {
-		must(t, json.Unmarshal(w.Body.Bytes(), &struct{ Data any }{data}))
+		testerr.Must(t, json.Unmarshal(w.Body.Bytes(), &struct{ Data any }{data}))
 	}
 	return w.Code
 }
@@ -314,8 +315,8 @@ func (b backEnd) storm(t *testing.T, engines []*gin.Engine) map[int]int {
 func (b backEnd) problems(t *testing.T, checker *fsck.Checker, pool *sql.DB) (found int64, broken int) {
 	t.Helper()
 	summary, err := checker.Check(t.Context(), fsck.Options{}, func(fsck.Problem) error { return nil })
-	must(t, err)
-	must(t, pool.QueryRowContext(t.Context(), b.broken).Scan(&broken))
+	testerr.Must(t, err)
+	testerr.Must(t, pool.QueryRowContext(t.Context(), b.broken).Scan(&broken))
 	t.Logf("%d rows, of which %d are wrong by SQL; problems %v", summary.Rows, broken, summary.Problems)
 	return summary.Total(), broken
 }
@@ -341,17 +342,10 @@ func mariaDatabase(t *testing.T) gormplugintest.Database {
 func mysqlDatabase(t *testing.T, dsn string) gormplugintest.Database {
 	t.Helper()
 	config, err := mysqldriver.ParseDSN(dsn)
-	must(t, err)
+	testerr.Must(t, err)
 	connector, err := mysqldriver.NewConnector(config)
-	must(t, err)
+	testerr.Must(t, err)
 	_, err = databases.Pool(t, connector).ExecContext(t.Context(), "ALTER DATABASE CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci")
-	must(t, err)
+	testerr.Must(t, err)
 	return gormplugintest.Database{Connector: connector, Dialector: func(pool *sql.DB) gorm.Dialector { return mysql.New(mysql.Config{Conn: pool}) }}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

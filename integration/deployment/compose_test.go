@@ -11,6 +11,7 @@ import (
 	"github.com/compose-spec/compose-go/v2/cli"
 	"github.com/compose-spec/compose-go/v2/types"
 	"github.com/go-sql-driver/mysql"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 // load reads a compose file of the repository with the given environment.
@@ -18,9 +19,7 @@ func load(t *testing.T, file string, env ...string) *types.Project {
 	t.Helper()
 	options, err := cli.NewProjectOptions([]string{filepath.Join("..", "..", file)},
 		cli.WithEnv(env), cli.WithResolvedPaths(true), cli.WithName("pathlock"), cli.WithDefaultProfiles())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	project, err := options.LoadProject(t.Context())
 	if err != nil {
 		t.Fatalf("docker compose config would refuse %s: %v", file, err)
@@ -80,9 +79,7 @@ func TestCompose_passwordsComeFromTheEnvironment(t *testing.T) {
 	const password = `p/#?@%:s3cret`
 	project := load(t, "docker-compose.yml", "MYSQL_ROOT_PASSWORD=r00t", "MYSQL_PASSWORD="+password, "REDIS_PASSWORD="+password)
 	text, err := project.MarshalYAML()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	if strings.Contains(string(text), "development-only") {
 		t.Error("a development default is left although every password is set")
 	}
@@ -116,9 +113,7 @@ func TestCompose_metricsAreAProfile(t *testing.T) {
 		for _, v := range project.Services[c.service].Volumes {
 			if below, ok := strings.CutPrefix(c.path, v.Target+"/"); ok && v.Type == types.VolumeTypeBind {
 				text, err := os.ReadFile(filepath.Join(v.Source, below))
-				if err != nil {
-					t.Error(err)
-				}
+				testerr.None(t, err)
 				found = string(text)
 			}
 		}

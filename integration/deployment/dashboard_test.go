@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/goccy/go-yaml"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/promobserver"
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -27,9 +28,7 @@ func queries(t *testing.T) (all []expression) {
 			Targets []struct{ Expr string }
 		}
 	}
-	if err := json.Unmarshal([]byte(deployed(t, "grafana", "dashboards", "pathlock.json")), &d); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, json.Unmarshal([]byte(deployed(t, "grafana", "dashboards", "pathlock.json")), &d))
 	for _, p := range d.Panels {
 		for _, q := range p.Targets {
 			all = append(all, expression{p.Title, values.Replace(q.Expr)})
@@ -55,9 +54,7 @@ func alerts(t *testing.T) (all []alert) {
 			Rules []alert `yaml:"rules"`
 		} `yaml:"groups"`
 	}
-	if err := yaml.Unmarshal([]byte(deployed(t, "prometheus", "pathlock.rules.yml")), &file); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, yaml.Unmarshal([]byte(deployed(t, "prometheus", "pathlock.rules.yml")), &file))
 	for _, group := range file.Groups {
 		all = append(all, group.Rules...)
 	}
@@ -136,9 +133,7 @@ func TestDashboard_namesWhatExists(t *testing.T) {
 func TestAlerts_areExplained(t *testing.T) {
 	for _, page := range []string{"operating.md", "operating.zh-CN.md"} {
 		text, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		for _, a := range alerts(t) {
 			if !strings.Contains(string(text), "`"+a.Alert+"`") {
 				t.Errorf("%s does not explain %s", page, a.Alert)

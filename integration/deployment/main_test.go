@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"go.uber.org/goleak"
 )
 
@@ -14,8 +15,6 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func deployed(t *testing.T, name ...string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(append([]string{"..", "..", "deploy"}, name...)...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	return string(text)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
@@ -24,9 +25,7 @@ func TestPrometheusUnderstandsTheRulesAndTheDashboard(t *testing.T) {
 		fmt.Fprintf(&rules, "  - {record: query%d, expr: %q}\n", n, query.text)
 	}
 	dashboard := filepath.Join(t.TempDir(), "dashboard.yml")
-	if err := os.WriteFile(dashboard, []byte(rules.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, os.WriteFile(dashboard, []byte(rules.String()), 0o600))
 	for _, command := range [][]string{
 		{"check", "config", "prometheus.yml"},
 		{"check", "rules", "pathlock.rules.yml", dashboard},

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock/integration/internal/program"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testnet"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
@@ -53,9 +54,7 @@ func startProxy(t *testing.T, instance string) (addr string) {
 		whole += kind + "_temp_path " + dir + "/" + kind + ";\n"
 	}
 	path := filepath.Join(dir, "nginx.conf")
-	if err := os.WriteFile(path, []byte(whole+site+"}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, os.WriteFile(path, []byte(whole+site+"}\n"), 0o600))
 	program.Run(t, exec.CommandContext(context.WithoutCancel(t.Context()), nginx, "-p", dir, "-c", path, "-e", "stderr"), addr)
 	return addr
 }
@@ -64,9 +63,7 @@ func startProxy(t *testing.T, instance string) (addr string) {
 func exchange(t *testing.T, addr, request string) (int, http.Header, string) {
 	t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	defer func() { _ = conn.Close() }()
 	go func() { _, _ = io.WriteString(conn, request) }()
 	method, _, _ := strings.Cut(request, " ")

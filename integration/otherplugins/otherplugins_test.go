@@ -21,6 +21,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
@@ -47,20 +48,20 @@ var others = map[string]func(t *testing.T, db *gorm.DB) (work func(first bool)){
 			{ID: "schema", Migrate: func(tx *gorm.DB) error { return tx.AutoMigrate(&Suite{}) }},
 			{ID: "rows", Migrate: func(tx *gorm.DB) error { return tx.Updates(&Suite{ID: 2, Name: "migrated"}).Error }},
 		})
-		must(t, migrations.MigrateTo("schema"))
+		testerr.Must(t, migrations.MigrateTo("schema"))
 		return func(bool) { check(t, db, "/z/migrated", migrations.Migrate(), nil) }
 	},
 	"casbin": func(t *testing.T, db *gorm.DB) func(bool) {
 		adapter, err := gormadapter.NewAdapterByDB(db)
-		must(t, err)
+		testerr.Must(t, err)
 		return func(bool) {
 			rule := []string{"anna", "/z", "write"}
-			must(t, errors.Join(adapter.AddPolicy("p", "p", rule), adapter.RemovePolicies("p", "p", [][]string{rule})))
+			testerr.Must(t, errors.Join(adapter.AddPolicy("p", "p", rule), adapter.RemovePolicies("p", "p", [][]string{rule})))
 		}
 	},
 	"opentelemetry": func(t *testing.T, db *gorm.DB) func(bool) {
 		spans := tracetest.NewSpanRecorder()
-		must(t, db.Use(tracing.NewPlugin(tracing.WithTracerProvider(trace.NewTracerProvider(trace.WithSpanProcessor(spans))))))
+		testerr.Must(t, db.Use(tracing.NewPlugin(tracing.WithTracerProvider(trace.NewTracerProvider(trace.WithSpanProcessor(spans))))))
 		return func(bool) {
 			if !slices.ContainsFunc(spans.Ended(), func(s trace.ReadOnlySpan) bool { return s.Name() == "update suites" }) {
 				t.Error("no span tells of the rename")
@@ -89,21 +90,21 @@ func TestOtherPlugins(t *testing.T) {
 		for _, first := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, the plugin first: %t", name, first), func(t *testing.T) {
 				db, err := gorm.Open(mysql.Open(testserver.MySQLServer{DSN: testserver.MySQL(t)}.Scratch(t)), &gorm.Config{Logger: logger.Discard})
-				must(t, err)
+				testerr.Must(t, err)
 				pool, err := db.DB()
-				must(t, err)
-				t.Cleanup(func() { must(t, pool.Close()) })
+				testerr.Must(t, err)
+				t.Cleanup(func() { testerr.Must(t, pool.Close()) })
 				locker := pathlock.New(memstore.New(), pathlock.WithWait(pathlock.NoWait))
 				plugin := gormplugin.New(locker, gormplugin.Model(&Suite{}))
 				var work func(bool)
 				if first {
-					must(t, db.Use(plugin))
+					testerr.Must(t, db.Use(plugin))
 					work = use(t, db)
 				} else {
 					work = use(t, db)
-					must(t, db.Use(plugin))
+					testerr.Must(t, db.Use(plugin))
 				}
-				must(t, gormplugin.AutoMigrate(db))
+				testerr.Must(t, gormplugin.AutoMigrate(db))
 				write(t, db, locker)
 				work(first)
 				trees, err := locker.Trees(t.Context())
@@ -118,22 +119,22 @@ func TestOtherPlugins(t *testing.T) {
 // write does to a tree what is guarded.
 func write(t *testing.T, db *gorm.DB, locker *pathlock.Locker) {
 	a := Suite{PlanID: 1, Name: "a"}
-	must(t, db.Create(&a).Error)
+	testerr.Must(t, db.Create(&a).Error)
 	b := Suite{ParentID: &a.ID, Name: "b"}
-	must(t, db.Create(&b).Error)
+	testerr.Must(t, db.Create(&b).Error)
 	rename := func(tx *gorm.DB, s Suite, name string) error {
 		s.Name = name
 		return tx.Save(&s).Error
 	}
 	check(t, db, "/z/b", rename(db, a, "z"), nil)
 	check(t, db, "/z/b", rename(db, b, "stale"), gormplugin.ErrStale) // its path has changed
-	must(t, db.First(&a).Error)
+	testerr.Must(t, db.First(&a).Error)
 	at, err := gormplugin.Resolve(db, &Suite{}, a.ID)
-	must(t, err)
+	testerr.Must(t, err)
 	lock, err := locker.Acquire(t.Context(), pathlock.Request{Tree: at.Tree, Claims: []pathlock.Claim{pathlock.X(at.Path)}})
-	must(t, err)
+	testerr.Must(t, err)
 	check(t, db, "/z/b", rename(db, a, "refused"), pathlock.ErrConflict)
-	must(t, lock.Release(t.Context()))
+	testerr.Must(t, lock.Release(t.Context()))
 	undone := errors.New("undone")
 	check(t, db, "/z/b", db.Transaction(func(tx *gorm.DB) error { return errors.Join(rename(tx, a, "undone"), undone) }), undone)
 }
@@ -142,15 +143,8 @@ func write(t *testing.T, db *gorm.DB, locker *pathlock.Locker) {
 func check(t *testing.T, db *gorm.DB, path string, err, want error) {
 	t.Helper()
 	var paths []string
-	must(t, db.Model(&Suite{}).Order("id").Pluck("path", &paths).Error)
+	testerr.Must(t, db.Model(&Suite{}).Order("id").Pluck("path", &paths).Error)
 	if !errors.Is(err, want) || !slices.Equal(paths, []string{"/z", path}) {
 		t.Errorf("got the error %v, want %v, and the tree %q", err, want, paths)
-	}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock/integration/internal/program"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
@@ -19,9 +20,7 @@ var shellBlock = regexp.MustCompile("(?s)```sh\n(.*?)```")
 func sent(t *testing.T, documented, addr string) (answers []string) {
 	t.Helper()
 	home := t.TempDir()
-	if err := os.WriteFile(filepath.Join(home, ".curlrc"), []byte("fail-with-body\nsilent\nshow-error\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, os.WriteFile(filepath.Join(home, ".curlrc"), []byte("fail-with-body\nsilent\nshow-error\n"), 0o600))
 	for _, block := range shellBlock.FindAllStringSubmatch(readPage(t, filepath.Join("..", "..", "README.md")), -1) {
 		for line := range strings.Lines(block[1]) {
 			if !strings.HasPrefix(line, "curl ") || !strings.Contains(line, "http://"+documented+"/") {

@@ -1,10 +1,10 @@
 package readme
 
 import (
-	"errors"
 	"testing"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
@@ -12,33 +12,19 @@ import (
 func TestFence_ofThePage(t *testing.T) {
 	db := open(t)
 	for _, statement := range []string{"CREATE TABLE prices (id INTEGER PRIMARY KEY, price INTEGER, fence INTEGER)", "INSERT INTO prices VALUES (1, 0, 0)"} {
-		if err := db.Exec(statement).Error; err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, db.Exec(statement).Error)
 	}
 	locker := pathlock.New(memstore.New())
 	plan, err := pathlock.NewTree("testplan", "1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	request := pathlock.Request{Tree: plan, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/a"))}}
 	late, err := locker.Acquire(t.Context(), request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := late.Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
+	testerr.Must(t, late.Release(t.Context()))
 	next, err := locker.Acquire(t.Context(), request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := publishPrice(t.Context(), db, next, 2); err != nil {
-		t.Error(err)
-	}
-	if err := publishPrice(t.Context(), db, late, 1); !errors.Is(err, pathlock.ErrLost) {
-		t.Errorf("the late write: %v, want ErrLost", err)
-	}
+	testerr.Must(t, err)
+	testerr.None(t, publishPrice(t.Context(), db, next, 2))
+	testerr.Is(t, "the late write", publishPrice(t.Context(), db, late, 1), pathlock.ErrLost)
 	var price int
 	if err := db.Table("prices").Select("price").Scan(&price).Error; err != nil || price != 2 {
 		t.Errorf("the price is %d, %v, want 2", price, err)

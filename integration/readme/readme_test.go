@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 var goBlock = regexp.MustCompile("(?s)```go\n(.*?)```")
@@ -14,9 +16,7 @@ var goBlock = regexp.MustCompile("(?s)```go\n(.*?)```")
 func compiled(t *testing.T) string {
 	t.Helper()
 	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	var code strings.Builder
 	for _, file := range append(files, filepath.Join("quickstart", "main.go")) {
 		if strings.HasSuffix(file, "_test.go") {

@@ -12,6 +12,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/pathlock-go/pathlock/integration/internal/program"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
@@ -36,9 +37,7 @@ func repairs(t *testing.T) (found []string) {
 func inShell(t *testing.T, line string, env ...string) (code int, out string) {
 	t.Helper()
 	binary, bin := program.Build(t, "cmd", "pathlock"), t.TempDir()
-	if err := os.Symlink(binary, filepath.Join(bin, "pathlock")); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, os.Symlink(binary, filepath.Join(bin, "pathlock")))
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", line)
 	cmd.Dir, cmd.Env = bin, append(append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH")), env...)
 	text, err := cmd.CombinedOutput()
@@ -52,21 +51,13 @@ func inShell(t *testing.T, line string, env ...string) (code int, out string) {
 func database(t *testing.T, file string, statements ...string) {
 	t.Helper()
 	db, err := gorm.Open(gormlite.Open("file:" + file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	for _, statement := range statements {
-		if err := db.Exec(statement).Error; err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, db.Exec(statement).Error)
 	}
 	pool, err := db.DB()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := pool.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
+	testerr.Must(t, pool.Close())
 }
 
 // The commands of docs/repair.md find a wrong path, say what they would change, and change it, with

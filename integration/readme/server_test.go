@@ -17,6 +17,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
@@ -25,9 +26,7 @@ func open(t *testing.T) *gorm.DB {
 	t.Helper()
 	gin.SetMode(gin.ReleaseMode)
 	db, err := gorm.Open(gormlite.Open("file:"+filepath.Join(t.TempDir(), "db")+"?_txlock=immediate&_pragma=busy_timeout(5000)"), &gorm.Config{Logger: logger.Discard})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	t.Cleanup(func() {
 		if pool, err := db.DB(); err == nil {
 			_ = pool.Close()
@@ -41,13 +40,9 @@ func TestPages_codeWorks(t *testing.T) {
 	db := open(t)
 	locker := pathlock.New(memstore.New())
 	plugin := gormplugin.New(locker, options()...)
-	if err := errors.Join(db.Use(plugin), gormplugin.AutoMigrate(db)); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, errors.Join(db.Use(plugin), gormplugin.AutoMigrate(db)))
 	root := Suite{PlanID: 1}
-	if err := db.Create(&root).Error; err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, db.Create(&root).Error)
 	engine := routes(db, locker, plugin)
 	send := func(method, target, body string, status int) (suite Suite) {
 		t.Helper()
@@ -57,9 +52,7 @@ func TestPages_codeWorks(t *testing.T) {
 			t.Fatalf("%s %s: %d %s, want %d", method, target, w.Code, w.Body, status)
 		}
 		if status == http.StatusOK {
-			if err := json.Unmarshal(w.Body.Bytes(), &suite); err != nil {
-				t.Fatal(err)
-			}
+			testerr.Must(t, json.Unmarshal(w.Body.Bytes(), &suite))
 		}
 		return suite
 	}
@@ -80,12 +73,8 @@ func TestPages_codeWorks(t *testing.T) {
 
 	create(create(root, "drafts"), "old")
 	plan, err := pathlock.NewTree("testplan", "1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := tidy(t.Context(), locker, db, plan); err != nil {
-		t.Error(err)
-	}
+	testerr.Must(t, err)
+	testerr.None(t, tidy(t.Context(), locker, db, plan))
 	var left []string
 	if err := db.Model(&Suite{}).Order("path").Pluck("path", &left).Error; err != nil || strings.Join(left, " ") != " /drafts /other" {
 		t.Errorf("left are %q, %v", left, err)

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 const inChinese = ".zh-CN.md"
@@ -94,9 +96,7 @@ func pages(t *testing.T) map[string]string {
 	t.Helper()
 	root := filepath.Join("..", "..")
 	docs, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	found := map[string]string{}
 	for _, path := range append(docs, filepath.Join(root, "README.md")) {
 		if !strings.HasSuffix(path, inChinese) {
@@ -109,9 +109,7 @@ func pages(t *testing.T) map[string]string {
 func readPage(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	return string(text)
 }
 

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"golang.org/x/mod/module"
 	"golang.org/x/mod/zip"
 )
@@ -43,29 +44,19 @@ func publish(t *testing.T, r repository, next string) (proxy string) {
 		folder := strings.TrimSuffix(strings.TrimSuffix(tag, next), "/")
 		v := module.Version{Path: path.Join(rootPath, folder), Version: next}
 		versions := filepath.Join(proxy, v.Path, "@v")
-		if err := os.MkdirAll(versions, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, os.MkdirAll(versions, 0o755))
 		archive, err := os.Create(filepath.Join(versions, next+".zip"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := zip.CreateFromVCS(archive, v, string(r), tag, folder); err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
+		testerr.Must(t, zip.CreateFromVCS(archive, v, string(r), tag, folder))
 		if info, err := archive.Stat(); err != nil || info.Size() > largestZip {
 			t.Errorf("%s is published in %d bytes, %v: what do users need all that for?", v.Path, info.Size(), err)
 		}
-		if err := archive.Close(); err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, archive.Close())
 		for name, text := range map[string]string{
 			"list": next + "\n", next + ".info": fmt.Sprintf(`{"Version":%q,"Time":"2006-01-02T15:04:05Z"}`, next),
 			next + ".mod": r.run(t, "git", "show", tag+":"+path.Join(folder, "go.mod")) + "\n",
 		} {
-			if err := os.WriteFile(filepath.Join(versions, name), []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			testerr.Must(t, os.WriteFile(filepath.Join(versions, name), []byte(text), 0o644))
 		}
 	}
 	return proxy
@@ -79,9 +70,7 @@ func outside(t *testing.T, proxy, next string) []string {
 	t.Helper()
 	env := func(name string) string {
 		out, err := exec.CommandContext(t.Context(), "go", "env", name).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		return strings.TrimSpace(string(out))
 	}
 	cache := env("GOMODCACHE")
@@ -153,9 +142,7 @@ func TestREADME_worksOutside(t *testing.T) {
 	if code == nil {
 		t.Fatal("README.md shows no program")
 	}
-	if err := os.WriteFile(filepath.Join(string(visitor), "main.go"), []byte(code[1]), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, os.WriteFile(filepath.Join(string(visitor), "main.go"), []byte(code[1]), 0o644))
 	var installed, built bool
 	for _, command := range line.FindAllString(readme, -1) {
 		switch command = strings.TrimSpace(command); {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
@@ -40,9 +41,7 @@ func (r repository) run(t *testing.T, args ...string) string {
 func (r repository) read(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(string(r), name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	return string(text)
 }
 
@@ -60,15 +59,9 @@ func copied(t *testing.T) repository {
 		if os.IsNotExist(err) {
 			continue // it is deleted, but the deletion is not committed yet
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(to, []byte(here.read(t, strings.TrimSpace(name))), info.Mode()); err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
+		testerr.Must(t, os.MkdirAll(filepath.Dir(to), 0o755))
+		testerr.Must(t, os.WriteFile(to, []byte(here.read(t, strings.TrimSpace(name))), info.Mode()))
 	}
 	r.run(t, "git", "init", "--quiet", "--initial-branch=main")
 	r.run(t, "git", "add", "--all")

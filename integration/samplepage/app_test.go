@@ -17,6 +17,7 @@ import (
 
 	"github.com/pathlock-go/pathlock/integration/internal/chromium"
 	"github.com/pathlock-go/pathlock/integration/internal/program"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
@@ -48,9 +49,7 @@ func ask[T any](a *app, method, path string, body any) T {
 		a.Fatalf("%s %s: %d %s", method, path, status, text)
 	}
 	if len(text) > 0 {
-		if err := json.Unmarshal(text, &got); err != nil {
-			a.Fatal(err)
-		}
+		testerr.Must(a, json.Unmarshal(text, &got))
 	}
 	return got
 }
@@ -59,24 +58,18 @@ func ask[T any](a *app, method, path string, body any) T {
 func (a *app) try(method, path string, body any, token string) (status int, answer []byte) {
 	a.Helper()
 	text, err := json.Marshal(body)
-	if err != nil {
-		a.Fatal(err)
-	}
+	testerr.Must(a, err)
 	if body == nil {
 		text = nil
 	}
 	request, err := http.NewRequestWithContext(context.WithoutCancel(a.Context()), method, a.url+path, bytes.NewReader(text))
-	if err != nil {
-		a.Fatal(err)
-	}
+	testerr.Must(a, err)
 	request.Header.Set("Content-Type", "application/json")
 	if token != "" {
 		request.Header.Set("Lock-Token", token)
 	}
 	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		a.Fatal(err)
-	}
+	testerr.Must(a, err)
 	defer func() { _ = response.Body.Close() }()
 	if answer, err = io.ReadAll(response.Body); err != nil {
 		a.Fatal(err)
@@ -139,9 +132,7 @@ func two(t *testing.T) (here, there *app) {
 	t.Helper()
 	server, locks := testserver.MySQL(t), testserver.Redis(t)
 	admin, err := sql.Open("mysql", server)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	name := "pathlock_page_" + strings.ToLower(rand.Text()[:10])
 	if _, err := admin.ExecContext(t.Context(), "CREATE DATABASE "+name); err != nil {
 		t.Fatal(err)

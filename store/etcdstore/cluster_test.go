@@ -10,6 +10,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testetcd"
 	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
@@ -79,9 +80,7 @@ func TestCut(t *testing.T) {
 	server, client := newServer(t)
 	testlock.Cut(t, server.Addr, func(addr string) pathlock.Store {
 		store, err := Open("etcd://" + addr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		return store
 	}, newStore(t, client))
 }
@@ -97,9 +96,7 @@ func TestCluster_noMajority(t *testing.T) {
 	for what, err := range map[string]error{
 		"ping": store.Ping(t.Context()), "release": store.Release(t.Context(), req.Tree, req.Owner, req.Grant),
 	} {
-		if !errors.Is(err, pathlock.ErrUnavailable) {
-			t.Errorf("%s: %v, want what matches ErrUnavailable", what, err)
-		}
+		testerr.Is(t, what, err, pathlock.ErrUnavailable)
 	}
 	cluster.Start()
 	testserver.Await(t, "the store serves again", func() bool { return store.Ping(t.Context()) == nil })
@@ -124,9 +121,7 @@ func TestCompactionWhileOthersWait(t *testing.T) {
 	server.Resume()
 	testlock.Release(t, holder, req)
 	response, err := client.Put(t.Context(), "other", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	if _, err := client.Compact(t.Context(), response.Header.Revision, clientv3.WithCompactPhysical()); err != nil {
 		t.Fatal(err)
 	}

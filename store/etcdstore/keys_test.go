@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 // No tree's keys are in the range of another one.
@@ -15,9 +16,7 @@ func TestKeys_treesAreDisjoint(t *testing.T) {
 	for _, namespace := range names {
 		for _, id := range names {
 			tree, err := pathlock.NewTree(namespace, id)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testerr.Must(t, err)
 			all = append(all, k.tree(tree))
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
@@ -53,9 +54,7 @@ func TestLimits_manyThatHaveEnded(t *testing.T) {
 	store, tree := newStore(t, client), testlock.Tree(t)
 	const portion, portions = 100, 3
 	for i := range portions {
-		if err := write(t, store, tree, i*portion+1, portion, time.Millisecond); err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, write(t, store, tree, i*portion+1, portion, time.Millisecond))
 	}
 	for range portions {
 		req := testlock.Ask(tree, x("/a"))
@@ -109,8 +108,6 @@ func TestLimits_fullDatabase(t *testing.T) {
 		}
 	}
 	testlock.Release(t, store, held)
-	if err := w.Ends(); !errors.Is(err, pathlock.ErrConflict) {
-		t.Errorf("a wait in a full database: %v, want a conflict", err)
-	}
+	testerr.Is(t, "a wait in a full database", w.Ends(), pathlock.ErrConflict)
 	testlock.Release(t, store, wanted)
 }

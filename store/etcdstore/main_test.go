@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testetcd"
 	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/internal/test/testnet"
@@ -38,9 +39,7 @@ func connect(t testing.TB, addrs ...string) *clientv3.Client {
 		Endpoints: addrs, Logger: zap.NewNop(),
 		DialKeepAliveTime: keepAliveTime, DialKeepAliveTimeout: keepAliveTimeout,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	t.Cleanup(func() { _ = client.Close() })
 	return client
 }
@@ -52,9 +51,7 @@ func newStore(t testing.TB, client *clientv3.Client, opts ...Option) *Store {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
 		defer cancel()
-		if err := s.Close(ctx); err != nil {
-			t.Error(err)
-		}
+		testerr.None(t, s.Close(ctx))
 	})
 	return s
 }
@@ -70,9 +67,7 @@ func newServer(t testing.TB, args ...string) (*testetcd.Server, *clientv3.Client
 func newLine(t testing.TB, addr string) *testnet.Proxy {
 	t.Helper()
 	p, err := testnet.StartProxy(t.Context(), addr, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	t.Cleanup(func() { _ = p.Close() })
 	return p
 }
@@ -87,9 +82,7 @@ func requireNoKeys(t testing.TB, client *clientv3.Client) {
 	t.Helper()
 	testserver.Await(t, "nothing is left", func() bool {
 		keys, err := client.Get(t.Context(), "", clientv3.WithPrefix(), clientv3.WithKeysOnly())
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		return !slices.ContainsFunc(keys.Kvs, func(kv *mvccpb.KeyValue) bool { return !isGuard(kv) })
 	})
 }

@@ -9,14 +9,13 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testlock"
 )
 
 func TestURLs(t *testing.T) {
 	l, err := parseURL("etcd://me:p%40ss@h1,h2:1234,[::1]/apps/locks?timeout=2s&max_txn_ops=500")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	c := newConfig(l.options)
 	if got, want := strings.Join(l.endpoints, " "), "http://h1:2379 http://h2:1234 http://[::1]:2379"; got != want {
 		t.Errorf("endpoints %s, want %s", got, want)
@@ -45,15 +44,11 @@ func TestUsers(t *testing.T) {
 		func() error { _, err := client.UserGrantRole(ctx, "locker", "locks"); return err },
 		func() error { _, err := client.AuthEnable(ctx); return err },
 	} {
-		if err := do(); err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, do())
 	}
 	open := func(rawURL string) *Store {
 		store, err := Open(rawURL)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		t.Cleanup(func() { _ = store.Close(ctx) })
 		return store
 	}
@@ -63,9 +58,7 @@ func TestUsers(t *testing.T) {
 	w := testlock.Queue(t, mine, testlock.Ask(req.Tree, x("/a")))
 	testlock.Release(t, mine, req)
 	w.Granted()
-	if err := mine.Ping(ctx); err != nil {
-		t.Error(err)
-	}
+	testerr.None(t, mine.Ping(ctx))
 	theirs := open("etcd://locker:p%40ss@" + server.Addr + "/theirs")
 	if _, err := theirs.Acquire(ctx, req); !errors.Is(err, pathlock.ErrUnavailable) {
 		t.Errorf("without permission: %v, want what matches ErrUnavailable", err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
@@ -26,9 +27,7 @@ func inVirtualTime(t *testing.T, test func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		tree, err := pathlock.NewTree("test", "plan")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		w := &world{T: t, store: memstore.New(), tree: tree, began: time.Now()}
 		test(w)
 		time.Sleep(24 * time.Hour)
@@ -77,9 +76,7 @@ func (w *world) requireGranted(o outcome, after time.Duration) {
 func (w *world) snapshot() pathlock.Snapshot {
 	w.Helper()
 	snap, err := w.store.Snapshot(w.Context(), w.tree)
-	if err != nil {
-		w.Fatal(err)
-	}
+	testerr.Must(w, err)
 	return snap
 }
 

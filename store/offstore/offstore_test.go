@@ -11,6 +11,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/offstore"
 )
 
@@ -40,16 +41,12 @@ func Example() {
 func TestStore_holdsNothing(t *testing.T) {
 	ctx, store := t.Context(), offstore.New()
 	tree, err := pathlock.NewTree("testplan", "plan-001")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	req := pathlock.Acquisition{Tree: tree, Owner: "alice", Grant: "1", Gate: true, Lease: time.Minute}
 	last := uint64(0)
 	for range 3 {
 		g, err := store.Acquire(ctx, req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		if g.Fence <= last {
 			t.Errorf("fence %d after %d", g.Fence, last)
 		}
@@ -80,14 +77,10 @@ func TestStore_holdsNothing(t *testing.T) {
 func TestFence_growsOverRestarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		before, err := offstore.New().Acquire(t.Context(), pathlock.Acquisition{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		time.Sleep(time.Millisecond) // virtual
 		after, err := offstore.New().Acquire(t.Context(), pathlock.Acquisition{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		if after.Fence <= before.Fence {
 			t.Errorf("fence %d after a restart, %d before it", after.Fence, before.Fence)
 		}

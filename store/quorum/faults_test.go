@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/store/memstore"
@@ -98,9 +99,7 @@ func TestMember_twoFail(t *testing.T) {
 			"Ping": p.store.Ping(t.Context()), "a wait": waits.Ends(), "Renew": renewed,
 			"Release": p.store.Release(t.Context(), tree, held.Owner, held.Grant),
 		} {
-			if !errors.Is(err, pathlock.ErrUnavailable) {
-				t.Errorf("%s: %v, want ErrUnavailable", what, err)
-			}
+			testerr.Is(t, what, err, pathlock.ErrUnavailable)
 		}
 		p.links[0].set(open)
 		p.links[1].set(open)
@@ -211,9 +210,7 @@ func TestTransferWithoutAMajority(t *testing.T) {
 		testlock.Release(t, m, held)
 	}
 	_, err := p.store.Transfer(t.Context(), pathlock.Transfer{Tree: held.Tree, From: held.Owner, To: "d-heir", Lease: time.Minute})
-	if !errors.Is(err, pathlock.ErrLost) {
-		t.Errorf("Transfer: %v, want ErrLost", err)
-	}
+	testerr.Is(t, "Transfer", err, pathlock.ErrLost)
 	if n := holders(t, members[0], held.Tree); n > 0 {
 		t.Errorf("%d grants are left at the first member", n)
 	}

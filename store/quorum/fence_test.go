@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"github.com/pathlock-go/pathlock/store/quorum"
@@ -36,9 +37,7 @@ func TestFence_grows(t *testing.T) {
 		processes := newProcesses(t, 3, stores, quorum.WithTimeout(timeout))
 		for i, p := range processes {
 			p.links[i].set(refusing)
-			if err := p.store.Ping(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			testerr.Must(t, p.store.Ping(t.Context()))
 		}
 		tree := testlock.Tree(t)
 		var last uint64

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"github.com/pathlock-go/pathlock/store/quorum"
@@ -27,9 +28,7 @@ func memstores(n int) []pathlock.Store {
 func newQuorum(t testing.TB, stores []pathlock.Store, opts ...quorum.Option) pathlock.Store {
 	t.Helper()
 	s, err := quorum.New(stores, opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 2*generous)
 		defer cancel()
@@ -79,8 +78,6 @@ func renew(t testing.TB, s pathlock.Store, req pathlock.Acquisition) ([]pathlock
 func holders(t testing.TB, s pathlock.Store, tree pathlock.Tree) int {
 	t.Helper()
 	snap, err := s.Snapshot(t.Context(), tree)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	return len(snap.Holders)
 }

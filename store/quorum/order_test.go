@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/store/quorum"
@@ -65,21 +66,15 @@ func TestLeadFallsSilent(t *testing.T) {
 func TestClose(t *testing.T) {
 	links, members := links(memstores(3))
 	s, err := quorum.New(members)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	held := testlock.Ask(testlock.Tree(t), x("/a"))
 	testlock.Take(t, s, held)
 	w := testlock.Queue(t, s, testlock.Ask(held.Tree, x("/a")))
 	links[2].set(hanging)
-	if err := s.Release(t.Context(), held.Tree, "nobody", "nothing"); !errors.Is(err, pathlock.ErrNotHeld) {
-		t.Errorf("Release: %v, want ErrNotHeld", err)
-	}
+	testerr.Is(t, "Release", s.Release(t.Context(), held.Tree, "nobody", "nothing"), pathlock.ErrNotHeld)
 	ctx, cancel := context.WithTimeout(t.Context(), generous)
 	defer cancel()
-	if err := s.Close(ctx); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, s.Close(ctx))
 	if err := w.Ends(); !errors.Is(err, pathlock.ErrClosed) {
 		t.Errorf("who waited is told %v, want ErrClosed", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/storetest"
 )
 
@@ -29,9 +30,7 @@ func TestConformance(t *testing.T) {
 // do what is written there and nothing else, is enough for all promises.
 func TestConformance_documentedUser(t *testing.T) {
 	text, err := os.ReadFile("../../docs/stores.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	_, block, found := strings.Cut(string(text), "ACL SETUSER locks ")
 	rules, further, ends := strings.Cut(block, "on a cluster also")
 	further, _, _ = strings.Cut(further, "\n")

@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 // tableImage reads all keys of a tree at one instant. A record is its field, the id of the grant or
@@ -52,9 +53,7 @@ func requireConsistent(t testing.TB, s *Store, tree pathlock.Tree) {
 func inconsistencies(ctx context.Context, t testing.TB, s *Store, tree pathlock.Tree) (faults []string) {
 	t.Helper()
 	answer, err := tableImage.Run(ctx, s.client, s.keys.of(tree)).Slice()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	complain := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
 	fields, deadlines := pairsOf(answer[0]), pairsOf(answer[1])
 	queued := map[string]bool{}

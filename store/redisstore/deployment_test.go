@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/internal/test/testredis"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
@@ -116,9 +117,7 @@ func (d *deployment) open(t testing.TB) *Store { t.Helper(); return openStore(t,
 func openStore(t testing.TB, url string) *Store {
 	t.Helper()
 	store, err := Open(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	return closeStore(t, store)
 }
 
@@ -188,9 +187,7 @@ func TestScriptsForgotten(t *testing.T) {
 		testlock.Release(t, ours, held)
 		rises(t, first, w.Granted())
 		forget()
-		if err := ours.Release(t.Context(), tree, held.Owner, held.Grant); !errors.Is(err, pathlock.ErrNotHeld) {
-			t.Errorf("second release: %v, want ErrNotHeld", err)
-		}
+		testerr.Is(t, "second release", ours.Release(t.Context(), tree, held.Owner, held.Grant), pathlock.ErrNotHeld)
 		forget()
 		requireHeld(t, theirs, w.Acquisition)
 		testlock.Release(t, theirs, w.Acquisition)

@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
@@ -32,9 +33,7 @@ func TestServerForgets(t *testing.T) {
 			w := testlock.Queue(t, store, waiter)
 			how.forget(server)
 
-			if err := store.Release(t.Context(), tree, req.Owner, req.Grant); !errors.Is(err, pathlock.ErrNotHeld) {
-				t.Errorf("release of what the server forgot: %v, want ErrNotHeld", err)
-			}
+			testerr.Is(t, "release of what the server forgot", store.Release(t.Context(), tree, req.Owner, req.Grant), pathlock.ErrNotHeld)
 			renewed(t, store, req, true)
 			rises(t, before, w.Granted())
 			renewed(t, store, waiter, false)

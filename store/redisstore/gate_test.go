@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testlock"
 )
 
@@ -48,9 +49,7 @@ func TestGate_foreign(t *testing.T) {
 
 	// Both come in after the release, of which redislock tells nobody.
 	node, gate := testlock.Queue(t, store, testlock.Ask(tree, x("/a"))), testlock.Queue(t, store, askGate(tree))
-	if err := lock.Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, lock.Release(t.Context()))
 	node.Granted()
 	testlock.Release(t, store, node.Acquisition)
 	gate.Granted()
@@ -74,14 +73,10 @@ func TestGate_ours(t *testing.T) {
 	impatient.Wait = short
 	in := testlock.Queue(t, store, impatient)
 	newcomer := testlock.Queue(t, store, testlock.Ask(tree, x("/b")))
-	if err := in.Ends(); !errors.Is(err, pathlock.ErrConflict) {
-		t.Errorf("a gate that is not had in time: %v, want a conflict", err)
-	}
+	testerr.Is(t, "a gate that is not had in time", in.Ends(), pathlock.ErrConflict)
 	newcomer.Granted()
 	testlock.Release(t, store, newcomer.Acquisition)
-	if err := obtain(t, store, tree).Release(t.Context()); err != nil {
-		t.Error(err)
-	}
+	testerr.None(t, obtain(t, store, tree).Release(t.Context()))
 	gate := testlock.Queue(t, store, askGate(tree))
 	requireTaken("while the gate waits for a node lock")
 	testlock.Release(t, store, node)
@@ -99,9 +94,7 @@ func TestGate_ours(t *testing.T) {
 	}
 	testlock.Release(t, store, gate.Acquisition)
 	testlock.Release(t, store, inner)
-	if err := obtain(t, store, tree).Release(t.Context()); err != nil {
-		t.Error(err)
-	}
+	testerr.None(t, obtain(t, store, tree).Release(t.Context()))
 }
 
 // TestGateStolen: a gate whose key is gone, or another's, is lost with all that its owner holds.
@@ -115,20 +108,14 @@ func TestGateStolen(t *testing.T) {
 			store, tree := newStore(t), testlock.Tree(t)
 			gate := askGate(tree)
 			testlock.Take(t, store, gate)
-			if err := store.client.Del(t.Context(), GateKey(tree)).Err(); err != nil {
-				t.Fatal(err)
-			}
+			testerr.Must(t, store.client.Del(t.Context(), GateKey(tree)).Err())
 			steal(t, store, tree)
 			if name == "gone, for a transfer" {
 				_, err := store.Transfer(t.Context(), pathlock.Transfer{Tree: tree, From: gate.Owner, To: "another"})
-				if !errors.Is(err, pathlock.ErrLost) {
-					t.Errorf("transfer: %v, want ErrLost", err)
-				}
+				testerr.Is(t, "transfer", err, pathlock.ErrLost)
 			}
 			renewed(t, store, gate, true)
-			if err := store.Release(t.Context(), tree, gate.Owner, gate.Grant); !errors.Is(err, pathlock.ErrNotHeld) {
-				t.Errorf("release: %v, want ErrNotHeld", err)
-			}
+			testerr.Is(t, "release", store.Release(t.Context(), tree, gate.Owner, gate.Grant), pathlock.ErrNotHeld)
 			requireConsistent(t, store, tree)
 		})
 	}

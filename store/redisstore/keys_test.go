@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testlock"
 )
 
@@ -52,9 +53,7 @@ func TestKeys_nothingLeft(t *testing.T) {
 	const last = 8_999_999_999_999_999 // beyond any clock, and not a round number
 	store, tree := newStore(t), testlock.Tree(t)
 	fence := store.keys.of(tree)[3]
-	if err := store.client.Set(t.Context(), fence, last, long).Err(); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, store.client.Set(t.Context(), fence, last, long).Err())
 	req := testlock.Ask(tree, x("/a/b/c"))
 	grant := testlock.Take(t, store, req)
 	w := testlock.Queue(t, store, testlock.Ask(tree, x("/a/b/c")))

@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
@@ -42,9 +43,7 @@ func (c lossyConn) Read(b []byte) (int, error) {
 func startLossy(t testing.TB, retries int) (*Store, *lossy) {
 	t.Helper()
 	options, err := redis.ParseURL(testserver.Redis(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	l := &lossy{lost: make(chan struct{}, 100)}
 	options.MaxRetries = retries
 	options.Dialer = func(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -84,9 +83,7 @@ func TestLostReplyIsSentAgain(t *testing.T) {
 	proxy.lose.Store(1)
 	testlock.Release(t, store, req)
 	<-proxy.lost
-	if err := store.Release(t.Context(), tree, req.Owner, req.Grant); !errors.Is(err, pathlock.ErrNotHeld) {
-		t.Errorf("release of what was released: %v, want ErrNotHeld", err)
-	}
+	testerr.Is(t, "release of what was released", store.Release(t.Context(), tree, req.Owner, req.Grant), pathlock.ErrNotHeld)
 	requireConsistent(t, store, tree)
 }
 

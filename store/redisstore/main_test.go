@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/internal/test/testnet"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
@@ -89,9 +90,7 @@ func wait(req pathlock.Acquisition) pathlock.Acquisition {
 func sendAs(t *testing.T, s *Store, req pathlock.Acquisition) reply {
 	t.Helper()
 	got, err := s.scripts.acquire.ask(t.Context(), s.client, s.keys.about(keyOf(req)), acquisition(req, long)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	return got
 }
 
@@ -140,9 +139,7 @@ func requireFree(t testing.TB, s *Store, tree pathlock.Tree) {
 func requireHeld(t testing.TB, s *Store, want ...pathlock.Acquisition) {
 	t.Helper()
 	snapshot, err := s.Snapshot(t.Context(), want[0].Tree)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	var got, wanted []string
 	for _, h := range snapshot.Holders {
 		got = append(got, fmt.Sprint(h.Owner, h.Gate, h.Claims))
@@ -160,9 +157,7 @@ func requireHeld(t testing.TB, s *Store, want ...pathlock.Acquisition) {
 func distant(t testing.TB, punctual bool, opts ...Option) (*Store, *testnet.Network) {
 	t.Helper()
 	options, err := redis.ParseURL(testserver.Redis(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	n := testnet.NewNetwork()
 	options.Dialer, options.ContextTimeoutEnabled = n.Dial, punctual
 	store := closeStore(t, New(closeClient(t, redis.NewClient(options)), opts...))

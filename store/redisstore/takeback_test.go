@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 // deaf stands for a server: it notes when it is asked to withdraw what, and answers as the test
@@ -202,9 +203,7 @@ func TestTakeBack_madeAgain(t *testing.T) {
 		again := d.ask("again", 0, io.EOF)
 		d.ask("another", 0, io.EOF)
 		d.during(time.Second)
-		if err := d.caller.forget(t.Context(), again, deafTimeout); err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, d.caller.forget(t.Context(), again, deafTimeout))
 		for _, try := range d.during(time.Minute) {
 			if try.id != "another" {
 				t.Errorf("tried %v", try)

@@ -8,6 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testlock"
 )
 
@@ -90,9 +91,7 @@ func TestDeadlock_askerClosesTheCycle(t *testing.T) {
 		}
 	}
 	ended := redis.Z{Score: 1, Member: "o" + string(holder.Owner)}
-	if err := store.client.ZAdd(t.Context(), store.keys.of(tree)[1], ended).Err(); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, store.client.ZAdd(t.Context(), store.keys.of(tree)[1], ended).Err())
 	if got := sendAs(t, store, asker); got.status != "deadlock" || got.text(1) != string(a.Owner) {
 		t.Errorf("%s %v, want a deadlock with the other owner", got.status, got.rest)
 	}
@@ -111,9 +110,7 @@ func TestMessagesOfAnEarlierPlace(t *testing.T) {
 			heard := func() int64 {
 				// It is the first waiter of its store.
 				n, err := s.client.Publish(t.Context(), s.listener.channel, kind+" 1.0 1 owner").Result()
-				if err != nil {
-					t.Fatal(err)
-				}
+				testerr.Must(t, err)
 				return n
 			}
 			for heard() == 0 { // until the subscription is there
@@ -139,9 +136,7 @@ func TestWithdrawnStaysWithdrawn(t *testing.T) {
 			store, tree := newStore(t), testlock.Tree(t)
 			late, other := testlock.Ask(tree, x("/a")), testlock.Ask(tree, x("/a"))
 			before(store, late, other)
-			if err := store.withdraw(t.Context(), keyOf(late), short); err != nil {
-				t.Fatal(err)
-			}
+			testerr.Must(t, store.withdraw(t.Context(), keyOf(late), short))
 			requireConsistent(t, store, tree)
 			if got := sendAs(t, store, late); got.status != "withdrawn" {
 				t.Errorf("%v, want it refused as withdrawn", got)

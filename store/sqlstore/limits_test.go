@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/store/sqlstore"
 )
@@ -18,12 +19,8 @@ func TestLimits_largeRequests(t *testing.T) {
 		name := strings.Repeat("n", pathlock.MaxNameBytes)
 		deep := func(n int) pathlock.Claim { return x(strings.Repeat("/"+name, n)) }
 		lock, err := pathlock.New(s).Acquire(t.Context(), pathlock.Request{Tree: tree, Claims: []pathlock.Claim{deep(15)}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := lock.Release(t.Context()); err != nil {
-			t.Error(err)
-		}
+		testerr.Must(t, err)
+		testerr.None(t, lock.Release(t.Context()))
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/internal/test/testnet"
 	"github.com/pathlock-go/pathlock/internal/test/testprocesses"
@@ -75,9 +76,7 @@ func scratchPostgres(t testing.TB) database {
 	run(t, admin, "CREATE DATABASE "+name)
 	t.Cleanup(func() { run(t, admin, "DROP DATABASE "+name+" WITH (FORCE)") })
 	u, err := url.Parse(server)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	u.Path = "/" + name
 	return database{"PostgreSQL", u.String(), sqlstore.Postgres}
 }
@@ -89,9 +88,7 @@ func scratchMySQL(t testing.TB, server testserver.MySQLServer) database {
 	run(t, admin, "CREATE DATABASE "+name)
 	t.Cleanup(func() { run(t, admin, "DROP DATABASE "+name) })
 	cfg, err := mysql.ParseDSN(server.DSN)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	cfg.DBName = name
 	return database{server.Product, "mysql://" + cfg.FormatDSN(), sqlstore.MySQL}
 }
@@ -114,9 +111,7 @@ func (d database) another(t testing.TB) database {
 func opened(t testing.TB, driver, dsn string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open(driver, dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }
@@ -145,17 +140,13 @@ func run(t testing.TB, db *sql.DB, statement string) {
 func (d database) store(t testing.TB, opts ...sqlstore.Option) *sqlstore.Store {
 	t.Helper()
 	s, err := sqlopen.Open(d.url, opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Errorf("closing the store: %v", err)
 		}
 	})
-	if err := s.Create(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, s.Create(t.Context()))
 	return s
 }
 
@@ -167,23 +158,17 @@ func (d database) behind(t testing.TB) (database, *testnet.Proxy) {
 	switch d.dialect {
 	case sqlstore.Postgres:
 		u, err := url.Parse(d.url)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		upstream = u.Host
 		through = func(addr string) string { u.Host = addr; return u.String() }
 	default:
 		cfg, err := mysql.ParseDSN(strings.TrimPrefix(d.url, "mysql://"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		upstream = cfg.Addr
 		through = func(addr string) string { cfg.Addr = addr; return "mysql://" + cfg.FormatDSN() }
 	}
 	proxy, err := testnet.StartProxy(t.Context(), upstream, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	t.Cleanup(func() { _ = proxy.Close() })
 	return database{d.name, through(proxy.Addr()), d.dialect}, proxy
 }
@@ -203,9 +188,7 @@ func (d database) mortal(t testing.TB) (victim *sqlstore.Store, crash func()) {
 func (d database) on(t testing.TB, db *sql.DB, opts ...sqlstore.Option) *sqlstore.Store {
 	t.Helper()
 	s, err := sqlstore.New(db, d.dialect, opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	t.Cleanup(func() { _ = s.Close(context.WithoutCancel(t.Context())) })
 	return s
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/store/sqlstore"
@@ -27,9 +28,7 @@ func TestCreateAtOnce(t *testing.T) {
 						t.Error(err)
 						return
 					}
-					if err := errors.Join(s.Create(t.Context()), s.Check(t.Context()), s.Close(t.Context())); err != nil {
-						t.Error(err)
-					}
+					testerr.None(t, errors.Join(s.Create(t.Context()), s.Check(t.Context()), s.Close(t.Context())))
 				})
 			}
 			all.Wait()
@@ -46,17 +45,13 @@ func TestCreateAtOnce(t *testing.T) {
 func TestTablesThatAreMissing(t *testing.T) {
 	each(t, func(t *testing.T, d database) {
 		s, err := sqlopen.Open(d.url)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		defer func() { _ = s.Close(t.Context()) }()
 		db := d.pool(t)
 		faulty := func(faults ...string) {
 			t.Helper()
 			err := s.Check(t.Context())
-			if !errors.Is(err, sqlstore.ErrTables) {
-				t.Fatalf("Check: %v, want ErrTables", err)
-			}
+			testerr.MustBe(t, "Check", err, sqlstore.ErrTables)
 			for _, fault := range append(faults, "Store.Create") {
 				if !strings.Contains(err.Error(), fault) {
 					t.Errorf("Check: %v, want it to say: %s", err, fault)
@@ -68,9 +63,7 @@ func TestTablesThatAreMissing(t *testing.T) {
 		}
 		faulty("there is no table pathlock_trees")
 		makes, err := sqlopen.Open(d.url, sqlstore.WithTables())
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		defer func() { _ = makes.Close(t.Context()) }()
 		held := testlock.Ask(testlock.Tree(t), x("/a"))
 		fence := testlock.Take(t, makes, held).Fence
@@ -97,16 +90,12 @@ func TestSweep(t *testing.T) {
 		db := d.pool(t)
 		rows := func() (n int) {
 			t.Helper()
-			if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM pathlock_trees").Scan(&n); err != nil {
-				t.Fatal(err)
-			}
+			testerr.Must(t, db.QueryRowContext(t.Context(), "SELECT count(*) FROM pathlock_trees").Scan(&n))
 			return n
 		}
 		sweep := func() {
 			t.Helper()
-			if err := s.Sweep(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			testerr.Must(t, s.Sweep(t.Context()))
 		}
 		tree := testlock.Tree(t)
 		var last uint64

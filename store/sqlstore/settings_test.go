@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/store/sqlstore"
@@ -45,9 +46,7 @@ func excludes(t *testing.T, stores ...*sqlstore.Store) {
 					return
 				}
 				counted++
-				if err := lock.Release(t.Context()); err != nil {
-					t.Error(err)
-				}
+				testerr.None(t, lock.Release(t.Context()))
 			}
 		})
 	}
@@ -69,12 +68,8 @@ func TestSettings(t *testing.T) {
 			t.Run(one, func(t *testing.T) {
 				t.Parallel()
 				s := d.with(t, one)
-				if err := s.Create(t.Context()); err != nil {
-					t.Fatal(err)
-				}
-				if err := s.Check(t.Context()); err != nil {
-					t.Error(err)
-				}
+				testerr.Must(t, s.Create(t.Context()))
+				testerr.None(t, s.Check(t.Context()))
 				excludes(t, s, d.with(t, one))
 			})
 		}
@@ -122,9 +117,7 @@ func TestSettingsThatAreRefused(t *testing.T) {
 	t.Cleanup(func() { run(t, db, "DROP OWNED BY "+role); run(t, db, "DROP ROLE "+role) })
 	run(t, db, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO "+role)
 	u, err := url.Parse(d.url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	u.User = url.User(role)
 	d.url = u.String()
 	refused(t, d, "", "SELECT, INSERT, UPDATE and DELETE")

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/sqlstore"
 	"github.com/pathlock-go/pathlock/store/storetest"
 )
@@ -28,9 +29,7 @@ func (d database) locked(t *testing.T) storetest.Silent {
 	db := d.pool(t)
 	ctx := context.WithoutCancel(t.Context())
 	conn, err := db.Conn(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	run := func(statement string) {
 		if _, err := conn.ExecContext(ctx, statement); err != nil {
 			t.Errorf("%s: %v", statement, err)

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/store/sqlstore"
@@ -30,16 +31,12 @@ func TestWaiters_shareOneConnection(t *testing.T) {
 			waits = append(waits, testlock.Queue(t, s, testlock.Ask(tree, pathlock.S(pathlock.MustParsePath("/a")))))
 		}
 		conn, err := db.Conn(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		beside := testlock.Ask(tree, x("/b"))
 		if _, err := s.Acquire(t.Context(), beside); !errors.Is(err, pathlock.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("without a connection: %v", err)
 		}
-		if err := conn.Close(); err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, conn.Close())
 		testlock.Take(t, s, beside)
 		testlock.Release(t, s, beside)
 		testlock.Release(t, other, held)

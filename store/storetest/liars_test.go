@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"github.com/pathlock-go/pathlock/store/offstore"
 	"github.com/pathlock-go/pathlock/store/storetest"
@@ -164,9 +165,7 @@ func TestLiar(t *testing.T) {
 
 func TestLiarsAreCaught(t *testing.T) {
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	for name, liar := range liars {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
@@ -33,9 +34,7 @@ func TestAcquire_crowdTakesFewUpdatesEach(t *testing.T) {
 		before := other.updates
 		s.releases(holder, "holder")
 		for i, e := range ended {
-			if err := <-e; err != nil {
-				t.Fatal(err)
-			}
+			testerr.Must(t, <-e)
 			synctest.Wait()
 			// The one who is let in looks once, and nobody else does.
 			if looks := p.updates - queued; looks != 2*i+1 {
@@ -149,9 +148,7 @@ func TestClose_endsWaits(t *testing.T) {
 		p.set(func() { p.abandons = true })
 		asks := s.begin(s.Context(), silent, s.ask("asker", "/b"))
 		began := time.Now()
-		if err := errors.Join(store.Close(s.Context()), silent.Close(s.Context()), store.Close(s.Context())); err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, errors.Join(store.Close(s.Context()), silent.Close(s.Context()), store.Close(s.Context())))
 		if took := time.Since(began); took > 5*time.Second {
 			t.Errorf("it took %v", took)
 		}
@@ -189,9 +186,7 @@ func TestAcquire_takenAwayBeforeItsProcessKnows(t *testing.T) {
 				if handedOver {
 					s.releases(store, "holder")
 				}
-				if err := store.ForceRelease(s.Context(), s.tree, "waiter"); err != nil {
-					t.Fatal(err)
-				}
+				testerr.Must(t, store.ForceRelease(s.Context(), s.tree, "waiter"))
 				next := s.begin(s.Context(), store, s.ask("next", "/a"))
 				slow.resume()
 				if err := <-waits; !errors.Is(err, pathlock.ErrLost) {

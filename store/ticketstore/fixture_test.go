@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
@@ -170,9 +171,7 @@ func inBubble(t *testing.T, test func(s *fixture)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		tree, err := pathlock.NewTree("test", "plan")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		test(&fixture{T: t, drawer: newDrawer(), tree: tree})
 	})
 }
@@ -204,9 +203,7 @@ func (s *fixture) takes(store pathlock.Store, owner, path string) {
 // releases requires that the grant of an owner is given back that takes got.
 func (s *fixture) releases(store pathlock.Store, owner string) {
 	s.Helper()
-	if err := store.Release(s.Context(), s.tree, pathlock.Owner(owner), pathlock.GrantID(owner)); err != nil {
-		s.Error(err)
-	}
+	testerr.None(s, store.Release(s.Context(), s.tree, pathlock.Owner(owner), pathlock.GrantID(owner)))
 }
 
 // begin makes a request in the background, and returns when it has ended or waits.

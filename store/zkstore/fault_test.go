@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/internal/test/testzk"
@@ -65,13 +66,9 @@ func unavailable(t *testing.T, s *Store) {
 func TestServer_missing(t *testing.T) {
 	s := newStore(t, "127.0.0.1:1", WithTimeout(200*time.Millisecond), WithDigest("user", "sesame"))
 	unavailable(t, s)
-	if err := s.Close(t.Context()); err != nil {
-		t.Error(err)
-	}
+	testerr.None(t, s.Close(t.Context()))
 	unavailable(t, s)
-	if err := s.Ping(t.Context()); !errors.Is(err, pathlock.ErrClosed) {
-		t.Errorf("ping of a closed store: %v, want ErrClosed", err)
-	}
+	testerr.Is(t, "ping of a closed store", s.Ping(t.Context()), pathlock.ErrClosed)
 }
 
 // Znodes that a user has made are that user's alone, who is known again on a new connection.
@@ -79,9 +76,7 @@ func TestDigest(t *testing.T) {
 	server := testzk.Start(t)
 	open := func(user, addr string) *Store {
 		s, err := Open("zk://" + user + addr + "/locks")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		t.Cleanup(func() { _ = s.Close(context.WithoutCancel(t.Context())) })
 		return s
 	}

@@ -11,6 +11,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/internal/test/testnet"
 	"github.com/pathlock-go/pathlock/internal/test/testprocesses"
@@ -54,9 +55,7 @@ func TestProcesses(t *testing.T) {
 func behind(t testing.TB, server string) (string, *testnet.Proxy) {
 	t.Helper()
 	proxy, err := testnet.StartProxy(t.Context(), server, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	t.Cleanup(func() { _ = proxy.Close() })
 	return proxy.Addr(), proxy
 }
@@ -65,9 +64,7 @@ func behind(t testing.TB, server string) (string, *testnet.Proxy) {
 func newStore(t testing.TB, servers string, opts ...Option) *Store {
 	t.Helper()
 	s, err := New(strings.Split(servers, ","), opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Second)
 		defer cancel()

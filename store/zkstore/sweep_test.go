@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/internal/test/testzk"
@@ -19,9 +20,7 @@ func often(c *config) { c.sweep = 50 * time.Millisecond }
 func awaitGone(t *testing.T, s *Store, tree pathlock.Tree) {
 	t.Helper()
 	testserver.Await(t, "the znode of the tree goes", func() bool {
-		if err := s.backend.sweepOnce(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, s.backend.sweepOnce(t.Context()))
 		r, err := s.backend.read(t.Context(), tree, true)
 		return err == nil && r.absent
 	})
@@ -36,9 +35,7 @@ func TestSweep(t *testing.T) {
 	testlock.Take(t, s, kept)
 	testlock.Take(t, s, crashed)
 	unused := testlock.Tree(t)
-	if err := s.backend.begin(t.Context(), unused); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, s.backend.begin(t.Context(), unused))
 	awaitGone(t, s, crashed.Tree)
 	awaitGone(t, s, unused)
 	testlock.Holders(t, s, kept.Tree, 1)
@@ -86,9 +83,7 @@ func TestUpdate_strayed(t *testing.T) {
 		testlock.Take(t, s, req)
 		testlock.Release(t, s, req)
 		r, err := s.backend.read(t.Context(), tree, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		return r
 	}
 	before := cycle()

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 func TestZnode_namesOfTrees(t *testing.T) {
@@ -12,9 +13,7 @@ func TestZnode_namesOfTrees(t *testing.T) {
 	for _, namespace := range []string{"a", "a:b", ".", "..", "a/b", "%3A", "zookeeper", "stamp-", "ä", " ", "+", strings.Repeat("/", 255)} {
 		for _, id := range []string{"a", "b:c", "..", "/", "../..", "%", "\u2028", "日本"} {
 			tree, err := pathlock.NewTree(namespace, id)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testerr.Must(t, err)
 			name := nameOf(tree)
 			if strings.ContainsAny(name, "/\u2028") || strings.Trim(name, ".") == "" {
 				t.Errorf("%v has the name %q", tree, name)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 const root = "github.com/pathlock-go/pathlock"
@@ -51,14 +53,10 @@ var drive = regexp.MustCompile(`(^|/)(integration|bench|proof|test|storetest|tes
 
 func TestArrows(t *testing.T) {
 	modules, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Path}}/...").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	list := append([]string{"list", "-f", "{{.ImportPath}} {{join .Imports \" \"}}"}, strings.Fields(string(modules))...)
 	packages, err := exec.CommandContext(t.Context(), "go", list...).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	for line := range strings.Lines(string(packages)) {
 		names := strings.Fields(line)
 		from := short(names[0])

@@ -20,6 +20,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/pathlock-go/pathlock/internal/test/gormplugintest"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
@@ -36,9 +37,7 @@ const (
 func Postgres(t *testing.T, locale string, settings map[string]string) gormplugintest.Database {
 	t.Helper()
 	config, err := pgx.ParseConfig(testserver.Postgres(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	name := fmt.Sprintf("pathlock_gormplugin_%d", rand.Uint64())
 	administer := func(ctx context.Context, statement string) {
 		admin := stdlib.OpenDB(*config)
@@ -73,9 +72,7 @@ func SQLiteFile(t *testing.T, parameters string) string {
 func SQLiteConnector(t *testing.T, parameters string) driver.Connector {
 	t.Helper()
 	connector, err := (&ncruces.SQLite{}).OpenConnector(SQLiteFile(t, parameters))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	return connector
 }
 

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testnet"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
@@ -39,9 +40,7 @@ func Build(t testing.TB, folder ...string) string {
 	}
 	if built.folder == "" {
 		dir, err := os.MkdirTemp("", "pathlock-programs")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		built.folder, built.by = dir, map[string]string{}
 	}
 	path := filepath.Join(built.folder, strings.Join(folder, "-"))
@@ -66,9 +65,7 @@ func Remove() {
 func Serve(t testing.TB, path string, args ...string) (addr string) {
 	t.Helper()
 	addr, err := testnet.FreeAddr(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), path, append(args, "--addr", addr)...)
 	cmd.Dir = t.TempDir()
 	Run(t, cmd, addr)
@@ -80,14 +77,10 @@ func Serve(t testing.TB, path string, args ...string) (addr string) {
 func Run(t testing.TB, cmd *exec.Cmd, addr string) {
 	t.Helper()
 	cmd.Stdout, cmd.Stderr = t.Output(), t.Output()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, cmd.Start())
 	t.Cleanup(func() {
 		asked := time.Now()
-		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-			t.Error(err)
-		}
+		testerr.None(t, cmd.Process.Signal(syscall.SIGTERM))
 		if err := cmd.Wait(); err != nil {
 			t.Errorf("%s: %v", cmd.Path, err)
 		}

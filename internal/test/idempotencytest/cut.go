@@ -14,6 +14,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/idempotency"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
@@ -113,9 +114,7 @@ func (d Database) checkCutShort(t *testing.T) {
 			s.gin.POST("/cut", s.keys.Handle, gin.RecoveryWithWriter(nil), func(gc *gin.Context) {
 				o := &Order{Item: gc.GetHeader(idempotency.Header)}
 				if commits {
-					if err := s.db.WithContext(gc.Request.Context()).Create(o).Error; err != nil {
-						t.Error(err)
-					}
+					testerr.None(t, s.db.WithContext(gc.Request.Context()).Create(o).Error)
 				}
 				c.answer(gc, hangUp)
 			})

@@ -17,6 +17,7 @@ import (
 
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/idempotency"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 // Database is where the tests run: an empty database of their own.
@@ -33,9 +34,7 @@ type Database struct {
 func (d Database) open(t *testing.T, config idempotency.Config) *shop {
 	t.Helper()
 	s, err := openShop(d.Dialector(d.URL), config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	closeAtEnd(t, s.db)
 	return s
 }
@@ -45,15 +44,11 @@ func closeAtEnd(t *testing.T, db *gorm.DB) {
 	t.Helper()
 	t.Cleanup(func() {
 		pool, err := db.DB()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		if n := pool.Stats().InUse; n != 0 {
 			t.Errorf("%d connections are in use", n)
 		}
-		if err := pool.Close(); err != nil {
-			t.Error(err)
-		}
+		testerr.None(t, pool.Close())
 	})
 }
 
@@ -89,18 +84,12 @@ func (d Database) checkTables(t *testing.T) {
 	for range 5 {
 		s := d.open(t, idempotency.Config{})
 		makers.Go(func() {
-			if err := s.keys.Migrate(t.Context()); err != nil {
-				t.Error(err)
-			}
+			testerr.None(t, s.keys.Migrate(t.Context()))
 		})
 	}
 	makers.Wait()
-	if err := first.keys.Check(t.Context()); err != nil {
-		t.Error(err)
-	}
-	if err := first.db.AutoMigrate(&Order{}); err != nil {
-		t.Fatal(err)
-	}
+	testerr.None(t, first.keys.Check(t.Context()))
+	testerr.Must(t, first.db.AutoMigrate(&Order{}))
 	if n := first.orders(t, "x"); n != 0 {
 		t.Errorf("%d orders", n)
 	}
@@ -160,9 +149,7 @@ func (d Database) checkConcurrent(t *testing.T) {
 // lapse ends all leases.
 func (s *shop) lapse(t *testing.T) {
 	t.Helper()
-	if err := s.db.Exec("UPDATE " + idempotency.DefaultTable + " SET leased_until = 0").Error; err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, s.db.Exec("UPDATE "+idempotency.DefaultTable+" SET leased_until = 0").Error)
 }
 
 // checkTakenOver has a repetition take the place of a request that takes too long: the request
@@ -215,9 +202,7 @@ func (d Database) checkExpiry(t *testing.T) {
 	one := ask{path: "/plain", key: k, body: item(k)}
 	expire := func() {
 		t.Helper()
-		if err := s.db.Exec("UPDATE " + idempotency.DefaultTable + " SET expires_at = 1").Error; err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, s.db.Exec("UPDATE "+idempotency.DefaultTable+" SET expires_at = 1").Error)
 	}
 	s.send(one).is(t, http.StatusCreated, false, "")
 	s.send(one).is(t, http.StatusCreated, true, "")
@@ -233,9 +218,7 @@ func (d Database) checkExpiry(t *testing.T) {
 	const old = 1100 // more than two batches
 	const insert = "INSERT INTO " + idempotency.DefaultTable + " (id, fingerprint, attempt, state, commits, status, leased_until, expires_at) VALUES (?, '', '', 0, 0, 0, 0, 1)"
 	for i := range old {
-		if err := s.db.Exec(insert, fmt.Sprint(k, i)).Error; err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, s.db.Exec(insert, fmt.Sprint(k, i)).Error)
 	}
 	var left int64
 	deleted, err := s.keys.Purge(t.Context())

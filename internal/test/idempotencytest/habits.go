@@ -18,6 +18,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/pathlock-go/pathlock/idempotency"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 // labelling is a writer that adds a header of its own with the first byte.
@@ -180,9 +181,7 @@ func (d Database) checkSlowBodies(t *testing.T) {
 	defer server.Close()
 	k := key()
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", server.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	defer func() { _ = conn.Close() }()
 	if _, err := fmt.Fprintf(conn, "POST /plain HTTP/1.1\r\nHost: x\r\n%s: %s\r\nContent-Length: %d\r\n\r\n{", idempotency.Header, k, len(item(k))); err != nil {
 		t.Fatal(err)
@@ -199,14 +198,10 @@ func (d Database) checkSlowBodies(t *testing.T) {
 	}
 	for _, replayed := range []string{"", "true"} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/plain", strings.NewReader(item(k)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		r.Header.Set(idempotency.Header, k)
 		whole, err := server.Client().Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		if whole.StatusCode != http.StatusCreated || whole.Header.Get(idempotency.ReplayedHeader) != replayed {
 			t.Errorf("%d, replayed: %s", whole.StatusCode, whole.Header.Get(idempotency.ReplayedHeader))
 		}
@@ -241,9 +236,7 @@ func (d Database) checkHandleContext(t *testing.T) {
 	s.gin.POST("/inner/handled", s.keys.Handle, s.create)
 	s.gin.POST("/inner/request", s.create)
 	s.gin.POST("/inner/gin", func(c *gin.Context) {
-		if err := s.db.WithContext(c).Create(&Order{Item: c.GetHeader(idempotency.Header)}).Error; err != nil {
-			t.Error(err)
-		}
+		testerr.None(t, s.db.WithContext(c).Create(&Order{Item: c.GetHeader(idempotency.Header)}).Error)
 		c.String(http.StatusCreated, "made")
 	})
 	for _, to := range []string{"handled", "request", "gin"} {

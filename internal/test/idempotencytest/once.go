@@ -16,6 +16,7 @@ import (
 	"gorm.io/gorm/logger"
 
 	"github.com/pathlock-go/pathlock/idempotency"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 // oncePath is the path by which [Child] is told to consume a message instead of serving a request.
@@ -44,9 +45,7 @@ func newConsumer(dialector gorm.Dialector, config idempotency.Config) (*shop, er
 func (d Database) openConsumer(t *testing.T, config idempotency.Config) *shop {
 	t.Helper()
 	s, err := newConsumer(d.Dialector(d.URL), config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	closeAtEnd(t, s.db)
 	return s
 }
@@ -109,9 +108,7 @@ func (d Database) checkOnceRepeated(t *testing.T) {
 	s.gin.POST("/", s.keys.Handle)
 	s.send(ask{path: "/"}).is(t, http.StatusInternalServerError, false, "internal") // whose keys are they?
 
-	if err := s.db.Exec("UPDATE " + idempotency.DefaultTable + " SET expires_at = 1").Error; err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, s.db.Exec("UPDATE "+idempotency.DefaultTable+" SET expires_at = 1").Error)
 	if n, err := s.keys.Purge(t.Context()); err != nil || n < 3 {
 		t.Errorf("%d deleted, %v", n, err)
 	}
@@ -134,9 +131,7 @@ func (d Database) checkOnceFailed(t *testing.T) {
 		func() {
 			defer func() { _ = recover() }()
 			got, err := idempotency.Once(t.Context(), s.keys, m, func(tx *gorm.DB) (string, error) {
-				if err := tx.Create(&Order{Item: m.ID}).Error; err != nil {
-					t.Error(err)
-				}
+				testerr.None(t, tx.Create(&Order{Item: m.ID}).Error)
 				return fail()
 			})
 			if err == nil || got != "" {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/idempotency"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 // checkPools has handlers write by another pool of connections than that of the keys. Where it
@@ -33,13 +34,9 @@ func (d Database) checkPools(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, other := d.open(t, idempotency.Config{}), Database{URL: c.url, Dialector: d.Dialector}.open(t, idempotency.Config{})
-			if err := other.db.AutoMigrate(&Order{}); err != nil {
-				t.Fatal(err)
-			}
+			testerr.Must(t, other.db.AutoMigrate(&Order{}))
 			if c.table {
-				if err := other.keys.Migrate(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				testerr.Must(t, other.keys.Migrate(t.Context()))
 				defer func() { _ = other.db.Migrator().DropTable(idempotency.DefaultTable) }()
 			}
 			var err error

@@ -21,6 +21,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/idempotency"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
@@ -207,9 +208,7 @@ func (a answer) is(t *testing.T, status int, replayed bool, problem string) {
 func (s *shop) orders(t *testing.T, item string) int64 {
 	t.Helper()
 	var n int64
-	if err := s.db.Model(&Order{}).Where("item = ?", item).Count(&n).Error; err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, s.db.Model(&Order{}).Where("item = ?", item).Count(&n).Error)
 	return n
 }
 

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 // Program is a server's program, which runs, ends and runs again.
@@ -31,9 +33,7 @@ func NewProgram(t testing.TB, dir string, command ...string) *Program {
 func (p *Program) Start() {
 	p.t.Helper()
 	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	testerr.Must(p.t, err)
 	defer func() { _ = log.Close() }()
 	p.process = exec.CommandContext(context.Background(), p.command[0], p.command[1:]...) // until it is killed
 	p.process.Stdout, p.process.Stderr = log, log

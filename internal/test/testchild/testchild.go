@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 // Process is another process of the test program.
@@ -27,13 +29,9 @@ func Start(t testing.TB, variables ...string) *Process {
 	p.process.Env = append(os.Environ(), variables...)
 	p.process.Stderr = os.Stderr
 	output, err := p.process.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	p.lines = bufio.NewScanner(output)
-	if err := p.process.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, p.process.Start())
 	t.Cleanup(p.Kill)
 	return p
 }
@@ -52,9 +50,7 @@ func (p *Process) Says(text string) {
 // Signal sends a signal.
 func (p *Process) Signal(sig syscall.Signal) {
 	p.t.Helper()
-	if err := p.process.Process.Signal(sig); err != nil {
-		p.t.Error(err)
-	}
+	testerr.None(p.t, p.process.Process.Signal(sig))
 }
 
 // Kill kills the process as kill -9 does.

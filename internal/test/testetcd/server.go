@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock/internal/test/testchild"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testnet"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
@@ -62,9 +63,7 @@ func StartCluster(t testing.TB, n int, args ...string) Cluster {
 func freeAddr(t testing.TB) string {
 	t.Helper()
 	addr, err := testnet.FreeAddr(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	return addr
 }
 
@@ -112,9 +111,7 @@ func (s *Server) await() {
 // get asks for a page, and returns "" where there is no answer.
 func (s *Server) get(page string) string {
 	req, err := http.NewRequestWithContext(context.WithoutCancel(s.t.Context()), http.MethodGet, s.metrics+page, http.NoBody)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	testerr.Must(s.t, err)
 	response, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(req)
 	if err != nil {
 		return ""
@@ -133,9 +130,7 @@ func (s *Server) Count(metric, label string) (sum int) {
 			continue
 		}
 		n, err := strconv.ParseFloat(value, 64)
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		testerr.Must(s.t, err)
 		sum += int(n)
 	}
 	return sum

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testnet"
 )
 
@@ -18,15 +19,11 @@ func Cut(t *testing.T, server string, open func(addr string) pathlock.Store, oth
 			t.Parallel()
 			for n := 1; ; n++ {
 				proxy, err := testnet.StartProxy(t.Context(), server, 0)
-				if err != nil {
-					t.Fatal(err)
-				}
+				testerr.Must(t, err)
 				s := open(proxy.Addr())
 				proxy.CutAt(n, answers)
 				story(t, s, other)
-				if err := errors.Join(s.Close(t.Context()), proxy.Close()); err != nil {
-					t.Fatal(err)
-				}
+				testerr.Must(t, errors.Join(s.Close(t.Context()), proxy.Close()))
 				if !proxy.WasCut() {
 					if n < 20 {
 						t.Error("too few messages: the proxy does not see them")
@@ -68,8 +65,6 @@ func story(t *testing.T, s, other pathlock.Store) {
 	if err := s.ForceRelease(ctx, tree, third.Owner); err != nil {
 		t.Errorf("force release: %v", err)
 	}
-	if err := s.Release(ctx, tree, third.Owner, third.Grant); !errors.Is(err, pathlock.ErrNotHeld) {
-		t.Errorf("a release of what was taken away: %v, want ErrNotHeld", err)
-	}
+	testerr.Is(t, "a release of what was taken away", s.Release(ctx, tree, third.Owner, third.Grant), pathlock.ErrNotHeld)
 	Holders(t, other, tree, 0)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 // Long is a lease, and a wait, that no test sees the end of: no sign of life wakes a waiter.
@@ -20,9 +21,7 @@ const Patience = 30 * time.Second
 func Tree(t testing.TB) pathlock.Tree {
 	t.Helper()
 	tree, err := pathlock.NewTree("test", t.Name()+" "+rand.Text())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	return tree
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/test/testchild"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 // The variables that make a test program another process: what it does, in which store, in which
@@ -126,9 +127,7 @@ func (s *scene) start(role string, variables ...string) *testchild.Process {
 func (s *scene) take() *pathlock.Lock {
 	s.Helper()
 	lock, err := s.locker.Acquire(context.WithoutCancel(s.Context()), pathlock.Request{Tree: s.tree, Claims: claims()})
-	if err != nil {
-		s.Fatal(err)
-	}
+	testerr.Must(s, err)
 	return lock
 }
 
@@ -145,9 +144,7 @@ func (s *scene) takeSoon() *pathlock.Lock {
 
 func (s *scene) release(lock *pathlock.Lock) {
 	s.Helper()
-	if err := lock.Release(context.WithoutCancel(s.Context())); err != nil {
-		s.Error(err)
-	}
+	testerr.None(s, lock.Release(context.WithoutCancel(s.Context())))
 }
 
 // Run runs the tests, each with what open returns: a URL, and this process's store on it.
@@ -196,9 +193,7 @@ func Run(t *testing.T, open func(t *testing.T) (url string, store pathlock.Store
 		},
 		"many processes exclude each other": func(s *scene) {
 			file := filepath.Join(s.TempDir(), "count")
-			if err := os.WriteFile(file, []byte("0"), 0o600); err != nil {
-				s.Fatal(err)
-			}
+			testerr.Must(s, os.WriteFile(file, []byte("0"), 0o600))
 			const processes = 4
 			var all [processes]*testchild.Process
 			for i := range all {
@@ -217,17 +212,13 @@ func Run(t *testing.T, open func(t *testing.T) (url string, store pathlock.Store
 			t.Parallel()
 			url, store := open(t)
 			tree, err := pathlock.NewTree("processes", rand.Text())
-			if err != nil {
-				t.Fatal(err)
-			}
+			testerr.Must(t, err)
 			s := &scene{t, url, tree, pathlock.New(store, pathlock.WithLease(long), pathlock.WithWait(long)), store}
 			test(s)
 			if snapshot, err := store.Snapshot(t.Context(), tree); err != nil || len(snapshot.Holders)+len(snapshot.Waiters) > 0 {
 				t.Errorf("left behind: %+v, error %v", snapshot, err)
 			}
-			if err := s.locker.Shutdown(t.Context()); err != nil {
-				t.Error(err)
-			}
+			testerr.None(t, s.locker.Shutdown(t.Context()))
 		})
 	}
 }

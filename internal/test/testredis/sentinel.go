@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
 
@@ -57,9 +58,7 @@ func startSentinel(t testing.TB, program Program, primary *Server) *Server {
 		"sentinel failover-timeout " + MasterName + " 4000",
 	}
 	file := filepath.Join(dir, "sentinel.conf")
-	if err := os.WriteFile(file, []byte(strings.Join(config, "\n")+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, os.WriteFile(file, []byte(strings.Join(config, "\n")+"\n"), 0o600))
 	sentinel.command = []string{lookup(t, program), file, "--sentinel"}
 	t.Cleanup(sentinel.cleanUp)
 	sentinel.Start()

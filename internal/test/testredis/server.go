@@ -10,6 +10,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testnet"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
@@ -77,9 +78,7 @@ func lookup(t testing.TB, program Program) string {
 func freeAddr(t testing.TB) string {
 	t.Helper()
 	addr, err := testnet.FreeAddr(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	return addr
 }
 
@@ -92,9 +91,7 @@ func (s *Server) Start() {
 	s.t.Helper()
 	s.process = exec.CommandContext(context.Background(), s.command[0], s.command[1:]...) // until it is killed
 	output, err := s.process.StdoutPipe()
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	testerr.Must(s.t, err)
 	if err := s.process.Start(); err != nil {
 		s.t.Fatalf("starting %s: %v", s.command[0], err)
 	}

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 // SkipExamples has the examples whose names match the pattern skipped where none of the variables
@@ -47,9 +49,7 @@ func ScratchMySQL(ctx context.Context) (dsn string, drop func(), err error) {
 func (s MySQLServer) Scratch(t testing.TB) string {
 	t.Helper()
 	dsn, drop, err := scratch(t.Context(), s.DSN)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	t.Cleanup(drop)
 	return dsn
 }

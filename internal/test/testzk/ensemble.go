@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testnet"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
@@ -31,9 +32,7 @@ func StartEnsemble(t testing.TB, config ...string) *Ensemble {
 	}
 	for i := range size {
 		s := newServer(t, "org.apache.zookeeper.server.quorum.QuorumPeerMain", peers)
-		if err := os.WriteFile(filepath.Join(s.dir, "myid"), []byte(strconv.Itoa(i+1)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, os.WriteFile(filepath.Join(s.dir, "myid"), []byte(strconv.Itoa(i+1)), 0o600))
 		e.Servers = append(e.Servers, s)
 	}
 	for _, s := range e.Servers {
@@ -48,9 +47,7 @@ func StartEnsemble(t testing.TB, config ...string) *Ensemble {
 func freePort(t testing.TB) string {
 	t.Helper()
 	port, err := testnet.FreePort(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	return port
 }
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock/internal/test/testchild"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testnet"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 )
@@ -52,13 +53,9 @@ func newServer(t testing.TB, class string, config []string) *Server {
 		testserver.Missing(t, lacking)
 	}
 	addr, err := testnet.FreeAddr(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	host, port, err := net.SplitHostPort(addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	s := &Server{Addr: addr, t: t, dir: t.TempDir()}
 	lines := append([]string{
 		"tickTime=" + strconv.FormatInt(tick.Milliseconds(), 10),
@@ -73,9 +70,7 @@ func newServer(t testing.TB, class string, config []string) *Server {
 		"syncLimit=6",
 	}, config...)
 	file := filepath.Join(s.dir, "zoo.cfg")
-	if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o600))
 	s.Program = testchild.NewProgram(t, s.dir,
 		"java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData",
 		"-Dzookeeper.forceSync=no", // what is kept need not outlive the machine
@@ -146,7 +141,5 @@ func (s *Server) Count(name string) int {
 // Forget removes what a stopped server has kept.
 func (s *Server) Forget() {
 	s.t.Helper()
-	if err := os.RemoveAll(filepath.Join(s.dir, "version-2")); err != nil {
-		s.t.Fatal(err)
-	}
+	testerr.Must(s.t, os.RemoveAll(filepath.Join(s.dir, "version-2")))
 }

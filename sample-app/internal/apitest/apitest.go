@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
@@ -62,15 +63,11 @@ func Start(t testing.TB, config instance.Config) *API {
 		config.Namespace = "test-" + strings.ToLower(t.Name()+"-"+rand.Text()[:8])
 	}
 	i, err := instance.Open(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	server := httptest.NewServer(i.Handler)
 	t.Cleanup(func() {
 		server.Close()
-		if err := i.Close(); err != nil {
-			t.Error(err)
-		}
+		testerr.None(t, i.Close())
 	})
 	return &API{i, server.URL, server.Client()}
 }
@@ -86,9 +83,7 @@ type Answer struct {
 func (a *API) Do(t testing.TB, method, path, body string, headers ...string) Answer {
 	t.Helper()
 	answer, err := a.Try(t.Context(), method, path, body, headers...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	return answer
 }
 
@@ -123,9 +118,7 @@ func Made[T any](t testing.TB, a *API, method, path, body string, headers ...str
 	if answer.Status != http.StatusOK && answer.Status != http.StatusCreated {
 		t.Fatalf("%s %s %s: %d %s", method, path, body, answer.Status, answer.Body)
 	}
-	if err := json.Unmarshal(answer.Body, &result); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, json.Unmarshal(answer.Body, &result))
 	return result
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"go.uber.org/goleak"
 
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testredis"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/sample-app/internal/cli"
@@ -42,9 +43,7 @@ func TestMain(m *testing.M) {
 func program(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	cmd := exec.CommandContext(t.Context(), self, args...)
 	cmd.Dir = t.TempDir()
 	for _, variable := range os.Environ() {
@@ -68,13 +67,9 @@ type served struct {
 func serve(t *testing.T, cmd *exec.Cmd, lines int) *served {
 	t.Helper()
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	s := &served{cmd: cmd}
 	reader := bufio.NewReader(out)
@@ -113,9 +108,7 @@ func (s *served) send(ctx context.Context, method, path, body string) (int, []by
 // stop sends SIGTERM.
 func (s *served) stop(t *testing.T) {
 	t.Helper()
-	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, s.cmd.Process.Signal(syscall.SIGTERM))
 }
 
 // blocked has a request hold a path lock and wait for the database, which somebody else writes to.
@@ -141,9 +134,7 @@ func (s *served) blocked(t *testing.T, db *database.DB) (unblock func(), answere
 	})
 	return func() {
 		t.Helper()
-		if err := blocker.Rollback().Error; err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, blocker.Rollback().Error)
 	}, answer
 }
 
@@ -203,13 +194,9 @@ func TestDrainKeepsServing(t *testing.T) {
 	ask := func(path string) (status int, closes bool) {
 		t.Helper()
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		resp, err := client.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		defer func() { _ = resp.Body.Close() }()
 		if _, err := io.Copy(io.Discard, resp.Body); err != nil {
 			t.Fatal(err)

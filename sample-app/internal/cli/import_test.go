@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/sample-app/internal/cli"
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
@@ -32,12 +33,8 @@ func writeFiles(t *testing.T) string {
 	dir := t.TempDir()
 	for name, text := range files {
 		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		testerr.Must(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	return dir
 }
@@ -45,13 +42,9 @@ func writeFiles(t *testing.T) string {
 func opened(t *testing.T, db string) *instance.Instance {
 	t.Helper()
 	i, err := instance.Open(t.Context(), instance.Config{DB: db, Locks: "memory://", Assert: true, Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	t.Cleanup(func() {
-		if err := i.Close(); err != nil {
-			t.Error(err)
-		}
+		testerr.None(t, i.Close())
 	})
 	return i
 }
@@ -60,25 +53,19 @@ func opened(t *testing.T, db string) *instance.Instance {
 func paths(t *testing.T, service *plans.Service) (suites, cases []string) {
 	t.Helper()
 	all, err := service.Plans(t.Context(), "default")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	i := slices.IndexFunc(all, func(p plans.Plan) bool { return p.Name == "m" })
 	if i < 0 {
 		t.Fatal("there is no plan m")
 	}
 	tree, err := service.Tree(t.Context(), all[i].ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	for _, s := range tree {
 		if !s.IsRoot() {
 			suites = append(suites, s.Path)
 		}
 		found, err := service.Cases(t.Context(), s.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		for _, c := range found {
 			cases = append(cases, c.Path)
 		}

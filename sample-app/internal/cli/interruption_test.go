@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/sample-app/internal/apitest"
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
@@ -18,9 +19,7 @@ import (
 // interrupted sends a process a signal, and expects its end with the exit code of an interruption.
 func interrupted(t *testing.T, cmd *exec.Cmd, signal os.Signal) {
 	t.Helper()
-	if err := cmd.Process.Signal(signal); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, cmd.Process.Signal(signal))
 	_ = cmd.Wait()
 	if got := cmd.ProcessState.ExitCode(); got != 130 {
 		t.Errorf("%q: exit code %d, want 130:\n%s", cmd.Args[1:], got, cmd.Stderr)
@@ -32,9 +31,7 @@ func started(t *testing.T, cmd *exec.Cmd) *apitest.Output {
 	t.Helper()
 	out := &apitest.Output{}
 	cmd.Stdout, cmd.Stderr = out, out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
@@ -46,16 +43,12 @@ func started(t *testing.T, cmd *exec.Cmd) *apitest.Output {
 func TestSignal_beforeTheWorkBegins(t *testing.T) {
 	for _, command := range [][]string{{"serve", "--addr", "127.0.0.1:0"}, {"import", "--plan", "p", "."}} {
 		listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		defer func() { _ = listener.Close() }()
 		cmd := program(t, append(command, "--db", "mysql://u:secret@tcp("+listener.Addr().String()+")/x")...)
 		out := started(t, cmd)
 		conn, err := listener.Accept()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		defer func() { _ = conn.Close() }()
 		interrupted(t, cmd, syscall.SIGTERM)
 		if strings.Contains(out.String(), "secret") {
@@ -69,9 +62,7 @@ func TestSignal_beforeTheWorkBegins(t *testing.T) {
 func TestImport_isStopped(t *testing.T) {
 	dir, url := t.TempDir(), testdb.SQLite(t)
 	for n := range 2000 {
-		if err := os.Mkdir(filepath.Join(dir, fmt.Sprint(n)), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, os.Mkdir(filepath.Join(dir, fmt.Sprint(n)), 0o700))
 	}
 	db := testdb.Open(t, url)
 	suites := func() (n int) {

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 )
 
@@ -13,34 +14,24 @@ func TestLimit_OfServers(t *testing.T) {
 		"mysql://user@tcp(db.example:3306)/x": 3, "postgres://user@db.example/x": 3, "sqlite://" + filepath.Join(t.TempDir(), "test.db"): 1,
 	} {
 		db, err := database.Open(url)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		db.Limit(3)
 		if got := db.Pool().Stats().MaxOpenConnections; got != want {
 			t.Errorf("%s: at most %d connections, want %d", url, got, want)
 		}
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
+		testerr.None(t, db.Close())
 	}
 }
 
 // Reads work while a transaction writes, and the reading connections cannot write.
 func TestSQLiteReadsBesideWriter(t *testing.T) {
 	db, err := database.Open("sqlite://" + filepath.Join(t.TempDir(), "test.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	defer func() { _ = db.Close() }()
-	if err := db.Write.Exec(`CREATE TABLE t (id INTEGER)`).Error; err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, db.Write.Exec(`CREATE TABLE t (id INTEGER)`).Error)
 	tx := db.Write.Begin()
 	defer tx.Rollback()
-	if err := tx.Exec(`INSERT INTO t VALUES (1)`).Error; err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, tx.Exec(`INSERT INTO t VALUES (1)`).Error)
 	var n int64
 	if err := db.Read.Table("t").Count(&n).Error; err != nil || n != 0 {
 		t.Errorf("a reader beside the writer sees %d rows and %v, want none and no error", n, err)

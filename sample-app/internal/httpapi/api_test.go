@@ -9,6 +9,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"go.uber.org/goleak"
 
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/sample-app/internal/apitest"
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
@@ -70,9 +71,7 @@ func (s step) run(t *testing.T, api *apitest.API, ids map[string]int64) {
 	}
 	if s.save != "" {
 		var row struct{ ID int64 }
-		if err := json.Unmarshal(answer.Body, &row); err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, json.Unmarshal(answer.Body, &row))
 		ids[s.save] = row.ID
 	}
 }

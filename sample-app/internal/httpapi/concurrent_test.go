@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/sample-app/internal/apitest"
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
 )
@@ -88,9 +89,7 @@ func checkRows(t *testing.T, api *apitest.API, plan int64) {
 			EXISTS (SELECT 1 FROM recycled_nodes n WHERE n.kind = 'case' AND n.node_id = c.id)`,
 	} {
 		var n int
-		if err := api.DB.Pool().QueryRow(query).Scan(&n); err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, api.DB.Pool().QueryRow(query).Scan(&n))
 		if n != 0 {
 			t.Errorf("%d %s", n, what)
 		}

@@ -8,6 +8,7 @@ import (
 
 	mysqldriver "github.com/go-sql-driver/mysql"
 
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testnet"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/sample-app/internal/apitest"
@@ -32,19 +33,13 @@ func TestLockStoreUnavailable(t *testing.T) {
 func TestDatabaseUnavailable(t *testing.T) {
 	server := testserver.MySQLServer{DSN: testserver.MySQL(t)}
 	cfg, err := mysqldriver.ParseDSN(strings.TrimPrefix(testdb.MySQL(t, server), "mysql://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	proxy, err := testnet.StartProxy(t.Context(), cfg.Addr, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	cfg.Addr = proxy.Addr()
 	api := apitest.Start(t, instance.Config{DB: "mysql://" + cfg.FormatDSN(), Locks: "memory://", Assert: true})
 	ids := fixture(t, api, "unavailable")
-	if err := proxy.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, proxy.Close())
 	refused(t, api, ids, "database-unavailable")
 	step{request: "GET /healthz", status: 200}.run(t, api, ids)
 	step{request: "GET /readyz/reads", status: 503, problem: "database-unavailable"}.run(t, api, ids)

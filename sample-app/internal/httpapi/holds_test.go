@@ -9,6 +9,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/sample-app/internal/apitest"
 	"github.com/pathlock-go/pathlock/sample-app/internal/httpapi"
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
@@ -48,9 +49,7 @@ func TestPlanLocks_FindsSuitesWithoutReadingThePlan(t *testing.T) {
 
 		var rows atomic.Int64
 		count := func(tx *gorm.DB) { rows.Add(max(tx.RowsAffected, 0)) }
-		if err := p.there.DB.Read.Callback().Query().After("gorm:query").Register("count", count); err != nil {
-			p.Fatal(err)
-		}
+		testerr.Must(p, p.there.DB.Read.Callback().Query().After("gorm:query").Register("count", count))
 		got := p.news(p.there)
 		if n := rows.Load(); n == 0 || n > 50 {
 			p.Errorf("%d rows were read", n)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testnet"
 	"github.com/pathlock-go/pathlock/internal/test/testredis"
 	"github.com/pathlock-go/pathlock/sample-app/internal/apitest"
@@ -62,9 +63,7 @@ func TestReadyz_fullLockStoreIsNotReady(t *testing.T) {
 	defer func() { _ = client.Close() }()
 	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "redis://" + server.Addr + "/0", Assert: true})
 	ids := fixture(t, api, "full")
-	if err := client.ConfigSet(t.Context(), "maxmemory", "1").Err(); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, client.ConfigSet(t.Context(), "maxmemory", "1").Err())
 	step{request: "GET /readyz/reads", status: http.StatusOK, want: "the lock store is out of memory"}.run(t, api, ids)
 	for _, request := range []string{"GET /readyz", `PATCH /api/suites/{a} {"name":"x"}`} {
 		step{request: request, status: http.StatusServiceUnavailable, want: "the lock store is out of memory, and takes no writes"}.run(t, api, ids)
@@ -76,9 +75,7 @@ func TestReadyz_fullDatabaseIsNamed(t *testing.T) {
 	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
 	ids := fixture(t, api, "full")
 	var pages int
-	if err := api.DB.Pool().QueryRowContext(t.Context(), "PRAGMA page_count").Scan(&pages); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, api.DB.Pool().QueryRowContext(t.Context(), "PRAGMA page_count").Scan(&pages))
 	if _, err := api.DB.Pool().ExecContext(t.Context(), fmt.Sprintf("PRAGMA max_page_count = %d", pages)); err != nil {
 		t.Fatal(err)
 	}
@@ -93,9 +90,7 @@ func TestReadyz_fullDatabaseIsNamed(t *testing.T) {
 func TestReadyz_ReadsGoOnWhereTheLockStoreHangs(t *testing.T) {
 	server := testredis.Start(t, testredis.Redis)
 	proxy, err := testnet.StartProxy(t.Context(), server.Addr, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	defer func() { _ = proxy.Close() }()
 	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "redis://" + proxy.Addr() + "/0", Assert: true})
 	step{request: "GET /readyz", status: http.StatusOK}.run(t, api, nil)

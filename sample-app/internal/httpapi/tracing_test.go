@@ -12,6 +12,7 @@ import (
 	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
 )
@@ -43,9 +44,7 @@ func TestTracing_requestIsOneTrace(t *testing.T) {
 	defer otlp.Close()
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", otlp.URL)
 	i, err := instance.Open(t.Context(), instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	for _, r := range []struct{ method, target, body, traceparent string }{
 		{"POST", "/api/projects/p/plans", `{"name":"p"}`, ""},
 		{"POST", "/api/plans/1/suites", `{"parent_id":1,"name":"a"}`, ""},
@@ -58,9 +57,7 @@ func TestTracing_requestIsOneTrace(t *testing.T) {
 			t.Fatalf("%s %s: %d %s", r.method, r.target, w.Code, w.Body)
 		}
 	}
-	if err := i.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, i.Close())
 	var got []string
 	for id, parent := range under {
 		got = append(got, names[parent]+" > "+names[id])

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/sample-app/internal/apitest"
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
@@ -26,9 +27,7 @@ const transcript = "testdata/api.txt"
 // Every route answers as testdata/api.txt says, on every database, and leaves a sound tree.
 func TestTranscript(t *testing.T) {
 	text, err := os.ReadFile(transcript)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	defer http.DefaultClient.CloseIdleConnections()
 	head, rest, _ := strings.Cut(string(text), "\n## ")
 	backends := apitest.Backends(t)
@@ -151,9 +150,7 @@ func (p play) filled(t *testing.T, text string) string {
 func (p play) send(t *testing.T, step []string) string {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), step[2], p.api.URL+p.filled(t, step[3]), strings.NewReader(p.filled(t, step[4])))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	for _, header := range headers.FindAllStringSubmatch(step[1], -1) {
 		req.Header.Add(header[1], p.filled(t, header[2]))
 	}
@@ -164,9 +161,7 @@ func (p play) send(t *testing.T, step []string) string {
 	// end.
 	testserver.Await(t, "only suites' locks are left", func() bool {
 		answer, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, err)
 		defer func() { _ = answer.Body.Close() }()
 		if body, err = io.ReadAll(answer.Body); err != nil {
 			t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 )
@@ -48,13 +49,9 @@ func MySQL(t testing.TB, server testserver.MySQLServer) string {
 func scratch(t testing.TB, beside string) string {
 	t.Helper()
 	url, remove, err := database.Scratch(t.Context(), beside)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	t.Cleanup(func() {
-		if err := remove(context.Background()); err != nil {
-			t.Error(err)
-		}
+		testerr.None(t, remove(context.Background()))
 	})
 	return url
 }
@@ -63,13 +60,9 @@ func scratch(t testing.TB, beside string) string {
 func Open(t testing.TB, url string) *database.DB {
 	t.Helper()
 	db, err := database.Open(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
+		testerr.None(t, db.Close())
 	})
 	return db
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 // A table that is made anew from its records before each use does what one does that stays: random
@@ -48,9 +49,7 @@ type pair struct {
 
 func newPair(t *testing.T, seed uint64) *pair {
 	tree, err := pathlock.NewTree("test", "plan")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, err)
 	p := &pair{T: t, random: rand.New(rand.NewPCG(seed, 0)), now: time.UnixMicro(1_000_000), tree: tree}
 	p.stays = New(tree, func(time.Time) uint64 { p.fences++; return p.fences }, func(*Request) {})
 	p.stays.mortal = true
