@@ -52,9 +52,7 @@ func detached(t *testing.T, l *pathlock.Locker, text string) pathlock.Token {
 func attach(t *testing.T, l *pathlock.Locker, token pathlock.Token, opts ...pathlock.AttachOption) *pathlock.Lock {
 	t.Helper()
 	lock, err := l.Attach(t.Context(), token, opts...)
-	if err != nil {
-		t.Fatalf("attach: %v", err)
-	}
+	testerr.MustBe(t, "attach", err, nil)
 	return lock
 }
 
@@ -82,12 +80,8 @@ func TestDetach_holdLivesUntilItsLeaseEnds(t *testing.T) {
 		if lock.Context().Err() == nil {
 			t.Error("the lock's context outlives Detach")
 		}
-		if err := lock.Release(t.Context()); !errors.Is(err, pathlock.ErrNotHeld) {
-			t.Errorf("released after Detach: %v", err)
-		}
-		if _, err := lock.Detach(t.Context()); !errors.Is(err, pathlock.ErrNotHeld) {
-			t.Errorf("detached twice: %v", err)
-		}
+		testerr.Is(t, "released after Detach", lock.Release(t.Context()), pathlock.ErrNotHeld)
+		testerr.Is(t, "detached twice", testerr.Of(lock.Detach(t.Context())), pathlock.ErrNotHeld)
 		time.Sleep(10*time.Minute - 1)
 		free(t, p.there, "X /a", false)
 		time.Sleep(time.Nanosecond)
@@ -228,9 +222,7 @@ func TestDetachIsRefusedWhileOthersRelyOnTheHold(t *testing.T) {
 		besides := acquire(lock.Context(), t, p.here, "X /b")
 		refused("another lock of the scope")
 		release(t, besides)
-		if _, err := lock.Detach(t.Context()); err != nil {
-			t.Errorf("after all that has ended: %v", err)
-		}
+		testerr.Is(t, "after all that has ended", testerr.Of(lock.Detach(t.Context())), nil)
 	})
 }
 
@@ -256,9 +248,7 @@ func TestDetach_lostAnswerLeavesNothingBehind(t *testing.T) {
 	l := pathlock.New(store, quiet)
 	lock := acquire(t.Context(), t, l, "X /a")
 	store.lost = pathlock.ErrUnavailable
-	if _, err := lock.Detach(t.Context()); !errors.Is(err, pathlock.ErrUnavailable) {
-		t.Errorf("detach: %v, want ErrUnavailable", err)
-	}
+	testerr.Is(t, "detach", testerr.Of(lock.Detach(t.Context())), pathlock.ErrUnavailable)
 	store.lost = nil
 	_ = lock.Release(t.Context())
 	testerr.None(t, l.Shutdown(t.Context()))
@@ -344,9 +334,7 @@ func TestAttach_locksUnderAHoldEndWithIt(t *testing.T) {
 					works := p.there.Scope(lock.Context()).Context(t.Context())
 					inner, again := acquire(works, t, p.there, "X /b"), acquire(works, t, p.there, "X /b/c")
 					if left { // the inner locks rely on the hold all the same
-						if _, err := lock.Detach(t.Context()); err != nil {
-							t.Fatal(err)
-						}
+						testerr.Must(t, testerr.Of(lock.Detach(t.Context())))
 					}
 					tt.end(t, p, token)
 					time.Sleep(tt.wait)
@@ -367,9 +355,7 @@ func TestAttach_locksUnderAHoldEndWithIt(t *testing.T) {
 
 func refresh(t *testing.T, l *pathlock.Locker, token pathlock.Token, d time.Duration) {
 	t.Helper()
-	if _, err := l.Refresh(t.Context(), token, d); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, testerr.Of(l.Refresh(t.Context(), token, d)))
 }
 
 func TestDetach_ofALockUnderAHoldStaysWithIt(t *testing.T) {
@@ -392,9 +378,7 @@ func TestDetach_ofALockUnderAHoldStaysWithIt(t *testing.T) {
 		if inner.Context().Err() == nil {
 			t.Error("its context outlives Detach")
 		}
-		if _, err := inner.Detach(t.Context()); !errors.Is(err, pathlock.ErrNotHeld) {
-			t.Errorf("detached twice: %v, want ErrNotHeld", err)
-		}
+		testerr.Is(t, "detached twice", testerr.Of(inner.Detach(t.Context())), pathlock.ErrNotHeld)
 		release(t, other)
 		snapshot, err := p.here.Snapshot(t.Context(), lock.Tree())
 		if err != nil || len(snapshot.Holders) != 2 {
@@ -435,9 +419,7 @@ func TestAttach_releaseWaitsForLocksUnderTheHold(t *testing.T) {
 		lock := attach(t, p.there, detached(t, p.here, "X /a"), pathlock.WithoutRenewal())
 		inner, below := acquire(lock.Context(), t, p.there, "X /b"), acquire(lock.Context(), t, p.there, "X /a/below")
 		release(t, lock)
-		if _, err := inner.Detach(t.Context()); !errors.Is(err, pathlock.ErrNotHeld) {
-			t.Errorf("what stays with a hold that was released: %v, want ErrNotHeld", err)
-		}
+		testerr.Is(t, "what stays with a hold that was released", testerr.Of(inner.Detach(t.Context())), pathlock.ErrNotHeld)
 		time.Sleep(time.Minute)
 		free(t, p.here, "X /a", false)
 		free(t, p.here, "X /b", false)
@@ -455,9 +437,7 @@ func TestDetach_underAHoldFailureLeavesTheLock(t *testing.T) {
 	lock := attach(t, l, detached(t, l, "X /a"), pathlock.WithoutRenewal())
 	inner := acquire(lock.Context(), t, l, "X /b")
 	store.lost = pathlock.ErrUnavailable
-	if _, err := inner.Detach(t.Context()); !errors.Is(err, pathlock.ErrUnavailable) {
-		t.Errorf("detach: %v, want ErrUnavailable", err)
-	}
+	testerr.Is(t, "detach", testerr.Of(inner.Detach(t.Context())), pathlock.ErrUnavailable)
 	if err := inner.Context().Err(); err != nil {
 		t.Errorf("the lock has ended: %v", context.Cause(inner.Context()))
 	}
@@ -491,8 +471,6 @@ func TestAttach_locksUnderAHoldAreTheTakersOwn(t *testing.T) {
 		release(t, same)
 		free(t, p.here, "X /b", true)
 		free(t, p.here, "X /a", false)
-		if _, err := one.Detach(t.Context()); !errors.Is(err, pathlock.ErrNotHeld) {
-			t.Errorf("let go again: %v", err)
-		}
+		testerr.Is(t, "let go again", testerr.Of(one.Detach(t.Context())), pathlock.ErrNotHeld)
 	})
 }

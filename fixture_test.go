@@ -138,9 +138,7 @@ func acquire(ctx context.Context, t testing.TB, l *pathlock.Locker, text string)
 
 func release(t testing.TB, lock *pathlock.Lock) {
 	t.Helper()
-	if err := lock.Release(t.Context()); err != nil {
-		t.Fatalf("release: %v", err)
-	}
+	testerr.MustBe(t, "release", lock.Release(t.Context()), nil)
 }
 
 // free fails the test unless somebody else could have the claims now.

@@ -169,9 +169,7 @@ func TestLease_lossIsNoticedBeforeTheNextGrant(t *testing.T) {
 	l, _ := newLocker()
 	lock := acquire(t.Context(), t, l, "X /a")
 	testerr.Must(t, l.ForceRelease(t.Context(), lock.Tree(), l.Scope(lock.Context()).Owner()))
-	if _, err := l.Acquire(lock.Context(), request(t, "X /b")); !errors.Is(err, pathlock.ErrLost) {
-		t.Errorf("acquire: %v, want ErrLost", err)
-	}
+	testerr.Is(t, "acquire", testerr.Of(l.Acquire(lock.Context(), request(t, "X /b"))), pathlock.ErrLost)
 	if cause := context.Cause(lock.Context()); !errors.Is(cause, pathlock.ErrLost) {
 		t.Errorf("cause %v, want ErrLost", cause)
 	}

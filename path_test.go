@@ -66,9 +66,7 @@ func TestParsePathRefusesTheRestAndNamesThePart(t *testing.T) {
 		}
 	}
 	for _, in := range []string{deep, long} {
-		if _, err := pathlock.ParsePath(in); err != nil {
-			t.Errorf("the longest that is allowed: %v", err)
-		}
+		testerr.Is(t, "the longest that is allowed", testerr.Of(pathlock.ParsePath(in)), nil)
 	}
 }
 

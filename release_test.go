@@ -308,9 +308,7 @@ func TestAbandon_endsTheLockWithItsReason(t *testing.T) {
 	free(t, l, "X /a", false)
 	release(t, inner)
 	free(t, l, "X /a", true)
-	if err := outer.Release(t.Context()); !errors.Is(err, pathlock.ErrNotHeld) {
-		t.Errorf("released once more: %v", err)
-	}
+	testerr.Is(t, "released once more", outer.Release(t.Context()), pathlock.ErrNotHeld)
 }
 
 // A store tells of an ended context by its error; why it ended is for the caller to know, too.

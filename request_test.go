@@ -265,13 +265,9 @@ func TestDegrade_assertedRequestsGoOn(t *testing.T) {
 		{"one beside it", first.Context(), request(t, "X /b")},
 		{"an owner that holds something from the store", known.Context(), asserted(t, "X /b")},
 	} {
-		if _, err := l.Acquire(tt.ctx, tt.req); !errors.Is(err, pathlock.ErrUnavailable) {
-			t.Errorf("%s: %v, want ErrUnavailable", tt.what, err)
-		}
+		testerr.Is(t, tt.what, testerr.Of(l.Acquire(tt.ctx, tt.req)), pathlock.ErrUnavailable)
 	}
-	if _, err := l.Mutex("m").TryLock(first.Context()); !errors.Is(err, pathlock.ErrUnavailable) {
-		t.Errorf("a mutex: %v, want ErrUnavailable", err)
-	}
+	testerr.Is(t, "a mutex", testerr.Of(l.Mutex("m").TryLock(first.Context())), pathlock.ErrUnavailable)
 	if _, err := first.Detach(t.Context()); err == nil {
 		t.Error("it was detached")
 	}
@@ -312,9 +308,7 @@ func TestDegrade_asksTheStoreAgain(t *testing.T) {
 		free(t, l, "X /a", false)
 
 		time.Sleep(3 * pathlock.DefaultLease)
-		if err := context.Cause(old.Context()); err != nil {
-			t.Errorf("the lock without the store has ended: %v", err)
-		}
+		testerr.Is(t, "the lock without the store has ended", context.Cause(old.Context()), nil)
 		more := goOn(old.Context(), t, l, "X /b")
 		free(t, l, "X /b", true)
 		release(t, more)

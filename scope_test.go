@@ -184,9 +184,7 @@ func TestMutex_workersUnderALockExcludeEachOther(t *testing.T) {
 				t.Errorf("a second worker gets %v, want a conflict", err)
 			}
 			again, err := l.Mutex("account").TryLock(first.Context())
-			if err != nil {
-				t.Fatalf("the first worker again: %v", err)
-			}
+			testerr.MustBe(t, "the first worker again", err, nil)
 			release(t, again)
 			release(t, first)
 		})

@@ -135,9 +135,7 @@ func TestOverview_countsTrees(t *testing.T) {
 	f.hold("/dir1", "import")
 	f.hold("/dir2", "delete")
 	for i := range 21 {
-		if _, err := f.locker.Acquire(t.Context(), pathlock.Request{Tree: plan(t, fmt.Sprintf("8-%02d", i)), Gate: true}); err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, testerr.Of(f.locker.Acquire(t.Context(), pathlock.Request{Tree: plan(t, fmt.Sprintf("8-%02d", i)), Gate: true})))
 	}
 	var got struct {
 		Trees []struct {

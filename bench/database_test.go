@@ -20,9 +20,7 @@ func databaseOn(b *testing.B, server string) string {
 	testerr.Must(b, err)
 	pool := openPool(b, server)
 	config.DBName = "pathlock_bench_" + strings.ToLower(rand.Text()[:8])
-	if _, err := pool.ExecContext(b.Context(), "CREATE DATABASE "+config.DBName+" CHARACTER SET utf8mb4"); err != nil {
-		b.Fatal(err)
-	}
+	testerr.Must(b, testerr.Of(pool.ExecContext(b.Context(), "CREATE DATABASE "+config.DBName+" CHARACTER SET utf8mb4")))
 	b.Cleanup(func() { _, _ = pool.ExecContext(context.Background(), "DROP DATABASE "+config.DBName) })
 	return config.FormatDSN()
 }
@@ -49,9 +47,7 @@ func durableDatabase(b *testing.B) durable {
 	d.pool = openPool(b, d.dsn)
 	var was string
 	testerr.Must(b, d.pool.QueryRowContext(b.Context(), "SELECT @@GLOBAL."+flush).Scan(&was))
-	if _, err := d.pool.ExecContext(b.Context(), "SET GLOBAL "+flush+" = 1"); err != nil {
-		b.Fatal(err)
-	}
+	testerr.Must(b, testerr.Of(d.pool.ExecContext(b.Context(), "SET GLOBAL "+flush+" = 1")))
 	b.Cleanup(func() { _, _ = d.pool.ExecContext(context.Background(), "SET GLOBAL "+flush+" = "+was) })
 	return d
 }

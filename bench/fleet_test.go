@@ -167,9 +167,7 @@ func (f *fleet) drive(b *testing.B, clients int, d time.Duration) (all driven) {
 		})
 	}
 	running.Wait()
-	if err := errors.Join(errs...); err != nil {
-		b.Fatalf("%s: %v", f.name, err)
-	}
+	testerr.MustBe(b, f.name, errors.Join(errs...), nil)
 	for _, one := range each {
 		all.took, all.refused = append(all.took, one.took...), all.refused+one.refused
 	}

@@ -182,9 +182,7 @@ func TestRecorder_electionsAreNoStalls(t *testing.T) {
 		testerr.Must(f, err)
 		ctx, cancel := context.WithTimeout(f.Context(), time.Second)
 		defer cancel()
-		if _, err := e.Campaign(ctx, "b"); !errors.Is(err, pathlock.ErrConflict) {
-			f.Errorf("a second leader: %v", err)
-		}
+		testerr.Is(f, "a second leader", testerr.Of(e.Campaign(ctx, "b")), pathlock.ErrConflict)
 		testerr.None(f, leader.Resign(f.Context()))
 		if h := f.recorder.History(); len(h.Waits) > 0 || f.store.looks.Load() > 0 {
 			f.Errorf("%d looks, and the waits %+v", f.store.looks.Load(), h.Waits)

@@ -95,9 +95,7 @@ func TestCampaign_endsWithItsContext(t *testing.T) {
 		leader := campaign(t.Context(), t, process(store), "the leader")
 		ctx, cancel := context.WithCancel(t.Context())
 		e, locker := newProcess(store, pathlock.WithObserver(&waiting{do: cancel}))
-		if _, err := e.Campaign(ctx, "b"); !errors.Is(err, context.Canceled) {
-			t.Errorf("cancelled: %v", err)
-		}
+		testerr.Is(t, "cancelled", testerr.Of(e.Campaign(ctx, "b")), context.Canceled)
 		ctx, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer stop()
 		var conflict *pathlock.ConflictError
@@ -300,12 +298,8 @@ func TestElection_namesAreApart(t *testing.T) {
 func TestElection_refusesImpossibleNames(t *testing.T) {
 	locker := pathlock.New(memstore.New())
 	e := election.New(locker, "a\nb")
-	if _, err := e.Campaign(t.Context(), "a"); !errors.Is(err, pathlock.ErrInvalidTree) {
-		t.Errorf("campaign: %v, want ErrInvalidTree", err)
-	}
-	if _, err := e.Leader(t.Context()); !errors.Is(err, pathlock.ErrInvalidTree) {
-		t.Errorf("the leader: %v, want ErrInvalidTree", err)
-	}
+	testerr.Is(t, "campaign", testerr.Of(e.Campaign(t.Context(), "a")), pathlock.ErrInvalidTree)
+	testerr.Is(t, "the leader", testerr.Of(e.Leader(t.Context())), pathlock.ErrInvalidTree)
 	yields := 0
 	for _, err := range e.Observe(t.Context()) {
 		if yields++; yields > 1 || !errors.Is(err, pathlock.ErrInvalidTree) {

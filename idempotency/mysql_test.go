@@ -32,9 +32,7 @@ func scratch(t *testing.T, server string) string {
 		testerr.Must(t, err)
 		admin := sql.OpenDB(connector)
 		defer func() { _ = admin.Close() }()
-		if _, err := admin.ExecContext(ctx, statement+name); err != nil {
-			t.Error(err)
-		}
+		testerr.None(t, testerr.Of(admin.ExecContext(ctx, statement+name)))
 	}
 	administer(t.Context(), "CREATE DATABASE ")
 	t.Cleanup(func() { administer(context.Background(), "DROP DATABASE ") })

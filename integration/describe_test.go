@@ -3,7 +3,6 @@ package integration
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -74,14 +73,10 @@ func TestDescribe(t *testing.T) {
 	testerr.Must(t, err)
 	leaf, err := gormplugin.Describe(db, leafOfIDs{})
 	testerr.Must(t, err)
-	if _, err := fsck.New(t.Context(), pool, fsck.SQLite, leaf); !errors.Is(err, fsck.ErrTable) {
-		t.Errorf("a leaf: %v, want an error that matches ErrTable", err)
-	}
+	testerr.Is(t, "a leaf", testerr.Of(fsck.New(t.Context(), pool, fsck.SQLite, leaf)), fsck.ErrTable)
 	table, err := gormplugin.Describe(db.Session(&gorm.Session{NewDB: true}), ofIDs{})
 	testerr.Must(t, err)
-	if _, err := fsck.New(t.Context(), pool, fsck.SQLite, table); err != nil {
-		t.Error(err)
-	}
+	testerr.None(t, testerr.Of(fsck.New(t.Context(), pool, fsck.SQLite, table)))
 }
 
 // A role that sees some rows only would take the parents of others for missing.
@@ -92,9 +87,7 @@ func TestFsckUnderRowLevelSecurity(t *testing.T) {
 	t.Cleanup(func() { _ = pool.Close() })
 	run := func(ctx context.Context, statements ...string) {
 		for _, statement := range statements {
-			if _, err := pool.ExecContext(ctx, statement); err != nil {
-				t.Errorf("%s: %v", statement, err)
-			}
+			testerr.Is(t, statement, testerr.Of(pool.ExecContext(ctx, statement)), nil)
 		}
 	}
 	role := fmt.Sprintf("pathlock_fsck_%d", rand.Uint64())
@@ -106,11 +99,7 @@ func TestFsckUnderRowLevelSecurity(t *testing.T) {
 	)
 	t.Cleanup(func() { run(context.Background(), "RESET ROLE", "DROP TABLE nodes", "DROP ROLE "+role) })
 	table := fsck.Table{Table: "nodes", Key: "id", Tree: "tree_id", Parent: "parent_id", Name: "name", Path: "path"}
-	if _, err := fsck.New(t.Context(), pool, fsck.PostgreSQL, table); err != nil {
-		t.Errorf("the table's owner: %v", err)
-	}
+	testerr.Is(t, "the table's owner", testerr.Of(fsck.New(t.Context(), pool, fsck.PostgreSQL, table)), nil)
 	run(t.Context(), "SET ROLE "+role)
-	if _, err := fsck.New(t.Context(), pool, fsck.PostgreSQL, table); !errors.Is(err, fsck.ErrTable) {
-		t.Errorf("a role that sees some rows: %v, want an error that matches ErrTable", err)
-	}
+	testerr.Is(t, "a role that sees some rows", testerr.Of(fsck.New(t.Context(), pool, fsck.PostgreSQL, table)), fsck.ErrTable)
 }

@@ -22,9 +22,7 @@ func opened(t testing.TB, driver, name string, statements ...string) *sql.DB {
 	testerr.Must(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	for _, statement := range statements {
-		if _, err := db.ExecContext(t.Context(), statement); err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, testerr.Of(db.ExecContext(t.Context(), statement)))
 	}
 	return db
 }
@@ -51,13 +49,9 @@ func TestFsck_OnPostgreSQL(t *testing.T) {
 		Open: func(t testing.TB) *sql.DB {
 			t.Helper()
 			name := "pathlock_fsck_" + strings.ToLower(rand.Text()[:10])
-			if _, err := admin.ExecContext(t.Context(), "CREATE SCHEMA "+name); err != nil {
-				t.Fatal(err)
-			}
+			testerr.Must(t, testerr.Of(admin.ExecContext(t.Context(), "CREATE SCHEMA "+name)))
 			t.Cleanup(func() {
-				if _, err := admin.ExecContext(context.Background(), "DROP SCHEMA "+name+" CASCADE"); err != nil {
-					t.Error(err)
-				}
+				testerr.None(t, testerr.Of(admin.ExecContext(context.Background(), "DROP SCHEMA "+name+" CASCADE")))
 			})
 			u, err := url.Parse(server)
 			testerr.Must(t, err)

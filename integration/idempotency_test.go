@@ -39,9 +39,7 @@ func TestIdempotencyOnPostgres(t *testing.T) {
 	administer := func(ctx context.Context, statement string) {
 		admin := stdlib.OpenDB(*config)
 		defer func() { _ = admin.Close() }()
-		if _, err := admin.ExecContext(ctx, statement); err != nil {
-			t.Error(err)
-		}
+		testerr.None(t, testerr.Of(admin.ExecContext(ctx, statement)))
 	}
 	scratch := func() string {
 		name := fmt.Sprintf("pathlock_idempotency_%d", rand.Uint64())

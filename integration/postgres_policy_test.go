@@ -38,9 +38,7 @@ func livePaths(t *testing.T, db *gorm.DB) []string {
 func runAll(t *testing.T, db *gorm.DB, statements ...string) {
 	t.Helper()
 	for _, s := range statements {
-		if err := gormplugin.AllowRawWrites(db).Exec(s).Error; err != nil {
-			t.Fatalf("%s: %v", s, err)
-		}
+		testerr.MustBe(t, s, gormplugin.AllowRawWrites(db).Exec(s).Error, nil)
 	}
 }
 

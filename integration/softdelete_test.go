@@ -67,9 +67,7 @@ func TestSoftDeletedByNull(t *testing.T) {
 		t.Errorf("%v: %d rows that GORM hides were renamed", found.Error, found.RowsAffected)
 	}
 	testerr.None(t, db.Delete(&byFlagAndTime{ID: 1}).Error)
-	if _, err := gormplugin.Resolve(db, byFlagAndTime{}, 2); !errors.Is(err, pathlock.ErrNotFound) {
-		t.Errorf("below a deleted row: %v", err)
-	}
+	testerr.Is(t, "below a deleted row", testerr.Of(gormplugin.Resolve(db, byFlagAndTime{}, 2)), pathlock.ErrNotFound)
 }
 
 func TestSoftDeletePlugin(t *testing.T) {

@@ -143,9 +143,7 @@ func everything(t *testing.T, o *promobserver.Observer) string {
 	testerr.Must(t, err)
 	var text strings.Builder
 	for _, f := range families {
-		if _, err := expfmt.MetricFamilyToText(&text, f); err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, testerr.Of(expfmt.MetricFamilyToText(&text, f)))
 	}
 	return text.String()
 }

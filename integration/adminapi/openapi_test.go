@@ -79,9 +79,7 @@ func TestOpenAPI_saysWhatIsAnswered(t *testing.T) {
 	testerr.Must(t, err)
 	ctx := pathlock.WithOrigin(t.Context(), pathlock.Origin{Operation: "import", Route: "POST /import", RequestID: "r-1", Trace: "00-af-b7-01"})
 	request := pathlock.Request{Tree: tree, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/dir1"))}, Note: "import"}
-	if _, err := locker.Acquire(ctx, request); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, testerr.Of(locker.Acquire(ctx, request)))
 	request.Wait, request.Note = 100*time.Millisecond, "rename"
 	if _, err := locker.Acquire(t.Context(), request); !errors.Is(err, pathlock.ErrConflict) {
 		t.Fatal(err)

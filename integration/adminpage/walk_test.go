@@ -67,9 +67,7 @@ func TestPage_operatorAtWork(t *testing.T) {
 	t.Cleanup(func() { _ = again.Release(context.WithoutCancel(t.Context())) })
 	edit, err := s.acquire(t.Context(), request{note: "Anna edits", claims: x("/c")})
 	testerr.Must(t, err)
-	if _, err := edit.Detach(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, testerr.Of(edit.Detach(t.Context())))
 	first := s.wait(request{note: "rename", origin: from("rename", "PATCH /suites/:id"), claims: x("/a")})
 	s.wait(request{note: strings.Repeat("unbroken", 12), claims: x("/a/z")})
 
@@ -119,9 +117,7 @@ func TestPage_operatorAtWork(t *testing.T) {
 	tab.Press("no")
 	tab.Click("#release-do")
 	tab.Await("the reason is too short", `document.querySelector("#release-reason:invalid")`)
-	if err := stuck.Context().Err(); err != nil {
-		t.Fatalf("the holder is cancelled before there is a reason: %v", err)
-	}
+	testerr.MustBe(t, "the holder is cancelled before there is a reason", stuck.Context().Err(), nil)
 	tab.Fill("#release-reason", "stuck since the deploy, agreed with Bob")
 	tab.Click("#release-do")
 	tab.AwaitText("#release-answer", "Released, 2 in all.")

@@ -134,13 +134,9 @@ func two(t *testing.T) (here, there *app) {
 	admin, err := sql.Open("mysql", server)
 	testerr.Must(t, err)
 	name := "pathlock_page_" + strings.ToLower(rand.Text()[:10])
-	if _, err := admin.ExecContext(t.Context(), "CREATE DATABASE "+name); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, testerr.Of(admin.ExecContext(t.Context(), "CREATE DATABASE "+name)))
 	t.Cleanup(func() {
-		if _, err := admin.ExecContext(context.Background(), "DROP DATABASE "+name); err != nil {
-			t.Error(err)
-		}
+		testerr.None(t, testerr.Of(admin.ExecContext(context.Background(), "DROP DATABASE "+name)))
 		_ = admin.Close()
 	})
 	slash := strings.LastIndexByte(server, '/')

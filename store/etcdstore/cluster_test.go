@@ -122,9 +122,7 @@ func TestCompactionWhileOthersWait(t *testing.T) {
 	testlock.Release(t, holder, req)
 	response, err := client.Put(t.Context(), "other", "")
 	testerr.Must(t, err)
-	if _, err := client.Compact(t.Context(), response.Header.Revision, clientv3.WithCompactPhysical()); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, testerr.Of(client.Compact(t.Context(), response.Header.Revision, clientv3.WithCompactPhysical())))
 	w.Granted()
 }
 

@@ -60,9 +60,7 @@ func TestUsers(t *testing.T) {
 	w.Granted()
 	testerr.None(t, mine.Ping(ctx))
 	theirs := open("etcd://locker:p%40ss@" + server.Addr + "/theirs")
-	if _, err := theirs.Acquire(ctx, req); !errors.Is(err, pathlock.ErrUnavailable) {
-		t.Errorf("without permission: %v, want what matches ErrUnavailable", err)
-	}
+	testerr.Is(t, "without permission", testerr.Of(theirs.Acquire(ctx, req)), pathlock.ErrUnavailable)
 	if _, err := Open("etcd://locker:wrong@" + server.Addr); !errors.Is(err, pathlock.ErrUnavailable) || strings.Contains(err.Error(), "wrong@") {
 		t.Errorf("with a wrong password: %v, want what matches ErrUnavailable", err)
 	}

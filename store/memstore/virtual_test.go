@@ -86,9 +86,7 @@ func TestWaiterFollowsRenewals(t *testing.T) {
 		waiter := w.acquire(w.Context(), w.ask("waiter"))
 		for range 10 {
 			time.Sleep(10 * time.Second)
-			if _, err := w.store.Renew(w.Context(), w.tree, []pathlock.Lease{{Owner: "holder", For: 30 * time.Second}}); err != nil {
-				w.Fatal(err)
-			}
+			testerr.Must(w, testerr.Of(w.store.Renew(w.Context(), w.tree, []pathlock.Lease{{Owner: "holder", For: 30 * time.Second}})))
 		}
 		w.requireGranted(<-waiter, 130*time.Second)
 	})

@@ -67,9 +67,7 @@ func TestStore_holdsNothing(t *testing.T) {
 	if err := store.ForceRelease(ctx, tree, "alice"); !errors.Is(err, pathlock.ErrNotHeld) {
 		t.Errorf("ForceRelease: %v; want ErrNotHeld", err)
 	}
-	if err := store.Ping(ctx); err != nil {
-		t.Errorf("Ping: %v", err)
-	}
+	testerr.Is(t, "Ping", store.Ping(ctx), nil)
 }
 
 // A process that starts after another gives out greater fences, as a database that remembers them

@@ -8,6 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/internal/test/testnet"
 	"github.com/pathlock-go/pathlock/internal/test/testredis"
@@ -41,9 +42,7 @@ func TestConformanceOneDown(t *testing.T) {
 				p := newProcesses(t, 1, memstores(3), quorum.WithTimeout(down.timeout))[0]
 				p.links[down.member].set(down.mode)
 				// A question to all members finds out which of them is down.
-				if _, err := p.store.Snapshot(t.Context(), testlock.Tree(t)); err != nil {
-					t.Fatal(err)
-				}
+				testerr.Must(t, testerr.Of(p.store.Snapshot(t.Context(), testlock.Tree(t))))
 				return p.store
 			}, storetest.Leases(time.Second))
 		})
@@ -62,12 +61,8 @@ func redisMembers(t testing.TB, servers []*testredis.Server, network *testnet.Ne
 		client := redis.NewClient(options)
 		store := redisstore.New(client)
 		t.Cleanup(func() {
-			if err := store.Close(context.WithoutCancel(t.Context())); err != nil {
-				t.Errorf("closing a member: %v", err)
-			}
-			if err := client.Close(); err != nil {
-				t.Errorf("closing a client: %v", err)
-			}
+			testerr.Is(t, "closing a member", store.Close(context.WithoutCancel(t.Context())), nil)
+			testerr.Is(t, "closing a client", client.Close(), nil)
 		})
 		members = append(members, store)
 	}

@@ -123,9 +123,7 @@ func TestAcquire_GivesAllBackWithoutAMajority(t *testing.T) {
 	for _, m := range members[1:] {
 		testlock.Take(t, m, other)
 	}
-	if _, err := p.store.Acquire(t.Context(), testlock.Ask(other.Tree, x("/a"))); !errors.Is(err, pathlock.ErrConflict) {
-		t.Errorf("without a majority: %v, want a conflict", err)
-	}
+	testerr.Is(t, "without a majority", testerr.Of(p.store.Acquire(t.Context(), testlock.Ask(other.Tree, x("/a")))), pathlock.ErrConflict)
 	if n := holders(t, members[0], other.Tree); n > 0 {
 		t.Errorf("%d grants are left at the lead", n)
 	}
@@ -187,9 +185,7 @@ func TestMember_restartedEmpty(t *testing.T) {
 	testlock.Take(t, p.store, held)
 	p.links[0].store = memstore.New() // the lead
 	testlock.Keeps(t, p.store, held)
-	if _, err := p.store.Acquire(t.Context(), testlock.Ask(held.Tree, x("/a"))); !errors.Is(err, pathlock.ErrConflict) {
-		t.Errorf("what is held: %v, want a conflict", err)
-	}
+	testerr.Is(t, "what is held", testerr.Of(p.store.Acquire(t.Context(), testlock.Ask(held.Tree, x("/a")))), pathlock.ErrConflict)
 	more := testlock.Ask(held.Tree, x("/b"))
 	more.Owner, more.Held = held.Owner, true
 	testlock.Take(t, p.store, more)

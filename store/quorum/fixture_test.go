@@ -32,9 +32,7 @@ func newQuorum(t testing.TB, stores []pathlock.Store, opts ...quorum.Option) pat
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 2*generous)
 		defer cancel()
-		if err := s.Close(ctx); err != nil {
-			t.Errorf("closing the quorum: %v", err)
-		}
+		testerr.Is(t, "closing the quorum", s.Close(ctx), nil)
 	})
 	return s
 }

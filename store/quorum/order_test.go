@@ -91,8 +91,6 @@ func TestNewRefuses(t *testing.T) {
 		"seventeen": memstores(17),
 		"nil":       {nil, memstores(1)[0], memstores(1)[0]},
 	} {
-		if _, err := quorum.New(stores); !errors.Is(err, quorum.ErrMembers) {
-			t.Errorf("%s: %v, want ErrMembers", name, err)
-		}
+		testerr.Is(t, name, testerr.Of(quorum.New(stores)), quorum.ErrMembers)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/internal/test/testredis"
 )
@@ -87,9 +88,7 @@ func TestCluster_callOutlastsAMove(t *testing.T) {
 	}
 	move.MoveKeys()
 	move.Finish()
-	if err := <-ended; err != nil {
-		t.Errorf("acquire: %v", err)
-	}
+	testerr.Is(t, "acquire", <-ended, nil)
 }
 
 // TestCluster_shardHangs: while one shard hangs, calls for its trees end in time, and those for the

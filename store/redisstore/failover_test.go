@@ -1,11 +1,11 @@
 package redisstore
 
 import (
-	"errors"
 	"testing"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/internal/test/testredis"
 )
@@ -80,9 +80,7 @@ func TestFailover_lostWrites(t *testing.T) {
 		gaveBack(t, ours, forgotten)
 		more := testlock.Ask(tree, x("/c"))
 		more.Owner, more.Held = forgotten.Owner, true
-		if _, err := ours.Acquire(t.Context(), more); !errors.Is(err, pathlock.ErrLost) {
-			t.Errorf("an owner that builds on what was lost: %v, want ErrLost", err)
-		}
+		testerr.Is(t, "an owner that builds on what was lost", testerr.Of(ours.Acquire(t.Context(), more)), pathlock.ErrLost)
 		testlock.Release(t, theirs, w.Acquisition)
 		testlock.Release(t, ours, kept)
 		requireFree(t, ours, tree)

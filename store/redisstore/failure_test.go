@@ -96,9 +96,7 @@ func TestCloseIsBounded(t *testing.T) {
 	store, network := distant(t, true, WithTimeout(timeout))
 	visit(t, store, testlock.Tree(t))
 	network.Vanish()
-	if _, err := store.Acquire(t.Context(), testlock.Ask(testlock.Tree(t), x("/a"))); !errors.Is(err, pathlock.ErrUnavailable) {
-		t.Errorf("acquire: %v, want ErrUnavailable", err)
-	}
+	testerr.Is(t, "acquire", testerr.Of(store.Acquire(t.Context(), testlock.Ask(testlock.Tree(t), x("/a")))), pathlock.ErrUnavailable)
 	began := time.Now()
 	for _, tt := range []struct {
 		give time.Duration

@@ -17,9 +17,7 @@ import (
 func obtain(t *testing.T, s *Store, tree pathlock.Tree) *redislock.Lock {
 	t.Helper()
 	lock, err := redislock.Obtain(t.Context(), s.client, GateKey(tree), long, &redislock.Options{Metadata: "nightly job"})
-	if err != nil {
-		t.Fatalf("redislock.Obtain: %v", err)
-	}
+	testerr.MustBe(t, "redislock.Obtain", err, nil)
 	return lock
 }
 
@@ -149,9 +147,7 @@ func TestGate_foreignOfAnyType(t *testing.T) {
 		if err != nil || len(snapshot.Holders) != 1 || !snapshot.Holders[0].Gate || snapshot.Holders[0].Owner == "" {
 			t.Fatalf("%s: %+v, error %v; want a holder of the gate", value, snapshot, err)
 		}
-		if err := store.ForceRelease(t.Context(), tree, snapshot.Holders[0].Owner); err != nil {
-			t.Errorf("%s: %v", value, err)
-		}
+		testerr.Is(t, value, store.ForceRelease(t.Context(), tree, snapshot.Holders[0].Owner), nil)
 		testlock.Take(t, store, testlock.Ask(tree, x("/a")))
 		requireConsistent(t, store, tree)
 	}

@@ -2,7 +2,6 @@ package redisstore
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net"
 	"sync/atomic"
@@ -76,9 +75,7 @@ func TestLostReplyIsSentAgain(t *testing.T) {
 	proxy.lose.Store(1)
 	testlock.Release(t, store, again)
 	<-proxy.lost
-	if _, err := store.Acquire(t.Context(), testlock.Ask(tree, x("/a"))); !errors.Is(err, pathlock.ErrConflict) {
-		t.Fatalf("acquire: %v, want a conflict with the grant that is left", err)
-	}
+	testerr.MustBe(t, "acquire", testerr.Of(store.Acquire(t.Context(), testlock.Ask(tree, x("/a")))), pathlock.ErrConflict)
 
 	proxy.lose.Store(1)
 	testlock.Release(t, store, req)
@@ -97,9 +94,7 @@ func TestLostReplyLeavesNothing(t *testing.T) {
 			testlock.Take(t, other, holder)
 		}
 		proxy.lose.Store(1)
-		if _, err := store.Acquire(t.Context(), wait(testlock.Ask(tree, x("/a")))); !errors.Is(err, pathlock.ErrUnavailable) {
-			t.Fatalf("acquire: %v, want ErrUnavailable", err)
-		}
+		testerr.MustBe(t, "acquire", testerr.Of(store.Acquire(t.Context(), wait(testlock.Ask(tree, x("/a"))))), pathlock.ErrUnavailable)
 		if err := store.Close(t.Context()); err != nil { // waits for what goes on in the background
 			t.Fatal(err)
 		}

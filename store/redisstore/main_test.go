@@ -42,9 +42,7 @@ func TestMain(m *testing.M) {
 // closeClient closes a client at the end of the test.
 func closeClient(t testing.TB, client *redis.Client) *redis.Client {
 	t.Cleanup(func() {
-		if err := client.Close(); err != nil {
-			t.Errorf("closing the client: %v", err)
-		}
+		testerr.Is(t, "closing the client", client.Close(), nil)
 	})
 	return client
 }
@@ -59,9 +57,7 @@ func newStore(t testing.TB, opts ...Option) *Store {
 // closeStore closes a store at the end of the test.
 func closeStore(t testing.TB, store *Store) *Store {
 	t.Cleanup(func() {
-		if err := store.Close(context.WithoutCancel(t.Context())); err != nil {
-			t.Errorf("closing the store: %v", err)
-		}
+		testerr.Is(t, "closing the store", store.Close(context.WithoutCancel(t.Context())), nil)
 	})
 	return store
 }

@@ -53,9 +53,7 @@ func TestLimits(t *testing.T) {
 	store, tree := newStore(t, WithMaxClaims(3), WithMaxWaiters(2)), testlock.Tree(t)
 	holder := testlock.Ask(tree, x("/a/b")) // with the root and /a, three nodes
 	testlock.Take(t, store, holder)
-	if _, err := store.Acquire(t.Context(), testlock.Ask(tree, x("/a/b/c"))); !errors.Is(err, pathlock.ErrInvalidRequest) {
-		t.Errorf("four nodes: %v, want ErrInvalidRequest", err)
-	}
+	testerr.Is(t, "four nodes", testerr.Of(store.Acquire(t.Context(), testlock.Ask(tree, x("/a/b/c")))), pathlock.ErrInvalidRequest)
 	first, second := testlock.Queue(t, store, testlock.Ask(tree, x("/a"))), testlock.Queue(t, store, askGate(tree))
 	for name, req := range map[string]pathlock.Acquisition{"a node": testlock.Ask(tree, x("/a")), "the gate": askGate(tree)} {
 		_, err := store.Acquire(t.Context(), wait(req))
@@ -169,9 +167,7 @@ func TestKeysDeleted(t *testing.T) {
 			if deleted.Val() != 1 {
 				t.Fatalf("it is not deleted: %v", deleted.Err())
 			}
-			if _, err := store.Snapshot(t.Context(), tree); err != nil {
-				t.Errorf("snapshot: %v", err)
-			}
+			testerr.Is(t, "snapshot", testerr.Of(store.Snapshot(t.Context(), tree)), nil)
 			renewed(t, store, a, true)
 			renewed(t, store, b, whole)
 			if whole {

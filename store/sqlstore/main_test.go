@@ -131,9 +131,7 @@ func (d database) pool(t testing.TB) *sql.DB {
 
 func run(t testing.TB, db *sql.DB, statement string) {
 	t.Helper()
-	if _, err := db.ExecContext(context.Background(), statement); err != nil {
-		t.Fatalf("%s: %v", statement, err)
-	}
+	testerr.MustBe(t, statement, testerr.Of(db.ExecContext(context.Background(), statement)), nil)
 }
 
 // store opens a store until the end of the test, in tables that are there afterwards.
@@ -142,9 +140,7 @@ func (d database) store(t testing.TB, opts ...sqlstore.Option) *sqlstore.Store {
 	s, err := sqlopen.Open(d.url, opts...)
 	testerr.Must(t, err)
 	t.Cleanup(func() {
-		if err := s.Close(context.WithoutCancel(t.Context())); err != nil {
-			t.Errorf("closing the store: %v", err)
-		}
+		testerr.Is(t, "closing the store", s.Close(context.WithoutCancel(t.Context())), nil)
 	})
 	testerr.Must(t, s.Create(t.Context()))
 	return s

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testlock"
 	"github.com/pathlock-go/pathlock/store/sqlstore"
 )
@@ -48,9 +49,7 @@ func TestReadOnlySessions_AreReplaced(t *testing.T) {
 				testlock.Release(t, s, waits.Acquisition)
 				left(t, other, tree)
 				fail()
-				if err := s.Check(t.Context()); err != nil {
-					t.Errorf("Check: %v", err)
-				}
+				testerr.Is(t, "Check", s.Check(t.Context()), nil)
 			})
 		}
 	})

@@ -67,9 +67,7 @@ func TestTablesThatAreMissing(t *testing.T) {
 		defer func() { _ = makes.Close(t.Context()) }()
 		held := testlock.Ask(testlock.Tree(t), x("/a"))
 		fence := testlock.Take(t, makes, held).Fence
-		if err := s.Check(t.Context()); err != nil {
-			t.Errorf("Check beside a store that makes tables: %v", err)
-		}
+		testerr.Is(t, "Check beside a store that makes tables", s.Check(t.Context()), nil)
 		run(t, db, "DROP TABLE pathlock_trees")
 		lost, err := makes.Renew(t.Context(), held.Tree, []pathlock.Lease{{Owner: held.Owner, For: testlock.Long}})
 		if err != nil || len(lost) != 1 {

@@ -31,9 +31,7 @@ func (d database) locked(t *testing.T) storetest.Silent {
 	conn, err := db.Conn(ctx)
 	testerr.Must(t, err)
 	run := func(statement string) {
-		if _, err := conn.ExecContext(ctx, statement); err != nil {
-			t.Errorf("%s: %v", statement, err)
-		}
+		testerr.Is(t, statement, testerr.Of(conn.ExecContext(ctx, statement)), nil)
 	}
 	stop, resume := []string{"BEGIN", "LOCK TABLE pathlock_trees IN ACCESS EXCLUSIVE MODE"}, "ROLLBACK"
 	switch d.dialect {

@@ -128,9 +128,7 @@ func TestTakeBack_keepsWhatIsAskedForAgain(t *testing.T) {
 	inBubble(t, func(s *fixture) {
 		p, store := s.process()
 		p.set(func() { p.dead = true })
-		if _, err := store.Acquire(s.Context(), s.ask("owner", "/a")); !errors.Is(err, pathlock.ErrUnavailable) {
-			t.Fatalf("without a connection: %v", err)
-		}
+		testerr.MustBe(t, "without a connection", testerr.Of(store.Acquire(s.Context(), s.ask("owner", "/a"))), pathlock.ErrUnavailable)
 		p.set(func() { p.dead = false })
 		s.takes(store, "owner", "/a")
 		time.Sleep(10 * time.Second)
@@ -195,9 +193,7 @@ func TestAcquire_takenAwayBeforeItsProcessKnows(t *testing.T) {
 				if !handedOver {
 					s.releases(store, "holder")
 				}
-				if err := <-next; err != nil {
-					t.Errorf("the next one: %v", err)
-				}
+				testerr.Is(t, "the next one", <-next, nil)
 				s.releases(store, "next")
 				s.isEmpty()
 			})
@@ -214,9 +210,7 @@ func TestHold_endedByTheServerEndsWhatRestsOnIt(t *testing.T) {
 		s.takes(store, "owner", "/a")
 		apart := s.ask("owner", "/c")
 		apart.Grant, apart.Apart, apart.Held = "apart", true, true
-		if _, err := store.Acquire(s.Context(), apart); err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, testerr.Of(store.Acquire(s.Context(), apart)))
 		more := s.ask("owner", "/b")
 		more.Grant = "more"
 		waits := s.begin(s.Context(), store, more)
@@ -225,9 +219,7 @@ func TestHold_endedByTheServerEndsWhatRestsOnIt(t *testing.T) {
 		s.mu.Unlock()
 		other := s.ask("other", "/c")
 		other.Wait = 0
-		if _, err := store.Acquire(s.Context(), other); err != nil {
-			t.Errorf("another asks for what was apart: %v", err)
-		}
+		testerr.Is(t, "another asks for what was apart", testerr.Of(store.Acquire(s.Context(), other)), nil)
 		if err := <-waits; !errors.Is(err, pathlock.ErrLost) {
 			t.Errorf("the wait ends with %v, want ErrLost", err)
 		}
@@ -260,9 +252,7 @@ func TestClose_ClosesTheBackend(t *testing.T) {
 		synctest.Wait()
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := s.Close(ctx); !errors.Is(err, context.Canceled) {
-			t.Errorf("Close in a context that has ended: %v", err)
-		}
+		testerr.Is(t, "Close in a context that has ended", s.Close(ctx), context.Canceled)
 		<-asked
 		select {
 		case <-backend.closed:

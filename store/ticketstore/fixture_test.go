@@ -195,9 +195,7 @@ func (s *fixture) ask(owner, path string) pathlock.Acquisition {
 // takes requires that an owner is granted a node, if it has to wait for it.
 func (s *fixture) takes(store pathlock.Store, owner, path string) {
 	s.Helper()
-	if _, err := store.Acquire(s.Context(), s.ask(owner, path)); err != nil {
-		s.Error(err)
-	}
+	testerr.None(s, testerr.Of(store.Acquire(s.Context(), s.ask(owner, path))))
 }
 
 // releases requires that the grant of an owner is given back that takes got.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 // Eval returns what a JavaScript expression gives, by way of JSON. A promise is awaited.
@@ -17,9 +18,7 @@ func Eval[T any](tab *Tab, expression string) T {
 	ctx, cancel := context.WithTimeout(tab.ctx, patience)
 	defer cancel()
 	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
-	if err != nil {
-		tab.t.Fatalf("%s: %v", expression, err)
-	}
+	testerr.MustBe(tab.t, expression, err, nil)
 	return value
 }
 

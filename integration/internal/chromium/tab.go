@@ -12,6 +12,7 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 // desktopWidth and desktopHeight are those of the window that a tab begins with.
@@ -59,13 +60,9 @@ func newTab(parent context.Context, t testing.TB, options ...chromedp.ContextOpt
 	tab.ctx = ctx
 	t.Cleanup(cancel)
 	// The life of the tab is the first call's context, so that one is not bounded.
-	if err := chromedp.Do(ctx); err != nil {
-		t.Fatalf("opening a tab: %v", err)
-	}
+	testerr.MustBe(t, "opening a tab", chromedp.Do(ctx), nil)
 	t.Cleanup(tab.finish)
-	if _, err := chromedp.Call(ctx, audits.Enable, cdp.Empty{}); err != nil {
-		t.Fatalf("asking for the violations of policies: %v", err)
-	}
+	testerr.MustBe(t, "asking for the violations of policies", testerr.Of(chromedp.Call(ctx, audits.Enable, cdp.Empty{})), nil)
 	tab.Resize(desktopWidth, desktopHeight)
 	return tab
 }
@@ -95,9 +92,7 @@ func (tab *Tab) run(steps ...chromedp.Action[chromedp.Void]) {
 	tab.t.Helper()
 	ctx, cancel := context.WithTimeout(tab.ctx, patience)
 	defer cancel()
-	if err := chromedp.Do(ctx, steps...); err != nil {
-		tab.t.Fatalf("in the browser: %v", err)
-	}
+	testerr.MustBe(tab.t, "in the browser", chromedp.Do(ctx, steps...), nil)
 }
 
 // Navigate loads a page and returns when it has loaded.

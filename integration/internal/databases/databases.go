@@ -42,9 +42,7 @@ func Postgres(t *testing.T, locale string, settings map[string]string) gormplugi
 	administer := func(ctx context.Context, statement string) {
 		admin := stdlib.OpenDB(*config)
 		defer func() { _ = admin.Close() }()
-		if _, err := admin.ExecContext(ctx, statement); err != nil {
-			t.Errorf("%s: %v", statement, err)
-		}
+		testerr.Is(t, statement, testerr.Of(admin.ExecContext(ctx, statement)), nil)
 	}
 	administer(t.Context(), "CREATE DATABASE "+name+" TEMPLATE template0 "+locale)
 	t.Cleanup(func() { administer(context.Background(), "DROP DATABASE "+name) })

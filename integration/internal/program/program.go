@@ -81,9 +81,7 @@ func Run(t testing.TB, cmd *exec.Cmd, addr string) {
 	t.Cleanup(func() {
 		asked := time.Now()
 		testerr.None(t, cmd.Process.Signal(syscall.SIGTERM))
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("%s: %v", cmd.Path, err)
-		}
+		testerr.Is(t, cmd.Path, cmd.Wait(), nil)
 		if took := time.Since(asked); took > longestEnd {
 			t.Errorf("%s needed %v to stop", cmd.Path, took)
 		}

@@ -210,9 +210,7 @@ func (d Database) checkExpiry(t *testing.T) {
 	one.body = item(k + "2")
 	s.send(one).is(t, http.StatusCreated, false, "")
 	s.send(one).is(t, http.StatusCreated, true, "")
-	if _, err := s.keys.Purge(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, testerr.Of(s.keys.Purge(t.Context())))
 	s.send(one).is(t, http.StatusCreated, true, "")
 	expire()
 	const old = 1100 // more than two batches

@@ -90,9 +90,7 @@ func (d Database) checkOnceRepeated(t *testing.T) {
 
 	other := m
 	other.Payload = []byte("another order")
-	if _, err := s.consume(t.Context(), other); !errors.Is(err, idempotency.ErrReused) {
-		t.Errorf("another payload: %v", err)
-	}
+	testerr.Is(t, "another payload", testerr.Of(s.consume(t.Context(), other)), idempotency.ErrReused)
 	other.Scope = "mailing: orders"
 	if o, err := s.consume(t.Context(), other); err != nil || o == first {
 		t.Errorf("another consumer: %+v, %v", o, err)
@@ -163,9 +161,7 @@ func (d Database) checkOnceTakenOver(t *testing.T) {
 	})
 	await(t, arrived)
 	other := d.openConsumer(t, idempotency.Config{Wait: idempotency.NoWait})
-	if _, err := other.consume(t.Context(), m); !errors.Is(err, idempotency.ErrInUse) {
-		t.Errorf("the first one is at it: %v", err)
-	}
+	testerr.Is(t, "the first one is at it", testerr.Of(other.consume(t.Context(), m)), idempotency.ErrInUse)
 	s.lapse(t)
 	winner, err := other.consume(t.Context(), m)
 	close(goOn)

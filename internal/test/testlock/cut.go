@@ -57,14 +57,10 @@ func story(t *testing.T, s, other pathlock.Store) {
 	if err != nil || len(got.Grants) != 1 || got.Grants[0].Fence != fence {
 		t.Errorf("transfer: %+v, error %v", got, err)
 	}
-	if _, err := s.Acquire(ctx, Ask(tree, X("/a/b"))); !errors.Is(err, pathlock.ErrConflict) {
-		t.Errorf("a request that is in the way of a hold: %v, want a conflict", err)
-	}
+	testerr.Is(t, "a request that is in the way of a hold", testerr.Of(s.Acquire(ctx, Ask(tree, X("/a/b")))), pathlock.ErrConflict)
 	w.Owner = "d-" + w.Owner
 	Release(t, s, w.Acquisition)
-	if err := s.ForceRelease(ctx, tree, third.Owner); err != nil {
-		t.Errorf("force release: %v", err)
-	}
+	testerr.Is(t, "force release", s.ForceRelease(ctx, tree, third.Owner), nil)
 	testerr.Is(t, "a release of what was taken away", s.Release(ctx, tree, third.Owner, third.Grant), pathlock.ErrNotHeld)
 	Holders(t, other, tree, 0)
 }

@@ -195,9 +195,7 @@ func (s *Server) Info(section, field string) string {
 func (s *Server) Client() *redis.Client {
 	client := redis.NewClient(&redis.Options{Addr: s.Addr, ContextTimeoutEnabled: true})
 	s.t.Cleanup(func() {
-		if err := client.Close(); err != nil {
-			s.t.Errorf("closing the client: %v", err)
-		}
+		testerr.Is(s.t, "closing the client", client.Close(), nil)
 	})
 	return client
 }

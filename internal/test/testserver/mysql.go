@@ -11,6 +11,7 @@ import (
 
 	// The driver of the servers that are asked what they are.
 	_ "github.com/go-sql-driver/mysql"
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
 // The products that speak MySQL's protocol and that this project supports.
@@ -74,9 +75,7 @@ func mysqlServers(t testing.TB) map[string]MySQLServer {
 			continue
 		}
 		product, err := Product(t.Context(), dsn)
-		if err != nil {
-			t.Fatalf("%s: %v", variable, err)
-		}
+		testerr.MustBe(t, variable, err, nil)
 		if _, twice := servers[product]; twice {
 			t.Fatalf("%s and %s both name a %s: tests want one of each product", MySQLVariable, MariaDBVariable, product)
 		}

@@ -149,9 +149,7 @@ func TestServeMessage(t *testing.T) {
 		t.Errorf("it says %q, want %q", s.message[1:], want)
 	}
 	s.stop(t)
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("after SIGTERM: %v", err)
-	}
+	testerr.Is(t, "after SIGTERM", cmd.Wait(), nil)
 }
 
 // After SIGTERM, the instance accepts nothing more, answers the running request, releases its lock,
@@ -175,9 +173,7 @@ func TestDrain(t *testing.T) {
 	if answer := <-answered; !strings.HasPrefix(answer, "201 <nil>") {
 		t.Errorf("the running request: %s", answer)
 	}
-	if err := s.cmd.Wait(); err != nil {
-		t.Errorf("exit after SIGTERM: %v, want 0", err)
-	}
+	testerr.Is(t, "exit after SIGTERM", s.cmd.Wait(), nil)
 	var suites int
 	if err := db.Pool().QueryRow(`SELECT COUNT(*) FROM suites WHERE name = 'late'`).Scan(&suites); err != nil || suites != 1 {
 		t.Errorf("%d suites (%v), want the one that was answered for", suites, err)
@@ -198,9 +194,7 @@ func TestDrainKeepsServing(t *testing.T) {
 		resp, err := client.Do(req)
 		testerr.Must(t, err)
 		defer func() { _ = resp.Body.Close() }()
-		if _, err := io.Copy(io.Discard, resp.Body); err != nil {
-			t.Fatal(err)
-		}
+		testerr.Must(t, testerr.Of(io.Copy(io.Discard, resp.Body)))
 		return resp.StatusCode, resp.Close
 	}
 	if status, closes := ask("/readyz"); status != http.StatusOK || closes {
@@ -214,9 +208,7 @@ func TestDrainKeepsServing(t *testing.T) {
 	if status, closes := ask("/api/projects"); status != http.StatusOK || !closes {
 		t.Errorf("while it drains: %d, closes: %t", status, closes)
 	}
-	if err := s.cmd.Wait(); err != nil {
-		t.Errorf("exit after SIGTERM: %v, want 0", err)
-	}
+	testerr.Is(t, "exit after SIGTERM", s.cmd.Wait(), nil)
 }
 
 // An instance whose lock store hangs ends in time: what could not be released is left to its lease.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/sample-app/internal/apitest"
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
@@ -33,9 +34,7 @@ func TestAdminPage_releasesWhatAnotherInstanceHolds(t *testing.T) {
 			}
 		}
 		tree := p.there.Do(t, "GET", "/admin/locks/api/tree?"+mine.Encode(), "")
-		if err := json.Unmarshal(tree.Body, &shown); err != nil {
-			p.Fatalf("%s: %v", tree.Body, err)
-		}
+		testerr.MustBe(p, string(tree.Body), json.Unmarshal(tree.Body, &shown), nil)
 		if len(shown.Holders) != 1 || shown.Holders[0].Note != "Anna edits" || !shown.Holders[0].Detached {
 			p.Fatalf("the tree shows %+v", shown)
 		}

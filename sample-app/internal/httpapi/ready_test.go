@@ -76,9 +76,7 @@ func TestReadyz_fullDatabaseIsNamed(t *testing.T) {
 	ids := fixture(t, api, "full")
 	var pages int
 	testerr.Must(t, api.DB.Pool().QueryRowContext(t.Context(), "PRAGMA page_count").Scan(&pages))
-	if _, err := api.DB.Pool().ExecContext(t.Context(), fmt.Sprintf("PRAGMA max_page_count = %d", pages)); err != nil {
-		t.Fatal(err)
-	}
+	testerr.Must(t, testerr.Of(api.DB.Pool().ExecContext(t.Context(), fmt.Sprintf("PRAGMA max_page_count = %d", pages))))
 	answer := api.Do(t, "POST", fmt.Sprintf("/api/suites/%d/cases", ids["a"]), fmt.Sprintf(`{"name":"large","body":%q}`, strings.Repeat("x", 100_000)))
 	if says := "the database is out of disk space"; answer.Status != http.StatusServiceUnavailable || !strings.Contains(string(answer.Body), says) {
 		t.Errorf("%d %s, want 503: %s", answer.Status, answer.Body, says)
