@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -130,16 +129,11 @@ func (a *app) in(t *testing.T) *app { return &app{t, a.url} }
 // two starts two instances on a database server and Redis.
 func two(t *testing.T) (here, there *app) {
 	t.Helper()
-	server, locks := testserver.MySQL(t), testserver.Redis(t)
-	admin, err := sql.Open("mysql", server)
-	testerr.Must(t, err)
-	name := "pathlock_page_" + strings.ToLower(rand.Text()[:10])
-	testerr.Must(t, testerr.Of(admin.ExecContext(t.Context(), "CREATE DATABASE "+name)))
-	t.Cleanup(func() {
-		testerr.None(t, testerr.Of(admin.ExecContext(context.Background(), "DROP DATABASE "+name)))
-		_ = admin.Close()
-	})
-	slash := strings.LastIndexByte(server, '/')
-	args := []string{"--db", "mysql://" + server[:slash+1] + name + server[slash+1:], "--locks", locks, "--namespace", name}
+	servers, locks := testserver.MySQLServers(t), testserver.Redis(t)
+	if len(servers) == 0 {
+		testserver.Missing(t, "this test needs a MariaDB or MySQL")
+	}
+	db := servers[0].Scratch(t)
+	args := []string{"--db", "mysql://" + db, "--locks", locks, "--namespace", "page" + strings.ToLower(rand.Text()[:10])}
 	return alone(t, args...), alone(t, args...)
 }

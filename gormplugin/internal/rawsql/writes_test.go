@@ -305,10 +305,3 @@ func FuzzFindWrite(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkFindWrite(b *testing.B) {
-	const sql = "INSERT INTO others (id, name, created_at) SELECT s.id, s.name, NOW() FROM suites AS s WHERE s.plan_id = ? AND s.path >= ? AND s.path < ?"
-	for b.Loop() {
-		dialects["mysql"].FindWrite(sql)
-	}
-}
