@@ -35,8 +35,8 @@ type catalogue struct {
 	// none: NULL, or what stands for it in a column that is NOT NULL.
 	required []assignment
 	orphans  Key
-	// when is Table.DeletedWhen as SQL.
-	when string
+	// when is Table.DeletedWhen as SQL, and top is Table.ParentTop.
+	when, top string
 }
 
 // columns are the table's quoted columns, prefixed by an alias.
@@ -68,6 +68,9 @@ func (c *catalogue) columnsAs(alias string) columns {
 		cols.live = c.dialect.Live(column(mark), c.kinds[mark], c.when)
 	}
 	cols.isTop = c.dialect.NoParentSQL(cols.parent, c.kinds[t.Parent])
+	if t.ParentTop != "" {
+		cols.isTop = "(" + cols.isTop + " OR " + cols.parent + " = " + c.top + ")"
+	}
 	return cols
 }
 
@@ -182,6 +185,16 @@ func (c *catalogue) inspect(ctx context.Context) error {
 		case (!known || column.Name == c.table.Version) && bool(column.Required):
 			c.required = append(c.required, assignment{column: column.Name, new: zero(column.Type)})
 		}
+	}
+	if top := c.table.ParentTop; top != "" {
+		if c.top, err = dialect.MarkLiteral(top, c.kinds[c.table.Parent] == dialect.Number); err != nil {
+			return fmt.Errorf("%w %q: the parent of rows at the top: %w", ErrTable, c.table.Table, err)
+		}
+		c.orphans, err = c.readKey(c.table.Parent, top)
+		if err != nil {
+			return err
+		}
+		c.orphans = Key{topKey{c.orphans.v}}
 	}
 	if c.table.DeletedWhen != "" {
 		if c.when, err = dialect.MarkLiteral(c.table.DeletedWhen, c.kinds[c.table.Deleted] == dialect.Number); err != nil {

@@ -71,7 +71,9 @@ func (c *catalogue) scan(rows *sql.Rows, r *row, further ...any) error {
 	if r.tree = TextKey(t.SingleTree); t.Tree != "" {
 		r.tree, failed[1] = c.readKey(t.Tree, tree)
 	}
-	r.parent, failed[2] = c.readKey(t.Parent, parent)
+	if r.parent, failed[2] = c.readKey(t.Parent, parent); t.ParentTop != "" && r.parent.String() == t.ParentTop {
+		r.parent = Key{topKey{r.parent.v}}
+	}
 	c.unpad(t.Name, name)
 	for _, f := range c.following {
 		c.unpad(f.column, *f.is(r))

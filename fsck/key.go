@@ -12,9 +12,15 @@ import (
 // whole number, a text (such as a UUID) or bytes. The zero Key stands for no key, such as the
 // parent of a row at the top. Equal Keys are ==.
 type Key struct {
-	// v is nil, an int64, a string or a binaryKey.
+	// v is nil, an int64, a string, a binaryKey or a topKey.
 	v any
 }
+
+// topKey is what [Table.ParentTop] says of rows at the top: an int64 or a string.
+type topKey struct{ v any }
+
+// String returns it as a text.
+func (k topKey) String() string { return fmt.Sprint(k.v) }
 
 // binaryKey is a key of bytes. It is a string, which is comparable.
 type binaryKey string
@@ -74,8 +80,8 @@ func (k Key) String() string {
 // MarshalJSON writes a number as a number, a text as a string, bytes as a string in hexadecimal,
 // and no key as null.
 func (k Key) MarshalJSON() ([]byte, error) {
-	v := k.v
-	if _, binary := v.(binaryKey); binary {
+	v := k.arg()
+	if _, binary := k.v.(binaryKey); binary {
 		v = k.String()
 	}
 	text, err := json.Marshal(v)
@@ -93,10 +99,14 @@ func numberKey(text string) (Key, bool) {
 
 // arg returns the key as an argument of a statement.
 func (k Key) arg() any {
-	if v, ok := k.v.(binaryKey); ok {
+	switch v := k.v.(type) {
+	case binaryKey:
 		return []byte(v)
+	case topKey:
+		return v.v
+	default:
+		return v
 	}
-	return k.v
 }
 
 // value returns the key as the value of a change.
@@ -108,4 +118,7 @@ func (k Key) value() any {
 }
 
 // none reports whether k, as a parent, means that there is no parent.
-func (k Key) none() bool { return treetable.IsNoParent(k.arg()) }
+func (k Key) none() bool {
+	_, top := k.v.(topKey)
+	return top || treetable.IsNoParent(k.arg())
+}

@@ -55,6 +55,11 @@ type (
 		Name   string `pathlock:"name"`
 		Path   string `pathlock:"path"`
 	}
+	twice struct {
+		ID      int64
+		UserID  int64  `pathlock:"tree"`
+		Storage string `pathlock:"tree"`
+	}
 	untagged struct {
 		ID     int64
 		PlanID int64
@@ -158,6 +163,13 @@ func TestUse(t *testing.T) {
 		{"a named column that is not there", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.Columns{Path: "nowhere"})}, `"nowhere"`},
 		{"a form whose subtrees are no range", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.Columns{PathForm: "/*/*|"})}, "range of the index"},
 		{"a form of no column", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.Columns{IDPathForm: "*,*,"})}, "of no column"},
+		{"a depth of no column", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.Columns{DepthTop: "0"})}, "of no column"},
+		{"a depth that is a text", "mysql", []gormplugin.Option{gormplugin.Model(&unhidden{}, gormplugin.Columns{Depth: "note", Deleted: "status"})}, "a whole number"},
+		{"a depth below zero", "mysql", []gormplugin.Option{gormplugin.Model(&unhidden{}, gormplugin.Columns{Depth: "status", DepthTop: "-1", Deleted: "note"})}, "from 0 to 255"},
+		{"a leaf with a depth below rows without", "mysql", leafPath(gormplugin.Columns{Path: "Path", Depth: "Another"}), "a depth in tagged"},
+		{"a top that no key can be", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.Columns{ParentTop: "self"})}, "parent of rows at the top"},
+		{"a top that is one already", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.Columns{ParentTop: "0"})}, "another value"},
+		{"two columns of the tree", "mysql", []gormplugin.Option{gormplugin.Model(&twice{})}, "one column, made of both"},
 		{"a form of a name", "mysql", []gormplugin.Option{gormplugin.Model(&misformed{})}, `pathlock:"name,form:*,*,"`},
 		{"a leaf that is told its path in a form", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}), gormplugin.Leaf(&formedLeaf{}, &tagged{})}, "has no form"},
 		{"a leaf with a tree", "mysql", leafPath(gormplugin.Columns{Tree: "Another"}), "in the tree of its parent"},

@@ -28,6 +28,7 @@ type ofIDs struct {
 	Title   string `pathlock:"name" gorm:"size:100"`
 	Ids     string `pathlock:"idpath" gorm:"size:500;column:way"`
 	Changes int64  `pathlock:"version"`
+	Grade   int16  `pathlock:"depth,top:0"`
 }
 
 // leafOfIDs hangs below it.
@@ -36,12 +37,13 @@ type leafOfIDs struct {
 	Above string `pathlock:"parent" gorm:"size:36"`
 	Title string `pathlock:"name" gorm:"size:100"`
 	Way   string `pathlock:"idpath,form:parent:/0/*/*/" gorm:"size:500"`
+	Grade int    `pathlock:"depth"`
 }
 
 // ofStatus is deleted by a plain column.
 type ofStatus struct {
 	ID     int64
-	Parent int64  `pathlock:"parent"`
+	Parent int64  `pathlock:"parent,top:-1"`
 	Name   string `pathlock:"name"`
 	Path   string `pathlock:"path"`
 	Status string `pathlock:"deleted,when:archived"`
@@ -59,10 +61,10 @@ func TestDescribe(t *testing.T) {
 			Table: "by_flag_and_times", Key: "id", Tree: "tree", Parent: "parent", Name: "name", Path: "path", Namespace: "by_flag_and_times", Deleted: "is_deleted",
 		}},
 		{ofStatus{}, fsck.Table{
-			Table: "of_statuses", Key: "id", SingleTree: "all", Parent: "parent", Name: "name", Path: "path", Namespace: "of_statuses", Deleted: "status", DeletedWhen: "archived",
+			Table: "of_statuses", Key: "id", SingleTree: "all", Parent: "parent", ParentTop: "-1", Name: "name", Path: "path", Namespace: "of_statuses", Deleted: "status", DeletedWhen: "archived",
 		}},
-		{ofIDs{}, fsck.Table{Table: "of_ids", Key: "code", Tree: "forest", Parent: "above", Name: "title", IDPath: "way", IDPathForm: "/0/*/*/", Version: "changes", Namespace: "forests", Leaves: []fsck.Table{
-			{Table: "leaf_of_ids", Key: "id", Parent: "above", Name: "title", IDPath: "way", IDPathForm: "parent:/0/*/*/"},
+		{ofIDs{}, fsck.Table{Table: "of_ids", Key: "code", Tree: "forest", Parent: "above", Name: "title", IDPath: "way", IDPathForm: "/0/*/*/", Depth: "grade", DepthTop: "0", Version: "changes", Namespace: "forests", Leaves: []fsck.Table{
+			{Table: "leaf_of_ids", Key: "id", Parent: "above", Name: "title", IDPath: "way", IDPathForm: "parent:/0/*/*/", Depth: "grade"},
 		}}},
 	} {
 		if got, err := gormplugin.Describe(db, tt.model); !reflect.DeepEqual(got, tt.want) || err != nil {

@@ -37,14 +37,14 @@ func (d *Dialect) Live(column string, kind ColumnKind, when string) string {
 	}
 }
 
-// MarkLiteral is the value that a deletion mark has in deleted rows, as SQL. It refuses texts that
-// databases do not quote alike.
+// MarkLiteral is the value that a deletion mark has in deleted rows, or a parent column in rows at
+// the top, as SQL. It refuses texts that databases do not quote alike.
 func MarkLiteral(when string, number bool) (string, error) {
 	if n, err := strconv.ParseInt(when, 10, 64); number && err == nil {
 		return strconv.FormatInt(n, 10), nil
 	}
 	if when == "" || number || strings.ContainsAny(when, "'\"`\\?@\x00") {
-		return "", fmt.Errorf("%q cannot be what marks rows as deleted: it is a whole number or, in a column of texts, one without quotes", when)
+		return "", fmt.Errorf("%q cannot be compared with the column: give a whole number or, for a column of texts, a text without quotes", when)
 	}
 	return "'" + when + "'", nil
 }

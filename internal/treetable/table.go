@@ -33,8 +33,8 @@ type Table struct {
 	// SingleTree is the id of the only tree of a table without a column for it.
 	SingleTree string
 	// Parent is the column of the parent's key. It is NULL, or a zero value such as 0 or the nil
-	// UUID, in a row at the top.
-	Parent string
+	// UUID, in a row at the top, or what ParentTop says, such as "-1".
+	Parent, ParentTop string
 	// Name is the column of the row's name among its siblings. It is "" in a root row. A table with
 	// a path of ids alone may have none: an id then stands in the place of a name.
 	Name string
@@ -88,7 +88,7 @@ type Role struct {
 var Roles = []Role{
 	{What: "key column", Column: func(t *Table) *string { return &t.Key }},
 	{What: "tree column", Tag: "tree", Column: func(t *Table) *string { return &t.Tree }},
-	{What: "parent column", Tag: "parent", Column: func(t *Table) *string { return &t.Parent }},
+	{"parent column", "parent", func(t *Table) *string { return &t.Parent }, "top:", func(t *Table) *string { return &t.ParentTop }},
 	{What: "name column", Tag: "name", Column: func(t *Table) *string { return &t.Name }},
 	{"path column", "path", func(t *Table) *string { return &t.Path }, "form:", func(t *Table) *string { return &t.PathForm }},
 	{"id path column", "idpath", func(t *Table) *string { return &t.IDPath }, "form:", func(t *Table) *string { return &t.IDPathForm }},
@@ -164,6 +164,8 @@ func (t *Table) checkRoles(leaf bool) error {
 		return errors.New("both a tree column and a single tree are given")
 	case t.Parent == "":
 		return errors.New("no parent column is given")
+	case t.ParentTop != "" && leaf:
+		return errors.New("a leaf is never at the top")
 	case t.Name == "" && t.Path != "":
 		return errors.New("no name column is given")
 	case t.Path == "" && t.IDPath == "":

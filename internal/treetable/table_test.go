@@ -36,6 +36,11 @@ func TestTable_Check(t *testing.T) {
 		{"a form that cannot be", "two stars", func(s *treetable.Table) { s.PathForm = "/*" }},
 		{"a form of no column", "that of no column", func(s *treetable.Table) { s.IDPathForm = "/*/*" }},
 		{"a value of no mark", "in no column", func(s *treetable.Table) { s.Deleted, s.DeletedWhen = "", "archived" }},
+		{"a depth", "", func(s *treetable.Table) { s.Depth, s.DepthTop, s.Leaves[0].Depth = "level", "0", "level" }},
+		{"a depth of no column", "a table that has a depth", func(s *treetable.Table) { s.DepthTop = "0" }},
+		{"a depth that is no number", `"-1" cannot be the depth`, func(s *treetable.Table) { s.Depth, s.DepthTop = "level", "-1" }},
+		{"a depth of leaves alone", `"suites" has none`, func(s *treetable.Table) { s.Leaves[0].Depth = "level" }},
+		{"leaves at the top", "never at the top", func(s *treetable.Table) { s.Leaves[0].ParentTop = "-1" }},
 		{"leaves without a parent", `the leaves "cases": no parent column`, func(s *treetable.Table) { s.Leaves[0].Parent = "" }},
 		{"leaves with a path of another kind", "a path of a kind", func(s *treetable.Table) { s.Leaves[0].IDPath = "ids" }},
 		{"leaves in a tree of their own", "in the tree of its parent", func(s *treetable.Table) { s.Leaves[0].Tree = "plan_id" }},
@@ -53,7 +58,7 @@ func TestTable_Check(t *testing.T) {
 
 // A column that no role names would be checked, read and named nowhere.
 func TestRoles_haveAllColumns(t *testing.T) {
-	noColumns := []string{"Table", "SingleTree", "PathForm", "IDPathForm", "DepthTop", "DeletedWhen", "Namespace", "Leaves"}
+	noColumns := []string{"Table", "SingleTree", "ParentTop", "PathForm", "IDPathForm", "DepthTop", "DeletedWhen", "Namespace", "Leaves"}
 	var table treetable.Table
 	for i, role := range treetable.Roles {
 		*role.Column(&table) = string(rune('a' + i))

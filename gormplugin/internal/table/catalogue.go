@@ -70,7 +70,9 @@ func (c *Catalogue) InspectAll(db *gorm.DB, d *dialect.Dialect, specs []Spec, be
 		}
 	}
 	for _, t := range c.Tables {
-		t.findZeroKeys()
+		if err := t.findZeroKeys(); err != nil {
+			return err
+		}
 	}
 	return c.learnNames(d)
 }

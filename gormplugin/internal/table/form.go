@@ -26,8 +26,8 @@ func roleOf(f *schema.Field) (role, value string, err error) {
 	}
 	value, ok := strings.CutPrefix(option, before)
 	if more && (!ok || value == "" || before == "") {
-		return role, "", fmt.Errorf("gormplugin: %s.%s: the tag `%s:%q` is none: a path may have a form, as in `%s:%q`, a mark of deletion a value, as in `%s:%q`, and a depth that of the top, as in `%s:%q`",
-			f.Schema.Name, f.Name, tagName, tag, tagName, "path,form:/*/*", tagName, "deleted,when:archived", tagName, "depth,top:0")
+		return role, "", fmt.Errorf("gormplugin: %s.%s: the tag `%s:%q` is none: a path may have a form, a mark of deletion a value, a depth and a parent those of the top, as in %q, %q, %q and %q",
+			f.Schema.Name, f.Name, tagName, tag, "path,form:/*/*", "deleted,when:archived", "depth,top:0", "parent,top:-1")
 	}
 	return role, value, nil
 }
@@ -35,9 +35,6 @@ func roleOf(f *schema.Field) (role, value string, err error) {
 // formOf returns how a column of paths, nil for none, spells them: as is stated, or else tagged.
 func formOf(parsed *schema.Schema, f *schema.Field, stated string) (form treetable.Form, err error) {
 	if f == nil {
-		if stated != "" {
-			return form, fmt.Errorf("gormplugin: %s: the form %q is that of no column", parsed.Name, stated)
-		}
 		return form, nil
 	}
 	if stated == "" {

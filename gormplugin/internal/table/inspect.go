@@ -161,6 +161,8 @@ func (t *Table) findColumns(s Spec) error {
 			return fmt.Errorf("gormplugin: %s: no field has the tag `%s:%q`: where all rows are in one tree, give that an id by SingleTree", t.Schema.Name, tagName, role.Tag)
 		case field == nil && required[role.Tag]:
 			return fmt.Errorf("gormplugin: %s: no field has the tag `%s:%q`", t.Schema.Name, tagName, role.Tag)
+		case field == nil && role.Value != nil && *role.Value(&s.Table) != "":
+			return fmt.Errorf("gormplugin: %s: %q says something of no column: there is no %s", t.Schema.Name, role.Option+*role.Value(&s.Table), role.What)
 		case field == nil:
 			continue
 		case tags[field] != "":
@@ -244,7 +246,11 @@ func findColumn(parsed *schema.Schema, tag, named string) (*schema.Field, error)
 			return nil, err
 		}
 		if found != nil {
-			return nil, fmt.Errorf("gormplugin: %s: two fields, %s and %s, have the tag `%s:%q`", parsed.Name, found.Name, f.Name, tagName, tag)
+			hint := ""
+			if tag == "tree" {
+				hint = ": give the tree one column, made of both in a BeforeCreate hook"
+			}
+			return nil, fmt.Errorf("gormplugin: %s: two fields, %s and %s, have the tag `%s:%q`%s", parsed.Name, found.Name, f.Name, tagName, tag, hint)
 		}
 		found = f
 	}

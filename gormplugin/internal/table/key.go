@@ -113,13 +113,25 @@ func (t *Table) isNoParent(value any) bool {
 }
 
 // findZeroKeys notes the plain forms of the zero values of the key's and the parent's type: a type
-// of the caller's may have a form of its own.
-func (t *Table) findZeroKeys() {
+// of the caller's may have a form of its own. It notes what else the tag says of rows at the top.
+func (t *Table) findZeroKeys() (err error) {
 	for _, f := range []*schema.Field{t.Parent, t.Above.Key} {
 		if zero, err := Plain(reflect.Zero(f.IndirectFieldType).Interface()); err == nil && zero != nil {
 			t.zeroKeys = append(t.zeroKeys, zero)
 		}
 	}
+	text := t.described.ParentTop
+	if text == "" {
+		return nil
+	}
+	if t.top, err = t.Convert(context.Background(), t.Parent, text); err == nil && (t.IsLeaf() || t.isNoParent(t.top)) {
+		err = errors.New("that is for another value than NULL and zero, in a model that is no leaf")
+	}
+	if err != nil {
+		return fmt.Errorf("gormplugin: %s: %q as the parent of rows at the top: %w", t.Schema.Name, text, err)
+	}
+	t.zeroKeys = append(t.zeroKeys, t.top)
+	return nil
 }
 
 // ParentOrNil returns the parent that a plain value of the parent column means, nil for none.
@@ -130,10 +142,13 @@ func (t *Table) ParentOrNil(value any) any {
 	return value
 }
 
-// NoParentValue is what is written to the parent column of a row without a parent: NULL where the
-// field can hold it, and the zero value otherwise.
+// NoParentValue is what is written to the parent column of a row without a parent: what the tag
+// says, or else NULL where the field can hold it, or else the zero value.
 func (t *Table) NoParentValue() any {
 	f := t.Parent
+	if t.top != nil {
+		return t.top
+	}
 	if f.NotNull {
 		zero := reflect.Zero(t.Above.Key.IndirectFieldType)
 		if zero.Kind() == reflect.Slice {

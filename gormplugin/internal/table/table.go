@@ -58,6 +58,8 @@ type Table struct {
 	types atomic.Pointer[map[string]string]
 	// zeroKeys are the values, in plain form, of keys that no row has.
 	zeroKeys []any
+	// top is what the parent column holds, in plain form, of rows at the top; nil for NULL or zero.
+	top any
 	// Above is the table that the parents are in: the table itself, or a leaf's other one.
 	Above *Table
 	// LeafPaths are the path columns of a leaf, and Leaves the leaves below a table that have some.

@@ -148,6 +148,7 @@ func (w *world) rows(t testing.TB) map[int]Node {
 	all := make(map[int]Node)
 	for key, is := range w.dump(t) {
 		id, tree, parent := number(fsck.TextKey(key)), number(fsck.TextKey(is[0])), number(fsck.TextKey(is[1]))
+		parent = max(parent, 0)
 		all[id] = w.understood(Node{ID: id, Tree: tree, Parent: parent, Name: is[2], Path: is[3], IDPath: strings.TrimPrefix(is[4], null), Deleted: is[5] != null && is[5] != w.live})
 	}
 	return all
@@ -195,6 +196,9 @@ func (w *world) values(n Node) []any {
 			return nil
 		}
 		return v
+	}
+	if n.Parent == 0 && n.ID%2 == 0 {
+		n.Parent, _ = strconv.Atoi(w.table.ParentTop)
 	}
 	return []any{
 		n.ID, orNull(n.Tree, n.Tree == 0), orNull(n.Parent, n.Parent == 0), orNull(n.Name, n.Name == null), orNull(n.Path, n.Path == null), n.IDPath,

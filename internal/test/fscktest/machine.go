@@ -46,6 +46,7 @@ var shapes = map[string]schema{
 	"paths of the parent":            {table: func(d *fsck.Table) { d.PathForm, d.IDPathForm = "parent:/*/*", "parent:/0/*/*/" }},
 	"two other forms":                {uniquePaths: true, table: func(d *fsck.Table) { d.PathForm, d.IDPathForm = "*,*,", "*.*" }},
 	"one tree":                       {table: func(d *fsck.Table) { d.Tree, d.SingleTree = "", "all" }},
+	"-1 at the top":                  {table: func(d *fsck.Table) { d.ParentTop = "-1" }},
 	"a flag":                         {mark: "BIGINT", gone: "7", live: "0"},
 	"a status":                       {mark: "VARCHAR(20)", gone: "archived", live: "draft", table: func(d *fsck.Table) { d.DeletedWhen = "archived" }},
 	"ids alone":                      {table: func(d *fsck.Table) { d.Tree, d.SingleTree, d.Name, d.Path = "", "all", "", "" }},
@@ -323,7 +324,7 @@ func (w *world) replay(t *testing.T, rows map[int]Node, log *killer) {
 			case column != nil:
 				*column = text(c.New)
 			default:
-				n.Parent = number(c.New)
+				n.Parent = max(number(c.New), 0)
 			}
 			rows[id] = n
 		}

@@ -74,6 +74,7 @@ func RunStatements(t *testing.T, d Database) {
 		{"id paths", each(idPathChecks())},
 		{"no names", checkUnnamed},
 		{"copy without names", checkCopyUnnamed},
+		{"trees of several columns", checkMixed},
 		{"raw", each(rawChecks())},
 		{"raw ends", each(rawEndChecks())},
 		{"queries", each(queryChecks())},

@@ -71,6 +71,8 @@ func shapes() []shape {
 		{name: "a foreign key", model: Twig{}, key: integer, tree: integer, given: true, room: 500, depth: 256, copies: true, keys: none},
 		{name: "keys of texts, and parents that cannot be NULL", model: Stem{}, key: text, tree: integer, room: 500, depth: 256, copies: true, keys: textKeys, scarce: true},
 		{name: "a type of its own, 0 at the top", model: zeroKeyed{}, key: func() any { return number(rand.Uint32N(1 << 30)) }, tree: func() any { return number(rand.Uint32N(1 << 30)) }, given: true, room: 500, depth: 256, copies: true, keys: none, scarce: true},
+		{name: "-1 at the top", model: negative{}, brief: true, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, copies: true, keys: none},
+		{name: "# at the top", model: outer{}, brief: true, key: text, tree: integer, room: 700, depth: suiteDepth, copies: true, keys: textKeys},
 		{name: "bytes", model: binaryKeyed{}, key: binary, tree: binary, room: 500, depth: 256, scarce: true},
 		{name: "UUIDs in several spellings", model: uuidKeyed{}, key: someUUID, tree: someUUID, room: 500, depth: 8},
 		{name: "a plain flag", model: flagged{}, key: integer, tree: integer, given: true, room: 500, depth: suiteDepth, live: "gone = 0 OR gone IS NULL", mark: "gone", restored: 0, gone: 1, shown: true, copies: true, keys: none},

@@ -21,6 +21,8 @@ type table struct {
 	treeColumn, parent, label, path, ids, version, note, level string
 	// top is the depth of a row whose path has one name.
 	top int
+	// atTop is what the parent column holds at the top, "" for NULL and zero.
+	atTop string
 	// pathForm and idsForm are how two of them spell paths.
 	pathForm, idsForm spelling
 }
@@ -44,6 +46,8 @@ func newTable(db *gorm.DB, s shape) (*table, error) {
 			x.pathForm = form
 		case "idpath":
 			x.idsForm = form
+		case "parent":
+			_, x.atTop, _ = strings.Cut(f.Tag.Get("pathlock"), ",top:")
 		case "depth":
 			_, _ = fmt.Sscanf(f.Tag.Get("pathlock"), "depth,top:%d", &x.top)
 		}
@@ -168,7 +172,12 @@ func (x *table) text(key any) string {
 }
 
 // isNone reports whether a parent column holds what stands for no parent.
-func (x *table) isNone(text string) bool { return strings.Trim(text, "0\x00") == "" }
+func (x *table) isNone(text string) bool {
+	if x.atTop != "" {
+		return text == x.atTop
+	}
+	return strings.Trim(text, "0\x00") == ""
+}
 
 // keyText returns a key as the driver gave it as a text.
 func keyText(value any) string {

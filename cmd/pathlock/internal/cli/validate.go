@@ -22,6 +22,7 @@ type columns struct {
 	TreeColumn string `help:"Column of the tree's id (default: plan_id)." default:"plan_id" placeholder:"NAME" group:"Columns of the table:"`
 	SingleTree string `help:"Id of the only tree, if the table has no column for it." placeholder:"ID" group:"Columns of the table:"`
 	Parent     string `help:"Column of the parent's key (default: parent_id)." default:"parent_id" placeholder:"NAME" group:"Columns of the table:"`
+	ParentTop  string `help:"What that column holds in a row at the top, besides NULL and zero: -1." name:"parent-top" placeholder:"KEY" group:"Columns of the table:"`
 	Name       string `help:"Column of the row's name. Give --name= if places follow from ids alone (default: name)." default:"name" placeholder:"NAME" group:"Columns of the table:"`
 	Path       string `help:"Column of the path, such as /a/b. Give --path= if the table has only paths of ids (default: path)." default:"path" placeholder:"NAME" group:"Columns of the table:"`
 	IDPath     string `help:"Column of the path of ids, such as /1/17 (default: none)." name:"id-path" placeholder:"NAME" group:"Columns of the table:"`
@@ -64,7 +65,7 @@ func (c columns) describe(table, namespace string) fsck.Table {
 		c.TreeColumn = ""
 	}
 	return fsck.Table{
-		Table: table, Key: c.Key, Tree: c.TreeColumn, SingleTree: c.SingleTree, Parent: c.Parent, Name: c.Name, Path: c.Path, IDPath: c.IDPath,
+		Table: table, Key: c.Key, Tree: c.TreeColumn, SingleTree: c.SingleTree, Parent: c.Parent, ParentTop: c.ParentTop, Name: c.Name, Path: c.Path, IDPath: c.IDPath,
 		PathForm: c.PathForm, IDPathForm: c.IDPathForm, Depth: c.Depth, DepthTop: c.DepthTop,
 		Deleted: c.Deleted, DeletedWhen: c.When, Version: c.Version, Namespace: namespace,
 	}
