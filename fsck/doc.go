@@ -14,7 +14,7 @@
 //
 // A tree has either one root row or none. A root row has an empty name, and is the only row at the
 // top of its tree. Without a root row, any number of rows are at the top. A row at the top has no
-// parent: NULL, 0, an empty text, the nil UUID, or bytes that are all zero.
+// parent: NULL, 0, an empty text, the nil UUID, bytes that are all zero, or [Table.ParentTop].
 //
 // The right path of a row follows from names and parents alone. A row at the top has "/name", or ""
 // if it is the root row. Any other row has its parent's right path + "/" + name. A column may spell
@@ -28,8 +28,8 @@
 // below an orphan, a cycle or a bad name has no right path. The check reports nothing about its
 // path until the row above is repaired. Rows that are marked as deleted are not part of the tree.
 //
-// Of leaves, rows of other tables that hang below these, only the paths are checked and repaired:
-// see [Table.Leaves]. They are read into memory, too.
+// Of leaves, rows of other tables that hang below these, only paths and depths are checked and
+// repaired: see [Table.Leaves]. They are read into memory, too.
 //
 // # How it repairs
 //
@@ -45,11 +45,11 @@
 //  5. [Duplicate], [Lookalike]: the row with the smallest key keeps its name. Each other row gets the
 //     first free of "name (2)", "name (3)", …; the name is shortened if the column has no room. To
 //     keep lookalikes as they are, change the column's collation first.
-//  6. [WrongPath], [WrongIDPath]: the path is written.
+//  6. [WrongPath], [WrongIDPath], [WrongDepth]: the path or the depth is written.
 //
 // Steps 1 to 4 also add a number to a name that is taken. A lost+found gets the parent value of the
-// rows at the top: NULL, 0, or the nil UUID. A repair deletes no row. It only reports [TooDeep] and
-// [PathTooLong].
+// rows at the top: NULL, 0, the nil UUID, or [Table.ParentTop]. A repair deletes no row. It only
+// reports [TooDeep] and [PathTooLong].
 //
 // Each step takes the rows in the order of their keys, and decides by the current rows alone. So
 // the outcome depends neither on the order in which rows are stored nor on the size of

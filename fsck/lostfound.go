@@ -59,8 +59,9 @@ func (p *plan) createdRow(at seat, root *row, number int) *row {
 	return r
 }
 
-// noParent returns the parent value of the rows at the top: NULL, 0, or the nil UUID. It looks in
-// the tree first, then in all others. Without any row at the top it is NULL, if the column can be.
+// noParent returns the parent value of the rows at the top: NULL, 0, the nil UUID, or ParentTop. It
+// looks in the tree first, then in all others. Without any row at the top it is ParentTop, if there
+// is one, or NULL, if the column can be.
 func (p *plan) noParent(tree Key) Key {
 	if p.tops == nil {
 		p.tops = make(map[Key]Key)

@@ -47,8 +47,12 @@ func SingleTree(id string) ModelOption {
 }
 
 // Model registers a tree: a model whose rows carry their materialised path. Its columns are marked
-// by tags (tree, parent, name, and path or idpath or both; optionally version and fence) or named
-// by [Columns].
+// by tags (tree, parent, name, and path or idpath or both; optionally depth, version and fence) or
+// named by [Columns].
+//
+// A tree of several columns, such as a user and a storage, needs one column that is made of them: a
+// BeforeCreate hook fills it, and a CHECK keeps it right. If the parts are texts, see that no two
+// trees get one id: "a/b" and "c" are not "a" and "b/c".
 //
 // A column may spell paths in another form, which the tag states as a path of two names:
 //
@@ -59,6 +63,17 @@ func SingleTree(id string) ModelOption {
 // column of a root row holds. With "parent:" before the form, the column holds the path of the
 // row's parent. Only the columns and their fields have that form: locks, errors,
 // [pathlock.Location], [At] and leaves have paths as "/a/b".
+//
+// A depth is a whole number: how many names the path has. The tag may say which depth a row at the
+// top has, if that is not 1; a root row has one less. Writes set the depth as they set paths. An
+// update of the depth alone is refused, and one along with the rest of a row is not written:
+//
+//	Level int `pathlock:"depth,top:0"`
+//
+// A row at the top has NULL, or a zero value, as its parent, or what the tag says. A row that is
+// its own parent is a cycle to fsck: give it NULL.
+//
+//	ParentID int64 `pathlock:"parent,top:-1"`
 //
 // A type such as gorm.DeletedAt marks rows as deleted by itself. A plain column does so by the tag
 // "deleted": a row is live while it is NULL, 0, false, "" or "0" or, with a value in the tag, any
@@ -78,7 +93,8 @@ func Model(model any, opts ...ModelOption) Option { return addModel(table.Spec{M
 
 // Leaf registers a model whose rows hang below the rows of another registered model, such as the
 // cases of suites. Its "parent" column is the other's primary key, its "name" column the name below
-// it. It is in the tree of its parent, and has no column for that.
+// it. It is in the tree of its parent, and has no column for that. A leaf without names takes any
+// other column of texts that tells it from its siblings, such as a UUID.
 //
 // A leaf may have path columns, with the tags or [Columns] of a [Model]:
 //
@@ -86,7 +102,8 @@ func Model(model any, opts ...ModelOption) Option { return addModel(table.Spec{M
 //
 // They are set and checked as those of a model are, and rewritten in one statement when a row above
 // moves or is renamed. The model above needs a path of the same kind, names or ids, and in the same
-// form, except that one may be of the parent. A path of names cannot be unique by itself.
+// form, except that one may be of the parent. A path of names cannot be unique by itself. Beside
+// such a path, a leaf may have a depth, one more than that of the row above.
 //
 // A leaf may have a field that is no column, `pathlock:"path" gorm:"-"`. Whatever gives the leaf
 // its place writes the leaf's path there: Create, [Rename], [Move], [Copy], and an update of a
