@@ -22,8 +22,10 @@ func (t *table) shapes() (found []shape, unsupported []Unsupported) {
 			}
 		}
 	}
-	if found = merged(named); len(found) == 0 && len(unsupported) == 0 {
-		if found = t.parentless(links); len(found) == 0 {
+	found = merged(named)
+	hinted := slices.ContainsFunc(found, func(s shape) bool { return parentHint.MatchString(s.Parent) })
+	if (len(found) == 0 || t.rows < 3 && !hinted) && len(unsupported) == 0 {
+		if found = append(found, t.parentless(links)...); len(found) == 0 {
 			found = t.pathless(links)
 		}
 	}
@@ -112,7 +114,7 @@ func (s *shape) isLink() bool {
 		}
 		below++
 	}
-	if s.self = tops == 0 && self > 0 && self < t.rows; s.self {
+	if s.self = tops == 0 && self > 0 && self < t.rows && parentHint.MatchString(s.Parent); s.self {
 		below -= self
 	}
 	return below > 0 && enough(known, below) || below == 0 && parentHint.MatchString(s.Parent)
