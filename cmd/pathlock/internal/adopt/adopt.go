@@ -80,7 +80,7 @@ const mostFindings = 20
 type Options struct {
 	// Table restricts the search to one table. "" means all of the database.
 	Table string
-	// Progress is called with what is being read. It may be nil.
+	// Progress is called with what is being read, and with 0 rows at the end. It may be nil.
 	Progress func(table string, rows int)
 }
 
@@ -126,14 +126,15 @@ func (r *reader) shapes(ctx context.Context, only string, report *Report) (shape
 	}
 	var carried [][2]string
 	for _, t := range tables {
-		found, unsupported := t.shapes()
-		if only == "" || t.name == only {
-			report.Unsupported = append(report.Unsupported, unsupported...)
-			for i := range found {
-				carried = append(carried, found[i].findLeaves(tables)...)
-			}
-			shapes = append(shapes, found...)
+		if only != "" && t.name != only {
+			continue
 		}
+		found, unsupported := t.shapes()
+		report.Unsupported = append(report.Unsupported, unsupported...)
+		for i := range found {
+			carried = append(carried, found[i].findLeaves(tables)...)
+		}
+		shapes = append(shapes, found...)
 	}
 	shapes = slices.DeleteFunc(shapes, func(s shape) bool {
 		return s.isAdded(s.Parent) && slices.Contains(carried, [2]string{s.Table.Table, cmp.Or(s.Path, s.IDPath)})

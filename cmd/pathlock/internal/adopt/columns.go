@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pathlock-go/pathlock/internal/dialect"
@@ -72,10 +73,11 @@ func textType(d *dialect.Dialect, length int64) treeschema.Column {
 
 // Names that hint at deletion marks and at the columns of trees' ids.
 var (
-	markHint = regexp.MustCompile(`(?i)^(is_?)?(deleted|del|removed|delete)(_?(at|on|time|date|flag|mark|ts))?$|^trashed_?(at|on|time)$`)
-	treeHint = regexp.MustCompile(`(?i)^(\w+_)?(tenant|plan|project|org|organi[sz]ation|(work)?space|storage|root|collection|site|team|book|company|suite|community|drive|volume|library|repo|repository)(_?u?u?id)?$`)
-	ownHint  = regexp.MustCompile(`(?i)^(\w+_)?(owner|user|account)(_?u?u?id)?$|^uid$`)
-	wordMark = regexp.MustCompile(`(?i)^(deleted|archived|trashed|removed)$`)
+	markHint  = regexp.MustCompile(`(?i)^(is_?)?(deleted|del|removed|delete)(_?(at|on|time|date|flag|mark|ts))?$|^trashed_?(at|on|time)$`)
+	treeHint  = regexp.MustCompile(`(?i)^(\w+_)?(tenant|plan|project|org|organi[sz]ation|(work)?space|storage|root|collection|site|team|book|company|suite|community|drive|volume|library|repo|repository)(_?u?u?id)?$`)
+	ownHint   = regexp.MustCompile(`(?i)^(\w+_)?(owner|user|account)(_?u?u?id)?$|^uid$`)
+	depthHint = regexp.MustCompile(`(?i)(^|_)(level|depth|grade|lvl)$`)
+	wordMark  = regexp.MustCompile(`(?i)^(deleted|archived|trashed|removed)$`)
 )
 
 // mark returns the column that marks rows as deleted, and its value in these if it is no plain
@@ -104,11 +106,12 @@ func (t *table) mark(s *shape) (column, when string) {
 // settle finds the column of the trees' ids: it has one value from each row to the rows below, and
 // a name that says so, or the only difference between rows of one place.
 func (s *shape) settle() {
+	s.findDepth()
 	if s.Tree != "" {
 		return
 	}
 	s.SingleTree = treeName(s.Table.Table)
-	roles := []string{s.Key, s.Parent, s.Name, s.Path, s.IDPath, s.Deleted}
+	roles := []string{s.Key, s.Parent, s.Name, s.Path, s.IDPath, s.Depth, s.Deleted}
 	rowOf := make(map[string]int, s.of.rows)
 	for i, c := range s.of.cells[s.Key] {
 		rowOf[c.String] = i
@@ -122,6 +125,38 @@ func (s *shape) settle() {
 		rank := s.treeRank(name, rowOf)
 		if rank > most {
 			most, s.Tree, s.SingleTree = rank, name, ""
+		}
+	}
+}
+
+// findDepth finds the column that has the number of names of a row's path, or always the same more.
+// Without a name that says so, it has to do that in all rows, of three depths.
+func (s *shape) findDepth() {
+	p := s.places()
+	for _, name := range s.of.order {
+		offsets, depths, all := make(map[int]int), make(map[int]bool), 0
+		for i, c := range s.of.cells[name] {
+			path := p.keys[i]
+			if s.Path != "" {
+				path = p.names[i]
+			}
+			is, err := strconv.Atoi(c.String)
+			if names := strings.Count(path, "/"); s.isLive(i) && p.wrong[i] == "" && err == nil {
+				offsets[is-names]++
+				depths[names] = true
+			}
+			if s.isLive(i) && p.wrong[i] == "" {
+				all++
+			}
+		}
+		for offset, n := range offsets {
+			named := depthHint.MatchString(name) && len(depths) > 1 && most(n, all)
+			if offset >= -1 && offset < 255 && (named || len(depths) > 2 && n == all) && s.of.kind(name) == dialect.Number {
+				if s.Depth = name; offset != 0 {
+					s.DepthTop = strconv.Itoa(offset + 1)
+				}
+				return
+			}
 		}
 	}
 }

@@ -17,7 +17,7 @@ func flags(t treetable.Table, shell bool) string {
 	for _, f := range []struct{ flag, is, usual string }{
 		{"table", t.Table, ""}, {"key", t.Key, "id"}, {"tree-column", t.Tree, "plan_id"}, {"single-tree", t.SingleTree, ""},
 		{"parent", t.Parent, "parent_id"}, {"name", t.Name, "name"}, {"path", t.Path, "path"}, {"id-path", t.IDPath, ""},
-		{"path-form", t.PathForm, ""}, {"id-path-form", t.IDPathForm, ""}, {"deleted", t.Deleted, "deleted_at"}, {"deleted-when", t.DeletedWhen, ""},
+		{"path-form", t.PathForm, ""}, {"id-path-form", t.IDPathForm, ""}, {"depth", t.Depth, ""}, {"depth-top", t.DepthTop, ""}, {"deleted", t.Deleted, "deleted_at"}, {"deleted-when", t.DeletedWhen, ""},
 	} {
 		switch {
 		case f.is == f.usual, f.flag == "tree-column" && t.SingleTree != "":
@@ -121,15 +121,16 @@ var snake = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
 
 // tags are the fields of the model that pathlock has to know, with their tags.
 func (s *shape) tags() (fields []string) {
-	form := func(role, form string) string {
-		if form == "" {
+	with := func(role, option, value string) string {
+		if value == "" {
 			return role
 		}
-		return role + ",form:" + form
+		return role + "," + option + ":" + value
 	}
 	for _, f := range []struct{ column, tag string }{
 		{s.Key, ""}, {s.Tree, "tree"}, {s.Parent, "parent"}, {s.Name, "name"},
-		{s.Path, form("path", s.PathForm)}, {s.IDPath, form("idpath", s.IDPathForm)}, {s.Deleted, s.markTag()},
+		{s.Path, with("path", "form", s.PathForm)}, {s.IDPath, with("idpath", "form", s.IDPathForm)},
+		{s.Depth, with("depth", "top", s.DepthTop)}, {s.Deleted, s.markTag()},
 	} {
 		if f.column == "" || f.tag == "" {
 			continue

@@ -106,7 +106,7 @@ func (s shape) withOwnPath(f treetable.Form) (found []shape) {
 	if f.Trail == "" && top != "" || f.Trail == "" && leads[""] > 0 && strings.HasPrefix(cells[0].String, f.Separator) {
 		f.Lead += f.Separator
 	}
-	if _, err := treetable.ParseForm(f.String()); err != nil || below == 0 || leads[top] == 0 || !enough(below+leads[top], live) || len(rowOf)*10 < live*9 {
+	if _, err := treetable.ParseForm(f.String()); err != nil || below == 0 || leads[top] == 0 || !enough(below+leads[top], live) || len(rowOf)*10 < live*6 {
 		return nil
 	}
 	parents, names := make([]cell, t.rows), make([]cell, t.rows)
@@ -147,7 +147,7 @@ func (s shape) labelled(names []cell, live int) (found []shape) {
 				same++
 			}
 		}
-		if column != s.Path && same > most && same*10 >= live*8 {
+		if column != s.Path && same > most && (same*10 >= live*8 || column == s.Key && enough(same, live)) {
 			most, label = same, column
 		}
 	}

@@ -140,6 +140,7 @@ func (s *shape) lines() (lines []string) {
 	say("name", s.Name, "")
 	say("path", s.Path, in(s.PathForm))
 	say("path of ids", s.IDPath, in(s.IDPathForm))
+	say("depth", s.Depth, "")
 	when := ""
 	if s.DeletedWhen != "" {
 		when = " when " + s.DeletedWhen

@@ -75,7 +75,7 @@ func (r *reader) readFully(ctx context.Context, tx *sql.Tx, s *shape) error {
 	t := *s.of
 	t.cells, t.rows, t.more = make(map[string][]cell), 0, false
 	var selected []string
-	for _, name := range []string{s.Key, s.Tree, s.Parent, s.Name, s.Path, s.IDPath, s.Deleted} {
+	for _, name := range []string{s.Key, s.Tree, s.Parent, s.Name, s.Path, s.IDPath, s.Depth, s.Deleted} {
 		if name != "" && !s.isAdded(name) {
 			selected = append(selected, name)
 		}
@@ -207,6 +207,9 @@ func (r *reader) readRows(ctx context.Context, tx *sql.Tx, t *table, selected []
 		if t.rows++; t.rows%50_000 == 0 && r.progress != nil {
 			r.progress(t.name, t.rows)
 		}
+	}
+	if t.rows >= 50_000 && r.progress != nil {
+		r.progress("", 0)
 	}
 	return rows.Err()
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"time"
 
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/adopt"
@@ -58,7 +60,7 @@ func (c *adoptCommand) Run(ctx context.Context, streams streams, code *int) (err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, c.Timeout, fmt.Errorf("not done within %v: give --table, or a longer --timeout", c.Timeout))
 	defer cancel()
-	opts := adopt.Options{Table: c.Table}
+	opts := adopt.Options{Table: c.Table, Progress: progressOn(streams.errs)}
 	report, err := adopt.Run(ctx, db, dialect, opts)
 	if ctx.Err() != nil && outer.Err() == nil {
 		return errors.Join(context.Cause(ctx), err)
@@ -73,4 +75,21 @@ func (c *adoptCommand) Run(ctx context.Context, streams streams, code *int) (err
 	}
 	_, err = out.WriteString(printable(report.Text()))
 	return err
+}
+
+// progressOn returns what shows progress on a terminal, nil for anything else.
+func progressOn(errs io.Writer) func(table string, rows int) {
+	file, ok := errs.(*os.File)
+	if !ok {
+		return nil
+	}
+	if info, err := file.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return nil
+	}
+	return func(table string, rows int) {
+		_, _ = fmt.Fprintf(file, "\r\x1b[K%s: %d rows read", printable(table), rows)
+		if rows == 0 {
+			_, _ = fmt.Fprint(file, "\r\x1b[K")
+		}
+	}
 }

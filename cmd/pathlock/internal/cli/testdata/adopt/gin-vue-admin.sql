@@ -1,12 +1,12 @@
 -- fsck: --table sys_departments --single-tree departments --name= --path= --id-path ancestors
 --   --id-path-form parent:0,*,*
 -- fsck: --table sys_base_menus --single-tree menus --name= --path= --id-path +
+--   --depth menu_level --depth-top 0
 -- fsck: --table sys_authorities --key authority_id --single-tree authorities --name= --path=
 --   --id-path +
 -- fsck: --table sys_dictionary_details --tree-column sys_dictionary_id --name= --path= --id-path
 --   path --id-path-form parent:*,*
--- later: --table sys_dictionary_details --depth level --depth-top 0
--- later: --table sys_base_menus --depth menu_level --depth-top 0
+--   --depth level --depth-top 0
 CREATE TABLE sys_departments (id INTEGER PRIMARY KEY, created_at TIMESTAMP NULL, updated_at TIMESTAMP NULL, deleted_at TIMESTAMP NULL, name VARCHAR(191), parent_id BIGINT DEFAULT 0, ancestors VARCHAR(191), sort BIGINT DEFAULT 0, leader_id BIGINT, status BOOLEAN DEFAULT true);
 INSERT INTO sys_departments VALUES
   (1, '2025-01-06 10:00:00', '2025-01-06 10:00:00', NULL, 'Lighthouse', 0, '0', 0, 1, true),

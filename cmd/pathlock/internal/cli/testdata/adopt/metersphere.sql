@@ -1,6 +1,6 @@
 -- fsck: --table test_case_node --tree-column project_id --path + --deleted= --leaves
 --   test_case?parent=node_id&path=node_path&path-form=parent:/*/*
--- later: --table test_case_node --depth level
+--   --depth level
 CREATE TABLE test_case_node (id VARCHAR(50) NOT NULL PRIMARY KEY, project_id VARCHAR(50) NOT NULL, name VARCHAR(64) NOT NULL, parent_id VARCHAR(50), level INTEGER DEFAULT 1, create_time BIGINT NOT NULL, update_time BIGINT NOT NULL, pos DOUBLE PRECISION, create_user VARCHAR(100));
 INSERT INTO test_case_node VALUES
   ('n-01', 'p-shop', 'Login', NULL, 1, 1700000000001, 1700000000001, 65536, 'admin'),

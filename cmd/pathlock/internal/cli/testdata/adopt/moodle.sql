@@ -1,9 +1,9 @@
 -- fsck: --table mdl_course_categories --single-tree categories --parent parent --name= --path=
 --   --id-path path --deleted=
+--   --depth depth
 -- fsck: --table mdl_context --single-tree contexts --parent + --name= --path= --id-path path
 --   --deleted=
--- later: --table mdl_course_categories --depth depth
--- later: --table mdl_context --depth depth
+--   --depth depth
 CREATE TABLE mdl_course_categories (id BIGINT NOT NULL PRIMARY KEY, name VARCHAR(255) NOT NULL DEFAULT '', idnumber VARCHAR(100), description TEXT, descriptionformat SMALLINT NOT NULL DEFAULT 0, parent BIGINT NOT NULL DEFAULT 0, sortorder BIGINT NOT NULL DEFAULT 0, coursecount BIGINT NOT NULL DEFAULT 0, visible SMALLINT NOT NULL DEFAULT 1, visibleold SMALLINT NOT NULL DEFAULT 1, timemodified BIGINT NOT NULL DEFAULT 0, depth BIGINT NOT NULL DEFAULT 0, path VARCHAR(255) NOT NULL DEFAULT '', theme VARCHAR(50));
 INSERT INTO mdl_course_categories VALUES
   (1, 'Sailing', 'SAIL', '', 0, 0, 10000, 2, 1, 1, 1700000000, 1, '/1', NULL),

@@ -1,7 +1,7 @@
 -- fsck: --table umbracoNode --single-tree nodes --parent parentId --name= --path= --id-path path
 --   --id-path-form *,* --deleted=
+--   --depth level --depth-top 0
 -- first: UPDATE "umbracoNode" SET "parentId" = 0 WHERE id = -1
--- later: --table umbracoNode --depth level --depth-top 0
 CREATE TABLE "umbracoNode" (id INTEGER PRIMARY KEY, "uniqueId" VARCHAR(36) NOT NULL, "parentId" INTEGER NOT NULL, level INTEGER NOT NULL, path VARCHAR(150) NOT NULL, "sortOrder" INTEGER NOT NULL, trashed BOOLEAN NOT NULL DEFAULT false, "nodeUser" INTEGER, text VARCHAR(255), "nodeObjectType" VARCHAR(36), "createDate" TIMESTAMP NULL);
 INSERT INTO "umbracoNode" VALUES
   (-1, '916724a5-173d-4619-b97e-b9de133dd6f5', -1, 0, '-1', 0, false, -1, 'SYSTEM DATA: umbraco master root', 'ea7d8624-4cfe-4578-a871-24aa946bf34d', '2024-01-01 00:00:00'),

@@ -1,9 +1,10 @@
 -- fsck: --table zt_module --tree-column root --parent parent --name= --path= --id-path path
 --   --id-path-form ,*,*, --deleted deleted
+--   --depth grade
 -- fsck: --table zt_dept --single-tree departments --parent parent --name= --path= --id-path path
 --   --id-path-form ,*,*, --deleted=
--- later: --table zt_module --tree-column type --depth grade
--- later: --table zt_dept --depth grade
+--   --depth grade
+-- later: --table zt_module --tree-column type
 CREATE TABLE zt_module (id INTEGER PRIMARY KEY, root INTEGER NOT NULL DEFAULT 0, branch INTEGER NOT NULL DEFAULT 0, name VARCHAR(60) NOT NULL DEFAULT '', parent INTEGER NOT NULL DEFAULT 0, path VARCHAR(255) NOT NULL DEFAULT '', grade SMALLINT NOT NULL DEFAULT 0, "order" INTEGER NOT NULL DEFAULT 0, type VARCHAR(30) NOT NULL, "from" INTEGER NOT NULL DEFAULT 0, owner VARCHAR(30) NOT NULL DEFAULT '', collector TEXT, short VARCHAR(30) NOT NULL DEFAULT '', extra VARCHAR(30) NOT NULL DEFAULT '', deleted VARCHAR(1) NOT NULL DEFAULT '0');
 INSERT INTO zt_module VALUES
   (1, 1, 0, 'Login', 0, ',1,', 1, 10, 'story', 0, 'sam', NULL, '', '', '0'),
