@@ -115,9 +115,9 @@ func (s shape) withOwnPath(f treetable.Form) (found []shape) {
 		up, known := rowOf[s.spot(i, dir)]
 		names[i] = cell{String: name, Valid: ok}
 		switch {
-		case known && up != i:
+		case known && up != i && dir != top:
 			parents[i] = t.cells[s.Key][up]
-		case dir != top:
+		case dir != top || !ok: // a row without a path is not the one above the top
 			parents[i] = cell{String: "-1", Valid: true}
 		}
 	}
@@ -257,9 +257,11 @@ func (s *shape) fills(d *dialect.Dialect) (statements []Statement) {
 	if s.Tree != "" {
 		same, tree = " AND p."+q(s.Tree)+" = "+table+"."+q(s.Tree), ", "+q(s.Tree)
 	}
-	own := q(column)
+	own, root := q(column), "'"+strings.ReplaceAll(form.Print(""), "'", "''")+"'"
+	top := above + " = " + root + " AND " + own + " <> " + root
 	if form.OfParent {
 		above, own = q(column), s.ownPath(d, form)
+		top = above + " = " + root
 	}
 	live := ""
 	if s.Deleted != "" {
@@ -273,8 +275,8 @@ func (s *shape) fills(d *dialect.Dialect) (statements []Statement) {
 		statements = append(statements, Statement{SQL: fmt.Sprintf("UPDATE %s SET %s = SUBSTR(%s, %s(%s) + 1)", table, q(s.Name), text, length, dir), Why: "the name is the last one of the path"})
 	}
 	return append(statements, Statement{
-		SQL: fmt.Sprintf("UPDATE %s SET %s = COALESCE((SELECT MIN(p.%s) FROM (SELECT %s%s, %s AS own FROM %s%s) AS p WHERE p.own = %s AND p.%s <> %s.%s%s), CASE WHEN %s = '%s' THEN NULL ELSE %s END)",
-			table, q(s.Parent), q(s.Key), q(s.Key), tree, own, table, live, qualified(above, q(column), table), q(s.Key), table, q(s.Key), same, above, strings.ReplaceAll(form.Print(""), "'", "''"), missing),
+		SQL: fmt.Sprintf("UPDATE %s SET %s = COALESCE((SELECT MIN(p.%s) FROM (SELECT %s%s, %s AS own FROM %s%s) AS p WHERE p.own = %s AND p.own <> %s AND p.%s <> %s.%s%s), CASE WHEN %s THEN NULL ELSE %s END)",
+			table, q(s.Parent), q(s.Key), q(s.Key), tree, own, table, live, qualified(above, q(column), table), root, q(s.Key), table, q(s.Key), same, top, missing),
 		Why: fmt.Sprintf("the parent is the row with the path above; %d rows have none, and get the parent %s, which fsck finds", s.judge().orphans, missing),
 	})
 }
