@@ -70,6 +70,7 @@ func TestFailureOf(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := &Plugin{guard: &txn.Guard{Dialect: d}}
+			p.db.Store(new(gorm.DB))
 			if got := p.FailureOf(tt.err); got != tt.want {
 				t.Errorf("FailureOf(%v) = %q, want %q", tt.err, got, tt.want)
 			}

@@ -49,7 +49,7 @@ func ExampleNew() {
 	}
 	// Output:
 	// 200 /api/sign-in
-	// 404 {"type":"urn:pathlock:problem:not-found","title":"Not Found","status":404,"detail":"not found: suites 404"}
+	// 404 {"type":"urn:pathlock:problem:not-found","title":"Not Found","status":404,"detail":"not found"}
 }
 
 // A model without tags: its columns are named by field.

@@ -148,5 +148,5 @@ func ExamplePlugin_ResolverBy() {
 	// 200 [IX / X /photos]
 	// 200 [IX / IX /photos X /photos/june]
 	// 200 [IX / X /music]
-	// 404 {"type":"urn:pathlock:problem:not-found","title":"Not Found","status":404,"detail":"not found: folders with the path \"/videos\""}
+	// 404 {"type":"urn:pathlock:problem:not-found","title":"Not Found","status":404,"detail":"not found"}
 }

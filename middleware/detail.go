@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/shown"
 )
 
 // packageNames removes the names of Go packages from an error's message.
@@ -15,7 +16,8 @@ var packageNames = strings.NewReplacer("pathlock: ", "", "lockspec: ", "", "midd
 // Detail returns the message of an error of pathlock's packages for people who know the interface
 // and not the code. It leaves out the names of Go packages, and what a driver, the network or
 // another library said, which may reveal addresses, statements and tables. What another library
-// wraps the error in, such as a stack, is left out with its words.
+// wraps the error in, such as a stack, is left out with its words, and so are the tables and keys
+// that package gormplugin names.
 func Detail(err error) string {
 	err = stating(err)
 	return withoutForeign(err.Error(), err)
@@ -52,7 +54,10 @@ func wrappedBy(err error) []error {
 
 // withoutForeign is [Detail] of a text. err is the error in the text, or nil.
 func withoutForeign(text string, err error) string {
-	all := foreign(err)
+	all, inside := foreign(err)
+	for _, part := range inside {
+		text = part.Without(text)
+	}
 	slices.SortFunc(all, func(a, b string) int { return cmp.Compare(len(b), len(a)) }) // one may be in another
 	for _, said := range all {
 		text = strings.NewReplacer(": "+said, "", " ("+said+")", "", " ["+said+"]", "", said, "").Replace(text)
@@ -60,21 +65,25 @@ func withoutForeign(text string, err error) string {
 	return strings.Trim(packageNames.Replace(text), " \n:;,-=")
 }
 
-// foreign returns the texts within an error that are not of pathlock's packages. The wrappers of
-// fmt and errors do not count, nor do types that state a failure themselves.
-func foreign(err error) []string {
+// foreign returns the texts within an error that are not of pathlock's packages, and those that are
+// for the log alone. The wrappers of fmt and errors do not count, nor do types that state a failure
+// themselves.
+func foreign(err error) (all []string, inside []shown.Inside) {
 	if err == nil || err.Error() == "" {
-		return nil
+		return nil, nil
+	}
+	if part, ok := err.(shown.Inside); ok { //nolint:errorlint // The tree is walked here.
+		return nil, []shown.Inside{part}
 	}
 	_, states := err.(interface{ Failure() pathlock.Failure })
 	if t := packageOf(err); !states && t != "fmt" && t != "errors" && !strings.HasPrefix(t, modulePath) {
-		return []string{err.Error()}
+		return []string{err.Error()}, nil
 	}
-	var all []string
 	for _, wrapped := range wrappedBy(err) {
-		all = append(all, foreign(wrapped)...)
+		texts, parts := foreign(wrapped)
+		all, inside = append(all, texts...), append(inside, parts...)
 	}
-	return all
+	return all, inside
 }
 
 // modulePath begins the import paths of pathlock's packages.

@@ -96,10 +96,10 @@ func ProblemOf(err error) *Problem {
 		return p
 	}
 	if e, ok := errors.AsType[*pathlock.ConflictError](err); ok {
-		return locked(e, e.Path, e.Mode, e.Gate, e.Blocker)
+		return locked(e, e.Tree, e.Path, e.Mode, e.Gate, e.Blocker)
 	}
 	if e, ok := errors.AsType[*pathlock.DeadlockError](err); ok {
-		return locked(e, e.Path, e.Mode, e.Gate, e.Blocker)
+		return locked(e, e.Tree, e.Path, e.Mode, e.Gate, e.Blocker)
 	}
 	if invalid, ok := errors.AsType[*lockspec.InvalidError](err); ok {
 		p := NewProblem(http.StatusBadRequest, "invalid-request", withoutForeign(invalid.Reason, invalid.Err))
@@ -182,8 +182,9 @@ func holdEnded() *Problem {
 }
 
 // locked is the problem of a request that others kept from its locks.
-func locked(err error, path pathlock.Path, mode pathlock.Mode, gate bool, blocker pathlock.Blocker) *Problem {
-	p := Later(http.StatusLocked, string(pathlock.FailureLocked), Detail(err))
+func locked(err error, tree pathlock.Tree, path pathlock.Path, mode pathlock.Mode, gate bool, blocker pathlock.Blocker) *Problem {
+	detail := strings.NewReplacer(" in "+tree.String()+": ", " in the tree: ", "gate of "+tree.String()+": ", "gate of the tree: ").Replace(Detail(err))
+	p := Later(http.StatusLocked, string(pathlock.FailureLocked), detail)
 	p.Path, p.Mode = path.String(), mode.String()
 	if gate {
 		p.Path, p.Mode = pathlock.Root().String(), pathlock.ModeX.String()

@@ -60,3 +60,18 @@ func ID(id any) string {
 		return `"` + Text(fmt.Sprint(v.Interface())) + `"`
 	}
 }
+
+// Inside is an error that is the part of a message which is for the log, and not for clients: the
+// name of a table, the key of a row.
+type Inside string
+
+// Error implements error.
+func (s Inside) Error() string { return string(s) }
+
+// Without returns a message without the part, which stands behind a colon.
+func (s Inside) Without(text string) string {
+	if rest, ok := strings.CutSuffix(text, ": "+string(s)); ok {
+		return rest
+	}
+	return strings.Replace(text, ": "+string(s)+": ", ": ", 1)
+}

@@ -59,11 +59,16 @@ type PathChangedError struct {
 
 // Error implements error.
 func (e *PathChangedError) Error() string {
-	return fmt.Sprintf("%v: %s %s: planned on %q, now %q", pathlock.ErrPathChanged, e.Table, shown.ID(e.ID), shown.Cut(e.Planned), shown.Cut(e.Actual))
+	return fmt.Sprintf("%v: %v", pathlock.ErrPathChanged, e.inside())
+}
+
+// inside is what clients need not know.
+func (e *PathChangedError) inside() error {
+	return shown.Inside(fmt.Sprintf("%s %s: planned on %q, now %q", e.Table, shown.ID(e.ID), shown.Cut(e.Planned), shown.Cut(e.Actual)))
 }
 
 // Unwrap returns [pathlock.ErrPathChanged].
-func (e *PathChangedError) Unwrap() error { return pathlock.ErrPathChanged }
+func (e *PathChangedError) Unwrap() []error { return []error{pathlock.ErrPathChanged, e.inside()} }
 
 // NameTakenError is the error of that name in package gormplugin.
 type NameTakenError struct {
@@ -75,22 +80,26 @@ type NameTakenError struct {
 
 // Error implements error.
 func (e *NameTakenError) Error() string {
-	where := e.Table
-	if !e.Tree.IsZero() {
-		where = fmt.Sprintf("%s: %s in %s", e.Table, shown.Text(e.Path.String()), e.Tree)
-	}
 	if e.Err == nil {
-		return fmt.Sprintf("%v: %s", ErrNameTaken, where)
+		return fmt.Sprintf("%v: %v", ErrNameTaken, e.inside())
 	}
-	return fmt.Sprintf("%v: %s: %v", ErrNameTaken, where, e.Err)
+	return fmt.Sprintf("%v: %v: %v", ErrNameTaken, e.inside(), e.Err)
+}
+
+// inside is what clients need not know.
+func (e *NameTakenError) inside() error {
+	if e.Tree.IsZero() {
+		return shown.Inside(e.Table)
+	}
+	return shown.Inside(fmt.Sprintf("%s: %s in %s", e.Table, shown.Text(e.Path.String()), e.Tree))
 }
 
 // Unwrap returns [ErrNameTaken] and, if there is one, Err.
 func (e *NameTakenError) Unwrap() []error {
 	if e.Err == nil {
-		return []error{ErrNameTaken}
+		return []error{ErrNameTaken, e.inside()}
 	}
-	return []error{ErrNameTaken, e.Err}
+	return []error{ErrNameTaken, e.inside(), e.Err}
 }
 
 // TooDeepError is the error of that name in package gormplugin.
@@ -106,7 +115,7 @@ func (e *TooDeepError) Error() string {
 }
 
 // Unwrap returns [ErrPathTooLong].
-func (e *TooDeepError) Unwrap() error { return ErrPathTooLong }
+func (e *TooDeepError) Unwrap() []error { return []error{ErrPathTooLong, shown.Inside(e.Table)} }
 
 // RootRowError is the error of that name in package gormplugin.
 type RootRowError struct {
@@ -118,18 +127,23 @@ type RootRowError struct {
 
 // Error implements error.
 func (e *RootRowError) Error() string {
+	return fmt.Sprintf("%v: %v", ErrRootRow, e.inside())
+}
+
+// inside is what clients need not know.
+func (e *RootRowError) inside() error {
 	switch {
 	case e.ID == nil:
-		return fmt.Sprintf("%v: %s: the top of %s has room for a root row or for others, not for both", ErrRootRow, e.Table, e.Tree)
+		return shown.Inside(fmt.Sprintf("%s: the top of %s has room for a root row or for others, not for both", e.Table, e.Tree))
 	case e.Root:
-		return fmt.Sprintf("%v: %s: %s has the root row %s: put the row below that", ErrRootRow, e.Table, e.Tree, shown.ID(e.ID))
+		return shown.Inside(fmt.Sprintf("%s: %s has the root row %s: put the row below that", e.Table, e.Tree, shown.ID(e.ID)))
 	default:
-		return fmt.Sprintf("%v: %s: %s has rows already, such as %s, and cannot get a root row", ErrRootRow, e.Table, e.Tree, shown.ID(e.ID))
+		return shown.Inside(fmt.Sprintf("%s: %s has rows already, such as %s, and cannot get a root row", e.Table, e.Tree, shown.ID(e.ID)))
 	}
 }
 
 // Unwrap returns [ErrRootRow] and [ErrUnsupported].
-func (e *RootRowError) Unwrap() []error { return []error{ErrRootRow, ErrUnsupported} }
+func (e *RootRowError) Unwrap() []error { return []error{ErrRootRow, ErrUnsupported, e.inside()} }
 
 // MisplacedError is the error of that name in package gormplugin.
 type MisplacedError struct {
@@ -139,11 +153,14 @@ type MisplacedError struct {
 
 // Error implements error.
 func (e *MisplacedError) Error() string {
-	return fmt.Sprintf("%v: %s: %s", ErrMisplaced, e.Table, e.Why)
+	return fmt.Sprintf("%v: %v", ErrMisplaced, e.inside())
 }
 
+// inside is what clients need not know.
+func (e *MisplacedError) inside() error { return shown.Inside(e.Table + ": " + e.Why) }
+
 // Unwrap returns [ErrMisplaced] and [ErrUnsupported].
-func (e *MisplacedError) Unwrap() []error { return []error{ErrMisplaced, ErrUnsupported} }
+func (e *MisplacedError) Unwrap() []error { return []error{ErrMisplaced, ErrUnsupported, e.inside()} }
 
 // RowError is the error of that name in package gormplugin.
 type RowError struct {

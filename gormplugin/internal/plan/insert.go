@@ -101,7 +101,7 @@ func (s *Shape) aboveNew(row *Arrival, rows []*Arrival, parents map[any]*Node, d
 	if s.Nameless {
 		of = "a new row" // its name is made up
 	}
-	return nil, fmt.Errorf("%w: %s, the parent of %s", pathlock.ErrNotFound, s.Above.RowName(row.Parent), of)
+	return nil, NotFound("%s, the parent of %s", s.Above.RowName(row.Parent), of)
 }
 
 // LandingsOf returns where new rows come to the top of their trees.

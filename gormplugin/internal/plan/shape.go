@@ -60,7 +60,7 @@ func (s *Shape) RowName(id any) string { return s.TableName + " " + shown.ID(id)
 
 // Unsupported is the error of a refused write. The message says why, and what to use instead.
 func (s *Shape) Unsupported(format string, args ...any) error {
-	return fmt.Errorf("%w: %s: %s", fault.ErrUnsupported, s.TableName, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%w: %w: %s", fault.ErrUnsupported, shown.Inside(s.TableName), fmt.Sprintf(format, args...))
 }
 
 // Unfit is the error of a value that a column cannot have: a map may hold what a client has sent.
@@ -81,16 +81,21 @@ func (s *Shape) Damaged(id any, err error) error {
 
 // Missing is the error where no live row has an id.
 func (s *Shape) Missing(id any) error {
-	return fmt.Errorf("%w: %s", pathlock.ErrNotFound, s.RowName(id))
+	return NotFound("%s", s.RowName(id))
+}
+
+// NotFound is the error of what is not there, said for the log: clients know what they asked for.
+func NotFound(format string, args ...any) error {
+	return fmt.Errorf("%w: %w", pathlock.ErrNotFound, shown.Inside(fmt.Sprintf(format, args...)))
 }
 
 // parentGone is the error of a row whose parent is not there, or deleted.
 func (s *Shape) parentGone(parent any, n *Node) error {
 	if s.IsLeaf() && parent == n.Parent {
-		return fmt.Errorf("%w: %s, the parent of %s, is deleted: the leaf can be edited and deleted, and moved or renamed once its parent is restored",
-			pathlock.ErrNotFound, s.Above.RowName(parent), s.RowName(n.ID))
+		return NotFound("%s, the parent of %s, is deleted: the leaf can be edited and deleted, and moved or renamed once its parent is restored",
+			s.Above.RowName(parent), s.RowName(n.ID))
 	}
-	return fmt.Errorf("%w: %s, the parent of %s", pathlock.ErrNotFound, s.Above.RowName(parent), s.RowName(n.ID))
+	return NotFound("%s, the parent of %s", s.Above.RowName(parent), s.RowName(n.ID))
 }
 
 // Room is how many characters a column can hold; 0 where nobody has said so.

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/internal/shown"
 	"github.com/pathlock-go/pathlock/internal/treetable"
 	"gorm.io/gorm"
@@ -27,7 +28,7 @@ func (t *Table) KeyOf(db *gorm.DB, id any) (any, error) {
 	}
 	key, err := Plain(id)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", pathlock.ErrInvalidID, t.TableName, err)
+		return nil, fmt.Errorf("%w: %w: %w", pathlock.ErrInvalidID, shown.Inside(t.TableName), err)
 	}
 	text, ok := key.(string)
 	if !ok || Pointee(id) == t.Key.IndirectFieldType || !t.parsesKeys() {
@@ -61,7 +62,7 @@ func (t *Table) parse(f *schema.Field, text string) (any, error) {
 		if number, ok := errors.AsType[*strconv.NumError](err); ok {
 			err = number.Err
 		}
-		return fmt.Errorf("%w: %s: %q: %w", pathlock.ErrInvalidID, t.TableName, shown.Cut(text), err)
+		return fmt.Errorf("%w: %w: %q: %w", pathlock.ErrInvalidID, shown.Inside(t.TableName), shown.Cut(text), err)
 	}
 	target := reflect.New(f.IndirectFieldType)
 	if u, ok := target.Interface().(encoding.TextUnmarshaler); ok {
@@ -98,7 +99,7 @@ func (t *Table) parse(f *schema.Field, text string) (any, error) {
 func (t *Table) ParentKey(db *gorm.DB, parent any) (any, error) {
 	key, err := t.Above.KeyOf(db, parent)
 	if err == nil && key != nil && t.isNoParent(key) {
-		err = fmt.Errorf("%w: %s, as a parent", pathlock.ErrNotFound, t.Above.RowName(parent))
+		err = plan.NotFound("%s, as a parent", t.Above.RowName(parent))
 	}
 	return key, err
 }

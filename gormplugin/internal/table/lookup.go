@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/internal/shown"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -105,7 +106,7 @@ func (l Lookup) Locate(db *gorm.DB, tree any, texts []string) []pathlock.Resolut
 		case err != nil:
 			results[i].Err = err
 		case len(found[value]) == 0:
-			results[i].Err = fmt.Errorf("%w: %s with the %s %s", pathlock.ErrNotFound, l.TableName, l.column.DBName, shown.ID(value))
+			results[i].Err = plan.NotFound("%s with the %s %s", l.TableName, l.column.DBName, shown.ID(value))
 		case len(found[value]) > 1:
 			results[i].Err = fmt.Errorf("gormplugin: %s: %d rows have the %s %s: make it unique", l.TableName, len(found[value]), l.column.DBName, shown.ID(value))
 		default:

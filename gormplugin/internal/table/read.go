@@ -104,8 +104,8 @@ func (t *Table) ByID(db *gorm.DB, ids []any, lock string) (map[any]*Node, error)
 // otherwise.
 func (t *Table) CheckSpelling(id any, keys []any) error {
 	if text, ok := id.(string); ok && !slices.Contains(keys, id) {
-		return fmt.Errorf("%w: %s: the database finds %q by another text: state the key as it is spelled there, or give the column a collation by which different keys differ",
-			pathlock.ErrInvalidID, t.TableName, shown.Cut(text))
+		return fmt.Errorf("%w: %w: the database finds %q by another text: state the key as it is spelled there, or give the column a collation by which different keys differ",
+			pathlock.ErrInvalidID, shown.Inside(t.TableName), shown.Cut(text))
 	}
 	return nil
 }

@@ -149,7 +149,7 @@ func (e *Engine) nodesOf(db *gorm.DB, t *table.Table, keys []any, hit plan.Hits,
 	}
 	for _, n := range hit.Live {
 		if t.IsLeaf() && x.Parents[n.Parent] == nil {
-			return nil, fmt.Errorf("%w: %s, the parent of %s", pathlock.ErrNotFound, t.Above.RowName(n.Parent), t.RowName(n.ID))
+			return nil, plan.NotFound("%s, the parent of %s", t.Above.RowName(n.Parent), t.RowName(n.ID))
 		}
 	}
 	if !lock {

@@ -240,7 +240,7 @@ func (op *Operation) missed(t *table.Table, hits int) error {
 	if op == nil || hits > 0 || op.Arranged != nil {
 		return nil
 	}
-	return fmt.Errorf("%w: %s", pathlock.ErrNotFound, t.RowName(op.ID))
+	return t.Missing(op.ID)
 }
 
 // wentAlong counts rows that a statement changed beside those that it was to change.

@@ -49,6 +49,7 @@ func queryChecks() []check {
 		{"rows by another column", findByColumn},
 		{"rows by their paths", findByPath},
 		{"a destination by its path", placeByPath},
+		{"what clients are told", checkDetails},
 	}
 }
 
@@ -177,4 +178,38 @@ func placeByPath(w *world) {
 		}
 	}
 	w.has("/a", "/a/b", "/a/b/n", "/m", "/n")
+}
+
+// checkDetails has clients told what was wrong with their request, and no table, key or tree.
+func checkDetails(w *world) {
+	a, b, other := w.build("/a"), w.build("/a/b"), w.newPlan()
+	w.must(w.db.Create(&Case{SuiteID: b.ID, Name: "t"}).Error)
+	ctx, suites := w.Context(), w.plugin.Resolver(&Suite{})
+	_, missing := suites.Resolve(ctx, "8888")
+	_, invalid := suites.Resolve(ctx, "x8888")
+	_, alias := w.plugin.ResolverBy(&Suite{}, "note").Resolve(ctx, "x8888")
+	lock, err := w.locker.Acquire(ctx, pathlock.Request{Tree: w.tree(), Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/a"))}})
+	w.must(err)
+	locked := gormplugin.Rename(w.db, &Suite{}, b.ID, "c")
+	w.must(lock.Release(ctx))
+	for what, err := range map[string]error{
+		"not found": missing, `invalid id: "x8888": invalid syntax`: invalid, "not found ": alias,
+		"not found  ":                           w.db.Create(&Suite{ParentID: new(int64(8888)), Name: "n"}).Error,
+		"name taken":                            w.db.Create(&Suite{ParentID: &a.ID, Name: "b"}).Error,
+		"no place for the row":                  gormplugin.Move(w.db, &Suite{}, b.ID, gormplugin.Below(other.ID)),
+		"a root row is the only row at the top": w.db.Create(&Suite{PlanID: w.root.PlanID, Name: "n"}).Error,
+		"path changed":                          &gormplugin.PathChangedError{Table: "suites", ID: b.ID, Planned: "/a/b", Actual: "/c"},
+		"locked by others: IX /a in the tree":   locked,
+	} {
+		p := middleware.ProblemOf(err)
+		if p == nil || !strings.HasPrefix(p.Detail+"  ", what) {
+			w.Errorf("%v is answered by %v, want %s", err, p, what)
+			continue
+		}
+		for _, inside := range []string{"suites", Namespace, fmt.Sprint(w.root.PlanID)} {
+			if strings.Contains(p.Detail, inside) {
+				w.Errorf("%v is answered by %q, which has %q", err, p.Detail, inside)
+			}
+		}
+	}
 }
