@@ -19,10 +19,8 @@ import (
 // pluginName is what [gorm.DB.Use] knows the plugin by.
 const pluginName = "pathlock"
 
-// DefaultTransactionWait is how long a write inside a transaction waits for path locks, unless
-// [TransactionWait] says otherwise. It is short, since others wait for the rows that the
-// transaction has locked.
-const DefaultTransactionWait = time.Second
+// defaultTransactionWait is short, since others wait for the rows that the transaction has locked.
+const defaultTransactionWait = time.Second
 
 // Plugin guards the tables of one [gorm.DB]. Make it with [New] and hand it to [gorm.DB.Use] before
 // sessions are made from the DB, which would know nothing of it, and before plugins that wrap
@@ -46,7 +44,7 @@ type Option func(*Plugin)
 
 // TransactionWait bounds how long a write inside a transaction that the caller began waits for path
 // locks; with [pathlock.NoWait] it does not wait. A write outside of one takes its locks before its
-// transaction begins, and waits as long as the locker says.
+// transaction begins, and waits as long as the locker says. Defaults to a second.
 func TransactionWait(d time.Duration) Option {
 	return func(p *Plugin) { p.engine.TransactionWait = d }
 }
@@ -60,7 +58,7 @@ func WithoutAssertion() Option { return func(p *Plugin) { p.engine.Asserts = fal
 func New(locker *pathlock.Locker, opts ...Option) *Plugin {
 	p := &Plugin{guard: txn.NewGuard(locker), catalogue: new(table.Catalogue)}
 	p.engine = &write.Engine{
-		Guard: p.guard, Catalogue: p.catalogue, Asserts: true, Tripwire: true, TransactionWait: DefaultTransactionWait, MaxTries: DefaultMaxTries,
+		Guard: p.guard, Catalogue: p.catalogue, Asserts: true, Tripwire: true, TransactionWait: defaultTransactionWait, MaxTries: DefaultMaxTries,
 	}
 	for _, opt := range opts {
 		opt(p)

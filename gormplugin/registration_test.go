@@ -225,6 +225,19 @@ func TestUseOnce(t *testing.T) {
 		t.Errorf("a resolver of a plugin that is not in use: %v", err)
 	}
 	db := openNowhere(t, "mysql")
+	asked := make(chan struct{})
+	go func() { // requests arrive at any time
+		defer close(asked)
+		r := plugin.Resolver(&tagged{}).(interface {
+			pathlock.Resolver
+			Prepare(context.Context) context.Context
+		})
+		for range 100 {
+			_, err := r.Resolve(r.Prepare(t.Context()), "1")
+			_ = plugin.FailureOf(errors.Join(err, gorm.ErrInvalidDB))
+		}
+	}()
+	defer func() { <-asked }()
 	if err := gormplugin.Verify(db); err == nil || !strings.Contains(err.Error(), "does not use the plugin") {
 		t.Errorf("Verify without the plugin: %v", err)
 	}
