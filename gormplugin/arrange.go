@@ -26,12 +26,12 @@ type RowError = fault.RowError
 // below their parents, and go along with these. Rows can change places: what was above can be below
 // afterwards, and two rows of one name can go to where the other one was.
 //
-// The locks are X on the old and the new place of every row that moves or goes along; in a spec of
-// a route, lockspec.Gate takes the whole tree. The database locks all given rows. A statement
-// writes up to 500 of them, and one rewrites up to a hundred subtrees, twice where rows come to
-// where others leave. The hooks of an update run once, on an empty row of the model, and the update
-// time of all given rows is set. The structs get the key, tree, name, paths and version of their
-// rows.
+// The locks are X on the old and the new place of every given row that moves; in a spec of a route,
+// lockspec.Gate takes the whole tree, and lockspec.Slot one subtree. The database locks all given
+// rows. A statement writes up to 500 of them, and one rewrites up to a hundred subtrees, twice
+// where rows come to where others leave. The hooks of an update run once, on an empty row of the
+// model, and the update time of all given rows is set. The structs get the key, tree, name, paths
+// and version of their rows.
 //
 // Arrange takes part in a transaction of the caller's. Otherwise it makes one of its own, and runs
 // it again while the database gives it up.

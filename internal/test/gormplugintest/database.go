@@ -79,6 +79,7 @@ func RunStatements(t *testing.T, d Database) {
 		{"raw ends", each(rawEndChecks())},
 		{"queries", each(queryChecks())},
 		{"copy", each(copyChecks())},
+		{"exchange", checkExchange},
 		{"handed", each(handedChecks())},
 		{"costs", checkCosts},
 		{"outdated parents", checkOutdatedParents},

@@ -19,12 +19,18 @@ import (
 // handled runs a handler in a request for the row s, which holds the row's lock.
 func (w *world) handled(s *Suite, handler gin.HandlerFunc) {
 	w.Helper()
+	w.handledBy(lockspec.Delete(lockspec.Param("id")), s, handler)
+}
+
+// handledBy runs a handler in a request for the row s, which holds what a spec says.
+func (w *world) handledBy(spec lockspec.Spec, s *Suite, handler gin.HandlerFunc) {
+	w.Helper()
 	locks := middleware.New(w.locker, w.plugin.Resolver(&Suite{}), middleware.Config{
 		OnError: func(_ *gin.Context, err error) { w.Error(err) },
 	})
 	engine := gin.New()
 	called := false
-	engine.DELETE("/suites/:id", locks.Lock(lockspec.Delete(lockspec.Param("id"))), func(c *gin.Context) {
+	engine.DELETE("/suites/:id", locks.Lock(spec), func(c *gin.Context) {
 		called = true
 		handler(c)
 	})
