@@ -11,22 +11,16 @@ import (
 	"time"
 )
 
-// Defaults of a [Degradation].
-const (
-	DefaultDegradationLimit = 15 * time.Minute
-	DefaultDegradationRetry = time.Second
-)
-
 // Degradation says how [Degrade] goes on without a lock store.
 type Degradation struct {
-	// Limit is how long it does, from the first request that the store has failed:
-	// [DefaultDegradationLimit] if it is 0. Then requests are refused until the store answers.
+	// Limit is how long it does, from the first request that the store has failed. Then requests
+	// are refused until the store answers. Defaults to 15 minutes.
 	Limit time.Duration
 	// Retry is how often a request asks the store meanwhile, and waits for its time-out if it does
-	// not answer: [DefaultDegradationRetry] if it is 0.
+	// not answer. Defaults to a second.
 	Retry time.Duration
 	// Log gets a warning when the store fails, when it answers again, and when the limit is
-	// reached. It is [slog.Default] if it is nil.
+	// reached. Defaults to [slog.Default].
 	Log *slog.Logger
 }
 
@@ -45,8 +39,8 @@ type Degradation struct {
 // election, those of an owner that holds something from the store in the tree, and tokens.
 // docs/stores.md says what is not promised meanwhile.
 func Degrade(store Store, how Degradation) Store {
-	how.Limit = cmp.Or(how.Limit, DefaultDegradationLimit)
-	how.Retry = cmp.Or(how.Retry, DefaultDegradationRetry)
+	how.Limit = cmp.Or(how.Limit, 15*time.Minute)
+	how.Retry = cmp.Or(how.Retry, time.Second)
 	how.Log = cmp.Or(how.Log, slog.Default())
 	return &degradable{Store: store, how: how, granted: make(map[treeOwner][]GrantID)}
 }

@@ -11,8 +11,8 @@ import (
 
 // Limits of a [Request], so that no caller can make the store work without bound.
 const (
-	// MaxNodes is the largest number of nodes in a claim set after [Normalize].
-	MaxNodes = 4096
+	// maxNodes is the largest number of nodes in a claim set after [Normalize].
+	maxNodes = 4096
 	// MaxPathBytes is how many bytes the paths of such a set have together at most. Each level of a
 	// deep node counts: its ancestors are claimed, too.
 	MaxPathBytes = 1 << 20
@@ -131,8 +131,8 @@ func (d defaults) prepare(req Request) (prepared, error) {
 		return prepared{}, fmt.Errorf("%w: the request names no tree", ErrInvalidTree)
 	case len(req.Claims) == 0 && !req.Gate:
 		return prepared{}, fmt.Errorf("%w: neither claims nor the gate", ErrInvalidRequest)
-	case len(req.Claims) > MaxNodes:
-		return prepared{}, fmt.Errorf("%w: %d claims, at most %d nodes are allowed", ErrInvalidRequest, len(req.Claims), MaxNodes)
+	case len(req.Claims) > maxNodes:
+		return prepared{}, fmt.Errorf("%w: %d claims, at most %d nodes are allowed", ErrInvalidRequest, len(req.Claims), maxNodes)
 	case len(req.Note) > MaxNoteBytes:
 		return prepared{}, fmt.Errorf("%w: the note is %d bytes long, at most %d are allowed", ErrInvalidRequest, len(req.Note), MaxNoteBytes)
 	case !utf8.ValidString(req.Note):
@@ -174,8 +174,8 @@ func checkLease(lease time.Duration) error {
 // acquisition is what the store gets.
 func (a *prepared) acquisition(scope *Scope) (Acquisition, error) {
 	set := Normalize(a.folded...)
-	if len(set) > MaxNodes {
-		return Acquisition{}, fmt.Errorf("%w: %d nodes are to be locked, at most %d are allowed", ErrInvalidRequest, len(set), MaxNodes)
+	if len(set) > maxNodes {
+		return Acquisition{}, fmt.Errorf("%w: %d nodes are to be locked, at most %d are allowed", ErrInvalidRequest, len(set), maxNodes)
 	}
 	size := 0
 	for _, c := range set {

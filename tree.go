@@ -10,8 +10,8 @@ import (
 	"github.com/pathlock-go/pathlock/internal/shown"
 )
 
-// MaxTreeBytes is the longest namespace or id of a [Tree], in bytes.
-const MaxTreeBytes = 255
+// maxTreeBytes is the longest namespace or id of a [Tree], in bytes.
+const maxTreeBytes = 255
 
 // Tree is a lock domain. Claims in one tree can conflict, and claims in different trees never do.
 // Two equal Trees are ==.
@@ -24,15 +24,15 @@ type Tree struct {
 // namespace separates the trees of different applications on one lock store, or of different kinds
 // within one application. Both may be any text: stores encode it.
 //
-// The error matches [ErrInvalidTree] if either is empty, longer than [MaxTreeBytes], not valid
+// The error matches [ErrInvalidTree] if either is empty, longer than [maxTreeBytes], not valid
 // UTF-8, or contains control characters.
 func NewTree(namespace, id string) (Tree, error) {
 	for _, part := range []struct{ what, value string }{{"namespace", namespace}, {"id", id}} {
 		switch v := part.value; {
 		case v == "":
 			return Tree{}, fmt.Errorf("%w: empty %s", ErrInvalidTree, part.what)
-		case len(v) > MaxTreeBytes:
-			return Tree{}, fmt.Errorf("%w: the %s %q is %d bytes long, at most %d are allowed", ErrInvalidTree, part.what, shown.Cut(v), len(v), MaxTreeBytes)
+		case len(v) > maxTreeBytes:
+			return Tree{}, fmt.Errorf("%w: the %s %q is %d bytes long, at most %d are allowed", ErrInvalidTree, part.what, shown.Cut(v), len(v), maxTreeBytes)
 		case !utf8.ValidString(v):
 			return Tree{}, fmt.Errorf("%w: the %s %q is not valid UTF-8", ErrInvalidTree, part.what, v)
 		case strings.ContainsFunc(v, unicode.IsControl):

@@ -31,43 +31,29 @@ type Wait struct {
 	Path pathlock.Path
 	Mode pathlock.Mode
 	Gate bool
-	// Began and Ended are its time, and Outcome says how it ended.
+	// Began and Ended are its time.
 	Began, Ended time.Time
-	Outcome      Outcome
+	// Outcome says how it ended: "granted"; "timed-out", when others held on for longer than the
+	// request could wait; "cancelled", when whoever asked gave up; "deadlock", when the wait would
+	// never have ended; and "failed", as when the store could not be reached.
+	Outcome string
 	// Blocker is one of those in its way, zero if that is not known.
 	Blocker pathlock.Blocker
 }
 
-// Outcome is how a wait ended.
-type Outcome string
-
-// The outcomes.
-const (
-	// Granted: the request got its locks.
-	Granted Outcome = "granted"
-	// TimedOut: others held on for longer than the request could wait.
-	TimedOut Outcome = "timed-out"
-	// Cancelled: whoever asked gave up.
-	Cancelled Outcome = "cancelled"
-	// Deadlock: the wait would never have ended.
-	Deadlock Outcome = "deadlock"
-	// Failed: the wait ended otherwise, as when the store could not be reached.
-	Failed Outcome = "failed"
-)
-
 // outcomeOf returns how a wait ended that led to err.
-func outcomeOf(err error) Outcome {
+func outcomeOf(err error) string {
 	switch {
 	case err == nil:
-		return Granted
+		return "granted"
 	case errors.Is(err, pathlock.ErrDeadlock):
-		return Deadlock
+		return "deadlock"
 	case errors.Is(err, pathlock.ErrConflict), errors.Is(err, context.DeadlineExceeded):
-		return TimedOut
+		return "timed-out"
 	case errors.Is(err, context.Canceled):
-		return Cancelled
+		return "cancelled"
 	default:
-		return Failed
+		return "failed"
 	}
 }
 

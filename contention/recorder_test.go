@@ -41,11 +41,11 @@ func TestRecorder_remembersWaits(t *testing.T) {
 			note, route string
 			mode        pathlock.Mode
 			lasted      time.Duration
-			outcome     contention.Outcome
+			outcome     string
 		}{
-			{"rename", "PATCH /suites/:id", pathlock.ModeX, 5 * time.Second, contention.Granted},
-			{"export", "GET /export", pathlock.ModeX, 3 * time.Second, contention.Cancelled},
-			{"delete", "DELETE /suites/:id", pathlock.ModeIX, 2 * time.Second, contention.TimedOut},
+			{"rename", "PATCH /suites/:id", pathlock.ModeX, 5 * time.Second, "granted"},
+			{"export", "GET /export", pathlock.ModeX, 3 * time.Second, "cancelled"},
+			{"delete", "DELETE /suites/:id", pathlock.ModeIX, 2 * time.Second, "timed-out"},
 		}
 		if len(h.Waits) != len(want) || h.Dropped != 0 || h.Capacity != 256 || !h.Since.Equal(began) {
 			f.Fatalf("%+v, want %d waits since %v", h, len(want), began)

@@ -16,10 +16,8 @@ import (
 	"github.com/pathlock-go/pathlock/internal/shown"
 )
 
-// Namespace is the namespace of the trees in which elections are held: the election "nightly" is
-// the tree (Namespace, "nightly"), for [pathlock.Locker.Snapshot] and
-// [pathlock.Locker.ForceRelease].
-const Namespace = "election"
+// namespace is the namespace of the trees in which elections are held.
+const namespace = "election"
 
 // maxValueBytes is the longest value of a candidate, in bytes.
 const maxValueBytes = pathlock.MaxNoteBytes
@@ -28,13 +26,14 @@ const maxValueBytes = pathlock.MaxNoteBytes
 // wait for as long as a term lasts, in the best of health. By the operation, metrics and alerts
 // tell them from requests that are held up.
 const (
-	OperationCampaign = "campaign"
-	OperationObserve  = "observe"
+	operationCampaign = "campaign"
+	operationObserve  = "observe"
 )
 
-// Election is a named office that one candidate at a time holds. It is nothing but the name and the
-// lock store: any number of goroutines may use it, and those of the same name on one store are the
-// same election.
+// Election is a named office that one candidate at a time holds. The election "nightly" is the tree
+// ("election", "nightly"), for [pathlock.Locker.Snapshot] and [pathlock.Locker.ForceRelease]. It is
+// nothing but the name and the lock store: any number of goroutines may use it, and those of the
+// same name on one store are the same election.
 type Election struct {
 	// Lease is how long a leader outlives the last sign of life of its process. 0 means the
 	// locker's default. Set it before the first use.
@@ -108,7 +107,7 @@ func (e *Election) acquire(ctx context.Context, value string, wait time.Duration
 	return e.locker.Acquire(ctx, pathlock.Request{
 		Tree: tree, Claims: claims, Wait: wait, Lease: e.Lease, MaxHold: cmp.Or(e.MaxHold, pathlock.Forever), Note: value,
 		// The work under the leadership is no campaign, and keeps the operation of ctx.
-		Operation: OperationCampaign,
+		Operation: operationCampaign,
 		OwnScope:  true,
 	})
 }
@@ -149,7 +148,7 @@ type leadershipKey struct {
 
 // tree returns the tree in which the election is held.
 func (e *Election) tree() (pathlock.Tree, error) {
-	tree, err := pathlock.NewTree(Namespace, e.name)
+	tree, err := pathlock.NewTree(namespace, e.name)
 	if err != nil {
 		return pathlock.Tree{}, fmt.Errorf("election %q: %w", shown.Cut(e.name), err)
 	}

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // office is the tree of the election that the tests hold.
 var office = func() pathlock.Tree {
-	tree, err := pathlock.NewTree(election.Namespace, "office")
+	tree, err := pathlock.NewTree("election", "office")
 	if err != nil {
 		panic(err)
 	}

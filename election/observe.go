@@ -137,7 +137,7 @@ func termOf(node pathlock.Path, fence uint64) uint64 {
 func (e *Election) awaitEnd(ctx context.Context, tree pathlock.Tree, node pathlock.Path) error {
 	stranger := e.locker.Scope(context.Background())
 	lock, err := e.locker.Acquire(stranger.Context(ctx), pathlock.Request{
-		Tree: tree, Claims: []pathlock.Claim{pathlock.S(node)}, Wait: pathlock.Forever, Note: "observer", Operation: OperationObserve,
+		Tree: tree, Claims: []pathlock.Claim{pathlock.S(node)}, Wait: pathlock.Forever, Note: "observer", Operation: operationObserve,
 	})
 	if err != nil {
 		return err

@@ -27,7 +27,7 @@ const (
 const maxClaims = 8
 
 // attributesOf describes a request to the reader of its span.
-func (o *Observer) attributesOf(e pathlock.Event) []attribute.KeyValue {
+func (o *observer) attributesOf(e pathlock.Event) []attribute.KeyValue {
 	all := []attribute.KeyValue{
 		namespaceKey.String(e.Tree.Namespace()), gateKey.Bool(e.Gate), nodesKey.Int(len(e.Claims)),
 	}

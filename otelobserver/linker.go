@@ -22,18 +22,12 @@ const (
 	maxLinks = 8
 )
 
-// LinkBlockers has each wait that is recorded linked to the acquisitions that it waits for: those
-// that hold what it asks for, and those before it in the queue. At the beginning of a wait, a
-// goroutine takes a [pathlock.Locker.Snapshot] of the tree. It ends within a second, and no later
-// than the wait; at most four run at once. A wait that is not looked into is linked to the one that
-// it is refused for, if it is.
-//
-// locker is the one that has the observer. Call it before the locker is used.
-func (o *Observer) LinkBlockers(locker *pathlock.Locker) { o.locker = locker }
+// LinkBlockers implements [Observer].
+func (o *observer) LinkBlockers(locker *pathlock.Locker) { o.locker = locker }
 
 // find links the span of a wait to those that it is for, on a goroutine of its own, until the
 // returned function is called.
-func (o *Observer) find(span trace.Span, e pathlock.Event) context.CancelFunc {
+func (o *observer) find(span trace.Span, e pathlock.Event) context.CancelFunc {
 	ctx, cancel := context.WithTimeout(context.Background(), searchTimeout)
 	select {
 	case o.searches <- struct{}{}:

@@ -15,21 +15,33 @@ import (
 
 // Observer traces what a locker does. Give it to the locker by [pathlock.WithObserver].
 //
-// It never blocks the work. It has no goroutine but those of [Observer.LinkBlockers].
-type Observer struct {
+// It never blocks the work. It has no goroutine but those of LinkBlockers.
+type Observer interface {
+	pathlock.Observer
+
+	// LinkBlockers has each wait that is recorded linked to the acquisitions that it waits for:
+	// those that hold what it asks for, and those before it in the queue. At the beginning of a
+	// wait, a goroutine takes a [pathlock.Locker.Snapshot] of the tree. It ends within a second,
+	// and no later than the wait; at most four run at once. A wait that is not looked into is
+	// linked to the one that it is refused for, if it is.
+	//
+	// locker is the one that has the observer. Call it before the locker is used.
+	LinkBlockers(locker *pathlock.Locker)
+}
+
+// observer implements [Observer].
+type observer struct {
 	pathlock.NopObserver
 	tracer trace.Tracer
 	paths  bool
-	// locker is that of [Observer.LinkBlockers], and searches has room for each search that runs.
+	// locker is that of LinkBlockers, and searches has room for each search that runs.
 	locker   *pathlock.Locker
 	searches chan struct{}
 }
 
-var _ pathlock.Observer = (*Observer)(nil)
-
 // New returns an observer.
-func New(opts ...Option) *Observer {
-	o := &Observer{tracer: otel.GetTracerProvider().Tracer(scope), searches: make(chan struct{}, maxSearches)}
+func New(opts ...Option) Observer {
+	o := &observer{tracer: otel.GetTracerProvider().Tracer(scope), searches: make(chan struct{}, maxSearches)}
 	for _, opt := range opts {
 		opt(o)
 	}
@@ -37,7 +49,7 @@ func New(opts ...Option) *Observer {
 }
 
 // acquisitionKey is the context key of an acquisition under way.
-type acquisitionKey struct{ *Observer }
+type acquisitionKey struct{ *observer }
 
 // acquisition is one that is under way, with its spans.
 type acquisition struct {
@@ -52,7 +64,7 @@ type acquisition struct {
 }
 
 // Acquiring implements [pathlock.Observer].
-func (o *Observer) Acquiring(ctx context.Context, e pathlock.Event) context.Context {
+func (o *observer) Acquiring(ctx context.Context, e pathlock.Event) context.Context {
 	ctx, span := o.tracer.Start(ctx, "pathlock acquire", trace.WithAttributes(o.attributesOf(e)...))
 	if parent := traceparent(span.SpanContext()); parent != "" {
 		ctx = pathlock.WithOrigin(ctx, pathlock.Origin{Trace: parent})
@@ -61,7 +73,7 @@ func (o *Observer) Acquiring(ctx context.Context, e pathlock.Event) context.Cont
 }
 
 // Waiting implements [pathlock.Observer].
-func (o *Observer) Waiting(ctx context.Context, e pathlock.Event) {
+func (o *observer) Waiting(ctx context.Context, e pathlock.Event) {
 	a, ok := ctx.Value(acquisitionKey{o}).(*acquisition)
 	if !ok {
 		return
@@ -78,7 +90,7 @@ func (o *Observer) Waiting(ctx context.Context, e pathlock.Event) {
 }
 
 // end ends the spans of an acquisition.
-func (o *Observer) end(ctx context.Context, e pathlock.Event, outcome string) {
+func (o *observer) end(ctx context.Context, e pathlock.Event, outcome string) {
 	a, ok := ctx.Value(acquisitionKey{o}).(*acquisition)
 	if !ok {
 		return
@@ -125,26 +137,26 @@ func blame(span trace.Span, err error) {
 }
 
 // Granted implements [pathlock.Observer].
-func (o *Observer) Granted(ctx context.Context, e pathlock.Event) {
+func (o *observer) Granted(ctx context.Context, e pathlock.Event) {
 	if !e.Reentrant {
 		o.end(ctx, e, label.Grant(e))
 	}
 }
 
 // Refused implements [pathlock.Observer].
-func (o *Observer) Refused(ctx context.Context, e pathlock.Event) {
+func (o *observer) Refused(ctx context.Context, e pathlock.Event) {
 	o.end(ctx, e, label.Refusal(e.Err))
 }
 
 // Lost implements [pathlock.Observer].
-func (o *Observer) Lost(ctx context.Context, e pathlock.Event) {
+func (o *observer) Lost(ctx context.Context, e pathlock.Event) {
 	_, span := o.tracer.Start(ctx, "pathlock lost", trace.WithAttributes(o.attributesOf(e)...))
 	span.SetStatus(codes.Error, "lost")
 	span.End()
 }
 
 // Step implements [pathlock.Observer].
-func (o *Observer) Step(ctx context.Context, s pathlock.Step) (context.Context, func(error)) {
+func (o *observer) Step(ctx context.Context, s pathlock.Step) (context.Context, func(error)) {
 	ctx, span := o.tracer.Start(ctx, "pathlock "+string(s.Kind), trace.WithAttributes(attemptKey.Int(s.Attempt)))
 	return ctx, func(err error) {
 		outcome := label.Step(err)
@@ -160,13 +172,13 @@ func (o *Observer) Step(ctx context.Context, s pathlock.Step) (context.Context, 
 const scope = "github.com/pathlock-go/pathlock/otelobserver"
 
 // Option configures an [Observer].
-type Option func(*Observer)
+type Option func(*observer)
 
 // TracerProvider sets who makes the spans. The default is OpenTelemetry's global provider.
 func TracerProvider(p trace.TracerProvider) Option {
-	return func(o *Observer) { o.tracer = p.Tracer(scope) }
+	return func(o *observer) { o.tracer = p.Tracer(scope) }
 }
 
 // Paths adds to the spans what is locked: the tree, and the first claims. Leave it out where the
 // names of nodes must not reach whoever reads the traces.
-func Paths() Option { return func(o *Observer) { o.paths = true } }
+func Paths() Option { return func(o *observer) { o.paths = true } }

@@ -20,7 +20,13 @@ import (
 // each need their own, registered by [prometheus.WrapRegistererWith].
 //
 // It has no goroutine, and never blocks.
-type Observer struct {
+type Observer interface {
+	pathlock.Observer
+	prometheus.Collector
+}
+
+// observer implements [Observer].
+type observer struct {
 	metrics
 	operations *label.Operations
 	// begun has the labels of operations whose counters exist.
@@ -28,14 +34,9 @@ type Observer struct {
 	traceID func(ctx context.Context) string
 }
 
-var (
-	_ pathlock.Observer    = (*Observer)(nil)
-	_ prometheus.Collector = (*Observer)(nil)
-)
-
 // New returns an observer that has counted nothing.
-func New(opts ...Option) *Observer {
-	o := &Observer{metrics: newMetrics(), operations: label.NewOperations(label.MaxOperations)}
+func New(opts ...Option) Observer {
+	o := &observer{metrics: newMetrics(), operations: label.NewOperations(label.MaxOperations)}
 	for _, opt := range opts {
 		opt(o)
 	}
@@ -44,21 +45,21 @@ func New(opts ...Option) *Observer {
 }
 
 // Describe implements [prometheus.Collector].
-func (o *Observer) Describe(descriptions chan<- *prometheus.Desc) {
+func (o *observer) Describe(descriptions chan<- *prometheus.Desc) {
 	for _, c := range o.all() {
 		c.Describe(descriptions)
 	}
 }
 
 // Collect implements [prometheus.Collector].
-func (o *Observer) Collect(values chan<- prometheus.Metric) {
+func (o *observer) Collect(values chan<- prometheus.Metric) {
 	for _, c := range o.all() {
 		c.Collect(values)
 	}
 }
 
 // waitKey is the context key of an acquisition's wait.
-type waitKey struct{ *Observer }
+type waitKey struct{ *observer }
 
 // wait is that of one acquisition. It is 0 before the wait, when the wait began after that, as one
 // more than the event's Elapsed, and waitEnded once the acquisition has ended.
@@ -67,19 +68,19 @@ type wait struct{ atomic.Int64 }
 const waitEnded = -1
 
 // Acquiring implements [pathlock.Observer].
-func (o *Observer) Acquiring(ctx context.Context, _ pathlock.Event) context.Context {
+func (o *observer) Acquiring(ctx context.Context, _ pathlock.Event) context.Context {
 	return context.WithValue(ctx, waitKey{o}, new(wait))
 }
 
 // Waiting implements [pathlock.Observer].
-func (o *Observer) Waiting(ctx context.Context, e pathlock.Event) {
+func (o *observer) Waiting(ctx context.Context, e pathlock.Event) {
 	if w, ok := ctx.Value(waitKey{o}).(*wait); ok && w.CompareAndSwap(0, int64(e.Elapsed)+1) {
 		o.waiting.WithLabelValues(o.operation(e.Origin.Operation)).Inc()
 	}
 }
 
 // endWait counts the wait of an acquisition that has ended, if there was one.
-func (o *Observer) endWait(ctx context.Context, e pathlock.Event, operation string) {
+func (o *observer) endWait(ctx context.Context, e pathlock.Event, operation string) {
 	w, ok := ctx.Value(waitKey{o}).(*wait)
 	if !ok {
 		return
@@ -91,7 +92,7 @@ func (o *Observer) endWait(ctx context.Context, e pathlock.Event, operation stri
 }
 
 // Granted implements [pathlock.Observer].
-func (o *Observer) Granted(ctx context.Context, e pathlock.Event) {
+func (o *observer) Granted(ctx context.Context, e pathlock.Event) {
 	operation := o.operation(e.Origin.Operation)
 	o.holding.Inc()
 	if e.Reentrant {
@@ -105,7 +106,7 @@ func (o *Observer) Granted(ctx context.Context, e pathlock.Event) {
 }
 
 // Refused implements [pathlock.Observer].
-func (o *Observer) Refused(ctx context.Context, e pathlock.Event) {
+func (o *observer) Refused(ctx context.Context, e pathlock.Event) {
 	operation, outcome := o.operation(e.Origin.Operation), label.Refusal(e.Err)
 	o.endWait(ctx, e, operation)
 	o.acquisitions.WithLabelValues(operation, outcome).Inc()
@@ -116,18 +117,18 @@ func (o *Observer) Refused(ctx context.Context, e pathlock.Event) {
 }
 
 // Lost implements [pathlock.Observer].
-func (o *Observer) Lost(_ context.Context, e pathlock.Event) {
+func (o *observer) Lost(_ context.Context, e pathlock.Event) {
 	o.lost.WithLabelValues(o.operation(e.Origin.Operation)).Inc()
 }
 
 // Released implements [pathlock.Observer].
-func (o *Observer) Released(ctx context.Context, e pathlock.Event) {
+func (o *observer) Released(ctx context.Context, e pathlock.Event) {
 	o.holding.Dec()
 	o.observe(ctx, o.held.WithLabelValues(o.operation(e.Origin.Operation)), e.Elapsed.Seconds())
 }
 
 // Step implements [pathlock.Observer].
-func (o *Observer) Step(ctx context.Context, s pathlock.Step) (context.Context, func(error)) {
+func (o *observer) Step(ctx context.Context, s pathlock.Step) (context.Context, func(error)) {
 	began := time.Now()
 	operation := o.operation(pathlock.OriginOf(ctx).Operation)
 	if s.Kind == pathlock.StepRetry {
@@ -142,7 +143,7 @@ func (o *Observer) Step(ctx context.Context, s pathlock.Step) (context.Context, 
 }
 
 // Answered implements [pathlock.Observer].
-func (o *Observer) Answered(_ context.Context, f pathlock.Failure) {
+func (o *observer) Answered(_ context.Context, f pathlock.Failure) {
 	o.problems.WithLabelValues(label.Problem(f)).Inc()
 }
 
@@ -150,7 +151,7 @@ func (o *Observer) Answered(_ context.Context, f pathlock.Failure) {
 // increase in a series that begins at 1. An operation's own series begin when it is seen first,
 // which may be as late as its failure. So alerts look at the sum of all operations, in which
 // [label.NoOperation] is 0 from the start.
-func (o *Observer) begin() {
+func (o *observer) begin() {
 	o.operation("")
 	o.steps.WithLabelValues(string(pathlock.StepCommit), string(pathlock.FailureOutcomeUnknown))
 	o.steps.WithLabelValues(string(pathlock.StepRelease), string(pathlock.FailureLockStore))
@@ -158,7 +159,7 @@ func (o *Observer) begin() {
 }
 
 // operation returns the label of an operation, whose series begin at 0 when it is seen first.
-func (o *Observer) operation(name string) string {
+func (o *observer) operation(name string) string {
 	operation := o.operations.Of(name)
 	if _, begun := o.begun.LoadOrStore(operation, true); !begun {
 		o.acquisitions.WithLabelValues(operation, "conflict")
@@ -174,7 +175,7 @@ func (o *Observer) operation(name string) string {
 }
 
 // Option configures an [Observer].
-type Option func(*Observer)
+type Option func(*observer)
 
 // TraceID adds exemplars to the histograms: the label trace_id with what trace returns for a
 // context. There is no exemplar where trace returns "". With OpenTelemetry that is:
@@ -189,14 +190,14 @@ type Option func(*Observer)
 // Prometheus stores exemplars with --enable-feature=exemplar-storage. The handler has to offer the
 // OpenMetrics format: see promhttp's EnableOpenMetrics.
 func TraceID(trace func(ctx context.Context) string) Option {
-	return func(o *Observer) { o.traceID = trace }
+	return func(o *observer) { o.traceID = trace }
 }
 
 // maxTraceID keeps an exemplar within the limits of OpenMetrics, in runes.
 const maxTraceID = 64
 
 // observe adds a value to a histogram, with an exemplar if there is a trace.
-func (o *Observer) observe(ctx context.Context, histogram prometheus.Observer, seconds float64) {
+func (o *observer) observe(ctx context.Context, histogram prometheus.Observer, seconds float64) {
 	if o.traceID != nil {
 		id := o.traceID(ctx)
 		with, ok := histogram.(prometheus.ExemplarObserver)

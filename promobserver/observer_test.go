@@ -47,7 +47,7 @@ func doing(ctx context.Context, operation string) context.Context {
 
 // expect compares metrics with the text format, without the lines of help and type, and without the
 // counters of what has not happened.
-func expect(t *testing.T, o *promobserver.Observer, want string, names ...string) {
+func expect(t *testing.T, o promobserver.Observer, want string, names ...string) {
 	t.Helper()
 	text, err := testutil.CollectAndFormat(o, expfmt.TypeTextPlain, names...)
 	testerr.Must(t, err)
@@ -126,7 +126,7 @@ pathlock_waiting{operation="rename"} 0
 }
 
 // sample returns the value of one line of the text format, "" if there is none.
-func sample(t *testing.T, o *promobserver.Observer, name string) string {
+func sample(t *testing.T, o promobserver.Observer, name string) string {
 	t.Helper()
 	for line := range strings.Lines(everything(t, o)) {
 		if value, ok := strings.CutPrefix(line, name+" "); ok {
@@ -137,7 +137,7 @@ func sample(t *testing.T, o *promobserver.Observer, name string) string {
 }
 
 // everything returns all metrics in the text format.
-func everything(t *testing.T, o *promobserver.Observer) string {
+func everything(t *testing.T, o promobserver.Observer) string {
 	t.Helper()
 	families, err := registered(o).Gather()
 	testerr.Must(t, err)
@@ -175,7 +175,7 @@ func TestObserver_countsLostLeases(t *testing.T) {
 
 // expectNoAlarm checks that the release of one lock counts as a loss, and not as one that the lock
 // store did not answer, which sets off PathlockReleasesFail.
-func expectNoAlarm(t *testing.T, o *promobserver.Observer) {
+func expectNoAlarm(t *testing.T, o promobserver.Observer) {
 	t.Helper()
 	for outcome, want := range map[string]string{"lost": "1", "lock-store-unavailable": "0"} {
 		if got := sample(t, o, fmt.Sprintf(`pathlock_step_duration_seconds_count{outcome=%q,step="release"}`, outcome)); got != want {
@@ -354,7 +354,7 @@ func TestObserver_exemplarsNameTheTrace(t *testing.T) {
 }
 
 // registered returns a registry with an observer.
-func registered(o *promobserver.Observer) *prometheus.Registry {
+func registered(o promobserver.Observer) *prometheus.Registry {
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(o)
 	return registry

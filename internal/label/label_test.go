@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/election"
 	"github.com/pathlock-go/pathlock/internal/label"
 )
 
@@ -15,7 +14,7 @@ func TestOperationsHaveRoomForSoMany(t *testing.T) {
 	o := label.NewOperations(2)
 	for _, tt := range []struct{ operation, want string }{
 		{"", label.NoOperation}, {"rename", "rename"}, {"move", "move"}, {"copy", label.OtherOperation}, {"rename", "rename"},
-		{election.OperationCampaign, election.OperationCampaign}, {election.OperationObserve, election.OperationObserve},
+		{"campaign", "campaign"}, {"observe", "observe"},
 	} {
 		if got := o.Of(tt.operation); got != tt.want {
 			t.Errorf("%q is labelled %q, want %q", tt.operation, got, tt.want)

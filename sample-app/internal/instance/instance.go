@@ -122,7 +122,7 @@ func (i *Instance) assemble(ctx context.Context, config Config) (err error) {
 	if err != nil {
 		return err
 	}
-	var spans *otelobserver.Observer
+	var spans otelobserver.Observer
 	if tracer != nil {
 		spans = otelobserver.New(otelobserver.TracerProvider(tracer))
 		i.last = append(i.last, tracer.Shutdown)

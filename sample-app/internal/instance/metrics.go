@@ -20,7 +20,7 @@ import (
 type metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.HistogramVec
-	locks    *promobserver.Observer
+	locks    promobserver.Observer
 }
 
 // newMetrics returns metrics with a registry of their own, among them those of a database's pool.
