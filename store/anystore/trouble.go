@@ -80,9 +80,9 @@ var refusals = []refusal{
 	{`Error (1040|1203|1226)\b|SQLSTATE 53300`, "has too many connections"},
 	{`Error 1053\b|SQLSTATE 57P`, "is shutting down or starting"},
 	{`Error (1290|1792|1836)\b|SQLSTATE 25006`, "takes no writes"},
-	{`Error (1021|1114)\b|SQLSTATE 53100`, "is out of disk space"},
+	{`Error (1021|1114)\b|SQLSTATE 53100|sqlite3: database or disk is full`, "is out of disk space"},
 	{
-		"sqlite3: (unable to open database|disk I/O error|file is not a database|database disk image is malformed|attempt to write a readonly|database or disk is full)",
+		"sqlite3: (unable to open database|disk I/O error|file is not a database|database disk image is malformed|attempt to write a readonly)",
 		"has a file that cannot be used",
 	},
 	{"zk: client authentication failed", badLogin},

@@ -22,8 +22,8 @@ import (
 	"github.com/pathlock-go/pathlock/internal/test/testredis"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
 	"github.com/pathlock-go/pathlock/sample-app/internal/cli"
-	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
+	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
 )
 
@@ -113,7 +113,7 @@ func (s *served) stop(t *testing.T) {
 
 // blocked has a request hold a path lock and wait for the database, which somebody else writes to.
 // It returns what ends the wait, and the answer.
-func (s *served) blocked(t *testing.T, db *database.DB) (unblock func(), answered <-chan string) {
+func (s *served) blocked(t *testing.T, db *plans.DB) (unblock func(), answered <-chan string) {
 	t.Helper()
 	status, text, err := s.send(t.Context(), "POST", "/api/projects/p/plans", `{"name":"x"}`)
 	if err != nil || status != http.StatusCreated {

@@ -20,7 +20,6 @@ import (
 	"github.com/pathlock-go/pathlock/idempotency"
 	"github.com/pathlock-go/pathlock/internal/ownhost"
 	"github.com/pathlock-go/pathlock/middleware"
-	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 )
 
@@ -38,7 +37,7 @@ type Config struct {
 	Keys *idempotency.Keys
 	// Admin answers below /admin/locks.
 	Admin http.Handler
-	DB    *database.DB
+	DB    *plans.DB
 	// Asserted says that the plugin asserts every write to suites and cases.
 	Asserted bool
 	// Hosts are the names that the server goes by: see [admin.Config].

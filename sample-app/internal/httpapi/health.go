@@ -12,7 +12,6 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/middleware"
-	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
@@ -63,7 +62,7 @@ func (a *api) serves(ctx context.Context) error {
 		return middleware.Later(http.StatusServiceUnavailable, "stopping", "this instance ends")
 	}
 	if err := a.DB.Ping(ctx); err != nil {
-		return notReady("database", database.Trouble(err), err)
+		return notReady("database", anystore.Trouble(err), err)
 	}
 	return nil
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/middleware"
-	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
@@ -40,7 +39,7 @@ func (a *api) explained(err error) error {
 	case pathlock.FailureLockStore:
 		p.Detail = "the lock store " + anystore.Trouble(err)
 	case pathlock.FailureDatabase:
-		p.Detail = "the database " + database.Trouble(err)
+		p.Detail = "the database " + anystore.Trouble(err)
 	default:
 		return err
 	}

@@ -22,7 +22,6 @@ import (
 	"github.com/pathlock-go/pathlock/contention"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/otelobserver"
-	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 	"github.com/pathlock-go/pathlock/sample-app/internal/httpapi"
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 	"github.com/pathlock-go/pathlock/store/anystore"
@@ -34,11 +33,11 @@ import (
 
 // Config says what an instance works with.
 type Config struct {
-	// DB and Locks are URLs: see [database.Open] and [anystore.Open].
+	// DB and Locks are URLs: see [plans.OpenDB] and [anystore.Open].
 	DB    string
 	Locks string
 	// Connections is how many connections to a database server there are at most. 0 means
-	// [database.DefaultConnections].
+	// [plans.DefaultConnections].
 	Connections int
 	// LocksPassword is the password of the lock store if its URL has none.
 	LocksPassword string
@@ -73,7 +72,7 @@ type Instance struct {
 	Handler http.Handler
 	// Admin is the admin page.
 	Admin *admin.Page
-	DB    *database.DB
+	DB    *plans.DB
 	Store *anystore.Store
 	// Unprotected says that neither locks nor the assertion protect trees.
 	Unprotected bool
@@ -106,10 +105,10 @@ func (i *Instance) assemble(ctx context.Context, config Config) (err error) {
 		return err
 	}
 	i.last = append(i.last, i.Store.Close)
-	if i.DB, err = database.Open(config.DB); err != nil {
+	if i.DB, err = plans.OpenDB(config.DB); err != nil {
 		return err
 	}
-	i.DB.Limit(cmp.Or(config.Connections, database.DefaultConnections))
+	i.DB.Limit(cmp.Or(config.Connections, plans.DefaultConnections))
 	i.last = append(i.last, func(context.Context) error { return i.DB.Close() })
 	i.Unprotected = i.Store.Scheme() == "off" && !config.Assert
 

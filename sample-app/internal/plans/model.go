@@ -13,7 +13,6 @@ import (
 
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/internal/dialect"
-	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 	"github.com/pathlock-go/pathlock/store/sqlstore"
 )
 
@@ -138,7 +137,7 @@ func CheckName(name string) error {
 //
 // What is not protected gets tables by GORM alone, which have no unique index over siblings: that
 // index is a protection, too.
-func Migrate(ctx context.Context, db *database.DB, protected bool) error {
+func Migrate(ctx context.Context, db *DB, protected bool) error {
 	write := db.Write.WithContext(ctx)
 	if db.Dialect == sqlstore.MySQL {
 		var version string

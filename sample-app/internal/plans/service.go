@@ -17,20 +17,19 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
-	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 	"github.com/pathlock-go/pathlock/store/sqlstore"
 )
 
 // Service does the work of the HTTP interface and the importer. Its errors match [ErrInvalid],
 // [ErrNameTaken], [pathlock.ErrNotFound] and the errors of gormplugin.
 type Service struct {
-	db     *database.DB
+	db     *DB
 	suites pathlock.Resolver
 }
 
 // New returns a service on a database. The plugin must be registered in db.Write, and suites is its
 // resolver.
-func New(db *database.DB, suites pathlock.Resolver) *Service {
+func New(db *DB, suites pathlock.Resolver) *Service {
 	return &Service{db: db, suites: suites}
 }
 
@@ -79,7 +78,7 @@ func put[T any](ctx context.Context, s *Service, do func(tx *gorm.DB) (T, error)
 // isolation returns how writing transactions are isolated. After a transaction has locked rows on a
 // server, its reads must not be older than the lock: so every statement sees what was committed
 // before it. SQLite has one writer at a time anyway.
-func isolation(db *database.DB) *sql.TxOptions {
+func isolation(db *DB) *sql.TxOptions {
 	if db.Dialect == sqlstore.SQLite {
 		return nil
 	}

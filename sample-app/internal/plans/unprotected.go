@@ -13,7 +13,6 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
-	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 	"github.com/pathlock-go/pathlock/store/sqlstore"
 )
 
@@ -27,10 +26,10 @@ const below = `plan_id = ? AND path >= ? AND path < ?`
 // Unprotected changes a plan's tree as code written by hand usually does: read the path, check,
 // write. Nothing keeps two requests apart between the read and the write, on one instance or on
 // several. It exists to show what happens then. Each method is correct if it runs alone.
-type Unprotected struct{ db *database.DB }
+type Unprotected struct{ db *DB }
 
 // NewUnprotected returns a writer on a database.
-func NewUnprotected(db *database.DB) *Unprotected { return &Unprotected{db} }
+func NewUnprotected(db *DB) *Unprotected { return &Unprotected{db} }
 
 // CreateSuite inserts a row if no sibling has its name.
 func (s *Unprotected) CreateSuite(ctx context.Context, planID, parentID int64, name string) (Suite, error) {

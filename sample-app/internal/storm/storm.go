@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock/fsck"
-	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
+	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
@@ -90,7 +90,7 @@ func Run(ctx context.Context, config Config) error {
 
 // run makes one row on a database of its own.
 func run(ctx context.Context, config Config, p protection) (row row, err error) {
-	url, remove, err := database.Scratch(ctx, config.DB)
+	url, remove, err := plans.Scratch(ctx, config.DB)
 	if err != nil {
 		return row, err
 	}
@@ -138,7 +138,7 @@ func left(ctx context.Context, config Config, db, namespace string) (trees int, 
 // verify has package fsck compare every row with its parent and its siblings, past all the code
 // that wrote them.
 func verify(ctx context.Context, url string) (problems []fsck.Problem, checked int64, err error) {
-	db, err := database.Open(url)
+	db, err := plans.OpenDB(url)
 	if err != nil {
 		return nil, 0, err
 	}

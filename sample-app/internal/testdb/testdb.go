@@ -9,7 +9,7 @@ import (
 
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 	"github.com/pathlock-go/pathlock/internal/test/testserver"
-	"github.com/pathlock-go/pathlock/sample-app/internal/database"
+	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 )
 
 // Database is an empty database.
@@ -48,7 +48,7 @@ func MySQL(t testing.TB, server testserver.MySQLServer) string {
 // scratch returns the URL of an empty database beside another one.
 func scratch(t testing.TB, beside string) string {
 	t.Helper()
-	url, remove, err := database.Scratch(t.Context(), beside)
+	url, remove, err := plans.Scratch(t.Context(), beside)
 	testerr.Must(t, err)
 	t.Cleanup(func() {
 		testerr.None(t, remove(context.Background()))
@@ -57,9 +57,9 @@ func scratch(t testing.TB, beside string) string {
 }
 
 // Open opens a database until the end of the test.
-func Open(t testing.TB, url string) *database.DB {
+func Open(t testing.TB, url string) *plans.DB {
 	t.Helper()
-	db, err := database.Open(url)
+	db, err := plans.OpenDB(url)
 	testerr.Must(t, err)
 	t.Cleanup(func() {
 		testerr.None(t, db.Close())

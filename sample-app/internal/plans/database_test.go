@@ -1,11 +1,11 @@
-package database_test
+package plans_test
 
 import (
 	"path/filepath"
 	"testing"
 
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
-	"github.com/pathlock-go/pathlock/sample-app/internal/database"
+	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 )
 
 // A limit holds for connections to servers. A file keeps its one writer.
@@ -13,7 +13,7 @@ func TestLimit_OfServers(t *testing.T) {
 	for url, want := range map[string]int{
 		"mysql://user@tcp(db.example:3306)/x": 3, "postgres://user@db.example/x": 3, "sqlite://" + filepath.Join(t.TempDir(), "test.db"): 1,
 	} {
-		db, err := database.Open(url)
+		db, err := plans.OpenDB(url)
 		testerr.Must(t, err)
 		db.Limit(3)
 		if got := db.Pool().Stats().MaxOpenConnections; got != want {
@@ -25,7 +25,7 @@ func TestLimit_OfServers(t *testing.T) {
 
 // Reads work while a transaction writes, and the reading connections cannot write.
 func TestSQLiteReadsBesideWriter(t *testing.T) {
-	db, err := database.Open("sqlite://" + filepath.Join(t.TempDir(), "test.db"))
+	db, err := plans.OpenDB("sqlite://" + filepath.Join(t.TempDir(), "test.db"))
 	testerr.Must(t, err)
 	defer func() { _ = db.Close() }()
 	testerr.Must(t, db.Write.Exec(`CREATE TABLE t (id INTEGER)`).Error)

@@ -1,6 +1,4 @@
-// Package database opens the database that a URL names. The rest of the program need not know which
-// kind it is.
-package database
+package plans
 
 import (
 	"cmp"
@@ -12,14 +10,12 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/gormlite"
 	"gorm.io/driver/mysql"
 	"gorm.io/driver/postgres"
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 
-	"github.com/pathlock-go/pathlock/store/anystore"
 	"github.com/pathlock-go/pathlock/store/sqlstore"
 	"github.com/pathlock-go/pathlock/store/sqlstore/sqlopen"
 )
@@ -51,9 +47,9 @@ const readConnections = 4
 // wait for row locks has to end well before that.
 const answerTimeout = 30 * time.Second
 
-// Open opens the database that a URL names, as [sqlopen.Parse] reads it. It does not connect: the
+// OpenDB opens the database that a URL names, as [sqlopen.Parse] reads it. It does not connect: the
 // first statement does.
-func Open(url string) (*DB, error) {
+func OpenDB(url string) (*DB, error) {
 	d, err := sqlopen.Parse(url)
 	if err != nil {
 		return nil, err
@@ -163,13 +159,4 @@ func (d *DB) Close() error {
 		errs = append(errs, pool.Close())
 	}
 	return errors.Join(errs...)
-}
-
-// Trouble says in a few words why a database does not serve. Its text continues "the database …",
-// and has no addresses, so that clients may see it.
-func Trouble(err error) string {
-	if errors.Is(err, sqlite3.FULL) {
-		return "is out of disk space"
-	}
-	return anystore.Trouble(err)
 }
