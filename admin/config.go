@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock/contention"
-	"github.com/pathlock-go/pathlock/internal/ownhost"
+	"github.com/pathlock-go/pathlock/internal/web"
 )
 
 // DefaultPrefix is the path below which the page is mounted.
@@ -110,7 +110,7 @@ func (c Config) check() error {
 		return refuse("a negative MaxTrees")
 	}
 	for _, host := range c.Hosts {
-		if !ownhost.Valid(host) {
+		if !web.ValidHost(host) {
 			return refuse("the host %q is not of the form host or host:port", host)
 		}
 	}

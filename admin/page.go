@@ -13,7 +13,7 @@ import (
 	"golang.org/x/text/language"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/ownhost"
+	"github.com/pathlock-go/pathlock/internal/web"
 )
 
 // locker is what a page needs of a [pathlock.Locker].
@@ -29,7 +29,7 @@ var _ locker = (*pathlock.Locker)(nil)
 type Page struct {
 	locks   locker
 	config  Config
-	hosts   ownhost.Names
+	hosts   web.Hosts
 	origins *http.CrossOriginProtection
 	html    *template.Template
 	routes  map[string]route
@@ -52,7 +52,7 @@ func New(locks locker, config Config) (*Page, error) {
 		return nil, err
 	}
 	p := &Page{
-		locks: locks, config: config, hosts: ownhost.New(config.Hosts...), origins: http.NewCrossOriginProtection(),
+		locks: locks, config: config, hosts: web.NewHosts(config.Hosts...), origins: http.NewCrossOriginProtection(),
 		looks: looks{log: config.Log, known: make(map[pathlock.Tree]*looked)},
 	}
 	p.routes = map[string]route{"/": {method: http.MethodGet, serve: p.servePage}}

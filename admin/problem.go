@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/problem"
+	"github.com/pathlock-go/pathlock/internal/web"
 )
 
 // refusal is the problem of a request that failed.
@@ -28,7 +28,7 @@ type refusal struct {
 func (p *refusal) Error() string { return p.Detail }
 
 func newProblem(status int, slug, detail string) *refusal {
-	return &refusal{Type: problem.Type + slug, Title: http.StatusText(status), Status: status, Detail: detail}
+	return &refusal{Type: web.ProblemType + slug, Title: http.StatusText(status), Status: status, Detail: detail}
 }
 
 // invalid is the problem of a request that makes no sense.
@@ -67,5 +67,5 @@ func (p *Page) failLook(w http.ResponseWriter, err error) {
 // fail answers a request that failed.
 func fail(w http.ResponseWriter, err error) {
 	p := problemOf(err)
-	problem.Write(w, p.Status, p, p.retryAfter)
+	web.WriteProblem(w, p.Status, p, p.retryAfter)
 }

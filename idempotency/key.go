@@ -12,7 +12,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/pathlock-go/pathlock/internal/readahead"
+	"github.com/pathlock-go/pathlock/internal/web"
 	"github.com/pathlock-go/pathlock/middleware"
 )
 
@@ -84,7 +84,7 @@ var errBodyGone = errors.New("idempotency: the body has been read")
 
 // fingerprint tells requests apart that were sent under one key.
 func (k *Keys) fingerprint(c *gin.Context) (string, error) {
-	body, err := readahead.Read(c, k.config.MaxBody, k.config.BodyTimeout)
+	body, err := web.ReadBody(c.Writer, c.Request, c, k.config.MaxBody, k.config.BodyTimeout)
 	r := c.Request
 	if err == nil && len(body) == 0 && (r.ContentLength > 0 || len(r.PostForm) > 0 || r.MultipartForm != nil) {
 		err = errBodyGone
@@ -97,10 +97,10 @@ func (k *Keys) fingerprint(c *gin.Context) (string, error) {
 
 // unreadable is the problem of a body that could not be read.
 func unreadable(err error) *middleware.Problem {
-	if errors.Is(err, readahead.ErrTimeout) {
+	if errors.Is(err, web.ErrTimeout) {
 		return middleware.NewProblem(http.StatusRequestTimeout, "request-timeout", "the body took too long to arrive")
 	}
-	if _, limited := errors.AsType[*http.MaxBytesError](err); limited || errors.Is(err, readahead.ErrTooLarge) {
+	if _, limited := errors.AsType[*http.MaxBytesError](err); limited || errors.Is(err, web.ErrTooLarge) {
 		return middleware.NewProblem(http.StatusRequestEntityTooLarge, "too-large", "the body is too large for a request with an "+Header)
 	}
 	return middleware.NewProblem(http.StatusBadRequest, "invalid-request", "the body is incomplete")

@@ -10,7 +10,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/pathlock-go/pathlock/internal/readahead"
+	"github.com/pathlock-go/pathlock/internal/web"
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
@@ -31,7 +31,7 @@ func (m *Locks) ReadJSON(c *gin.Context) ([]byte, error) {
 	if err := m.wantJSON(c); err != nil {
 		return nil, err
 	}
-	body, err := readahead.Read(c, m.config.MaxBody, m.config.BodyTimeout)
+	body, err := web.ReadBody(c.Writer, c.Request, c, m.config.MaxBody, m.config.BodyTimeout)
 	if err != nil {
 		return nil, m.unreadBody(r.Context(), err)
 	}
@@ -51,11 +51,11 @@ func (m *Locks) unreadBody(ctx context.Context, err error) error {
 	limited, isTooLarge := errors.AsType[*http.MaxBytesError](err)
 	_, isNetwork := errors.AsType[net.Error](err)
 	switch {
-	case errors.Is(err, readahead.ErrTooLarge):
+	case errors.Is(err, web.ErrTooLarge):
 		return tooLarge(m.config.MaxBody)
 	case isTooLarge:
 		return tooLarge(limited.Limit) // of other middleware
-	case errors.Is(err, readahead.ErrTimeout):
+	case errors.Is(err, web.ErrTimeout):
 		return NewProblem(http.StatusRequestTimeout, "request-timeout", "the body took too long to arrive")
 	case ctx.Err() != nil && !errors.Is(context.Cause(ctx), context.Canceled):
 		return fmt.Errorf("middleware: reading the body: %w", context.Cause(ctx))

@@ -9,7 +9,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/problem"
+	"github.com/pathlock-go/pathlock/internal/web"
 )
 
 // errAnswered is the error of a [Locks.Detach] that took nothing because [Config.Authorize] has
@@ -65,7 +65,7 @@ func (m *Locks) Fail(c *gin.Context, err error, own ...func(c *gin.Context, err 
 	if m.config.Redact != nil {
 		m.config.Redact(c, p)
 	}
-	problem.AnnounceRetry(c.Writer.Header(), p.RetryAfter)
+	web.AnnounceRetry(c.Writer.Header(), p.RetryAfter)
 	m.config.WriteProblem(c, p)
 }
 

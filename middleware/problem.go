@@ -11,13 +11,13 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/problem"
+	"github.com/pathlock-go/pathlock/internal/web"
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
 // ProblemType begins the types of pathlock's problems: "urn:pathlock:problem:". A slug such as
 // "locked" follows. The types are identifiers, and no addresses.
-const ProblemType = problem.Type
+const ProblemType = web.ProblemType
 
 // StatusClientGone is logged as the status of a request whose client went away while it waited.
 // Nobody receives it. The number is nginx's.
@@ -82,7 +82,7 @@ func Later(status int, slug, detail string) *Problem {
 // WriteProblem answers with p and aborts the request.
 func WriteProblem(c *gin.Context, p *Problem) {
 	c.Abort()
-	problem.Write(c.Writer, p.Status, p, p.RetryAfter)
+	web.WriteProblem(c.Writer, p.Status, p, p.RetryAfter)
 }
 
 // ProblemOf returns the answer to an error of pathlock's packages, the plugin's and the stores'

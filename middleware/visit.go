@@ -10,7 +10,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/gincontext"
-	"github.com/pathlock-go/pathlock/internal/readahead"
+	"github.com/pathlock-go/pathlock/internal/web"
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
@@ -84,8 +84,8 @@ func (m *Locks) visit(c *gin.Context, spec lockspec.Spec) (*visit, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, unread := readahead.Read(c, m.config.MaxBody, m.config.BodyTimeout)
-	if errors.Is(unread, readahead.ErrTimeout) {
+	body, unread := web.ReadBody(c.Writer, c.Request, c, m.config.MaxBody, m.config.BodyTimeout)
+	if errors.Is(unread, web.ErrTimeout) {
 		return nil, m.unreadBody(c.Request.Context(), unread)
 	}
 	v := &visit{

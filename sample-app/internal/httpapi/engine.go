@@ -18,7 +18,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/admin"
 	"github.com/pathlock-go/pathlock/idempotency"
-	"github.com/pathlock-go/pathlock/internal/ownhost"
+	"github.com/pathlock-go/pathlock/internal/web"
 	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 )
@@ -153,7 +153,7 @@ func (a *api) recovered(c *gin.Context, cause any) {
 // are to do with answers: to take them for what they say they are, and to keep none, since some
 // contain the tokens of locks. The page's files, which browsers may keep, say so themselves.
 func (a *api) refuseForeignHosts() gin.HandlerFunc {
-	names := ownhost.New(a.Hosts...)
+	names := web.NewHosts(a.Hosts...)
 	return func(c *gin.Context) {
 		c.Header("X-Content-Type-Options", "nosniff")
 		c.Header("Cache-Control", "no-store")

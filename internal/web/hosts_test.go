@@ -1,4 +1,4 @@
-package ownhost_test
+package web_test
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"github.com/pathlock-go/pathlock/internal/ownhost"
+	"github.com/pathlock-go/pathlock/internal/web"
 )
 
 // The tests of package admin have servers with listed names.
@@ -29,7 +29,7 @@ func TestNames_onLoopbackAreLocalhost(t *testing.T) {
 		ctx := context.WithValue(t.Context(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.ParseIP(tt.arrives)})
 		r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/", nil)
 		r.Host = tt.host
-		if got := ownhost.New().Are(r); got != tt.accepted {
+		if got := web.NewHosts().Are(r); got != tt.accepted {
 			t.Errorf("to %s, Host %q: %v", tt.arrives, tt.host, got)
 		}
 	}

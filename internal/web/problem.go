@@ -1,5 +1,6 @@
-// Package problem writes the answers to failures: application/problem+json (RFC 9457).
-package problem
+// Package web has what HTTP handlers need, whichever framework calls them: answers to failures, the
+// names of hosts, and the bodies of requests. It imports no framework.
+package web
 
 import (
 	"encoding/json"
@@ -8,8 +9,8 @@ import (
 	"time"
 )
 
-// Type begins the types of pathlock's problems. A slug such as "locked" follows.
-const Type = "urn:pathlock:problem:"
+// ProblemType begins the types of pathlock's problems. A slug such as "locked" follows.
+const ProblemType = "urn:pathlock:problem:"
 
 // AnnounceRetry sets the header Retry-After to a time that is not 0, in whole seconds, rounded up.
 func AnnounceRetry(h http.Header, after time.Duration) {
@@ -18,8 +19,9 @@ func AnnounceRetry(h http.Header, after time.Duration) {
 	}
 }
 
-// Write answers with a problem, or with the status alone if the problem cannot be encoded.
-func Write(w http.ResponseWriter, status int, problem any, retryAfter time.Duration) {
+// WriteProblem answers with application/problem+json (RFC 9457), or with the status alone if the
+// problem cannot be encoded.
+func WriteProblem(w http.ResponseWriter, status int, problem any, retryAfter time.Duration) {
 	body, err := json.Marshal(problem)
 	AnnounceRetry(w.Header(), retryAfter)
 	if err != nil {

@@ -1,9 +1,4 @@
-// Package ownhost tells a server's own names from those that a foreign page has made up for it.
-//
-// A page may have its own name resolved to 127.0.0.1 (DNS rebinding). The browser then takes what
-// listens there for the page's own origin, and lets the page read it. The Host header gives such a
-// page away.
-package ownhost
+package web
 
 import (
 	"net"
@@ -13,26 +8,31 @@ import (
 	"strings"
 )
 
-// Names are the names that a server goes by.
-type Names struct{ listed []string }
+// Hosts are the names that a server goes by, which it tells from those that a foreign page has made
+// up for it.
+//
+// A page may have its own name resolved to 127.0.0.1 (DNS rebinding). The browser then takes what
+// listens there for the page's own origin, and lets the page read it. The Host header gives such a
+// page away.
+type Hosts struct{ listed []string }
 
-// New returns the names, each with or without a port. If there are none, every name will do, except
-// for requests that arrive on a loopback address: there it has to be localhost, a name below it, or
-// an IP address.
-func New(names ...string) Names {
-	n := Names{listed: make([]string, 0, len(names))}
+// NewHosts returns the names, each with or without a port. If there are none, every name will do,
+// except for requests that arrive on a loopback address: there it has to be localhost, a name below
+// it, or an IP address.
+func NewHosts(names ...string) Hosts {
+	n := Hosts{listed: make([]string, 0, len(names))}
 	for _, name := range names {
 		n.listed = append(n.listed, strings.ToLower(name))
 	}
 	return n
 }
 
-// Valid reports whether a text can be one of the names.
-func Valid(name string) bool { return name != "" && !strings.ContainsAny(name, "/@ ") }
+// ValidHost reports whether a text can be one of the names.
+func ValidHost(name string) bool { return name != "" && !strings.ContainsAny(name, "/@ ") }
 
 // Are reports whether a request's Host header has one of the names. A request without one passes:
 // no browser sends it.
-func (n Names) Are(r *http.Request) bool {
+func (n Hosts) Are(r *http.Request) bool {
 	name := strings.ToLower(hostname(r.Host))
 	switch {
 	case r.Host == "":

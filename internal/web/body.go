@@ -1,6 +1,4 @@
-// Package readahead reads the body of a request before the work on it begins, and leaves it unread.
-// So nobody waits for that work while a client sends its body byte by byte.
-package readahead
+package web
 
 import (
 	"bytes"
@@ -11,47 +9,55 @@ import (
 	"os"
 	"reflect"
 	"time"
-
-	"github.com/gin-gonic/gin"
 )
 
 var (
 	// ErrTimeout is the error of a body that took too long to arrive.
-	ErrTimeout = errors.New("readahead: the body took too long to arrive")
+	ErrTimeout = errors.New("the body took too long to arrive")
 	// ErrTooLarge is the error of a body that is longer than the limit.
-	ErrTooLarge = errors.New("readahead: the body is too large")
+	ErrTooLarge = errors.New("the body is too large")
 )
 
-// Read returns the body of a request, unless it is longer than a limit in bytes. Handlers read it
-// as if it had not been read, after an error, too. A body that is known to be longer stays unread,
-// since most of it would be waited for in any case.
+// keeper is the context of gin, which may keep what it has read of a body.
+type keeper interface {
+	Get(key any) (value any, exists bool)
+	Set(key, value any)
+}
+
+// bodyBytesKey is gin.BodyBytesKey.
+const bodyBytesKey = "_gin-gonic/gin/bodybyteskey"
+
+// ReadBody returns the body of a request before the work on it begins, unless it is longer than a
+// limit in bytes. So nobody waits for that work while a client sends its body byte by byte.
+// Handlers read it as if it had not been read, after an error, too. A body that is known to be
+// longer stays unread, since most of it would be waited for in any case.
 //
-// Earlier middleware may have read the body by [gin.Context.ShouldBindBodyWith], which keeps what
-// it reads, and may have replaced it since. Then the request has the body that it has now, and what
-// gin keeps is the same afterwards: handlers read either.
+// Earlier middleware may have read the body by gin's ShouldBindBodyWith, which keeps what it reads,
+// and may have replaced it since. Then the request has the body that it has now, and what gin keeps
+// is the same afterwards: handlers read either.
 //
 // The wait for the body is bounded if the timeout is positive, the connection takes read deadlines
 // and the server has no limit of its own. The error is ErrTimeout if either bound is reached. Then
 // the bound stays, and the connection is closed after the answer: the rest of the body would look
 // like another request.
-func Read(c *gin.Context, limit int64, timeout time.Duration) ([]byte, error) {
-	body, err := read(c.Writer, c.Request, limit, timeout)
-	kept, _ := c.Get(gin.BodyBytesKey)
+func ReadBody(w http.ResponseWriter, r *http.Request, c keeper, limit int64, timeout time.Duration) ([]byte, error) {
+	body, err := read(w, r, limit, timeout)
+	kept, _ := c.Get(bodyBytesKey)
 	switch kept, _ := kept.([]byte); {
 	case err != nil:
 		return nil, err
 	case kept == nil:
 	case len(body) > 0:
-		c.Set(gin.BodyBytesKey, body)
+		c.Set(bodyBytesKey, body)
 	case int64(len(kept)) > limit:
 		return nil, ErrTooLarge
 	default:
-		body, c.Request.Body = kept, io.NopCloser(bytes.NewReader(kept))
+		body, r.Body = kept, io.NopCloser(bytes.NewReader(kept))
 	}
 	return body, nil
 }
 
-// read is Read of what the request itself has.
+// read is ReadBody of what the request itself has.
 func read(w http.ResponseWriter, r *http.Request, limit int64, timeout time.Duration) ([]byte, error) {
 	if r.Body == nil || r.Body == http.NoBody || r.Method == http.MethodConnect {
 		return nil, nil
@@ -94,7 +100,7 @@ func bound(w http.ResponseWriter, r *http.Request, timeout time.Duration) (lift 
 }
 
 // embedded returns the writer that a struct embeds, nil if it embeds none. Programs wrap
-// [gin.ResponseWriter], which has no Unwrap, in this way.
+// gin.ResponseWriter, which has no Unwrap, in this way.
 func embedded(w http.ResponseWriter) http.ResponseWriter {
 	wrapper := reflect.Indirect(reflect.ValueOf(w))
 	if wrapper.Kind() != reflect.Struct {
