@@ -91,6 +91,15 @@ func (s *Server) run(args []string) (reply any, failed failure) {
 	}
 }
 
+// Keys returns the names of all keys that have not expired.
+func (s *Server) Keys() (names []string) {
+	reply, _ := s.Do("SCAN", "0") // it cannot fail
+	for _, name := range reply.([]any)[1].([]any) {
+		names = append(names, name.(string))
+	}
+	return names
+}
+
 // Image is all keys at one moment.
 type Image map[string]*value
 

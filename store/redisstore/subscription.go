@@ -2,7 +2,9 @@ package redisstore
 
 import (
 	"context"
+	crand "crypto/rand"
 	"errors"
+	"math/rand/v2"
 	"net"
 	"time"
 
@@ -36,16 +38,21 @@ func (l *listener) listen() (established bool) {
 
 // run keeps the subscription up until the listener is closed.
 func (l *listener) run() {
-	// Processes that have lost their subscriptions together do not all come back at once.
-	pauses := backoff.ExponentialBackOff{InitialInterval: firstPause, MaxInterval: lastPause, Multiplier: 2, RandomizationFactor: 0.5}
+	// Processes that have lost their subscriptions together do not all come back at once. The
+	// jitter comes from crypto/rand alone, so that a test can repeat it.
+	pauses := backoff.ExponentialBackOff{InitialInterval: firstPause, MaxInterval: lastPause, Multiplier: 2}
+	var seed [32]byte
+	_, _ = crand.Read(seed[:]) // it never fails
+	jitter := rand.New(rand.NewChaCha8(seed))
 	for l.ctx.Err() == nil {
 		if l.receive() {
 			pauses.Reset()
 		}
 		l.setEstablished(false)
 		l.relocate(l.ctx)
+		pause := pauses.NextBackOff()
 		select {
-		case <-time.After(pauses.NextBackOff()):
+		case <-time.After(pause/2 + time.Duration(jitter.Int64N(int64(pause)))):
 		case <-l.ctx.Done():
 		}
 	}

@@ -1,0 +1,199 @@
+package simulation
+
+import (
+	"context"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// network is the way from one instance to the server. What is sent arrives after a delay, in order,
+// as TCP has it. While the network is down, nothing arrives. A cut ends all connections, and loses
+// what is on its way.
+type network struct {
+	random *rand.Rand // for the seeds of the connections
+	delay  time.Duration
+	serve  func(net.Conn)
+
+	mu    sync.Mutex
+	up    time.Time // when what is sent goes through again
+	gone  bool      // for good
+	conns []*conn   // one end of each connection
+}
+
+// dial opens a connection to the server.
+func (n *network) dial(ctx context.Context) (net.Conn, error) {
+	n.mu.Lock()
+	wait := time.Until(n.up) + n.delay
+	gone, seed := n.gone, n.random.Uint64()
+	n.mu.Unlock()
+	if gone {
+		wait = time.Hour
+	}
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-time.After(wait):
+	}
+	here, there := newEnd(n, seed), newEnd(n, seed+1)
+	here.other, there.other = there, here
+	n.mu.Lock()
+	n.conns = append(n.conns, here)
+	n.mu.Unlock()
+	go n.serve(there)
+	return here, nil
+}
+
+// stall lets nothing through for a time.
+func (n *network) stall(d time.Duration) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.up = time.Now().Add(d)
+}
+
+// cut ends all connections, one after the other.
+func (n *network) cut() {
+	n.mu.Lock()
+	conns := n.conns
+	n.conns = nil
+	n.mu.Unlock()
+	for k, c := range conns {
+		time.AfterFunc(time.Duration(k)*time.Microsecond, func() {
+			c.fail(syscall.ECONNRESET)
+			c.other.fail(syscall.ECONNRESET)
+		})
+	}
+}
+
+// end lets nothing through any more: the instance is gone. Its connections stay open where it is.
+func (n *network) end() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.gone = true
+	for _, c := range n.conns {
+		c.other.fail(io.EOF)
+	}
+}
+
+// conn is one end of a connection.
+type conn struct {
+	net.Conn // nil: the rest is not used
+	network  *network
+	other    *conn
+	random   *rand.Rand
+
+	mu       sync.Mutex
+	arrived  []byte
+	last     time.Time // when the last of what was sent to here arrives
+	failed   error
+	deadline time.Time
+	changed  chan struct{} // closed when any of these has changed
+}
+
+func newEnd(n *network, seed uint64) *conn {
+	return &conn{network: n, random: rand.New(rand.NewPCG(seed, 0)), changed: make(chan struct{})}
+}
+
+// change does something to the end, and wakes whoever reads.
+func (c *conn) change(do func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	do()
+	close(c.changed)
+	c.changed = make(chan struct{})
+}
+
+func (c *conn) fail(err error) {
+	c.change(func() {
+		if c.failed == nil {
+			c.failed = err
+		}
+	})
+}
+
+func (c *conn) Read(p []byte) (int, error) {
+	for {
+		c.mu.Lock()
+		n := copy(p, c.arrived)
+		c.arrived = c.arrived[n:]
+		failed, deadline, changed := c.failed, c.deadline, c.changed
+		c.mu.Unlock()
+		switch late := !deadline.IsZero() && !time.Now().Before(deadline); {
+		case n > 0:
+			return n, nil
+		case failed != nil:
+			return 0, failed
+		case late:
+			return 0, os.ErrDeadlineExceeded
+		case deadline.IsZero():
+			<-changed
+		default:
+			timer := time.NewTimer(time.Until(deadline))
+			select {
+			case <-changed:
+			case <-timer.C:
+			}
+			timer.Stop()
+		}
+	}
+}
+
+func (c *conn) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	failed := c.failed
+	// Nothing happens at the same moment: who is first is not left to the scheduler.
+	takes := time.Duration(c.random.Int64N(int64(c.network.delay))) + c.network.delay/10
+	c.mu.Unlock()
+	if failed != nil {
+		return 0, failed
+	}
+	c.network.mu.Lock()
+	up, gone := c.network.up, c.network.gone
+	c.network.mu.Unlock()
+	if gone {
+		return len(p), nil
+	}
+	to, sent := c.other, append([]byte(nil), p...)
+	now := time.Now()
+	at := now.Add(takes)
+	if up.After(now) {
+		at = up.Add(takes)
+	}
+	to.mu.Lock()
+	if !at.After(to.last) {
+		at = to.last.Add(1)
+	}
+	to.last = at
+	to.mu.Unlock()
+	time.AfterFunc(at.Sub(now), func() {
+		to.change(func() {
+			if to.failed == nil {
+				to.arrived = append(to.arrived, sent...)
+			}
+		})
+	})
+	return len(p), nil
+}
+
+func (c *conn) Close() error {
+	c.fail(net.ErrClosed)
+	takes := c.network.delay
+	time.AfterFunc(takes, func() { c.other.fail(io.EOF) })
+	return nil
+}
+
+func (c *conn) SetReadDeadline(t time.Time) error {
+	c.change(func() { c.deadline = t })
+	return nil
+}
+
+func (c *conn) SetDeadline(t time.Time) error    { return c.SetReadDeadline(t) }
+func (c *conn) SetWriteDeadline(time.Time) error { return nil }
+func (c *conn) LocalAddr() net.Addr              { return address }
+func (c *conn) RemoteAddr() net.Addr             { return address }
+
+var address = &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 6379}

@@ -1,0 +1,174 @@
+package simulation
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// hold is what somebody believes to hold: from the moment that its fence names on, until its
+// context ends or it begins to release.
+type hold struct {
+	name   string
+	scope  int // holds of one scope do not conflict
+	tree   pathlock.Tree
+	gate   bool
+	claims []pathlock.Claim
+	fence  uint64
+	ended  time.Time // zero while it lasts
+}
+
+// oracle judges what the instances see. It knows nothing of their code.
+type oracle struct {
+	fail func(format string, args ...any)
+	// fenceTime returns when the server gave out a fence.
+	fenceTime func(fence uint64) time.Time
+
+	// lossy says that leases may end early, and that the clock behind the fences jumps.
+	lossy bool
+
+	mu    sync.Mutex
+	holds []*hold
+	// fences has the greatest fence that anybody has been told, by tree.
+	fences map[pathlock.Tree]uint64
+	// refused are the notes of the calls that ended without a grant, and when they did.
+	refused map[string]time.Time
+	grants  int
+}
+
+// conflict says whether two holds exclude each other. X on a node excludes all below it, since
+// whoever is below has an intention on the node.
+func (h *hold) conflict(other *hold) bool {
+	if h.scope == other.scope || h.tree != other.tree {
+		return false
+	}
+	if h.gate || other.gate {
+		return true
+	}
+	for _, a := range h.claims {
+		for _, b := range other.claims {
+			am, bm := a.Mode, b.Mode
+			switch {
+			case a.Path == b.Path:
+			case a.Path.Contains(b.Path):
+				bm = weak(bm)
+			case b.Path.Contains(a.Path):
+				am = weak(am)
+			default:
+				continue
+			}
+			if !together[[2]pathlock.Mode{min(am, bm), max(am, bm)}] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// weak is the intention that a mode implies above it.
+func weak(m pathlock.Mode) pathlock.Mode {
+	if m == pathlock.ModeIS || m == pathlock.ModeS {
+		return pathlock.ModeIS
+	}
+	return pathlock.ModeIX
+}
+
+// together has the modes that two may have at once: Gray et al., 1976, table 1.
+var together = map[[2]pathlock.Mode]bool{
+	{pathlock.ModeIS, pathlock.ModeIS}: true, {pathlock.ModeIS, pathlock.ModeIX}: true, {pathlock.ModeIS, pathlock.ModeS}: true,
+	{pathlock.ModeIS, pathlock.ModeSIX}: true, {pathlock.ModeIX, pathlock.ModeIX}: true, {pathlock.ModeS, pathlock.ModeS}: true,
+}
+
+// latest returns the greatest fence that anybody has been told of in a tree.
+func (o *oracle) latest(tree pathlock.Tree) uint64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.fences[tree]
+}
+
+// began notes a grant. before is the latest fence when it was asked for, and 0 if it relies on an
+// earlier grant.
+func (o *oracle) began(h *hold, ctx context.Context, before uint64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.grants++
+	if !o.lossy && before > 0 && h.fence <= before {
+		o.fail("%s got fence %d, and %d was known when it asked", h.name, h.fence, before)
+	}
+	o.fences[h.tree] = max(o.fences[h.tree], h.fence)
+	now := time.Now()
+	for _, other := range o.holds {
+		if o.lossy || !h.conflict(other) {
+			continue
+		}
+		first, second := h, other
+		if other.fence < h.fence {
+			first, second = other, h
+		}
+		if granted := o.fenceTime(second.fence); first.ended.IsZero() && now.After(granted) || first.ended.After(granted) {
+			o.fail("%s (fence %d) ended at %v, and %s (fence %d) was granted at %v", first.name, first.fence, first.ended, second.name, second.fence, granted)
+		}
+	}
+	o.holds = append(o.holds, h)
+	if len(o.holds) > 100 { // those that have ended long ago meet nobody
+		o.holds = slices.DeleteFunc(o.holds, func(h *hold) bool { return !h.ended.IsZero() && now.Sub(h.ended) > time.Hour })
+	}
+	context.AfterFunc(ctx, func() { o.ended(h) })
+}
+
+// ended notes that a hold has ended.
+func (o *oracle) ended(h *hold) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if h.ended.IsZero() {
+		h.ended = time.Now()
+	}
+}
+
+// forgot notes that the server has forgotten everything. Who holds something learns of it when the
+// lease ends at the latest, and with the next renewal if that is answered.
+func (o *oracle) forgot(lease, renewal time.Duration, answered func() bool) {
+	o.mu.Lock()
+	live := slices.DeleteFunc(slices.Clone(o.holds), func(h *hold) bool { return !h.ended.IsZero() })
+	o.mu.Unlock()
+	check := func(after time.Duration, applies func() bool) {
+		time.AfterFunc(after, func() {
+			o.mu.Lock()
+			defer o.mu.Unlock()
+			for _, h := range live {
+				if h.ended.IsZero() && applies() {
+					o.fail("%s is still held %v after the server has forgotten it", h.name, after)
+				}
+			}
+		})
+	}
+	check(lease+time.Second, func() bool { return true })
+	check(renewal, answered)
+}
+
+// refuse notes that a call has ended without a grant.
+func (o *oracle) refuse(note string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.refused[note] = time.Now()
+}
+
+// look judges what the server has: nothing of an instance that was gone before a moment, and
+// nothing for a call that was refused before another.
+func (o *oracle) look(s pathlock.Snapshot, gone func(instance string) bool, refusedBefore time.Time) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, e := range slices.Concat(s.Holders, s.Waiters) {
+		what := fmt.Sprintf("%s of %s, until %v", e.Note, e.Origin.Instance, e.Until)
+		if !e.Detached && gone(e.Origin.Instance) {
+			o.fail("a lease after its instance was gone, there is %s", what)
+		}
+		if at, refused := o.refused[e.Note]; refused && at.Before(refusedBefore) {
+			o.fail("refused at %v, and still there: %s", at, what)
+		}
+	}
+}

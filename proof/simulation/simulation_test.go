@@ -1,0 +1,72 @@
+// The client's pauses are random, and follow from the seed, too.
+//
+//go:debug randseednop=0
+package simulation
+
+import (
+	"context"
+	"fmt"
+	oldrand "math/rand"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"testing"
+	"testing/cryptotest"
+	"testing/synctest"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/pathlock-go/pathlock/proof/budget"
+)
+
+// What happens at one moment happens in one order only on one processor.
+func TestMain(m *testing.M) {
+	runtime.GOMAXPROCS(1)
+	debug.SetGCPercent(400)
+	redis.SetLogger(silent{})
+	os.Exit(m.Run())
+}
+
+// silent has nothing written of what the client complains about.
+type silent struct{}
+
+func (silent) Printf(context.Context, string, ...any) {}
+
+// run lets one world go on to its end.
+func run(t *testing.T, seed uint64, kinds ...kind) (w *world) {
+	t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
+		cryptotest.SetGlobalRandom(t, seed)
+		oldrand.Seed(int64(seed)) //nolint:staticcheck // the client's
+		synctest.Test(t, func(t *testing.T) {
+			w = newWorld(t, seed, kinds...)
+			w.run()
+		})
+	})
+	return w
+}
+
+// TestSimulation runs one world after the other.
+func TestSimulation(t *testing.T) {
+	began, seed := time.Now(), budget.Seed()
+	var worlds, calls, grants, faults int
+	var simulated time.Duration
+	for next := seed; worlds == 0 || time.Since(began) < budget.Time() && !t.Failed(); next++ {
+		w := run(t, next)
+		if worlds++; t.Failed() {
+			t.Logf("to repeat it: make prove SEED=%d", next)
+		}
+		calls, grants, faults = calls+w.calls, grants+w.grants, faults+w.faults
+		simulated += w.ends.Sub(w.epoch)
+	}
+	budget.Report(t, "worlds", worlds, "hours", int(simulated.Hours()), "calls", calls, "grants", grants, "faults", faults, "seed", seed, "seconds", int(time.Since(began).Seconds()))
+}
+
+// TestSimulation_repeats: a seed has the same world again, to the nanosecond.
+func TestSimulation_repeats(t *testing.T) {
+	seed := budget.Seed()
+	first, second := run(t, seed, quiet), run(t, seed, quiet)
+	if first.trace != second.trace {
+		t.Errorf("seed %d: %d calls and %d grants, and then %d and %d", seed, first.calls, first.grants, second.calls, second.grants)
+	}
+}

@@ -1,0 +1,315 @@
+// Package simulation runs instances of the real code in one process and in virtual time: lockers on
+// real stores, whose real client talks to a small Redis with the real scripts, over a network that
+// delays, stalls and cuts; instances crash, the server stops, forgets, falls back, or has a clock
+// that goes its own way. All of a world follows from its seed.
+package simulation
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/proof/simredis"
+	"github.com/pathlock-go/pathlock/store/redisstore"
+)
+
+// The store's time-out, as redisstore has it by default, and what it does after that to leave
+// everything in order.
+const (
+	timeout = redisstore.DefaultTimeout
+	grace   = 500 * time.Millisecond
+)
+
+// kind is what may happen in a world.
+type kind int
+
+const (
+	quiet  kind = iota // nothing but delays: a wake-up takes no longer than the network
+	faulty             // instances and networks fail, and the server stops; what was granted counts
+	lossy              // the server forgets, or its clock jumps: leases may end early
+)
+
+func (k kind) String() string { return [...]string{"quiet", "faulty", "lossy"}[k] }
+
+// world is one run.
+type world struct {
+	*testing.T
+	oracle
+	seed   uint64
+	kind   kind
+	lease  time.Duration
+	server *simredis.Server
+	epoch  time.Time
+	ends   time.Time
+	random *rand.Rand // of the faults
+
+	// The server's clock: what it showed at a moment, and how fast it goes.
+	clock     sync.Mutex
+	at, shows time.Time
+	rate      float64
+
+	mu        sync.Mutex
+	instances []*instance
+	gone      map[string]time.Time // when an instance was gone
+	fault     time.Time            // the end of the last fault
+	history   []string
+	trace     uint64
+	calls     int
+	faults    int
+	attached  []token
+	stopped   chan struct{}
+	workers   sync.WaitGroup
+}
+
+// instance is one process.
+type instance struct {
+	*world
+	name    string
+	network *network
+	locker  *pathlock.Locker
+	store   *redisstore.Store
+	client  *redis.Client
+	dead    context.Context
+	crash   context.CancelFunc
+}
+
+func newWorld(t *testing.T, seed uint64, kinds ...kind) *world {
+	r := rand.New(rand.NewPCG(seed, 1))
+	if len(kinds) == 0 {
+		kinds = []kind{quiet, faulty, lossy}
+	}
+	w := &world{
+		T: t, seed: seed, kind: kinds[r.IntN(len(kinds))], random: r, server: simredis.New(), epoch: time.Now(), gone: make(map[string]time.Time),
+		lease: []time.Duration{time.Second, 5 * time.Second, 30 * time.Second, 5 * time.Minute}[r.IntN(4)], stopped: make(chan struct{}), rate: 1,
+	}
+	w.ends = w.epoch.Add(200 * w.lease)
+	w.at, w.shows = w.epoch, w.epoch
+	w.oracle = oracle{fail: w.failf, lossy: w.kind == lossy, fenceTime: w.trueTime, fences: make(map[pathlock.Tree]uint64), refused: make(map[string]time.Time)}
+	if w.kind == faulty {
+		w.rate = 1 - r.Float64()/50 // leases last longer on the server than they should
+	}
+	w.server.Clock = w.serverTime
+	return w
+}
+
+// failf fails the test with what has happened before.
+func (w *world) failf(format string, args ...any) {
+	w.Helper()
+	if w.Failed() {
+		return
+	}
+	for _, line := range w.history[max(0, len(w.history)-40):] {
+		w.Log(line)
+	}
+	w.Errorf("seed %d, %s, lease %v, after %v: %s", w.seed, w.kind, w.lease, time.Since(w.epoch), fmt.Sprintf(format, args...))
+}
+
+// note remembers something that happened.
+func (w *world) note(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	line := fmt.Sprintf("%12v  ", time.Since(w.epoch)) + fmt.Sprintf(format, args...)
+	w.history = append(w.history, line)
+	if len(w.history) > 4000 {
+		w.history = w.history[2000:]
+	}
+	h := fnv.New64a()
+	fmt.Fprint(h, w.trace, line)
+	w.trace = h.Sum64()
+}
+
+func (w *world) serverTime() time.Time {
+	w.clock.Lock()
+	defer w.clock.Unlock()
+	return w.shows.Add(time.Duration(float64(time.Since(w.at)) * w.rate))
+}
+
+// trueTime undoes serverTime for a fence, which is a time in microseconds.
+func (w *world) trueTime(fence uint64) time.Time {
+	w.clock.Lock()
+	defer w.clock.Unlock()
+	return w.at.Add(time.Duration(float64(time.UnixMicro(int64(fence)+1).Sub(w.shows)) / w.rate))
+}
+
+// jump sets the server's clock forward or back.
+func (w *world) jump(d time.Duration) {
+	now := w.serverTime()
+	w.clock.Lock()
+	defer w.clock.Unlock()
+	w.at, w.shows = time.Now(), now.Add(d)
+}
+
+// start starts an instance.
+func (w *world) start(name string) *instance {
+	n := &network{random: rand.New(rand.NewPCG(w.random.Uint64(), 2)), delay: time.Duration(1+w.random.IntN(20)) * time.Millisecond, serve: w.server.Serve}
+	i := &instance{world: w, name: name, network: n}
+	i.client = redis.NewClient(&redis.Options{
+		Dialer: func(ctx context.Context, _, _ string) (net.Conn, error) { return n.dial(ctx) },
+		Addr:   address.String(), DialTimeout: time.Second, DialerRetries: 1, ContextTimeoutEnabled: true, PoolSize: 100,
+	})
+	i.store = redisstore.New(i.client)
+	i.locker = pathlock.New(i.store, pathlock.WithLease(w.lease), pathlock.WithInstance(name), pathlock.WithLogger(slog.New(slog.DiscardHandler)))
+	i.dead, i.crash = context.WithCancel(context.Background())
+	w.mu.Lock()
+	w.instances = append(w.instances, i)
+	w.mu.Unlock()
+	for worker := range 3 {
+		c := &caller{instance: i, random: rand.New(rand.NewPCG(w.random.Uint64(), 3)), name: fmt.Sprintf("%s.%d", name, worker)}
+		w.workers.Go(c.run)
+	}
+	return i
+}
+
+// run lets the world go on until its end.
+func (w *world) run() {
+	for n := range 3 {
+		w.start(fmt.Sprint("i", n))
+	}
+	for n := 3; time.Now().Before(w.ends); n++ {
+		time.Sleep(time.Duration(w.random.ExpFloat64() * 2 * float64(w.lease)))
+		if w.kind != quiet {
+			w.disturb(n)
+		}
+		w.inspect()
+	}
+	close(w.stopped)
+	for _, i := range w.instances {
+		i.network.stall(0)
+	}
+	w.workers.Wait()
+	time.Sleep(timeout + 10*time.Second)
+	w.inspect()
+	for _, i := range w.instances {
+		i.stop()
+	}
+	time.Sleep(time.Hour) // for what goes on behind
+	for _, key := range w.server.Keys() {
+		if w.kind != lossy && !strings.HasSuffix(key, ":fence") {
+			w.failf("an hour later, there is %s", key)
+		}
+	}
+}
+
+// stop ends an instance in good order.
+func (i *instance) stop() {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	_ = i.locker.Shutdown(ctx)
+	_ = i.store.Close(ctx)
+	_ = i.client.Close()
+	i.crash()
+	i.network.cut()
+}
+
+// disturb has something go wrong.
+func (w *world) disturb(n int) {
+	w.mu.Lock()
+	w.faults++
+	at := w.random.IntN(len(w.instances))
+	i := w.instances[at]
+	w.mu.Unlock()
+	most := 8
+	if w.kind == lossy {
+		most = 12
+	}
+	took := time.Duration(w.random.ExpFloat64() * float64(w.lease))
+	what := w.random.IntN(most)
+	w.note("fault %d at %s, for %v", what, i.name, took)
+	switch what {
+	case 0, 1:
+		i.network.cut()
+	case 2, 3:
+		i.network.stall(took)
+	case 4: // a short break, in which what is under way is lost
+		i.network.stall(took / 10)
+		i.network.cut()
+	case 5: // the server stops, and goes on
+		for _, i := range w.instances {
+			i.network.stall(took)
+		}
+	case 6:
+		w.server.ForgetScripts()
+	case 7:
+		w.crash(at, n)
+	case 8: // a restart without a file
+		w.server.ForgetScripts()
+		w.server.Restore(nil)
+		faults := w.faults
+		w.forgot(w.lease, w.lease/3+timeout+grace, func() bool {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return w.faults == faults && w.fault.Before(time.Now().Add(-w.lease/3-timeout))
+		})
+		for _, i := range w.instances {
+			i.network.cut()
+		}
+	case 9: // a replica that is behind becomes the primary
+		before := w.server.Image()
+		time.Sleep(took)
+		w.server.Restore(before)
+		for _, i := range w.instances {
+			i.network.cut()
+		}
+	default:
+		w.jump(time.Duration(w.random.NormFloat64() * float64(w.lease)))
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if what > 5 {
+		took = 0
+	}
+	if end := time.Now().Add(took); end.After(w.fault) {
+		w.fault = end
+	}
+}
+
+// crash ends an instance without a word, and starts another one in its place.
+func (w *world) crash(at, n int) {
+	i := w.instances[at]
+	i.network.end()
+	i.crash()
+	w.mu.Lock()
+	w.gone[i.name] = time.Now()
+	w.instances = append(w.instances[:at:at], w.instances[at+1:]...)
+	w.mu.Unlock()
+	w.workers.Go(i.stop)
+	w.start(fmt.Sprint("i", n))
+}
+
+// inspect has the oracle look at what the server has, which it asks by itself.
+func (w *world) inspect() {
+	n := &network{random: rand.New(rand.NewPCG(0, 0)), delay: 10, serve: w.server.Serve}
+	client := redis.NewClient(&redis.Options{Addr: address.String(), Dialer: func(ctx context.Context, _, _ string) (net.Conn, error) { return n.dial(ctx) }, ContextTimeoutEnabled: true})
+	defer func() { _ = client.Close() }()
+	store := redisstore.New(client)
+	defer func() { _ = store.Close(context.Background()) }()
+	for _, tree := range trees {
+		snapshot, err := store.Snapshot(context.Background(), tree)
+		if err != nil {
+			w.failf("the server does not answer: %v", err)
+			return
+		}
+		w.mu.Lock()
+		healthy := w.fault.Add(timeout + 5*time.Second)
+		refusedBefore := time.Now().Add(-timeout - 5*time.Second)
+		if healthy.After(time.Now()) || w.kind == lossy {
+			refusedBefore = time.Time{}
+		}
+		gone := func(name string) bool {
+			at, gone := w.gone[name]
+			return gone && w.kind != lossy && time.Since(at) > time.Duration(float64(w.lease)/w.rate)+100*time.Millisecond
+		}
+		w.mu.Unlock()
+		w.look(snapshot, gone, refusedBefore)
+	}
+}
