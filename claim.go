@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/pathlock-go/pathlock/internal/queue"
 	"github.com/pathlock-go/pathlock/internal/shown"
 )
 
@@ -31,9 +32,13 @@ const (
 // Modes returns the five modes from the weakest to the strongest.
 func Modes() []Mode { return []Mode{ModeIS, ModeIX, ModeS, ModeSIX, ModeX} }
 
-// supremum returns the weakest mode that is at least as strong as both a and b. It is what an owner
+// Compatible reports whether two owners may hold a and b on one node at once. The table is that of
+// Gray et al. 1976, table 1.
+func Compatible(a, b Mode) bool { return queue.Compatible(queue.Mode(a), queue.Mode(b)) }
+
+// Supremum returns the weakest mode that is at least as strong as both a and b. It is what an owner
 // has on a node that it claimed twice.
-func supremum(a, b Mode) Mode {
+func Supremum(a, b Mode) Mode {
 	switch {
 	case a == b:
 		return a
@@ -46,11 +51,11 @@ func supremum(a, b Mode) Mode {
 
 // Covers reports whether holding m on a node gives everything that holding other on the same node
 // gives.
-func (m Mode) Covers(other Mode) bool { return supremum(m, other) == m }
+func (m Mode) Covers(other Mode) bool { return Supremum(m, other) == m }
 
-// coversBelow reports whether holding m on a node gives everything that holding other on any node
+// CoversBelow reports whether holding m on a node gives everything that holding other on any node
 // below it gives.
-func (m Mode) coversBelow(other Mode) bool {
+func (m Mode) CoversBelow(other Mode) bool {
 	switch m {
 	case ModeX:
 		return true
@@ -105,11 +110,17 @@ type Claim struct {
 	Mode Mode `json:"mode"`
 }
 
+// IS claims p in mode IS: something below p is read.
+func IS(p Path) Claim { return Claim{p, ModeIS} }
+
 // IX claims p in mode IX: something below p changes, or an attribute of p that no path depends on.
 func IX(p Path) Claim { return Claim{p, ModeIX} }
 
 // S claims p in mode S: the subtree of p is read and must not change.
 func S(p Path) Claim { return Claim{p, ModeS} }
+
+// SIX claims p in mode SIX: the subtree of p is read, and something below p changes.
+func SIX(p Path) Claim { return Claim{p, ModeSIX} }
 
 // X claims p in mode X: the subtree of p changes, or the name slot p if there is no such node.
 func X(p Path) Claim { return Claim{p, ModeX} }
@@ -140,7 +151,7 @@ func Normalize(claims ...Claim) []Claim {
 	set := all[:0]
 	for _, c := range all {
 		if n := len(set); n > 0 && set[n-1].Path == c.Path {
-			set[n-1].Mode = supremum(set[n-1].Mode, c.Mode)
+			set[n-1].Mode = Supremum(set[n-1].Mode, c.Mode)
 			continue
 		}
 		set = append(set, c)

@@ -179,7 +179,7 @@ func (g *grant) covers(c Claim) bool {
 	// The deepest claims come last, and are those that were asked for.
 	for i := len(g.claims) - 1; i >= 0; i-- {
 		own := g.claims[i]
-		if own.Path.Contains(c.Path) && (own.Mode.coversBelow(c.Mode) || own.Path == c.Path && own.Mode.Covers(c.Mode)) {
+		if own.Path.Contains(c.Path) && (own.Mode.CoversBelow(c.Mode) || own.Path == c.Path && own.Mode.Covers(c.Mode)) {
 			return true
 		}
 	}

@@ -2,13 +2,16 @@ package pathlock_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
-	"pgregory.net/rapid"
+	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
 // someNames draws few different names, so that relatives are frequent.
@@ -95,6 +98,19 @@ func FuzzParsePath(f *testing.F) {
 			t.Fatalf("%q put together again is %q", s, again)
 		}
 	})
+}
+
+// A path column holds "" for the root, where the path is "/".
+func ExamplePath_Column() {
+	login := pathlock.MustParsePath("/api/login")
+	for above := range login.Ancestors() {
+		fmt.Printf("%s %q\n", above, above.Column())
+	}
+	fmt.Printf("%s %q\n", login, login.Column())
+	// Output:
+	// / ""
+	// /api "/api"
+	// /api/login "/api/login"
 }
 
 func TestFoldMakesEqualNamesMeet(t *testing.T) {
@@ -258,4 +274,98 @@ func TestNormalizeHasTheSupremumOfClaimsAndIntentions(t *testing.T) {
 			t.Fatalf("the argument was changed to %s", written(given))
 		}
 	})
+}
+
+// A claim is a path with a mode. A request states what it needs, and the intentions above follow
+// from that.
+func ExampleClaim() {
+	plan, suite := pathlock.Root(), pathlock.MustParsePath("/api/login")
+	for _, claim := range []pathlock.Claim{
+		pathlock.S(suite),  // read the subtree
+		pathlock.X(suite),  // change the subtree
+		pathlock.SIX(plan), // read all, and change something below
+		pathlock.IS(plan),  // read something below
+		pathlock.IX(plan),  // change something below
+	} {
+		fmt.Println(claim, "is", pathlock.Normalize(claim))
+	}
+	// Output:
+	// S /api/login is [IS / IS /api S /api/login]
+	// X /api/login is [IX / IX /api X /api/login]
+	// SIX / is [SIX /]
+	// IS / is [IS /]
+	// IX / is [IX /]
+}
+
+func ExamplePath() {
+	p, err := pathlock.ParsePath("/dir1/dir2")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	q, _ := p.Child("dir3")
+	fmt.Println(q, q.Depth(), q.Base(), q.Parent())
+	fmt.Println(p.Contains(q), q.Contains(p))
+	_, err = pathlock.ParsePath("/dir1//dir2")
+	fmt.Println(err)
+	// Output:
+	// /dir1/dir2/dir3 3 dir3 /dir1/dir2
+	// true false
+	// pathlock: invalid path: "/dir1//dir2": empty name
+}
+
+// Every node comes before its subtree, and the subtree is one run.
+func ExamplePath_Compare() {
+	paths := []pathlock.Path{
+		pathlock.MustParsePath("/a-b"), pathlock.MustParsePath("/a/b"), pathlock.Root(), pathlock.MustParsePath("/a"),
+	}
+	slices.SortFunc(paths, pathlock.Path.Compare)
+	fmt.Println(paths)
+	for name := range paths[2].Names() {
+		fmt.Println(name)
+	}
+	// Output:
+	// [/ /a /a/b /a-b]
+	// a
+	// b
+}
+
+// Names that a database may hold equal meet in one lock.
+func ExampleFold() {
+	fmt.Println(pathlock.Fold("Straße ") == pathlock.Fold("STRASSE"))
+	fmt.Println(pathlock.FoldNothing("Straße ") == pathlock.FoldNothing("STRASSE"))
+	// Output:
+	// true
+	// false
+}
+
+// A database that tells all names apart needs no folding.
+func ExampleWithFold() {
+	login := pathlock.MustParsePath("/API/Login")
+	store := memstore.New()
+	for _, locker := range []*pathlock.Locker{
+		pathlock.New(store),
+		pathlock.New(store, pathlock.WithFold(pathlock.FoldNothing)),
+	} {
+		folded, err := locker.Folded(login)
+		fmt.Println(folded, err)
+	}
+	// Output:
+	// /api/login <nil>
+	// /API/Login <nil>
+}
+
+func ExampleNormalize() {
+	rename := pathlock.Normalize(
+		pathlock.X(pathlock.MustParsePath("/dir1/dir2")),
+		pathlock.X(pathlock.MustParsePath("/dir1/new")),
+	)
+	for _, c := range rename {
+		fmt.Println(c)
+	}
+	// Output:
+	// IX /
+	// IX /dir1
+	// X /dir1/dir2
+	// X /dir1/new
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/operation"
-	"github.com/pathlock-go/pathlock/internal/queue"
 )
 
 // instance is one operation on the small tree: what lockspec thinks of it, and how the model does
@@ -30,7 +29,7 @@ func conflict(a, b []pathlock.Claim) bool {
 		held[c.Path] = c.Mode
 	}
 	for _, c := range pathlock.Normalize(b...) {
-		if !queue.Compatible(queue.Mode(held[c.Path]), queue.Mode(c.Mode)) {
+		if !pathlock.Compatible(held[c.Path], c.Mode) {
 			return true
 		}
 	}

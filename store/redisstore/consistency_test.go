@@ -12,7 +12,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/queue"
 	"github.com/pathlock-go/pathlock/internal/test/testerr"
 )
 
@@ -91,11 +90,7 @@ func inconsistencies(ctx context.Context, t testing.TB, s *Store, tree pathlock.
 		}
 		for claim := range slices.Chunk([]byte(claims), claimBytes) {
 			name := string(claim[:len(gateNode)])
-			mode := pathlock.Claim{Mode: pathlock.Mode(claim[len(gateNode)] - '0')}
-			if had := held[field][name]; had != 0 {
-				mode = pathlock.Normalize(mode, pathlock.Claim{Mode: had})[0] // the supremum of both
-			}
-			held[field][name] = mode.Mode
+			held[field][name] = pathlock.Supremum(held[field][name], pathlock.Mode(claim[len(gateNode)]-'0'))
 		}
 	}
 	for _, modes := range held {
@@ -130,7 +125,7 @@ func inconsistencies(ctx context.Context, t testing.TB, s *Store, tree pathlock.
 	for name, modes := range nodes {
 		for a, n := range modes {
 			for b := range modes {
-				if !queue.Compatible(queue.Mode(a), queue.Mode(b)) && (a != b || n > 1) {
+				if !pathlock.Compatible(a, b) && (a != b || n > 1) {
 					complain("node %q is held in %v", name, modes)
 				}
 			}

@@ -98,9 +98,7 @@ func (f *fixture) pass(d time.Duration) {
 }
 
 // Claims of paths that are written in the tests.
-func is(path string) pathlock.Claim {
-	return pathlock.Claim{Path: pathlock.MustParsePath(path), Mode: pathlock.ModeIS}
-}
+func is(path string) pathlock.Claim { return pathlock.IS(pathlock.MustParsePath(path)) }
 func ix(path string) pathlock.Claim { return pathlock.IX(pathlock.MustParsePath(path)) }
 func s(path string) pathlock.Claim  { return pathlock.S(pathlock.MustParsePath(path)) }
 func x(path string) pathlock.Claim  { return pathlock.X(pathlock.MustParsePath(path)) }
