@@ -51,13 +51,13 @@ func hostile() topic {
 				if err != nil {
 					f.Fatal(err)
 				}
-				f.actor("other").isRefused(pathlock.IS(below))
+				f.actor("other").isRefused(pathlock.Claim{Path: below, Mode: pathlock.ModeIS})
 			}
 			f.actor("other").takes(x("/none of them"))
 		}},
 		{"the longest tree, the longest name and the deepest path that there may be", func(f *fixture) {
 			long := rand.Text()
-			long += strings.Repeat("x", pathlock.MaxTreeBytes-len(long))
+			long += strings.Repeat("x", 255-len(long))
 			tree := f.tryTree(long, long)
 			name := strings.Repeat("n", pathlock.MaxNameBytes)
 			deep := strings.Repeat("/d", pathlock.MaxDepth)
