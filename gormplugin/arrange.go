@@ -69,6 +69,6 @@ func Arrange(db *gorm.DB, rows any, columns ...string) error {
 	}
 	return p.operate(db, func(db *gorm.DB) error {
 		e := &write.Operation{Arranged: arranged, Into: list}
-		return e.Statement(db, t).Updates(arranged.Assigned(t)).Error
+		return e.Statement(db, t).Updates(arranged.Assigned()).Error
 	})
 }

@@ -1,6 +1,7 @@
 package write
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -15,7 +16,6 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/plan"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
-	"github.com/pathlock-go/pathlock/internal/shown"
 )
 
 // An arrangement is an UPDATE that gives every row a parent of its own, and other columns values of
@@ -30,7 +30,7 @@ type Arrangement struct {
 	Parents map[any]any
 	// tree is what the caller states of the tree, nil for nothing.
 	tree any
-	// columns get the values that the structs of the rows have there.
+	// columns are the parent, and those that get what the structs of the rows have there.
 	columns []*schema.Field
 	structs map[any]reflect.Value
 }
@@ -40,32 +40,23 @@ func NewArrangement(db *gorm.DB, t *table.Table, rows reflect.Value, columns []s
 	if rows.Len() > maxArranged {
 		return nil, t.Unsupported("an arrangement has at most %d rows, not %d", maxArranged, rows.Len())
 	}
-	r := &Arrangement{Parents: make(map[any]any, rows.Len()), structs: make(map[any]reflect.Value, rows.Len())}
-	own := append(slices.Concat(t.PlaceColumns(), t.Deletion), t.Key, t.Version)
+	r := &Arrangement{Parents: make(map[any]any, rows.Len()), columns: []*schema.Field{t.Parent}, structs: make(map[any]reflect.Value, rows.Len())}
+	own := append(slices.Concat(t.PlaceColumns(), t.Deletion), t.Key, t.Version, nil)
 	for _, name := range columns {
 		f := t.ColumnNamed(name)
-		switch {
-		case f == nil || f.DBName == "":
-			return nil, fmt.Errorf("%w: %s has no column %q", gorm.ErrInvalidField, t.TableName, name)
-		case slices.Contains(own, f):
-			return nil, t.Unsupported("an arrangement writes %q by itself, or leaves it alone", f.DBName)
+		if slices.Contains(own, f) || f.DBName == "" {
+			return nil, t.Unsupported("%q is no column that an arrangement can write", name)
 		}
 		r.columns = append(r.columns, f)
 	}
-	for _, f := range append(slices.Clone(r.columns), t.Parent) {
-		if err := t.IsWritable(f); err != nil {
-			return nil, err
-		}
+	err := t.LearnSpellings(db)
+	for _, f := range r.columns {
+		err = cmp.Or(err, t.IsWritable(f))
 	}
-	if err := t.LearnSpellings(db); err != nil {
-		return nil, err
+	for i := 0; i < rows.Len() && err == nil; i++ {
+		err = r.add(db.Statement.Context, t, reflect.Indirect(rows.Index(i)))
 	}
-	for i := range rows.Len() {
-		if err := r.add(db.Statement.Context, t, reflect.Indirect(rows.Index(i))); err != nil {
-			return nil, err
-		}
-	}
-	return r, nil
+	return r, err
 }
 
 // add notes what one of the structs says.
@@ -73,40 +64,29 @@ func (r *Arrangement) add(ctx context.Context, t *table.Table, row reflect.Value
 	if !row.IsValid() {
 		return fmt.Errorf("%w: a row of the arrangement is nil", gorm.ErrInvalidValue)
 	}
-	record := table.Record{Ctx: ctx, Table: t, Row: row}
-	id, err := record.Get(t.Key)
-	var parent, tree any
-	if err == nil {
-		parent, err = record.Get(t.Parent)
+	n, err := t.NodeIn(table.Record{Ctx: ctx, Table: t, Row: row})
+	if err != nil {
+		return err
 	}
-	if err == nil && t.Tree != nil && record.States(t.Tree) {
-		tree, err = record.Get(t.Tree)
-	}
-	_, twice := r.Parents[id]
-	switch {
-	case err != nil:
-	case id == nil:
+	switch _, twice := r.Parents[n.ID]; {
+	case n.ID == nil:
 		err = fmt.Errorf("%w: %s: a row of the arrangement has no key", pathlock.ErrInvalidID, t.TableName)
 	case twice:
 		err = t.Misplaced("the arrangement has the row twice")
-	case tree != nil && r.tree != nil && tree != r.tree:
-		err = t.Misplaced("the row is stated to be in the tree %s, and others in %s", shown.ID(tree), shown.ID(r.tree))
 	}
 	if err != nil {
-		return &fault.RowError{Table: t.TableName, ID: id, Err: err}
+		return &fault.RowError{Table: t.TableName, ID: n.ID, Err: err}
 	}
-	if tree != nil {
-		r.tree = tree
-	}
-	r.Parents[id], r.structs[id] = t.ParentOrNil(parent), row
+	r.tree = cmp.Or(n.Tree, r.tree) // the plan says which row is not there
+	r.Parents[n.ID], r.structs[n.ID] = n.Parent, row
 	return nil
 }
 
 // Assigned are the columns that the arrangement writes. What they get is filled in when the rows
 // are written, some at a time.
-func (r *Arrangement) Assigned(t *table.Table) map[string]any {
+func (r *Arrangement) Assigned() map[string]any {
 	assigned := make(map[string]any)
-	for _, f := range append(slices.Clone(r.columns), t.Parent) {
+	for _, f := range r.columns {
 		assigned[f.DBName] = clause.Expr{SQL: "?", Vars: []any{table.Column(f)}}
 	}
 	return assigned
@@ -114,41 +94,26 @@ func (r *Arrangement) Assigned(t *table.Table) map[string]any {
 
 // assign has a statement give the rows with the ids what the arrangement says.
 func (r *Arrangement) assign(ctx context.Context, t *table.Table, a *assignment, x *relocation, ids []any) {
-	of := func(value func(id any) any) (values []any) {
-		for _, id := range ids {
-			values = append(values, value(id))
+	columns := r.columns
+	if t.Name != nil && x.Crosses(&a.Change) {
+		columns = append(slices.Clone(columns), t.Name) // they were set aside
+	}
+	for _, f := range columns {
+		values := make([]any, len(ids))
+		for i, id := range ids {
+			switch parent := r.Parents[id]; {
+			case f == t.Name:
+				values[i] = x.Live[id].Name
+			case f != t.Parent:
+				values[i], _ = f.ValueOf(ctx, r.structs[id])
+			case parent == nil:
+				values[i] = t.NoParentValue()
+			default:
+				values[i] = parent
+			}
 		}
-		return values
+		a.replace(t, f, ids, values, false)
 	}
-	for _, f := range r.columns {
-		a.replace(t, f, ids, of(func(id any) any {
-			value, _ := f.ValueOf(ctx, r.structs[id])
-			return value
-		}), false)
-	}
-	a.replace(t, t.Parent, ids, of(func(id any) any {
-		if parent := r.Parents[id]; parent != nil {
-			return parent
-		}
-		return t.NoParentValue()
-	}), false)
-	if t.Name != nil && x.Crosses(&a.Change) { // they were set aside
-		a.replace(t, t.Name, ids, of(func(id any) any { return x.Live[id].Name }), false)
-	}
-}
-
-// newParents are the parents that an update assigns.
-func (a *assignment) newParents() (ids []any) {
-	if a.Parent != nil {
-		ids = append(ids, *a.Parent)
-	}
-	known := make(map[any]bool)
-	for _, id := range a.Parents {
-		if !known[id] {
-			known[id], ids = true, append(ids, id)
-		}
-	}
-	return ids
 }
 
 // setAside gives the rows that move names, and with what is below them paths, that no row can have.
@@ -172,10 +137,10 @@ func (e *Engine) setAside(db *gorm.DB, tx *txn.Transaction, t *table.Table, move
 			return nil, fmt.Errorf("gormplugin: setting rows of %s aside: %w", t.TableName, err)
 		}
 	}
-	if !named {
+	switch {
+	case !named:
 		return moves, nil
-	}
-	if !descend {
+	case !descend:
 		return back, nil
 	}
 	return back, e.rewriteMoved(db, tx, t, there, false)
@@ -191,9 +156,9 @@ func (e *Engine) checkSlots(db *gorm.DB, t *table.Table, x *relocation) error {
 		parent any
 		name   string
 	}
-	moves, moving := make(map[slot]plan.Move, len(x.Moves)), make(map[any]bool, len(x.Moves))
+	moves := make(map[slot]plan.Move, len(x.Moves))
 	for _, m := range x.Moves {
-		moves[slot{x.assignment.ParentOf(m.Node), m.Name}], moving[m.ID] = m, true
+		moves[slot{x.assignment.ParentOf(m.Node), m.Name}] = m
 	}
 	for chunk := range slices.Chunk(x.Moves, table.MaxPlaceholders/2) {
 		var parents, names []any
@@ -209,7 +174,7 @@ func (e *Engine) checkSlots(db *gorm.DB, t *table.Table, x *relocation) error {
 			return err
 		}
 		for _, n := range rows {
-			if m, taken := moves[slot{n.Parent, n.Name}]; taken && !moving[n.ID] {
+			if m, taken := moves[slot{n.Parent, n.Name}]; taken && m.ID != n.ID && x.assignment.ParentOf(n) == n.Parent {
 				return &fault.RowError{Table: t.TableName, ID: m.ID, Err: &fault.NameTakenError{Table: t.TableName, Tree: m.To.Tree, Path: m.To.Path}}
 			}
 		}

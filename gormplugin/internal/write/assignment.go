@@ -18,7 +18,9 @@ import (
 // assignment is what an UPDATE says about the place of the rows that it hits.
 type assignment struct {
 	plan.Change
-	set clause.Set
+	// arranged says what each of the rows gets, nil where all get the same.
+	arranged *Arrangement
+	set      clause.Set
 	// version is what is assigned to the version, if anything.
 	version any
 	// marks are the marks of deletion that are assigned to be those of deleted rows.
@@ -84,8 +86,8 @@ func assignmentIn(t *table.Table, stmt *gorm.Statement, op *Operation) (*assignm
 			continue
 		}
 		a.place = a.place || f != t.Fence
-		if r := op.arrangement(); r != nil && f == t.Parent {
-			a.Parents, a.Tree = r.Parents, r.tree
+		if f == t.Parent && op != nil && op.Arranged != nil {
+			a.arranged, a.Parents, a.Tree = op.Arranged, op.Arranged.Parents, op.Arranged.tree
 			continue
 		}
 		planned, err := takeAssigned(stmt.Context, t, a, f, assigned.Value)

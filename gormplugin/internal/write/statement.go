@@ -226,14 +226,6 @@ func (op *Operation) Statement(db *gorm.DB, t *table.Table) *gorm.DB {
 	return db.Model(t.Fresh()).Where(clause.Eq{Column: table.Column(t.Key), Value: op.ID}).InstanceSet(operationKey, op)
 }
 
-// arrangement returns what op arranges, nil if it is another operation, or none.
-func (op *Operation) arrangement() *Arrangement {
-	if op == nil {
-		return nil
-	}
-	return op.Arranged
-}
-
 // missed is the error of an operation's statement that hits no row. Any other statement may hit any
 // number.
 func (op *Operation) missed(t *table.Table, hits int) error {

@@ -3,6 +3,7 @@ package write
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 
@@ -59,7 +60,11 @@ func (k *updating) Survey(db *gorm.DB, st *Statement) (bool, error) {
 
 // surveyRelocation works out by plain reads what an assignment does to the rows that stmt hits.
 func (e *Engine) surveyRelocation(db *gorm.DB, t *table.Table, a *assignment, stmt *gorm.Statement) (*relocation, error) {
-	hit, known, err := e.survey(db, t, stmt, a.newParents()...)
+	parents := slices.Collect(maps.Values(a.Parents))
+	if a.Parent != nil {
+		parents = append(parents, *a.Parent)
+	}
+	hit, known, err := e.survey(db, t, stmt, parents...)
 	if err != nil {
 		return nil, err
 	}
@@ -314,8 +319,8 @@ func (k *updating) writeMoved(w *writing, a *assignment, x *relocation) (written
 			}
 		}
 		a.set = assigned
-		if r := operationOf(db).arrangement(); r != nil {
-			r.assign(db.Statement.Context, t, a, x, ids)
+		if a.arranged != nil {
+			a.arranged.assign(db.Statement.Context, t, a, x, ids)
 		}
 		complete(t, a, moved, len(ids), w.St.Fence)
 		a.orNothing(t)
