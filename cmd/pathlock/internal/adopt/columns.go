@@ -132,7 +132,10 @@ func (s *shape) settle() {
 // findDepth finds the column that has the number of names of a row's path, or always the same more.
 // Without a name that says so, it has to do that in all rows, of three depths.
 func (s *shape) findDepth() {
-	p := s.places()
+	p, share := s.places(), most
+	if s.isAdded(s.Parent) {
+		share = enough // a stale path hides where a row is
+	}
 	for _, name := range s.of.order {
 		offsets, depths, all := make(map[int]int), make(map[int]bool), 0
 		for i, c := range s.of.cells[name] {
@@ -150,7 +153,7 @@ func (s *shape) findDepth() {
 			}
 		}
 		for offset, n := range offsets {
-			named := depthHint.MatchString(name) && len(depths) > 1 && most(n, all)
+			named := depthHint.MatchString(name) && len(depths) > 1 && share(n, all)
 			if offset >= -1 && offset < 255 && (named || len(depths) > 2 && n == all) && s.of.kind(name) == dialect.Number {
 				if s.Depth = name; offset != 0 {
 					s.DepthTop = strconv.Itoa(offset + 1)

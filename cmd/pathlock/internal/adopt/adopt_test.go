@@ -1,0 +1,140 @@
+package adopt_test
+
+import (
+	"database/sql"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ncruces/go-sqlite3/driver"
+
+	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/adopt"
+	"github.com/pathlock-go/pathlock/fsck"
+)
+
+// database makes an SQLite file with tables.
+func database(t *testing.T, statements ...string) *sql.DB {
+	t.Helper()
+	db, err := driver.Open("file:" + filepath.ToSlash(filepath.Join(t.TempDir(), "test.db")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	for _, statement := range statements {
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+	return db
+}
+
+// adopted returns the report on a database.
+func adopted(t *testing.T, statements ...string) adopt.Report {
+	t.Helper()
+	report, err := adopt.Run(t.Context(), database(t, statements...), fsck.SQLite, adopt.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+// The rows alone say which columns are the tree, whatever their names are.
+func TestRun_recognisesWithoutNames(t *testing.T) {
+	for _, c := range []struct{ what, rows, want string }{
+		{
+			"a path of names", `(1, NULL, 'a', '.a', 9, 'u'), (2, 1, 'b', '.a.b', 8, 'v'), (3, 1, 'c', '.a.c', 7, 'w'), (4, 2, 'd', '.a.b.d', 1, 'x'), (5, NULL, 'e', '.e', 2, 'y'),
+				(6, 5, 'a', '.e.a', 3, 'z'), (7, 6, 'b', '.e.a.b', 3, 'z'), (8, 6, 'f', '.e.a.f', 4, 'q'), (9, 4, 'g', '.a.b.d.g', 5, ''), (10, 9, 'h', '.a.b.d.g.h', 5, NULL)`,
+			"--key x1 --single-tree we irds --parent x2 --name order --path x4 --path-form .*.* --deleted=",
+		},
+		{
+			"a path of ids", `(1, 0, '', '1,', 9, 'u'), (2, 1, 'b', '1,2,', 8, 'v'), (3, 1, 'c', '1,3,', 7, 'w'), (4, 2, 'd', '1,2,4,', 1, 'x'), (5, 0, 'e/', '5,', 2, 'y')`,
+			"--key x1 --single-tree we irds --parent x2 --name= --path= --id-path x4 --id-path-form *,*, --deleted=",
+		},
+		{
+			"the path of the parent", `(1, 0, 'a', 'root:', 9, 'u'), (2, 1, 'b', 'root:a:', 8, 'v'), (3, 2, 'c', 'root:a:b:', 7, 'w'), (4, 3, 'd', 'root:a:b:c:', 1, 'x')`,
+			"--key x1 --single-tree we irds --parent x2 --name order --path x4 --path-form parent:root:*:*: --deleted=",
+		},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			trees := adopted(t, `CREATE TABLE "we ird" (x1 INTEGER PRIMARY KEY, x2 INTEGER, "order" TEXT, x4 TEXT, x5 INTEGER, x6 TEXT)`, `INSERT INTO "we ird" VALUES `+c.rows).Trees
+			if got := strings.ReplaceAll(trees[0].Fsck, "'", ""); len(trees) != 1 || got != "--table we ird "+c.want || trees[0].Agree != trees[0].Rows {
+				t.Errorf("got %d trees, %s, and %d of %d rows", len(trees), got, trees[0].Agree, trees[0].Rows)
+			}
+		})
+	}
+}
+
+// Rows that do not have the shape are counted, and three of them are explained; deleted ones are
+// none. Two columns that fit equally are both shown.
+func TestRun_shows(t *testing.T) {
+	const table = `CREATE TABLE folders (id INTEGER PRIMARY KEY, parent_id INTEGER, title TEXT, label TEXT, path TEXT, deleted_at DATETIME)`
+	rows := []string{"(1, NULL, 'a', 'a', '/a', NULL)"}
+	for i := 2; i < 20; i++ {
+		rows = append(rows, fmt.Sprintf("(%d, 1, 'n%[1]d', 'n%[1]d', '/a/n%[1]d', NULL)", i))
+	}
+	rows = append(rows, "(20, 99, 'x', 'x', '/a/x', NULL)", "(21, 22, 'y', 'y', '/y', NULL)", "(22, 21, 'z', 'z', '/z', NULL)", "(23, 1, 'w', 'w', '/old/w', NULL)", "(24, 99, 'v', 'v', '', '2025-01-01')")
+	trees := adopted(t, table, "INSERT INTO folders VALUES "+strings.Join(rows, ", ")).Trees
+	var names []string
+	for _, tree := range trees {
+		names = append(names, tree.Fsck)
+		if tree.Rows != 23 || tree.Agree != 19 || len(tree.Disagree) != 3 || tree.Disagree[0] != (adopt.Disagree{Key: "20", Why: "its parent 99 is missing or deleted"}) {
+			t.Errorf("%d of %d rows agree, and %v do not", tree.Agree, tree.Rows, tree.Disagree)
+		}
+		if i := slices.IndexFunc(tree.Findings, func(f string) bool { return strings.Contains(f, "cycle") }); i < 0 {
+			t.Errorf("fsck finds %v, want a cycle", tree.Findings)
+		}
+	}
+	slices.Sort(names)
+	if want := []string{"--table folders --single-tree folders --name label", "--table folders --single-tree folders --name title"}; !slices.Equal(names, want) {
+		t.Errorf("got %q, want %q", names, want)
+	}
+}
+
+// The statements of a table without a parent fill it within each tree, name what they cannot fill,
+// and can be undone.
+func TestRun_fillsParents(t *testing.T) {
+	db := database(t, `CREATE TABLE files (id INTEGER PRIMARY KEY, uid INTEGER NOT NULL, name TEXT, dir TEXT)`,
+		`INSERT INTO files VALUES (1, 1, 'a', ''), (2, 1, 'b', 'a/'), (3, 1, 'c', 'a/b/'), (4, 2, 'a', ''), (5, 2, 'b', 'a/'), (6, 2, 'd', 'a/b/'), (7, 2, 'e', 'lost/')`)
+	report, err := adopt.Run(t.Context(), db, fsck.SQLite, adopt.Options{Table: "files"})
+	if err != nil || len(report.Trees) != 1 {
+		t.Fatalf("got %+v, %v", report, err)
+	}
+	tree, text := report.Trees[0], report.Text()
+	if want := "--table files --tree-column uid --path dir --path-form parent:*/*/ --deleted="; tree.Fsck != want || !strings.Contains(text, "1 rows have none") {
+		t.Errorf("got %s, want %s, in\n%s", tree.Fsck, want, text)
+	}
+	for _, s := range tree.Statements {
+		if _, err := db.ExecContext(t.Context(), s.SQL); err != nil {
+			t.Fatalf("%s: %v", s.SQL, err)
+		}
+	}
+	var parents string
+	if err := db.QueryRowContext(t.Context(), `SELECT GROUP_CONCAT(COALESCE(parent_id, 'top'), ' ') FROM files`).Scan(&parents); err != nil || parents != "top 1 2 top 4 5 -1" {
+		t.Errorf("the parents are %s (%v)", parents, err)
+	}
+	slices.Reverse(tree.Statements)
+	for _, s := range tree.Statements {
+		if _, err := db.ExecContext(t.Context(), s.Undo); err != nil {
+			t.Fatalf("%s: %v", s.Undo, err)
+		}
+	}
+	if again, err := adopt.Run(t.Context(), db, fsck.SQLite, adopt.Options{}); err != nil || len(again.Trees) != 1 || again.Trees[0].Fsck != tree.Fsck {
+		t.Errorf("after the way back: %+v (%v)", again, err)
+	}
+}
+
+// A table without a tree is no tree, and says so if it was asked for.
+func TestRun_findsNone(t *testing.T) {
+	db := database(t, `CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT, email TEXT, sort INTEGER, url TEXT)`,
+		`INSERT INTO users VALUES (1, 'a', 'a@x.example', 1, 'https://a.example/'), (2, 'b', 'b@x.example', 1, 'https://b.example/x'), (3, 'c', 'c@x.example', 2, '/a/c')`)
+	if report, err := adopt.Run(t.Context(), db, fsck.SQLite, adopt.Options{}); err != nil || report.Text() != "no table holds a tree\n" {
+		t.Errorf("got %s (%v)", report.Text(), err)
+	}
+	for _, table := range []string{"users", "nobody"} {
+		if _, err := adopt.Run(t.Context(), db, fsck.SQLite, adopt.Options{Table: table}); err == nil || !strings.Contains(err.Error(), `"`+table+`"`) {
+			t.Errorf("%s: got the error %v", table, err)
+		}
+	}
+}
