@@ -111,7 +111,7 @@ func TestRun_fillsParents(t *testing.T) {
 		}
 	}
 	var parents string
-	if err := db.QueryRowContext(t.Context(), `SELECT GROUP_CONCAT(COALESCE(parent_id, 'top'), ' ') FROM files`).Scan(&parents); err != nil || parents != "top 1 2 top 4 5 -1" {
+	if err := db.QueryRowContext(t.Context(), `SELECT GROUP_CONCAT(COALESCE(parent_id, 'top'), ' ') FROM (SELECT * FROM files ORDER BY id)`).Scan(&parents); err != nil || parents != "top 1 2 top 4 5 -1" {
 		t.Errorf("the parents are %s (%v)", parents, err)
 	}
 	slices.Reverse(tree.Statements)

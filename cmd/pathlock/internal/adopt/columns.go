@@ -137,6 +137,9 @@ func (s *shape) findDepth() {
 		share = enough // a stale path hides where a row is
 	}
 	for _, name := range s.of.order {
+		if name == s.Key || name == s.Parent {
+			continue
+		}
 		offsets, depths, all := make(map[int]int), make(map[int]bool), 0
 		for i, c := range s.of.cells[name] {
 			path := p.keys[i]
