@@ -76,7 +76,7 @@ var (
 	markHint  = regexp.MustCompile(`(?i)^(is_?)?(deleted|del|removed|delete)(_?(at|on|time|date|flag|mark|ts))?$|^trashed_?(at|on|time)$`)
 	treeHint  = regexp.MustCompile(`(?i)^(\w+_)?(tenant|plan|project|org|organi[sz]ation|(work)?space|storage|root|collection|site|team|book|company|suite|community|drive|volume|library|repo|repository)(_?u?u?id)?$`)
 	ownHint   = regexp.MustCompile(`(?i)^(\w+_)?(owner|user|account)(_?u?u?id)?$|^uid$`)
-	depthHint = regexp.MustCompile(`(?i)(^|_)(level|depth|grade|lvl)$`)
+	depthHint = regexp.MustCompile(`(?i)(level|depth|grade|lvl|tier)$`)
 	wordMark  = regexp.MustCompile(`(?i)^(deleted|archived|trashed|removed)$`)
 )
 
@@ -130,34 +130,33 @@ func (s *shape) settle() {
 }
 
 // findDepth finds the column that has the number of names of a row's path, or always the same more.
-// Without a name that says so, it has to do that in all rows, of three depths.
+// Its name has to say so: other numbers, such as keys, can be so by chance.
 func (s *shape) findDepth() {
 	p, share := s.places(), most
 	if s.isAdded(s.Parent) {
 		share = enough // a stale path hides where a row is
 	}
 	for _, name := range s.of.order {
-		if name == s.Key || name == s.Parent {
+		if s.of.kind(name) != dialect.Number || !depthHint.MatchString(name) || s.of.cells[name] == nil || slices.Contains([]string{s.Key, s.Parent, s.Tree}, name) {
 			continue
 		}
 		offsets, depths, all := make(map[int]int), make(map[int]bool), 0
 		for i, c := range s.of.cells[name] {
-			path := p.keys[i]
-			if s.Path != "" {
-				path = p.names[i]
+			if !s.isLive(i) || p.wrong[i] != "" || p.unseen[i] {
+				continue
 			}
-			is, err := strconv.Atoi(c.String)
-			if names := strings.Count(path, "/"); s.isLive(i) && p.wrong[i] == "" && err == nil {
+			names := p.depth[i]
+			if s.Path != "" {
+				names = strings.Count(p.names[i], "/")
+			}
+			all++
+			if is, err := strconv.Atoi(c.String); err == nil {
 				offsets[is-names]++
 				depths[names] = true
 			}
-			if s.isLive(i) && p.wrong[i] == "" {
-				all++
-			}
 		}
 		for offset, n := range offsets {
-			named := depthHint.MatchString(name) && len(depths) > 1 && share(n, all)
-			if offset >= -1 && offset < 255 && (named || len(depths) > 2 && n == all) && s.of.kind(name) == dialect.Number {
+			if offset >= -1 && offset < 255 && len(depths) > 1 && share(n, all) {
 				if s.Depth = name; offset != 0 {
 					s.DepthTop = strconv.Itoa(offset + 1)
 				}

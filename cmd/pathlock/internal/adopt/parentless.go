@@ -14,7 +14,7 @@ import (
 // parentless returns the shapes of a table that knows parents by the paths alone, with the columns
 // that have to be added.
 func (t *table) parentless(links []shape) (found []shape) {
-	if len(t.unique) == 0 || slices.ContainsFunc(links, func(s shape) bool { return parentHint.MatchString(s.Parent) }) {
+	if len(t.unique) == 0 || t.cells[t.unique[0]] == nil || slices.ContainsFunc(links, func(s shape) bool { return parentHint.MatchString(s.Parent) }) {
 		return nil
 	}
 	for _, column := range t.texts() {

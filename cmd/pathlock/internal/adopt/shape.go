@@ -201,6 +201,10 @@ func (s *shape) places() places {
 				p.wrong[i] = "a row above has no place: " + parent.String
 				return
 			}
+			if p.depth[up] == pathlock.MaxDepth {
+				p.wrong[i] = fmt.Sprintf("it is deeper than %d names", pathlock.MaxDepth)
+				return
+			}
 			p.names[i], p.keys[i], p.depth[i] = p.names[up], p.keys[up], p.depth[up]
 		}
 		p.depth[i]++

@@ -95,13 +95,36 @@ func (t *table) closure() (above, below string) {
 					own++
 				}
 			}
-			strict := len(pairs) == t.rows && own == len(nodes) && t.rows > len(nodes)
-			if hinted && (t.rows == 0 || enough(own, len(nodes))) || strict && len(t.unique) == 0 {
+			if hinted && (t.rows == 0 || enough(own, len(nodes))) || len(t.unique) == 0 && len(pairs) == t.rows && own == len(nodes) && isTransitive(pairs) {
 				return above, below
 			}
 		}
 	}
 	return "", ""
+}
+
+// isTransitive reports whether pairs lead from each node to itself and to all that its own lead to,
+// at least once over two steps, and never back.
+func isTransitive(pairs map[[2]string]bool) bool {
+	below, steps := make(map[string][]string), 0
+	for p := range pairs {
+		below[p[0]] = append(below[p[0]], p[1])
+	}
+	for p := range pairs {
+		if !pairs[[2]string{p[0], p[0]}] {
+			return false
+		}
+		for _, next := range below[p[1]] {
+			switch {
+			case p[0] == p[1], p[1] == next:
+			case !pairs[[2]string{p[0], next}], p[0] == next:
+				return false
+			default:
+				steps++
+			}
+		}
+	}
+	return steps > 0
 }
 
 // fixedSteps returns a column of paths whose steps have one length, as the beginning of each is
