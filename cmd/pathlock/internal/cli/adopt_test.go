@@ -42,11 +42,11 @@ func parseFlags(line string) fsckFlags {
 	return f
 }
 
-// fits reports whether an answer has these flags, but for some. A plus stands for a column that the
-// table lacks.
-func (f fsckFlags) fits(got fsckFlags, columns []string, except string) bool {
+// fits reports whether an answer has these flags, but for some. A plus stands for a column that is
+// not created with the table.
+func (f fsckFlags) fits(got fsckFlags, created, except string) bool {
 	return !slices.ContainsFunc(slices.Collect(maps.Keys(f)), func(name string) bool {
-		right := f[name] == got[name] || f[name] == "+" && !slices.Contains(columns, got[name])
+		right := f[name] == got[name] || f[name] == "+" && !strings.Contains(created, " "+got[name]+" ")
 		return !right && !strings.Contains(except, " "+name+" ")
 	})
 }
@@ -55,9 +55,9 @@ func (f fsckFlags) fits(got fsckFlags, columns []string, except string) bool {
 // them. Its lines "fsck" and "or" have flags, "also" what may be missing, "unsupported" a part of
 // the reason.
 type trial struct {
-	name, sql, databases string
-	fsck                 map[string][]fsckFlags
-	also, unsupported    map[string]string
+	sql, databases    string
+	fsck              map[string][]fsckFlags
+	also, unsupported map[string]string
 
 	url string
 	db  *sql.DB
@@ -137,10 +137,9 @@ func (tr trial) expect(t *testing.T, a answer, definite bool, except string) {
 	t.Helper()
 	found := map[string]bool{}
 	for _, tree := range a.Trees {
-		rows := must(tr.db.QueryContext(t.Context(), `SELECT * FROM "`+tree.Table+`" WHERE 1 = 0`))
-		columns := must(rows.Columns())
-		_ = rows.Close()
-		fits := slices.ContainsFunc(tr.fsck[tree.Table], func(f fsckFlags) bool { return f.fits(parseFlags(tree.Fsck), columns, except) })
+		_, created, _ := strings.Cut(strings.ReplaceAll(tr.sql, `"`, ""), "CREATE TABLE "+tree.Table+" (")
+		created, _, _ = strings.Cut(" "+created, ");")
+		fits := slices.ContainsFunc(tr.fsck[tree.Table], func(f fsckFlags) bool { return f.fits(parseFlags(tree.Fsck), created, except) })
 		_, also := tr.also[tree.Table]
 		if !also && (tr.fsck[tree.Table] == nil || definite && (!fits || found[tree.Table])) {
 			t.Errorf("%s is wrong, or shown twice: %d of %d rows", tree.Fsck, tree.Agree, tree.Rows)
