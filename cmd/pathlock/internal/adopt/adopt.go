@@ -47,6 +47,7 @@ type Tree struct {
 	Notes []string `json:"notes,omitempty"`
 
 	shape shape
+	twins int
 }
 
 // Disagree is a row that does not have the shape.
@@ -155,7 +156,7 @@ func (r *reader) shapes(ctx context.Context, only string, report *Report) (shape
 // describe says what to write for a shape.
 func (r *reader) describe(ctx context.Context, s shape) (Tree, error) {
 	v := s.judge()
-	tree := Tree{Table: s.Table.Table, Fsck: flags(s.Table, false), Rows: v.rows, Agree: v.agree, Disagree: v.disagree, Tags: s.tags(), Options: s.options(), shape: s, Notes: s.notes()}
+	tree := Tree{Table: s.Table.Table, Fsck: flags(s.Table, false), Rows: v.rows, Agree: v.agree, Disagree: v.disagree, Tags: s.tags(), Options: s.options(), shape: s, twins: v.twins, Notes: s.notes()}
 	found, err := r.statements(ctx, &s, &tree)
 	if err != nil {
 		return tree, err

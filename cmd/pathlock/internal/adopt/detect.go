@@ -109,7 +109,7 @@ func (s *shape) isLink() bool {
 		case keys[c.String]:
 			known++
 		case c.String == "-1" && tops == 0:
-			s.top = c.String
+			s.ParentTop = c.String
 			continue
 		}
 		below++

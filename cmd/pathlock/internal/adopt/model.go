@@ -16,7 +16,7 @@ func flags(t treetable.Table, shell bool) string {
 	var b strings.Builder
 	for _, f := range []struct{ flag, is, usual string }{
 		{"table", t.Table, ""}, {"key", t.Key, "id"}, {"tree-column", t.Tree, "plan_id"}, {"single-tree", t.SingleTree, ""},
-		{"parent", t.Parent, "parent_id"}, {"name", t.Name, "name"}, {"path", t.Path, "path"}, {"id-path", t.IDPath, ""},
+		{"parent", t.Parent, "parent_id"}, {"parent-top", t.ParentTop, ""}, {"name", t.Name, "name"}, {"path", t.Path, "path"}, {"id-path", t.IDPath, ""},
 		{"path-form", t.PathForm, ""}, {"id-path-form", t.IDPathForm, ""}, {"depth", t.Depth, ""}, {"depth-top", t.DepthTop, ""}, {"deleted", t.Deleted, "deleted_at"}, {"deleted-when", t.DeletedWhen, ""},
 	} {
 		switch {
@@ -24,7 +24,11 @@ func flags(t treetable.Table, shell bool) string {
 		case f.is == "":
 			b.WriteString(" --" + f.flag + "=")
 		default:
-			b.WriteString(" --" + f.flag + " " + quoted(f.is, shell))
+			between := " "
+			if f.is[0] == '-' {
+				between = "=" // or it would be taken for a flag
+			}
+			b.WriteString(" --" + f.flag + between + quoted(f.is, shell))
 		}
 	}
 	for _, l := range t.Leaves {
@@ -128,7 +132,7 @@ func (s *shape) tags() (fields []string) {
 		return role + "," + option + ":" + value
 	}
 	for _, f := range []struct{ column, tag string }{
-		{s.Key, ""}, {s.Tree, "tree"}, {s.Parent, "parent"}, {s.Name, "name"},
+		{s.Key, ""}, {s.Tree, "tree"}, {s.Parent, with("parent", "top", s.ParentTop)}, {s.Name, "name"},
 		{s.Path, with("path", "form", s.PathForm)}, {s.IDPath, with("idpath", "form", s.IDPathForm)},
 		{s.Depth, with("depth", "top", s.DepthTop)}, {s.Deleted, s.markTag()},
 	} {

@@ -57,10 +57,18 @@ func (t Tree) rollout() (steps []string) {
 	}
 	return append(steps,
 		"See what a repair would change: "+fsck+" --repair",
-		"Repair, as nobody writes now: "+fsck+" --repair --apply --locks off --log changes.jsonl",
+		"Repair, as nobody writes now: "+fsck+" --repair --apply --locks off --log changes.jsonl"+t.late(),
 		"Start the new instances, with the tags and options above, first with offstore.New().",
 		"Check, now and after a day: "+fsck,
 		"Restart the instances with a lock store, one after the other.")
+}
+
+// late says which statements have to wait for the repair.
+func (t Tree) late() string {
+	if t.twins == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\n       Only then create the unique indexes: %d rows have the name of a sibling now.", t.twins)
 }
 
 // Text is the report for people, with lines of any length.
@@ -136,7 +144,7 @@ func (s *shape) lines() (lines []string) {
 	say("key", s.Key, "")
 	say("tree", s.Tree, "")
 	say("single tree", s.SingleTree, "")
-	say("parent", s.Parent, "")
+	say("parent", s.Parent, strings.TrimSuffix(", at the top "+s.ParentTop, ", at the top "))
 	say("name", s.Name, "")
 	say("path", s.Path, in(s.PathForm))
 	say("path of ids", s.IDPath, in(s.IDPathForm))

@@ -23,9 +23,7 @@ type shape struct {
 	guessed bool
 	// formless is set where no path shows what separates names.
 	formless bool
-	// top is what the parent column has at the top, where that is no zero value; self is set where
-	// a row at the top is its own parent.
-	top  string
+	// self is set where a row at the top is its own parent.
 	self bool
 }
 
@@ -60,7 +58,7 @@ func (s *shape) hint() int {
 func (s *shape) isTop(i int) bool {
 	parent := s.of.cells[s.Parent][i]
 	switch {
-	case !parent.Valid, treetable.IsNoParent(parent.String), s.top != "" && parent.String == s.top, s.self && parent == s.of.cells[s.Key][i]:
+	case !parent.Valid, treetable.IsNoParent(parent.String), s.ParentTop != "" && parent.String == s.ParentTop, s.self && parent == s.of.cells[s.Key][i]:
 		return true
 	case s.of.kind(s.Parent) == dialect.Number, s.of.kind(s.Parent) == dialect.Bytes:
 		return strings.Trim(parent.String, "0") == ""

@@ -34,7 +34,7 @@ func (r *reader) statements(ctx context.Context, s *shape, tree *Tree) ([]treesc
 			add(st)
 		}
 	}
-	if s.top != "" || s.self {
+	if s.self {
 		add(s.zeroTops(r.dialect))
 	}
 	model := doctor.ModelOf(s.Table, s.columns())
@@ -56,17 +56,13 @@ func (r *reader) statements(ctx context.Context, s *shape, tree *Tree) ([]treesc
 
 // zeroTops is the statement that gives rows at the top the zero value for a parent.
 func (s *shape) zeroTops(d *dialect.Dialect) Statement {
-	parent, is := d.QuotePart(s.Parent), d.QuotePart(s.Key)
-	if s.top != "" {
-		is = s.top
-	}
-	zero := "NULL"
+	parent, is, zero := d.QuotePart(s.Parent), d.QuotePart(s.Key), "NULL"
 	if s.of.kind(s.Parent) == dialect.Number {
 		zero = "0"
 	}
 	update := "UPDATE " + d.Quote(s.Table.Table) + " SET " + parent + " = "
 	return Statement{
-		SQL: update + zero + " WHERE " + parent + " = " + is, Why: "a row at the top has no parent, or 0: change what reads and writes " + is + " there",
+		SQL: update + zero + " WHERE " + parent + " = " + is, Why: "a row at the top has no parent, or 0: change what reads and writes its own key there",
 		Undo: update + is + " WHERE " + parent + " = " + zero,
 	}
 }

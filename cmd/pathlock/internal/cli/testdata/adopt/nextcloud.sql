@@ -1,6 +1,5 @@
 -- fsck: --table oc_filecache --key fileid --tree-column storage --parent parent --path-form */*
---   --deleted=
--- first: UPDATE oc_filecache SET parent = 0 WHERE parent = -1
+--   --deleted= --parent-top=-1
 CREATE TABLE oc_filecache (fileid BIGINT NOT NULL PRIMARY KEY, storage BIGINT NOT NULL DEFAULT 0, path VARCHAR(700), path_hash VARCHAR(32) NOT NULL DEFAULT '', parent BIGINT NOT NULL DEFAULT 0, name VARCHAR(250), mimetype BIGINT NOT NULL DEFAULT 0, mimepart BIGINT NOT NULL DEFAULT 0, size BIGINT NOT NULL DEFAULT 0, mtime BIGINT NOT NULL DEFAULT 0, storage_mtime BIGINT NOT NULL DEFAULT 0, encrypted INTEGER NOT NULL DEFAULT 0, unencrypted_size BIGINT NOT NULL DEFAULT 0, etag VARCHAR(40), permissions INTEGER DEFAULT 0, checksum VARCHAR(255));
 INSERT INTO oc_filecache VALUES
   (1, 1, '', 'd41d8cd98f00b204e9800998ecf8427e', -1, '', 2, 1, 9120, 1710000000, 1710000000, 0, 0, '65e7a1b2c3d40', 31, ''),
