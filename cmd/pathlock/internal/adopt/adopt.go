@@ -175,8 +175,11 @@ func (r *reader) check(ctx context.Context, s shape) (findings []string, err err
 		return []string{fmt.Sprintf("not checked: the table has more than %d rows: run fsck", MostRows)}, nil
 	}
 	checker, err := fsck.New(ctx, r.db, r.dialect.Name, s.Table)
-	if err != nil {
+	if errors.Is(err, fsck.ErrTable) {
 		return []string{err.Error()}, nil
+	}
+	if err != nil {
+		return nil, err
 	}
 	summary, err := checker.Check(ctx, fsck.Options{}, func(p fsck.Problem) error {
 		if len(findings) < mostFindings {

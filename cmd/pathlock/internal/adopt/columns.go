@@ -11,13 +11,6 @@ import (
 	"github.com/pathlock-go/pathlock/internal/treeschema"
 )
 
-// addition is a column that the table lacks.
-type addition struct {
-	treeschema.Column
-	// fill sets it in all rows, as SQL; "" where fsck does.
-	fill string
-}
-
 // add adds a column with its values, and returns its name.
 func (s *shape) add(name string, column treeschema.Column, cells []cell) string {
 	with := *s.of
@@ -27,7 +20,7 @@ func (s *shape) add(name string, column treeschema.Column, cells []cell) string 
 		cells = make([]cell, s.of.rows)
 	}
 	with.columns[name], with.cells[name] = column, cells
-	s.of, s.added = &with, append(slices.Clone(s.added), addition{Column: column})
+	s.of, s.added = &with, append(slices.Clone(s.added), column)
 	return name
 }
 
@@ -82,7 +75,7 @@ var (
 
 // mark returns the column that marks rows as deleted, and its value in these if it is no plain
 // mark. A time beside a flag only says when that was set.
-func (t *table) mark(s *shape) (column, when string) {
+func (t *table) mark() (column, when string) {
 	for _, kinds := range [][]dialect.ColumnKind{{dialect.Number, dialect.Bool, dialect.Bits, dialect.Text}, {dialect.Time}} {
 		for _, name := range t.order {
 			if slices.Contains(kinds, t.kind(name)) && markHint.MatchString(name) {

@@ -137,7 +137,7 @@ func (t *table) withPath(link shape, column string) (found []shape) {
 			if s.Path, s.PathForm, s.Name = column, form, label; label == link.Key {
 				s.Path, s.PathForm, s.Name, s.IDPath, s.IDPathForm = "", "", "", column, form
 			}
-			s.Deleted, s.DeletedWhen = t.mark(&s)
+			s.Deleted, s.DeletedWhen = t.mark()
 			if v := s.judge(); v.fits(parentHint.MatchString(s.Parent), pathHint.MatchString(column)) {
 				s.agree, s.hints, s.formless = v.agree, s.hint(), !v.parted
 				found = append(found, s)
@@ -257,7 +257,7 @@ func (t *table) pathless(links []shape) (found []shape) {
 		if s.Path == "" && s.IDPath == "" {
 			s.IDPath = s.add(s.free("id_path"), s.of.pathType(t.dialect), nil)
 		}
-		s.Deleted, s.DeletedWhen = t.mark(&s)
+		s.Deleted, s.DeletedWhen = t.mark()
 		v := s.judge()
 		s.agree, s.hints = v.agree, s.hint()
 		if t.rows == 0 || enough(v.agree, v.rows) {

@@ -121,8 +121,7 @@ func (s *shape) addLeaf(p pointer, column string, names bool, f treetable.Form) 
 	if leaf.Name == "" && names || slices.ContainsFunc(s.Leaves, func(l treetable.Table) bool { return l.Table == t.name }) {
 		return
 	}
-	whole := shape{Table: leaf, of: t}
-	leaf.Deleted, leaf.DeletedWhen = t.mark(&whole)
+	leaf.Deleted, leaf.DeletedWhen = t.mark()
 	s.Leaves = append(s.Leaves, leaf)
 }
 

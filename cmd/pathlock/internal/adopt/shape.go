@@ -8,6 +8,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/dialect"
+	"github.com/pathlock-go/pathlock/internal/treeschema"
 	"github.com/pathlock-go/pathlock/internal/treetable"
 )
 
@@ -16,7 +17,7 @@ type shape struct {
 	treetable.Table
 	of *table
 	// added are the columns that the table lacks, whose values in of are computed.
-	added []addition
+	added []treeschema.Column
 	// agree and hints rank shapes: by the rows that fit, then by the names of the columns.
 	agree, hints int
 	// guessed is set where only names say it, as there are no rows.
@@ -217,13 +218,20 @@ func (s *shape) places() places {
 		}
 		p.names[i] += "/" + name.String
 	}
-	slots := make(map[[3]string]bool)
 	for i := range n {
-		if !s.isLive(i) {
-			continue
+		if s.isLive(i) {
+			place(i)
 		}
-		place(i)
-		if s.Name == "" {
+	}
+	p.twins = s.countTwins()
+	return p
+}
+
+// countTwins counts the live rows that have the name of a sibling.
+func (s *shape) countTwins() (twins int) {
+	slots := make(map[[3]string]bool)
+	for i := range s.of.rows {
+		if s.Name == "" || !s.isLive(i) {
 			continue
 		}
 		at := [3]string{"", s.of.cells[s.Parent][i].String, s.of.cells[s.Name][i].String}
@@ -234,11 +242,11 @@ func (s *shape) places() places {
 			at[0] = s.of.cells[s.Tree][i].String
 		}
 		if slots[at] {
-			p.twins++
+			twins++
 		}
 		slots[at] = true
 	}
-	return p
+	return twins
 }
 
 // notes say how the shape was found.

@@ -21,8 +21,7 @@ func (r *reader) statements(ctx context.Context, s *shape, tree *Tree) ([]treesc
 	}
 	tree.Statements = []Statement{}
 	var planned []treeschema.Column
-	for _, a := range s.added {
-		c := a.Column
+	for _, c := range s.added {
 		if c.Charset != "" && c.Equality == "exact" {
 			c.Collation = r.dialect.Collation(r.version)
 		}
