@@ -105,10 +105,7 @@ func (s *shape) settle() {
 	}
 	s.SingleTree = treeName(s.Table.Table)
 	roles := []string{s.Key, s.Parent, s.Name, s.Path, s.IDPath, s.Depth, s.Deleted}
-	rowOf := make(map[string]int, s.of.rows)
-	for i, c := range s.of.cells[s.Key] {
-		rowOf[c.String] = i
-	}
+	rowOf := s.rowOf()
 	most := 0
 	for _, name := range s.of.order {
 		kind := s.of.kind(name)

@@ -18,10 +18,7 @@ type pointer struct {
 
 // pointers returns the columns of the other tables that point to rows of a shape.
 func (s *shape) pointers(tables []*table) (found []pointer) {
-	rowOf := make(map[string]int, s.of.rows)
-	for i, c := range s.of.cells[s.Key] {
-		rowOf[c.String] = i
-	}
+	rowOf := s.rowOf()
 	for _, t := range tables {
 		for _, column := range t.order {
 			if t.name == s.Table.Table || len(t.unique) == 0 || column == t.unique[0] || t.cells[column] == nil || !alike(t.kind(column), s.of.kind(s.Key)) {

@@ -159,13 +159,8 @@ type places struct {
 // places follows the parents from each row to the top.
 func (s *shape) places() places {
 	n := s.of.rows
-	p := places{make([]string, n), make([]string, n), make([]string, n), make([]int, n), make([]bool, n), 0, 0, 0}
-	rowOf := make(map[string]int, n)
-	for i := range n {
-		if s.isLive(i) {
-			rowOf[s.of.cells[s.Key][i].String] = i
-		}
-	}
+	p := places{make([]string, n), make([]string, n), make([]string, n), make([]int, n), make([]bool, n), s.countTwins(), 0, 0}
+	rowOf := s.rowOf()
 	form, _ := treetable.ParseForm(s.PathForm)
 	state := make([]int8, n) // 1: being placed, 2: placed
 	var place func(i int)
@@ -175,7 +170,7 @@ func (s *shape) places() places {
 		}
 		state[i] = 1
 		defer func() { state[i] = 2 }()
-		key, parent, name := s.of.cells[s.Key][i].String, s.of.cells[s.Parent][i], cell{}
+		parent, name := s.of.cells[s.Parent][i], cell{}
 		if s.Name != "" {
 			name = s.of.cells[s.Name][i]
 		}
@@ -207,7 +202,7 @@ func (s *shape) places() places {
 			p.names[i], p.keys[i], p.depth[i] = p.names[up], p.keys[up], p.depth[up]
 		}
 		p.depth[i]++
-		p.keys[i] += "/" + key
+		p.keys[i] += "/" + s.of.cells[s.Key][i].String
 		if s.Path == "" || above < 0 && name.Valid && name.String == "" {
 			return // the root row
 		}
@@ -223,8 +218,18 @@ func (s *shape) places() places {
 			place(i)
 		}
 	}
-	p.twins = s.countTwins()
 	return p
+}
+
+// rowOf has the live rows by their keys.
+func (s *shape) rowOf() map[string]int {
+	rows := make(map[string]int, s.of.rows)
+	for i, c := range s.of.cells[s.Key] {
+		if s.isLive(i) {
+			rows[c.String] = i
+		}
+	}
+	return rows
 }
 
 // countTwins counts the live rows that have the name of a sibling.
