@@ -25,7 +25,7 @@ type fsckFlags map[string]string
 
 // parseFlags reads flags as they are pasted. The name of a single tree is free.
 func parseFlags(line string) fsckFlags {
-	f := fsckFlags{"key": "id", "tree-column": "plan_id", "parent": "parent_id", "name": "name", "path": "path", "deleted": "deleted_at", "path-form": "/*/*", "id-path-form": "/*/*", "id-path": "", "leaves": "", "depth": "", "depth-top": ""}
+	f := fsckFlags{"key": "id", "tree-column": "plan_id", "parent": "parent_id", "name": "name", "path": "path", "deleted": "deleted_at", "path-form": "/*/*", "id-path-form": "/*/*"}
 	words := strings.Fields(strings.ReplaceAll(line, "'", ""))
 	for i, word := range words {
 		name, value, assigned := strings.Cut(strings.TrimPrefix(word, "--"), "=")
@@ -45,7 +45,9 @@ func parseFlags(line string) fsckFlags {
 // fits reports whether an answer has these flags, but for some. A plus stands for a column that is
 // not created with the table.
 func (f fsckFlags) fits(got fsckFlags, created, except string) bool {
-	return !slices.ContainsFunc(slices.Collect(maps.Keys(f)), func(name string) bool {
+	all := maps.Clone(f)
+	maps.Copy(all, got)
+	return !slices.ContainsFunc(slices.Collect(maps.Keys(all)), func(name string) bool {
 		right := f[name] == got[name] || f[name] == "+" && !strings.Contains(created, " "+got[name]+" ")
 		return !right && !strings.Contains(except, " "+name+" ")
 	})
