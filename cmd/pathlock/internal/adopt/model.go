@@ -23,6 +23,8 @@ func flags(t treetable.Table, shell bool) string {
 		case f.is == f.usual, f.flag == "tree-column" && t.SingleTree != "":
 		case f.is == "":
 			b.WriteString(" --" + f.flag + "=")
+		case f.is[0] == '-': // behind a space, it would be a flag
+			b.WriteString(" --" + f.flag + "=" + quoted(f.is, shell))
 		default:
 			between := " "
 			if f.is[0] == '-' {

@@ -22,7 +22,7 @@ type columns struct {
 	TreeColumn string `help:"Column of the tree's id (default: plan_id)." default:"plan_id" placeholder:"NAME" group:"Columns of the table:"`
 	SingleTree string `help:"Id of the only tree, if the table has no column for it." placeholder:"ID" group:"Columns of the table:"`
 	Parent     string `help:"Column of the parent's key (default: parent_id)." default:"parent_id" placeholder:"NAME" group:"Columns of the table:"`
-	ParentTop  string `help:"What that column holds in a row at the top, besides NULL and zero: -1." name:"parent-top" placeholder:"KEY" group:"Columns of the table:"`
+	ParentTop  string `help:"What that column holds in a row at the top, besides NULL and zero: --parent-top=-1." name:"parent-top" placeholder:"KEY" group:"Columns of the table:"`
 	Name       string `help:"Column of the row's name. Give --name= if places follow from ids alone (default: name)." default:"name" placeholder:"NAME" group:"Columns of the table:"`
 	Path       string `help:"Column of the path, such as /a/b. Give --path= if the table has only paths of ids (default: path)." default:"path" placeholder:"NAME" group:"Columns of the table:"`
 	IDPath     string `help:"Column of the path of ids, such as /1/17 (default: none)." name:"id-path" placeholder:"NAME" group:"Columns of the table:"`
