@@ -64,7 +64,7 @@ func newRedis(b *testing.B, url string) *redis.Client {
 }
 
 // newStore returns a store with a connection pool of its own, as in a process of its own.
-func newStore(b *testing.B, url string) *redisstore.Store {
+func newStore(b *testing.B, url string) pathlock.Store {
 	b.Helper()
 	store := redisstore.New(newRedis(b, url))
 	b.Cleanup(func() { _ = store.Close(context.Background()) })

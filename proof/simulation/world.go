@@ -26,7 +26,7 @@ import (
 // The store's time-out, as redisstore has it by default, and what it does after that to leave
 // everything in order.
 const (
-	timeout = redisstore.DefaultTimeout
+	timeout = 3 * time.Second
 	grace   = 500 * time.Millisecond
 )
 
@@ -77,7 +77,7 @@ type instance struct {
 	name    string
 	network *network
 	locker  *pathlock.Locker
-	store   *redisstore.Store
+	store   pathlock.Store
 	client  *redis.Client
 	dead    context.Context
 	crash   context.CancelFunc

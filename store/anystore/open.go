@@ -119,7 +119,7 @@ func showOwn(url string) string {
 
 // Store is an open lock store of any kind.
 type Store struct {
-	// Store is the store itself, such as a *redisstore.Store, for what only that kind can do.
+	// Store is the store itself, such as a *sqlstore.Store, for what only that kind can do.
 	pathlock.Store
 
 	scheme, where string

@@ -17,7 +17,7 @@ import (
 // An acquisition that claims too much gives an error that matches [pathlock.ErrInvalidRequest]. A
 // [*pathlock.ConflictError] also matches redislock.ErrNotObtained. A request whose place in the
 // queue is taken away by ForceRelease ends with an error that matches [pathlock.ErrLost].
-func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
+func (s *store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
 	if n := len(req.Claims); n > s.config.maxClaims {
 		return pathlock.Grant{}, fmt.Errorf("redisstore: acquire in %s: %w: %d nodes are claimed, at most %d are allowed",
 			req.Tree, pathlock.ErrInvalidRequest, n, s.config.maxClaims)
@@ -51,7 +51,7 @@ func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 }
 
 // askOnce asks for what is not to be waited for.
-func (s *Store) askOnce(ctx context.Context, r *request) (pathlock.Grant, error) {
+func (s *store) askOnce(ctx context.Context, r *request) (pathlock.Grant, error) {
 	for late := 0; ; late++ {
 		asked := time.Now()
 		answer, err := s.ask(ctx, r, "", 0)
@@ -72,7 +72,7 @@ func (s *Store) askOnce(ctx context.Context, r *request) (pathlock.Grant, error)
 const mostLate = 3
 
 // tooLate gives up a request whose grants have always ended before they arrived.
-func (s *Store) tooLate(ctx context.Context, r *request) error {
+func (s *store) tooLate(ctx context.Context, r *request) error {
 	s.calls.undo(r.grace(ctx), r)
 	return unavailable(r.what, fmt.Errorf("the grant took longer to arrive than its lease of %v lasts", r.Lease))
 }
@@ -111,7 +111,7 @@ func (r *request) grace(ctx context.Context) context.Context {
 }
 
 // left is how long the server has for the next command of a request.
-func (s *Store) left(r *request) time.Duration { return min(s.config.timeout, time.Until(r.until)) }
+func (s *store) left(r *request) time.Duration { return min(s.config.timeout, time.Until(r.until)) }
 
 // end releases the resources of the grace period.
 func (r *request) end() {
@@ -147,7 +147,7 @@ func (r *request) ended(asked time.Time) bool {
 
 // ask calls the acquire script. After an error nothing stays: what the server may have granted or
 // queued all the same is withdrawn in the background.
-func (s *Store) ask(ctx context.Context, r *request, ref string, wait time.Duration) (reply, error) {
+func (s *store) ask(ctx context.Context, r *request, ref string, wait time.Duration) (reply, error) {
 	a := &r.args
 	a.lease, a.left, a.channel, a.ref = leaseTime(r.Lease), milliseconds(wait), s.listener.channel, ref
 	a.origin, a.held, a.apart = encodeOrigin(r.Origin), flag(r.Held), flag(r.Apart)
@@ -167,7 +167,7 @@ func (s *Store) ask(ctx context.Context, r *request, ref string, wait time.Durat
 var errWithdrawn = errors.New("the request has been withdrawn")
 
 // decided returns what a final answer of the acquire script means; asked is when the question left.
-func (s *Store) decided(ctx context.Context, r *request, answer reply, asked time.Time) (pathlock.Grant, error) {
+func (s *store) decided(ctx context.Context, r *request, answer reply, asked time.Time) (pathlock.Grant, error) {
 	switch answer.status {
 	case statusGranted:
 		return s.granted(ctx, r, answer.number(0), asked)
@@ -187,7 +187,7 @@ func (s *Store) decided(ctx context.Context, r *request, answer reply, asked tim
 }
 
 // granted returns a grant. It gives the grant back if ctx has ended meanwhile.
-func (s *Store) granted(ctx context.Context, r *request, fence uint64, asked time.Time) (pathlock.Grant, error) {
+func (s *store) granted(ctx context.Context, r *request, fence uint64, asked time.Time) (pathlock.Grant, error) {
 	if ctx.Err() != nil {
 		s.calls.undo(r.grace(ctx), r)
 		return pathlock.Grant{}, interrupted(ctx, r.what)

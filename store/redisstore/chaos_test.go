@@ -164,7 +164,7 @@ func (c *chaos) table(keys []string) string {
 type chaos struct {
 	t     *testing.T
 	rng   *rand.Rand
-	store *Store
+	store *store
 	tree  pathlock.Tree
 	step  int
 	fast  struct{ acquired, released int }
@@ -237,7 +237,7 @@ func (c *chaos) live() string {
 		c.done(endLease.Run(c.t.Context(), c.store.client, c.store.keys.of(c.tree), string(anybody)).Err())
 		return c.live()
 	case n < 99:
-		c.done(c.store.client.SetNX(c.t.Context(), c.store.GateKey(c.tree), foreign, long).Err())
+		c.done(c.store.client.SetNX(c.t.Context(), c.store.keys.gate(c.tree), foreign, long).Err())
 		return "another program takes the gate"
 	default:
 		c.openGate()
@@ -276,7 +276,7 @@ const foreign = "0123456789012345678901 another program"
 
 // openGate has the other program give back the gate, if it has it.
 func (c *chaos) openGate() {
-	if key := c.store.GateKey(c.tree); c.store.client.Get(c.t.Context(), key).Val() == foreign {
+	if key := c.store.keys.gate(c.tree); c.store.client.Get(c.t.Context(), key).Val() == foreign {
 		c.done(c.store.client.Del(c.t.Context(), key).Err())
 	}
 }

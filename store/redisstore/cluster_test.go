@@ -18,7 +18,7 @@ func TestCluster_halfMovedSlot(t *testing.T) {
 	t.Parallel()
 	c := testredis.StartCluster(t, testredis.Redis)
 	store, other, tree := openStore(t, cluster(c).url+"?max_redirects=3"), cluster(c).open(t), testlock.Tree(t)
-	key := store.GateKey(tree)
+	key := store.keys.gate(tree)
 	held := testlock.Ask(tree, x("/a"))
 	first := testlock.Take(t, store, held)
 	w := testlock.Queue(t, other, testlock.Ask(tree, x("/a")))
@@ -74,7 +74,7 @@ func TestCluster_callOutlastsAMove(t *testing.T) {
 	t.Parallel()
 	c := testredis.StartCluster(t, testredis.Redis)
 	store, tree := cluster(c).open(t), testlock.Tree(t)
-	key := store.GateKey(tree)
+	key := store.keys.gate(tree)
 	testlock.Take(t, store, testlock.Ask(tree, x("/a")))
 	move := c.BeginMove(key, c.Other(key))
 	move.MoveKey(move.Keys()[0])
@@ -99,9 +99,9 @@ func TestCluster_shardHangs(t *testing.T) {
 	c := testredis.StartCluster(t, testredis.Redis)
 	url := cluster(c).url + "?timeout=1s"
 	known, gone := openStore(t, url), testlock.Tree(t)
-	primary := c.Primary(known.GateKey(gone))
+	primary := c.Primary(known.keys.gate(gone))
 	healthy := testlock.Tree(t)
-	for c.Primary(known.GateKey(healthy)) == primary {
+	for c.Primary(known.keys.gate(healthy)) == primary {
 		healthy = testlock.Tree(t)
 	}
 	visit(t, known, gone)
@@ -111,7 +111,7 @@ func TestCluster_shardHangs(t *testing.T) {
 
 	ended := make(chan error)
 	go func() { _, err := known.Acquire(t.Context(), testlock.Ask(gone, x("/a"))); ended <- err }()
-	for name, store := range map[string]*Store{"a client that knows the cluster": known, "a new client": openStore(t, url)} {
+	for name, store := range map[string]*store{"a client that knows the cluster": known, "a new client": openStore(t, url)} {
 		for range 20 {
 			req := testlock.Ask(healthy, x("/a"))
 			// A new client may have asked the one that hangs where the slots are.

@@ -13,7 +13,7 @@ import (
 
 // conflict returns the error for a request that was not granted because of its claim number i, and
 // for another reason, if that is not nil.
-func (s *Store) conflict(ctx context.Context, r *request, i int, reason error) error {
+func (s *store) conflict(ctx context.Context, r *request, i int, reason error) error {
 	path, mode := r.target(i)
 	e := &pathlock.ConflictError{
 		Tree: r.Tree, Path: path, Mode: mode, Gate: r.Gate,
@@ -29,7 +29,7 @@ func (s *Store) conflict(ctx context.Context, r *request, i int, reason error) e
 
 // deadlock returns the error for a request that waits, because of its claim number i, for an
 // owner who waits for the one that asks.
-func (s *Store) deadlock(ctx context.Context, r *request, i int, other pathlock.Owner) error {
+func (s *store) deadlock(ctx context.Context, r *request, i int, other pathlock.Owner) error {
 	path, mode := r.target(i)
 	e := &pathlock.DeadlockError{
 		Tree: r.Tree, Path: path, Mode: mode, Gate: r.Gate,
@@ -57,7 +57,7 @@ func (r *request) target(i int) (pathlock.Path, pathlock.Mode) {
 // blocker finds out in a snapshot who keeps r from its claim number i; only may name the owner to
 // describe. It returns the zero Blocker if that cannot be found out, since the request has been
 // refused all the same.
-func (s *Store) blocker(ctx context.Context, r *request, i int, only pathlock.Owner) pathlock.Blocker {
+func (s *store) blocker(ctx context.Context, r *request, i int, only pathlock.Owner) pathlock.Blocker {
 	snapshot, err := s.Snapshot(r.grace(ctx), r.Tree)
 	if err != nil {
 		return pathlock.Blocker{}

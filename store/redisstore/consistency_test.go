@@ -43,14 +43,14 @@ const keysApart = "the keys do not end together with the last lease"
 // requireConsistent fails the test unless everything that Redis has about a tree follows from the
 // grants and the queued requests in it. It is written from the description of the layout, not from
 // the scripts.
-func requireConsistent(t testing.TB, s *Store, tree pathlock.Tree) {
+func requireConsistent(t testing.TB, s *store, tree pathlock.Tree) {
 	t.Helper()
 	for _, fault := range inconsistencies(context.WithoutCancel(t.Context()), t, s, tree) {
 		t.Errorf("inconsistent: %s", fault)
 	}
 }
 
-func inconsistencies(ctx context.Context, t testing.TB, s *Store, tree pathlock.Tree) (faults []string) {
+func inconsistencies(ctx context.Context, t testing.TB, s *store, tree pathlock.Tree) (faults []string) {
 	t.Helper()
 	answer, err := tableImage.Run(ctx, s.client, s.keys.of(tree)).Slice()
 	testerr.Must(t, err)

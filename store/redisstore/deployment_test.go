@@ -45,7 +45,7 @@ type server struct {
 }
 
 // store returns a store that is closed at the end of the test.
-func (s *server) store(opts ...Option) *Store { return closeStore(s.t, New(s.Client(), opts...)) }
+func (s *server) store(opts ...Option) *store { return closeStore(s.t, New(s.Client(), opts...)) }
 
 // calls returns how often the server has carried out a command.
 func (s *server) calls(command string) int {
@@ -112,9 +112,9 @@ func forEach(t *testing.T, kinds []string, test func(t *testing.T, d *deployment
 var replicated = []string{"sentinel", "cluster"}
 
 // open returns a store of Open, which is closed at the end of the test.
-func (d *deployment) open(t testing.TB) *Store { t.Helper(); return openStore(t, d.url) }
+func (d *deployment) open(t testing.TB) *store { t.Helper(); return openStore(t, d.url) }
 
-func openStore(t testing.TB, url string) *Store {
+func openStore(t testing.TB, url string) *store {
 	t.Helper()
 	store, err := Open(url)
 	testerr.Must(t, err)
@@ -141,7 +141,7 @@ func persist(t testing.TB, do func() error) error {
 }
 
 // renewed requires that an owner still holds, or has lost, what it had.
-func renewed(t testing.TB, store *Store, req pathlock.Acquisition, wantLost bool) {
+func renewed(t testing.TB, store *store, req pathlock.Acquisition, wantLost bool) {
 	t.Helper()
 	var lost []pathlock.Owner
 	err := persist(t, func() (err error) {
@@ -155,7 +155,7 @@ func renewed(t testing.TB, store *Store, req pathlock.Acquisition, wantLost bool
 
 // gaveBack gives a grant back, as soon as the store serves. An earlier try may have been carried
 // out.
-func gaveBack(t testing.TB, store *Store, req pathlock.Acquisition) {
+func gaveBack(t testing.TB, store *store, req pathlock.Acquisition) {
 	t.Helper()
 	err := persist(t, func() error { return store.Release(t.Context(), req.Tree, req.Owner, req.Grant) })
 	if err != nil && !errors.Is(err, pathlock.ErrNotHeld) {

@@ -87,7 +87,7 @@
 //
 // A process hears of its grants by pub/sub: one channel, on one connection, serves all trees. A
 // cluster hands its messages to all of its nodes. The subscription begins with the first waiter and
-// lasts until [Store.Close].
+// lasts until Close.
 //
 // A waiter also asks again without having been woken:
 //
@@ -126,7 +126,7 @@
 //
 // # Looking
 //
-// [Store.Trees] and [Store.Snapshot] show who holds and who waits. [Store.ForceRelease] takes away
+// Trees and Snapshot show who holds and who waits. ForceRelease takes away
 // what one owner has. Whoever knows an owner can release what it holds: treat what redis-cli shows
 // as secret.
 package redisstore

@@ -48,7 +48,7 @@ func ExampleNew() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(store.GateKey(tree))
+	fmt.Println(redisstore.GateKey(tree, redisstore.WithPrefix("staging")))
 	// Output: staging:{testplan/plan-001}:gate
 }
 

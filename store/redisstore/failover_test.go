@@ -24,7 +24,7 @@ func TestFailover(t *testing.T) {
 			t.Parallel()
 			forEach(t, replicated, func(t *testing.T, d *deployment) {
 				ours, theirs, tree := d.open(t), d.open(t), testlock.Tree(t)
-				key := ours.GateKey(tree)
+				key := ours.keys.gate(tree)
 				held := testlock.Ask(tree, x("/a"))
 				first := testlock.Take(t, ours, held)
 				w := testlock.Queue(t, theirs, testlock.Ask(tree, x("/a")))
@@ -51,7 +51,7 @@ func TestFailover(t *testing.T) {
 func TestFailover_lostWrites(t *testing.T) {
 	forEach(t, replicated, func(t *testing.T, d *deployment) {
 		ours, theirs, tree := d.open(t), d.open(t), testlock.Tree(t)
-		key := ours.GateKey(tree)
+		key := ours.keys.gate(tree)
 		kept := testlock.Ask(tree, x("/kept"))
 		testlock.Take(t, ours, kept)
 		visit(t, theirs, tree) // a client's first look at a cluster may meet a node that hangs

@@ -14,7 +14,7 @@ import (
 )
 
 // obtain requires that another program gets the gate with redislock alone.
-func obtain(t *testing.T, s *Store, tree pathlock.Tree) *redislock.Lock {
+func obtain(t *testing.T, s *store, tree pathlock.Tree) *redislock.Lock {
 	t.Helper()
 	lock, err := redislock.Obtain(t.Context(), s.client, GateKey(tree), long, &redislock.Options{Metadata: "nightly job"})
 	testerr.MustBe(t, "redislock.Obtain", err, nil)
@@ -97,10 +97,10 @@ func TestGate_ours(t *testing.T) {
 
 // TestGateStolen: a gate whose key is gone, or another's, is lost with all that its owner holds.
 func TestGateStolen(t *testing.T) {
-	for name, steal := range map[string]func(*testing.T, *Store, pathlock.Tree){
-		"gone":                 func(*testing.T, *Store, pathlock.Tree) {},
-		"gone, for a transfer": func(*testing.T, *Store, pathlock.Tree) {},
-		"another's":            func(t *testing.T, s *Store, tree pathlock.Tree) { obtain(t, s, tree) },
+	for name, steal := range map[string]func(*testing.T, *store, pathlock.Tree){
+		"gone":                 func(*testing.T, *store, pathlock.Tree) {},
+		"gone, for a transfer": func(*testing.T, *store, pathlock.Tree) {},
+		"another's":            func(t *testing.T, s *store, tree pathlock.Tree) { obtain(t, s, tree) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			store, tree := newStore(t), testlock.Tree(t)
@@ -125,7 +125,7 @@ func TestGateStolen(t *testing.T) {
 func TestGate_foreignOfAnyType(t *testing.T) {
 	for _, value := range []string{"", "x", "a token of 22 letters.", "a token of 22 letters.and a note", "a hash"} {
 		store, tree := newStore(t), testlock.Tree(t)
-		early, key := testlock.Ask(tree, x("/early")), store.GateKey(tree)
+		early, key := testlock.Ask(tree, x("/early")), store.keys.gate(tree)
 		testlock.Take(t, store, early)
 		put := redis.Cmder(store.client.Set(t.Context(), key, value, long))
 		if value == "a hash" {

@@ -35,15 +35,17 @@ const (
 // anything in the tree. The scripts treat the gate as a node above the root.
 const gateNode = "gate-node"
 
-// GateKey returns the name of the Redis key that is the gate of a tree under the default prefix: a
-// lock of github.com/bsm/redislock. A program that obtains it stops new node locks and gates in the
-// tree.
+// GateKey returns the name of the Redis key that is the gate of a tree, in a store with the given
+// options: a lock of github.com/bsm/redislock. A program that obtains it stops new node locks and
+// gates in the tree.
 //
 // Who holds node locks by then keeps them, and may take more so that it can come to its end. To
 // have the tree for itself, the program asks HEXISTS of the tree's key locks (the gate's key with
 // "locks" in place of "gate" at the end) with the field "gate-node" until the answer is 0, and
 // refreshes its lock meanwhile. In another language, it takes the gate by SET key value NX PX ttl.
-func GateKey(tree pathlock.Tree) string { return keys{defaultPrefix}.gate(tree) }
+func GateKey(tree pathlock.Tree, opts ...Option) string {
+	return newKeys(newConfig(opts).prefix).gate(tree)
+}
 
 // keys names the keys of trees.
 type keys struct {

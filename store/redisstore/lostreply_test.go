@@ -39,7 +39,7 @@ func (c lossyConn) Read(b []byte) (int, error) {
 
 // startLossy returns a store whose replies can be lost, and whose client tries every command the
 // given number of times more.
-func startLossy(t testing.TB, retries int) (*Store, *lossy) {
+func startLossy(t testing.TB, retries int) (*store, *lossy) {
 	t.Helper()
 	options, err := redis.ParseURL(testserver.Redis(t))
 	testerr.Must(t, err)

@@ -48,18 +48,18 @@ func closeClient(t testing.TB, client *redis.Client) *redis.Client {
 }
 
 // newStore returns a store with a client of its own for the shared Redis.
-func newStore(t testing.TB, opts ...Option) *Store {
+func newStore(t testing.TB, opts ...Option) *store {
 	t.Helper()
 	store, _ := distant(t, true, opts...)
 	return store
 }
 
 // closeStore closes a store at the end of the test.
-func closeStore(t testing.TB, store *Store) *Store {
+func closeStore(t testing.TB, s pathlock.Store) *store {
 	t.Cleanup(func() {
-		testerr.Is(t, "closing the store", store.Close(context.WithoutCancel(t.Context())), nil)
+		testerr.Is(t, "closing the store", s.Close(context.WithoutCancel(t.Context())), nil)
 	})
-	return store
+	return s.(*store)
 }
 
 // askGate returns a request of a new owner for the gate that does not wait.
@@ -83,7 +83,7 @@ func wait(req pathlock.Acquisition) pathlock.Acquisition {
 
 // sendAs calls the acquire script for a request by hand, which may wait: nobody listens, and nobody
 // asks again.
-func sendAs(t *testing.T, s *Store, req pathlock.Acquisition) reply {
+func sendAs(t *testing.T, s *store, req pathlock.Acquisition) reply {
 	t.Helper()
 	got, err := s.scripts.acquire.ask(t.Context(), s.client, s.keys.about(keyOf(req)), acquisition(req, long)...)
 	testerr.Must(t, err)
@@ -101,7 +101,7 @@ func acquisition(req pathlock.Acquisition, wait time.Duration) []any {
 }
 
 // visit runs a script in a tree, which reclaims what has ended, and hands over.
-func visit(t testing.TB, s *Store, tree pathlock.Tree) {
+func visit(t testing.TB, s *store, tree pathlock.Tree) {
 	t.Helper()
 	if err := s.ForceRelease(context.WithoutCancel(t.Context()), tree, "nobody"); !errors.Is(err, pathlock.ErrNotHeld) {
 		t.Fatal(err)
@@ -110,7 +110,7 @@ func visit(t testing.TB, s *Store, tree pathlock.Tree) {
 
 // pass returns when d has passed on the server's clock: it waits for a lease of that length, in a
 // tree of its own.
-func pass(t testing.TB, s *Store, d time.Duration) {
+func pass(t testing.TB, s *store, d time.Duration) {
 	t.Helper()
 	sand := testlock.Ask(testlock.Tree(t), x("/glass"))
 	sand.Lease = d
@@ -122,7 +122,7 @@ func pass(t testing.TB, s *Store, d time.Duration) {
 }
 
 // requireFree requires that a tree has nothing left but its fence.
-func requireFree(t testing.TB, s *Store, tree pathlock.Tree) {
+func requireFree(t testing.TB, s *store, tree pathlock.Tree) {
 	t.Helper()
 	keys := s.keys.of(tree)
 	keys = slices.Delete(keys, 3, 4)
@@ -132,7 +132,7 @@ func requireFree(t testing.TB, s *Store, tree pathlock.Tree) {
 }
 
 // requireHeld requires that an owner has the given grants, and nobody else anything.
-func requireHeld(t testing.TB, s *Store, want ...pathlock.Acquisition) {
+func requireHeld(t testing.TB, s *store, want ...pathlock.Acquisition) {
 	t.Helper()
 	snapshot, err := s.Snapshot(t.Context(), want[0].Tree)
 	testerr.Must(t, err)
@@ -150,7 +150,7 @@ func requireHeld(t testing.TB, s *Store, want ...pathlock.Acquisition) {
 
 // distant returns a store whose network can vanish, by a client that heeds deadlines or not.
 // Everything else is as go-redis has it by default.
-func distant(t testing.TB, punctual bool, opts ...Option) (*Store, *testnet.Network) {
+func distant(t testing.TB, punctual bool, opts ...Option) (*store, *testnet.Network) {
 	t.Helper()
 	options, err := redis.ParseURL(testserver.Redis(t))
 	testerr.Must(t, err)

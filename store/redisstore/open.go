@@ -18,8 +18,8 @@ import (
 	"github.com/pathlock-go/pathlock/internal/storeurl"
 )
 
-// Open returns a store on the Redis that a URL names, with a client of its own, which [Store.Close]
-// closes. It does not connect: the first command does, and [Store.Ping] tells whether it can.
+// Open returns a store on the Redis that a URL names, with a client of its own, which Close closes.
+// It does not connect: the first command does, and Ping tells whether it can.
 //
 //	redis://[user:password@]host[:port][/db]                           a single node
 //	redis+cluster://[user:password@]host1[:port],host2[:port]          a cluster, by some of its nodes
@@ -41,7 +41,7 @@ import (
 //
 // The first call has what go-redis logs go to [slog.Default]. A program that wants it elsewhere
 // calls redis.SetLogger afterwards.
-func Open(rawURL string, opts ...Option) (*Store, error) {
+func Open(rawURL string, opts ...Option) (pathlock.Store, error) {
 	client, fromURL, err := openClient(rawURL)
 	if err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func Open(rawURL string, opts ...Option) (*Store, error) {
 	if c, ok := client.(sentinelClient); ok {
 		client = c.Client
 	}
-	s := New(client, append(fromURL, opts...)...)
+	s := onClient(client, append(fromURL, opts...))
 	s.own = own
 	return s, nil
 }

@@ -5,7 +5,7 @@ import "time"
 // defaultMaxWaiters is that of [WithMaxWaiters].
 const defaultMaxWaiters = 2_000
 
-// Option is a setting of a [Store].
+// Option is a setting of [New] and [Open].
 type Option func(*config)
 
 type config struct {
@@ -27,7 +27,7 @@ func newConfig(opts []Option) config {
 }
 
 // WithPrefix sets what the names of all keys begin with: stores with different prefixes know
-// nothing of each other's locks, and [GateKey] names the gates of the default prefix alone. Any
+// nothing of each other's locks, and [GateKey] names their gates by this option. Any
 // text will do; it is escaped as the trees' names are. Defaults to pathlock.
 func WithPrefix(prefix string) Option { return func(c *config) { c.prefix = prefix } }
 

@@ -10,21 +10,21 @@ import (
 
 // Release implements [pathlock.Store]: one EVALSHA, which also hands over to waiters. If the client
 // sent it twice because a reply was lost, it is no error that the second one finds nothing.
-func (s *Store) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
+func (s *store) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
 	return s.giveBack(ctx, tree, &s.scripts.release, operation{Verb: "release", Tree: tree, Owner: owner},
 		&counted{value: string(owner)}, string(id))
 }
 
 // ForceRelease implements [pathlock.Store]. Requests of the owner that wait end with an error that
 // matches [pathlock.ErrLost]. To take away a gate that another program took with redislock, pass
-// the owner that [Store.Snapshot] shows.
-func (s *Store) ForceRelease(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner) error {
+// the owner that Snapshot shows.
+func (s *store) ForceRelease(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner) error {
 	return s.giveBack(ctx, tree, &s.scripts.force, operation{Verb: "force release", Tree: tree, Owner: owner},
 		&counted{value: string(owner)})
 }
 
 // giveBack calls a script that gives back what an owner has.
-func (s *Store) giveBack(ctx context.Context, tree pathlock.Tree, sc *script, what operation, owner *counted, args ...any) error {
+func (s *store) giveBack(ctx context.Context, tree pathlock.Tree, sc *script, what operation, owner *counted, args ...any) error {
 	keys := s.keys.of(tree)
 	got, err := do(ctx, s.calls, what, func(ctx context.Context) (reply, error) {
 		return sc.ask(ctx, s.client, keys, append([]any{owner}, args...)...)
@@ -41,7 +41,7 @@ func (s *Store) giveBack(ctx context.Context, tree pathlock.Tree, sc *script, wh
 // withdraw takes a request out of the queue, or gives back what it was granted. Where it may be on
 // its way to the server still, the server remembers for some time that it is to grant the request
 // nothing.
-func (s *Store) withdraw(ctx context.Context, k requestKey, remember time.Duration) error {
+func (s *store) withdraw(ctx context.Context, k requestKey, remember time.Duration) error {
 	keys := s.keys.about(k)
 	got, err := s.scripts.withdraw.ask(ctx, s.client, keys, string(k.owner), string(k.grant), milliseconds(remember))
 	if err == nil && got.status == statusGranted {
@@ -56,7 +56,7 @@ const renewals = 200
 
 // Renew implements [pathlock.Store]: one EVALSHA for every 200 leases. An owner of the gate has
 // lost everything in the tree if the gate's key is gone, or is somebody else's.
-func (s *Store) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock.Lease) ([]pathlock.Owner, error) {
+func (s *store) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock.Lease) ([]pathlock.Owner, error) {
 	keys := s.keys.of(tree)
 	what := operation{Verb: "renew", Tree: tree}
 	var lost []pathlock.Owner

@@ -21,7 +21,7 @@ const emptyGate = "-"
 // Snapshot implements [pathlock.Store]: one script, which reads the tree at one instant. A gate
 // that another program took with redislock is shown with its token as the owner and its metadata as
 // the note; it is not known since when it is held.
-func (s *Store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
+func (s *store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
 	what, keys := operation{Verb: "snapshot", Tree: tree, Looks: true}, s.keys.of(tree)
 	got, err := do(ctx, s.calls, what, func(ctx context.Context) (reply, error) {
 		return s.scripts.snapshot.ask(ctx, s.client, keys)

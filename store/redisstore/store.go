@@ -12,9 +12,8 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// Store is a [pathlock.Store] in Redis. Make one per process with [New] or [Open], and
-// [Store.Close] it in the end.
-type Store struct {
+// store is a [pathlock.Store] in Redis.
+type store struct {
 	client   redis.UniversalClient
 	config   config
 	keys     keys
@@ -25,11 +24,11 @@ type Store struct {
 	own io.Closer
 }
 
-var _ pathlock.Store = (*Store)(nil)
+var _ pathlock.Store = (*store)(nil)
 
 // New returns a store that keeps its locks in the Redis that client talks to: a single node, a
 // primary under Sentinel, or a Cluster. Stores on one Redis with one prefix see each other's
-// locks. The client remains the caller's.
+// locks. The client remains the caller's. Make one store per process, and close it in the end.
 //
 // Make the client with ContextTimeoutEnabled, as [Open] does. Calls end in time with any client,
 // but one that does not heed the deadlines of contexts needs a goroutine for each command, and
@@ -41,10 +40,12 @@ var _ pathlock.Store = (*Store)(nil)
 // A redis.Ring cannot serve, since it gives a tree to another shard whenever one is added or seems
 // to be down: all calls fail with an error that matches [errors.ErrUnsupported] and
 // [pathlock.ErrUnavailable].
-func New(client redis.UniversalClient, opts ...Option) *Store {
+func New(client redis.UniversalClient, opts ...Option) pathlock.Store { return onClient(client, opts) }
+
+func onClient(client redis.UniversalClient, opts []Option) *store {
 	c, id := newConfig(opts), rand.Text()
 	k := newKeys(c.prefix)
-	s := &Store{
+	s := &store{
 		client:   client,
 		config:   c,
 		keys:     k,
@@ -74,7 +75,7 @@ func isPunctual(client redis.UniversalClient) bool {
 
 // relocate has the client find out anew which node has which keys, since the one that it knows may
 // be down. A cluster's client does so once a minute by itself.
-func (s *Store) relocate(ctx context.Context) {
+func (s *store) relocate(ctx context.Context) {
 	s.listener.relocate(ctx)
 	if c, ok := s.own.(sentinelClient); ok {
 		_, _ = c.sentinels.look(ctx) // the next connection will look again
@@ -94,7 +95,7 @@ var errRing = fmt.Errorf("%w: a redis.Ring moves trees between its shards and fo
 // If ctx ends first, the error matches ctx's error. What has not been withdrawn by then is left to
 // the leases, and goroutines that are still under way end within the time of [WithTimeout]. Close
 // may be called again.
-func (s *Store) Close(ctx context.Context) error {
+func (s *store) Close(ctx context.Context) error {
 	first := s.calls.close()
 	over := make(chan struct{})
 	go func() {
@@ -116,15 +117,12 @@ func (s *Store) Close(ctx context.Context) error {
 	return err
 }
 
-// GateKey is the function [GateKey] for this store's prefix.
-func (s *Store) GateKey(tree pathlock.Tree) string { return s.keys.gate(tree) }
-
 // Local implements [pathlock.Store].
-func (s *Store) Local() bool { return false }
+func (s *store) Local() bool { return false }
 
 // Ping implements [pathlock.Store]. It asks for a write that changes nothing, so that it fails on a
 // replica and on a server that cannot save its data.
-func (s *Store) Ping(ctx context.Context) error {
+func (s *store) Ping(ctx context.Context) error {
 	_, err := do(ctx, s.calls, operation{Verb: "ping", Looks: true}, func(ctx context.Context) (int64, error) {
 		return s.client.Del(ctx, s.keys.prefix+":ping").Result()
 	})
@@ -133,4 +131,4 @@ func (s *Store) Ping(ctx context.Context) error {
 
 // Client returns the client that the store works with, for what only Redis can tell, such as its
 // settings. It ends with the store if [Open] made it.
-func (s *Store) Client() redis.UniversalClient { return s.client }
+func (s *store) Client() redis.UniversalClient { return s.client }

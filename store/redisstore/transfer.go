@@ -15,7 +15,7 @@ import (
 // everything in the tree if the gate's key is gone, or is somebody else's; otherwise the key
 // becomes the new owner's. If the new owner already holds something in the tree, nothing changes
 // and the error matches [pathlock.ErrInvalidRequest].
-func (s *Store) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Transferred, error) {
+func (s *store) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Transferred, error) {
 	keys, what := s.keys.of(t.Tree), operation{Verb: "transfer", Tree: t.Tree, Owner: t.From}
 	lease := "0"
 	if t.Lease > 0 {

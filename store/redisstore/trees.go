@@ -14,7 +14,7 @@ import (
 // Trees implements [pathlock.Store]. It scans the names of all keys, on every primary of a cluster,
 // so that no list of trees has to be kept or can go stale. Its cost grows with the number of keys
 // in Redis: Trees is for people who look at locks.
-func (s *Store) Trees(ctx context.Context) ([]pathlock.Tree, error) {
+func (s *store) Trees(ctx context.Context) ([]pathlock.Tree, error) {
 	what := operation{Verb: "list the trees", Looks: true}
 	nodes, err := s.nodes(ctx, what)
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *Store) Trees(ctx context.Context) ([]pathlock.Tree, error) {
 
 // scan hands the names of a node's keys to found, page by page. The store's timeout is for each
 // page, since there may be any number of them.
-func (s *Store) scan(ctx context.Context, what operation, node redis.Cmdable, found func(keys []string)) error {
+func (s *store) scan(ctx context.Context, what operation, node redis.Cmdable, found func(keys []string)) error {
 	const page = 1000
 	for cursor := uint64(0); ; {
 		answer, err := do(ctx, s.calls, what, func(ctx context.Context) (*redis.ScanCmd, error) {
@@ -58,7 +58,7 @@ func (s *Store) scan(ctx context.Context, what operation, node redis.Cmdable, fo
 }
 
 // nodes returns the nodes that have keys of their own.
-func (s *Store) nodes(ctx context.Context, what operation) ([]redis.Cmdable, error) {
+func (s *store) nodes(ctx context.Context, what operation) ([]redis.Cmdable, error) {
 	cluster, ok := s.client.(*redis.ClusterClient)
 	if !ok {
 		return []redis.Cmdable{s.client}, nil

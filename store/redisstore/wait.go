@@ -18,7 +18,7 @@ const heartbeats = 3
 // wait asks for r and waits until w hears of the grant, r.Wait is over or ctx ends. It asks again
 // when a lease may have ended that the server told it of, when messages may have been missed, and
 // often enough to keep its place.
-func (s *Store) wait(ctx context.Context, r *request, w *waiter) (pathlock.Grant, error) {
+func (s *store) wait(ctx context.Context, r *request, w *waiter) (pathlock.Grant, error) {
 	deadline := r.began.Add(r.Wait)
 	// asked is when the last question left that was answered by a place in the queue, and place its
 	// number.
@@ -83,7 +83,7 @@ func (s *Store) wait(ctx context.Context, r *request, w *waiter) (pathlock.Grant
 }
 
 // unanswered ends a wait because a question failed, and gives up the place in the queue.
-func (s *Store) unanswered(ctx context.Context, r *request, queued bool, err error) (pathlock.Grant, error) {
+func (s *store) unanswered(ctx context.Context, r *request, queued bool, err error) (pathlock.Grant, error) {
 	switch {
 	case !queued:
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
@@ -95,7 +95,7 @@ func (s *Store) unanswered(ctx context.Context, r *request, queued bool, err err
 }
 
 // heard returns what a message to the waiter means; asked is as in [pathlock.Grant].
-func (s *Store) heard(ctx context.Context, r *request, m message, asked time.Time) (pathlock.Grant, error) {
+func (s *store) heard(ctx context.Context, r *request, m message, asked time.Time) (pathlock.Grant, error) {
 	switch m.kind {
 	case messageGranted:
 		return s.granted(ctx, r, m.number, asked)
@@ -113,7 +113,7 @@ func (s *Store) heard(ctx context.Context, r *request, m message, asked time.Tim
 
 // giveUp ends a wait. If the request was granted at the last moment and the grant can still be
 // used, that is the answer.
-func (s *Store) giveUp(ctx context.Context, r *request) (pathlock.Grant, error) {
+func (s *store) giveUp(ctx context.Context, r *request) (pathlock.Grant, error) {
 	over := context.WithoutCancel(ctx)
 	if ctx.Err() != nil {
 		over = r.grace(ctx)

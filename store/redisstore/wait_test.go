@@ -17,7 +17,7 @@ import (
 func TestHandOverCounts(t *testing.T) {
 	const waiters = 500
 	server := startServer(t)
-	stores := []*Store{server.store(), server.store()}
+	stores := []*store{server.store(), server.store()}
 	tree := testlock.Tree(t)
 	first := testlock.Ask(tree, x("/a"))
 	testlock.Take(t, stores[0], first)
@@ -124,11 +124,11 @@ func TestMessagesOfAnEarlierPlace(t *testing.T) {
 // TestWithdrawnStaysWithdrawn: a request that reaches the server after it was withdrawn is granted
 // nothing.
 func TestWithdrawnStaysWithdrawn(t *testing.T) {
-	for name, before := range map[string]func(s *Store, late, other pathlock.Acquisition){
-		"before it came":     func(*Store, pathlock.Acquisition, pathlock.Acquisition) {},
-		"beside another":     func(s *Store, _, other pathlock.Acquisition) { testlock.Take(t, s, other) },
-		"from the queue":     func(s *Store, late, other pathlock.Acquisition) { testlock.Take(t, s, other); sendAs(t, s, late) },
-		"after it was given": func(s *Store, late, _ pathlock.Acquisition) { testlock.Take(t, s, late) },
+	for name, before := range map[string]func(s *store, late, other pathlock.Acquisition){
+		"before it came":     func(*store, pathlock.Acquisition, pathlock.Acquisition) {},
+		"beside another":     func(s *store, _, other pathlock.Acquisition) { testlock.Take(t, s, other) },
+		"from the queue":     func(s *store, late, other pathlock.Acquisition) { testlock.Take(t, s, other); sendAs(t, s, late) },
+		"after it was given": func(s *store, late, _ pathlock.Acquisition) { testlock.Take(t, s, late) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			store, tree := newStore(t), testlock.Tree(t)

@@ -14,11 +14,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/dialect"
 	"github.com/pathlock-go/pathlock/store/anystore"
 	"github.com/pathlock-go/pathlock/store/etcdstore"
-	"github.com/pathlock-go/pathlock/store/redisstore"
 	"github.com/pathlock-go/pathlock/store/sqlstore"
 )
 
@@ -62,7 +63,7 @@ func (e *exam) store(ctx context.Context, about string, opened *anystore.Store) 
 		}
 	}
 	switch store := opened.Store.(type) {
-	case *redisstore.Store:
+	case interface{ Client() redis.UniversalClient }:
 		return e.redis(ctx, about, store.Client()) && serves
 	case *sqlstore.Store:
 		return e.sqlLocks(ctx, about, dialects[opened.Scheme()], store)
