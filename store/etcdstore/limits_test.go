@@ -18,10 +18,12 @@ func write(t *testing.T, s *Store, tree pathlock.Tree, first, n int, lease time.
 	return s.backend.Update(t.Context(), tree, func(s ticketstore.State) ticketstore.Changes {
 		var c ticketstore.Changes
 		for i := range n {
-			c.Put = append(c.Put, ticketstore.Ticket{
-				Place: uint64(first + i), Owner: pathlock.Owner(fmt.Sprint("owner ", first+i)), Grant: "g", Gate: true, Lease: lease,
-				State: ticketstore.Waiting, Since: s.Now, Until: s.Now.Add(lease), WaitUntil: s.Now.Add(lease),
-			})
+			ticket := ticketstore.Ticket{
+				Place: uint64(first + i), Owner: pathlock.Owner(fmt.Sprint("owner ", first+i)),
+				State: ticketstore.Waiting, Until: s.Now.Add(lease), WaitUntil: s.Now.Add(lease),
+			}
+			ticket.Grant, ticket.Gate, ticket.Lease, ticket.Since = "g", true, lease, s.Now
+			c.Put = append(c.Put, ticket)
 		}
 		return c
 	})

@@ -105,18 +105,9 @@ type Ticket struct {
 	Home string `json:"home,omitempty"`
 
 	// Place is the ticket's place in the order of arrival. No two tickets of a tree have the same.
-	Place  uint64           `json:"place"`
-	Owner  pathlock.Owner   `json:"owner"`
-	Grant  pathlock.GrantID `json:"grant"`
-	Gate   bool             `json:"gate,omitempty"`
-	Apart  bool             `json:"apart,omitempty"`
-	Claims []pathlock.Claim `json:"claims,omitempty"`
-	Note   string           `json:"note,omitempty"`
-	Origin pathlock.Origin  `json:"origin,omitzero"`
-	Lease  time.Duration    `json:"lease"`
-	State  TicketState      `json:"state"`
-	Fence  uint64           `json:"fence,omitempty"`
-	Since  time.Time        `json:"since,omitzero"`
+	Place uint64         `json:"place"`
+	Owner pathlock.Owner `json:"owner"`
+	State TicketState    `json:"state"`
 	// Until is when the ticket's lease ends, by the clock that all processes share. While the
 	// ticket waits, the lease runs from its process's last sign of life.
 	Until time.Time `json:"until,omitzero"`
@@ -125,14 +116,30 @@ type Ticket struct {
 	OwnerUntil time.Time `json:"owner_until,omitzero"`
 	// WaitUntil is when the wait ends.
 	WaitUntil time.Time `json:"wait_until,omitzero"`
-	// Held says that the ticket rests on others of its owner: a waiting one on any that hold, and
-	// one that is apart on those that are not. If these go without a release, the ticket ends.
-	Held bool `json:"held,omitempty"`
 	// Looks counts how often the process has been told to look at the ticket while it waits:
 	// because the lease of one that it waits for ends earlier than it did.
 	Looks uint64 `json:"looks,omitempty"`
+
+	// request is what a backend need not know.
+	request
+}
+
+// request is what was asked for, and what has come of it.
+type request struct {
+	Grant  pathlock.GrantID `json:"grant"`
+	Gate   bool             `json:"gate,omitempty"`
+	Apart  bool             `json:"apart,omitempty"`
+	Claims []pathlock.Claim `json:"claims,omitempty"`
+	Note   string           `json:"note,omitempty"`
+	Origin pathlock.Origin  `json:"origin,omitzero"`
+	Lease  time.Duration    `json:"lease"`
+	Fence  uint64           `json:"fence,omitempty"`
+	Since  time.Time        `json:"since,omitzero"`
+	// Held says that the ticket rests on others of its owner: a waiting one on any that hold, and
+	// one that is apart on those that are not. If these go without a release, the ticket ends.
+	Held bool `json:"held,omitempty"`
 	// Refusal is why the wait was Refused.
-	Refusal *Refusal `json:"refusal,omitempty"`
+	Refusal *refusal `json:"refusal,omitempty"`
 }
 
 // TicketState says what has become of a ticket.
@@ -159,8 +166,8 @@ func (t Ticket) Ends() time.Time {
 // Live reports whether the ticket holds or waits at a time by the clock that all processes share.
 func (t Ticket) Live(now time.Time) bool { return t.State != Refused && now.Before(t.Ends()) }
 
-// Refusal is why a wait has ended without a grant: it was lost, or would have been a deadlock.
-type Refusal struct {
+// refusal is why a wait has ended without a grant: it was lost, or would have been a deadlock.
+type refusal struct {
 	Lost     string    `json:"lost,omitempty"`
 	Deadlock *deadlock `json:"deadlock,omitempty"`
 }
@@ -174,15 +181,15 @@ type deadlock struct {
 }
 
 // refusalOf returns an error of a wait as its own process is told of it.
-func refusalOf(err error) *Refusal {
+func refusalOf(err error) *refusal {
 	if d, ok := errors.AsType[*pathlock.DeadlockError](err); ok {
-		return &Refusal{Deadlock: &deadlock{d.Path, d.Mode, d.Gate, d.Blocker}}
+		return &refusal{Deadlock: &deadlock{d.Path, d.Mode, d.Gate, d.Blocker}}
 	}
-	return &Refusal{Lost: strings.TrimPrefix(err.Error(), pathlock.ErrLost.Error()+": ")}
+	return &refusal{Lost: strings.TrimPrefix(err.Error(), pathlock.ErrLost.Error()+": ")}
 }
 
 // in returns the error of a refusal in a tree.
-func (r *Refusal) in(tree pathlock.Tree) error {
+func (r *refusal) in(tree pathlock.Tree) error {
 	switch {
 	case r == nil:
 		return fmt.Errorf("%w: the wait in %s was ended", pathlock.ErrLost, tree)

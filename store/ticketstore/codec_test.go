@@ -1,4 +1,4 @@
-package ticketstore_test
+package ticketstore
 
 import (
 	"bytes"
@@ -11,7 +11,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
 func TestTicket_isReadAsItWasWritten(t *testing.T) {
@@ -26,25 +25,28 @@ func TestTicket_isReadAsItWasWritten(t *testing.T) {
 			_, err := pathlock.ParsePath("/" + s)
 			return err == nil
 		})
-		want := ticketstore.Ticket{
+		want := Ticket{
 			Home: rapid.String().Draw(t, "home"), Place: rapid.Uint64().Draw(t, "place"),
-			Owner: pathlock.Owner(rapid.String().Draw(t, "owner")), Grant: pathlock.GrantID(rapid.String().Draw(t, "grant")),
-			Gate: rapid.Bool().Draw(t, "gate"), Apart: rapid.Bool().Draw(t, "apart"), Note: rapid.String().Draw(t, "note"),
-			Claims: pathlock.Normalize(pathlock.X(pathlock.MustParsePath("/" + name.Draw(t, "name")))),
-			Lease:  time.Duration(rapid.Int64Min(0).Draw(t, "lease")),
-			State:  rapid.SampledFrom([]ticketstore.TicketState{ticketstore.Waiting, ticketstore.Granted, ticketstore.Refused}).Draw(t, "state"),
-			Fence:  rapid.Uint64().Draw(t, "fence"), Looks: rapid.Uint64().Draw(t, "looks"), Held: rapid.Bool().Draw(t, "held"),
-			Since: moment.Draw(t, "since"), Until: moment.Draw(t, "until"),
+			Owner: pathlock.Owner(rapid.String().Draw(t, "owner")),
+			request: request{
+				Grant: pathlock.GrantID(rapid.String().Draw(t, "grant")),
+				Gate:  rapid.Bool().Draw(t, "gate"), Apart: rapid.Bool().Draw(t, "apart"), Note: rapid.String().Draw(t, "note"),
+				Claims: pathlock.Normalize(pathlock.X(pathlock.MustParsePath("/" + name.Draw(t, "name")))),
+				Lease:  time.Duration(rapid.Int64Min(0).Draw(t, "lease")),
+				Fence:  rapid.Uint64().Draw(t, "fence"), Held: rapid.Bool().Draw(t, "held"), Since: moment.Draw(t, "since"),
+			},
+			State: rapid.SampledFrom([]TicketState{Waiting, Granted, Refused}).Draw(t, "state"),
+			Looks: rapid.Uint64().Draw(t, "looks"), Until: moment.Draw(t, "until"),
 			OwnerUntil: moment.Draw(t, "owner until"), WaitUntil: moment.Draw(t, "wait until"),
 		}
 		if rapid.Bool().Draw(t, "refused") {
-			want.Refusal = &ticketstore.Refusal{Lost: rapid.String().Draw(t, "why")}
+			want.Refusal = &refusal{Lost: rapid.String().Draw(t, "why")}
 		}
-		text := ticketstore.Encode(want)
+		text := Encode(want)
 		if !utf8.Valid(text) || bytes.ContainsAny(text, "\x00\n") {
 			t.Fatalf("%q is no text that every database takes", text)
 		}
-		got, err := ticketstore.Decode(text)
+		got, err := Decode(text)
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Fatalf("%s\nis read as %+v, %v\nwant       %+v", text, got, err, want)
 		}
@@ -55,7 +57,7 @@ func TestTicket_refusesWhatIsNone(t *testing.T) {
 	for _, text := range []string{
 		"", "[]", `{"state":"elsewhere"}`, `{"state":"granted","claims":["Z /a"]}`, `{"state":"granted","claims":["X a"]}`,
 	} {
-		if got, err := ticketstore.Decode([]byte(text)); err == nil || !strings.Contains(err.Error(), "not a ticket") {
+		if got, err := Decode([]byte(text)); err == nil || !strings.Contains(err.Error(), "not a ticket") {
 			t.Errorf("%q is read as %+v, %v", text, got, err)
 		}
 	}

@@ -107,8 +107,8 @@ func (tx *transaction) forceRelease(owner pathlock.Owner) error {
 // another then. And whoever still waits for the request learns why it is refused.
 func (tx *transaction) bury(owner pathlock.Owner, id pathlock.GrantID, why error) {
 	tx.refused = append(tx.refused, &Ticket{
-		Place: tx.table.Reserve(), Owner: owner, Grant: id, State: Refused, Lease: tombstoneLife,
-		Since: tx.state.Now, Until: tx.state.Now.Add(tombstoneLife), Refusal: refusalOf(why),
+		Place: tx.table.Reserve(), Owner: owner, State: Refused, Until: tx.state.Now.Add(tombstoneLife),
+		request: request{Grant: id, Lease: tombstoneLife, Since: tx.state.Now, Refusal: refusalOf(why)},
 	})
 }
 
@@ -191,10 +191,13 @@ func (tx *transaction) tellOfEarlierEnds() {
 func ticketOf(r *locktable.Request) Ticket {
 	rec := r.Record()
 	t := Ticket{
-		Place: rec.Ticket, Owner: rec.Owner, Grant: rec.Grant, Gate: rec.Gate, Apart: rec.Apart, Claims: rec.Claims, Note: rec.Note,
-		Origin: rec.Origin, Lease: rec.Lease, State: Waiting, Since: rec.Since, Until: rec.Until, WaitUntil: rec.WaitUntil,
+		Place: rec.Ticket, Owner: rec.Owner, State: Waiting, Until: rec.Until, WaitUntil: rec.WaitUntil,
+		request: request{
+			Grant: rec.Grant, Gate: rec.Gate, Apart: rec.Apart, Claims: rec.Claims, Note: rec.Note, Origin: rec.Origin,
+			Lease: rec.Lease, Since: rec.Since, Held: rec.Held,
+		},
 	}
-	if t.Held = rec.Held; rec.Fence != 0 {
+	if rec.Fence != 0 {
 		t.State, t.Fence, t.OwnerUntil, t.WaitUntil = Granted, rec.Fence, rec.OwnerUntil, time.Time{}
 	}
 	if before, ok := r.Data.(*Ticket); ok {

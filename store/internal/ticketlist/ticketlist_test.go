@@ -26,8 +26,9 @@ func TestListIsAMapOfPlaces(t *testing.T) {
 					continue
 				}
 				ticket := ticketstore.Ticket{
-					Place: place, State: ticketstore.Waiting, Note: note, Until: time.UnixMicro(7).UTC(),
+					Place: place, State: ticketstore.Waiting, Until: time.UnixMicro(7).UTC(),
 				}
+				ticket.Note = note
 				c.Put = append(c.Put, ticket)
 				ticket.Key = keyOf(ticket)
 				want[place] = ticket
