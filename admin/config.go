@@ -44,10 +44,10 @@ type Config struct {
 	// offer one. The page is read-only if it is nil.
 	AuthorizeRelease func(r *http.Request) (who string, err error)
 
-	// Prefix begins the paths of all requests as the page gets them: [DefaultPrefix] if it is "".
-	// Where [http.StripPrefix] or a proxy removes what is before the page's own paths, it is "/".
-	// All other paths are answered with 404: if there were two spellings of a path, a rule in a
-	// proxy for the one would not know the other.
+	// Prefix begins the paths of all requests as the page gets them. Where [http.StripPrefix] or a
+	// proxy removes what is before the page's own paths, it is "/". All other paths are answered
+	// with 404: if there were two spellings of a path, a rule in a proxy for the one would not know
+	// the other. Defaults to [DefaultPrefix].
 	Prefix string
 	// Hosts are the names, with or without a port, under which browsers reach the page. Requests
 	// with another Host header are refused. If there are none, every name will do, except for
@@ -62,11 +62,11 @@ type Config struct {
 	Redact func(text string, isNote bool) string
 	// History has the last waits to show. The page has none if it is nil.
 	History *contention.Recorder
-	// Instance names the process that answers. The default is the host's name and the process id,
-	// as with [pathlock.WithInstance].
+	// Instance names the process that answers. Defaults to the host's name and the process id, as
+	// with [pathlock.WithInstance].
 	Instance string
-	// Log gets each release with who asked for it and why, as a warning. It is [slog.Default] if it
-	// is nil.
+	// Log gets each release with who asked for it and why, as a warning. Defaults to
+	// [slog.Default].
 	Log *slog.Logger
 
 	// Poll is the pause between two looks at a tree that somebody watches, and how often the page

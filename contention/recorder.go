@@ -35,7 +35,7 @@ type Config struct {
 	Threshold time.Duration
 	// Capacity is how many waits are kept. Defaults to 256.
 	Capacity int
-	// Log gets snapshots that failed, at debug level: [slog.Default] if it is nil.
+	// Log gets snapshots that failed, at debug level. Defaults to [slog.Default].
 	Log *slog.Logger
 }
 

@@ -49,22 +49,22 @@ type Config struct {
 	Scope func(c *gin.Context) string
 	// Required refuses requests without a key. By default they run as if Handle were not there.
 	Required bool
-	// Wait is how long a repetition waits for the answer of a request that is running, five seconds
-	// if it is 0; see [NoWait].
+	// Wait is how long a repetition waits for the answer of a request that is running; see
+	// [NoWait]. Defaults to five seconds.
 	Wait time.Duration
-	// Lease is how long a request may take, a minute if it is 0. After that, a repetition may take
-	// its place, and what it does not commit before that, it cannot commit any more.
+	// Lease is how long a request may take. After that, a repetition may take its place, and what
+	// it does not commit before that, it cannot commit any more. Defaults to a minute.
 	Lease time.Duration
-	// Keep is how long an answer is kept, a day if it is 0. Tell your clients: a key that is sent
-	// again later is a new one.
+	// Keep is how long an answer is kept. Tell your clients: a key that is sent again later is a
+	// new one. Defaults to a day.
 	Keep time.Duration
-	// MaxBody is the largest body of a request with a key, in bytes, 1 MiB if it is 0.
+	// MaxBody is the largest body of a request with a key, in bytes. Defaults to 1 MiB.
 	MaxBody int64
 	// BodyTimeout is how long the body of a request with a key may take to arrive, as
-	// [middleware.Config.BodyTimeout] is for the locks: ten seconds if it is 0, and no bound if it
-	// is negative. After that the request is answered with 408, and its key is free.
+	// [middleware.Config.BodyTimeout] is for the locks. There is no bound if it is negative. After
+	// that the request is answered with 408, and its key is free. Defaults to ten seconds.
 	BodyTimeout time.Duration
-	// MaxAnswer is the largest body that is recorded, in bytes, 256 KiB if it is 0.
+	// MaxAnswer is the largest body that is recorded, in bytes. Defaults to 256 KiB.
 	MaxAnswer int
 	// Headers are those of an answer that are recorded beside Content-Type, Content-Encoding,
 	// Content-Language, Content-Location, ETag, Last-Modified, Link and Location. Set-Cookie is
@@ -81,11 +81,11 @@ type Config struct {
 	// Nothing has taken place then, as a rule, and a repetition runs. Where something was committed
 	// nevertheless, a repetition gets 409.
 	Records func(status int) bool
-	// Table is the table of keys, [DefaultTable] if it is "".
+	// Table is the table of keys. Defaults to pathlock_idempotency.
 	Table string
-	// Fail answers a refused request; nil means [middleware.WriteProblem].
+	// Fail answers a refused request. Defaults to [middleware.WriteProblem].
 	Fail func(c *gin.Context, p *middleware.Problem)
-	// Log gets what could not be recorded; nil means [slog.Default].
+	// Log gets what could not be recorded. Defaults to [slog.Default].
 	Log *slog.Logger
 }
 
@@ -123,7 +123,7 @@ func New(db *gorm.DB, config Config) (*Keys, error) {
 	config.MaxBody = cmp.Or(config.MaxBody, defaultMaxBody)
 	config.BodyTimeout = cmp.Or(config.BodyTimeout, defaultBodyTimeout)
 	config.MaxAnswer = cmp.Or(config.MaxAnswer, defaultMaxAnswer)
-	config.Table = cmp.Or(config.Table, DefaultTable)
+	config.Table = cmp.Or(config.Table, defaultTable)
 	config.Log = cmp.Or(config.Log, slog.Default())
 	if config.Lease < time.Second || config.Keep < config.Lease || config.MaxBody < 0 || config.MaxAnswer < 0 {
 		return nil, fmt.Errorf("idempotency: the lease (%v) has to be a second at least, and the answers have to be kept as long (%v)", config.Lease, config.Keep)

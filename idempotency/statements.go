@@ -9,8 +9,8 @@ import (
 	"github.com/pathlock-go/pathlock/internal/dialect"
 )
 
-// DefaultTable is the table of keys unless [Config.Table] names another one.
-const DefaultTable = "pathlock_idempotency"
+// defaultTable is that of [Config.Table].
+const defaultTable = "pathlock_idempotency"
 
 //go:embed sql
 var files embed.FS

@@ -74,7 +74,7 @@ func (d Database) checkTables(t *testing.T) {
 	if err := gormplugin.Verify(first.db); err == nil {
 		t.Error("a plugin that guards nothing is fine")
 	}
-	if err := first.keys.Check(t.Context()); err == nil || !strings.Contains(err.Error(), idempotency.DefaultTable) {
+	if err := first.keys.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "pathlock_idempotency") {
 		t.Errorf("without the table: %v", err)
 	}
 	if a := first.send(ask{path: "/plain", key: key(), body: item("x")}); a.status < http.StatusInternalServerError {
@@ -149,7 +149,7 @@ func (d Database) checkConcurrent(t *testing.T) {
 // lapse ends all leases.
 func (s *shop) lapse(t *testing.T) {
 	t.Helper()
-	testerr.Must(t, s.db.Exec("UPDATE "+idempotency.DefaultTable+" SET leased_until = 0").Error)
+	testerr.Must(t, s.db.Exec("UPDATE "+"pathlock_idempotency"+" SET leased_until = 0").Error)
 }
 
 // checkTakenOver has a repetition take the place of a request that takes too long: the request
@@ -202,7 +202,7 @@ func (d Database) checkExpiry(t *testing.T) {
 	one := ask{path: "/plain", key: k, body: item(k)}
 	expire := func() {
 		t.Helper()
-		testerr.Must(t, s.db.Exec("UPDATE "+idempotency.DefaultTable+" SET expires_at = 1").Error)
+		testerr.Must(t, s.db.Exec("UPDATE "+"pathlock_idempotency"+" SET expires_at = 1").Error)
 	}
 	s.send(one).is(t, http.StatusCreated, false, "")
 	s.send(one).is(t, http.StatusCreated, true, "")
@@ -214,13 +214,13 @@ func (d Database) checkExpiry(t *testing.T) {
 	s.send(one).is(t, http.StatusCreated, true, "")
 	expire()
 	const old = 1100 // more than two batches
-	const insert = "INSERT INTO " + idempotency.DefaultTable + " (id, fingerprint, attempt, state, commits, status, leased_until, expires_at) VALUES (?, '', '', 0, 0, 0, 0, 1)"
+	const insert = "INSERT INTO pathlock_idempotency (id, fingerprint, attempt, state, commits, status, leased_until, expires_at) VALUES (?, '', '', 0, 0, 0, 0, 1)"
 	for i := range old {
 		testerr.Must(t, s.db.Exec(insert, fmt.Sprint(k, i)).Error)
 	}
 	var left int64
 	deleted, err := s.keys.Purge(t.Context())
-	err = errors.Join(err, s.db.Table(idempotency.DefaultTable).Count(&left).Error)
+	err = errors.Join(err, s.db.Table("pathlock_idempotency").Count(&left).Error)
 	if err != nil || deleted < old || left != 0 {
 		t.Errorf("%d deleted, %d left, %v", deleted, left, err)
 	}

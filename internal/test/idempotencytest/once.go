@@ -106,7 +106,7 @@ func (d Database) checkOnceRepeated(t *testing.T) {
 	s.gin.POST("/", s.keys.Handle)
 	s.send(ask{path: "/"}).is(t, http.StatusInternalServerError, false, "internal") // whose keys are they?
 
-	testerr.Must(t, s.db.Exec("UPDATE "+idempotency.DefaultTable+" SET expires_at = 1").Error)
+	testerr.Must(t, s.db.Exec("UPDATE "+"pathlock_idempotency"+" SET expires_at = 1").Error)
 	if n, err := s.keys.Purge(t.Context()); err != nil || n < 3 {
 		t.Errorf("%d deleted, %v", n, err)
 	}

@@ -37,7 +37,7 @@ func (d Database) checkPools(t *testing.T) {
 			testerr.Must(t, other.db.AutoMigrate(&Order{}))
 			if c.table {
 				testerr.Must(t, other.keys.Migrate(t.Context()))
-				defer func() { _ = other.db.Migrator().DropTable(idempotency.DefaultTable) }()
+				defer func() { _ = other.db.Migrator().DropTable("pathlock_idempotency") }()
 			}
 			var err error
 			s.gin.POST("/pools/:recorded", s.keys.Handle, func(gc *gin.Context) {
