@@ -1,0 +1,95 @@
+package command
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/adopt"
+)
+
+type adoptCommand struct {
+	DB      string        `help:"Database to read: sqlite://PATH, mysql://user:password@tcp(host:3306)/name or postgres://user:password@host:5432/name. Set the environment variable: other users can see the command line." required:"" env:"PATHLOCK_DB" placeholder:"URL"`
+	Table   string        `help:"Table to look at: suites or schema.suites (default: all tables)." placeholder:"NAME"`
+	Timeout time.Duration `help:"How long it may take (default: 5m)." default:"5m" placeholder:"DURATION"`
+	JSON    bool          `help:"Write one JSON object."`
+}
+
+// Help is the detailed help of the command.
+func (*adoptCommand) Help() string {
+	return `It reads the tables in read-only transactions, and changes nothing. For each table whose rows form a tree, it shows:
+
+  - the columns: key, tree, parent, name, path and its form, deletion mark, and other tables' rows with these paths
+  - how many rows agree with that, and three that do not. Two shapes that fit equally are both shown
+  - the tags and options of the GORM plugin, and the flags of pathlock fsck
+  - the statements that the schema needs, what they lock, and their way back
+  - what fsck finds today, what will be refused that old code did, and the steps of the roll-out
+
+It names trees of other kinds, such as nested sets, with the reason why they are not supported.
+It reads up to a million rows of a table, those with the smallest keys, and says so if there are more.
+
+Examples:
+
+    export PATHLOCK_DB='mysql://user:pass@tcp(127.0.0.1:3306)/admin'
+    pathlock adopt
+    pathlock adopt --table sys_dept
+
+Exit codes:
+
+    0    it has found a tree, or a tree of another kind, or looked at all tables
+    8    the database did not answer, or the table holds no tree
+    16   the command line is invalid
+    130  interrupted`
+}
+
+// Run implements the command.
+func (c *adoptCommand) Run(ctx context.Context, streams streams, code *int) (err error) {
+	outer := ctx
+	defer func() { err = codeOf(outer, err, code) }()
+	db, dialect, err := openDB(c.DB)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := reach(ctx, db, connecting); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, c.Timeout, fmt.Errorf("not done within %v: give --table, or a longer --timeout", c.Timeout))
+	defer cancel()
+	opts := adopt.Options{Table: c.Table, Progress: progressOn(streams.errs)}
+	report, err := adopt.Run(ctx, db, dialect, opts)
+	if ctx.Err() != nil && outer.Err() == nil {
+		return errors.Join(context.Cause(ctx), err)
+	}
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(streams.out)
+	defer func() { err = flushed(err, out) }()
+	if c.JSON {
+		return line(out, report)
+	}
+	_, err = out.WriteString(printable(report.Text()))
+	return err
+}
+
+// progressOn returns what shows progress on a terminal, nil for anything else.
+func progressOn(errs io.Writer) func(table string, rows int) {
+	file, ok := errs.(*os.File)
+	if !ok {
+		return nil
+	}
+	if info, err := file.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return nil
+	}
+	return func(table string, rows int) {
+		_, _ = fmt.Fprintf(file, "\r\x1b[K%s: %d rows read", printable(table), rows)
+		if rows == 0 {
+			_, _ = fmt.Fprint(file, "\r\x1b[K")
+		}
+	}
+}

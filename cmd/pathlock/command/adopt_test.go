@@ -1,0 +1,278 @@
+package command_test
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pathlock-go/pathlock/internal/test/testserver"
+	"github.com/pathlock-go/pathlock/store/sqlstore/sqlopen"
+)
+
+// fsckFlags are flags of fsck that describe a table, by name, with their defaults.
+type fsckFlags map[string]string
+
+// parseFlags reads flags as they are pasted. The name of a single tree is free.
+func parseFlags(line string) fsckFlags {
+	f := fsckFlags{"key": "id", "tree-column": "plan_id", "parent": "parent_id", "name": "name", "path": "path", "deleted": "deleted_at", "path-form": "/*/*", "id-path-form": "/*/*"}
+	words := strings.Fields(strings.ReplaceAll(line, "'", ""))
+	for i, word := range words {
+		name, value, assigned := strings.Cut(strings.TrimPrefix(word, "--"), "=")
+		switch {
+		case !strings.HasPrefix(word, "--"):
+		case name == "single-tree":
+			f["tree-column"] = ""
+		case assigned:
+			f[name] = value
+		default:
+			f[name] = words[i+1]
+		}
+	}
+	return f
+}
+
+// fits reports whether an answer has these flags, but for some. A plus stands for a column that is
+// not created with the table.
+func (f fsckFlags) fits(got fsckFlags, created, except string) bool {
+	all := maps.Clone(f)
+	maps.Copy(all, got)
+	return !slices.ContainsFunc(slices.Collect(maps.Keys(all)), func(name string) bool {
+		right := f[name] == got[name] || f[name] == "+" && !strings.Contains(created, " "+got[name]+" ")
+		return !right && !strings.Contains(except, " "+name+" ")
+	})
+}
+
+// trial is a file in testdata/adopt: the tables of a program, with what a developer would write for
+// them. Its lines "fsck" and "or" have flags, "also" what may be missing, "unsupported" a part of
+// the reason.
+type trial struct {
+	sql, databases    string
+	fsck              map[string][]fsckFlags
+	also, unsupported map[string]string
+
+	url string
+	db  *sql.DB
+}
+
+// eachTrial runs a test on a database for each file.
+func eachTrial(t *testing.T, database string, newURL func(t *testing.T) string, test func(t *testing.T, tr trial)) {
+	files := must(filepath.Glob("testdata/adopt/*.sql"))
+	if len(files) < 25 {
+		t.Fatalf("there are only %d files", len(files))
+	}
+	for _, file := range files {
+		text := string(must(os.ReadFile(file)))
+		tr := trial{sql: text, databases: database, fsck: map[string][]fsckFlags{}, also: map[string]string{}, unsupported: map[string]string{}}
+		for line := range strings.Lines(strings.ReplaceAll(text, "\n--   ", " ")) {
+			kind, rest, _ := strings.Cut(strings.TrimSpace(strings.TrimPrefix(line, "-- ")), ": ")
+			table, why, _ := strings.Cut(rest, ": ")
+			switch f := parseFlags(rest); kind {
+			case "fsck", "or":
+				tr.fsck[f["table"]] = append(tr.fsck[f["table"]], f)
+			case "also":
+				tr.also[table] = why
+			case "unsupported":
+				tr.unsupported[table] = why
+			case "databases":
+				tr.databases = rest
+			}
+		}
+		if !strings.Contains(tr.databases, database) {
+			continue
+		}
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".sql"), func(t *testing.T) {
+			tr.url = newURL(t)
+			tr.db = must(must(sqlopen.Parse(tr.url)).Open())
+			t.Cleanup(func() { _ = tr.db.Close() })
+			tr.db.SetMaxOpenConns(1)
+			if database == "mysql" {
+				tr.exec(t, "SET sql_mode = CONCAT(@@sql_mode, ',ANSI_QUOTES')")
+			}
+			for statement := range strings.SplitSeq(strings.TrimSpace(text), ";\n") {
+				tr.exec(t, statement)
+			}
+			test(t, tr)
+		})
+	}
+}
+
+func (tr trial) exec(t *testing.T, statement string) {
+	t.Helper()
+	if _, err := tr.db.ExecContext(t.Context(), statement); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+// answer is what adopt --json says, as far as it is looked at.
+type answer struct {
+	Trees []struct {
+		Table, Fsck string
+		Rows, Agree int
+		Statements  []struct{ SQL string }
+	}
+	Unsupported []struct{ Table, Why string }
+}
+
+func (tr trial) adopt(t *testing.T) (a answer) {
+	t.Helper()
+	code, out, errs := run(t, "adopt", "--db", tr.url, "--json")
+	if err := json.Unmarshal([]byte(out), &a); code != 0 || err != nil {
+		t.Fatalf("exit code %d, %v: %s%s", code, err, out, errs)
+	}
+	return a
+}
+
+// expect compares an answer with the file's, but for some flags. A table has one shape if the
+// answer is definite. Otherwise, one of its shapes is right.
+func (tr trial) expect(t *testing.T, a answer, definite bool, except string) {
+	t.Helper()
+	found := map[string]bool{}
+	for _, tree := range a.Trees {
+		_, created, _ := strings.Cut(strings.ReplaceAll(tr.sql, `"`, ""), "CREATE TABLE "+tree.Table+" (")
+		created, _, _ = strings.Cut(" "+created, ");")
+		fits := slices.ContainsFunc(tr.fsck[tree.Table], func(f fsckFlags) bool { return f.fits(parseFlags(tree.Fsck), created, except) })
+		_, also := tr.also[tree.Table]
+		if !also && (tr.fsck[tree.Table] == nil || definite && (!fits || found[tree.Table])) {
+			t.Errorf("%s is wrong, or shown twice: %d of %d rows", tree.Fsck, tree.Agree, tree.Rows)
+		}
+		found[tree.Table] = found[tree.Table] || fits
+	}
+	for table := range tr.fsck {
+		if !found[table] {
+			t.Errorf("%s is not recognised: %v", table, a.Trees)
+		}
+	}
+	for table, why := range tr.unsupported {
+		if !slices.ContainsFunc(a.Unsupported, func(u struct{ Table, Why string }) bool { return u.Table == table && strings.Contains(u.Why, why) }) {
+			t.Errorf("got %v, want that %s is not supported: %s", a.Unsupported, table, why)
+		}
+	}
+}
+
+// whole says that all rows have the shape, and that fsck finds nothing once the statements have run
+// and it has filled new paths.
+func whole(t *testing.T, tr trial) {
+	a := tr.adopt(t)
+	tr.expect(t, a, true, "")
+	for _, tree := range a.Trees {
+		if tree.Rows == 0 || tree.Agree < tree.Rows {
+			t.Errorf("%d of %d rows agree with %s", tree.Agree, tree.Rows, tree.Fsck)
+		}
+		added := false
+		for _, s := range tree.Statements {
+			tr.exec(t, s.SQL)
+			added = added || strings.Contains(s.SQL, "ADD COLUMN")
+		}
+		args := append([]string{"fsck", "--db", tr.url}, strings.Fields(strings.ReplaceAll(tree.Fsck, "'", ""))...)
+		code, out, errs := run(t, args...)
+		for line := range strings.Lines(out) {
+			added = added && (strings.HasPrefix(line, "wrong-") || strings.Contains(line, " rows, "))
+		}
+		if added && code == 4 {
+			_, _, _ = run(t, append(args, "--repair", "--apply", "--locks", "off")...)
+			code, out, errs = run(t, args...)
+		}
+		if code != 0 {
+			t.Errorf("%s: exit code %d: %s%s", tree.Fsck, code, out, errs)
+		}
+	}
+}
+
+func TestAdopt_programs(t *testing.T) {
+	t.Parallel()
+	t.Run("SQLite", func(t *testing.T) { eachTrial(t, "sqlite", sqliteURL, whole) })
+	t.Run("PostgreSQL", func(t *testing.T) { eachTrial(t, "postgres", postgresURL, whole) })
+	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
+		eachTrial(t, "mysql", func(t *testing.T) string { return "mysql://" + server.Scratch(t) }, whole)
+	})
+}
+
+// A shape is seen although two rows have no path, or a rename has missed three of ten.
+func TestAdopt_brokenTables(t *testing.T) {
+	t.Parallel()
+	for _, set := range []string{
+		`UPDATE %[1]q SET %[2]q = '' WHERE %[3]q IN (SELECT %[3]q FROM %[1]q ORDER BY 1 DESC LIMIT 2)`,
+		`UPDATE %[1]q SET %[2]q = '9' || %[2]q WHERE %[3]q IN (SELECT %[3]q FROM %[1]q ORDER BY 1 LIMIT 3 OFFSET 3)`,
+	} {
+		eachTrial(t, "sqlite", sqliteURL, func(t *testing.T, tr trial) {
+			for table, want := range tr.fsck {
+				if path := cmp.Or(want[0]["path"], want[0]["id-path"]); path != "+" {
+					tr.exec(t, fmt.Sprintf(set, table, path, want[0]["key"]))
+				}
+			}
+			a := tr.adopt(t)
+			tr.expect(t, a, true, "")
+			for _, tree := range a.Trees {
+				if 2*tree.Agree < tree.Rows || tree.Rows < 8 && len(tr.fsck[tree.Table]) > 0 {
+					t.Errorf("%d of %d rows agree with %s", tree.Agree, tree.Rows, tree.Fsck)
+				}
+			}
+		})
+	}
+}
+
+// Two rows, one at the top and one below, show the key and the parent. Without rows, the names of
+// columns still show what is not supported.
+func TestAdopt_smallTables(t *testing.T) {
+	t.Parallel()
+	eachTrial(t, "sqlite", sqliteURL, func(t *testing.T, tr trial) {
+		for table, want := range tr.fsck {
+			f := want[0]
+			pair := fmt.Sprintf(`SELECT %q FROM %q ORDER BY 1 LIMIT 2`, f["key"], table)
+			if f["parent"] != "+" {
+				pair = fmt.Sprintf(`SELECT value FROM (SELECT p.%[2]q a, c.%[2]q b FROM %[1]q p JOIN %[1]q c ON c.%[3]q = p.%[2]q AND c.%[2]q <> p.%[2]q
+					WHERE NOT EXISTS (SELECT 1 FROM %[1]q g WHERE g.%[2]q = p.%[3]q AND g.%[2]q <> p.%[2]q) ORDER BY 1, 2 LIMIT 1), json_each(json_array(a, b))`, table, f["key"], f["parent"])
+			}
+			tr.exec(t, fmt.Sprintf(`DELETE FROM %q WHERE %q NOT IN (%s)`, table, f["key"], pair))
+			if leaf, parent, leaves := strings.Cut(f["leaves"], "?parent="); leaves {
+				parent, _, _ = strings.Cut(parent, "&")
+				tr.exec(t, fmt.Sprintf(`DELETE FROM %q WHERE %q NOT IN (SELECT %q FROM %q)`, leaf, parent, f["key"], table))
+			}
+		}
+		tr.expect(t, tr.adopt(t), false, " tree-column deleted name path path-form id-path id-path-form depth depth-top ")
+		for _, created := range strings.Split(tr.sql, "CREATE TABLE ")[1:] {
+			table, _, _ := strings.Cut(created, " (")
+			tr.exec(t, "DELETE FROM "+table)
+		}
+		for _, tree := range tr.adopt(t).Trees {
+			if tr.unsupported[tree.Table] != "" {
+				t.Errorf("got %s", tree.Fsck)
+			}
+		}
+	})
+}
+
+func sqliteURL(t *testing.T) string {
+	path := filepath.Join(t.TempDir(), "trial.db")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return "sqlite://" + path
+}
+
+// postgresURL returns the URL of a new database.
+func postgresURL(t *testing.T) string {
+	u := must(url.Parse(testserver.Postgres(t)))
+	admin := must(must(sqlopen.Parse(u.String())).Open())
+	name := fmt.Sprintf("adopt_%d_%d", os.Getpid(), time.Now().UnixNano())
+	_ = must(admin.ExecContext(t.Context(), "CREATE DATABASE "+name))
+	t.Cleanup(func() {
+		_, err := admin.ExecContext(context.WithoutCancel(t.Context()), "DROP DATABASE "+name+" WITH (FORCE)")
+		if err := errors.Join(err, admin.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	u.Path = "/" + name
+	return u.String()
+}

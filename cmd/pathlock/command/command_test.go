@@ -1,0 +1,174 @@
+package command_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/cmd/pathlock/command"
+	"github.com/pathlock-go/pathlock/internal/test/testetcd"
+	"github.com/pathlock-go/pathlock/internal/test/testredis"
+	"github.com/pathlock-go/pathlock/internal/test/testserver"
+	"github.com/pathlock-go/pathlock/internal/test/testzk"
+	"github.com/pathlock-go/pathlock/store/anystore"
+	"github.com/pathlock-go/pathlock/store/memstore"
+)
+
+// The transcripts in testdata/commands say how commands run while something is held, on each store.
+func TestLock_transcripts(t *testing.T) {
+	t.Parallel()
+	for name, url := range map[string]func(t *testing.T) string{
+		"SQLite": func(*testing.T) string { return "sqlite://$WORK/app.db" },
+		"Redis":  func(t *testing.T) string { return "redis://" + testredis.Start(t, testredis.Redis).Addr },
+		"MySQL": func(t *testing.T) string {
+			return "mysql://" + testserver.MySQLServer{DSN: testserver.MySQL(t)}.Scratch(t)
+		},
+		"PostgreSQL": func(t *testing.T) string { return testserver.Postgres(t) },
+		"ZooKeeper":  func(t *testing.T) string { return "zk://" + testzk.Start(t).Addr },
+		"etcd":       func(t *testing.T) string { return "etcd://" + testetcd.Start(t).Addr },
+	} {
+		t.Run(name, func(t *testing.T) { transcripts(t, "testdata/commands", url(t)) })
+	}
+}
+
+// cmdExits runs a command that has to end with an exit code: exits CODE COMMAND…
+func cmdExits(ts *testscript.TestScript, _ bool, args []string) {
+	code := 0
+	err := ts.Exec(args[1], args[2:]...)
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		code = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if strconv.Itoa(code) != args[0] {
+		ts.Fatalf("the exit code is %d, want %s", code, args[0])
+	}
+}
+
+// cmdAwait waits until somebody waits in the trees of a mutex and an election: await NAME
+func cmdAwait(ts *testscript.TestScript, _ bool, args []string) {
+	p := ts.Value("people").(*people)
+	testserver.Await(p.t, args[0]+" has a waiter", func() bool { return waiters(p.t, pathlock.New(p.store), args[0]) > 0 })
+}
+
+// waiters returns how many wait for a name.
+func waiters(t testing.TB, locker *pathlock.Locker, name string) int {
+	n := 0
+	for _, namespace := range []string{pathlock.MutexNamespace, "election"} {
+		snapshot, err := locker.Snapshot(t.Context(), must(pathlock.NewTree(namespace, name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n += len(snapshot.Waiters)
+	}
+	return n
+}
+
+// A signal ends a wait, and leaves nobody in the queue.
+func TestLock_signalEndsAWait(t *testing.T) {
+	t.Parallel()
+	url, _ := table(t, sound)
+	locker := opened(t, url)
+	lock, err := locker.Mutex("nightly").TryLock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGUSR1} {
+		cmd := program(t, "lock", "nightly", "--locks", url, "--", "true")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		testserver.Await(t, "it waits", func() bool { return waiters(t, locker, "nightly") > 0 })
+		if err := cmd.Process.Signal(s); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait() // its exit code is looked at
+		if code := cmd.ProcessState.ExitCode(); code != 128+int(s) || waiters(t, locker, "nightly") > 0 {
+			t.Errorf("after %v, the exit code is %d, and %d wait", s, code, waiters(t, locker, "nightly"))
+		}
+	}
+	if err := lock.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A command whose lock cannot be renewed has ended when the lease ends, even if it ignores SIGTERM.
+func TestLock_commandEndsBeforeItsLease(t *testing.T) {
+	t.Parallel()
+	const lease, grace, slack = 4 * time.Second, 2 * time.Second, 500 * time.Millisecond
+	server := testredis.Start(t, testredis.Redis)
+	cmd := program(t, "lock", "nightly", "--locks", "redis://"+server.Addr, "--lease", lease.String(), "--grace", grace.String(), "--",
+		"sh", "-c", `trap '' TERM; echo up; while echo runs >&2; do sleep 0.1; done`)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last lastWrite
+	cmd.Stderr = &last
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	server.Pause()
+	paused := time.Now()
+	_ = cmd.Wait() // its exit code is looked at
+	server.Resume()
+	ran := last.at.Sub(paused)
+	if code := cmd.ProcessState.ExitCode(); code != 123 || ran > lease+slack {
+		t.Errorf("exit code %d; it ran for %v of its lease of %v: %s", code, ran, lease, last.text)
+	}
+}
+
+// lastWrite knows when the command has written its last line.
+type lastWrite struct {
+	at   time.Time
+	text string
+}
+
+func (l *lastWrite) Write(p []byte) (int, error) {
+	if strings.Contains(string(bytes.TrimSpace(p)), "runs") {
+		l.at = time.Now()
+	} else {
+		l.text += string(p)
+	}
+	return len(p), nil
+}
+
+// lasting is a server's store: a command that closes its client leaves it to the others.
+type lasting struct{ pathlock.Store }
+
+func (lasting) Close(context.Context) error { return nil }
+
+// A program that is built with a lock store of its own has all commands on it.
+func TestStore_ofTheProgramsOwn(t *testing.T) {
+	t.Parallel()
+	servers := map[string]pathlock.Store{"own://h1": memstore.New(), "own://h2": memstore.New(), "own://h3": memstore.New()}
+	own := anystore.WithScheme("own", func(_ context.Context, url string) (pathlock.Store, error) { return lasting{servers[url]}, nil })
+	for _, tt := range []struct{ args, says string }{
+		{"lock a --locks own://h1 -- echo runs", "runs"},
+		{"elect a --locks own://h1 -- echo leads", "leads"},
+		{"ls --locks own://h1", "nobody holds"},
+		{"doctor --locks own://h1", "handed over"},
+		{"doctor --locks quorum:own://h1|own://h2|own://h3", "handed over"},
+		{"ls --help", "own://…"},
+	} {
+		var out, errs bytes.Buffer
+		if code := command.Main(t.Context(), strings.Fields(tt.args), &out, &errs, own); code != 0 || !strings.Contains(out.String(), tt.says) {
+			t.Errorf("%s: exit code %d: %s%s, want something about %q", tt.args, code, &out, &errs, tt.says)
+		}
+	}
+	if code, _, errs := run(t, "ls", "--locks", "own://h1"); code != 16 || !strings.Contains(errs, "scheme is unknown") {
+		t.Errorf("without it: exit code %d: %s", code, errs)
+	}
+}

@@ -1,0 +1,191 @@
+package command
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/doctor"
+	"github.com/pathlock-go/pathlock/store/anystore"
+)
+
+type doctorCommand struct {
+	lockStore
+	DB    string `help:"Database with trees: sqlite://PATH, mysql://user:password@tcp(host:3306)/name or postgres://user:password@host:5432/name. Set the environment variable: other users can see the command line." env:"PATHLOCK_DB" placeholder:"URL" group:"Database:"`
+	Table string `help:"Table that holds the trees: suites or schema.suites (default: examine only the server)." placeholder:"NAME" group:"Database:"`
+
+	columns
+
+	Strict bool `help:"Let warnings, and what could not be examined, also decide the exit code."`
+	JSON   bool `help:"Write one JSON object per line." group:"Output:"`
+	Quiet  bool `help:"Leave out what is fine." short:"q" group:"Output:"`
+}
+
+// Help is the detailed help of the command.
+func (*doctorCommand) Help() string {
+	return `It asks the servers of a lock store, of a database, or of both. It reports each setting, what the setting means, and what to change. Use the URLs,
+users and passwords of your programs, because it tries their rights: it takes and releases a lock in a tree of its own, pathlock-doctor/…,
+and runs statements that change no row. It changes no setting.
+
+If the programs' user may not see something, such as a setting of Redis, the doctor reports it as unknown. So run it as an administrator, too.
+
+Examples:
+
+    pathlock doctor --locks redis://127.0.0.1:6379/0
+    export PATHLOCK_LOCKS=redis://127.0.0.1:6379/0 PATHLOCK_DB='mysql://user:pass@tcp(127.0.0.1:3306)/testplan'
+    pathlock doctor --table suites --strict -q
+
+Levels:
+
+    problem  locks are lost or not granted now, or a tree can break
+    warning  locks may be lost or delayed if something else fails; trees stay correct
+    unknown  the doctor could not examine it
+    advice   nothing is wrong, but something could be better
+    fine     nothing to change
+
+Exit codes:
+
+    0    no problems; with --strict, also no warnings and nothing unknown
+    2    with --strict: warnings, but no problems
+    4    problems
+    8    a server that grants locks or holds trees did not answer; or, with --strict, something could not be examined,
+         and nothing worse was found
+    16   the command line is invalid
+    130  interrupted
+
+--json writes one object per line, with the type finding, and at the end one with the type summary.`
+}
+
+// Lines of the JSON report.
+type (
+	findingLine struct {
+		Type string `json:"type"`
+		doctor.Finding
+	}
+	summaryLine struct {
+		Type     string `json:"type"`
+		Problems int    `json:"problems"`
+		Warnings int    `json:"warnings"`
+		Unknown  int    `json:"unknown"`
+		Advice   int    `json:"advice"`
+		Fine     int    `json:"fine"`
+	}
+)
+
+// Run implements the command.
+func (c *doctorCommand) Run(ctx context.Context, streams streams, code *int) (err error) {
+	defer func() { err = codeOf(ctx, err, code) }()
+	if err := c.validate(); err != nil {
+		return err
+	}
+	report, err := c.examine(ctx)
+	if err != nil {
+		return err
+	}
+	report.Sort()
+	*code = c.code(report)
+	out := bufio.NewWriter(streams.out)
+	defer func() { err = flushed(err, out) }()
+	if c.JSON {
+		return c.writeJSON(out, report)
+	}
+	return writeLines(out, c.text(report))
+}
+
+func (c *doctorCommand) validate() error {
+	switch {
+	case c.Locks == "" && c.DB == "":
+		return fmt.Errorf("%w: nothing to examine: give --locks, --db or both", errUsage)
+	case c.Table != "" && c.DB == "":
+		return fmt.Errorf("%w: --table without --db", errUsage)
+	}
+	return nil
+}
+
+func (c *doctorCommand) examine(ctx context.Context) (report doctor.Report, err error) {
+	subject := doctor.Subject{
+		Locks: c.Locks, Kinds: append(c.stores, anystore.WithPassword(c.LocksPassword)),
+		Nameless: strings.Contains(c.DB, "default_query_exec_mode=") && !strings.Contains(c.DB, "=cache_statement"),
+	}
+	if c.DB != "" {
+		if subject.DB, subject.Dialect, err = openDB(c.DB); err != nil {
+			return report, err
+		}
+		defer func() { err = errors.Join(err, subject.DB.Close()) }()
+	}
+	if c.Table != "" {
+		table := c.describe(c.Table, "")
+		subject.Table = &table
+	}
+	report, err = doctor.Examine(ctx, subject)
+	if errors.Is(err, anystore.ErrURL) {
+		err = fmt.Errorf("%w: --locks: %w", errUsage, err)
+	}
+	return report, err
+}
+
+// code returns the exit code for a report.
+func (c *doctorCommand) code(r doctor.Report) int {
+	switch {
+	case r.Unanswered():
+		return exitFailure
+	case r.Count(doctor.Problem) > 0:
+		return exitLeft
+	case c.Strict && r.Count(doctor.Warning) > 0:
+		return exitWarned
+	case c.Strict && r.Count(doctor.Unknown) > 0:
+		return exitFailure
+	default:
+		return exitClean
+	}
+}
+
+// shown reports whether a finding is written.
+func (c *doctorCommand) shown(f doctor.Finding) bool { return !c.Quiet || f.Level > doctor.Fine }
+
+func (c *doctorCommand) writeJSON(out *bufio.Writer, r doctor.Report) error {
+	for _, f := range r.Findings {
+		if !c.shown(f) {
+			continue
+		}
+		if err := line(out, findingLine{"finding", f}); err != nil {
+			return err
+		}
+	}
+	return line(out, summaryLine{"summary", r.Count(doctor.Problem), r.Count(doctor.Warning), r.Count(doctor.Unknown), r.Count(doctor.Advice), r.Count(doctor.Fine)})
+}
+
+// text is the report for people.
+func (c *doctorCommand) text(r doctor.Report) []string {
+	var lines []string
+	for _, f := range r.Findings {
+		if !c.shown(f) {
+			continue
+		}
+		lines = append(lines, printable(fmt.Sprintf("%-8s %s: %s: %s", f.Level, f.About, f.Check, flat(f.Is))))
+		if f.Means != "" {
+			lines = append(lines, printable("         "+flat(f.Means)))
+		}
+		if f.Change != "" {
+			lines = append(lines, printable("         change: "+flat(f.Change)))
+		}
+		for _, statement := range f.Statements {
+			lines = append(lines, printable("         "+flat(statement)+";"))
+		}
+	}
+	return append(lines, fmt.Sprintf("%s, %s, %d unknown, %d advice, %d fine",
+		counted(r.Count(doctor.Problem), "problem"), counted(r.Count(doctor.Warning), "warning"), r.Count(doctor.Unknown), r.Count(doctor.Advice), r.Count(doctor.Fine)))
+}
+
+// counted is a number of things, such as "1 problem".
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
+// flat puts a text on one line.
+func flat(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -1,0 +1,48 @@
+package command
+
+import (
+	"io"
+	"strings"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// Parse reads a command line and runs nothing.
+func Parse(args ...string) error {
+	parser, err := newParser(new(commands), nil)
+	if err == nil {
+		_, err = parser.Parse(args)
+	}
+	return err
+}
+
+// OpenDB and Reach open a database, and connect to it.
+var (
+	OpenDB = openDB
+	Reach  = reach
+)
+
+// NameOf and ParseTree write and read the names of trees.
+var (
+	NameOf    = nameOf
+	ParseTree = parseTree
+)
+
+// Texts returns what ls, explain and release say of a snapshot.
+func Texts(s pathlock.Snapshot) string {
+	var all []string
+	all = append(append(append(all, snapshotText(s)...), treesText([]pathlock.Snapshot{s})...), holdTexts(s)...)
+	return strings.Join(append(all, inTheWayText(s.InTheWay("", true, nil), s.Now)...), "\n")
+}
+
+// Outage writes what watch says of looks that fail with an error, or succeed.
+func Outage(errs io.Writer, looks ...error) {
+	c := newChanges(streams{out: io.Discard, errs: errs}, false)
+	for _, err := range looks {
+		if err != nil {
+			c.missed(err)
+		} else {
+			_ = c.saw(nil)
+		}
+	}
+}

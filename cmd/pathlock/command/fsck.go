@@ -1,0 +1,226 @@
+package command
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/doctor"
+	"github.com/pathlock-go/pathlock/fsck"
+)
+
+type fsckCommand struct {
+	DB string `help:"Database to check: sqlite://PATH, mysql://user:password@tcp(host:3306)/name or postgres://user:password@host:5432/name. Set the environment variable: other users can see the command line." required:"" env:"PATHLOCK_DB" placeholder:"URL" group:"What to check:"`
+
+	Table string  `help:"Table that holds the trees: suites or schema.suites." required:"" placeholder:"NAME" group:"What to check:"`
+	Tree  *string `help:"Check only the tree with this id. If ids are bytes, give them in hexadecimal (default: all trees)." placeholder:"ID" group:"What to check:"`
+
+	columns
+	Leaves []string `help:"Another table whose rows are below these and have paths, with its columns: files?parent=folder_id&path=folder&path-form=parent:/*/*. Columns have the names of the flags (defaults: key=id, name=name). You can give the flag several times." name:"leaves" sep:"none" placeholder:"TABLE?parent=NAME&path=NAME" group:"Columns of the table:"`
+
+	ownStores
+
+	Repair bool `help:"Show what a repair would change. With --apply, repair." group:"Repair:"`
+	Apply  bool `help:"Write the changes of --repair to the database. Needs --locks." group:"Repair:"`
+
+	Moves bool `help:"Repair although most rows would move." name:"allow-moves" group:"Repair:"`
+
+	Locks         string        `help:"Lock store of the programs that write the table: ${stores}. Give off if no program writes the table." env:"PATHLOCK_LOCKS" placeholder:"URL" group:"Repair:"`
+	LocksPassword string        `help:"Password of the lock store, unencoded, if its URL has none. Set the environment variable: other users can see the command line." env:"PATHLOCK_LOCKS_PASSWORD" placeholder:"PASSWORD" group:"Repair:"`
+	Namespace     string        `help:"Namespace of the trees' locks, as in the programs that write the table (default: the table's name)." placeholder:"NAME" group:"Repair:"`
+	Wait          time.Duration `help:"How long to wait for the lock of a tree, or of a row. The repair skips a tree that is busy for longer (default: 1m)." default:"1m" placeholder:"DURATION" group:"Repair:"`
+	Log           string        `help:"File to which each change is appended before its commit, as a line of JSON." type:"path" placeholder:"FILE" group:"Repair:"`
+
+	JSON  bool `help:"Write one JSON object per line." group:"Output:"`
+	Quiet bool `help:"Write only the summary, neither problems nor changes." short:"q" group:"Output:"`
+}
+
+// Help is the detailed help of the command.
+func (*fsckCommand) Help() string {
+	return `The table holds trees. Each row has the id of its tree, the key of its parent, a name, and a path of all names from the top down to its own, such as /a/b.
+A row without a parent is at the top. If its name is empty, it is the root row, which must be the only row at the top.
+
+The check reads every live row into memory, in one state of the database: up to a gigabyte for a million rows. It reports:
+
+  - orphan: the parent is missing, deleted or in another tree
+  - cycle: the row is its own ancestor
+  - wrong-path, wrong-id-path: the path does not follow from the parent's
+  - wrong-depth: the depth is not that of the right path
+  - path-too-long, too-deep: the right path does not fit, or has too many names
+  - beside-root: the row is at the top beside a root row
+  - duplicate: a sibling has the same name
+  - lookalike: a sibling has a name that only the collation treats as equal
+  - bad-name: no path can contain the name
+
+--repair shows what a repair would change. --repair --apply changes it, in transactions that each hold the lock of a whole tree. You can stop a
+repair at any moment and run it again. It skips and reports what it cannot repair, such as a row that the database refuses to change or a
+tree that another program keeps busy, and repairs the rest.
+
+Examples:
+
+    pathlock fsck --db sqlite://app.db --table suites
+    pathlock fsck --db sqlite://app.db --table suites --repair
+    pathlock fsck --db sqlite://app.db --table suites --repair --apply --locks redis://127.0.0.1:6379/0 --log changes.jsonl
+
+Exit codes, as of fsck(8):
+
+    0    the table is sound
+    1    there were problems, and the repair fixed all of them
+    4    problems remain, because there was no repair, or the repair skipped rows or trees
+    8    the check or the repair failed, or the table or the tree has no live row
+    16   the command line is invalid
+    130  interrupted
+
+--json writes one object per line. Its "type" says what it is:
+
+    moves     how many rows would move, first in a dry run
+    problem   a problem that the check found
+    change    a change that was made or, without --apply, would be
+    skipped   a row or a tree that the repair skipped
+    left      a problem that remains after the repair
+    summary   the numbers, at the end`
+}
+
+// Run implements the command.
+func (c *fsckCommand) Run(ctx context.Context, streams streams, code *int) (err error) {
+	defer func() { err = codeOf(ctx, err, code) }()
+	if err := c.validate(); err != nil {
+		return err
+	}
+	table := c.describe(c.Table, c.Namespace)
+	if table.Leaves, err = c.leafTables(); err != nil {
+		return err
+	}
+	db, dialect, err := openDB(c.DB)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := reach(ctx, db, connecting); err != nil {
+		return err
+	}
+	report := &report{out: bufio.NewWriter(streams.out), errs: streams.errs, table: c.Table, json: c.JSON, quiet: c.Quiet}
+	defer func() { err = flushed(err, report.out) }()
+	checker, err := fsck.New(ctx, db, dialect, table)
+	if errors.Is(err, fsck.ErrNoColumn) {
+		return fmt.Errorf("%w; name the columns by --key, --deleted and so on, or say that there is none: --single-tree, --name=, --deleted=", err)
+	}
+	if err != nil {
+		return err
+	}
+	if !c.Repair {
+		*code, err = c.check(ctx, checker, report)
+		return err
+	}
+	elsewhere := func(locker *pathlock.Locker) error { return c.elsewhere(ctx, locker, db, dialect, table) }
+	*code, err = c.repair(ctx, checker, report, elsewhere)
+	return err
+}
+
+func (c *fsckCommand) tree() fsck.Key {
+	if c.Tree == nil {
+		return fsck.Key{}
+	}
+	return fsck.TextKey(*c.Tree)
+}
+
+func (c *fsckCommand) check(ctx context.Context, checker *fsck.Checker, report *report) (int, error) {
+	summary, err := checker.Check(ctx, fsck.Options{Tree: c.tree()}, report.problem)
+	if err != nil {
+		return exitFailure, err
+	}
+	code := exitClean
+	if summary.Total() > 0 {
+		code = exitLeft
+	}
+	return code, errors.Join(report.checked(summary), c.nothing(summary))
+}
+
+// nothing returns an error if there was no row to check, which is mostly a typing error.
+func (c *fsckCommand) nothing(s fsck.Summary) error {
+	deleted := ""
+	if c.Deleted != "" {
+		deleted = fmt.Sprintf(" (rows are deleted by %q)", c.Deleted)
+	}
+	switch {
+	case s.Rows > 0:
+		return nil
+	case c.Tree != nil:
+		return fmt.Errorf("no live row of %q has %q as its %q%s", c.Table, *c.Tree, c.TreeColumn, deleted)
+	default:
+		return fmt.Errorf("%q has no live row%s", c.Table, deleted)
+	}
+}
+
+// elsewhere returns an error if the programs on the database are known to take their locks in
+// another place than the repair would.
+func (c *fsckCommand) elsewhere(ctx context.Context, locker *pathlock.Locker, db *sql.DB, dialect fsck.Dialect, table fsck.Table) error {
+	places, err := doctor.LockPlaces(ctx, db, dialect)
+	i := slices.IndexFunc(places, func(p doctor.LockPlace) bool { return p.Table == c.Table })
+	if err != nil || i < 0 {
+		return err
+	}
+	store, err := locker.StoreID(ctx)
+	if err != nil {
+		return failed("asking for its id", err)
+	}
+	here := doctor.LockPlace{Table: c.Table, Namespace: strings.TrimSuffix(cmp.Or(table.Namespace, c.Table)+"/"+table.SingleTree, "/"), Store: store}
+	if there := places[i]; there != here {
+		return fmt.Errorf("the programs take the locks of %s in the lock store %s, namespace %s, and --locks and --namespace are %s, %s: give theirs", c.Table, there.Store, there.Namespace, here.Store, here.Namespace)
+	}
+	return nil
+}
+
+func (c *fsckCommand) repair(ctx context.Context, checker *fsck.Checker, report *report, elsewhere func(*pathlock.Locker) error) (code int, err error) {
+	opts := fsck.RepairOptions{
+		Tree: c.tree(), Apply: c.Apply, AllowMoves: c.Moves, Wait: c.Wait, Moves: report.moves,
+		Report: report.problem, Changed: report.change, Left: report.left, Skipped: report.skipped,
+	}
+	if c.Apply {
+		closeLocks, failed := c.openLocks(ctx, &opts, report)
+		if failed != nil {
+			return exitFailure, failed
+		}
+		defer func() { err = errors.Join(err, closeLocks()) }()
+		if opts.Locker != nil {
+			if err := elsewhere(opts.Locker); err != nil {
+				return exitFailure, err
+			}
+		}
+		if c.Log != "" {
+			log, failed := os.OpenFile(c.Log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+			if failed != nil {
+				return exitFailure, fmt.Errorf("open the log: %w", failed)
+			}
+			opts.Log = log
+			defer func() { err = errors.Join(err, log.Close()) }()
+		}
+	}
+	summary, err := checker.Repair(ctx, opts)
+	if errors.Is(err, pathlock.ErrUnavailable) {
+		err = failed("repairing", err)
+	}
+	if errors.Is(err, fsck.ErrMoves) {
+		return exitFailure, fmt.Errorf("%w; --allow-moves repairs all the same", err)
+	}
+	if err != nil {
+		return exitFailure, errors.Join(err, report.repaired(summary, c.Apply, false))
+	}
+	switch {
+	case summary.Before.Total() == 0:
+		code = exitClean
+	case !c.Apply || summary.After.Total() > 0:
+		code = exitLeft
+	default:
+		code = exitMended
+	}
+	return code, errors.Join(report.repaired(summary, c.Apply, true), c.nothing(summary.Before))
+}

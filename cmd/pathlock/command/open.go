@@ -1,0 +1,171 @@
+package command
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/doctor"
+	"github.com/pathlock-go/pathlock/fsck"
+	"github.com/pathlock-go/pathlock/store/anystore"
+	"github.com/pathlock-go/pathlock/store/sqlstore"
+	"github.com/pathlock-go/pathlock/store/sqlstore/sqlopen"
+)
+
+// closing is how long a lock store may take to withdraw what nobody waits for any more.
+const closing = 5 * time.Second
+
+// isPrivate reports whether the lock store of a URL keeps no other program out.
+func isPrivate(url string) bool {
+	return strings.HasPrefix(url, "memory:") || strings.HasPrefix(url, "off:")
+}
+
+// storeOptions are the lock stores that the command line knows.
+type storeOptions []anystore.Option
+
+// forms lists the URLs of the lock stores that programs share, for the help.
+func (o storeOptions) forms() string {
+	return strings.Join(slices.DeleteFunc(anystore.Forms(o...), isPrivate), ", ")
+}
+
+// ownStores gets them for a command.
+type ownStores struct{ stores storeOptions }
+
+// BeforeApply is called by kong.
+func (s *ownStores) BeforeApply(stores storeOptions) error {
+	s.stores = stores
+	return nil
+}
+
+// lockStore has the flags of the commands that look at locks.
+type lockStore struct {
+	ownStores
+	Locks         string `help:"Lock store: ${stores}." env:"PATHLOCK_LOCKS" placeholder:"URL" group:"Lock store:"`
+	LocksPassword string `help:"Password of the lock store, unencoded, if its URL has none. Set the environment variable: other users can see the command line." env:"PATHLOCK_LOCKS_PASSWORD" placeholder:"PASSWORD" group:"Lock store:"`
+}
+
+// open opens the lock store for looking: it creates no tables. The caller calls the function that
+// it returns in the end.
+func (s lockStore) open(ctx context.Context) (*pathlock.Locker, func(), error) {
+	store, err := s.openShared(ctx, anystore.WithoutTables())
+	if err != nil {
+		return nil, nil, err
+	}
+	if doctor.MissingFile(store) {
+		doctor.Close(ctx, store)
+		return nil, nil, fmt.Errorf("--locks: there is no file %s: no program has used this lock store", strings.TrimPrefix(store.String(), "sqlite://"))
+	}
+	locker, end := lockerOn(ctx, store)
+	return locker, end, nil
+}
+
+// lockerOn returns a locker on a lock store, and what closes the store in the end.
+func lockerOn(ctx context.Context, store *anystore.Store) (*pathlock.Locker, func()) {
+	return pathlock.New(store, pathlock.WithLogger(slog.New(slog.DiscardHandler))), func() { doctor.Close(ctx, store) }
+}
+
+// openShared opens the lock store, which has to be one that other programs see.
+func (s lockStore) openShared(ctx context.Context, opts ...anystore.Option) (*anystore.Store, error) {
+	switch {
+	case s.Locks == "":
+		return nil, fmt.Errorf("%w: no lock store: give --locks, or set PATHLOCK_LOCKS", errUsage)
+	case s.Locks == "off", isPrivate(s.Locks):
+		return nil, fmt.Errorf("%w: --locks: this lock store shows its locks to no other program", errUsage)
+	}
+	return openStore(ctx, s.Locks, append(append(opts, anystore.WithPassword(s.LocksPassword)), s.stores...)...)
+}
+
+// openStore opens the lock store that --locks names.
+func openStore(ctx context.Context, url string, opts ...anystore.Option) (*anystore.Store, error) {
+	store, err := anystore.Open(ctx, url, opts...)
+	switch {
+	case errors.Is(err, anystore.ErrURL):
+		return nil, fmt.Errorf("%w: --locks: %w", errUsage, err)
+	case err != nil:
+		return nil, failed("--locks", err)
+	}
+	return store, nil
+}
+
+// failed says what an error of the lock store means.
+func failed(what string, err error) error {
+	if errors.Is(err, pathlock.ErrUnavailable) {
+		return fmt.Errorf("%s: the lock store %s: %w", what, anystore.Trouble(err), err)
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}
+
+// codeOf sets the exit code for an error of a command.
+func codeOf(ctx context.Context, err error, code *int) error {
+	switch {
+	case err == nil:
+	case errors.Is(err, errUsage):
+		*code = exitUsage
+	case ctx.Err() != nil:
+		*code = exitInterrupted
+		err = fmt.Errorf("interrupted: %w", err)
+	case *code == exitClean:
+		*code = exitFailure
+	}
+	return err
+}
+
+// openLocks opens the lock store, unless the command line says off.
+func (c *fsckCommand) openLocks(ctx context.Context, opts *fsck.RepairOptions, report *report) (func() error, error) {
+	switch {
+	case c.Locks == "off", c.Locks == "off://":
+		report.warn("repairing without locks: only row locks protect the repair from other writers")
+		return func() error { return nil }, nil
+	case isPrivate(c.Locks):
+		return nil, fmt.Errorf("%w: --locks: no other program sees the locks of this one's memory; give off if no program writes the table", errUsage)
+	}
+	store, err := openStore(ctx, c.Locks, append(c.stores, anystore.WithPassword(c.LocksPassword))...)
+	if err != nil {
+		return nil, err
+	}
+	opts.Locker = pathlock.New(store)
+	return func() error {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closing)
+		defer cancel()
+		return store.Close(ctx)
+	}, nil
+}
+
+// openDB opens the database that --db names, without connecting to it. A file has to exist.
+func openDB(name string) (*sql.DB, fsck.Dialect, error) {
+	d, err := sqlopen.Parse(name)
+	if err != nil {
+		return nil, "", fmt.Errorf("%w: --db: %w", errUsage, err)
+	}
+	if d.Dialect == sqlstore.SQLite {
+		d.SQLite.RawQuery = "mode=rw&_pragma=busy_timeout(30000)" // a writing transaction waits for others
+	}
+	db, err := d.Open()
+	if err != nil {
+		return nil, "", fmt.Errorf("%w: --db: %w", errUsage, err)
+	}
+	return db, d.Dialect, nil
+}
+
+// connecting is how long a database may take to connect: what is behind a wrong port never answers.
+const connecting = 10 * time.Second
+
+// reach returns an error if the database does not answer in time.
+func reach(ctx context.Context, db *sql.DB, patience time.Duration) error {
+	limited, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("no answer within %v", patience))
+	defer cancel()
+	err := db.PingContext(limited)
+	if err != nil && limited.Err() != nil {
+		err = context.Cause(limited)
+	}
+	if err != nil {
+		return fmt.Errorf("connect to the database, which %s: %w", anystore.Trouble(err), err)
+	}
+	return nil
+}

@@ -1,0 +1,98 @@
+package command
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
+)
+
+// printable escapes, as Go does in quotes, what a terminal would interpret, such as an escape
+// sequence in a name. It keeps line ends.
+func printable(text string) string {
+	var b strings.Builder
+	for len(text) > 0 {
+		r, size := utf8.DecodeRuneInString(text)
+		switch {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&b, `\x%02x`, text[0])
+		case r == '\n', strconv.IsPrint(r):
+			b.WriteRune(r)
+		default:
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		}
+		text = text[size:]
+	}
+	return b.String()
+}
+
+// discreet removes from a message about the command line whatever may contain a password: the URLs
+// of databases, and pieces of them, since a shell may have split them.
+func discreet(message string, args []string) string {
+	for _, arg := range args {
+		if flag, given, ok := strings.Cut(arg, "="); ok && strings.HasPrefix(flag, "-") {
+			arg = given
+		}
+		if strings.Contains(arg, "@") || strings.Contains(arg, "://") {
+			message = strings.ReplaceAll(message, arg, "…")
+			message = strings.ReplaceAll(message, strings.Trim(strconv.Quote(arg), `"`), "…")
+		}
+	}
+	return message
+}
+
+// escaped escapes the control characters that JSON allows in a string, but that some terminals
+// interpret.
+func escaped(json string) string {
+	var b strings.Builder
+	for _, r := range json {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			fmt.Fprintf(&b, `\u%04x`, r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// grid is a table for people, with aligned columns.
+type grid struct{ rows [][]string }
+
+// gap is between two columns.
+const gap = 2
+
+// add adds a row. Cells are made printable, on one line.
+func (g *grid) add(cells ...string) {
+	for i, cell := range cells {
+		cells[i] = strings.ReplaceAll(printable(cell), "\n", `\n`)
+	}
+	g.rows = append(g.rows, cells)
+}
+
+// lines returns the rows as lines.
+func (g *grid) lines() []string {
+	var widths []int
+	for _, row := range g.rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], uniseg.StringWidth(cell))
+		}
+	}
+	var lines []string
+	for _, row := range g.rows {
+		var b strings.Builder
+		for i, cell := range row {
+			b.WriteString(cell)
+			if i < len(row)-1 {
+				b.WriteString(strings.Repeat(" ", widths[i]-uniseg.StringWidth(cell)+gap))
+			}
+		}
+		lines = append(lines, strings.TrimRight(b.String(), " "))
+	}
+	return lines
+}

@@ -1,0 +1,66 @@
+package command
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// parseTree reads a tree as [nameOf] writes it: namespace/id.
+func parseTree(name string) (pathlock.Tree, error) {
+	namespace, id, ok := strings.Cut(name, "/")
+	if !ok {
+		return pathlock.Tree{}, fmt.Errorf("%w: the tree %q has no namespace: give namespace/id, such as testplan/plan-001", errUsage, name)
+	}
+	namespace, err := url.PathUnescape(namespace)
+	if err == nil {
+		id, err = url.PathUnescape(id)
+	}
+	if err != nil {
+		return pathlock.Tree{}, fmt.Errorf("%w: the tree %q: write %% as %%25: %w", errUsage, name, err)
+	}
+	tree, err := pathlock.NewTree(namespace, id)
+	if err != nil {
+		return tree, fmt.Errorf("%w: %w", errUsage, err)
+	}
+	return tree, nil
+}
+
+// nameOf writes a tree as the commands show and take it: namespace/id. What would end the
+// namespace, what a shell would interpret, and what cannot be seen is written as in a URL: % and
+// two digits for each byte. So a name is one plain word, and no two trees have the same.
+func nameOf(tree pathlock.Tree) string { return name(tree.Namespace(), tree.ID()) }
+
+func name(namespace, id string) string { return encoded(namespace, "/") + "/" + encoded(id, "") }
+
+// encoded writes a namespace or an id. A namespace must not look like a flag, nor end early.
+func encoded(text, beyond string) string {
+	var b strings.Builder
+	for i, r := range text {
+		if isPlain(r) && !strings.ContainsRune(beyond, r) && (r != '-' || i > 0) {
+			b.WriteRune(r)
+			continue
+		}
+		for _, c := range []byte(string(r)) {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}
+
+// isPlain reports whether a rune can be seen, and is nothing but itself to bash, zsh and fish,
+// wherever in a word it is.
+func isPlain(r rune) bool {
+	switch {
+	case r >= utf8.RuneSelf:
+		return unicode.IsPrint(r) && !unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+	case r >= '0' && r <= '9', r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z':
+		return true
+	default:
+		return strings.ContainsRune("-._/+:@,", r)
+	}
+}

@@ -1,0 +1,52 @@
+package command_test
+
+import (
+	"strings"
+	"testing"
+	"unicode"
+
+	"pgregory.net/rapid"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/cmd/pathlock/command"
+)
+
+// Every tree has a name of its own, which is read as that tree: one word that a shell leaves alone,
+// and of which all can be seen.
+func TestTreeName_isReadAsItsTree(t *testing.T) {
+	text := rapid.StringOf(rapid.OneOf(rapid.SampledFrom([]rune("a/%-25 $`;&|>'\"\\*{}?[]~#!^=計\u202e\u3000\u3164\u200b")), rapid.Rune()))
+	names := make(map[string]pathlock.Tree)
+	rapid.Check(t, func(t *rapid.T) {
+		tree, err := pathlock.NewTree(text.Draw(t, "namespace"), text.Draw(t, "id"))
+		if err != nil {
+			t.Skip(err)
+		}
+		name := command.NameOf(tree)
+		if read, err := command.ParseTree(name); err != nil || read != tree {
+			t.Fatalf("%q of %q is read as %q: %v", name, tree, read, err)
+		}
+		if other, taken := names[name]; taken && other != tree {
+			t.Fatalf("%q and %q are both called %q", tree, other, name)
+		}
+		names[name] = tree
+		shell := func(r rune) bool {
+			return strings.ContainsRune("$`;&|<>'\"\\*{}?[]()~#!^= ", r) || !unicode.IsPrint(r) ||
+				unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+		}
+		if strings.HasPrefix(name, "-") || strings.ContainsFunc(name, shell) {
+			t.Fatalf("%q is called %q", tree, name)
+		}
+	})
+	for _, name := range []string{"plan-001", "a/100%", "/x"} {
+		if _, err := command.ParseTree(name); err == nil {
+			t.Errorf("%s is read as a tree", name)
+		}
+	}
+}
+
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}

@@ -1,0 +1,177 @@
+package command
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+type watchCommand struct {
+	Tree string `arg:"" optional:"" help:"Tree: its namespace and id, such as testplan/plan-001, as ls shows it." placeholder:"TREE"`
+	lockStore
+	Interval time.Duration `help:"Time between two looks, at least 100ms (default: 1s)." default:"1s" placeholder:"DURATION"`
+	JSON     bool          `help:"Write one JSON object per line for each change." group:"Output:"`
+}
+
+// leastInterval is how often a lock store may be asked.
+const leastInterval = 100 * time.Millisecond
+
+// Help is the detailed help of the command.
+func (*watchCommand) Help() string {
+	return `It looks at the trees, or at one tree, at an interval. It first writes a line for each holder and waiter, then one for each change. It misses what
+begins and ends between two looks. To repeat the output of ls, run watch(1): watch pathlock ls testplan/plan-001.
+
+Examples:
+
+    pathlock watch testplan/plan-001
+    pathlock watch --json --interval 200ms | jq -r 'select(.type == "waiter") | .holder'
+
+It ends with exit code 0 on SIGINT (Ctrl-C), on SIGTERM, and when nobody reads its output any more. It ends with 8 if the first look fails. If a
+later look fails, it says so, goes on, and says when the lock store answers again.
+
+--json writes one object per line. Its "type" says what happened:
+
+    holder    somebody holds a lock
+    waiter    somebody waits
+    released  somebody no longer holds a lock
+    left      somebody has stopped waiting without getting the lock`
+}
+
+// Run implements the command. It looks until a signal ends it, nobody reads, or the first look
+// fails.
+func (c *watchCommand) Run(ctx context.Context, streams streams, code *int) (err error) {
+	defer func() { err = codeOf(ctx, err, code) }()
+	if c.Interval < leastInterval {
+		return fmt.Errorf("%w: --interval must be %v or more", errUsage, leastInterval)
+	}
+	look, end, err := c.look(ctx, c.Tree)
+	if err != nil {
+		return err
+	}
+	defer end()
+	broken := make(chan os.Signal, 1)
+	signal.Notify(broken, syscall.SIGPIPE) // which would end the program before an error says so
+	defer signal.Stop(broken)
+	show := newChanges(streams, c.JSON)
+	tick := time.NewTicker(c.Interval)
+	defer tick.Stop()
+	for first := true; ; first = false {
+		all, err := look(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil // a signal is the way to end it
+		case err != nil && first:
+			return err
+		case err != nil:
+			show.missed(err)
+		default:
+			err = show.saw(all)
+			if errors.Is(err, syscall.EPIPE) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// changes writes a line for each change.
+type changes struct {
+	out   *bufio.Writer
+	errs  io.Writer
+	json  bool
+	known map[string]holdLine
+	order []string
+	// missing is set while looks fail.
+	missing bool
+}
+
+func newChanges(s streams, json bool) *changes {
+	return &changes{out: bufio.NewWriter(s.out), errs: s.errs, json: json, known: make(map[string]holdLine)}
+}
+
+// missed writes the first failure of an outage.
+func (c *changes) missed(err error) {
+	if !c.missing {
+		_, _ = fmt.Fprintln(c.errs, "pathlock:", printable(err.Error()))
+	}
+	c.missing = true
+}
+
+func (c *changes) saw(all []pathlock.Snapshot) error {
+	if c.missing {
+		c.missing = false
+		_, _ = fmt.Fprintln(c.errs, "pathlock: the lock store answers again")
+	}
+	now := make(map[string]holdLine)
+	var order []string
+	for _, s := range all {
+		eachEntry(s, func(kind string, e pathlock.Entry, waitsFor []pathlock.Blocking) {
+			key := fmt.Sprintf("%q %q %s %s %d %d", s.Tree.Namespace(), s.Tree.ID(), kind, e.Owner, e.Fence, e.Since.UnixNano())
+			now[key] = newHoldLine(kind, s.Tree, e, waitsFor)
+			order = append(order, key)
+		})
+	}
+	type place struct{ namespace, tree, holder string }
+	granted := make(map[place]bool)
+	for _, key := range order {
+		if h := now[key]; h.Type == "holder" && c.known[key].Type == "" {
+			granted[place{h.Namespace, h.Tree, h.Holder}] = true
+		}
+	}
+	for _, key := range c.order {
+		if _, ok := now[key]; ok {
+			continue
+		}
+		gone := c.known[key]
+		switch {
+		case gone.Type == "holder":
+			gone.Type = "released"
+		case granted[place{gone.Namespace, gone.Tree, gone.Holder}]:
+			continue // it holds now, which has a line of its own
+		default:
+			gone.Type = "left"
+		}
+		if err := c.write(gone); err != nil {
+			return err
+		}
+	}
+	for _, key := range order {
+		if _, ok := c.known[key]; !ok {
+			if err := c.write(now[key]); err != nil {
+				return err
+			}
+		}
+	}
+	c.known, c.order = now, order
+	return c.out.Flush()
+}
+
+// write writes a change.
+func (c *changes) write(l holdLine) error {
+	if c.json {
+		return line(c.out, l)
+	}
+	said := map[string]string{"holder": "holds", "waiter": "waits for", "released": "has released", "left": "has left the queue for"}[l.Type]
+	text := fmt.Sprintf("%s: %s %s %s", name(l.Namespace, l.Tree), l.Holder, said, wanted(l.Gate, l.Claims))
+	if l.Note != "" {
+		text += fmt.Sprintf(" (%q)", l.Note)
+	}
+	_, err := c.out.WriteString(strings.ReplaceAll(printable(text), "\n", `\n`) + "\n")
+	return err
+}
