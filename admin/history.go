@@ -48,7 +48,7 @@ func (p *Page) serveHistory(w http.ResponseWriter, r *http.Request) {
 	for _, one := range h.Waits {
 		line := wait{
 			Namespace: one.Tree.Namespace(), ID: one.Tree.ID(), Path: texts.path(one.Path), Mode: modeOf(one.Mode), Gate: one.Gate,
-			Began: one.Began.UTC(), WaitedMS: one.Ended.Sub(one.Began).Milliseconds(), Outcome: string(one.Outcome),
+			Began: one.Began.UTC(), WaitedMS: one.Ended.Sub(one.Began).Milliseconds(), Outcome: one.Outcome,
 			Waiter: newParty(one.Owner, one.Note, one.Origin, texts),
 		}
 		if b := one.Blocker; !b.IsZero() {

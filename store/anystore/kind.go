@@ -19,11 +19,11 @@ func newOptions(opts []Option) storeurl.Options {
 	o := storeurl.Options{Kinds: []storeurl.Kind{
 		{
 			Schemes: []string{"memory"}, Forms: []string{"memory://"}, Show: storeurl.Always("memory:// (this process only)"), Secure: storeurl.NoPassword,
-			Open: opensLocal(func() pathlock.Store { return memstore.New() }),
+			Open: opensLocal(memstore.New),
 		},
 		{
 			Schemes: []string{"off"}, Forms: []string{"off://"}, Show: storeurl.Always("off:// (no locks)"), Secure: storeurl.NoPassword, Alone: true,
-			Open: opensLocal(func() pathlock.Store { return offstore.New() }),
+			Open: opensLocal(offstore.New),
 		},
 	}}
 	for _, opt := range opts {
